@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make demo` and `make test` are all that a newcomer needs; both install what is missing first (scripts/setup).
+SHELL := /bin/bash -o pipefail
+.DEFAULT_GOAL := build
+.PHONY: help setup build demo test long bench gen lint fmt clean
+# PKGS narrows test, long and bench: make test PKGS=./ir/...
+PKGS ?= ./...
+FUZZTIME ?= 60s
+
+help: ## lists the targets
+	@grep -hE '^[a-z]+:.*## ' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+setup: ## installs the tools and the PJRT plugin that are missing
+	@scripts/setup
+
+build: ## builds every command into bin/
+	@mkdir -p bin
+	go build -trimpath -o bin/ ./cmd/...
+
+demo: setup build ## imports a trained model, emits Verilog, simulates, compares, counts cells
+	@scripts/demo
+
+test: setup ## vets and tests everything; skipped tests are named at the end
+	go vet $(PKGS)
+	@go test -timeout 20m -json $(PKGS) | go run ./scripts/testsum
+
+long: setup ## longer sweeps (build tag `long`), the race detector, and every fuzz target for FUZZTIME
+	@go test -count=1 -timeout 3h -tags long -json $(PKGS) | go run ./scripts/testsum
+	@go test -count=1 -timeout 3h -race -json $(PKGS) | go run ./scripts/testsum
+	@git grep -lE '^func Fuzz' -- '*_test.go' | while read -r file; do \
+	  grep -oE '^func Fuzz\w+' "$$file" | cut -d' ' -f2 | while read -r target; do \
+	    go test "./$$(dirname "$$file")" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
+	  done || exit 1; done
+
+bench: setup ## benchmarks
+	go test -run '^$$' -bench . -benchmem $(PKGS)
+
+gen: ## writes the generated pages of docs/ anew
+	go test ./internal/docs -count=1 -update
+
+lint: ## what the tests hold of style, without the rest
+	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt-ed: $$bad"; exit 1; }
+	go vet ./...
+	go test ./internal/tidy
+
+fmt: ## formats Go
+	gofmt -w $$(git ls-files '*.go')
+
+clean: ## removes what was built
+	rm -rf bin build
