@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hlo
+
+// Binary operations take two values of one type; a scalar beside a tensor is repeated over it. Integers wrap.
+
+// Add is x + y.
+func (b *Builder) Add(x, y Value) Value { return b.binary("add", x, y) }
+
+// Sub is x - y.
+func (b *Builder) Sub(x, y Value) Value { return b.binary("subtract", x, y) }
+
+// Mul is x * y.
+func (b *Builder) Mul(x, y Value) Value { return b.binary("multiply", x, y) }
+
+// Div is x / y; integers truncate toward zero. A float divisor that is a constant in the text would become a
+// multiplication by its reciprocal: pass it as a Weight.
+func (b *Builder) Div(x, y Value) Value { return b.binary("divide", x, y) }
+
+// Rem is the remainder of Div, with the sign of x.
+func (b *Builder) Rem(x, y Value) Value { return b.binary("remainder", x, y) }
+
+// Max is the larger of x and y.
+func (b *Builder) Max(x, y Value) Value { return b.binary("maximum", x, y) }
+
+// Min is the smaller of x and y.
+func (b *Builder) Min(x, y Value) Value { return b.binary("minimum", x, y) }
+
+// Pow is x raised to y.
+func (b *Builder) Pow(x, y Value) Value { return b.binary("power", x, y) }
+
+// And is the bitwise (I1: logical) conjunction.
+func (b *Builder) And(x, y Value) Value { return b.bitwise("and", x, y) }
+
+// Or is the bitwise (I1: logical) disjunction.
+func (b *Builder) Or(x, y Value) Value { return b.bitwise("or", x, y) }
+
+// Xor is the bitwise (I1: logical) exclusive or.
+func (b *Builder) Xor(x, y Value) Value { return b.bitwise("xor", x, y) }
+
+// ShiftLeft is x << y; all bits are lost where y is the width or more.
+func (b *Builder) ShiftLeft(x, y Value) Value { return b.bitwise("shift_left", x, y) }
+
+// ShiftRightArith is floor(x / 2^y); the sign fills where y is the width or more.
+func (b *Builder) ShiftRightArith(x, y Value) Value { return b.bitwise("shift_right_arithmetic", x, y) }
+
+// ShiftRightLogical is x >> y with zeros shifted in.
+func (b *Builder) ShiftRightLogical(x, y Value) Value { return b.bitwise("shift_right_logical", x, y) }
+
+// Not is the bitwise (I1: logical) complement.
+func (b *Builder) Not(x Value) Value { return b.bits("not", x) }
+
+// PopCount is the number of one bits of each integer.
+func (b *Builder) PopCount(x Value) Value { return b.bits("popcnt", x) }
+
+// CountLeadingZeros is the number of zero bits above the highest one of each integer, the width for 0.
+func (b *Builder) CountLeadingZeros(x Value) Value { return b.bits("count_leading_zeros", x) }
+
+// Neg is -x; the smallest integer stays itself.
+func (b *Builder) Neg(x Value) Value { return b.unary("negate", x) }
+
+// Abs is |x|; the smallest integer stays itself.
+func (b *Builder) Abs(x Value) Value { return b.unary("abs", x) }
+
+// Sign is -1, 0 or 1 in the type of x (a float NaN stays).
+func (b *Builder) Sign(x Value) Value { return b.unary("sign", x) }
+
+// Exp is e^x for floats. Float functions are the plugin's approximations, not correctly rounded.
+func (b *Builder) Exp(x Value) Value { return b.float("exponential", x) }
+
+// Log is the natural logarithm.
+func (b *Builder) Log(x Value) Value { return b.float("log", x) }
+
+// Expm1 is e^x - 1.
+func (b *Builder) Expm1(x Value) Value { return b.float("exponential_minus_one", x) }
+
+// Log1p is log(1 + x).
+func (b *Builder) Log1p(x Value) Value { return b.float("log_plus_one", x) }
+
+// Tanh is the hyperbolic tangent.
+func (b *Builder) Tanh(x Value) Value { return b.float("tanh", x) }
+
+// Logistic is 1 / (1 + e^-x).
+func (b *Builder) Logistic(x Value) Value { return b.float("logistic", x) }
+
+// Erf is the error function.
+func (b *Builder) Erf(x Value) Value { return b.float("chlo.erf", x) }
+
+// Sin is the sine.
+func (b *Builder) Sin(x Value) Value { return b.float("sine", x) }
+
+// Cos is the cosine.
+func (b *Builder) Cos(x Value) Value { return b.float("cosine", x) }
+
+// Sqrt is the square root.
+func (b *Builder) Sqrt(x Value) Value { return b.float("sqrt", x) }
+
+// Rsqrt is 1 / sqrt(x).
+func (b *Builder) Rsqrt(x Value) Value { return b.float("rsqrt", x) }
+
+// Floor rounds floats toward -Inf.
+func (b *Builder) Floor(x Value) Value { return b.float("floor", x) }
+
+// Ceil rounds floats toward +Inf.
+func (b *Builder) Ceil(x Value) Value { return b.float("ceil", x) }
+
+// RoundEven rounds floats to the nearest integer, ties to even.
+func (b *Builder) RoundEven(x Value) Value { return b.float("round_nearest_even", x) }
+
+// RoundAway rounds floats to the nearest integer, ties away from zero.
+func (b *Builder) RoundAway(x Value) Value { return b.float("round_nearest_afz", x) }
+
+// Dir is the relation that Compare tests.
+type Dir string
+
+// The relations, for floats false with NaN except NE.
+const (
+	EQ Dir = "EQ"
+	NE Dir = "NE"
+	LT Dir = "LT"
+	LE Dir = "LE"
+	GT Dir = "GT"
+	GE Dir = "GE"
+)
+
+// Compare is I1, true where x dir y holds.
+func (b *Builder) Compare(dir Dir, x, y Value) Value {
+	x, y, ok := b.match("compare", x, y)
+	if !ok {
+		return Value{}
+	}
+	kind := "SIGNED"
+	switch d := x.typ.DType; {
+	case d.IsFloat():
+		kind = "FLOAT"
+	case !d.IsSigned():
+		kind = "UNSIGNED"
+	}
+	attrs := "comparison_direction = #stablehlo<comparison_direction " + string(dir) +
+		">, compare_type = #stablehlo<comparison_type " + kind + ">"
+	return b.emit("compare", x.typ.With(I1), attrs, x, y)
+}
+
+// Select is onTrue where cond (I1) holds, else onFalse; each of the three may be a scalar.
+func (b *Builder) Select(cond, onTrue, onFalse Value) Value {
+	if !b.sound("select", cond, onTrue, onFalse) {
+		return Value{}
+	}
+	if cond.typ.DType != I1 {
+		return b.failf("select: condition is %s, not i1", cond.typ)
+	}
+	if cond.typ.Rank() > 0 {
+		onTrue, onFalse = b.spread(onTrue, cond.typ.Dims), b.spread(onFalse, cond.typ.Dims)
+	}
+	onTrue, onFalse, ok := b.match("select", onTrue, onFalse)
+	if !ok {
+		return Value{}
+	}
+	cond = b.spread(cond, onTrue.typ.Dims)
+	if !cond.typ.Equal(onTrue.typ.With(I1)) {
+		return b.failf("select: condition %s beside %s", cond.typ, onTrue.typ)
+	}
+	return b.emit("select", onTrue.typ, "", cond, onTrue, onFalse)
+}
+
+// Clamp is min(max(x, lo), hi); lo and hi are scalars or of the shape of x.
+func (b *Builder) Clamp(lo, x, hi Value) Value { return b.Min(b.Max(x, lo), hi) }
+
+// Convert changes the element type: integers keep their low bits or extend by their sign, integer to float rounds
+// half-even, float to integer truncates (results outside the type are not defined), I1 gives 0 or 1.
+func (b *Builder) Convert(x Value, d DType) Value {
+	if !b.sound("convert", x) || x.typ.DType == d {
+		return x
+	}
+	return b.emit("convert", x.typ.With(d), "", x)
+}
+
+// Bitcast reads the bits of x as another element type of the same width.
+func (b *Builder) Bitcast(x Value, d DType) Value {
+	if !b.sound("bitcast", x) || x.typ.DType == d {
+		return x
+	}
+	if x.typ.DType.Bits() != d.Bits() {
+		return b.failf("bitcast: %s has %d bits, %s has %d", x.typ.DType, x.typ.DType.Bits(), d, d.Bits())
+	}
+	return b.emit("bitcast_convert", x.typ.With(d), "", x)
+}
+
+func (b *Builder) binary(op string, x, y Value) Value {
+	x, y, ok := b.match(op, x, y)
+	if !ok {
+		return Value{}
+	}
+	return b.emit(op, x.typ, "", x, y)
+}
+
+func (b *Builder) bitwise(op string, x, y Value) Value {
+	x, y, ok := b.match(op, x, y)
+	if !ok {
+		return Value{}
+	}
+	if x.typ.DType.IsFloat() {
+		return b.failf("%s: %s is not an integer type", op, x.typ.DType)
+	}
+	return b.emit(op, x.typ, "", x, y)
+}
+
+func (b *Builder) unary(op string, x Value) Value {
+	if !b.sound(op, x) {
+		return Value{}
+	}
+	return b.emit(op, x.typ, "", x)
+}
+
+func (b *Builder) bits(op string, x Value) Value {
+	if b.sound(op, x) && x.typ.DType.IsFloat() {
+		return b.failf("%s: %s is not an integer type", op, x.typ.DType)
+	}
+	return b.unary(op, x)
+}
+
+func (b *Builder) float(op string, x Value) Value {
+	if b.sound(op, x) && !x.typ.DType.IsFloat() {
+		return b.failf("%s: %s is not a float type", op, x.typ.DType)
+	}
+	return b.unary(op, x)
+}
+
+// match spreads a scalar over the other operand and demands equal types.
+func (b *Builder) match(op string, x, y Value) (Value, Value, bool) {
+	if !b.sound(op, x, y) {
+		return x, y, false
+	}
+	x, y = b.spread(x, y.typ.Dims), b.spread(y, x.typ.Dims)
+	if b.err == nil && !x.typ.Equal(y.typ) {
+		b.failf("%s: operands %s and %s differ", op, x.typ, y.typ)
+	}
+	return x, y, b.err == nil
+}
+
+// spread repeats a scalar over dims; any other value is returned as it is.
+func (b *Builder) spread(x Value, dims []int) Value {
+	if b.err != nil || x.typ.Rank() != 0 || len(dims) == 0 {
+		return x
+	}
+	return b.BroadcastInDim(x, dims, nil)
+}
