@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// num_mul: registered product of a signed or unsigned a and a signed b.
+//   Give it registered operands: then one DSP takes operands, multiplier and this register.
+//   parameters  A_W       bits of a
+//               A_SIGNED  1: a is two's complement
+//               B_W       bits of b, two's complement
+//               MULT      "auto": the tool decides, "dsp": use_dsp = yes, "lut": use_dsp = no
+//   latency: 1   ii: 1   order: as it comes
+`default_nettype none
+module num_mul #(
+    parameter integer A_W      = 8,
+    parameter integer A_SIGNED = 1,
+    parameter integer B_W      = 8,
+    parameter         MULT     = "auto"
+) (
+    input  wire               clk,
+    input  wire               en,
+    input  wire [    A_W-1:0] a,
+    input  wire [    B_W-1:0] b,
+    output wire [A_W+B_W-1:0] out
+);
+  localparam integer PW = A_W + B_W;
+  // A bit of zero in front of an unsigned a; the product still fits PW bits.
+  wire signed [A_W:0] a_s = {A_SIGNED != 0 ? a[A_W-1] : 1'b0, a};
+  wire signed [B_W-1:0] b_s = b;
+  wire signed [PW-1:0] prod = PW'(a_s) * PW'(b_s);
+
+  generate
+    /* verilator lint_off WIDTH */  // strings of different lengths are compared
+    if (MULT == "dsp") begin : g_dsp
+      (* use_dsp = "yes" *) logic [PW-1:0] p;
+      always_ff @(posedge clk) if (en) p <= prod;
+      assign out = p;
+    end else if (MULT == "lut") begin : g_lut
+      (* use_dsp = "no" *) logic [PW-1:0] p;
+      always_ff @(posedge clk) if (en) p <= prod;
+      assign out = p;
+    end else begin : g_auto
+      logic [PW-1:0] p;
+      always_ff @(posedge clk) if (en) p <= prod;
+      assign out = p;
+    end
+    /* verilator lint_on WIDTH */
+  endgenerate
+endmodule
+`default_nettype wire

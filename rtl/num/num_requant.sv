@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// num_requant: out = over(round(in / 2^SHIFT)), the cast between two fixed-point formats. Combinational.
+//   The sum of rounding never overflows inside, whatever the widths; a SHIFT beyond IN_W and a negative one
+//   (left, exact) are legal. Rounding adds one increment to the floor, chosen from half bit, sticky bits, sign.
+//   parameters  IN_W        bits of in
+//               IN_SIGNED   1: in is two's complement
+//               SHIFT       bits dropped on the right; negative: bits added
+//               OUT_W       bits of out
+//               OUT_SIGNED  1: out is two's complement
+//               ROUND       0 even 1 away 2 up 3 down 4 halfzero 5 floor 6 ceil 7 zero 8 outward
+//               OVER        0 saturate, 1 saturate symmetrically (unsigned: as 0), 2 wrap
+//   latency: 0   ii: 1   order: combinational
+`default_nettype none
+module num_requant #(
+    parameter integer IN_W       = 16,
+    parameter integer IN_SIGNED  = 1,
+    parameter integer SHIFT      = 4,
+    parameter integer OUT_W      = 8,
+    parameter integer OUT_SIGNED = 1,
+    parameter integer ROUND      = 0,
+    parameter integer OVER       = 0
+) (
+    input  wire [ IN_W-1:0] in,
+    output wire [OUT_W-1:0] out
+);
+  localparam integer VW = IN_W + (IN_SIGNED != 0 ? 0 : 1);  // in as a signed number
+  // From VW+1 on |in| is below a quarter of the step: every larger shift gives the same result.
+  localparam integer SH = SHIFT > VW + 1 ? VW + 1 : SHIFT;
+  localparam integer FW = VW > SH ? VW - SH : 1;  // bits of the floor
+  localparam integer QW = SH > 0 ? FW + 1 : VW - SH;  // bits of the rounded value: never overflows
+
+  generate
+    if (IN_W < 1 || OUT_W < 1) begin : g_bad_width
+      IN_W_and_OUT_W_must_be_at_least_1 u_bad ();
+    end
+    if (ROUND < 0 || ROUND > 8 || OVER < 0 || OVER > 2) begin : g_bad_mode
+      ROUND_must_be_0_to_8_and_OVER_0_to_2 u_bad ();
+    end
+  endgenerate
+
+  wire v_sign = IN_SIGNED != 0 ? in[IN_W-1] : 1'b0;
+  wire signed [QW-1:0] q;
+
+  generate
+    if (SH <= 0) begin : g_left
+      wire signed [QW-1:0] v = {{(QW - IN_W) {v_sign}}, in};
+      assign q = v << -SH;
+    end else begin : g_right
+      wire [VW+SH-1:0] v = {{(VW + SH - IN_W) {v_sign}}, in};  // the floor is its upper part, whatever SH
+      wire signed [QW-1:0] low = {{(QW - FW) {v_sign}}, v[SH+:FW]};
+      wire half = v[SH-1];
+      wire sticky;
+      if (SH > 1) begin : g_sticky
+        assign sticky = |v[SH-2:0];
+      end else begin : g_none
+        assign sticky = 1'b0;
+      end
+      wire up;
+      if (ROUND == 0) begin : g_even
+        assign up = half && (sticky || v[SH]);
+      end else if (ROUND == 1) begin : g_away
+        assign up = half && (sticky || !v_sign);
+      end else if (ROUND == 2) begin : g_up
+        assign up = half;
+      end else if (ROUND == 3) begin : g_down
+        assign up = half && sticky;
+      end else if (ROUND == 4) begin : g_halfzero
+        assign up = half && (sticky || v_sign);
+      end else if (ROUND == 6) begin : g_ceil
+        assign up = half || sticky;
+      end else if (ROUND == 7) begin : g_zero
+        assign up = v_sign && (half || sticky);
+      end else if (ROUND == 8) begin : g_outward
+        assign up = !v_sign && (half || sticky);
+      end else begin : g_floor
+        assign up = 1'b0;
+      end
+      assign q = low + $signed({{(QW - 1) {1'b0}}, up});
+      wire unused_low = &{1'b0, v, half, sticky};
+    end
+
+    if (OVER == 2 || (OUT_SIGNED != 0 && QW < OUT_W)) begin : g_plain
+      // No check needed (or wanted): a wider signed output holds every q.
+      if (QW >= OUT_W) begin : g_cut
+        assign out = q[OUT_W-1:0];
+      end else begin : g_extend
+        assign out = {{(OUT_W - QW) {q[QW-1]}}, q};
+      end
+    end else if (OUT_SIGNED != 0) begin : g_signed
+      localparam [OUT_W-1:0] LEAST = {1'b1, {(OUT_W - 1) {1'b0}}};
+      localparam [OUT_W-1:0] MOST = ~LEAST;
+      wire fits = q[QW-1:OUT_W-1] == {(QW - OUT_W + 1) {q[QW-1]}};
+      wire [OUT_W-1:0] sat = fits ? q[OUT_W-1:0] : q[QW-1] ? LEAST : MOST;
+      if (OVER == 1) begin : g_sym
+        assign out = sat == LEAST ? ~MOST + OUT_W'(1) : sat;
+      end else begin : g_full
+        assign out = sat;
+      end
+    end else begin : g_unsigned
+      localparam integer XW = QW > OUT_W + 1 ? QW : OUT_W + 1;
+      wire [XW-1:0] x = {{(XW - QW) {q[QW-1]}}, q};
+      wire over = |x[XW-1:OUT_W];
+      assign out = x[XW-1] ? {OUT_W{1'b0}} : over ? {OUT_W{1'b1}} : x[OUT_W-1:0];
+    end
+  endgenerate
+
+  wire unused_top = &{1'b0, v_sign, q};
+endmodule
+`default_nettype wire
