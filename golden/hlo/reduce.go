@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hlo
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Fold is the operation that a reduction repeats.
+type Fold string
+
+// The folds, with 0, the smallest or the largest value as the start. Integer sums wrap in their own type.
+const (
+	FoldAdd Fold = "add"
+	FoldMax Fold = "maximum"
+	FoldMin Fold = "minimum"
+)
+
+// Reduce folds x over the axes, which disappear from the result.
+func (b *Builder) Reduce(f Fold, x Value, axes ...int) Value {
+	if !b.sound("reduce", x) {
+		return Value{}
+	}
+	if !distinct(axes, x.typ.Rank()) {
+		return b.failf("reduce: axes %v of %s", axes, x.typ)
+	}
+	if len(axes) == 0 {
+		return x
+	}
+	t := Type{x.typ.DType, others(x.typ, axes, nil)}
+	start := b.start(f, x.typ.DType)
+	return b.emitRegion("reduce", t, "dimensions = "+ints(axes), region(f, x.typ.DType), x, start)
+}
+
+// ReduceKeep is Reduce with the axes kept at size 1.
+func (b *Builder) ReduceKeep(f Fold, x Value, axes ...int) Value {
+	v := b.Reduce(f, x, axes...)
+	if b.err != nil {
+		return Value{}
+	}
+	dims := append([]int{}, x.typ.Dims...)
+	for _, a := range axes {
+		dims[a] = 1
+	}
+	return b.Reshape(v, dims...)
+}
+
+// Window is a window that slides over every axis of a tensor; nil lists stand for 1 (Stride, Dilation) or 0 (Low, High).
+type Window struct {
+	Size, Stride, Dilation []int
+	Low, High              []int // padding with the start value of the fold
+}
+
+// Spatial widens a window over the n axes before the last (channels-last images) to all axes of x.
+func (w Window) Spatial(x Value) Window {
+	n := len(w.Size)
+	lead := x.typ.Rank() - n - 1
+	if lead < 0 {
+		return Window{}
+	}
+	widen := func(s []int, with int) []int {
+		if s == nil {
+			return nil
+		}
+		return append(append(fill(with, lead), s...), with)
+	}
+	return Window{widen(w.Size, 1), widen(w.Stride, 1), widen(w.Dilation, 1), widen(w.Low, 0), widen(w.High, 0)}
+}
+
+// ReduceWindow folds the elements under each position of the window; only whole windows count.
+func (b *Builder) ReduceWindow(f Fold, x Value, w Window) Value {
+	if !b.sound("reduce_window", x) {
+		return Value{}
+	}
+	rank := x.typ.Rank()
+	for _, s := range []*[]int{&w.Stride, &w.Dilation} {
+		if *s == nil {
+			*s = fill(1, rank)
+		}
+	}
+	for _, s := range []*[]int{&w.Low, &w.High} {
+		if *s == nil {
+			*s = fill(0, rank)
+		}
+	}
+	dims, ok := w.slide(x.typ.Dims)
+	if !ok || rank == 0 {
+		return b.failf("reduce_window: %+v over %s", w, x.typ)
+	}
+	pads := make([]string, rank)
+	for i := range pads {
+		pads[i] = fmt.Sprintf("[%d, %d]", w.Low[i], w.High[i])
+	}
+	attrs := fmt.Sprintf("base_dilations = %s, padding = dense<[%s]> : tensor<%dx2xi64>, window_dilations = %s, "+
+		"window_dimensions = %s, window_strides = %s", ints(fill(1, rank)), strings.Join(pads, ", "), rank,
+		ints(w.Dilation), ints(w.Size), ints(w.Stride))
+	start := b.start(f, x.typ.DType)
+	return b.emitRegion("reduce_window", Type{x.typ.DType, dims}, attrs, region(f, x.typ.DType), x, start)
+}
+
+// slide gives the number of window positions on each axis; all lists are filled in.
+func (w Window) slide(dims []int) ([]int, bool) {
+	out := make([]int, len(dims))
+	for _, s := range [][]int{w.Size, w.Stride, w.Dilation, w.Low, w.High} {
+		if len(s) != len(dims) {
+			return nil, false
+		}
+	}
+	for i, d := range dims {
+		if w.Size[i] < 1 || w.Stride[i] < 1 || w.Dilation[i] < 1 {
+			return nil, false
+		}
+		room := d + w.Low[i] + w.High[i] - stretch(w.Size[i], w.Dilation[i])
+		if room >= 0 {
+			out[i] = room/w.Stride[i] + 1
+		}
+	}
+	return out, true
+}
+
+// ArgMax is the I32 index of the largest element along axis, the first of equals; the axis disappears. A row with a NaN
+// has no defined index.
+func (b *Builder) ArgMax(x Value, axis int) Value {
+	largest := b.ReduceKeep(FoldMax, x, axis)
+	if b.err != nil {
+		return Value{}
+	}
+	index := b.Iota(x.typ.With(I32), axis)
+	hit := b.Compare(EQ, x, b.BroadcastInDim(largest, x.typ.Dims, seq(0, x.typ.Rank())))
+	return b.Reduce(FoldMin, b.Select(hit, index, b.Int(I32, math.MaxInt32)), axis)
+}
+
+// start is the neutral element of a fold.
+func (b *Builder) start(f Fold, d DType) Value {
+	if f == FoldAdd {
+		return b.Int(d, 0)
+	}
+	if d.IsFloat() {
+		return b.Float(d, math.Inf(boolInt(f == FoldMin)*2-1))
+	}
+	lo, hi := limits(d)
+	if d == UI64 && f == FoldMin {
+		return b.Not(b.Int(d, 0))
+	}
+	if f == FoldMax {
+		return b.Int(d, lo)
+	}
+	return b.Int(d, hi)
+}
+
+// limits are the smallest and largest value of an integer type as int64 (UI64: up to 2^63-1).
+func limits(d DType) (lo, hi int64) {
+	n := min(d.Bits(), 63)
+	if d.IsSigned() {
+		return -1 << (d.Bits() - 1), 1<<(d.Bits()-1) - 1
+	}
+	return 0, int64(uint64(1)<<n - 1)
+}
+
+// region is the body of a fold on scalars.
+func region(f Fold, d DType) string {
+	t := Type{DType: d}.String()
+	return fmt.Sprintf("    ^bb0(%%x: %s, %%y: %s):\n"+
+		"      %%z = \"stablehlo.%s\"(%%x, %%y) : (%s, %s) -> %s\n"+
+		"      \"stablehlo.return\"(%%z) : (%s) -> ()\n", t, t, f, t, t, t, t)
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hlo
+
+import "slices"
+
+// The rounding codes of integer right shifts and divisions, as in the RTL parameter ROUND.
+const (
+	RoundHalfEven uint8 = iota // nearest, ties to even
+	RoundHalfAway              // nearest, ties away from zero
+	RoundHalfUp                // nearest, ties to +Inf
+	RoundHalfDown              // nearest, ties to -Inf
+	RoundHalfZero              // nearest, ties to zero
+	RoundFloor
+	RoundCeil
+	RoundZero
+	RoundOutward
+	numRounds
+)
+
+// The overflow codes, as in the RTL parameter OVER.
+const (
+	OverSat  uint8 = iota // clamp to the code range
+	OverSym               // clamp, the most negative code excluded
+	OverWrap              // keep the low bits
+	numOvers
+)
+
+// Shift is a number of binary places, to the right; negative shifts go left. By holds one number for the whole tensor, or
+// one for each index of Axis.
+type Shift struct {
+	By   []int
+	Axis int
+}
+
+// Places is the same shift for all elements.
+func Places(n int) Shift { return Shift{By: []int{n}} }
+
+// Requantize is a rounding shift and the entry into a code range.
+type Requantize struct {
+	// Bits bounds the input: -2^Bits <= v < 2^Bits. 0 stands for the range of its element type.
+	Bits   int
+	Shift  Shift
+	Round  uint8 // one of the Round codes
+	Over   uint8 // one of the Over codes
+	Width  int   // bits of the result: 1..64 signed, 1..63 unsigned
+	Signed bool
+	Out    DType // element type of the result, which must hold Width
+}
+
+// Requant gives over(RS(v, shift)) exactly, for any shift and any width: integer operations only, in i32 where input and
+// result fit, else in i64.
+func (b *Builder) Requant(v Value, q Requantize) Value {
+	v, word, ok := b.intoWord("requantize", v, q.Bits, q.Width+boolInt(!q.Signed))
+	if !ok || !b.shiftOK(v, q.Shift) || !b.codesOK(q) {
+		return Value{}
+	}
+	s := scaler{b, word, v.typ.Dims, q.Shift}
+	return b.Convert(s.enter(s.right(v, q.Round), q), q.Out)
+}
+
+// RoundShift is RS(v, shift) without a range at the end, for -2^bits <= v < 2^bits (bits 0: the range of the type). The
+// result is I32 where input and result fit, else I64; a left shift beyond 63 bits is an error.
+func (b *Builder) RoundShift(v Value, bits int, s Shift, round uint8) Value {
+	if len(s.By) == 0 {
+		return b.failf("round: no shift given")
+	}
+	left := max(0, -slices.Min(s.By))
+	if b.sound("round", v) && bits == 0 {
+		bits = rangeBits(v.typ.DType)
+	}
+	v, word, ok := b.intoWord("round", v, bits, bits+left+1)
+	if !ok || !b.shiftOK(v, s) {
+		return Value{}
+	}
+	sc := scaler{b, word, v.typ.Dims, s}
+	v = sc.right(v, round)
+	if left > 0 {
+		v = b.ShiftLeft(v, sc.constant(func(n int) int64 { return int64(max(0, -n)) }))
+	}
+	return v
+}
+
+// Saturate brings an integer into a code range without a shift; Over wrap keeps the low bits.
+func (b *Builder) Saturate(v Value, over uint8, width int, signed bool, out DType) Value {
+	return b.Requant(v, Requantize{Shift: Places(0), Over: over, Width: width, Signed: signed, Out: out})
+}
+
+// intoWord converts v to I32 if both its bound and need bits (sign included) fit, else to I64.
+func (b *Builder) intoWord(op string, v Value, bits, need int) (Value, DType, bool) {
+	if !b.sound(op, v) {
+		return v, "", false
+	}
+	full := rangeBits(v.typ.DType)
+	if !v.typ.DType.IsInt() || full > 63 {
+		b.failf("%s: %s is not an integer tensor of up to 64 signed bits", op, v.typ)
+		return v, "", false
+	}
+	if bits == 0 || bits > full {
+		bits = full
+	}
+	if need > 64 || bits < 0 {
+		b.failf("%s: %d bits exceed 64", op, need)
+		return v, "", false
+	}
+	word := I32
+	if bits > 31 || need > 32 {
+		word = I64
+	}
+	return b.Convert(v, word), word, true
+}
+
+// rangeBits is the smallest n with -2^n <= v < 2^n for all v of the type.
+func rangeBits(d DType) int { return d.Bits() - boolInt(d.IsSigned()) }
+
+func (b *Builder) shiftOK(v Value, s Shift) bool {
+	n := len(s.By)
+	if n == 1 {
+		return b.err == nil
+	}
+	if n == 0 || s.Axis < 0 || s.Axis >= v.typ.Rank() || v.typ.Dims[s.Axis] != n {
+		b.failf("%d shifts along axis %d of %s", n, s.Axis, v.typ)
+	}
+	return b.err == nil
+}
+
+func (b *Builder) codesOK(q Requantize) bool {
+	room := q.Out.Bits() - boolInt(q.Signed != q.Out.IsSigned())
+	switch {
+	case q.Round >= numRounds || q.Over >= numOvers:
+		b.failf("requantize: unknown rounding %d or overflow %d", q.Round, q.Over)
+	case q.Width < 1 || !q.Out.IsInt() || q.Width > room || q.Signed && !q.Out.IsSigned():
+		b.failf("requantize: %s cannot hold codes of %d bits (signed %v)", q.Out, q.Width, q.Signed)
+	}
+	return b.err == nil
+}
+
+// scaler prints shifts of one tensor in a 32 or 64 bit word.
+type scaler struct {
+	b     *Builder
+	word  DType
+	dims  []int
+	shift Shift
+}
+
+// constant is f of each shift, as a scalar or repeated along the axis.
+func (s scaler) constant(f func(n int) int64) Value {
+	values := make([]int64, len(s.shift.By))
+	for i, n := range s.shift.By {
+		values[i] = f(n)
+	}
+	if len(slices.Compact(slices.Clone(values))) == 1 {
+		return s.b.Int(s.word, values[0])
+	}
+	return s.b.Along(s.b.Const(FromInt64s(s.word, []int{len(values)}, values)), s.dims, s.shift.Axis)
+}
+
+// right rounds v / 2^n for the positive shifts n and leaves the rest alone.
+//
+// With v = q*2^n + r, 0 <= r < 2^n, the rounded value is q + ((r + add) >> n), where add depends on the mode: the usual
+// (v + add) >> n, without its overflow. Shifts near the word width first fold their low bits into one sticky bit.
+func (s scaler) right(v Value, round uint8) Value {
+	b := s.b
+	if round >= numRounds {
+		return b.failf("unknown rounding %d", round)
+	}
+	if slices.Max(s.shift.By) <= 0 {
+		return v
+	}
+	last := s.word.Bits() - 1
+	top := last - 2 // r + add stays inside the word up to here, and a sticky bit stays below the half
+	sign := b.ShiftRightArith(v, b.Int(s.word, int64(last)))
+	if slices.Max(s.shift.By) > top {
+		fold := func(n int) int64 { return int64(min(max(0, n-top), last)) }
+		low := b.And(v, s.constant(func(n int) int64 { return 1<<fold(n) - 1 }))
+		sticky := b.Convert(b.Compare(NE, low, b.Int(s.word, 0)), s.word)
+		v = b.Or(b.ShiftRightArith(v, s.constant(fold)), sticky)
+	}
+	by := s.constant(func(n int) int64 { return int64(clampInt(n, top)) })
+	mask := s.constant(func(n int) int64 { return 1<<clampInt(n, top) - 1 })
+	q := b.ShiftRightArith(v, by)
+	if round == RoundFloor {
+		return q
+	}
+	r := b.And(v, mask)
+	return b.Add(q, b.ShiftRightArith(b.Add(r, s.bump(round, q, sign, mask, top)), by))
+}
+
+// bump is what a mode adds to the remainder: q is the floor, sign all ones for negative v.
+func (s scaler) bump(round uint8, q, sign, mask Value, top int) Value {
+	b := s.b
+	half := func(less int64) Value {
+		return s.constant(func(n int) int64 {
+			if n <= 0 {
+				return 0
+			}
+			return 1<<(clampInt(n, top)-1) - less
+		})
+	}
+	one := s.constant(func(n int) int64 { return int64(min(max(n, 0), 1)) })
+	switch round {
+	case RoundHalfEven:
+		return b.Add(half(1), b.And(q, one))
+	case RoundHalfAway:
+		return b.Sub(half(0), b.And(sign, one))
+	case RoundHalfUp:
+		return half(0)
+	case RoundHalfDown:
+		return half(1)
+	case RoundHalfZero:
+		return b.Add(half(1), b.And(sign, one))
+	case RoundZero:
+		return b.And(sign, mask)
+	case RoundOutward:
+		return b.And(b.Not(sign), mask)
+	}
+	return mask // RoundCeil
+}
+
+// enter shifts left where the shift is negative and applies the overflow rule. Saturation compares before it shifts, so
+// that no bit is lost on the way.
+func (s scaler) enter(v Value, q Requantize) Value {
+	b := s.b
+	last := s.word.Bits() - 1
+	left := func(n int) int { return max(0, -n) }
+	shifted := v
+	if slices.Min(s.shift.By) < 0 {
+		shifted = b.ShiftLeft(v, s.constant(func(n int) int64 { return int64(min(left(n), last)) }))
+	}
+	if q.Over == OverWrap {
+		if -slices.Min(s.shift.By) > last {
+			shifted = b.And(shifted, s.constant(func(n int) int64 { return int64(boolInt(left(n) > last)) - 1 }))
+		}
+		return s.wrap(shifted, q)
+	}
+	hi := int64(uint64(1)<<(q.Width-boolInt(q.Signed)) - 1)
+	lo := int64(0)
+	if q.Signed {
+		lo = -hi - int64(boolInt(q.Over == OverSat))
+	}
+	above := s.constant(func(n int) int64 { return hi >> min(left(n), 63) })
+	below := s.constant(func(n int) int64 {
+		k := min(left(n), 63)
+		if lo != -hi && k < q.Width { // a power of two
+			return lo >> k
+		}
+		return -(hi >> k) * int64(boolInt(q.Signed))
+	})
+	out := b.Select(b.Compare(LT, v, below), b.Int(s.word, lo), shifted)
+	return b.Select(b.Compare(GT, v, above), b.Int(s.word, hi), out)
+}
+
+// wrap keeps the low bits of v.
+func (s scaler) wrap(v Value, q Requantize) Value {
+	b := s.b
+	spare := s.word.Bits() - q.Width
+	if !q.Signed {
+		return b.And(v, b.Int(s.word, int64(uint64(1)<<q.Width-1)))
+	}
+	if spare == 0 {
+		return v
+	}
+	by := b.Int(s.word, int64(spare))
+	return b.ShiftRightArith(b.ShiftLeft(v, by), by)
+}
+
+// clampInt limits a shift to 0..top.
+func clampInt(n, top int) int { return min(max(n, 0), top) }
