@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package format
+
+// Family is one line of the list of formats: a name that format texts begin with.
+type Family struct {
+	Name    string
+	Syntax  string   // with named arguments
+	Doc     string   // one sentence: codes and values
+	Example string   // a complete format text
+	Alias   string   // the text that the name stands for; empty for a family of its own
+	Options []Option // in the order in which they are printed
+	build   func(*call) (Format, error)
+}
+
+// Option is one key=value argument of a family.
+type Option struct {
+	Key    string
+	Values []string // nil: an integer
+	Doc    string
+}
+
+// Limits of the arguments in format texts.
+const (
+	maxFrac  = 1000
+	maxZero  = 1<<32 - 1
+	maxBlock = 1 << 16
+	maxAxis  = 15
+	maxAffW  = 32
+)
+
+var (
+	optZero  = Option{"z", nil, "zero point, subtracted from the code; may lie outside the code range"}
+	optRound = Option{"round", roundNames[:], "how a value between two codes is rounded; default even"}
+	optOver  = Option{"over", overNames[:], "what happens beyond the largest code: saturate (default), symmetric, wrap"}
+	optAxis  = Option{"axis", nil, "axis that is cut into blocks; default the last"}
+	optDiv   = Option{"div", divNames[:], "exact quotient (default), or rounded to float32 first"}
+)
+
+// All lists the formats, aliases behind the families.
+func All() []Family {
+	integer := []Option{optZero, optRound, optOver, optDiv}
+	return []Family{
+		{Name: "fixed", Syntax: "fixed(W,F)", Example: "fixed(8,4)", build: buildFixed, Options: []Option{optRound, optOver},
+			Doc: "two's complement q of W bits, value q*2^-F; F has any sign and may exceed W"},
+		{Name: "ufixed", Syntax: "ufixed(W,F)", Example: "ufixed(8,8)", build: buildFixed, Options: []Option{optRound, optOver},
+			Doc: "unsigned q of W bits, value q*2^-F"},
+		{Name: "int", Syntax: "int(W) or int(W,z=Z)*S", Example: "int(8,z=-3)*0.05", build: buildInt, Options: integer,
+			Doc: "two's complement integer q, value q, or affine (q-Z)*S; S is a number, [axis] or [axis:group]"},
+		{Name: "uint", Syntax: "uint(W) or uint(W,z=Z)*S", Example: "uint(8,z=128)*[1]", build: buildInt, Options: integer,
+			Doc: "unsigned integer q, value q, or affine (q-Z)*S"},
+		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: []Option{optRound, optAxis},
+			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127) with one byte X a block, X = 255 is NaN"},
+		{Name: "fp32", Syntax: "fp32", Example: "fp32", build: buildFloat32,
+			Doc: "IEEE 754 binary32: the values of a graph that is not quantized"},
+		{Name: "mxint8", Syntax: "mxint8", Example: "mxint8", Alias: "mxint(8,32)", Doc: "OCP MXINT8"},
+	}
+}
+
+// fixedArgs are W and F of fixed and ufixed. Unsigned codes stop at 63 bits, so that every code is an int64.
+func fixedArgs(c *call) []intRange {
+	w := intRange{"W", 1, 64}
+	if c.name[0] == 'u' {
+		w.hi = 63
+	}
+	return []intRange{w, {"F", -maxFrac, maxFrac}}
+}
+
+func buildFixed(c *call) (Format, error) {
+	if len(c.args) == 1 {
+		return nil, c.fail(codePattern, len(c.name)+1, "the fraction bits are left open, which only a plan may do").
+			WithHint("use %s(%s,F)", c.name, c.args[0].val)
+	}
+	v, err := c.ints(fixedArgs(c)...)
+	if err != nil {
+		return nil, err
+	}
+	return c.finishFixed(v[0], v[1])
+}
+
+// finishFixed makes the format once W and F are known.
+func (c *call) finishFixed(w, frac int) (Format, error) {
+	f := Fixed{W: w, F: frac, Signed: c.name[0] != 'u', Round: c.round(), Over: c.over()}
+	if err := c.noScale(); err != nil {
+		return nil, err
+	}
+	if f.W == 1 && f.Over == Sym {
+		return nil, c.fail(codeOption, 1, "over=sym leaves one code of a single bit")
+	}
+	return f, nil
+}
+
+func buildInt(c *call) (Format, error) {
+	w := fixedArgs(c)[0]
+	if c.scale.col > 0 {
+		w.hi = maxAffW
+	}
+	v, err := c.ints(w)
+	if err != nil {
+		return nil, err
+	}
+	if c.scale.col == 0 {
+		for _, key := range []string{"z", "div"} {
+			if c.option(key) != "" {
+				return nil, c.fail(codeScale, len(c.text)+1, "option %s needs a scale", key).WithHint("append *1")
+			}
+		}
+		return c.finishFixed(v[0], 0)
+	}
+	a := Affine{W: v[0], Signed: c.name == "int", Round: c.round(), Over: c.over()}
+	if c.option("div") == "f32" {
+		a.Div = DivF32
+	}
+	if a.W == 1 && a.Over == Sym {
+		return nil, c.fail(codeOption, 1, "over=sym leaves one code of a single bit")
+	}
+	zero, err := c.intOption(0, intRange{"z", -maxZero, maxZero})
+	if err != nil {
+		return nil, err
+	}
+	a.Zero = int64(zero)
+	a.Scale, a.Axis, a.Group, err = c.readScale()
+	return a, err
+}
+
+func buildMXInt(c *call) (Format, error) {
+	v, err := c.ints(intRange{"W", 2, 32}, intRange{"k", 1, maxBlock})
+	if err != nil {
+		return nil, err
+	}
+	axis, err := c.intOption(-1, intRange{"axis", 0, maxAxis})
+	if err != nil {
+		return nil, err
+	}
+	return MXInt{W: v[0], K: v[1], Round: c.round(), Along: axis + 1}, c.noScale()
+}
+
+func buildFloat32(c *call) (Format, error) {
+	if c.bracket || c.scale.col > 0 {
+		return nil, c.fail(codeArgs, len(c.name)+1, "fp32 stands alone")
+	}
+	return FP32, nil
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package format describes number formats: finite sets of codes, each with one exact value. Encoding is one rounding
+// from an exact value to the set. Ops and passes see only the interfaces of this file; a new format is one file and
+// one line in all.go.
+//
+// All formats are comparable Go values: a == b means the same code set and the same way of entering it.
+package format
+
+// Format is a set of codes with exact values. Implementations are comparable and never panic.
+type Format interface {
+	// String is the canonical text; Parse(String()) == the format itself.
+	String() string
+	// Width is the number of bits of one element code, 1..64.
+	Width() int
+	// Decode gives the exact value of a code: sign-extended for signed integers, raw bits otherwise. Bits above
+	// Width are ignored. Formats whose scale travels beside the codes decode at scale 1 (and zero point of the text).
+	Decode(code int64) Exact
+	// Encode rounds v once to the set, then applies the overflow rule. round=stochastic takes R = 0 here, that is
+	// floor; Fixed.EncodeStochastic and Affine.EncodeStochastic take the random word.
+	Encode(v Exact) int64
+	// Lattice says that every finite value is k*2^exp with an integer k of `bits` bits (two's complement if a value
+	// is negative, else unsigned), bits <= 63. Block formats, fp32 and formats with "[axis]" scales have none.
+	Lattice() (exp int, bits int, ok bool)
+	// Limits gives the smallest and the largest finite value that Encode returns, at scale 1 as in Decode.
+	Limits() (lo, hi Exact)
+	// CodeSet is the same set of codes with the default way of entering it: two formats with equal CodeSet are one
+	// type, and need no cast between them.
+	CodeSet() Format
+}
+
+// Block is a format whose elements share one scale field per block along one axis: value = Decode(code) * scale.
+type Block interface {
+	Format
+	// BlockSize is the number of consecutive elements that share a scale; a shorter tail is a block of its own.
+	BlockSize() int
+	// Axis is the axis that is cut into blocks, -1 for the last one.
+	Axis() int
+	// ScaleWidth is the number of bits of the scale field.
+	ScaleWidth() int
+	// ScaleValue is the exact value of a scale field, possibly NaN.
+	ScaleValue(scale int64) Exact
+	// Element is the scalar format of the elements at scale 1.
+	Element() Format
+	// EncodeBlock encodes one block x (1..BlockSize values) into codes (same length) and returns the scale field.
+	EncodeBlock(x []Exact, codes []int64) (scale int64)
+	// DecodeBlock decodes one block: out[i] = Decode(codes[i]) * ScaleValue(scale), NaN throughout if the scale is.
+	DecodeBlock(codes []int64, scale int64, out []Exact)
+}
+
+// SameType reports that a and b have the same codes with the same values, so that no cast is needed.
+func SameType(a, b Format) bool { return a.CodeSet() == b.CodeSet() }
+
+// IsFloat reports that f is the float format of graphs that are not quantized.
+func IsFloat(f Format) bool { return f == FP32 }
+
+// AsFixed returns f as two's complement or unsigned integers times a power of two, with its rounding and overflow:
+// fixed, ufixed, int, uint, and affine formats with zero point 0 and a positive power of two as scale.
+func AsFixed(f Format) (Fixed, bool) {
+	switch f := f.(type) {
+	case Fixed:
+		return f, true
+	case Affine:
+		return f.asFixed()
+	}
+	return Fixed{}, false
+}
