@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtl
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+
+	"lathe/internal/diag"
+)
+
+// Header is what the text of a module says about it.
+type Header struct {
+	Name    string
+	Family  string // folder: stream, num, mem, op
+	Purpose string // first sentences of the header comment
+	Params  []ParamDecl
+	Ports   []PortDecl
+	Latency Expr   // cycles, as the header comment states it
+	II      Expr   // cycles
+	Order   string // order of the beats
+	Deps    []string
+}
+
+// ParamDecl is a declared parameter. Default is its text; it may use parameters declared before it.
+type ParamDecl struct {
+	Name    string
+	Default string
+}
+
+// PortDecl is a declared port. Msb is the upper bound of its range, as text; empty for a single bit.
+type PortDecl struct {
+	Name   string
+	Output bool
+	Msb    string
+}
+
+// Values returns the integer value of every parameter that has one: set, completed by the declared defaults. Parameters
+// whose value is no integer (file names, wide literals) are left out. Error L0604 if set names a parameter that the module
+// does not have.
+func (h *Header) Values(set []Param) (map[string]int, error) {
+	given := map[string]string{}
+	for _, p := range set {
+		if !h.has(p.Name) {
+			return nil, diag.New("L0604", "", "module %s has no parameter %s", h.Name, p.Name)
+		}
+		given[p.Name] = p.Value
+	}
+	values := map[string]int{}
+	for _, decl := range h.Params {
+		text := decl.Default
+		if v, ok := given[decl.Name]; ok {
+			text = v
+		}
+		if v, ok := integer(text, values); ok {
+			values[decl.Name] = v
+		}
+	}
+	return values, nil
+}
+
+func (h *Header) has(param string) bool {
+	for _, decl := range h.Params {
+		if decl.Name == param {
+			return true
+		}
+	}
+	return false
+}
+
+// Width returns the width of the named port in bits under the given parameter values.
+func (h *Header) Width(port string, values map[string]int) (int, error) {
+	for _, p := range h.Ports {
+		if p.Name != port {
+			continue
+		}
+		if p.Msb == "" {
+			return 1, nil
+		}
+		e, err := ParseExpr(p.Msb)
+		if err != nil {
+			return 0, err
+		}
+		msb, err := e.Eval(values)
+		return msb + 1, err
+	}
+	return 0, diag.New("L0604", "", "module %s has no port %s", h.Name, port)
+}
+
+var basedLiteral = regexp.MustCompile(`^\d*'s?([hdb])([0-9a-fA-F_]+)$`)
+
+// integer reads a parameter's text: an expression, or a based literal of up to 62 bits.
+func integer(text string, values map[string]int) (int, bool) {
+	text = strings.TrimSpace(text)
+	if m := basedLiteral.FindStringSubmatch(text); m != nil {
+		base := map[string]int{"h": 16, "d": 10, "b": 2}[m[1]]
+		v, err := strconv.ParseInt(strings.ReplaceAll(m[2], "_", ""), base, 63)
+		return int(v), err == nil
+	}
+	e, err := ParseExpr(text)
+	if err != nil {
+		return 0, false
+	}
+	v, err := e.Eval(values)
+	return v, err == nil
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtl
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// Image is the contents of a memory: Words[i], each taken modulo 2^Width (so signed codes may be given as they are), at
+// address i. Param names the parameter that takes the file name; the checksum goes to Param+"_SUM". Suffix tells the files
+// of one instance apart; empty means "_" and the parameter's name in lower case.
+type Image struct {
+	Param  string
+	Suffix string
+	Width  int
+	Words  []*big.Int
+}
+
+// FileName is the bare name of the image's file for the instance of the given name.
+func (im Image) FileName(instance string) string {
+	suffix := im.Suffix
+	if suffix == "" {
+		suffix = "_" + strings.ToLower(im.Param)
+	}
+	return instance + suffix + ".mem"
+}
+
+// File renders the image in $readmemh form (IEEE 1800-2017 section 21.4), one word a line.
+func (im Image) File(instance string) File {
+	var b bytes.Buffer
+	digits := (im.Width + 3) / 4
+	for _, w := range im.Words {
+		fmt.Fprintf(&b, "%0*x\n", digits, im.wrap(w))
+	}
+	return File{Name: im.FileName(instance), Data: b.Bytes()}
+}
+
+// Sum is the checksum that the memory compares at its first clock edge: the sum of all words cut into 32-bit limbs,
+// modulo 2^32.
+func (im Image) Sum() uint32 {
+	var sum uint32
+	for _, w := range im.Words {
+		x := im.wrap(w)
+		for x.BitLen() > 0 {
+			sum += uint32(x.Uint64())
+			x.Rsh(x, 32)
+		}
+	}
+	return sum
+}
+
+// Params returns the two parameters that bind the image to the instance of the given name: file name and checksum.
+func (im Image) Params(instance string) []Param {
+	return []Param{
+		{Name: im.Param, Value: `"` + im.FileName(instance) + `"`},
+		{Name: im.Param + "_SUM", Value: fmt.Sprintf("32'h%08x", im.Sum())},
+	}
+}
+
+// wrap returns w modulo 2^Width in a new integer.
+func (im Image) wrap(w *big.Int) *big.Int {
+	mask := new(big.Int).Lsh(big.NewInt(1), uint(im.Width))
+	return new(big.Int).And(w, mask.Sub(mask, big.NewInt(1)))
+}

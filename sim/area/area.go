@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package area counts the FPGA cells of a design by running Yosys on it: LUT, FF, DSP and block RAM, per instance
+// and in total. The design is mapped module by module, not flattened: equal modules are mapped once, which is
+// what makes a count of a whole network finish in seconds, and it leaves every instance with a count of its own.
+//
+// The figures are those of Yosys after synthesis, not of a routed design. Against Vivado, DSP and block RAM are
+// close to exact; LUT and FF around DSPs and memories are upper bounds, since Yosys leaves their registers outside.
+package area
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"lathe/internal/diag"
+)
+
+// Codes of the errors that Count and Sources return.
+const (
+	CodeNoTool   = "L0760" // Yosys is not installed
+	CodeFailed   = "L0761" // Yosys stopped with an error
+	CodeTimeout  = "L0762" // Yosys did not finish in time
+	CodeImplicit = "L0763" // a hierarchical name, which Yosys would replace by an undriven wire
+	CodeOutput   = "L0764" // what Yosys wrote cannot be the count of this design
+	CodeInput    = "L0765" // a file or module name that cannot be passed on, or no single top
+)
+
+// Options of a count; the zero value is the usual count.
+type Options struct {
+	Family  string        // Yosys family, default "xcup" (UltraScale+)
+	NoDSP   bool          // multipliers in LUTs, for figures of fully unrolled designs
+	Flatten bool          // one flat netlist: smaller counts across boundaries, no instances, much slower
+	Timeout time.Duration // default 10 minutes
+	Yosys   string        // command, default "yosys" in PATH
+	LogDir  string        // parent of the folder that keeps script and log of a failed run, default os.TempDir()
+}
+
+// Instance is one module instance with all that lies below it.
+type Instance struct {
+	Path   string `json:"path"`   // top/conv1/window, the top's own name first
+	Module string `json:"module"` // as written in the source, parameters left out
+	Depth  int    `json:"depth"`  // 0 for the top
+	Cells  Cells  `json:"cells"`  // of the instance and everything inside it
+}
+
+// Module is one module with one set of parameters.
+type Module struct {
+	Module    string `json:"module"`    // as written in the source
+	Variant   string `json:"variant"`   // the name that Yosys gave to these parameters
+	Instances int    `json:"instances"` // how often it occurs below the top
+	Own       Cells  `json:"own"`       // cells of one instance, less those of instances inside it
+}
+
+// Report is the outcome of a count.
+type Report struct {
+	Top       string     `json:"top"`
+	Total     Cells      `json:"total"`
+	Instances []Instance `json:"instances"` // depth first, names in natural order; the top is the first
+	Modules   []Module   `json:"modules"`   // by name
+	Tool      string     `json:"tool"`      // "Yosys 0.23"
+	Flags     string     `json:"flags"`     // the synthesis command
+}
+
+// Count maps the files onto the family's cells and counts them. Files are names inside dir, where Yosys runs, so
+// that memory images with bare names are found; dir itself is not written to. top is the module to count.
+// Errors are *diag.Error with one of the codes above; where Yosys ran, a note names the file with its whole output.
+func Count(ctx context.Context, dir string, files []string, top string, opts Options) (*Report, error) {
+	if opts.Family == "" {
+		opts.Family = "xcup"
+	}
+	if opts.Timeout == 0 {
+		opts.Timeout = 10 * time.Minute
+	}
+	if opts.Yosys == "" {
+		opts.Yosys = "yosys"
+	}
+	if err := checkNames(files, top, opts.Family); err != nil {
+		return nil, err
+	}
+	modules, err := declared(dir, files)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRun(ctx, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	flags := synthesis(top, opts)
+	if err := r.yosys(ctx, script(files, modules, flags)); err != nil {
+		return nil, err
+	}
+	stat, hier, err := r.results()
+	if err != nil {
+		return nil, err
+	}
+	report, err := build(top, stat, hier)
+	if err != nil {
+		return nil, r.failed(CodeOutput, "%v", err)
+	}
+	report.Tool, report.Flags = r.version, flags
+	return report, os.RemoveAll(r.folder)
+}
+
+// synthesis is the one command of a count. No pads and clock buffers: the design is a block inside a chip.
+// -nowidelut, since packing into wide multiplexers makes LUT counts jump for no gain.
+func synthesis(top string, opts Options) string {
+	flags := "synth_xilinx -family " + opts.Family + " -top " + top + " -noiopad -noclkbuf -nowidelut"
+	if opts.NoDSP {
+		flags += " -nodsp"
+	}
+	if opts.Flatten {
+		flags += " -flatten"
+	}
+	return flags
+}
+
+// script reads the files, maps, and writes the count of each module and the instances of the design's own modules.
+func script(files, modules []string, flags string) string {
+	var b strings.Builder
+	for _, f := range files {
+		b.WriteString("read_verilog ")
+		if filepath.Ext(f) == ".sv" {
+			b.WriteString("-sv ")
+		}
+		b.WriteString("\"" + f + "\"\n")
+	}
+	b.WriteString(flags + "\n")
+	b.WriteString("tee -q -o \"@stat\" stat -json\n")
+	b.WriteString("json -o \"@hier\" t:$paramod*")
+	for _, m := range modules {
+		b.WriteString(" t:" + m)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+var (
+	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	fileName  = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./ +-]*\.s?v$`)
+)
+
+// checkNames lets nothing into the script that could end a command there.
+func checkNames(files []string, top, family string) error {
+	if len(files) == 0 {
+		return diag.New(CodeInput, "", "no Verilog files to count")
+	}
+	for _, f := range files {
+		if !fileName.MatchString(f) || !filepath.IsLocal(f) {
+			return diag.New(CodeInput, f, "not a name that Yosys can be given").
+				WithHint("use letters, digits and _ . / + -, ending in .v or .sv, below the design's folder")
+		}
+	}
+	if !plainName.MatchString(top) {
+		return diag.New(CodeInput, "", "%q is not a module name", top)
+	}
+	if !plainName.MatchString(family) {
+		return diag.New(CodeInput, "", "%q is not a Yosys family", family).WithHint("use xcup or xc7")
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package area
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"lathe/internal/diag"
+)
+
+// run is one Yosys run: its folder holds script, log and results, and stays behind only when the run failed.
+type run struct {
+	yosysPath string
+	version   string
+	dir       string // where Yosys runs
+	folder    string // where it writes
+	timeout   time.Duration
+}
+
+// newRun finds Yosys and makes the folder.
+func newRun(ctx context.Context, dir string, opts Options) (*run, error) {
+	path, err := exec.LookPath(opts.Yosys)
+	if err != nil {
+		return nil, diag.New(CodeNoTool, "", "Yosys is not installed: %v", err).
+			WithHint("run scripts/setup, or install the package yosys")
+	}
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, path, "-V").Output()
+	words := strings.Fields(string(said))
+	if err != nil || len(words) < 2 || words[0] != "Yosys" {
+		return nil, diag.New(CodeNoTool, "", "%s -V does not name a version of Yosys (%v)", opts.Yosys, err)
+	}
+	folder, err := os.MkdirTemp(opts.LogDir, "lathe-yosys-")
+	if err != nil {
+		return nil, diag.New(CodeFailed, "", "no folder for the log: %v", err)
+	}
+	return &run{path, strings.Join(words[:2], " "), dir, folder, opts.Timeout}, nil
+}
+
+func (r *run) file(name string) string { return filepath.Join(r.folder, name) }
+
+// yosys runs the script, in which "@name" stands for a file in the run's folder. The whole process group ends with
+// the context, since the mapper runs as a child of Yosys.
+func (r *run) yosys(ctx context.Context, script string) error {
+	script = strings.ReplaceAll(script, "\"@", "\""+r.folder+string(filepath.Separator))
+	if err := os.WriteFile(r.file("run.ys"), []byte(script), 0o644); err != nil {
+		return r.failed(CodeFailed, "%v", err)
+	}
+	log, err := os.Create(r.file("log"))
+	if err != nil {
+		return r.failed(CodeFailed, "%v", err)
+	}
+	defer log.Close()
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	// -e: the warning means that Yosys made up an undriven wire for a hierarchical name.
+	cmd := exec.CommandContext(ctx, r.yosysPath, "-e", "implicitly declared", "-s", r.file("run.ys"))
+	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	err = cmd.Run()
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return r.failed(CodeTimeout, "Yosys did not finish within %v", r.timeout).
+			WithHint("a flat or fully unrolled design can take minutes: count its modules one by one, or allow more time")
+	case ctx.Err() != nil:
+		return r.failed(CodeFailed, "Yosys was stopped: %v", ctx.Err())
+	case err != nil:
+		return r.explain(err)
+	}
+	return nil
+}
+
+// explain turns the first error line of the log into the message.
+func (r *run) explain(cause error) error {
+	log, err := os.ReadFile(r.file("log"))
+	if err != nil {
+		return r.failed(CodeFailed, "Yosys failed (%v) and its log cannot be read: %v", cause, err)
+	}
+	for line := range bytes.Lines(log) {
+		text := strings.TrimSpace(string(line))
+		if _, message, ok := strings.Cut(text, "ERROR: "); ok {
+			code := CodeFailed
+			if strings.Contains(message, "implicitly declared") {
+				code = CodeImplicit
+			}
+			e := r.failed(code, "Yosys: %s", message)
+			if place, _, ok := strings.Cut(text, ": ERROR: "); ok {
+				e.Pos = place
+			}
+			return e
+		}
+	}
+	return r.failed(CodeFailed, "Yosys failed without an error message: %v", cause)
+}
+
+// failed is a diag.Error that names the log.
+func (r *run) failed(code, msg string, args ...any) *diag.Error {
+	return diag.New(code, "", msg, args...).WithNote("the whole output of Yosys: %s", r.file("log"))
+}
+
+// statistics is the part of `stat -json` that a count needs; Yosys 0.23 lists submodules among the cells, later
+// versions apart.
+type statistics struct {
+	Modules map[string]moduleStatistics `json:"modules"`
+	Design  *moduleStatistics           `json:"design"`
+}
+
+type moduleStatistics struct {
+	Cells      map[string]int `json:"num_cells_by_type"`
+	Submodules map[string]int `json:"num_submodules_by_type"`
+}
+
+// hierarchy is the part of a JSON netlist that holds which module instantiates which.
+type hierarchy struct {
+	Modules map[string]struct {
+		Cells map[string]struct {
+			Type string `json:"type"`
+		} `json:"cells"`
+	} `json:"modules"`
+}
+
+func (r *run) results() (*statistics, *hierarchy, error) {
+	var s statistics
+	var h hierarchy
+	for name, into := range map[string]any{"stat": &s, "hier": &h} {
+		data, err := os.ReadFile(r.file(name))
+		if err == nil {
+			err = json.Unmarshal(data, into)
+		}
+		if err != nil {
+			return nil, nil, r.failed(CodeOutput, "the result of Yosys cannot be read: %v", err)
+		}
+	}
+	return &s, &h, nil
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"lathe/internal/diag"
+)
+
+// Model is a compiled design, ready to run any number of times, also at once.
+type Model struct {
+	spec Spec
+	dir  string
+}
+
+// Dir is the cache folder of the model: sources, memory images and the program.
+func (m *Model) Dir() string { return m.dir }
+
+// Build compiles the design, or finds it in the cache, whose key is everything that bears on the result: sources, images,
+// parameters, tool versions and flags. Errors: L0701 a tool is missing, L0702 Verilator refuses the design, L0703 the C++
+// compiler fails, L0708 the Spec is not usable.
+func Build(ctx context.Context, spec Spec) (*Model, error) {
+	if err := spec.check(); err != nil {
+		return nil, err
+	}
+	tools, err := findToolchain()
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := tools.runtime(ctx, spec.CacheDir, spec.Trace)
+	if err != nil {
+		return nil, err
+	}
+	args := spec.verilatorArgs()
+	parts := []string{filepath.Base(runtime), spec.wrapper(), spec.glue(nil), strings.Join(args, " ")}
+	for _, f := range spec.Files {
+		parts = append(parts, f.Name, string(f.Data))
+	}
+	dir, err := cached(ctx, spec.CacheDir, spec.Top+"-"+digest(parts...), func(dir string) error {
+		return spec.compile(ctx, tools, runtime, dir)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Model{spec: spec, dir: dir}, nil
+}
+
+// check refuses what would only fail inside a tool, with a worse message.
+func (s *Spec) check() error {
+	bad := func(msg string, args ...any) error { return diag.New("L0708", s.Top, msg, args...) }
+	if s.Top == "" || len(s.Out) == 0 {
+		return bad("a design needs a top module and an output")
+	}
+	if s.Handshake == ByWrapper && (len(s.In) == 0 || len(s.Out) != 1) {
+		return bad("a wrapped pipeline has inputs and exactly one output, not %d and %d", len(s.In), len(s.Out))
+	}
+	if s.Handshake == ByWrapper && s.Pipe > 0 && s.Enable == "" {
+		return bad("a wrapped pipeline of %d registers needs an enable", s.Pipe)
+	}
+	for _, w := range s.wires() {
+		if w.port.Width < 1 {
+			return bad("port %s has width %d", w.port.Name, w.port.Width)
+		}
+	}
+	seen := map[string]bool{}
+	for _, f := range s.Files {
+		if f.Name != filepath.Base(f.Name) || seen[f.Name] {
+			return bad("file %q: names are bare and occur once", f.Name)
+		}
+		seen[f.Name] = true
+	}
+	return nil
+}
+
+// sources returns the names of the files that are given to the tools, the wrapper last.
+func (s *Spec) sources() []string {
+	var names []string
+	for _, f := range s.Files {
+		if ext := filepath.Ext(f.Name); ext == ".sv" || ext == ".v" {
+			names = append(names, f.Name)
+		}
+	}
+	return append(names, wrapperName+".sv")
+}
+
+// write puts all files and the wrapper into dir.
+func (s *Spec) write(dir string) error {
+	files := append(append([]File(nil), s.Files...), File{Name: wrapperName + ".sv", Data: []byte(s.wrapper())})
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
+			return diag.New("L0708", "", "cannot write to cache folder: %v", err)
+		}
+	}
+	return nil
+}
+
+// verilatorArgs starts every register that has no initial value at random (by the run's seed), so that a design which
+// leans on zeros after power-up is found out.
+func (s *Spec) verilatorArgs() []string {
+	args := []string{"--cc", "--top-module", wrapperName, "--prefix", "Vdut", "-Mdir", "obj", "-O3",
+		"--x-assign", "unique", "--x-initial", "unique", "--output-split", "20000", "--output-split-cfuncs", "5000"}
+	if s.Warnings {
+		args = append(args, "-Wall")
+	} else {
+		args = append(args, "-Wno-lint", "-Wno-style")
+	}
+	if s.Trace {
+		args = append(args, "--trace-fst", "--trace-structs")
+	}
+	return append(args, s.sources()...)
+}
+
+// compile makes dir/model.
+func (s *Spec) compile(ctx context.Context, tools *toolchain, runtime, dir string) error {
+	if err := s.write(dir); err != nil {
+		return err
+	}
+	if err := tool(ctx, dir, "L0702", "verilator", s.verilatorArgs()...); err != nil {
+		return err
+	}
+	generated, err := filepath.Glob(filepath.Join(dir, "obj", "*.cpp"))
+	if err != nil {
+		return err
+	}
+	for i := range generated {
+		generated[i] = filepath.Base(generated[i])
+	}
+	sort.Strings(generated)
+	glue := filepath.Join(dir, "obj", "glue.cc")
+	if err := os.WriteFile(glue, []byte(s.glue(generated)), 0o644); err != nil {
+		return err
+	}
+	args := []string{"-I", tools.include, "-I", filepath.Join(tools.include, "vltstd"), "-I", "obj", "-I", runtime}
+	args = append(args, cxxFlags...)
+	args = append(args, "-include", filepath.Join(runtime, "pch.h"), "obj/glue.cc", filepath.Join(runtime, "runtime.o"))
+	args = append(args, "-o", "model", "-pthread")
+	if s.Trace {
+		args = append(args, "-lz")
+	}
+	if err := compile(ctx, dir, args...); err != nil {
+		return err
+	}
+	return os.RemoveAll(filepath.Join(dir, "obj"))
+}

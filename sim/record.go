@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+// reader takes the harness's records apart: tag, port, length, payload.
+type reader struct {
+	in       Input
+	kinds    []byte // i, o or t of each port
+	index    []int  // its number among those of its kind
+	result   *Result
+	firstIn  [][]int
+	firstOut [][]int
+	lastOut  [][]int
+	deadlock string
+	done     bool
+	perKind  map[byte]int
+}
+
+func newReader(m *Model, in Input) *reader {
+	r := &reader{in: in, result: &Result{}, perKind: map[byte]int{}}
+	for _, w := range m.spec.wires() {
+		r.kinds = append(r.kinds, w.kind)
+		r.index = append(r.index, r.perKind[w.kind])
+		r.perKind[w.kind]++
+	}
+	r.result.Streams = make([][]byte, r.perKind['o'])
+	r.result.Taps = make([][]byte, r.perKind['t'])
+	r.result.In = make([]PortStats, r.perKind['i'])
+	r.result.Out = make([]PortStats, r.perKind['o'])
+	r.result.Tap = make([]PortStats, r.perKind['t'])
+	return r
+}
+
+func (r *reader) read(from io.Reader) error {
+	buffered := bufio.NewReaderSize(from, 1<<16)
+	for {
+		var head [10]byte
+		if _, err := io.ReadFull(buffered, head[:]); err == io.EOF {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		payload, err := io.ReadAll(io.LimitReader(buffered, int64(binary.LittleEndian.Uint64(head[2:]))))
+		if err != nil {
+			return err
+		}
+		if err := r.take(head[0], int(head[1]), payload); err != nil {
+			return err
+		}
+	}
+}
+
+func (r *reader) take(tag byte, port int, payload []byte) error {
+	if port >= len(r.kinds) {
+		return fmt.Errorf("record of unknown port %d", port)
+	}
+	kind, n := r.kinds[port], r.index[port]
+	switch tag {
+	case 'D':
+		if kind == 'o' {
+			r.result.Streams[n] = payload
+		} else {
+			r.result.Taps[n] = payload
+		}
+	case 'S':
+		stats := map[byte][]PortStats{'i': r.result.In, 'o': r.result.Out, 't': r.result.Tap}[kind]
+		return stats[n].decode(words(payload))
+	case 'F':
+		if kind == 'i' {
+			r.firstIn = append(r.firstIn, words(payload))
+		} else if kind == 'o' {
+			r.firstOut = append(r.firstOut, words(payload))
+		}
+	case 'L':
+		if kind == 'o' {
+			r.lastOut = append(r.lastOut, words(payload))
+		}
+	case 'C':
+		r.result.Cycles = words(payload)[0]
+	case 'P':
+		if r.in.Progress != nil {
+			r.in.Progress(words(payload)[0])
+		}
+	case 'X':
+		r.deadlock = string(payload)
+	case 'Z':
+		r.done = true
+	default:
+		return fmt.Errorf("record of unknown tag %q", tag)
+	}
+	return nil
+}
+
+// decode reads the harness's struct Stats; a number that stands for "never" becomes -1.
+func (s *PortStats) decode(w []int) error {
+	if len(w) != 6 {
+		return fmt.Errorf("record of %d statistics", len(w))
+	}
+	*s = PortStats{Starved: w[0], Blocked: w[1], Unstable: w[2], WrongLast: w[3], Surplus: w[4], ValidByReady: w[5]}
+	return nil
+}
+
+// words reads little-endian 64-bit numbers; all ones become -1.
+func words(payload []byte) []int {
+	w := make([]int, len(payload)/8)
+	for i := range w {
+		w[i] = int(binary.LittleEndian.Uint64(payload[8*i:]))
+	}
+	return w
+}
+
+// finish computes what follows from the recorded cycles.
+func (r *reader) finish() {
+	res := r.result
+	res.FirstIn = merge(r.firstIn, func(a, b int) bool { return a < b })
+	res.FirstOut = merge(r.firstOut, func(a, b int) bool { return a < b })
+	res.LastOut = merge(r.lastOut, func(a, b int) bool { return a > b })
+	if len(res.FirstOut) == 0 {
+		return
+	}
+	if len(res.FirstIn) > 0 {
+		res.LatencyCycles = res.FirstOut[0] - res.FirstIn[0]
+	}
+	if end := len(res.FirstOut) - 1; end > 0 {
+		from := end / 2
+		res.IICycles = float64(res.FirstOut[end]-res.FirstOut[from]) / float64(end-from)
+	}
+}
+
+// merge takes, frame by frame, the best cycle over the ports.
+func merge(ports [][]int, better func(a, b int) bool) []int {
+	if len(ports) == 0 {
+		return nil
+	}
+	best := append([]int(nil), ports[0]...)
+	for _, p := range ports[1:] {
+		for f, c := range p {
+			if better(c, best[f]) {
+				best[f] = c
+			}
+		}
+	}
+	return best
+}

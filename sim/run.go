@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"lathe/internal/diag"
+)
+
+// Stall says how often a port holds still: Percent of all cycles, in runs of mean length Burst (0 or 1: each cycle is
+// drawn by itself). The zero value never stalls.
+type Stall struct {
+	Percent int
+	Burst   int
+}
+
+// Input is what a run is fed with.
+type Input struct {
+	Streams [][]byte // one per input port, Frames * InBeats[i] beats
+	Frames  int
+	InBeats []int // beats of a frame, per input port
+	// OutBeats are the beats of a frame per output port. The run ends when every frame has gone in and come out.
+	OutBeats []int
+	Seed     uint64
+	// Idle and Back are the stalls of the input and output ports; a single element stands for all, none for no stalls.
+	Idle, Back []Stall
+	// MaxIdle is the number of cycles without any transfer after which the run ends with L0704; 0 means one million.
+	MaxIdle int
+	// ResetAt asserts reset for ResetLen cycles (0: one) at that cycle; then all frames run again from the first and only
+	// those are reported. 0: no such reset.
+	ResetAt, ResetLen int
+	// Drain is the number of cycles that the run goes on after the last beat, to catch surplus ones.
+	Drain int
+	// Strict looks in every cycle whether a valid depends on a ready. It doubles the time.
+	Strict bool
+	// FSTFile, a path, receives a waveform; the Spec must have Trace.
+	FSTFile string
+	// Progress, if set, is called now and then with the number of frames that have come out.
+	Progress func(frames int)
+}
+
+// Result is what a run has shown.
+type Result struct {
+	Streams [][]byte // per output port
+	Taps    [][]byte // per tap, as many beats as passed
+	Cycles  int
+	// FirstIn[f] is the cycle of the first accepted beat of frame f over all inputs, FirstOut and LastOut those of the first
+	// and last delivered beat over all outputs. Cycle 0 is the first after reset.
+	FirstIn, FirstOut, LastOut []int
+	// LatencyCycles is FirstOut - FirstIn of frame 0.
+	LatencyCycles int
+	// IICycles is the mean distance of frames in the second half of the run, taken where a frame begins to leave; 0 for
+	// fewer than two frames.
+	IICycles float64
+	// In, Out and Tap count stalls and protocol errors per port.
+	In, Out, Tap []PortStats
+	// Log is what the design itself printed.
+	Log string
+}
+
+// PortStats counts, while work was outstanding on a port, cycles of (not valid, ready) and of (valid, not ready), and
+// notes the first breaches of the stream rules: cycle, beat, or -1 for none.
+type PortStats struct {
+	Starved, Blocked int
+	Unstable         int // cycle in which a payload changed or a valid fell before its beat was taken
+	WrongLast        int // index of the first beat whose last flag was wrong
+	ValidByReady     int // cycle in which valid changed with ready (Input.Strict)
+	Surplus          int // beats beyond the expected ones
+}
+
+// Check returns the first breach of the stream rules in the run, as error L0706, or nil.
+func (r *Result) Check(spec *Spec) error {
+	for i, s := range r.Out {
+		if err := s.check(spec.Top, spec.Out[i].Name); err != nil {
+			return err
+		}
+	}
+	for i, s := range r.Tap {
+		if err := s.check(spec.Top, spec.Taps[i].Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s PortStats) check(top, port string) error {
+	bad := func(msg string, at int) error {
+		return diag.New("L0706", top, "port %s: "+msg+" %d", port, at)
+	}
+	switch {
+	case s.Unstable >= 0:
+		return bad("payload or valid changed before the beat was taken, at cycle", s.Unstable)
+	case s.WrongLast >= 0:
+		return bad("last flag is wrong at beat", s.WrongLast)
+	case s.ValidByReady >= 0:
+		return bad("valid depends on ready, at cycle", s.ValidByReady)
+	case s.Surplus > 0:
+		return bad("more beats than expected, surplus", s.Surplus)
+	}
+	return nil
+}
+
+// Run feeds the model. The same Input gives the same Result. Errors: L0704 nothing moves any more, L0705 the design itself
+// stopped the simulation (a wrong memory image, say), L0707 the simulation crashed, L0708 the Input does not fit.
+func (m *Model) Run(ctx context.Context, in Input) (*Result, error) {
+	request, err := m.request(in)
+	if err != nil {
+		return nil, err
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, diag.New("L0707", m.spec.Top, "%v", err)
+	}
+	defer reader.Close()
+	cmd := exec.CommandContext(ctx, filepath.Join(m.dir, "model"))
+	if in.FSTFile != "" {
+		path, err := filepath.Abs(in.FSTFile)
+		if err != nil {
+			return nil, diag.New("L0708", m.spec.Top, "%v", err)
+		}
+		cmd.Args = append(cmd.Args, path)
+	}
+	var log bytes.Buffer
+	cmd.Dir, cmd.Stdin = m.dir, bytes.NewReader(request)
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &log, &log, []*os.File{writer}
+	if err := cmd.Start(); err != nil {
+		writer.Close()
+		return nil, diag.New("L0707", m.spec.Top, "cannot start the simulation: %v", err)
+	}
+	writer.Close()
+	records := newReader(m, in)
+	readErr := records.read(reader)
+	waitErr := cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case records.deadlock != "":
+		return nil, m.deadlock(records.deadlock, records.result.Cycles)
+	case waitErr != nil || readErr != nil || !records.done:
+		return nil, m.stopped(log.String(), waitErr, readErr)
+	}
+	records.result.Log = log.String()
+	records.finish()
+	return records.result, nil
+}
+
+// request packs the input for the harness.
+func (m *Model) request(in Input) ([]byte, error) {
+	s := &m.spec
+	bad := func(msg string, args ...any) ([]byte, error) { return nil, diag.New("L0708", s.Top, msg, args...) }
+	if len(in.Streams) != len(s.In) || len(in.InBeats) != len(s.In) || len(in.OutBeats) != len(s.Out) {
+		return bad("%d streams, %d and %d beat counts for %d inputs and %d outputs", len(in.Streams), len(in.InBeats),
+			len(in.OutBeats), len(s.In), len(s.Out))
+	}
+	if in.FSTFile != "" && !s.Trace {
+		return bad("waveform asked of a model built without trace")
+	}
+	var b []byte
+	put := func(values ...int) {
+		for _, v := range values {
+			b = binary.LittleEndian.AppendUint64(b, uint64(v))
+		}
+	}
+	maxIdle, resetAt, progress, strict := in.MaxIdle, in.ResetAt, 0, 0
+	if maxIdle == 0 {
+		maxIdle = 1_000_000
+	}
+	if resetAt == 0 {
+		resetAt = -1
+	}
+	if in.Progress != nil {
+		progress = 50_000
+	}
+	if in.Strict {
+		strict = 1
+	}
+	put(int(in.Seed), in.Frames, maxIdle, resetAt, max(in.ResetLen, 1), in.Drain, strict, progress)
+	for i, p := range s.In {
+		if want := in.Frames * in.InBeats[i] * p.Bytes(); len(in.Streams[i]) != want {
+			return bad("input %s: %d bytes given, %d frames of %d beats are %d", p.Name, len(in.Streams[i]), in.Frames,
+				in.InBeats[i], want)
+		}
+		stall := pick(in.Idle, i)
+		put(in.InBeats[i], stall.Percent, stall.Burst, len(in.Streams[i]))
+		b = append(b, in.Streams[i]...)
+	}
+	for i := range s.Out {
+		stall := pick(in.Back, i)
+		put(in.OutBeats[i], stall.Percent, stall.Burst, 0)
+	}
+	for range s.Taps {
+		put(0, 0, 0, 0)
+	}
+	return b, nil
+}
+
+func pick(stalls []Stall, i int) Stall {
+	switch {
+	case len(stalls) == 0:
+		return Stall{}
+	case len(stalls) == 1:
+		return stalls[0]
+	}
+	return stalls[i]
+}
+
+// deadlock turns the harness's table of port states into an error.
+func (m *Model) deadlock(table string, cycles int) error {
+	e := diag.New("L0704", m.spec.Top, "deadlock: nothing moves any more, at cycle %d", cycles)
+	for _, line := range strings.Split(strings.TrimSpace(table), "\n") {
+		f := strings.Split(line, "\t")
+		if len(f) != 5 {
+			continue
+		}
+		note := fmt.Sprintf("%s: valid %s, ready %s, %s", f[0], f[1], f[2], f[3])
+		if f[4] != "0" {
+			note += " of " + f[4]
+		}
+		e = e.WithNote("%s beats", note)
+	}
+	return e
+}
+
+// stopped explains a simulation that ended early: the design's own message if it gave one.
+func (m *Model) stopped(log string, waitErr, readErr error) error {
+	for _, line := range strings.Split(log, "\n") {
+		if strings.Contains(line, "%Fatal") || strings.Contains(line, "%Error") {
+			return diag.New("L0705", m.spec.Top, "the design stopped the simulation: %s", strings.TrimSpace(line))
+		}
+	}
+	e := diag.New("L0707", m.spec.Top, "the simulation ended early (%v, %v)", waitErr, readErr)
+	if log = strings.TrimSpace(log); log != "" {
+		e = e.WithNote("it printed: %s", log)
+	}
+	return e
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed" // the harness
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"lathe/internal/diag"
+)
+
+//go:embed harness/harness.h
+var harnessH string
+
+//go:embed harness/harness.cc
+var harnessCC string
+
+// cxxFlags are those of model and runtime alike; a precompiled header is only taken when they are equal.
+var cxxFlags = []string{"-std=c++17", "-O1", "-DVERILATOR=1", "-DVM_COVERAGE=0", "-DVM_SC=0"}
+
+// toolchain is what compiles models: versions and paths, asked once a process.
+type toolchain struct {
+	verilator string // version line
+	cxx       string // version line
+	include   string // folder of verilated.h
+}
+
+var findToolchain = sync.OnceValues(func() (*toolchain, error) {
+	ask := func(name string, args ...string) (string, error) {
+		if _, err := exec.LookPath(name); err != nil {
+			return "", diag.New("L0701", "", "%s is not in PATH", name).
+				WithHint("install it (Debian: apt-get install verilator g++), or use another engine")
+		}
+		out, err := exec.Command(name, args...).Output()
+		if err != nil {
+			return "", diag.New("L0701", "", "%s %s fails: %v", name, strings.Join(args, " "), err)
+		}
+		return strings.TrimSpace(string(out)), nil
+	}
+	var t toolchain
+	var err error
+	if t.verilator, err = ask("verilator", "--version"); err != nil {
+		return nil, err
+	}
+	if t.cxx, err = ask("g++", "-dumpfullversion"); err != nil {
+		return nil, err
+	}
+	root, err := ask("verilator", "--getenv", "VERILATOR_ROOT")
+	if err != nil {
+		return nil, err
+	}
+	t.include = filepath.Join(root, "include")
+	return &t, nil
+})
+
+// digest hashes the parts with their lengths.
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil))[:32]
+}
+
+// runtime returns the folder with the compiled harness, Verilator's runtime (runtime.o) and a precompiled header (pch.h),
+// made at first use.
+func (t *toolchain) runtime(ctx context.Context, cache string, trace bool) (string, error) {
+	sources := []string{"verilated.cpp", "verilated_threads.cpp"}
+	header := "#include \"verilated.h\"\n"
+	if trace {
+		sources = append(sources, "verilated_fst_c.cpp")
+		header += "#include \"verilated_fst_c.h\"\n"
+	}
+	flags := append([]string{"-I", t.include, "-I", filepath.Join(t.include, "vltstd"), "-I", "."}, cxxFlags...)
+	key := digest(t.verilator, t.cxx, t.include, harnessH, harnessCC, header, strings.Join(flags, " "))
+	return cached(ctx, cache, "runtime-"+key, func(dir string) error {
+		files := map[string]string{"harness.h": harnessH, "harness.cc": harnessCC, "pch.h": header}
+		for name, text := range files {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				return err
+			}
+		}
+		jobs := [][]string{append([]string{"-c", "pch.h", "-o", "pch.h.gch"}, flags...)}
+		objects := []string{"-r", "-nostdlib", "-o", "runtime.o", "harness.o"}
+		jobs = append(jobs, append([]string{"-c", "harness.cc", "-o", "harness.o"}, flags...))
+		for _, src := range sources {
+			object := strings.TrimSuffix(src, ".cpp") + ".o"
+			jobs = append(jobs, append([]string{"-c", filepath.Join(t.include, src), "-o", object}, flags...))
+			objects = append(objects, object)
+		}
+		if err := parallel(len(jobs), func(i int) error { return compile(ctx, dir, jobs[i]...) }); err != nil {
+			return err
+		}
+		return compile(ctx, dir, objects...)
+	})
+}
+
+func compile(ctx context.Context, dir string, args ...string) error {
+	return tool(ctx, dir, "L0703", "g++", args...)
+}
+
+// parallel runs n jobs at once and returns the first error by index.
+func parallel(n int, job func(int) error) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = job(i) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// toolError is a failed external program, before it is known where its output will be kept.
+type toolError struct {
+	code, name string
+	output     []byte
+	err        error
+}
+
+func (e *toolError) Error() string { return e.name + ": " + e.firstError() }
+
+// firstError is the first line that speaks of an error, else the first line.
+func (e *toolError) firstError() string {
+	lines := strings.Split(strings.TrimSpace(string(e.output)), "\n")
+	for _, line := range lines {
+		lower := strings.ToLower(line)
+		if strings.Contains(lower, "error") || strings.HasPrefix(line, "%Warning") {
+			return strings.TrimSpace(line)
+		}
+	}
+	if lines[0] == "" {
+		return e.err.Error()
+	}
+	return lines[0]
+}
+
+// tool runs a program in dir; its output is appended to dir/tool.log.
+func tool(ctx context.Context, dir, code, name string, args ...string) error {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	err := cmd.Run()
+	log, logErr := os.OpenFile(filepath.Join(dir, "tool.log"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if logErr == nil {
+		fmt.Fprintf(log, "$ %s %s\n%s", name, strings.Join(args, " "), out.Bytes())
+		log.Close()
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, exec.ErrNotFound):
+		return diag.New("L0701", "", "%s is not in PATH", name)
+	}
+	return &toolError{code: code, name: name, output: out.Bytes(), err: err}
+}
+
+// cached returns the folder cache/sim/name, which fill makes at first use in a folder of its own; several processes may
+// ask at once. A folder whose making failed is kept as failed-name, and the error names it.
+func cached(ctx context.Context, cache, name string, fill func(dir string) error) (string, error) {
+	if cache == "" {
+		return "", diag.New("L0708", "", "no cache folder given")
+	}
+	root := filepath.Join(cache, "sim")
+	final := filepath.Join(root, name)
+	if _, err := os.Stat(final); err == nil {
+		return final, nil
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", diag.New("L0708", "", "cannot make cache folder: %v", err)
+	}
+	unlock, err := lock(ctx, final+".lock")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if _, err := os.Stat(final); err == nil {
+		return final, nil
+	}
+	dir, err := os.MkdirTemp(root, "making-")
+	if err != nil {
+		return "", diag.New("L0708", "", "cannot write to cache folder: %v", err)
+	}
+	defer os.RemoveAll(dir)
+	if err := fill(dir); err != nil {
+		var failure *toolError
+		if !errors.As(err, &failure) {
+			return "", err
+		}
+		failed := filepath.Join(root, "failed-"+name)
+		os.RemoveAll(failed)
+		os.Rename(dir, failed)
+		return "", diag.New(failure.code, "", "%s: %s", failure.name, failure.firstError()).
+			WithNote("whole output: %s", filepath.Join(failed, "tool.log"))
+	}
+	if err := os.Rename(dir, final); err != nil {
+		return "", diag.New("L0708", "", "cannot write to cache folder: %v", err)
+	}
+	return final, nil
+}
+
+// lock holds an exclusive lock on a file until the returned function is called.
+func lock(ctx context.Context, path string) (func(), error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, diag.New("L0708", "", "cannot write to cache folder: %v", err)
+	}
+	for syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
+		select {
+		case <-ctx.Done():
+			f.Close()
+			return nil, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	return func() { io.Closer(f).Close() }, nil
+}

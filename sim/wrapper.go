@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"fmt"
+	"strings"
+)
+
+// wrapperName is the module that the harness sees; its ports have fixed names: i0_data, i0_valid, ..., o0_*, t0_*.
+const wrapperName = "lathe_top"
+
+// wire is one port of the wrapper.
+type wire struct {
+	id   string // i0, o1, t2
+	kind byte   // i, o, t
+	port Port
+}
+
+func (s *Spec) wires() []wire {
+	var all []wire
+	add := func(kind byte, ports []Port) {
+		for i, p := range ports {
+			all = append(all, wire{id: fmt.Sprintf("%c%d", kind, i), kind: kind, port: p.names(s.Handshake)})
+		}
+	}
+	add('i', s.In)
+	add('o', s.Out)
+	add('t', s.Taps)
+	return all
+}
+
+// wrapper prints the module around the design.
+func (s *Spec) wrapper() string {
+	var b strings.Builder
+	b.WriteString("`default_nettype none\n/* verilator lint_off UNUSED */\n")
+	fmt.Fprintf(&b, "module %s (\n    input wire clk,\n    input wire rst", wrapperName)
+	for _, w := range s.wires() {
+		in, out := "input ", "output"
+		if w.kind != 'i' {
+			in = "output"
+		}
+		ready := map[byte]string{'i': out, 'o': "input ", 't': out}[w.kind]
+		fmt.Fprintf(&b, ",\n    %s wire [%d:0] %s_data", in, w.port.Width-1, w.id)
+		fmt.Fprintf(&b, ",\n    %s wire %s_valid,\n    %s wire %s_ready", in, w.id, ready, w.id)
+		if w.port.Last != "" {
+			fmt.Fprintf(&b, ",\n    %s wire %s_last", in, w.id)
+		}
+	}
+	b.WriteString("\n);\n")
+	s.printInstance(&b)
+	if s.Handshake == ByWrapper {
+		s.printHandshake(&b)
+	}
+	for _, w := range s.wires() {
+		if w.kind == 't' {
+			fmt.Fprintf(&b, "  assign %s_data = dut.%s;\n", w.id, w.port.Data)
+			fmt.Fprintf(&b, "  assign %s_valid = dut.%s;\n", w.id, w.port.Valid)
+			fmt.Fprintf(&b, "  assign %s_ready = dut.%s;\n", w.id, w.port.Ready)
+			if w.port.Last != "" {
+				fmt.Fprintf(&b, "  assign %s_last = dut.%s;\n", w.id, w.port.Last)
+			}
+		}
+	}
+	b.WriteString("endmodule\n`default_nettype wire\n")
+	return b.String()
+}
+
+func (s *Spec) printInstance(b *strings.Builder) {
+	if s.Handshake == ByWrapper {
+		b.WriteString("  wire enable;\n")
+	}
+	fmt.Fprintf(b, "  %s", s.Top)
+	if len(s.Params) > 0 {
+		b.WriteString(" #(")
+		for i, p := range s.Params {
+			if i > 0 {
+				b.WriteString(",")
+			}
+			fmt.Fprintf(b, "\n      .%s(%s)", p.Name, p.Value)
+		}
+		b.WriteString("\n  )")
+	}
+	var pins []string
+	pin := func(name, net string) {
+		if name != "" {
+			pins = append(pins, fmt.Sprintf(".%s(%s)", name, net))
+		}
+	}
+	pin(s.Clock, "clk")
+	reset := "rst"
+	if s.ResetActiveLow {
+		reset = "!rst"
+	}
+	pin(s.Reset, reset)
+	pin(s.Enable, "enable")
+	for _, tie := range s.Ties {
+		pin(tie.Name, tie.Value)
+	}
+	for _, w := range s.wires() {
+		if w.kind == 't' {
+			continue
+		}
+		pin(w.port.Data, w.id+"_data")
+		if s.Handshake == ByModule {
+			pin(w.port.Valid, w.id+"_valid")
+			pin(w.port.Ready, w.id+"_ready")
+		}
+		pin(w.port.Last, w.id+"_last")
+	}
+	fmt.Fprintf(b, " dut (\n      %s\n  );\n", strings.Join(pins, ",\n      "))
+}
+
+// printHandshake makes streams around a pipeline: it moves when its last stage is empty or taken.
+func (s *Spec) printHandshake(b *strings.Builder) {
+	var valids []string
+	for i := range s.In {
+		valids = append(valids, fmt.Sprintf("i%d_valid", i))
+	}
+	fmt.Fprintf(b, "  wire all_valid = %s;\n", strings.Join(valids, " && "))
+	if s.Pipe == 0 {
+		b.WriteString("  assign enable = o0_ready;\n  assign o0_valid = all_valid;\n")
+	} else {
+		fmt.Fprintf(b, "  reg [%d:0] stage;\n", s.Pipe)
+		fmt.Fprintf(b, "  always @(posedge clk) if (rst) stage <= %d'd0;\n", s.Pipe+1)
+		fmt.Fprintf(b, "    else if (enable) stage <= {stage[%d:0], all_valid};\n", s.Pipe-1)
+		fmt.Fprintf(b, "  assign enable = !stage[%d] || o0_ready;\n", s.Pipe-1)
+		fmt.Fprintf(b, "  assign o0_valid = stage[%d];\n", s.Pipe-1)
+	}
+	for i := range s.In {
+		fmt.Fprintf(b, "  assign i%d_ready = all_valid && enable;\n", i)
+	}
+}
+
+// glue prints the C++ that binds the harness to the Verilated class.
+func (s *Spec) glue(generated []string) string {
+	var b strings.Builder
+	for _, name := range generated {
+		fmt.Fprintf(&b, "#include \"%s\"\n", name)
+	}
+	b.WriteString("#include \"harness.h\"\n#include \"Vdut.h\"\n#include \"verilated.h\"\n")
+	if s.Trace {
+		b.WriteString("#include \"verilated_fst_c.h\"\nstatic VerilatedFstC* trace;\n")
+	}
+	b.WriteString("static VerilatedContext context;\nstatic Vdut* top;\n")
+	wires := s.wires()
+	fmt.Fprintf(&b, "static LathePort ports[%d];\n", len(wires))
+	b.WriteString("static uint8_t* at(void* p) { return static_cast<uint8_t*>(p); }\n")
+	b.WriteString("void dut_open(int argc, char** argv, uint32_t seed, const char* trace_file) {\n")
+	b.WriteString("    context.commandArgs(argc, argv);\n    context.randReset(2);\n    context.randSeed(int(seed >> 1));\n")
+	if s.Trace {
+		b.WriteString("    context.traceEverOn(true);\n")
+	}
+	b.WriteString("    top = new Vdut(&context, \"top\");\n")
+	for i, w := range wires {
+		last := "nullptr"
+		if w.port.Last != "" {
+			last = "at(&top->" + w.id + "_last)"
+		}
+		fmt.Fprintf(&b, "    ports[%d] = {%q, '%c', %d, at(&top->%s_data), at(&top->%s_valid), at(&top->%s_ready), %s};\n",
+			i, w.port.Name, w.kind, w.port.Width, w.id, w.id, w.id, last)
+	}
+	if s.Trace {
+		b.WriteString("    if (*trace_file) { trace = new VerilatedFstC; top->trace(trace, 99); trace->open(trace_file); }\n")
+	}
+	fmt.Fprintf(&b, "    (void)trace_file;\n}\nLathePort* dut_ports(int* n) { *n = %d; return ports; }\n", len(wires))
+	b.WriteString("uint8_t* dut_clk() { return &top->clk; }\nuint8_t* dut_rst() { return &top->rst; }\n")
+	b.WriteString("void dut_eval() { top->eval(); }\n")
+	if s.Trace {
+		b.WriteString("void dut_dump(uint64_t t) { if (trace) trace->dump(t); }\n")
+		b.WriteString("void dut_close() { top->final(); if (trace) { trace->close(); delete trace; } delete top; }\n")
+	} else {
+		b.WriteString("void dut_dump(uint64_t) {}\nvoid dut_close() { top->final(); delete top; }\n")
+	}
+	return b.String()
+}
