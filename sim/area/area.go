@@ -65,8 +65,8 @@ type Report struct {
 	Flags     string     `json:"flags"`     // the synthesis command
 }
 
-// Count maps the files onto the family's cells and counts them. Files are names inside dir, where Yosys runs, so
-// that memory images with bare names are found; dir itself is not written to. top is the module to count.
+// Count maps the files onto the family's cells and counts them. Files are names inside dir; memory images with bare
+// names are found beside the file that reads them. dir is not written to. top is the module to count.
 // Errors are *diag.Error with one of the codes above; where Yosys ran, a note names the file with its whole output.
 func Count(ctx context.Context, dir string, files []string, top string, opts Options) (*Report, error) {
 	if opts.Family == "" {
@@ -78,19 +78,23 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 	if opts.Yosys == "" {
 		opts.Yosys = "yosys"
 	}
-	if err := checkNames(files, top, opts.Family); err != nil {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, diag.New(CodeInput, dir, "%v", err)
+	}
+	if err := checkNames(dir, files, top, opts.Family); err != nil {
 		return nil, err
 	}
 	modules, err := declared(dir, files)
 	if err != nil {
 		return nil, err
 	}
-	r, err := newRun(ctx, dir, opts)
+	r, err := newRun(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
 	flags := synthesis(top, opts)
-	if err := r.yosys(ctx, script(files, modules, flags)); err != nil {
+	if err := r.yosys(ctx, script(dir, files, modules, flags)); err != nil {
 		return nil, err
 	}
 	stat, hier, err := r.results()
@@ -119,18 +123,20 @@ func synthesis(top string, opts Options) string {
 }
 
 // script reads the files, maps, and writes the count of each module and the instances of the design's own modules.
-func script(files, modules []string, flags string) string {
+// Yosys runs in the folder of its results, whose names it takes bare only; it looks for a memory image there and then
+// beside the file that names it.
+func script(dir string, files, modules []string, flags string) string {
 	var b strings.Builder
 	for _, f := range files {
 		b.WriteString("read_verilog ")
 		if filepath.Ext(f) == ".sv" {
 			b.WriteString("-sv ")
 		}
-		b.WriteString("\"" + f + "\"\n")
+		b.WriteString("\"" + filepath.Join(dir, f) + "\"\n")
 	}
 	b.WriteString(flags + "\n")
-	b.WriteString("tee -q -o \"@stat\" stat -json\n")
-	b.WriteString("json -o \"@hier\" t:$paramod*")
+	b.WriteString("tee -q -o stat stat -json\n")
+	b.WriteString("json -o hier t:$paramod*")
 	for _, m := range modules {
 		b.WriteString(" t:" + m)
 	}
@@ -144,9 +150,12 @@ var (
 )
 
 // checkNames lets nothing into the script that could end a command there.
-func checkNames(files []string, top, family string) error {
+func checkNames(dir string, files []string, top, family string) error {
 	if len(files) == 0 {
 		return diag.New(CodeInput, "", "no Verilog files to count")
+	}
+	if strings.ContainsAny(dir, "\"\n\\") {
+		return diag.New(CodeInput, dir, "Yosys cannot be given a folder with a quote, backslash or line break in its name")
 	}
 	for _, f := range files {
 		if !fileName.MatchString(f) || !filepath.IsLocal(f) {

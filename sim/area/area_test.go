@@ -19,7 +19,10 @@ import (
 // chip copies the test design and its memory image into a folder of the test.
 func chip(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "a folder; with # marks")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range []string{"chip.sv", "parts.sv"} {
 		data, err := os.ReadFile(filepath.Join("testdata", "chip", name))
 		if err != nil {

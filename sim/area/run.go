@@ -21,13 +21,12 @@ import (
 type run struct {
 	yosysPath string
 	version   string
-	dir       string // where Yosys runs
-	folder    string // where it writes
+	folder    string // where Yosys runs and writes
 	timeout   time.Duration
 }
 
 // newRun finds Yosys and makes the folder.
-func newRun(ctx context.Context, dir string, opts Options) (*run, error) {
+func newRun(ctx context.Context, opts Options) (*run, error) {
 	path, err := exec.LookPath(opts.Yosys)
 	if err != nil {
 		return nil, diag.New(CodeNoTool, "", "Yosys is not installed: %v", err).
@@ -44,15 +43,13 @@ func newRun(ctx context.Context, dir string, opts Options) (*run, error) {
 	if err != nil {
 		return nil, diag.New(CodeFailed, "", "no folder for the log: %v", err)
 	}
-	return &run{path, strings.Join(words[:2], " "), dir, folder, opts.Timeout}, nil
+	return &run{path, strings.Join(words[:2], " "), folder, opts.Timeout}, nil
 }
 
 func (r *run) file(name string) string { return filepath.Join(r.folder, name) }
 
-// yosys runs the script, in which "@name" stands for a file in the run's folder. The whole process group ends with
-// the context, since the mapper runs as a child of Yosys.
+// yosys runs the script. The whole process group ends with the context, since the mapper runs as a child of Yosys.
 func (r *run) yosys(ctx context.Context, script string) error {
-	script = strings.ReplaceAll(script, "\"@", "\""+r.folder+string(filepath.Separator))
 	if err := os.WriteFile(r.file("run.ys"), []byte(script), 0o644); err != nil {
 		return r.failed(CodeFailed, "%v", err)
 	}
@@ -64,8 +61,8 @@ func (r *run) yosys(ctx context.Context, script string) error {
 	ctx, cancel := context.WithTimeout(ctx, r.timeout)
 	defer cancel()
 	// -e: the warning means that Yosys made up an undriven wire for a hierarchical name.
-	cmd := exec.CommandContext(ctx, r.yosysPath, "-e", "implicitly declared", "-s", r.file("run.ys"))
-	cmd.Dir, cmd.Stdout, cmd.Stderr = r.dir, log, log
+	cmd := exec.CommandContext(ctx, r.yosysPath, "-e", "implicitly declared", "-s", "run.ys")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = r.folder, log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
@@ -137,11 +134,23 @@ func (r *run) results() (*statistics, *hierarchy, error) {
 	for name, into := range map[string]any{"stat": &s, "hier": &h} {
 		data, err := os.ReadFile(r.file(name))
 		if err == nil {
-			err = json.Unmarshal(data, into)
+			err = json.Unmarshal(jsonLines(data), into)
 		}
 		if err != nil {
 			return nil, nil, r.failed(CodeOutput, "the result of Yosys cannot be read: %v", err)
 		}
 	}
 	return &s, &h, nil
+}
+
+// jsonLines drops the lines that are no JSON: where modules nest more than one deep, `stat -json` of Yosys 0.23 prints
+// the tree of modules as text into its own output.
+func jsonLines(data []byte) []byte {
+	var kept bytes.Buffer
+	for line := range bytes.Lines(data) {
+		if text := bytes.TrimSpace(line); len(text) > 0 && bytes.IndexByte([]byte("\"{}[]"), text[0]) >= 0 {
+			kept.Write(line)
+		}
+	}
+	return kept.Bytes()
 }
