@@ -128,7 +128,8 @@ func (s *Spec) printHandshake(b *strings.Builder) {
 		fmt.Fprintf(b, "  assign o0_valid = stage[%d];\n", s.Pipe-1)
 	}
 	for i := range s.In {
-		fmt.Fprintf(b, "  assign i%d_ready = all_valid && enable;\n", i)
+		others := append(append([]string{"enable"}, valids[:i]...), valids[i+1:]...)
+		fmt.Fprintf(b, "  assign i%d_ready = %s;\n", i, strings.Join(others, " && "))
 	}
 }
 

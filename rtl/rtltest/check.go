@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtltest
+
+import (
+	"context"
+	"fmt"
+
+	"lathe/rtl"
+	"lathe/sim"
+)
+
+// Stalls are the patterns whose cross product every bench runs.
+var Stalls = []sim.Stall{{}, {Percent: 10}, {Percent: 50}, {Percent: 90}, {Percent: 50, Burst: 16}}
+
+// Check is what Run does, with the models cached in the given folder. The error names the first thing that is wrong.
+func (b Bench) Check(ctx context.Context, cache string) error {
+	c, err := b.prepare(ctx, cache)
+	if err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{c.plain, c.stalled, c.reset, c.icarus, c.yosys} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checker is a bench in progress.
+type checker struct {
+	*Bench
+	spec        sim.Spec
+	model       *sim.Model
+	vectors     *vectors
+	latency, ii int
+	cycles      int // of the run without stalls
+}
+
+func (b *Bench) prepare(ctx context.Context, cache string) (*checker, error) {
+	h, err := rtl.Lookup(b.Module)
+	if err != nil {
+		return nil, err
+	}
+	params := append([]rtl.Param(nil), b.Params...)
+	for _, im := range b.Images {
+		params = append(params, im.Params("u")...)
+	}
+	values, err := h.Values(params)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.complete(h, values); err != nil {
+		return nil, err
+	}
+	c := &checker{Bench: b}
+	if c.latency, err = h.Latency.Eval(values); err != nil {
+		return nil, err
+	}
+	if c.ii, err = h.II.Eval(values); err != nil {
+		return nil, err
+	}
+	if c.vectors, err = b.vectors(); err != nil {
+		return nil, err
+	}
+	if err := c.setSpec(h, params, cache); err != nil {
+		return nil, err
+	}
+	c.model, err = sim.Build(ctx, c.spec)
+	return c, err
+}
+
+func (c *checker) setSpec(h *rtl.Header, params []rtl.Param, cache string) error {
+	files, err := c.files()
+	if err != nil {
+		return err
+	}
+	c.spec = sim.Spec{Top: c.Module, Files: files, Params: params, Ties: c.Ties, CacheDir: cache, Warnings: true}
+	if hasPort(h, "clk") {
+		c.spec.Clock = "clk"
+	}
+	if hasPort(h, "rst") {
+		c.spec.Reset = "rst"
+	}
+	if c.Pipeline {
+		c.spec.Handshake, c.spec.Pipe = sim.ByWrapper, c.latency
+		if hasPort(h, "en") {
+			c.spec.Enable = "en"
+		}
+	}
+	port := func(p Port) sim.Port {
+		q := sim.Port{Name: p.Name, Width: p.Lanes * p.Width}
+		if hasPort(h, p.Name+"_last") && !c.Pipeline {
+			q.Last = p.Name + "_last"
+		}
+		return q
+	}
+	for _, p := range c.In {
+		c.spec.In = append(c.spec.In, port(p))
+	}
+	for _, p := range c.Out {
+		c.spec.Out = append(c.spec.Out, port(p))
+	}
+	return nil
+}
+
+// files are the library's sources, those of the bench in place of or beside them, and the images.
+func (c *checker) files() ([]rtl.File, error) {
+	library, err := rtl.Files(c.Module)
+	if err != nil {
+		return nil, err
+	}
+	own := map[string]bool{}
+	for _, f := range c.Files {
+		own[f.Name] = true
+	}
+	files := append([]rtl.File(nil), c.Files...)
+	for _, f := range library {
+		if !own[f.Name] {
+			files = append(files, f)
+		}
+	}
+	for _, im := range c.Images {
+		files = append(files, im.File("u"))
+	}
+	return files, nil
+}
+
+// input is a run of v under the given stalls.
+func (c *checker) input(v *vectors, idle, back sim.Stall) sim.Input {
+	return sim.Input{Streams: v.in, Frames: v.frames, InBeats: v.inBeats, OutBeats: v.outBeats, Seed: c.Seed + 1,
+		Idle: []sim.Stall{idle}, Back: []sim.Stall{back}, MaxIdle: 5000 + 4*(c.latency+c.ii),
+		Drain: min(c.latency+c.ii, 2000) + 16, Strict: true}
+}
+
+// run simulates and checks data and stream rules.
+func (c *checker) run(ctx context.Context, what string, in sim.Input) (*sim.Result, error) {
+	res, err := c.model.Run(ctx, in)
+	if err == nil {
+		err = c.compare(c.vectors, res.Streams)
+	}
+	if err == nil {
+		err = res.Check(&c.spec)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return res, nil
+}
+
+// plain runs without stalls and compares the measured times with the header's.
+func (c *checker) plain(ctx context.Context) error {
+	res, err := c.run(ctx, "no stalls", c.input(c.vectors, sim.Stall{}, sim.Stall{}))
+	if err != nil {
+		return err
+	}
+	c.cycles = res.Cycles
+	if res.LatencyCycles != c.latency {
+		return fmt.Errorf("latency is %d cycles, the header says %d", res.LatencyCycles, c.latency)
+	}
+	if res.IICycles != float64(c.ii) {
+		return fmt.Errorf("initiation interval is %v cycles, the header says %d", res.IICycles, c.ii)
+	}
+	return nil
+}
+
+// stalled runs all other pairs of patterns; every kind of stall must have happened at every port.
+func (c *checker) stalled(ctx context.Context) error {
+	ins, outs := make([]sim.PortStats, len(c.In)), make([]sim.PortStats, len(c.Out))
+	add := func(sum, more []sim.PortStats) {
+		for i := range sum {
+			sum[i].Starved += more[i].Starved
+			sum[i].Blocked += more[i].Blocked
+		}
+	}
+	for _, idle := range Stalls {
+		for _, back := range Stalls {
+			res, err := c.run(ctx, fmt.Sprintf("idle %+v, back-pressure %+v", idle, back), c.input(c.vectors, idle, back))
+			if err != nil {
+				return err
+			}
+			add(ins, res.In)
+			add(outs, res.Out)
+		}
+	}
+	for i, s := range append(ins, outs...) {
+		joined := i < len(ins) && len(ins) > 1 // its ready may wait for the other input
+		if s.Starved == 0 && !joined || s.Blocked == 0 {
+			return fmt.Errorf("port %d saw %d cycles of (not valid, ready) and %d of (valid, not ready): more frames needed", i,
+				s.Starved, s.Blocked)
+		}
+	}
+	return nil
+}
+
+// reset runs with a reset of one cycle in the middle: nothing of the old frames may leave.
+func (c *checker) reset(ctx context.Context) error {
+	if c.spec.Reset == "" {
+		return nil
+	}
+	for i, stall := range []sim.Stall{{}, {Percent: 50}, {Percent: 50, Burst: 16}} {
+		in := c.input(c.vectors, stall, stall)
+		in.ResetAt = max(1, c.cycles*(2*i+1)/7)
+		if _, err := c.run(ctx, fmt.Sprintf("reset at cycle %d, stalls %+v", in.ResetAt, stall), in); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// icarus repeats a few frames in the other simulator.
+func (c *checker) icarus(ctx context.Context) error {
+	return nil
+}
+
+// yosys has the synthesizer read the module, once for all parameter points of a test binary.
+func (c *checker) yosys(ctx context.Context) error {
+	return nil
+}
