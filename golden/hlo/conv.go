@@ -165,7 +165,12 @@ func names(axes, two string, n int) bool {
 func letters(axes string) string { return "[" + strings.Join(strings.Split(axes, ""), ", ") + "]" }
 
 // stretch is the extent of n elements at the given distance.
-func stretch(n, distance int) int { return max(n-1, -1)*distance + 1 - boolInt(n == 0)*(1-distance) }
+func stretch(n, distance int) int {
+	if n == 0 {
+		return 0
+	}
+	return (n-1)*distance + 1
+}
 
 func boolInt(b bool) int {
 	if b {

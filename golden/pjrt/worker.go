@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build cgo && linux
+
+package pjrt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/gomlx/gopjrt/pjrt"
+
+	"lathe/golden/hlo"
+	"lathe/internal/diag"
+)
+
+// xlaFlags must be in the environment before the plugin loads. Without the first, floats may keep more precision than
+// their type; without the second, large f32 dots may use a stale copy of an operand (see canary).
+const xlaFlags = "--xla_allow_excess_precision=false --xla_cpu_use_xnnpack=false"
+
+// The plugin must speak the C API that the binding was compiled for: the same major version, and at least the minor one,
+// since later minor versions only append.
+const apiMajor, apiMinor = 0, 81
+
+// Worker is the main loop of the child process: it answers the frames of an Engine until in ends. It sets XLA_FLAGS and,
+// where out is standard output, leaves that descriptor to standard error, as the plugin may print.
+func Worker(in io.Reader, out io.Writer, plugin string) error {
+	if err := os.Setenv("XLA_FLAGS", xlaFlags); err != nil {
+		return diag.New(CodeWorker, plugin, "XLA_FLAGS cannot be set: %v", err)
+	}
+	return serve(in, out, plugin)
+}
+
+// serve is Worker in the environment as it is.
+func serve(in io.Reader, out io.Writer, plugin string) error {
+	debug.SetTraceback("none") // an abort inside the plugin shall not bury its message under Go's registers
+	if f, ok := out.(*os.File); ok && f.Fd() == 1 {
+		fd, err := syscall.Dup(1)
+		if err == nil {
+			syscall.CloseOnExec(fd)
+			err = syscall.Dup3(2, 1, 0)
+		}
+		if err != nil {
+			return diag.New(CodeWorker, plugin, "standard output cannot be set aside: %v", err)
+		}
+		out = os.NewFile(uintptr(fd), "replies")
+	}
+	s := &server{plugin: plugin, programs: map[uint32]*loaded{}}
+	for {
+		f, err := readFrame(in)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return diag.New(CodeWorker, plugin, "request: %v", err)
+		}
+		parts, err := s.answer(f)
+		k := kindOK
+		if err != nil {
+			k, parts = kindFail, [][]byte{failure(err)}
+		}
+		if err := writeFrame(out, k, f.seq, parts...); err != nil {
+			return diag.New(CodeWorker, plugin, "reply: %v", err)
+		}
+	}
+}
+
+// failure encodes an error as code, message, hint.
+func failure(err error) []byte {
+	var d *diag.Error
+	if !errors.As(err, &d) {
+		d = diag.New(CodeWorker, "", "%v", err)
+	}
+	return appendText(appendText(appendText(nil, d.Code), d.Msg), d.Hint)
+}
+
+// server is the state of the child.
+type server struct {
+	plugin   string
+	client   *pjrt.Client
+	programs map[uint32]*loaded
+	next     uint32
+}
+
+// loaded is a program with its resident arguments.
+type loaded struct {
+	exec  *pjrt.LoadedExecutable
+	bound []*pjrt.Buffer
+}
+
+// answer handles one request; a panic of the binding becomes an error.
+func (s *server) answer(f frame) (parts [][]byte, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = diag.New(CodeWorker, "", "the PJRT binding panics: %v", p)
+		}
+	}()
+	c := &cursor{rest: f.payload}
+	if (f.kind == kindHello) == (s.client != nil) {
+		return nil, diag.New(CodeWorker, "", "request of kind %d out of order", f.kind)
+	}
+	switch f.kind {
+	case kindHello:
+		return s.hello()
+	case kindCompile:
+		return s.compile(f.payload)
+	case kindBind, kindRun, kindDrop:
+		id := c.u32()
+		p := s.programs[id]
+		if p == nil {
+			return nil, diag.New(CodeRun, "", "there is no program %d", id)
+		}
+		if f.kind == kindDrop {
+			delete(s.programs, id)
+			p.drop()
+			return nil, p.exec.Destroy()
+		}
+		arrays := c.arrays()
+		if err := c.end(); err != nil {
+			return nil, err
+		}
+		if f.kind == kindBind {
+			return nil, s.bind(p, arrays)
+		}
+		return s.run(p, arrays)
+	}
+	return nil, diag.New(CodeWorker, "", "request of kind %d", f.kind)
+}
+
+// hello loads the plugin, tests it, and describes it.
+func (s *server) hello() ([][]byte, error) {
+	plugin, err := pjrt.GetPlugin(s.plugin)
+	if err != nil || plugin == nil {
+		return nil, diag.New(CodePlugin, "", "the PJRT plugin does not load: %s", brief(err)).
+			WithHint("scripts/setup fetches a matching plugin")
+	}
+	major, minor := plugin.Version()
+	if major != apiMajor || minor < apiMinor {
+		return nil, diag.New(CodePlugin, "", "the plugin has PJRT C API %d.%d, needed is %d.%d or a later %d.x",
+			major, minor, apiMajor, apiMinor, apiMajor).WithHint("scripts/setup fetches a matching plugin")
+	}
+	client, err := plugin.NewClient(nil)
+	if err != nil {
+		return nil, diag.New(CodePlugin, "", "the PJRT plugin makes no client: %s", brief(err))
+	}
+	if err := canary(client); err != nil {
+		return nil, diag.New(CodeCanary, "", "the PJRT plugin fails the self-test: %s", brief(err)).
+			WithHint("use the plugin that scripts/setup fetches")
+	}
+	s.client = client
+	p := binary.LittleEndian.AppendUint32(nil, uint32(major))
+	p = binary.LittleEndian.AppendUint32(p, uint32(minor))
+	return [][]byte{appendText(appendText(p, client.Platform()), client.PlatformVersion())}, nil
+}
+
+func (s *server) compile(text []byte) ([][]byte, error) {
+	exec, err := s.client.Compile().WithStableHLO(text).Done()
+	if err != nil {
+		return nil, diag.New(CodeCompile, "", "the program does not compile: %s", brief(err))
+	}
+	s.next++
+	s.programs[s.next] = &loaded{exec: exec}
+	p := binary.LittleEndian.AppendUint32(nil, s.next)
+	return [][]byte{binary.LittleEndian.AppendUint32(p, uint32(exec.NumOutputs))}, nil
+}
+
+func (s *server) bind(p *loaded, arrays []hlo.Array) error {
+	buffers, err := toDevice(s.client, arrays)
+	if err != nil {
+		return err
+	}
+	p.drop()
+	p.bound = buffers
+	return nil
+}
+
+func (s *server) run(p *loaded, arrays []hlo.Array) ([][]byte, error) {
+	args, err := toDevice(s.client, arrays)
+	defer destroy(args)
+	if err != nil {
+		return nil, err
+	}
+	all := append(append([]*pjrt.Buffer{}, args...), p.bound...)
+	results, err := p.exec.Execute(all...).Done()
+	defer destroy(results)
+	if err != nil {
+		return nil, diag.New(CodeRun, "", "the program fails: %s", brief(err))
+	}
+	out := make([]hlo.Array, len(results))
+	for i, r := range results {
+		if out[i], err = toHost(r); err != nil {
+			return nil, err
+		}
+	}
+	return arrayParts(out)
+}
+
+func (p *loaded) drop() {
+	destroy(p.bound)
+	p.bound = nil
+}
+
+func destroy(buffers []*pjrt.Buffer) {
+	for _, b := range buffers {
+		b.Destroy()
+	}
+}
+
+// brief is the first 2000 bytes of an error's text.
+func brief(err error) string {
+	if err == nil {
+		return "no reason given"
+	}
+	s := fmt.Sprint(err)
+	return s[:min(len(s), 2000)]
+}

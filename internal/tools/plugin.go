@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// NeedPlugin returns the absolute path of the PJRT plugin: LATHE_PJRT_PLUGIN if set, else pjrt/xla_cpu_pjrt.so below
+// LATHE_CACHE or ~/.cache/lathe, where scripts/setup puts it. Without the file the test is skipped as Need does.
+func NeedPlugin(t testing.TB) string {
+	t.Helper()
+	path := os.Getenv("LATHE_PJRT_PLUGIN")
+	if path == "" {
+		cache := os.Getenv("LATHE_CACHE")
+		if cache == "" {
+			cache = filepath.Join(os.Getenv("HOME"), ".cache", "lathe")
+		}
+		path = filepath.Join(cache, "pjrt", "xla_cpu_pjrt.so")
+	}
+	path, err := filepath.Abs(path)
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		text := fmt.Sprintf("%s needs the PJRT plugin: %v (scripts/setup fetches it)", t.Name(), err)
+		if os.Getenv("CI") == "true" {
+			t.Fatal(text)
+		}
+		fmt.Fprintf(os.Stderr, "SKIP %d: %s\n", skipped.Add(1), text)
+		t.Skip(text)
+	}
+	return path
+}
