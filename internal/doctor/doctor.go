@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package doctor finds out which of the programs, libraries and devices that Lathe can use are on this machine, and
+// says what the absence of each costs and what to do about it.
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Finding is the state of one thing.
+type Finding struct {
+	Name    string `json:"name"`
+	Found   bool   `json:"found"` // there, and new enough
+	Path    string `json:"path,omitempty"`
+	Version string `json:"version,omitempty"` // empty where it is there but does not say
+	Trouble string `json:"trouble,omitempty"` // why it counts as not found although something is there
+	Cost    string `json:"cost"`              // what its absence takes away
+	Fix     string `json:"fix"`               // how to get it
+}
+
+// Env is what Check looks at. The caller fills it in, so that nothing here reads the environment.
+type Env struct {
+	// Plugin is the place of the PJRT plugin, an absolute path.
+	Plugin string
+	// PluginVersion loads the plugin and returns what it says of itself; nil: the file is looked at only.
+	PluginVersion func(ctx context.Context, path string) (string, error)
+	// LibraryDirs are searched for NVRTC before the usual places.
+	LibraryDirs []string
+	// LookPath finds a program; nil stands for exec.LookPath.
+	LookPath func(name string) (string, error)
+	// Run starts a program and returns its standard output; nil stands for doing so, for 20 seconds at most.
+	Run func(ctx context.Context, path string, args ...string) (string, error)
+}
+
+// program is one command that is looked up in PATH and asked for its version.
+type program struct {
+	name, oldest string
+	ask          []string
+	cost, fix    string
+}
+
+const bySetup = "run scripts/setup, or install the Debian package "
+
+// programs in the order of the report. The oldest versions are those that every module of rtl/ is tested with.
+var programs = []program{
+	{"verilator", "5.006", []string{"--version"},
+		"no simulation of the emitted RTL: `--engine rtl`, `lathe verify`", bySetup + "verilator"},
+	{"g++", "9.0", []string{"-dumpfullversion"},
+		"no simulation of the emitted RTL: Verilator's models are C++", bySetup + "g++"},
+	{"yosys", "0.23", []string{"-V"}, "no cell counts: `lathe area`", bySetup + "yosys"},
+	{"iverilog", "11.0", []string{"-V"},
+		"no second simulator: tests that cross-check Verilator are skipped", bySetup + "iverilog"},
+}
+
+// usualLibraryDirs hold NVRTC after an installation of the CUDA toolkit.
+var usualLibraryDirs = []string{
+	"/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
+}
+
+// Check looks for everything, in a fixed order. It never fails: what cannot be asked is not found, with the reason.
+func Check(ctx context.Context, env Env) []Finding {
+	if env.LookPath == nil {
+		env.LookPath = exec.LookPath
+	}
+	if env.Run == nil {
+		env.Run = run
+	}
+	var all []Finding
+	for _, p := range programs {
+		all = append(all, p.check(ctx, env))
+	}
+	return append(all, plugin(ctx, env), nvrtc(env), gpu(ctx, env))
+}
+
+func run(ctx context.Context, path string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, path, args...).Output()
+	return string(out), err
+}
+
+func (p program) check(ctx context.Context, env Env) Finding {
+	f := Finding{Name: p.name, Cost: p.cost, Fix: p.fix}
+	path, err := env.LookPath(p.name)
+	if err != nil {
+		return f
+	}
+	f.Path = path
+	said, err := env.Run(ctx, path, p.ask...)
+	if err != nil {
+		f.Trouble = fmt.Sprintf("`%s %s` fails: %v", p.name, strings.Join(p.ask, " "), err)
+		return f
+	}
+	f.Version = number.FindString(said)
+	if f.Version != "" && older(f.Version, p.oldest) {
+		f.Trouble = "older than " + p.oldest
+		return f
+	}
+	f.Found = true
+	return f
+}
+
+var number = regexp.MustCompile(`\d+(\.\d+)+`)
+
+// older compares dotted numbers field by field; 5.006 is 5.6.
+func older(a, b string) bool { return slices.Compare(fields(a), fields(b)) < 0 }
+
+func fields(version string) []int {
+	var out []int
+	for _, f := range strings.Split(version, ".") {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			break // longer than any version number
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+func plugin(ctx context.Context, env Env) Finding {
+	f := Finding{
+		Name: "PJRT plugin",
+		Cost: "no comparison with XLA: `--engine pjrt`, `lathe verify`",
+		Fix:  "run scripts/setup, which needs a network once and exists for Linux on x86-64",
+	}
+	file, err := os.Open(env.Plugin)
+	if err != nil {
+		return f
+	}
+	defer file.Close()
+	f.Path = env.Plugin
+	magic := make([]byte, 4)
+	if _, err := file.Read(magic); err != nil || string(magic) != "\x7fELF" {
+		f.Trouble = "not a shared library"
+		return f
+	}
+	if env.PluginVersion != nil {
+		if f.Version, err = env.PluginVersion(ctx, env.Plugin); err != nil {
+			f.Trouble = err.Error()
+			return f
+		}
+	}
+	f.Found = true
+	return f
+}
+
+func nvrtc(env Env) Finding {
+	f := Finding{
+		Name: "nvrtc",
+		Cost: "emitted CUDA can be read but not compiled",
+		Fix:  "install NVIDIA's CUDA toolkit, or the Python wheel nvidia-cuda-nvrtc-cu12 and name its lib folder in LD_LIBRARY_PATH",
+	}
+	for _, dir := range slices.Concat(env.LibraryDirs, usualLibraryDirs) {
+		found, err := filepath.Glob(filepath.Join(dir, "libnvrtc.so*"))
+		if err != nil || len(found) == 0 {
+			continue
+		}
+		f.Found, f.Path = true, slices.Max(found) // the greatest name carries the longest version
+		_, f.Version, _ = strings.Cut(filepath.Base(f.Path), ".so.")
+		return f
+	}
+	return f
+}
+
+func gpu(ctx context.Context, env Env) Finding {
+	f := Finding{
+		Name: "GPU",
+		Cost: "emitted CUDA cannot be run: `--engine cuda`",
+		Fix:  "use a machine with an NVIDIA GPU and its driver",
+	}
+	path, err := env.LookPath("nvidia-smi")
+	if err != nil {
+		return f
+	}
+	f.Path = path
+	said, err := env.Run(ctx, path, "--query-gpu=name,compute_cap,driver_version", "--format=csv,noheader")
+	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
+	if err != nil || first == "" {
+		f.Trouble = fmt.Sprintf("nvidia-smi is there but names no GPU (%v)", err)
+		return f
+	}
+	f.Found, f.Version = true, first
+	return f
+}
