@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package ref is the reference engine: it evaluates a graph in pure Go. On a float graph it computes in float32; on a
+// quantized graph it is the exact integer meaning that every other engine must reproduce bit for bit.
+package ref
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// Program is a graph made ready for evaluation. It is safe for concurrent use.
+type Program struct {
+	graph   *ir.Graph
+	kernels []ir.Kernel // nil for inputs and constants
+	args    [][]int     // positions of the arguments in the node order, -1 for constants
+	inputs  []int       // positions of the graph inputs
+	last    []int       // position of the last reader of each value; outputs live to the end
+}
+
+// Sample is one value for each input of the graph, in the order of Graph.In, or one for each output, in the order of
+// Graph.Out.
+type Sample []*ir.Tensor
+
+// New prepares every node: tables are filled and weights packed here, once.
+func New(g *ir.Graph) (*Program, error) {
+	p := &Program{graph: g, last: make([]int, len(g.Nodes))}
+	at := make(map[*ir.Node]int, len(g.Nodes))
+	var errs diag.List
+	for i, n := range g.Nodes {
+		at[n] = i
+		var args []int
+		for _, a := range n.Args {
+			j := at[a]
+			p.last[j] = i
+			if a.IsConst() {
+				j = -1
+			}
+			args = append(args, j)
+		}
+		p.args = append(p.args, args)
+		var k ir.Kernel
+		if !slices.Contains(g.In, n) && (!n.IsConst() || g.IsOutput(n)) {
+			var err error
+			if k, err = n.Op.Eval(n); err != nil {
+				errs = append(errs, asDiag(n, err))
+			}
+		}
+		p.kernels = append(p.kernels, k)
+	}
+	for _, n := range g.In {
+		p.inputs = append(p.inputs, at[n])
+	}
+	for _, o := range g.Out {
+		p.last[at[o.Node]] = len(g.Nodes)
+	}
+	return p, errs.Err()
+}
+
+func asDiag(n *ir.Node, err error) *diag.Error {
+	if d, ok := err.(*diag.Error); ok {
+		return d
+	}
+	return n.Errorf("L0308", "%v", err)
+}
+
+// Run evaluates all samples, in parallel, and returns the outputs of each.
+func (p *Program) Run(ctx context.Context, samples []Sample) ([]Sample, error) {
+	out := make([]Sample, len(samples))
+	err := p.each(ctx, samples, func(i int, values []*ir.Tensor) error {
+		out[i] = p.outputs(values)
+		return nil
+	}, false)
+	return out, err
+}
+
+// Trace evaluates all samples, in parallel, and hands every value of each to visit, which must not be kept beyond the
+// call: values[k] belongs to Graph.Nodes[k] and is nil for constants. visit is called concurrently.
+func (p *Program) Trace(ctx context.Context, samples []Sample, visit func(sample int, values []*ir.Tensor) error) error {
+	return p.each(ctx, samples, visit, true)
+}
+
+// Outputs picks the graph outputs out of traced values.
+func (p *Program) Outputs(values []*ir.Tensor) Sample { return p.outputs(values) }
+
+func (p *Program) outputs(values []*ir.Tensor) Sample {
+	out := make(Sample, len(p.graph.Out))
+	for i, o := range p.graph.Out {
+		out[i] = values[slices.Index(p.graph.Nodes, o.Node)]
+	}
+	return out
+}
+
+// each evaluates samples on all processors; the first error stops the rest.
+func (p *Program) each(ctx context.Context, samples []Sample, done func(int, []*ir.Tensor) error, keep bool) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	work := make(chan int)
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(samples)) {
+		wg.Go(func() {
+			for i := range work {
+				values, err := p.one(samples[i], keep)
+				if err == nil {
+					err = done(i, values)
+				}
+				if err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+feed:
+	for i := range samples {
+		select {
+		case work <- i:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(work)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// one evaluates a single sample. Values are dropped after their last reader unless keep is set.
+func (p *Program) one(s Sample, keep bool) ([]*ir.Tensor, error) {
+	if len(s) != len(p.inputs) {
+		return nil, diag.New("L0312", p.graph.Name, "%d values for %d inputs", len(s), len(p.inputs))
+	}
+	values := make([]*ir.Tensor, len(p.graph.Nodes))
+	for i, at := range p.inputs {
+		n := p.graph.Nodes[at]
+		if !slices.Equal(s[i].Type.Shape, n.Type.Shape) {
+			return nil, n.Errorf("L0312", "a sample of shape %s, the input takes %s", ir.ShapeString(s[i].Type.Shape),
+				ir.ShapeString(n.Type.Shape))
+		}
+		values[at] = s[i]
+	}
+	var args []*ir.Tensor
+	for i, k := range p.kernels {
+		if k == nil {
+			continue
+		}
+		args = args[:0]
+		for _, j := range p.args[i] {
+			if j < 0 {
+				args = append(args, nil)
+			} else {
+				args = append(args, values[j])
+			}
+		}
+		v, err := k(args)
+		if err != nil {
+			return nil, asDiag(p.graph.Nodes[i], err)
+		}
+		values[i] = v
+		for _, j := range p.args[i] {
+			if !keep && j >= 0 && p.last[j] <= i {
+				values[j] = nil
+			}
+		}
+	}
+	return values, nil
+}
+
+// Constant evaluates a node whose arguments are all constants.
+func Constant(n *ir.Node) (*ir.Tensor, error) {
+	args := make([]*ir.Tensor, len(n.Args))
+	for i, a := range n.Args {
+		t, err := a.Value()
+		if err != nil {
+			return nil, err
+		}
+		args[i] = t
+	}
+	k, err := n.Op.Eval(n)
+	if err != nil {
+		return nil, err
+	}
+	return k(args)
+}

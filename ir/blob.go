@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math"
+	"sync"
+
+	"lathe/ir/format"
+)
+
+// DType is the storage type of a blob.
+type DType string
+
+// Storage types. Codes of quantized constants use the narrowest signed integer that holds them.
+const (
+	F32 DType = "f32"
+	F64 DType = "f64"
+	F16 DType = "f16"
+	BF  DType = "bf16"
+	I8  DType = "i8"
+	I16 DType = "i16"
+	I32 DType = "i32"
+	I64 DType = "i64"
+	U8  DType = "u8"
+	U16 DType = "u16"
+	U32 DType = "u32"
+	U64 DType = "u64"
+	B1  DType = "bool"
+)
+
+// Size is the bytes of one element, 0 for an unknown type.
+func (d DType) Size() int {
+	switch d {
+	case I8, U8, B1:
+		return 1
+	case F16, BF, I16, U16:
+		return 2
+	case F32, I32, U32:
+		return 4
+	case F64, I64, U64:
+		return 8
+	}
+	return 0
+}
+
+// Blob is constant data, little-endian and row-major: often a view of a mapped file, never written to.
+type Blob struct {
+	DType DType
+	Bytes []byte
+
+	once   sync.Once
+	digest string
+}
+
+// Len is the number of elements.
+func (b *Blob) Len() int { return len(b.Bytes) / b.DType.Size() }
+
+// Digest is "sha256:" and the hash of type and bytes. It is computed when first asked for: hashing every weight at
+// import would cost more than the import.
+func (b *Blob) Digest() string {
+	b.once.Do(func() {
+		h := sha256.New()
+		h.Write([]byte(b.DType))
+		h.Write([]byte{0})
+		h.Write(b.Bytes)
+		b.digest = "sha256:" + hex.EncodeToString(h.Sum(nil))
+	})
+	return b.digest
+}
+
+// FloatBlob stores values as f32.
+func FloatBlob(values []float32) *Blob {
+	bytes := make([]byte, 4*len(values))
+	for i, v := range values {
+		binary.LittleEndian.PutUint32(bytes[4*i:], math.Float32bits(v))
+	}
+	return &Blob{DType: F32, Bytes: bytes}
+}
+
+// CodeBlob stores integer codes in the narrowest of i8, i16, i32, i64 that holds them all.
+func CodeBlob(codes []int64) *Blob {
+	d := I8
+	for _, c := range codes {
+		switch {
+		case c != int64(int32(c)):
+			d = I64
+		case c != int64(int16(c)) && d.Size() < 4:
+			d = I32
+		case c != int64(int8(c)) && d.Size() < 2:
+			d = I16
+		}
+	}
+	bytes := make([]byte, 0, len(codes)*d.Size())
+	for _, c := range codes {
+		switch d {
+		case I8:
+			bytes = append(bytes, byte(c))
+		case I16:
+			bytes = binary.LittleEndian.AppendUint16(bytes, uint16(c))
+		case I32:
+			bytes = binary.LittleEndian.AppendUint32(bytes, uint32(c))
+		default:
+			bytes = binary.LittleEndian.AppendUint64(bytes, uint64(c))
+		}
+	}
+	return &Blob{DType: d, Bytes: bytes}
+}
+
+// Ints reads integer (or bool) elements as int64; a float blob is an error.
+func (b *Blob) Ints() ([]int64, error) {
+	out := make([]int64, b.Len())
+	le := binary.LittleEndian
+	for i := range out {
+		p := b.Bytes[i*b.DType.Size():]
+		switch b.DType {
+		case I8:
+			out[i] = int64(int8(p[0]))
+		case U8, B1:
+			out[i] = int64(p[0])
+		case I16:
+			out[i] = int64(int16(le.Uint16(p)))
+		case U16:
+			out[i] = int64(le.Uint16(p))
+		case I32:
+			out[i] = int64(int32(le.Uint32(p)))
+		case U32:
+			out[i] = int64(le.Uint32(p))
+		case I64, U64:
+			out[i] = int64(le.Uint64(p))
+		default:
+			return nil, fmt.Errorf("data of type %s where integers are needed", b.DType)
+		}
+	}
+	return out, nil
+}
+
+// Floats reads the elements as float32; wider types are rounded to nearest even.
+func (b *Blob) Floats() []float32 {
+	out := make([]float32, b.Len())
+	le := binary.LittleEndian
+	for i := range out {
+		p := b.Bytes[i*b.DType.Size():]
+		switch b.DType {
+		case F32:
+			out[i] = math.Float32frombits(le.Uint32(p))
+		case F64:
+			out[i] = float32(math.Float64frombits(le.Uint64(p)))
+		case F16:
+			out[i] = half(le.Uint16(p))
+		case BF:
+			out[i] = math.Float32frombits(uint32(le.Uint16(p)) << 16)
+		case U64:
+			out[i] = float32(le.Uint64(p))
+		}
+	}
+	if ints, err := b.Ints(); err == nil && b.DType != U64 {
+		for i, v := range ints {
+			out[i] = float32(v)
+		}
+	}
+	return out
+}
+
+// half decodes IEEE binary16.
+func half(h uint16) float32 {
+	sign := 1.0
+	if h>>15 != 0 {
+		sign = -1
+	}
+	exp, man := int(h>>10&31), float64(h&1023)
+	switch exp {
+	case 0:
+		return float32(sign * math.Ldexp(man, -24))
+	case 31:
+		if man != 0 {
+			return float32(math.NaN())
+		}
+		return float32(sign * math.Inf(1))
+	}
+	return float32(sign * math.Ldexp(1024+man, exp-25))
+}
+
+// Tensor reads the blob as a value of type t.
+func (b *Blob) Tensor(t Type) (*Tensor, error) {
+	if b.Len() != t.Elems() {
+		return nil, fmt.Errorf("constant has %d elements, its shape %s needs %d", b.Len(), ShapeString(t.Shape), t.Elems())
+	}
+	if format.IsFloat(t.Format) {
+		return &Tensor{Type: t, Floats: b.Floats()}, nil
+	}
+	codes, err := b.Ints()
+	if err != nil {
+		return nil, err
+	}
+	return &Tensor{Type: t, Codes: codes}, nil
+}

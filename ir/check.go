@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"reflect"
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir/format"
+)
+
+// Check verifies every rule that holds between passes and reports all that are broken: unique names, arguments before
+// users, attribute types, arity, inferred shapes, constant sizes, and what the graph's stage demands.
+func (g *Graph) Check() error {
+	var errs diag.List
+	seen := make(map[*Node]bool, len(g.Nodes))
+	names := make(map[string]bool, len(g.Nodes))
+	for _, n := range g.Nodes {
+		for _, e := range []*diag.Error{g.checkLinks(n, seen, names), checkNode(n), checkStage(n, g.Stage)} {
+			if e != nil {
+				errs = append(errs, e)
+			}
+		}
+		seen[n], names[n.Name] = true, true
+	}
+	for _, n := range g.In {
+		if !seen[n] || n.Op.Name != "input" {
+			errs = append(errs, n.Errorf("L0303", "input %q is no input node of the graph", n.Name))
+		}
+	}
+	for _, o := range g.Out {
+		if o.Node == nil || !seen[o.Node] {
+			errs = append(errs, diag.New("L0303", g.Name, "output %q is computed by no node", o.Name))
+		}
+	}
+	return errs.Err()
+}
+
+func (g *Graph) checkLinks(n *Node, seen map[*Node]bool, names map[string]bool) *diag.Error {
+	if n.Name == "" || names[n.Name] {
+		return n.Errorf("L0304", "the name %q is empty or used twice", n.Name)
+	}
+	for _, a := range n.Args {
+		if a == nil {
+			return n.Errorf("L0303", "an argument is missing")
+		}
+		if !seen[a] {
+			return n.Errorf("L0302", "reads %q, which is defined later or not at all", a.Name)
+		}
+	}
+	if len(n.Args) < n.Op.Arity[0] || len(n.Args) > n.Op.Arity[1] {
+		return n.Errorf("L0305", "%s takes %d to %d arguments, not %d", n.Op.Name, n.Op.Arity[0], n.Op.Arity[1], len(n.Args))
+	}
+	return nil
+}
+
+func checkNode(n *Node) *diag.Error {
+	if n.Op.Attrs == nil && n.Attrs != nil ||
+		n.Op.Attrs != nil && (n.Attrs == nil || reflect.TypeOf(n.Attrs).Elem() != reflect.TypeOf(n.Op.Attrs)) {
+		return n.Errorf("L0305", "attributes are a %T, %s needs a pointer to %T", n.Attrs, n.Op.Name, n.Op.Attrs)
+	}
+	if n.Type.Format == nil {
+		return n.Errorf("L0306", "the number format is not set")
+	}
+	if err := CheckShape(n.Type.Shape); err != nil {
+		return n.Errorf("L0306", "%v", err)
+	}
+	if c, ok := n.Attrs.(*Const); ok && c.Data.Len() != n.Type.Elems() {
+		return n.Errorf("L0301", "constant has %d elements, its shape %s needs %d", c.Data.Len(),
+			ShapeString(n.Type.Shape), n.Type.Elems())
+	}
+	shape, err := n.Op.Infer(n)
+	if err != nil {
+		return n.Errorf("L0306", "%v", err)
+	}
+	if !slices.Equal(shape, n.Type.Shape) {
+		return n.Errorf("L0306", "has shape %s, its arguments give %s", ShapeString(n.Type.Shape), ShapeString(shape))
+	}
+	if a, ok := n.Type.Format.(format.Affine); ok && a.Axis >= 0 {
+		if a.Axis >= len(shape) || len(n.Type.Scales) != shape[a.Axis] {
+			return n.Errorf("L0306", "%d scales for axis %d of %s", len(n.Type.Scales), a.Axis, ShapeString(shape))
+		}
+	}
+	return nil
+}
+
+func checkStage(n *Node, s Stage) *diag.Error {
+	if s >= StageQuantized && n.Type.IsFloat() {
+		return n.Errorf("L0307", "is still float in a quantized graph")
+	}
+	if s >= StageQuantized && n.Op.Legal != nil {
+		if err := n.Op.Legal(n); err != nil {
+			return n.Errorf("L0308", "%v", err)
+		}
+	}
+	if s >= StageScheduled && !n.IsConst() && (n.HW.InLanes < 1 || n.HW.OutLanes < 1) {
+		return n.Errorf("L0309", "lanes are not decided")
+	}
+	return nil
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+// Style is how a unit spends area and time.
+type Style uint8
+
+// Styles of a unit.
+const (
+	StyleUndecided Style = iota
+	StyleFold            // one multiplier array, reused over cycles
+	StyleUnroll          // one multiplier a weight, a sample a cycle
+)
+
+// String is the word used in plans and in the text form.
+func (s Style) String() string { return [...]string{"", "fold", "unroll"}[s] }
+
+// HW is the hardware metadata of one node. Zero means undecided; only lowering sets it.
+type HW struct {
+	// InLanes and OutLanes are elements per beat that the unit works on: for linear and conv the parallel inputs
+	// (along kernel and input channels) and the parallel output channels.
+	InLanes, OutLanes int
+	// StreamIn is the lanes of a beat that arrives; it differs from InLanes only for windowed units.
+	StreamIn int
+	// Style chooses between the folded and the unrolled unit.
+	Style Style
+	// II is the initiation interval of a sample in cycles; Latency the cycles from first beat in to first beat out.
+	II, Latency int
+	// Fifo is the depth of the buffer behind the node, in beats; 0 = none.
+	Fifo int
+	// Mem is where constants live: "auto", "block" or "distributed".
+	Mem string
+	// Device names the target that runs the node, for graphs that are split over several.
+	Device string
+}
+
+// Stats are measured facts about the values of a node.
+type Stats struct {
+	// Known says that Min and Max hold.
+	Known bool
+	// Min and Max bound the float values seen (Samples > 0) or possible (Samples == 0, interval analysis).
+	Min, Max float64
+	// Samples is how many samples were measured.
+	Samples int
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package op holds the operations of the graph, one file an operation.
+package op
+
+import (
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// All lists every operation, in the order of the support matrix.
+var All = [...]*ir.Op{
+	Input, Const,
+	Linear, Conv, BatchNorm, Scale,
+	Relu, LeakyRelu, Clip, Sigmoid, Tanh, Softmax, ArgMax,
+	MaxPool, AvgPool, GlobalAvgPool,
+	Add, Sub, Mul,
+	Reshape, Transpose, Identity, Cast,
+	Widen, Narrow, Fifo,
+}
+
+// Find returns the operation called name, or nil.
+func Find(name string) *ir.Op {
+	for _, o := range All {
+		if o.Name == name {
+			return o
+		}
+	}
+	return nil
+}
+
+// Names lists the names of all operations.
+func Names() []string {
+	names := make([]string, len(All))
+	for i, o := range All {
+		names[i] = o.Name
+	}
+	return names
+}
+
+// New makes a node whose shape is inferred; its format is that of the first argument. attrs is nil or a pointer.
+func New(o *ir.Op, name, pos string, attrs any, args ...*ir.Node) (*ir.Node, error) {
+	n := &ir.Node{Name: name, Op: o, Pos: pos, Attrs: attrs, Args: args}
+	if len(args) < o.Arity[0] || len(args) > o.Arity[1] {
+		return nil, n.Errorf("L0305", "%s takes %d to %d arguments, not %d", o.Name, o.Arity[0], o.Arity[1], len(args))
+	}
+	shape, err := o.Infer(n)
+	if err != nil {
+		return nil, diag.At(n.Errorf("L0306", "%v", err), "L0306", pos)
+	}
+	n.Type.Shape = shape
+	if len(args) > 0 {
+		n.Type.Format = args[0].Type.Format
+	}
+	return n, nil
+}
+
+// Matrix is the support matrix: one row an operation. An operation that expands has what its parts have.
+func Matrix() []ir.Support {
+	rows := make([]ir.Support, len(All))
+	for i, o := range All {
+		rows[i] = ir.Support{
+			Name: o.Name, Doc: o.Doc,
+			Float: o.Eval != nil, Exact: o.Eval != nil && !floatOnly(o), HLO: o.HLO != nil, RTL: o.RTL != nil,
+		}
+	}
+	return rows
+}
+
+// floatOnly names the operations without an exact integer meaning yet.
+func floatOnly(o *ir.Op) bool { return o == Softmax || o == BatchNorm }

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+
+	"lathe/ir"
+)
+
+// ConvAttrs are the attributes of conv.
+type ConvAttrs struct {
+	Window
+	Groups int
+}
+
+// Conv is a 1-D or 2-D cross-correlation. Channels first: x [n,ic,h,w], w [oc,ic/groups,kh,kw], y [n,oc,oh,ow];
+// channels last: x [n,h,w,ic], w [oc,kh,kw,ic/groups], y [n,oh,ow,oc]; bias [oc] is optional.
+//
+// Quantized, the sum is exact with one rounding into the result format, and padding is the value zero.
+var Conv = &ir.Op{
+	Name: "conv", Doc: "cross-correlation with constant weights", Attrs: ConvAttrs{}, Arity: [2]int{2, 3},
+	Infer: convInfer,
+	Eval:  convEval,
+	HLO:   convHLO,
+	RTL:   convRTL,
+	Legal: convLegal,
+}
+
+func convInfer(n *ir.Node) ([]int, error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, err
+	}
+	w := n.Args[1].Type.Shape
+	if len(w) != len(a.Kernel)+2 {
+		return nil, fmt.Errorf("weights have shape %s for a kernel of %d axes", ir.ShapeString(w), len(a.Kernel))
+	}
+	oc := w[0]
+	if a.Groups < 1 || g.C%a.Groups != 0 || oc%a.Groups != 0 {
+		return nil, fmt.Errorf("group %d does not divide %d input and %d output channels", a.Groups, g.C, oc)
+	}
+	ic, kernel := w[1], w[2:]
+	if a.ChannelsLast {
+		ic, kernel = w[len(w)-1], w[1:len(w)-1]
+	}
+	if ic != g.C/a.Groups {
+		return nil, fmt.Errorf("weights %s take %d channels, the input %s gives %d in %d groups", ir.ShapeString(w), ic,
+			ir.ShapeString(n.Args[0].Type.Shape), g.C/a.Groups, a.Groups)
+	}
+	for i, k := range kernel {
+		if k != a.Kernel[i] {
+			return nil, fmt.Errorf("weights %s do not have the kernel %v", ir.ShapeString(w), a.Kernel)
+		}
+	}
+	if len(n.Args) > 2 {
+		if b := n.Args[2].Type.Shape; len(b) != 1 || b[0] != oc {
+			return nil, fmt.Errorf("bias has shape %s for %d output channels", ir.ShapeString(b), oc)
+		}
+	}
+	return g.OutShape(&a.Window, oc), nil
+}
+
+// convLegal: hardware takes channels-last images.
+func convLegal(n *ir.Node) error {
+	if !n.Attrs.(*ConvAttrs).ChannelsLast {
+		return fmt.Errorf("conv must be channels-last before it is quantized")
+	}
+	return macLegal(n)
+}
+
+func convEval(n *ir.Node) (ir.Kernel, error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	if n.Type.IsFloat() {
+		return convFloat(n, a, g)
+	}
+	m, err := planMAC(n)
+	if err != nil {
+		return nil, err
+	}
+	groups := m.groups(a.Groups)
+	kernels := make([]dotKernel, len(groups))
+	for i, part := range groups {
+		kernels[i] = part.kernel(n.Type.Format)
+	}
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		l, err := args[0].Lattice()
+		if err != nil {
+			return nil, n.Errorf("L0308", "%v", err)
+		}
+		out := ir.NewTensor(n.Type)
+		windowsOf(g, true, a.Groups, m.in, l.Ints, func(group, pixel int, window []int64) {
+			at := pixel*m.out + group*m.out/a.Groups
+			kernels[group](window, out.Codes[at:at+m.out/a.Groups])
+		})
+		return out, nil
+	}, nil
+}
+
+// groups cuts the rows of a mac into equal runs, one for each group of a grouped convolution.
+func (m *mac) groups(n int) []*mac {
+	parts := make([]*mac, n)
+	rows := m.out / n
+	for i := range parts {
+		p := *m
+		p.out = rows
+		p.weights = m.weights[i*rows*m.in : (i+1)*rows*m.in]
+		p.psh, p.bias = m.psh[i*rows:(i+1)*rows], m.bias[i*rows:(i+1)*rows]
+		parts[i] = &p
+	}
+	return parts
+}
+
+// windowsOf gathers every window of every group in the order ky, kx, channel (channels last) or channel, ky, kx.
+func windowsOf[T int64 | float32](g *Geometry, last bool, groups, size int, x []T, f func(group, pixel int, w []T)) {
+	window := make([]T, size)
+	ic := g.C / groups
+	for p := range g.N * g.OH * g.OW {
+		img, oy, ox := p/(g.OH*g.OW), p/g.OW%g.OH, p%g.OW
+		for group := range groups {
+			clear(window)
+			g.each(oy, ox, func(ky, kx, py, px int) {
+				if last {
+					copy(window[(ky*g.KW+kx)*ic:][:ic], x[g.at(true, img, py, px, group*ic):])
+					return
+				}
+				for c := range ic {
+					window[(c*g.KH+ky)*g.KW+kx] = x[g.at(false, img, py, px, group*ic+c)]
+				}
+			})
+			f(group, p, window)
+		}
+	}
+}
+
+func convFloat(n *ir.Node, a *ConvAttrs, g *Geometry) (ir.Kernel, error) {
+	w, b, err := floatWeights(n)
+	if err != nil {
+		return nil, err
+	}
+	oc := n.Args[1].Type.Shape[0]
+	size, rows := len(w)/oc, oc/a.Groups
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		out := ir.NewTensor(n.Type)
+		y := make([]float32, rows)
+		windowsOf(g, a.ChannelsLast, a.Groups, size, args[0].Floats, func(group, pixel int, window []float32) {
+			var bias []float32
+			if b != nil {
+				bias = b[group*rows : (group+1)*rows]
+			}
+			floatRows(w[group*rows*size:(group+1)*rows*size], bias, window, y)
+			img, oy, ox := pixel/(g.OH*g.OW), pixel/g.OW%g.OH, pixel%g.OW
+			for c, v := range y {
+				out.Floats[g.outAt(a.ChannelsLast, oc, img, oy, ox, group*rows+c)] = v
+			}
+		})
+		return out, nil
+	}, nil
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// mac is the integer plan of a weighted sum with constant weights, shared by linear and conv and by all engines:
+//
+//	t[c] = (sum_j x[j]*w[c][j]) << psh[c] + bias[c]        value t*2^exp
+//	y[c] = over(RS(t[c], shift))                            for a fixed result with shift = -F-exp
+type mac struct {
+	out, in int     // rows and terms of a row
+	weights []int64 // row-major, out x in
+	psh     []uint
+	bias    []*big.Int
+	exp     int
+	dotBits int // signed bits that hold every partial sum of any row
+	tBits   int // signed bits that hold every t
+	lowBits int // signed bits that hold every sum of a subset of terms: the order of addition is free
+}
+
+// planMAC reads weights (first axis: output channels) and bias (nil: none) of node n, whose argument 0 has type x.
+func planMAC(n *ir.Node) (*mac, error) {
+	x := n.Args[0].Type
+	xexp, ok := step(x)
+	if !ok {
+		return nil, n.Errorf("L0308", "%s takes formats with a common step, not %s", n.Op.Name, x.Format)
+	}
+	w, err := constLattice(n, 1)
+	if err != nil {
+		return nil, err
+	}
+	shape := n.Args[1].Type.Shape
+	m := &mac{out: shape[0], in: product(shape[1:]), weights: w.Ints}
+	if len(w.Exps) > 1 && w.Axis != 0 {
+		return nil, n.Errorf("L0308", "weight scales run along axis %d, output channels are axis 0", w.Axis)
+	}
+	bias := &ir.Lattice{Ints: make([]int64, m.out), Exps: []int{xexp + w.Exp(0)}}
+	if len(n.Args) > 2 {
+		if bias, err = constLattice(n, 2); err != nil {
+			return nil, err
+		}
+	}
+	m.align(xexp, w, bias)
+	lo, hi := latticeRange(x.Format)
+	m.bounds(lo, hi)
+	return m, nil
+}
+
+// constLattice reads a constant argument as integers.
+func constLattice(n *ir.Node, i int) (*ir.Lattice, error) {
+	t, err := constArg(n, i)
+	if err != nil {
+		return nil, err
+	}
+	l, err := t.Lattice()
+	if err != nil {
+		return nil, n.Errorf("L0308", "%s: %v", n.Args[i].Name, err)
+	}
+	return l, nil
+}
+
+// latticeRange is the least and the greatest lattice integer of f.
+func latticeRange(f format.Format) (lo, hi *big.Int) {
+	v, _ := format.AsInts(f)
+	lo, hi = big.NewInt(v.Lo), big.NewInt(v.Hi)
+	if fx, ok := format.AsFixed(f); ok { // a code that Encode never returns may still arrive from outside
+		lo = big.NewInt(format.Fixed{W: fx.W, F: fx.F, Signed: fx.Signed}.Min())
+	}
+	return lo, hi
+}
+
+// align chooses the common exponent and moves products and bias to it.
+func (m *mac) align(xexp int, w, bias *ir.Lattice) {
+	m.exp = xexp + w.Exp(0)
+	for c := range m.out {
+		m.exp = min(m.exp, xexp+w.Exp(c))
+		if bias.Ints[c] != 0 {
+			m.exp = min(m.exp, bias.Exp(c))
+		}
+	}
+	m.psh, m.bias = make([]uint, m.out), make([]*big.Int, m.out)
+	for c := range m.out {
+		m.psh[c] = uint(xexp + w.Exp(c) - m.exp)
+		m.bias[c] = big.NewInt(bias.Ints[c])
+		if bias.Ints[c] != 0 {
+			m.bias[c].Lsh(m.bias[c], uint(bias.Exp(c)-m.exp))
+		}
+	}
+}
+
+// bounds finds the widths from the actual weights: a row's sum lies in [sum min(w*x), sum max(w*x)].
+func (m *mac) bounds(xlo, xhi *big.Int) {
+	m.dotBits, m.tBits, m.lowBits = 1, 1, 1
+	absMax := new(big.Int).Abs(xlo)
+	if xhi.CmpAbs(absMax) > 0 {
+		absMax.Abs(xhi)
+	}
+	for c := range m.out {
+		row := m.weights[c*m.in : (c+1)*m.in]
+		lo, hi := format.RowRange(row, xlo.Int64(), xhi.Int64())
+		m.dotBits = max(m.dotBits, format.SignedBits(lo, hi))
+		total := new(big.Int)
+		for _, w := range row {
+			total.Add(total, new(big.Int).Abs(big.NewInt(w)))
+		}
+		m.lowBits = max(m.lowBits, signedBits(total.Mul(total, absMax)))
+		for _, v := range []*big.Int{lo, hi} {
+			v.Lsh(v, m.psh[c])
+			m.tBits = max(m.tBits, signedBits(v))
+			m.tBits = max(m.tBits, signedBits(v.Add(v, m.bias[c])))
+		}
+		m.tBits = max(m.tBits, signedBits(m.bias[c]))
+	}
+}
+
+// signedBits is the width of the shortest two's complement number that holds v.
+func signedBits(v *big.Int) int { return format.SignedBits(v, v) }
+
+// bias64 returns the bias as int64 values; every one fits when tBits <= 63.
+func (m *mac) bias64() []int64 {
+	out := make([]int64, len(m.bias))
+	for i, b := range m.bias {
+		out[i] = b.Int64()
+	}
+	return out
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math/big"
+	"math/bits"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/rtl"
+)
+
+// unrollLimit is the longest parameter that Verilator 5.006 reads, in bits.
+const unrollLimit = 1 << 16
+
+// widths are the numeric parameters of a mac in hardware.
+type widths struct {
+	weight, bias, psh int
+}
+
+func (m *mac) widths() widths {
+	w := widths{weight: 1, bias: 1}
+	for _, v := range m.weights {
+		w.weight = max(w.weight, signedBits(big.NewInt(v)))
+	}
+	for c, b := range m.bias {
+		w.bias = max(w.bias, signedBits(b))
+		w.psh = max(w.psh, bits.Len(m.psh[c]))
+	}
+	return w
+}
+
+// numeric are the parameters that linear, conv and scale share.
+func (m *mac) numeric(n *ir.Node, w widths) ([]any, error) {
+	in, _, err := operandParams(n)
+	if err != nil {
+		return nil, err
+	}
+	out, err := resultParams(n, m.exp)
+	return append(append(in, "W_W", w.weight, "DOT_W", m.dotBits, "BIAS_W", w.bias, "PSH_W", w.psh, "T_W", m.tBits),
+		out...), err
+}
+
+// weightImage packs word nf*SF+sf: lane (p, s) holds w[nf*outLanes+p][sf*inLanes+s] at bit (p*inLanes+s)*width.
+func (m *mac) weightImage(inLanes, outLanes, width int) []*big.Int {
+	words := make([]*big.Int, 0, m.in/inLanes*(m.out/outLanes))
+	for nf := 0; nf < m.out; nf += outLanes {
+		for sf := 0; sf < m.in; sf += inLanes {
+			word := new(big.Int)
+			for p := outLanes - 1; p >= 0; p-- {
+				for s := inLanes - 1; s >= 0; s-- {
+					appendField(word, big.NewInt(m.weights[(nf+p)*m.in+sf+s]), width)
+				}
+			}
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// constImage packs word nf: lane p holds {psh, bias} of channel nf*outLanes+p.
+func (m *mac) constImage(outLanes int, w widths) []*big.Int {
+	words := make([]*big.Int, 0, m.out/outLanes)
+	for nf := 0; nf < m.out; nf += outLanes {
+		word := new(big.Int)
+		for p := outLanes - 1; p >= 0; p-- {
+			appendField(word, new(big.Int).SetUint64(uint64(m.psh[nf+p])), w.psh)
+			appendField(word, m.bias[nf+p], w.bias)
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
+// appendField shifts word up and puts v, modulo 2^width, below.
+func appendField(word, v *big.Int, width int) {
+	word.Lsh(word, uint(width))
+	mask := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(width)), big.NewInt(1))
+	word.Or(word, mask.And(mask, v)) // And of a negative number is two's complement
+}
+
+// images adds the memory images of a folded unit.
+func (m *mac) images(u *rtl.Unit, inLanes, outLanes int, w widths) {
+	u.Images = []rtl.Image{
+		{Param: "WEIGHTS", Width: inLanes * outLanes * w.weight, Words: m.weightImage(inLanes, outLanes, w.weight)},
+		{Param: "CONSTS", Width: outLanes * (w.psh + w.bias), Words: m.constImage(outLanes, w)},
+	}
+}
+
+// checkLanes reports lanes that do not divide, with the nearest divisors.
+func checkLanes(n *ir.Node, what string, lanes, size int, things string) *diag.Error {
+	if lanes >= 1 && size%lanes == 0 {
+		return nil
+	}
+	below, above := 1, size
+	for d := 1; d <= size; d++ {
+		if size%d == 0 && d < lanes {
+			below = d
+		}
+		if size%d == 0 && d > lanes {
+			above = d
+			break
+		}
+	}
+	return n.Errorf("L0412", "%s %d does not divide %d %s", what, lanes, size, things).WithHint("use %d or %d", below, above)
+}
+
+func linearRTL(n *ir.Node) (*rtl.Unit, error) {
+	m, err := planMAC(n)
+	if err != nil {
+		return nil, err
+	}
+	if n.HW.Style == ir.StyleUnroll {
+		return m.unrolled(n)
+	}
+	if e := checkLanes(n, "in_lanes", n.HW.InLanes, m.in, "inputs"); e != nil {
+		return nil, e
+	}
+	if e := checkLanes(n, "out_lanes", n.HW.OutLanes, m.out, "outputs"); e != nil {
+		return nil, e
+	}
+	w := m.widths()
+	num, err := m.numeric(n, w)
+	if err != nil {
+		return nil, err
+	}
+	u := unit("op_linear", "IN", m.in, "OUT", m.out, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes)
+	with(u, num...)
+	with(u, "ROM_STYLE", memStyle(n))
+	m.images(u, n.HW.InLanes, n.HW.OutLanes, w)
+	return u, nil
+}
+
+func memStyle(n *ir.Node) string {
+	if n.HW.Mem == "" {
+		return "auto"
+	}
+	return n.HW.Mem
+}
+
+// unrolled is one vector a cycle with weights as constants.
+func (m *mac) unrolled(n *ir.Node) (*rtl.Unit, error) {
+	w := m.widths()
+	num, err := m.numeric(n, w)
+	if err != nil {
+		return nil, err
+	}
+	total := m.in * m.out * w.weight
+	if total > unrollLimit {
+		return nil, n.Errorf("L0601", "unrolled weights are %d bits, one constant holds %d", total, unrollLimit).
+			WithHint("fold this layer: [[fold.rule]] name = %q with lanes", n.Name)
+	}
+	u := unit("op_linear_unrolled", "IN", m.in, "OUT", m.out)
+	with(u, num...)
+	weights := m.weightImage(m.in, m.out, w.weight)[0]
+	consts := m.constImage(m.out, w)[0]
+	u.Params = append(u.Params,
+		rtl.Param{Name: "WEIGHTS", Value: hexLiteral(weights, total)},
+		rtl.Param{Name: "CONSTS", Value: hexLiteral(consts, m.out*(w.psh+w.bias))})
+	return u, nil
+}
+
+func scaleRTL(n *ir.Node) (*rtl.Unit, error) {
+	m, err := planScale(n)
+	if err != nil {
+		return nil, err
+	}
+	lanes := n.HW.InLanes
+	if e := checkLanes(n, "lanes", lanes, m.out, "channels"); e != nil {
+		return nil, e
+	}
+	w := m.widths()
+	num, err := m.numeric(n, w)
+	if err != nil {
+		return nil, err
+	}
+	u := unit("op_scale", "C", m.out, "LANES", lanes)
+	with(u, num...)
+	with(u, "BEATS", frameBeats(n.Type, lanes))
+	m.images(u, 1, lanes, w)
+	return u, nil
+}
+
+// geometryParams are the parameters of every module with a window generator.
+func geometryParams(g *Geometry) []any {
+	return []any{"H", g.H, "W", g.W, "C", g.C, "KH", g.KH, "KW", g.KW, "SH", g.SH, "SW", g.SW, "DH", g.DH, "DW", g.DW,
+		"PT", g.PT, "PL", g.PL, "PB", g.PB, "PR", g.PR}
+}
+
+func convRTL(n *ir.Node) (*rtl.Unit, error) {
+	a := n.Attrs.(*ConvAttrs)
+	if a.Groups != 1 {
+		return nil, n.Errorf("L0311", "grouped convolution (%d groups) has no hardware in this version", a.Groups)
+	}
+	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	if g.N != 1 {
+		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N)
+	}
+	m, err := planMAC(n)
+	if err != nil {
+		return nil, err
+	}
+	if e := checkLanes(n, "in_lanes", n.HW.InLanes, m.in, "kernel elements"); e != nil {
+		return nil, e
+	}
+	if e := checkLanes(n, "out_lanes", n.HW.OutLanes, m.out, "output channels"); e != nil {
+		return nil, e
+	}
+	if e := checkLanes(n, "stream lanes", n.HW.StreamIn, g.C, "input channels"); e != nil {
+		return nil, e
+	}
+	w := m.widths()
+	num, err := m.numeric(n, w)
+	if err != nil {
+		return nil, err
+	}
+	u := unit("op_conv", geometryParams(g)...)
+	with(u, "OC", m.out, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes)
+	with(u, num...)
+	with(u, "ROM_STYLE", memStyle(n))
+	m.images(u, n.HW.InLanes, n.HW.OutLanes, w)
+	return u, nil
+}
+
+func maxPoolRTL(n *ir.Node) (*rtl.Unit, error) {
+	w := n.Attrs.(*Window)
+	g, err := poolGeometry(n, w)
+	if err != nil {
+		return nil, err
+	}
+	fx, err := fixedOf(n, n.Type)
+	if err != nil {
+		return nil, err
+	}
+	u := unit("op_maxpool", geometryParams(g)...)
+	return with(u, "LANES", n.HW.InLanes, "E_W", fx.W, "SIGNED", flag(fx.Signed)), nil
+}
+
+func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
+	a := n.Attrs.(*AvgAttrs)
+	g, err := poolGeometry(n, &a.Window)
+	if err != nil {
+		return nil, err
+	}
+	if !a.IncludePad && g.PT+g.PL+g.PB+g.PR > 0 {
+		return nil, n.Errorf("L0311", "averages over padded windows divide by different counts, which has no hardware in this version").
+			WithHint("set count_include_pad, or pad before the pool")
+	}
+	u := unit("op_avgpool", geometryParams(g)...)
+	with(u, "LANES", n.HW.InLanes)
+	return u, averageParams(u, n)
+}
+
+func globalAvgRTL(n *ir.Node) (*rtl.Unit, error) {
+	a, err := globalWindow(n)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	g, err := poolGeometry(n, &a.Window)
+	if err != nil {
+		return nil, err
+	}
+	u := unit("op_global_avgpool", "PIXELS", g.H*g.W, "C", g.C, "LANES", n.HW.InLanes)
+	return u, averageParams(u, n)
+}
+
+// averageParams add the numbers of an exact mean: SHIFT as in a cast, the divisor is the window's.
+func averageParams(u *rtl.Unit, n *ir.Node) error {
+	in, _, err := operandParams(n)
+	if err != nil {
+		return err
+	}
+	out, err := resultParams(n, argExp(n))
+	if err != nil {
+		return err
+	}
+	with(u, in...)
+	with(u, out...)
+	return nil
+}
+
+// poolGeometry checks what the pool modules take.
+func poolGeometry(n *ir.Node, w *Window) (*Geometry, error) {
+	g, err := NewGeometry(n.Args[0].Type.Shape, w)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	if g.N != 1 {
+		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N)
+	}
+	if w.CeilMode && (g.OH-1)*g.SH+(g.KH-1)*g.DH+1 > g.H+g.PT+g.PB ||
+		w.CeilMode && (g.OW-1)*g.SW+(g.KW-1)*g.DW+1 > g.W+g.PL+g.PR {
+		return nil, n.Errorf("L0311", "ceil_mode with windows beyond the padding has no hardware in this version")
+	}
+	if e := checkLanes(n, "lanes", n.HW.InLanes, g.C, "channels"); e != nil {
+		return nil, e
+	}
+	return g, nil
+}

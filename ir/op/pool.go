@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// MaxPool is the largest value of each window; padding is never chosen.
+var MaxPool = &ir.Op{
+	Name: "maxpool", Doc: "largest value of each window", Attrs: Window{}, Arity: [2]int{1, 1},
+	Infer: poolInfer,
+	Eval:  maxPoolEval,
+	HLO:   maxPoolHLO,
+	RTL:   maxPoolRTL,
+	Legal: func(n *ir.Node) error {
+		if err := sameFormat(n); err != nil {
+			return err
+		}
+		return channelsLast(n, n.Attrs.(*Window))
+	},
+}
+
+// AvgAttrs are the attributes of avgpool.
+type AvgAttrs struct {
+	Window
+	// IncludePad divides by the window size everywhere; else only by the elements inside the image.
+	IncludePad bool
+}
+
+// AvgPool is the mean of each window: the exact sum, divided exactly, one rounding into the result format.
+var AvgPool = &ir.Op{
+	Name: "avgpool", Doc: "mean of each window", Attrs: AvgAttrs{}, Arity: [2]int{1, 1},
+	Infer: func(n *ir.Node) ([]int, error) { return inferWindow(n, &n.Attrs.(*AvgAttrs).Window) },
+	Eval:  func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
+	HLO:   avgPoolHLO,
+	RTL:   avgPoolRTL,
+	Legal: func(n *ir.Node) error { return channelsLast(n, &n.Attrs.(*AvgAttrs).Window) },
+}
+
+// GlobalAttrs are the attributes of global pools.
+type GlobalAttrs struct {
+	ChannelsLast bool
+}
+
+// GlobalAvgPool is the mean of each channel over the whole image; the spatial axes keep size 1.
+var GlobalAvgPool = &ir.Op{
+	Name: "global_avgpool", Doc: "mean of each channel", Attrs: GlobalAttrs{}, Arity: [2]int{1, 1},
+	Infer: func(n *ir.Node) ([]int, error) {
+		a, err := globalWindow(n)
+		if err != nil {
+			return nil, err
+		}
+		return inferWindow(n, &a.Window)
+	},
+	Eval: func(n *ir.Node) (ir.Kernel, error) {
+		a, err := globalWindow(n)
+		if err != nil {
+			return nil, n.Errorf("L0306", "%v", err)
+		}
+		return avgEval(n, a)
+	},
+	HLO: globalAvgHLO,
+	RTL: globalAvgRTL,
+	Legal: func(n *ir.Node) error {
+		return channelsLast(n, &Window{ChannelsLast: n.Attrs.(*GlobalAttrs).ChannelsLast})
+	},
+}
+
+// globalWindow is the window that covers the whole image.
+func globalWindow(n *ir.Node) (*AvgAttrs, error) {
+	shape := n.Args[0].Type.Shape
+	rank := len(shape) - 2
+	if rank < 1 || rank > 2 {
+		return nil, fmt.Errorf("shape %s has no one or two spatial axes", ir.ShapeString(shape))
+	}
+	a := &AvgAttrs{}
+	a.ChannelsLast = n.Attrs.(*GlobalAttrs).ChannelsLast
+	a.Kernel = append([]int(nil), shape[2:]...)
+	if a.ChannelsLast {
+		a.Kernel = append([]int(nil), shape[1:1+rank]...)
+	}
+	a.Pads = make([]int, 2*rank)
+	for range rank {
+		a.Strides, a.Dilations = append(a.Strides, 1), append(a.Dilations, 1)
+	}
+	return a, nil
+}
+
+func poolInfer(n *ir.Node) ([]int, error) { return inferWindow(n, n.Attrs.(*Window)) }
+
+func inferWindow(n *ir.Node, w *Window) ([]int, error) {
+	g, err := NewGeometry(n.Args[0].Type.Shape, w)
+	if err != nil {
+		return nil, err
+	}
+	return g.OutShape(w, g.C), nil
+}
+
+func channelsLast(n *ir.Node, w *Window) error {
+	if !w.ChannelsLast {
+		return fmt.Errorf("%s must be channels-last before it is quantized", n.Op.Name)
+	}
+	return nil
+}
+
+func maxPoolEval(n *ir.Node) (ir.Kernel, error) {
+	w := n.Attrs.(*Window)
+	g, err := NewGeometry(n.Args[0].Type.Shape, w)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		out := ir.NewTensor(n.Type)
+		if n.Type.IsFloat() {
+			x := args[0].Floats
+			poolLoop(g, w.ChannelsLast, func(at int, in []int) {
+				best := float32(math.Inf(-1))
+				for _, i := range in {
+					best = max(best, x[i])
+				}
+				out.Floats[at] = best
+			})
+			return out, nil
+		}
+		l, err := args[0].Lattice()
+		if err != nil {
+			return nil, n.Errorf("L0308", "%v", err)
+		}
+		poolLoop(g, w.ChannelsLast, func(at int, in []int) {
+			best := in[0]
+			for _, i := range in[1:] {
+				if l.Ints[i] > l.Ints[best] {
+					best = i
+				}
+			}
+			out.Codes[at] = args[0].Codes[best]
+		})
+		return out, nil
+	}, nil
+}
+
+// poolLoop calls f for every result element with the indices of the input elements of its window, which is never empty
+// because pads are smaller than the kernel.
+func poolLoop(g *Geometry, last bool, f func(at int, in []int)) {
+	in := make([]int, 0, g.KH*g.KW)
+	for p := range g.N * g.OH * g.OW {
+		img, oy, ox := p/(g.OH*g.OW), p/g.OW%g.OH, p%g.OW
+		for c := range g.C {
+			in = in[:0]
+			g.each(oy, ox, func(_, _, y, x int) { in = append(in, g.at(last, img, y, x, c)) })
+			f(g.outAt(last, g.C, img, oy, ox, c), in)
+		}
+	}
+}
+
+func avgEval(n *ir.Node, a *AvgAttrs) (ir.Kernel, error) {
+	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	if n.Type.IsFloat() {
+		return func(args []*ir.Tensor) (*ir.Tensor, error) {
+			out, x := ir.NewTensor(n.Type), args[0].Floats
+			poolLoop(g, a.ChannelsLast, func(at int, in []int) {
+				sum := 0.0
+				for _, i := range in {
+					sum += float64(x[i])
+				}
+				out.Floats[at] = float32(sum / float64(a.divisor(g, len(in))))
+			})
+			return out, nil
+		}, nil
+	}
+	exp, ok := step(n.Args[0].Type)
+	if !ok {
+		return nil, n.Errorf("L0308", "%s has no common step, which %s needs", n.Args[0].Type.Format, n.Op.Name)
+	}
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		l, err := args[0].Lattice()
+		if err != nil {
+			return nil, n.Errorf("L0308", "%v", err)
+		}
+		out := ir.NewTensor(n.Type)
+		poolLoop(g, a.ChannelsLast, func(at int, in []int) {
+			var sum int64
+			for _, i := range in {
+				sum += l.Ints[i]
+			}
+			out.Codes[at] = encodeQuotient(n.Type.Format, sum, a.divisor(g, len(in)), exp)
+		})
+		return out, nil
+	}, nil
+}
+
+// divisor of a window with count elements inside the image.
+func (a *AvgAttrs) divisor(g *Geometry, count int) int {
+	if a.IncludePad {
+		return g.KH * g.KW
+	}
+	return count
+}
+
+// encodeQuotient is the one rounding of sum*2^exp/n: the quotient is taken 128 bits long with a sticky last bit.
+func encodeQuotient(f format.Format, sum int64, n, exp int) int64 {
+	if n&(n-1) == 0 {
+		return f.Encode(format.FromInt(sum, exp-bitLen(n)+1))
+	}
+	const extra = 64
+	q, r := new(big.Int).QuoRem(new(big.Int).Lsh(big.NewInt(sum), extra), big.NewInt(int64(n)), new(big.Int))
+	q.Lsh(q, 1)
+	if r.Sign() != 0 {
+		q.Add(q, big.NewInt(int64(r.Sign())))
+	}
+	return f.Encode(format.FromBig(q, exp-extra-1))
+}
+
+func bitLen(n int) int { return big.NewInt(int64(n)).BitLen() }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import "math/big"
+
+// realPrec is the working precision of real functions: 96 bits are needed, the rest absorbs cancellation.
+const realPrec = 224
+
+func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(realPrec).SetFloat64(x) }
+
+// realExp is exp(x) by halving the argument below 2^-8, a Taylor series, and squaring back.
+func realExp(x *big.Float) *big.Float {
+	halvings := max(0, x.MantExp(nil)+8)
+	r := new(big.Float).SetPrec(realPrec + 64)
+	r.SetMantExp(new(big.Float).SetPrec(realPrec+64).Set(x), -halvings)
+	sum := new(big.Float).SetPrec(realPrec + 64).SetInt64(1)
+	term := new(big.Float).SetPrec(realPrec + 64).SetInt64(1)
+	for i := int64(1); i < 64; i++ {
+		term.Mul(term, r)
+		term.Quo(term, new(big.Float).SetInt64(i))
+		if term.Sign() == 0 || term.MantExp(nil) < sum.MantExp(nil)-realPrec-64 {
+			break
+		}
+		sum.Add(sum, term)
+	}
+	for range halvings {
+		sum.Mul(sum, sum)
+	}
+	return sum.SetPrec(realPrec)
+}
+
+// realSigmoid is 1/(1+exp(-x)).
+func realSigmoid(x *big.Float) *big.Float {
+	if x.Sign() < 0 { // keeps the result's relative precision for very negative x
+		e := realExp(x)
+		return new(big.Float).SetPrec(realPrec).Quo(e, new(big.Float).SetPrec(realPrec).Add(bigFloat(1), e))
+	}
+	e := realExp(new(big.Float).Neg(x))
+	return new(big.Float).SetPrec(realPrec).Quo(bigFloat(1), e.Add(e, bigFloat(1)))
+}
+
+// realTanh is (1-exp(-2|x|))/(1+exp(-2|x|)) with the sign of x; below 2^-60 it is x - x^3/3.
+func realTanh(x *big.Float) *big.Float {
+	if x.Sign() == 0 {
+		return bigFloat(0)
+	}
+	a := new(big.Float).SetPrec(realPrec).Abs(x)
+	y := new(big.Float).SetPrec(realPrec)
+	if a.MantExp(nil) < -60 {
+		cube := new(big.Float).SetPrec(realPrec).Mul(a, a)
+		cube.Mul(cube, a)
+		y.Sub(a, cube.Quo(cube, bigFloat(3)))
+	} else {
+		e := realExp(new(big.Float).SetPrec(realPrec).Mul(a, bigFloat(-2)))
+		y.Quo(new(big.Float).SetPrec(realPrec).Sub(bigFloat(1), e), new(big.Float).SetPrec(realPrec).Add(bigFloat(1), e))
+	}
+	if x.Sign() < 0 {
+		y.Neg(y)
+	}
+	return y
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// Relu is max(x, 0), element by element.
+var Relu = &ir.Op{
+	Name: "relu", Doc: "max(x, 0)", Arity: [2]int{1, 1},
+	Infer: sameShape,
+	Eval: unary{
+		fl: func(*ir.Node) func(float32) float32 { return func(x float32) float32 { return max(x, 0) } },
+		ex: func(n *ir.Node, exp int) (func(int64) int64, error) {
+			enc := encoder(n.Type.Format, exp)
+			return func(v int64) int64 { return enc(max(v, 0)) }, nil
+		},
+	}.eval,
+	HLO: reluHLO,
+	RTL: reluRTL,
+}
+
+// LeakyAttrs is the slope of the negative side.
+type LeakyAttrs struct {
+	Alpha float32
+}
+
+// LeakyRelu is x for x >= 0, else alpha*x; alpha is the exact float32 value.
+var LeakyRelu = &ir.Op{
+	Name: "leaky_relu", Doc: "x for x >= 0, else alpha*x", Attrs: LeakyAttrs{}, Arity: [2]int{1, 1},
+	Infer: sameShape,
+	Eval: unary{
+		fl: func(n *ir.Node) func(float32) float32 {
+			alpha := n.Attrs.(*LeakyAttrs).Alpha
+			return func(x float32) float32 {
+				if x < 0 {
+					return alpha * x
+				}
+				return x
+			}
+		},
+		ex: leakyExact,
+	}.eval,
+	HLO:   leakyHLO,
+	RTL:   leakyRTL,
+	Legal: func(n *ir.Node) error { return finite("alpha", float64(n.Attrs.(*LeakyAttrs).Alpha)) },
+}
+
+func leakyExact(n *ir.Node, exp int) (func(int64) int64, error) {
+	pos := encoder(n.Type.Format, exp)
+	sig, aexp := significand(n.Attrs.(*LeakyAttrs).Alpha)
+	neg := encoder(n.Type.Format, exp+aexp)
+	f := n.Type.Format
+	return func(v int64) int64 {
+		switch {
+		case v >= 0:
+			return pos(v)
+		case v > -1<<37:
+			return neg(v * sig)
+		}
+		return f.Encode(format.FromInt(v, exp).Mul(format.FromInt(sig, aexp)))
+	}, nil
+}
+
+// significand splits a finite float32 into sig*2^exp with sig odd (or 0) and |sig| < 2^24.
+func significand(x float32) (sig int64, exp int) {
+	if x == 0 {
+		return 0, 0
+	}
+	frac, e := math.Frexp(float64(x))
+	sig, exp = int64(frac*(1<<24)), e-24
+	for sig&1 == 0 {
+		sig, exp = sig>>1, exp+1
+	}
+	return sig, exp
+}
+
+// ClipAttrs are the bounds of clip; a missing bound is an infinity.
+type ClipAttrs struct {
+	Min, Max float32
+}
+
+// Clip is min(max(x, lo), hi); the bounds are exact float32 values.
+var Clip = &ir.Op{
+	Name: "clip", Doc: "min(max(x, lo), hi)", Attrs: ClipAttrs{}, Arity: [2]int{1, 1},
+	Infer: sameShape,
+	Eval: unary{
+		fl: func(n *ir.Node) func(float32) float32 {
+			a := n.Attrs.(*ClipAttrs)
+			return func(x float32) float32 { return min(max(x, a.Min), a.Max) }
+		},
+		ex: func(n *ir.Node, exp int) (func(int64) int64, error) {
+			c := clipOf(n, exp)
+			enc := encoder(n.Type.Format, exp)
+			return func(v int64) int64 {
+				switch {
+				case v > c.xhi: // the upper bound wins where the bounds cross, as in the formula
+					return c.codeHi
+				case v < c.xlo:
+					return c.codeLo
+				}
+				return enc(v)
+			}, nil
+		},
+	}.eval,
+	HLO: clipHLO,
+	RTL: clipRTL,
+}
+
+// clipBounds is clip in threshold form on lattice integers: below xlo the result is codeLo, above xhi codeHi.
+type clipBounds struct {
+	xlo, xhi       int64
+	codeLo, codeHi int64
+}
+
+// clipOf computes the threshold form for arguments at exponent exp. Where lo > hi every result is hi.
+func clipOf(n *ir.Node, exp int) clipBounds {
+	a := n.Attrs.(*ClipAttrs)
+	lo := min(a.Min, a.Max)
+	c := clipBounds{
+		xlo: saturateInt(math.Ceil(math.Ldexp(float64(lo), -exp))),
+		xhi: saturateInt(math.Floor(math.Ldexp(float64(a.Max), -exp))),
+	}
+	c.codeLo = n.Type.Format.Encode(format.FromFloat32(lo))
+	c.codeHi = n.Type.Format.Encode(format.FromFloat32(a.Max))
+	if a.Min > a.Max {
+		c.xlo, c.codeLo = math.MaxInt64, c.codeHi
+	}
+	return c
+}
+
+// saturateInt converts an integer-valued float to int64, saturating; NaN cannot occur.
+func saturateInt(x float64) int64 {
+	switch {
+	case x >= 1<<63:
+		return math.MaxInt64
+	case x <= -1<<63:
+		return math.MinInt64
+	}
+	return int64(x)
+}

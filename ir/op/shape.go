@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+
+	"lathe/golden/hlo"
+	"lathe/ir"
+)
+
+// ReshapeAttrs hold the shape of the result.
+type ReshapeAttrs struct {
+	Shape []int
+}
+
+// Reshape gives the elements, in row-major order, another shape. Flatten, Squeeze and Unsqueeze become it.
+var Reshape = &ir.Op{
+	Name: "reshape", Doc: "same elements in row-major order, other shape", Attrs: ReshapeAttrs{}, Arity: [2]int{1, 1},
+	Infer: func(n *ir.Node) ([]int, error) {
+		shape := n.Attrs.(*ReshapeAttrs).Shape
+		if product(shape) != n.Args[0].Type.Elems() {
+			return nil, fmt.Errorf("cannot reshape %s to %s", ir.ShapeString(n.Args[0].Type.Shape), ir.ShapeString(shape))
+		}
+		return shape, nil
+	},
+	Eval: passThrough,
+	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+		return b.Reshape(args[0], append([]int{args[0].Type().Dims[0]}, n.Type.Shape...)...), b.Err()
+	},
+	RTL:   wireRTL,
+	Legal: sameFormat,
+}
+
+// Identity returns its argument. Dropout at inference becomes it.
+var Identity = &ir.Op{
+	Name: "identity", Doc: "x", Arity: [2]int{1, 1},
+	Infer: sameShape,
+	Eval:  passThrough,
+	HLO:   func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
+	RTL:   wireRTL,
+	Legal: sameFormat,
+}
+
+// TransposeAttrs hold the permutation: axis i of the result is axis Perm[i] of the argument.
+type TransposeAttrs struct {
+	Perm []int
+}
+
+// Transpose permutes the axes. In hardware only permutations that keep the order of elements are free.
+var Transpose = &ir.Op{
+	Name: "transpose", Doc: "permutes axes", Attrs: TransposeAttrs{}, Arity: [2]int{1, 1},
+	Infer: func(n *ir.Node) ([]int, error) {
+		perm, in := n.Attrs.(*TransposeAttrs).Perm, n.Args[0].Type.Shape
+		if len(perm) != len(in) {
+			return nil, fmt.Errorf("permutation %v for rank %d", perm, len(in))
+		}
+		out, seen := make([]int, len(perm)), make([]bool, len(perm))
+		for i, p := range perm {
+			if p < 0 || p >= len(in) || seen[p] {
+				return nil, fmt.Errorf("%v is no permutation of %d axes", perm, len(in))
+			}
+			seen[p], out[i] = true, in[p]
+		}
+		return out, nil
+	},
+	Eval: transposeEval,
+	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+		perm := []int{0}
+		for _, p := range n.Attrs.(*TransposeAttrs).Perm {
+			perm = append(perm, p+1)
+		}
+		return b.Transpose(args[0], perm...), b.Err()
+	},
+	RTL: wireRTL,
+	Legal: func(n *ir.Node) error {
+		if !KeepsOrder(n) {
+			return fmt.Errorf("transpose %v of %s changes the order of the stream, which hardware does not do yet",
+				n.Attrs.(*TransposeAttrs).Perm, ir.ShapeString(n.Args[0].Type.Shape))
+		}
+		return sameFormat(n)
+	},
+}
+
+// KeepsOrder says that a transpose moves only axes of size 1, so that the row-major order stays.
+func KeepsOrder(n *ir.Node) bool {
+	last := -1
+	for _, p := range n.Attrs.(*TransposeAttrs).Perm {
+		if n.Args[0].Type.Shape[p] == 1 {
+			continue
+		}
+		if p < last {
+			return false
+		}
+		last = p
+	}
+	return true
+}
+
+func transposeEval(n *ir.Node) (ir.Kernel, error) {
+	index := transposeIndex(n.Args[0].Type.Shape, n.Attrs.(*TransposeAttrs).Perm)
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		out := ir.NewTensor(n.Type)
+		for i, j := range index {
+			if n.Type.IsFloat() {
+				out.Floats[i] = args[0].Floats[j]
+			} else {
+				out.Codes[i] = args[0].Codes[j]
+			}
+		}
+		return out, nil
+	}, nil
+}
+
+// transposeIndex lists, for each result element, the index of its source.
+func transposeIndex(shape, perm []int) []int {
+	strides := make([]int, len(shape))
+	s := 1
+	for i := len(shape) - 1; i >= 0; i-- {
+		strides[i] = s
+		s *= shape[i]
+	}
+	index := []int{0}
+	for _, p := range perm {
+		next := make([]int, 0, len(index)*shape[p])
+		for _, base := range index {
+			for k := range shape[p] {
+				next = append(next, base+k*strides[p])
+			}
+		}
+		index = next
+	}
+	return index
+}

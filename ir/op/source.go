@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"errors"
+
+	"lathe/golden/hlo"
+	"lathe/ir"
+	"lathe/rtl"
+)
+
+// Input is a value that the caller supplies.
+var Input = &ir.Op{
+	Name:  "input",
+	Doc:   "a value supplied by the caller",
+	Attrs: ir.Input{},
+	Infer: ownShape,
+	Eval: func(n *ir.Node) (ir.Kernel, error) {
+		return nil, errors.New("an input has no value of its own")
+	},
+	HLO: func(*hlo.Builder, *ir.Node, []hlo.Value) (hlo.Value, error) {
+		return hlo.Value{}, errors.New("an input has no value of its own")
+	},
+}
+
+// Const is a constant; quantized constants hold codes.
+var Const = &ir.Op{
+	Name:  "const",
+	Doc:   "a constant",
+	Attrs: ir.Const{},
+	Infer: ownShape,
+	Eval: func(n *ir.Node) (ir.Kernel, error) {
+		t, err := n.Value()
+		return func([]*ir.Tensor) (*ir.Tensor, error) { return t, nil }, err
+	},
+	HLO: func(b *hlo.Builder, n *ir.Node, _ []hlo.Value) (hlo.Value, error) { return constHLO(b, n) },
+}
+
+// constHLO prints a constant as a weight argument: floats as they are, codes in their carrier.
+func constHLO(b *hlo.Builder, n *ir.Node) (hlo.Value, error) {
+	t, err := n.Value()
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	if n.Type.IsFloat() {
+		return b.Weight(hlo.FromFloat32s(n.Type.Shape, t.Floats)), b.Err()
+	}
+	return b.Weight(hlo.FromInt64s(carry(n.Type), n.Type.Shape, t.Codes)), b.Err()
+}
+
+// ownShape is for nodes whose shape nothing else determines.
+func ownShape(n *ir.Node) ([]int, error) { return n.Type.Shape, nil }
+
+// carry is the integer type that holds codes of t in StableHLO: i32 where every code fits, else i64.
+func carry(t ir.Type) hlo.DType {
+	if t.IsFloat() {
+		return "f32"
+	}
+	if t.Format.Width() <= 31 {
+		return "i32"
+	}
+	return "i64"
+}
+
+// Carry is the StableHLO type of an activation of type t for the given number of samples, which lead the shape.
+func Carry(t ir.Type, samples int) hlo.Type {
+	return hlo.Type{DType: carry(t), Dims: append([]int{samples}, t.Shape...)}
+}
+
+// Widen joins N beats into one; it exists only in scheduled graphs.
+var Widen = adapter("widen", "joins beats into wider ones: lanes change, values do not", "stream_widen")
+
+// Narrow splits a beat into N; it exists only in scheduled graphs.
+var Narrow = adapter("narrow", "splits beats into narrower ones: lanes change, values do not", "stream_narrow")
+
+// Fifo buffers HW.Fifo beats; it exists only in scheduled graphs.
+var Fifo = adapter("fifo", "buffers beats", "stream_fifo")
+
+// adapter is an operation that moves beats and leaves values alone.
+func adapter(name, doc, module string) *ir.Op {
+	o := &ir.Op{
+		Name: name, Doc: doc, Arity: [2]int{1, 1},
+		Infer: sameShape,
+		Eval:  passThrough,
+		HLO:   func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
+		Legal: sameFormat,
+	}
+	o.RTL = func(n *ir.Node) (*rtl.Unit, error) {
+		w := n.Type.Format.Width()
+		in, out := n.HW.InLanes, n.HW.OutLanes
+		switch module {
+		case "stream_widen":
+			return unit(module, "WIDTH", w*in, "N", out/in), nil
+		case "stream_narrow":
+			return unit(module, "WIDTH", w*out, "N", in/out), nil
+		}
+		return unit(module, "WIDTH", w*in, "DEPTH", n.HW.Fifo), nil
+	}
+	return o
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"reflect"
+
+	"lathe/internal/diag"
+)
+
+// Errorf makes an error at the node: its source position, or its name where it has none.
+func (n *Node) Errorf(code, msg string, args ...any) *diag.Error {
+	pos := n.Pos
+	if pos == "" {
+		pos = n.Name + " (" + n.Op.Name + ")"
+	}
+	return diag.New(code, pos, msg, args...)
+}
+
+// Replace makes every user of old, and every graph output that is old, use new instead.
+// new itself keeps its arguments, so it may read old. Call Sort afterwards when new stands behind a user.
+func (g *Graph) Replace(old, new *Node) {
+	for _, n := range g.Nodes {
+		if n == new {
+			continue
+		}
+		for i, a := range n.Args {
+			if a == old {
+				n.Args[i] = new
+			}
+		}
+	}
+	for i, o := range g.Out {
+		if o.Node == old {
+			g.Out[i].Node = new
+		}
+	}
+}
+
+// InsertAfter puts n directly behind at in the node order.
+func (g *Graph) InsertAfter(at, n *Node) {
+	for i, m := range g.Nodes {
+		if m == at {
+			g.Nodes = append(g.Nodes[:i+1], append([]*Node{n}, g.Nodes[i+1:]...)...)
+			return
+		}
+	}
+	g.Nodes = append(g.Nodes, n)
+}
+
+// InsertBefore puts n directly before at in the node order.
+func (g *Graph) InsertBefore(at, n *Node) {
+	for i, m := range g.Nodes {
+		if m == at {
+			g.Nodes = append(g.Nodes[:i], append([]*Node{n}, g.Nodes[i:]...)...)
+			return
+		}
+	}
+	g.Nodes = append(g.Nodes, n)
+}
+
+// DropDead removes nodes that no output needs and returns how many went. Inputs stay: they are the interface.
+func (g *Graph) DropDead() int {
+	live := make(map[*Node]bool, len(g.Nodes))
+	var stack []*Node
+	for _, o := range g.Out {
+		stack = append(stack, o.Node)
+	}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if !live[n] {
+			live[n] = true
+			stack = append(stack, n.Args...)
+		}
+	}
+	for _, n := range g.In {
+		live[n] = true
+	}
+	kept := g.Nodes[:0:0]
+	for _, n := range g.Nodes {
+		if live[n] {
+			kept = append(kept, n)
+		}
+	}
+	dropped := len(g.Nodes) - len(kept)
+	g.Nodes = kept
+	return dropped
+}
+
+// cloneAttrs copies the struct behind the pointer; slices are copied one level deep, constant data is shared.
+func cloneAttrs(attrs any) any {
+	if attrs == nil {
+		return nil
+	}
+	src := reflect.ValueOf(attrs).Elem()
+	dst := reflect.New(src.Type())
+	dst.Elem().Set(src)
+	for i := range src.NumField() {
+		if f := src.Field(i); f.Kind() == reflect.Slice && !f.IsNil() {
+			c := reflect.MakeSlice(f.Type(), f.Len(), f.Len())
+			reflect.Copy(c, f)
+			dst.Elem().Field(i).Set(c)
+		}
+	}
+	return dst.Interface()
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"fmt"
+
+	"lathe/ir/format"
+)
+
+// Tensor is the value of a node: Floats for a float type, else Codes (row-major).
+type Tensor struct {
+	Type   Type
+	Floats []float32
+	// Codes are sign-extended for signed integer formats, raw bits otherwise.
+	Codes []int64
+	// BlockScales holds one scale code a block for block formats, in block order.
+	BlockScales []int64
+}
+
+// NewTensor is a zero tensor of type t.
+func NewTensor(t Type) *Tensor {
+	if t.IsFloat() {
+		return &Tensor{Type: t, Floats: make([]float32, t.Elems())}
+	}
+	return &Tensor{Type: t, Codes: make([]int64, t.Elems())}
+}
+
+// Lattice views the values of a tensor as integers: value i = Ints[i] * 2^exp(channel of i).
+// Exps has one entry, or one per index of Axis.
+type Lattice struct {
+	Ints []int64
+	Exps []int
+	Axis int
+}
+
+// Exp is the exponent of channel c.
+func (l *Lattice) Exp(c int) int {
+	if len(l.Exps) == 1 {
+		return l.Exps[0]
+	}
+	return l.Exps[c]
+}
+
+// Lattice decodes codes to integers at a power-of-two step. It is the one door through which operators read
+// quantized values, so a new scalar format needs no change in any operator. An error names what does not fit.
+func (t *Tensor) Lattice() (*Lattice, error) {
+	if t.Type.IsFloat() {
+		return nil, fmt.Errorf("float values where codes are needed")
+	}
+	if a, ok := t.Type.Format.(format.Affine); ok && a.Axis >= 0 {
+		return t.channelLattice(a)
+	}
+	exp, _, ok := t.Type.Format.Lattice()
+	if !ok {
+		return nil, fmt.Errorf("format %s has no common step of 63 bits", t.Type.Format)
+	}
+	if _, ok := format.AsFixed(t.Type.Format); ok {
+		return &Lattice{Ints: t.Codes, Exps: []int{exp}}, nil
+	}
+	ints := make([]int64, len(t.Codes))
+	for i, c := range t.Codes {
+		v, ok := t.Type.Format.Decode(c).Int64(exp)
+		if !ok {
+			return nil, fmt.Errorf("code %#x of %s has no finite value", c, t.Type.Format)
+		}
+		ints[i] = v
+	}
+	return &Lattice{Ints: ints, Exps: []int{exp}}, nil
+}
+
+// channelLattice handles codes with one power-of-two scale a channel.
+func (t *Tensor) channelLattice(a format.Affine) (*Lattice, error) {
+	exps := make([]int, len(t.Type.Scales))
+	for i, s := range t.Type.Scales {
+		e, ok := format.Log2(s)
+		if !ok {
+			return nil, fmt.Errorf("scale %g of %s is no power of two", s, a)
+		}
+		exps[i] = e
+	}
+	ints := t.Codes
+	if a.Zero != 0 {
+		ints = make([]int64, len(t.Codes))
+		for i, c := range t.Codes {
+			ints[i] = c - a.Zero
+		}
+	}
+	return &Lattice{Ints: ints, Exps: exps, Axis: a.Axis}, nil
+}
+
+// Decode returns the values as float64: exact for every format of up to 53 bits.
+func (t *Tensor) Decode() ([]float64, error) {
+	out := make([]float64, t.Type.Elems())
+	if t.Type.IsFloat() {
+		for i, v := range t.Floats {
+			out[i] = float64(v)
+		}
+		return out, nil
+	}
+	if a, ok := t.Type.Format.(format.Affine); ok && a.Axis >= 0 {
+		inner := 1
+		for _, d := range t.Type.Shape[a.Axis+1:] {
+			inner *= d
+		}
+		for i, c := range t.Codes {
+			out[i] = a.DecodeScaled(c, t.Type.Scales[i/inner%len(t.Type.Scales)], a.Zero).Float64()
+		}
+		return out, nil
+	}
+	if b, ok := t.Type.Format.(format.Block); ok {
+		return t.decodeBlocks(b)
+	}
+	for i, c := range t.Codes {
+		out[i] = t.Type.Format.Decode(c).Float64()
+	}
+	return out, nil
+}
+
+// decodeBlocks handles blocks along the last axis.
+func (t *Tensor) decodeBlocks(b format.Block) ([]float64, error) {
+	row := t.Type.Shape[len(t.Type.Shape)-1]
+	out := make([]float64, 0, len(t.Codes))
+	block := 0
+	for r := 0; r < len(t.Codes); r += row {
+		for i := 0; i < row; i += b.BlockSize() {
+			end := min(i+b.BlockSize(), row)
+			if block >= len(t.BlockScales) {
+				return nil, fmt.Errorf("%d scales for more blocks of %s", len(t.BlockScales), b)
+			}
+			vals := make([]format.Exact, end-i)
+			b.DecodeBlock(t.Codes[r+i:r+end], t.BlockScales[block], vals)
+			for _, v := range vals {
+				out = append(out, v.Float64())
+			}
+			block++
+		}
+	}
+	return out, nil
+}

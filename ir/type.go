@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lathe/ir/format"
+)
+
+// Type is what is known of every value of a node: its shape and how its elements are coded.
+type Type struct {
+	// Shape lists the dimensions, outermost first, without a sample axis of its own. A scalar has none.
+	Shape []int
+	// Format is format.FP32 in a float graph.
+	Format format.Format
+	// Scales holds one scale per channel when Format has a "[axis]" scale, else nil.
+	Scales []float32
+}
+
+// Float is a float32 type of the given shape.
+func Float(shape ...int) Type { return Type{Shape: shape, Format: format.FP32} }
+
+// Elems is the number of elements.
+func (t Type) Elems() int {
+	n := 1
+	for _, d := range t.Shape {
+		n *= d
+	}
+	return n
+}
+
+// IsFloat says that values of this type are float32 numbers and not codes.
+func (t Type) IsFloat() bool { return format.IsFloat(t.Format) }
+
+// SameFormat says that codes of t and u mean the same values.
+func (t Type) SameFormat(u Type) bool {
+	return format.SameType(t.Format, u.Format) && slices.Equal(t.Scales, u.Scales)
+}
+
+// WithShape returns t with another shape.
+func (t Type) WithShape(shape []int) Type {
+	t.Shape = shape
+	return t
+}
+
+// String prints "1x8x8 fixed(8,4)", and the scales behind it in braces if there are any.
+func (t Type) String() string {
+	f := "?"
+	if t.Format != nil {
+		f = t.Format.String()
+	}
+	s := ShapeString(t.Shape) + " " + f
+	if t.Scales != nil {
+		parts := make([]string, len(t.Scales))
+		for i, v := range t.Scales {
+			parts[i] = strconv.FormatFloat(float64(v), 'x', -1, 32)
+		}
+		s += "{" + strings.Join(parts, ",") + "}"
+	}
+	return s
+}
+
+// ShapeString prints dimensions as 1x8x8; a scalar prints as "scalar".
+func ShapeString(shape []int) string {
+	if len(shape) == 0 {
+		return "scalar"
+	}
+	parts := make([]string, len(shape))
+	for i, d := range shape {
+		parts[i] = strconv.Itoa(d)
+	}
+	return strings.Join(parts, "x")
+}
+
+// MaxElems bounds the elements of one tensor; larger ones come from broken files.
+const MaxElems = 1 << 33
+
+// CheckShape refuses negative dimensions and more than MaxElems elements.
+func CheckShape(shape []int) error {
+	n := 1
+	for _, d := range shape {
+		if d < 0 {
+			return fmt.Errorf("shape %s has a negative dimension", ShapeString(shape))
+		}
+		if d > 0 && n > MaxElems/d {
+			return fmt.Errorf("shape %s has more than 2^33 elements", ShapeString(shape))
+		}
+		n *= d
+	}
+	return nil
+}
