@@ -78,14 +78,16 @@ func (s *Spec) check() error {
 }
 
 // sources returns the names of the files that are given to the tools, the wrapper last.
-func (s *Spec) sources() []string {
+func (s *Spec) sources() []string { return append(sources(s.Files), wrapperName+".sv") }
+
+func sources(files []File) []string {
 	var names []string
-	for _, f := range s.Files {
+	for _, f := range files {
 		if ext := filepath.Ext(f.Name); ext == ".sv" || ext == ".v" {
 			names = append(names, f.Name)
 		}
 	}
-	return append(names, wrapperName+".sv")
+	return names
 }
 
 // write puts all files and the wrapper into dir.

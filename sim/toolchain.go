@@ -66,6 +66,19 @@ var findToolchain = sync.OnceValues(func() (*toolchain, error) {
 	return &t, nil
 })
 
+var versions sync.Map
+
+// version is the first line that a tool prints about itself, asked once a process; empty if it cannot be had.
+func version(name, flag string) string {
+	if known, ok := versions.Load(name); ok {
+		return known.(string)
+	}
+	out, _ := exec.Command(name, flag).Output()
+	line, _, _ := strings.Cut(string(out), "\n")
+	versions.Store(name, line)
+	return line
+}
+
 // digest hashes the parts with their lengths.
 func digest(parts ...string) string {
 	h := sha256.New()

@@ -5,6 +5,7 @@ package rtltest
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"lathe/rtl"
 	"lathe/sim"
@@ -210,10 +211,24 @@ func (c *checker) reset(ctx context.Context) error {
 
 // icarus repeats a few frames in the other simulator.
 func (c *checker) icarus(ctx context.Context) error {
+	v := c.vectors.first(min(c.vectors.frames, max(3, min(40, 400/c.vectors.inBeats[0]))))
+	streams, err := sim.Icarus(ctx, c.spec, c.input(v, sim.Stall{Percent: 30}, sim.Stall{Percent: 30}))
+	if err == nil {
+		err = c.compare(v, streams)
+	}
+	if err != nil {
+		return fmt.Errorf("in Icarus: %w", err)
+	}
 	return nil
 }
 
+// synthesized remembers the modules that Yosys has read: one parameter point each is enough.
+var synthesized sync.Map
+
 // yosys has the synthesizer read the module, once for all parameter points of a test binary.
 func (c *checker) yosys(ctx context.Context) error {
-	return nil
+	if _, done := synthesized.LoadOrStore(c.Module, true); done && len(c.Files) == 0 {
+		return nil
+	}
+	return sim.Yosys(ctx, c.spec)
 }
