@@ -39,18 +39,19 @@ var (
 
 // All lists the formats, aliases behind the families.
 func All() []Family {
+	rules := []Option{optRound, optOver}
 	integer := []Option{optZero, optRound, optOver, optDiv}
 	return []Family{
-		{Name: "fixed", Syntax: "fixed(W,F)", Example: "fixed(8,4)", build: buildFixed, Options: []Option{optRound, optOver},
+		{Name: "fixed", Syntax: "fixed(W,F)", Example: "fixed(8,4)", build: buildFixed, Options: rules,
 			Doc: "two's complement q of W bits, value q*2^-F; F has any sign and may exceed W"},
-		{Name: "ufixed", Syntax: "ufixed(W,F)", Example: "ufixed(8,8)", build: buildFixed, Options: []Option{optRound, optOver},
+		{Name: "ufixed", Syntax: "ufixed(W,F)", Example: "ufixed(8,8)", build: buildFixed, Options: rules,
 			Doc: "unsigned q of W bits, value q*2^-F"},
 		{Name: "int", Syntax: "int(W) or int(W,z=Z)*S", Example: "int(8,z=-3)*0.05", build: buildInt, Options: integer,
 			Doc: "two's complement integer q, value q, or affine (q-Z)*S; S is a number, [axis] or [axis:group]"},
 		{Name: "uint", Syntax: "uint(W) or uint(W,z=Z)*S", Example: "uint(8,z=128)*[1]", build: buildInt, Options: integer,
 			Doc: "unsigned integer q, value q, or affine (q-Z)*S"},
 		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: []Option{optRound, optAxis},
-			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127) with one byte X a block, X = 255 is NaN"},
+			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
 		{Name: "fp32", Syntax: "fp32", Example: "fp32", build: buildFloat32,
 			Doc: "IEEE 754 binary32: the values of a graph that is not quantized"},
 		{Name: "mxint8", Syntax: "mxint8", Example: "mxint8", Alias: "mxint(8,32)", Doc: "OCP MXINT8"},
