@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_window_rows: the vertical half of a window generator. One pixel in; one column of KH pixels out, for each column
+//   of each row of windows. NB row memories are written in turn and all read at the same column.
+//   A row is free again column by column while the last sweep over it runs.
+//   parameters  H W     input frame: rows, columns
+//               KH      rows of the window
+//               SH DH   stride, dilation
+//               PT PB   padding on top, at the bottom
+//               PIXEL   elements of a pixel
+//               E_W     bits of an element
+//               PAD     code of padding
+//               NB      row memories, at least (KH - 1) * DH + 1
+//   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + 2
+//   ii: max(H, (H + PT + PB - (KH - 1) * DH - 1) / SH + 1) * W   order: columns row-major, pixel ky innermost
+`default_nettype none
+module op_window_rows #(
+    parameter integer H     = 8,
+    parameter integer W     = 8,
+    parameter integer KH    = 3,
+    parameter integer SH    = 1,
+    parameter integer DH    = 1,
+    parameter integer PT    = 1,
+    parameter integer PB    = 1,
+    parameter integer PIXEL = 4,
+    parameter integer E_W   = 8,
+    parameter integer PAD   = 0,
+    parameter integer NB    = 4
+) (
+    input  wire                    clk,
+    input  wire                    rst,
+    input  wire [   PIXEL*E_W-1:0] in_data,
+    input  wire                    in_valid,
+    output wire                    in_ready,
+    output wire [KH*PIXEL*E_W-1:0] out_data,
+    output logic                   out_valid,
+    input  wire                    out_ready
+);
+  localparam integer KS = (KH - 1) * DH + 1;
+  localparam integer OH = (H + PT + PB - KS) / SH + 1;
+  localparam integer D = PIXEL * E_W;
+  localparam integer XW = $clog2(W) + 1;
+  localparam integer AW = W > 1 ? $clog2(W) : 1;
+  localparam integer BW = $clog2(NB) + 1;
+  localparam integer PW = NB > 1 ? $clog2(NB) : 1;
+  localparam integer YW = $clog2(2 * H + KS + SH * OH + PT + NB) + 2;
+
+  generate
+    if (NB < KS) begin : g_bad
+      NB_must_be_at_least_the_rows_of_a_window u_bad ();
+    end
+  endgenerate
+
+  logic [XW-1:0] x;
+  wire ready, at_end;
+  wire run = !out_valid || out_ready;
+  wire issue = ready && run;
+  wire x_end = x == XW'(W - 1);
+  wire write = in_valid && in_ready;
+  wire signed [YW-1:0] top;
+  wire [XW-1:0] wr_x;
+  wire [BW-1:0] wr_bank, top_bank;
+  op_window_track #(
+      .H(H), .W(W), .KS(KS), .SH(SH), .PT(PT), .OH(OH), .NB(NB)
+  ) u_track (
+      .clk(clk), .rst(rst), .wrote(write), .room(in_ready), .wr_x(wr_x), .wr_bank(wr_bank), .need_x(x),
+      .ready(ready), .done_x(x), .turn(issue && x_end), .top(top), .top_bank(top_bank), .at_end(at_end)
+  );
+
+  always_ff @(posedge clk) begin
+    if (issue) x <= x_end ? '0 : x + 1'b1;
+    if (run) out_valid <= ready;
+    if (rst) begin
+      x <= '0;
+      out_valid <= 1'b0;
+    end
+  end
+
+  wire [NB*D-1:0] rows;
+  generate
+    for (genvar b = 0; b < NB; b++) begin : g_bank
+      logic [D-1:0] mem[0:W-1];
+      logic [D-1:0] pixel;
+      always_ff @(posedge clk) begin
+        if (write && wr_bank == BW'(b)) mem[wr_x[AW-1:0]] <= in_data;
+        if (run) pixel <= mem[x[AW-1:0]];
+      end
+      assign rows[b*D+:D] = pixel;
+    end
+    for (genvar k = 0; k < KH; k++) begin : g_tap
+      localparam integer STEP = (k * DH) % NB;
+      wire signed [YW-1:0] y = top + YW'(k * DH);
+      wire [BW-1:0] sum = top_bank + BW'(STEP);
+      wire [BW-1:0] next_bank = sum >= BW'(NB) ? sum - BW'(NB) : sum;
+      logic [PW-1:0] bank;
+      logic hit;
+      wire [D-1:0] pixel;
+      always_ff @(posedge clk) begin
+        if (run) begin
+          bank <= next_bank[PW-1:0];
+          hit <= y >= YW'(0) && y < YW'(H);
+        end
+      end
+      op_pick #(
+          .N(NB),
+          .WIDTH(D)
+      ) u_pick (
+          .in (rows),
+          .sel(bank),
+          .out(pixel)
+      );
+      assign out_data[k*D+:D] = hit ? pixel : {PIXEL{E_W'(PAD)}};
+      wire unused = &{1'b0, next_bank};
+    end
+  endgenerate
+  wire unused = &{1'b0, at_end, wr_x};
+endmodule
+`default_nettype wire

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_window_seq: sliding windows, part of a pixel a beat, read one after the other from one memory of whole rows.
+//   The buffer holds the rows of the current windows and those that the next need on top, so that writing never
+//   waits for a row of windows to end. A window starts when its last pixel is written.
+//   parameters  H W C          input frame: rows, columns, channels
+//               KH KW          rows, columns of the window
+//               SH SW          stride
+//               DH DW          dilation
+//               PT PL PB PR    padding on top, left, bottom, right
+//               IN_LANES       channels a beat, divides C, multiple of OUT_LANES
+//               OUT_LANES      channels a beat, divides C / GROUPS
+//               E_W            bits of an element
+//               PAD            code of padding
+//               GROUPS         channel groups, outermost inside a window
+//   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / IN_LANES + 2
+//   ii: max(H * W * C / IN_LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
+//       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / OUT_LANES)
+//   order: windows row-major; in a window group, ky, kx, channel
+`default_nettype none
+module op_window_seq #(
+    parameter integer H         = 8,
+    parameter integer W         = 8,
+    parameter integer C         = 4,
+    parameter integer KH        = 3,
+    parameter integer KW        = 3,
+    parameter integer SH        = 1,
+    parameter integer SW        = 1,
+    parameter integer DH        = 1,
+    parameter integer DW        = 1,
+    parameter integer PT        = 1,
+    parameter integer PL        = 1,
+    parameter integer PB        = 1,
+    parameter integer PR        = 1,
+    parameter integer IN_LANES  = 4,
+    parameter integer OUT_LANES = 4,
+    parameter integer E_W       = 8,
+    parameter integer PAD       = 0,
+    parameter integer GROUPS    = 1
+) (
+    input  wire                     clk,
+    input  wire                     rst,
+    input  wire [ IN_LANES*E_W-1:0] in_data,
+    input  wire                     in_valid,
+    output wire                     in_ready,
+    output logic [OUT_LANES*E_W-1:0] out_data,
+    output logic                    out_valid,
+    input  wire                     out_ready
+);
+  localparam integer KS = (KH - 1) * DH + 1;
+  localparam integer KSW = (KW - 1) * DW + 1;
+  localparam integer OH = (H + PT + PB - KS) / SH + 1;
+  localparam integer OW = (W + PL + PR - KSW) / SW + 1;
+  localparam integer CF = C / IN_LANES;  // words of a pixel
+  localparam integer SUB = IN_LANES / OUT_LANES;  // beats of a word
+  localparam integer SUBW = SUB > 1 ? $clog2(SUB) : 1;
+  localparam integer CB = C / GROUPS / OUT_LANES;  // beats of one tap of one group
+  // Rows: those of a sweep, plus those that the next sweep adds, also across the end of a frame.
+  localparam integer JUMP = H - (OH - 1) * SH;
+  localparam integer ROWS = KS + (JUMP > SH ? JUMP : SH);
+  localparam integer NB = ROWS < 2 * H ? ROWS : 2 * H;
+  localparam integer ROW = W * CF;
+  localparam integer DEPTH = NB * ROW;
+  localparam integer AW = DEPTH > 1 ? $clog2(DEPTH) : 1;
+  localparam integer XW = $clog2(W) + 1;
+  localparam integer SXW = $clog2(W + PL + PR + KSW + SW) + 2;
+  localparam integer YW = $clog2(2 * H + KS + SH * OH + PT + NB) + 2;
+  localparam integer BW = $clog2(NB) + 1;
+  localparam integer ROW_STEP = (SH % NB) * ROW;  // addresses modulo DEPTH
+  localparam integer ROW_JUMP = (((JUMP % NB) + NB) % NB) * ROW;
+  localparam integer ROW_TAP = (DH % NB) * ROW;
+  localparam integer ROW_0 = ((NB - PT % NB) % NB) * ROW;
+  localparam integer NEED_0 = KSW - 1 < PL ? 0 : KSW - 1 - PL < W ? KSW - 1 - PL : W - 1;
+
+  function automatic [AW-1:0] wrap(input [AW-1:0] a, input [AW:0] step);
+    logic [AW:0] sum;
+    begin
+      sum = {1'b0, a} + step;
+      sum = sum >= (AW + 1)'(DEPTH) ? sum - (AW + 1)'(DEPTH) : sum;
+      wrap = sum[AW-1:0];
+    end
+  endfunction
+
+  // Writer
+  logic [AW-1:0] wr_addr;
+  logic [$clog2(CF):0] wr_c;
+  wire write = in_valid && in_ready;
+  wire wr_pixel = write && wr_c == ($clog2(CF) + 1)'(CF - 1);
+  always_ff @(posedge clk) begin
+    if (write) begin
+      wr_addr <= wr_addr == AW'(DEPTH - 1) ? AW'(0) : wr_addr + 1'b1;
+      wr_c <= wr_pixel ? '0 : wr_c + 1'b1;
+    end
+    if (rst) begin
+      wr_addr <= '0;
+      wr_c <= '0;
+    end
+  end
+
+  // Reader: nested counters; e_* is the end of a loop and of all loops inside it
+  logic [$clog2(CB):0] cb;
+  logic [$clog2(KW):0] kx;
+  logic [$clog2(KH):0] ky;
+  logic [$clog2(GROUPS):0] g;
+  logic [$clog2(OW):0] ox;
+  wire e_c = cb == ($clog2(CB) + 1)'(CB - 1);
+  wire e_x = e_c && kx == ($clog2(KW) + 1)'(KW - 1);
+  wire e_y = e_x && ky == ($clog2(KH) + 1)'(KH - 1);
+  wire e_g = e_y && g == ($clog2(GROUPS) + 1)'(GROUPS - 1);
+  wire e_o = e_g && ox == ($clog2(OW) + 1)'(OW - 1);
+
+  logic [XW-1:0] need_x;
+  wire ready, at_end, run;
+  wire issue = ready && run;
+  wire signed [YW-1:0] top;
+  wire [XW-1:0] wr_x;
+  wire [BW-1:0] wr_bank, top_bank;
+  op_window_track #(
+      .H(H), .W(W), .KS(KS), .SH(SH), .PT(PT), .OH(OH), .NB(NB)
+  ) u_track (
+      .clk(clk), .rst(rst), .wrote(wr_pixel), .room(in_ready), .wr_x(wr_x), .wr_bank(wr_bank), .need_x(need_x),
+      .ready(ready), .done_x(XW'(0)), .turn(issue && e_o), .top(top), .top_bank(top_bank), .at_end(at_end)
+  );
+
+  // Place of the current tap: column x at address x_addr of a row at row_addr, row top + dy, word w, part sub
+  logic signed [SXW-1:0] x, win_x;
+  logic [AW-1:0] x_addr, win_x_addr, row_addr, top_addr;
+  logic signed [YW-1:0] dy;
+  logic [$clog2(CF):0] w, group_w;
+  logic [$clog2(SUB):0] sub, group_sub;
+  wire sub_end = sub == ($clog2(SUB) + 1)'(SUB - 1);
+  wire [$clog2(CF):0] next_w = sub_end ? w + 1'b1 : w;
+  wire [$clog2(SUB):0] next_sub = sub_end ? '0 : sub + 1'b1;
+  wire signed [SXW-1:0] next_win_x = e_o ? -SXW'(PL) : win_x + SXW'(SW);
+  wire [AW-1:0] next_win_x_addr = e_o ? -AW'(PL * CF) : win_x_addr + AW'(SW * CF);
+  wire [AW-1:0] next_top_addr = wrap(top_addr, at_end ? (AW + 1)'(ROW_JUMP) : (AW + 1)'(ROW_STEP));
+  wire signed [SXW-1:0] next_need = next_win_x + SXW'(KSW - 1);
+  wire signed [YW-1:0] y = top + dy;
+  wire hit = x >= SXW'(0) && x < SXW'(W) && y >= YW'(0) && y < YW'(H);
+
+  always_ff @(posedge clk) begin
+    if (issue) begin
+      cb <= e_c ? '0 : cb + 1'b1;
+      w <= e_g ? '0 : e_c && !e_y ? group_w : next_w;
+      sub <= e_g ? '0 : e_c && !e_y ? group_sub : next_sub;
+      if (e_c) begin
+        kx <= e_x ? '0 : kx + 1'b1;
+        x <= e_g ? next_win_x : e_x ? win_x : x + SXW'(DW);
+        x_addr <= e_g ? next_win_x_addr : e_x ? win_x_addr : x_addr + AW'(DW * CF);
+      end
+      if (e_x) begin
+        ky <= e_y ? '0 : ky + 1'b1;
+        dy <= e_y ? '0 : dy + YW'(DH);
+        row_addr <= e_o ? next_top_addr : e_y ? top_addr : wrap(row_addr, (AW + 1)'(ROW_TAP));
+      end
+      if (e_y) begin
+        g <= e_g ? '0 : g + 1'b1;
+        group_w <= e_g ? '0 : next_w;
+        group_sub <= e_g ? '0 : next_sub;
+      end
+      if (e_g) begin
+        ox <= e_o ? '0 : ox + 1'b1;
+        win_x <= next_win_x;
+        win_x_addr <= next_win_x_addr;
+        need_x <= next_need < SXW'(0) ? XW'(0) : next_need >= SXW'(W) ? XW'(W - 1) : next_need[XW-1:0];
+      end
+      if (e_o) top_addr <= next_top_addr;
+    end
+    if (rst) begin
+      {cb, kx, ky, g, ox, w, sub, group_w, group_sub, dy} <= '0;
+      x <= -SXW'(PL);
+      win_x <= -SXW'(PL);
+      x_addr <= -AW'(PL * CF);
+      win_x_addr <= -AW'(PL * CF);
+      row_addr <= AW'(ROW_0);
+      top_addr <= AW'(ROW_0);
+      need_x <= XW'(NEED_0);
+    end
+  end
+
+  // Memory, then part of the word or padding
+  logic [IN_LANES*E_W-1:0] mem[0:DEPTH-1];
+  logic [IN_LANES*E_W-1:0] word;
+  logic word_valid, word_hit;
+  logic [SUBW-1:0] word_sub;
+  wire [OUT_LANES*E_W-1:0] part;
+  op_pick #(
+      .N(SUB), .WIDTH(OUT_LANES * E_W)
+  ) u_pick (
+      .in(word), .sel(word_sub), .out(part)
+  );
+  wire [AW-1:0] rd_addr = row_addr + x_addr + AW'(w);
+  assign run = !out_valid || out_ready;
+  always_ff @(posedge clk) begin
+    if (write) mem[wr_addr] <= in_data;
+    if (run) word <= mem[rd_addr];
+  end
+  always_ff @(posedge clk) begin
+    if (run) begin
+      word_valid <= ready;
+      word_hit <= hit;
+      word_sub <= sub[SUBW-1:0];
+      out_valid <= word_valid;
+      out_data <= word_hit ? part : {OUT_LANES{E_W'(PAD)}};
+    end
+    if (rst) begin
+      word_valid <= 1'b0;
+      out_valid <= 1'b0;
+    end
+  end
+  wire unused = &{1'b0, wr_x, wr_bank, top_bank, next_need};
+endmodule
+`default_nettype wire
