@@ -148,7 +148,7 @@ func (m *mac) unrolled(n *ir.Node) (*rtl.Unit, error) {
 	}
 	total := m.in * m.out * w.weight
 	if total > unrollLimit {
-		return nil, n.Errorf("L0601", "unrolled weights are %d bits, one constant holds %d", total, unrollLimit).
+		return nil, n.Errorf("L0620", "unrolled weights are %d bits, one constant holds %d", total, unrollLimit).
 			WithHint("fold this layer: [[fold.rule]] name = %q with lanes", n.Name)
 	}
 	u := unit("op_linear_unrolled", "IN", m.in, "OUT", m.out)

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verilog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"lathe/emit"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/rtl"
+)
+
+// description is the content of design.json.
+type description struct {
+	Name    string            `json:"name"`
+	Version string            `json:"lathe"`
+	Top     string            `json:"top"`
+	Core    string            `json:"core"`
+	Ports   []portDescription `json:"ports"`
+	Sources []string          `json:"sources"`
+	Units   []emit.Unit       `json:"units"`
+}
+
+type portDescription struct {
+	Name      string `json:"name"`
+	Direction string `json:"direction"`
+	Stream    string `json:"stream"`
+	Core      string `json:"core_stream"`
+	Shape     []int  `json:"shape"`
+	Format    string `json:"format"`
+	Perm      []int  `json:"perm,omitempty"`
+	Lanes     int    `json:"lanes"`
+	Beats     int    `json:"beats"`
+	Width     int    `json:"width"`
+	TData     int    `json:"tdata_width"`
+}
+
+// docs adds design.json and README.md.
+func (b *builder) docs(o Options) error {
+	d := b.design
+	js := description{Name: d.Name, Version: o.Version, Top: d.Top, Core: d.Core, Sources: d.Sources(), Units: d.Units}
+	for _, p := range d.Ports {
+		dir := "out"
+		if p.Input {
+			dir = "in"
+		}
+		js.Ports = append(js.Ports, portDescription{p.Name, dir, p.Stream, p.CoreStream, p.Type.Shape, p.Type.Format.String(),
+			p.Perm, p.Lanes, p.Beats, p.Width, p.TData})
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(js); err != nil {
+		return diag.New("L0624", d.Name, "cannot describe the design: %v", err)
+	}
+	d.Docs = []rtl.File{{Name: "design.json", Data: buf.Bytes()}, {Name: "README.md", Data: []byte(b.readme(o))}}
+	return nil
+}
+
+// readme explains ports and formats to the engineer who instantiates the design.
+func (b *builder) readme(o Options) string {
+	var s strings.Builder
+	d := b.design
+	fmt.Fprintf(&s, "# %s\n\nHardware made by lathe %s. `%s` (Verilog-2001) has AXI4-Stream ports; `%s` inside it has the\n"+
+		"bare streams. Clock `ap_clk`, synchronous reset `ap_rst_n`, active low. A transfer happens when TVALID and TREADY are\n"+
+		"both high at a rising edge; TVALID never waits for TREADY. TLAST marks the last beat of a sample; the design itself\n"+
+		"counts beats and ignores TLAST on its inputs. Memory images (`.mem`) must lie where the tool looks for them: next to\n"+
+		"the sources, by bare name. A wrong or missing image stops a simulation with an error.\n\n", d.Name, o.Version, d.Top, d.Core)
+	s.WriteString("## Ports\n\n| port | value | shape | format | lanes a beat | beats a sample | TDATA bits |\n|---|---|---|---|---|---|---|\n")
+	for _, p := range d.Ports {
+		fmt.Fprintf(&s, "| `%s` | %s | %s | `%s` | %d | %d | %d |\n", p.Stream, cell(p.Name), ir.ShapeString(p.Type.Shape),
+			p.Type.Format, p.Lanes, p.Beats, p.TData)
+	}
+	w := d.Ports[0].Type.Format.Width()
+	fmt.Fprintf(&s, "\nElements travel in row-major order of the shape. Lane 0, the first element of a beat, is in the lowest bits; lanes are\n"+
+		"packed without gaps (`%s`: lane i in bits [%d*i +: %d]) and the beat is filled up to whole bytes with zeros above.\n",
+		d.Ports[0].Stream, w, w)
+	s.WriteString("`fixed(W,F)` is two's complement of W bits with value code*2^-F, `ufixed(W,F)` the same without sign.\n")
+	for _, p := range d.Ports {
+		if p.Perm != nil {
+			fmt.Fprintf(&s, "`%s` is transposed against the model: ", p.Stream)
+			if p.Input {
+				fmt.Fprintf(&s, "axis i of the stream is axis %v[i] of the model's array.\n", p.Perm)
+			} else {
+				fmt.Fprintf(&s, "axis i of the model's array is axis %v[i] of the stream.\n", p.Perm)
+			}
+		}
+	}
+	s.WriteString("\n## Units\n\n| instance | module | node | format | in lanes | out lanes | cycles a sample | latency |\n|---|---|---|---|---|---|---|---|\n")
+	for _, u := range d.Units {
+		if u.Module != "" {
+			fmt.Fprintf(&s, "| `%s` | `%s` | %s | `%s` | %d | %d | %d | %d |\n", u.Instance, u.Module, cell(u.Node), u.Format,
+				u.InLanes, u.OutLanes, u.Cycles, u.Latency)
+		}
+	}
+	s.WriteString("\n## Files\n\nCompile in this order; `design.json` holds the same facts for programs.\n\n")
+	for _, f := range d.Sources() {
+		fmt.Fprintf(&s, "    %s\n", f)
+	}
+	return s.String()
+}
+
+// cell escapes what would break a table.
+func cell(text string) string { return strings.NewReplacer("|", "\\|", "\n", " ").Replace(text) }

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package verilog prints scheduled graphs as hardware: a core with one library instance a node, a Verilog-2001 wrapper
+// with AXI4-Stream ports, and memory images. It knows no operation: every node says by its RTL column what it is.
+package verilog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"lathe/emit"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/rtl"
+)
+
+// Options of emission.
+type Options struct {
+	// Top names the wrapper; empty: the graph's name, sanitized.
+	Top string
+	// Version is written into the file headers.
+	Version string
+}
+
+// instance is one node on its way into the core.
+type instance struct {
+	node *ir.Node
+	name string // of the instance, empty where the node is only a wire
+	unit *rtl.Unit
+	// out is the prefix of the wires that carry the result; lanes and width describe its beats.
+	out   string
+	width int
+}
+
+// builder collects a design.
+type builder struct {
+	graph  *ir.Graph
+	design *emit.Design
+	byNode map[*ir.Node]*instance
+	order  []*instance
+}
+
+// Emit prints a scheduled graph. All nodes that hardware cannot do are reported at once.
+func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
+	if g.Stage != ir.StageScheduled {
+		return nil, diag.New("L0621", g.Name, "the graph is %s; only scheduled graphs become hardware", g.Stage)
+	}
+	top := sanitize(g.Name)
+	if o.Top != "" {
+		top = sanitize(o.Top)
+		if top != o.Top {
+			return nil, diag.New("L0622", "", "%q is no name for a Verilog module", o.Top).WithHint("use %q", top)
+		}
+	}
+	b := &builder{graph: g, byNode: map[*ir.Node]*instance{}}
+	b.design = &emit.Design{Name: g.Name, Top: top, Core: top + "_core"}
+	if err := b.instances(); err != nil {
+		return nil, err
+	}
+	if err := b.ports(); err != nil {
+		return nil, err
+	}
+	if err := b.sources(o); err != nil {
+		return nil, err
+	}
+	return b.design, b.docs(o)
+}
+
+// instances asks every node for its unit and names the wires.
+func (b *builder) instances() error {
+	ids := newNames("clk", "rst", b.design.Core, b.design.Top)
+	var errs diag.List
+	users := b.graph.Users()
+	for _, n := range b.graph.Nodes {
+		if n.IsConst() {
+			continue
+		}
+		if len(users[n]) > 1 || len(users[n]) == 1 && b.graph.IsOutput(n) {
+			errs = append(errs, n.Errorf("L0623", "is read %d times; streams that fork have no hardware in this version",
+				len(users[n])+b.outputs(n)))
+		}
+		inst := &instance{node: n, width: n.HW.OutLanes * n.Type.Format.Width()}
+		if err := b.instance(inst, ids); err != nil {
+			errs = append(errs, asDiag(n, err))
+			continue
+		}
+		b.byNode[n] = inst
+		b.order = append(b.order, inst)
+	}
+	return errs.Err()
+}
+
+func (b *builder) outputs(n *ir.Node) int {
+	count := 0
+	for _, o := range b.graph.Out {
+		if o.Node == n {
+			count++
+		}
+	}
+	return count
+}
+
+func asDiag(n *ir.Node, err error) *diag.Error {
+	if d, ok := err.(*diag.Error); ok {
+		return d
+	}
+	return n.Errorf("L0624", "%v", err)
+}
+
+// instance fills in the unit of one node; inputs are the core's own ports.
+func (b *builder) instance(inst *instance, ids *names) error {
+	n := inst.node
+	if slices.Contains(b.graph.In, n) {
+		inst.out, inst.unit = b.coreName("in", slices.Index(b.graph.In, n), len(b.graph.In)), &rtl.Unit{}
+		return nil
+	}
+	if n.Op.RTL == nil {
+		return n.Errorf("L0624", "%s has no hardware in this version", n.Op.Name)
+	}
+	streams := 0
+	for _, a := range n.Args {
+		if !a.IsConst() {
+			streams++
+		}
+	}
+	if streams != 1 {
+		return n.Errorf("L0623", "reads %d streams; units that join streams have no hardware in this version", streams)
+	}
+	unit, err := n.Op.RTL(n)
+	if err != nil {
+		return err
+	}
+	inst.unit = unit
+	if unit.Module == "" {
+		inst.out = b.byNode[n.Args[0]].out
+		return nil
+	}
+	if _, err := rtl.Lookup(unit.Module); err != nil {
+		return err
+	}
+	inst.name = ids.pick(n.Name)
+	inst.out = "s_" + inst.name
+	return nil
+}
+
+// coreName numbers streams when there are several: in, or in0, in1, ...
+func (b *builder) coreName(base string, i, count int) string {
+	if count == 1 {
+		return base
+	}
+	return fmt.Sprintf("%s%d", base, i)
+}
+
+func (b *builder) ports() error {
+	add := func(base, axis string, i, count int, name string, input bool, n *ir.Node, lanes int, perm []int) {
+		w := n.Type.Format.Width()
+		p := emit.Port{Name: name, Input: input, Type: n.Type, Perm: perm, Lanes: lanes, Width: lanes * w,
+			Beats: n.Type.Elems() / lanes, TData: (lanes*w + 7) / 8 * 8,
+			CoreStream: b.coreName(base, i, count), Stream: axis}
+		if count > 1 {
+			p.Stream = fmt.Sprintf("%s_%d", axis, i)
+		}
+		b.design.Ports = append(b.design.Ports, p)
+	}
+	for i, n := range b.graph.In {
+		perm := n.Attrs.(*ir.Input).Perm
+		add("in", "s_axis", i, len(b.graph.In), n.Name, true, n, n.HW.OutLanes, perm)
+	}
+	for i, o := range b.graph.Out {
+		if o.Node.IsConst() {
+			return o.Node.Errorf("L0623", "output %q is a constant, which needs no hardware", o.Name)
+		}
+		add("out", "m_axis", i, len(b.graph.Out), o.Name, false, o.Node, o.Node.HW.OutLanes, o.Perm)
+	}
+	for _, p := range b.design.Ports {
+		if p.Type.Elems()%p.Lanes != 0 {
+			return diag.New("L0624", b.graph.Name, "%d lanes do not divide the %d elements of %q", p.Lanes, p.Type.Elems(), p.Name)
+		}
+	}
+	return nil
+}
+
+// sources fills Files and Units.
+func (b *builder) sources(o Options) error {
+	modules := []string{"stream_last"}
+	var images []rtl.File
+	for _, inst := range b.order {
+		u, err := b.describe(inst)
+		if err != nil {
+			return err
+		}
+		b.design.Units = append(b.design.Units, *u)
+		if inst.unit.Module == "" {
+			continue
+		}
+		modules = append(modules, inst.unit.Module)
+		for _, im := range inst.unit.Images {
+			images = append(images, im.File(inst.name))
+		}
+	}
+	slices.Sort(modules)
+	library, err := rtl.Files(slices.Compact(modules)...)
+	if err != nil {
+		return err
+	}
+	d := b.design
+	d.Files = append(library,
+		rtl.File{Name: d.Core + ".sv", Data: []byte(b.core(o))},
+		rtl.File{Name: d.Top + ".v", Data: []byte(b.wrapper(o))})
+	for _, f := range library {
+		if f.Name == d.Core+".sv" || f.Name == d.Top+".sv" {
+			return diag.New("L0622", "", "%q is the name of a library module", d.Top).WithHint("give another by --top")
+		}
+	}
+	d.Files = append(d.Files, images...)
+	return nil
+}
+
+// describe makes the entry of design.json.
+func (b *builder) describe(inst *instance) (*emit.Unit, error) {
+	n := inst.node
+	u := &emit.Unit{
+		Node: n.Name, Op: n.Op.Name, Instance: inst.name, Module: inst.unit.Module, Source: n.Pos, Shape: n.Type.Shape,
+		Format: n.Type.Format.String(), InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes,
+		Cycles: n.HW.II, Latency: n.HW.Latency, Stream: inst.out, Width: inst.width,
+	}
+	for _, a := range n.Args {
+		u.Args = append(u.Args, a.Name)
+	}
+	if inst.unit.Module != "" {
+		h, err := rtl.Lookup(inst.unit.Module)
+		if err != nil {
+			return nil, err
+		}
+		values, err := h.Values(inst.unit.Params)
+		if err != nil {
+			return nil, asDiag(n, err)
+		}
+		if u.Cycles, err = h.II.Eval(values); err != nil {
+			return nil, asDiag(n, err)
+		}
+		if u.Latency, err = h.Latency.Eval(values); err != nil {
+			return nil, asDiag(n, err)
+		}
+	}
+	for _, im := range inst.unit.Images {
+		f := im.File(inst.name)
+		sum := sha256.Sum256(f.Data)
+		u.Images = append(u.Images, emit.Image{File: f.Name, Width: im.Width, Words: len(im.Words),
+			Checksum: fmt.Sprintf("%08x", im.Sum()), SHA256: hex.EncodeToString(sum[:])})
+	}
+	return u, nil
+}

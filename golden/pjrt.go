@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package golden
+
+import (
+	"context"
+
+	"lathe/golden/hlo"
+	"lathe/golden/pjrt"
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// batchLimit bounds the samples of one execution, batchElems the elements of one value in it.
+const (
+	batchLimit = 1024
+	batchElems = 1 << 22
+)
+
+// RunPJRT evaluates samples on a PJRT engine, several at once, and returns the values of the outputs (or, with trace, of
+// Traced nodes) of each sample. progress, if not nil, gets the number of samples done.
+func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sample, trace bool,
+	progress func(done int)) ([]ref.Sample, error) {
+	if len(samples) == 0 {
+		return nil, nil
+	}
+	size := min(batchLimit, len(samples))
+	for _, n := range g.Nodes {
+		size = max(1, min(size, batchElems/max(1, n.Type.Elems())))
+	}
+	b, err := Print(g, size, trace)
+	if err != nil {
+		return nil, err
+	}
+	program, err := e.Compile(ctx, b.Text())
+	if err != nil {
+		return nil, err
+	}
+	defer program.Drop(context.WithoutCancel(ctx))
+	if err := program.Bind(ctx, b.Weights()); err != nil {
+		return nil, err
+	}
+	nodes := wanted(g, trace)
+	out := make([]ref.Sample, len(samples))
+	for from := 0; from < len(samples); from += size {
+		results, err := program.Run(ctx, batch(g, samples, from, size))
+		if err != nil {
+			return nil, err
+		}
+		if len(results) != len(nodes) {
+			return nil, diag.New("L0805", g.Name, "%d results for %d values", len(results), len(nodes))
+		}
+		for i := range nodes {
+			if err := unbatch(nodes[i], results[i], out[from:min(from+size, len(out))], size); err != nil {
+				return nil, err
+			}
+		}
+		if progress != nil {
+			progress(min(from+size, len(samples)))
+		}
+	}
+	return out, nil
+}
+
+// batch stacks size samples from position from on; a short last batch repeats the last sample.
+func batch(g *ir.Graph, samples []ref.Sample, from, size int) []hlo.Array {
+	arrays := make([]hlo.Array, len(g.In))
+	for i, n := range g.In {
+		t := op.Carry(n.Type, size)
+		var floats []float32
+		var codes []int64
+		for s := range size {
+			v := samples[min(from+s, len(samples)-1)][i]
+			floats, codes = append(floats, v.Floats...), append(codes, v.Codes...)
+		}
+		if n.Type.IsFloat() {
+			arrays[i] = hlo.FromFloat32s(t.Dims, floats)
+		} else {
+			arrays[i] = hlo.FromInt64s(t.DType, t.Dims, codes)
+		}
+	}
+	return arrays
+}
+
+// unbatch appends the value of node n to each sample of out.
+func unbatch(n *ir.Node, a hlo.Array, out []ref.Sample, size int) error {
+	elems := n.Type.Elems()
+	if a.Type.Len() != elems*size {
+		return n.Errorf("L0805", "PJRT returned %s for %d samples of %s", a.Type, size, n.Type)
+	}
+	var floats []float64
+	var codes []int64
+	if n.Type.IsFloat() {
+		floats = a.Float64s()
+	} else {
+		codes = a.Int64s()
+	}
+	for s := range out {
+		v := ir.NewTensor(n.Type)
+		for i := range elems {
+			if n.Type.IsFloat() {
+				v.Floats[i] = float32(floats[s*elems+i])
+			} else {
+				v.Codes[i] = codes[s*elems+i]
+			}
+		}
+		out[s] = append(out[s], v)
+	}
+	return nil
+}

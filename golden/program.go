@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package golden prints graphs as StableHLO, runs them on PJRT, and compares engines with the reference code by code.
+package golden
+
+import (
+	"lathe/golden/hlo"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// Print prints a graph that computes samples samples at once. Its results are the graph outputs, in order, or with trace
+// every node that is neither input nor constant, in graph order (see Traced).
+func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
+	b := hlo.New("main")
+	b.Lead = 1
+	values := make(map[*ir.Node]hlo.Value, len(g.Nodes))
+	for _, n := range g.In {
+		values[n] = b.Arg(n.Name, op.Carry(n.Type, samples))
+	}
+	var errs diag.List
+	for _, n := range g.Nodes {
+		if _, isInput := values[n]; isInput || n.IsConst() {
+			continue
+		}
+		v, err := printNode(b, n, values)
+		if err != nil {
+			errs = append(errs, asDiag(n, err))
+		}
+		values[n] = v
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	var results []hlo.Value
+	for _, n := range wanted(g, trace) {
+		results = append(results, values[n])
+	}
+	b.Return(results...)
+	return b, b.Err()
+}
+
+func printNode(b *hlo.Builder, n *ir.Node, values map[*ir.Node]hlo.Value) (hlo.Value, error) {
+	if n.Op.HLO == nil {
+		return hlo.Value{}, n.Errorf("L0310", "%s has no StableHLO form in this version", n.Op.Name)
+	}
+	args := make([]hlo.Value, len(n.Args))
+	for i, a := range n.Args {
+		args[i] = values[a]
+	}
+	b.At(n.Name)
+	return n.Op.HLO(b, n, args)
+}
+
+func asDiag(n *ir.Node, err error) *diag.Error {
+	if d, ok := err.(*diag.Error); ok {
+		return d
+	}
+	return n.Errorf("L0310", "%v", err)
+}
+
+// wanted lists the nodes that a program returns.
+func wanted(g *ir.Graph, trace bool) []*ir.Node {
+	if trace {
+		return Traced(g)
+	}
+	var nodes []*ir.Node
+	for _, o := range g.Out {
+		nodes = append(nodes, o.Node)
+	}
+	return nodes
+}
+
+// Traced lists the nodes whose values a trace compares: all but inputs and constants, in graph order.
+func Traced(g *ir.Graph) []*ir.Node {
+	inputs := make(map[*ir.Node]bool, len(g.In))
+	for _, n := range g.In {
+		inputs[n] = true
+	}
+	var nodes []*ir.Node
+	for _, n := range g.Nodes {
+		if !inputs[n] && !n.IsConst() {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
