@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package docs writes the pages of docs/ that are generated. Its test demands that the pages in the tree are what it
+// writes; `make gen` writes them anew.
+package docs
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Page is one generated page.
+type Page struct {
+	File string // name inside docs/
+	Text string
+}
+
+// Pages are all generated pages. Adding one here is all that it takes.
+func Pages() []Page {
+	return []Page{
+		{"errors.md", Errors(nil)},
+		{"formats.md", Formats()},
+		{"ops.md", Ops()},
+	}
+}
+
+// Code is one entry of the error catalogue.
+type Code struct {
+	Code    string // "L0412"
+	Cause   string // one sentence
+	Example string // input that provokes it; may have several lines
+}
+
+// ranges of codes, by their first three characters.
+var ranges = []struct{ prefix, title string }{
+	{"L01", "Command line"},
+	{"L02", "Reading models"},
+	{"L03", "Graph and text form"},
+	{"L04", "Plan and lowering"},
+	{"L05", "Number formats"},
+	{"L06", "Emitting hardware"},
+	{"L07", "Simulation and synthesis"},
+	{"L08", "Reference engines and PJRT"},
+	{"L09", "Files"},
+}
+
+// Errors is the page of error codes, in order, by range. A code of an unknown range is put under the last heading
+// "Others", so that no code is lost.
+func Errors(codes []Code) string {
+	codes = slices.Clone(codes)
+	slices.SortFunc(codes, func(a, b Code) int { return strings.Compare(a.Code, b.Code) })
+	var b strings.Builder
+	b.WriteString("# Errors\n\nWritten by `make gen` from the catalogue in `internal/diag`; edit it there.\n\n" +
+		"An error names where it happened, its code, the cause, facts that bear on it, and the nearest fix:\n\n" +
+		"```\nmodel.onnx: features.0 (Conv): L0412: out_lanes 5 does not divide 16 output channels\n" +
+		"  note: set by plan.toml:9 [[fold.rule]] name = \"features.0\"\n  hint: use 4 or 8\n```\n")
+	left := codes
+	for _, r := range ranges {
+		var mine []Code
+		mine, left = split(left, r.prefix)
+		section(&b, r.prefix+"xx: "+r.title, mine)
+	}
+	if len(left) > 0 {
+		section(&b, "Others", left)
+	}
+	return b.String()
+}
+
+// split parts the codes of a range from the others.
+func split(codes []Code, prefix string) (in, out []Code) {
+	for _, c := range codes {
+		if strings.HasPrefix(c.Code, prefix) {
+			in = append(in, c)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return in, out
+}
+
+func section(b *strings.Builder, title string, codes []Code) {
+	fmt.Fprintf(b, "\n## %s\n", title)
+	for _, c := range codes {
+		fmt.Fprintf(b, "\n**%s** %s\n", c.Code, c.Cause)
+		if c.Example != "" {
+			fence := "```"
+			for strings.Contains(c.Example, fence) {
+				fence += "`"
+			}
+			fmt.Fprintf(b, "\n%s\n%s\n%s\n", fence, strings.TrimRight(c.Example, "\n"), fence)
+		}
+	}
+}

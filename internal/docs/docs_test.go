@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lathe/ir/format"
+	"lathe/ir/op"
+)
+
+var update = flag.Bool("update", false, "write the pages")
+
+// TestPages compares each page in the tree with what the code says.
+func TestPages(t *testing.T) {
+	for _, p := range Pages() {
+		name := filepath.Join("..", "..", "docs", p.File)
+		if *update {
+			if err := os.WriteFile(name, []byte(p.Text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if have, err := os.ReadFile(name); err != nil || string(have) != p.Text {
+			t.Errorf("docs/%s is not what the code says: run make gen (%v)", p.File, err)
+		}
+	}
+}
+
+func TestErrors(t *testing.T) {
+	got := Errors([]Code{
+		{"L0501", "No such format.", "fixd(8)\n"}, {"L0412", "Lanes do not divide.", ""}, {"X1", "Stray.", "a```b"},
+	})
+	for _, want := range []string{
+		"## L04xx: Plan and lowering\n\n**L0412** Lanes do not divide.\n\n## L05xx",
+		"## L05xx: Number formats\n\n**L0501** No such format.\n\n```\nfixd(8)\n```\n",
+		"## Others\n\n**X1** Stray.\n\n````\na```b\n````\n",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in\n%s", want, got)
+		}
+	}
+	if strings.Contains(Errors(nil), "Others") {
+		t.Error("a heading for no stray codes")
+	}
+}
+
+// TestTables demands that every op and format that the code knows has its line.
+func TestTables(t *testing.T) {
+	formats, ops := Formats(), Ops()
+	for _, f := range format.All() {
+		if !strings.Contains(formats, "| `"+f.Syntax+"` | `"+f.Example+"` | "+f.Doc) {
+			t.Errorf("formats.md lacks %s", f.Name)
+		}
+	}
+	for _, name := range op.Names() {
+		if !strings.Contains(ops, "\n| `"+name+"` | ") {
+			t.Errorf("ops.md lacks %s", name)
+		}
+	}
+	if cell("a|b\nc") != `a\|b c` {
+		t.Errorf("a table cell with a bar and a line break: %q", cell("a|b\nc"))
+	}
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	_ "embed" // the head of the page on formats
+	"fmt"
+	"strings"
+
+	"lathe/ir/format"
+	"lathe/ir/op"
+)
+
+//go:embed formats_head.md
+var formatsHead string
+
+// Formats is the page of number formats: definitions, then the families that ir/format knows.
+func Formats() string {
+	var b strings.Builder
+	b.WriteString(formatsHead + "\n| text | example | codes and values | options |\n|---|---|---|---|\n")
+	for _, f := range format.All() {
+		var options []string
+		for _, o := range f.Options {
+			options = append(options, "`"+o.Key+"=`")
+		}
+		doc := f.Doc
+		if f.Alias != "" {
+			doc += "; stands for `" + f.Alias + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", cell(f.Syntax), cell(f.Example), cell(doc), strings.Join(options, " "))
+	}
+	return b.String()
+}
+
+// Ops is the support matrix.
+func Ops() string {
+	var b strings.Builder
+	b.WriteString("# Operations\n\nWritten by `make gen` from `ir/op`; `lathe list ops` prints the same.\n\n" +
+		"float: runs on real values. exact: has an integer meaning, which hardware must match bit for bit. pjrt: has a\n" +
+		"StableHLO form. rtl: has hardware.\n\n" +
+		"| op | float | exact | pjrt | rtl | meaning |\n|---|---|---|---|---|---|\n")
+	for _, s := range op.Matrix() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s |\n", s.Name, mark(s.Float), mark(s.Exact), mark(s.HLO), mark(s.RTL),
+			cell(s.Doc))
+	}
+	return b.String()
+}
+
+func mark(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "-"
+}
+
+// cell is text that a table cell can hold.
+func cell(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "|", `\|`), "\n", " ")
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tidy
+
+// Checks are all rules that the project holds itself to.
+var Checks = []Check{
+	{"licence", "source files name the licence in their first lines", licence},
+	{"format", "Go files parse and are formatted", format},
+	{"length", "files stay short enough to read", length},
+	{"columns", "source lines have at most 120 characters", columns},
+	{"function", "Go functions have at most 60 lines", functions},
+	{"package", "a package has at most 15 files", packages},
+	{"size", "no file is larger than 2 MiB", size},
+	{"order", "packages import only what stands below them", order},
+	{"process", "only the named packages start programs or use cgo", processes},
+	{"environment", "only the command line reads the environment", environment},
+	{"clock", "only the named packages read the clock", clocks},
+	{"random", "random numbers come from a seed", random},
+	{"init", "no package acts by being imported", inits},
+	{"metadata", "the compiler's data are structs, not maps of anything", metadata},
+	{"name", "packages have a noun for a name", names},
+	{"doc", "exported names have doc comments", docs},
+	{"skip", "tests are skipped for a missing tool only, by internal/tools", skips},
+	{"words", "no machine paths, registry addresses, unfinished marks or dates of generation", words},
+	{"links", "pages that are cited exist", links},
+	{"folders", "docs/architecture.md lists the folders that there are", folders},
+	{"readme", "README.md's commands exist, and it shows each command", readme},
+}
+
+// Exceptions are the files that are let off a rule.
+var Exceptions = []Exception{}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tidy
+
+import (
+	"go/ast"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const module = "lathe/"
+
+// layers is the order of the project, lowest first. A package belongs to the longest entry that is a prefix of its
+// folder. It may import packages of lower layers and of its own entry; two entries of one layer do not know each other.
+var layers = [][]string{
+	{"internal/diag"},
+	{"ir/format", "ir/target", "rtl", "cuda", "golden/hlo", "internal/npz", "internal/parser"},
+	{"ir"},
+	{"ir/op"},
+	{"ir/text"},
+	{"golden/ref"},
+	{"frontend", "lower", "train"},
+	{"emit"},
+	{"sim", "golden/pjrt", "internal/doctor"},
+	{"golden"},
+	{"internal/flow"},
+	{"search"},
+	{"internal/cli"},
+	{"cmd", "scripts", "internal/docs", "internal/tidy"},
+}
+
+// bench says whether a folder serves tests only: it may import anything, and code outside tests may not import it.
+func bench(dir string) bool { return dir == "internal/tools" || strings.HasSuffix(dir, "test") }
+
+// layer is the place of a folder in layers and the entry that it belongs to; -1 if none.
+func layer(dir string) (int, string) {
+	at, entry := -1, ""
+	for i, names := range layers {
+		for _, n := range names {
+			if under(dir, n) && len(n) > len(entry) {
+				at, entry = i, n
+			}
+		}
+	}
+	return at, entry
+}
+
+func order(t Tree) []Finding {
+	var out []Finding
+	for _, f := range t.goFiles(true) {
+		if bench(f.dir()) {
+			continue
+		}
+		from, fromEntry := layer(f.dir())
+		if from < 0 {
+			out = append(out, Finding{Path: f.Path, Msg: "stands in no layer: give its folder a place in internal/tidy/imports.go"})
+			continue
+		}
+		for _, spec := range f.Go.Imports {
+			dir, ours := strings.CutPrefix(importPath(spec), module)
+			if !ours {
+				continue
+			}
+			to, toEntry := layer(dir)
+			switch {
+			case bench(dir):
+				out = append(out, Finding{Path: f.Path, Line: f.line(spec.Pos()), Msg: dir + " is for tests only"})
+			case to > from || to == from && toEntry != fromEntry:
+				msg := "imports " + dir + ", which does not stand below " + fromEntry
+				out = append(out, Finding{Path: f.Path, Line: f.line(spec.Pos()), Msg: msg})
+			}
+		}
+	}
+	return out
+}
+
+func importPath(spec *ast.ImportSpec) string {
+	p, err := strconv.Unquote(spec.Path.Value)
+	if err != nil {
+		return spec.Path.Value
+	}
+	return p
+}
+
+// starters run the tools that the project cannot do without; everything else stays a pure function.
+var starters = []string{"sim", "golden/pjrt", "internal/doctor"}
+
+func processes(t Tree) []Finding {
+	var out []Finding
+	for _, f := range t.goFiles(true) {
+		for _, spec := range f.Go.Imports {
+			p := importPath(spec)
+			if (p == "os/exec" || p == "C" || p == "plugin") && !underAny(f.dir(), starters) && !bench(f.dir()) {
+				out = append(out, Finding{Path: f.Path, Line: f.line(spec.Pos()), Msg: "imports " + p})
+			}
+		}
+	}
+	return out
+}
+
+// calls finds uses of pkg.name, whatever name the file imports pkg under.
+func (f *File) calls(pkg string, match func(name string) bool) []Finding {
+	local := ""
+	for _, spec := range f.Go.Imports {
+		if importPath(spec) != pkg {
+			continue
+		}
+		local = strings.TrimSuffix(pkg, "/v2")
+		local = local[strings.LastIndexByte(local, '/')+1:]
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+	}
+	if local == "" {
+		return nil
+	}
+	var out []Finding
+	ast.Inspect(f.Go, func(n ast.Node) bool {
+		sel, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if id, ok := sel.X.(*ast.Ident); ok && id.Name == local && match(sel.Sel.Name) {
+			out = append(out, Finding{Path: f.Path, Line: f.line(n.Pos()), Msg: "uses " + pkg + "." + sel.Sel.Name})
+		}
+		return true
+	})
+	return out
+}
+
+// readers are the functions of package os that read the environment.
+var readers = []string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "UserCacheDir", "UserConfigDir", "UserHomeDir"}
+
+func environment(t Tree) []Finding {
+	var out []Finding
+	for _, f := range t.goFiles(true) {
+		if f.dir() != "internal/tools" && !underAny(f.dir(), []string{"internal/cli", "cmd"}) {
+			out = append(out, f.calls("os", func(name string) bool { return slices.Contains(readers, name) })...)
+		}
+	}
+	return out
+}
+
+// timed packages measure what they run, or bound it.
+var timed = []string{"internal/cli", "internal/flow", "cmd", "sim", "golden/pjrt"}
+
+func clocks(t Tree) []Finding {
+	var out []Finding
+	for _, f := range t.goFiles(true) {
+		if !underAny(f.dir(), timed) && !bench(f.dir()) {
+			out = append(out, f.calls("time", func(name string) bool {
+				return name == "Now" || name == "Since" || name == "Until"
+			})...)
+		}
+	}
+	return out
+}
+
+// seeded are the names of math/rand that need a source or are types.
+var seeded = []string{"New", "NewSource", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "Source64", "PCG", "ChaCha8",
+	"Zipf"}
+
+func random(t Tree) []Finding {
+	var out []Finding
+	for _, f := range t.goFiles(false) {
+		for _, pkg := range []string{"math/rand", "math/rand/v2"} {
+			out = append(out, f.calls(pkg, func(name string) bool { return !slices.Contains(seeded, name) })...)
+		}
+		out = append(out, f.calls("crypto/rand", func(string) bool { return true })...)
+	}
+	return out
+}

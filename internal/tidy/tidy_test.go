@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tidy
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// TestProject runs every check over the whole project.
+func TestProject(t *testing.T) {
+	tree, err := Load(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(tree, func(f *File) bool { return f.Path == "go.mod" }); i < 0 {
+		t.Fatal("the project's root is not two folders up")
+	}
+	for _, f := range Audit(tree, Checks, Exceptions) {
+		t.Error(f)
+	}
+	for _, e := range Exceptions {
+		if e.Why == "" {
+			t.Errorf("the exception of %s from %s has no reason", e.Path, e.Check)
+		}
+	}
+}
+
+const spdx = "// SPDX-License-Identifier: Apache-2.0\n\n"
+
+// goText is a Go file in good order.
+func goText(pkg, rest string) string {
+	return spdx + "// Package " + pkg + " is a test.\npackage " + pkg + "\n" + rest
+}
+
+// planted are small trees, each with what its check must say; an empty want stands for silence.
+var planted = map[string][]struct {
+	name string
+	tree map[string]string
+	want string
+}{
+	"licence": {
+		{"go", map[string]string{"ir/a.go": "package ir\n"}, "ir/a.go:1"},
+		{"sv in testdata", map[string]string{"sim/testdata/a.sv": "module a; endmodule\n"}, "sim/testdata/a.sv:1"},
+		{"script", map[string]string{"scripts/x": "#!/bin/sh\necho\n"}, "scripts/x:1"},
+		{"good", map[string]string{"scripts/x": "#!/bin/sh\n# " + licenceLine + "\n", "ir/a.go": goText("ir", "")}, ""},
+	},
+	"format": {
+		{"unformatted", map[string]string{"ir/a.go": goText("ir", "\nvar  x = 1\n")}, "make fmt"},
+		{"broken", map[string]string{"ir/a.go": "package ir\nfunc {\n"}, "expected"},
+		{"good", map[string]string{"ir/a.go": goText("ir", "")}, ""},
+	},
+	"length": {
+		{"go", map[string]string{"ir/a.go": strings.Repeat("//\n", maxGoLines+1)}, "401 lines, at most 400"},
+		{"sv", map[string]string{"rtl/a.sv": strings.Repeat("//\n", maxHardwareLines) + "x"}, "251 lines, at most 250"},
+		{"makefile", map[string]string{"Makefile": strings.Repeat("#\n", maxMakefileLines+1)}, "101 lines"},
+		{"generated", map[string]string{"ir/gen_a.go": strings.Repeat("//\n", maxGoLines+1)}, ""},
+		{"good", map[string]string{"ir/a.go": strings.Repeat("//\n", maxGoLines)}, ""},
+	},
+	"columns": {
+		{"long", map[string]string{"ir/a.go": "//\n//" + strings.Repeat("x", 119) + "\n"}, "ir/a.go:2: columns: 121 char"},
+		{"good", map[string]string{"ir/a.go": "//" + strings.Repeat("é", 118) + "\n"}, ""},
+		{"prose", map[string]string{"docs/a.txt": strings.Repeat("x", 300) + "\n"}, ""},
+	},
+	"function": {
+		{"long", map[string]string{"ir/a.go": goText("ir", "\nfunc f() {\n"+strings.Repeat("\t_ = 0\n", 59)+"}\n")},
+			"f has 61 lines"},
+		{"good", map[string]string{"ir/a.go": goText("ir", "\nfunc f() {\n"+strings.Repeat("\t_ = 0\n", 58)+"}\n")}, ""},
+	},
+	"package": {
+		{"many", files("emit/f", 16, ".go"), "emit: package: 16 files"},
+		{"good", files("emit/f", 15, ".go"), ""},
+		{"catalogue", files("ir/op/f", 16, ".go"), ""},
+		{"tests", files("emit/f", 16, "_test.go"), ""},
+	},
+	"size": {
+		{"large", map[string]string{"a.bin": strings.Repeat("x", maxBytes+1)}, "a.bin: size: 2097153 bytes"},
+		{"good", map[string]string{"a.bin": strings.Repeat("x", maxBytes)}, ""},
+	},
+	"order": {
+		{"up", imports("ir/a.go", "ir", "lathe/lower"), "imports lower, which does not stand below ir"},
+		{"beside", imports("frontend/onnx/a.go", "onnx", "lathe/lower"), "imports lower, which does not stand below frontend"},
+		{"bench", imports("sim/a.go", "sim", "lathe/internal/tools"), "internal/tools is for tests only"},
+		{"no layer", imports("stray/a.go", "stray", "fmt"), "stands in no layer"},
+		{"down", imports("emit/verilog/a.go", "verilog", "lathe/ir/op"), ""},
+		{"own entry", imports("emit/report/a.go", "report", "lathe/emit/verilog"), ""},
+		{"longest entry", imports("golden/pjrt/a.go", "pjrt", "lathe/golden/hlo"), ""},
+		{"test", imports("ir/a_test.go", "ir", "lathe/internal/tools"), ""},
+		{"bench of a package", imports("golden/pjrt/pjrttest/a.go", "pjrttest", "lathe/internal/tools"), ""},
+	},
+	"process": {
+		{"exec", imports("lower/a.go", "lower", "os/exec"), "imports os/exec"},
+		{"cgo", imports("ir/a.go", "ir", "C"), "imports C"},
+		{"allowed", imports("sim/area/a.go", "area", "os/exec"), ""},
+	},
+	"environment": {
+		{"getenv", uses("ir/a.go", "os", "os.Getenv(\"X\")"), "uses os.Getenv"},
+		{"renamed", uses("ir/a.go", "sys os", "sys.Environ()"), "uses os.Environ"},
+		{"cli", uses("internal/cli/a.go", "os", "os.Getenv(\"X\")"), ""},
+		{"another os", uses("ir/a.go", "strings", "os.Getenv(\"X\")"), ""},
+	},
+	"clock": {
+		{"now", uses("lower/a.go", "time", "time.Now()"), "uses time.Now"},
+		{"sim", uses("sim/a.go", "time", "time.Now()"), ""},
+		{"constant", uses("lower/a.go", "time", "time.Second"), ""},
+	},
+	"random": {
+		{"global", uses("ir/a.go", "math/rand", "rand.Intn(3)"), "uses math/rand.Intn"},
+		{"global v2", uses("ir/a_test.go", "math/rand/v2", "rand.IntN(3)"), "uses math/rand/v2.IntN"},
+		{"crypto", uses("ir/a.go", "crypto/rand", "rand.Reader"), "uses crypto/rand.Reader"},
+		{"seeded", uses("ir/a.go", "math/rand/v2", "rand.New(rand.NewPCG(1, 2))"), ""},
+	},
+	"init": {
+		{"init", map[string]string{"ir/a.go": goText("ir", "\nfunc init() {}\n")}, "has an init function"},
+		{"method", map[string]string{"ir/a.go": goText("ir", "\nfunc (t t) init() {}\n")}, ""},
+	},
+	"metadata": {
+		{"any", map[string]string{"ir/a.go": goText("ir", "\nvar m map[string]any\n")}, "a map of any"},
+		{"interface", map[string]string{"emit/a.go": goText("emit", "\nvar m map[string]interface{}\n")}, "a map of any"},
+		{"typed", map[string]string{"ir/a.go": goText("ir", "\nvar m map[string]int\n")}, ""},
+	},
+	"name": {
+		{"util", map[string]string{"ir/util/a.go": goText("util", "")}, "package util"},
+		{"good", map[string]string{"ir/format/a.go": goText("format", "")}, ""},
+	},
+	"doc": {
+		{"function", map[string]string{"ir/a.go": goText("ir", "\nfunc F() {}\n")}, "F has no doc comment"},
+		{"method", map[string]string{"ir/a.go": goText("ir", "\n// T is t.\ntype T int\n\nfunc (t *T) F() {}\n")}, "F has no"},
+		{"const", map[string]string{"ir/a.go": goText("ir", "\nconst (\n\tA = 1 // a\n\tB = 2\n)\n")}, "B has no doc comment"},
+		{"package", map[string]string{"ir/a.go": spdx + "package ir\n"}, "no doc comment"},
+		{"good", map[string]string{"ir/a.go": goText("ir", "\n// F is f.\nfunc F() {}\n\nfunc (t t) F() {}\n")}, ""},
+	},
+	"skip": {
+		{"test", test("func TestX(t *testing.T) { t.Skip() }"), "skips by itself"},
+		{"bench", test("func BenchmarkX(b *testing.B) { b.Skipf(\"\") }"), "skips by itself"},
+		{"closure", test("func TestX(t *testing.T) { t.Run(\"\", func(s *testing.T) { t.SkipNow() }) }"), "skips by itself"},
+		{"property", test("func TestX(t *testing.T) { f(func(t *rapid.T) { t.Skip() }) }"), ""},
+		{"asked", test("func TestX(t *testing.T) { _ = t.Skipped() }"), ""},
+	},
+	"words": {
+		{"path", map[string]string{"ir/a.go": "// see /ho" + "me/me/x\n"}, "a path of one machine"},
+		{"mark", map[string]string{"docs/a.txt": "TO" + "DO: more\n"}, "docs/a.txt:1: words: \"TO" + "DO\""},
+		{"unwritten", map[string]string{"ir/a.go": "// not imple" + "mented\n"}, "unfinished"},
+		{"date", map[string]string{"docs/a.txt": "Generated" + " on 2031-01-02\n"}, "date of generation"},
+		{"registry", map[string]string{"scripts/x": "curl https://py" + "pi.org/x\n"}, "a registry's address"},
+		{"good", map[string]string{"ir/a.go": "// homework/root/cause of workings, /usr/lib, todo list\n"}, ""},
+		{"binary", map[string]string{"a.bin": "\x00 TO" + "DO\n"}, ""},
+	},
+	"links": {
+		{"comment", map[string]string{"ir/a.go": "// as docs/gone" + ".md says\n"}, "docs/gone" + ".md does not exist"},
+		{"good", map[string]string{"ir/a.go": "// docs/here" + ".md, docs/*.md\n", "docs/here" + ".md": "there" + ".md",
+			"docs/there" + ".md": ""}, ""},
+	},
+	"folders": {
+		{"unlisted", map[string]string{"ir/a.go": "", "ir/op/b.go": "", architecture: "| `ir/` | x\n| `docs/` | x\n"},
+			"does not list ir/op/"},
+		{"gone", map[string]string{"ir/a.go": "", architecture: "| `ir/` | x\n| `sim/` | x\n| `docs/` | x\n"},
+			"lists sim/, which holds no code"},
+		{"good", map[string]string{"ir/a.go": "", architecture: "| `ir/` | x\n| `docs/` | x\n"}, ""},
+	},
+	"readme": {
+		{"target", readmeTree("    make nothing\n    lathe run\n"), "make nothing: no such target"},
+		{"command", readmeTree("    lathe runn x\n    lathe run\n"), "lathe runn: no such command"},
+		{"file", readmeTree("    lathe run examples/none/model.onnx\n"), "examples/none/model.onnx does not exist"},
+		{"not shown", readmeTree("lathe run\n"), "does not show lathe run"},
+		{"good", readmeTree("make nothing\n```\n$ make test\nlathe run examples/a/m.onnx --x examples/a\n```\n"), ""},
+	},
+}
+
+func files(stem string, n int, ext string) map[string]string {
+	out := map[string]string{}
+	for i := range n {
+		out[stem+string(rune('a'+i))+ext] = goText("p", "")
+	}
+	return out
+}
+
+func imports(path, pkg, imported string) map[string]string {
+	return map[string]string{path: goText(pkg, "\nimport _ \""+imported+"\"\n")}
+}
+
+// uses is a file that imports a package, perhaps under another name, and evaluates an expression.
+func uses(path, imported, expression string) map[string]string {
+	name, pkg, ok := strings.Cut(imported, " ")
+	if !ok {
+		name, pkg = "", imported
+	}
+	return map[string]string{path: goText("p", "\nimport "+name+" \""+pkg+"\"\n\nvar _ = "+expression+"\n")}
+}
+
+func test(text string) map[string]string {
+	return map[string]string{"ir/a_test.go": "package ir\n\nimport \"testing\"\n\n" + text + "\n"}
+}
+
+func readmeTree(text string) map[string]string {
+	return map[string]string{
+		"README.md": text, "Makefile": "test: setup\n\tgo test\n", "examples/a/m.onnx": "\x00",
+		"internal/cli/run.go": "package cli\n\nvar c = C{\n\tUse: \"run MODEL\",\n}\n",
+	}
+}
+
+func load(t *testing.T, tree map[string]string) Tree {
+	t.Helper()
+	root := fstest.MapFS{}
+	for name, text := range tree {
+		root[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	loaded, err := Load(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return loaded
+}
+
+// TestChecksFail plants a violation for every check, and demands silence where there is none.
+func TestChecksFail(t *testing.T) {
+	for _, c := range Checks {
+		cases := planted[c.Name]
+		silent, loud := 0, 0
+		for _, p := range cases {
+			got := Audit(load(t, p.tree), []Check{c}, nil)
+			if p.want == "" {
+				silent++
+				for _, f := range got {
+					t.Errorf("%s, %s: unwanted: %v", c.Name, p.name, f)
+				}
+				continue
+			}
+			loud++
+			if len(got) != 1 || !strings.Contains(got[0].String(), p.want) {
+				t.Errorf("%s, %s: got %v, want one finding with %q", c.Name, p.name, got, p.want)
+			}
+		}
+		if silent == 0 || loud == 0 {
+			t.Errorf("%s: %d planted violations and %d clean trees, want both", c.Name, loud, silent)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(planted)) {
+		if !slices.ContainsFunc(Checks, func(c Check) bool { return c.Name == name }) {
+			t.Errorf("%s: planted for no check", name)
+		}
+	}
+}
+
+func TestExceptions(t *testing.T) {
+	tree := load(t, map[string]string{"ir/a.go": goText("ir", "\nfunc init() {}\n")})
+	inits := Checks[slices.IndexFunc(Checks, func(c Check) bool { return c.Name == "init" })]
+	if got := Audit(tree, []Check{inits}, []Exception{{"init", "ir/a.go", "why"}}); len(got) != 0 {
+		t.Errorf("with an exception: %v", got)
+	}
+	got := Audit(tree, []Check{inits}, []Exception{{"init", "ir/a.go", "why"}, {"init", "ir/b.go", "why"}})
+	if len(got) != 1 || got[0].Path != "ir/b.go" || !strings.Contains(got[0].Msg, "no longer needs") {
+		t.Errorf("a stale exception: %v", got)
+	}
+}
+
+// TestLoad leaves out what Git and the Makefile keep, also where .git is a file.
+func TestLoad(t *testing.T) {
+	tree := load(t, map[string]string{".git": "gitdir", "bin/lathe": "x", "build/x": "x", "ir/bin/a.txt": "x"})
+	if len(tree) != 1 || tree[0].Path != "ir/bin/a.txt" {
+		t.Errorf("loaded %d files", len(tree))
+	}
+}
