@@ -13,9 +13,9 @@ import (
 	"lathe/internal/diag"
 )
 
-// Expr is an integer expression in a module's parameters: + - * / % (division truncates), comparisons (1 or 0),
-// parentheses, clog2(x), min(...), max(...). It is what header comments state latencies with and what ports are as wide
-// as; "$clog2" is read as "clog2".
+// Expr is an integer expression in a module's parameters: + - * / % (division truncates), comparisons, && and || (1 or 0),
+// a ? b : c, parentheses, clog2(x), min(...), max(...). It is what header comments state latencies with and what ports are
+// as wide as; "$clog2" is read as "clog2".
 type Expr struct {
 	text string
 	tree ast.Expr
@@ -24,11 +24,52 @@ type Expr struct {
 // ParseExpr reads an expression; error L0603 if it is none.
 func ParseExpr(text string) (Expr, error) {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "$", ""))
-	tree, err := parser.ParseExpr(text)
+	tree, err := parser.ParseExpr(conditional(text))
 	if err != nil {
 		return Expr{}, diag.New("L0603", "", "%q is not an expression in the parameters", text)
 	}
 	return Expr{text: text, tree: tree}, nil
+}
+
+// conditional writes every a ? b : c as cond(a, b, c), which Go's parser takes.
+func conditional(text string) string {
+	depth, question, colons := 0, -1, 0
+	for i, r := range text {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		case ',':
+			if depth == 0 {
+				return conditional(text[:i]) + "," + conditional(text[i+1:])
+			}
+		case '?':
+			if depth == 0 && question < 0 {
+				question = i
+			} else if depth == 0 {
+				colons++
+			}
+		case ':':
+			if depth != 0 || question < 0 {
+				continue
+			}
+			if colons == 0 {
+				return "cond(" + conditional(text[:question]) + "," + conditional(text[question+1:i]) + "," +
+					conditional(text[i+1:]) + ")"
+			}
+			colons--
+		}
+	}
+	open := strings.IndexByte(text, '(')
+	if open < 0 {
+		return text
+	}
+	inside, after, ok := group(text[open+1:])
+	if !ok {
+		return text
+	}
+	return text[:open+1] + conditional(inside) + ")" + conditional(after)
 }
 
 // String returns the text of the expression.
@@ -115,6 +156,10 @@ func binary(op token.Token, a, b int) (int, string) {
 		return truth[a == b], ""
 	case token.NEQ:
 		return truth[a != b], ""
+	case token.LAND:
+		return truth[a != 0 && b != 0], ""
+	case token.LOR:
+		return truth[a != 0 || b != 0], ""
 	}
 	return 0, "operator " + op.String()
 }
@@ -123,6 +168,16 @@ func call(x *ast.CallExpr, params map[string]int) (int, string) {
 	name, ok := x.Fun.(*ast.Ident)
 	if !ok || len(x.Args) == 0 {
 		return 0, "unsupported call"
+	}
+	if name.Name == "cond" && len(x.Args) == 3 {
+		c, cause := eval(x.Args[0], params)
+		if cause != "" {
+			return 0, cause
+		}
+		if c != 0 {
+			return eval(x.Args[1], params)
+		}
+		return eval(x.Args[2], params)
 	}
 	args := make([]int, len(x.Args))
 	for i, a := range x.Args {

@@ -23,10 +23,12 @@ type Header struct {
 	Deps    []string
 }
 
-// ParamDecl is a declared parameter. Default is its text; it may use parameters declared before it.
+// ParamDecl is a declared parameter. Default is its text; it may use parameters declared before it. A local one cannot be
+// set.
 type ParamDecl struct {
 	Name    string
 	Default string
+	Local   bool
 }
 
 // PortDecl is a declared port. Msb is the upper bound of its range, as text; empty for a single bit.
@@ -62,7 +64,7 @@ func (h *Header) Values(set []Param) (map[string]int, error) {
 
 func (h *Header) has(param string) bool {
 	for _, decl := range h.Params {
-		if decl.Name == param {
+		if decl.Name == param && !decl.Local {
 			return true
 		}
 	}

@@ -15,11 +15,14 @@ import (
 var (
 	commentRE  = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
 	moduleRE   = regexp.MustCompile(`(?s)\bmodule\s+(\w+)\s*(#\s*\()?`)
-	paramRE    = regexp.MustCompile(`^(?:parameter\s+)?(?:integer\s+|int\s+|bit\s+|logic\s+|signed\s+|\[[^\]]*\]\s*)*(\w+)\s*=\s*(.*)$`)
+	paramRE    = regexp.MustCompile(`^(?:(parameter|localparam)\s+)?(?:integer\s+|int\s+|bit\s+|logic\s+|signed\s+|\[[^\]]*\]\s*)*(\w+)\s*=\s*(.*)$`)
 	portRE     = regexp.MustCompile(`^(input|output)\s+(?:(?:wire|reg|logic|var|signed)\b\s*)*(?:\[(.*):\s*0\s*\])?\s*(\w+)$`)
 	timingRE   = regexp.MustCompile(`\blatency:\s*(.*?)\s*\bii:\s*(.*?)\s*\border:\s*(.*)`)
 	instanceRE = regexp.MustCompile(`\b(\w+)\s*(?:#\s*\(|\w+\s*\()`)
 )
+
+// ReadHeader reads a module file outside the library; the module has the file's stem for a name. Errors as Lookup.
+func ReadHeader(f File) (*Header, error) { return parse(stem(f.Name), "", string(f.Data)) }
 
 // parse reads one module file. name is the file's stem, which must be the module's name.
 func parse(name, family, text string) (*Header, error) {
@@ -98,7 +101,7 @@ func (h *Header) parseParams(list string) error {
 		if m == nil {
 			return h.bad("cannot read parameter " + item)
 		}
-		h.Params = append(h.Params, ParamDecl{Name: m[1], Default: strings.TrimSpace(m[2])})
+		h.Params = append(h.Params, ParamDecl{Name: m[2], Default: strings.TrimSpace(m[3]), Local: m[1] == "localparam"})
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ type Bench struct {
 	// Frames is the number of frames in a run; 0: enough for some hundred beats, at least 8.
 	Frames int
 	Seed   uint64
-	// Files replace or extend the library's sources, by name.
+	// Files replace or extend the library's sources, by name; Module may be one of them.
 	Files []rtl.File
 	Ties  []rtl.Param // input ports that are held constant
 }

@@ -39,7 +39,7 @@ type checker struct {
 }
 
 func (b *Bench) prepare(ctx context.Context, cache string) (*checker, error) {
-	h, err := rtl.Lookup(b.Module)
+	h, err := b.header()
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,18 @@ func (b *Bench) prepare(ctx context.Context, cache string) (*checker, error) {
 	return c, err
 }
 
+// header is that of the bench's own file, if it brings one, else the library's.
+func (b *Bench) header() (*rtl.Header, error) {
+	for _, f := range b.Files {
+		if f.Name == b.Module+".sv" {
+			return rtl.ReadHeader(f)
+		}
+	}
+	return rtl.Lookup(b.Module)
+}
+
 func (c *checker) setSpec(h *rtl.Header, params []rtl.Param, cache string) error {
-	files, err := c.files()
+	files, err := c.files(h)
 	if err != nil {
 		return err
 	}
@@ -106,8 +116,17 @@ func (c *checker) setSpec(h *rtl.Header, params []rtl.Param, cache string) error
 }
 
 // files are the library's sources, those of the bench in place of or beside them, and the images.
-func (c *checker) files() ([]rtl.File, error) {
-	library, err := rtl.Files(c.Module)
+func (c *checker) files(h *rtl.Header) ([]rtl.File, error) {
+	needed := append([]string{}, h.Deps...)
+	for _, f := range c.Files {
+		if own, err := rtl.ReadHeader(f); err == nil {
+			needed = append(needed, own.Deps...)
+		}
+	}
+	if h.Family != "" {
+		needed = append(needed, c.Module)
+	}
+	library, err := rtl.Files(needed...)
 	if err != nil {
 		return nil, err
 	}

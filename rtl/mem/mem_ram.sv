@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// mem_ram: memory with one write port and one read port on one clock. The data of a read address appear LATENCY cycles of
+// en later: one register in the memory, the second behind it, neither with reset, so that both fold into a block RAM.
+// A read of the address that is written in the same cycle gives undefined data.
+//   parameters  WIDTH    bits of a word
+//               DEPTH    words
+//               STYLE    "auto", "block", "distributed" or "ultra"
+//               LATENCY  1 or 2
+//   latency: LATENCY   ii: 1   order: one word an enabled cycle
+`default_nettype none
+module mem_ram #(
+    parameter integer WIDTH = 8,
+    parameter integer DEPTH = 16,
+    parameter         STYLE = "auto",
+    parameter integer LATENCY = 2
+) (
+    input  wire                                       clk,
+    input  wire                                       we,
+    input  wire [(DEPTH > 1 ? $clog2(DEPTH) : 1)-1:0] waddr,
+    input  wire [WIDTH-1:0]                           wdata,
+    input  wire                                       en,
+    input  wire [(DEPTH > 1 ? $clog2(DEPTH) : 1)-1:0] raddr,
+    output wire [WIDTH-1:0]                           rdata
+);
+  (* ram_style = STYLE *) reg [WIDTH-1:0] m[0:DEPTH-1];
+  reg [WIDTH-1:0] word;
+
+  always_ff @(posedge clk) if (we) m[waddr] <= wdata;
+  always_ff @(posedge clk) if (en) word <= m[raddr];
+
+  generate
+    // verilator lint_off WIDTH
+    if (STYLE != "auto" && STYLE != "block" && STYLE != "distributed" && STYLE != "ultra") begin : bad_style
+      // verilator lint_on WIDTH
+      STYLE_must_be_auto_block_distributed_or_ultra u ();
+    end
+    if (LATENCY == 1) begin : one
+      assign rdata = word;
+    end else if (LATENCY == 2) begin : two
+      reg [WIDTH-1:0] q;
+      always_ff @(posedge clk) if (en) q <= word;
+      assign rdata = q;
+    end else begin : bad
+      LATENCY_must_be_1_or_2 u ();
+    end
+  endgenerate
+endmodule
+`default_nettype wire

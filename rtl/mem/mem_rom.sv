@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// mem_rom: read-only memory, loaded from a file in $readmemh form. The data of an address appear two enabled cycles later:
+// one register in the memory, one behind it, neither with reset, so that both fold into a block RAM.
+// A missing, short or wrong file ends the simulation at the first clock edge: the words, cut into 32-bit limbs, must add up
+// to IMAGE_SUM modulo 2^32.
+//   parameters  WIDTH      bits of a word
+//               DEPTH      words
+//               IMAGE      file name; empty only where nothing is read
+//               IMAGE_SUM  checksum of the file
+//               STYLE      "auto", "block" or "distributed"
+//   latency: 2   ii: 1   order: one word an enabled cycle
+`default_nettype none
+module mem_rom #(
+    parameter integer WIDTH = 8,
+    parameter integer DEPTH = 16,
+    parameter         IMAGE = "",
+    parameter [31:0]  IMAGE_SUM = 32'd0,
+    parameter         STYLE = "auto"
+) (
+    input  wire                                       clk,
+    input  wire                                       en,
+    input  wire [(DEPTH > 1 ? $clog2(DEPTH) : 1)-1:0] addr,
+    output reg  [WIDTH-1:0]                           data
+);
+`ifdef YOSYS
+  (* rom_style = STYLE == "distributed" ? "logic" : STYLE *)  // its name for a memory made of LUTs
+`else
+  (* rom_style = STYLE *)
+`endif
+  reg [WIDTH-1:0] m[0:DEPTH-1];
+  reg [WIDTH-1:0] word;
+
+  initial if (IMAGE != "") $readmemh(IMAGE, m);
+
+  always_ff @(posedge clk)
+    if (en) begin
+      word <= m[addr];
+      data <= word;
+    end
+
+  generate
+    // verilator lint_off WIDTH
+    if (STYLE != "auto" && STYLE != "block" && STYLE != "distributed") begin : bad
+      // verilator lint_on WIDTH
+      STYLE_must_be_auto_block_or_distributed u ();
+    end
+  endgenerate
+
+`ifndef SYNTHESIS
+  localparam integer LIMBS = (WIDTH + 31) / 32;
+  reg checked = 1'b0;
+
+  function [31:0] limbs(input [32*LIMBS-1:0] value);
+    integer j;
+    begin
+      limbs = 32'd0;
+      for (j = 0; j < LIMBS; j = j + 1) limbs = limbs + value[32*j+:32];
+    end
+  endfunction
+
+  function [31:0] checksum(input [31:0] start);
+    integer i;
+    begin
+      checksum = start;
+      for (i = 0; i < DEPTH; i = i + 1) checksum = checksum + limbs((32 * LIMBS)'(m[i]));
+    end
+  endfunction
+
+  always @(posedge clk) begin
+    checked <= 1'b1;
+    if (IMAGE != "" && !checked && checksum(0) !== IMAGE_SUM)
+      $fatal(1, "%m: memory image %0s has checksum %h, not %h", IMAGE, checksum(0), IMAGE_SUM);
+  end
+`endif
+endmodule
+`default_nettype wire

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// stream_widen: joins N beats into one; the first takes the low bits. in_ready is a register.
+//   parameters  WIDTH  bits of an input beat
+//               N      input beats to an output beat
+//   latency: N   ii: N   order: beat N*i+k of the input is part k of beat i
+`default_nettype none
+module stream_widen #(
+    parameter integer WIDTH = 8,
+    parameter integer N = 4
+) (
+    input  wire               clk,
+    input  wire               rst,
+    input  wire [WIDTH-1:0]   in_data,
+    input  wire               in_valid,
+    output wire               in_ready,
+    output wire [N*WIDTH-1:0] out_data,
+    output wire               out_valid,
+    input  wire               out_ready
+);
+  generate
+    if (N < 1) begin : bad
+      N_must_be_at_least_1 u ();
+    end else if (N == 1) begin : same
+      stream_skid #(.WIDTH(WIDTH)) u_skid (
+          .clk(clk),
+          .rst(rst),
+          .in_data(in_data),
+          .in_valid(in_valid),
+          .in_ready(in_ready),
+          .out_data(out_data),
+          .out_valid(out_valid),
+          .out_ready(out_ready)
+      );
+    end else begin : join_beats
+      localparam integer CW = $clog2(N);
+      localparam integer LAST_INT = N - 1;
+      localparam [CW-1:0] LAST = LAST_INT[CW-1:0];
+      reg [N*WIDTH-1:0] part;  // beats enter at the top and move down
+      reg [CW-1:0] count;
+      reg full;  // part is complete, but the output was not free
+      reg [N*WIDTH-1:0] q;
+      reg q_valid;
+      wire [N*WIDTH-1:0] next = {in_data, part[N*WIDTH-1:WIDTH]};
+      wire take = in_valid && in_ready;
+      wire complete = take && count == LAST;
+      wire room = !q_valid || out_ready;
+
+      assign in_ready  = !full;
+      assign out_data  = q;
+      assign out_valid = q_valid;
+
+      always_ff @(posedge clk) begin
+        if (take) part <= next;
+        if (take) count <= count == LAST ? {CW{1'b0}} : count + 1'b1;
+        if (room) begin
+          q       <= full ? part : next;
+          q_valid <= full || complete;
+          full    <= 1'b0;
+        end else if (complete) full <= 1'b1;
+        if (rst) begin
+          count   <= {CW{1'b0}};
+          full    <= 1'b0;
+          q_valid <= 1'b0;
+        end
+      end
+    end
+  endgenerate
+endmodule
+`default_nettype wire
