@@ -158,7 +158,8 @@ func nvrtc(env Env) Finding {
 	f := Finding{
 		Name: "nvrtc",
 		Cost: "emitted CUDA can be read but not compiled",
-		Fix:  "install NVIDIA's CUDA toolkit, or the Python wheel nvidia-cuda-nvrtc-cu12 and name its lib folder in LD_LIBRARY_PATH",
+		Fix: "install NVIDIA's CUDA toolkit, or the Python wheel nvidia-cuda-nvrtc-cu12 and name its lib folder in " +
+			"LD_LIBRARY_PATH",
 	}
 	for _, dir := range slices.Concat(env.LibraryDirs, usualLibraryDirs) {
 		found, err := filepath.Glob(filepath.Join(dir, "libnvrtc.so*"))

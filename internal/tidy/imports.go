@@ -54,7 +54,7 @@ func order(t Tree) []Finding {
 		}
 		from, fromEntry := layer(f.dir())
 		if from < 0 {
-			out = append(out, Finding{Path: f.Path, Msg: "stands in no layer: give its folder a place in internal/tidy/imports.go"})
+			out = append(out, Finding{Path: f.Path, Msg: "stands in no layer: give it a place in internal/tidy/imports.go"})
 			continue
 		}
 		for _, spec := range f.Go.Imports {
@@ -158,8 +158,9 @@ func clocks(t Tree) []Finding {
 }
 
 // seeded are the names of math/rand that need a source or are types.
-var seeded = []string{"New", "NewSource", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "Source64", "PCG", "ChaCha8",
-	"Zipf"}
+var seeded = []string{
+	"New", "NewSource", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "Source64", "PCG", "ChaCha8", "Zipf",
+}
 
 func random(t Tree) []Finding {
 	var out []Finding

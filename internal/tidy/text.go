@@ -21,7 +21,7 @@ var forbidden = []struct {
 	{regexp.MustCompile(`\b(TO[D]O|FIX[M]E|XX[X])\b`), "an unfinished mark"},
 	{regexp.MustCompile(`(?i)not[ ]implemented|un[i]mplemented`), "an unfinished mark"},
 	{regexp.MustCompile(`(?i)\bgenerated (on|at) \S*\d`), "a date of generation: equal input must give equal bytes"},
-	{regexp.MustCompile(`//[a-z0-9.-]*(py[p]i|python[h]osted|npm[j]s|proxy\.go[l]ang)[a-z0-9.-]*`), "a registry's address"},
+	{regexp.MustCompile(`//[a-z0-9.-]*(py[p]i|python[h]osted|npm[j]s|proxy\.go[l]ang)[a-z0-9.-]*`), "a registry address"},
 }
 
 func words(t Tree) []Finding {

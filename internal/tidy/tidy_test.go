@@ -83,7 +83,7 @@ var planted = map[string][]struct {
 	},
 	"order": {
 		{"up", imports("ir/a.go", "ir", "lathe/lower"), "imports lower, which does not stand below ir"},
-		{"beside", imports("frontend/onnx/a.go", "onnx", "lathe/lower"), "imports lower, which does not stand below frontend"},
+		{"beside", imports("frontend/onnx/a.go", "onnx", "lathe/lower"), "lower, which does not stand below frontend"},
 		{"bench", imports("sim/a.go", "sim", "lathe/internal/tools"), "internal/tools is for tests only"},
 		{"no layer", imports("stray/a.go", "stray", "fmt"), "stands in no layer"},
 		{"down", imports("emit/verilog/a.go", "verilog", "lathe/ir/op"), ""},
@@ -129,8 +129,8 @@ var planted = map[string][]struct {
 	},
 	"doc": {
 		{"function", map[string]string{"ir/a.go": goText("ir", "\nfunc F() {}\n")}, "F has no doc comment"},
-		{"method", map[string]string{"ir/a.go": goText("ir", "\n// T is t.\ntype T int\n\nfunc (t *T) F() {}\n")}, "F has no"},
-		{"const", map[string]string{"ir/a.go": goText("ir", "\nconst (\n\tA = 1 // a\n\tB = 2\n)\n")}, "B has no doc comment"},
+		{"method", map[string]string{"ir/a.go": goText("ir", "\n// T is t.\ntype T int\n\nfunc (t *T) F() {}\n")}, "F has"},
+		{"const", map[string]string{"ir/a.go": goText("ir", "\nconst (\n\tA = 1 // a\n\tB = 2\n)\n")}, "B has no doc"},
 		{"package", map[string]string{"ir/a.go": spdx + "package ir\n"}, "no doc comment"},
 		{"good", map[string]string{"ir/a.go": goText("ir", "\n// F is f.\nfunc F() {}\n\nfunc (t t) F() {}\n")}, ""},
 	},
@@ -146,7 +146,7 @@ var planted = map[string][]struct {
 		{"mark", map[string]string{"docs/a.txt": "TO" + "DO: more\n"}, "docs/a.txt:1: words: \"TO" + "DO\""},
 		{"unwritten", map[string]string{"ir/a.go": "// not imple" + "mented\n"}, "unfinished"},
 		{"date", map[string]string{"docs/a.txt": "Generated" + " on 2031-01-02\n"}, "date of generation"},
-		{"registry", map[string]string{"scripts/x": "curl https://py" + "pi.org/x\n"}, "a registry's address"},
+		{"registry", map[string]string{"scripts/x": "curl https://py" + "pi.org/x\n"}, "a registry address"},
 		{"good", map[string]string{"ir/a.go": "// homework/root/cause of workings, /usr/lib, todo list\n"}, ""},
 		{"binary", map[string]string{"a.bin": "\x00 TO" + "DO\n"}, ""},
 	},

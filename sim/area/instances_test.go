@@ -129,7 +129,8 @@ func TestTable(t *testing.T) {
 	if err := r.Table(&top, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"  top (top)\n", "    u[9] (sub)\n", "Yosys 0.23 after synthesis, not routed: synth_xilinx\n"} {
+	const tool = "Yosys 0.23 after synthesis, not routed: synth_xilinx\n"
+	for _, want := range []string{"  top (top)\n", "    u[9] (sub)\n", tool} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, &all)
 		}
