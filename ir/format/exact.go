@@ -218,7 +218,16 @@ func (x Exact) Rat() *big.Rat {
 }
 
 // Float64 is x rounded to float64, half to even, subnormals included; beyond the range it is an infinity.
-func (x Exact) Float64() float64 { return x.round(53, -1074, 1024) }
+func (x Exact) Float64() float64 {
+	if x.kind == finite && x.wide == nil && x.mag>>53 == 0 && x.exp >= -1022 && x.exp <= 900 && x.mag != 0 {
+		f := float64(x.mag) * math.Float64frombits(uint64(x.exp+1023)<<52) // no rounding: the power of two is normal
+		if x.neg {
+			return -f
+		}
+		return f
+	}
+	return x.round(53, -1074, 1024)
+}
 
 // Float32 is x rounded once to float32, half to even; beyond the range it is an infinity.
 func (x Exact) Float32() float32 { return float32(x.round(24, -149, 128)) }

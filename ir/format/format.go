@@ -65,3 +65,36 @@ func AsFixed(f Format) (Fixed, bool) {
 	}
 	return Fixed{}, false
 }
+
+// EncodeSeeded is f.Encode(v) but for formats with round=stochastic, which take their random word (StochasticWord of
+// seed and element index) here. For a block format v is an element at scale 1.
+func EncodeSeeded(f Format, v Exact, word uint32) int64 {
+	if b, ok := f.(Block); ok {
+		f = b.Element()
+	}
+	switch f := f.(type) {
+	case Fixed:
+		if f.Round == RoundStochastic {
+			return f.EncodeStochastic(v, word)
+		}
+	case Affine:
+		if f.Round == RoundStochastic {
+			return f.EncodeStochastic(v, f.scale(), f.Zero, word)
+		}
+	}
+	return f.Encode(v)
+}
+
+// Rounding is the rounding mode of f, that of the elements for a block format; RoundEven where f has no choice.
+func Rounding(f Format) Round {
+	if b, ok := f.(Block); ok {
+		f = b.Element()
+	}
+	switch f := f.(type) {
+	case Fixed:
+		return f.Round
+	case Affine:
+		return f.Round
+	}
+	return RoundEven
+}

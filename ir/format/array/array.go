@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package array encodes and decodes whole arrays of numbers, and multiplies encoded ones exactly. Arrays are
+// row-major; block formats cut the last axis.
+package array
+
+import (
+	"lathe/internal/diag"
+	"lathe/ir/format"
+)
+
+// codeData is the error code of codes, scales and shapes that do not belong together.
+const codeData = "L0508"
+
+// Encoded is an array of codes.
+type Encoded struct {
+	Format format.Format
+	Shape  []int
+	Codes  []int64 // one per element; sign-extended for signed integers, raw bits otherwise
+	Scales []int64 // one scale field per block, in block order; nil for scalar formats
+}
+
+// layout is the number of rows along the last axis, their length, and the block length within a row.
+type layout struct{ rows, row, block int }
+
+// newLayout checks that the format can stand alone and that the shape has n elements.
+func newLayout(f format.Format, shape []int, n int) (layout, error) {
+	l := layout{rows: 1, row: 1}
+	for i, d := range shape {
+		if d < 0 {
+			return l, diag.New(codeData, "", "shape %v has a negative dimension", shape)
+		}
+		if i == len(shape)-1 {
+			l.row = d
+		} else {
+			l.rows *= d
+		}
+	}
+	if l.rows*l.row != n {
+		return l, diag.New(codeData, "", "%d elements for shape %v", n, shape)
+	}
+	if a, ok := f.(format.Affine); ok && a.Axis >= 0 {
+		return l, diag.New(codeData, "", "%s has no scale of its own", f).WithHint("write a number in place of the brackets")
+	}
+	if b, ok := f.(format.Block); ok {
+		l.block = b.BlockSize()
+		if b.Axis() >= 0 && b.Axis() != len(shape)-1 {
+			return l, diag.New(codeData, "", "%s cuts axis %d, but only the last axis of shape %v can be cut here",
+				f, b.Axis(), shape)
+		}
+	}
+	return l, nil
+}
+
+// blocks is the number of blocks in a row.
+func (l layout) blocks() int { return (l.row + l.block - 1) / l.block }
+
+// each calls visit with the element range of every block, in order.
+func (l layout) each(visit func(k, from, to int)) {
+	k := 0
+	for r := range l.rows {
+		for i := 0; i < l.row; i += l.block {
+			visit(k, r*l.row+i, r*l.row+min(i+l.block, l.row))
+			k++
+		}
+	}
+}
+
+// Encode rounds every element of x once to a code of f. The seed serves round=stochastic, with the row-major index.
+func Encode(f format.Format, shape []int, x []float64, seed uint32) (*Encoded, error) {
+	l, err := newLayout(f, shape, len(x))
+	if err != nil {
+		return nil, err
+	}
+	e := &Encoded{Format: f, Shape: shape, Codes: make([]int64, len(x))}
+	stochastic := format.Rounding(f) == format.RoundStochastic
+	b, ok := f.(format.Block)
+	if !ok {
+		for i, v := range x {
+			if !stochastic {
+				e.Codes[i] = f.Encode(format.FromFloat64(v))
+				continue
+			}
+			e.Codes[i] = format.EncodeSeeded(f, format.FromFloat64(v), format.StochasticWord(seed, uint32(i)))
+		}
+		return e, nil
+	}
+	e.Scales = make([]int64, l.rows*l.blocks())
+	vals := make([]format.Exact, l.block)
+	l.each(func(k, from, to int) {
+		for i := from; i < to; i++ {
+			vals[i-from] = format.FromFloat64(x[i])
+		}
+		e.Scales[k] = b.EncodeBlock(vals[:to-from], e.Codes[from:to])
+		scale := b.ScaleValue(e.Scales[k])
+		if !stochastic || scale.IsNaN() {
+			return
+		}
+		for i := from; i < to; i++ {
+			v := vals[i-from].Quo(scale)
+			e.Codes[i] = format.EncodeSeeded(f, v, format.StochasticWord(seed, uint32(i)))
+		}
+	})
+	return e, nil
+}
+
+// FromCodes takes codes, and for block formats scale fields, as they stand in a file. Codes may be sign-extended or
+// raw bits; one that has more bits than the format is an error.
+func FromCodes(f format.Format, shape []int, codes, scales []int64) (*Encoded, error) {
+	l, err := newLayout(f, shape, len(codes))
+	if err != nil {
+		return nil, err
+	}
+	want := 0
+	if b, ok := f.(format.Block); ok {
+		want = l.rows * l.blocks()
+		for i, s := range scales {
+			if s < 0 || s>>b.ScaleWidth() != 0 {
+				return nil, diag.New(codeData, "", "scale %d is %d, which has more than %d bits", i, s, b.ScaleWidth())
+			}
+		}
+	}
+	if len(scales) != want {
+		return nil, diag.New(codeData, "", "shape %v in %s has %d scales, got %d", shape, f, want, len(scales))
+	}
+	if w := f.Width(); w < 63 {
+		for i, c := range codes {
+			if c < -1<<(w-1) || c >= 1<<w {
+				return nil, diag.New(codeData, "", "code %d is %d, which has more than the %d bits of %s", i, c, w, f)
+			}
+		}
+	}
+	return &Encoded{Format: f, Shape: shape, Codes: codes, Scales: scales}, nil
+}
+
+// ScaleShape is the shape of Scales: the last axis counts blocks. Nil for scalar formats.
+func (e *Encoded) ScaleShape() []int {
+	l, err := newLayout(e.Format, e.Shape, len(e.Codes))
+	if err != nil || l.block == 0 {
+		return nil
+	}
+	if len(e.Shape) == 0 {
+		return []int{1}
+	}
+	shape := append([]int{}, e.Shape...)
+	shape[len(shape)-1] = l.blocks()
+	return shape
+}
+
+// Values decodes every element. Values of more than 53 significant bits are rounded to even.
+func (e *Encoded) Values() []float64 {
+	out := make([]float64, len(e.Codes))
+	b, ok := e.Format.(format.Block)
+	if !ok {
+		for i, c := range e.Codes {
+			out[i] = e.Format.Decode(c).Float64()
+		}
+		return out
+	}
+	l, err := newLayout(e.Format, e.Shape, len(e.Codes))
+	if err != nil {
+		return nil // Encode and FromCodes have refused it
+	}
+	vals := make([]format.Exact, l.block)
+	l.each(func(k, from, to int) {
+		b.DecodeBlock(e.Codes[from:to], e.Scales[k], vals[:to-from])
+		for i := from; i < to; i++ {
+			out[i] = vals[i-from].Float64()
+		}
+	})
+	return out
+}
+
+// Dot encodes the rows of a, shape [..., n], and the vector b, length n, and gives for each row the exact sum of
+// products, rounded once to float64.
+func Dot(fa format.Format, shape []int, a []float64, fb format.Format, b []float64, seed uint32) ([]float64, error) {
+	x, err := Encode(fa, shape, a, seed)
+	if err != nil {
+		return nil, err
+	}
+	y, err := Encode(fb, []int{len(b)}, b, seed)
+	if err != nil {
+		return nil, err
+	}
+	l, err := newLayout(fa, shape, len(a))
+	switch {
+	case err != nil:
+		return nil, err
+	case l.row != len(b):
+		return nil, diag.New(codeData, "", "rows of %d elements times a vector of %d", l.row, len(b))
+	}
+	out, scales := make([]float64, l.rows), len(x.Scales)/max(l.rows, 1)
+	for r := range out {
+		var s []int64
+		if l.block > 0 {
+			s = x.Scales[r*scales : (r+1)*scales]
+		}
+		sum, err := format.DotExact(fa, x.Codes[r*l.row:(r+1)*l.row], s, fb, y.Codes, y.Scales)
+		if err != nil {
+			return nil, err
+		}
+		out[r] = sum.Float64()
+	}
+	return out, nil
+}
