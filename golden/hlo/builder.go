@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package hlo writes StableHLO programs in generic MLIR form. A Builder infers every type, and its first mistake sticks
-// (Err), so that callers chain calls and look once. The text depends on nothing but the calls made.
+// Package hlo writes StableHLO programs in generic MLIR form. A Builder infers every type, and its first mistake
+// sticks (Err), so that callers chain calls and look once. The text depends on nothing but the calls made.
 package hlo
 
 import (
@@ -100,8 +100,8 @@ func (b *Builder) Inputs() []Type { return typesOf(b.inputs) }
 // Outputs returns the types of the results that Return named.
 func (b *Builder) Outputs() []Type { return typesOf(b.outs) }
 
-// Weight adds data that travels as an argument of the program instead of its text: large constants, and divisors, which
-// the compiler would otherwise replace by a multiplication with the reciprocal.
+// Weight adds data that travels as an argument of the program instead of its text: large constants, and divisors,
+// which the compiler would otherwise replace by a multiplication with the reciprocal.
 func (b *Builder) Weight(a Array) Value {
 	if msg := a.Check(); msg != "" {
 		return b.failf("weight: %s", msg)

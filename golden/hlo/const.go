@@ -11,8 +11,8 @@ import (
 // inlineElements is the largest constant that stands in the text when its elements differ.
 const inlineElements = 1024
 
-// Const is a constant in the text: a splat where all elements agree, a list up to 1,024 elements; a larger one becomes a
-// Weight. Equal constants are written once.
+// Const is a constant in the text: a splat where all elements agree, a list up to 1,024 elements; a larger one
+// becomes a Weight. Equal constants are written once.
 func (b *Builder) Const(a Array) Value {
 	if msg := a.Check(); msg != "" {
 		return b.failf("constant: %s", msg)

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Conv describes a convolution over n spatial axes. Nil lists stand for 1 (strides, dilations) or 0 (padding) everywhere.
+// Conv describes a convolution over n spatial axes. Nil lists stand for 1 (strides, dilations) or 0 (padding)
+// everywhere.
 type Conv struct {
 	// Input, Kernel, Output name the axes: b batch, f feature, o and i output and input feature of the kernel, digits
 	// the spatial axes. Empty means channels last: "b01f", "o01i", "b01f" for two spatial axes.
@@ -48,8 +49,8 @@ func (b *Builder) Convolution(x, kernel Value, c Conv, out DType) Value {
 	return b.emit("convolution", t, attrs, x, kernel)
 }
 
-// ConvInt is a channels-last convolution on integers, exact, given that sum |x|*|kernel| < 2^bits (see DotInt). The input
-// is [..., spatial, C] with any leading axes, the kernel [O, spatial, C/groups], the result [..., spatial, O].
+// ConvInt is a channels-last convolution on integers, exact, given that sum |x|*|kernel| < 2^bits (see DotInt). The
+// input is [..., spatial, C] with any leading axes, the kernel [O, spatial, C/groups], the result [..., spatial, O].
 // c names no axes here.
 func (b *Builder) ConvInt(x, kernel Value, c Conv, bits int) Value {
 	carrier, ok := b.exactCarrier("convolution", x, kernel, bits)
@@ -133,8 +134,8 @@ func (c Conv) infer(x, k Type, out DType) (Type, string) {
 	t.Dims[strings.IndexByte(c.Output, 'f')] = features
 	for i := range n {
 		axis := byte('0' + i)
-		w := Window{Size: []int{size(k, c.Kernel, axis)}, Stride: c.Stride[i : i+1], Dilation: c.KernelDilation[i : i+1],
-			Low: c.Low[i : i+1], High: c.High[i : i+1]}
+		w := Window{Size: []int{size(k, c.Kernel, axis)}, Stride: c.Stride[i : i+1],
+			Dilation: c.KernelDilation[i : i+1], Low: c.Low[i : i+1], High: c.High[i : i+1]}
 		if c.InDilation[i] < 1 {
 			return Type{}, fmt.Sprintf("input dilation %d", c.InDilation[i])
 		}

@@ -2,8 +2,8 @@
 
 package hlo
 
-// DivRound is the exact quotient v/n rounded once by a Round code; v and n are integers of one type with n > 0 (a scalar n
-// is repeated), and |v| stays below the type's largest value.
+// DivRound is the exact quotient v/n rounded once by a Round code; v and n are integers of one type with n > 0 (a
+// scalar n is repeated), and |v| stays below the type's largest value.
 func (b *Builder) DivRound(v, n Value, round uint8) Value {
 	v, n, ok := b.match("divide", v, n)
 	if !ok {

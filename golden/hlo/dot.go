@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// Dot says which axes of two operands are multiplied and summed (Contract) and which are kept side by side (Batch); the
-// lists pair up by position.
+// Dot says which axes of two operands are multiplied and summed (Contract) and which are kept side by side (Batch);
+// the lists pair up by position.
 type Dot struct {
 	LhsContract, RhsContract []int
 	LhsBatch, RhsBatch       []int
 }
 
-// DotGeneral multiplies and sums. The result has the batch axes, then the other axes of x, then those of y; its element
-// type is out, in which products and sums are taken (integers wrap).
+// DotGeneral multiplies and sums. The result has the batch axes, then the other axes of x, then those of y; its
+// element type is out, in which products and sums are taken (integers wrap).
 func (b *Builder) DotGeneral(x, y Value, d Dot, out DType) Value {
 	if !b.sound("dot", x, y) {
 		return Value{}
@@ -77,8 +77,8 @@ func others(t Type, batch, contract []int) []int {
 	return dims
 }
 
-// DotInt is DotGeneral on integers, exact, given that sum |x|*|y| < 2^bits: it multiplies in i32 up to 31 bits, in f64 up
-// to 53, else in i64, which is slow, up to 63. The result is I32 up to 31 bits, else I64.
+// DotInt is DotGeneral on integers, exact, given that sum |x|*|y| < 2^bits: it multiplies in i32 up to 31 bits, in
+// f64 up to 53, else in i64, which is slow, up to 63. The result is I32 up to 31 bits, else I64.
 func (b *Builder) DotInt(x, y Value, d Dot, bits int) Value {
 	carrier, ok := b.exactCarrier("dot", x, y, bits)
 	if !ok {
@@ -88,8 +88,8 @@ func (b *Builder) DotInt(x, y Value, d Dot, bits int) Value {
 	return b.Convert(v, resultOf(bits))
 }
 
-// exactCarrier picks the fastest element type in which sums below 2^bits are exact. Integers may wrap on the way, as the
-// final sum is right modulo 2^32; a float operand beyond 2^53 can only meet zeros.
+// exactCarrier picks the fastest element type in which sums below 2^bits are exact. Integers may wrap on the way, as
+// the final sum is right modulo 2^32; a float operand beyond 2^53 can only meet zeros.
 func (b *Builder) exactCarrier(op string, x, y Value, bits int) (DType, bool) {
 	if !b.sound(op, x, y) {
 		return "", false

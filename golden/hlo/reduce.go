@@ -47,7 +47,8 @@ func (b *Builder) ReduceKeep(f Fold, x Value, axes ...int) Value {
 	return b.Reshape(v, dims...)
 }
 
-// Window is a window that slides over every axis of a tensor; nil lists stand for 1 (Stride, Dilation) or 0 (Low, High).
+// Window is a window that slides over every axis of a tensor; nil lists stand for 1 (Stride, Dilation) or 0 (Low,
+// High).
 type Window struct {
 	Size, Stride, Dilation []int
 	Low, High              []int // padding with the start value of the fold
@@ -120,8 +121,8 @@ func (w Window) slide(dims []int) ([]int, bool) {
 	return out, true
 }
 
-// ArgMax is the I32 index of the largest element along axis, the first of equals; the axis disappears. A row with a NaN
-// has no defined index.
+// ArgMax is the I32 index of the largest element along axis, the first of equals; the axis disappears. A row with a
+// NaN has no defined index.
 func (b *Builder) ArgMax(x Value, axis int) Value {
 	largest := b.ReduceKeep(FoldMax, x, axis)
 	if b.err != nil {

@@ -26,8 +26,8 @@ const (
 	numOvers
 )
 
-// Shift is a number of binary places, to the right; negative shifts go left. By holds one number for the whole tensor, or
-// one for each index of Axis.
+// Shift is a number of binary places, to the right; negative shifts go left. By holds one number for the whole
+// tensor, or one for each index of Axis.
 type Shift struct {
 	By   []int
 	Axis int
@@ -48,8 +48,8 @@ type Requantize struct {
 	Out    DType // element type of the result, which must hold Width
 }
 
-// Requant gives over(RS(v, shift)) exactly, for any shift and any width: integer operations only, in i32 where input and
-// result fit, else in i64.
+// Requant gives over(RS(v, shift)) exactly, for any shift and any width: integer operations only, in i32 where input
+// and result fit, else in i64.
 func (b *Builder) Requant(v Value, q Requantize) Value {
 	v, word, ok := b.intoWord("requantize", v, q.Bits, q.Width+boolInt(!q.Signed))
 	if !ok || !b.shiftOK(v, q.Shift) || !b.codesOK(q) {
@@ -59,8 +59,8 @@ func (b *Builder) Requant(v Value, q Requantize) Value {
 	return b.Convert(s.enter(s.right(v, q.Round), q), q.Out)
 }
 
-// RoundShift is RS(v, shift) without a range at the end, for -2^bits <= v < 2^bits (bits 0: the range of the type). The
-// result is I32 where input and result fit, else I64; a left shift beyond 63 bits is an error.
+// RoundShift is RS(v, shift) without a range at the end, for -2^bits <= v < 2^bits (bits 0: the range of the type).
+// The result is I32 where input and result fit, else I64; a left shift beyond 63 bits is an error.
 func (b *Builder) RoundShift(v Value, bits int, s Shift, round uint8) Value {
 	if len(s.By) == 0 {
 		return b.failf("round: no shift given")
@@ -157,8 +157,9 @@ func (s scaler) constant(f func(n int) int64) Value {
 
 // right rounds v / 2^n for the positive shifts n and leaves the rest alone.
 //
-// With v = q*2^n + r, 0 <= r < 2^n, the rounded value is q + ((r + add) >> n), where add depends on the mode: the usual
-// (v + add) >> n, without its overflow. Shifts near the word width first fold their low bits into one sticky bit.
+// With v = q*2^n + r, 0 <= r < 2^n, the rounded value is q + ((r + add) >> n), where add depends on the mode: the
+// usual (v + add) >> n, without its overflow. Shifts near the word width first fold their low bits into one sticky
+// bit.
 func (s scaler) right(v Value, round uint8) Value {
 	b := s.b
 	if round >= numRounds {
@@ -217,8 +218,8 @@ func (s scaler) bump(round uint8, q, sign, mask Value, top int) Value {
 	return mask // RoundCeil
 }
 
-// enter shifts left where the shift is negative and applies the overflow rule. Saturation compares before it shifts, so
-// that no bit is lost on the way.
+// enter shifts left where the shift is negative and applies the overflow rule. Saturation compares before it shifts,
+// so that no bit is lost on the way.
 func (s scaler) enter(v Value, q Requantize) Value {
 	b := s.b
 	last := s.word.Bits() - 1

@@ -74,3 +74,36 @@ func toHost(b *pjrt.Buffer) (hlo.Array, error) {
 	}
 	return a, nil
 }
+
+// selfTest runs the canary with its second operand in memory that device and host share.
+func selfTest(client *pjrt.Client) error {
+	text, x, w := canaryProgram()
+	exec, err := client.Compile().WithStableHLO([]byte(text)).Done()
+	if err != nil {
+		return err
+	}
+	defer exec.Destroy()
+	ones := make([]float32, x.Len())
+	for i := range ones {
+		ones[i] = 1
+	}
+	lhs, err := toDevice(client, []hlo.Array{hlo.FromFloat32s(x.Dims, ones)})
+	if err != nil {
+		return err
+	}
+	defer destroy(lhs)
+	rhs, flat, err := client.NewSharedBuffer(dtypes.Float32, w.Dims)
+	if err != nil {
+		return err
+	}
+	defer rhs.Destroy()
+	return canary(flat.([]float32), func() ([]float64, error) {
+		results, err := exec.Execute(lhs[0], rhs).Done()
+		defer destroy(results)
+		if err != nil {
+			return nil, err
+		}
+		y, err := toHost(results[0])
+		return y.Float64s(), err
+	})
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pjrt runs StableHLO programs on a PJRT plugin. The plugin lives in a child process, so that its aborts, hangs
-// and faults become diagnostics here:
+// Package pjrt runs StableHLO programs on a PJRT plugin. The plugin lives in a child process, so that its aborts,
+// hangs and faults become diagnostics here:
 //
 //	L0801  the plugin file is missing or cannot be used
 //	L0802  the plugin fails the self-test
@@ -57,8 +57,9 @@ type Info struct {
 	Version      string // the platform's own version text
 }
 
-// Engine is one child process with the plugin loaded. Its methods may be called from several goroutines; requests run one
-// after the other. After a failure of the process (L0803, L0806) every call gives the same error: start a new engine.
+// Engine is one child process with the plugin loaded. Its methods may be called from several goroutines; requests run
+// one after the other. After a failure of the process (L0803, L0806) every call gives the same error: start a new
+// engine.
 type Engine struct {
 	cfg  Config
 	info Info
@@ -75,7 +76,8 @@ type Engine struct {
 	broken error
 }
 
-// Start starts the child, which loads the plugin and runs the self-test. ctx bounds the start only. Close ends the child.
+// Start starts the child, which loads the plugin and runs the self-test. ctx bounds the start only. Close ends the
+// child.
 func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = defaultTimeout
@@ -242,8 +244,8 @@ func (e *Engine) exchange(k kind, parts [][]byte) (*cursor, error) {
 
 // explain says why the process failed, after it has ended.
 func (e *Engine) explain(ctx context.Context, k kind, err error, timedOut bool) error {
-	what := [...]string{kindHello: "starting", kindCompile: "compiling", kindBind: "binding weights", kindRun: "running",
-		kindDrop: "releasing a program"}[k]
+	what := [...]string{kindHello: "starting", kindCompile: "compiling", kindBind: "binding weights",
+		kindRun: "running", kindDrop: "releasing a program"}[k]
 	var d *diag.Error
 	switch {
 	case ctx.Err() != nil:

@@ -3,6 +3,7 @@
 package pjrt_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -11,7 +12,24 @@ import (
 	"lathe/golden/pjrt/pjrttest"
 )
 
-func TestMain(m *testing.M) { pjrttest.Main(m) }
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "bare" {
+		if err := pjrt.ServeBare(os.Stdin, os.Stdout, os.Args[2]); err != nil {
+			panic(err)
+		}
+		os.Exit(0)
+	}
+	pjrttest.Main(m)
+}
+
+func TestBare(t *testing.T) {
+	cfg := pjrttest.Config(t)
+	cfg.Command[1] = "bare"
+	for range 10 {
+		_, err := pjrt.Start(t.Context(), cfg)
+		t.Log(err)
+	}
+}
 
 func TestDot(t *testing.T) {
 	start := time.Now()

@@ -10,8 +10,8 @@ import (
 	"lathe/golden/hlo"
 )
 
-// A frame is a header of 24 bytes (little endian: magic, version, kind, two zero bytes, sequence number, four zero bytes,
-// payload length) and the payload. A reply repeats the sequence number of its request.
+// A frame is a header of 24 bytes (little endian: magic, version, kind, two zero bytes, sequence number, four zero
+// bytes, payload length) and the payload. A reply repeats the sequence number of its request.
 const (
 	frameMagic   = 0x4a50484c // "LHPJ"
 	frameVersion = 1

@@ -23,12 +23,12 @@ import (
 // their type; without the second, large f32 dots may use a stale copy of an operand (see canary).
 const xlaFlags = "--xla_allow_excess_precision=false --xla_cpu_use_xnnpack=false"
 
-// The plugin must speak the C API that the binding was compiled for: the same major version, and at least the minor one,
-// since later minor versions only append.
+// The plugin must speak the C API that the binding was compiled for: the same major version, and at least the minor
+// one, since later minor versions only append.
 const apiMajor, apiMinor = 0, 81
 
-// Worker is the main loop of the child process: it answers the frames of an Engine until in ends. It sets XLA_FLAGS and,
-// where out is standard output, leaves that descriptor to standard error, as the plugin may print.
+// Worker is the main loop of the child process: it answers the frames of an Engine until in ends. It sets XLA_FLAGS
+// and, where out is standard output, leaves that descriptor to standard error, as the plugin may print.
 func Worker(in io.Reader, out io.Writer, plugin string) error {
 	if err := os.Setenv("XLA_FLAGS", xlaFlags); err != nil {
 		return diag.New(CodeWorker, plugin, "XLA_FLAGS cannot be set: %v", err)
@@ -148,7 +148,7 @@ func (s *server) hello() ([][]byte, error) {
 	if err != nil {
 		return nil, diag.New(CodePlugin, "", "the PJRT plugin makes no client: %s", brief(err))
 	}
-	if err := canary(client); err != nil {
+	if err := selfTest(client); err != nil {
 		return nil, diag.New(CodeCanary, "", "the PJRT plugin fails the self-test: %s", brief(err)).
 			WithHint("use the plugin that scripts/setup fetches")
 	}
