@@ -13,8 +13,8 @@ import (
 	"lathe/internal/diag"
 )
 
-// Expr is an integer expression in a module's parameters: + - * / % (division truncates), comparisons, && and || (1 or 0),
-// a ? b : c, parentheses, clog2(x), min(...), max(...). It is what header comments state latencies with and what ports are
+// Expr is an integer expression in a module's parameters: + - * / % << >> (division truncates), comparisons, && and ||
+// (1 or 0), a ? b : c, parentheses, clog2(x), min(...), max(...). It is what header comments state latencies with and what ports are
 // as wide as; "$clog2" is read as "clog2".
 type Expr struct {
 	text string
@@ -33,32 +33,20 @@ func ParseExpr(text string) (Expr, error) {
 
 // conditional writes every a ? b : c as cond(a, b, c), which Go's parser takes.
 func conditional(text string) string {
-	depth, question, colons := 0, -1, 0
-	for i, r := range text {
-		switch r {
-		case '(':
-			depth++
-		case ')':
-			depth--
-		case ',':
-			if depth == 0 {
-				return conditional(text[:i]) + "," + conditional(text[i+1:])
+	if i := outside(text, ",", 0); i >= 0 {
+		return conditional(text[:i]) + "," + conditional(text[i+1:])
+	}
+	if question := outside(text, "?", 0); question >= 0 {
+		for colon, inner := question, question; ; {
+			colon = outside(text, ":", colon+1)
+			inner = outside(text, "?", inner+1)
+			if colon < 0 {
+				return text
 			}
-		case '?':
-			if depth == 0 && question < 0 {
-				question = i
-			} else if depth == 0 {
-				colons++
+			if inner < 0 || inner > colon {
+				return "cond(" + conditional(text[:question]) + "," + conditional(text[question+1:colon]) + "," +
+					conditional(text[colon+1:]) + ")"
 			}
-		case ':':
-			if depth != 0 || question < 0 {
-				continue
-			}
-			if colons == 0 {
-				return "cond(" + conditional(text[:question]) + "," + conditional(text[question+1:i]) + "," +
-					conditional(text[i+1:]) + ")"
-			}
-			colons--
 		}
 	}
 	open := strings.IndexByte(text, '(')
@@ -70,6 +58,22 @@ func conditional(text string) string {
 		return text
 	}
 	return text[:open+1] + conditional(inside) + ")" + conditional(after)
+}
+
+// outside finds one of the characters outside parentheses, from the given index on; -1 if there is none.
+func outside(text, chars string, from int) int {
+	depth := 0
+	for i, r := range text {
+		switch {
+		case r == '(':
+			depth++
+		case r == ')':
+			depth--
+		case depth == 0 && i >= from && strings.ContainsRune(chars, r):
+			return i
+		}
+	}
+	return -1
 }
 
 // String returns the text of the expression.
@@ -144,6 +148,14 @@ func binary(op token.Token, a, b int) (int, string) {
 			return a / b, ""
 		}
 		return a % b, ""
+	case token.SHL, token.SHR:
+		if b < 0 || b > 62 {
+			return 0, "shift by " + strconv.Itoa(b)
+		}
+		if op == token.SHL {
+			return a << b, ""
+		}
+		return a >> b, ""
 	case token.LSS:
 		return truth[a < b], ""
 	case token.GTR:

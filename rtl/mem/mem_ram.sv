@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// mem_ram: memory with one write port and one read port on one clock. The data of a read address appear LATENCY cycles of
-// en later: one register in the memory, the second behind it, neither with reset, so that both fold into a block RAM.
+// mem_ram: memory with one write port and one read port on one clock. The data of a read address appear LATENCY
+// enabled cycles later: one register in the memory, the second behind it, neither with reset, so that both fold into
+// a block RAM.
 // A read of the address that is written in the same cycle gives undefined data.
 //   parameters  WIDTH    bits of a word
 //               DEPTH    words

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// mem_rom: read-only memory, loaded from a file in $readmemh form. The data of an address appear two enabled cycles later:
-// one register in the memory, one behind it, neither with reset, so that both fold into a block RAM.
-// A missing, short or wrong file ends the simulation at the first clock edge: the words, cut into 32-bit limbs, must add up
-// to IMAGE_SUM modulo 2^32.
+// mem_rom: read-only memory, loaded from a file in $readmemh form. The data of an address appear two enabled cycles
+// later: one register in the memory, one behind it, neither with reset, so that both fold into a block RAM.
+// A missing, short or wrong file ends the simulation at the first clock edge: the words, cut into 32-bit limbs, must
+// add up to IMAGE_SUM modulo 2^32.
 //   parameters  WIDTH      bits of a word
 //               DEPTH      words
 //               IMAGE      file name; empty only where nothing is read

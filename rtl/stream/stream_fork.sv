@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_fork: gives every beat to N branches, each at its own pace (eager: one bit a branch says that it has the beat).
+// stream_fork: gives every beat to N branches, each at its own pace (eager: a bit a branch says that it has the beat).
 // A branch never waits for the ready of another, so that branches may meet again in a join.
 // All branches share out_data; branch i has bit i of out_valid and out_ready.
 //   parameters  WIDTH  bits of the payload

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtl_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"lathe/internal/tools"
+	"lathe/rtl"
+	"lathe/sim"
+)
+
+// TestLibrary holds every module file to the house rules and its header comment to its declaration.
+func TestLibrary(t *testing.T) {
+	for _, name := range rtl.Modules() {
+		t.Run(name, func(t *testing.T) {
+			h, err := rtl.Lookup(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, err := rtl.Files(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := string(files[len(files)-1].Data)
+			checkText(t, text)
+			checkHeader(t, h, text)
+		})
+	}
+}
+
+func checkText(t *testing.T, text string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	if lines[0] != "// SPDX-License-Identifier: Apache-2.0" {
+		t.Error("first line is not the SPDX line")
+	}
+	if len(lines) > 250 {
+		t.Errorf("%d lines", len(lines))
+	}
+	for i, line := range lines {
+		if len(line) > 120 || strings.ContainsAny(line, "\t\r") || strings.TrimRight(line, " ") != line {
+			t.Errorf("line %d: longer than 120 columns, or tabs or blanks at the end", i+1)
+		}
+	}
+	code := lines[:0:0]
+	for _, line := range lines {
+		if !strings.HasPrefix(line, "//") && line != "" {
+			code = append(code, line)
+		}
+	}
+	if code[0] != "`default_nettype none" || code[len(code)-1] != "`default_nettype wire" {
+		t.Error("the code does not stand between `default_nettype none and wire")
+	}
+}
+
+func checkHeader(t *testing.T, h *rtl.Header, text string) {
+	t.Helper()
+	comment, _, _ := strings.Cut(text, "`default_nettype")
+	if h.Purpose == "" || h.Order == "" {
+		t.Error("header comment gives no purpose or no order")
+	}
+	values, err := h.Values(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range h.Params {
+		derived := regexp.MustCompile(`[A-Z]`).MatchString(p.Default) && p.Default[0] != '"'
+		if !derived && !regexp.MustCompile(`\b`+p.Name+`\b`).MatchString(comment) {
+			t.Errorf("header comment does not explain parameter %s", p.Name)
+		}
+	}
+	if v, err := h.Latency.Eval(values); err != nil || v < 0 {
+		t.Errorf("latency at the defaults: %d, %v", v, err)
+	}
+	if v, err := h.II.Eval(values); err != nil || v < 1 {
+		t.Errorf("ii at the defaults: %d, %v", v, err)
+	}
+	for _, p := range h.Ports {
+		if _, err := h.Width(p.Name, values); err != nil {
+			t.Errorf("port %s: %v", p.Name, err)
+		}
+	}
+}
+
+// TestLint reads every module at its defaults with all of Verilator's warnings, and elaborates it in Icarus.
+func TestLint(t *testing.T) {
+	tools.Need(t, "verilator", "iverilog")
+	for _, name := range rtl.Modules() {
+		t.Run(name, func(t *testing.T) {
+			files, err := rtl.Files(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := sim.Lint(t.Context(), tools.CacheDir(t), name, files); err != nil {
+				t.Error(err)
+			}
+			if err := sim.Elaborate(t.Context(), tools.CacheDir(t), name, files); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
