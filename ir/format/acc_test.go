@@ -112,6 +112,8 @@ func TestDotWindow(t *testing.T) {
 		{"far below", []int64{-64, 0, 64, 0}, []int64{0, 0}, []int64{0, 0}, acc, WindowSum{-1, false, 2}},
 		{"saturates at the end", ones, []int64{127 + 22, 127 + 22}, []int64{127, 127},
 			Fixed{W: 25, F: 0, Signed: true}, WindowSum{1<<24 - 1, false, 0}},
+		{"never wraps", ones, []int64{127 + 22, 127 + 22}, []int64{127, 127},
+			Fixed{W: 25, F: 0, Signed: true, Over: Wrap}, WindowSum{1<<24 - 1, false, 0}},
 		{"sticky", []int64{64, 64, -64, -64}, []int64{254, 127}, []int64{254, 127}, acc,
 			WindowSum{1<<47 - 1 - 2<<24, true, 0}},
 		{"NaN", ones, []int64{255, 127}, []int64{127, 127}, acc, WindowSum{2 << 24, true, 0}},

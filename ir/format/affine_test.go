@@ -72,6 +72,14 @@ func TestAffineDivF32(t *testing.T) {
 		if got := a.Encode(FromFloat32(x)); got != want {
 			t.Fatalf("%v of %v = %d, want %d", a, x, got, want)
 		}
+		// A quotient beyond 2^24 shows all bits of its float32 value in the code.
+		wide := a
+		wide.W, wide.Signed, wide.Zero = 32, true, 0
+		big53 := FromFloat64(float64(a.Scale) * float64(rapid.Int64Range(1<<25, 1<<30).Draw(t, "q")) * (1 + 0x1p-40))
+		wideQuo, _ := new(big.Rat).Quo(big53.Rat(), FromFloat32(a.Scale).Rat()).Float32()
+		if got := wide.Encode(big53); got != int64(wideQuo) {
+			t.Fatalf("%v of %v = %d, quotient %v", wide, big53, got, wideQuo)
+		}
 		v := FromFloat32(x).Add(FromInt(rapid.Int64Range(-3, 3).Draw(t, "off"), -120)) // no float32: the long way
 		quo, _ := new(big.Rat).Quo(v.Rat(), FromFloat32(a.Scale).Rat()).Float32()
 		if got := a.Encode(v); got != affineRef(a, FromFloat32(quo).Rat()) {

@@ -152,9 +152,23 @@ func TestRatSide(t *testing.T) {
 		}
 	})
 	one, zero, inf := FromInt(1, 0), Exact{}, Inf(false)
+	tiny := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Lsh(big.NewInt(1), 300))
+	if FromRat(tiny.Add(tiny, big.NewRat(1, 1))).Cmp(one) != 1 {
+		t.Error("what lies beyond 256 bits is lost")
+	}
 	if one.Quo(zero.Neg()) != Inf(true) || !zero.Quo(zero).IsNaN() || !inf.Quo(inf).IsNaN() ||
 		one.Quo(inf) != zero || inf.Quo(one.Neg()) != Inf(true) || !NaN().Quo(one).IsNaN() {
 		t.Error("quotients of special values")
+	}
+}
+
+// TestRoundToZero: a result of zero keeps the sign, as formats with a negative zero need.
+func TestRoundToZero(t *testing.T) {
+	if got := FromFloat64(-0.25).RoundTo(0, RoundEven); got != (Exact{}).Neg() {
+		t.Errorf("-1/4 became %v", got)
+	}
+	if got := FromFloat64(-0.75).RoundTo(0, RoundEven); got != FromInt(-1, 0) {
+		t.Errorf("-3/4 became %v", got)
 	}
 }
 

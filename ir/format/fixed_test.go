@@ -138,6 +138,17 @@ func TestRequantFar(t *testing.T) {
 	}
 }
 
+// TestWrapWide: the low bits of a wide format survive a left shift of nearly 64.
+func TestWrapWide(t *testing.T) {
+	f := Fixed{W: 64, Signed: true, Over: Wrap}
+	for n := range 66 {
+		want := int64(5) << n // 0 from 64 on
+		if a, b := f.Requant(5, n), f.RequantBig(big.NewInt(5), n); a != want || b != want {
+			t.Errorf("5 << %d = %x, %x", n, a, b)
+		}
+	}
+}
+
 func TestRequantQuo(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := Fixed{W: 16, F: 3, Signed: true, Round: rapid.SampledFrom(integerModes).Draw(t, "round")}

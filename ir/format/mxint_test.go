@@ -120,7 +120,7 @@ func TestMXIntDescription(t *testing.T) {
 // TestDotExact compares dot products of encoded vectors of any two formats with rational numbers.
 func TestDotExact(t *testing.T) {
 	texts := []string{"fixed(8,4)", "fixed(64,60)", "ufixed(63,0)", "int(8,z=3)*0.1", "uint(32,z=-7)*1e-5",
-		"mxint8", "mxint(30,5)", "fp32"}
+		"mxint8", "mxint(30,5)", "fp32", "fixed(50,44)", "uint(2,z=-4000000000)*1e-8"}
 	formats := []Format{e4m3, log4}
 	for _, s := range texts {
 		f, err := Parse(s)

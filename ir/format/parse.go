@@ -129,9 +129,9 @@ func (c *call) splitRest(i int) error {
 		depth, start := 0, i+1
 		for ; i < len(c.text); i++ {
 			switch ch := c.text[i]; {
-			case ch == '(' || ch == '[':
+			case ch == '(':
 				depth++
-			case ch == ')' || ch == ']':
+			case ch == ')':
 				depth--
 			case ch != ',' || depth != 1:
 				continue

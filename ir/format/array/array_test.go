@@ -108,7 +108,8 @@ func TestDot(t *testing.T) {
 	texts := []string{"fixed(8,4)", "mxint8", "mxint(6,5)", "uint(8,z=100)*0.25", "fp32"}
 	rapid.Check(t, func(rt *rapid.T) {
 		rows, n := rapid.IntRange(0, 3).Draw(rt, "rows"), rapid.IntRange(0, 40).Draw(rt, "n")
-		fa, fb := parse(t, rapid.SampledFrom(texts).Draw(rt, "fa")), parse(t, rapid.SampledFrom(texts).Draw(rt, "fb"))
+		fa := parse(t, rapid.SampledFrom(texts).Draw(rt, "fa"))
+		fb := parse(t, rapid.SampledFrom(texts).Draw(rt, "fb"))
 		draw := func(n int) []float64 {
 			out := make([]float64, n)
 			for i := range out {
