@@ -13,7 +13,7 @@ import (
 var integerModes = []Round{RoundEven, RoundAway, RoundUp, RoundDown, RoundHalfZero, RoundFloor, RoundCeil, RoundZero,
 	RoundOutward}
 
-// formula is the shift of docs/formats.md for n >= 1, written with integers of any size.
+// formula rounds v*2^-n, n >= 1, by adding a constant and shifting, as the hardware does.
 func formula(v *big.Int, n int, r Round) *big.Int {
 	pow := func(k int) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(k)) }
 	truth := func(b bool) *big.Int {

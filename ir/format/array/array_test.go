@@ -139,7 +139,8 @@ func TestDot(t *testing.T) {
 
 func TestSeeded(t *testing.T) {
 	x := slices.Repeat([]float64{0.3, -1.7, 0.01}, 200)
-	for _, text := range []string{"fixed(8,2,round=stochastic)", "int(8,round=stochastic)*0.3", "mxint(4,32,round=stochastic)"} {
+	texts := []string{"fixed(8,2,round=stochastic)", "int(8,round=stochastic)*0.3", "mxint(4,32,round=stochastic)"}
+	for _, text := range texts {
 		f := parse(t, text)
 		e, err := Encode(f, []int{len(x)}, x, 1)
 		again, _ := Encode(f, []int{len(x)}, x, 1)
