@@ -45,7 +45,8 @@ func TestDot(t *testing.T) {
 		{"outer", b.DotGeneral(wide(b.Reshape(xv, 105)), wide(b.Reshape(yv, 84)), hlo.Dot{}, hlo.I32), []int{105, 84},
 			func(a []int) int64 { return x[a[0]] * y[a[1]] }},
 		{"two axes", b.DotGeneral(wide(xv), wide(yv),
-			hlo.Dot{LhsContract: []int{2, 0}, RhsContract: []int{0, 1}}, hlo.I32), []int{5, 4}, func(a []int) int64 { return dot(0, a[0], a[1]) + dot(1, a[0], a[1]) + dot(2, a[0], a[1]) }},
+			hlo.Dot{LhsContract: []int{2, 0}, RhsContract: []int{0, 1}}, hlo.I32), []int{5, 4},
+			func(a []int) int64 { return dot(0, a[0], a[1]) + dot(1, a[0], a[1]) + dot(2, a[0], a[1]) }},
 	}, xa, ya)
 }
 

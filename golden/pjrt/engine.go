@@ -68,8 +68,7 @@ type Engine struct {
 	in     io.WriteCloser
 	out    io.ReadCloser
 	stderr *tail
-	exited chan struct{} // closed after Wait, waitErr set
-	wait   error
+	exited chan struct{} // closed after Wait
 
 	mu     sync.Mutex // one request at a time
 	seq    uint32
@@ -91,13 +90,13 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	e := &Engine{cfg: cfg, stderr: &tail{}, exited: make(chan struct{})}
 	e.cmd = exec.Command(cfg.Command[0], append(append([]string{}, cfg.Command[1:]...), cfg.Plugin)...)
 	e.cmd.Stderr = e.stderr
-	e.cmd.WaitDelay = time.Second // a grandchild may keep stderr open
+	e.cmd.WaitDelay = 500 * time.Millisecond // a grandchild may keep stderr open
 	in, out, err := e.spawn()
 	if err != nil {
 		return nil, diag.New(CodeWorker, cfg.Command[0], "the PJRT worker does not start: %v", err)
 	}
 	go func() {
-		e.wait = e.cmd.Wait()
+		e.cmd.Wait()                        // ProcessState has the verdict
 		late := time.Now().Add(time.Second) // what the child wrote is read; a grandchild cannot hold the pipes open
 		in.SetWriteDeadline(late)
 		out.SetReadDeadline(late)
@@ -253,11 +252,7 @@ func (e *Engine) explain(ctx context.Context, k kind, err error, timedOut bool) 
 	case timedOut:
 		d = diag.New(CodeWorker, e.cfg.Plugin, "the PJRT worker did not answer within %v while %s", e.cfg.Timeout, what)
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrDeadlineExceeded):
-		state := "ended"
-		if e.wait != nil {
-			state = e.wait.Error()
-		}
-		d = diag.New(CodeWorker, e.cfg.Plugin, "the PJRT worker ended while %s (%s)", what, state)
+		d = diag.New(CodeWorker, e.cfg.Plugin, "the PJRT worker ended while %s (%v)", what, e.cmd.ProcessState)
 	default:
 		d = diag.New(CodeWorker, e.cfg.Plugin, "the PJRT worker sent garbage while %s: %v", what, err)
 	}

@@ -4,5 +4,21 @@ package pjrt
 
 import "io"
 
-// ServeBare is Worker without XLA_FLAGS.
-func ServeBare(in io.Reader, out io.Writer, plugin string) error { return serve(in, out, plugin) }
+// Pid is the process id of the child.
+func (e *Engine) Pid() int { return e.cmd.Process.Pid }
+
+// Reply reads one request and answers it with a frame of the given kind and payload; skew is added to its number.
+func Reply(in io.Reader, out io.Writer, fail bool, skew uint32, payload ...[]byte) error {
+	f, err := readFrame(in)
+	if err != nil {
+		return err
+	}
+	k := kindOK
+	if fail {
+		k = kindFail
+	}
+	return writeFrame(out, k, f.seq+skew, payload...)
+}
+
+// HelloPayload is the reply of a worker that has started.
+func HelloPayload() []byte { return appendText(appendText(make([]byte, 8), "fake"), "0") }

@@ -5,6 +5,8 @@ package pjrt
 import (
 	"context"
 	"encoding/binary"
+	"strconv"
+	"strings"
 
 	"lathe/golden/hlo"
 	"lathe/internal/diag"
@@ -15,6 +17,8 @@ type Program struct {
 	e       *Engine
 	id      uint32
 	results int
+	args    []hlo.Type // of the text's function_type; nil if it has none
+	bound   int        // how many of the last arguments are bound
 }
 
 // Compile compiles a StableHLO module in text form (function "main"). What the compiler refuses is L0804.
@@ -26,21 +30,32 @@ func (e *Engine) Compile(ctx context.Context, text string) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{e, c.u32(), int(c.u32())}
+	p := &Program{e: e, id: c.u32(), results: int(c.u32()), args: signature(text)}
 	return p, e.reply(c)
 }
 
 // Bind leaves arrays on the device as the last arguments of every later Run, in place of those of an earlier Bind.
 func (p *Program) Bind(ctx context.Context, weights []hlo.Array) error {
+	if err := p.match(weights, len(p.args)-len(weights)); err != nil {
+		return err
+	}
 	c, err := p.send(ctx, kindBind, weights)
 	if err != nil {
 		return err
 	}
+	p.bound = len(weights)
 	return p.e.reply(c)
 }
 
 // Run executes the program with args in front of the bound arrays and returns its results in order.
 func (p *Program) Run(ctx context.Context, args []hlo.Array) ([]hlo.Array, error) {
+	if p.args != nil && len(args)+p.bound != len(p.args) {
+		return nil, diag.New(CodeRun, "", "%d arguments and %d bound ones for a program of %d",
+			len(args), p.bound, len(p.args))
+	}
+	if err := p.match(args, 0); err != nil {
+		return nil, err
+	}
 	c, err := p.send(ctx, kindRun, args)
 	if err != nil {
 		return nil, err
@@ -50,6 +65,23 @@ func (p *Program) Run(ctx context.Context, args []hlo.Array) ([]hlo.Array, error
 		return nil, diag.New(CodeWorker, p.e.cfg.Plugin, "%d results instead of %d", len(out), p.results)
 	}
 	return out, p.e.reply(c)
+}
+
+// match compares arrays with the arguments from position at on: the plugin itself looks at sizes only, and would read
+// an f32 array as i32.
+func (p *Program) match(arrays []hlo.Array, at int) error {
+	if p.args == nil {
+		return nil
+	}
+	if at < 0 {
+		return diag.New(CodeRun, "", "%d arrays for a program of %d arguments", len(arrays), len(p.args))
+	}
+	for i, a := range arrays {
+		if want := p.args[at+i]; !a.Type.Equal(want) {
+			return diag.New(CodeRun, "", "argument %d is %s, the program takes %s", at+i, a.Type, want)
+		}
+	}
+	return nil
 }
 
 // Drop frees the program and its bound arrays in the child.
@@ -68,6 +100,35 @@ func (p *Program) send(ctx context.Context, k kind, arrays []hlo.Array) (*cursor
 	}
 	head := binary.LittleEndian.AppendUint32(nil, p.id)
 	return p.e.request(ctx, k, append([][]byte{head}, parts...)...)
+}
+
+// signature reads the argument types from the first function_type of a program in generic form, as hlo prints it; nil
+// where it finds none, or types that hlo does not know.
+func signature(text string) []hlo.Type {
+	_, rest, ok := strings.Cut(text, "function_type = (")
+	if !ok {
+		return nil
+	}
+	list, _, _ := strings.Cut(rest, ")")
+	types := []hlo.Type{}
+	for item := range strings.SplitSeq(list, ", ") {
+		if item == "" {
+			continue
+		}
+		body, ok := strings.CutPrefix(strings.TrimSuffix(item, ">"), "tensor<")
+		fields := strings.Split(body, "x")
+		t := hlo.Type{DType: hlo.DType(fields[len(fields)-1])}
+		for _, f := range fields[:len(fields)-1] {
+			d, err := strconv.Atoi(f)
+			ok = ok && err == nil
+			t.Dims = append(t.Dims, d)
+		}
+		if !ok || t.Check() != "" {
+			return nil
+		}
+		types = append(types, t)
+	}
+	return types
 }
 
 // reply demands that a reply was read to its end.

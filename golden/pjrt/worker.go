@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/gomlx/gopjrt/pjrt"
@@ -33,12 +32,6 @@ func Worker(in io.Reader, out io.Writer, plugin string) error {
 	if err := os.Setenv("XLA_FLAGS", xlaFlags); err != nil {
 		return diag.New(CodeWorker, plugin, "XLA_FLAGS cannot be set: %v", err)
 	}
-	return serve(in, out, plugin)
-}
-
-// serve is Worker in the environment as it is.
-func serve(in io.Reader, out io.Writer, plugin string) error {
-	debug.SetTraceback("none") // an abort inside the plugin shall not bury its message under Go's registers
 	if f, ok := out.(*os.File); ok && f.Fd() == 1 {
 		fd, err := syscall.Dup(1)
 		if err == nil {
