@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"strconv"
+	"strings"
+
+	"lathe/internal/diag"
+)
+
+// label is the readable name of a node: the path of the module that it comes from where the exporter recorded one
+// ("conv1", "layer1.0.bn2"), else the name of the node or of its first result.
+func (n *node) label() string {
+	if path := n.modulePath(); path != "" {
+		return path
+	}
+	if strings.HasPrefix(n.name, "/") {
+		return legacyPath(n.name)
+	}
+	if n.name != "" {
+		return n.name
+	}
+	for _, o := range n.out {
+		if o != "" {
+			return o
+		}
+	}
+	return strings.ToLower(n.op)
+}
+
+// modulePath reads the metadata of PyTorch's exporter. The scopes run from the model to the traced function:
+// [”, 'layer1', 'layer1.0', 'conv2d']; the classes have the same length.
+func (n *node) modulePath() string {
+	scopes, classes := pythonList(n.scopes), pythonList(n.classes)
+	if len(scopes) == 0 {
+		scopes, classes = namespace(string(n.namespace))
+	}
+	if len(scopes) < 2 || strings.HasPrefix(scopes[0], "_empty_") {
+		return ""
+	}
+	path, function := scopes[len(scopes)-2], scopes[len(scopes)-1]
+	if path == "" {
+		return function
+	}
+	if len(classes) == len(scopes) && !strings.HasPrefix(classes[len(classes)-2], "torch.nn.modules.") {
+		return path + "." + function // a function that a module of the user calls
+	}
+	return path
+}
+
+// namespace reads "name: class/name: class".
+func namespace(text string) (scopes, classes []string) {
+	for _, part := range strings.Split(text, "/") {
+		scope, class, ok := strings.Cut(part, ": ")
+		if !ok {
+			return nil, nil
+		}
+		scopes, classes = append(scopes, scope), append(classes, class)
+	}
+	return scopes, classes
+}
+
+// pythonList reads the text of a Python list of plain strings; nil if it is something else.
+func pythonList(text []byte) []string {
+	s := string(text)
+	if len(s) < 2 || len(s) > maxName || s[0] != '[' || s[len(s)-1] != ']' {
+		return nil
+	}
+	parts := strings.Split(s[1:len(s)-1], ", ")
+	for i, p := range parts {
+		if len(p) < 2 || p[0] != p[len(p)-1] || p[0] != '\'' && p[0] != '"' {
+			return nil
+		}
+		parts[i] = p[1 : len(p)-1]
+	}
+	return parts
+}
+
+// legacyPath turns the node names of PyTorch's older exporter into module paths: "/conv1/Conv" is conv1,
+// "/layer1/layer1.0/conv1/Conv" is layer1.0.conv1, and "/Relu_1", which belongs to no module, is relu_1.
+func legacyPath(name string) string {
+	parts := strings.Split(strings.TrimPrefix(name, "/"), "/")
+	if len(parts) == 1 {
+		return strings.ToLower(parts[0])
+	}
+	path := ""
+	for i, p := range parts[:len(parts)-1] {
+		if i+2 < len(parts) && strings.HasPrefix(parts[i+1], p+".") {
+			continue // the next part repeats this one
+		}
+		if path != "" {
+			path += "."
+		}
+		path += p
+	}
+	return path
+}
+
+// namer hands out names once; it holds the last number that was appended to each.
+type namer map[string]int
+
+// take returns the first free one of base, base.alt, base_2, base_3, ...
+func (t namer) take(base, alt string) string {
+	if base == "" {
+		base = alt
+	}
+	name := base
+	if t[name] > 0 && alt != "" {
+		name = base + "." + alt
+	}
+	for t[name] > 0 {
+		t[base]++
+		name = base + "_" + strconv.Itoa(t[base])
+	}
+	t[name] = 1
+	return name
+}
+
+// nearest suggests a name; names of machine-made length are left out, because comparing them is slow.
+func nearest(name string, candidates []string) string {
+	const long, many = 64, 5000
+	if len(name) > long {
+		return ""
+	}
+	short := make([]string, 0, min(len(candidates), many))
+	for _, c := range candidates {
+		if len(c) <= long && len(short) < many {
+			short = append(short, c)
+		}
+	}
+	return diag.Nearest(name, short)
+}
+
+// maxShown bounds names in messages.
+const maxShown = 100
+
+// quote prints a name of the file in bounded length.
+func quote(name string) string {
+	if len(name) > maxShown {
+		name = name[:maxShown] + "..."
+	}
+	return strconv.Quote(name)
+}
+
+// clip is quote without the quotation marks.
+func clip(name string) string {
+	q := quote(name)
+	return q[1 : len(q)-1]
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"lathe/frontend/source"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// spatial is the number of spatial axes of input 0, 1 or 2; it fails for anything else.
+func (c *call) spatial() int {
+	rank := len(c.shape(0))
+	switch {
+	case rank > 4:
+		c.fail(source.CodeSpatial, "has %d spatial axes (%s); one or two are supported", rank-2, ir.ShapeString(c.shape(0)))
+	case rank < 3:
+		c.fail(source.CodeShape, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(c.shape(0)))
+	}
+	return rank - 2
+}
+
+// window reads the attributes that Conv and the pools share. Kernel comes from kernel_shape, or from the weights.
+func (c *call) window(kernel []int) op.Window {
+	rank := c.spatial()
+	w := op.Window{Kernel: c.ints("kernel_shape"), Strides: c.ints("strides"), Dilations: c.ints("dilations")}
+	if !c.hasAttr("kernel_shape") {
+		w.Kernel = kernel
+	}
+	ones := func(name string, v []int) []int {
+		if c.err == nil && !c.hasAttr(name) {
+			for range rank {
+				v = append(v, 1)
+			}
+		}
+		return v
+	}
+	w.Strides, w.Dilations = ones("strides", w.Strides), ones("dilations", w.Dilations)
+	w.CeilMode = c.int("ceil_mode", 0) != 0
+	for _, list := range [][]int{w.Kernel, w.Strides, w.Dilations} {
+		if c.err == nil && len(list) != rank {
+			c.fail(source.CodeAttr, "kernel_shape %v, strides %v and dilations %v do not fit %d spatial axes", w.Kernel,
+				w.Strides, w.Dilations, rank)
+		}
+		for _, v := range list {
+			if v < 1 {
+				c.fail(source.CodeAttr, "kernel_shape %v, strides %v and dilations %v must be positive", w.Kernel, w.Strides,
+					w.Dilations)
+			}
+		}
+	}
+	if c.err == nil {
+		w.Pads = c.pads(&w)
+	}
+	return w
+}
+
+// pads reads pads or computes them from auto_pad. SAME keeps ceil(in/stride) windows; the odd element of padding stands
+// at the end (UPPER) or at the beginning (LOWER). ONNX operator Conv.
+func (c *call) pads(w *op.Window) []int {
+	rank := len(w.Kernel)
+	auto := c.string("auto_pad", "NOTSET")
+	pads := make([]int, 2*rank)
+	switch auto {
+	case "NOTSET", "":
+		if !c.hasAttr("pads") {
+			return pads
+		}
+		pads = c.ints("pads")
+		if c.err == nil && len(pads) != 2*rank {
+			c.fail(source.CodeAttr, "pads %v do not fit %d spatial axes", pads, rank)
+		}
+		for _, p := range pads {
+			if p < 0 {
+				c.fail(source.CodeForm, "pads %v: negative pads, which crop, are not supported", pads)
+			}
+		}
+	case "VALID":
+	case "SAME_UPPER", "SAME_LOWER":
+		for i, in := range c.shape(0)[2:] {
+			windows := (in + w.Strides[i] - 1) / w.Strides[i]
+			total := max((windows-1)*w.Strides[i]+(w.Kernel[i]-1)*w.Dilations[i]+1-in, 0)
+			if total > maxAttr {
+				c.fail(source.CodeLimit, "auto_pad asks for %d elements of padding, the limit is %d", total, maxAttr)
+			}
+			pads[i], pads[i+rank] = total/2, total-total/2
+			if auto == "SAME_LOWER" {
+				pads[i], pads[i+rank] = pads[i+rank], pads[i]
+			}
+		}
+	default:
+		c.fail(source.CodeAttr, "auto_pad is %s; it may be NOTSET, SAME_UPPER, SAME_LOWER or VALID", quote(auto))
+	}
+	return pads
+}
+
+func convertConv(c *call) {
+	c.spatial()
+	var kernel []int
+	if w := c.shape(1); len(w) > 2 {
+		kernel = w[2:]
+	}
+	a := &op.ConvAttrs{Window: c.window(kernel)}
+	group := c.int("group", 1)
+	if group < 1 || group > maxAttr {
+		c.fail(source.CodeAttr, "group is %d", group)
+	}
+	a.Groups = int(group)
+	args := []*ir.Node{c.data(0), c.weight(1, "the weights")}
+	if c.has(2) {
+		args = append(args, c.weight(2, "the biases"))
+	}
+	c.result(c.emit("", op.Conv, a, args...))
+}
+
+func convertBatchNorm(c *call) {
+	if c.int("training_mode", 0) != 0 {
+		c.fail(source.CodeForm, "is in training mode").WithHint("export the model after model.eval()")
+	}
+	if c.int("spatial", 1) != 1 {
+		c.fail(source.CodeForm, "spatial=0, statistics for each element, is not supported")
+	}
+	if len(c.shape(0)) < 2 {
+		c.fail(source.CodeShape, "needs batch and channels, its input is %s", ir.ShapeString(c.shape(0)))
+	}
+	args := []*ir.Node{c.data(0)}
+	for i, what := range [...]string{"the scales", "the biases", "the means", "the variances"} {
+		args = append(args, c.weight(i+1, what))
+	}
+	c.result(c.emit("", op.BatchNorm, &op.BatchNormAttrs{Epsilon: c.float("epsilon", 1e-5), Axis: 1}, args...))
+}
+
+// fullWindows refuses windows that lie in the padding alone: they have no maximum and no mean.
+func (c *call) fullWindows(w *op.Window) {
+	for i, k := range w.Kernel {
+		if c.err != nil {
+			return
+		}
+		in, s, d := c.shape(0)[2+i], w.Strides[i], w.Dilations[i]
+		before, span := w.Pads[i], in+w.Pads[i]+w.Pads[i+len(w.Kernel)]-(k-1)*d-1
+		// The first window reaches the image with element ceil(before/d), at a position below d.
+		if before > 0 && ((before+d-1)/d >= k || d > in) {
+			c.fail(source.CodeForm, "pads %v: a window lies in the padding alone", w.Pads)
+			return
+		}
+		last := span / s * s // the last window that ceil_mode does not add; it holds its own start
+		if last-before >= in {
+			c.fail(source.CodeForm, "pads %v: a window lies in the padding alone", w.Pads)
+		}
+	}
+}
+
+func convertMaxPool(c *call) {
+	w := c.window(nil)
+	c.fullWindows(&w)
+	c.result(c.emit("", op.MaxPool, &w, c.data(0)))
+}
+
+// convertAvgPool: a window that ceil_mode lets run past the padding divides by less than the kernel when padding
+// counts, which the graph's operation does not do.
+func convertAvgPool(c *call) {
+	a := &op.AvgAttrs{Window: c.window(nil), IncludePad: c.int("count_include_pad", 0) != 0}
+	c.fullWindows(&a.Window)
+	for i, k := range a.Kernel {
+		if c.err != nil {
+			return
+		}
+		span := c.shape(0)[2+i] + a.Pads[i] + a.Pads[i+len(a.Kernel)] - (k-1)*a.Dilations[i] - 1
+		if rest := span % a.Strides[i]; a.IncludePad && a.CeilMode && rest != 0 &&
+			span-rest+a.Strides[i] < c.shape(0)[2+i]+a.Pads[i] {
+			c.fail(source.CodeForm, "count_include_pad with a window that ceil_mode lets run past the padding is not supported")
+		}
+	}
+	c.result(c.emit("", op.AvgPool, a, c.data(0)))
+}
+
+func convertGlobalAvg(c *call) {
+	c.spatial()
+	c.result(c.emit("", op.GlobalAvgPool, &op.GlobalAttrs{}, c.data(0)))
+}
+
+// convertGlobalMax is a maximum pool whose window is the image.
+func convertGlobalMax(c *call) {
+	c.spatial()
+	w := op.Window{Kernel: append([]int(nil), c.shape(0)[min(2, len(c.shape(0))):]...)}
+	w.Pads = make([]int, 2*len(w.Kernel))
+	for range w.Kernel {
+		w.Strides, w.Dilations = append(w.Strides, 1), append(w.Dilations, 1)
+	}
+	c.result(c.emit("", op.MaxPool, &w, c.data(0)))
+}
+
+// convertReduceMean supports the mean over all spatial axes. The axes are an attribute up to opset 17, then input 1.
+func convertReduceMean(c *call) {
+	var axes []int64
+	switch a := c.attr("axes", kindInts); {
+	case c.has(1):
+		axes = c.list(1, "axes")
+	case a != nil && c.opset < 18:
+		axes = a.ints
+	}
+	rank := c.spatial()
+	over := map[int]bool{}
+	for _, a := range axes {
+		over[c.axis(a, rank+2, 0)] = true
+	}
+	if len(over) != rank || over[0] || over[1] {
+		c.fail(source.CodeForm, "takes the mean over the axes %v of %s; all spatial axes together are supported", axes,
+			ir.ShapeString(c.shape(0)))
+	}
+	if c.int("keepdims", 1) != 0 {
+		c.result(c.emit("", op.GlobalAvgPool, &op.GlobalAttrs{}, c.data(0)))
+		return
+	}
+	n := c.emit("pool", op.GlobalAvgPool, &op.GlobalAttrs{}, c.data(0))
+	if n == nil {
+		return
+	}
+	c.result(c.emit("", op.Reshape, &op.ReshapeAttrs{Shape: append([]int(nil), n.Type.Shape[:2]...)}, n))
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package source opens model files for the importers and holds what all importers share: options and error codes.
+package source
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/edsrzf/mmap-go"
+
+	"lathe/internal/diag"
+)
+
+// Options bind what a model leaves open.
+type Options struct {
+	// Dims gives sizes to symbolic dimensions by name; a symbolic first axis is 1 by default.
+	Dims map[string]int
+	// Shapes gives whole shapes to inputs by name; they must agree with the dimensions that the model fixes.
+	Shapes map[string][]int
+}
+
+// File is a model file in memory. Data is a read-only mapping that lives as long as the process, because graphs keep
+// views of it.
+type File struct {
+	// Path is as given; Base is its last element, for messages.
+	Path, Base string
+	Data       []byte
+}
+
+// Open maps a regular file.
+func Open(path string) (*File, error) {
+	file := &File{Path: path, Base: filepath.Base(path)}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, diag.New(CodeOpen, path, "is no regular file")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, openError(path, err)
+	}
+	defer f.Close()
+	file.Data, err = Map(f)
+	if err != nil {
+		return nil, diag.At(err, CodeOpen, path)
+	}
+	return file, nil
+}
+
+// Map maps an open file, which may be closed afterwards. An empty file gives no bytes.
+func Map(f *os.File) ([]byte, error) {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, openError("", err)
+	case !info.Mode().IsRegular():
+		return nil, diag.New(CodeOpen, "", "is no regular file")
+	case info.Size() == 0:
+		return nil, nil
+	}
+	data, err := mmap.Map(f, mmap.RDONLY, 0)
+	if err != nil {
+		return nil, openError("", err)
+	}
+	return data, nil
+}
+
+// openError is an error about a file that cannot be opened.
+func openError(path string, err error) *diag.Error {
+	return diag.New(CodeOpen, path, "cannot be opened: %v", Reason(err))
+}
+
+// Reason drops the path that messages of the operating system repeat.
+func Reason(err error) error {
+	var pe *fs.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// looks are files that users mistake for models.
+var looks = [...]struct{ prefix, what, hint string }{
+	{"version https://git-lfs", "a Git LFS pointer", "fetch the file itself: git lfs pull"},
+	{"<!DOCTYPE", "a web page", "download the file itself"},
+	{"<!doctype", "a web page", "download the file itself"},
+	{"<html", "a web page", "download the file itself"},
+	{"\x80\x02", "a Python pickle", "export the model to ONNX first"},
+	{"\x80\x03", "a Python pickle", "export the model to ONNX first"},
+	{"\x80\x04", "a Python pickle", "export the model to ONNX first"},
+	{"\x89HDF\r\n", "an HDF5 file", "export the model to ONNX first"},
+	{"\x93NUMPY", "a NumPy array", ""},
+	{"PK\x03\x04", "a zip archive", ""},
+	{"\x1f\x8b", "gzip-compressed data", "unpack it first"},
+	{"lathe ", "a saved Lathe graph", "name it .lathe"},
+}
+
+// LooksLike names what data are in words, with a hint, if they are one of the usual mistakes; else "".
+func LooksLike(data []byte) (what, hint string) {
+	for _, l := range looks {
+		if bytes.HasPrefix(data, []byte(l.prefix)) {
+			return l.what, l.hint
+		}
+	}
+	return "", ""
+}
