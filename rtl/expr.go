@@ -13,9 +13,9 @@ import (
 	"lathe/internal/diag"
 )
 
-// Expr is an integer expression in a module's parameters: + - * / % << >> (division truncates), comparisons, && and ||
-// (1 or 0), a ? b : c, parentheses, clog2(x), min(...), max(...). It is what header comments state latencies with and what ports are
-// as wide as; "$clog2" is read as "clog2".
+// Expr is an integer expression in a module's parameters: + - * / % << >> (division truncates), comparisons, && and
+// || (1 or 0), a ? b : c, parentheses, clog2(x), min(...), max(...). It is what header comments state latencies with
+// and what ports are as wide as; "$clog2" is read as "clog2".
 type Expr struct {
 	text string
 	tree ast.Expr
@@ -79,8 +79,8 @@ func outside(text, chars string, from int) int {
 // String returns the text of the expression.
 func (e Expr) String() string { return e.text }
 
-// Eval computes the expression with the given parameter values. Error L0603 for an unknown name, a division by zero or a
-// construct outside the language.
+// Eval computes the expression with the given parameter values. Error L0603 for an unknown name, a division by zero
+// or a construct outside the language.
 func (e Expr) Eval(params map[string]int) (int, error) {
 	if e.tree == nil {
 		return 0, diag.New("L0603", "", "no expression given")

@@ -49,7 +49,8 @@ func TestExprErrors(t *testing.T) {
 			t.Errorf("%q parses: %v", text, err)
 		}
 	}
-	for _, text := range []string{"M", "N/(N-N)", "N % 0", "sqrt(N)", "max()", "N.x", "\"a\"", "1.5", "^N", "N & 1", "1 << 63"} {
+	for _, text := range []string{"M", "N/(N-N)", "N % 0", "sqrt(N)", "max()", "N.x", "\"a\"", "1.5", "^N", "N & 1",
+		"1 << 63"} {
 		e, err := ParseExpr(text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)

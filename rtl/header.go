@@ -23,8 +23,8 @@ type Header struct {
 	Deps    []string
 }
 
-// ParamDecl is a declared parameter. Default is its text; it may use parameters declared before it. A local one cannot be
-// set.
+// ParamDecl is a declared parameter. Default is its text; it may use parameters declared before it. A local one
+// cannot be set.
 type ParamDecl struct {
 	Name    string
 	Default string
@@ -38,9 +38,9 @@ type PortDecl struct {
 	Msb    string
 }
 
-// Values returns the integer value of every parameter that has one: set, completed by the declared defaults. Parameters
-// whose value is no integer (file names, wide literals) are left out. Error L0604 if set names a parameter that the module
-// does not have.
+// Values returns the integer value of every parameter that has one: set, completed by the declared defaults.
+// Parameters whose value is no integer (file names, wide literals) are left out. Error L0604 if set names a parameter
+// that the module does not have.
 func (h *Header) Values(set []Param) (map[string]int, error) {
 	given := map[string]string{}
 	for _, p := range set {

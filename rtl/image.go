@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Image is the contents of a memory: Words[i], each taken modulo 2^Width (so signed codes may be given as they are), at
-// address i. Param names the parameter that takes the file name; the checksum goes to Param+"_SUM". Suffix tells the files
-// of one instance apart; empty means "_" and the parameter's name in lower case.
+// Image is the contents of a memory: Words[i], each taken modulo 2^Width (so signed codes may be given as they are),
+// at address i. Param names the parameter that takes the file name; the checksum goes to Param+"_SUM". Suffix tells
+// the files of one instance apart; empty means "_" and the parameter's name in lower case.
 type Image struct {
 	Param  string
 	Suffix string

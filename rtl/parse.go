@@ -10,13 +10,18 @@ import (
 	"lathe/internal/diag"
 )
 
-// The reader knows the house style only: one module a file, ANSI header, one declaration a line or several separated by
-// commas, ranges [msb:0], every port with its own direction. A test reads every file of the library with it.
+const (
+	typeRE = `(?:integer\s+|int\s+|bit\s+|logic\s+|signed\s+|\[[^\]]*\]\s*)*`
+	netRE  = `(?:(?:wire|reg|logic|var|signed)\b\s*)*`
+)
+
+// The reader knows the house style only: one module a file, ANSI header, one declaration a line or several separated
+// by commas, ranges [msb:0], every port with its own direction. A test reads every file of the library with it.
 var (
 	commentRE  = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
 	moduleRE   = regexp.MustCompile(`(?s)\bmodule\s+(\w+)\s*(#\s*\()?`)
-	paramRE    = regexp.MustCompile(`^(?:(parameter|localparam)\s+)?(?:integer\s+|int\s+|bit\s+|logic\s+|signed\s+|\[[^\]]*\]\s*)*(\w+)\s*=\s*(.*)$`)
-	portRE     = regexp.MustCompile(`^(input|output)\s+(?:(?:wire|reg|logic|var|signed)\b\s*)*(?:\[(.*):\s*0\s*\])?\s*(\w+)$`)
+	paramRE    = regexp.MustCompile(`^(?:(parameter|localparam)\s+)?` + typeRE + `(\w+)\s*=\s*(.*)$`)
+	portRE     = regexp.MustCompile(`^(input|output)\s+` + netRE + `(?:\[(.*):\s*0\s*\])?\s*(\w+)$`)
 	timingRE   = regexp.MustCompile(`\blatency:\s*(.*?)\s*\bii:\s*(.*?)\s*\border:\s*(.*)`)
 	instanceRE = regexp.MustCompile(`\b(\w+)\s*(?:#\s*\(|\w+\s*\()`)
 )

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rtl holds the hand-written SystemVerilog library and reads from its text what Go must know of it: signature,
-// latency, initiation interval and dependencies of each module. Nothing about a module is listed twice.
+// Package rtl holds the hand-written SystemVerilog library and reads from its text what Go must know of it:
+// signature, latency, initiation interval and dependencies of each module. Nothing about a module is listed twice.
 package rtl
 
 import (
@@ -77,8 +77,8 @@ func Modules() []string {
 	return names
 }
 
-// Lookup returns what the text of a library module says about it. Errors: L0601 for an unknown name, L0602 for a header
-// that cannot be read.
+// Lookup returns what the text of a library module says about it. Errors: L0601 for an unknown name, L0602 for a
+// header that cannot be read.
 func Lookup(module string) (*Header, error) {
 	found, ok := entries()[module]
 	if !ok {
@@ -91,8 +91,8 @@ func Lookup(module string) (*Header, error) {
 	return found.read(module)
 }
 
-// Files returns the sources of the named modules and of all that they instantiate, each once, a module after those that
-// it needs. The order depends only on the set of names. Errors as Lookup.
+// Files returns the sources of the named modules and of all that they instantiate, each once, a module after those
+// that it needs. The order depends only on the set of names. Errors as Lookup.
 func Files(modules ...string) ([]File, error) {
 	var files []File
 	seen := map[string]bool{}

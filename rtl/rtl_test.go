@@ -124,7 +124,8 @@ func TestFiles(t *testing.T) {
 	if diff := cmp.Diff(want, names("stream_widen", "stream_narrow", "stream_widen")); diff != "" {
 		t.Error(diff)
 	}
-	if _, err := Files("stream_skit"); diag.CodeOf(err) != "L0601" || !strings.Contains(err.Error(), "did you mean stream_skid?") {
+	_, err := Files("stream_skit")
+	if diag.CodeOf(err) != "L0601" || !strings.Contains(err.Error(), "did you mean stream_skid?") {
 		t.Errorf("err = %v", err)
 	}
 }

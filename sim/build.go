@@ -21,9 +21,9 @@ type Model struct {
 // Dir is the cache folder of the model: sources, memory images and the program.
 func (m *Model) Dir() string { return m.dir }
 
-// Build compiles the design, or finds it in the cache, whose key is everything that bears on the result: sources, images,
-// parameters, tool versions and flags. Errors: L0701 a tool is missing, L0702 Verilator refuses the design, L0703 the C++
-// compiler fails, L0708 the Spec is not usable.
+// Build compiles the design, or finds it in the cache, whose key is everything that bears on the result: sources,
+// images, parameters, tool versions and flags. Errors: L0701 a tool is missing, L0702 Verilator refuses the design,
+// L0703 the C++ compiler fails, L0708 the Spec is not usable.
 func Build(ctx context.Context, spec Spec) (*Model, error) {
 	if err := spec.check(); err != nil {
 		return nil, err

@@ -13,10 +13,11 @@ import (
 	"lathe/internal/diag"
 )
 
-// Icarus runs the design in Icarus Verilog, on a generated bench of its own, and returns the output streams. It is slow: a
-// second opinion on a few frames. Registers start unknown there, and an unknown bit that leaves is an error. Of the Input
-// it takes Streams, Frames, the beat counts, Seed, MaxIdle and the percentages of Idle and Back. Results are cached.
-// Errors: L0701 no iverilog, L0709 Icarus refuses the design, L0704 and L0705 as for Run, L0706 unknown bits.
+// Icarus runs the design in Icarus Verilog, on a generated bench of its own, and returns the output streams. It is
+// slow: a second opinion on a few frames. Registers start unknown there, and an unknown bit that leaves is an error.
+// Of the Input it takes Streams, Frames, the beat counts, Seed, MaxIdle and the percentages of Idle and Back. Results
+// are cached. Errors: L0701 no iverilog, L0709 Icarus refuses the design, L0704 and L0705 as for Run, L0706 unknown
+// bits.
 func Icarus(ctx context.Context, spec Spec, in Input) ([][]byte, error) {
 	spec.Taps = nil
 	if err := spec.check(); err != nil {

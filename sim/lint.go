@@ -37,8 +37,8 @@ var yosysFaults = []string{
 }
 
 // Yosys has the synthesizer read the design, with its parameters, up to the coarse netlist: L0709 if it refuses it or
-// makes latches, loops or undriven wires of it (checked before memories are folded: Yosys 0.23 leaves a half-dead register
-// behind where it drops constant bits of a ROM). The outcome is cached.
+// makes latches, loops or undriven wires of it (checked before memories are folded: Yosys 0.23 leaves a half-dead
+// register behind where it drops constant bits of a ROM). The outcome is cached.
 func Yosys(ctx context.Context, spec Spec) error {
 	spec.Taps = nil
 	if err := spec.check(); err != nil {

@@ -30,12 +30,13 @@ type Input struct {
 	// OutBeats are the beats of a frame per output port. The run ends when every frame has gone in and come out.
 	OutBeats []int
 	Seed     uint64
-	// Idle and Back are the stalls of the input and output ports; a single element stands for all, none for no stalls.
+	// Idle and Back are the stalls of the input and output ports; a single element stands for all, none for no
+	// stalls.
 	Idle, Back []Stall
 	// MaxIdle is the number of cycles without any transfer after which the run ends with L0704; 0 means one million.
 	MaxIdle int
-	// ResetAt asserts reset for ResetLen cycles (0: one) at that cycle; then all frames run again from the first and only
-	// those are reported. 0: no such reset.
+	// ResetAt asserts reset for ResetLen cycles (0: one) at that cycle; then all frames run again from the first and
+	// only those are reported. 0: no such reset.
 	ResetAt, ResetLen int
 	// Drain is the number of cycles that the run goes on after the last beat, to catch surplus ones.
 	Drain int
@@ -52,13 +53,13 @@ type Result struct {
 	Streams [][]byte // per output port
 	Taps    [][]byte // per tap, as many beats as passed
 	Cycles  int
-	// FirstIn[f] is the cycle of the first accepted beat of frame f over all inputs, FirstOut and LastOut those of the first
-	// and last delivered beat over all outputs. Cycle 0 is the first after reset.
+	// FirstIn[f] is the cycle of the first accepted beat of frame f over all inputs, FirstOut and LastOut those of
+	// the first and last delivered beat over all outputs. Cycle 0 is the first after reset.
 	FirstIn, FirstOut, LastOut []int
 	// LatencyCycles is FirstOut - FirstIn of frame 0.
 	LatencyCycles int
-	// IICycles is the mean distance of frames in the second half of the run, taken where a frame begins to leave; 0 for
-	// fewer than two frames.
+	// IICycles is the mean distance of frames in the second half of the run, taken where a frame begins to leave; 0
+	// for fewer than two frames.
 	IICycles float64
 	// In, Out and Tap count stalls and protocol errors per port.
 	In, Out, Tap []PortStats
@@ -108,8 +109,9 @@ func (s PortStats) check(top, port string) error {
 	return nil
 }
 
-// Run feeds the model. The same Input gives the same Result. Errors: L0704 nothing moves any more, L0705 the design itself
-// stopped the simulation (a wrong memory image, say), L0707 the simulation crashed, L0708 the Input does not fit.
+// Run feeds the model. The same Input gives the same Result. Errors: L0704 nothing moves any more, L0705 the design
+// itself stopped the simulation (a wrong memory image, say), L0707 the simulation crashed, L0708 the Input does not
+// fit.
 func (m *Model) Run(ctx context.Context, in Input) (*Result, error) {
 	request, err := m.request(in)
 	if err != nil {
@@ -160,6 +162,9 @@ func (m *Model) request(in Input) ([]byte, error) {
 		return bad("%d streams, %d and %d beat counts for %d inputs and %d outputs", len(in.Streams), len(in.InBeats),
 			len(in.OutBeats), len(s.In), len(s.Out))
 	}
+	if n, m := len(in.Idle), len(in.Back); n > 1 && n != len(s.In) || m > 1 && m != len(s.Out) {
+		return bad("%d and %d stall patterns for %d inputs and %d outputs", n, m, len(s.In), len(s.Out))
+	}
 	if in.FSTFile != "" && !s.Trace {
 		return bad("waveform asked of a model built without trace")
 	}
@@ -183,6 +188,11 @@ func (m *Model) request(in Input) ([]byte, error) {
 		strict = 1
 	}
 	put(int(in.Seed), in.Frames, maxIdle, resetAt, max(in.ResetLen, 1), in.Drain, strict, progress)
+	for _, beats := range append(append([]int{in.Frames}, in.InBeats...), in.OutBeats...) {
+		if beats < 1 {
+			return bad("%d frames of %v and %v beats: each must be positive", in.Frames, in.InBeats, in.OutBeats)
+		}
+	}
 	for i, p := range s.In {
 		if want := in.Frames * in.InBeats[i] * p.Bytes(); len(in.Streams[i]) != want {
 			return bad("input %s: %d bytes given, %d frames of %d beats are %d", p.Name, len(in.Streams[i]), in.Frames,

@@ -2,9 +2,9 @@
 
 // Package sim builds hardware designs with Verilator, runs them on streams of beats and reports what happened.
 //
-// A design is a module whose ports are valid/ready streams. Build compiles it, with a generated wrapper and one fixed C++
-// harness, into a program that is cached by content. Model.Run drives it: every input port idles and every output port
-// pushes back at random by seed. Lint, Icarus and Yosys are second opinions on the same Spec.
+// A design is a module whose ports are valid/ready streams. Build compiles it, with a generated wrapper and one fixed
+// C++ harness, into a program that is cached by content. Model.Run drives it: every input port idles and every output
+// port pushes back at random by seed. Lint, Icarus and Yosys are second opinions on the same Spec.
 //
 // A beat is ceil(Width/8) bytes, little-endian, lane 0 in the low bits; a stream is its beats one after the other.
 package sim
@@ -19,7 +19,8 @@ type File = rtl.File
 // Port is one stream of the design. Empty signal names are completed from Name: Name_data, Name_valid, Name_ready.
 // Last may stay empty: the port has no such flag.
 //
-// For a tap, Data, Valid and Ready may be hierarchical names inside the top ("conv1_out_data", "core.conv1_out_data").
+// For a tap, Data, Valid and Ready may be hierarchical names inside the top ("conv1_out_data",
+// "core.conv1_out_data").
 type Port struct {
 	Name  string
 	Data  string

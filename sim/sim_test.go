@@ -44,7 +44,8 @@ func TestRunSkid(t *testing.T) {
 		t.Fatal(err)
 	}
 	data := noise(1, spec.In[0], 600)
-	in := Input{Streams: [][]byte{data}, Frames: 100, InBeats: []int{6}, OutBeats: []int{6}, Seed: 3, Strict: true, Drain: 9}
+	in := Input{Streams: [][]byte{data}, Frames: 100, InBeats: []int{6}, OutBeats: []int{6}, Seed: 3, Strict: true,
+		Drain: 9}
 	plain, err := model.Run(t.Context(), in)
 	if err != nil {
 		t.Fatal(err)

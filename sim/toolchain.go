@@ -38,7 +38,9 @@ type toolchain struct {
 	include   string // folder of verilated.h
 }
 
-var findToolchain = sync.OnceValues(func() (*toolchain, error) {
+var findToolchain = sync.OnceValues(newToolchain)
+
+func newToolchain() (*toolchain, error) {
 	ask := func(name string, args ...string) (string, error) {
 		if _, err := exec.LookPath(name); err != nil {
 			return "", diag.New("L0701", "", "%s is not in PATH", name).
@@ -64,7 +66,7 @@ var findToolchain = sync.OnceValues(func() (*toolchain, error) {
 	}
 	t.include = filepath.Join(root, "include")
 	return &t, nil
-})
+}
 
 var versions sync.Map
 
@@ -88,8 +90,8 @@ func digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))[:32]
 }
 
-// runtime returns the folder with the compiled harness, Verilator's runtime (runtime.o) and a precompiled header (pch.h),
-// made at first use.
+// runtime returns the folder with the compiled harness, Verilator's runtime (runtime.o) and a precompiled header
+// (pch.h), made at first use.
 func (t *toolchain) runtime(ctx context.Context, cache string, trace bool) (string, error) {
 	sources := []string{"verilated.cpp", "verilated_threads.cpp"}
 	header := "#include \"verilated.h\"\n"
@@ -145,13 +147,14 @@ type toolError struct {
 
 func (e *toolError) Error() string { return e.name + ": " + e.firstError() }
 
-// firstError is the first line that speaks of an error, else the first line.
+// firstError is the first line that speaks of an error, else the first warning, else the first line.
 func (e *toolError) firstError() string {
 	lines := strings.Split(strings.TrimSpace(string(e.output)), "\n")
-	for _, line := range lines {
-		lower := strings.ToLower(line)
-		if strings.Contains(lower, "error") || strings.HasPrefix(line, "%Warning") {
-			return strings.TrimSpace(line)
+	for _, sign := range []string{"error", "warning"} {
+		for _, line := range lines {
+			if strings.Contains(strings.ToLower(line), sign) && !strings.Contains(line, "Exiting due to") {
+				return strings.TrimSpace(line)
+			}
 		}
 	}
 	if lines[0] == "" {
@@ -183,8 +186,8 @@ func tool(ctx context.Context, dir, code, name string, args ...string) error {
 	return &toolError{code: code, name: name, output: out.Bytes(), err: err}
 }
 
-// cached returns the folder cache/sim/name, which fill makes at first use in a folder of its own; several processes may
-// ask at once. A folder whose making failed is kept as failed-name, and the error names it.
+// cached returns the folder cache/sim/name, which fill makes at first use in a folder of its own; several processes
+// may ask at once. A folder whose making failed is kept as failed-name, and the error names it.
 func cached(ctx context.Context, cache, name string, fill func(dir string) error) (string, error) {
 	if cache == "" {
 		return "", diag.New("L0708", "", "no cache folder given")

@@ -7,9 +7,9 @@ import "math/big"
 // Beat is the payload of one transfer as an unsigned integer.
 type Beat = *big.Int
 
-// Pack makes a stream of beats with the given number of lanes of width bits each, lane 0 low, of codes that lie one after
-// the other, lanes innermost. Codes are taken modulo 2^width and sign-extended beyond 64 bits. len(codes) must be a
-// multiple of lanes.
+// Pack makes a stream of beats with the given number of lanes of width bits each, lane 0 low, of codes that lie one
+// after the other, lanes innermost. Codes are taken modulo 2^width and sign-extended beyond 64 bits. len(codes) must
+// be a multiple of lanes.
 func Pack(codes []int64, lanes, width int) []byte {
 	size := (lanes*width + 7) / 8
 	out := make([]byte, len(codes)/lanes*size)

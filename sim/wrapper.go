@@ -158,8 +158,8 @@ func (s *Spec) glue(generated []string) string {
 		if w.port.Last != "" {
 			last = "at(&top->" + w.id + "_last)"
 		}
-		fmt.Fprintf(&b, "    ports[%d] = {%q, '%c', %d, at(&top->%s_data), at(&top->%s_valid), at(&top->%s_ready), %s};\n",
-			i, w.port.Name, w.kind, w.port.Width, w.id, w.id, w.id, last)
+		fmt.Fprintf(&b, "    ports[%d] = {%q, '%c', %d, at(&top->%s_data), ", i, w.port.Name, w.kind, w.port.Width, w.id)
+		fmt.Fprintf(&b, "at(&top->%s_valid), at(&top->%s_ready), %s};\n", w.id, w.id, last)
 	}
 	if s.Trace {
 		b.WriteString("    if (*trace_file) { trace = new VerilatedFstC; top->trace(trace, 99); trace->open(trace_file); }\n")

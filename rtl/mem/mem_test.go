@@ -34,7 +34,8 @@ func romBench(im rtl.Image, style string) rtltest.Bench {
 	depth := len(im.Words)
 	return rtltest.Bench{
 		Module: "mem_rom",
-		Params: []rtl.Param{rtltest.P("WIDTH", im.Width), rtltest.P("DEPTH", depth), {Name: "STYLE", Value: `"` + style + `"`}},
+		Params: []rtl.Param{rtltest.P("WIDTH", im.Width), rtltest.P("DEPTH", depth),
+			{Name: "STYLE", Value: `"` + style + `"`}},
 		Images: []rtl.Image{im},
 		In:     []rtltest.Port{{Name: "addr"}},
 		Out:    []rtltest.Port{{Name: "data"}},

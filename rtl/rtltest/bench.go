@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package rtltest holds the bench that every module of the library runs through. A test is a table: parameter points and a
-// model in Go. The bench simulates each point without stalls and under the cross product of idle and back-pressure
-// patterns, compares every beat with the model, checks the stream rules, latency and initiation interval against the
-// header comment, resets in mid-stream, repeats a sample in Icarus, and has Yosys read the module.
+// Package rtltest holds the bench that every module of the library runs through. A test is a table: parameter points
+// and a model in Go. The bench simulates each point without stalls and under the cross product of idle and back-
+// pressure patterns, compares every beat with the model, checks the stream rules, latency and initiation interval
+// against the header comment, resets in mid-stream, repeats a sample in Icarus, and has Yosys read the module.
 //
 //	func TestSkid(t *testing.T) {
 //		rtltest.Sweep(t, "stream_skid", rtltest.Params{"WIDTH": {1, 8, 97}}, func(in []sim.Beat) []sim.Beat { return in })
@@ -43,7 +43,8 @@ type Port struct {
 	Width  int    // bits of a lane; 0: the port's width, read from the module, divided by Lanes
 	Signed bool   // how the codes of the lanes are to be read
 	Beats  int    // beats of a frame, inputs only; 0 means 1. Outputs have as many as the model returns
-	// Min and Max bound the codes that are tried, for inputs whose format has codes that never occur; both 0: all codes.
+	// Min and Max bound the codes that are tried, for inputs whose format has codes that never occur; both 0: all
+	// codes.
 	Min, Max int64
 }
 
@@ -54,15 +55,15 @@ type Bench struct {
 	Images []rtl.Image // bound to the module's parameters under the instance name "u"
 	// In and Out may be nil: then they are read from the module's ports, one lane each.
 	In, Out []Port
-	// Pipeline is a module without valid and ready: combinational, or of as many registers as its header's latency says,
-	// under the clock enable "en". Inputs and the one output are ports of the bare names.
+	// Pipeline is a module without valid and ready: combinational, or of as many registers as its header's latency
+	// says, under the clock enable "en". Inputs and the one output are ports of the bare names.
 	Pipeline bool
-	// Model computes one frame: in[port] holds the codes of the frame, beats in order, lanes innermost; so does the result.
-	// Exactly one of Model and BigModel is set. With Model, lanes have at most 63 bits unsigned, 64 signed.
+	// Model computes one frame: in[port] holds the codes of the frame, beats in order, lanes innermost; so does the
+	// result. Exactly one of Model and BigModel is set. With Model, lanes have at most 63 bits unsigned, 64 signed.
 	Model    func(in [][]int64) [][]int64
 	BigModel func(in [][]*big.Int) [][]*big.Int
-	// Gen makes the codes of a frame for an input port. nil: all minimum, all maximum, alternating, zero, one-hot, then
-	// random ones. Returning nil falls back to that for this frame and port.
+	// Gen makes the codes of a frame for an input port. nil: all minimum, all maximum, alternating, zero, one-hot,
+	// then random ones. Returning nil falls back to that for this frame and port.
 	Gen func(r *rand.Rand, port, frame int) []int64
 	// Frames is the number of frames in a run; 0: enough for some hundred beats, at least 8.
 	Frames int

@@ -5,6 +5,7 @@ package rtltest
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"lathe/rtl"
@@ -35,7 +36,7 @@ type checker struct {
 	model       *sim.Model
 	vectors     *vectors
 	latency, ii int
-	cycles      int // of the run without stalls
+	cycles      int // to the last beat of the run without stalls
 }
 
 func (b *Bench) prepare(ctx context.Context, cache string) (*checker, error) {
@@ -174,7 +175,7 @@ func (c *checker) plain(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.cycles = res.Cycles
+	c.cycles = slices.Max(res.LastOut)
 	if res.LatencyCycles != c.latency {
 		return fmt.Errorf("latency is %d cycles, the header says %d", res.LatencyCycles, c.latency)
 	}

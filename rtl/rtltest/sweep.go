@@ -15,8 +15,9 @@ import (
 // Params lists the values to try per parameter; their cross product is run.
 type Params map[string][]int
 
-// Sweep benches a module with one input and one output at every combination of parameters, on whole beats. A frame is one
-// input beat, or as many as the optional expression in the parameters says ("N"); model maps the beats of a frame.
+// Sweep benches a module with one input and one output at every combination of parameters, on whole beats. A frame is
+// one input beat, or as many as the optional expression in the parameters says ("N"); model maps the beats of a
+// frame.
 func Sweep(t *testing.T, module string, params Params, model func(in []sim.Beat) []sim.Beat, frame ...string) {
 	t.Helper()
 	SweepModel(t, module, params, func(_ map[string]int, in []sim.Beat) []sim.Beat { return model(in) }, frame...)

@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
-// Drives a Verilated model whose ports are valid/ready streams: one run a process. The request comes on standard input as
-// little-endian 64-bit words and byte strings, records leave on file descriptor 3: tag byte, port byte, 64-bit length,
-// payload. Standard output belongs to the design's own messages.
+// SPDX-License-Identifier: Apache-2.0 Drives a Verilated model whose ports are valid/ready streams: one run a
+// process. The request comes on standard input as little-endian 64-bit words and byte strings, records leave on file
+// descriptor 3: tag byte, port byte, 64-bit length, payload. Standard output belongs to the design's own messages.
 #include "harness.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -65,7 +65,7 @@ struct Port {
     uint64_t done = 0;
     bool showing = false;  // an input beat is on the wires
     bool held = false;     // last cycle: valid and not ready
-    uint64_t held_from = 0;
+    uint8_t valid_before = 0;
     Stall stall;
     Stats stats;
     std::vector<uint8_t> data, before;
@@ -145,7 +145,7 @@ void load_ports(Run& run) {
         if (all[i].kind == 'i') {
             if (length != port.total * port.bytes) exit(3);
             port.data.assign(request.begin() + long(at), request.begin() + long(at + length));
-            for (size_t b = port.bytes; b <= port.data.size() && port.bytes; b += port.bytes) port.data[b - 1] &= port.mask();
+            for (size_t b = port.bytes; b <= port.data.size(); b += port.bytes) port.data[b - 1] &= port.mask();
         }
         at += length;
         port.before.resize(port.bytes);
@@ -214,13 +214,14 @@ void Run::reset(uint64_t cycles) {
 
 // valid must not depend on ready, not even combinationally: with every ready turned over, all valids stay.
 void Run::probe() {
-    for (Port& port : ports) port.held_from = port.p->kind == 'o' ? *port.p->valid : 0;
+    for (Port& port : ports) port.valid_before = *port.p->valid;
     for (Port& port : ports)
         if (port.p->kind == 'o') *port.p->ready ^= 1;
     dut_eval();
     for (Port& port : ports) {
-        if (port.p->kind == 'o' && *port.p->valid != port.held_from && port.stats.comb == kNever) port.stats.comb = cycle;
-        if (port.p->kind == 'o') *port.p->ready ^= 1;
+        if (port.p->kind != 'o') continue;
+        if (*port.p->valid != port.valid_before && port.stats.comb == kNever) port.stats.comb = cycle;
+        *port.p->ready ^= 1;
     }
     dut_eval();
 }
@@ -313,7 +314,7 @@ void Run::go() {
             told = cycle;
             uint64_t frames_out = kNever;
             for (Port& port : ports)
-                if (port.p->kind == 'o' && port.per_frame && port.done / port.per_frame < frames_out) frames_out = port.done / port.per_frame;
+                if (port.p->kind == 'o') frames_out = std::min(frames_out, port.done / port.per_frame);
             record('P', 0, &frames_out, 8);
         }
     }

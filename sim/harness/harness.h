@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What the generated glue of a model offers to the harness. Payloads lie in memory little-endian, as Verilator keeps them.
+// SPDX-License-Identifier: Apache-2.0 What the generated glue of a model offers to the harness. Payloads lie in
+// memory little-endian, as Verilator keeps them.
 #pragma once
 #include <cstdint>
 
