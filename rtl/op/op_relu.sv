@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_relu: y = over(round(max(x, 0), SHIFT)), element by element.
+//   parameters  LANES              elements a beat
+//               IN_W, IN_SIGNED    bits of x, 1: two's complement
+//               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
+//               BEATS              beats of a frame
+//   latency: 1   ii: BEATS   order: as it comes
+`default_nettype none
+module op_relu #(
+    parameter integer LANES      = 4,
+    parameter integer IN_W       = 8,
+    parameter integer IN_SIGNED  = 1,
+    parameter integer SHIFT      = 0,
+    parameter integer OUT_W      = 8,
+    parameter integer OUT_SIGNED = 1,
+    parameter integer ROUND      = 0,
+    parameter integer OVER       = 0,
+    parameter integer BEATS      = 1
+) (
+    input  wire                   clk,
+    input  wire                   rst,
+    input  wire [ LANES*IN_W-1:0] in_data,
+    input  wire                   in_valid,
+    output wire                   in_ready,
+    output wire [LANES*OUT_W-1:0] out_data,
+    output wire                   out_valid,
+    input  wire                   out_ready
+);
+  generate
+    if (LANES < 1 || BEATS < 1) begin : g_bad
+      LANES_and_BEATS_must_be_at_least_1 u_bad ();
+    end
+  endgenerate
+
+  wire [LANES*OUT_W-1:0] y;
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_lane
+      wire [IN_W-1:0] x = in_data[IN_W*i+:IN_W];
+      wire [IN_W-1:0] positive = (IN_SIGNED != 0 && x[IN_W-1]) ? {IN_W{1'b0}} : x;
+      num_requant #(
+          .IN_W(IN_W),
+          .IN_SIGNED(IN_SIGNED),
+          .SHIFT(SHIFT),
+          .OUT_W(OUT_W),
+          .OUT_SIGNED(OUT_SIGNED),
+          .ROUND(ROUND),
+          .OVER(OVER)
+      ) u_cast (
+          .in (positive),
+          .out(y[OUT_W*i+:OUT_W])
+      );
+    end
+  endgenerate
+
+  stream_skid #(
+      .WIDTH(LANES * OUT_W)
+  ) u_out (
+      .clk(clk),
+      .rst(rst),
+      .in_data(y),
+      .in_valid(in_valid),
+      .in_ready(in_ready),
+      .out_data(out_data),
+      .out_valid(out_valid),
+      .out_ready(out_ready)
+  );
+endmodule
+`default_nettype wire
