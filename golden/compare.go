@@ -33,13 +33,15 @@ func (m *Mismatch) String() string {
 		}
 		index += fmt.Sprint(k)
 	}
-	return fmt.Sprintf("%s[%s] of sample %d: %s gives %d (%g), ref %d (%g)", m.Node, index, m.Sample, m.Engine, m.Got, m.GotV,
-		m.Want, m.WantV)
+	return fmt.Sprintf("%s[%s] of sample %d: %s gives %d (%g), ref %d (%g)", m.Node, index, m.Sample, m.Engine,
+		m.Got, m.GotV, m.Want, m.WantV)
 }
 
-// Compare counts the codes in which got differs from want and describes the first difference, which is nil where there is
-// none. nodes name the values of a sample in order. A missing value or a wrong length is an error, not a mismatch.
-func Compare(engine string, nodes []*ir.Node, want, got []ref.Sample) (compared, mismatches int, first *Mismatch, err error) {
+// Compare counts the codes in which got differs from want and describes the first difference, which is nil where
+// there is none. nodes name the values of a sample in order. A missing value or a wrong length is an error, not a
+// mismatch.
+func Compare(engine string, nodes []*ir.Node, want, got []ref.Sample) (compared, mismatches int, first *Mismatch,
+	err error) {
 	if len(want) != len(got) {
 		return 0, 0, nil, diag.New("L0820", engine, "%d samples came back, %d went in", len(got), len(want))
 	}

@@ -19,8 +19,8 @@ const (
 	batchElems = 1 << 22
 )
 
-// RunPJRT evaluates samples on a PJRT engine, several at once, and returns the values of the outputs (or, with trace, of
-// Traced nodes) of each sample. progress, if not nil, gets the number of samples done.
+// RunPJRT evaluates samples on a PJRT engine, several at once, and returns the values of the outputs (or, with trace,
+// of Traced nodes) of each sample. progress, if not nil, gets the number of samples done.
 func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sample, trace bool,
 	progress func(done int)) ([]ref.Sample, error) {
 	if len(samples) == 0 {

@@ -10,8 +10,8 @@ import (
 	"lathe/ir/op"
 )
 
-// Print prints a graph that computes samples samples at once. Its results are the graph outputs, in order, or with trace
-// every node that is neither input nor constant, in graph order (see Traced).
+// Print prints a graph that computes samples samples at once. Its results are the graph outputs, in order, or with
+// trace every node that is neither input nor constant, in graph order (see Traced).
 func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 	b := hlo.New("main")
 	b.Lead = 1

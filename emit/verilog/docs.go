@@ -62,25 +62,35 @@ func (b *builder) docs(o Options) error {
 	return nil
 }
 
+// The prose of README.md.
+const (
+	introduction = "# %s\n\nHardware made by lathe %s. `%s` (Verilog-2001) has AXI4-Stream ports; `%s` inside it has\n" +
+		"the bare streams. Clock `ap_clk`, synchronous reset `ap_rst_n`, active low. A transfer happens when TVALID and\n" +
+		"TREADY are both high at a rising edge; TVALID never waits for TREADY. TLAST marks the last beat of a sample; the\n" +
+		"design itself counts beats and ignores TLAST on its inputs. Memory images (`.mem`) must lie where the tool looks\n" +
+		"for them: next to the sources, by bare name. A wrong or missing image stops a simulation with an error.\n\n" +
+		"## Ports\n\n| port | value | shape | format | lanes a beat | beats a sample | TDATA bits |\n" +
+		"|---|---|---|---|---|---|---|\n"
+	packing = "\nElements travel in row-major order of the shape. Lane 0, the first element of a beat, is in the\n" +
+		"lowest bits; lanes are packed without gaps (`%s`: lane i in bits [%d*i +: %d]) and the beat is filled up to whole\n" +
+		"bytes with zeros above. `fixed(W,F)` is two's complement of W bits with value code*2^-F, `ufixed(W,F)` the\n" +
+		"same without sign; `int(W)` and `uint(W)` have F = 0.\n"
+	unitsHeading = "\n## Units\n\n" +
+		"| instance | module | node | format | in lanes | out lanes | cycles a sample | latency |\n" +
+		"|---|---|---|---|---|---|---|---|\n"
+)
+
 // readme explains ports and formats to the engineer who instantiates the design.
 func (b *builder) readme(o Options) string {
 	var s strings.Builder
 	d := b.design
-	fmt.Fprintf(&s, "# %s\n\nHardware made by lathe %s. `%s` (Verilog-2001) has AXI4-Stream ports; `%s` inside it has the\n"+
-		"bare streams. Clock `ap_clk`, synchronous reset `ap_rst_n`, active low. A transfer happens when TVALID and TREADY are\n"+
-		"both high at a rising edge; TVALID never waits for TREADY. TLAST marks the last beat of a sample; the design itself\n"+
-		"counts beats and ignores TLAST on its inputs. Memory images (`.mem`) must lie where the tool looks for them: next to\n"+
-		"the sources, by bare name. A wrong or missing image stops a simulation with an error.\n\n", d.Name, o.Version, d.Top, d.Core)
-	s.WriteString("## Ports\n\n| port | value | shape | format | lanes a beat | beats a sample | TDATA bits |\n|---|---|---|---|---|---|---|\n")
+	fmt.Fprintf(&s, introduction, d.Name, o.Version, d.Top, d.Core)
 	for _, p := range d.Ports {
 		fmt.Fprintf(&s, "| `%s` | %s | %s | `%s` | %d | %d | %d |\n", p.Stream, cell(p.Name), ir.ShapeString(p.Type.Shape),
 			p.Type.Format, p.Lanes, p.Beats, p.TData)
 	}
 	w := d.Ports[0].Type.Format.Width()
-	fmt.Fprintf(&s, "\nElements travel in row-major order of the shape. Lane 0, the first element of a beat, is in the lowest bits; lanes are\n"+
-		"packed without gaps (`%s`: lane i in bits [%d*i +: %d]) and the beat is filled up to whole bytes with zeros above.\n",
-		d.Ports[0].Stream, w, w)
-	s.WriteString("`fixed(W,F)` is two's complement of W bits with value code*2^-F, `ufixed(W,F)` the same without sign.\n")
+	fmt.Fprintf(&s, packing, d.Ports[0].Stream, w, w)
 	for _, p := range d.Ports {
 		if p.Perm != nil {
 			fmt.Fprintf(&s, "`%s` is transposed against the model: ", p.Stream)
@@ -91,7 +101,7 @@ func (b *builder) readme(o Options) string {
 			}
 		}
 	}
-	s.WriteString("\n## Units\n\n| instance | module | node | format | in lanes | out lanes | cycles a sample | latency |\n|---|---|---|---|---|---|---|---|\n")
+	s.WriteString(unitsHeading)
 	for _, u := range d.Units {
 		if u.Module != "" {
 			fmt.Fprintf(&s, "| `%s` | `%s` | %s | `%s` | %d | %d | %d | %d |\n", u.Instance, u.Module, cell(u.Node), u.Format,

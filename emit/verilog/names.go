@@ -8,13 +8,15 @@ import (
 )
 
 // keywords are the reserved words of SystemVerilog that a sanitized node name is likely to meet.
-const keywords = " always and assign begin bit buf byte case cell config cover cross default design disable do else end " +
-	"endmodule enum event expect export extends final for force fork forever function generate genvar global if import " +
-	"initial inout input inside int integer interface join let library local logic longint matches module nand new nor not " +
-	"null or output package packed param parameter posedge primitive priority program property pull0 pull1 pure rand real " +
-	"ref reg release repeat return sequence shortint signed small specify static string strong struct super supply0 table " +
-	"tagged task this time tran tri type typedef union unique unsigned use var vector virtual void wait wand weak while " +
-	"wire with within wor xnor xor "
+const keywords = " " +
+	"always and assign begin bit buf byte case cell config cover cross default design disable do else end " +
+	"endmodule enum event expect export extends final for force fork forever function generate genvar " +
+	"global if import initial inout input inside int integer interface join let library local logic " +
+	"longint matches module nand new nor not null or output package packed param parameter posedge " +
+	"primitive priority program property pull0 pull1 pure rand real ref reg release repeat return " +
+	"sequence shortint signed small specify static string strong struct super supply0 table tagged task " +
+	"this time tran tri type typedef union unique unsigned use var vector virtual void wait wand weak " +
+	"while wire with within wor xnor xor "
 
 // names gives every node an identifier that Verilog takes: letters, digits and underscores, unique in the design.
 type names struct {

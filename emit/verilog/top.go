@@ -46,7 +46,7 @@ func (b *builder) core(o Options) string {
 func (b *builder) printInstance(s *strings.Builder, inst *instance) {
 	n := inst.node
 	fmt.Fprintf(s, "\n  // %s: %s -> %s\n", quoteComment(sourceOf(n)), n.Args[0].Type, n.Type)
-	fmt.Fprintf(s, "  wire [%d:0] %s_data;\n  wire %s_valid;\n  wire %s_ready;\n", inst.width-1, inst.out, inst.out, inst.out)
+	wires(s, inst.out, inst.width)
 	fmt.Fprintf(s, "  %s #(\n", inst.unit.Module)
 	params := append([]rtl.Param(nil), inst.unit.Params...)
 	for _, im := range inst.unit.Images {
@@ -64,6 +64,11 @@ func (b *builder) printInstance(s *strings.Builder, inst *instance) {
 	fmt.Fprintf(s, "      .in_data(%s_data),\n      .in_valid(%s_valid),\n      .in_ready(%s_ready),\n", from, from, from)
 	fmt.Fprintf(s, "      .out_data(%s_data),\n      .out_valid(%s_valid),\n      .out_ready(%s_ready)\n  );\n",
 		inst.out, inst.out, inst.out)
+}
+
+// wires declares the three signals of a stream.
+func wires(s *strings.Builder, stream string, width int) {
+	fmt.Fprintf(s, "  wire [%d:0] %s_data;\n  wire %s_valid;\n  wire %s_ready;\n", width-1, stream, stream, stream)
 }
 
 func sourceOf(n *ir.Node) string {
@@ -151,20 +156,21 @@ func axisInput(s *strings.Builder, p emit.Port) {
 	if p.TData > p.Width {
 		unused = fmt.Sprintf("%s, %s_tdata[%d:%d]", unused, p.Stream, p.TData-1, p.Width)
 	}
-	fmt.Fprintf(s, "  // verilator lint_off UNUSED\n  wire unused_%s = &{1'b0, %s};\n  // verilator lint_on UNUSED\n", c, unused)
+	fmt.Fprintf(s, "  // verilator lint_off UNUSED\n  wire unused_%s = &{1'b0, %s};\n", c, unused)
+	s.WriteString("  // verilator lint_on UNUSED\n")
 }
 
 // axisOutput marks the last beat of each sample and fills TDATA up to whole bytes with zeros.
 func axisOutput(s *strings.Builder, p emit.Port) {
 	c := p.CoreStream
 	fmt.Fprintf(s, "\n  // %s: %d beats of %d lanes a sample\n", quoteComment(p.Name), p.Beats, p.Lanes)
-	fmt.Fprintf(s, "  wire [%d:0] %s_data;\n  wire %s_valid;\n  wire %s_ready;\n", p.Width-1, c, c, c)
+	wires(s, c, p.Width)
 	fmt.Fprintf(s, "  wire [%d:0] %s_payload;\n", p.Width-1, c)
-	fmt.Fprintf(s, "  stream_last #(\n      .WIDTH(%d),\n      .BEATS(%d)\n  ) last_%s (\n      .clk(ap_clk),\n      .rst(rst),\n",
-		p.Width, p.Beats, c)
+	fmt.Fprintf(s, "  stream_last #(\n      .WIDTH(%d),\n      .BEATS(%d)\n  ) last_%s (\n", p.Width, p.Beats, c)
+	s.WriteString("      .clk(ap_clk),\n      .rst(rst),\n")
 	fmt.Fprintf(s, "      .in_data(%s_data),\n      .in_valid(%s_valid),\n      .in_ready(%s_ready),\n", c, c, c)
-	fmt.Fprintf(s, "      .out_data(%s_payload),\n      .out_last(%s_tlast),\n      .out_valid(%s_tvalid),\n", c, p.Stream, p.Stream)
-	fmt.Fprintf(s, "      .out_ready(%s_tready)\n  );\n", p.Stream)
+	fmt.Fprintf(s, "      .out_data(%s_payload),\n      .out_last(%s_tlast),\n", c, p.Stream)
+	fmt.Fprintf(s, "      .out_valid(%s_tvalid),\n      .out_ready(%s_tready)\n  );\n", p.Stream, p.Stream)
 	if p.TData > p.Width {
 		fmt.Fprintf(s, "  assign %s_tdata = {%d'd0, %s_payload};\n", p.Stream, p.TData-p.Width, c)
 	} else {

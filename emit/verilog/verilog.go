@@ -176,7 +176,8 @@ func (b *builder) ports() error {
 	}
 	for _, p := range b.design.Ports {
 		if p.Type.Elems()%p.Lanes != 0 {
-			return diag.New("L0624", b.graph.Name, "%d lanes do not divide the %d elements of %q", p.Lanes, p.Type.Elems(), p.Name)
+			return diag.New("L0624", b.graph.Name, "%d lanes do not divide the %d elements of %q", p.Lanes,
+				p.Type.Elems(), p.Name)
 		}
 	}
 	return nil

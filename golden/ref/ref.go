@@ -81,7 +81,8 @@ func (p *Program) Run(ctx context.Context, samples []Sample) ([]Sample, error) {
 
 // Trace evaluates all samples, in parallel, and hands every value of each to visit, which must not be kept beyond the
 // call: values[k] belongs to Graph.Nodes[k] and is nil for constants. visit is called concurrently.
-func (p *Program) Trace(ctx context.Context, samples []Sample, visit func(sample int, values []*ir.Tensor) error) error {
+func (p *Program) Trace(ctx context.Context, samples []Sample,
+	visit func(sample int, values []*ir.Tensor) error) error {
 	return p.each(ctx, samples, visit, true)
 }
 

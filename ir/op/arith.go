@@ -59,6 +59,7 @@ func binary(name, doc string, fl func(a, b float32) float32, plan func(a, b ir.T
 		Infer: func(n *ir.Node) ([]int, error) { return broadcast(n.Args[0].Type.Shape, n.Args[1].Type.Shape) },
 		Eval:  func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, plan) },
 		HLO:   binaryHLO(plan, print),
+		Gen:   genBinary,
 		Legal: func(n *ir.Node) error {
 			_, err := plan(n.Args[0].Type, n.Args[1].Type)
 			return err
@@ -113,7 +114,8 @@ func broadcastIndex(in, out []int) []int {
 	return index
 }
 
-func binaryEval(n *ir.Node, fl func(a, b float32) float32, plan func(a, b ir.Type) (exactPair, error)) (ir.Kernel, error) {
+func binaryEval(n *ir.Node, fl func(a, b float32) float32,
+	plan func(a, b ir.Type) (exactPair, error)) (ir.Kernel, error) {
 	ia := broadcastIndex(n.Args[0].Type.Shape, n.Type.Shape)
 	ib := broadcastIndex(n.Args[1].Type.Shape, n.Type.Shape)
 	var exact func(args []*ir.Tensor) (*ir.Tensor, error)

@@ -25,6 +25,7 @@ var Conv = &ir.Op{
 	HLO:   convHLO,
 	RTL:   convRTL,
 	Legal: convLegal,
+	Gen:   genConv,
 }
 
 func convInfer(n *ir.Node) ([]int, error) {

@@ -27,7 +27,8 @@ func randomMAC(r *rand.Rand, out, in, width int) *mac {
 func TestKernelsAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	f := format.Fixed{W: 9, F: 3, Signed: true}
-	for _, c := range []struct{ out, in, width int }{{1, 1, 8}, {2, 7, 8}, {5, 64, 8}, {4, 33, 4}, {3, 17, 16}, {2, 9, 24}} {
+	cases := []struct{ out, in, width int }{{1, 1, 8}, {2, 7, 8}, {5, 64, 8}, {4, 33, 4}, {3, 17, 16}, {2, 9, 24}}
+	for _, c := range cases {
 		m := randomMAC(r, c.out, c.in, c.width)
 		fast, slow := m.kernel(f), m.bigKernel(f)
 		x, got, want := make([]int64, c.in), make([]int64, c.out), make([]int64, c.out)

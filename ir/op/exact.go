@@ -39,7 +39,8 @@ func sameShape(n *ir.Node) ([]int, error) { return n.Args[0].Type.Shape, nil }
 // sameFormat is the rule of operations that move codes without changing them.
 func sameFormat(n *ir.Node) error {
 	if !n.Type.SameFormat(n.Args[0].Type) {
-		return fmt.Errorf("%s keeps codes as they are, so %s cannot become %s", n.Op.Name, n.Args[0].Type.Format, n.Type.Format)
+		return fmt.Errorf("%s keeps codes as they are, so %s cannot become %s", n.Op.Name, n.Args[0].Type.Format,
+			n.Type.Format)
 	}
 	return nil
 }

@@ -34,7 +34,8 @@ func NewGeometry(shape []int, w *Window) (*Geometry, error) {
 			ir.ShapeString(shape), rank)
 	}
 	if len(w.Strides) != rank || len(w.Dilations) != rank || len(w.Pads) != 2*rank {
-		return nil, fmt.Errorf("strides %v, dilations %v, pads %v do not fit %d spatial axes", w.Strides, w.Dilations, w.Pads, rank)
+		return nil, fmt.Errorf("strides %v, dilations %v, pads %v do not fit %d spatial axes", w.Strides, w.Dilations,
+			w.Pads, rank)
 	}
 	g := &Geometry{N: shape[0], H: 1, KH: 1, SH: 1, DH: 1, C: shape[1]}
 	spatial := shape[2:]
@@ -74,6 +75,32 @@ func windows(in, k, s, d, begin, end int, ceil bool) (int, error) {
 		n++
 	}
 	return n, nil
+}
+
+// empty reports windows that see padding only, along either axis: they have no maximum and no mean.
+func (g *Geometry) empty() error {
+	if at, found := emptyWindow(g.H, g.KH, g.SH, g.DH, g.PT, g.OH); found {
+		return fmt.Errorf("windows of output row %d lie in the padding as a whole", at)
+	}
+	if at, found := emptyWindow(g.W, g.KW, g.SW, g.DW, g.PL, g.OW); found {
+		return fmt.Errorf("windows of output column %d lie in the padding as a whole", at)
+	}
+	return nil
+}
+
+// emptyWindow finds the first of n windows along an axis without an element of the image.
+func emptyWindow(in, k, s, d, begin, n int) (at int, found bool) {
+	for o := range n {
+		inside := false
+		for i := range k {
+			p := o*s - begin + i*d
+			inside = inside || p >= 0 && p < in
+		}
+		if !inside {
+			return o, true
+		}
+	}
+	return 0, false
 }
 
 // OutShape is the result shape with c channels in the layout of w.

@@ -10,6 +10,9 @@ import (
 	"lathe/ir/format"
 )
 
+// hloColumn is the type of ir.Op.HLO.
+type hloColumn = func(*hlo.Builder, *ir.Node, []hlo.Value) (hlo.Value, error)
+
 // fixedOf returns the fixed format of t, or an error that says which engines are left.
 func fixedOf(n *ir.Node, t ir.Type) (format.Fixed, error) {
 	if fx, ok := format.AsFixed(t.Format); ok {
@@ -109,7 +112,7 @@ func clipHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 }
 
 // tableHLO looks codes up; float graphs use the function itself.
-func tableHLO(name string, codes func(n *ir.Node) ([]int64, error)) func(*hlo.Builder, *ir.Node, []hlo.Value) (hlo.Value, error) {
+func tableHLO(name string, codes func(n *ir.Node) ([]int64, error)) hloColumn {
 	return func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		if n.Type.IsFloat() {
 			if name == "tanh" {
@@ -133,8 +136,8 @@ func tableHLO(name string, codes func(n *ir.Node) ([]int64, error)) func(*hlo.Bu
 	}
 }
 
-func binaryHLO(plan func(a, b ir.Type) (exactPair, error), print func(b *hlo.Builder, x, y hlo.Value) hlo.Value,
-) func(*hlo.Builder, *ir.Node, []hlo.Value) (hlo.Value, error) {
+func binaryHLO(plan func(a, b ir.Type) (exactPair, error),
+	print func(b *hlo.Builder, x, y hlo.Value) hlo.Value) hloColumn {
 	return func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		v, err := operands(b, n, args)
 		if err != nil {

@@ -18,6 +18,7 @@ var Linear = &ir.Op{
 	HLO:   linearHLO,
 	RTL:   linearRTL,
 	Legal: macLegal,
+	Gen:   genLinear,
 }
 
 func linearInfer(n *ir.Node) ([]int, error) {

@@ -85,7 +85,8 @@ func addBias(b *hlo.Builder, n *ir.Node, v hlo.Value, axis int) (hlo.Value, erro
 // convOf translates window attributes.
 func convOf(w *Window, groups int) hlo.Conv {
 	rank := len(w.Kernel)
-	return hlo.Conv{Stride: w.Strides, Low: w.Pads[:rank], High: w.Pads[rank:], KernelDilation: w.Dilations, Groups: groups}
+	return hlo.Conv{Stride: w.Strides, Low: w.Pads[:rank], High: w.Pads[rank:], KernelDilation: w.Dilations,
+		Groups: groups}
 }
 
 func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
@@ -217,7 +218,7 @@ func avgHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, a *AvgAttrs) (hlo.Value, er
 	}
 	dims := append([]int{x.Type().Dims[0]}, n.Type.Shape...)
 	counts := make([]int64, n.Type.Elems())
-	poolLoop(g, a.ChannelsLast, func(at int, in []int) { counts[at] = int64(a.divisor(g, len(in))) })
+	poolLoop(g, a.ChannelsLast, func(at int, in []int, covered int) { counts[at] = int64(a.divisor(len(in), covered)) })
 	axes := make([]int, len(n.Type.Shape))
 	for i := range axes {
 		axes[i] = i + 1

@@ -103,7 +103,8 @@ func checkLanes(n *ir.Node, what string, lanes, size int, things string) *diag.E
 			break
 		}
 	}
-	return n.Errorf("L0412", "%s %d does not divide %d %s", what, lanes, size, things).WithHint("use %d or %d", below, above)
+	return n.Errorf("L0412", "%s %d does not divide %d %s", what, lanes, size, things).
+		WithHint("use %d or %d", below, above)
 }
 
 func linearRTL(n *ir.Node) (*rtl.Unit, error) {
@@ -247,7 +248,7 @@ func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	if !a.IncludePad && g.PT+g.PL+g.PB+g.PR > 0 {
-		return nil, n.Errorf("L0311", "averages over padded windows divide by different counts, which has no hardware in this version").
+		return nil, n.Errorf("L0311", "averages over padded windows divide by different counts: no hardware in this version").
 			WithHint("set count_include_pad, or pad before the pool")
 	}
 	u := unit("op_avgpool", geometryParams(g)...)

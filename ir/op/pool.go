@@ -18,6 +18,7 @@ var MaxPool = &ir.Op{
 	Eval:  maxPoolEval,
 	HLO:   maxPoolHLO,
 	RTL:   maxPoolRTL,
+	Gen:   genMaxPool,
 	Legal: func(n *ir.Node) error {
 		if err := sameFormat(n); err != nil {
 			return err
@@ -29,7 +30,7 @@ var MaxPool = &ir.Op{
 // AvgAttrs are the attributes of avgpool.
 type AvgAttrs struct {
 	Window
-	// IncludePad divides by the window size everywhere; else only by the elements inside the image.
+	// IncludePad divides by the elements inside the padded image; else only by those inside the image.
 	IncludePad bool
 }
 
@@ -40,6 +41,7 @@ var AvgPool = &ir.Op{
 	Eval:  func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
 	HLO:   avgPoolHLO,
 	RTL:   avgPoolRTL,
+	Gen:   genAvgPool,
 	Legal: func(n *ir.Node) error { return channelsLast(n, &n.Attrs.(*AvgAttrs).Window) },
 }
 
@@ -67,6 +69,7 @@ var GlobalAvgPool = &ir.Op{
 	},
 	HLO: globalAvgHLO,
 	RTL: globalAvgRTL,
+	Gen: genGlobalAvg,
 	Legal: func(n *ir.Node) error {
 		return channelsLast(n, &Window{ChannelsLast: n.Attrs.(*GlobalAttrs).ChannelsLast})
 	},
@@ -99,7 +102,7 @@ func inferWindow(n *ir.Node, w *Window) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	return g.OutShape(w, g.C), nil
+	return g.OutShape(w, g.C), g.empty()
 }
 
 func channelsLast(n *ir.Node, w *Window) error {
@@ -119,7 +122,7 @@ func maxPoolEval(n *ir.Node) (ir.Kernel, error) {
 		out := ir.NewTensor(n.Type)
 		if n.Type.IsFloat() {
 			x := args[0].Floats
-			poolLoop(g, w.ChannelsLast, func(at int, in []int) {
+			poolLoop(g, w.ChannelsLast, func(at int, in []int, _ int) {
 				best := float32(math.Inf(-1))
 				for _, i := range in {
 					best = max(best, x[i])
@@ -132,7 +135,7 @@ func maxPoolEval(n *ir.Node) (ir.Kernel, error) {
 		if err != nil {
 			return nil, n.Errorf("L0308", "%v", err)
 		}
-		poolLoop(g, w.ChannelsLast, func(at int, in []int) {
+		poolLoop(g, w.ChannelsLast, func(at int, in []int, _ int) {
 			best := in[0]
 			for _, i := range in[1:] {
 				if l.Ints[i] > l.Ints[best] {
@@ -145,16 +148,18 @@ func maxPoolEval(n *ir.Node) (ir.Kernel, error) {
 	}, nil
 }
 
-// poolLoop calls f for every result element with the indices of the input elements of its window, which is never empty
-// because pads are smaller than the kernel.
-func poolLoop(g *Geometry, last bool, f func(at int, in []int)) {
+// poolLoop calls f for every result element with the indices of the input elements of its window, which is never empty:
+// inferWindow refuses that.
+// covered counts the kernel elements inside the padded image.
+func poolLoop(g *Geometry, last bool, f func(at int, in []int, covered int)) {
 	in := make([]int, 0, g.KH*g.KW)
 	for p := range g.N * g.OH * g.OW {
 		img, oy, ox := p/(g.OH*g.OW), p/g.OW%g.OH, p%g.OW
+		covered := reach(oy, g.KH, g.SH, g.DH, g.H+g.PT+g.PB) * reach(ox, g.KW, g.SW, g.DW, g.W+g.PL+g.PR)
 		for c := range g.C {
 			in = in[:0]
 			g.each(oy, ox, func(_, _, y, x int) { in = append(in, g.at(last, img, y, x, c)) })
-			f(g.outAt(last, g.C, img, oy, ox, c), in)
+			f(g.outAt(last, g.C, img, oy, ox, c), in, covered)
 		}
 	}
 }
@@ -167,12 +172,12 @@ func avgEval(n *ir.Node, a *AvgAttrs) (ir.Kernel, error) {
 	if n.Type.IsFloat() {
 		return func(args []*ir.Tensor) (*ir.Tensor, error) {
 			out, x := ir.NewTensor(n.Type), args[0].Floats
-			poolLoop(g, a.ChannelsLast, func(at int, in []int) {
+			poolLoop(g, a.ChannelsLast, func(at int, in []int, covered int) {
 				sum := 0.0
 				for _, i := range in {
 					sum += float64(x[i])
 				}
-				out.Floats[at] = float32(sum / float64(a.divisor(g, len(in))))
+				out.Floats[at] = float32(sum / float64(a.divisor(len(in), covered)))
 			})
 			return out, nil
 		}, nil
@@ -187,23 +192,29 @@ func avgEval(n *ir.Node, a *AvgAttrs) (ir.Kernel, error) {
 			return nil, n.Errorf("L0308", "%v", err)
 		}
 		out := ir.NewTensor(n.Type)
-		poolLoop(g, a.ChannelsLast, func(at int, in []int) {
+		poolLoop(g, a.ChannelsLast, func(at int, in []int, covered int) {
 			var sum int64
 			for _, i := range in {
 				sum += l.Ints[i]
 			}
-			out.Codes[at] = encodeQuotient(n.Type.Format, sum, a.divisor(g, len(in)), exp)
+			out.Codes[at] = encodeQuotient(n.Type.Format, sum, a.divisor(len(in), covered), exp)
 		})
 		return out, nil
 	}, nil
 }
 
-// divisor of a window with count elements inside the image.
-func (a *AvgAttrs) divisor(g *Geometry, count int) int {
+// divisor of a window with count elements inside the image and covered ones inside the padded image. What a last window
+// of ceil mode has beyond the padding never counts (ONNX AveragePool-19).
+func (a *AvgAttrs) divisor(count, covered int) int {
 	if a.IncludePad {
-		return g.KH * g.KW
+		return covered
 	}
 	return count
+}
+
+// reach counts the elements of window o along an axis that lie inside the padded size.
+func reach(o, k, s, d, size int) int {
+	return min(k, (size-1-o*s)/d+1)
 }
 
 // encodeQuotient is the one rounding of sum*2^exp/n: the quotient is taken 128 bits long with a sticky last bit.

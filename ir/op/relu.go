@@ -22,6 +22,7 @@ var Relu = &ir.Op{
 	}.eval,
 	HLO: reluHLO,
 	RTL: reluRTL,
+	Gen: genUnary,
 }
 
 // LeakyAttrs is the slope of the negative side.
@@ -47,6 +48,7 @@ var LeakyRelu = &ir.Op{
 	}.eval,
 	HLO:   leakyHLO,
 	RTL:   leakyRTL,
+	Gen:   genLeaky,
 	Legal: func(n *ir.Node) error { return finite("alpha", float64(n.Attrs.(*LeakyAttrs).Alpha)) },
 }
 
@@ -109,6 +111,7 @@ var Clip = &ir.Op{
 	}.eval,
 	HLO: clipHLO,
 	RTL: clipRTL,
+	Gen: genClip,
 }
 
 // clipBounds is clip in threshold form on lattice integers: below xlo the result is codeLo, above xhi codeHi.

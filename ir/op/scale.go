@@ -32,6 +32,7 @@ var BatchNorm = &ir.Op{
 		return scaleFloat(n, n.Attrs.(*BatchNormAttrs).Axis, mul, add), nil
 	},
 	HLO: batchNormHLO,
+	Gen: genBatchNorm,
 	Legal: func(*ir.Node) error {
 		return fmt.Errorf("batch_norm must be folded or turned into scale before it is quantized")
 	},
@@ -87,6 +88,7 @@ var Scale = &ir.Op{
 	Eval:  scaleEval,
 	HLO:   scaleHLO,
 	RTL:   scaleRTL,
+	Gen:   genScale,
 	Legal: func(n *ir.Node) error {
 		if a := n.Attrs.(*ScaleAttrs).Axis; a != len(n.Type.Shape)-1 {
 			return fmt.Errorf("channels must be the last axis, not axis %d of %s", a, ir.ShapeString(n.Type.Shape))

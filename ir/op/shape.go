@@ -30,6 +30,7 @@ var Reshape = &ir.Op{
 	},
 	RTL:   wireRTL,
 	Legal: sameFormat,
+	Gen:   genReshape,
 }
 
 // Identity returns its argument. Dropout at inference becomes it.
@@ -40,6 +41,7 @@ var Identity = &ir.Op{
 	HLO:   func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
 	RTL:   wireRTL,
 	Legal: sameFormat,
+	Gen:   genSame,
 }
 
 // TransposeAttrs hold the permutation: axis i of the result is axis Perm[i] of the argument.
@@ -73,6 +75,7 @@ var Transpose = &ir.Op{
 		return b.Transpose(args[0], perm...), b.Err()
 	},
 	RTL: wireRTL,
+	Gen: genTranspose,
 	Legal: func(n *ir.Node) error {
 		if !KeepsOrder(n) {
 			return fmt.Errorf("transpose %v of %s changes the order of the stream, which hardware does not do yet",

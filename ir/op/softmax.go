@@ -25,6 +25,7 @@ var Softmax = &ir.Op{
 	},
 	Eval:  softmaxEval,
 	HLO:   softmaxHLO,
+	Gen:   genSoftmax,
 	Legal: func(*ir.Node) error { return fmt.Errorf("softmax has no integer form in this version") },
 }
 
@@ -91,6 +92,7 @@ var ArgMax = &ir.Op{
 		return append(out, in[axis+1:]...), nil
 	},
 	Eval: argMaxEval,
+	Gen:  genArgMax,
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return argMaxHLO(b, n, args[0])
 	},
@@ -147,6 +149,7 @@ var Cast = &ir.Op{
 	}.eval,
 	HLO: castHLO,
 	RTL: castRTL,
+	Gen: genUnary,
 }
 
 // finite refuses NaN and infinities among attributes.

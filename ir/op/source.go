@@ -85,6 +85,7 @@ func adapter(name, doc, module string) *ir.Op {
 		Eval:  passThrough,
 		HLO:   func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
 		Legal: sameFormat,
+		Gen:   genSame,
 	}
 	o.RTL = func(n *ir.Node) (*rtl.Unit, error) {
 		w := n.Type.Format.Width()

@@ -15,7 +15,8 @@ import (
 const tableBits = 16
 
 // Sigmoid is 1/(1+exp(-x)); quantized it is the correctly rounded real function as a table over all argument codes.
-var Sigmoid = tableOp("sigmoid", "1/(1+exp(-x))", func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, realSigmoid)
+var Sigmoid = tableOp("sigmoid", "1/(1+exp(-x))",
+	func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, realSigmoid)
 
 // Tanh is (exp(2x)-1)/(exp(2x)+1); quantized it is the correctly rounded real function as a table.
 var Tanh = tableOp("tanh", "hyperbolic tangent", math.Tanh, realTanh)
@@ -50,6 +51,7 @@ func tableOp(name, doc string, fl func(float64) float64, exact real) *ir.Op {
 		HLO:   tableHLO(name, codes),
 		RTL:   tableRTL(codes),
 		Legal: tableLegal,
+		Gen:   genTable,
 	}
 }
 

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"context"
+
+	"lathe/emit"
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// DesignSpec describes an emitted design to Build: its AXI4-Stream wrapper with all ports, and with taps the result
+// stream of every unit.
+func DesignSpec(d *emit.Design, cacheDir string, taps, waveform bool) Spec {
+	s := Spec{Top: d.Top, Files: d.Files, Clock: "ap_clk", Reset: "ap_rst_n", ResetActiveLow: true,
+		CacheDir: cacheDir, Trace: waveform}
+	for _, p := range d.Ports {
+		port := Port{Name: p.Stream, Data: p.Stream + "_tdata", Valid: p.Stream + "_tvalid", Ready: p.Stream + "_tready",
+			Last: p.Stream + "_tlast", Width: p.TData}
+		if p.Input {
+			s.In = append(s.In, port)
+		} else {
+			s.Out = append(s.Out, port)
+		}
+	}
+	if taps {
+		for _, u := range tapped(d) {
+			wire := "core." + u.Stream
+			s.Taps = append(s.Taps, Port{Name: u.Node, Data: wire + "_data", Valid: wire + "_valid", Ready: wire + "_ready",
+				Width: u.Width})
+		}
+	}
+	return s
+}
+
+// tapped lists the units with a stream of their own.
+func tapped(d *emit.Design) []emit.Unit {
+	var units []emit.Unit
+	for _, u := range d.Units {
+		if u.Module != "" {
+			units = append(units, u)
+		}
+	}
+	return units
+}
+
+// DesignRun is what a simulated design gave back.
+type DesignRun struct {
+	// Outputs are the values of the graph outputs, one entry a sample.
+	Outputs []ref.Sample
+	// Values are the values of TapNodes of each sample, if the model was built with taps.
+	Values   []ref.Sample
+	TapNodes []*ir.Node
+	Result   *Result
+}
+
+// RunDesign drives the wrapper of design d, made from graph g, with samples. in gives seed, stalls and limits; its
+// streams and beat counts are filled in here.
+func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, samples []ref.Sample,
+	in Input) (*DesignRun, error) {
+	in.Frames = len(samples)
+	in.Streams, in.InBeats, in.OutBeats = nil, nil, nil
+	at := 0
+	for _, p := range d.Ports {
+		if !p.Input {
+			in.OutBeats = append(in.OutBeats, p.Beats)
+			continue
+		}
+		var codes []int64
+		for _, s := range samples {
+			codes = append(codes, s[at].Codes...)
+		}
+		in.Streams = append(in.Streams, Pack(codes, p.Lanes, p.Type.Format.Width()))
+		in.InBeats = append(in.InBeats, p.Beats)
+		at++
+	}
+	result, err := m.Run(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	run := &DesignRun{Result: result, Outputs: make([]ref.Sample, len(samples))}
+	at = 0
+	for _, p := range d.Ports {
+		if p.Input {
+			continue
+		}
+		if err := cut(run.Outputs, result.Streams[at], p.Type, p.Lanes); err != nil {
+			return nil, err
+		}
+		at++
+	}
+	return run, run.taps(g, d, result)
+}
+
+// taps cuts what the taps recorded; a stream that carries fewer beats than expected leaves nil values.
+func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
+	if len(result.Taps) == 0 {
+		return nil
+	}
+	r.Values = make([]ref.Sample, len(r.Outputs))
+	for i, u := range tapped(d) {
+		n := g.Find(u.Node)
+		if n == nil {
+			return diag.New("L0708", d.Name, "unit %q is no node of the graph", u.Node)
+		}
+		r.TapNodes = append(r.TapNodes, n)
+		if err := cut(r.Values, result.Taps[i], n.Type, n.HW.OutLanes); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut appends one value of type t to each sample.
+func cut(samples []ref.Sample, stream []byte, t ir.Type, lanes int) error {
+	w := t.Format.Width()
+	signed := true
+	if fx, ok := format.AsFixed(t.Format); ok {
+		signed = fx.Signed
+	}
+	codes := Unpack(stream, lanes, w, signed)
+	size := t.Elems()
+	if len(codes) < size*len(samples) {
+		return diag.New("L0707", "", "%d codes came back for %d samples of %s", len(codes), len(samples), t)
+	}
+	for s := range samples {
+		samples[s] = append(samples[s], &ir.Tensor{Type: t, Codes: codes[s*size : (s+1)*size]})
+	}
+	return nil
+}
