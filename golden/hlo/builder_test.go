@@ -167,6 +167,10 @@ func TestMistakes(t *testing.T) {
 		"conv axes": func(b *hlo.Builder) hlo.Value {
 			return b.Convolution(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 3), hlo.Conv{Input: "bb1f"}, hlo.I32)
 		},
+		"depthwise": func(b *hlo.Builder) hlo.Value {
+			return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 3, 3, 3, 1), hlo.Conv{Groups: 3, Stride: []int{1}}, 31)
+		},
+		"conv rank": func(b *hlo.Builder) hlo.Value { return b.ConvInt(i32(b, 3), i32(b), hlo.Conv{}, 31) },
 		"conv stride": func(b *hlo.Builder) hlo.Value {
 			return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 3), hlo.Conv{Stride: []int{0, 1}}, 31)
 		},

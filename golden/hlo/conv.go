@@ -49,19 +49,13 @@ func (b *Builder) Convolution(x, kernel Value, c Conv, out DType) Value {
 	return b.emit("convolution", t, attrs, x, kernel)
 }
 
-// ConvInt is a channels-last convolution on integers, exact, given that sum |x|*|kernel| < 2^bits (see DotInt). The
-// input is [..., spatial, C] with any leading axes, the kernel [O, spatial, C/groups], the result [..., spatial, O].
-// c names no axes here.
-func (b *Builder) ConvInt(x, kernel Value, c Conv, bits int) Value {
-	carrier, ok := b.exactCarrier("convolution", x, kernel, bits)
-	if !ok {
-		return Value{}
-	}
-	return b.Convert(b.ConvLast(b.Convert(x, carrier), b.Convert(kernel, carrier), c), resultOf(bits))
-}
-
 // ConvLast is Convolution of a channels-last input with any leading axes, [..., spatial, C] by [O, spatial, C/groups].
 func (b *Builder) ConvLast(x, kernel Value, c Conv) Value {
+	return b.overImages(x, kernel, func(x Value) Value { return b.Convolution(x, kernel, c, x.typ.DType) })
+}
+
+// overImages joins the leading axes of x [..., spatial, C] into one, and splits them again in the result of f.
+func (b *Builder) overImages(x, kernel Value, f func(x Value) Value) Value {
 	if !b.sound("convolution", x, kernel) {
 		return Value{}
 	}
@@ -71,8 +65,7 @@ func (b *Builder) ConvLast(x, kernel Value, c Conv) Value {
 		return b.failf("convolution: %s by %s", x.typ, kernel.typ)
 	}
 	before, after := x.typ.Dims[:lead], x.typ.Dims[lead:]
-	batch := Type{Dims: before}.Len()
-	v := b.Convolution(b.Reshape(x, append([]int{batch}, after...)...), kernel, c, x.typ.DType)
+	v := f(b.Reshape(x, append([]int{Type{Dims: before}.Len()}, after...)...))
 	if b.err != nil {
 		return Value{}
 	}

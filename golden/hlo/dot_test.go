@@ -50,7 +50,41 @@ func TestDot(t *testing.T) {
 	}, xa, ya)
 }
 
-// TestDotInt drives sums to the edge of each carrier; a carrier too narrow for them fails.
+// TestDotEdge has sums of 2^k+1 or 2^k that the next narrower carrier cannot hold.
+func TestDotEdge(t *testing.T) {
+	for _, c := range []struct {
+		x, y  []int64
+		bits  int
+		small bool // both operands as I8
+	}{
+		{[]int64{1 << 12, 1}, []int64{1 << 12, 1}, 25, false}, {[]int64{1 << 15}, []int64{1 << 16}, 32, false},
+		{[]int64{1 << 27, 1}, []int64{1 << 26, -1}, 54, false}, {[]int64{1 << 31, 3}, []int64{1 << 31, 1}, 63, false},
+		{slices.Repeat([]int64{-128}, 1<<16), slices.Repeat([]int64{-128}, 1<<16), 31, true},
+		{slices.Repeat([]int64{-128, 127}, 1<<15), slices.Repeat([]int64{127, -128}, 1<<15), 31, true},
+		{slices.Repeat([]int64{127}, 1023), slices.Repeat([]int64{-128}, 1023), 24, true},
+	} {
+		var want int64
+		for i := range c.x {
+			want += c.x[i] * c.y[i]
+		}
+		d := map[bool]hlo.DType{true: hlo.I8, false: hlo.I64}[c.small]
+		k := len(c.x)
+		for _, shape := range [][2]int{{1, 1}, {5, 33}, {40, 17}} { // rows of x and of y
+			b := hlo.New("edge")
+			x := b.Arg("x", hlo.TypeOf(d, shape[0], k))
+			y := b.Weight(hlo.FromInt64s(d, []int{shape[1], k}, slices.Repeat(c.y, shape[1])))
+			b.Return(b.DotInt(x, y, hlo.Dot{LhsContract: []int{1}, RhsContract: []int{1}}, c.bits))
+			in := hlo.FromInt64s(d, []int{shape[0], k}, slices.Repeat(c.x, shape[0]))
+			for i, v := range pjrttest.Run(t, b, in)[0].Int64s() {
+				if v != want {
+					t.Fatalf("%d terms, %d bits, shape %v: element %d is %d, want %d", k, c.bits, shape, i, v, want)
+				}
+			}
+		}
+	}
+}
+
+// TestDotInt takes random operands whose sums come near each bound.
 func TestDotInt(t *testing.T) {
 	cases := []struct{ xbits, ybits, bound int }{{8, 8, 22}, {16, 9, 31}, {25, 22, 53}, {32, 15, 53}, {32, 25, 63}}
 	for _, c := range cases {
@@ -86,6 +120,13 @@ var convCases = []convCase{
 	{[]int{2}, []int{4, 3, 2}, []int{3, 3, 3, 2},
 		hlo.Conv{InDilation: []int{2, 3}, Low: []int{2, 2}, High: []int{2, 1}}},
 	{[]int{2}, []int{5, 5, 2}, []int{3, 1, 1, 2}, hlo.Conv{Low: []int{-1, 0}, High: []int{0, -1}, Stride: []int{1, 3}}},
+	{[]int{2}, []int{6, 5, 11}, []int{4, 3, 3, 11}, hlo.Conv{}}, // more than 96 terms
+	{[]int{2}, []int{5, 6, 3}, []int{3, 2, 3, 1}, hlo.Conv{Groups: 3, Stride: []int{2, 1}, KernelDilation: []int{1, 2},
+		Low: []int{2, -1}, High: []int{1, 3}}},
+	{nil, []int{4, 5, 3}, []int{3, 3, 2, 1}, hlo.Conv{Groups: 3, InDilation: []int{3, 2}, Low: []int{0, 1}}},
+	{[]int{2}, []int{12, 12, 2}, []int{2, 9, 9, 1}, hlo.Conv{Groups: 2}}, // more than 64 taps
+	{[]int{2}, []int{2, 2, 2}, []int{2, 3, 3, 1}, hlo.Conv{Groups: 2}},   // no output
+	{[]int{2, 2}, []int{7, 2}, []int{2, 3, 1}, hlo.Conv{Groups: 2}},
 	{[]int{4}, []int{9, 3}, []int{5, 4, 3}, hlo.Conv{Stride: []int{2}, Low: []int{1}, High: []int{2}}},
 }
 
@@ -122,7 +163,7 @@ func (k convCase) at(x, w []int64, sample int, at []int) (sum int64) {
 
 func TestConvInt(t *testing.T) {
 	for i, k := range convCases {
-		for _, bound := range []int{31, 50, 60} {
+		for _, bound := range []int{24, 31, 50, 60} {
 			b := hlo.New("conv")
 			xa := random(hlo.I8, 8, uint64(i), append(slices.Clone(k.lead), k.in...)...)
 			wa := random(hlo.I8, 8, uint64(i+50), k.kernel...)
