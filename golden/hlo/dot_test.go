@@ -163,25 +163,24 @@ func (k convCase) at(x, w []int64, sample int, at []int) (sum int64) {
 
 func TestConvInt(t *testing.T) {
 	for i, k := range convCases {
+		b := hlo.New("conv")
+		xa := random(hlo.I8, 8, uint64(i), append(slices.Clone(k.lead), k.in...)...)
+		wa := random(hlo.I8, 8, uint64(i+50), k.kernel...)
+		x, w := xa.Int64s(), wa.Int64s()
+		xv, wv := b.Arg("x", xa.Type), b.Weight(wa)
+		n := len(k.lead)
+		var cases []shapeCase
 		for _, bound := range []int{24, 31, 50, 60} {
-			b := hlo.New("conv")
-			xa := random(hlo.I8, 8, uint64(i), append(slices.Clone(k.lead), k.in...)...)
-			wa := random(hlo.I8, 8, uint64(i+50), k.kernel...)
-			x, w := xa.Int64s(), wa.Int64s()
-			v := b.ConvInt(b.Arg("x", xa.Type), b.Weight(wa), k.c, bound)
-			if err := b.Err(); err != nil {
-				t.Fatal(i, err)
-			}
-			dims := v.Type().Dims
-			n := len(k.lead)
-			runShapes(t, b, []shapeCase{{fmt.Sprintf("case %d bound %d", i, bound), v, dims, func(a []int) int64 {
+			v := b.ConvInt(xv, wv, k.c, bound)
+			cases = append(cases, shapeCase{fmt.Sprintf("case %d bound %d", i, bound), v, v.Type().Dims, func(a []int) int64 {
 				sample := 0
 				for j, d := range k.lead {
 					sample = sample*d + a[j]
 				}
 				return k.at(x, w, sample, a[n:])
-			}}}, xa)
+			}})
 		}
+		runShapes(t, b, cases, xa)
 	}
 }
 
