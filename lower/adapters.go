@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/rtl"
+)
+
+// insertAdapters joins producers and consumers of different lanes: one widen or narrow where one number divides the
+// other, else a widen to their least common multiple and a narrow, which keeps the rate of both sides. In front of a
+// folded linear it puts a FIFO of one vector: that unit takes its vector in one go and is then busy with it, and
+// without a buffer whatever produces the next vector slowly would have to wait.
+func insertAdapters(_ *State, g *ir.Graph) error {
+	for _, n := range slices.Clone(g.Nodes) {
+		if n.IsConst() || n.Op == op.Input {
+			continue
+		}
+		x, want := n.Args[0], n.HW.StreamIn
+		have := x.HW.OutLanes
+		common := have / gcd(have, want) * want
+		if common > have {
+			x = adapter(g, op.Widen, x, n, common)
+		}
+		if common > want {
+			x = adapter(g, op.Narrow, x, n, want)
+		}
+		if beats := vectorBeats(n); beats > 1 && producer(x).Op != op.Input {
+			x = adapter(g, op.Fifo, x, n, want)
+			x.HW.Fifo = beats
+		}
+		n.Args[0] = x
+	}
+	return nil
+}
+
+// adapter makes a node behind x, before its reader, whose beats have the given lanes.
+func adapter(g *ir.Graph, o *ir.Op, x, reader *ir.Node, lanes int) *ir.Node {
+	n := &ir.Node{Name: g.FreshName(reader.Name + "." + o.Name), Op: o, Args: []*ir.Node{x}, Type: x.Type, Pos: reader.Pos,
+		HW: ir.HW{InLanes: x.HW.OutLanes, OutLanes: lanes, StreamIn: x.HW.OutLanes}, Stats: x.Stats}
+	g.InsertBefore(reader, n)
+	return n
+}
+
+// vectorBeats is the beats of one vector of a folded linear that reads its vector several times; 0 for other nodes.
+func vectorBeats(n *ir.Node) int {
+	if n.Op != op.Linear || n.HW.Style != ir.StyleFold || n.Args[1].Type.Shape[0] == n.HW.OutLanes {
+		return 0
+	}
+	return n.Args[1].Type.Shape[1] / n.HW.InLanes
+}
+
+// producer finds the node that computes x, behind wires and adapters.
+func producer(x *ir.Node) *ir.Node {
+	for len(x.Args) > 0 && (x.Op == op.Widen || x.Op == op.Narrow || x.Op == op.Reshape || x.Op == op.Identity || x.Op == op.Transpose) {
+		x = x.Args[0]
+	}
+	return x
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// timeUnits takes latency and initiation interval of every node from the header of its module.
+func timeUnits(s *State, g *ir.Graph) error {
+	var errs diag.List
+	for _, n := range g.Nodes {
+		if n.IsConst() {
+			continue
+		}
+		u := UnitReport{Node: n.Name, Op: n.Op.Name, InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes, StreamIn: n.HW.StreamIn}
+		if err := unitTime(n, &u); err != nil {
+			if d, ok := diag.At(err, "L0414", n.Errorf("", "").Pos).(*diag.Error); ok {
+				errs = append(errs, d)
+			}
+			continue
+		}
+		n.HW.II, n.HW.Latency = u.II, u.Latency
+		s.Report.Units = append(s.Report.Units, u)
+	}
+	if err := errs.Err(); err != nil {
+		return err
+	}
+	g.Stage = ir.StageScheduled
+	return nil
+}
+
+// unitTime fills in module, latency and initiation interval. Wires and inputs take a cycle a beat and no time.
+func unitTime(n *ir.Node, u *UnitReport) error {
+	u.II = (n.Type.Elems() + n.HW.OutLanes - 1) / n.HW.OutLanes
+	if n.Op == op.Input {
+		return nil
+	}
+	unit, err := n.Op.RTL(n)
+	if err != nil || unit.Module == "" {
+		return err
+	}
+	u.Module = unit.Module
+	header, err := rtl.Lookup(unit.Module)
+	if err != nil {
+		return err
+	}
+	values, err := header.Values(unit.Params)
+	if err != nil {
+		return err
+	}
+	if u.Latency, err = header.Latency.Eval(values); err != nil {
+		return err
+	}
+	ii, err := header.II.Eval(values)
+	if err != nil {
+		return err
+	}
+	switch n.Op {
+	case op.Linear: // the header speaks of one vector
+		ii *= n.Args[0].Type.Elems() / n.Args[1].Type.Shape[1]
+	case op.Widen, op.Narrow, op.Fifo: // the header speaks of one wide beat
+		ii = max(u.II, n.Type.Elems()/n.HW.InLanes)
+	}
+	u.II = ii
+	return nil
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package calib
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/lower/lowertest"
+)
+
+func fixed(w int) format.Fixed { return format.Fixed{W: w, Signed: true} }
+
+func TestFrac(t *testing.T) {
+	ufixed := format.Fixed{W: 8}
+	wrap, floor, ceil := fixed(8), fixed(8), fixed(8)
+	wrap.Over, floor.Round, ceil.Round = format.Wrap, format.RoundFloor, format.RoundCeil
+	rare := make([]float32, 100_000) // one value in 100,000 is far out
+	for i := range rare {
+		rare[i] = float32(i%100)/100 - 0.5
+	}
+	rare[7] = 30
+	for _, c := range []struct {
+		name string
+		f    format.Fixed
+		x    []float32
+		m    Method
+		want int
+	}{
+		{"one fits seven bits below it", fixed(8), []float32{0.9, -1}, MinMax, 7},
+		{"-1 is a code, +1 is not", fixed(8), []float32{1, -1}, MinMax, 6},
+		{"rounding may still reach the last code", fixed(8), []float32{127.4 / 128}, MinMax, 7},
+		{"floor reaches it from further away", floor, []float32{127.9 / 128}, MinMax, 7},
+		{"ceil does not reach it", ceil, []float32{127.1 / 128}, MinMax, 6},
+		{"large values have negative fraction bits", fixed(8), []float32{1000}, MinMax, -3},
+		{"unsigned", ufixed, []float32{0.99}, MinMax, 8},
+		{"unsigned ignores the negative side", ufixed, []float32{-100, 0.99}, MinMax, 8},
+		{"only zeros", fixed(8), []float32{0, 0}, MSE, 7},
+		{"only zeros, unsigned", ufixed, []float32{0}, MinMax, 8},
+		{"nothing positive, unsigned", ufixed, []float32{-3}, MinMax, 8},
+		{"no values", fixed(8), nil, MSE, 7},
+		{"tiny values stop at 2^-40", fixed(8), []float32{1e-30}, MinMax, fracLimit},
+		{"an outlier decides minmax", fixed(8), rare, MinMax, 2},
+		{"percentile leaves it out", fixed(8), rare, Percentile, 8},
+		{"mse clips it where that pays", fixed(4), append(slices.Repeat([]float32{0.3, -0.4}, 4000), 1.2), MSE, 4},
+		{"mse keeps it where it does not", fixed(8), []float32{0.3, -0.4, 30}, MSE, 2},
+		{"wrap never clips", wrap, rare, Percentile, 2},
+	} {
+		if got := Frac(c.f, Of(c.x), c.m); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// TestSquaredError holds the fast error against encoding and decoding, for all roundings and overflows.
+func TestSquaredError(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	x := make([]float32, 300)
+	for i := range x {
+		x[i] = float32(r.NormFloat64() * 3)
+		if i%3 == 0 {
+			x[i] = float32(r.IntN(64)-32) / 16 // ties
+		}
+	}
+	for round := format.RoundEven; round <= format.RoundOutward; round++ {
+		for over := format.Sat; over <= format.Sym; over++ {
+			f := format.Fixed{W: 5, F: 3, Signed: over == format.Sat, Round: round, Over: over}
+			want := 0.0
+			for _, v := range x {
+				d := float64(v) - f.Decode(f.Encode(format.FromFloat32(v))).Float64()
+				want += d * d
+			}
+			if got := SquaredError(f, 3, x); math.Abs(got-want) > 1e-9 {
+				t.Errorf("%s: %g, want %g", f, got, want)
+			}
+		}
+	}
+}
+
+// TestIntervals holds the bounds of random networks against values that samples reach, and the bounds of one layer
+// against its worst inputs.
+func TestIntervals(t *testing.T) {
+	ctx := context.Background()
+	for seed := range uint64(100) {
+		g := lowertest.RandomCNN(t, seed)
+		if slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return n.Op == op.BatchNorm }) {
+			continue // lowering has turned those into scale
+		}
+		bounds, err := Intervals(g, func(*ir.Node) (lo, hi float64) { return -0.5, 2 })
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		r := rand.New(rand.NewPCG(seed, 9))
+		var samples []ref.Sample
+		for range 10 {
+			x := ir.NewTensor(g.In[0].Type)
+			for i := range x.Floats {
+				x.Floats[i] = []float32{-0.5, 2, r.Float32()}[r.IntN(3)]
+			}
+			samples = append(samples, ref.Sample{x})
+		}
+		seen, err := Observe(ctx, g, samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n, v := range seen {
+			b := bounds[n]
+			slack := 1e-5 * (1 + max(-b.Min, b.Max))
+			if v.Min < b.Min-slack || v.Max > b.Max+slack {
+				t.Errorf("seed %d: %s takes [%g, %g] beyond [%g, %g]", seed, n.Name, v.Min, v.Max, b.Min, b.Max)
+			}
+		}
+	}
+}
+
+func TestIntervalOps(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		build  func(b *lowertest.Builder, x *ir.Node) *ir.Node
+		lo, hi float64
+	}{
+		{"linear", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.Linear, "y", nil, x, b.Const([]int{1, 2}, 2, -3), b.Const([]int{1}, 0.5))
+		}, -2*1 - 3*3 + 0.5, 2*3 + 3*1 + 0.5},
+		{"scale", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.Scale, "y", &op.ScaleAttrs{Axis: 1}, x, b.Const([]int{2}, -2, 1), b.Const([]int{2}, 1, 0))
+		}, -5, 3},
+		{"sub", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.Sub, "y", nil, x, b.Add(op.Relu, "r", nil, x))
+		}, -4, 3},
+		{"mul", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.Mul, "y", nil, x, b.Add(op.Identity, "i", nil, x))
+		}, -3, 9},
+		{"leaky_relu that turns", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.LeakyRelu, "y", &op.LeakyAttrs{Alpha: -5}, x)
+		}, 0, 5},
+		{"softmax", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.Softmax, "y", &op.AxisAttrs{Axis: 1}, x)
+		}, 0, 1},
+		{"argmax", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.ArgMax, "y", &op.ArgMaxAttrs{Axis: -1}, x)
+		}, 0, 1},
+	} {
+		b := lowertest.New(t, 1)
+		x := b.Input("x", 1, 2)
+		y := c.build(b, x)
+		g := b.Done(y)
+		all, err := Intervals(g, func(*ir.Node) (lo, hi float64) { return -1, 3 })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := all[y]; v.Min != c.lo || v.Max != c.hi {
+			t.Errorf("%s: [%g, %g], want [%g, %g]", c.name, v.Min, v.Max, c.lo, c.hi)
+		}
+	}
+}
+
+// TestObserve keeps true bounds and the same selection of values however the samples are scheduled.
+func TestObserve(t *testing.T) {
+	b := lowertest.New(t, 1)
+	x := b.Input("x", 1, 5000)
+	y := b.Add(op.Relu, "y", nil, x)
+	g := b.Done(y)
+	var samples []ref.Sample
+	for k := range 40 {
+		s := ir.NewTensor(x.Type)
+		for i := range s.Floats {
+			s.Floats[i] = float32(k*5000+i) - 1000
+		}
+		samples = append(samples, ref.Sample{s})
+	}
+	first, err := Observe(context.Background(), g, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := first[x]
+	if v.Min != -1000 || v.Max != 198_999 || len(v.Sample) < keep/2 || len(v.Sample) > keep*3/2 || first[y].Min != 0 {
+		t.Errorf("bounds [%g, %g], %d values", v.Min, v.Max, len(v.Sample))
+	}
+	for range 5 {
+		again, err := Observe(context.Background(), g, samples)
+		if err != nil || !slices.Equal(again[x].Sample, v.Sample) {
+			t.Fatalf("another selection, %v", err)
+		}
+	}
+	samples[3][0].Floats[17] = float32(math.Inf(1))
+	if _, err := Observe(context.Background(), g, samples); diag.CodeOf(err) != "L0404" {
+		t.Errorf("infinite value: %v", err)
+	}
+}

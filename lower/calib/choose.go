@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package calib finds out which values the nodes of a float graph take, by measurement or by interval analysis, and
+// chooses fraction bits for them.
+package calib
+
+import (
+	"math"
+	"slices"
+
+	"lathe/ir/format"
+)
+
+// Method is how fraction bits are chosen from values.
+type Method uint8
+
+// The methods.
+const (
+	MSE        Method = iota // least squared error over the values seen
+	MinMax                   // the most fraction bits with which no value saturates
+	Percentile               // as MinMax, the 0.01 % of values at either end left out
+)
+
+// Methods lists the words of a plan, in the order of the constants.
+func Methods() []string { return []string{"mse", "minmax", "percentile"} }
+
+// String is the word of a plan.
+func (m Method) String() string { return Methods()[m] }
+
+// Values are what is known of the values of one node.
+type Values struct {
+	// Min and Max bound all values.
+	Min, Max float64
+	// Sample holds values seen, a fixed selection where there are many; nil where only bounds are known.
+	Sample []float32
+}
+
+// Of takes all of x as values.
+func Of(x []float32) *Values {
+	v := &Values{Min: math.Inf(1), Max: math.Inf(-1), Sample: x}
+	for _, f := range x {
+		v.Min, v.Max = min(v.Min, float64(f)), max(v.Max, float64(f))
+	}
+	if len(x) == 0 {
+		v.Min, v.Max = 0, 0
+	}
+	return v
+}
+
+const (
+	// fracLimit bounds the fraction bits of a choice: values below 2^-40 count as zero.
+	fracLimit = 40
+	// mseSteps is how many finer steps than that of MinMax are tried.
+	mseSteps = 4
+	// tail is the share of values that Percentile leaves out at either end.
+	tail = 1e-4
+)
+
+// Frac chooses the fraction bits of a fixed-point format for values v; F of f is not read. Formats that wrap take those
+// of MinMax whatever the method: a value that overflows would change its sign.
+func Frac(f format.Fixed, v *Values, m Method) int {
+	widest := fit(f, v.Min, v.Max)
+	if f.Over == format.Wrap || len(v.Sample) == 0 {
+		return widest
+	}
+	switch m {
+	case MSE:
+		best, least := widest, math.Inf(1)
+		for frac := widest; frac <= min(widest+mseSteps, fracLimit); frac++ {
+			if e := SquaredError(f, frac, v.Sample); e < least {
+				best, least = frac, e
+			}
+		}
+		return best
+	case Percentile:
+		sorted := slices.Clone(v.Sample)
+		slices.Sort(sorted)
+		cut := int(tail * float64(len(sorted)))
+		return fit(f, float64(sorted[cut]), float64(sorted[len(sorted)-1-cut]))
+	}
+	return widest
+}
+
+// fit is the largest number of fraction bits with which neither lo nor hi saturates once rounded. An unsigned format
+// looks at hi only. Without any value but zero it is that of the range [-1, 1).
+func fit(f format.Fixed, lo, hi float64) int {
+	if !f.Signed {
+		lo = 0
+	}
+	if lo == 0 && hi <= 0 {
+		if f.Signed {
+			return f.W - 1
+		}
+		return f.W
+	}
+	least, most := float64(f.Min()), float64(f.Max())
+	for frac := fracLimit; frac > -fracLimit; frac-- {
+		if rounded(f.Round, math.Ldexp(lo, frac)) >= least && rounded(f.Round, math.Ldexp(hi, frac)) <= most {
+			return frac
+		}
+	}
+	return -fracLimit
+}
+
+// SquaredError is the sum of squared differences between the values of x and their codes in f with frac fraction bits.
+func SquaredError(f format.Fixed, frac int, x []float32) float64 {
+	least, most := float64(f.Min()), float64(f.Max())
+	step, inverse := math.Ldexp(1, -frac), math.Ldexp(1, frac)
+	sum := 0.0
+	for _, v := range x {
+		q := min(max(rounded(f.Round, float64(v)*inverse), least), most)
+		d := float64(v) - q*step
+		sum += d * d
+	}
+	return sum
+}
+
+// rounded is x as an integer by mode r; stochastic counts as even, its mean.
+func rounded(r format.Round, x float64) float64 {
+	switch r {
+	case format.RoundAway:
+		return math.Round(x)
+	case format.RoundUp:
+		return math.Floor(x + 0.5)
+	case format.RoundDown:
+		return math.Ceil(x - 0.5)
+	case format.RoundHalfZero:
+		return math.Copysign(math.Ceil(math.Abs(x)-0.5), x)
+	case format.RoundFloor:
+		return math.Floor(x)
+	case format.RoundCeil:
+		return math.Ceil(x)
+	case format.RoundZero:
+		return math.Trunc(x)
+	case format.RoundOutward:
+		return math.Copysign(math.Ceil(math.Abs(x)), x)
+	}
+	return math.RoundToEven(x)
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package calib
+
+import (
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// bounds are the least and the greatest value of every element of a tensor.
+type bounds struct{ lo, hi *ir.Tensor }
+
+// Intervals bounds the values of every node of a float graph by interval arithmetic, element by element, from the range
+// of each input. Bounds are those of real arithmetic up to float32 rounding.
+func Intervals(g *ir.Graph, ranges func(input *ir.Node) (lo, hi float64)) (map[*ir.Node]*Values, error) {
+	all := make(map[*ir.Node]bounds, len(g.Nodes))
+	out := make(map[*ir.Node]*Values, len(g.Nodes))
+	for _, n := range g.Nodes {
+		b, err := intervalOf(n, all, ranges)
+		if err != nil {
+			return nil, err
+		}
+		all[n] = b
+		if !n.IsConst() {
+			lo, hi := Of(b.lo.Floats), Of(b.hi.Floats)
+			out[n] = &Values{Min: lo.Min, Max: hi.Max}
+		}
+	}
+	return out, nil
+}
+
+func intervalOf(n *ir.Node, all map[*ir.Node]bounds, ranges func(*ir.Node) (lo, hi float64)) (bounds, error) {
+	args := make([]bounds, len(n.Args))
+	for i, a := range n.Args {
+		args[i] = all[a]
+	}
+	switch n.Op {
+	case op.Input:
+		lo, hi := ranges(n)
+		return filled(n, lo, hi), nil
+	case op.Const:
+		t, err := n.Value()
+		return bounds{t, t}, err
+	case op.Linear, op.Conv, op.Scale:
+		return weighted(n, args[0])
+	case op.Sub:
+		return corners(n, [][2]*ir.Tensor{{args[0].lo, args[1].hi}, {args[0].hi, args[1].lo}})
+	case op.Mul:
+		a, b := args[0], args[1]
+		return corners(n, [][2]*ir.Tensor{{a.lo, b.lo}, {a.lo, b.hi}, {a.hi, b.lo}, {a.hi, b.hi}})
+	case op.Softmax:
+		return filled(n, 0, 1), nil
+	case op.ArgMax:
+		shape, axis := n.Args[0].Type.Shape, n.Attrs.(*op.ArgMaxAttrs).Axis
+		return filled(n, 0, float64(shape[(axis+len(shape))%len(shape)]-1)), nil
+	case op.LeakyRelu:
+		return leaky(n, args[0])
+	}
+	return monotone(n, args)
+}
+
+func filled(n *ir.Node, lo, hi float64) bounds {
+	b := bounds{ir.NewTensor(ir.Float(n.Type.Shape...)), ir.NewTensor(ir.Float(n.Type.Shape...))}
+	for i := range b.lo.Floats {
+		b.lo.Floats[i], b.hi.Floats[i] = float32(lo), float32(hi)
+	}
+	return b
+}
+
+// eval runs the node on given argument values.
+func eval(n *ir.Node, args ...*ir.Tensor) (*ir.Tensor, error) {
+	k, err := n.Op.Eval(n)
+	if err != nil {
+		return nil, err
+	}
+	return k(args)
+}
+
+// monotone handles operations that grow with every argument: both bounds are evaluated.
+func monotone(n *ir.Node, args []bounds) (bounds, error) {
+	lo, hi := make([]*ir.Tensor, len(args)), make([]*ir.Tensor, len(args))
+	for i, a := range args {
+		lo[i], hi[i] = a.lo, a.hi
+	}
+	l, err := eval(n, lo...)
+	if err != nil {
+		return bounds{}, err
+	}
+	h, err := eval(n, hi...)
+	return bounds{l, h}, err
+}
+
+// corners evaluates the node on several pairs of arguments and takes the least and the greatest of each element.
+func corners(n *ir.Node, pairs [][2]*ir.Tensor) (bounds, error) {
+	var b bounds
+	for i, p := range pairs {
+		t, err := eval(n, p[0], p[1])
+		if err != nil {
+			return b, err
+		}
+		if i == 0 {
+			b = bounds{clone(t), clone(t)}
+			continue
+		}
+		for k, v := range t.Floats {
+			b.lo.Floats[k], b.hi.Floats[k] = min(b.lo.Floats[k], v), max(b.hi.Floats[k], v)
+		}
+	}
+	return b, nil
+}
+
+func clone(t *ir.Tensor) *ir.Tensor {
+	return &ir.Tensor{Type: t.Type, Floats: append([]float32(nil), t.Floats...)}
+}
+
+// leaky bounds leaky_relu, which falls and rises where alpha is negative: then its least value is that at zero.
+func leaky(n *ir.Node, x bounds) (bounds, error) {
+	b, err := monotone(n, []bounds{x})
+	if err != nil || n.Attrs.(*op.LeakyAttrs).Alpha >= 0 {
+		return b, err
+	}
+	for i, lo := range b.lo.Floats {
+		hi := b.hi.Floats[i]
+		b.lo.Floats[i], b.hi.Floats[i] = min(lo, hi), max(lo, hi)
+		if x.lo.Floats[i] <= 0 && x.hi.Floats[i] >= 0 {
+			b.lo.Floats[i] = 0
+		}
+	}
+	return b, nil
+}
+
+// weighted bounds linear, conv and scale: positive weights carry a bound to the same bound, negative ones to the other.
+func weighted(n *ir.Node, x bounds) (bounds, error) {
+	pos, err := part(n, func(w float32) float32 { return max(w, 0) }, true)
+	if err != nil {
+		return bounds{}, err
+	}
+	neg, err := part(n, func(w float32) float32 { return min(w, 0) }, false)
+	if err != nil {
+		return bounds{}, err
+	}
+	var b bounds
+	for _, side := range []struct {
+		to             **ir.Tensor
+		forPos, forNeg *ir.Tensor
+	}{{&b.lo, x.lo, x.hi}, {&b.hi, x.hi, x.lo}} {
+		p, err := eval(pos, side.forPos, nil, nil)
+		if err != nil {
+			return b, err
+		}
+		q, err := eval(neg, side.forNeg, nil, nil)
+		if err != nil {
+			return b, err
+		}
+		sum := clone(p)
+		for i, v := range q.Floats {
+			sum.Floats[i] += v
+		}
+		*side.to = sum
+	}
+	return b, nil
+}
+
+// part is n with weights f(w), and with its bias or a bias of zero.
+func part(n *ir.Node, f func(float32) float32, bias bool) (*ir.Node, error) {
+	t, err := n.Args[1].Value()
+	if err != nil {
+		return nil, err
+	}
+	p := *n
+	w := make([]float32, len(t.Floats))
+	for i, v := range t.Floats {
+		w[i] = f(v)
+	}
+	p.Args = append([]*ir.Node(nil), n.Args...)
+	p.Args[1] = floatConst(n.Args[1], w)
+	if len(n.Args) > 2 && !bias {
+		p.Args[2] = floatConst(n.Args[2], make([]float32, n.Args[2].Type.Elems()))
+	}
+	return &p, nil
+}
+
+func floatConst(like *ir.Node, values []float32) *ir.Node {
+	c := *like
+	c.Attrs = &ir.Const{Data: ir.FloatBlob(values)}
+	return &c
+}

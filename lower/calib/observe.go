@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package calib
+
+import (
+	"context"
+	"math"
+
+	"lathe/golden/ref"
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// keep bounds the values of one node that are kept for the choice of its format.
+const keep = 1 << 16
+
+// Observe runs the float graph g on all samples and collects the values of every node but constants. The selection of
+// values depends on nothing but their positions. A value that is no finite number is an error L0404 at its node.
+func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.Node]*Values, error) {
+	p, err := ref.New(g)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([][]*Values, len(samples)) // by sample, then node: joined in order, whatever order they come in
+	err = p.Trace(ctx, samples, func(i int, values []*ir.Tensor) error {
+		parts[i] = make([]*Values, len(values))
+		for k, t := range values {
+			if t == nil || g.Nodes[k].IsConst() {
+				continue
+			}
+			part := selection(t.Floats, i, len(samples))
+			if !(part.Max-part.Min <= 2*math.MaxFloat32) {
+				return g.Nodes[k].Errorf("L0404", "sample %d gives a value that is no finite number", i)
+			}
+			parts[i][k] = part
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[*ir.Node]*Values, len(g.Nodes))
+	for k, n := range g.Nodes {
+		for i := range parts {
+			part := parts[i][k]
+			if part == nil {
+				continue
+			}
+			if out[n] == nil {
+				out[n] = &Values{Min: part.Min, Max: part.Max}
+			}
+			v := out[n]
+			v.Min, v.Max = min(v.Min, part.Min), max(v.Max, part.Max)
+			v.Sample = append(v.Sample, part.Sample...)
+		}
+	}
+	return out, nil
+}
+
+// selection takes the bounds of x and, of its values, a share such that all samples together keep about `keep`.
+func selection(x []float32, sample, samples int) *Values {
+	v := Of(x)
+	for _, f := range x {
+		if f != f {
+			v.Min, v.Max = math.NaN(), math.NaN()
+		}
+	}
+	stride := uint32(len(x)*samples/keep) + 1
+	v.Sample = nil
+	for i, f := range x {
+		if stride == 1 || format.Mix(uint32(sample*len(x)+i))%stride == 0 {
+			v.Sample = append(v.Sample, f)
+		}
+	}
+	return v
+}

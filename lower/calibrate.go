@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/lower/calib"
+)
+
+// refuseFloat lists every node whose operation has no exact integer meaning. Error L0410 for each.
+func refuseFloat(_ *State, g *ir.Graph) error {
+	exact := make(map[string]bool)
+	for _, row := range op.Matrix() {
+		exact[row.Name] = row.Exact
+	}
+	var errs diag.List
+	for _, n := range g.Nodes {
+		if !exact[n.Op.Name] {
+			e := n.Errorf("L0410", "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
+			errs = append(errs, e.WithHint("cut it off the model, or run the float model with --engine ref"))
+		}
+	}
+	return errs.Err()
+}
+
+// calibrate finds out which values each node takes: from samples, or from the declared ranges of the inputs.
+func calibrate(s *State, g *ir.Graph) error {
+	var err error
+	if len(s.Samples) > 0 {
+		in := make([]ref.Sample, len(s.Samples))
+		for i, sample := range s.Samples {
+			in[i] = enter(g, sample)
+		}
+		s.values, err = calib.Observe(s.runner.ctx, g, in)
+	} else {
+		s.values, err = calib.Intervals(g, func(n *ir.Node) (lo, hi float64) {
+			lo, hi, declared := s.Plan.rangeOf(n)
+			if declared {
+				s.Report.note("no calibration data: formats come from interval analysis, input %q in [%g, %g] by %s", n.Name, lo,
+					hi, s.Plan.input(n.Name).From)
+			} else {
+				s.Report.note("no calibration data: formats come from interval analysis, input %q taken as [-1, 1]; "+
+					"declare its range in the plan, or give samples", n.Name)
+			}
+			return lo, hi
+		})
+	}
+	if err != nil {
+		return err
+	}
+	for _, n := range g.Nodes {
+		if v := s.values[n]; v != nil {
+			n.Stats = ir.Stats{Known: true, Min: v.Min, Max: v.Max, Samples: len(s.Samples)}
+		}
+	}
+	return nil
+}

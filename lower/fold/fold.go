@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fold simplifies float graphs: constants are computed, operations that do nothing go, and everything that is
+// a multiplication and addition per channel becomes scale, and then part of the linear operation before it.
+//
+// The functions change the graph in place and leave no dead nodes.
+package fold
+
+import (
+	"slices"
+
+	"lathe/golden/ref"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// Constants computes every node whose arguments are all constants. The node keeps its name.
+func Constants(g *ir.Graph) error {
+	for _, n := range g.Nodes {
+		if len(n.Args) == 0 || slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() }) {
+			continue
+		}
+		t, err := ref.Constant(n)
+		if err != nil {
+			return err
+		}
+		n.Op, n.Args, n.Attrs = op.Const, nil, &ir.Const{Data: ir.FloatBlob(t.Floats)}
+	}
+	g.DropDead()
+	return nil
+}
+
+// Identities removes operations that return their argument: identity, reshape to the same shape, transpose that moves
+// no axis, a pool whose window is one element.
+func Identities(g *ir.Graph) error {
+	for _, n := range g.Nodes {
+		if returnsArgument(n) {
+			g.Replace(n, n.Args[0])
+		}
+	}
+	g.DropDead()
+	return nil
+}
+
+func returnsArgument(n *ir.Node) bool {
+	switch a := n.Attrs.(type) {
+	case *op.ReshapeAttrs:
+		return slices.Equal(n.Type.Shape, n.Args[0].Type.Shape)
+	case *op.TransposeAttrs:
+		for i, p := range a.Perm {
+			if i != p {
+				return false
+			}
+		}
+		return true
+	case *op.Window:
+		return onePixel(a)
+	case *op.AvgAttrs:
+		return onePixel(&a.Window)
+	}
+	return n.Op == op.Identity
+}
+
+// onePixel says that every window is the element at its own place.
+func onePixel(w *op.Window) bool {
+	not := func(want int) func(int) bool { return func(v int) bool { return v != want } }
+	return !slices.ContainsFunc(w.Kernel, not(1)) && !slices.ContainsFunc(w.Strides, not(1)) &&
+		!slices.ContainsFunc(w.Pads, not(0))
+}
+
+// SetConst gives argument i of n the constant values of the given shape: in place where n is the only reader of that
+// argument, else by a new constant node, so that other readers keep what they have.
+func SetConst(g *ir.Graph, n *ir.Node, i int, shape []int, values []float32) {
+	old := n.Args[i]
+	readers := 0
+	for _, m := range g.Nodes {
+		for _, a := range m.Args {
+			if a == old {
+				readers++
+			}
+		}
+	}
+	if readers > 1 || g.IsOutput(old) {
+		c := *old
+		c.Name = g.FreshName(old.Name)
+		g.InsertBefore(n, &c)
+		n.Args[i] = &c
+	}
+	c := n.Args[i]
+	c.Type, c.Attrs, c.Stats = ir.Float(shape...), &ir.Const{Data: ir.FloatBlob(values)}, ir.Stats{}
+}
+
+// newConst adds a constant before n.
+func newConst(g *ir.Graph, before *ir.Node, name, pos string, shape []int, values []float32) *ir.Node {
+	c := &ir.Node{Name: g.FreshName(name), Op: op.Const, Pos: pos, Type: ir.Float(shape...),
+		Attrs: &ir.Const{Data: ir.FloatBlob(values)}}
+	g.InsertBefore(before, c)
+	return c
+}
+
+// onlyReader returns the one node that reads n, or nil where there are more, none, or n is an output.
+func onlyReader(users map[*ir.Node][]*ir.Node, g *ir.Graph, n *ir.Node) *ir.Node {
+	if len(users[n]) != 1 || g.IsOutput(n) {
+		return nil
+	}
+	return users[n][0]
+}

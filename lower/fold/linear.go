@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fold
+
+import (
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// Scales folds every scale that is the only reader of a linear operation, of a convolution or of another scale into
+// that node, which keeps its name: w[c] becomes w[c]*m[c], the bias becomes bias*m + b.
+func Scales(g *ir.Graph) error {
+	users := g.Users()
+	for _, n := range slices.Clone(g.Nodes) {
+		if n.Op != op.Scale {
+			continue
+		}
+		x := n.Args[0]
+		if !outputScale(x, n.Attrs.(*op.ScaleAttrs).Axis) || onlyReader(users, g, x) != n {
+			continue
+		}
+		if err := absorb(g, x, n); err != nil {
+			return err
+		}
+		g.Replace(n, x)
+		n.Args = nil // dead: it must not count as a reader of x
+		users = g.Users()
+	}
+	g.DropDead()
+	return nil
+}
+
+// outputScale says that x has a factor and a summand for each index of axis of its result.
+func outputScale(x *ir.Node, axis int) bool {
+	last := len(x.Type.Shape) - 1
+	switch a := x.Attrs.(type) {
+	case *op.ConvAttrs:
+		return axis == 1 && !a.ChannelsLast || axis == last && a.ChannelsLast
+	case *op.ScaleAttrs:
+		return axis == a.Axis
+	}
+	return x.Op == op.Linear && axis == last
+}
+
+// absorb multiplies weights and bias of x by those of scale s, in float64.
+func absorb(g *ir.Graph, x, s *ir.Node) error {
+	var v [4][]float32 // weights, bias, factors, summands
+	for i, n := range []*ir.Node{x.Args[1], biasOf(x), s.Args[1], s.Args[2]} {
+		if n == nil {
+			continue
+		}
+		t, err := n.Value()
+		if err != nil {
+			return err
+		}
+		v[i] = t.Floats
+	}
+	mul, add := v[2], v[3]
+	row := len(v[0]) / len(mul)
+	w, b := make([]float32, len(v[0])), make([]float32, len(mul))
+	for i, f := range v[0] {
+		w[i] = float32(float64(f) * float64(mul[i/row]))
+	}
+	for c := range b {
+		sum := float64(add[c])
+		if v[1] != nil {
+			sum += float64(v[1][c]) * float64(mul[c])
+		}
+		b[c] = float32(sum)
+	}
+	SetConst(g, x, 1, x.Args[1].Type.Shape, w)
+	if v[1] == nil {
+		x.Args = append(x.Args, newConst(g, x, x.Name+".bias", x.Pos, []int{len(b)}, b))
+		return nil
+	}
+	SetConst(g, x, 2, []int{len(b)}, b)
+	return nil
+}
+
+func biasOf(n *ir.Node) *ir.Node {
+	if len(n.Args) < 3 {
+		return nil
+	}
+	return n.Args[2]
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"fmt"
+	"strings"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// Lanes where neither plan nor mode say more: enough to keep a small layer fast, few enough for a small device.
+const (
+	defaultIn  = 8
+	defaultOut = 4
+)
+
+// refuseStream lists what streams cannot serve: operations without a module (L0414), values with several readers and
+// operations with several streams (L0415).
+func refuseStream(_ *State, g *ir.Graph) error {
+	users := g.Users()
+	var errs diag.List
+	for _, n := range g.Nodes {
+		if n.IsConst() {
+			continue
+		}
+		readers := make([]string, 0, len(users[n]))
+		for _, u := range users[n] {
+			readers = append(readers, u.Name)
+		}
+		for _, o := range g.Out {
+			if o.Node == n {
+				readers = append(readers, "output "+o.Name)
+			}
+		}
+		streams := 0
+		for _, a := range n.Args {
+			if !a.IsConst() {
+				streams++
+			}
+		}
+		switch {
+		case len(readers) > 1:
+			errs = append(errs, n.Errorf("L0415", "%q is read by %s; forks and joins are not in this version", n.Name,
+				strings.Join(readers, " and ")))
+		case len(readers) == 0:
+			errs = append(errs, n.Errorf("L0415", "%q is read by nothing, so its stream would stop", n.Name).
+				WithHint("cut it off the model"))
+		}
+		switch {
+		case streams > 1:
+			errs = append(errs, n.Errorf("L0415", "%s (%q) joins %d streams; forks and joins are not in this version", n.Op.Name,
+				n.Name, streams))
+		case n.Op.RTL == nil && n.Op != op.Input:
+			errs = append(errs, n.Errorf("L0414", "%s (%q) has no hardware in this version", n.Op.Name, n.Name).
+				WithHint("cut it off the model, or run it with --engine ref or pjrt"))
+		}
+	}
+	return errs.Err()
+}
+
+// laner decides the lanes of one graph.
+type laner struct {
+	g     *ir.Graph
+	plan  *FoldPlan
+	users map[*ir.Node][]*ir.Node
+	errs  diag.List
+}
+
+// chooseLanes gives every node its lanes, style and memory: rules first, then the mode. Errors: L0412 for lanes that do
+// not divide, L0416 for a mode that is not in this version.
+func chooseLanes(s *State, g *ir.Graph) error {
+	if s.Plan.Fold.Mode == "balance" {
+		return diag.New("L0416", g.Name, "the balance mode is not in this version").WithNote("set by %s", s.Plan.Fold.From).
+			WithHint(`use mode = "fold" or "unroll", and [[fold.rule]] for single layers`)
+	}
+	l := &laner{g: g, plan: &s.Plan.Fold, users: g.Users()}
+	hit := make(map[*FoldRule]bool)
+	for _, n := range g.Nodes {
+		if n.IsConst() {
+			continue
+		}
+		for _, r := range l.plan.Rules {
+			hit[r] = hit[r] || r.Covers(n)
+		}
+		l.node(n)
+	}
+	for _, r := range l.plan.Rules {
+		if !hit[r] {
+			s.Report.warn("%s matches no node", r.From)
+		}
+	}
+	return l.errs.Err()
+}
+
+// asked is what the rules say of one node; 0 and "" where they say nothing. From names the rules that set the lanes.
+type asked struct {
+	in, out         int
+	inFrom, outFrom string
+	style           ir.Style
+	mem             string
+}
+
+func (l *laner) rules(n *ir.Node) asked {
+	var a asked
+	for _, r := range l.plan.Rules {
+		if !r.Covers(n) {
+			continue
+		}
+		if a.in == 0 && r.InLanes > 0 {
+			a.in, a.inFrom = r.InLanes, r.From
+		}
+		if a.out == 0 && r.OutLanes > 0 {
+			a.out, a.outFrom = r.OutLanes, r.From
+		}
+		if a.style == ir.StyleUndecided {
+			a.style = r.Style
+		}
+		if a.mem == "" {
+			a.mem = r.Mem
+		}
+	}
+	if a.style == ir.StyleUndecided {
+		a.style = ir.StyleFold
+		if l.plan.Mode == "unroll" {
+			a.style = ir.StyleUnroll
+		}
+	}
+	if a.mem == "" {
+		a.mem = "auto"
+	}
+	return a
+}
+
+func (l *laner) node(n *ir.Node) {
+	a := l.rules(n)
+	switch n.Op {
+	case op.Input:
+		l.same(n, a, l.wanted(n), n.Type.Elems(), "elements")
+	case op.Linear:
+		l.linear(n, a)
+	case op.Conv:
+		l.conv(n, a)
+	case op.MaxPool, op.AvgPool, op.GlobalAvgPool, op.Scale:
+		channels := last(n.Args[0].Type.Shape)
+		l.same(n, a, nearestDivisor(channels, n.Args[0].HW.OutLanes), channels, "channels")
+		if n.Op == op.Scale {
+			n.HW.Mem = a.mem
+		}
+	case op.Reshape, op.Identity, op.Transpose: // wires
+		lanes := n.Args[0].HW.OutLanes
+		n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = lanes, lanes, lanes
+	default:
+		l.same(n, a, n.Args[0].HW.OutLanes, n.Type.Elems(), "elements")
+	}
+}
+
+// same decides units that take and give equally many lanes: as asked, which must divide size, or as given.
+func (l *laner) same(n *ir.Node, a asked, given, size int, things string) {
+	lanes := given
+	switch {
+	case a.in > 0 && a.out > 0 && a.in != a.out:
+		l.fail(n, a.outFrom, "%s has as many lanes in as out, not in_lanes %d and out_lanes %d", n.Op.Name, a.in, a.out)
+	case a.in > 0:
+		lanes = l.divides(n, "in_lanes", a.in, divisors(size), size, things, a.inFrom)
+	case a.out > 0:
+		lanes = l.divides(n, "out_lanes", a.out, divisors(size), size, things, a.outFrom)
+	}
+	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = lanes, lanes, lanes
+}
+
+func (l *laner) linear(n *ir.Node, a asked) {
+	shape := n.Args[1].Type.Shape
+	in, out := largest(divisors(shape[1]), defaultIn), largest(divisors(shape[0]), defaultOut)
+	if a.style == ir.StyleUnroll {
+		in, out = shape[1], shape[0]
+	}
+	if a.in > 0 {
+		in = l.divides(n, "in_lanes", a.in, divisors(shape[1]), shape[1], "inputs", a.inFrom)
+	}
+	if a.out > 0 {
+		out = l.divides(n, "out_lanes", a.out, divisors(shape[0]), shape[0], "outputs", a.outFrom)
+	}
+	if a.style == ir.StyleUnroll && (in < shape[1] || out < shape[0]) {
+		a.style = ir.StyleFold // lanes for one layer say more than the mode
+	}
+	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn, n.HW.Style, n.HW.Mem = in, out, in, a.style, a.mem
+}
+
+func (l *laner) conv(n *ir.Node, a asked) {
+	attrs := n.Attrs.(*op.ConvAttrs)
+	g, err := op.NewGeometry(n.Args[0].Type.Shape, &attrs.Window)
+	if err != nil {
+		l.fail(n, "", "%v", err)
+		return
+	}
+	legal, size, channels := convLanes(g, attrs.Groups), g.KH*g.KW*g.C/attrs.Groups, n.Args[1].Type.Shape[0]
+	in, out := largest(legal, defaultIn), largest(divisors(channels), defaultOut)
+	if a.style == ir.StyleUnroll {
+		in, out = legal[len(legal)-1], channels
+	}
+	if a.in > 0 {
+		in = l.divides(n, "in_lanes", a.in, legal, size, "kernel elements in whole channels or pixels", a.inFrom)
+	}
+	if a.out > 0 {
+		out = l.divides(n, "out_lanes", a.out, divisors(channels), channels, "output channels", a.outFrom)
+	}
+	// A convolution of all lanes is the folded unit that folds nothing.
+	n.HW.InLanes, n.HW.OutLanes, n.HW.Style, n.HW.Mem = in, out, ir.StyleFold, a.mem
+	n.HW.StreamIn = streamLanes(g.C, in, n.Args[0].HW.OutLanes)
+}
+
+// convLanes lists the parallel inputs that op_conv can have along kernel and channels, ascending: divisors of the
+// channels of a group, or whole pixels, as many as divide the kernel (see the header of op_window).
+func convLanes(g *op.Geometry, groups int) []int {
+	legal := divisors(g.C / groups)
+	if groups == 1 {
+		for _, pixels := range divisors(g.KH * g.KW)[1:] {
+			legal = append(legal, g.C*pixels)
+		}
+	}
+	return legal
+}
+
+// streamLanes chooses the lanes of the stream into a convolution of c channels with in parallel inputs: those that
+// arrive where the window generator takes them, else the nearest below, else the fewest above. It takes divisors of c
+// of which one of stream and in divides the other; whole pixels in parallel take any.
+func streamLanes(c, in, arriving int) int {
+	best := 0
+	for _, d := range divisors(c) {
+		if in < c && d%in != 0 && in%d != 0 {
+			continue
+		}
+		if d <= arriving || best == 0 {
+			best = d
+		}
+	}
+	return best
+}
+
+// wanted is how many lanes an input should have: what the first unit behind it takes.
+func (l *laner) wanted(n *ir.Node) int {
+	elems := n.Type.Elems()
+	for u := n; ; {
+		next := l.users[u]
+		if len(next) != 1 {
+			return largest(divisors(last(u.Type.Shape)), defaultIn)
+		}
+		u = next[0]
+		a := l.rules(u)
+		lanes := 0
+		switch u.Op {
+		case op.Linear:
+			l.linear(u, a)
+			lanes = u.HW.InLanes
+		case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool, op.Scale:
+			channels := last(u.Args[0].Type.Shape)
+			lanes = largest(divisors(channels), defaultIn)
+			if a.style == ir.StyleUnroll {
+				lanes = channels
+			}
+		default:
+			if a.in > 0 {
+				lanes = a.in
+			}
+		}
+		if lanes > 0 {
+			return nearestDivisor(elems, lanes)
+		}
+	}
+}
+
+func (l *laner) fail(n *ir.Node, from, msg string, args ...any) *diag.Error {
+	e := n.Errorf("L0412", msg, args...)
+	if from != "" {
+		e = e.WithNote("set by %s", from)
+	}
+	l.errs = append(l.errs, e)
+	return e
+}
+
+// divides returns lanes where it is legal; otherwise it reports the nearest legal ones.
+func (l *laner) divides(n *ir.Node, key string, lanes int, legal []int, size int, things, from string) int {
+	below, above := 0, 0
+	for _, d := range legal {
+		switch {
+		case d == lanes:
+			return lanes
+		case d < lanes:
+			below = d
+		case above == 0:
+			above = d
+		}
+	}
+	for _, e := range l.errs { // an input asks its reader first: one message is enough
+		if e.Pos == n.Errorf("", "").Pos && strings.HasPrefix(e.Msg, key) {
+			return legal[0]
+		}
+	}
+	var near []string
+	for _, d := range []int{below, above} {
+		if d > 0 {
+			near = append(near, fmt.Sprint(d))
+		}
+	}
+	l.fail(n, from, "%s %d does not divide %d %s", key, lanes, size, things).Hint = "use " + strings.Join(near, " or ")
+	return legal[0]
+}
+
+// divisors of n > 0, ascending.
+func divisors(n int) []int {
+	var d []int
+	for i := 1; i <= n; i++ {
+		if n%i == 0 {
+			d = append(d, i)
+		}
+	}
+	return d
+}
+
+// largest is the greatest of the ascending values that is at most limit; the least if none is.
+func largest(values []int, limit int) int {
+	best := values[0]
+	for _, v := range values {
+		if v <= limit {
+			best = v
+		}
+	}
+	return best
+}
+
+// nearestDivisor of size to lanes, rather below than above.
+func nearestDivisor(size, lanes int) int { return largest(divisors(size), lanes) }
+
+func last(shape []int) int {
+	if len(shape) == 0 {
+		return 1
+	}
+	return shape[len(shape)-1]
+}

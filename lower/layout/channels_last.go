@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layout
+
+import (
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/lower/fold"
+)
+
+// ChannelsLast makes every convolution and pool work on N, ..., C images, with a transpose before it and one behind
+// it; convolution weights become output channel, kernel, input channel.
+func ChannelsLast(g *ir.Graph) error {
+	for _, n := range slices.Clone(g.Nodes) {
+		last := flag(n)
+		if last == nil || *last {
+			continue
+		}
+		rank := len(n.Type.Shape)
+		if n.Op == op.Conv {
+			if err := permuteConst(g, n, 1, toLast(rank)); err != nil {
+				return err
+			}
+		}
+		n.Args[0] = transpose(g, n, n.Args[0], toLast(rank))
+		n.Type.Shape = permuted(n.Type.Shape, toLast(rank))
+		*last = true
+		behind(g, n, toFirst(rank))
+	}
+	g.DropDead()
+	return nil
+}
+
+// permuteConst transposes the constant argument i of n.
+func permuteConst(g *ir.Graph, n *ir.Node, i int, perm []int) error {
+	t, err := n.Args[i].Value()
+	if err != nil {
+		return err
+	}
+	fold.SetConst(g, n, i, permuted(t.Type.Shape, perm), gather(t.Floats, index(t.Type.Shape, perm)))
+	return nil
+}
+
+func gather(x []float32, index []int) []float32 {
+	out := make([]float32, len(index))
+	for i, j := range index {
+		out[i] = x[j]
+	}
+	return out
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layout
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/golden/ref"
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/lower/lowertest"
+)
+
+func text(g *ir.Graph) string {
+	var names []string
+	for _, n := range g.Nodes {
+		if n.IsConst() {
+			continue
+		}
+		name := n.Op.Name
+		if p := permOf(n); p != nil {
+			name += fmt.Sprint(p)
+		}
+		names = append(names, name)
+	}
+	for _, o := range g.Out {
+		if o.Perm != nil {
+			names = append(names, fmt.Sprint("out", o.Perm))
+		}
+	}
+	for _, n := range g.In {
+		if p := n.Attrs.(*ir.Input).Perm; p != nil {
+			names = append(names, fmt.Sprint("in", p))
+		}
+	}
+	return strings.Join(names, " ")
+}
+
+// lower runs all functions of the package in the order of the pipeline.
+func lower(t *testing.T, g *ir.Graph) {
+	t.Helper()
+	for _, f := range []func(*ir.Graph) error{ChannelsLast, Sink, Absorb, Hoist, Inputs, Free} {
+		if err := f(g); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWhereTransposesGo(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		build func(b *lowertest.Builder) *ir.Node
+		want  string
+	}{
+		{"classifier", func(b *lowertest.Builder) *ir.Node {
+			w := lowertest.Window(2, 2, 2, 0)
+			x := b.Add(op.Relu, "relu", nil, b.Conv("conv", b.Input("x", 1, 2, 6, 4), 3, 3, 1, 1, 1, true))
+			x = b.Add(op.MaxPool, "pool", &w, x)
+			return b.Linear("fc", b.Add(op.Tanh, "tanh", nil, b.Flatten("flat", x)), 2, true)
+		}, "input conv relu maxpool reshape tanh linear in[0 2 3 1]"},
+		{"image to image", func(b *lowertest.Builder) *ir.Node {
+			x := b.Add(op.Sigmoid, "s", nil, b.Input("x", 1, 2, 6, 4))
+			return b.Conv("conv", x, 3, 3, 1, 1, 1, true)
+		}, "input sigmoid conv out[0 3 1 2] in[0 2 3 1]"},
+		{"one spatial axis", func(b *lowertest.Builder) *ir.Node {
+			return b.Conv("conv", b.Input("x", 1, 2, 6), 3, 3, 1, 1, 1, true)
+		}, "input conv out[0 2 1] in[0 2 1]"},
+		{"an input that two branches read", func(b *lowertest.Builder) *ir.Node {
+			x := b.Input("x", 1, 2, 4, 4)
+			return b.Add(op.Add, "add", nil, b.Conv("c1", x, 2, 1, 1, 0, 1, true), b.Conv("c2", x, 2, 3, 1, 1, 1, true))
+		}, "input conv conv add out[0 3 1 2] in[0 2 3 1]"},
+		{"a skip connection from the input", func(b *lowertest.Builder) *ir.Node {
+			x := b.Input("x", 1, 2, 4, 4)
+			return b.Add(op.Sub, "sub", nil, x, b.Conv("c", x, 2, 3, 1, 1, 1, true))
+		}, "input conv sub out[0 3 1 2] in[0 2 3 1]"},
+		{"global pool before a flatten", func(b *lowertest.Builder) *ir.Node {
+			x := b.Add(op.GlobalAvgPool, "gap", &op.GlobalAttrs{}, b.Conv("c", b.Input("x", 1, 2, 4, 4), 3, 3, 1, 1, 1, true))
+			return b.Flatten("flat", x)
+		}, "input conv global_avgpool reshape in[0 2 3 1]"},
+		{"softmax and argmax follow their axis", func(b *lowertest.Builder) *ir.Node {
+			x := b.Add(op.Softmax, "soft", &op.AxisAttrs{Axis: -3}, b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true))
+			return b.Add(op.ArgMax, "arg", &op.ArgMaxAttrs{Axis: 1}, x)
+		}, "input conv softmax argmax in[0 2 3 1]"},
+		{"argmax over a row moves the axes that are left", func(b *lowertest.Builder) *ir.Node {
+			x := b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true)
+			return b.Add(op.ArgMax, "arg", &op.ArgMaxAttrs{Axis: 2}, x)
+		}, "input conv argmax out[0 2 1] in[0 2 3 1]"},
+		{"a flatten that is an output keeps its transpose", func(b *lowertest.Builder) *ir.Node {
+			return b.Flatten("flat", b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true))
+		}, "input conv transpose[0 3 1 2] reshape in[0 2 3 1]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := lowertest.New(t, 1)
+			g := b.Done(c.build(b))
+			before := g.Clone()
+			lower(t, g)
+			if got := text(g); got != c.want {
+				t.Errorf("got:  %s\nwant: %s", got, c.want)
+			}
+			compare(t, before, g)
+		})
+	}
+}
+
+// compare evaluates both graphs on the same array; b takes and gives it in its own layouts.
+func compare(t *testing.T, a, b *ir.Graph) {
+	t.Helper()
+	x := ir.NewTensor(a.In[0].Type)
+	for i := range x.Floats {
+		x.Floats[i] = float32(i*i%11) - 5
+	}
+	want := run(t, a, x)
+	if p := b.In[0].Attrs.(*ir.Input).Perm; p != nil {
+		x = &ir.Tensor{Type: b.In[0].Type, Floats: gather(x.Floats, index(x.Type.Shape, p))}
+	}
+	got := run(t, b, x)
+	if p := b.Out[0].Perm; p != nil {
+		got = &ir.Tensor{Type: want.Type, Floats: gather(got.Floats, index(got.Type.Shape, p))}
+	}
+	for i, v := range got.Floats {
+		if d := v - want.Floats[i]; d > 1e-4 || d < -1e-4 {
+			t.Fatalf("element %d: %g, want %g", i, v, want.Floats[i])
+		}
+	}
+}
+
+func run(t *testing.T, g *ir.Graph, x *ir.Tensor) *ir.Tensor {
+	t.Helper()
+	p, err := ref.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.Run(context.Background(), []ref.Sample{{x}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out[0][0]
+}
+
+// TestThrough composes permutations: reading axis outer[i] of what inner made.
+func TestThrough(t *testing.T) {
+	inner, outer := []int{0, 2, 3, 1}, []int{2, 0, 1, 3}
+	if got := through(inner, outer); !slices.Equal(got, []int{3, 0, 2, 1}) {
+		t.Errorf("got %v", got)
+	}
+	if got := through(inner, []int{0, 3, 1, 2}); got != nil {
+		t.Errorf("inverse permutations leave %v", got)
+	}
+}
+
+// TestColumns reads an element order as a permutation of columns only where every row has the same.
+func TestColumns(t *testing.T) {
+	if got := columnsOf(index([]int{2, 2, 3}, []int{0, 2, 1}), []int{2, 6}); !slices.Equal(got, []int{0, 3, 1, 4, 2, 5}) {
+		t.Errorf("rows kept: %v", got)
+	}
+	if got := columnsOf(index([]int{2, 2, 3}, []int{1, 0, 2}), []int{2, 6}); got != nil {
+		t.Errorf("rows mixed: %v", got)
+	}
+	if got := columnsOf(index([]int{2, 3}, []int{1, 0}), []int{6}); !slices.Equal(got, []int{0, 3, 1, 4, 2, 5}) {
+		t.Errorf("one row: %v", got)
+	}
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layout
+
+import (
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/lower/fold"
+)
+
+// Sink moves transposes towards the outputs: through element-wise operations, additions and operations along an axis,
+// until they meet one that undoes them.
+func Sink(g *ir.Graph) error {
+	for _, n := range slices.Clone(g.Nodes) {
+		if n.Op == op.Transpose {
+			mergeInto(g, n)
+			continue
+		}
+		perm := firstPerm(n)
+		if perm == nil || !crosses(n, perm) {
+			continue
+		}
+		out := resultPerm(n, perm)
+		for i, a := range n.Args {
+			if a.IsConst() && !elementwise(n, i) {
+				continue
+			}
+			if a.IsConst() {
+				if err := broadcastConst(g, n, i, inverse(perm)); err != nil {
+					return err
+				}
+				continue
+			}
+			n.Args[i] = transpose(g, n, a, inverse(perm))
+		}
+		moveAxis(n, func(axis int) int { return perm[axis] })
+		n.Type.Shape = permuted(n.Type.Shape, inverse(out))
+		if !isIdentity(out) {
+			behind(g, n, out)
+		}
+	}
+	g.DropDead()
+	return nil
+}
+
+// mergeInto joins a transpose with one before it; where both cancel, readers read the source.
+func mergeInto(g *ir.Graph, n *ir.Node) {
+	x := n.Args[0]
+	if p := permOf(x); p != nil {
+		n.Args[0] = x.Args[0]
+		n.Attrs = &op.TransposeAttrs{Perm: compose(p, permOf(n))}
+	}
+	if isIdentity(permOf(n)) {
+		g.Replace(n, n.Args[0])
+	}
+}
+
+// firstPerm is the permutation of the first transposed argument of n, nil if there is none.
+func firstPerm(n *ir.Node) []int {
+	for _, a := range n.Args {
+		if p := permOf(a); p != nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// elementwise says that argument i of n is read element by element, with broadcasting.
+func elementwise(n *ir.Node, i int) bool {
+	switch n.Op {
+	case op.Relu, op.LeakyRelu, op.Clip, op.Sigmoid, op.Tanh, op.Cast, op.Identity, op.Add, op.Sub, op.Mul:
+		return true
+	case op.Scale, op.BatchNorm, op.Softmax, op.ArgMax:
+		return i == 0
+	}
+	return false
+}
+
+// crosses says that a transpose of an argument can go behind n: its values have the rank of the permutation, its
+// constants at most that.
+func crosses(n *ir.Node, perm []int) bool {
+	if !elementwise(n, 0) {
+		return false
+	}
+	for i, a := range n.Args {
+		rank := len(a.Type.Shape)
+		if elementwise(n, i) && (rank > len(perm) || rank < len(perm) && !a.IsConst()) {
+			return false
+		}
+	}
+	return true
+}
+
+// axisOf points to the axis attribute of n; nil if it has none.
+func axisOf(n *ir.Node) *int {
+	switch a := n.Attrs.(type) {
+	case *op.ScaleAttrs:
+		return &a.Axis
+	case *op.BatchNormAttrs:
+		return &a.Axis
+	case *op.AxisAttrs:
+		return &a.Axis
+	case *op.ArgMaxAttrs:
+		return &a.Axis
+	}
+	return nil
+}
+
+// moveAxis applies f to the axis attribute of n, counted from the front.
+func moveAxis(n *ir.Node, f func(axis int) int) {
+	if a := axisOf(n); a != nil {
+		*a = f((*a + len(n.Args[0].Type.Shape)) % len(n.Args[0].Type.Shape))
+	}
+}
+
+// resultPerm is what a transpose of the argument of n becomes behind n: argmax without KeepDims drops an axis.
+func resultPerm(n *ir.Node, perm []int) []int {
+	a, ok := n.Attrs.(*op.ArgMaxAttrs)
+	if !ok || a.KeepDims {
+		return perm
+	}
+	axis := (a.Axis + len(perm)) % len(perm)
+	var out []int
+	for i, p := range perm {
+		if i == axis {
+			continue
+		}
+		if p > perm[axis] {
+			p--
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// broadcastConst transposes a constant operand that broadcasts: its shape is first filled up with leading ones.
+func broadcastConst(g *ir.Graph, n *ir.Node, i int, perm []int) error {
+	shape := n.Args[i].Type.Shape
+	full := append(slices.Repeat([]int{1}, len(perm)-len(shape)), shape...)
+	t, err := n.Args[i].Value()
+	if err != nil {
+		return err
+	}
+	fold.SetConst(g, n, i, permuted(full, perm), gather(t.Floats, index(full, perm)))
+	return nil
+}
+
+// Hoist moves transposes that are left towards the inputs, through element-wise operations that they alone read.
+func Hoist(g *ir.Graph) error {
+	for moved := true; moved; {
+		moved = false
+		users := g.Users()
+		for i := len(g.Nodes) - 1; i >= 0; i-- {
+			n := g.Nodes[i]
+			if n.Op != op.Transpose {
+				continue
+			}
+			x, perm := n.Args[0], permOf(n)
+			if len(users[x]) != 1 || g.IsOutput(x) || !hoistable(x, perm) {
+				continue
+			}
+			if err := hoist(g, n, x, perm); err != nil {
+				return err
+			}
+			moved = true
+			break
+		}
+	}
+	g.DropDead()
+	return nil
+}
+
+// hoistable says that a transpose behind x can go before it without leaving transposes of other activations.
+func hoistable(x *ir.Node, perm []int) bool {
+	return len(x.Type.Shape) == len(perm) && x.Op != op.ArgMax && crosses(x, perm)
+}
+
+// hoist swaps x and the transpose n behind it.
+func hoist(g *ir.Graph, n, x *ir.Node, perm []int) error {
+	for i, a := range x.Args {
+		switch {
+		case !elementwise(x, i):
+		case a.IsConst():
+			if err := broadcastConst(g, x, i, perm); err != nil {
+				return err
+			}
+		default:
+			x.Args[i] = transpose(g, x, a, perm)
+		}
+	}
+	inv := inverse(perm)
+	moveAxis(x, func(axis int) int { return inv[axis] })
+	x.Type.Shape = permuted(x.Type.Shape, perm)
+	g.Replace(n, x)
+	g.DropDead()
+	return nil
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"context"
+	"fmt"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// Quantize lowers a float graph to one in which every value has a number format. g is not changed. The report tells
+// what was decided and what it cost in accuracy.
+func Quantize(ctx context.Context, g *ir.Graph, plan *Plan, c Calibration) (*ir.Graph, *Report, error) {
+	return QuantizeWith(ctx, g, plan, c, Options{})
+}
+
+// QuantizeWith is Quantize under options.
+func QuantizeWith(ctx context.Context, g *ir.Graph, plan *Plan, c Calibration, o Options) (*ir.Graph, *Report, error) {
+	if g.Stage != ir.StageFloat {
+		return nil, nil, diag.New("L0411", g.Name, "the graph is %s already; only float graphs are quantized", g.Stage)
+	}
+	if err := plan.checkEnds(g); err != nil {
+		return nil, nil, err
+	}
+	samples, err := c.arrange(g)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &State{Plan: plan, Report: &Report{}, Samples: samples}
+	q := g.Clone()
+	r := newRunner(ctx, q, s, o)
+	if err := r.run(s, FloatPipeline, q); err != nil {
+		return nil, nil, err
+	}
+	if err := r.run(s, QuantizePipeline, q); err != nil {
+		return nil, nil, err
+	}
+	return q, s.Report, nil
+}
+
+// Simplify runs the passes that keep a graph float: the form that quantization starts from. g is not changed.
+func Simplify(ctx context.Context, g *ir.Graph, o Options) (*ir.Graph, error) {
+	s := &State{Plan: DefaultPlan(), Report: &Report{}}
+	c := g.Clone()
+	return c, newRunner(ctx, c, s, o).run(s, FloatPipeline, c)
+}
+
+// Schedule decides lanes, styles and memories of a quantized graph, joins streams of different width, and takes latency
+// and initiation interval from the module headers. g is not changed.
+func Schedule(ctx context.Context, g *ir.Graph, plan *Plan) (*ir.Graph, *Report, error) {
+	return ScheduleWith(ctx, g, plan, Options{})
+}
+
+// ScheduleWith is Schedule under options.
+func ScheduleWith(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.Graph, *Report, error) {
+	if g.Stage != ir.StageQuantized {
+		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; only quantized graphs are scheduled", g.Stage)
+	}
+	s := &State{Plan: plan, Report: &Report{}}
+	c := g.Clone()
+	if err := newRunner(ctx, c, s, o).run(s, SchedulePipeline, c); err != nil {
+		return nil, nil, err
+	}
+	return c, s.Report, nil
+}
+
+func newRunner(ctx context.Context, g *ir.Graph, s *State, o Options) *runner {
+	r := &runner{Options: o, ctx: ctx}
+	s.runner = r
+	r.samples = s.Samples[:min(len(s.Samples), verifySamples)]
+	if len(r.samples) == 0 && o.Verify {
+		r.samples = callerLayout(g, random(g, s.Plan, o.Seed, verifySamples))
+	}
+	return r
+}
+
+// checkEnds finds inputs and outputs of the plan that the model does not have. Error L0403.
+func (p *Plan) checkEnds(g *ir.Graph) error {
+	var errs diag.List
+	var ins, outs []string
+	for _, n := range g.In {
+		ins = append(ins, n.Name)
+	}
+	for _, o := range g.Out {
+		outs = append(outs, o.Name)
+	}
+	check := func(kind, name, from string, known []string) {
+		for _, k := range known {
+			if k == name {
+				return
+			}
+		}
+		e := diag.New("L0403", g.Name, "the model has no %s %q", kind, name).WithNote("set by %s", from)
+		errs = append(errs, nearest(e, name, known))
+	}
+	for _, in := range p.Inputs {
+		check("input", in.Name, in.From, ins)
+	}
+	for _, out := range p.Outputs {
+		check("output", out.Name, out.From, outs)
+	}
+	return errs.Err()
+}
+
+// nearest adds the closest of the known names as a hint, or all of them.
+func nearest(e *diag.Error, name string, known []string) *diag.Error {
+	if near := diag.Nearest(name, known); near != "" {
+		return e.WithHint("did you mean %q?", near)
+	}
+	return e.WithHint("%s", fmt.Sprintf("it has %q", known))
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"lathe/lower/fold"
+	"lathe/lower/layout"
+)
+
+// rounding bounds the error of rewrites that are equal in real arithmetic and compute in float32.
+const rounding = 1e-4
+
+// FloatPipeline simplifies an imported graph and makes it channels-last.
+var FloatPipeline = Pipeline{
+	{"fold_constants", "computes nodes whose arguments are all constants", Exact, 0, only(fold.Constants)},
+	{"drop_identity", "removes nodes that return their argument", Exact, 0, only(fold.Identities)},
+	{"constant_to_scale", "add, sub and mul by a constant per channel become scale", Lossy, rounding, only(fold.Arithmetic)},
+	{"batch_norm_to_scale", "batch_norm becomes scale", Lossy, rounding, only(fold.BatchNorms)},
+	{"fold_scale", "scale goes into the weights and bias of the linear, conv or scale before it", Lossy, rounding,
+		only(fold.Scales)},
+	{"channels_last", "images become N, H, W, C, between transposes", Lossy, rounding, only(layout.ChannelsLast)},
+	{"sink_transpose", "transposes move towards the outputs and cancel", Exact, 0, only(layout.Sink)},
+	{"absorb_transpose", "transposes go into graph outputs and into the columns of linear weights", Lossy, rounding,
+		only(layout.Absorb)},
+	{"hoist_transpose", "transposes that are left move towards the inputs", Exact, 0, only(layout.Hoist)},
+	{"permute_inputs", "transposes of inputs become the layout of the input", Exact, 0, only(layout.Inputs)},
+	{"free_transpose", "transposes that keep the order of elements become reshapes", Exact, 0, only(layout.Free)},
+}
+
+// QuantizePipeline gives every value a number format.
+var QuantizePipeline = Pipeline{
+	{"refuse_float", "names all nodes without an integer form", Annotate, 0, refuseFloat},
+	{"calibrate", "measures the values of every node, or bounds them by interval analysis", Annotate, 0, calibrate},
+	{"quantize", "chooses formats by the plan's rules, encodes constants, inserts casts", Lossy, 0, quantize},
+}
+
+// SchedulePipeline gives every node its hardware.
+var SchedulePipeline = Pipeline{
+	{"refuse_stream", "names all nodes that streams cannot serve: forks, joins, operations without a module", Annotate, 0,
+		refuseStream},
+	{"choose_lanes", "lanes, style and memory of every node, by the plan's rules", Annotate, 0, chooseLanes},
+	{"insert_adapters", "widens and narrows streams between nodes of different lanes", Exact, 0, insertAdapters},
+	{"time_units", "initiation interval and latency from the headers of the modules", Annotate, 0, timeUnits},
+}
+
+// Orders are the reasons for the order of the pipelines; a test holds the pipelines to them.
+var Orders = []Order{
+	{"fold_constants", "constant_to_scale", "constants that exporters compute by nodes must be seen as constants"},
+	{"fold_constants", "channels_last", "weights that are transposed by nodes must be constants before they are permuted"},
+	{"drop_identity", "fold_scale", "a dropout between conv and batch_norm would hide one from the other"},
+	{"constant_to_scale", "fold_scale", "a bias that is an addition of its own becomes the bias of the linear"},
+	{"batch_norm_to_scale", "fold_scale", "scale is the one form that is folded"},
+	{"constant_to_scale", "channels_last", "the channel axis of a constant is known while images are channels-first"},
+	{"fold_scale", "channels_last", "fewer nodes stand between the transposes"},
+	{"channels_last", "sink_transpose", "the transposes that it inserts must meet"},
+	{"sink_transpose", "absorb_transpose", "transposes must have reached outputs and reshapes"},
+	{"absorb_transpose", "hoist_transpose", "a transpose that columns can absorb must not move away from them"},
+	{"hoist_transpose", "permute_inputs", "transposes must have reached the inputs"},
+	{"permute_inputs", "free_transpose", "a reshape at an input would hide the layout from the caller"},
+	{"refuse_float", "calibrate", "nothing is measured on a graph that is refused"},
+	{"calibrate", "quantize", "formats are chosen from values"},
+	{"refuse_stream", "choose_lanes", "lanes follow the one stream into a node"},
+	{"choose_lanes", "insert_adapters", "adapters join lanes that differ"},
+	{"insert_adapters", "time_units", "adapters have a latency too"},
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"regexp"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/target"
+	"lathe/lower/calib"
+)
+
+// Plan is everything that the user may choose about lowering. ParsePlan reads it, DefaultPlan fills it in.
+type Plan struct {
+	// File names the plan in messages; empty for the default plan.
+	File     string
+	Target   Target
+	Quantize QuantizePlan
+	Fold     FoldPlan
+	Inputs   []InputPlan
+	Outputs  []OutputPlan
+}
+
+// Target is the device and its clock.
+type Target struct {
+	FPGA     target.FPGA
+	ClockMHz float64
+}
+
+// QuantizePlan chooses number formats.
+type QuantizePlan struct {
+	// Data, Weight and Bias hold where no rule decides.
+	Data, Weight, Bias Choice
+	// Calibrate is how fraction bits are chosen that a format leaves open.
+	Calibrate calib.Method
+	// Rules are tried in order: the first that matches a node and sets a slot decides that slot.
+	Rules []*Rule
+}
+
+// Choice is a format that the plan asks for.
+type Choice struct {
+	Pattern format.Pattern
+	// From says who asks: `plan.toml:9 [[quantize.rule]] name = "fc1"`, or that it is the default.
+	From string
+}
+
+// Match selects nodes: every field that is not empty must match.
+type Match struct {
+	Op, Name, Regex string
+	// From is the place of the rule in the plan, with its first matching key.
+	From string
+
+	glob, regex *regexp.Regexp
+}
+
+// Rule chooses formats for the nodes that it matches; a nil slot is left to later rules.
+type Rule struct {
+	Match
+	Skip                          bool
+	DataIn, Weight, Bias, DataOut *Choice
+}
+
+// FoldPlan chooses how much hardware each layer gets.
+type FoldPlan struct {
+	// Mode is "fold" (few multipliers, reused), "unroll" (one multiplier a weight) or "balance".
+	Mode string
+	// From is the plan line of Mode.
+	From  string
+	Rules []*FoldRule
+	// FPS is the wanted rate and MaxLUT, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none.
+	FPS                     float64
+	MaxLUT, MaxDSP, MaxBRAM int
+}
+
+// FoldRule chooses lanes for the nodes that it matches; 0 leaves a choice to later rules and to the mode.
+type FoldRule struct {
+	Match
+	// InLanes and OutLanes are elements a beat: for linear and conv parallel inputs and parallel output channels.
+	InLanes, OutLanes int
+	// Style overrides the mode for these nodes.
+	Style ir.Style
+	// Mem is where the weights live: "auto", "block", "distributed".
+	Mem string
+}
+
+// InputPlan is what the plan says of one graph input.
+type InputPlan struct {
+	Name   string
+	Format *Choice
+	// Range bounds the values of the input; nil: not declared.
+	Range *[2]float64
+	// Shape binds the dimensions that the model leaves open; nil: not given.
+	Shape []int
+	From  string
+}
+
+// OutputPlan is what the plan says of one graph output.
+type OutputPlan struct {
+	Name   string
+	Format *Choice
+	From   string
+}
+
+// DefaultPlan is the plan of a user who gives none: 8 bits for data and weights, 16 for the bias.
+func DefaultPlan() *Plan {
+	fpga, _ := target.Find(target.Default) // a test finds it in the list
+	fixed := func(slot string, w int) Choice {
+		return Choice{
+			Pattern: format.Pattern{W: w, Format: format.Fixed{W: w, Signed: true}},
+			From:    "the default for " + slot,
+		}
+	}
+	return &Plan{
+		Target: Target{FPGA: *fpga, ClockMHz: 250},
+		Quantize: QuantizePlan{
+			Data: fixed("data", 8), Weight: fixed("weight", 8), Bias: fixed("bias", 16), Calibrate: calib.MSE,
+		},
+		Fold: FoldPlan{Mode: "fold", From: "the default mode"},
+	}
+}
+
+// Shapes lists the input shapes that the plan declares, by input name, for the frontend.
+func (p *Plan) Shapes() map[string][]int {
+	shapes := make(map[string][]int)
+	for _, in := range p.Inputs {
+		if in.Shape != nil {
+			shapes[in.Name] = in.Shape
+		}
+	}
+	return shapes
+}
+
+// input returns what the plan says of an input, or nil.
+func (p *Plan) input(name string) *InputPlan {
+	for i := range p.Inputs {
+		if p.Inputs[i].Name == name {
+			return &p.Inputs[i]
+		}
+	}
+	return nil
+}
+
+// output returns what the plan says of an output, or nil.
+func (p *Plan) output(name string) *OutputPlan {
+	for i := range p.Outputs {
+		if p.Outputs[i].Name == name {
+			return &p.Outputs[i]
+		}
+	}
+	return nil
+}
+
+// Covers says that the rule's keys all match node n.
+func (m *Match) Covers(n *ir.Node) bool {
+	return (m.Op == "" || m.Op == n.Op.Name) && (m.glob == nil || m.glob.MatchString(n.Name)) &&
+		(m.regex == nil || m.regex.MatchString(n.Name))
+}

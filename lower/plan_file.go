@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"lathe/internal/diag"
+)
+
+// planFile is the TOML form of a plan; a nil pointer is a key that is not given.
+type planFile struct {
+	Target struct {
+		Part     *string  `toml:"part"`
+		ClockMHz *float64 `toml:"clock_mhz"`
+	} `toml:"target"`
+	Quantize struct {
+		Data      *string        `toml:"data"`
+		Weight    *string        `toml:"weight"`
+		Bias      *string        `toml:"bias"`
+		Round     *string        `toml:"round"`
+		Overflow  *string        `toml:"overflow"`
+		Calibrate *string        `toml:"calibrate"`
+		Rule      []quantizeRule `toml:"rule"`
+	} `toml:"quantize"`
+	Fold struct {
+		Mode    *string        `toml:"mode"`
+		FPS     *float64       `toml:"fps"`
+		MaxLUT  *int           `toml:"max_lut"`
+		MaxDSP  *int           `toml:"max_dsp"`
+		MaxBRAM *int           `toml:"max_bram"`
+		Rule    []foldRuleFile `toml:"rule"`
+	} `toml:"fold"`
+	Input []struct {
+		Name   *string   `toml:"name"`
+		Format *string   `toml:"format"`
+		Range  []float64 `toml:"range"`
+		Shape  []int     `toml:"shape"`
+	} `toml:"input"`
+	Output []struct {
+		Name   *string `toml:"name"`
+		Format *string `toml:"format"`
+	} `toml:"output"`
+}
+
+type matchFile struct {
+	Op    *string `toml:"op"`
+	Name  *string `toml:"name"`
+	Regex *string `toml:"regex"`
+}
+
+type quantizeRule struct {
+	matchFile
+	Skip    bool    `toml:"skip"`
+	DataIn  *string `toml:"data_in"`
+	Weight  *string `toml:"weight"`
+	Bias    *string `toml:"bias"`
+	DataOut *string `toml:"data_out"`
+}
+
+type foldRuleFile struct {
+	matchFile
+	InLanes  *int    `toml:"in_lanes"`
+	OutLanes *int    `toml:"out_lanes"`
+	Style    *string `toml:"style"`
+	Mem      *string `toml:"mem"`
+}
+
+// decodePlan reads the text strictly: every key must be known and of the right type. Error L0401.
+func decodePlan(name string, data []byte) (*planFile, *lines, error) {
+	var f planFile
+	at := scanLines(name, data)
+	md, err := toml.Decode(string(data), &f)
+	if err != nil {
+		return nil, nil, tomlError(name, err)
+	}
+	var errs diag.List
+	seen := make(map[string]bool)
+	for _, key := range md.Undecoded() {
+		if seen[key.String()] || len(key) > 1 && seen[strings.Join(key[:len(key)-1], ".")] {
+			continue // one message a key, and none for what stands in an unknown table
+		}
+		seen[key.String()] = true
+		e := diag.New("L0401", at.anywhere(key), "unknown key %q in the plan", key.String())
+		known := knownKeys(key[:len(key)-1])
+		if near := diag.Nearest(key[len(key)-1], known); near != "" {
+			e = e.WithHint("did you mean %q?", near)
+		} else if len(known) > 0 {
+			e = e.WithHint("keys here: %s", strings.Join(known, ", "))
+		}
+		errs = append(errs, e)
+	}
+	return &f, at, errs.Err()
+}
+
+var tomlMessage = regexp.MustCompile(`^toml: line (\d+)(?: \(last key "([^"]*)"\))?: (.*)$`)
+
+// tomlError turns a message of the TOML library into one with file and line.
+func tomlError(name string, err error) error {
+	m := tomlMessage.FindStringSubmatch(err.Error())
+	if m == nil {
+		return diag.New("L0401", name, "%s", strings.TrimPrefix(err.Error(), "toml: "))
+	}
+	msg := strings.TrimSuffix(m[3], ".")
+	if m[2] != "" {
+		msg = m[2] + ": " + msg
+	}
+	return diag.New("L0401", name+":"+m[1], "%s", msg)
+}
+
+// knownKeys lists the keys of the table at path, read from the tags of planFile.
+func knownKeys(path []string) []string {
+	t := reflect.TypeFor[planFile]()
+	for _, key := range path {
+		f, ok := fieldOf(t, key)
+		if !ok {
+			return nil
+		}
+		t = f
+	}
+	return tagsOf(t)
+}
+
+func fieldOf(t reflect.Type, key string) (reflect.Type, bool) {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return nil, false
+	}
+	for i := range t.NumField() {
+		f := t.Field(i)
+		if f.Tag.Get("toml") == key {
+			return f.Type, true
+		}
+		if f.Anonymous {
+			if in, ok := fieldOf(f.Type, key); ok {
+				return in, true
+			}
+		}
+	}
+	return nil, false
+}
+
+func tagsOf(t reflect.Type) []string {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var tags []string
+	if t.Kind() != reflect.Struct {
+		return nil
+	}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.Anonymous {
+			tags = append(tags, tagsOf(f.Type)...)
+		} else {
+			tags = append(tags, f.Tag.Get("toml"))
+		}
+	}
+	return tags
+}
+
+// lines knows where the keys of a TOML text stand. Paths look like quantize.rule[1].name.
+type lines struct {
+	file  string
+	paths []string
+	at    []int
+}
+
+var (
+	headerLine = regexp.MustCompile(`^\s*(\[\[?)\s*([A-Za-z0-9_.\- ]+?)\s*\]\]?\s*(#.*)?$`)
+	keyLine    = regexp.MustCompile(`^\s*([A-Za-z0-9_.\-]+)\s*=`)
+)
+
+// scanLines reads headers and keys line by line. Text inside of multi-line strings is passed over.
+func scanLines(file string, data []byte) *lines {
+	l := &lines{file: file}
+	table, quote := "", ""
+	count := make(map[string]int)
+	for i, line := range strings.Split(string(data), "\n") {
+		if quote != "" {
+			if strings.Contains(line, quote) {
+				quote = ""
+			}
+			continue
+		}
+		if m := headerLine.FindStringSubmatch(line); m != nil {
+			table = strings.ReplaceAll(m[2], " ", "")
+			if m[1] == "[[" {
+				count[table]++
+				table += fmt.Sprintf("[%d]", count[table]-1)
+			}
+			l.add(table, i+1)
+		} else if m := keyLine.FindStringSubmatch(line); m != nil {
+			l.add(strings.TrimPrefix(table+"."+m[1], "."), i+1)
+		}
+		for _, q := range []string{`"""`, `'''`} {
+			if strings.Count(line, q)%2 == 1 {
+				quote = q
+			}
+		}
+	}
+	return l
+}
+
+func (l *lines) add(path string, line int) {
+	l.paths = append(l.paths, path)
+	l.at = append(l.at, line)
+}
+
+// pos is file:line of a path, or of the nearest table around it that has a line of its own, or the file.
+func (l *lines) pos(path string) string {
+	for {
+		for i, p := range l.paths {
+			if p == path {
+				return l.file + ":" + strconv.Itoa(l.at[i])
+			}
+		}
+		cut := strings.LastIndexAny(path, ".[")
+		if cut < 0 {
+			return l.file
+		}
+		path = path[:cut]
+	}
+}
+
+var indices = regexp.MustCompile(`\[\d+\]`)
+
+// anywhere is the first place of a key whose array indices are not known.
+func (l *lines) anywhere(key toml.Key) string {
+	for n := len(key); n > 0; n-- {
+		want := strings.Join(key[:n], ".")
+		for i, p := range l.paths {
+			if indices.ReplaceAllString(p, "") == want {
+				return l.file + ":" + strconv.Itoa(l.at[i])
+			}
+		}
+	}
+	return l.file
+}

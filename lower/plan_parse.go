@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/ir/target"
+	"lathe/lower/calib"
+)
+
+// Words of the plan, in the order of the values that they stand for.
+var (
+	roundWords = []string{"even", "away", "up", "down", "halfzero", "floor", "ceil", "zero", "outward"}
+	overWords  = []string{"saturate", "sym", "wrap"}
+	modeWords  = []string{"fold", "unroll", "balance"}
+	memWords   = []string{"auto", "block", "distributed"}
+)
+
+// planParser carries what all parts of the plan need while it is read; it collects all errors.
+type planParser struct {
+	at    *lines
+	errs  diag.List
+	round format.Round
+	over  format.Over
+}
+
+// ParsePlan reads a plan; name stands in messages. What the plan does not say is as in DefaultPlan. All mistakes are
+// reported at once: L0401 for unknown keys, wrong types and syntax, L0402 for values that are not allowed, L0413 for an
+// unknown part, L05xx for impossible formats, each with its line.
+func ParsePlan(name string, data []byte) (*Plan, error) {
+	f, at, err := decodePlan(name, data)
+	if err != nil {
+		return nil, err
+	}
+	plan := DefaultPlan()
+	plan.File = name
+	p := &planParser{at: at}
+	p.target(f, &plan.Target)
+	p.quantize(f, &plan.Quantize)
+	p.fold(f, &plan.Fold)
+	p.ends(f, plan)
+	if err := p.errs.Err(); err != nil {
+		return nil, err
+	}
+	return plan, nil
+}
+
+func (p *planParser) fail(path, msg string, args ...any) *diag.Error {
+	e := diag.New("L0402", p.at.pos(path), msg, args...)
+	p.errs = append(p.errs, e)
+	return e
+}
+
+// word finds the index of *text in words; nil leaves the first.
+func (p *planParser) word(path string, text *string, words []string) int {
+	if text == nil {
+		return 0
+	}
+	if i := slices.Index(words, *text); i >= 0 {
+		return i
+	}
+	e := p.fail(path, "%s = %q: it is one of %s", path, *text, strings.Join(words, ", "))
+	if near := diag.Nearest(*text, words); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return 0
+}
+
+func (p *planParser) target(f *planFile, t *Target) {
+	if f.Target.Part != nil {
+		fpga, err := target.Find(*f.Target.Part)
+		if err != nil {
+			p.add(err, "target.part")
+		} else {
+			t.FPGA = *fpga
+		}
+	}
+	if c := f.Target.ClockMHz; c != nil {
+		if !(*c >= 1 && *c <= 2000) {
+			p.fail("target.clock_mhz", "clock_mhz = %v lies outside of 1..2000", *c)
+		}
+		t.ClockMHz = *c
+	}
+}
+
+// add takes an error of another package, at the line of path.
+func (p *planParser) add(err error, path string) {
+	if e, ok := diag.At(err, "L0402", p.at.pos(path)).(*diag.Error); ok {
+		p.errs = append(p.errs, e)
+	}
+}
+
+func (p *planParser) quantize(f *planFile, q *QuantizePlan) {
+	p.round = format.Round(p.word("quantize.round", f.Quantize.Round, roundWords))
+	p.over = format.Over(p.word("quantize.overflow", f.Quantize.Overflow, overWords))
+	q.Calibrate = calib.Method(p.word("quantize.calibrate", f.Quantize.Calibrate, calib.Methods()))
+	for _, s := range []struct {
+		key  string
+		text *string
+		slot *Choice
+	}{{"data", f.Quantize.Data, &q.Data}, {"weight", f.Quantize.Weight, &q.Weight}, {"bias", f.Quantize.Bias, &q.Bias}} {
+		s.slot.Pattern = p.options(s.slot.Pattern, "")
+		if c := p.choice("quantize."+s.key, s.text, fmt.Sprintf("[quantize] %s =", s.key)); c != nil {
+			c.From += fmt.Sprintf(" %q", *s.text)
+			*s.slot = *c
+		}
+	}
+	for i := range f.Quantize.Rule {
+		q.Rules = append(q.Rules, p.rule(i, &f.Quantize.Rule[i]))
+	}
+}
+
+func (p *planParser) rule(i int, f *quantizeRule) *Rule {
+	path := fmt.Sprintf("quantize.rule[%d]", i)
+	r := &Rule{Match: p.match(path, "[[quantize.rule]]", &f.matchFile), Skip: f.Skip}
+	what := strings.SplitN(r.From, " ", 2)[1]
+	r.DataIn = p.choice(path+".data_in", f.DataIn, what)
+	r.Weight = p.choice(path+".weight", f.Weight, what)
+	r.Bias = p.choice(path+".bias", f.Bias, what)
+	r.DataOut = p.choice(path+".data_out", f.DataOut, what)
+	if !f.Skip && f.DataIn == nil && f.Weight == nil && f.Bias == nil && f.DataOut == nil {
+		p.fail(path, "this rule sets nothing").Hint = "set skip, data_in, weight, bias or data_out"
+	}
+	return r
+}
+
+// match reads the keys that select nodes. A rule without any matches every node.
+func (p *planParser) match(path, table string, f *matchFile) Match {
+	m := Match{From: p.at.pos(path) + " " + table}
+	for _, k := range []struct {
+		key  string
+		text *string
+		to   *string
+	}{{"op", f.Op, &m.Op}, {"name", f.Name, &m.Name}, {"regex", f.Regex, &m.Regex}} {
+		if k.text != nil {
+			*k.to = *k.text
+			m.From += fmt.Sprintf(" %s = %q", k.key, *k.text)
+		}
+	}
+	if m.Op != "" && op.Find(m.Op) == nil {
+		e := p.fail(path+".op", "unknown operation %q", m.Op)
+		if near := diag.Nearest(m.Op, op.Names()); near != "" {
+			e.Hint = fmt.Sprintf("did you mean %q?", near)
+		}
+	}
+	if m.Name != "" {
+		m.glob = glob(m.Name)
+	}
+	if m.Regex != "" {
+		re, err := regexp.Compile(m.Regex)
+		if err != nil {
+			p.fail(path+".regex", "%v", err)
+		}
+		m.regex = re
+	}
+	return m
+}
+
+// glob compiles a pattern in which * is any text and ? any character, dots included.
+func glob(pattern string) *regexp.Regexp {
+	text := regexp.QuoteMeta(pattern)
+	text = strings.ReplaceAll(strings.ReplaceAll(text, `\*`, `.*`), `\?`, `.`)
+	return regexp.MustCompile(`^(?s:` + text + `)$`)
+}
+
+// choice reads a format; nil where the key is not given. what names the key behind file and line.
+func (p *planParser) choice(path string, text *string, what string) *Choice {
+	if text == nil {
+		return nil
+	}
+	pattern, err := format.ParsePattern(*text)
+	if err != nil {
+		p.add(err, path)
+		return nil
+	}
+	return &Choice{Pattern: p.options(pattern, *text), From: p.at.pos(path) + " " + what}
+}
+
+// options applies the plan's rounding and overflow to a format whose text does not set them itself.
+func (p *planParser) options(pattern format.Pattern, text string) format.Pattern {
+	round, over := !strings.Contains(text, "round="), !strings.Contains(text, "over=")
+	switch f := pattern.Format.(type) {
+	case format.Fixed:
+		if round {
+			f.Round = p.round
+		}
+		if over && f.W > 1 {
+			f.Over = p.over
+		}
+		pattern.Format = f
+	case format.Affine:
+		if round {
+			f.Round = p.round
+		}
+		if over && f.W > 1 {
+			f.Over = p.over
+		}
+		pattern.Format = f
+	}
+	return pattern
+}
+
+func (p *planParser) fold(f *planFile, out *FoldPlan) {
+	out.Mode = modeWords[p.word("fold.mode", f.Fold.Mode, modeWords)]
+	if f.Fold.Mode != nil {
+		out.From = p.at.pos("fold.mode") + fmt.Sprintf(" [fold] mode = %q", *f.Fold.Mode)
+	}
+	for _, b := range []struct {
+		key string
+		in  *int
+		to  *int
+	}{{"max_lut", f.Fold.MaxLUT, &out.MaxLUT}, {"max_dsp", f.Fold.MaxDSP, &out.MaxDSP}, {"max_bram", f.Fold.MaxBRAM, &out.MaxBRAM}} {
+		p.positive("fold."+b.key, b.in, b.to)
+	}
+	if v := f.Fold.FPS; v != nil {
+		if !(*v > 0) || math.IsInf(*v, 0) {
+			p.fail("fold.fps", "fps = %v is not positive", *v)
+		}
+		out.FPS = *v
+	}
+	for i := range f.Fold.Rule {
+		r := &f.Fold.Rule[i]
+		path := fmt.Sprintf("fold.rule[%d]", i)
+		rule := &FoldRule{Match: p.match(path, "[[fold.rule]]", &r.matchFile)}
+		p.positive(path+".in_lanes", r.InLanes, &rule.InLanes)
+		p.positive(path+".out_lanes", r.OutLanes, &rule.OutLanes)
+		if r.Style != nil {
+			rule.Style = []ir.Style{ir.StyleFold, ir.StyleUnroll}[p.word(path+".style", r.Style, modeWords[:2])]
+		}
+		if r.Mem != nil {
+			rule.Mem = memWords[p.word(path+".mem", r.Mem, memWords)]
+		}
+		if r.InLanes == nil && r.OutLanes == nil && r.Style == nil && r.Mem == nil {
+			p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style or mem"
+		}
+		out.Rules = append(out.Rules, rule)
+	}
+}
+
+func (p *planParser) positive(path string, in, to *int) {
+	if in == nil {
+		return
+	}
+	if *in < 1 {
+		p.fail(path, "%s = %d is not positive", path[strings.LastIndex(path, ".")+1:], *in)
+	}
+	*to = *in
+}
+
+// ends reads what the plan says of graph inputs and outputs.
+func (p *planParser) ends(f *planFile, plan *Plan) {
+	for i := range f.Input {
+		in := &f.Input[i]
+		path := fmt.Sprintf("input[%d]", i)
+		name := p.endName(path, in.Name)
+		if plan.input(name) != nil {
+			p.fail(path, "input %q is described twice", name)
+		}
+		from := p.at.pos(path) + fmt.Sprintf(" [[input]] name = %q", name)
+		entry := InputPlan{Name: name, From: from, Shape: in.Shape}
+		entry.Format = p.choice(path+".format", in.Format, fmt.Sprintf("[[input]] name = %q", name))
+		if slices.ContainsFunc(in.Shape, func(d int) bool { return d < 1 }) {
+			p.fail(path+".shape", "shape %v has a dimension that is not positive", in.Shape)
+		}
+		if in.Range != nil {
+			entry.Range = p.bounds(path+".range", in.Range)
+		}
+		plan.Inputs = append(plan.Inputs, entry)
+	}
+	for i := range f.Output {
+		out := &f.Output[i]
+		path := fmt.Sprintf("output[%d]", i)
+		name := p.endName(path, out.Name)
+		if plan.output(name) != nil {
+			p.fail(path, "output %q is described twice", name)
+		}
+		what := fmt.Sprintf("[[output]] name = %q", name)
+		plan.Outputs = append(plan.Outputs, OutputPlan{Name: name, From: p.at.pos(path) + " " + what,
+			Format: p.choice(path+".format", out.Format, what)})
+	}
+}
+
+func (p *planParser) endName(path string, name *string) string {
+	if name == nil {
+		p.fail(path, "the name is missing")
+		return ""
+	}
+	return *name
+}
+
+func (p *planParser) bounds(path string, r []float64) *[2]float64 {
+	finite := !slices.ContainsFunc(r, func(v float64) bool { return math.IsNaN(v) || math.Abs(v) > math.MaxFloat32 })
+	if len(r) != 2 || !finite || !(r[0] < r[1]) {
+		p.fail(path, "range = %v is not [low, high] with low < high", r)
+		return nil
+	}
+	return &[2]float64{r[0], r[1]}
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/lower/calib"
+)
+
+const fullPlan = `# a comment
+[target]
+part = "xc7z020clg400-1"
+clock_mhz = 100
+
+[quantize]
+data = "fixed(6)"
+weight = "fixed(4,round=floor)"
+bias = "fixed(12,3)"
+round = "away"
+overflow = "sym"
+calibrate = "percentile"
+
+[[quantize.rule]]
+op = "linear"
+name = "enc.*.fc?"
+data_in = "fixed(8,4)"
+
+[[quantize.rule]]
+regex = "^out$"
+weight = "int(8)*[0]"
+bias = "fixed(16,over=wrap)"
+data_out = "fixed(10)"
+
+[fold]
+mode = "unroll"
+fps = 1e5
+max_lut = 50000
+
+[[fold.rule]]
+name = "conv1"
+in_lanes = 9
+out_lanes = 4
+style = "fold"
+mem = "block"
+
+[[input]]
+name = "x"
+format = "ufixed(8,8)"
+range = [0, 1.0]
+shape = [1, 64]
+
+[[output]]
+name = "y"
+format = "fixed(16)"
+`
+
+func TestParsePlan(t *testing.T) {
+	p, err := ParsePlan("plan.toml", []byte(fullPlan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &p.Quantize
+	for what, pair := range map[string][2]string{
+		"data":         {q.Data.Pattern.String(), "fixed(6,round=away,over=sym)"},
+		"weight":       {q.Weight.Pattern.String(), "fixed(4,round=floor,over=sym)"},
+		"bias":         {q.Bias.Pattern.String(), "fixed(12,3,round=away,over=sym)"},
+		"bias from":    {q.Bias.From, `plan.toml:9 [quantize] bias = "fixed(12,3)"`},
+		"rule 0":       {q.Rules[0].DataIn.Pattern.String(), "fixed(8,4,round=away,over=sym)"},
+		"rule 0 from":  {q.Rules[0].DataIn.From, `plan.toml:17 [[quantize.rule]] op = "linear" name = "enc.*.fc?"`},
+		"rule 1":       {q.Rules[1].Weight.Pattern.String(), "int(8,round=away,over=sym)*[0]"},
+		"rule 1 bias":  {q.Rules[1].Bias.Pattern.String(), "fixed(16,round=away,over=wrap)"},
+		"rule 1 from":  {q.Rules[1].DataOut.From, `plan.toml:23 [[quantize.rule]] regex = "^out$"`},
+		"calibrate":    {q.Calibrate.String(), calib.Percentile.String()},
+		"device":       {p.Target.FPGA.Device, "xc7z020"},
+		"mode":         {p.Fold.Mode + " " + p.Fold.From, `unroll plan.toml:26 [fold] mode = "unroll"`},
+		"fold from":    {p.Fold.Rules[0].From, `plan.toml:30 [[fold.rule]] name = "conv1"`},
+		"input":        {p.Inputs[0].Format.Pattern.String(), "ufixed(8,8,round=away,over=sym)"},
+		"input from":   {p.Inputs[0].From, `plan.toml:37 [[input]] name = "x"`},
+		"output":       {p.Outputs[0].Format.Pattern.String(), "fixed(16,round=away,over=sym)"},
+		"default bias": {DefaultPlan().Quantize.Bias.Pattern.String(), "fixed(16)"},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s: %s, want %s", what, pair[0], pair[1])
+		}
+	}
+	f := p.Fold.Rules[0]
+	if f.InLanes != 9 || f.OutLanes != 4 || f.Style != ir.StyleFold || f.Mem != "block" {
+		t.Errorf("fold rule: %+v", f)
+	}
+	if r := p.Inputs[0].Range; *r != [2]float64{0, 1} || p.Shapes()["x"][1] != 64 {
+		t.Errorf("input: %+v", p.Inputs[0])
+	}
+	if p.Target.ClockMHz != 100 || p.Fold.FPS != 1e5 || p.Fold.MaxLUT != 50000 {
+		t.Errorf("%+v %+v", p.Target, p.Fold)
+	}
+	r := q.Rules[0]
+	for name, want := range map[string]bool{"enc.0.fc1": true, "enc.a.b.fcx": true, "enc.0.fc": false, "xenc.0.fc1": false} {
+		if got := r.glob.MatchString(name); got != want {
+			t.Errorf("%s matches: %v", name, got)
+		}
+	}
+}
+
+// TestEmptyPlan is the default plan, under a name.
+func TestEmptyPlan(t *testing.T) {
+	p, err := ParsePlan("p", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := DefaultPlan()
+	if p.Quantize.Data != d.Quantize.Data || p.Fold.Mode != "fold" || p.Target != d.Target || d.Target.FPGA.Device == "" {
+		t.Errorf("%+v", p)
+	}
+	if f, ok := openFixed(p.Quantize.Data.Pattern); !ok || f != (format.Fixed{W: 8, Signed: true}) {
+		t.Errorf("data: %+v", p.Quantize.Data)
+	}
+}
+
+func TestPlanErrors(t *testing.T) {
+	for _, c := range []struct{ text, code, pos, part string }{
+		{"[quantize]\ndaat = \"fixed(8)\"", "L0401", "p:2", `did you mean "data"?`},
+		{"[quantise]\ndata = \"fixed(8)\"", "L0401", "p:1", `did you mean "quantize"?`},
+		{"[[quantize.rule]]\nskip = true\n[[quantize.rule]]\nnmae = \"x\"", "L0401", "p:4", `did you mean "name"?`},
+		{"[target]\nzzzzzzz = 1", "L0401", "p:2", "part, clock_mhz"},
+		{"[quantize]\ndata = 8", "L0401", "p:2", "quantize.data"},
+		{"[quantize\n", "L0401", "p:2", "end table name"},
+		{"[quantize]\ndata = \"fixed(8)\"\ndata = \"fixed(9)\"", "L0401", "p:3", "already"},
+		{"[[quantize.rule]]\nname = \"a\"\nweight = \"fixd(8,4)\"", "L0502", "p:3", "fixed"},
+		{"[[quantize.rule]]\nname = \"a\"\nweight = \"fixed(80,4)\"", "L0503", "p:3", "1..64"},
+		{"[[quantize.rule]]\nop = \"linar\"\nskip = true", "L0402", "p:2", `did you mean "linear"?`},
+		{"[[quantize.rule]]\nname = \"a\"", "L0402", "p:1", "sets nothing"},
+		{"[[quantize.rule]]\nregex = \"(\"\nskip = true", "L0402", "p:2", "missing closing"},
+		{"[quantize]\nround = \"evn\"", "L0402", "p:2", `did you mean "even"?`},
+		{"[quantize]\noverflow = \"clip\"", "L0402", "p:2", "saturate, sym, wrap"},
+		{"[quantize]\ncalibrate = \"kl\"", "L0402", "p:2", "mse, minmax, percentile"},
+		{"[fold]\nmode = \"unrol\"", "L0402", "p:2", `did you mean "unroll"?`},
+		{"[[fold.rule]]\nname = \"a\"\nin_lanes = 0", "L0402", "p:3", "in_lanes = 0"},
+		{"[[fold.rule]]\nname = \"a\"", "L0402", "p:1", "sets nothing"},
+		{"[fold]\nfps = -1", "L0402", "p:2", "fps"},
+		{"[target]\npart = \"xcku6p-ffvb676-2-e\"", "L0413", "p:2", "xcku5p"},
+		{"[target]\nclock_mhz = 0", "L0402", "p:2", "clock_mhz"},
+		{"[[input]]\nrange = [0.0, 1.0]", "L0402", "p:1", "name is missing"},
+		{"[[input]]\nname = \"x\"\nrange = [1.0, 1.0]", "L0402", "p:3", "low < high"},
+		{"[[input]]\nname = \"x\"\nrange = [1.0]", "L0402", "p:3", "low < high"},
+		{"[[input]]\nname = \"x\"\nshape = [1, 0]", "L0402", "p:3", "not positive"},
+		{"[[output]]\nname = \"x\"\n[[output]]\nname = \"x\"", "L0402", "p:3", "twice"},
+	} {
+		_, err := ParsePlan("p", []byte(c.text))
+		var e *diag.Error
+		if !errors.As(err, &e) {
+			t.Errorf("%q: %v", c.text, err)
+			continue
+		}
+		if e.Code != c.code || e.Pos != c.pos || !strings.Contains(e.Error(), c.part) {
+			t.Errorf("%q:\n%v\nwant %s at %s with %q", c.text, e, c.code, c.pos, c.part)
+		}
+	}
+}
+
+// TestAllErrors reports every mistake of a plan at once.
+func TestAllErrors(t *testing.T) {
+	_, err := ParsePlan("p", []byte("[quantize]\ndata = \"x\"\nround = \"y\"\n[[quantize.rule]]\n[[fold.rule]]\n"))
+	var l diag.List
+	if !errors.As(err, &l) || len(l) != 4 {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestLinesInStrings passes over text in multi-line strings, which may look like keys.
+func TestLinesInStrings(t *testing.T) {
+	_, err := ParsePlan("p", []byte("[quantize]\ndata = \"\"\"\nround = 3\n\"\"\"\nround = \"y\"\n"))
+	if err == nil || !strings.Contains(err.Error(), "p:5: L0402") {
+		t.Errorf("%v", err)
+	}
+}
+
+func FuzzParsePlan(f *testing.F) {
+	f.Add([]byte(fullPlan))
+	f.Add([]byte("input = [{name = \"x\", range = [1, 2]}]\nquantize.rule = [{name=\"a\", skip=true}]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := ParsePlan("p", data)
+		if (p == nil) == (err == nil) {
+			t.Errorf("plan %v, error %v", p, err)
+		}
+		if err != nil && diag.CodeOf(err) == "" {
+			t.Errorf("error without a code: %v", err)
+		}
+	})
+}

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/lower/calib"
+)
+
+// quantizer decides the formats of one graph.
+type quantizer struct {
+	g      *ir.Graph
+	plan   *Plan
+	report *Report
+	values map[*ir.Node]*calib.Values
+	users  map[*ir.Node][]*ir.Node
+	// behind says that a node was judged by the values behind the relu or clip that reads it.
+	behind map[*ir.Node]bool
+	// wanted is the format that [[output]] asks of the node that computes the output.
+	wanted map[*ir.Node]*Choice
+	errs   diag.List
+}
+
+// quantize gives every node a format: rules first, then defaults; constants become codes, and casts stand where a
+// format changes. Errors: L0406 for formats that no operation takes, L0407 where an operation does not take them, L0408
+// for constants that have no code, L0409 for nodes that the plan wants to keep float.
+func quantize(s *State, g *ir.Graph) error {
+	before := g.Clone()
+	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values, users: g.Users(),
+		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice)}
+	q.checkRules()
+	q.wantOutputs()
+	for _, n := range slices.Clone(g.Nodes) {
+		if !n.IsConst() {
+			q.node(n)
+		}
+	}
+	q.castOutputs()
+	if err := q.errs.Err(); err != nil {
+		return err
+	}
+	g.DropDead()
+	g.Stage = ir.StageQuantized
+	return s.measure(before, g)
+}
+
+// checkRules warns of rules that match no node, and refuses rules that keep nodes float.
+func (q *quantizer) checkRules() {
+	hit := make(map[*Rule]bool)
+	for _, n := range q.g.Nodes {
+		first := true
+		for _, r := range q.plan.Quantize.Rules {
+			if n.IsConst() || !r.Covers(n) {
+				continue
+			}
+			hit[r] = true
+			if first && r.Skip {
+				q.fail(n, "L0409", "stays float, which hardware cannot do; not in this version").WithNote("set by %s", r.From)
+			}
+			first = false
+		}
+	}
+	for _, r := range q.plan.Quantize.Rules {
+		if !hit[r] {
+			q.report.warn("%s matches no node", r.From)
+		}
+	}
+}
+
+func (q *quantizer) fail(n *ir.Node, code, msg string, args ...any) *diag.Error {
+	e := n.Errorf(code, msg, args...)
+	q.errs = append(q.errs, e)
+	return e
+}
+
+// slot names a format that rules decide.
+type slot func(*Rule) *Choice
+
+func dataIn(r *Rule) *Choice  { return r.DataIn }
+func weight(r *Rule) *Choice  { return r.Weight }
+func bias(r *Rule) *Choice    { return r.Bias }
+func dataOut(r *Rule) *Choice { return r.DataOut }
+
+// rule returns the choice of the first rule that matches n and sets the slot, or nil.
+func (q *quantizer) rule(n *ir.Node, s slot) *Choice {
+	for _, r := range q.plan.Quantize.Rules {
+		if c := s(r); c != nil && r.Covers(n) {
+			return c
+		}
+	}
+	return nil
+}
+
+// keepsFormat says that codes pass through n unchanged.
+func keepsFormat(n *ir.Node) bool {
+	switch n.Op {
+	case op.MaxPool, op.Reshape, op.Transpose, op.Identity:
+		return true
+	}
+	return false
+}
+
+// wantOutputs gives the format of a graph output to the node that computes it, where it has no other reader and no rule
+// of its own: one rounding instead of two.
+func (q *quantizer) wantOutputs() {
+	for _, o := range q.g.Out {
+		p := q.plan.output(o.Name)
+		if p == nil || p.Format == nil {
+			continue
+		}
+		if n := q.computes(o.Node); n != nil {
+			q.wanted[n] = p.Format
+		}
+	}
+}
+
+// computes finds the node behind operations that keep formats which computes n for nobody else; nil if others read it.
+func (q *quantizer) computes(n *ir.Node) *ir.Node {
+	if len(q.users[n]) > 0 {
+		return nil
+	}
+	for keepsFormat(n) && q.rule(n, dataOut) == nil {
+		a := n.Args[0]
+		if len(q.users[a]) > 1 || q.g.IsOutput(a) {
+			return nil
+		}
+		n = a
+	}
+	return n
+}
+
+// node decides the formats of one node; its arguments are decided already.
+func (q *quantizer) node(n *ir.Node) {
+	mistakes := len(q.errs)
+	if c := q.rule(n, dataIn); c != nil {
+		for i, a := range n.Args {
+			if !a.IsConst() {
+				n.Args[i] = q.cast(a, *c, n, q.values[a])
+			}
+		}
+	}
+	explicit := q.rule(n, dataOut)
+	switch {
+	case n.Op == op.Input:
+		c := q.plan.Quantize.Data
+		if in := q.plan.input(n.Name); in != nil && in.Format != nil {
+			c = *in.Format
+		} else if explicit != nil {
+			c = *explicit
+		}
+		q.result(n, c)
+		return
+	case keepsFormat(n):
+		n.Type.Format, n.Type.Scales = n.Args[0].Type.Format, nil
+		q.explain(n, "data_out", n.Type, "the format of "+n.Args[0].Name+", which "+n.Op.Name+" keeps")
+		if explicit != nil {
+			q.castBehind(n, *explicit)
+		}
+	case n.Op == op.ArgMax && explicit == nil:
+		shape, axis := n.Args[0].Type.Shape, n.Attrs.(*op.ArgMaxAttrs).Axis
+		size := shape[(axis+len(shape))%len(shape)]
+		n.Type.Format = format.Fixed{W: max(1, bits.Len(uint(size-1)))}
+		q.explain(n, "data_out", n.Type, "the range of the index")
+	default:
+		q.constants(n)
+		q.result(n, q.resultChoice(n, explicit))
+	}
+	if len(q.errs) == mistakes { // else the formats of n are not those of the plan
+		q.legal(n, explicit)
+	}
+}
+
+// resultChoice is what decides the result format of a computing node.
+func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
+	switch {
+	case explicit != nil:
+		return *explicit
+	case q.wanted[n] != nil:
+		return *q.wanted[n]
+	}
+	c := q.plan.Quantize.Data
+	if n.Op == op.Relu || n.Op == op.Clip {
+		arg := n.Args[0]
+		have, ok := arg.Type.Format.(format.Fixed)
+		if open, isOpen := openFixed(c.Pattern); ok && isOpen && q.behind[arg] && have.W == open.W && have.Signed == open.Signed {
+			c.Pattern = format.PatternOf(c.Pattern.With(have.F))
+			c.From += ", fraction bits of " + arg.Name
+		}
+	}
+	return c
+}
+
+// openFixed returns the fixed format of a pattern that leaves the fraction bits open.
+func openFixed(p format.Pattern) (format.Fixed, bool) {
+	f, ok := p.Format.(format.Fixed)
+	return f, ok && !p.HasF
+}
+
+// result sets the format of node n by choice c.
+func (q *quantizer) result(n *ir.Node, c Choice) {
+	v := q.values[n]
+	if clipped := q.judge(n); clipped != nil {
+		q.behind[n] = true
+		if f, open := openFixed(c.Pattern); open && f.Over != format.Wrap {
+			v = clipped
+		}
+	}
+	n.Type.Format = q.resolve(c, v)
+	n.Type.Scales = nil
+	if why := dataProblem(n.Type.Format); why != "" {
+		q.fail(n, "L0406", "format %s cannot carry data: %s", n.Type.Format, why).WithNote("set by %s", c.From)
+		n.Type.Format = format.Fixed{W: 8, Signed: true} // so that later nodes can be checked too
+	}
+	q.explain(n, "data_out", n.Type, c.From)
+}
+
+// resolve completes the format of a choice by the values that it must hold.
+func (q *quantizer) resolve(c Choice, v *calib.Values) format.Format {
+	f, open := openFixed(c.Pattern)
+	if !open {
+		return c.Pattern.Format
+	}
+	return c.Pattern.With(calib.Frac(f, v, q.plan.Quantize.Calibrate))
+}
+
+// judge returns the values behind relu and clip where nothing else reads n, not even through operations that keep
+// formats: what they cut off needs no code. nil where something else reads n.
+func (q *quantizer) judge(n *ir.Node) *calib.Values {
+	if q.g.IsOutput(n) || len(q.users[n]) == 0 {
+		return nil
+	}
+	var all *calib.Values
+	for _, u := range q.users[n] {
+		var v *calib.Values
+		switch {
+		case u.Op == op.Relu || u.Op == op.Clip:
+			v = q.values[u]
+		case keepsFormat(u):
+			v = q.judge(u)
+		}
+		if v == nil {
+			return nil
+		}
+		all = join(all, v)
+	}
+	return all
+}
+
+func join(a, b *calib.Values) *calib.Values {
+	if a == nil {
+		return b
+	}
+	return &calib.Values{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max), Sample: append(slices.Clone(a.Sample), b.Sample...)}
+}
+
+// dataProblem says why a format cannot be that of a stream; empty if it can.
+func dataProblem(f format.Format) string {
+	if format.IsFloat(f) {
+		return "values would stay float, which hardware cannot do; not in this version"
+	}
+	if _, block := f.(format.Block); block {
+		return "block formats have no operators in this version"
+	}
+	if a, ok := f.(format.Affine); ok {
+		if a.Axis >= 0 {
+			return "scales per channel are for weights"
+		}
+		if _, ok := format.Log2(a.Scale); !ok {
+			return fmt.Sprintf("the scale %g is no power of two", a.Scale)
+		}
+	}
+	if _, _, ok := f.Lattice(); !ok {
+		return "its values have no common step of 63 bits"
+	}
+	return ""
+}
+
+// cast returns a in the format of choice c for reader n: a itself where it has that format already.
+func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.Node {
+	if fits(c, a.Type.Format) {
+		q.explain(n, "data_in", a.Type, c.From)
+		return a
+	}
+	t := &ir.Node{Name: q.g.FreshName(a.Name + ".cast"), Op: op.Cast, Args: []*ir.Node{a}, Pos: a.Pos,
+		Type: ir.Type{Shape: a.Type.Shape, Format: q.resolve(c, v)}, Stats: a.Stats}
+	if why := dataProblem(t.Type.Format); why != "" {
+		q.fail(n, "L0406", "format %s cannot carry data: %s", t.Type.Format, why).WithNote("set by %s", c.From)
+		return a
+	}
+	q.values[t] = v
+	q.g.InsertAfter(a, t)
+	q.explain(n, "data_in", t.Type, c.From)
+	return t
+}
+
+// fits says that format f is what choice c asks for.
+func fits(c Choice, f format.Format) bool {
+	if want, open := openFixed(c.Pattern); open {
+		have, ok := f.(format.Fixed)
+		return ok && have.W == want.W && have.Signed == want.Signed
+	}
+	return format.SameType(c.Pattern.Format, f)
+}
+
+// castBehind casts the result of n for all its readers.
+func (q *quantizer) castBehind(n *ir.Node, c Choice) {
+	t := q.cast(n, c, n, q.values[n])
+	if t == n {
+		return
+	}
+	q.g.Replace(n, t)
+	q.users[t], q.users[n] = q.users[n], []*ir.Node{t}
+}
+
+// castOutputs casts outputs whose format is not the one that [[output]] asks for.
+func (q *quantizer) castOutputs() {
+	for i, o := range q.g.Out {
+		if o.Node.IsConst() {
+			q.fail(o.Node, "L0407", "output %q is a constant; hardware computes outputs from inputs", o.Name)
+			continue
+		}
+		if p := q.plan.output(o.Name); p != nil && p.Format != nil {
+			q.g.Out[i].Node = q.cast(o.Node, *p.Format, o.Node, q.values[o.Node])
+		}
+	}
+}
+
+// legal asks the operation whether it takes the formats that were chosen.
+func (q *quantizer) legal(n *ir.Node, explicit *Choice) {
+	if n.Op.Legal == nil {
+		return
+	}
+	err := n.Op.Legal(n)
+	if err == nil {
+		return
+	}
+	msg := err.Error()
+	if d, ok := diag.At(err, "", "").(*diag.Error); ok {
+		msg = d.Msg
+	}
+	e := q.fail(n, "L0407", "%s", msg)
+	for _, s := range q.report.Slots {
+		if s.Node == n.Name {
+			e = e.WithNote("%s %s by %s", s.Slot, s.Format, s.From)
+		}
+	}
+	if explicit != nil {
+		e.Hint = "leave data_out of this node to Lathe"
+	}
+}
+
+func (q *quantizer) explain(n *ir.Node, slot string, t ir.Type, from string) {
+	q.report.Slots = append(q.report.Slots, Slot{Node: n.Name, Op: n.Op.Name, Slot: slot, Format: t.Format.String(), From: from})
+}

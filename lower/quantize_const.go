@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"math"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/lower/calib"
+)
+
+const (
+	// spread bounds how many bits finer than the coarsest channel of a weight another channel may be: finer steps would
+	// widen every accumulator for channels that are almost zero.
+	spread = 8
+	// affineWidth is the widest format that has scales per channel.
+	affineWidth = 32
+)
+
+// constants encodes the constant arguments of n: weights per output channel, bias, or the operand of an addition.
+func (q *quantizer) constants(n *ir.Node) {
+	channels := n.Op == op.Linear || n.Op == op.Conv || n.Op == op.Scale
+	for i, a := range n.Args {
+		if !a.IsConst() {
+			continue
+		}
+		t, err := a.Value()
+		if err != nil {
+			q.fail(n, "L0408", "%v", err)
+			return
+		}
+		name, c := "weight", q.plan.Quantize.Weight
+		if explicit := q.rule(n, weight); explicit != nil {
+			c = *explicit
+		}
+		if channels && i == 2 {
+			name, c = "bias", q.plan.Quantize.Bias
+			if explicit := q.rule(n, bias); explicit != nil {
+				c = *explicit
+			}
+		}
+		if !q.finite(n, a, t.Floats) {
+			return
+		}
+		typ, why := ir.Type{Shape: t.Type.Shape}, ""
+		switch {
+		case name == "bias":
+			typ.Format, why = q.biasFormat(n, c, t.Floats)
+		case channels:
+			typ, why = channelType(c, t)
+		default:
+			typ.Format = q.resolve(c, calib.Of(t.Floats))
+			why = dataProblem(typ.Format)
+		}
+		if why != "" {
+			q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", c.Pattern, name, a.Name, why).WithNote("set by %s", c.From)
+			return
+		}
+		q.explain(n, name, typ, c.From)
+		q.encode(n, i, typ, t.Floats, c)
+	}
+}
+
+// finite refuses constants that are NaN or infinite.
+func (q *quantizer) finite(n, a *ir.Node, x []float32) bool {
+	for i, v := range x {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			q.fail(n, "L0408", "constant %q holds %v at element %d", a.Name, v, i)
+			return false
+		}
+	}
+	return true
+}
+
+// biasFormat chooses fraction bits with which no bias saturates, and not finer than the finest product of the sum.
+func (q *quantizer) biasFormat(n *ir.Node, c Choice, x []float32) (format.Format, string) {
+	f, open := openFixed(c.Pattern)
+	if !open {
+		return c.Pattern.Format, dataProblem(c.Pattern.Format)
+	}
+	frac := calib.Frac(f, calib.Of(x), calib.MinMax)
+	if exp, ok := productStep(n); ok {
+		frac = min(frac, -exp)
+	}
+	return c.Pattern.With(frac), ""
+}
+
+// productStep is the exponent of the finest product of data and weights of n.
+func productStep(n *ir.Node) (int, bool) {
+	x, _, ok := n.Args[0].Type.Format.Lattice()
+	w, _, fixed := n.Args[1].Type.Format.Lattice()
+	if !ok {
+		return 0, false
+	}
+	if fixed {
+		return x + w, true
+	}
+	finest, found := 0, false
+	for _, s := range n.Args[1].Type.Scales {
+		if e, ok := format.Log2(s); ok && (!found || e < finest) {
+			finest, found = e, true
+		}
+	}
+	return x + finest, found
+}
+
+// channelType completes the format of weights: an open pattern, or int(W)*[0], gets one power-of-two scale for each
+// output channel (axis 0), chosen by the least squared error of that channel.
+func channelType(c Choice, t *ir.Tensor) (ir.Type, string) {
+	typ := ir.Type{Shape: t.Type.Shape, Format: c.Pattern.Format}
+	f, open := openFixed(c.Pattern)
+	if a, ok := c.Pattern.Format.(format.Affine); ok && a.Axis >= 0 {
+		if a.Axis != 0 || a.Group > 1 || a.Zero != 0 {
+			return typ, "weights take one scale for each output channel, *[0], and no zero point"
+		}
+		f, open = a.Integers(), true
+	}
+	if !open {
+		return typ, dataProblem(typ.Format)
+	}
+	if f.W > affineWidth {
+		f.F = calib.Frac(f, calib.Of(t.Floats), calib.MSE)
+		typ.Format = f
+		return typ, ""
+	}
+	fracs := channelFracs(f, t.Floats, t.Type.Shape[0])
+	same := true
+	for _, v := range fracs {
+		typ.Scales = append(typ.Scales, float32(math.Ldexp(1, -v)))
+		same = same && v == fracs[0]
+	}
+	if same {
+		f.F = fracs[0]
+		return ir.Type{Shape: typ.Shape, Format: f}, ""
+	}
+	typ.Format = format.Affine{W: f.W, Signed: f.Signed, Axis: 0, Round: f.Round, Over: f.Over}
+	return typ, ""
+}
+
+// channelFracs chooses fraction bits for each of the equal parts of x; parts of zeros follow the coarsest other.
+func channelFracs(f format.Fixed, x []float32, channels int) []int {
+	fracs := make([]int, channels)
+	size, coarsest := len(x)/channels, math.MaxInt
+	zero := make([]bool, channels)
+	for c := range fracs {
+		v := calib.Of(x[c*size : (c+1)*size])
+		zero[c] = v.Min == 0 && v.Max == 0
+		fracs[c] = calib.Frac(f, v, calib.MSE)
+		if !zero[c] {
+			coarsest = min(coarsest, fracs[c])
+		}
+	}
+	for c := range fracs {
+		switch {
+		case coarsest == math.MaxInt:
+		case zero[c]:
+			fracs[c] = coarsest
+		default:
+			fracs[c] = min(fracs[c], coarsest+spread)
+		}
+	}
+	return fracs
+}
+
+// encode replaces argument i of n by codes of type typ. A format that the plan gives in full may saturate: a warning
+// then says how much.
+func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice) {
+	codes := make([]int64, len(x))
+	a, affine := typ.Format.(format.Affine)
+	for k, v := range x {
+		if affine && a.Axis == 0 {
+			codes[k] = a.EncodeScaled(format.FromFloat32(v), typ.Scales[k/(len(x)/len(typ.Scales))], a.Zero)
+		} else {
+			codes[k] = typ.Format.Encode(format.FromFloat32(v))
+		}
+	}
+	name := n.Args[i].Name
+	if _, open := openFixed(c.Pattern); !open && !(affine && a.Axis == 0) {
+		lo, hi := typ.Format.Limits()
+		beyond, worst := 0, float32(0)
+		for _, v := range x {
+			if e := format.FromFloat32(v); e.Cmp(lo) < 0 || e.Cmp(hi) > 0 {
+				beyond++
+				worst = max(worst, float32(math.Abs(float64(v))))
+			}
+		}
+		if beyond > 0 {
+			q.report.warn("%s: %d of %d values of %q lie outside of %s (up to %g) and saturate or wrap; set by %s", n.Name, beyond,
+				len(x), name, typ.Format, worst, c.From)
+		}
+	}
+	q.setConst(n, i, typ, ir.CodeBlob(codes))
+}
+
+// setConst gives argument i of n codes: in place where n is its only reader, else in a constant of its own.
+func (q *quantizer) setConst(n *ir.Node, i int, typ ir.Type, data *ir.Blob) {
+	old, readers := n.Args[i], 0
+	for _, m := range q.g.Nodes {
+		for _, a := range m.Args {
+			if a == old {
+				readers++
+			}
+		}
+	}
+	if readers > 1 || q.g.IsOutput(old) {
+		c := *old
+		c.Name = q.g.FreshName(old.Name)
+		q.g.InsertBefore(n, &c)
+		n.Args[i] = &c
+	}
+	n.Args[i].Type, n.Args[i].Attrs = typ, &ir.Const{Data: data}
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"time"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/lower/fold"
+)
+
+// Options are about the running of passes, not about their result.
+type Options struct {
+	// Verify evaluates the graph before and after each pass and holds the pass to its Effect.
+	Verify bool
+	// DumpAfter, if not nil, gets the graph after every pass; it must not change it.
+	DumpAfter func(pass string, g *ir.Graph)
+	// Clock, if not nil, times the passes.
+	Clock func() time.Duration
+	// Shuffle, if not nil, may put the nodes into another topological order after every pass. Tests use it.
+	Shuffle func(g *ir.Graph)
+	// Seed decides the samples of Verify and of the error report where there is no calibration data.
+	Seed uint64
+}
+
+// verifySamples is how many samples Verify evaluates.
+const verifySamples = 4
+
+// runner runs pipelines over one graph.
+type runner struct {
+	Options
+	ctx     context.Context
+	samples []ref.Sample // for Verify
+	before  []ref.Sample // outputs of the graph before the next pass
+}
+
+// run applies the passes in order. An error of a pass is returned as it is; a pass that breaks the graph or its promise
+// is an error L0405 that names it.
+func (r *runner) run(s *State, p Pipeline, g *ir.Graph) error {
+	if r.Verify && r.before == nil {
+		out, err := r.baseline(g)
+		if err != nil {
+			return err
+		}
+		r.before = out
+	}
+	for _, pass := range p {
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		var old *ir.Graph
+		if r.Verify {
+			old = g.Clone()
+		}
+		start := r.now()
+		if err := pass.Run(s, g); err != nil {
+			return err
+		}
+		report := PassReport{Name: pass.Name, Effect: pass.Effect, Time: r.now() - start}
+		if err := g.Check(); err != nil {
+			return broken(pass, g, "leaves a graph that breaks the rules").WithNote("%v", err)
+		}
+		if r.Shuffle != nil {
+			r.Shuffle(g)
+		}
+		if r.Verify {
+			if err := r.verify(pass, old, g, &report); err != nil {
+				return err
+			}
+		}
+		s.Report.Passes = append(s.Report.Passes, report)
+		if r.DumpAfter != nil {
+			r.DumpAfter(pass.Name, g)
+		}
+	}
+	return nil
+}
+
+func (r *runner) now() time.Duration {
+	if r.Clock == nil {
+		return 0
+	}
+	return r.Clock()
+}
+
+// broken reports a fault of Lathe itself.
+func broken(p Pass, g *ir.Graph, msg string, args ...any) *diag.Error {
+	e := diag.New("L0405", g.Name, "pass %s %s", p.Name, fmt.Sprintf(msg, args...))
+	return e.WithHint("this is a fault of Lathe: report the model, the plan and this message")
+}
+
+// baseline evaluates an imported graph; weights that nodes compute are folded first, as the engine needs constants.
+func (r *runner) baseline(g *ir.Graph) ([]ref.Sample, error) {
+	c := g.Clone()
+	if g.Stage == ir.StageFloat {
+		if err := fold.Constants(c); err != nil {
+			return nil, err
+		}
+	}
+	return outputs(r.ctx, c, r.samples)
+}
+
+// verify holds a pass to its effect, on the outputs of the sample runs.
+func (r *runner) verify(pass Pass, old, g *ir.Graph, report *PassReport) error {
+	if pass.Effect == Annotate {
+		if diff := structureDiff(old, g); diff != "" {
+			return broken(pass, g, "promises to annotate, but changes %s", diff)
+		}
+	}
+	after, err := r.baseline(g)
+	if err != nil {
+		return broken(pass, g, "leaves a graph that does not run").WithNote("%v", err)
+	}
+	loss, err := compareRuns(r.before, after)
+	if err != nil {
+		return broken(pass, g, "changes the outputs").WithNote("%v", err)
+	}
+	report.Verified, report.Loss = true, loss
+	switch {
+	case pass.Effect != Lossy && !loss.Same:
+		return broken(pass, g, "promises the same values, but output %q changes by up to %g", g.Out[loss.Output].Name, loss.MaxErr)
+	case pass.Bound > 0 && !(loss.Relative <= pass.Bound):
+		return broken(pass, g, "changes output %q by %g of its magnitude, more than %g", g.Out[loss.Output].Name,
+			loss.Relative, pass.Bound)
+	}
+	r.before = after
+	return nil
+}
+
+// structureDiff names the first difference of two graphs but for metadata (HW, Stats, stage); empty if there is none.
+func structureDiff(a, b *ir.Graph) string {
+	if len(a.Nodes) != len(b.Nodes) {
+		return fmt.Sprintf("the number of nodes from %d to %d", len(a.Nodes), len(b.Nodes))
+	}
+	for _, n := range a.Nodes {
+		m := b.Find(n.Name)
+		switch {
+		case m == nil:
+			return fmt.Sprintf("node %q, which is gone", n.Name)
+		case m.Op != n.Op || !reflect.DeepEqual(m.Attrs, n.Attrs):
+			return fmt.Sprintf("the operation of node %q", n.Name)
+		case m.Type.String() != n.Type.String():
+			return fmt.Sprintf("the type of node %q from %s to %s", n.Name, n.Type, m.Type)
+		case !slices.Equal(argNames(m), argNames(n)):
+			return fmt.Sprintf("the arguments of node %q", n.Name)
+		}
+	}
+	return ""
+}
+
+func argNames(n *ir.Node) []string {
+	var names []string
+	for _, a := range n.Args {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// Loss is the difference of two runs on the same samples.
+type Loss struct {
+	// Same says that all codes, or all float values, are equal bit for bit.
+	Same bool
+	// MaxErr is the greatest difference, Relative the greatest one divided by the largest magnitude of its output, and
+	// Output the index of the output that has it. SQNR is the signal to error ratio of all outputs in dB, +Inf if equal.
+	MaxErr, Relative, SQNR float64
+	Output                 int
+}
+
+// compareRuns compares outputs sample by sample: bits where both are of one type, values in any case.
+func compareRuns(a, b []ref.Sample) (Loss, error) {
+	loss := Loss{Same: true}
+	var signal, noise float64
+	outputs := 0
+	if len(a) > 0 {
+		outputs = len(a[0])
+	}
+	for k := range outputs {
+		var peak, worst float64
+		for i := range a {
+			x, y := a[i][k], b[i][k]
+			if !slices.Equal(x.Type.Shape, y.Type.Shape) {
+				return loss, fmt.Errorf("output %d has shape %s, before it had %s", k, ir.ShapeString(y.Type.Shape),
+					ir.ShapeString(x.Type.Shape))
+			}
+			loss.Same = loss.Same && sameBits(x, y)
+			u, err := x.Decode()
+			if err != nil {
+				return loss, err
+			}
+			v, err := y.Decode()
+			if err != nil {
+				return loss, err
+			}
+			for j := range u {
+				d := math.Abs(u[j] - v[j])
+				if !(d <= worst) { // NaN counts as worst
+					worst = d
+				}
+				peak = max(peak, math.Abs(u[j]))
+				signal, noise = signal+u[j]*u[j], noise+d*d
+			}
+		}
+		if r := worst / max(peak, math.SmallestNonzeroFloat32); !(r <= loss.Relative) {
+			loss.Relative, loss.MaxErr, loss.Output = r, worst, k
+		}
+	}
+	loss.SQNR = decibels(signal, noise)
+	return loss, nil
+}
+
+func sameBits(x, y *ir.Tensor) bool {
+	return x.Type.IsFloat() == y.Type.IsFloat() && slices.Equal(x.Codes, y.Codes) &&
+		slices.EqualFunc(x.Floats, y.Floats, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
+}
+
+// decibels is 10*log10(signal/noise): +Inf without noise.
+func decibels(signal, noise float64) float64 {
+	if noise == 0 {
+		return math.Inf(1)
+	}
+	return 10 * math.Log10(signal/noise)
+}
