@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/flow"
+	"lathe/sim/area"
+)
+
+func (a *App) area() *cobra.Command {
+	var s sourceFlags
+	var family string
+	var noDSP bool
+	c := &cobra.Command{Use: "area DIR|MODEL", Short: "count LUT, FF, DSP and BRAM with Yosys, per instance and in total",
+		Example: "  lathe area out/", Args: exactly("DIR|MODEL")}
+	s.add(c, true)
+	c.Flags().StringVar(&family, "family", "", "Yosys family: xcup (default), xcu, xc7, ...")
+	c.Flags().BoolVar(&noDSP, "nodsp", false, "build multipliers from LUTs")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		dir, done, err := a.designFolder(c.Context(), s, args[0])
+		if err != nil {
+			return err
+		}
+		defer done()
+		files, top, err := area.Sources(dir)
+		if err != nil {
+			return err
+		}
+		p := progress{app: a}
+		p.Report("Yosys", 0, 0)
+		r, err := area.Count(c.Context(), dir, files, top, area.Options{Family: family, NoDSP: noDSP})
+		p.finish()
+		if err != nil {
+			return err
+		}
+		if err := r.Table(a.Out, areaDepth); err != nil {
+			return err
+		}
+		return a.writeJSON(r)
+	}
+	return a.withJSON(c)
+}
+
+// designFolder is the folder itself, or a temporary one into which the model is emitted.
+func (a *App) designFolder(ctx context.Context, s sourceFlags, arg string) (dir string, done func(), err error) {
+	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		return arg, func() {}, nil
+	}
+	hw, err := a.hardware(ctx, s.of(arg), "")
+	if err != nil {
+		return "", nil, err
+	}
+	temp, err := os.MkdirTemp("", "lathe-area-*")
+	if err != nil {
+		return "", nil, err
+	}
+	done = func() { os.RemoveAll(temp) }
+	if err := flow.Write(hw.Design, temp); err != nil {
+		done()
+		return "", nil, err
+	}
+	return temp, done, nil
+}
+
+// areaDepth is how deep below the top instances are listed: wrapper, core, units.
+const areaDepth = 2

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/diag"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/format/array"
+)
+
+func (a *App) convert() *cobra.Command {
+	var name, in, out string
+	var decode bool
+	c := &cobra.Command{Use: "convert --format F --in X.npz --out Y.npz",
+		Short: "encode an array in a number format, or decode it",
+		Long: "Encodes array x into codes, and values (float64); block formats give scales too, blocks lying along\n" +
+			"the last axis. With --decode: codes (and scales) into values.",
+		Example: "  lathe convert --format 'fixed(8,4)' --in x.npz --out y.npz", Args: exactly()}
+	c.Flags().StringVar(&name, "format", "", "number format, such as fixed(8,4) or mxint8")
+	c.Flags().StringVar(&in, "in", "", "input arrays (.npz)")
+	c.Flags().StringVar(&out, "out", "", "output arrays (.npz)")
+	c.Flags().BoolVar(&decode, "decode", false, "decode codes (and scales) into values")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := required(c, "format", "in", "out"); err != nil {
+			return err
+		}
+		f, err := format.Parse(name)
+		if err != nil {
+			return err
+		}
+		file, err := npz.Read(in)
+		if err != nil {
+			return err
+		}
+		arrays, err := convertArrays(f, file, decode)
+		if err != nil {
+			return err
+		}
+		return a.writeArrays(out, arrays)
+	}
+	return a.withJSON(c)
+}
+
+// convertArrays encodes array x, or decodes arrays codes and scales.
+func convertArrays(f format.Format, file *npz.File, decode bool) ([]npz.Array, error) {
+	if !decode {
+		x, err := only(file, "x")
+		if err != nil {
+			return nil, err
+		}
+		e, err := array.Encode(f, x.Shape, x.Float64s(), 0)
+		if err != nil {
+			return nil, diag.At(err, "L0104", file.Path)
+		}
+		out := []npz.Array{npz.Int64Array("codes", e.Shape, e.Codes), npz.Float64Array("values", e.Shape, e.Values())}
+		if e.Scales != nil {
+			rows := e.Shape[:max(len(e.Shape)-1, 0)]
+			count := 1
+			for _, d := range rows {
+				count *= d
+			}
+			shape := append(append([]int(nil), rows...), len(e.Scales)/max(count, 1))
+			out = append(out, npz.Int64Array("scales", shape, e.Scales))
+		}
+		return out, nil
+	}
+	codes, err := only(file, "codes")
+	if err != nil {
+		return nil, err
+	}
+	c, err := codes.Int64s()
+	if err != nil {
+		return nil, err
+	}
+	var scales []int64
+	if s, err := file.Get("scales"); err == nil {
+		if scales, err = s.Int64s(); err != nil {
+			return nil, err
+		}
+	}
+	e, err := array.FromCodes(f, codes.Shape, c, scales)
+	if err != nil {
+		return nil, diag.At(err, "L0104", file.Path)
+	}
+	return []npz.Array{npz.Float64Array("values", e.Shape, e.Values())}, nil
+}
+
+// only finds an array by name, or takes the single array of a file.
+func only(f *npz.File, name string) (*npz.Array, error) {
+	if len(f.Arrays) == 1 {
+		return &f.Arrays[0], nil
+	}
+	return f.Get(name)
+}
+
+func (a *App) dot() *cobra.Command {
+	var nameA, nameB, in, out string
+	c := &cobra.Command{Use: "dot --a F --b F --in X.npz --out Y.npz", Short: "multiply and sum encoded arrays exactly",
+		Long: "Encodes arrays a [r,n] and b [n] along the last axis, multiplies and sums exactly, and writes\n" +
+			"y [r] (float64).",
+		Example: "  lathe dot --a mxint8 --b 'fixed(8,7)' --in x.npz --out y.npz", Args: exactly()}
+	c.Flags().StringVar(&nameA, "a", "", "number format of a")
+	c.Flags().StringVar(&nameB, "b", "", "number format of b")
+	c.Flags().StringVar(&in, "in", "", "input arrays a and b (.npz)")
+	c.Flags().StringVar(&out, "out", "", "output array y (.npz)")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if err := required(c, "a", "b", "in", "out"); err != nil {
+			return err
+		}
+		fa, err := format.Parse(nameA)
+		if err != nil {
+			return err
+		}
+		fb, err := format.Parse(nameB)
+		if err != nil {
+			return err
+		}
+		file, err := npz.Read(in)
+		if err != nil {
+			return err
+		}
+		arrays, err := dotArrays(fa, fb, file)
+		if err != nil {
+			return err
+		}
+		return a.writeArrays(out, arrays)
+	}
+	return a.withJSON(c)
+}
+
+// dotArrays multiplies the rows of a by b.
+func dotArrays(fa, fb format.Format, file *npz.File) ([]npz.Array, error) {
+	x, err := file.Get("a")
+	if err != nil {
+		return nil, err
+	}
+	w, err := file.Get("b")
+	if err != nil {
+		return nil, err
+	}
+	if len(w.Shape) != 1 || len(x.Shape) < 1 || x.Shape[len(x.Shape)-1] != w.Shape[0] {
+		return nil, diag.New("L0104", file.Path, "a has shape %s and b %s; a is [r,n] and b [n]", ir.ShapeString(x.Shape),
+			ir.ShapeString(w.Shape))
+	}
+	y, err := array.Dot(fa, x.Shape, x.Float64s(), fb, w.Float64s(), 0)
+	if err != nil {
+		return nil, diag.At(err, "L0104", file.Path)
+	}
+	return []npz.Array{npz.Float64Array("y", x.Shape[:len(x.Shape)-1], y)}, nil
+}
+
+// writeArrays writes and names what was written.
+func (a *App) writeArrays(path string, arrays []npz.Array) error {
+	if err := npz.Write(path, arrays); err != nil {
+		return err
+	}
+	type fact struct {
+		Name  string `json:"name"`
+		Shape []int  `json:"shape"`
+		DType string `json:"dtype"`
+	}
+	var facts []fact
+	for _, arr := range arrays {
+		facts = append(facts, fact{arr.Name, arr.Shape, arr.DType})
+		fmt.Fprintf(a.Out, "%s: %v %s -> %s\n", arr.Name, arr.Shape, arr.DType, path)
+	}
+	return a.writeJSON(facts)
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"lathe/golden/pjrt"
+	"lathe/internal/doctor"
+	"lathe/ir/text"
+)
+
+func (a *App) doctor() *cobra.Command {
+	c := &cobra.Command{Use: "doctor", Short: "say what is installed, what is missing, what that costs and how to mend it",
+		Example: "  lathe doctor", Args: exactly()}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		findings := doctor.Check(c.Context(), doctor.Env{Plugin: a.Env.Plugin, PluginVersion: a.pluginVersion})
+		if err := doctor.Print(a.Out, findings); err != nil {
+			return err
+		}
+		return a.writeJSON(findings)
+	}
+	return a.withJSON(c)
+}
+
+// pluginVersion starts the plugin, which also runs its self-test.
+func (a *App) pluginVersion(ctx context.Context, path string) (string, error) {
+	cfg := a.Env.pjrtConfig()
+	cfg.Plugin = path
+	e, err := pjrt.Start(ctx, cfg)
+	if err != nil {
+		return "", err
+	}
+	defer e.Close()
+	info := e.Info()
+	return fmt.Sprintf("PJRT C API %d.%d, %s", info.Major, info.Minor, info.Platform), nil
+}
+
+func (a *App) format() *cobra.Command {
+	c := &cobra.Command{Use: "fmt FILE", Short: "print a text graph in canonical form",
+		Example: "  lathe fmt graph.txt", Args: exactly("FILE")}
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		g, err := text.Read(args[0])
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprint(os.Stdout, text.Print(g))
+		return err
+	}
+	return a.withJSON(c)
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"lathe/golden/pjrt"
+	"lathe/internal/diag"
+)
+
+// Env is what the surroundings decide.
+type Env struct {
+	// Cache is the folder for compiled simulations and the plugin: LATHE_CACHE, else lathe in the user's cache folder.
+	Cache string
+	// Plugin is the path of the PJRT plugin: LATHE_PJRT_PLUGIN, else pjrt/xla_cpu_pjrt.so in Cache.
+	Plugin string
+	// Self is this executable, which serves as the PJRT worker.
+	Self string
+	// Terminal says that progress may redraw a line on standard error.
+	Terminal bool
+}
+
+func hostEnv() Env {
+	e := Env{Cache: os.Getenv("LATHE_CACHE"), Plugin: os.Getenv("LATHE_PJRT_PLUGIN")}
+	if e.Cache == "" {
+		dir, err := os.UserCacheDir()
+		if err != nil {
+			dir = os.TempDir()
+		}
+		e.Cache = filepath.Join(dir, "lathe")
+	}
+	if e.Plugin == "" {
+		e.Plugin = filepath.Join(e.Cache, "pjrt", "xla_cpu_pjrt.so")
+	}
+	if abs, err := filepath.Abs(e.Plugin); err == nil {
+		e.Plugin = abs
+	}
+	if self, err := os.Executable(); err == nil {
+		e.Self = self
+	}
+	if info, err := os.Stderr.Stat(); err == nil {
+		e.Terminal = info.Mode()&os.ModeCharDevice != 0
+	}
+	return e
+}
+
+// pjrtConfig starts this executable as the worker. emit-verilog and emit-cuda never need it.
+func (e Env) pjrtConfig() pjrt.Config {
+	return pjrt.Config{Command: []string{e.Self, workerName}, Plugin: e.Plugin}
+}
+
+// writeJSON writes v to the file of --json, if that was given.
+func (a *App) writeJSON(v any) error {
+	if a.json == "" {
+		return nil
+	}
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return diag.New("L0920", a.json, "cannot encode: %v", err)
+	}
+	return writeFile(a.json, append(data, '\n'))
+}
+
+// writeFile writes under a temporary name, then renames: readers never see half a file.
+func writeFile(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return diag.New("L0920", path, "cannot write: %v", err)
+	}
+	_, err = f.Write(data)
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = os.Chmod(f.Name(), 0o644)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return diag.New("L0920", path, "cannot write: %v", err)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lathe/ir"
+	"lathe/ir/text"
+)
+
+// nodeFacts is a row of inspect.
+type nodeFacts struct {
+	Name   string   `json:"name"`
+	Op     string   `json:"op"`
+	Args   []string `json:"args"`
+	Shape  []int    `json:"shape"`
+	Format string   `json:"format"`
+	Params int      `json:"parameters"`
+	Source string   `json:"source"`
+}
+
+// graphFacts is what inspect tells.
+type graphFacts struct {
+	Name    string      `json:"name"`
+	Stage   string      `json:"stage"`
+	Inputs  []nodeFacts `json:"inputs"`
+	Outputs []string    `json:"outputs"`
+	Nodes   []nodeFacts `json:"nodes"`
+	Params  int         `json:"parameters"`
+}
+
+func (a *App) inspect() *cobra.Command {
+	var s sourceFlags
+	var svg string
+	var asText bool
+	c := &cobra.Command{Use: "inspect MODEL", Short: "show nodes, shapes, formats, parameters and source positions",
+		Example: "  lathe inspect model.onnx --svg graph.svg", Args: exactly("MODEL")}
+	s.add(c, false)
+	c.Flags().StringVar(&svg, "svg", "", "draw the graph into this file")
+	c.Flags().BoolVar(&asText, "text", false, "print the graph in its text form")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		g, err := s.of(args[0]).Import()
+		if err != nil {
+			return err
+		}
+		if svg != "" {
+			return usagef("--svg is not ready")
+		}
+		if asText {
+			fmt.Fprint(a.Out, text.Print(g))
+			return nil
+		}
+		facts := describe(g)
+		if err := a.printFacts(facts); err != nil {
+			return err
+		}
+		return a.writeJSON(facts)
+	}
+	return a.withJSON(c)
+}
+
+// describe counts a constant as a parameter of every node that reads it.
+func describe(g *ir.Graph) graphFacts {
+	f := graphFacts{Name: g.Name, Stage: g.Stage.String()}
+	for _, n := range g.Nodes {
+		if n.IsConst() {
+			f.Params += n.Type.Elems()
+			continue
+		}
+		row := nodeFacts{Name: n.Name, Op: n.Op.Name, Shape: n.Type.Shape, Format: n.Type.Format.String(), Source: n.Pos,
+			Args: []string{}}
+		for _, arg := range n.Args {
+			if arg.IsConst() {
+				row.Params += arg.Type.Elems()
+			} else {
+				row.Args = append(row.Args, arg.Name)
+			}
+		}
+		if n.Op.Name == "input" {
+			f.Inputs = append(f.Inputs, row)
+		}
+		f.Nodes = append(f.Nodes, row)
+	}
+	for _, o := range g.Out {
+		f.Outputs = append(f.Outputs, o.Name)
+	}
+	return f
+}
+
+func (a *App) printFacts(f graphFacts) error {
+	rows := [][]string{{"node", "op", "shape", "format", "parameters", "source"}}
+	for _, n := range f.Nodes {
+		params := ""
+		if n.Params > 0 {
+			params = fmt.Sprint(n.Params)
+		}
+		rows = append(rows, []string{n.Name, n.Op, ir.ShapeString(n.Shape), n.Format, params, n.Source})
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "\n%s: %s graph, %d nodes, %d parameters; outputs:", f.Name, f.Stage, len(f.Nodes), f.Params)
+	for _, o := range f.Outputs {
+		fmt.Fprintf(a.Out, " %s", o)
+	}
+	fmt.Fprintln(a.Out)
+	return nil
+}

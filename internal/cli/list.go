@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/diag"
+	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/ir/target"
+	"lathe/lower"
+	"lathe/rtl"
+)
+
+// listing is one thing that can be listed: rows of cells, the first row being the heading.
+type listing struct {
+	name string
+	rows func() ([][]string, error)
+}
+
+var listings = []listing{
+	{"ops", listOps}, {"formats", listFormats}, {"passes", listPasses}, {"targets", listTargets}, {"rtl", listRTL},
+	{"cuda", func() ([][]string, error) { return [][]string{{"kernel", "status"}}, nil }},
+}
+
+func (a *App) list() *cobra.Command {
+	c := &cobra.Command{Use: "list ops|formats|passes|targets|rtl|cuda", Short: "list what this version knows",
+		Example: "  lathe list ops", Args: exactly("ops, formats, passes, targets, rtl or cuda")}
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		var names []string
+		for _, l := range listings {
+			names = append(names, l.name)
+			if l.name != args[0] {
+				continue
+			}
+			rows, err := l.rows()
+			if err != nil {
+				return err
+			}
+			if err := a.table(rows); err != nil {
+				return err
+			}
+			if l.name == "cuda" {
+				fmt.Fprintln(a.Out, "no CUDA kernels in this version")
+			}
+			return a.writeJSON(rows)
+		}
+		err := diag.New("L0101", "", "nothing called %q to list", args[0])
+		if near := diag.Nearest(args[0], names); near != "" {
+			err = err.WithHint("did you mean %s?", near)
+		}
+		return &usageError{err}
+	}
+	return a.withJSON(c)
+}
+
+// table prints rows in aligned columns.
+func (a *App) table(rows [][]string) error {
+	w := tabwriter.NewWriter(a.Out, 0, 4, 2, ' ', 0)
+	for _, r := range rows {
+		for i, cell := range r {
+			if i > 0 {
+				fmt.Fprint(w, "\t")
+			}
+			fmt.Fprint(w, cell)
+		}
+		fmt.Fprintln(w)
+	}
+	return w.Flush()
+}
+
+func mark(yes bool) string {
+	if yes {
+		return "yes"
+	}
+	return "-"
+}
+
+func listOps() ([][]string, error) {
+	rows := [][]string{{"op", "float", "exact", "pjrt", "rtl", "cuda", "meaning"}}
+	for _, s := range op.Matrix() {
+		rows = append(rows, []string{s.Name, mark(s.Float), mark(s.Exact), mark(s.HLO), mark(s.RTL), mark(s.CUDA), s.Doc})
+	}
+	return rows, nil
+}
+
+func listFormats() ([][]string, error) {
+	rows := [][]string{{"format", "meaning", "example"}}
+	for _, f := range format.All() {
+		rows = append(rows, []string{f.Name, f.Doc, f.Example})
+	}
+	return rows, nil
+}
+
+func listPasses() ([][]string, error) {
+	rows := [][]string{{"pipeline", "pass", "effect", "meaning"}}
+	for _, l := range []struct {
+		name  string
+		steps lower.Pipeline
+	}{{"float", lower.FloatPipeline}, {"quantize", lower.QuantizePipeline}, {"schedule", lower.SchedulePipeline}} {
+		for _, p := range l.steps {
+			rows = append(rows, []string{l.name, p.Name, p.Effect.String(), p.Doc})
+		}
+	}
+	return rows, nil
+}
+
+func listTargets() ([][]string, error) {
+	rows := [][]string{{"part", "family", "lut", "ff", "dsp", "bram36", "uram"}}
+	for _, t := range target.All() {
+		rows = append(rows, []string{t.Part, t.Family, fmt.Sprint(t.LUT), fmt.Sprint(t.FF), fmt.Sprint(t.DSP),
+			fmt.Sprint(t.BRAM), fmt.Sprint(t.URAM)})
+	}
+	return rows, nil
+}
+
+func listRTL() ([][]string, error) {
+	rows := [][]string{{"module", "family", "latency", "ii", "purpose"}}
+	for _, name := range rtl.Modules() {
+		h, err := rtl.Lookup(name)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, []string{h.Name, h.Family, h.Latency.String(), h.II.String(), firstLine(h.Purpose)})
+	}
+	return rows, nil
+}

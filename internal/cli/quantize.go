@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/diag"
+	"lathe/ir/text"
+	"lathe/lower"
+)
+
+func (a *App) quantize() *cobra.Command {
+	var s sourceFlags
+	var out string
+	var explain bool
+	c := &cobra.Command{Use: "quantize MODEL -o M.lathe", Short: "turn a model into integers and save it",
+		Long: "Quantizes a model, saves it, and prints each node's error against the float model. The saved graph works\n" +
+			"with every command in place of the model.",
+		Example: "  lathe quantize model.onnx --calibrate x.npz -o m.lathe --explain", Args: exactly("MODEL")}
+	s.add(c, true)
+	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
+	c.Flags().BoolVar(&explain, "explain", false, "print the rule that decided each format")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := required(c, "output"); err != nil {
+			return err
+		}
+		g, err := s.of(args[0]).Import()
+		if err != nil {
+			return err
+		}
+		q, err := s.of(args[0]).Quantize(c.Context(), g)
+		if err != nil {
+			return err
+		}
+		if q.Report == nil {
+			return diag.New("L0103", args[0], "the graph is quantized already")
+		}
+		a.warn(q.Report)
+		if err := text.Save(out, q.Graph); err != nil {
+			return err
+		}
+		if err := a.printErrors(q.Report); err != nil {
+			return err
+		}
+		if explain {
+			if err := a.printSlots(q.Report); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(a.Out, "\nsaved %s\n", out)
+		return a.writeJSON(quantizeFacts(q.Report))
+	}
+	return a.withJSON(c)
+}
+
+// printErrors prints the error of each node against the float model, accumulated from the inputs on.
+func (a *App) printErrors(r *lower.Report) error {
+	rows := [][]string{{"node", "op", "format", "SQNR dB", "max error", "peak", "source"}}
+	for _, n := range r.Nodes {
+		rows = append(rows, []string{n.Name, n.Op, n.Format, decibel(n.SQNR), fmt.Sprintf("%.3g", n.MaxErr),
+			fmt.Sprintf("%.3g", n.Peak), n.Pos})
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.Out)
+	for _, o := range r.Outputs {
+		fmt.Fprintf(a.Out, "output %s: SQNR %s dB, max error %.3g over %d samples\n", o.Name, decibel(o.SQNR), o.MaxErr,
+			r.Samples)
+	}
+	return nil
+}
+
+// printSlots prints which rule decided each format.
+func (a *App) printSlots(r *lower.Report) error {
+	rows := [][]string{{"node", "slot", "format", "decided by"}}
+	for _, s := range r.Slots {
+		rows = append(rows, []string{s.Node, s.Slot, s.Format, s.From})
+	}
+	fmt.Fprintln(a.Out)
+	return a.table(rows)
+}
+
+// decibel prints a ratio; no error at all is exact.
+func decibel(v float64) string {
+	if math.IsInf(v, 1) {
+		return "exact"
+	}
+	return fmt.Sprintf("%.1f", v)
+}
+
+// valueFacts is an error for programs: JSON has no infinity, so an exact value has no sqnr_db.
+type valueFacts struct {
+	Name   string   `json:"name"`
+	Op     string   `json:"op,omitempty"`
+	Format string   `json:"format"`
+	SQNR   *float64 `json:"sqnr_db,omitempty"`
+	MaxErr float64  `json:"max_error"`
+}
+
+func quantizeFacts(r *lower.Report) map[string]any {
+	list := func(values []lower.ValueReport) []valueFacts {
+		var out []valueFacts
+		for _, v := range values {
+			f := valueFacts{Name: v.Name, Op: v.Op, Format: v.Format, MaxErr: v.MaxErr}
+			if !math.IsInf(v.SQNR, 0) && !math.IsNaN(v.SQNR) {
+				f.SQNR = &v.SQNR
+			}
+			out = append(out, f)
+		}
+		return out
+	}
+	return map[string]any{"samples": r.Samples, "nodes": list(r.Nodes), "outputs": list(r.Outputs), "slots": r.Slots,
+		"notes": r.Notes, "warnings": r.Warnings}
+}

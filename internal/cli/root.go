@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cli is the command line: it alone reads flags, the environment and clocks. Each command is one file and does
+// no more than read its flags, call the stage that does the work, and print.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/diag"
+)
+
+// Version names the compiler in emitted files; it depends on nothing but the source.
+const Version = "0.1.0"
+
+// Exit statuses: the answer is no (mismatch, unsupported model, bad input file), or the command was used wrongly.
+const (
+	exitOK    = 0
+	exitNo    = 1
+	exitUsage = 2
+)
+
+// errNo ends a command whose answer is no and which has already said so.
+var errNo = errors.New("no")
+
+// App is one run of a command.
+type App struct {
+	Env Env
+	Out io.Writer
+	Err io.Writer
+	// json is the file of --json, empty for none.
+	json string
+}
+
+// Main runs the program called name ("lathe", "emit-verilog", "emit-cuda") and returns its exit status.
+func Main(name string, args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	a := &App{Env: hostEnv(), Out: os.Stdout, Err: os.Stderr}
+	return a.run(ctx, name, args)
+}
+
+func (a *App) run(ctx context.Context, name string, args []string) int {
+	root := a.command(name)
+	root.SetArgs(args)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	err := root.ExecuteContext(ctx)
+	var usage *usageError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errNo):
+		return exitNo
+	case errors.As(err, &usage):
+		fmt.Fprintf(a.Err, "%s: %v\n", name, err)
+		return exitUsage
+	case strings.HasPrefix(err.Error(), "unknown command"):
+		fmt.Fprintf(a.Err, "%s: L0101: %v\n", name, firstLine(err.Error()))
+		a.suggest(root, args)
+		return exitUsage
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintf(a.Err, "%s: interrupted\n", name)
+		return exitNo
+	}
+	fmt.Fprintf(a.Err, "%s: %v\n", name, err)
+	if diag.CodeOf(err) == "L0101" {
+		return exitUsage
+	}
+	return exitNo
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+func (a *App) suggest(root *cobra.Command, args []string) {
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
+	}
+	if near := diag.Nearest(args[0], names); near != "" {
+		fmt.Fprintf(a.Err, "  hint: did you mean %s?\n", near)
+		return
+	}
+	fmt.Fprintf(a.Err, "  hint: %s help lists the commands\n", root.Name())
+}
+
+// usageError is wrong usage: an unknown flag, a missing argument.
+type usageError struct{ error }
+
+func usagef(msg string, args ...any) error {
+	return &usageError{diag.New("L0101", "", msg, args...)}
+}
+
+// command builds the command tree; emit-verilog and emit-cuda are sub-commands under their own names.
+func (a *App) command(name string) *cobra.Command {
+	var root *cobra.Command
+	switch name {
+	case "emit-verilog":
+		root = a.emitVerilog()
+	case "emit-cuda":
+		root = a.emitCUDA()
+	default:
+		root = &cobra.Command{Use: "lathe",
+			Short: "compiles trained neural networks to Verilog and proves the hardware bit-exact",
+			Long: "lathe compiles trained neural networks to Verilog and proves by simulation that the hardware\n" +
+				"computes exactly what the quantized model says.",
+			Example: "  lathe verify model.onnx --calibrate x.npz"}
+		root.AddCommand(a.inspect(), a.runModel(), a.quantize(), a.emitVerilog(), a.emitCUDA(), a.verify(), a.area(),
+			a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
+		root.CompletionOptions.HiddenDefaultCmd = true
+	}
+	root.Version = Version
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return &usageError{diag.New("L0101", "", "%v", err).WithHint("%s --help lists the flags", c.CommandPath())}
+	})
+	return root
+}
+
+// exactly demands a number of arguments and names them in the error.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) < len(names) {
+			return usagef("%s needs %s", c.CommandPath(), names[len(args)])
+		}
+		if len(args) > len(names) {
+			return usagef("%s takes %d argument(s); %q is one too many", c.CommandPath(), len(names), args[len(names)])
+		}
+		return nil
+	}
+}
+
+// withJSON adds the flag that every command has.
+func (a *App) withJSON(c *cobra.Command) *cobra.Command {
+	c.Flags().StringVar(&a.json, "json", "", "write the same facts to this file, for programs")
+	return c
+}

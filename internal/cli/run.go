@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lathe/emit/verilog"
+	"lathe/golden"
+	"lathe/golden/pjrt"
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/internal/flow"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/sim"
+)
+
+func (a *App) runModel() *cobra.Command {
+	var s sourceFlags
+	var inputs, output, engine string
+	var codes bool
+	c := &cobra.Command{Use: "run MODEL --inputs IN.npz -o OUT.npz", Short: "compute the outputs of a model on an engine",
+		Long: "Computes the outputs of a model. Without a plan the model runs as imported (engines ref and pjrt); with\n" +
+			"one, quantized. A longer leading axis, or one more, counts samples.",
+		Example: "  lathe run model.onnx --inputs x.npz -o y.npz --engine pjrt", Args: exactly("MODEL")}
+	s.add(c, true)
+	c.Flags().StringVar(&inputs, "inputs", "", "arrays named as the graph's inputs (.npz)")
+	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
+	c.Flags().StringVar(&engine, "engine", "ref", "ref, pjrt or rtl")
+	c.Flags().BoolVar(&codes, "codes", false, "write integer codes instead of values")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := required(c, "inputs", "output"); err != nil {
+			return err
+		}
+		if engine == "cuda" {
+			return diag.New("L0102", "", "the cuda engine is not in this version").WithHint("use ref, pjrt or rtl")
+		}
+		if err := oneOf("--engine", engine, "ref", "pjrt", "rtl", "cuda"); err != nil {
+			return err
+		}
+		arrays, err := a.compute(c.Context(), s.of(args[0]), inputs, engine, codes)
+		if err != nil {
+			return err
+		}
+		if err := npz.Write(output, arrays); err != nil {
+			return err
+		}
+		facts := map[string]any{"model": args[0], "engine": engine, "output": output}
+		for _, arr := range arrays {
+			fmt.Fprintf(a.Out, "%s: %s %s -> %s\n", arr.Name, ir.ShapeString(arr.Shape), arr.DType, output)
+		}
+		return a.writeJSON(facts)
+	}
+	return a.withJSON(c)
+}
+
+// compute imports, quantizes where a plan or the engine asks for it, and runs.
+func (a *App) compute(ctx context.Context, s flow.Source, inputs, engine string, codes bool) ([]npz.Array, error) {
+	g, err := s.Import()
+	if err != nil {
+		return nil, err
+	}
+	var hw *flow.Hardware
+	if s.Plan != "" || s.Calibrate != "" || engine == "rtl" {
+		q, err := s.Quantize(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		a.warn(q.Report)
+		g = q.Graph
+		if engine == "rtl" {
+			if hw, err = q.Emit(ctx, verilog.Options{Version: Version}); err != nil {
+				return nil, err
+			}
+			a.warn(hw.Schedule)
+			g = hw.Scheduled
+		}
+	}
+	file, err := npz.Read(inputs)
+	if err != nil {
+		return nil, err
+	}
+	samples, batch, err := flow.Samples(g, file)
+	if err != nil {
+		return nil, err
+	}
+	outputs, err := a.engine(ctx, engine, g, hw, samples)
+	if err != nil {
+		return nil, err
+	}
+	return flow.Arrays(g, outputs, batch, codes)
+}
+
+func (a *App) engine(ctx context.Context, name string, g *ir.Graph, hw *flow.Hardware,
+	samples []ref.Sample) ([]ref.Sample, error) {
+	p := progress{app: a}
+	defer p.finish()
+	switch name {
+	case "pjrt":
+		e, err := pjrt.Start(ctx, a.Env.pjrtConfig())
+		if err != nil {
+			return nil, err
+		}
+		defer e.Close()
+		return golden.RunPJRT(ctx, e, g, samples, false, func(n int) { p.Report("PJRT", n, len(samples)) })
+	case "rtl":
+		p.Report("build simulation", 0, 0)
+		m, err := sim.Build(ctx, sim.DesignSpec(hw.Design, a.Env.Cache, false, false))
+		if err != nil {
+			return nil, err
+		}
+		run, err := sim.RunDesign(ctx, m, g, hw.Design, samples, sim.Input{
+			Progress: func(n int) { p.Report("simulation", n, len(samples)) }})
+		if err != nil {
+			return nil, err
+		}
+		return run.Outputs, nil
+	}
+	program, err := ref.New(g)
+	if err != nil {
+		return nil, err
+	}
+	return program.Run(ctx, samples)
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lathe/emit/verilog"
+	"lathe/internal/flow"
+	"lathe/internal/npz"
+)
+
+// verifyFlags are the flags of verify.
+type verifyFlags struct {
+	sourceFlags
+	inputs, labels, out string
+	samples, stalls     int
+	runs                int
+	seed                uint64
+	trace               bool
+}
+
+func (a *App) verify() *cobra.Command {
+	var v verifyFlags
+	c := &cobra.Command{Use: "verify MODEL", Short: "prove that ref, PJRT and the simulated hardware agree code by code",
+		Long: "Quantizes, emits, simulates with random stalls, and compares the reference, PJRT and the hardware code\n" +
+			"by code. Exit status 1 on a mismatch, naming node, index and values.",
+		Example: "  lathe verify model.onnx --calibrate c.npz --inputs x.npz --labels y.npy", Args: exactly("MODEL")}
+	v.add(c, true)
+	f := c.Flags()
+	f.StringVar(&v.inputs, "inputs", "", "samples (.npz); without them random codes")
+	f.IntVar(&v.samples, "samples", 1000, "number of random samples; given with --inputs, they follow those")
+	f.Uint64Var(&v.seed, "seed", 1, "seed of random samples and stalls")
+	f.IntVar(&v.runs, "runs", 1, "stalled simulations, each with a seed of its own")
+	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port holds still, 0 to 95")
+	f.StringVar(&v.labels, "labels", "", "class numbers (.npy), for accuracy")
+	f.BoolVar(&v.trace, "trace", false, "compare every intermediate value too")
+	f.StringVarP(&v.out, "output", "o", "", "also write the design into this folder")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.verifyModel(c, &v, args[0]) }
+	return a.withJSON(c)
+}
+
+func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error {
+	switch {
+	case v.stalls < 0 || v.stalls > 95:
+		return usagef("--stalls %d is outside of 0 to 95", v.stalls)
+	case v.samples < 1:
+		return usagef("--samples %d: at least one is needed", v.samples)
+	case v.runs < 1:
+		return usagef("--runs %d: at least one is needed", v.runs)
+	case v.labels != "" && v.inputs == "":
+		return usagef("--labels needs --inputs")
+	}
+	p := progress{app: a}
+	defer p.finish()
+	job, seconds, err := a.job(c, v, model, &p)
+	if err != nil {
+		return err
+	}
+	engines := flow.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now}
+	check, err := engines.Verify(c.Context(), *job)
+	p.finish()
+	if err != nil {
+		return err
+	}
+	check.Model, check.Folder = model, v.out
+	for step, s := range seconds {
+		check.Seconds[step] = s
+	}
+	if err := a.printCheck(check); err != nil {
+		return err
+	}
+	if err := a.writeJSON(check); err != nil {
+		return err
+	}
+	if check.Mismatches > 0 {
+		return errNo
+	}
+	return nil
+}
+
+// job runs the stages before the comparison and times them.
+func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (*flow.Job, map[string]float64, error) {
+	seconds, start := map[string]float64{}, time.Now()
+	lap := func(step string) {
+		seconds[step] = time.Since(start).Seconds()
+		start = time.Now()
+	}
+	source := v.of(model)
+	p.Report("import", 0, 0)
+	g, err := source.Import()
+	if err != nil {
+		return nil, nil, err
+	}
+	lap("import")
+	p.Report("quantize", 0, 0)
+	q, err := source.Quantize(c.Context(), g)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.warn(q.Report)
+	lap("quantize")
+	hw, err := q.Emit(c.Context(), verilog.Options{Version: Version})
+	if err != nil {
+		return nil, nil, err
+	}
+	a.warn(hw.Schedule)
+	if v.out != "" {
+		if err := flow.Write(hw.Design, v.out); err != nil {
+			return nil, nil, err
+		}
+	}
+	lap("emit")
+	job := &flow.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, Progress: p.Report}
+	for i := range v.runs {
+		job.Seeds = append(job.Seeds, v.seed+uint64(i))
+	}
+	return job, seconds, v.load(job, c.Flags().Changed("samples"))
+}
+
+// load reads samples, makes random ones, or both.
+func (v *verifyFlags) load(job *flow.Job, random bool) error {
+	if v.inputs != "" {
+		file, err := npz.Read(v.inputs)
+		if err != nil {
+			return err
+		}
+		if job.Samples, _, err = flow.Samples(job.HW.Scheduled, file); err != nil {
+			return err
+		}
+		if job.HW.Float != nil {
+			if job.Floats, _, err = flow.Samples(job.HW.Float, file); err != nil {
+				return err
+			}
+		}
+	}
+	if v.inputs == "" || random {
+		extra, err := flow.RandomSamples(job.HW.Scheduled, v.samples, v.seed)
+		if err != nil {
+			return err
+		}
+		job.Samples = append(job.Samples, extra...)
+	}
+	if v.labels == "" {
+		return nil
+	}
+	var err error
+	job.Labels, err = flow.Labels(v.labels)
+	return err
+}
+
+func (a *App) printCheck(c *flow.Check) error {
+	rows := [][]string{
+		{"samples", fmt.Sprint(c.Samples)}, {"outputs compared", fmt.Sprint(c.Outputs)},
+		{"mismatches", fmt.Sprintf("%d (ref = pjrt = rtl)", c.Mismatches)},
+		{"latency", fmt.Sprintf("%d cycles", c.Latency)}, {"initiation interval", fmt.Sprintf("%.4g cycles", c.II)},
+		{"simulated", fmt.Sprintf("%d cycles, %d starved, %d blocked by stalls", c.Cycles, c.Stalls.Starved,
+			c.Stalls.Blocked)},
+	}
+	if c.Mismatches > 0 {
+		rows[2][1] = fmt.Sprint(c.Mismatches)
+	}
+	if c.Accuracy != nil {
+		text := fmt.Sprintf("float %.4f, quantized %.4f", c.Accuracy.Float, c.Accuracy.Quantized)
+		rows = append(rows, []string{"accuracy", text})
+	}
+	if c.SQNR != nil {
+		rows = append(rows, []string{"output SQNR", fmt.Sprintf("%.1f dB", *c.SQNR)})
+	}
+	steps := ""
+	for _, s := range []string{"import", "quantize", "emit", "ref", "pjrt", "build", "simulate", "trace"} {
+		if t, ok := c.Seconds[s]; ok {
+			steps += fmt.Sprintf("%s %.2f  ", s, t)
+		}
+	}
+	rows = append(rows, []string{"seconds", steps})
+	for _, m := range c.First {
+		rows = append(rows, []string{"first mismatch", m.String()})
+	}
+	return a.table(rows)
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flow
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// Batch is how the samples of input arrays lie in them, and so how those of outputs will.
+type Batch struct {
+	Samples int
+	// axis says whether samples have an axis of their own, replace a batch axis of size 1, or are just one.
+	axis sampleAxis
+}
+
+type sampleAxis uint8
+
+const (
+	single    sampleAxis = iota // the array has the model's shape
+	replaced                    // the leading axis of size 1 is longer
+	prepended                   // one more leading axis
+)
+
+// callerShape is the shape that the caller's array has for a value of shape under perm (ir.Input.Perm).
+func callerShape(shape, perm []int) []int {
+	if perm == nil {
+		return shape
+	}
+	out := make([]int, len(shape))
+	for i, p := range perm {
+		out[p] = shape[i]
+	}
+	return out
+}
+
+// batchOf finds how array shape a holds samples of the model's shape s.
+func batchOf(a, s []int) (Batch, bool) {
+	switch {
+	case slices.Equal(a, s):
+		return Batch{1, single}, true
+	case len(a) == len(s) && len(s) > 0 && s[0] == 1 && slices.Equal(a[1:], s[1:]):
+		return Batch{a[0], replaced}, true
+	case len(a) == len(s)+1 && slices.Equal(a[1:], s):
+		return Batch{a[0], prepended}, true
+	}
+	return Batch{}, false
+}
+
+// Samples reads one array for each graph input from f and cuts it into samples: float values, or the nearest codes
+// where the input is quantized. All arrays must hold equally many. NaN and infinities are refused.
+func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
+	var batch Batch
+	var samples []ref.Sample
+	for i, n := range g.In {
+		a, err := f.Get(n.Name)
+		if err != nil && len(g.In) == 1 && len(f.Arrays) == 1 {
+			a, err = &f.Arrays[0], nil // with one of each there is no doubt
+		}
+		if err != nil {
+			return nil, batch, err
+		}
+		perm := n.Attrs.(*ir.Input).Perm
+		shape := callerShape(n.Type.Shape, perm)
+		b, ok := batchOf(a.Shape, shape)
+		if !ok {
+			return nil, batch, diag.New("L0910", f.Path, "array %q has shape %s, input %q takes %s", a.Name,
+				ir.ShapeString(a.Shape), n.Name, ir.ShapeString(shape)).
+				WithHint("one more leading axis, or a longer one where the model's is 1, counts samples")
+		}
+		if i == 0 {
+			batch, samples = b, make([]ref.Sample, b.Samples)
+		} else if b.Samples != batch.Samples {
+			return nil, batch, diag.New("L0911", f.Path, "array %q holds %d samples, array %q %d", a.Name, b.Samples,
+				g.In[0].Name, batch.Samples)
+		}
+		if err := appendSamples(samples, n, a, f.Path, perm); err != nil {
+			return nil, batch, err
+		}
+	}
+	return samples, batch, nil
+}
+
+func appendSamples(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, perm []int) error {
+	values := a.Float32s()
+	for i, v := range values {
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+			return diag.New("L0912", path, "array %q holds %g at flat index %d", a.Name, v, i)
+		}
+	}
+	size := n.Type.Elems()
+	index := permIndex(n.Type.Shape, perm)
+	for s := range samples {
+		t := ir.NewTensor(n.Type)
+		for i := range size {
+			at := i
+			if index != nil {
+				at = index[i]
+			}
+			v := values[s*size+at]
+			if n.Type.IsFloat() {
+				t.Floats[i] = v
+			} else {
+				t.Codes[i] = n.Type.Format.Encode(format.FromFloat32(v))
+			}
+		}
+		samples[s] = append(samples[s], t)
+	}
+	return nil
+}
+
+// permIndex lists, for each element of a value of the given shape, its flat position in the caller's array; nil: the
+// same.
+func permIndex(shape, perm []int) []int {
+	if perm == nil {
+		return nil
+	}
+	source := callerShape(shape, perm)
+	strides := make([]int, len(source))
+	for i, s := len(source)-1, 1; i >= 0; i-- {
+		strides[i], s = s, s*source[i]
+	}
+	index := []int{0}
+	for i, d := range shape {
+		next := make([]int, 0, len(index)*d)
+		for _, base := range index {
+			for k := range d {
+				next = append(next, base+k*strides[perm[i]])
+			}
+		}
+		index = next
+	}
+	return index
+}
+
+// Arrays stacks the outputs of samples into one array each, in the caller's layout: decoded values (float32, or float64
+// where a format has more than 24 bits), or integer codes.
+func Arrays(g *ir.Graph, outputs []ref.Sample, b Batch, codes bool) ([]npz.Array, error) {
+	var arrays []npz.Array
+	for i, o := range g.Out {
+		t := o.Node.Type
+		shape := t.Shape
+		if o.Perm != nil {
+			shape = make([]int, len(o.Perm))
+			for k, p := range o.Perm {
+				shape[k] = t.Shape[p]
+			}
+		}
+		stacked := append([]int{b.Samples}, shape...)
+		switch {
+		case b.axis == single:
+			stacked = shape
+		case b.axis == replaced && len(shape) > 0 && shape[0] == 1:
+			stacked = append([]int{b.Samples}, shape[1:]...)
+		}
+		a, err := stack(o, i, outputs, stacked, codes)
+		if err != nil {
+			return nil, err
+		}
+		arrays = append(arrays, a)
+	}
+	return arrays, nil
+}
+
+func stack(o ir.Output, i int, outputs []ref.Sample, shape []int, codes bool) (npz.Array, error) {
+	t := o.Node.Type
+	index := outputIndex(t.Shape, o.Perm)
+	if codes && !t.IsFloat() {
+		var all []int64
+		for _, s := range outputs {
+			all = append(all, pick(s[i].Codes, index)...)
+		}
+		return npz.Int64Array(o.Name, shape, all), nil
+	}
+	if codes {
+		return npz.Array{}, diag.New("L0913", "", "output %q is float and has no codes", o.Name).WithHint("give a plan")
+	}
+	var all []float64
+	for _, s := range outputs {
+		v, err := s[i].Decode()
+		if err != nil {
+			return npz.Array{}, o.Node.Errorf("L0308", "%v", err)
+		}
+		all = append(all, pick(v, index)...)
+	}
+	if !t.IsFloat() && t.Format.Width() > 24 {
+		return npz.Float64Array(o.Name, shape, all), nil
+	}
+	narrow := make([]float32, len(all))
+	for k, v := range all {
+		narrow[k] = float32(v)
+	}
+	return npz.Float32Array(o.Name, shape, narrow), nil
+}
+
+// outputIndex lists, for each element of the caller's array, its flat position in the node's value; nil: the same.
+func outputIndex(shape, perm []int) []int {
+	if perm == nil {
+		return nil
+	}
+	inverse, out := make([]int, len(perm)), make([]int, len(perm))
+	for i, p := range perm {
+		inverse[p], out[i] = i, shape[p]
+	}
+	return permIndex(out, inverse)
+}
+
+func pick[T any](values []T, index []int) []T {
+	if index == nil {
+		return values
+	}
+	out := make([]T, len(index))
+	for i, k := range index {
+		out[i] = values[k]
+	}
+	return out
+}
+
+// RandomSamples makes n samples for a quantized graph from a seed: every second one of uniformly random codes, the
+// others of extremes, small values and single large ones.
+func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
+	samples := make([]ref.Sample, n)
+	for _, in := range g.In {
+		fx, ok := format.AsFixed(in.Type.Format)
+		if !ok {
+			return nil, in.Errorf("L0310", "random samples need a fixed-point input, not %s", in.Type.Format)
+		}
+		for s := range samples {
+			r := rand.New(rand.NewPCG(seed, uint64(s)))
+			t := ir.NewTensor(in.Type)
+			for i := range t.Codes {
+				t.Codes[i] = randomCode(r, fx, s%4)
+			}
+			samples[s] = append(samples[s], t)
+		}
+	}
+	return samples, nil
+}
+
+func randomCode(r *rand.Rand, f format.Fixed, kind int) int64 {
+	uniform := func() int64 { return f.Min() + int64(r.Uint64N(uint64(f.Max()-f.Min())+1)) }
+	switch {
+	case kind == 1 && r.IntN(2) == 0:
+		return f.Min()
+	case kind == 1:
+		return f.Max()
+	case kind == 3 && r.IntN(8) != 0:
+		return min(max(int64(r.IntN(3)-1), f.Min()), f.Max())
+	}
+	return uniform()
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package flow joins the stages: from a model file to a design, and from a design to the proof that it is right. It
+// reads neither flags nor the environment.
+package flow
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"lathe/emit"
+	"lathe/emit/verilog"
+	"lathe/frontend"
+	"lathe/internal/diag"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/lower"
+)
+
+// Progress hears of long work: a step has done of total units, total 0 being unknown. It may be nil.
+type Progress func(step string, done, total int)
+
+func (p Progress) report(step string, done, total int) {
+	if p != nil {
+		p(step, done, total)
+	}
+}
+
+// Source says what is compiled.
+type Source struct {
+	// Model is the path of the model; Plan and Calibrate are paths or empty.
+	Model, Plan, Calibrate string
+	// Dims binds symbolic dimensions of the model.
+	Dims map[string]int
+}
+
+// Import reads the model as it is; the plan's [[input]] shapes bind what the model leaves open.
+func (s Source) Import() (*ir.Graph, error) {
+	plan, err := s.ReadPlan()
+	if err != nil {
+		return nil, err
+	}
+	return frontend.Load(s.Model, frontend.Options{Dims: s.Dims, Shapes: plan.Shapes()})
+}
+
+// ReadPlan reads the plan, or returns the default one.
+func (s Source) ReadPlan() (*lower.Plan, error) {
+	if s.Plan == "" {
+		return lower.DefaultPlan(), nil
+	}
+	data, err := os.ReadFile(s.Plan)
+	if err != nil {
+		return nil, diag.New("L0921", s.Plan, "cannot read the plan: %v", cause(err))
+	}
+	return lower.ParsePlan(filepath.Base(s.Plan), data)
+}
+
+// cause strips the path that os errors repeat.
+func cause(err error) error {
+	if e, ok := err.(*os.PathError); ok {
+		return e.Err
+	}
+	return err
+}
+
+// Quantized is a model on its way into hardware.
+type Quantized struct {
+	Plan *lower.Plan
+	// Float is the model as imported, nil if it was saved quantized.
+	Float *ir.Graph
+	Graph *ir.Graph
+	// Report is nil if the model was saved quantized.
+	Report *lower.Report
+}
+
+// Quantize lowers an imported graph to integers under the plan. A graph that was saved quantized is taken as it is.
+func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
+	plan, err := s.ReadPlan()
+	if err != nil {
+		return nil, err
+	}
+	if g.Stage != ir.StageFloat {
+		return &Quantized{Plan: plan, Graph: g}, nil
+	}
+	calibration, err := s.calibration(g)
+	if err != nil {
+		return nil, err
+	}
+	q, report, err := lower.Quantize(ctx, g, plan, calibration)
+	if err != nil {
+		return nil, err
+	}
+	return &Quantized{Plan: plan, Float: g, Graph: q, Report: report}, nil
+}
+
+// calibration reads the calibration file, if there is one.
+func (s Source) calibration(g *ir.Graph) (c lower.Calibration, err error) {
+	if s.Calibrate == "" {
+		return c, nil
+	}
+	f, err := npz.Read(s.Calibrate)
+	if err != nil {
+		return c, err
+	}
+	samples, _, err := Samples(g, f)
+	if err != nil {
+		return c, err
+	}
+	c.Samples = make(map[string][]*ir.Tensor, len(g.In))
+	for i, n := range g.In {
+		for _, v := range samples {
+			c.Samples[n.Name] = append(c.Samples[n.Name], v[i])
+		}
+	}
+	return c, nil
+}
+
+// Hardware is a model as hardware.
+type Hardware struct {
+	*Quantized
+	Scheduled *ir.Graph
+	Schedule  *lower.Report
+	Design    *emit.Design
+}
+
+// Emit schedules a quantized graph and prints the design.
+func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, error) {
+	g, report := q.Graph, (*lower.Report)(nil)
+	if g.Stage != ir.StageScheduled {
+		var err error
+		if g, report, err = lower.Schedule(ctx, q.Graph, q.Plan); err != nil {
+			return nil, err
+		}
+	}
+	d, err := verilog.Emit(g, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Hardware{Quantized: q, Scheduled: g, Schedule: report, Design: d}, nil
+}
+
+// Write puts a design into dir: into a new folder beside it first, which then takes its place, so that no half of a
+// design is ever seen. A folder that holds anything but an earlier design is left alone.
+func Write(d *emit.Design, dir string) error {
+	dir = filepath.Clean(dir)
+	fail := func(err error) error { return diag.New("L0625", dir, "cannot write the design: %v", cause(err)) }
+	if err := replaceable(dir); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return fail(err)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+"-*")
+	if err != nil {
+		return fail(err)
+	}
+	defer os.RemoveAll(temp)
+	if err := os.Chmod(temp, 0o755); err != nil {
+		return fail(err)
+	}
+	for _, f := range slices.Concat(d.Files, d.Docs) {
+		if err := os.WriteFile(filepath.Join(temp, f.Name), f.Data, 0o644); err != nil {
+			return fail(err)
+		}
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fail(err)
+	}
+	if err := os.Rename(temp, dir); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// replaceable refuses folders that hold files of somebody else.
+func replaceable(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case os.IsNotExist(err) || err == nil && len(entries) == 0:
+		return nil
+	case err != nil:
+		return diag.New("L0625", dir, "cannot write the design: %v", cause(err))
+	}
+	if _, err := os.Stat(filepath.Join(dir, "design.json")); err != nil {
+		return diag.New("L0626", dir, "the folder holds files that are no design").WithHint("choose an empty or a new folder")
+	}
+	return nil
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flow
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"lathe/golden"
+	"lathe/golden/pjrt"
+	"lathe/golden/ref"
+	"lathe/ir"
+	"lathe/sim"
+)
+
+// Engines are what verify compares with the reference.
+type Engines struct {
+	// Cache is the folder of compiled simulations.
+	Cache string
+	PJRT  pjrt.Config
+	// Now is the clock that times the steps.
+	Now func() time.Time
+}
+
+// Check is the result of comparing engines on samples.
+type Check struct {
+	Model      string             `json:"model"`
+	Samples    int                `json:"samples"`
+	Outputs    int                `json:"outputs"`
+	Mismatches int                `json:"mismatches"`
+	Engines    []string           `json:"engines"`
+	First      []*golden.Mismatch `json:"first_mismatches,omitempty"`
+	// Latency is first beat in to first beat out, II the distance of samples, both without stalls; Cycles is the length
+	// of the stalled runs.
+	Latency  int                `json:"latency_cycles"`
+	II       float64            `json:"ii_cycles"`
+	Cycles   int                `json:"cycles"`
+	Stalls   Stalls             `json:"stalls"`
+	Accuracy *Accuracies        `json:"accuracy,omitempty"`
+	SQNR     *float64           `json:"sqnr_db,omitempty"`
+	Seconds  map[string]float64 `json:"seconds"`
+	Folder   string             `json:"folder,omitempty"`
+}
+
+// Stalls say what the simulated streams went through.
+type Stalls struct {
+	Percent int      `json:"percent"`
+	Seeds   []uint64 `json:"seeds"`
+	// Starved and Blocked count cycles in which a port waited for data, and for room.
+	Starved int `json:"starved_cycles"`
+	Blocked int `json:"blocked_cycles"`
+}
+
+// Accuracies compare the model before and after quantization.
+type Accuracies struct {
+	Float     float64 `json:"float"`
+	Quantized float64 `json:"quantized"`
+}
+
+// Job is one verification.
+type Job struct {
+	HW      *Hardware
+	Samples []ref.Sample
+	Labels  []int64 // nil: none
+	// Floats are the first samples as the float graph takes them; random codes have no such form.
+	Floats   []ref.Sample
+	Stalls   int      // percent of cycles in which each port holds still
+	Seeds    []uint64 // one stalled run each
+	Trace    bool
+	Progress Progress
+}
+
+// Verify runs the reference, PJRT and the simulated design on the same samples and compares them code by code. Where
+// outputs differ, or on request, every intermediate value is compared and the first node that differs is named.
+func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
+	c := &Check{Model: j.HW.Scheduled.Name, Samples: len(j.Samples), Engines: []string{"ref", "pjrt", "rtl"},
+		Seconds: map[string]float64{}, Stalls: Stalls{Percent: j.Stalls, Seeds: j.Seeds}}
+	start := e.Now()
+	done := func(step string) {
+		now := e.Now()
+		c.Seconds[step], start = now.Sub(start).Seconds(), now
+	}
+	j.Progress.report("reference", 0, len(j.Samples))
+	program, err := ref.New(j.HW.Scheduled)
+	if err != nil {
+		return nil, err
+	}
+	want, err := program.Run(ctx, j.Samples)
+	if err != nil {
+		return nil, err
+	}
+	done("ref")
+	if err := c.quality(ctx, j, want); err != nil {
+		return nil, err
+	}
+	done("float")
+	got, err := e.pjrt(ctx, j.HW.Scheduled, j.Samples, false, j.Progress)
+	if err != nil {
+		return nil, err
+	}
+	nodes := outputNodes(j.HW.Scheduled)
+	if err := c.compare("pjrt", nodes, want, got); err != nil {
+		return nil, err
+	}
+	done("pjrt")
+	j.Progress.report("build simulation", 0, 0)
+	model, err := sim.Build(ctx, sim.DesignSpec(j.HW.Design, e.Cache, false, false))
+	if err != nil {
+		return nil, err
+	}
+	done("build")
+	if err := c.simulate(ctx, j, model, want, nodes); err != nil {
+		return nil, err
+	}
+	done("simulate")
+	if j.Trace || c.Mismatches > 0 {
+		err = e.trace(ctx, j, c)
+		done("trace")
+	}
+	return c, err
+}
+
+func outputNodes(g *ir.Graph) []*ir.Node {
+	var nodes []*ir.Node
+	for _, o := range g.Out {
+		nodes = append(nodes, o.Node)
+	}
+	return nodes
+}
+
+// quality compares with the float graph, where there is one and real inputs.
+func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error {
+	if j.HW.Float == nil || j.Floats == nil {
+		return nil
+	}
+	j.Progress.report("float model", 0, len(j.Floats))
+	program, err := ref.New(j.HW.Float)
+	if err != nil {
+		return err
+	}
+	floats, err := program.Run(ctx, j.Floats)
+	if err != nil {
+		return err
+	}
+	outputs = outputs[:len(floats)]
+	sqnr, err := SQNR(j.HW.Float, floats, j.HW.Scheduled, outputs)
+	if err != nil {
+		return err
+	}
+	if !math.IsInf(sqnr, 0) && !math.IsNaN(sqnr) { // JSON has no infinity; no figure means no error
+		c.SQNR = &sqnr
+	}
+	if j.Labels == nil {
+		return nil
+	}
+	c.Accuracy = &Accuracies{}
+	if c.Accuracy.Float, err = Accuracy(j.HW.Float, floats, j.Labels); err != nil {
+		return err
+	}
+	c.Accuracy.Quantized, err = Accuracy(j.HW.Scheduled, outputs, j.Labels)
+	return err
+}
+
+func (e Engines) pjrt(ctx context.Context, g *ir.Graph, samples []ref.Sample, trace bool,
+	p Progress) ([]ref.Sample, error) {
+	p.report("PJRT", 0, len(samples))
+	engine, err := pjrt.Start(ctx, e.PJRT)
+	if err != nil {
+		return nil, err
+	}
+	defer engine.Close()
+	return golden.RunPJRT(ctx, engine, g, samples, trace, func(n int) { p.report("PJRT", n, len(samples)) })
+}
+
+// compare adds one engine to the counts.
+func (c *Check) compare(engine string, nodes []*ir.Node, want, got []ref.Sample) error {
+	compared, mismatches, first, err := golden.Compare(engine, nodes, want, got)
+	if err != nil {
+		return err
+	}
+	c.Outputs = compared
+	c.Mismatches += mismatches
+	if first != nil {
+		c.First = append(c.First, first)
+	}
+	return nil
+}
+
+// quietSamples is how many samples measure latency and initiation interval without stalls.
+const quietSamples = 16
+
+// simulate measures an undisturbed run first, then compares one run a seed with random stalls on all ports.
+func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []ref.Sample, nodes []*ir.Node) error {
+	quiet, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, repeat(j.Samples, quietSamples), sim.Input{})
+	if err != nil {
+		return err
+	}
+	c.Latency, c.II = quiet.Result.LatencyCycles, quiet.Result.IICycles
+	if err := c.compare("rtl without stalls", nodes, repeat(want, quietSamples), quiet.Outputs); err != nil {
+		return err
+	}
+	for _, seed := range j.Seeds {
+		in := j.stalled(seed)
+		in.Progress = func(n int) { j.Progress.report("simulation", n, len(j.Samples)) }
+		run, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, j.Samples, in)
+		if err != nil {
+			return err
+		}
+		spec := sim.DesignSpec(j.HW.Design, "", false, false)
+		if err := run.Result.Check(&spec); err != nil {
+			return err
+		}
+		c.Cycles += run.Result.Cycles
+		for _, s := range append(append([]sim.PortStats(nil), run.Result.In...), run.Result.Out...) {
+			c.Stalls.Starved += s.Starved
+			c.Stalls.Blocked += s.Blocked
+		}
+		if err := c.compare("rtl", nodes, want, run.Outputs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stalled is a run with stalls on all ports.
+func (j Job) stalled(seed uint64) sim.Input {
+	stall := []sim.Stall{{Percent: j.Stalls, Burst: 3}}
+	return sim.Input{Seed: seed, Idle: stall, Back: stall, Drain: 64}
+}
+
+// repeat takes n samples, starting over when there are fewer.
+func repeat(samples []ref.Sample, n int) []ref.Sample {
+	out := make([]ref.Sample, n)
+	for i := range out {
+		out[i] = samples[i%len(samples)]
+	}
+	return out
+}
