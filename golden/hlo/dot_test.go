@@ -58,7 +58,7 @@ func TestDotEdge(t *testing.T) {
 		small bool // both operands as I8
 	}{
 		{[]int64{1 << 12, 1}, []int64{1 << 12, 1}, 25, false}, {[]int64{1 << 15}, []int64{1 << 16}, 32, false},
-		{[]int64{1 << 27, 1}, []int64{1 << 26, -1}, 54, false}, {[]int64{1 << 31, 3}, []int64{1 << 31, 1}, 63, false},
+		{[]int64{1 << 27, 1}, []int64{1 << 26, 1}, 54, false}, {[]int64{1 << 31, 3}, []int64{1 << 31, 1}, 63, false},
 		{slices.Repeat([]int64{-128}, 1<<16), slices.Repeat([]int64{-128}, 1<<16), 31, true},
 		{slices.Repeat([]int64{-128, 127}, 1<<15), slices.Repeat([]int64{127, -128}, 1<<15), 31, true},
 		{slices.Repeat([]int64{127}, 1023), slices.Repeat([]int64{-128}, 1023), 24, true},
