@@ -13,18 +13,7 @@ import (
 // LATHE_CACHE or ~/.cache/lathe, where scripts/setup puts it. Without the file the test is skipped as Need does.
 func NeedPlugin(t testing.TB) string {
 	t.Helper()
-	path := os.Getenv("LATHE_PJRT_PLUGIN")
-	if path == "" {
-		cache := os.Getenv("LATHE_CACHE")
-		if cache == "" {
-			cache = filepath.Join(os.Getenv("HOME"), ".cache", "lathe")
-		}
-		path = filepath.Join(cache, "pjrt", "xla_cpu_pjrt.so")
-	}
-	path, err := filepath.Abs(path)
-	if err == nil {
-		_, err = os.Stat(path)
-	}
+	path, err := pluginPath(os.Getenv)
 	if err != nil {
 		text := fmt.Sprintf("%s needs the PJRT plugin: %v (scripts/setup fetches it)", t.Name(), err)
 		if os.Getenv("CI") == "true" {
@@ -34,4 +23,22 @@ func NeedPlugin(t testing.TB) string {
 		t.Skip(text)
 	}
 	return path
+}
+
+// pluginPath finds the plugin by the environment that getenv reads.
+func pluginPath(getenv func(string) string) (string, error) {
+	path := getenv("LATHE_PJRT_PLUGIN")
+	if path == "" {
+		cache := getenv("LATHE_CACHE")
+		if cache == "" {
+			cache = filepath.Join(getenv("HOME"), ".cache", "lathe")
+		}
+		path = filepath.Join(cache, "pjrt", "xla_cpu_pjrt.so")
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	_, err = os.Stat(path)
+	return path, err
 }
