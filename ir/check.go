@@ -58,10 +58,10 @@ func (g *Graph) checkLinks(n *Node, seen map[*Node]bool, names map[string]bool) 
 func checkNode(n *Node) *diag.Error {
 	if n.Op.Attrs == nil && n.Attrs != nil ||
 		n.Op.Attrs != nil && (n.Attrs == nil || reflect.TypeOf(n.Attrs).Elem() != reflect.TypeOf(n.Op.Attrs)) {
-		return n.Errorf("L0305", "attributes are a %T, %s needs a pointer to %T", n.Attrs, n.Op.Name, n.Op.Attrs)
+		return n.Errorf("L0313", "attributes are a %T, %s needs a pointer to %T", n.Attrs, n.Op.Name, n.Op.Attrs)
 	}
 	if n.Type.Format == nil {
-		return n.Errorf("L0306", "the number format is not set")
+		return n.Errorf("L0314", "the number format is not set")
 	}
 	if err := CheckShape(n.Type.Shape); err != nil {
 		return n.Errorf("L0306", "%v", err)
@@ -79,7 +79,7 @@ func checkNode(n *Node) *diag.Error {
 	}
 	if a, ok := n.Type.Format.(format.Affine); ok && a.Axis >= 0 {
 		if a.Axis >= len(shape) || len(n.Type.Scales) != shape[a.Axis] {
-			return n.Errorf("L0306", "%d scales for axis %d of %s", len(n.Type.Scales), a.Axis, ShapeString(shape))
+			return n.Errorf("L0314", "%d scales for axis %d of %s", len(n.Type.Scales), a.Axis, ShapeString(shape))
 		}
 	}
 	return nil

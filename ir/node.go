@@ -33,7 +33,7 @@ func (n *Node) IsConst() bool {
 func (n *Node) Value() (*Tensor, error) {
 	c, ok := n.Attrs.(*Const)
 	if !ok {
-		return nil, n.Errorf("L0301", "is no constant")
+		return nil, n.Errorf("L0315", "%q is no constant", n.Name)
 	}
 	t, err := c.Data.Tensor(n.Type)
 	if err != nil {

@@ -188,6 +188,9 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 	c := q.plan.Quantize.Data
 	if n.Op == op.Relu || n.Op == op.Clip {
 		arg := n.Args[0]
+		for keepsFormat(arg) {
+			arg = arg.Args[0]
+		}
 		have, ok := arg.Type.Format.(format.Fixed)
 		if open, isOpen := openFixed(c.Pattern); ok && isOpen && q.behind[arg] && have.W == open.W && have.Signed == open.Signed {
 			c.Pattern = format.PatternOf(c.Pattern.With(have.F))
@@ -323,7 +326,7 @@ func (q *quantizer) castBehind(n *ir.Node, c Choice) {
 func (q *quantizer) castOutputs() {
 	for i, o := range q.g.Out {
 		if o.Node.IsConst() {
-			q.fail(o.Node, "L0407", "output %q is a constant; hardware computes outputs from inputs", o.Name)
+			q.fail(o.Node, "L0417", "output %q is a constant; hardware computes outputs from inputs", o.Name)
 			continue
 		}
 		if p := q.plan.output(o.Name); p != nil && p.Format != nil {

@@ -95,7 +95,7 @@ func (s *Spec) write(dir string) error {
 	files := append(append([]File(nil), s.Files...), File{Name: wrapperName + ".sv", Data: []byte(s.wrapper())})
 	for _, f := range files {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
-			return diag.New("L0708", "", "cannot write to cache folder: %v", err)
+			return unwritable(err)
 		}
 	}
 	return nil

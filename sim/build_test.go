@@ -150,7 +150,7 @@ func TestSecondOpinions(t *testing.T) {
 		text string
 	}{
 		{"icarus", icarus, sound, "", ""},
-		{"icarus: unknown bits", icarus, unknown, "L0706", "unknown bits"},
+		{"icarus: unknown bits", icarus, unknown, "L0712", "unknown bits"},
 		{"icarus: stuck", icarus, pass("count < 5", "out_ready", goodLast, "in_data"), "L0704", "deadlock"},
 		{"icarus: fatal", icarus, sound + "\ninitial $fatal(1, \"never\");", "L0705", "never"},
 		{"icarus: syntax", icarus, "wire;", "L0709", "syntax error"},

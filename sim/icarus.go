@@ -16,7 +16,7 @@ import (
 // Icarus runs the design in Icarus Verilog, on a generated bench of its own, and returns the output streams. It is
 // slow: a second opinion on a few frames. Registers start unknown there, and an unknown bit that leaves is an error.
 // Of the Input it takes Streams, Frames, the beat counts, Seed, MaxIdle and the percentages of Idle and Back. Results
-// are cached. Errors: L0701 no iverilog, L0709 Icarus refuses the design, L0704 and L0705 as for Run, L0706 unknown
+// are cached. Errors: L0701 no iverilog, L0709 Icarus refuses the design, L0704 and L0705 as for Run, L0712 unknown
 // bits.
 func Icarus(ctx context.Context, spec Spec, in Input) ([][]byte, error) {
 	spec.Taps = nil
@@ -75,7 +75,7 @@ func (s *Spec) icarusResult(dir string, in Input) ([][]byte, error) {
 		size := s.Out[port].Bytes()
 		beat, err := hex.DecodeString(fmt.Sprintf("%0*s", 2*size, digits))
 		if err != nil {
-			return nil, diag.New("L0706", s.Top, "Icarus: port %s, beat %d has unknown bits: %s", s.Out[port].Name,
+			return nil, diag.New("L0712", s.Top, "Icarus: port %s, beat %d has unknown bits: %s", s.Out[port].Name,
 				len(streams[port])/size, digits)
 		}
 		streams[port] = append(streams[port], reverse(beat)...)

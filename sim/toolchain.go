@@ -198,7 +198,7 @@ func cached(ctx context.Context, cache, name string, fill func(dir string) error
 		return final, nil
 	}
 	if err := os.MkdirAll(root, 0o755); err != nil {
-		return "", diag.New("L0708", "", "cannot make cache folder: %v", err)
+		return "", unwritable(err)
 	}
 	unlock, err := lock(ctx, final+".lock")
 	if err != nil {
@@ -210,13 +210,18 @@ func cached(ctx context.Context, cache, name string, fill func(dir string) error
 	}
 	dir, err := os.MkdirTemp(root, "making-")
 	if err != nil {
-		return "", diag.New("L0708", "", "cannot write to cache folder: %v", err)
+		return "", unwritable(err)
 	}
 	defer os.RemoveAll(dir)
 	if err := fill(dir); err != nil {
 		var failure *toolError
-		if !errors.As(err, &failure) {
+		var known *diag.Error
+		switch {
+		case errors.As(err, &failure):
+		case errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.As(err, &known):
 			return "", err
+		default:
+			return "", unwritable(err)
 		}
 		failed := filepath.Join(root, "failed-"+name)
 		os.RemoveAll(failed)
@@ -225,16 +230,21 @@ func cached(ctx context.Context, cache, name string, fill func(dir string) error
 			WithNote("whole output: %s", filepath.Join(failed, "tool.log"))
 	}
 	if err := os.Rename(dir, final); err != nil {
-		return "", diag.New("L0708", "", "cannot write to cache folder: %v", err)
+		return "", unwritable(err)
 	}
 	return final, nil
+}
+
+// unwritable is the error of a cache folder that does not take files; err names the path.
+func unwritable(err error) error {
+	return diag.New("L0711", "", "cannot write to the cache folder: %v", err).WithHint("name another one by LATHE_CACHE")
 }
 
 // lock holds an exclusive lock on a file until the returned function is called.
 func lock(ctx context.Context, path string) (func(), error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
-		return nil, diag.New("L0708", "", "cannot write to cache folder: %v", err)
+		return nil, unwritable(err)
 	}
 	for syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil {
 		select {

@@ -78,7 +78,7 @@ func (b *builder) instances() error {
 			continue
 		}
 		if len(users[n]) > 1 || len(users[n]) == 1 && b.graph.IsOutput(n) {
-			errs = append(errs, n.Errorf("L0623", "is read %d times; streams that fork have no hardware in this version",
+			errs = append(errs, n.Errorf("L0415", "is read %d times; streams that fork have no hardware in this version",
 				len(users[n])+b.outputs(n)))
 		}
 		inst := &instance{node: n, width: n.HW.OutLanes * n.Type.Format.Width()}
@@ -117,7 +117,7 @@ func (b *builder) instance(inst *instance, ids *names) error {
 		return nil
 	}
 	if n.Op.RTL == nil {
-		return n.Errorf("L0624", "%s has no hardware in this version", n.Op.Name)
+		return n.Errorf("L0414", "%s has no hardware in this version", n.Op.Name)
 	}
 	streams := 0
 	for _, a := range n.Args {
@@ -126,7 +126,7 @@ func (b *builder) instance(inst *instance, ids *names) error {
 		}
 	}
 	if streams != 1 {
-		return n.Errorf("L0623", "reads %d streams; units that join streams have no hardware in this version", streams)
+		return n.Errorf("L0415", "reads %d streams; units that join streams have no hardware in this version", streams)
 	}
 	unit, err := n.Op.RTL(n)
 	if err != nil {
@@ -170,13 +170,13 @@ func (b *builder) ports() error {
 	}
 	for i, o := range b.graph.Out {
 		if o.Node.IsConst() {
-			return o.Node.Errorf("L0623", "output %q is a constant, which needs no hardware", o.Name)
+			return o.Node.Errorf("L0417", "output %q is a constant, which needs no hardware", o.Name)
 		}
 		add("out", "m_axis", i, len(b.graph.Out), o.Name, false, o.Node, o.Node.HW.OutLanes, o.Perm)
 	}
 	for _, p := range b.design.Ports {
 		if p.Type.Elems()%p.Lanes != 0 {
-			return diag.New("L0624", b.graph.Name, "%d lanes do not divide the %d elements of %q", p.Lanes,
+			return diag.New("L0412", b.graph.Name, "%d lanes do not divide the %d elements of %q", p.Lanes,
 				p.Type.Elems(), p.Name)
 		}
 	}

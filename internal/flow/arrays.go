@@ -186,7 +186,7 @@ func stack(o ir.Output, i int, outputs []ref.Sample, shape []int, codes bool) (n
 	for _, s := range outputs {
 		v, err := s[i].Decode()
 		if err != nil {
-			return npz.Array{}, o.Node.Errorf("L0308", "%v", err)
+			return npz.Array{}, o.Node.Errorf("L0508", "%v", err)
 		}
 		all = append(all, pick(v, index)...)
 	}
@@ -230,7 +230,7 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 	for _, in := range g.In {
 		fx, ok := format.AsFixed(in.Type.Format)
 		if !ok {
-			return nil, in.Errorf("L0310", "random samples need a fixed-point input, not %s", in.Type.Format)
+			return nil, in.Errorf("L0915", "random samples need a fixed-point input, not %s", in.Type.Format)
 		}
 		for s := range samples {
 			r := rand.New(rand.NewPCG(seed, uint64(s)))

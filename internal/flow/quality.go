@@ -16,7 +16,7 @@ func values(g *ir.Graph, s ref.Sample, i int) ([]float64, error) {
 	o := g.Out[i]
 	v, err := s[i].Decode()
 	if err != nil {
-		return nil, o.Node.Errorf("L0308", "%v", err)
+		return nil, o.Node.Errorf("L0508", "%v", err)
 	}
 	return pick(v, outputIndex(o.Node.Type.Shape, o.Perm)), nil
 }

@@ -78,7 +78,7 @@ func leakyHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	}
 	sig, aexp := significand(alpha)
 	if bits+24 > 63 {
-		return hlo.Value{}, n.Errorf("L0310", "leaky_relu on %d bits needs products beyond 63 bits", bits)
+		return hlo.Value{}, n.Errorf("L0317", "leaky_relu on %d bits needs products beyond 63 bits", bits)
 	}
 	pos, err := requant(b, n, x, exp, bits)
 	if err != nil {
@@ -156,7 +156,7 @@ func binaryHLO(plan func(a, b ir.Type) (exactPair, error),
 			}
 		}
 		if p.bits > 63 {
-			return hlo.Value{}, n.Errorf("L0310", "%s needs %d bits, StableHLO integers have 63", n.Op.Name, p.bits)
+			return hlo.Value{}, n.Errorf("L0317", "%s needs %d bits, StableHLO integers have 63", n.Op.Name, p.bits)
 		}
 		x := b.ShiftLeft(wide(b, v[0]), b.Int(hlo.I64, int64(p.shiftA)))
 		y := b.ShiftLeft(wide(b, v[1]), b.Int(hlo.I64, int64(p.shiftB)))

@@ -10,7 +10,7 @@ import (
 // macHLO prints everything behind the raw dot products: v has the output channels on its last axis.
 func (m *mac) macHLO(b *hlo.Builder, n *ir.Node, v hlo.Value) (hlo.Value, error) {
 	if m.tBits > 63 {
-		return hlo.Value{}, n.Errorf("L0310", "sums need %d bits, StableHLO integers have 64", m.tBits)
+		return hlo.Value{}, n.Errorf("L0317", "sums need %d bits, StableHLO integers have 64", m.tBits)
 	}
 	if m.tBits > 31 {
 		v = wide(b, v)
@@ -137,7 +137,7 @@ func scaleHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return hlo.Value{}, err
 	}
 	if m.lowBits > 63 {
-		return hlo.Value{}, n.Errorf("L0310", "products need %d bits, StableHLO integers have 64", m.lowBits)
+		return hlo.Value{}, n.Errorf("L0317", "products need %d bits, StableHLO integers have 64", m.lowBits)
 	}
 	w := b.Weight(hlo.FromInt64s(hlo.I64, []int{m.out}, m.weights))
 	return m.macHLO(b, n, b.Mul(wide(b, x), b.Along(w, x.Type().Dims, axis)))
@@ -243,7 +243,7 @@ func avgHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, a *AvgAttrs) (hlo.Value, er
 	up, down := max(0, out.F-in.F), max(0, in.F-out.F) // y = sum*2^(Fout-Fin)/count
 	bits := in.W + bitLen(g.KH*g.KW) + up
 	if bits > 62 || down > 40 {
-		return hlo.Value{}, n.Errorf("L0310", "the mean needs %d bits, StableHLO integers have 63", max(bits, down+22))
+		return hlo.Value{}, n.Errorf("L0317", "the mean needs %d bits, StableHLO integers have 63", max(bits, down+22))
 	}
 	for i := range counts {
 		counts[i] <<= down

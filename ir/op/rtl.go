@@ -46,7 +46,7 @@ func operandParams(n *ir.Node) (params []any, fx format.Fixed, err error) {
 func resultParams(n *ir.Node, exp int) ([]any, error) {
 	fx, err := fixedOf(n, n.Type)
 	if err == nil && fx.Round > format.RoundOutward {
-		err = n.Errorf("L0310", "round=%s has no hardware", fx.Round)
+		err = n.Errorf("L0311", "round=%s has no hardware", fx.Round)
 	}
 	return []any{"SHIFT", -fx.F - exp, "OUT_W", fx.W, "OUT_SIGNED", flag(fx.Signed),
 		"ROUND", int(fx.Round), "OVER", int(fx.Over)}, err

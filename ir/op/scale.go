@@ -53,7 +53,7 @@ func BatchNormFactors(n *ir.Node) (mul, add []float64, err error) {
 	for c := range mul {
 		v := float64(p[4][c]) + eps
 		if v <= 0 {
-			return nil, nil, n.Errorf("L0306", "variance %g of channel %d is not positive", p[4][c], c)
+			return nil, nil, n.Errorf("L0316", "variance %g of channel %d is not positive", p[4][c], c)
 		}
 		mul[c] = float64(p[1][c]) / math.Sqrt(v)
 		add[c] = float64(p[2][c]) - float64(p[3][c])*mul[c]
