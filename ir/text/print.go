@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package text
+
+import (
+	"encoding/base64"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"lathe/ir"
+)
+
+const (
+	maxListed  = 16       // elements of a constant that stand in its node
+	maxPrinted = 64 << 10 // bytes of a constant whose data stand in the text
+	lineBytes  = 72       // bytes of data in a line of base64
+)
+
+// Print is the canonical text of g. It does not end in an error: what has no text form, which no graph that passes
+// Check contains, is printed with a question mark and does not parse.
+func Print(g *ir.Graph) string {
+	p := printer{seen: map[string]bool{}, digest: (*ir.Blob).Digest}
+	p.graph(g)
+	for _, b := range p.blobs {
+		if len(b.Bytes) <= maxPrinted {
+			p.data(b)
+		}
+	}
+	return p.String()
+}
+
+// printer collects the text and the constants that it names, in order.
+type printer struct {
+	strings.Builder
+	blobs  []*ir.Blob
+	seen   map[string]bool
+	digest func(*ir.Blob) string
+}
+
+func (p *printer) graph(g *ir.Graph) {
+	p.WriteString(version)
+	ins := make([]string, len(g.In))
+	for i, n := range g.In {
+		ins[i] = ref(n)
+	}
+	fmt.Fprintf(p, "graph %s %s(%s) {\n", quoted(g.Name, "%"), g.Stage, strings.Join(ins, ", "))
+	for _, n := range g.Nodes {
+		p.node(n)
+	}
+	for i, o := range g.Out {
+		p.WriteString([...]string{"  return ", ",\n    "}[min(i, 1)] + quoted(o.Name, "") + " = " + ref(o.Node))
+		if o.Perm != nil {
+			p.WriteString(" perm " + value(reflect.ValueOf(o.Perm)))
+		}
+	}
+	if len(g.Out) > 0 {
+		p.WriteByte('\n')
+	}
+	p.WriteString("}\n")
+}
+
+func (p *printer) node(n *ir.Node) {
+	p.WriteString("  " + ref(n) + " = " + opName(n.Op))
+	for i, a := range n.Args {
+		p.WriteString([...]string{"(", ", "}[min(i, 1)] + ref(a))
+	}
+	if len(n.Args) > 0 {
+		p.WriteByte(')')
+	}
+	if attrs := p.attrs(n); attrs != "" {
+		p.WriteString(" " + attrs)
+	}
+	p.WriteString(" : " + n.Type.String())
+	if s := braces(reflect.ValueOf(n.HW)); s != "" {
+		p.WriteString(" hw " + s)
+	}
+	if s := braces(reflect.ValueOf(n.Stats)); s != "" {
+		p.WriteString(" stats " + s)
+	}
+	if n.Pos != "" {
+		p.WriteString(" @ " + strconv.Quote(n.Pos))
+	}
+	p.WriteByte('\n')
+}
+
+func opName(o *ir.Op) string {
+	if o == nil {
+		return "?"
+	}
+	return o.Name
+}
+
+// ref is how a node is named.
+func ref(n *ir.Node) string {
+	if n == nil {
+		return "?"
+	}
+	return quoted(n.Name, "%")
+}
+
+// quoted prints a name, in quotes where it needs them.
+func quoted(name, prefix string) string {
+	if bare(name) {
+		return prefix + name
+	}
+	return prefix + strconv.Quote(name)
+}
+
+// attrs prints the attributes; those of a constant are its elements or their digest.
+func (p *printer) attrs(n *ir.Node) string {
+	if c, ok := n.Attrs.(*ir.Const); ok {
+		return "{data = " + p.blob(c.Data) + "}"
+	}
+	if n.Attrs == nil {
+		return ""
+	}
+	return braces(reflect.ValueOf(n.Attrs).Elem())
+}
+
+func (p *printer) blob(b *ir.Blob) string {
+	if b == nil {
+		return "?"
+	}
+	if list, ok := listed(b); ok {
+		return string(b.DType) + " " + list
+	}
+	d := p.digest(b)
+	if !p.seen[d] {
+		p.seen[d] = true
+		p.blobs = append(p.blobs, b)
+	}
+	return string(b.DType) + " " + d
+}
+
+// listed prints a constant of few elements. NaNs, whose bits a number does not tell, and types that are rare in so
+// few elements go by digest.
+func listed(b *ir.Blob) (string, bool) {
+	if b.DType.Size() == 0 || len(b.Bytes)%b.DType.Size() != 0 || b.Len() > maxListed ||
+		b.DType == ir.B1 || b.DType == ir.U64 {
+		return "", false
+	}
+	parts := make([]string, b.Len())
+	if ints, err := b.Ints(); err == nil {
+		for i, v := range ints {
+			parts[i] = strconv.FormatInt(v, 10)
+		}
+	} else if b.DType == ir.F32 {
+		for i, v := range b.Floats() {
+			if math.IsNaN(float64(v)) {
+				return "", false
+			}
+			parts[i] = float(float64(v), 32)
+		}
+	} else {
+		return "", false
+	}
+	return "[" + strings.Join(parts, ", ") + "]", true
+}
+
+// data prints the bytes of a constant.
+func (p *printer) data(b *ir.Blob) {
+	fmt.Fprintf(p, "data %s %s {\n", b.DType, p.digest(b))
+	for at := 0; at < len(b.Bytes); at += lineBytes {
+		line := b.Bytes[at:min(at+lineBytes, len(b.Bytes))]
+		p.WriteString("  " + strconv.Quote(base64.StdEncoding.EncodeToString(line)) + "\n")
+	}
+	p.WriteString("}\n")
+}
