@@ -33,8 +33,9 @@ type Op struct {
 	RTL func(n *Node) (*rtl.Unit, error)
 	// Legal explains why the formats or the schedule of a quantized node cannot be built, or returns nil.
 	Legal func(n *Node) error
-	// Gen makes a random legal node with its arguments as inputs and constants, for differential tests.
-	Gen func(r *rand.Rand) *Graph
+	// Gen makes a random legal node of operation o, which is this one, with its arguments as inputs and constants, for
+	// differential tests. Inputs and constants have none: they stand in the graphs of the others.
+	Gen func(r *rand.Rand, o *Op) *Graph
 }
 
 // Kernel computes one sample from the argument values. It is safe for concurrent use and does not keep args.

@@ -18,13 +18,23 @@ func encoder(f format.Format, exp int) func(v int64) int64 {
 	return func(v int64) int64 { return f.Encode(format.FromInt(v, exp)) }
 }
 
+// latticeRange is the least and the greatest lattice integer over all codes of f, which has a lattice. It counts codes
+// that Encode never returns, since they may still arrive from outside.
+func latticeRange(f format.Format) (lo, hi *big.Int) {
+	exp, _, _ := f.Lattice()
+	least, most := f.CodeSet().Limits()
+	l, _ := least.Int64(exp)
+	h, _ := most.Int64(exp)
+	return big.NewInt(l), big.NewInt(h)
+}
+
 // magnitude is the width of a two's complement number that holds every lattice integer of f; formats without a lattice
 // give 64.
 func magnitude(f format.Format) int {
-	if v, ok := format.AsInts(f); ok {
-		return format.SignedBits(big.NewInt(v.Lo), big.NewInt(v.Hi))
+	if _, _, ok := f.Lattice(); !ok {
+		return 64
 	}
-	return 64
+	return format.SignedBits(latticeRange(f))
 }
 
 // step is the exponent of the lattice of f; formats without one have no step (ok false).

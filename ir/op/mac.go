@@ -47,8 +47,7 @@ func planMAC(n *ir.Node) (*mac, error) {
 		}
 	}
 	m.align(xexp, w, bias)
-	lo, hi := latticeRange(x.Format)
-	m.bounds(lo, hi)
+	m.bounds(latticeRange(x.Format))
 	return m, nil
 }
 
@@ -63,16 +62,6 @@ func constLattice(n *ir.Node, i int) (*ir.Lattice, error) {
 		return nil, n.Errorf("L0308", "%s: %v", n.Args[i].Name, err)
 	}
 	return l, nil
-}
-
-// latticeRange is the least and the greatest lattice integer of f.
-func latticeRange(f format.Format) (lo, hi *big.Int) {
-	v, _ := format.AsInts(f)
-	lo, hi = big.NewInt(v.Lo), big.NewInt(v.Hi)
-	if fx, ok := format.AsFixed(f); ok { // a code that Encode never returns may still arrive from outside
-		lo = big.NewInt(format.Fixed{W: fx.W, F: fx.F, Signed: fx.Signed}.Min())
-	}
-	return lo, hi
 }
 
 // align chooses the common exponent and moves products and bias to it.

@@ -186,6 +186,7 @@ func avgEval(n *ir.Node, a *AvgAttrs) (ir.Kernel, error) {
 	if !ok {
 		return nil, n.Errorf("L0308", "%s has no common step, which %s needs", n.Args[0].Type.Format, n.Op.Name)
 	}
+	bits := magnitude(n.Args[0].Type.Format)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		l, err := args[0].Lattice()
 		if err != nil {
@@ -193,11 +194,8 @@ func avgEval(n *ir.Node, a *AvgAttrs) (ir.Kernel, error) {
 		}
 		out := ir.NewTensor(n.Type)
 		poolLoop(g, a.ChannelsLast, func(at int, in []int, covered int) {
-			var sum int64
-			for _, i := range in {
-				sum += l.Ints[i]
-			}
-			out.Codes[at] = encodeQuotient(n.Type.Format, sum, a.divisor(len(in), covered), exp)
+			mean := total(l.Ints, in, exp, bits).Quo(format.FromInt(int64(a.divisor(len(in), covered)), 0))
+			out.Codes[at] = n.Type.Format.Encode(mean)
 		})
 		return out, nil
 	}, nil
@@ -217,18 +215,20 @@ func reach(o, k, s, d, size int) int {
 	return min(k, (size-1-o*s)/d+1)
 }
 
-// encodeQuotient is the one rounding of sum*2^exp/n: the quotient is taken 128 bits long with a sticky last bit.
-func encodeQuotient(f format.Format, sum int64, n, exp int) int64 {
-	if n&(n-1) == 0 {
-		return f.Encode(format.FromInt(sum, exp-bitLen(n)+1))
+// total is the exact sum of the listed elements at exponent exp; bits holds any of them, sign included.
+func total(x []int64, in []int, exp, bits int) format.Exact {
+	if bits+bitLen(len(in)) > 63 {
+		sum := new(big.Int)
+		for _, i := range in {
+			sum.Add(sum, big.NewInt(x[i]))
+		}
+		return format.FromBig(sum, exp)
 	}
-	const extra = 64
-	q, r := new(big.Int).QuoRem(new(big.Int).Lsh(big.NewInt(sum), extra), big.NewInt(int64(n)), new(big.Int))
-	q.Lsh(q, 1)
-	if r.Sign() != 0 {
-		q.Add(q, big.NewInt(int64(r.Sign())))
+	var sum int64
+	for _, i := range in {
+		sum += x[i]
 	}
-	return f.Encode(format.FromBig(q, exp-extra-1))
+	return format.FromInt(sum, exp)
 }
 
 func bitLen(n int) int { return big.NewInt(int64(n)).BitLen() }

@@ -30,17 +30,38 @@ func realExp(x *big.Float) *big.Float {
 	return sum.SetPrec(realPrec)
 }
 
-// realSigmoid is 1/(1+exp(-x)).
+// beyondPrec is the exponent of a step far below every rounding boundary of codes that still shows beside 1.
+const beyondPrec = -realPrec + 8
+
+// realSigmoid is 1/(1+exp(-x)). It is irrational but at 0: where working precision ends on 1/2, 1 or 0, the result is
+// moved off by a little, so that directed rounding sees on which side of the limit the function lies.
 func realSigmoid(x *big.Float) *big.Float {
 	if x.Sign() < 0 { // keeps the result's relative precision for very negative x
 		e := realExp(x)
-		return new(big.Float).SetPrec(realPrec).Quo(e, new(big.Float).SetPrec(realPrec).Add(bigFloat(1), e))
+		y := new(big.Float).SetPrec(realPrec).Quo(e, new(big.Float).SetPrec(realPrec).Add(bigFloat(1), e))
+		switch {
+		case y.Sign() == 0:
+			y.SetMantExp(bigFloat(1), -1<<16)
+		case y.Cmp(bigFloat(0.5)) >= 0:
+			y.Sub(bigFloat(0.5), tiny())
+		}
+		return y
 	}
 	e := realExp(new(big.Float).Neg(x))
-	return new(big.Float).SetPrec(realPrec).Quo(bigFloat(1), e.Add(e, bigFloat(1)))
+	y := new(big.Float).SetPrec(realPrec).Quo(bigFloat(1), e.Add(e, bigFloat(1)))
+	switch {
+	case y.Cmp(bigFloat(1)) >= 0:
+		y.Sub(bigFloat(1), tiny())
+	case x.Sign() > 0 && y.Cmp(bigFloat(0.5)) <= 0:
+		y.Add(bigFloat(0.5), tiny())
+	}
+	return y
 }
 
-// realTanh is (1-exp(-2|x|))/(1+exp(-2|x|)) with the sign of x; below 2^-60 it is x - x^3/3.
+func tiny() *big.Float { return new(big.Float).SetMantExp(bigFloat(1), beyondPrec) }
+
+// realTanh is (1-exp(-2|x|))/(1+exp(-2|x|)) with the sign of x; below 2^-60 it is x - x^3/3. It stays off 1 as
+// realSigmoid does, and off x.
 func realTanh(x *big.Float) *big.Float {
 	if x.Sign() == 0 {
 		return bigFloat(0)
@@ -50,10 +71,15 @@ func realTanh(x *big.Float) *big.Float {
 	if a.MantExp(nil) < -60 {
 		cube := new(big.Float).SetPrec(realPrec).Mul(a, a)
 		cube.Mul(cube, a)
-		y.Sub(a, cube.Quo(cube, bigFloat(3)))
+		if y.Sub(a, cube.Quo(cube, bigFloat(3))); y.Cmp(a) >= 0 {
+			y.SetPrec(2*realPrec).Sub(a, new(big.Float).Mul(a, tiny()))
+		}
 	} else {
 		e := realExp(new(big.Float).SetPrec(realPrec).Mul(a, bigFloat(-2)))
 		y.Quo(new(big.Float).SetPrec(realPrec).Sub(bigFloat(1), e), new(big.Float).SetPrec(realPrec).Add(bigFloat(1), e))
+		if y.Cmp(bigFloat(1)) >= 0 {
+			y.Sub(bigFloat(1), tiny())
+		}
 	}
 	if x.Sign() < 0 {
 		y.Neg(y)

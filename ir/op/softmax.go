@@ -76,7 +76,7 @@ type ArgMaxAttrs struct {
 	Last bool
 }
 
-// ArgMax is the index of the largest value along an axis; quantized the result is an integer code.
+// ArgMax is the index of the largest value along an axis; quantized, it is encoded in an integer format.
 var ArgMax = &ir.Op{
 	Name: "argmax", Doc: "index of the largest value along an axis", Attrs: ArgMaxAttrs{}, Arity: [2]int{1, 1},
 	Infer: func(n *ir.Node) ([]int, error) {
@@ -111,6 +111,7 @@ func argMaxEval(n *ir.Node) (ir.Kernel, error) {
 	if err != nil {
 		return nil, n.Errorf("L0306", "%v", err)
 	}
+	enc := encoder(n.Type.Format, 0)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		greater := func(i, j int) bool { return args[0].Floats[i] > args[0].Floats[j] }
 		if !args[0].Type.IsFloat() {
@@ -129,7 +130,7 @@ func argMaxEval(n *ir.Node) (ir.Kernel, error) {
 				}
 			}
 			if out.Codes != nil {
-				out.Codes[at] = int64(best)
+				out.Codes[at] = enc(int64(best))
 			} else {
 				out.Floats[at] = float32(best)
 			}

@@ -85,15 +85,15 @@ func tableCodes(n *ir.Node, exact real) ([]int64, error) {
 	return table, nil
 }
 
-// applyReal evaluates f on an exact value; the result is rounded to 128 bits with a sticky last bit, which cannot
-// change any later rounding to 64 bits or less.
+// applyReal evaluates f on an exact value; an infinity counts as a number whose exponent no format reaches.
 func applyReal(f real, x format.Exact) format.Exact {
-	if x.IsNaN() {
+	switch {
+	case x.IsNaN():
 		return x
+	case x.IsInf():
+		x = format.FromInt(int64(1-2*flag(x.Signbit())), 1<<11)
 	}
-	r := x.Rat()
-	y := f(new(big.Float).SetPrec(realPrec).SetRat(r))
-	return exactOf(y)
+	return exactOf(f(new(big.Float).SetPrec(realPrec).SetRat(x.Rat())))
 }
 
 // exactOf converts a big.Float without loss.

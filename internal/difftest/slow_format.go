@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"fmt"
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// enumerated is a format that exists in tests only. Its definition is its list of codes: encoding is a search for the
+// nearest.
+type enumerated interface {
+	format.Format
+	// values lists every code with a finite value.
+	values() map[int64]*big.Rat
+	// finite replaces a code without a finite value by one that has one.
+	finite(code int64) int64
+}
+
+// known says that the definition of f stands here.
+func known(f format.Format) error {
+	switch f.(type) {
+	case format.Fixed, format.Affine, enumerated:
+		return nil
+	}
+	if format.IsFloat(f) {
+		return nil
+	}
+	return fmt.Errorf("the slow evaluator does not know %s", f)
+}
+
+func power(exp int) *big.Rat {
+	p := new(big.Int).Lsh(big.NewInt(1), uint(max(exp, -exp)))
+	if exp < 0 {
+		return new(big.Rat).SetFrac(big.NewInt(1), p)
+	}
+	return new(big.Rat).SetInt(p)
+}
+
+func integer(v int64) *big.Rat { return new(big.Rat).SetInt64(v) }
+
+func real32(v float32) *big.Rat { return new(big.Rat).SetFloat64(float64(v)) }
+
+// decode gives the real values of a tensor of type t.
+func decode(t ir.Type, s *ir.Tensor) []*big.Rat {
+	out := make([]*big.Rat, t.Elems())
+	for i := range out {
+		if t.IsFloat() {
+			out[i] = real32(s.Floats[i])
+			continue
+		}
+		out[i] = decodeOne(t, i, s.Codes[i])
+	}
+	return out
+}
+
+// decodeOne is the value of the code at flat position i.
+func decodeOne(t ir.Type, i int, code int64) *big.Rat {
+	switch f := t.Format.(type) {
+	case format.Fixed:
+		return new(big.Rat).Mul(integer(code), power(-f.F))
+	case format.Affine:
+		scale := f.Scale
+		if f.Axis >= 0 {
+			inner := 1
+			for _, d := range t.Shape[f.Axis+1:] {
+				inner *= d
+			}
+			scale = t.Scales[i/inner%t.Shape[f.Axis]]
+		}
+		return new(big.Rat).Mul(integer(code-f.Zero), real32(scale))
+	case enumerated:
+		return f.values()[code]
+	}
+	return nil // ruled out by known
+}
+
+// encode rounds v once into the codes of f and applies its overflow rule.
+func encode(f format.Format, v *big.Rat) int64 {
+	switch f := f.(type) {
+	case format.Fixed:
+		return enter(f.W, f.Signed, f.Over, round(new(big.Rat).Mul(v, power(f.F)), f.Round))
+	case format.Affine:
+		q := round(new(big.Rat).Quo(v, real32(f.Scale)), f.Round)
+		return enter(f.W, f.Signed, f.Over, q.Add(q, big.NewInt(f.Zero)))
+	case enumerated:
+		return nearest(f.values(), v)
+	}
+	return 0 // ruled out by known
+}
+
+// round takes v to an integer.
+func round(v *big.Rat, mode format.Round) *big.Int {
+	low := new(big.Int).Div(v.Num(), v.Denom()) // Euclidean, with a positive divisor: floor
+	if v.IsInt() {
+		return low
+	}
+	high := new(big.Int).Add(low, big.NewInt(1))
+	toZero, fromZero := low, high
+	if v.Sign() < 0 {
+		toZero, fromZero = high, low
+	}
+	even := low
+	if low.Bit(0) == 1 {
+		even = high
+	}
+	middle := new(big.Rat).SetFrac(new(big.Int).Add(low, high), big.NewInt(2))
+	side := v.Cmp(middle)
+	tie := map[format.Round]*big.Int{format.RoundEven: even, format.RoundAway: fromZero, format.RoundUp: high,
+		format.RoundDown: low, format.RoundHalfZero: toZero}
+	if t, nearest := tie[mode]; nearest {
+		return [...]*big.Int{low, t, high}[side+1]
+	}
+	return map[format.Round]*big.Int{format.RoundFloor: low, format.RoundCeil: high, format.RoundZero: toZero,
+		format.RoundOutward: fromZero}[mode]
+}
+
+// enter brings an integer into w bits.
+func enter(w int, signed bool, over format.Over, q *big.Int) int64 {
+	size := new(big.Int).Lsh(big.NewInt(1), uint(w))
+	lo, hi := big.NewInt(0), new(big.Int).Sub(size, big.NewInt(1))
+	if signed {
+		half := new(big.Int).Rsh(size, 1)
+		lo, hi = new(big.Int).Neg(half), new(big.Int).Sub(half, big.NewInt(1))
+	}
+	switch {
+	case over == format.Wrap:
+		q = new(big.Int).Mod(q, size)
+		if q.Cmp(hi) > 0 {
+			q.Sub(q, size)
+		}
+		return q.Int64()
+	case over == format.Sym && signed:
+		lo = new(big.Int).Neg(hi)
+	case over == format.Sym:
+		hi = new(big.Int).Sub(hi, big.NewInt(1))
+	}
+	switch {
+	case q.Cmp(lo) < 0:
+		q = lo
+	case q.Cmp(hi) > 0:
+		q = hi
+	}
+	return q.Int64()
+}
+
+// nearest is the code whose value is nearest to v; of two, the even one. Beyond the ends it is the last one.
+func nearest(values map[int64]*big.Rat, v *big.Rat) int64 {
+	var best int64
+	var distance *big.Rat
+	for code, x := range values {
+		d := new(big.Rat).Sub(v, x)
+		d.Abs(d)
+		if distance != nil {
+			switch c := d.Cmp(distance); {
+			case c > 0, c == 0 && x.Cmp(values[best]) == 0 && code > best, // two zeros: the positive one
+				c == 0 && x.Cmp(values[best]) != 0 && code&1 == 1:
+				continue
+			}
+		}
+		best, distance = code, d
+	}
+	return best
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"fmt"
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// slowOp is the real-valued meaning of every operation.
+func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
+	x, out := args[0], n.Type.Shape
+	switch n.Op {
+	case op.Linear:
+		return slowLinear(x, args[1:]), nil
+	case op.Scale:
+		axis := n.Attrs.(*op.ScaleAttrs).Axis
+		return fill(x.shape, func(i []int) *big.Rat {
+			y := new(big.Rat).Mul(x.at(i...), args[1].at(i[axis]))
+			return y.Add(y, args[2].at(i[axis]))
+		}), nil
+	case op.Relu, op.LeakyRelu, op.Clip, op.Sigmoid, op.Tanh:
+		known := map[string]*big.Rat{}
+		return fill(x.shape, func(i []int) *big.Rat {
+			v := x.at(i...)
+			if known[v.RatString()] == nil {
+				known[v.RatString()] = slowFunction(n, v)
+			}
+			return known[v.RatString()]
+		}), nil
+	case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
+		return slowWindow(n, args), nil
+	case op.Add, op.Sub, op.Mul:
+		f := map[*ir.Op]func(z, a, b *big.Rat) *big.Rat{
+			op.Add: (*big.Rat).Add, op.Sub: (*big.Rat).Sub, op.Mul: (*big.Rat).Mul}[n.Op]
+		return fill(out, func(i []int) *big.Rat { return f(new(big.Rat), repeat(x, i), repeat(args[1], i)) }), nil
+	case op.Reshape, op.Identity, op.Cast, op.Widen, op.Narrow, op.Fifo:
+		return x.x, nil
+	case op.Transpose:
+		perm := n.Attrs.(*op.TransposeAttrs).Perm
+		return fill(out, func(i []int) *big.Rat {
+			from := make([]int, len(i))
+			for k, p := range perm {
+				from[p] = i[k]
+			}
+			return x.at(from...)
+		}), nil
+	case op.ArgMax:
+		return slowArgMax(n.Attrs.(*op.ArgMaxAttrs), x), nil
+	case op.Softmax:
+		return slowSoftmax(n.Attrs.(*op.AxisAttrs).Axis, x), nil
+	case op.BatchNorm:
+		return slowBatchNorm(n.Attrs.(*op.BatchNormAttrs), args), nil
+	}
+	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+}
+
+// fill computes every element of a shape.
+func fill(shape []int, f func(i []int) *big.Rat) []*big.Rat {
+	var out []*big.Rat
+	each(shape, func(i []int) { out = append(out, f(i)) })
+	return out
+}
+
+// repeat is the element of v at index i of a shape that v broadcasts to.
+func repeat(v value, i []int) *big.Rat {
+	at := append([]int(nil), i[len(i)-len(v.shape):]...)
+	for k, d := range v.shape {
+		if d == 1 {
+			at[k] = 0
+		}
+	}
+	return v.at(at...)
+}
+
+// slowLinear is y[..., o] = b[o] + sum_j w[o][j]*x[..., j].
+func slowLinear(x value, rest []value) []*big.Rat {
+	w := rest[0]
+	last := len(x.shape) - 1
+	out := append(append([]int(nil), x.shape[:last]...), w.shape[0])
+	return fill(out, func(i []int) *big.Rat {
+		y, o := new(big.Rat), i[last]
+		if len(rest) > 1 {
+			y.Set(rest[1].at(o))
+		}
+		from := append([]int(nil), i...)
+		for j := range w.shape[1] {
+			from[last] = j
+			y.Add(y, new(big.Rat).Mul(w.at(o, j), x.at(from...)))
+		}
+		return y
+	})
+}
+
+// slowArgMax is the first, or the last, index of the largest element.
+func slowArgMax(a *op.ArgMaxAttrs, x value) []*big.Rat {
+	axis := (a.Axis + len(x.shape)) % len(x.shape)
+	rows := append([]int(nil), x.shape...)
+	rows[axis] = 1
+	return fill(rows, func(i []int) *big.Rat {
+		from := append([]int(nil), i...)
+		best, top := 0, x.at(i...)
+		for k := range x.shape[axis] {
+			from[axis] = k
+			if c := x.at(from...).Cmp(top); c > 0 || c == 0 && a.Last {
+				best, top = k, x.at(from...)
+			}
+		}
+		return integer(int64(best))
+	})
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"math"
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// slowFunction is an element-wise operation on one real number.
+func slowFunction(n *ir.Node, x *big.Rat) *big.Rat {
+	zero := new(big.Rat)
+	switch a := n.Attrs.(type) {
+	case *op.LeakyAttrs:
+		if x.Sign() < 0 {
+			return new(big.Rat).Mul(x, real32(a.Alpha))
+		}
+		return x
+	case *op.ClipAttrs:
+		if !math.IsInf(float64(a.Min), 0) {
+			x = largest(x, real32(a.Min))
+		}
+		if hi := real32(a.Max); hi != nil && x.Cmp(hi) > 0 {
+			return hi
+		}
+		return x
+	}
+	switch n.Op {
+	case op.Relu:
+		return largest(x, zero)
+	case op.Sigmoid:
+		// 1/(1+e^-x), e taken of a number that is not positive
+		e := expOfNegative(new(big.Rat).Abs(x))
+		one := integer(1)
+		if x.Sign() < 0 {
+			return new(big.Rat).Quo(e, new(big.Rat).Add(one, e))
+		}
+		return new(big.Rat).Quo(one, new(big.Rat).Add(one, e))
+	}
+	// tanh x = sign(x)*(1-e^-2|x|)/(1+e^-2|x|)
+	e := expOfNegative(new(big.Rat).Mul(integer(2), new(big.Rat).Abs(x)))
+	y := new(big.Rat).Quo(new(big.Rat).Sub(integer(1), e), new(big.Rat).Add(integer(1), e))
+	if x.Sign() < 0 {
+		y.Neg(y)
+	}
+	return y
+}
+
+func largest(a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) >= 0 {
+		return a
+	}
+	return b
+}
+
+// precision is the number of fraction bits of real functions. Results are compared after rounding to 64 bits at most, and
+// the functions are irrational but at 0, where they are exact here: no rounding can tell the difference.
+const precision = 400
+
+// expOfNegative is e^-a for a >= 0 on numbers with a fixed point: a = k*ln 2 + r, the series of e^-r, shifted by k. Below
+// 2^-380 it stands still, since only its sign matters there.
+func expOfNegative(a *big.Rat) *big.Rat {
+	if a.Cmp(integer(260)) > 0 {
+		return power(-380)
+	}
+	one := new(big.Int).Lsh(big.NewInt(1), precision)
+	fixed := new(big.Int).Mul(a.Num(), one)
+	fixed.Quo(fixed, a.Denom())
+	ln2, half := new(big.Int), new(big.Int).Set(one) // ln 2 = sum of 1/(i*2^i)
+	for i := int64(1); half.Sign() > 0; i++ {
+		half.Rsh(half, 1)
+		ln2.Add(ln2, new(big.Int).Quo(half, big.NewInt(i)))
+	}
+	k, r := new(big.Int).QuoRem(fixed, ln2, new(big.Int))
+	sum, term := new(big.Int).Set(one), new(big.Int).Set(one)
+	for i := int64(1); term.Sign() > 0; i++ {
+		term.Mul(term, r)
+		term.Quo(term.Rsh(term, precision), big.NewInt(i))
+		if i%2 == 1 {
+			sum.Sub(sum, term)
+		} else {
+			sum.Add(sum, term)
+		}
+	}
+	return new(big.Rat).SetFrac(sum, new(big.Int).Lsh(one, uint(k.Uint64())))
+}
+
+// slowSoftmax is exp(x)/sum(exp(x)) along an axis, in float64.
+func slowSoftmax(axis int, x value) []*big.Rat {
+	axis = (axis + len(x.shape)) % len(x.shape)
+	return fill(x.shape, func(i []int) *big.Rat {
+		own, _ := x.at(i...).Float64()
+		from := append([]int(nil), i...)
+		total := 0.0
+		for k := range x.shape[axis] {
+			from[axis] = k
+			other, _ := x.at(from...).Float64()
+			total += math.Exp(other - own)
+		}
+		return new(big.Rat).SetFloat64(1 / total)
+	})
+}
+
+// slowBatchNorm is (x - mean)/sqrt(var + eps)*gamma + beta, in float64.
+func slowBatchNorm(a *op.BatchNormAttrs, args []value) []*big.Rat {
+	return fill(args[0].shape, func(i []int) *big.Rat {
+		p := [5]float64{}
+		p[0], _ = args[0].at(i...).Float64()
+		for k := 1; k < 5; k++ {
+			p[k], _ = args[k].at(i[a.Axis]).Float64()
+		}
+		return new(big.Rat).SetFloat64((p[0]-p[3])/math.Sqrt(p[4]+float64(a.Epsilon))*p[1] + p[2])
+	})
+}
