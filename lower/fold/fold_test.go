@@ -108,10 +108,10 @@ func TestChains(t *testing.T) {
 		{"a constant that broadcasts the value stays", func(b *lowertest.Builder) *ir.Node {
 			return b.Add(op.Add, "add", nil, b.Input("x", 4), b.Random(1, 3, 4))
 		}, "input add"},
-		{"a scale along another axis stays", func(b *lowertest.Builder) *ir.Node {
+		{"a constant along another axis stays", func(b *lowertest.Builder) *ir.Node {
 			x := b.Linear("fc", b.Input("x", 3, 4), 5, true)
 			return b.Add(op.Mul, "mul", nil, x, b.Random(1, 3, 1))
-		}, "input linear scale"},
+		}, "input linear mul"},
 		{"pools of one element go", func(b *lowertest.Builder) *ir.Node {
 			w := lowertest.Window(2, 1, 1, 0)
 			x := b.Add(op.MaxPool, "pool", &w, b.Input("x", 1, 2, 3, 3))

@@ -53,8 +53,8 @@ func Arithmetic(g *ir.Graph) error {
 		if x.IsConst() {
 			x, c, flipped = c, x, true
 		}
-		axis, ok := constAxis(c.Type.Shape, x.Type.Shape, axes[x])
-		if !ok {
+		axis := axes[x]
+		if !perChannel(c.Type.Shape, x.Type.Shape, axis) {
 			continue
 		}
 		t, err := c.Value()
@@ -87,74 +87,85 @@ func factors(o *ir.Op, flipped bool, c []float32, channels int) (mul, add []floa
 	return mul, add
 }
 
-// constAxis finds the axis of x along which a constant of shape c varies; a single number takes prefer. ok is false
-// where the constant varies along several axes or broadcasts x to another shape.
-func constAxis(c, x []int, prefer int) (axis int, ok bool) {
-	axis = -1
+// perChannel says that a constant of shape c is one number, or varies along the channel axis of x and no other, and does
+// not broadcast x to another shape.
+func perChannel(c, x []int, axis int) bool {
 	for i, d := range c {
-		if d == 1 {
-			continue
+		if at := len(x) - len(c) + i; d != 1 && (at != axis || x[at] != d) {
+			return false
 		}
-		at := len(x) - len(c) + i
-		if at < 0 || axis >= 0 || x[at] != d {
-			return 0, false
-		}
-		axis = at
 	}
-	if len(c) > len(x) || len(x) == 0 {
-		return 0, false
-	}
-	if axis < 0 {
-		axis = prefer
-	}
-	return axis, true
+	return len(c) <= len(x) && len(x) > 0
 }
 
-// channelAxes gives the channel axis of every value: 1 where an image in channels-first order came from an operation
-// with such channels or goes to one, otherwise the last. Operations that keep the shape hand it on, both ways.
+// channelAxes gives the channel axis of every value: that of the operations with channels that it comes from or goes
+// to, handed on, both ways, by transposes and by operations that keep the shape; the last axis where there is none.
 func channelAxes(g *ir.Graph) map[*ir.Node]int {
-	image := make(map[*ir.Node]bool, len(g.Nodes))
-	for _, n := range g.Nodes {
-		image[n] = channelsFirst(n)
-		for _, a := range n.Args {
-			image[n] = image[n] || keepsShape(n) && image[a] && len(a.Type.Shape) == len(n.Type.Shape)
+	axes := make(map[*ir.Node]int, len(g.Nodes)) // unknown ones are missing
+	set := func(n *ir.Node, axis int) {
+		if _, known := axes[n]; !known && !n.IsConst() {
+			axes[n] = axis
 		}
 	}
-	for i := len(g.Nodes) - 1; i >= 0; i-- {
-		n := g.Nodes[i]
+	for _, n := range g.Nodes {
+		if axis, ok := channelAxis(n); ok {
+			set(n, axis)
+			set(n.Args[0], axis)
+		}
+	}
+	for _, n := range g.Nodes {
 		for _, a := range n.Args {
-			if channelsFirst(n) || keepsShape(n) && image[n] {
-				image[a] = image[a] || len(a.Type.Shape) == len(n.Type.Shape) && !a.IsConst()
+			if axis, known := axes[a]; known && sameRank(n, a) {
+				if t, ok := n.Attrs.(*op.TransposeAttrs); ok {
+					set(n, slices.Index(t.Perm, axis))
+				} else if keepsShape(n) {
+					set(n, axis)
+				}
 			}
 		}
 	}
-	axes := make(map[*ir.Node]int, len(g.Nodes))
-	for _, n := range g.Nodes {
-		axes[n] = len(n.Type.Shape) - 1
-		if image[n] {
-			axes[n] = 1
+	for _, n := range slices.Backward(g.Nodes) {
+		for _, a := range n.Args {
+			if axis, known := axes[n]; known && sameRank(n, a) {
+				if t, ok := n.Attrs.(*op.TransposeAttrs); ok {
+					set(a, t.Perm[axis])
+				} else if keepsShape(n) {
+					set(a, axis)
+				}
+			}
 		}
+	}
+	for _, n := range g.Nodes {
+		set(n, len(n.Type.Shape)-1)
 	}
 	return axes
 }
 
-// channelsFirst says that n works on N, C, ... images: a window operation, or one with a constant a channel.
-func channelsFirst(n *ir.Node) bool {
+func sameRank(n, m *ir.Node) bool { return len(n.Type.Shape) == len(m.Type.Shape) }
+
+// channelAxis is the axis of channels of an operation that has them: argument and result agree.
+func channelAxis(n *ir.Node) (axis int, ok bool) {
+	last := false
 	switch a := n.Attrs.(type) {
 	case *op.BatchNormAttrs:
-		return a.Axis == 1
+		return a.Axis, true
 	case *op.ScaleAttrs:
-		return a.Axis == 1
+		return a.Axis, true
 	case *op.ConvAttrs:
-		return !a.ChannelsLast
+		last = a.ChannelsLast
 	case *op.Window:
-		return !a.ChannelsLast
+		last = a.ChannelsLast
 	case *op.AvgAttrs:
-		return !a.ChannelsLast
+		last = a.ChannelsLast
 	case *op.GlobalAttrs:
-		return !a.ChannelsLast
+		last = a.ChannelsLast
+	default:
+		return 0, false
 	}
-	return false
+	if last {
+		return len(n.Type.Shape) - 1, true
+	}
+	return 1, true
 }
 
 // keepsShape says that n is element by element on its first argument.

@@ -10,15 +10,19 @@ import (
 	"lathe/lower/fold"
 )
 
-// ChannelsLast makes every convolution and pool work on N, ..., C images, with a transpose before it and one behind
-// it; convolution weights become output channel, kernel, input channel.
+// ChannelsLast makes every convolution and pool, and every scale along the channels of an image, work on N, ..., C, with
+// a transpose before it and one behind it; convolution weights become output channel, kernel, input channel.
 func ChannelsLast(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
-		last := flag(n)
-		if last == nil || *last {
+		rank := len(n.Type.Shape)
+		switch last := flag(n); {
+		case last != nil && !*last:
+			*last = true
+		case n.Op == op.Scale && rank > 2 && n.Attrs.(*op.ScaleAttrs).Axis == 1:
+			n.Attrs.(*op.ScaleAttrs).Axis = rank - 1
+		default:
 			continue
 		}
-		rank := len(n.Type.Shape)
 		if n.Op == op.Conv {
 			if err := permuteConst(g, n, 1, toLast(rank)); err != nil {
 				return err
@@ -26,7 +30,6 @@ func ChannelsLast(g *ir.Graph) error {
 		}
 		n.Args[0] = transpose(g, n, n.Args[0], toLast(rank))
 		n.Type.Shape = permuted(n.Type.Shape, toLast(rank))
-		*last = true
 		behind(g, n, toFirst(rank))
 	}
 	g.DropDead()

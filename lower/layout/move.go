@@ -19,7 +19,7 @@ func Sink(g *ir.Graph) error {
 			continue
 		}
 		perm := firstPerm(n)
-		if perm == nil || !crosses(n, perm) {
+		if perm == nil || !crosses(n, perm, perm) {
 			continue
 		}
 		out := resultPerm(n, perm)
@@ -78,10 +78,11 @@ func elementwise(n *ir.Node, i int) bool {
 	return false
 }
 
-// crosses says that a transpose of an argument can go behind n: its values have the rank of the permutation, its
-// constants at most that.
-func crosses(n *ir.Node, perm []int) bool {
-	if !elementwise(n, 0) {
+// crosses says that a transpose by perm can move to the other side of n: its values have the rank of the permutation,
+// its constants at most that, and channels that are the last axis stay so; axes says where each axis of n goes.
+func crosses(n *ir.Node, perm, axes []int) bool {
+	last := len(perm) - 1
+	if !elementwise(n, 0) || n.Op == op.Scale && *axisOf(n) == last && axes[last] != last {
 		return false
 	}
 	for i, a := range n.Args {
@@ -174,7 +175,7 @@ func Hoist(g *ir.Graph) error {
 
 // hoistable says that a transpose behind x can go before it without leaving transposes of other activations.
 func hoistable(x *ir.Node, perm []int) bool {
-	return len(x.Type.Shape) == len(perm) && x.Op != op.ArgMax && crosses(x, perm)
+	return len(x.Type.Shape) == len(perm) && x.Op != op.ArgMax && crosses(x, perm, inverse(perm))
 }
 
 // hoist swaps x and the transpose n behind it.
