@@ -3,7 +3,6 @@
 package op
 
 import (
-	"fmt"
 	"math/rand/v2"
 
 	"lathe/rtl"
@@ -106,8 +105,3 @@ func divisors(n int) []int {
 }
 
 func pick(r *rand.Rand, choices []int) int { return choices[r.IntN(len(choices))] }
-
-func (g geometry) String() string {
-	return fmt.Sprintf("%dx%dx%d k%dx%d s%d,%d d%d,%d p%d,%d,%d,%d", g.H, g.W, g.C, g.KH, g.KW, g.SH, g.SW, g.DH, g.DW,
-		g.PT, g.PL, g.PB, g.PR)
-}

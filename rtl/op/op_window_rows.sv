@@ -9,7 +9,7 @@
 //               PIXEL   elements of a pixel
 //               E_W     bits of an element
 //               PAD     code of padding
-//               NB      row memories, at least (KH - 1) * DH + 1
+//               NB      row memories, at least (KH - 1) * DH + 1 or H
 //   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + 2
 //   ii: max(H, (H + PT + PB - (KH - 1) * DH - 1) / SH + 1) * W   order: columns row-major, pixel ky innermost
 `default_nettype none
@@ -45,7 +45,7 @@ module op_window_rows #(
   localparam integer YW = $clog2(2 * H + KS + SH * OH + PT + NB) + 2;
 
   generate
-    if (NB < KS) begin : g_bad
+    if (NB < KS && NB < H) begin : g_bad
       NB_must_be_at_least_the_rows_of_a_window u_bad ();
     end
   endgenerate

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_window_seq: sliding windows, part of a pixel a beat, read one after the other from one memory of whole rows.
-//   The buffer holds the rows of the current windows and those that the next need on top, so that writing never
-//   waits for a row of windows to end. A window starts when its last pixel is written.
+//   The next rows are written while a row of windows is read. A window starts when its last pixel is written.
 //   parameters  H W C          input frame: rows, columns, channels
 //               KH KW          rows, columns of the window
 //               SH SW          stride
@@ -12,7 +11,9 @@
 //               E_W            bits of an element
 //               PAD            code of padding
 //               GROUPS         channel groups, outermost inside a window
-//   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / IN_LANES + 2
+//               NB             rows of memory; with the default neither side ever waits for the other without need
+//   latency: (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1)
+//       * C / IN_LANES + 2
 //   ii: max(H * W * C / IN_LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / OUT_LANES)
 //   order: windows row-major; in a window group, ky, kx, channel
@@ -35,7 +36,8 @@ module op_window_seq #(
     parameter integer OUT_LANES = 4,
     parameter integer E_W       = 8,
     parameter integer PAD       = 0,
-    parameter integer GROUPS    = 1
+    parameter integer GROUPS    = 1,
+    parameter integer NB        = 2 * H
 ) (
     input  wire                     clk,
     input  wire                     rst,
@@ -54,10 +56,7 @@ module op_window_seq #(
   localparam integer SUB = IN_LANES / OUT_LANES;  // beats of a word
   localparam integer SUBW = SUB > 1 ? $clog2(SUB) : 1;
   localparam integer CB = C / GROUPS / OUT_LANES;  // beats of one tap of one group
-  // Rows: those of a sweep, plus those that the next sweep adds, also across the end of a frame.
-  localparam integer JUMP = H - (OH - 1) * SH;
-  localparam integer ROWS = KS + (JUMP > SH ? JUMP : SH);
-  localparam integer NB = ROWS < 2 * H ? ROWS : 2 * H;
+  localparam integer JUMP = H - (OH - 1) * SH;  // rows from the last sweep of a frame to the next frame's first
   localparam integer ROW = W * CF;
   localparam integer DEPTH = NB * ROW;
   localparam integer AW = DEPTH > 1 ? $clog2(DEPTH) : 1;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_pool_tile: pool whose windows do not overlap and have no padding: one step of maximum or sum for each input beat.
+//   A memory holds the partial results of one row of windows. Rows and columns outside all windows are dropped.
+//   parameters  H W C   input frame: rows, columns, channels
+//               KH KW   rows, columns of the window
+//               SH SW   stride, at least the window
+//               LANES   channels a beat, divides C
+//               E_W     bits of an element
+//               SIGNED  1: two's complement
+//               SUM     0: maximum; 1: sum
+//               ACC_W   bits of a result
+//   latency: ((KH - 1) * W + KW - 1) * C / LANES + 1   ii: H * W * C / LANES   order: as the input
+`default_nettype none
+module op_pool_tile #(
+    parameter integer H      = 4,
+    parameter integer W      = 4,
+    parameter integer C      = 4,
+    parameter integer KH     = 2,
+    parameter integer KW     = 2,
+    parameter integer SH     = 2,
+    parameter integer SW     = 2,
+    parameter integer LANES  = 2,
+    parameter integer E_W    = 8,
+    parameter integer SIGNED = 1,
+    parameter integer SUM    = 0,
+    parameter integer ACC_W  = 8
+) (
+    input  wire                   clk,
+    input  wire                   rst,
+    input  wire [  LANES*E_W-1:0] in_data,
+    input  wire                   in_valid,
+    output wire                   in_ready,
+    output wire [LANES*ACC_W-1:0] out_data,
+    output wire                   out_valid,
+    input  wire                   out_ready
+);
+  localparam integer OH = (H - KH) / SH + 1;
+  localparam integer OW = (W - KW) / SW + 1;
+  localparam integer CF = C / LANES;
+  localparam integer D = LANES * ACC_W;
+  localparam integer KEEP = KH > 1 ? OW : 1;  // windows in progress at once
+  localparam integer DEPTH = KEEP * CF;
+  localparam integer AW = DEPTH > 1 ? $clog2(DEPTH) : 1;
+  localparam integer CW = $clog2(CF) + 1;
+  localparam integer XW = $clog2(W) + 1;
+  localparam integer YW = $clog2(H) + 1;
+
+  generate
+    if (C % LANES != 0 || KH > SH || KW > SW || KH > H || KW > W) begin : g_bad
+      LANES_must_divide_C_and_windows_must_neither_overlap_nor_exceed_the_frame u_bad ();
+    end
+  endgenerate
+
+  // Column x = ox * SW + kx of row y = oy * SH + ky
+  logic [CW-1:0] c;
+  logic [XW-1:0] x, kx, ox;
+  logic [YW-1:0] y, ky, oy;
+  logic [AW-1:0] addr;
+  wire c_end = c == CW'(CF - 1);
+  wire x_end = c_end && x == XW'(W - 1);
+  wire y_end = x_end && y == YW'(H - 1);
+  wire kx_end = kx == XW'(SW - 1);
+  wire ky_end = ky == YW'(SH - 1);
+  wire used = kx < XW'(KW) && ky < YW'(KH) && ox < XW'(OW) && oy < YW'(OH);
+  wire first = kx == XW'(0) && ky == YW'(0);
+  wire last = kx == XW'(KW - 1) && ky == YW'(KH - 1);
+  wire restart = x_end || (c_end && KH == 1 && kx_end);  // the partial results are back at address 0
+  wire [AW-1:0] next_addr = restart ? AW'(0) : c_end && !kx_end ? addr - AW'(CF - 1) : addr + AW'(1);
+  wire take = in_valid && in_ready;
+
+  always_ff @(posedge clk) begin
+    if (take) begin
+      c <= c_end ? CW'(0) : c + CW'(1);
+      addr <= next_addr;
+      if (c_end) begin
+        x  <= x_end ? XW'(0) : x + XW'(1);
+        kx <= x_end || kx_end ? XW'(0) : kx + XW'(1);
+        ox <= x_end ? XW'(0) : kx_end ? ox + XW'(1) : ox;
+      end
+      if (x_end) begin
+        y  <= y_end ? YW'(0) : y + YW'(1);
+        ky <= y_end || ky_end ? YW'(0) : ky + YW'(1);
+        oy <= y_end ? YW'(0) : ky_end ? oy + YW'(1) : oy;
+      end
+    end
+    if (rst) begin
+      {c, x, kx, ox, y, ky, oy} <= '0;
+      addr <= '0;
+    end
+  end
+
+  // The read of a beat's partial result happens with the beat before it; if both use one address, the newer value goes
+  // past the memory.
+  logic [D-1:0] mem[0:DEPTH-1];
+  logic [D-1:0] stored, newest;
+  logic bypass;
+  wire [D-1:0] folded;
+  always_ff @(posedge clk) begin
+    if (take && used) mem[addr] <= folded;
+    if (take) stored <= mem[next_addr];
+  end
+  always_ff @(posedge clk) begin
+    if (take) begin
+      newest <= folded;
+      bypass <= used && next_addr == addr;
+    end
+  end
+  op_pool_fold #(
+      .LANES(LANES),
+      .IN_W(E_W),
+      .SIGNED(SIGNED),
+      .SUM(SUM),
+      .ACC_W(ACC_W)
+  ) u_fold (
+      .first(first),
+      .in(in_data),
+      .acc(bypass ? newest : stored),
+      .out(folded)
+  );
+
+  stream_skid #(
+      .WIDTH(D)
+  ) u_skid (
+      .clk(clk),
+      .rst(rst),
+      .in_data(folded),
+      .in_valid(in_valid && used && last),
+      .in_ready(in_ready),
+      .out_data(out_data),
+      .out_valid(out_valid),
+      .out_ready(out_ready)
+  );
+endmodule
+`default_nettype wire
