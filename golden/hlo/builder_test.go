@@ -119,80 +119,84 @@ func TestArrays(t *testing.T) {
 	}
 }
 
+func i32(b *hlo.Builder, dims ...int) hlo.Value { return b.Arg("x", hlo.TypeOf(hlo.I32, dims...)) }
+func f32(b *hlo.Builder, dims ...int) hlo.Value { return b.Arg("y", hlo.TypeOf(hlo.F32, dims...)) }
+
+// mistakes are wrong calls by name.
+var mistakes = map[string]func(b *hlo.Builder) hlo.Value{
+	"arg":       func(b *hlo.Builder) hlo.Value { return b.Arg("x", hlo.TypeOf("i4")) },
+	"shapes":    func(b *hlo.Builder) hlo.Value { return b.Add(i32(b, 2), i32(b, 3)) },
+	"types":     func(b *hlo.Builder) hlo.Value { return b.Add(i32(b, 2), f32(b, 2)) },
+	"zero":      func(b *hlo.Builder) hlo.Value { return b.Add(i32(b, 2), hlo.Value{}) },
+	"foreign":   func(b *hlo.Builder) hlo.Value { return b.Neg(i32(hlo.New("other"), 2)) },
+	"float and": func(b *hlo.Builder) hlo.Value { return b.And(f32(b, 2), f32(b, 2)) },
+	"float not": func(b *hlo.Builder) hlo.Value { return b.Not(f32(b, 2)) },
+	"int exp":   func(b *hlo.Builder) hlo.Value { return b.Exp(i32(b, 2)) },
+	"select":    func(b *hlo.Builder) hlo.Value { x := i32(b, 2); return b.Select(x, x, x) },
+	"convert":   func(b *hlo.Builder) hlo.Value { return b.Convert(i32(b, 2), "i7") },
+	"bitcast":   func(b *hlo.Builder) hlo.Value { return b.Bitcast(i32(b, 2), hlo.F64) },
+	"reshape":   func(b *hlo.Builder) hlo.Value { return b.Reshape(i32(b, 6), 4) },
+	"transpose": func(b *hlo.Builder) hlo.Value { return b.Transpose(i32(b, 2, 3), 0, 0) },
+	"broadcast": func(b *hlo.Builder) hlo.Value { return b.BroadcastInDim(i32(b, 2), []int{3, 3}, []int{0}) },
+	"descending": func(b *hlo.Builder) hlo.Value {
+		return b.BroadcastInDim(i32(b, 2, 3), []int{3, 2}, []int{1, 0})
+	},
+	"rank":        func(b *hlo.Builder) hlo.Value { return b.BroadcastTo(i32(b, 2, 3), 3) },
+	"slice":       func(b *hlo.Builder) hlo.Value { return b.Slice(i32(b, 4), []int{2}, []int{5}, nil) },
+	"slice axis":  func(b *hlo.Builder) hlo.Value { return b.SliceAxis(i32(b, 4), 1, 0, 1) },
+	"concat":      func(b *hlo.Builder) hlo.Value { return b.Concat(0, i32(b, 2, 3), i32(b, 2, 4)) },
+	"concat none": func(b *hlo.Builder) hlo.Value { return b.Concat(0) },
+	"pad": func(b *hlo.Builder) hlo.Value {
+		return b.Pad(i32(b, 2), b.Int(hlo.I32, 0), []int{-3}, []int{0}, nil)
+	},
+	"pad type": func(b *hlo.Builder) hlo.Value {
+		return b.Pad(i32(b, 2), b.Int(hlo.I8, 0), []int{1}, []int{0}, nil)
+	},
+	"reverse": func(b *hlo.Builder) hlo.Value { return b.Reverse(i32(b, 2), 1) },
+	"iota":    func(b *hlo.Builder) hlo.Value { return b.Iota(hlo.TypeOf(hlo.I32, 2), 1) },
+	"take":    func(b *hlo.Builder) hlo.Value { return b.TakeI(i32(b), i32(b)) },
+	"take by": func(b *hlo.Builder) hlo.Value { return b.TakeI(i32(b, 4), f32(b)) },
+	"dot": func(b *hlo.Builder) hlo.Value {
+		return b.DotInt(i32(b, 2), i32(b, 3), hlo.Dot{LhsContract: []int{0}, RhsContract: []int{0}}, 31)
+	},
+	"dot bits": func(b *hlo.Builder) hlo.Value { return b.DotInt(i32(b, 2), i32(b, 3), hlo.Dot{}, 64) },
+	"dot type": func(b *hlo.Builder) hlo.Value { return b.DotInt(f32(b, 2), i32(b, 3), hlo.Dot{}, 20) },
+	"conv": func(b *hlo.Builder) hlo.Value {
+		return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 2), hlo.Conv{}, 31)
+	},
+	"conv axes": func(b *hlo.Builder) hlo.Value {
+		return b.Convolution(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 3), hlo.Conv{Input: "bb1f"}, hlo.I32)
+	},
+	"depthwise": func(b *hlo.Builder) hlo.Value {
+		return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 3, 3, 3, 1), hlo.Conv{Groups: 3, Stride: []int{1}}, 31)
+	},
+	"conv rank": func(b *hlo.Builder) hlo.Value { return b.ConvInt(i32(b, 3), i32(b), hlo.Conv{}, 31) },
+	"conv stride": func(b *hlo.Builder) hlo.Value {
+		return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 3), hlo.Conv{Stride: []int{0, 1}}, 31)
+	},
+	"reduce": func(b *hlo.Builder) hlo.Value { return b.Reduce(hlo.FoldAdd, i32(b, 2), 1) },
+	"window": func(b *hlo.Builder) hlo.Value {
+		return b.ReduceWindow(hlo.FoldAdd, i32(b, 2), hlo.Window{Size: []int{1, 1}})
+	},
+	"argmax":      func(b *hlo.Builder) hlo.Value { return b.ArgMax(i32(b, 2), 2) },
+	"requant out": func(b *hlo.Builder) hlo.Value { return b.Saturate(i32(b, 2), 0, 9, true, hlo.I8) },
+	"requant bits": func(b *hlo.Builder) hlo.Value {
+		return b.Saturate(i32(b, 2), 0, 64, false, hlo.I64)
+	},
+	"requant code": func(b *hlo.Builder) hlo.Value { return b.Saturate(i32(b, 2), 3, 8, true, hlo.I8) },
+	"requant type": func(b *hlo.Builder) hlo.Value { return b.Saturate(f32(b, 2), 0, 8, true, hlo.I8) },
+	"shifts": func(b *hlo.Builder) hlo.Value {
+		return b.RoundShift(i32(b, 2), 31, hlo.Shift{By: []int{1, 2, 3}}, 0)
+	},
+	"no shift":   func(b *hlo.Builder) hlo.Value { return b.RoundShift(i32(b, 2), 31, hlo.Shift{}, 0) },
+	"left shift": func(b *hlo.Builder) hlo.Value { return b.RoundShift(i32(b, 2), 31, hlo.Places(-40), 0) },
+	"round":      func(b *hlo.Builder) hlo.Value { return b.RoundShift(i32(b, 2), 31, hlo.Places(1), 9) },
+	"divround":   func(b *hlo.Builder) hlo.Value { return b.DivRound(f32(b, 2), f32(b, 2), 0) },
+}
+
 // TestMistakes feeds one wrong call each; everything after it stays silent and the program has no text.
 func TestMistakes(t *testing.T) {
-	i32 := func(b *hlo.Builder, dims ...int) hlo.Value { return b.Arg("x", hlo.TypeOf(hlo.I32, dims...)) }
-	f32 := func(b *hlo.Builder, dims ...int) hlo.Value { return b.Arg("y", hlo.TypeOf(hlo.F32, dims...)) }
-	for name, wrong := range map[string]func(b *hlo.Builder) hlo.Value{
-		"arg":       func(b *hlo.Builder) hlo.Value { return b.Arg("x", hlo.TypeOf("i4")) },
-		"shapes":    func(b *hlo.Builder) hlo.Value { return b.Add(i32(b, 2), i32(b, 3)) },
-		"types":     func(b *hlo.Builder) hlo.Value { return b.Add(i32(b, 2), f32(b, 2)) },
-		"zero":      func(b *hlo.Builder) hlo.Value { return b.Add(i32(b, 2), hlo.Value{}) },
-		"foreign":   func(b *hlo.Builder) hlo.Value { return b.Neg(i32(hlo.New("other"), 2)) },
-		"float and": func(b *hlo.Builder) hlo.Value { return b.And(f32(b, 2), f32(b, 2)) },
-		"float not": func(b *hlo.Builder) hlo.Value { return b.Not(f32(b, 2)) },
-		"int exp":   func(b *hlo.Builder) hlo.Value { return b.Exp(i32(b, 2)) },
-		"select":    func(b *hlo.Builder) hlo.Value { x := i32(b, 2); return b.Select(x, x, x) },
-		"convert":   func(b *hlo.Builder) hlo.Value { return b.Convert(i32(b, 2), "i7") },
-		"bitcast":   func(b *hlo.Builder) hlo.Value { return b.Bitcast(i32(b, 2), hlo.F64) },
-		"reshape":   func(b *hlo.Builder) hlo.Value { return b.Reshape(i32(b, 6), 4) },
-		"transpose": func(b *hlo.Builder) hlo.Value { return b.Transpose(i32(b, 2, 3), 0, 0) },
-		"broadcast": func(b *hlo.Builder) hlo.Value { return b.BroadcastInDim(i32(b, 2), []int{3, 3}, []int{0}) },
-		"descending": func(b *hlo.Builder) hlo.Value {
-			return b.BroadcastInDim(i32(b, 2, 3), []int{3, 2}, []int{1, 0})
-		},
-		"rank":        func(b *hlo.Builder) hlo.Value { return b.BroadcastTo(i32(b, 2, 3), 3) },
-		"slice":       func(b *hlo.Builder) hlo.Value { return b.Slice(i32(b, 4), []int{2}, []int{5}, nil) },
-		"slice axis":  func(b *hlo.Builder) hlo.Value { return b.SliceAxis(i32(b, 4), 1, 0, 1) },
-		"concat":      func(b *hlo.Builder) hlo.Value { return b.Concat(0, i32(b, 2, 3), i32(b, 2, 4)) },
-		"concat none": func(b *hlo.Builder) hlo.Value { return b.Concat(0) },
-		"pad": func(b *hlo.Builder) hlo.Value {
-			return b.Pad(i32(b, 2), b.Int(hlo.I32, 0), []int{-3}, []int{0}, nil)
-		},
-		"pad type": func(b *hlo.Builder) hlo.Value {
-			return b.Pad(i32(b, 2), b.Int(hlo.I8, 0), []int{1}, []int{0}, nil)
-		},
-		"reverse": func(b *hlo.Builder) hlo.Value { return b.Reverse(i32(b, 2), 1) },
-		"iota":    func(b *hlo.Builder) hlo.Value { return b.Iota(hlo.TypeOf(hlo.I32, 2), 1) },
-		"take":    func(b *hlo.Builder) hlo.Value { return b.TakeI(i32(b), i32(b)) },
-		"take by": func(b *hlo.Builder) hlo.Value { return b.TakeI(i32(b, 4), f32(b)) },
-		"dot": func(b *hlo.Builder) hlo.Value {
-			return b.DotInt(i32(b, 2), i32(b, 3), hlo.Dot{LhsContract: []int{0}, RhsContract: []int{0}}, 31)
-		},
-		"dot bits": func(b *hlo.Builder) hlo.Value { return b.DotInt(i32(b, 2), i32(b, 3), hlo.Dot{}, 64) },
-		"dot type": func(b *hlo.Builder) hlo.Value { return b.DotInt(f32(b, 2), i32(b, 3), hlo.Dot{}, 20) },
-		"conv": func(b *hlo.Builder) hlo.Value {
-			return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 2), hlo.Conv{}, 31)
-		},
-		"conv axes": func(b *hlo.Builder) hlo.Value {
-			return b.Convolution(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 3), hlo.Conv{Input: "bb1f"}, hlo.I32)
-		},
-		"depthwise": func(b *hlo.Builder) hlo.Value {
-			return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 3, 3, 3, 1), hlo.Conv{Groups: 3, Stride: []int{1}}, 31)
-		},
-		"conv rank": func(b *hlo.Builder) hlo.Value { return b.ConvInt(i32(b, 3), i32(b), hlo.Conv{}, 31) },
-		"conv stride": func(b *hlo.Builder) hlo.Value {
-			return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 3), hlo.Conv{Stride: []int{0, 1}}, 31)
-		},
-		"reduce": func(b *hlo.Builder) hlo.Value { return b.Reduce(hlo.FoldAdd, i32(b, 2), 1) },
-		"window": func(b *hlo.Builder) hlo.Value {
-			return b.ReduceWindow(hlo.FoldAdd, i32(b, 2), hlo.Window{Size: []int{1, 1}})
-		},
-		"argmax":      func(b *hlo.Builder) hlo.Value { return b.ArgMax(i32(b, 2), 2) },
-		"requant out": func(b *hlo.Builder) hlo.Value { return b.Saturate(i32(b, 2), 0, 9, true, hlo.I8) },
-		"requant bits": func(b *hlo.Builder) hlo.Value {
-			return b.Saturate(i32(b, 2), 0, 64, false, hlo.I64)
-		},
-		"requant code": func(b *hlo.Builder) hlo.Value { return b.Saturate(i32(b, 2), 3, 8, true, hlo.I8) },
-		"requant type": func(b *hlo.Builder) hlo.Value { return b.Saturate(f32(b, 2), 0, 8, true, hlo.I8) },
-		"shifts": func(b *hlo.Builder) hlo.Value {
-			return b.RoundShift(i32(b, 2), 31, hlo.Shift{By: []int{1, 2, 3}}, 0)
-		},
-		"no shift":   func(b *hlo.Builder) hlo.Value { return b.RoundShift(i32(b, 2), 31, hlo.Shift{}, 0) },
-		"left shift": func(b *hlo.Builder) hlo.Value { return b.RoundShift(i32(b, 2), 31, hlo.Places(-40), 0) },
-		"round":      func(b *hlo.Builder) hlo.Value { return b.RoundShift(i32(b, 2), 31, hlo.Places(1), 9) },
-		"divround":   func(b *hlo.Builder) hlo.Value { return b.DivRound(f32(b, 2), f32(b, 2), 0) },
-	} {
+	for name, wrong := range mistakes {
 		b := hlo.New(name)
 		b.At("here")
 		v := wrong(b)

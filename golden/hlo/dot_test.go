@@ -172,7 +172,8 @@ func TestConvInt(t *testing.T) {
 		var cases []shapeCase
 		for _, bound := range []int{24, 31, 50, 60} {
 			v := b.ConvInt(xv, wv, k.c, bound)
-			cases = append(cases, shapeCase{fmt.Sprintf("case %d bound %d", i, bound), v, v.Type().Dims, func(a []int) int64 {
+			name := fmt.Sprintf("case %d bound %d", i, bound)
+			cases = append(cases, shapeCase{name, v, v.Type().Dims, func(a []int) int64 {
 				sample := 0
 				for j, d := range k.lead {
 					sample = sample*d + a[j]

@@ -35,9 +35,9 @@ func hello() { pjrt.Reply(os.Stdin, os.Stdout, false, 0, pjrt.HelloPayload()) }
 
 var badWorkers = map[string]func(){
 	"exits":   func() { fmt.Fprintln(os.Stderr, "cannot go on"); os.Exit(3) },
-	"closes":  func() { os.Stdout.Close(); time.Sleep(time.Minute) },
-	"hangs":   func() { time.Sleep(time.Minute) },
-	"babbles": func() { fmt.Println(strings.Repeat("this is no frame ", 10)); time.Sleep(time.Minute) },
+	"closes":  func() { os.Stdout.Close(); time.Sleep(2 * time.Minute) },
+	"hangs":   func() { time.Sleep(2 * time.Minute) },
+	"babbles": func() { fmt.Println(strings.Repeat("this is no frame ", 10)); time.Sleep(2 * time.Minute) },
 	"skews":   func() { pjrt.Reply(os.Stdin, os.Stdout, false, 1, pjrt.HelloPayload()) },
 	"short":   func() { pjrt.Reply(os.Stdin, os.Stdout, false, 0, []byte("abc")) },
 	"fails":   func() { pjrt.Reply(os.Stdin, os.Stdout, true, 0, []byte("abc")) },
@@ -50,10 +50,10 @@ var badWorkers = map[string]func(){
 		hello()
 		fmt.Fprintln(os.Stderr, "F0000 00:00:00 shape.cc:12] Check failed: rank < 5")
 		syscall.Kill(os.Getpid(), syscall.SIGABRT)
-		time.Sleep(time.Minute)
+		time.Sleep(2 * time.Minute)
 	},
 	"orphans": func() { // leaves a process that holds all its pipes
-		c := exec.Command("sleep", "20")
+		c := exec.Command("sleep", "60")
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		if err := c.Start(); err != nil {
 			panic(err)
@@ -63,14 +63,14 @@ var badWorkers = map[string]func(){
 
 func TestBadWorkers(t *testing.T) {
 	cfg := pjrttest.Config(t)
-	cfg.Timeout = 4 * time.Second
+	cfg.Timeout = 6 * time.Second
 	for _, c := range []struct {
 		name string
 		want []string
 	}{
 		{"exits", []string{"ended while starting (exit status 3)", "cannot go on"}},
 		{"closes", []string{"ended while starting"}},
-		{"hangs", []string{"did not answer within 4s while starting"}},
+		{"hangs", []string{"did not answer within 6s while starting"}},
 		{"babbles", []string{"sent garbage while starting", "this is"}},
 		{"skews", []string{"sent garbage while starting: reply 2 to request 1"}},
 		{"short", []string{"answers with garbage"}},
@@ -107,7 +107,7 @@ func TestBadWorkers(t *testing.T) {
 					t.Errorf("%v\nlacks %q", err, w)
 				}
 			}
-			if d := time.Since(begin); d > 15*time.Second {
+			if d := time.Since(begin); d > 30*time.Second {
 				t.Errorf("took %v", d)
 			}
 		})
@@ -293,17 +293,16 @@ func TestInterrupted(t *testing.T) {
 		{"timeout", pjrt.CodeWorker, "did not answer within 3s while running", func(*pjrt.Engine, func()) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cfg := pjrttest.Config(t)
-			cfg.Timeout = 3 * time.Second
-			e, err := pjrt.Start(t.Context(), cfg)
+			e, err := pjrt.Start(t.Context(), pjrttest.Config(t))
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer e.Close()
 			p := slow(t, e)
+			e.SetTimeout(3 * time.Second)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			time.AfterFunc(300*time.Millisecond, func() { c.act(e, cancel) })
+			time.AfterFunc(700*time.Millisecond, func() { c.act(e, cancel) })
 			_, err = p.Run(ctx, one)
 			if diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v\nwant %s, %q", err, c.code, c.want)

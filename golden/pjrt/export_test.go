@@ -2,10 +2,16 @@
 
 package pjrt
 
-import "io"
+import (
+	"io"
+	"time"
+)
 
 // Pid is the process id of the child.
 func (e *Engine) Pid() int { return e.cmd.Process.Pid }
+
+// SetTimeout bounds later requests.
+func (e *Engine) SetTimeout(d time.Duration) { e.cfg.Timeout = d }
 
 // Reply reads one request and answers it with a frame of the given kind and payload; skew is added to its number.
 func Reply(in io.Reader, out io.Writer, fail bool, skew uint32, payload ...[]byte) error {
