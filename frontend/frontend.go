@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package frontend opens models of all supported formats.
+package frontend
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lathe/frontend/onnx"
+	"lathe/frontend/source"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/text"
+)
+
+// Options bind what a model leaves open: symbolic dimensions and input shapes.
+type Options = source.Options
+
+// format is one row of the table of model formats.
+type format struct {
+	name string
+	exts []string // file name extensions in lower case
+	// sniff recognises the first bytes of a file whose extension says nothing.
+	sniff func(head []byte) bool
+	load  func(path string, opts Options) (*ir.Graph, error)
+}
+
+// formats lists the model formats; those with the surest marks are asked first.
+func formats() []format {
+	return []format{
+		{"Lathe graph", []string{".lathe"}, text.Sniff, loadText},
+		{"PyTorch exported program", []string{".pt2", ".pt", ".pth"}, isZip, later("PyTorch program",
+			"export the model with torch.onnx.export")},
+		{"StableHLO", []string{".mlir", ".stablehlo"}, isMLIR, later("StableHLO", "convert the model to ONNX")},
+		{"ONNX", []string{".onnx"}, onnx.Sniff, onnx.Load},
+	}
+}
+
+// Load imports the model at path as a float graph, or loads a saved graph as it is. The extension of the file name
+// decides the format, else its first bytes. Errors are *diag.Error or diag.List.
+func Load(path string, opts Options) (*ir.Graph, error) {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, missing(path)
+	case err != nil:
+		return nil, diag.New(source.CodeOpen, path, "cannot be opened: %v", source.Reason(err))
+	case info.IsDir():
+		return nil, folder(path)
+	case !info.Mode().IsRegular():
+		return nil, diag.New(source.CodeOpen, path, "is no regular file")
+	}
+	ext := strings.ToLower(filepath.Ext(path))
+	all := formats()
+	i := slices.IndexFunc(all, func(f format) bool { return slices.Contains(f.exts, ext) })
+	if i < 0 {
+		head, err := firstBytes(path)
+		if err != nil {
+			return nil, err
+		}
+		if i = slices.IndexFunc(all, func(f format) bool { return f.sniff(head) }); i < 0 {
+			return nil, unknown(path, head, all)
+		}
+	}
+	return all[i].load(path, opts)
+}
+
+// unknown says what the file looks like.
+func unknown(path string, head []byte, all []format) error {
+	e := diag.New(source.CodeFormat, path, "is of no known model format")
+	if what, hint := source.LooksLike(head); what != "" {
+		return diag.New(source.CodeFormat, path, "is no model: it is %s", what).WithHint("%s", hint)
+	}
+	var exts []string
+	for _, f := range all {
+		exts = append(exts, f.exts...)
+	}
+	return e.WithHint("known extensions: %s", strings.Join(exts, " "))
+}
+
+// missing suggests a file of the same folder.
+func missing(path string) error {
+	e := diag.New(source.CodeOpen, path, "no such file")
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		return e
+	}
+	var names []string
+	for _, entry := range entries[:min(len(entries), 1000)] {
+		names = append(names, entry.Name())
+	}
+	if near := diag.Nearest(filepath.Base(path), names); near != "" {
+		return e.WithHint("did you mean %s?", filepath.Join(filepath.Dir(path), near))
+	}
+	return e
+}
+
+func folder(path string) error {
+	if _, err := os.Stat(filepath.Join(path, "config.json")); err == nil {
+		return diag.New(source.CodeLater, path, "is a Hugging Face folder, which is not supported in this version").
+			WithHint("export the model with torch.onnx.export")
+	}
+	return diag.New(source.CodeOpen, path, "is a folder; a model file is needed")
+}
+
+// later is the loader of formats that are known but not supported.
+func later(what, hint string) func(string, Options) (*ir.Graph, error) {
+	return func(path string, _ Options) (*ir.Graph, error) {
+		return nil, diag.New(source.CodeLater, path, "%s files are not supported in this version", what).WithHint("%s", hint)
+	}
+}
+
+// loadText loads a saved graph, whose shapes are all fixed: given ones must be the same.
+func loadText(path string, opts Options) (*ir.Graph, error) {
+	g, err := text.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(opts.Dims) > 0 {
+		return nil, diag.New(source.CodeBinding, path, "a saved graph has no open dimensions to set")
+	}
+	for _, n := range g.In {
+		if want, ok := opts.Shapes[n.Name]; ok && !slices.Equal(want, n.Type.Shape) {
+			return nil, diag.New(source.CodeBinding, path, "input %q has the shape %s, not %s", n.Name,
+				ir.ShapeString(n.Type.Shape), ir.ShapeString(want))
+		}
+	}
+	return g, nil
+}
+
+// firstBytes reads enough of a file to recognise it.
+func firstBytes(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, diag.New(source.CodeOpen, path, "cannot be opened: %v", source.Reason(err))
+	}
+	defer f.Close()
+	head := make([]byte, 512)
+	n, err := io.ReadFull(f, head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, diag.New(source.CodeOpen, path, "cannot be read: %v", source.Reason(err))
+	}
+	return head[:n], nil
+}
+
+func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
+
+func isMLIR(head []byte) bool {
+	head = bytes.TrimLeft(head, " \t\r\n")
+	return bytes.HasPrefix(head, []byte("module ")) || bytes.HasPrefix(head, []byte("#loc")) ||
+		bytes.HasPrefix(head, []byte("ML\xefR"))
+}

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frontend
+
+import (
+	"context"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/ir/text"
+)
+
+// examples are all model files of the examples with the nodes that they must have, constants aside.
+var examples = []struct{ path, nodes string }{
+	{"digits-mlp/model.onnx", "x:1x64 0:1x32 1:1x32 2:1x32 3:1x32 4:1x10"},
+	{"digits-mlp/model_opset21.onnx", "x:1x64 0:1x32 1:1x32 2:1x32 3:1x32 4:1x10"},
+	{"digits-mlp/model_legacy.onnx", "x:1x64 0:1x32 1:1x32 2:1x32 3:1x32 4:1x10"},
+	{"digits-mlp/model_dyn.onnx", "x:1x64 0:1x32 1:1x32 2:1x32 3:1x32 4:1x10"},
+	{"digits-mlp/model_dyn_legacy.onnx", "x:1x64 0:1x32 1:1x32 2:1x32 3:1x32 4:1x10"},
+	{"digits-cnn/model.onnx", cnn + " view:1x256 fc:1x10"},
+	{"digits-cnn/model_dyn.onnx", cnn + " view:1x256 fc:1x10"},
+	{"digits-cnn/model_legacy.onnx", cnn + " flatten:1x256 fc:1x10"},
+	{"digits-cnn/model_dyn_legacy.onnx", cnn + " flatten:1x256 fc:1x10"},
+	{"digits-cnn/model_folded.onnx", "x:1x1x8x8 bn1:1x8x8x8 relu:1x8x8x8 pool:1x8x4x4 bn2:1x16x4x4 relu_1:1x16x4x4 " +
+		"view:1x256 fc:1x10"},
+	{"jets-mlp/model.onnx", "x:1x16 0:1x64 1:1x64 2:1x32 3:1x32 4:1x32 5:1x32 6:1x5"},
+	{"jets-mlp/model_legacy.onnx", "x:1x16 0:1x64 1:1x64 2:1x32 3:1x32 4:1x32 5:1x32 6:1x5"},
+}
+
+const cnn = "x:1x1x8x8 conv1:1x8x8x8 bn1:1x8x8x8 relu:1x8x8x8 pool:1x8x4x4 conv2:1x16x4x4 bn2:1x16x4x4 relu_1:1x16x4x4"
+
+func load(t testing.TB, path string) *ir.Graph {
+	t.Helper()
+	g, err := Load(path, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestExamples loads every model file of the examples and compares its float values with the stored outputs.
+func TestExamples(t *testing.T) {
+	found, err := filepath.Glob("../examples/*/*.onnx")
+	if err != nil || len(found) != len(examples) {
+		t.Errorf("%d model files for %d cases: %v", len(found), len(examples), err)
+	}
+	for _, e := range examples {
+		t.Run(e.path, func(t *testing.T) {
+			path := filepath.Join("../examples", e.path)
+			g := load(t, path)
+			var nodes []string
+			for _, n := range g.Nodes {
+				if !n.IsConst() {
+					nodes = append(nodes, n.Name+":"+ir.ShapeString(n.Type.Shape))
+				}
+				if want := filepath.Base(path) + ": " + n.Name + " ("; !strings.HasPrefix(n.Pos, want) {
+					t.Errorf("position %q does not begin with %q", n.Pos, want)
+				}
+			}
+			if got := strings.Join(nodes, " "); got != e.nodes {
+				t.Errorf("nodes\n%s, want\n%s", got, e.nodes)
+			}
+			compare(t, g, filepath.Dir(path))
+		})
+	}
+}
+
+// compare runs all stored samples: tolerance 2e-5 absolute plus 1e-4 relative.
+func compare(t *testing.T, g *ir.Graph, dir string) {
+	t.Helper()
+	x, want := array(t, dir, "inputs.npz", g.In[0].Name), array(t, dir, "outputs.npz", g.Out[0].Name)
+	p, err := ref.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := g.In[0].Type
+	var samples []ref.Sample
+	for s := range slices.Chunk(x, in.Elems()) {
+		samples = append(samples, ref.Sample{{Type: in, Floats: s}})
+	}
+	out, err := p.Run(context.Background(), samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []float32
+	for _, s := range out {
+		got = append(got, s[0].Floats...)
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%d values, want %d", len(got), len(want))
+	}
+	for i, w := range want {
+		if d := math.Abs(float64(got[i] - w)); !(d <= 2e-5+1e-4*math.Abs(float64(w))) {
+			t.Fatalf("value %d is %g, want %g", i, got[i], w)
+		}
+	}
+}
+
+func array(t *testing.T, dir, file, name string) []float32 {
+	t.Helper()
+	f, err := npz.Read(filepath.Join(dir, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := f.Get(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.Float32s()
+}
+
+// TestText prints, parses, saves and loads every example.
+func TestText(t *testing.T) {
+	for _, e := range examples {
+		g := load(t, filepath.Join("../examples", e.path))
+		src := text.Print(g)
+		h, err := text.Parse("g.txt", src, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", e.path, err)
+		}
+		if text.Print(h) != src {
+			t.Errorf("%s: the text form changes", e.path)
+		}
+		path := filepath.Join(t.TempDir(), "g.lathe")
+		if err := text.Save(path, g); err != nil {
+			t.Fatal(err)
+		}
+		if text.Print(load(t, path)) != src {
+			t.Errorf("%s: the saved graph differs", e.path)
+		}
+		if svg, err := text.SVG(context.Background(), g); err != nil || !strings.Contains(string(svg), ">logits<") {
+			t.Errorf("%s: no picture: %v", e.path, err)
+		}
+	}
+}
+
+func TestDynamicBatch(t *testing.T) {
+	path := "../examples/digits-cnn/model_dyn.onnx"
+	for _, opts := range []Options{{Dims: map[string]int{"batch": 3}}, {Shapes: map[string][]int{"x": {3, 1, 8, 8}}}} {
+		g, err := Load(path, opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := ir.ShapeString(g.Out[0].Node.Type.Shape); s != "3x10" {
+			t.Errorf("output shape %s", s)
+		}
+	}
+}
+
+func TestLoadErrors(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, data string) string {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	g := load(t, "../examples/digits-mlp/model.onnx")
+	saved := filepath.Join(dir, "saved.lathe")
+	if err := text.Save(saved, g); err != nil {
+		t.Fatal(err)
+	}
+	put("hf/config.json", "{}")
+	for _, c := range [...]struct {
+		path string
+		opts Options
+		code string
+		want string
+	}{
+		{filepath.Join(dir, "saved.lath"), Options{}, "L0201", "saved.lathe?"},
+		{dir, Options{}, "L0201", "a folder"},
+		{filepath.Join(dir, "hf"), Options{}, "L0203", "Hugging Face"},
+		{put("m.pt2", "PK\x03\x04"), Options{}, "L0203", "PyTorch"},
+		{put("m.mlir", "module {}"), Options{}, "L0203", "StableHLO"},
+		{put("zip", "PK\x03\x04"), Options{}, "L0203", "PyTorch"},
+		{put("mlir", "\nmodule @m {}"), Options{}, "L0203", "StableHLO"},
+		{put("lfs", "version https://git-lfs.github.com/spec/v1\n"), Options{}, "L0202", "git lfs pull"},
+		{put("pointer.onnx", "version https://git-lfs.github.com/spec/v1\n"), Options{}, "L0202", "git lfs pull"},
+		{put("page.onnx", "<!DOCTYPE html>"), Options{}, "L0202", "web page"},
+		{put("other.txt", "hello"), Options{}, "L0202", ".onnx"},
+		{put("empty.onnx", ""), Options{}, "L0202", "empty"},
+		{put("g.onnx", "lathe 1\n"), Options{}, "L0202", "Lathe graph"},
+		{put("g.lathe", "lathe 1\ngraph"), Options{}, "L0320", "g.lathe:2:6"},
+		{saved, Options{Dims: map[string]int{"batch": 1}}, "L0215", "no open dimensions"},
+		{saved, Options{Shapes: map[string][]int{"x": {2, 64}}}, "L0215", "1x64, not 2x64"},
+	} {
+		_, err := Load(c.path, c.opts)
+		if diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: want %s and %q in: %v", c.path, c.code, c.want, err)
+		}
+	}
+}
+
+// TestSniff opens models without an extension.
+func TestSniff(t *testing.T) {
+	for _, from := range []string{"../examples/digits-mlp/model.onnx", "../examples/digits-mlp/model_legacy.onnx"} {
+		data, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "model")
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		load(t, path)
+		if err := text.Save(path, load(t, from)); err != nil {
+			t.Fatal(err)
+		}
+		load(t, path)
+	}
+}
