@@ -46,7 +46,7 @@ func (c Calibration) arrange(g *ir.Graph) ([]ref.Sample, error) {
 			samples = make([]ref.Sample, len(list))
 		}
 		if len(list) == 0 || len(list) != len(samples) {
-			errs = append(errs, n.Errorf("L0403", "%d calibration samples for input %q, %d for input %q", len(list), n.Name,
+			errs = append(errs, n.Errorf("L0404", "%d calibration samples for input %q, %d for input %q", len(list), n.Name,
 				len(samples), names[0]))
 			continue
 		}

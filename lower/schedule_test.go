@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/lower/lowertest"
+)
+
+// lanes prints in>stream>out lanes of every node in order, constants left out; plain nodes as one number.
+func lanes(g *ir.Graph) string {
+	var parts []string
+	for _, n := range g.Nodes {
+		h := n.HW
+		switch {
+		case n.IsConst():
+			continue
+		case h.InLanes == h.OutLanes && h.StreamIn == h.InLanes:
+			parts = append(parts, fmt.Sprintf("%s %d", n.Op.Name, h.InLanes))
+		case h.StreamIn == h.InLanes:
+			parts = append(parts, fmt.Sprintf("%s %d>%d", n.Op.Name, h.InLanes, h.OutLanes))
+		default:
+			parts = append(parts, fmt.Sprintf("%s %d(%d)>%d", n.Op.Name, h.StreamIn, h.InLanes, h.OutLanes))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// classifier is a small convolutional network on 8x8 images.
+func classifier(t *testing.T) *ir.Graph {
+	b := lowertest.New(t, 1)
+	w := lowertest.Window(2, 2, 2, 0)
+	x := b.Add(op.Relu, "relu1", nil, b.Conv("conv1", b.Input("x", 1, 3, 8, 8), 6, 3, 1, 1, 1, true))
+	x = b.Conv("conv2", b.Add(op.MaxPool, "pool", &w, x), 10, 3, 1, 0, 1, true)
+	x = b.Flatten("flat", b.Add(op.Clip, "relu6", &op.ClipAttrs{Max: 6}, x))
+	return b.Done(b.Linear("fc", x, 7, true))
+}
+
+// decided quantizes, chooses lanes and inserts adapters; module headers are not asked.
+func decided(t *testing.T, g *ir.Graph, plan string) (*ir.Graph, *Report, error) {
+	t.Helper()
+	p := mustPlan(t, plan)
+	q, _, err := Quantize(context.Background(), g, p, Calibration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &State{Plan: p, Report: &Report{}}
+	r := newRunner(context.Background(), q, s, Options{Verify: true})
+	return q, s.Report, r.run(s, SchedulePipeline[:3], q)
+}
+
+func TestLanes(t *testing.T) {
+	mlp := func(t *testing.T) *ir.Graph {
+		b := lowertest.New(t, 2)
+		x := b.Add(op.Relu, "relu", nil, b.Linear("fc1", b.Input("x", 1, 16), 12, true))
+		return b.Done(b.Linear("fc2", x, 5, true))
+	}
+	for _, c := range []struct {
+		name, plan string
+		g          func(*testing.T) *ir.Graph
+		want       string
+	}{
+		{"mlp, folded", "", mlp, "input 8, linear 8>4, relu 4, widen 4>12, narrow 12>6, fifo 6, linear 6>1"},
+		{"mlp, unrolled", "[fold]\nmode = \"unroll\"", mlp, "input 16, linear 16>12, relu 12, linear 12>5"},
+		{"one layer unrolled", "[[fold.rule]]\nname = \"fc2\"\nstyle = \"unroll\"", mlp,
+			"input 8, linear 8>4, relu 4, widen 4>12, linear 12>5"},
+		{"one layer folded", "[fold]\nmode = \"unroll\"\n[[fold.rule]]\nname = \"fc1\"\nin_lanes = 2\nout_lanes = 3", mlp,
+			"input 2, linear 2>3, relu 3, widen 3>12, linear 12>5"},
+		{"lanes of a map", "[[fold.rule]]\nop = \"relu\"\nin_lanes = 2", mlp,
+			"input 8, linear 8>4, narrow 4>2, relu 2, widen 2>6, fifo 6, linear 6>1"},
+		{"lanes of the input", "[[fold.rule]]\nop = \"input\"\nout_lanes = 1", mlp,
+			"input 1, widen 1>8, linear 8>4, relu 4, widen 4>12, narrow 12>6, fifo 6, linear 6>1"},
+		{"cnn, folded", "", classifier,
+			"input 3, conv 3, relu 3, maxpool 3, conv 3(6)>2, clip 2, reshape 2, widen 2>8, fifo 8, linear 8>1"},
+		{"cnn, unrolled", "[fold]\nmode = \"unroll\"", classifier,
+			"input 3, conv 3(27)>6, relu 6, maxpool 6, conv 6(54)>10, clip 10, reshape 10, widen 10>40, linear 40>7"},
+		{"pixels in parallel", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 9\nout_lanes = 6\n[[fold.rule]]\nop = \"linear\"\nout_lanes = 7",
+			classifier, "input 3, conv 3(9)>6, relu 6, maxpool 6, conv 6>2, clip 2, reshape 2, widen 2>8, linear 8>7"},
+	} {
+		g, report, err := decided(t, c.g(t), c.plan)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		got := lanes(g)
+		if got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+		if len(report.Warnings) > 0 {
+			t.Errorf("%s: %q", c.name, report.Warnings)
+		}
+	}
+}
+
+func TestScheduleErrors(t *testing.T) {
+	fork := func(t *testing.T) *ir.Graph {
+		b := lowertest.New(t, 3)
+		x := b.Add(op.Relu, "relu", nil, b.Input("x", 1, 4))
+		return b.Done(b.Add(op.Add, "sum", nil, b.Linear("a", x, 4, true), b.Linear("b", x, 4, true)))
+	}
+	for _, c := range []struct {
+		name, plan string
+		g          func(*testing.T) *ir.Graph
+		codes      string
+		text       string
+	}{
+		{"out_lanes", "[[fold.rule]]\nname = \"conv2\"\nout_lanes = 4", classifier, "L0412",
+			"m.onnx: conv2: L0412: out_lanes 4 does not divide 10 output channels\n" +
+				"  note: set by plan.toml:1 [[fold.rule]] name = \"conv2\"\n  hint: use 2 or 5"},
+		{"in_lanes of the first linear", "[[fold.rule]]\nop = \"linear\"\nin_lanes = 50", classifier, "L0412", "use 40"},
+		{"half pixels", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 2", classifier, "L0412", "use 1 or 3"},
+		{"too many", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 100", classifier, "L0412", "hint: use 27"},
+		{"pool", "[[fold.rule]]\nname = \"pool\"\nin_lanes = 4", classifier, "L0412", "in_lanes 4 does not divide 6 channels"},
+		{"map", "[[fold.rule]]\nname = \"relu1\"\nin_lanes = 4\nout_lanes = 2", classifier, "L0412", "as many lanes in as out"},
+		{"balance", "[fold]\nmode = \"balance\"", classifier, "L0416", "plan.toml:2"},
+		{"fork and join", "", fork, "L0415 L0415", `"relu" is read by a and b`},
+		{"no hardware", "", func(t *testing.T) *ir.Graph {
+			b := lowertest.New(t, 4)
+			return b.Done(b.Add(op.ArgMax, "arg", &op.ArgMaxAttrs{Axis: 1}, b.Input("x", 1, 4)))
+		}, "L0414", "argmax"},
+		{"an input that nobody reads", "", func(t *testing.T) *ir.Graph {
+			b := lowertest.New(t, 5)
+			b.Input("unused", 1, 4)
+			return b.Done(b.Add(op.Relu, "r", nil, b.Input("x", 1, 4)))
+		}, "L0415", `"unused" is read by nothing`},
+	} {
+		_, _, err := decided(t, c.g(t), c.plan)
+		if err == nil {
+			t.Errorf("%s: no error", c.name)
+			continue
+		}
+		if got := strings.Join(codes(err), " "); got != c.codes || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: want %s with %q, got\n%v", c.name, c.codes, c.text, err)
+		}
+	}
+	_, r, err := decided(t, classifier(t), "[[fold.rule]]\nname = \"none\"\nin_lanes = 1")
+	if err != nil || len(r.Warnings) != 1 {
+		t.Errorf("a rule that matches nothing: %v, %q", err, r.Warnings)
+	}
+	if _, _, err := Schedule(context.Background(), network(t), DefaultPlan()); codes(err)[0] != "L0411" {
+		t.Errorf("float graph: %v", err)
+	}
+}
+
+// TestConvLanes lists what the window generator can give a convolution.
+func TestConvLanes(t *testing.T) {
+	w := lowertest.Window(2, 3, 1, 1)
+	w.ChannelsLast = true
+	g, err := op.NewGeometry([]int{1, 8, 8, 4}, &w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := convLanes(g, 1); !slices.Equal(got, []int{1, 2, 4, 12, 36}) {
+		t.Errorf("one group: %v", got)
+	}
+	if got := convLanes(g, 2); !slices.Equal(got, []int{1, 2}) {
+		t.Errorf("two groups: %v", got)
+	}
+	for _, c := range []struct{ in, arriving, want int }{{4, 4, 4}, {2, 4, 4}, {6, 4, 3}, {3, 4, 3}, {6, 12, 12}, {4, 1, 1}, {12, 5, 4}} {
+		if got := streamLanes(12, c.in, c.arriving); got != c.want {
+			t.Errorf("12 channels, in %d, arriving %d: %d, want %d", c.in, c.arriving, got, c.want)
+		}
+	}
+}
+
+// TestUnits schedules a network of modules that exist and reads their headers.
+func TestUnits(t *testing.T) {
+	p := DefaultPlan()
+	q, _, err := Quantize(context.Background(), network(t), p, Calibration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, r, err := ScheduleWith(context.Background(), q, p, Options{Verify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Stage != ir.StageScheduled || q.Stage != ir.StageQuantized {
+		t.Errorf("stages %s, %s", s.Stage, q.Stage)
+	}
+	var got []string
+	for _, u := range r.Units {
+		got = append(got, u.Node+" "+u.Module)
+		n := s.Find(u.Node)
+		if u.II < 1 || n.HW.II != u.II || n.HW.Latency != u.Latency || u.Module != "" && u.Latency < 1 {
+			t.Errorf("%+v", u)
+		}
+	}
+	if want := "x , fc1 op_linear, relu op_relu, fc2 op_linear"; strings.Join(got, ", ") != want {
+		t.Errorf("%s, want %s", strings.Join(got, ", "), want)
+	}
+	if r.II() != 1 {
+		t.Errorf("initiation interval %d", r.II())
+	}
+}
