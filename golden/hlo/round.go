@@ -21,7 +21,7 @@ const (
 // The overflow codes, as in the RTL parameter OVER.
 const (
 	OverSat  uint8 = iota // clamp to the code range
-	OverSym               // clamp, the most negative code excluded
+	OverSym               // clamp, the most negative code excluded, or the greatest of an unsigned range
 	OverWrap              // keep the low bits
 	numOvers
 )
@@ -236,6 +236,9 @@ func (s scaler) enter(v Value, q Requantize) Value {
 	}
 	hi := int64(uint64(1)<<(q.Width-boolInt(q.Signed)) - 1)
 	lo := int64(0)
+	if !q.Signed && q.Over == OverSym {
+		hi--
+	}
 	if q.Signed {
 		lo = -hi - int64(boolInt(q.Over == OverSat))
 	}

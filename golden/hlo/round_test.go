@@ -67,6 +67,8 @@ func requant(v int64, shift int, q hlo.Requantize) int64 {
 		if q.Over == hlo.OverSym {
 			lo.Neg(hi)
 		}
+	} else if q.Over == hlo.OverSym {
+		hi.Sub(hi, big.NewInt(1))
 	}
 	if q.Over == hlo.OverWrap {
 		x.Mod(x, span)

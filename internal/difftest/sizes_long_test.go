@@ -8,4 +8,7 @@ package difftest
 const (
 	exactCases   = 1500
 	exactSamples = 20
+	floatCases   = 200
+	pjrtCases    = 500
+	pjrtSamples  = 400
 )

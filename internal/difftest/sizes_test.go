@@ -8,4 +8,7 @@ package difftest
 const (
 	exactCases   = 60
 	exactSamples = 12
+	floatCases   = 20
+	pjrtCases    = 30
+	pjrtSamples  = 100
 )

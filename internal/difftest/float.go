@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+)
+
+// Float turns a quantized one-operation graph into a float graph of the same operation: constants become normal numbers,
+// images lie channels first in half of the cases, and axes are permuted freely.
+func Float(r *rand.Rand, g *ir.Graph) (*ir.Graph, error) {
+	f := g.Clone()
+	f.Stage = ir.StageFloat
+	first := r.IntN(2) == 0
+	for _, n := range f.Nodes {
+		if n.Type.IsFloat() {
+			continue
+		}
+		n.Type = ir.Float(n.Type.Shape...)
+		switch a := n.Attrs.(type) {
+		case *ir.Const:
+			a.Data = randomFloats(r, n.Type.Elems())
+		case *op.TransposeAttrs:
+			a.Perm = r.Perm(len(a.Perm))
+		case *op.ConvAttrs:
+			a.ChannelsLast = !first
+		case *op.Window:
+			a.ChannelsLast = !first
+		case *op.AvgAttrs:
+			a.ChannelsLast = !first
+		case *op.GlobalAttrs:
+			a.ChannelsLast = !first
+		}
+	}
+	n := f.Out[0].Node
+	switch n.Op {
+	case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
+		for i, a := range n.Args {
+			if first && i < 2 {
+				a.Type.Shape = channelsFirst(a.Type.Shape)
+			}
+		}
+	}
+	shape, err := n.Op.Infer(n)
+	if err != nil {
+		return nil, fmt.Errorf("%s as a float graph: %w", n.Op.Name, err)
+	}
+	n.Type = ir.Type{Shape: shape, Format: format.FP32}
+	return f, nil
+}
+
+// channelsFirst moves the last axis to place 1.
+func channelsFirst(shape []int) []int {
+	last := len(shape) - 1
+	return append([]int{shape[0], shape[last]}, shape[1:last]...)
+}
+
+func randomFloats(r *rand.Rand, n int) *ir.Blob {
+	values := make([]float32, n)
+	for i := range values {
+		values[i] = float32(r.NormFloat64())
+	}
+	return ir.FloatBlob(values)
+}
