@@ -17,12 +17,22 @@ func (g *Graph) Check() error {
 	seen := make(map[*Node]bool, len(g.Nodes))
 	names := make(map[string]bool, len(g.Nodes))
 	for _, n := range g.Nodes {
-		for _, e := range []*diag.Error{g.checkLinks(n, seen, names), checkNode(n), checkStage(n, g.Stage)} {
-			if e != nil {
-				errs = append(errs, e)
-			}
+		e := g.checkLinks(n, seen, names)
+		if e == nil {
+			e = checkNode(n) // which looks at the arguments
+		}
+		if e != nil {
+			errs = append(errs, e)
 		}
 		seen[n], names[n.Name] = true, true
+	}
+	if err := errs.Err(); err != nil {
+		return err // formats and outputs mean something in sound nodes only
+	}
+	for _, n := range g.Nodes {
+		if e := checkStage(n, g.Stage); e != nil {
+			errs = append(errs, e)
+		}
 	}
 	for _, n := range g.In {
 		if !seen[n] || n.Op.Name != "input" {

@@ -32,6 +32,9 @@ func hostEnv() Env {
 		}
 		e.Cache = filepath.Join(dir, "lathe")
 	}
+	if abs, err := filepath.Abs(e.Cache); err == nil { // tools run in folders of it
+		e.Cache = abs
+	}
 	if e.Plugin == "" {
 		e.Plugin = filepath.Join(e.Cache, "pjrt", "xla_cpu_pjrt.so")
 	}

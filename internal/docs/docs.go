@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"lathe/internal/diag"
 )
 
 // Page is one generated page.
@@ -19,17 +21,10 @@ type Page struct {
 // Pages are all generated pages. Adding one here is all that it takes.
 func Pages() []Page {
 	return []Page{
-		{"errors.md", Errors(nil)},
+		{"errors.md", Errors(diag.Catalogue())},
 		{"formats.md", Formats()},
 		{"ops.md", Ops()},
 	}
-}
-
-// Code is one entry of the error catalogue.
-type Code struct {
-	Code    string // "L0412"
-	Cause   string // one sentence
-	Example string // input that provokes it; may have several lines
 }
 
 // ranges of codes, by their first three characters.
@@ -47,17 +42,20 @@ var ranges = []struct{ prefix, title string }{
 
 // Errors is the page of error codes, in order, by range. A code of an unknown range is put under the last heading
 // "Others", so that no code is lost.
-func Errors(codes []Code) string {
+func Errors(codes []diag.Entry) string {
 	codes = slices.Clone(codes)
-	slices.SortFunc(codes, func(a, b Code) int { return strings.Compare(a.Code, b.Code) })
+	slices.SortFunc(codes, func(a, b diag.Entry) int { return strings.Compare(a.Code, b.Code) })
 	var b strings.Builder
 	b.WriteString("# Errors\n\nWritten by `make gen` from the catalogue in `internal/diag`; edit it there.\n\n" +
 		"An error names where it happened, its code, the cause, facts that bear on it, and the nearest fix:\n\n" +
 		"```\nmodel.onnx: features.0 (Conv): L0412: out_lanes 5 does not divide 16 output channels\n" +
-		"  note: set by plan.toml:9 [[fold.rule]] name = \"features.0\"\n  hint: use 4 or 8\n```\n")
+		"  note: set by plan.toml:9 [[fold.rule]] name = \"features.0\"\n  hint: use 4 or 8\n```\n\n" +
+		"Each code stands with an example that provokes it: commands (`$`), the last of which fails, with the files that\n" +
+		"they need; or Go, where no command shows the error unless something else is wrong. `internal/clitest` makes the\n" +
+		"models and arrays that the examples name, and `internal/errortest` runs all examples.\n")
 	left := codes
 	for _, r := range ranges {
-		var mine []Code
+		var mine []diag.Entry
 		mine, left = split(left, r.prefix)
 		section(&b, r.prefix+"xx: "+r.title, mine)
 	}
@@ -68,7 +66,7 @@ func Errors(codes []Code) string {
 }
 
 // split parts the codes of a range from the others.
-func split(codes []Code, prefix string) (in, out []Code) {
+func split(codes []diag.Entry, prefix string) (in, out []diag.Entry) {
 	for _, c := range codes {
 		if strings.HasPrefix(c.Code, prefix) {
 			in = append(in, c)
@@ -79,7 +77,7 @@ func split(codes []Code, prefix string) (in, out []Code) {
 	return in, out
 }
 
-func section(b *strings.Builder, title string, codes []Code) {
+func section(b *strings.Builder, title string, codes []diag.Entry) {
 	fmt.Fprintf(b, "\n## %s\n", title)
 	for _, c := range codes {
 		fmt.Fprintf(b, "\n**%s** %s\n", c.Code, c.Cause)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/internal/diag"
 	"lathe/ir/format"
 	"lathe/ir/op"
 )
@@ -31,8 +32,10 @@ func TestPages(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	got := Errors([]Code{
-		{"L0501", "No such format.", "fixd(8)\n"}, {"L0412", "Lanes do not divide.", ""}, {"X1", "Stray.", "a```b"},
+	got := Errors([]diag.Entry{
+		{Code: "L0501", Cause: "No such format.", Example: "fixd(8)\n"},
+		{Code: "L0412", Cause: "Lanes do not divide."},
+		{Code: "X1", Cause: "Stray.", Example: "a```b"},
 	})
 	for _, want := range []string{
 		"## L04xx: Plan and lowering\n\n**L0412** Lanes do not divide.\n\n## L05xx",

@@ -107,7 +107,7 @@ func (u unary) eval(n *ir.Node) (ir.Kernel, error) {
 // constArg returns the value of a constant argument.
 func constArg(n *ir.Node, i int) (*ir.Tensor, error) {
 	if !n.Args[i].IsConst() {
-		return nil, n.Errorf("L0308", "argument %d (%s) must be a constant", i, n.Args[i].Name)
+		return nil, n.Errorf("L0315", "argument %d (%s) must be a constant", i, n.Args[i].Name)
 	}
 	return n.Args[i].Value()
 }

@@ -42,7 +42,7 @@ func lines(shape []int, axis int, f func(base, n, stride int)) {
 
 func softmaxEval(n *ir.Node) (ir.Kernel, error) {
 	if !n.Type.IsFloat() {
-		return nil, n.Errorf("L0308", "softmax has no integer form in this version")
+		return nil, n.Errorf("L0410", "softmax has no integer form in this version")
 	}
 	shape := n.Type.Shape
 	axis, err := normAxis(n.Attrs.(*AxisAttrs).Axis, len(shape))

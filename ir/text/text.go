@@ -37,7 +37,6 @@ const (
 	codeTwice     = "L0327" // a name is defined twice
 	codeFile      = "L0328" // the file cannot be read or written
 	codeDamaged   = "L0329" // the file is cut off or damaged
-	codeDraw      = "L0330" // the picture cannot be drawn
 )
 
 // version heads every text; fileMark heads every file of Save.

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clitest
+
+import "math"
+
+// mlp is the sound model that the broken ones vary: fc1 of 8 inputs, relu1, fc2 of 4 outputs.
+func mlp() onnxModel {
+	return onnxModel{
+		nodes: list(node("fc1", "Gemm", "x w1 b1", "h", intAttr("transB", 1)), node("relu1", "Relu", "h", "a"),
+			node("fc2", "Gemm", "a w2 b2", "y", intAttr("transB", 1))),
+		tensors: list(weights("w1", 6, 8), weights("b1", 6), weights("w2", 4, 6), weights("b2", 4)),
+		inputs:  list(value("x", 1, 8)), outputs: list(value("y", 1, 4)),
+	}
+}
+
+// one is a model of a single node with input x and output y.
+func one(x, n message, tensors ...message) onnxModel {
+	return onnxModel{nodes: list(n), tensors: tensors, inputs: list(x), outputs: list(value("y"))}
+}
+
+// vary changes a copy of mlp.
+func vary(change func(m *onnxModel)) onnxModel {
+	m := mlp()
+	change(&m)
+	return m
+}
+
+// namedModel is a fixture: the file name says what is the matter with it.
+type namedModel struct {
+	name  string
+	model onnxModel
+}
+
+// soundModels can be imported; most of them stop a later stage.
+func soundModels() []namedModel {
+	x := value("x", 1, 8)
+	image := value("x", 1, 2, 6, 6)
+	return []namedModel{
+		{"model.onnx", mlp()},
+		{"wide.onnx", one(value("x", 1, 128), node("fc1", "Gemm", "x w", "y"), weights("w", 128, 128))},
+		{"conv.onnx", one(image, node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3))},
+		{"grouped.onnx", one(image, node("conv1", "Conv", "x w", "y", intAttr("group", 2)), weights("w", 4, 1, 3, 3))},
+		{"negative-variance.onnx", one(image, node("norm1", "BatchNormalization", "x s b m v", "y"),
+			weights("s", 2), weights("b", 2), weights("m", 2), floats("v", []float32{1, -1}, 2))},
+		{"sigmoid.onnx", one(x, node("sigmoid1", "Sigmoid", "x", "y"))},
+		{"softmax.onnx", one(x, node("softmax1", "Softmax", "x", "y"))},
+		{"argmax.onnx", one(x, node("argmax1", "ArgMax", "x", "y", intAttr("axis", 1)))},
+		{"sum.onnx", onnxModel{nodes: list(node("add1", "Add", "a b", "y")), inputs: list(value("a", 1, 4), value("b", 1, 4)),
+			outputs: list(value("y"))}},
+		{"fork.onnx", onnxModel{nodes: list(node("relu1", "Relu", "x", "y"), node("relu2", "Relu", "y", "z")),
+			inputs: list(x), outputs: list(value("y"), value("z"))}},
+		{"nan-weights.onnx", one(x, node("fc1", "Gemm", "x w", "y"),
+			floats("w", append(make([]float32, 31), float32(math.NaN())), 8, 4))},
+		{"constant-output.onnx", onnxModel{nodes: list(node("relu1", "Relu", "x", "y"), node("id1", "Identity", "w", "z")),
+			inputs: list(x), outputs: list(value("y"), value("z")), tensors: list(weights("w", 1, 3))}},
+		{"open-dims.onnx", one(value("x", "batch", "features"), node("relu1", "Relu", "x", "y"))},
+	}
+}
+
+// brokenModels cannot be imported.
+func brokenModels() []namedModel {
+	x, image := value("x", 1, 8), value("x", 1, 2, 6, 6)
+	relu := node("relu1", "Relu", "x", "y")
+	return []namedModel{
+		{"many-axes.onnx", one(x, node("reshape1", "Reshape", "x s", "y"), ints("s", make([]int64, 17)...))},
+		{"old-opset.onnx", vary(func(m *onnxModel) { m.opset = 3 })},
+		{"unknown-ops.onnx", onnxModel{inputs: list(x), outputs: list(value("y")),
+			nodes: list(node("rnn1", "LSTM", "x", "h"), node("relu1", "Relu", "h", "a"), node("nms1", "NonZero", "a", "b"),
+				node("rnn2", "LSTM", "b", "y"))}},
+		{"training.onnx", one(image, node("norm1", "BatchNormalization", "x s b m v", "y", intAttr("training_mode", 1)),
+			weights("s", 2), weights("b", 2), weights("m", 2), weights("v", 2))},
+		{"odd-attribute.onnx", one(x, node("relu1", "Relu", "x", "y", intAttr("slope", 1)))},
+		{"strings.onnx", one(valueOf("x", stringType, 1, 8), relu)},
+		{"short-data.onnx", one(x, node("fc1", "Gemm", "x w", "y"), floats("w", make([]float32, 31), 8, 4))},
+		{"external.onnx", one(x, node("fc1", "Gemm", "x w", "y"), external("w", "../secret.bin", 8, 4))},
+		{"external-missing.onnx", one(x, node("fc1", "Gemm", "x w", "y"), external("w", "weights.bin", 8, 4))},
+		{"negative-dims.onnx", one(x, node("fc1", "Gemm", "x w", "y"), head("w", float32Type, -8, 4).text(9, ""))},
+		{"huge-dims.onnx", one(x, node("fc1", "Gemm", "x w", "y"), head("w", float32Type, 1<<40, 1<<40).text(9, ""))},
+		{"missing-weights.onnx", vary(func(m *onnxModel) { m.tensors = m.tensors[:3] })},
+		{"cyclic.onnx", onnxModel{inputs: list(x), outputs: list(value("y")),
+			nodes: list(node("add1", "Add", "x b", "a"), node("relu1", "Relu", "a", "b"), node("relu2", "Relu", "b", "y"))}},
+		{"shuffled.onnx", vary(func(m *onnxModel) { m.nodes[0], m.nodes[1] = m.nodes[1], m.nodes[0] })},
+		{"defined-twice.onnx", vary(func(m *onnxModel) { m.nodes = append(m.nodes, m.nodes[2]) })},
+		{"computed-weights.onnx", onnxModel{inputs: list(image, value("w", 4, 2, 3, 3)), outputs: list(value("y")),
+			nodes: list(node("conv1", "Conv", "x w", "y"))}},
+		{"data-shape.onnx", one(x, node("reshape1", "Reshape", "x x", "y"))},
+		{"shape-clash.onnx", one(x, node("fc1", "Gemm", "x w", "y"), weights("w", 9, 4))},
+		{"zero-division.onnx", onnxModel{inputs: list(x), outputs: list(value("y")),
+			tensors: list(ints("n", 8), ints("z", 0)),
+			nodes:   list(node("div1", "Div", "n z", "s"), node("reshape1", "Reshape", "x s", "y"))}},
+		{"extra-input.onnx", one(x, node("relu1", "Relu", "x x", "y"))},
+		{"sparse.onnx", vary(func(m *onnxModel) { m.sparse = true })},
+		{"conv3d.onnx", one(value("x", 1, 2, 6, 6, 6), node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3, 3))},
+		{"no-outputs.onnx", vary(func(m *onnxModel) { m.outputs = nil })},
+		{"pool-indices.onnx", onnxModel{inputs: list(image), outputs: list(value("y"), value("i")),
+			nodes: list(node("pool1", "MaxPool", "x", "y i", intsAttr("kernel_shape", 2, 2)))}},
+	}
+}
+
+// external is a float tensor whose data lie in a file of their own.
+func external(name, location string, dims ...int64) message {
+	return head(name, float32Type, dims...).sub(13, message(nil).text(1, "location").text(2, location)).number(14, 1)
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diag
+
+import "slices"
+
+// Entry is one error that users can meet: one code, one cause.
+type Entry struct {
+	// Code is "L0412"; the first two digits name the part of Lathe, as the headings of docs/errors.md say.
+	Code string
+	// Cause is one sentence.
+	Cause string
+	// Example provokes the error. Lines that begin with "$ " are commands, the last of which fails; files that they
+	// need follow as "-- name --" and content. Other examples are Go, for errors that no command shows unless something
+	// else is wrong. internal/errortest runs them all and demands the code.
+	Example string
+}
+
+// Catalogue lists every code in ascending order. A code that is not used any more is never given another cause.
+func Catalogue() []Entry {
+	return slices.Concat(commandLine, models, graphs, plans, formats, hardware, tools, engines, files)
+}
+
+var commandLine = []Entry{
+	{"L0101", "The command line is wrong: an unknown command, flag or value, or a missing argument.",
+		"$ lathe inspekt model.onnx"},
+	{"L0102", "The command or engine is not in this version.",
+		"$ lathe emit-cuda model.onnx -o out"},
+	{"L0103", "`lathe quantize` got a graph that is quantized already.",
+		"$ lathe quantize model.onnx -o m.lathe\n$ lathe quantize m.lathe -o again.lathe"},
+	{"L0104", "The two operands of `lathe dot` do not fit together: a is [r,n], b is [n].",
+		"$ lathe dot --a mxint8 --b mxint8 --in mismatch.npz --out y.npz"},
+}
+
+// The models of these examples are made by internal/clitest.
+var models = []Entry{
+	{"L0201", "The model cannot be opened: there is no such file, it may not be read, or it is a folder.",
+		"$ lathe inspect modell.onnx"},
+	{"L0202", "The file is no model.",
+		"$ lathe inspect page.onnx\n-- page.onnx --\n<!DOCTYPE html>"},
+	{"L0203", "The model's file format is known, but not in this version.",
+		"$ lathe inspect model.mlir\n-- model.mlir --\nmodule {}"},
+	{"L0204", "The encoding of the model file is broken, or the file ends too early.",
+		"$ lathe inspect truncated.onnx"},
+	{"L0205", "The model exceeds a limit on sizes or counts that no sound model reaches.",
+		"$ lathe inspect many-axes.onnx"},
+	{"L0206", "The model's operator set is older or newer than the importer knows.",
+		"$ lathe inspect old-opset.onnx"},
+	{"L0207", "The model holds operations that are not supported; all of them are listed.",
+		"$ lathe inspect unknown-ops.onnx"},
+	{"L0208", "A supported operation is used in a form that is not supported.",
+		"$ lathe inspect training.onnx"},
+	{"L0209", "An attribute of an operation is unknown, missing, of the wrong type or out of range.",
+		"$ lathe inspect odd-attribute.onnx"},
+	{"L0210", "An element type is not supported, or does not fit the operation.",
+		"$ lathe inspect strings.onnx"},
+	{"L0211", "The data of a tensor in the model have the wrong length or stand in the wrong place.",
+		"$ lathe inspect short-data.onnx"},
+	{"L0212", "Data in a file of their own are missing, too short, or outside of the model's folder.",
+		"$ lathe inspect external.onnx"},
+	{"L0213", "A dimension is negative, zero or too large.",
+		"$ lathe inspect negative-dims.onnx"},
+	{"L0214", "A symbolic dimension of the model has no value.",
+		"$ lathe inspect open-dims.onnx"},
+	{"L0215", "A dimension or shape that the command line or the plan gives does not fit the model.",
+		"$ lathe inspect open-dims.onnx --dim features=0"},
+	{"L0216", "A value is read that nothing in the model defines, such as a missing initializer.",
+		"$ lathe inspect missing-weights.onnx"},
+	{"L0217", "The nodes of the model form a cycle.",
+		"$ lathe inspect cyclic.onnx"},
+	{"L0218", "A node of the model reads a value that a later node defines.",
+		"$ lathe inspect shuffled.onnx"},
+	{"L0219", "A name is defined twice in the model.",
+		"$ lathe inspect defined-twice.onnx"},
+	{"L0220", "Weights or parameters are computed at run time; they must be constant.",
+		"$ lathe inspect computed-weights.onnx"},
+	{"L0221", "A shape or index depends on data.",
+		"$ lathe inspect data-shape.onnx"},
+	{"L0222", "The shapes of the operands of an operation do not fit together.",
+		"$ lathe inspect shape-clash.onnx"},
+	{"L0223", "A constant expression of the model cannot be evaluated.",
+		"$ lathe inspect zero-division.onnx"},
+	{"L0224", "An operation has too few or too many inputs or outputs.",
+		"$ lathe inspect extra-input.onnx"},
+	{"L0225", "The model holds sparse tensors.",
+		"$ lathe inspect sparse.onnx"},
+	{"L0226", "Images with more than two spatial axes are not supported.",
+		"$ lathe inspect conv3d.onnx"},
+	{"L0227", "The model has no graph or no outputs.",
+		"$ lathe inspect no-outputs.onnx"},
+	{"L0228", "The second result of an operation is used; only the first is supported.",
+		"$ lathe inspect pool-indices.onnx"},
+}
+
+var formats = []Entry{
+	{"L0501", "The text of a number format does not follow the grammar.",
+		"$ lathe convert --format 'fixed(8,4' --in x.npz --out y.npz"},
+	{"L0502", "There is no number format of that name.",
+		"$ lathe convert --format 'fixd(8,4)' --in x.npz --out y.npz"},
+	{"L0503", "A number format has too few or too many numbers, or one out of range.",
+		"$ lathe convert --format 'fixed(99,4)' --in x.npz --out y.npz"},
+	{"L0504", "An option of a number format is unknown, given twice, or has a value that it does not take.",
+		"$ lathe convert --format 'fixed(8,4,round=evn)' --in x.npz --out y.npz"},
+	{"L0505", "The scale of a number format is missing, out of range, or not allowed.",
+		"$ lathe convert --format 'fixed(8,4)*0.5' --in x.npz --out y.npz"},
+	{"L0506", "A number format leaves its fraction bits open where a complete one is needed.",
+		"$ lathe convert --format 'fixed(8)' --in x.npz --out y.npz"},
+	{"L0507", "There is no exact accumulator for the products of two formats.",
+		"format.AccBits(4, wide, wide) // sums of four products of fixed(63,0)"},
+	{"L0508", "Codes, scales and shapes do not belong together.",
+		"$ lathe convert --format mxint8 --decode --in codes.npz --out y.npz"},
+}
+
+var files = []Entry{
+	{"L0901", "An array file cannot be opened.",
+		"$ lathe run model.onnx --inputs nowhere.npz -o y.npz"},
+	{"L0902", "An array file is neither .npz nor .npy, ends early, or its checksum is wrong.",
+		"$ lathe run model.onnx --inputs text.npz -o y.npz\n-- text.npz --\n0.5 0.25"},
+	{"L0903", "The header of an array does not follow the NumPy format.",
+		"$ lathe run model.onnx --inputs bad-header.npy -o y.npz"},
+	{"L0904", "An array has elements of a type that is not read, such as complex numbers or objects.",
+		"$ lathe run model.onnx --inputs complex.npy -o y.npz"},
+	{"L0905", "The sizes in an array file contradict each other or exceed a limit.",
+		"$ lathe run model.onnx --inputs huge-shape.npy -o y.npz"},
+	{"L0906", "An array file cannot be written.",
+		"$ lathe run model.onnx --inputs x.npz -o nowhere/y.npz"},
+	{"L0907", "An array file has no array of that name.",
+		"$ lathe dot --a mxint8 --b mxint8 --in two-others.npz --out y.npz"},
+	{"L0908", "An array element is no integer of 64 bits where one is needed.",
+		"$ lathe convert --format 'fixed(8,4)' --decode --in x.npz --out y.npz"},
+	{"L0910", "The shape of an array is neither that of the model's input nor that of several samples of it.",
+		"$ lathe run model.onnx --inputs wrong-shape.npz -o y.npz"},
+	{"L0911", "The arrays of the inputs hold different numbers of samples.",
+		"$ lathe run sum.onnx --inputs uneven.npz -o y.npz"},
+	{"L0912", "An input array holds NaN or an infinity.",
+		"$ lathe run model.onnx --inputs nan.npz -o y.npz"},
+	{"L0913", "Codes are asked of an output that stays float.",
+		"$ lathe run model.onnx --inputs x.npz -o y.npz --codes"},
+	{"L0914", "The labels are not one class number a sample.",
+		"$ lathe verify model.onnx --inputs x.npz --labels few-labels.npy"},
+	{"L0915", "Random samples cannot be made for an input that is not fixed-point.",
+		"flow.RandomSamples(float, 10, 1) // float is a graph that is not quantized"},
+	{"L0920", "A file that a command writes besides arrays cannot be written.",
+		"$ lathe list ops --json nowhere/ops.json"},
+	{"L0921", "The plan file cannot be read.",
+		"$ lathe run model.onnx --inputs x.npz -o y.npz --plan nowhere.toml"},
+}

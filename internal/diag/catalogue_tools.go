@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diag
+
+var hardware = []Entry{
+	{"L0601", "There is no library module of that name.",
+		"rtl.Lookup(\"op_magic\")"},
+	{"L0602", "The header comment, the parameters or the ports of a library module cannot be read.",
+		"rtl.ReadHeader(file) // a module whose header comment gives no latency"},
+	{"L0603", "The latency or initiation interval in a module's header is no expression in its parameters.",
+		"rtl.ParseExpr(\"3 +\")"},
+	{"L0604", "A library module has no parameter or port of that name.",
+		"h.Width(\"sideways\", nil) // h is the header of a module"},
+	{"L0620", "The weights of an unrolled layer are too many for one constant.",
+		"$ lathe emit-verilog wide.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nmode = \"unroll\""},
+	{"L0621", "Hardware is asked of a graph that is not scheduled.",
+		"verilog.Emit(float, verilog.Options{}) // a graph as imported"},
+	{"L0622", "The name of the top module is no Verilog identifier, or that of a library module.",
+		"$ lathe emit-verilog model.onnx -o out --top 2nd"},
+	{"L0624", "A unit of the design cannot be made or described: a fault of Lathe.",
+		"verilog.Emit(g, verilog.Options{}) // an operation that says why it has no unit"},
+	{"L0625", "The design cannot be written.",
+		"$ lathe emit-verilog model.onnx -o file/out\n-- file --\nno folder"},
+	{"L0626", "The output folder holds files that are no design; they are left alone.",
+		"$ lathe emit-verilog model.onnx -o thesis\n-- thesis/chapter1.txt --\nIt was a dark and stormy night."},
+}
+
+// standIns are a Verilator and a C++ compiler that say what they are and do nothing; further cases precede.
+const standIns = "\n-- bin/verilator --\n#!/bin/sh\ncase $1 in --cc) /bin/mkdir obj;; *) echo Verilator 5.006;; esac" +
+	"\n-- bin/g++ --\n#!/bin/sh\ncase $1 in -dump*) echo 12.2.0; exit;; esac"
+
+// simulator is a model.onnx run on a simulation program, made by a stand-in, that does what body says.
+func simulator(body string) string {
+	return "$ PATH=bin LATHE_CACHE=cache lathe run model.onnx --inputs x.npz -o y.npz --engine rtl" + standIns +
+		"\ncase $* in *'-o model '*)" +
+		"\n  printf '%s\\n' '#!/bin/sh' '" + body + "' >model; /bin/chmod +x model;; esac"
+}
+
+var tools = []Entry{
+	{"L0701", "A program that simulation needs is not in PATH, or does not run.",
+		"$ PATH=bin lathe run model.onnx --inputs x.npz -o y.npz --engine rtl"},
+	{"L0702", "Verilator refuses the design.",
+		"$ PATH=bin LATHE_CACHE=cache lathe run model.onnx --inputs x.npz -o y.npz --engine rtl" +
+			"\n-- bin/verilator --\n#!/bin/sh\ncase $1 in --version|--getenv) echo Verilator 5.006; exit;; esac" +
+			"\necho %Error: out of memory; exit 1" +
+			"\n-- bin/g++ --\n#!/bin/sh\necho 12.2.0"},
+	{"L0703", "The C++ compiler fails.",
+		"$ PATH=bin LATHE_CACHE=cache lathe run model.onnx --inputs x.npz -o y.npz --engine rtl" + standIns +
+			"\necho error: no space left on device; exit 1"},
+	{"L0704", "The design is stuck: no stream moves any more.",
+		simulator(`printf "X\0\1\0\0\0\0\0\0\0-" >&3`)},
+	{"L0705", "The design itself stopped the simulation, for instance over a wrong memory image.",
+		simulator("echo %Fatal: checksum of fc1.mem; exit 1")},
+	{"L0706", "A stream broke its rules: a payload changed before it was taken, or the last flag was wrong.",
+		"result.Check(&spec) // of a run whose payload changed at cycle 7"},
+	{"L0707", "The simulation ended early or gave incomplete results.",
+		simulator("exit 3")},
+	{"L0708", "A simulation is asked for that cannot be: without a top or outputs, or with streams of another length.",
+		"sim.Build(ctx, sim.Spec{Top: \"top\"}) // no output"},
+	{"L0709", "Icarus or Yosys refuses the design.",
+		"sim.Elaborate(ctx, cache, \"top\", files) // a module with a syntax error"},
+	{"L0710", "Verilator's lint has a complaint.",
+		"sim.Lint(ctx, cache, \"top\", files) // a module with a syntax error"},
+	{"L0711", "The cache folder cannot be written.",
+		"$ PATH=bin LATHE_CACHE=file/cache lathe run model.onnx --inputs x.npz -o y.npz --engine rtl" +
+			"\n-- file --\nno folder" + standIns},
+	{"L0712", "Unknown bits leave the design in Icarus: something is not reset.",
+		"sim.Icarus(ctx, spec, input) // a register that is never set"},
+	{"L0760", "Yosys is not installed, or does not run.",
+		"$ PATH=bin lathe area design\n-- design/top.v --\nmodule top; endmodule"},
+	{"L0761", "Yosys stopped with an error.",
+		yosys("echo 'ERROR: out of memory'; exit 1")},
+	{"L0762", "Yosys did not finish in time.",
+		"area.Count(ctx, dir, files, \"top\", area.Options{Timeout: time.Millisecond})"},
+	{"L0763", "The design uses a hierarchical name, in whose place Yosys would put an undriven wire.",
+		yosys("echo 'ERROR: Identifier `\\u.t'\"'\"' is implicitly declared.'; exit 1")},
+	{"L0764", "What Yosys wrote cannot be the count of this design.",
+		yosys("echo '{' > stat; echo '{' > hier")},
+	{"L0765", "The folder to be counted has no Verilog, no single top, or names that Yosys cannot be given.",
+		"$ lathe area notes\n-- notes/readme.txt --\nnothing here"},
+}
+
+// yosys is a count by a stand-in for Yosys that does what body says.
+func yosys(body string) string {
+	return "$ PATH=bin lathe area design\n-- design/top.v --\nmodule top; endmodule" +
+		"\n-- bin/yosys --\n#!/bin/sh\ncase $1 in -V) echo Yosys 0.23; exit;; esac\n" + body
+}
+
+var engines = []Entry{
+	{"L0801", "The PJRT plugin is missing, is no plugin, or is of another API version.",
+		"$ LATHE_PJRT_PLUGIN=plugin.so lathe run model.onnx --inputs x.npz -o y.npz --engine pjrt" +
+			"\n-- plugin.so --\nno library"},
+	{"L0802", "The PJRT plugin computes wrong results in the self-test.",
+		"pjrt.Start(ctx, config) // a plugin that loses what it is given"},
+	{"L0803", "The process that hosts the PJRT plugin ended, hung, or sent what is no reply.",
+		"pjrt.Start(ctx, pjrt.Config{Command: []string{\"false\"}, Plugin: path})"},
+	{"L0804", "PJRT refuses to compile a program.",
+		"engine.Compile(ctx, \"module {\")"},
+	{"L0805", "A PJRT program got arguments that do not fit it, or its execution failed.",
+		"program.Run(ctx, nil) // a program of one argument"},
+	{"L0806", "A request to PJRT was cancelled.",
+		"engine.Compile(cancelled, text)"},
+	{"L0810", "An operation cannot be printed as StableHLO: its operands do not fit it.",
+		"b.Add(x, y) // x tensor<3xi32>, y tensor<4xi32>; then b.Err()"},
+	{"L0820", "An engine gave back fewer values than the graph has.",
+		"golden.Compare(\"rtl\", nodes, want, nil)"},
+}

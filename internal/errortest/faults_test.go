@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package errortest
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"lathe/emit/verilog"
+	"lathe/frontend"
+	"lathe/golden"
+	"lathe/golden/hlo"
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/internal/flow"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/lower"
+	"lathe/rtl"
+)
+
+// faults provoke the errors that no command shows unless Lathe itself, or a caller of its packages, is wrong; those of
+// tools and engines stand in toolFaults.
+var faults = join(graphFaults, stageFaults, toolFaults)
+
+func join(tables ...map[string]func(t *testing.T) error) map[string]func(t *testing.T) error {
+	all := map[string]func(t *testing.T) error{}
+	for _, table := range tables {
+		maps.Copy(all, table)
+	}
+	return all
+}
+
+// TestFaults demands of every fault its code.
+func TestFaults(t *testing.T) {
+	var known []string
+	for _, e := range diag.Catalogue() {
+		known = append(known, e.Code)
+	}
+	for _, code := range slices.Sorted(maps.Keys(faults)) {
+		if !slices.Contains(known, code) {
+			t.Errorf("%s is not in the catalogue", code)
+		}
+		t.Run(code, func(t *testing.T) {
+			err := faults[code](t)
+			t.Log(err)
+			if diag.CodeOf(err) != code {
+				t.Errorf("got %q", diag.CodeOf(err))
+			}
+		})
+	}
+}
+
+// input is an input node of a format (nil: float).
+func input(name string, f format.Format, shape ...int) *ir.Node {
+	n := &ir.Node{Name: name, Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(shape...)}
+	if f != nil {
+		n.Type.Format = f
+	}
+	return n
+}
+
+// graph has the nodes, of which the inputs are its inputs and the last is its output.
+func graph(stage ir.Stage, nodes ...*ir.Node) *ir.Graph {
+	g := &ir.Graph{Name: "g", Stage: stage, Nodes: nodes, Out: []ir.Output{{Name: "y", Node: nodes[len(nodes)-1]}}}
+	for _, n := range nodes {
+		if n.Op == op.Input {
+			g.In = append(g.In, n)
+		}
+	}
+	return g
+}
+
+// add makes a node of operation o, in the format of its first argument.
+func add(t *testing.T, o *ir.Op, name string, args ...*ir.Node) *ir.Node {
+	t.Helper()
+	n, err := op.New(o, name, "", nil, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// float is model.onnx as imported.
+func float(t *testing.T) *ir.Graph {
+	t.Helper()
+	g, err := frontend.Load(fixtures+"/model.onnx", frontend.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// strange is a format that only the reference knows: its name is not that of a fixed-point format.
+type strange struct{ format.Fixed }
+
+func (strange) String() string           { return "strange(8)" }
+func (s strange) CodeSet() format.Format { return s }
+
+var graphFaults = map[string]func(t *testing.T) error{
+	"L0302": func(t *testing.T) error {
+		x := input("x", nil, 1, 8)
+		y := add(t, op.Relu, "y", x)
+		return graph(ir.StageFloat, y, x).Check()
+	},
+	"L0303": func(t *testing.T) error {
+		g := graph(ir.StageFloat, input("x", nil, 1, 8))
+		g.Out[0].Node = nil
+		return g.Check()
+	},
+	"L0304": func(t *testing.T) error {
+		x := input("x", nil, 1, 8)
+		return graph(ir.StageFloat, x, add(t, op.Relu, "x", x)).Check()
+	},
+	"L0310": func(t *testing.T) error {
+		x := input("x", strange{format.Fixed{W: 8, Signed: true}}, 1, 8)
+		_, err := golden.Print(graph(ir.StageQuantized, x, add(t, op.Relu, "y", x)), 1, false)
+		return err
+	},
+	"L0312": func(t *testing.T) error {
+		p, err := ref.New(float(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Run(t.Context(), []ref.Sample{{}})
+		return err
+	},
+	"L0313": func(t *testing.T) error {
+		x := input("x", nil, 1, 8)
+		return graph(ir.StageFloat, x, add(t, op.Clip, "y", x)).Check()
+	},
+	"L0315": func(t *testing.T) error {
+		_, err := op.Linear.Eval(add(t, op.Linear, "fc", input("x", nil, 1, 8), input("w", nil, 4, 8)))
+		return err
+	},
+	"L0317": func(t *testing.T) error {
+		f := format.Fixed{W: 40, Signed: true}
+		a, b := input("a", f, 1, 8), input("b", f, 1, 8)
+		_, err := golden.Print(graph(ir.StageQuantized, a, b, add(t, op.Mul, "y", a, b)), 1, false)
+		return err
+	},
+	"L0810": func(*testing.T) error {
+		b := hlo.New("main")
+		b.Return(b.Add(b.Arg("x", hlo.TypeOf(hlo.I32, 3)), b.Arg("y", hlo.TypeOf(hlo.I32, 4))))
+		return b.Err()
+	},
+	"L0820": func(t *testing.T) error {
+		_, _, _, err := golden.Compare("rtl", nil, []ref.Sample{{}}, nil)
+		return err
+	},
+	"L0915": func(t *testing.T) error {
+		_, err := flow.RandomSamples(float(t), 10, 1)
+		return err
+	},
+}
+
+var stageFaults = map[string]func(t *testing.T) error{
+	"L0405": func(t *testing.T) error {
+		spoil := func(g *ir.Graph) {
+			for _, n := range g.Nodes {
+				if n.IsConst() && n.Type.IsFloat() {
+					n.Attrs = &ir.Const{Data: ir.FloatBlob(make([]float32, n.Type.Elems()))}
+				}
+			}
+		}
+		_, _, err := lower.QuantizeWith(t.Context(), float(t), lower.DefaultPlan(), lower.Calibration{},
+			lower.Options{Verify: true, Shuffle: spoil})
+		return err
+	},
+	"L0411": func(t *testing.T) error {
+		_, _, err := lower.Schedule(t.Context(), float(t), lower.DefaultPlan())
+		return err
+	},
+	"L0507": func(*testing.T) error {
+		wide := format.Fixed{W: 63, Signed: true}
+		_, _, err := format.AccBits(4, wide, wide)
+		return err
+	},
+	"L0601": func(*testing.T) error {
+		_, err := rtl.Lookup("op_magic")
+		return err
+	},
+	"L0602": func(*testing.T) error {
+		_, err := rtl.ReadHeader(rtl.File{Name: "op_x.sv", Data: []byte("// op_x: nothing.\nmodule op_x (); endmodule\n")})
+		return err
+	},
+	"L0603": func(*testing.T) error {
+		_, err := rtl.ParseExpr("3 +")
+		return err
+	},
+	"L0604": func(t *testing.T) error {
+		h, err := rtl.Lookup("stream_skid")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = h.Width("sideways", nil)
+		return err
+	},
+	"L0621": func(t *testing.T) error {
+		_, err := verilog.Emit(float(t), verilog.Options{})
+		return err
+	},
+	"L0624": func(t *testing.T) error {
+		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
+		broken := *op.Relu
+		broken.RTL = func(*ir.Node) (*rtl.Unit, error) { return nil, errWithoutCode }
+		g := graph(ir.StageScheduled, x, add(t, &broken, "y", x))
+		for _, n := range g.Nodes {
+			n.HW = ir.HW{InLanes: 1, OutLanes: 1}
+		}
+		_, err := verilog.Emit(g, verilog.Options{})
+		return err
+	},
+}
