@@ -4,6 +4,7 @@ package lower
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -135,6 +136,23 @@ func TestExampleAccuracy(t *testing.T) {
 			if len(report.Warnings) > 0 {
 				t.Errorf("%s: %q", dir, report.Warnings)
 			}
+		}
+	}
+}
+
+// TestExamplePlans reads every plan that the project ships.
+func TestExamplePlans(t *testing.T) {
+	files, err := filepath.Glob("../examples/plans/*.toml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no plans: %v", err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParsePlan(filepath.Base(file), data); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -315,7 +315,8 @@ func TestCalibrationErrors(t *testing.T) {
 
 // TestSaturatedWeights warns where a format that the plan gives in full cannot hold the weights.
 func TestSaturatedWeights(t *testing.T) {
-	_, r := mustQuantize(t, network(t), "[[quantize.rule]]\nname = \"fc1\"\nweight = \"fixed(8,8)\"", Calibration{})
+	g := network(t)
+	_, r := mustQuantize(t, g, "[[quantize.rule]]\nname = \"fc1\"\nweight = \"fixed(8,8)\"", samples(g, -1, 1, 9))
 	if len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "3 of 8 values") || !strings.Contains(r.Warnings[0], "plan.toml:3") {
 		t.Errorf("%q", r.Warnings)
 	}

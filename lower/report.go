@@ -74,6 +74,8 @@ const (
 	measureSamples = 64
 	// drawnSamples is how many samples are drawn where there is no calibration data.
 	drawnSamples = 16
+	// coarse is the SQNR in dB of an output below which a plan without calibration data is worth a warning.
+	coarse = 20
 )
 
 // errorSum collects the error of one value over samples.
@@ -162,6 +164,10 @@ func (s *State) measure(before, after *ir.Graph) error {
 			s.Report.Nodes = append(s.Report.Nodes, p.report)
 		} else {
 			s.Report.Outputs = append(s.Report.Outputs, p.report)
+			if len(s.Samples) == 0 && p.report.SQNR < coarse {
+				s.Report.warn("output %q keeps only %.0f dB: interval analysis leaves room for values that hardly occur; "+
+					"give calibration data", p.report.Name, p.report.SQNR)
+			}
 		}
 	}
 	return nil
