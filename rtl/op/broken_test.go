@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/internal/tools"
+	"lathe/rtl"
+	"lathe/rtl/rtltest"
+)
+
+// broken replaces a piece of a library file by a fault and demands that the bench finds it.
+func broken(t *testing.T, file, old, fault string, bench func() rtltest.Bench) {
+	t.Helper()
+	t.Run(file+": "+fault, func(t *testing.T) {
+		b := bench()
+		files, err := rtl.Files(b.Module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if f.Name != file {
+				continue
+			}
+			if bytes.Count(f.Data, []byte(old)) == 0 {
+				t.Fatalf("%s does not hold %q", file, old)
+			}
+			f.Data = bytes.Replace(f.Data, []byte(old), []byte(fault), 1)
+			b.Files = append(b.Files, f)
+		}
+		err = b.Check(t.Context(), tools.CacheDir(t))
+		var refused *diag.Error
+		switch {
+		case err == nil:
+			t.Error("the bench does not see the fault")
+		case errors.As(err, &refused) && refused.Code == "L0702":
+			t.Errorf("the fault does not compile: %v", err)
+		}
+	})
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+
+	"lathe/rtl"
+	"lathe/rtl/num"
+	"lathe/rtl/rtltest"
+)
+
+// matrix is the constants and formats of a linear operation.
+type matrix struct {
+	in, out      int
+	inW, wW      int
+	inSigned     bool
+	biasW, pshW  int
+	cast         num.Cast
+	weights      [][]int64 // [out][in]
+	bias         []int64
+	psh          []int
+	dotW, totalW int // the exact widths, from fill
+}
+
+// bounds returns the least and greatest code of a format.
+func bounds(width int, signed bool) (least, most int64) {
+	if !signed {
+		return 0, 1<<width - 1
+	}
+	return -(1 << (width - 1)), 1<<(width-1) - 1
+}
+
+// between draws from [least, most].
+func between(r *rand.Rand, least, most int64) int64 { return least + r.Int64N(most-least+1) }
+
+// fill draws the constants. Row 0 is the most negative weight throughout, row 1 the most positive, row 2 zero; column 1 is
+// zero too. Biases and shifts reach their extremes in the first rows.
+func (m *matrix) fill(r *rand.Rand) {
+	wLeast, wMost := bounds(m.wW, true)
+	bLeast, bMost := bounds(m.biasW, true)
+	m.weights = make([][]int64, m.out)
+	for o := range m.weights {
+		m.weights[o] = make([]int64, m.in)
+		for j := range m.weights[o] {
+			switch {
+			case o == 0:
+				m.weights[o][j] = wLeast
+			case o == 1:
+				m.weights[o][j] = wMost
+			case o > 2 && j != 1:
+				m.weights[o][j] = between(r, wLeast, wMost)
+			}
+		}
+		m.bias = append(m.bias, []int64{bLeast, bMost, bMost, between(r, bLeast, bMost)}[min(o, 3)])
+		m.psh = append(m.psh, 0)
+		if m.pshW > 0 {
+			m.psh[o] = []int{1<<m.pshW - 1, r.IntN(1 << m.pshW)}[min(o, 1)]
+		}
+	}
+	m.measure()
+}
+
+// measure finds the widths that just hold every result.
+func (m *matrix) measure() {
+	m.dotW, m.totalW = 1, 1
+	for o, row := range m.weights {
+		for _, worst := range []bool{false, true} {
+			x := m.worst(row, worst)
+			dot := m.dot(row, x)
+			m.dotW = max(m.dotW, bits(dot))
+			m.totalW = max(m.totalW, bits(m.total(o, dot)))
+		}
+	}
+	m.totalW = max(m.totalW, m.dotW)
+}
+
+// bits is the width in two's complement.
+func bits(v *big.Int) int {
+	if v.Sign() < 0 {
+		v = new(big.Int).Not(v)
+	}
+	return v.BitLen() + 1
+}
+
+// worst is the input with the greatest (or least) product with the row.
+func (m *matrix) worst(row []int64, greatest bool) []int64 {
+	least, most := bounds(m.inW, m.inSigned)
+	x := make([]int64, m.in)
+	for j, w := range row {
+		x[j] = least
+		if w > 0 == greatest {
+			x[j] = most
+		}
+	}
+	return x
+}
+
+func (m *matrix) dot(row, x []int64) *big.Int {
+	sum := new(big.Int)
+	for j, w := range row {
+		sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(x[j])))
+	}
+	return sum
+}
+
+func (m *matrix) total(o int, dot *big.Int) *big.Int {
+	t := new(big.Int).Lsh(dot, uint(m.psh[o]))
+	return t.Add(t, big.NewInt(m.bias[o]))
+}
+
+// apply is the operation on one vector.
+func (m *matrix) apply(x []int64) []int64 {
+	y := make([]int64, m.out)
+	for o, row := range m.weights {
+		y[o] = m.cast.Of(m.total(o, m.dot(row, x))).Int64()
+	}
+	return y
+}
+
+// gen puts the worst inputs of every row behind the usual extremes.
+func (m *matrix) gen(_ *rand.Rand, _, frame int) []int64 {
+	if k := frame - 6; k >= 0 && k < 2*m.out {
+		return m.worst(m.weights[k/2], k%2 == 0)
+	}
+	return nil
+}
+
+// numeric are the parameters that all modules with weights share.
+func (m *matrix) numeric() []rtl.Param {
+	p := rtltest.P
+	return []rtl.Param{p("IN_W", m.inW), p("IN_SIGNED", flag(m.inSigned)), p("W_W", m.wW), p("DOT_W", m.dotW),
+		p("BIAS_W", m.biasW), p("PSH_W", m.pshW), p("T_W", m.totalW), p("SHIFT", m.cast.Shift), p("OUT_W", m.cast.Width),
+		p("OUT_SIGNED", flag(m.cast.Signed)), p("ROUND", m.cast.Round), p("OVER", m.cast.Over)}
+}
+
+// word packs fields of the given width, the first one lowest.
+func word(width int, fields []int64) *big.Int {
+	w := new(big.Int)
+	for i := len(fields) - 1; i >= 0; i-- {
+		w.Lsh(w, uint(width)).Add(w, num.Fit(big.NewInt(fields[i]), width, false, num.Wrap))
+	}
+	return w
+}
+
+// konst is the field {psh, bias} of output o.
+func (m *matrix) konst(o int) int64 {
+	return int64(m.psh[o])<<m.biasW | num.Fit(big.NewInt(m.bias[o]), m.biasW, false, num.Wrap).Int64()
+}
+
+// images are the two memories of a folded unit.
+func (m *matrix) images(inLanes, outLanes int) []rtl.Image {
+	weights := rtl.Image{Param: "WEIGHTS", Width: inLanes * outLanes * m.wW}
+	consts := rtl.Image{Param: "CONSTS", Width: outLanes * (m.pshW + m.biasW)}
+	for nf := 0; nf < m.out; nf += outLanes {
+		var fields []int64
+		for p := range outLanes {
+			fields = append(fields, m.konst(nf+p))
+		}
+		consts.Words = append(consts.Words, word(m.pshW+m.biasW, fields))
+		for sf := 0; sf < m.in; sf += inLanes {
+			var lanes []int64
+			for p := range outLanes {
+				lanes = append(lanes, m.weights[nf+p][sf:sf+inLanes]...)
+			}
+			weights.Words = append(weights.Words, word(m.wW, lanes))
+		}
+	}
+	return []rtl.Image{weights, consts}
+}
+
+// literals are the parameters WEIGHTS and CONSTS of the unrolled unit.
+func (m *matrix) literals() []rtl.Param {
+	var lanes, fields []int64
+	for o, row := range m.weights {
+		lanes = append(lanes, row...)
+		fields = append(fields, m.konst(o))
+	}
+	literal := func(name string, width int, fields []int64) rtl.Param {
+		return rtl.Param{Name: name, Value: fmt.Sprintf("%d'h%x", width*len(fields), word(width, fields))}
+	}
+	return []rtl.Param{literal("WEIGHTS", m.wW, lanes), literal("CONSTS", m.pshW+m.biasW, fields)}
+}
+
+func flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

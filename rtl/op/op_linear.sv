@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_linear: folded matrix-vector product with bias and one requantisation; exact inside.
+//   y[o] = over(round((sum_j x[j] * w[o][j]) * 2^psh[o] + bias[o], SHIFT)); vectors of IN become vectors of OUT.
+//   SF = IN / IN_LANES beats come in, NF = OUT / OUT_LANES go out. The vector is taken while the first OUT_LANES
+//   outputs are computed and replayed from a buffer for the others, so in_ready is low for SF * (NF - 1) cycles a
+//   vector: a producer that spreads its beats needs a FIFO of SF beats in front.
+//   A convolution is a window generator in front of this with IN = KH * KW * IC.
+//   parameters  IN, OUT              lengths of the two vectors
+//               IN_LANES, OUT_LANES  elements a beat, divisors of IN and OUT; IN_LANES * OUT_LANES multipliers
+//               IN_W, IN_SIGNED      bits of x, 1: two's complement
+//               W_W                  bits of a weight, two's complement
+//               DOT_W                bits that hold every exact sum_j x[j] * w[o][j]
+//               BIAS_W               bits of a bias, two's complement
+//               PSH_W                bits of psh[o], 0: no left shifts
+//               T_W                  bits that hold every exact sum after shift and bias
+//               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
+//               WEIGHTS, WEIGHTS_SUM image: word nf * SF + sf, w[nf * OUT_LANES + p][sf * IN_LANES + s] at
+//                                    bit (p * IN_LANES + s) * W_W
+//               CONSTS, CONSTS_SUM   image: word nf, {psh, bias} of output nf * OUT_LANES + p at bit
+//                                    p * (PSH_W + BIAS_W)
+//               ROM_STYLE            "auto", "block" or "distributed": memory of the weights
+//               MULT                 "auto", "dsp" or "lut": use_dsp of the multipliers
+//               TREE_PIPE            adder levels between registers, 1 or 2
+//   latency: IN / IN_LANES + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1)
+//   ii: (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
+`default_nettype none
+module op_linear #(
+    parameter integer IN          = 16,
+    parameter integer OUT         = 8,
+    parameter integer IN_LANES    = 4,
+    parameter integer OUT_LANES   = 2,
+    parameter integer IN_W        = 8,
+    parameter integer IN_SIGNED   = 1,
+    parameter integer W_W         = 8,
+    parameter integer DOT_W       = 20,
+    parameter integer BIAS_W      = 16,
+    parameter integer PSH_W       = 0,
+    parameter integer T_W         = 21,
+    parameter integer SHIFT       = 7,
+    parameter integer OUT_W       = 8,
+    parameter integer OUT_SIGNED  = 1,
+    parameter integer ROUND       = 0,
+    parameter integer OVER        = 0,
+    parameter         WEIGHTS     = "",
+    parameter [31:0]  WEIGHTS_SUM = 32'd0,
+    parameter         CONSTS      = "",
+    parameter [31:0]  CONSTS_SUM  = 32'd0,
+    parameter         ROM_STYLE   = "auto",
+    parameter         MULT        = "auto",
+    parameter integer TREE_PIPE   = 2
+) (
+    input  wire                       clk,
+    input  wire                       rst,
+    input  wire [  IN_LANES*IN_W-1:0] in_data,
+    input  wire                       in_valid,
+    output wire                       in_ready,
+    output wire [OUT_LANES*OUT_W-1:0] out_data,
+    output wire                       out_valid,
+    input  wire                       out_ready
+);
+  localparam integer SF = IN / IN_LANES;
+  localparam integer NF = OUT / OUT_LANES;
+  localparam integer SF_W = SF > 1 ? $clog2(SF) : 1;
+  localparam integer NF_W = NF > 1 ? $clog2(NF) : 1;
+  localparam integer AW = SF * NF > 1 ? $clog2(SF * NF) : 1;
+  localparam integer XW = IN_LANES * IN_W;
+  localparam integer KW = PSH_W + BIAS_W;
+  localparam integer WW = OUT_LANES * IN_LANES * W_W;
+  localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
+  localparam integer FRONT = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
+  localparam integer TAIL = PSH_W > 0 ? 2 : 0;  // shift and bias after it
+
+  generate
+    if (SF * IN_LANES != IN || NF * OUT_LANES != OUT) begin : g_bad_lanes
+      IN_LANES_must_divide_IN_and_OUT_LANES_must_divide_OUT u_bad ();
+    end
+    if (TREE_PIPE < 1 || TREE_PIPE > 2) begin : g_bad_pipe
+      TREE_PIPE_must_be_1_or_2 u_bad ();
+    end
+  endgenerate
+
+  // Everything up to the output register moves or stands together.
+  wire en;
+
+  // Stage 0: which beat of the vector meets which weights.
+  logic [SF_W-1:0] sf;
+  logic [NF_W-1:0] nf;
+  logic [AW-1:0] addr;
+  wire sf_last = sf == SF_W'(SF - 1);
+  wire nf_last = nf == NF_W'(NF - 1);
+  wire fresh = nf == NF_W'(0);  // the beat comes from outside, not from the buffer
+  wire step = !fresh || in_valid;
+  assign in_ready = en && fresh;
+
+  always_ff @(posedge clk) begin
+    if (en && step) begin
+      sf   <= sf_last ? SF_W'(0) : sf + SF_W'(1);
+      addr <= sf_last && nf_last ? AW'(0) : addr + AW'(1);
+      if (sf_last) nf <= nf_last ? NF_W'(0) : nf + NF_W'(1);
+    end
+    if (rst) begin
+      sf   <= SF_W'(0);
+      nf   <= NF_W'(0);
+      addr <= AW'(0);
+    end
+  end
+
+  // Stages 1 and 2: the beat, beside the weight memory's two registers.
+  logic [XW-1:0] x_new;
+  logic [XW-1:0] x;
+  always_ff @(posedge clk) if (en) x_new <= in_data;
+  generate
+    if (NF == 1) begin : g_straight
+      always_ff @(posedge clk) if (en) x <= x_new;
+    end else begin : g_replay
+      logic [XW-1:0] x_old;
+      logic fresh_q;
+      if (SF == 1) begin : g_hold
+        always_ff @(posedge clk) if (en && fresh) x_old <= in_data;
+      end else begin : g_buffer
+        logic [XW-1:0] store[0:SF-1];
+        always_ff @(posedge clk)
+          if (en) begin
+            if (fresh) store[sf] <= in_data;
+            x_old <= store[sf];
+          end
+      end
+      always_ff @(posedge clk)
+        if (en) begin
+          fresh_q <= fresh;
+          x <= fresh_q ? x_new : x_old;
+        end
+    end
+  endgenerate
+
+  wire [WW-1:0] w;
+  mem_rom #(
+      .WIDTH(WW),
+      .DEPTH(SF * NF),
+      .IMAGE(WEIGHTS),
+      .IMAGE_SUM(WEIGHTS_SUM),
+      .STYLE(ROM_STYLE)
+  ) u_weights (
+      .clk (clk),
+      .en  (en),
+      .addr(addr),
+      .data(w)
+  );
+
+  // Flags travel with the beat to the sum over the beats; the last beat of a vector makes the result.
+  wire sum_valid;
+  wire sum_first;
+  wire sum_last;
+  num_delay #(.WIDTH(2), .DEPTH(FRONT)) u_flags (
+      .clk(clk), .en(en), .in({sf == SF_W'(0), sf_last}), .out({sum_first, sum_last})
+  );
+  logic [FRONT-1:0] moving;
+  logic [TAIL:0] done;
+  assign sum_valid = moving[FRONT-1];
+  always_ff @(posedge clk) begin
+    if (en) begin
+      moving <= FRONT'({moving, step});
+      done   <= (TAIL + 1)'({done, sum_valid && sum_last});
+    end
+    if (rst) begin
+      moving <= FRONT'(0);
+      done   <= (TAIL + 1)'(0);
+    end
+  end
+
+  // Constants arrive where they are used: the sum's first beat, or the shift after the sum.
+  wire [NF_W-1:0] nf_k;
+  wire [OUT_LANES*KW-1:0] konst;
+  num_delay #(.WIDTH(NF_W), .DEPTH(PSH_W > 0 ? FRONT - 1 : FRONT - 2)) u_nf (.clk(clk), .en(en), .in(nf), .out(nf_k));
+  mem_rom #(
+      .WIDTH(OUT_LANES * KW),
+      .DEPTH(NF),
+      .IMAGE(CONSTS),
+      .IMAGE_SUM(CONSTS_SUM),
+      .STYLE("auto")
+  ) u_consts (
+      .clk (clk),
+      .en  (en),
+      .addr(nf_k),
+      .data(konst)
+  );
+
+  wire [OUT_LANES*OUT_W-1:0] y;
+  generate
+    for (genvar p = 0; p < OUT_LANES; p++) begin : g_lane
+      op_linear_lane #(
+          .IN_LANES(IN_LANES),
+          .IN_W(IN_W),
+          .IN_SIGNED(IN_SIGNED),
+          .W_W(W_W),
+          .DOT_W(DOT_W),
+          .BIAS_W(BIAS_W),
+          .PSH_W(PSH_W),
+          .T_W(T_W),
+          .SHIFT(SHIFT),
+          .OUT_W(OUT_W),
+          .OUT_SIGNED(OUT_SIGNED),
+          .ROUND(ROUND),
+          .OVER(OVER),
+          .MULT(MULT),
+          .TREE_PIPE(TREE_PIPE),
+          .ONE_BEAT(SF == 1 ? 1 : 0)
+      ) u_lane (
+          .clk  (clk),
+          .en   (en),
+          .x    (x),
+          .w    (w[p*IN_LANES*W_W+:IN_LANES*W_W]),
+          .first(sum_first),
+          .valid(sum_valid),
+          .konst(konst[p*KW+:KW]),
+          .y    (y[p*OUT_W+:OUT_W])
+      );
+    end
+  endgenerate
+
+  wire out_room;
+  assign en = out_room || !done[TAIL];
+  stream_skid #(.WIDTH(OUT_LANES * OUT_W)) u_skid (
+      .clk(clk),
+      .rst(rst),
+      .in_data(y),
+      .in_valid(done[TAIL]),
+      .in_ready(out_room),
+      .out_data(out_data),
+      .out_valid(out_valid),
+      .out_ready(out_ready)
+  );
+endmodule
+`default_nettype wire

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_linear_lane: one output lane of op_linear: dot product of a beat, sum over the beats, shift, bias, requantise.
+//   x and w arrive together, already registered. first and valid belong to the tree's output, so they come
+//   1 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE enabled cycles after x. konst = {psh, bias} must stand with the
+//   first beat there if PSH_W = 0 (the sum then starts from the bias), otherwise one enabled cycle after the last.
+//   parameters  IN_LANES, IN_W, IN_SIGNED, W_W, DOT_W, BIAS_W, PSH_W, T_W, SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER, MULT,
+//               TREE_PIPE  as op_linear
+//               ONE_BEAT   1: a vector is one beat, the sum needs no loop
+//   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1)   ii: 1   order: as it comes
+`default_nettype none
+module op_linear_lane #(
+    parameter integer IN_LANES   = 4,
+    parameter integer IN_W       = 8,
+    parameter integer IN_SIGNED  = 1,
+    parameter integer W_W        = 8,
+    parameter integer DOT_W      = 20,
+    parameter integer BIAS_W     = 16,
+    parameter integer PSH_W      = 0,
+    parameter integer T_W        = 21,
+    parameter integer SHIFT      = 7,
+    parameter integer OUT_W      = 8,
+    parameter integer OUT_SIGNED = 1,
+    parameter integer ROUND      = 0,
+    parameter integer OVER       = 0,
+    parameter         MULT       = "auto",
+    parameter integer TREE_PIPE  = 2,
+    parameter integer ONE_BEAT   = 0
+) (
+    input  wire                     clk,
+    input  wire                     en,
+    input  wire [IN_LANES*IN_W-1:0] x,
+    input  wire [ IN_LANES*W_W-1:0] w,
+    input  wire                     first,
+    input  wire                     valid,
+    input  wire [ PSH_W+BIAS_W-1:0] konst,
+    output wire [        OUT_W-1:0] y
+);
+  localparam integer SUM_W = IN_W + W_W + $clog2(IN_LANES);
+
+  wire signed [SUM_W-1:0] sum;
+  num_dot #(
+      .N(IN_LANES),
+      .A_W(IN_W),
+      .A_SIGNED(IN_SIGNED),
+      .B_W(W_W),
+      .MULT(MULT),
+      .PIPE(TREE_PIPE)
+  ) u_dot (
+      .clk(clk),
+      .en (en),
+      .a  (x),
+      .b  (w),
+      .out(sum)
+  );
+
+  wire signed [BIAS_W-1:0] bias = konst[BIAS_W-1:0];
+  wire [T_W-1:0] t;
+
+  // Sums wrap inside; the widths hold the results, so every wrap is undone by the end.
+  generate
+    if (PSH_W == 0) begin : g_plain
+      logic [T_W-1:0] acc;
+      wire  [T_W-1:0] base = ONE_BEAT != 0 || first ? T_W'(bias) : acc;
+      always_ff @(posedge clk) if (en && valid) acc <= base + T_W'(sum);
+      assign t = acc;
+    end else begin : g_shift
+      logic signed [DOT_W-1:0] acc;
+      wire signed [DOT_W-1:0] base = ONE_BEAT != 0 || first ? {DOT_W{1'b0}} : acc;
+      logic [T_W-1:0] shifted;
+      logic signed [BIAS_W-1:0] bias_q;
+      logic [T_W-1:0] t_q;
+      always_ff @(posedge clk) begin
+        if (en && valid) acc <= base + DOT_W'(sum);
+        if (en) begin
+          shifted <= T_W'(acc) << konst[BIAS_W+:PSH_W];
+          bias_q  <= bias;
+          t_q     <= shifted + T_W'(bias_q);
+        end
+      end
+      assign t = t_q;
+    end
+  endgenerate
+
+  num_requant #(
+      .IN_W(T_W),
+      .IN_SIGNED(1),
+      .SHIFT(SHIFT),
+      .OUT_W(OUT_W),
+      .OUT_SIGNED(OUT_SIGNED),
+      .ROUND(ROUND),
+      .OVER(OVER)
+  ) u_requant (
+      .in (t),
+      .out(y)
+  );
+  wire unused_top = &{1'b0, first, sum, bias};
+endmodule
+`default_nettype wire

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_linear_row: one output of op_linear_unrolled: sum of the terms, shift, bias, requantise.
+//   parameters  N           terms
+//               TERM_W      bits of each, two's complement
+//               T_W, SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER, PIPE  as op_linear_unrolled
+//               PSH         left shift of the sum
+//               BIAS        T_W bits, two's complement
+//   latency: (clog2(N) + PIPE - 1) / PIPE + 1   ii: 1   order: as it comes
+`default_nettype none
+module op_linear_row #(
+    parameter integer       N          = 4,
+    parameter integer       TERM_W     = 15,
+    parameter integer       T_W        = 19,
+    parameter integer       SHIFT      = 7,
+    parameter integer       OUT_W      = 8,
+    parameter integer       OUT_SIGNED = 1,
+    parameter integer       ROUND      = 0,
+    parameter integer       OVER       = 0,
+    parameter integer       PIPE       = 2,
+    parameter integer       PSH        = 0,
+    parameter     [T_W-1:0] BIAS       = {T_W{1'b0}}
+) (
+    input  wire                clk,
+    input  wire                en,
+    input  wire [N*TERM_W-1:0] terms,
+    output wire [   OUT_W-1:0] y
+);
+  wire signed [TERM_W+$clog2(N)-1:0] sum;
+  num_add_tree #(
+      .N(N),
+      .IN_W(TERM_W),
+      .IN_SIGNED(1),
+      .PIPE(PIPE)
+  ) u_tree (
+      .clk(clk),
+      .en (en),
+      .in (terms),
+      .out(sum)
+  );
+
+  logic [T_W-1:0] t;
+  always_ff @(posedge clk) if (en) t <= (T_W'(sum) << PSH) + BIAS;
+
+  num_requant #(
+      .IN_W(T_W),
+      .IN_SIGNED(1),
+      .SHIFT(SHIFT),
+      .OUT_W(OUT_W),
+      .OUT_SIGNED(OUT_SIGNED),
+      .ROUND(ROUND),
+      .OVER(OVER)
+  ) u_requant (
+      .in (t),
+      .out(y)
+  );
+  wire unused_top = &{1'b0, sum};
+endmodule
+`default_nettype wire

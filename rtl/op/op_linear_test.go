@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"lathe/internal/tools"
+	"lathe/rtl"
+	"lathe/rtl/num"
+	"lathe/rtl/rtltest"
+)
+
+// linearBench is a bench of op_linear with the given lanes.
+func linearBench(m *matrix, inLanes, outLanes int, more ...rtl.Param) rtltest.Bench {
+	p := rtltest.P
+	params := append([]rtl.Param{p("IN", m.in), p("OUT", m.out), p("IN_LANES", inLanes), p("OUT_LANES", outLanes)},
+		m.numeric()...)
+	return rtltest.Bench{
+		Module: "op_linear", Params: append(params, more...), Images: m.images(inLanes, outLanes),
+		In:    []rtltest.Port{{Name: "in", Lanes: inLanes, Signed: m.inSigned, Beats: m.in / inLanes}},
+		Out:   []rtltest.Port{{Name: "out", Lanes: outLanes}},
+		Model: func(in [][]int64) [][]int64 { return [][]int64{m.apply(in[0])} },
+		Gen:   m.gen,
+		// Enough for the worst inputs of every row.
+		Frames: 2*m.out + 20,
+	}
+}
+
+func text(name, value string) rtl.Param { return rtl.Param{Name: name, Value: `"` + value + `"`} }
+
+// TestLinear covers one and several folds on either side, with and without shifts, and the attributes.
+func TestLinear(t *testing.T) {
+	for i, c := range []struct {
+		m               matrix
+		inLanes, outLan int
+		more            []rtl.Param
+	}{
+		{matrix{in: 16, out: 8, inW: 8, inSigned: true, wW: 8, biasW: 16, cast: num.Cast{Shift: 10, Width: 8, Signed: true}}, 4, 2,
+			nil},
+		{matrix{in: 8, out: 6, inW: 8, wW: 6, biasW: 12, cast: num.Cast{Shift: 7, Width: 8}}, 8, 2, nil},
+		{matrix{in: 12, out: 3, inW: 4, inSigned: true, wW: 5, biasW: 9, cast: num.Cast{Shift: 4, Width: 6, Signed: true}}, 3, 3,
+			[]rtl.Param{text("ROM_STYLE", "block"), text("MULT", "dsp")}},
+		{matrix{in: 5, out: 4, inW: 6, inSigned: true, wW: 4, biasW: 8, cast: num.Cast{Shift: 3, Width: 7, Signed: true}}, 5, 4,
+			nil},
+		{matrix{in: 7, out: 3, inW: 5, wW: 3, biasW: 6, cast: num.Cast{Shift: 0, Width: 10, Signed: true}}, 1, 1,
+			[]rtl.Param{rtltest.P("TREE_PIPE", 1), text("ROM_STYLE", "distributed"), text("MULT", "lut")}},
+		{matrix{in: 6, out: 4, inW: 8, inSigned: true, wW: 8, biasW: 20, pshW: 2, cast: num.Cast{Shift: 9, Width: 8, Signed: true}},
+			2, 2, nil},
+		{matrix{in: 3, out: 6, inW: 8, inSigned: true, wW: 7, biasW: 14, pshW: 3, cast: num.Cast{Shift: 9, Width: 8}}, 3, 2, nil},
+		{matrix{in: 10, out: 3, inW: 3, wW: 2, biasW: 5, pshW: 1, cast: num.Cast{Shift: -2, Width: 9, Signed: true}}, 5, 3, nil},
+		{matrix{in: 9, out: 5, inW: 16, inSigned: true, wW: 16, biasW: 34, cast: num.Cast{Shift: 20, Width: 16, Signed: true}}, 3,
+			1, []rtl.Param{rtltest.P("TREE_PIPE", 1)}},
+		{matrix{in: 4, out: 1, inW: 1, wW: 1, biasW: 1, pshW: 1, cast: num.Cast{Width: 3, Signed: true}}, 4, 1, nil},
+	} {
+		m := c.m
+		m.cast.Round, m.cast.Over = i%9, i%3
+		m.fill(rand.New(rand.NewPCG(7, uint64(i))))
+		rtltest.Run(t, linearBench(&m, c.inLanes, c.outLan, c.more...))
+	}
+}
+
+// TestLinearLane benches a lane on its own as a pipeline: one beat a vector, operands and constants side by side.
+func TestLinearLane(t *testing.T) {
+	for _, pshW := range []int{0, 2} {
+		m := matrix{in: 3, out: 1, inW: 6, inSigned: true, wW: 5, biasW: 10, pshW: pshW,
+			cast: num.Cast{Shift: 4, Width: 6, Signed: true}}
+		m.fill(rand.New(rand.NewPCG(9, uint64(pshW))))
+		p := rtltest.P
+		rtltest.Run(t, rtltest.Bench{
+			Module: "op_linear_lane", Pipeline: true,
+			Params: append(m.numeric(), p("IN_LANES", m.in), p("ONE_BEAT", 1)),
+			In:     []rtltest.Port{{Name: "x", Lanes: m.in, Signed: true}},
+			Out:    []rtltest.Port{{Name: "y"}},
+			Ties: []rtl.Param{{Name: "w", Value: "15'h" + word(m.wW, m.weights[0]).Text(16)}, {Name: "first", Value: "1'b1"},
+				{Name: "valid", Value: "1'b1"}, {Name: "konst", Value: fmt.Sprintf("%d'h%x", pshW+m.biasW, m.konst(0))}},
+			Model: func(in [][]int64) [][]int64 { return [][]int64{m.apply(in[0])} },
+			Gen:   m.gen,
+		})
+	}
+}
+
+// TestLinearBroken has the bench look at faults that a bench without stalls, worst rows or several vectors would miss.
+func TestLinearBroken(t *testing.T) {
+	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
+	for _, c := range []struct{ file, old, fault string }{
+		{"op_linear.sv", "fresh_q ? x_new", "!fresh_q ? x_new"},
+		{"op_linear.sv", "assign en = out_room || !done[TAIL];", "assign en = out_room && out_ready || !done[TAIL];"},
+		{"op_linear.sv", "wire step = !fresh || in_valid;", "wire step = fresh || in_valid;"},
+		{"op_linear_lane.sv", "if (en && valid) acc", "if (valid) acc"},
+		{"op_linear_lane.sv", "wire signed [BIAS_W-1:0] bias =", "wire [BIAS_W-1:0] bias ="},
+	} {
+		broken(t, c.file, c.old, c.fault, func() rtltest.Bench {
+			m := matrix{in: 6, out: 4, inW: 5, inSigned: true, wW: 4, biasW: 8,
+				cast: num.Cast{Shift: 5, Width: 5, Signed: true}}
+			m.fill(rand.New(rand.NewPCG(8, 8)))
+			return linearBench(&m, 2, 2)
+		})
+	}
+}
