@@ -58,8 +58,8 @@ type unknownOp struct {
 
 // Limits on constant expressions: elements of one result, and of all results together.
 const (
-	maxResult = 1 << 20
-	maxFolded = 1 << 22
+	maxResult = 1 << 18
+	maxFolded = 1 << 20
 )
 
 // maxErrors bounds how many errors are listed.

@@ -73,7 +73,7 @@ func fileError(path string, err error) error {
 
 // write writes head, text and constants.
 func write(w io.Writer, g *ir.Graph) error {
-	p := printer{seen: map[string]bool{}, digest: (*ir.Blob).Digest}
+	p := printer{seen: map[string]bool{}}
 	p.graph(g)
 	at := 0
 	for _, b := range p.blobs {
@@ -109,11 +109,37 @@ func Read(path string) (*ir.Graph, error) {
 		return nil, err
 	}
 	name := filepath.Base(path)
-	if !strings.HasPrefix(string(data[:min(len(data), len(fileMark))]), fileMark) {
+	if !isFile(data) {
 		return Parse(name, string(data), nil)
 	}
 	return unpack(name, data)
 }
+
+// Format returns the canonical text of the graph in a text file or a file of Save. Constants whose data are not in a
+// text are kept by their digests.
+func Format(path string) (string, error) {
+	data, err := mapped(path)
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Base(path)
+	if isFile(data) {
+		g, err := unpack(name, data)
+		if err != nil {
+			return "", err
+		}
+		return Print(g), nil
+	}
+	p := newParser(name, string(data), nil)
+	p.absent = map[*ir.Blob]string{}
+	if err := p.file(); err != nil {
+		return "", err
+	}
+	return render(p.g, p.absent), nil
+}
+
+// isFile says that data are a file of Save.
+func isFile(data []byte) bool { return bytes.HasPrefix(data, []byte(fileMark)) }
 
 // Load is Read with all rules of the graph checked.
 func Load(path string) (*ir.Graph, error) {

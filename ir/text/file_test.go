@@ -126,6 +126,41 @@ func TestFileErrors(t *testing.T) {
 	}
 }
 
+// TestFormat keeps what is canonical, with and without the data of constants.
+func TestFormat(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name string, data []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	g, err := unpack("g.lathe", packed(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := Print(g)
+	bare := full[:strings.Index(full, "data f32")]
+	for name, c := range map[string][2]string{
+		"g.lathe": {string(packed(t)), full}, "full.txt": {full, full}, "bare.txt": {"# bare\n" + bare, bare}, "small.txt": {small, small},
+	} {
+		got, err := Format(put(name, []byte(c[0])))
+		if err != nil || got != c[1] {
+			t.Errorf("%s: %v\n%s", name, err, got)
+		}
+	}
+	if _, err := Format(put("bad.txt", []byte("lathe"))); diag.CodeOf(err) != codeSyntax {
+		t.Errorf("bad.txt: %v", err)
+	}
+	if _, err := Format(put("bad.lathe", packed(t)[:200])); diag.CodeOf(err) != codeDamaged {
+		t.Errorf("bad.lathe: %v", err)
+	}
+	if _, err := Format(dir); diag.CodeOf(err) != codeFile {
+		t.Errorf("folder: %v", err)
+	}
+}
+
 func FuzzUnpack(f *testing.F) {
 	f.Add(packed(f))
 	f.Fuzz(func(t *testing.T, data []byte) {

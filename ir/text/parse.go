@@ -23,6 +23,8 @@ type parser struct {
 	data    Data
 	area    []byte // the constants of a file, nil for a text
 	used    int    // bytes of area that constants have taken
+	// absent collects constants without data; nil if that is an error.
+	absent map[*ir.Blob]string
 }
 
 // pending is a constant whose data are named by digest.

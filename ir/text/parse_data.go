@@ -180,6 +180,10 @@ func (p *parser) resolve() error {
 		if b == nil {
 			b, _ = p.data(c.digest.text)
 		}
+		if b == nil && p.absent != nil {
+			b = &ir.Blob{DType: c.dtype}
+			p.absent[b] = c.digest.text
+		}
 		if b == nil {
 			return p.lex.fail(c.digest, codeData, "the data of constant %s are not in the text", shown(c.n.Name)).
 				WithHint("large constants stand only in .lathe files")

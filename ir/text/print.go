@@ -22,7 +22,12 @@ const (
 // Print is the canonical text of g. It does not end in an error: what has no text form, which no graph that passes
 // Check contains, is printed with a question mark and does not parse.
 func Print(g *ir.Graph) string {
-	p := printer{seen: map[string]bool{}, digest: (*ir.Blob).Digest}
+	return render(g, nil)
+}
+
+// render is Print for graphs that lack the data of some constants.
+func render(g *ir.Graph, absent map[*ir.Blob]string) string {
+	p := printer{seen: map[string]bool{}, absent: absent}
 	p.graph(g)
 	for _, b := range p.blobs {
 		if len(b.Bytes) <= maxPrinted {
@@ -35,9 +40,10 @@ func Print(g *ir.Graph) string {
 // printer collects the text and the constants that it names, in order.
 type printer struct {
 	strings.Builder
-	blobs  []*ir.Blob
-	seen   map[string]bool
-	digest func(*ir.Blob) string
+	blobs []*ir.Blob
+	seen  map[string]bool
+	// absent holds the digests of constants whose data are not at hand; nil if all are.
+	absent map[*ir.Blob]string
 }
 
 func (p *printer) graph(g *ir.Graph) {
@@ -124,10 +130,13 @@ func (p *printer) blob(b *ir.Blob) string {
 	if b == nil {
 		return "?"
 	}
+	if d, ok := p.absent[b]; ok {
+		return string(b.DType) + " " + d
+	}
 	if list, ok := listed(b); ok {
 		return string(b.DType) + " " + list
 	}
-	d := p.digest(b)
+	d := b.Digest()
 	if !p.seen[d] {
 		p.seen[d] = true
 		p.blobs = append(p.blobs, b)
@@ -162,7 +171,7 @@ func listed(b *ir.Blob) (string, bool) {
 
 // data prints the bytes of a constant.
 func (p *printer) data(b *ir.Blob) {
-	fmt.Fprintf(p, "data %s %s {\n", b.DType, p.digest(b))
+	fmt.Fprintf(p, "data %s %s {\n", b.DType, b.Digest())
 	for at := 0; at < len(b.Bytes); at += lineBytes {
 		line := b.Bytes[at:min(at+lineBytes, len(b.Bytes))]
 		p.WriteString("  " + strconv.Quote(base64.StdEncoding.EncodeToString(line)) + "\n")
