@@ -51,7 +51,11 @@ func (a *App) designFolder(ctx context.Context, s sourceFlags, arg string) (dir 
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		return arg, func() {}, nil
 	}
-	hw, err := a.hardware(ctx, s.of(arg), "")
+	source, err := s.of(a, arg)
+	if err != nil {
+		return "", nil, err
+	}
+	hw, err := a.hardware(ctx, source, "")
 	if err != nil {
 		return "", nil, err
 	}

@@ -28,7 +28,11 @@ func (a *App) emitVerilog() *cobra.Command {
 		if err := required(c, "output"); err != nil {
 			return err
 		}
-		hw, err := a.hardware(c.Context(), s.of(args[0]), top)
+		source, err := s.of(a, args[0])
+		if err != nil {
+			return err
+		}
+		hw, err := a.hardware(c.Context(), source, top)
 		if err != nil {
 			return err
 		}

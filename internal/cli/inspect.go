@@ -42,12 +42,22 @@ func (a *App) inspect() *cobra.Command {
 	c.Flags().StringVar(&svg, "svg", "", "draw the graph into this file")
 	c.Flags().BoolVar(&asText, "text", false, "print the graph in its text form")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		g, err := s.of(args[0]).Import()
+		source, err := s.of(a, args[0])
+		if err != nil {
+			return err
+		}
+		g, err := source.Import()
 		if err != nil {
 			return err
 		}
 		if svg != "" {
-			return usagef("--svg is not ready")
+			picture, err := text.SVG(c.Context(), g)
+			if err != nil {
+				return err
+			}
+			if err := writeFile(svg, picture); err != nil {
+				return err
+			}
 		}
 		if asText {
 			fmt.Fprint(a.Out, text.Print(g))

@@ -96,12 +96,20 @@ func listFormats() ([][]string, error) {
 	return rows, nil
 }
 
+// pipeline is a list of passes with its name.
+type pipeline struct {
+	name  string
+	steps lower.Pipeline
+}
+
+func pipelines() []pipeline {
+	return []pipeline{{"float", lower.FloatPipeline}, {"quantize", lower.QuantizePipeline},
+		{"schedule", lower.SchedulePipeline}}
+}
+
 func listPasses() ([][]string, error) {
 	rows := [][]string{{"pipeline", "pass", "effect", "meaning"}}
-	for _, l := range []struct {
-		name  string
-		steps lower.Pipeline
-	}{{"float", lower.FloatPipeline}, {"quantize", lower.QuantizePipeline}, {"schedule", lower.SchedulePipeline}} {
+	for _, l := range pipelines() {
 		for _, p := range l.steps {
 			rows = append(rows, []string{l.name, p.Name, p.Effect.String(), p.Doc})
 		}

@@ -28,11 +28,15 @@ func (a *App) quantize() *cobra.Command {
 		if err := required(c, "output"); err != nil {
 			return err
 		}
-		g, err := s.of(args[0]).Import()
+		source, err := s.of(a, args[0])
 		if err != nil {
 			return err
 		}
-		q, err := s.of(args[0]).Quantize(c.Context(), g)
+		g, err := source.Import()
+		if err != nil {
+			return err
+		}
+		q, err := source.Quantize(c.Context(), g)
 		if err != nil {
 			return err
 		}

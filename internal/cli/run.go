@@ -42,7 +42,11 @@ func (a *App) runModel() *cobra.Command {
 		if err := oneOf("--engine", engine, "ref", "pjrt", "rtl", "cuda"); err != nil {
 			return err
 		}
-		arrays, err := a.compute(c.Context(), s.of(args[0]), inputs, engine, codes)
+		source, err := s.of(a, args[0])
+		if err != nil {
+			return err
+		}
+		arrays, err := a.compute(c.Context(), source, inputs, engine, codes)
 		if err != nil {
 			return err
 		}

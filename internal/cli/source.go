@@ -10,28 +10,50 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/internal/flow"
+	"lathe/ir"
+	"lathe/ir/text"
 	"lathe/lower"
 )
 
 // sourceFlags are the flags of commands that read and lower a model.
 type sourceFlags struct {
-	source flow.Source
-	dims   map[string]int
+	source    flow.Source
+	dims      map[string]int
+	dumpAfter string
 }
 
 func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 	c.Flags().StringVar(&s.source.Plan, "plan", "", "plan file (TOML); without one: 8 bits, folded")
 	c.Flags().StringToIntVar(&s.dims, "dim", nil, "bind a symbolic dimension: batch=1")
 	if calibrate {
+		c.Flags().StringVar(&s.dumpAfter, "dump-after", "", "print the graph after this pass (lathe list passes) to standard error")
+		c.Flags().BoolVar(&s.source.Passes.Verify, "check-passes", false, "hold every pass to its promise on sample values")
 		c.Flags().StringVar(&s.source.Calibrate, "calibrate", "",
 			"calibration inputs (.npz); without them: interval analysis")
 	}
 }
 
 // of completes the source with the model's path.
-func (s *sourceFlags) of(model string) flow.Source {
+func (s *sourceFlags) of(a *App, model string) (flow.Source, error) {
 	s.source.Model, s.source.Dims = model, s.dims
-	return s.source
+	if s.dumpAfter == "" {
+		return s.source, nil
+	}
+	var names []string
+	for _, l := range pipelines() {
+		for _, p := range l.steps {
+			names = append(names, p.Name)
+		}
+	}
+	if err := oneOf("--dump-after", s.dumpAfter, names...); err != nil {
+		return s.source, err
+	}
+	s.source.Passes.DumpAfter = func(pass string, g *ir.Graph) {
+		if pass == s.dumpAfter {
+			fmt.Fprintf(a.Err, "# after %s\n%s", pass, text.Print(g))
+		}
+	}
+	return s.source, nil
 }
 
 // warn prints the notes of a report to standard error.

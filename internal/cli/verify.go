@@ -17,6 +17,7 @@ import (
 type verifyFlags struct {
 	sourceFlags
 	inputs, labels, out string
+	wave                string
 	samples, stalls     int
 	runs                int
 	seed                uint64
@@ -38,6 +39,7 @@ func (a *App) verify() *cobra.Command {
 	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port holds still, 0 to 95")
 	f.StringVar(&v.labels, "labels", "", "class numbers (.npy), for accuracy")
 	f.BoolVar(&v.trace, "trace", false, "compare every intermediate value too")
+	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run into this file (FST, for GTKWave)")
 	f.StringVarP(&v.out, "output", "o", "", "also write the design into this folder")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.verifyModel(c, &v, args[0]) }
 	return a.withJSON(c)
@@ -89,7 +91,10 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 		seconds[step] = time.Since(start).Seconds()
 		start = time.Now()
 	}
-	source := v.of(model)
+	source, err := v.of(a, model)
+	if err != nil {
+		return nil, nil, err
+	}
 	p.Report("import", 0, 0)
 	g, err := source.Import()
 	if err != nil {
@@ -114,7 +119,7 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 		}
 	}
 	lap("emit")
-	job := &flow.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, Progress: p.Report}
+	job := &flow.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report}
 	for i := range v.runs {
 		job.Seeds = append(job.Seeds, v.seed+uint64(i))
 	}

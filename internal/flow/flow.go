@@ -34,6 +34,8 @@ type Source struct {
 	Model, Plan, Calibrate string
 	// Dims binds symbolic dimensions of the model.
 	Dims map[string]int
+	// Passes are options of the passes that run: checks, dumps.
+	Passes lower.Options
 }
 
 // Import reads the model as it is; the plan's [[input]] shapes bind what the model leaves open.
@@ -73,6 +75,8 @@ type Quantized struct {
 	Graph *ir.Graph
 	// Report is nil if the model was saved quantized.
 	Report *lower.Report
+
+	passes lower.Options
 }
 
 // Quantize lowers an imported graph to integers under the plan. A graph that was saved quantized is taken as it is.
@@ -82,17 +86,17 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 		return nil, err
 	}
 	if g.Stage != ir.StageFloat {
-		return &Quantized{Plan: plan, Graph: g}, nil
+		return &Quantized{Plan: plan, Graph: g, passes: s.Passes}, nil
 	}
 	calibration, err := s.calibration(g)
 	if err != nil {
 		return nil, err
 	}
-	q, report, err := lower.Quantize(ctx, g, plan, calibration)
+	q, report, err := lower.QuantizeWith(ctx, g, plan, calibration, s.Passes)
 	if err != nil {
 		return nil, err
 	}
-	return &Quantized{Plan: plan, Float: g, Graph: q, Report: report}, nil
+	return &Quantized{Plan: plan, Float: g, Graph: q, Report: report, passes: s.Passes}, nil
 }
 
 // calibration reads the calibration file, if there is one.
@@ -130,7 +134,7 @@ func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, err
 	g, report := q.Graph, (*lower.Report)(nil)
 	if g.Stage != ir.StageScheduled {
 		var err error
-		if g, report, err = lower.Schedule(ctx, q.Graph, q.Plan); err != nil {
+		if g, report, err = lower.ScheduleWith(ctx, q.Graph, q.Plan, q.passes); err != nil {
 			return nil, err
 		}
 	}

@@ -68,6 +68,7 @@ type Job struct {
 	Stalls   int      // percent of cycles in which each port holds still
 	Seeds    []uint64 // one stalled run each
 	Trace    bool
+	FST      string // file for a waveform of the first stalled run, empty for none
 	Progress Progress
 }
 
@@ -105,7 +106,7 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	}
 	done("pjrt")
 	j.Progress.report("build simulation", 0, 0)
-	model, err := sim.Build(ctx, sim.DesignSpec(j.HW.Design, e.Cache, false, false))
+	model, err := sim.Build(ctx, sim.DesignSpec(j.HW.Design, e.Cache, false, j.FST != ""))
 	if err != nil {
 		return nil, err
 	}
@@ -200,8 +201,11 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 	if err := c.compare("rtl without stalls", nodes, repeat(want, quietSamples), quiet.Outputs); err != nil {
 		return err
 	}
-	for _, seed := range j.Seeds {
+	for i, seed := range j.Seeds {
 		in := j.stalled(seed)
+		if i == 0 {
+			in.FSTFile = j.FST
+		}
 		in.Progress = func(n int) { j.Progress.report("simulation", n, len(j.Samples)) }
 		run, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, j.Samples, in)
 		if err != nil {
