@@ -36,13 +36,20 @@ func modelErrors() []badCase {
 		{"unknown output", source.CodeUndefined, `mean "y"`, with(func(m *testModel) { m.outputs = []pb{vi("yy")} })},
 		{"output twice", source.CodeDuplicate, "twice", with(func(m *testModel) { m.outputs = []pb{vi("y"), vi("y")} })},
 		{"input twice", source.CodeDuplicate, "twice", with(func(m *testModel) { m.inputs = []pb{x, x} })},
-		{"initializer twice", source.CodeDuplicate, "twice", with(func(m *testModel) { m.inits = []pb{it("a", 1), it("a", 1)} })},
-		{"initializer without name", source.CodeUndefined, "without a name", with(func(m *testModel) { m.inits = []pb{it("", 1)} })},
+		{"initializer twice", source.CodeDuplicate, "twice", with(func(m *testModel) {
+			m.inits = []pb{it("a", 1), it("a",
+				1)}
+		})},
+		{"initializer without name", source.CodeUndefined, "without a name", with(func(m *testModel) {
+			m.inits = []pb{it("",
+				1)}
+		})},
 		{"result twice", source.CodeDuplicate, "m.onnx: y (Relu)", with(func(m *testModel) { m.nodes = []pb{relu, relu} })},
 		{"undefined", source.CodeUndefined, `mean "weight"`,
 			single(13, x, nd("Gemm", "x weigth", "y"), ft("weight", d(3, 4)))},
 		{"order", source.CodeOrder, "later", chain(13, x, nil, nd("Relu", "a", "y"), nd("Relu", "x", "a"))},
-		{"cycle", source.CodeCycle, "cycle", chain(13, x, nil, nd("Add", "x b", "a"), nd("Relu", "a", "b"), nd("Relu", "b", "y"))},
+		{"cycle", source.CodeCycle, "cycle", chain(13, x, nil, nd("Add", "x b", "a"), nd("Relu", "a", "b"), nd("Relu", "b",
+			"y"))},
 		{"self", source.CodeCycle, "cycle", chain(13, x, nil, nd("Add", "x a", "a"), nd("Relu", "a", "y"))},
 		{"input type", source.CodeDType, "int64", single(13, viOf("x", 7, 2), relu)},
 		{"input string", source.CodeDType, "string", single(13, viOf("x", 8, 2), relu)},
@@ -55,7 +62,8 @@ func modelErrors() []badCase {
 		{"unknown rank", source.CodeOpenDim, "shape of input", single(13, pb(nil).str(1, "x").msg(2,
 			pb(nil).msg(1, pb(nil).int(1, 1))), relu)},
 		{"second result", source.CodeSecondUsed, `"z"`,
-			chain(13, img, nil, nd("MaxPool", "x", "y z", aInts("kernel_shape", 2, 2)), nd("Relu", "z", "q"), nd("Add", "y q", "w"),
+			chain(13, img, nil, nd("MaxPool", "x", "y z", aInts("kernel_shape", 2, 2)), nd("Relu", "z", "q"), nd("Add", "y q",
+				"w"),
 				nd("Identity", "w", "unused")).withOutput("w")},
 	}
 }
@@ -69,10 +77,12 @@ func tensorErrors() []badCase {
 	x := vi("x", 2, 3)
 	use := func(t pb) testModel { return single(13, x, nd("Add", "x c", "y"), t) }
 	return []badCase{
-		{"raw too short", source.CodePayload, "8 bytes of data, 3 of float need 12", use(head("c", 1, 3).str(9, raw32(1, 2)))},
+		{"raw too short", source.CodePayload, "8 bytes of data, 3 of float need 12", use(head("c", 1, 3).str(9, raw32(1,
+			2)))},
 		{"no data", source.CodePayload, "0 bytes", use(head("c", 1, 3))},
 		{"typed too long", source.CodePayload, "16 bytes", use(head("c", 1, 3).str(4, raw32(1, 2, 3, 4)))},
-		{"integers too many", source.CodePayload, "bytes", single(13, x, nd("Reshape", "x c", "y"), head("c", 7, 1).packed(7, 1, 2))},
+		{"integers too many", source.CodePayload, "bytes", single(13, x, nd("Reshape", "x c", "y"), head("c", 7,
+			1).packed(7, 1, 2))},
 		{"two places", source.CodePayload, "more than one place", use(head("c", 1, 1).str(9, raw32(1)).str(4, raw32(1)))},
 		{"two fields", source.CodePayload, "fields 4 and 5", use(head("c", 1, 1).str(4, raw32(1)).packed(5, 1))},
 		{"wrong field", source.CodePayload, "field 7", use(head("c", 1, 1).packed(7, 1))},
@@ -102,8 +112,10 @@ func nodeErrors() []badCase {
 		{"too many inputs", source.CodeArity, "has 3", single(13, x, nd("Add", "x x x", "y"))},
 		{"attribute name", source.CodeAttr, "mean alpha", single(13, x, nd("LeakyRelu", "x", "y", aFlt("alhpa", 1)))},
 		{"attribute type", source.CodeAttr, "wrong type", single(13, x, nd("LeakyRelu", "x", "y", aInt("alpha", 1)))},
-		{"attribute twice", source.CodeAttr, "twice", single(13, x, nd("LeakyRelu", "x", "y", aFlt("alpha", 1), aFlt("alpha", 1)))},
-		{"attribute reference", source.CodeAttr, "reference", single(13, x, nd("LeakyRelu", "x", "y", aFlt("alpha", 1).str(21, "a")))},
+		{"attribute twice", source.CodeAttr, "twice", single(13, x, nd("LeakyRelu", "x", "y", aFlt("alpha", 1),
+			aFlt("alpha", 1)))},
+		{"attribute reference", source.CodeAttr, "reference", single(13, x, nd("LeakyRelu", "x", "y", aFlt("alpha",
+			1).str(21, "a")))},
 		{"clip attributes", source.CodeAttr, "inputs since", single(13, x, nd("Clip", "x", "y", aFlt("min", 1)))},
 		{"clip bound", source.CodeDynamic, "lower bound", single(13, x, nd("Clip", "x x", "y"))},
 		{"clip vector", source.CodeShape, "one number", single(13, x, nd("Clip", "x c", "y"), ft("c", d(2)))},
@@ -111,17 +123,20 @@ func nodeErrors() []badCase {
 		{"gemm rank", source.CodeShape, "two matrices", single(13, vi("x", 3), nd("Gemm", "x w", "y"), w)},
 		{"gemm inner", source.CodeShape, "columns", single(13, vi("x", 2, 5), nd("Gemm", "x w", "y"), w)},
 		{"gemm weights", source.CodeNotConst, "computed at run time", single(13, vi("x", 3, 3), nd("Gemm", "x x", "y"))},
-		{"gemm rows", source.CodeShape, "broadcasts", single(13, vi("x", 1, 3), nd("Gemm", "x w c", "y"), w, ft("c", d(5, 4)))},
+		{"gemm rows", source.CodeShape, "broadcasts", single(13, vi("x", 1, 3), nd("Gemm", "x w c", "y"), w, ft("c", d(5,
+			4)))},
 		{"gemm c", source.CodeShape, "broadcast", single(13, x, nd("Gemm", "x w c", "y"), w, ft("c", d(3)))},
 		{"matmul", source.CodeNotConst, "second operand", single(13, vi("x", 3, 3), nd("MatMul", "x x", "y"))},
 		{"matmul left", source.CodeNotConst, "second operand", single(13, vi("x", 4, 2), nd("MatMul", "w x", "y"), w)},
-		{"matmul batch", source.CodeForm, "one matrix", single(13, vi("x", 2, 2, 3), nd("MatMul", "x w", "y"), ft("w", d(2, 3, 4)))},
+		{"matmul batch", source.CodeForm, "one matrix", single(13, vi("x", 2, 2, 3), nd("MatMul", "x w", "y"), ft("w", d(2,
+			3, 4)))},
 		{"broadcast", source.CodeShape, "do not broadcast", single(13, x, nd("Add", "x c", "y"), ft("c", d(4)))},
 		{"training", source.CodeForm, "model.eval()", single(15, vi("x", 3, 2), nd("BatchNormalization", "x s s s s", "y",
 			aInt("training_mode", 1)), ft("s", d(2)))},
 		{"spatial", source.CodeForm, "spatial=0", single(8, vi("x", 3, 2), nd("BatchNormalization", "x s s s s", "y",
 			aInt("spatial", 0)), ft("s", d(2)))},
-		{"norm channels", source.CodeShape, "channels", single(15, vi("x", 3, 4), nd("BatchNormalization", "x s s s s", "y"), ft("s", d(2)))},
+		{"norm channels", source.CodeShape, "channels", single(15, vi("x", 3, 4), nd("BatchNormalization", "x s s s s",
+			"y"), ft("s", d(2)))},
 		{"dropout training", source.CodeForm, "training", single(13, x, nd("Dropout", "x r t", "y"), ft("r", nil, 0.5),
 			head("t", 9).str(9, "\x01"))},
 		{"argmax into add", source.CodeDType, "i64", chain(13, x, nil, nd("ArgMax", "x", "i"), nd("Add", "i i", "y"))},
@@ -139,8 +154,10 @@ func windowErrors() []badCase {
 	conv := func(w pb, attrs ...pb) testModel { return single(11, img, nd("Conv", "x w", "y", attrs...), w) }
 	w := ft("w", d(4, 2, 3, 3))
 	return []badCase{
-		{"conv3d", source.CodeSpatial, "3 spatial axes", single(11, vi("x", 1, 2, 5, 6, 7), nd("Conv", "x w", "y"), ft("w", d(4, 2, 3, 3, 3)))},
-		{"pool3d", source.CodeSpatial, "3 spatial axes", single(11, vi("x", 1, 2, 5, 6, 7), nd("GlobalAveragePool", "x", "y"))},
+		{"conv3d", source.CodeSpatial, "3 spatial axes", single(11, vi("x", 1, 2, 5, 6, 7), nd("Conv", "x w", "y"), ft("w",
+			d(4, 2, 3, 3, 3)))},
+		{"pool3d", source.CodeSpatial, "3 spatial axes", single(11, vi("x", 1, 2, 5, 6, 7), nd("GlobalAveragePool", "x",
+			"y"))},
 		{"conv rank", source.CodeShape, "spatial", single(11, vi("x", 1, 2), nd("Conv", "x w", "y"), w)},
 		{"conv weights", source.CodeNotConst, "weights", single(11, img, nd("Conv", "x x", "y"))},
 		{"conv group", source.CodeShape, "group 3 does not divide", conv(w, aInt("group", 3))},
@@ -154,12 +171,15 @@ func windowErrors() []badCase {
 		{"pads negative", source.CodeForm, "crop", conv(w, aInts("pads", 0, 0, -1, 0))},
 		{"pads huge", source.CodeAttr, "limit", conv(w, aInts("pads", 0, 0, 1<<40, 0))},
 		{"auto_pad", source.CodeAttr, "SAME_UPPER", conv(w, aStr("auto_pad", "SAME"))},
-		{"auto_pad huge", source.CodeLimit, "padding", conv(w, aStr("auto_pad", "SAME_UPPER"), aInts("dilations", 1<<20, 1<<20))},
+		{"auto_pad huge", source.CodeLimit, "padding", conv(w, aStr("auto_pad", "SAME_UPPER"), aInts("dilations", 1<<20,
+			1<<20))},
 		{"no kernel", source.CodeAttr, "kernel_shape", pool("MaxPool")},
 		{"empty window before", source.CodeForm, "padding alone", pool("MaxPool", k2, aInts("pads", 2, 0, 0, 0))},
 		{"empty window behind", source.CodeForm, "padding alone", pool("AveragePool", k2, aInts("pads", 0, 0, 2, 0))},
-		{"empty window between", source.CodeForm, "padding alone", pool("MaxPool", k2, aInts("pads", 4, 0, 0, 0), aInts("dilations", 6, 1))},
-		{"average past padding", source.CodeForm, "count_include_pad", pool("AveragePool", k2, aInts("strides", 2, 2), aInt("ceil_mode", 1),
+		{"empty window between", source.CodeForm, "padding alone", pool("MaxPool", k2, aInts("pads", 4, 0, 0, 0),
+			aInts("dilations", 6, 1))},
+		{"average past padding", source.CodeForm, "count_include_pad", pool("AveragePool", k2, aInts("strides", 2, 2),
+			aInt("ceil_mode", 1),
 			aInt("count_include_pad", 1))},
 		{"mean of channels", source.CodeForm, "spatial axes", pool("ReduceMean", aInts("axes", 1))},
 		{"mean of everything", source.CodeForm, "spatial axes", pool("ReduceMean")},
@@ -170,7 +190,8 @@ func shapeErrors() []badCase {
 	x := vi("x", 2, 3, 4)
 	reshape := func(s ...int64) testModel { return single(14, x, nd("Reshape", "x s", "y"), it("s", s...)) }
 	list := func(node ...pb) testModel {
-		return chain(15, x, []pb{it("a", 1, 2), it("b", 0, 5), it("z", 0), it("big", 1<<19, 16)}, append(node, nd("Reshape", "x s", "y"))...)
+		return chain(15, x, []pb{it("a", 1, 2), it("b", 0, 5), it("z", 0), it("big", 1<<19, 16)}, append(node, nd("Reshape",
+			"x s", "y"))...)
 	}
 	return []badCase{
 		{"reshape count", source.CodeShape, "cannot reshape", reshape(5, 5)},
@@ -184,18 +205,22 @@ func shapeErrors() []badCase {
 		{"squeeze", source.CodeShape, "cannot drop", single(13, x, nd("Squeeze", "x a", "y"), it("a", 1))},
 		{"unsqueeze twice", source.CodeAttr, "twice", single(13, x, nd("Unsqueeze", "x a", "y"), it("a", 1, -4))},
 		{"unsqueeze no axes", source.CodeArity, "no axes", single(13, x, nd("Unsqueeze", "x", "y"))},
-		{"unsqueeze many", source.CodeLimit, "dimensions", single(13, x, nd("Unsqueeze", "x a", "y"), it("a", 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13))},
+		{"unsqueeze many", source.CodeLimit, "dimensions", single(13, x, nd("Unsqueeze", "x a", "y"), it("a", 0, 1, 2, 3, 4,
+			5, 6, 7, 8, 9, 10, 11, 12, 13))},
 		{"transpose", source.CodeAttr, "permutation", single(13, x, nd("Transpose", "x", "y", aInts("perm", 0, 1, 1)))},
 		{"transpose short", source.CodeAttr, "permutation", single(13, x, nd("Transpose", "x", "y", aInts("perm", 1, 0)))},
 		{"flatten", source.CodeAttr, "axis 4", single(13, x, nd("Flatten", "x", "y", aInt("axis", 4)))},
 		{"gather index", source.CodeFold, "index 5", list(nd("Gather", "a b", "s"))},
 		{"divide by zero", source.CodeFold, "divides by zero", list(nd("Div", "a b", "s"))},
-		{"concat types", source.CodeShape, "cannot join", list(nd("Cast", "a", "f", aInt("to", 1)), nd("Concat", "a f", "s", aInt("axis", 0)))},
+		{"concat types", source.CodeShape, "cannot join", list(nd("Cast", "a", "f", aInt("to", 1)), nd("Concat", "a f", "s",
+			aInt("axis", 0)))},
 		{"fill too large", source.CodeLimit, "too large", list(nd("ConstantOfShape", "big", "s"))},
-		{"fill two values", source.CodeAttr, "2 elements", list(nd("ConstantOfShape", "a", "s", aTen("value", it("", 1, 2))))},
+		{"fill two values", source.CodeAttr, "2 elements", list(nd("ConstantOfShape", "a", "s", aTen("value", it("", 1,
+			2))))},
 		{"expand too large", source.CodeLimit, "too large", list(nd("Expand", "z big", "s"))},
 		{"range too large", source.CodeLimit, "range", list(nd("Gather", "big z0", "n"), nd("Gather", "b z0", "o"),
-			nd("Constant", "", "l", aInt("value_int", 1<<40)), nd("Constant", "", "e", aInt("value_int", 1)), nd("Range", "e l e", "s")).with(
+			nd("Constant", "", "l", aInt("value_int", 1<<40)), nd("Constant", "", "e", aInt("value_int", 1)), nd("Range",
+				"e l e", "s")).with(
 			head("z0", 7).str(9, raw64(0)))},
 		{"slice step", source.CodeAttr, "step is 0", list(nd("Slice", "a z z z z", "s"))},
 		{"slice lists", source.CodeArity, "entries", list(nd("Slice", "a b z", "s"))},
@@ -230,10 +255,12 @@ func TestRefused(t *testing.T) {
 			})
 		}
 	}
-	for _, code := range []string{source.CodeVersion, source.CodeForm, source.CodeAttr, source.CodeDType, source.CodePayload,
+	for _, code := range []string{source.CodeVersion, source.CodeForm, source.CodeAttr, source.CodeDType,
+		source.CodePayload,
 		source.CodeExternal, source.CodeDims, source.CodeOpenDim, source.CodeUndefined, source.CodeCycle, source.CodeOrder,
 		source.CodeDuplicate, source.CodeNotConst, source.CodeDynamic, source.CodeShape, source.CodeFold, source.CodeArity,
-		source.CodeSparse, source.CodeSpatial, source.CodeNoOutput, source.CodeSecondUsed, source.CodeLimit, source.CodeBroken} {
+		source.CodeSparse, source.CodeSpatial, source.CodeNoOutput, source.CodeSecondUsed, source.CodeLimit,
+		source.CodeBroken} {
 		if !covered[code] {
 			t.Errorf("no case for %s", code)
 		}
@@ -242,7 +269,8 @@ func TestRefused(t *testing.T) {
 
 // TestUnsupported: all unsupported operations stand in one error, and other errors behind it.
 func TestUnsupported(t *testing.T) {
-	m := chain(13, vi("x", 2, 3), nil, nd("Rleu", "x", "a"), nd("Rleu", "a", "b").str(3, "second"), nd("Quant", "b", "c").str(7, "qonnx"),
+	m := chain(13, vi("x", 2, 3), nil, nd("Rleu", "x", "a"), nd("Rleu", "a", "b").str(3, "second"), nd("Quant", "b",
+		"c").str(7, "qonnx"),
 		nd("LeakyRelu", "x", "e", aInt("alpha", 1)), nd("Add", "c e", "y"), nd("Dead", "x", "dead"))
 	_, err := Parse("m.onnx", m.bytes(), source.Options{})
 	want := `m.onnx: L0207: 2 operations in 3 nodes are not supported

@@ -60,7 +60,8 @@ func linearCases() []opCase {
 	return []opCase{
 		{"gemm", single(13, x, nd("Gemm", "x w c", "y", aInt("transB", 1)), ft("w", d(4, 3)), ft("c", d(4)))},
 		{"gemm no bias", single(13, x, nd("Gemm", "x w", "y"), w)},
-		{"gemm alpha beta", single(13, x, nd("Gemm", "x w c", "y", aFlt("alpha", 0.5), aFlt("beta", 3)), w, ft("c", d(1, 4)))},
+		{"gemm alpha beta", single(13, x, nd("Gemm", "x w c", "y", aFlt("alpha", 0.5), aFlt("beta", 3)), w, ft("c", d(1,
+			4)))},
 		{"gemm trans a", single(13, vi("x", 3, 2), nd("Gemm", "x w", "y", aInt("transA", 1)), w)},
 		{"gemm scalar c", single(13, x, nd("Gemm", "x w c", "y"), w, ft("c", nil, 0.25))},
 		{"gemm column c", single(13, x, nd("Gemm", "x w c", "y", aFlt("beta", 2)), w, ft("c", d(2, 1)))},
@@ -89,7 +90,8 @@ func windowCases() []opCase {
 		{"conv same upper", conv(ft("w", d(1, 2, 2, 3)), s2, aStr("auto_pad", "SAME_UPPER"))},
 		{"conv same lower", conv(ft("w", d(1, 2, 2, 3)), s2, aStr("auto_pad", "SAME_LOWER"))},
 		{"conv valid", conv(w, s2, aStr("auto_pad", "VALID"))},
-		{"conv line", single(11, line, nd("Conv", "x w", "y", aInts("strides", 2), aInts("pads", 1, 2)), ft("w", d(3, 2, 3)))},
+		{"conv line", single(11, line, nd("Conv", "x w", "y", aInts("strides", 2), aInts("pads", 1, 2)), ft("w", d(3, 2,
+			3)))},
 		{"maxpool", pool("MaxPool", k3)},
 		{"maxpool pads", pool("MaxPool", k3, s2, aInts("pads", 1, 0, 1, 2))},
 		{"maxpool ceil", pool("MaxPool", aInts("kernel_shape", 2, 2), s2, aInt("ceil_mode", 1))},
@@ -125,7 +127,8 @@ func shapeCases() []opCase {
 		{"identity", single(13, x, nd("Identity", "x", "y"))},
 		{"dropout", single(13, x, nd("Dropout", "x", "y"))},
 		{"cast", single(13, x, nd("Cast", "x", "y", aInt("to", 1)))},
-		{"argmax cast", chain(13, x, nil, nd("ArgMax", "x", "i"), nd("Squeeze", "i", "j"), nd("Cast", "j", "k", aInt("to", 1)),
+		{"argmax cast", chain(13, x, nil, nd("ArgMax", "x", "i"), nd("Squeeze", "i", "j"), nd("Cast", "j", "k", aInt("to",
+			1)),
 			nd("Add", "k k", "y"))},
 	}
 }
@@ -141,7 +144,8 @@ func foldCases() []opCase {
 	}
 	three := []pb{it("a", 5, -7, 2), it("b", 2, 2, -3), it("i", 0), it("n", -1), it("two", 2)}
 	return []opCase{
-		{"shape gather concat", shape(three, nd("Shape", "x", "h"), nd("Gather", "h i", "g"), nd("Concat", "g n", "s", aInt("axis", 0)))},
+		{"shape gather concat", shape(three, nd("Shape", "x", "h"), nd("Gather", "h i", "g"), nd("Concat", "g n", "s",
+			aInt("axis", 0)))},
 		{"shape end", shape(three, nd("Shape", "x", "h", aInt("start", -2)), nd("Concat", "h n", "s", aInt("axis", 0)))},
 		{"shape slice", shape([]pb{it("from", 1), it("to", math.MaxInt64), it("n", -1)}, nd("Shape", "x", "h"),
 			nd("Slice", "h from to", "t"), nd("Concat", "n t", "s", aInt("axis", 0)))},
@@ -152,18 +156,22 @@ func foldCases() []opCase {
 		{"add sub mul", scale(three, nd("Mul", "a b", "m"), nd("Add", "m a", "p"), nd("Sub", "p b", "q"),
 			nd("Concat", "q n", "v", aInt("axis", 0)))},
 		{"div truncates", scale(three, nd("Div", "a b", "q"), nd("Concat", "q n", "v", aInt("axis", 0)))},
-		{"equal where", scale(three, nd("Equal", "b two", "e"), nd("Where", "e a n", "w"), nd("Concat", "w n", "v", aInt("axis", 0)),
+		{"equal where", scale(three, nd("Equal", "b two", "e"), nd("Where", "e a n", "w"), nd("Concat", "w n", "v",
+			aInt("axis", 0)),
 			nd("Constant", "", "unused", aTen("value", it("", 1))))},
-		{"range", scale([]pb{head("r0", 7).str(9, raw64(3)), head("r1", 7).str(9, raw64(-5)), head("r2", 7).str(9, raw64(-2))},
+		{"range", scale([]pb{head("r0", 7).str(9, raw64(3)), head("r1", 7).str(9, raw64(-5)), head("r2", 7).str(9,
+			raw64(-2))},
 			nd("Range", "r0 r1 r2", "v"))},
 		{"fill expand", scale([]pb{it("n", 3, 1), it("e", 1, 4)}, nd("ConstantOfShape", "n", "f0", aTen("value", it("", 7))),
 			nd("Expand", "f0 e", "v"))},
-		{"constant values", scale(nil, nd("Constant", "", "c", aInts("value_ints", 1, 2, 3)), nd("Constant", "", "k", aInt("value_int", 2)),
+		{"constant values", scale(nil, nd("Constant", "", "c", aInts("value_ints", 1, 2, 3)), nd("Constant", "", "k",
+			aInt("value_int", 2)),
 			nd("Constant", "", "ax", aInts("value_ints", -1)), nd("Mul", "c k", "m"), nd("Unsqueeze", "m ax", "v"))},
 		{"transpose constant", chain(15, x, []pb{ft("w", d(4, 3))}, nd("Transpose", "w", "t"), nd("Add", "x t", "y"))},
 		{"float constants", chain(15, x, []pb{ft("w", d(4)), ft("q", nil, 3)}, nd("Div", "w q", "t"), nd("Mul", "x t", "y"))},
 		{"cast like", scale(three, nd("Constant", "", "c", aFlt("value_float", -2.75)), nd("CastLike", "c a", "v"))},
-		{"reshape constant", chain(15, x, []pb{ft("w", d(12)), it("s", 3, 4)}, nd("Reshape", "w s", "t"), nd("Sub", "x t", "y"))},
+		{"reshape constant", chain(15, x, []pb{ft("w", d(12)), it("s", 3, 4)}, nd("Reshape", "w s", "t"), nd("Sub", "x t",
+			"y"))},
 	}
 }
 

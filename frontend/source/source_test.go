@@ -38,7 +38,8 @@ func TestOpen(t *testing.T) {
 }
 
 func TestLooksLike(t *testing.T) {
-	for data, want := range map[string]string{"\x80\x02c": "pickle", "PK\x03\x04": "zip", "<html>": "web page", "": "", "x": ""} {
+	for data, want := range map[string]string{"\x80\x02c": "pickle", "PK\x03\x04": "zip", "<html>": "web page", "": "",
+		"x": ""} {
 		if what, _ := LooksLike([]byte(data)); !strings.Contains(what, want) || want == "" && what != "" {
 			t.Errorf("%q looks like %q", data, what)
 		}

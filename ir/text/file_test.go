@@ -143,7 +143,8 @@ func TestFormat(t *testing.T) {
 	full := Print(g)
 	bare := full[:strings.Index(full, "data f32")]
 	for name, c := range map[string][2]string{
-		"g.lathe": {string(packed(t)), full}, "full.txt": {full, full}, "bare.txt": {"# bare\n" + bare, bare}, "small.txt": {small, small},
+		"g.lathe": {string(packed(t)), full}, "full.txt": {full, full}, "bare.txt": {"# bare\n" + bare, bare},
+		"small.txt": {small, small},
 	} {
 		got, err := Format(put(name, []byte(c[0])))
 		if err != nil || got != c[1] {

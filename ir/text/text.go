@@ -13,8 +13,8 @@
 //	  base64 of the bytes, little-endian
 //	}
 //
-// A node is name = op(arguments) {attributes} : type hw {...} stats {...} @ position; what is empty or zero is left out.
-// Printing what was parsed gives the same text again. Constants of few elements stand in the node: data = f32 [1, 0.5];
+// A node is name = op(arguments) {attributes} : type hw {...} stats {...} @ position; what is empty or zero is left
+// out. Printing what was parsed gives the same text again. Constants of few elements stand in the node: data = f32 [1, 0.5];
 // large ones stand only in files (Save), the text then names their digest.
 package text
 
