@@ -68,8 +68,8 @@ func Describe(g *ir.Graph) string {
 		} else if n.Attrs != nil {
 			fmt.Fprintf(&b, " %+v", n.Attrs)
 		}
-		if n.HW != (ir.HW{}) {
-			fmt.Fprintf(&b, " %+v", n.HW)
+		if h := n.HW; h.OutLanes != 0 {
+			fmt.Fprintf(&b, " lanes %d (stream %d) to %d, %s %s fifo %d", h.InLanes, h.StreamIn, h.OutLanes, h.Style, h.Mem, h.Fifo)
 		}
 		b.WriteByte('\n')
 	}

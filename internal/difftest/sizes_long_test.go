@@ -6,9 +6,12 @@ package difftest
 
 // Numbers of cases for each operation.
 const (
-	exactCases   = 1500
-	exactSamples = 20
-	floatCases   = 200
-	pjrtCases    = 500
-	pjrtSamples  = 400
+	exactCases    = 1500
+	exactSamples  = 20
+	floatCases    = 200
+	pjrtCases     = 500
+	pjrtSamples   = 400
+	rtlCases      = 100
+	rtlSamples    = 100
+	icarusDesigns = 20
 )

@@ -214,6 +214,10 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 	if e := checkLanes(n, "stream lanes", n.HW.StreamIn, g.C, "input channels"); e != nil {
 		return nil, e
 	}
+	if in, s := n.HW.InLanes, n.HW.StreamIn; in%g.C != 0 && (g.C%in != 0 || in%s != 0 && s%in != 0) {
+		return nil, n.Errorf("L0412", "in_lanes %d are no whole pixels of %d channels, and no part of one that fits stream lanes %d",
+			in, g.C, s).WithHint("use %d or a multiple", g.C)
+	}
 	w := m.widths()
 	num, err := m.numeric(n, w)
 	if err != nil {
@@ -251,9 +255,7 @@ func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, n.Errorf("L0311", "averages over padded windows divide by different counts: no hardware in this version").
 			WithHint("set count_include_pad, or pad before the pool")
 	}
-	u := unit("op_avgpool", geometryParams(g)...)
-	with(u, "LANES", n.HW.InLanes)
-	return u, averageParams(u, n)
+	return averageUnit(n, "op_avgpool", g, append(geometryParams(g), "DIV", g.KH*g.KW))
 }
 
 func globalAvgRTL(n *ir.Node) (*rtl.Unit, error) {
@@ -265,23 +267,22 @@ func globalAvgRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := unit("op_global_avgpool", "PIXELS", g.H*g.W, "C", g.C, "LANES", n.HW.InLanes)
-	return u, averageParams(u, n)
+	return averageUnit(n, "op_global_avgpool", g, []any{"H", g.H, "W", g.W, "C", g.C, "DIV", g.H * g.W})
 }
 
-// averageParams add the numbers of an exact mean: SHIFT as in a cast, the divisor is the window's.
-func averageParams(u *rtl.Unit, n *ir.Node) error {
-	in, _, err := operandParams(n)
+// averageUnit completes an exact mean: the sum times 2^LSHIFT, divided by DIV and rounded once.
+func averageUnit(n *ir.Node, module string, g *Geometry, params []any) (*rtl.Unit, error) {
+	in, err := fixedOf(n, n.Args[0].Type)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	out, err := resultParams(n, argExp(n))
+	out, err := hardwareResult(n)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	with(u, in...)
-	with(u, out...)
-	return nil
+	u := unit(module, params...)
+	return with(u, "LANES", n.HW.InLanes, "E_W", in.W, "SIGNED", flag(in.Signed), "LSHIFT", out.F-in.F,
+		"OUT_W", out.W, "OUT_SIGNED", flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over)), nil
 }
 
 // poolGeometry checks what the pool modules take.

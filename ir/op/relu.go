@@ -125,8 +125,8 @@ func clipOf(n *ir.Node, exp int) clipBounds {
 	a := n.Attrs.(*ClipAttrs)
 	lo := min(a.Min, a.Max)
 	c := clipBounds{
-		xlo: saturateInt(math.Ceil(math.Ldexp(float64(lo), -exp))),
-		xhi: saturateInt(math.Floor(math.Ldexp(float64(a.Max), -exp))),
+		xlo: threshold(lo, exp, format.RoundCeil),
+		xhi: threshold(a.Max, exp, format.RoundFloor),
 	}
 	c.codeLo = n.Type.Format.Encode(format.FromFloat32(lo))
 	c.codeHi = n.Type.Format.Encode(format.FromFloat32(a.Max))
@@ -136,13 +136,14 @@ func clipOf(n *ir.Node, exp int) clipBounds {
 	return c
 }
 
-// saturateInt converts an integer-valued float to int64, saturating; NaN cannot occur.
-func saturateInt(x float64) int64 {
-	switch {
-	case x >= 1<<63:
+// threshold is a bound in steps of 2^exp, rounded to an integer; beyond 64 bits it is the last one.
+func threshold(bound float32, exp int, r format.Round) int64 {
+	x := format.FromFloat32(bound)
+	switch v, ok := x.RoundTo(exp, r).Int64(exp); {
+	case ok:
+		return v
+	case x.Sign() > 0:
 		return math.MaxInt64
-	case x <= -1<<63:
-		return math.MinInt64
 	}
-	return int64(x)
+	return math.MinInt64
 }

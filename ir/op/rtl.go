@@ -44,12 +44,18 @@ func operandParams(n *ir.Node) (params []any, fx format.Fixed, err error) {
 }
 
 func resultParams(n *ir.Node, exp int) ([]any, error) {
+	fx, err := hardwareResult(n)
+	return []any{"SHIFT", -fx.F - exp, "OUT_W", fx.W, "OUT_SIGNED", flag(fx.Signed),
+		"ROUND", int(fx.Round), "OVER", int(fx.Over)}, err
+}
+
+// hardwareResult is the result format of n, which has a rounding that hardware knows.
+func hardwareResult(n *ir.Node) (format.Fixed, error) {
 	fx, err := fixedOf(n, n.Type)
 	if err == nil && fx.Round > format.RoundOutward {
 		err = n.Errorf("L0311", "round=%s has no hardware", fx.Round)
 	}
-	return []any{"SHIFT", -fx.F - exp, "OUT_W", fx.W, "OUT_SIGNED", flag(fx.Signed),
-		"ROUND", int(fx.Round), "OVER", int(fx.Over)}, err
+	return fx, err
 }
 
 // frameBeats is the number of beats of a tensor at the given lanes.
@@ -91,44 +97,34 @@ func clipRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := fixedOf(n, n.Type)
-	if err != nil {
-		return nil, err
-	}
-	c := clipOf(n, argExp(n))
-	// Thresholds outside of the argument's range never act; one step beyond the range says that in the argument's width.
-	xlo := min(max(c.xlo, in.Min()), in.Max())
-	xhi := max(min(c.xhi, in.Max()), in.Min())
-	if c.xlo > in.Max() || c.xhi < in.Min() {
-		return constantRTL(n, c, in)
-	}
 	u, err := elementwise("op_clip", n, argExp(n))
 	if err != nil {
 		return nil, err
 	}
+	c := clipOf(n, argExp(n)).within(latticeRange(in))
+	w := n.Type.Format.Width()
 	for _, p := range []struct {
 		name string
 		v    int64
 		w    int
-	}{{"XLO", xlo, in.W}, {"XHI", xhi, in.W}, {"CODE_LO", c.codeLo, out.W}, {"CODE_HI", c.codeHi, out.W}} {
+	}{{"XLO", c.xlo, in.W}, {"XHI", c.xhi, in.W}, {"CODE_LO", c.codeLo, w}, {"CODE_HI", c.codeHi, w}} {
 		u.Params = append(u.Params, rtl.Param{Name: p.name, Value: hexLiteral(big.NewInt(p.v), p.w)})
 	}
 	return u, nil
 }
 
-// constantRTL is a clip whose result does not depend on the argument: every code lies beyond one bound.
-func constantRTL(n *ir.Node, c clipBounds, in format.Fixed) (*rtl.Unit, error) {
-	code := c.codeLo
-	if c.xhi < in.Min() {
-		code = c.codeHi
+// within brings the thresholds into the range of the argument, which holds two numbers at least. Where all of it lies
+// beyond one bound, both codes become that bound's and between them the thresholds leave no argument over.
+func (c clipBounds) within(least, most *big.Int) clipBounds {
+	lo, hi := least.Int64(), most.Int64()
+	switch {
+	case c.xhi < lo:
+		return clipBounds{xlo: lo + 1, xhi: lo, codeLo: c.codeHi, codeHi: c.codeHi}
+	case c.xlo > hi:
+		return clipBounds{xlo: lo + 1, xhi: lo, codeLo: c.codeLo, codeHi: c.codeLo}
 	}
-	return tableUnit(n, func() ([]int64, error) {
-		table := make([]int64, 1<<min(in.W, tableBits))
-		for i := range table {
-			table[i] = code
-		}
-		return table, nil
-	})
+	c.xlo, c.xhi = max(c.xlo, lo), min(c.xhi, hi)
+	return c
 }
 
 // hexLiteral prints a sized literal of w bits in two's complement.

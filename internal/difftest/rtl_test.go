@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"lathe/emit"
+	"lathe/emit/verilog"
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/internal/tools"
+	"lathe/ir"
+	"lathe/sim"
+)
+
+// noRTL are the reasons for which a quantized node may lack hardware: its format, its attributes, and weights that are
+// too long for a constant.
+var noRTL = []string{"L0310", "L0311", "L0620"}
+
+// perDesign is the number of graphs that share a simulation.
+const perDesign = 10
+
+// TestRTL compares Verilated hardware with the Eval column of every operation that has an RTL column.
+func TestRTL(t *testing.T) {
+	var graphs []*ir.Graph
+	for _, o := range Ops() {
+		if o.RTL == nil {
+			continue
+		}
+		found, refused := hardware(t, o)
+		t.Logf("%s: %d graphs, %d beside them have no hardware", o.Name, len(found), refused)
+		graphs = append(graphs, found...)
+	}
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(graphs), func(i, k int) { graphs[i], graphs[k] = graphs[k], graphs[i] })
+	for i := 0; i < len(graphs); i += perDesign {
+		t.Run(fmt.Sprint(i/perDesign), func(t *testing.T) {
+			t.Parallel()
+			r := Rand("rtl", i)
+			compareRTL(t, r, Merge("merged", graphs[i:min(i+perDesign, len(graphs))]), i < icarusDesigns*perDesign)
+		})
+	}
+}
+
+// hardware draws scheduled graphs of o that have hardware, and counts those that have not.
+func hardware(t *testing.T, o *ir.Op) (graphs []*ir.Graph, refused int) {
+	for i := 0; len(graphs) < rtlCases; i++ {
+		g, r := Case(o, i)
+		Schedule(r, g)
+		if _, err := verilog.Emit(g, verilog.Options{}); err == nil {
+			graphs = append(graphs, g)
+		} else if refused++; !slices.Contains(noRTL, diag.CodeOf(err)) || refused > 3*rtlCases+10 {
+			t.Fatalf("%s, case %d, %d refused: %v\n%s", o.Name, i, refused, err, Describe(g))
+		}
+	}
+	return graphs, refused
+}
+
+// compareRTL lints and builds one design, and runs it under three seeds with random stalls; in one of the runs a reset
+// falls into the stream. The first frames go through Icarus as well if asked.
+func compareRTL(t *testing.T, r *rand.Rand, g *ir.Graph, icarus bool) {
+	t.Helper()
+	tools.Need(t, "verilator", "g++")
+	samples := Samples(r, g, rtlSamples)
+	want, err := evaluate(t.Context(), g, samples)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, Describe(g))
+	}
+	d, err := verilog.Emit(g, verilog.Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, Describe(g))
+	}
+	if err := sim.Lint(t.Context(), tools.CacheDir(t), d.Top, d.Files); err != nil {
+		t.Errorf("%v\n%s", err, Describe(g))
+	}
+	spec := sim.DesignSpec(d, tools.CacheDir(t), false, false)
+	m, err := sim.Build(t.Context(), spec)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, Describe(g))
+	}
+	for seed := range 3 {
+		in := sim.Input{Seed: uint64(seed), MaxIdle: 20_000, Drain: 50}
+		if seed > 0 {
+			in.Idle, in.Back = stalls(r, len(g.In)), stalls(r, len(g.Out))
+		}
+		if seed == 2 {
+			in.ResetAt = 1 + r.IntN(200)
+		}
+		run, err := sim.RunDesign(t.Context(), m, g, d, samples, in)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, Describe(g))
+		}
+		if err := run.Result.Check(&spec); err != nil {
+			t.Errorf("seed %d: %v\n%s", seed, err, Describe(g))
+		}
+		for s := range samples {
+			if what := differ(g, want[s], run.Outputs[s], 0); what != "" {
+				report(t, g, what, s, samples[s])
+			}
+		}
+	}
+	if icarus {
+		compareIcarus(t, g, d, spec, samples[:6], want)
+	}
+}
+
+// stalls draws a stall pattern for each port.
+func stalls(r *rand.Rand, n int) []sim.Stall {
+	all := make([]sim.Stall, n)
+	for i := range all {
+		all[i] = sim.Stall{Percent: []int{0, 10, 50, 90}[r.IntN(4)], Burst: []int{0, 12}[r.IntN(2)]}
+	}
+	return all
+}
+
+// compareIcarus runs the same design in Icarus, where registers start unknown.
+func compareIcarus(t *testing.T, g *ir.Graph, d *emit.Design, spec sim.Spec, samples, want []ref.Sample) {
+	t.Helper()
+	tools.Need(t, "iverilog", "vvp")
+	in := sim.Input{Frames: len(samples), MaxIdle: 5000, Seed: 7, Idle: []sim.Stall{{Percent: 30}},
+		Back: []sim.Stall{{Percent: 30}}}
+	var outputs [][]byte
+	for i, p := range d.Ports {
+		codes := func(from []ref.Sample, at int) (all []int64) {
+			for s := range samples {
+				all = append(all, from[s][at].Codes...)
+			}
+			return all
+		}
+		if p.Input {
+			in.Streams = append(in.Streams, sim.Pack(codes(samples, i), p.Lanes, p.Type.Format.Width()))
+			in.InBeats = append(in.InBeats, p.Beats)
+			continue
+		}
+		outputs = append(outputs, sim.Pack(codes(want, i-len(g.In)), p.Lanes, p.Type.Format.Width()))
+		in.OutBeats = append(in.OutBeats, p.Beats)
+	}
+	got, err := sim.Icarus(t.Context(), spec, in)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, Describe(g))
+	}
+	for i, stream := range got {
+		if !bytes.Equal(stream, outputs[i]) {
+			t.Errorf("Icarus: output %s is %x, want %x\n%s", g.Out[i].Name, stream, outputs[i],
+				describeCase(g, g.Out[i].Name[:len(g.Out[i].Name)-1], samples[0]))
+		}
+	}
+}

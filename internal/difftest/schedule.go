@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// Schedule gives every node of a quantized graph random legal lanes, and joins streams of different lanes by adapters. It
+// covers what hardware can do, not what lowering would choose.
+func Schedule(r *rand.Rand, g *ir.Graph) {
+	users := g.Users()
+	for _, n := range append([]*ir.Node(nil), g.Nodes...) {
+		switch {
+		case n.IsConst():
+			continue
+		case n.Op == op.Input:
+			n.HW.OutLanes = divisor(r, n.Type.Elems())
+			if len(users[n]) == 1 && r.IntN(4) > 0 {
+				lanes(r, users[n][0], 0)
+				n.HW.OutLanes = arriving(users[n][0])
+			}
+			n.HW.InLanes = n.HW.OutLanes
+			continue
+		case n.HW.InLanes == 0:
+			lanes(r, n, n.Args[0].HW.OutLanes)
+		}
+		adapt(g, n)
+	}
+	g.Stage = ir.StageScheduled
+}
+
+// divisor draws a divisor of n.
+func divisor(r *rand.Rand, n int) int {
+	var all []int
+	for d := 1; d <= n; d++ {
+		if n%d == 0 {
+			all = append(all, d)
+		}
+	}
+	return all[r.IntN(len(all))]
+}
+
+// lanes sets the lanes of one node, whose argument has the given lanes where that is known.
+func lanes(r *rand.Rand, n *ir.Node, given int) {
+	hw, shape := &n.HW, n.Args[0].Type.Shape
+	last := shape[len(shape)-1]
+	switch n.Op {
+	case op.Linear:
+		hw.Style = ir.StyleFold
+		hw.InLanes, hw.OutLanes = divisor(r, last), divisor(r, n.Type.Shape[len(shape)-1])
+		if r.IntN(3) == 0 {
+			hw.Style, hw.InLanes, hw.OutLanes = ir.StyleUnroll, last, n.Type.Shape[len(shape)-1]
+		}
+		hw.Mem = []string{"", "auto", "block", "distributed"}[r.IntN(4)]
+	case op.Conv:
+		hw.Style, hw.Mem = ir.StyleFold, []string{"", "block"}[r.IntN(2)]
+		hw.OutLanes = divisor(r, n.Type.Shape[len(shape)-1])
+		hw.InLanes, hw.StreamIn = divisor(r, last), divisor(r, last)
+		for hw.InLanes%hw.StreamIn != 0 && hw.StreamIn%hw.InLanes != 0 {
+			hw.StreamIn = divisor(r, last)
+		}
+		if r.IntN(2) == 0 {
+			pixels := 1
+			for _, k := range n.Attrs.(*op.ConvAttrs).Kernel {
+				pixels *= k
+			}
+			hw.InLanes = last * divisor(r, pixels)
+		}
+	case op.Scale, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
+		hw.InLanes = divisor(r, last)
+		hw.OutLanes = hw.InLanes
+	case op.Widen, op.Narrow:
+		hw.OutLanes = divisor(r, n.Type.Elems())
+		hw.InLanes = divisor(r, hw.OutLanes)
+		if n.Op == op.Narrow {
+			hw.InLanes, hw.OutLanes = hw.OutLanes, hw.InLanes
+		}
+	default:
+		if given == 0 {
+			given = divisor(r, n.Type.Elems())
+		}
+		hw.InLanes, hw.OutLanes = given, given
+		if n.Op == op.Fifo {
+			hw.Fifo = 1 + r.IntN(100)
+		}
+	}
+}
+
+// arriving is the lanes of the stream that the unit of n takes.
+func arriving(n *ir.Node) int {
+	if n.Op == op.Conv {
+		return n.HW.StreamIn
+	}
+	return n.HW.InLanes
+}
+
+// adapt puts width converters between n and its argument where their lanes differ.
+func adapt(g *ir.Graph, n *ir.Node) {
+	have, want := n.Args[0].HW.OutLanes, arriving(n)
+	if want%have != 0 { // first to what divides both
+		both := have
+		for want%both != 0 {
+			both--
+			for have%both != 0 {
+				both--
+			}
+		}
+		insert(g, op.Narrow, n, both)
+		have = both
+	}
+	if want != have {
+		insert(g, op.Widen, n, want)
+	}
+}
+
+// insert puts an adapter to the given lanes in front of n.
+func insert(g *ir.Graph, o *ir.Op, n *ir.Node, to int) {
+	x := n.Args[0]
+	a := &ir.Node{Name: g.FreshName(fmt.Sprintf("%s_%s", n.Name, o.Name)), Op: o, Args: []*ir.Node{x}, Type: x.Type}
+	a.HW.InLanes, a.HW.OutLanes = x.HW.OutLanes, to
+	n.Args[0] = a
+	g.InsertBefore(n, a)
+}
