@@ -230,7 +230,7 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	for _, a := range n.Args {
 		u.Args = append(u.Args, a.Name)
 	}
-	if inst.unit.Module != "" {
+	if inst.unit.Module != "" && n.HW.II == 0 { // a graph that was scheduled by hand
 		h, err := rtl.Lookup(inst.unit.Module)
 		if err != nil {
 			return nil, err
