@@ -56,10 +56,14 @@ func vectorBeats(n *ir.Node) int {
 
 // producer finds the node that computes x, behind wires and adapters.
 func producer(x *ir.Node) *ir.Node {
-	for len(x.Args) > 0 && (x.Op == op.Widen || x.Op == op.Narrow || x.Op == op.Reshape || x.Op == op.Identity || x.Op == op.Transpose) {
-		x = x.Args[0]
+	for {
+		switch x.Op {
+		case op.Widen, op.Narrow, op.Reshape, op.Identity, op.Transpose:
+			x = x.Args[0]
+		default:
+			return x
+		}
 	}
-	return x
 }
 
 func gcd(a, b int) int {

@@ -14,7 +14,8 @@ const rounding = 1e-4
 var FloatPipeline = Pipeline{
 	{"fold_constants", "computes nodes whose arguments are all constants", Exact, 0, only(fold.Constants)},
 	{"drop_identity", "removes nodes that return their argument", Exact, 0, only(fold.Identities)},
-	{"constant_to_scale", "add, sub and mul by a constant per channel become scale", Lossy, rounding, only(fold.Arithmetic)},
+	{"constant_to_scale", "add, sub and mul by a constant per channel become scale", Lossy, rounding,
+		only(fold.Arithmetic)},
 	{"batch_norm_to_scale", "batch_norm becomes scale", Lossy, rounding, only(fold.BatchNorms)},
 	{"fold_scale", "scale goes into the weights and bias of the linear, conv or scale before it", Lossy, rounding,
 		only(fold.Scales)},

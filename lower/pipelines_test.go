@@ -60,13 +60,19 @@ func TestManagerNamesThePass(t *testing.T) {
 		pass Pass
 		part string
 	}{
-		{Pass{Name: "good", Effect: Annotate, Run: func(_ *State, g *ir.Graph) error { g.Nodes[0].HW.InLanes = 3; return nil }}, ""},
+		{Pass{Name: "good", Effect: Annotate, Run: func(_ *State, g *ir.Graph) error {
+			g.Nodes[0].HW.InLanes = 3
+			return nil
+		}}, ""},
 		{Pass{Name: "good", Effect: Lossy, Bound: 0.1, Run: scale(1.0001)}, ""},
 		{Pass{Name: "exact", Effect: Exact, Run: scale(1.0001)}, "pass exact promises the same values"},
 		{Pass{Name: "bounded", Effect: Lossy, Bound: 1e-6, Run: scale(1.0001)}, `pass bounded changes output "y0"`},
-		{Pass{Name: "notes", Effect: Annotate, Run: scale(1.0001)}, `pass notes promises to annotate, but changes the operation of node "const"`},
-		{Pass{Name: "renames", Effect: Annotate, Run: func(_ *State, g *ir.Graph) error { g.Find("relu").Name = "r"; return nil }},
-			`changes node "relu", which is gone`},
+		{Pass{Name: "notes", Effect: Annotate, Run: scale(1.0001)},
+			`pass notes promises to annotate, but changes the operation of node "const"`},
+		{Pass{Name: "renames", Effect: Annotate, Run: func(_ *State, g *ir.Graph) error {
+			g.Find("relu").Name = "r"
+			return nil
+		}}, `changes node "relu", which is gone`},
 		{Pass{Name: "rewires", Effect: Annotate, Run: func(_ *State, g *ir.Graph) error {
 			g.Find("fc2").Args[0] = g.Find("fc1")
 			return nil
@@ -100,7 +106,8 @@ func TestRunOptions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(dumped) != len(FloatPipeline)+len(QuantizePipeline) || dumped[0] != "fold_constants" || dumped[len(dumped)-1] != "quantize" {
+	last := len(FloatPipeline) + len(QuantizePipeline) - 1
+	if len(dumped) != last+1 || dumped[0] != "fold_constants" || dumped[last] != "quantize" {
 		t.Errorf("dumped %v", dumped)
 	}
 	if r.Passes[0].Time != time.Second || r.Passes[0].Verified {

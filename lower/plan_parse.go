@@ -218,7 +218,11 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 		key string
 		in  *int
 		to  *int
-	}{{"max_lut", f.Fold.MaxLUT, &out.MaxLUT}, {"max_dsp", f.Fold.MaxDSP, &out.MaxDSP}, {"max_bram", f.Fold.MaxBRAM, &out.MaxBRAM}} {
+	}{
+		{"max_lut", f.Fold.MaxLUT, &out.MaxLUT},
+		{"max_dsp", f.Fold.MaxDSP, &out.MaxDSP},
+		{"max_bram", f.Fold.MaxBRAM, &out.MaxBRAM},
+	} {
 		p.positive("fold."+b.key, b.in, b.to)
 	}
 	if v := f.Fold.FPS; v != nil {

@@ -100,7 +100,8 @@ func TestParsePlan(t *testing.T) {
 		t.Errorf("%+v %+v", p.Target, p.Fold)
 	}
 	r := q.Rules[0]
-	for name, want := range map[string]bool{"enc.0.fc1": true, "enc.a.b.fcx": true, "enc.0.fc": false, "xenc.0.fc1": false} {
+	names := map[string]bool{"enc.0.fc1": true, "enc.a.b.fcx": true, "enc.0.fc": false, "xenc.0.fc1": false}
+	for name, want := range names {
 		if got := r.glob.MatchString(name); got != want {
 			t.Errorf("%s matches: %v", name, got)
 		}

@@ -191,8 +191,7 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 		for keepsFormat(arg) {
 			arg = arg.Args[0]
 		}
-		have, ok := arg.Type.Format.(format.Fixed)
-		if open, isOpen := openFixed(c.Pattern); ok && isOpen && q.behind[arg] && have.W == open.W && have.Signed == open.Signed {
+		if have, ok := arg.Type.Format.(format.Fixed); ok && q.behind[arg] && fits(c, have) && !c.Pattern.HasF {
 			c.Pattern = format.PatternOf(c.Pattern.With(have.F))
 			c.From += ", fraction bits of " + arg.Name
 		}
@@ -260,7 +259,8 @@ func join(a, b *calib.Values) *calib.Values {
 	if a == nil {
 		return b
 	}
-	return &calib.Values{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max), Sample: append(slices.Clone(a.Sample), b.Sample...)}
+	sample := append(slices.Clone(a.Sample), b.Sample...)
+	return &calib.Values{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max), Sample: sample}
 }
 
 // dataProblem says why a format cannot be that of a stream; empty if it can.
@@ -360,5 +360,5 @@ func (q *quantizer) legal(n *ir.Node, explicit *Choice) {
 }
 
 func (q *quantizer) explain(n *ir.Node, slot string, t ir.Type, from string) {
-	q.report.Slots = append(q.report.Slots, Slot{Node: n.Name, Op: n.Op.Name, Slot: slot, Format: t.Format.String(), From: from})
+	q.report.Slots = append(q.report.Slots, Slot{n.Name, n.Op.Name, slot, t.Format.String(), from})
 }

@@ -55,7 +55,8 @@ func (q *quantizer) constants(n *ir.Node) {
 			why = dataProblem(typ.Format)
 		}
 		if why != "" {
-			q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", c.Pattern, name, a.Name, why).WithNote("set by %s", c.From)
+			e := q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", c.Pattern, name, a.Name, why)
+			e.Notes = append(e.Notes, "set by "+c.From)
 			return
 		}
 		q.explain(n, name, typ, c.From)
@@ -187,8 +188,8 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 			}
 		}
 		if beyond > 0 {
-			q.report.warn("%s: %d of %d values of %q lie outside of %s (up to %g) and saturate or wrap; set by %s", n.Name, beyond,
-				len(x), name, typ.Format, worst, c.From)
+			q.report.warn("%s: %d of %d values of %q lie outside of %s (up to %g) and saturate or wrap; set by %s",
+				n.Name, beyond, len(x), name, typ.Format, worst, c.From)
 		}
 	}
 	q.setConst(n, i, typ, ir.CodeBlob(codes))

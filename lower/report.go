@@ -111,16 +111,18 @@ func pairsOf(before, after *ir.Graph) (pairs []pair, nodes int) {
 	for i, n := range after.Nodes {
 		at[n] = i
 		if from, ok := named[n.Name]; ok && !n.IsConst() {
-			pairs = append(pairs, pair{from, i, ValueReport{Name: n.Name, Op: n.Op.Name, Format: n.Type.Format.String(), Pos: n.Pos}})
+			pairs = append(pairs, pair{from, i, valueReport(n.Name, n)})
 		}
 	}
 	nodes = len(pairs)
 	for i, o := range after.Out {
-		n := o.Node
-		pairs = append(pairs, pair{at[before.Out[i].Node], at[n],
-			ValueReport{Name: o.Name, Op: n.Op.Name, Format: n.Type.Format.String(), Pos: n.Pos}})
+		pairs = append(pairs, pair{at[before.Out[i].Node], at[o.Node], valueReport(o.Name, o.Node)})
 	}
 	return pairs, nodes
+}
+
+func valueReport(name string, n *ir.Node) ValueReport {
+	return ValueReport{Name: name, Op: n.Op.Name, Format: n.Type.Format.String(), Pos: n.Pos}
 }
 
 // measureChunk is how many samples are held in memory at once.

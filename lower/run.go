@@ -125,7 +125,8 @@ func (r *runner) verify(pass Pass, old, g *ir.Graph, report *PassReport) error {
 	report.Verified, report.Loss = true, loss
 	switch {
 	case pass.Effect != Lossy && !loss.Same:
-		return broken(pass, g, "promises the same values, but output %q changes by up to %g", g.Out[loss.Output].Name, loss.MaxErr)
+		return broken(pass, g, "promises the same values, but output %q changes by up to %g", g.Out[loss.Output].Name,
+			loss.MaxErr)
 	case pass.Bound > 0 && !(loss.Relative <= pass.Bound):
 		return broken(pass, g, "changes output %q by %g of its magnitude, more than %g", g.Out[loss.Output].Name,
 			loss.Relative, pass.Bound)

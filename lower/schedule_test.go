@@ -5,6 +5,7 @@ package lower
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -49,7 +50,7 @@ func decided(t *testing.T, g *ir.Graph, plan string) (*ir.Graph, *Report, error)
 	p := mustPlan(t, plan)
 	q, _, err := Quantize(context.Background(), g, p, Calibration{})
 	if err != nil {
-		t.Fatal(err)
+		return nil, &Report{}, err
 	}
 	s := &State{Plan: p, Report: &Report{}}
 	r := newRunner(context.Background(), q, s, Options{Verify: true})
@@ -81,8 +82,9 @@ func TestLanes(t *testing.T) {
 			"input 3, conv 3, relu 3, maxpool 3, conv 3(6)>2, clip 2, reshape 2, widen 2>8, fifo 8, linear 8>1"},
 		{"cnn, unrolled", "[fold]\nmode = \"unroll\"", classifier,
 			"input 3, conv 3(27)>6, relu 6, maxpool 6, conv 6(54)>10, clip 10, reshape 10, widen 10>40, linear 40>7"},
-		{"pixels in parallel", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 9\nout_lanes = 6\n[[fold.rule]]\nop = \"linear\"\nout_lanes = 7",
-			classifier, "input 3, conv 3(9)>6, relu 6, maxpool 6, conv 6>2, clip 2, reshape 2, widen 2>8, linear 8>7"},
+		{"pixels in parallel", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 9\nout_lanes = 6\n" +
+			"[[fold.rule]]\nop = \"linear\"\nout_lanes = 7", classifier,
+			"input 3, conv 3(9)>6, relu 6, maxpool 6, conv 6>2, clip 2, reshape 2, widen 2>8, linear 8>7"},
 	} {
 		g, report, err := decided(t, c.g(t), c.plan)
 		if err != nil {
@@ -117,8 +119,10 @@ func TestScheduleErrors(t *testing.T) {
 		{"in_lanes of the first linear", "[[fold.rule]]\nop = \"linear\"\nin_lanes = 50", classifier, "L0412", "use 40"},
 		{"half pixels", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 2", classifier, "L0412", "use 1 or 3"},
 		{"too many", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 100", classifier, "L0412", "hint: use 27"},
-		{"pool", "[[fold.rule]]\nname = \"pool\"\nin_lanes = 4", classifier, "L0412", "in_lanes 4 does not divide 6 channels"},
-		{"map", "[[fold.rule]]\nname = \"relu1\"\nin_lanes = 4\nout_lanes = 2", classifier, "L0412", "as many lanes in as out"},
+		{"pool", "[[fold.rule]]\nname = \"pool\"\nin_lanes = 4", classifier, "L0412",
+			"in_lanes 4 does not divide 6 channels"},
+		{"map", "[[fold.rule]]\nname = \"relu1\"\nin_lanes = 4\nout_lanes = 2", classifier, "L0412",
+			"as many lanes in as out"},
 		{"balance", "[fold]\nmode = \"balance\"", classifier, "L0416", "plan.toml:2"},
 		{"fork and join", "", fork, "L0415 L0415", `"relu" is read by a and b`},
 		{"no hardware", "", func(t *testing.T) *ir.Graph {
@@ -163,7 +167,9 @@ func TestConvLanes(t *testing.T) {
 	if got := convLanes(g, 2); !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("two groups: %v", got)
 	}
-	for _, c := range []struct{ in, arriving, want int }{{4, 4, 4}, {2, 4, 4}, {6, 4, 3}, {3, 4, 3}, {6, 12, 12}, {4, 1, 1}, {12, 5, 4}} {
+	for _, c := range []struct{ in, arriving, want int }{
+		{4, 4, 4}, {2, 4, 4}, {6, 4, 3}, {3, 4, 3}, {6, 12, 12}, {4, 1, 1}, {12, 5, 4},
+	} {
 		if got := streamLanes(12, c.in, c.arriving); got != c.want {
 			t.Errorf("12 channels, in %d, arriving %d: %d, want %d", c.in, c.arriving, got, c.want)
 		}
@@ -197,5 +203,44 @@ func TestUnits(t *testing.T) {
 	}
 	if r.II() != 1 {
 		t.Errorf("initiation interval %d", r.II())
+	}
+}
+
+// TestLanesSweep gives random networks random lanes: wherever the plan is accepted, neighbours agree on the beat, and
+// beats divide the frame.
+func TestLanesSweep(t *testing.T) {
+	accepted := 0
+	for seed := range uint64(150) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		plan := fmt.Sprintf("[fold]\nmode = %q\n", []string{"fold", "unroll"}[r.IntN(2)])
+		for _, o := range []string{"conv", "linear", "maxpool", "relu", "scale"} {
+			if r.IntN(3) == 0 {
+				plan += fmt.Sprintf("[[fold.rule]]\nop = %q\n%s_lanes = %d\n", o, []string{"in", "out"}[r.IntN(2)], 1+r.IntN(4))
+			}
+		}
+		g, _, err := decided(t, lowertest.RandomCNN(t, seed), plan)
+		if err != nil {
+			if c := codes(err)[0]; c != "L0412" && c != "L0414" && c != "L0415" && c != "L0407" {
+				t.Errorf("seed %d: %v", seed, err)
+			}
+			continue
+		}
+		accepted++
+		for _, n := range g.Nodes {
+			if n.IsConst() {
+				continue
+			}
+			if n.Type.Elems()%n.HW.OutLanes != 0 {
+				t.Errorf("seed %d: %s: %d lanes for %d elements", seed, n.Name, n.HW.OutLanes, n.Type.Elems())
+			}
+			for _, a := range n.Args {
+				if !a.IsConst() && a.HW.OutLanes != n.HW.StreamIn {
+					t.Errorf("seed %d: %s gives %d lanes, %s takes %d", seed, a.Name, a.HW.OutLanes, n.Name, n.HW.StreamIn)
+				}
+			}
+		}
+	}
+	if accepted < 30 {
+		t.Errorf("only %d networks were accepted", accepted)
 	}
 }

@@ -87,8 +87,8 @@ func factors(o *ir.Op, flipped bool, c []float32, channels int) (mul, add []floa
 	return mul, add
 }
 
-// perChannel says that a constant of shape c is one number, or varies along the channel axis of x and no other, and does
-// not broadcast x to another shape.
+// perChannel says that a constant of shape c is one number, or varies along the channel axis of x and no other, and
+// does not broadcast x to another shape.
 func perChannel(c, x []int, axis int) bool {
 	for i, d := range c {
 		if at := len(x) - len(c) + i; d != 1 && (at != axis || x[at] != d) {

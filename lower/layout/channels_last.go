@@ -10,8 +10,8 @@ import (
 	"lathe/lower/fold"
 )
 
-// ChannelsLast makes every convolution and pool, and every scale along the channels of an image, work on N, ..., C, with
-// a transpose before it and one behind it; convolution weights become output channel, kernel, input channel.
+// ChannelsLast makes every convolution and pool, and every scale along the channels of an image, work on N, ..., C,
+// with a transpose before it and one behind it; convolution weights become output channel, kernel, input channel.
 func ChannelsLast(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		rank := len(n.Type.Shape)

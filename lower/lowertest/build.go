@@ -37,7 +37,8 @@ func (b *Builder) Input(name string, shape ...int) *ir.Node {
 
 // Const adds a constant with the given values.
 func (b *Builder) Const(shape []int, values ...float32) *ir.Node {
-	n := &ir.Node{Name: b.g.FreshName("const"), Op: op.Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)}, Type: ir.Float(shape...)}
+	n := &ir.Node{Name: b.g.FreshName("const"), Op: op.Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)},
+		Type: ir.Float(shape...)}
 	b.g.Nodes = append(b.g.Nodes, n)
 	return n
 }

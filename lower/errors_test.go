@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/lower/lowertest"
+)
+
+func TestQuantizeErrors(t *testing.T) {
+	relu := func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(op.Relu, "r", nil, x) }
+	fc := func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Linear("fc", x, 2, true) }
+	rule := func(keys string) string { return "[[quantize.rule]]\nname = \"*\"\n" + keys }
+	for _, c := range []struct {
+		name  string
+		build func(b *lowertest.Builder, x *ir.Node) *ir.Node
+		plan  string
+		codes string
+		part  string
+	}{
+		{"softmax twice", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.Softmax, "s2", &op.AxisAttrs{}, b.Add(op.Softmax, "s1", &op.AxisAttrs{}, x))
+		}, "", "L0410 L0410", "m.onnx: s2"},
+		{"skip", relu, rule("skip = true"), "L0409 L0409", "set by plan.toml:1"},
+		{"mxint8 data", relu, rule("data_out = \"mxint8\""), "L0406 L0406", "block formats"},
+		{"mxint8 weights", fc, rule("weight = \"mxint8\""), "L0406", `weight "const"`},
+		{"fp32", fc, rule("data_in = \"fp32\""), "L0406", "stay float"},
+		{"real scale", relu, "[quantize]\ndata = \"int(8)*0.3\"", "L0406 L0406", "no power of two"},
+		{"scales on data", relu, "[quantize]\ndata = \"int(8)*[0]\"", "L0406 L0406", "for weights"},
+		{"scales along inputs", fc, rule("weight = \"int(8)*[1]\""), "L0406", "output channel"},
+		{"wide table", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(op.Sigmoid, "s", nil, x) },
+			"[quantize]\ndata = \"fixed(20)\"", "L0407", "up to 16 bits"},
+		{"argmax of fractions", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.ArgMax, "a", &op.ArgMaxAttrs{Axis: 1}, x)
+		}, "[[quantize.rule]]\nop = \"argmax\"\ndata_out = \"fixed(8,4)\"", "L0407", "plan.toml:3"},
+		{"order of a stream", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			t := b.Add(op.Transpose, "t", &op.TransposeAttrs{Perm: []int{1, 0}}, b.Linear("fc", x, 3, true))
+			return b.Linear("fc2", b.Add(op.Reshape, "r", &op.ReshapeAttrs{Shape: []int{2, 3}}, t), 2, true)
+		}, "", "L0407", "changes the order"},
+		{"infinite weight", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			w := b.Const([]int{4}, 1, 2, float32(math.Inf(1)), 1)
+			return b.Add(op.Scale, "s", &op.ScaleAttrs{Axis: 1}, x, w, b.Random(1, 4))
+		}, "", "L0404", ""},
+		{"unknown input", relu, "[[input]]\nname = \"X\"\nrange = [0, 1]", "L0403", `did you mean "x"`},
+		{"unknown output", relu, "[[output]]\nname = \"z9\"", "L0403", `did you mean "y0"`},
+	} {
+		b := lowertest.New(t, 6)
+		rows := 1
+		if c.name == "order of a stream" {
+			rows = 2
+		}
+		g := b.Done(c.build(b, b.Input("x", rows, 4)))
+		_, _, err := Quantize(context.Background(), g, mustPlan(t, c.plan), samples(g, -1, 1, 3))
+		if err == nil {
+			t.Errorf("%s: no error", c.name)
+			continue
+		}
+		if got := strings.Join(codes(err), " "); got != c.codes || !strings.Contains(err.Error(), c.part) {
+			t.Errorf("%s: want %s with %q, got\n%v", c.name, c.codes, c.part, err)
+		}
+	}
+}
+
+// codes lists the codes of an error.
+func codes(err error) []string {
+	var l diag.List
+	if errors.As(err, &l) {
+		var out []string
+		for _, e := range l {
+			out = append(out, e.Code)
+		}
+		return out
+	}
+	return []string{diag.CodeOf(err)}
+}
+
+// TestInfiniteConstant meets a constant that no calibration shows: intervals hide it behind a zero.
+func TestInfiniteConstant(t *testing.T) {
+	q := &quantizer{}
+	n := &ir.Node{Name: "fc", Op: op.Linear}
+	if q.finite(n, n, []float32{1, float32(math.NaN())}) || len(q.errs) != 1 || q.errs[0].Code != "L0408" {
+		t.Errorf("%v", q.errs)
+	}
+}
+
+func TestCalibrationErrors(t *testing.T) {
+	g := network(t)
+	for _, c := range []struct {
+		name   string
+		change func(c *Calibration)
+		code   string
+		part   string
+	}{
+		{"shape", func(c *Calibration) { c.Samples["x"][1] = ir.NewTensor(ir.Float(1, 5)) }, "L0404",
+			"1x5, the model takes 1x4"},
+		{"NaN", func(c *Calibration) { c.Samples["x"][2].Floats[3] = float32(math.NaN()) }, "L0404",
+			`sample 2 of input "x" holds NaN at element 3`},
+		{"name", func(c *Calibration) { c.Samples["X"] = c.Samples["x"]; delete(c.Samples, "x") }, "L0403",
+			`did you mean "x"`},
+	} {
+		calib := samples(g, -1, 1, 4)
+		c.change(&calib)
+		_, _, err := Quantize(context.Background(), g, DefaultPlan(), calib)
+		if diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.part) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	done := &ir.Graph{Stage: ir.StageQuantized}
+	if _, _, err := Quantize(context.Background(), done, DefaultPlan(), Calibration{}); diag.CodeOf(err) != "L0411" {
+		t.Errorf("quantized twice: %v", err)
+	}
+}
