@@ -4,8 +4,10 @@ package op
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 
+	"lathe/internal/tools"
 	"lathe/rtl"
 	"lathe/rtl/rtltest"
 )
@@ -113,5 +115,36 @@ func TestWindowUsual(t *testing.T) {
 		{valid, 1, 1}, {causal, 4, 12}, {causal, 4, 4}} {
 		windowBench(t, "op_window", p.g, p.in, p.out, 1, 0, p.g.params(rtltest.P("IN_LANES", p.in),
 			rtltest.P("OUT_LANES", p.out)))
+	}
+}
+
+// TestIllegal builds each module with parameters that it must refuse; the missing module's name is the message.
+func TestIllegal(t *testing.T) {
+	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
+	p := rtltest.P
+	for _, c := range []struct {
+		module string
+		params []rtl.Param
+		want   string
+	}{
+		{"op_window", []rtl.Param{p("C", 6), p("IN_LANES", 4), p("OUT_LANES", 6)}, "IN_LANES_and_GROUPS_must_divide_C"},
+		{"op_window", []rtl.Param{p("OUT_LANES", 3)}, "OUT_LANES_must_divide_the_channels_of_a_group"},
+		{"op_window", []rtl.Param{p("OUT_LANES", 8)}, "must_be_C_times_a_divisor"},
+		{"op_window", []rtl.Param{p("C", 6), p("IN_LANES", 2), p("OUT_LANES", 3)}, "must_divide_the_other"},
+		{"op_window", []rtl.Param{p("KH", 11)}, "the_window_must_not_exceed"},
+		{"op_window", []rtl.Param{p("PL", -1)}, "padding_must_not_be_negative"},
+		{"op_window", []rtl.Param{p("DW", 0)}, "must_be_positive"},
+		{"op_window_wide", []rtl.Param{p("OUT_LANES", 16)}, "OUT_LANES_must_be_C_times"},
+		{"op_window_rows", []rtl.Param{p("NB", 2)}, "NB_must_be_at_least"},
+		{"op_pool_tile", []rtl.Param{p("KH", 3)}, "must_neither_overlap"},
+		{"op_pool_tile", []rtl.Param{p("LANES", 3)}, "must_neither_overlap"},
+		{"op_conv", []rtl.Param{p("OUT_LANES", 3)}, "OUT_LANES_must_divide_OUT"},
+		{"op_conv", []rtl.Param{p("GROUPS", 2)}, "GROUPS_must_be_1"},
+	} {
+		b := rtltest.Bench{Module: c.module, Params: c.params, Model: func(x [][]int64) [][]int64 { return x }}
+		err := b.Check(t.Context(), tools.CacheDir(t))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %v: error %v, want one with %q", c.module, c.params, err, c.want)
+		}
 	}
 }

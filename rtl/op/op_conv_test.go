@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"lathe/rtl"
+	"lathe/rtl/num"
+	"lathe/rtl/rtltest"
+)
+
+// convBench is a bench of op_conv: m has one row of weights for each output channel, over the elements of a window.
+func convBench(g geometry, m *matrix, stream, inLanes, outLanes int, more ...rtl.Param) rtltest.Bench {
+	p := rtltest.P
+	params := append(g.params(p("STREAM_LANES", stream), p("IN_LANES", inLanes), p("OC", m.out),
+		p("OUT_LANES", outLanes)), m.numeric()...)
+	least, most := bounds(m.inW, m.inSigned)
+	return rtltest.Bench{
+		Module: "op_conv", Params: append(params, more...), Images: m.images(inLanes, outLanes),
+		In:  []rtltest.Port{{Name: "in", Lanes: stream, Signed: m.inSigned, Beats: g.H * g.W * g.C / stream, Min: least, Max: most}},
+		Out: []rtltest.Port{{Name: "out", Lanes: outLanes}},
+		Model: func(in [][]int64) [][]int64 {
+			var out []int64
+			windows := g.windows(in[0], 0, 1)
+			for ; len(windows) > 0; windows = windows[m.in:] {
+				out = append(out, m.apply(windows[:m.in])...)
+			}
+			return [][]int64{out}
+		},
+		Gen: func(r *rand.Rand, port, frame int) []int64 {
+			if frame < 4 {
+				return nil
+			}
+			// Worst windows side by side, then noise.
+			var x []int64
+			for len(x) < g.H*g.W*g.C {
+				x = append(x, m.worst(m.weights[r.IntN(m.out)], r.IntN(2) == 0)...)
+			}
+			for i := range x {
+				if r.IntN(4) == 0 {
+					x[i] = between(r, least, most)
+				}
+			}
+			return x[:g.H*g.W*g.C]
+		},
+	}
+}
+
+// convMatrix draws weights for oc output channels over a window of g.
+func convMatrix(g geometry, oc int, seed uint64) *matrix {
+	m := &matrix{in: g.KH * g.KW * g.C, out: oc, inW: 6, inSigned: seed%3 != 0, wW: 5, biasW: 12, pshW: int(seed % 2),
+		cast: num.Cast{Shift: 5, Width: 8, Signed: true, Round: int(seed % 9), Over: int(seed % 3)}}
+	m.fill(rand.New(rand.NewPCG(11, seed)))
+	return m
+}
+
+// TestConvUsual are the geometries of real networks at every kind of fold.
+func TestConvUsual(t *testing.T) {
+	same := geometry{H: 6, W: 5, C: 4, KH: 3, KW: 3, SH: 1, SW: 1, DH: 1, DW: 1, PT: 1, PL: 1, PB: 1, PR: 1}
+	half := geometry{H: 6, W: 6, C: 2, KH: 3, KW: 3, SH: 2, SW: 2, DH: 1, DW: 1, PT: 1, PL: 1, PB: 1, PR: 1}
+	valid := geometry{H: 6, W: 6, C: 1, KH: 5, KW: 5, SH: 1, SW: 1, DH: 1, DW: 1}
+	dilated := geometry{H: 7, W: 6, C: 2, KH: 3, KW: 2, SH: 1, SW: 1, DH: 2, DW: 2, PT: 1, PL: 0, PB: 2, PR: 1}
+	point := geometry{H: 3, W: 4, C: 8, KH: 1, KW: 1, SH: 1, SW: 1, DH: 1, DW: 1}
+	project := geometry{H: 6, W: 6, C: 4, KH: 1, KW: 1, SH: 2, SW: 2, DH: 1, DW: 1}
+	causal := geometry{H: 1, W: 12, C: 4, KH: 1, KW: 3, SH: 1, SW: 1, DH: 1, DW: 2, PL: 4}
+	for i, c := range []struct {
+		g                        geometry
+		stream, in, oc, outLanes int
+	}{
+		{same, 4, 36, 3, 3}, {same, 2, 4, 4, 2}, {same, 4, 12, 6, 3}, {same, 1, 2, 2, 2},
+		{half, 2, 18, 4, 4}, {half, 2, 2, 3, 1}, {half, 1, 18, 4, 1},
+		{valid, 1, 25, 2, 2}, {valid, 1, 5, 2, 1}, {valid, 1, 1, 2, 2}, {valid, 1, 25, 4, 1},
+		{dilated, 2, 2, 4, 4}, {dilated, 1, 12, 2, 2},
+		{point, 8, 8, 4, 4}, {point, 2, 4, 6, 2}, {point, 4, 2, 4, 2}, {point, 2, 2, 4, 4}, {point, 1, 8, 6, 2},
+		{project, 2, 4, 6, 3}, {project, 4, 2, 4, 4},
+		{causal, 4, 12, 4, 4}, {causal, 2, 4, 2, 1},
+	} {
+		m := convMatrix(c.g, c.oc, uint64(i))
+		rtltest.Run(t, convBench(c.g, m, c.stream, c.in, c.outLanes))
+	}
+}
+
+// drawConv draws a geometry, folds and lanes.
+func drawConv(r *rand.Rand) rtltest.Bench {
+	for {
+		g := randomGeometry(r, pick(r, []int{1, 2, 4}))
+		stream, inLanes := pick(r, divisors(g.C)), pick(r, divisors(g.C))
+		if r.IntN(2) == 0 {
+			inLanes = g.C * pick(r, divisors(g.KH*g.KW))
+		}
+		oc := pick(r, []int{1, 2, 4, 6})
+		outLanes := pick(r, divisors(oc))
+		whole := inLanes >= g.C || stream%inLanes == 0 || inLanes%stream == 0
+		if whole && dense(g, stream, inLanes) && g.H*g.W*g.C*outLanes <= 6*g.outH()*g.outW()*oc*stream {
+			return convBench(g, convMatrix(g, oc, r.Uint64N(1000)), stream, inLanes, outLanes)
+		}
+	}
+}
+
+func TestConv(t *testing.T) {
+	r := rand.New(rand.NewPCG(12, 1))
+	for range 8 {
+		rtltest.Run(t, drawConv(r))
+	}
+}
