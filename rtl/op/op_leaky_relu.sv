@@ -7,7 +7,7 @@
 //               ALPHA_SIG          significand of alpha, up to 25 bits with sign
 //               ALPHA_EXP          its exponent
 //               BEATS              beats of a frame
-//   latency: 1   ii: BEATS   order: as it comes
+//   latency: 2   ii: BEATS   order: as it comes
 `default_nettype none
 module op_leaky_relu #(
     parameter integer LANES      = 4,
@@ -40,6 +40,15 @@ module op_leaky_relu #(
     end
   endgenerate
 
+  // The product has a register of its own; it and x move together.
+  wire en;
+  logic moving;
+  assign in_ready = en;
+  always_ff @(posedge clk) begin
+    if (en) moving <= in_valid;
+    if (rst) moving <= 1'b0;
+  end
+
   wire [LANES*OUT_W-1:0] y;
   generate
     for (genvar i = 0; i < LANES; i++) begin : g_lane
@@ -47,7 +56,15 @@ module op_leaky_relu #(
       wire [OUT_W-1:0] above;
       wire [OUT_W-1:0] below;
       wire signed [IN_W:0] xs = {IN_SIGNED != 0 ? x[IN_W-1] : 1'b0, x};
-      wire signed [P_W-1:0] p = P_W'(xs) * P_W'(ALPHA);
+      logic [IN_W-1:0] x_q;
+      logic signed [P_W-1:0] p;
+      logic negative;
+      always_ff @(posedge clk)
+        if (en) begin
+          x_q <= x;
+          p <= P_W'(xs) * P_W'(ALPHA);
+          negative <= xs[IN_W];
+        end
       num_requant #(
           .IN_W(IN_W),
           .IN_SIGNED(IN_SIGNED),
@@ -57,7 +74,7 @@ module op_leaky_relu #(
           .ROUND(ROUND),
           .OVER(OVER)
       ) u_above (
-          .in (x),
+          .in (x_q),
           .out(above)
       );
       num_requant #(
@@ -72,18 +89,20 @@ module op_leaky_relu #(
           .in (p),
           .out(below)
       );
-      assign y[OUT_W*i+:OUT_W] = xs[IN_W] ? below : above;
+      assign y[OUT_W*i+:OUT_W] = negative ? below : above;
     end
   endgenerate
 
+  wire out_room;
+  assign en = out_room || !moving;
   stream_skid #(
       .WIDTH(LANES * OUT_W)
   ) u_out (
       .clk(clk),
       .rst(rst),
       .in_data(y),
-      .in_valid(in_valid),
-      .in_ready(in_ready),
+      .in_valid(moving),
+      .in_ready(out_room),
       .out_data(out_data),
       .out_valid(out_valid),
       .out_ready(out_ready)
