@@ -28,6 +28,8 @@ type importer struct {
 	budget int // elements that may still be computed or copied
 	errs   diag.List
 	specs  map[string]*opSpec
+	// containers are modules that hold other modules.
+	containers map[string]bool
 
 	// unknown counts unsupported operations, by name and in order.
 	unknown  map[string]*unknownOp
@@ -70,6 +72,7 @@ func (im *importer) run() (*ir.Graph, error) {
 	for _, s := range opTable() {
 		im.specs[s.name] = &s
 	}
+	im.findContainers()
 	if err := im.order(); err != nil {
 		return nil, err
 	}
@@ -212,7 +215,7 @@ func (im *importer) output(name string) error {
 
 // convert makes the graph nodes, or the constants, that n stands for.
 func (im *importer) convert(n *node) {
-	c := &call{importer: im, n: n, label: n.label()}
+	c := &call{importer: im, n: n, label: im.label(n)}
 	for _, o := range n.out {
 		if o != "" {
 			im.values[o] = &value{name: o, bad: true}
@@ -252,7 +255,7 @@ func (im *importer) spec(n *node) *opSpec {
 	}
 	u := im.unknown[name]
 	if u == nil {
-		u = &unknownOp{op: name, first: n.label()}
+		u = &unknownOp{op: name, first: im.label(n)}
 		im.unknown[name] = u
 		im.unknowns = append(im.unknowns, u)
 	}

@@ -97,6 +97,37 @@ func legacyPath(name string) string {
 	return path
 }
 
+// findContainers collects the modules that hold other modules, by the node names of the older exporter.
+func (im *importer) findContainers() {
+	const deepest = 16
+	im.containers = map[string]bool{}
+	for i := range im.model.graph.nodes {
+		name := im.model.graph.nodes[i].name
+		if !strings.HasPrefix(name, "/") || strings.Count(name, "/") < 2 {
+			continue
+		}
+		path := legacyPath(name)
+		for range deepest {
+			dot := strings.LastIndexByte(path, '.')
+			if dot < 0 {
+				break
+			}
+			path = path[:dot]
+			im.containers[path] = true
+		}
+	}
+}
+
+// label is that of the node; what a module of modules computes itself carries the operation too: "/block1/Add" beside
+// "/block1/conv1/Conv" is block1.add.
+func (im *importer) label(n *node) string {
+	label := n.label()
+	if im.containers[label] && strings.HasPrefix(n.name, "/") {
+		label += "." + strings.ToLower(n.name[strings.LastIndexByte(n.name, '/')+1:])
+	}
+	return label
+}
+
 // namer hands out names once; it holds the last number that was appended to each.
 type namer map[string]int
 

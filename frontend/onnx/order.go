@@ -51,7 +51,7 @@ func (im *importer) order() error {
 
 // at is the position of a node in messages.
 func (im *importer) at(n *node) string {
-	return im.base + ": " + clip(n.label()) + " (" + clip(n.op) + ")"
+	return im.base + ": " + clip(im.label(n)) + " (" + clip(n.op) + ")"
 }
 
 // defined checks one read of a node.

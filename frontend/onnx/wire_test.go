@@ -273,6 +273,13 @@ func TestNames(t *testing.T) {
 			t.Errorf("name %q, want %q", got, c.want)
 		}
 	}
+	blocks := chain(13, vi("x", 2), nil, nd("Relu", "x", "a").str(3, "/b/act/Relu"), nd("Relu", "a", "c").str(3,
+		"/b/Relu"),
+		nd("Add", "c a", "y").str(3, "/b/Add_1"))
+	if g, err := Parse("m.onnx", blocks.bytes(), source.Options{}); err != nil || g.Out[0].Node.Name != "b.add_1" ||
+		g.Find("b.relu") == nil || g.Find("b.act") == nil {
+		t.Errorf("functions of a module of modules: %v", err)
+	}
 	var nodes []pb
 	for _, io := range []string{"x a", "a b", "b c", "c y"} {
 		in, out, _ := strings.Cut(io, " ")

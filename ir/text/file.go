@@ -148,9 +148,23 @@ func Load(path string) (*ir.Graph, error) {
 		return nil, err
 	}
 	if err := g.Check(); err != nil {
-		return nil, err
+		return nil, within(err, filepath.Base(path))
 	}
 	return g, nil
+}
+
+// within names the file, since the positions of nodes are those of the model that the graph was made from.
+func within(err error, name string) error {
+	var one *diag.Error
+	var list diag.List
+	if errors.As(err, &list) {
+		for _, e := range list {
+			e.WithNote("in the graph file %s", name)
+		}
+	} else if errors.As(err, &one) {
+		one.WithNote("in the graph file %s", name)
+	}
+	return err
 }
 
 // mapped maps a regular file for as long as the process lives, because graphs keep views of it.

@@ -14,8 +14,8 @@
 //	}
 //
 // A node is name = op(arguments) {attributes} : type hw {...} stats {...} @ position; what is empty or zero is left
-// out. Printing what was parsed gives the same text again. Constants of few elements stand in the node: data = f32 [1, 0.5];
-// large ones stand only in files (Save), the text then names their digest.
+// out. Printing what was parsed gives the same text again. Constants of few elements stand in the node, as in
+// data = f32 [1, 0.5]; large ones stand only in files (Save), the text then names their digest.
 package text
 
 import (
