@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -246,7 +247,14 @@ func (m *Model) stopped(log string, waitErr, readErr error) error {
 			return diag.New("L0705", m.spec.Top, "the design stopped the simulation: %s", strings.TrimSpace(line))
 		}
 	}
-	e := diag.New("L0707", m.spec.Top, "the simulation ended early (%v, %v)", waitErr, readErr)
+	cause := waitErr
+	if cause == nil {
+		cause = readErr
+	}
+	if cause == nil {
+		cause = errors.New("no results")
+	}
+	e := diag.New("L0707", m.spec.Top, "the simulation ended early (%v)", cause)
 	if log = strings.TrimSpace(log); log != "" {
 		e = e.WithNote("it printed: %s", log)
 	}

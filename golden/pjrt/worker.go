@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strings"
 	"syscall"
 
 	"github.com/gomlx/gopjrt/pjrt"
@@ -129,7 +131,7 @@ func (s *server) answer(f frame) (parts [][]byte, err error) {
 func (s *server) hello() ([][]byte, error) {
 	plugin, err := pjrt.GetPlugin(s.plugin)
 	if err != nil || plugin == nil {
-		return nil, diag.New(CodePlugin, "", "the PJRT plugin does not load: %s", brief(err)).
+		return nil, diag.New(CodePlugin, "", "the PJRT plugin does not load: %s", unloadable(s.plugin, err)).
 			WithHint("scripts/setup fetches a matching plugin")
 	}
 	major, minor := plugin.Version()
@@ -209,6 +211,18 @@ func brief(err error) string {
 	if err == nil {
 		return "no reason given"
 	}
-	s := fmt.Sprint(err)
+	s := strings.TrimSpace(fmt.Sprint(err))
 	return s[:min(len(s), 2000)]
+}
+
+// loading is what the binding says where dlopen fails: the path, the linker's reason behind it, and both once more.
+var loading = regexp.MustCompile(`failed to dynamically load PJRT plugin from "([^"]*)"`)
+
+// unloadable is the linker's reason why a plugin does not load, without the path.
+func unloadable(path string, err error) string {
+	s := brief(err)
+	if m := loading.FindStringSubmatch(s); m != nil {
+		return strings.TrimPrefix(m[1], path+": ")
+	}
+	return s
 }

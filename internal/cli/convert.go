@@ -30,6 +30,9 @@ func (a *App) convert() *cobra.Command {
 		if err := required(c, "format", "in", "out"); err != nil {
 			return err
 		}
+		if err := writable(out, "L0906"); err != nil {
+			return err
+		}
 		f, err := format.Parse(name)
 		if err != nil {
 			return err
@@ -76,12 +79,12 @@ func convertArrays(f format.Format, file *npz.File, decode bool) ([]npz.Array, e
 	}
 	c, err := codes.Int64s()
 	if err != nil {
-		return nil, err
+		return nil, diag.At(err, "L0104", file.Path)
 	}
 	var scales []int64
 	if s, err := file.Get("scales"); err == nil {
 		if scales, err = s.Int64s(); err != nil {
-			return nil, err
+			return nil, diag.At(err, "L0104", file.Path)
 		}
 	}
 	e, err := array.FromCodes(f, codes.Shape, c, scales)
@@ -111,6 +114,9 @@ func (a *App) dot() *cobra.Command {
 	c.Flags().StringVar(&out, "out", "", "output array y (.npz)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if err := required(c, "a", "b", "in", "out"); err != nil {
+			return err
+		}
+		if err := writable(out, "L0906"); err != nil {
 			return err
 		}
 		fa, err := format.Parse(nameA)

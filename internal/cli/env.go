@@ -4,6 +4,7 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 
@@ -71,7 +72,7 @@ func (a *App) writeJSON(v any) error {
 func writeFile(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return diag.New("L0920", path, "cannot write: %v", err)
+		return diag.New("L0920", path, "cannot write: %v", reason(err))
 	}
 	_, err = f.Write(data)
 	if e := f.Close(); err == nil {
@@ -85,7 +86,38 @@ func writeFile(path string, data []byte) error {
 	}
 	if err != nil {
 		os.Remove(f.Name())
-		return diag.New("L0920", path, "cannot write: %v", err)
+		return diag.New("L0920", path, "cannot write: %v", reason(err))
+	}
+	return nil
+}
+
+// reason is the cause of an error of package os without the paths, one of which is that of a temporary file.
+func reason(err error) error {
+	var path *os.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}
+
+// writable finds out before the work what would only fail after it: a file in a folder that does not exist, or a
+// folder in the place of a file. An empty path is no file.
+func writable(path, code string) error {
+	if path == "" {
+		return nil
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return diag.New(code, path, "cannot write: it is a folder")
+	}
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil {
+		return diag.New(code, path, "cannot write: %v", reason(err)).WithHint("make the folder %s first", dir)
+	} else if !info.IsDir() {
+		return diag.New(code, path, "cannot write: %s is no folder", dir)
 	}
 	return nil
 }

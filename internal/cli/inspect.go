@@ -42,6 +42,9 @@ func (a *App) inspect() *cobra.Command {
 	c.Flags().StringVar(&svg, "svg", "", "draw the graph into this file")
 	c.Flags().BoolVar(&asText, "text", false, "print the graph in its text form")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := writable(svg, "L0920"); err != nil {
+			return err
+		}
 		source, err := s.of(a, args[0])
 		if err != nil {
 			return err

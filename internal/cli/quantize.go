@@ -28,6 +28,9 @@ func (a *App) quantize() *cobra.Command {
 		if err := required(c, "output"); err != nil {
 			return err
 		}
+		if err := writable(out, "L0328"); err != nil {
+			return err
+		}
 		source, err := s.of(a, args[0])
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -42,7 +43,7 @@ type App struct {
 
 // Main runs the program called name ("lathe", "emit-verilog", "emit-cuda") and returns its exit status.
 func Main(name string, args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := &App{Env: hostEnv(), Out: os.Stdout, Err: os.Stderr}
 	return a.run(ctx, name, args)
@@ -144,5 +145,6 @@ func exactly(names ...string) cobra.PositionalArgs {
 // withJSON adds the flag that every command has.
 func (a *App) withJSON(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.json, "json", "", "write the same facts to this file, for programs")
+	c.PreRunE = func(*cobra.Command, []string) error { return writable(a.json, "L0920") }
 	return c
 }

@@ -42,6 +42,9 @@ func (a *App) runModel() *cobra.Command {
 		if err := oneOf("--engine", engine, "ref", "pjrt", "rtl", "cuda"); err != nil {
 			return err
 		}
+		if err := writable(output, "L0906"); err != nil {
+			return err
+		}
 		source, err := s.of(a, args[0])
 		if err != nil {
 			return err
@@ -83,6 +86,10 @@ func (a *App) compute(ctx context.Context, s flow.Source, inputs, engine string,
 			a.warn(hw.Schedule)
 			g = hw.Scheduled
 		}
+	}
+	if codes && g.Stage == ir.StageFloat {
+		return nil, diag.New("L0913", s.Model, "the model runs as imported: its outputs are float and have no codes").
+			WithHint("quantize it by --plan or --calibrate")
 	}
 	file, err := npz.Read(inputs)
 	if err != nil {

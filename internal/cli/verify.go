@@ -56,6 +56,9 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	case v.labels != "" && v.inputs == "":
 		return usagef("--labels needs --inputs")
 	}
+	if err := writable(v.wave, "L0920"); err != nil {
+		return err
+	}
 	p := progress{app: a}
 	defer p.finish()
 	job, seconds, err := a.job(c, v, model, &p)
@@ -142,6 +145,15 @@ func (v *verifyFlags) load(job *flow.Job, random bool) error {
 			}
 		}
 	}
+	if v.labels != "" {
+		var err error
+		if job.Labels, err = flow.Labels(v.labels); err != nil {
+			return err
+		}
+		if err := flow.CheckLabels(v.labels, job.Labels, len(job.Samples), job.HW.Scheduled); err != nil {
+			return err
+		}
+	}
 	if v.inputs == "" || random {
 		extra, err := flow.RandomSamples(job.HW.Scheduled, v.samples, v.seed)
 		if err != nil {
@@ -149,12 +161,7 @@ func (v *verifyFlags) load(job *flow.Job, random bool) error {
 		}
 		job.Samples = append(job.Samples, extra...)
 	}
-	if v.labels == "" {
-		return nil
-	}
-	var err error
-	job.Labels, err = flow.Labels(v.labels)
-	return err
+	return nil
 }
 
 func (a *App) printCheck(c *flow.Check) error {

@@ -5,9 +5,9 @@ package diag
 import "strings"
 
 // Nearest returns the candidate closest to name by edit distance, case folded, or "" when none is near
-// (more than a third of the letters differ, at least two).
+// (more than a third of the letters differ, at least two, or all of them).
 func Nearest(name string, candidates []string) string {
-	limit := max(2, len(name)/3)
+	limit := min(max(2, len(name)/3), len(name)-1)
 	best, bestDist := "", limit+1
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestDist {

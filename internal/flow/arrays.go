@@ -75,6 +75,10 @@ func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 				ir.ShapeString(a.Shape), n.Name, ir.ShapeString(shape)).
 				WithHint("one more leading axis, or a longer one where the model's is 1, counts samples")
 		}
+		if b.Samples == 0 {
+			return nil, batch, diag.New("L0910", f.Path, "array %q of shape %s holds no sample", a.Name,
+				ir.ShapeString(a.Shape))
+		}
 		if i == 0 {
 			batch, samples = b, make([]ref.Sample, b.Samples)
 		} else if b.Samples != batch.Samples {

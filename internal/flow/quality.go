@@ -78,5 +78,24 @@ func Labels(path string) ([]int64, error) {
 	if len(f.Arrays) != 1 {
 		return nil, diag.New("L0914", path, "%d arrays where one of labels is needed", len(f.Arrays))
 	}
-	return f.Arrays[0].Int64s()
+	labels, err := f.Arrays[0].Int64s()
+	if err != nil {
+		return nil, diag.At(err, "L0914", path)
+	}
+	return labels, nil
+}
+
+// CheckLabels demands one label a sample, each the index of an element of output 0. path is where they come from.
+func CheckLabels(path string, labels []int64, samples int, g *ir.Graph) error {
+	if len(labels) != samples {
+		return diag.New("L0914", path, "%d labels for %d samples", len(labels), samples)
+	}
+	out := g.Out[0]
+	for i, l := range labels {
+		if classes := out.Node.Type.Elems(); l < 0 || l >= int64(classes) {
+			return diag.New("L0914", path, "label %d of sample %d is no class: output %q has %d elements", l, i, out.Name,
+				classes)
+		}
+	}
+	return nil
 }

@@ -63,7 +63,7 @@ func Find(part string) (*FPGA, error) {
 	}
 	names := Parts()
 	err := diag.New("L0413", "", "unknown part %q", part)
-	if near := diag.Nearest(low, names); near != "" {
+	if near := diag.Nearest(low, append(names, devices(all)...)); near != "" {
 		return nil, err.WithHint("did you mean %q?", near)
 	}
 	return nil, err.WithHint("known devices: %s; any package and grade of them will do", strings.Join(devices(all), ", "))

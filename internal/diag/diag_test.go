@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diag
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+func TestNearest(t *testing.T) {
+	names := []string{"inspect", "run", "verify", "x", "b1"}
+	for name, want := range map[string]string{
+		"inspekt": "inspect", "Verify": "verify", "rnu": "run", "b2": "b1", "ru": "run",
+		"q": "", "zz": "", "": "", "something": "", "X": "x",
+	} {
+		if got := Nearest(name, names); got != want {
+			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestText(t *testing.T) {
+	e := New("L0412", "m.onnx: fc (Gemm)", "%d lanes", 5).WithNote("set by %s", "plan.toml:9").WithHint("use %d", 4)
+	want := "m.onnx: fc (Gemm): L0412: 5 lanes\n  note: set by plan.toml:9\n  hint: use 4"
+	if e.Error() != want {
+		t.Errorf("%q", e.Error())
+	}
+	two := List{New("L0101", "", "a"), e}
+	if two.Error() != "L0101: a\n"+want || two.Err() == nil || two[:1].Err() != two[0] || two[:0].Err() != nil {
+		t.Errorf("%q", two.Error())
+	}
+}
+
+func TestCodeOf(t *testing.T) {
+	e := New("L0412", "", "lanes")
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{e, "L0412"}, {fmt.Errorf("in between: %w", e), "L0412"}, {List{e, New("L0101", "", "b")}, "L0412"},
+		{errors.New("plain"), ""}, {nil, ""}, {List{}, ""},
+	} {
+		if got := CodeOf(c.err); got != c.want {
+			t.Errorf("CodeOf(%v) = %q, want %q", c.err, got, c.want)
+		}
+	}
+}
+
+func TestAt(t *testing.T) {
+	plain := At(errors.New("plain"), "L0901", "x.npz")
+	if plain.Error() != "x.npz: L0901: plain" {
+		t.Error(plain)
+	}
+	bare := New("L0902", "", "broken")
+	if moved := At(bare, "L0901", "x.npz"); moved.Error() != "x.npz: L0902: broken" || bare.Pos != "" {
+		t.Errorf("%v, and the error itself %v", moved, bare)
+	}
+	if placed := At(New("L0902", "y.npz", "broken"), "L0901", "x.npz"); placed.Error() != "y.npz: L0902: broken" {
+		t.Error(placed)
+	}
+}
