@@ -66,11 +66,13 @@ module mem_rom #(
     end
   endfunction
 
-  always @(posedge clk) begin
-    checked <= 1'b1;
-    if (IMAGE != "" && !checked && checksum(0) !== IMAGE_SUM)
-      $fatal(1, "%m: memory image %0s has checksum %h, not %h", IMAGE, checksum(0), IMAGE_SUM);
-  end
+  // Nested, since a simulator may evaluate both sides of && and so add up the memory in every cycle.
+  always @(posedge clk)
+    if (!checked) begin
+      checked <= 1'b1;
+      if (IMAGE != "" && checksum(0) !== IMAGE_SUM)
+        $fatal(1, "%m: memory image %0s has checksum %h, not %h", IMAGE, checksum(0), IMAGE_SUM);
+    end
 `endif
 endmodule
 `default_nettype wire
