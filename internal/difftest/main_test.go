@@ -44,7 +44,11 @@ func differ(g *ir.Graph, want, got ref.Sample, tolerance float64) string {
 				}
 				continue
 			}
-			if w, v := want[i].Codes[k], got[i].Codes[k]; w != v {
+			w, v := want[i].Codes[k], got[i].Codes[k]
+			if f, ok := o.Node.Type.Format.(enumerated); ok && f.Decode(w).Cmp(f.Decode(v)) == 0 {
+				continue // several codes may mean zero
+			}
+			if w != v {
 				return fmt.Sprintf("%s[%d]: code %d, want %d", o.Name, k, v, w)
 			}
 		}

@@ -6,12 +6,14 @@ package difftest
 
 // Numbers of cases for each operation.
 const (
-	exactCases    = 1500
-	exactSamples  = 20
-	floatCases    = 200
-	pjrtCases     = 500
-	pjrtSamples   = 400
-	rtlCases      = 100
-	rtlSamples    = 100
-	icarusDesigns = 20
+	exactCases      = 1500
+	exactSamples    = 20
+	floatCases      = 200
+	pjrtCases       = 500
+	pjrtSamples     = 400
+	rtlCases        = 100
+	rtlSamples      = 100
+	icarusDesigns   = 20
+	chainCases      = 140
+	chainsPerDesign = 4
 )

@@ -6,12 +6,14 @@ package difftest
 
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
-	exactCases    = 60
-	exactSamples  = 12
-	floatCases    = 20
-	pjrtCases     = 30
-	pjrtSamples   = 100
-	rtlCases      = 6
-	rtlSamples    = 30
-	icarusDesigns = 2
+	exactCases      = 60
+	exactSamples    = 12
+	floatCases      = 20
+	pjrtCases       = 30
+	pjrtSamples     = 100
+	rtlCases        = 6
+	rtlSamples      = 30
+	icarusDesigns   = 2
+	chainCases      = 14
+	chainsPerDesign = 4
 )

@@ -5,6 +5,8 @@ package difftest
 import (
 	"fmt"
 	"math/big"
+	"slices"
+	"sort"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -14,10 +16,16 @@ import (
 // nearest.
 type enumerated interface {
 	format.Format
-	// values lists every code with a finite value.
-	values() map[int64]*big.Rat
+	// list holds every code with a finite value, ascending by value, then by code.
+	list() []coded
 	// finite replaces a code without a finite value by one that has one.
 	finite(code int64) int64
+}
+
+// coded is a code and its value.
+type coded struct {
+	code int64
+	x    *big.Rat
 }
 
 // known says that the definition of f stands here.
@@ -73,7 +81,8 @@ func decodeOne(t ir.Type, i int, code int64) *big.Rat {
 		}
 		return new(big.Rat).Mul(integer(code-f.Zero), real32(scale))
 	case enumerated:
-		return f.values()[code]
+		list := f.list()
+		return list[slices.IndexFunc(list, func(c coded) bool { return c.code == code })].x
 	}
 	return nil // ruled out by known
 }
@@ -87,7 +96,7 @@ func encode(f format.Format, v *big.Rat) int64 {
 		q := round(new(big.Rat).Quo(v, real32(f.Scale)), f.Round)
 		return enter(f.W, f.Signed, f.Over, q.Add(q, big.NewInt(f.Zero)))
 	case enumerated:
-		return nearest(f.values(), v)
+		return nearest(f.list(), v)
 	}
 	return 0 // ruled out by known
 }
@@ -147,21 +156,19 @@ func enter(w int, signed bool, over format.Over, q *big.Int) int64 {
 	return q.Int64()
 }
 
-// nearest is the code whose value is nearest to v; of two, the even one. Beyond the ends it is the last one.
-func nearest(values map[int64]*big.Rat, v *big.Rat) int64 {
-	var best int64
-	var distance *big.Rat
-	for code, x := range values {
-		d := new(big.Rat).Sub(v, x)
-		d.Abs(d)
-		if distance != nil {
-			switch c := d.Cmp(distance); {
-			case c > 0, c == 0 && x.Cmp(values[best]) == 0 && code > best, // two zeros: the positive one
-				c == 0 && x.Cmp(values[best]) != 0 && code&1 == 1:
-				continue
-			}
-		}
-		best, distance = code, d
+// nearest is the code whose value is nearest to v; of two, the even one. Beyond the ends it is the last one. Of several
+// codes with one value it takes the first.
+func nearest(list []coded, v *big.Rat) int64 {
+	above := sort.Search(len(list), func(i int) bool { return list[i].x.Cmp(v) >= 0 })
+	below := max(above-1, 0)
+	above = min(above, len(list)-1)
+	for below > 0 && list[below-1].x.Cmp(list[below].x) == 0 {
+		below--
 	}
-	return best
+	down, up := new(big.Rat).Sub(v, list[below].x), new(big.Rat).Sub(list[above].x, v)
+	switch c := down.Abs(down).Cmp(up.Abs(up)); {
+	case c < 0, c == 0 && list[below].code&1 == 0:
+		return list[below].code
+	}
+	return list[above].code
 }

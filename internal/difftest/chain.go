@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+)
+
+// Chains are the shapes of networks that tests draw: operations in a row.
+var Chains = []string{
+	"linear relu linear",
+	"linear cast clip linear",
+	"scale relu linear sigmoid",
+	"conv relu maxpool reshape linear",
+	"conv conv relu global_avgpool reshape linear",
+	"conv maxpool leaky_relu conv relu avgpool reshape linear relu linear",
+	"maxpool conv tanh scale identity global_avgpool",
+}
+
+// chain builds a quantized graph from front to back. Formats follow the size of the values, so that neither everything
+// saturates nor everything is zero at the end.
+type chain struct {
+	r   *rand.Rand
+	g   *ir.Graph
+	at  *ir.Node
+	top int // values are about 2^top at most
+	// data draws a format for values up to 2^top, weight one for weights up to 1.
+	data, weight func(top int) format.Format
+}
+
+// Chain draws a network of the given operations, in fixed formats.
+func Chain(r *rand.Rand, ops string) *ir.Graph {
+	return ChainIn(r, ops, func(top int) format.Format {
+		f := op.RandomFixed(r, 10)
+		f.W = max(f.W, 3)
+		f.F = f.W - 1 - top + r.IntN(2)
+		return f
+	}, func(int) format.Format {
+		w := 2 + r.IntN(7)
+		return format.Fixed{W: w, F: w - 1, Signed: true}
+	})
+}
+
+// ChainIn is Chain with formats of the caller's choice.
+func ChainIn(r *rand.Rand, ops string, data, weight func(top int) format.Format) *ir.Graph {
+	shape := []int{4 + r.IntN(9)}
+	if strings.Contains(ops, "conv") {
+		shape = []int{1, 5 + r.IntN(3), 5 + r.IntN(3), 1 + r.IntN(4)}
+	}
+	c := &chain{r: r, g: &ir.Graph{Name: "chain", Stage: ir.StageQuantized}, data: data, weight: weight}
+	c.at = c.add(&ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: shape, Format: data(0)}})
+	c.g.In = []*ir.Node{c.at}
+	for _, name := range strings.Fields(ops) {
+		c.step(op.Find(name))
+	}
+	c.g.Out = []ir.Output{{Name: "y", Node: c.at}}
+	return c.g
+}
+
+// add appends a node under a fresh name.
+func (c *chain) add(n *ir.Node) *ir.Node {
+	n.Name = c.g.FreshName(n.Name)
+	c.g.Nodes = append(c.g.Nodes, n)
+	return n
+}
+
+// constant draws a constant of values up to 2^top.
+func (c *chain) constant(name string, f format.Format, top int, shape ...int) *ir.Node {
+	t := ir.Type{Shape: shape, Format: f}
+	codes := make([]int64, t.Elems())
+	for i := range codes {
+		codes[i] = f.Encode(format.FromFloat64(math.Ldexp(2*c.r.Float64()-1, top)))
+	}
+	return c.add(&ir.Node{Name: name, Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: t})
+}
+
+// step appends one operation.
+func (c *chain) step(o *ir.Op) {
+	shape := c.at.Type.Shape
+	last := shape[len(shape)-1]
+	n := &ir.Node{Name: o.Name, Op: o, Args: []*ir.Node{c.at}}
+	keep := false
+	switch o {
+	case op.Linear:
+		c.weights(n, 1+c.r.IntN(8), last)
+	case op.Scale:
+		n.Attrs = &op.ScaleAttrs{Axis: len(shape) - 1}
+		c.weights(n, last)
+	case op.Conv:
+		w := c.window(1+c.r.IntN(3), 1, 1)
+		n.Attrs = &op.ConvAttrs{Window: w, Groups: 1}
+		c.weights(n, 1+c.r.IntN(6), w.Kernel[0], w.Kernel[1], last)
+	case op.MaxPool:
+		w := c.window(2, 1+c.r.IntN(2), 0)
+		n.Attrs, keep = &w, true
+	case op.AvgPool:
+		n.Attrs = &op.AvgAttrs{Window: c.window(min(2, shape[1], shape[2]), 2, 0), IncludePad: true}
+	case op.GlobalAvgPool:
+		n.Attrs = &op.GlobalAttrs{ChannelsLast: true}
+	case op.Reshape:
+		n.Attrs, keep = &op.ReshapeAttrs{Shape: []int{c.at.Type.Elems()}}, true
+	case op.Identity:
+		keep = true
+	case op.LeakyRelu:
+		n.Attrs = &op.LeakyAttrs{Alpha: 0.1}
+	case op.Clip:
+		n.Attrs = &op.ClipAttrs{Min: -0.25, Max: float32(math.Ldexp(0.7, c.top))}
+	case op.Sigmoid, op.Tanh:
+		c.top = 0
+	}
+	n.Type = ir.Type{Format: c.at.Type.Format}
+	if !keep {
+		n.Type.Format = c.data(c.top)
+	}
+	if s, err := o.Infer(n); err == nil { // without a shape the graph fails its check
+		n.Type.Shape = s
+	}
+	c.at = c.add(n)
+}
+
+// weights adds weights and bias; a sum of random signs grows like the root of its terms.
+func (c *chain) weights(n *ir.Node, shape ...int) {
+	terms := 1
+	for _, d := range shape[1:] {
+		terms *= d
+	}
+	n.Args = append(n.Args, c.constant("w", c.weight(0), 0, shape...))
+	if n.Op == op.Scale || c.r.IntN(5) > 0 {
+		bias := format.Fixed{W: 6 + c.r.IntN(8), F: 4 - c.top + c.r.IntN(6), Signed: true}
+		n.Args = append(n.Args, c.constant("b", bias, c.top-1, shape[0]))
+	}
+	for ; terms > 1; terms /= 4 {
+		c.top++
+	}
+}
+
+// window draws a window of k x k elements over the current image, reduced where the image is smaller.
+func (c *chain) window(k, stride, pad int) op.Window {
+	h, w := c.at.Type.Shape[1], c.at.Type.Shape[2]
+	kernel := []int{min(k, h), min(k, w)}
+	pads := make([]int, 4)
+	for i := range pads {
+		if pad > 0 && kernel[i%2] > 1 {
+			pads[i] = c.r.IntN(pad + 1)
+		}
+	}
+	return op.Window{Kernel: kernel, Strides: []int{stride, stride}, Pads: pads, Dilations: []int{1, 1}, ChannelsLast: true}
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"fmt"
+	"testing"
+
+	"lathe/ir"
+	"lathe/lower"
+)
+
+// TestChain compares networks of several operations on all engines: the slow evaluator, PJRT, and hardware with random
+// lanes, width converters in between, and with the lanes that lowering chooses.
+func TestChain(t *testing.T) {
+	var designs []*ir.Graph
+	for i := range chainCases {
+		ops := Chains[i%len(Chains)]
+		r := Rand(ops, i)
+		g := Chain(r, ops)
+		t.Run(fmt.Sprint("slow/", i), func(t *testing.T) { compareSlow(t, g, r, exactSamples) })
+		t.Run(fmt.Sprint("pjrt/", i), func(t *testing.T) { comparePJRT(t, g, r, 0) })
+		if i%3 == 2 {
+			scheduled, _, err := lower.Schedule(t.Context(), g, lower.DefaultPlan())
+			if err != nil {
+				t.Fatalf("%v\n%s", err, Describe(g))
+			}
+			designs = append(designs, scheduled)
+			continue
+		}
+		Schedule(r, g)
+		designs = append(designs, g)
+	}
+	for i := 0; i < len(designs); i += chainsPerDesign {
+		t.Run(fmt.Sprint("rtl/", i/chainsPerDesign), func(t *testing.T) {
+			t.Parallel()
+			group := designs[i:min(i+chainsPerDesign, len(designs))]
+			compareRTL(t, Rand("chains", i), Merge("chains", group), i == 0)
+		})
+	}
+}
