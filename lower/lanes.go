@@ -191,6 +191,14 @@ func (l *laner) linear(n *ir.Node, a asked) {
 
 func (l *laner) conv(n *ir.Node, a asked) {
 	attrs := n.Attrs.(*op.ConvAttrs)
+	if out := n.Args[1].Type.Shape[0]; attrs.Groups > 1 && attrs.Groups == out {
+		// Depthwise: each channel by itself, so both streams have the same lanes.
+		if channels := last(n.Args[0].Type.Shape); channels == out {
+			l.same(n, a, nearestDivisor(channels, n.Args[0].HW.OutLanes), channels, "channels")
+			n.HW.Style, n.HW.Mem = ir.StyleFold, a.mem
+			return
+		}
+	}
 	g, err := op.NewGeometry(n.Args[0].Type.Shape, &attrs.Window)
 	if err != nil {
 		l.fail(n, "", "%v", err)

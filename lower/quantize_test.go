@@ -252,9 +252,9 @@ func TestZeroChannels(t *testing.T) {
 }
 
 // TestQuantizeSweep quantizes random networks under Verify with shuffled nodes, with and without calibration data; at
-// 10 bits the outputs must be close to the float model.
+// 9 bits the outputs must be close to the float model.
 func TestQuantizeSweep(t *testing.T) {
-	plan := mustPlan(t, "[quantize]\ndata = \"fixed(10)\"\nweight = \"fixed(10)\"\nbias = \"fixed(20)\"")
+	plan := mustPlan(t, "[quantize]\ndata = \"fixed(9)\"\nweight = \"fixed(10)\"\nbias = \"fixed(20)\"")
 	for seed := range uint64(100) {
 		g := lowertest.RandomCNN(t, seed)
 		var c Calibration
@@ -271,7 +271,7 @@ func TestQuantizeSweep(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		for _, out := range report.Outputs {
-			if !(out.SQNR > 15) && out.MaxErr > 0.02 {
+			if !(out.SQNR > 12) && out.MaxErr > 0.02 {
 				t.Errorf("seed %d: %s has %.1f dB, error %g of %g", seed, out.Name, out.SQNR, out.MaxErr, out.Peak)
 			}
 		}

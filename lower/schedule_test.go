@@ -82,6 +82,11 @@ func TestLanes(t *testing.T) {
 			"input 3, conv 3, relu 3, maxpool 3, conv 3(6)>2, clip 2, reshape 2, widen 2>8, fifo 8, linear 8>1"},
 		{"cnn, unrolled", "[fold]\nmode = \"unroll\"", classifier,
 			"input 3, conv 3(27)>6, relu 6, maxpool 6, conv 6(54)>10, clip 10, reshape 10, widen 10>40, linear 40>7"},
+		{"depthwise", "", func(t *testing.T) *ir.Graph {
+			b := lowertest.New(t, 3)
+			x := b.Conv("point", b.Input("x", 1, 3, 6, 6), 8, 1, 1, 0, 1, true)
+			return b.Done(b.Conv("depth", x, 8, 3, 1, 1, 8, true))
+		}, "input 3, conv 3>4, conv 4"},
 		{"pixels in parallel", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 9\nout_lanes = 6\n" +
 			"[[fold.rule]]\nop = \"linear\"\nout_lanes = 7", classifier,
 			"input 3, conv 3(9)>6, relu 6, maxpool 6, conv 6>2, clip 2, reshape 2, widen 2>8, linear 8>7"},
