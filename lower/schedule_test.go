@@ -215,7 +215,7 @@ func TestUnits(t *testing.T) {
 // beats divide the frame.
 func TestLanesSweep(t *testing.T) {
 	accepted := 0
-	for seed := range uint64(150) {
+	for seed := range uint64(80) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		plan := fmt.Sprintf("[fold]\nmode = %q\n", []string{"fold", "unroll"}[r.IntN(2)])
 		for _, o := range []string{"conv", "linear", "maxpool", "relu", "scale"} {
@@ -245,7 +245,7 @@ func TestLanesSweep(t *testing.T) {
 			}
 		}
 	}
-	if accepted < 30 {
+	if accepted < 15 {
 		t.Errorf("only %d networks were accepted", accepted)
 	}
 }
