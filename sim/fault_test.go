@@ -60,6 +60,7 @@ func TestFaults(t *testing.T) {
 		{"surplus", pass("in_valid || age > 200", "out_ready", goodLast, "in_data"), "L0706", "surplus"},
 		{"stuck", pass("in_valid && count < 11", "out_ready && count < 11", goodLast, "in_data"), "L0704",
 			"out: valid 0, ready"},
+		{"endless", pass("1", "count > 3 ? 0 : out_ready", goodLast, "in_data"), "L0704", "nothing moves any more"},
 		{"fatal", pass(good, "out_ready", goodLast, "in_data") +
 			"\n always @(posedge clk) if (count == 7) $fatal(1, \"seven is too many\");", "L0705", "seven is too many"},
 		{"error", pass(good, "out_ready", goodLast, "in_data") +
@@ -74,6 +75,9 @@ func TestFaults(t *testing.T) {
 			in := faultInput(spec)
 			if c.name == "surplus" {
 				in.Drain = 400
+			}
+			if c.name == "endless" {
+				in.OutBeats = []int{1}
 			}
 			res, err := model.Run(t.Context(), in)
 			if err == nil {

@@ -156,7 +156,8 @@ func (t *benchText) input(id string, p Port, n, perFrame, idle int) {
 
 // output adds an output port that takes n beats.
 func (t *benchText) output(id string, p Port, n, back int) {
-	r := strings.NewReplacer("$id", id, "$msb", fmt.Sprint(p.Width-1), "$back", fmt.Sprint(back))
+	r := strings.NewReplacer("$id", id, "$msb", fmt.Sprint(p.Width-1), "$back", fmt.Sprint(back),
+		"$n", fmt.Sprint(n))
 	r.WriteString(&t.decl, `  wire [$msb:0] $id_data;
   wire $id_valid, $id_last;
   reg $id_ready = 0;
@@ -164,7 +165,7 @@ func (t *benchText) output(id string, p Port, n, back int) {
 `)
 	r.WriteString(&t.drive, `      $id_ready = {$random(seed)} % 100 >= $back;
 `)
-	r.WriteString(&t.look, `      if ($id_valid !== 1'b0 && $id_ready) begin
+	r.WriteString(&t.look, `      if ($id_valid !== 1'b0 && $id_ready && $id_at < $n) begin
         if ($id_valid === 1'b1) $fdisplay(file, "$id %h", $id_data);
         else $fdisplay(file, "$id_valid is unknown");
         $id_at = $id_at + 1;

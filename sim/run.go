@@ -146,7 +146,7 @@ func (m *Model) Run(ctx context.Context, in Input) (*Result, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case records.deadlock != "":
-		return nil, m.deadlock(records.deadlock, records.result.Cycles)
+		return nil, m.deadlock(records.deadlock, records.result)
 	case waitErr != nil || readErr != nil || !records.done:
 		return nil, m.stopped(log.String(), waitErr, readErr)
 	}
@@ -224,8 +224,8 @@ func pick(stalls []Stall, i int) Stall {
 }
 
 // deadlock turns the harness's table of port states into an error.
-func (m *Model) deadlock(table string, cycles int) error {
-	e := diag.New("L0704", m.spec.Top, "deadlock: nothing moves any more, at cycle %d", cycles)
+func (m *Model) deadlock(table string, seen *Result) error {
+	e := diag.New("L0704", m.spec.Top, "deadlock: nothing moves any more, at cycle %d", seen.Cycles)
 	for _, line := range strings.Split(strings.TrimSpace(table), "\n") {
 		f := strings.Split(line, "\t")
 		if len(f) != 5 {
@@ -236,6 +236,9 @@ func (m *Model) deadlock(table string, cycles int) error {
 			note += " of " + f[4]
 		}
 		e = e.WithNote("%s beats", note)
+	}
+	if breach := seen.Check(&m.spec); breach != nil {
+		e = e.WithNote("before that: %v", breach)
 	}
 	return e
 }
