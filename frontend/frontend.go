@@ -75,6 +75,10 @@ func Load(path string, opts Options) (*ir.Graph, error) {
 // unknown says what the file looks like.
 func unknown(path string, head []byte, all []format) error {
 	e := diag.New(source.CodeFormat, path, "is of no known model format")
+	if isNPZ(head) {
+		return diag.New(source.CodeFormat, path, "is no model: it is an archive of NumPy arrays").
+			WithHint("give the model here, and arrays by --inputs or --calibrate")
+	}
 	if what, hint := source.LooksLike(head); what != "" {
 		return diag.New(source.CodeFormat, path, "is no model: it is %s", what).WithHint("%s", hint)
 	}
@@ -150,7 +154,17 @@ func firstBytes(path string) ([]byte, error) {
 	return head[:n], nil
 }
 
-func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) }
+// isZip knows zip archives, of which those of NumPy arrays are no models.
+func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) && !isNPZ(head) }
+
+// isNPZ knows archives whose first member, named at byte 30 of the first header, is a NumPy array.
+func isNPZ(head []byte) bool {
+	if len(head) < 30 || !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
+		return false
+	}
+	size := int(head[26]) | int(head[27])<<8
+	return bytes.HasSuffix(head[30:min(30+size, len(head))], []byte(".npy"))
+}
 
 func isMLIR(head []byte) bool {
 	head = bytes.TrimLeft(head, " \t\r\n")

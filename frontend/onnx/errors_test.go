@@ -196,6 +196,8 @@ func shapeErrors() []badCase {
 	return []badCase{
 		{"reshape count", source.CodeShape, "cannot reshape", reshape(5, 5)},
 		{"reshape rest", source.CodeShape, "cannot reshape", reshape(5, -1)},
+		{"reshape to nothing", source.CodeShape, "cannot reshape", single(14, x,
+			nd("Reshape", "x s", "y", aInt("allowzero", 1)), it("s", 0, 3, 4))},
 		{"reshape two open", source.CodeDims, "cannot reshape", reshape(-1, -1)},
 		{"reshape negative", source.CodeDims, "cannot reshape", reshape(-2, 12)},
 		{"reshape overflow", source.CodeShape, "cannot reshape", reshape(1<<33, 1<<33, 1<<33)},

@@ -75,12 +75,15 @@ func TestHostile(t *testing.T) {
 	relus.nodes = many(link("Relu"))
 	unknown.nodes = many(link("Nothing"))
 	distinct.nodes = many(func(i int) pb { return nd("Op"+name(i), name(i), name(i+1)) })
-	reversed.nodes = many(func(i int) pb { return nd("Relu", name(n-1-i), name(n-i)) })
+	reversed.nodes = many(func(i int) pb { return nd("Add", name(n-1-i)+" "+name(n-1-i), name(n-i)) })
 	inputs := testModel{opset: 13, inputs: many(func(i int) pb { return vi(name(i), "batch", 2) }),
 		outputs: []pb{vi("v7")}}
-	folds := single(13, vi("x", 2), nil, it("i", 1<<8, 1<<9))
-	folds.nodes = many(func(i int) pb { return nd("ConstantOfShape", "i", name(i+1)) })
-	folds.nodes = append(folds.nodes, nd("Concat", "v1 v2 v3 v4 v5 v6 v7 v8 v9 v10 v11 v12", "y"))
+	folds := single(13, vi("x", 512), nil, it("i", 1<<8, 1<<9))
+	folds.nodes = []pb{nd("ConstantOfShape", "i", "v0")}
+	for i := range 20 {
+		folds.nodes = append(folds.nodes, nd("Add", name(i)+" "+name(i), name(i+1)))
+	}
+	folds.nodes = append(folds.nodes, nd("Add", "x v20", "y"))
 	slots := ramp
 	slots.nodes = []pb{nd("Relu", "v0", name(n))}
 	for range n {

@@ -56,6 +56,7 @@ func TestParseErrors(t *testing.T) {
 		{"hardware", "in_lanes", "in_lane", codeField, "did you mean in_lanes?"},
 		{"style", "= fold", "= folded", codeValue, "fold or unroll"},
 		{"truth", "known = true", "known = 2", codeValue, "bool"},
+		{"truth letter", "known = true", "known = t", codeValue, "bool"},
 		{"shape", "1x2 fp32 hw", "1y2 fp32 hw", codeType, ":5:25"},
 		{"shape size", "1x2 fp32 hw", "99999999x99999999 fp32 hw", codeType, "2^33"},
 		{"format", "fp32 hw", "fp23 hw", "L0502", ":5:29"},
