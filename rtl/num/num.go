@@ -22,7 +22,7 @@ const (
 // Overflow modes: the values of the parameter OVER.
 const (
 	Saturate  = iota
-	Symmetric // as Saturate, without the most negative code
+	Symmetric // as Saturate, without the most negative code, or the greatest of an unsigned format
 	Wrap
 )
 
@@ -69,8 +69,11 @@ func Fit(q *big.Int, width int, signed bool, over int) *big.Int {
 		}
 		return r
 	}
-	if over == Symmetric && signed {
+	switch {
+	case over == Symmetric && signed:
 		least.Neg(most)
+	case over == Symmetric:
+		most.Sub(most, one)
 	}
 	switch {
 	case q.Cmp(least) < 0:

@@ -8,7 +8,7 @@
 //               OUT_W       bits of out
 //               OUT_SIGNED  1: out is two's complement
 //               ROUND       0 even 1 away 2 up 3 down 4 halfzero 5 floor 6 ceil 7 zero 8 outward
-//               OVER        0 saturate, 1 saturate symmetrically (unsigned: as 0), 2 wrap
+//               OVER        0 saturate, 1 without the most negative (unsigned: the greatest) code, 2 wrap
 //   latency: 0   ii: 1   order: combinational
 `default_nettype none
 module num_requant #(
@@ -99,8 +99,9 @@ module num_requant #(
     end else begin : g_unsigned
       localparam integer XW = QW > OUT_W + 1 ? QW : OUT_W + 1;
       wire [XW-1:0] x = {{(XW - QW) {q[QW-1]}}, q};
-      wire over = |x[XW-1:OUT_W];
-      assign out = x[XW-1] ? {OUT_W{1'b0}} : over ? {OUT_W{1'b1}} : x[OUT_W-1:0];
+      localparam [OUT_W-1:0] MOST = {OUT_W{1'b1}} ^ OUT_W'(OVER == 1);
+      wire over = |x[XW-1:OUT_W] || (OVER == 1 && &x[OUT_W-1:0]);
+      assign out = x[XW-1] ? {OUT_W{1'b0}} : over ? MOST : x[OUT_W-1:0];
     end
   endgenerate
 
