@@ -101,13 +101,41 @@ func decodePlan(name string, data []byte) (*planFile, *lines, error) {
 
 var tomlMessage = regexp.MustCompile(`^toml: line (\d+)(?: \(last key "([^"]*)"\))?: (.*)$`)
 
+// wrongType is how the TOML library, in the words of Go, says that a value is of the wrong type.
+var wrongType = regexp.MustCompile(`(?s)incompatible types: TOML value has type (\S+); destination has type (\S+)|` +
+	`type mismatch for .*: expected (\S+) but found (\S+)`)
+
+// kindOf names a type in the words of TOML.
+func kindOf(t string) string {
+	switch t {
+	case "int64", "integer":
+		return "an integer"
+	case "float64", "float":
+		return "a number"
+	case "string":
+		return "a text"
+	case "bool", "boolean":
+		return "true or false"
+	case "slice", "[]any", "[]interface {}":
+		return "a list"
+	case "table", "map[string]any", "map[string]interface {}":
+		return "a table"
+	case "time.Time":
+		return "a date"
+	}
+	return "a value of type " + t
+}
+
 // tomlError turns a message of the TOML library into one with file and line.
 func tomlError(name string, err error) error {
 	m := tomlMessage.FindStringSubmatch(err.Error())
 	if m == nil {
 		return diag.New("L0401", name, "%s", strings.TrimPrefix(err.Error(), "toml: "))
 	}
-	msg := strings.TrimSuffix(m[3], ".")
+	msg := wrongType.ReplaceAllStringFunc(strings.TrimSuffix(m[3], "."), func(s string) string {
+		t := wrongType.FindStringSubmatch(s)
+		return kindOf(t[1]+t[4]) + " where " + kindOf(t[2]+t[3]) + " is needed"
+	})
 	if m[2] != "" {
 		msg = m[2] + ": " + msg
 	}

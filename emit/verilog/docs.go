@@ -58,8 +58,29 @@ func (b *builder) docs(o Options) error {
 	if err := enc.Encode(js); err != nil {
 		return diag.New("L0624", d.Name, "cannot describe the design: %v", err)
 	}
-	d.Docs = []rtl.File{{Name: "design.json", Data: buf.Bytes()}, {Name: "README.md", Data: []byte(b.readme(o))}}
+	d.Docs = []rtl.File{{Name: descriptionFile, Data: buf.Bytes()}, {Name: readmeFile, Data: []byte(b.readme(o))}}
 	return nil
+}
+
+// The files for readers.
+const (
+	descriptionFile = "design.json"
+	readmeFile      = "README.md"
+)
+
+// Listed names the files of an emitted design, given its design.json; none if that is not what Emit writes.
+func Listed(text []byte) []string {
+	var js description
+	if err := json.Unmarshal(text, &js); err != nil || js.Top == "" || js.Core == "" {
+		return nil
+	}
+	names := append([]string{descriptionFile, readmeFile}, js.Sources...)
+	for _, u := range js.Units {
+		for _, im := range u.Images {
+			names = append(names, im.File)
+		}
+	}
+	return names
 }
 
 // The prose of README.md.

@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -48,8 +47,8 @@ func (a *App) format() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprint(os.Stdout, text.Print(g))
-		return err
+		fmt.Fprint(a.Out, text.Print(g))
+		return a.writeJSON(describe(g))
 	}
 	return a.withJSON(c)
 }

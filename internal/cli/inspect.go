@@ -64,7 +64,7 @@ func (a *App) inspect() *cobra.Command {
 		}
 		if asText {
 			fmt.Fprint(a.Out, text.Print(g))
-			return nil
+			return a.writeJSON(describe(g))
 		}
 		facts := describe(g)
 		if err := a.printFacts(facts); err != nil {

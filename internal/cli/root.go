@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -55,6 +56,12 @@ func (a *App) run(ctx context.Context, name string, args []string) int {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	err := root.ExecuteContext(ctx)
+	if err != nil { // cobra tells by text only
+		given := ""
+		if n, _ := fmt.Sscanf(err.Error(), "unknown command %q", &given); n == 1 {
+			err = unknownCommand(root, given)
+		}
+	}
 	var usage *usageError
 	switch {
 	case err == nil:
@@ -63,10 +70,6 @@ func (a *App) run(ctx context.Context, name string, args []string) int {
 		return exitNo
 	case errors.As(err, &usage):
 		fmt.Fprintf(a.Err, "%s: %v\n", name, err)
-		return exitUsage
-	case strings.HasPrefix(err.Error(), "unknown command"):
-		fmt.Fprintf(a.Err, "%s: L0101: %v\n", name, firstLine(err.Error()))
-		a.suggest(root, args)
 		return exitUsage
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(a.Err, "%s: interrupted\n", name)
@@ -84,16 +87,19 @@ func firstLine(text string) string {
 	return line
 }
 
-func (a *App) suggest(root *cobra.Command, args []string) {
+// unknownCommand suggests the nearest command.
+func unknownCommand(root *cobra.Command, given string) error {
 	var names []string
 	for _, c := range root.Commands() {
-		names = append(names, c.Name())
+		if !c.Hidden {
+			names = append(names, c.Name())
+		}
 	}
-	if near := diag.Nearest(args[0], names); near != "" {
-		fmt.Fprintf(a.Err, "  hint: did you mean %s?\n", near)
-		return
+	err := diag.New("L0101", "", "unknown command %q", given)
+	if near := diag.Nearest(given, names); near != "" {
+		return &usageError{err.WithHint("did you mean %s?", near)}
 	}
-	fmt.Fprintf(a.Err, "  hint: %s help lists the commands\n", root.Name())
+	return &usageError{err.WithHint("%s help lists the commands", root.Name())}
 }
 
 // usageError is wrong usage: an unknown flag, a missing argument.
@@ -119,14 +125,39 @@ func (a *App) command(name string) *cobra.Command {
 			Example: "  lathe verify model.onnx --calibrate x.npz"}
 		root.AddCommand(a.inspect(), a.runModel(), a.quantize(), a.emitVerilog(), a.emitCUDA(), a.verify(), a.area(),
 			a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
+		root.RunE = func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c, args[0])
+			}
+			return c.Help()
+		}
+		root.SetHelpCommand(help(root))
 		root.CompletionOptions.HiddenDefaultCmd = true
 	}
 	root.Version = Version
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &usageError{diag.New("L0101", "", "%v", err).WithHint("%s --help lists the flags", c.CommandPath())}
+		text := parsing.ReplaceAllString(err.Error(), "")
+		return &usageError{diag.New("L0101", "", "%s", text).WithHint("%s --help lists the flags", c.CommandPath())}
 	})
 	return root
+}
+
+// parsing is what Go's number parsers put before the reason, which repeats the value.
+var parsing = regexp.MustCompile(`strconv\.\w+: parsing "[^"]*": `)
+
+// helpName is the command that explains another one.
+const helpName = "help"
+
+func help(root *cobra.Command) *cobra.Command {
+	return &cobra.Command{Use: helpName + " [COMMAND]", Short: "explain a command",
+		RunE: func(_ *cobra.Command, args []string) error {
+			c, rest, err := root.Find(args)
+			if len(rest) > 0 || err != nil {
+				return unknownCommand(root, args[0])
+			}
+			return c.Help()
+		}}
 }
 
 // exactly demands a number of arguments and names them in the error.
@@ -136,7 +167,13 @@ func exactly(names ...string) cobra.PositionalArgs {
 			return usagef("%s needs %s", c.CommandPath(), names[len(args)])
 		}
 		if len(args) > len(names) {
-			return usagef("%s takes %d argument(s); %q is one too many", c.CommandPath(), len(names), args[len(names)])
+			takes := strings.Join(append([]string{"nothing"}, names...)[min(len(names), 1):], " ")
+			return usagef("%s takes %s; %q is one too many", c.CommandPath(), takes, args[len(names)])
+		}
+		for i, arg := range args {
+			if arg == "" {
+				return usagef("%s needs %s, but it is empty", c.CommandPath(), names[i])
+			}
 		}
 		return nil
 	}

@@ -148,9 +148,16 @@ func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, err
 // Write puts a design into dir: into a new folder beside it first, which then takes its place, so that no half of a
 // design is ever seen. A folder that holds anything but an earlier design is left alone.
 func Write(d *emit.Design, dir string) error {
-	dir = filepath.Clean(dir)
-	fail := func(err error) error { return diag.New("L0625", dir, "cannot write the design: %v", cause(err)) }
-	if err := replaceable(dir); err != nil {
+	given := dir
+	fail := func(err error) error { return diag.New("L0625", given, "cannot write the design: %v", cause(err)) }
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return fail(err)
+	}
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real // a link stays a link
+	}
+	if err := replaceable(dir, given); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
@@ -178,17 +185,26 @@ func Write(d *emit.Design, dir string) error {
 	return nil
 }
 
-// replaceable refuses folders that hold files of somebody else.
-func replaceable(dir string) error {
+// replaceable refuses folders that hold a file of somebody else: one that the design.json in them does not list. given
+// is the folder as the caller names it.
+func replaceable(dir, given string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
-	case os.IsNotExist(err) || err == nil && len(entries) == 0:
+	case os.IsNotExist(err):
 		return nil
 	case err != nil:
-		return diag.New("L0625", dir, "cannot write the design: %v", cause(err))
+		return diag.New("L0625", given, "cannot write the design: %v", cause(err))
 	}
-	if _, err := os.Stat(filepath.Join(dir, "design.json")); err != nil {
-		return diag.New("L0626", dir, "the folder holds files that are no design").WithHint("choose an empty or a new folder")
+	text, err := os.ReadFile(filepath.Join(dir, "design.json"))
+	if err != nil && !os.IsNotExist(err) {
+		return diag.New("L0625", given, "cannot write the design: %v", cause(err))
+	}
+	ours := verilog.Listed(text)
+	for _, e := range entries {
+		if !slices.Contains(ours, e.Name()) {
+			return diag.New("L0626", given, "the folder holds %q, which is no part of a design, and would be replaced", e.Name()).
+				WithHint("choose an empty or a new folder")
+		}
 	}
 	return nil
 }
