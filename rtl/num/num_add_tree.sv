@@ -17,7 +17,9 @@ module num_add_tree #(
 ) (
     input  wire                      clk,
     input  wire                      en,
-    input  wire [        N*IN_W-1:0] in,
+    /* verilator lint_off SPLITVAR */  // not possible where this is the top
+    input  wire [        N*IN_W-1:0] in  /*verilator split_var*/,  // keeps simulation free of wide words
+    /* verilator lint_on SPLITVAR */
     output wire [IN_W+$clog2(N)-1:0] out
 );
   localparam integer LEVELS = $clog2(N);
@@ -27,38 +29,37 @@ module num_add_tree #(
       N_must_be_at_least_1_and_PIPE_0_to_2 u_bad ();
     end
     for (genvar l = 0; l <= LEVELS; l++) begin : g_level
-      localparam integer M = (N + (1 << l) - 1) >> l;  // numbers on this level
       localparam integer W = IN_W + l;
+      localparam integer BELOW = l > 0 ? (N + (1 << (l - 1)) - 1) >> (l - 1) : 0;  // numbers on the level before
       localparam integer REG = l > 0 && (PIPE == 1 || (PIPE == 2 && (LEVELS - l) % 2 == 0)) ? 1 : 0;
-      wire [M*W-1:0] held;
-      if (l == 0) begin : g_in
-        assign held = in;
-      end else begin : g_add
-        localparam integer BM = (N + (1 << (l - 1)) - 1) >> (l - 1);
-        wire [M*W-1:0] sum;
-        for (genvar i = 0; i < M; i++) begin : g_sum
-          wire [W-2:0] a = g_level[l-1].held[2*i*(W-1)+:W-1];
-          wire [W-1:0] a_x = {IN_SIGNED != 0 ? a[W-2] : 1'b0, a};
-          if (2 * i + 1 < BM) begin : g_pair
-            wire [W-2:0] b = g_level[l-1].held[(2*i+1)*(W-1)+:W-1];
-            wire [W-1:0] b_x = {IN_SIGNED != 0 ? b[W-2] : 1'b0, b};
-            assign sum[i*W+:W] = a_x + b_x;
+      for (genvar i = 0; i < (N + (1 << l) - 1) >> l; i++) begin : g_node
+        wire [W-1:0] sum;
+        wire [W-1:0] s;
+        if (l == 0) begin : g_in
+          assign sum = in[i*IN_W+:IN_W];
+        end else begin : g_add
+          wire signed [W-2:0] a = g_level[l-1].g_node[2*i].s;
+          wire [W-1:0] a_x = IN_SIGNED != 0 ? W'(a) : {1'b0, a};
+          if (2 * i + 1 < BELOW) begin : g_pair
+            wire signed [W-2:0] b = g_level[l-1].g_node[2*i+1].s;
+            wire [W-1:0] b_x = IN_SIGNED != 0 ? W'(b) : {1'b0, b};
+            assign sum = a_x + b_x;
           end else begin : g_odd
-            assign sum[i*W+:W] = a_x;
+            assign sum = a_x;
           end
         end
         if (REG != 0) begin : g_reg
-          logic [M*W-1:0] sum_q;
-          always_ff @(posedge clk) if (en) sum_q <= sum;
-          assign held = sum_q;
+          logic [W-1:0] q;
+          always_ff @(posedge clk) if (en) q <= sum;
+          assign s = q;
         end else begin : g_wire
-          assign held = sum;
+          assign s = sum;
         end
       end
     end
   endgenerate
 
-  assign out = g_level[LEVELS].held;
+  assign out = g_level[LEVELS].g_node[0].s;
   wire unused_top = &{1'b0, clk, en};
 endmodule
 `default_nettype wire

@@ -22,7 +22,9 @@ module op_linear_row #(
 ) (
     input  wire                clk,
     input  wire                en,
-    input  wire [N*TERM_W-1:0] terms,
+    /* verilator lint_off SPLITVAR */  // not possible where this is the top
+    input  wire [N*TERM_W-1:0] terms  /*verilator split_var*/,
+    /* verilator lint_on SPLITVAR */
     output wire [   OUT_W-1:0] y
 );
   wire signed [TERM_W+$clog2(N)-1:0] sum;

@@ -98,10 +98,10 @@ module op_linear_unrolled #(
     if (rst) moving <= STAGES'(0);
   end
 
+  wire [IN*OUT*DIGITS*TERM_W-1:0] products  /*verilator split_var*/;
   wire [OUT*OUT_W-1:0] y;
   generate
     for (genvar j = 0; j < IN; j++) begin : g_column
-      wire [OUT*DIGITS*TERM_W-1:0] terms;
       op_linear_column #(
           .OUT(OUT),
           .IN_W(IN_W),
@@ -112,16 +112,16 @@ module op_linear_unrolled #(
           .clk  (clk),
           .en   (en),
           .x    (in_data[j*IN_W+:IN_W]),
-          .terms(terms)
+          .terms(products[j*OUT*DIGITS*TERM_W+:OUT*DIGITS*TERM_W])
       );
     end
 
     for (genvar o = 0; o < OUT; o++) begin : g_row
       localparam signed [BIAS_W-1:0] BIAS = CONSTS[o*KW+:BIAS_W];
       localparam [PSH_W:0] PSH = (PSH_W + 1)'({1'b0, CONSTS[o*KW+:KW]} >> BIAS_W);
-      wire [N*TERM_W-1:0] terms;
+      wire [N*TERM_W-1:0] terms  /*verilator split_var*/;
       for (genvar j = 0; j < IN; j++) begin : g_x
-        assign terms[j*DIGITS*TERM_W+:DIGITS*TERM_W] = g_column[j].terms[o*DIGITS*TERM_W+:DIGITS*TERM_W];
+        assign terms[j*DIGITS*TERM_W+:DIGITS*TERM_W] = products[(j*OUT+o)*DIGITS*TERM_W+:DIGITS*TERM_W];
       end
       op_linear_row #(
           .N(N),
