@@ -15,6 +15,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/ir"
+	"lathe/ir/op"
 	"lathe/sim"
 )
 
@@ -48,12 +49,16 @@ func TestRTL(t *testing.T) {
 
 // hardware draws scheduled graphs of o that have hardware, and counts those that have not.
 func hardware(t *testing.T, o *ir.Op) (graphs []*ir.Graph, refused int) {
-	for i := 0; len(graphs) < rtlCases; i++ {
+	cases := rtlCases
+	if o == op.Linear || o == op.Conv { // several modules each
+		cases *= 2
+	}
+	for i := 0; len(graphs) < cases; i++ {
 		g, r := Case(o, i)
 		Schedule(r, g)
 		if _, err := verilog.Emit(g, verilog.Options{}); err == nil {
 			graphs = append(graphs, g)
-		} else if refused++; !slices.Contains(noRTL, diag.CodeOf(err)) || refused > 3*rtlCases+10 {
+		} else if refused++; !slices.Contains(noRTL, diag.CodeOf(err)) || refused > 3*cases+10 {
 			t.Fatalf("%s, case %d, %d refused: %v\n%s", o.Name, i, refused, err, Describe(g))
 		}
 	}

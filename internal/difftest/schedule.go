@@ -58,6 +58,11 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 		}
 		hw.Mem = []string{"", "auto", "block", "distributed"}[r.IntN(4)]
 	case op.Conv:
+		if n.Attrs.(*op.ConvAttrs).Groups > 1 { // one channel a group, else there is no hardware
+			hw.InLanes = divisor(r, last)
+			hw.OutLanes = hw.InLanes
+			return
+		}
 		hw.Style, hw.Mem = ir.StyleFold, []string{"", "block"}[r.IntN(2)]
 		hw.OutLanes = divisor(r, n.Type.Shape[len(shape)-1])
 		hw.InLanes, hw.StreamIn = divisor(r, last), divisor(r, last)
@@ -93,7 +98,7 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 
 // arriving is the lanes of the stream that the unit of n takes.
 func arriving(n *ir.Node) int {
-	if n.Op == op.Conv {
+	if n.HW.StreamIn > 0 {
 		return n.HW.StreamIn
 	}
 	return n.HW.InLanes

@@ -11,7 +11,7 @@ const (
 	floatCases      = 200
 	pjrtCases       = 500
 	pjrtSamples     = 400
-	rtlCases        = 100
+	rtlCases        = 60
 	rtlSamples      = 100
 	icarusDesigns   = 20
 	chainCases      = 140

@@ -146,7 +146,10 @@ func genConv(r *rand.Rand, o *ir.Op) *ir.Graph {
 	shape, w := genWindow(r, false)
 	a := &ConvAttrs{Window: w, Groups: 1}
 	ic, oc := shape[len(shape)-1], between(r, 1, 6)
-	if chance(r, 20) {
+	switch k := r.IntN(100); {
+	case k < 15: // depthwise
+		a.Groups, oc = ic, ic
+	case k < 25:
 		for _, groups := range []int{ic, 3, 2} {
 			if ic%groups == 0 {
 				a.Groups, oc = groups, groups*between(r, 1, 2)

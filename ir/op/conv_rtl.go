@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math/big"
+
+	"lathe/ir"
+	"lathe/rtl"
+)
+
+// geometryParams are the parameters of every module with a window generator.
+func geometryParams(g *Geometry) []any {
+	return []any{"H", g.H, "W", g.W, "C", g.C, "KH", g.KH, "KW", g.KW, "SH", g.SH, "SW", g.SW, "DH", g.DH, "DW", g.DW,
+		"PT", g.PT, "PL", g.PL, "PB", g.PB, "PR", g.PR}
+}
+
+func convRTL(n *ir.Node) (*rtl.Unit, error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	if g.N != 1 {
+		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N)
+	}
+	m, err := planMAC(n)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case a.Groups > 1 && a.Groups == g.C && a.Groups == m.out:
+		return m.depthwise(n, g)
+	case a.Groups > 1:
+		return nil, n.Errorf("L0311", "a convolution of %d channels in %d groups to %d has no hardware in this version",
+			g.C, a.Groups, m.out).WithHint("one group, or as many as there are channels on both sides")
+	}
+	if e := checkLanes(n, "in_lanes", n.HW.InLanes, m.in, "kernel elements"); e != nil {
+		return nil, e
+	}
+	if e := checkLanes(n, "out_lanes", n.HW.OutLanes, m.out, "output channels"); e != nil {
+		return nil, e
+	}
+	if e := checkLanes(n, "stream lanes", n.HW.StreamIn, g.C, "input channels"); e != nil {
+		return nil, e
+	}
+	if in, s := n.HW.InLanes, n.HW.StreamIn; in%g.C != 0 && (g.C%in != 0 || in%s != 0 && s%in != 0) {
+		return nil, n.Errorf("L0412", "in_lanes %d are no whole pixels of %d channels, and no part of one that fits stream lanes %d",
+			in, g.C, s).WithHint("use %d or a multiple", g.C)
+	}
+	w := m.widths()
+	num, err := m.numeric(n, w)
+	if err != nil {
+		return nil, err
+	}
+	u := unit("op_conv", geometryParams(g)...)
+	with(u, "OC", m.out, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes)
+	with(u, num...)
+	with(u, "ROM_STYLE", memStyle(n))
+	m.images(u, n.HW.InLanes, n.HW.OutLanes, w)
+	return u, nil
+}
+
+// depthwise is a convolution of each channel by itself: LANES channels at a time, one element of their windows a cycle.
+func (m *mac) depthwise(n *ir.Node, g *Geometry) (*rtl.Unit, error) {
+	lanes := n.HW.InLanes
+	if e := checkLanes(n, "lanes", lanes, g.C, "channels"); e != nil {
+		return nil, e
+	}
+	w := m.widths()
+	num, err := m.numeric(n, w)
+	if err != nil {
+		return nil, err
+	}
+	u := unit("op_dwconv", geometryParams(g)...)
+	with(u, "LANES", lanes)
+	with(u, num...)
+	with(u, "ROM_STYLE", memStyle(n))
+	var words []*big.Int // word f*KH*KW + k: lane i holds w[f*lanes+i][k]
+	for f := 0; f < g.C; f += lanes {
+		for k := range m.in {
+			word := new(big.Int)
+			for i := lanes - 1; i >= 0; i-- {
+				appendField(word, big.NewInt(m.weights[(f+i)*m.in+k]), w.weight)
+			}
+			words = append(words, word)
+		}
+	}
+	u.Images = []rtl.Image{
+		{Param: "WEIGHTS", Width: lanes * w.weight, Words: words},
+		{Param: "CONSTS", Width: lanes * (w.psh + w.bias), Words: m.constImage(lanes, w)},
+	}
+	return u, nil
+}
