@@ -150,5 +150,6 @@ func (c *chain) window(k, stride, pad int) op.Window {
 			pads[i] = c.r.IntN(pad + 1)
 		}
 	}
-	return op.Window{Kernel: kernel, Strides: []int{stride, stride}, Pads: pads, Dilations: []int{1, 1}, ChannelsLast: true}
+	return op.Window{Kernel: kernel, Strides: []int{stride, stride}, Pads: pads, Dilations: []int{1, 1},
+		ChannelsLast: true}
 }

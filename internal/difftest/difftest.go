@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package difftest draws random graphs and runs them on every engine. An operation and a format enter by standing in
-// op.All and in the generators of ir/op: nothing here names them, but for the slow evaluator, which states each operation
-// once more, in exact fractions and from its definition alone.
+// op.All and in the generators of ir/op: nothing here names them, but for the slow evaluator, which states each
+// operation once more, in exact fractions and from its definition alone.
 //
 // The tests of this package compare
 //
@@ -10,8 +10,8 @@
 //	StableHLO on PJRT          with the Eval column, code by code; float graphs within a tolerance
 //	Verilated and Icarus RTL   with the Eval column, code by code, under random stalls
 //
-// for every operation alone and for chains. Case i of operation o is the same graph on every machine; a failure names it
-// (linear/17), and `go test ./internal/difftest -run 'TestExact/linear/17'` runs it again.
+// for every operation alone and for chains. Case i of operation o is the same graph on every machine; a failure names
+// it (linear/17), and `go test ./internal/difftest -run 'TestExact/linear/17'` runs it again.
 package difftest
 
 import (
@@ -69,7 +69,8 @@ func Describe(g *ir.Graph) string {
 			fmt.Fprintf(&b, " %+v", n.Attrs)
 		}
 		if h := n.HW; h.OutLanes != 0 {
-			fmt.Fprintf(&b, " lanes %d (stream %d) to %d, %s %s fifo %d", h.InLanes, h.StreamIn, h.OutLanes, h.Style, h.Mem, h.Fifo)
+			fmt.Fprintf(&b, " lanes %d (stream %d) to %d, %s %s fifo %d", h.InLanes, h.StreamIn, h.OutLanes, h.Style,
+				h.Mem, h.Fifo)
 		}
 		b.WriteByte('\n')
 	}

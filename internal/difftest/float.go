@@ -11,8 +11,8 @@ import (
 	"lathe/ir/op"
 )
 
-// Float turns a quantized one-operation graph into a float graph of the same operation: constants become normal numbers,
-// images lie channels first in half of the cases, and axes are permuted freely.
+// Float turns a quantized one-operation graph into a float graph of the same operation: constants become normal
+// numbers, images lie channels first in half of the cases, and axes are permuted freely.
 func Float(r *rand.Rand, g *ir.Graph) (*ir.Graph, error) {
 	f := g.Clone()
 	f.Stage = ir.StageFloat

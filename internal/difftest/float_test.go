@@ -9,7 +9,8 @@ import (
 	"lathe/ir"
 )
 
-// TestFloat compares float graphs: the Eval column with the slow evaluator, and both with PJRT, whose sums run in float32.
+// TestFloat compares float graphs: the Eval column with the slow evaluator, and both with PJRT, whose sums run in
+// float32.
 func TestFloat(t *testing.T) {
 	for _, o := range Ops() {
 		t.Run(o.Name, func(t *testing.T) {

@@ -198,7 +198,8 @@ func TestFormatChain(t *testing.T) {
 func TestCastZero(t *testing.T) {
 	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{256}, Format: e4m3{}}}
 	y := &ir.Node{Name: "y", Op: op.Cast, Args: []*ir.Node{x}, Type: x.Type}
-	g := &ir.Graph{Stage: ir.StageQuantized, In: []*ir.Node{x}, Nodes: []*ir.Node{x, y}, Out: []ir.Output{{Name: "y", Node: y}}}
+	g := &ir.Graph{Stage: ir.StageQuantized, In: []*ir.Node{x}, Nodes: []*ir.Node{x, y},
+		Out: []ir.Output{{Name: "y", Node: y}}}
 	in := ir.NewTensor(x.Type)
 	for c := range in.Codes {
 		in.Codes[c] = int64(c)

@@ -29,8 +29,8 @@ func evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sam
 	return p.Run(ctx, samples)
 }
 
-// differ describes the first difference between two values of the outputs of g: codes must be equal, floats agree within
-// tolerance relative to the largest magnitude of their tensor, or to 1.
+// differ describes the first difference between two values of the outputs of g: codes must be equal, floats agree
+// within tolerance relative to the largest magnitude of their tensor, or to 1.
 func differ(g *ir.Graph, want, got ref.Sample, tolerance float64) string {
 	for i, o := range g.Out {
 		top := 1.0

@@ -14,8 +14,8 @@ import (
 	"lathe/ir"
 )
 
-// noPJRT are the reasons for which a quantized node may lack a StableHLO form: its format has no integers times a power of
-// two, or its numbers exceed 63 bits.
+// noPJRT are the reasons for which a quantized node may lack a StableHLO form: its format has no integers times a power
+// of two, or its numbers exceed 63 bits.
 var noPJRT = []string{"L0310", "L0317"}
 
 // perProgram is the number of graphs that share a program.

@@ -13,7 +13,8 @@ import (
 )
 
 // Samples draws n samples for the inputs of g. The first are all least, all greatest, alternating, one-hot and zero
-// codes; then come the inputs that drive each row of constant weights to its least and its greatest sum, then random ones.
+// codes; then come the inputs that drive each row of constant weights to its least and its greatest sum, then random
+// ones.
 func Samples(r *rand.Rand, g *ir.Graph, n int) []ref.Sample {
 	samples := make([]ref.Sample, n)
 	for _, in := range g.In {

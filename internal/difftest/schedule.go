@@ -10,8 +10,8 @@ import (
 	"lathe/ir/op"
 )
 
-// Schedule gives every node of a quantized graph random legal lanes, and joins streams of different lanes by adapters. It
-// covers what hardware can do, not what lowering would choose.
+// Schedule gives every node of a quantized graph random legal lanes, and joins streams of different lanes by adapters.
+// It covers what hardware can do, not what lowering would choose.
 func Schedule(r *rand.Rand, g *ir.Graph) {
 	users := g.Users()
 	for _, n := range append([]*ir.Node(nil), g.Nodes...) {

@@ -48,8 +48,8 @@ func each(shape []int, f func(index []int)) {
 }
 
 // Slow evaluates one sample of g from the definitions: every operation on exact fractions, then one encoding into the
-// format of its node. It shares no arithmetic with the Eval columns. Values of a float graph are rounded to float32 at the
-// outputs only.
+// format of its node. It shares no arithmetic with the Eval columns. Values of a float graph are rounded to float32 at
+// the outputs only.
 func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 	for _, n := range g.Nodes {
 		if err := known(n.Type.Format); err != nil {

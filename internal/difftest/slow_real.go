@@ -56,12 +56,12 @@ func largest(a, b *big.Rat) *big.Rat {
 	return b
 }
 
-// precision is the number of fraction bits of real functions. Results are compared after rounding to 64 bits at most, and
-// the functions are irrational but at 0, where they are exact here: no rounding can tell the difference.
+// precision is the number of fraction bits of real functions. Results are compared after rounding to 64 bits at most,
+// and the functions are irrational but at 0, where they are exact here: no rounding can tell the difference.
 const precision = 400
 
-// expOfNegative is e^-a for a >= 0 on numbers with a fixed point: a = k*ln 2 + r, the series of e^-r, shifted by k. Below
-// 2^-380 it stands still, since only its sign matters there.
+// expOfNegative is e^-a for a >= 0 on numbers with a fixed point: a = k*ln 2 + r, the series of e^-r, shifted by k.
+// Below 2^-380 it stands still, since only its sign matters there.
 func expOfNegative(a *big.Rat) *big.Rat {
 	if a.Cmp(integer(260)) > 0 {
 		return power(-380)

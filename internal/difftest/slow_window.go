@@ -73,8 +73,8 @@ func (p picture) channels() int {
 	return p.v.shape[1]
 }
 
-// pixels calls f for each kernel position: where it lies in the image, whether that is inside the image, and whether it is
-// inside the image and its padding.
+// pixels calls f for each kernel position: where it lies in the image, whether that is inside the image, and whether it
+// is inside the image and its padding.
 func (p picture) pixels(w *op.Window, pos []int, f func(k, at []int, inside, padded bool)) {
 	each(w.Kernel, func(k []int) {
 		at := make([]int, len(k))

@@ -45,7 +45,7 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, e
 	}
 	if in, s := n.HW.InLanes, n.HW.StreamIn; in%g.C != 0 && (g.C%in != 0 || in%s != 0 && s%in != 0) {
-		return nil, n.Errorf("L0412", "in_lanes %d are no whole pixels of %d channels, and no part of one that fits stream lanes %d",
+		return nil, n.Errorf("L0412", "in_lanes %d fit neither whole pixels of %d channels nor the %d lanes of the stream",
 			in, g.C, s).WithHint("use %d or a multiple", g.C)
 	}
 	w := m.widths()
