@@ -12,6 +12,7 @@ import (
 
 // TestWindowBroken has the benches look at faults in counters, limits and corners of the window generators and pools.
 func TestWindowBroken(t *testing.T) {
+	t.Parallel()
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 	same := geometry{H: 5, W: 4, C: 2, KH: 3, KW: 3, SH: 1, SW: 1, DH: 1, DW: 1, PT: 1, PL: 1, PB: 1, PR: 1}
 	valid := geometry{H: 7, W: 4, C: 1, KH: 3, KW: 3, SH: 1, SW: 1, DH: 1, DW: 1}
@@ -65,6 +66,7 @@ func TestWindowBroken(t *testing.T) {
 
 // TestConvBroken changes the order in which windows meet weights.
 func TestConvBroken(t *testing.T) {
+	t.Parallel()
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 	g := geometry{H: 4, W: 4, C: 2, KH: 3, KW: 2, SH: 1, SW: 1, DH: 1, DW: 1, PT: 1, PL: 0, PB: 1, PR: 1}
 	r := rand.New(rand.NewPCG(13, 1))

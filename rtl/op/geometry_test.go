@@ -56,8 +56,8 @@ func (g geometry) windows(in []int64, pad int64, groups int) []int64 {
 	return out
 }
 
-// pools folds the elements of each window, channel by channel; padding is left out. A window that is nothing but padding
-// gives the fold of no elements.
+// pools folds the elements of each window, channel by channel; padding is left out. A window that is nothing but
+// padding gives the fold of no elements.
 func (g geometry) pools(in []int64, fold func(elements []int64) int64) []int64 {
 	var out []int64
 	for w := range g.outH() * g.outW() {

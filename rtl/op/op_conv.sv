@@ -12,7 +12,13 @@
 //               IN_LANES       elements of a window that are multiplied at once, see OUT_LANES of op_window
 //               OC OUT_LANES   output channels; those computed at once, divides OC
 //               GROUPS         1
-//               IN_W ... TREE_PIPE   see op_linear; row o of the weights is [ky][kx][c]
+//               IN_W IN_SIGNED   bits of x; 1: two's complement
+//               W_W BIAS_W       bits of a weight, of a bias, two's complement
+//               DOT_W T_W        bits that hold every exact sum of products; and after shift and bias
+//               PSH_W            bits of psh, 0: no left shifts
+//               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
+//               WEIGHTS WEIGHTS_SUM CONSTS CONSTS_SUM   images as op_linear's; a row of weights is [ky][kx][c]
+//               ROM_STYLE MULT TREE_PIPE                see op_linear
 //   and, derived from these and not to be set, OH to ROW: see op_window_wide
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0
 //       ? (IN_LANES > STREAM_LANES ? C / STREAM_LANES + 1 + (OC > OUT_LANES ? (C / IN_LANES > 64 ? 3 : 1) : 0)

@@ -9,7 +9,12 @@
 //               PT PL PB PR    padding on top, left, bottom, right
 //               PAD            code of padding
 //               LANES          channels a beat of both streams, divides C; as many multipliers
-//               IN_W ... OVER, ROM_STYLE, MULT   see op_linear
+//               IN_W IN_SIGNED   bits of x; 1: two's complement
+//               W_W BIAS_W       bits of a weight, of a bias, two's complement
+//               DOT_W T_W        bits that hold every exact sum of products; and after shift and bias
+//               PSH_W            bits of psh, 0: no left shifts
+//               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
+//               ROM_STYLE MULT   see op_linear
 //               WEIGHTS, WEIGHTS_SUM   image: word g * KH * KW + k, w[g * LANES + i][k] at bit i * W_W
 //               CONSTS, CONSTS_SUM     image: word g, {psh, bias} of channel g * LANES + i at bit i * (PSH_W + BIAS_W)
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 ? 0

@@ -34,6 +34,7 @@ func depthwiseImages(m *matrix, lanes int) []rtl.Image {
 
 // TestDepthwise runs op_dwconv; a channel is a row of the matrix, its window the vector.
 func TestDepthwise(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(14, 1))
 	for i := range 8 {
 		g, lanes := drawPool(r, []int{2, 4, 6}, false)

@@ -19,8 +19,8 @@ func (g geometry) disjoint() geometry {
 	return g
 }
 
-// drawPool draws a geometry, of disjoint windows on request, and lanes. Not too few results leave for the beats that come
-// in, or close together, so that back-pressure reaches the input.
+// drawPool draws a geometry, of disjoint windows on request, and lanes. Not too few results leave for the beats that
+// come in, or close together, so that back-pressure reaches the input.
 func drawPool(r *rand.Rand, channels []int, disjoint bool) (g geometry, lanes int) {
 	for {
 		g = randomGeometry(r, pick(r, channels))
@@ -66,8 +66,9 @@ func poolBench(t *testing.T, module string, g geometry, lanes int, signed bool, 
 }
 
 func TestMaxPool(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 1))
-	for i := range 8 {
+	for i := range 6 {
 		g, lanes := drawPool(r, []int{1, 2, 3, 4}, i%2 == 0)
 		signed, least := r.IntN(2), int64(0)
 		if signed == 1 {
@@ -79,6 +80,7 @@ func TestMaxPool(t *testing.T) {
 }
 
 func TestPoolScan(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 1))
 	for range 3 {
 		g, lanes := drawPool(r, []int{2}, false)
@@ -88,8 +90,9 @@ func TestPoolScan(t *testing.T) {
 }
 
 func TestPoolTile(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(8, 1))
-	for range 8 {
+	for range 6 {
 		g, lanes := drawPool(r, []int{1, 2, 3}, true)
 		p := rtltest.P
 		poolBench(t, "op_pool_tile", g, lanes, false, total, []rtl.Param{p("H", g.H), p("W", g.W),
@@ -99,6 +102,7 @@ func TestPoolTile(t *testing.T) {
 }
 
 func TestPool(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(9, 1))
 	for range 3 {
 		g, lanes := drawPool(r, []int{2}, false)
@@ -108,6 +112,7 @@ func TestPool(t *testing.T) {
 }
 
 func TestPoolFold(t *testing.T) {
+	t.Parallel()
 	for _, p := range []struct{ signed, sum, acc int }{{1, 0, 5}, {0, 0, 5}, {1, 1, 8}, {0, 1, 8}} {
 		rtltest.Run(t, rtltest.Bench{
 			Module: "op_pool_fold",
@@ -136,8 +141,8 @@ func TestPoolFold(t *testing.T) {
 	}
 }
 
-// rounded is sum * 2^lshift / div, rounded in one of the modes 0 (half to even), 1 (half away), 5 (floor), and clamped to a
-// signed number of the given width.
+// rounded is sum * 2^lshift / div, rounded in one of the modes 0 (half to even), 1 (half away), 5 (floor), and clamped
+// to a signed number of the given width.
 func rounded(sum int64, lshift, div, mode, width int) int64 {
 	num, den := big.NewInt(sum), big.NewInt(int64(div))
 	if lshift >= 0 {
@@ -158,8 +163,9 @@ func rounded(sum int64, lshift, div, mode, width int) int64 {
 }
 
 func TestAvgPool(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(10, 1))
-	for i := range 8 {
+	for i := range 6 {
 		g, lanes := drawPool(r, []int{1, 2, 4}, i%2 == 0)
 		if i < 2 { // windows of a power of two, disjoint and not
 			g.KH, g.KW, g.H, g.W, g.SH, g.SW = 2, 2, 6, 4, 2, 2-i
@@ -172,6 +178,7 @@ func TestAvgPool(t *testing.T) {
 }
 
 func TestGlobalAvgPool(t *testing.T) {
+	t.Parallel()
 	p := rtltest.P
 	for _, c := range []struct{ h, w, c, lanes, lshift int }{{2, 3, 8, 2, 2}, {4, 4, 4, 1, 1}, {1, 1, 2, 2, 0},
 		{3, 1, 1, 1, 3}, {1, 2, 6, 2, -1}} {
@@ -183,6 +190,7 @@ func TestGlobalAvgPool(t *testing.T) {
 }
 
 func TestPoolMean(t *testing.T) {
+	t.Parallel()
 	for _, div := range []int{1, 7, 8} {
 		rtltest.Run(t, rtltest.Bench{
 			Module: "op_pool_mean",
@@ -198,6 +206,7 @@ func TestPoolMean(t *testing.T) {
 }
 
 func TestPick(t *testing.T) {
+	t.Parallel()
 	for _, n := range []int{2, 3, 7} {
 		rtltest.Run(t, rtltest.Bench{
 			Module:   "op_pick",

@@ -30,8 +30,9 @@ func dense(g geometry, in, out int) bool {
 }
 
 func TestWindowSeq(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 8 {
+	for range 6 {
 		g := randomGeometry(r, pick(r, []int{1, 2, 4, 6, 12}))
 		groups := pick(r, divisors(g.C))
 		out := pick(r, divisors(g.C/groups))
@@ -42,8 +43,9 @@ func TestWindowSeq(t *testing.T) {
 }
 
 func TestWindowRows(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 1))
-	for range 6 {
+	for range 4 {
 		g := randomGeometry(r, 2)
 		g.KW, g.SW, g.DW, g.PL, g.PR = 1, 1, 1, 0, 0
 		windowBench(t, "op_window_rows", g, 2, 2*g.KH, 1, 3, append(g.params()[:2:2], rtltest.P("KH", g.KH),
@@ -53,8 +55,9 @@ func TestWindowRows(t *testing.T) {
 }
 
 func TestWindowCols(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 1))
-	for range 8 {
+	for range 6 {
 		g := randomGeometry(r, 3)
 		g.H, g.KH, g.SH, g.DH, g.PT, g.PB = 1, 1, 1, 1, 0, 0
 		windowBench(t, "op_window_cols", g, 3, 3*g.KW, 1, 6, []rtl.Param{rtltest.P("W", g.W), rtltest.P("KW", g.KW),
@@ -64,8 +67,9 @@ func TestWindowCols(t *testing.T) {
 }
 
 func TestWindowWide(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 1))
-	for n := 0; n < 6; {
+	for n := 0; n < 4; {
 		g := randomGeometry(r, pick(r, []int{1, 2, 3}))
 		out := g.C * pick(r, divisors(g.KH*g.KW))
 		if !dense(g, g.C, out) {
@@ -79,8 +83,9 @@ func TestWindowWide(t *testing.T) {
 
 // TestWindow draws from everything that is legal: all lanes, one dimension, a single tap, channel groups.
 func TestWindow(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 2))
-	for n := 0; n < 14; {
+	for n := 0; n < 12; {
 		g := randomGeometry(r, pick(r, []int{1, 2, 4, 6}))
 		switch r.IntN(6) {
 		case 0:
@@ -104,6 +109,7 @@ func TestWindow(t *testing.T) {
 
 // TestWindowUsual are the geometries of real networks; what they need must not depend on a lucky draw.
 func TestWindowUsual(t *testing.T) {
+	t.Parallel()
 	same := geometry{H: 8, W: 8, C: 4, KH: 3, KW: 3, SH: 1, SW: 1, DH: 1, DW: 1, PT: 1, PL: 1, PB: 1, PR: 1}
 	half := geometry{H: 8, W: 8, C: 4, KH: 3, KW: 3, SH: 2, SW: 2, DH: 1, DW: 1, PT: 1, PL: 1, PB: 1, PR: 1}
 	valid := geometry{H: 9, W: 7, C: 2, KH: 5, KW: 5, SH: 1, SW: 1, DH: 1, DW: 1}
@@ -120,6 +126,7 @@ func TestWindowUsual(t *testing.T) {
 
 // TestIllegal builds each module with parameters that it must refuse; the missing module's name is the message.
 func TestIllegal(t *testing.T) {
+	t.Parallel()
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 	p := rtltest.P
 	for _, c := range []struct {
