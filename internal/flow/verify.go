@@ -25,9 +25,11 @@ type Engines struct {
 
 // Check is the result of comparing engines on samples.
 type Check struct {
-	Model      string             `json:"model"`
-	Samples    int                `json:"samples"`
-	Outputs    int                `json:"outputs"`
+	Model   string `json:"model"`
+	Samples int    `json:"samples"`
+	Outputs int    `json:"outputs"`
+	// Compared counts the codes that each engine was compared on, over all its runs.
+	Compared   map[string]int     `json:"compared"`
 	Mismatches int                `json:"mismatches"`
 	Engines    []string           `json:"engines"`
 	First      []*golden.Mismatch `json:"first_mismatches,omitempty"`
@@ -47,7 +49,8 @@ type Check struct {
 type Stalls struct {
 	Percent int      `json:"percent"`
 	Seeds   []uint64 `json:"seeds"`
-	// Starved and Blocked count cycles in which a port waited for data, and for room.
+	// Starved counts cycles in which an input port was ready and no data came, Blocked those in which a result was held
+	// back at an output port: both kinds of stall must have happened.
 	Starved int `json:"starved_cycles"`
 	Blocked int `json:"blocked_cycles"`
 }
@@ -76,7 +79,7 @@ type Job struct {
 // outputs differ, or on request, every intermediate value is compared and the first node that differs is named.
 func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	c := &Check{Model: j.HW.Scheduled.Name, Samples: len(j.Samples), Engines: []string{"ref", "pjrt", "rtl"},
-		Seconds: map[string]float64{}, Stalls: Stalls{Percent: j.Stalls, Seeds: j.Seeds}}
+		Compared: map[string]int{}, Seconds: map[string]float64{}, Stalls: Stalls{Percent: j.Stalls, Seeds: j.Seeds}}
 	start := e.Now()
 	done := func(step string) {
 		now := e.Now()
@@ -101,6 +104,9 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 		return nil, err
 	}
 	nodes := outputNodes(j.HW.Scheduled)
+	for _, n := range nodes {
+		c.Outputs += len(want) * n.Type.Elems()
+	}
 	if err := c.compare("pjrt", nodes, want, got); err != nil {
 		return nil, err
 	}
@@ -180,7 +186,7 @@ func (c *Check) compare(engine string, nodes []*ir.Node, want, got []ref.Sample)
 	if err != nil {
 		return err
 	}
-	c.Outputs = compared
+	c.Compared[engine] += compared
 	c.Mismatches += mismatches
 	if first != nil {
 		c.First = append(c.First, first)
@@ -216,9 +222,11 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 			return err
 		}
 		c.Cycles += run.Result.Cycles
-		for _, s := range append(append([]sim.PortStats(nil), run.Result.In...), run.Result.Out...) {
-			c.Stalls.Starved += s.Starved
-			c.Stalls.Blocked += s.Blocked
+		for _, p := range run.Result.In {
+			c.Stalls.Starved += p.Starved
+		}
+		for _, p := range run.Result.Out {
+			c.Stalls.Blocked += p.Blocked
 		}
 		if err := c.compare("rtl", nodes, want, run.Outputs); err != nil {
 			return err
