@@ -42,7 +42,8 @@ func TestRTL(t *testing.T) {
 		t.Run(fmt.Sprint(i/perDesign), func(t *testing.T) {
 			t.Parallel()
 			r := Rand("rtl", i)
-			compareRTL(t, r, Merge("merged", graphs[i:min(i+perDesign, len(graphs))]), i < icarusDesigns*perDesign)
+			group := graphs[i:min(i+perDesign, len(graphs))]
+			compareRTL(t, r, Merge("merged", group), rtlSamples, i < icarusDesigns*perDesign)
 		})
 	}
 }
@@ -67,10 +68,10 @@ func hardware(t *testing.T, o *ir.Op) (graphs []*ir.Graph, refused int) {
 
 // compareRTL lints and builds one design, and runs it under three seeds with random stalls; in one of the runs a reset
 // falls into the stream. The first frames go through Icarus as well if asked.
-func compareRTL(t *testing.T, r *rand.Rand, g *ir.Graph, icarus bool) {
+func compareRTL(t *testing.T, r *rand.Rand, g *ir.Graph, n int, icarus bool) {
 	t.Helper()
 	tools.Need(t, "verilator", "g++")
-	samples := Samples(r, g, rtlSamples)
+	samples := Samples(r, g, n)
 	want, err := evaluate(t.Context(), g, samples)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Describe(g))

@@ -16,4 +16,5 @@ const (
 	icarusDesigns   = 20
 	chainCases      = 140
 	chainsPerDesign = 4
+	chainFrames     = 30
 )

@@ -16,4 +16,5 @@ const (
 	icarusDesigns   = 2
 	chainCases      = 14
 	chainsPerDesign = 4
+	chainFrames     = 8
 )
