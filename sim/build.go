@@ -6,7 +6,6 @@ import (
 	"context"
 	"os"
 	"path/filepath"
-	"sort"
 	"strings"
 
 	"lathe/internal/diag"
@@ -37,7 +36,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 		return nil, err
 	}
 	args := spec.verilatorArgs()
-	parts := []string{filepath.Base(runtime), spec.wrapper(), spec.glue(nil), strings.Join(args, " ")}
+	parts := []string{filepath.Base(runtime), spec.wrapper(), spec.glue(), strings.Join(append(args, largeFlags...), " ")}
 	for _, f := range spec.Files {
 		parts = append(parts, f.Name, string(f.Data))
 	}
@@ -115,37 +114,4 @@ func (s *Spec) verilatorArgs() []string {
 		args = append(args, "--trace-fst", "--trace-structs")
 	}
 	return append(args, s.sources()...)
-}
-
-// compile makes dir/model.
-func (s *Spec) compile(ctx context.Context, tools *toolchain, runtime, dir string) error {
-	if err := s.write(dir); err != nil {
-		return err
-	}
-	if err := tool(ctx, dir, "L0702", "verilator", s.verilatorArgs()...); err != nil {
-		return err
-	}
-	generated, err := filepath.Glob(filepath.Join(dir, "obj", "*.cpp"))
-	if err != nil {
-		return err
-	}
-	for i := range generated {
-		generated[i] = filepath.Base(generated[i])
-	}
-	sort.Strings(generated)
-	glue := filepath.Join(dir, "obj", "glue.cc")
-	if err := os.WriteFile(glue, []byte(s.glue(generated)), 0o644); err != nil {
-		return err
-	}
-	args := []string{"-I", tools.include, "-I", filepath.Join(tools.include, "vltstd"), "-I", "obj", "-I", runtime}
-	args = append(args, cxxFlags...)
-	args = append(args, "-include", filepath.Join(runtime, "pch.h"), "obj/glue.cc", filepath.Join(runtime, "runtime.o"))
-	args = append(args, "-o", "model", "-pthread")
-	if s.Trace {
-		args = append(args, "-lz")
-	}
-	if err := compile(ctx, dir, args...); err != nil {
-		return err
-	}
-	return os.RemoveAll(filepath.Join(dir, "obj"))
 }

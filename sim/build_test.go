@@ -5,12 +5,14 @@ package sim
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"lathe/internal/diag"
 	"lathe/internal/tools"
@@ -69,12 +71,24 @@ func TestCachedFailure(t *testing.T) {
 	}
 }
 
+// TestToolEnds cancels a tool whose child would hold the output open.
+func TestToolEnds(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	err := tool(ctx, t.TempDir(), "L0702", "sh", "-c", "sleep 20 & wait")
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+}
+
 func TestMissingTools(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	if _, err := newToolchain(); diag.CodeOf(err) != "L0701" || !strings.Contains(err.Error(), "verilator is not in PATH") {
+	_, err := newToolchain()
+	if diag.CodeOf(err) != "L0701" || !strings.Contains(err.Error(), "verilator is not in PATH") {
 		t.Errorf("err = %v", err)
 	}
-	_, err := cached(t.Context(), t.TempDir(), "x", func(dir string) error {
+	_, err = cached(t.Context(), t.TempDir(), "x", func(dir string) error {
 		return tool(t.Context(), dir, "L0709", "yosys")
 	})
 	if diag.CodeOf(err) != "L0701" {
@@ -192,5 +206,50 @@ func TestIcarusAgrees(t *testing.T) {
 	streams, err := Icarus(t.Context(), spec, in)
 	if err != nil || string(streams[0]) != string(res.Streams[0]) {
 		t.Errorf("Icarus gives %x, Verilator %x, %v", streams, res.Streams, err)
+	}
+}
+
+// TestParts looks at how files are shared out: whole, balanced, no more parts than the size asks for.
+func TestParts(t *testing.T) {
+	dir := t.TempDir()
+	sizes := map[string]int64{"a.cpp": partBytes, "b.cpp": partBytes / 2, "c.cpp": partBytes / 2, "d.cpp": 10, "d.h": partBytes}
+	for name, size := range sizes {
+		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for cpus, want := range map[int]string{1: "[[a.cpp b.cpp c.cpp d.cpp]]", 9: "[[a.cpp d.cpp] [b.cpp c.cpp]]"} {
+		parts, err := split(dir, cpus)
+		var files [][]string
+		for _, p := range parts {
+			files = append(files, p.files)
+		}
+		if got := fmt.Sprint(files); err != nil || got != want {
+			t.Errorf("%d processors: %s, %v; want %s", cpus, got, err, want)
+		}
+	}
+}
+
+// TestLarge runs a model that is compiled in parts.
+func TestLarge(t *testing.T) {
+	tools.Need(t, "verilator", "g++")
+	whole := partBytes
+	partBytes = 3000
+	t.Cleanup(func() { partBytes = whole })
+	spec := skid(t, "8", 8)
+	spec.Files = append([]File(nil), spec.Files...)
+	spec.Files[0].Data = append([]byte("// in parts\n"), spec.Files[0].Data...) // not the key of the small model
+	model, err := Build(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.ReadFile(filepath.Join(model.Dir(), "tool.log"))
+	if err != nil || !strings.Contains(string(log), "part1.cc") || !strings.Contains(string(log), "-Og") {
+		t.Errorf("compiled otherwise: %s, %v", log, err)
+	}
+	data := noise(1, spec.In[0], 50)
+	res, err := model.Run(t.Context(), Input{Streams: [][]byte{data}, Frames: 50, InBeats: []int{1}, OutBeats: []int{1}})
+	if err != nil || string(res.Streams[0]) != string(data) {
+		t.Errorf("%v", err)
 	}
 }

@@ -134,11 +134,8 @@ func (s *Spec) printHandshake(b *strings.Builder) {
 }
 
 // glue prints the C++ that binds the harness to the Verilated class.
-func (s *Spec) glue(generated []string) string {
+func (s *Spec) glue() string {
 	var b strings.Builder
-	for _, name := range generated {
-		fmt.Fprintf(&b, "#include \"%s\"\n", name)
-	}
 	b.WriteString("#include \"harness.h\"\n#include \"Vdut.h\"\n#include \"verilated.h\"\n")
 	if s.Trace {
 		b.WriteString("#include \"verilated_fst_c.h\"\nstatic VerilatedFstC* trace;\n")
@@ -148,7 +145,8 @@ func (s *Spec) glue(generated []string) string {
 	fmt.Fprintf(&b, "static LathePort ports[%d];\n", len(wires))
 	b.WriteString("static uint8_t* at(void* p) { return static_cast<uint8_t*>(p); }\n")
 	b.WriteString("void dut_open(int argc, char** argv, uint32_t seed, const char* trace_file) {\n")
-	b.WriteString("    context.commandArgs(argc, argv);\n    context.randReset(2);\n    context.randSeed(int(seed >> 1));\n")
+	b.WriteString("    context.commandArgs(argc, argv);\n    context.randReset(2);\n")
+	b.WriteString("    context.randSeed(int(seed >> 1));\n")
 	if s.Trace {
 		b.WriteString("    context.traceEverOn(true);\n")
 	}
