@@ -145,7 +145,8 @@ func (c *call) attr(name string, kind int) *attr {
 		if a.name != name {
 			continue
 		}
-		if a.kind != int64(kind) && (a.kind != 0 || a.has>>kind&1 == 0) {
+		typed := a.kind == int64(kind) || a.kind == 0 && a.has>>kind&1 != 0
+		if !typed || kind == kindTensor && a.t == nil {
 			c.fail(source.CodeAttr, "attribute %s has the wrong type", name)
 			return nil
 		}
