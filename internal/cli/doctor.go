@@ -43,11 +43,18 @@ func (a *App) format() *cobra.Command {
 	c := &cobra.Command{Use: "fmt FILE", Short: "print a text graph in canonical form",
 		Example: "  lathe fmt graph.txt", Args: exactly("FILE")}
 	c.RunE = func(_ *cobra.Command, args []string) error {
-		g, err := text.Read(args[0])
+		canonical, err := text.Format(args[0])
 		if err != nil {
 			return err
 		}
-		fmt.Fprint(a.Out, text.Print(g))
+		fmt.Fprint(a.Out, canonical)
+		if a.json == "" {
+			return nil
+		}
+		g, err := text.Read(args[0]) // needs all data; the text alone does not
+		if err != nil {
+			return err
+		}
 		return a.writeJSON(describe(g))
 	}
 	return a.withJSON(c)

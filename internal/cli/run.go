@@ -87,6 +87,9 @@ func (a *App) compute(ctx context.Context, s flow.Source, inputs, engine string,
 			g = hw.Scheduled
 		}
 	}
+	if g, err = flow.Evaluable(g); err != nil {
+		return nil, err
+	}
 	if codes && g.Stage == ir.StageFloat {
 		return nil, diag.New("L0913", s.Model, "the model runs as imported: its outputs are float and have no codes").
 			WithHint("quantize it by --plan or --calibrate")

@@ -17,6 +17,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/lower"
+	"lathe/lower/fold"
 )
 
 // Progress hears of long work: a step has done of total units, total 0 being unknown. It may be nil.
@@ -45,6 +46,16 @@ func (s Source) Import() (*ir.Graph, error) {
 		return nil, err
 	}
 	return frontend.Load(s.Model, frontend.Options{Dims: s.Dims, Shapes: plan.Shapes()})
+}
+
+// Evaluable returns the graph with all that constants decide computed, as engines take it: importers leave large weights
+// that are transposed or scaled to nodes. A graph without such nodes comes back as it is.
+func Evaluable(g *ir.Graph) (*ir.Graph, error) {
+	c := g.Clone()
+	if err := fold.Constants(c); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // ReadPlan reads the plan, or returns the default one.
