@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -256,6 +257,15 @@ func (l *lines) pos(path string) string {
 		}
 		path = path[:cut]
 	}
+}
+
+// sort puts errors with positions of this file into the order of its lines.
+func (l *lines) sort(errs diag.List) {
+	line := func(e *diag.Error) int {
+		n, _ := strconv.Atoi(strings.TrimPrefix(e.Pos, l.file+":"))
+		return n
+	}
+	slices.SortStableFunc(errs, func(a, b *diag.Error) int { return line(a) - line(b) })
 }
 
 var indices = regexp.MustCompile(`\[\d+\]`)

@@ -48,6 +48,7 @@ func ParsePlan(name string, data []byte) (*Plan, error) {
 	p.quantize(f, &plan.Quantize)
 	p.fold(f, &plan.Fold)
 	p.ends(f, plan)
+	p.at.sort(p.errs)
 	if err := p.errs.Err(); err != nil {
 		return nil, err
 	}

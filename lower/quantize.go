@@ -329,7 +329,7 @@ func (q *quantizer) castOutputs() {
 			q.fail(o.Node, "L0417", "output %q is a constant; hardware computes outputs from inputs", o.Name)
 			continue
 		}
-		if p := q.plan.output(o.Name); p != nil && p.Format != nil {
+		if p := q.plan.output(o.Name); p != nil && p.Format != nil && !fits(*p.Format, o.Node.Type.Format) {
 			q.g.Out[i].Node = q.cast(o.Node, *p.Format, o.Node, q.values[o.Node])
 		}
 	}

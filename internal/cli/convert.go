@@ -174,7 +174,7 @@ func (a *App) writeArrays(path string, arrays []npz.Array) error {
 	var facts []fact
 	for _, arr := range arrays {
 		facts = append(facts, fact{arr.Name, arr.Shape, arr.DType})
-		fmt.Fprintf(a.Out, "%s: %v %s -> %s\n", arr.Name, arr.Shape, arr.DType, path)
+		fmt.Fprintf(a.Out, "%s: %s %s -> %s\n", arr.Name, ir.ShapeString(arr.Shape), arr.DType, path)
 	}
 	return a.writeJSON(facts)
 }

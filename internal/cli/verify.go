@@ -116,17 +116,20 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 		return nil, nil, err
 	}
 	a.warn(hw.Schedule)
-	if v.out != "" {
+	job := &flow.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report}
+	for i := range v.runs {
+		job.Seeds = append(job.Seeds, v.seed+uint64(i))
+	}
+	if err := v.load(job, c.Flags().Changed("samples")); err != nil {
+		return nil, nil, err
+	}
+	if v.out != "" { // last, so that a refusal leaves no folder behind
 		if err := flow.Write(hw.Design, v.out); err != nil {
 			return nil, nil, err
 		}
 	}
 	lap("emit")
-	job := &flow.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report}
-	for i := range v.runs {
-		job.Seeds = append(job.Seeds, v.seed+uint64(i))
-	}
-	return job, seconds, v.load(job, c.Flags().Changed("samples"))
+	return job, seconds, nil
 }
 
 // load reads samples, makes random ones, or both.
@@ -176,7 +179,10 @@ func (a *App) printCheck(c *flow.Check) error {
 		rows[2][1] = fmt.Sprint(c.Mismatches)
 	}
 	if c.Accuracy != nil {
-		text := fmt.Sprintf("float %.4f, quantized %.4f", c.Accuracy.Float, c.Accuracy.Quantized)
+		text := fmt.Sprintf("quantized %.4f", c.Accuracy.Quantized)
+		if c.Accuracy.Float != nil {
+			text = fmt.Sprintf("float %.4f, %s", *c.Accuracy.Float, text)
+		}
 		rows = append(rows, []string{"accuracy", text})
 	}
 	if c.SQNR != nil {

@@ -66,6 +66,7 @@ func WriteArrays(dir string) error {
 	for i := range labels {
 		labels[i] = int64(i % 4)
 	}
+	far := append([]int64{4}, labels[1:]...)
 	one := func(name string, v []float32, shape ...int) []npz.Array {
 		return []npz.Array{npz.Float32Array(name, shape, v)}
 	}
@@ -80,12 +81,18 @@ func WriteArrays(dir string) error {
 		{"wrong-name.npz", pair(npz.Float32Array("data", []int{1, 8}, ramp(8)), npz.Float32Array("w", []int{2}, ramp(2)))},
 		{"nan.npz", one("x", nan, samples, 8)},
 		{"huge-values.npz", one("x", large, samples, 8)},
+		{"none.npz", one("x", nil, 0, 8)},
+		{"one.npy", one("x", ramp(8), 1, 8)},
+		{"operands_x.npz", one("x", ramp(120), 3, 40)},
+		{"even.npz", pair(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{3, 4}, ramp(12)))},
 		{"uneven.npz", pair(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{2, 4}, ramp(8)))},
 		{"operands.npz", pair(npz.Float32Array("a", []int{3, 40}, ramp(120)), npz.Float32Array("b", []int{40}, ramp(40)))},
 		{"mismatch.npz", pair(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{5}, ramp(5)))},
 		{"two-others.npz", pair(npz.Float32Array("p", []int{3, 4}, ramp(12)), npz.Float32Array("q", []int{4}, ramp(4)))},
 		{"codes.npz", []npz.Array{npz.Int64Array("codes", []int{2, 3}, []int64{1, 2, 3, 4, 5, 6})}},
 		{"labels.npy", []npz.Array{npz.Int64Array("labels", []int{samples}, labels)}},
+		{"far-labels.npy", []npz.Array{npz.Int64Array("labels", []int{samples}, far)}},
+		{"half-labels.npy", one("labels", ramp(samples), samples)},
 		{"few-labels.npy", []npz.Array{npz.Int64Array("labels", []int{3}, labels[:3])}},
 	}
 	for _, f := range files {

@@ -48,8 +48,8 @@ func (s Source) Import() (*ir.Graph, error) {
 	return frontend.Load(s.Model, frontend.Options{Dims: s.Dims, Shapes: plan.Shapes()})
 }
 
-// Evaluable returns the graph with all that constants decide computed, as engines take it: importers leave large weights
-// that are transposed or scaled to nodes. A graph without such nodes comes back as it is.
+// Evaluable returns the graph with all that constants decide computed, as engines take it: importers leave large
+// weights that are transposed or scaled to nodes. A graph without such nodes comes back as it is.
 func Evaluable(g *ir.Graph) (*ir.Graph, error) {
 	c := g.Clone()
 	if err := fold.Constants(c); err != nil {
@@ -213,7 +213,7 @@ func replaceable(dir, given string) error {
 	ours := verilog.Listed(text)
 	for _, e := range entries {
 		if !slices.Contains(ours, e.Name()) {
-			return diag.New("L0626", given, "the folder holds %q, which is no part of a design, and would be replaced", e.Name()).
+			return diag.New("L0626", given, "the folder holds %q, which is no part of a design and would be lost", e.Name()).
 				WithHint("choose an empty or a new folder")
 		}
 	}

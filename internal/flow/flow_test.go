@@ -94,8 +94,8 @@ func TestVerify(t *testing.T) {
 			if check.Stalls.Starved == 0 || check.Stalls.Blocked == 0 {
 				t.Errorf("a kind of stall never happened: %+v", check.Stalls)
 			}
-			if a := check.Accuracy; c.plan == "" && a.Quantized < a.Float-0.005 {
-				t.Errorf("accuracy fell from %.4f to %.4f", a.Float, a.Quantized)
+			if a := check.Accuracy; c.plan == "" && a.Quantized < *a.Float-0.005 {
+				t.Errorf("accuracy fell from %.4f to %.4f", *a.Float, a.Quantized)
 			}
 		})
 	}
@@ -185,7 +185,8 @@ func flipBit(t *testing.T, j *flow.Job, name string, line int, adapt bool) {
 	}
 }
 
-// swapWeights exchanges two unequal weights of a node in the graph that is printed, not in the one that is the reference.
+// swapWeights exchanges two unequal weights of a node in the graph that is printed, not in the one that is the
+// reference.
 func swapWeights(t *testing.T, j *flow.Job, node string) {
 	t.Helper()
 	broken := j.HW.Scheduled.Clone()
@@ -208,7 +209,8 @@ func swapWeights(t *testing.T, j *flow.Job, node string) {
 	j.HW.Design = d
 }
 
-// TestDesignsAreClean lints every kind of design, elaborates it in Icarus, synthesizes it in Yosys, and prints it twice.
+// TestDesignsAreClean lints every kind of design, elaborates it in Icarus, synthesizes it in Yosys, and prints it
+// twice.
 func TestDesignsAreClean(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog", "yosys")
 	for _, c := range [][2]string{{"digits-cnn", ""}, {"digits-mlp", "uneven"}, {"digits-cnn", "serial"}} {

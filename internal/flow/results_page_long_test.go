@@ -41,7 +41,7 @@ func line(o *outcome) string {
 	c := o.Check
 	accuracy, sqnr := "| | ", ""
 	if c.Accuracy != nil {
-		accuracy = fmt.Sprintf("| %.2f %% | %.2f %% ", 100*c.Accuracy.Float, 100*c.Accuracy.Quantized)
+		accuracy = fmt.Sprintf("| %.2f %% | %.2f %% ", 100**c.Accuracy.Float, 100*c.Accuracy.Quantized)
 	}
 	if c.SQNR != nil {
 		sqnr = fmt.Sprintf("%.1f dB", *c.SQNR)

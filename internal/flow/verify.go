@@ -55,10 +55,10 @@ type Stalls struct {
 	Blocked int `json:"blocked_cycles"`
 }
 
-// Accuracies compare the model before and after quantization.
+// Accuracies compare the model before and after quantization. A model that was saved quantized has no float form.
 type Accuracies struct {
-	Float     float64 `json:"float"`
-	Quantized float64 `json:"quantized"`
+	Float     *float64 `json:"float,omitempty"`
+	Quantized float64  `json:"quantized"`
 }
 
 // Job is one verification.
@@ -136,13 +136,24 @@ func outputNodes(g *ir.Graph) []*ir.Node {
 	return nodes
 }
 
-// quality compares with the float graph, where there is one and real inputs.
+// quality compares with the float graph, where there is one and real inputs, and both with the labels.
 func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error {
+	if j.Labels != nil {
+		right, err := Accuracy(j.HW.Scheduled, outputs[:min(len(j.Labels), len(outputs))], j.Labels)
+		if err != nil {
+			return err
+		}
+		c.Accuracy = &Accuracies{Quantized: right}
+	}
 	if j.HW.Float == nil || j.Floats == nil {
 		return nil
 	}
 	j.Progress.report("float model", 0, len(j.Floats))
-	program, err := ref.New(j.HW.Float)
+	float, err := Evaluable(j.HW.Float)
+	if err != nil {
+		return err
+	}
+	program, err := ref.New(float)
 	if err != nil {
 		return err
 	}
@@ -161,11 +172,8 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 	if j.Labels == nil {
 		return nil
 	}
-	c.Accuracy = &Accuracies{}
-	if c.Accuracy.Float, err = Accuracy(j.HW.Float, floats, j.Labels); err != nil {
-		return err
-	}
-	c.Accuracy.Quantized, err = Accuracy(j.HW.Scheduled, outputs, j.Labels)
+	right, err := Accuracy(j.HW.Float, floats, j.Labels)
+	c.Accuracy.Float = &right
 	return err
 }
 
