@@ -9,7 +9,7 @@ const (
 	exactCases      = 60
 	exactSamples    = 12
 	floatCases      = 20
-	pjrtCases       = 30
+	pjrtCases       = 20
 	pjrtSamples     = 100
 	rtlCases        = 6
 	rtlSamples      = 30
