@@ -212,7 +212,8 @@ func TestIcarusAgrees(t *testing.T) {
 // TestParts looks at how files are shared out: whole, balanced, no more parts than the size asks for.
 func TestParts(t *testing.T) {
 	dir := t.TempDir()
-	sizes := map[string]int64{"a.cpp": partBytes, "b.cpp": partBytes / 2, "c.cpp": partBytes / 2, "d.cpp": 10, "d.h": partBytes}
+	whole, half := partBytes, partBytes/2
+	sizes := map[string]int64{"a.cpp": whole, "b.cpp": half, "c.cpp": half, "d.cpp": 10, "d.h": whole}
 	for name, size := range sizes {
 		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, size), 0o644); err != nil {
 			t.Fatal(err)

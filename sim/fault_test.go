@@ -155,6 +155,29 @@ func TestTapsTraceAndLog(t *testing.T) {
 	}
 }
 
+// TestOccupancy fills a queue behind a blocked output.
+func TestOccupancy(t *testing.T) {
+	tools.Need(t, "verilator", "g++")
+	files, err := rtl.Files("stream_fifo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := Spec{Top: "stream_fifo", Files: files, Params: []rtl.Param{{Name: "DEPTH", Value: "9"}}, Clock: "clk",
+		Reset: "rst", In: []Port{{Name: "in", Width: 8}}, Out: []Port{{Name: "out", Width: 8}}, CacheDir: tools.CacheDir(t)}
+	model, err := Build(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := Input{Streams: [][]byte{noise(1, spec.In[0], 50)}, Frames: 50, InBeats: []int{1}, OutBeats: []int{1},
+		Back: []Stall{{Percent: 80}}}
+	for _, in.Occupancy = range []bool{false, true} {
+		res, err := model.Run(t.Context(), in)
+		if err != nil || strings.Contains(res.Log, "dut 9 of 9\n") != in.Occupancy {
+			t.Errorf("asked %v: %v, %q", in.Occupancy, err, res.Log)
+		}
+	}
+}
+
 // TestWrapped runs a module without handshake behind the wrapper's.
 func TestWrapped(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog")

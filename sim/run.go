@@ -43,6 +43,8 @@ type Input struct {
 	Drain int
 	// Strict looks in every cycle whether a valid depends on a ready. It doubles the time.
 	Strict bool
+	// Occupancy has every stream_fifo print "occupancy NAME MOST of DEPTH" into the log at the end.
+	Occupancy bool
 	// FSTFile, a path, receives a waveform; the Spec must have Trace.
 	FSTFile string
 	// Progress, if set, is called now and then with the number of frames that have come out.
@@ -124,12 +126,15 @@ func (m *Model) Run(ctx context.Context, in Input) (*Result, error) {
 	}
 	defer reader.Close()
 	cmd := exec.CommandContext(ctx, filepath.Join(m.dir, "model"))
+	if in.Occupancy {
+		cmd.Args = append(cmd.Args, "+lathe_occupancy")
+	}
 	if in.FSTFile != "" {
 		path, err := filepath.Abs(in.FSTFile)
 		if err != nil {
 			return nil, diag.New("L0708", m.spec.Top, "%v", err)
 		}
-		cmd.Args = append(cmd.Args, path)
+		cmd.Args = append(cmd.Args, "+lathe_trace="+path)
 	}
 	var log bytes.Buffer
 	cmd.Dir, cmd.Stdin = m.dir, bytes.NewReader(request)

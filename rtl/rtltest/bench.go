@@ -76,10 +76,12 @@ type Bench struct {
 // P is a parameter with an integer value.
 func P(name string, value int) rtl.Param { return rtl.Param{Name: name, Value: strconv.Itoa(value)} }
 
-// Run runs the bench as a subtest that is named by the parameters.
+// Run runs the bench as a subtest that is named by the parameters, in parallel with others: Model and Gen of different
+// benches must not share what they change.
 func Run(t *testing.T, b Bench) {
 	t.Helper()
 	t.Run(b.name(), func(t *testing.T) {
+		t.Parallel()
 		tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 		if err := b.Check(t.Context(), tools.CacheDir(t)); err != nil {
 			t.Errorf("%v", err)

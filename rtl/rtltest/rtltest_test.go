@@ -80,7 +80,7 @@ func TestBenchErrors(t *testing.T) {
 		"no parameter":  {Bench{Module: "stream_skid", Model: same, Params: []rtl.Param{P("WITH", 3)}}, "WITH"},
 		"wrong width":   {Bench{Module: "stream_skid", Model: same, In: []Port{{Name: "in", Width: 7}}}, "has 8 bits"},
 		"wrong outputs": {Bench{Module: "stream_skid", Model: func([][]int64) [][]int64 { return nil }}, "returns 0 outputs"},
-		"no codes":      {Bench{Module: "stream_skid", Model: func([][]int64) [][]int64 { return [][]int64{{}} }},
+		"no codes": {Bench{Module: "stream_skid", Model: func([][]int64) [][]int64 { return [][]int64{{}} }},
 			"returns 0 codes"},
 		"wrong Gen": {Bench{Module: "stream_skid", Model: same,
 			Gen: func(*rand.Rand, int, int) []int64 { return []int64{1, 2} }}, "Gen gives 2 codes"},

@@ -327,7 +327,11 @@ int main(int argc, char** argv) {
     setrlimit(RLIMIT_CORE, &none);
     Run run;
     run.load();
-    dut_open(argc, argv, uint32_t(run.seed * 2654435761u >> 1) | 1, argc > 1 ? argv[1] : "");
+    const char* trace_file = "";
+    const char prefix[] = "+lathe_trace=";
+    for (int i = 1; i < argc; ++i)
+        if (!strncmp(argv[i], prefix, sizeof prefix - 1)) trace_file = argv[i] + sizeof prefix - 1;
+    dut_open(argc, argv, uint32_t(run.seed * 2654435761u >> 1) | 1, trace_file);
     load_ports(run);
     run.go();
     run.report();
