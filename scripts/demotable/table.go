@@ -19,7 +19,7 @@ type verified struct {
 	Mismatches int      `json:"mismatches"`
 	Engines    []string `json:"engines"`
 	Latency    int      `json:"latency_cycles"`
-	II         int      `json:"ii_cycles"`
+	II         float64  `json:"ii_cycles"`
 	Accuracy   *struct {
 		Float     float64 `json:"float"`
 		Quantized float64 `json:"quantized"`
@@ -42,7 +42,7 @@ func (v *verified) good() error {
 }
 
 // steps in the order in which they happen.
-var steps = []string{"import", "quantize", "emit", "build", "simulate", "pjrt", "area"}
+var steps = []string{"import", "quantize", "emit", "ref", "float", "pjrt", "build", "simulate", "area"}
 
 func table(w io.Writer, name, folder string, v *verified, r *area.Report) error {
 	var b strings.Builder
@@ -60,7 +60,7 @@ func table(w io.Writer, name, folder string, v *verified, r *area.Report) error 
 	row("outputs compared", "%d, of %d samples: %s", v.Outputs, v.Samples, strings.Join(v.Engines, " = "))
 	row("mismatches", "%d", v.Mismatches)
 	row("latency", "%d cycles", v.Latency)
-	row("initiation interval", "%d cycles", v.II)
+	row("initiation interval", "%.5g cycles", v.II)
 	c := r.Total
 	row("LUT", "%d (%s after synthesis, not routed)", c.LUT, r.Tool)
 	row("FF", "%d", c.FF)

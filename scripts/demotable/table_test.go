@@ -13,7 +13,7 @@ import (
 )
 
 const verify = `{"model": "m.onnx", "samples": 450, "outputs": 4500, "mismatches": 0, "engines": ["ref", "pjrt", "rtl"],
-	"latency_cycles": 321, "ii_cycles": 288, "cycles": 9, "accuracy": {"float": 0.98, "quantized": 0.9778},
+	"latency_cycles": 321, "ii_cycles": 288.5, "cycles": 9, "accuracy": {"float": 0.98, "quantized": 0.9778},
 	"sqnr_db": 35.25, "seconds": {"import": 0.1, "build": 2, "zip": 1}}`
 
 const want = `digits
@@ -23,7 +23,7 @@ const want = `digits
   outputs compared      4500, of 450 samples: ref = pjrt = rtl
   mismatches            0
   latency               321 cycles
-  initiation interval   288 cycles
+  initiation interval   288.5 cycles
   LUT                   41 (Yosys 0.23 after synthesis, not routed)
   FF                    40
   DSP                   1
