@@ -24,7 +24,8 @@ test: setup ## vets and tests everything; skipped tests are named at the end
 	go vet $(PKGS)
 	@go test -timeout 20m -json $(PKGS) | go run ./scripts/testsum
 
-long: setup ## longer sweeps (build tag `long`), the race detector, and every fuzz target for FUZZTIME
+long: setup ## the table of docs/results.md, longer sweeps (tag `long`), the race detector, fuzzing for FUZZTIME each
+	@go test -count=1 -timeout 3h -tags long -run '^TestResults$$' -v ./internal/flow | grep -vE '^ *(===|---) '
 	@go test -count=1 -timeout 3h -tags long -json $(PKGS) | go run ./scripts/testsum
 	@go test -count=1 -timeout 3h -race -json $(PKGS) | go run ./scripts/testsum
 	@git grep -lE '^func Fuzz' -- '*_test.go' | while read -r file; do \
@@ -32,8 +33,9 @@ long: setup ## longer sweeps (build tag `long`), the race detector, and every fu
 	    go test "./$$(dirname "$$file")" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
 	  done || exit 1; done
 
-bench: setup ## benchmarks
-	go test -run '^$$' -bench . -benchmem $(PKGS)
+bench: setup ## benchmarks, and at the end what is promised beside what was measured
+	@go test -timeout 1h -run '^$$' -bench . -benchmem -count 3 $(PKGS) \
+	  $(if $(filter ./...,$(PKGS)),| go run ./scripts/benchtable)
 
 gen: ## writes the generated pages of docs/ anew
 	go test ./internal/docs -count=1 -update

@@ -59,15 +59,17 @@ Written by
 
 which is a part of ` + "`make long`" + `; without ` + "`-update`" + ` it fails where this page is not what it finds.
 
-%d designs. Codes compared with the reference: %d of XLA through PJRT, %d of the simulated RTL. Mismatches: %d.
+%d designs. Codes compared with the reference: %d of XLA through PJRT, %d of the simulated RTL.
+Mismatches: %d.
 
-Each design ran on all stored samples of its example and on %d random ones (uniform codes, extremes, small values), with every
-port of the RTL stalling at random in %d %% of all cycles, once for each of %d seeds, and on 16 samples without stalls. Each is
-free of Verilator's warnings (` + "`--lint-only -Wall`" + `), is elaborated by Icarus and synthesized by Yosys, and comes out byte for byte the
-same when it is emitted again.
+Each design ran on all stored samples of its example and on %d random ones (uniform codes, extremes, small values),
+with every port of the RTL stalling at random in %d %% of all cycles, once for each of %d seeds, and on 16 samples
+without stalls. Each is free of Verilator's warnings (` + "`--lint-only -Wall`" + `), is elaborated by Icarus and synthesized
+by Yosys, and comes out byte for byte the same when it is emitted again.
 
-Plans: ` + "`default`" + ` is no plan (8 bits); the others are files of [examples/plans](../examples/plans). Samples: stored + random. Outputs:
-codes compared, over all runs of that engine. Latency is cycles from the first beat in to the first beat out, II cycles from sample to sample,
-both measured without stalls. Accuracy and SQNR, of the stored samples, compare the quantized model with the float one: they say what
-the plan costs, and have no part in the comparison of codes.
+Plans: ` + "`default`" + ` is no plan (8 bits); the others are files of [examples/plans](../examples/plans). Samples: stored +
+random. Outputs: codes compared, over all runs of that engine. Latency is cycles from the first beat in to the first
+beat out, II cycles from sample to sample, both measured without stalls. Accuracy and SQNR, of the stored samples,
+compare the quantized model with the float one: they say what the plan costs, and have no part in the comparison of
+codes.
 `
