@@ -82,9 +82,7 @@ func timeUnits(s *State, g *ir.Graph) error {
 		}
 		u := UnitReport{Node: n.Name, Op: n.Op.Name, InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes, StreamIn: n.HW.StreamIn}
 		if err := unitTime(n, &u); err != nil {
-			if d, ok := diag.At(err, "L0414", n.Errorf("", "").Pos).(*diag.Error); ok {
-				errs = append(errs, d)
-			}
+			errs = errs.Add(err, "L0414", n.Errorf("", "").Pos)
 			continue
 		}
 		n.HW.II, n.HW.Latency = u.II, u.Latency

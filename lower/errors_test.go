@@ -30,6 +30,10 @@ func TestQuantizeErrors(t *testing.T) {
 			return b.Add(op.Softmax, "s2", &op.AxisAttrs{}, b.Add(op.Softmax, "s1", &op.AxisAttrs{}, x))
 		}, "", "L0410 L0410", "m.onnx: s2"},
 		{"skip", relu, rule("skip = true"), "L0409 L0409", "set by plan.toml:1"},
+		{"skip behind a rule for formats", relu, rule("data_out = \"fixed(8)\"") + "\n" + rule("skip = true"),
+			"L0409 L0409", "set by plan.toml:4"},
+		{"skip of all but one", relu, "[[quantize.rule]]\nname = \"r\"\nskip = false\n" + rule("skip = true"), "L0409",
+			"x (input): L0409"},
 		{"mxint8 data", relu, rule("data_out = \"mxint8\""), "L0406 L0406", "block formats"},
 		{"mxint8 weights", fc, rule("weight = \"mxint8\""), "L0406", `weight "const"`},
 		{"fp32", fc, rule("data_in = \"fp32\""), "L0406", "stay float"},

@@ -95,6 +95,31 @@ func TestManagerNamesThePass(t *testing.T) {
 	}
 }
 
+// TestExactKeepsFormats meets a pass that leaves all codes and values as they are, in another format.
+func TestExactKeepsFormats(t *testing.T) {
+	wider := Pass{Name: "wider", Effect: Exact, Run: func(_ *State, g *ir.Graph) error {
+		n := g.Out[0].Node
+		f := n.Type.Format.(format.Fixed)
+		f.W++
+		n.Type.Format = f
+		return nil
+	}}
+	for _, effect := range []Effect{Exact, Lossy} {
+		wider.Effect = effect
+		g, _ := mustQuantize(t, network(t), "", Calibration{})
+		s := &State{Plan: DefaultPlan(), Report: &Report{}}
+		r := newRunner(context.Background(), g, s, Options{Verify: true})
+		err := r.run(s, Pipeline{wider}, g)
+		want := `pass wider promises the same values, but changes the format of output "y0" from fixed(8,5) to fixed(9,5)`
+		switch {
+		case effect == Lossy && (err != nil || s.Report.Passes[0].Loss.Same || s.Report.Passes[0].Loss.MaxErr != 0):
+			t.Errorf("lossy: %v, %+v", err, s.Report.Passes)
+		case effect == Exact && (diag.CodeOf(err) != "L0405" || !strings.Contains(err.Error(), want)):
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
 func TestRunOptions(t *testing.T) {
 	var dumped []string
 	ticks := time.Duration(0)

@@ -57,7 +57,8 @@ type Match struct {
 // Rule chooses formats for the nodes that it matches; a nil slot is left to later rules.
 type Rule struct {
 	Match
-	Skip                          bool
+	// Skip keeps a node float; false protects it from later rules.
+	Skip                          *bool
 	DataIn, Weight, Bias, DataOut *Choice
 }
 
@@ -68,7 +69,8 @@ type FoldPlan struct {
 	// From is the plan line of Mode.
 	From  string
 	Rules []*FoldRule
-	// FPS is the wanted rate and MaxLUT, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none.
+	// FPS is the wanted rate and MaxLUT, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none. ParsePlan refuses
+	// them in any other mode.
 	FPS                     float64
 	MaxLUT, MaxDSP, MaxBRAM int
 }

@@ -58,7 +58,7 @@ type matchFile struct {
 
 type quantizeRule struct {
 	matchFile
-	Skip    bool    `toml:"skip"`
+	Skip    *bool   `toml:"skip"`
 	DataIn  *string `toml:"data_in"`
 	Weight  *string `toml:"weight"`
 	Bias    *string `toml:"bias"`

@@ -35,7 +35,7 @@ type planParser struct {
 
 // ParsePlan reads a plan; name stands in messages. What the plan does not say is as in DefaultPlan. All mistakes are
 // reported at once: L0401 for unknown keys, wrong types and syntax, L0402 for values that are not allowed, L0413 for an
-// unknown part, L05xx for impossible formats, each with its line.
+// unknown part, L0416 for keys of a mode that is not the plan's, L05xx for impossible formats, each with its line.
 func ParsePlan(name string, data []byte) (*Plan, error) {
 	f, at, err := decodePlan(name, data)
 	if err != nil {
@@ -95,9 +95,7 @@ func (p *planParser) target(f *planFile, t *Target) {
 
 // add takes an error of another package, at the line of path.
 func (p *planParser) add(err error, path string) {
-	if e, ok := diag.At(err, "L0402", p.at.pos(path)).(*diag.Error); ok {
-		p.errs = append(p.errs, e)
-	}
+	p.errs = p.errs.Add(err, "L0402", p.at.pos(path))
 }
 
 func (p *planParser) quantize(f *planFile, q *QuantizePlan) {
@@ -128,7 +126,7 @@ func (p *planParser) rule(i int, f *quantizeRule) *Rule {
 	r.Weight = p.choice(path+".weight", f.Weight, what)
 	r.Bias = p.choice(path+".bias", f.Bias, what)
 	r.DataOut = p.choice(path+".data_out", f.DataOut, what)
-	if !f.Skip && f.DataIn == nil && f.Weight == nil && f.Bias == nil && f.DataOut == nil {
+	if f.Skip == nil && f.DataIn == nil && f.Weight == nil && f.Bias == nil && f.DataOut == nil {
 		p.fail(path, "this rule sets nothing").Hint = "set skip, data_in, weight, bias or data_out"
 	}
 	return r
@@ -232,6 +230,7 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 		}
 		out.FPS = *v
 	}
+	p.balanceOnly(f, out.Mode)
 	for i := range f.Fold.Rule {
 		r := &f.Fold.Rule[i]
 		path := fmt.Sprintf("fold.rule[%d]", i)
@@ -248,6 +247,26 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 			p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style or mem"
 		}
 		out.Rules = append(out.Rules, rule)
+	}
+}
+
+// balanceOnly refuses keys that no other mode reads: they would be promises that nobody keeps.
+func (p *planParser) balanceOnly(f *planFile, mode string) {
+	if mode == "balance" {
+		return
+	}
+	for _, k := range []struct {
+		key   string
+		given bool
+	}{
+		{"fps", f.Fold.FPS != nil}, {"max_lut", f.Fold.MaxLUT != nil},
+		{"max_dsp", f.Fold.MaxDSP != nil}, {"max_bram", f.Fold.MaxBRAM != nil},
+	} {
+		if k.given {
+			e := diag.New("L0416", p.at.pos("fold."+k.key), `%s: only mode = "balance" uses it, which is not in this version`,
+				k.key)
+			p.errs = append(p.errs, e.WithHint("leave it out; [[fold.rule]] sets the lanes of single layers"))
+		}
 	}
 }
 

@@ -39,8 +39,6 @@ data_out = "fixed(10)"
 
 [fold]
 mode = "unroll"
-fps = 1e5
-max_lut = 50000
 
 [[fold.rule]]
 name = "conv1"
@@ -79,9 +77,9 @@ func TestParsePlan(t *testing.T) {
 		"calibrate":    {q.Calibrate.String(), calib.Percentile.String()},
 		"device":       {p.Target.FPGA.Device, "xc7z020"},
 		"mode":         {p.Fold.Mode + " " + p.Fold.From, `unroll plan.toml:26 [fold] mode = "unroll"`},
-		"fold from":    {p.Fold.Rules[0].From, `plan.toml:30 [[fold.rule]] name = "conv1"`},
+		"fold from":    {p.Fold.Rules[0].From, `plan.toml:28 [[fold.rule]] name = "conv1"`},
 		"input":        {p.Inputs[0].Format.Pattern.String(), "ufixed(8,8,round=away,over=sym)"},
-		"input from":   {p.Inputs[0].From, `plan.toml:37 [[input]] name = "x"`},
+		"input from":   {p.Inputs[0].From, `plan.toml:35 [[input]] name = "x"`},
 		"output":       {p.Outputs[0].Format.Pattern.String(), "fixed(16,round=away,over=sym)"},
 		"default bias": {DefaultPlan().Quantize.Bias.Pattern.String(), "fixed(16)"},
 	} {
@@ -96,8 +94,8 @@ func TestParsePlan(t *testing.T) {
 	if r := p.Inputs[0].Range; *r != [2]float64{0, 1} || p.Shapes()["x"][1] != 64 {
 		t.Errorf("input: %+v", p.Inputs[0])
 	}
-	if p.Target.ClockMHz != 100 || p.Fold.FPS != 1e5 || p.Fold.MaxLUT != 50000 {
-		t.Errorf("%+v %+v", p.Target, p.Fold)
+	if p.Target.ClockMHz != 100 {
+		t.Errorf("%+v", p.Target)
 	}
 	r := q.Rules[0]
 	names := map[string]bool{"enc.0.fc1": true, "enc.a.b.fcx": true, "enc.0.fc": false, "xenc.0.fc1": false}
@@ -105,6 +103,18 @@ func TestParsePlan(t *testing.T) {
 		if got := r.glob.MatchString(name); got != want {
 			t.Errorf("%s matches: %v", name, got)
 		}
+	}
+}
+
+// TestBalancePlan keeps what only the balance mode uses; lowering refuses the mode itself.
+func TestBalancePlan(t *testing.T) {
+	keys := "[fold]\nmode = \"balance\"\nfps = 1e5\nmax_lut = 50000\nmax_dsp = 40\nmax_bram = 6"
+	p, err := ParsePlan("p", []byte(keys))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := p.Fold; f.FPS != 1e5 || f.MaxLUT != 50000 || f.MaxDSP != 40 || f.MaxBRAM != 6 {
+		t.Errorf("%+v", p.Fold)
 	}
 }
 
@@ -143,7 +153,11 @@ func TestPlanErrors(t *testing.T) {
 		{"[fold]\nmode = \"unrol\"", "L0402", "p:2", `did you mean "unroll"?`},
 		{"[[fold.rule]]\nname = \"a\"\nin_lanes = 0", "L0402", "p:3", "in_lanes = 0"},
 		{"[[fold.rule]]\nname = \"a\"", "L0402", "p:1", "sets nothing"},
-		{"[fold]\nfps = -1", "L0402", "p:2", "fps"},
+		{"[fold]\nmode = \"balance\"\nfps = -1", "L0402", "p:3", "fps"},
+		{"[fold]\nfps = 1e5", "L0416", "p:2", `fps: only mode = "balance" uses it`},
+		{"[fold]\nmode = \"unroll\"\nmax_lut = 9", "L0416", "p:3", "max_lut"},
+		{"[fold]\nmax_dsp = 9", "L0416", "p:2", "max_dsp"},
+		{"[fold]\nmax_bram = 9", "L0416", "p:2", "max_bram"},
 		{"[target]\npart = \"xcku6p-ffvb676-2-e\"", "L0413", "p:2", "xcku5p"},
 		{"[target]\nclock_mhz = 0", "L0402", "p:2", "clock_mhz"},
 		{"[[input]]\nrange = [0.0, 1.0]", "L0402", "p:1", "name is missing"},

@@ -55,16 +55,18 @@ func quantize(s *State, g *ir.Graph) error {
 func (q *quantizer) checkRules() {
 	hit := make(map[*Rule]bool)
 	for _, n := range q.g.Nodes {
-		first := true
+		var skip *Rule // the rule that decides
 		for _, r := range q.plan.Quantize.Rules {
 			if n.IsConst() || !r.Covers(n) {
 				continue
 			}
 			hit[r] = true
-			if first && r.Skip {
-				q.fail(n, "L0409", "stays float, which hardware cannot do; not in this version").WithNote("set by %s", r.From)
+			if skip == nil && r.Skip != nil {
+				skip = r
 			}
-			first = false
+		}
+		if skip != nil && *skip.Skip {
+			q.fail(n, "L0409", "stays float, which hardware cannot do; not in this version").WithNote("set by %s", skip.From)
 		}
 	}
 	for _, r := range q.plan.Quantize.Rules {
@@ -345,7 +347,7 @@ func (q *quantizer) legal(n *ir.Node, explicit *Choice) {
 		return
 	}
 	msg := err.Error()
-	if d, ok := diag.At(err, "", "").(*diag.Error); ok {
+	if d, ok := err.(*diag.Error); ok {
 		msg = d.Msg
 	}
 	e := q.fail(n, "L0407", "%s", msg)

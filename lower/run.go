@@ -124,6 +124,8 @@ func (r *runner) verify(pass Pass, old, g *ir.Graph, report *PassReport) error {
 	}
 	report.Verified, report.Loss = true, loss
 	switch {
+	case pass.Effect != Lossy && formatDiff(g, r.before, after) != "":
+		return broken(pass, g, "promises the same values, but changes %s", formatDiff(g, r.before, after))
 	case pass.Effect != Lossy && !loss.Same:
 		return broken(pass, g, "promises the same values, but output %q changes by up to %g", g.Out[loss.Output].Name,
 			loss.MaxErr)
@@ -216,8 +218,21 @@ func compareRuns(a, b []ref.Sample) (Loss, error) {
 	return loss, nil
 }
 
+// formatDiff names the first output of two runs that has another format; empty if there is none.
+func formatDiff(g *ir.Graph, a, b []ref.Sample) string {
+	for i := range a {
+		for k, x := range a[i] {
+			if y := b[i][k]; !x.Type.SameFormat(y.Type) {
+				return fmt.Sprintf("the format of output %q from %s to %s", g.Out[k].Name, x.Type.Format, y.Type.Format)
+			}
+		}
+	}
+	return ""
+}
+
+// sameBits says that x and y hold the same codes of the same format, or the same floats bit for bit.
 func sameBits(x, y *ir.Tensor) bool {
-	return x.Type.IsFloat() == y.Type.IsFloat() && slices.Equal(x.Codes, y.Codes) &&
+	return x.Type.SameFormat(y.Type) && slices.Equal(x.Codes, y.Codes) &&
 		slices.EqualFunc(x.Floats, y.Floats, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
 }
 

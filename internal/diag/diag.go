@@ -79,6 +79,29 @@ func (l List) Err() error {
 	return l
 }
 
+// Add returns l with err at its end, which must not be nil: an *Error as it is and a List one by one, each at pos where
+// it has no place of its own; any other error under its code, or else the given one, at pos.
+func (l List) Add(err error, code, pos string) List {
+	switch e := err.(type) {
+	case *Error:
+		if e.Pos == "" {
+			moved := *e
+			moved.Pos = pos
+			e = &moved
+		}
+		return append(l, e)
+	case List:
+		for _, one := range e {
+			l = l.Add(one, code, pos)
+		}
+		return l
+	}
+	if have := CodeOf(err); have != "" {
+		code = have
+	}
+	return append(l, New(code, pos, "%v", err))
+}
+
 // CodeOf returns the catalogue code of err ("" if it carries none); of a List, that of its first error.
 func CodeOf(err error) string {
 	var e *Error

@@ -47,6 +47,20 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
+func TestAdd(t *testing.T) {
+	placed := New("L0902", "y.npz", "broken")
+	var l List
+	for _, err := range []error{
+		errors.New("plain"), New("L0903", "", "bare"), List{placed, New("L0904", "", "b")}, fmt.Errorf("between: %w", placed),
+	} {
+		l = l.Add(err, "L0901", "x")
+	}
+	want := "x: L0901: plain\nx: L0903: bare\ny.npz: L0902: broken\nx: L0904: b\nx: L0902: between: y.npz: L0902: broken"
+	if l.Error() != want {
+		t.Errorf("got\n%v\nwant\n%s", l, want)
+	}
+}
+
 func TestAt(t *testing.T) {
 	plain := At(errors.New("plain"), "L0901", "x.npz")
 	if plain.Error() != "x.npz: L0901: plain" {
