@@ -53,10 +53,9 @@ type Unit struct {
 	Cycles  int     `json:"cycles"`
 	Latency int     `json:"latency"`
 	Images  []Image `json:"images,omitempty"`
-	// Stream is the prefix of the wires in the core that carry the result.
+	// Stream is the prefix of the wires in the core that carry the result, Width the bits of a beat.
 	Stream string `json:"stream"`
-	// Lanes and Width describe a beat of the result.
-	Width int `json:"width"`
+	Width  int    `json:"width"`
 }
 
 // Image is one memory image of a unit.

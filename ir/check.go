@@ -39,12 +39,36 @@ func (g *Graph) Check() error {
 			errs = append(errs, n.Errorf("L0303", "input %q is no input node of the graph", n.Name))
 		}
 	}
+	for _, n := range g.In {
+		if a, ok := n.Attrs.(*Input); ok && !permutes(a.Perm, len(n.Type.Shape)) {
+			errs = append(errs, n.Errorf("L0306", "perm %v is no permutation of the %d axes of %s", a.Perm,
+				len(n.Type.Shape), ShapeString(n.Type.Shape)))
+		}
+	}
 	for _, o := range g.Out {
+		if o.Node != nil && !permutes(o.Perm, len(o.Node.Type.Shape)) {
+			errs = append(errs, o.Node.Errorf("L0306", "perm %v of output %q is no permutation of the %d axes of %s",
+				o.Perm, o.Name, len(o.Node.Type.Shape), ShapeString(o.Node.Type.Shape)))
+		}
 		if o.Node == nil || !seen[o.Node] {
 			errs = append(errs, diag.New("L0303", g.Name, "output %q is computed by no node", o.Name))
 		}
 	}
 	return errs.Err()
+}
+
+// permutes says that perm is nil or a permutation of 0..rank-1.
+func permutes(perm []int, rank int) bool {
+	if perm == nil {
+		return true
+	}
+	sorted := slices.Sorted(slices.Values(perm))
+	for i, p := range sorted {
+		if p != i {
+			return false
+		}
+	}
+	return len(sorted) == rank
 }
 
 func (g *Graph) checkLinks(n *Node, seen map[*Node]bool, names map[string]bool) *diag.Error {
@@ -76,6 +100,9 @@ func checkNode(n *Node) *diag.Error {
 	if err := CheckShape(n.Type.Shape); err != nil {
 		return n.Errorf("L0306", "%v", err)
 	}
+	if n.Type.Elems() == 0 {
+		return n.Errorf("L0306", "has shape %s and so no elements", ShapeString(n.Type.Shape))
+	}
 	if c, ok := n.Attrs.(*Const); ok && c.Data.Len() != n.Type.Elems() {
 		return n.Errorf("L0301", "constant has %d elements, its shape %s needs %d", c.Data.Len(),
 			ShapeString(n.Type.Shape), n.Type.Elems())
@@ -98,6 +125,9 @@ func checkNode(n *Node) *diag.Error {
 func checkStage(n *Node, s Stage) *diag.Error {
 	if s >= StageQuantized && n.Type.IsFloat() {
 		return n.Errorf("L0307", "is still float in a quantized graph")
+	}
+	if s == StageFloat && !n.Type.IsFloat() {
+		return n.Errorf("L0318", "has the format %s in a float graph", n.Type.Format)
 	}
 	if s >= StageQuantized && n.Op.Legal != nil {
 		if err := n.Op.Legal(n); err != nil {

@@ -26,7 +26,7 @@ type HW struct {
 	Style Style
 	// II is the initiation interval of a sample in cycles; Latency the cycles from first beat in to first beat out.
 	II, Latency int
-	// Fifo is the depth of the buffer behind the node, in beats; 0 = none.
+	// Fifo is the depth of a fifo node in beats.
 	Fifo int
 	// Mem is where constants live: "auto", "block" or "distributed".
 	Mem string

@@ -57,8 +57,11 @@ type DesignRun struct {
 	Result   *Result
 }
 
+// drainCycles is how long a run goes on behind the last beat, so that surplus ones are seen.
+const drainCycles = 64
+
 // RunDesign drives the wrapper of design d, made from graph g, with samples. in gives seed, stalls and limits; its
-// streams and beat counts are filled in here.
+// streams and beat counts are filled in here. A breach of the stream rules is an error, as in Result.Check.
 func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, samples []ref.Sample,
 	in Input) (*DesignRun, error) {
 	in.Frames = len(samples)
@@ -77,8 +80,12 @@ func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, sampl
 		in.InBeats = append(in.InBeats, p.Beats)
 		at++
 	}
+	in.Drain = max(in.Drain, drainCycles)
 	result, err := m.Run(ctx, in)
 	if err != nil {
+		return nil, err
+	}
+	if err := result.Check(&m.spec); err != nil {
 		return nil, err
 	}
 	run := &DesignRun{Result: result, Outputs: make([]ref.Sample, len(samples))}
@@ -95,7 +102,7 @@ func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, sampl
 	return run, run.taps(g, d, result)
 }
 
-// taps cuts what the taps recorded; a stream that carries fewer beats than expected leaves nil values.
+// taps cuts what the taps recorded; a stream with fewer beats than its node has values is an error.
 func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
 	if len(result.Taps) == 0 {
 		return nil

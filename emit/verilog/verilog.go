@@ -29,7 +29,7 @@ type instance struct {
 	node *ir.Node
 	name string // of the instance, empty where the node is only a wire
 	unit *rtl.Unit
-	// out is the prefix of the wires that carry the result; lanes and width describe its beats.
+	// out is the prefix of the wires that carry the result, width the bits of its beats.
 	out   string
 	width int
 }
@@ -48,10 +48,17 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		return nil, diag.New("L0621", g.Name, "the graph is %s; only scheduled graphs become hardware", g.Stage)
 	}
 	top := sanitize(g.Name)
+	if taken(top) || taken(top+"_core") {
+		top += "_top"
+	}
 	if o.Top != "" {
 		top = sanitize(o.Top)
 		if top != o.Top {
 			return nil, diag.New("L0622", "", "%q is no name for a Verilog module", o.Top).WithHint("use %q", top)
+		}
+		if taken(top) || taken(top+"_core") {
+			return nil, diag.New("L0622", "", "%q is the name of a module that designs contain", top).
+				WithHint("use %q", top+"_top")
 		}
 	}
 	b := &builder{graph: g, byNode: map[*ir.Node]*instance{}}
@@ -67,6 +74,9 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 	}
 	return b.design, b.docs(o)
 }
+
+// taken says that a module of this name exists already: in the library, or around the design in simulation.
+func taken(name string) bool { return name == "lathe_top" || slices.Contains(rtl.Modules(), name) }
 
 // instances asks every node for its unit and names the wires.
 func (b *builder) instances() error {
@@ -210,11 +220,6 @@ func (b *builder) sources(o Options) error {
 	d.Files = append(library,
 		rtl.File{Name: d.Core + ".sv", Data: []byte(b.core(o))},
 		rtl.File{Name: d.Top + ".v", Data: []byte(b.wrapper(o))})
-	for _, f := range library {
-		if f.Name == d.Core+".sv" || f.Name == d.Top+".sv" {
-			return diag.New("L0622", "", "%q is the name of a library module", d.Top).WithHint("give another by --top")
-		}
-	}
 	d.Files = append(d.Files, images...)
 	return nil
 }

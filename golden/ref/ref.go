@@ -141,6 +141,9 @@ func (p *Program) one(s Sample, keep bool) ([]*ir.Tensor, error) {
 			return nil, n.Errorf("L0312", "a sample of shape %s, the input takes %s", ir.ShapeString(s[i].Type.Shape),
 				ir.ShapeString(n.Type.Shape))
 		}
+		if s[i].Type.IsFloat() != n.Type.IsFloat() {
+			return nil, n.Errorf("L0312", "a sample in %s, the input takes %s", s[i].Type.Format, n.Type.Format)
+		}
 		values[at] = s[i]
 	}
 	var args []*ir.Tensor

@@ -38,7 +38,7 @@ func (a *App) verify() *cobra.Command {
 	f.IntVar(&v.runs, "runs", 1, "stalled simulations, each with a seed of its own")
 	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port holds still, 0 to 95")
 	f.StringVar(&v.labels, "labels", "", "class numbers (.npy), for accuracy")
-	f.BoolVar(&v.trace, "trace", false, "compare every intermediate value too")
+	f.BoolVar(&v.trace, "trace", false, "compare the intermediate values of up to 64 samples too")
 	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run into this file (FST, for GTKWave)")
 	f.StringVarP(&v.out, "output", "o", "", "also write the design into this folder")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.verifyModel(c, &v, args[0]) }
@@ -74,6 +74,9 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	check.Model, check.Folder = model, v.out
 	for step, s := range seconds {
 		check.Seconds[step] = s
+	}
+	for _, w := range check.Warnings {
+		fmt.Fprintf(a.Err, "warning: %s\n", w)
 	}
 	if err := a.printCheck(check); err != nil {
 		return err
@@ -186,7 +189,11 @@ func (a *App) printCheck(c *flow.Check) error {
 		rows = append(rows, []string{"accuracy", text})
 	}
 	if c.SQNR != nil {
-		rows = append(rows, []string{"output SQNR", fmt.Sprintf("%.1f dB", *c.SQNR)})
+		text := fmt.Sprintf("%.1f dB", *c.SQNR)
+		if *c.SQNR >= flow.SQNRLimit {
+			text = "exact"
+		}
+		rows = append(rows, []string{"output SQNR", text})
 	}
 	steps := ""
 	for _, s := range []string{"import", "quantize", "emit", "ref", "pjrt", "build", "simulate", "trace"} {

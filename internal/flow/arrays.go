@@ -231,13 +231,13 @@ func pick[T any](values []T, index []int) []T {
 // others of extremes, small values and single large ones.
 func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 	samples := make([]ref.Sample, n)
-	for _, in := range g.In {
+	for k, in := range g.In {
 		fx, ok := format.AsFixed(in.Type.Format)
 		if !ok {
 			return nil, in.Errorf("L0915", "random samples need a fixed-point input, not %s", in.Type.Format)
 		}
 		for s := range samples {
-			r := rand.New(rand.NewPCG(seed, uint64(s)))
+			r := rand.New(rand.NewPCG(seed+uint64(k)<<32, uint64(s)))
 			t := ir.NewTensor(in.Type)
 			for i := range t.Codes {
 				t.Codes[i] = randomCode(r, fx, s%4)

@@ -97,6 +97,10 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 		return nil, err
 	}
 	if g.Stage != ir.StageFloat {
+		if from := s.requantizes(plan); from != "" {
+			return nil, diag.New("L0103", filepath.Base(s.Model), "the graph is quantized already, its formats stand").
+				WithNote("asked for by %s", from).WithHint("quantize the model that it came from")
+		}
 		return &Quantized{Plan: plan, Graph: g, passes: s.Passes}, nil
 	}
 	calibration, err := s.calibration(g)
@@ -108,6 +112,28 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 		return nil, err
 	}
 	return &Quantized{Plan: plan, Float: g, Graph: q, Report: report, passes: s.Passes}, nil
+}
+
+// requantizes names the first choice of number formats that the user made; "" where there is none.
+func (s Source) requantizes(p *lower.Plan) string {
+	switch q := &p.Quantize; {
+	case s.Calibrate != "":
+		return "--calibrate " + s.Calibrate
+	case len(q.Rules) > 0:
+		return q.Rules[0].From
+	case len(p.Inputs) > 0:
+		return p.Inputs[0].From
+	case len(p.Outputs) > 0:
+		return p.Outputs[0].From
+	default:
+		plain := lower.DefaultPlan().Quantize
+		for _, c := range [][2]lower.Choice{{q.Data, plain.Data}, {q.Weight, plain.Weight}, {q.Bias, plain.Bias}} {
+			if c[0].From != c[1].From {
+				return c[0].From
+			}
+		}
+	}
+	return ""
 }
 
 // calibration reads the calibration file, if there is one.

@@ -46,8 +46,11 @@ func Accuracy(g *ir.Graph, outputs []ref.Sample, labels []int64) (float64, error
 	return float64(right) / float64(len(outputs)), nil
 }
 
-// SQNR is the ratio in decibel of the power of all float outputs to that of their quantization error; +Inf for no
-// error.
+// SQNRLimit bounds what SQNR returns, since JSON has no infinity: +SQNRLimit is no error at all, -SQNRLimit error
+// without a signal.
+const SQNRLimit = 300
+
+// SQNR is the ratio in decibel of the power of all float outputs to that of their quantization error, within SQNRLimit.
 func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) (float64, error) {
 	var signal, noise float64
 	for s := range want {
@@ -66,7 +69,10 @@ func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sam
 			}
 		}
 	}
-	return 10 * math.Log10(signal/noise), nil
+	if noise == 0 {
+		return SQNRLimit, nil
+	}
+	return max(-SQNRLimit, min(SQNRLimit, 10*math.Log10(signal/noise))), nil
 }
 
 // Labels reads class numbers from a .npy file or the only array of an .npz file.

@@ -14,57 +14,90 @@ import (
 // traceLimit bounds the samples of a trace: every intermediate value of each is held.
 const traceLimit = 64
 
-// trace compares every intermediate value of the samples around the first mismatch and puts the first node that
-// differs, per engine, in place of the output that showed it.
+// trace compares every intermediate value of the samples around each engine's first mismatch (of the first samples where
+// there is none), and puts the first node that differs in place of the output that showed it.
 func (e Engines) trace(ctx context.Context, j Job, c *Check) error {
-	samples, offset := traced(j.Samples, c.First)
-	program, err := ref.New(j.HW.Scheduled)
-	if err != nil {
-		return err
-	}
-	nodes := golden.Traced(j.HW.Scheduled)
-	want := make([]ref.Sample, len(samples))
-	at := make(map[*ir.Node]int, len(j.HW.Scheduled.Nodes))
-	for i, n := range j.HW.Scheduled.Nodes {
-		at[n] = i
-	}
-	err = program.Trace(ctx, samples, func(s int, values []*ir.Tensor) error {
-		for _, n := range nodes {
-			want[s] = append(want[s], values[at[n]])
+	seen := c.First
+	c.First = nil
+	for _, engine := range []string{"pjrt", "rtl"} {
+		var shown *golden.Mismatch
+		for _, m := range seen {
+			if m.Engine == engine {
+				shown = m
+				break
+			}
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	var first []*golden.Mismatch
-	got, err := e.pjrt(ctx, j.HW.Scheduled, samples, true, j.Progress)
-	if err != nil {
-		return err
-	}
-	first = appendFirst(first, "pjrt", nodes, want, got)
-	tapNodes, values, err := e.taps(ctx, j, samples)
-	if err != nil {
-		return err
-	}
-	first = appendFirst(first, "rtl", tapNodes, project(want, nodes, tapNodes), values)
-	if len(first) > 0 {
-		for _, m := range first {
-			m.Sample += offset
+		samples, offset := traced(j.Samples, shown)
+		first, err := e.firstNode(ctx, j, engine, samples)
+		switch {
+		case err != nil:
+			return err
+		case first != nil:
+			first.Sample += offset
+			c.First = append(c.First, first)
+			if shown == nil {
+				c.Mismatches++
+			}
+		case shown != nil: // the state that led there began before the traced samples
+			c.First = append(c.First, shown)
 		}
-		if c.Mismatches == 0 {
-			c.Mismatches = len(first)
-		}
-		c.First = first
 	}
 	return nil
 }
 
-// traced picks the sample of the first mismatch together with some before it: the state of streams may matter.
-func traced(samples []ref.Sample, first []*golden.Mismatch) (part []ref.Sample, offset int) {
+// firstNode compares an engine with the reference node by node, in graph order; nil: all are equal.
+func (e Engines) firstNode(ctx context.Context, j Job, engine string, samples []ref.Sample) (*golden.Mismatch, error) {
+	nodes := golden.Traced(j.HW.Scheduled)
+	want, err := intermediate(ctx, j.HW.Scheduled, samples, nodes)
+	if err != nil {
+		return nil, err
+	}
+	var got []ref.Sample
+	if engine == "rtl" {
+		var tapped []*ir.Node
+		if tapped, got, err = e.taps(ctx, j, samples); err == nil {
+			want, nodes = project(want, nodes, tapped), tapped
+		}
+	} else {
+		got, err = e.pjrt(ctx, j.HW.Scheduled, samples, true, j.Progress)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for i, n := range nodes {
+		_, _, m, err := golden.Compare(engine, []*ir.Node{n}, column(want, i), column(got, i))
+		if err != nil || m != nil {
+			return m, err
+		}
+	}
+	return nil, nil
+}
+
+// intermediate evaluates the values of nodes of every sample.
+func intermediate(ctx context.Context, g *ir.Graph, samples []ref.Sample, nodes []*ir.Node) ([]ref.Sample, error) {
+	program, err := ref.New(g)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[*ir.Node]int, len(g.Nodes))
+	for i, n := range g.Nodes {
+		at[n] = i
+	}
+	values := make([]ref.Sample, len(samples))
+	err = program.Trace(ctx, samples, func(s int, all []*ir.Tensor) error {
+		for _, n := range nodes {
+			values[s] = append(values[s], all[at[n]])
+		}
+		return nil
+	})
+	return values, err
+}
+
+// traced picks the sample of a mismatch together with some before it: the state of streams may matter.
+func traced(samples []ref.Sample, shown *golden.Mismatch) (part []ref.Sample, offset int) {
 	end := min(traceLimit, len(samples))
-	if len(first) > 0 {
-		end = min(len(samples), max(first[0].Sample+1, end))
+	if shown != nil {
+		end = min(len(samples), max(shown.Sample+1, end))
 	}
 	offset = max(0, end-traceLimit)
 	return samples[offset:end], offset
@@ -84,18 +117,7 @@ func (e Engines) taps(ctx context.Context, j Job, samples []ref.Sample) ([]*ir.N
 	return run.TapNodes, run.Values, nil
 }
 
-// appendFirst adds the mismatch of the earliest node, in graph order, if there is any.
-func appendFirst(first []*golden.Mismatch, engine string, nodes []*ir.Node, want, got []ref.Sample) []*golden.Mismatch {
-	for i, n := range nodes {
-		one := []*ir.Node{n}
-		_, bad, m, err := golden.Compare(engine, one, column(want, i), column(got, i))
-		if err == nil && bad > 0 {
-			return append(first, m)
-		}
-	}
-	return first
-}
-
+// column picks value i of every sample.
 func column(samples []ref.Sample, i int) []ref.Sample {
 	out := make([]ref.Sample, len(samples))
 	for s := range samples {

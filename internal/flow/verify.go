@@ -4,7 +4,8 @@ package flow
 
 import (
 	"context"
-	"math"
+	"fmt"
+	"slices"
 	"time"
 
 	"lathe/golden"
@@ -43,6 +44,8 @@ type Check struct {
 	SQNR     *float64           `json:"sqnr_db,omitempty"`
 	Seconds  map[string]float64 `json:"seconds"`
 	Folder   string             `json:"folder,omitempty"`
+	// Warnings say what weakens the proof.
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // Stalls say what the simulated streams went through.
@@ -78,8 +81,8 @@ type Job struct {
 // Verify runs the reference, PJRT and the simulated design on the same samples and compares them code by code. Where
 // outputs differ, or on request, every intermediate value is compared and the first node that differs is named.
 func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
-	c := &Check{Model: j.HW.Scheduled.Name, Samples: len(j.Samples), Engines: []string{"ref", "pjrt", "rtl"},
-		Compared: map[string]int{}, Seconds: map[string]float64{}, Stalls: Stalls{Percent: j.Stalls, Seeds: j.Seeds}}
+	c := &Check{Model: j.HW.Scheduled.Name, Samples: len(j.Samples), Engines: []string{"ref"}, Compared: map[string]int{},
+		Seconds: map[string]float64{}, Stalls: Stalls{Percent: j.Stalls, Seeds: j.Seeds}}
 	start := e.Now()
 	done := func(step string) {
 		now := e.Now()
@@ -166,9 +169,7 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 	if err != nil {
 		return err
 	}
-	if !math.IsInf(sqnr, 0) && !math.IsNaN(sqnr) { // JSON has no infinity; no figure means no error
-		c.SQNR = &sqnr
-	}
+	c.SQNR = &sqnr
 	if j.Labels == nil {
 		return nil
 	}
@@ -194,6 +195,9 @@ func (c *Check) compare(engine string, nodes []*ir.Node, want, got []ref.Sample)
 	if err != nil {
 		return err
 	}
+	if !slices.Contains(c.Engines, engine) {
+		c.Engines = append(c.Engines, engine)
+	}
 	c.Compared[engine] += compared
 	c.Mismatches += mismatches
 	if first != nil {
@@ -212,7 +216,7 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 		return err
 	}
 	c.Latency, c.II = quiet.Result.LatencyCycles, quiet.Result.IICycles
-	if err := c.compare("rtl without stalls", nodes, repeat(want, quietSamples), quiet.Outputs); err != nil {
+	if err := c.compare("rtl", nodes, repeat(want, quietSamples), quiet.Outputs); err != nil {
 		return err
 	}
 	for i, seed := range j.Seeds {
@@ -223,10 +227,6 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 		in.Progress = func(n int) { j.Progress.report("simulation", n, len(j.Samples)) }
 		run, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, j.Samples, in)
 		if err != nil {
-			return err
-		}
-		spec := sim.DesignSpec(j.HW.Design, "", false, false)
-		if err := run.Result.Check(&spec); err != nil {
 			return err
 		}
 		c.Cycles += run.Result.Cycles
@@ -240,13 +240,17 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 			return err
 		}
 	}
+	if j.Stalls > 0 && (c.Stalls.Starved == 0 || c.Stalls.Blocked == 0) {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("a kind of stall never happened: %d starved and %d blocked cycles of %d; "+
+			"ask for more stalls or more samples", c.Stalls.Starved, c.Stalls.Blocked, c.Cycles))
+	}
 	return nil
 }
 
 // stalled is a run with stalls on all ports.
 func (j Job) stalled(seed uint64) sim.Input {
 	stall := []sim.Stall{{Percent: j.Stalls, Burst: 3}}
-	return sim.Input{Seed: seed, Idle: stall, Back: stall, Drain: 64}
+	return sim.Input{Seed: seed, Idle: stall, Back: stall}
 }
 
 // repeat takes n samples, starting over when there are fewer.
