@@ -32,7 +32,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			return known[v.RatString()]
 		}), nil
 	case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
-		return slowWindow(n, args), nil
+		return slowWindow(n, args)
 	case op.Add, op.Sub, op.Mul:
 		f := map[*ir.Op]func(z, a, b *big.Rat) *big.Rat{
 			op.Add: (*big.Rat).Add, op.Sub: (*big.Rat).Sub, op.Mul: (*big.Rat).Mul}[n.Op]

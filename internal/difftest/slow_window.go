@@ -3,6 +3,7 @@
 package difftest
 
 import (
+	"fmt"
 	"math/big"
 
 	"lathe/ir"
@@ -34,7 +35,7 @@ func (p picture) index(n, c int, pos []int) []int {
 }
 
 // slowWindow evaluates conv and the pools, one result at a time.
-func slowWindow(n *ir.Node, args []value) []*big.Rat {
+func slowWindow(n *ir.Node, args []value) ([]*big.Rat, error) {
 	var w op.Window
 	groups, includePad := 1, false
 	switch a := n.Attrs.(type) {
@@ -54,6 +55,11 @@ func slowWindow(n *ir.Node, args []value) []*big.Rat {
 	}
 	x := picture{args[0], w.ChannelsLast}
 	result := picture{value{shape: n.Type.Shape}, w.ChannelsLast}
+	for i := range x.rank() {
+		if got, want := result.size(i), positions(&w, i, x.size(i)); got != want {
+			return nil, fmt.Errorf("%s has %d windows along axis %d, want %d", n.Name, got, i, want)
+		}
+	}
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
 		image, channel, pos := i[0], i[1], i[2:]
 		if w.ChannelsLast {
@@ -63,7 +69,22 @@ func slowWindow(n *ir.Node, args []value) []*big.Rat {
 			return slowConv(x, args[1:], &w, groups, result.channels(), image, channel, pos)
 		}
 		return slowPool(n.Op, x, &w, includePad, image, channel, pos)
-	})
+	}), nil
+}
+
+// positions counts windows along spatial axis i: those that end inside the padded image, and in ceil mode one more that
+// ends beyond it, if it starts inside the image or the padding before it.
+func positions(w *op.Window, i, size int) int {
+	end := w.Pads[i] + size + w.Pads[i+len(w.Kernel)]
+	start, n := 0, 0
+	for ; start+(w.Kernel[i]-1)*w.Dilations[i] < end; start += w.Strides[i] {
+		n++
+	}
+	last := start - w.Strides[i] + (w.Kernel[i]-1)*w.Dilations[i]
+	if w.CeilMode && last < end-1 && start < w.Pads[i]+size {
+		n++
+	}
+	return n
 }
 
 func (p picture) channels() int {

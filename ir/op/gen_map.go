@@ -23,7 +23,11 @@ func genTable(r *rand.Rand, o *ir.Op) *ir.Graph {
 		f.F = f.W - between(r, 0, 4)
 	}
 	x := genInput("x", ir.Type{Shape: genShape(r, 1, 3), Format: f})
-	return oneOp(o, nil, ir.Type{Format: genResult(r, 0)}, x)
+	y := genResult(r, 0)
+	if chance(r, 20) { // shows whether the function is computed well beyond float64
+		y.W, y.F = 60, between(r, 55, 60)
+	}
+	return oneOp(o, nil, ir.Type{Format: y}, x)
 }
 
 func genLeaky(r *rand.Rand, o *ir.Op) *ir.Graph {

@@ -101,7 +101,7 @@ func KeepsOrder(n *ir.Node) bool {
 }
 
 func transposeEval(n *ir.Node) (ir.Kernel, error) {
-	index := transposeIndex(n.Args[0].Type.Shape, n.Attrs.(*TransposeAttrs).Perm)
+	index := ir.TransposeIndex(n.Args[0].Type.Shape, n.Attrs.(*TransposeAttrs).Perm)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		out := ir.NewTensor(n.Type)
 		for i, j := range index {
@@ -113,25 +113,4 @@ func transposeEval(n *ir.Node) (ir.Kernel, error) {
 		}
 		return out, nil
 	}, nil
-}
-
-// transposeIndex lists, for each result element, the index of its source.
-func transposeIndex(shape, perm []int) []int {
-	strides := make([]int, len(shape))
-	s := 1
-	for i := len(shape) - 1; i >= 0; i-- {
-		strides[i] = s
-		s *= shape[i]
-	}
-	index := []int{0}
-	for _, p := range perm {
-		next := make([]int, 0, len(index)*shape[p])
-		for _, base := range index {
-			for k := range shape[p] {
-				next = append(next, base+k*strides[p])
-			}
-		}
-		index = next
-	}
-	return index
 }
