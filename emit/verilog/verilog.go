@@ -80,7 +80,7 @@ func taken(name string) bool { return name == "lathe_top" || slices.Contains(rtl
 
 // instances asks every node for its unit and names the wires.
 func (b *builder) instances() error {
-	ids := newNames("clk", "rst", b.design.Core, b.design.Top)
+	ids := newNames(b.reserved()...)
 	var errs diag.List
 	users := b.graph.Users()
 	for _, n := range b.graph.Nodes {
@@ -151,8 +151,23 @@ func (b *builder) instance(inst *instance, ids *names) error {
 		return err
 	}
 	inst.name = ids.pick(n.Name)
-	inst.out = "s_" + inst.name
+	inst.out = "s__" + inst.name // instance names have no double underscore
 	return nil
+}
+
+// reserved lists the identifiers of the core that no instance may have.
+func (b *builder) reserved() []string {
+	names := []string{"clk", "rst", b.design.Core, b.design.Top}
+	for _, side := range []struct {
+		base  string
+		count int
+	}{{"in", len(b.graph.In)}, {"out", len(b.graph.Out)}} {
+		for i := range side.count {
+			stream := b.coreName(side.base, i, side.count)
+			names = append(names, stream+"_data", stream+"_valid", stream+"_ready")
+		}
+	}
+	return names
 }
 
 // coreName numbers streams when there are several: in, or in0, in1, ...

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verilog
+
+import (
+	"strings"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/internal/tools"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/sim"
+)
+
+// chain is a scheduled graph of one relu for each name, called after it.
+func chain(t *testing.T, graph string, names ...string) *ir.Graph {
+	t.Helper()
+	f := format.Fixed{W: 5, F: 2, Signed: true}
+	hw := ir.HW{InLanes: 2, OutLanes: 2, StreamIn: 2}
+	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 4}, Format: f}, HW: hw}
+	g := &ir.Graph{Name: graph, Stage: ir.StageScheduled, In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
+	last := x
+	for _, name := range names {
+		n, err := op.New(op.Relu, name, "a/b.onnx: "+name+" (Relu) \"*/ verilator lint_off", nil, last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.HW = hw
+		g.Nodes, last = append(g.Nodes, n), n
+	}
+	g.Out = []ir.Output{{Name: "y", Node: last}}
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestForeignNames emits nodes called after every keyword, and after what else users and exporters write.
+func TestForeignNames(t *testing.T) {
+	tools.Need(t, "verilator", "iverilog")
+	names := append([]string{"/a/b/Relu", "/a/b_Relu", "0", "a-b", "a b", "ä", "clk", "rst", "in_data", "Wire", "s_x", "__", "$1"},
+		keywords...)
+	d, err := Emit(chain(t, "module", names...), Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, u := range d.Units[1:] {
+		if seen[strings.ToLower(u.Instance)] || u.Instance == "" {
+			t.Errorf("instance name %q of node %q is empty or used twice", u.Instance, u.Node)
+		}
+		seen[strings.ToLower(u.Instance)] = true
+	}
+	if err := sim.Lint(t.Context(), tools.CacheDir(t), d.Top, d.Files); err != nil {
+		t.Error(err)
+	}
+	if err := sim.Elaborate(t.Context(), tools.CacheDir(t), d.Top, d.Files); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTopNames keeps the design's modules apart from those that exist already.
+func TestTopNames(t *testing.T) {
+	d, err := Emit(chain(t, "stream_skid", "r"), Options{})
+	if err != nil || d.Top != "stream_skid_top" {
+		t.Errorf("top %v, %v", d, err)
+	}
+	for _, top := range []string{"stream_skid", "lathe_top", "9x", "wire"} {
+		if _, err := Emit(chain(t, "g", "r"), Options{Top: top}); diag.CodeOf(err) != "L0622" {
+			t.Errorf("top %q: %v", top, err)
+		}
+	}
+}
+
+// TestRefused names what streams cannot do yet: a value that is read twice.
+func TestRefused(t *testing.T) {
+	g := chain(t, "g", "a", "b")
+	g.Out = append(g.Out, ir.Output{Name: "z", Node: g.Find("a")})
+	if _, err := Emit(g, Options{}); diag.CodeOf(err) != "L0415" || !strings.Contains(err.Error(), "a (Relu)") {
+		t.Errorf("a fork: %v", err)
+	}
+	g.Stage = ir.StageQuantized
+	if _, err := Emit(g, Options{}); diag.CodeOf(err) != "L0621" {
+		t.Errorf("a graph that is not scheduled: %v", err)
+	}
+}
