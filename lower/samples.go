@@ -141,27 +141,12 @@ func permute(t *ir.Tensor, perm []int) *ir.Tensor {
 	if perm == nil {
 		return t
 	}
-	shape := make([]int, len(perm))
-	for i, p := range perm {
-		shape[i] = t.Type.Shape[p]
-	}
-	out := ir.NewTensor(t.Type.WithShape(shape))
-	at := make([]int, len(shape))
-	for k := range max(len(out.Floats), len(out.Codes)) {
-		from := 0
-		for axis, d := range t.Type.Shape {
-			from = from*d + at[slices.Index(perm, axis)]
-		}
+	out := ir.NewTensor(t.Type.WithShape(ir.TransposeShape(t.Type.Shape, perm)))
+	for i, from := range ir.TransposeIndex(t.Type.Shape, perm) {
 		if out.Codes != nil {
-			out.Codes[k] = t.Codes[from]
+			out.Codes[i] = t.Codes[from]
 		} else {
-			out.Floats[k] = t.Floats[from]
-		}
-		for i := len(at) - 1; i >= 0; i-- {
-			if at[i]++; at[i] < shape[i] {
-				break
-			}
-			at[i] = 0
+			out.Floats[i] = t.Floats[from]
 		}
 	}
 	return out

@@ -23,7 +23,7 @@ func Absorb(g *ir.Graph) error {
 			continue
 		}
 		t := n.Args[0]
-		columns := columnsOf(index(t.Args[0].Type.Shape, permOf(t)), n.Type.Shape)
+		columns := columnsOf(ir.TransposeIndex(t.Args[0].Type.Shape, permOf(t)), n.Type.Shape)
 		users := g.Users()
 		if columns == nil || !isIdentity(columns) && !takesColumns(g, users, n) {
 			continue
@@ -160,7 +160,7 @@ func Inputs(g *ir.Graph) error {
 			outer = identity(len(perm))
 		}
 		a.Perm = through(outer, perm)
-		x.Type.Shape = permuted(x.Type.Shape, perm)
+		x.Type.Shape = ir.TransposeShape(x.Type.Shape, perm)
 		for _, u := range users[x] {
 			g.Replace(u, x)
 		}

@@ -29,7 +29,7 @@ func ChannelsLast(g *ir.Graph) error {
 			}
 		}
 		n.Args[0] = transpose(g, n, n.Args[0], toLast(rank))
-		n.Type.Shape = permuted(n.Type.Shape, toLast(rank))
+		n.Type.Shape = ir.TransposeShape(n.Type.Shape, toLast(rank))
 		behind(g, n, toFirst(rank))
 	}
 	g.DropDead()
@@ -42,7 +42,7 @@ func permuteConst(g *ir.Graph, n *ir.Node, i int, perm []int) error {
 	if err != nil {
 		return err
 	}
-	fold.SetConst(g, n, i, permuted(t.Type.Shape, perm), gather(t.Floats, index(t.Type.Shape, perm)))
+	fold.SetConst(g, n, i, ir.TransposeShape(t.Type.Shape, perm), gather(t.Floats, ir.TransposeIndex(t.Type.Shape, perm)))
 	return nil
 }
 

@@ -52,36 +52,6 @@ func isIdentity(p []int) bool {
 	return true
 }
 
-// permuted picks shape[p[0]], shape[p[1]], ...
-func permuted(shape, p []int) []int {
-	out := make([]int, len(p))
-	for i, v := range p {
-		out[i] = shape[v]
-	}
-	return out
-}
-
-// index lists, for each element of a transposed array in row-major order, the index of its source in the original.
-func index(shape, perm []int) []int {
-	strides := make([]int, len(shape))
-	s := 1
-	for i := len(shape) - 1; i >= 0; i-- {
-		strides[i] = s
-		s *= shape[i]
-	}
-	out := []int{0}
-	for _, p := range perm {
-		next := make([]int, 0, len(out)*shape[p])
-		for _, base := range out {
-			for k := range shape[p] {
-				next = append(next, base+k*strides[p])
-			}
-		}
-		out = next
-	}
-	return out
-}
-
 // permOf returns the permutation of a transpose node; nil for any other node.
 func permOf(n *ir.Node) []int {
 	if a, ok := n.Attrs.(*op.TransposeAttrs); ok {
@@ -100,7 +70,7 @@ func transpose(g *ir.Graph, at, x *ir.Node, perm []int) *ir.Node {
 		return x
 	}
 	t := &ir.Node{Name: g.FreshName(x.Name + ".t"), Op: op.Transpose, Args: []*ir.Node{x}, Pos: x.Pos,
-		Attrs: &op.TransposeAttrs{Perm: slices.Clone(perm)}, Type: x.Type.WithShape(permuted(x.Type.Shape, perm))}
+		Attrs: &op.TransposeAttrs{Perm: slices.Clone(perm)}, Type: x.Type.WithShape(ir.TransposeShape(x.Type.Shape, perm))}
 	g.InsertBefore(at, t)
 	return t
 }
@@ -108,7 +78,7 @@ func transpose(g *ir.Graph, at, x *ir.Node, perm []int) *ir.Node {
 // behind puts a transpose by perm behind n: all other readers, and outputs, read the transpose.
 func behind(g *ir.Graph, n *ir.Node, perm []int) {
 	t := &ir.Node{Name: g.FreshName(n.Name + ".t"), Op: op.Transpose, Args: []*ir.Node{n}, Pos: n.Pos,
-		Attrs: &op.TransposeAttrs{Perm: slices.Clone(perm)}, Type: n.Type.WithShape(permuted(n.Type.Shape, perm))}
+		Attrs: &op.TransposeAttrs{Perm: slices.Clone(perm)}, Type: n.Type.WithShape(ir.TransposeShape(n.Type.Shape, perm))}
 	g.InsertAfter(n, t)
 	g.Replace(n, t)
 }

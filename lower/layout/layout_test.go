@@ -118,11 +118,11 @@ func compare(t *testing.T, a, b *ir.Graph) {
 	}
 	want := run(t, a, x)
 	if p := b.In[0].Attrs.(*ir.Input).Perm; p != nil {
-		x = &ir.Tensor{Type: b.In[0].Type, Floats: gather(x.Floats, index(x.Type.Shape, p))}
+		x = &ir.Tensor{Type: b.In[0].Type, Floats: gather(x.Floats, ir.TransposeIndex(x.Type.Shape, p))}
 	}
 	got := run(t, b, x)
 	if p := b.Out[0].Perm; p != nil {
-		got = &ir.Tensor{Type: want.Type, Floats: gather(got.Floats, index(got.Type.Shape, p))}
+		got = &ir.Tensor{Type: want.Type, Floats: gather(got.Floats, ir.TransposeIndex(got.Type.Shape, p))}
 	}
 	for i, v := range got.Floats {
 		if d := v - want.Floats[i]; d > 1e-4 || d < -1e-4 {
@@ -157,6 +157,7 @@ func TestThrough(t *testing.T) {
 
 // TestColumns reads an element order as a permutation of columns only where every row has the same.
 func TestColumns(t *testing.T) {
+	index := ir.TransposeIndex
 	if got := columnsOf(index([]int{2, 2, 3}, []int{0, 2, 1}), []int{2, 6}); !slices.Equal(got, []int{0, 3, 1, 4, 2, 5}) {
 		t.Errorf("rows kept: %v", got)
 	}

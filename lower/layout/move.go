@@ -36,7 +36,7 @@ func Sink(g *ir.Graph) error {
 			n.Args[i] = transpose(g, n, a, inverse(perm))
 		}
 		moveAxis(n, func(axis int) int { return perm[axis] })
-		n.Type.Shape = permuted(n.Type.Shape, inverse(out))
+		n.Type.Shape = ir.TransposeShape(n.Type.Shape, inverse(out))
 		if !isIdentity(out) {
 			behind(g, n, out)
 		}
@@ -144,7 +144,7 @@ func broadcastConst(g *ir.Graph, n *ir.Node, i int, perm []int) error {
 	if err != nil {
 		return err
 	}
-	fold.SetConst(g, n, i, permuted(full, perm), gather(t.Floats, index(full, perm)))
+	fold.SetConst(g, n, i, ir.TransposeShape(full, perm), gather(t.Floats, ir.TransposeIndex(full, perm)))
 	return nil
 }
 
@@ -193,7 +193,7 @@ func hoist(g *ir.Graph, n, x *ir.Node, perm []int) error {
 	}
 	inv := inverse(perm)
 	moveAxis(x, func(axis int) int { return inv[axis] })
-	x.Type.Shape = permuted(x.Type.Shape, perm)
+	x.Type.Shape = ir.TransposeShape(x.Type.Shape, perm)
 	g.Replace(n, x)
 	g.DropDead()
 	return nil
