@@ -34,8 +34,8 @@ func crowd(module string, ties string, points []point) (text string, width int) 
 			width, p.outWidth)
 		width += p.outWidth
 	}
-	return fmt.Sprintf("module crowd (input wire [%d:0] in, output wire [%d:0] out);\n%sendmodule\n", crowdWidth-1, width-1,
-		b.String()), width
+	return fmt.Sprintf("module crowd (input wire [%d:0] in, output wire [%d:0] out);\n%sendmodule\n", crowdWidth-1,
+		width-1, b.String()), width
 }
 
 // crowdWidth bits of input are tried exhaustively.
@@ -135,7 +135,8 @@ func TestRequantModes(t *testing.T) {
 
 // TestRequantWide tries widths beyond 64 bits, with values around every rounding boundary of the low bits.
 func TestRequantWide(t *testing.T) {
-	for i, s := range []struct{ in, shift, out int }{{100, 37, 20}, {64, 33, 40}, {33, -40, 70}, {90, 95, 8}, {40, 12, 12}} {
+	for i, s := range []struct{ in, shift, out int }{{100, 37, 20}, {64, 33, 40}, {33, -40, 70}, {90, 95, 8},
+		{40, 12, 12}} {
 		c := Cast{Shift: s.shift, Width: s.out, Signed: i%2 == 0, Round: i % 9, Over: i % 3}
 		rtltest.Run(t, rtltest.Bench{
 			Module: "num_requant",

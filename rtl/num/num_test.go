@@ -32,7 +32,8 @@ func TestAdd(t *testing.T) {
 		a, b, shift, sub, out int
 		as, bs                bool
 	}{
-		{8, 8, 0, 0, 10, true, true}, {8, 5, 3, 1, 11, true, false}, {4, 9, 6, 0, 17, false, true}, {12, 3, 2, 1, 6, true, true},
+		{8, 8, 0, 0, 10, true, true}, {8, 5, 3, 1, 11, true, false},
+		{4, 9, 6, 0, 17, false, true}, {12, 3, 2, 1, 6, true, true},
 		{1, 1, 0, 1, 3, false, false}, {70, 64, 20, 1, 86, true, true},
 	} {
 		pipeline(t, "num_add", params("A_W", c.a, "A_SIGNED", flag(c.as), "B_W", c.b, "B_SIGNED", flag(c.bs), "B_SHIFT",
@@ -49,7 +50,8 @@ func TestAdd(t *testing.T) {
 }
 
 // treeSizes has sizes with and without odd numbers left over on each level.
-var treeSizes = []struct{ n, w, pipe int }{{1, 8, 2}, {2, 3, 1}, {3, 8, 0}, {5, 4, 1}, {7, 8, 2}, {13, 1, 2}, {32, 5, 0},
+var treeSizes = []struct{ n, w, pipe int }{{1, 8, 2}, {2, 3, 1}, {3, 8, 0}, {5, 4, 1}, {7, 8, 2}, {13, 1, 2},
+	{32, 5, 0},
 	{33, 6, 2}}
 
 func TestAddTree(t *testing.T) {
@@ -141,7 +143,8 @@ func TestDivConstModes(t *testing.T) {
 
 // TestDivConstPipe tries the pipeline, and widths at which the magic number exceeds 64 bits.
 func TestDivConstPipe(t *testing.T) {
-	for i, s := range []struct{ in, lshift, n, out, pipe int }{{16, 3, 49, 12, 1}, {8, 0, 16, 8, 1}, {40, 12, 12544, 44, 1},
+	for i, s := range []struct{ in, lshift, n, out, pipe int }{{16, 3, 49, 12, 1}, {8, 0, 16, 8, 1},
+		{40, 12, 12544, 44, 1},
 		{33, 0, 1000003, 16, 0}} {
 		c := Cast{Width: s.out, Signed: i%2 == 0, Round: 3 * i % 9, Over: i % 3}
 		pipeline(t, "num_div_const", params("IN_W", s.in, "LSHIFT", s.lshift, "N", s.n, "OUT_W", s.out, "OUT_SIGNED",

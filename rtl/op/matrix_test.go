@@ -36,8 +36,8 @@ func bounds(width int, signed bool) (least, most int64) {
 // between draws from [least, most].
 func between(r *rand.Rand, least, most int64) int64 { return least + r.Int64N(most-least+1) }
 
-// fill draws the constants. Row 0 is the most negative weight throughout, row 1 the most positive, row 2 zero; column 1 is
-// zero too. Biases and shifts reach their extremes in the first rows.
+// fill draws the constants. Row 0 is the most negative weight throughout, row 1 the most positive, row 2 zero; column
+// 1 is zero too. Biases and shifts reach their extremes in the first rows.
 func (m *matrix) fill(r *rand.Rand) {
 	wLeast, wMost := bounds(m.wW, true)
 	bLeast, bMost := bounds(m.biasW, true)

@@ -32,14 +32,21 @@ func TestLinearUnrolled(t *testing.T) {
 		m    matrix
 		pipe int
 	}{
-		{matrix{in: 8, out: 6, inW: 8, inSigned: true, wW: 8, biasW: 16, cast: num.Cast{Shift: 9, Width: 8, Signed: true}}, 2},
+		{matrix{in: 8, out: 6, inW: 8, inSigned: true, wW: 8, biasW: 16,
+			cast: num.Cast{Shift: 9, Width: 8, Signed: true}}, 2},
 		{matrix{in: 5, out: 5, inW: 4, wW: 6, biasW: 10, pshW: 2, cast: num.Cast{Shift: 7, Width: 8}}, 1},
-		{matrix{in: 3, out: 7, inW: 6, inSigned: true, wW: 9, biasW: 12, cast: num.Cast{Shift: 5, Width: 9, Signed: true}}, 2},
-		{matrix{in: 4, out: 6, inW: 10, wW: 16, biasW: 30, pshW: 3, cast: num.Cast{Shift: 18, Width: 12, Signed: true}}, 2},
-		{matrix{in: 1, out: 1, inW: 3, inSigned: true, wW: 3, biasW: 4, cast: num.Cast{Shift: 2, Width: 4, Signed: true}}, 2},
-		{matrix{in: 6, out: 4, inW: 1, wW: 1, biasW: 2, pshW: 1, cast: num.Cast{Shift: -1, Width: 5, Signed: true}}, 1},
-		{matrix{in: 7, out: 4, inW: 5, inSigned: true, wW: 2, biasW: 6, cast: num.Cast{Shift: 1, Width: 5, Signed: true}}, 2},
-		{matrix{in: 2, out: 9, inW: 7, inSigned: true, wW: 18, biasW: 20, cast: num.Cast{Shift: 12, Width: 11, Signed: true}}, 1},
+		{matrix{in: 3, out: 7, inW: 6, inSigned: true, wW: 9, biasW: 12,
+			cast: num.Cast{Shift: 5, Width: 9, Signed: true}}, 2},
+		{matrix{in: 4, out: 6, inW: 10, wW: 16, biasW: 30, pshW: 3,
+			cast: num.Cast{Shift: 18, Width: 12, Signed: true}}, 2},
+		{matrix{in: 1, out: 1, inW: 3, inSigned: true, wW: 3, biasW: 4,
+			cast: num.Cast{Shift: 2, Width: 4, Signed: true}}, 2},
+		{matrix{in: 6, out: 4, inW: 1, wW: 1, biasW: 2, pshW: 1,
+			cast: num.Cast{Shift: -1, Width: 5, Signed: true}}, 1},
+		{matrix{in: 7, out: 4, inW: 5, inSigned: true, wW: 2, biasW: 6,
+			cast: num.Cast{Shift: 1, Width: 5, Signed: true}}, 2},
+		{matrix{in: 2, out: 9, inW: 7, inSigned: true, wW: 18, biasW: 20,
+			cast: num.Cast{Shift: 12, Width: 11, Signed: true}}, 1},
 	} {
 		m := c.m
 		m.cast.Round, m.cast.Over = 2*i%9, i%3
@@ -91,8 +98,8 @@ func TestLinearRow(t *testing.T) {
 	m.measure()
 	rtltest.Run(t, rtltest.Bench{
 		Module: "op_linear_row", Pipeline: true,
-		Params: []rtl.Param{rtltest.P("N", m.in), rtltest.P("TERM_W", m.inW), rtltest.P("T_W", 12), rtltest.P("SHIFT", c.Shift),
-			rtltest.P("OUT_W", c.Width), rtltest.P("PSH", 2), {Name: "BIAS", Value: "-12'sd37"}},
+		Params: []rtl.Param{rtltest.P("N", m.in), rtltest.P("TERM_W", m.inW), rtltest.P("T_W", 12),
+			rtltest.P("SHIFT", c.Shift), rtltest.P("OUT_W", c.Width), rtltest.P("PSH", 2), {Name: "BIAS", Value: "-12'sd37"}},
 		In:    []rtltest.Port{{Name: "terms", Lanes: m.in, Signed: true}},
 		Out:   []rtltest.Port{{Name: "y"}},
 		Model: func(in [][]int64) [][]int64 { return [][]int64{m.apply(in[0])} },

@@ -21,10 +21,12 @@ type format struct {
 }
 
 // mapBench benches an element-wise module: f maps a code; cast fills the parameters of the result's format.
-func mapBench(module string, lanes int, in format, cast num.Cast, f func(x int64) int64, more ...rtl.Param) rtltest.Bench {
+func mapBench(module string, lanes int, in format, cast num.Cast, f func(x int64) int64,
+	more ...rtl.Param) rtltest.Bench {
 	p := rtltest.P
 	params := []rtl.Param{p("LANES", lanes), p("IN_W", in.width), p("IN_SIGNED", flag(in.signed)), p("SHIFT", cast.Shift),
-		p("OUT_W", cast.Width), p("OUT_SIGNED", flag(cast.Signed)), p("ROUND", cast.Round), p("OVER", cast.Over), p("BEATS", 3)}
+		p("OUT_W", cast.Width), p("OUT_SIGNED", flag(cast.Signed)), p("ROUND", cast.Round), p("OVER", cast.Over),
+		p("BEATS", 3)}
 	return rtltest.Bench{
 		Module: module, Params: append(params, more...),
 		In:  []rtltest.Port{{Name: "in", Lanes: lanes, Signed: in.signed, Beats: 3}},
@@ -154,11 +156,14 @@ func TestScale(t *testing.T) {
 		lanes, pixels int
 		mult          string
 	}{
-		{matrix{out: 6, inW: 8, inSigned: true, wW: 8, biasW: 16, cast: num.Cast{Shift: 7, Width: 8, Signed: true}}, 2, 3, "auto"},
+		{matrix{out: 6, inW: 8, inSigned: true, wW: 8, biasW: 16,
+			cast: num.Cast{Shift: 7, Width: 8, Signed: true}}, 2, 3, "auto"},
 		{matrix{out: 4, inW: 5, wW: 6, biasW: 8, cast: num.Cast{Shift: 4, Width: 6}}, 4, 2, "dsp"},
-		{matrix{out: 5, inW: 7, inSigned: true, wW: 9, biasW: 10, pshW: 2, cast: num.Cast{Shift: 6, Width: 9, Signed: true}}, 1, 1,
+		{matrix{out: 5, inW: 7, inSigned: true, wW: 9, biasW: 10, pshW: 2,
+			cast: num.Cast{Shift: 6, Width: 9, Signed: true}}, 1, 1,
 			"lut"},
-		{matrix{out: 1, inW: 4, wW: 2, biasW: 4, pshW: 1, cast: num.Cast{Shift: -1, Width: 8, Signed: true}}, 1, 4, "auto"},
+		{matrix{out: 1, inW: 4, wW: 2, biasW: 4, pshW: 1,
+			cast: num.Cast{Shift: -1, Width: 8, Signed: true}}, 1, 4, "auto"},
 	} {
 		m := c.m
 		m.in = 1
@@ -172,7 +177,9 @@ func TestMapBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 	c := mapPoints[0]
 	broken(t, "op_relu.sv", "IN_SIGNED != 0 &&", "IN_SIGNED == 0 &&", func() rtltest.Bench {
-		return mapBench("op_relu", c.lanes, c.in, c.cast, func(x int64) int64 { return c.cast.Of(big.NewInt(max(x, 0))).Int64() })
+		return mapBench("op_relu", c.lanes, c.in, c.cast, func(x int64) int64 {
+			return c.cast.Of(big.NewInt(max(x, 0))).Int64()
+		})
 	})
 	scale := func() rtltest.Bench {
 		m := matrix{in: 1, out: 4, inW: 5, inSigned: true, wW: 4, biasW: 6, cast: num.Cast{Shift: 3, Width: 6, Signed: true}}
