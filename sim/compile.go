@@ -14,8 +14,8 @@ import (
 )
 
 // A design whose generated C++ has more than partBytes is compiled in several parts at once, with the flags of
-// largeFlags. In a fully unrolled network (40 MB of C++ in 46 files, two of them timed alone) -Og took as much processor
-// time as -O0 and less than half of -O1; the model then did 16 times the cycles of -O0 in the same processor time.
+// largeFlags. In a fully unrolled network (40 MB of C++ in 46 files, two of them timed alone) -Og took as much
+// processor time as -O0 and less than half of -O1; the model then did 16 times the cycles of -O0 in the same time.
 var (
 	partBytes  = int64(2_000_000)
 	largeFlags = []string{"-Og"}
