@@ -45,7 +45,11 @@ func (a *App) convert() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.writeArrays(out, arrays)
+		facts, err := a.writeArrays(out, arrays)
+		if err != nil {
+			return err
+		}
+		return a.writeJSON(map[string]any{"output": out, "arrays": facts})
 	}
 	return a.withJSON(c)
 }
@@ -135,7 +139,11 @@ func (a *App) dot() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.writeArrays(out, arrays)
+		facts, err := a.writeArrays(out, arrays)
+		if err != nil {
+			return err
+		}
+		return a.writeJSON(map[string]any{"output": out, "arrays": facts})
 	}
 	return a.withJSON(c)
 }
@@ -161,20 +169,22 @@ func dotArrays(fa, fb format.Format, file *npz.File) ([]npz.Array, error) {
 	return []npz.Array{npz.Float64Array("y", x.Shape[:len(x.Shape)-1], y)}, nil
 }
 
-// writeArrays writes and names what was written.
-func (a *App) writeArrays(path string, arrays []npz.Array) error {
+// arrayFacts describe an array that was written.
+type arrayFacts struct {
+	Name  string `json:"name"`
+	Shape []int  `json:"shape"`
+	DType string `json:"dtype"`
+}
+
+// writeArrays writes a file of arrays and prints what was written.
+func (a *App) writeArrays(path string, arrays []npz.Array) ([]arrayFacts, error) {
 	if err := npz.Write(path, arrays); err != nil {
-		return err
+		return nil, err
 	}
-	type fact struct {
-		Name  string `json:"name"`
-		Shape []int  `json:"shape"`
-		DType string `json:"dtype"`
-	}
-	var facts []fact
+	var facts []arrayFacts
 	for _, arr := range arrays {
-		facts = append(facts, fact{arr.Name, arr.Shape, arr.DType})
+		facts = append(facts, arrayFacts{arr.Name, arr.Shape, arr.DType})
 		fmt.Fprintf(a.Out, "%s: %s %s -> %s\n", arr.Name, ir.ShapeString(arr.Shape), arr.DType, path)
 	}
-	return a.writeJSON(facts)
+	return facts, nil
 }

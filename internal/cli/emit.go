@@ -42,7 +42,9 @@ func (a *App) emitVerilog() *cobra.Command {
 		if err := a.printDesign(hw.Design, out); err != nil {
 			return err
 		}
-		return a.writeJSON(map[string]any{"model": args[0], "folder": out, "top": hw.Design.Top, "units": hw.Design.Units})
+		d := hw.Design
+		return a.writeJSON(map[string]any{"model": args[0], "folder": out, "top": d.Top, "core": d.Core, "units": d.Units,
+			"slowest": slowest(d).Node, "files": len(d.Files) + len(d.Docs)})
 	}
 	return a.withJSON(c)
 }
@@ -57,7 +59,7 @@ func (a *App) hardware(ctx context.Context, s flow.Source, top string) (*flow.Ha
 	if err != nil {
 		return nil, err
 	}
-	a.warn(q.Report)
+	a.warnQuantized(q)
 	hw, err := q.Emit(ctx, verilog.Options{Version: Version, Top: top})
 	if err != nil {
 		return nil, err
@@ -68,23 +70,30 @@ func (a *App) hardware(ctx context.Context, s flow.Source, top string) (*flow.Ha
 
 func (a *App) printDesign(d *emit.Design, out string) error {
 	rows := [][]string{{"instance", "module", "format", "in lanes", "out lanes", "cycles", "latency"}}
-	slowest := 0
-	for i, u := range d.Units {
+	for _, u := range d.Units {
 		if u.Module != "" {
 			rows = append(rows, []string{u.Instance, u.Module, u.Format, fmt.Sprint(u.InLanes), fmt.Sprint(u.OutLanes),
 				fmt.Sprint(u.Cycles), fmt.Sprint(u.Latency)})
-		}
-		if u.Cycles > d.Units[slowest].Cycles {
-			slowest = i
 		}
 	}
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	u := d.Units[slowest]
+	u := slowest(d)
 	fmt.Fprintf(a.Out, "\nslowest unit: %s, %d cycles a sample\n%d files in %s, top %s (AXI4-Stream), %s (bare streams)\n",
 		u.Instance, u.Cycles, len(d.Files)+len(d.Docs), out, d.Top, d.Core)
 	return nil
+}
+
+// slowest is the unit that sets the pace, the first of equals.
+func slowest(d *emit.Design) emit.Unit {
+	best := d.Units[0]
+	for _, u := range d.Units {
+		if u.Cycles > best.Cycles {
+			best = u
+		}
+	}
+	return best
 }
 
 func (a *App) emitCUDA() *cobra.Command {

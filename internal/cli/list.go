@@ -4,6 +4,7 @@ package cli
 
 import (
 	"fmt"
+	"strconv"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -47,7 +48,7 @@ func (a *App) list() *cobra.Command {
 			if l.name == "cuda" {
 				fmt.Fprintln(a.Out, "no CUDA kernels in this version")
 			}
-			return a.writeJSON(rows)
+			return a.writeJSON(objects(rows))
 		}
 		err := diag.New("L0101", "", "nothing called %q to list", args[0])
 		if near := diag.Nearest(args[0], names); near != "" {
@@ -56,6 +57,25 @@ func (a *App) list() *cobra.Command {
 		return &usageError{err}
 	}
 	return a.withJSON(c)
+}
+
+// objects turns a table into one object a row, keyed by the heading; whole numbers become numbers, marks booleans.
+func objects(rows [][]string) []map[string]any {
+	out := make([]map[string]any, 0, len(rows))
+	for _, r := range rows[1:] {
+		o := make(map[string]any, len(r))
+		for i, cell := range r {
+			o[rows[0][i]] = cell
+			if n, err := strconv.Atoi(cell); err == nil {
+				o[rows[0][i]] = n
+			}
+			if cell == mark(true) || cell == mark(false) {
+				o[rows[0][i]] = cell == mark(true)
+			}
+		}
+		out = append(out, o)
+	}
+	return out
 }
 
 // table prints rows in aligned columns.

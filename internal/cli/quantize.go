@@ -46,7 +46,7 @@ func (a *App) quantize() *cobra.Command {
 		if q.Report == nil {
 			return diag.New("L0103", args[0], "the graph is quantized already")
 		}
-		a.warn(q.Report)
+		a.warnQuantized(q)
 		if err := text.Save(out, q.Graph); err != nil {
 			return err
 		}
@@ -59,7 +59,9 @@ func (a *App) quantize() *cobra.Command {
 			}
 		}
 		fmt.Fprintf(a.Out, "\nsaved %s\n", out)
-		return a.writeJSON(quantizeFacts(q.Report))
+		facts := quantizeFacts(q.Report)
+		facts["model"], facts["output"] = args[0], out
+		return a.writeJSON(facts)
 	}
 	return a.withJSON(c)
 }
@@ -107,13 +109,15 @@ type valueFacts struct {
 	Format string   `json:"format"`
 	SQNR   *float64 `json:"sqnr_db,omitempty"`
 	MaxErr float64  `json:"max_error"`
+	Peak   float64  `json:"peak"`
+	Source string   `json:"source,omitempty"`
 }
 
 func quantizeFacts(r *lower.Report) map[string]any {
 	list := func(values []lower.ValueReport) []valueFacts {
 		var out []valueFacts
 		for _, v := range values {
-			f := valueFacts{Name: v.Name, Op: v.Op, Format: v.Format, MaxErr: v.MaxErr}
+			f := valueFacts{Name: v.Name, Op: v.Op, Format: v.Format, MaxErr: v.MaxErr, Peak: v.Peak, Source: v.Pos}
 			if !math.IsInf(v.SQNR, 0) && !math.IsNaN(v.SQNR) {
 				f.SQNR = &v.SQNR
 			}

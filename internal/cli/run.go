@@ -4,7 +4,6 @@ package cli
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -53,14 +52,11 @@ func (a *App) runModel() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if err := npz.Write(output, arrays); err != nil {
+		facts, err := a.writeArrays(output, arrays)
+		if err != nil {
 			return err
 		}
-		facts := map[string]any{"model": args[0], "engine": engine, "output": output}
-		for _, arr := range arrays {
-			fmt.Fprintf(a.Out, "%s: %s %s -> %s\n", arr.Name, ir.ShapeString(arr.Shape), arr.DType, output)
-		}
-		return a.writeJSON(facts)
+		return a.writeJSON(map[string]any{"model": args[0], "engine": engine, "output": output, "arrays": facts})
 	}
 	return a.withJSON(c)
 }
@@ -77,7 +73,7 @@ func (a *App) compute(ctx context.Context, s flow.Source, inputs, engine string,
 		if err != nil {
 			return nil, err
 		}
-		a.warn(q.Report)
+		a.warnQuantized(q)
 		g = q.Graph
 		if engine == "rtl" {
 			if hw, err = q.Emit(ctx, verilog.Options{Version: Version}); err != nil {

@@ -5,6 +5,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,6 +37,8 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 // of completes the source with the model's path.
 func (s *sourceFlags) of(a *App, model string) (flow.Source, error) {
 	s.source.Model, s.source.Dims = model, s.dims
+	start := time.Now()
+	s.source.Passes.Clock = func() time.Duration { return time.Since(start) }
 	if s.dumpAfter == "" {
 		return s.source, nil
 	}
@@ -68,7 +71,28 @@ func (a *App) warn(reports ...*lower.Report) {
 		for _, n := range r.Notes {
 			fmt.Fprintf(a.Err, "note: %s\n", n)
 		}
+		for _, p := range r.Passes {
+			if p.Verified {
+				fmt.Fprintf(a.Err, "pass %s (%s): %s, %v\n", p.Name, p.Effect, loss(p), p.Time.Round(time.Microsecond))
+			}
+		}
 	}
+}
+
+// warnQuantized prints what quantization has to say.
+func (a *App) warnQuantized(q *flow.Quantized) {
+	if q.Ignored != "" {
+		fmt.Fprintf(a.Err, "warning: %s\n", q.Ignored)
+	}
+	a.warn(q.Report)
+}
+
+// loss says what a pass did to the values of the samples on which it was checked.
+func loss(p lower.PassReport) string {
+	if p.Loss.Same {
+		return "same bits"
+	}
+	return fmt.Sprintf("max error %.3g, SQNR %s dB", p.Loss.MaxErr, decibel(p.Loss.SQNR))
 }
 
 // required refuses an empty flag.

@@ -112,7 +112,7 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 	if err != nil {
 		return nil, nil, err
 	}
-	a.warn(q.Report)
+	a.warnQuantized(q)
 	lap("quantize")
 	hw, err := q.Emit(c.Context(), verilog.Options{Version: Version})
 	if err != nil {

@@ -6,6 +6,7 @@ package flow
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -86,6 +87,8 @@ type Quantized struct {
 	Graph *ir.Graph
 	// Report is nil if the model was saved quantized.
 	Report *lower.Report
+	// Ignored names a choice of formats that came too late for a graph that was saved quantized; "" if there is none.
+	Ignored string
 
 	passes lower.Options
 }
@@ -97,11 +100,11 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 		return nil, err
 	}
 	if g.Stage != ir.StageFloat {
+		q := &Quantized{Plan: plan, Graph: g, passes: s.Passes}
 		if from := s.requantizes(plan); from != "" {
-			return nil, diag.New("L0103", filepath.Base(s.Model), "the graph is quantized already, its formats stand").
-				WithNote("asked for by %s", from).WithHint("quantize the model that it came from")
+			q.Ignored = fmt.Sprintf("%s is quantized already, its formats stand: %s has no effect", filepath.Base(s.Model), from)
 		}
-		return &Quantized{Plan: plan, Graph: g, passes: s.Passes}, nil
+		return q, nil
 	}
 	calibration, err := s.calibration(g)
 	if err != nil {
