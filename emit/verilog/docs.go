@@ -93,8 +93,8 @@ const (
 		"## Ports\n\n| port | value | shape | format | lanes a beat | beats a sample | TDATA bits |\n" +
 		"|---|---|---|---|---|---|---|\n"
 	packing = "\nElements travel in row-major order of the shape. Lane 0, the first element of a beat, is in the\n" +
-		"lowest bits; lanes are packed without gaps (`%s`: lane i in bits [%d*i +: %d]) and the beat is filled up to whole\n" +
-		"bytes with zeros above. `fixed(W,F)` is two's complement of W bits with value code*2^-F, `ufixed(W,F)` the\n" +
+		"lowest bits; lanes are packed without gaps (`%s`: lane i in bits [%d*i +: %d]) and the beat is filled up to\n" +
+		"whole bytes with zeros above. `fixed(W,F)` is two's complement of W bits with value code*2^-F, `ufixed(W,F)` the\n" +
 		"same without sign; `int(W)` and `uint(W)` have F = 0.\n"
 	unitsHeading = "\n## Units\n\n" +
 		"| instance | module | node | format | in lanes | out lanes | cycles a sample | latency |\n" +

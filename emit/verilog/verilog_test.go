@@ -40,8 +40,8 @@ func chain(t *testing.T, graph string, names ...string) *ir.Graph {
 // TestForeignNames emits nodes called after every keyword, and after what else users and exporters write.
 func TestForeignNames(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog")
-	names := append([]string{"/a/b/Relu", "/a/b_Relu", "0", "a-b", "a b", "ä", "clk", "rst", "in_data", "Wire", "s_x", "__", "$1"},
-		keywords...)
+	names := []string{"/a/b/Relu", "/a/b_Relu", "0", "a-b", "a b", "ä", "clk", "rst", "in_data", "Wire", "s_x", "__", "$1"}
+	names = append(names, keywords...)
 	d, err := Emit(chain(t, "module", names...), Options{Version: "test"})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,8 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 	c.Flags().StringVar(&s.source.Plan, "plan", "", "plan file (TOML); without one: 8 bits, folded")
 	c.Flags().StringToIntVar(&s.dims, "dim", nil, "bind a symbolic dimension: batch=1")
 	if calibrate {
-		c.Flags().StringVar(&s.dumpAfter, "dump-after", "", "print the graph after this pass (lathe list passes) to standard error")
+		c.Flags().StringVar(&s.dumpAfter, "dump-after", "",
+			"print the graph after this pass (lathe list passes) to standard error")
 		c.Flags().BoolVar(&s.source.Passes.Verify, "check-passes", false, "hold every pass to its promise on sample values")
 		c.Flags().StringVar(&s.source.Calibrate, "calibrate", "",
 			"calibration inputs (.npz); without them: interval analysis")

@@ -14,8 +14,8 @@ import (
 // traceLimit bounds the samples of a trace: every intermediate value of each is held.
 const traceLimit = 64
 
-// trace compares every intermediate value of the samples around each engine's first mismatch (of the first samples where
-// there is none), and puts the first node that differs in place of the output that showed it.
+// trace compares every intermediate value of the samples around each engine's first mismatch (of the first samples
+// where there is none), and puts the first node that differs in place of the output that showed it.
 func (e Engines) trace(ctx context.Context, j Job, c *Check) error {
 	seen := c.First
 	c.First = nil

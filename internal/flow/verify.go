@@ -241,8 +241,8 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 		}
 	}
 	if j.Stalls > 0 && (c.Stalls.Starved == 0 || c.Stalls.Blocked == 0) {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("a kind of stall never happened: %d starved and %d blocked cycles of %d; "+
-			"ask for more stalls or more samples", c.Stalls.Starved, c.Stalls.Blocked, c.Cycles))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("a kind of stall never happened: %d starved and %d blocked cycles "+
+			"of %d; ask for more stalls or more samples", c.Stalls.Starved, c.Stalls.Blocked, c.Cycles))
 	}
 	return nil
 }
