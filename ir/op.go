@@ -18,6 +18,8 @@ type Op struct {
 	Attrs any
 	// Arity is the least and the most number of arguments.
 	Arity [2]int
+	// Traits are what rewrites may know without knowing the operation.
+	Traits Traits
 	// Infer computes the shape of the result from argument types and attributes.
 	Infer func(n *Node) ([]int, error)
 	// Eval prepares the node once (tables, packed weights) and returns what computes one sample. With a float result
@@ -27,7 +29,8 @@ type Op struct {
 	// HLO prints the same as StableHLO. Activations carry one leading sample axis; codes travel in i32 or i64. Constant
 	// arguments come as zero Values: the column prints the form that it needs as a weight.
 	HLO func(b *hlo.Builder, n *Node, args []hlo.Value) (hlo.Value, error)
-	// Expand rewrites the node into simpler ones, returned in order; the last one takes its place.
+	// Expand writes the node, which stays as it is, as simpler ones, returned in order; the last one takes its place. They
+	// read the arguments of the node and each other; names need not be unique in the graph.
 	Expand func(n *Node) ([]*Node, error)
 	// RTL returns the library module that computes the node on streams.
 	RTL func(n *Node) (*rtl.Unit, error)

@@ -56,14 +56,10 @@ func vectorBeats(n *ir.Node) int {
 
 // producer finds the node that computes x, behind wires and adapters.
 func producer(x *ir.Node) *ir.Node {
-	for {
-		switch x.Op {
-		case op.Widen, op.Narrow, op.Reshape, op.Identity, op.Transpose:
-			x = x.Args[0]
-		default:
-			return x
-		}
+	for x.Op.Traits.Wire || x.Op == op.Widen || x.Op == op.Narrow {
+		x = x.Args[0]
 	}
+	return x
 }
 
 func gcd(a, b int) int {

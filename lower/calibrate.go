@@ -6,19 +6,14 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
 	"lathe/lower/calib"
 )
 
 // refuseFloat lists every node whose operation has no exact integer meaning. Error L0410 for each.
 func refuseFloat(_ *State, g *ir.Graph) error {
-	exact := make(map[string]bool)
-	for _, row := range op.Matrix() {
-		exact[row.Name] = row.Exact
-	}
 	var errs diag.List
 	for _, n := range g.Nodes {
-		if !exact[n.Op.Name] {
+		if n.Op.Traits.FloatOnly {
 			e := n.Errorf("L0410", "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
 			errs = append(errs, e.WithHint("cut it off the model, or run the float model with --engine ref"))
 		}

@@ -53,7 +53,7 @@ func refuseStream(_ *State, g *ir.Graph) error {
 		case streams > 1:
 			errs = append(errs, n.Errorf("L0415", "%s (%q) joins %d streams; forks and joins are not in this version", n.Op.Name,
 				n.Name, streams))
-		case n.Op.RTL == nil && n.Op != op.Input:
+		case n.Op.RTL == nil && !n.Op.Traits.Source:
 			errs = append(errs, n.Errorf("L0414", "%s (%q) has no hardware in this version", n.Op.Name, n.Name).
 				WithHint("cut it off the model, or run it with --engine ref or pjrt"))
 		}
@@ -136,20 +136,21 @@ func (l *laner) rules(n *ir.Node) asked {
 
 func (l *laner) node(n *ir.Node) {
 	a := l.rules(n)
-	switch n.Op {
-	case op.Input:
+	_, byChannel := n.ChannelAxis()
+	switch {
+	case n.Op == op.Input:
 		l.same(n, a, l.wanted(n), n.Type.Elems(), "elements")
-	case op.Linear:
+	case n.Op == op.Linear:
 		l.linear(n, a)
-	case op.Conv:
+	case n.Op == op.Conv:
 		l.conv(n, a)
-	case op.MaxPool, op.AvgPool, op.GlobalAvgPool, op.Scale:
+	case byChannel:
 		channels := last(n.Args[0].Type.Shape)
 		l.same(n, a, nearestDivisor(channels, n.Args[0].HW.OutLanes), channels, "channels")
-		if n.Op == op.Scale {
+		if n.Op.Traits.Weighted {
 			n.HW.Mem = a.mem
 		}
-	case op.Reshape, op.Identity, op.Transpose: // wires
+	case n.Op.Traits.Wire:
 		lanes := n.Args[0].HW.OutLanes
 		n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = lanes, lanes, lanes
 	default:
@@ -259,11 +260,12 @@ func (l *laner) wanted(n *ir.Node) int {
 		u = next[0]
 		a := l.rules(u)
 		lanes := 0
-		switch u.Op {
-		case op.Linear:
+		_, byChannel := u.ChannelAxis()
+		switch {
+		case u.Op == op.Linear:
 			l.linear(u, a)
 			lanes = u.HW.InLanes
-		case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool, op.Scale:
+		case byChannel:
 			channels := last(u.Args[0].Type.Shape)
 			lanes = largest(divisors(channels), defaultIn)
 			if a.style == ir.StyleUnroll {

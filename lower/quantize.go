@@ -100,15 +100,6 @@ func (q *quantizer) rule(n *ir.Node, s slot) *Choice {
 	return nil
 }
 
-// keepsFormat says that codes pass through n unchanged.
-func keepsFormat(n *ir.Node) bool {
-	switch n.Op {
-	case op.MaxPool, op.Reshape, op.Transpose, op.Identity:
-		return true
-	}
-	return false
-}
-
 // wantOutputs gives the format of a graph output to the node that computes it, where it has no other reader and no rule
 // of its own: one rounding instead of two.
 func (q *quantizer) wantOutputs() {
@@ -128,7 +119,7 @@ func (q *quantizer) computes(n *ir.Node) *ir.Node {
 	if len(q.users[n]) > 0 {
 		return nil
 	}
-	for keepsFormat(n) && q.rule(n, dataOut) == nil {
+	for n.Op.Traits.KeepsCodes && q.rule(n, dataOut) == nil {
 		a := n.Args[0]
 		if len(q.users[a]) > 1 || q.g.IsOutput(a) {
 			return nil
@@ -159,7 +150,7 @@ func (q *quantizer) node(n *ir.Node) {
 		}
 		q.result(n, c)
 		return
-	case keepsFormat(n):
+	case n.Op.Traits.KeepsCodes:
 		n.Type.Format, n.Type.Scales = n.Args[0].Type.Format, nil
 		q.explain(n, "data_out", n.Type, "the format of "+n.Args[0].Name+", which "+n.Op.Name+" keeps")
 		if explicit != nil {
@@ -188,9 +179,9 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 		return *q.wanted[n]
 	}
 	c := q.plan.Quantize.Data
-	if n.Op == op.Relu || n.Op == op.Clip {
+	if n.Op.Traits.Cuts {
 		arg := n.Args[0]
-		for keepsFormat(arg) {
+		for arg.Op.Traits.KeepsCodes {
 			arg = arg.Args[0]
 		}
 		if have, ok := arg.Type.Format.(format.Fixed); ok && q.behind[arg] && fits(c, have) && !c.Pattern.HasF {
@@ -244,9 +235,9 @@ func (q *quantizer) judge(n *ir.Node) *calib.Values {
 	for _, u := range q.users[n] {
 		var v *calib.Values
 		switch {
-		case u.Op == op.Relu || u.Op == op.Clip:
+		case u.Op.Traits.Cuts:
 			v = q.values[u]
-		case keepsFormat(u):
+		case u.Op.Traits.KeepsCodes:
 			v = q.judge(u)
 		}
 		if v == nil {

@@ -7,7 +7,6 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
 	"lathe/lower/calib"
 )
 
@@ -21,7 +20,7 @@ const (
 
 // constants encodes the constant arguments of n: weights per output channel, bias, or the operand of an addition.
 func (q *quantizer) constants(n *ir.Node) {
-	channels := n.Op == op.Linear || n.Op == op.Conv || n.Op == op.Scale
+	channels := n.Op.Traits.Weighted
 	for i, a := range n.Args {
 		if !a.IsConst() {
 			continue

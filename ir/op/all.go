@@ -55,17 +55,19 @@ func New(o *ir.Op, name, pos string, attrs any, args ...*ir.Node) (*ir.Node, err
 	return n, nil
 }
 
-// Matrix is the support matrix: one row an operation. An operation that expands has what its parts have.
+// Matrix is the support matrix: one row an operation. An operation that expands also has, after lowering, what its parts
+// have.
 func Matrix() []ir.Support {
 	rows := make([]ir.Support, len(All))
 	for i, o := range All {
+		source := o.Traits.Source // a port, an argument, a memory image
 		rows[i] = ir.Support{
 			Name: o.Name, Doc: o.Doc,
-			Float: o.Eval != nil, Exact: o.Eval != nil && !floatOnly(o), HLO: o.HLO != nil, RTL: o.RTL != nil,
+			Float: source || o.Eval != nil,
+			Exact: source || o.Eval != nil && !o.Traits.FloatOnly,
+			HLO:   source || o.HLO != nil,
+			RTL:   source || o.RTL != nil,
 		}
 	}
 	return rows
 }
-
-// floatOnly names the operations without an exact integer meaning yet.
-func floatOnly(o *ir.Op) bool { return o == Softmax || o == BatchNorm }

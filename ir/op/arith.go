@@ -11,13 +11,16 @@ import (
 )
 
 // Add is a + b with broadcasting.
-var Add = binary("add", "a + b", func(a, b float32) float32 { return a + b }, sum(1), (*hlo.Builder).Add)
+var Add = binary("add", "a + b", func(a, b float32) float32 { return a + b }, sum(1), (*hlo.Builder).Add,
+	ir.Traits{Elementwise: true, Monotone: true})
 
 // Sub is a - b with broadcasting.
-var Sub = binary("sub", "a - b", func(a, b float32) float32 { return a - b }, sum(-1), (*hlo.Builder).Sub)
+var Sub = binary("sub", "a - b", func(a, b float32) float32 { return a - b }, sum(-1), (*hlo.Builder).Sub,
+	ir.Traits{Elementwise: true})
 
 // Mul is a * b with broadcasting.
-var Mul = binary("mul", "a * b", func(a, b float32) float32 { return a * b }, prod, (*hlo.Builder).Mul)
+var Mul = binary("mul", "a * b", func(a, b float32) float32 { return a * b }, prod, (*hlo.Builder).Mul,
+	ir.Traits{Elementwise: true})
 
 // exactPair combines two lattice integers, each moved by its shift, into an exact value at exponent exp.
 type exactPair struct {
@@ -53,14 +56,18 @@ func prod(a, b ir.Type) (exactPair, error) {
 }
 
 func binary(name, doc string, fl func(a, b float32) float32, plan func(a, b ir.Type) (exactPair, error),
-	print func(b *hlo.Builder, x, y hlo.Value) hlo.Value) *ir.Op {
+	print func(b *hlo.Builder, x, y hlo.Value) hlo.Value, traits ir.Traits) *ir.Op {
 	return &ir.Op{
 		Name: name, Doc: doc + " with broadcasting", Arity: [2]int{2, 2},
-		Infer: func(n *ir.Node) ([]int, error) { return broadcast(n.Args[0].Type.Shape, n.Args[1].Type.Shape) },
-		Eval:  func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, plan) },
-		HLO:   binaryHLO(plan, print),
-		Gen:   genBinary,
+		Traits: traits,
+		Infer:  func(n *ir.Node) ([]int, error) { return broadcast(n.Args[0].Type.Shape, n.Args[1].Type.Shape) },
+		Eval:   func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, plan) },
+		HLO:    binaryHLO(plan, print),
+		Gen:    genBinary,
 		Legal: func(n *ir.Node) error {
+			if err := plain(n); err != nil {
+				return err
+			}
 			_, err := plan(n.Args[0].Type, n.Args[1].Type)
 			return err
 		},

@@ -46,8 +46,26 @@ func step(t ir.Type) (int, bool) {
 // sameShape infers the shape of the first argument.
 func sameShape(n *ir.Node) ([]int, error) { return n.Args[0].Type.Shape, nil }
 
+// plain is the rule of all operations: what they read has one step, and what they make has one scale. Blocks and scales
+// along an axis are for constants.
+func plain(n *ir.Node) error {
+	for _, a := range n.Args {
+		if _, ok := step(a.Type); !ok && !a.IsConst() {
+			return fmt.Errorf("%s has no common step of 63 bits, which %s needs", a.Type.Format, n.Op.Name)
+		}
+	}
+	_, blocks := n.Type.Format.(format.Block)
+	if a, affine := n.Type.Format.(format.Affine); blocks || affine && a.Axis >= 0 {
+		return fmt.Errorf("%s makes values of one scale, not %s", n.Op.Name, n.Type.Format)
+	}
+	return nil
+}
+
 // sameFormat is the rule of operations that move codes without changing them.
 func sameFormat(n *ir.Node) error {
+	if err := plain(n); err != nil {
+		return err
+	}
 	if !n.Type.SameFormat(n.Args[0].Type) {
 		return fmt.Errorf("%s keeps codes as they are, so %s cannot become %s", n.Op.Name, n.Args[0].Type.Format,
 			n.Type.Format)

@@ -12,7 +12,7 @@ import (
 
 // genUnary is an element-wise operation with a result format of its own.
 func genUnary(r *rand.Rand, o *ir.Op) *ir.Graph {
-	x := genInput("x", ir.Type{Shape: genShape(r, 1, 4), Format: genFormat(r)})
+	x := genInput("x", ir.Type{Shape: genShape(r, 0, 4), Format: genFormat(r)})
 	return oneOp(o, nil, ir.Type{Format: genResult(r, topOf(x.Type))}, x)
 }
 
@@ -63,7 +63,7 @@ func genClip(r *rand.Rand, o *ir.Op) *ir.Graph {
 
 // genSame is an operation that leaves codes as they are.
 func genSame(r *rand.Rand, o *ir.Op) *ir.Graph {
-	x := genInput("x", ir.Type{Shape: genShape(r, 1, 4), Format: genFormat(r)})
+	x := genInput("x", ir.Type{Shape: genShape(r, 0, 4), Format: genFormat(r)})
 	return oneOp(o, nil, keeps(x.Type), x)
 }
 
@@ -106,7 +106,7 @@ func genArgMax(r *rand.Rand, o *ir.Op) *ir.Graph {
 
 // genBinary draws two shapes that broadcast; one argument may be a constant.
 func genBinary(r *rand.Rand, o *ir.Op) *ir.Graph {
-	full := genShape(r, 1, 3)
+	full := genShape(r, 0, 3)
 	smaller := func() []int {
 		shape := append([]int(nil), full...)
 		for i := range shape {
@@ -114,7 +114,7 @@ func genBinary(r *rand.Rand, o *ir.Op) *ir.Graph {
 				shape[i] = 1
 			}
 		}
-		return shape[r.IntN(len(shape)):]
+		return shape[r.IntN(len(shape)+1):]
 	}
 	args := make([]*ir.Node, 2)
 	for i, name := range []string{"a", "b"} {

@@ -13,12 +13,13 @@ import (
 // Quantized, weights and bias are constants, and the sum is exact with one rounding into the result format.
 var Linear = &ir.Op{
 	Name: "linear", Doc: "x*transpose(w) + b over the last axis", Arity: [2]int{2, 3},
-	Infer: linearInfer,
-	Eval:  linearEval,
-	HLO:   linearHLO,
-	RTL:   linearRTL,
-	Legal: macLegal,
-	Gen:   genLinear,
+	Traits: ir.Traits{Weighted: true},
+	Infer:  linearInfer,
+	Eval:   linearEval,
+	HLO:    linearHLO,
+	RTL:    linearRTL,
+	Legal:  macLegal,
+	Gen:    genLinear,
 }
 
 func linearInfer(n *ir.Node) ([]int, error) {
@@ -114,6 +115,9 @@ func floatRows(w, b, x, y []float32) {
 
 // macLegal holds for linear and conv: constant weights with a common step, and operands that have one.
 func macLegal(n *ir.Node) error {
+	if err := plain(n); err != nil {
+		return err
+	}
 	_, err := planMAC(n)
 	return err
 }

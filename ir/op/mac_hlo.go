@@ -144,7 +144,7 @@ func scaleHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 }
 
 func batchNormHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	mul, add, err := BatchNormFactors(n)
+	mul, add, err := batchNormFactors(n)
 	if err != nil {
 		return hlo.Value{}, err
 	}

@@ -14,6 +14,9 @@ import (
 // MaxPool is the largest value of each window; padding is never chosen.
 var MaxPool = &ir.Op{
 	Name: "maxpool", Doc: "largest value of each window", Attrs: Window{}, Arity: [2]int{1, 1},
+	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Channels: func(n *ir.Node) int {
+		return channelAxis(n, n.Attrs.(*Window).ChannelsLast)
+	}},
 	Infer: poolInfer,
 	Eval:  maxPoolEval,
 	HLO:   maxPoolHLO,
@@ -37,6 +40,9 @@ type AvgAttrs struct {
 // AvgPool is the mean of each window: the exact sum, divided exactly, one rounding into the result format.
 var AvgPool = &ir.Op{
 	Name: "avgpool", Doc: "mean of each window", Attrs: AvgAttrs{}, Arity: [2]int{1, 1},
+	Traits: ir.Traits{Monotone: true, Channels: func(n *ir.Node) int {
+		return channelAxis(n, n.Attrs.(*AvgAttrs).ChannelsLast)
+	}},
 	Infer: func(n *ir.Node) ([]int, error) { return inferWindow(n, &n.Attrs.(*AvgAttrs).Window) },
 	Eval:  func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
 	HLO:   avgPoolHLO,
@@ -53,6 +59,9 @@ type GlobalAttrs struct {
 // GlobalAvgPool is the mean of each channel over the whole image; the spatial axes keep size 1.
 var GlobalAvgPool = &ir.Op{
 	Name: "global_avgpool", Doc: "mean of each channel", Attrs: GlobalAttrs{}, Arity: [2]int{1, 1},
+	Traits: ir.Traits{Monotone: true, Channels: func(n *ir.Node) int {
+		return channelAxis(n, n.Attrs.(*GlobalAttrs).ChannelsLast)
+	}},
 	Infer: func(n *ir.Node) ([]int, error) {
 		a, err := globalWindow(n)
 		if err != nil {
@@ -95,6 +104,14 @@ func globalWindow(n *ir.Node) (*AvgAttrs, error) {
 	return a, nil
 }
 
+// channelAxis is where window operations have their channels.
+func channelAxis(n *ir.Node, last bool) int {
+	if last {
+		return len(n.Type.Shape) - 1
+	}
+	return 1
+}
+
 func poolInfer(n *ir.Node) ([]int, error) { return inferWindow(n, n.Attrs.(*Window)) }
 
 func inferWindow(n *ir.Node, w *Window) ([]int, error) {
@@ -106,6 +123,9 @@ func inferWindow(n *ir.Node, w *Window) ([]int, error) {
 }
 
 func channelsLast(n *ir.Node, w *Window) error {
+	if err := plain(n); err != nil {
+		return err
+	}
 	if !w.ChannelsLast {
 		return fmt.Errorf("%s must be channels-last before it is quantized", n.Op.Name)
 	}

@@ -3,6 +3,7 @@
 package op
 
 import (
+	"fmt"
 	"math"
 
 	"lathe/ir"
@@ -12,7 +13,8 @@ import (
 // Relu is max(x, 0), element by element.
 var Relu = &ir.Op{
 	Name: "relu", Doc: "max(x, 0)", Arity: [2]int{1, 1},
-	Infer: sameShape,
+	Traits: ir.Traits{Elementwise: true, Monotone: true, Cuts: true},
+	Infer:  sameShape,
 	Eval: unary{
 		fl: func(*ir.Node) func(float32) float32 { return func(x float32) float32 { return max(x, 0) } },
 		ex: func(n *ir.Node, exp int) (func(int64) int64, error) {
@@ -20,9 +22,10 @@ var Relu = &ir.Op{
 			return func(v int64) int64 { return enc(max(v, 0)) }, nil
 		},
 	}.eval,
-	HLO: reluHLO,
-	RTL: reluRTL,
-	Gen: genUnary,
+	HLO:   reluHLO,
+	RTL:   reluRTL,
+	Legal: plain,
+	Gen:   genUnary,
 }
 
 // LeakyAttrs is the slope of the negative side.
@@ -33,7 +36,8 @@ type LeakyAttrs struct {
 // LeakyRelu is x for x >= 0, else alpha*x; alpha is the exact float32 value.
 var LeakyRelu = &ir.Op{
 	Name: "leaky_relu", Doc: "x for x >= 0, else alpha*x", Attrs: LeakyAttrs{}, Arity: [2]int{1, 1},
-	Infer: sameShape,
+	Traits: ir.Traits{Elementwise: true}, // with a negative alpha it falls and rises
+	Infer:  sameShape,
 	Eval: unary{
 		fl: func(n *ir.Node) func(float32) float32 {
 			alpha := n.Attrs.(*LeakyAttrs).Alpha
@@ -46,10 +50,15 @@ var LeakyRelu = &ir.Op{
 		},
 		ex: leakyExact,
 	}.eval,
-	HLO:   leakyHLO,
-	RTL:   leakyRTL,
-	Gen:   genLeaky,
-	Legal: func(n *ir.Node) error { return finite("alpha", float64(n.Attrs.(*LeakyAttrs).Alpha)) },
+	HLO: leakyHLO,
+	RTL: leakyRTL,
+	Gen: genLeaky,
+	Legal: func(n *ir.Node) error {
+		if err := plain(n); err != nil {
+			return err
+		}
+		return finite("alpha", float64(n.Attrs.(*LeakyAttrs).Alpha))
+	},
 }
 
 func leakyExact(n *ir.Node, exp int) (func(int64) int64, error) {
@@ -89,7 +98,8 @@ type ClipAttrs struct {
 // Clip is min(max(x, lo), hi); the bounds are exact float32 values.
 var Clip = &ir.Op{
 	Name: "clip", Doc: "min(max(x, lo), hi)", Attrs: ClipAttrs{}, Arity: [2]int{1, 1},
-	Infer: sameShape,
+	Traits: ir.Traits{Elementwise: true, Monotone: true, Cuts: true},
+	Infer:  sameShape,
 	Eval: unary{
 		fl: func(n *ir.Node) func(float32) float32 {
 			a := n.Attrs.(*ClipAttrs)
@@ -111,6 +121,12 @@ var Clip = &ir.Op{
 	}.eval,
 	HLO: clipHLO,
 	RTL: clipRTL,
+	Legal: func(n *ir.Node) error {
+		if a := n.Attrs.(*ClipAttrs); math.IsNaN(float64(a.Min)) || math.IsNaN(float64(a.Max)) {
+			return fmt.Errorf("a bound is NaN: %g, %g", a.Min, a.Max)
+		}
+		return plain(n)
+	},
 	Gen: genClip,
 }
 

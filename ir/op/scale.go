@@ -21,25 +21,30 @@ type BatchNormAttrs struct {
 var BatchNorm = &ir.Op{
 	Name: "batch_norm", Doc: "(x - mean)/sqrt(var + eps)*gamma + beta per channel",
 	Attrs: BatchNormAttrs{}, Arity: [2]int{5, 5},
+	Traits: ir.Traits{FloatOnly: true, Axis: batchNormAxis,
+		Channels: func(n *ir.Node) int { return *batchNormAxis(n.Attrs) }},
 	Infer: func(n *ir.Node) ([]int, error) {
 		return inferChannels(n, n.Attrs.(*BatchNormAttrs).Axis)
 	},
 	Eval: func(n *ir.Node) (ir.Kernel, error) {
-		mul, add, err := BatchNormFactors(n)
+		mul, add, err := batchNormFactors(n)
 		if err != nil {
 			return nil, err
 		}
 		return scaleFloat(n, n.Attrs.(*BatchNormAttrs).Axis, mul, add), nil
 	},
-	HLO: batchNormHLO,
-	Gen: genBatchNorm,
+	HLO:    batchNormHLO,
+	Expand: batchNormExpand,
+	Gen:    genBatchNorm,
 	Legal: func(*ir.Node) error {
 		return fmt.Errorf("batch_norm must be folded or turned into scale before it is quantized")
 	},
 }
 
-// BatchNormFactors turns a batch_norm node into y = x*mul[c] + add[c], in float64.
-func BatchNormFactors(n *ir.Node) (mul, add []float64, err error) {
+func batchNormAxis(attrs any) *int { return &attrs.(*BatchNormAttrs).Axis }
+
+// batchNormFactors turns a batch_norm node into y = x*mul[c] + add[c], in float64.
+func batchNormFactors(n *ir.Node) (mul, add []float64, err error) {
 	var p [5][]float32
 	for i := 1; i < 5; i++ {
 		t, err := constArg(n, i)
@@ -59,6 +64,29 @@ func BatchNormFactors(n *ir.Node) (mul, add []float64, err error) {
 		add[c] = float64(p[2][c]) - float64(p[3][c])*mul[c]
 	}
 	return mul, add, nil
+}
+
+// batchNormExpand is the scale that n is, with its constants before it.
+func batchNormExpand(n *ir.Node) ([]*ir.Node, error) {
+	mul, add, err := batchNormFactors(n)
+	if err != nil {
+		return nil, err
+	}
+	args := []*ir.Node{n.Args[0]}
+	for _, c := range []struct {
+		name   string
+		values []float64
+	}{{".mul", mul}, {".add", add}} {
+		values := make([]float32, len(c.values))
+		for i, v := range c.values {
+			values[i] = float32(v)
+		}
+		args = append(args, &ir.Node{Name: n.Name + c.name, Op: Const, Pos: n.Pos, Type: ir.Float(len(values)),
+			Attrs: &ir.Const{Data: ir.FloatBlob(values)}})
+	}
+	s := &ir.Node{Name: n.Name, Op: Scale, Pos: n.Pos, Args: args, Type: n.Type,
+		Attrs: &ScaleAttrs{Axis: *batchNormAxis(n.Attrs)}}
+	return append(args[1:], s), nil
 }
 
 // inferChannels checks that all arguments behind the first have one value a channel.
@@ -84,19 +112,21 @@ type ScaleAttrs struct {
 // Scale is x*m[c] + b[c] per channel with constants m and b: the exact value, one rounding into the result format.
 var Scale = &ir.Op{
 	Name: "scale", Doc: "x*m + b per channel", Attrs: ScaleAttrs{}, Arity: [2]int{3, 3},
-	Infer: func(n *ir.Node) ([]int, error) { return inferChannels(n, n.Attrs.(*ScaleAttrs).Axis) },
-	Eval:  scaleEval,
-	HLO:   scaleHLO,
-	RTL:   scaleRTL,
-	Gen:   genScale,
+	Traits: ir.Traits{Weighted: true, Axis: scaleAxis, Channels: func(n *ir.Node) int { return *scaleAxis(n.Attrs) }},
+	Infer:  func(n *ir.Node) ([]int, error) { return inferChannels(n, n.Attrs.(*ScaleAttrs).Axis) },
+	Eval:   scaleEval,
+	HLO:    scaleHLO,
+	RTL:    scaleRTL,
+	Gen:    genScale,
 	Legal: func(n *ir.Node) error {
 		if a := n.Attrs.(*ScaleAttrs).Axis; a != len(n.Type.Shape)-1 {
 			return fmt.Errorf("channels must be the last axis, not axis %d of %s", a, ir.ShapeString(n.Type.Shape))
 		}
-		_, err := planScale(n)
-		return err
+		return macLegal(n)
 	},
 }
+
+func scaleAxis(attrs any) *int { return &attrs.(*ScaleAttrs).Axis }
 
 func scaleFloat(n *ir.Node, axis int, mul, add []float64) ir.Kernel {
 	inner := product(n.Type.Shape[axis+1:])

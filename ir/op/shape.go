@@ -17,6 +17,7 @@ type ReshapeAttrs struct {
 // Reshape gives the elements, in row-major order, another shape. Flatten, Squeeze and Unsqueeze become it.
 var Reshape = &ir.Op{
 	Name: "reshape", Doc: "same elements in row-major order, other shape", Attrs: ReshapeAttrs{}, Arity: [2]int{1, 1},
+	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Wire: true},
 	Infer: func(n *ir.Node) ([]int, error) {
 		shape := n.Attrs.(*ReshapeAttrs).Shape
 		if product(shape) != n.Args[0].Type.Elems() {
@@ -36,12 +37,13 @@ var Reshape = &ir.Op{
 // Identity returns its argument. Dropout at inference becomes it.
 var Identity = &ir.Op{
 	Name: "identity", Doc: "x", Arity: [2]int{1, 1},
-	Infer: sameShape,
-	Eval:  passThrough,
-	HLO:   func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
-	RTL:   wireRTL,
-	Legal: sameFormat,
-	Gen:   genSame,
+	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Wire: true, Elementwise: true},
+	Infer:  sameShape,
+	Eval:   passThrough,
+	HLO:    func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
+	RTL:    wireRTL,
+	Legal:  sameFormat,
+	Gen:    genSame,
 }
 
 // TransposeAttrs hold the permutation: axis i of the result is axis Perm[i] of the argument.
@@ -52,6 +54,7 @@ type TransposeAttrs struct {
 // Transpose permutes the axes. In hardware only permutations that keep the order of elements are free.
 var Transpose = &ir.Op{
 	Name: "transpose", Doc: "permutes axes", Attrs: TransposeAttrs{}, Arity: [2]int{1, 1},
+	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Wire: true},
 	Infer: func(n *ir.Node) ([]int, error) {
 		perm, in := n.Attrs.(*TransposeAttrs).Perm, n.Args[0].Type.Shape
 		if len(perm) != len(in) {

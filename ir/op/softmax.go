@@ -19,6 +19,7 @@ type AxisAttrs struct {
 // Softmax is exp(x - max)/sum(exp(x - max)) along an axis; float only for now.
 var Softmax = &ir.Op{
 	Name: "softmax", Doc: "exp(x)/sum(exp(x)) along an axis", Attrs: AxisAttrs{}, Arity: [2]int{1, 1},
+	Traits: ir.Traits{FloatOnly: true, Axis: func(attrs any) *int { return &attrs.(*AxisAttrs).Axis }},
 	Infer: func(n *ir.Node) ([]int, error) {
 		_, err := normAxis(n.Attrs.(*AxisAttrs).Axis, len(n.Args[0].Type.Shape))
 		return n.Args[0].Type.Shape, err
@@ -79,6 +80,7 @@ type ArgMaxAttrs struct {
 // ArgMax is the index of the largest value along an axis; quantized, it is encoded in an integer format.
 var ArgMax = &ir.Op{
 	Name: "argmax", Doc: "index of the largest value along an axis", Attrs: ArgMaxAttrs{}, Arity: [2]int{1, 1},
+	Traits: ir.Traits{Axis: func(attrs any) *int { return &attrs.(*ArgMaxAttrs).Axis }},
 	Infer: func(n *ir.Node) ([]int, error) {
 		a, in := n.Attrs.(*ArgMaxAttrs), n.Args[0].Type.Shape
 		axis, err := normAxis(a.Axis, len(in))
@@ -101,7 +103,7 @@ var ArgMax = &ir.Op{
 		if !ok || fx.F != 0 {
 			return fmt.Errorf("argmax gives integers, not %s", n.Type.Format)
 		}
-		return nil
+		return plain(n)
 	},
 }
 
@@ -143,11 +145,13 @@ func argMaxEval(n *ir.Node) (ir.Kernel, error) {
 // Cast re-encodes values in another format, with one rounding.
 var Cast = &ir.Op{
 	Name: "cast", Doc: "the same value in another format, rounded once", Arity: [2]int{1, 1},
-	Infer: sameShape,
-	Eval:  castEval,
-	HLO:   castHLO,
-	RTL:   castRTL,
-	Gen:   genUnary,
+	Traits: ir.Traits{Elementwise: true, Monotone: true},
+	Infer:  sameShape,
+	Eval:   castEval,
+	HLO:    castHLO,
+	RTL:    castRTL,
+	Legal:  plain,
+	Gen:    genUnary,
 }
 
 // castEval goes by lattice integers between fixed formats. Others may have a NaN or a negative zero, which those lose.

@@ -12,10 +12,11 @@ import (
 
 // Input is a value that the caller supplies.
 var Input = &ir.Op{
-	Name:  "input",
-	Doc:   "a value supplied by the caller",
-	Attrs: ir.Input{},
-	Infer: ownShape,
+	Name:   "input",
+	Doc:    "a value supplied by the caller",
+	Attrs:  ir.Input{},
+	Traits: ir.Traits{Source: true},
+	Infer:  ownShape,
 	Eval: func(n *ir.Node) (ir.Kernel, error) {
 		return nil, errors.New("an input has no value of its own")
 	},
@@ -26,10 +27,11 @@ var Input = &ir.Op{
 
 // Const is a constant; quantized constants hold codes.
 var Const = &ir.Op{
-	Name:  "const",
-	Doc:   "a constant",
-	Attrs: ir.Const{},
-	Infer: ownShape,
+	Name:   "const",
+	Doc:    "a constant",
+	Attrs:  ir.Const{},
+	Traits: ir.Traits{Source: true},
+	Infer:  ownShape,
 	Eval: func(n *ir.Node) (ir.Kernel, error) {
 		t, err := n.Value()
 		return func([]*ir.Tensor) (*ir.Tensor, error) { return t, nil }, err
@@ -81,11 +83,12 @@ var Fifo = adapter("fifo", "buffers beats", "stream_fifo")
 func adapter(name, doc, module string) *ir.Op {
 	o := &ir.Op{
 		Name: name, Doc: doc, Arity: [2]int{1, 1},
-		Infer: sameShape,
-		Eval:  passThrough,
-		HLO:   func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
-		Legal: sameFormat,
-		Gen:   genSame,
+		Traits: ir.Traits{KeepsCodes: true, Monotone: true, Elementwise: true},
+		Infer:  sameShape,
+		Eval:   passThrough,
+		HLO:    func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
+		Legal:  sameFormat,
+		Gen:    genSame,
 	}
 	o.RTL = func(n *ir.Node) (*rtl.Unit, error) {
 		w := n.Type.Format.Width()

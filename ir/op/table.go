@@ -28,7 +28,8 @@ func tableOp(name, doc string, fl func(float64) float64, exact real) *ir.Op {
 	codes := func(n *ir.Node) ([]int64, error) { return tableCodes(n, exact) }
 	return &ir.Op{
 		Name: name, Doc: doc, Arity: [2]int{1, 1},
-		Infer: sameShape,
+		Traits: ir.Traits{Elementwise: true, Monotone: true},
+		Infer:  sameShape,
 		Eval: func(n *ir.Node) (ir.Kernel, error) {
 			if n.Type.IsFloat() {
 				return unary{fl: func(*ir.Node) func(float32) float32 {
@@ -56,6 +57,9 @@ func tableOp(name, doc string, fl func(float64) float64, exact real) *ir.Op {
 }
 
 func tableLegal(n *ir.Node) error {
+	if err := plain(n); err != nil {
+		return err
+	}
 	if w := n.Args[0].Type.Format.Width(); w > tableBits {
 		return fmt.Errorf("%s is a table of 2^W entries and takes arguments of up to %d bits, not %d (%s)",
 			n.Op.Name, tableBits, w, n.Args[0].Type.Format)

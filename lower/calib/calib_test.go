@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"lathe/golden/ref"
@@ -91,9 +92,6 @@ func TestIntervals(t *testing.T) {
 	ctx := context.Background()
 	for seed := range uint64(100) {
 		g := lowertest.RandomCNN(t, seed)
-		if slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return n.Op == op.BatchNorm }) {
-			continue // lowering has turned those into scale
-		}
 		bounds, err := Intervals(g, func(*ir.Node) (lo, hi float64) { return -0.5, 2 })
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -145,6 +143,10 @@ func TestIntervalOps(t *testing.T) {
 		{"softmax", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(op.Softmax, "y", &op.AxisAttrs{Axis: 1}, x)
 		}, 0, 1},
+		{"batch_norm with a negative factor", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			gamma, zero, one := b.Const([]int{2}, -2, 1), b.Const([]int{2}, 0, 0), b.Const([]int{2}, 1, 1)
+			return b.Add(op.BatchNorm, "y", &op.BatchNormAttrs{Axis: 1}, x, gamma, zero, zero, one)
+		}, -6, 3},
 		{"argmax", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(op.ArgMax, "y", &op.ArgMaxAttrs{Axis: -1}, x)
 		}, 0, 1},
@@ -160,6 +162,20 @@ func TestIntervalOps(t *testing.T) {
 		if v := all[y]; v.Min != c.lo || v.Max != c.hi {
 			t.Errorf("%s: [%g, %g], want [%g, %g]", c.name, v.Min, v.Max, c.lo, c.hi)
 		}
+	}
+}
+
+// TestUnknownBounds refuses an operation that it knows nothing of, instead of guessing.
+func TestUnknownBounds(t *testing.T) {
+	b := lowertest.New(t, 1)
+	y := b.Add(op.Relu, "y", nil, b.Input("x", 1, 2))
+	g := b.Done(y)
+	odd := *op.Relu
+	odd.Name, odd.Traits = "odd", ir.Traits{}
+	y.Op = &odd
+	_, err := Intervals(g, func(*ir.Node) (lo, hi float64) { return -1, 3 })
+	if diag.CodeOf(err) != "L0410" || !strings.Contains(err.Error(), "bounds of odd") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -41,8 +41,6 @@ func intervalOf(n *ir.Node, all map[*ir.Node]bounds, ranges func(*ir.Node) (lo, 
 	case op.Const:
 		t, err := n.Value()
 		return bounds{t, t}, err
-	case op.Linear, op.Conv, op.Scale:
-		return weighted(n, args[0])
 	case op.Sub:
 		return corners(n, [][2]*ir.Tensor{{args[0].lo, args[1].hi}, {args[0].hi, args[1].lo}})
 	case op.Mul:
@@ -56,7 +54,34 @@ func intervalOf(n *ir.Node, all map[*ir.Node]bounds, ranges func(*ir.Node) (lo, 
 	case op.LeakyRelu:
 		return leaky(n, args[0])
 	}
-	return monotone(n, args)
+	switch {
+	case n.Op.Traits.Weighted:
+		return weighted(n, args[0])
+	case n.Op.Traits.Monotone:
+		return monotone(n, args)
+	case n.Op.Expand != nil:
+		return expanded(n, all, ranges)
+	}
+	return bounds{}, n.Errorf("L0410", "nothing is known of the bounds of %s (node %q)", n.Op.Name, n.Name).
+		WithHint("give calibration data: they are measured then")
+}
+
+// expanded bounds the operations that n consists of, one after the other.
+func expanded(n *ir.Node, all map[*ir.Node]bounds, ranges func(*ir.Node) (lo, hi float64)) (bounds, error) {
+	parts, err := n.Op.Expand(n)
+	if err != nil {
+		return bounds{}, err
+	}
+	inside := make(map[*ir.Node]bounds, len(parts)+1)
+	for _, a := range n.Args {
+		inside[a] = all[a]
+	}
+	for _, p := range parts {
+		if inside[p], err = intervalOf(p, inside, ranges); err != nil {
+			return bounds{}, err
+		}
+	}
+	return inside[parts[len(parts)-1]], nil
 }
 
 func filled(n *ir.Node, lo, hi float64) bounds {

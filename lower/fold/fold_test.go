@@ -65,7 +65,7 @@ func all(t *testing.T, g *ir.Graph) {
 	}
 	step(Constants)
 	want := run()
-	for _, f := range []func(*ir.Graph) error{Identities, Arithmetic, BatchNorms, Scales} {
+	for _, f := range []func(*ir.Graph) error{Identities, Arithmetic, Composites, Scales} {
 		step(f)
 	}
 	for i, v := range run() {

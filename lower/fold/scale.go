@@ -9,18 +9,23 @@ import (
 	"lathe/ir/op"
 )
 
-// BatchNorms turns every batch_norm into scale: y = x*m[c] + b[c].
-func BatchNorms(g *ir.Graph) error {
+// Composites replaces every operation that hardware has no unit for by the simpler ones that it consists of. The last of
+// them keeps the name.
+func Composites(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
-		a, ok := n.Attrs.(*op.BatchNormAttrs)
-		if !ok {
+		if n.Op.Expand == nil || n.Op.RTL != nil {
 			continue
 		}
-		mul, add, err := op.BatchNormFactors(n)
+		parts, err := n.Op.Expand(n)
 		if err != nil {
 			return err
 		}
-		toScale(g, n, n.Args[0], a.Axis, mul, add)
+		end := len(parts) - 1
+		for _, p := range parts[:end] {
+			p.Name = g.FreshName(p.Name)
+			g.InsertBefore(n, p)
+		}
+		n.Op, n.Attrs, n.Args, n.Type = parts[end].Op, parts[end].Attrs, parts[end].Args, parts[end].Type
 	}
 	g.DropDead()
 	return nil
@@ -108,7 +113,7 @@ func channelAxes(g *ir.Graph) map[*ir.Node]int {
 		}
 	}
 	for _, n := range g.Nodes {
-		if axis, ok := channelAxis(n); ok {
+		if axis, ok := n.ChannelAxis(); ok {
 			set(n, axis)
 			set(n.Args[0], axis)
 		}
@@ -143,38 +148,5 @@ func channelAxes(g *ir.Graph) map[*ir.Node]int {
 
 func sameRank(n, m *ir.Node) bool { return len(n.Type.Shape) == len(m.Type.Shape) }
 
-// channelAxis is the axis of channels of an operation that has them: argument and result agree.
-func channelAxis(n *ir.Node) (axis int, ok bool) {
-	last := false
-	switch a := n.Attrs.(type) {
-	case *op.BatchNormAttrs:
-		return a.Axis, true
-	case *op.ScaleAttrs:
-		return a.Axis, true
-	case *op.ConvAttrs:
-		last = a.ChannelsLast
-	case *op.Window:
-		last = a.ChannelsLast
-	case *op.AvgAttrs:
-		last = a.ChannelsLast
-	case *op.GlobalAttrs:
-		last = a.ChannelsLast
-	default:
-		return 0, false
-	}
-	if last {
-		return len(n.Type.Shape) - 1, true
-	}
-	return 1, true
-}
-
-// keepsShape says that n is element by element on its first argument.
-func keepsShape(n *ir.Node) bool {
-	switch n.Op {
-	case op.Relu, op.LeakyRelu, op.Clip, op.Sigmoid, op.Tanh, op.Scale, op.BatchNorm:
-		return true
-	case op.Add, op.Sub, op.Mul:
-		return true
-	}
-	return false
-}
+// keepsShape says that an axis of argument 0 is the same axis of the result.
+func keepsShape(n *ir.Node) bool { return n.Op.Traits.Elementwise || n.AxisOf() != nil }

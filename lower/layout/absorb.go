@@ -84,9 +84,10 @@ func takesColumns(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) bool {
 			if u.Attrs.(*op.ScaleAttrs).Axis != len(u.Type.Shape)-1 {
 				return false
 			}
-		case op.Relu, op.LeakyRelu, op.Clip, op.Sigmoid, op.Tanh, op.Identity:
 		default:
-			return false
+			if !u.Op.Traits.Elementwise || u.Op.Arity[1] > 1 {
+				return false
+			}
 		}
 		if !takesColumns(g, users, u) {
 			return false

@@ -69,20 +69,14 @@ func firstPerm(n *ir.Node) []int {
 
 // elementwise says that argument i of n is read element by element, with broadcasting.
 func elementwise(n *ir.Node, i int) bool {
-	switch n.Op {
-	case op.Relu, op.LeakyRelu, op.Clip, op.Sigmoid, op.Tanh, op.Cast, op.Identity, op.Add, op.Sub, op.Mul:
-		return true
-	case op.Scale, op.BatchNorm, op.Softmax, op.ArgMax:
-		return i == 0
-	}
-	return false
+	return n.Op.Traits.Elementwise || i == 0 && n.AxisOf() != nil
 }
 
 // crosses says that a transpose by perm can move to the other side of n: its values have the rank of the permutation,
 // its constants at most that, and channels that are the last axis stay so; axes says where each axis of n goes.
 func crosses(n *ir.Node, perm, axes []int) bool {
 	last := len(perm) - 1
-	if !elementwise(n, 0) || n.Op == op.Scale && *axisOf(n) == last && axes[last] != last {
+	if !elementwise(n, 0) || n.Op == op.Scale && *n.AxisOf() == last && axes[last] != last {
 		return false
 	}
 	for i, a := range n.Args {
@@ -94,24 +88,9 @@ func crosses(n *ir.Node, perm, axes []int) bool {
 	return true
 }
 
-// axisOf points to the axis attribute of n; nil if it has none.
-func axisOf(n *ir.Node) *int {
-	switch a := n.Attrs.(type) {
-	case *op.ScaleAttrs:
-		return &a.Axis
-	case *op.BatchNormAttrs:
-		return &a.Axis
-	case *op.AxisAttrs:
-		return &a.Axis
-	case *op.ArgMaxAttrs:
-		return &a.Axis
-	}
-	return nil
-}
-
 // moveAxis applies f to the axis attribute of n, counted from the front.
 func moveAxis(n *ir.Node, f func(axis int) int) {
-	if a := axisOf(n); a != nil {
+	if a := n.AxisOf(); a != nil {
 		*a = f((*a + len(n.Args[0].Type.Shape)) % len(n.Args[0].Type.Shape))
 	}
 }

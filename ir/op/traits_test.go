@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// TestTraits holds every operation to its traits, on random graphs.
+func TestTraits(t *testing.T) {
+	for _, o := range All {
+		if o.Traits.Source {
+			if o.Gen != nil || o.Arity != [2]int{} {
+				t.Errorf("%s is a source and reads arguments", o.Name)
+			}
+			continue
+		}
+		for seed := range uint64(40) {
+			r := rand.New(rand.NewPCG(seed, 11))
+			n := o.Gen(r, o).Out[0].Node
+			if f, fixed := n.Type.Format.(format.Fixed); fixed && !o.Traits.KeepsCodes {
+				f.Over = format.Sat // a result that wraps is not monotone
+				n.Type.Format = f
+			}
+			for _, trait := range []struct {
+				name  string
+				has   bool
+				check func(r *rand.Rand, n *ir.Node) error
+			}{
+				{"not FloatOnly", !o.Traits.FloatOnly, isExact}, {"FloatOnly", o.Traits.FloatOnly, isFloat},
+				{"Elementwise", o.Traits.Elementwise, isElementwise}, {"Monotone", o.Traits.Monotone, isMonotone},
+				{"Weighted", o.Traits.Weighted, isWeighted}, {"KeepsCodes", o.Traits.KeepsCodes, keepsCodes},
+				{"Wire", o.Traits.Wire, isWire}, {"Channels", o.Traits.Channels != nil, hasChannels},
+				{"Axis", o.Traits.Axis != nil, hasAxis},
+			} {
+				if !trait.has {
+					continue
+				}
+				if err := trait.check(r, n); err != nil {
+					t.Errorf("seed %d: %s is %s: %v", seed, o.Name, trait.name, err)
+				}
+			}
+		}
+	}
+}
+
+// drawn makes random values for the arguments that are no constants; those stay nil.
+func drawn(r *rand.Rand, n *ir.Node) []*ir.Tensor {
+	args := make([]*ir.Tensor, len(n.Args))
+	for i, a := range n.Args {
+		if a.IsConst() {
+			continue
+		}
+		args[i] = ir.NewTensor(a.Type)
+		for k := range args[i].Codes {
+			args[i].Codes[k] = RandomCode(r, codesOf(a.Type.Format))
+		}
+		for k := range args[i].Floats {
+			args[i].Floats[k] = float32(r.NormFloat64())
+		}
+	}
+	return args
+}
+
+func run(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error) {
+	k, err := n.Op.Eval(n)
+	if err != nil {
+		return nil, err
+	}
+	return k(args)
+}
+
+func isExact(_ *rand.Rand, n *ir.Node) error {
+	if n.Type.IsFloat() {
+		return fmt.Errorf("it draws float graphs")
+	}
+	return nil
+}
+
+func isFloat(_ *rand.Rand, n *ir.Node) error {
+	if n.Op.Legal == nil || n.Op.Legal(n) == nil {
+		return fmt.Errorf("it is legal in a quantized graph")
+	}
+	return nil
+}
+
+// isElementwise changes the arguments of all elements but one.
+func isElementwise(r *rand.Rand, n *ir.Node) error {
+	x, other := drawn(r, n), drawn(r, n)
+	before, err := run(n, x)
+	if err != nil {
+		return err
+	}
+	at := r.IntN(len(before.Codes))
+	for i, a := range n.Args {
+		if !a.IsConst() {
+			from := broadcastIndex(a.Type.Shape, n.Type.Shape)[at]
+			other[i].Codes[from] = x[i].Codes[from]
+		}
+	}
+	after, err := run(n, other)
+	if err == nil && after.Codes[at] != before.Codes[at] {
+		err = fmt.Errorf("element %d depends on others", at)
+	}
+	return err
+}
+
+// isMonotone raises some elements of the arguments.
+func isMonotone(r *rand.Rand, n *ir.Node) error {
+	x, y := drawn(r, n), drawn(r, n)
+	for i := range x {
+		if x[i] == nil {
+			continue
+		}
+		for k, c := range x[i].Codes {
+			y[i].Codes[k] = max(y[i].Codes[k], c)
+		}
+	}
+	var results [2][]float64
+	for i, args := range [][]*ir.Tensor{x, y} {
+		out, err := run(n, args)
+		if err != nil {
+			return err
+		}
+		if results[i], err = out.Decode(); err != nil {
+			return err
+		}
+	}
+	for i, v := range results[0] {
+		if results[1][i] < v {
+			return fmt.Errorf("element %d falls from %g to %g", i, v, results[1][i])
+		}
+	}
+	return nil
+}
+
+func isWeighted(_ *rand.Rand, n *ir.Node) error {
+	axis := len(n.Type.Shape) - 1 // generators draw channels-last images
+	for _, a := range n.Args[1:] {
+		if !a.IsConst() || a.Type.Shape[0] != n.Type.Shape[axis] {
+			return fmt.Errorf("%s is no constant with a row a channel", a.Name)
+		}
+	}
+	if len(n.Args) < 2 || len(n.Args) > 3 {
+		return fmt.Errorf("it has %d arguments", len(n.Args))
+	}
+	return nil
+}
+
+func keepsCodes(r *rand.Rand, n *ir.Node) error {
+	x := drawn(r, n)
+	y, err := run(n, x)
+	if err != nil {
+		return err
+	}
+	for _, c := range y.Codes {
+		if !slices.Contains(x[0].Codes, c) {
+			return fmt.Errorf("the result has code %d, the argument has not", c)
+		}
+	}
+	f := n.Type
+	n.Type.Format = format.Fixed{W: 41, F: 77}
+	defer func() { n.Type = f }()
+	if n.Op.Legal == nil || n.Op.Legal(n) == nil {
+		return fmt.Errorf("another format is legal")
+	}
+	return nil
+}
+
+func isWire(_ *rand.Rand, n *ir.Node) error {
+	u, err := n.Op.RTL(n)
+	if err == nil && u.Module != "" {
+		err = fmt.Errorf("its hardware is %s", u.Module)
+	}
+	return err
+}
+
+func hasChannels(_ *rand.Rand, n *ir.Node) error {
+	axis, ok := n.ChannelAxis()
+	if !ok || axis < 0 || axis >= len(n.Type.Shape) || len(n.Args[0].Type.Shape) != len(n.Type.Shape) {
+		return fmt.Errorf("axis %d of %v", axis, n.Type.Shape)
+	}
+	return nil
+}
+
+// hasAxis moves the axis outside of the argument, which Infer must refuse.
+func hasAxis(_ *rand.Rand, n *ir.Node) error {
+	axis := n.AxisOf()
+	defer func(v int) { *axis = v }(*axis)
+	*axis = len(n.Args[0].Type.Shape)
+	if _, err := n.Op.Infer(n); err == nil {
+		return fmt.Errorf("axis %d of %v is accepted", *axis, n.Args[0].Type.Shape)
+	}
+	return nil
+}
+
+// TestCuts wants arguments that differ beyond a bound to make no difference.
+func TestCuts(t *testing.T) {
+	bounds := map[*ir.Op]any{Relu: nil, Clip: &ClipAttrs{Min: -1, Max: 1}}
+	f := format.Fixed{W: 8, F: 4, Signed: true}
+	for _, o := range All {
+		x := genInput("x", ir.Type{Shape: []int{2}, Format: f})
+		attrs, listed := bounds[o]
+		if o.Traits.Cuts != listed {
+			t.Errorf("%s cuts: %v", o.Name, o.Traits.Cuts)
+		}
+		if !listed {
+			continue
+		}
+		arg := ir.NewTensor(x.Type)
+		arg.Codes[0], arg.Codes[1] = -100, -50
+		y, err := run(oneOp(o, attrs, x.Type, x).Out[0].Node, []*ir.Tensor{arg})
+		if err != nil || y.Codes[0] != y.Codes[1] {
+			t.Errorf("%s: %v %v", o.Name, y, err)
+		}
+	}
+}
+
+// TestExpand compares every expansion with the operation itself, up to the rounding of float32.
+func TestExpand(t *testing.T) {
+	for _, o := range All {
+		for seed := range uint64(40) {
+			if o.Expand == nil {
+				break
+			}
+			r := rand.New(rand.NewPCG(seed, 12))
+			n := o.Gen(r, o).Out[0].Node
+			args := drawn(r, n)
+			want, err := run(n, args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := runExpansion(n, args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range want.Floats {
+				if d := math.Abs(float64(v - got.Floats[i])); d > 1e-5*(1+math.Abs(float64(v))) {
+					t.Errorf("seed %d: %s, element %d: %g, expanded %g", seed, o.Name, i, v, got.Floats[i])
+				}
+			}
+		}
+	}
+}
+
+// runExpansion evaluates the parts of n in order.
+func runExpansion(n *ir.Node, args []*ir.Tensor) (out *ir.Tensor, err error) {
+	parts, err := n.Op.Expand(n)
+	if err != nil {
+		return nil, err
+	}
+	values := make(map[*ir.Node]*ir.Tensor)
+	for i, a := range n.Args {
+		values[a] = args[i]
+	}
+	for _, p := range parts {
+		if p.IsConst() {
+			continue
+		}
+		in := make([]*ir.Tensor, len(p.Args))
+		for i, a := range p.Args {
+			in[i] = values[a]
+		}
+		if out, err = run(p, in); err != nil {
+			return nil, err
+		}
+		values[p] = out
+	}
+	if end := parts[len(parts)-1]; end.Type.String() != n.Type.String() {
+		return nil, fmt.Errorf("the expansion has type %s, not %s", end.Type, n.Type)
+	}
+	return out, nil
+}

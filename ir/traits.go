@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+// Traits are what a rewrite may know of an operation without knowing which one it is. A test in ir/op holds the
+// operations to them.
+type Traits struct {
+	// Source: the value comes from no argument. Every engine supplies inputs and places constants by itself.
+	Source bool
+	// FloatOnly: there is no exact integer meaning.
+	FloatOnly bool
+	// Elementwise: an element of the result is computed from the elements of the arguments at its place, all alike;
+	// arguments broadcast.
+	Elementwise bool
+	// Monotone: the result grows, or stays, with every element of every argument.
+	Monotone bool
+	// Weighted: the result is linear in argument 0. Argument 1 holds constant weights, one row of axis 0 an output
+	// channel; argument 2, which may be missing, one summand an output channel.
+	Weighted bool
+	// KeepsCodes: every element of the result is an element of argument 0, in its format.
+	KeepsCodes bool
+	// Wire: KeepsCodes, and the stream of the result is that of argument 0: hardware is a name.
+	Wire bool
+	// Cuts: values of argument 0 beyond a bound make no difference to the result.
+	Cuts bool
+	// Axis, if not nil, points to the attribute that names an axis of argument 0. The operation works along that axis,
+	// or reads its other arguments along it, and treats all other axes alike.
+	Axis func(attrs any) *int
+	// Channels, if not nil, is the axis of channels, the same in argument 0 and in the result.
+	Channels func(n *Node) int
+}
+
+// AxisOf points to the attribute of n that names an axis; nil if there is none.
+func (n *Node) AxisOf() *int {
+	if n.Op.Traits.Axis == nil {
+		return nil
+	}
+	return n.Op.Traits.Axis(n.Attrs)
+}
+
+// ChannelAxis is the axis of channels of argument 0 and of the result; false if there is none.
+func (n *Node) ChannelAxis() (axis int, ok bool) {
+	if n.Op.Traits.Channels == nil {
+		return 0, false
+	}
+	return n.Op.Traits.Channels(n), true
+}
