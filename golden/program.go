@@ -35,10 +35,27 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 	}
 	var results []hlo.Value
 	for _, n := range wanted(g, trace) {
-		results = append(results, values[n])
+		v := values[n]
+		if n.IsConst() { // an output that depends on nothing
+			c, err := n.Op.HLO(b, n, nil)
+			if err != nil {
+				return nil, asDiag(n, err)
+			}
+			v = spread(b, c, samples)
+		}
+		results = append(results, v)
 	}
 	b.Return(results...)
 	return b, b.Err()
+}
+
+// spread repeats a constant for every sample.
+func spread(b *hlo.Builder, v hlo.Value, samples int) hlo.Value {
+	dims, axes := []int{samples}, []int{}
+	for i, d := range v.Type().Dims {
+		dims, axes = append(dims, d), append(axes, i+1)
+	}
+	return b.BroadcastInDim(v, dims, axes)
 }
 
 func printNode(b *hlo.Builder, n *ir.Node, values map[*ir.Node]hlo.Value) (hlo.Value, error) {

@@ -3,6 +3,7 @@
 package ir
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -84,9 +85,17 @@ func (g *Graph) checkLinks(n *Node, seen map[*Node]bool, names map[string]bool) 
 		}
 	}
 	if len(n.Args) < n.Op.Arity[0] || len(n.Args) > n.Op.Arity[1] {
-		return n.Errorf("L0305", "%s takes %d to %d arguments, not %d", n.Op.Name, n.Op.Arity[0], n.Op.Arity[1], len(n.Args))
+		return n.Errorf("L0305", "%s takes %s, not %d", n.Op.Name, n.Op.takes(), len(n.Args))
 	}
 	return nil
+}
+
+// takes is the number of arguments in words.
+func (o *Op) takes() string {
+	if o.Arity[0] == o.Arity[1] {
+		return fmt.Sprintf("%d arguments", o.Arity[0])
+	}
+	return fmt.Sprintf("%d to %d arguments", o.Arity[0], o.Arity[1])
 }
 
 func checkNode(n *Node) *diag.Error {

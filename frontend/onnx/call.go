@@ -4,6 +4,7 @@ package onnx
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -50,14 +51,27 @@ func (c *call) wrap(code string, err error) {
 	c.fail(code, "%v", err)
 }
 
+// inputs is a number of inputs in words.
+func inputs(least, most int) string {
+	switch {
+	case least < most:
+		return fmt.Sprintf("%d to %d inputs", least, most)
+	case least == 1:
+		return "1 input"
+	}
+	return fmt.Sprintf("%d inputs", least)
+}
+
 // check holds the node against its row: number of inputs, attribute names, results that are read.
 func (c *call) check(s *opSpec) {
 	for len(c.in) > 0 && c.in[len(c.in)-1] == nil {
 		c.in = c.in[:len(c.in)-1]
 	}
 	required := min(s.least, len(c.in))
-	if len(c.in) < s.least || len(c.in) > s.most || slices.Contains(c.in[:required], nil) {
-		c.fail(source.CodeArity, "takes %d to %d inputs, this one has %d", s.least, s.most, len(c.in))
+	if len(c.in) < s.least || len(c.in) > s.most {
+		c.fail(source.CodeArity, "takes %s, this one has %d", inputs(s.least, s.most), len(c.in))
+	} else if i := slices.Index(c.in[:required], nil); i >= 0 {
+		c.fail(source.CodeArity, "takes %s, input %d is missing", inputs(s.least, s.most), i)
 	}
 	if len(c.n.out) == 0 || c.n.out[0] == "" {
 		c.fail(source.CodeArity, "has no result")
@@ -65,11 +79,16 @@ func (c *call) check(s *opSpec) {
 	seen := map[string]bool{}
 	for _, a := range c.n.attrs {
 		names := strings.Fields(s.attrs)
-		if !slices.Contains(names, a.name) || seen[a.name] || a.ref {
-			e := c.fail(source.CodeAttr, "attribute %s is unknown, given twice or a reference", quote(a.name))
+		switch {
+		case !slices.Contains(names, a.name):
+			e := c.fail(source.CodeAttr, "has no attribute %s", quote(a.name))
 			if near := nearest(a.name, names); near != "" {
 				_ = e.WithHint("did you mean %s?", near)
 			}
+		case seen[a.name]:
+			c.fail(source.CodeAttr, "attribute %s is given twice", quote(a.name))
+		case a.ref:
+			c.fail(source.CodeAttr, "attribute %s refers to one of a function, which is not supported", quote(a.name))
 		}
 		seen[a.name] = true
 	}

@@ -114,6 +114,9 @@ func (im *importer) failed() error {
 		}
 		for _, u := range im.unknowns[:min(len(im.unknowns), maxErrors)] {
 			note := fmt.Sprintf("%s: %d nodes, the first is %s", u.op, u.count, quote(u.first))
+			if u.count == 1 {
+				note = fmt.Sprintf("%s: node %s", u.op, quote(u.first))
+			}
 			if near := nearest(u.op, opNames()); near != "" {
 				note += "; nearest supported operation: " + near
 			}

@@ -56,7 +56,8 @@ func (m message) each(visit func(f *field) error) error {
 			return broken(f.at, "field %d has wire type %d, which no ONNX file uses", num, typ)
 		}
 		if n < 0 {
-			return broken(f.at, "field %d is truncated: %d bytes are left", num, len(rest))
+			return broken(f.at, "field %d is truncated: %d bytes are left", num, len(rest)).
+				WithHint("the file may be cut off: compare its size with that of the original")
 		}
 		pos += n
 		if err := visit(&f); err != nil {
