@@ -47,14 +47,14 @@ func divisor(r *rand.Rand, n int) int {
 
 // lanes sets the lanes of one node, whose argument has the given lanes where that is known.
 func lanes(r *rand.Rand, n *ir.Node, given int) {
-	hw, shape := &n.HW, n.Args[0].Type.Shape
+	hw, shape := &n.HW, append([]int{1}, n.Args[0].Type.Shape...)
 	last := shape[len(shape)-1]
 	switch n.Op {
 	case op.Linear:
 		hw.Style = ir.StyleFold
-		hw.InLanes, hw.OutLanes = divisor(r, last), divisor(r, n.Type.Shape[len(shape)-1])
+		hw.InLanes, hw.OutLanes = divisor(r, last), divisor(r, n.Type.Shape[len(n.Type.Shape)-1])
 		if r.IntN(3) == 0 {
-			hw.Style, hw.InLanes, hw.OutLanes = ir.StyleUnroll, last, n.Type.Shape[len(shape)-1]
+			hw.Style, hw.InLanes, hw.OutLanes = ir.StyleUnroll, last, n.Type.Shape[len(n.Type.Shape)-1]
 		}
 		hw.Mem = []string{"", "auto", "block", "distributed"}[r.IntN(4)]
 	case op.Conv:
@@ -64,7 +64,7 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 			return
 		}
 		hw.Style, hw.Mem = ir.StyleFold, []string{"", "block"}[r.IntN(2)]
-		hw.OutLanes = divisor(r, n.Type.Shape[len(shape)-1])
+		hw.OutLanes = divisor(r, n.Type.Shape[len(n.Type.Shape)-1])
 		hw.InLanes, hw.StreamIn = divisor(r, last), divisor(r, last)
 		for hw.InLanes%hw.StreamIn != 0 && hw.StreamIn%hw.InLanes != 0 {
 			hw.StreamIn = divisor(r, last)
