@@ -3,7 +3,6 @@
 package lower
 
 import (
-	"fmt"
 	"strings"
 
 	"lathe/internal/diag"
@@ -165,24 +164,24 @@ func (l *laner) same(n *ir.Node, a asked, given, size int, things string) {
 	case a.in > 0 && a.out > 0 && a.in != a.out:
 		l.fail(n, a.outFrom, "%s has as many lanes in as out, not in_lanes %d and out_lanes %d", n.Op.Name, a.in, a.out)
 	case a.in > 0:
-		lanes = l.divides(n, "in_lanes", a.in, divisors(size), size, things, a.inFrom)
+		lanes = l.divides(n, "in_lanes", a.in, op.Divisors(size), size, things, a.inFrom)
 	case a.out > 0:
-		lanes = l.divides(n, "out_lanes", a.out, divisors(size), size, things, a.outFrom)
+		lanes = l.divides(n, "out_lanes", a.out, op.Divisors(size), size, things, a.outFrom)
 	}
 	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = lanes, lanes, lanes
 }
 
 func (l *laner) linear(n *ir.Node, a asked) {
 	shape := n.Args[1].Type.Shape
-	in, out := largest(divisors(shape[1]), defaultIn), largest(divisors(shape[0]), defaultOut)
+	in, out := largest(op.Divisors(shape[1]), defaultIn), largest(op.Divisors(shape[0]), defaultOut)
 	if a.style == ir.StyleUnroll {
 		in, out = shape[1], shape[0]
 	}
 	if a.in > 0 {
-		in = l.divides(n, "in_lanes", a.in, divisors(shape[1]), shape[1], "inputs", a.inFrom)
+		in = l.divides(n, "in_lanes", a.in, op.Divisors(shape[1]), shape[1], "inputs", a.inFrom)
 	}
 	if a.out > 0 {
-		out = l.divides(n, "out_lanes", a.out, divisors(shape[0]), shape[0], "outputs", a.outFrom)
+		out = l.divides(n, "out_lanes", a.out, op.Divisors(shape[0]), shape[0], "outputs", a.outFrom)
 	}
 	if a.style == ir.StyleUnroll && (in < shape[1] || out < shape[0]) {
 		a.style = ir.StyleFold // lanes for one layer say more than the mode
@@ -205,8 +204,8 @@ func (l *laner) conv(n *ir.Node, a asked) {
 		l.fail(n, "", "%v", err)
 		return
 	}
-	legal, size, channels := convLanes(g, attrs.Groups), g.KH*g.KW*g.C/attrs.Groups, n.Args[1].Type.Shape[0]
-	in, out := largest(legal, defaultIn), largest(divisors(channels), defaultOut)
+	legal, size, channels := op.ConvLanes(g, attrs.Groups), g.KH*g.KW*g.C/attrs.Groups, n.Args[1].Type.Shape[0]
+	in, out := largest(legal, defaultIn), largest(op.Divisors(channels), defaultOut)
 	if a.style == ir.StyleUnroll {
 		in, out = legal[len(legal)-1], channels
 	}
@@ -214,23 +213,11 @@ func (l *laner) conv(n *ir.Node, a asked) {
 		in = l.divides(n, "in_lanes", a.in, legal, size, "kernel elements in whole channels or pixels", a.inFrom)
 	}
 	if a.out > 0 {
-		out = l.divides(n, "out_lanes", a.out, divisors(channels), channels, "output channels", a.outFrom)
+		out = l.divides(n, "out_lanes", a.out, op.Divisors(channels), channels, "output channels", a.outFrom)
 	}
 	// A convolution of all lanes is the folded unit that folds nothing.
 	n.HW.InLanes, n.HW.OutLanes, n.HW.Style, n.HW.Mem = in, out, ir.StyleFold, a.mem
 	n.HW.StreamIn = streamLanes(g.C, in, n.Args[0].HW.OutLanes)
-}
-
-// convLanes lists the parallel inputs that op_conv can have along kernel and channels, ascending: divisors of the
-// channels of a group, or whole pixels, as many as divide the kernel (see the header of op_window).
-func convLanes(g *op.Geometry, groups int) []int {
-	legal := divisors(g.C / groups)
-	if groups == 1 {
-		for _, pixels := range divisors(g.KH * g.KW)[1:] {
-			legal = append(legal, g.C*pixels)
-		}
-	}
-	return legal
 }
 
 // streamLanes chooses the lanes of the stream into a convolution of c channels with in parallel inputs: those that
@@ -238,7 +225,7 @@ func convLanes(g *op.Geometry, groups int) []int {
 // of which one of stream and in divides the other; whole pixels in parallel take any.
 func streamLanes(c, in, arriving int) int {
 	best := 0
-	for _, d := range divisors(c) {
+	for _, d := range op.Divisors(c) {
 		if in < c && d%in != 0 && in%d != 0 {
 			continue
 		}
@@ -255,7 +242,7 @@ func (l *laner) wanted(n *ir.Node) int {
 	for u := n; ; {
 		next := l.users[u]
 		if len(next) != 1 {
-			return largest(divisors(last(u.Type.Shape)), defaultIn)
+			return largest(op.Divisors(last(u.Type.Shape)), defaultIn)
 		}
 		u = next[0]
 		a := l.rules(u)
@@ -267,7 +254,7 @@ func (l *laner) wanted(n *ir.Node) int {
 			lanes = u.HW.InLanes
 		case byChannel:
 			channels := last(u.Args[0].Type.Shape)
-			lanes = largest(divisors(channels), defaultIn)
+			lanes = largest(op.Divisors(channels), defaultIn)
 			if a.style == ir.StyleUnroll {
 				lanes = channels
 			}
@@ -293,41 +280,20 @@ func (l *laner) fail(n *ir.Node, from, msg string, args ...any) *diag.Error {
 
 // divides returns lanes where it is legal; otherwise it reports the nearest legal ones.
 func (l *laner) divides(n *ir.Node, key string, lanes int, legal []int, size int, things, from string) int {
-	below, above := 0, 0
-	for _, d := range legal {
-		switch {
-		case d == lanes:
-			return lanes
-		case d < lanes:
-			below = d
-		case above == 0:
-			above = d
-		}
+	wrong := op.CheckLanes(n, key, lanes, legal, size, things)
+	if wrong == nil {
+		return lanes
 	}
 	for _, e := range l.errs { // an input asks its reader first: one message is enough
-		if e.Pos == n.Errorf("", "").Pos && strings.HasPrefix(e.Msg, key) {
+		if e.Pos == wrong.Pos && strings.HasPrefix(e.Msg, key) {
 			return legal[0]
 		}
 	}
-	var near []string
-	for _, d := range []int{below, above} {
-		if d > 0 {
-			near = append(near, fmt.Sprint(d))
-		}
+	if from != "" {
+		wrong = wrong.WithNote("set by %s", from)
 	}
-	l.fail(n, from, "%s %d does not divide %d %s", key, lanes, size, things).Hint = "use " + strings.Join(near, " or ")
+	l.errs = append(l.errs, wrong)
 	return legal[0]
-}
-
-// divisors of n > 0, ascending.
-func divisors(n int) []int {
-	var d []int
-	for i := 1; i <= n; i++ {
-		if n%i == 0 {
-			d = append(d, i)
-		}
-	}
-	return d
 }
 
 // largest is the greatest of the ascending values that is at most limit; the least if none is.
@@ -342,7 +308,7 @@ func largest(values []int, limit int) int {
 }
 
 // nearestDivisor of size to lanes, rather below than above.
-func nearestDivisor(size, lanes int) int { return largest(divisors(size), lanes) }
+func nearestDivisor(size, lanes int) int { return largest(op.Divisors(size), lanes) }
 
 func last(shape []int) int {
 	if len(shape) == 0 {

@@ -166,10 +166,10 @@ func TestConvLanes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := convLanes(g, 1); !slices.Equal(got, []int{1, 2, 4, 12, 36}) {
+	if got := op.ConvLanes(g, 1); !slices.Equal(got, []int{1, 2, 4, 12, 36}) {
 		t.Errorf("one group: %v", got)
 	}
-	if got := convLanes(g, 2); !slices.Equal(got, []int{1, 2}) {
+	if got := op.ConvLanes(g, 2); !slices.Equal(got, []int{1, 2}) {
 		t.Errorf("two groups: %v", got)
 	}
 	for _, c := range []struct{ in, arriving, want int }{

@@ -55,8 +55,7 @@ func New(o *ir.Op, name, pos string, attrs any, args ...*ir.Node) (*ir.Node, err
 	return n, nil
 }
 
-// Matrix is the support matrix: one row an operation. An operation that expands also has, after lowering, what its parts
-// have.
+// Matrix is the support matrix: one row an operation. Lowering gives an operation that expands what its parts have.
 func Matrix() []ir.Support {
 	rows := make([]ir.Support, len(All))
 	for i, o := range All {

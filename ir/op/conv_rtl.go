@@ -35,8 +35,9 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, n.Errorf("L0311", "a convolution of %d channels in %d groups to %d has no hardware in this version",
 			g.C, a.Groups, m.out).WithHint("one group, or as many as there are channels on both sides")
 	}
-	if e := checkLanes(n, "in_lanes", n.HW.InLanes, m.in, "kernel elements"); e != nil {
-		return nil, e
+	in := CheckLanes(n, "in_lanes", n.HW.InLanes, ConvLanes(g, 1), m.in, "kernel elements in whole channels or pixels")
+	if in != nil {
+		return nil, in
 	}
 	if e := checkLanes(n, "out_lanes", n.HW.OutLanes, m.out, "output channels"); e != nil {
 		return nil, e
@@ -44,7 +45,7 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 	if e := checkLanes(n, "stream lanes", n.HW.StreamIn, g.C, "input channels"); e != nil {
 		return nil, e
 	}
-	if in, s := n.HW.InLanes, n.HW.StreamIn; in%g.C != 0 && (g.C%in != 0 || in%s != 0 && s%in != 0) {
+	if in, s := n.HW.InLanes, n.HW.StreamIn; in < g.C && in%s != 0 && s%in != 0 {
 		return nil, n.Errorf("L0412", "in_lanes %d fit neither whole pixels of %d channels nor the %d lanes of the stream",
 			in, g.C, s).WithHint("use %d or a multiple", g.C)
 	}

@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"math/bits"
 
-	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/rtl"
 )
@@ -86,25 +85,6 @@ func (m *mac) images(u *rtl.Unit, inLanes, outLanes int, w widths) {
 		{Param: "WEIGHTS", Width: inLanes * outLanes * w.weight, Words: m.weightImage(inLanes, outLanes, w.weight)},
 		{Param: "CONSTS", Width: outLanes * (w.psh + w.bias), Words: m.constImage(outLanes, w)},
 	}
-}
-
-// checkLanes reports lanes that do not divide, with the nearest divisors.
-func checkLanes(n *ir.Node, what string, lanes, size int, things string) *diag.Error {
-	if lanes >= 1 && size%lanes == 0 {
-		return nil
-	}
-	below, above := 1, size
-	for d := 1; d <= size; d++ {
-		if size%d == 0 && d < lanes {
-			below = d
-		}
-		if size%d == 0 && d > lanes {
-			above = d
-			break
-		}
-	}
-	return n.Errorf("L0412", "%s %d does not divide %d %s", what, lanes, size, things).
-		WithHint("use %d or %d", below, above)
 }
 
 func linearRTL(n *ir.Node) (*rtl.Unit, error) {
