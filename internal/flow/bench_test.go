@@ -69,8 +69,8 @@ func BenchmarkVerify(b *testing.B) {
 	timeCommand(b, "taskset", args...)
 }
 
-// BenchmarkSimulate simulates an example without stalls; busy is the share of its cycles in which the multipliers of the
-// slowest layer multiply.
+// BenchmarkSimulate simulates an example without stalls; busy is the share of its cycles in which the multipliers of
+// the slowest layer multiply.
 func BenchmarkSimulate(b *testing.B) {
 	j := job(b, "digits-cnn", "model.onnx", "", 0)
 	model, err := sim.Build(b.Context(), sim.DesignSpec(j.HW.Design, engines(b).Cache, false, false))
@@ -124,7 +124,8 @@ func writeBig(path string, layers int) error {
 		transposed := slices.Concat(sub(1, []byte("transB")), number(3, 1), number(20, 2))
 		graph = append(graph, sub(1, slices.Concat(sub(1, fmt.Appendf(nil, "v%d", i)), sub(1, fmt.Appendf(nil, "w%d", i)),
 			sub(2, fmt.Appendf(nil, "v%d", i+1)), sub(4, []byte("Gemm")), sub(5, transposed)))...)
-		tensor := slices.Concat(number(1, size), number(1, size), number(2, 1), sub(8, fmt.Appendf(nil, "w%d", i)), head(9, len(weights)))
+		tensor := slices.Concat(number(1, size), number(1, size), number(2, 1),
+			sub(8, fmt.Appendf(nil, "w%d", i)), head(9, len(weights)))
 		heads = append(heads, slices.Concat(head(5, len(tensor)+len(weights)), tensor))
 		total += len(heads[i]) + len(weights)
 	}

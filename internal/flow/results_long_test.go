@@ -269,10 +269,11 @@ func programDigest(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	for _, tool := range [][]string{{"verilator", "--version"}, {"g++", "--version"}, {"iverilog", "-V"}, {"yosys", "-V"}} {
-		out, err := exec.Command(tool[0], tool[1:]...).CombinedOutput()
+	for _, tool := range []string{"verilator --version", "g++ --version", "iverilog -V", "yosys -V"} {
+		name, flag, _ := strings.Cut(tool, " ")
+		out, err := exec.Command(name, flag).CombinedOutput()
 		if err != nil {
-			t.Fatalf("%v: %v", tool, err)
+			t.Fatalf("%s: %v", tool, err)
 		}
 		h.Write(out)
 	}

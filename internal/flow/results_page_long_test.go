@@ -23,7 +23,8 @@ func resultsPage(rows []*outcome) string {
 		rtl += o.Check.Compared["rtl"] + o.Check.Compared["rtl without stalls"]
 		mismatches += o.Check.Mismatches
 	}
-	fmt.Fprintf(&b, pageHead, resultsCommand, len(rows), pjrt, rtl, mismatches, randomSamples, stallPercent, len(stallSeeds))
+	fmt.Fprintf(&b, pageHead, resultsCommand, len(rows), pjrt, rtl, mismatches, randomSamples, stallPercent,
+		len(stallSeeds))
 	model := ""
 	for _, o := range rows {
 		if o.Model != model {
@@ -64,12 +65,12 @@ Mismatches: %d.
 
 Each design ran on all stored samples of its example and on %d random ones (uniform codes, extremes, small values),
 with every port of the RTL stalling at random in %d %% of all cycles, once for each of %d seeds, and on 16 samples
-without stalls. Each is free of Verilator's warnings (` + "`--lint-only -Wall`" + `), is elaborated by Icarus and synthesized
-by Yosys, and comes out byte for byte the same when it is emitted again.
+without stalls. Each is free of Verilator's warnings (` + "`--lint-only -Wall`" + `), is elaborated by Icarus and
+synthesized by Yosys, and comes out byte for byte the same when it is emitted again.
 
-Plans: ` + "`default`" + ` is no plan (8 bits); the others are files of [examples/plans](../examples/plans). Samples: stored +
-random. Outputs: codes compared, over all runs of that engine. Latency is cycles from the first beat in to the first
-beat out, II cycles from sample to sample, both measured without stalls. Accuracy and SQNR, of the stored samples,
+Plans: ` + "`default`" + ` is no plan (8 bits); the others are files of [examples/plans](../examples/plans). Samples:
+stored + random. Outputs: codes compared, over all runs of that engine. Latency is cycles from the first beat in to the
+first beat out, II cycles from sample to sample, both measured without stalls. Accuracy and SQNR, of the stored samples,
 compare the quantized model with the float one: they say what the plan costs, and have no part in the comparison of
 codes.
 `
