@@ -4,104 +4,9 @@ package op
 
 import (
 	"fmt"
-	"math"
 
 	"lathe/ir"
 )
-
-// BatchNormAttrs are the attributes of batch_norm.
-type BatchNormAttrs struct {
-	Epsilon float32
-	// Axis is the channel axis.
-	Axis int
-}
-
-// BatchNorm is (x - mean)/sqrt(var + eps)*gamma + beta per channel; arguments x, gamma, beta, mean, var.
-// It exists in float graphs only: lowering folds it into a linear operation or turns it into scale.
-var BatchNorm = &ir.Op{
-	Name: "batch_norm", Doc: "(x - mean)/sqrt(var + eps)*gamma + beta per channel",
-	Attrs: BatchNormAttrs{}, Arity: [2]int{5, 5},
-	Traits: ir.Traits{FloatOnly: true, Axis: batchNormAxis,
-		Channels: func(n *ir.Node) int { return *batchNormAxis(n.Attrs) }},
-	Infer: func(n *ir.Node) ([]int, error) {
-		return inferChannels(n, n.Attrs.(*BatchNormAttrs).Axis)
-	},
-	Eval: func(n *ir.Node) (ir.Kernel, error) {
-		mul, add, err := batchNormFactors(n)
-		if err != nil {
-			return nil, err
-		}
-		return scaleFloat(n, n.Attrs.(*BatchNormAttrs).Axis, mul, add), nil
-	},
-	HLO:    batchNormHLO,
-	Expand: batchNormExpand,
-	Gen:    genBatchNorm,
-	Legal: func(*ir.Node) error {
-		return fmt.Errorf("batch_norm must be folded or turned into scale before it is quantized")
-	},
-}
-
-func batchNormAxis(attrs any) *int { return &attrs.(*BatchNormAttrs).Axis }
-
-// batchNormFactors turns a batch_norm node into y = x*mul[c] + add[c], in float64.
-func batchNormFactors(n *ir.Node) (mul, add []float64, err error) {
-	var p [5][]float32
-	for i := 1; i < 5; i++ {
-		t, err := constArg(n, i)
-		if err != nil {
-			return nil, nil, err
-		}
-		p[i] = t.Floats
-	}
-	eps := float64(n.Attrs.(*BatchNormAttrs).Epsilon)
-	mul, add = make([]float64, len(p[1])), make([]float64, len(p[1]))
-	for c := range mul {
-		v := float64(p[4][c]) + eps
-		if v <= 0 {
-			return nil, nil, n.Errorf("L0316", "variance %g of channel %d is not positive", p[4][c], c)
-		}
-		mul[c] = float64(p[1][c]) / math.Sqrt(v)
-		add[c] = float64(p[2][c]) - float64(p[3][c])*mul[c]
-	}
-	return mul, add, nil
-}
-
-// batchNormExpand is the scale that n is, with its constants before it.
-func batchNormExpand(n *ir.Node) ([]*ir.Node, error) {
-	mul, add, err := batchNormFactors(n)
-	if err != nil {
-		return nil, err
-	}
-	args := []*ir.Node{n.Args[0]}
-	for _, c := range []struct {
-		name   string
-		values []float64
-	}{{".mul", mul}, {".add", add}} {
-		values := make([]float32, len(c.values))
-		for i, v := range c.values {
-			values[i] = float32(v)
-		}
-		args = append(args, &ir.Node{Name: n.Name + c.name, Op: Const, Pos: n.Pos, Type: ir.Float(len(values)),
-			Attrs: &ir.Const{Data: ir.FloatBlob(values)}})
-	}
-	s := &ir.Node{Name: n.Name, Op: Scale, Pos: n.Pos, Args: args, Type: n.Type,
-		Attrs: &ScaleAttrs{Axis: *batchNormAxis(n.Attrs)}}
-	return append(args[1:], s), nil
-}
-
-// inferChannels checks that all arguments behind the first have one value a channel.
-func inferChannels(n *ir.Node, axis int) ([]int, error) {
-	x := n.Args[0].Type.Shape
-	if axis < 0 || axis >= len(x) {
-		return nil, fmt.Errorf("channel axis %d is outside of %s", axis, ir.ShapeString(x))
-	}
-	for _, p := range n.Args[1:] {
-		if s := p.Type.Shape; len(s) != 1 || s[0] != x[axis] {
-			return nil, fmt.Errorf("%s has shape %s, %d channels need %d", p.Name, ir.ShapeString(s), x[axis], x[axis])
-		}
-	}
-	return x, nil
-}
 
 // ScaleAttrs are the attributes of scale.
 type ScaleAttrs struct {
@@ -124,6 +29,20 @@ var Scale = &ir.Op{
 		}
 		return macLegal(n)
 	},
+}
+
+// inferChannels checks that all arguments behind the first have one value a channel.
+func inferChannels(n *ir.Node, axis int) ([]int, error) {
+	x := n.Args[0].Type.Shape
+	if axis < 0 || axis >= len(x) {
+		return nil, fmt.Errorf("channel axis %d is outside of %s", axis, ir.ShapeString(x))
+	}
+	for _, p := range n.Args[1:] {
+		if s := p.Type.Shape; len(s) != 1 || s[0] != x[axis] {
+			return nil, fmt.Errorf("%s has shape %s, %d channels need %d", p.Name, ir.ShapeString(s), x[axis], x[axis])
+		}
+	}
+	return x, nil
 }
 
 func scaleAxis(attrs any) *int { return &attrs.(*ScaleAttrs).Axis }
