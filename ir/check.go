@@ -112,6 +112,10 @@ func checkNode(n *Node) *diag.Error {
 	if n.Type.Elems() == 0 {
 		return n.Errorf("L0306", "has shape %s and so no elements", ShapeString(n.Type.Shape))
 	}
+	if n.Type.Elems() > MaxValue && !n.IsConst() {
+		return n.Errorf("L0319", "has shape %s, more than the 2^28 elements that a computed value may have",
+			ShapeString(n.Type.Shape))
+	}
 	if c, ok := n.Attrs.(*Const); ok && c.Data.Len() != n.Type.Elems() {
 		return n.Errorf("L0301", "constant has %d elements, its shape %s needs %d", c.Data.Len(),
 			ShapeString(n.Type.Shape), n.Type.Elems())

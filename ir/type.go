@@ -79,6 +79,10 @@ func ShapeString(shape []int) string {
 // MaxElems bounds the elements of one tensor; larger ones come from broken files.
 const MaxElems = 1 << 33
 
+// MaxValue bounds the elements of a value that is computed, which must fit into memory several times; constants are
+// views of their file.
+const MaxValue = 1 << 28
+
 // CheckShape refuses negative dimensions and more than MaxElems elements.
 func CheckShape(shape []int) error {
 	n := 1

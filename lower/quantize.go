@@ -347,6 +347,7 @@ func (q *quantizer) legal(n *ir.Node, explicit *Choice) {
 			e = e.WithNote("%s %s by %s", s.Slot, s.Format, s.From)
 		}
 	}
+	e.Hint = fmt.Sprintf("give it other formats: [[quantize.rule]] name = %q", n.Name)
 	if explicit != nil {
 		e.Hint = "leave data_out of this node to Lathe"
 	}

@@ -47,6 +47,8 @@ var graphs = []Entry{
 		"golden.Print(g, 1, false) // the product of two values of 40 bits"},
 	{"L0318", "A value of a float graph has another format than fp32.",
 		inspect("float(%x)", "  %x = input : 1x8 fixed(8,4)\n  return y = %x")},
+	{"L0319", "A value that is computed has more elements than fit into memory.",
+		inspect("float(%x)", "  %x = input : 1x4000000000 fp32\n  return y = %x")},
 	{"L0320", "The text of a graph does not follow the grammar.",
 		"$ lathe fmt g.lathe\n-- g.lathe --\nlathe 1\ngraph %g float(%x {"},
 	{"L0321", "There is no operation of that name.",

@@ -48,12 +48,13 @@ func TestStrangeGraphs(t *testing.T) {
 		src := texts[r.IntN(len(texts))]
 		for range 1 + r.IntN(3) {
 			at := word.FindAllStringIndex(src, -1)
+			at = at[min(3, len(at)-1):] // lathe 1 graph
 			span := at[r.IntN(len(at))]
 			src = src[:span[0]] + words[r.IntN(len(words))] + src[span[1]:]
 		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { ends[survives(t, src)]++ })
 	}
-	if ends[""] < count/50 || len(ends) < 15 {
+	if ends[""] < count/100 || len(ends) < 15 {
 		t.Errorf("what became of the graphs, by code: %v", ends)
 	}
 	t.Log(ends)

@@ -290,7 +290,7 @@ func (c *call) noScale() error {
 	if c.scale.col == 0 {
 		return nil
 	}
-	return c.fail(codeScale, c.scale.col, "%s takes no scale", c.name)
+	return c.fail(codeScale, c.scale.col, "%s takes no scale", c.name).WithHint("int and uint take one: int(8)*0.05")
 }
 
 // readScale reads the number, [axis] or [axis:group] behind the star.
