@@ -26,8 +26,11 @@ type Traits struct {
 	// Axis, if not nil, points to the attribute that names an axis of argument 0. The operation works along that axis,
 	// or reads its other arguments along it, and treats all other axes alike.
 	Axis func(attrs any) *int
-	// Channels, if not nil, is the axis of channels, the same in argument 0 and in the result.
-	Channels func(n *Node) int
+	// PerChannel: Axis is the axis of channels, the same in argument 0 and in the result.
+	PerChannel bool
+	// Last, if not nil, points to the attribute that says that channels are the last axis of argument 0 and of the result,
+	// and not axis 1.
+	Last func(attrs any) *bool
 }
 
 // AxisOf points to the attribute of n that names an axis; nil if there is none.
@@ -40,8 +43,22 @@ func (n *Node) AxisOf() *int {
 
 // ChannelAxis is the axis of channels of argument 0 and of the result; false if there is none.
 func (n *Node) ChannelAxis() (axis int, ok bool) {
-	if n.Op.Traits.Channels == nil {
+	t := &n.Op.Traits
+	switch {
+	case t.PerChannel:
+		return *t.Axis(n.Attrs), true
+	case t.Last == nil:
 		return 0, false
+	case *t.Last(n.Attrs):
+		return len(n.Type.Shape) - 1, true
 	}
-	return n.Op.Traits.Channels(n), true
+	return 1, true
+}
+
+// LastOf points to the attribute of n that says that channels are the last axis; nil if there is none.
+func (n *Node) LastOf() *bool {
+	if n.Op.Traits.Last == nil {
+		return nil
+	}
+	return n.Op.Traits.Last(n.Attrs)
 }

@@ -21,8 +21,7 @@ type BatchNormAttrs struct {
 var BatchNorm = &ir.Op{
 	Name: "batch_norm", Doc: "(x - mean)/sqrt(var + eps)*gamma + beta per channel",
 	Attrs: BatchNormAttrs{}, Arity: [2]int{5, 5},
-	Traits: ir.Traits{FloatOnly: true, Axis: batchNormAxis,
-		Channels: func(n *ir.Node) int { return *batchNormAxis(n.Attrs) }},
+	Traits: ir.Traits{FloatOnly: true, Axis: batchNormAxis, PerChannel: true},
 	Infer: func(n *ir.Node) ([]int, error) {
 		return inferChannels(n, n.Attrs.(*BatchNormAttrs).Axis)
 	},

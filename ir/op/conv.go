@@ -20,9 +20,7 @@ type ConvAttrs struct {
 // Quantized, the sum is exact with one rounding into the result format, and padding is the value zero.
 var Conv = &ir.Op{
 	Name: "conv", Doc: "cross-correlation with constant weights", Attrs: ConvAttrs{}, Arity: [2]int{2, 3},
-	Traits: ir.Traits{Weighted: true, Channels: func(n *ir.Node) int {
-		return channelAxis(n, n.Attrs.(*ConvAttrs).ChannelsLast)
-	}},
+	Traits: ir.Traits{Weighted: true, Last: func(attrs any) *bool { return &attrs.(*ConvAttrs).ChannelsLast }},
 	Infer: convInfer,
 	Eval:  convEval,
 	HLO:   convHLO,

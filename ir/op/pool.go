@@ -14,9 +14,8 @@ import (
 // MaxPool is the largest value of each window; padding is never chosen.
 var MaxPool = &ir.Op{
 	Name: "maxpool", Doc: "largest value of each window", Attrs: Window{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Channels: func(n *ir.Node) int {
-		return channelAxis(n, n.Attrs.(*Window).ChannelsLast)
-	}},
+	Traits: ir.Traits{KeepsCodes: true, Monotone: true,
+		Last: func(attrs any) *bool { return &attrs.(*Window).ChannelsLast }},
 	Infer: poolInfer,
 	Eval:  maxPoolEval,
 	HLO:   maxPoolHLO,
@@ -40,9 +39,7 @@ type AvgAttrs struct {
 // AvgPool is the mean of each window: the exact sum, divided exactly, one rounding into the result format.
 var AvgPool = &ir.Op{
 	Name: "avgpool", Doc: "mean of each window", Attrs: AvgAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Monotone: true, Channels: func(n *ir.Node) int {
-		return channelAxis(n, n.Attrs.(*AvgAttrs).ChannelsLast)
-	}},
+	Traits: ir.Traits{Monotone: true, Last: func(attrs any) *bool { return &attrs.(*AvgAttrs).ChannelsLast }},
 	Infer: func(n *ir.Node) ([]int, error) { return inferWindow(n, &n.Attrs.(*AvgAttrs).Window) },
 	Eval:  func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
 	HLO:   avgPoolHLO,
@@ -59,9 +56,7 @@ type GlobalAttrs struct {
 // GlobalAvgPool is the mean of each channel over the whole image; the spatial axes keep size 1.
 var GlobalAvgPool = &ir.Op{
 	Name: "global_avgpool", Doc: "mean of each channel", Attrs: GlobalAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Monotone: true, Channels: func(n *ir.Node) int {
-		return channelAxis(n, n.Attrs.(*GlobalAttrs).ChannelsLast)
-	}},
+	Traits: ir.Traits{Monotone: true, Last: func(attrs any) *bool { return &attrs.(*GlobalAttrs).ChannelsLast }},
 	Infer: func(n *ir.Node) ([]int, error) {
 		a, err := globalWindow(n)
 		if err != nil {
@@ -102,14 +97,6 @@ func globalWindow(n *ir.Node) (*AvgAttrs, error) {
 		a.Strides, a.Dilations = append(a.Strides, 1), append(a.Dilations, 1)
 	}
 	return a, nil
-}
-
-// channelAxis is where window operations have their channels.
-func channelAxis(n *ir.Node, last bool) int {
-	if last {
-		return len(n.Type.Shape) - 1
-	}
-	return 1
 }
 
 func poolInfer(n *ir.Node) ([]int, error) { return inferWindow(n, n.Attrs.(*Window)) }

@@ -17,7 +17,7 @@ type ScaleAttrs struct {
 // Scale is x*m[c] + b[c] per channel with constants m and b: the exact value, one rounding into the result format.
 var Scale = &ir.Op{
 	Name: "scale", Doc: "x*m + b per channel", Attrs: ScaleAttrs{}, Arity: [2]int{3, 3},
-	Traits: ir.Traits{Weighted: true, Axis: scaleAxis, Channels: func(n *ir.Node) int { return *scaleAxis(n.Attrs) }},
+	Traits: ir.Traits{Weighted: true, Axis: scaleAxis, PerChannel: true},
 	Infer:  func(n *ir.Node) ([]int, error) { return inferChannels(n, n.Attrs.(*ScaleAttrs).Axis) },
 	Eval:   scaleEval,
 	HLO:    scaleHLO,

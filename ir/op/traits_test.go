@@ -37,8 +37,9 @@ func TestTraits(t *testing.T) {
 				{"not FloatOnly", !o.Traits.FloatOnly, isExact}, {"FloatOnly", o.Traits.FloatOnly, isFloat},
 				{"Elementwise", o.Traits.Elementwise, isElementwise}, {"Monotone", o.Traits.Monotone, isMonotone},
 				{"Weighted", o.Traits.Weighted, isWeighted}, {"KeepsCodes", o.Traits.KeepsCodes, keepsCodes},
-				{"Wire", o.Traits.Wire, isWire}, {"Channels", o.Traits.Channels != nil, hasChannels},
+				{"Wire", o.Traits.Wire, isWire}, {"Last", o.Traits.Last != nil, hasChannels},
 				{"Axis", o.Traits.Axis != nil, hasAxis},
+				{"PerChannel", o.Traits.PerChannel, hasChannels},
 			} {
 				if !trait.has {
 					continue
@@ -186,6 +187,14 @@ func hasChannels(_ *rand.Rand, n *ir.Node) error {
 	axis, ok := n.ChannelAxis()
 	if !ok || axis < 0 || axis >= len(n.Type.Shape) || len(n.Args[0].Type.Shape) != len(n.Type.Shape) {
 		return fmt.Errorf("axis %d of %v", axis, n.Type.Shape)
+	}
+	if last := n.LastOf(); last != nil {
+		defer func(v bool) { *last = v }(*last)
+		for _, *last = range []bool{true, false} {
+			if at, _ := n.ChannelAxis(); *last != (at == len(n.Type.Shape)-1) {
+				return fmt.Errorf("channels are axis %d of %v, last: %v", at, n.Type.Shape, *last)
+			}
+		}
 	}
 	return nil
 }

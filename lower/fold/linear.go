@@ -34,14 +34,11 @@ func Scales(g *ir.Graph) error {
 
 // outputScale says that x has a factor and a summand for each index of axis of its result.
 func outputScale(x *ir.Node, axis int) bool {
-	last := len(x.Type.Shape) - 1
-	switch a := x.Attrs.(type) {
-	case *op.ConvAttrs:
-		return axis == 1 && !a.ChannelsLast || axis == last && a.ChannelsLast
-	case *op.ScaleAttrs:
-		return axis == a.Axis
+	channels, ok := x.ChannelAxis()
+	if !ok {
+		channels = len(x.Type.Shape) - 1
 	}
-	return x.Op == op.Linear && axis == last
+	return x.Op.Traits.Weighted && axis == channels
 }
 
 // absorb multiplies weights and bias of x by those of scale s, in float64.

@@ -9,8 +9,8 @@ import (
 	"lathe/ir/op"
 )
 
-// Composites replaces every operation that hardware has no unit for by the simpler ones that it consists of. The last of
-// them keeps the name.
+// Composites replaces every operation that hardware has no unit for by the simpler ones that it consists of. The last
+// of them keeps the name.
 func Composites(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		if n.Op.Expand == nil || n.Op.RTL != nil {

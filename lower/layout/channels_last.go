@@ -15,11 +15,11 @@ import (
 func ChannelsLast(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		rank := len(n.Type.Shape)
-		switch last := flag(n); {
+		switch last := n.LastOf(); {
 		case last != nil && !*last:
 			*last = true
-		case n.Op == op.Scale && rank > 2 && n.Attrs.(*op.ScaleAttrs).Axis == 1:
-			n.Attrs.(*op.ScaleAttrs).Axis = rank - 1
+		case n.Op.Traits.PerChannel && rank > 2 && *n.AxisOf() == 1:
+			*n.AxisOf() = rank - 1
 		default:
 			continue
 		}

@@ -82,18 +82,3 @@ func behind(g *ir.Graph, n *ir.Node, perm []int) {
 	g.InsertAfter(n, t)
 	g.Replace(n, t)
 }
-
-// flag points to the ChannelsLast attribute of a window operation; nil for other nodes.
-func flag(n *ir.Node) *bool {
-	switch a := n.Attrs.(type) {
-	case *op.ConvAttrs:
-		return &a.ChannelsLast
-	case *op.Window:
-		return &a.ChannelsLast
-	case *op.AvgAttrs:
-		return &a.ChannelsLast
-	case *op.GlobalAttrs:
-		return &a.ChannelsLast
-	}
-	return nil
-}
