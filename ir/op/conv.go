@@ -21,12 +21,12 @@ type ConvAttrs struct {
 var Conv = &ir.Op{
 	Name: "conv", Doc: "cross-correlation with constant weights", Attrs: ConvAttrs{}, Arity: [2]int{2, 3},
 	Traits: ir.Traits{Weighted: true, Last: func(attrs any) *bool { return &attrs.(*ConvAttrs).ChannelsLast }},
-	Infer: convInfer,
-	Eval:  convEval,
-	HLO:   convHLO,
-	RTL:   convRTL,
-	Legal: convLegal,
-	Gen:   genConv,
+	Infer:  convInfer,
+	Eval:   convEval,
+	HLO:    convHLO,
+	RTL:    convRTL,
+	Legal:  convLegal,
+	Gen:    genConv,
 }
 
 func convInfer(n *ir.Node) ([]int, error) {

@@ -40,12 +40,12 @@ type AvgAttrs struct {
 var AvgPool = &ir.Op{
 	Name: "avgpool", Doc: "mean of each window", Attrs: AvgAttrs{}, Arity: [2]int{1, 1},
 	Traits: ir.Traits{Monotone: true, Last: func(attrs any) *bool { return &attrs.(*AvgAttrs).ChannelsLast }},
-	Infer: func(n *ir.Node) ([]int, error) { return inferWindow(n, &n.Attrs.(*AvgAttrs).Window) },
-	Eval:  func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
-	HLO:   avgPoolHLO,
-	RTL:   avgPoolRTL,
-	Gen:   genAvgPool,
-	Legal: func(n *ir.Node) error { return channelsLast(n, &n.Attrs.(*AvgAttrs).Window) },
+	Infer:  func(n *ir.Node) ([]int, error) { return inferWindow(n, &n.Attrs.(*AvgAttrs).Window) },
+	Eval:   func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
+	HLO:    avgPoolHLO,
+	RTL:    avgPoolRTL,
+	Gen:    genAvgPool,
+	Legal:  func(n *ir.Node) error { return channelsLast(n, &n.Attrs.(*AvgAttrs).Window) },
 }
 
 // GlobalAttrs are the attributes of global pools.
