@@ -58,7 +58,9 @@ func (b *builder) docs(o Options) error {
 	if err := enc.Encode(js); err != nil {
 		return diag.New("L0624", d.Name, "cannot describe the design: %v", err)
 	}
-	d.Docs = []rtl.File{{Name: descriptionFile, Data: buf.Bytes()}, {Name: readmeFile, Data: []byte(b.readme(o))}}
+	list := strings.Join(js.Sources, "\n") + "\n"
+	d.Docs = []rtl.File{{Name: descriptionFile, Data: buf.Bytes()}, {Name: readmeFile, Data: []byte(b.readme(o))},
+		{Name: listFile, Data: []byte(list)}}
 	return nil
 }
 
@@ -66,6 +68,7 @@ func (b *builder) docs(o Options) error {
 const (
 	descriptionFile = "design.json"
 	readmeFile      = "README.md"
+	listFile        = "sources.f"
 )
 
 // Listed names the files of an emitted design, given its design.json; none if that is not what Emit writes.
@@ -74,7 +77,7 @@ func Listed(text []byte) []string {
 	if err := json.Unmarshal(text, &js); err != nil || js.Top == "" || js.Core == "" {
 		return nil
 	}
-	names := append([]string{descriptionFile, readmeFile}, js.Sources...)
+	names := append([]string{descriptionFile, readmeFile, listFile}, js.Sources...)
 	for _, u := range js.Units {
 		for _, im := range u.Images {
 			names = append(names, im.File)
@@ -129,10 +132,13 @@ func (b *builder) readme(o Options) string {
 				u.InLanes, u.OutLanes, u.Cycles, u.Latency)
 		}
 	}
-	s.WriteString("\n## Files\n\nCompile in this order; `design.json` holds the same facts for programs.\n\n")
+	s.WriteString("\n## Files\n\nCompile in this order; `sources.f` is the same list, `design.json` holds all facts for\n" +
+		"programs.\n\n")
 	for _, f := range d.Sources() {
 		fmt.Fprintf(&s, "    %s\n", f)
 	}
+	fmt.Fprintf(&s, "\nIn this folder, `verilator --lint-only -Wall --top-module %s -f sources.f` and\n"+
+		"`iverilog -g2012 -t null -s %s -c sources.f` take the design as it is.\n", d.Top, d.Top)
 	return s.String()
 }
 

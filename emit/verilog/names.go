@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+
+	"lathe/rtl"
 )
 
 // keywords are the reserved words of IEEE 1800-2017, annex B.
@@ -44,9 +47,35 @@ func newNames(reserved ...string) *names {
 	return n
 }
 
+// libraryWords lists the identifiers in the library's code: an instance of that name would be hidden inside a module,
+// of which linters complain. They are found when first asked for.
+var libraryWords = sync.OnceValue(func() map[string]bool {
+	words := map[string]bool{}
+	files, err := rtl.Files(rtl.Modules()...)
+	if err != nil {
+		return words // instances asks for every module's header and reports what is wrong with it
+	}
+	for _, f := range files {
+		for _, line := range strings.Split(string(f.Data), "\n") {
+			code, _, _ := strings.Cut(line, "//")
+			for _, w := range strings.FieldsFunc(code, func(r rune) bool { return !isWord(r) }) {
+				words[w] = true
+			}
+		}
+	}
+	return words
+})
+
+func isWord(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
+}
+
 // pick sanitizes name and makes it unique by a number.
 func (n *names) pick(name string) string {
 	base := sanitize(name)
+	if libraryWords()[base] {
+		base = "n_" + base
+	}
 	id := base
 	for i := 2; n.used[strings.ToLower(id)]; i++ {
 		id = fmt.Sprintf("%s_%d", base, i)
@@ -57,8 +86,7 @@ func (n *names) pick(name string) string {
 
 func sanitize(name string) string {
 	id := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_':
+		if isWord(r) {
 			return r
 		}
 		return '_'

@@ -31,6 +31,9 @@ func (b *builder) core(o Options) string {
 			b.printInstance(&s, inst)
 		}
 	}
+	if len(b.order) == len(b.graph.In) {
+		s.WriteString("\n  wire unused = &{1'b0, clk, rst};\n")
+	}
 	for i, out := range b.graph.Out {
 		p := d.Ports[len(b.graph.In)+i]
 		from := b.byNode[out.Node].out

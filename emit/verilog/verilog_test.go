@@ -41,6 +41,7 @@ func chain(t *testing.T, graph string, names ...string) *ir.Graph {
 func TestForeignNames(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog")
 	names := []string{"/a/b/Relu", "/a/b_Relu", "0", "a-b", "a b", "ä", "clk", "rst", "in_data", "Wire", "s_x", "__", "$1"}
+	names = append(names, "y", "i", "sum")
 	names = append(names, keywords...)
 	d, err := Emit(chain(t, "module", names...), Options{Version: "test"})
 	if err != nil {

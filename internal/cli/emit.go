@@ -80,16 +80,20 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 		return err
 	}
 	u := slowest(d)
+	name := u.Instance
+	if u.Module == "" {
+		name = "the stream of " + u.Node
+	}
 	fmt.Fprintf(a.Out, "\nslowest unit: %s, %d cycles a sample\n%d files in %s, top %s (AXI4-Stream), %s (bare streams)\n",
-		u.Instance, u.Cycles, len(d.Files)+len(d.Docs), out, d.Top, d.Core)
+		name, u.Cycles, len(d.Files)+len(d.Docs), out, d.Top, d.Core)
 	return nil
 }
 
 // slowest is the unit that sets the pace, the first of equals.
 func slowest(d *emit.Design) emit.Unit {
-	best := d.Units[0]
+	var best emit.Unit
 	for _, u := range d.Units {
-		if u.Cycles > best.Cycles {
+		if u.Cycles > best.Cycles || u.Cycles == best.Cycles && best.Module == "" {
 			best = u
 		}
 	}

@@ -5,11 +5,13 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 
 	"lathe/golden/pjrt"
 	"lathe/internal/diag"
+	"lathe/internal/whole"
 )
 
 // Env is what the surroundings decide.
@@ -61,6 +63,11 @@ func (a *App) writeJSON(v any) error {
 	if a.json == "" {
 		return nil
 	}
+	if a.json == "-" {
+		enc := json.NewEncoder(a.Out)
+		enc.SetIndent("", "  ")
+		return enc.Encode(v)
+	}
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return diag.New("L0920", a.json, "cannot encode: %v", err)
@@ -68,24 +75,13 @@ func (a *App) writeJSON(v any) error {
 	return writeFile(a.json, append(data, '\n'))
 }
 
-// writeFile writes under a temporary name, then renames: readers never see half a file.
+// writeFile writes a file that appears whole or not at all.
 func writeFile(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	err := whole.Write(path, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
 	if err != nil {
-		return diag.New("L0920", path, "cannot write: %v", reason(err))
-	}
-	_, err = f.Write(data)
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Chmod(f.Name(), 0o644)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name())
 		return diag.New("L0920", path, "cannot write: %v", reason(err))
 	}
 	return nil

@@ -4,10 +4,12 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"lathe/ir"
+	"lathe/ir/op"
 	"lathe/ir/text"
 )
 
@@ -30,6 +32,8 @@ type graphFacts struct {
 	Outputs []string    `json:"outputs"`
 	Nodes   []nodeFacts `json:"nodes"`
 	Params  int         `json:"parameters"`
+	// NoHardware names the nodes that emit-verilog will refuse for their operation, or because their value is read twice.
+	NoHardware []string `json:"no_hardware,omitempty"`
 }
 
 func (a *App) inspect() *cobra.Command {
@@ -97,10 +101,38 @@ func describe(g *ir.Graph) graphFacts {
 		}
 		f.Nodes = append(f.Nodes, row)
 	}
+	f.NoHardware = withoutHardware(g)
 	for _, o := range g.Out {
 		f.Outputs = append(f.Outputs, o.Name)
 	}
 	return f
+}
+
+// withoutHardware names nodes whose operation, after lowering, has no unit, and values that fork or join.
+func withoutHardware(g *ir.Graph) []string {
+	var names []string
+	users := g.Users()
+	for _, n := range g.Nodes {
+		streams := 0
+		for _, arg := range n.Args {
+			if !arg.IsConst() {
+				streams++
+			}
+		}
+		switch {
+		case n.IsConst():
+		case n.Op.RTL == nil && n.Op.Expand == nil && n.Op.Name != "input" && streams > 0 && !arithmetic(n, streams):
+			names = append(names, fmt.Sprintf("%s (%s)", n.Name, n.Op.Name))
+		case len(users[n]) > 1:
+			names = append(names, fmt.Sprintf("%s (read %d times)", n.Name, len(users[n])))
+		}
+	}
+	return names
+}
+
+// arithmetic says that n combines one stream with constants, which lowering turns into scale.
+func arithmetic(n *ir.Node, streams int) bool {
+	return streams == 1 && (n.Op == op.Add || n.Op == op.Sub || n.Op == op.Mul)
 }
 
 func (a *App) printFacts(f graphFacts) error {
@@ -114,6 +146,9 @@ func (a *App) printFacts(f graphFacts) error {
 	}
 	if err := a.table(rows); err != nil {
 		return err
+	}
+	if len(f.NoHardware) > 0 {
+		fmt.Fprintf(a.Out, "\nno hardware in this version: %s\n", strings.Join(f.NoHardware, ", "))
 	}
 	fmt.Fprintf(a.Out, "\n%s: %s graph, %d nodes, %d parameters; outputs:", f.Name, f.Stage, len(f.Nodes), f.Params)
 	for _, o := range f.Outputs {

@@ -80,6 +80,10 @@ func (a *App) printErrors(r *lower.Report) error {
 	for _, o := range r.Outputs {
 		fmt.Fprintf(a.Out, "output %s: SQNR %s dB, max error %.3g over %d samples\n", o.Name, decibel(o.SQNR), o.MaxErr,
 			r.Samples)
+		if o.SQNR < 20 && len(r.Warnings) == 0 {
+			fmt.Fprintf(a.Err, "warning: output %s keeps only %s dB; the table shows where it is lost\n", o.Name,
+				decibel(o.SQNR))
+		}
 	}
 	return nil
 }

@@ -23,8 +23,9 @@ func (a *App) runModel() *cobra.Command {
 	var inputs, output, engine string
 	var codes bool
 	c := &cobra.Command{Use: "run MODEL --inputs IN.npz -o OUT.npz", Short: "compute the outputs of a model on an engine",
-		Long: "Computes the outputs of a model. Without a plan the model runs as imported (engines ref and pjrt); with\n" +
-			"one, quantized. A longer leading axis, or one more, counts samples.",
+		Long: "Computes the outputs of a model. Without --plan and --calibrate the model runs as imported (engines ref\n" +
+			"and pjrt); with one of them, quantized. The engine rtl always quantizes: without a plan at the default plan,\n" +
+			"with ranges from --calibrate or from interval analysis. A longer leading axis, or one more, counts samples.",
 		Example: "  lathe run model.onnx --inputs x.npz -o y.npz --engine pjrt", Args: exactly("MODEL")}
 	s.add(c, true)
 	c.Flags().StringVar(&inputs, "inputs", "", "arrays named as the graph's inputs (.npz)")

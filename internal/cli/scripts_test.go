@@ -56,8 +56,8 @@ func TestScripts(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(script), ".txtar")
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			need(t, script)
-			env := map[string]string{"LATHE_CACHE": tools.CacheDir(t), "EXAMPLES": examples,
+			env := map[string]string{"LATHE_PJRT_PLUGIN": need(t, script), "LATHE_CACHE": tools.CacheDir(t),
+				"EXAMPLES": examples,
 				"PATH": programs + string(filepath.ListSeparator) + os.Getenv("PATH")}
 			testscript.Run(t, testscript.Params{Files: []string{script}, RequireExplicitExec: true,
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "same": same, "array": array,
@@ -67,8 +67,9 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// need skips the test where a tool is missing that the first line of the script names.
-func need(t *testing.T, script string) {
+// need skips the test where a tool is missing that the first line of the script names, and returns the plugin if that
+// is one of them.
+func need(t *testing.T, script string) (plugin string) {
 	t.Helper()
 	text, err := os.ReadFile(script)
 	if err != nil {
@@ -77,15 +78,16 @@ func need(t *testing.T, script string) {
 	line, _, _ := strings.Cut(string(text), "\n")
 	list, ok := strings.CutPrefix(line, "# needs: ")
 	if !ok {
-		return
+		return ""
 	}
 	for _, name := range strings.Fields(list) {
 		if name == "plugin" {
-			tools.NeedPlugin(t)
+			plugin = tools.NeedPlugin(t)
 		} else {
 			tools.Need(t, name)
 		}
 	}
+	return plugin
 }
 
 // setup copies the fixtures into the script's folder.

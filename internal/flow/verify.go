@@ -170,12 +170,42 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 		return err
 	}
 	c.SQNR = &sqnr
+	if sqnr < lowSQNR {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the outputs keep only %.1f dB against the float model; see "+
+			"lathe quantize for the error of each node", sqnr))
+	}
+	c.saturated(j)
 	if j.Labels == nil {
 		return nil
 	}
 	right, err := Accuracy(j.HW.Float, floats, j.Labels)
 	c.Accuracy.Float = &right
 	return err
+}
+
+// lowSQNR is the output quality in decibel below which a plan is doubtful.
+const lowSQNR = 20
+
+// saturated warns of inputs of which a noticeable share lies beyond the format that they enter in.
+func (c *Check) saturated(j Job) {
+	for i, n := range j.HW.Float.In {
+		lo, hi := j.HW.Scheduled.In[i].Type.Format.Limits()
+		least, most := lo.Float64(), hi.Float64()
+		step := most / (1 << 6) // the last step is lost to rounding anyway
+		beyond, total := 0, 0
+		for _, s := range j.Floats {
+			for _, v := range s[i].Floats {
+				total++
+				if float64(v) < least-step || float64(v) > most+step {
+					beyond++
+				}
+			}
+		}
+		if beyond*100 > total {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%.0f %% of the values of input %q lie beyond %s, that is %g to %g",
+				100*float64(beyond)/float64(total), n.Name, j.HW.Scheduled.In[i].Type.Format, least, most))
+		}
+	}
 }
 
 func (e Engines) pjrt(ctx context.Context, g *ir.Graph, samples []ref.Sample, trace bool,

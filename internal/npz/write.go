@@ -4,16 +4,14 @@ package npz
 
 import (
 	"archive/zip"
-	"bufio"
 	"encoding/binary"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"lathe/internal/diag"
+	"lathe/internal/whole"
 )
 
 // Float32Array makes an array of float32; x has one element for each index of shape, row-major.
@@ -45,40 +43,20 @@ func Int64Array(name string, shape []int, x []int64) Array {
 
 // Write writes arrays to path: as .npy if the name ends so and there is one array, else as .npz. The same arrays give
 // the same bytes. The file appears whole or not at all: it is written under another name and then renamed.
-func Write(path string, arrays []Array) (err error) {
+func Write(path string, arrays []Array) error {
 	if err := check(path, arrays); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	err := whole.Write(path, func(w io.Writer) error {
+		if strings.HasSuffix(path, ".npy") {
+			return writeArray(w, arrays[0])
+		}
+		return writeZip(w, arrays)
+	})
 	if err != nil {
 		return diag.New(codeWrite, path, "%s", plain(err))
 	}
-	defer func() {
-		if err != nil {
-			tmp.Close()
-			os.Remove(tmp.Name())
-			err = diag.New(codeWrite, path, "%s", plain(err))
-		}
-	}()
-	w := bufio.NewWriterSize(tmp, 1<<20)
-	if strings.HasSuffix(path, ".npy") {
-		err = writeArray(w, arrays[0])
-	} else {
-		err = writeZip(w, arrays)
-	}
-	if err != nil {
-		return err
-	}
-	if err = w.Flush(); err != nil {
-		return err
-	}
-	if err = tmp.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = tmp.Close(); err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), path)
+	return nil
 }
 
 // check refuses arrays that no reader would take back.

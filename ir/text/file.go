@@ -18,6 +18,7 @@ import (
 	"github.com/edsrzf/mmap-go"
 
 	"lathe/internal/diag"
+	"lathe/internal/whole"
 	"lathe/ir"
 )
 
@@ -34,32 +35,12 @@ const (
 	headSize = len(fileMark) + 16 + 1 + 64 + 1
 )
 
-// Save writes g and its constants to path: first to a file beside it, which then takes its name.
-func Save(path string, g *ir.Graph) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".lathe-*")
-	if err != nil {
+// Save writes g and its constants to path; the file appears whole or not at all.
+func Save(path string, g *ir.Graph) error {
+	if err := whole.Write(path, func(w io.Writer) error { return write(w, g) }); err != nil {
 		return fileError(path, err)
 	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name()) // the first error is the one to tell
-			err = fileError(path, err)
-		}
-	}()
-	err = write(f, g)
-	if err == nil {
-		err = f.Chmod(0o644) // readable like any file that a program writes
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	return err
+	return nil
 }
 
 // fileError drops the path that messages of the operating system repeat.
