@@ -9,10 +9,11 @@ import (
 )
 
 func TestNearest(t *testing.T) {
-	names := []string{"inspect", "run", "verify", "x", "b1"}
+	names := []string{"inspect", "run", "verify", "x", "b1", "dot", "Size", "Add", "weight"}
 	for name, want := range map[string]string{
 		"inspekt": "inspect", "Verify": "verify", "rnu": "run", "b2": "b1", "ru": "run",
-		"q": "", "zz": "", "": "", "something": "", "X": "x",
+		"q": "", "zz": "", "": "", "something": "", "X": "x", "dto": "dot", "wieght": "weight", "wiegth": "weight",
+		"foo": "", "Resize": "", "Pad": "", "Sized": "Size", "wxyght": "weight", "wxyzht": "", "dt": "dot", "d": "",
 	} {
 		if got := Nearest(name, names); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", name, got, want)

@@ -4,35 +4,47 @@ package diag
 
 import "strings"
 
-// Nearest returns the candidate closest to name by edit distance, case folded, or "" when none is near
-// (more than a third of the letters differ, at least two, or all of them).
+// short is the length of names up to which one mistake is as far as a suggestion goes: "Pad" is no misspelt "Add".
+const short = 4
+
+// Nearest returns the candidate closest to name by edit distance, case folded, or "" when none is near: more than a
+// third of the letters differ, at least two; more than one, where either name is short; or all of them.
 func Nearest(name string, candidates []string) string {
-	limit := min(max(2, len(name)/3), len(name)-1)
-	best, bestDist := "", limit+1
+	best, bestDist := "", len(name)
 	for _, c := range candidates {
-		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestDist {
+		limit := max(2, len(name)/3)
+		if min(len(name), len(c)) <= short {
+			limit = 1
+		}
+		if d := distance(strings.ToLower(name), strings.ToLower(c)); d <= limit && d < bestDist {
 			best, bestDist = c, d
 		}
 	}
 	return best
 }
 
-// distance is the Levenshtein distance in bytes.
+// distance is the least number of bytes to insert, delete or replace, or of neighbours to swap, that turns a into b
+// (optimal string alignment).
 func distance(a, b string) int {
+	var before []int // the row before the last
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diag := row[0]
-		row[0] = i
+		next := make([]int, len(b)+1)
+		next[0] = i
 		for j := 1; j <= len(b); j++ {
 			cost := 1
 			if a[i-1] == b[j-1] {
 				cost = 0
 			}
-			diag, row[j] = row[j], min(diag+cost, row[j]+1, row[j-1]+1)
+			next[j] = min(row[j-1]+cost, row[j]+1, next[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
 		}
+		before, row = row, next
 	}
 	return row[len(b)]
 }
