@@ -58,7 +58,7 @@ func TestScripts(t *testing.T) {
 			t.Parallel()
 			env := map[string]string{"LATHE_PJRT_PLUGIN": need(t, script), "LATHE_CACHE": tools.CacheDir(t),
 				"EXAMPLES": examples,
-				"PATH": programs + string(filepath.ListSeparator) + os.Getenv("PATH")}
+				"PATH":     programs + string(filepath.ListSeparator) + os.Getenv("PATH")}
 			testscript.Run(t, testscript.Params{Files: []string{script}, RequireExplicitExec: true,
 				Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "same": same, "array": array,
 					"json": lookup},
