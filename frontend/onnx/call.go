@@ -137,11 +137,30 @@ func (c *call) apply(s *opSpec) {
 	}
 	for _, v := range c.in {
 		if v != nil && !v.constant() {
-			c.fail(source.CodeDynamic, "works on constants only in this version, but %s is computed at run time", quote(v.name))
+			c.fail(source.CodeDynamic, "works on constants only in this version, but %s is computed at run time",
+				quote(v.name)).Hint = c.constantsOnlyHint()
 			return
 		}
 	}
 	c.fail(source.CodeLimit, "its operands are too large for a constant expression")
+}
+
+// constantsOnlyHint says how to go around an operation that works on constants only.
+func (c *call) constantsOnlyHint() string {
+	if c.n.op == "Div" {
+		if c.in[1].constant() {
+			return "multiply by the reciprocal: a Mul by a constant is supported"
+		}
+		return "only a division by a constant has another form, a Mul by its reciprocal"
+	}
+	const shown = 3
+	var computed []string
+	for _, v := range c.in {
+		if v != nil && !v.constant() && len(computed) < shown && !slices.Contains(computed, quote(v.name)) {
+			computed = append(computed, quote(v.name))
+		}
+	}
+	return "export the model without it: end it at " + strings.Join(computed, " and ")
 }
 
 // room takes the elements of a shape from the budget, or fails.

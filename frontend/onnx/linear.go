@@ -93,6 +93,7 @@ func convertGemm(c *call) {
 		x = c.emit("transpose_a", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, x)
 	}
 	flip := c.int("transB", 0) == 0
+	c.fits(x, flip)
 	w := c.matrix(1, flip, c.float("alpha", 1))
 	beta := c.float("beta", 1)
 	if !c.has(2) || beta == 0 {
@@ -118,6 +119,30 @@ func convertGemm(c *call) {
 			ir.ShapeString(y.Type.Shape))
 	}
 	c.result(y)
+}
+
+// fits checks the inner dimensions of a Gemm of x [n, k] and B, which is [k, m], or [m, k] without flip.
+func (c *call) fits(x *ir.Node, flip bool) {
+	if c.err != nil {
+		return
+	}
+	shape, inner, other, b := x.Type.Shape, 0, 1, c.shape(1)
+	if !flip {
+		inner, other = 1, 0
+	}
+	if shape[1] == b[inner] {
+		return
+	}
+	e := c.fail(source.CodeShape, "multiplies %s by %s: %d columns do not match %d rows", ir.ShapeString(shape),
+		ir.ShapeString([]int{b[inner], b[other]}), shape[1], b[inner])
+	switch {
+	case shape[1] == b[other] && flip:
+		e.Hint = "transB? with transB = 1 the weights fit"
+	case shape[1] == b[other]:
+		e.Hint = "transB? without transB = 1 the weights fit"
+	case shape[0] == b[inner]:
+		e.Hint = "transA? the transpose of the first operand fits"
+	}
 }
 
 // bias is C of Gemm as a bias of out elements; nil if it is no constant or differs between rows.

@@ -24,7 +24,7 @@ const (
 	CodeOrder      = "L0218" // a value is read before it is defined
 	CodeDuplicate  = "L0219" // a name is defined twice
 	CodeNotConst   = "L0220" // weights or parameters are not constant
-	CodeDynamic    = "L0221" // a shape depends on data
+	CodeDynamic    = "L0221" // what must be constant is computed from data
 	CodeShape      = "L0222" // shapes do not fit together
 	CodeFold       = "L0223" // a constant expression cannot be evaluated
 	CodeArity      = "L0224" // an operation has too few or too many inputs or outputs

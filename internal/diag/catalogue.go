@@ -74,7 +74,7 @@ var models = []Entry{
 		"$ lathe inspect defined-twice.onnx"},
 	{"L0220", "Weights or parameters are computed at run time; they must be constant.",
 		"$ lathe inspect computed-weights.onnx"},
-	{"L0221", "A shape or index depends on data.",
+	{"L0221", "A shape, index or bound, or an operand of an operation that takes constants only, is computed from data.",
 		"$ lathe inspect data-shape.onnx"},
 	{"L0222", "The shapes of the operands of an operation do not fit together.",
 		"$ lathe inspect shape-clash.onnx"},
