@@ -37,6 +37,7 @@ var update = flag.Bool("update", false, "write docs/results.md")
 const (
 	randomSamples = 5000
 	stallPercent  = 30
+	quietSamples  = 16 // of the run without stalls
 )
 
 var stallSeeds = []uint64{1, 2, 3}
@@ -187,7 +188,8 @@ func judge(t *testing.T, o *outcome) {
 	if c.Mismatches != 0 {
 		t.Errorf("%d of %d codes differ: %v", c.Mismatches, c.Outputs, c.First)
 	}
-	if c.Compared["pjrt"] != c.Outputs || c.Compared["rtl"] != len(stallSeeds)*c.Outputs || c.Outputs == 0 {
+	quiet := quietSamples * (c.Outputs / c.Samples)
+	if c.Compared["pjrt"] != c.Outputs || c.Compared["rtl"] != len(stallSeeds)*c.Outputs+quiet || c.Outputs == 0 {
 		t.Errorf("of %d outputs were compared: %v", c.Outputs, c.Compared)
 	}
 	if c.Stalls.Starved == 0 || c.Stalls.Blocked == 0 {
