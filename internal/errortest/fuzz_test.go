@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
@@ -64,10 +65,10 @@ func TestStrangeGraphs(t *testing.T) {
 var word = regexp.MustCompile(`%?[A-Za-z_][\w.]*(?:\([-\w,=]*\))?(?:\*\[?-?[\w.]+\]?)?|-?[0-9][\w.]*`)
 
 // rare words are sound by themselves.
-var rare = []string{"0", "-1", "1x0", "0x8", "1x1x1x1x1", "scalar", "1e30", "nan", "-0", "int(1)", "ufixed(1,0)", "fixed(64,0)",
-	"fixed(8,-70)", "int(8)*[0]", "int(8)*[5]", "int(8)*0.3", "int(8,z=3)*0.5", "mxint8", "fp32", "fixed(2,40)", "?", "true",
-	"add", "sub", "mul", "scale", "conv", "maxpool", "avgpool", "global_avgpool", "batch_norm", "argmax", "transpose", "reshape",
-	"cast", "clip", "leaky_relu", "tanh", "widen", "narrow", "fifo", "const", "input", "9223372036854775807"}
+var rare = strings.Fields(`0 -1 -0 1e30 nan 9223372036854775807 true scalar 1x0 0x8 1x1x1x1x1 ? fp32 mxint8 int(1)
+	ufixed(1,0) fixed(64,0) fixed(8,-70) fixed(2,40) int(8)*[0] int(8)*[5] int(8)*0.3 int(8,z=3)*0.5 add sub mul scale
+	conv maxpool avgpool global_avgpool batch_norm argmax transpose reshape cast clip leaky_relu tanh widen narrow fifo
+	const input`)
 
 // survives takes one text through all stages and returns the code of the error that ends it, if any.
 func survives(t *testing.T, src string) string {
