@@ -5,6 +5,8 @@ package cli
 import (
 	"fmt"
 	"math"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -27,6 +29,10 @@ func (a *App) quantize() *cobra.Command {
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
+		}
+		switch ext := strings.ToLower(filepath.Ext(out)); ext {
+		case ".onnx", ".pt2", ".mlir", ".stablehlo":
+			return usagef("-o %s: the saved graph is no %s file; name it .lathe", out, ext)
 		}
 		if err := writable(out, "L0328"); err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -181,7 +182,56 @@ func exactly(names ...string) cobra.PositionalArgs {
 
 // withJSON adds the flag that every command has.
 func (a *App) withJSON(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.json, "json", "", "write the same facts to this file, for programs")
-	c.PreRunE = func(*cobra.Command, []string) error { return writable(a.json, "L0920") }
+	c.Flags().StringVar(&a.json, "json", "", "write the same facts to this file (- for standard output), for programs")
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if err := apart(c, args); err != nil || a.json == "-" {
+			return err
+		}
+		return writable(a.json, "L0920")
+	}
 	return c
+}
+
+// apart refuses a file that a command would write over another file of the same call.
+func apart(c *cobra.Command, args []string) error {
+	type file struct{ role, path string }
+	var files []file
+	for _, arg := range args {
+		files = append(files, file{"the argument", arg})
+	}
+	value := func(flag string) (file, bool) {
+		f := c.Flags().Lookup(flag)
+		if f == nil || f.Value.String() == "" || f.Value.String() == "-" {
+			return file{}, false
+		}
+		return file{"--" + flag, f.Value.String()}, true
+	}
+	for _, flag := range []string{"plan", "calibrate", "inputs", "labels", "in"} {
+		if f, ok := value(flag); ok {
+			files = append(files, f)
+		}
+	}
+	for _, flag := range []string{"output", "out", "json", "svg", "fst"} {
+		f, ok := value(flag)
+		if !ok {
+			continue
+		}
+		for _, other := range files {
+			if sameFile(f.path, other.path) {
+				return usagef("%s %s would overwrite %s", f.role, f.path, other.role)
+			}
+		}
+		files = append(files, f)
+	}
+	return nil
+}
+
+// sameFile compares files that exist, else names. Devices may serve several roles.
+func sameFile(a, b string) bool {
+	x, errX := os.Stat(a)
+	y, errY := os.Stat(b)
+	if errX == nil && errY == nil {
+		return os.SameFile(x, y) && x.Mode().IsRegular()
+	}
+	return filepath.Clean(a) == filepath.Clean(b)
 }
