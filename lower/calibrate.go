@@ -3,9 +3,14 @@
 package lower
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op"
 	"lathe/lower/calib"
 )
 
@@ -15,10 +20,27 @@ func refuseFloat(_ *State, g *ir.Graph) error {
 	for _, n := range g.Nodes {
 		if n.Op.Traits.FloatOnly {
 			e := n.Errorf("L0410", "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
-			errs = append(errs, e.WithHint("cut it off the model, or run the float model with --engine ref"))
+			errs = append(errs, e.WithHint("%s, or run the model in float: lathe run --engine ref, without a plan", endAt(n)))
 		}
 	}
 	return errs.Err()
+}
+
+// endAt says how to leave n out of the model: by ending it at the nodes in front.
+func endAt(n *ir.Node) string {
+	var names []string
+	for _, a := range n.Args {
+		for a.Op == op.Transpose && len(a.Args) > 0 { // inserted by lowering, for the most part
+			a = a.Args[0]
+		}
+		if name := fmt.Sprintf("%q", a.Name); !a.IsConst() && a.Op != op.Input && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return fmt.Sprintf("leave %q out of the model", n.Name)
+	}
+	return "end the model at " + strings.Join(names, " and ")
 }
 
 // calibrate finds out which values each node takes: from samples, or from the declared ranges of the inputs.

@@ -28,14 +28,15 @@ func TestQuantizeErrors(t *testing.T) {
 	}{
 		{"softmax twice", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(op.Softmax, "s2", &op.AxisAttrs{}, b.Add(op.Softmax, "s1", &op.AxisAttrs{}, x))
-		}, "", "L0410 L0410", "m.onnx: s2"},
+		}, "", "L0410 L0410", `hint: end the model at "s1", or`},
 		{"skip", relu, rule("skip = true"), "L0409 L0409", "set by plan.toml:1"},
 		{"skip behind a rule for formats", relu, rule("data_out = \"fixed(8)\"") + "\n" + rule("skip = true"),
 			"L0409 L0409", "set by plan.toml:4"},
 		{"skip of all but one", relu, "[[quantize.rule]]\nname = \"r\"\nskip = false\n" + rule("skip = true"), "L0409",
 			"x (input): L0409"},
-		{"mxint8 data", relu, rule("data_out = \"mxint8\""), "L0406 L0406", "block formats"},
-		{"mxint8 weights", fc, rule("weight = \"mxint8\""), "L0406", `weight "const"`},
+		{"mxint8 data", relu, rule("data_out = \"mxint8\""), "L0406 L0406", "block formats have no operators in this version\n" +
+			"  note: set by plan.toml:3 [[quantize.rule]] name = \"*\"\n  hint: formats that work: fixed(8), ufixed(8)"},
+		{"mxint8 weights", fc, rule("weight = \"mxint8\""), "L0406", "hint: formats that work: fixed(8), fixed(8,4)"},
 		{"fp32", fc, rule("data_in = \"fp32\""), "L0406", "stay float"},
 		{"real scale", relu, "[quantize]\ndata = \"int(8)*0.3\"", "L0406 L0406", "no power of two"},
 		{"scales on data", relu, "[quantize]\ndata = \"int(8)*[0]\"", "L0406 L0406", "for weights"},

@@ -43,18 +43,18 @@ func refuseStream(_ *State, g *ir.Graph) error {
 		switch {
 		case len(readers) > 1:
 			errs = append(errs, n.Errorf("L0415", "%q is read by %s; forks and joins are not in this version", n.Name,
-				strings.Join(readers, " and ")))
+				strings.Join(readers, " and ")).WithHint("end the model at %q, or run it with --engine ref or pjrt", n.Name))
 		case len(readers) == 0:
 			errs = append(errs, n.Errorf("L0415", "%q is read by nothing, so its stream would stop", n.Name).
-				WithHint("cut it off the model"))
+				WithHint("leave it out of the model"))
 		}
 		switch {
 		case streams > 1:
 			errs = append(errs, n.Errorf("L0415", "%s (%q) joins %d streams; forks and joins are not in this version", n.Op.Name,
-				n.Name, streams))
+				n.Name, streams).WithHint("%s, or run it with --engine ref or pjrt", endAt(n)))
 		case n.Op.RTL == nil && !n.Op.Traits.Source:
 			errs = append(errs, n.Errorf("L0414", "%s (%q) has no hardware in this version", n.Op.Name, n.Name).
-				WithHint("cut it off the model, or run it with --engine ref or pjrt"))
+				WithHint("%s, or run it with --engine ref or pjrt", endAt(n)))
 		}
 	}
 	return errs.Err()

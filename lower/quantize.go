@@ -210,7 +210,8 @@ func (q *quantizer) result(n *ir.Node, c Choice) {
 	n.Type.Format = q.resolve(c, v)
 	n.Type.Scales = nil
 	if why := dataProblem(n.Type.Format); why != "" {
-		q.fail(n, "L0406", "format %s cannot carry data: %s", n.Type.Format, why).WithNote("set by %s", c.From)
+		q.fail(n, "L0406", "format %s cannot carry data: %s", n.Type.Format, why).WithNote("set by %s", c.From).
+			Hint = dataFormats
 		n.Type.Format = format.Fixed{W: 8, Signed: true} // so that later nodes can be checked too
 	}
 	q.explain(n, "data_out", n.Type, c.From)
@@ -256,6 +257,12 @@ func join(a, b *calib.Values) *calib.Values {
 	return &calib.Values{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max), Sample: sample}
 }
 
+// dataFormats and weightFormats name formats that always work.
+const (
+	dataFormats   = "formats that work: fixed(8), ufixed(8), fixed(8,4), int(8), of other widths too"
+	weightFormats = "formats that work: fixed(8), fixed(8,4), int(8), int(8)*[0], of other widths too"
+)
+
 // dataProblem says why a format cannot be that of a stream; empty if it can.
 func dataProblem(f format.Format) string {
 	if format.IsFloat(f) {
@@ -287,7 +294,8 @@ func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.
 	t := &ir.Node{Name: q.g.FreshName(a.Name + ".cast"), Op: op.Cast, Args: []*ir.Node{a}, Pos: a.Pos,
 		Type: ir.Type{Shape: a.Type.Shape, Format: q.resolve(c, v)}, Stats: a.Stats}
 	if why := dataProblem(t.Type.Format); why != "" {
-		q.fail(n, "L0406", "format %s cannot carry data: %s", t.Type.Format, why).WithNote("set by %s", c.From)
+		q.fail(n, "L0406", "format %s cannot carry data: %s", t.Type.Format, why).WithNote("set by %s", c.From).
+			Hint = dataFormats
 		return a
 	}
 	q.values[t] = v

@@ -55,7 +55,10 @@ func (q *quantizer) constants(n *ir.Node) {
 		}
 		if why != "" {
 			e := q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", c.Pattern, name, a.Name, why)
-			e.Notes = append(e.Notes, "set by "+c.From)
+			e.Notes, e.Hint = append(e.Notes, "set by "+c.From), dataFormats
+			if name == "weight" {
+				e.Hint = weightFormats
+			}
 			return
 		}
 		q.explain(n, name, typ, c.From)

@@ -22,7 +22,8 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, n.Errorf("L0306", "%v", err)
 	}
 	if g.N != 1 {
-		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N)
+		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N).
+			WithHint("export the model for a batch of 1")
 	}
 	m, err := planMAC(n)
 	if err != nil {
@@ -33,7 +34,7 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return m.depthwise(n, g)
 	case a.Groups > 1:
 		return nil, n.Errorf("L0311", "a convolution of %d channels in %d groups to %d has no hardware in this version",
-			g.C, a.Groups, m.out).WithHint("one group, or as many as there are channels on both sides")
+			g.C, a.Groups, m.out).WithHint("use one group, zeros filling its weights, or as many groups as channels on both sides")
 	}
 	in := CheckLanes(n, "in_lanes", n.HW.InLanes, ConvLanes(g, 1), m.in, "kernel elements in whole channels or pixels")
 	if in != nil {

@@ -29,7 +29,7 @@ func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	if !a.IncludePad && g.PT+g.PL+g.PB+g.PR > 0 {
 		return nil, n.Errorf("L0311", "averages over padded windows divide by different counts: no hardware in this version").
-			WithHint("set count_include_pad, or pad before the pool")
+			WithHint("set count_include_pad = 1, or take pads of 0")
 	}
 	return averageUnit(n, "op_avgpool", g, append(geometryParams(g), "DIV", g.KH*g.KW))
 }
@@ -68,11 +68,13 @@ func poolGeometry(n *ir.Node, w *Window) (*Geometry, error) {
 		return nil, n.Errorf("L0306", "%v", err)
 	}
 	if g.N != 1 {
-		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N)
+		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N).
+			WithHint("export the model for a batch of 1")
 	}
 	if w.CeilMode && (g.OH-1)*g.SH+(g.KH-1)*g.DH+1 > g.H+g.PT+g.PB ||
 		w.CeilMode && (g.OW-1)*g.SW+(g.KW-1)*g.DW+1 > g.W+g.PL+g.PR {
-		return nil, n.Errorf("L0311", "ceil_mode with windows beyond the padding has no hardware in this version")
+		return nil, n.Errorf("L0311", "ceil_mode with windows beyond the padding has no hardware in this version").
+			WithHint("set ceil_mode = 0, or pad the image such that its windows fit")
 	}
 	if e := checkLanes(n, "lanes", n.HW.InLanes, g.C, "channels"); e != nil {
 		return nil, e
