@@ -34,8 +34,9 @@ func TestQuantizeErrors(t *testing.T) {
 			"L0409 L0409", "set by plan.toml:4"},
 		{"skip of all but one", relu, "[[quantize.rule]]\nname = \"r\"\nskip = false\n" + rule("skip = true"), "L0409",
 			"x (input): L0409"},
-		{"mxint8 data", relu, rule("data_out = \"mxint8\""), "L0406 L0406", "block formats have no operators in this version\n" +
-			"  note: set by plan.toml:3 [[quantize.rule]] name = \"*\"\n  hint: formats that work: fixed(8), ufixed(8)"},
+		{"mxint8 data", relu, rule("data_out = \"mxint8\""), "L0406 L0406",
+			"block formats have no operators in this version\n" +
+				"  note: set by plan.toml:3 [[quantize.rule]] name = \"*\"\n  hint: formats that work: fixed(8), ufixed(8)"},
 		{"mxint8 weights", fc, rule("weight = \"mxint8\""), "L0406", "hint: formats that work: fixed(8), fixed(8,4)"},
 		{"fp32", fc, rule("data_in = \"fp32\""), "L0406", "stay float"},
 		{"real scale", relu, "[quantize]\ndata = \"int(8)*0.3\"", "L0406 L0406", "no power of two"},

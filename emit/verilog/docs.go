@@ -132,8 +132,8 @@ func (b *builder) readme(o Options) string {
 				u.InLanes, u.OutLanes, u.Cycles, u.Latency)
 		}
 	}
-	s.WriteString("\n## Files\n\nCompile in this order; `sources.f` is the same list, `design.json` holds all facts for\n" +
-		"programs.\n\n")
+	s.WriteString("\n## Files\n\nCompile in this order; `sources.f` is the same list, `design.json` holds all facts\n" +
+		"for programs.\n\n")
 	for _, f := range d.Sources() {
 		fmt.Fprintf(&s, "    %s\n", f)
 	}

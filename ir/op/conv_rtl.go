@@ -34,7 +34,8 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return m.depthwise(n, g)
 	case a.Groups > 1:
 		return nil, n.Errorf("L0311", "a convolution of %d channels in %d groups to %d has no hardware in this version",
-			g.C, a.Groups, m.out).WithHint("use one group, zeros filling its weights, or as many groups as channels on both sides")
+			g.C, a.Groups, m.out).
+			WithHint("use one group, zeros filling its weights, or as many groups as channels on both sides")
 	}
 	in := CheckLanes(n, "in_lanes", n.HW.InLanes, ConvLanes(g, 1), m.in, "kernel elements in whole channels or pixels")
 	if in != nil {
