@@ -124,11 +124,7 @@ func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
 // cut appends one value of type t to each sample.
 func cut(samples []ref.Sample, stream []byte, t ir.Type, lanes int) error {
 	w := t.Format.Width()
-	signed := true
-	if fx, ok := format.AsFixed(t.Format); ok {
-		signed = fx.Signed
-	}
-	codes := Unpack(stream, lanes, w, signed)
+	codes := Unpack(stream, lanes, w, format.SignedCodes(t.Format))
 	size := t.Elems()
 	if len(codes) < size*len(samples) {
 		return diag.New("L0707", "", "%d codes came back for %d samples of %s", len(codes), len(samples), t)

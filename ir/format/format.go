@@ -66,6 +66,21 @@ func AsFixed(f Format) (Fixed, bool) {
 	return Fixed{}, false
 }
 
+// SignedCodes reports that codes of f are two's complement numbers, which an int64 holds sign-extended; the codes of all
+// other formats are raw bits.
+func SignedCodes(f Format) bool {
+	if b, ok := f.(Block); ok {
+		f = b.Element()
+	}
+	switch f := f.(type) {
+	case Fixed:
+		return f.Signed
+	case Affine:
+		return f.Signed
+	}
+	return false
+}
+
 // EncodeSeeded is f.Encode(v) but for formats with round=stochastic, which take their random word (StochasticWord of
 // seed and element index) here. For a block format v is an element at scale 1.
 func EncodeSeeded(f Format, v Exact, word uint32) int64 {

@@ -17,6 +17,9 @@ func maxPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
+	if fx.W > 32 { // the least code is a parameter, and parameters of that kind have 32 bits
+		return nil, n.Errorf("L0311", "maxima of %d bits have no hardware in this version", fx.W).WithHint("use 32 or less")
+	}
 	u := unit("op_maxpool", geometryParams(g)...)
 	return with(u, "LANES", n.HW.InLanes, "E_W", fx.W, "SIGNED", flag(fx.Signed)), nil
 }

@@ -75,10 +75,7 @@ func tableCodes(n *ir.Node, exact real) ([]int64, error) {
 	}
 	w := in.Width()
 	table := make([]int64, 1<<w)
-	signed := true
-	if fx, ok := format.AsFixed(in); ok {
-		signed = fx.Signed
-	}
+	signed := format.SignedCodes(in)
 	for i := range table {
 		code := int64(i)
 		if signed && code >= 1<<(w-1) {
