@@ -150,10 +150,19 @@ func (a *App) printFacts(f graphFacts) error {
 	if len(f.NoHardware) > 0 {
 		fmt.Fprintf(a.Out, "\nno hardware in this version: %s\n", strings.Join(f.NoHardware, ", "))
 	}
-	fmt.Fprintf(a.Out, "\n%s: %s graph, %d nodes, %d parameters; outputs:", f.Name, f.Stage, len(f.Nodes), f.Params)
+	fmt.Fprintf(a.Out, "\n%s: %s graph, %s, %s; outputs:", f.Name, f.Stage, counted(len(f.Nodes), "node"),
+		counted(f.Params, "parameter"))
 	for _, o := range f.Outputs {
 		fmt.Fprintf(a.Out, " %s", o)
 	}
 	fmt.Fprintln(a.Out)
 	return nil
+}
+
+// counted is a number of things in words: "1 node", "2 nodes".
+func counted(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
