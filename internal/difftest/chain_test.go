@@ -21,11 +21,7 @@ func TestChain(t *testing.T) {
 		t.Run(fmt.Sprint("slow/", i), func(t *testing.T) { compareSlow(t, g, r, exactSamples) })
 		t.Run(fmt.Sprint("pjrt/", i), func(t *testing.T) { comparePJRT(t, g, r, 0) })
 		if i%3 == 2 {
-			scheduled, _, err := lower.Schedule(t.Context(), g, lower.DefaultPlan())
-			if err != nil {
-				t.Fatalf("%v\n%s", err, Describe(g))
-			}
-			designs = append(designs, scheduled)
+			designs = append(designs, scheduled(t, g, i%2 == 0))
 			continue
 		}
 		Schedule(r, g)
@@ -38,4 +34,18 @@ func TestChain(t *testing.T) {
 			compareRTL(t, Rand("chains", i), Merge("chains", group), chainFrames, i == 0)
 		})
 	}
+}
+
+// scheduled is g with the lanes that lowering gives it, folded or unrolled.
+func scheduled(t *testing.T, g *ir.Graph, unroll bool) *ir.Graph {
+	t.Helper()
+	plan := lower.DefaultPlan()
+	if unroll {
+		plan.Fold.Mode = "unroll"
+	}
+	s, _, err := lower.Schedule(t.Context(), g, plan)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, Describe(g))
+	}
+	return s
 }
