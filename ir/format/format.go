@@ -66,8 +66,8 @@ func AsFixed(f Format) (Fixed, bool) {
 	return Fixed{}, false
 }
 
-// SignedCodes reports that codes of f are two's complement numbers, which an int64 holds sign-extended; the codes of all
-// other formats are raw bits.
+// SignedCodes reports that codes of f are two's complement numbers, which an int64 holds sign-extended; the codes of
+// all other formats are raw bits.
 func SignedCodes(f Format) bool {
 	if b, ok := f.(Block); ok {
 		f = b.Element()
