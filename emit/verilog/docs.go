@@ -18,6 +18,8 @@ import (
 type description struct {
 	Name    string            `json:"name"`
 	Version string            `json:"lathe"`
+	Part    string            `json:"part,omitempty"`
+	Clock   float64           `json:"clock_mhz,omitempty"`
 	Top     string            `json:"top"`
 	Core    string            `json:"core"`
 	Ports   []portDescription `json:"ports"`
@@ -42,7 +44,8 @@ type portDescription struct {
 // docs adds design.json and README.md.
 func (b *builder) docs(o Options) error {
 	d := b.design
-	js := description{Name: d.Name, Version: o.Version, Top: d.Top, Core: d.Core, Sources: d.Sources(), Units: d.Units}
+	js := description{Name: d.Name, Version: o.Version, Part: o.Part, Clock: o.ClockMHz, Top: d.Top,
+		Core: d.Core, Sources: d.Sources(), Units: d.Units}
 	for _, p := range d.Ports {
 		dir := "out"
 		if p.Input {

@@ -22,6 +22,9 @@ type Options struct {
 	Top string
 	// Version is written into the file headers.
 	Version string
+	// Part and ClockMHz are what the plan wishes for; design.json hands them on to whoever builds the design.
+	Part     string
+	ClockMHz float64
 }
 
 // instance is one node on its way into the core.

@@ -19,7 +19,7 @@ func (a *App) area() *cobra.Command {
 	c := &cobra.Command{Use: "area DIR|MODEL", Short: "count LUT, FF, DSP and BRAM with Yosys, per instance and in total",
 		Example: "  lathe area out/", Args: exactly("DIR|MODEL")}
 	s.add(c, true)
-	c.Flags().StringVar(&family, "family", "", "Yosys family: xcup (default), xcu, xc7, ...")
+	c.Flags().StringVar(&family, "family", "", "Yosys family: xcup, xcu, xc7, ...; that of the plan's part unless given")
 	c.Flags().BoolVar(&noDSP, "nodsp", false, "build multipliers from LUTs")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir, done, err := a.designFolder(c.Context(), s, args[0])
@@ -30,6 +30,13 @@ func (a *App) area() *cobra.Command {
 		files, top, err := area.Sources(dir)
 		if err != nil {
 			return err
+		}
+		if family == "" {
+			plan, err := s.source.ReadPlan()
+			if err != nil {
+				return err
+			}
+			family = plan.Target.FPGA.Yosys
 		}
 		p := progress{app: a}
 		p.Report("Yosys", 0, 0)

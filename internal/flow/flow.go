@@ -178,6 +178,7 @@ func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, err
 			return nil, err
 		}
 	}
+	o.Part, o.ClockMHz = q.Plan.Target.FPGA.Part, q.Plan.Target.ClockMHz
 	d, err := verilog.Emit(g, o)
 	if err != nil {
 		return nil, err

@@ -93,23 +93,28 @@ func TestResults(t *testing.T) {
 	rows := make([]*outcome, len(all))
 	start, finished := time.Now(), 0
 	var mu sync.Mutex
-	t.Run("combinations", func(t *testing.T) {
-		slots := make(chan struct{}, runtime.NumCPU())
-		for _, i := range longestFirst(all) {
-			t.Run(strings.ReplaceAll(all[i].String(), " ", "/"), func(t *testing.T) {
-				t.Parallel()
-				slots <- struct{}{}
-				defer func() { <-slots }()
-				o, cached := prove(t, all[i], program)
-				rows[i] = o
-				mu.Lock()
-				defer mu.Unlock()
-				finished++
-				fmt.Fprintf(os.Stderr, "%3d of %d, %5.0f s: %s: %d mismatches%s\n", finished, len(all),
-					time.Since(start).Seconds(), all[i], o.Check.Mismatches, map[bool]string{true: " (earlier run)"}[cached])
-			})
-		}
-	})
+	queue := make(chan int)
+	var workers sync.WaitGroup
+	for range runtime.NumCPU() {
+		workers.Go(func() {
+			for i := range queue {
+				t.Run(strings.ReplaceAll(all[i].String(), " ", "/"), func(t *testing.T) {
+					o, cached := prove(t, all[i], program)
+					mu.Lock()
+					defer mu.Unlock()
+					rows[i] = o
+					finished++
+					fmt.Fprintf(os.Stderr, "%3d of %d, %5.0f s: %s: %d mismatches%s\n", finished, len(all),
+						time.Since(start).Seconds(), all[i], o.Check.Mismatches, map[bool]string{true: " (earlier run)"}[cached])
+				})
+			}
+		})
+	}
+	for _, i := range longestFirst(all) {
+		queue <- i
+	}
+	close(queue)
+	workers.Wait()
 	if t.Failed() {
 		t.Fatal("no table: a combination failed")
 	}
