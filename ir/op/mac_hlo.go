@@ -5,6 +5,7 @@ package op
 import (
 	"lathe/golden/hlo"
 	"lathe/ir"
+	"lathe/ir/format"
 )
 
 // macHLO prints everything behind the raw dot products: v has the output channels on its last axis.
@@ -65,6 +66,9 @@ func linearHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	m, err := checkedMAC(n)
 	if err != nil {
 		return hlo.Value{}, err
+	}
+	if fx, ok := format.AsFixed(n.Args[0].Type.Format); ok && fx.Signed && fx.W <= 8 {
+		x = b.Convert(x, hlo.I8) // XLA multiplies i8 by i8 many times faster than i32
 	}
 	w := m.weightValue(b, []int{m.out, m.in})
 	return m.macHLO(b, n, b.DotInt(x, w, contract, m.lowBits-1))
