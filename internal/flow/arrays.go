@@ -126,22 +126,7 @@ func permIndex(shape, perm []int) []int {
 	if perm == nil {
 		return nil
 	}
-	source := callerShape(shape, perm)
-	strides := make([]int, len(source))
-	for i, s := len(source)-1, 1; i >= 0; i-- {
-		strides[i], s = s, s*source[i]
-	}
-	index := []int{0}
-	for i, d := range shape {
-		next := make([]int, 0, len(index)*d)
-		for _, base := range index {
-			for k := range d {
-				next = append(next, base+k*strides[perm[i]])
-			}
-		}
-		index = next
-	}
-	return index
+	return ir.TransposeIndex(callerShape(shape, perm), perm)
 }
 
 // Arrays stacks the outputs of samples into one array each, in the caller's layout: decoded values (float32, or float64
@@ -209,11 +194,7 @@ func outputIndex(shape, perm []int) []int {
 	if perm == nil {
 		return nil
 	}
-	inverse, out := make([]int, len(perm)), make([]int, len(perm))
-	for i, p := range perm {
-		inverse[p], out[i] = i, shape[p]
-	}
-	return permIndex(out, inverse)
+	return ir.TransposeIndex(shape, perm)
 }
 
 func pick[T any](values []T, index []int) []T {

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flow_test
+
+import (
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/internal/flow"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+)
+
+// permuted is a graph whose input and output are transposed against the caller's arrays: x is 1x2x3 outside.
+func permuted() *ir.Graph {
+	f := format.Fixed{W: 8, F: 1, Signed: true}
+	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{Perm: []int{0, 2, 1}},
+		Type: ir.Type{Shape: []int{1, 3, 2}, Format: f}}
+	return &ir.Graph{Name: "g", Stage: ir.StageQuantized, In: []*ir.Node{x}, Nodes: []*ir.Node{x},
+		Out: []ir.Output{{Name: "y", Node: x, Perm: []int{0, 2, 1}}}}
+}
+
+// TestArraysKeepTheCallersLayout sends arrays in and out of a transposed graph: values come back where they were.
+func TestArraysKeepTheCallersLayout(t *testing.T) {
+	g := permuted()
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	x := []float32{1, 2, 3, 4, 5, 6, -1, -2, -3, -4, -5, -6.5}
+	for _, shape := range [][]int{{2, 2, 3}, {2, 1, 2, 3}} {
+		path := filepath.Join(t.TempDir(), "x.npz")
+		if err := npz.Write(path, []npz.Array{npz.Float32Array("x", shape, x)}); err != nil {
+			t.Fatal(err)
+		}
+		file, err := npz.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		samples, batch, err := flow.Samples(g, file)
+		if err != nil || len(samples) != 2 || !slices.Equal(samples[0][0].Codes, []int64{2, 8, 4, 10, 6, 12}) {
+			t.Fatalf("%v: %d samples, %v", shape, len(samples), err)
+		}
+		out, err := flow.Arrays(g, samples, batch, false)
+		if err != nil || !slices.Equal(out[0].Float32s(), x) || !slices.Equal(out[0].Shape, shape) {
+			t.Errorf("%v: %v came back in %v, %v", shape, out[0].Float32s(), out[0].Shape, err)
+		}
+	}
+}
+
+// TestSamplesAreRefused names wrong shapes and values that are no numbers.
+func TestSamplesAreRefused(t *testing.T) {
+	for _, c := range []struct {
+		code  string
+		shape []int
+		x     []float32
+	}{
+		{"L0910", []int{2, 3, 2}, make([]float32, 12)},
+		{"L0912", []int{1, 2, 3}, []float32{0, 0, 0, 0, float32(nan()), 0}},
+	} {
+		path := filepath.Join(t.TempDir(), "x.npz")
+		if err := npz.Write(path, []npz.Array{npz.Float32Array("x", c.shape, c.x)}); err != nil {
+			t.Fatal(err)
+		}
+		file, err := npz.Read(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := flow.Samples(permuted(), file); diag.CodeOf(err) != c.code {
+			t.Errorf("%v: %v, not %s", c.shape, err, c.code)
+		}
+	}
+}
+
+func nan() float64 {
+	zero := 0.0
+	return zero / zero
+}
+
+// TestRandomSamplesDiffer holds inputs of one type to values of their own, and a seed to its values.
+func TestRandomSamplesDiffer(t *testing.T) {
+	g := permuted()
+	second := *g.In[0]
+	second.Name = "x2"
+	g.In, g.Nodes = append(g.In, &second), append(g.Nodes, &second)
+	a, err := flow.RandomSamples(g, 5, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, _ := flow.RandomSamples(g, 5, 1)
+	c, _ := flow.RandomSamples(g, 5, 2)
+	codes := func(s []ref.Sample, input int) (all []int64) {
+		for _, v := range s {
+			all = append(all, v[input].Codes...)
+		}
+		return all
+	}
+	if slices.Equal(codes(a, 0), codes(a, 1)) || !slices.Equal(codes(a, 0), codes(b, 0)) ||
+		slices.Equal(codes(a, 0), codes(c, 0)) {
+		t.Errorf("inputs %v and %v; seeds %v, %v", codes(a, 0), codes(a, 1), codes(b, 0), codes(c, 0))
+	}
+}
