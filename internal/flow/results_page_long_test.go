@@ -47,7 +47,7 @@ func line(o *outcome) string {
 	if c.SQNR != nil {
 		sqnr = fmt.Sprintf("%.1f dB", *c.SQNR)
 	}
-	return fmt.Sprintf("| %s | %s | %d + %d | %d | %d | %d | %d | %.4g %s| %s |\n", o.File, o.planName(), o.Stored,
+	return fmt.Sprintf("| %s | %s | %d + %d | %d | %d | %d | %d | %.6g %s| %s |\n", o.File, o.planName(), o.Stored,
 		o.Random, c.Compared["pjrt"], c.Compared["rtl"], c.Mismatches, c.Latency, c.II,
 		accuracy, sqnr)
 }
