@@ -18,7 +18,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"lathe/ir"
@@ -92,9 +91,4 @@ func Merge(name string, graphs []*ir.Graph) *ir.Graph {
 		}
 	}
 	return m
-}
-
-// others returns the elements of s but for those in without.
-func others[T comparable](s, without []T) []T {
-	return slices.DeleteFunc(slices.Clone(s), func(v T) bool { return slices.Contains(without, v) })
 }
