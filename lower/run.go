@@ -14,6 +14,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/lower/fold"
+	"lathe/lower/loss"
 )
 
 // Options are about the running of passes, not about their result.
@@ -28,6 +29,8 @@ type Options struct {
 	Shuffle func(g *ir.Graph)
 	// Seed decides the samples of Verify and of the error report where there is no calibration data.
 	Seed uint64
+	// Alone measures the error of each node by itself too, which takes as long as evaluating the quantized graph again.
+	Alone bool
 }
 
 // verifySamples is how many samples Verify evaluates.
@@ -178,7 +181,7 @@ type Loss struct {
 
 // compareRuns compares outputs sample by sample: bits where both are of one type, values in any case.
 func compareRuns(a, b []ref.Sample) (Loss, error) {
-	loss := Loss{Same: true}
+	diff := Loss{Same: true}
 	var signal, noise float64
 	outputs := 0
 	if len(a) > 0 {
@@ -189,17 +192,17 @@ func compareRuns(a, b []ref.Sample) (Loss, error) {
 		for i := range a {
 			x, y := a[i][k], b[i][k]
 			if !slices.Equal(x.Type.Shape, y.Type.Shape) {
-				return loss, fmt.Errorf("output %d has shape %s, before it had %s", k, ir.ShapeString(y.Type.Shape),
+				return diff, fmt.Errorf("output %d has shape %s, before it had %s", k, ir.ShapeString(y.Type.Shape),
 					ir.ShapeString(x.Type.Shape))
 			}
-			loss.Same = loss.Same && sameBits(x, y)
+			diff.Same = diff.Same && sameBits(x, y)
 			u, err := x.Decode()
 			if err != nil {
-				return loss, err
+				return diff, err
 			}
 			v, err := y.Decode()
 			if err != nil {
-				return loss, err
+				return diff, err
 			}
 			for j := range u {
 				d := math.Abs(u[j] - v[j])
@@ -210,12 +213,12 @@ func compareRuns(a, b []ref.Sample) (Loss, error) {
 				signal, noise = signal+u[j]*u[j], noise+d*d
 			}
 		}
-		if r := worst / max(peak, math.SmallestNonzeroFloat32); !(r <= loss.Relative) {
-			loss.Relative, loss.MaxErr, loss.Output = r, worst, k
+		if r := worst / max(peak, math.SmallestNonzeroFloat32); !(r <= diff.Relative) {
+			diff.Relative, diff.MaxErr, diff.Output = r, worst, k
 		}
 	}
-	loss.SQNR = decibels(signal, noise)
-	return loss, nil
+	diff.SQNR = loss.Decibels(signal, noise)
+	return diff, nil
 }
 
 // formatDiff names the first output of two runs that has another format; empty if there is none.
@@ -234,12 +237,4 @@ func formatDiff(g *ir.Graph, a, b []ref.Sample) string {
 func sameBits(x, y *ir.Tensor) bool {
 	return x.Type.SameFormat(y.Type) && slices.Equal(x.Codes, y.Codes) &&
 		slices.EqualFunc(x.Floats, y.Floats, func(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) })
-}
-
-// decibels is 10*log10(signal/noise): +Inf without noise.
-func decibels(signal, noise float64) float64 {
-	if noise == 0 {
-		return math.Inf(1)
-	}
-	return 10 * math.Log10(signal/noise)
 }

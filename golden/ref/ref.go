@@ -86,6 +86,19 @@ func (p *Program) Trace(ctx context.Context, samples []Sample,
 	return p.each(ctx, samples, visit, true)
 }
 
+// Apply evaluates node k of the graph alone, on arguments of its types; those that are constants are nil.
+func (p *Program) Apply(k int, args []*ir.Tensor) (*ir.Tensor, error) {
+	n := p.graph.Nodes[k]
+	if p.kernels[k] == nil {
+		return nil, n.Errorf("L0308", "%s computes nothing", n.Op.Name)
+	}
+	v, err := p.kernels[k](args)
+	if err != nil {
+		return nil, asDiag(n, err)
+	}
+	return v, nil
+}
+
 // Outputs picks the graph outputs out of traced values.
 func (p *Program) Outputs(values []*ir.Tensor) Sample { return p.outputs(values) }
 

@@ -25,7 +25,7 @@ func (a *App) quantize() *cobra.Command {
 		Example: "  lathe quantize model.onnx --calibrate x.npz -o m.lathe --explain", Args: exactly("MODEL")}
 	s.add(c, true)
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
-	c.Flags().BoolVar(&explain, "explain", false, "print the rule that decided each format")
+	c.Flags().BoolVar(&explain, "explain", false, "print the rule that decided each format, and each node's error alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
@@ -45,6 +45,7 @@ func (a *App) quantize() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		source.Passes.Alone = explain
 		q, err := source.Quantize(c.Context(), g)
 		if err != nil {
 			return err
@@ -56,7 +57,7 @@ func (a *App) quantize() *cobra.Command {
 		if err := text.Save(out, q.Graph); err != nil {
 			return err
 		}
-		if err := a.printErrors(q.Report); err != nil {
+		if err := a.printErrors(q.Report, explain); err != nil {
 			return err
 		}
 		if explain {
@@ -72,12 +73,23 @@ func (a *App) quantize() *cobra.Command {
 	return a.withJSON(c)
 }
 
-// printErrors prints the error of each node against the float model, accumulated from the inputs on.
-func (a *App) printErrors(r *lower.Report) error {
-	rows := [][]string{{"node", "op", "format", "SQNR dB", "max error", "peak", "source"}}
+// printErrors prints the error of each node against the float model, accumulated from the inputs on, and on request
+// also what the node adds by itself.
+func (a *App) printErrors(r *lower.Report, alone bool) error {
+	head := []string{"node", "op", "format", "SQNR dB", "max error"}
+	if alone {
+		head = append(head, "alone dB", "alone max")
+	}
+	rows := [][]string{append(head, "peak", "source")}
 	for _, n := range r.Nodes {
-		rows = append(rows, []string{n.Name, n.Op, n.Format, decibel(n.SQNR), fmt.Sprintf("%.3g", n.MaxErr),
-			fmt.Sprintf("%.3g", n.Peak), n.Pos})
+		row := []string{n.Name, n.Op, n.Format, decibel(n.SQNR), fmt.Sprintf("%.3g", n.MaxErr)}
+		switch {
+		case alone && n.Alone == nil:
+			row = append(row, "-", "-")
+		case alone:
+			row = append(row, decibel(n.Alone.SQNR), fmt.Sprintf("%.3g", n.Alone.MaxErr))
+		}
+		rows = append(rows, append(row, fmt.Sprintf("%.3g", n.Peak), n.Pos))
 	}
 	if err := a.table(rows); err != nil {
 		return err
@@ -112,24 +124,40 @@ func decibel(v float64) string {
 	return fmt.Sprintf("%.1f", v)
 }
 
-// valueFacts is an error for programs: JSON has no infinity, so an exact value has no sqnr_db.
-type valueFacts struct {
-	Name   string   `json:"name"`
-	Op     string   `json:"op,omitempty"`
-	Format string   `json:"format"`
+// errorFacts is an error for programs: JSON has no infinity, so an exact value has no sqnr_db.
+type errorFacts struct {
 	SQNR   *float64 `json:"sqnr_db,omitempty"`
 	MaxErr float64  `json:"max_error"`
-	Peak   float64  `json:"peak"`
-	Source string   `json:"source,omitempty"`
+}
+
+// valueFacts is the error of a value, accumulated, and alone where it was measured.
+type valueFacts struct {
+	Name   string `json:"name"`
+	Op     string `json:"op,omitempty"`
+	Format string `json:"format"`
+	errorFacts
+	Alone  *errorFacts `json:"alone,omitempty"`
+	Peak   float64     `json:"peak"`
+	Source string      `json:"source,omitempty"`
+}
+
+func newErrorFacts(sqnr, most float64) errorFacts {
+	f := errorFacts{MaxErr: most}
+	if !math.IsInf(sqnr, 0) && !math.IsNaN(sqnr) {
+		f.SQNR = &sqnr
+	}
+	return f
 }
 
 func quantizeFacts(r *lower.Report) map[string]any {
 	list := func(values []lower.ValueReport) []valueFacts {
 		var out []valueFacts
 		for _, v := range values {
-			f := valueFacts{Name: v.Name, Op: v.Op, Format: v.Format, MaxErr: v.MaxErr, Peak: v.Peak, Source: v.Pos}
-			if !math.IsInf(v.SQNR, 0) && !math.IsNaN(v.SQNR) {
-				f.SQNR = &v.SQNR
+			f := valueFacts{Name: v.Name, Op: v.Op, Format: v.Format, errorFacts: newErrorFacts(v.SQNR, v.MaxErr),
+				Peak: v.Peak, Source: v.Pos}
+			if v.Alone != nil {
+				alone := newErrorFacts(v.Alone.SQNR, v.Alone.MaxErr)
+				f.Alone = &alone
 			}
 			out = append(out, f)
 		}

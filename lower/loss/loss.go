@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package loss measures what quantization costs: the error of each value of a quantized graph against the float graph
+// that it was made from.
+package loss
+
+import (
+	"context"
+	"math"
+
+	"lathe/golden/ref"
+	"lathe/ir"
+)
+
+// Value is the error of one value against the float model.
+type Value struct {
+	Name, Op, Format, Pos string
+	// SQNR is in dB, +Inf where there is no error; MaxErr and Peak are the greatest error and the greatest float value.
+	// The error is accumulated: that of the value in the quantized network, from the inputs on.
+	SQNR, MaxErr, Peak float64
+	// Alone is the error that the node makes by itself: its quantized operation on the values of the float graph, encoded
+	// in the formats of its arguments. nil where that was not asked for, or where the float graph lacks an argument.
+	Alone *Error
+}
+
+// Error is a ratio in dB, +Inf where there is no error, and the greatest error.
+type Error struct{ SQNR, MaxErr float64 }
+
+// Decibels is 10*log10(signal/noise): +Inf without noise.
+func Decibels(signal, noise float64) float64 {
+	if noise == 0 {
+		return math.Inf(1)
+	}
+	return 10 * math.Log10(signal/noise)
+}
+
+// sum collects the error of one value over samples.
+type sum struct{ signal, noise, worst, peak float64 }
+
+func (e *sum) add(x, y []float64) {
+	for i, v := range x {
+		d := math.Abs(v - y[i])
+		e.signal += v * v
+		e.noise += d * d
+		e.worst, e.peak = max(e.worst, d), max(e.peak, math.Abs(v))
+	}
+}
+
+func (e *sum) join(o sum) {
+	e.signal, e.noise = e.signal+o.signal, e.noise+o.noise
+	e.worst, e.peak = max(e.worst, o.worst), max(e.peak, o.peak)
+}
+
+// pair is a value that both graphs have: positions in their node lists, and how it is reported.
+type pair struct {
+	from, to int
+	value    Value
+	// args are the positions in the float graph of the arguments of node to, -1 for constants; nil: not measured alone.
+	args       []int
+	all, alone sum
+}
+
+// Meter compares two graphs. It is not safe for concurrent use.
+type Meter struct {
+	before, after *ir.Graph
+	float, exact  *ref.Program
+	pairs         []pair
+	nodes         int // the first of pairs are nodes, the others outputs
+}
+
+// New prepares the comparison of a quantized graph with the float graph that it came from: of nodes of the same name,
+// and of outputs of the same index. alone asks for the error of each node by itself too.
+func New(before, after *ir.Graph, alone bool) (*Meter, error) {
+	m := &Meter{before: before, after: after}
+	var err error
+	if m.float, err = ref.New(before); err != nil {
+		return nil, err
+	}
+	if m.exact, err = ref.New(after); err != nil {
+		return nil, err
+	}
+	at := make(map[*ir.Node]int)
+	named := make(map[string]int)
+	for i, n := range before.Nodes {
+		at[n], named[n.Name] = i, i
+	}
+	for i, n := range after.Nodes {
+		at[n] = i
+		if from, ok := named[n.Name]; ok && !n.IsConst() && n.Type.Elems() == before.Nodes[from].Type.Elems() {
+			m.pairs = append(m.pairs, pair{from: from, to: i, value: value(n.Name, n)})
+		}
+	}
+	m.nodes = len(m.pairs)
+	for i, o := range after.Out {
+		m.pairs = append(m.pairs, pair{from: at[before.Out[i].Node], to: at[o.Node], value: value(o.Name, o.Node)})
+	}
+	if alone {
+		for k := range m.pairs {
+			m.pairs[k].args = m.counterparts(after.Nodes[m.pairs[k].to], named)
+		}
+	}
+	return m, nil
+}
+
+func value(name string, n *ir.Node) Value {
+	return Value{Name: name, Op: n.Op.Name, Format: n.Type.Format.String(), Pos: n.Pos}
+}
+
+// chunkSamples is how many samples are held in memory at once.
+const chunkSamples = 16
+
+// Add runs both graphs on the same samples; enter turns one into the values of a graph's inputs.
+func (m *Meter) Add(ctx context.Context, samples []ref.Sample, enter func(*ir.Graph, ref.Sample) ref.Sample) error {
+	for len(samples) > 0 {
+		chunk := samples[:min(len(samples), chunkSamples)]
+		samples = samples[len(chunk):]
+		x, y := make([]ref.Sample, len(chunk)), make([]ref.Sample, len(chunk))
+		for i, sample := range chunk {
+			x[i], y[i] = enter(m.before, sample), enter(m.after, sample)
+		}
+		if err := m.chunk(ctx, x, y); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunk adds the errors of each pair, sample by sample in their order, so that sums do not depend on the machine.
+func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
+	want := make([][][]float64, len(x))
+	all, alone := make([][]sum, len(x)), make([][]sum, len(x))
+	err := m.float.Trace(ctx, x, func(i int, values []*ir.Tensor) (err error) {
+		want[i], alone[i] = make([][]float64, len(m.pairs)), make([]sum, len(m.pairs))
+		for k := range m.pairs {
+			p := &m.pairs[k]
+			if want[i][k], err = values[p.from].Decode(); err != nil {
+				return err
+			}
+			if p.args == nil {
+				continue
+			}
+			got, err := m.single(p, values)
+			if err != nil {
+				return err
+			}
+			alone[i][k].add(want[i][k], got)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	err = m.exact.Trace(ctx, y, func(i int, values []*ir.Tensor) error {
+		all[i] = make([]sum, len(m.pairs))
+		for k, p := range m.pairs {
+			got, err := values[p.to].Decode()
+			if err != nil {
+				return err
+			}
+			all[i][k].add(want[i][k], got)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for i := range x {
+		for k := range m.pairs {
+			m.pairs[k].all.join(all[i][k])
+			m.pairs[k].alone.join(alone[i][k])
+		}
+	}
+	return nil
+}
+
+// Values are the errors over all samples added, of nodes in graph order, and of outputs.
+func (m *Meter) Values() (nodes, outputs []Value) {
+	for k, p := range m.pairs {
+		v := p.value
+		v.SQNR, v.MaxErr, v.Peak = Decibels(p.all.signal, p.all.noise), p.all.worst, p.all.peak
+		if p.args != nil {
+			v.Alone = &Error{Decibels(p.alone.signal, p.alone.noise), p.alone.worst}
+		}
+		if k < m.nodes {
+			nodes = append(nodes, v)
+		} else {
+			outputs = append(outputs, v)
+		}
+	}
+	return nodes, outputs
+}
