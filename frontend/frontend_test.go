@@ -31,6 +31,12 @@ var examples = []struct{ path, nodes string }{
 	{"digits-cnn/model_dyn_legacy.onnx", cnn + " flatten:1x256 fc:1x10"},
 	{"digits-cnn/model_folded.onnx", "x:1x1x8x8 bn1:1x8x8x8 relu:1x8x8x8 pool:1x8x4x4 bn2:1x16x4x4 relu_1:1x16x4x4 " +
 		"view:1x256 fc:1x10"},
+	{"digits-dscnn/model.onnx", "x:1x1x8x8 body.0:1x12x8x8 body.1:1x12x8x8 body.3:1x12x8x8 body.4:1x12x8x8 " +
+		"body.6:1x24x8x8 body.7:1x24x8x8 body.9:1x24x4x4 body.10:1x24x4x4 body.12:1x32x4x4 body.13:1x32x4x4 " +
+		"body.14:1x32x2x2 view:1x128 fc:1x10"},
+	{"digits-dscnn/model_legacy.onnx", "x:1x1x8x8 body.0:1x12x8x8 body.1:1x12x8x8 body.2:1x12x8x8 body.4:1x12x8x8 " +
+		"body.5:1x24x8x8 body.7:1x24x8x8 body.8:1x24x4x4 body.10:1x24x4x4 body.11:1x32x4x4 body.13:1x32x4x4 " +
+		"body.14:1x32x2x2 flatten:1x128 fc:1x10"},
 	{"jets-mlp/model.onnx", "x:1x16 0:1x64 1:1x64 2:1x32 3:1x32 4:1x32 5:1x32 6:1x5"},
 	{"jets-mlp/model_legacy.onnx", "x:1x16 0:1x64 1:1x64 2:1x32 3:1x32 4:1x32 5:1x32 6:1x5"},
 }

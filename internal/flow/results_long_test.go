@@ -68,14 +68,14 @@ type outcome struct {
 func combinations(t *testing.T) []combination {
 	t.Helper()
 	var all []combination
-	for _, model := range []string{"digits-mlp", "digits-cnn", "jets-mlp"} {
+	for _, model := range []string{"digits-mlp", "digits-cnn", "digits-dscnn", "jets-mlp"} {
 		files, err := filepath.Glob(examples + model + "/*.onnx")
 		if err != nil || len(files) < 2 {
 			t.Fatalf("%s: %d models, %v", model, len(files), err)
 		}
 		for _, f := range files {
 			for _, plan := range plans {
-				if plan != "unroll" || model != "digits-cnn" {
+				if plan != "unroll" || strings.HasSuffix(model, "mlp") {
 					all = append(all, combination{model, filepath.Base(f), plan})
 				}
 			}
@@ -139,7 +139,7 @@ func TestResults(t *testing.T) {
 func longestFirst(all []combination) []int {
 	weight := func(c combination) int {
 		switch {
-		case c.Plan == "serial" && c.Model == "digits-cnn":
+		case c.Plan == "serial" && strings.HasSuffix(c.Model, "cnn"):
 			return 2
 		case c.Plan == "unroll":
 			return 1
