@@ -9,6 +9,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/format"
 )
 
 // Mismatch is one element on which two engines disagree.
@@ -22,6 +23,8 @@ type Mismatch struct {
 	Got    int64   `json:"got"`
 	WantV  float64 `json:"want_value"`
 	GotV   float64 `json:"got_value"`
+	// Scale says that the codes are the scales of the block that begins at Index.
+	Scale bool `json:"scale,omitempty"`
 }
 
 // String says where and what: "conv1[0,3,2,1] of sample 7: rtl gives 12 (0.75), ref 13 (0.8125)".
@@ -33,7 +36,11 @@ func (m *Mismatch) String() string {
 		}
 		index += fmt.Sprint(k)
 	}
-	return fmt.Sprintf("%s[%s] of sample %d: %s gives %d (%g), ref %d (%g)", m.Node, index, m.Sample, m.Engine,
+	what := ""
+	if m.Scale {
+		what = "scale of the block at "
+	}
+	return fmt.Sprintf("%s%s[%s] of sample %d: %s gives %d (%g), ref %d (%g)", what, m.Node, index, m.Sample, m.Engine,
 		m.Got, m.GotV, m.Want, m.WantV)
 }
 
@@ -51,24 +58,64 @@ func Compare(engine string, nodes []*ir.Node, want, got []ref.Sample) (compared,
 			if g == nil || len(g.Codes) != len(w.Codes) || len(w.Codes) != n.Type.Elems() {
 				return 0, 0, nil, n.Errorf("L0820", "%s gave no value of %d codes for sample %d", engine, n.Type.Elems(), s)
 			}
-			compared += len(w.Codes)
-			for k := range w.Codes {
-				if w.Codes[k] == g.Codes[k] {
-					continue
-				}
-				if mismatches == 0 {
-					first = &Mismatch{Node: n.Name, Pos: n.Pos, Engine: engine, Sample: s, Index: unravel(k, n.Type.Shape),
-						Want: w.Codes[k], Got: g.Codes[k], WantV: decode(n.Type, w.Codes[k], k), GotV: decode(n.Type, g.Codes[k], k)}
-				}
-				mismatches++
+			c, bad, m, err := compareValue(n, w, g)
+			if err != nil {
+				return 0, 0, nil, n.Errorf("L0820", "%s gave %v for sample %d", engine, err, s)
 			}
+			if m != nil && first == nil {
+				first = m
+				first.Engine, first.Sample = engine, s
+			}
+			compared, mismatches = compared+c, mismatches+bad
 		}
 	}
 	return compared, mismatches, first, nil
 }
 
-// decode is the value of a code of type t at flat position k.
-func decode(t ir.Type, code int64, k int) float64 {
+// compareValue compares codes, and the scales of blocks, of one value of node n.
+func compareValue(n *ir.Node, want, got *ir.Tensor) (compared, mismatches int, first *Mismatch, err error) {
+	if len(got.BlockScales) != n.Type.Blocks() || len(want.BlockScales) != n.Type.Blocks() {
+		return 0, 0, nil, fmt.Errorf("%d scales, ref %d, of %d blocks", len(got.BlockScales), len(want.BlockScales),
+			n.Type.Blocks())
+	}
+	blocks := 0 // that are compared
+	for k, w := range want.Codes {
+		if want.BlockScales != nil && n.Type.Block(k) == blocks {
+			if w, g := want.BlockScales[blocks], got.BlockScales[blocks]; w != g {
+				if mismatches++; first == nil {
+					first = scaleMismatch(n, k, w, g)
+				}
+			}
+			blocks++
+		}
+		if g := got.Codes[k]; w != g {
+			if mismatches++; first == nil {
+				first = &Mismatch{Node: n.Name, Pos: n.Pos, Index: unravel(k, n.Type.Shape), Want: w, Got: g,
+					WantV: decode(n.Type, w), GotV: decode(n.Type, g)}
+			}
+		}
+	}
+	return len(want.Codes) + blocks, mismatches, first, nil
+}
+
+// scaleMismatch describes scales that differ, of the block that begins at position k. A code of -1 says that the beats
+// of one block disagree; it and NaN are shown as 0.
+func scaleMismatch(n *ir.Node, k int, want, got int64) *Mismatch {
+	b := n.Type.Format.(format.Block)
+	m := &Mismatch{Node: n.Name, Pos: n.Pos, Index: unravel(k, n.Type.Shape), Want: want, Got: got, Scale: true}
+	for _, v := range []struct {
+		code int64
+		to   *float64
+	}{{want, &m.WantV}, {got, &m.GotV}} {
+		if x := b.ScaleValue(max(v.code, 0)).Float64(); v.code >= 0 && !math.IsNaN(x) { // JSON has no NaN
+			*v.to = x
+		}
+	}
+	return m
+}
+
+// decode is the value of a code of type t; of elements of blocks that at scale 1.
+func decode(t ir.Type, code int64) float64 {
 	if t.Scales != nil {
 		return math.NaN()
 	}

@@ -35,6 +35,11 @@ func (g *Graph) Check() error {
 			errs = append(errs, e)
 		}
 	}
+	if g.Stage >= StageScheduled {
+		if err := g.CheckReaders(); err != nil {
+			errs = errs.Add(err, "L0430", g.Name)
+		}
+	}
 	for _, n := range g.In {
 		if !seen[n] || n.Op.Name != "input" {
 			errs = append(errs, n.Errorf("L0303", "input %q is no input node of the graph", n.Name))
@@ -53,6 +58,28 @@ func (g *Graph) Check() error {
 		}
 		if o.Node == nil || !seen[o.Node] {
 			errs = append(errs, diag.New("L0303", g.Name, "output %q is computed by no node", o.Name))
+		}
+	}
+	return errs.Err()
+}
+
+// CheckReaders demands one reader of each stream, and of forks as many readers as branches: error L0430.
+func (g *Graph) CheckReaders() error {
+	var errs diag.List
+	readers := g.Readers()
+	for _, n := range g.Nodes {
+		branches := 1
+		if n.Op.Name == "fork" {
+			branches = max(n.HW.Branches, 1)
+		}
+		switch count := readers[n]; {
+		case n.IsConst() || count == branches || count == 0 && branches == 1:
+		case branches == 1:
+			errs = append(errs, n.Errorf("L0430", "%q has %d readers and is no fork", n.Name, count).
+				WithHint("put a fork node behind it, which its readers read"))
+		default:
+			errs = append(errs, n.Errorf("L0430", "fork %q has %d branches and %d readers", n.Name, branches, count).
+				WithHint("set branches = %d", count))
 		}
 	}
 	return errs.Err()

@@ -62,6 +62,20 @@ func (g *Graph) Users() map[*Node][]*Node {
 	return users
 }
 
+// Readers counts for every node the arguments and outputs that are its value.
+func (g *Graph) Readers() map[*Node]int {
+	readers := make(map[*Node]int, len(g.Nodes))
+	for _, n := range g.Nodes {
+		for _, a := range n.Args {
+			readers[a]++
+		}
+	}
+	for _, o := range g.Out {
+		readers[o.Node]++
+	}
+	return readers
+}
+
 // IsOutput says that n is a result of the graph.
 func (g *Graph) IsOutput(n *Node) bool {
 	for _, o := range g.Out {

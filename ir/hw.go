@@ -28,6 +28,8 @@ type HW struct {
 	II, Latency int
 	// Fifo is the depth of a fifo node in beats.
 	Fifo int
+	// Branches is the number of readers of a fork node.
+	Branches int
 	// Mem is where constants live: "auto", "block" or "distributed".
 	Mem string
 	// Device names the target that runs the node, for graphs that are split over several.

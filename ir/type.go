@@ -33,6 +33,38 @@ func (t Type) Elems() int {
 	return n
 }
 
+// BeatWidth is the bits of a beat of the given lanes: the elements, lane 0 lowest, and for block formats the scale of
+// their block above.
+func (t Type) BeatWidth(lanes int) int {
+	w := lanes * t.Format.Width()
+	if b, ok := t.Format.(format.Block); ok {
+		w += b.ScaleWidth()
+	}
+	return w
+}
+
+// Blocks is the number of blocks of a value in a block format, which are cut along the last axis; 0 for other formats.
+func (t Type) Blocks() int {
+	if _, ok := t.Format.(format.Block); !ok {
+		return 0
+	}
+	return t.Block(t.Elems()-1) + 1
+}
+
+// Block is the number of the block that holds the element at flat row-major position i. It is 0 for formats without.
+func (t Type) Block(i int) int {
+	b, ok := t.Format.(format.Block)
+	if !ok {
+		return 0
+	}
+	row := 1
+	if len(t.Shape) > 0 {
+		row = t.Shape[len(t.Shape)-1]
+	}
+	perRow := (row + b.BlockSize() - 1) / b.BlockSize()
+	return i/row*perRow + i%row/b.BlockSize()
+}
+
 // IsFloat says that values of this type are float32 numbers and not codes.
 func (t Type) IsFloat() bool { return format.IsFloat(t.Format) }
 

@@ -20,22 +20,30 @@ func insertAdapters(_ *State, g *ir.Graph) error {
 		if n.IsConst() || n.Op == op.Input {
 			continue
 		}
-		x, want := n.Args[0], n.HW.StreamIn
-		have := x.HW.OutLanes
-		common := have / gcd(have, want) * want
-		if common > have {
-			x = adapter(g, op.Widen, x, n, common)
+		for i, x := range n.Args {
+			if !x.IsConst() {
+				n.Args[i] = equalize(g, n, x)
+			}
 		}
-		if common > want {
-			x = adapter(g, op.Narrow, x, n, want)
-		}
-		if beats := vectorBeats(n); beats > 1 && producer(x).Op != op.Input {
-			x = adapter(g, op.Fifo, x, n, want)
-			x.HW.Fifo = beats
-		}
-		n.Args[0] = x
 	}
 	return nil
+}
+
+// equalize is argument x of n, behind what brings it to the lanes that n takes.
+func equalize(g *ir.Graph, n, x *ir.Node) *ir.Node {
+	have, want := x.HW.OutLanes, n.HW.StreamIn
+	common := have / gcd(have, want) * want
+	if common > have {
+		x = adapter(g, op.Widen, x, n, common)
+	}
+	if common > want {
+		x = adapter(g, op.Narrow, x, n, want)
+	}
+	if beats := vectorBeats(n); beats > 1 && producer(x).Op != op.Input {
+		x = adapter(g, op.Fifo, x, n, want)
+		x.HW.Fifo = beats
+	}
+	return x
 }
 
 // adapter makes a node behind x, before its reader, whose beats have the given lanes.
@@ -120,7 +128,7 @@ func unitTime(n *ir.Node, u *UnitReport) error {
 	switch n.Op {
 	case op.Linear: // the header speaks of one vector
 		ii *= n.Args[0].Type.Elems() / n.Args[1].Type.Shape[1]
-	case op.Widen, op.Narrow, op.Fifo: // the header speaks of one wide beat
+	case op.Widen, op.Narrow, op.Fifo, op.Fork: // the header speaks of one wide beat
 		ii = max(u.II, n.Type.Elems()/n.HW.InLanes)
 	}
 	u.II = ii

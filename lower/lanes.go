@@ -16,55 +16,12 @@ const (
 	defaultOut = 4
 )
 
-// refuseStream lists what streams cannot serve: operations without a module (L0414), values with several readers and
-// operations with several streams (L0415).
-func refuseStream(_ *State, g *ir.Graph) error {
-	users := g.Users()
-	var errs diag.List
-	for _, n := range g.Nodes {
-		if n.IsConst() {
-			continue
-		}
-		readers := make([]string, 0, len(users[n]))
-		for _, u := range users[n] {
-			readers = append(readers, u.Name)
-		}
-		for _, o := range g.Out {
-			if o.Node == n {
-				readers = append(readers, "output "+o.Name)
-			}
-		}
-		streams := 0
-		for _, a := range n.Args {
-			if !a.IsConst() {
-				streams++
-			}
-		}
-		switch {
-		case len(readers) > 1:
-			errs = append(errs, n.Errorf("L0415", "%q is read by %s; forks and joins are not in this version", n.Name,
-				strings.Join(readers, " and ")).WithHint("end the model at %q, or run it with --engine ref or pjrt", n.Name))
-		case len(readers) == 0:
-			errs = append(errs, n.Errorf("L0415", "%q is read by nothing, so its stream would stop", n.Name).
-				WithHint("leave it out of the model"))
-		}
-		switch {
-		case streams > 1:
-			errs = append(errs, n.Errorf("L0415", "%s (%q) joins %d streams; forks and joins are not in this version", n.Op.Name,
-				n.Name, streams).WithHint("%s, or run it with --engine ref or pjrt", endAt(n)))
-		case n.Op.RTL == nil && !n.Op.Traits.Source:
-			errs = append(errs, n.Errorf("L0414", "%s (%q) has no hardware in this version", n.Op.Name, n.Name).
-				WithHint("%s, or run it with --engine ref or pjrt", endAt(n)))
-		}
-	}
-	return errs.Err()
-}
-
 // laner decides the lanes of one graph.
 type laner struct {
 	g     *ir.Graph
 	plan  *FoldPlan
 	users map[*ir.Node][]*ir.Node
+	taken map[*ir.Node]int // what takes has found
 	errs  diag.List
 }
 
@@ -75,7 +32,7 @@ func chooseLanes(s *State, g *ir.Graph) error {
 		return diag.New("L0416", g.Name, "the balance mode is not in this version").WithNote("set by %s", s.Plan.Fold.From).
 			WithHint(`use mode = "fold" or "unroll", and [[fold.rule]] for single layers`)
 	}
-	l := &laner{g: g, plan: &s.Plan.Fold, users: g.Users()}
+	l := &laner{g: g, plan: &s.Plan.Fold, users: g.Users(), taken: map[*ir.Node]int{}}
 	hit := make(map[*FoldRule]bool)
 	for _, n := range g.Nodes {
 		if n.IsConst() {
@@ -144,8 +101,8 @@ func (l *laner) node(n *ir.Node) {
 	case n.Op == op.Conv:
 		l.conv(n, a)
 	case byChannel:
-		channels := last(n.Args[0].Type.Shape)
-		l.same(n, a, nearestDivisor(channels, n.Args[0].HW.OutLanes), channels, "channels")
+		channels := commonChannels(n)
+		l.same(n, a, nearestDivisor(channels, arriving(n)), channels, "channels")
 		if n.Op.Traits.Weighted {
 			n.HW.Mem = a.mem
 		}
@@ -153,7 +110,7 @@ func (l *laner) node(n *ir.Node) {
 		lanes := n.Args[0].HW.OutLanes
 		n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = lanes, lanes, lanes
 	default:
-		l.same(n, a, n.Args[0].HW.OutLanes, n.Type.Elems(), "elements")
+		l.same(n, a, nearestDivisor(n.Type.Elems(), arriving(n)), n.Type.Elems(), "elements")
 	}
 }
 
@@ -236,37 +193,44 @@ func streamLanes(c, in, arriving int) int {
 	return best
 }
 
-// wanted is how many lanes an input should have: what the first unit behind it takes.
+// wanted is how many lanes an input should have: what the first units behind it take, the most of them.
 func (l *laner) wanted(n *ir.Node) int {
-	elems := n.Type.Elems()
-	for u := n; ; {
-		next := l.users[u]
-		if len(next) != 1 {
-			return largest(op.Divisors(last(u.Type.Shape)), defaultIn)
+	lanes := 0
+	for _, u := range l.users[n] {
+		lanes = max(lanes, l.takes(u))
+	}
+	if lanes == 0 {
+		return largest(op.Divisors(last(n.Type.Shape)), defaultIn)
+	}
+	return nearestDivisor(n.Type.Elems(), lanes)
+}
+
+// takes is how many lanes u takes at best; where it has no wish of its own, those that its readers take. 0: any.
+func (l *laner) takes(u *ir.Node) int {
+	a := l.rules(u)
+	_, byChannel := u.ChannelAxis()
+	switch {
+	case u.Op == op.Linear:
+		l.linear(u, a)
+		return u.HW.InLanes
+	case byChannel:
+		channels := commonChannels(u)
+		if a.style == ir.StyleUnroll {
+			return channels
 		}
-		u = next[0]
-		a := l.rules(u)
-		lanes := 0
-		_, byChannel := u.ChannelAxis()
-		switch {
-		case u.Op == op.Linear:
-			l.linear(u, a)
-			lanes = u.HW.InLanes
-		case byChannel:
-			channels := last(u.Args[0].Type.Shape)
-			lanes = largest(op.Divisors(channels), defaultIn)
-			if a.style == ir.StyleUnroll {
-				lanes = channels
-			}
-		default:
-			if a.in > 0 {
-				lanes = a.in
-			}
-		}
-		if lanes > 0 {
-			return nearestDivisor(elems, lanes)
+		return largest(op.Divisors(channels), defaultIn)
+	case a.in > 0:
+		return a.in
+	case len(l.users[u]) == 0:
+		return largest(op.Divisors(last(u.Type.Shape)), defaultIn)
+	}
+	if _, known := l.taken[u]; !known {
+		l.taken[u] = 0
+		for _, next := range l.users[u] {
+			l.taken[u] = max(l.taken[u], l.takes(next))
 		}
 	}
+	return l.taken[u]
 }
 
 func (l *laner) fail(n *ir.Node, from, msg string, args ...any) *diag.Error {

@@ -38,8 +38,8 @@ var QuantizePipeline = Pipeline{
 
 // SchedulePipeline gives every node its hardware.
 var SchedulePipeline = Pipeline{
-	{"refuse_stream", "names all nodes that streams cannot serve: forks, joins, operations without a module", Annotate, 0,
-		refuseStream},
+	{"refuse_stream", "names all nodes without a module", Annotate, 0, refuseStream},
+	{"insert_forks", "forks behind values with several readers", Exact, 0, insertForks},
 	{"choose_lanes", "lanes, style and memory of every node, by the plan's rules", Annotate, 0, chooseLanes},
 	{"insert_adapters", "widens and narrows streams between nodes of different lanes", Exact, 0, insertAdapters},
 	{"time_units", "initiation interval and latency from the headers of the modules", Annotate, 0, timeUnits},
@@ -61,7 +61,9 @@ var Orders = []Order{
 	{"permute_inputs", "free_transpose", "a reshape at an input would hide the layout from the caller"},
 	{"refuse_float", "calibrate", "nothing is measured on a graph that is refused"},
 	{"calibrate", "quantize", "formats are chosen from values"},
-	{"refuse_stream", "choose_lanes", "lanes follow the one stream into a node"},
+	{"refuse_stream", "insert_forks", "nothing is built on a graph that is refused"},
+	{"insert_forks", "choose_lanes", "a value of an unused node would be a reader; forks have lanes too"},
+	{"insert_forks", "insert_adapters", "every branch has adapters of its own"},
 	{"choose_lanes", "insert_adapters", "adapters join lanes that differ"},
 	{"insert_adapters", "time_units", "adapters have a latency too"},
 }

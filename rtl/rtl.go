@@ -31,6 +31,8 @@ type File struct {
 // Unit is one instance of a library module: what an op returns as its hardware.
 type Unit struct {
 	Module string
+	// In are the prefixes of the input streams, in the order of the node's arguments that are no constants; nil is "in".
+	In     []string
 	Params []Param
 	Images []Image
 }

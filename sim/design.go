@@ -9,7 +9,6 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/format"
 )
 
 // DesignSpec describes an emitted design to Build: its AXI4-Stream wrapper with all ports, and with taps the result
@@ -36,11 +35,11 @@ func DesignSpec(d *emit.Design, cacheDir string, taps, waveform bool) Spec {
 	return s
 }
 
-// tapped lists the units with a stream of their own.
+// tapped lists the units with a stream of their own. Branches of a fork carry what goes into it.
 func tapped(d *emit.Design) []emit.Unit {
 	var units []emit.Unit
 	for _, u := range d.Units {
-		if u.Module != "" {
+		if u.Module != "" && u.Branches == 0 {
 			units = append(units, u)
 		}
 	}
@@ -72,11 +71,13 @@ func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, sampl
 			in.OutBeats = append(in.OutBeats, p.Beats)
 			continue
 		}
-		var codes []int64
+		var beats []byte
 		for _, s := range samples {
-			codes = append(codes, s[at].Codes...)
+			v := *s[at]
+			v.Type = p.Type
+			beats = append(beats, PackValue(&v, p.Lanes)...)
 		}
-		in.Streams = append(in.Streams, Pack(codes, p.Lanes, p.Type.Format.Width()))
+		in.Streams = append(in.Streams, beats)
 		in.InBeats = append(in.InBeats, p.Beats)
 		at++
 	}
@@ -123,14 +124,13 @@ func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
 
 // cut appends one value of type t to each sample.
 func cut(samples []ref.Sample, stream []byte, t ir.Type, lanes int) error {
-	w := t.Format.Width()
-	codes := Unpack(stream, lanes, w, format.SignedCodes(t.Format))
-	size := t.Elems()
-	if len(codes) < size*len(samples) {
-		return diag.New("L0707", "", "%d codes came back for %d samples of %s", len(codes), len(samples), t)
+	values := UnpackValues(stream, t, lanes, len(samples))
+	if values == nil {
+		return diag.New("L0707", "", "%d bytes came back for %d samples of %s in %d lanes", len(stream), len(samples), t,
+			lanes)
 	}
 	for s := range samples {
-		samples[s] = append(samples[s], &ir.Tensor{Type: t, Codes: codes[s*size : (s+1)*size]})
+		samples[s] = append(samples[s], values[s])
 	}
 	return nil
 }

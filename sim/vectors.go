@@ -14,17 +14,20 @@ func Pack(codes []int64, lanes, width int) []byte {
 	size := (lanes*width + 7) / 8
 	out := make([]byte, len(codes)/lanes*size)
 	for i, code := range codes {
-		beat := out[i/lanes*size:]
-		at := i % lanes * width
-		for left := width; left > 0; {
-			n := min(8-at%8, left)
-			beat[at/8] |= byte(code&(1<<n-1)) << (at % 8)
-			code >>= n
-			at += n
-			left -= n
-		}
+		put(out[i/lanes*size:], i%lanes*width, width, code)
 	}
 	return out
+}
+
+// put writes the low bits of a code at a bit position of zeros.
+func put(beat []byte, at, width int, code int64) {
+	for left := width; left > 0; {
+		n := min(8-at%8, left)
+		beat[at/8] |= byte(code&(1<<n-1)) << (at % 8)
+		code >>= n
+		at += n
+		left -= n
+	}
 }
 
 // Unpack takes a stream apart into codes, the inverse of Pack; width is at most 64.
@@ -32,21 +35,24 @@ func Unpack(stream []byte, lanes, width int, signed bool) []int64 {
 	size := (lanes*width + 7) / 8
 	out := make([]int64, len(stream)/size*lanes)
 	for i := range out {
-		beat := stream[i/lanes*size:]
-		at := i % lanes * width
-		var code uint64
-		for got := 0; got < width; {
-			n := min(8-at%8, width-got)
-			code |= uint64(beat[at/8]>>(at%8)&(1<<n-1)) << got
-			at += n
-			got += n
-		}
-		if signed && width < 64 && code>>(width-1) == 1 {
-			code |= ^uint64(0) << width
-		}
-		out[i] = int64(code)
+		out[i] = get(stream[i/lanes*size:], i%lanes*width, width, signed)
 	}
 	return out
+}
+
+// get reads a code at a bit position.
+func get(beat []byte, at, width int, signed bool) int64 {
+	var code uint64
+	for got := 0; got < width; {
+		n := min(8-at%8, width-got)
+		code |= uint64(beat[at/8]>>(at%8)&(1<<n-1)) << got
+		at += n
+		got += n
+	}
+	if signed && width < 64 && code>>(width-1) == 1 {
+		code |= ^uint64(0) << width
+	}
+	return int64(code)
 }
 
 // PackBig is Pack for codes of any size.

@@ -4,6 +4,7 @@ package verilog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lathe/emit"
@@ -31,15 +32,19 @@ func (b *builder) core(o Options) string {
 			b.printInstance(&s, inst)
 		}
 	}
-	if len(b.order) == len(b.graph.In) {
+	if !slices.ContainsFunc(b.order, func(inst *instance) bool { return inst.name != "" }) {
 		s.WriteString("\n  wire unused = &{1'b0, clk, rst};\n")
 	}
-	for i, out := range b.graph.Out {
+	for _, inst := range b.drained() {
+		fmt.Fprintf(&s, "\n  // nothing reads %s\n  // verilator lint_off UNUSED\n", quoteComment(sourceOf(inst.node)))
+		fmt.Fprintf(&s, "  wire unused__%s = &{1'b0, %s, %s};\n", inst.out, inst.result.data, inst.result.valid)
+		fmt.Fprintf(&s, "  // verilator lint_on UNUSED\n  assign %s = 1'b1;\n", inst.result.ready)
+	}
+	for i, from := range b.results {
 		p := d.Ports[len(b.graph.In)+i]
-		from := b.byNode[out.Node].out
 		fmt.Fprintf(&s, "\n  // output %s: %s\n", quoteComment(p.Name), p.Type)
-		fmt.Fprintf(&s, "  assign %s_data = %s_data;\n  assign %s_valid = %s_valid;\n  assign %s_ready = %s_ready;\n",
-			p.CoreStream, from, p.CoreStream, from, from, p.CoreStream)
+		fmt.Fprintf(&s, "  assign %s_data = %s;\n  assign %s_valid = %s;\n  assign %s = %s_ready;\n",
+			p.CoreStream, from.data, p.CoreStream, from.valid, from.ready, p.CoreStream)
 	}
 	s.WriteString("endmodule\n`default_nettype wire\n")
 	return s.String()
@@ -48,8 +53,14 @@ func (b *builder) core(o Options) string {
 // printInstance declares the result stream of a node and the unit that drives it.
 func (b *builder) printInstance(s *strings.Builder, inst *instance) {
 	n := inst.node
-	fmt.Fprintf(s, "\n  // %s: %s -> %s\n", quoteComment(sourceOf(n)), n.Args[0].Type, n.Type)
-	wires(s, inst.out, inst.width)
+	var types []string
+	for _, a := range n.Args {
+		if !a.IsConst() {
+			types = append(types, a.Type.String())
+		}
+	}
+	fmt.Fprintf(s, "\n  // %s: %s -> %s\n", quoteComment(sourceOf(n)), strings.Join(types, ", "), n.Type)
+	wires(s, inst.out, inst.width, n.HW.Branches)
 	fmt.Fprintf(s, "  %s #(\n", inst.unit.Module)
 	params := append([]rtl.Param(nil), inst.unit.Params...)
 	for _, im := range inst.unit.Images {
@@ -62,16 +73,29 @@ func (b *builder) printInstance(s *strings.Builder, inst *instance) {
 		}
 		fmt.Fprintf(s, "      .%s(%s)%s\n", p.Name, p.Value, comma)
 	}
-	from := b.byNode[n.Args[0]].out
 	fmt.Fprintf(s, "  ) %s (\n      .clk(clk),\n      .rst(rst),\n", inst.name)
-	fmt.Fprintf(s, "      .in_data(%s_data),\n      .in_valid(%s_valid),\n      .in_ready(%s_ready),\n", from, from, from)
-	fmt.Fprintf(s, "      .out_data(%s_data),\n      .out_valid(%s_valid),\n      .out_ready(%s_ready)\n  );\n",
-		inst.out, inst.out, inst.out)
+	for i, prefix := range prefixes(inst.unit) {
+		connect(s, prefix, inst.in[i])
+		s.WriteString(",\n")
+	}
+	connect(s, "out", wiresOf(inst.out))
+	s.WriteString("\n  );\n")
 }
 
-// wires declares the three signals of a stream.
-func wires(s *strings.Builder, stream string, width int) {
-	fmt.Fprintf(s, "  wire [%d:0] %s_data;\n  wire %s_valid;\n  wire %s_ready;\n", width-1, stream, stream, stream)
+// connect binds the three ports of a stream.
+func connect(s *strings.Builder, prefix string, to stream) {
+	fmt.Fprintf(s, "      .%s_data(%s),\n      .%s_valid(%s),\n      .%s_ready(%s)", prefix, to.data, prefix, to.valid,
+		prefix, to.ready)
+}
+
+// wires declares the three signals of a stream; that of a fork has a valid and a ready for each branch.
+func wires(s *strings.Builder, stream string, width, branches int) {
+	bits := ""
+	if branches > 0 {
+		bits = fmt.Sprintf("[%d:0] ", branches-1)
+	}
+	fmt.Fprintf(s, "  wire [%d:0] %s_data;\n  wire %s%s_valid;\n  wire %s%s_ready;\n", width-1, stream, bits, stream, bits,
+		stream)
 }
 
 func sourceOf(n *ir.Node) string {
@@ -167,7 +191,7 @@ func axisInput(s *strings.Builder, p emit.Port) {
 func axisOutput(s *strings.Builder, p emit.Port) {
 	c := p.CoreStream
 	fmt.Fprintf(s, "\n  // %s: %d beats of %d lanes a sample\n", quoteComment(p.Name), p.Beats, p.Lanes)
-	wires(s, c, p.Width)
+	wires(s, c, p.Width, 0)
 	fmt.Fprintf(s, "  wire [%d:0] %s_payload;\n", p.Width-1, c)
 	fmt.Fprintf(s, "  stream_last #(\n      .WIDTH(%d),\n      .BEATS(%d)\n  ) last_%s (\n", p.Width, p.Beats, c)
 	s.WriteString("      .clk(ap_clk),\n      .rst(rst),\n")

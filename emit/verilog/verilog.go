@@ -32,9 +32,12 @@ type instance struct {
 	node *ir.Node
 	name string // of the instance, empty where the node is only a wire
 	unit *rtl.Unit
-	// out is the prefix of the wires that carry the result, width the bits of its beats.
+	// in are the streams that it reads. out is the prefix of the wires that carry the result, width the bits of its beats.
+	in    []stream
 	out   string
 	width int
+	// result is the stream of the result; that of a fork has one valid and one ready a branch.
+	result stream
 }
 
 // builder collects a design.
@@ -43,6 +46,10 @@ type builder struct {
 	design *emit.Design
 	byNode map[*ir.Node]*instance
 	order  []*instance
+	// read counts the readers that have a stream already, and so the branches of forks that are given out.
+	read map[*ir.Node]int
+	// results are the streams of the outputs.
+	results []stream
 }
 
 // Emit prints a scheduled graph. All nodes that hardware cannot do are reported at once.
@@ -64,7 +71,7 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 				WithHint("use %q", top+"_top")
 		}
 	}
-	b := &builder{graph: g, byNode: map[*ir.Node]*instance{}}
+	b := &builder{graph: g, byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
 	b.design = &emit.Design{Name: g.Name, Top: top, Core: top + "_core"}
 	if err := b.instances(); err != nil {
 		return nil, err
@@ -85,16 +92,11 @@ func taken(name string) bool { return name == "lathe_top" || slices.Contains(rtl
 func (b *builder) instances() error {
 	ids := newNames(b.reserved()...)
 	var errs diag.List
-	users := b.graph.Users()
 	for _, n := range b.graph.Nodes {
 		if n.IsConst() {
 			continue
 		}
-		if len(users[n]) > 1 || len(users[n]) == 1 && b.graph.IsOutput(n) {
-			errs = append(errs, n.Errorf("L0415", "is read %d times; streams that fork have no hardware in this version",
-				len(users[n])+b.outputs(n)))
-		}
-		inst := &instance{node: n, width: n.HW.OutLanes * n.Type.Format.Width()}
+		inst := &instance{node: n, width: n.Type.BeatWidth(n.HW.OutLanes)}
 		if err := b.instance(inst, ids); err != nil {
 			errs = append(errs, asDiag(n, err))
 			continue
@@ -102,17 +104,16 @@ func (b *builder) instances() error {
 		b.byNode[n] = inst
 		b.order = append(b.order, inst)
 	}
-	return errs.Err()
-}
-
-func (b *builder) outputs(n *ir.Node) int {
-	count := 0
-	for _, o := range b.graph.Out {
-		if o.Node == n {
-			count++
-		}
+	if err := errs.Err(); err != nil {
+		return err
 	}
-	return count
+	for _, o := range b.graph.Out {
+		if o.Node.IsConst() {
+			return o.Node.Errorf("L0417", "output %q is a constant, which needs no hardware", o.Name)
+		}
+		b.results = append(b.results, b.reads(o.Node))
+	}
+	return b.graph.CheckReaders()
 }
 
 func asDiag(n *ir.Node, err error) *diag.Error {
@@ -127,27 +128,28 @@ func (b *builder) instance(inst *instance, ids *names) error {
 	n := inst.node
 	if slices.Contains(b.graph.In, n) {
 		inst.out, inst.unit = b.coreName("in", slices.Index(b.graph.In, n), len(b.graph.In)), &rtl.Unit{}
+		inst.result = wiresOf(inst.out)
 		return nil
 	}
 	if n.Op.RTL == nil {
 		return n.Errorf("L0414", "%s has no hardware in this version", n.Op.Name)
-	}
-	streams := 0
-	for _, a := range n.Args {
-		if !a.IsConst() {
-			streams++
-		}
-	}
-	if streams != 1 {
-		return n.Errorf("L0415", "reads %d streams; units that join streams have no hardware in this version", streams)
 	}
 	unit, err := n.Op.RTL(n)
 	if err != nil {
 		return err
 	}
 	inst.unit = unit
+	for _, a := range n.Args {
+		if !a.IsConst() {
+			inst.in = append(inst.in, b.reads(a))
+		}
+	}
+	if names := prefixes(unit); len(names) != len(inst.in) {
+		return n.Errorf("L0415", "reads %d streams; the unit of %s takes %d", len(inst.in), n.Op.Name, len(names)).
+			WithHint("run the model with --engine ref or pjrt")
+	}
 	if unit.Module == "" {
-		inst.out = b.byNode[n.Args[0]].out
+		inst.out, inst.result = b.byNode[n.Args[0]].out, inst.in[0]
 		return nil
 	}
 	if _, err := rtl.Lookup(unit.Module); err != nil {
@@ -155,6 +157,7 @@ func (b *builder) instance(inst *instance, ids *names) error {
 	}
 	inst.name = ids.pick(n.Name)
 	inst.out = "s__" + inst.name // instance names have no double underscore
+	inst.result = wiresOf(inst.out)
 	return nil
 }
 
@@ -183,9 +186,9 @@ func (b *builder) coreName(base string, i, count int) string {
 
 func (b *builder) ports() error {
 	add := func(base, axis string, i, count int, name string, input bool, n *ir.Node, lanes int, perm []int) {
-		w := n.Type.Format.Width()
-		p := emit.Port{Name: name, Input: input, Type: n.Type, Perm: perm, Lanes: lanes, Width: lanes * w,
-			Beats: n.Type.Elems() / lanes, TData: (lanes*w + 7) / 8 * 8,
+		w := n.Type.BeatWidth(lanes)
+		p := emit.Port{Name: name, Input: input, Type: n.Type, Perm: perm, Lanes: lanes, Width: w,
+			Beats: n.Type.Elems() / lanes, TData: (w + 7) / 8 * 8,
 			CoreStream: b.coreName(base, i, count), Stream: axis}
 		if count > 1 {
 			p.Stream = fmt.Sprintf("%s_%d", axis, i)
@@ -197,9 +200,6 @@ func (b *builder) ports() error {
 		add("in", "s_axis", i, len(b.graph.In), n.Name, true, n, n.HW.OutLanes, perm)
 	}
 	for i, o := range b.graph.Out {
-		if o.Node.IsConst() {
-			return o.Node.Errorf("L0417", "output %q is a constant, which needs no hardware", o.Name)
-		}
 		add("out", "m_axis", i, len(b.graph.Out), o.Name, false, o.Node, o.Node.HW.OutLanes, o.Perm)
 	}
 	for _, p := range b.design.Ports {
@@ -248,7 +248,8 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	u := &emit.Unit{
 		Node: n.Name, Op: n.Op.Name, Instance: inst.name, Module: inst.unit.Module, Source: n.Pos, Shape: n.Type.Shape,
 		Format: n.Type.Format.String(), InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes,
-		Cycles: n.HW.II, Latency: n.HW.Latency, Stream: inst.out, Width: inst.width,
+		Cycles: n.HW.II, Latency: n.HW.Latency, Stream: inst.out, Width: inst.width, Depth: n.HW.Fifo,
+		Branches: n.HW.Branches,
 	}
 	for _, a := range n.Args {
 		u.Args = append(u.Args, a.Name)

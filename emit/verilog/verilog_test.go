@@ -62,6 +62,43 @@ func TestForeignNames(t *testing.T) {
 	}
 }
 
+// TestFork prints a value with three readers, of which one is a wire, and an input that nobody reads.
+func TestFork(t *testing.T) {
+	tools.Need(t, "verilator", "iverilog")
+	g := chain(t, "g", "a", "b")
+	a, hw := g.Find("a"), g.Find("a").HW
+	flat, err := op.New(op.Reshape, "flat", "", &op.ReshapeAttrs{Shape: []int{4}}, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unused := *g.In[0]
+	unused.Name, flat.HW = "unused", hw
+	g.Nodes, g.In = append(g.Nodes, flat, &unused), append(g.In, &unused)
+	g.Out = append(g.Out, ir.Output{Name: "z", Node: a}, ir.Output{Name: "f", Node: flat})
+	op.InsertForks(g)
+	fork := g.Find("a.fork")
+	fork.HW.InLanes, fork.HW.OutLanes, fork.HW.StreamIn = 2, 2, 2
+	d, err := Emit(g, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range d.Files {
+		text := string(f.Data)
+		for _, want := range []string{".in_valid(s__a_fork_valid[0])", "assign out1_valid = s__a_fork_valid[2];",
+			"assign s__a_fork_ready[1] = out2_ready;", "wire [2:0] s__a_fork_ready;", "assign in1_ready = 1'b1;"} {
+			if f.Name == "g_core.sv" && !strings.Contains(text, want) {
+				t.Errorf("no %s in\n%s", want, text)
+			}
+		}
+	}
+	if err := sim.Lint(t.Context(), tools.CacheDir(t), d.Top, d.Files); err != nil {
+		t.Error(err)
+	}
+	if err := sim.Elaborate(t.Context(), tools.CacheDir(t), d.Top, d.Files); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestTopNames keeps the design's modules apart from those that exist already.
 func TestTopNames(t *testing.T) {
 	d, err := Emit(chain(t, "stream_skid", "r"), Options{})
@@ -75,12 +112,18 @@ func TestTopNames(t *testing.T) {
 	}
 }
 
-// TestRefused names what streams cannot do yet: a value that is read twice.
+// TestRefused names what streams cannot do: a value that is read twice without a fork.
 func TestRefused(t *testing.T) {
 	g := chain(t, "g", "a", "b")
 	g.Out = append(g.Out, ir.Output{Name: "z", Node: g.Find("a")})
-	if _, err := Emit(g, Options{}); diag.CodeOf(err) != "L0415" || !strings.Contains(err.Error(), "a (Relu)") {
-		t.Errorf("a fork: %v", err)
+	if _, err := Emit(g, Options{}); diag.CodeOf(err) != "L0430" || !strings.Contains(err.Error(), "a (Relu)") {
+		t.Errorf("two readers and no fork: %v", err)
+	}
+	op.InsertForks(g)
+	g.Find("a.fork").HW = ir.HW{InLanes: 2, OutLanes: 2, StreamIn: 2, Branches: 3}
+	_, err := Emit(g, Options{})
+	if diag.CodeOf(err) != "L0430" || !strings.Contains(err.Error(), "3 branches and 2 readers") {
+		t.Errorf("a fork with a branch that nobody reads: %v", err)
 	}
 	g.Stage = ir.StageQuantized
 	if _, err := Emit(g, Options{}); diag.CodeOf(err) != "L0621" {

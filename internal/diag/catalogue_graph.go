@@ -102,10 +102,11 @@ var plans = []Entry{
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n-- plan.toml --\n[target]\npart = \"xcku5q\""},
 	{"L0414", "An operation has no hardware in this version.",
 		"$ lathe emit-verilog argmax.onnx -o out"},
-	{"L0415", "A value has several readers, or an operation several streams; hardware does neither in this version.",
-		"$ lathe emit-verilog fork.onnx -o out"},
+	{"L0415", "An operation reads more streams than its unit has ports.", "a linear whose weights are computed"},
 	{"L0416", "The plan asks for a mode of folding that is not in this version.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nmode = \"balance\""},
 	{"L0417", "An output of the graph is a constant; hardware computes outputs from inputs.",
 		"$ lathe quantize constant-output.onnx -o m.lathe"},
+	{"L0430", "In a scheduled graph a value that is no fork has several readers, or a fork not one for each branch.",
+		"a relu that two outputs name"},
 }

@@ -131,18 +131,20 @@ func compareIcarus(t *testing.T, g *ir.Graph, d *emit.Design, spec sim.Spec, sam
 		Back: []sim.Stall{{Percent: 30}}}
 	var outputs [][]byte
 	for i, p := range d.Ports {
-		codes := func(from []ref.Sample, at int) (all []int64) {
+		beats := func(from []ref.Sample, at int) (all []byte) {
 			for s := range samples {
-				all = append(all, from[s][at].Codes...)
+				v := *from[s][at]
+				v.Type = p.Type
+				all = append(all, sim.PackValue(&v, p.Lanes)...)
 			}
 			return all
 		}
 		if p.Input {
-			in.Streams = append(in.Streams, sim.Pack(codes(samples, i), p.Lanes, p.Type.Format.Width()))
+			in.Streams = append(in.Streams, beats(samples, i))
 			in.InBeats = append(in.InBeats, p.Beats)
 			continue
 		}
-		outputs = append(outputs, sim.Pack(codes(want, i-len(g.In)), p.Lanes, p.Type.Format.Width()))
+		outputs = append(outputs, beats(want, i-len(g.In)))
 		in.OutBeats = append(in.OutBeats, p.Beats)
 	}
 	got, err := sim.Icarus(t.Context(), spec, in)

@@ -13,6 +13,7 @@ import (
 // Schedule gives every node of a quantized graph random legal lanes, and joins streams of different lanes by adapters.
 // It covers what hardware can do, not what lowering would choose.
 func Schedule(r *rand.Rand, g *ir.Graph) {
+	op.InsertForks(g)
 	users := g.Users()
 	for _, n := range append([]*ir.Node(nil), g.Nodes...) {
 		switch {
@@ -20,7 +21,7 @@ func Schedule(r *rand.Rand, g *ir.Graph) {
 			continue
 		case n.Op == op.Input:
 			n.HW.OutLanes = divisor(r, n.Type.Elems())
-			if len(users[n]) == 1 && r.IntN(4) > 0 {
+			if len(users[n]) > 0 && users[n][0].HW.InLanes == 0 && r.IntN(4) > 0 {
 				lanes(r, users[n][0], 0)
 				n.HW.OutLanes = arriving(users[n][0])
 			}
@@ -29,7 +30,11 @@ func Schedule(r *rand.Rand, g *ir.Graph) {
 		case n.HW.InLanes == 0:
 			lanes(r, n, n.Args[0].HW.OutLanes)
 		}
-		adapt(g, n)
+		for i, a := range n.Args {
+			if !a.IsConst() {
+				adapt(g, n, i)
+			}
+		}
 	}
 	g.Stage = ir.StageScheduled
 }
@@ -104,9 +109,9 @@ func arriving(n *ir.Node) int {
 	return n.HW.InLanes
 }
 
-// adapt puts width converters between n and its argument where their lanes differ.
-func adapt(g *ir.Graph, n *ir.Node) {
-	have, want := n.Args[0].HW.OutLanes, arriving(n)
+// adapt puts width converters between n and its argument k where their lanes differ.
+func adapt(g *ir.Graph, n *ir.Node, k int) {
+	have, want := n.Args[k].HW.OutLanes, arriving(n)
 	if want%have != 0 { // first to what divides both
 		both := have
 		for want%both != 0 {
@@ -115,19 +120,19 @@ func adapt(g *ir.Graph, n *ir.Node) {
 				both--
 			}
 		}
-		insert(g, op.Narrow, n, both)
+		insert(g, op.Narrow, n, k, both)
 		have = both
 	}
 	if want != have {
-		insert(g, op.Widen, n, want)
+		insert(g, op.Widen, n, k, want)
 	}
 }
 
-// insert puts an adapter to the given lanes in front of n.
-func insert(g *ir.Graph, o *ir.Op, n *ir.Node, to int) {
-	x := n.Args[0]
+// insert puts an adapter to the given lanes in front of argument k of n.
+func insert(g *ir.Graph, o *ir.Op, n *ir.Node, k, to int) {
+	x := n.Args[k]
 	a := &ir.Node{Name: g.FreshName(fmt.Sprintf("%s_%s", n.Name, o.Name)), Op: o, Args: []*ir.Node{x}, Type: x.Type}
 	a.HW.InLanes, a.HW.OutLanes = x.HW.OutLanes, to
-	n.Args[0] = a
+	n.Args[k] = a
 	g.InsertBefore(n, a)
 }

@@ -103,7 +103,8 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 }
 
 // movers are the operations that do not compute: their results are codes of their arguments.
-var movers = []*ir.Op{op.MaxPool, op.Reshape, op.Transpose, op.Identity, op.Widen, op.Narrow, op.Fifo}
+var movers = []*ir.Op{op.MaxPool, op.Reshape, op.Transpose, op.Identity, op.Widen, op.Narrow, op.Fifo,
+	op.Fork}
 
 // encodeAll rounds every value once into type t.
 func encodeAll(t ir.Type, x []*big.Rat) *ir.Tensor {

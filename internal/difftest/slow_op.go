@@ -37,7 +37,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		f := map[*ir.Op]func(z, a, b *big.Rat) *big.Rat{
 			op.Add: (*big.Rat).Add, op.Sub: (*big.Rat).Sub, op.Mul: (*big.Rat).Mul}[n.Op]
 		return fill(out, func(i []int) *big.Rat { return f(new(big.Rat), repeat(x, i), repeat(args[1], i)) }), nil
-	case op.Reshape, op.Identity, op.Cast, op.Widen, op.Narrow, op.Fifo:
+	case op.Reshape, op.Identity, op.Cast, op.Widen, op.Narrow, op.Fifo, op.Fork:
 		return x.x, nil
 	case op.Transpose:
 		perm := n.Attrs.(*op.TransposeAttrs).Perm

@@ -73,6 +73,14 @@ func graph(stage ir.Stage, nodes ...*ir.Node) *ir.Graph {
 	return g
 }
 
+// inLanes gives every node one lane.
+func inLanes(g *ir.Graph) *ir.Graph {
+	for _, n := range g.Nodes {
+		n.HW = ir.HW{InLanes: 1, OutLanes: 1, StreamIn: 1}
+	}
+	return g
+}
+
 // add makes a node of operation o, in the format of its first argument.
 func add(t *testing.T, o *ir.Op, name string, args ...*ir.Node) *ir.Node {
 	t.Helper()
@@ -173,6 +181,20 @@ var stageFaults = map[string]func(t *testing.T) error{
 		_, _, err := lower.Schedule(t.Context(), float(t), lower.DefaultPlan())
 		return err
 	},
+	"L0415": func(t *testing.T) error {
+		f := format.Fixed{W: 8, Signed: true}
+		x, w := input("x", f, 1, 8), input("w", f, 4, 8)
+		one := *op.Linear
+		one.RTL = func(*ir.Node) (*rtl.Unit, error) { return &rtl.Unit{Module: "op_linear"}, nil }
+		_, err := verilog.Emit(inLanes(graph(ir.StageScheduled, x, w, add(t, &one, "fc", x, w))), verilog.Options{})
+		return err
+	},
+	"L0430": func(t *testing.T) error {
+		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
+		g := inLanes(graph(ir.StageScheduled, x, add(t, op.Relu, "y", x)))
+		g.Out = append(g.Out, ir.Output{Name: "again", Node: g.Out[0].Node})
+		return g.Check()
+	},
 	"L0507": func(*testing.T) error {
 		wide := format.Fixed{W: 63, Signed: true}
 		_, _, err := format.AccBits(4, wide, wide)
@@ -206,11 +228,7 @@ var stageFaults = map[string]func(t *testing.T) error{
 		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
 		broken := *op.Relu
 		broken.RTL = func(*ir.Node) (*rtl.Unit, error) { return nil, errWithoutCode }
-		g := graph(ir.StageScheduled, x, add(t, &broken, "y", x))
-		for _, n := range g.Nodes {
-			n.HW = ir.HW{InLanes: 1, OutLanes: 1}
-		}
-		_, err := verilog.Emit(g, verilog.Options{})
+		_, err := verilog.Emit(inLanes(graph(ir.StageScheduled, x, add(t, &broken, "y", x))), verilog.Options{})
 		return err
 	},
 }

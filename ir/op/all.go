@@ -16,7 +16,7 @@ var All = [...]*ir.Op{
 	MaxPool, AvgPool, GlobalAvgPool,
 	Add, Sub, Mul,
 	Reshape, Transpose, Identity, Cast,
-	Widen, Narrow, Fifo,
+	Widen, Narrow, Fifo, Fork,
 }
 
 // Find returns the operation called name, or nil.

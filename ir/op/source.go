@@ -91,15 +91,14 @@ func adapter(name, doc, module string) *ir.Op {
 		Gen:    genSame,
 	}
 	o.RTL = func(n *ir.Node) (*rtl.Unit, error) {
-		w := n.Type.Format.Width()
 		in, out := n.HW.InLanes, n.HW.OutLanes
 		switch module {
 		case "stream_widen":
-			return unit(module, "WIDTH", w*in, "N", out/in), nil
+			return unit(module, "WIDTH", n.Type.BeatWidth(in), "N", out/in), nil
 		case "stream_narrow":
-			return unit(module, "WIDTH", w*out, "N", in/out), nil
+			return unit(module, "WIDTH", n.Type.BeatWidth(out), "N", in/out), nil
 		}
-		return unit(module, "WIDTH", w*in, "DEPTH", n.HW.Fifo), nil
+		return unit(module, "WIDTH", n.Type.BeatWidth(in), "DEPTH", n.HW.Fifo), nil
 	}
 	return o
 }

@@ -199,7 +199,7 @@ func unpack(name string, data []byte) (*ir.Graph, error) {
 		return nil, err
 	}
 	end := headSize + int(size)
-	if p.used > 0 {
+	if len(p.blobs) > 0 { // even if they are all empty
 		end = padded(end) + p.used
 	}
 	if end != len(data) {

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// refuseStream lists the operations without a module: L0414.
+func refuseStream(_ *State, g *ir.Graph) error {
+	var errs diag.List
+	for _, n := range g.Nodes {
+		if n.Op.RTL == nil && !n.Op.Traits.Source {
+			errs = append(errs, n.Errorf("L0414", "%s (%q) has no hardware in this version", n.Op.Name, n.Name).
+				WithHint("%s, or run it with --engine ref or pjrt", endAt(n)))
+		}
+	}
+	return errs.Err()
+}
+
+// insertForks drops what nobody needs and puts a fork behind every value that several nodes or outputs read. An input
+// that nobody reads stays, since it is a port; its beats are taken and forgotten.
+func insertForks(s *State, g *ir.Graph) error {
+	g.DropDead()
+	op.InsertForks(g)
+	readers := g.Readers()
+	for _, n := range g.In {
+		if readers[n] == 0 {
+			s.Report.warn("input %q is read by nothing; its beats are taken and forgotten", n.Name)
+		}
+	}
+	return nil
+}
+
+// streams lists the arguments of n that are no constants, in order.
+func streams(n *ir.Node) (list []*ir.Node) {
+	for _, a := range n.Args {
+		if !a.IsConst() {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// arriving is the lanes of the widest stream into n: a unit of several keeps the pace of the fastest.
+func arriving(n *ir.Node) int {
+	lanes := 1
+	for _, a := range streams(n) {
+		lanes = max(lanes, a.HW.OutLanes)
+	}
+	return lanes
+}
+
+// commonChannels is the greatest number that divides the channels, the last axis, of every stream into n.
+func commonChannels(n *ir.Node) int {
+	channels := 0
+	for _, a := range streams(n) {
+		channels = gcd(last(a.Type.Shape), channels)
+	}
+	return channels
+}
