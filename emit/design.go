@@ -4,6 +4,9 @@
 package emit
 
 import (
+	"path"
+	"slices"
+
 	"lathe/ir"
 	"lathe/rtl"
 )
@@ -12,14 +15,33 @@ import (
 type Design struct {
 	// Name is the name of the graph; Top the wrapper module; Core the module inside it with bare streams.
 	Name, Top, Core string
+	// Version is that of the compiler; Part and ClockMHz are what the plan wishes for, "" and 0 if nothing.
+	Version, Part string
+	ClockMHz      float64
 	// Ports lists the streams of the design, inputs first.
 	Ports []Port
 	// Files are sources in the order of compilation, then memory images.
 	Files []rtl.File
 	// Units describe the nodes in hardware, in graph order.
 	Units []Unit
+	// Extra are files that use the design: testbench, Makefile, scripts of vendors. Names may have folders, with slashes.
+	Extra []rtl.File
 	// Docs are files for readers: design.json and README.md.
 	Docs []rtl.File
+}
+
+// All returns every file of the emitted folder.
+func (d *Design) All() []rtl.File { return slices.Concat(d.Files, d.Extra, d.Docs) }
+
+// Extras returns the names of the extra files below a folder, such as "tb/"; "" is the folder of the design itself.
+func (d *Design) Extras(folder string) []string {
+	var names []string
+	for _, f := range d.Extra {
+		if dir, _ := path.Split(f.Name); dir == folder {
+			names = append(names, f.Name)
+		}
+	}
+	return names
 }
 
 // Port is one stream of a design, for one input or output of the graph.
@@ -75,6 +97,17 @@ func (d *Design) Sources() []string {
 	var names []string
 	for _, f := range d.Files {
 		if !isImage(f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// Images returns the names of the memory images.
+func (d *Design) Images() []string {
+	var names []string
+	for _, f := range d.Files {
+		if isImage(f.Name) {
 			names = append(names, f.Name)
 		}
 	}

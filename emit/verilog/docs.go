@@ -4,9 +4,12 @@ package verilog
 
 import (
 	"bytes"
+	_ "embed" // paragraphs of the README
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
+	"text/template"
 
 	"lathe/emit"
 	"lathe/internal/diag"
@@ -24,7 +27,9 @@ type description struct {
 	Core    string            `json:"core"`
 	Ports   []portDescription `json:"ports"`
 	Sources []string          `json:"sources"`
-	Units   []emit.Unit       `json:"units"`
+	// Files are all others in the folder, this one left out.
+	Files []string    `json:"files"`
+	Units []emit.Unit `json:"units"`
 }
 
 type portDescription struct {
@@ -41,11 +46,14 @@ type portDescription struct {
 	TData     int    `json:"tdata_width"`
 }
 
-// docs adds design.json and README.md.
-func (b *builder) docs(o Options) error {
-	d := b.design
-	js := description{Name: d.Name, Version: o.Version, Part: o.Part, Clock: o.ClockMHz, Top: d.Top,
-		Core: d.Core, Sources: d.Sources(), Units: d.Units}
+// Describe makes d.Docs, design.json and README.md, anew from the rest of d.
+func Describe(d *emit.Design) error {
+	js := description{Name: d.Name, Version: d.Version, Part: d.Part, Clock: d.ClockMHz, Top: d.Top,
+		Core: d.Core, Sources: d.Sources(), Files: []string{readmeFile, listFile}, Units: d.Units}
+	for _, f := range slices.Concat(d.Files, d.Extra) {
+		js.Files = append(js.Files, f.Name)
+	}
+	slices.Sort(js.Files)
 	for _, p := range d.Ports {
 		dir := "out"
 		if p.Input {
@@ -61,8 +69,12 @@ func (b *builder) docs(o Options) error {
 	if err := enc.Encode(js); err != nil {
 		return diag.New("L0624", d.Name, "cannot describe the design: %v", err)
 	}
+	text, err := readme(d)
+	if err != nil {
+		return diag.New("L0624", d.Name, "cannot explain the design: %v", err)
+	}
 	list := strings.Join(js.Sources, "\n") + "\n"
-	d.Docs = []rtl.File{{Name: descriptionFile, Data: buf.Bytes()}, {Name: readmeFile, Data: []byte(b.readme(o))},
+	d.Docs = []rtl.File{{Name: descriptionFile, Data: buf.Bytes()}, {Name: readmeFile, Data: []byte(text)},
 		{Name: listFile, Data: []byte(list)}}
 	return nil
 }
@@ -80,7 +92,7 @@ func Listed(text []byte) []string {
 	if err := json.Unmarshal(text, &js); err != nil || js.Top == "" || js.Core == "" {
 		return nil
 	}
-	names := append([]string{descriptionFile, readmeFile, listFile}, js.Sources...)
+	names := slices.Concat([]string{descriptionFile, readmeFile, listFile}, js.Files, js.Sources)
 	for _, u := range js.Units {
 		for _, im := range u.Images {
 			names = append(names, im.File)
@@ -107,11 +119,16 @@ const (
 		"|---|---|---|---|---|---|---|---|\n"
 )
 
+//go:embed uses.tmpl
+var usesText string
+
+// uses are the paragraphs of README.md on what lies beside the sources, as far as it does.
+var uses = template.Must(template.New("uses").Parse(usesText))
+
 // readme explains ports and formats to the engineer who instantiates the design.
-func (b *builder) readme(o Options) string {
+func readme(d *emit.Design) (string, error) {
 	var s strings.Builder
-	d := b.design
-	fmt.Fprintf(&s, introduction, d.Name, o.Version, d.Top, d.Core)
+	fmt.Fprintf(&s, introduction, d.Name, d.Version, d.Top, d.Core)
 	for _, p := range d.Ports {
 		fmt.Fprintf(&s, "| `%s` | %s | %s | `%s` | %d | %d | %d |\n", p.Stream, cell(p.Name), ir.ShapeString(p.Type.Shape),
 			p.Type.Format, p.Lanes, p.Beats, p.TData)
@@ -142,7 +159,11 @@ func (b *builder) readme(o Options) string {
 	}
 	fmt.Fprintf(&s, "\nIn this folder, `verilator --lint-only -Wall --top-module %s -f sources.f` and\n"+
 		"`iverilog -g2012 -t null -s %s -c sources.f` take the design as it is.\n", d.Top, d.Top)
-	return s.String()
+	err := uses.Execute(&s, struct {
+		Top                     string
+		Bench, Makefile, Vivado []string
+	}{d.Top, d.Extras("tb/"), d.Extras(""), d.Extras("vivado/")})
+	return s.String(), err
 }
 
 // cell escapes what would break a table.

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"lathe/emit"
+	"lathe/emit/bench"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/rtl"
@@ -72,7 +73,8 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		}
 	}
 	b := &builder{graph: g, byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
-	b.design = &emit.Design{Name: g.Name, Top: top, Core: top + "_core"}
+	b.design = &emit.Design{Name: g.Name, Top: top, Core: top + "_core", Version: o.Version, Part: o.Part,
+		ClockMHz: o.ClockMHz}
 	if err := b.instances(); err != nil {
 		return nil, err
 	}
@@ -82,11 +84,13 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 	if err := b.sources(o); err != nil {
 		return nil, err
 	}
-	return b.design, b.docs(o)
+	return b.design, Describe(b.design)
 }
 
 // taken says that a module of this name exists already: in the library, or around the design in simulation.
-func taken(name string) bool { return name == "lathe_top" || slices.Contains(rtl.Modules(), name) }
+func taken(name string) bool {
+	return name == "lathe_top" || slices.Contains(bench.Modules(), name) || slices.Contains(rtl.Modules(), name)
+}
 
 // instances asks every node for its unit and names the wires.
 func (b *builder) instances() error {

@@ -10,43 +10,98 @@ import (
 
 	"lathe/emit"
 	"lathe/emit/verilog"
+	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/flow"
+	"lathe/internal/npz"
 )
 
 func (a *App) emitVerilog() *cobra.Command {
-	var s sourceFlags
-	var out, top string
+	var e emitFlags
 	c := &cobra.Command{Use: "emit-verilog MODEL -o DIR", Short: "compile a model to Verilog",
 		Long: "Compiles a model to a folder of SystemVerilog: library modules, one top, an AXI4-Stream wrapper, memory\n" +
-			"images, design.json and a README. Works without a plan: 8 bits, folded.",
+			"images, a self-checking testbench with a Makefile, design.json and a README. Works without a plan: 8 bits,\n" +
+			"folded.",
 		Example: "  emit-verilog model.onnx -o out/ --calibrate x.npz", Args: exactly("MODEL")}
-	s.add(c, true)
-	c.Flags().StringVarP(&out, "output", "o", "", "folder for the design; an earlier design in it is replaced")
-	c.Flags().StringVar(&top, "top", "", "name of the top module")
-	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := required(c, "output"); err != nil {
-			return err
-		}
-		source, err := s.of(a, args[0])
-		if err != nil {
-			return err
-		}
-		hw, err := a.hardware(c.Context(), source, top)
-		if err != nil {
-			return err
-		}
-		if err := flow.Write(hw.Design, out); err != nil {
-			return err
-		}
-		if err := a.printDesign(hw.Design, out); err != nil {
-			return err
-		}
-		d := hw.Design
-		return a.writeJSON(map[string]any{"model": args[0], "folder": out, "top": d.Top, "core": d.Core, "units": d.Units,
-			"slowest": slowest(d).Node, "files": len(d.Files) + len(d.Docs)})
-	}
+	e.add(c, true)
+	f := c.Flags()
+	f.StringVarP(&e.out, "output", "o", "", "folder for the design; an earlier design in it is replaced")
+	f.StringVar(&e.top, "top", "", "name of the top module")
+	f.StringVar(&e.inputs, "inputs", "", "samples for the testbench (.npz); else those of --calibrate, or random codes")
+	f.IntVar(&e.vectors, "vectors", flow.DefaultVectors, "samples in the testbench at most; 0: no testbench")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.emitDesign(c, &e, args[0]) }
 	return a.withJSON(c)
+}
+
+// emitFlags are the flags of emit-verilog.
+type emitFlags struct {
+	sourceFlags
+	out, top, inputs string
+	vectors          int
+}
+
+func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
+	if err := required(c, "output"); err != nil {
+		return err
+	}
+	if e.vectors < 0 || e.vectors > maxVectors {
+		return usagef("--vectors %d is outside of 0 to %d", e.vectors, maxVectors)
+	}
+	source, err := e.of(a, model)
+	if err != nil {
+		return err
+	}
+	hw, err := a.hardware(c.Context(), source, e.top)
+	if err != nil {
+		return err
+	}
+	if err := a.complete(c, e, hw); err != nil {
+		return err
+	}
+	d := hw.Design
+	if err := flow.Write(d, e.out); err != nil {
+		return err
+	}
+	if err := a.printDesign(d, e.out); err != nil {
+		return err
+	}
+	return a.writeJSON(map[string]any{"model": model, "folder": e.out, "top": d.Top, "core": d.Core, "units": d.Units,
+		"slowest": slowest(d).Node, "files": len(d.All())})
+}
+
+// maxVectors bounds what the testbench loads at its start.
+const maxVectors = 100_000
+
+// vectorSeed is that of the random samples of testbenches.
+const vectorSeed = 1
+
+// complete adds the testbench and what goes with it.
+func (a *App) complete(c *cobra.Command, e *emitFlags, hw *flow.Hardware) error {
+	n := e.vectors
+	if !c.Flags().Changed("vectors") {
+		if n = hw.AffordableVectors(); n == 0 {
+			fmt.Fprintln(a.Err, "note: the model is large, so the folder has no testbench; --vectors 1 makes one")
+		}
+	}
+	file := e.inputs
+	if file == "" {
+		file = e.source.Calibrate
+	}
+	var given []ref.Sample
+	if file != "" && n > 0 {
+		arrays, err := npz.Read(file)
+		if err != nil {
+			return err
+		}
+		if given, _, err = flow.Samples(hw.Scheduled, arrays); err != nil {
+			return err
+		}
+	}
+	samples, err := hw.VectorSamples(given, n, vectorSeed)
+	if err != nil {
+		return err
+	}
+	return hw.Complete(c.Context(), samples)
 }
 
 // hardware runs every stage up to the design.
@@ -85,7 +140,10 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 		name = "the stream of " + u.Node
 	}
 	fmt.Fprintf(a.Out, "\nslowest unit: %s, %d cycles a sample\n%d files in %s, top %s (AXI4-Stream), %s (bare streams)\n",
-		name, u.Cycles, len(d.Files)+len(d.Docs), out, d.Top, d.Core)
+		name, u.Cycles, len(d.All()), out, d.Top, d.Core)
+	if len(d.Extras("tb/")) > 0 {
+		fmt.Fprintf(a.Out, "make -C %s simulates it, with tb/%s_tb.sv\n", out, d.Top)
+	}
 	return nil
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"lathe/emit"
+	"lathe/emit/bench"
 	"lathe/emit/verilog"
 	"lathe/frontend"
 	"lathe/golden"
@@ -229,6 +231,10 @@ var stageFaults = map[string]func(t *testing.T) error{
 		broken := *op.Relu
 		broken.RTL = func(*ir.Node) (*rtl.Unit, error) { return nil, errWithoutCode }
 		_, err := verilog.Emit(inLanes(graph(ir.StageScheduled, x, add(t, &broken, "y", x))), verilog.Options{})
+		return err
+	},
+	"L0660": func(t *testing.T) error {
+		_, err := bench.Files(&emit.Design{Ports: []emit.Port{{}}}, bench.Vectors{Samples: 1})
 		return err
 	},
 }

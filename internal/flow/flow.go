@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"lathe/emit"
 	"lathe/emit/verilog"
@@ -184,68 +183,4 @@ func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, err
 		return nil, err
 	}
 	return &Hardware{Quantized: q, Scheduled: g, Schedule: report, Design: d}, nil
-}
-
-// Write puts a design into dir: into a new folder beside it first, which then takes its place, so that no half of a
-// design is ever seen. A folder that holds anything but an earlier design is left alone.
-func Write(d *emit.Design, dir string) error {
-	given := dir
-	fail := func(err error) error { return diag.New("L0625", given, "cannot write the design: %v", cause(err)) }
-	dir, err := filepath.Abs(dir)
-	if err != nil {
-		return fail(err)
-	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real // a link stays a link
-	}
-	if err := replaceable(dir, given); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return fail(err)
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+"-*")
-	if err != nil {
-		return fail(err)
-	}
-	defer os.RemoveAll(temp)
-	if err := os.Chmod(temp, 0o755); err != nil {
-		return fail(err)
-	}
-	for _, f := range slices.Concat(d.Files, d.Docs) {
-		if err := os.WriteFile(filepath.Join(temp, f.Name), f.Data, 0o644); err != nil {
-			return fail(err)
-		}
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return fail(err)
-	}
-	if err := os.Rename(temp, dir); err != nil {
-		return fail(err)
-	}
-	return nil
-}
-
-// replaceable refuses folders that hold a file of somebody else: one that the design.json in them does not list. given
-// is the folder as the caller names it.
-func replaceable(dir, given string) error {
-	entries, err := os.ReadDir(dir)
-	switch {
-	case os.IsNotExist(err):
-		return nil
-	case err != nil:
-		return diag.New("L0625", given, "cannot write the design: %v", cause(err))
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "design.json"))
-	if err != nil && !os.IsNotExist(err) {
-		return diag.New("L0625", given, "cannot write the design: %v", cause(err))
-	}
-	ours := verilog.Listed(text)
-	for _, e := range entries {
-		if !slices.Contains(ours, e.Name()) {
-			return diag.New("L0626", given, "the folder holds %q, which is no part of a design and would be lost", e.Name()).
-				WithHint("choose an empty or a new folder")
-		}
-	}
-	return nil
 }

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package bench makes what lets an emitted folder prove itself without Lathe: a testbench in SystemVerilog with
+// vectors, and a Makefile that runs it in Verilator or Icarus Verilog.
+package bench
+
+import (
+	"bytes"
+	"embed"
+	"encoding/hex"
+	"slices"
+	"text/template"
+
+	"lathe/emit"
+	"lathe/internal/diag"
+	"lathe/rtl"
+)
+
+//go:embed *.sv *.tmpl
+var parts embed.FS
+
+// modules are the parts of every testbench, in the order of compilation.
+var modules = []string{"tb_stall", "tb_source", "tb_sink"}
+
+// Modules lists the modules that a testbench adds to a design.
+func Modules() []string { return slices.Clone(modules) }
+
+// Vectors are what the streams of a design carry in a test.
+type Vectors struct {
+	Samples int
+	// Streams holds the beats of each port in the order of Design.Ports, TDATA in bytes, least significant first.
+	Streams [][]byte
+}
+
+// folder is where the testbench lies.
+const folder = "tb/"
+
+// port is a stream as the template sees it.
+type port struct {
+	emit.Port
+	File string
+	// Total counts the beats of all samples, LaneWidth the bits of an element.
+	Total, LaneWidth int
+}
+
+// drain is how many cycles a run goes on after the last beat.
+const drain = 256
+
+// Files returns the testbench for the vectors: tb/<top>_tb.sv, the modules that it needs, and one memory image a port.
+// Error L0660 if the vectors do not fit the ports.
+func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
+	if v.Samples < 1 || len(v.Streams) != len(d.Ports) {
+		return nil, diag.New("L0660", d.Name, "%d samples of %d streams for %d ports", v.Samples, len(v.Streams),
+			len(d.Ports))
+	}
+	files, err := fixed()
+	if err != nil {
+		return nil, err
+	}
+	data := struct {
+		Top, Version                   string
+		Samples, Checked, Quiet, Drain int
+		Ports                          []port
+	}{Top: d.Top, Version: d.Version, Samples: v.Samples, Quiet: patience(d), Drain: drain}
+	var images []rtl.File
+	for i, p := range d.Ports {
+		beats := v.Samples * p.Beats
+		if len(v.Streams[i]) != beats*p.TData/8 {
+			return nil, diag.New("L0660", d.Name, "%d bytes for %d beats of %d bits of %s", len(v.Streams[i]), beats,
+				p.TData, p.Stream)
+		}
+		q := port{Port: p, File: folder + d.Top + "_" + p.Stream + ".mem", Total: beats, LaneWidth: p.Type.Format.Width()}
+		if !p.Input {
+			data.Checked += beats
+		}
+		data.Ports = append(data.Ports, q)
+		images = append(images, rtl.File{Name: q.File, Data: image(v.Streams[i], p.TData/8)})
+	}
+	text, err := fill("top.sv.tmpl", data)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, rtl.File{Name: folder + d.Top + "_tb.sv", Data: text})
+	return append(files, images...), nil
+}
+
+// fixed are the modules that are the same for every design.
+func fixed() ([]rtl.File, error) {
+	var files []rtl.File
+	for _, m := range modules {
+		text, err := parts.ReadFile(m + ".sv")
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, rtl.File{Name: folder + m + ".sv", Data: text})
+	}
+	return files, nil
+}
+
+// patience is how many cycles without any transfer make a design count as stuck: far beyond what all units take for a
+// sample one after the other.
+func patience(d *emit.Design) int {
+	cycles := 0
+	for _, u := range d.Units {
+		cycles += u.Cycles + u.Latency
+	}
+	return 16*cycles + 10_000
+}
+
+// image prints beats in $readmemh form, one a line.
+func image(stream []byte, size int) []byte {
+	out := make([]byte, 0, len(stream)/size*(2*size+1))
+	for ; len(stream) >= size; stream = stream[size:] {
+		beat := slices.Clone(stream[:size])
+		slices.Reverse(beat)
+		out = append(hex.AppendEncode(out, beat), '\n')
+	}
+	return out
+}
+
+// Makefile returns the Makefile of the folder: with targets that simulate if there is a testbench, with others to lint
+// and to count cells in any case. family is the value of -family of Yosys' synth_xilinx.
+func Makefile(d *emit.Design, family string, simulates bool) (rtl.File, error) {
+	data := struct {
+		Top, Version, Family string
+		Bench                []string
+	}{Top: d.Top, Version: d.Version, Family: family}
+	if simulates {
+		for _, m := range append(Modules(), d.Top+"_tb") {
+			data.Bench = append(data.Bench, folder+m+".sv")
+		}
+	}
+	text, err := fill("Makefile.tmpl", data)
+	return rtl.File{Name: "Makefile", Data: text}, err
+}
+
+func fill(name string, data any) ([]byte, error) {
+	t, err := template.ParseFS(parts, name)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = t.Execute(&b, data)
+	return b.Bytes(), err
+}
