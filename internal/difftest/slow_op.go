@@ -33,9 +33,9 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		}), nil
 	case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
 		return slowWindow(n, args)
-	case op.Add, op.Sub, op.Mul:
-		f := map[*ir.Op]func(z, a, b *big.Rat) *big.Rat{
-			op.Add: (*big.Rat).Add, op.Sub: (*big.Rat).Sub, op.Mul: (*big.Rat).Mul}[n.Op]
+	case op.Add, op.Sub, op.Mul, op.Min, op.Max:
+		f := map[*ir.Op]func(z, a, b *big.Rat) *big.Rat{op.Add: (*big.Rat).Add, op.Sub: (*big.Rat).Sub,
+			op.Mul: (*big.Rat).Mul, op.Min: slowMin, op.Max: slowMax}[n.Op]
 		return fill(out, func(i []int) *big.Rat { return f(new(big.Rat), repeat(x, i), repeat(args[1], i)) }), nil
 	case op.Reshape, op.Identity, op.Cast, op.Widen, op.Narrow, op.Fifo, op.Fork:
 		return x.x, nil
@@ -111,4 +111,19 @@ func slowArgMax(a *op.ArgMaxAttrs, x value) []*big.Rat {
 		}
 		return integer(int64(best))
 	})
+}
+
+// slowMin and slowMax have the signature of the operations of big.Rat.
+func slowMin(z, a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) < 0 {
+		return z.Set(a)
+	}
+	return z.Set(b)
+}
+
+func slowMax(z, a, b *big.Rat) *big.Rat {
+	if a.Cmp(b) < 0 {
+		return z.Set(b)
+	}
+	return z.Set(a)
 }

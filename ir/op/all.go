@@ -14,7 +14,7 @@ var All = [...]*ir.Op{
 	Linear, Conv, BatchNorm, Scale,
 	Relu, LeakyRelu, Clip, Sigmoid, Tanh, Softmax, ArgMax,
 	MaxPool, AvgPool, GlobalAvgPool,
-	Add, Sub, Mul,
+	Add, Sub, Mul, Min, Max,
 	Reshape, Transpose, Identity, Cast,
 	Widen, Narrow, Fifo, Fork,
 }

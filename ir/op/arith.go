@@ -8,6 +8,7 @@ import (
 	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/rtl"
 )
 
 // Add is a + b with broadcasting.
@@ -22,26 +23,62 @@ var Sub = binary("sub", "a - b", func(a, b float32) float32 { return a - b }, su
 var Mul = binary("mul", "a * b", func(a, b float32) float32 { return a * b }, prod, (*hlo.Builder).Mul,
 	ir.Traits{Elementwise: true})
 
+// Min is the smaller of a and b with broadcasting.
+var Min = binary("min", "min(a, b)", func(a, b float32) float32 { return min(a, b) }, choice(pairMin), (*hlo.Builder).Min,
+	ir.Traits{Elementwise: true, Monotone: true})
+
+// Max is the greater of a and b with broadcasting.
+var Max = binary("max", "max(a, b)", func(a, b float32) float32 { return max(a, b) }, choice(pairMax), (*hlo.Builder).Max,
+	ir.Traits{Elementwise: true, Monotone: true})
+
+// pairKind is what a pair computes: the parameter KIND of op_pair.
+type pairKind int
+
+const (
+	pairSum pairKind = iota
+	pairMin
+	pairMax
+	pairProduct
+)
+
 // exactPair combines two lattice integers, each moved by its shift, into an exact value at exponent exp.
 type exactPair struct {
+	kind           pairKind
 	shiftA, shiftB uint
 	exp            int
-	sign           int64 // of the second operand of a sum, 0 for a product
+	sign           int64 // of the second operand of a sum
 	bits           int   // signed bits that hold the result
 }
 
-// sum returns the exact a + sign*b at the smaller of the two steps.
+// aligned moves both operands to the smaller of the two steps.
+func aligned(a, b ir.Type) (exactPair, error) {
+	ea, okA := step(a)
+	eb, okB := step(b)
+	if !okA || !okB {
+		return exactPair{}, fmt.Errorf("%s and %s have no common step", a.Format, b.Format)
+	}
+	e := min(ea, eb)
+	p := exactPair{shiftA: uint(ea - e), shiftB: uint(eb - e), exp: e}
+	p.bits = max(magnitude(a.Format)+ea-e, magnitude(b.Format)+eb-e)
+	return p, nil
+}
+
+// sum returns the exact a + sign*b.
 func sum(sign int64) func(a, b ir.Type) (exactPair, error) {
 	return func(a, b ir.Type) (exactPair, error) {
-		ea, okA := step(a)
-		eb, okB := step(b)
-		if !okA || !okB {
-			return exactPair{}, fmt.Errorf("%s and %s have no common step", a.Format, b.Format)
-		}
-		e := min(ea, eb)
-		p := exactPair{shiftA: uint(ea - e), shiftB: uint(eb - e), exp: e, sign: sign}
-		p.bits = max(magnitude(a.Format)+ea-e, magnitude(b.Format)+eb-e) + 1
-		return p, nil
+		p, err := aligned(a, b)
+		p.kind, p.sign = pairSum, sign
+		p.bits++
+		return p, err
+	}
+}
+
+// choice returns the exact minimum or maximum.
+func choice(kind pairKind) func(a, b ir.Type) (exactPair, error) {
+	return func(a, b ir.Type) (exactPair, error) {
+		p, err := aligned(a, b)
+		p.kind = kind
+		return p, err
 	}
 }
 
@@ -52,7 +89,7 @@ func prod(a, b ir.Type) (exactPair, error) {
 	if !okA || !okB {
 		return exactPair{}, fmt.Errorf("%s and %s have no common step", a.Format, b.Format)
 	}
-	return exactPair{exp: ea + eb, bits: magnitude(a.Format) + magnitude(b.Format)}, nil
+	return exactPair{kind: pairProduct, exp: ea + eb, bits: magnitude(a.Format) + magnitude(b.Format)}, nil
 }
 
 func binary(name, doc string, fl func(a, b float32) float32, plan func(a, b ir.Type) (exactPair, error),
@@ -63,6 +100,7 @@ func binary(name, doc string, fl func(a, b float32) float32, plan func(a, b ir.T
 		Infer:  func(n *ir.Node) ([]int, error) { return broadcast(n.Args[0].Type.Shape, n.Args[1].Type.Shape) },
 		Eval:   func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, plan) },
 		HLO:    binaryHLO(plan, print),
+		RTL:    func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, plan) },
 		Gen:    genBinary,
 		Legal: func(n *ir.Node) error {
 			if err := plain(n); err != nil {
@@ -177,23 +215,40 @@ func (p exactPair) eval(n *ir.Node, args []*ir.Tensor, ia, ib []int) (*ir.Tensor
 	enc := encoder(n.Type.Format, p.exp)
 	for i := range out.Codes {
 		x, y := a.Ints[ia[i]], b.Ints[ib[i]]
-		switch {
-		case p.bits > 62:
+		if p.bits > 62 {
 			out.Codes[i] = n.Type.Format.Encode(p.wide(x, y, a.Exp(0), b.Exp(0)))
-		case p.sign == 0:
-			out.Codes[i] = enc(x * y)
-		default:
-			out.Codes[i] = enc(x<<p.shiftA + p.sign*(y<<p.shiftB))
+		} else {
+			out.Codes[i] = enc(p.of(x, y))
 		}
 	}
 	return out, nil
 }
 
+// of computes one element; the result has at most 62 bits.
+func (p exactPair) of(x, y int64) int64 {
+	if p.kind == pairProduct {
+		return x * y
+	}
+	x, y = x<<p.shiftA, y<<p.shiftB
+	switch p.kind {
+	case pairMin:
+		return min(x, y)
+	case pairMax:
+		return max(x, y)
+	}
+	return x + p.sign*y
+}
+
 // wide computes the same without bounds on the width.
 func (p exactPair) wide(x, y int64, ea, eb int) format.Exact {
 	u, v := format.FromInt(x, ea), format.FromInt(y, eb)
-	if p.sign == 0 {
+	switch {
+	case p.kind == pairProduct:
 		return u.Mul(v)
+	case p.kind != pairSum && (u.Cmp(v) < 0) == (p.kind == pairMin):
+		return u
+	case p.kind != pairSum:
+		return v
 	}
 	return u.Add(format.FromInt(p.sign, 0).Mul(v))
 }

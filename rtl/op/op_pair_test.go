@@ -198,7 +198,8 @@ func TestPairBroken(t *testing.T) {
 	broken(t, "op_pair_lane.sv", "ZW'(ZERO)", "ZW'(ZERO) + ZW'(1)", point(2))
 	broken(t, "op_pair_lane.sv", "KIND == 1", "KIND == 2", point(4))
 	broken(t, "op_pair.sv", "assign a_ready = en && b_valid", "assign a_ready = en", point(6))
-	broken(t, "op_pair.sv", "out_room || !done", "1'b1", point(0))
+	broken(t, "op_pair.sv", "out_room || !done", "out_room || 1'b1", point(0))
+	broken(t, "op_pair.sv", "if (rst) moving <= STAGES'(0);", "", point(7))
 	broken(t, "op_pair_const.sv", "word   <= AW'(0);", "", func() rtltest.Bench {
 		p := pairs[0]
 		return p.bench([]int64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/rtl"
+)
+
+// operand is one side of op_pair: x*mul*2^shift + add, for codes x in [lo, hi].
+type operand struct {
+	w      int
+	signed bool
+	mul    int64
+	shift  uint
+	add    *big.Int
+	lo, hi *big.Int
+}
+
+// ends are the operands of the least and the greatest code; a product takes no factor.
+func (o operand) ends(kind pairKind) [2]*big.Int {
+	var e [2]*big.Int
+	for i, x := range []*big.Int{o.lo, o.hi} {
+		v := new(big.Int).Set(x)
+		if kind != pairProduct {
+			v.Mul(v, big.NewInt(o.mul))
+			v.Lsh(v, o.shift)
+		}
+		e[i] = v.Add(v, o.add)
+	}
+	return e
+}
+
+// pairRTL is op_pair for two streams, op_pair_const for a stream and a constant.
+func pairRTL(n *ir.Node, plan func(a, b ir.Type) (exactPair, error)) (*rtl.Unit, error) {
+	p, err := plan(n.Args[0].Type, n.Args[1].Type)
+	if err != nil {
+		return nil, n.Errorf("L0308", "%v", err)
+	}
+	var sides [2]operand
+	for i, a := range n.Args {
+		if sides[i], err = operandOf(n, a); err != nil {
+			return nil, err
+		}
+	}
+	sides[0].shift, sides[1].shift = p.shiftA, p.shiftB
+	if p.kind == pairSum {
+		sides[1].mul = p.sign
+	}
+	if !n.Args[0].IsConst() && !n.Args[1].IsConst() {
+		u, err := pairUnit("op_pair", n, p, sides[0], sides[1])
+		if err == nil {
+			u.In = []string{"a", "b"}
+		}
+		return u, err
+	}
+	at := 1 // the constant
+	if n.Args[0].IsConst() {
+		at = 0
+	}
+	codes, err := constBeats(n, at)
+	if err != nil {
+		return nil, err
+	}
+	sides[at] = sides[at].holding(codes)
+	u, err := pairUnit("op_pair_const", n, p, sides[1-at], sides[at])
+	if err != nil {
+		return nil, err
+	}
+	image := rtl.Image{Param: "CONSTS", Width: n.HW.InLanes * sides[at].w}
+	for i := 0; i < len(codes); i += n.HW.InLanes {
+		image.Words = append(image.Words, packLanes(codes[i:i+n.HW.InLanes], sides[at].w))
+	}
+	u.Images = []rtl.Image{image}
+	return with(u, "WORDS", len(image.Words), "STYLE", memStyle(n)), nil
+}
+
+// operandOf describes argument a, which must be of the size of the result where it is a stream.
+func operandOf(n, a *ir.Node) (operand, error) {
+	fx, err := fixedOf(n, a.Type)
+	if err != nil {
+		return operand{}, err
+	}
+	if !a.IsConst() && a.Type.Elems() != n.Type.Elems() {
+		return operand{}, n.Errorf("L0330", "%s of shape %s broadcasts to %s, which needs a repeat in front of %s", a.Name,
+			ir.ShapeString(a.Type.Shape), ir.ShapeString(n.Type.Shape), n.Op.Name)
+	}
+	lo, hi := latticeRange(fx)
+	return operand{w: fx.W, signed: fx.Signed, mul: 1, add: new(big.Int), lo: lo, hi: hi}, nil
+}
+
+// holding narrows an operand to the given codes.
+func (o operand) holding(codes []int64) operand {
+	o.lo, o.hi = big.NewInt(codes[0]), big.NewInt(codes[0])
+	for _, c := range codes {
+		if v := big.NewInt(c); v.Cmp(o.lo) < 0 {
+			o.lo = v
+		} else if v.Cmp(o.hi) > 0 {
+			o.hi = v
+		}
+	}
+	o.w, o.signed = format.SignedBits(o.lo, o.hi), true
+	return o
+}
+
+// constBeats lists the codes of constant argument i as the result needs them, repeated along axes that it lacks, and
+// cut to the shortest run of whole beats that repeats itself.
+func constBeats(n *ir.Node, i int) ([]int64, error) {
+	t, err := constArg(n, i)
+	if err != nil {
+		return nil, err
+	}
+	index := broadcastIndex(t.Type.Shape, n.Type.Shape)
+	period := len(index)
+	for size, axis := 1, len(n.Type.Shape)-1; axis >= 0; axis-- {
+		size *= n.Type.Shape[axis]
+		if size%n.HW.InLanes == 0 && index[size-1] == t.Type.Elems()-1 {
+			period = size
+			break
+		}
+	}
+	codes := make([]int64, period)
+	for k := range codes {
+		codes[k] = t.Codes[index[k]]
+	}
+	return codes, nil
+}
+
+// packLanes joins codes of w bits into one word, the first in the low bits.
+func packLanes(codes []int64, w int) *big.Int {
+	word, mask := new(big.Int), new(big.Int).Lsh(big.NewInt(1), uint(w))
+	for i, c := range codes {
+		v := new(big.Int).Mod(big.NewInt(c), mask)
+		word.Or(word, v.Lsh(v, uint(i*w)))
+	}
+	return word
+}
+
+// pairUnit sizes the operands and their exact result.
+func pairUnit(module string, n *ir.Node, p exactPair, a, b operand) (*rtl.Unit, error) {
+	out, err := resultParams(n, p.exp)
+	if err != nil {
+		return nil, err
+	}
+	ea, eb := a.ends(p.kind), b.ends(p.kind)
+	pa, pb := format.SignedBits(ea[0], ea[1]), format.SignedBits(eb[0], eb[1])
+	u := unit(module, "LANES", n.HW.InLanes, "KIND", int(p.kind),
+		"A_W", a.w, "A_SIGNED", flag(a.signed), "B_W", b.w, "B_SIGNED", flag(b.signed),
+		"MA", a.mul, "SHA", a.shift, "PA_W", pa, "MB", b.mul, "SHB", b.shift, "PB_W", pb, "T_W", p.width(ea, eb))
+	u.Params = append(u.Params, rtl.Param{Name: "CA", Value: hexLiteral(a.add, pa)},
+		rtl.Param{Name: "CB", Value: hexLiteral(b.add, pb)})
+	with(u, out...)
+	return with(u, "BEATS", frameBeats(n.Type, n.HW.InLanes)), nil
+}
+
+// width is the signed bits that hold every result of operands between the given ends; each factor alone takes its
+// extreme results at ends, so the corners suffice.
+func (p exactPair) width(a, b [2]*big.Int) int {
+	bits := 1
+	for _, x := range a {
+		for _, y := range b {
+			v := new(big.Int)
+			switch p.kind {
+			case pairProduct:
+				v.Mul(x, y)
+			case pairSum:
+				v.Add(x, y)
+			default:
+				bits = max(bits, format.SignedBits(x, y))
+			}
+			bits = max(bits, format.SignedBits(v, v))
+		}
+	}
+	return bits
+}
