@@ -69,6 +69,8 @@ var graphs = []Entry{
 		"$ lathe fmt nowhere.lathe"},
 	{"L0329", "A graph file is cut off or damaged.",
 		"$ lathe inspect g.lathe\n-- g.lathe --\nlathe-file 1 0000"},
+	{"L0330", "A stream broadcasts into an operation whose hardware takes streams of equal size.",
+		"op.Add.RTL(n) // of 2x3 and 1x3, without the repeat that scheduling inserts"},
 }
 
 var plans = []Entry{

@@ -91,7 +91,7 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 			hw.InLanes, hw.OutLanes = hw.OutLanes, hw.InLanes
 		}
 	default:
-		if given == 0 {
+		if given == 0 || n.Type.Elems()%given != 0 {
 			given = divisor(r, n.Type.Elems())
 		}
 		hw.InLanes, hw.OutLanes = given, given

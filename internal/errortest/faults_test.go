@@ -151,6 +151,13 @@ var graphFaults = map[string]func(t *testing.T) error{
 		_, err := golden.Print(graph(ir.StageQuantized, a, b, add(t, op.Mul, "y", a, b)), 1, false)
 		return err
 	},
+	"L0330": func(t *testing.T) error {
+		f := format.Fixed{W: 8, Signed: true}
+		n := add(t, op.Add, "y", input("a", f, 2, 3), input("b", f, 1, 3))
+		n.HW = ir.HW{InLanes: 1, OutLanes: 1}
+		_, err := op.Add.RTL(n)
+		return err
+	},
 	"L0810": func(*testing.T) error {
 		b := hlo.New("main")
 		b.Return(b.Add(b.Arg("x", hlo.TypeOf(hlo.I32, 3)), b.Arg("y", hlo.TypeOf(hlo.I32, 4))))

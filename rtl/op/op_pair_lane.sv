@@ -96,6 +96,7 @@ module op_pair_lane #(
       always_ff @(posedge clk)
         if (en) r <= KIND == 0 ? ta + tb : (ta < tb) == (KIND == 1) ? ta : tb;
       assign t = r;
+      wire unused_operands = &{1'b0, qa, qb};  // where T_W is tighter
     end
   endgenerate
 
