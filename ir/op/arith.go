@@ -24,12 +24,12 @@ var Mul = binary("mul", "a * b", func(a, b float32) float32 { return a * b }, pr
 	ir.Traits{Elementwise: true})
 
 // Min is the smaller of a and b with broadcasting.
-var Min = binary("min", "min(a, b)", func(a, b float32) float32 { return min(a, b) }, choice(pairMin), (*hlo.Builder).Min,
-	ir.Traits{Elementwise: true, Monotone: true})
+var Min = binary("min", "min(a, b)", func(a, b float32) float32 { return min(a, b) }, choice(pairMin),
+	(*hlo.Builder).Min, ir.Traits{Elementwise: true, Monotone: true})
 
 // Max is the greater of a and b with broadcasting.
-var Max = binary("max", "max(a, b)", func(a, b float32) float32 { return max(a, b) }, choice(pairMax), (*hlo.Builder).Max,
-	ir.Traits{Elementwise: true, Monotone: true})
+var Max = binary("max", "max(a, b)", func(a, b float32) float32 { return max(a, b) }, choice(pairMax),
+	(*hlo.Builder).Max, ir.Traits{Elementwise: true, Monotone: true})
 
 // pairKind is what a pair computes: the parameter KIND of op_pair.
 type pairKind int
