@@ -166,6 +166,27 @@ func (b *Blob) Floats() []float32 {
 	return out
 }
 
+// Floats64 reads the elements as float64: exactly, but for integers beyond 53 bits.
+func (b *Blob) Floats64() []float64 {
+	out := make([]float64, b.Len())
+	if b.DType == F64 {
+		for i := range out {
+			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b.Bytes[8*i:]))
+		}
+		return out
+	}
+	if ints, err := b.Ints(); err == nil {
+		for i, v := range ints {
+			out[i] = float64(v)
+		}
+		return out
+	}
+	for i, v := range b.Floats() {
+		out[i] = float64(v)
+	}
+	return out
+}
+
 // half decodes IEEE binary16.
 func half(h uint16) float32 {
 	sign := 1.0

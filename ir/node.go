@@ -21,6 +21,9 @@ type Node struct {
 // Const is the attributes of a constant node.
 type Const struct {
 	Data *Blob
+	// Own is the format that the source model itself gives to these values, which all are values of its codes; its
+	// Format is nil where the model leaves them float, and in quantized graphs. Its Shape is not used.
+	Own Type
 }
 
 // IsConst says that n is a constant.

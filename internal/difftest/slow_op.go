@@ -31,6 +31,8 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			}
 			return known[v.RatString()]
 		}), nil
+	case op.Quant:
+		return slowQuant(n, x)
 	case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
 		return slowWindow(n, args)
 	case op.Add, op.Sub, op.Mul, op.Min, op.Max:

@@ -16,6 +16,7 @@ var All = [...]*ir.Op{
 	MaxPool, AvgPool, GlobalAvgPool,
 	Add, Sub, Mul, Min, Max,
 	Reshape, Transpose, Identity, Cast,
+	Quant,
 	Widen, Narrow, Fifo, Fork,
 }
 

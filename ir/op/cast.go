@@ -13,8 +13,8 @@ var Cast = &ir.Op{
 	Traits: ir.Traits{Elementwise: true, Monotone: true},
 	Infer:  sameShape,
 	Eval:   castEval,
-	HLO:    castHLO,
-	RTL:    castRTL,
+	HLO:    affineHLO(castHLO),
+	RTL:    affineRTL(castRTL),
 	Legal:  plain,
 	Gen:    genUnary,
 }

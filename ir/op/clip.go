@@ -39,8 +39,8 @@ var Clip = &ir.Op{
 			}, nil
 		},
 	}.eval,
-	HLO: clipHLO,
-	RTL: clipRTL,
+	HLO: affineHLO(clipHLO),
+	RTL: affineRTL(clipRTL),
 	Legal: func(n *ir.Node) error {
 		if a := n.Attrs.(*ClipAttrs); math.IsNaN(float64(a.Min)) || math.IsNaN(float64(a.Max)) {
 			return fmt.Errorf("a bound is NaN: %g, %g", a.Min, a.Max)

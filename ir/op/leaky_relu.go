@@ -32,8 +32,8 @@ var LeakyRelu = &ir.Op{
 		},
 		ex: leakyExact,
 	}.eval,
-	HLO: leakyHLO,
-	RTL: leakyRTL,
+	HLO: affineHLO(leakyHLO),
+	RTL: affineRTL(leakyRTL),
 	Gen: genLeaky,
 	Legal: func(n *ir.Node) error {
 		if err := plain(n); err != nil {

@@ -18,8 +18,8 @@ var Relu = &ir.Op{
 			return func(v int64) int64 { return enc(max(v, 0)) }, nil
 		},
 	}.eval,
-	HLO:   reluHLO,
-	RTL:   reluRTL,
+	HLO:   affineHLO(reluHLO),
+	RTL:   affineRTL(reluRTL),
 	Legal: plain,
 	Gen:   genUnary,
 }

@@ -27,18 +27,32 @@ func (p *parser) constant(n *ir.Node, c *ir.Const) error {
 			if c.Data = b; err != nil {
 				return err
 			}
-			_, err = p.lex.want("}")
-			return err
+			return p.own(c)
 		}
 		digest, err := p.digest()
 		if err != nil {
 			return err
 		}
 		p.pending = append(p.pending, pending{n, digest, ir.DType(t.text)})
-		_, err = p.lex.want("}")
-		return err
+		return p.own(c)
 	}
 	return p.lex.unexpected(p.lex.peek(), "an element type such as f32 or i8")
+}
+
+// own reads the format that the source model gives to a constant, if it gives one, and the closing brace.
+func (p *parser) own(c *ir.Const) error {
+	if p.lex.take(",") {
+		if _, err := p.lex.want("own"); err != nil {
+			return err
+		}
+		var n ir.Node
+		if err := p.typ(&n); err != nil {
+			return err
+		}
+		c.Own = n.Type.WithShape(nil)
+	}
+	_, err := p.lex.want("}")
+	return err
 }
 
 // typ reads ": shape format{scales}".

@@ -118,7 +118,11 @@ func quoted(name, prefix string) string {
 // attrs prints the attributes; those of a constant are its elements or their digest.
 func (p *printer) attrs(n *ir.Node) string {
 	if c, ok := n.Attrs.(*ir.Const); ok {
-		return "{data = " + p.blob(c.Data) + "}"
+		own := ""
+		if c.Own.Format != nil {
+			own = ", own : " + c.Own.WithShape(n.Type.Shape).String() + " "
+		}
+		return "{data = " + p.blob(c.Data) + own + "}"
 	}
 	if n.Attrs == nil {
 		return ""

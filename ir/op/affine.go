@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"lathe/golden/hlo"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/rtl"
+)
+
+// integers is a format seen as integers: the code q has the value (q-zero)*step.
+type integers struct {
+	ints format.Fixed // the codes q as numbers, F = 0, with rounding and overflow
+	zero int64
+	step format.Exact
+}
+
+// integersOf is the view of fixed formats and of affine ones with one scale.
+func integersOf(f format.Format) (integers, bool) {
+	switch f := f.(type) {
+	case format.Fixed:
+		c := integers{ints: f, step: format.FromInt(1, -f.F)}
+		c.ints.F = 0
+		return c, f.W <= 63
+	case format.Affine:
+		if f.Axis >= 0 {
+			return integers{}, false
+		}
+		return integers{f.Integers(), f.Zero, format.FromFloat32(f.Scale)}, true
+	}
+	return integers{}, false
+}
+
+// span is the range of q-zero over all codes, those included that encoding never returns.
+func (c integers) span() (lo, hi int64) {
+	all := format.Fixed{W: c.ints.W, Signed: c.ints.Signed}
+	return all.Min() - c.zero, all.Max() - c.zero
+}
+
+// isFixed says that codes of f are integers times a power of two, which adders and shifters compute on directly.
+func isFixed(f format.Format) bool {
+	_, ok := format.AsFixed(f)
+	return ok
+}
+
+// exactUnary evaluates an element-wise operation by a function from the exact value to the code.
+func exactUnary(n *ir.Node, f func(x format.Exact) int64) (ir.Kernel, error) {
+	in := n.Args[0].Type.Format
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		out := ir.NewTensor(n.Type)
+		for i, c := range args[0].Codes {
+			out.Codes[i] = f(in.Decode(c))
+		}
+		return out, nil
+	}, nil
+}
+
+// affineNode says that an element-wise operation of one argument reads or makes integers with a zero point or with a
+// scale that is no power of two: up to tableBits bits it is a table of its exact meaning.
+func affineNode(n *ir.Node) bool {
+	if n.Type.IsFloat() || isFixed(n.Type.Format) && isFixed(n.Args[0].Type.Format) {
+		return false
+	}
+	_, in := integersOf(n.Args[0].Type.Format)
+	_, out := integersOf(n.Type.Format)
+	return in && out && n.Args[0].Type.Format.Width() <= tableBits
+}
+
+// evalTable lists the result of n for every code of its argument, indexed by the low bits of the code.
+func evalTable(n *ir.Node) ([]int64, error) {
+	c, _ := integersOf(n.Args[0].Type.Format)
+	arg, m := *n.Args[0], *n
+	codes := make([]int64, 1<<c.ints.W)
+	for i := range codes {
+		codes[i] = int64(i)
+		if c.ints.Signed && i >= len(codes)/2 {
+			codes[i] -= int64(len(codes))
+		}
+	}
+	arg.Type.Shape, m.Type.Shape, m.Args = []int{len(codes)}, []int{len(codes)}, []*ir.Node{&arg}
+	kernel, err := m.Op.Eval(&m)
+	if err != nil {
+		return nil, err
+	}
+	t, err := kernel([]*ir.Tensor{{Type: arg.Type, Codes: codes}})
+	if err != nil {
+		return nil, err
+	}
+	return t.Codes, nil
+}
+
+// affineHLO is an HLO column that looks affine codes up in a table, and leaves all others to column.
+func affineHLO(column hloColumn) hloColumn {
+	return func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+		if !affineNode(n) {
+			return column(b, n, args)
+		}
+		table, err := evalTable(n)
+		if err != nil {
+			return hlo.Value{}, err
+		}
+		return lookUp(b, n, args[0], table)
+	}
+}
+
+// lookUp prints table[code & mask] for every element of x.
+func lookUp(b *hlo.Builder, n *ir.Node, x hlo.Value, table []int64) (hlo.Value, error) {
+	t := b.Weight(hlo.FromInt64s(carry(n.Type), []int{len(table)}, table))
+	return b.TakeI(t, b.And(x, b.Splat(x, int64(len(table)-1)))), b.Err()
+}
+
+// affineRTL is an RTL column for affine codes: a table, or thresholds where codes stay what they are between two
+// bounds; all other formats are left to column.
+func affineRTL(column func(*ir.Node) (*rtl.Unit, error)) func(*ir.Node) (*rtl.Unit, error) {
+	return func(n *ir.Node) (*rtl.Unit, error) {
+		if !affineNode(n) {
+			return column(n)
+		}
+		table, err := evalTable(n)
+		if err != nil {
+			return nil, err
+		}
+		if u := bounded(n, table); u != nil {
+			return u, nil
+		}
+		in, out := n.Args[0].Type.Format, n.Type.Format
+		u := unit("op_table", "LANES", n.HW.InLanes, "IN_W", in.Width(), "OUT_W", out.Width(),
+			"BEATS", frameBeats(n.Type, n.HW.InLanes))
+		u.Images = []rtl.Image{{Param: "IMAGE", Width: out.Width(), Words: bigWords(table)}}
+		return u, nil
+	}
+}
+
+// bounded is the unit of a table that keeps the codes of a run of arguments and holds one code below the run and one
+// above it: relu and clip between equal formats. nil for any other table.
+func bounded(n *ir.Node, table []int64) *rtl.Unit {
+	in, _ := integersOf(n.Args[0].Type.Format)
+	out, _ := integersOf(n.Type.Format)
+	if in.ints.W != out.ints.W || in.ints.Signed != out.ints.Signed {
+		return nil
+	}
+	all := format.Fixed{W: in.ints.W, Signed: in.ints.Signed}
+	lo, hi := all.Min(), all.Max()
+	at := func(code int64) int64 { return table[code&int64(len(table)-1)] }
+	first, last := lo, hi
+	for first < hi && at(first) == at(lo) {
+		first++ // the first code that gives another result than the least
+	}
+	for last > first && at(last) == at(hi) {
+		last--
+	}
+	for c := first; c <= last; c++ {
+		if at(c) != c {
+			return nil
+		}
+	}
+	if first > last {
+		return nil
+	}
+	u := unit("op_clip", "LANES", n.HW.InLanes, "IN_W", in.ints.W, "IN_SIGNED", flag(in.ints.Signed), "SHIFT", 0,
+		"OUT_W", in.ints.W, "OUT_SIGNED", flag(in.ints.Signed), "ROUND", 0, "OVER", 0)
+	for _, p := range []struct {
+		name string
+		v    int64
+	}{{"XLO", first}, {"XHI", last}, {"CODE_LO", at(lo)}, {"CODE_HI", at(hi)}} {
+		u.Params = append(u.Params, rtl.Param{Name: p.name, Value: hexLiteral(bigWords([]int64{p.v})[0], in.ints.W)})
+	}
+	return with(u, "BEATS", frameBeats(n.Type, n.HW.InLanes))
+}
