@@ -320,7 +320,7 @@ func (c *call) data(i int) *ir.Node {
 }
 
 func typeName(v *value) string {
-	if v.typ == "" && v.tensor != nil {
+	if v.tensor != nil && (v.typ == "" || v.tensor.fourBits()) {
 		return dtypeName(v.tensor.dtype)
 	}
 	return string(v.typ)

@@ -46,6 +46,7 @@ type value struct {
 	known  *konst   // a constant whose elements were computed or decoded
 	flip   *ir.Node // the transpose of a constant matrix, once a node reads it
 	bad    bool     // the producer failed, and that is reported already
+	quant  *scheme  // of codes that are computed: node then gives the numbers that they stand for
 }
 
 // constant says that the value does not depend on the inputs of the graph.
@@ -69,7 +70,7 @@ const maxErrors = 20
 
 func (im *importer) run() (*ir.Graph, error) {
 	im.names, im.specs, im.unknown = namer{}, map[string]*opSpec{}, map[string]*unknownOp{}
-	for _, s := range opTable() {
+	for _, s := range slices.Concat(opTable(), quantTable()) {
 		im.specs[s.name] = &s
 	}
 	im.findContainers()
@@ -208,6 +209,10 @@ func (im *importer) output(name string) error {
 	if v == nil || v.bad {
 		return diag.New(source.CodeUndefined, "", "output %s is computed by no node", quote(name))
 	}
+	if v.quant != nil {
+		return diag.New(source.CodeQuantForm, "", "output %s is integer codes", quote(name)).
+			WithHint("end the model with a DequantizeLinear; --codes writes the codes of outputs")
+	}
 	n, err := im.materialize(v, "")
 	if err != nil {
 		return err
@@ -224,6 +229,10 @@ func (im *importer) convert(n *node) {
 			im.values[o] = &value{name: o, bad: true}
 		}
 	}
+	if c.refused(qualified(n)) {
+		im.report(c.err)
+		return
+	}
 	spec := im.spec(n)
 	if spec == nil {
 		return
@@ -239,9 +248,11 @@ func (im *importer) convert(n *node) {
 		}
 		c.in = append(c.in, v)
 	}
+	done := c.onCodes()
 	if c.check(spec); c.err == nil && !c.fold(spec) {
 		c.apply(spec)
 	}
+	done()
 	if c.err != nil {
 		im.report(c.err)
 	}
@@ -249,12 +260,9 @@ func (im *importer) convert(n *node) {
 
 // spec finds the row of an operation, or counts it as unsupported.
 func (im *importer) spec(n *node) *opSpec {
-	if spec := im.specs[n.op]; spec != nil && n.domain == "" {
+	name := qualified(n)
+	if spec := im.specs[name]; spec != nil {
 		return spec
-	}
-	name := n.op
-	if n.domain != "" {
-		name = n.domain + "." + name
 	}
 	u := im.unknown[name]
 	if u == nil {
@@ -329,7 +337,7 @@ func (im *importer) materialize(v *value, name string) (*ir.Node, error) {
 		name = v.name
 	}
 	v.node = im.constant(b, v.shape, name)
-	return v.node, nil
+	return v.node, v.known.mark(v.node)
 }
 
 // constant appends a constant node; its final name is given at the end.

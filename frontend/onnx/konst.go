@@ -8,7 +8,10 @@ import (
 	"math"
 	"slices"
 
+	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/format"
 )
 
 // konst is a small tensor whose elements are known: shapes, indices, scalars, small parameters.
@@ -17,6 +20,7 @@ type konst struct {
 	shape  []int
 	ints   []int64   // of integer and bool types
 	floats []float64 // of float types
+	own    *ir.Type  // the format whose codes the elements are, shape aside; nil: none
 }
 
 // newKonst makes zeros.
@@ -64,12 +68,50 @@ func (k *konst) len() int { return max(len(k.ints), len(k.floats)) }
 func (k *konst) reshaped(shape []int) *konst {
 	c := *k
 	c.shape = shape
+	c.own = k.along(func(axis int) int { // counted from the end, where reshapes seldom change anything
+		if at := axis + len(shape) - len(k.shape); at >= 0 && at < len(shape) && shape[at] == k.shape[axis] {
+			return at
+		}
+		return lostAxis
+	})
 	return &c
+}
+
+// lostAxis marks scales whose axis is no axis any more.
+const lostAxis = 15
+
+// along is own with its axis of scales moved by f.
+func (k *konst) along(f func(axis int) int) *ir.Type {
+	if k.own == nil {
+		return nil
+	}
+	a, ok := k.own.Format.(format.Affine)
+	if !ok || a.Axis < 0 {
+		return k.own
+	}
+	t := *k.own
+	a.Axis = f(a.Axis)
+	t.Format = a
+	return &t
+}
+
+// mark gives a constant node the format of its elements. Scales must run along axis 0, that of the output channels.
+func (k *konst) mark(n *ir.Node) error {
+	if k == nil || k.own == nil {
+		return nil
+	}
+	if a, ok := k.own.Format.(format.Affine); ok && a.Axis > 0 {
+		return diag.New(source.CodeQuantForm, "", "constant %s has scales along an axis that is not that of output channels",
+			quote(n.Name)).WithHint("quantize the weights per tensor or per output channel")
+	}
+	n.Attrs.(*ir.Const).Own = *k.own
+	return nil
 }
 
 // pick builds a tensor of the given shape from the elements at the indices.
 func (k *konst) pick(shape, index []int) *konst {
 	out := &konst{typ: k.typ, shape: shape}
+	out.own = k.along(func(int) int { return lostAxis })
 	if k.real() {
 		out.floats = make([]float64, len(index))
 		for i, j := range index {
@@ -177,9 +219,17 @@ var narrowFloats = [2]struct {
 }{{11, -24, 65504}, {8, -133, 0x1.fep127}}
 
 // blob stores the elements as f32, which is what graphs hold.
+// Codes of more bits than f32 tells apart are stored as f64.
 func (k *konst) blob() (*ir.Blob, error) {
 	if !k.real() {
 		return nil, fmt.Errorf("integers where real numbers are needed")
+	}
+	if k.own != nil && k.own.Format.Width() > 16 {
+		b := &ir.Blob{DType: ir.F64}
+		for _, v := range k.floats {
+			b.Bytes = binary.LittleEndian.AppendUint64(b.Bytes, math.Float64bits(v))
+		}
+		return b, nil
 	}
 	values := make([]float32, len(k.floats))
 	for i, v := range k.floats {
@@ -258,5 +308,7 @@ func (k *konst) transposed(perm []int) *konst {
 	for i, p := range perm {
 		shape[i], strides[i] = k.shape[p], own[p]
 	}
-	return k.pick(shape, strided(shape, strides, 0))
+	out := k.pick(shape, strided(shape, strides, 0))
+	out.own = k.along(func(axis int) int { return slices.Index(perm, axis) })
+	return out
 }

@@ -35,7 +35,8 @@ func (c *call) matrix(i int, transpose bool, alpha float32) *ir.Node {
 // weightCopy is matrix for small constants; nil where it does not apply.
 func (c *call) weightCopy(i int, transpose bool, alpha float32) *ir.Node {
 	v := c.in[i]
-	if c.err != nil || !v.constant() || !isFloat(v.typ) || !c.charge(2*elems(v.shape)) {
+	coded := v.known != nil && v.known.own != nil // whose scales follow the axes here, and not in nodes
+	if c.err != nil || !v.constant() || !isFloat(v.typ) || !coded && !c.charge(2*elems(v.shape)) {
 		return nil
 	}
 	k, ok, err := c.constantOf(v)
@@ -74,7 +75,9 @@ func (c *call) known(k *konst, role string) *ir.Node {
 	if c.wrap(source.CodeDType, err); err != nil {
 		return nil
 	}
-	return c.constant(b, k.shape, c.label+"."+role)
+	n := c.constant(b, k.shape, c.label+"."+role)
+	c.wrap(source.CodeQuantForm, k.mark(n))
+	return n
 }
 
 func (c *call) number(v float32, role string) *ir.Node {

@@ -43,7 +43,7 @@ var dtypes = [...]struct {
 	9: {"bool", ir.B1, 5}, 10: {"float16", ir.F16, 5}, 11: {"double", ir.F64, 10}, 12: {"uint32", ir.U32, 11},
 	13: {"uint64", ir.U64, 11}, 14: {name: "complex64"}, 15: {name: "complex128"}, 16: {"bfloat16", ir.BF, 5},
 	17: {name: "float8e4m3fn"}, 18: {name: "float8e4m3fnuz"}, 19: {name: "float8e5m2"}, 20: {name: "float8e5m2fnuz"},
-	21: {name: "uint4"}, 22: {name: "int4"}, 23: {name: "float4e2m1"}, 24: {name: "float8e8m0"},
+	21: {"uint4", ir.U8, 5}, 22: {"int4", ir.I8, 5}, 23: {name: "float4e2m1"}, 24: {name: "float8e8m0"},
 	25: {name: "uint2"}, 26: {name: "int2"}, 27: {name: "float6e2m3"}, 28: {name: "float6e3m2"},
 }
 
@@ -144,8 +144,31 @@ func (t *tensor) checkPayload() error {
 
 func (t *tensor) elems() int { return ir.Type{Shape: t.dims}.Elems() }
 
+// bytes is the length of the data: 4-bit elements stand two in a byte.
+func (t *tensor) bytes() int {
+	if t.fourBits() {
+		return (t.elems() + 1) / 2
+	}
+	return t.elems() * storage(t.dtype).Size()
+}
+
+func (t *tensor) fourBits() bool { return t.dtype == 21 || t.dtype == 22 }
+
+// unpack spreads 4-bit elements to bytes, the low half of each first; int4 is sign-extended.
+func (t *tensor) unpack(data []byte) []byte {
+	out := make([]byte, t.elems())
+	for i := range out {
+		v := data[i/2] >> (4 * (i % 2)) & 15
+		if t.dtype == 22 && v > 7 {
+			v |= 0xf0
+		}
+		out[i] = v
+	}
+	return out
+}
+
 func (t *tensor) checkLength(n int) error {
-	if want := t.elems() * storage(t.dtype).Size(); n != want {
+	if want := t.bytes(); n != want {
 		return t.fail(source.CodePayload, "has %d bytes of data, %s of %s need %d", n, ir.ShapeString(t.dims),
 			dtypeName(t.dtype), want)
 	}
@@ -171,7 +194,13 @@ func (t *tensor) blob(ext *externals) (*ir.Blob, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ir.Blob{DType: typ, Bytes: data}, t.checkLength(len(data))
+	if err := t.checkLength(len(data)); err != nil {
+		return nil, err
+	}
+	if t.fourBits() {
+		data = t.unpack(data)
+	}
+	return &ir.Blob{DType: typ, Bytes: data}, nil
 }
 
 // gather copies a typed field that is in pieces, or that holds integers as varints.
@@ -288,7 +317,7 @@ func (e *externals) open(location string) ([]byte, error) {
 
 // where reads location, offset and length of external data; without a length the shape tells it.
 func (t *tensor) where() (location string, offset, length int, err error) {
-	offset, length = 0, t.elems()*storage(t.dtype).Size()
+	offset, length = 0, t.bytes()
 	err = t.msg.each(func(f *field) error {
 		if f.num != 13 {
 			return nil

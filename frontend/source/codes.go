@@ -32,4 +32,9 @@ const (
 	CodeSpatial    = "L0226" // images with more than two spatial axes are not supported
 	CodeNoOutput   = "L0227" // the model has no graph or no outputs
 	CodeSecondUsed = "L0228" // a second result of an operation is used
+
+	CodeQuantType    = "L0250" // codes of a type that is not supported
+	CodeQuantForm    = "L0251" // a quantization in a form that is not supported
+	CodeQuantScale   = "L0252" // a scale that is no positive finite number
+	CodeQuantRefused = "L0253" // a quantized operation that no fixed hardware computes
 )

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lathe/internal/npz"
@@ -28,7 +29,7 @@ func Build(dir string) error {
 
 // WriteModels writes every model into dir.
 func WriteModels(dir string) error {
-	all := append(soundModels(), brokenModels()...)
+	all := slices.Concat(soundModels(), brokenModels(), brokenQuantModels())
 	for _, m := range all {
 		if err := os.WriteFile(filepath.Join(dir, m.name), m.model.encode(), 0o644); err != nil {
 			return err

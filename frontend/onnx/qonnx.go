@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"lathe/frontend/source"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+)
+
+// qonnx is the domain of the operations that QONNX adds; it has had other names.
+const qonnx = "qonnx.custom_op.general."
+
+var qonnxNames = [...]string{"finn.custom_op.general", "onnx.brevitas"}
+
+// qualified is the name of an operation with its domain.
+func qualified(n *node) string {
+	switch {
+	case n.domain == "":
+		return n.op
+	case slices.Contains(qonnxNames[:], n.domain):
+		return qonnx + n.op
+	}
+	return n.domain + "." + n.op
+}
+
+// qonnxRounds are the rounding modes of QONNX: UP and DOWN are away from zero and towards it.
+var qonnxRounds = [...]struct {
+	name  string
+	round format.Round
+}{
+	{"ROUND", format.RoundEven}, {"HALF_EVEN", format.RoundEven}, {"HALF_UP", format.RoundAway},
+	{"HALF_DOWN", format.RoundHalfZero}, {"FLOOR", format.RoundFloor}, {"CEIL", format.RoundCeil},
+	{"DOWN", format.RoundZero}, {"ROUND_TO_ZERO", format.RoundZero}, {"UP", format.RoundOutward},
+}
+
+func (c *call) roundingMode(def string) format.Round {
+	mode := strings.ToUpper(c.string("rounding_mode", def))
+	for _, r := range qonnxRounds {
+		if r.name == mode {
+			return r.round
+		}
+	}
+	c.fail(source.CodeAttr, "rounding_mode %s is unknown", quote(mode))
+	return format.RoundEven
+}
+
+// whole reads input i as one integer.
+func (c *call) whole(i int, what string, lo, hi float64) int64 {
+	k := c.small(i, what)
+	if c.err != nil {
+		return 0
+	}
+	v := make([]float64, k.len())
+	for j := range v {
+		if v[j] = 0; k.real() {
+			v[j] = k.floats[j]
+		} else {
+			v[j] = float64(k.ints[j])
+		}
+	}
+	if len(v) == 0 || slices.Max(v) != slices.Min(v) || v[0] != math.Trunc(v[0]) || v[0] < lo || v[0] > hi {
+		c.fail(source.CodeQuantForm, "has %s %v; one integer from %g to %g is supported", what, v[:min(len(v), 4)], lo, hi)
+		return 0
+	}
+	return int64(v[0])
+}
+
+// qonnxScheme reads scale, zero point and width at inputs 1, 2, 3, for a tensor of the given shape.
+func (c *call) qonnxScheme(shape []int) *scheme {
+	s := &scheme{axis: -1}
+	s.ints.W = int(c.whole(3, "the bit width", 1, 32))
+	s.ints.Signed = c.int("signed", 1) != 0
+	s.ints.Round = c.roundingMode("ROUND")
+	s.zero = c.whole(2, "the zero point", -1<<31, 1<<31)
+	if c.int("narrow", 0) != 0 {
+		s.ints.Over = format.Sym
+	}
+	if s.ints.W == 1 && s.ints.Signed { // +1 and -1, as BipolarQuant
+		s.ints, s.sign = format.Fixed{W: 2, Signed: true}, true
+	}
+	c.broadcastScales(s, shape)
+	return s
+}
+
+// broadcastScales reads input 1 as scales that broadcast to shape along one axis at most.
+func (c *call) broadcastScales(s *scheme, shape []int) {
+	s.scales = []float32{1}
+	k := c.small(1, "the scale")
+	if c.err != nil {
+		return
+	}
+	axis := -1
+	for i, d := range k.shape {
+		at := len(shape) - len(k.shape) + i
+		if d == 1 {
+			continue
+		}
+		if axis >= 0 || at < 0 || shape[at] != d {
+			c.fail(source.CodeQuantForm, "has scales of shape %s for %s; one, or one for each index of an axis, is supported",
+				ir.ShapeString(k.shape), ir.ShapeString(shape))
+			return
+		}
+		axis = at
+	}
+	if !k.real() {
+		c.fail(source.CodeDType, "its scale %s holds no real numbers", quote(c.in[1].name))
+		return
+	}
+	s.scales = nil
+	c.setScales(s, k, shape, int64(max(axis, 0)))
+}
+
+// coded gives input 0 the codes of scheme s: a constant at once, a computed value by a node.
+func (c *call) coded(s *scheme) {
+	if c.err != nil {
+		return
+	}
+	if !c.in[0].constant() {
+		c.quantized(c.data(0), s, ir.F32, "")
+		return
+	}
+	if k := c.reals(0); c.err == nil {
+		v := value{name: c.in[0].name, shape: k.shape, typ: ir.F32, known: s.decode(s.encode(k), k.shape)}
+		*c.values[c.n.out[0]] = v
+	}
+}
+
+func convertQonnxQuant(c *call) { c.coded(c.qonnxScheme(c.shape(0))) }
+
+// convertBipolarQuant is the scale with the sign of x: the codes 1 and -1.
+func convertBipolarQuant(c *call) {
+	s := &scheme{ints: format.Fixed{W: 2, Signed: true}, axis: -1, sign: true}
+	c.broadcastScales(s, c.shape(0))
+	c.coded(s)
+}
+
+// convertTrunc drops low bits of codes: x, scale, zero point, bits in, then bits out (version 1), or scale and bits out
+// (version 2, which keeps the value: a rounding to the coarser scale). Version 1 keeps the scale and so divides the
+// value by 2^dropped.
+func convertTrunc(c *call) {
+	s := &scheme{axis: -1, ints: format.Fixed{Signed: true, Round: c.roundingMode("FLOOR")}}
+	c.broadcastScales(s, c.shape(0))
+	if zero := c.whole(2, "the zero point", -1<<31, 1<<31); zero != 0 {
+		c.fail(source.CodeQuantForm, "has the zero point %d; without one it is supported", zero)
+	}
+	in := c.whole(3, "the bit width of the input", 1, 32)
+	if len(c.in) > 5 {
+		c.truncTo(s, in)
+		return
+	}
+	out := c.whole(4, "the bit width", 1, 31)
+	if c.err == nil && out > in {
+		c.fail(source.CodeQuantForm, "makes %d bits of %d", out, in)
+	}
+	s.ints.W = int(out) + 1 // a sign, as the node does not say whether there is one
+	half := c.emit("drop", op.Mul, nil, c.data(0), c.number(float32(math.Ldexp(1, int(out-in))), "drop"))
+	c.quantized(half, s, ir.F32, "")
+}
+
+// truncTo is version 2: the ratio of the scales is a power of two.
+func (c *call) truncTo(s *scheme, in int64) {
+	to := c.scalar(4, "the scale of the result")
+	s.ints.W = int(c.whole(5, "the bit width of the result", 1, 32))
+	s.ints.Signed = c.int("signed", 1) != 0
+	if c.int("narrow", 0) != 0 {
+		s.ints.Over = format.Sym
+	}
+	if c.err != nil {
+		return
+	}
+	ratio := float32(to) / s.scales[0]
+	if e, ok := format.Log2(ratio); !ok || e < 0 || e > int(in) || float32(to) != s.scales[0]*ratio {
+		c.fail(source.CodeQuantForm, "goes from scale %g to %g; the ratio must be a power of two, 1 or more", s.scales[0], to)
+		return
+	}
+	s.scales = []float32{float32(to)}
+	c.quantized(c.data(0), s, ir.F32, "")
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"slices"
+
+	"lathe/frontend/source"
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// scheme is how a model codes real numbers as integers: value = (code - zero) * scale.
+type scheme struct {
+	ints   format.Fixed // width, sign, rounding and overflow of the codes; F = 0
+	zero   int64
+	scales []float32 // one, or one for each index of axis
+	axis   int       // -1 where there is one scale
+	// sign: the code is 1 for values from 0 on, else -1.
+	sign bool
+}
+
+func (s *scheme) same(t *scheme) bool {
+	return s.ints.W == t.ints.W && s.ints.Signed == t.ints.Signed && s.zero == t.zero && slices.Equal(s.scales, t.scales)
+}
+
+// typ is the scheme as a format: fixed where it has no zero point and one power of two. Values that are not coded yet
+// are divided by the scale in float32, as runtimes do.
+func (s *scheme) typ(div format.Div) ir.Type {
+	a := format.Affine{W: s.ints.W, Signed: s.ints.Signed, Zero: s.zero, Axis: s.axis, Round: s.ints.Round,
+		Over: s.ints.Over, Div: div}
+	if s.axis >= 0 {
+		return ir.Type{Format: a, Scales: s.scales}
+	}
+	a.Scale, a.Axis = s.scales[0], format.PerTensor
+	if e, ok := format.Log2(a.Scale); ok && a.Zero == 0 {
+		f := s.ints
+		f.F = -e
+		return ir.Type{Format: f}
+	}
+	return ir.Type{Format: a}
+}
+
+// scale is the one of element i of a tensor.
+func (s *scheme) scale(shape []int, i int) float32 {
+	if s.axis < 0 {
+		return s.scales[0]
+	}
+	inner := elems(shape[s.axis+1:])
+	return s.scales[i/inner%len(s.scales)]
+}
+
+// encode gives the codes of real numbers.
+func (s *scheme) encode(k *konst) []int64 {
+	a := format.Affine{W: s.ints.W, Signed: s.ints.Signed, Round: s.ints.Round, Over: s.ints.Over, Div: format.DivF32}
+	out := make([]int64, len(k.floats))
+	for i, v := range k.floats {
+		switch {
+		case s.sign && v < 0:
+			out[i] = -1
+		case s.sign:
+			out[i] = 1
+		default:
+			out[i] = a.EncodeScaled(format.FromFloat64(v), s.scale(k.shape, i), s.zero)
+		}
+	}
+	return out
+}
+
+// decode makes real numbers of codes: exact products, which remember their format.
+func (s *scheme) decode(codes []int64, shape []int) *konst {
+	own := s.typ(format.DivExact)
+	k := &konst{typ: ir.F32, shape: shape, floats: make([]float64, len(codes)), own: &own}
+	for i, q := range codes {
+		k.floats[i] = float64(q-s.zero) * float64(s.scale(shape, i))
+	}
+	return k
+}
+
+// codeTypes are the element types of codes.
+var codeTypes = [...]struct {
+	dtype  int64
+	w      int
+	signed bool
+}{{2, 8, false}, {3, 8, true}, {4, 16, false}, {5, 16, true}, {6, 32, true}, {21, 4, false}, {22, 4, true},
+	{12, 32, false}}
+
+// dtypeOf is the ONNX element type of a value.
+func dtypeOf(v *value) int64 {
+	if v.tensor != nil {
+		return v.tensor.dtype
+	}
+	for d, t := range dtypes {
+		if t.typ == v.typ && v.typ != "" {
+			return int64(d)
+		}
+	}
+	return 0
+}
+
+// codes is the scheme of an element type, without scale and zero point.
+func (c *call) codes(dtype int64) scheme {
+	for _, t := range codeTypes {
+		if t.dtype == dtype {
+			return scheme{ints: format.Fixed{W: t.w, Signed: t.signed}, axis: -1}
+		}
+	}
+	c.fail(source.CodeQuantType, "has codes of type %s; integers of 4, 8, 16 and 32 bits are supported", dtypeName(dtype))
+	return scheme{axis: -1, ints: format.Fixed{W: 8}}
+}
+
+// linearScheme reads scale and zero point of QuantizeLinear and its kin: inputs `at` and `at`+1, the latter optional.
+// shape is that of the coded tensor, axis that of several scales, dtype the type of the codes where no zero point
+// tells it.
+func (c *call) linearScheme(at int, shape []int, axis int64, dtype int64) *scheme {
+	if c.has(at + 1) {
+		dtype = dtypeOf(c.in[at+1])
+	}
+	s := c.codes(dtype)
+	scale := c.small(at, "the scale")
+	if c.err != nil {
+		return &s
+	}
+	if !scale.real() || scale.len() == 0 {
+		c.fail(source.CodeDType, "its scale %s holds no real numbers", quote(c.in[at].name))
+		return &s
+	}
+	c.setScales(&s, scale, shape, axis)
+	if !c.has(at+1) || c.err != nil {
+		return &s
+	}
+	zero := c.small(at+1, "the zero point")
+	switch {
+	case c.err != nil:
+	case zero.real() || zero.len() == 0:
+		c.fail(source.CodeDType, "its zero point %s holds no integers", quote(c.in[at+1].name))
+	case slices.Max(zero.ints) != slices.Min(zero.ints):
+		c.fail(source.CodeQuantForm, "has zero points that differ between channels (%d to %d)", slices.Min(zero.ints),
+			slices.Max(zero.ints)).Hint = "quantize weights symmetrically"
+	default:
+		s.zero = zero.ints[0]
+	}
+	return &s
+}
+
+// setScales takes one scale, or one for each index of an axis of shape.
+func (c *call) setScales(s *scheme, k *konst, shape []int, axis int64) {
+	for _, v := range k.floats {
+		f := float32(v)
+		if !(f > 0) || f > 3e38 {
+			c.fail(source.CodeQuantScale, "has the scale %g; scales are positive finite numbers", v)
+			s.scales = []float32{1}
+			return
+		}
+		s.scales = append(s.scales, f)
+	}
+	if slices.Max(s.scales) == slices.Min(s.scales) {
+		s.scales = s.scales[:1]
+		return
+	}
+	s.axis = c.axis(axis, len(shape), 0)
+	if c.err == nil && shape[s.axis] != len(s.scales) {
+		c.fail(source.CodeShape, "has %d scales for axis %d of %s", len(s.scales), s.axis, ir.ShapeString(shape))
+	}
+}
