@@ -43,7 +43,7 @@ var refusals = [...]struct{ op, why string }{
 	{"ConvInteger", "belongs to dynamic quantization, whose scales come from the data of each sample"},
 	{"MatMulInteger", "belongs to dynamic quantization, whose scales come from the data of each sample"},
 	{microsoft + "DynamicQuantizeMatMul", "takes its scale from the data of each sample"},
-	{microsoft + "MatMulIntegerToFloat", "belongs to dynamic quantization, whose scales come from the data of each sample"},
+	{microsoft + "MatMulIntegerToFloat", "belongs to dynamic quantization: scales come from the data of each sample"},
 	{microsoft + "MatMulNBits", "has weights in blocks with a scale each, along the input"},
 	{qonnx + "FloatQuant", "asks for small floats, which no operation computes in"},
 	{qonnx + "MultiThreshold", "counts thresholds, which has no operation here"},
