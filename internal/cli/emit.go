@@ -20,8 +20,8 @@ func (a *App) emitVerilog() *cobra.Command {
 	var e emitFlags
 	c := &cobra.Command{Use: "emit-verilog MODEL -o DIR", Short: "compile a model to Verilog",
 		Long: "Compiles a model to a folder of SystemVerilog: library modules, one top, an AXI4-Stream wrapper, memory\n" +
-			"images, a self-checking testbench with a Makefile, design.json and a README. Works without a plan: 8 bits,\n" +
-			"folded.",
+			"images, a self-checking testbench with a Makefile, scripts for Vivado, design.json and a README. Works without\n" +
+			"a plan: 8 bits, folded.",
 		Example: "  emit-verilog model.onnx -o out/ --calibrate x.npz", Args: exactly("MODEL")}
 	e.add(c, true)
 	f := c.Flags()

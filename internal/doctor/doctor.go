@@ -60,6 +60,8 @@ var programs = []program{
 	{"yosys", "0.23", []string{"-V"}, "no cell counts: `lathe area`", bySetup + "yosys"},
 	{"iverilog", "11.0", []string{"-V"},
 		"no second simulator: tests that cross-check Verilator are skipped", bySetup + "iverilog"},
+	{"tclsh", "8.6", []string{"/dev/null"}, // a script, since it has no option for its version
+		"no check of the scripts for Vivado: their tests are skipped", bySetup + "tcl"},
 }
 
 // usualLibraryDirs hold NVRTC after an installation of the CUDA toolkit.

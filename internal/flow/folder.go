@@ -7,6 +7,7 @@ import (
 
 	"lathe/emit/bench"
 	"lathe/emit/verilog"
+	"lathe/emit/vivado"
 	"lathe/golden/ref"
 	"lathe/sim"
 )
@@ -41,7 +42,7 @@ func (h *Hardware) AffordableVectors() int {
 }
 
 // Complete adds to the design what makes its folder stand on its own: testbench with the samples and the results of the
-// reference, Makefile. Without samples there is no testbench.
+// reference, Makefile, scripts for Vivado. Without samples there is no testbench.
 func (h *Hardware) Complete(ctx context.Context, samples []ref.Sample) error {
 	d := h.Design
 	d.Extra = nil
@@ -58,7 +59,11 @@ func (h *Hardware) Complete(ctx context.Context, samples []ref.Sample) error {
 	if err != nil {
 		return err
 	}
-	d.Extra = append(d.Extra, makefile)
+	scripts, err := vivado.Files(d)
+	if err != nil {
+		return err
+	}
+	d.Extra = append(append(d.Extra, makefile), scripts...)
 	return verilog.Describe(d)
 }
 
