@@ -15,7 +15,8 @@ import (
 
 // Expr is an integer expression in a module's parameters: + - * / % << >> (division truncates), comparisons, && and
 // || (1 or 0), a ? b : c, parentheses, clog2(x), min(...), max(...). It is what header comments state latencies with
-// and what ports are as wide as; "$clog2" is read as "clog2".
+// and what ports are as wide as; "$clog2" is read as "clog2". Cost lines add sum(i, from, to, expr), texts for
+// comparison, and instance names (see Header.Cost).
 type Expr struct {
 	text string
 	tree ast.Expr
@@ -116,6 +117,10 @@ func eval(tree ast.Expr, params map[string]int) (int, string) {
 		}
 		return -v, cause
 	case *ast.BinaryExpr:
+		if text, ok := x.Y.(*ast.BasicLit); ok && text.Kind == token.STRING && x.Op == token.EQL {
+			v, cause := eval(x.X, params)
+			return map[bool]int{true: 1}[v == textCode(text.Value)], cause
+		}
 		a, cause := eval(x.X, params)
 		if cause != "" {
 			return 0, cause
@@ -180,6 +185,9 @@ func call(x *ast.CallExpr, params map[string]int) (int, string) {
 	name, ok := x.Fun.(*ast.Ident)
 	if !ok || len(x.Args) == 0 {
 		return 0, "unsupported call"
+	}
+	if name.Name == "sum" && len(x.Args) == 4 {
+		return eachSum(x, params)
 	}
 	if name.Name == "cond" && len(x.Args) == 3 {
 		c, cause := eval(x.Args[0], params)

@@ -21,6 +21,7 @@ type Header struct {
 	II      Expr   // cycles
 	Order   string // order of the beats
 	Deps    []string
+	costs   costs
 }
 
 // ParamDecl is a declared parameter. Default is its text; it may use parameters declared before it. A local one

@@ -60,6 +60,7 @@ func parse(name, family, text string) (*Header, error) {
 		return nil, err
 	}
 	h.Deps = dependencies(name, body)
+	h.parseBody(body)
 	return h, nil
 }
 
@@ -82,6 +83,10 @@ func (h *Header) parseComment(text string) error {
 	if !ok {
 		return h.bad("header comment does not begin with the module's name and a colon")
 	}
+	all, err := h.cutCosts(all)
+	if err != nil {
+		return err
+	}
 	m := timingRE.FindStringSubmatch(strings.ReplaceAll(all, "\n", " "))
 	if m == nil {
 		return h.bad("header comment has no line latency: ... ii: ... order: ...")
@@ -89,7 +94,6 @@ func (h *Header) parseComment(text string) error {
 	purpose, _, _ = strings.Cut(purpose, "latency:")
 	purpose, _, _ = strings.Cut(purpose, "\nparameters")
 	h.Purpose = strings.Join(strings.Fields(purpose), " ")
-	var err error
 	if h.Latency, err = ParseExpr(m[1]); err != nil {
 		return h.bad(err.Error())
 	}

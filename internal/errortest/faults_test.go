@@ -217,6 +217,14 @@ var stageFaults = map[string]func(t *testing.T) error{
 		_, err := rtl.ReadHeader(rtl.File{Name: "op_x.sv", Data: []byte("// op_x: nothing.\nmodule op_x (); endmodule\n")})
 		return err
 	},
+	"L0655": func(*testing.T) error {
+		h, err := rtl.ReadHeader(rtl.File{Name: "m.sv",
+			Data: []byte("// m: a module.\n//   latency: 0   ii: 1   order: any\nmodule m (\n  input wire clk\n);\n")})
+		if err == nil {
+			_, err = h.Cost(nil)
+		}
+		return err
+	},
 	"L0603": func(*testing.T) error {
 		_, err := rtl.ParseExpr("3 +")
 		return err

@@ -9,6 +9,16 @@
 //               IMAGE_SUM  checksum of the file
 //               STYLE      "auto", "block" or "distributed"
 //   latency: 2   ii: 1   order: one word an enabled cycle
+//   let: BLOCKS = min((WIDTH + 35) / 36 * ((DEPTH + 511) / 512), (WIDTH + 17) / 18 * ((DEPTH + 1023) / 1024),
+//       (WIDTH + 8) / 9 * ((DEPTH + 2047) / 2048), (WIDTH + 3) / 4 * ((DEPTH + 4095) / 4096)); IN_BLOCKS = DEPTH > 1
+//       && (STYLE == "block" || (STYLE == "auto" && WIDTH * DEPTH > 64 * 129 * BLOCKS))
+//   lut: DEPTH <= 2 || IN_BLOCKS ? 0 : DEPTH <= 3 ? min(WIDTH, 4) : DEPTH <= 4 ? min(WIDTH, 10) : DEPTH <= 8 ?
+//       (WIDTH > 254 ? 160 : WIDTH - WIDTH * WIDTH / 508) : DEPTH <= 64 ? WIDTH : DEPTH <= 128 ? WIDTH * (DEPTH +
+//       64) / 60 : WIDTH * DEPTH / 40
+//   ff: DEPTH <= 1 ? 0 : IN_BLOCKS ? WIDTH : DEPTH <= 2 ? min(4, 2 * WIDTH) : DEPTH <= 3 ? min(12, 2 * WIDTH) :
+//       DEPTH <= 4 ? min(28, 2 * WIDTH) : DEPTH <= 8 ? (WIDTH > 254 ? 320 : 2 * WIDTH - WIDTH * WIDTH / 254) : 2 *
+//       WIDTH
+//   bram: IN_BLOCKS ? BLOCKS : 0
 `default_nettype none
 module mem_rom #(
     parameter integer WIDTH = 8,

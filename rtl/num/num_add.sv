@@ -10,6 +10,7 @@
 //               SUB       1: a - b * 2^B_SHIFT
 //               OUT_W     bits of out, more than B_SHIFT; max(A_W, B_W + B_SHIFT) + 2 always hold the exact result
 //   latency: 0   ii: 1   order: combinational
+//   lut: SUB != 0 || A_SIGNED != 0 ? HW - 1 : max(HW - 1, 1)
 `default_nettype none
 module num_add #(
     parameter integer A_W      = 8,

@@ -8,6 +8,7 @@
 //               PIPE      registers of the tree, see num_add_tree
 //   out has A_W + B_W + clog2(N) bits, two's complement.
 //   latency: 1 + min(PIPE, 1) * (clog2(N) + PIPE - 1) / max(PIPE, 1)   ii: 1   order: as it comes
+//   parts: N * u_mul + u_tree
 `default_nettype none
 module num_dot #(
     parameter integer N        = 4,

@@ -6,6 +6,11 @@
 //               B_W       bits of b, two's complement
 //               MULT      "auto": the tool decides, "dsp": use_dsp = yes, "lut": use_dsp = no
 //   latency: 1   ii: 1   order: as it comes
+//   let: A_X = A_SIGNED ? A_W : A_W + 1; BIG = max(A_X, B_W); SMALL = min(A_X, B_W); MULTS = SMALL < 2 || A_W +
+//       B_W < 9 ? 0 : (BIG > 27 ? 1 + (BIG - 11) / 17 : 1) * (SMALL > 18 ? 1 + (SMALL - 2) / 17 : 1)
+//   lut: MULTS > 0 ? (MULTS - 1) * (A_W + B_W - 17) : A_W * B_W * 6 / 5
+//   ff: A_W + B_W
+//   dsp: MULTS
 `default_nettype none
 module num_mul #(
     parameter integer A_W      = 8,

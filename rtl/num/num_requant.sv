@@ -10,6 +10,9 @@
 //               ROUND       0 even 1 away 2 up 3 down 4 halfzero 5 floor 6 ceil 7 zero 8 outward
 //               OVER        0 saturate, 1 without the most negative (unsigned: the greatest) code, 2 wrap
 //   latency: 0   ii: 1   order: combinational
+//   lut: (SHIFT > 0 && ROUND != 5 ? (SH > 1 ? 2 + (SH - 2) / 4 : 1) : 0) + (OVER == 2 || (OUT_SIGNED != 0 && QW
+//       < OUT_W) || (OUT_SIGNED == 0 && IN_SIGNED == 0 && QW <= OUT_W + 1) ? 0 : OUT_SIGNED != 0 && QW == OUT_W ?
+//       (OVER == 1 ? 2 : 0) : OUT_W + max(1, QW - OUT_W - 5) - 1 + (OVER == 1 ? OUT_W * 2 / 3 : 0))
 `default_nettype none
 module num_requant #(
     parameter integer IN_W       = 16,

@@ -29,6 +29,7 @@
 //       + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1)
 //   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending
+//   parts: u_window + (GATHER ? u_fifo : 0) + u_linear
 `default_nettype none
 module op_conv #(
     parameter integer H            = 8,

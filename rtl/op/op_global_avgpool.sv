@@ -11,6 +11,7 @@
 //               ROUND OVER     as num_requant
 //   latency: (H * W - 1) * C / LANES + 2 + (clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
 //   ii: H * W * C / LANES   order: channels ascending
+//   parts: u_sum + u_mean
 `default_nettype none
 module op_global_avgpool #(
     parameter integer H          = 4,

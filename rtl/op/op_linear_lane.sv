@@ -7,6 +7,9 @@
 //               TREE_PIPE  as op_linear
 //               ONE_BEAT   1: a vector is one beat, the sum needs no loop
 //   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1)   ii: 1   order: as it comes
+//   lut: PSH_W == 0 ? T_W + (ONE_BEAT ? 0 : 1) : DOT_W + T_W + T_W * PSH_W * 2 / 3
+//   ff: PSH_W == 0 ? T_W : DOT_W + 2 * T_W + BIAS_W
+//   parts: u_dot + u_requant
 `default_nettype none
 module op_linear_lane #(
     parameter integer IN_LANES   = 4,

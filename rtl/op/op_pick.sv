@@ -4,6 +4,7 @@
 //   parameters  N      words
 //               WIDTH  bits of a word
 //   latency: 0   ii: 1   order: combinational
+//   lut: N == 1 ? 0 : N <= 4 ? WIDTH : (N * WIDTH + 1) / 3
 `default_nettype none
 module op_pick #(
     parameter integer N     = 3,

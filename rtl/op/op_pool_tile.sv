@@ -10,6 +10,9 @@
 //               SUM     0: maximum; 1: sum
 //               ACC_W   bits of a result
 //   latency: ((KH - 1) * W + KW - 1) * C / LANES + 1   ii: H * W * C / LANES   order: as the input
+//   lut: 60
+//   ff: 60
+//   parts: u_fold + u_skid
 `default_nettype none
 module op_pool_tile #(
     parameter integer H      = 4,

@@ -12,6 +12,10 @@
 //               NB      row memories, at least (KH - 1) * DH + 1 or H
 //   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + 2
 //   ii: max(H, (H + PT + PB - (KH - 1) * DH - 1) / SH + 1) * W   order: columns row-major, pixel ky innermost
+//   let: BITS = NB * D * (W < 2 ? 0 : W > 32 ? 8 : 4)
+//   lut: 4 * XW + KH * 8 + KH * D
+//   ff: XW + 1 + NB * D + KH * 4
+//   parts: u_track + KH * u_pick
 `default_nettype none
 module op_window_rows #(
     parameter integer H     = 8,

@@ -17,6 +17,9 @@
 //   ii: max(H * W * C / IN_LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / OUT_LANES)
 //   order: windows row-major; in a window group, ky, kx, channel
+//   lut: 100
+//   ff: 100
+//   parts: u_track + u_pick
 `default_nettype none
 module op_window_seq #(
     parameter integer H         = 8,

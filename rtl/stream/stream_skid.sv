@@ -2,6 +2,8 @@
 // stream_skid: full-throughput register slice. Cuts the combinational path of both valid and ready.
 //   parameters  WIDTH  bits of the payload
 //   latency: 1   ii: 1   order: as it comes
+//   lut: WIDTH + 4
+//   ff: 2 * WIDTH + 2
 `default_nettype none
 module stream_skid #(
     parameter integer WIDTH = 8

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtl
+
+import (
+	"go/ast"
+	"go/token"
+	"hash/crc32"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lathe/internal/diag"
+)
+
+// Cost is what a module is expected to take on UltraScale+ as Yosys counts it, without that of a routed design.
+// BRAM counts blocks of 18 Kbit: a block of 36 Kbit is two.
+type Cost struct {
+	LUT, FF, DSP, BRAM int
+}
+
+// Add returns the sum of both.
+func (c Cost) Add(o Cost) Cost {
+	return Cost{c.LUT + o.LUT, c.FF + o.FF, c.DSP + o.DSP, c.BRAM + o.BRAM}
+}
+
+// Times returns n of them.
+func (c Cost) Times(n int) Cost { return Cost{c.LUT * n, c.FF * n, c.DSP * n, c.BRAM * n} }
+
+// costs are the lines of a header that state what a module costs: its own cells, and the instances inside it.
+// Every line is optional; a module without any is not modelled.
+type costs struct {
+	lut, ff, dsp, bram, parts Expr
+	stated                    bool
+	locals                    []ParamDecl         // integer localparams of the body
+	lets                      []ParamDecl         // names that only cost lines use
+	instances                 map[string]Instance // by instance name, and by module.instance
+}
+
+// Instance is an instance of a library module inside another, with the texts of its parameters.
+type Instance struct {
+	Module string
+	Params []Param
+}
+
+var (
+	costRE  = regexp.MustCompile(`(?m)^(let|lut|ff|dsp|bram|parts):`)
+	fieldRE = regexp.MustCompile(`\b(let|lut|ff|dsp|bram|parts):`)
+	localRE = regexp.MustCompile(`\blocalparam\s+integer\s+(\w+)\s*=\s*([^;]*);`)
+	usedRE  = regexp.MustCompile(`\b(\w+)\s+(?:#\s*\(|(\w+)\s*\()`)
+	nameRE  = regexp.MustCompile(`^\s*(\w+)\s*\(`)
+	boundRE = regexp.MustCompile(`^\.(\w+)\s*\((.*)\)$`)
+)
+
+// cutCosts takes the cost lines off the end of a header comment and reads them.
+func (h *Header) cutCosts(comment string) (string, error) {
+	at := costRE.FindStringIndex(comment)
+	if at == nil {
+		return comment, nil
+	}
+	h.costs.stated = true
+	text := strings.ReplaceAll(comment[at[0]:], "\n", " ")
+	marks := fieldRE.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range marks {
+		end := len(text)
+		if i+1 < len(marks) {
+			end = marks[i+1][0]
+		}
+		field := text[m[2]:m[3]]
+		if field == "let" {
+			for _, def := range strings.Split(text[m[1]:end], ";") {
+				name, value, _ := strings.Cut(def, "=")
+				h.costs.lets = append(h.costs.lets, ParamDecl{Name: strings.TrimSpace(name), Default: value})
+			}
+			continue
+		}
+		e, err := ParseExpr(text[m[1]:end])
+		if err != nil {
+			return "", h.bad(err.Error())
+		}
+		*map[string]*Expr{"lut": &h.costs.lut, "ff": &h.costs.ff, "dsp": &h.costs.dsp, "bram": &h.costs.bram,
+			"parts": &h.costs.parts}[field] = e
+	}
+	return comment[:at[0]], nil
+}
+
+// parseBody notes localparams and instances, which cost lines may name.
+func (h *Header) parseBody(body string) {
+	for _, m := range localRE.FindAllStringSubmatch(body, -1) {
+		value := strings.Join(strings.Fields(m[2]), " ")
+		h.costs.locals = append(h.costs.locals, ParamDecl{Name: m[1], Default: value, Local: true})
+	}
+	h.costs.instances = map[string]Instance{}
+	for _, m := range usedRE.FindAllStringSubmatchIndex(body, -1) {
+		in := Instance{Module: body[m[2]:m[3]]}
+		if _, ok := entries()[in.Module]; !ok {
+			continue
+		}
+		name := ""
+		if m[4] >= 0 {
+			name = body[m[4]:m[5]]
+		} else {
+			list, after, _ := group(body[m[1]:])
+			for _, item := range split(list) {
+				if b := boundRE.FindStringSubmatch(item); b != nil {
+					in.Params = append(in.Params, Param{Name: b[1], Value: b[2]})
+				}
+			}
+			if n := nameRE.FindStringSubmatch(after); n != nil {
+				name = n[1]
+			}
+		}
+		if _, twice := h.costs.instances[name]; !twice {
+			h.costs.instances[name] = in
+		}
+		h.costs.instances[in.Module+"."+name] = in
+	}
+}
+
+// Costed says whether the header states what the module costs.
+func (h *Header) Costed() bool { return h.costs.stated }
+
+// Cost evaluates the cost lines of the module and of all inside it under the given parameters. Error L0655 for a
+// module, here or inside, that states none; L0603 where an expression cannot be evaluated.
+func (h *Header) Cost(set []Param) (Cost, error) {
+	env := map[string]int{}
+	given := map[string]string{}
+	for _, p := range set {
+		given[p.Name] = p.Value
+	}
+	for _, decl := range h.Params {
+		text := decl.Default
+		if v, ok := given[decl.Name]; ok {
+			text = v
+		}
+		if v, ok := scalar(text, env); ok {
+			env[decl.Name] = v
+		}
+	}
+	return h.cost(env)
+}
+
+// scalar is the value of an integer, or the code of a text.
+func scalar(text string, env map[string]int) (int, bool) {
+	text = strings.TrimSpace(text)
+	if len(text) > 1 && text[0] == '"' && strings.IndexByte(text[1:], '"') == len(text)-2 {
+		return textCode(text), true
+	}
+	return integer(text, env)
+}
+
+// textCode stands for a text in expressions, which only compare texts.
+func textCode(quoted string) int { return 1<<40 + int(crc32.ChecksumIEEE([]byte(quoted))) }
+
+func (h *Header) cost(env map[string]int) (Cost, error) {
+	if !h.costs.stated {
+		return Cost{}, diag.New("L0655", "", "module %s does not state what it costs", h.Name)
+	}
+	for _, l := range slices.Concat(h.costs.locals, h.costs.lets) {
+		if _, have := env[l.Name]; have {
+			continue
+		}
+		if v, ok := scalar(l.Default, env); ok {
+			env[l.Name] = v
+		}
+	}
+	var c Cost
+	for _, f := range []struct {
+		e    Expr
+		into *int
+	}{{h.costs.lut, &c.LUT}, {h.costs.ff, &c.FF}, {h.costs.dsp, &c.DSP}, {h.costs.bram, &c.BRAM}} {
+		if f.e.tree == nil {
+			continue
+		}
+		v, err := f.e.Eval(env)
+		if err != nil {
+			return c, h.blame(err)
+		}
+		*f.into = v
+	}
+	if h.costs.parts.tree == nil {
+		return c, nil
+	}
+	inside, err := h.parts(h.costs.parts.tree, env)
+	return c.Add(inside), err
+}
+
+func (h *Header) blame(err error) error {
+	if d, ok := err.(*diag.Error); ok {
+		return d.WithNote("in the header of %s", h.Name)
+	}
+	return err
+}
+
+// parts evaluates a sum of instances: a + b, n * a, c ? a : b, sum(i, from, to, a), and instance names.
+func (h *Header) parts(tree ast.Expr, env map[string]int) (Cost, error) {
+	switch x := tree.(type) {
+	case *ast.ParenExpr:
+		return h.parts(x.X, env)
+	case *ast.BasicLit:
+		return Cost{}, nil // 0: nothing in this case
+	case *ast.BinaryExpr:
+		if x.Op == token.MUL {
+			n, cause := eval(x.X, env)
+			if cause != "" {
+				return Cost{}, h.blame(diag.New("L0603", "", "cannot evaluate parts: %s", cause))
+			}
+			if n == 0 {
+				return Cost{}, nil
+			}
+			c, err := h.parts(x.Y, env)
+			return c.Times(n), err
+		}
+		a, err := h.parts(x.X, env)
+		if err != nil {
+			return a, err
+		}
+		b, err := h.parts(x.Y, env)
+		return a.Add(b), err
+	case *ast.CallExpr:
+		return h.choice(x, env)
+	case *ast.Ident:
+		return h.instance(x.Name, env)
+	case *ast.SelectorExpr:
+		if m, ok := x.X.(*ast.Ident); ok {
+			return h.instance(m.Name+"."+x.Sel.Name, env)
+		}
+	}
+	return Cost{}, h.blame(diag.New("L0603", "", "unsupported construct in parts"))
+}
+
+func (h *Header) choice(x *ast.CallExpr, env map[string]int) (Cost, error) {
+	name, ok := x.Fun.(*ast.Ident)
+	if !ok || name.Name != "cond" || len(x.Args) != 3 {
+		return Cost{}, h.blame(diag.New("L0603", "", "parts take instance names, sums, multiples and choices"))
+	}
+	c, cause := eval(x.Args[0], env)
+	switch {
+	case cause != "":
+		return Cost{}, h.blame(diag.New("L0603", "", "cannot evaluate parts: %s", cause))
+	case c != 0:
+		return h.parts(x.Args[1], env)
+	}
+	return h.parts(x.Args[2], env)
+}
+
+// instance is the cost of one instance; a parameter whose text cannot be evaluated is unknown there, not defaulted.
+func (h *Header) instance(name string, env map[string]int) (Cost, error) {
+	in, ok := h.costs.instances[name]
+	if !ok {
+		return Cost{}, h.blame(diag.New("L0603", "", "no instance %s", name))
+	}
+	sub, err := Lookup(in.Module)
+	if err != nil {
+		return Cost{}, err
+	}
+	inner, set := map[string]int{}, map[string]string{}
+	for _, p := range in.Params {
+		set[p.Name] = p.Value
+	}
+	for _, decl := range sub.Params {
+		scope, text := inner, decl.Default
+		if t, ok := set[decl.Name]; ok {
+			scope, text = env, t
+		}
+		if v, ok := scalar(text, scope); ok {
+			inner[decl.Name] = v
+		}
+	}
+	c, err := sub.cost(inner)
+	if err != nil {
+		return c, h.blame(err)
+	}
+	return c, nil
+}
+
+// eachSum evaluates sum(i, from, to, term).
+func eachSum(x *ast.CallExpr, params map[string]int) (int, string) {
+	name, ok := x.Args[0].(*ast.Ident)
+	if !ok {
+		return 0, "sum needs a name to count with"
+	}
+	from, cause := eval(x.Args[1], params)
+	if cause != "" {
+		return 0, cause
+	}
+	to, cause := eval(x.Args[2], params)
+	if cause != "" {
+		return 0, cause
+	}
+	inner, total := maps.Clone(params), 0
+	for i := from; i <= to; i++ {
+		inner[name.Name] = i
+		v, cause := eval(x.Args[3], inner)
+		if cause != "" {
+			return 0, cause
+		}
+		total += v
+	}
+	return total, ""
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtl
+
+import (
+	"testing"
+
+	"lathe/internal/diag"
+)
+
+// cost evaluates a module with parameters given as pairs of name and text.
+func cost(t *testing.T, module string, pairs ...string) Cost {
+	t.Helper()
+	h, err := Lookup(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set []Param
+	for i := 0; i < len(pairs); i += 2 {
+		set = append(set, Param{Name: pairs[i], Value: pairs[i+1]})
+	}
+	c, err := h.Cost(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// The expected numbers are counts of Yosys 0.23.
+func TestCost(t *testing.T) {
+	for _, c := range []struct {
+		module string
+		set    []string
+		want   Cost
+	}{
+		{"stream_skid", []string{"WIDTH", "32"}, Cost{LUT: 36, FF: 66}},
+		{"num_mul", []string{"A_W", "8", "B_W", "8"}, Cost{FF: 16, DSP: 1}},
+		{"num_mul", []string{"A_W", "4", "B_W", "4"}, Cost{LUT: 19, FF: 8}},
+		{"num_mul", []string{"A_W", "20", "B_W", "20"}, Cost{LUT: 23, FF: 40, DSP: 2}},
+		{"num_add_tree", []string{"N", "36", "IN_W", "12", "PIPE", "2"}, Cost{LUT: 452, FF: 192}},
+		{"stream_fifo", []string{"WIDTH", "100", "DEPTH", "1000"}, Cost{LUT: 44, FF: 133, BRAM: 6}},
+		{"mem_rom", []string{"WIDTH", "32", "DEPTH", "512", "STYLE", `"auto"`}, Cost{FF: 32, BRAM: 1}},
+		{"mem_rom", []string{"WIDTH", "256", "DEPTH", "256", "STYLE", `"block"`}, Cost{FF: 256, BRAM: 8}},
+		{"mem_rom", []string{"WIDTH", "16", "DEPTH", "64", "STYLE", `"distributed"`}, Cost{LUT: 16, FF: 32}},
+	} {
+		if got := cost(t, c.module, c.set...); got != c.want {
+			t.Errorf("%s %v: %+v, want %+v", c.module, c.set, got, c.want)
+		}
+	}
+}
+
+// TestCostParts holds a module to the sum of what it contains.
+func TestCostParts(t *testing.T) {
+	dot := cost(t, "num_dot", "N", "8", "A_W", "8", "B_W", "8", "PIPE", "2")
+	want := cost(t, "num_mul", "A_W", "8", "B_W", "8").Times(8).Add(
+		cost(t, "num_add_tree", "N", "8", "IN_W", "16", "PIPE", "2"))
+	if dot != want || dot.DSP != 8 {
+		t.Errorf("num_dot: %+v, want %+v", dot, want)
+	}
+}
+
+func TestCostErrors(t *testing.T) {
+	bad := func(body, code string) {
+		t.Helper()
+		text := "// SPDX-License-Identifier: Apache-2.0\n// m: a module.\n//   latency: 1   ii: 1   order: any\n" + body +
+			"module m #(\n  parameter integer W = 4\n) (\n  input wire clk\n);\n" +
+			"  stream_skid #(.WIDTH(W)) u_skid ();\nendmodule\n"
+		h, err := ReadHeader(File{Name: "m.sv", Data: []byte(text)})
+		if err == nil {
+			_, err = h.Cost(nil)
+		}
+		if diag.CodeOf(err) != code {
+			t.Errorf("%q: %v, want %s", body, err, code)
+		}
+	}
+	bad("", "L0655")
+	bad("//   lut: NOSUCH\n", "L0603")
+	bad("//   lut: 3 +\n", "L0602")
+	bad("//   lut: 1\n//   parts: 2 * u_other\n", "L0603")
+	bad("//   lut: 1\n//   parts: f(u_skid)\n", "L0603")
+	bad("//   lut: 1\n//   parts: W == 4 ? NO * u_skid : 0\n", "L0603")
+}
