@@ -23,10 +23,10 @@ var hardware = []Entry{
 		"$ lathe emit-verilog model.onnx -o file/out\n-- file --\nno folder"},
 	{"L0626", "The output folder holds files that are no design; they are left alone.",
 		"$ lathe emit-verilog model.onnx -o thesis\n-- thesis/chapter1.txt --\nIt was a dark and stormy night."},
-	{"L0660", "Test vectors do not fit the ports of the design: a fault of Lathe.",
-		"bench.Files(design, bench.Vectors{Samples: 1}) // no streams"},
 	{"L0655", "The header of a library module does not state what the module costs.",
 		"header.Cost(params) // of a module without the lines lut, ff, dsp, bram"},
+	{"L0660", "Test vectors do not fit the ports of the design: a fault of Lathe.",
+		"bench.Files(design, bench.Vectors{Samples: 1}) // no streams"},
 }
 
 // standIns are a Verilator and a C++ compiler that say what they are and do nothing; further cases precede.
