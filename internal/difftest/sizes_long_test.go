@@ -12,6 +12,7 @@ const (
 	pjrtCases       = 500
 	pjrtSamples     = 400
 	rtlCases        = 60
+	tableCases      = 10
 	rtlSamples      = 100
 	icarusDesigns   = 20
 	chainCases      = 140

@@ -12,6 +12,7 @@ const (
 	pjrtCases       = 20
 	pjrtSamples     = 100
 	rtlCases        = 6
+	tableCases      = 1
 	rtlSamples      = 30
 	icarusDesigns   = 2
 	chainCases      = 14

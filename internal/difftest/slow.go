@@ -4,6 +4,7 @@ package difftest
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"slices"
 
@@ -110,7 +111,9 @@ var movers = []*ir.Op{op.MaxPool, op.Reshape, op.Transpose, op.Identity, op.Wide
 func encodeAll(t ir.Type, x []*big.Rat) *ir.Tensor {
 	out := ir.NewTensor(t)
 	for i, v := range x {
-		if t.IsFloat() {
+		if v == nil {
+			out.Floats[i] = float32(math.NaN())
+		} else if t.IsFloat() {
 			out.Floats[i], _ = v.Float32()
 		} else {
 			out.Codes[i] = encode(t.Format, v)

@@ -57,6 +57,17 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 	case op.BatchNorm:
 		return slowBatchNorm(n.Attrs.(*op.BatchNormAttrs), args), nil
 	}
+	if isTable(n) {
+		known := map[string]*big.Rat{}
+		return fill(x.shape, func(i []int) *big.Rat {
+			key := x.at(i...).RatString()
+			if _, have := known[key]; !have {
+				y, _ := slowTable(n, x.at(i...))
+				known[key] = beyond(n.Type, y)
+			}
+			return known[key]
+		}), nil
+	}
 	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
 }
 

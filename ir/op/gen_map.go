@@ -16,18 +16,22 @@ func genUnary(r *rand.Rand, o *ir.Op) *ir.Graph {
 	return oneOp(o, nil, ir.Type{Format: genResult(r, topOf(x.Type))}, x)
 }
 
-// genTable is a function of up to 10 bits; its results stay within [-1, 1].
-func genTable(r *rand.Rand, o *ir.Op) *ir.Graph {
+// genTable is a function of up to 10 bits. The results of most stay within [-1, 1] or the range of the argument.
+func genTable(r *rand.Rand, o *ir.Op, draw func(r *rand.Rand) any) *ir.Graph {
 	f := RandomFixed(r, 10)
 	if chance(r, 70) { // steps at which the function is neither flat nor straight
 		f.F = f.W - between(r, 0, 4)
 	}
 	x := genInput("x", ir.Type{Shape: genShape(r, 1, 3), Format: f})
-	y := genResult(r, 0)
+	y := genResult(r, between(r, 0, max(0, topOf(x.Type))))
 	if chance(r, 20) { // shows whether the function is computed well beyond float64
 		y.W, y.F = 60, between(r, 55, 60)
 	}
-	return oneOp(o, nil, ir.Type{Format: y}, x)
+	var attrs any
+	if draw != nil {
+		attrs = draw(r)
+	}
+	return oneOp(o, attrs, ir.Type{Format: y}, x)
 }
 
 func genLeaky(r *rand.Rand, o *ir.Op) *ir.Graph {

@@ -111,31 +111,6 @@ func clipHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	return b.Select(b.Compare(hlo.GT, x, b.Int(hlo.I64, c.xhi)), b.Int(out, c.codeHi), v), b.Err()
 }
 
-// tableHLO looks codes up; float graphs use the function itself.
-func tableHLO(name string, codes func(n *ir.Node) ([]int64, error)) hloColumn {
-	return func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-		if n.Type.IsFloat() {
-			if name == "tanh" {
-				return b.Tanh(args[0]), b.Err()
-			}
-			return b.Logistic(args[0]), b.Err()
-		}
-		if _, _, err := argStep(n); err != nil {
-			return hlo.Value{}, err
-		}
-		if _, err := fixedOf(n, n.Type); err != nil {
-			return hlo.Value{}, err
-		}
-		table, err := codes(n)
-		if err != nil {
-			return hlo.Value{}, err
-		}
-		t := b.Weight(hlo.FromInt64s(carry(n.Type), []int{len(table)}, table))
-		index := b.And(args[0], b.Splat(args[0], int64(len(table)-1)))
-		return b.TakeI(t, index), b.Err()
-	}
-}
-
 func binaryHLO(plan func(a, b ir.Type) (exactPair, error),
 	print func(b *hlo.Builder, x, y hlo.Value) hlo.Value) hloColumn {
 	return func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {

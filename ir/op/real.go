@@ -9,8 +9,17 @@ const realPrec = 224
 
 func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(realPrec).SetFloat64(x) }
 
+// expEnd bounds the arguments of realExp: beyond, no format tells its results from 0 or from an infinity.
+const expEnd = 2900
+
 // realExp is exp(x) by halving the argument below 2^-8, a Taylor series, and squaring back.
 func realExp(x *big.Float) *big.Float {
+	switch {
+	case x.Cmp(bigFloat(expEnd)) > 0:
+		return new(big.Float).SetPrec(realPrec).SetMantExp(bigFloat(1), 1<<12)
+	case x.Cmp(bigFloat(-expEnd)) < 0:
+		return new(big.Float).SetPrec(realPrec).SetMantExp(bigFloat(1), -1<<12)
+	}
 	halvings := max(0, x.MantExp(nil)+8)
 	r := new(big.Float).SetPrec(realPrec + 64)
 	r.SetMantExp(new(big.Float).SetPrec(realPrec+64).Set(x), -halvings)

@@ -133,41 +133,5 @@ func hexLiteral(v *big.Int, w int) string {
 	return fmt.Sprintf("%d'h%x", w, new(big.Int).Mod(v, m))
 }
 
-func tableRTL(codes func(n *ir.Node) ([]int64, error)) func(n *ir.Node) (*rtl.Unit, error) {
-	return func(n *ir.Node) (*rtl.Unit, error) {
-		return tableUnit(n, func() ([]int64, error) { return codes(n) })
-	}
-}
-
-func tableUnit(n *ir.Node, codes func() ([]int64, error)) (*rtl.Unit, error) {
-	in, err := fixedOf(n, n.Args[0].Type)
-	if err != nil {
-		return nil, err
-	}
-	out, err := fixedOf(n, n.Type)
-	if err != nil {
-		return nil, err
-	}
-	if in.W > tableBits {
-		return nil, n.Errorf("L0308", "a table takes arguments of up to %d bits, not %d", tableBits, in.W)
-	}
-	table, err := codes()
-	if err != nil {
-		return nil, err
-	}
-	u := unit("op_table", "LANES", n.HW.InLanes, "IN_W", in.W, "OUT_W", out.W,
-		"BEATS", frameBeats(n.Type, n.HW.InLanes))
-	u.Images = []rtl.Image{{Param: "IMAGE", Width: out.W, Words: bigWords(table)}}
-	return u, nil
-}
-
-func bigWords(v []int64) []*big.Int {
-	words := make([]*big.Int, len(v))
-	for i, c := range v {
-		words[i] = big.NewInt(c)
-	}
-	return words
-}
-
 // wireRTL is for operations that only rename a stream: no instance at all.
 func wireRTL(*ir.Node) (*rtl.Unit, error) { return &rtl.Unit{}, nil }

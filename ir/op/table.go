@@ -6,59 +6,88 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"math/rand/v2"
 
+	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/rtl"
 )
 
 // tableBits bounds the argument width of a table: 2^16 entries.
 const tableBits = 16
 
-// Sigmoid is 1/(1+exp(-x)); quantized it is the correctly rounded real function as a table over all argument codes.
-var Sigmoid = tableOp("sigmoid", "1/(1+exp(-x))",
-	func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, realSigmoid)
+// bramBits is the argument width from which a table is stored in block RAM, unless the plan says otherwise.
+const bramBits = 12
 
-// Tanh is (exp(2x)-1)/(exp(2x)+1); quantized it is the correctly rounded real function as a table.
-var Tanh = tableOp("tanh", "hyperbolic tangent", math.Tanh, realTanh)
-
-// real computes a function of an exact value to at least 96 bits.
-type real func(x *big.Float) *big.Float
-
-func tableOp(name, doc string, fl func(float64) float64, exact real) *ir.Op {
-	codes := func(n *ir.Node) ([]int64, error) { return tableCodes(n, exact) }
-	return &ir.Op{
-		Name: name, Doc: doc, Arity: [2]int{1, 1},
-		Traits: ir.Traits{Elementwise: true, Monotone: true},
-		Infer:  sameShape,
-		Eval: func(n *ir.Node) (ir.Kernel, error) {
-			if n.Type.IsFloat() {
-				return unary{fl: func(*ir.Node) func(float32) float32 {
-					return func(x float32) float32 { return float32(fl(float64(x))) }
-				}}.eval(n)
-			}
-			table, err := codes(n)
-			if err != nil {
-				return nil, err
-			}
-			mask := int64(len(table) - 1)
-			return func(args []*ir.Tensor) (*ir.Tensor, error) {
-				out := ir.NewTensor(n.Type)
-				for i, c := range args[0].Codes {
-					out.Codes[i] = table[c&mask]
-				}
-				return out, nil
-			}, nil
-		},
-		HLO:   tableHLO(name, codes),
-		RTL:   tableRTL(codes),
-		Legal: tableLegal,
-		Gen:   genTable,
-	}
+// function is a real function of one argument. As an operation on codes it is the table of the correctly rounded
+// results of all argument codes.
+type function struct {
+	name, doc string
+	// attrs is a zero value of the attributes, nil if there are none; params lists their numbers, which must be finite.
+	attrs  any
+	params func(attrs any) []float32
+	// monotone: it never falls. turns lists the places where it stops rising or falling, nil if it is monotone.
+	monotone bool
+	turns    func(attrs any) []float64
+	// near computes it in float64. Its relative error stays below 2^-36 where it is neither 0 nor extreme.
+	near func(attrs any) func(x float64) float64
+	// exact computes it such that encoding the result in any format is encoding the real number. A pole is an infinity.
+	exact func(attrs any) func(x *big.Rat) format.Exact
+	// fraction: exact is fast, and near has no such bound where its terms cancel.
+	fraction bool
+	// hlo prints it on floats.
+	hlo func(b *hlo.Builder, attrs any, x hlo.Value) hlo.Value
+	// draw makes random attributes.
+	draw func(r *rand.Rand) any
 }
 
-func tableLegal(n *ir.Node) error {
+// op makes the operation of a function.
+func (f function) op() *ir.Op {
+	o := &ir.Op{
+		Name: f.name, Doc: f.doc, Attrs: f.attrs, Arity: [2]int{1, 1},
+		Traits: ir.Traits{Elementwise: true, Monotone: f.monotone, Turns: f.turns},
+		Infer:  sameShape,
+		Eval:   f.eval,
+		HLO:    f.print,
+		RTL:    f.rtl,
+		Legal:  f.legal,
+		Gen:    func(r *rand.Rand, o *ir.Op) *ir.Graph { return genTable(r, o, f.draw) },
+	}
+	return o
+}
+
+func (f *function) eval(n *ir.Node) (ir.Kernel, error) {
+	if n.Type.IsFloat() {
+		near := f.near(n.Attrs)
+		return unary{fl: func(*ir.Node) func(float32) float32 {
+			return func(x float32) float32 { return float32(near(float64(x))) }
+		}}.eval(n)
+	}
+	table, err := f.codes(n)
+	if err != nil {
+		return nil, err
+	}
+	mask := int64(len(table) - 1)
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		out := ir.NewTensor(n.Type)
+		for i, c := range args[0].Codes {
+			out.Codes[i] = table[c&mask]
+		}
+		return out, nil
+	}, nil
+}
+
+func (f *function) legal(n *ir.Node) error {
 	if err := plain(n); err != nil {
 		return err
+	}
+	if f.params != nil {
+		for _, p := range f.params(n.Attrs) {
+			if err := finite("an attribute", float64(p)); err != nil {
+				return err
+			}
+		}
 	}
 	if w := n.Args[0].Type.Format.Width(); w > tableBits {
 		return fmt.Errorf("%s is a table of 2^W entries and takes arguments of up to %d bits, not %d (%s)",
@@ -67,35 +96,70 @@ func tableLegal(n *ir.Node) error {
 	return nil
 }
 
-// tableCodes lists the result code for every argument code, indexed by the low W bits of the code.
-func tableCodes(n *ir.Node, exact real) ([]int64, error) {
+// codes lists the result code for every argument code, indexed by the low W bits of the code.
+func (f *function) codes(n *ir.Node) ([]int64, error) {
 	in := n.Args[0].Type.Format
-	if err := tableLegal(n); err != nil {
+	if err := f.legal(n); err != nil {
 		return nil, n.Errorf("L0308", "%v", err)
 	}
 	w := in.Width()
 	table := make([]int64, 1<<w)
 	signed := format.SignedCodes(in)
+	near, exact := f.near(n.Attrs), f.exact(n.Attrs)
 	for i := range table {
 		code := int64(i)
 		if signed && code >= 1<<(w-1) {
 			code -= 1 << w
 		}
-		table[i] = n.Type.Format.Encode(applyReal(exact, in.Decode(code)))
+		table[i] = encodeReal(n.Type.Format, in.Decode(code), f.fraction, near, exact)
 	}
 	return table, nil
 }
 
-// applyReal evaluates f on an exact value; an infinity counts as a number whose exponent no format reaches.
-func applyReal(f real, x format.Exact) format.Exact {
+// slack bounds the relative error of the float64 forms.
+const slack = 0x1p-36
+
+// encodeReal is the code of a function at x. Where the ends of an interval that holds the real number have one code,
+// that is it (Ziv's strategy); only next to a rounding boundary the exact form is needed.
+func encodeReal(out format.Format, x format.Exact, fraction bool, near func(float64) float64,
+	exact func(*big.Rat) format.Exact) int64 {
 	switch {
 	case x.IsNaN():
-		return x
-	case x.IsInf():
+		return out.Encode(x)
+	case x.IsInf(): // it counts as a number whose exponent no format reaches
 		x = format.FromInt(int64(1-2*flag(x.Signbit())), 1<<11)
+	default:
+		fx, fixed := format.AsFixed(out)
+		y := near(x.Float64())
+		if a := math.Abs(y); fraction || !fixed || fx.Over == format.Wrap || !(a > 1e-250 && a < 1e250) {
+			break
+		}
+		lo, hi := out.Encode(format.FromFloat64(y*(1-slack))), out.Encode(format.FromFloat64(y*(1+slack)))
+		if lo == hi {
+			return lo
+		}
 	}
-	return exactOf(f(new(big.Float).SetPrec(realPrec).SetRat(x.Rat())))
+	return out.Encode(bounded(exact(x.Rat())))
 }
+
+// limitExp is the exponent from which a result counts as infinite, so that its low bits, which over=wrap would keep,
+// need not be known.
+const limitExp = 128
+
+func bounded(y format.Exact) format.Exact {
+	if y.IsFinite() && !y.IsZero() && y.Log2() >= limitExp {
+		return format.Inf(y.Signbit())
+	}
+	return y
+}
+
+// irrational makes the exact form of a function on big.Float.
+func irrational(f func(x *big.Float) *big.Float) func(x *big.Rat) format.Exact {
+	return func(x *big.Rat) format.Exact { return exactOf(f(realOf(x))) }
+}
+
+// realOf is x in working precision, which holds every argument.
+func realOf(x *big.Rat) *big.Float { return new(big.Float).SetPrec(realPrec).SetRat(x) }
 
 // exactOf converts a big.Float without loss.
 func exactOf(y *big.Float) format.Exact {
@@ -107,4 +171,51 @@ func exactOf(y *big.Float) format.Exact {
 	prec := int(y.MinPrec())
 	v, _ := mant.SetMantExp(mant, prec).Int(nil)
 	return format.FromBig(v, exp-prec)
+}
+
+// print looks codes up; float graphs use the function itself.
+func (f *function) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	if n.Type.IsFloat() {
+		return f.hlo(b, n.Attrs, args[0]), b.Err()
+	}
+	if _, _, err := argStep(n); err != nil {
+		return hlo.Value{}, err
+	}
+	if _, err := fixedOf(n, n.Type); err != nil {
+		return hlo.Value{}, err
+	}
+	table, err := f.codes(n)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	t := b.Weight(hlo.FromInt64s(carry(n.Type), []int{len(table)}, table))
+	index := b.And(args[0], b.Splat(args[0], int64(len(table)-1)))
+	return b.TakeI(t, index), b.Err()
+}
+
+func (f *function) rtl(n *ir.Node) (*rtl.Unit, error) {
+	in, err := fixedOf(n, n.Args[0].Type)
+	if err != nil {
+		return nil, err
+	}
+	out, err := fixedOf(n, n.Type)
+	if err != nil {
+		return nil, err
+	}
+	table, err := f.codes(n)
+	if err != nil {
+		return nil, err
+	}
+	style := memStyle(n)
+	if style == "auto" && in.W > bramBits {
+		style = "block"
+	}
+	u := unit("op_table", "LANES", n.HW.InLanes, "IN_W", in.W, "OUT_W", out.W,
+		"BEATS", frameBeats(n.Type, n.HW.InLanes), "ROM_STYLE", style)
+	words := make([]*big.Int, len(table))
+	for i, c := range table {
+		words[i] = big.NewInt(c)
+	}
+	u.Images = []rtl.Image{{Param: "IMAGE", Width: out.W, Words: words}}
+	return u, nil
 }

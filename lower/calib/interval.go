@@ -55,15 +55,20 @@ func intervalOf(n *ir.Node, all map[*ir.Node]bounds, ranges func(*ir.Node) (lo, 
 		return leaky(n, args[0])
 	}
 	switch {
+	case n.Op.Traits.Turns != nil:
+		return turning(n, args[0])
 	case n.Op.Traits.Weighted:
 		return weighted(n, args[0])
 	case n.Op.Traits.Monotone:
-		return monotone(n, args)
+		b, err := monotone(n, args)
+		if err == nil {
+			err = bounded(n, b)
+		}
+		return b, err
 	case n.Op.Expand != nil:
 		return expanded(n, all, ranges)
 	}
-	return bounds{}, n.Errorf("L0410", "nothing is known of the bounds of %s (node %q)", n.Op.Name, n.Name).
-		WithHint("give calibration data: they are measured then")
+	return bounds{}, unknown(n)
 }
 
 // expanded bounds the operations that n consists of, one after the other.

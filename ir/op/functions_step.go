@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+
+	"lathe/golden/hlo"
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// The rational functions: every result is a fraction, known exactly.
+var (
+	Abs = fractional("abs", "|x|", math.Abs, func(x *big.Rat) *big.Rat { return new(big.Rat).Abs(x) },
+		(*hlo.Builder).Abs, 0)
+	Sign = fractional("sign", "-1, 0 or 1", func(x float64) float64 { return float64(sign(x)) },
+		func(x *big.Rat) *big.Rat { return big.NewRat(int64(x.Sign()), 1) }, (*hlo.Builder).Sign)
+	Floor = fractional("floor", "greatest integer not above x", math.Floor, ratFloor, (*hlo.Builder).Floor)
+	Ceil  = fractional("ceil", "least integer not below x", math.Ceil,
+		func(x *big.Rat) *big.Rat {
+			y := ratFloor(new(big.Rat).Neg(x))
+			return y.Neg(y)
+		}, (*hlo.Builder).Ceil)
+	Round = fractional("round", "nearest integer, ties to even", math.RoundToEven, ratRound,
+		(*hlo.Builder).RoundEven)
+	Softsign = fractional("softsign", "x/(1 + |x|)", func(x float64) float64 { return x / (1 + math.Abs(x)) },
+		func(x *big.Rat) *big.Rat {
+			y := new(big.Rat).Abs(x)
+			return y.Quo(x, y.Add(y, big.NewRat(1, 1)))
+		},
+		func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Div(x, b.Add(b.Abs(x), number(b, 1))) })
+	HardSwish = fractional("hard_swish", "x*min(max(x/6 + 1/2, 0), 1)",
+		func(x float64) float64 { return x * min(max(x+3, 0), 6) / 6 },
+		func(x *big.Rat) *big.Rat {
+			y := ratClamp(new(big.Rat).Add(x, big.NewRat(3, 1)), big.NewRat(6, 1))
+			return y.Mul(y.Mul(y, x), big.NewRat(1, 6))
+		},
+		func(b *hlo.Builder, x hlo.Value) hlo.Value {
+			gate := b.Clamp(number(b, 0), b.Add(x, number(b, 3)), number(b, 6))
+			return b.Div(b.Mul(x, gate), number(b, 6))
+		}, -1.5)
+)
+
+// fractional makes the operation of a rational function without parameters.
+func fractional(name, doc string, near func(float64) float64, exact func(*big.Rat) *big.Rat,
+	print func(*hlo.Builder, hlo.Value) hlo.Value, turns ...float64) *ir.Op {
+	f := function{
+		name: name, doc: doc, monotone: len(turns) == 0, fraction: true,
+		near: func(any) func(float64) float64 { return near },
+		exact: func(any) func(*big.Rat) format.Exact {
+			return func(x *big.Rat) format.Exact { return format.FromRat(exact(x)) }
+		},
+		hlo: func(b *hlo.Builder, _ any, x hlo.Value) hlo.Value { return print(b, x) },
+	}
+	if !f.monotone {
+		f.turns = func(any) []float64 { return turns }
+	}
+	return f.op()
+}
+
+func sign(x float64) int { return flag(x > 0) - flag(x < 0) }
+
+func ratFloor(x *big.Rat) *big.Rat { // Euclidean division: the floor, as denominators are positive
+	return new(big.Rat).SetInt(new(big.Int).Div(x.Num(), x.Denom()))
+}
+
+func ratRound(x *big.Rat) *big.Rat {
+	y := ratFloor(new(big.Rat).Add(x, big.NewRat(1, 2)))
+	if tie := new(big.Rat).Sub(y, x); tie.Cmp(big.NewRat(1, 2)) == 0 && y.Num().Bit(0) == 1 {
+		y.Sub(y, big.NewRat(1, 1))
+	}
+	return y
+}
+
+// ratClamp brings x into [0, top], in place.
+func ratClamp(x, top *big.Rat) *big.Rat {
+	switch {
+	case x.Sign() < 0:
+		return x.SetInt64(0)
+	case x.Cmp(top) > 0:
+		return x.Set(top)
+	}
+	return x
+}
+
+// HardSigmoidAttrs are the slope and the value at 0 of hard_sigmoid.
+type HardSigmoidAttrs struct {
+	Alpha, Beta float32
+}
+
+// HardSigmoid is min(max(alpha*x + beta, 0), 1).
+var HardSigmoid = function{
+	name: "hard_sigmoid", doc: "min(max(alpha*x + beta, 0), 1)", attrs: HardSigmoidAttrs{}, fraction: true,
+	params: func(attrs any) []float32 {
+		return []float32{attrs.(*HardSigmoidAttrs).Alpha, attrs.(*HardSigmoidAttrs).Beta}
+	},
+	turns: func(any) []float64 { return nil }, // it falls where alpha is negative
+	near: func(attrs any) func(float64) float64 {
+		a := attrs.(*HardSigmoidAttrs)
+		return func(x float64) float64 { return min(max(float64(a.Alpha)*x+float64(a.Beta), 0), 1) }
+	},
+	exact: func(attrs any) func(*big.Rat) format.Exact {
+		a := attrs.(*HardSigmoidAttrs)
+		return func(x *big.Rat) format.Exact {
+			y := new(big.Rat).Mul(x, rational(a.Alpha))
+			return format.FromRat(ratClamp(y.Add(y, rational(a.Beta)), big.NewRat(1, 1)))
+		}
+	},
+	hlo: func(b *hlo.Builder, attrs any, x hlo.Value) hlo.Value {
+		a := attrs.(*HardSigmoidAttrs)
+		y := b.Add(b.Mul(x, number(b, float64(a.Alpha))), number(b, float64(a.Beta)))
+		return b.Clamp(number(b, 0), y, number(b, 1))
+	},
+	draw: func(r *rand.Rand) any { return &HardSigmoidAttrs{drawOne(r, 0.2, 1.0/6), drawOne(r, 0.5)} },
+}.op()
+
+// ThresholdedRelu is x for x > alpha, else 0.
+var ThresholdedRelu = function{
+	name: "thresholded_relu", doc: "x for x > alpha, else 0", attrs: AlphaAttrs{}, params: alphaParams, fraction: true,
+	turns: func(attrs any) []float64 { return []float64{alphaOf(attrs)} },
+	near: func(attrs any) func(float64) float64 {
+		alpha := alphaOf(attrs)
+		return func(x float64) float64 {
+			if x > alpha {
+				return x
+			}
+			return 0
+		}
+	},
+	exact: func(attrs any) func(*big.Rat) format.Exact {
+		alpha := rational(attrs.(*AlphaAttrs).Alpha)
+		return func(x *big.Rat) format.Exact {
+			if x.Cmp(alpha) > 0 {
+				return format.FromRat(x)
+			}
+			return format.FromInt(0, 0)
+		}
+	},
+	hlo: func(b *hlo.Builder, attrs any, x hlo.Value) hlo.Value {
+		return b.Select(b.Compare(hlo.GT, x, number(b, alphaOf(attrs))), x, number(b, 0))
+	},
+	draw: func(r *rand.Rand) any { return &AlphaAttrs{drawOne(r, 1, 0)} },
+}.op()
