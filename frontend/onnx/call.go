@@ -147,12 +147,6 @@ func (c *call) apply(s *opSpec) {
 
 // constantsOnlyHint says how to go around an operation that works on constants only.
 func (c *call) constantsOnlyHint() string {
-	if c.n.op == "Div" {
-		if c.in[1].constant() {
-			return "multiply by the reciprocal: a Mul by a constant is supported"
-		}
-		return "only a division by a constant has another form, a Mul by its reciprocal"
-	}
 	const shown = 3
 	var computed []string
 	for _, v := range c.in {

@@ -4,6 +4,7 @@ package onnx
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -147,9 +148,13 @@ func nodeErrors() []badCase {
 		{"cast to int", source.CodeForm, "from f32 to i64", single(13, x, nd("Cast", "x", "y", aInt("to", 7)))},
 		{"cast to half", source.CodeForm, "f16", single(13, x, nd("Cast", "x", "y", aInt("to", 10)))},
 		{"cast to string", source.CodeDType, "string", single(13, x, nd("Cast", "x", "y", aInt("to", 8)))},
-		{"divide", source.CodeDynamic, "hint: multiply by the reciprocal", single(13, x, nd("Div", "x c", "y"),
-			ft("c", d(3)))},
-		{"divide by data", source.CodeDynamic, "hint: only a division by a constant", single(13, x, nd("Div", "x x", "y"))},
+		{"divide by data", source.CodeDynamic, "one of them must be constant", single(13, x, nd("Div", "x x", "y"))},
+		{"divide by 0", source.CodeFold, "divides by zero", single(13, x, nd("Div", "x c", "y"), ft("c", nil, 0))},
+		{"power of data", source.CodeForm, "one constant number", single(13, x, nd("Pow", "x x", "y"))},
+		{"power by element", source.CodeForm, "one constant number", single(13, x, nd("Pow", "x c", "y"), ft("c", d(3)))},
+		{"gelu form", source.CodeAttr, "none or tanh", single(20, x, nd("Gelu", "x", "y", aStr("approximate", "fast")))},
+		{"celu", source.CodeAttr, "alpha is 0", single(12, x, nd("Celu", "x", "y", aFlt("alpha", 0)))},
+		{"elu", source.CodeAttr, "alpha is NaN", single(12, x, nd("Elu", "x", "y", aFlt("alpha", float32(math.NaN()))))},
 		{"concat", source.CodeDynamic, `end it at "x"`, single(13, x, nd("Concat", "x x c", "y", aInt("axis", 0)),
 			ft("c", d(2, 3)))},
 		{"gather", source.CodeDynamic, `"x" is computed at run time`, single(13, x, nd("Gather", "x i", "y"), it("i", 0))},

@@ -31,8 +31,7 @@ func opTable() []opSpec {
 	add := foldBinary(func(a, b float64) float64 { return a + b }, func(_ *call, a, b int64) int64 { return a + b })
 	sub := foldBinary(func(a, b float64) float64 { return a - b }, func(_ *call, a, b int64) int64 { return a - b })
 	mul := foldBinary(func(a, b float64) float64 { return a * b }, func(_ *call, a, b int64) int64 { return a * b })
-	div := foldBinary(func(a, b float64) float64 { return a / b }, intDiv)
-	return []opSpec{
+	return append([]opSpec{
 		{"Gemm", "alpha beta transA transB", 2, 3, nil, convertGemm},
 		{"MatMul", "", 2, 2, nil, convertMatMul},
 		{"Conv", windowAttrs + "group", 2, 3, nil, convertConv},
@@ -70,10 +69,9 @@ func opTable() []opSpec {
 		{"Slice", "starts ends axes", 1, 5, foldSlice, nil},
 		{"ConstantOfShape", "value", 1, 1, foldFill, nil},
 		{"Range", "", 3, 3, foldRange, nil},
-		{"Div", "", 2, 2, div, nil},
 		{"Equal", "", 2, 2, foldEqual, nil},
 		{"Where", "", 3, 3, foldWhere, nil},
-	}
+	}, functionTable()...)
 }
 
 // opNames lists what opTable holds.

@@ -197,9 +197,13 @@ func golden(t *testing.T, path string) map[string][2]string {
 	return out
 }
 
-func TestOps(t *testing.T) {
-	want := golden(t, "testdata/ops.golden")
-	for _, c := range opCases() {
+func TestOps(t *testing.T) { compareCases(t, opCases(), "testdata/ops.golden") }
+
+// compareCases evaluates models and compares with a file of golden values.
+func compareCases(t *testing.T, cases []opCase, path string) {
+	t.Helper()
+	want := golden(t, path)
+	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			g, err := Parse("m.onnx", c.model.bytes(), source.Options{})
 			if err != nil {
@@ -218,8 +222,8 @@ func TestOps(t *testing.T) {
 			}
 		})
 	}
-	if len(want) != len(opCases()) {
-		t.Errorf("%d golden lines for %d cases", len(want), len(opCases()))
+	if len(want) != len(cases) {
+		t.Errorf("%d golden lines for %d cases", len(want), len(cases))
 	}
 }
 

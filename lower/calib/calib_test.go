@@ -140,6 +140,13 @@ func TestIntervalOps(t *testing.T) {
 		{"leaky_relu that turns", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(op.LeakyRelu, "y", &op.LeakyAttrs{Alpha: -5}, x)
 		}, 0, 5},
+		{"abs turns at 0", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(op.Abs, "y", nil, x) }, 0, 3},
+		{"thresholded_relu jumps", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.ThresholdedRelu, "y", &op.AlphaAttrs{Alpha: -0.5}, x)
+		}, -0.4999999701976776, 3},
+		{"a falling hard_sigmoid", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.HardSigmoid, "y", &op.HardSigmoidAttrs{Alpha: -0.25, Beta: 0.5}, x)
+		}, 0, 0.75},
 		{"softmax", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(op.Softmax, "y", &op.AxisAttrs{Axis: 1}, x)
 		}, 0, 1},
@@ -176,6 +183,22 @@ func TestUnknownBounds(t *testing.T) {
 	_, err := Intervals(g, func(*ir.Node) (lo, hi float64) { return -1, 3 })
 	if diag.CodeOf(err) != "L0410" || !strings.Contains(err.Error(), "bounds of odd") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestPole refuses functions whose argument may be a pole.
+func TestPole(t *testing.T) {
+	for _, o := range []*ir.Op{op.Log, op.Reciprocal} {
+		b := lowertest.New(t, 1)
+		var attrs any
+		if o == op.Reciprocal {
+			attrs = &op.ReciprocalAttrs{Numerator: 1}
+		}
+		g := b.Done(b.Add(o, "y", attrs, b.Input("x", 1, 2)))
+		_, err := Intervals(g, func(*ir.Node) (lo, hi float64) { return -1, 3 })
+		if diag.CodeOf(err) != "L0410" {
+			t.Errorf("%s: %v", o.Name, err)
+		}
 	}
 }
 
