@@ -14,8 +14,8 @@ type Traits struct {
 	Elementwise bool
 	// Monotone: the result grows, or stays, with every element of every argument.
 	Monotone bool
-	// Turns, if not nil, lists for the attributes of an element-wise operation with one argument the values of that argument
-	// at which it stops rising or falling, or jumps. It is not Monotone, but it is between two of them.
+	// Turns, if not nil, lists for the attributes of an element-wise operation with one argument the values of that
+	// argument at which it stops rising or falling, or jumps. It is not Monotone, but it is between two of them.
 	Turns func(attrs any) []float64
 	// Weighted: the result is linear in argument 0. Argument 1 holds constant weights, one row of axis 0 an output
 	// channel; argument 2, which may be missing, one summand an output channel.

@@ -30,8 +30,8 @@ func evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sam
 }
 
 // differ describes the first difference between two values of the outputs of g: codes must be equal, floats agree
-// within tolerance relative to the largest finite magnitude of their tensor, or to 1; what is no finite number on one side
-// is none on the other.
+// within tolerance relative to the largest finite magnitude of their tensor, or to 1; what is no finite number on one
+// side is none on the other.
 func differ(g *ir.Graph, want, got ref.Sample, tolerance float64) string {
 	for i, o := range g.Out {
 		top := 1.0

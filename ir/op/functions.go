@@ -12,7 +12,7 @@ import (
 	"lathe/ir/format"
 )
 
-// The smooth functions. Those with parameters stand in functions_param.go, those that round or fold in functions_step.go.
+// The smooth functions. Those with parameters stand in functions_param.go, rational ones in functions_step.go.
 var (
 	Sigmoid = smooth("sigmoid", "1/(1+exp(-x))",
 		func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, realSigmoid, (*hlo.Builder).Logistic)

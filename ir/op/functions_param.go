@@ -210,8 +210,8 @@ func realPower(x *big.Rat, p float64) format.Exact {
 	return exactOf(y)
 }
 
-// rootOfPower is x^p with p*16 an integer: the power by multiplication, then square roots; what these cut off leaves the
-// last bit set.
+// rootOfPower is x^p with p*16 an integer: the power by multiplication, then square roots; what these cut off leaves
+// the last bit set.
 func rootOfPower(x *big.Rat, p float64) format.Exact {
 	roots := 0
 	for p != math.Trunc(p) {

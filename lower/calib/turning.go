@@ -9,13 +9,14 @@ import (
 	"lathe/ir"
 )
 
-// turning bounds an element-wise function of one argument that is monotone between its turns: the least and the greatest
-// of its values at the ends of the interval and at the turns inside, and beside them, since it may jump there.
+// turning bounds an element-wise function of one argument that is monotone between its turns: the least and the
+// greatest of its values at the ends of the interval and at the turns inside, and beside them, since it may jump there.
 func turning(n *ir.Node, x bounds) (bounds, error) {
 	at := []*ir.Tensor{x.lo, x.hi}
 	for _, turn := range n.Op.Traits.Turns(n.Attrs) {
 		v := float32(turn)
-		for _, v := range []float32{math.Nextafter32(v, float32(math.Inf(-1))), v, math.Nextafter32(v, float32(math.Inf(1)))} {
+		below, above := math.Nextafter32(v, float32(math.Inf(-1))), math.Nextafter32(v, float32(math.Inf(1)))
+		for _, v := range []float32{below, v, above} {
 			t := clone(x.lo)
 			for i := range t.Floats {
 				t.Floats[i] = min(max(v, x.lo.Floats[i]), x.hi.Floats[i])
