@@ -124,11 +124,7 @@ func affineRTL(column func(*ir.Node) (*rtl.Unit, error)) func(*ir.Node) (*rtl.Un
 		if u := bounded(n, table); u != nil {
 			return u, nil
 		}
-		in, out := n.Args[0].Type.Format, n.Type.Format
-		u := unit("op_table", "LANES", n.HW.InLanes, "IN_W", in.Width(), "OUT_W", out.Width(),
-			"BEATS", frameBeats(n.Type, n.HW.InLanes))
-		u.Images = []rtl.Image{{Param: "IMAGE", Width: out.Width(), Words: bigWords(table)}}
-		return u, nil
+		return tableUnit(n, table), nil
 	}
 }
 

@@ -129,9 +129,9 @@ func encodeReal(out format.Format, x format.Exact, fraction bool, near func(floa
 	case x.IsInf(): // it counts as a number whose exponent no format reaches
 		x = format.FromInt(int64(1-2*flag(x.Signbit())), 1<<11)
 	default:
-		fx, fixed := format.AsFixed(out)
+		codes, known := integersOf(out)
 		y := near(x.Float64())
-		if a := math.Abs(y); fraction || !fixed || fx.Over == format.Wrap || !(a > 1e-250 && a < 1e250) {
+		if a := math.Abs(y); fraction || !known || codes.ints.Over == format.Wrap || !(a > 1e-250 && a < 1e250) {
 			break
 		}
 		lo, hi := out.Encode(format.FromFloat64(y*(1-slack))), out.Encode(format.FromFloat64(y*(1+slack)))
@@ -139,14 +139,14 @@ func encodeReal(out format.Format, x format.Exact, fraction bool, near func(floa
 			return lo
 		}
 	}
-	return out.Encode(bounded(exact(x.Rat())))
+	return out.Encode(limited(exact(x.Rat())))
 }
 
 // limitExp is the exponent from which a result counts as infinite, so that its low bits, which over=wrap would keep,
 // need not be known.
 const limitExp = 128
 
-func bounded(y format.Exact) format.Exact {
+func limited(y format.Exact) format.Exact {
 	if y.IsFinite() && !y.IsZero() && y.Log2() >= limitExp {
 		return format.Inf(y.Signbit())
 	}
@@ -178,44 +178,55 @@ func (f *function) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Valu
 	if n.Type.IsFloat() {
 		return f.hlo(b, n.Attrs, args[0]), b.Err()
 	}
-	if _, _, err := argStep(n); err != nil {
-		return hlo.Value{}, err
-	}
-	if _, err := fixedOf(n, n.Type); err != nil {
+	if err := integerCodes(n); err != nil {
 		return hlo.Value{}, err
 	}
 	table, err := f.codes(n)
 	if err != nil {
 		return hlo.Value{}, err
 	}
-	t := b.Weight(hlo.FromInt64s(carry(n.Type), []int{len(table)}, table))
-	index := b.And(args[0], b.Splat(args[0], int64(len(table)-1)))
-	return b.TakeI(t, index), b.Err()
+	return lookUp(b, n, args[0], table)
+}
+
+// integerCodes refuses formats whose codes are no integers: they have neither StableHLO nor hardware.
+func integerCodes(n *ir.Node) error {
+	for _, t := range []ir.Type{n.Args[0].Type, n.Type} {
+		if _, ok := integersOf(t.Format); !ok {
+			_, err := fixedOf(n, t)
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *function) rtl(n *ir.Node) (*rtl.Unit, error) {
-	in, err := fixedOf(n, n.Args[0].Type)
-	if err != nil {
-		return nil, err
-	}
-	out, err := fixedOf(n, n.Type)
-	if err != nil {
+	if err := integerCodes(n); err != nil {
 		return nil, err
 	}
 	table, err := f.codes(n)
 	if err != nil {
 		return nil, err
 	}
+	return tableUnit(n, table), nil
+}
+
+// tableUnit is the hardware of a table.
+func tableUnit(n *ir.Node, table []int64) *rtl.Unit {
+	in, out := n.Args[0].Type.Format.Width(), n.Type.Format.Width()
 	style := memStyle(n)
-	if style == "auto" && in.W > bramBits {
+	if style == "auto" && in > bramBits {
 		style = "block"
 	}
-	u := unit("op_table", "LANES", n.HW.InLanes, "IN_W", in.W, "OUT_W", out.W,
+	u := unit("op_table", "LANES", n.HW.InLanes, "IN_W", in, "OUT_W", out,
 		"BEATS", frameBeats(n.Type, n.HW.InLanes), "ROM_STYLE", style)
-	words := make([]*big.Int, len(table))
-	for i, c := range table {
+	u.Images = []rtl.Image{{Param: "IMAGE", Width: out, Words: bigWords(table)}}
+	return u
+}
+
+func bigWords(v []int64) []*big.Int {
+	words := make([]*big.Int, len(v))
+	for i, c := range v {
 		words[i] = big.NewInt(c)
 	}
-	u.Images = []rtl.Image{{Param: "IMAGE", Width: out.W, Words: words}}
-	return u, nil
+	return words
 }
