@@ -22,6 +22,9 @@ type Traits struct {
 	Weighted bool
 	// KeepsCodes: every element of the result is an element of argument 0, in its format.
 	KeepsCodes bool
+	// Joins: every element of the result is an element of one of the arguments, or a constant of the operation; all have
+	// one format, and all arguments are read along Axis alike.
+	Joins bool
 	// Wire: KeepsCodes, and the stream of the result is that of argument 0: hardware is a name.
 	Wire bool
 	// Cuts: values of argument 0 beyond a bound make no difference to the result.

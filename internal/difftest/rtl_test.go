@@ -19,9 +19,9 @@ import (
 	"lathe/sim"
 )
 
-// noRTL are the reasons for which a quantized node may lack hardware: its format, its attributes, a stream that
-// broadcasts, and weights that are too long for a constant.
-var noRTL = []string{"L0310", "L0311", "L0330", "L0620"}
+// noRTL are the reasons for which a quantized node may lack hardware: its format, its attributes, a constant
+// beside a stream, a transpose of too many axes, and weights that are too long for a constant.
+var noRTL = []string{"L0310", "L0311", "L0332", "L0333", "L0620"}
 
 // perDesign is the number of graphs that share a simulation.
 const perDesign = 10

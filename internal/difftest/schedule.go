@@ -13,6 +13,8 @@ import (
 // Schedule gives every node of a quantized graph random legal lanes, and joins streams of different lanes by adapters.
 // It covers what hardware can do, not what lowering would choose.
 func Schedule(r *rand.Rand, g *ir.Graph) {
+	op.PairConcats(g)
+	op.InsertRepeats(g)
 	op.InsertForks(g)
 	users := g.Users()
 	for _, n := range append([]*ir.Node(nil), g.Nodes...) {
@@ -54,6 +56,15 @@ func divisor(r *rand.Rand, n int) int {
 func lanes(r *rand.Rand, n *ir.Node, given int) {
 	hw, shape := &n.HW, append([]int{1}, n.Args[0].Type.Shape...)
 	last := shape[len(shape)-1]
+	if legal := op.MoveLanes(n); legal != nil {
+		hw.OutLanes = legal[r.IntN(len(legal))]
+		hw.InLanes, hw.StreamIn = hw.OutLanes, hw.OutLanes
+		if n.Op == op.Repeat {
+			hw.InLanes = op.RepeatLanes(n, hw.OutLanes)
+			hw.StreamIn = hw.InLanes
+		}
+		return
+	}
 	switch n.Op {
 	case op.Linear:
 		hw.Style = ir.StyleFold

@@ -50,6 +50,8 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			}
 			return x.at(from...)
 		}), nil
+	case op.Concat, op.Slice, op.Pad, op.Repeat:
+		return slowMove(n, args), nil
 	case op.ArgMax:
 		return slowArgMax(n.Attrs.(*op.ArgMaxAttrs), x), nil
 	case op.Softmax:

@@ -19,6 +19,7 @@ var All = [...]*ir.Op{
 	Add, Sub, Mul, Min, Max,
 	Reshape, Transpose, Identity, Cast,
 	Quant,
+	Concat, Slice, Pad, Repeat,
 	Widen, Narrow, Fifo, Fork,
 }
 

@@ -83,22 +83,6 @@ func genReshape(r *rand.Rand, o *ir.Op) *ir.Graph {
 	return oneOp(o, &ReshapeAttrs{shape}, keeps(x.Type), x)
 }
 
-// genTranspose moves axes of size 1 about, which keeps the order of the elements.
-func genTranspose(r *rand.Rand, o *ir.Op) *ir.Graph {
-	x := genInput("x", ir.Type{Shape: genShape(r, 2, 4), Format: genFormat(r)})
-	for i := range x.Type.Shape {
-		if chance(r, 40) {
-			x.Type.Shape[i] = 1
-		}
-	}
-	for {
-		n := oneOp(o, &TransposeAttrs{r.Perm(len(x.Type.Shape))}, keeps(x.Type), x)
-		if KeepsOrder(n.Out[0].Node) {
-			return n
-		}
-	}
-}
-
 func genArgMax(r *rand.Rand, o *ir.Op) *ir.Graph {
 	x := genInput("x", ir.Type{Shape: genShape(r, 1, 3), Format: genFormat(r)})
 	rank := len(x.Type.Shape)

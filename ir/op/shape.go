@@ -51,10 +51,11 @@ type TransposeAttrs struct {
 	Perm []int
 }
 
-// Transpose permutes the axes. In hardware only permutations that keep the order of elements are free.
+// Transpose permutes the axes. In hardware only permutations that keep the order of elements are free; others keep a
+// frame in memory.
 var Transpose = &ir.Op{
 	Name: "transpose", Doc: "permutes axes", Attrs: TransposeAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Wire: true},
+	Traits: ir.Traits{KeepsCodes: true, Monotone: true},
 	Infer: func(n *ir.Node) ([]int, error) {
 		perm, in := n.Attrs.(*TransposeAttrs).Perm, n.Args[0].Type.Shape
 		if len(perm) != len(in) {
@@ -77,15 +78,9 @@ var Transpose = &ir.Op{
 		}
 		return b.Transpose(args[0], perm...), b.Err()
 	},
-	RTL: wireRTL,
-	Gen: genTranspose,
-	Legal: func(n *ir.Node) error {
-		if !KeepsOrder(n) {
-			return fmt.Errorf("transpose %v of %s changes the order of the stream, which hardware does not do yet",
-				n.Attrs.(*TransposeAttrs).Perm, ir.ShapeString(n.Args[0].Type.Shape))
-		}
-		return sameFormat(n)
-	},
+	RTL:   reorderRTL,
+	Gen:   genTranspose,
+	Legal: sameFormat,
 }
 
 // KeepsOrder says that a transpose moves only axes of size 1, so that the row-major order stays.
@@ -104,16 +99,5 @@ func KeepsOrder(n *ir.Node) bool {
 }
 
 func transposeEval(n *ir.Node) (ir.Kernel, error) {
-	index := ir.TransposeIndex(n.Args[0].Type.Shape, n.Attrs.(*TransposeAttrs).Perm)
-	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		out := ir.NewTensor(n.Type)
-		for i, j := range index {
-			if n.Type.IsFloat() {
-				out.Floats[i] = args[0].Floats[j]
-			} else {
-				out.Codes[i] = args[0].Codes[j]
-			}
-		}
-		return out, nil
-	}, nil
+	return moveEval(n, ir.TransposeIndex(n.Args[0].Type.Shape, n.Attrs.(*TransposeAttrs).Perm), 0, 0), nil
 }

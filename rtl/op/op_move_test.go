@@ -148,38 +148,40 @@ func TestRepeat(t *testing.T) {
 type order struct {
 	width, beats int
 	d, s         [4]int
-	base         int
+	base, groups int
 	style        string
 }
 
 func (c order) bench() rtltest.Bench {
 	p := rtltest.P
 	var from []int
-	for i := range c.d[0] {
+	for i := range c.groups * c.d[0] {
+		base := c.base + i/c.d[0]*c.beats + i%c.d[0]*c.s[0]
 		for j := range c.d[1] {
 			for k := range c.d[2] {
 				for l := range c.d[3] {
-					from = append(from, c.base+i*c.s[0]+j*c.s[1]+k*c.s[2]+l*c.s[3])
+					from = append(from, base+j*c.s[1]+k*c.s[2]+l*c.s[3])
 				}
 			}
 		}
 	}
-	params := []rtl.Param{p("WIDTH", c.width), p("BEATS", c.beats), p("BASE", c.base), text("STYLE", c.style)}
+	params := []rtl.Param{p("WIDTH", c.width), p("BEATS", c.beats), p("BASE", c.base),
+		p("GROUPS", c.groups), text("STYLE", c.style)}
 	for i, name := range []string{"0", "1", "2", "3"} {
 		params = append(params, p("D"+name, c.d[i]), p("S"+name, c.s[i]))
 	}
-	return moveBench("op_reorder", c.width, c.beats, from, nil, params...)
+	return moveBench("op_reorder", c.width, c.beats*c.groups, from, nil, params...)
 }
 
 var orders = []order{
-	{8, 6, [4]int{1, 1, 2, 3}, [4]int{0, 0, 1, 2}, 0, "auto"},
-	{5, 24, [4]int{2, 2, 3, 2}, [4]int{1, 12, 4, 2}, 0, "distributed"},
-	{16, 30, [4]int{1, 5, 2, 3}, [4]int{0, 1, 15, 5}, 0, "block"},
-	{3, 4, [4]int{1, 1, 1, 4}, [4]int{0, 0, 0, -1}, 3, "auto"},
-	{4, 12, [4]int{3, 2, 1, 2}, [4]int{4, -2, 0, 1}, 2, "auto"},
-	{7, 2, [4]int{1, 3, 2, 2}, [4]int{0, 0, 1, 0}, 0, "auto"},
-	{9, 1, [4]int{1, 1, 1, 1}, [4]int{0, 0, 0, 0}, 0, "auto"},
-	{6, 10, [4]int{1, 1, 1, 3}, [4]int{0, 0, 0, 3}, 1, "auto"},
+	{8, 6, [4]int{1, 1, 2, 3}, [4]int{0, 0, 1, 2}, 0, 1, "auto"},
+	{5, 24, [4]int{2, 2, 3, 2}, [4]int{1, 12, 4, 2}, 0, 1, "distributed"},
+	{16, 30, [4]int{1, 5, 2, 3}, [4]int{0, 1, 15, 5}, 0, 2, "block"},
+	{3, 4, [4]int{1, 1, 1, 4}, [4]int{0, 0, 0, -1}, 3, 1, "auto"},
+	{4, 12, [4]int{3, 2, 1, 2}, [4]int{4, -2, 0, 1}, 2, 3, "auto"},
+	{7, 2, [4]int{1, 3, 2, 2}, [4]int{0, 0, 1, 0}, 0, 1, "auto"},
+	{9, 1, [4]int{1, 1, 1, 1}, [4]int{0, 0, 0, 0}, 0, 4, "auto"},
+	{6, 10, [4]int{1, 1, 1, 3}, [4]int{0, 0, 0, 3}, 1, 1, "auto"},
 }
 
 func TestReorder(t *testing.T) {

@@ -7,8 +7,9 @@
 //               D0, D1, D2, D3  sizes of the axes of the result, in beats
 //               S0, S1, S2, S3  what a step along each of them is worth, in beats; negative ones step back
 //               BASE            the first beat
+//               GROUPS          such frames in one frame of the caller
 //               STYLE           "auto", "block", "distributed" or "ultra": where the frames lie
-//   latency: BEATS + 3   ii: max(BEATS, D0 * D1 * D2 * D3)   order: as above
+//   latency: BEATS + 3   ii: GROUPS * max(BEATS, D0 * D1 * D2 * D3)   order: as above
 `default_nettype none
 module op_reorder #(
     parameter integer WIDTH = 8,
@@ -22,6 +23,7 @@ module op_reorder #(
     parameter integer S2    = 1,
     parameter integer S3    = 2,
     parameter integer BASE  = 0,
+    parameter integer GROUPS = 1,
     parameter         STYLE = "auto"
 ) (
     input  wire             clk,
@@ -43,8 +45,8 @@ module op_reorder #(
   localparam integer CW = $clog2((D01 > D23 ? D01 : D23) + 1);
 
   generate
-    if (BEATS < 1 || D0 < 1 || D1 < 1 || D2 < 1 || D3 < 1) begin : g_bad
-      BEATS_and_D0_to_D3_must_be_at_least_1 u_bad ();
+    if (BEATS < 1 || D0 < 1 || D1 < 1 || D2 < 1 || D3 < 1 || GROUPS < 1) begin : g_bad
+      BEATS_and_D0_to_D3_and_GROUPS_must_be_at_least_1 u_bad ();
     end
   endgenerate
 

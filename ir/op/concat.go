@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"slices"
+
+	"lathe/golden/hlo"
+	"lathe/ir"
+	"lathe/rtl"
+)
+
+// ConcatAttrs hold the axis along which arrays are joined.
+type ConcatAttrs struct {
+	Axis int
+}
+
+// maxConcat bounds the arguments of one concat.
+const maxConcat = 1 << 12
+
+// Concat joins arrays along an axis. All have one format. Hardware joins two; scheduling makes chains of more.
+var Concat = &ir.Op{
+	Name: "concat", Doc: "arrays joined along an axis", Attrs: ConcatAttrs{}, Arity: [2]int{1, maxConcat},
+	Traits: ir.Traits{Joins: true, Monotone: true, Axis: concatAxis},
+	Infer:  inferConcat,
+	Eval:   concatEval,
+	HLO:    concatHLO,
+	RTL:    concatRTL,
+	Legal:  oneFormat,
+	Gen:    genConcat,
+}
+
+func concatAxis(attrs any) *int { return &attrs.(*ConcatAttrs).Axis }
+
+func inferConcat(n *ir.Node) ([]int, error) {
+	axis := n.Attrs.(*ConcatAttrs).Axis
+	if err := onAxis(n, axis); err != nil {
+		return nil, err
+	}
+	first, size := n.Args[0].Type.Shape, 0
+	for _, a := range n.Args {
+		s := a.Type.Shape
+		if len(s) != len(first) || !slices.Equal(s[:axis], first[:axis]) || !slices.Equal(s[axis+1:], first[axis+1:]) {
+			return nil, fmt.Errorf("cannot join %s and %s along axis %d", ir.ShapeString(first), ir.ShapeString(s), axis)
+		}
+		size += s[axis]
+	}
+	return resized(n, axis, size), nil
+}
+
+func concatEval(n *ir.Node) (ir.Kernel, error) {
+	axis := n.Attrs.(*ConcatAttrs).Axis
+	groups := product(n.Type.Shape[:axis])
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		args, err := withConsts(n, args)
+		if err != nil {
+			return nil, err
+		}
+		out := &ir.Tensor{Type: n.Type}
+		for g := range groups {
+			for i, a := range n.Args {
+				run := product(a.Type.Shape[axis:])
+				if n.Type.IsFloat() {
+					out.Floats = append(out.Floats, args[i].Floats[g*run:(g+1)*run]...)
+				} else {
+					out.Codes = append(out.Codes, args[i].Codes[g*run:(g+1)*run]...)
+				}
+			}
+		}
+		return out, nil
+	}, nil
+}
+
+func concatHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	samples := 1
+	for i, a := range n.Args {
+		if !a.IsConst() {
+			samples = args[i].Type().Dims[0]
+		}
+	}
+	values := make([]hlo.Value, len(args))
+	for i, a := range n.Args {
+		values[i] = args[i]
+		if a.IsConst() {
+			c, err := constHLO(b, a)
+			if err != nil {
+				return hlo.Value{}, err
+			}
+			values[i] = b.BroadcastTo(c, append([]int{samples}, a.Type.Shape...)...)
+		}
+	}
+	return b.Concat(n.Attrs.(*ConcatAttrs).Axis+1, values...), b.Err()
+}
+
+func concatRTL(n *ir.Node) (*rtl.Unit, error) {
+	if len(n.Args) == 1 {
+		return &rtl.Unit{}, nil
+	}
+	if len(n.Args) != 2 {
+		return nil, n.Errorf("L0331", "hardware joins two streams, not %d", len(n.Args))
+	}
+	for _, a := range n.Args {
+		if a.IsConst() {
+			return nil, n.Errorf("L0332", "joins the constant %q to a stream, which has no hardware in this version", a.Name).
+				WithHint("a constant at the border of an array is a pad; others can be added behind the model")
+		}
+	}
+	if err := checkMove(n); err != nil {
+		return nil, err
+	}
+	axis, lanes := n.Attrs.(*ConcatAttrs).Axis, n.HW.OutLanes
+	u := unit("op_concat", "WIDTH", n.Type.BeatWidth(lanes), "A_BEATS", product(n.Args[0].Type.Shape[axis:])/lanes,
+		"B_BEATS", product(n.Args[1].Type.Shape[axis:])/lanes, "GROUPS", product(n.Type.Shape[:axis]))
+	u.In = []string{"a", "b"}
+	return u, nil
+}
+
+// PairConcats makes chains of two arguments each out of every concat of more, and takes those of one away.
+func PairConcats(g *ir.Graph) {
+	for _, n := range slices.Clone(g.Nodes) {
+		if n.Op != Concat {
+			continue
+		}
+		for len(n.Args) > 2 {
+			a := *n.Attrs.(*ConcatAttrs)
+			pair := &ir.Node{Name: g.FreshName(n.Name + ".join"), Op: Concat, Attrs: &a, Args: slices.Clone(n.Args[:2]),
+				Type: n.Type, Pos: n.Pos, Stats: n.Stats}
+			pair.Type.Shape = resized(n, a.Axis, n.Args[0].Type.Shape[a.Axis]+n.Args[1].Type.Shape[a.Axis])
+			g.InsertBefore(n, pair)
+			n.Args = append([]*ir.Node{pair}, n.Args[2:]...)
+		}
+		if len(n.Args) == 1 {
+			g.Replace(n, n.Args[0])
+		}
+	}
+	g.DropDead()
+}

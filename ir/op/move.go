@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+
+	"lathe/ir"
+)
+
+// Operations that move elements and compute nothing. A unit of this kind counts beats, so its lanes must divide every
+// run of elements that it moves as one.
+
+// MoveLanes lists the lanes, ascending, that the unit of n can have on the stream that it gives, where n moves elements;
+// nil for all other operations.
+func MoveLanes(n *ir.Node) []int {
+	switch a := n.Attrs.(type) {
+	case *ConcatAttrs:
+		run := 0
+		for _, x := range n.Args {
+			run = gcd(product(x.Type.Shape[a.Axis:]), run)
+		}
+		return Divisors(run)
+	case *SliceAttrs:
+		inner := product(n.Type.Shape[a.Axis+1:])
+		if a.Step > 1 && a.Count > 1 {
+			return Divisors(inner)
+		}
+		return Divisors(inner * gcd(n.Args[0].Type.Shape[a.Axis], gcd(a.Start, a.Count)))
+	case *PadAttrs:
+		inner := product(n.Type.Shape[a.Axis+1:])
+		return Divisors(inner * gcd(n.Args[0].Type.Shape[a.Axis], gcd(a.Before, a.After)))
+	case *RepeatAttrs:
+		if r := repeatsOf(n); len(r) == 1 && r[0].run == 1 {
+			return Divisors(r[0].times)
+		} else if len(r) == 1 {
+			return Divisors(r[0].run)
+		}
+		return Divisors(n.Type.Elems())
+	case *TransposeAttrs:
+		return Divisors(keptRun(n))
+	}
+	return nil
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// moveEval evaluates an operation whose element i is element index[i] of argument 0, or made where that is negative.
+func moveEval(n *ir.Node, index []int, float float32, code int64) ir.Kernel {
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		args, err := withConsts(n, args)
+		if err != nil {
+			return nil, err
+		}
+		out := ir.NewTensor(n.Type)
+		for i, k := range index {
+			switch {
+			case k < 0 && n.Type.IsFloat():
+				out.Floats[i] = float
+			case k < 0:
+				out.Codes[i] = code
+			case n.Type.IsFloat():
+				out.Floats[i] = args[0].Floats[k]
+			default:
+				out.Codes[i] = args[0].Codes[k]
+			}
+		}
+		return out, nil
+	}
+}
+
+// along lists, for every element of an array of the result's shape, the element of argument 0 at the place that at
+// gives along the axis; a negative place stays negative.
+func along(n *ir.Node, axis int, at func(i int) int) []int {
+	in, out := n.Args[0].Type.Shape, n.Type.Shape
+	inner := product(out[axis+1:])
+	index := make([]int, n.Type.Elems())
+	for i := range index {
+		place := at(i / inner % out[axis])
+		if place < 0 {
+			index[i] = -1
+			continue
+		}
+		index[i] = (i/inner/out[axis]*in[axis]+place)*inner + i%inner
+	}
+	return index
+}
+
+// onAxis checks that an axis attribute names an axis of argument 0.
+func onAxis(n *ir.Node, axis int) error {
+	if shape := n.Args[0].Type.Shape; axis < 0 || axis >= len(shape) {
+		return fmt.Errorf("axis %d is outside of %s", axis, ir.ShapeString(shape))
+	}
+	return nil
+}
+
+// resized is the shape of argument 0 with another size of one axis.
+func resized(n *ir.Node, axis, size int) []int {
+	shape := append([]int(nil), n.Args[0].Type.Shape...)
+	shape[axis] = size
+	return shape
+}
+
+// oneFormat is the rule of operations whose arguments and result have one format.
+func oneFormat(n *ir.Node) error {
+	if err := plain(n); err != nil {
+		return err
+	}
+	for _, a := range n.Args {
+		if !n.Type.SameFormat(a.Type) {
+			return fmt.Errorf("%s keeps codes as they are, so %s cannot become %s", n.Op.Name, a.Type.Format, n.Type.Format)
+		}
+	}
+	return nil
+}
+
+// checkMove reports lanes that the unit of n cannot have.
+func checkMove(n *ir.Node) error {
+	legal := MoveLanes(n)
+	if e := CheckLanes(n, "out_lanes", n.HW.OutLanes, legal, legal[len(legal)-1], "elements that move as one"); e != nil {
+		return e
+	}
+	return nil
+}

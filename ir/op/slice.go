@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"slices"
+
+	"lathe/golden/hlo"
+	"lathe/ir"
+	"lathe/rtl"
+)
+
+// SliceAttrs say which indices of an axis stay: Start, Start+Step, ..., Count of them.
+type SliceAttrs struct {
+	Axis, Start, Count, Step int
+}
+
+// Slice keeps some indices of one axis.
+var Slice = &ir.Op{
+	Name: "slice", Doc: "x[start : start+count*step : step] along an axis", Attrs: SliceAttrs{}, Arity: [2]int{1, 1},
+	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Axis: func(attrs any) *int { return &attrs.(*SliceAttrs).Axis }},
+	Infer: func(n *ir.Node) ([]int, error) {
+		a := n.Attrs.(*SliceAttrs)
+		if err := onAxis(n, a.Axis); err != nil {
+			return nil, err
+		}
+		if size := n.Args[0].Type.Shape[a.Axis]; a.Count < 1 || a.Step < 1 || a.Start < 0 || a.Start >= size ||
+			(a.Count-1) > (size-1-a.Start)/a.Step {
+			return nil, fmt.Errorf("%d indices from %d on in steps of %d do not lie in axis %d of %s", a.Count, a.Start, a.Step,
+				a.Axis, ir.ShapeString(n.Args[0].Type.Shape))
+		}
+		return resized(n, a.Axis, a.Count), nil
+	},
+	Eval: func(n *ir.Node) (ir.Kernel, error) {
+		a := n.Attrs.(*SliceAttrs)
+		return moveEval(n, along(n, a.Axis, func(i int) int { return a.Start + i*a.Step }), 0, 0), nil
+	},
+	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+		a := n.Attrs.(*SliceAttrs)
+		dims := args[0].Type().Dims
+		start, limit, stride := make([]int, len(dims)), slices.Clone(dims), slices.Repeat([]int{1}, len(dims))
+		start[a.Axis+1], limit[a.Axis+1], stride[a.Axis+1] = a.Start, a.Start+(a.Count-1)*a.Step+1, a.Step
+		return b.Slice(args[0], start, limit, stride), b.Err()
+	},
+	RTL:   sliceRTL,
+	Legal: sameFormat,
+	Gen:   genSlice,
+}
+
+func sliceRTL(n *ir.Node) (*rtl.Unit, error) {
+	if n.Type.Elems() == n.Args[0].Type.Elems() {
+		return &rtl.Unit{}, nil
+	}
+	if err := checkMove(n); err != nil {
+		return nil, err
+	}
+	a, lanes := n.Attrs.(*SliceAttrs), n.HW.OutLanes
+	in := n.Args[0].Type.Shape
+	inner, run, every, count := product(in[a.Axis+1:]), a.Count, a.Count, 1
+	if a.Step > 1 && a.Count > 1 {
+		run, every, count = 1, a.Step, a.Count
+	}
+	return unit("op_slice", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", in[a.Axis]*inner/lanes,
+		"FIRST", a.Start*inner/lanes, "RUN", run*inner/lanes, "EVERY", every*inner/lanes, "COUNT", count,
+		"GROUPS", product(in[:a.Axis])), nil
+}
