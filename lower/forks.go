@@ -34,6 +34,14 @@ func insertForks(s *State, g *ir.Graph) error {
 	return nil
 }
 
+// pairStreams splits what hardware does in several steps: joins of more than two streams, and streams that broadcast,
+// which it repeats.
+func pairStreams(_ *State, g *ir.Graph) error {
+	op.PairConcats(g)
+	op.InsertRepeats(g)
+	return nil
+}
+
 // streams lists the arguments of n that are no constants, in order.
 func streams(n *ir.Node) (list []*ir.Node) {
 	for _, a := range n.Args {

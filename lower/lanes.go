@@ -100,6 +100,8 @@ func (l *laner) node(n *ir.Node) {
 		l.linear(n, a)
 	case n.Op == op.Conv:
 		l.conv(n, a)
+	case op.MoveLanes(n) != nil:
+		l.moves(n, a, op.MoveLanes(n))
 	case byChannel:
 		channels := commonChannels(n)
 		l.same(n, a, nearestDivisor(channels, arriving(n)), channels, "channels")
@@ -126,6 +128,29 @@ func (l *laner) same(n *ir.Node, a asked, given, size int, things string) {
 		lanes = l.divides(n, "out_lanes", a.out, op.Divisors(size), size, things, a.outFrom)
 	}
 	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = lanes, lanes, lanes
+}
+
+// moves decides units that move elements: lanes that divide what moves as one, as many as arrive or, for a value that is
+// repeated, as the other streams of its reader have.
+func (l *laner) moves(n *ir.Node, a asked, legal []int) {
+	lanes := arriving(n)
+	if users := l.users[n]; n.Op == op.Repeat && len(users) == 1 {
+		lanes = max(lanes, arriving(users[0]))
+	}
+	lanes = largest(legal, lanes)
+	const things = "elements that move as one"
+	size := legal[len(legal)-1]
+	switch {
+	case a.out > 0:
+		lanes = l.divides(n, "out_lanes", a.out, legal, size, things, a.outFrom)
+	case a.in > 0:
+		lanes = l.divides(n, "in_lanes", a.in, legal, size, things, a.inFrom)
+	}
+	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn, n.HW.Mem = lanes, lanes, lanes, a.mem
+	if n.Op == op.Repeat {
+		n.HW.InLanes = op.RepeatLanes(n, lanes)
+		n.HW.StreamIn = n.HW.InLanes
+	}
 }
 
 func (l *laner) linear(n *ir.Node, a asked) {

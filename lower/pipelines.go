@@ -39,6 +39,7 @@ var QuantizePipeline = Pipeline{
 // SchedulePipeline gives every node its hardware.
 var SchedulePipeline = Pipeline{
 	{"refuse_stream", "names all nodes without a module", Annotate, 0, refuseStream},
+	{"pair_streams", "joins of many become joins of two, and streams that broadcast are repeated", Exact, 0, pairStreams},
 	{"insert_forks", "forks behind values with several readers", Exact, 0, insertForks},
 	{"choose_lanes", "lanes, style and memory of every node, by the plan's rules", Annotate, 0, chooseLanes},
 	{"insert_adapters", "widens and narrows streams between nodes of different lanes", Exact, 0, insertAdapters},
@@ -62,6 +63,8 @@ var Orders = []Order{
 	{"refuse_float", "calibrate", "nothing is measured on a graph that is refused"},
 	{"calibrate", "quantize", "formats are chosen from values"},
 	{"refuse_stream", "insert_forks", "nothing is built on a graph that is refused"},
+	{"refuse_stream", "pair_streams", "errors name the nodes of the model"},
+	{"pair_streams", "insert_forks", "a value may be repeated for one of its readers"},
 	{"insert_forks", "choose_lanes", "a value of an unused node would be a reader; forks have lanes too"},
 	{"insert_forks", "insert_adapters", "every branch has adapters of its own"},
 	{"choose_lanes", "insert_adapters", "adapters join lanes that differ"},

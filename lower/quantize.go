@@ -37,6 +37,7 @@ func quantize(s *State, g *ir.Graph) error {
 		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice)}
 	q.checkRules()
 	q.wantOutputs()
+	q.wantJoined()
 	for _, n := range slices.Clone(g.Nodes) {
 		if !n.IsConst() {
 			q.node(n)
@@ -108,15 +109,16 @@ func (q *quantizer) wantOutputs() {
 		if p == nil || p.Format == nil {
 			continue
 		}
-		if n := q.computes(o.Node); n != nil {
+		if n := q.computes(o.Node, 0); n != nil {
 			q.wanted[n] = p.Format
 		}
 	}
 }
 
-// computes finds the node behind operations that keep formats which computes n for nobody else; nil if others read it.
-func (q *quantizer) computes(n *ir.Node) *ir.Node {
-	if len(q.users[n]) > 0 {
+// computes finds the node behind operations that keep formats which computes n for so many readers and nobody else; nil
+// if others read it.
+func (q *quantizer) computes(n *ir.Node, readers int) *ir.Node {
+	if len(q.users[n]) > readers {
 		return nil
 	}
 	for n.Op.Traits.KeepsCodes && q.rule(n, dataOut) == nil {
@@ -161,6 +163,8 @@ func (q *quantizer) node(n *ir.Node) {
 		size := shape[(axis+len(shape))%len(shape)]
 		n.Type.Format = format.Fixed{W: max(1, bits.Len(uint(size-1)))}
 		q.explain(n, "data_out", n.Type, "the range of the index")
+	case n.Op.Traits.Joins:
+		q.joined(n, explicit)
 	default:
 		q.constants(n)
 		q.result(n, q.resultChoice(n, explicit))

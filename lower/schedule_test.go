@@ -54,7 +54,7 @@ func decided(t *testing.T, g *ir.Graph, plan string) (*ir.Graph, *Report, error)
 	}
 	s := &State{Plan: p, Report: &Report{}}
 	r := newRunner(context.Background(), q, s, Options{Verify: true})
-	return q, s.Report, r.run(s, SchedulePipeline[:4], q)
+	return q, s.Report, r.run(s, SchedulePipeline[:5], q)
 }
 
 func TestLanes(t *testing.T) {

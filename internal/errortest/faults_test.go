@@ -158,6 +158,15 @@ var graphFaults = map[string]func(t *testing.T) error{
 		_, err := op.Add.RTL(n)
 		return err
 	},
+	"L0331": func(t *testing.T) error {
+		x := input("x", format.Fixed{W: 8, Signed: true}, 2)
+		n, err := op.New(op.Concat, "y", "", &op.ConcatAttrs{}, x, x, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = op.Concat.RTL(n)
+		return err
+	},
 	"L0810": func(*testing.T) error {
 		b := hlo.New("main")
 		b.Return(b.Add(b.Arg("x", hlo.TypeOf(hlo.I32, 3)), b.Arg("y", hlo.TypeOf(hlo.I32, 4))))

@@ -53,6 +53,8 @@ func returnsArgument(n *ir.Node) bool {
 			}
 		}
 		return true
+	case *op.ConcatAttrs, *op.SliceAttrs, *op.PadAttrs, *op.RepeatAttrs:
+		return slices.Equal(n.Type.Shape, n.Args[0].Type.Shape)
 	case *op.Window:
 		return onePixel(a)
 	case *op.AvgAttrs:

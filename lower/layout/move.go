@@ -67,9 +67,9 @@ func firstPerm(n *ir.Node) []int {
 	return nil
 }
 
-// elementwise says that argument i of n is read element by element, with broadcasting.
+// elementwise says that argument i of n is read element by element, with broadcasting, or along the axis of n.
 func elementwise(n *ir.Node, i int) bool {
-	return n.Op.Traits.Elementwise || i == 0 && n.AxisOf() != nil
+	return n.Op.Traits.Elementwise || n.AxisOf() != nil && (i == 0 || n.Op.Traits.Joins)
 }
 
 // crosses says that a transpose by perm can move to the other side of n: its values have the rank of the permutation,
