@@ -130,8 +130,8 @@ func (l *laner) same(n *ir.Node, a asked, given, size int, things string) {
 	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = lanes, lanes, lanes
 }
 
-// moves decides units that move elements: lanes that divide what moves as one, as many as arrive or, for a value that is
-// repeated, as the other streams of its reader have.
+// moves decides units that move elements: lanes that divide what moves as one, as many as arrive or, for a value that
+// is repeated, as the other streams of its reader have.
 func (l *laner) moves(n *ir.Node, a asked, legal []int) {
 	lanes := arriving(n)
 	if users := l.users[n]; n.Op == op.Repeat && len(users) == 1 {

@@ -28,7 +28,9 @@ func (q *quantizer) wantJoined() {
 
 // joinedChoice completes the choice of a result by its values.
 func (q *quantizer) joinedChoice(n *ir.Node, c Choice) Choice {
-	return Choice{Pattern: format.PatternOf(q.resolve(c, q.values[n])), From: c.From + ", for all that " + n.Name + " joins"}
+	c.Pattern = format.PatternOf(q.resolve(c, q.values[n]))
+	c.From += ", for all that " + n.Name + " joins"
+	return c
 }
 
 // joined decides an operation whose arguments and result have one format: that of the arguments where they agree and

@@ -36,8 +36,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 	case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
 		return slowWindow(n, args)
 	case op.Add, op.Sub, op.Mul, op.Min, op.Max:
-		f := map[*ir.Op]func(z, a, b *big.Rat) *big.Rat{op.Add: (*big.Rat).Add, op.Sub: (*big.Rat).Sub,
-			op.Mul: (*big.Rat).Mul, op.Min: slowMin, op.Max: slowMax}[n.Op]
+		f := slowPairs()[n.Op]
 		return fill(out, func(i []int) *big.Rat { return f(new(big.Rat), repeat(x, i), repeat(args[1], i)) }), nil
 	case op.Reshape, op.Identity, op.Cast, op.Widen, op.Narrow, op.Fifo, op.Fork:
 		return x.x, nil
@@ -126,6 +125,12 @@ func slowArgMax(a *op.ArgMaxAttrs, x value) []*big.Rat {
 		}
 		return integer(int64(best))
 	})
+}
+
+// slowPairs are the operations of two operands, element by element.
+func slowPairs() map[*ir.Op]func(z, a, b *big.Rat) *big.Rat {
+	return map[*ir.Op]func(z, a, b *big.Rat) *big.Rat{op.Add: (*big.Rat).Add, op.Sub: (*big.Rat).Sub,
+		op.Mul: (*big.Rat).Mul, op.Min: slowMin, op.Max: slowMax}
 }
 
 // slowMin and slowMax have the signature of the operations of big.Rat.

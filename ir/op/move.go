@@ -11,8 +11,8 @@ import (
 // Operations that move elements and compute nothing. A unit of this kind counts beats, so its lanes must divide every
 // run of elements that it moves as one.
 
-// MoveLanes lists the lanes, ascending, that the unit of n can have on the stream that it gives, where n moves elements;
-// nil for all other operations.
+// MoveLanes lists the lanes, ascending, that the unit of n can have on the stream that it gives, where n moves
+// elements; nil for all other operations.
 func MoveLanes(n *ir.Node) []int {
 	switch a := n.Attrs.(type) {
 	case *ConcatAttrs:
