@@ -55,7 +55,7 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	if err := a.complete(c, e, hw); err != nil {
+	if err := a.complete(c, e, model, hw); err != nil {
 		return err
 	}
 	d := hw.Design
@@ -66,7 +66,7 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 		return err
 	}
 	return a.writeJSON(map[string]any{"model": model, "folder": e.out, "top": d.Top, "core": d.Core, "units": d.Units,
-		"slowest": slowest(d).Node, "files": len(d.All())})
+		"slowest": flow.Slowest(d).Node, "files": len(d.All())})
 }
 
 // maxVectors bounds what the testbench loads at its start.
@@ -76,7 +76,7 @@ const maxVectors = 100_000
 const vectorSeed = 1
 
 // complete adds the testbench and what goes with it.
-func (a *App) complete(c *cobra.Command, e *emitFlags, hw *flow.Hardware) error {
+func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *flow.Hardware) error {
 	n := e.vectors
 	if !c.Flags().Changed("vectors") {
 		if n = hw.AffordableVectors(); n == 0 {
@@ -101,7 +101,7 @@ func (a *App) complete(c *cobra.Command, e *emitFlags, hw *flow.Hardware) error 
 	if err != nil {
 		return err
 	}
-	return hw.Complete(c.Context(), samples)
+	return hw.Complete(c.Context(), model, samples)
 }
 
 // hardware runs every stage up to the design.
@@ -134,7 +134,7 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	u := slowest(d)
+	u := flow.Slowest(d)
 	name := u.Instance
 	if u.Module == "" {
 		name = "the stream of " + u.Node
@@ -145,17 +145,6 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 		fmt.Fprintf(a.Out, "make -C %s simulates it, with tb/%s_tb.sv\n", out, d.Top)
 	}
 	return nil
-}
-
-// slowest is the unit that sets the pace, the first of equals.
-func slowest(d *emit.Design) emit.Unit {
-	var best emit.Unit
-	for _, u := range d.Units {
-		if u.Cycles > best.Cycles || u.Cycles == best.Cycles && best.Module == "" {
-			best = u
-		}
-	}
-	return best
 }
 
 func (a *App) emitCUDA() *cobra.Command {

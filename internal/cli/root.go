@@ -125,7 +125,7 @@ func (a *App) command(name string) *cobra.Command {
 				"computes exactly what the quantized model says.",
 			Example: "  lathe verify model.onnx --calibrate x.npz"}
 		root.AddCommand(a.inspect(), a.runModel(), a.quantize(), a.emitVerilog(), a.emitCUDA(), a.verify(), a.area(),
-			a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
+			a.report(), a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
 		root.RunE = func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(c, args[0])

@@ -31,13 +31,8 @@ func (a *App) verify() *cobra.Command {
 			"by code. Exit status 1 on a mismatch, naming node, index and values.",
 		Example: "  lathe verify model.onnx --calibrate c.npz --inputs x.npz --labels y.npy", Args: exactly("MODEL")}
 	v.add(c, true)
+	v.addSamples(c)
 	f := c.Flags()
-	f.StringVar(&v.inputs, "inputs", "", "samples (.npz); without them random codes")
-	f.IntVar(&v.samples, "samples", 1000, "number of random samples; given with --inputs, they follow those")
-	f.Uint64Var(&v.seed, "seed", 1, "seed of random samples and stalls")
-	f.IntVar(&v.runs, "runs", 1, "stalled simulations, each with a seed of its own")
-	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port holds still, 0 to 95")
-	f.StringVar(&v.labels, "labels", "", "class numbers (.npy), for accuracy")
 	f.BoolVar(&v.trace, "trace", false, "compare the intermediate values of up to 64 samples too")
 	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run into this file (FST, for GTKWave)")
 	f.StringVarP(&v.out, "output", "o", "", "also write the design into this folder")
@@ -45,7 +40,19 @@ func (a *App) verify() *cobra.Command {
 	return a.withJSON(c)
 }
 
-func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error {
+// addSamples adds the flags that choose samples and stalls.
+func (v *verifyFlags) addSamples(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&v.inputs, "inputs", "", "samples (.npz); without them random codes")
+	f.IntVar(&v.samples, "samples", 1000, "number of random samples; given with --inputs, they follow those")
+	f.Uint64Var(&v.seed, "seed", 1, "seed of random samples and stalls")
+	f.IntVar(&v.runs, "runs", 1, "stalled simulations, each with a seed of its own")
+	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port holds still, 0 to 95")
+	f.StringVar(&v.labels, "labels", "", "class numbers (.npy), for accuracy")
+}
+
+// check refuses values out of range.
+func (v *verifyFlags) check() error {
 	switch {
 	case v.stalls < 0 || v.stalls > 95:
 		return usagef("--stalls %d is outside of 0 to 95", v.stalls)
@@ -55,6 +62,13 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 		return usagef("--runs %d: at least one is needed", v.runs)
 	case v.labels != "" && v.inputs == "":
 		return usagef("--labels needs --inputs")
+	}
+	return nil
+}
+
+func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error {
+	if err := v.check(); err != nil {
+		return err
 	}
 	if err := writable(v.wave, "L0920"); err != nil {
 		return err
@@ -127,6 +141,10 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 		return nil, nil, err
 	}
 	if v.out != "" { // last, so that a refusal leaves no folder behind
+		vectors := job.Samples[:min(hw.AffordableVectors(), len(job.Samples))]
+		if err := hw.Complete(c.Context(), model, vectors); err != nil {
+			return nil, nil, err
+		}
 		if err := flow.Write(hw.Design, v.out); err != nil {
 			return nil, nil, err
 		}

@@ -6,9 +6,12 @@ import (
 	"context"
 
 	"lathe/emit/bench"
+	"lathe/emit/report"
 	"lathe/emit/verilog"
 	"lathe/emit/vivado"
 	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/rtl"
 	"lathe/sim"
 )
 
@@ -42,8 +45,9 @@ func (h *Hardware) AffordableVectors() int {
 }
 
 // Complete adds to the design what makes its folder stand on its own: testbench with the samples and the results of the
-// reference, Makefile, scripts for Vivado. Without samples there is no testbench.
-func (h *Hardware) Complete(ctx context.Context, samples []ref.Sample) error {
+// reference, Makefile, scripts for Vivado, report.html. Without samples there is no testbench. model is the path of the
+// model.
+func (h *Hardware) Complete(ctx context.Context, model string, samples []ref.Sample) error {
 	d := h.Design
 	d.Extra = nil
 	if len(samples) > 0 {
@@ -63,7 +67,15 @@ func (h *Hardware) Complete(ctx context.Context, samples []ref.Sample) error {
 	if err != nil {
 		return err
 	}
-	d.Extra = append(append(d.Extra, makefile), scripts...)
+	facts, err := h.Report(ctx, model, Measured{Missing: []string{NotMeasured}})
+	if err != nil {
+		return err
+	}
+	page, err := report.HTML(facts)
+	if err != nil {
+		return diag.New("L0624", d.Name, "cannot print the report: %v", err)
+	}
+	d.Extra = append(append(d.Extra, makefile, rtl.File{Name: "report.html", Data: page}), scripts...)
 	return verilog.Describe(d)
 }
 

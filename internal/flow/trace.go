@@ -19,7 +19,7 @@ const traceLimit = 64
 func (e Engines) trace(ctx context.Context, j Job, c *Check) error {
 	seen := c.First
 	c.First = nil
-	for _, engine := range []string{"pjrt", "rtl"} {
+	for _, engine := range c.Engines[1:] {
 		var shown *golden.Mismatch
 		for _, m := range seen {
 			if m.Engine == engine {

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package report prints one page about a design for people: what it computes, how fast, in what area, and what has been
+// compared. A figure that nobody has measured is said to be so.
+package report
+
+import (
+	"bytes"
+	_ "embed" // page and style
+	"html/template"
+	"slices"
+)
+
+// Report is all that the page says. Pointers are nil, and lists empty, where something was not measured; Missing says
+// why.
+type Report struct {
+	Name  string `json:"name"`
+	Model string `json:"model"` // file name without its folder
+	// Version is that of the compiler.
+	Version    string  `json:"lathe"`
+	Part       string  `json:"part"`
+	Device     Device  `json:"device"`
+	ClockMHz   float64 `json:"clock_mhz"`
+	Top        string  `json:"top"`
+	Core       string  `json:"core"`
+	Parameters int     `json:"parameters"` // elements of all constants
+	Ports      []Port  `json:"ports"`
+	Speed      Speed   `json:"speed"`
+	Quality    Quality `json:"quality"`
+	Area       *Area   `json:"area,omitempty"`
+	Compared   *Proof  `json:"compared,omitempty"`
+	Layers     []Layer `json:"layers"`
+	Fifos      []Fifo  `json:"fifos,omitempty"`
+	// Missing says what was not measured, and why; Notes and Warnings are those of the compiler.
+	Missing  []string `json:"missing,omitempty"`
+	Notes    []string `json:"notes,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+	// Picture is the graph as SVG, without a prologue. It is trusted.
+	Picture []byte `json:"-"`
+}
+
+// Device is what the FPGA holds; zero where the plan names none.
+type Device struct {
+	Name   string  `json:"name"`
+	Family string  `json:"family"`
+	LUT    int     `json:"lut"`
+	FF     int     `json:"ff"`
+	DSP    int     `json:"dsp"`
+	BRAM   float64 `json:"bram"`
+}
+
+// Port is one stream of the wrapper.
+type Port struct {
+	Stream    string `json:"stream"`
+	Name      string `json:"name"`
+	Direction string `json:"direction"` // in or out
+	Shape     string `json:"shape"`
+	Format    string `json:"format"`
+	Lanes     int    `json:"lanes"`
+	Beats     int    `json:"beats"`
+	TData     int    `json:"tdata_width"`
+}
+
+// Speed is in cycles: II and Bottleneck as the compiler computes them, MeasuredII and Latency as a simulation without
+// stalls has shown.
+type Speed struct {
+	II         int      `json:"ii_cycles"`
+	Bottleneck string   `json:"bottleneck"` // the node
+	MeasuredII *float64 `json:"measured_ii_cycles,omitempty"`
+	Latency    *int     `json:"latency_cycles,omitempty"`
+}
+
+// Quality is the accuracy with labels, and the ratio of outputs to their error against float in dB (300: none).
+type Quality struct {
+	Float     *float64 `json:"accuracy_float,omitempty"`
+	Quantized *float64 `json:"accuracy_quantized,omitempty"`
+	SQNR      *float64 `json:"sqnr_db,omitempty"`
+	On        string   `json:"sqnr_on,omitempty"` // the samples of SQNR, in words
+	// Samples is how many samples the errors of the layers were measured on.
+	Samples int `json:"samples,omitempty"`
+}
+
+// Cells counts what a design, or a part of it, takes; BRAM in blocks of 36 Kbit.
+type Cells struct {
+	LUT  int     `json:"lut"`
+	FF   int     `json:"ff"`
+	DSP  int     `json:"dsp"`
+	BRAM float64 `json:"bram"`
+}
+
+// Area is a count of cells after synthesis.
+type Area struct {
+	Total Cells  `json:"total"`
+	Tool  string `json:"tool"`
+	Flags string `json:"flags"`
+}
+
+// Proof is what engines were compared on.
+type Proof struct {
+	Samples    int      `json:"samples"`
+	Outputs    int      `json:"outputs"`
+	Mismatches int      `json:"mismatches"`
+	Engines    []Engine `json:"engines"`
+	// StallPercent and Seeds are those of the stalled simulations; Cycles their length, Starved and Blocked how many
+	// cycles an input lacked data and an output was held back.
+	StallPercent int      `json:"stall_percent"`
+	Seeds        []uint64 `json:"seeds"`
+	Cycles       int      `json:"cycles"`
+	Starved      int      `json:"starved_cycles"`
+	Blocked      int      `json:"blocked_cycles"`
+	First        []string `json:"first_mismatches,omitempty"`
+}
+
+// Engine is one execution that was compared with the reference, on so many codes.
+type Engine struct {
+	Name     string `json:"name"`
+	Compared int    `json:"compared"`
+}
+
+// Layer is one node of the scheduled graph.
+type Layer struct {
+	Node     string `json:"node"`
+	Op       string `json:"op"`
+	Source   string `json:"source,omitempty"`
+	Module   string `json:"module,omitempty"`
+	Instance string `json:"instance,omitempty"`
+	Shape    string `json:"shape"`
+	Format   string `json:"format"`
+	Decided  string `json:"decided_by,omitempty"` // the rule behind the format
+	// Min and Max bound the values of the float model.
+	Min      *float64 `json:"min,omitempty"`
+	Max      *float64 `json:"max,omitempty"`
+	InLanes  int      `json:"in_lanes"`
+	OutLanes int      `json:"out_lanes"`
+	Cycles   int      `json:"cycles"`
+	Latency  int      `json:"latency"`
+	Slowest  bool     `json:"slowest,omitempty"`
+	Cells    *Cells   `json:"cells,omitempty"`
+	Alone    *Error   `json:"alone,omitempty"`
+	Total    *Error   `json:"accumulated,omitempty"`
+	Images   []Image  `json:"images,omitempty"`
+}
+
+// Image is one memory image.
+type Image struct {
+	File  string `json:"file"`
+	Words int    `json:"words"`
+	Width int    `json:"width"`
+}
+
+// Error is that of a value against the float model; SQNR is nil where there is none at all.
+type Error struct {
+	SQNR *float64 `json:"sqnr_db,omitempty"`
+	Max  float64  `json:"max_error"`
+}
+
+// Fifo is a FIFO with its depth in beats, and the most beats that it held: as predicted, in a run without stalls, and
+// in the stalled runs.
+type Fifo struct {
+	Node      string `json:"node"`
+	Depth     int    `json:"depth"`
+	Predicted *int   `json:"predicted,omitempty"`
+	Quiet     *int   `json:"quiet,omitempty"`
+	Stalled   *int   `json:"stalled,omitempty"`
+}
+
+//go:embed page.html.tmpl
+var pageText string
+
+//go:embed style.css
+var style string
+
+var page = template.Must(template.New("page").Funcs(words).Parse(pageText))
+
+// HTML prints the page: one file that needs nothing else, the same bytes for the same report.
+func HTML(r *Report) ([]byte, error) {
+	var b bytes.Buffer
+	err := page.Execute(&b, struct {
+		*Report
+		Style template.CSS
+		Graph template.HTML
+		Alone bool // some layer has an error alone
+	}{r, template.CSS(style), template.HTML(r.Picture),
+		slices.ContainsFunc(r.Layers, func(l Layer) bool { return l.Alone != nil })})
+	return b.Bytes(), err
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// hostile is what a model may call its nodes.
+const hostile = `</style><script src="http://x/">alert('1')</script>&amp;"`
+
+// full is a report in which everything was measured.
+func full() *Report {
+	f := func(v float64) *float64 { return &v }
+	n := func(v int) *int { return &v }
+	return &Report{Name: hostile, Model: hostile, Version: "0", Part: "xcku5p-ffvb676-2-e", ClockMHz: 250, Top: "net",
+		Device: Device{Name: "xcku5p", Family: "Kintex", LUT: 1000, FF: 2000, DSP: 10, BRAM: 4}, Parameters: 1234567,
+		Ports:   []Port{{Stream: "s_axis", Name: hostile, Direction: "in", Shape: "1x4", Format: "fixed(8,4)"}},
+		Speed:   Speed{II: 576, Bottleneck: hostile, MeasuredII: f(576), Latency: n(791)},
+		Quality: Quality{Float: f(0.98), Quantized: f(0.975), SQNR: f(31.25), Samples: 64, On: "them"},
+		Area:    &Area{Total: Cells{123, 456, 5, 1.5}, Tool: "Yosys 0", Flags: hostile},
+		Compared: &Proof{Samples: 10, Outputs: 1000, Engines: []Engine{{"rtl", 2000}}, StallPercent: 30,
+			Seeds: []uint64{1, 2}, First: []string{hostile}},
+		Layers: []Layer{{Node: hostile, Op: "conv", Source: hostile, Module: "op_conv", Instance: "c", Format: "fixed(8,4)",
+			Decided: hostile, Min: f(-1), Max: f(2), Cycles: 576, Slowest: true, Cells: &Cells{7, 8, 9, 0.5},
+			Alone: &Error{f(40), 0.25}, Total: &Error{nil, 0}, Images: []Image{{"a.mem", 16, 64}}},
+			{Node: "half", Cycles: 288}},
+		Fifos: []Fifo{{Node: "f", Depth: 9, Predicted: n(8), Quiet: n(0), Stalled: n(7)}},
+		Notes: []string{"run `" + hostile + "`"}, Warnings: []string{hostile}, Picture: []byte("<svg><text>x</text></svg>")}
+}
+
+// parse demands that the page is well-formed XML too, and returns its elements, attributes and text.
+func parse(t *testing.T, page []byte) (elements, attributes []string, text string) {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(page))
+	var all strings.Builder
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return elements, attributes, strings.Join(strings.Fields(all.String()), " ")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			elements = append(elements, x.Name.Local)
+			for _, a := range x.Attr {
+				attributes = append(attributes, a.Name.Local+"="+a.Value)
+			}
+		case xml.CharData:
+			all.Write(x)
+			all.WriteByte(' ')
+		}
+	}
+}
+
+// outside finds references to anything but the page itself.
+var outside = regexp.MustCompile(`(?i)^(src|href|srcset|data|action|poster)=|javascript:|url\(|@import`)
+
+// TestPage holds the page to one file that is well-formed, refers to nothing and escapes all names.
+func TestPage(t *testing.T) {
+	page, err := HTML(full())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := HTML(full())
+	if err != nil || !bytes.Equal(page, again) {
+		t.Errorf("the second page differs: %v", err)
+	}
+	elements, attributes, text := parse(t, page)
+	for _, name := range []string{"script", "link", "img", "iframe", "object", "base", "form", "a"} {
+		if slices.Contains(elements, name) {
+			t.Errorf("the page has an element %s", name)
+		}
+	}
+	for _, a := range attributes {
+		if outside.MatchString(a) {
+			t.Errorf("the page refers to something: %s", a)
+		}
+	}
+	if outside.MatchString(style) {
+		t.Error("the style refers to something")
+	}
+	if n := strings.Count(text, hostile); n < 10 {
+		t.Errorf("a hostile name stands in the text %d times", n)
+	}
+	for _, want := range []string{"434,028 samples/s", "1,234,567 parameters", "576 cycles", "791 cycles", "3.16 µs",
+		"97.50 %", "98.00 %",
+		"31.2 dB", "123 12.3 % of xcku5p", "5 50.0 %", "1.5 37.5 %", "0 mismatches", "rtl 2,000", "seeds 1 2",
+		"-1 … 2 40.0 dB 0.25 exact 0", "f 9 8 0 7", "a.mem 16 64 1.0"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if strings.Contains(text, "not measured") || strings.Contains(text, "Not everything") {
+		t.Error("something is said not to be measured")
+	}
+	if !slices.Contains(attributes, "style=width:50.0%") {
+		t.Error("no bar of half the length")
+	}
+}
+
+// TestEmpty says of everything that it was not measured, and invents nothing.
+func TestEmpty(t *testing.T) {
+	page, err := HTML(&Report{Name: "net", Layers: []Layer{{Node: "n", Cycles: 3}}, Speed: Speed{II: 3},
+		Fifos: []Fifo{{Node: "f", Depth: 2}}, Missing: []string{"Area: `yosys` & more"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, text := parse(t, page)
+	for _, want := range []string{"Latency not measured", "Accuracy not measured", "Output SQNR not measured",
+		"Compared not compared", "block RAM not measured", "computed, not simulated", "Not everything was measured.",
+		"Area: yosys & more", "f 2 not measured not measured not measured", "Errors of layers alone: not measured",
+		"Nothing yet."} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q in\n%s", want, text)
+		}
+	}
+	for _, figure := range []string{" 0 mismatches", "0.00 %", " dB"} {
+		if strings.Contains(text, figure) {
+			t.Errorf("the page invents %q", figure)
+		}
+	}
+}
+
+// TestMismatches marks a design that is wrong.
+func TestMismatches(t *testing.T) {
+	r := full()
+	r.Compared.Mismatches = 3
+	page, err := HTML(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, attributes, text := parse(t, page)
+	if !strings.Contains(text, "3 mismatches") || !slices.Contains(attributes, "class=tile two verdict fails") {
+		t.Error("three mismatches are not shown")
+	}
+}
+
+func TestCount(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -12345: "-12,345"} {
+		if got := count(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+}

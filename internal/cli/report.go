@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lathe/emit/report"
+	"lathe/golden/pjrt"
+	"lathe/internal/diag"
+	"lathe/internal/flow"
+	"lathe/sim/area"
+)
+
+func (a *App) report() *cobra.Command {
+	var v verifyFlags
+	var out string
+	c := &cobra.Command{Use: "report MODEL -o report.html", Short: "measure a design and write one page about it",
+		Long: "Does what verify and area do, and writes the outcome as one HTML file without references to others: speed,\n" +
+			"cells, accuracy, formats, ranges, errors and cycles of each layer, and what was compared. What a missing tool\n" +
+			"would have measured is named on the page. Exit status 1 on a mismatch; the page is written then too.",
+		Example: "  lathe report model.onnx --calibrate c.npz --inputs x.npz --labels y.npy -o report.html",
+		Args:    exactly("MODEL")}
+	v.add(c, true)
+	v.addSamples(c)
+	c.Flags().StringVarP(&out, "output", "o", "", "file for the page (HTML)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := required(c, "output"); err != nil {
+			return err
+		}
+		if err := writable(out, "L0920"); err != nil {
+			return err
+		}
+		return a.reportModel(c, &v, args[0], out)
+	}
+	return a.withJSON(c)
+}
+
+func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out string) error {
+	if err := v.check(); err != nil {
+		return err
+	}
+	v.source.Passes.Alone = true
+	p := progress{app: a}
+	defer p.finish()
+	job, _, err := a.job(c, v, model, &p)
+	if err != nil {
+		return err
+	}
+	m, err := a.measure(c.Context(), job, &p)
+	p.finish()
+	if err != nil {
+		return err
+	}
+	facts, err := job.HW.Report(c.Context(), model, *m)
+	if err != nil {
+		return err
+	}
+	page, err := report.HTML(facts)
+	if err != nil {
+		return diag.New("L0624", model, "cannot print the report: %v", err)
+	}
+	if err := writeFile(out, page); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "wrote %s\n", out)
+	for _, line := range m.Missing {
+		fmt.Fprintf(a.Err, "note: not measured: %s\n", line)
+	}
+	if err := a.writeJSON(facts); err != nil {
+		return err
+	}
+	if m.Check != nil && m.Check.Mismatches > 0 {
+		fmt.Fprintf(a.Err, "%d mismatches: lathe verify names them\n", m.Check.Mismatches)
+		return errNo
+	}
+	return nil
+}
+
+// measure verifies and counts, as far as the tools are there.
+func (a *App) measure(ctx context.Context, job *flow.Job, p *progress) (*flow.Measured, error) {
+	var m flow.Measured
+	engines := flow.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now}
+	check, err := engines.Verify(ctx, *job)
+	if diag.CodeOf(err) == pjrt.CodePlugin {
+		m.Missing = append(m.Missing, "Equality with XLA: "+firstLine(err.Error()))
+		engines.NoPJRT = true
+		check, err = engines.Verify(ctx, *job)
+	}
+	switch {
+	case err == nil:
+		m.Check = check
+	case absent(err):
+		m.Missing = append(m.Missing, "Speed, accuracy and equality of the engines: "+firstLine(err.Error()))
+	default:
+		return nil, err
+	}
+	p.Report("Yosys", 0, 0)
+	if m.Area, err = countCells(ctx, job.HW); err != nil {
+		if !absent(err) {
+			return nil, err
+		}
+		m.Missing = append(m.Missing, "Area: "+firstLine(err.Error()))
+	}
+	return &m, nil
+}
+
+// absent says that an error is that of a tool which is not on this machine.
+func absent(err error) bool {
+	return diag.CodeOf(err) == "L0701" || diag.CodeOf(err) == area.CodeNoTool
+}
+
+// countCells counts the cells of a design with Yosys.
+func countCells(ctx context.Context, hw *flow.Hardware) (r *area.Report, err error) {
+	dir, err := os.MkdirTemp("", "lathe-report-*")
+	if err != nil {
+		return nil, diag.New("L0625", "", "cannot write the design: %v", reason(err))
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	folder := filepath.Join(dir, "design")
+	if err := flow.Write(hw.Design, folder); err != nil {
+		return nil, err
+	}
+	return area.Count(ctx, folder, hw.Design.Sources(), hw.Design.Top, area.Options{Family: hw.Plan.Target.FPGA.Yosys})
+}
