@@ -127,7 +127,7 @@ func (c *call) fold(s *opSpec) bool {
 // apply converts a node that is no constant expression.
 func (c *call) apply(s *opSpec) {
 	for _, o := range c.n.out[1:] {
-		if o != "" && c.used[o] {
+		if o != "" && c.used[o] && !s.several() {
 			c.fail(source.CodeSecondUsed, "its result %s is used; only the first result is supported", quote(o))
 		}
 	}

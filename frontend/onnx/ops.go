@@ -60,18 +60,14 @@ func opTable() []opSpec {
 		{"Dropout", "ratio seed", 1, 3, nil, convertDropout},
 		{"Cast", "to saturate round_mode", 1, 1, nil, convertCast},
 		{"CastLike", "saturate round_mode", 2, 2, nil, convertCastLike},
-		{"Expand", "", 2, 2, foldExpand, convertExpand},
 		{"Constant", "value value_int value_ints value_float value_floats", 0, 0, nil, convertConstant},
 		{"Shape", "start end", 1, 1, nil, convertShape},
 		{"Size", "", 1, 1, nil, convertSize},
-		{"Gather", "axis", 2, 2, foldGather, nil},
-		{"Concat", "axis", 1, many, foldConcat, nil},
-		{"Slice", "starts ends axes", 1, 5, foldSlice, nil},
 		{"ConstantOfShape", "value", 1, 1, foldFill, nil},
 		{"Range", "", 3, 3, foldRange, nil},
 		{"Equal", "", 2, 2, foldEqual, nil},
 		{"Where", "", 3, 3, foldWhere, nil},
-	}, functionTable()...)
+	}, append(functionTable(), moveTable()...)...)
 }
 
 // opNames lists what opTable holds.

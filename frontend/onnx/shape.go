@@ -362,22 +362,3 @@ func (c *call) castTo(typ ir.DType) {
 		c.fail(source.CodeForm, "converts values that are computed at run time from %s to %s", v.typ, typ)
 	}
 }
-
-// convertExpand: of activations, only what keeps the shape.
-func convertExpand(c *call) {
-	k := c.small(1, "the shape")
-	if k == nil {
-		return
-	}
-	want := c.dims(k)
-	shape, err := broadcastShape(c.shape(0), want)
-	if c.wrap(source.CodeShape, err); err != nil {
-		return
-	}
-	if !slices.Equal(shape, c.shape(0)) {
-		c.fail(source.CodeForm, "expands values that are computed at run time from %s to %s", ir.ShapeString(c.shape(0)),
-			ir.ShapeString(shape))
-		return
-	}
-	convertIdentity(c)
-}

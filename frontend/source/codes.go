@@ -33,6 +33,8 @@ const (
 	CodeNoOutput   = "L0227" // the model has no graph or no outputs
 	CodeSecondUsed = "L0228" // a second result of an operation is used
 
+	CodePieces = "L0240" // an order that needs more pieces of a value than hardware joins
+
 	CodeQuantType    = "L0250" // codes of a type that is not supported
 	CodeQuantForm    = "L0251" // a quantization in a form that is not supported
 	CodeQuantScale   = "L0252" // a scale that is no positive finite number

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"slices"
+
+	"lathe/frontend/source"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// convertPad pads one axis after the other; negative pads cut. Pads and value are attributes up to opset 10, inputs from
+// 11; axes are an input from 18.
+func convertPad(c *call) {
+	before, after, value := c.padding()
+	mode := c.string("mode", "constant")
+	if c.err == nil && !slices.Contains([]string{"constant", "edge", "reflect", "wrap"}, mode) {
+		c.fail(source.CodeAttr, "mode %s is not supported", quote(mode)).Hint = "use constant, edge, reflect or wrap"
+	}
+	x := c.data(0)
+	for axis := range before {
+		if c.err == nil {
+			x = c.padAxis(x, axis, before[axis], after[axis], mode, value)
+		}
+	}
+	c.named(x)
+}
+
+// padding reads how many elements go before and behind each axis, and the constant.
+func (c *call) padding() (before, after []int, value float32) {
+	rank := len(c.shape(0))
+	list, axes := c.ints("pads"), []int64(nil)
+	value = c.float("value", 0)
+	if c.opset >= 11 {
+		if list, value = nil, 0; !c.has(1) {
+			c.fail(source.CodeArity, "has no pads")
+			return nil, nil, 0
+		}
+		for _, v := range c.list(1, "the pads") {
+			if v > maxAttr || v < -maxAttr {
+				c.fail(source.CodeAttr, "pads by %d, beyond the limit of %d", v, maxAttr)
+				return nil, nil, 0
+			}
+			list = append(list, int(v))
+		}
+		if c.has(2) {
+			value = float32(c.scalar(2, "the value"))
+		}
+		if c.has(3) {
+			axes = c.list(3, "the axes")
+		}
+	}
+	if axes == nil {
+		for i := range rank {
+			axes = append(axes, int64(i))
+		}
+	}
+	if c.err == nil && len(list) != 2*len(axes) {
+		c.fail(source.CodeAttr, "%d pads for %d axes, each takes two", len(list), len(axes))
+	}
+	before, after = make([]int, rank), make([]int, rank)
+	for i, v := range axes {
+		if axis := c.axis(v, rank, 0); c.err == nil {
+			before[axis], after[axis] = list[i], list[len(axes)+i]
+		}
+	}
+	return before, after, value
+}
+
+// padAxis pads one axis.
+func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value float32) *ir.Node {
+	size := x.Type.Shape[axis]
+	first, last := max(-before, 0), size-max(-after, 0)
+	if last <= first {
+		c.fail(source.CodeDims, "keeps nothing of axis %d of %s", axis, ir.ShapeString(x.Type.Shape))
+		return nil
+	}
+	if last-first < size {
+		x = c.emit("slice", op.Slice, &op.SliceAttrs{Axis: axis, Start: first, Count: last - first, Step: 1}, x)
+		size = last - first
+	}
+	if before, after = max(before, 0), max(after, 0); before+after == 0 {
+		return x
+	}
+	if mode == "constant" {
+		return c.emit("pad", op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: value}, x)
+	}
+	if mode == "reflect" && max(before, after) >= size || mode == "wrap" && max(before, after) > size {
+		c.fail(source.CodeAttr, "pads the %d elements of axis %d by %d and %d in mode %s, which needs more elements", size, axis,
+			before, after, mode)
+		return nil
+	}
+	index := make([]int, 0, before+size+after)
+	for i := -before; i < size+after; i++ {
+		k := i
+		switch {
+		case mode == "edge":
+			k = min(max(i, 0), size-1)
+		case mode == "wrap":
+			k = (i + size) % size
+		case i < 0:
+			k = -i
+		case i >= size:
+			k = 2*(size-1) - i
+		}
+		index = append(index, k)
+	}
+	return c.pick(x, axis, index)
+}
