@@ -14,6 +14,8 @@ const rounding = 1e-4
 var FloatPipeline = Pipeline{
 	{"fold_constants", "computes nodes whose arguments are all constants", Exact, 0, only(fold.Constants)},
 	{"drop_identity", "removes nodes that return their argument", Exact, 0, only(fold.Identities)},
+	{"constant_to_clip", "the minimum or maximum with one number becomes clip", Exact, 0, only(fold.Bounds)},
+	{"fold_pads", "pads of zeros go into the convolutions and averages behind them", Lossy, rounding, only(fold.Pads)},
 	{"constant_to_scale", "add, sub and mul by a constant per channel become scale", Lossy, rounding,
 		only(fold.Arithmetic)},
 	{"expand", "operations without a unit become those that they consist of: batch_norm becomes scale", Lossy, rounding,
@@ -26,6 +28,7 @@ var FloatPipeline = Pipeline{
 		only(layout.Absorb)},
 	{"hoist_transpose", "transposes that are left move towards the inputs", Exact, 0, only(layout.Hoist)},
 	{"permute_inputs", "transposes of inputs become the layout of the input", Exact, 0, only(layout.Inputs)},
+	{"join_moves", "transposes and reshapes in a row become one transpose between reshapes", Exact, 0, only(layout.Join)},
 	{"free_transpose", "transposes that keep the order of elements become reshapes", Exact, 0, only(layout.Free)},
 }
 
@@ -50,6 +53,8 @@ var SchedulePipeline = Pipeline{
 var Orders = []Order{
 	{"fold_constants", "constant_to_scale", "constants that exporters compute by nodes must be seen as constants"},
 	{"fold_constants", "channels_last", "weights that are transposed by nodes must be constants before they are permuted"},
+	{"drop_identity", "fold_pads", "an identity between a pad and its convolution would hide one from the other"},
+	{"fold_constants", "constant_to_clip", "constants that exporters compute by nodes must be seen as constants"},
 	{"drop_identity", "fold_scale", "a dropout between conv and batch_norm would hide one from the other"},
 	{"constant_to_scale", "fold_scale", "a bias that is an addition of its own becomes the bias of the linear"},
 	{"expand", "fold_scale", "scale is the one form that is folded"},
@@ -60,6 +65,9 @@ var Orders = []Order{
 	{"absorb_transpose", "hoist_transpose", "a transpose that columns can absorb must not move away from them"},
 	{"hoist_transpose", "permute_inputs", "transposes must have reached the inputs"},
 	{"permute_inputs", "free_transpose", "a reshape at an input would hide the layout from the caller"},
+	{"hoist_transpose", "join_moves", "transposes that are left must have come to rest"},
+	{"permute_inputs", "join_moves", "a transpose of an input costs nothing, and one within a chain does"},
+	{"join_moves", "free_transpose", "a transpose of pieces may turn out to be free"},
 	{"refuse_float", "calibrate", "nothing is measured on a graph that is refused"},
 	{"calibrate", "quantize", "formats are chosen from values"},
 	{"refuse_stream", "insert_forks", "nothing is built on a graph that is refused"},

@@ -157,22 +157,6 @@ func nodeErrors() []badCase {
 		{"elu", source.CodeAttr, "alpha is NaN", single(12, x, nd("Elu", "x", "y", aFlt("alpha", float32(math.NaN()))))},
 		{"where", source.CodeDynamic, `end it at "x"`, single(13, x, nd("Where", "c x x", "y"), head("c", 9, 2, 3).str(9,
 			"abcdef"))},
-		{"concat shapes", source.CodeShape, "join 2x3 and 2x2", single(13, x, nd("Concat", "x c", "y", aInt("axis", 0)),
-			ft("c", d(2, 2)))},
-		{"split sizes", source.CodeDims, "3 elements of axis 1 into [1 1]", chain(13, x, []pb{it("s", 1, 1)},
-			nd("Split", "x s", "a b", aInt("axis", 1)), nd("Add", "a b", "y"))},
-		{"slice of nothing", source.CodeDims, "keeps nothing of axis 0", single(13, x, nd("Slice", "x f t", "y"),
-			it("f", 2), it("t", 9))},
-		{"gather beyond", source.CodeFold, "index 2 is outside", single(13, x, nd("Gather", "x i", "y"), it("i", 2))},
-		{"many pieces", source.CodePieces, "100 pieces of axis 0", single(13, vi("x", 100), nd("Slice", "x f t a s", "y"),
-			it("f", -1), it("t", -101), it("a", 0), it("s", -1))},
-		{"pad mode", source.CodeAttr, `"mirror" is not supported`, single(13, x, nd("Pad", "x p", "y",
-			aStr("mode", "mirror")), it("p", 0, 1, 0, 1))},
-		{"pad far", source.CodeAttr, "needs more elements", single(13, x, nd("Pad", "x p", "y", aStr("mode", "reflect")),
-			it("p", 0, 3, 0, 0))},
-		{"expand shape", source.CodeShape, "2x3", single(13, x, nd("Expand", "x s", "y"), it("s", 4, 1, 2))},
-		{"blocks", source.CodeAttr, "do not divide the channels", single(13, vi("x", 1, 6, 2, 2),
-			nd("DepthToSpace", "x", "y", aInt("blocksize", 2)))},
 	}
 }
 
@@ -272,7 +256,8 @@ func (m testModel) with(inits ...pb) testModel {
 
 func TestRefused(t *testing.T) {
 	covered := map[string]bool{}
-	for _, list := range [][]badCase{modelErrors(), tensorErrors(), nodeErrors(), windowErrors(), shapeErrors()} {
+	for _, list := range [][]badCase{modelErrors(), tensorErrors(), nodeErrors(), windowErrors(), shapeErrors(),
+		moveErrors()} {
 		for _, c := range list {
 			covered[c.code] = true
 			t.Run(c.name, func(t *testing.T) {

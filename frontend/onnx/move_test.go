@@ -2,7 +2,11 @@
 
 package onnx
 
-import "testing"
+import (
+	"testing"
+
+	"lathe/frontend/source"
+)
 
 // moveCases join, cut, pad and reorder.
 func moveCases() []opCase {
@@ -56,3 +60,26 @@ func moveCases() []opCase {
 }
 
 func TestMoves(t *testing.T) { compareCases(t, moveCases(), "testdata/move.golden") }
+
+// moveErrors are moves that mean nothing, or that hardware does not do.
+func moveErrors() []badCase {
+	x := vi("x", 2, 3)
+	return []badCase{
+		{"concat shapes", source.CodeShape, "join 2x3 and 2x2", single(13, x, nd("Concat", "x c", "y", aInt("axis", 0)),
+			ft("c", d(2, 2)))},
+		{"split sizes", source.CodeDims, "3 elements of axis 1 into [1 1]", chain(13, x, []pb{it("s", 1, 1)},
+			nd("Split", "x s", "a b", aInt("axis", 1)), nd("Add", "a b", "y"))},
+		{"slice of nothing", source.CodeDims, "keeps nothing of axis 0", single(13, x, nd("Slice", "x f t", "y"),
+			it("f", 2), it("t", 9))},
+		{"gather beyond", source.CodeFold, "index 2 is outside", single(13, x, nd("Gather", "x i", "y"), it("i", 2))},
+		{"many pieces", source.CodePieces, "100 pieces of axis 0", single(13, vi("x", 100), nd("Slice", "x f t a s", "y"),
+			it("f", -1), it("t", -101), it("a", 0), it("s", -1))},
+		{"pad mode", source.CodeAttr, `"mirror" is not supported`, single(13, x, nd("Pad", "x p", "y",
+			aStr("mode", "mirror")), it("p", 0, 1, 0, 1))},
+		{"pad far", source.CodeAttr, "needs more elements", single(13, x, nd("Pad", "x p", "y", aStr("mode", "reflect")),
+			it("p", 0, 3, 0, 0))},
+		{"expand shape", source.CodeShape, "2x3", single(13, x, nd("Expand", "x s", "y"), it("s", 4, 1, 2))},
+		{"blocks", source.CodeAttr, "do not divide the channels", single(13, vi("x", 1, 6, 2, 2),
+			nd("DepthToSpace", "x", "y", aInt("blocksize", 2)))},
+	}
+}

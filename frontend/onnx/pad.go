@@ -10,8 +10,8 @@ import (
 	"lathe/ir/op"
 )
 
-// convertPad pads one axis after the other; negative pads cut. Pads and value are attributes up to opset 10, inputs from
-// 11; axes are an input from 18.
+// convertPad pads one axis after the other; negative pads cut. Pads and value are attributes up to opset 10, inputs
+// from 11; axes are an input from 18.
 func convertPad(c *call) {
 	before, after, value := c.padding()
 	mode := c.string("mode", "constant")
@@ -87,8 +87,8 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 		return c.emit("pad", op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: value}, x)
 	}
 	if mode == "reflect" && max(before, after) >= size || mode == "wrap" && max(before, after) > size {
-		c.fail(source.CodeAttr, "pads the %d elements of axis %d by %d and %d in mode %s, which needs more elements", size, axis,
-			before, after, mode)
+		c.fail(source.CodeAttr, "pads the %d elements of axis %d by %d and %d in mode %s, which needs more elements", size,
+			axis, before, after, mode)
 		return nil
 	}
 	index := make([]int, 0, before+size+after)

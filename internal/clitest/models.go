@@ -93,6 +93,8 @@ func brokenModels() []namedModel {
 		{"sparse.onnx", vary(func(m *onnxModel) { m.sparse = true })},
 		{"conv3d.onnx", one(value("x", 1, 2, 6, 6, 6), node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3, 3))},
 		{"no-outputs.onnx", vary(func(m *onnxModel) { m.outputs = nil })},
+		{"reversed.onnx", one(value("x", 1, 100), node("slice1", "Slice", "x f t a s", "y"), ints("f", -1), ints("t", -101),
+			ints("a", 1), ints("s", -1))},
 		{"pool-indices.onnx", onnxModel{inputs: list(image), outputs: list(value("y"), value("i")),
 			nodes: list(node("pool1", "MaxPool", "x", "y i", intsAttr("kernel_shape", 2, 2)))}},
 	}

@@ -90,6 +90,8 @@ var models = []Entry{
 		"$ lathe inspect no-outputs.onnx"},
 	{"L0228", "The second result of an operation is used; only the first is supported.",
 		"$ lathe inspect pool-indices.onnx"},
+	{"L0240", "A value is put together anew from more pieces than hardware joins.",
+		"$ lathe inspect reversed.onnx"},
 }
 
 var formats = []Entry{
