@@ -51,8 +51,30 @@ func checkText(t *testing.T, text string) {
 			code = append(code, line)
 		}
 	}
+	for _, line := range signedCasts(text) {
+		t.Errorf("%q: Yosys drops an operator of one operand in front of a size cast: write it inside", line)
+	}
 	if code[0] != "`default_nettype none" || code[len(code)-1] != "`default_nettype wire" {
 		t.Error("the code does not stand between `default_nettype none and wire")
+	}
+}
+
+// unary is an operator of one operand in front of a size cast, behind another operator or an opening bracket.
+var unary = regexp.MustCompile(`(?:^|[-=?:,(\[{+*/%<>&|^~!#])\s*[-~!&|^+]\s*\w+'\(`)
+
+// signedCasts finds such as -W'(X), which Yosys 0.23 reads as if the minus were not there.
+func signedCasts(text string) []string {
+	return unary.FindAllString(strings.NewReplacer("&&", "#", "||", "#").Replace(text), -1)
+}
+
+func TestSignedCasts(t *testing.T) {
+	for text, want := range map[string]int{
+		"a <= -W'(X);": 1, "a ? ~W'(X) : b": 1, "f(!W'(X))": 1, "a && -W'(X)": 1, "a - -W'(X)": 1,
+		"a <= W'(-X);": 0, "a - W'(X)": 0, "a[3] & W'(X)": 0, "f(a) && W'(X)": 0, "-(W'(X))": 0,
+	} {
+		if got := signedCasts(text); len(got) != want {
+			t.Errorf("%s: found %q", text, got)
+		}
 	}
 }
 

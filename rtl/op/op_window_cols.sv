@@ -72,7 +72,7 @@ module op_window_cols #(
     if (take) t <= row_end ? CW'(0) : t + CW'(1);
     if (send) begin
       next <= last ? CW'(FIRST) : next + CW'(SW);
-      left <= last ? -CW'(PL) : left + CW'(SW);
+      left <= last ? CW'(-PL) : left + CW'(SW);
     end
     if (row_end) begin
       tail <= !(done || (send && last));
@@ -84,7 +84,7 @@ module op_window_cols #(
     if (rst) begin
       t <= '0;
       next <= CW'(FIRST);
-      left <= -CW'(PL);
+      left <= CW'(-PL);
       tail <= 1'b0;
       done <= 1'b0;
       out_valid <= 1'b0;

@@ -132,8 +132,8 @@ module op_window_seq #(
   wire sub_end = sub == ($clog2(SUB) + 1)'(SUB - 1);
   wire [$clog2(CF):0] next_w = sub_end ? w + 1'b1 : w;
   wire [$clog2(SUB):0] next_sub = sub_end ? '0 : sub + 1'b1;
-  wire signed [SXW-1:0] next_win_x = e_o ? -SXW'(PL) : win_x + SXW'(SW);
-  wire [AW-1:0] next_win_x_addr = e_o ? -AW'(PL * CF) : win_x_addr + AW'(SW * CF);
+  wire signed [SXW-1:0] next_win_x = e_o ? SXW'(-PL) : win_x + SXW'(SW);
+  wire [AW-1:0] next_win_x_addr = e_o ? AW'(-(PL * CF)) : win_x_addr + AW'(SW * CF);
   wire [AW-1:0] next_top_addr = wrap(top_addr, at_end ? (AW + 1)'(ROW_JUMP) : (AW + 1)'(ROW_STEP));
   wire signed [SXW-1:0] next_need = next_win_x + SXW'(KSW - 1);
   wire signed [YW-1:0] y = top + dy;
@@ -169,10 +169,10 @@ module op_window_seq #(
     end
     if (rst) begin
       {cb, kx, ky, g, ox, w, sub, group_w, group_sub, dy} <= '0;
-      x <= -SXW'(PL);
-      win_x <= -SXW'(PL);
-      x_addr <= -AW'(PL * CF);
-      win_x_addr <= -AW'(PL * CF);
+      x <= SXW'(-PL);
+      win_x <= SXW'(-PL);
+      x_addr <= AW'(-(PL * CF));
+      win_x_addr <= AW'(-(PL * CF));
       row_addr <= AW'(ROW_0);
       top_addr <= AW'(ROW_0);
       need_x <= XW'(NEED_0);

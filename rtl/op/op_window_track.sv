@@ -56,7 +56,7 @@ module op_window_track #(
 
   logic signed [YW-1:0] space;  // rows from the writer's to the first that is still occupied
   logic signed [YW-1:0] lead;  // whole rows written beyond the last row of the sweep, which counts as -1
-  wire signed [YW-1:0] top_next = at_end ? -YW'(PT) : top + YW'(SH);
+  wire signed [YW-1:0] top_next = at_end ? YW'(-PT) : top + YW'(SH);
   wire signed [YW-1:0] frees = (at_end ? YW'(H) : first_of(top_next)) - first_of(top);
   wire signed [YW-1:0] needs = last_of(top_next) - last_of(top) + (at_end ? YW'(H) : YW'(0));
   wire row_done = wrote && wr_x == XW'(W - 1);
@@ -78,10 +78,10 @@ module op_window_track #(
     if (rst) begin
       wr_x <= XW'(0);
       wr_bank <= BW'(0);
-      top <= -YW'(PT);
+      top <= YW'(-PT);
       top_bank <= BW'(TOP_BANK_0);
       space <= YW'(NB);
-      lead <= -YW'(LAST_0);
+      lead <= YW'(-LAST_0);
     end
   end
 endmodule
