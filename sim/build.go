@@ -113,5 +113,8 @@ func (s *Spec) verilatorArgs() []string {
 	if s.Trace {
 		args = append(args, "--trace-fst", "--trace-structs")
 	}
+	if s.Netlist { // Verilator 5.006 rewrites trees of gates into ones that compute something else
+		args = append(args, "-fno-const-bit-op-tree")
+	}
 	return append(args, s.sources()...)
 }

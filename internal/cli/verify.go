@@ -20,6 +20,7 @@ type verifyFlags struct {
 	wave                string
 	samples, stalls     int
 	runs                int
+	second, gates       int
 	seed                uint64
 	trace               bool
 }
@@ -49,6 +50,8 @@ func (v *verifyFlags) addSamples(c *cobra.Command) {
 	f.IntVar(&v.runs, "runs", 1, "stalled simulations, each with a seed of its own")
 	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port holds still, 0 to 95")
 	f.StringVar(&v.labels, "labels", "", "class numbers (.npy), for accuracy")
+	f.IntVar(&v.second, "second", 2, "samples that run in a second simulator too, Icarus; 0 for none")
+	f.IntVar(&v.gates, "gates", 0, "samples that run through the netlist too that Yosys makes of the design")
 }
 
 // check refuses values out of range.
@@ -60,6 +63,8 @@ func (v *verifyFlags) check() error {
 		return usagef("--samples %d: at least one is needed", v.samples)
 	case v.runs < 1:
 		return usagef("--runs %d: at least one is needed", v.runs)
+	case v.second < 0 || v.gates < 0:
+		return usagef("--second %d, --gates %d: a number of samples is 0 or more", v.second, v.gates)
 	case v.labels != "" && v.inputs == "":
 		return usagef("--labels needs --inputs")
 	}
@@ -133,7 +138,8 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 		return nil, nil, err
 	}
 	a.warn(hw.Schedule)
-	job := &flow.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report}
+	job := &flow.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report,
+		Second: flow.Second{Frames: v.second, Optional: !c.Flags().Changed("second"), Gates: v.gates}}
 	for i := range v.runs {
 		job.Seeds = append(job.Seeds, v.seed+uint64(i))
 	}
@@ -199,6 +205,11 @@ func (a *App) printCheck(c *flow.Check) error {
 	if c.Mismatches > 0 {
 		rows[2][1] = fmt.Sprint(c.Mismatches)
 	}
+	for _, o := range c.Second {
+		names := map[string]string{flow.SecondSimulator: "also in Icarus", flow.GateLevel: "also as gates of Yosys"}
+		text := fmt.Sprintf("%d samples, %d outputs, %d mismatches", o.Samples, o.Outputs, o.Mismatches)
+		rows = append(rows, []string{names[o.Engine], text})
+	}
 	if c.Accuracy != nil {
 		text := fmt.Sprintf("quantized %.4f", c.Accuracy.Quantized)
 		if c.Accuracy.Float != nil {
@@ -214,7 +225,7 @@ func (a *App) printCheck(c *flow.Check) error {
 		rows = append(rows, []string{"output SQNR", text})
 	}
 	steps := ""
-	for _, s := range []string{"import", "quantize", "emit", "ref", "pjrt", "build", "simulate", "trace"} {
+	for _, s := range []string{"import", "quantize", "emit", "ref", "pjrt", "build", "simulate", "trace", "second"} {
 		if t, ok := c.Seconds[s]; ok {
 			steps += fmt.Sprintf("%s %.2f  ", s, t)
 		}

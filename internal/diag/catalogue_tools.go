@@ -70,6 +70,8 @@ var tools = []Entry{
 			"\n-- file --\nno folder" + standIns},
 	{"L0712", "Unknown bits leave the design in Icarus: something is not reset.",
 		"sim.Icarus(ctx, spec, input) // a register that is never set"},
+	{"L0730", "Yosys makes no netlist of the design that could be simulated.",
+		"sim.Gates(ctx, spec) // a module with a syntax error"},
 	{"L0760", "Yosys is not installed, or does not run.",
 		"$ PATH=bin lathe area design\n-- design/top.v --\nmodule top; endmodule"},
 	{"L0761", "Yosys stopped with an error.",

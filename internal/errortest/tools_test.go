@@ -60,6 +60,13 @@ var toolFaults = map[string]func(t *testing.T) error{
 		_, err := sim.Icarus(t.Context(), spec, sim.Input{Frames: 1, OutBeats: []int{1}})
 		return err
 	},
+	"L0730": func(t *testing.T) error {
+		t.Setenv("PATH", put(t, map[string]string{"yosys": "#!/bin/sh\necho ERROR: syntax error in top.sv:1; exit 1"}))
+		spec := design
+		spec.CacheDir = t.TempDir()
+		_, err := sim.Gates(t.Context(), spec)
+		return err
+	},
 	"L0762": func(t *testing.T) error {
 		dir := put(t, map[string]string{"top.v": "module top; endmodule\n",
 			"yosys": "#!/bin/sh\ncase $1 in -V) echo Yosys 0.23; exit;; esac\nexec sleep 60"})

@@ -101,6 +101,30 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestSecond asks the second simulator, which must see a mismatch by itself.
+func TestSecond(t *testing.T) {
+	tools.Need(t, "iverilog")
+	e := engines(t)
+	for _, broken := range []bool{false, true} {
+		j := job(t, "digits-mlp", "model.onnx", "", 20)
+		j.Second = flow.Second{Frames: 3}
+		if broken {
+			replace(t, j, j.HW.Design.Core+".sv", ".ROUND(0)", ".ROUND(5)")
+		}
+		check, err := e.Verify(t.Context(), *j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(check.Second) != 1 || check.Compared["icarus"] != 30 {
+			t.Fatalf("opinions %v, compared %v", check.Second, check.Compared)
+		}
+		o := check.Second[0]
+		if o.Engine != "icarus" || o.Samples != 3 || o.Outputs != 30 || (o.Mismatches > 0) != broken {
+			t.Errorf("broken %v: %+v", broken, o)
+		}
+	}
+}
+
 // TestLoopCanFail breaks one thing at a time in an emitted design: verify must turn red and name the node.
 func TestLoopCanFail(t *testing.T) {
 	e := engines(t)

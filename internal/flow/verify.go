@@ -46,6 +46,8 @@ type Check struct {
 	SQNR     *float64           `json:"sqnr_db,omitempty"`
 	Seconds  map[string]float64 `json:"seconds"`
 	Folder   string             `json:"folder,omitempty"`
+	// Second are the opinions of other simulators on a few samples; their mismatches are counted in Mismatches too.
+	Second []Opinion `json:"second,omitempty"`
 	// Warnings say what weakens the proof.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -77,6 +79,7 @@ type Job struct {
 	Seeds    []uint64 // one stalled run each
 	Trace    bool
 	FST      string // file for a waveform of the first stalled run, empty for none
+	Second   Second
 	Progress Progress
 }
 
@@ -132,6 +135,11 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 		err = e.trace(ctx, j, c)
 		done("trace")
 	}
+	if err != nil || j.Second == (Second{}) {
+		return c, err
+	}
+	err = e.second(ctx, j, c, want)
+	done("second")
 	return c, err
 }
 
