@@ -218,5 +218,9 @@ func (b *Blob) Tensor(t Type) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Tensor{Type: t, Codes: codes}, nil
+	v := &Tensor{Type: t, Codes: codes}
+	if _, block := t.BlockFormat(); block {
+		v.BlockScales, err = t.blockScales()
+	}
+	return v, err
 }

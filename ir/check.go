@@ -159,7 +159,7 @@ func checkNode(n *Node) *diag.Error {
 			return n.Errorf("L0314", "%d scales for axis %d of %s", len(n.Type.Scales), a.Axis, ShapeString(shape))
 		}
 	}
-	return nil
+	return checkBlocks(n)
 }
 
 func checkStage(n *Node, s Stage) *diag.Error {

@@ -23,7 +23,11 @@ func NewTensor(t Type) *Tensor {
 	if t.IsFloat() {
 		return &Tensor{Type: t, Floats: make([]float32, t.Elems())}
 	}
-	return &Tensor{Type: t, Codes: make([]int64, t.Elems())}
+	v := &Tensor{Type: t, Codes: make([]int64, t.Elems())}
+	if n := t.ScaleFields(); n > 0 {
+		v.BlockScales = make([]int64, n)
+	}
+	return v
 }
 
 // Lattice views the values of a tensor as integers: value i = Ints[i] * 2^exp(channel of i).

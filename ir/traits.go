@@ -27,6 +27,8 @@ type Traits struct {
 	Joins bool
 	// Wire: KeepsCodes, and the stream of the result is that of argument 0: hardware is a name.
 	Wire bool
+	// BlockCodes: on a block format the codes of the result follow from those of argument 0 alone, and scales stay.
+	BlockCodes bool
 	// Cuts: values of argument 0 beyond a bound make no difference to the result.
 	Cuts bool
 	// Axis, if not nil, points to the attribute that names an axis of argument 0. The operation works along that axis,

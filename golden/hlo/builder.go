@@ -16,9 +16,10 @@ const CodeBuild = "L0810"
 
 // Value is the result of an operation or an argument; the zero Value stands for "failed" and is passed along silently.
 type Value struct {
-	b    *Builder
-	name string
-	typ  Type
+	b     *Builder
+	name  string
+	typ   Type
+	scale *Value // of codes in a block format, see WithScale
 }
 
 // Type is the type of the value; the zero Type for a failed one.
@@ -88,7 +89,7 @@ func (b *Builder) Arg(name string, t Type) Value {
 	if msg := t.Check(); msg != "" {
 		return b.failf("argument %q: %s", name, msg)
 	}
-	v := Value{b, fmt.Sprintf("%%arg%d", len(b.inputs)), t}
+	v := Value{b: b, name: fmt.Sprintf("%%arg%d", len(b.inputs)), typ: t}
 	b.inputs = append(b.inputs, v)
 	b.labels = append(b.labels, strings.Map(printable, name))
 	return v
@@ -106,7 +107,7 @@ func (b *Builder) Weight(a Array) Value {
 	if msg := a.Check(); msg != "" {
 		return b.failf("weight: %s", msg)
 	}
-	v := Value{b, fmt.Sprintf("%%w%d", len(b.weights)), a.Type}
+	v := Value{b: b, name: fmt.Sprintf("%%w%d", len(b.weights)), typ: a.Type}
 	b.weights = append(b.weights, v)
 	b.data = append(b.data, a)
 	return v
@@ -170,7 +171,7 @@ func (b *Builder) emitRegion(op string, result Type, attrs, region string, opera
 	if msg := result.Check(); msg != "" {
 		return b.failf("%s: %s", op, msg)
 	}
-	v := Value{b, fmt.Sprintf("%%%d", b.next), result}
+	v := Value{b: b, name: fmt.Sprintf("%%%d", b.next), typ: result}
 	b.next++
 	if !strings.Contains(op, ".") {
 		op = "stablehlo." + op

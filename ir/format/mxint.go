@@ -2,7 +2,10 @@
 
 package format
 
-import "strconv"
+import (
+	"math/bits"
+	"strconv"
+)
 
 // MXInt is mxint(W,k): blocks of k two's complement integers q of W bits that share one byte X. The value of an
 // element is q*2^-(W-2)*2^(X-127); X = 255 makes the whole block NaN (OCP Microscaling Formats v1.0, section 5.3 and
@@ -107,3 +110,25 @@ func (m MXInt) DecodeBlock(codes []int64, scale int64, out []Exact) {
 		out[i] = elem.Decode(c).Mul(s)
 	}
 }
+
+// EncodeInts is EncodeBlock for the values v[i]*2^exp, in integers only: with L the bits of the largest magnitude,
+// e = clamp(L-1+exp, -127, 127) and codes clamp(RS(v[i], e-(W-2)-exp)).
+func (m MXInt) EncodeInts(v []int64, exp int, codes []int64) (scale int64) {
+	var all uint64
+	for _, x := range v {
+		all |= uint64(max(x, -x)) // the magnitude of the least int64 is its own bit pattern
+	}
+	if all == 0 {
+		clear(codes)
+		return 0
+	}
+	e, elem := min(max(bits.Len64(all)-1+exp, -scaleBias), scaleBias), m.element()
+	for i, x := range v {
+		codes[i] = elem.Requant(x, exp-e)
+	}
+	return int64(e + scaleBias)
+}
+
+// ElementExp is the exponent of the integer codes of a block with scale field X: a value is code*2^ElementExp. The
+// field 255, which is NaN, counts as 2^128 here: encoders never make it and hardware does not look for it.
+func (m MXInt) ElementExp(scale int64) int { return int(scale) - scaleBias - (m.W - 2) }

@@ -15,13 +15,16 @@ var Cast = &ir.Op{
 	Eval:   castEval,
 	HLO:    affineHLO(castHLO),
 	RTL:    affineRTL(castRTL),
-	Legal:  plain,
+	Legal:  castLegal,
 	Gen:    genUnary,
 }
 
 // castEval goes by lattice integers between fixed formats. Others may have a NaN or a negative zero, which those lose.
 func castEval(n *ir.Node) (ir.Kernel, error) {
 	in, out := n.Args[0].Type, n.Type
+	if isMX(n) || isMX(n.Args[0]) {
+		return mxCastEval(n)
+	}
 	if _, fixed := format.AsFixed(in.Format); fixed || out.IsFloat() {
 		return unary{
 			fl: func(*ir.Node) func(float32) float32 { return func(x float32) float32 { return x } },
@@ -38,4 +41,12 @@ func castEval(n *ir.Node) (ir.Kernel, error) {
 		}
 		return y, nil
 	}, nil
+}
+
+// castLegal: blocks are cast to and from fixed formats; the others have one step.
+func castLegal(n *ir.Node) error {
+	if isMX(n) || isMX(n.Args[0]) {
+		return mxCastLegal(n)
+	}
+	return plain(n)
 }

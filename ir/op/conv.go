@@ -81,6 +81,9 @@ func convEval(n *ir.Node) (ir.Kernel, error) {
 	if n.Type.IsFloat() {
 		return convFloat(n, a, g)
 	}
+	if usesWindow(n) {
+		return windowConv(n)
+	}
 	m, err := planMAC(n)
 	if err != nil {
 		return nil, err

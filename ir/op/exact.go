@@ -63,6 +63,9 @@ func plain(n *ir.Node) error {
 
 // sameFormat is the rule of operations that move codes without changing them.
 func sameFormat(n *ir.Node) error {
+	if isMX(n) && isMX(n.Args[0]) {
+		return blocksLegal(n)
+	}
 	if err := plain(n); err != nil {
 		return err
 	}

@@ -45,8 +45,8 @@ func wide(b *hlo.Builder, v hlo.Value) hlo.Value { return b.Convert(v, hlo.I64) 
 
 func reluHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	v := b.Max(args[0], b.Splat(args[0], 0))
-	if n.Type.IsFloat() {
-		return v, b.Err()
+	if n.Type.IsFloat() || isMX(n) {
+		return keepScale(b, n, args[0], v), b.Err()
 	}
 	exp, bits, err := argStep(n)
 	if err != nil {
@@ -58,6 +58,9 @@ func reluHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 func castHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	if n.Type.IsFloat() {
 		return args[0], nil
+	}
+	if isMX(n) || isMX(n.Args[0]) {
+		return mxCastHLO(b, n, args[0])
 	}
 	exp, bits, err := argStep(n)
 	if err != nil {

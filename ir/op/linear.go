@@ -44,6 +44,9 @@ func linearEval(n *ir.Node) (ir.Kernel, error) {
 	if n.Type.IsFloat() {
 		return linearFloat(n)
 	}
+	if usesWindow(n) {
+		return windowLinear(n)
+	}
 	m, err := planMAC(n)
 	if err != nil {
 		return nil, err
@@ -115,6 +118,10 @@ func floatRows(w, b, x, y []float32) {
 
 // macLegal holds for linear and conv: constant weights with a common step, and operands that have one.
 func macLegal(n *ir.Node) error {
+	if usesWindow(n) {
+		_, err := planWindow(n)
+		return err
+	}
 	if err := plain(n); err != nil {
 		return err
 	}

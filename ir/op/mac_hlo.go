@@ -63,6 +63,9 @@ func linearHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 		}
 		return addBias(b, n, b.DotGeneral(x, w, contract, hlo.F32), last)
 	}
+	if usesWindow(n) {
+		return windowLinearHLO(b, n, x)
+	}
 	m, err := checkedMAC(n)
 	if err != nil {
 		return hlo.Value{}, err
@@ -98,6 +101,9 @@ func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	c := convOf(&a.Window, a.Groups)
 	if n.Type.IsFloat() {
 		return convFloatHLO(b, n, args[0], c)
+	}
+	if usesWindow(n) {
+		return windowConvHLO(b, n, args[0])
 	}
 	m, err := checkedMAC(n)
 	if err != nil {

@@ -27,7 +27,8 @@ var Reshape = &ir.Op{
 	},
 	Eval: passThrough,
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-		return b.Reshape(args[0], append([]int{args[0].Type().Dims[0]}, n.Type.Shape...)...), b.Err()
+		v := b.Reshape(args[0], append([]int{args[0].Type().Dims[0]}, n.Type.Shape...)...)
+		return keepScale(b, n, args[0], v), b.Err()
 	},
 	RTL:   wireRTL,
 	Legal: sameFormat,

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"fmt"
+	"math"
+
+	"lathe/internal/diag"
+	"lathe/ir/format"
+)
+
+// BlockFormat returns the block format of t; ok is false for scalar formats.
+func (t Type) BlockFormat() (b format.Block, ok bool) {
+	b, ok = t.Format.(format.Block)
+	return b, ok
+}
+
+// BlockLengths lists the lengths of the blocks of one row, the last axis: k each, the tail shorter. nil for scalar
+// formats.
+func (t Type) BlockLengths() []int {
+	b, ok := t.BlockFormat()
+	if !ok {
+		return nil
+	}
+	return Blocks(t.row(), b.BlockSize())
+}
+
+// Blocks cuts n elements into blocks of k and a shorter tail, and lists their lengths.
+func Blocks(n, k int) []int {
+	var lengths []int
+	for ; n > 0; n -= k {
+		lengths = append(lengths, min(n, k))
+	}
+	return lengths
+}
+
+// row is the length of the last axis, 1 for a scalar.
+func (t Type) row() int {
+	if len(t.Shape) == 0 {
+		return 1
+	}
+	return t.Shape[len(t.Shape)-1]
+}
+
+// ScaleShape is the shape of the scale fields of a block format: that of t with the number of blocks of a row as the
+// last axis.
+func (t Type) ScaleShape() []int {
+	n := len(t.BlockLengths())
+	if len(t.Shape) == 0 {
+		return []int{n}
+	}
+	return append(append([]int(nil), t.Shape[:len(t.Shape)-1]...), n)
+}
+
+// ScaleFields is the number of scale fields of a value of t, 0 for scalar formats.
+func (t Type) ScaleFields() int {
+	lengths := t.BlockLengths()
+	if lengths == nil || t.row() == 0 {
+		return 0
+	}
+	return t.Elems() / t.row() * len(lengths)
+}
+
+// SameBlocks says that values of shapes a and b, in row-major order, are cut into the same blocks of up to k elements.
+func SameBlocks(a, b []int, k int) bool {
+	x, y := Type{Shape: a}.row(), Type{Shape: b}.row()
+	return x == y || x%k == 0 && y%k == 0
+}
+
+// blockScales reads the scale fields of a constant, whose type lists the scales as numbers.
+func (t Type) blockScales() ([]int64, error) {
+	n := t.ScaleFields()
+	if len(t.Scales) != n {
+		return nil, fmt.Errorf("%d scales for %d blocks of %s", len(t.Scales), n, t)
+	}
+	fields := make([]int64, n)
+	for i, s := range t.Scales {
+		e, ok := format.Log2(s)
+		if !ok || e < -127 || e > 127 {
+			return nil, fmt.Errorf("scale %g of block %d is no power of two from 2^-127 to 2^127", s, i)
+		}
+		fields[i] = int64(e + 127)
+	}
+	return fields, nil
+}
+
+// ScaleValues gives scale fields of mxint as the numbers that the type of a constant lists.
+func ScaleValues(fields []int64) []float32 {
+	out := make([]float32, len(fields))
+	for i, x := range fields {
+		out[i] = float32(math.Ldexp(1, int(x)-127))
+	}
+	return out
+}
+
+// EncodeFloats encodes real values, which must be finite, into a new value of a quantized type t.
+func EncodeFloats(t Type, x []float32) *Tensor {
+	v := NewTensor(t)
+	b, block := t.BlockFormat()
+	if !block {
+		for i, f := range x {
+			v.Codes[i] = t.Format.Encode(format.FromFloat32(f))
+		}
+		return v
+	}
+	v.EachBlock(func(block, from, to int) {
+		exact := make([]format.Exact, to-from)
+		for i, f := range x[from:to] {
+			exact[i] = format.FromFloat32(f)
+		}
+		v.BlockScales[block] = b.EncodeBlock(exact, v.Codes[from:to])
+	})
+	return v
+}
+
+// EachBlock calls f for every block of a value in a block format: its index and its elements from..to-1.
+func (t *Tensor) EachBlock(f func(block, from, to int)) {
+	lengths, row := t.Type.BlockLengths(), t.Type.row()
+	for r := 0; r < t.Type.Elems()/row; r++ {
+		at := r * row
+		for i, n := range lengths {
+			f(r*len(lengths)+i, at, at+n)
+			at += n
+		}
+	}
+}
+
+// checkBlocks holds block formats to the last axis, and constants of them to one scale a block.
+func checkBlocks(n *Node) *diag.Error {
+	b, block := n.Type.BlockFormat()
+	if !block {
+		return nil
+	}
+	if len(n.Type.Shape) == 0 || b.Axis() >= 0 && b.Axis() != len(n.Type.Shape)-1 {
+		return n.Errorf("L0345", "%s cuts axis %d of %s; blocks of a graph run along the last axis", b, b.Axis(),
+			ShapeString(n.Type.Shape))
+	}
+	if n.IsConst() {
+		if _, err := n.Type.blockScales(); err != nil {
+			return n.Errorf("L0346", "%v", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"math/big"
+	"math/bits"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// ScaleRange is what is known of the scale exponents of blocks that node x makes, e in [lo, hi], and of their values:
+// multiples of 2^step. Blocks of zeros count for neither.
+func ScaleRange(x *ir.Node) (lo, hi, step int) {
+	m, _ := mxOf(x.Type)
+	for x.Op != Cast && len(x.Args) == 1 && isMX(x.Args[0]) {
+		x = x.Args[0]
+	}
+	lo, hi, step = -127, 127, -127-(m.W-2)
+	if x.Op != Cast {
+		return lo, hi, step
+	}
+	if fx, ok := format.AsFixed(x.Args[0].Type.Format); ok {
+		top := fx.W - 1 - fx.F
+		step = max(step, -fx.F)
+		lo, hi = min(max(lo, -fx.F), hi), max(min(hi, top), lo)
+	}
+	return lo, hi, step
+}
+
+// BlockWindow is what is known of the accumulator of a sum over blocks before it runs.
+type BlockWindow struct {
+	Acc format.Fixed
+	// Exact says that no bit of any block sum lies below the window.
+	Exact bool
+	// Saturates says that sums beyond the window are possible.
+	Saturates bool
+	// Terms is the number of block sums of a result: without Exact it is at most Terms steps too low.
+	Terms int
+}
+
+// String is "exact", or the bound of the loss: "at most 3*2^-20 low".
+func (w BlockWindow) String() string {
+	s := "exact"
+	if !w.Exact {
+		s = fmt.Sprintf("at most %d*2^%d low", w.Terms, -w.Acc.F)
+	}
+	if w.Saturates {
+		s += ", saturates beyond " + fmt.Sprintf("2^%d", w.Acc.W-1-w.Acc.F)
+	}
+	return s
+}
+
+// WindowOf is what the formats of n, whose result is its accumulator, say about it.
+func WindowOf(n *ir.Node) (BlockWindow, error) {
+	w, err := planWindow(n)
+	if err != nil {
+		return BlockWindow{}, err
+	}
+	step, top := w.span(n)
+	return BlockWindow{Acc: w.acc, Exact: step >= -w.acc.F, Saturates: top > w.acc.W-1-w.acc.F, Terms: len(w.lengths)}, nil
+}
+
+// ChooseWindow is an accumulator for n, of up to width bits: exact, with no more bits than that takes, where it fits. Else
+// its top is 2^limit or what no sum exceeds, if that is less, and the rest is lost below.
+func ChooseWindow(n *ir.Node, width, limit int) (format.Fixed, error) {
+	acc := format.Fixed{W: width, Signed: true, Round: format.RoundFloor}
+	w, err := planWindowInto(n, acc)
+	if err != nil {
+		return acc, err
+	}
+	step, top := w.span(n)
+	if isMX(n.Args[0]) && n.Args[0].Op == Input || top-step+1 > width {
+		top = min(top, limit)
+	}
+	acc.F = -step
+	acc.W = min(max(top-step+1, 2), width)
+	if top-step+1 > width {
+		acc.F = width - 1 - top
+	}
+	return acc, nil
+}
+
+// span gives the exponent of the lowest bit of any product or bias, and the least t with every |sum| < 2^t.
+func (w *blockSum) span(n *ir.Node) (step, top int) {
+	hi, xstep := 0, w.xexp
+	if w.mx {
+		_, hi, xstep = ScaleRange(n.Args[0])
+	}
+	xmax := new(big.Rat).SetInt64(1 << (w.xW - 1)) // in steps of an element at the greatest scale
+	xtop := w.xexp
+	if w.mx {
+		xtop += hi + 127
+	}
+	step = 1 << 20
+	sums := make([]*big.Rat, w.out)
+	for c := range sums {
+		sums[c] = new(big.Rat)
+	}
+	w.each(func(c, j, from, to int) {
+		var all, total uint64
+		for _, v := range w.weights[from:to] {
+			all |= uint64(max(v, -v))
+			total += uint64(max(v, -v))
+		}
+		if all == 0 {
+			return
+		}
+		e := w.wexp[c*len(w.lengths)+j]
+		step = min(step, xstep+e+bits.TrailingZeros64(all))
+		d := new(big.Rat).SetInt(new(big.Int).SetUint64(total))
+		sums[c].Add(sums[c], d.Mul(d, power2(e+xtop)).Mul(d, xmax))
+	})
+	if step == 1<<20 {
+		step = xstep
+	}
+	most := w.biasSpan(n, sums)
+	top = step
+	for power2(top).Cmp(most) <= 0 {
+		top++
+	}
+	return step, top
+}
+
+// biasSpan adds the magnitudes of the biases to the sums and returns the greatest.
+func (w *blockSum) biasSpan(n *ir.Node, sums []*big.Rat) *big.Rat {
+	var values []float64
+	if len(n.Args) > 2 {
+		if t, err := constArg(n, 2); err == nil {
+			values, _ = t.Decode()
+		}
+	}
+	most := new(big.Rat)
+	for c, s := range sums {
+		if c < len(values) {
+			b := new(big.Rat).SetFloat64(values[c])
+			s.Add(s, b.Abs(b))
+		}
+		if s.Cmp(most) > 0 {
+			most = s
+		}
+	}
+	return most
+}
+
+// power2 is 2^e.
+func power2(e int) *big.Rat {
+	p := new(big.Int).Lsh(big.NewInt(1), uint(max(e, -e)))
+	if e < 0 {
+		return new(big.Rat).SetFrac(big.NewInt(1), p)
+	}
+	return new(big.Rat).SetInt(p)
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// blockSum is the integer plan of a weighted sum over blocks, shared by linear and conv and by all engines. Rows of
+// weights are cut into blocks; block j of row c contributes its exact integer sum
+//
+//	D[c][j] = sum_i x[i]*w[c][i]                            at exponent g = xexp[j] + wexp[c][j]
+//	y[c]    = sat(bias[c] + sum_j sat(floor(D[c][j]*2^(g+F))))
+//
+// with sat the range of the result format acc = fixed(W,F). Data may be blocks or fixed, weights too; not both fixed.
+type blockSum struct {
+	out, in int
+	lengths []int   // of the blocks of a row, in order; all taps of a convolution
+	weights []int64 // row-major, out x in
+	wexp    []int   // row-major, out x blocks: exponent of the integers of a block
+	bias    []int64 // in steps of acc
+	acc     format.Fixed
+	mx      bool // data are blocks
+	xW      int  // bits of a data element
+	xexp    int  // exponent of data elements; for blocks to be added to the scale field
+	dBits   int  // signed bits that hold every partial sum of a block
+}
+
+// maxBlocks bounds the blocks of a row: their sums, and so all engines, stay within 63 bits.
+const maxBlocks = 1 << 14
+
+// usesWindow says that n sums products over blocks.
+func usesWindow(n *ir.Node) bool { return isMX(n.Args[0]) || isMX(n.Args[1]) }
+
+// planWindow reads weights and bias of a linear or conv (channels last, one group).
+func planWindow(n *ir.Node) (*blockSum, error) {
+	acc, ok := n.Type.Format.(format.Fixed)
+	if !ok || !acc.Signed || acc.W > WindowW || acc.Over != format.Sat || acc.Round != format.RoundFloor {
+		return nil, n.Errorf("L0308", "sums over blocks go into fixed(W,F,round=floor) of up to %d bits, not %s", WindowW,
+			n.Type.Format)
+	}
+	return planWindowInto(n, acc)
+}
+
+// planWindowInto is planWindow for an accumulator that is not yet decided.
+func planWindowInto(n *ir.Node, acc format.Fixed) (*blockSum, error) {
+	if a, conv := n.Attrs.(*ConvAttrs); conv && (a.Groups != 1 || !a.ChannelsLast) {
+		return nil, n.Errorf("L0347", "a convolution over blocks has one group, not %d", a.Groups).
+			WithHint("give its weights a fixed format")
+	}
+	w := &blockSum{acc: acc}
+	if err := w.data(n); err != nil {
+		return nil, err
+	}
+	if err := w.constants(n); err != nil {
+		return nil, err
+	}
+	return w, w.addBias(n)
+}
+
+// data reads the format of the argument.
+func (w *blockSum) data(n *ir.Node) error {
+	x := n.Args[0].Type
+	if m, ok := mxOf(x); ok {
+		if why := MXProblem(m); why != "" {
+			return n.Errorf("L0308", "%s: %s", m, why)
+		}
+		w.mx, w.xW, w.xexp = true, m.W, m.ElementExp(0)
+		return nil
+	}
+	fx, ok := format.AsFixed(x.Format)
+	if !ok || !fx.Signed || fx.W > mxMaxW {
+		return n.Errorf("L0308", "weights in blocks take data in blocks or fixed of up to %d signed bits, not %s", mxMaxW,
+			x.Format)
+	}
+	w.xW, w.xexp = fx.W, -fx.F
+	return nil
+}
+
+// constants reads the weights: blocks along the last axis, or fixed with one scale a row, cut as the data are.
+func (w *blockSum) constants(n *ir.Node) error {
+	t, err := constArg(n, 1)
+	if err != nil {
+		return err
+	}
+	shape := n.Args[1].Type.Shape
+	run := shape[len(shape)-1]
+	w.out, w.in = shape[0], product(shape[1:])
+	taps := w.in / run
+	wm, blocks := mxOf(n.Args[1].Type)
+	k := wm.K
+	if xm, ok := mxOf(n.Args[0].Type); ok {
+		if k == 0 || min(k, run) == min(xm.K, run) {
+			k = xm.K
+		} else {
+			return n.Errorf("L0348", "data in blocks of %d meet weights in blocks of %d", xm.K, wm.K).
+				WithHint("give both the same block size")
+		}
+	}
+	one := ir.Blocks(run, k)
+	for range taps {
+		w.lengths = append(w.lengths, one...)
+	}
+	w.wexp = make([]int, 0, w.out*len(w.lengths))
+	if blocks {
+		if why := MXProblem(wm); why != "" {
+			return n.Errorf("L0308", "%s: %s", wm, why)
+		}
+		w.weights = t.Codes
+		for _, x := range t.BlockScales {
+			w.wexp = append(w.wexp, wm.ElementExp(x))
+		}
+		return w.bound(n)
+	}
+	l, err := constLattice(n, 1)
+	if err != nil {
+		return err
+	}
+	w.weights = l.Ints
+	for c := range w.out {
+		for range w.lengths {
+			w.wexp = append(w.wexp, l.Exp(c))
+		}
+	}
+	return w.bound(n)
+}
+
+// bound finds the width of block sums from the actual weights; codes that encoding never makes count too.
+func (w *blockSum) bound(n *ir.Node) error {
+	most := big.NewInt(0)
+	w.each(func(_, _, from, to int) {
+		sum := new(big.Int)
+		for _, v := range w.weights[from:to] {
+			sum.Add(sum, new(big.Int).Abs(big.NewInt(v)))
+		}
+		if sum.Cmp(most) > 0 {
+			most = sum
+		}
+	})
+	w.dBits = signedBits(new(big.Int).Lsh(most, uint(w.xW-1)))
+	if w.dBits > WindowW || len(w.lengths) > maxBlocks {
+		return n.Errorf("L0347", "%d sums of blocks of %d bits are beyond a window accumulator: %d of %d bits are the limit",
+			len(w.lengths), w.dBits, maxBlocks, WindowW).WithHint("give its weights a fixed format")
+	}
+	return nil
+}
+
+// each calls f for every block of every row: row c, block j, elements from..to-1 of the weights.
+func (w *blockSum) each(f func(c, j, from, to int)) {
+	for c := range w.out {
+		at := c * w.in
+		for j, n := range w.lengths {
+			f(c, j, at, at+n)
+			at += n
+		}
+	}
+}
+
+// addBias takes the bias to steps of the accumulator: floor, saturated.
+func (w *blockSum) addBias(n *ir.Node) error {
+	w.bias = make([]int64, w.out)
+	if len(n.Args) < 3 {
+		return nil
+	}
+	t, err := constArg(n, 2)
+	if err != nil {
+		return err
+	}
+	floor := w.acc
+	floor.Round, floor.Over = format.RoundFloor, format.Sat
+	if m, ok := mxOf(t.Type); ok {
+		t.EachBlock(func(block, from, to int) {
+			for i := from; i < to; i++ {
+				w.bias[i] = floor.Requant(t.Codes[i], m.ElementExp(t.BlockScales[block]))
+			}
+		})
+		return nil
+	}
+	l, err := constLattice(n, 2)
+	if err != nil {
+		return err
+	}
+	for c := range w.bias {
+		w.bias[c] = floor.Requant(l.Ints[c], l.Exp(c))
+	}
+	return nil
+}
+
+// term is d*2^s, floor, in the range of the accumulator.
+func (w *blockSum) term(d int64, s int) int64 {
+	least, most := w.acc.Min(), w.acc.Max()
+	switch {
+	case s <= 0:
+		d >>= min(-s, 63)
+	case d > most>>min(s, w.acc.W-1):
+		return most
+	case d < least>>min(s, w.acc.W-1):
+		return least
+	default:
+		return d << min(s, 63)
+	}
+	return min(max(d, least), most)
+}
+
+// row sums row c: x holds its elements in order, xexp the exponent of each block of them.
+func (w *blockSum) row(c int, x []int64, xexp []int) int64 {
+	total := w.bias[c]
+	at, weights := 0, w.weights[c*w.in:(c+1)*w.in]
+	for j, n := range w.lengths {
+		var d int64
+		for i, v := range weights[at : at+n] {
+			d += v * x[at+i]
+		}
+		total += w.term(d, xexp[j]+w.wexp[c*len(w.lengths)+j]+w.acc.F)
+		at += n
+	}
+	return min(max(total, w.acc.Min()), w.acc.Max())
+}
+
+// exps are the exponents of data blocks with the given scale fields; fixed data have none, and one exponent.
+func (w *blockSum) exps(fields []int64, out []int) {
+	for j := range out {
+		out[j] = w.xexp
+		if w.mx {
+			out[j] += int(fields[j])
+		}
+	}
+}
+
+// windowLinear evaluates a linear over blocks.
+func windowLinear(n *ir.Node) (ir.Kernel, error) {
+	w, err := planWindow(n)
+	if err != nil {
+		return nil, err
+	}
+	nb := len(w.lengths)
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		x, y, exps := args[0], ir.NewTensor(n.Type), make([]int, nb)
+		for v := 0; v*w.in < len(x.Codes); v++ {
+			var fields []int64
+			if w.mx {
+				fields = x.BlockScales[v*nb : (v+1)*nb]
+			}
+			w.exps(fields, exps)
+			for c := range w.out {
+				y.Codes[v*w.out+c] = w.row(c, x.Codes[v*w.in:(v+1)*w.in], exps)
+			}
+		}
+		return y, nil
+	}, nil
+}
+
+// windowConv evaluates a convolution over blocks; padding is zero.
+func windowConv(n *ir.Node) (ir.Kernel, error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	w, err := planWindow(n)
+	if err != nil {
+		return nil, err
+	}
+	nb := len(w.lengths) / (g.KH * g.KW)
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		x, y, fields := args[0], ir.NewTensor(n.Type), make([]int64, len(w.lengths))
+		exps := make([]int, len(w.lengths))
+		pixel := make([]int64, w.in)
+		for p := range g.N * g.OH * g.OW {
+			img, oy, ox := p/(g.OH*g.OW), p/g.OW%g.OH, p%g.OW
+			clear(pixel)
+			clear(fields)
+			g.each(oy, ox, func(ky, kx, py, px int) {
+				tap, from := ky*g.KW+kx, g.at(true, img, py, px, 0)
+				copy(pixel[tap*g.C:][:g.C], x.Codes[from:])
+				if w.mx {
+					copy(fields[tap*nb:][:nb], x.BlockScales[from/g.C*nb:])
+				}
+			})
+			w.exps(fields, exps)
+			for c := range w.out {
+				y.Codes[p*w.out+c] = w.row(c, pixel, exps)
+			}
+		}
+		return y, nil
+	}, nil
+}
