@@ -49,13 +49,8 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 		if err != nil {
 			return nil, err
 		}
-		if len(results) != len(nodes) {
-			return nil, diag.New("L0805", g.Name, "%d results for %d values", len(results), len(nodes))
-		}
-		for i := range nodes {
-			if err := unbatch(nodes[i], results[i], out[from:min(from+size, len(out))], size); err != nil {
-				return nil, err
-			}
+		if err := unbatchAll(g, nodes, results, out[from:min(from+size, len(out))], size); err != nil {
+			return nil, err
 		}
 		if progress != nil {
 			progress(min(from+size, len(samples)))
@@ -66,22 +61,59 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 
 // batch stacks size samples from position from on; a short last batch repeats the last sample.
 func batch(g *ir.Graph, samples []ref.Sample, from, size int) []hlo.Array {
-	arrays := make([]hlo.Array, len(g.In))
+	var arrays []hlo.Array
 	for i, n := range g.In {
 		t := op.Carry(n.Type, size)
 		var floats []float32
-		var codes []int64
+		var codes, scales []int64
 		for s := range size {
 			v := samples[min(from+s, len(samples)-1)][i]
 			floats, codes = append(floats, v.Floats...), append(codes, v.Codes...)
+			scales = append(scales, v.BlockScales...)
 		}
 		if n.Type.IsFloat() {
-			arrays[i] = hlo.FromFloat32s(t.Dims, floats)
-		} else {
-			arrays[i] = hlo.FromInt64s(t.DType, t.Dims, codes)
+			arrays = append(arrays, hlo.FromFloat32s(t.Dims, floats))
+			continue
+		}
+		arrays = append(arrays, hlo.FromInt64s(t.DType, t.Dims, codes))
+		if _, block := n.Type.BlockFormat(); block {
+			t = op.ScaleCarry(n.Type, size)
+			arrays = append(arrays, hlo.FromInt64s(t.DType, t.Dims, scales))
 		}
 	}
 	return arrays
+}
+
+// unbatchAll appends the values of nodes to each sample of out.
+func unbatchAll(g *ir.Graph, nodes []*ir.Node, results []hlo.Array, out []ref.Sample, size int) error {
+	want := len(nodes)
+	for _, n := range nodes {
+		if _, block := n.Type.BlockFormat(); block {
+			want++
+		}
+	}
+	if len(results) != want {
+		return diag.New("L0805", g.Name, "%d results for %d values", len(results), len(nodes))
+	}
+	for _, n := range nodes {
+		if err := unbatch(n, results[0], out, size); err != nil {
+			return err
+		}
+		results = results[1:]
+		blocks := n.Type.Blocks()
+		if blocks == 0 {
+			continue
+		}
+		fields := results[0].Int64s()
+		results = results[1:]
+		if len(fields) != blocks*size {
+			return n.Errorf("L0805", "PJRT returned %d scales for %d samples of %s", len(fields), size, n.Type)
+		}
+		for s := range out {
+			out[s][len(out[s])-1].BlockScales = fields[s*blocks : (s+1)*blocks]
+		}
+	}
+	return nil
 }
 
 // unbatch appends the value of node n to each sample of out.

@@ -10,7 +10,8 @@ import (
 	"lathe/ir/op"
 )
 
-// Print prints a graph that computes samples samples at once. Its results are the graph outputs, in order, or with
+// Print prints a graph that computes samples samples at once. A value in a block format is two arguments, or two
+// results: codes, then scale fields. Its results are the graph outputs, in order, or with
 // trace every node that is neither input nor constant, in graph order (see Traced).
 func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 	b := hlo.New("main")
@@ -18,6 +19,9 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 	values := make(map[*ir.Node]hlo.Value, len(g.Nodes))
 	for _, n := range g.In {
 		values[n] = b.Arg(n.Name, op.Carry(n.Type, samples))
+		if _, block := n.Type.BlockFormat(); block {
+			values[n] = values[n].WithScale(b.Arg(n.Name+" scales", op.ScaleCarry(n.Type, samples)))
+		}
 	}
 	var errs diag.List
 	for _, n := range g.Nodes {
@@ -44,6 +48,9 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 			v = spread(b, c, samples)
 		}
 		results = append(results, v)
+		if _, block := n.Type.BlockFormat(); block {
+			results = append(results, v.Scale())
+		}
 	}
 	b.Return(results...)
 	return b, b.Err()

@@ -53,15 +53,6 @@ func (t Type) ScaleShape() []int {
 	return append(append([]int(nil), t.Shape[:len(t.Shape)-1]...), n)
 }
 
-// ScaleFields is the number of scale fields of a value of t, 0 for scalar formats.
-func (t Type) ScaleFields() int {
-	lengths := t.BlockLengths()
-	if lengths == nil || t.row() == 0 {
-		return 0
-	}
-	return t.Elems() / t.row() * len(lengths)
-}
-
 // SameBlocks says that values of shapes a and b, in row-major order, are cut into the same blocks of up to k elements.
 func SameBlocks(a, b []int, k int) bool {
 	x, y := Type{Shape: a}.row(), Type{Shape: b}.row()
@@ -70,7 +61,7 @@ func SameBlocks(a, b []int, k int) bool {
 
 // blockScales reads the scale fields of a constant, whose type lists the scales as numbers.
 func (t Type) blockScales() ([]int64, error) {
-	n := t.ScaleFields()
+	n := t.Blocks()
 	if len(t.Scales) != n {
 		return nil, fmt.Errorf("%d scales for %d blocks of %s", len(t.Scales), n, t)
 	}

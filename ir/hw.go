@@ -20,6 +20,8 @@ type HW struct {
 	// InLanes and OutLanes are elements per beat that the unit works on: for linear and conv the parallel inputs
 	// (along kernel and input channels) and the parallel output channels.
 	InLanes, OutLanes int
+	// Rows is the outputs that a unit for blocks computes at once, of which OutLanes leave a beat; 0 for other units.
+	Rows int
 	// StreamIn is the lanes of a beat that arrives; it differs from InLanes only for windowed units.
 	StreamIn int
 	// Style chooses between the folded and the unrolled unit.

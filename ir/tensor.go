@@ -24,7 +24,7 @@ func NewTensor(t Type) *Tensor {
 		return &Tensor{Type: t, Floats: make([]float32, t.Elems())}
 	}
 	v := &Tensor{Type: t, Codes: make([]int64, t.Elems())}
-	if n := t.ScaleFields(); n > 0 {
+	if n := t.Blocks(); n > 0 {
 		v.BlockScales = make([]int64, n)
 	}
 	return v

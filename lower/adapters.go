@@ -56,7 +56,7 @@ func adapter(g *ir.Graph, o *ir.Op, x, reader *ir.Node, lanes int) *ir.Node {
 
 // vectorBeats is the beats of one vector of a folded linear that reads its vector several times; 0 for other nodes.
 func vectorBeats(n *ir.Node) int {
-	if n.Op != op.Linear || n.HW.Style != ir.StyleFold || n.Args[1].Type.Shape[0] == n.HW.OutLanes {
+	if n.Op != op.Linear || n.HW.Style != ir.StyleFold || n.Args[1].Type.Shape[0] == max(n.HW.OutLanes, n.HW.Rows) {
 		return 0
 	}
 	return n.Args[1].Type.Shape[1] / n.HW.InLanes

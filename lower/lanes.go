@@ -94,6 +94,7 @@ func (l *laner) node(n *ir.Node) {
 	a := l.rules(n)
 	_, byChannel := n.ChannelAxis()
 	switch {
+	case l.blocks(n, a):
 	case n.Op == op.Input:
 		l.same(n, a, l.wanted(n), n.Type.Elems(), "elements")
 	case n.Op == op.Linear:
@@ -235,6 +236,9 @@ func (l *laner) takes(u *ir.Node) int {
 	a := l.rules(u)
 	_, byChannel := u.ChannelAxis()
 	switch {
+	case sumsBlocks(u):
+		l.blockSum(u, a)
+		return u.HW.InLanes
 	case u.Op == op.Linear:
 		l.linear(u, a)
 		return u.HW.InLanes

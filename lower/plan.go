@@ -7,6 +7,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op"
 	"lathe/ir/target"
 	"lathe/lower/calib"
 )
@@ -32,6 +33,8 @@ type Target struct {
 type QuantizePlan struct {
 	// Data, Weight and Bias hold where no rule decides.
 	Data, Weight, Bias Choice
+	// Acc is the most bits of a window accumulator, which sums of products over blocks go into.
+	Acc int
 	// Calibrate is how fraction bits are chosen that a format leaves open.
 	Calibrate calib.Method
 	// Rules are tried in order: the first that matches a node and sets a slot decides that slot.
@@ -117,6 +120,7 @@ func DefaultPlan() *Plan {
 		Target: Target{FPGA: *fpga, ClockMHz: 250},
 		Quantize: QuantizePlan{
 			Data: fixed("data", 8), Weight: fixed("weight", 8), Bias: fixed("bias", 16), Calibrate: calib.MSE,
+			Acc: op.WindowW,
 		},
 		Fold: FoldPlan{Mode: "fold", From: "the default mode"},
 	}

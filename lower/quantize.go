@@ -25,7 +25,9 @@ type quantizer struct {
 	behind map[*ir.Node]bool
 	// wanted is the format that [[output]] asks of the node that computes the output.
 	wanted map[*ir.Node]*Choice
-	errs   diag.List
+	// open says that a node leaves its window accumulator to its one reader, which encodes it.
+	open map[*ir.Node]bool
+	errs diag.List
 }
 
 // quantize gives every node a format: rules first, then defaults; constants become codes, and casts stand where a
@@ -34,7 +36,7 @@ type quantizer struct {
 func quantize(s *State, g *ir.Graph) error {
 	before := g.Clone()
 	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values, users: g.Users(),
-		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice)}
+		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice), open: make(map[*ir.Node]bool)}
 	q.checkRules()
 	q.wantOutputs()
 	q.wantJoined()
@@ -141,6 +143,7 @@ func (q *quantizer) node(n *ir.Node) {
 			}
 		}
 	}
+	blocks := q.unblock(n)
 	explicit := q.rule(n, dataOut)
 	switch {
 	case n.Op == op.Input:
@@ -155,8 +158,11 @@ func (q *quantizer) node(n *ir.Node) {
 	case n.Op.Traits.KeepsCodes:
 		n.Type.Format, n.Type.Scales = n.Args[0].Type.Format, nil
 		q.explain(n, "data_out", n.Type, "the format of "+n.Args[0].Name+", which "+n.Op.Name+" keeps")
-		if explicit != nil {
+		switch {
+		case explicit != nil:
 			q.castBehind(n, *explicit)
+		case blocks != nil:
+			q.castBehind(n, Choice{Pattern: format.PatternOf(*blocks), From: "the format of its argument"})
 		}
 	case n.Op == op.ArgMax && explicit == nil:
 		shape, axis := n.Args[0].Type.Shape, n.Attrs.(*op.ArgMaxAttrs).Axis
@@ -167,7 +173,9 @@ func (q *quantizer) node(n *ir.Node) {
 		q.joined(n, explicit)
 	default:
 		q.constants(n)
-		q.result(n, q.resultChoice(n, explicit))
+		if c := q.resultChoice(n, explicit); !q.blockResult(n, c) {
+			q.result(n, c)
+		}
 	}
 	if len(q.errs) == mistakes { // else the formats of n are not those of the plan
 		q.legal(n, explicit)
@@ -272,8 +280,8 @@ func dataProblem(f format.Format) string {
 	if format.IsFloat(f) {
 		return "values would stay float, which hardware cannot do; not in this version"
 	}
-	if _, block := f.(format.Block); block {
-		return "block formats have no operators in this version"
+	if m, block := f.(format.MXInt); block {
+		return op.MXProblem(m)
 	}
 	if a, ok := f.(format.Affine); ok {
 		if a.Axis >= 0 {
@@ -294,6 +302,9 @@ func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.
 	if fits(c, a.Type.Format) {
 		q.explain(n, "data_in", a.Type, c.From)
 		return a
+	}
+	if _, blocks := inBlocks(c); blocks && isBlocks(a) {
+		a = q.cast(a, between(betweenW, "between two block formats"), n, v)
 	}
 	t := &ir.Node{Name: q.g.FreshName(a.Name + ".cast"), Op: op.Cast, Args: []*ir.Node{a}, Pos: a.Pos,
 		Type: ir.Type{Shape: a.Type.Shape, Format: q.resolve(c, v)}, Stats: a.Stats}
@@ -349,11 +360,7 @@ func (q *quantizer) legal(n *ir.Node, explicit *Choice) {
 	if err == nil {
 		return
 	}
-	msg := err.Error()
-	if d, ok := err.(*diag.Error); ok {
-		msg = d.Msg
-	}
-	e := q.fail(n, "L0407", "%s", msg)
+	e := q.fail(n, "L0407", "%s", message(err))
 	for _, s := range q.report.Slots {
 		if s.Node == n.Name {
 			e = e.WithNote("%s %s by %s", s.Slot, s.Format, s.From)
@@ -363,6 +370,14 @@ func (q *quantizer) legal(n *ir.Node, explicit *Choice) {
 	if explicit != nil {
 		e.Hint = "leave data_out of this node to Lathe"
 	}
+}
+
+// message is what an operation has against formats, without place and code.
+func message(err error) string {
+	if d, ok := err.(*diag.Error); ok {
+		return d.Msg
+	}
+	return err.Error()
 }
 
 func (q *quantizer) explain(n *ir.Node, slot string, t ir.Type, from string) {

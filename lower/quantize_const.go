@@ -7,6 +7,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op"
 	"lathe/lower/calib"
 )
 
@@ -31,9 +32,11 @@ func (q *quantizer) constants(n *ir.Node) {
 			return
 		}
 		name, c := "weight", q.plan.Quantize.Weight
-		if explicit := q.rule(n, weight); explicit != nil {
+		explicit := q.rule(n, weight)
+		if explicit != nil {
 			c = *explicit
 		}
+		c = q.constChoice(n, c, explicit != nil)
 		if channels && i == 2 {
 			name, c = "bias", q.plan.Quantize.Bias
 			if explicit := q.rule(n, bias); explicit != nil {
@@ -42,6 +45,10 @@ func (q *quantizer) constants(n *ir.Node) {
 		}
 		if !q.finite(n, a, t.Floats) {
 			return
+		}
+		if m, blocks := inBlocks(c); blocks {
+			q.blockConst(n, i, m, t, c, name)
+			continue
 		}
 		typ, why := ir.Type{Shape: t.Type.Shape}, ""
 		switch {
@@ -92,6 +99,9 @@ func (q *quantizer) biasFormat(n *ir.Node, c Choice, x []float32) (format.Format
 
 // productStep is the exponent of the finest product of data and weights of n.
 func productStep(n *ir.Node) (int, bool) {
+	if sumsBlocks(n) {
+		return op.BlockStep(n)
+	}
 	x, _, ok := n.Args[0].Type.Format.Lattice()
 	w, _, fixed := n.Args[1].Type.Format.Lattice()
 	if !ok {

@@ -11,7 +11,6 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/format"
 )
 
 // Calibration is data that formats are chosen from.
@@ -116,11 +115,7 @@ func enter(g *ir.Graph, s ref.Sample) ref.Sample {
 	for i, n := range g.In {
 		t := permute(s[i], n.Attrs.(*ir.Input).Perm)
 		if !n.Type.IsFloat() {
-			q := ir.NewTensor(n.Type)
-			for k, v := range t.Floats {
-				q.Codes[k] = n.Type.Format.Encode(format.FromFloat32(v))
-			}
-			t = q
+			t = ir.EncodeFloats(n.Type, t.Floats)
 		}
 		out[i] = t
 	}
@@ -141,6 +136,9 @@ func permute(t *ir.Tensor, perm []int) *ir.Tensor {
 	if perm == nil {
 		return t
 	}
+	if _, blocks := t.Type.BlockFormat(); blocks {
+		t = decoded(t) // blocks run along an axis that moves
+	}
 	out := ir.NewTensor(t.Type.WithShape(ir.TransposeShape(t.Type.Shape, perm)))
 	for i, from := range ir.TransposeIndex(t.Type.Shape, perm) {
 		if out.Codes != nil {
@@ -148,6 +146,19 @@ func permute(t *ir.Tensor, perm []int) *ir.Tensor {
 		} else {
 			out.Floats[i] = t.Floats[from]
 		}
+	}
+	return out
+}
+
+// decoded is a value in a block format as floats, which hold those of 8 bits exactly.
+func decoded(t *ir.Tensor) *ir.Tensor {
+	out := ir.NewTensor(ir.Float(t.Type.Shape...))
+	x, err := t.Decode()
+	for i := range x {
+		out.Floats[i] = float32(x[i])
+	}
+	if err != nil {
+		return t
 	}
 	return out
 }

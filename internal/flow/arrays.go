@@ -102,18 +102,16 @@ func appendSamples(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, 
 	size := n.Type.Elems()
 	index := permIndex(n.Type.Shape, perm)
 	for s := range samples {
-		t := ir.NewTensor(n.Type)
+		t := ir.NewTensor(ir.Float(n.Type.Shape...))
 		for i := range size {
 			at := i
 			if index != nil {
 				at = index[i]
 			}
-			v := values[s*size+at]
-			if n.Type.IsFloat() {
-				t.Floats[i] = v
-			} else {
-				t.Codes[i] = n.Type.Format.Encode(format.FromFloat32(v))
-			}
+			t.Floats[i] = values[s*size+at]
+		}
+		if !n.Type.IsFloat() {
+			t = ir.EncodeFloats(n.Type, t.Floats)
 		}
 		samples[s] = append(samples[s], t)
 	}
@@ -213,7 +211,11 @@ func pick[T any](values []T, index []int) []T {
 func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 	samples := make([]ref.Sample, n)
 	for k, in := range g.In {
-		fx, ok := format.AsFixed(in.Type.Format)
+		element := in.Type.Format
+		if b, blocks := in.Type.BlockFormat(); blocks {
+			element = b.Element()
+		}
+		fx, ok := format.AsFixed(element)
 		if !ok {
 			return nil, in.Errorf("L0915", "random samples need a fixed-point input, not %s", in.Type.Format)
 		}
@@ -222,6 +224,9 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 			t := ir.NewTensor(in.Type)
 			for i := range t.Codes {
 				t.Codes[i] = randomCode(r, fx, s%4)
+			}
+			for i := range t.BlockScales {
+				t.BlockScales[i] = randomScale(r, s%8)
 			}
 			samples[s] = append(samples[s], t)
 		}
@@ -240,4 +245,12 @@ func randomCode(r *rand.Rand, f format.Fixed, kind int) int64 {
 		return min(max(int64(r.IntN(3)-1), f.Min()), f.Max())
 	}
 	return uniform()
+}
+
+// randomScale draws a scale field: around 1 for the most part, sometimes any but NaN.
+func randomScale(r *rand.Rand, kind int) int64 {
+	if kind == 5 || r.IntN(64) == 0 {
+		return r.Int64N(255)
+	}
+	return 127 + int64(r.IntN(17)) - 12
 }

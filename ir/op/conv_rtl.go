@@ -16,6 +16,9 @@ func geometryParams(g *Geometry) []any {
 }
 
 func convRTL(n *ir.Node) (*rtl.Unit, error) {
+	if usesWindow(n) {
+		return windowConvRTL(n)
+	}
 	a := n.Attrs.(*ConvAttrs)
 	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
 	if err != nil {

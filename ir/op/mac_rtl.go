@@ -88,6 +88,9 @@ func (m *mac) images(u *rtl.Unit, inLanes, outLanes int, w widths) {
 }
 
 func linearRTL(n *ir.Node) (*rtl.Unit, error) {
+	if usesWindow(n) {
+		return windowLinearRTL(n)
+	}
 	m, err := planMAC(n)
 	if err != nil {
 		return nil, err

@@ -44,8 +44,11 @@ func MXProblem(m format.MXInt) string {
 // KeepsBlocks says that n, whose argument 0 is in a block format, can hand on its blocks as they are: it moves codes
 // without crossing the borders of blocks, or works on the codes alone (relu).
 func KeepsBlocks(n *ir.Node) bool {
+	if len(n.Args) != 1 || len(n.Type.Shape) == 0 {
+		return false
+	}
 	m, ok := mxOf(n.Args[0].Type)
-	if !ok || len(n.Type.Shape) == 0 || len(n.Args) != 1 {
+	if !ok {
 		return false
 	}
 	if _, reshape := n.Attrs.(*ReshapeAttrs); reshape {

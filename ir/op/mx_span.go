@@ -15,11 +15,11 @@ import (
 // multiples of 2^step. Blocks of zeros count for neither.
 func ScaleRange(x *ir.Node) (lo, hi, step int) {
 	m, _ := mxOf(x.Type)
-	for x.Op != Cast && len(x.Args) == 1 && isMX(x.Args[0]) {
+	for len(x.Args) == 1 && isMX(x.Args[0]) {
 		x = x.Args[0]
 	}
 	lo, hi, step = -127, 127, -127-(m.W-2)
-	if x.Op != Cast {
+	if len(x.Args) != 1 { // no cast
 		return lo, hi, step
 	}
 	if fx, ok := format.AsFixed(x.Args[0].Type.Format); ok {
@@ -152,4 +152,15 @@ func power2(e int) *big.Rat {
 		return new(big.Rat).SetFrac(big.NewInt(1), p)
 	}
 	return new(big.Rat).SetInt(p)
+}
+
+// BlockStep is the exponent of the lowest bit of any product of n, whose weights are known; false if n sums no blocks.
+func BlockStep(n *ir.Node) (int, bool) {
+	w, err := planWindowInto(&ir.Node{Name: n.Name, Op: n.Op, Attrs: n.Attrs, Args: n.Args[:2], Pos: n.Pos},
+		format.Fixed{W: WindowW, Signed: true})
+	if err != nil {
+		return 0, false
+	}
+	step, _ := w.span(n)
+	return step, true
 }

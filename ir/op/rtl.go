@@ -83,9 +83,19 @@ func argExp(n *ir.Node) int {
 	return exp
 }
 
-func reluRTL(n *ir.Node) (*rtl.Unit, error) { return elementwise("op_relu", n, argExp(n)) }
+func reluRTL(n *ir.Node) (*rtl.Unit, error) {
+	if isMX(n) {
+		return mxReluRTL(n)
+	}
+	return elementwise("op_relu", n, argExp(n))
+}
 
-func castRTL(n *ir.Node) (*rtl.Unit, error) { return elementwise("op_cast", n, argExp(n)) }
+func castRTL(n *ir.Node) (*rtl.Unit, error) {
+	if isMX(n) || isMX(n.Args[0]) {
+		return mxCastRTL(n)
+	}
+	return elementwise("op_cast", n, argExp(n))
+}
 
 func leakyRTL(n *ir.Node) (*rtl.Unit, error) {
 	sig, aexp := significand(n.Attrs.(*LeakyAttrs).Alpha)

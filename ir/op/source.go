@@ -92,6 +92,9 @@ func adapter(name, doc, module string) *ir.Op {
 	}
 	o.RTL = func(n *ir.Node) (*rtl.Unit, error) {
 		in, out := n.HW.InLanes, n.HW.OutLanes
+		if isAdapterOfBlocks(n) {
+			return adapterUnit(n.Type, in, out), nil
+		}
 		switch module {
 		case "stream_widen":
 			return unit(module, "WIDTH", n.Type.BeatWidth(in), "N", out/in), nil

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// mx_decode: blocks to fixed values: over(RS(q, -(X + OFFSET))) of every code q of a block with scale X.
+//   parameters  LANES    elements a beat
+//               W        bits of a code
+//               OFFSET   left shift of a code at scale 0, signed
+//               LOW, HIGH  most places to the right, at most W + 1; to the left, at most OUT_W: shifts beyond either are
+//                        taken for it
+//               OUT_W, OUT_SIGNED, ROUND, OVER   the result, see num_requant
+//               BEATS    beats of a frame
+//   An input beat is {scale, codes}.
+//   latency: 2   ii: BEATS   order: as it comes
+`default_nettype none
+module mx_decode #(
+    parameter integer LANES      = 2,
+    parameter integer W          = 8,
+    parameter integer OFFSET     = -125,
+    parameter integer LOW        = 9,
+    parameter integer HIGH       = 16,
+    parameter integer OUT_W      = 16,
+    parameter integer OUT_SIGNED = 1,
+    parameter integer ROUND      = 0,
+    parameter integer OVER       = 0,
+    parameter integer BEATS      = 1
+) (
+    input  wire                   clk,
+    input  wire                   rst,
+    input  wire [  LANES*W+8-1:0] in_data,
+    input  wire                   in_valid,
+    output wire                   in_ready,
+    output wire [LANES*OUT_W-1:0] out_data,
+    output wire                   out_valid,
+    input  wire                   out_ready
+);
+  localparam integer SPAN = LOW + HIGH;
+  localparam integer A_W = SPAN > 0 ? $clog2(SPAN + 1) : 1;
+  localparam integer T_W = W + SPAN;
+
+  generate
+    if (LANES < 1 || BEATS < 1 || LOW < 0 || HIGH < 0) begin : g_bad
+      LANES_BEATS_LOW_and_HIGH_must_not_be_negative u_bad ();
+    end
+  endgenerate
+
+  wire signed [12:0] s = $signed(13'(in_data[LANES*W+:8])) + 13'(OFFSET + LOW);
+  wire [A_W-1:0] a = s < 13'sd0 ? A_W'(0) : s > 13'(SPAN) ? A_W'(SPAN) : s[A_W-1:0];
+
+  logic [LANES*T_W-1:0] t;
+  logic valid;
+  wire out_room;
+  wire en = out_room || !valid;
+  assign in_ready = en;
+  wire [LANES*T_W-1:0] shifted;
+  always_ff @(posedge clk) begin
+    if (en) begin
+      t     <= shifted;
+      valid <= in_valid;
+    end
+    if (rst) valid <= 1'b0;
+  end
+
+  wire [LANES*OUT_W-1:0] y;
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_lane
+      wire signed [W-1:0] q = in_data[i*W+:W];
+      assign shifted[i*T_W+:T_W] = T_W'(q) << a;
+      num_requant #(
+          .IN_W(T_W), .IN_SIGNED(1), .SHIFT(LOW), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER)
+      ) u_cast (
+          .in(t[i*T_W+:T_W]), .out(y[i*OUT_W+:OUT_W])
+      );
+    end
+  endgenerate
+
+  stream_skid #(.WIDTH(LANES * OUT_W)) u_skid (
+      .clk(clk), .rst(rst), .in_data(y), .in_valid(valid), .in_ready(out_room),
+      .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
+  );
+  wire unused_top = &{1'b0, s};
+endmodule
+`default_nettype wire

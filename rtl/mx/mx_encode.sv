@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// mx_encode: fixed values v * 2^EXP to blocks with a shared scale byte. Of a block of up to K values with bits L of the
+//   greatest magnitude: e = clamp(L - 1 + EXP, -127, 127), scale e + 127, codes clamp(RS(v, e - (W - 2) - EXP)) without
+//   the most negative; a block of zeros has scale 0. Two blocks fit inside, so that one comes while the other leaves.
+//   parameters  LANES            elements a beat, divides the length of every block
+//               IN_W, IN_SIGNED  bits of v, 1: two's complement
+//               EXP              exponent of v, signed
+//               W, K             bits of a code; elements of a block
+//               ROW, ROWS        elements of a row, whose last block may be shorter; rows of a frame
+//               ROUND            rounding mode, see num_requant
+//   An output beat is {scale, codes}.
+//   latency: (ROW < K ? ROW : K) / LANES + 4   ii: ROW / LANES * ROWS   order: as it comes
+`default_nettype none
+module mx_encode #(
+    parameter integer LANES     = 1,
+    parameter integer IN_W      = 24,
+    parameter integer IN_SIGNED = 1,
+    parameter integer EXP       = -16,
+    parameter integer W         = 8,
+    parameter integer K         = 4,
+    parameter integer ROW       = 10,
+    parameter integer ROWS      = 1,
+    parameter integer ROUND     = 0
+) (
+    input  wire                  clk,
+    input  wire                  rst,
+    input  wire [LANES*IN_W-1:0] in_data,
+    input  wire                  in_valid,
+    output wire                  in_ready,
+    output wire [ LANES*W+8-1:0] out_data,
+    output wire                  out_valid,
+    input  wire                  out_ready
+);
+  localparam integer BLOCK = (ROW < K ? ROW : K) / LANES;  // beats
+  localparam integer RUN = ROW / LANES;
+  localparam integer VW = IN_W + (IN_SIGNED != 0 ? 0 : 1);  // v as a signed number
+  localparam integer LEAST = -126 - EXP;  // bits at which e is -127
+  localparam integer MOST = 128 - EXP;  // bits at which e is 127
+  localparam integer MID = IN_W < MOST ? IN_W : MOST;
+  localparam integer TOP = MID > LEAST ? MID : LEAST;  // bits that magnitudes are shifted up to
+  localparam integer L_W = $clog2(IN_W + 1);
+  localparam integer A_W = TOP > 0 ? $clog2(TOP + 1) : 1;
+  localparam integer DEPTH = 2 * BLOCK + 2;
+  localparam integer D_W = $clog2(DEPTH);
+  localparam integer B_W = BLOCK > 1 ? $clog2(BLOCK) : 1;
+  localparam integer R_W = RUN > 1 ? $clog2(RUN) : 1;
+
+  generate
+    if (LANES < 1 || ROW % LANES != 0 || (ROW > K && (K % LANES != 0 || ROW % K % LANES != 0)) || ROWS < 1)
+    begin : g_bad
+      LANES_must_divide_the_length_of_every_block u_bad ();
+    end
+  endgenerate
+
+  // Values wait in a ring until the magnitude of their block is known.
+  logic [LANES*IN_W-1:0] store[0:DEPTH-1];
+  logic ends[0:DEPTH-1];  // the beat is the last of its block
+  logic [D_W-1:0] put, get;
+  logic [D_W:0] used;
+  logic [B_W-1:0] beat_at;
+  wire run_last;
+  wire block_last = beat_at == B_W'(BLOCK - 1) || run_last;
+  wire take = in_valid && in_ready;
+  wire give;
+  assign in_ready = used != (D_W + 1)'(DEPTH);
+
+  always_ff @(posedge clk) begin
+    if (take) begin
+      store[put] <= in_data;
+      ends[put] <= block_last;
+      put <= put == D_W'(DEPTH - 1) ? D_W'(0) : put + D_W'(1);
+      beat_at <= block_last ? B_W'(0) : beat_at + B_W'(1);
+    end
+    used <= used + (D_W + 1)'(take) - (D_W + 1)'(give);
+    if (rst) begin
+      put    <= D_W'(0);
+      beat_at <= B_W'(0);
+      used   <= (D_W + 1)'(0);
+    end
+  end
+  generate
+    if (RUN % BLOCK == 0) begin : g_even
+      assign run_last = 1'b0;
+    end else begin : g_tail
+      logic [R_W-1:0] col;
+      assign run_last = col == R_W'(RUN - 1);
+      always_ff @(posedge clk) begin
+        if (take) col <= run_last ? R_W'(0) : col + R_W'(1);
+        if (rst) col <= R_W'(0);
+      end
+    end
+  endgenerate
+
+  // The OR of all magnitudes of a block has the bits of the greatest.
+  wire [LANES*IN_W-1:0] magnitudes;
+  logic [IN_W-1:0] beat_or, block_or;
+  logic beat_valid, beat_last, fresh;
+  function [IN_W-1:0] any(input [LANES*IN_W-1:0] m);
+    integer i;
+    begin
+      any = IN_W'(0);
+      for (i = 0; i < LANES; i = i + 1) any = any | m[i*IN_W+:IN_W];
+    end
+  endfunction
+  wire [IN_W-1:0] so_far = (fresh ? IN_W'(0) : block_or) | beat_or;
+  always_ff @(posedge clk) begin
+    beat_or <= any(magnitudes);
+    beat_last <= block_last;
+    beat_valid <= take;
+    if (beat_valid) begin
+      block_or <= so_far;
+      fresh <= beat_last;
+    end
+    if (rst) begin
+      beat_valid <= 1'b0;
+      fresh <= 1'b1;
+    end
+  end
+  function [L_W-1:0] bits(input [IN_W-1:0] m);
+    integer i;
+    begin
+      bits = L_W'(0);
+      for (i = 0; i < IN_W; i = i + 1) if (m[i]) bits = L_W'(i + 1);
+    end
+  endfunction
+
+  // Lengths of complete blocks; four are enough, as only every second block can be short.
+  logic [L_W-1:0] lengths[0:3];
+  logic [1:0] length_put, length_get;
+  logic [2:0] blocks;
+  wire [L_W-1:0] bits_now = bits(so_far);
+  wire push = beat_valid && beat_last;
+  wire pop = give && ends[get];
+  always_ff @(posedge clk) begin
+    if (push) begin
+      lengths[length_put] <= bits_now;
+      length_put <= length_put + 2'd1;
+    end
+    if (pop) length_get <= length_get + 2'd1;
+    if (give) get <= get == D_W'(DEPTH - 1) ? D_W'(0) : get + D_W'(1);
+    blocks <= blocks + 3'(push) - 3'(pop);
+    if (rst) begin
+      length_put <= 2'd0;
+      length_get <= 2'd0;
+      get        <= D_W'(0);
+      blocks     <= 3'd0;
+    end
+  end
+
+  // Read, shift to the top, round.
+  wire out_room;
+  logic [2:1] valid;
+  wire en = out_room || !valid[2];
+  assign give = en && blocks != 3'd0;
+  wire [L_W-1:0] len = lengths[length_get];
+  wire zero = len == L_W'(0);
+  wire signed [12:0] wide_len = $signed({{(13 - L_W) {1'b0}}, len});
+  wire signed [12:0] bound = wide_len < 13'(LEAST) ? 13'(LEAST) : wide_len > 13'(MOST) ? 13'(MOST) : wide_len;
+  wire signed [12:0] up = 13'(TOP) - bound;
+  wire signed [12:0] e = bound + 13'(EXP + 126);
+  logic [LANES*IN_W-1:0] v;
+  logic [A_W-1:0] shift;
+  logic [7:0] scale_1, scale_2;
+  always_ff @(posedge clk) begin
+    if (en) begin
+      valid   <= {valid[1], give};
+      v       <= store[get];
+      shift   <= up[A_W-1:0];
+      scale_1 <= zero ? 8'd0 : e[7:0];
+      scale_2 <= scale_1;
+    end
+    if (rst) valid <= 2'd0;
+  end
+
+  wire [LANES*W-1:0] codes;
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_lane
+      wire [IN_W-1:0] x = in_data[i*IN_W+:IN_W];
+      assign magnitudes[i*IN_W+:IN_W] = IN_SIGNED != 0 && x[IN_W-1] ? ~x + IN_W'(1) : x;
+      wire signed [VW-1:0] value;
+      if (IN_SIGNED != 0) begin : g_signed
+        assign value = v[i*IN_W+:IN_W];
+      end else begin : g_unsigned
+        assign value = {1'b0, v[i*IN_W+:IN_W]};
+      end
+      logic signed [IN_W:0] t;
+      always_ff @(posedge clk) if (en) t <= (IN_W + 1)'(value) << shift;
+      num_requant #(
+          .IN_W(IN_W + 1), .IN_SIGNED(1), .SHIFT(TOP + 1 - W), .OUT_W(W), .OUT_SIGNED(1), .ROUND(ROUND), .OVER(1)
+      ) u_round (
+          .in(t), .out(codes[i*W+:W])
+      );
+    end
+  endgenerate
+
+  stream_skid #(.WIDTH(LANES * W + 8)) u_skid (
+      .clk(clk), .rst(rst), .in_data({scale_2, codes}), .in_valid(valid[2]), .in_ready(out_room),
+      .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
+  );
+  wire unused_top = &{1'b0, up, e};
+endmodule
+`default_nettype wire

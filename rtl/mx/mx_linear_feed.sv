@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// mx_linear_feed: the beats of a vector, NF times over: the first time from the stream, then from a buffer. addr and
+//   the flags belong to the beat that is taken in this cycle; x is that beat two enabled cycles later.
+//   parameters  SF   beats of a vector
+//               NF   how often it is sent
+//               XW   bits of a beat
+//               RUN  beats of a run, divides SF
+//               K    beats of a block; the last block of a run is shorter where K does not divide RUN
+//   latency: 2   ii: SF * NF   order: as it comes, vector after vector
+`default_nettype none
+module mx_linear_feed #(
+    parameter integer SF  = 4,
+    parameter integer NF  = 2,
+    parameter integer XW  = 40,
+    parameter integer RUN = 4,
+    parameter integer K   = 2
+) (
+    input  wire                                         clk,
+    input  wire                                         rst,
+    input  wire                                         en,
+    input  wire [XW-1:0]                                in_data,
+    input  wire                                         in_valid,
+    output wire                                         in_ready,
+    output wire [XW-1:0]                                x,
+    output wire                                         step,
+    output wire [(SF*NF > 1 ? $clog2(SF * NF) : 1)-1:0] addr,
+    output wire                                         block_first,
+    output wire                                         block_last,
+    output wire                                         row_last
+);
+  localparam integer SF_W = SF > 1 ? $clog2(SF) : 1;
+  localparam integer NF_W = NF > 1 ? $clog2(NF) : 1;
+  localparam integer AW = SF * NF > 1 ? $clog2(SF * NF) : 1;
+  localparam integer K_W = K > 1 ? $clog2(K) : 1;
+  localparam integer RUN_W = RUN > 1 ? $clog2(RUN) : 1;
+
+  logic [SF_W-1:0] sf;
+  logic [NF_W-1:0] nf;
+  logic [AW-1:0] place;
+  logic [K_W-1:0] beat_at;  // beat of the block
+  wire sf_last = sf == SF_W'(SF - 1);
+  wire nf_last = nf == NF_W'(NF - 1);
+  wire fresh = nf == NF_W'(0);  // the beat comes from outside, not from the buffer
+  wire run_last;
+  assign step = !fresh || in_valid;
+  assign in_ready = en && fresh;
+  assign addr = place;
+  assign row_last = sf_last;
+  assign block_first = beat_at == K_W'(0);
+  assign block_last = beat_at == K_W'(K - 1) || run_last;
+
+  always_ff @(posedge clk) begin
+    if (en && step) begin
+      sf     <= sf_last ? SF_W'(0) : sf + SF_W'(1);
+      place  <= sf_last && nf_last ? AW'(0) : place + AW'(1);
+      beat_at <= block_last ? K_W'(0) : beat_at + K_W'(1);
+      if (sf_last) nf <= nf_last ? NF_W'(0) : nf + NF_W'(1);
+    end
+    if (rst) begin
+      sf     <= SF_W'(0);
+      nf     <= NF_W'(0);
+      place  <= AW'(0);
+      beat_at <= K_W'(0);
+    end
+  end
+
+  generate
+    if (RUN % K == 0) begin : g_even
+      assign run_last = 1'b0;
+    end else begin : g_tail
+      logic [RUN_W-1:0] col;
+      assign run_last = col == RUN_W'(RUN - 1);
+      always_ff @(posedge clk) begin
+        if (en && step) col <= run_last ? RUN_W'(0) : col + RUN_W'(1);
+        if (rst) col <= RUN_W'(0);
+      end
+    end
+  endgenerate
+
+  logic [XW-1:0] x_new, x_q;
+  assign x = x_q;
+  always_ff @(posedge clk) if (en) x_new <= in_data;
+  generate
+    if (NF == 1) begin : g_straight
+      always_ff @(posedge clk) if (en) x_q <= x_new;
+    end else begin : g_replay
+      logic [XW-1:0] x_old;
+      logic fresh_q;
+      if (SF == 1) begin : g_hold
+        always_ff @(posedge clk) if (en && fresh) x_old <= in_data;
+      end else begin : g_buffer
+        logic [XW-1:0] store[0:SF-1];
+        always_ff @(posedge clk)
+          if (en) begin
+            if (fresh) store[sf] <= in_data;
+            x_old <= store[sf];
+          end
+      end
+      always_ff @(posedge clk)
+        if (en) begin
+          fresh_q <= fresh;
+          x_q <= fresh_q ? x_new : x_old;
+        end
+    end
+  endgenerate
+endmodule
+`default_nettype wire
