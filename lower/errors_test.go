@@ -34,10 +34,11 @@ func TestQuantizeErrors(t *testing.T) {
 			"L0409 L0409", "set by plan.toml:4"},
 		{"skip of all but one", relu, "[[quantize.rule]]\nname = \"r\"\nskip = false\n" + rule("skip = true"), "L0409",
 			"x (input): L0409"},
-		{"mxint8 data", relu, rule("data_out = \"mxint8\""), "L0406 L0406",
-			"block formats have no operators in this version\n" +
+		{"wide blocks of data", relu, rule("data_out = \"mxint(20,32)\""), "L0406 L0406",
+			"elements of blocks have 2 to 16 bits here, not 20\n" +
 				"  note: set by plan.toml:3 [[quantize.rule]] name = \"*\"\n  hint: formats that work: fixed(8), ufixed(8)"},
-		{"mxint8 weights", fc, rule("weight = \"mxint8\""), "L0406", "hint: formats that work: fixed(8), fixed(8,4)"},
+		{"wide blocks of weights", fc, rule("weight = \"mxint(20,32)\""), "L0406",
+			"hint: formats that work: fixed(8), fixed(8,4)"},
 		{"fp32", fc, rule("data_in = \"fp32\""), "L0406", "stay float"},
 		{"real scale", relu, "[quantize]\ndata = \"int(8)*0.3\"", "L0406 L0406", "no power of two"},
 		{"scales on data", relu, "[quantize]\ndata = \"int(8)*[0]\"", "L0406 L0406", "for weights"},

@@ -44,8 +44,8 @@ func (b *Builder) Unblocks(x Value, n int) Value {
 	return b.SliceAxis(flat, last, 0, n)
 }
 
-// RoundShiftBy is RS(v, n) with a shift for every element: both I64 of one shape, |v| < 2^58 and n at most 60. A negative
-// n shifts left; the caller sees to it that nothing is lost.
+// RoundShiftBy is RS(v, n) with a shift for every element: both I64 of one shape, |v| < 2^58 and n at most 60. A
+// negative n shifts left; the caller sees to it that nothing is lost.
 func (b *Builder) RoundShiftBy(v, n Value, round uint8) Value {
 	zero, one := b.Splat(n, 0), b.Splat(n, 1)
 	right, left := b.Max(n, zero), b.Max(b.Neg(n), zero)

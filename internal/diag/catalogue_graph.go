@@ -94,7 +94,7 @@ var plans = []Entry{
 	{"L0405", "A pass broke the graph, or did not keep its promise: a fault of Lathe.",
 		"lower.QuantizeWith(ctx, g, plan, c, options) // options that change a weight between two passes"},
 	{"L0406", "A number format of the plan cannot be that of data, weights or bias.",
-		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n-- plan.toml --\n[quantize]\ndata = \"mxint8\""},
+		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n-- plan.toml --\n[quantize]\ndata = \"mxint(20,32)\""},
 	{"L0407", "An operation does not take the number formats that the plan gives it.",
 		"$ lathe quantize sigmoid.onnx -o m.lathe --plan plan.toml\n-- plan.toml --\n[quantize]\ndata = \"fixed(20)\""},
 	{"L0408", "A constant of the model is NaN or infinite, and so has no code.",
@@ -120,4 +120,7 @@ var plans = []Entry{
 		"$ lathe quantize constant-output.onnx -o m.lathe"},
 	{"L0430", "In a scheduled graph a value that is no fork has several readers, or a fork not one for each branch.",
 		"a relu that two outputs name"},
+	{"L0450", "A sum over blocks has no window accumulator in the formats that the plan gives it.",
+		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
+			"-- plan.toml --\n[quantize]\ndata = \"mxint(8,4)\"\nweight = \"mxint(8,2)\""},
 }

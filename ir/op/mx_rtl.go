@@ -259,4 +259,3 @@ func isAdapterOfBlocks(n *ir.Node) bool {
 	_, ok := n.Type.Format.(format.Block)
 	return ok && n.HW.InLanes != n.HW.OutLanes
 }
-

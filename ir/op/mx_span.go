@@ -63,8 +63,8 @@ func WindowOf(n *ir.Node) (BlockWindow, error) {
 	return BlockWindow{Acc: w.acc, Exact: step >= -w.acc.F, Saturates: top > w.acc.W-1-w.acc.F, Terms: len(w.lengths)}, nil
 }
 
-// ChooseWindow is an accumulator for n, of up to width bits: exact, with no more bits than that takes, where it fits. Else
-// its top is 2^limit or what no sum exceeds, if that is less, and the rest is lost below.
+// ChooseWindow is an accumulator for n, of up to width bits: exact, with no more bits than that takes, where it fits.
+// Else its top is 2^limit or what no sum exceeds, if that is less, and the rest is lost below.
 func ChooseWindow(n *ir.Node, width, limit int) (format.Fixed, error) {
 	acc := format.Fixed{W: width, Signed: true, Round: format.RoundFloor}
 	w, err := planWindowInto(n, acc)

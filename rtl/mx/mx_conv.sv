@@ -91,7 +91,8 @@ module mx_conv #(
       .IN(KH * KW * C), .OUT(OC), .RUN(C), .K(K), .IN_LANES(IN_LANES), .ROWS(ROWS), .DRAIN(DRAIN), .X_W(X_W),
       .XS_W(XS_W), .W_W(W_W), .WS_W(WS_W), .D_W(D_W), .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP),
       .SUM_W(SUM_W), .BIAS_W(BIAS_W), .OUT_W(OUT_W), .WEIGHTS(WEIGHTS), .WEIGHTS_SUM(WEIGHTS_SUM), .SCALES(SCALES),
-      .SCALES_SUM(SCALES_SUM), .BIAS(BIAS), .BIAS_SUM(BIAS_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT), .TREE_PIPE(TREE_PIPE)
+      .SCALES_SUM(SCALES_SUM), .BIAS(BIAS), .BIAS_SUM(BIAS_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT),
+      .TREE_PIPE(TREE_PIPE)
   ) u_linear (
       .clk(clk), .rst(rst), .in_data(x), .in_valid(x_valid), .in_ready(x_ready),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)

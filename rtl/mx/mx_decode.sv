@@ -3,8 +3,8 @@
 //   parameters  LANES    elements a beat
 //               W        bits of a code
 //               OFFSET   left shift of a code at scale 0, signed
-//               LOW, HIGH  most places to the right, at most W + 1; to the left, at most OUT_W: shifts beyond either are
-//                        taken for it
+//               LOW, HIGH  most places to the right, at most W + 1; to the left, at most OUT_W: shifts beyond either
+//                        are taken for it
 //               OUT_W, OUT_SIGNED, ROUND, OVER   the result, see num_requant
 //               BEATS    beats of a frame
 //   An input beat is {scale, codes}.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mx_linear: folded matrix-vector product over blocks that share a scale. A block of a row is an exact integer sum D; the
-//   sums of a row go into a window accumulator:
+// mx_linear: folded matrix-vector product over blocks that share a scale. A block of a row is an exact integer sum D;
+//   the sums of a row go into a window accumulator:
 //   y[o] = sat(bias[o] + sum_j sat((D[o][j] << a) >> LOW)), a = xs[j] + ws[o][j] + OFFSET, floor.
 //   SF = IN / IN_LANES beats come in; ROWS outputs are computed at once, and their sums leave the multipliers together.
 //   DRAIN of them a cycle are shifted and added, and leave: beats of DRAIN outputs. The vector is replayed from a
@@ -8,8 +8,8 @@
 //   parameters  IN, OUT          lengths of the two vectors
 //               RUN, K           a vector is runs of RUN elements, each cut into blocks of K and a shorter tail
 //               IN_LANES         elements a beat, divides the length of every block
-//               ROWS, DRAIN      outputs at once, divides OUT; of them a beat, divides ROWS; ROWS / DRAIN is at most the
-//                                beats of the shortest block
+//               ROWS, DRAIN      outputs at once, divides OUT; of them a beat, divides ROWS; ROWS / DRAIN is at most
+//                                the beats of the shortest block
 //               X_W, XS_W        bits of an element of x, two's complement; of its scale above them, 0 or 8
 //               W_W, WS_W        bits of a weight, two's complement; of the scale of a block of weights, 0: none
 //               D_W              bits that hold every sum of a block
@@ -18,7 +18,8 @@
 //               CLAMP            1: a below 0 counts as 0, a above SPAN saturates, as do sums; 0: neither occurs
 //               SUM_W            bits of the sum over the blocks
 //               BIAS_W, OUT_W    bits of a bias; of y
-//               WEIGHTS          image: word nf * SF + sf, w[nf * ROWS + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W
+//               WEIGHTS          image: word nf * SF + sf, w[nf * ROWS + p][sf * IN_LANES + s] at bit
+//                                (p * IN_LANES + s) * W_W
 //               SCALES           image: words in the order group of rows, block, group of DRAIN rows: DRAIN scales
 //               BIAS             image: words of DRAIN biases, rows ascending
 //               ROM_STYLE, MULT, TREE_PIPE   as op_linear

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mx_linear_drain: the window accumulators of mx_linear. With take, d holds the block sums of ROWS outputs and xs the
-//   scale of the block of x; last marks the last block of a row. DRAIN sums a cycle are then shifted and added; with the
-//   last block the results leave, DRAIN a cycle, marked by done. Two takes are at least ROWS / DRAIN enabled cycles apart.
+//   scale of the block of x; last marks the last block of a row. DRAIN sums a cycle are then shifted and added; with
+//   the last block the results leave, DRAIN a cycle, marked by done. Two takes are at least ROWS / DRAIN enabled cycles
+//   apart.
 //   parameters  GROUPS, BLOCKS   groups of ROWS outputs; blocks of a row
 //               others           as mx_linear
 //   latency: 6   ii: ROWS / DRAIN   order: outputs ascending

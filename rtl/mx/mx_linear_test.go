@@ -182,16 +182,18 @@ func (p *product) params() []rtl.Param {
 }
 
 var products = []product{
-	{in: 16, out: 8, run: 16, k: 8, lanes: 4, rows: 2, drain: 1, xW: 8, xsW: 8, wW: 8, wsW: 4, offset: -132, low: 19, outW: 30,
-		biasW: 16, clamp: true},
-	{in: 24, out: 6, run: 12, k: 8, lanes: 2, rows: 6, drain: 3, xW: 8, xsW: 8, wW: 8, wsW: 3, offset: -130, low: 18, outW: 24,
-		biasW: 12, clamp: true},
-	{in: 12, out: 4, run: 4, k: 32, lanes: 4, rows: 2, drain: 2, xW: 6, xsW: 8, wW: 4, wsW: 0, offset: -120, low: 0, biasW: 9},
-	{in: 8, out: 5, run: 8, k: 4, lanes: 1, rows: 1, drain: 1, xW: 8, xsW: 0, wW: 8, wsW: 5, offset: 0, low: 0, biasW: 8},
-	{in: 8, out: 12, run: 8, k: 8, lanes: 2, rows: 4, drain: 1, xW: 8, xsW: 8, wW: 8, wsW: 4, offset: -120, low: 3, biasW: 16},
-	{in: 6, out: 4, run: 1, k: 32, lanes: 1, rows: 4, drain: 4, xW: 5, xsW: 8, wW: 7, wsW: 6, offset: -128, low: 11, outW: 16,
-		biasW: 16, clamp: true},
-	{in: 5, out: 4, run: 5, k: 5, lanes: 5, rows: 4, drain: 4, xW: 8, xsW: 8, wW: 8, wsW: 2, offset: -120, low: 2, biasW: 10},
+	{in: 16, out: 8, run: 16, k: 8, lanes: 4, rows: 2, drain: 1, xW: 8, xsW: 8, wW: 8, wsW: 4,
+		offset: -132, low: 19, outW: 30, biasW: 16, clamp: true},
+	{in: 24, out: 6, run: 12, k: 8, lanes: 2, rows: 6, drain: 3, xW: 8, xsW: 8, wW: 8, wsW: 3,
+		offset: -130, low: 18, outW: 24, biasW: 12, clamp: true},
+	{in: 12, out: 4, run: 4, k: 32, lanes: 4, rows: 2, drain: 2, xW: 6, xsW: 8, wW: 4, offset: -120, biasW: 9},
+	{in: 8, out: 5, run: 8, k: 4, lanes: 1, rows: 1, drain: 1, xW: 8, wW: 8, wsW: 5, biasW: 8},
+	{in: 8, out: 12, run: 8, k: 8, lanes: 2, rows: 4, drain: 1, xW: 8, xsW: 8, wW: 8, wsW: 4,
+		offset: -120, low: 3, biasW: 16},
+	{in: 6, out: 4, run: 1, k: 32, lanes: 1, rows: 4, drain: 4, xW: 5, xsW: 8, wW: 7, wsW: 6,
+		offset: -128, low: 11, outW: 16, biasW: 16, clamp: true},
+	{in: 5, out: 4, run: 5, k: 5, lanes: 5, rows: 4, drain: 4, xW: 8, xsW: 8, wW: 8, wsW: 2,
+		offset: -120, low: 2, biasW: 10},
 }
 
 func TestLinear(t *testing.T) {
