@@ -7,8 +7,10 @@
 //               DH DW          dilation
 //               PT PL PB PR    padding on top, left, bottom, right
 //               OC             output channels
-//               K to TREE_PIPE, and the images   see mx_linear
-//   and, derived from these and not to be set, CB to FROM: beats of a pixel, size of the result, cycles of a window
+//               K IN_LANES ROWS DRAIN X_W XS_W W_W WS_W D_W OFFSET SPAN LOW CLAMP SUM_W BIAS_W OUT_W   see mx_linear
+//               WEIGHTS WEIGHTS_SUM SCALES SCALES_SUM BIAS BIAS_SUM ROM_STYLE MULT TREE_PIPE          see mx_linear
+//   and, derived from these and not to be set, CB OH OW BUSY FRONT FROM: beats of a pixel, rows and columns of the
+//   result, cycles of a window, see op_window_wide
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 ? CB
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * CB + 2 + KH * KW * CB)
 //       + 9 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE

@@ -18,10 +18,10 @@
 //               CLAMP            1: a below 0 counts as 0, a above SPAN saturates, as do sums; 0: neither occurs
 //               SUM_W            bits of the sum over the blocks
 //               BIAS_W, OUT_W    bits of a bias; of y
-//               WEIGHTS          image: word nf * SF + sf, w[nf * ROWS + p][sf * IN_LANES + s] at bit
+//               WEIGHTS, WEIGHTS_SUM   image: word nf * SF + sf, w[nf * ROWS + p][sf * IN_LANES + s] at bit
 //                                (p * IN_LANES + s) * W_W
-//               SCALES           image: words in the order group of rows, block, group of DRAIN rows: DRAIN scales
-//               BIAS             image: words of DRAIN biases, rows ascending
+//               SCALES, SCALES_SUM     image: words in the order group of rows, block, group of DRAIN: DRAIN scales
+//               BIAS, BIAS_SUM         image: words of DRAIN biases, rows ascending
 //               ROM_STYLE, MULT, TREE_PIPE   as op_linear
 //   latency: IN / IN_LANES + 9 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
 //   ii: (IN / IN_LANES) * (OUT / ROWS)   order: elements ascending, lanes innermost

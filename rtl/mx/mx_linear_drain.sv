@@ -4,7 +4,8 @@
 //   the last block the results leave, DRAIN a cycle, marked by done. Two takes are at least ROWS / DRAIN enabled cycles
 //   apart.
 //   parameters  GROUPS, BLOCKS   groups of ROWS outputs; blocks of a row
-//               others           as mx_linear
+//               ROWS DRAIN WS_W D_W OFFSET SPAN LOW CLAMP SUM_W BIAS_W OUT_W   as mx_linear
+//               SCALES SCALES_SUM BIAS BIAS_SUM                                as mx_linear
 //   latency: 6   ii: ROWS / DRAIN   order: outputs ascending
 `default_nettype none
 module mx_linear_drain #(
