@@ -78,8 +78,8 @@ var graphs = []Entry{
 			"  %c = const {data = i8 [1, 2]} : 1x2 int(8)\n  %y = concat(%x, %c) {axis = 1} : 1x4 int(8)\n  return y = %y\n}\n"},
 	{"L0333", "A transpose moves more axes than hardware can address.",
 		"$ lathe emit-verilog g.lathe -o out\n-- g.lathe --\nlathe 1\ngraph %g quantized(%x) {\n" +
-			"  %x = input : 2x2x2x2x2 int(8)\n  %y = transpose(%x) {perm = [4, 3, 2, 1, 0]} : 2x2x2x2x2 int(8)\n" +
-			"  return y = %y\n}\n"},
+			"  %x = input : 2x2x2x2x2x2x2 int(8)\n" +
+			"  %y = transpose(%x) {perm = [6, 5, 4, 3, 2, 1, 0]} : 2x2x2x2x2x2x2 int(8)\n  return y = %y\n}\n"},
 }
 
 var plans = []Entry{

@@ -9,31 +9,32 @@ import (
 	"lathe/rtl"
 )
 
-// axis4 is one axis of a reordered frame: its size and the distance of neighbours in the frame that came, in elements.
-type axis4 struct{ size, stride int }
+// strided is one axis of a reordered frame: its size and the distance of neighbours in the frame that came, in
+// elements.
+type strided struct{ size, stride int }
 
 // wheels is the number of axes that op_reorder has.
-const wheels = 4
+const wheels = 6
 
 // reorderAxes lists the axes of the result of a transpose with their strides, those of size 1 left out and neighbours
 // that lie in the argument as they lie in the result taken as one.
-func reorderAxes(n *ir.Node) []axis4 {
+func reorderAxes(n *ir.Node) []strided {
 	in := n.Args[0].Type.Shape
 	strides := make([]int, len(in))
 	for i, s := len(in)-1, 1; i >= 0; i-- {
 		strides[i] = s
 		s *= in[i]
 	}
-	var axes []axis4
+	var axes []strided
 	for _, p := range n.Attrs.(*TransposeAttrs).Perm {
 		if in[p] == 1 {
 			continue
 		}
 		if k := len(axes) - 1; k >= 0 && axes[k].stride == strides[p]*in[p] {
-			axes[k] = axis4{axes[k].size * in[p], strides[p]}
+			axes[k] = strided{axes[k].size * in[p], strides[p]}
 			continue
 		}
-		axes = append(axes, axis4{in[p], strides[p]})
+		axes = append(axes, strided{in[p], strides[p]})
 	}
 	return axes
 }
@@ -71,7 +72,7 @@ func reorderRTL(n *ir.Node) (*rtl.Unit, error) {
 			n.Attrs.(*TransposeAttrs).Perm, ir.ShapeString(n.Args[0].Type.Shape), len(axes), wheels)
 	}
 	for len(axes) < wheels {
-		axes = append([]axis4{{1, 0}}, axes...)
+		axes = append([]strided{{1, 0}}, axes...)
 	}
 	u := unit("op_reorder", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", frame/lanes, "GROUPS", groups)
 	for i, a := range axes {

@@ -3,6 +3,7 @@
 package layout
 
 import (
+	"errors"
 	"slices"
 
 	"lathe/ir"
@@ -127,32 +128,80 @@ func broadcastConst(g *ir.Graph, n *ir.Node, i int, perm []int) error {
 	return nil
 }
 
-// Hoist moves transposes that are left towards the inputs, through element-wise operations that they alone read.
+// Hoist moves transposes that are left towards the inputs, through element-wise operations that they alone read, where
+// that saves moves: a transpose that reaches an input costs nothing, one that meets another may join it, and one that
+// ends elsewhere stays where it was.
 func Hoist(g *ir.Graph) error {
-	for moved := true; moved; {
-		moved = false
-		users := g.Users()
-		for i := len(g.Nodes) - 1; i >= 0; i-- {
-			n := g.Nodes[i]
-			if n.Op != op.Transpose {
+	least, err := moved(g)
+	for at := len(g.Nodes) - 1; at >= 0 && least > 0 && err == nil; at-- {
+		for _, most := range []int{1, many} {
+			if g.Nodes[at].Op != op.Transpose || err != nil {
 				continue
 			}
-			x, perm := n.Args[0], permOf(n)
-			if len(users[x]) != 1 || g.IsOutput(x) || !hoistable(x, perm) {
-				continue
-			}
-			if err := hoist(g, n, x, perm); err != nil {
+			c := g.Clone()
+			if err = hoistFrom(c, c.Nodes[at], most); err != nil {
 				return err
 			}
-			moved = true
-			break
+			count, wrong := moved(c)
+			if err = wrong; err == nil && count < least {
+				*g, least, at = *c, count, len(c.Nodes)-1
+			}
+		}
+	}
+	return err
+}
+
+const many = 1 << 30
+
+// moved counts the elements that transposes put into another order after the passes that follow. g stays as it is.
+func moved(g *ir.Graph) (int, error) {
+	after := g.Clone()
+	if err := errors.Join(Inputs(after), Join(after)); err != nil {
+		return 0, err
+	}
+	count := 0
+	for _, n := range after.Nodes {
+		if n.Op == op.Transpose && !op.KeepsOrder(n) {
+			count += n.Type.Elems()
+		}
+	}
+	return count, nil
+}
+
+// hoistFrom moves the transpose n, and those that come of it, as far as they go through operations that read at most
+// that many values which are no constants.
+func hoistFrom(g *ir.Graph, n *ir.Node, most int) error {
+	for work := []*ir.Node{n}; len(work) > 0; {
+		n, work = work[0], work[1:]
+		users, x := g.Users(), n.Args[0]
+		if len(users[x]) != 1 || g.IsOutput(x) || computed(x) > most || !hoistable(x, permOf(n)) {
+			continue
+		}
+		if err := hoist(g, n, x, permOf(n)); err != nil {
+			return err
+		}
+		for i, a := range x.Args {
+			if permOf(a) != nil && !slices.Contains(x.Args[:i], a) {
+				work = append(work, a)
+			}
 		}
 	}
 	g.DropDead()
 	return nil
 }
 
-// hoistable says that a transpose behind x can go before it without leaving transposes of other activations.
+// computed counts the arguments that are no constants.
+func computed(n *ir.Node) int {
+	count := 0
+	for _, a := range n.Args {
+		if !a.IsConst() {
+			count++
+		}
+	}
+	return count
+}
+
+// hoistable says that a transpose behind x can go before it.
 func hoistable(x *ir.Node, perm []int) bool {
 	return len(x.Type.Shape) == len(perm) && x.Op != op.ArgMax && crosses(x, perm, inverse(perm))
 }

@@ -147,7 +147,7 @@ func TestRepeat(t *testing.T) {
 // order is a point of op_reorder.
 type order struct {
 	width, beats int
-	d, s         [4]int
+	d, s         [6]int
 	base, groups int
 	style        string
 }
@@ -158,30 +158,31 @@ func (c order) bench() rtltest.Bench {
 	for i := range c.groups * c.d[0] {
 		base := c.base + i/c.d[0]*c.beats + i%c.d[0]*c.s[0]
 		for j := range c.d[1] {
-			for k := range c.d[2] {
-				for l := range c.d[3] {
-					from = append(from, base+j*c.s[1]+k*c.s[2]+l*c.s[3])
+			for k := range c.d[2] * c.d[3] {
+				for l := range c.d[4] * c.d[5] {
+					from = append(from, base+j*c.s[1]+k/c.d[3]*c.s[2]+k%c.d[3]*c.s[3]+l/c.d[5]*c.s[4]+l%c.d[5]*c.s[5])
 				}
 			}
 		}
 	}
 	params := []rtl.Param{p("WIDTH", c.width), p("BEATS", c.beats), p("BASE", c.base),
 		p("GROUPS", c.groups), text("STYLE", c.style)}
-	for i, name := range []string{"0", "1", "2", "3"} {
+	for i, name := range []string{"0", "1", "2", "3", "4", "5"} {
 		params = append(params, p("D"+name, c.d[i]), p("S"+name, c.s[i]))
 	}
 	return moveBench("op_reorder", c.width, c.beats*c.groups, from, nil, params...)
 }
 
 var orders = []order{
-	{8, 6, [4]int{1, 1, 2, 3}, [4]int{0, 0, 1, 2}, 0, 1, "auto"},
-	{5, 24, [4]int{2, 2, 3, 2}, [4]int{1, 12, 4, 2}, 0, 1, "distributed"},
-	{16, 30, [4]int{1, 5, 2, 3}, [4]int{0, 1, 15, 5}, 0, 2, "block"},
-	{3, 4, [4]int{1, 1, 1, 4}, [4]int{0, 0, 0, -1}, 3, 1, "auto"},
-	{4, 12, [4]int{3, 2, 1, 2}, [4]int{4, -2, 0, 1}, 2, 3, "auto"},
-	{7, 2, [4]int{1, 3, 2, 2}, [4]int{0, 0, 1, 0}, 0, 1, "auto"},
-	{9, 1, [4]int{1, 1, 1, 1}, [4]int{0, 0, 0, 0}, 0, 4, "auto"},
-	{6, 10, [4]int{1, 1, 1, 3}, [4]int{0, 0, 0, 3}, 1, 1, "auto"},
+	{8, 6, [6]int{1, 1, 2, 1, 1, 3}, [6]int{0, 0, 1, 0, 0, 2}, 0, 1, "auto"},
+	{5, 24, [6]int{2, 2, 3, 1, 1, 2}, [6]int{1, 12, 4, 0, 0, 2}, 0, 1, "distributed"},
+	{16, 30, [6]int{1, 5, 2, 1, 1, 3}, [6]int{0, 1, 15, 0, 0, 5}, 0, 2, "block"},
+	{3, 4, [6]int{1, 1, 1, 1, 1, 4}, [6]int{0, 0, 0, 0, 0, -1}, 3, 1, "auto"},
+	{4, 12, [6]int{3, 2, 1, 1, 1, 2}, [6]int{4, -2, 0, 0, 0, 1}, 2, 3, "auto"},
+	{7, 2, [6]int{1, 3, 2, 1, 1, 2}, [6]int{0, 0, 1, 0, 0, 0}, 0, 1, "auto"},
+	{9, 1, [6]int{1, 1, 1, 1, 1, 1}, [6]int{0, 0, 0, 0, 0, 0}, 0, 4, "auto"},
+	{2, 72, [6]int{2, 3, 1, 2, 2, 3}, [6]int{1, 24, 0, 12, 6, 2}, 0, 1, "auto"},
+	{6, 10, [6]int{1, 1, 1, 1, 1, 3}, [6]int{0, 0, 0, 0, 0, 3}, 1, 1, "auto"},
 }
 
 func TestReorder(t *testing.T) {
@@ -198,7 +199,7 @@ func TestMoveBroken(t *testing.T) {
 	broken(t, "op_pad.sv", "if (rst) place <= CW'(0);", "", pads[2].bench)
 	broken(t, "op_repeat.sv", "turn  <= TW'(0);", "", repetitions[0].bench)
 	broken(t, "op_repeat.sv", ".en   (moves)", ".en   (1'b1)", repetitions[2].bench)
-	broken(t, "op_reorder.sv", "assign in_ready = !full[wbank];", "assign in_ready = 1'b1;", orders[7].bench)
+	broken(t, "op_reorder.sv", "assign in_ready = !full[wbank];", "assign in_ready = 1'b1;", orders[8].bench)
 	broken(t, "op_reorder.sv", "rbank ? rplace + AW'(BEATS) : rplace", "rplace", orders[0].bench)
-	broken(t, "op_reorder.sv", "(D2 - 1) * S2;\n", "D2 * S2;\n", orders[1].bench)
+	broken(t, "op_reorder.sv", "AW'(S1 - B2)", "AW'(S1 - B3)", orders[1].bench)
 }
