@@ -18,8 +18,8 @@ type Entry struct {
 
 // Catalogue lists every code in ascending order. A code that is not used any more is never given another cause.
 func Catalogue() []Entry {
-	return slices.Concat(commandLine, models, quantImports, graphs, blocks, plans, formats, hardware, tools, engines,
-		files)
+	return slices.Concat(commandLine, models, quantImports, graphs, realScales, blocks, plans,
+		formats, hardware, tools, engines, files)
 }
 
 var commandLine = []Entry{

@@ -13,3 +13,9 @@ var quantImports = []Entry{
 	{"L0253", "A quantized operation takes its scales from the data of each sample, or has no integer form.",
 		"$ lathe inspect dynamic.onnx"},
 }
+
+// The errors of real scales.
+var realScales = []Entry{
+	{"L0340", "Sums are too wide, or the step of the result is too far from theirs, for an integer factor.",
+		"op.Linear.Eval(n) // 40-bit data, 20-bit weights in steps of 0.3"},
+}

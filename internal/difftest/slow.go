@@ -79,6 +79,9 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 			args[i] = values[a]
 		}
 		x, err := slowOp(n, args)
+		if err == nil && factored(n) {
+			x, err = slowFactored(n, args)
+		}
 		if err != nil {
 			return nil, err
 		}

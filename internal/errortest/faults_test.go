@@ -167,6 +167,14 @@ var graphFaults = map[string]func(t *testing.T) error{
 		_, err = op.Concat.RTL(n)
 		return err
 	},
+	"L0340": func(t *testing.T) error {
+		w := &ir.Node{Name: "w", Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob([]int64{100_000, 100_000})},
+			Type: ir.Type{Shape: []int{1, 2}, Format: format.Affine{W: 20, Signed: true, Scale: 0.3, Axis: format.PerTensor}}}
+		y := add(t, op.Linear, "fc", input("x", format.Fixed{W: 40, Signed: true}, 1, 2), w)
+		y.Type.Format = format.Fixed{W: 8, Signed: true}
+		_, err := op.Linear.Eval(y)
+		return err
+	},
 	"L0810": func(*testing.T) error {
 		b := hlo.New("main")
 		b.Return(b.Add(b.Arg("x", hlo.TypeOf(hlo.I32, 3)), b.Arg("y", hlo.TypeOf(hlo.I32, 4))))

@@ -94,12 +94,12 @@ func convEval(n *ir.Node) (ir.Kernel, error) {
 		kernels[i] = part.kernel(n.Type.Format)
 	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		l, err := args[0].Lattice()
+		x, err := m.values(n, args[0])
 		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
+			return nil, err
 		}
 		out := ir.NewTensor(n.Type)
-		windowsOf(g, true, a.Groups, m.in, l.Ints, func(group, pixel int, window []int64) {
+		windowsOf(g, true, a.Groups, m.in, x, func(group, pixel int, window []int64) {
 			at := pixel*m.out + group*m.out/a.Groups
 			kernels[group](window, out.Codes[at:at+m.out/a.Groups])
 		})
@@ -115,7 +115,7 @@ func (m *mac) groups(n int) []*mac {
 		p := *m
 		p.out = rows
 		p.weights = m.weights[i*rows*m.in : (i+1)*rows*m.in]
-		p.psh, p.bias = m.psh[i*rows:(i+1)*rows], m.bias[i*rows:(i+1)*rows]
+		p.psh, p.bias, p.res = m.psh[i*rows:(i+1)*rows], m.bias[i*rows:(i+1)*rows], m.res.channels(i*rows, rows)
 		parts[i] = &p
 	}
 	return parts

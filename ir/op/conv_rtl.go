@@ -32,6 +32,7 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
+	m = m.raw()
 	switch {
 	case a.Groups > 1 && a.Groups == g.C && a.Groups == m.out:
 		return m.depthwise(n, g)
@@ -59,7 +60,11 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := unit("op_conv", geometryParams(g)...)
+	pad, err := m.padding(n, g)
+	if err != nil {
+		return nil, err
+	}
+	u := unit("op_conv", append(geometryParams(g), pad...)...)
 	with(u, "OC", m.out, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes)
 	with(u, num...)
 	with(u, "ROM_STYLE", memStyle(n))
@@ -78,7 +83,11 @@ func (m *mac) depthwise(n *ir.Node, g *Geometry) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := unit("op_dwconv", geometryParams(g)...)
+	pad, err := m.padding(n, g)
+	if err != nil {
+		return nil, err
+	}
+	u := unit("op_dwconv", append(geometryParams(g), pad...)...)
 	with(u, "LANES", lanes)
 	with(u, num...)
 	with(u, "ROM_STYLE", memStyle(n))
@@ -94,7 +103,7 @@ func (m *mac) depthwise(n *ir.Node, g *Geometry) (*rtl.Unit, error) {
 	}
 	u.Images = []rtl.Image{
 		{Param: "WEIGHTS", Width: lanes * w.weight, Words: words},
-		{Param: "CONSTS", Width: lanes * (w.psh + w.bias), Words: m.constImage(lanes, w)},
+		{Param: "CONSTS", Width: lanes * w.konst(), Words: m.constImage(lanes, w)},
 	}
 	return u, nil
 }

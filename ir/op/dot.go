@@ -16,11 +16,11 @@ func (m *mac) kernel(f format.Format) dotKernel {
 	if m.tBits > 62 || m.lowBits > 62 {
 		return m.bigKernel(f)
 	}
-	enc, bias := encoder(f, m.exp), m.bias64()
+	enc, bias := m.encoder(f), m.bias64()
 	if m.lowBits > 31 {
 		return func(x, out []int64) {
 			for c := range m.out {
-				out[c] = enc(dot(m.weights[c*m.in:(c+1)*m.in], x)<<m.psh[c] + bias[c])
+				out[c] = enc(c, dot(m.weights[c*m.in:(c+1)*m.in], x)<<m.psh[c]+bias[c])
 			}
 		}
 	}
@@ -28,13 +28,22 @@ func (m *mac) kernel(f format.Format) dotKernel {
 	return func(x, out []int64) {
 		for c := 0; c+1 < m.out; c += 2 {
 			lo, hi := split(dot(pairs[c/2*m.in:(c/2+1)*m.in], x))
-			out[c] = enc(lo<<m.psh[c] + bias[c])
-			out[c+1] = enc(hi<<m.psh[c+1] + bias[c+1])
+			out[c] = enc(c, lo<<m.psh[c]+bias[c])
+			out[c+1] = enc(c+1, hi<<m.psh[c+1]+bias[c+1])
 		}
 		if c := m.out - 1; m.out&1 == 1 {
-			out[c] = enc(dot(m.weights[c*m.in:], x)<<m.psh[c] + bias[c])
+			out[c] = enc(c, dot(m.weights[c*m.in:], x)<<m.psh[c]+bias[c])
 		}
 	}
+}
+
+// encoder returns the one rounding from the sum of a row to its code.
+func (m *mac) encoder(f format.Format) func(c int, v int64) int64 {
+	if m.res != nil {
+		return m.res.code
+	}
+	enc := encoder(f, m.exp)
+	return func(_ int, v int64) int64 { return enc(v) }
 }
 
 // packPairs puts two rows into one word, w[c] + w[c+1]*2^32: one multiplication then serves both rows. Sums of either
@@ -83,6 +92,13 @@ func (m *mac) bigKernel(f format.Format) dotKernel {
 			}
 			sum.Lsh(sum, m.psh[c])
 			sum.Add(sum, m.bias[c])
+			if m.res != nil {
+				if m.res.mul != nil {
+					sum.Mul(sum, big.NewInt(m.res.mul[at(len(m.res.mul), c)]))
+				}
+				out[c] = m.res.codeBig(c, sum)
+				continue
+			}
 			out[c] = f.Encode(format.FromBig(sum, m.exp))
 		}
 	}

@@ -73,6 +73,18 @@ func genBias(r *rand.Rand, channels, step int) *ir.Node {
 
 // genMAC completes a weighted sum: weights of the given shape, bias, and a result format near the size of the sums.
 func genMAC(r *rand.Rand, o *ir.Op, attrs any, x *ir.Node, wshape []int, bias bool) *ir.Graph {
+	for {
+		g := drawMAC(r, o, attrs, x, wshape, bias)
+		if !realMAC(g.Out[0].Node) || macLegal(g.Out[0].Node) == nil { // real scales leave less room
+			return g
+		}
+	}
+}
+
+func drawMAC(r *rand.Rand, o *ir.Op, attrs any, x *ir.Node, wshape []int, bias bool) *ir.Graph {
+	if chance(r, 25) {
+		return genRealMAC(r, o, attrs, x, wshape, bias)
+	}
 	w := genWeights(r, genWeightType(r, wshape))
 	terms, wTop := 1, 0
 	for _, d := range wshape[1:] {

@@ -53,13 +53,13 @@ func linearEval(n *ir.Node) (ir.Kernel, error) {
 	}
 	rows := m.kernel(n.Type.Format)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		l, err := args[0].Lattice()
+		x, err := m.values(n, args[0])
 		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
+			return nil, err
 		}
 		out := ir.NewTensor(n.Type)
-		for v := 0; v*m.in < len(l.Ints); v++ {
-			rows(l.Ints[v*m.in:(v+1)*m.in], out.Codes[v*m.out:(v+1)*m.out])
+		for v := 0; v*m.in < len(x); v++ {
+			rows(x[v*m.in:(v+1)*m.in], out.Codes[v*m.out:(v+1)*m.out])
 		}
 		return out, nil
 	}, nil

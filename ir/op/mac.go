@@ -22,10 +22,18 @@ type mac struct {
 	dotBits int // signed bits that hold every partial sum of any row
 	tBits   int // signed bits that hold every t
 	lowBits int // signed bits that hold every sum of a subset of terms: the order of addition is free
+
+	// Where a scale is no power of two, or a zero point is not 0:
+	res   *rescale   // from t to the code; nil: RS(t, shift) as above
+	codes *integers  // of x: x[j] is q - zero; nil: x[j] are lattice integers
+	ratio []*big.Rat // the step of t[c] in steps of the result
 }
 
 // planMAC reads weights (first axis: output channels) and bias (nil: none) of node n, whose argument 0 has type x.
 func planMAC(n *ir.Node) (*mac, error) {
+	if realMAC(n) {
+		return planReal(n)
+	}
 	x := n.Args[0].Type
 	xexp, ok := step(x)
 	if !ok {

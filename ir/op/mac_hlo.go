@@ -27,15 +27,32 @@ func (m *mac) macHLO(b *hlo.Builder, n *ir.Node, v hlo.Value) (hlo.Value, error)
 	}
 	bias := b.Weight(hlo.FromInt64s(d, []int{m.out}, m.bias64()))
 	v = b.Add(v, b.Along(bias, dims, len(dims)-1))
+	if m.res != nil {
+		return m.res.print(b, n, v, m.tBits-1)
+	}
 	return requant(b, n, v, m.exp, m.tBits-1)
 }
 
 // checkedMAC plans a mac whose operand and result are fixed.
 func checkedMAC(n *ir.Node) (*mac, error) {
-	if _, err := fixedOf(n, n.Args[0].Type); err != nil {
-		return nil, err
+	if !realMAC(n) {
+		if _, err := fixedOf(n, n.Args[0].Type); err != nil {
+			return nil, err
+		}
 	}
 	return planMAC(n)
+}
+
+// centered is x without its zero point.
+func (m *mac) centered(b *hlo.Builder, x hlo.Value) hlo.Value {
+	if m.codes == nil || m.codes.zero == 0 {
+		return x
+	}
+	lo, hi := m.codes.span()
+	if lo != int64(int32(lo)) || hi != int64(int32(hi)) {
+		x = wide(b, x)
+	}
+	return b.Sub(x, b.Splat(x, m.codes.zero))
 }
 
 // weightValue prints the weights as an argument in the narrowest carrier.
@@ -74,7 +91,7 @@ func linearHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 		x = b.Convert(x, hlo.I8) // XLA multiplies i8 by i8 many times faster than i32
 	}
 	w := m.weightValue(b, []int{m.out, m.in})
-	return m.macHLO(b, n, b.DotInt(x, w, contract, m.lowBits-1))
+	return m.macHLO(b, n, b.DotInt(m.centered(b, x), w, contract, m.lowBits-1))
 }
 
 // addBias adds a float bias along an axis, if the node has one.
@@ -110,7 +127,7 @@ func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return hlo.Value{}, err
 	}
 	w := m.weightValue(b, n.Args[1].Type.Shape)
-	return m.macHLO(b, n, b.ConvInt(args[0], w, c, m.lowBits-1))
+	return m.macHLO(b, n, b.ConvInt(m.centered(b, args[0]), w, c, m.lowBits-1))
 }
 
 func convFloatHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, c hlo.Conv) (hlo.Value, error) {
@@ -150,7 +167,7 @@ func scaleHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return hlo.Value{}, n.Errorf("L0317", "products need %d bits, StableHLO integers have 64", m.lowBits)
 	}
 	w := b.Weight(hlo.FromInt64s(hlo.I64, []int{m.out}, m.weights))
-	return m.macHLO(b, n, b.Mul(wide(b, x), b.Along(w, x.Type().Dims, axis)))
+	return m.macHLO(b, n, b.Mul(wide(b, m.centered(b, x)), b.Along(w, x.Type().Dims, axis)))
 }
 
 func batchNormHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {

@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/rtl"
 )
 
@@ -16,10 +17,19 @@ const unrollLimit = 1 << 16
 // widths are the numeric parameters of a mac in hardware.
 type widths struct {
 	weight, bias, psh int
+
+	factor  int        // 0: no factors
+	factors []*big.Int // at one common shift
 }
+
+// konst is the width of the constants of one output channel.
+func (w widths) konst() int { return w.factor + w.psh + w.bias }
 
 func (m *mac) widths() widths {
 	w := widths{weight: 1, bias: 1}
+	if m.res != nil {
+		w.factors, w.factor, _ = m.res.common()
+	}
 	for _, v := range m.weights {
 		w.weight = max(w.weight, signedBits(big.NewInt(v)))
 	}
@@ -32,6 +42,9 @@ func (m *mac) widths() widths {
 
 // numeric are the parameters that linear, conv and scale share.
 func (m *mac) numeric(n *ir.Node, w widths) ([]any, error) {
+	if m.res != nil {
+		return m.realNumeric(n, w)
+	}
 	in, _, err := operandParams(n)
 	if err != nil {
 		return nil, err
@@ -39,6 +52,38 @@ func (m *mac) numeric(n *ir.Node, w widths) ([]any, error) {
 	out, err := resultParams(n, m.exp)
 	return append(append(in, "W_W", w.weight, "DOT_W", m.dotBits, "BIAS_W", w.bias, "PSH_W", w.psh, "T_W", m.tBits),
 		out...), err
+}
+
+// realNumeric is numeric with factors and zero points.
+func (m *mac) realNumeric(n *ir.Node, w widths) ([]any, error) {
+	if err := m.res.hardware(n); err != nil {
+		return nil, err
+	}
+	_, factor, shift := m.res.common()
+	p := []any{"IN_W", m.codes.ints.W, "IN_SIGNED", flag(m.codes.ints.Signed), "W_W", w.weight, "DOT_W", m.dotBits,
+		"BIAS_W", w.bias, "PSH_W", w.psh, "T_W", m.tBits}
+	if factor > 0 {
+		p = append(p, "M_W", factor)
+	}
+	p = append(p, "SHIFT", shift)
+	if m.res.zero != 0 {
+		p = append(p, "ZERO", m.res.zero)
+	}
+	return append(p, "OUT_W", m.res.out.W, "OUT_SIGNED", flag(m.res.out.Signed), "ROUND", int(m.res.out.Round),
+		"OVER", int(m.res.out.Over)), nil
+}
+
+// padding is the code of padding, which is the value zero, as a parameter; none where it is 0.
+func (m *mac) padding(n *ir.Node, g *Geometry) ([]any, error) {
+	if m.codes == nil || m.codes.zero == 0 || g.PT+g.PL+g.PB+g.PR == 0 {
+		return nil, nil
+	}
+	all := format.Fixed{W: m.codes.ints.W, Signed: m.codes.ints.Signed}
+	if m.codes.zero < all.Min() || m.codes.zero > all.Max() {
+		return nil, n.Errorf("L0311", "padding has no code: the zero point %d lies outside of the %d bits of %s",
+			m.codes.zero, all.W, n.Args[0].Type.Format)
+	}
+	return []any{"PAD", m.codes.zero}, nil
 }
 
 // weightImage packs word nf*SF+sf: lane (p, s) holds w[nf*outLanes+p][sf*inLanes+s] at bit (p*inLanes+s)*width.
@@ -58,12 +103,15 @@ func (m *mac) weightImage(inLanes, outLanes, width int) []*big.Int {
 	return words
 }
 
-// constImage packs word nf: lane p holds {psh, bias} of channel nf*outLanes+p.
+// constImage packs word nf: lane p holds {m, psh, bias} of channel nf*outLanes+p.
 func (m *mac) constImage(outLanes int, w widths) []*big.Int {
 	words := make([]*big.Int, 0, m.out/outLanes)
 	for nf := 0; nf < m.out; nf += outLanes {
 		word := new(big.Int)
 		for p := outLanes - 1; p >= 0; p-- {
+			if w.factor > 0 {
+				appendField(word, w.factors[at(len(w.factors), nf+p)], w.factor)
+			}
 			appendField(word, new(big.Int).SetUint64(uint64(m.psh[nf+p])), w.psh)
 			appendField(word, m.bias[nf+p], w.bias)
 		}
@@ -83,7 +131,7 @@ func appendField(word, v *big.Int, width int) {
 func (m *mac) images(u *rtl.Unit, inLanes, outLanes int, w widths) {
 	u.Images = []rtl.Image{
 		{Param: "WEIGHTS", Width: inLanes * outLanes * w.weight, Words: m.weightImage(inLanes, outLanes, w.weight)},
-		{Param: "CONSTS", Width: outLanes * (w.psh + w.bias), Words: m.constImage(outLanes, w)},
+		{Param: "CONSTS", Width: outLanes * w.konst(), Words: m.constImage(outLanes, w)},
 	}
 }
 
@@ -95,6 +143,7 @@ func linearRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
+	m = m.raw()
 	if n.HW.Style == ir.StyleUnroll {
 		return m.unrolled(n)
 	}
@@ -141,7 +190,7 @@ func (m *mac) unrolled(n *ir.Node) (*rtl.Unit, error) {
 	consts := m.constImage(m.out, w)[0]
 	u.Params = append(u.Params,
 		rtl.Param{Name: "WEIGHTS", Value: hexLiteral(weights, total)},
-		rtl.Param{Name: "CONSTS", Value: hexLiteral(consts, m.out*(w.psh+w.bias))})
+		rtl.Param{Name: "CONSTS", Value: hexLiteral(consts, m.out*w.konst())})
 	return u, nil
 }
 
@@ -150,6 +199,7 @@ func scaleRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
+	m = m.raw()
 	lanes := n.HW.InLanes
 	if e := checkLanes(n, "lanes", lanes, m.out, "channels"); e != nil {
 		return nil, e

@@ -4,7 +4,6 @@ package op
 
 import (
 	"fmt"
-	"math"
 	"math/big"
 	"math/rand/v2"
 
@@ -48,24 +47,6 @@ func genQuant(r *rand.Rand, o *ir.Op) *ir.Graph {
 		a.Format = f.String()
 	}
 	return oneOp(o, a, ir.Type{Format: f}, x)
-}
-
-// genAffine draws integers of up to maxW bits with a real scale and, mostly, a zero point among the codes.
-func genAffine(r *rand.Rand, maxW int) format.Affine {
-	f := RandomFixed(r, maxW)
-	a := format.Affine{W: f.W, Signed: f.Signed, Axis: format.PerTensor, Round: f.Round, Over: f.Over}
-	a.Scale = float32(math.Ldexp(1+r.Float64(), between(r, -9, 2)))
-	if chance(r, 15) {
-		a.Scale = float32(math.Ldexp(1, between(r, -9, 2)))
-	}
-	bare := format.Fixed{W: f.W, Signed: f.Signed}
-	switch {
-	case chance(r, 70):
-		a.Zero = RandomCode(r, bare)
-	case chance(r, 10):
-		a.Zero = int64(between(r, -20, 300))
-	}
-	return a
 }
 
 // QuantFormat is the format that a quant node asks for.

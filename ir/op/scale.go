@@ -88,13 +88,13 @@ func scaleEval(n *ir.Node) (ir.Kernel, error) {
 	}
 	inner := product(n.Type.Shape[axis+1:])
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		l, err := args[0].Lattice()
+		x, err := m.values(n, args[0])
 		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
+			return nil, err
 		}
 		out := ir.NewTensor(n.Type)
-		for i := range l.Ints {
-			kernels[i/inner%m.out](l.Ints[i:i+1], out.Codes[i:i+1])
+		for i := range x {
+			kernels[i/inner%m.out](x[i:i+1], out.Codes[i:i+1])
 		}
 		return out, nil
 	}, nil

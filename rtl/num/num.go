@@ -96,6 +96,18 @@ type Cast struct {
 // Of returns the code for v: v / 2^Shift, rounded, then overflow.
 func (c Cast) Of(v *big.Int) *big.Int { return c.Divided(v, -c.Shift, 1) }
 
+// Offset returns the code for v in a format with a zero point: v / 2^Shift, rounded, moved, then overflow.
+func (c Cast) Offset(v *big.Int, zero int64) *big.Int {
+	num, den := new(big.Int).Set(v), big.NewInt(1)
+	if c.Shift > 0 {
+		den.Lsh(den, uint(c.Shift))
+	} else {
+		num.Lsh(num, uint(-c.Shift))
+	}
+	q := Quotient(num, den, c.Round)
+	return Fit(q.Add(q, big.NewInt(zero)), c.Width, c.Signed, c.Over)
+}
+
 // Divided returns the code for v * 2^lshift / n, rounded once, then overflow, as num_div_const; Shift plays no part.
 func (c Cast) Divided(v *big.Int, lshift, n int) *big.Int {
 	num, den := new(big.Int).Set(v), big.NewInt(int64(n))

@@ -18,10 +18,13 @@ type matrix struct {
 	inW, wW      int
 	inSigned     bool
 	biasW, pshW  int
+	mW           int // 0: no factors
 	cast         num.Cast
+	zero         int64
 	weights      [][]int64 // [out][in]
 	bias         []int64
 	psh          []int
+	m            []int64
 	dotW, totalW int // the exact widths, from fill
 }
 
@@ -55,6 +58,9 @@ func (m *matrix) fill(r *rand.Rand) {
 			}
 		}
 		m.bias = append(m.bias, []int64{bLeast, bMost, bMost, between(r, bLeast, bMost)}[min(o, 3)])
+		if m.mW > 0 {
+			m.m = append(m.m, []int64{1<<m.mW - 1, 1 << (m.mW - 1), between(r, 1, 1<<m.mW-1)}[min(o, 2)])
+		}
 		m.psh = append(m.psh, 0)
 		if m.pshW > 0 {
 			m.psh[o] = []int{1<<m.pshW - 1, r.IntN(1 << m.pshW)}[min(o, 1)]
@@ -115,9 +121,17 @@ func (m *matrix) total(o int, dot *big.Int) *big.Int {
 func (m *matrix) apply(x []int64) []int64 {
 	y := make([]int64, m.out)
 	for o, row := range m.weights {
-		y[o] = m.cast.Of(m.total(o, m.dot(row, x))).Int64()
+		y[o] = m.code(o, m.total(o, m.dot(row, x)))
 	}
 	return y
+}
+
+// code is what becomes of the sum t of output o.
+func (m *matrix) code(o int, t *big.Int) int64 {
+	if m.mW > 0 {
+		t.Mul(t, big.NewInt(m.m[o]))
+	}
+	return m.cast.Offset(t, m.zero).Int64()
 }
 
 // gen puts the worst inputs of every row behind the usual extremes.
@@ -132,34 +146,51 @@ func (m *matrix) gen(_ *rand.Rand, _, frame int) []int64 {
 func (m *matrix) numeric() []rtl.Param {
 	p := rtltest.P
 	return []rtl.Param{p("IN_W", m.inW), p("IN_SIGNED", flag(m.inSigned)), p("W_W", m.wW), p("DOT_W", m.dotW),
-		p("BIAS_W", m.biasW), p("PSH_W", m.pshW), p("T_W", m.totalW), p("SHIFT", m.cast.Shift), p("OUT_W", m.cast.Width),
+		p("BIAS_W", m.biasW), p("PSH_W", m.pshW), p("T_W", m.totalW), p("M_W", m.mW),
+		p("ZERO", int(m.zero)), p("SHIFT", m.cast.Shift), p("OUT_W", m.cast.Width),
 		p("OUT_SIGNED", flag(m.cast.Signed)), p("ROUND", m.cast.Round), p("OVER", m.cast.Over)}
 }
 
 // word packs fields of the given width, the first one lowest.
 func word(width int, fields []int64) *big.Int {
+	wide := make([]*big.Int, len(fields))
+	for i, f := range fields {
+		wide[i] = big.NewInt(f)
+	}
+	return wideWord(width, wide)
+}
+
+func wideWord(width int, fields []*big.Int) *big.Int {
 	w := new(big.Int)
 	for i := len(fields) - 1; i >= 0; i-- {
-		w.Lsh(w, uint(width)).Add(w, num.Fit(big.NewInt(fields[i]), width, false, num.Wrap))
+		w.Lsh(w, uint(width)).Add(w, num.Fit(fields[i], width, false, num.Wrap))
 	}
 	return w
 }
 
-// konst is the field {psh, bias} of output o.
-func (m *matrix) konst(o int) int64 {
-	return int64(m.psh[o])<<m.biasW | num.Fit(big.NewInt(m.bias[o]), m.biasW, false, num.Wrap).Int64()
+// konstW is the width of the constants of an output.
+func (m *matrix) konstW() int { return m.mW + m.pshW + m.biasW }
+
+// konst is the field {m, psh, bias} of output o.
+func (m *matrix) konst(o int) *big.Int {
+	k := num.Fit(big.NewInt(m.bias[o]), m.biasW, false, num.Wrap)
+	k.Or(k, new(big.Int).Lsh(big.NewInt(int64(m.psh[o])), uint(m.biasW)))
+	if m.mW > 0 {
+		k.Or(k, new(big.Int).Lsh(big.NewInt(m.m[o]), uint(m.pshW+m.biasW)))
+	}
+	return k
 }
 
 // images are the two memories of a folded unit.
 func (m *matrix) images(inLanes, outLanes int) []rtl.Image {
 	weights := rtl.Image{Param: "WEIGHTS", Width: inLanes * outLanes * m.wW}
-	consts := rtl.Image{Param: "CONSTS", Width: outLanes * (m.pshW + m.biasW)}
+	consts := rtl.Image{Param: "CONSTS", Width: outLanes * m.konstW()}
 	for nf := 0; nf < m.out; nf += outLanes {
-		var fields []int64
+		var fields []*big.Int
 		for p := range outLanes {
 			fields = append(fields, m.konst(nf+p))
 		}
-		consts.Words = append(consts.Words, word(m.pshW+m.biasW, fields))
+		consts.Words = append(consts.Words, wideWord(m.konstW(), fields))
 		for sf := 0; sf < m.in; sf += inLanes {
 			var lanes []int64
 			for p := range outLanes {
@@ -173,15 +204,17 @@ func (m *matrix) images(inLanes, outLanes int) []rtl.Image {
 
 // literals are the parameters WEIGHTS and CONSTS of the unrolled unit.
 func (m *matrix) literals() []rtl.Param {
-	var lanes, fields []int64
+	var lanes []int64
+	var fields []*big.Int
 	for o, row := range m.weights {
 		lanes = append(lanes, row...)
 		fields = append(fields, m.konst(o))
 	}
-	literal := func(name string, width int, fields []int64) rtl.Param {
-		return rtl.Param{Name: name, Value: fmt.Sprintf("%d'h%x", width*len(fields), word(width, fields))}
+	literal := func(name string, width int, word *big.Int) rtl.Param {
+		return rtl.Param{Name: name, Value: fmt.Sprintf("%d'h%x", width, word)}
 	}
-	return []rtl.Param{literal("WEIGHTS", m.wW, lanes), literal("CONSTS", m.pshW+m.biasW, fields)}
+	return []rtl.Param{literal("WEIGHTS", m.wW*len(lanes), word(m.wW, lanes)),
+		literal("CONSTS", m.konstW()*len(fields), wideWord(m.konstW(), fields))}
 }
 
 func flag(b bool) int {

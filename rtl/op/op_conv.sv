@@ -16,6 +16,7 @@
 //               W_W BIAS_W       bits of a weight, of a bias, two's complement
 //               DOT_W T_W        bits that hold every exact sum of products; and after shift and bias
 //               PSH_W            bits of psh, 0: no left shifts
+//               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
 //               WEIGHTS WEIGHTS_SUM CONSTS CONSTS_SUM   images as op_linear's; a row of weights is [ky][kx][c]
 //               ROM_STYLE MULT TREE_PIPE                see op_linear
@@ -26,7 +27,7 @@
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES
 //       + (min(IN_LANES, C) > STREAM_LANES ? 1 : 0) + (IN_LANES > C && KH * SH + PT + PB == 1 ? 0 : 2)
 //       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * C / IN_LANES)
-//       + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1)
+//       + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending
 //   parts: u_window + (GATHER ? u_fifo : 0) + u_linear
@@ -58,7 +59,9 @@ module op_conv #(
     parameter integer BIAS_W       = 16,
     parameter integer PSH_W        = 0,
     parameter integer T_W          = 23,
+    parameter integer M_W          = 0,
     parameter integer SHIFT        = 7,
+    parameter integer ZERO         = 0,
     parameter integer OUT_W        = 8,
     parameter integer OUT_SIGNED   = 1,
     parameter integer ROUND        = 0,
@@ -135,8 +138,8 @@ module op_conv #(
 
   op_linear #(
       .IN(KH * KW * C), .OUT(OC), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED),
-      .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .SHIFT(SHIFT), .OUT_W(OUT_W),
-      .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .WEIGHTS(WEIGHTS), .WEIGHTS_SUM(WEIGHTS_SUM),
+      .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO),
+      .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .WEIGHTS(WEIGHTS), .WEIGHTS_SUM(WEIGHTS_SUM),
       .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT), .TREE_PIPE(TREE_PIPE)
   ) u_linear (
       .clk(clk), .rst(rst), .in_data(x), .in_valid(x_valid), .in_ready(x_ready),

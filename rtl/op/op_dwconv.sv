@@ -13,13 +13,15 @@
 //               W_W BIAS_W       bits of a weight, of a bias, two's complement
 //               DOT_W T_W        bits that hold every exact sum of products; and after shift and bias
 //               PSH_W            bits of psh, 0: no left shifts
+//               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
 //               ROM_STYLE MULT   see op_linear
 //               WEIGHTS, WEIGHTS_SUM   image: word g * KH * KW + k, w[g * LANES + i][k] at bit i * W_W
-//               CONSTS, CONSTS_SUM     image: word g, {psh, bias} of channel g * LANES + i at bit i * (PSH_W + BIAS_W)
+//               CONSTS, CONSTS_SUM     image: word g, {m, psh, bias} of channel g * LANES + i at bit
+//                                      i * (M_W + PSH_W + BIAS_W)
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 ? 0
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES + 2)
-//       + KH * KW + 4 + 2 * min(PSH_W, 1)
+//       + KH * KW + 4 + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
 `default_nettype none
@@ -46,7 +48,9 @@ module op_dwconv #(
     parameter integer BIAS_W      = 16,
     parameter integer PSH_W       = 0,
     parameter integer T_W         = 21,
+    parameter integer M_W         = 0,
     parameter integer SHIFT       = 7,
+    parameter integer ZERO        = 0,
     parameter integer OUT_W       = 8,
     parameter integer OUT_SIGNED  = 1,
     parameter integer ROUND       = 0,
@@ -72,9 +76,9 @@ module op_dwconv #(
   localparam integer TAP_W = TAPS > 1 ? $clog2(TAPS) : 1;
   localparam integer CF_W = CF > 1 ? $clog2(CF) : 1;
   localparam integer AW = TAPS * CF > 1 ? $clog2(TAPS * CF) : 1;
-  localparam integer KONST = PSH_W + BIAS_W;
+  localparam integer KONST = M_W + PSH_W + BIAS_W;
   localparam integer FRONT = 3;  // memory 2, product 1: stages before the sum over the taps
-  localparam integer TAIL = PSH_W > 0 ? 2 : 0;  // shift and bias after it
+  localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // shift and bias after it, factor
 
   // Everything behind the generator moves or stands together.
   wire en;
@@ -165,7 +169,8 @@ module op_dwconv #(
     for (genvar i = 0; i < LANES; i++) begin : g_lane
       op_linear_lane #(
           .IN_LANES(1), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W),
-          .T_W(T_W), .SHIFT(SHIFT), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .MULT(MULT),
+          .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND),
+          .OVER(OVER), .MULT(MULT),
           .ONE_BEAT(TAPS == 1 ? 1 : 0)
       ) u_lane (
           .clk(clk), .en(en), .x(x[i*IN_W+:IN_W]), .w(w[i*W_W+:W_W]), .first(sum_first), .valid(sum_valid),

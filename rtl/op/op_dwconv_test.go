@@ -3,6 +3,7 @@
 package op
 
 import (
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -14,13 +15,13 @@ import (
 // depthwiseImages are the memories of op_dwconv: row c of m holds the taps of channel c.
 func depthwiseImages(m *matrix, lanes int) []rtl.Image {
 	weights := rtl.Image{Param: "WEIGHTS", Width: lanes * m.wW}
-	consts := rtl.Image{Param: "CONSTS", Width: lanes * (m.pshW + m.biasW)}
+	consts := rtl.Image{Param: "CONSTS", Width: lanes * m.konstW()}
 	for c := 0; c < m.out; c += lanes {
-		fields := make([]int64, lanes)
+		fields := make([]*big.Int, lanes)
 		for i := range fields {
 			fields[i] = m.konst(c + i)
 		}
-		consts.Words = append(consts.Words, word(m.pshW+m.biasW, fields))
+		consts.Words = append(consts.Words, wideWord(m.konstW(), fields))
 		for k := range m.in {
 			taps := make([]int64, lanes)
 			for i := range taps {
@@ -43,6 +44,9 @@ func TestDepthwise(t *testing.T) {
 		}
 		m := &matrix{in: g.KH * g.KW, out: g.C, inW: 6, inSigned: i%3 != 0, wW: 5, biasW: 10, pshW: i % 2,
 			cast: num.Cast{Shift: 4, Width: 8, Signed: true, Round: i % 9, Over: i % 3}}
+		if i > 5 {
+			m.mW, m.zero, m.cast.Shift = 31, 7, 36
+		}
 		m.fill(r)
 		rtltest.Run(t, rtltest.Bench{
 			Module: "op_dwconv", Params: append(g.params(rtltest.P("LANES", lanes)), m.numeric()...),
@@ -54,8 +58,7 @@ func TestDepthwise(t *testing.T) {
 				windows := g.windows(in[0], 0, g.C)
 				var out []int64
 				for c := 0; len(windows) > 0; c, windows = (c+1)%g.C, windows[m.in:] {
-					y := m.cast.Of(m.total(c, m.dot(m.weights[c], windows[:m.in])))
-					out = append(out, y.Int64())
+					out = append(out, m.code(c, m.total(c, m.dot(m.weights[c], windows[:m.in]))))
 				}
 				return [][]int64{out}
 			},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_linear: folded matrix-vector product with bias and one requantisation; exact inside.
 //   y[o] = over(round((sum_j x[j] * w[o][j]) * 2^psh[o] + bias[o], SHIFT)); vectors of IN become vectors of OUT.
+//   Where scales are no powers of two, y[o] = over(ZERO + round(((..) * 2^psh[o] + bias[o]) * m[o], SHIFT)).
 //   SF = IN / IN_LANES beats come in, NF = OUT / OUT_LANES go out. The vector is taken while the first OUT_LANES
 //   outputs are computed and replayed from a buffer for the others, so in_ready is low for SF * (NF - 1) cycles a
 //   vector: a producer that spreads its beats needs a FIFO of SF beats in front.
@@ -13,15 +14,17 @@
 //               BIAS_W               bits of a bias, two's complement
 //               PSH_W                bits of psh[o], 0: no left shifts
 //               T_W                  bits that hold every exact sum after shift and bias
+//               M_W                  bits of m[o], unsigned; 0: no factors
+//               ZERO                 zero point of the output
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               WEIGHTS, WEIGHTS_SUM image: word nf * SF + sf, w[nf * OUT_LANES + p][sf * IN_LANES + s] at
 //                                    bit (p * IN_LANES + s) * W_W
-//               CONSTS, CONSTS_SUM   image: word nf, {psh, bias} of output nf * OUT_LANES + p at bit
-//                                    p * (PSH_W + BIAS_W)
+//               CONSTS, CONSTS_SUM   image: word nf, {m, psh, bias} of output nf * OUT_LANES + p at bit
+//                                    p * (M_W + PSH_W + BIAS_W)
 //               ROM_STYLE            "auto", "block" or "distributed": memory of the weights
 //               MULT                 "auto", "dsp" or "lut": use_dsp of the multipliers
 //               TREE_PIPE            adder levels between registers, 1 or 2
-//   latency: IN / IN_LANES + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1)
+//   latency: IN / IN_LANES + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
 //   let: STORE = NF > 1 && SF > 1
 //   lut: SF_W + NF_W + AW + FRONT + 6 + (NF > 1 ? XW : 0) + (STORE ? 8 * (SF > 32 ? (XW + 6) / 7 * ((SF + 63) /
@@ -41,7 +44,9 @@ module op_linear #(
     parameter integer BIAS_W      = 16,
     parameter integer PSH_W       = 0,
     parameter integer T_W         = 21,
+    parameter integer M_W         = 0,
     parameter integer SHIFT       = 7,
+    parameter integer ZERO        = 0,
     parameter integer OUT_W       = 8,
     parameter integer OUT_SIGNED  = 1,
     parameter integer ROUND       = 0,
@@ -69,11 +74,11 @@ module op_linear #(
   localparam integer NF_W = NF > 1 ? $clog2(NF) : 1;
   localparam integer AW = SF * NF > 1 ? $clog2(SF * NF) : 1;
   localparam integer XW = IN_LANES * IN_W;
-  localparam integer KW = PSH_W + BIAS_W;
+  localparam integer KW = M_W + PSH_W + BIAS_W;
   localparam integer WW = OUT_LANES * IN_LANES * W_W;
   localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
   localparam integer FRONT = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
-  localparam integer TAIL = PSH_W > 0 ? 2 : 0;  // shift and bias after it
+  localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // shift and bias after it, factor
 
   generate
     if (SF * IN_LANES != IN || NF * OUT_LANES != OUT) begin : g_bad_lanes
@@ -202,7 +207,9 @@ module op_linear #(
           .BIAS_W(BIAS_W),
           .PSH_W(PSH_W),
           .T_W(T_W),
+          .M_W(M_W),
           .SHIFT(SHIFT),
+          .ZERO(ZERO),
           .OUT_W(OUT_W),
           .OUT_SIGNED(OUT_SIGNED),
           .ROUND(ROUND),

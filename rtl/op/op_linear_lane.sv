@@ -3,13 +3,15 @@
 //   x and w arrive together, already registered. first and valid belong to the tree's output, so they come
 //   1 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE enabled cycles after x. konst = {psh, bias} must stand with the
 //   first beat there if PSH_W = 0 (the sum then starts from the bias), otherwise one enabled cycle after the last.
-//   parameters  IN_LANES, IN_W, IN_SIGNED, W_W, DOT_W, BIAS_W, PSH_W, T_W, SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER, MULT,
-//               TREE_PIPE  as op_linear
+//   With factors konst = {m, psh, bias}; m is taken with the bias and meets the sum.
+//   parameters  IN_LANES, IN_W, IN_SIGNED, W_W, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W, OUT_SIGNED, ROUND,
+//               OVER, MULT, TREE_PIPE  as op_linear
 //               ONE_BEAT   1: a vector is one beat, the sum needs no loop
-//   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1)   ii: 1   order: as it comes
+//   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
+//   ii: 1   order: as it comes
 //   lut: PSH_W == 0 ? T_W + (ONE_BEAT ? 0 : 1) : DOT_W + T_W + T_W * PSH_W * 2 / 3
-//   ff: PSH_W == 0 ? T_W : DOT_W + 2 * T_W + BIAS_W
-//   parts: u_dot + u_requant
+//   ff: (PSH_W == 0 ? T_W : DOT_W + 2 * T_W + BIAS_W) + M_W * (PSH_W == 0 ? 1 : 2)
+//   parts: u_dot + (M_W ? u_rescale : u_cast)
 `default_nettype none
 module op_linear_lane #(
     parameter integer IN_LANES   = 4,
@@ -20,7 +22,9 @@ module op_linear_lane #(
     parameter integer BIAS_W     = 16,
     parameter integer PSH_W      = 0,
     parameter integer T_W        = 21,
+    parameter integer M_W        = 0,
     parameter integer SHIFT      = 7,
+    parameter integer ZERO       = 0,
     parameter integer OUT_W      = 8,
     parameter integer OUT_SIGNED = 1,
     parameter integer ROUND      = 0,
@@ -29,14 +33,14 @@ module op_linear_lane #(
     parameter integer TREE_PIPE  = 2,
     parameter integer ONE_BEAT   = 0
 ) (
-    input  wire                     clk,
-    input  wire                     en,
-    input  wire [IN_LANES*IN_W-1:0] x,
-    input  wire [ IN_LANES*W_W-1:0] w,
-    input  wire                     first,
-    input  wire                     valid,
-    input  wire [ PSH_W+BIAS_W-1:0] konst,
-    output wire [        OUT_W-1:0] y
+    input  wire                        clk,
+    input  wire                        en,
+    input  wire [   IN_LANES*IN_W-1:0] x,
+    input  wire [    IN_LANES*W_W-1:0] w,
+    input  wire                        first,
+    input  wire                        valid,
+    input  wire [M_W+PSH_W+BIAS_W-1:0] konst,
+    output wire [           OUT_W-1:0] y
 );
   localparam integer SUM_W = IN_W + W_W + $clog2(IN_LANES);
 
@@ -84,18 +88,44 @@ module op_linear_lane #(
     end
   endgenerate
 
-  num_requant #(
-      .IN_W(T_W),
-      .IN_SIGNED(1),
-      .SHIFT(SHIFT),
-      .OUT_W(OUT_W),
-      .OUT_SIGNED(OUT_SIGNED),
-      .ROUND(ROUND),
-      .OVER(OVER)
-  ) u_requant (
-      .in (t),
-      .out(y)
-  );
-  wire unused_top = &{1'b0, first, sum, bias};
+  generate
+    if (M_W == 0) begin : g_cast
+      num_offset #(
+          .IN_W(T_W),
+          .SHIFT(SHIFT),
+          .ZERO(ZERO),
+          .OUT_W(OUT_W),
+          .OUT_SIGNED(OUT_SIGNED),
+          .ROUND(ROUND),
+          .OVER(OVER)
+      ) u_cast (
+          .in (t),
+          .out(y)
+      );
+    end else begin : g_rescale
+      wire [M_W-1:0] m;
+      num_delay #(.WIDTH(M_W), .DEPTH(PSH_W == 0 ? 1 : 2)) u_m (
+          .clk(clk), .en(en), .in(konst[PSH_W+BIAS_W+:M_W]), .out(m)
+      );
+      num_rescale #(
+          .IN_W(T_W),
+          .M_W(M_W),
+          .SHIFT(SHIFT),
+          .ZERO(ZERO),
+          .OUT_W(OUT_W),
+          .OUT_SIGNED(OUT_SIGNED),
+          .ROUND(ROUND),
+          .OVER(OVER),
+          .MULT(MULT)
+      ) u_rescale (
+          .clk(clk),
+          .en (en),
+          .in (t),
+          .m  (m),
+          .out(y)
+      );
+    end
+  endgenerate
+  wire unused_top = &{1'b0, first, sum, bias, konst};
 endmodule
 `default_nettype wire

@@ -2,16 +2,20 @@
 // op_linear_row: one output of op_linear_unrolled: sum of the terms, shift, bias, requantise.
 //   parameters  N           terms
 //               TERM_W      bits of each, two's complement
-//               T_W, SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER, PIPE  as op_linear_unrolled
+//               T_W, M_W, SHIFT, ZERO, OUT_W, OUT_SIGNED, ROUND, OVER, PIPE  as op_linear_unrolled
+//               M           factor, M_W bits, under a bit 0
 //               PSH         left shift of the sum
 //               BIAS        T_W bits, two's complement
-//   latency: (clog2(N) + PIPE - 1) / PIPE + 1   ii: 1   order: as it comes
+//   latency: (clog2(N) + PIPE - 1) / PIPE + 1 + 3 * min(M_W, 1)   ii: 1   order: as it comes
 `default_nettype none
 module op_linear_row #(
     parameter integer       N          = 4,
     parameter integer       TERM_W     = 15,
     parameter integer       T_W        = 19,
+    parameter integer       M_W        = 0,
+    parameter     [M_W:0]   M          = 0,
     parameter integer       SHIFT      = 7,
+    parameter integer       ZERO       = 0,
     parameter integer       OUT_W      = 8,
     parameter integer       OUT_SIGNED = 1,
     parameter integer       ROUND      = 0,
@@ -43,18 +47,27 @@ module op_linear_row #(
   logic [T_W-1:0] t;
   always_ff @(posedge clk) if (en) t <= (T_W'(sum) << PSH) + BIAS;
 
-  num_requant #(
-      .IN_W(T_W),
-      .IN_SIGNED(1),
-      .SHIFT(SHIFT),
-      .OUT_W(OUT_W),
-      .OUT_SIGNED(OUT_SIGNED),
-      .ROUND(ROUND),
-      .OVER(OVER)
-  ) u_requant (
-      .in (t),
-      .out(y)
-  );
-  wire unused_top = &{1'b0, sum};
+  generate
+    if (M_W == 0) begin : g_cast
+      num_offset #(
+          .IN_W(T_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER)
+      ) u_cast (
+          .in (t),
+          .out(y)
+      );
+    end else begin : g_rescale
+      num_rescale #(
+          .IN_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND),
+          .OVER(OVER)
+      ) u_rescale (
+          .clk(clk),
+          .en (en),
+          .in (t),
+          .m  (M[M_W-1:0]),
+          .out(y)
+      );
+    end
+  endgenerate
+  wire unused_top = &{1'b0, sum, M};
 endmodule
 `default_nettype wire

@@ -61,6 +61,12 @@ func TestLinear(t *testing.T) {
 			cast: num.Cast{Shift: 20, Width: 16, Signed: true}}, 3,
 			1, []rtl.Param{rtltest.P("TREE_PIPE", 1)}},
 		{matrix{in: 4, out: 1, inW: 1, wW: 1, biasW: 1, pshW: 1, cast: num.Cast{Width: 3, Signed: true}}, 4, 1, nil},
+		{matrix{in: 6, out: 4, inW: 8, inSigned: true, wW: 8, biasW: 20, mW: 31, zero: -7,
+			cast: num.Cast{Shift: 45, Width: 8, Signed: true}}, 3, 2, nil},
+		{matrix{in: 4, out: 6, inW: 8, wW: 8, biasW: 18, pshW: 2, mW: 37, zero: 130,
+			cast: num.Cast{Shift: 50, Width: 8}}, 4, 3, nil},
+		{matrix{in: 6, out: 3, inW: 4, wW: 4, biasW: 8, zero: 9,
+			cast: num.Cast{Shift: 5, Width: 4}}, 2, 1, nil},
 	} {
 		m := c.m
 		m.cast.Round, m.cast.Over = i%9, i%3
@@ -71,9 +77,12 @@ func TestLinear(t *testing.T) {
 
 // TestLinearLane benches a lane on its own as a pipeline: one beat a vector, operands and constants side by side.
 func TestLinearLane(t *testing.T) {
-	for _, pshW := range []int{0, 2} {
+	for i, pshW := range []int{0, 2, 0, 2} {
 		m := matrix{in: 3, out: 1, inW: 6, inSigned: true, wW: 5, biasW: 10, pshW: pshW,
 			cast: num.Cast{Shift: 4, Width: 6, Signed: true}}
+		if i > 1 {
+			m.mW, m.zero, m.cast.Shift = 16, 3, 21
+		}
 		m.fill(rand.New(rand.NewPCG(9, uint64(pshW))))
 		p := rtltest.P
 		rtltest.Run(t, rtltest.Bench{
@@ -82,7 +91,7 @@ func TestLinearLane(t *testing.T) {
 			In:     []rtltest.Port{{Name: "x", Lanes: m.in, Signed: true}},
 			Out:    []rtltest.Port{{Name: "y"}},
 			Ties: []rtl.Param{{Name: "w", Value: "15'h" + word(m.wW, m.weights[0]).Text(16)}, {Name: "first", Value: "1'b1"},
-				{Name: "valid", Value: "1'b1"}, {Name: "konst", Value: fmt.Sprintf("%d'h%x", pshW+m.biasW, m.konst(0))}},
+				{Name: "valid", Value: "1'b1"}, {Name: "konst", Value: fmt.Sprintf("%d'h%x", m.konstW(), m.konst(0))}},
 			Model: func(in [][]int64) [][]int64 { return [][]int64{m.apply(in[0])} },
 			Gen:   m.gen,
 		})

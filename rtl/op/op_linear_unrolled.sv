@@ -10,11 +10,12 @@
 //               BIAS_W           bits of a bias, two's complement
 //               PSH_W            bits of psh[o], 0: no left shifts
 //               T_W              bits that hold every exact sum after shift and bias
+//               M_W, ZERO        bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               WEIGHTS          OUT * IN * W_W bits, w[o][j] at bit (o * IN + j) * W_W
-//               CONSTS           OUT * (PSH_W + BIAS_W) bits, {psh, bias} of o at bit o * (PSH_W + BIAS_W)
+//               CONSTS           OUT * KW bits, KW = M_W + PSH_W + BIAS_W: {m, psh, bias} of o at bit o * KW
 //               PIPE             adder levels between registers: 1 or 2
-//   latency: (clog2(IN * ((W_W + 7) / 8)) + PIPE - 1) / PIPE + 3   ii: 1   order: lane i is element i
+//   latency: (clog2(IN * ((W_W + 7) / 8)) + PIPE - 1) / PIPE + 3 + 3 * min(M_W, 1)   ii: 1   order: lane i is element i
 `default_nettype none
 module op_linear_unrolled #(
     parameter integer                  IN         = 4,
@@ -26,13 +27,15 @@ module op_linear_unrolled #(
     parameter integer                  BIAS_W     = 16,
     parameter integer                  PSH_W      = 0,
     parameter integer                  T_W        = 19,
+    parameter integer                  M_W        = 0,
     parameter integer                  SHIFT      = 7,
+    parameter integer                  ZERO       = 0,
     parameter integer                  OUT_W      = 8,
     parameter integer                  OUT_SIGNED = 1,
     parameter integer                  ROUND      = 0,
     parameter integer                  OVER       = 0,
     parameter [OUT*IN*W_W-1:0]         WEIGHTS    = {OUT * IN * W_W{1'b0}},
-    parameter [OUT*(PSH_W+BIAS_W)-1:0] CONSTS     = {OUT * (PSH_W + BIAS_W) {1'b0}},
+    parameter [OUT*(M_W+PSH_W+BIAS_W)-1:0] CONSTS = {OUT * (M_W + PSH_W + BIAS_W) {1'b0}},
     parameter integer                  PIPE       = 2
 ) (
     input  wire                 clk,
@@ -44,7 +47,7 @@ module op_linear_unrolled #(
     output wire                 out_valid,
     input  wire                 out_ready
 );
-  localparam integer KW = PSH_W + BIAS_W;
+  localparam integer KW = M_W + PSH_W + BIAS_W;
   localparam integer DIGITS = (W_W + 7) / 8;  // of a weight
   localparam integer C_W = W_W < 8 ? W_W : 8;  // bits of a digit
   localparam integer N = IN * DIGITS;  // terms of a row
@@ -52,7 +55,7 @@ module op_linear_unrolled #(
   localparam integer TERM_W = IN_W + TOP + C_W - (IN_SIGNED != 0 ? 1 : 0);
   localparam [TOP+8:0] FOLD = (TOP + 9)'({DIGITS{8'h80}}) & ~({(TOP + 9) {1'b1}} << TOP);
   localparam integer DEBT_W = T_W > TOP + 9 ? T_W : TOP + 9;
-  localparam integer STAGES = ($clog2(N) + PIPE - 1) / PIPE + 2;
+  localparam integer STAGES = ($clog2(N) + PIPE - 1) / PIPE + 2 + (M_W > 0 ? 3 : 0);
 
   generate
     if (PIPE < 1 || PIPE > 2) begin : g_bad_pipe
@@ -118,7 +121,8 @@ module op_linear_unrolled #(
 
     for (genvar o = 0; o < OUT; o++) begin : g_row
       localparam signed [BIAS_W-1:0] BIAS = CONSTS[o*KW+:BIAS_W];
-      localparam [PSH_W:0] PSH = (PSH_W + 1)'({1'b0, CONSTS[o*KW+:KW]} >> BIAS_W);
+      localparam [PSH_W:0] PSH = (PSH_W + 1)'({1'b0, CONSTS[o*KW+:PSH_W+BIAS_W]} >> BIAS_W);
+      localparam [M_W:0] M = (M_W + 1)'({1'b0, CONSTS[o*KW+:KW]} >> (PSH_W + BIAS_W));
       wire [N*TERM_W-1:0] terms  /*verilator split_var*/;
       for (genvar j = 0; j < IN; j++) begin : g_x
         assign terms[j*DIGITS*TERM_W+:DIGITS*TERM_W] = products[(j*OUT+o)*DIGITS*TERM_W+:DIGITS*TERM_W];
@@ -127,7 +131,10 @@ module op_linear_unrolled #(
           .N(N),
           .TERM_W(TERM_W),
           .T_W(T_W),
+          .M_W(M_W),
+          .M(M),
           .SHIFT(SHIFT),
+          .ZERO(ZERO),
           .OUT_W(OUT_W),
           .OUT_SIGNED(OUT_SIGNED),
           .ROUND(ROUND),

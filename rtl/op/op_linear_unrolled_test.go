@@ -47,6 +47,10 @@ func TestLinearUnrolled(t *testing.T) {
 			cast: num.Cast{Shift: 1, Width: 5, Signed: true}}, 2},
 		{matrix{in: 2, out: 9, inW: 7, inSigned: true, wW: 18, biasW: 20,
 			cast: num.Cast{Shift: 12, Width: 11, Signed: true}}, 1},
+		{matrix{in: 3, out: 5, inW: 6, inSigned: true, wW: 7, biasW: 14, mW: 31, zero: 12,
+			cast: num.Cast{Shift: 40, Width: 8, Signed: true}}, 2},
+		{matrix{in: 2, out: 3, inW: 5, wW: 4, biasW: 9, pshW: 2, mW: 35, zero: -3,
+			cast: num.Cast{Shift: 42, Width: 6, Signed: true}}, 1},
 	} {
 		m := c.m
 		m.cast.Round, m.cast.Over = 2*i%9, i%3

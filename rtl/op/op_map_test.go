@@ -143,7 +143,7 @@ func scaleBench(m *matrix, lanes, pixels int, more ...rtl.Param) rtltest.Bench {
 			y := make([]int64, len(in[0]))
 			for i, x := range in[0] {
 				c := i % m.out
-				y[i] = m.cast.Of(m.total(c, m.dot(m.weights[c], []int64{x}))).Int64()
+				y[i] = m.code(c, m.total(c, m.dot(m.weights[c], []int64{x})))
 			}
 			return [][]int64{y}
 		},
@@ -158,6 +158,8 @@ func TestScale(t *testing.T) {
 	}{
 		{matrix{out: 6, inW: 8, inSigned: true, wW: 8, biasW: 16,
 			cast: num.Cast{Shift: 7, Width: 8, Signed: true}}, 2, 3, "auto"},
+		{matrix{out: 4, inW: 8, wW: 8, biasW: 16, mW: 33, zero: -100,
+			cast: num.Cast{Shift: 40, Width: 8, Signed: true}}, 2, 3, "auto"},
 		{matrix{out: 4, inW: 5, wW: 6, biasW: 8, cast: num.Cast{Shift: 4, Width: 6}}, 4, 2, "dsp"},
 		{matrix{out: 5, inW: 7, inSigned: true, wW: 9, biasW: 10, pshW: 2,
 			cast: num.Cast{Shift: 6, Width: 9, Signed: true}}, 1, 1,

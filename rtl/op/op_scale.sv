@@ -8,13 +8,15 @@
 //               DOT_W            bits that hold every exact x * w[c]
 //               BIAS_W           bits of bias[c], two's complement
 //               PSH_W            bits of psh[c], 0: no left shifts
+//               M_W, ZERO        bits of the factors, 0: none; zero point of the output: see op_linear
 //               T_W              bits that hold every exact sum after shift and bias
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               BEATS            beats of a frame, a multiple of C / LANES
 //               WEIGHTS, WEIGHTS_SUM  image: word f, w[f * LANES + i] at bit i * W_W
-//               CONSTS, CONSTS_SUM    image: word f, {psh, bias} of channel f * LANES + i at bit i * (PSH_W + BIAS_W)
+//               CONSTS, CONSTS_SUM    image: word f, {m, psh, bias} of channel f * LANES + i at bit
+//                                     i * (M_W + PSH_W + BIAS_W)
 //               MULT             "auto", "dsp" or "lut": use_dsp of the multipliers
-//   latency: 5 + 2 * min(PSH_W, 1)   ii: BEATS   order: channels innermost
+//   latency: 5 + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)   ii: BEATS   order: channels innermost
 `default_nettype none
 module op_scale #(
     parameter integer C           = 4,
@@ -26,7 +28,9 @@ module op_scale #(
     parameter integer BIAS_W      = 16,
     parameter integer PSH_W       = 0,
     parameter integer T_W         = 17,
+    parameter integer M_W         = 0,
     parameter integer SHIFT       = 7,
+    parameter integer ZERO        = 0,
     parameter integer OUT_W       = 8,
     parameter integer OUT_SIGNED  = 1,
     parameter integer ROUND       = 0,
@@ -50,8 +54,8 @@ module op_scale #(
   localparam integer FOLDS = C / LANES;
   localparam integer AW = FOLDS > 1 ? $clog2(FOLDS) : 1;
   localparam integer XW = LANES * IN_W;
-  localparam integer KW = PSH_W + BIAS_W;
-  localparam integer STAGES = 4 + (PSH_W > 0 ? 2 : 0);  // memory 2, product 1, sum 1, shift and bias
+  localparam integer KW = M_W + PSH_W + BIAS_W;
+  localparam integer STAGES = 4 + (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // memory 2, product, sum; shift; factor
 
   generate
     if (FOLDS * LANES != C || BEATS % FOLDS != 0) begin : g_bad
@@ -120,7 +124,9 @@ module op_scale #(
           .BIAS_W(BIAS_W),
           .PSH_W(PSH_W),
           .T_W(T_W),
+          .M_W(M_W),
           .SHIFT(SHIFT),
+          .ZERO(ZERO),
           .OUT_W(OUT_W),
           .OUT_SIGNED(OUT_SIGNED),
           .ROUND(ROUND),

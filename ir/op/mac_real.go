@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// guardBits is how far below a step of the result a bias is rounded that is no multiple of the products' step.
+const guardBits = 8
+
+// constCodes is a constant seen as integers with one step, or one for each index of axis 0.
+type constCodes struct {
+	ints  []int64
+	steps []format.Exact
+}
+
+func (k constCodes) step(c int) *big.Rat { return k.steps[at(len(k.steps), c)].Rat() }
+
+// realMAC says that the weighted sum n is planned with factors or zero points; all other formats are integers times
+// powers of two.
+func realMAC(n *ir.Node) bool {
+	if n.Type.Format != nil {
+		if _, affine := n.Type.Format.(format.Affine); affine && !isFixed(n.Type.Format) {
+			return true
+		}
+	}
+	if _, affine := n.Args[0].Type.Format.(format.Affine); affine && !isFixed(n.Args[0].Type.Format) {
+		return true
+	}
+	for _, a := range n.Args[1:] {
+		if f, affine := a.Type.Format.(format.Affine); affine {
+			for _, s := range append([]float32{f.Scale}, a.Type.Scales...) {
+				if _, ok := format.Log2(s); !ok && s != 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// codesOfConst reads constant argument i as integers.
+func codesOfConst(n *ir.Node, i int) (constCodes, error) {
+	t, err := constArg(n, i)
+	if err != nil {
+		return constCodes{}, err
+	}
+	k := constCodes{ints: t.Codes}
+	zero := int64(0)
+	if a, ok := t.Type.Format.(format.Affine); ok && a.Axis >= 0 {
+		if a.Axis != 0 || a.Group > 1 {
+			return k, n.Errorf("L0308", "%s: scales run along axis %d, output channels are axis 0", n.Args[i].Name, a.Axis)
+		}
+		zero = a.Zero
+		for _, s := range t.Type.Scales {
+			k.steps = append(k.steps, format.FromFloat32(s))
+		}
+	} else {
+		c, ok := integersOf(t.Type.Format)
+		if !ok {
+			return k, n.Errorf("L0308", "%s: %s has no integers", n.Args[i].Name, t.Type.Format)
+		}
+		zero, k.steps = c.zero, []format.Exact{c.step}
+	}
+	if zero != 0 {
+		k.ints = make([]int64, len(t.Codes))
+		for j, q := range t.Codes {
+			k.ints[j] = q - zero
+		}
+	}
+	return k, nil
+}
+
+// planReal is planMAC for affine codes: x are q - zero, and a sum t[c] counts steps of its own channel.
+func planReal(n *ir.Node) (*mac, error) {
+	x, ok := integersOf(n.Args[0].Type.Format)
+	out, okOut := integersOf(n.Type.Format)
+	if !ok || !okOut {
+		return nil, n.Errorf("L0308", "%s of %s gives %s: scales that are no powers of two need integers on both sides",
+			n.Op.Name, n.Args[0].Type.Format, n.Type.Format)
+	}
+	w, err := codesOfConst(n, 1)
+	if err != nil {
+		return nil, err
+	}
+	shape := n.Args[1].Type.Shape
+	m := &mac{out: shape[0], in: product(shape[1:]), weights: w.ints, codes: &x}
+	bias := constCodes{ints: make([]int64, m.out), steps: []format.Exact{format.FromInt(1, 0)}}
+	if len(n.Args) > 2 {
+		if bias, err = codesOfConst(n, 2); err != nil {
+			return nil, err
+		}
+	}
+	lo, hi := x.span()
+	m.ratios(w, x.step.Rat(), out.step.Rat())
+	m.center(bias, out.step.Rat(), big.NewInt(lo), big.NewInt(hi))
+	m.bounds(big.NewInt(lo), big.NewInt(hi))
+	if m.res != nil { // powers of two
+		m.res.out, m.res.zero = out.ints, out.zero
+		return m, nil
+	}
+	if m.res, err = newRescale(out, m.ratio, m.tBits); err != nil {
+		return nil, n.Errorf("L0340", "%s (node %q) cannot be rescaled: %v", n.Op.Name, n.Name, err).
+			WithHint("use fewer bits for data, weights or bias, or a result whose step is closer to that of the products")
+	}
+	return m, nil
+}
+
+// ratios are the steps of products in steps of the result. A row of zeros takes the greatest: its weights are zero in
+// any scale.
+func (m *mac) ratios(w constCodes, x, out *big.Rat) {
+	greatest := new(big.Rat)
+	for c := range m.out {
+		r := new(big.Rat).Mul(x, w.step(c))
+		m.ratio = append(m.ratio, r.Quo(r, out))
+		if !m.zeroRow(c) && r.Cmp(greatest) > 0 {
+			greatest = r
+		}
+	}
+	for c := range m.out {
+		if m.zeroRow(c) && greatest.Sign() > 0 {
+			m.ratio[c] = greatest
+		}
+	}
+}
+
+func (m *mac) zeroRow(c int) bool {
+	for _, v := range m.weights[c*m.in : (c+1)*m.in] {
+		if v != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// center chooses the step of the sums and brings the bias to it. Where all ratios are powers of two the sums have one
+// common step, and m.res needs no factors.
+func (m *mac) center(bias constCodes, out *big.Rat, xlo, xhi *big.Int) {
+	exps, powers := make([]int, m.out), true
+	for c, r := range m.ratio {
+		var ok bool
+		exps[c], ok = log2(r)
+		powers = powers && ok
+	}
+	in := make([]*big.Rat, m.out) // the bias in steps of the products
+	for c := range in {
+		in[c] = new(big.Rat).Mul(new(big.Rat).SetInt64(bias.ints[c]), bias.step(c))
+		in[c].Quo(in[c].Quo(in[c], out), m.ratio[c])
+	}
+	guard := m.guard(in, xlo, xhi)
+	dyadic := powers
+	for _, b := range in {
+		_, ok := log2(new(big.Rat).SetFrac(big.NewInt(1), b.Denom()))
+		dyadic = dyadic && ok
+	}
+	m.psh, m.bias = make([]uint, m.out), make([]*big.Int, m.out)
+	if powers {
+		for c, e := range exps {
+			if dyadic { // nothing of the bias is rounded
+				guard = in[c].Denom().BitLen() - 1
+			}
+			if e -= guard; c == 0 || e < m.exp {
+				m.exp = e
+			}
+		}
+		m.res = &rescale{shift: []int{-m.exp}}
+	}
+	for c := range m.out {
+		if m.psh[c] = uint(guard); powers {
+			m.psh[c] = uint(exps[c] - m.exp)
+		}
+		m.bias[c] = scaledRat(in[c], int(m.psh[c]))
+		if !powers {
+			m.ratio[c] = new(big.Rat).Mul(m.ratio[c], new(big.Rat).SetFrac(big.NewInt(1), big.NewInt(1<<guard)))
+		}
+	}
+}
+
+// guard is the number of fraction bits that sums need for the bias: none where it is a multiple of the products' step
+// but for the rounding of its scale to float32, as models have it.
+func (m *mac) guard(bias []*big.Rat, xlo, xhi *big.Int) int {
+	near, top := true, 0
+	for c, b := range bias {
+		rest := new(big.Rat).Sub(b, new(big.Rat).SetInt(scaledRat(b, 0)))
+		limit := new(big.Rat).Mul(b, new(big.Rat).SetFrac64(1, 1<<22))
+		near = near && rest.Abs(rest).Cmp(limit.Abs(limit)) <= 0
+		if e := m.ratio[c].Num().BitLen() - m.ratio[c].Denom().BitLen() + 1; c == 0 || e > top {
+			top = e
+		}
+	}
+	if near {
+		return 0
+	}
+	probe := mac{out: m.out, in: m.in, weights: m.weights, psh: make([]uint, m.out), bias: make([]*big.Int, m.out)}
+	for c := range probe.bias {
+		probe.bias[c] = scaledRat(bias[c], 0)
+	}
+	probe.bounds(xlo, xhi)
+	return max(0, min(top+guardBits, productBits-factorBits-1-probe.tBits))
+}
+
+// values are the integers of an argument that a plan multiplies: q - zero of codes, or lattice integers.
+func (m *mac) values(n *ir.Node, t *ir.Tensor) ([]int64, error) {
+	if m.codes == nil {
+		l, err := t.Lattice()
+		if err != nil {
+			return nil, n.Errorf("L0308", "%v", err)
+		}
+		return l.Ints, nil
+	}
+	if m.codes.zero == 0 {
+		return t.Codes, nil
+	}
+	out := make([]int64, len(t.Codes))
+	for i, q := range t.Codes {
+		out[i] = q - m.codes.zero
+	}
+	return out, nil
+}
+
+// raw is the plan for the codes themselves, as streams carry them: the zero point of x is part of the bias.
+func (m *mac) raw() *mac {
+	if m.codes == nil || m.codes.zero == 0 {
+		return m
+	}
+	r := *m
+	r.bias = make([]*big.Int, m.out)
+	for c := range r.bias {
+		sum := new(big.Int)
+		for _, w := range m.weights[c*m.in : (c+1)*m.in] {
+			sum.Add(sum, big.NewInt(w))
+		}
+		sum.Mul(sum, big.NewInt(m.codes.zero))
+		r.bias[c] = new(big.Int).Sub(m.bias[c], sum.Lsh(sum, m.psh[c]))
+	}
+	all := format.Fixed{W: m.codes.ints.W, Signed: m.codes.ints.Signed}
+	r.bounds(big.NewInt(all.Min()), big.NewInt(all.Max()))
+	return &r
+}
