@@ -34,6 +34,9 @@ type Traits struct {
 	// Axis, if not nil, points to the attribute that names an axis of argument 0. The operation works along that axis,
 	// or reads its other arguments along it, and treats all other axes alike.
 	Axis func(attrs any) *int
+	// Axes, if not nil, is the attribute that lists axes of argument 0: as Axis, for operations along several. Passes that
+	// move axes change its elements.
+	Axes func(attrs any) []int
 	// PerChannel: Axis is the axis of channels, the same in argument 0 and in the result.
 	PerChannel bool
 	// Last, if not nil, points to the attribute that says that channels are the last axis of argument 0 and of the result,
@@ -47,6 +50,14 @@ func (n *Node) AxisOf() *int {
 		return nil
 	}
 	return n.Op.Traits.Axis(n.Attrs)
+}
+
+// AxesOf is the attribute of n that lists axes; nil if there is none.
+func (n *Node) AxesOf() []int {
+	if n.Op.Traits.Axes == nil {
+		return nil
+	}
+	return n.Op.Traits.Axes(n.Attrs)
 }
 
 // ChannelAxis is the axis of channels of argument 0 and of the result; false if there is none.

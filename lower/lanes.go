@@ -103,6 +103,8 @@ func (l *laner) node(n *ir.Node) {
 		l.conv(n, a)
 	case op.MoveLanes(n) != nil:
 		l.moves(n, a, op.MoveLanes(n))
+	case n.Op == op.ArgMax || n.Op.Traits.Axes != nil:
+		l.reduces(n, a)
 	case byChannel:
 		channels := commonChannels(n)
 		l.same(n, a, nearestDivisor(channels, arriving(n)), channels, "channels")

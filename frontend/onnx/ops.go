@@ -4,6 +4,7 @@ package onnx
 
 import (
 	"math"
+	"slices"
 
 	"lathe/frontend/source"
 	"lathe/ir"
@@ -47,7 +48,6 @@ func opTable() []opSpec {
 		{"AveragePool", windowAttrs + "ceil_mode count_include_pad", 1, 1, nil, convertAvgPool},
 		{"GlobalAveragePool", "", 1, 1, nil, convertGlobalAvg},
 		{"GlobalMaxPool", "", 1, 1, nil, convertGlobalMax},
-		{"ReduceMean", "axes keepdims noop_with_empty_axes", 1, 2, nil, convertReduceMean},
 		{"Add", "", 2, 2, add, convertBinary(op.Add)},
 		{"Sub", "", 2, 2, sub, convertBinary(op.Sub)},
 		{"Mul", "", 2, 2, mul, convertBinary(op.Mul)},
@@ -67,7 +67,7 @@ func opTable() []opSpec {
 		{"Range", "", 3, 3, foldRange, nil},
 		{"Equal", "", 2, 2, foldEqual, nil},
 		{"Where", "", 3, 3, foldWhere, nil},
-	}, append(functionTable(), moveTable()...)...)
+	}, slices.Concat(functionTable(), moveTable(), reduceTable())...)
 }
 
 // opNames lists what opTable holds.

@@ -156,21 +156,9 @@ func convertMaxPool(c *call) {
 	c.result(c.emit("", op.MaxPool, &w, c.data(0)))
 }
 
-// convertAvgPool: a window that ceil_mode lets run past the padding divides by less than the kernel when padding
-// counts, which the graph's operation does not do.
 func convertAvgPool(c *call) {
 	a := &op.AvgAttrs{Window: c.window(nil), IncludePad: c.int("count_include_pad", 0) != 0}
 	c.fullWindows(&a.Window)
-	for i, k := range a.Kernel {
-		if c.err != nil {
-			return
-		}
-		span := c.shape(0)[2+i] + a.Pads[i] + a.Pads[i+len(a.Kernel)] - (k-1)*a.Dilations[i] - 1
-		if rest := span % a.Strides[i]; a.IncludePad && a.CeilMode && rest != 0 &&
-			span-rest+a.Strides[i] < c.shape(0)[2+i]+a.Pads[i] {
-			c.fail(source.CodeForm, "count_include_pad with a window that ceil_mode lets run past the padding is not supported")
-		}
-	}
 	c.result(c.emit("", op.AvgPool, a, c.data(0)))
 }
 
@@ -179,42 +167,14 @@ func convertGlobalAvg(c *call) {
 	c.result(c.emit("", op.GlobalAvgPool, &op.GlobalAttrs{}, c.data(0)))
 }
 
-// convertGlobalMax is a maximum pool whose window is the image.
+// convertGlobalMax is a maximum pool whose window is the image: disjoint windows, which need no memory of rows.
 func convertGlobalMax(c *call) {
 	c.spatial()
 	w := op.Window{Kernel: append([]int(nil), c.shape(0)[min(2, len(c.shape(0))):]...)}
 	w.Pads = make([]int, 2*len(w.Kernel))
 	for range w.Kernel {
-		w.Strides, w.Dilations = append(w.Strides, 1), append(w.Dilations, 1)
+		w.Dilations = append(w.Dilations, 1)
 	}
+	w.Strides = append(w.Strides, w.Kernel...)
 	c.result(c.emit("", op.MaxPool, &w, c.data(0)))
-}
-
-// convertReduceMean supports the mean over all spatial axes. The axes are an attribute up to opset 17, then input 1.
-func convertReduceMean(c *call) {
-	var axes []int64
-	switch a := c.attr("axes", kindInts); {
-	case c.has(1):
-		axes = c.list(1, "axes")
-	case a != nil && c.opset < 18:
-		axes = a.ints
-	}
-	rank := c.spatial()
-	over := map[int]bool{}
-	for _, a := range axes {
-		over[c.axis(a, rank+2, 0)] = true
-	}
-	if len(over) != rank || over[0] || over[1] {
-		c.fail(source.CodeForm, "takes the mean over the axes %v of %s; all spatial axes together are supported", axes,
-			ir.ShapeString(c.shape(0)))
-	}
-	if c.int("keepdims", 1) != 0 {
-		c.result(c.emit("", op.GlobalAvgPool, &op.GlobalAttrs{}, c.data(0)))
-		return
-	}
-	n := c.emit("pool", op.GlobalAvgPool, &op.GlobalAttrs{}, c.data(0))
-	if n == nil {
-		return
-	}
-	c.result(c.emit("", op.Reshape, &op.ReshapeAttrs{Shape: append([]int(nil), n.Type.Shape[:2]...)}, n))
 }

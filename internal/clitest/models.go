@@ -45,7 +45,6 @@ func soundModels() []namedModel {
 			weights("s", 2), weights("b", 2), weights("m", 2), floats("v", []float32{1, -1}, 2))},
 		{"sigmoid.onnx", one(x, node("sigmoid1", "Sigmoid", "x", "y"))},
 		{"softmax.onnx", one(x, node("softmax1", "Softmax", "x", "y"))},
-		{"argmax.onnx", one(x, node("argmax1", "ArgMax", "x", "y", intAttr("axis", 1)))},
 		{"sum.onnx", onnxModel{nodes: list(node("add1", "Add", "a b", "y")), inputs: list(value("a", 1, 4), value("b", 1, 4)),
 			outputs: list(value("y"))}},
 		{"fork.onnx", onnxModel{nodes: list(node("relu1", "Relu", "x", "y"), node("relu2", "Relu", "y", "z")),

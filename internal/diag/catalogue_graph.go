@@ -112,7 +112,7 @@ var plans = []Entry{
 	{"L0413", "The plan names a part that is not known.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n-- plan.toml --\n[target]\npart = \"xcku5q\""},
 	{"L0414", "An operation has no hardware in this version.",
-		"$ lathe emit-verilog argmax.onnx -o out"},
+		"an operation without a module"},
 	{"L0415", "An operation reads more streams than its unit has ports.", "a linear whose weights are computed"},
 	{"L0416", "The plan asks for a mode of folding that is not in this version.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nmode = \"balance\""},

@@ -95,6 +95,11 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 	case op.Scale, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
 		hw.InLanes = divisor(r, last)
 		hw.OutLanes = hw.InLanes
+	case op.ArgMax, op.ReduceSum, op.ReduceMean, op.ReduceMax, op.ReduceMin:
+		run, _ := op.ReduceRun(n) // what is no run has no hardware
+		size, _ := run.ReduceLanes(1)
+		hw.InLanes = divisor(r, max(size, 1))
+		_, hw.OutLanes = run.ReduceLanes(hw.InLanes)
 	case op.Widen, op.Narrow:
 		hw.OutLanes = divisor(r, n.Type.Elems())
 		hw.InLanes = divisor(r, hw.OutLanes)

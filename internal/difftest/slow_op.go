@@ -5,6 +5,7 @@ package difftest
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"lathe/ir"
 	"lathe/ir/op"
@@ -51,6 +52,8 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		}), nil
 	case op.Concat, op.Slice, op.Pad, op.Repeat:
 		return slowMove(n, args), nil
+	case op.ReduceSum, op.ReduceMean, op.ReduceMax, op.ReduceMin:
+		return slowReduce(n, x), nil
 	case op.ArgMax:
 		return slowArgMax(n.Attrs.(*op.ArgMaxAttrs), x), nil
 	case op.Softmax:
@@ -146,4 +149,33 @@ func slowMax(z, a, b *big.Rat) *big.Rat {
 		return z.Set(b)
 	}
 	return z.Set(a)
+}
+
+// slowReduce folds all elements whose index agrees with that of the result outside of the axes.
+func slowReduce(n *ir.Node, x value) []*big.Rat {
+	axes := n.Attrs.(*op.ReduceAttrs).Axes
+	return fill(n.Type.Shape, func(at []int) *big.Rat {
+		var elements []*big.Rat
+		each(x.shape, func(i []int) {
+			for k := range i {
+				if i[k] != at[k] && !slices.Contains(axes, k) {
+					return
+				}
+			}
+			elements = append(elements, x.at(i...))
+		})
+		y := new(big.Rat).Set(elements[0])
+		for _, v := range elements[1:] {
+			switch {
+			case n.Op == op.ReduceSum || n.Op == op.ReduceMean:
+				y.Add(y, v)
+			case (v.Cmp(y) > 0) == (n.Op == op.ReduceMax):
+				y.Set(v)
+			}
+		}
+		if n.Op == op.ReduceMean {
+			y.Quo(y, integer(int64(len(elements))))
+		}
+		return y
+	})
 }

@@ -207,6 +207,13 @@ var stageFaults = map[string]func(t *testing.T) error{
 		_, _, err := lower.Schedule(t.Context(), float(t), lower.DefaultPlan())
 		return err
 	},
+	"L0414": func(t *testing.T) error {
+		soft := *op.Relu
+		soft.RTL = nil
+		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
+		_, _, err := lower.Schedule(t.Context(), graph(ir.StageQuantized, x, add(t, &soft, "y", x)), lower.DefaultPlan())
+		return err
+	},
 	"L0415": func(t *testing.T) error {
 		f := format.Fixed{W: 8, Signed: true}
 		x, w := input("x", f, 1, 8), input("w", f, 4, 8)

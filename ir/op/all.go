@@ -15,7 +15,7 @@ var All = [...]*ir.Op{
 	Relu, LeakyRelu, Clip, Sigmoid, Tanh, Softmax, ArgMax,
 	Exp, Log, Sqrt, Reciprocal, Pow, Erf, Gelu, GeluTanh, Silu, Mish, Softplus, Softsign, Elu, Selu, Celu,
 	HardSigmoid, HardSwish, ThresholdedRelu, Abs, Sign, Floor, Ceil, Round,
-	MaxPool, AvgPool, GlobalAvgPool,
+	MaxPool, AvgPool, GlobalAvgPool, ReduceSum, ReduceMean, ReduceMax, ReduceMin,
 	Add, Sub, Mul, Min, Max,
 	Reshape, Transpose, Identity, Cast,
 	Quant,

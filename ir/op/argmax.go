@@ -35,6 +35,7 @@ var ArgMax = &ir.Op{
 		return append(out, in[axis+1:]...), nil
 	},
 	Eval: argMaxEval,
+	RTL:  argMaxRTL,
 	Gen:  genArgMax,
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return argMaxHLO(b, n, args[0])

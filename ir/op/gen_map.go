@@ -92,6 +92,23 @@ func genArgMax(r *rand.Rand, o *ir.Op) *ir.Graph {
 	return oneOp(o, a, ir.Type{Format: f}, x)
 }
 
+// genReduce draws some axes of a value; a few have none between those that stay.
+func genReduce(r *rand.Rand, o *ir.Op) *ir.Graph {
+	x := genInput("x", ir.Type{Shape: genShape(r, 1, 4), Format: genFormat(r)})
+	rank := len(x.Type.Shape)
+	first := r.IntN(rank)
+	a := &ReduceAttrs{Axes: []int{first}}
+	for i := first + 1; i < rank; i++ {
+		if chance(r, 50) {
+			a.Axes = append(a.Axes, i)
+		}
+	}
+	if o.Traits.KeepsCodes {
+		return oneOp(o, a, keeps(x.Type), x)
+	}
+	return oneOp(o, a, ir.Type{Format: genResult(r, topOf(x.Type)+r.IntN(4))}, x)
+}
+
 // genBinary draws two shapes that broadcast; one argument may be a constant.
 func genBinary(r *rand.Rand, o *ir.Op) *ir.Graph {
 	full := genShape(r, 0, 3)

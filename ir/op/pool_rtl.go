@@ -3,6 +3,9 @@
 package op
 
 import (
+	"math/big"
+	"math/bits"
+
 	"lathe/ir"
 	"lathe/rtl"
 )
@@ -30,11 +33,62 @@ func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !a.IncludePad && g.PT+g.PL+g.PB+g.PR > 0 {
-		return nil, n.Errorf("L0311", "averages over padded windows divide by different counts: no hardware in this version").
-			WithHint("set count_include_pad = 1, or take pads of 0")
+	common, factors, err := a.factors(n.Args[0].Type.Shape)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
 	}
-	return averageUnit(n, "op_avgpool", g, append(geometryParams(g), "DIV", g.KH*g.KW))
+	uniform := true
+	for _, f := range factors {
+		uniform = uniform && f == factors[0]
+	}
+	if uniform {
+		return averageUnit(n, "op_avgpool", append(geometryParams(g), "DIV", common/factors[0]))
+	}
+	if common > maxDivisor {
+		return nil, n.Errorf("L0311", "windows divide by so many different counts that their common multiple is %d: no "+
+			"hardware in this version", common).WithHint("set count_include_pad = 1, or take pads of 0")
+	}
+	return edgeUnit(n, g, common, factors)
+}
+
+// maxDivisor bounds the common divisor of windows of different counts: 24 bits are multiplied to every sum at most.
+const maxDivisor = 1 << 24
+
+// factors are the least common multiple of the counts of all windows, and its quotient by the count of each.
+func (a *AvgAttrs) factors(shape []int) (common int64, factors []int64, err error) {
+	g, err := NewGeometry(shape, &a.Window) // without the padding that hardware adds
+	if err != nil {
+		return 0, nil, err
+	}
+	g.N, g.C, common = 1, 1, 1
+	poolLoop(g, true, func(_ int, in []int, covered int) {
+		count := int64(a.divisor(len(in), covered))
+		factors = append(factors, count)
+		if common <= maxDivisor { // else it is refused
+			common *= count / new(big.Int).GCD(nil, nil, big.NewInt(common), big.NewInt(count)).Int64()
+		}
+	})
+	for i, count := range factors {
+		factors[i] = common / count
+	}
+	return common, factors, nil
+}
+
+// edgeUnit is a mean over windows of different counts.
+func edgeUnit(n *ir.Node, g *Geometry, common int64, factors []int64) (*rtl.Unit, error) {
+	u, err := averageUnit(n, "op_avgpool_edges", append(geometryParams(g), "DIV", common))
+	if err != nil {
+		return nil, err
+	}
+	width := 1
+	for _, f := range factors {
+		width = max(width, bits.Len64(uint64(f)))
+	}
+	in := n.Args[0].Type.Format.Width()
+	sum := in + bits.Len(uint(g.KH*g.KW-1)) + width + 1 // as wide as the product
+	with(u, "F_W", width, "S_W", min(sum, in+bits.Len64(uint64(common))))
+	u.Images = []rtl.Image{{Param: "FACTORS", Width: width, Words: bigWords(factors)}}
+	return u, nil
 }
 
 func globalAvgRTL(n *ir.Node) (*rtl.Unit, error) {
@@ -46,11 +100,11 @@ func globalAvgRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return averageUnit(n, "op_global_avgpool", g, []any{"H", g.H, "W", g.W, "C", g.C, "DIV", g.H * g.W})
+	return averageUnit(n, "op_global_avgpool", []any{"H", g.H, "W", g.W, "C", g.C, "DIV", g.H * g.W})
 }
 
 // averageUnit completes an exact mean: the sum times 2^LSHIFT, divided by DIV and rounded once.
-func averageUnit(n *ir.Node, module string, g *Geometry, params []any) (*rtl.Unit, error) {
+func averageUnit(n *ir.Node, module string, params []any) (*rtl.Unit, error) {
 	in, err := fixedOf(n, n.Args[0].Type)
 	if err != nil {
 		return nil, err
@@ -74,11 +128,9 @@ func poolGeometry(n *ir.Node, w *Window) (*Geometry, error) {
 		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N).
 			WithHint("export the model for a batch of 1")
 	}
-	if w.CeilMode && (g.OH-1)*g.SH+(g.KH-1)*g.DH+1 > g.H+g.PT+g.PB ||
-		w.CeilMode && (g.OW-1)*g.SW+(g.KW-1)*g.DW+1 > g.W+g.PL+g.PR {
-		return nil, n.Errorf("L0311", "ceil_mode with windows beyond the padding has no hardware in this version").
-			WithHint("set ceil_mode = 0, or pad the image such that its windows fit")
-	}
+	// Windows that ceil_mode lets run beyond the padding see more padding.
+	g.PB = max(g.PB, (g.OH-1)*g.SH+(g.KH-1)*g.DH+1-g.H-g.PT)
+	g.PR = max(g.PR, (g.OW-1)*g.SW+(g.KW-1)*g.DW+1-g.W-g.PL)
 	if e := checkLanes(n, "lanes", n.HW.InLanes, g.C, "channels"); e != nil {
 		return nil, e
 	}

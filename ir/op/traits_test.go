@@ -39,6 +39,7 @@ func TestTraits(t *testing.T) {
 				{"Weighted", o.Traits.Weighted, isWeighted}, {"KeepsCodes", o.Traits.KeepsCodes, keepsCodes},
 				{"Wire", o.Traits.Wire, isWire}, {"Last", o.Traits.Last != nil, hasChannels},
 				{"Axis", o.Traits.Axis != nil, hasAxis},
+				{"Axes", o.Traits.Axes != nil, hasAxes},
 				{"PerChannel", o.Traits.PerChannel, hasChannels},
 			} {
 				if !trait.has {
@@ -206,6 +207,17 @@ func hasAxis(_ *rand.Rand, n *ir.Node) error {
 	*axis = len(n.Args[0].Type.Shape)
 	if _, err := n.Op.Infer(n); err == nil {
 		return fmt.Errorf("axis %d of %v is accepted", *axis, n.Args[0].Type.Shape)
+	}
+	return nil
+}
+
+// hasAxes moves an axis outside of the argument, which Infer must refuse.
+func hasAxes(_ *rand.Rand, n *ir.Node) error {
+	axes := n.AxesOf()
+	defer func(v int) { axes[0] = v }(axes[0])
+	axes[0] = len(n.Args[0].Type.Shape)
+	if _, err := n.Op.Infer(n); err == nil {
+		return fmt.Errorf("axes %v of %v are accepted", axes, n.Args[0].Type.Shape)
 	}
 	return nil
 }

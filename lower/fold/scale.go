@@ -149,4 +149,6 @@ func channelAxes(g *ir.Graph) map[*ir.Node]int {
 func sameRank(n, m *ir.Node) bool { return len(n.Type.Shape) == len(m.Type.Shape) }
 
 // keepsShape says that an axis of argument 0 is the same axis of the result.
-func keepsShape(n *ir.Node) bool { return n.Op.Traits.Elementwise || n.AxisOf() != nil }
+func keepsShape(n *ir.Node) bool {
+	return n.Op.Traits.Elementwise || n.AxisOf() != nil || n.AxesOf() != nil
+}

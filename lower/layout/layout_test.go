@@ -92,6 +92,11 @@ func TestWhereTransposesGo(t *testing.T) {
 			x := b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true)
 			return b.Add(op.ArgMax, "arg", &op.ArgMaxAttrs{Axis: 2}, x)
 		}, "input conv argmax out[0 2 1] in[0 2 3 1]"},
+		{"reductions follow their axes", func(b *lowertest.Builder) *ir.Node {
+			x := b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true)
+			x = b.Add(op.ReduceMax, "max", &op.ReduceAttrs{Axes: []int{2}}, x)
+			return b.Add(op.ReduceSum, "sum", &op.ReduceAttrs{Axes: []int{1, 3}}, x)
+		}, "input conv reduce_max reduce_sum out[0 3 1 2] in[0 2 3 1]"},
 		{"a flatten that is an output keeps its transpose", func(b *lowertest.Builder) *ir.Node {
 			return b.Flatten("flat", b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true))
 		}, "input conv transpose[0 3 1 2] reshape in[0 2 3 1]"},

@@ -70,7 +70,8 @@ func firstPerm(n *ir.Node) []int {
 
 // elementwise says that argument i of n is read element by element, with broadcasting, or along the axis of n.
 func elementwise(n *ir.Node, i int) bool {
-	return n.Op.Traits.Elementwise || n.AxisOf() != nil && (i == 0 || n.Op.Traits.Joins)
+	along := n.AxisOf() != nil || n.Op.Traits.Axes != nil
+	return n.Op.Traits.Elementwise || along && (i == 0 || n.Op.Traits.Joins)
 }
 
 // crosses says that a transpose by perm can move to the other side of n: its values have the rank of the permutation,
@@ -89,11 +90,16 @@ func crosses(n *ir.Node, perm, axes []int) bool {
 	return true
 }
 
-// moveAxis applies f to the axis attribute of n, counted from the front.
+// moveAxis applies f to the axis attributes of n, counted from the front.
 func moveAxis(n *ir.Node, f func(axis int) int) {
 	if a := n.AxisOf(); a != nil {
 		*a = f((*a + len(n.Args[0].Type.Shape)) % len(n.Args[0].Type.Shape))
 	}
+	axes := n.AxesOf()
+	for i, a := range axes {
+		axes[i] = f(a)
+	}
+	slices.Sort(axes)
 }
 
 // resultPerm is what a transpose of the argument of n becomes behind n: argmax without KeepDims drops an axis.

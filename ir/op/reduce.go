@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"lathe/golden/hlo"
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// ReduceAttrs are the axes of a reduction, ascending; the result has size 1 there.
+type ReduceAttrs struct {
+	Axes []int
+}
+
+// reduction is what a reduction computes.
+type reduction int
+
+const (
+	reduceMax reduction = iota
+	reduceMin
+	reduceSum
+	reduceMean
+)
+
+// The reductions: one exact sum or mean with one rounding, or an element.
+var (
+	ReduceSum  = reduceOp("reduce_sum", "sum along axes", reduceSum, ir.Traits{Monotone: true})
+	ReduceMean = reduceOp("reduce_mean", "mean along axes", reduceMean, ir.Traits{Monotone: true})
+	ReduceMax  = reduceOp("reduce_max", "largest value along axes", reduceMax,
+		ir.Traits{Monotone: true, KeepsCodes: true})
+	ReduceMin = reduceOp("reduce_min", "least value along axes", reduceMin,
+		ir.Traits{Monotone: true, KeepsCodes: true})
+)
+
+func reduceOp(name, doc string, kind reduction, traits ir.Traits) *ir.Op {
+	traits.Axes = func(attrs any) []int { return attrs.(*ReduceAttrs).Axes }
+	o := &ir.Op{
+		Name: name, Doc: doc, Attrs: ReduceAttrs{}, Arity: [2]int{1, 1},
+		Traits: traits,
+		Infer:  reduceInfer,
+		Eval:   func(n *ir.Node) (ir.Kernel, error) { return reduceEval(n, kind) },
+		HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+			return reduceHLO(b, n, args[0], kind)
+		},
+		Gen: genReduce,
+	}
+	o.RTL = kind.rtl
+	o.Legal = plain
+	if traits.KeepsCodes {
+		o.Legal = sameFormat
+	}
+	return o
+}
+
+func reduceInfer(n *ir.Node) ([]int, error) {
+	out := slices.Clone(n.Args[0].Type.Shape)
+	axes := n.Attrs.(*ReduceAttrs).Axes
+	for i, a := range axes {
+		if a < 0 || a >= len(out) || slices.Contains(axes[:i], a) {
+			return nil, fmt.Errorf("axes %v of %s", axes, ir.ShapeString(out))
+		}
+	}
+	for _, a := range axes {
+		out[a] = 1
+	}
+	return out, nil
+}
+
+// reduceLoop calls f for every element of the result with the indices of the elements that it is made of.
+func reduceLoop(n *ir.Node, f func(at int, in []int)) {
+	groups := make([][]int, n.Type.Elems())
+	for i, at := range broadcastIndex(n.Type.Shape, n.Args[0].Type.Shape) {
+		groups[at] = append(groups[at], i)
+	}
+	for at, in := range groups {
+		f(at, in)
+	}
+}
+
+func reduceEval(n *ir.Node, kind reduction) (ir.Kernel, error) {
+	if n.Type.IsFloat() {
+		return func(args []*ir.Tensor) (*ir.Tensor, error) {
+			out := ir.NewTensor(n.Type)
+			reduceLoop(n, func(at int, in []int) { out.Floats[at] = kind.float(args[0].Floats, in) })
+			return out, nil
+		}, nil
+	}
+	exp, ok := step(n.Args[0].Type)
+	if !ok {
+		return nil, n.Errorf("L0308", "%s has no common step, which %s needs", n.Args[0].Type.Format, n.Op.Name)
+	}
+	bits := magnitude(n.Args[0].Type.Format)
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		l, err := args[0].Lattice()
+		if err != nil {
+			return nil, n.Errorf("L0308", "%v", err)
+		}
+		out := ir.NewTensor(n.Type)
+		reduceLoop(n, func(at int, in []int) {
+			switch kind {
+			case reduceSum:
+				out.Codes[at] = n.Type.Format.Encode(total(l.Ints, in, exp, bits))
+			case reduceMean:
+				out.Codes[at] = n.Type.Format.Encode(total(l.Ints, in, exp, bits).Quo(format.FromInt(int64(len(in)), 0)))
+			default:
+				best := in[0]
+				for _, i := range in[1:] {
+					if kind == reduceMax && l.Ints[i] > l.Ints[best] || kind == reduceMin && l.Ints[i] < l.Ints[best] {
+						best = i
+					}
+				}
+				out.Codes[at] = args[0].Codes[best]
+			}
+		})
+		return out, nil
+	}, nil
+}
+
+// float reduces the listed elements; sums run in float64.
+func (k reduction) float(x []float32, in []int) float32 {
+	sum, least, most := 0.0, float32(math.Inf(1)), float32(math.Inf(-1))
+	for _, i := range in {
+		sum, least, most = sum+float64(x[i]), min(least, x[i]), max(most, x[i])
+	}
+	return [...]float32{most, least, float32(sum), float32(sum / float64(len(in)))}[k]
+}
+
+func reduceHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, kind reduction) (hlo.Value, error) {
+	var axes []int
+	count := 1
+	for _, a := range n.Attrs.(*ReduceAttrs).Axes {
+		axes, count = append(axes, a+1), count*n.Args[0].Type.Shape[a]
+	}
+	switch {
+	case kind == reduceMax:
+		return b.ReduceKeep(hlo.FoldMax, x, axes...), b.Err()
+	case kind == reduceMin:
+		return b.ReduceKeep(hlo.FoldMin, x, axes...), b.Err()
+	case n.Type.IsFloat():
+		y := b.ReduceKeep(hlo.FoldAdd, x, axes...)
+		if kind == reduceMean {
+			y = b.Mul(y, b.Float(hlo.F32, 1/float64(count)))
+		}
+		return y, b.Err()
+	}
+	in, err := fixedOf(n, n.Args[0].Type)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	out, err := fixedOf(n, n.Type)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	bits := in.W + bitLen(count)
+	if kind == reduceSum {
+		if bits > 63 {
+			return hlo.Value{}, n.Errorf("L0317", "sums need %d bits, StableHLO integers have 64", bits)
+		}
+		return requant(b, n, b.ReduceKeep(hlo.FoldAdd, wide(b, x), axes...), -in.F, bits)
+	}
+	up, down := max(0, out.F-in.F), max(0, in.F-out.F)
+	if bits+up > 62 || down > 40 {
+		return hlo.Value{}, n.Errorf("L0317", "the mean needs %d bits, StableHLO integers have 63", max(bits+up, down+22))
+	}
+	sum := b.ShiftLeft(b.ReduceKeep(hlo.FoldAdd, wide(b, x), axes...), b.Int(hlo.I64, int64(up)))
+	q := b.DivRound(sum, b.Int(hlo.I64, int64(count)<<down), uint8(out.Round))
+	return b.Saturate(q, uint8(out.Over), out.W, out.Signed, carry(n.Type)), b.Err()
+}
