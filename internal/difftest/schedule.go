@@ -74,24 +74,7 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 		}
 		hw.Mem = []string{"", "auto", "block", "distributed"}[r.IntN(4)]
 	case op.Conv:
-		if n.Attrs.(*op.ConvAttrs).Groups > 1 { // one channel a group, else there is no hardware
-			hw.InLanes = divisor(r, last)
-			hw.OutLanes = hw.InLanes
-			return
-		}
-		hw.Style, hw.Mem = ir.StyleFold, []string{"", "block"}[r.IntN(2)]
-		hw.OutLanes = divisor(r, n.Type.Shape[len(n.Type.Shape)-1])
-		hw.InLanes, hw.StreamIn = divisor(r, last), divisor(r, last)
-		for hw.InLanes%hw.StreamIn != 0 && hw.StreamIn%hw.InLanes != 0 {
-			hw.StreamIn = divisor(r, last)
-		}
-		if r.IntN(2) == 0 {
-			pixels := 1
-			for _, k := range n.Attrs.(*op.ConvAttrs).Kernel {
-				pixels *= k
-			}
-			hw.InLanes = last * divisor(r, pixels)
-		}
+		convLanes(r, n, last)
 	case op.Scale, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
 		hw.InLanes = divisor(r, last)
 		hw.OutLanes = hw.InLanes
@@ -114,6 +97,29 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 		if n.Op == op.Fifo {
 			hw.Fifo = 1 + r.IntN(100)
 		}
+	}
+}
+
+// convLanes sets the lanes of a convolution of c channels.
+func convLanes(r *rand.Rand, n *ir.Node, c int) {
+	a, hw, out := n.Attrs.(*op.ConvAttrs), &n.HW, n.Type.Shape[len(n.Type.Shape)-1]
+	if a.Groups > 1 && a.Groups == c && a.Groups == out { // depthwise
+		hw.InLanes = divisor(r, c)
+		hw.OutLanes = hw.InLanes
+		return
+	}
+	hw.Style, hw.Mem = ir.StyleFold, []string{"", "block"}[r.IntN(2)]
+	hw.OutLanes = divisor(r, out/a.Groups)
+	hw.InLanes, hw.StreamIn = divisor(r, c/a.Groups), divisor(r, c)
+	for hw.InLanes%hw.StreamIn != 0 && hw.StreamIn%hw.InLanes != 0 {
+		hw.StreamIn = divisor(r, c)
+	}
+	if a.Groups == 1 && r.IntN(2) == 0 {
+		pixels := 1
+		for _, k := range a.Kernel {
+			pixels *= k
+		}
+		hw.InLanes = c * divisor(r, pixels)
 	}
 }
 

@@ -107,8 +107,8 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 }
 
 // movers are the operations that do not compute: their results are codes of their arguments.
-var movers = []*ir.Op{op.MaxPool, op.ReduceMax, op.ReduceMin, op.Reshape, op.Transpose, op.Identity, op.Widen, op.Narrow,
-	op.Fifo, op.Fork, op.Concat, op.Slice, op.Pad, op.Repeat}
+var movers = []*ir.Op{op.MaxPool, op.ReduceMax, op.ReduceMin, op.Reshape, op.Transpose, op.Identity, op.Widen,
+	op.Narrow, op.Fifo, op.Fork, op.Concat, op.Slice, op.Pad, op.Repeat}
 
 // encodeAll rounds every value once into type t.
 func encodeAll(t ir.Type, x []*big.Rat) *ir.Tensor {

@@ -24,14 +24,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			return y.Add(y, args[2].at(i[axis]))
 		}), nil
 	case op.Relu, op.LeakyRelu, op.Clip, op.Sigmoid, op.Tanh:
-		known := map[string]*big.Rat{}
-		return fill(x.shape, func(i []int) *big.Rat {
-			v := x.at(i...)
-			if known[v.RatString()] == nil {
-				known[v.RatString()] = slowFunction(n, v)
-			}
-			return known[v.RatString()]
-		}), nil
+		return once(x, func(v *big.Rat) *big.Rat { return slowFunction(n, v) }), nil
 	case op.Quant:
 		return slowQuant(n, x)
 	case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
@@ -62,17 +55,24 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowBatchNorm(n.Attrs.(*op.BatchNormAttrs), args), nil
 	}
 	if isTable(n) {
-		known := map[string]*big.Rat{}
-		return fill(x.shape, func(i []int) *big.Rat {
-			key := x.at(i...).RatString()
-			if _, have := known[key]; !have {
-				y, _ := slowTable(n, x.at(i...))
-				known[key] = beyond(n.Type, y)
-			}
-			return known[key]
+		return once(x, func(v *big.Rat) *big.Rat {
+			y, _ := slowTable(n, v)
+			return beyond(n.Type, y)
 		}), nil
 	}
 	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+}
+
+// once applies f to all elements, to equal ones a single time.
+func once(x value, f func(v *big.Rat) *big.Rat) []*big.Rat {
+	known := map[string]*big.Rat{}
+	return fill(x.shape, func(i []int) *big.Rat {
+		key := x.at(i...).RatString()
+		if _, have := known[key]; !have {
+			known[key] = f(x.at(i...))
+		}
+		return known[key]
+	})
 }
 
 // fill computes every element of a shape.

@@ -88,7 +88,7 @@ func argMaxRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	if r.Inner > 1 {
-		return nil, n.Errorf("L0311", "argmax of %s over axis %d, which is not the innermost, has no hardware in this version",
+		return nil, n.Errorf("L0311", "argmax of %s over axis %d, not the innermost, has no hardware in this version",
 			ir.ShapeString(n.Args[0].Type.Shape), n.Attrs.(*ArgMaxAttrs).Axis).
 			WithHint("take it over the channels of an image, or the last axis")
 	}

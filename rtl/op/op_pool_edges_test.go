@@ -23,7 +23,8 @@ func factorImage(factors []int64) (image rtl.Image, width int) {
 
 func TestPoolWeigh(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ pixels, beats, lanes, signed int }{{6, 2, 2, 1}, {1, 1, 1, 0}, {5, 1, 3, 1}, {1, 4, 2, 1}} {
+	for _, c := range []struct{ pixels, beats, lanes, signed int }{{6, 2, 2, 1}, {1, 1, 1, 0}, {5, 1, 3, 1},
+		{1, 4, 2, 1}} {
 		factors := make([]int64, c.pixels)
 		for i := range factors {
 			factors[i] = int64(1 + i*5%7)
