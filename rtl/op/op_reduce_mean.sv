@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// op_reduce_mean: sum or mean of N elements in the middle of OUTER * N * INNER: exact sum, exact division, rounded once.
+// op_reduce_mean: sum or mean of N elements in the middle of OUTER * N * INNER: exact sum and division, one rounding.
 //   parameters  OUTER N INNER   elements before, along and behind the axis
 //               LANES           lanes of the input, divides N if INNER = 1, else INNER
 //               E_W             bits of an element
