@@ -14,6 +14,8 @@ import (
 // Report is all that the page says. Pointers are nil, and lists empty, where something was not measured; Missing says
 // why.
 type Report struct {
+	// Title heads the page; "" stands for Name, that of the graph.
+	Title string `json:"title,omitempty"`
 	Name  string `json:"name"`
 	Model string `json:"model"` // file name without its folder
 	// Version is that of the compiler.
@@ -135,10 +137,12 @@ type Layer struct {
 	Cycles   int      `json:"cycles"`
 	Latency  int      `json:"latency"`
 	Slowest  bool     `json:"slowest,omitempty"`
-	Cells    *Cells   `json:"cells,omitempty"`
-	Alone    *Error   `json:"alone,omitempty"`
-	Total    *Error   `json:"accumulated,omitempty"`
-	Images   []Image  `json:"images,omitempty"`
+	// Adapter is a unit that moves values and computes none: FIFO, fork, change of lanes.
+	Adapter bool    `json:"adapter,omitempty"`
+	Cells   *Cells  `json:"cells,omitempty"`
+	Alone   *Error  `json:"alone,omitempty"`
+	Total   *Error  `json:"accumulated,omitempty"`
+	Images  []Image `json:"images,omitempty"`
 }
 
 // Image is one memory image.

@@ -21,7 +21,7 @@ import (
 
 func (a *App) report() *cobra.Command {
 	var v verifyFlags
-	var out string
+	var out, title string
 	c := &cobra.Command{Use: "report MODEL -o report.html", Short: "measure a design and write one page about it",
 		Long: "Does what verify and area do, and writes the outcome as one HTML file without references to others: speed,\n" +
 			"cells, accuracy, formats, ranges, errors and cycles of each layer, and what was compared. What a missing tool\n" +
@@ -31,6 +31,7 @@ func (a *App) report() *cobra.Command {
 	v.add(c, true)
 	v.addSamples(c)
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the page (HTML)")
+	c.Flags().StringVar(&title, "title", "", "headline; the graph's name unless given")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
@@ -38,12 +39,12 @@ func (a *App) report() *cobra.Command {
 		if err := writable(out, "L0920"); err != nil {
 			return err
 		}
-		return a.reportModel(c, &v, args[0], out)
+		return a.reportModel(c, &v, args[0], out, title)
 	}
 	return a.withJSON(c)
 }
 
-func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out string) error {
+func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title string) error {
 	if err := v.check(); err != nil {
 		return err
 	}
@@ -63,6 +64,7 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out string) e
 	if err != nil {
 		return err
 	}
+	facts.Title = title
 	page, err := report.HTML(facts)
 	if err != nil {
 		return diag.New("L0624", model, "cannot print the report: %v", err)

@@ -70,7 +70,7 @@ func (h *Hardware) layers(r *report.Report) {
 	for _, u := range h.Design.Units {
 		l := report.Layer{Node: u.Node, Op: u.Op, Source: u.Source, Module: u.Module, Instance: u.Instance,
 			Shape: ir.ShapeString(u.Shape), Format: u.Format, InLanes: u.InLanes, OutLanes: u.OutLanes, Cycles: u.Cycles,
-			Latency: u.Latency, Slowest: u.Node == slowest.Node}
+			Latency: u.Latency, Slowest: u.Node == slowest.Node, Adapter: strings.HasPrefix(u.Module, "stream_")}
 		if n := h.Scheduled.Find(u.Node); n != nil && n.Stats.Known {
 			l.Min, l.Max = &n.Stats.Min, &n.Stats.Max
 		}
