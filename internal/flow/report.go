@@ -169,6 +169,10 @@ func engineName(name string) string {
 		return "StableHLO on XLA (PJRT)"
 	case "rtl":
 		return "emitted RTL in Verilator"
+	case SecondSimulator:
+		return "emitted RTL in Icarus"
+	case GateLevel:
+		return "netlist of Yosys in Verilator"
 	}
 	return name
 }
