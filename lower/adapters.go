@@ -99,6 +99,21 @@ func timeUnits(s *State, g *ir.Graph) error {
 	return nil
 }
 
+// Time fills in latency and initiation interval of every node from the headers of the modules.
+func Time(g *ir.Graph) error {
+	for _, n := range g.Nodes {
+		if n.IsConst() {
+			continue
+		}
+		var u UnitReport
+		if err := unitTime(n, &u); err != nil {
+			return err
+		}
+		n.HW.II, n.HW.Latency = u.II, u.Latency
+	}
+	return nil
+}
+
 // unitTime fills in module, latency and initiation interval. Wires and inputs take a cycle a beat and no time.
 func unitTime(n *ir.Node, u *UnitReport) error {
 	u.II = (n.Type.Elems() + n.HW.OutLanes - 1) / n.HW.OutLanes

@@ -119,6 +119,12 @@ func words(payload []byte) []int {
 // finish computes what follows from the recorded cycles.
 func (r *reader) finish() {
 	res := r.result
+	for i := range r.firstIn {
+		res.In[i].First = r.firstIn[i]
+	}
+	for i := range r.firstOut {
+		res.Out[i].First, res.Out[i].Last = r.firstOut[i], r.lastOut[i]
+	}
 	res.FirstIn = merge(r.firstIn, func(a, b int) bool { return a < b })
 	res.FirstOut = merge(r.firstOut, func(a, b int) bool { return a < b })
 	res.LastOut = merge(r.lastOut, func(a, b int) bool { return a > b })

@@ -78,6 +78,8 @@ type PortStats struct {
 	WrongLast        int // index of the first beat whose last flag was wrong
 	ValidByReady     int // cycle in which valid changed with ready (Input.Strict)
 	Surplus          int // beats beyond the expected ones
+	// First and Last are the cycles of the first and the last beat of each frame; inputs have no Last, taps neither.
+	First, Last []int
 }
 
 // Check returns the first breach of the stream rules in the run, as error L0706, or nil.

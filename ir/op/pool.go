@@ -20,6 +20,7 @@ var MaxPool = &ir.Op{
 	Eval:  maxPoolEval,
 	HLO:   maxPoolHLO,
 	RTL:   maxPoolRTL,
+	Flow:  maxPoolFlow,
 	Gen:   genMaxPool,
 	Legal: func(n *ir.Node) error {
 		if err := sameFormat(n); err != nil {
@@ -44,6 +45,7 @@ var AvgPool = &ir.Op{
 	Eval:   func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
 	HLO:    avgPoolHLO,
 	RTL:    avgPoolRTL,
+	Flow:   avgPoolFlow,
 	Gen:    genAvgPool,
 	Legal:  func(n *ir.Node) error { return channelsLast(n, &n.Attrs.(*AvgAttrs).Window) },
 }
@@ -71,9 +73,10 @@ var GlobalAvgPool = &ir.Op{
 		}
 		return avgEval(n, a)
 	},
-	HLO: globalAvgHLO,
-	RTL: globalAvgRTL,
-	Gen: genGlobalAvg,
+	HLO:  globalAvgHLO,
+	RTL:  globalAvgRTL,
+	Flow: globalAvgFlow,
+	Gen:  genGlobalAvg,
 	Legal: func(n *ir.Node) error {
 		return channelsLast(n, &Window{ChannelsLast: n.Attrs.(*GlobalAttrs).ChannelsLast})
 	},

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+// unlimited is a FIFO without an end.
+const unlimited = int(^uint(0) >> 1)
+
+// blockRAM is the depth beyond which stream_fifo is a memory with two registers behind it.
+const blockRAM = 64
+
+// fifo is stream_fifo. With a depth of 0 it is not there: two wires.
+type fifo struct {
+	in, out *wire
+	depth   int
+	// late says that the FIFO has the registers of a block RAM.
+	late   bool
+	used   int
+	v0, v1 bool // the two registers
+	// held and most are the beats in it, now and at most, counted as stream_fifo does.
+	held, most int
+	skid       *skid
+}
+
+func newFifo(in, out *wire, depth int, late bool) *fifo {
+	f := &fifo{in: in, out: out, depth: depth, late: late}
+	if depth == 1 || depth == 2 {
+		f.skid = &skid{in: in, out: out}
+	}
+	return f
+}
+
+func (f *fifo) offer() {
+	switch {
+	case f.skid != nil:
+		f.skid.offer()
+	case f.depth == 0:
+		f.out.valid = f.in.valid
+	case f.late:
+		f.out.valid = f.v1
+	default:
+		f.out.valid = f.used > 0
+	}
+}
+
+func (f *fifo) accept() {
+	switch {
+	case f.skid != nil:
+		f.skid.accept()
+	case f.depth == 0:
+		f.in.ready = f.out.ready
+	default:
+		f.in.ready = f.used < f.depth
+	}
+}
+
+func (f *fifo) tick() bool {
+	enters, leaves := f.in.moves(), f.out.moves()
+	if enters {
+		f.held++
+	}
+	if leaves {
+		f.held--
+	}
+	f.most = max(f.most, f.held)
+	switch {
+	case f.skid != nil:
+		return f.skid.tick()
+	case f.depth == 0:
+		return enters
+	case !f.late:
+		f.used = f.held
+		return enters || leaves
+	}
+	take1 := !f.v1 || f.out.ready
+	take0 := !f.v0 || take1
+	read := take0 && f.used > 0
+	changed := enters || leaves || read || f.v0 && take1
+	if take1 {
+		f.v1 = f.v0
+	}
+	if take0 {
+		f.v0 = read
+	}
+	if enters {
+		f.used++
+	}
+	if read {
+		f.used--
+	}
+	return changed
+}
+
+// fork is stream_fork.
+type fork struct {
+	in    *wire
+	out   []*wire
+	taken []bool
+	// blocked counts, for each branch, the cycles in which it alone held up the others.
+	blocked []int
+}
+
+func (f *fork) offer() {
+	for i, w := range f.out {
+		w.valid = f.in.valid && !f.taken[i]
+	}
+}
+
+func (f *fork) accept() {
+	f.in.ready = true
+	for i, w := range f.out {
+		f.in.ready = f.in.ready && (f.taken[i] || w.ready)
+	}
+}
+
+func (f *fork) tick() bool {
+	if !f.in.valid {
+		return false
+	}
+	holds, culprit, changed := 0, 0, f.in.ready
+	for i, w := range f.out {
+		if !f.taken[i] && !w.ready {
+			holds, culprit = holds+1, i
+		}
+	}
+	if holds == 1 {
+		f.blocked[culprit]++
+	}
+	for i, w := range f.out {
+		changed = changed || w.moves()
+		f.taken[i] = !f.in.ready && (f.taken[i] || w.ready)
+	}
+	return changed
+}
+
+// source offers the beats of all frames without a pause.
+type source struct {
+	out        *wire
+	left       int
+	beats, had int
+	first      []int // cycle of the first beat of each frame
+	now        *int
+}
+
+func (s *source) offer()  { s.out.valid = s.left > 0 }
+func (s *source) accept() {}
+func (s *source) tick() bool {
+	if !s.out.moves() {
+		return false
+	}
+	if s.had%s.beats == 0 {
+		s.first = append(s.first, *s.now)
+	}
+	s.had++
+	s.left--
+	return true
+}
+
+// sink takes every beat.
+type sink struct {
+	in          *wire
+	beats, had  int
+	first, last []int // cycles of the first and last beat of each frame
+	now         *int
+}
+
+func (s *sink) offer()  {}
+func (s *sink) accept() { s.in.ready = true }
+func (s *sink) tick() bool {
+	if !s.in.valid {
+		return false
+	}
+	if s.had%s.beats == 0 {
+		s.first = append(s.first, *s.now)
+	}
+	if s.had++; s.had%s.beats == 0 {
+		s.last = append(s.last, *s.now)
+	}
+	return true
+}

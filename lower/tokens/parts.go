@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import "lathe/ir"
+
+// wire is one stream in one cycle: whether a beat is offered, and whether it is taken.
+type wire struct{ valid, ready bool }
+
+func (w *wire) moves() bool { return w.valid && w.ready }
+
+// part is a piece of hardware in every cycle: offer sets the valid of its outputs, which may depend on that of its
+// inputs; accept sets the ready of its inputs, which may depend on all valid and on the ready of its outputs; tick is the
+// clock edge, and says whether anything has changed.
+type part interface {
+	offer()
+	accept()
+	tick() bool
+}
+
+// skid is stream_skid.
+type skid struct {
+	in, out     *wire
+	full, spare bool
+}
+
+func (s *skid) offer()  { s.out.valid = s.full }
+func (s *skid) accept() { s.in.ready = !s.spare }
+func (s *skid) tick() bool {
+	was := *s
+	if s.out.ready || !s.full {
+		s.full, s.spare = s.spare || s.in.valid, false
+	} else if s.in.moves() {
+		s.spare = true
+	}
+	return s.full != was.full || s.spare != was.spare || s.in.moves() || s.out.moves()
+}
+
+// widen is stream_widen.
+type widen struct {
+	in, out    *wire
+	n, count   int
+	full, hold bool // hold: the output register is full
+}
+
+func (w *widen) offer()  { w.out.valid = w.hold }
+func (w *widen) accept() { w.in.ready = !w.full }
+func (w *widen) tick() bool {
+	take := w.in.moves()
+	complete := take && w.count == w.n-1
+	room := !w.hold || w.out.ready
+	changed := take || w.out.moves() || room && w.full
+	if take {
+		w.count = (w.count + 1) % w.n
+	}
+	if room {
+		w.hold, w.full = w.full || complete, false
+	} else if complete {
+		w.full = true
+	}
+	return changed
+}
+
+// narrow is stream_narrow without its skid.
+type narrow struct {
+	in, out  *wire
+	n, count int
+	busy     bool
+}
+
+func (w *narrow) offer()  { w.out.valid = w.busy }
+func (w *narrow) accept() { w.in.ready = !w.busy || w.out.ready && w.count == w.n-1 }
+func (w *narrow) tick() bool {
+	load, gone := w.in.moves(), w.out.moves()
+	switch {
+	case load:
+		w.busy, w.count = true, 0
+	case gone:
+		w.count++
+		w.busy = w.count < w.n
+	}
+	return load || gone
+}
+
+// steps makes a fixed sequence of steps a frame, which take beats of its inputs and give some.
+type steps struct {
+	in    []*wire
+	out   *wire
+	stage *ir.FlowStage
+	at    int
+	step  ir.Step
+	can   bool // the beats that the step takes are there
+	pipe  pipe
+}
+
+func newSteps(stage *ir.FlowStage, in []*wire, out *wire) *steps {
+	return &steps{in: in, out: out, stage: stage, step: stage.Step(0), pipe: pipe{last: stage.Regs}}
+}
+
+func (s *steps) offer() {
+	s.can = true
+	for i, w := range s.in {
+		s.can = s.can && (s.step.Take>>i&1 == 0 || w.valid)
+	}
+	s.out.valid = s.pipe.valid(s.can && s.step.Give)
+}
+
+func (s *steps) accept() {
+	moves := s.pipe.moves(s.out) && s.can
+	for i, w := range s.in {
+		w.ready = moves && s.step.Take>>i&1 == 1
+	}
+}
+
+func (s *steps) tick() bool {
+	if !s.pipe.moves(s.out) {
+		return false
+	}
+	changed := s.pipe.shift(s.can && s.step.Give) || s.can
+	if s.can {
+		if s.at++; s.at == s.stage.Steps {
+			s.at = 0
+		}
+		s.step = s.stage.Step(s.at)
+	}
+	return changed
+}
+
+// pipe is a row of registers that move together.
+type pipe struct {
+	bits uint64
+	last int // how many
+}
+
+// valid is whether the last register holds a beat; without registers whether one comes.
+func (p *pipe) valid(comes bool) bool {
+	if p.last == 0 {
+		return comes
+	}
+	return p.bits>>(p.last-1)&1 == 1
+}
+
+func (p *pipe) moves(out *wire) bool { return out.ready || p.last > 0 && !out.valid }
+
+func (p *pipe) shift(comes bool) (changed bool) {
+	was := p.bits
+	p.bits <<= 1
+	if comes {
+		p.bits |= 1
+	}
+	p.bits &= 1<<p.last - 1
+	return was != 0 || comes
+}
+
+// memory holds beats that steps read, window generators' rows.
+type memory struct {
+	in, out        *wire
+	stage          *ir.FlowStage
+	at             int
+	written, begun int // beats written; those of the frames before that of the next step
+	need, freed    int // of the next step
+	pipe           pipe
+}
+
+func newMemory(stage *ir.FlowStage, in, out *wire) *memory {
+	m := &memory{in: in, out: out, stage: stage, pipe: pipe{last: stage.Regs}}
+	m.look()
+	return m
+}
+
+func (m *memory) look() {
+	m.need, m.freed = m.begun+m.stage.Need(m.at), m.begun+m.stage.Freed(m.at)
+}
+
+func (m *memory) offer()  { m.out.valid = m.pipe.valid(false) }
+func (m *memory) accept() { m.in.ready = m.written < m.freed+m.stage.N }
+func (m *memory) tick() bool {
+	changed := false
+	reads := m.written >= m.need
+	if m.pipe.moves(m.out) {
+		changed = m.pipe.shift(reads)
+		if reads {
+			if m.at++; m.at == m.stage.Steps {
+				m.at, m.begun = 0, m.begun+m.stage.Frame
+			}
+			m.look()
+		}
+	}
+	if m.in.moves() {
+		m.written++
+		changed = true
+	}
+	return changed
+}
+
+// columns is op_window_cols.
+type columns struct {
+	in, out    *wire
+	c          ir.Columns
+	t, next    int
+	tail, done bool
+	hold       bool
+	run        bool
+}
+
+func (c *columns) offer() { c.out.valid = c.hold }
+func (c *columns) accept() {
+	c.run = !c.hold || c.out.ready
+	c.in.ready = c.run && (!c.tail || c.t < c.c.Ahead)
+}
+
+func (c *columns) tick() bool {
+	take := c.in.moves()
+	rowEnd := take && c.t == c.c.W-1
+	last := c.next == c.c.Last
+	send := c.run && (c.tail || take && !c.done && (c.t == c.next || rowEnd && c.t < c.next))
+	changed := take || send || c.out.moves()
+	if c.run {
+		c.hold = send
+	}
+	if take {
+		if c.t++; rowEnd {
+			c.t = 0
+		}
+	}
+	if send {
+		if c.next += c.c.Step; last {
+			c.next = c.c.First
+		}
+	}
+	switch {
+	case rowEnd:
+		c.tail, c.done = !(c.done || send && last), false
+	case send && last:
+		c.tail, c.done = false, !c.tail
+	}
+	return changed
+}

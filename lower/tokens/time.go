@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import (
+	"lathe/ir"
+)
+
+// Times are the cycles of an undisturbed run; cycle 0 is the first in which an input offers a beat.
+type Times struct {
+	// First and Last are, for every output of the graph, the cycles in which the first and the last beat of each frame
+	// leave; In are those in which the first beat of each frame enters, for every input.
+	In, First, Last [][]int
+	// Most is the greatest number of beats in each FIFO node.
+	Most map[*ir.Node]int
+	// Done says that every frame has left; else the design has stopped.
+	Done bool
+}
+
+// Run simulates frames samples through a graph whose nodes know their latencies, with FIFOs as deep as they are.
+func Run(g *ir.Graph, frames int) (*Times, error) {
+	return simulate(g, options{frames: frames, depth: func(n *ir.Node) (int, bool) {
+		return n.HW.Fifo, n.HW.Fifo > blockRAM
+	}})
+}
+
+func simulate(g *ir.Graph, o options) (*Times, error) {
+	n, err := build(g, o)
+	if err != nil {
+		return nil, err
+	}
+	t := &Times{Most: map[*ir.Node]int{}}
+	if t.Done, err = n.run(g.Name); err != nil {
+		return nil, err
+	}
+	for node, f := range n.fifos {
+		t.Most[node] = f.most
+	}
+	for _, s := range n.sources {
+		t.In = append(t.In, s.first)
+	}
+	for _, s := range n.sinks[:len(g.Out)] {
+		t.First, t.Last = append(t.First, s.first), append(t.Last, s.last)
+	}
+	return t, nil
+}
+
+// II is the mean distance of frames in the second half of a run, over all outputs; 0 for fewer than two frames.
+func (t *Times) II() float64 {
+	ii := 0.0
+	for _, first := range t.First {
+		if end := len(first) - 1; end > 0 {
+			from := end / 2
+			ii = max(ii, float64(first[end]-first[from])/float64(end-from))
+		}
+	}
+	return ii
+}
