@@ -37,6 +37,16 @@ var examples = []struct{ path, nodes string }{
 	{"digits-dscnn/model_legacy.onnx", "x:1x1x8x8 body.0:1x12x8x8 body.1:1x12x8x8 body.2:1x12x8x8 body.4:1x12x8x8 " +
 		"body.5:1x24x8x8 body.7:1x24x8x8 body.8:1x24x4x4 body.10:1x24x4x4 body.11:1x32x4x4 body.13:1x32x4x4 " +
 		"body.14:1x32x2x2 flatten:1x128 fc:1x10"},
+	{"digits-resnet/model.onnx", "x:1x1x8x8 stem.0:1x8x8x8 stem.1:1x8x8x8 stem.2:1x8x8x8 block1.conv1:1x8x8x8 " +
+		"block1.bn1:1x8x8x8 block1.relu_1:1x8x8x8 block1.conv2:1x8x8x8 block1.bn2:1x8x8x8 block1.add:1x8x8x8 " +
+		"block1.relu_2:1x8x8x8 block2.conv1:1x16x4x4 block2.bn1:1x16x4x4 block2.relu_3:1x16x4x4 block2.conv2:1x16x4x4 " +
+		"block2.bn2:1x16x4x4 block2.down.0:1x16x4x4 block2.down.1:1x16x4x4 block2.add_1:1x16x4x4 " +
+		"block2.relu_4:1x16x4x4 pool:1x16x1x1 view:1x16 fc:1x10"},
+	{"digits-resnet/model_legacy.onnx", "x:1x1x8x8 stem.0:1x8x8x8 stem.1:1x8x8x8 stem.2:1x8x8x8 block1.conv1:1x8x8x8 " +
+		"block1.bn1:1x8x8x8 block1.relu:1x8x8x8 block1.conv2:1x8x8x8 block1.bn2:1x8x8x8 block1.add:1x8x8x8 " +
+		"block1.relu_1:1x8x8x8 block2.conv1:1x16x4x4 block2.bn1:1x16x4x4 block2.relu:1x16x4x4 block2.conv2:1x16x4x4 " +
+		"block2.bn2:1x16x4x4 block2.down.0:1x16x4x4 block2.down.1:1x16x4x4 block2.add:1x16x4x4 " +
+		"block2.relu_1:1x16x4x4 pool:1x16x1x1 flatten:1x16 fc:1x10"},
 	{"jets-mlp/model.onnx", "x:1x16 0:1x64 1:1x64 2:1x32 3:1x32 4:1x32 5:1x32 6:1x5"},
 	{"jets-mlp/model_legacy.onnx", "x:1x16 0:1x64 1:1x64 2:1x32 3:1x32 4:1x32 5:1x32 6:1x5"},
 }

@@ -63,7 +63,8 @@ func (g *Graph) Check() error {
 	return errs.Err()
 }
 
-// CheckReaders demands one reader of each stream, and of forks as many readers as branches: error L0430.
+// CheckReaders demands one reader of each stream, of forks as many readers as branches (L0430), and that both ends of a
+// stream have the same lanes (L0431).
 func (g *Graph) CheckReaders() error {
 	var errs diag.List
 	readers := g.Readers()
@@ -80,6 +81,16 @@ func (g *Graph) CheckReaders() error {
 		default:
 			errs = append(errs, n.Errorf("L0430", "fork %q has %d branches and %d readers", n.Name, branches, count).
 				WithHint("set branches = %d", count))
+		}
+		want := n.HW.StreamIn
+		if want == 0 {
+			want = n.HW.InLanes
+		}
+		for _, a := range n.Args {
+			if have := a.HW.OutLanes; !a.IsConst() && have != want {
+				errs = append(errs, n.Errorf("L0431", "%q gives beats of %d lanes, %q takes %d", a.Name, have, n.Name, want).
+					WithHint("put a widen or narrow node between them"))
+			}
 		}
 	}
 	return errs.Err()

@@ -34,8 +34,8 @@ type Op struct {
 	Expand func(n *Node) ([]*Node, error)
 	// RTL returns the library module that computes the node on streams.
 	RTL func(n *Node) (*rtl.Unit, error)
-	// Flow says how beats move through the unit of a scheduled node. Without it, and where it returns nil, the unit takes a
-	// beat of each stream and gives one every cycle.
+	// Flow says how beats move through the unit of a scheduled node. Without it, and where it returns nil, the unit takes
+	// a beat of each stream and gives one every cycle.
 	Flow func(n *Node) (Flow, error)
 	// Legal explains why the formats or the schedule of a quantized node cannot be built, or returns nil.
 	Legal func(n *Node) error

@@ -8,6 +8,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/lower/tokens"
 	"lathe/rtl"
 )
 
@@ -39,7 +40,7 @@ func equalize(g *ir.Graph, n, x *ir.Node) *ir.Node {
 	if common > want {
 		x = adapter(g, op.Narrow, x, n, want)
 	}
-	if beats := vectorBeats(n); beats > 1 && producer(x).Op != op.Input {
+	if beats := tokens.VectorBeats(n); beats > 1 && producer(x).Op != op.Input {
 		x = adapter(g, op.Fifo, x, n, want)
 		x.HW.Fifo = beats
 	}
@@ -52,14 +53,6 @@ func adapter(g *ir.Graph, o *ir.Op, x, reader *ir.Node, lanes int) *ir.Node {
 		HW: ir.HW{InLanes: x.HW.OutLanes, OutLanes: lanes, StreamIn: x.HW.OutLanes}, Stats: x.Stats}
 	g.InsertBefore(reader, n)
 	return n
-}
-
-// vectorBeats is the beats of one vector of a folded linear that reads its vector several times; 0 for other nodes.
-func vectorBeats(n *ir.Node) int {
-	if n.Op != op.Linear || n.HW.Style != ir.StyleFold || n.Args[1].Type.Shape[0] == max(n.HW.OutLanes, n.HW.Rows) {
-		return 0
-	}
-	return n.Args[1].Type.Shape[1] / n.HW.InLanes
 }
 
 // producer finds the node that computes x, behind wires and adapters.
@@ -75,6 +68,15 @@ func gcd(a, b int) int {
 		a, b = b, a%b
 	}
 	return a
+}
+
+// sizeFifos puts FIFOs behind forks, which have latencies too.
+func sizeFifos(s *State, g *ir.Graph) error {
+	if fifos, err := tokens.Size(g); err != nil || fifos == 0 {
+		return err
+	}
+	s.Report.Units = nil
+	return timeUnits(s, g)
 }
 
 // timeUnits takes latency and initiation interval of every node from the header of its module.

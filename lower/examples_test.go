@@ -116,7 +116,7 @@ func TestExampleAccuracy(t *testing.T) {
 		{"8 bits, minmax", "[quantize]\ncalibrate = \"minmax\"", 1},
 		{"8 bits, percentile", "[quantize]\ncalibrate = \"percentile\"", 1},
 	}
-	for _, dir := range []string{"digits-mlp", "digits-cnn", "digits-dscnn", "jets-mlp"} {
+	for _, dir := range []string{"digits-mlp", "digits-cnn", "digits-dscnn", "digits-resnet", "jets-mlp"} {
 		e := load(t, dir, "model.onnx")
 		low, err := Simplify(context.Background(), e.g, Options{Verify: true})
 		if err != nil {

@@ -111,7 +111,7 @@ func (l *laner) node(n *ir.Node) {
 		if n.Op.Traits.Weighted {
 			n.HW.Mem = a.mem
 		}
-	case n.Op.Traits.Wire:
+	case n.Op.Traits.Wire || n.Op == op.Fork:
 		lanes := n.Args[0].HW.OutLanes
 		n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = lanes, lanes, lanes
 	default:

@@ -47,6 +47,7 @@ var SchedulePipeline = Pipeline{
 	{"choose_lanes", "lanes, style and memory of every node, by the plan's rules", Annotate, 0, chooseLanes},
 	{"insert_adapters", "widens and narrows streams between nodes of different lanes", Exact, 0, insertAdapters},
 	{"time_units", "initiation interval and latency from the headers of the modules", Annotate, 0, timeUnits},
+	{"size_fifos", "FIFOs behind forks, as deep as a run beat by beat shows", Exact, 0, sizeFifos},
 }
 
 // Orders are the reasons for the order of the pipelines; a test holds the pipelines to them.
@@ -76,5 +77,6 @@ var Orders = []Order{
 	{"insert_forks", "choose_lanes", "a value of an unused node would be a reader; forks have lanes too"},
 	{"insert_forks", "insert_adapters", "every branch has adapters of its own"},
 	{"choose_lanes", "insert_adapters", "adapters join lanes that differ"},
+	{"time_units", "size_fifos", "beats take the time of the units"},
 	{"insert_adapters", "time_units", "adapters have a latency too"},
 }

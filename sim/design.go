@@ -12,7 +12,7 @@ import (
 )
 
 // DesignSpec describes an emitted design to Build: its AXI4-Stream wrapper with all ports, and with taps the result
-// stream of every unit.
+// stream of every unit and every branch of a fork.
 func DesignSpec(d *emit.Design, cacheDir string, taps, waveform bool) Spec {
 	s := Spec{Top: d.Top, Files: d.Files, Clock: "ap_clk", Reset: "ap_rst_n", ResetActiveLow: true,
 		CacheDir: cacheDir, Trace: waveform}
@@ -31,6 +31,7 @@ func DesignSpec(d *emit.Design, cacheDir string, taps, waveform bool) Spec {
 			s.Taps = append(s.Taps, Port{Name: u.Node, Data: wire + "_data", Valid: wire + "_valid", Ready: wire + "_ready",
 				Width: u.Width})
 		}
+		s.Taps = append(s.Taps, branches(d)...) // behind those with values
 	}
 	return s
 }
@@ -65,7 +66,10 @@ func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, sampl
 	in Input) (*DesignRun, error) {
 	in = feed(d, samples, in)
 	in.Drain = max(in.Drain, drainCycles)
-	result, err := m.Run(ctx, in)
+	result, states, err := m.run(ctx, in)
+	if stuck, ok := err.(*diag.Error); ok && states != nil && len(m.spec.Taps) > 0 {
+		return nil, waiting(stuck, g, states)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -41,17 +41,17 @@ func newReader(m *Model, in Input) *reader {
 func (r *reader) read(from io.Reader) error {
 	buffered := bufio.NewReaderSize(from, 1<<16)
 	for {
-		var head [10]byte
+		var head [11]byte
 		if _, err := io.ReadFull(buffered, head[:]); err == io.EOF {
 			return nil
 		} else if err != nil {
 			return err
 		}
-		payload, err := io.ReadAll(io.LimitReader(buffered, int64(binary.LittleEndian.Uint64(head[2:]))))
+		payload, err := io.ReadAll(io.LimitReader(buffered, int64(binary.LittleEndian.Uint64(head[3:]))))
 		if err != nil {
 			return err
 		}
-		if err := r.take(head[0], int(head[1]), payload); err != nil {
+		if err := r.take(head[0], int(binary.LittleEndian.Uint16(head[1:])), payload); err != nil {
 			return err
 		}
 	}

@@ -118,13 +118,19 @@ func (s PortStats) check(top, port string) error {
 // itself stopped the simulation (a wrong memory image, say), L0707 the simulation crashed, L0708 the Input does not
 // fit.
 func (m *Model) Run(ctx context.Context, in Input) (*Result, error) {
+	result, _, err := m.run(ctx, in)
+	return result, err
+}
+
+// run is Run. With the error of a design that is stuck it returns the state of every port, by its name.
+func (m *Model) run(ctx context.Context, in Input) (*Result, map[string]state, error) {
 	request, err := m.request(in)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
-		return nil, diag.New("L0707", m.spec.Top, "%v", err)
+		return nil, nil, diag.New("L0707", m.spec.Top, "%v", err)
 	}
 	defer reader.Close()
 	cmd := exec.CommandContext(ctx, filepath.Join(m.dir, "model"))
@@ -134,7 +140,7 @@ func (m *Model) Run(ctx context.Context, in Input) (*Result, error) {
 	if in.FSTFile != "" {
 		path, err := filepath.Abs(in.FSTFile)
 		if err != nil {
-			return nil, diag.New("L0708", m.spec.Top, "%v", err)
+			return nil, nil, diag.New("L0708", m.spec.Top, "%v", err)
 		}
 		cmd.Args = append(cmd.Args, "+lathe_trace="+path)
 	}
@@ -143,7 +149,7 @@ func (m *Model) Run(ctx context.Context, in Input) (*Result, error) {
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &log, &log, []*os.File{writer}
 	if err := cmd.Start(); err != nil {
 		writer.Close()
-		return nil, diag.New("L0707", m.spec.Top, "cannot start the simulation: %v", err)
+		return nil, nil, diag.New("L0707", m.spec.Top, "cannot start the simulation: %v", err)
 	}
 	writer.Close()
 	records := newReader(m, in)
@@ -151,15 +157,16 @@ func (m *Model) Run(ctx context.Context, in Input) (*Result, error) {
 	waitErr := cmd.Wait()
 	switch {
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return nil, nil, ctx.Err()
 	case records.deadlock != "":
-		return nil, m.deadlock(records.deadlock, records.result)
+		e, states := m.deadlock(records.deadlock, records.result)
+		return nil, states, e
 	case waitErr != nil || readErr != nil || !records.done:
-		return nil, m.stopped(log.String(), waitErr, readErr)
+		return nil, nil, m.stopped(log.String(), waitErr, readErr)
 	}
 	records.result.Log = log.String()
 	records.finish()
-	return records.result, nil
+	return records.result, nil, nil
 }
 
 // request packs the input for the harness.
@@ -230,12 +237,21 @@ func pick(stalls []Stall, i int) Stall {
 	return stalls[i]
 }
 
-// deadlock turns the harness's table of port states into an error.
-func (m *Model) deadlock(table string, seen *Result) error {
+// state is how a port was found when nothing moved any more.
+type state struct{ valid, ready bool }
+
+// deadlock turns the harness's table of port states into an error. Notes name the ports of the design; those of taps
+// are for the caller.
+func (m *Model) deadlock(table string, seen *Result) (*diag.Error, map[string]state) {
 	e := diag.New("L0704", m.spec.Top, "deadlock: nothing moves any more, at cycle %d", seen.Cycles)
-	for _, line := range strings.Split(strings.TrimSpace(table), "\n") {
+	states := map[string]state{}
+	for i, line := range strings.Split(strings.TrimSpace(table), "\n") {
 		f := strings.Split(line, "\t")
 		if len(f) != 5 {
+			continue
+		}
+		states[f[0]] = state{valid: f[1] == "1", ready: f[2] == "1"}
+		if i >= len(m.spec.In)+len(m.spec.Out) && len(m.spec.Taps) > shownTaps {
 			continue
 		}
 		note := fmt.Sprintf("%s: valid %s, ready %s, %s", f[0], f[1], f[2], f[3])
@@ -247,8 +263,11 @@ func (m *Model) deadlock(table string, seen *Result) error {
 	if breach := seen.Check(&m.spec); breach != nil {
 		e = e.WithNote("before that: %v", breach)
 	}
-	return e
+	return e, states
 }
+
+// shownTaps is how many taps are listed one by one when a design is stuck.
+const shownTaps = 4
 
 // stopped explains a simulation that ended early: the design's own message if it gave one.
 func (m *Model) stopped(log string, waitErr, readErr error) error {

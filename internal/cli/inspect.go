@@ -108,10 +108,9 @@ func describe(g *ir.Graph) graphFacts {
 	return f
 }
 
-// withoutHardware names nodes whose operation, after lowering, has no unit, and values that fork or join.
+// withoutHardware names nodes whose operation, after lowering, has no unit.
 func withoutHardware(g *ir.Graph) []string {
 	var names []string
-	users := g.Users()
 	for _, n := range g.Nodes {
 		streams := 0
 		for _, arg := range n.Args {
@@ -119,12 +118,8 @@ func withoutHardware(g *ir.Graph) []string {
 				streams++
 			}
 		}
-		switch {
-		case n.IsConst():
-		case n.Op.RTL == nil && n.Op.Expand == nil && n.Op.Name != "input" && streams > 0 && !arithmetic(n, streams):
+		if n.Op.RTL == nil && n.Op.Expand == nil && n.Op.Name != "input" && streams > 0 && !arithmetic(n, streams) {
 			names = append(names, fmt.Sprintf("%s (%s)", n.Name, n.Op.Name))
-		case len(users[n]) > 1:
-			names = append(names, fmt.Sprintf("%s (read %d times)", n.Name, len(users[n])))
 		}
 	}
 	return names

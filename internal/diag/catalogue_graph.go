@@ -120,6 +120,10 @@ var plans = []Entry{
 		"$ lathe quantize constant-output.onnx -o m.lathe"},
 	{"L0430", "In a scheduled graph a value that is no fork has several readers, or a fork not one for each branch.",
 		"a relu that two outputs name"},
+	{"L0431", "In a scheduled graph a node takes beats of other lanes than it is given.",
+		"a relu of two lanes behind an input of one"},
+	{"L0433", "The streams of a design stop, and no FIFO would help: a fault of Lathe.",
+		"an operation whose unit waits for more beats than a frame has"},
 	{"L0450", "A sum over blocks has no window accumulator in the formats that the plan gives it.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
 			"-- plan.toml --\n[quantize]\ndata = \"mxint(8,4)\"\nweight = \"mxint(8,2)\""},

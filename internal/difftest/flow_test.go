@@ -16,7 +16,8 @@ import (
 	"lathe/sim"
 )
 
-// TestFlow compares the cycles of all frames, as the Flow column of every operation has them, with undisturbed hardware.
+// TestFlow compares the cycles of all frames, as the Flow column of every operation has them, with hardware that nobody
+// disturbs.
 func TestFlow(t *testing.T) {
 	tools.Need(t, "verilator", "g++")
 	var graphs []*ir.Graph

@@ -20,6 +20,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op"
 	"lathe/lower"
+	"lathe/lower/tokens"
 	"lathe/rtl"
 )
 
@@ -80,6 +81,20 @@ func inLanes(g *ir.Graph) *ir.Graph {
 	for _, n := range g.Nodes {
 		n.HW = ir.HW{InLanes: 1, OutLanes: 1, StreamIn: 1}
 	}
+	return g
+}
+
+// forked is x + o(x), scheduled without a FIFO.
+func forked(t *testing.T, o *ir.Op) *ir.Graph {
+	t.Helper()
+	x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
+	y := add(t, o, "y", x)
+	g := graph(ir.StageQuantized, x, y, add(t, op.Add, "z", x, y))
+	op.InsertForks(g)
+	for _, n := range g.Nodes {
+		n.HW = ir.HW{InLanes: 1, OutLanes: 1, StreamIn: 1, Branches: n.HW.Branches, Latency: 1, II: 8}
+	}
+	g.Stage = ir.StageScheduled
 	return g
 }
 
@@ -227,6 +242,35 @@ var stageFaults = map[string]func(t *testing.T) error{
 		g := inLanes(graph(ir.StageScheduled, x, add(t, op.Relu, "y", x)))
 		g.Out = append(g.Out, ir.Output{Name: "again", Node: g.Out[0].Node})
 		return g.Check()
+	},
+	"L0431": func(t *testing.T) error {
+		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
+		g := inLanes(graph(ir.StageScheduled, x, add(t, op.Relu, "y", x)))
+		g.Out[0].Node.HW.StreamIn = 2
+		return g.Check()
+	},
+	"L0433": func(t *testing.T) error {
+		hungry := *op.Relu
+		hungry.Flow = func(*ir.Node) (ir.Flow, error) {
+			step := func(s int) ir.Step { return ir.Step{Take: 1, Give: s > 0} }
+			return ir.Flow{{Steps: 9, Step: step}, {Kind: ir.FlowSkid}}, nil
+		}
+		_, err := tokens.Size(forked(t, &hungry))
+		return err
+	},
+	"L0720": func(t *testing.T) error {
+		slow := *op.Relu
+		slow.Flow = func(*ir.Node) (ir.Flow, error) {
+			whole := func(s int) ir.Step { return ir.Step{Take: uint(1 - s/8), Give: s > 7} }
+			return ir.Flow{{Steps: 16, Step: whole}, {Kind: ir.FlowSkid}}, nil
+		}
+		return tokens.Check(forked(t, &slow)) // all of a frame goes in before the first beat comes out, and no FIFO
+	},
+	"L0721": func(t *testing.T) error {
+		g := forked(t, op.Relu)
+		g.Find("y").HW.Fifo = 4
+		check := &flow.Check{Fifos: []flow.Fifo{{Node: "y", Depth: 3, Predicted: 3, Quiet: 3}}}
+		return check.Overflows(&flow.Hardware{Scheduled: g})
 	},
 	"L0507": func(*testing.T) error {
 		wide := format.Fixed{W: 63, Signed: true}

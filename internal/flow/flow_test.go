@@ -80,6 +80,7 @@ func TestVerify(t *testing.T) {
 	}{
 		{"digits-mlp", "", 4500}, {"digits-cnn", "", 4500}, {"jets-mlp", "", 7500}, {"digits-mlp", "uneven", 4500},
 		{"digits-cnn", "mixed", 4500}, {"digits-dscnn", "", 4500},
+		{"digits-resnet", "", 4500}, {"digits-resnet", "uneven", 4500},
 	} {
 		t.Run(c.model+"/"+c.plan, func(t *testing.T) {
 			t.Parallel()

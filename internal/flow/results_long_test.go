@@ -68,7 +68,7 @@ type outcome struct {
 func combinations(t *testing.T) []combination {
 	t.Helper()
 	var all []combination
-	for _, model := range []string{"digits-mlp", "digits-cnn", "digits-dscnn", "jets-mlp"} {
+	for _, model := range []string{"digits-mlp", "digits-cnn", "digits-dscnn", "digits-resnet", "jets-mlp"} {
 		files, err := filepath.Glob(examples + model + "/*.onnx")
 		if err != nil || len(files) < 2 {
 			t.Fatalf("%s: %d models, %v", model, len(files), err)

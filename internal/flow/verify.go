@@ -42,6 +42,7 @@ type Check struct {
 	II       float64            `json:"ii_cycles"`
 	Cycles   int                `json:"cycles"`
 	Stalls   Stalls             `json:"stalls"`
+	Fifos    []Fifo             `json:"fifos,omitempty"`
 	Accuracy *Accuracies        `json:"accuracy,omitempty"`
 	SQNR     *float64           `json:"sqnr_db,omitempty"`
 	Seconds  map[string]float64 `json:"seconds"`
@@ -98,6 +99,9 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.Fifos, err = predict(j.HW); err != nil {
+		return nil, err
+	}
 	want, err := program.Run(ctx, j.Samples)
 	if err != nil {
 		return nil, err
@@ -128,7 +132,7 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	}
 	done("build")
 	if err := c.simulate(ctx, j, model, want, nodes); err != nil {
-		return nil, err
+		return nil, e.stuck(ctx, j, err)
 	}
 	done("simulate")
 	if j.Trace || c.Mismatches > 0 {
@@ -253,8 +257,13 @@ const quietSamples = 16
 
 // simulate measures an undisturbed run first, then compares one run a seed with random stalls on all ports.
 func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []ref.Sample, nodes []*ir.Node) error {
-	quiet, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, repeat(j.Samples, quietSamples), sim.Input{})
+	quiet, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, repeat(j.Samples, quietSamples),
+		sim.Input{Occupancy: len(c.Fifos) > 0, MaxIdle: j.patience()})
 	if err != nil {
+		return err
+	}
+	watch(c.Fifos, quiet.Result, true)
+	if err := c.Overflows(j.HW); err != nil {
 		return err
 	}
 	c.Latency, c.II = quiet.Result.LatencyCycles, quiet.Result.IICycles
@@ -272,6 +281,7 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 			return err
 		}
 		c.Cycles += run.Result.Cycles
+		watch(c.Fifos, run.Result, false)
 		for _, p := range run.Result.In {
 			c.Stalls.Starved += p.Starved
 		}
@@ -292,7 +302,7 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 // stalled is a run with stalls on all ports.
 func (j Job) stalled(seed uint64) sim.Input {
 	stall := []sim.Stall{{Percent: j.Stalls, Burst: 3}}
-	return sim.Input{Seed: seed, Idle: stall, Back: stall}
+	return sim.Input{Seed: seed, Idle: stall, Back: stall, Occupancy: true, MaxIdle: j.patience()}
 }
 
 // repeat takes n samples, starting over when there are fewer.

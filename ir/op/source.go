@@ -74,7 +74,8 @@ func Carry(t ir.Type, samples int) hlo.Type {
 var Widen = adapter("widen", "joins beats into wider ones: lanes change, values do not", "stream_widen", widenFlow)
 
 // Narrow splits a beat into N; it exists only in scheduled graphs.
-var Narrow = adapter("narrow", "splits beats into narrower ones: lanes change, values do not", "stream_narrow", narrowFlow)
+var Narrow = adapter("narrow", "splits beats into narrower ones: lanes change, values do not",
+	"stream_narrow", narrowFlow)
 
 // Fifo buffers HW.Fifo beats; it exists only in scheduled graphs.
 var Fifo = adapter("fifo", "buffers beats", "stream_fifo", fifoFlow)

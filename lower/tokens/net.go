@@ -5,7 +5,6 @@
 package tokens
 
 import (
-	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
 )
@@ -201,30 +200,23 @@ func (b *builder) fifo(n *ir.Node, places int, in, out *wire) *fifo {
 	return f
 }
 
-// maxCycles bounds a simulation.
-const maxCycles = 1 << 26
-
-// run simulates until every frame has left or nothing moves any more, which it reports as false. Error L0432 where that
-// takes too long.
-func (n *net) run(name string) (done bool, err error) {
-	for ; n.now < maxCycles; n.now++ {
+// run simulates until nothing moves any more, and says whether every frame has left by then.
+func (n *net) run() (done bool) {
+	for moved := true; moved; n.now++ {
 		for _, p := range n.parts {
 			p.offer()
 		}
 		for i := len(n.parts) - 1; i >= 0; i-- {
 			n.parts[i].accept()
 		}
-		moved := false
+		moved = false
 		for _, p := range n.parts {
 			if p.tick() {
 				moved = true
 			}
 		}
-		if !moved {
-			return n.finished(), nil
-		}
 	}
-	return false, diag.New("L0432", name, "the streams of a few samples take more than %d cycles", maxCycles)
+	return n.finished()
 }
 
 // finished says that all sources are empty and all sinks have whole frames.

@@ -10,8 +10,8 @@ type wire struct{ valid, ready bool }
 func (w *wire) moves() bool { return w.valid && w.ready }
 
 // part is a piece of hardware in every cycle: offer sets the valid of its outputs, which may depend on that of its
-// inputs; accept sets the ready of its inputs, which may depend on all valid and on the ready of its outputs; tick is the
-// clock edge, and says whether anything has changed.
+// inputs; accept sets the ready of its inputs, which may depend on all valid and on the ready of its outputs; tick is
+// the clock edge, and says whether anything has changed.
 type part interface {
 	offer()
 	accept()

@@ -29,10 +29,12 @@ func simulate(g *ir.Graph, o options) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Times{Most: map[*ir.Node]int{}}
-	if t.Done, err = n.run(g.Name); err != nil {
-		return nil, err
-	}
+	return n.times(g), nil
+}
+
+// times runs a net and reads its counters.
+func (n *net) times(g *ir.Graph) *Times {
+	t := &Times{Most: map[*ir.Node]int{}, Done: n.run()}
 	for node, f := range n.fifos {
 		t.Most[node] = f.most
 	}
@@ -42,7 +44,7 @@ func simulate(g *ir.Graph, o options) (*Times, error) {
 	for _, s := range n.sinks[:len(g.Out)] {
 		t.First, t.Last = append(t.First, s.first), append(t.Last, s.last)
 	}
-	return t, nil
+	return t
 }
 
 // II is the mean distance of frames in the second half of a run, over all outputs; 0 for fewer than two frames.

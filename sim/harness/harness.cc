@@ -94,9 +94,9 @@ void send_all(const void* data, size_t n) {
     }
 }
 
-void record(char tag, uint8_t port, const void* data, uint64_t n) {
-    uint8_t head[10] = {uint8_t(tag), port};
-    memcpy(head + 2, &n, 8);
+void record(char tag, uint16_t port, const void* data, uint64_t n) {
+    uint8_t head[11] = {uint8_t(tag), uint8_t(port), uint8_t(port >> 8)};
+    memcpy(head + 3, &n, 8);
     send_all(head, sizeof head);
     send_all(data, n);
 }
@@ -280,7 +280,7 @@ void Run::report() {
     record('C', 0, &cycle, 8);
     for (size_t i = 0; i < ports.size(); ++i) {
         Port& port = ports[i];
-        const uint8_t n = uint8_t(i);
+        const uint16_t n = uint16_t(i);
         if (port.p->kind != 'i') record('D', n, port.data.data(), port.data.size());
         record('S', n, &port.stats, sizeof port.stats);
         record('F', n, port.first.data(), port.first.size() * 8);

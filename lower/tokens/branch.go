@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import (
+	"fmt"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// Size puts a FIFO on those branches of forks that need one, as deep as a run beat by beat shows, and says how many.
+func Size(g *ir.Graph) (fifos int, err error) {
+	branches := insert(g)
+	if len(branches) == 0 {
+		return 0, nil
+	}
+	depth, err := depths(g, branches)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range branches {
+		if b.HW.Fifo = depth[b]; b.HW.Fifo == 0 {
+			g.Replace(b, b.Args[0])
+		} else {
+			fifos++
+		}
+	}
+	g.DropDead()
+	return fifos, nil
+}
+
+// VectorBeats is the beats of one vector of a folded linear that reads its vector several times, for which it has a
+// FIFO in front; 0 for other nodes.
+func VectorBeats(n *ir.Node) int {
+	if n.Op != op.Linear || n.HW.Style != ir.StyleFold || n.Args[1].Type.Shape[0] == max(n.HW.OutLanes, n.HW.Rows) {
+		return 0
+	}
+	return n.Args[1].Type.Shape[1] / n.HW.InLanes
+}
+
+// insert puts a FIFO behind every fork before each of its readers. An output is taken whenever there is a beat,
+// and needs none.
+func insert(g *ir.Graph) (branches []*ir.Node) {
+	for _, n := range append([]*ir.Node(nil), g.Nodes...) {
+		for i, a := range n.Args {
+			if a.Op == op.Fork {
+				lanes := a.HW.OutLanes
+				b := &ir.Node{Name: g.FreshName(n.Name + ".fifo"), Op: op.Fifo, Args: []*ir.Node{a}, Type: a.Type, Pos: n.Pos,
+					HW: ir.HW{InLanes: lanes, OutLanes: lanes, StreamIn: lanes, II: a.HW.II, Latency: 1}, Stats: a.Stats}
+				g.InsertBefore(n, b)
+				n.Args[i] = b
+				branches = append(branches, b)
+			}
+		}
+	}
+	return branches
+}
+
+// Check demands of every FIFO of a scheduled graph at least the depth that it needs, whoever decided it: error L0720
+// for each that is shallower or missing.
+func Check(g *ir.Graph) error {
+	c := g.Clone()
+	users := c.Users()
+	var errs diag.List
+	given := map[string]*ir.Node{} // FIFOs behind forks, by their reader
+	for _, n := range append([]*ir.Node(nil), c.Nodes...) {
+		if n.Op != op.Fifo || len(users[n]) != 1 {
+			continue
+		}
+		reader := users[n][0]
+		if need := VectorBeats(reader); need > 1 {
+			if n.HW.Fifo < need {
+				errs = append(errs, shallow(n, need))
+			}
+		} else if n.Args[0].Op == op.Fork {
+			for i, a := range reader.Args {
+				if a == n {
+					given[fmt.Sprint(i, reader.Name)] = n
+					reader.Args[i] = n.Args[0]
+				}
+			}
+		}
+	}
+	c.DropDead()
+	branches := insert(c)
+	depth, err := depths(c, branches)
+	if err != nil {
+		return err
+	}
+	users = c.Users()
+	for _, b := range branches {
+		reader := users[b][0]
+		for i, a := range reader.Args {
+			if a != b || depth[b] == 0 {
+				continue
+			}
+			switch have := given[fmt.Sprint(i, reader.Name)]; {
+			case have == nil:
+				errs = append(errs, b.Errorf("L0720", "there is no FIFO between %q and %q, which needs one of %d beats",
+					b.Args[0].Name, reader.Name, depth[b]).WithHint("schedule the model again"))
+			case have.HW.Fifo < depth[b]:
+				errs = append(errs, shallow(have, depth[b]))
+			}
+		}
+	}
+	return errs.Err()
+}
+
+func shallow(n *ir.Node, need int) *diag.Error {
+	return n.Errorf("L0720", "FIFO %q holds %d beats and needs %d", n.Name, n.HW.Fifo, need).
+		WithHint("set its depth to %d, or schedule the model again", need)
+}
