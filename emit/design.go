@@ -18,6 +18,8 @@ type Design struct {
 	// Version is that of the compiler; Part and ClockMHz are what the plan wishes for, "" and 0 if nothing.
 	Version, Part string
 	ClockMHz      float64
+	// Balance is what the choice of foldings aimed at and reached; nil where nothing was balanced.
+	Balance any
 	// Ports lists the streams of the design, inputs first.
 	Ports []Port
 	// Files are sources in the order of compilation, then memory images.
@@ -72,9 +74,11 @@ type Unit struct {
 	InLanes  int      `json:"in_lanes"`
 	OutLanes int      `json:"out_lanes"`
 	// Cycles is the initiation interval of one sample, Latency the cycles from first beat in to first beat out.
-	Cycles  int     `json:"cycles"`
-	Latency int     `json:"latency"`
-	Images  []Image `json:"images,omitempty"`
+	Cycles  int `json:"cycles"`
+	Latency int `json:"latency"`
+	// Cost is what the module's header predicts; nil where it does not.
+	Cost   *rtl.Cost `json:"cost,omitempty"`
+	Images []Image   `json:"images,omitempty"`
 	// Stream is the prefix of the wires in the core that carry the result, Width the bits of a beat.
 	Stream string `json:"stream"`
 	Width  int    `json:"width"`

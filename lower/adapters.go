@@ -142,6 +142,13 @@ func unitTime(n *ir.Node, u *UnitReport) error {
 	if err != nil {
 		return err
 	}
+	if u.Costed = header.Costed(); u.Costed {
+		if u.Cost, err = header.Cost(unit.Params); diag.CodeOf(err) == "L0655" {
+			u.Costed = false // something inside states none
+		} else if err != nil {
+			return err
+		}
+	}
 	switch n.Op {
 	case op.Linear: // the header speaks of one vector
 		ii *= n.Args[0].Type.Elems() / n.Args[1].Type.Shape[1]

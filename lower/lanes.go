@@ -23,16 +23,19 @@ type laner struct {
 	users map[*ir.Node][]*ir.Node
 	taken map[*ir.Node]int // what takes has found
 	errs  diag.List
+	// chosen is what the balance mode chose, where rules say nothing.
+	chosen foldings
+}
+
+func newLaner(plan *FoldPlan, g *ir.Graph) *laner {
+	return &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{}}
 }
 
 // chooseLanes gives every node its lanes, style and memory: rules first, then the mode. Errors: L0412 for lanes that do
-// not divide, L0416 for a mode that is not in this version.
+// not divide.
 func chooseLanes(s *State, g *ir.Graph) error {
-	if s.Plan.Fold.Mode == "balance" {
-		return diag.New("L0416", g.Name, "the balance mode is not in this version").WithNote("set by %s", s.Plan.Fold.From).
-			WithHint(`use mode = "fold" or "unroll", and [[fold.rule]] for single layers`)
-	}
-	l := &laner{g: g, plan: &s.Plan.Fold, users: g.Users(), taken: map[*ir.Node]int{}}
+	l := newLaner(&s.Plan.Fold, g)
+	l.chosen = s.chosen
 	hit := make(map[*FoldRule]bool)
 	for _, n := range g.Nodes {
 		if n.IsConst() {
@@ -78,6 +81,7 @@ func (l *laner) rules(n *ir.Node) asked {
 			a.mem = r.Mem
 		}
 	}
+	l.chosen.fill(n, &a)
 	if a.style == ir.StyleUndecided {
 		a.style = ir.StyleFold
 		if l.plan.Mode == "unroll" {
@@ -203,6 +207,7 @@ func (l *laner) conv(n *ir.Node, a asked) {
 	// A convolution of all lanes is the folded unit that folds nothing.
 	n.HW.InLanes, n.HW.OutLanes, n.HW.Style, n.HW.Mem = in, out, ir.StyleFold, a.mem
 	n.HW.StreamIn = streamLanes(g.C, in, n.Args[0].HW.OutLanes)
+	l.chosen.arrive(n)
 }
 
 // reduces decides the lanes of a reduction: those that arrive where they divide the elements that it reduces, or, where

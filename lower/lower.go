@@ -62,6 +62,9 @@ func ScheduleWith(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 	if g.Stage != ir.StageQuantized {
 		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; only quantized graphs are scheduled", g.Stage)
 	}
+	if plan.Fold.Mode == "balance" {
+		return scheduleBalanced(ctx, g, plan, o)
+	}
 	s := &State{Plan: plan, Report: &Report{}}
 	c := g.Clone()
 	if err := newRunner(ctx, c, s, o).run(s, SchedulePipeline, c); err != nil {
@@ -155,6 +158,7 @@ type State struct {
 
 	values map[*ir.Node]*calib.Values // what calibrate found
 	runner *runner
+	chosen foldings // by the balance mode
 }
 
 // only adapts a rewrite that needs nothing but the graph.

@@ -263,9 +263,8 @@ func (p *planParser) balanceOnly(f *planFile, mode string) {
 		{"max_dsp", f.Fold.MaxDSP != nil}, {"max_bram", f.Fold.MaxBRAM != nil},
 	} {
 		if k.given {
-			e := diag.New("L0416", p.at.pos("fold."+k.key), `%s: only mode = "balance" uses it, which is not in this version`,
-				k.key)
-			p.errs = append(p.errs, e.WithHint("leave it out; [[fold.rule]] sets the lanes of single layers"))
+			e := diag.New("L0416", p.at.pos("fold."+k.key), `%s: only mode = "balance" uses it`, k.key)
+			p.errs = append(p.errs, e.WithHint(`set mode = "balance" beside it, or leave it out`))
 		}
 	}
 }

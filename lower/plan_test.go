@@ -106,7 +106,7 @@ func TestParsePlan(t *testing.T) {
 	}
 }
 
-// TestBalancePlan keeps what only the balance mode uses; lowering refuses the mode itself.
+// TestBalancePlan keeps what only the balance mode uses.
 func TestBalancePlan(t *testing.T) {
 	keys := "[fold]\nmode = \"balance\"\nfps = 1e5\nmax_lut = 50000\nmax_dsp = 40\nmax_bram = 6"
 	p, err := ParsePlan("p", []byte(keys))

@@ -8,6 +8,7 @@ import (
 
 	"lathe/ir"
 	"lathe/lower/loss"
+	"lathe/rtl"
 )
 
 // Report tells what lowering decided and what it cost.
@@ -24,6 +25,8 @@ type Report struct {
 	Samples int
 	// Units lists the hardware of each node of a scheduled graph.
 	Units []UnitReport
+	// Balance is what the balance mode aimed at and reached; nil in other modes.
+	Balance *Balance
 }
 
 // PassReport is one pass that ran.
@@ -48,6 +51,9 @@ type UnitReport struct {
 	Node, Op, Module            string
 	InLanes, OutLanes, StreamIn int
 	II, Latency                 int
+	// Cost is what the module's header states; Costed says that it states something.
+	Cost   rtl.Cost
+	Costed bool
 }
 
 // II is the initiation interval of the slowest unit, in cycles a sample.
@@ -57,6 +63,15 @@ func (r *Report) II() int {
 		ii = max(ii, u.II)
 	}
 	return ii
+}
+
+// Cost is the sum over the units, as far as their headers state it.
+func (r *Report) Cost() rtl.Cost {
+	var sum rtl.Cost
+	for _, u := range r.Units {
+		sum = sum.Add(u.Cost)
+	}
+	return sum
 }
 
 func (r *Report) note(msg string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(msg, args...)) }

@@ -129,7 +129,6 @@ func TestScheduleErrors(t *testing.T) {
 			"in_lanes 4 does not divide 6 channels"},
 		{"map", "[[fold.rule]]\nname = \"relu1\"\nin_lanes = 4\nout_lanes = 2", classifier, "L0412",
 			"as many lanes in as out"},
-		{"balance", "[fold]\nmode = \"balance\"", classifier, "L0416", "plan.toml:2"},
 		{"no hardware", "", func(t *testing.T) *ir.Graph {
 			b := lowertest.New(t, 4)
 			soft := *op.Relu

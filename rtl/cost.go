@@ -17,7 +17,10 @@ import (
 // Cost is what a module is expected to take on UltraScale+ as Yosys counts it, without that of a routed design.
 // BRAM counts blocks of 18 Kbit: a block of 36 Kbit is two.
 type Cost struct {
-	LUT, FF, DSP, BRAM int
+	LUT  int `json:"lut"`
+	FF   int `json:"ff"`
+	DSP  int `json:"dsp"`
+	BRAM int `json:"bram18"`
 }
 
 // Add returns the sum of both.

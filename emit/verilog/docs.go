@@ -30,6 +30,8 @@ type description struct {
 	// Files are all others in the folder, this one left out.
 	Files []string    `json:"files"`
 	Units []emit.Unit `json:"units"`
+	// Balance is what the choice of foldings aimed at and reached.
+	Balance any `json:"balance,omitempty"`
 }
 
 type portDescription struct {
@@ -49,7 +51,8 @@ type portDescription struct {
 // Describe makes d.Docs, design.json and README.md, anew from the rest of d.
 func Describe(d *emit.Design) error {
 	js := description{Name: d.Name, Version: d.Version, Part: d.Part, Clock: d.ClockMHz, Top: d.Top,
-		Core: d.Core, Sources: d.Sources(), Files: []string{readmeFile, listFile}, Units: d.Units}
+		Core: d.Core, Sources: d.Sources(), Files: []string{readmeFile, listFile}, Units: d.Units,
+		Balance: d.Balance}
 	for _, f := range slices.Concat(d.Files, d.Extra) {
 		js.Files = append(js.Files, f.Name)
 	}

@@ -26,6 +26,8 @@ type Options struct {
 	// Part and ClockMHz are what the plan wishes for; design.json hands them on to whoever builds the design.
 	Part     string
 	ClockMHz float64
+	// Balance is what the choice of foldings aimed at and reached, for design.json; nil where nothing was balanced.
+	Balance any
 }
 
 // instance is one node on its way into the core.
@@ -74,7 +76,7 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 	}
 	b := &builder{graph: g, byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
 	b.design = &emit.Design{Name: g.Name, Top: top, Core: top + "_core", Version: o.Version, Part: o.Part,
-		ClockMHz: o.ClockMHz}
+		ClockMHz: o.ClockMHz, Balance: o.Balance}
 	if err := b.instances(); err != nil {
 		return nil, err
 	}
@@ -272,6 +274,13 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 		}
 		if u.Latency, err = h.Latency.Eval(values); err != nil {
 			return nil, asDiag(n, err)
+		}
+	}
+	if inst.unit.Module != "" {
+		if h, err := rtl.Lookup(inst.unit.Module); err == nil && h.Costed() {
+			if c, err := h.Cost(inst.unit.Params); err == nil {
+				u.Cost = &c
+			}
 		}
 	}
 	for _, im := range inst.unit.Images {

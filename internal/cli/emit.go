@@ -65,7 +65,13 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	if err := a.printDesign(d, e.out); err != nil {
 		return err
 	}
-	return a.writeJSON(map[string]any{"model": model, "folder": e.out, "top": d.Top, "core": d.Core, "units": d.Units,
+	if hw.Schedule != nil {
+		if err := a.printBalance(hw.Schedule.Balance, d); err != nil {
+			return err
+		}
+	}
+	return a.writeJSON(map[string]any{"balance": d.Balance, "model": model,
+		"folder": e.out, "top": d.Top, "core": d.Core, "units": d.Units,
 		"slowest": flow.Slowest(d).Node, "files": len(d.All())})
 }
 

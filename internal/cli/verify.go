@@ -100,6 +100,12 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	if err := a.printCheck(check); err != nil {
 		return err
 	}
+	if s := job.HW.Schedule; s != nil {
+		check.Balance = s.Balance
+		if err := a.printBalance(s.Balance, job.HW.Design); err != nil {
+			return err
+		}
+	}
 	if err := a.writeJSON(check); err != nil {
 		return err
 	}

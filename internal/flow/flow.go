@@ -178,6 +178,9 @@ func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, err
 		}
 	}
 	o.Part, o.ClockMHz = q.Plan.Target.FPGA.Part, q.Plan.Target.ClockMHz
+	if report != nil && report.Balance != nil {
+		o.Balance = report.Balance
+	}
 	d, err := verilog.Emit(g, o)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"lathe/golden/pjrt"
 	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/lower"
 	"lathe/sim"
 )
 
@@ -32,10 +33,12 @@ type Check struct {
 	Samples int    `json:"samples"`
 	Outputs int    `json:"outputs"`
 	// Compared counts the codes that each engine was compared on, over all its runs.
-	Compared   map[string]int     `json:"compared"`
-	Mismatches int                `json:"mismatches"`
-	Engines    []string           `json:"engines"`
-	First      []*golden.Mismatch `json:"first_mismatches,omitempty"`
+	Compared   map[string]int `json:"compared"`
+	Mismatches int            `json:"mismatches"`
+	Engines    []string       `json:"engines"`
+	// Balance is what the balance mode aimed at and reached; nil in other modes.
+	Balance *lower.Balance     `json:"balance,omitempty"`
+	First   []*golden.Mismatch `json:"first_mismatches,omitempty"`
 	// Latency is first beat in to first beat out, II the distance of samples, both without stalls; Cycles is the length
 	// of the stalled runs.
 	Latency  int                `json:"latency_cycles"`

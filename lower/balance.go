@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/lower/balance"
+	"lathe/rtl"
+)
+
+// fill is the part of a device that the balance mode uses where the plan bounds nothing: routing a fuller one is hard.
+const fill = 0.7
+
+// Budget is what a design may take, in the units of rtl.Cost but BRAM, which counts blocks of 36 Kbit; 0: not bounded.
+type Budget struct {
+	LUT  int `json:"lut,omitempty"`
+	DSP  int `json:"dsp,omitempty"`
+	BRAM int `json:"bram,omitempty"`
+}
+
+// Balance is what the balance mode aimed at and reached.
+type Balance struct {
+	// Part and ClockMHz are the plan's target, FPS the rate that it asks for, 0 for none.
+	Part     string  `json:"part"`
+	ClockMHz float64 `json:"clock_mhz"`
+	FPS      float64 `json:"fps,omitempty"`
+	// Cycles is the initiation interval of a sample, Reached the rate at the clock.
+	Cycles  int     `json:"cycles"`
+	Reached float64 `json:"reached_fps"`
+	// Bottleneck is the node that sets the pace.
+	Bottleneck string `json:"bottleneck"`
+	// Cost is what the whole design is predicted to take; Budget bounds it.
+	Cost   rtl.Cost `json:"cost"`
+	Budget Budget   `json:"budget"`
+	// Proof says why it is no faster, or no smaller.
+	Proof string `json:"proof"`
+}
+
+// scheduled is one evaluated design.
+type scheduled struct {
+	graph  *ir.Graph
+	report *Report
+	cost   rtl.Cost
+}
+
+// balancer searches the foldings of one graph.
+type balancer struct {
+	ctx    context.Context
+	plan   *Plan
+	graph  *ir.Graph
+	opts   Options
+	tried  *tried
+	budget Budget
+}
+
+// scheduleBalanced is Schedule in the balance mode: at the rate asked for with least area, or as fast as the budget
+// allows. Errors: L0455 for a rate that no folding reaches, L0456 for one that the budget does not allow, L0457 for a
+// budget that no folding meets.
+func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.Graph, *Report, error) {
+	b := &balancer{ctx: ctx, plan: plan, graph: g, opts: o}
+	fold := &plan.Fold
+	b.budget = Budget{fold.MaxLUT, fold.MaxDSP, fold.MaxBRAM}
+	if b.budget == (Budget{}) && fold.FPS == 0 {
+		dev := plan.Target.FPGA
+		part := func(n int) int { return int(fill * float64(n)) }
+		b.budget = Budget{part(dev.LUT), part(dev.DSP), part(dev.BRAM)}
+	}
+	forked := g.Clone()
+	s := &State{Plan: plan, Report: &Report{}}
+	head := SchedulePipeline[:slices.IndexFunc(SchedulePipeline, func(p Pass) bool { return p.Name == "choose_lanes" })]
+	if err := newRunner(ctx, forked, s, Options{}).run(s, head, forked); err != nil {
+		return nil, nil, err
+	}
+	var err error
+	if b.tried, err = tryFoldings(fold, forked); err != nil {
+		return nil, nil, err
+	}
+	search := b.byBudget
+	if fold.FPS > 0 {
+		search = b.byRate
+	}
+	best, proof, err := search()
+	if err != nil {
+		return nil, nil, err
+	}
+	best.report.Balance = b.describe(best, proof)
+	for _, m := range b.tried.unknown {
+		best.report.warn("%s does not state what it costs: it counts as nothing", m)
+	}
+	return best.graph, best.report, nil
+}
+
+func (b *balancer) describe(d *scheduled, proof string) *Balance {
+	ii := d.report.II()
+	r := &Balance{Part: b.plan.Target.FPGA.Part, ClockMHz: b.plan.Target.ClockMHz, FPS: b.plan.Fold.FPS, Cycles: ii,
+		Reached: b.rate(ii), Cost: d.cost, Budget: b.budget, Proof: proof}
+	for _, u := range d.report.Units {
+		if u.II == ii {
+			r.Bottleneck = u.Node
+			break
+		}
+	}
+	return r
+}
+
+// rate is samples a second at an initiation interval.
+func (b *balancer) rate(cycles int) float64 { return b.plan.Target.ClockMHz * 1e6 / float64(cycles) }
+
+// byRate meets the rate with least area.
+func (b *balancer) byRate() (*scheduled, string, error) {
+	fps := b.plan.Fold.FPS
+	limit := int(math.Min(b.plan.Target.ClockMHz*1e6/fps*(1+1e-12), math.MaxInt32))
+	least, slow := balance.Fastest(b.tried.layers)
+	if limit < least {
+		n := b.tried.nodes[slow]
+		return nil, "", n.Errorf("L0455", "%g samples a second at %g MHz leave %d cycles each; %s (%q) takes %d at least",
+			fps, b.plan.Target.ClockMHz, limit, n.Op.Name, n.Name, least).
+			WithNote("that is with %s", b.lanes(slow, least)).WithNote("set by %s", b.plan.Fold.From).
+			WithHint("ask for at most fps = %s", floorRate(b.rate(least)))
+	}
+	d, over, err := b.fitting(limit)
+	if err != nil {
+		return nil, "", err
+	}
+	if over != "" {
+		e := diag.New("L0456", b.graph.Name, "%g samples a second take %s than the budget", fps, over).
+			WithNote("set by %s", b.plan.Fold.From)
+		if best, _, err := b.byBudget(); err == nil {
+			ii := best.report.II()
+			return nil, "", e.WithHint("the budget allows %d cycles a sample: fps = %s", ii, floorRate(b.rate(ii)))
+		}
+		return nil, "", e.WithHint("no folding meets this budget at any rate")
+	}
+	ii := d.report.II()
+	proof := "no folding is slower than this"
+	for _, step := range balance.Steps(b.tried.layers) {
+		if step > limit {
+			proof = fmt.Sprintf("the next slower folding takes %s cycles, of which there are %s a sample", grouped(step),
+				grouped(limit))
+			break
+		}
+	}
+	if float64(limit-ii) > 0.03*float64(limit) {
+		proof += fmt.Sprintf("; no folding between %s and %s cycles is smaller", grouped(ii), grouped(limit))
+	}
+	return d, proof, nil
+}
+
+// floorRate prints a rate to three digits, rounded down so that it can be reached.
+func floorRate(fps float64) string {
+	scale := math.Pow(10, math.Floor(math.Log10(fps))-2)
+	return fmt.Sprintf("%.10g", math.Floor(fps/scale)*scale)
+}
+
+// byBudget is as fast as the budget allows: the steps of speed are searched by estimates, and those around the best
+// evaluated in full.
+func (b *balancer) byBudget() (*scheduled, string, error) {
+	steps := balance.Steps(b.tried.layers)
+	at, _ := slices.BinarySearchFunc(steps, 0, func(step, _ int) int {
+		if b.estimateFits(step) {
+			return 1
+		}
+		return -1
+	})
+	at = min(at, len(steps)-1)
+	best, over, err := b.fitting(steps[at])
+	for ; err == nil && over != "" && at+1 < len(steps); best, over, err = b.fitting(steps[at]) {
+		at++
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	if over != "" {
+		return nil, "", diag.New("L0457", b.graph.Name, "the slowest folding takes %s than the budget", over).
+			WithNote("set by %s", b.plan.Fold.From).WithHint("raise the bound, or lower the bits of weights and data")
+	}
+	for ; at > 0; at-- {
+		faster, over, err := b.fitting(steps[at-1])
+		if err != nil {
+			return nil, "", err
+		}
+		if over != "" {
+			return best, fmt.Sprintf("the next faster folding, %s cycles, takes %s than the budget", grouped(steps[at-1]),
+				over), nil
+		}
+		best = faster
+	}
+	least, slow := balance.Fastest(b.tried.layers)
+	return best, fmt.Sprintf("no folding is faster: %s takes %s cycles with %s", b.tried.nodes[slow].Name, grouped(least),
+		b.lanes(slow, least)), nil
+}
+
+// lanes names the folding with which a layer takes the given cycles.
+func (b *balancer) lanes(layer, cycles int) string {
+	for _, o := range b.tried.layers[layer].Options {
+		if o.II == cycles {
+			return fmt.Sprintf("in_lanes %d, out_lanes %d", o.In, o.Out)
+		}
+	}
+	return "its lanes"
+}
+
+// weights start at the share of the device, or of the budget, that a unit of each takes.
+func (b *balancer) weights() balance.Weights {
+	dev := b.plan.Target.FPGA
+	share := func(bound, all int) float64 {
+		if bound > 0 {
+			all = bound
+		}
+		return 1 / float64(max(all, 1))
+	}
+	return balance.Weights{LUT: share(b.budget.LUT, dev.LUT), FF: 0.5 / float64(dev.FF),
+		DSP: share(b.budget.DSP, dev.DSP), BRAM: share(b.budget.BRAM, dev.BRAM) / 2}
+}
+
+// boosts bounds how often the weight of what is over budget is raised.
+const boosts = 5
+
+// estimateFits says whether some weighing meets the budget, by the sum over layers.
+func (b *balancer) estimateFits(cycles int) bool {
+	w := b.weights()
+	for range boosts {
+		_, cost := balance.Choose(b.tried.layers, cycles, w)
+		over := b.over(cost)
+		if over == nil {
+			return true
+		}
+		w = raised(w, over)
+	}
+	return false
+}
+
+// fitting schedules the graph at a rate. over says what the cheapest found takes beyond the budget; "" if it fits.
+func (b *balancer) fitting(cycles int) (best *scheduled, over string, err error) {
+	w := b.weights()
+	for range boosts {
+		picks, _ := balance.Choose(b.tried.layers, cycles, w)
+		d, err := b.schedule(picks)
+		if err != nil {
+			return nil, "", err
+		}
+		beyond := b.over(d.cost)
+		if beyond == nil {
+			return d, "", nil
+		}
+		if over == "" {
+			best, over = d, strings.Join(overTexts(beyond), " and ")
+		}
+		w = raised(w, beyond)
+	}
+	return best, over, nil
+}
+
+// excess is how much of one resource is over budget.
+type excess struct {
+	name string
+	n    int
+}
+
+func overTexts(list []excess) (texts []string) {
+	for _, e := range list {
+		texts = append(texts, fmt.Sprintf("%s %s more", grouped(e.n), e.name))
+	}
+	return texts
+}
+
+func (b *balancer) over(c rtl.Cost) (list []excess) {
+	for _, r := range []struct {
+		name      string
+		has, most int
+	}{{"LUT", c.LUT, b.budget.LUT}, {"DSP", c.DSP, b.budget.DSP}, {"block RAM", (c.BRAM + 1) / 2, b.budget.BRAM}} {
+		if r.most > 0 && r.has > r.most {
+			list = append(list, excess{r.name, r.has - r.most})
+		}
+	}
+	return list
+}
+
+func raised(w balance.Weights, over []excess) balance.Weights {
+	for _, e := range over {
+		switch e.name {
+		case "LUT":
+			w.LUT *= 4
+		case "DSP":
+			w.DSP *= 4
+		default:
+			w.BRAM *= 4
+		}
+	}
+	return w
+}
+
+// schedule runs the whole pipeline with one choice.
+func (b *balancer) schedule(picks []int) (*scheduled, error) {
+	s := &State{Plan: b.plan, Report: &Report{}, chosen: foldings{}}
+	for i, n := range b.tried.nodes {
+		o := b.tried.layers[i].Options[picks[i]]
+		s.chosen[n.Name] = folding{o.In, o.Out, o.Stream}
+	}
+	c := b.graph.Clone()
+	if err := newRunner(b.ctx, c, s, b.opts).run(s, SchedulePipeline, c); err != nil {
+		return nil, err
+	}
+	return &scheduled{c, s.Report, s.Report.Cost()}, nil
+}
+
+// grouped prints 1240 as 1,240.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

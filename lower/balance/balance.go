@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package balance chooses foldings: one of each layer's, so that no layer takes more cycles a sample than asked, and
+// all of them, with the adapters between their streams, cost least. It knows layers by number and nothing of graphs.
+package balance
+
+import (
+	"slices"
+
+	"lathe/rtl"
+)
+
+// Option is one folding of a layer: the lanes of its argument streams, those that it works on, those of its result.
+type Option struct {
+	Stream, In, Out int
+	// II is the cycles of a sample, Cost what the layer then takes.
+	II   int
+	Cost rtl.Cost
+	// Tag is for the caller.
+	Tag string
+}
+
+// Layer is a unit with its options; Args are the layers that it reads, numbers below its own.
+type Layer struct {
+	Options []Option
+	Args    []int
+	// Bits is the width of an element of its result.
+	Bits int
+}
+
+// Weights are what a LUT, an FF, a DSP and a block of 18 Kbit count for in the sum that is made least.
+type Weights struct{ LUT, FF, DSP, BRAM float64 }
+
+func (w Weights) of(c rtl.Cost) float64 {
+	return w.LUT*float64(c.LUT) + w.FF*float64(c.FF) + w.DSP*float64(c.DSP) + w.BRAM*float64(c.BRAM)
+}
+
+// sweeps bounds the rounds in which every layer looks at its neighbours again.
+const sweeps = 6
+
+// Fastest is the greatest over the layers of the least cycles that a layer can have, and the first layer that has it:
+// no choice is faster.
+func Fastest(layers []Layer) (cycles, layer int) {
+	for i, l := range layers {
+		least := 0
+		for k, o := range l.Options {
+			if k == 0 || o.II < least {
+				least = o.II
+			}
+		}
+		if least > cycles {
+			cycles, layer = least, i
+		}
+	}
+	return cycles, layer
+}
+
+// Steps lists the cycles a sample that some choice has, ascending: those of all options that are no faster than the
+// fastest choice.
+func Steps(layers []Layer) []int {
+	least, _ := Fastest(layers)
+	var steps []int
+	for _, l := range layers {
+		for _, o := range l.Options {
+			if o.II >= least {
+				steps = append(steps, o.II)
+			}
+		}
+	}
+	slices.Sort(steps)
+	return slices.Compact(steps)
+}
+
+// Choose returns the option of each layer, none slower than cycles, and what all cost with their adapters. Every layer
+// must have an option that is fast enough, which Fastest tells. The choice is a local optimum: no single layer can
+// change to lower the sum, and hardly a pair.
+func Choose(layers []Layer, cycles int, w Weights) ([]int, rtl.Cost) {
+	c := &chooser{layers: layers, w: w, adapters: map[joint]rtl.Cost{}, readers: make([][]int, len(layers))}
+	c.picks = make([]int, len(layers))
+	for i, l := range layers {
+		c.allowed = append(c.allowed, allowed(l, cycles, w))
+		c.picks[i] = c.allowed[i][0]
+		for _, a := range l.Args {
+			c.readers[a] = append(c.readers[a], i)
+		}
+	}
+	for range sweeps {
+		if alone, pairs := c.sweep(), c.pairs(); !alone && !pairs {
+			break
+		}
+	}
+	return c.picks, c.total()
+}
+
+// allowed lists the options that are fast enough: of those with the same lanes at both ends the cheapest, ordered by
+// weight, since neighbours see nothing but the ends.
+func allowed(l Layer, cycles int, w Weights) []int {
+	best := map[[2]int]int{}
+	for k, o := range l.Options {
+		if o.II > cycles {
+			continue
+		}
+		ends := [2]int{o.Stream, o.Out}
+		if at, ok := best[ends]; !ok || less(l.Options[k], l.Options[at], w) {
+			best[ends] = k
+		}
+	}
+	var list []int
+	for _, k := range best {
+		list = append(list, k)
+	}
+	slices.SortFunc(list, func(a, b int) int {
+		if less(l.Options[a], l.Options[b], w) {
+			return -1
+		}
+		if less(l.Options[b], l.Options[a], w) {
+			return 1
+		}
+		return a - b
+	})
+	return list
+}
+
+// less orders options by weight; of equals the faster, then the one of fewer lanes comes first.
+func less(a, b Option, w Weights) bool {
+	if x, y := w.of(a.Cost), w.of(b.Cost); x != y {
+		return x < y
+	}
+	if a.II != b.II {
+		return a.II < b.II
+	}
+	return a.In*a.Out < b.In*b.Out
+}
+
+// joint is a place where two streams meet.
+type joint struct{ bits, have, want int }
+
+type chooser struct {
+	layers   []Layer
+	w        Weights
+	allowed  [][]int
+	picks    []int
+	readers  [][]int
+	adapters map[joint]rtl.Cost
+}
+
+// sweep lets every layer choose anew, given its neighbours; it says whether one did.
+func (c *chooser) sweep() bool {
+	changed := false
+	for i := range c.layers {
+		best, least := c.picks[i], c.around(i, c.picks[i])
+		for _, k := range c.allowed[i] {
+			if v := c.around(i, k); v < least {
+				best, least = k, v
+			}
+		}
+		changed = changed || best != c.picks[i]
+		c.picks[i] = best
+	}
+	return changed
+}
+
+// together bounds the options of each of two neighbours that are tried together.
+const together = 24
+
+// pairs lets any two neighbours change together: they may agree on lanes that neither would choose alone.
+func (c *chooser) pairs() bool {
+	changed := false
+	for i, l := range c.layers {
+		for _, a := range l.Args {
+			changed = c.pair(a, i) || changed
+		}
+	}
+	return changed
+}
+
+func (c *chooser) pair(a, i int) bool {
+	kept := [2]int{c.picks[a], c.picks[i]}
+	best, least := kept, c.both(a, i)
+	for _, ka := range c.allowed[a][:min(len(c.allowed[a]), together)] {
+		for _, ki := range c.allowed[i][:min(len(c.allowed[i]), together)] {
+			c.picks[a], c.picks[i] = ka, ki
+			if v := c.both(a, i); v < least-1e-12 {
+				best, least = [2]int{ka, ki}, v
+			}
+		}
+	}
+	c.picks[a], c.picks[i] = best[0], best[1]
+	return best != kept
+}
+
+// both is the weight of two neighbours with all their adapters.
+func (c *chooser) both(a, i int) float64 {
+	shared := c.w.of(c.adapter(a, c.layers[a].Options[c.picks[a]].Out, c.layers[i].Options[c.picks[i]].Stream))
+	return c.around(a, c.picks[a]) + c.around(i, c.picks[i]) - shared
+}
+
+// around is the weight of option k of layer i with the adapters at both its ends.
+func (c *chooser) around(i, k int) float64 {
+	o := c.layers[i].Options[k]
+	sum := c.w.of(o.Cost)
+	for _, a := range c.layers[i].Args {
+		sum += c.w.of(c.adapter(a, c.layers[a].Options[c.picks[a]].Out, o.Stream))
+	}
+	for _, r := range c.readers[i] {
+		sum += c.w.of(c.adapter(i, o.Out, c.layers[r].Options[c.picks[r]].Stream))
+	}
+	return sum
+}
+
+func (c *chooser) total() rtl.Cost {
+	var sum rtl.Cost
+	for i, l := range c.layers {
+		o := l.Options[c.picks[i]]
+		sum = sum.Add(o.Cost)
+		for _, a := range l.Args {
+			sum = sum.Add(c.adapter(a, c.layers[a].Options[c.picks[a]].Out, o.Stream))
+		}
+	}
+	return sum
+}
+
+func (c *chooser) adapter(from, have, want int) rtl.Cost {
+	j := joint{c.layers[from].Bits, have, want}
+	cost, ok := c.adapters[j]
+	if !ok {
+		cost = Adapter(j.bits, have, want)
+		c.adapters[j] = cost
+	}
+	return cost
+}
+
+// Adapter is what brings a stream of elements of the given bits from one number of lanes to another: a widen to the
+// least common multiple, then a narrow; either is left out where it would do nothing.
+func Adapter(bits, have, want int) rtl.Cost {
+	common := have / gcd(have, want) * want
+	var c rtl.Cost
+	if common > have {
+		c = c.Add(module("stream_widen", bits*have, common/have))
+	}
+	if common > want {
+		c = c.Add(module("stream_narrow", bits*want, common/want))
+	}
+	return c
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package balance
+
+import (
+	"strconv"
+
+	"lathe/rtl"
+)
+
+// module is the cost of a library module with the parameters WIDTH and N; 0 for one that states none.
+func module(name string, width, n int) rtl.Cost {
+	h, err := rtl.Lookup(name)
+	if err != nil {
+		return rtl.Cost{}
+	}
+	c, err := h.Cost([]rtl.Param{{Name: "WIDTH", Value: strconv.Itoa(width)}, {Name: "N", Value: strconv.Itoa(n)}})
+	if err != nil {
+		return rtl.Cost{}
+	}
+	return c
+}
+
+// Fifo is the cost of a FIFO.
+func Fifo(width, depth int) rtl.Cost {
+	h, err := rtl.Lookup("stream_fifo")
+	if err != nil {
+		return rtl.Cost{}
+	}
+	c, err := h.Cost([]rtl.Param{{Name: "WIDTH", Value: strconv.Itoa(width)}, {Name: "DEPTH", Value: strconv.Itoa(depth)}})
+	if err != nil {
+		return rtl.Cost{}
+	}
+	return c
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// balanced schedules the classifier under a plan of the balance mode, with every pass verified.
+func balanced(t *testing.T, plan string) (*ir.Graph, *Report, error) {
+	t.Helper()
+	p := mustPlan(t, "[fold]\nmode = \"balance\"\n"+plan)
+	q, _, err := Quantize(context.Background(), classifier(t), p, Calibration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ScheduleWith(context.Background(), q, p, Options{Verify: true})
+}
+
+func TestBalanceRate(t *testing.T) {
+	last := 0
+	for _, fps := range []float64{2e4, 1e5, 3e5, 1e6} {
+		_, r, err := balanced(t, fmt.Sprintf("fps = %g", fps))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := r.Balance
+		if b.Cycles != r.II() || b.Reached < fps || b.Reached != 250e6/float64(b.Cycles) {
+			t.Errorf("%g samples a second asked for: %d cycles, %g a second", fps, b.Cycles, b.Reached)
+		}
+		if b.Cost.LUT < last {
+			t.Errorf("%g samples a second take %d LUT, less than the slower design", fps, b.Cost.LUT)
+		}
+		last = b.Cost.LUT
+		if b.Bottleneck == "" || b.Proof == "" || b.Cost != r.Cost() {
+			t.Errorf("incomplete: %+v", b)
+		}
+	}
+}
+
+// TestBalanceBudget demands that the design fits, that the proof speaks of the next step, and that more buys speed.
+func TestBalanceBudget(t *testing.T) {
+	last := 0
+	for _, dsp := range []int{4, 12, 60} {
+		_, r, err := balanced(t, fmt.Sprintf("max_dsp = %d", dsp))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := r.Balance
+		if b.Cost.DSP > dsp || !strings.Contains(b.Proof, "DSP more than the budget") {
+			t.Errorf("%d DSP: %+v", dsp, b)
+		}
+		if last > 0 && b.Cycles >= last {
+			t.Errorf("%d DSP: %d cycles, with fewer %d", dsp, b.Cycles, last)
+		}
+		last = b.Cycles
+	}
+	if _, r, err := balanced(t, ""); err != nil {
+		t.Error(err)
+	} else if b := r.Balance; !strings.HasPrefix(b.Proof, "no folding is faster") || b.Budget.DSP != 1276 {
+		t.Errorf("the whole device: %+v", b)
+	}
+}
+
+// TestBalanceRules keeps what rules pin.
+func TestBalanceRules(t *testing.T) {
+	g, _, err := balanced(t, "fps = 1e5\n[[fold.rule]]\nname = \"conv2\"\nin_lanes = 18\nout_lanes = 5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h := g.Find("conv2").HW; h.InLanes != 18 || h.OutLanes != 5 {
+		t.Errorf("conv2 has %d and %d lanes", h.InLanes, h.OutLanes)
+	}
+	_, _, err = balanced(t, "fps = 3e5\n[[fold.rule]]\nname = \"conv2\"\nin_lanes = 1\nout_lanes = 1")
+	wantError(t, err, "L0455", "conv", "in_lanes 1, out_lanes 1")
+}
+
+func TestBalanceErrors(t *testing.T) {
+	_, _, err := balanced(t, "fps = 1e9")
+	wantError(t, err, "L0455", "0 cycles each", "ask for at most fps = ")
+	_, _, err = balanced(t, "fps = 1e6\nmax_dsp = 3")
+	wantError(t, err, "L0456", "DSP more than the budget", "the budget allows")
+	_, _, err = balanced(t, "fps = 1e6\nmax_lut = 10")
+	wantError(t, err, "L0456", "LUT more than the budget", "at any rate")
+	_, _, err = balanced(t, "max_lut = 10")
+	wantError(t, err, "L0457", "LUT more than the budget")
+}
+
+// wantError demands an error's code and parts of its text.
+func wantError(t *testing.T, err error, code string, parts ...string) {
+	t.Helper()
+	if diag.CodeOf(err) != code {
+		t.Errorf("%v, want %s", err, code)
+		return
+	}
+	for _, p := range parts {
+		if !strings.Contains(err.Error(), p) {
+			t.Errorf("%v: no %q", err, p)
+		}
+	}
+}

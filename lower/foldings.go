@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/lower/balance"
+	"lathe/rtl"
+)
+
+// folding is what the balance mode chooses for a node; rules of the plan win over it.
+type folding struct{ in, out, stream int }
+
+// foldings are the choices of a graph, by the names of its nodes.
+type foldings map[string]folding
+
+// fill puts the choice where the rules say nothing.
+func (f foldings) fill(n *ir.Node, a *asked) {
+	c, ok := f[n.Name]
+	if !ok {
+		return
+	}
+	if a.in == 0 {
+		a.in = c.in
+	}
+	if a.out == 0 {
+		a.out = c.out
+	}
+}
+
+// arrive sets the lanes of the stream into a convolution, which the rules never say.
+func (f foldings) arrive(n *ir.Node) {
+	if c, ok := f[n.Name]; ok && c.stream > 0 {
+		n.HW.StreamIn = c.stream
+	}
+}
+
+// tried is a table of the layers of a graph with all their foldings, and what units they could not be weighed by.
+type tried struct {
+	layers  []balance.Layer
+	nodes   []*ir.Node
+	unknown []string // modules that do not state what they cost
+}
+
+// tryFoldings evaluates every folding of every node, of a graph with forks. Wires are no layers: who reads one reads
+// what is behind it.
+func tryFoldings(plan *FoldPlan, g *ir.Graph) (*tried, error) {
+	l := newLaner(plan, g)
+	for _, n := range g.Nodes { // something legal everywhere first: nodes look at what arrives
+		if !n.IsConst() {
+			l.node(n)
+		}
+	}
+	if err := l.errs.Err(); err != nil {
+		return nil, err
+	}
+	t := &tried{}
+	at := map[*ir.Node]int{}
+	for _, n := range g.Nodes {
+		if n.IsConst() || n.Op.Traits.Wire {
+			continue
+		}
+		layer := balance.Layer{}
+		if n.Type.Elems() > 0 {
+			layer.Bits = n.Type.BeatWidth(1)
+		}
+		for _, a := range streams(n) {
+			layer.Args = append(layer.Args, at[producer(a)])
+		}
+		var err error
+		if layer.Options, err = t.options(l, n); err != nil {
+			return nil, err
+		}
+		at[n] = len(t.layers)
+		t.layers, t.nodes = append(t.layers, layer), append(t.nodes, n)
+	}
+	slices.Sort(t.unknown)
+	t.unknown = slices.Compact(t.unknown)
+	return t, nil
+}
+
+// options are the foldings of one node that are legal, evaluated.
+func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
+	kept := n.HW
+	defer func() { n.HW = kept }()
+	var list []balance.Option
+	var first error
+	seen := map[folding]bool{}
+	for _, f := range proposals(n) {
+		l.chosen = foldings{n.Name: f}
+		l.errs = nil
+		l.node(n)
+		f = folding{n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn}
+		if len(l.errs) > 0 || seen[f] {
+			continue
+		}
+		seen[f] = true
+		var u UnitReport
+		if err := unitTime(n, &u); err != nil {
+			if first == nil {
+				first = err
+			}
+			continue
+		}
+		if !u.Costed && u.Module != "" {
+			t.unknown = append(t.unknown, u.Module)
+		}
+		list = append(list, balance.Option{Stream: f.stream, In: f.in, Out: f.out, II: u.II, Cost: u.Cost.Add(buffer(n))})
+	}
+	l.chosen, l.errs = nil, nil
+	if len(list) == 0 {
+		return nil, first
+	}
+	return list, nil
+}
+
+// buffer is the FIFO that a folded linear gets in front.
+func buffer(n *ir.Node) rtl.Cost {
+	if beats := vectorBeats(n); beats > 1 && producer(n.Args[0]).Op != op.Input {
+		return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats)
+	}
+	return rtl.Cost{}
+}
+
+// proposals are foldings to try; those that the node cannot have fall out by its own rules. What it has is the first,
+// so that a unit that only its rules know keeps it.
+func proposals(n *ir.Node) []folding {
+	list := []folding{{n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn}}
+	switch {
+	case n.Op == op.Linear || n.Op == op.Conv:
+		w := n.Args[1].Type.Shape
+		columns := 1
+		for _, d := range w[1:] {
+			columns *= d
+		}
+		streams := []int{0}
+		if n.Op == op.Conv {
+			streams = op.Divisors(last(n.Args[0].Type.Shape))
+		}
+		for _, out := range op.Divisors(w[0]) {
+			for _, in := range op.Divisors(columns) {
+				for _, s := range streams {
+					list = append(list, folding{in, out, s})
+				}
+			}
+		}
+	default:
+		for _, d := range op.Divisors(n.Type.Elems()) {
+			list = append(list, folding{d, d, d})
+		}
+		for _, a := range streams(n) {
+			for _, d := range op.Divisors(last(a.Type.Shape)) {
+				list = append(list, folding{d, d, d})
+			}
+		}
+	}
+	return list
+}
