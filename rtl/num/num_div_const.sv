@@ -14,6 +14,12 @@
 //               OVER        as num_requant
 //               PIPE        1: registers after magnitude, quotient, remainder, rounding; 0: combinational
 //   latency: 4 * PIPE   ii: 1   order: as it comes
+//   let: POWER_OF_TWO = clog2(N + 1) > clog2(N) ? 1 : 0; MULTS = VW < 4 ? 0 : (MW + 1 > 27 ? 1 + (MW - 10) / 17
+//       : 1) * (VW + 1 > 18 ? 1 + (VW - 1) / 17 : 1)
+//   lut: POWER_OF_TWO ? 0 : 3 * VW + 10
+//   ff: POWER_OF_TWO || PIPE == 0 ? 0 : 3 * VW + 26
+//   dsp: POWER_OF_TWO ? 0 : MULTS
+//   parts: POWER_OF_TWO ? u_requant : 0
 `default_nettype none
 module num_div_const #(
     parameter integer IN_W       = 12,

@@ -6,7 +6,7 @@
 //               SUM     0: maximum; 1: sum
 //               ACC_W   bits of the result, at least IN_W; the sums fit
 //   latency: 0   ii: 1   order: combinational
-//   lut: LANES * ACC_W * 3 / 2
+//   lut: LANES * ACC_W * (SUM ? 7 : 6) / 4
 `default_nettype none
 module op_pool_fold #(
     parameter integer LANES  = 4,

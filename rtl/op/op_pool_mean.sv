@@ -9,6 +9,9 @@
 //               OUT_SIGNED     1: two's complement
 //               ROUND OVER     as num_requant
 //   latency: 1 + (clog2(DIV + 1) > clog2(DIV) ? 0 : 4)   ii: 1   order: as it comes
+//   lut: 2
+//   ff: STAGES
+//   parts: LANES * u_div + u_skid
 `default_nettype none
 module op_pool_mean #(
     parameter integer LANES      = 2,

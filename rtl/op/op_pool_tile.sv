@@ -10,8 +10,11 @@
 //               SUM     0: maximum; 1: sum
 //               ACC_W   bits of a result
 //   latency: ((KH - 1) * W + KW - 1) * C / LANES + 1   ii: H * W * C / LANES   order: as the input
-//   lut: 60
-//   ff: 60
+//   let: LINES = (D + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * ((DEPTH + 63) / 64); BLOCKS = (D + 35) /
+//       36 * ((DEPTH + 511) / 512); IN_BLOCK = 8 * LINES > 129 * BLOCKS ? 1 : 0
+//   lut: 55 + D + (IN_BLOCK || DEPTH < 2 ? 0 : 8 * LINES)
+//   ff: 28 + (IN_BLOCK ? D : 2 * D)
+//   bram: IN_BLOCK ? BLOCKS : 0
 //   parts: u_fold + u_skid
 `default_nettype none
 module op_pool_tile #(

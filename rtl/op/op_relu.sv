@@ -5,7 +5,7 @@
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               BEATS              beats of a frame
 //   latency: 1   ii: BEATS   order: as it comes
-//   lut: 0
+//   lut: IN_SIGNED ? LANES * (IN_W - 1) : 0
 //   parts: LANES * u_cast + u_out
 `default_nettype none
 module op_relu #(

@@ -8,6 +8,9 @@
 //               IMAGE, IMAGE_SUM  image: 2^IN_W words
 //               ROM_STYLE         "auto", "block" or "distributed"
 //   latency: 3   ii: BEATS   order: as it comes
+//   lut: 2
+//   ff: 2
+//   parts: LANES * u_rom + u_skid
 `default_nettype none
 module op_table #(
     parameter integer LANES     = 4,

@@ -14,9 +14,8 @@
 //   ii: W + max(0, (W + PL + PR - (KW - 1) * DW - 1) / SW + 1 - min(W - 1, max(0, (KW - 1) * DW - PL))
 //       - max(1, (W - 2 + 2 * SW - max(0, (KW - 1) * DW - PL)) / SW))
 //   order: windows as they come, column kx innermost; latency and ii are those of a row
-//   lut: LEN * D / 4 + KW * D
-//   ff: LEN * D + 3 * CW + KW + 4
-//   parts: 0
+//   lut: KW * D + 60
+//   ff: LEN * D + 3 * CW + KW + 7
 `default_nettype none
 module op_window_cols #(
     parameter integer W      = 8,

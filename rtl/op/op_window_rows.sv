@@ -12,9 +12,11 @@
 //               NB      row memories, at least (KH - 1) * DH + 1 or H
 //   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + 2
 //   ii: max(H, (H + PT + PB - (KH - 1) * DH - 1) / SH + 1) * W   order: columns row-major, pixel ky innermost
-//   let: BITS = NB * D * (W < 2 ? 0 : W > 32 ? 8 : 4)
-//   lut: 4 * XW + KH * 8 + KH * D
-//   ff: XW + 1 + NB * D + KH * 4
+//   let: LINES = (D + (W > 32 ? 6 : 13)) / (W > 32 ? 7 : 14) * ((W + 63) / 64); BLOCKS = (D + 35) / 36 * ((W +
+//       511) / 512); IN_BLOCK = 8 * LINES > 129 * BLOCKS ? 1 : 0
+//   lut: KH * (D + 12) + 3 * XW + (IN_BLOCK || W < 2 ? 0 : NB * 8 * LINES)
+//   ff: XW + 1 + (IN_BLOCK ? 0 : NB * D) + KH * 4
+//   bram: IN_BLOCK ? NB * BLOCKS : 0
 //   parts: u_track + KH * u_pick
 `default_nettype none
 module op_window_rows #(

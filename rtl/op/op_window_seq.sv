@@ -17,8 +17,13 @@
 //   ii: max(H * W * C / IN_LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / OUT_LANES)
 //   order: windows row-major; in a window group, ky, kx, channel
-//   lut: 100
-//   ff: 100
+//   let: WORD = IN_LANES * E_W; LINES = (WORD + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * ((DEPTH + 63) /
+//       64); BLOCKS = min((WORD + 35) / 36 * ((DEPTH + 511) / 512), (WORD + 17) / 18 * ((DEPTH + 1023) / 1024),
+//       (WORD + 8) / 9 * ((DEPTH + 2047) / 2048), (WORD + 3) / 4 * ((DEPTH + 4095) / 4096)); IN_BLOCK = 8 * LINES >
+//       129 * BLOCKS ? 1 : 0
+//   lut: 90 + 6 * AW + OUT_LANES * E_W + (IN_BLOCK || DEPTH < 2 ? 0 : 8 * LINES)
+//   ff: 32 + 6 * AW + (IN_LANES + OUT_LANES) * E_W - (IN_BLOCK ? WORD : 0)
+//   bram: IN_BLOCK ? BLOCKS : 0
 //   parts: u_track + u_pick
 `default_nettype none
 module op_window_seq #(

@@ -10,8 +10,8 @@
 //               OH  sweeps of a frame
 //               NB  rows of the buffer
 //   latency: 1   ii: 1   order: row-major
-//   lut: 60
-//   ff: XW + 2 * BW + 3 * YW
+//   lut: 100
+//   ff: 28
 `default_nettype none
 module op_window_track #(
     parameter integer H  = 8,
