@@ -7,18 +7,11 @@
 //   parameters  IN_LANES, IN_W, IN_SIGNED, W_W, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W, OUT_SIGNED, ROUND,
 //               OVER, MULT, TREE_PIPE  as op_linear
 //               ONE_BEAT   1: a vector is one beat, the sum needs no loop
-<<<<<<< HEAD
 //   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: 1   order: as it comes
-//   lut: PSH_W == 0 ? T_W + (ONE_BEAT ? 0 : 1) : DOT_W + T_W + T_W * PSH_W * 2 / 3
+//   lut: PSH_W == 0 ? (ONE_BEAT ? 1 : 2) * T_W : (ONE_BEAT ? 0 : DOT_W) + T_W + T_W * PSH_W * 2 / 3
 //   ff: (PSH_W == 0 ? T_W : DOT_W + 2 * T_W + BIAS_W) + M_W * (PSH_W == 0 ? 1 : 2)
 //   parts: u_dot + (M_W ? u_rescale : u_cast)
-=======
-//   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1)   ii: 1   order: as it comes
-//   lut: PSH_W == 0 ? (ONE_BEAT ? 1 : 2) * T_W : (ONE_BEAT ? 0 : DOT_W) + T_W + T_W * PSH_W * 2 / 3
-//   ff: PSH_W == 0 ? T_W : DOT_W + 2 * T_W + BIAS_W
-//   parts: u_dot + u_requant
->>>>>>> 8f7a510 (rtl: costs of the units, calibrated with Yosys)
 `default_nettype none
 module op_linear_lane #(
     parameter integer IN_LANES   = 4,

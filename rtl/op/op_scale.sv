@@ -16,14 +16,10 @@
 //               CONSTS, CONSTS_SUM    image: word f, {m, psh, bias} of channel f * LANES + i at bit
 //                                     i * (M_W + PSH_W + BIAS_W)
 //               MULT             "auto", "dsp" or "lut": use_dsp of the multipliers
-<<<<<<< HEAD
 //   latency: 5 + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)   ii: BEATS   order: channels innermost
-=======
-//   latency: 5 + 2 * min(PSH_W, 1)   ii: BEATS   order: channels innermost
 //   lut: AW + STAGES + 2
 //   ff: AW + STAGES
 //   parts: u_x + u_fold + u_weights + u_consts + LANES * u_lane + u_skid
->>>>>>> 8f7a510 (rtl: costs of the units, calibrated with Yosys)
 `default_nettype none
 module op_scale #(
     parameter integer C           = 4,
