@@ -117,12 +117,16 @@ func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 	return list, nil
 }
 
-// buffer is the FIFO that a folded linear gets in front.
+// buffer is the FIFO that a folded linear is likely to get in front, of a vector: while it replays one it takes none.
 func buffer(n *ir.Node) rtl.Cost {
-	if beats := vectorBeats(n); beats > 1 && producer(n.Args[0]).Op != op.Input {
-		return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats)
+	if n.Op != op.Linear || n.HW.Style != ir.StyleFold || n.Args[1].Type.Shape[0] == n.HW.OutLanes {
+		return rtl.Cost{}
 	}
-	return rtl.Cost{}
+	beats := n.Args[1].Type.Shape[1] / n.HW.InLanes
+	if beats < 2 || producer(n.Args[0]).Op == op.Input {
+		return rtl.Cost{}
+	}
+	return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats)
 }
 
 // proposals are foldings to try; those that the node cannot have fall out by its own rules. What it has is the first,
