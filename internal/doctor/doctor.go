@@ -59,7 +59,9 @@ var programs = []program{
 		"no simulation of the emitted RTL: Verilator's models are C++", bySetup + "g++"},
 	{"yosys", "0.23", []string{"-V"}, "no cell counts: `lathe area`", bySetup + "yosys"},
 	{"iverilog", "11.0", []string{"-V"},
-		"no second simulator: tests that cross-check Verilator are skipped", bySetup + "iverilog"},
+		"no second simulator: `lathe verify` warns, and tests that cross-check Verilator are skipped", bySetup + "iverilog"},
+	{"z3", "4.8", []string{"--version"},
+		"no proofs of the stream modules: their tests are skipped", bySetup + "z3"},
 	{"tclsh", "8.6", []string{"/dev/null"}, // a script, since it has no option for its version
 		"no check of the scripts for Vivado: their tests are skipped", bySetup + "tcl"},
 }

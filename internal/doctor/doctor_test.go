@@ -45,6 +45,7 @@ func TestCheck(t *testing.T) {
 		"g++":       "12.2.0\n",
 		"yosys":     "Yosys 0.9 (git sha1 1979e0b)\n",
 		"iverilog":  "!",
+		"z3":        "Z3 version 4.8.12 - 64 bit\n",
 		"tclsh":     "",
 		"nvidia-smi": "NVIDIA H100 80GB HBM3, 9.0, 550.54.15\n" +
 			"NVIDIA H100 80GB HBM3, 9.0, 550.54.15\n",
@@ -55,6 +56,7 @@ func TestCheck(t *testing.T) {
 		"g++":         {Found: true, Version: "12.2.0"},
 		"yosys":       {Version: "0.9", Trouble: "older than 0.23"},
 		"iverilog":    {Trouble: "`iverilog -V` fails: exit status 127"},
+		"z3":          {Found: true, Version: "4.8.12"},
 		"tclsh":       {Found: true},
 		"PJRT plugin": {Found: true},
 		"nvrtc":       {Found: true, Version: "12"},

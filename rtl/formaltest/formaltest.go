@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package formaltest proves modules of the library: properties of streams with yosys-smtbmc and z3, formulas of
+// arithmetic with the SAT solver of Yosys. A proof holds for every input, in contrast to a bench; and a mutant of each
+// module must be refuted, in contrast to a proof of nothing.
+package formaltest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/internal/tools"
+	"lathe/rtl"
+)
+
+// Proof is a module with properties.
+type Proof struct {
+	Module string
+	Params []rtl.Param
+	// Properties is the text of assertions, assumptions and cover statements. It becomes part of the module, flattened, so
+	// that it reads registers by their names in generate blocks and instances: \queue.used , \u_skid.out_valid .
+	Properties string
+	// Depth is the number of cycles of the bounded proof, and in which everything covered must be reached.
+	Depth int
+	// Induct is the number of cycles that the proof by induction looks back.
+	Induct int
+}
+
+// Mutant is a text of a module of the library and what stands in its place.
+type Mutant struct{ Module, Old, New string }
+
+// files are the sources of a module, one of them changed if there is a mutant.
+func files(t *testing.T, module string, m *Mutant) []rtl.File {
+	t.Helper()
+	all, err := rtl.Files(module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m == nil {
+		return all
+	}
+	all = slices.Clone(all)
+	for i, f := range all {
+		if f.Name == m.Module+".sv" {
+			text := string(f.Data)
+			if strings.Count(text, m.Old) != 1 {
+				t.Fatalf("%s holds %q %d times", f.Name, m.Old, strings.Count(text, m.Old))
+			}
+			all[i].Data = []byte(strings.Replace(text, m.Old, m.New, 1))
+			return all
+		}
+	}
+	t.Fatalf("%s does not use %s", module, m.Module)
+	return nil
+}
+
+// put writes files into a folder of the test and returns it, and the names of the sources.
+func put(t *testing.T, files []rtl.File) (dir, sources string) {
+	t.Helper()
+	dir = t.TempDir()
+	var names []string
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, f.Name)
+	}
+	return dir, strings.Join(names, " ")
+}
+
+// run starts a tool and returns what it printed, and whether it ended with success.
+func run(ctx context.Context, dir, name string, args ...string) (string, bool) {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = dir
+	out, err := cmd.CombinedOutput()
+	return string(out), err == nil
+}
+
+// yosys runs a script that must neither fail nor invent a wire for a name that it does not know.
+func yosys(t *testing.T, dir, script string) {
+	t.Helper()
+	if out, ok := run(t.Context(), dir, "yosys", "-q", "-p", script); !ok || strings.Contains(out, "implicitly declared") {
+		t.Fatalf("yosys -p %q\n%s", script, out)
+	}
+}
+
+// unnamed are the names that generate regions without one get.
+var unnamed = regexp.MustCompile(`\\genblk\d+\.`)
+
+// model makes dir/model.smt2 of the flattened module with its properties.
+func (p Proof) model(t *testing.T, m *Mutant) (dir string) {
+	t.Helper()
+	dir, sources := put(t, files(t, p.Module, m))
+	script := "read_verilog -sv " + sources + "; hierarchy -check -top " + p.Module
+	for _, q := range p.Params {
+		script += " -chparam " + q.Name + " " + q.Value
+	}
+	yosys(t, dir, script+"; proc; flatten; rename -top proof; write_verilog -noattr flat.v")
+	flat, err := os.ReadFile(filepath.Join(dir, "flat.v"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := unnamed.ReplaceAllString(string(flat), `\`)
+	end := strings.LastIndex(text, "endmodule")
+	text = text[:end] + p.Properties + "\nendmodule\n"
+	if err := os.WriteFile(filepath.Join(dir, "proof.sv"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	yosys(t, dir, "read_verilog -sv -formal proof.sv; prep -top proof -flatten -nordff; async2sync; dffunmap; "+
+		"write_smt2 -wires model.smt2")
+	return dir
+}
+
+// smtbmc is the verdict of yosys-smtbmc: passed, or failed with a trace. Anything else ends the test.
+func smtbmc(t *testing.T, dir string, args ...string) (passed bool, out string) {
+	t.Helper()
+	out, _ = run(t.Context(), dir, "yosys-smtbmc", append(append([]string{"-s", "z3"}, args...), "model.smt2")...)
+	switch {
+	case strings.Contains(out, "Status: PASSED"):
+		return true, out
+	case strings.Contains(out, "Status: FAILED"):
+		return false, out
+	}
+	t.Fatalf("yosys-smtbmc %v\n%s", args, out)
+	return false, ""
+}
+
+// Prove demands that every assertion holds, in Depth cycles from the start and by induction in all, and that everything
+// covered can happen: assumptions that leave nothing to check would prove anything.
+func (p Proof) Prove(t *testing.T) {
+	t.Helper()
+	tools.Need(t, "yosys", "yosys-smtbmc", "z3")
+	dir := p.model(t, nil)
+	if ok, out := smtbmc(t, dir, "-t", fmt.Sprint(p.Depth)); !ok {
+		t.Fatalf("refuted:\n%s", tail(out))
+	}
+	if ok, out := smtbmc(t, dir, "-i", "-t", fmt.Sprint(p.Induct)); !ok {
+		t.Errorf("induction fails:\n%s", tail(out))
+	}
+	if ok, out := smtbmc(t, dir, "-c", "-t", fmt.Sprint(p.Depth)); !ok {
+		t.Errorf("cannot happen:\n%s", tail(out))
+	}
+}
+
+// Refute demands that an assertion fails for the mutant, in Depth cycles from the start.
+func (p Proof) Refute(t *testing.T, m Mutant) {
+	t.Helper()
+	tools.Need(t, "yosys", "yosys-smtbmc", "z3")
+	dir := p.model(t, &m)
+	if ok, _ := smtbmc(t, dir, "-t", fmt.Sprint(p.Depth)); ok {
+		t.Errorf("with %q in place of %q nothing is refuted", m.New, m.Old)
+	}
+}
+
+// tail keeps the end of a long output.
+func tail(out string) string {
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	return strings.Join(lines[max(0, len(lines)-15):], "\n")
+}
+
+// Formula is combinational logic that is proven for all inputs.
+type Formula struct {
+	Module string // of the library; the text instantiates it
+	// Text is a module "formula" with inputs and an output "bad", which is never 1.
+	Text string
+}
+
+var assigned = regexp.MustCompile(`(?m)^SAT proof finished - (no )?model found`)
+
+// sat is the verdict of Yosys' SAT solver.
+func (f Formula) sat(t *testing.T, m *Mutant) bool {
+	t.Helper()
+	tools.Need(t, "yosys")
+	all := append(slices.Clone(files(t, f.Module, m)), rtl.File{Name: "formula.sv", Data: []byte(f.Text)})
+	dir, sources := put(t, all)
+	out, _ := run(t.Context(), dir, "yosys", "-p", "read_verilog -sv "+sources+
+		"; hierarchy -check -top formula; proc; flatten; opt; sat -set-def-inputs -prove bad 0")
+	found := assigned.FindStringSubmatch(out)
+	if found == nil || strings.Contains(out, "implicitly declared") {
+		t.Fatalf("no verdict:\n%s", tail(out))
+	}
+	return found[1] != ""
+}
+
+// Prove demands that the formula holds.
+func (f Formula) Prove(t *testing.T) {
+	t.Helper()
+	if !f.sat(t, nil) {
+		t.Errorf("refuted:\n%s", f.Text)
+	}
+}
+
+// Refute demands that it does not hold for the mutant.
+func (f Formula) Refute(t *testing.T, m Mutant) {
+	t.Helper()
+	if f.sat(t, &m) {
+		t.Errorf("with %q in place of %q nothing is refuted", m.New, m.Old)
+	}
+}
