@@ -113,10 +113,6 @@ const (
 		"for them: next to the sources, by bare name. A wrong or missing image stops a simulation with an error.\n\n" +
 		"## Ports\n\n| port | value | shape | format | lanes a beat | beats a sample | TDATA bits |\n" +
 		"|---|---|---|---|---|---|---|\n"
-	packing = "\nElements travel in row-major order of the shape. Lane 0, the first element of a beat, is in the\n" +
-		"lowest bits; lanes are packed without gaps (`%s`: lane i in bits [%d*i +: %d]) and the beat is filled up to\n" +
-		"whole bytes with zeros above. `fixed(W,F)` is two's complement of W bits with value code*2^-F, `ufixed(W,F)` the\n" +
-		"same without sign; `int(W)` and `uint(W)` have F = 0.\n"
 	unitsHeading = "\n## Units\n\n" +
 		"| instance | module | node | format | in lanes | out lanes | cycles a sample | latency |\n" +
 		"|---|---|---|---|---|---|---|---|\n"
@@ -136,8 +132,7 @@ func readme(d *emit.Design) (string, error) {
 		fmt.Fprintf(&s, "| `%s` | %s | %s | `%s` | %d | %d | %d |\n", p.Stream, cell(p.Name), ir.ShapeString(p.Type.Shape),
 			p.Type.Format, p.Lanes, p.Beats, p.TData)
 	}
-	w := d.Ports[0].Type.Format.Width()
-	fmt.Fprintf(&s, packing, d.Ports[0].Stream, w, w)
+	s.WriteString(packing(d.Ports))
 	for _, p := range d.Ports {
 		if p.Perm != nil {
 			fmt.Fprintf(&s, "`%s` is transposed against the model: ", p.Stream)
