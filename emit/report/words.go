@@ -12,8 +12,8 @@ import (
 
 // words are how the page prints figures.
 var words = template.FuncMap{
-	"bar": bar, "code": code, "count": count, "decibel": decibel, "figure": figure, "kbit": kbit, "micros": micros,
-	"percent": percent, "rate": rate, "share": share,
+	"bar": bar, "code": code, "count": count, "cycles": cycles, "decibel": decibel, "figure": figure, "kbit": kbit,
+	"micros": micros, "percent": percent, "rate": rate, "share": share,
 }
 
 // count groups the digits of a number by commas.
@@ -27,6 +27,14 @@ func count(n int) string {
 		digits = digits[:i] + "," + digits[i:]
 	}
 	return sign + digits
+}
+
+// cycles prints a mean number of cycles.
+func cycles(v float64) string {
+	if v == math.Trunc(v) {
+		return count(int(v))
+	}
+	return fmt.Sprintf("%.2f", v)
 }
 
 // exact is the ratio in dB from which on there is no error (flow.SQNRLimit).

@@ -20,8 +20,8 @@ func packing(ports []emit.Port) string {
 		of   bool
 	}{
 		{"`fixed(W,F)` is two's complement of W bits with value code*2^-F, `ufixed(W,F)` the same without sign.", false},
-		{"`int(W)` is two's complement, `uint(W)` unsigned; with `*S` behind it the value is (code - z)*S, z being 0 unless\n" +
-			"given: `[axis]` in place of S stands for one scale an index of that axis.", false},
+		{"`int(W)` is two's complement, `uint(W)` unsigned; with `*S` behind it the value is (code - z)*S, z being 0\n" +
+			"unless given: `[axis]` in place of S stands for one scale an index of that axis.", false},
 		{"In `mxint(W,k)`, of which `mxint8` is the case W=8, k=32, k elements of the last axis share a scale code X: a\n" +
 			"beat never straddles two such blocks, and each carries the X of its own. Elements are two's complement, the\n" +
 			"value is code*2^-(W-2)*2^(X-127); X=255 makes the block NaN.", false},

@@ -27,10 +27,11 @@ func TestPacking(t *testing.T) {
 		want  []string
 		not   []string
 	}{
-		{[]emit.Port{fixed}, []string{"`a`: lane i in bits `[9*i +: 9]`\n", "code*2^-F"}, []string{"scale", "(code - z)*S"}},
+		{[]emit.Port{fixed}, []string{"`a`: lane i in bits `[9*i +: 9]`\n", "code*2^-F"},
+			[]string{"scale", "(code - z)*S"}},
 		{[]emit.Port{affine}, []string{"`b`: lane i in bits `[8*i +: 8]`\n", "(code - z)*S"}, []string{"code*2^-F", "X=255"}},
-		{[]emit.Port{block, fixed}, []string{"`c`: lane i in bits `[8*i +: 8]`, scale code of the block in `[71:64]`", "X=255",
-			"code*2^-F"}, []string{"(code - z)*S"}},
+		{[]emit.Port{block, fixed}, []string{"`c`: lane i in bits `[8*i +: 8]`, scale code of the block in `[71:64]`",
+			"X=255", "code*2^-F"}, []string{"(code - z)*S"}},
 	} {
 		text := packing(c.ports)
 		for _, w := range c.want {

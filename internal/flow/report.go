@@ -105,7 +105,7 @@ func (h *Hardware) lowered(r *report.Report) {
 		r.Quality.Samples = q.Samples
 		for _, o := range q.Outputs {
 			if v := max(-SQNRLimit, min(SQNRLimit, o.SQNR)); r.Quality.SQNR == nil || v < *r.Quality.SQNR {
-				r.Quality.SQNR, r.Quality.On = &v, fmt.Sprintf("%d samples of the calibration", q.Samples)
+				r.Quality.SQNR, r.Quality.On = &v, fmt.Sprintf("%d samples of the quantizer", q.Samples)
 			}
 		}
 		r.Notes, r.Warnings = append(r.Notes, q.Notes...), append(r.Warnings, q.Warnings...)
@@ -154,6 +154,13 @@ func (c *Check) report(r *report.Report) {
 	for _, name := range c.Engines {
 		if name != "ref" {
 			p.Engines = append(p.Engines, report.Engine{Name: engineName(name), Compared: c.Compared[name]})
+		}
+	}
+	for _, f := range c.Fifos {
+		for i := range r.Fifos {
+			if r.Fifos[i].Node == f.Node {
+				r.Fifos[i].Predicted, r.Fifos[i].Quiet, r.Fifos[i].Stalled = &f.Predicted, &f.Quiet, &f.Stalled
+			}
 		}
 	}
 	for _, m := range c.First {
