@@ -22,16 +22,19 @@ type FlowStage struct {
 	// Regs are the registers between a step and the stage's output, at most 63. They move together, whenever the last one
 	// is empty or taken.
 	Regs int
+	// Late says that a beat is seen in the memory one cycle later than could be.
+	Late bool
 	// Columns are the constants of FlowColumns.
 	Columns Columns
 }
 
 // Step is one cycle of a FlowSteps.
 type Step struct {
-	// Take has bit i set where a beat of stream i is taken.
-	Take uint
-	// Give says that a beat leaves.
-	Give bool
+	// Take has bit i set where a beat of stream i is taken, See where it must be there and stays.
+	Take, See uint
+	// Give says that a beat leaves. Free says that the step does not wait for room at the output, which only a stage
+	// without registers can say of steps that give nothing.
+	Give, Free bool
 }
 
 // Columns are constants of op_window_cols, named as there.

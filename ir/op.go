@@ -35,7 +35,7 @@ type Op struct {
 	// RTL returns the library module that computes the node on streams.
 	RTL func(n *Node) (*rtl.Unit, error)
 	// Flow says how beats move through the unit of a scheduled node. Without it, and where it returns nil, the unit takes
-	// a beat of each stream and gives one every cycle.
+	// a beat of each stream and gives one every cycle. A flow of no stages is a wire.
 	Flow func(n *Node) (Flow, error)
 	// Legal explains why the formats or the schedule of a quantized node cannot be built, or returns nil.
 	Legal func(n *Node) error

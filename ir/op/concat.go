@@ -27,6 +27,7 @@ var Concat = &ir.Op{
 	Eval:   concatEval,
 	HLO:    concatHLO,
 	RTL:    concatRTL,
+	Flow:   moveFlow(concatFlow),
 	Legal:  oneFormat,
 	Gen:    genConcat,
 }

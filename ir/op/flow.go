@@ -3,6 +3,8 @@
 package op
 
 import (
+	"slices"
+
 	"lathe/ir"
 	"lathe/rtl"
 )
@@ -54,6 +56,9 @@ func matrix(vectors, sf, nf, regs int) ir.FlowStage {
 }
 
 func linearFlow(n *ir.Node) (ir.Flow, error) {
+	if usesWindow(n) {
+		return blockLinearFlow(n)
+	}
 	if n.HW.Style == ir.StyleUnroll {
 		return nil, nil
 	}
@@ -63,6 +68,9 @@ func linearFlow(n *ir.Node) (ir.Flow, error) {
 }
 
 func convFlow(n *ir.Node) (ir.Flow, error) {
+	if usesWindow(n) {
+		return blockConvFlow(n)
+	}
 	a := n.Attrs.(*ConvAttrs)
 	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
 	if err != nil {
@@ -134,7 +142,7 @@ func tileFlow(g *Geometry, lanes int) ir.Flow {
 }
 
 func maxPoolFlow(n *ir.Node) (ir.Flow, error) {
-	g, err := NewGeometry(n.Args[0].Type.Shape, n.Attrs.(*Window))
+	g, err := poolGeometry(n, n.Attrs.(*Window))
 	if err != nil {
 		return nil, err
 	}
@@ -142,15 +150,33 @@ func maxPoolFlow(n *ir.Node) (ir.Flow, error) {
 }
 
 func avgPoolFlow(n *ir.Node) (ir.Flow, error) {
-	g, err := NewGeometry(n.Args[0].Type.Shape, &n.Attrs.(*AvgAttrs).Window)
+	a := n.Attrs.(*AvgAttrs)
+	g, err := poolGeometry(n, &a.Window)
 	if err != nil {
 		return nil, err
 	}
-	flow, err := poolFlow(g, n.HW.InLanes)
+	common, factors, err := a.factors(n.Args[0].Type.Shape)
 	if err != nil {
 		return nil, err
 	}
-	return meanFlow(flow, n, g.KH*g.KW)
+	if slices.Min(factors) == slices.Max(factors) {
+		flow, err := poolFlow(g, n.HW.InLanes)
+		if err != nil {
+			return nil, err
+		}
+		return meanFlow(flow, n, int(common/factors[0]))
+	}
+	flow, err := windowFlow(g, n.HW.InLanes, n.HW.InLanes, g.C/n.HW.InLanes, 1)
+	if err != nil {
+		return nil, err
+	}
+	weigh, err := timing("op_pool_weigh")
+	if err != nil {
+		return nil, err
+	}
+	flow = append(flow, taps(g, n.HW.InLanes, 0), skid)
+	flow = append(flow, ir.Pipeline(1, n.Type.Elems()/n.HW.OutLanes, weigh)...)
+	return meanFlow(flow, n, int(common))
 }
 
 func globalAvgFlow(n *ir.Node) (ir.Flow, error) {

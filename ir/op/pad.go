@@ -54,7 +54,8 @@ var Pad = &ir.Op{
 		}
 		return b.Pad(args[0], value, low, high, nil), b.Err()
 	},
-	RTL: padRTL,
+	RTL:  padRTL,
+	Flow: moveFlow(padFlow),
 	Legal: func(n *ir.Node) error {
 		if err := oneFormat(n); err != nil {
 			return err

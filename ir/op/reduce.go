@@ -49,7 +49,7 @@ func reduceOp(name, doc string, kind reduction, traits ir.Traits) *ir.Op {
 		},
 		Gen: genReduce,
 	}
-	o.RTL = kind.rtl
+	o.RTL, o.Flow = kind.rtl, kind.flow
 	o.Legal = plain
 	if traits.KeepsCodes {
 		o.Legal = sameFormat

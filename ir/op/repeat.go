@@ -40,6 +40,7 @@ var Repeat = &ir.Op{
 		return spread(b, args[0], dims, axes), b.Err()
 	},
 	RTL:   repeatRTL,
+	Flow:  moveFlow(repeatFlow),
 	Legal: sameFormat,
 	Gen:   genRepeat,
 }

@@ -98,6 +98,10 @@ func (b *builder) node(n *ir.Node) error {
 	if err != nil {
 		return err
 	}
+	if len(flow) == 0 { // a wire after all
+		b.out[n] = in
+		return nil
+	}
 	if len(in) > 1 {
 		b.net.args[n] = in
 	}

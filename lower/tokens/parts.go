@@ -100,20 +100,22 @@ func newSteps(stage *ir.FlowStage, in []*wire, out *wire) *steps {
 func (s *steps) offer() {
 	s.can = true
 	for i, w := range s.in {
-		s.can = s.can && (s.step.Take>>i&1 == 0 || w.valid)
+		s.can = s.can && ((s.step.Take|s.step.See)>>i&1 == 0 || w.valid)
 	}
 	s.out.valid = s.pipe.valid(s.can && s.step.Give)
 }
 
 func (s *steps) accept() {
-	moves := s.pipe.moves(s.out) && s.can
+	moves := s.moves() && s.can
 	for i, w := range s.in {
 		w.ready = moves && s.step.Take>>i&1 == 1
 	}
 }
 
+func (s *steps) moves() bool { return s.step.Free || s.pipe.moves(s.out) }
+
 func (s *steps) tick() bool {
-	if !s.pipe.moves(s.out) {
+	if !s.moves() {
 		return false
 	}
 	changed := s.pipe.shift(s.can && s.step.Give) || s.can
@@ -159,6 +161,7 @@ type memory struct {
 	at             int
 	written, begun int // beats written; those of the frames before that of the next step
 	need, freed    int // of the next step
+	seen           int // beats written, as steps see them
 	pipe           pipe
 }
 
@@ -176,7 +179,7 @@ func (m *memory) offer()  { m.out.valid = m.pipe.valid(false) }
 func (m *memory) accept() { m.in.ready = m.written < m.freed+m.stage.N }
 func (m *memory) tick() bool {
 	changed := false
-	reads := m.written >= m.need
+	reads := m.seen >= m.need
 	if m.pipe.moves(m.out) {
 		changed = m.pipe.shift(reads)
 		if reads {
@@ -186,9 +189,15 @@ func (m *memory) tick() bool {
 			m.look()
 		}
 	}
+	if m.stage.Late && m.seen < m.written {
+		m.seen, changed = m.written, true
+	}
 	if m.in.moves() {
 		m.written++
 		changed = true
+	}
+	if !m.stage.Late {
+		m.seen = m.written
 	}
 	return changed
 }
