@@ -47,9 +47,20 @@ var examples = []struct{ path, nodes string }{
 		"block1.relu_1:1x8x8x8 block2.conv1:1x16x4x4 block2.bn1:1x16x4x4 block2.relu:1x16x4x4 block2.conv2:1x16x4x4 " +
 		"block2.bn2:1x16x4x4 block2.down.0:1x16x4x4 block2.down.1:1x16x4x4 block2.add:1x16x4x4 " +
 		"block2.relu_1:1x16x4x4 pool:1x16x1x1 flatten:1x16 fc:1x10"},
+	{"digits-qdq/model.onnx", qdq},
+	{"digits-qdq-perchannel/model.onnx", qdq},
+	{"digits-qdq-mlp/model.onnx", "x:1x64 x_QuantizeLinear:1x64 0:1x32 linear_QuantizeLinear:1x32 1:1x32 " +
+		"relu_QuantizeLinear:1x32 2:1x32 linear_1_QuantizeLinear:1x32 3:1x32 relu_1_QuantizeLinear:1x32 4:1x10 " +
+		"logits_QuantizeLinear:1x10"},
+	{"digits-qonnx/model.onnx", "x:1x64 Quant_x_q:1x64 MatMul_0:1x48 Add_0:1x48 Relu_0:1x48 Quant_act0_q:1x48 " +
+		"MatMul_1:1x32 Add_1:1x32 Relu_1:1x32 Quant_act1_q:1x32 MatMul_2:1x10 Add_2:1x10"},
 	{"jets-mlp/model.onnx", "x:1x16 0:1x64 1:1x64 2:1x32 3:1x32 4:1x32 5:1x32 6:1x5"},
 	{"jets-mlp/model_legacy.onnx", "x:1x16 0:1x64 1:1x64 2:1x32 3:1x32 4:1x32 5:1x32 6:1x5"},
 }
+
+const qdq = "x:1x1x8x8 x_QuantizeLinear:1x1x8x8 bn1:1x8x8x8 relu_QuantizeLinear:1x8x8x8 pool:1x8x4x4 " +
+	"max_pool2d_QuantizeLinear:1x8x4x4 bn2:1x16x4x4 relu_1_QuantizeLinear:1x16x4x4 view:1x256 " +
+	"view_QuantizeLinear:1x256 fc:1x10 logits_QuantizeLinear:1x10"
 
 const cnn = "x:1x1x8x8 conv1:1x8x8x8 bn1:1x8x8x8 relu:1x8x8x8 pool:1x8x4x4 conv2:1x16x4x4 bn2:1x16x4x4 relu_1:1x16x4x4"
 

@@ -82,6 +82,15 @@ func FloatBlob(values []float32) *Blob {
 	return &Blob{DType: F32, Bytes: bytes}
 }
 
+// DoubleBlob stores values as f64.
+func DoubleBlob(values []float64) *Blob {
+	bytes := make([]byte, 8*len(values))
+	for i, v := range values {
+		binary.LittleEndian.PutUint64(bytes[8*i:], math.Float64bits(v))
+	}
+	return &Blob{DType: F64, Bytes: bytes}
+}
+
 // CodeBlob stores integer codes in the narrowest of i8, i16, i32, i64 that holds them all.
 func CodeBlob(codes []int64) *Blob {
 	d := I8

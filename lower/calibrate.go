@@ -12,6 +12,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/lower/calib"
+	"lathe/lower/own"
 )
 
 // refuseFloat lists every node whose operation has no exact integer meaning. Error L0410 for each.
@@ -53,8 +54,15 @@ func calibrate(s *State, g *ir.Graph) error {
 		}
 		s.values, err = calib.Observe(s.runner.ctx, g, in)
 	} else {
+		var model *own.Model
+		if model, err = own.Of(g); err != nil {
+			return err
+		}
 		s.values, err = calib.Intervals(g, func(n *ir.Node) (lo, hi float64) {
 			lo, hi, declared := s.Plan.rangeOf(n)
+			if f, ok := model.Format(n); ok && !declared && n.Op == op.Input {
+				return f.Limits() // the model quantizes it: nothing lies beyond
+			}
 			if declared {
 				s.Report.note("no calibration data: formats come from interval analysis, input %q in [%g, %g] by %s", n.Name, lo,
 					hi, s.Plan.input(n.Name).From)

@@ -46,6 +46,8 @@ type Choice struct {
 	Pattern format.Pattern
 	// From says who asks: `plan.toml:9 [[quantize.rule]] name = "fc1"`, or that it is the default.
 	From string
+	// Given says that the plan asks for it, and not only the default: then it stands above what the model itself says.
+	Given bool
 }
 
 // Match selects nodes: every field that is not empty must match.

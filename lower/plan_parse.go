@@ -181,7 +181,7 @@ func (p *planParser) choice(path string, text *string, what string) *Choice {
 		p.add(err, path)
 		return nil
 	}
-	return &Choice{Pattern: p.options(pattern, *text), From: p.at.pos(path) + " " + what}
+	return &Choice{Pattern: p.options(pattern, *text), From: p.at.pos(path) + " " + what, Given: true}
 }
 
 // options applies the plan's rounding and overflow to a format whose text does not set them itself.

@@ -12,6 +12,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op"
 	"lathe/lower/calib"
+	"lathe/lower/own"
 )
 
 // quantizer decides the formats of one graph.
@@ -27,7 +28,11 @@ type quantizer struct {
 	wanted map[*ir.Node]*Choice
 	// open says that a node leaves its window accumulator to its one reader, which encodes it.
 	open map[*ir.Node]bool
-	errs diag.List
+	// own is the model's own quantization, ruled says that the plan decided a value in spite of it, and bare lists nodes
+	// that compute an output for nobody else.
+	own         *own.Model
+	ruled, bare map[*ir.Node]bool
+	errs        diag.List
 }
 
 // quantize gives every node a format: rules first, then defaults; constants become codes, and casts stand where a
@@ -35,8 +40,18 @@ type quantizer struct {
 // for constants that have no code, L0409 for nodes that the plan wants to keep float.
 func quantize(s *State, g *ir.Graph) error {
 	before := g.Clone()
+	if s.Plan.Quantize.Data.Given {
+		if err := own.Clips(g, func(n *ir.Node) (lo, hi float64) { return s.values[n].Min, s.values[n].Max }); err != nil {
+			return err
+		}
+	}
 	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values, users: g.Users(),
-		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice), open: make(map[*ir.Node]bool)}
+		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice), open: make(map[*ir.Node]bool),
+		ruled: make(map[*ir.Node]bool), bare: make(map[*ir.Node]bool)}
+	var err error
+	if q.own, err = own.Of(g); err != nil {
+		return err
+	}
 	q.checkRules()
 	q.wantOutputs()
 	q.wantJoined()
@@ -103,20 +118,6 @@ func (q *quantizer) rule(n *ir.Node, s slot) *Choice {
 	return nil
 }
 
-// wantOutputs gives the format of a graph output to the node that computes it, where it has no other reader and no rule
-// of its own: one rounding instead of two.
-func (q *quantizer) wantOutputs() {
-	for _, o := range q.g.Out {
-		p := q.plan.output(o.Name)
-		if p == nil || p.Format == nil {
-			continue
-		}
-		if n := q.computes(o.Node, 0); n != nil {
-			q.wanted[n] = p.Format
-		}
-	}
-}
-
 // computes finds the node behind operations that keep formats which computes n for so many readers and nobody else; nil
 // if others read it.
 func (q *quantizer) computes(n *ir.Node, readers int) *ir.Node {
@@ -143,6 +144,9 @@ func (q *quantizer) node(n *ir.Node) {
 			}
 		}
 	}
+	if own.Encodes(n) && !q.quant(n) {
+		return
+	}
 	blocks := q.unblock(n)
 	explicit := q.rule(n, dataOut)
 	switch {
@@ -152,11 +156,14 @@ func (q *quantizer) node(n *ir.Node) {
 			c = *in.Format
 		} else if explicit != nil {
 			c = *explicit
+		} else if own, ok := q.modelChoice(n); ok {
+			c = own
 		}
 		q.result(n, c)
 		return
 	case n.Op.Traits.KeepsCodes:
 		n.Type.Format, n.Type.Scales = n.Args[0].Type.Format, nil
+		q.ruled[n] = q.ruled[n.Args[0]] || explicit != nil
 		q.explain(n, "data_out", n.Type, "the format of "+n.Args[0].Name+", which "+n.Op.Name+" keeps")
 		switch {
 		case explicit != nil:
@@ -186,9 +193,13 @@ func (q *quantizer) node(n *ir.Node) {
 func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 	switch {
 	case explicit != nil:
+		q.ruled[n] = true
 		return *explicit
 	case q.wanted[n] != nil:
 		return *q.wanted[n]
+	}
+	if c, ok := q.modelChoice(n); ok {
+		return c
 	}
 	c := q.plan.Quantize.Data
 	if n.Op.Traits.Cuts {
@@ -286,9 +297,6 @@ func dataProblem(f format.Format) string {
 	if a, ok := f.(format.Affine); ok {
 		if a.Axis >= 0 {
 			return "scales per channel are for weights"
-		}
-		if _, ok := format.Log2(a.Scale); !ok {
-			return fmt.Sprintf("the scale %g is no power of two", a.Scale)
 		}
 	}
 	if _, _, ok := f.Lattice(); !ok {

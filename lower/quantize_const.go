@@ -43,6 +43,9 @@ func (q *quantizer) constants(n *ir.Node) {
 				c = *explicit
 			}
 		}
+		if q.ownConst(n, i, name, c.Given) {
+			continue
+		}
 		if !q.finite(n, a, t.Floats) {
 			return
 		}

@@ -3,9 +3,28 @@
 package lower
 
 import (
+	"slices"
+
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/lower/own"
 )
+
+// wantOutputs gives the format of a graph output to the node that computes it, where it has no other reader and no rule
+// of its own: one rounding instead of two.
+func (q *quantizer) wantOutputs() {
+	for _, o := range q.g.Out {
+		n := q.computes(o.Node, 0)
+		if n == nil {
+			continue
+		}
+		q.bare[n] = true
+		if p := q.plan.output(o.Name); p != nil && p.Format != nil {
+			q.wanted[n] = p.Format
+		}
+	}
+}
 
 // wantJoined gives the format of what joins several values (concat) to the nodes that compute them, where those have no
 // other reader and no rule of their own: then nothing is rounded twice.
@@ -78,4 +97,94 @@ func (q *quantizer) joinedConst(n *ir.Node, i int) {
 	}
 	typ := n.Type.WithShape(t.Type.Shape)
 	q.encode(n, i, typ, t.Floats, Choice{Pattern: format.PatternOf(typ.Format), From: "the format of " + n.Name})
+}
+
+// modelChoice is the format that the model itself gives to the value of n; the plan's data stands above it. What a
+// quantized model leaves open at an output keeps every bit of its sum, where those are few.
+func (q *quantizer) modelChoice(n *ir.Node) (Choice, bool) {
+	if q.plan.Quantize.Data.Given {
+		return Choice{}, false
+	}
+	if f, ok := q.own.Format(n); ok {
+		c := Choice{Pattern: format.PatternOf(f.Inside()), From: "the model: " + f.From.Name}
+		if n.Op == op.Input {
+			c.Pattern = format.PatternOf(f.Format)
+		}
+		return c, true
+	}
+	if q.own.Quantized && q.bare[n] {
+		if f, ok := own.Exact(n, exactBits); ok {
+			return Choice{Pattern: format.PatternOf(f), From: "every bit of the sum, which the model leaves open"}, true
+		}
+	}
+	return Choice{}, false
+}
+
+// exactBits bounds the width of outputs that keep all bits of a sum.
+const exactBits = 32
+
+// quant decides a quant node of the model: nothing where the value before it has its format, else a cast. Where the
+// plan has decided that value in spite of the model, the node still cuts it off: its range may be all that is left of a
+// relu. It says whether the node has become a clip, to be decided as such.
+func (q *quantizer) quant(n *ir.Node) bool {
+	a := n.Args[0]
+	f, ok := q.own.Format(n)
+	explicit := q.rule(n, dataOut)
+	switch {
+	case explicit != nil || q.ruled[a]:
+		if !inside(a.Type.Format, f.Format) {
+			own.Clip(n, f)
+			q.ruled[n] = true
+			if explicit == nil {
+				q.wanted[n] = &Choice{Pattern: format.PatternOf(a.Type.Format), From: "the format of " + a.Name}
+			}
+			return true
+		}
+		if explicit != nil {
+			a = q.cast(a, *explicit, n, q.values[n])
+			q.ruled[a] = true
+		}
+	case ok:
+		a = q.cast(a, Choice{Pattern: format.PatternOf(f.Inside()), From: "the model: " + n.Name}, n, q.values[n])
+	}
+	q.g.Replace(n, a)
+	readers := slices.DeleteFunc(slices.Clone(q.users[n.Args[0]]), func(u *ir.Node) bool { return u == n })
+	if a != n.Args[0] {
+		q.users[n.Args[0]] = append(readers, a)
+		readers = nil
+	}
+	q.users[a] = append(readers, q.users[n]...)
+	q.users[n] = nil
+	return false
+}
+
+// inside says that no value of f lies beyond those of g.
+func inside(f, g format.Format) bool {
+	if _, block := f.(format.Block); block {
+		return false
+	}
+	lo, hi := f.Limits()
+	least, most := g.Limits()
+	return lo.Cmp(least) >= 0 && hi.Cmp(most) <= 0
+}
+
+// ownConst gives constant argument i of n the codes that it has in the model, unless the plan asks for others.
+func (q *quantizer) ownConst(n *ir.Node, i int, name string, given bool) bool {
+	c := n.Args[i].Attrs.(*ir.Const)
+	if given || c.Own.Format == nil || c.Own.Scales != nil && !n.Op.Traits.Weighted || isBlocks(n.Args[0]) {
+		return false
+	}
+	typ := c.Own.WithShape(n.Args[i].Type.Shape)
+	x := c.Data.Floats64()
+	codes := make([]int64, len(x))
+	for k, v := range x {
+		if a, ok := typ.Format.(format.Affine); ok && a.Axis >= 0 {
+			codes[k] = a.EncodeScaled(format.FromFloat64(v), typ.Scales[k/(len(x)/len(typ.Scales))], a.Zero)
+		} else {
+			codes[k] = typ.Format.Encode(format.FromFloat64(v))
+		}
+	}
+	q.explain(n, name, typ, "the model: "+n.Args[i].Name)
+	q.setConst(n, i, typ, ir.CodeBlob(codes))
+	return true
 }

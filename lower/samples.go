@@ -11,6 +11,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/lower/own"
 )
 
 // Calibration is data that formats are chosen from.
@@ -88,10 +89,16 @@ func usable(n *ir.Node, i int, t *ir.Tensor) *diag.Error {
 func random(g *ir.Graph, plan *Plan, seed uint64, count int) []ref.Sample {
 	r := rand.New(rand.NewPCG(seed, 0))
 	samples := make([]ref.Sample, count)
+	model, err := own.Of(g)
 	for i := range samples {
 		for _, n := range g.In {
 			t := ir.NewTensor(ir.Float(n.Type.Shape...))
-			lo, hi, _ := plan.rangeOf(n)
+			lo, hi, declared := plan.rangeOf(n)
+			if err == nil && !declared {
+				if f, ok := model.Format(n); ok {
+					lo, hi = f.Limits()
+				}
+			}
 			for k := range t.Floats {
 				t.Floats[k] = float32(lo + (hi-lo)*r.Float64())
 			}

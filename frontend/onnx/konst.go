@@ -225,11 +225,7 @@ func (k *konst) blob() (*ir.Blob, error) {
 		return nil, fmt.Errorf("integers where real numbers are needed")
 	}
 	if k.own != nil && k.own.Format.Width() > 16 {
-		b := &ir.Blob{DType: ir.F64}
-		for _, v := range k.floats {
-			b.Bytes = binary.LittleEndian.AppendUint64(b.Bytes, math.Float64bits(v))
-		}
-		return b, nil
+		return ir.DoubleBlob(k.floats), nil
 	}
 	values := make([]float32, len(k.floats))
 	for i, v := range k.floats {

@@ -81,6 +81,7 @@ func TestVerify(t *testing.T) {
 		{"digits-mlp", "", 4500}, {"digits-cnn", "", 4500}, {"jets-mlp", "", 7500}, {"digits-mlp", "uneven", 4500},
 		{"digits-cnn", "mixed", 4500}, {"digits-dscnn", "", 4500},
 		{"digits-resnet", "", 4500}, {"digits-resnet", "uneven", 4500},
+		{"digits-qdq-perchannel", "", 4500}, {"digits-qonnx", "", 4500}, {"digits-qdq", "w4", 4500},
 	} {
 		t.Run(c.model+"/"+c.plan, func(t *testing.T) {
 			t.Parallel()
@@ -163,6 +164,24 @@ func TestLoopCanFail(t *testing.T) {
 				t.Fatalf("%d mismatches, first %v; node %s is the broken one", check.Mismatches, check.First, c.node)
 			}
 		})
+	}
+}
+
+// TestZeroPoints moves zero points by one, where they enter and where they leave: verify must turn red at that node.
+func TestZeroPoints(t *testing.T) {
+	e := engines(t)
+	for _, c := range []struct{ node, old, with string }{
+		{"bn1", ".ZERO(-128)", ".ZERO(-127)"}, {"bn1", ".PAD(-128)", ".PAD(-127)"}, {"fc", ".ZERO(27)", ".ZERO(28)"},
+	} {
+		j := job(t, "digits-qdq", "model.onnx", "", 30)
+		replace(t, j, j.HW.Design.Core+".sv", c.old, c.with)
+		check, err := e.Verify(t.Context(), *j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if check.Mismatches == 0 || len(check.First) == 0 || check.First[0].Node != c.node {
+			t.Errorf("%s: %d mismatches, first %v; want node %s", c.with, check.Mismatches, check.First, c.node)
+		}
 	}
 }
 

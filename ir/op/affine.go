@@ -164,3 +164,12 @@ func bounded(n *ir.Node, table []int64) *rtl.Unit {
 	}
 	return with(u, "BEATS", frameBeats(n.Type, n.HW.InLanes))
 }
+
+// codesIn are the codes of t as numbers, for operations that compare them or move them: a scale above 0 and a zero
+// point change nothing about their order.
+func codesIn(n *ir.Node, t ir.Type) (format.Fixed, error) {
+	if c, ok := integersOf(t.Format); ok {
+		return c.ints, nil
+	}
+	return fixedOf(n, t)
+}

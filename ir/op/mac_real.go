@@ -241,3 +241,18 @@ func (m *mac) raw() *mac {
 	r.bounds(big.NewInt(all.Min()), big.NewInt(all.Max()))
 	return &r
 }
+
+// ExactSum is the format that holds every sum of the weighted node n, whose constants are codes, without any rounding.
+// Sums whose steps are no powers of two have none.
+func ExactSum(n *ir.Node) (format.Fixed, error) {
+	c := *n
+	c.Type.Format = format.Fixed{W: 1}
+	m, err := planMAC(&c)
+	if err != nil {
+		return format.Fixed{}, err
+	}
+	if m.res != nil {
+		return format.Fixed{}, n.Errorf("L0340", "the sums of %s have no step that is a power of two", n.Name)
+	}
+	return format.Fixed{W: m.tBits, F: -m.exp, Signed: true}, nil
+}

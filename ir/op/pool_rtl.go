@@ -16,7 +16,7 @@ func maxPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	fx, err := fixedOf(n, n.Type)
+	fx, err := codesIn(n, n.Type)
 	if err != nil {
 		return nil, err
 	}

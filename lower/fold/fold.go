@@ -92,6 +92,59 @@ func SetConst(g *ir.Graph, n *ir.Node, i int, shape []int, values []float32) {
 	c.Type, c.Attrs, c.Stats = ir.Float(shape...), &ir.Const{Data: ir.FloatBlob(values)}, ir.Stats{}
 }
 
+// MoveConst is SetConst for elements that move: element i of the result is element index[i] of what was there. The
+// format that the model gives to the constant stays where the elements of each channel of axis 0 stay together.
+func MoveConst(g *ir.Graph, n *ir.Node, i int, shape []int, index []int) error {
+	t, err := n.Args[i].Value()
+	if err != nil {
+		return err
+	}
+	old := n.Args[i].Attrs.(*ir.Const)
+	exact := old.Data.Floats64()
+	moved, wide := make([]float32, len(index)), make([]float64, len(index))
+	for k, from := range index {
+		moved[k], wide[k] = t.Floats[from], exact[from]
+	}
+	own, ok := moveOwn(old.Own, t.Type.Shape, shape, index)
+	SetConst(g, n, i, shape, moved)
+	if c := n.Args[i].Attrs.(*ir.Const); ok && own.Format != nil {
+		c.Own = own
+		if old.Data.DType == ir.F64 {
+			c.Data = ir.DoubleBlob(wide)
+		}
+	}
+	return nil
+}
+
+// moveOwn moves the scales of an own format with their channels.
+func moveOwn(own ir.Type, from, to, index []int) (ir.Type, bool) {
+	if own.Scales == nil {
+		return own, true
+	}
+	if len(to) == 0 || len(from) == 0 || to[0] != from[0] {
+		return own, false
+	}
+	inner := len(index) / to[0]
+	scales := make([]float32, to[0])
+	for k, at := range index {
+		if at/inner != index[k/inner*inner]/inner {
+			return own, false
+		}
+		scales[k/inner] = own.Scales[at/inner]
+	}
+	own.Scales = scales
+	return own, true
+}
+
+// ownOf is the format that the model gives to a constant, as that of a vector of n elements.
+func ownOf(c *ir.Node, n int) ir.Type {
+	own := c.Attrs.(*ir.Const).Own
+	if own.Scales != nil && (len(c.Type.Shape) != 1 || c.Type.Shape[0] != n) {
+		return ir.Type{}
+	}
+	return own
+}
+
 // newConst adds a constant before n.
 func newConst(g *ir.Graph, before *ir.Node, name, pos string, shape []int, values []float32) *ir.Node {
 	c := &ir.Node{Name: g.FreshName(name), Op: op.Const, Pos: pos, Type: ir.Float(shape...),

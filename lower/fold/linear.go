@@ -21,6 +21,11 @@ func Scales(g *ir.Graph) error {
 		if !outputScale(x, n.Attrs.(*op.ScaleAttrs).Axis) || onlyReader(users, g, x) != n {
 			continue
 		}
+		if keeps, err := keepsWeights(x, n); err != nil {
+			return err
+		} else if keeps {
+			continue
+		}
 		if err := absorb(g, x, n); err != nil {
 			return err
 		}
@@ -30,6 +35,24 @@ func Scales(g *ir.Graph) error {
 	}
 	g.DropDead()
 	return nil
+}
+
+// keepsWeights says that x has weights which are codes of the model, and factors of s would make other numbers of them.
+func keepsWeights(x, s *ir.Node) (bool, error) {
+	if x.Args[1].Attrs.(*ir.Const).Own.Format == nil {
+		return false, nil
+	}
+	ones, err := onlyAdds(s)
+	return !ones, err
+}
+
+// onlyAdds says that all factors of scale s are 1.
+func onlyAdds(s *ir.Node) (bool, error) {
+	t, err := s.Args[1].Value()
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(t.Floats, func(f float32) bool { return f != 1 }), nil
 }
 
 // outputScale says that x has a factor and a summand for each index of axis of its result.
@@ -55,6 +78,14 @@ func absorb(g *ir.Graph, x, s *ir.Node) error {
 		v[i] = t.Floats
 	}
 	mul, add := v[2], v[3]
+	if ones, err := onlyAdds(s); err != nil {
+		return err
+	} else if ones && v[1] == nil { // the weights stay as they are, and the summands as the model has them
+		b := newConst(g, x, x.Name+".bias", x.Pos, []int{len(add)}, add)
+		*b.Attrs.(*ir.Const) = *s.Args[2].Attrs.(*ir.Const)
+		x.Args = append(x.Args, b)
+		return nil
+	}
 	row := len(v[0]) / len(mul)
 	w, b := make([]float32, len(v[0])), make([]float32, len(mul))
 	for i, f := range v[0] {
@@ -67,7 +98,9 @@ func absorb(g *ir.Graph, x, s *ir.Node) error {
 		}
 		b[c] = float32(sum)
 	}
-	SetConst(g, x, 1, x.Args[1].Type.Shape, w)
+	if !slices.Equal(w, v[0]) {
+		SetConst(g, x, 1, x.Args[1].Type.Shape, w)
+	}
 	if v[1] == nil {
 		x.Args = append(x.Args, newConst(g, x, x.Name+".bias", x.Pos, []int{len(b)}, b))
 		return nil

@@ -67,7 +67,14 @@ func Arithmetic(g *ir.Graph) error {
 			return err
 		}
 		mul, add := factors(n.Op, flipped, t.Floats, x.Type.Shape[axis])
+		o, own := n.Op, ownOf(c, len(mul))
 		toScale(g, n, x, axis, mul, add)
+		switch o {
+		case op.Mul:
+			n.Args[1].Attrs.(*ir.Const).Own = own
+		case op.Add:
+			n.Args[2].Attrs.(*ir.Const).Own = own
+		}
 	}
 	g.DropDead()
 	return nil

@@ -126,16 +126,12 @@ func permuteReaders(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node, colu
 
 // permuteRows reorders every row (last axis) of the constant argument i of n: new[j] = old[order[j]].
 func permuteRows(g *ir.Graph, n *ir.Node, i int, order []int) error {
-	t, err := n.Args[i].Value()
-	if err != nil {
-		return err
+	shape := n.Args[i].Type.Shape
+	index := make([]int, n.Args[i].Type.Elems())
+	for at := range index {
+		index[at] = at/len(order)*len(order) + order[at%len(order)]
 	}
-	out := make([]float32, len(t.Floats))
-	for at := range out {
-		out[at] = t.Floats[at/len(order)*len(order)+order[at%len(order)]]
-	}
-	fold.SetConst(g, n, i, t.Type.Shape, out)
-	return nil
+	return fold.MoveConst(g, n, i, shape, index)
 }
 
 // Inputs takes transposes out of the graph at its inputs (ir.Input.Perm): where every reader of an input is the same

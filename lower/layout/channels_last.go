@@ -38,18 +38,6 @@ func ChannelsLast(g *ir.Graph) error {
 
 // permuteConst transposes the constant argument i of n.
 func permuteConst(g *ir.Graph, n *ir.Node, i int, perm []int) error {
-	t, err := n.Args[i].Value()
-	if err != nil {
-		return err
-	}
-	fold.SetConst(g, n, i, ir.TransposeShape(t.Type.Shape, perm), gather(t.Floats, ir.TransposeIndex(t.Type.Shape, perm)))
-	return nil
-}
-
-func gather(x []float32, index []int) []float32 {
-	out := make([]float32, len(index))
-	for i, j := range index {
-		out[i] = x[j]
-	}
-	return out
+	shape := n.Args[i].Type.Shape
+	return fold.MoveConst(g, n, i, ir.TransposeShape(shape, perm), ir.TransposeIndex(shape, perm))
 }

@@ -173,3 +173,11 @@ func TestColumns(t *testing.T) {
 		t.Errorf("one row: %v", got)
 	}
 }
+
+func gather(x []float32, index []int) []float32 {
+	out := make([]float32, len(index))
+	for i, j := range index {
+		out[i] = x[j]
+	}
+	return out
+}

@@ -126,12 +126,7 @@ func resultPerm(n *ir.Node, perm []int) []int {
 func broadcastConst(g *ir.Graph, n *ir.Node, i int, perm []int) error {
 	shape := n.Args[i].Type.Shape
 	full := append(slices.Repeat([]int{1}, len(perm)-len(shape)), shape...)
-	t, err := n.Args[i].Value()
-	if err != nil {
-		return err
-	}
-	fold.SetConst(g, n, i, ir.TransposeShape(full, perm), gather(t.Floats, ir.TransposeIndex(full, perm)))
-	return nil
+	return fold.MoveConst(g, n, i, ir.TransposeShape(full, perm), ir.TransposeIndex(full, perm))
 }
 
 // Hoist moves transposes that are left towards the inputs, through element-wise operations that they alone read, where

@@ -14,10 +14,11 @@
 //               OUT_W          bits of the output
 //               OUT_SIGNED     1: two's complement
 //               ROUND OVER     as num_requant
+//               M_W M SUB SHIFT ZERO   scales with a real ratio, see op_pool_mean
 //               TILED          derived, not to be set
 //   latency: (TILED ? ((KH - 1) * W + KW - 1) * C / LANES + 1
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + min(W - 1, max(0, (KW - 1) * DW - PL)) + 1) * C / LANES
-//       + 2 + KH * KW) + 1 + (clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
+//       + 2 + KH * KW) + 1 + (M_W == 0 && clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
 //   ii: TILED ? H * W * C / LANES : max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
 //   parts: u_pool + u_mean
@@ -45,6 +46,11 @@ module op_avgpool #(
     parameter integer OUT_SIGNED = 1,
     parameter integer ROUND      = 0,
     parameter integer OVER       = 0,
+    parameter integer M_W        = 0,
+    parameter [63:0]  M          = 64'd0,
+    parameter integer SUB        = 0,
+    parameter integer SHIFT      = 0,
+    parameter integer ZERO       = 0,
     parameter integer TILED =
         SH >= KH && SW >= KW && PT + PL + PB + PR == 0 && (KH - 1) * (DH - 1) + (KW - 1) * (DW - 1) == 0 ? 1 : 0
 ) (
@@ -69,7 +75,7 @@ module op_avgpool #(
   );
   op_pool_mean #(
       .LANES(LANES), .IN_W(ACC_W), .SIGNED(SIGNED), .LSHIFT(LSHIFT), .DIV(DIV), .OUT_W(OUT_W),
-      .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER)
+      .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .M_W(M_W), .M(M), .SUB(SUB), .SHIFT(SHIFT), .ZERO(ZERO)
   ) u_mean (
       .clk(clk), .rst(rst), .in_data(sum), .in_valid(sum_valid), .in_ready(sum_ready),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)

@@ -9,7 +9,8 @@
 //               OUT_W          bits of the output
 //               OUT_SIGNED     1: two's complement
 //               ROUND OVER     as num_requant
-//   latency: (H * W - 1) * C / LANES + 2 + (clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
+//               M_W M SUB SHIFT ZERO   scales with a real ratio, see op_pool_mean
+//   latency: (H * W - 1) * C / LANES + 2 + (M_W == 0 && clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
 //   ii: H * W * C / LANES   order: channels ascending
 //   parts: u_sum + u_mean
 `default_nettype none
@@ -25,7 +26,12 @@ module op_global_avgpool #(
     parameter integer OUT_W      = 8,
     parameter integer OUT_SIGNED = 1,
     parameter integer ROUND      = 0,
-    parameter integer OVER       = 0
+    parameter integer OVER       = 0,
+    parameter integer M_W        = 0,
+    parameter [63:0]  M          = 64'd0,
+    parameter integer SUB        = 0,
+    parameter integer SHIFT      = 0,
+    parameter integer ZERO       = 0
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -49,7 +55,7 @@ module op_global_avgpool #(
   );
   op_pool_mean #(
       .LANES(LANES), .IN_W(ACC_W), .SIGNED(SIGNED), .LSHIFT(LSHIFT), .DIV(DIV), .OUT_W(OUT_W),
-      .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER)
+      .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .M_W(M_W), .M(M), .SUB(SUB), .SHIFT(SHIFT), .ZERO(ZERO)
   ) u_mean (
       .clk(clk), .rst(rst), .in_data(sum), .in_valid(sum_valid), .in_ready(sum_ready),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lathe/rtl"
+	"lathe/rtl/num"
 	"lathe/rtl/rtltest"
 )
 
@@ -199,6 +200,31 @@ func TestPoolMean(t *testing.T) {
 			Out:    []rtltest.Port{{Name: "out", Lanes: 2, Signed: true}},
 			Model: func(x [][]int64) [][]int64 {
 				return [][]int64{{rounded(x[0][0], 1, div, 0, 9), rounded(x[0][1], 1, div, 0, 9)}}
+			},
+			Frames: 500,
+		})
+	}
+}
+
+// TestPoolMeanReal has factors, a zero point on either side, and sums that are narrower than what is taken off them.
+func TestPoolMeanReal(t *testing.T) {
+	t.Parallel()
+	for i, c := range []struct{ inW, mW, m, sub, shift, zero int }{{12, 31, 1518500250, -1152, 35, 3},
+		{8, 31, 1 << 30, 40, 31, -128}, {14, 18, 200_003, 0, 24, 0}} {
+		cast := num.Cast{Shift: c.shift, Width: 8, Signed: true, Round: i * 4, Over: i}
+		code := func(v int64) int64 {
+			t := new(big.Int).Mul(big.NewInt(v-int64(c.sub)), big.NewInt(int64(c.m)))
+			return cast.Offset(t, int64(c.zero)).Int64()
+		}
+		p := rtltest.P
+		rtltest.Run(t, rtltest.Bench{
+			Module: "op_pool_mean",
+			Params: []rtl.Param{p("DIV", 9), p("IN_W", c.inW), p("SIGNED", i%2), p("M_W", c.mW), p("M", c.m), p("SUB", c.sub),
+				p("SHIFT", c.shift), p("ZERO", c.zero), p("ROUND", cast.Round), p("OVER", cast.Over)},
+			In:  []rtltest.Port{{Name: "in", Lanes: 2, Signed: i%2 == 1}},
+			Out: []rtltest.Port{{Name: "out", Lanes: 2, Signed: true}},
+			Model: func(x [][]int64) [][]int64 {
+				return [][]int64{{code(x[0][0]), code(x[0][1])}}
 			},
 			Frames: 500,
 		})

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package own finds out which formats a model itself gives to its values, by its quant nodes.
+package own
+
+import (
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+)
+
+// Format is a format that the model gives, and the quant node that says so.
+type Format struct {
+	Format format.Format
+	From   *ir.Node
+}
+
+// Model is what a graph says of its own quantization.
+type Model struct {
+	formats map[*ir.Node]Format
+	// Quantized says that the model quantizes anything at all.
+	Quantized bool
+}
+
+// Of reads the graph. Errors are those of quant nodes whose format cannot be read.
+func Of(g *ir.Graph) (*Model, error) {
+	formats, err := formats(g)
+	m := &Model{formats: formats, Quantized: len(formats) > 0}
+	for _, n := range g.Nodes {
+		if c, ok := n.Attrs.(*ir.Const); ok && c.Own.Format != nil {
+			m.Quantized = true
+		}
+	}
+	return m, err
+}
+
+// Format is the format that the model gives to the value of n.
+func (m *Model) Format(n *ir.Node) (Format, bool) {
+	f, ok := m.formats[n]
+	return f, ok
+}
+
+// formats gives every value that the model quantizes its format. A quant node gives it to the value that it reads where
+// every reader of that value wants the same codes, and further back through operations that choose among their
+// arguments: rounding what relu, clip and max pool leave of v is relu, clip and max pool of v rounded.
+func formats(g *ir.Graph) (map[*ir.Node]Format, error) {
+	wanted := make(map[*ir.Node]Format)
+	users := g.Users()
+	for i := len(g.Nodes) - 1; i >= 0; i-- {
+		n := g.Nodes[i]
+		if n.IsConst() {
+			continue
+		}
+		if f, ok, err := asked(n); err != nil {
+			return nil, err
+		} else if ok {
+			wanted[n] = Format{f, n}
+			continue
+		}
+		if f, ok := agreed(g, users[n], wanted, n); ok {
+			wanted[n] = f
+		}
+	}
+	return wanted, nil
+}
+
+// Encodes says that n only rounds its argument to codes; signs are computed.
+func Encodes(n *ir.Node) bool { return n.Op == op.Quant && !n.Attrs.(*op.QuantAttrs).Bipolar }
+
+// asked is the format of a quant node that is an encoding. Codes of signs are computed by the node itself.
+func asked(n *ir.Node) (format.Format, bool, error) {
+	if !Encodes(n) {
+		return nil, false, nil
+	}
+	f, err := op.QuantFormat(n)
+	return f, err == nil, err
+}
+
+// agreed is the format that all readers of n want.
+func agreed(g *ir.Graph, readers []*ir.Node, wanted map[*ir.Node]Format, n *ir.Node) (Format, bool) {
+	if g.IsOutput(n) || len(readers) == 0 {
+		return Format{}, false
+	}
+	var all Format
+	for i, u := range readers {
+		f, ok := wanted[u]
+		if !ok || !passes(u) || i > 0 && !format.SameType(f.Format, all.Format) {
+			return Format{}, false
+		}
+		all = f
+	}
+	return all, true
+}
+
+// passes says that what u wants of its result may be made of its arguments instead.
+func passes(u *ir.Node) bool {
+	return u.Op == op.Quant || u.Op.Traits.KeepsCodes || u.Op.Traits.Cuts
+}
+
+// Limits are the least and the greatest value of a format.
+func (f Format) Limits() (lo, hi float64) {
+	l, h := f.Format.Limits()
+	return l.Float64(), h.Float64()
+}
+
+// Inside is the format without what concerns values from outside only: codes are divided by exact scales.
+func (f Format) Inside() format.Format {
+	if a, ok := f.Format.(format.Affine); ok {
+		a.Div = format.DivExact
+		return a
+	}
+	return f.Format
+}
+
+// Exact is the format of the sums of a weighted node, whose constants are codes: what the model leaves unquantized then
+// loses nothing. ok is false for sums without a common power of two, and for those of more bits than asked for.
+func Exact(n *ir.Node, bits int) (format.Format, bool) {
+	if !n.Op.Traits.Weighted {
+		return nil, false
+	}
+	f, err := op.ExactSum(n)
+	return f, err == nil && f.W <= bits
+}
+
+// Clip makes a quant node cut off what lies beyond its format, and round nothing.
+func Clip(n *ir.Node, f Format) {
+	lo, hi := f.Format.Limits()
+	n.Op, n.Attrs = op.Clip, &op.ClipAttrs{Min: lo.Float32(), Max: hi.Float32()}
+}
+
+// Clips makes clips of all quant nodes, for plans that choose the formats of data themselves: the range of a quant
+// node may be all that is left of a relu. Where nothing lies beyond the range, since the same range was cut off before,
+// or as the inputs of the graph are known to be, the node goes.
+func Clips(g *ir.Graph, values func(n *ir.Node) (lo, hi float64)) error {
+	for _, n := range g.Nodes {
+		f, ok, err := asked(n)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		a := n.Args[0]
+		for a.Op.Traits.KeepsCodes {
+			a = a.Args[0]
+		}
+		Clip(n, Format{f, n})
+		c := n.Attrs.(*op.ClipAttrs)
+		before, cut := a.Attrs.(*op.ClipAttrs)
+		known := cut && a.Op == op.Clip && before.Min >= c.Min && before.Max <= c.Max
+		if a.Op == op.Input {
+			lo, hi := values(a)
+			known = lo >= float64(c.Min) && hi <= float64(c.Max)
+		}
+		if known {
+			g.Replace(n, n.Args[0])
+		}
+	}
+	g.DropDead()
+	return nil
+}
