@@ -94,27 +94,29 @@ func DoubleBlob(values []float64) *Blob {
 // CodeBlob stores integer codes in the narrowest of i8, i16, i32, i64 that holds them all.
 func CodeBlob(codes []int64) *Blob {
 	d := I8
+	var wide int64 // a bit is set where some code differs from its sign there
 	for _, c := range codes {
-		switch {
-		case c != int64(int32(c)):
-			d = I64
-		case c != int64(int16(c)) && d.Size() < 4:
-			d = I32
-		case c != int64(int8(c)) && d.Size() < 2:
-			d = I16
-		}
+		wide |= c ^ c>>63
 	}
-	bytes := make([]byte, 0, len(codes)*d.Size())
-	for _, c := range codes {
+	switch {
+	case wide>>31 != 0:
+		d = I64
+	case wide>>15 != 0:
+		d = I32
+	case wide>>7 != 0:
+		d = I16
+	}
+	bytes := make([]byte, len(codes)*d.Size())
+	for i, c := range codes {
 		switch d {
 		case I8:
-			bytes = append(bytes, byte(c))
+			bytes[i] = byte(c)
 		case I16:
-			bytes = binary.LittleEndian.AppendUint16(bytes, uint16(c))
+			binary.LittleEndian.PutUint16(bytes[2*i:], uint16(c))
 		case I32:
-			bytes = binary.LittleEndian.AppendUint32(bytes, uint32(c))
+			binary.LittleEndian.PutUint32(bytes[4*i:], uint32(c))
 		default:
-			bytes = binary.LittleEndian.AppendUint64(bytes, uint64(c))
+			binary.LittleEndian.PutUint64(bytes[8*i:], uint64(c))
 		}
 	}
 	return &Blob{DType: d, Bytes: bytes}
@@ -124,11 +126,15 @@ func CodeBlob(codes []int64) *Blob {
 func (b *Blob) Ints() ([]int64, error) {
 	out := make([]int64, b.Len())
 	le := binary.LittleEndian
+	if b.DType == I8 { // most weights
+		for i, v := range b.Bytes {
+			out[i] = int64(int8(v))
+		}
+		return out, nil
+	}
 	for i := range out {
 		p := b.Bytes[i*b.DType.Size():]
 		switch b.DType {
-		case I8:
-			out[i] = int64(int8(p[0]))
 		case U8, B1:
 			out[i] = int64(p[0])
 		case I16:
@@ -152,11 +158,15 @@ func (b *Blob) Ints() ([]int64, error) {
 func (b *Blob) Floats() []float32 {
 	out := make([]float32, b.Len())
 	le := binary.LittleEndian
+	if b.DType == F32 {
+		for i := range out {
+			out[i] = math.Float32frombits(le.Uint32(b.Bytes[4*i:]))
+		}
+		return out
+	}
 	for i := range out {
 		p := b.Bytes[i*b.DType.Size():]
 		switch b.DType {
-		case F32:
-			out[i] = math.Float32frombits(le.Uint32(p))
 		case F64:
 			out[i] = float32(math.Float64frombits(le.Uint64(p)))
 		case F16:

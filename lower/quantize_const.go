@@ -4,6 +4,8 @@ package lower
 
 import (
 	"math"
+	"runtime"
+	"sync"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -160,10 +162,12 @@ func channelFracs(f format.Fixed, x []float32, channels int) []int {
 	fracs := make([]int, channels)
 	size, coarsest := len(x)/channels, math.MaxInt
 	zero := make([]bool, channels)
-	for c := range fracs {
+	rows(channels, func(c int) {
 		v := calib.Of(x[c*size : (c+1)*size])
 		zero[c] = v.Min == 0 && v.Max == 0
 		fracs[c] = calib.Frac(f, v, calib.MSE)
+	})
+	for c := range fracs {
 		if !zero[c] {
 			coarsest = min(coarsest, fracs[c])
 		}
@@ -185,13 +189,31 @@ func channelFracs(f format.Fixed, x []float32, channels int) []int {
 func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice) {
 	codes := make([]int64, len(x))
 	a, affine := typ.Format.(format.Affine)
-	for k, v := range x {
-		if affine && a.Axis == 0 {
-			codes[k] = a.EncodeScaled(format.FromFloat32(v), typ.Scales[k/(len(x)/len(typ.Scales))], a.Zero)
-		} else {
-			codes[k] = typ.Format.Encode(format.FromFloat32(v))
-		}
+	size := len(x)
+	if affine && a.Axis == 0 {
+		size = len(x) / len(typ.Scales)
 	}
+	rows(len(x)/max(size, 1), func(c int) {
+		part, into := x[c*size:(c+1)*size], codes[c*size:(c+1)*size]
+		switch fx, fixed := typ.Format.(format.Fixed); {
+		case affine && a.Axis == 0:
+			f := a.Integers()
+			if e, ok := format.Log2(typ.Scales[c]); ok && a.Zero == 0 && a.Div != format.DivF32 {
+				f.F = -e
+				f.EncodeFloats(into, part)
+				return
+			}
+			for k, v := range part {
+				into[k] = a.EncodeScaled(format.FromFloat32(v), typ.Scales[c], a.Zero)
+			}
+		case fixed:
+			fx.EncodeFloats(into, part)
+		default:
+			for k, v := range part {
+				into[k] = typ.Format.Encode(format.FromFloat32(v))
+			}
+		}
+	})
 	name := n.Args[i].Name
 	if _, open := openFixed(c.Pattern); !open && !(affine && a.Axis == 0) {
 		lo, hi := typ.Format.Limits()
@@ -208,6 +230,22 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 		}
 	}
 	q.setConst(n, i, typ, ir.CodeBlob(codes))
+}
+
+// rows calls f for every row, on all processors.
+func rows(n int, f func(int)) {
+	var wait sync.WaitGroup
+	workers := min(runtime.GOMAXPROCS(0), n)
+	for w := range workers {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for c := w; c < n; c += workers {
+				f(c)
+			}
+		}()
+	}
+	wait.Wait()
 }
 
 // setConst gives argument i of n codes: in place where n is its only reader, else in a constant of its own.

@@ -85,16 +85,30 @@ const (
 	measureSamples = 64
 	// drawnSamples is how many samples are drawn where there is no calibration data.
 	drawnSamples = 16
+	// drawnWeights bounds samples times weights.
+	drawnWeights = 100_000_000
 	// coarse is the SQNR in dB of an output below which a plan without calibration data is worth a warning.
 	coarse = 20
 )
+
+// affordable is how many samples are drawn: fewer where a single one takes very long.
+func affordable(g *ir.Graph) int {
+	weights := 1
+	for _, n := range g.Nodes {
+		if n.IsConst() {
+			weights += n.Type.Elems()
+		}
+	}
+	return min(max(drawnWeights/weights, 1), drawnSamples)
+}
 
 // measure reports the error of every node that both the float and the quantized graph have, and of the outputs.
 func (s *State) measure(before, after *ir.Graph) error {
 	samples := s.Samples[:min(len(s.Samples), measureSamples)]
 	if len(samples) == 0 {
-		samples = callerLayout(before, random(before, s.Plan, s.runner.Seed, drawnSamples))
-		s.Report.note("errors against the float model are measured on %d random samples", drawnSamples)
+		drawn := affordable(before)
+		samples = callerLayout(before, random(before, s.Plan, s.runner.Seed, drawn))
+		s.Report.note("errors against the float model are measured on random samples, %d of them", drawn)
 	}
 	s.Report.Samples = len(samples)
 	meter, err := loss.New(before, after, s.runner.Alone)

@@ -17,6 +17,16 @@ type Image struct {
 	Suffix string
 	Width  int
 	Words  []*big.Int
+	// Packed holds the words of a large memory instead; nil: Words.
+	Packed *Packed
+}
+
+// Len is the number of words.
+func (im Image) Len() int {
+	if im.Packed != nil {
+		return im.Packed.Len()
+	}
+	return len(im.Words)
 }
 
 // FileName is the bare name of the image's file for the instance of the given name.
@@ -30,6 +40,9 @@ func (im Image) FileName(instance string) string {
 
 // File renders the image in $readmemh form (IEEE 1800-2017 section 21.4), one word a line.
 func (im Image) File(instance string) File {
+	if im.Packed != nil {
+		return File{Name: im.FileName(instance), Data: im.Packed.text()}
+	}
 	var b bytes.Buffer
 	digits := (im.Width + 3) / 4
 	for _, w := range im.Words {
@@ -41,6 +54,9 @@ func (im Image) File(instance string) File {
 // Sum is the checksum that the memory compares at its first clock edge: the sum of all words cut into 32-bit limbs,
 // modulo 2^32.
 func (im Image) Sum() uint32 {
+	if im.Packed != nil {
+		return im.Packed.sum()
+	}
 	var sum uint32
 	for _, w := range im.Words {
 		x := im.wrap(w)

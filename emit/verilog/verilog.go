@@ -286,7 +286,7 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	for _, im := range inst.unit.Images {
 		f := im.File(inst.name)
 		sum := sha256.Sum256(f.Data)
-		u.Images = append(u.Images, emit.Image{File: f.Name, Width: im.Width, Words: len(im.Words),
+		u.Images = append(u.Images, emit.Image{File: f.Name, Width: im.Width, Words: im.Len(),
 			Checksum: fmt.Sprintf("%08x", im.Sum()), SHA256: hex.EncodeToString(sum[:])})
 	}
 	return u, nil

@@ -99,20 +99,43 @@ func AccBitsRows(rows [][]int64, w, a Format) (bits, exp int, err error) {
 
 // RowRange is the range of sum_j row[j]*x[j] over all x[j] in [lo, hi].
 func RowRange(row []int64, lo, hi int64) (least, most *big.Int) {
-	var pos, neg, w big.Int // sums of the positive and of the negative weights
-	for _, v := range row {
-		if v > 0 {
-			pos.Add(&pos, w.SetInt64(v))
-		} else {
-			neg.Add(&neg, w.SetInt64(v))
+	pos, neg := SignedSums(row)
+	l, h, w := big.NewInt(lo), big.NewInt(hi), new(big.Int)
+	least = new(big.Int).Mul(pos, l)
+	least.Add(least, w.Mul(neg, h))
+	most = new(big.Int).Mul(pos, h)
+	most.Add(most, w.Mul(neg, l))
+	return least, most
+}
+
+// SignedSums are the sum of the positive and that of the negative numbers of a row.
+func SignedSums(row []int64) (pos, neg *big.Int) {
+	pos, neg = new(big.Int), new(big.Int)
+	for len(row) > 0 {
+		part := row[:min(len(row), 1<<20)]
+		row = row[len(part):]
+		var p, n, wide int64 // 2^20 numbers of 41 bits cannot overflow
+		for _, v := range part {
+			s := v >> 63
+			n += v & s
+			p += v &^ s
+			wide |= v ^ s
+		}
+		if wide>>40 == 0 {
+			pos.Add(pos, big.NewInt(p))
+			neg.Add(neg, big.NewInt(n))
+			continue
+		}
+		var w big.Int
+		for _, v := range part {
+			if w.SetInt64(v); v > 0 {
+				pos.Add(pos, &w)
+			} else {
+				neg.Add(neg, &w)
+			}
 		}
 	}
-	l, h := big.NewInt(lo), big.NewInt(hi)
-	least = new(big.Int).Mul(&pos, l)
-	least.Add(least, w.Mul(&neg, h))
-	most = new(big.Int).Mul(&pos, h)
-	most.Add(most, w.Mul(&neg, l))
-	return least, most
+	return pos, neg
 }
 
 // SignedBits is the width of the smallest two's complement integer that holds lo and hi.

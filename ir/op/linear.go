@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"lathe/ir"
+	"lathe/ir/format"
 )
 
 // Linear is y = x*transpose(w) + b: x [..., in], w [out, in], b [out] (optional), y [..., out].
@@ -126,6 +127,34 @@ func macLegal(n *ir.Node) error {
 	if err := plain(n); err != nil {
 		return err
 	}
+	if done, err := largeLegal(n); done {
+		return err
+	}
 	_, err := planMAC(n)
 	return err
+}
+
+// manyWeights is the number from which reading them all in every check would take longer than the work between.
+const manyWeights = 1 << 18
+
+// largeLegal checks a mac of very many weights by their type alone, where no value of a weight can matter: codes that
+// are integers of one step, or of one a channel. done is false where the weights themselves must be read.
+func largeLegal(n *ir.Node) (done bool, err error) {
+	w := n.Args[1]
+	if !w.IsConst() || w.Type.Elems() < manyWeights || realMAC(n) {
+		return false, nil
+	}
+	if a, affine := w.Type.Format.(format.Affine); affine && (a.Axis != 0 || a.Zero != 0) || !affine && !isFixed(w.Type.Format) {
+		return false, nil
+	}
+	if _, ok := step(n.Args[0].Type); !ok {
+		return false, nil
+	}
+	if _, err := (&ir.Tensor{Type: w.Type}).Lattice(); err != nil {
+		return false, nil // planMAC says it in full
+	}
+	if len(n.Args) > 2 {
+		_, err = constLattice(n, 2)
+	}
+	return true, err
 }

@@ -102,10 +102,8 @@ func (m *mac) bounds(xlo, xhi *big.Int) {
 		row := m.weights[c*m.in : (c+1)*m.in]
 		lo, hi := format.RowRange(row, xlo.Int64(), xhi.Int64())
 		m.dotBits = max(m.dotBits, format.SignedBits(lo, hi))
-		total := new(big.Int)
-		for _, w := range row {
-			total.Add(total, new(big.Int).Abs(big.NewInt(w)))
-		}
+		pos, neg := format.SignedSums(row)
+		total := pos.Sub(pos, neg)
 		m.lowBits = max(m.lowBits, signedBits(total.Mul(total, absMax)))
 		for _, v := range []*big.Int{lo, hi} {
 			v.Lsh(v, m.psh[c])

@@ -30,9 +30,11 @@ func (m *mac) widths() widths {
 	if m.res != nil {
 		w.factors, w.factor, _ = m.res.common()
 	}
+	var any int64 // a bit is set where some weight differs from its sign there
 	for _, v := range m.weights {
-		w.weight = max(w.weight, signedBits(big.NewInt(v)))
+		any |= v ^ v>>63
 	}
+	w.weight = bits.Len64(uint64(any)) + 1
 	for c, b := range m.bias {
 		w.bias = max(w.bias, signedBits(b))
 		w.psh = max(w.psh, bits.Len(m.psh[c]))
@@ -103,6 +105,22 @@ func (m *mac) weightImage(inLanes, outLanes, width int) []*big.Int {
 	return words
 }
 
+// packed is weightImage as limbs.
+func (m *mac) packed(inLanes, outLanes, width int) *rtl.Packed {
+	folds := m.in / inLanes
+	p := rtl.NewPacked(inLanes*outLanes*width, folds*(m.out/outLanes))
+	for c := range m.out {
+		word, at := c/outLanes*folds, c%outLanes*inLanes*width
+		row := m.weights[c*m.in : (c+1)*m.in]
+		for sf := range folds {
+			for s, v := range row[sf*inLanes : (sf+1)*inLanes] {
+				p.Set(word+sf, at+s*width, width, v)
+			}
+		}
+	}
+	return p
+}
+
 // constImage packs word nf: lane p holds {m, psh, bias} of channel nf*outLanes+p.
 func (m *mac) constImage(outLanes int, w widths) []*big.Int {
 	words := make([]*big.Int, 0, m.out/outLanes)
@@ -130,7 +148,7 @@ func appendField(word, v *big.Int, width int) {
 // images adds the memory images of a folded unit.
 func (m *mac) images(u *rtl.Unit, inLanes, outLanes int, w widths) {
 	u.Images = []rtl.Image{
-		{Param: "WEIGHTS", Width: inLanes * outLanes * w.weight, Words: m.weightImage(inLanes, outLanes, w.weight)},
+		{Param: "WEIGHTS", Width: inLanes * outLanes * w.weight, Packed: m.packed(inLanes, outLanes, w.weight)},
 		{Param: "CONSTS", Width: outLanes * w.konst(), Words: m.constImage(outLanes, w)},
 	}
 }
