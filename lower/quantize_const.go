@@ -4,8 +4,6 @@ package lower
 
 import (
 	"math"
-	"runtime"
-	"sync"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -182,70 +180,6 @@ func channelFracs(f format.Fixed, x []float32, channels int) []int {
 		}
 	}
 	return fracs
-}
-
-// encode replaces argument i of n by codes of type typ. A format that the plan gives in full may saturate: a warning
-// then says how much.
-func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice) {
-	codes := make([]int64, len(x))
-	a, affine := typ.Format.(format.Affine)
-	size := len(x)
-	if affine && a.Axis == 0 {
-		size = len(x) / len(typ.Scales)
-	}
-	rows(len(x)/max(size, 1), func(c int) {
-		part, into := x[c*size:(c+1)*size], codes[c*size:(c+1)*size]
-		switch fx, fixed := typ.Format.(format.Fixed); {
-		case affine && a.Axis == 0:
-			f := a.Integers()
-			if e, ok := format.Log2(typ.Scales[c]); ok && a.Zero == 0 && a.Div != format.DivF32 {
-				f.F = -e
-				f.EncodeFloats(into, part)
-				return
-			}
-			for k, v := range part {
-				into[k] = a.EncodeScaled(format.FromFloat32(v), typ.Scales[c], a.Zero)
-			}
-		case fixed:
-			fx.EncodeFloats(into, part)
-		default:
-			for k, v := range part {
-				into[k] = typ.Format.Encode(format.FromFloat32(v))
-			}
-		}
-	})
-	name := n.Args[i].Name
-	if _, open := openFixed(c.Pattern); !open && !(affine && a.Axis == 0) {
-		lo, hi := typ.Format.Limits()
-		beyond, worst := 0, float32(0)
-		for _, v := range x {
-			if e := format.FromFloat32(v); e.Cmp(lo) < 0 || e.Cmp(hi) > 0 {
-				beyond++
-				worst = max(worst, float32(math.Abs(float64(v))))
-			}
-		}
-		if beyond > 0 {
-			q.report.warn("%s: %d of %d values of %q lie outside of %s (up to %g) and saturate or wrap; set by %s",
-				n.Name, beyond, len(x), name, typ.Format, worst, c.From)
-		}
-	}
-	q.setConst(n, i, typ, ir.CodeBlob(codes))
-}
-
-// rows calls f for every row, on all processors.
-func rows(n int, f func(int)) {
-	var wait sync.WaitGroup
-	workers := min(runtime.GOMAXPROCS(0), n)
-	for w := range workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for c := w; c < n; c += workers {
-				f(c)
-			}
-		}()
-	}
-	wait.Wait()
 }
 
 // setConst gives argument i of n codes: in place where n is its only reader, else in a constant of its own.

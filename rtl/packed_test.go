@@ -21,7 +21,8 @@ func TestPacked(t *testing.T) {
 			for l := range lanes {
 				v := r.Int64() >> r.IntN(64)
 				p.Set(i, l*field, field, v)
-				low := new(big.Int).And(big.NewInt(v), new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(field)), big.NewInt(1)))
+				mask := new(big.Int).Lsh(big.NewInt(1), uint(field))
+				low := new(big.Int).And(big.NewInt(v), mask.Sub(mask, big.NewInt(1)))
 				word.Or(word, low.Lsh(low, uint(l*field)))
 			}
 			plain.Words = append(plain.Words, word)

@@ -144,7 +144,8 @@ func largeLegal(n *ir.Node) (done bool, err error) {
 	if !w.IsConst() || w.Type.Elems() < manyWeights || realMAC(n) {
 		return false, nil
 	}
-	if a, affine := w.Type.Format.(format.Affine); affine && (a.Axis != 0 || a.Zero != 0) || !affine && !isFixed(w.Type.Format) {
+	a, affine := w.Type.Format.(format.Affine)
+	if affine && (a.Axis != 0 || a.Zero != 0) || !affine && !isFixed(w.Type.Format) {
 		return false, nil
 	}
 	if _, ok := step(n.Args[0].Type); !ok {
