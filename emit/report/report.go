@@ -30,9 +30,12 @@ type Report struct {
 	Speed      Speed   `json:"speed"`
 	Quality    Quality `json:"quality"`
 	Area       *Area   `json:"area,omitempty"`
-	Compared   *Proof  `json:"compared,omitempty"`
-	Layers     []Layer `json:"layers"`
-	Fifos      []Fifo  `json:"fifos,omitempty"`
+	// Predicted is what the costs in the headers of the modules add up to; nil where one is not stated.
+	Predicted *Cells   `json:"predicted,omitempty"`
+	Balance   *Balance `json:"balance,omitempty"`
+	Compared  *Proof   `json:"compared,omitempty"`
+	Layers    []Layer  `json:"layers"`
+	Fifos     []Fifo   `json:"fifos,omitempty"`
 	// Missing says what was not measured, and why; Notes and Warnings are those of the compiler.
 	Missing  []string `json:"missing,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
@@ -90,6 +93,16 @@ type Cells struct {
 	BRAM float64 `json:"bram"`
 }
 
+// Balance is what a balanced folding aimed at and reached; FPS and the parts of Budget are 0 where the plan asks for
+// nothing.
+type Balance struct {
+	FPS     float64 `json:"fps,omitempty"`
+	Reached float64 `json:"reached_fps"`
+	Cost    Cells   `json:"cost"`
+	Budget  Cells   `json:"budget"`
+	Proof   string  `json:"proof"` // why it is no faster, or no smaller
+}
+
 // Area is a count of cells after synthesis.
 type Area struct {
 	Total Cells  `json:"total"`
@@ -138,11 +151,13 @@ type Layer struct {
 	Latency  int      `json:"latency"`
 	Slowest  bool     `json:"slowest,omitempty"`
 	// Adapter is a unit that moves values and computes none: FIFO, fork, change of lanes.
-	Adapter bool    `json:"adapter,omitempty"`
-	Cells   *Cells  `json:"cells,omitempty"`
-	Alone   *Error  `json:"alone,omitempty"`
-	Total   *Error  `json:"accumulated,omitempty"`
-	Images  []Image `json:"images,omitempty"`
+	Adapter bool   `json:"adapter,omitempty"`
+	Cells   *Cells `json:"cells,omitempty"`
+	// Predicted is what the header of the module says of its costs.
+	Predicted *Cells  `json:"predicted,omitempty"`
+	Alone     *Error  `json:"alone,omitempty"`
+	Total     *Error  `json:"accumulated,omitempty"`
+	Images    []Image `json:"images,omitempty"`
 }
 
 // Image is one memory image.

@@ -32,6 +32,9 @@ func full() *Report {
 			Decided: hostile, Min: f(-1), Max: f(2), Cycles: 576, Slowest: true, Cells: &Cells{7, 8, 9, 0.5},
 			Alone: &Error{f(40), 0.25}, Total: &Error{nil, 0}, Images: []Image{{"a.mem", 16, 64}}},
 			{Node: "half", Cycles: 288}},
+		Predicted: &Cells{120, 440, 5, 1.5},
+		Balance: &Balance{FPS: 400000, Reached: 434028, Cost: Cells{LUT: 120, DSP: 5, BRAM: 1.5}, Budget: Cells{LUT: 900},
+			Proof: hostile},
 		Fifos: []Fifo{{Node: "f", Depth: 9, Predicted: n(8), Quiet: n(0), Stalled: n(7)}},
 		Notes: []string{"run `" + hostile + "`"}, Warnings: []string{hostile}, Picture: []byte("<svg><text>x</text></svg>")}
 }
@@ -94,7 +97,9 @@ func TestPage(t *testing.T) {
 	}
 	for _, want := range []string{"434,028 samples/s", "1,234,567 parameters", "576 cycles", "791 cycles", "3.16 µs",
 		"97.50 %", "98.00 %",
-		"31.2 dB", "123 12.3 % of xcku5p", "5 50.0 %", "1.5 37.5 %", "0 mismatches", "rtl 2,000", "seeds 1 2",
+		"31.2 dB", "123 12.3 % of xcku5p; predicted: 120", "5 50.0 %",
+		"Balanced for 400,000 samples a second: reaches 434,028, which is 8.51 % above", "predicted 120 5 1.5",
+		"budget 900 any any", "counted by Yosys 123 5 1.5", "1.5 37.5 %", "0 mismatches", "rtl 2,000", "seeds 1 2",
 		"-1 … 2 40.0 dB 0.25 exact 0", "f 9 8 0 7", "a.mem 16 64 1.0"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
@@ -149,6 +154,23 @@ func TestCount(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -12345: "-12,345"} {
 		if got := count(n); got != want {
 			t.Errorf("%d: %s", n, got)
+		}
+	}
+}
+
+// TestPredicted shows what the headers predict where nobody has counted, and says so.
+func TestPredicted(t *testing.T) {
+	r := full()
+	r.Area, r.Layers[0].Predicted = nil, &Cells{77, 88, 9, 1}
+	page, err := HTML(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, text := parse(t, page)
+	for _, want := range []string{"block RAM not measured predicted by the compiler: about 120 LUT", "LUT*", "77 88 9 1",
+		"nobody has counted", "sum of the units 120 440 5 1.5"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
 		}
 	}
 }

@@ -12,8 +12,9 @@ import (
 
 // words are how the page prints figures.
 var words = template.FuncMap{
-	"bar": bar, "code": code, "count": count, "cycles": cycles, "decibel": decibel, "figure": figure, "kbit": kbit,
-	"micros": micros, "percent": percent, "rate": rate, "share": share,
+	"above": above, "bar": bar, "code": code, "count": count, "cycles": cycles, "decibel": decibel,
+	"figure": figure, "kbit": kbit, "micros": micros, "percent": percent, "rate": rate, "rounded": rounded,
+	"share": share,
 }
 
 // count groups the digits of a number by commas.
@@ -28,6 +29,12 @@ func count(n int) string {
 	}
 	return sign + digits
 }
+
+// rounded prints a rate.
+func rounded(v float64) string { return count(int(math.Round(v))) }
+
+// above is how far a value lies over an aim.
+func above(v, aim float64) string { return fmt.Sprintf("%.2f %% above", 100*(v/aim-1)) }
 
 // cycles prints a mean number of cycles.
 func cycles(v float64) string {

@@ -13,6 +13,7 @@ import (
 	"lathe/emit/report"
 	"lathe/ir"
 	"lathe/ir/text"
+	"lathe/rtl"
 	"lathe/sim/area"
 )
 
@@ -54,6 +55,7 @@ func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*repor
 	}
 	h.layers(r)
 	h.lowered(r)
+	h.costs(r)
 	if m.Check != nil {
 		m.Check.report(r)
 	}
@@ -63,16 +65,22 @@ func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*repor
 	return r, nil
 }
 
-// layers lists the units, and marks the slowest: the first of equals that is no wire.
+// layers lists the units, and marks the slowest, all of equals; the first gives the bottleneck its name.
 func (h *Hardware) layers(r *report.Report) {
 	slowest := Slowest(h.Design)
 	r.Speed = report.Speed{II: slowest.Cycles, Bottleneck: slowest.Node}
 	for _, u := range h.Design.Units {
 		l := report.Layer{Node: u.Node, Op: u.Op, Source: u.Source, Module: u.Module, Instance: u.Instance,
 			Shape: ir.ShapeString(u.Shape), Format: u.Format, InLanes: u.InLanes, OutLanes: u.OutLanes, Cycles: u.Cycles,
-			Latency: u.Latency, Slowest: u.Node == slowest.Node, Adapter: strings.HasPrefix(u.Module, "stream_")}
+			Latency: u.Latency,
+			Slowest: u.Cycles == slowest.Cycles && (u.Module != "" || u.Node == slowest.Node),
+			Adapter: strings.HasPrefix(u.Module, "stream_")}
 		if n := h.Scheduled.Find(u.Node); n != nil && n.Stats.Known {
 			l.Min, l.Max = &n.Stats.Min, &n.Stats.Max
+		}
+		if u.Cost != nil {
+			c := predicted(*u.Cost)
+			l.Predicted = &c
 		}
 		for _, im := range u.Images {
 			l.Images = append(l.Images, report.Image{File: im.File, Words: im.Words, Width: im.Width})
@@ -82,6 +90,33 @@ func (h *Hardware) layers(r *report.Report) {
 			r.Fifos = append(r.Fifos, report.Fifo{Node: u.Node, Depth: u.Depth})
 		}
 	}
+}
+
+// predicted converts costs, which count half blocks of RAM.
+func predicted(c rtl.Cost) report.Cells {
+	return report.Cells{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: float64(c.BRAM) / 2}
+}
+
+// costs adds what the units are predicted to take, as far as all say so, and what a balanced folding has reached.
+func (h *Hardware) costs(r *report.Report) {
+	sum, all := rtl.Cost{}, true
+	for _, u := range h.Design.Units {
+		if u.Cost != nil {
+			sum = sum.Add(*u.Cost)
+		} else if u.Module != "" {
+			all = false
+		}
+	}
+	if all {
+		c := predicted(sum)
+		r.Predicted = &c
+	}
+	if h.Schedule == nil || h.Schedule.Balance == nil {
+		return
+	}
+	b := h.Schedule.Balance
+	r.Balance = &report.Balance{FPS: b.FPS, Reached: b.Reached, Cost: predicted(b.Cost), Proof: b.Proof,
+		Budget: report.Cells{LUT: b.Budget.LUT, DSP: b.Budget.DSP, BRAM: float64(b.Budget.BRAM)}}
 }
 
 // Slowest is the unit that sets the pace, the first of equals; a unit goes before a stream without one.
