@@ -195,7 +195,7 @@ func TestMoveBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 	broken(t, "op_slice.sv", "phase <= EW'(START);", "phase <= EW'(0);", slices[2].bench)
 	broken(t, "op_slice.sv", "place <= PW'(LAST)", "place < PW'(LAST)", slices[0].bench)
-	broken(t, "op_pad.sv", "past || x_valid", "!body || x_valid", pads[0].bench)
+	broken(t, "op_pad.sv", "in_valid || !takes", "in_valid || !body", pads[0].bench)
 	broken(t, "op_pad.sv", "if (rst) place <= CW'(0);", "", pads[2].bench)
 	broken(t, "op_repeat.sv", "turn  <= TW'(0);", "", repetitions[0].bench)
 	broken(t, "op_repeat.sv", ".en   (moves)", ".en   (1'b1)", repetitions[2].bench)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// op_pad: puts BEFORE beats of VALUE before every BODY beats, and AFTER of them behind. The beats before wait for the
-//   first beat that they stand before, so that nothing leaves before something came.
+// op_pad: puts BEFORE beats of VALUE before every BODY beats, and AFTER of them behind. The first beat is taken and
+//   kept before those that stand before it leave, so that nothing leaves before something came.
 //   parameters  LANES   elements a beat
 //               W       bits of an element
 //               VALUE   what is put in, the code of each element
@@ -8,7 +8,7 @@
 //               BODY    beats of a turn that come in
 //               AFTER   beats put behind a turn
 //               GROUPS  turns of a frame
-//   latency: 2   ii: GROUPS * (BEFORE + BODY + AFTER)   order: as it comes
+//   latency: 1   ii: GROUPS * (BEFORE + BODY + AFTER)   order: as it comes
 `default_nettype none
 module op_pad #(
     parameter integer LANES  = 1,
@@ -37,31 +37,26 @@ module op_pad #(
     end
   endgenerate
 
-  wire [LANES*W-1:0] x;
-  wire x_valid, room;
+  wire room;
   logic [CW-1:0] place;
+  logic [LANES*W-1:0] kept;
+  wire start = place == CW'(0);
+  wire first = place == CW'(BEFORE);
   wire past = AFTER > 0 && place >= CW'(BEFORE + BODY);
   wire body = !past && (BEFORE == 0 || place >= CW'(BEFORE));
-  wire valid = past || x_valid;
+  wire takes = BEFORE == 0 ? body : start || (body && !first);
+  wire valid = in_valid || !takes;
+  assign in_ready = room && takes;
   always_ff @(posedge clk) begin
     if (valid && room) place <= place == CW'(TURN - 1) ? CW'(0) : place + CW'(1);
+    if (BEFORE > 0 && start && room) kept <= in_data;
     if (rst) place <= CW'(0);
   end
 
-  stream_skid #(.WIDTH(LANES * W)) u_in (
-      .clk(clk),
-      .rst(rst),
-      .in_data(in_data),
-      .in_valid(in_valid),
-      .in_ready(in_ready),
-      .out_data(x),
-      .out_valid(x_valid),
-      .out_ready(room && body)
-  );
   stream_skid #(.WIDTH(LANES * W)) u_out (
       .clk(clk),
       .rst(rst),
-      .in_data(body ? x : {LANES{VALUE}}),
+      .in_data(!body ? {LANES{VALUE}} : BEFORE > 0 && first ? kept : in_data),
       .in_valid(valid),
       .in_ready(room),
       .out_data(out_data),
