@@ -79,8 +79,11 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 			args[i] = values[a]
 		}
 		x, err := slowOp(n, args)
-		if err == nil && factored(n) {
+		switch {
+		case err == nil && factored(n):
 			x, err = slowFactored(n, args)
+		case err == nil && factoredPair(n):
+			x = slowPair(n, args)
 		}
 		if err != nil {
 			return nil, err

@@ -7,106 +7,44 @@ import (
 
 	"lathe/golden/hlo"
 	"lathe/ir"
-	"lathe/ir/format"
 	"lathe/rtl"
 )
 
 // Add is a + b with broadcasting.
-var Add = binary("add", "a + b", func(a, b float32) float32 { return a + b }, sum(1), (*hlo.Builder).Add,
-	ir.Traits{Elementwise: true, Monotone: true})
+var Add = binary("add", "a + b", func(a, b float32) float32 { return a + b }, pairOp{pairSum, 1},
+	(*hlo.Builder).Add, ir.Traits{Elementwise: true, Monotone: true})
 
 // Sub is a - b with broadcasting.
-var Sub = binary("sub", "a - b", func(a, b float32) float32 { return a - b }, sum(-1), (*hlo.Builder).Sub,
-	ir.Traits{Elementwise: true})
+var Sub = binary("sub", "a - b", func(a, b float32) float32 { return a - b }, pairOp{pairSum, -1},
+	(*hlo.Builder).Sub, ir.Traits{Elementwise: true})
 
 // Mul is a * b with broadcasting.
-var Mul = binary("mul", "a * b", func(a, b float32) float32 { return a * b }, prod, (*hlo.Builder).Mul,
-	ir.Traits{Elementwise: true})
+var Mul = binary("mul", "a * b", func(a, b float32) float32 { return a * b }, pairOp{pairProduct, 1},
+	(*hlo.Builder).Mul, ir.Traits{Elementwise: true})
 
 // Min is the smaller of a and b with broadcasting.
-var Min = binary("min", "min(a, b)", func(a, b float32) float32 { return min(a, b) }, choice(pairMin),
+var Min = binary("min", "min(a, b)", func(a, b float32) float32 { return min(a, b) }, pairOp{pairMin, 1},
 	(*hlo.Builder).Min, ir.Traits{Elementwise: true, Monotone: true})
 
 // Max is the greater of a and b with broadcasting.
-var Max = binary("max", "max(a, b)", func(a, b float32) float32 { return max(a, b) }, choice(pairMax),
+var Max = binary("max", "max(a, b)", func(a, b float32) float32 { return max(a, b) }, pairOp{pairMax, 1},
 	(*hlo.Builder).Max, ir.Traits{Elementwise: true, Monotone: true})
 
-// pairKind is what a pair computes: the parameter KIND of op_pair.
-type pairKind int
-
-const (
-	pairSum pairKind = iota
-	pairMin
-	pairMax
-	pairProduct
-)
-
-// exactPair combines two lattice integers, each moved by its shift, into an exact value at exponent exp.
-type exactPair struct {
-	kind           pairKind
-	shiftA, shiftB uint
-	exp            int
-	sign           int64 // of the second operand of a sum
-	bits           int   // signed bits that hold the result
-}
-
-// aligned moves both operands to the smaller of the two steps.
-func aligned(a, b ir.Type) (exactPair, error) {
-	ea, okA := step(a)
-	eb, okB := step(b)
-	if !okA || !okB {
-		return exactPair{}, fmt.Errorf("%s and %s have no common step", a.Format, b.Format)
-	}
-	e := min(ea, eb)
-	p := exactPair{shiftA: uint(ea - e), shiftB: uint(eb - e), exp: e}
-	p.bits = max(magnitude(a.Format)+ea-e, magnitude(b.Format)+eb-e)
-	return p, nil
-}
-
-// sum returns the exact a + sign*b.
-func sum(sign int64) func(a, b ir.Type) (exactPair, error) {
-	return func(a, b ir.Type) (exactPair, error) {
-		p, err := aligned(a, b)
-		p.kind, p.sign = pairSum, sign
-		p.bits++
-		return p, err
-	}
-}
-
-// choice returns the exact minimum or maximum.
-func choice(kind pairKind) func(a, b ir.Type) (exactPair, error) {
-	return func(a, b ir.Type) (exactPair, error) {
-		p, err := aligned(a, b)
-		p.kind = kind
-		return p, err
-	}
-}
-
-// prod returns the exact product.
-func prod(a, b ir.Type) (exactPair, error) {
-	ea, okA := step(a)
-	eb, okB := step(b)
-	if !okA || !okB {
-		return exactPair{}, fmt.Errorf("%s and %s have no common step", a.Format, b.Format)
-	}
-	return exactPair{kind: pairProduct, exp: ea + eb, bits: magnitude(a.Format) + magnitude(b.Format)}, nil
-}
-
-func binary(name, doc string, fl func(a, b float32) float32, plan func(a, b ir.Type) (exactPair, error),
+func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 	print func(b *hlo.Builder, x, y hlo.Value) hlo.Value, traits ir.Traits) *ir.Op {
 	return &ir.Op{
 		Name: name, Doc: doc + " with broadcasting", Arity: [2]int{2, 2},
 		Traits: traits,
 		Infer:  func(n *ir.Node) ([]int, error) { return broadcast(n.Args[0].Type.Shape, n.Args[1].Type.Shape) },
-		Eval:   func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, plan) },
-		HLO:    binaryHLO(plan, print),
-		RTL:    func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, plan) },
+		Eval:   func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, o) },
+		HLO:    binaryHLO(o, print),
+		RTL:    func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, o) },
 		Gen:    genBinary,
 		Legal: func(n *ir.Node) error {
 			if err := plain(n); err != nil {
 				return err
 			}
-			_, err := plan(n.Args[0].Type, n.Args[1].Type)
+			_, err := planPair(n, o)
 			return err
 		},
 	}
@@ -159,13 +97,12 @@ func broadcastIndex(in, out []int) []int {
 	return index
 }
 
-func binaryEval(n *ir.Node, fl func(a, b float32) float32,
-	plan func(a, b ir.Type) (exactPair, error)) (ir.Kernel, error) {
+func binaryEval(n *ir.Node, fl func(a, b float32) float32, o pairOp) (ir.Kernel, error) {
 	ia := broadcastIndex(n.Args[0].Type.Shape, n.Type.Shape)
 	ib := broadcastIndex(n.Args[1].Type.Shape, n.Type.Shape)
 	var exact func(args []*ir.Tensor) (*ir.Tensor, error)
 	if !n.Type.IsFloat() {
-		p, err := plan(n.Args[0].Type, n.Args[1].Type)
+		p, err := planPair(n, o)
 		if err != nil {
 			return nil, n.Errorf("L0308", "%v", err)
 		}
@@ -200,55 +137,4 @@ func withConsts(n *ir.Node, args []*ir.Tensor) ([]*ir.Tensor, error) {
 		}
 	}
 	return full, nil
-}
-
-func (p exactPair) eval(n *ir.Node, args []*ir.Tensor, ia, ib []int) (*ir.Tensor, error) {
-	a, err := args[0].Lattice()
-	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
-	}
-	b, err := args[1].Lattice()
-	if err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
-	}
-	out := ir.NewTensor(n.Type)
-	enc := encoder(n.Type.Format, p.exp)
-	for i := range out.Codes {
-		x, y := a.Ints[ia[i]], b.Ints[ib[i]]
-		if p.bits > 62 {
-			out.Codes[i] = n.Type.Format.Encode(p.wide(x, y, a.Exp(0), b.Exp(0)))
-		} else {
-			out.Codes[i] = enc(p.of(x, y))
-		}
-	}
-	return out, nil
-}
-
-// of computes one element; the result has at most 62 bits.
-func (p exactPair) of(x, y int64) int64 {
-	if p.kind == pairProduct {
-		return x * y
-	}
-	x, y = x<<p.shiftA, y<<p.shiftB
-	switch p.kind {
-	case pairMin:
-		return min(x, y)
-	case pairMax:
-		return max(x, y)
-	}
-	return x + p.sign*y
-}
-
-// wide computes the same without bounds on the width.
-func (p exactPair) wide(x, y int64, ea, eb int) format.Exact {
-	u, v := format.FromInt(x, ea), format.FromInt(y, eb)
-	switch {
-	case p.kind == pairProduct:
-		return u.Mul(v)
-	case p.kind != pairSum && (u.Cmp(v) < 0) == (p.kind == pairMin):
-		return u
-	case p.kind != pairSum:
-		return v
-	}
-	return u.Add(format.FromInt(p.sign, 0).Mul(v))
 }

@@ -109,7 +109,7 @@ func genReduce(r *rand.Rand, o *ir.Op) *ir.Graph {
 	return oneOp(o, a, ir.Type{Format: genResult(r, topOf(x.Type)+r.IntN(4))}, x)
 }
 
-// genBinary draws two shapes that broadcast; one argument may be a constant.
+// genBinary draws two shapes that broadcast; one argument may be a constant. Some have scales that are no powers of two.
 func genBinary(r *rand.Rand, o *ir.Op) *ir.Graph {
 	full := genShape(r, 0, 3)
 	smaller := func() []int {
@@ -121,9 +121,18 @@ func genBinary(r *rand.Rand, o *ir.Op) *ir.Graph {
 		}
 		return shape[r.IntN(len(shape)+1):]
 	}
-	args := make([]*ir.Node, 2)
+	args, real := make([]*ir.Node, 2), chance(r, 30)
 	for i, name := range []string{"a", "b"} {
 		t := ir.Type{Shape: full, Format: genFormat(r)}
+		if !real && !isFixed(t.Format) { // these are drawn below
+			t.Format = RandomFixed(r, 16)
+		}
+		if real { // what factors have room for
+			t.Format = RandomFixed(r, 14)
+			if chance(r, 70) {
+				t.Format = genAffine(r, 10)
+			}
+		}
 		if chance(r, 50) {
 			t.Shape = smaller()
 		}
@@ -136,6 +145,14 @@ func genBinary(r *rand.Rand, o *ir.Op) *ir.Graph {
 	top := max(topOf(args[0].Type), topOf(args[1].Type)) + 1
 	if o.Name == "mul" {
 		top = topOf(args[0].Type) + topOf(args[1].Type)
+	}
+	if real && chance(r, 80) { // as quantized models have it
+		f := genAffine(r, 10)
+		if f.Over == format.Wrap {
+			f.Over = format.Sat
+		}
+		f.Scale = float32(math.Ldexp(float64(f.Scale), top-topOf(ir.Type{Format: f})+between(r, -2, 5)))
+		return oneOp(o, nil, ir.Type{Format: f}, args...)
 	}
 	return oneOp(o, nil, ir.Type{Format: genResult(r, top)}, args...)
 }

@@ -114,34 +114,6 @@ func clipHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	return b.Select(b.Compare(hlo.GT, x, b.Int(hlo.I64, c.xhi)), b.Int(out, c.codeHi), v), b.Err()
 }
 
-func binaryHLO(plan func(a, b ir.Type) (exactPair, error),
-	print func(b *hlo.Builder, x, y hlo.Value) hlo.Value) hloColumn {
-	return func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-		v, err := operands(b, n, args)
-		if err != nil {
-			return hlo.Value{}, err
-		}
-		if n.Type.IsFloat() {
-			return print(b, v[0], v[1]), b.Err()
-		}
-		p, err := plan(n.Args[0].Type, n.Args[1].Type)
-		if err != nil {
-			return hlo.Value{}, n.Errorf("L0308", "%v", err)
-		}
-		for _, a := range n.Args {
-			if _, err := fixedOf(n, a.Type); err != nil {
-				return hlo.Value{}, err
-			}
-		}
-		if p.bits > 63 {
-			return hlo.Value{}, n.Errorf("L0317", "%s needs %d bits, StableHLO integers have 63", n.Op.Name, p.bits)
-		}
-		x := b.ShiftLeft(wide(b, v[0]), b.Int(hlo.I64, int64(p.shiftA)))
-		y := b.ShiftLeft(wide(b, v[1]), b.Int(hlo.I64, int64(p.shiftB)))
-		return requant(b, n, print(b, x, y), p.exp, p.bits)
-	}
-}
-
 // operands broadcasts both arguments to the result shape behind the sample axis; constants are printed as weights.
 func operands(b *hlo.Builder, n *ir.Node, args []hlo.Value) ([]hlo.Value, error) {
 	samples := 1

@@ -10,45 +10,38 @@ import (
 	"lathe/rtl"
 )
 
-// operand is one side of op_pair: x*mul*2^shift + add, for codes x in [lo, hi].
+// operand is one side of op_pair: codes in [lo, hi], and what becomes of them.
 type operand struct {
 	w      int
 	signed bool
-	mul    int64
-	shift  uint
-	add    *big.Int
+	side   pairSide
 	lo, hi *big.Int
 }
 
-// ends are the operands of the least and the greatest code; a product takes no factor.
-func (o operand) ends(kind pairKind) [2]*big.Int {
-	var e [2]*big.Int
-	for i, x := range []*big.Int{o.lo, o.hi} {
-		v := new(big.Int).Set(x)
-		if kind != pairProduct {
-			v.Mul(v, big.NewInt(o.mul))
-			v.Lsh(v, o.shift)
-		}
-		e[i] = v.Add(v, o.add)
-	}
-	return e
+// ends are the operands of the least and the greatest code.
+func (o operand) ends() [2]*big.Int {
+	return [2]*big.Int{o.side.big(o.lo.Int64()), o.side.big(o.hi.Int64())}
 }
 
+// add is the summand: what code 0 becomes.
+func (o operand) add() *big.Int { return o.side.big(0) }
+
 // pairRTL is op_pair for two streams, op_pair_const for a stream and a constant.
-func pairRTL(n *ir.Node, plan func(a, b ir.Type) (exactPair, error)) (*rtl.Unit, error) {
-	p, err := plan(n.Args[0].Type, n.Args[1].Type)
+func pairRTL(n *ir.Node, o pairOp) (*rtl.Unit, error) {
+	p, err := planPair(n, o)
 	if err != nil {
 		return nil, n.Errorf("L0308", "%v", err)
 	}
-	var sides [2]operand
-	for i, a := range n.Args {
-		if sides[i], err = operandOf(n, a); err != nil {
+	if p.scale != nil {
+		if err := p.scale.hardware(n); err != nil {
 			return nil, err
 		}
 	}
-	sides[0].shift, sides[1].shift = p.shiftA, p.shiftB
-	if p.kind == pairSum {
-		sides[1].mul = p.sign
+	var sides [2]operand
+	for i, a := range n.Args {
+		if sides[i], err = operandOf(n, a, p.sides[i]); err != nil {
+			return nil, err
+		}
 	}
 	if !n.Args[0].IsConst() && !n.Args[1].IsConst() {
 		u, err := pairUnit("op_pair", n, p, sides[0], sides[1])
@@ -79,17 +72,19 @@ func pairRTL(n *ir.Node, plan func(a, b ir.Type) (exactPair, error)) (*rtl.Unit,
 }
 
 // operandOf describes argument a, which must be of the size of the result where it is a stream.
-func operandOf(n, a *ir.Node) (operand, error) {
-	fx, err := fixedOf(n, a.Type)
-	if err != nil {
+func operandOf(n, a *ir.Node, side pairSide) (operand, error) {
+	f, ok := integersOf(a.Type.Format)
+	if !ok {
+		_, err := fixedOf(n, a.Type)
 		return operand{}, err
 	}
 	if !a.IsConst() && a.Type.Elems() != n.Type.Elems() {
 		return operand{}, n.Errorf("L0330", "%s of shape %s broadcasts to %s, which needs a repeat in front of %s", a.Name,
 			ir.ShapeString(a.Type.Shape), ir.ShapeString(n.Type.Shape), n.Op.Name)
 	}
-	lo, hi := latticeRange(fx)
-	return operand{w: fx.W, signed: fx.Signed, mul: 1, add: new(big.Int), lo: lo, hi: hi}, nil
+	lo, hi := f.span()
+	return operand{w: f.ints.W, signed: f.ints.Signed, side: side, lo: big.NewInt(lo + f.zero),
+		hi: big.NewInt(hi + f.zero)}, nil
 }
 
 // holding narrows an operand to the given codes.
@@ -141,17 +136,31 @@ func packLanes(codes []int64, w int) *big.Int {
 
 // pairUnit sizes the operands and their exact result.
 func pairUnit(module string, n *ir.Node, p exactPair, a, b operand) (*rtl.Unit, error) {
-	out, err := resultParams(n, p.exp)
-	if err != nil {
-		return nil, err
-	}
-	ea, eb := a.ends(p.kind), b.ends(p.kind)
+	ea, eb := a.ends(), b.ends()
 	pa, pb := format.SignedBits(ea[0], ea[1]), format.SignedBits(eb[0], eb[1])
+	ma, mb, t := a.side.mul, b.side.mul, p.width(ea, eb)
+	deep := ma*ma != 1 || mb*mb != 1
+	var out []any
+	if p.scale == nil {
+		var err error
+		if out, err = resultParams(n, p.exp); err != nil {
+			return nil, err
+		}
+	} else {
+		s := p.scale
+		out = []any{"SHIFT", s.shift[0], "OUT_W", s.out.W, "OUT_SIGNED", flag(s.out.Signed), "ROUND", int(s.out.Round),
+			"OVER", int(s.out.Over), "ZERO", s.zero}
+		if s.mul != nil {
+			ma, deep = s.mul[0], true
+			t += big.NewInt(ma).BitLen()
+		}
+	}
 	u := unit(module, "LANES", n.HW.InLanes, "KIND", int(p.kind),
 		"A_W", a.w, "A_SIGNED", flag(a.signed), "B_W", b.w, "B_SIGNED", flag(b.signed),
-		"MA", a.mul, "SHA", a.shift, "PA_W", pa, "MB", b.mul, "SHB", b.shift, "PB_W", pb, "T_W", p.width(ea, eb))
-	u.Params = append(u.Params, rtl.Param{Name: "CA", Value: hexLiteral(a.add, pa)},
-		rtl.Param{Name: "CB", Value: hexLiteral(b.add, pb)})
+		"MA", ma, "SHA", a.side.shift, "PA_W", pa, "MB", mb, "SHB", b.side.shift, "PB_W", pb, "T_W", t,
+		"DEEP", flag(deep))
+	u.Params = append(u.Params, rtl.Param{Name: "CA", Value: hexLiteral(a.add(), pa)},
+		rtl.Param{Name: "CB", Value: hexLiteral(b.add(), pb)})
 	with(u, out...)
 	return with(u, "BEATS", frameBeats(n.Type, n.HW.InLanes)), nil
 }
