@@ -59,14 +59,12 @@ func sliceFlow(v map[string]int) ir.Flow {
 func padFlow(v map[string]int) ir.Flow {
 	before, body := v["BEFORE"], v["BODY"]
 	turn := before + body + v["AFTER"]
-	return ir.Flow{skid, {Steps: v["GROUPS"] * turn, Step: func(s int) ir.Step {
-		switch at := s % turn; {
-		case at < before:
-			return ir.Step{See: 1, Give: true}
-		case at < before+body:
-			return ir.Step{Take: 1, Give: true}
+	return ir.Flow{{Steps: v["GROUPS"] * turn, Step: func(s int) ir.Step {
+		at, step := s%turn, ir.Step{Give: true}
+		if at == 0 || at > before && at < before+body { // the first beat is kept for its place
+			step.Take = 1
 		}
-		return ir.Step{Give: true}
+		return step
 	}}, skid}
 }
 
@@ -181,4 +179,14 @@ func castFlow(n *ir.Node) (ir.Flow, error) {
 	ends := func(s int) int { return s/run*run + min((s%run/block+1)*block, run) }
 	return ir.Flow{{Kind: ir.FlowMemory, N: 2*block + 2, Frame: n.Type.Elems() / lanes, Steps: n.Type.Elems() / lanes,
 		Need: ends, Freed: func(s int) int { return s }, Regs: 2, Late: true}, skid}, nil
+}
+
+// pairFlow is op_pair_const, which waits for its memory in registers of its own; op_pair is a pipeline.
+func pairFlow(n *ir.Node) (ir.Flow, error) {
+	if !n.Args[0].IsConst() && !n.Args[1].IsConst() {
+		return nil, nil
+	}
+	const memory = 2
+	beats := frameBeats(n.Type, n.HW.OutLanes)
+	return append(ir.Pipeline(1, beats, memory+1)[:1], ir.Pipeline(1, beats, n.HW.Latency-memory)...), nil
 }
