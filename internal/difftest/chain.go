@@ -36,7 +36,12 @@ type chain struct {
 
 // Chain draws a network of the given operations, in fixed formats.
 func Chain(r *rand.Rand, ops string) *ir.Graph {
-	return ChainIn(r, ops, func(top int) format.Format {
+	return finish(newChain(r, ops), ops)
+}
+
+// newChain is the input of a network in fixed formats, an image where ops have a convolution.
+func newChain(r *rand.Rand, ops string) *chain {
+	return chainIn(r, ops, func(top int) format.Format {
 		f := op.RandomFixed(r, 10)
 		f.W = max(f.W, 3)
 		f.F = f.W - 1 - top + r.IntN(2)
@@ -49,6 +54,10 @@ func Chain(r *rand.Rand, ops string) *ir.Graph {
 
 // ChainIn is Chain with formats of the caller's choice.
 func ChainIn(r *rand.Rand, ops string, data, weight func(top int) format.Format) *ir.Graph {
+	return finish(chainIn(r, ops, data, weight), ops)
+}
+
+func chainIn(r *rand.Rand, ops string, data, weight func(top int) format.Format) *chain {
 	shape := []int{4 + r.IntN(9)}
 	if strings.Contains(ops, "conv") {
 		shape = []int{1, 5 + r.IntN(3), 5 + r.IntN(3), 1 + r.IntN(4)}
@@ -56,6 +65,10 @@ func ChainIn(r *rand.Rand, ops string, data, weight func(top int) format.Format)
 	c := &chain{r: r, g: &ir.Graph{Name: "chain", Stage: ir.StageQuantized}, data: data, weight: weight}
 	c.at = c.add(&ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: shape, Format: data(0)}})
 	c.g.In = []*ir.Node{c.at}
+	return c
+}
+
+func finish(c *chain, ops string) *ir.Graph {
 	for _, name := range strings.Fields(ops) {
 		c.step(op.Find(name))
 	}

@@ -18,4 +18,5 @@ const (
 	chainCases      = 140
 	chainsPerDesign = 4
 	chainFrames     = 30
+	residualCases   = 12 * Residuals
 )

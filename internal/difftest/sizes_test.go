@@ -18,4 +18,5 @@ const (
 	chainCases      = 14
 	chainsPerDesign = 4
 	chainFrames     = 8
+	residualCases   = 2 * Residuals
 )
