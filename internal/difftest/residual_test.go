@@ -4,12 +4,14 @@ package difftest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"lathe/emit/verilog"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/lower"
 	"lathe/lower/tokens"
 	"lathe/sim"
 )
@@ -27,6 +29,7 @@ func TestResidual(t *testing.T) {
 		if err := tokens.Check(s); err != nil {
 			t.Errorf("%v\n%s", err, Describe(s))
 		}
+		neverStops(t, r, s)
 		designs = append(designs, s)
 	}
 	for i := 0; i < len(designs); i += Residuals {
@@ -37,6 +40,20 @@ func TestResidual(t *testing.T) {
 			compareFlow(t, Rand("residual flows", i), group, 8)
 			compareFifos(t, Rand("residual fifos", i).IntN(1000), group)
 		})
+	}
+}
+
+// neverStops runs a scheduled graph beat by beat under stalls of many kinds.
+func neverStops(t *testing.T, r *rand.Rand, g *ir.Graph) {
+	t.Helper()
+	if err := lower.Time(g); err != nil {
+		t.Fatal(err)
+	}
+	for _, percent := range []int{2, 10, 30, 60, 90, 97} {
+		times, err := tokens.RunStalled(g, 5, func() bool { return r.IntN(100) < percent })
+		if err != nil || !times.Done {
+			t.Errorf("%d %% stalls: %v\n%s%s", percent, err, describeFifos(g), Describe(g))
+		}
 	}
 }
 

@@ -139,14 +139,21 @@ type source struct {
 	beats, had int
 	first      []int // cycle of the first beat of each frame
 	now        *int
+	holds      func() bool
+	ready      bool // the next beat is offered until it is taken
 }
 
-func (s *source) offer()  { s.out.valid = s.left > 0 }
+func (s *source) offer() {
+	s.ready = s.ready || s.holds == nil || !s.holds()
+	s.out.valid = s.left > 0 && s.ready
+}
+
 func (s *source) accept() {}
 func (s *source) tick() bool {
 	if !s.out.moves() {
 		return false
 	}
+	s.ready = false
 	if s.had%s.beats == 0 {
 		s.first = append(s.first, *s.now)
 	}
@@ -161,12 +168,13 @@ type sink struct {
 	beats, had  int
 	first, last []int // cycles of the first and last beat of each frame
 	now         *int
+	holds       func() bool
 }
 
 func (s *sink) offer()  {}
-func (s *sink) accept() { s.in.ready = true }
+func (s *sink) accept() { s.in.ready = s.holds == nil || !s.holds() }
 func (s *sink) tick() bool {
-	if !s.in.valid {
+	if !s.in.moves() {
 		return false
 	}
 	if s.had%s.beats == 0 {

@@ -19,6 +19,8 @@ type net struct {
 	// args are the wires on which a node with several streams takes them.
 	args map[*ir.Node][]*wire
 	now  int
+	// patience is how many cycles without any change end a run.
+	patience int
 }
 
 // options of a simulation.
@@ -26,6 +28,11 @@ type options struct {
 	frames int
 	// depth of each FIFO node, in place of that in the graph.
 	depth func(n *ir.Node) (places int, late bool)
+	// worst takes for every row of registers that move together one place: as many as it has for beats that come one by
+	// one, with gaps between them, and are then held up.
+	worst bool
+	// holds, if not nil, says before every beat of an input, and in every cycle of an output, whether it holds still.
+	holds func() bool
 }
 
 // build makes the parts of all nodes.
@@ -68,7 +75,7 @@ func (b *builder) next(n *ir.Node) *wire {
 }
 
 func (b *builder) sink(from *wire, n *ir.Node) {
-	s := &sink{in: from, beats: beats(n, n.HW.OutLanes), now: &b.net.now}
+	s := &sink{in: from, beats: beats(n, n.HW.OutLanes), now: &b.net.now, holds: b.o.holds}
 	b.net.parts, b.net.sinks = append(b.net.parts, s), append(b.net.sinks, s)
 }
 
@@ -80,7 +87,7 @@ func (b *builder) node(n *ir.Node) error {
 	b.out[n] = []*wire{out}
 	if n.Op == op.Input {
 		per := beats(n, n.HW.OutLanes)
-		s := &source{out: out, beats: per, left: per * b.o.frames, now: &b.net.now}
+		s := &source{out: out, beats: per, left: per * b.o.frames, now: &b.net.now, holds: b.o.holds}
 		b.net.parts, b.net.sources = append(b.net.parts, s), append(b.net.sources, s)
 		return nil
 	}
@@ -155,6 +162,11 @@ func uneven(n *ir.Node, streams, in, out int) ir.Flow {
 // part makes one stage.
 func (b *builder) part(n *ir.Node, s *ir.FlowStage, in []*wire, out *wire) {
 	var p part
+	if b.o.worst {
+		least := *s
+		least.Regs, least.Columns.Ahead = min(s.Regs, 1), 0
+		s = &least
+	}
 	switch s.Kind {
 	case ir.FlowSteps:
 		p = newSteps(s, in, out)
@@ -204,19 +216,19 @@ func (b *builder) fifo(n *ir.Node, places int, in, out *wire) *fifo {
 	return f
 }
 
-// run simulates until nothing moves any more, and says whether every frame has left by then.
-func (n *net) run() (done bool) {
-	for moved := true; moved; n.now++ {
+// run simulates until nothing has moved for so many cycles, and says whether every frame has left by then.
+func (n *net) run(patience int) (done bool) {
+	for still := 0; still < patience; n.now++ {
 		for _, p := range n.parts {
 			p.offer()
 		}
 		for i := len(n.parts) - 1; i >= 0; i-- {
 			n.parts[i].accept()
 		}
-		moved = false
+		still++
 		for _, p := range n.parts {
 			if p.tick() {
-				moved = true
+				still = 0
 			}
 		}
 	}

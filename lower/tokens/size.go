@@ -31,8 +31,11 @@ type sizer struct {
 // neither stops nor waits for them: the most beats that a FIFO without an end would hold, and one more. 0: no FIFO is
 // needed. The depths in the graph do not count. Error L0433 for a design that stops all the same.
 //
-// A design that does not stop with these depths in one run does not stop in any: its units are determinate, and a beat
-// that moves never takes from another the chance to move.
+// Registers that move together have fewer places for beats that come with gaps. What must never happen, a design that
+// stops, is therefore looked at with one place for each such row, and how fast it is without stalls with all.
+//
+// A design that does not stop with these depths and places in one run does not stop in any: its units are determinate,
+// and a beat that moves never takes from another the chance to move.
 func depths(g *ir.Graph, branches []*ir.Node) (map[*ir.Node]int, error) {
 	s := &sizer{g: g, frames: framesFor(g), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{}}
 	if err := s.untilItRuns(branches); err != nil {
@@ -58,10 +61,15 @@ func framesFor(g *ir.Graph) int {
 	return min(maxFrames, max(fewest, int(effort/float64(ii)/float64(parts))))
 }
 
-// run simulates with the chosen FIFOs without end and the other branches without FIFO.
-func (s *sizer) run(branches []*ir.Node) (*Times, error) {
+// run simulates with the chosen FIFOs without end and the other branches without FIFO. In the worst case two frames show
+// what there is to see.
+func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 	var err error
-	s.net, err = build(s.g, options{frames: s.frames, depth: func(n *ir.Node) (int, bool) {
+	frames := s.frames
+	if worst {
+		frames = min(frames, worstFrames)
+	}
+	s.net, err = build(s.g, options{frames: frames, worst: worst, depth: func(n *ir.Node) (int, bool) {
 		switch {
 		case !slices.Contains(branches, n):
 			return n.HW.Fifo, n.HW.Fifo > blockRAM
@@ -73,14 +81,19 @@ func (s *sizer) run(branches []*ir.Node) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.net.patience = 1
 	return s.net.times(s.g), nil
 }
+
+// worstFrames is how many frames show whether a design stops: one that is on its way out holds up the next, and that one
+// a third.
+const worstFrames = 4
 
 // untilItRuns adds FIFOs until the design does not stop: each where a fork is held up by a branch that leads to units
 // which wait for another branch of the same fork.
 func (s *sizer) untilItRuns(branches []*ir.Node) error {
 	for {
-		t, err := s.run(branches)
+		t, err := s.run(branches, true)
 		if err != nil || t.Done {
 			return err
 		}
@@ -151,12 +164,12 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 	for _, b := range branches {
 		s.on[b] = true
 	}
-	best, err := s.run(branches)
+	best, err := s.run(branches, false)
 	if err != nil {
 		return err
 	}
 	s.on = needed
-	now, err := s.run(branches)
+	now, err := s.run(branches, false)
 	if err != nil {
 		return err
 	}
@@ -167,7 +180,7 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 			return nil // a pair of them might help
 		}
 		s.on[b], tried[b] = true, true
-		next, err := s.run(branches)
+		next, err := s.run(branches, false)
 		if err != nil {
 			return err
 		}
@@ -197,7 +210,7 @@ func (s *sizer) prune(branches []*ir.Node) error {
 	if len(s.on) < 2 {
 		return nil
 	}
-	with, err := s.run(branches)
+	with, err := s.run(branches, false)
 	if err != nil {
 		return err
 	}
@@ -206,11 +219,15 @@ func (s *sizer) prune(branches []*ir.Node) error {
 			continue
 		}
 		delete(s.on, b)
-		without, err := s.run(branches)
+		worst, err := s.run(branches, true)
 		if err != nil {
 			return err
 		}
-		if !without.Done || without.II() > with.II()+slack {
+		without, err := s.run(branches, false)
+		if err != nil {
+			return err
+		}
+		if !worst.Done || !without.Done || without.II() > with.II()+slack {
 			s.on[b] = true
 		}
 	}
@@ -221,7 +238,11 @@ func (s *sizer) prune(branches []*ir.Node) error {
 // none does.
 func (s *sizer) measure(branches []*ir.Node) (map[*ir.Node]int, error) {
 	for {
-		t, err := s.run(branches)
+		t, err := s.run(branches, false)
+		if err != nil {
+			return nil, err
+		}
+		worst, err := s.run(branches, true)
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +252,7 @@ func (s *sizer) measure(branches []*ir.Node) (map[*ir.Node]int, error) {
 				depth[b] = 0
 				continue
 			}
-			depth[b] = t.Most[b] + 1
+			depth[b] = max(t.Most[b], worst.Most[b]) + 1
 			if late := depth[b] > blockRAM; late && !s.late[b] {
 				s.late[b], again = true, true
 			}

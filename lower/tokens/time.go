@@ -18,8 +18,11 @@ type Times struct {
 }
 
 // Run simulates frames samples through a graph whose nodes know their latencies, with FIFOs as deep as they are.
-func Run(g *ir.Graph, frames int) (*Times, error) {
-	return simulate(g, options{frames: frames, depth: func(n *ir.Node) (int, bool) {
+func Run(g *ir.Graph, frames int) (*Times, error) { return RunStalled(g, frames, nil) }
+
+// RunStalled is Run with inputs that pause and outputs that are held up whenever holds says so.
+func RunStalled(g *ir.Graph, frames int, holds func() bool) (*Times, error) {
+	return simulate(g, options{frames: frames, holds: holds, depth: func(n *ir.Node) (int, bool) {
 		return n.HW.Fifo, n.HW.Fifo > blockRAM
 	}})
 }
@@ -29,12 +32,15 @@ func simulate(g *ir.Graph, o options) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
+	if n.patience = 1; o.holds != nil {
+		n.patience = 1000 // all may hold still for a while
+	}
 	return n.times(g), nil
 }
 
 // times runs a net and reads its counters.
 func (n *net) times(g *ir.Graph) *Times {
-	t := &Times{Most: map[*ir.Node]int{}, Done: n.run()}
+	t := &Times{Most: map[*ir.Node]int{}, Done: n.run(n.patience)}
 	for node, f := range n.fifos {
 		t.Most[node] = f.most
 	}
