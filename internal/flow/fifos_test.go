@@ -16,8 +16,8 @@ import (
 	"lathe/sim"
 )
 
-// TestFifos demands that FIFOs hold, without stalls, exactly the beats that were predicted, and those behind forks fewer
-// than they could.
+// TestFifos demands that FIFOs hold, without stalls, exactly the beats that were predicted, and those behind forks
+// fewer than they could.
 func TestFifos(t *testing.T) {
 	for plan, fifos := range map[string]int{"": 2, "serial": 2, "wide": 1, "uneven": 2} {
 		t.Run("digits-resnet/"+plan, func(t *testing.T) {
@@ -49,39 +49,50 @@ func TestFifos(t *testing.T) {
 	}
 }
 
-// TestShallowFifos makes each FIFO of a residual network one place shallower: verify must turn red and name it, whether
-// the graph says so or only the hardware.
+// TestShallowFifos makes each FIFO of a residual network one place shallower: verify must turn red and name it; also if
+// only the hardware has a FIFO that is too small for a run without stalls.
 func TestShallowFifos(t *testing.T) {
 	e := engines(t)
 	sound := job(t, "digits-resnet", "model.onnx", "", 20)
 	if err := tokens.Check(sound.HW.Scheduled); err != nil {
 		t.Fatal(err)
 	}
+	times, err := tokens.Run(sound.HW.Scheduled, 16)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, n := range sound.HW.Scheduled.Nodes {
 		if n.Op != op.Fifo {
 			continue
 		}
-		broken := sound.HW.Scheduled.Clone()
-		broken.Find(n.Name).HW.Fifo--
-		d, err := verilog.Emit(broken, verilog.Options{Version: "test"})
-		if err != nil {
-			t.Fatal(err)
-		}
 		graph, design := *sound, *sound
-		graph.HW = &flow.Hardware{Quantized: sound.HW.Quantized, Scheduled: broken, Design: d}
-		_, err = e.Verify(t.Context(), graph)
+		graph.HW = withFifo(t, sound.HW, n.Name, n.HW.Fifo-1)
+		_, err := e.Verify(t.Context(), graph)
 		if diag.CodeOf(err) != "L0720" || !strings.Contains(err.Error(), n.Name) {
 			t.Errorf("%s of %d beats in the graph: %v", n.Name, n.HW.Fifo-1, err)
 		}
 		if n.Args[0].Op != op.Fork {
 			continue // the one in front of a folded linear may be full
 		}
-		design.HW = &flow.Hardware{Quantized: sound.HW.Quantized, Scheduled: sound.HW.Scheduled, Design: d}
+		design.HW = withFifo(t, sound.HW, n.Name, times.Most[n])
+		design.HW.Scheduled = sound.HW.Scheduled
 		_, err = e.Verify(t.Context(), design)
 		if diag.CodeOf(err) != "L0721" || !strings.Contains(err.Error(), n.Name) {
-			t.Errorf("%s of %d beats in hardware: %v", n.Name, n.HW.Fifo-1, err)
+			t.Errorf("%s of %d beats in hardware: %v", n.Name, times.Most[n], err)
 		}
 	}
+}
+
+// withFifo is hw with another depth of a FIFO.
+func withFifo(t *testing.T, hw *flow.Hardware, name string, depth int) *flow.Hardware {
+	t.Helper()
+	broken := hw.Scheduled.Clone()
+	broken.Find(name).HW.Fifo = depth
+	d, err := verilog.Emit(broken, verilog.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &flow.Hardware{Quantized: hw.Quantized, Scheduled: broken, Design: d}
 }
 
 // TestBrokenStreams breaks what only streams have: a FIFO that is missing stops the design, lanes in another order give

@@ -61,8 +61,7 @@ func framesFor(g *ir.Graph) int {
 	return min(maxFrames, max(fewest, int(effort/float64(ii)/float64(parts))))
 }
 
-// run simulates with the chosen FIFOs without end and the other branches without FIFO. In the worst case two frames show
-// what there is to see.
+// run simulates with the chosen FIFOs without end and the other branches without FIFO.
 func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 	var err error
 	frames := s.frames
@@ -85,8 +84,8 @@ func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 	return s.net.times(s.g), nil
 }
 
-// worstFrames is how many frames show whether a design stops: one that is on its way out holds up the next, and that one
-// a third.
+// worstFrames is how many frames show whether a design stops: one that is on its way out holds up the next, and that
+// one a third.
 const worstFrames = 4
 
 // untilItRuns adds FIFOs until the design does not stop: each where a fork is held up by a branch that leads to units
