@@ -34,6 +34,7 @@ long: setup ## the table of docs/results.md, longer sweeps (tag `long`), the rac
 	  done || exit 1; done
 
 bench: setup ## benchmarks, and at the end what is promised beside what was measured
+	@scripts/setup bench
 	@go test -timeout 1h -run '^$$' -bench . -benchmem -count 3 $(PKGS) \
 	  $(if $(filter ./...,$(PKGS)),| go run ./scripts/benchtable)
 

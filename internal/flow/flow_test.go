@@ -4,6 +4,7 @@ package flow_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,6 +29,18 @@ const examples = "../../examples/"
 // job compiles an example under a plan (a file of examples/plans, or "") and reads its samples.
 func job(t testing.TB, model, file, plan string, samples int) *flow.Job {
 	t.Helper()
+	j, err := compile(t.Context(), model, file, plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if samples > 0 {
+		j.Samples, j.Floats, j.Labels = j.Samples[:samples], j.Floats[:samples], j.Labels[:samples]
+	}
+	return j
+}
+
+// compile is job with all samples.
+func compile(ctx context.Context, model, file, plan string) (*flow.Job, error) {
 	dir := examples + model + "/"
 	s := flow.Source{Model: dir + file, Calibrate: dir + "calib.npz"}
 	if plan != "" {
@@ -35,34 +48,29 @@ func job(t testing.TB, model, file, plan string, samples int) *flow.Job {
 	}
 	g, err := s.Import()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	q, err := s.Quantize(t.Context(), g)
+	q, err := s.Quantize(ctx, g)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
+	hw, err := q.Emit(ctx, verilog.Options{Version: "test"})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	j := &flow.Job{HW: hw, Stalls: 30, Seeds: []uint64{1}}
 	in, err := npz.Read(dir + "inputs.npz")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if j.Samples, _, err = flow.Samples(hw.Scheduled, in); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	if j.Floats, _, err = flow.Samples(g, in); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if j.Labels, err = flow.Labels(dir + "labels.npy"); err != nil {
-		t.Fatal(err)
-	}
-	if samples > 0 {
-		j.Samples, j.Floats, j.Labels = j.Samples[:samples], j.Floats[:samples], j.Labels[:samples]
-	}
-	return j
+	j.Labels, err = flow.Labels(dir + "labels.npy")
+	return j, err
 }
 
 // engines are those of this machine; tests without them are skipped by name.
