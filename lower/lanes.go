@@ -193,7 +193,8 @@ func (l *laner) conv(n *ir.Node, a asked) {
 		l.fail(n, "", "%v", err)
 		return
 	}
-	legal, size, channels := op.ConvLanes(g, attrs.Groups), g.KH*g.KW*g.C/attrs.Groups, n.Args[1].Type.Shape[0]
+	legal, size := op.ConvLanes(g, attrs.Groups), g.KH*g.KW*g.C/attrs.Groups
+	channels := n.Args[1].Type.Shape[0] / attrs.Groups
 	in, out := largest(legal, defaultIn), largest(op.Divisors(channels), defaultOut)
 	if a.style == ir.StyleUnroll {
 		in, out = legal[len(legal)-1], channels

@@ -152,6 +152,7 @@ func nodeErrors() []badCase {
 		{"divide by 0", source.CodeFold, "divides by zero", single(13, x, nd("Div", "x c", "y"), ft("c", nil, 0))},
 		{"power of data", source.CodeForm, "one constant number", single(13, x, nd("Pow", "x x", "y"))},
 		{"power by element", source.CodeForm, "one constant number", single(13, x, nd("Pow", "x c", "y"), ft("c", d(3)))},
+		{"slopes by element", source.CodeForm, "one a channel", single(16, x, nd("PRelu", "x c", "y"), ft("c", d(2, 3)))},
 		{"gelu form", source.CodeAttr, "none or tanh", single(20, x, nd("Gelu", "x", "y", aStr("approximate", "fast")))},
 		{"celu", source.CodeAttr, "alpha is 0", single(12, x, nd("Celu", "x", "y", aFlt("alpha", 0)))},
 		{"elu", source.CodeAttr, "alpha is NaN", single(12, x, nd("Elu", "x", "y", aFlt("alpha", float32(math.NaN()))))},

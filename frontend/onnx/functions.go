@@ -36,6 +36,7 @@ func functionTable() []opSpec {
 		{"Selu", "alpha gamma", 1, 1, nil, convertSelu},
 		{"HardSigmoid", "alpha beta", 1, 1, nil, convertHardSigmoid},
 		{"HardSwish", "", 1, 1, nil, convertUnary(op.HardSwish)},
+		{"PRelu", "", 2, 2, nil, convertPRelu},
 		{"ThresholdedRelu", "alpha", 1, 1, nil, convertAlpha(op.ThresholdedRelu, 1)},
 	}
 }
@@ -199,4 +200,27 @@ func convertDiv(c *call) {
 	default:
 		c.fail(source.CodeDynamic, "divides one computed value by another; one of them must be constant")
 	}
+}
+
+// convertPRelu takes a constant slope, one number or one a channel.
+func convertPRelu(c *call) {
+	if v, ok := c.uniform(1); ok {
+		c.result(c.emit("", op.LeakyRelu, &op.LeakyAttrs{Alpha: v}, c.data(0)))
+		return
+	}
+	shape, own := c.shape(0), c.shape(1)
+	axis := min(1, len(shape)-1)
+	for i, d := range own { // aligned at the end
+		if at := len(shape) - len(own) + i; d != 1 && (at != axis || d != shape[at]) {
+			c.fail(source.CodeForm, "slopes of shape %s for %s; one number or one a channel is supported", ir.ShapeString(own),
+				ir.ShapeString(shape))
+			return
+		}
+	}
+	k := c.small(1, "the slopes")
+	if k == nil {
+		return
+	}
+	x := c.data(0)
+	c.result(c.emit("", op.PRelu, &op.ScaleAttrs{Axis: axis}, x, c.known(k.reshaped([]int{shape[axis]}), "slope")))
 }

@@ -34,6 +34,11 @@ func functionCases() []opCase {
 	one("power one", 15, nd("Pow", "x c", "y"), ft("c", d(1), 1))
 	one("divide", 13, nd("Div", "x c", "y"), ft("c", d(9), 1, 2, 3, 4, 5, 6, 7, 8, -9))
 	one("divide scalar", 14, nd("Div", "x c", "y"), ft("c", nil, -0.7))
+	img := vi("x", 1, 3, 2, 4)
+	cases = append(cases, opCase{"prelu", single(16, img, nd("PRelu", "x s", "y"), ft("s", d(3, 1, 1), 0.5, -0.25, 0))},
+		opCase{"prelu all channels", single(16, img, nd("PRelu", "x s", "y"), ft("s", d(1, 3, 1, 1), 0.5, 2, 0.125))},
+		opCase{"prelu row", single(16, x, nd("PRelu", "x s", "y"), ft("s", d(9)))},
+		opCase{"prelu scalar", single(16, img, nd("PRelu", "x s", "y"), ft("s", d(1), 0.3))})
 	shifted := func(name string, opset int64, n ...pb) { // arguments above 1
 		cases = append(cases, opCase{name, chain(opset, x, []pb{ft("three", nil, 3.125), ft("half", nil, 0.5),
 			ft("third", nil, -1.3), ft("row", d(9), 1, 2, 3, 4, 5, 6, 7, 8, -9)},

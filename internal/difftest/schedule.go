@@ -75,7 +75,7 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 		hw.Mem = []string{"", "auto", "block", "distributed"}[r.IntN(4)]
 	case op.Conv:
 		convLanes(r, n, last)
-	case op.Scale, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
+	case op.Scale, op.PRelu, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
 		hw.InLanes = divisor(r, last)
 		hw.OutLanes = hw.InLanes
 	case op.ArgMax, op.ReduceSum, op.ReduceMean, op.ReduceMax, op.ReduceMin:

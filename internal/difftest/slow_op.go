@@ -23,6 +23,14 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			y := new(big.Rat).Mul(x.at(i...), args[1].at(i[axis]))
 			return y.Add(y, args[2].at(i[axis]))
 		}), nil
+	case op.PRelu:
+		axis := n.Attrs.(*op.ScaleAttrs).Axis
+		return fill(x.shape, func(i []int) *big.Rat {
+			if v := x.at(i...); v.Sign() >= 0 {
+				return v
+			}
+			return product(x.at(i...), args[1].at(i[axis]))
+		}), nil
 	case op.Relu, op.LeakyRelu, op.Clip, op.Sigmoid, op.Tanh:
 		return once(x, func(v *big.Rat) *big.Rat { return slowFunction(n, v) }), nil
 	case op.Quant:

@@ -12,7 +12,7 @@ import (
 var All = [...]*ir.Op{
 	Input, Const,
 	Linear, Conv, BatchNorm, Scale,
-	Relu, LeakyRelu, Clip, Sigmoid, Tanh, Softmax, ArgMax,
+	Relu, LeakyRelu, PRelu, Clip, Sigmoid, Tanh, Softmax, ArgMax,
 	Exp, Log, Sqrt, Reciprocal, Pow, Erf, Gelu, GeluTanh, Silu, Mish, Softplus, Softsign, Elu, Selu, Celu,
 	HardSigmoid, HardSwish, ThresholdedRelu, Abs, Sign, Floor, Ceil, Round,
 	MaxPool, AvgPool, GlobalAvgPool, ReduceSum, ReduceMean, ReduceMax, ReduceMin,

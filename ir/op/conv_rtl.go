@@ -33,19 +33,14 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	m = m.raw()
-	switch {
-	case a.Groups > 1 && a.Groups == g.C && a.Groups == m.out:
+	if a.Groups > 1 && a.Groups == g.C && a.Groups == m.out {
 		return m.depthwise(n, g)
-	case a.Groups > 1:
-		return nil, n.Errorf("L0311", "a convolution of %d channels in %d groups to %d has no hardware in this version",
-			g.C, a.Groups, m.out).
-			WithHint("use one group, zeros filling its weights, or as many groups as channels on both sides")
 	}
-	in := CheckLanes(n, "in_lanes", n.HW.InLanes, ConvLanes(g, 1), m.in, "kernel elements in whole channels or pixels")
-	if in != nil {
-		return nil, in
+	legal := ConvLanes(g, a.Groups)
+	if e := CheckLanes(n, "in_lanes", n.HW.InLanes, legal, m.in, "kernel elements in whole channels or pixels"); e != nil {
+		return nil, e
 	}
-	if e := checkLanes(n, "out_lanes", n.HW.OutLanes, m.out, "output channels"); e != nil {
+	if e := checkLanes(n, "out_lanes", n.HW.OutLanes, m.out/a.Groups, "output channels"); e != nil {
 		return nil, e
 	}
 	if e := checkLanes(n, "stream lanes", n.HW.StreamIn, g.C, "input channels"); e != nil {
@@ -65,7 +60,8 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	u := unit("op_conv", append(geometryParams(g), pad...)...)
-	with(u, "OC", m.out, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes)
+	with(u, "OC", m.out, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes,
+		"GROUPS", a.Groups)
 	with(u, num...)
 	with(u, "ROM_STYLE", memStyle(n))
 	m.images(u, n.HW.InLanes, n.HW.OutLanes, w)

@@ -147,6 +147,9 @@ func TestIntervalOps(t *testing.T) {
 		{"a falling hard_sigmoid", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(op.HardSigmoid, "y", &op.HardSigmoidAttrs{Alpha: -0.25, Beta: 0.5}, x)
 		}, 0, 0.75},
+		{"prelu turns where a slope is negative", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.PRelu, "y", &op.ScaleAttrs{Axis: 1}, x, b.Const([]int{2}, -5, 0.5))
+		}, -0.5, 5},
 		{"softmax", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(op.Softmax, "y", &op.AxisAttrs{Axis: 1}, x)
 		}, 0, 1},

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_conv: convolution with bias and one requantisation; exact inside. A window generator in front of op_linear, whose
 //   vectors are the windows: y[oy][ox][o] as there, with x[j] the element j = (ky * KW + kx) * C + c of a window.
-//   SF = KH * KW * C / IN_LANES, NF = OC / OUT_LANES: SF * NF cycles an output pixel, one if both are 1.
+//   SF = KH * KW * C / IN_LANES, NF = OC / OUT_LANES: SF * NF cycles an output pixel, one if both are 1. With GROUPS
+//   each run of OC / GROUPS outputs reads its run of C / GROUPS channels: SF * NF / GROUPS cycles.
 //   parameters  H W C          input frame: rows, columns, channels
 //               KH KW          rows, columns of the window
 //               SH SW          stride
@@ -11,7 +12,7 @@
 //               STREAM_LANES   channels a beat of the input, divides C
 //               IN_LANES       elements of a window that are multiplied at once, see OUT_LANES of op_window
 //               OC OUT_LANES   output channels; those computed at once, divides OC
-//               GROUPS         1
+//               GROUPS         groups of channels; IN_LANES then divides C / GROUPS, OUT_LANES OC / GROUPS
 //               IN_W IN_SIGNED   bits of x; 1: two's complement
 //               W_W BIAS_W       bits of a weight, of a bias, two's complement
 //               DOT_W T_W        bits that hold every exact sum of products; and after shift and bias
@@ -20,13 +21,13 @@
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
 //               WEIGHTS WEIGHTS_SUM CONSTS CONSTS_SUM   images as op_linear's; a row of weights is [ky][kx][c]
 //               ROM_STYLE MULT TREE_PIPE                see op_linear
-//   and, derived from these and not to be set, OH to ROW: see op_window_wide
+//   and, derived from these and not to be set, CG, OG and OH to ROW: see op_window_wide
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0
-//       ? (IN_LANES > STREAM_LANES ? C / STREAM_LANES + 1 + (OC > OUT_LANES ? (C / IN_LANES > 64 ? 3 : 1) : 0)
-//       : KH * KW * C / IN_LANES + (IN_LANES < STREAM_LANES ? 2 : 0))
+//       ? (IN_LANES > STREAM_LANES ? CG / STREAM_LANES + 1 + (OG > OUT_LANES ? (CG / IN_LANES > 64 ? 3 : 1) : 0)
+//       : KH * KW * CG / IN_LANES + (IN_LANES < STREAM_LANES ? 2 : 0))
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES
 //       + (min(IN_LANES, C) > STREAM_LANES ? 1 : 0) + (IN_LANES > C && KH * SH + PT + PB == 1 ? 0 : 2)
-//       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * C / IN_LANES)
+//       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * CG / IN_LANES)
 //       + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending
@@ -75,7 +76,9 @@ module op_conv #(
     parameter integer TREE_PIPE    = 2,
     parameter integer OH           = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
     parameter integer OW           = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
-    parameter integer BUSY         = (KH * KW * C / IN_LANES) * (OC / OUT_LANES),
+    parameter integer CG           = C / GROUPS,
+    parameter integer OG           = OC / GROUPS,
+    parameter integer BUSY         = (KH * KW * CG / IN_LANES) * (OG / OUT_LANES) * GROUPS,
     parameter integer FRONT        = (KW - 1) * DW > PL ? (KW - 1) * DW - PL : 0,
     parameter integer FROM         = FRONT < W - 1 ? FRONT : W - 1,
     parameter integer FULL         = FRONT < W - 2 + SW ? (W - 2 + 2 * SW - FRONT) / SW : 1,
@@ -99,13 +102,13 @@ module op_conv #(
   // A single tap makes no windows to store: a vector that arrives in smaller beats must then gather while the last one
   // is used.
   localparam integer PLAIN = KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 ? 1 : 0;
-  localparam integer GATHER = PLAIN != 0 && IN_LANES > STREAM_LANES && OC > OUT_LANES ? C / IN_LANES : 0;
+  localparam integer GATHER = PLAIN != 0 && IN_LANES > STREAM_LANES && OG > OUT_LANES ? CG / IN_LANES : 0;
 
   generate
-    if (GROUPS != 1) begin : g_bad_groups
-      GROUPS_must_be_1 u_bad ();
+    if (CG * GROUPS != C || OG * GROUPS != OC || (GROUPS > 1 && CG % IN_LANES != 0)) begin : g_bad_groups
+      GROUPS_must_divide_C_and_OC_and_IN_LANES_the_channels_of_a_group u_bad ();
     end
-    if (OC % OUT_LANES != 0 || OH * ROW < 1) begin : g_bad_lanes
+    if (OG % OUT_LANES != 0 || OH * ROW < 1) begin : g_bad_lanes
       OUT_LANES_must_divide_OC u_bad ();
     end
   endgenerate
@@ -114,7 +117,8 @@ module op_conv #(
   wire part_valid, part_ready, x_valid, x_ready;
   op_window #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-      .IN_LANES(STREAM_LANES), .OUT_LANES(IN_LANES), .E_W(IN_W), .PAD(PAD), .PACE(BUSY), .SKID(0)
+      .IN_LANES(STREAM_LANES), .OUT_LANES(IN_LANES), .E_W(IN_W), .PAD(PAD), .GROUPS(GROUPS), .PACE(BUSY),
+      .SKID(0)
   ) u_window (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .out_data(part), .out_valid(part_valid), .out_ready(part_ready)
@@ -137,10 +141,11 @@ module op_conv #(
   endgenerate
 
   op_linear #(
-      .IN(KH * KW * C), .OUT(OC), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED),
-      .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO),
-      .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .WEIGHTS(WEIGHTS), .WEIGHTS_SUM(WEIGHTS_SUM),
-      .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT), .TREE_PIPE(TREE_PIPE)
+      .IN(KH * KW * CG), .OUT(OG), .GROUPS(GROUPS), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W),
+      .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W),
+      .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .WEIGHTS(WEIGHTS),
+      .WEIGHTS_SUM(WEIGHTS_SUM), .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT),
+      .TREE_PIPE(TREE_PIPE)
   ) u_linear (
       .clk(clk), .rst(rst), .in_data(x), .in_valid(x_valid), .in_ready(x_ready),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)

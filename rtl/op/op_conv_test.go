@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"lathe/internal/tools"
 	"lathe/rtl"
 	"lathe/rtl/num"
 	"lathe/rtl/rtltest"
@@ -13,9 +14,15 @@ import (
 
 // convBench is a bench of op_conv: m has one row of weights for each output channel, over the elements of a window.
 func convBench(g geometry, m *matrix, stream, inLanes, outLanes int, more ...rtl.Param) rtltest.Bench {
+	return groupBench(g, m, 1, stream, inLanes, outLanes, more...)
+}
+
+// groupBench is a bench of op_conv with groups: m has one row of weights for each output channel, over the elements of
+// a window that its group reads.
+func groupBench(g geometry, m *matrix, groups, stream, inLanes, outLanes int, more ...rtl.Param) rtltest.Bench {
 	p := rtltest.P
 	params := append(g.params(p("STREAM_LANES", stream), p("IN_LANES", inLanes), p("OC", m.out),
-		p("OUT_LANES", outLanes)), m.numeric()...)
+		p("OUT_LANES", outLanes), p("GROUPS", groups)), m.numeric()...)
 	least, most := bounds(m.inW, m.inSigned)
 	return rtltest.Bench{
 		Module: "op_conv", Params: append(params, more...), Images: m.images(inLanes, outLanes),
@@ -23,9 +30,9 @@ func convBench(g geometry, m *matrix, stream, inLanes, outLanes int, more ...rtl
 		Out: []rtltest.Port{{Name: "out", Lanes: outLanes}},
 		Model: func(in [][]int64) [][]int64 {
 			var out []int64
-			windows := g.windows(in[0], 0, 1)
-			for ; len(windows) > 0; windows = windows[m.in:] {
-				out = append(out, m.apply(windows[:m.in])...)
+			windows, per := g.windows(in[0], 0, groups), m.out/groups
+			for i := 0; len(windows) > 0; i, windows = (i+1)%groups, windows[m.in:] {
+				out = append(out, m.apply(windows[:m.in])[i*per:(i+1)*per]...)
 			}
 			return [][]int64{out}
 		},
@@ -106,4 +113,39 @@ func TestConv(t *testing.T) {
 	for range 8 {
 		rtltest.Run(t, drawConv(r))
 	}
+}
+
+// TestConvGroups has groups of several channels, and channels that make several outputs each.
+func TestConvGroups(t *testing.T) {
+	t.Parallel()
+	same := geometry{H: 5, W: 4, C: 6, KH: 3, KW: 3, SH: 1, SW: 1, DH: 1, DW: 1, PT: 1, PL: 1, PB: 1, PR: 1}
+	point := geometry{H: 3, W: 4, C: 8, KH: 1, KW: 1, SH: 1, SW: 1, DH: 1, DW: 1}
+	line := geometry{H: 1, W: 9, C: 4, KH: 1, KW: 3, SH: 1, SW: 2, DH: 1, DW: 1, PL: 1, PR: 0}
+	for i, c := range []struct {
+		g                                geometry
+		groups, stream, in, oc, outLanes int
+	}{
+		{same, 2, 3, 3, 4, 2}, {same, 3, 2, 1, 6, 1}, {same, 6, 6, 1, 12, 2}, {same, 2, 1, 3, 8, 2}, {same, 3, 6, 2, 3, 1},
+		{point, 2, 4, 4, 4, 1}, {point, 4, 1, 2, 4, 1}, {point, 2, 2, 4, 8, 2}, {point, 4, 4, 1, 4, 1},
+		{point, 8, 2, 1, 16, 1},
+		{line, 2, 2, 2, 6, 3}, {line, 4, 1, 1, 8, 2},
+	} {
+		m := convMatrix(c.g, c.oc, uint64(i))
+		m = &matrix{in: m.in / c.groups, out: m.out, inW: m.inW, inSigned: m.inSigned, wW: m.wW, biasW: m.biasW,
+			pshW: m.pshW, cast: m.cast}
+		m.fill(rand.New(rand.NewPCG(12, uint64(i))))
+		rtltest.Run(t, groupBench(c.g, m, c.groups, c.stream, c.in, c.outLanes))
+	}
+}
+
+// TestWalkBroken starts the weights of every group anew.
+func TestWalkBroken(t *testing.T) {
+	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
+	broken(t, "op_linear_walk.sv", "sf_last && row_last ?", "sf_last && nf_last ?", func() rtltest.Bench {
+		g := geometry{H: 3, W: 4, C: 4, KH: 1, KW: 1, SH: 1, SW: 1, DH: 1, DW: 1}
+		m := &matrix{in: 2, out: 4, inW: 6, inSigned: true, wW: 5, biasW: 10,
+			cast: num.Cast{Shift: 3, Width: 8, Signed: true}}
+		m.fill(rand.New(rand.NewPCG(1, 2)))
+		return groupBench(g, m, 2, 2, 2, 1)
+	})
 }

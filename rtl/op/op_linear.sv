@@ -5,7 +5,8 @@
 //   SF = IN / IN_LANES beats come in, NF = OUT / OUT_LANES go out. The vector is taken while the first OUT_LANES
 //   outputs are computed and replayed from a buffer for the others, so in_ready is low for SF * (NF - 1) cycles a
 //   vector: a producer that spreads its beats needs a FIFO of SF beats in front.
-//   A convolution is a window generator in front of this with IN = KH * KW * IC.
+//   A convolution is a window generator in front of this with IN = KH * KW * IC. A grouped one has GROUPS vectors a
+//   window, each with weights of its own: OUT outputs a vector.
 //   parameters  IN, OUT              lengths of the two vectors
 //               IN_LANES, OUT_LANES  elements a beat, divisors of IN and OUT; IN_LANES * OUT_LANES multipliers
 //               IN_W, IN_SIGNED      bits of x, 1: two's complement
@@ -24,10 +25,12 @@
 //               ROM_STYLE            "auto", "block" or "distributed": memory of the weights
 //               MULT                 "auto", "dsp" or "lut": use_dsp of the multipliers
 //               TREE_PIPE            adder levels between registers, 1 or 2
+//               GROUPS               vectors that take turns; the images hold one after the other
 //   latency: IN / IN_LANES + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
-//   ii: (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
+//   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
 //   let: STORE = NF > 1 && SF > 1 ? 1 : 0; LINES = (SF + 63) / 64 * ((XW + (SF > 32 ? 7 : 13)) / (SF > 32 ? 8 :
-//       14)); BLOCKS = (XW + 35) / 36 * ((SF + 511) / 512); IN_BLOCK = STORE && 8 * LINES > 129 * BLOCKS ? 1 : 0
+//       14)); BLOCKS = (XW + 35) / 36 * ((SF + 511) / 512); IN_BLOCK = STORE && 8 * LINES > 129 * BLOCKS ? 1 : 0;
+//       NF_W = NF > 1 ? clog2(NF) : 1
 //   lut: SF_W + NF_W + AW + FRONT + 6 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
 //   ff: SF_W + NF_W + AW + FRONT + TAIL + 1 + 2 * XW + (NF > 1 ? XW + 1 : 0) - (IN_BLOCK ? XW : 0)
 //   bram: IN_BLOCK ? BLOCKS : 0
@@ -58,7 +61,8 @@ module op_linear #(
     parameter [31:0]  CONSTS_SUM  = 32'd0,
     parameter         ROM_STYLE   = "auto",
     parameter         MULT        = "auto",
-    parameter integer TREE_PIPE   = 2
+    parameter integer TREE_PIPE   = 2,
+    parameter integer GROUPS      = 1
 ) (
     input  wire                       clk,
     input  wire                       rst,
@@ -72,8 +76,9 @@ module op_linear #(
   localparam integer SF = IN / IN_LANES;
   localparam integer NF = OUT / OUT_LANES;
   localparam integer SF_W = SF > 1 ? $clog2(SF) : 1;
-  localparam integer NF_W = NF > 1 ? $clog2(NF) : 1;
-  localparam integer AW = SF * NF > 1 ? $clog2(SF * NF) : 1;
+  localparam integer ROWS = NF * GROUPS;
+  localparam integer ROW_W = ROWS > 1 ? $clog2(ROWS) : 1;
+  localparam integer AW = SF * ROWS > 1 ? $clog2(SF * ROWS) : 1;
   localparam integer XW = IN_LANES * IN_W;
   localparam integer KW = M_W + PSH_W + BIAS_W;
   localparam integer WW = OUT_LANES * IN_LANES * W_W;
@@ -94,27 +99,20 @@ module op_linear #(
   wire en;
 
   // Stage 0: which beat of the vector meets which weights.
-  logic [SF_W-1:0] sf;
-  logic [NF_W-1:0] nf;
-  logic [AW-1:0] addr;
-  wire sf_last = sf == SF_W'(SF - 1);
-  wire nf_last = nf == NF_W'(NF - 1);
-  wire fresh = nf == NF_W'(0);  // the beat comes from outside, not from the buffer
-  wire step = !fresh || in_valid;
+  wire [SF_W-1:0] sf;
+  wire [ROW_W-1:0] row;
+  wire [AW-1:0] addr;
+  wire step, fresh, sf_first, sf_last;
   assign in_ready = en && fresh;
-
-  always_ff @(posedge clk) begin
-    if (en && step) begin
-      sf   <= sf_last ? SF_W'(0) : sf + SF_W'(1);
-      addr <= sf_last && nf_last ? AW'(0) : addr + AW'(1);
-      if (sf_last) nf <= nf_last ? NF_W'(0) : nf + NF_W'(1);
-    end
-    if (rst) begin
-      sf   <= SF_W'(0);
-      nf   <= NF_W'(0);
-      addr <= AW'(0);
-    end
-  end
+  op_linear_walk #(
+      .SF(SF),
+      .NF(NF),
+      .GROUPS(GROUPS)
+  ) u_walk (
+      .clk(clk), .rst(rst), .en(en), .valid(in_valid), .step(step), .fresh(fresh), .sf_first(sf_first),
+      .sf_last(sf_last), .sf(sf), .row(row), .addr(addr)
+  );
+  wire unused_sf = &{1'b0, sf};  // a vector of one beat, or one that is used once, has no store
 
   // Stages 1 and 2: the beat, beside the weight memory's two registers.
   logic [XW-1:0] x_new;
@@ -147,7 +145,7 @@ module op_linear #(
   wire [WW-1:0] w;
   mem_rom #(
       .WIDTH(WW),
-      .DEPTH(SF * NF),
+      .DEPTH(SF * ROWS),
       .IMAGE(WEIGHTS),
       .IMAGE_SUM(WEIGHTS_SUM),
       .STYLE(ROM_STYLE)
@@ -163,7 +161,7 @@ module op_linear #(
   wire sum_first;
   wire sum_last;
   num_delay #(.WIDTH(2), .DEPTH(FRONT)) u_flags (
-      .clk(clk), .en(en), .in({sf == SF_W'(0), sf_last}), .out({sum_first, sum_last})
+      .clk(clk), .en(en), .in({sf_first, sf_last}), .out({sum_first, sum_last})
   );
   logic [FRONT-1:0] moving;
   logic [TAIL:0] done;
@@ -180,19 +178,21 @@ module op_linear #(
   end
 
   // Constants arrive where they are used: the sum's first beat, or the shift after the sum.
-  wire [NF_W-1:0] nf_k;
+  wire [ROW_W-1:0] row_k;
   wire [OUT_LANES*KW-1:0] konst;
-  num_delay #(.WIDTH(NF_W), .DEPTH(PSH_W > 0 ? FRONT - 1 : FRONT - 2)) u_nf (.clk(clk), .en(en), .in(nf), .out(nf_k));
+  num_delay #(.WIDTH(ROW_W), .DEPTH(PSH_W > 0 ? FRONT - 1 : FRONT - 2)) u_nf (
+      .clk(clk), .en(en), .in(row), .out(row_k)
+  );
   mem_rom #(
       .WIDTH(OUT_LANES * KW),
-      .DEPTH(NF),
+      .DEPTH(ROWS),
       .IMAGE(CONSTS),
       .IMAGE_SUM(CONSTS_SUM),
       .STYLE("auto")
   ) u_consts (
       .clk (clk),
       .en  (en),
-      .addr(nf_k),
+      .addr(row_k),
       .data(konst)
   );
 

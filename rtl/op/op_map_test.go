@@ -175,6 +175,36 @@ func TestScale(t *testing.T) {
 	}
 }
 
+func TestPRelu(t *testing.T) {
+	for i, c := range mapPoints {
+		slopes := make([]int64, c.lanes*(1+i%3))
+		for k := range slopes {
+			slopes[k] = int64(k*5%16) - 8
+		}
+		image := rtl.Image{Param: "SLOPES", Width: c.lanes * 4}
+		for f := 0; f < len(slopes); f += c.lanes {
+			image.Words = append(image.Words, word(4, slopes[f:f+c.lanes]))
+		}
+		b := mapBench("op_prelu", c.lanes, c.in, c.cast, nil, rtltest.P("C", len(slopes)), rtltest.P("W_W", 4),
+			rtltest.P("ONE", i%3))
+		beats := len(slopes) / c.lanes
+		b.Params[8], b.In[0].Beats, b.Images = rtltest.P("BEATS", 2*beats), 2*beats, []rtl.Image{image}
+		b.Model = func(in [][]int64) [][]int64 {
+			y := make([]int64, len(in[0]))
+			for k, x := range in[0] {
+				if x < 0 {
+					x *= slopes[k%len(slopes)]
+				} else {
+					x <<= i % 3
+				}
+				y[k] = c.cast.Of(big.NewInt(x)).Int64()
+			}
+			return [][]int64{y}
+		}
+		rtltest.Run(t, b)
+	}
+}
+
 func TestMapBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 	c := mapPoints[0]

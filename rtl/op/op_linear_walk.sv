@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_linear_walk: the order of op_linear's steps: SF beats of a vector, NF times over, in each of GROUPS groups. The
+//   beats of the first time come from outside, the others from a buffer.
+//   parameters  SF NF GROUPS   beats of a vector, times that it is used, vectors that take turns
+//               SF_W ROW_W AW  bits of sf, row, addr
+//   step: a beat is used in this cycle if en. fresh: it comes from outside. sf: its place in the vector. row: how many
+//   times a vector has been used before, over all groups. addr: how many beats.
+//   latency: 0   ii: 1   order: counters
+`default_nettype none
+module op_linear_walk #(
+    parameter integer SF     = 4,
+    parameter integer NF     = 2,
+    parameter integer GROUPS = 1,
+    parameter integer SF_W   = SF > 1 ? $clog2(SF) : 1,
+    parameter integer ROW_W  = NF * GROUPS > 1 ? $clog2(NF * GROUPS) : 1,
+    parameter integer AW     = SF * NF * GROUPS > 1 ? $clog2(SF * NF * GROUPS) : 1
+) (
+    input  wire             clk,
+    input  wire             rst,
+    input  wire             en,
+    input  wire             valid,  // a beat is outside
+    output wire             step,
+    output wire             fresh,
+    output wire             sf_first,
+    output wire             sf_last,
+    output reg  [ SF_W-1:0] sf,
+    output wire [ROW_W-1:0] row,
+    output reg  [   AW-1:0] addr
+);
+  localparam integer NF_W = NF > 1 ? $clog2(NF) : 1;
+  logic [NF_W-1:0] nf;
+  wire nf_last = nf == NF_W'(NF - 1);
+  wire row_last = row == ROW_W'(NF * GROUPS - 1);
+  assign sf_first = sf == SF_W'(0);
+  assign sf_last = sf == SF_W'(SF - 1);
+  assign fresh = nf == NF_W'(0);
+  assign step = !fresh || valid;
+
+  always_ff @(posedge clk) begin
+    if (en && step) begin
+      sf   <= sf_last ? SF_W'(0) : sf + SF_W'(1);
+      addr <= sf_last && row_last ? AW'(0) : addr + AW'(1);
+      if (sf_last) nf <= nf_last ? NF_W'(0) : nf + NF_W'(1);
+    end
+    if (rst) begin
+      sf   <= SF_W'(0);
+      nf   <= NF_W'(0);
+      addr <= AW'(0);
+    end
+  end
+
+  generate
+    if (GROUPS == 1) begin : g_one
+      assign row = nf;
+    end else begin : g_groups
+      logic [ROW_W-1:0] row_q;
+      assign row = row_q;
+      always_ff @(posedge clk) begin
+        if (en && step && sf_last) row_q <= row_last ? ROW_W'(0) : row_q + ROW_W'(1);
+        if (rst) row_q <= ROW_W'(0);
+      end
+    end
+  endgenerate
+endmodule
+`default_nettype wire
