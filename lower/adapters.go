@@ -158,3 +158,44 @@ func unitTime(n *ir.Node, u *UnitReport) error {
 	u.II = ii
 	return nil
 }
+
+// reduces decides the lanes of a reduction: those that arrive where they divide the elements that it reduces, or, where
+// it reduces an outer axis, those behind it. Along the innermost axis one lane goes out.
+func (l *laner) reduces(n *ir.Node, a asked) {
+	run, _ := op.ReduceRun(n) // what is none is refused by the unit
+	size, _ := run.ReduceLanes(1)
+	size = max(size, 1)
+	in := nearestDivisor(size, arriving(n))
+	if run.Inner > 1 && a.in == 0 {
+		a.in, a.inFrom = a.out, a.outFrom
+	}
+	if a.in > 0 {
+		in = l.divides(n, "in_lanes", a.in, op.Divisors(size), size, "elements", a.inFrom)
+	}
+	_, out := run.ReduceLanes(in)
+	if a.out > 0 && a.out != out {
+		l.fail(n, a.outFrom, "%s gives %d lanes for %d in, not out_lanes %d", n.Op.Name, out, in, a.out)
+	}
+	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = in, out, in
+}
+
+// depthwise decides a convolution of each channel by itself. Up to its channels in parallel both streams have the same
+// lanes; beyond, whole windows or parts of them, a pixel of all channels goes out.
+func (l *laner) depthwise(n *ir.Node, a asked, g *op.Geometry) {
+	legal := op.DepthwiseLanes(g)
+	wide := a.in > g.C
+	if a.style == ir.StyleUnroll && a.in == 0 && a.out == 0 {
+		a.in, wide = legal[len(legal)-1], len(legal) > len(op.Divisors(g.C))
+	}
+	if !wide {
+		l.same(n, a, nearestDivisor(g.C, arriving(n)), g.C, "channels")
+		n.HW.Style, n.HW.Mem = ir.StyleFold, a.mem
+		return
+	}
+	in := l.divides(n, "in_lanes", a.in, legal, g.KH*g.KW*g.C, "kernel elements of all channels", a.inFrom)
+	if a.out > 0 && a.out != g.C {
+		l.fail(n, a.outFrom, "in_lanes %d give all %d channels at once, not out_lanes %d", in, g.C, a.out)
+	}
+	n.HW.InLanes, n.HW.OutLanes, n.HW.Style, n.HW.Mem = in, g.C, ir.StyleFold, a.mem
+	n.HW.StreamIn = nearestDivisor(g.C, arriving(n))
+}

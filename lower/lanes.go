@@ -180,17 +180,13 @@ func (l *laner) linear(n *ir.Node, a asked) {
 
 func (l *laner) conv(n *ir.Node, a asked) {
 	attrs := n.Attrs.(*op.ConvAttrs)
-	if out := n.Args[1].Type.Shape[0]; attrs.Groups > 1 && attrs.Groups == out {
-		// Depthwise: each channel by itself, so both streams have the same lanes.
-		if channels := last(n.Args[0].Type.Shape); channels == out {
-			l.same(n, a, nearestDivisor(channels, n.Args[0].HW.OutLanes), channels, "channels")
-			n.HW.Style, n.HW.Mem = ir.StyleFold, a.mem
-			return
-		}
-	}
 	g, err := op.NewGeometry(n.Args[0].Type.Shape, &attrs.Window)
 	if err != nil {
 		l.fail(n, "", "%v", err)
+		return
+	}
+	if attrs.Groups > 1 && attrs.Groups == n.Args[1].Type.Shape[0] && attrs.Groups == g.C {
+		l.depthwise(n, a, g)
 		return
 	}
 	legal, size := op.ConvLanes(g, attrs.Groups), g.KH*g.KW*g.C/attrs.Groups
@@ -209,26 +205,6 @@ func (l *laner) conv(n *ir.Node, a asked) {
 	n.HW.InLanes, n.HW.OutLanes, n.HW.Style, n.HW.Mem = in, out, ir.StyleFold, a.mem
 	n.HW.StreamIn = streamLanes(g.C, in, n.Args[0].HW.OutLanes)
 	l.chosen.arrive(n)
-}
-
-// reduces decides the lanes of a reduction: those that arrive where they divide the elements that it reduces, or, where
-// it reduces an outer axis, those behind it. Along the innermost axis one lane goes out.
-func (l *laner) reduces(n *ir.Node, a asked) {
-	run, _ := op.ReduceRun(n) // what is none is refused by the unit
-	size, _ := run.ReduceLanes(1)
-	size = max(size, 1)
-	in := nearestDivisor(size, arriving(n))
-	if run.Inner > 1 && a.in == 0 {
-		a.in, a.inFrom = a.out, a.outFrom
-	}
-	if a.in > 0 {
-		in = l.divides(n, "in_lanes", a.in, op.Divisors(size), size, "elements", a.inFrom)
-	}
-	_, out := run.ReduceLanes(in)
-	if a.out > 0 && a.out != out {
-		l.fail(n, a.outFrom, "%s gives %d lanes for %d in, not out_lanes %d", n.Op.Name, out, in, a.out)
-	}
-	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = in, out, in
 }
 
 // streamLanes chooses the lanes of the stream into a convolution of c channels with in parallel inputs: those that

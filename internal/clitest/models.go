@@ -40,7 +40,7 @@ func soundModels() []namedModel {
 		{"model.onnx", mlp()},
 		{"wide.onnx", one(value("x", 1, 128), node("fc1", "Gemm", "x w", "y"), weights("w", 128, 128))},
 		{"conv.onnx", one(image, node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3))},
-		{"grouped.onnx", one(image, node("conv1", "Conv", "x w", "y", intAttr("group", 2)), weights("w", 4, 1, 3, 3))},
+		{"batch.onnx", one(value("x", 2, 2, 6, 6), node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3))},
 		{"negative-variance.onnx", one(image, node("norm1", "BatchNormalization", "x s b m v", "y"),
 			weights("s", 2), weights("b", 2), weights("m", 2), floats("v", []float32{1, -1}, 2))},
 		{"sigmoid.onnx", one(x, node("sigmoid1", "Sigmoid", "x", "y"))},

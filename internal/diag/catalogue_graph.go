@@ -32,7 +32,7 @@ var graphs = []Entry{
 	{"L0310", "An operation in these number formats runs on the reference engine only.",
 		"golden.Print(g, 1, false) // a relu whose format is no fixed-point one"},
 	{"L0311", "An operation has no hardware in this form.",
-		"$ lathe emit-verilog grouped.onnx -o out"},
+		"$ lathe emit-verilog batch.onnx -o out"},
 	{"L0312", "A sample does not have the values, or the shapes, that the graph takes.",
 		"program.Run(ctx, []ref.Sample{{}}) // no value for the one input"},
 	{"L0313", "A node has attributes of another operation, or none where it needs some.",

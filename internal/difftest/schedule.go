@@ -106,6 +106,9 @@ func convLanes(r *rand.Rand, n *ir.Node, c int) {
 	if a.Groups > 1 && a.Groups == c && a.Groups == out { // depthwise
 		hw.InLanes = divisor(r, c)
 		hw.OutLanes = hw.InLanes
+		if pixels := divisor(r, a.Kernel[0]) * divisor(r, a.Kernel[len(a.Kernel)-1]); len(a.Kernel) == 2 && pixels > 1 {
+			hw.InLanes, hw.OutLanes, hw.StreamIn = c*pixels, c, divisor(r, c)
+		}
 		return
 	}
 	hw.Style, hw.Mem = ir.StyleFold, []string{"", "block"}[r.IntN(2)]

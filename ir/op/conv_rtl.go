@@ -71,7 +71,7 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 // depthwise is a convolution of each channel by itself: LANES channels at a time, one element of their windows a cycle.
 func (m *mac) depthwise(n *ir.Node, g *Geometry) (*rtl.Unit, error) {
 	lanes := n.HW.InLanes
-	if e := checkLanes(n, "lanes", lanes, g.C, "channels"); e != nil {
+	if e := CheckLanes(n, "lanes", lanes, DepthwiseLanes(g), g.C, "channels"); e != nil {
 		return nil, e
 	}
 	w := m.widths()
@@ -82,6 +82,9 @@ func (m *mac) depthwise(n *ir.Node, g *Geometry) (*rtl.Unit, error) {
 	pad, err := m.padding(n, g)
 	if err != nil {
 		return nil, err
+	}
+	if lanes > g.C {
+		return m.depthwiseWide(n, g, append(pad, num...), w)
 	}
 	u := unit("op_dwconv", append(geometryParams(g), pad...)...)
 	with(u, "LANES", lanes)
@@ -100,6 +103,36 @@ func (m *mac) depthwise(n *ir.Node, g *Geometry) (*rtl.Unit, error) {
 	u.Images = []rtl.Image{
 		{Param: "WEIGHTS", Width: lanes * w.weight, Words: words},
 		{Param: "CONSTS", Width: lanes * w.konst(), Words: m.constImage(lanes, w)},
+	}
+	return u, nil
+}
+
+// depthwiseWide is a convolution of each channel by itself: all channels and several elements of their windows at once.
+func (m *mac) depthwiseWide(n *ir.Node, g *Geometry, params []any, w widths) (*rtl.Unit, error) {
+	taps := n.HW.InLanes / g.C
+	if e := checkLanes(n, "stream lanes", n.HW.StreamIn, g.C, "channels"); e != nil {
+		return nil, e
+	}
+	if e := CheckLanes(n, "out_lanes", n.HW.OutLanes, []int{g.C}, g.C, "channels of all that are computed"); e != nil {
+		return nil, e
+	}
+	u := unit("op_dwconv_wide", geometryParams(g)...)
+	with(u, "STREAM_LANES", n.HW.StreamIn, "TAP_LANES", taps)
+	with(u, params...)
+	with(u, "ROM_STYLE", memStyle(n))
+	var words []*big.Int // word b: w[c][b*taps+t] at field c*taps+t
+	for b := 0; b < m.in; b += taps {
+		word := new(big.Int)
+		for c := g.C - 1; c >= 0; c-- {
+			for t := taps - 1; t >= 0; t-- {
+				appendField(word, big.NewInt(m.weights[c*m.in+b+t]), w.weight)
+			}
+		}
+		words = append(words, word)
+	}
+	u.Images = []rtl.Image{
+		{Param: "WEIGHTS", Width: g.C * taps * w.weight, Words: words},
+		{Param: "CONSTS", Width: g.C * w.konst(), Words: m.constImage(g.C, w)},
 	}
 	return u, nil
 }

@@ -80,16 +80,16 @@ func convFlow(n *ir.Node) (ir.Flow, error) {
 	if a.Groups > 1 && a.Groups == g.C && out == g.C {
 		return depthwiseFlow(n, g)
 	}
-	in, sf, nf := n.HW.InLanes, g.KH*g.KW*g.C/a.Groups/n.HW.InLanes, out/n.HW.OutLanes
-	flow, err := windowFlow(g, n.HW.StreamIn, in, a.Groups, sf*nf)
+	in, sf, nf := n.HW.InLanes, g.KH*g.KW*g.C/a.Groups/n.HW.InLanes, out/a.Groups/n.HW.OutLanes
+	flow, err := windowFlow(g, n.HW.StreamIn, in, a.Groups, sf*nf*a.Groups)
 	if err != nil {
 		return nil, err
 	}
 	if plain := g.KH*g.KW*g.SH*g.SW == 1 && g.PT+g.PB+g.PL+g.PR == 0; plain && in > n.HW.StreamIn && nf > 1 {
-		flow = append(flow, ir.FlowStage{Kind: ir.FlowFifo, N: g.C / in})
+		flow = append(flow, ir.FlowStage{Kind: ir.FlowFifo, N: g.C / a.Groups / in})
 	}
 	least, err := timing("op_conv", append(geometryParams(g), "STREAM_LANES", n.HW.StreamIn, "IN_LANES", in, "OC", out,
-		"OUT_LANES", n.HW.OutLanes)...)
+		"OUT_LANES", n.HW.OutLanes, "GROUPS", a.Groups)...)
 	if err != nil {
 		return nil, err
 	}
@@ -98,11 +98,14 @@ func convFlow(n *ir.Node) (ir.Flow, error) {
 		return nil, err
 	}
 	regs := tree["FRONT"] + 1 + n.HW.Latency - least // behind the sum: shifts and the like
-	return append(flow, matrix(g.OH*g.OW, sf, nf, regs), skid), nil
+	return append(flow, matrix(g.OH*g.OW*a.Groups, sf, nf, regs), skid), nil
 }
 
 func depthwiseFlow(n *ir.Node, g *Geometry) (ir.Flow, error) {
 	lanes := n.HW.InLanes
+	if lanes > g.C {
+		return depthwiseWideFlow(n, g)
+	}
 	flow, err := windowFlow(g, lanes, lanes, g.C/lanes, 1)
 	if err != nil {
 		return nil, err
@@ -113,6 +116,22 @@ func depthwiseFlow(n *ir.Node, g *Geometry) (ir.Flow, error) {
 	}
 	const front = 3 // as in op_dwconv
 	return append(flow, taps(g, lanes, front+1+n.HW.Latency-least), skid), nil
+}
+
+func depthwiseWideFlow(n *ir.Node, g *Geometry) (ir.Flow, error) {
+	in, stream := n.HW.InLanes, n.HW.StreamIn
+	busy := g.KH * g.KW * g.C / in
+	flow, err := windowFlow(g, stream, in, 1, busy)
+	if err != nil {
+		return nil, err
+	}
+	params := append(geometryParams(g), "STREAM_LANES", stream, "TAP_LANES", in/g.C)
+	least, err := timing("op_dwconv_wide", params...)
+	if err != nil {
+		return nil, err
+	}
+	v, err := locals("op_dwconv_wide", params...)
+	return append(flow, matrix(g.OH*g.OW, busy, 1, v["STAGES"]+1+n.HW.Latency-least), skid), err
 }
 
 // taps takes all elements of each window and gives a result with the last.

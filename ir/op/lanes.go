@@ -34,6 +34,16 @@ func ConvLanes(g *Geometry, groups int) []int {
 	return legal
 }
 
+// DepthwiseLanes lists the parallel products that a depthwise convolution can have, ascending: divisors of the
+// channels, one element of their windows each; or all channels, as many elements as divide the kernel.
+func DepthwiseLanes(g *Geometry) []int {
+	legal := Divisors(g.C)
+	for _, taps := range Divisors(g.KH * g.KW)[1:] {
+		legal = append(legal, g.C*taps)
+	}
+	return legal
+}
+
 // CheckLanes reports lanes that are none of the legal numbers (ascending), all of which divide size things, and names
 // the nearest: an error L0412 at the node, nil where the lanes are legal. key is the word for them, such as in_lanes.
 func CheckLanes(n *ir.Node, key string, lanes int, legal []int, size int, things string) *diag.Error {

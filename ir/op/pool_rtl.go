@@ -37,11 +37,7 @@ func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, n.Errorf("L0306", "%v", err)
 	}
-	uniform := true
-	for _, f := range factors {
-		uniform = uniform && f == factors[0]
-	}
-	if uniform {
+	if uniform(factors) {
 		return averageUnit(n, "op_avgpool", append(geometryParams(g), "DIV", common/factors[0]))
 	}
 	if common > maxDivisor {
@@ -49,6 +45,16 @@ func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 			"hardware in this version", common).WithHint("set count_include_pad = 1, or take pads of 0")
 	}
 	return edgeUnit(n, g, common, factors)
+}
+
+// uniform says that all numbers are equal.
+func uniform(x []int64) bool {
+	for _, v := range x {
+		if v != x[0] {
+			return false
+		}
+	}
+	return true
 }
 
 // maxDivisor bounds the common divisor of windows of different counts: 24 bits are multiplied to every sum at most.
