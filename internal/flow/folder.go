@@ -19,7 +19,7 @@ import (
 const DefaultVectors = 32
 
 // vectorWork bounds the multiplications that test vectors may cost which nobody has asked for.
-const vectorWork = 1 << 31
+const vectorWork = 1 << 28
 
 // VectorSamples chooses at most n samples for the testbench: those given, and then, where there are none, random codes
 // with extremes among them.
