@@ -14,7 +14,7 @@ const maxFrames = 16
 
 // effort bounds the work of one simulation in parts times cycles, fewest the samples of one that is too much for it.
 const (
-	effort = 3e8
+	effort = 5e7
 	fewest = 3
 )
 
@@ -222,11 +222,15 @@ func (s *sizer) prune(branches []*ir.Node) error {
 		if err != nil {
 			return err
 		}
+		if !worst.Done { // which shows soon
+			s.on[b] = true
+			continue
+		}
 		without, err := s.run(branches, false)
 		if err != nil {
 			return err
 		}
-		if !worst.Done || !without.Done || without.II() > with.II()+slack {
+		if !without.Done || without.II() > with.II()+slack {
 			s.on[b] = true
 		}
 	}
