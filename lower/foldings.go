@@ -134,6 +134,17 @@ func buffer(n *ir.Node) rtl.Cost {
 func proposals(n *ir.Node) []folding {
 	list := []folding{{n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn}}
 	switch {
+	case depthwise(n) != nil:
+		g := depthwise(n)
+		for _, in := range op.DepthwiseLanes(g) {
+			if in <= g.C {
+				list = append(list, folding{in, in, in})
+				continue
+			}
+			for _, s := range op.Divisors(g.C) { // all channels at once
+				list = append(list, folding{in, g.C, s})
+			}
+		}
 	case n.Op == op.Linear || n.Op == op.Conv:
 		w := n.Args[1].Type.Shape
 		columns := 1
@@ -162,4 +173,17 @@ func proposals(n *ir.Node) []folding {
 		}
 	}
 	return list
+}
+
+// depthwise is the geometry of a convolution of each channel by itself; nil for all other nodes.
+func depthwise(n *ir.Node) *op.Geometry {
+	a, ok := n.Attrs.(*op.ConvAttrs)
+	if !ok || isBlocks(n) || a.Groups == 1 || a.Groups != n.Args[1].Type.Shape[0] {
+		return nil
+	}
+	g, err := op.NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil || g.C != a.Groups {
+		return nil
+	}
+	return g
 }

@@ -10,6 +10,9 @@
 //               OUT_SIGNED   1: two's complement
 //               OVER         as num_requant, for indices that do not fit
 //   latency: N / LANES + (LANES > 1 ? 1 : 0)   ii: OUTER * N / LANES   order: as the input
+//   lut: (LANES - 1) * (PW + E_W / 2 + 1) + E_W / 2 + 3 * IW + 4
+//   ff: (LANES > 1 ? PW + 1 : 0) + IW + PW
+//   parts: u_requant + u_skid
 `default_nettype none
 module op_argmax #(
     parameter integer OUTER      = 2,

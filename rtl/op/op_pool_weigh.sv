@@ -9,6 +9,9 @@
 //               OUT_W                 bits of a product; the products fit
 //               FACTORS, FACTORS_SUM  image: word p, the factor of pixel p
 //   latency: 4   ii: PIXELS * BEATS   order: as it comes
+//   lut: AW + BW + 6
+//   ff: AW + BW + 3
+//   parts: u_x + u_factors + LANES * u_mul + u_skid
 `default_nettype none
 module op_pool_weigh #(
     parameter integer PIXELS      = 4,

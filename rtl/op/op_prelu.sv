@@ -9,6 +9,9 @@
 //               BEATS            beats of a frame, a multiple of C / LANES
 //               SLOPES, SLOPES_SUM   image: word f, slope[f * LANES + i] at bit i * W_W
 //   latency: 4   ii: BEATS   order: channels innermost
+//   lut: AW + 5 + LANES * T_W
+//   ff: AW + 3
+//   parts: u_x + u_x_q + u_slopes + LANES * (u_mul + u_requant) + u_skid
 `default_nettype none
 module op_prelu #(
     parameter integer C          = 4,
