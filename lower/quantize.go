@@ -186,6 +186,9 @@ func (q *quantizer) node(n *ir.Node) {
 	}
 	if len(q.errs) == mistakes { // else the formats of n are not those of the plan
 		q.legal(n, explicit)
+		if risk, ok := op.FactorRisk(n); ok {
+			q.report.Slots = append(q.report.Slots, Slot{n.Name, n.Op.Name, "factor", risk.Factors, risk.String()})
+		}
 	}
 }
 

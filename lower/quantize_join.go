@@ -112,7 +112,12 @@ func (q *quantizer) modelChoice(n *ir.Node) (Choice, bool) {
 		}
 		return c, true
 	}
-	if q.own.Quantized && q.bare[n] {
+	if n.Op == op.Quant { // of signs: those that encode have a format in the model
+		if f, err := op.QuantFormat(n); err == nil {
+			return Choice{Pattern: format.PatternOf(f), From: "the model: " + n.Name}, true
+		}
+	}
+	if q.own.Quantized && (q.bare[n] || q.onlyQuantized(n)) {
 		if f, ok := own.Exact(n, exactBits); ok {
 			return Choice{Pattern: format.PatternOf(f), From: "every bit of the sum, which the model leaves open"}, true
 		}
@@ -120,8 +125,17 @@ func (q *quantizer) modelChoice(n *ir.Node) (Choice, bool) {
 	return Choice{}, false
 }
 
-// exactBits bounds the width of outputs that keep all bits of a sum.
+// exactBits bounds the width of values that keep all bits of a sum.
 const exactBits = 32
+
+// onlyQuantized says that all readers of n round it, each to codes of its own: it must not be rounded before.
+func (q *quantizer) onlyQuantized(n *ir.Node) bool {
+	all := len(q.users[n]) > 0 && !q.g.IsOutput(n)
+	for _, u := range q.users[n] {
+		all = all && u.Op == op.Quant
+	}
+	return all
+}
 
 // quant decides a quant node of the model: nothing where the value before it has its format, else a cast. Where the
 // plan has decided that value in spite of the model, the node still cuts it off: its range may be all that is left of a

@@ -40,7 +40,8 @@ type PassReport struct {
 	Loss     Loss
 }
 
-// Slot is one decided format: slot is data_in, weight, bias or data_out.
+// Slot is one decided format: slot is data_in, weight, bias or data_out; or, as slot factor, what a real ratio of
+// scales became, with the answer whether that ever matters.
 type Slot struct{ Node, Op, Slot, Format, From string }
 
 // ValueReport is the error of one value against the float model.

@@ -4,9 +4,59 @@ package clitest
 
 // element types of codes.
 const (
+	uint8Type  = 2
 	int8Type   = 3
 	float8Type = 17
 )
+
+// qdqResidual is a quantized network with a residual addition: real scales, zero points, uint8 and int8, weights with a
+// scale a channel, a mean, and a skip that reads the same codes as the convolution beside it.
+func qdqResidual() onnxModel {
+	m := onnxModel{inputs: list(value("x", 1, 2, 6, 6)), outputs: list(value("y"))}
+	add := func(n ...message) { m.nodes = append(m.nodes, n...) }
+	keep := func(t ...message) { m.tensors = append(m.tensors, t...) }
+	codes := func(name string, elem int64, data string, dims ...int64) {
+		keep(head(name, elem, dims...).text(9, data))
+	}
+	// coded quantizes value v and makes it v_d.
+	coded := func(v string, scale float32, elem int64, zero byte) {
+		keep(floats(v+"_s", []float32{scale}))
+		codes(v+"_z", elem, string([]byte{zero}))
+		add(node(v+"_quant", "QuantizeLinear", v+" "+v+"_s "+v+"_z", v+"_q"),
+			node(v+"_deq", "DequantizeLinear", v+"_q "+v+"_s "+v+"_z", v+"_d"))
+	}
+	weight := func(name string, scales []float32, dims ...int64) {
+		n := int64(1)
+		for _, d := range dims {
+			n *= d
+		}
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = byte(i*i*37 + i*11 + len(name))
+		}
+		keep(floats(name+"_s", scales, int64(len(scales))))
+		codes(name+"_q", int8Type, string(data), dims...)
+		add(node(name+"_deq", "DequantizeLinear", name+"_q "+name+"_s", name, intAttr("axis", 0)))
+	}
+	pads := intsAttr("pads", 1, 1, 1, 1)
+	coded("x", 0.0157, uint8Type, 128)
+	weight("w1", []float32{0.011, 0.007, 0.009}, 3, 2, 3, 3)
+	add(node("conv1", "Conv", "x_d w1", "c1", pads))
+	coded("c1", 0.031, uint8Type, 3)
+	weight("w2", []float32{0.004, 0.0055, 0.0071}, 3, 3, 3, 3)
+	add(node("conv2", "Conv", "c1_d w2", "c2", pads))
+	coded("c2", 0.043, int8Type, 0xf0)
+	add(node("add1", "Add", "c1_d c2_d", "s"))
+	coded("s", 0.05, uint8Type, 40)
+	add(node("mean1", "GlobalAveragePool", "s_d", "g"))
+	coded("g", 0.02, int8Type, 0xec)
+	add(node("flat1", "Flatten", "g_d", "f"))
+	weight("w3", []float32{0.01, 0.02, 0.008, 0.013}, 4, 3)
+	add(node("fc1", "Gemm", "f w3", "l", intAttr("transB", 1)))
+	coded("l", 0.037, int8Type, 7)
+	m.nodes[len(m.nodes)-1] = node("l_deq", "DequantizeLinear", "l_q l_s l_z", "y")
+	return m
+}
 
 // brokenQuantModels bring a quantization that cannot be imported.
 func brokenQuantModels() []namedModel {

@@ -82,6 +82,8 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 		switch {
 		case err == nil && factored(n):
 			x, err = slowFactored(n, args)
+		case err == nil && factoredMean(n):
+			x, err = slowFactoredMean(n, args)
 		case err == nil && factoredPair(n):
 			x = slowPair(n, args)
 		}

@@ -250,3 +250,98 @@ func (s *factoredSum) measure() {
 		}
 	}
 }
+
+// factoredMean says that a mean becomes codes by a factor and a shift.
+func factoredMean(n *ir.Node) bool {
+	return (n.Op == op.AvgPool || n.Op == op.GlobalAvgPool) && affine(n)
+}
+
+// affine says that n reads and makes integers with one scale each, and that at least one of them has a zero point or a
+// scale that is no power of two.
+func affine(n *ir.Node) bool {
+	yes := false
+	for _, t := range append([]ir.Type{n.Type}, typesOf(n.Args)...) {
+		switch f := t.Format.(type) {
+		case format.Fixed:
+		case format.Affine:
+			yes = yes || f.Zero != 0 || !isPower(real32(f.Scale))
+		default:
+			return false
+		}
+	}
+	return yes
+}
+
+func typesOf(nodes []*ir.Node) []ir.Type {
+	var all []ir.Type
+	for _, n := range nodes {
+		all = append(all, n.Type)
+	}
+	return all
+}
+
+// spanOf is the range of q - zero over all codes of t.
+func spanOf(t ir.Type) (lo, hi *big.Int) {
+	least := new(big.Rat).Quo(decodeOne(t, 0, codeRange(t.Format).Min()), stepOf(t, 0))
+	most := new(big.Rat).Quo(decodeOne(t, 0, codeRange(t.Format).Max()), stepOf(t, 0))
+	return least.Num(), most.Num()
+}
+
+// widthOf is the two's complement width of the widest of some integers.
+func widthOf(all ...*big.Int) int {
+	w := 1
+	for _, v := range all {
+		if v.Sign() < 0 {
+			v = new(big.Int).Not(v)
+		}
+		w = max(w, v.BitLen()+1)
+	}
+	return w
+}
+
+// rounded is the value of the result code for the integer or fraction t, counted in steps of the result.
+func rounded(n *ir.Node, t *big.Rat) *big.Rat {
+	q := round(t, format.Rounding(n.Type.Format))
+	return t.Mul(new(big.Rat).SetInt(q), stepOf(n.Type, 0))
+}
+
+// scaleOf is the shift at which ratio has a nearest integer of the given bits.
+func scaleOf(ratio *big.Rat, bits int) int {
+	sh := -200
+	for half := power(bits - 1); new(big.Rat).Mul(ratio, power(sh)).Cmp(half) < 0; {
+		sh++
+	}
+	return sh
+}
+
+// nearestFactor is M/2^sh for a ratio: M is the nearest integer of that many bits; one that rounds up to a power of two
+// is that power.
+func nearestFactor(ratio *big.Rat, bits int) *big.Rat {
+	sh := scaleOf(ratio, bits)
+	m := round(new(big.Rat).Mul(ratio, power(sh)), format.RoundEven)
+	return new(big.Rat).Mul(new(big.Rat).SetInt(m), power(-sh))
+}
+
+// slowFactoredMean is round(sum*M/2^sh), M/2^sh the factor of the ratio of the steps divided by the count.
+func slowFactoredMean(n *ir.Node, args []value) ([]*big.Rat, error) {
+	x := n.Args[0].Type
+	lo, hi := spanOf(x)
+	kernel := 1
+	switch a := n.Attrs.(type) {
+	case *op.AvgAttrs:
+		for _, k := range a.Kernel {
+			kernel *= k
+		}
+	case *op.GlobalAttrs:
+		for _, d := range x.Shape[1 : len(x.Shape)-1] {
+			kernel *= d
+		}
+	}
+	size := big.NewInt(int64(kernel))
+	bits := min(31, 63-widthOf(new(big.Int).Mul(lo, size), new(big.Int).Mul(hi, size)))
+	return slowWindows(n, args, func(sum *big.Rat, count int64) *big.Rat {
+		ratio := new(big.Rat).Quo(stepOf(x, 0), stepOf(n.Type, 0))
+		f := nearestFactor(ratio.Quo(ratio, integer(count)), bits)
+		return rounded(n, f.Mul(f, sum.Quo(sum, stepOf(x, 0))))
+	})
+}

@@ -36,6 +36,11 @@ func (p picture) index(n, c int, pos []int) []int {
 
 // slowWindow evaluates conv and the pools, one result at a time.
 func slowWindow(n *ir.Node, args []value) ([]*big.Rat, error) {
+	return slowWindows(n, args, func(sum *big.Rat, count int64) *big.Rat { return sum.Quo(sum, integer(count)) })
+}
+
+// slowWindows is slowWindow with a mean of the caller's choice.
+func slowWindows(n *ir.Node, args []value, mean func(sum *big.Rat, count int64) *big.Rat) ([]*big.Rat, error) {
 	var w op.Window
 	groups, includePad := 1, false
 	switch a := n.Attrs.(type) {
@@ -68,7 +73,7 @@ func slowWindow(n *ir.Node, args []value) ([]*big.Rat, error) {
 		if n.Op == op.Conv {
 			return slowConv(x, args[1:], &w, groups, result.channels(), image, channel, pos)
 		}
-		return slowPool(n.Op, x, &w, includePad, image, channel, pos)
+		return slowPool(n.Op, x, &w, includePad, image, channel, pos, mean)
 	}), nil
 }
 
@@ -130,7 +135,8 @@ func slowConv(x picture, rest []value, w *op.Window, groups, outs, image, o int,
 }
 
 // slowPool is the maximum or the mean of the elements of one window.
-func slowPool(o *ir.Op, x picture, w *op.Window, includePad bool, image, channel int, pos []int) *big.Rat {
+func slowPool(o *ir.Op, x picture, w *op.Window, includePad bool, image, channel int, pos []int,
+	mean func(sum *big.Rat, count int64) *big.Rat) *big.Rat {
 	var best *big.Rat
 	sum, count := new(big.Rat), int64(0)
 	x.pixels(w, pos, func(_, at []int, inside, padded bool) {
@@ -149,5 +155,5 @@ func slowPool(o *ir.Op, x picture, w *op.Window, includePad bool, image, channel
 	if o == op.MaxPool {
 		return best
 	}
-	return sum.Quo(sum, integer(count))
+	return mean(sum, count)
 }

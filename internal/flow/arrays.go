@@ -216,6 +216,10 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 			element = b.Element()
 		}
 		fx, ok := format.AsFixed(element)
+		zero := int64(0)
+		if a, affine := element.(format.Affine); affine && a.Axis < 0 {
+			fx, zero, ok = a.Integers(), a.Zero, true
+		}
 		if !ok {
 			return nil, in.Errorf("L0915", "random samples need a fixed-point input, not %s", in.Type.Format)
 		}
@@ -223,7 +227,7 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 			r := rand.New(rand.NewPCG(seed+uint64(k)<<32, uint64(s)))
 			t := ir.NewTensor(in.Type)
 			for i := range t.Codes {
-				t.Codes[i] = randomCode(r, fx, s%4)
+				t.Codes[i] = randomCode(r, fx, zero, s%4)
 			}
 			for i := range t.BlockScales {
 				t.BlockScales[i] = randomScale(r, s%8)
@@ -234,7 +238,8 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 	return samples, nil
 }
 
-func randomCode(r *rand.Rand, f format.Fixed, kind int) int64 {
+// randomCode draws a code: of one kind extreme ones, of another those around zero, else any.
+func randomCode(r *rand.Rand, f format.Fixed, zero int64, kind int) int64 {
 	uniform := func() int64 { return f.Min() + int64(r.Uint64N(uint64(f.Max()-f.Min())+1)) }
 	switch {
 	case kind == 1 && r.IntN(2) == 0:
@@ -242,7 +247,7 @@ func randomCode(r *rand.Rand, f format.Fixed, kind int) int64 {
 	case kind == 1:
 		return f.Max()
 	case kind == 3 && r.IntN(8) != 0:
-		return min(max(int64(r.IntN(3)-1), f.Min()), f.Max())
+		return min(max(zero+int64(r.IntN(3)-1), f.Min()), f.Max())
 	}
 	return uniform()
 }

@@ -182,11 +182,12 @@ func genMaxPool(r *rand.Rand, o *ir.Op) *ir.Graph {
 func genAvgPool(r *rand.Rand, o *ir.Op) *ir.Graph {
 	shape, w := genWindow(r, chance(r, 20))
 	x := genInput("x", ir.Type{Shape: shape, Format: genFormat(r)})
-	return oneOp(o, &AvgAttrs{Window: w, IncludePad: chance(r, 70)}, ir.Type{Format: genResult(r, topOf(x.Type))}, x)
+	a := &AvgAttrs{Window: w, IncludePad: chance(r, 70)}
+	return genRealMean(r, oneOp(o, a, ir.Type{Format: genResult(r, topOf(x.Type))}, x))
 }
 
 func genGlobalAvg(r *rand.Rand, o *ir.Op) *ir.Graph {
 	shape, _ := genWindow(r, false)
 	x := genInput("x", ir.Type{Shape: shape, Format: genFormat(r)})
-	return oneOp(o, &GlobalAttrs{ChannelsLast: true}, ir.Type{Format: genResult(r, topOf(x.Type))}, x)
+	return genRealMean(r, oneOp(o, &GlobalAttrs{ChannelsLast: true}, ir.Type{Format: genResult(r, topOf(x.Type))}, x))
 }

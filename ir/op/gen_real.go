@@ -66,9 +66,7 @@ func genRealMAC(r *rand.Rand, o *ir.Op, attrs any, x *ir.Node, wshape []int, bia
 		terms *= d
 	}
 	top := topOf(x.Type) + a.W + int(math.Log2(float64(scales[0]))) + bitLen(terms)/2
-	out := genAffine(r, 12)
-	out.Scale *= float32(math.Ldexp(1, top-out.W-between(r, -2, 4)-int(math.Log2(float64(out.Scale)))))
-	t := ir.Type{Format: out}
+	t := ir.Type{Format: genRealResult(r, top)}
 	if chance(r, 20) {
 		f := genResult(r, top)
 		t.Format = f
@@ -93,4 +91,21 @@ func genRealBias(r *rand.Rand, channels int, data float32, weights []float32) *i
 		codes[c] = int64(between(r, -1<<between(r, 1, 22), 1<<10))
 	}
 	return genConst("b", t, codes)
+}
+
+// genRealResult draws an affine format for results of magnitude up to 2^top.
+func genRealResult(r *rand.Rand, top int) format.Affine {
+	out := genAffine(r, 12)
+	out.Scale *= float32(math.Ldexp(1, top-out.W-between(r, -2, 4)-int(math.Log2(float64(out.Scale)))))
+	return out
+}
+
+// genRealMean makes codes with a real scale of the argument and the result of a mean, in some of the cases.
+func genRealMean(r *rand.Rand, g *ir.Graph) *ir.Graph {
+	if chance(r, 30) {
+		n := g.Out[0].Node
+		n.Args[0].Type.Format = genAffine(r, 10)
+		n.Type.Format = genRealResult(r, topOf(n.Args[0].Type))
+	}
+	return g
 }

@@ -243,6 +243,9 @@ func avgHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, a *AvgAttrs) (hlo.Value, er
 	if err != nil {
 		return hlo.Value{}, n.Errorf("L0306", "%v", err)
 	}
+	if realMean(n) {
+		return realMeanHLO(b, n, x, g, a)
+	}
 	dims := append([]int{x.Type().Dims[0]}, n.Type.Shape...)
 	counts := make([]int64, n.Type.Elems())
 	poolLoop(g, a.ChannelsLast, func(at int, in []int, covered int) { counts[at] = int64(a.divisor(len(in), covered)) })

@@ -33,6 +33,9 @@ func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
+	if realMean(n) {
+		return realMeanUnit(n, "op_avgpool", g, geometryParams(g), a)
+	}
 	common, factors, err := a.factors(n.Args[0].Type.Shape)
 	if err != nil {
 		return nil, n.Errorf("L0306", "%v", err)
@@ -105,6 +108,9 @@ func globalAvgRTL(n *ir.Node) (*rtl.Unit, error) {
 	g, err := poolGeometry(n, &a.Window)
 	if err != nil {
 		return nil, err
+	}
+	if realMean(n) {
+		return realMeanUnit(n, "op_global_avgpool", g, []any{"H", g.H, "W", g.W, "C", g.C}, a)
 	}
 	return averageUnit(n, "op_global_avgpool", []any{"H", g.H, "W", g.W, "C", g.C, "DIV", g.H * g.W})
 }

@@ -65,7 +65,7 @@ func (k reduction) rtl(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	in, err := fixedOf(n, n.Args[0].Type)
+	in, err := codesIn(n, n.Args[0].Type)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func argMaxRTL(n *ir.Node) (*rtl.Unit, error) {
 			ir.ShapeString(n.Args[0].Type.Shape), n.Attrs.(*ArgMaxAttrs).Axis).
 			WithHint("take it over the channels of an image, or the last axis")
 	}
-	in, err := fixedOf(n, n.Args[0].Type)
+	in, err := codesIn(n, n.Args[0].Type)
 	if err != nil {
 		return nil, err
 	}

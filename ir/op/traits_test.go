@@ -29,6 +29,10 @@ func TestTraits(t *testing.T) {
 				f.Over = format.Sat // a result that wraps is not monotone
 				n.Type.Format = f
 			}
+			if a, affine := n.Type.Format.(format.Affine); affine && !o.Traits.KeepsCodes {
+				a.Over = format.Sat
+				n.Type.Format = a
+			}
 			for _, trait := range []struct {
 				name  string
 				has   bool

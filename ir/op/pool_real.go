@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math/big"
+
+	"lathe/golden/hlo"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/rtl"
+)
+
+// realMean says that a mean is planned with factors: it reads or makes codes with a zero point or a scale that is no
+// power of two.
+func realMean(n *ir.Node) bool {
+	if n.Type.IsFloat() || isFixed(n.Type.Format) && isFixed(n.Args[0].Type.Format) {
+		return false
+	}
+	_, in := integersOf(n.Args[0].Type.Format)
+	_, out := integersOf(n.Type.Format)
+	return in && out
+}
+
+// meanPlan is the integer plan of means of affine codes: y = over(zero + RS(sum(q - zero of x)*mul, shift)) with
+// mul/2^shift the ratio of the steps divided by the number of elements.
+type meanPlan struct {
+	in, out integers
+	tBits   int
+	of      []*rescale // by divisor; nil where no window has it
+}
+
+func planMean(n *ir.Node, g *Geometry, a *AvgAttrs) (*meanPlan, error) {
+	p := &meanPlan{}
+	p.in, _ = integersOf(n.Args[0].Type.Format)
+	p.out, _ = integersOf(n.Type.Format)
+	lo, hi := p.in.span()
+	size := big.NewInt(int64(g.KH * g.KW))
+	p.tBits = format.SignedBits(new(big.Int).Mul(size, big.NewInt(lo)), new(big.Int).Mul(size, big.NewInt(hi)))
+	p.of = make([]*rescale, g.KH*g.KW+1)
+	var err error
+	poolLoop(g, a.ChannelsLast, func(_ int, in []int, covered int) {
+		d := a.divisor(len(in), covered)
+		if err != nil || p.of[d] != nil {
+			return
+		}
+		r := new(big.Rat).Mul(p.in.step.Rat(), new(big.Rat).SetFrac64(1, int64(d)))
+		p.of[d], err = newRescale(p.out, []*big.Rat{r.Quo(r, p.out.step.Rat())}, p.tBits)
+	})
+	if err != nil {
+		return nil, n.Errorf("L0340", "%s (node %q) cannot be rescaled: %v", n.Op.Name, n.Name, err)
+	}
+	return p, nil
+}
+
+func realMeanEval(n *ir.Node, g *Geometry, a *AvgAttrs) (ir.Kernel, error) {
+	p, err := planMean(n, g, a)
+	if err != nil {
+		return nil, err
+	}
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		out := ir.NewTensor(n.Type)
+		poolLoop(g, a.ChannelsLast, func(at int, in []int, covered int) {
+			t := -int64(len(in)) * p.in.zero
+			for _, i := range in {
+				t += args[0].Codes[i]
+			}
+			out.Codes[at] = p.of[a.divisor(len(in), covered)].code(0, t)
+		})
+		return out, nil
+	}, nil
+}
+
+// realMeanHLO brings the factors of all divisors to one shift, so that every element of the result has a factor.
+func realMeanHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, g *Geometry, a *AvgAttrs) (hlo.Value, error) {
+	p, err := planMean(n, g, a)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	shift, bits := 0, 0
+	for _, r := range p.of {
+		if r != nil {
+			shift = max(shift, r.shift[0])
+		}
+	}
+	factors := make([]int64, n.Type.Elems())
+	poolLoop(g, a.ChannelsLast, func(at int, in []int, covered int) {
+		r := p.of[a.divisor(len(in), covered)]
+		m := new(big.Int).Lsh(big.NewInt(r.mul[0]), uint(shift-r.shift[0]))
+		factors[at], bits = m.Int64(), max(bits, m.BitLen())
+	})
+	if bits+p.tBits > productBits+1 {
+		return hlo.Value{}, n.Errorf("L0317", "the mean needs %d bits, StableHLO integers have 63", bits+p.tBits-1)
+	}
+	dims := append([]int{x.Type().Dims[0]}, n.Type.Shape...)
+	axes := make([]int, len(n.Type.Shape))
+	for i := range axes {
+		axes[i] = i + 1
+	}
+	x = wide(b, x)
+	if p.in.zero != 0 {
+		x = b.Sub(x, b.Splat(x, p.in.zero))
+	}
+	sum := b.ReduceWindow(hlo.FoldAdd, x, poolWindow(g, &a.Window))
+	m := b.Weight(hlo.FromInt64s(hlo.I64, n.Type.Shape, factors))
+	v := b.Mul(sum, b.BroadcastInDim(m, dims, axes))
+	r := &rescale{out: p.out.ints, zero: p.out.zero, shift: []int{shift}}
+	return r.print(b, n, v, productBits)
+}
+
+// realMeanUnit completes a mean over windows that all have the same number of elements.
+func realMeanUnit(n *ir.Node, module string, g *Geometry, params []any, a *AvgAttrs) (*rtl.Unit, error) {
+	p, err := planMean(n, g, a)
+	if err != nil {
+		return nil, err
+	}
+	r := p.of[g.KH*g.KW]
+	for d, other := range p.of {
+		if r == nil || other != nil && d != g.KH*g.KW {
+			return nil, n.Errorf("L0311", "a mean of affine codes over windows that divide by different counts has no hardware "+
+				"in this version").WithHint("set count_include_pad = 1, or take pads of 0")
+		}
+	}
+	if g.PT+g.PL+g.PB+g.PR > 0 && p.in.zero != 0 {
+		return nil, n.Errorf("L0311", "a mean over padding, which has the code %d of zero, has no hardware in this version",
+			p.in.zero).WithHint("take pads of 0, or data without a zero point")
+	}
+	if err := r.hardware(n); err != nil {
+		return nil, err
+	}
+	less := int64(g.KH*g.KW) * p.in.zero
+	if less != int64(int32(less)) {
+		return nil, n.Errorf("L0311", "the zero points of a window add up to %d, more than 32 bits", less)
+	}
+	u := unit(module, params...)
+	with(u, "LANES", n.HW.InLanes, "E_W", p.in.ints.W, "SIGNED", flag(p.in.ints.Signed), "OUT_W", r.out.W,
+		"OUT_SIGNED", flag(r.out.Signed), "ROUND", int(r.out.Round), "OVER", int(r.out.Over), "M_W", factorWidth(r))
+	u.Params = append(u.Params, rtl.Param{Name: "M", Value: hexLiteral(big.NewInt(r.mul[0]), 64)})
+	return with(u, "SUB", less, "SHIFT", r.shift[0], "ZERO", r.zero), nil
+}
+
+func factorWidth(r *rescale) int {
+	_, width, _ := r.common()
+	return width
+}
