@@ -114,6 +114,7 @@ func TestExampleAccuracy(t *testing.T) {
 		{"16 bits", "[quantize]\ndata = \"fixed(16)\"\nweight = \"fixed(16)\"\nbias = \"fixed(32)\"", 0.1},
 		{"weights of 4 bits", "[quantize]\nweight = \"fixed(4)\"", 4},
 		{"8 bits, minmax", "[quantize]\ncalibrate = \"minmax\"", 1},
+		{"blocks", "[quantize]\ndata = \"mxint8\"\nweight = \"mxint8\"", 0.3},
 		{"8 bits, percentile", "[quantize]\ncalibrate = \"percentile\"", 1},
 	}
 	for _, dir := range []string{"digits-mlp", "digits-cnn", "digits-dscnn", "digits-resnet", "jets-mlp"} {

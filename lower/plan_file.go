@@ -28,6 +28,7 @@ type planFile struct {
 		Round     *string        `toml:"round"`
 		Overflow  *string        `toml:"overflow"`
 		Calibrate *string        `toml:"calibrate"`
+		Acc       *int           `toml:"acc"`
 		Rule      []quantizeRule `toml:"rule"`
 	} `toml:"quantize"`
 	Fold struct {

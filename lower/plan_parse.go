@@ -102,6 +102,12 @@ func (p *planParser) quantize(f *planFile, q *QuantizePlan) {
 	p.round = format.Round(p.word("quantize.round", f.Quantize.Round, roundWords))
 	p.over = format.Over(p.word("quantize.overflow", f.Quantize.Overflow, overWords))
 	q.Calibrate = calib.Method(p.word("quantize.calibrate", f.Quantize.Calibrate, calib.Methods()))
+	if a := f.Quantize.Acc; a != nil {
+		if *a < 8 || *a > op.WindowW {
+			p.fail("quantize.acc", "acc = %d: window accumulators have 8 to %d bits", *a, op.WindowW)
+		}
+		q.Acc = *a
+	}
 	for _, s := range []struct {
 		key  string
 		text *string

@@ -26,8 +26,8 @@ type quantizer struct {
 	behind map[*ir.Node]bool
 	// wanted is the format that [[output]] asks of the node that computes the output.
 	wanted map[*ir.Node]*Choice
-	// open says that a node leaves its window accumulator to its one reader, which encodes it.
-	open map[*ir.Node]bool
+	// open lists values that the plan wants in blocks and that nobody reads as such: they stay fixed.
+	open map[*ir.Node]format.MXInt
 	// own is the model's own quantization, ruled says that the plan decided a value in spite of it, and bare lists nodes
 	// that compute an output for nobody else.
 	own         *own.Model
@@ -46,7 +46,8 @@ func quantize(s *State, g *ir.Graph) error {
 		}
 	}
 	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values, users: g.Users(),
-		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice), open: make(map[*ir.Node]bool),
+		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice),
+		open:  make(map[*ir.Node]format.MXInt),
 		ruled: make(map[*ir.Node]bool), bare: make(map[*ir.Node]bool)}
 	var err error
 	if q.own, err = own.Of(g); err != nil {
@@ -169,7 +170,7 @@ func (q *quantizer) node(n *ir.Node) {
 		case explicit != nil:
 			q.castBehind(n, *explicit)
 		case blocks != nil:
-			q.castBehind(n, Choice{Pattern: format.PatternOf(*blocks), From: "the format of its argument"})
+			q.encodeBehind(n, Choice{Pattern: format.PatternOf(*blocks), From: "the format of its argument"})
 		}
 	case n.Op == op.ArgMax && explicit == nil:
 		shape, axis := n.Args[0].Type.Shape, n.Attrs.(*op.ArgMaxAttrs).Axis

@@ -40,6 +40,11 @@ func differ(g *ir.Graph, want, got ref.Sample, tolerance float64) string {
 				top = max(top, math.Abs(float64(v)))
 			}
 		}
+		for k, w := range want[i].BlockScales {
+			if v := got[i].BlockScales[k]; w != v {
+				return fmt.Sprintf("%s[scale %d]: code %d, want %d", o.Name, k, v, w)
+			}
+		}
 		for k := range o.Node.Type.Elems() {
 			if o.Node.Type.IsFloat() {
 				w, v := want[i].Floats[k], got[i].Floats[k]
@@ -102,7 +107,7 @@ func describeCase(g *ir.Graph, name string, in ref.Sample) string {
 	}
 	for i, n := range g.In {
 		if strings.HasPrefix(n.Name, name) {
-			text += fmt.Sprintf("  %s is %v%v\n", n.Name, in[i].Codes, in[i].Floats)
+			text += fmt.Sprintf("  %s is %v%v %v\n", n.Name, in[i].Codes, in[i].Floats, in[i].BlockScales)
 		}
 	}
 	return text + Describe(part)

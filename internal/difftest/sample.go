@@ -25,6 +25,9 @@ func Samples(r *rand.Rand, g *ir.Graph, n int) []ref.Sample {
 				fillFloats(r, t.Floats, i)
 			} else {
 				fillCodes(r, in.Type.Format, t.Codes, rows, i)
+				if t.BlockScales != nil {
+					fillScales(r, t, i%5)
+				}
 			}
 			samples[i] = append(samples[i], t)
 		}
@@ -97,6 +100,8 @@ func codeRange(f format.Format) format.Fixed {
 		return format.Fixed{W: f.W, Signed: f.Signed}
 	case format.Affine:
 		return format.Fixed{W: f.W, Signed: f.Signed}
+	case format.MXInt:
+		return format.Fixed{W: f.W, Signed: true}
 	}
 	return format.Fixed{W: f.Width()}
 }

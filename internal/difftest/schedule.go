@@ -22,7 +22,7 @@ func Schedule(r *rand.Rand, g *ir.Graph) {
 		case n.IsConst():
 			continue
 		case n.Op == op.Input:
-			n.HW.OutLanes = divisor(r, n.Type.Elems())
+			n.HW.OutLanes = inputLanes(r, n)
 			if len(users[n]) > 0 && users[n][0].HW.InLanes == 0 && r.IntN(4) > 0 {
 				lanes(r, users[n][0], 0)
 				n.HW.OutLanes = arriving(users[n][0])
@@ -63,6 +63,9 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 			hw.InLanes = op.RepeatLanes(n, hw.OutLanes)
 			hw.StreamIn = hw.InLanes
 		}
+		return
+	}
+	if blockLanes(r, n, given) {
 		return
 	}
 	switch n.Op {

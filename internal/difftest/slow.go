@@ -10,6 +10,7 @@ import (
 
 	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op"
 )
 
@@ -58,10 +59,10 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 		}
 	}
 	values := map[*ir.Node]value{}
-	for i, n := range g.In {
-		values[n] = value{n.Type.Shape, decode(n.Type, s[i])}
-	}
 	codes := map[*ir.Node]*ir.Tensor{}
+	for i, n := range g.In {
+		values[n], codes[n] = value{n.Type.Shape, decode(n.Type, s[i])}, s[i]
+	}
 	for _, n := range g.Nodes {
 		if _, done := values[n]; done {
 			continue
@@ -93,11 +94,7 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 		if len(x) != n.Type.Elems() {
 			return nil, fmt.Errorf("%s: %d elements for %s", n.Name, len(x), n.Type)
 		}
-		t := n.Type
-		if slices.Contains(movers, n.Op) {
-			t.Format = t.Format.CodeSet() // a code that over=sym would not make passes as it is
-		}
-		codes[n] = encodeAll(t, x)
+		codes[n] = slowCodes(n, x, codes)
 		if n.Type.IsFloat() {
 			values[n] = value{n.Type.Shape, x}
 		} else {
@@ -109,6 +106,21 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 		out[i] = codes[o.Node]
 	}
 	return out, nil
+}
+
+// slowCodes encodes the result x of n; codes holds those of its arguments.
+func slowCodes(n *ir.Node, x []*big.Rat, codes map[*ir.Node]*ir.Tensor) *ir.Tensor {
+	t := n.Type
+	if m, blocks := t.Format.(format.MXInt); blocks {
+		if n.Op == op.Cast {
+			return encodeBlocks(t, m, x)
+		}
+		return keptBlocks(n, codes[n.Args[0]])
+	}
+	if slices.Contains(movers, n.Op) {
+		t.Format = t.Format.CodeSet() // a code that over=sym would not make passes as it is
+	}
+	return encodeAll(t, x)
 }
 
 // movers are the operations that do not compute: their results are codes of their arguments.

@@ -31,7 +31,7 @@ type coded struct {
 // known says that the definition of f stands here.
 func known(f format.Format) error {
 	switch f.(type) {
-	case format.Fixed, format.Affine, enumerated:
+	case format.Fixed, format.Affine, format.MXInt, enumerated:
 		return nil
 	}
 	if format.IsFloat(f) {
@@ -54,6 +54,9 @@ func real32(v float32) *big.Rat { return new(big.Rat).SetFloat64(float64(v)) }
 
 // decode gives the real values of a tensor of type t.
 func decode(t ir.Type, s *ir.Tensor) []*big.Rat {
+	if m, blocks := t.Format.(format.MXInt); blocks {
+		return decodeBlocks(t, m, s)
+	}
 	out := make([]*big.Rat, t.Elems())
 	for i := range out {
 		if t.IsFloat() {

@@ -209,6 +209,9 @@ const lowSQNR = 20
 // saturated warns of inputs of which a noticeable share lies beyond the format that they enter in.
 func (c *Check) saturated(j Job) {
 	for i, n := range j.HW.Float.In {
+		if _, blocks := j.HW.Scheduled.In[i].Type.BlockFormat(); blocks {
+			continue // every block has a range of its own
+		}
 		lo, hi := j.HW.Scheduled.In[i].Type.Format.Limits()
 		least, most := lo.Float64(), hi.Float64()
 		step := most / (1 << 6) // the last step is lost to rounding anyway

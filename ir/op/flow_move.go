@@ -177,7 +177,7 @@ func castFlow(n *ir.Node) (ir.Flow, error) {
 	row, lanes := n.Type.Shape[len(n.Type.Shape)-1], n.HW.InLanes
 	block, run := min(row, m.K)/lanes, row/lanes
 	ends := func(s int) int { return s/run*run + min((s%run/block+1)*block, run) }
-	return ir.Flow{{Kind: ir.FlowMemory, N: 2*block + 2, Frame: n.Type.Elems() / lanes, Steps: n.Type.Elems() / lanes,
+	return ir.Flow{{Kind: ir.FlowMemory, N: block + 3, Frame: n.Type.Elems() / lanes, Steps: n.Type.Elems() / lanes,
 		Need: ends, Freed: func(s int) int { return s }, Regs: 2, Late: true}, skid}, nil
 }
 

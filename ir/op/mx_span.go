@@ -33,11 +33,11 @@ func ScaleRange(x *ir.Node) (lo, hi, step int) {
 // BlockWindow is what is known of the accumulator of a sum over blocks before it runs.
 type BlockWindow struct {
 	Acc format.Fixed
-	// Exact says that no bit of any block sum lies below the window.
+	// Exact says that no bit of any block sum, nor of a bias, lies below the window.
 	Exact bool
 	// Saturates says that sums beyond the window are possible.
 	Saturates bool
-	// Terms is the number of block sums of a result: without Exact it is at most Terms steps too low.
+	// Terms is the number of summands of a result, a bias only if it is cut: without Exact it is at most Terms steps low.
 	Terms int
 }
 
@@ -60,19 +60,30 @@ func WindowOf(n *ir.Node) (BlockWindow, error) {
 		return BlockWindow{}, err
 	}
 	step, top := w.span(n)
-	return BlockWindow{Acc: w.acc, Exact: step >= -w.acc.F, Saturates: top > w.acc.W-1-w.acc.F, Terms: len(w.lengths)}, nil
+	b := BlockWindow{Acc: w.acc, Exact: step >= -w.acc.F && !w.cut, Saturates: top > w.acc.W-1-w.acc.F,
+		Terms: len(w.lengths)}
+	if w.cut {
+		b.Terms++
+	}
+	return b, nil
 }
 
 // ChooseWindow is an accumulator for n, of up to width bits: exact, with no more bits than that takes, where it fits.
-// Else its top is 2^limit or what no sum exceeds, if that is less, and the rest is lost below.
-func ChooseWindow(n *ir.Node, width, limit int) (format.Fixed, error) {
+// Else its top is 2^limit or what no sum exceeds, if that is less, and the rest is lost below. Blocks that come from
+// outside are not known: of them bits from 2^fine on count, and sums up to 2^limit.
+func ChooseWindow(n *ir.Node, width, limit, fine int) (format.Fixed, error) {
 	acc := format.Fixed{W: width, Signed: true, Round: format.RoundFloor}
 	w, err := planWindowInto(n, acc)
 	if err != nil {
 		return acc, err
 	}
 	step, top := w.span(n)
-	if isMX(n.Args[0]) && n.Args[0].Op == Input || top-step+1 > width {
+	if _, _, low := ScaleRange(n.Args[0]); w.mx && low < fine {
+		if mxm, _ := mxOf(n.Args[0].Type); low == mxm.ElementExp(0) {
+			step, top = step+fine-low, min(top, limit)
+		}
+	}
+	if top-step+1 > width {
 		top = min(top, limit)
 	}
 	acc.F = -step

@@ -22,6 +22,7 @@ type blockSum struct {
 	weights []int64 // row-major, out x in
 	wexp    []int   // row-major, out x blocks: exponent of the integers of a block
 	bias    []int64 // in steps of acc
+	cut     bool    // a bias lost bits
 	acc     format.Fixed
 	mx      bool // data are blocks
 	xW      int  // bits of a data element
@@ -171,10 +172,14 @@ func (w *blockSum) addBias(n *ir.Node) error {
 	}
 	floor := w.acc
 	floor.Round, floor.Over = format.RoundFloor, format.Sat
+	enter := func(c int, v int64, exp int) {
+		w.bias[c] = floor.Requant(v, exp)
+		w.cut = w.cut || format.FromInt(v, exp).Cmp(format.FromInt(w.bias[c], -w.acc.F)) != 0
+	}
 	if m, ok := mxOf(t.Type); ok {
 		t.EachBlock(func(block, from, to int) {
 			for i := from; i < to; i++ {
-				w.bias[i] = floor.Requant(t.Codes[i], m.ElementExp(t.BlockScales[block]))
+				enter(i, t.Codes[i], m.ElementExp(t.BlockScales[block]))
 			}
 		})
 		return nil
@@ -184,7 +189,7 @@ func (w *blockSum) addBias(n *ir.Node) error {
 		return err
 	}
 	for c := range w.bias {
-		w.bias[c] = floor.Requant(l.Ints[c], l.Exp(c))
+		enter(c, l.Ints[c], l.Exp(c))
 	}
 	return nil
 }
@@ -200,7 +205,7 @@ func (w *blockSum) term(d int64, s int) int64 {
 	case d < least>>min(s, w.acc.W-1):
 		return least
 	default:
-		return d << min(s, 63)
+		return d << min(s, w.acc.W-1)
 	}
 	return min(max(d, least), most)
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mx_encode: fixed values v * 2^EXP to blocks with a shared scale byte. Of a block of up to K values with bits L of the
 //   greatest magnitude: e = clamp(L - 1 + EXP, -127, 127), scale e + 127, codes clamp(RS(v, e - (W - 2) - EXP)) without
-//   the most negative; a block of zeros has scale 0. Two blocks fit inside, so that one comes while the other leaves.
+//   the most negative; a block of zeros has scale 0. A block and a few beats fit inside: one block comes while the one
+//   before it leaves.
 //   parameters  LANES            elements a beat, divides the length of every block
 //               IN_W, IN_SIGNED  bits of v, 1: two's complement
 //               EXP              exponent of v, signed
@@ -40,7 +41,7 @@ module mx_encode #(
   localparam integer TOP = MID > LEAST ? MID : LEAST;  // bits that magnitudes are shifted up to
   localparam integer L_W = $clog2(IN_W + 1);
   localparam integer A_W = TOP > 0 ? $clog2(TOP + 1) : 1;
-  localparam integer DEPTH = 2 * BLOCK + 2;
+  localparam integer DEPTH = BLOCK + 3;
   localparam integer D_W = $clog2(DEPTH);
   localparam integer B_W = BLOCK > 1 ? $clog2(BLOCK) : 1;
   localparam integer R_W = RUN > 1 ? $clog2(RUN) : 1;
@@ -155,7 +156,14 @@ module mx_encode #(
   wire [L_W-1:0] len = lengths[length_get];
   wire zero = len == L_W'(0);
   wire signed [12:0] wide_len = $signed({{(13 - L_W) {1'b0}}, len});
-  wire signed [12:0] bound = wide_len < 13'(LEAST) ? 13'(LEAST) : wide_len > 13'(MOST) ? 13'(MOST) : wide_len;
+  wire signed [12:0] bound;
+  generate
+    if (LEAST > 0 || MOST < IN_W) begin : g_bound
+      assign bound = wide_len < 13'(LEAST) ? 13'(LEAST) : wide_len > 13'(MOST) ? 13'(MOST) : wide_len;
+    end else begin : g_free
+      assign bound = wide_len;
+    end
+  endgenerate
   wire signed [12:0] up = 13'(TOP) - bound;
   wire signed [12:0] e = bound + 13'(EXP + 126);
   logic [LANES*IN_W-1:0] v;

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"math/rand/v2"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+)
+
+// BlockKinds are the graphs over blocks that BlockCase draws.
+var BlockKinds = []string{"encode", "decode", "linear", "conv", "relu", "reshape", "chain"}
+
+// BlockCase draws graph i of a kind: formats of all widths, tails, blocks of zeros, scales far from each other.
+func BlockCase(kind string, i int) (*ir.Graph, *rand.Rand) {
+	r := Rand("blocks "+kind, i)
+	b := &blockGraph{r: r, g: &ir.Graph{Name: kind, Stage: ir.StageQuantized}}
+	x := b.kind(kind)
+	b.g.Out = []ir.Output{{Name: "y", Node: x}}
+	return b.g, r
+}
+
+// blockGraph is a graph under construction.
+type blockGraph struct {
+	r *rand.Rand
+	g *ir.Graph
+}
+
+func (b *blockGraph) kind(kind string) *ir.Node {
+	r := b.r
+	switch kind {
+	case "encode":
+		return b.node(op.Cast, nil, b.block(), b.input(b.fixed(48, 160), b.shape()...))
+	case "decode":
+		f := b.fixed(48, 30)
+		f.Round = format.Round(r.IntN(int(format.RoundOutward) + 1))
+		f.Over = format.Over(r.IntN(3))
+		if f.Signed = r.IntN(4) > 0; f.W == 1 {
+			f.W = 2
+		}
+		return b.node(op.Cast, nil, f, b.input(b.block(), b.shape()...))
+	case "linear":
+		return b.linear(b.data(b.shape()...))
+	case "conv":
+		return b.conv(b.data(1, 1+r.IntN(5), 1+r.IntN(5), 1+r.IntN(6)))
+	case "relu":
+		m := b.block()
+		return b.node(op.Relu, nil, m, b.input(m, b.shape()...))
+	case "reshape":
+		m := b.block()
+		n := m.K * (1 + r.IntN(3))
+		return b.node(op.Reshape, &op.ReshapeAttrs{Shape: []int{2 * n}}, m, b.input(m, 2, n))
+	}
+	m := b.block()
+	x := b.node(op.Cast, nil, m, b.input(b.fixed(16, 6), b.shape()...))
+	x = b.node(op.Relu, nil, m, b.node(op.Cast, nil, m, b.linear(x)))
+	return b.node(op.Cast, nil, format.Fixed{W: 12, F: r.IntN(12), Signed: true}, b.linear(x))
+}
+
+// shape has rank 1 to 3 and rows of up to 20.
+func (b *blockGraph) shape() []int {
+	shape := []int{1 + b.r.IntN(20)}
+	for range b.r.IntN(3) {
+		shape = append([]int{1 + b.r.IntN(3)}, shape...)
+	}
+	return shape
+}
+
+// block draws a block format: mxint(8,k) half of the time.
+func (b *blockGraph) block() format.MXInt {
+	m := format.MXInt{W: 8, K: []int{1, 2, 3, 4, 6, 8, 16, 32}[b.r.IntN(8)]}
+	if b.r.IntN(2) == 0 {
+		m.W = 2 + b.r.IntN(15)
+	}
+	if b.r.IntN(3) == 0 {
+		m.Round = format.Round(b.r.IntN(int(format.RoundOutward) + 1))
+	}
+	return m
+}
+
+// fixed draws a signed format of up to w bits; its fraction bits are up to far away from 0.
+func (b *blockGraph) fixed(w, far int) format.Fixed {
+	f := format.Fixed{W: 1 + b.r.IntN(w), Signed: true}
+	f.F = b.r.IntN(f.W+8) - 4
+	if b.r.IntN(4) == 0 {
+		f.F = b.r.IntN(2*far+1) - far
+	}
+	return f
+}
+
+// data is an input in blocks, or for one in four in a fixed format.
+func (b *blockGraph) data(shape ...int) *ir.Node {
+	if b.r.IntN(4) == 0 {
+		return b.input(b.fixed(16, 6), shape...)
+	}
+	return b.input(b.block(), shape...)
+}
+
+func (b *blockGraph) input(f format.Format, shape ...int) *ir.Node {
+	n := &ir.Node{Name: b.g.FreshName("x"), Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: shape, Format: f}}
+	b.g.Nodes, b.g.In = append(b.g.Nodes, n), append(b.g.In, n)
+	return n
+}
+
+// node appends an operation on args, the last of which may be constants.
+func (b *blockGraph) node(o *ir.Op, attrs any, f format.Format, args ...*ir.Node) *ir.Node {
+	n := &ir.Node{Name: b.g.FreshName(o.Name), Op: o, Attrs: attrs, Args: args, Type: ir.Type{Format: f}}
+	if s, err := o.Infer(n); err == nil { // without a shape the graph fails its check
+		n.Type.Shape = s
+	}
+	b.g.Nodes = append(b.g.Nodes, n)
+	return n
+}
+
+// constant draws codes of f; blocks have scales around 1, or anywhere, or are zero.
+func (b *blockGraph) constant(f format.Format, shape ...int) *ir.Node {
+	t := ir.NewTensor(ir.Type{Shape: shape, Format: f})
+	codes := codeRange(f)
+	for i := range t.Codes {
+		t.Codes[i] = op.RandomCode(b.r, codes)
+	}
+	typ := t.Type
+	if len(t.BlockScales) > 0 {
+		b.scales(t)
+		typ.Scales = ir.ScaleValues(t.BlockScales)
+	}
+	n := &ir.Node{Name: b.g.FreshName("c"), Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(t.Codes)}, Type: typ}
+	b.g.Nodes = append(b.g.Nodes, n)
+	return n
+}
+
+func (b *blockGraph) scales(t *ir.Tensor) { fillScales(b.r, t, b.r.IntN(4)) }
+
+// fillScales draws the scales of a value: kind 0 is any at all, of the others most lie around 1. Some blocks are zero.
+func fillScales(r *rand.Rand, t *ir.Tensor, kind int) {
+	t.EachBlock(func(block, from, to int) {
+		t.BlockScales[block] = int64(120 + r.IntN(15))
+		switch {
+		case kind == 0 || r.IntN(20) == 0:
+			t.BlockScales[block] = int64(r.IntN(255))
+		case r.IntN(8) == 0:
+			t.BlockScales[block] = 0
+			clear(t.Codes[from:to])
+		}
+	})
+}
+
+// linear multiplies x by weights in blocks, or fixed ones where x is in blocks.
+func (b *blockGraph) linear(x *ir.Node) *ir.Node {
+	shape := x.Type.Shape
+	return b.sum(op.Linear, nil, x, 1+b.r.IntN(8), shape[len(shape)-1])
+}
+
+func (b *blockGraph) conv(x *ir.Node) *ir.Node {
+	r, s := b.r, x.Type.Shape
+	a := &op.ConvAttrs{Groups: 1, Window: op.Window{Kernel: []int{1 + r.IntN(min(3, s[1])), 1 + r.IntN(min(3, s[2]))},
+		Strides: []int{1 + r.IntN(2), 1 + r.IntN(2)}, Dilations: []int{1, 1}, Pads: make([]int, 4), ChannelsLast: true}}
+	for i := range a.Pads {
+		a.Pads[i] = r.IntN(a.Kernel[i%2])
+	}
+	return b.sum(op.Conv, a, x, 1+r.IntN(6), a.Kernel[0], a.Kernel[1], s[3])
+}
+
+// sum adds weights of the given shape, and a bias for most; the accumulator is one that fits, or any.
+func (b *blockGraph) sum(o *ir.Op, attrs any, x *ir.Node, shape ...int) *ir.Node {
+	r := b.r
+	m := b.block()
+	w := format.Format(m)
+	if xm, ok := x.Type.Format.(format.MXInt); ok {
+		if m.K = xm.K; r.IntN(4) == 0 {
+			w = b.fixed(8, 6)
+		} else {
+			w = m
+		}
+	}
+	args := []*ir.Node{x, b.constant(w, shape...)}
+	switch r.IntN(4) {
+	case 0:
+	case 1:
+		args = append(args, b.constant(b.block(), shape[0]))
+	default:
+		args = append(args, b.constant(b.fixed(16, 20), shape[0]))
+	}
+	acc := format.Fixed{W: 4 + r.IntN(45), F: r.IntN(40) - 8, Signed: true, Round: format.RoundFloor}
+	n := b.node(o, attrs, acc, args...)
+	if r.IntN(3) > 0 {
+		if fit, err := op.ChooseWindow(n, 8+r.IntN(41), 4, -20); err == nil {
+			n.Type.Format = fit
+		}
+	}
+	return n
+}
+
+// blockLanes sets the lanes of n where blocks are in play, and says whether they are.
+func blockLanes(r *rand.Rand, n *ir.Node, given int) bool {
+	hw := &n.HW
+	if overBlocks(n) {
+		lengths, err := op.SumLengths(n)
+		if err != nil {
+			return false
+		}
+		hw.InLanes, hw.Rows = divisor(r, op.CommonLength(lengths)), divisor(r, n.Args[1].Type.Shape[0])
+		hw.StreamIn, hw.OutLanes = hw.InLanes, op.Drain(hw.Rows, hw.InLanes, lengths)
+		hw.Style, hw.Mem = ir.StyleFold, []string{"", "auto", "block", "distributed"}[r.IntN(4)]
+		return true
+	}
+	t := n.Type
+	if _, ok := t.BlockFormat(); !ok {
+		t = n.Args[0].Type
+	}
+	if _, ok := t.BlockFormat(); !ok {
+		return false
+	}
+	legal := op.BlockLanes(t)
+	hw.InLanes = legal[r.IntN(len(legal))]
+	if n.Op.Traits.Wire && given > 0 {
+		hw.InLanes = given
+	}
+	hw.OutLanes, hw.StreamIn = hw.InLanes, hw.InLanes
+	return true
+}
+
+// inputLanes draws the lanes of an input.
+func inputLanes(r *rand.Rand, n *ir.Node) int {
+	if _, ok := n.Type.BlockFormat(); ok {
+		legal := op.BlockLanes(n.Type)
+		return legal[r.IntN(len(legal))]
+	}
+	return divisor(r, n.Type.Elems())
+}
