@@ -7,6 +7,7 @@ import (
 	"math/big"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op"
 )
 
@@ -156,4 +157,157 @@ func slowPool(o *ir.Op, x picture, w *op.Window, includePad bool, image, channel
 		return best
 	}
 	return mean(sum, count)
+}
+
+// blocksOf cuts a row of n elements into runs of k: the borders, from 0 to n.
+func blocksOf(n, k int) []int {
+	borders := []int{0}
+	for at := k; at < n; at += k {
+		borders = append(borders, at)
+	}
+	return append(borders, n)
+}
+
+// decodeBlocks gives the values of blocks: q * 2^-(W-2) * 2^(X-127), blocks along the last axis.
+func decodeBlocks(t ir.Type, m format.MXInt, s *ir.Tensor) []*big.Rat {
+	row := t.Shape[len(t.Shape)-1]
+	var out []*big.Rat
+	block := 0
+	for from := 0; from < len(s.Codes); from += row {
+		borders := blocksOf(row, m.K)
+		for j := 1; j < len(borders); j++ {
+			scale := power(int(s.BlockScales[block]) - 127 - (m.W - 2))
+			for i := borders[j-1]; i < borders[j]; i++ {
+				out = append(out, new(big.Rat).Mul(integer(s.Codes[from+i]), scale))
+			}
+			block++
+		}
+	}
+	return out
+}
+
+// encodeBlocks encodes blocks from their definition: e is the greatest integer with 2^e <= max|x|, within -127..127.
+func encodeBlocks(t ir.Type, m format.MXInt, x []*big.Rat) *ir.Tensor {
+	row := t.Shape[len(t.Shape)-1]
+	out := &ir.Tensor{Type: t}
+	for from := 0; from < len(x); from += row {
+		borders := blocksOf(row, m.K)
+		for j := 1; j < len(borders); j++ {
+			part := x[from+borders[j-1] : from+borders[j]]
+			most := new(big.Rat)
+			for _, v := range part {
+				if a := new(big.Rat).Abs(v); a.Cmp(most) > 0 {
+					most = a
+				}
+			}
+			if most.Sign() == 0 {
+				out.BlockScales = append(out.BlockScales, 0)
+				out.Codes = append(out.Codes, make([]int64, len(part))...)
+				continue
+			}
+			e := 127
+			for e > -127 && power(e).Cmp(most) > 0 {
+				e--
+			}
+			out.BlockScales = append(out.BlockScales, int64(e+127))
+			for _, v := range part {
+				q := round(new(big.Rat).Mul(v, power(m.W-2-e)), m.Round)
+				out.Codes = append(out.Codes, enter(m.W, true, format.Sym, q))
+			}
+		}
+	}
+	return out
+}
+
+// keptBlocks is the result of an operation that hands on blocks: their scales, and codes as they are or cut at zero.
+func keptBlocks(n *ir.Node, x *ir.Tensor) *ir.Tensor {
+	out := &ir.Tensor{Type: n.Type, BlockScales: x.BlockScales}
+	for _, q := range x.Codes {
+		if n.Op == op.Relu && q < 0 {
+			q = 0
+		}
+		out.Codes = append(out.Codes, q)
+	}
+	return out
+}
+
+// overBlocks says that n is a sum of products over blocks.
+func overBlocks(n *ir.Node) bool {
+	if n.Op != op.Linear && n.Op != op.Conv {
+		return false
+	}
+	_, x := n.Args[0].Type.Format.(format.MXInt)
+	_, w := n.Args[1].Type.Format.(format.MXInt)
+	return x || w
+}
+
+// slowBlockSum adds, for every result, one number a block in steps of the accumulator: floor, saturated; then the sum
+// saturates.
+func slowBlockSum(n *ir.Node, args []value) []*big.Rat {
+	acc := n.Type.Format.(format.Fixed)
+	k := 0
+	for _, a := range n.Args[:2] {
+		if m, ok := a.Type.Format.(format.MXInt); ok {
+			k = m.K
+		}
+	}
+	steps := func(v *big.Rat) *big.Rat {
+		q := round(new(big.Rat).Mul(v, power(acc.F)), format.RoundFloor)
+		return integer(enter(acc.W, true, format.Sat, q))
+	}
+	x, w := args[0], args[1]
+	run := w.shape[len(w.shape)-1]
+	size := len(w.x) / w.shape[0]
+	result := func(c int, window []*big.Rat) *big.Rat {
+		sum := new(big.Rat)
+		if len(args) > 2 {
+			sum = steps(args[2].x[c])
+		}
+		for tap := 0; tap < size; tap += run {
+			borders := blocksOf(run, k)
+			for j := 1; j < len(borders); j++ {
+				d := new(big.Rat)
+				for i := tap + borders[j-1]; i < tap+borders[j]; i++ {
+					if window[i] != nil {
+						d.Add(d, new(big.Rat).Mul(window[i], w.x[c*size+i]))
+					}
+				}
+				sum.Add(sum, steps(d))
+			}
+		}
+		q := enter(acc.W, true, format.Sat, round(sum, format.RoundFloor))
+		return new(big.Rat).Mul(integer(q), power(-acc.F))
+	}
+	var out []*big.Rat
+	if n.Op == op.Linear {
+		for at := 0; at < len(x.x); at += size {
+			for c := range w.shape[0] {
+				out = append(out, result(c, x.x[at:at+size]))
+			}
+		}
+		return out
+	}
+	each(n.Type.Shape[:3], func(i []int) {
+		window := slowPixels(n.Attrs.(*op.ConvAttrs), x, run, size, i)
+		for c := range w.shape[0] {
+			out = append(out, result(c, window))
+		}
+	})
+	return out
+}
+
+// slowPixels lists the size elements of the window at result i, run a pixel; nil in the padding.
+func slowPixels(a *op.ConvAttrs, x value, run, size int, i []int) []*big.Rat {
+	window := make([]*big.Rat, size)
+	for tap := range size / run {
+		y := i[1]*a.Strides[0] - a.Pads[0] + tap/a.Kernel[1]*a.Dilations[0]
+		col := i[2]*a.Strides[1] - a.Pads[1] + tap%a.Kernel[1]*a.Dilations[1]
+		if y < 0 || y >= x.shape[1] || col < 0 || col >= x.shape[2] {
+			continue
+		}
+		for c := range run {
+			window[tap*run+c] = x.at(i[0], y, col, c)
+		}
+	}
+	return window
 }
