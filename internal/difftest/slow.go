@@ -79,7 +79,7 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 		for i, a := range n.Args {
 			args[i] = values[a]
 		}
-		x, err := slowOp(n, args)
+		x, err := slowResult(n, args)
 		switch {
 		case err == nil && factored(n):
 			x, err = slowFactored(n, args)

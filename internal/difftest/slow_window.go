@@ -311,3 +311,11 @@ func slowPixels(a *op.ConvAttrs, x value, run, size int, i []int) []*big.Rat {
 	}
 	return window
 }
+
+// slowResult is slowOp, but for sums over blocks, which round on the way.
+func slowResult(n *ir.Node, args []value) ([]*big.Rat, error) {
+	if overBlocks(n) {
+		return slowBlockSum(n, args), nil
+	}
+	return slowOp(n, args)
+}
