@@ -86,13 +86,13 @@ const (
 	measureSamples = 64
 	// drawnSamples is how many samples are drawn where there is no calibration data.
 	drawnSamples = 16
-	// drawnWeights bounds samples times weights.
-	drawnWeights = 100_000_000
+	// drawnWeights bounds samples times weights: beyond, weights of both graphs do not fit into memory beside the file.
+	drawnWeights = 50_000_000
 	// coarse is the SQNR in dB of an output below which a plan without calibration data is worth a warning.
 	coarse = 20
 )
 
-// affordable is how many samples are drawn: fewer where a single one takes very long.
+// affordable is how many samples are drawn: fewer of large models, and none of very large ones.
 func affordable(g *ir.Graph) int {
 	weights := 1
 	for _, n := range g.Nodes {
@@ -100,7 +100,7 @@ func affordable(g *ir.Graph) int {
 			weights += n.Type.Elems()
 		}
 	}
-	return min(max(drawnWeights/weights, 1), drawnSamples)
+	return min(drawnWeights/weights, drawnSamples)
 }
 
 // measure reports the error of every node that both the float and the quantized graph have, and of the outputs.
@@ -108,6 +108,10 @@ func (s *State) measure(before, after *ir.Graph) error {
 	samples := s.Samples[:min(len(s.Samples), measureSamples)]
 	if len(samples) == 0 {
 		drawn := affordable(before)
+		if drawn == 0 {
+			s.Report.note("errors against the float model are not measured: the model is large; give calibration data")
+			return nil
+		}
 		samples = callerLayout(before, random(before, s.Plan, s.runner.Seed, drawn))
 		s.Report.note("errors against the float model are measured on random samples, %d of them", drawn)
 	}

@@ -63,9 +63,7 @@ func (b *builder) printInstance(s *strings.Builder, inst *instance) {
 	wires(s, inst.out, inst.width, n.HW.Branches)
 	fmt.Fprintf(s, "  %s #(\n", inst.unit.Module)
 	params := append([]rtl.Param(nil), inst.unit.Params...)
-	for _, im := range inst.unit.Images {
-		params = append(params, im.Params(inst.name)...)
-	}
+	params = append(params, inst.bound...)
 	for i, p := range params {
 		comma := ","
 		if i == len(params)-1 {

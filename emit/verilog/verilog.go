@@ -35,6 +35,9 @@ type instance struct {
 	node *ir.Node
 	name string // of the instance, empty where the node is only a wire
 	unit *rtl.Unit
+	// images are the memory images as files, bound the parameters that name them.
+	images []rtl.File
+	bound  []rtl.Param
 	// in are the streams that it reads. out is the prefix of the wires that carry the result, width the bits of its beats.
 	in    []stream
 	out   string
@@ -231,9 +234,7 @@ func (b *builder) sources(o Options) error {
 			continue
 		}
 		modules = append(modules, inst.unit.Module)
-		for _, im := range inst.unit.Images {
-			images = append(images, im.File(inst.name))
-		}
+		images = append(images, inst.images...)
 	}
 	slices.Sort(modules)
 	library, err := rtl.Files(slices.Compact(modules)...)
@@ -285,9 +286,11 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	}
 	for _, im := range inst.unit.Images {
 		f := im.File(inst.name)
+		inst.images, inst.bound = append(inst.images, f), append(inst.bound, im.Params(inst.name)...)
 		sum := sha256.Sum256(f.Data)
 		u.Images = append(u.Images, emit.Image{File: f.Name, Width: im.Width, Words: im.Len(),
 			Checksum: fmt.Sprintf("%08x", im.Sum()), SHA256: hex.EncodeToString(sum[:])})
 	}
+	inst.unit.Images = nil // the words of large memories need not stay beside their text
 	return u, nil
 }
