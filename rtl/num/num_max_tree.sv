@@ -5,6 +5,8 @@
 //               SIGNED  1: two's complement
 //               PIPE    0 no registers, 1 a register after each level, 2 after every second, the last included
 //   latency: min(PIPE, 1) * (clog2(N) + PIPE - 1) / max(PIPE, 1)   ii: 1   order: as it comes
+//   lut: sum(l, 1, LEVELS, ((N + (1 << (l - 1)) - 1) >> (l - 1)) / 2 * (W * 3 / 2))
+//   ff: sum(l, 1, LEVELS, PIPE == 1 || (PIPE == 2 && (LEVELS - l) % 2 == 0) ? ((N + (1 << l) - 1) >> l) * W : 0)
 `default_nettype none
 module num_max_tree #(
     parameter integer N      = 4,

@@ -9,6 +9,8 @@
 //               CODE_LO, CODE_HI   results beyond them
 //               BEATS              beats of a frame
 //   latency: 1   ii: BEATS   order: as it comes
+//   lut: LANES * (IN_W + OUT_W + 2)
+//   parts: LANES * u_cast + u_out
 `default_nettype none
 module op_clip #(
     parameter integer LANES      = 4,

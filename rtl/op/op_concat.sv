@@ -5,6 +5,9 @@
 //               B_BEATS  beats of b in a row
 //               GROUPS   turns of a frame
 //   latency: 1   ii: GROUPS * (A_BEATS + B_BEATS)   order: outer axes, then a before b
+//   lut: WIDTH + 2 * CW + 4
+//   ff: CW + 1
+//   parts: u_out
 `default_nettype none
 module op_concat #(
     parameter integer WIDTH   = 8,

@@ -8,6 +8,11 @@
 //               ALPHA_EXP          its exponent
 //               BEATS              beats of a frame
 //   latency: 2   ii: BEATS   order: as it comes
+//   let: BITS = clog2(ALPHA_SIG + 1)
+//   lut: LANES * (OUT_W + 2)
+//   ff: LANES * (2 * IN_W + BITS)
+//   dsp: BITS > 1 ? LANES : 0
+//   parts: LANES * u_above + LANES * u_below + u_out
 `default_nettype none
 module op_leaky_relu #(
     parameter integer LANES      = 4,

@@ -13,6 +13,9 @@
 //               DIGITS, TERM_W  derived, do not set: digits of a constant, bits of a term
 //   terms: digit d of constant o at bit (o * DIGITS + d) * TERM_W, two's complement.
 //   latency: 1   ii: 1   order: as it comes
+//   let: MADE = W_W < 3 ? 1 : min(COUNT, max(1, OUT * DIGITS * 2 / 3))
+//   lut: (MADE - 1) * (XW + 3)
+//   ff: MADE * (XW + W_W * 2 / 3)
 `default_nettype none
 module op_linear_column #(
     parameter integer         OUT       = 2,

@@ -7,6 +7,9 @@
 //               PSH         left shift of the sum
 //               BIAS        T_W bits, two's complement
 //   latency: (clog2(N) + PIPE - 1) / PIPE + 1 + 3 * min(M_W, 1)   ii: 1   order: as it comes
+//   lut: T_W
+//   ff: T_W
+//   parts: u_tree + (M_W ? u_rescale : u_cast)
 `default_nettype none
 module op_linear_row #(
     parameter integer       N          = 4,

@@ -16,6 +16,9 @@
 //               CONSTS           OUT * KW bits, KW = M_W + PSH_W + BIAS_W: {m, psh, bias} of o at bit o * KW
 //               PIPE             adder levels between registers: 1 or 2
 //   latency: (clog2(IN * ((W_W + 7) / 8)) + PIPE - 1) / PIPE + 3 + 3 * min(M_W, 1)   ii: 1   order: lane i is element i
+//   lut: STAGES
+//   ff: STAGES
+//   parts: IN * u_column + OUT * u_row + u_skid
 `default_nettype none
 module op_linear_unrolled #(
     parameter integer                  IN         = 4,

@@ -14,6 +14,9 @@
 //               MULT                "auto", "dsp" or "lut": use_dsp of the product
 //               BEATS               beats of a frame
 //   latency: (KIND == 3 ? 3 : 2) + DEEP   ii: BEATS   order: as it comes
+//   lut: STAGES + 4
+//   ff: STAGES
+//   parts: LANES * u_lane + u_skid
 `default_nettype none
 module op_pair #(
     parameter integer    LANES      = 4,

@@ -15,6 +15,9 @@
 //               DEEP                1: a register behind pa and pb, or before the factor of a product
 //               MULT                "auto", "dsp" or "lut": use_dsp of the product
 //   latency: (KIND == 3 ? 2 : 1) + DEEP   ii: 1   order: as it comes
+//   lut: KIND == 2 || KIND == 3 ? T_W * 3 / 2 : T_W + (MA > 1 ? PA_W : 0) + (MB > 1 ? PB_W : 0)
+//   ff: T_W
+//   parts: KIND == 3 ? u_mul : 0
 `default_nettype none
 module op_pair_lane #(
     parameter integer    KIND       = 0,

@@ -7,6 +7,9 @@
 //               TIMES   how often a run leaves, 1 or more
 //               GROUPS  runs of a frame
 //   latency: 1   ii: GROUPS * BEATS * TIMES   order: outer axes, times, run
+//   lut: 2 * PW + 2 * TW + 8
+//   ff: PW + TW + 2
+//   parts: u_out
 `default_nettype none
 module op_repeat #(
     parameter integer WIDTH  = 8,

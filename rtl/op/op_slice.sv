@@ -9,6 +9,9 @@
 //               COUNT   runs of a turn
 //               GROUPS  turns of a frame
 //   latency: FIRST + 1   ii: GROUPS * BEATS   order: as it comes
+//   lut: 2 * PW + EW + 6
+//   ff: PW + EW
+//   parts: u_out
 `default_nettype none
 module op_slice #(
     parameter integer WIDTH  = 8,

@@ -5,6 +5,8 @@
 //   parameters  WIDTH  bits of the payload
 //               N      branches
 //   latency: 0   ii: 1   order: as it comes
+//   lut: N + 2
+//   ff: N
 `default_nettype none
 module stream_fork #(
     parameter integer WIDTH = 8,
