@@ -59,7 +59,7 @@ type asked struct {
 	in, out         int
 	inFrom, outFrom string
 	style           ir.Style
-	mem             string
+	mem, dsp        string
 }
 
 func (l *laner) rules(n *ir.Node) asked {
@@ -80,6 +80,9 @@ func (l *laner) rules(n *ir.Node) asked {
 		if a.mem == "" {
 			a.mem = r.Mem
 		}
+		if a.dsp == "" {
+			a.dsp = r.DSP
+		}
 	}
 	l.chosen.fill(n, &a)
 	if a.style == ir.StyleUndecided {
@@ -91,11 +94,17 @@ func (l *laner) rules(n *ir.Node) asked {
 	if a.mem == "" {
 		a.mem = "auto"
 	}
+	if a.dsp == "" {
+		a.dsp = l.plan.DSP
+	}
 	return a
 }
 
 func (l *laner) node(n *ir.Node) {
 	a := l.rules(n)
+	if n.Op.Traits.Weighted {
+		n.HW.DSP = a.dsp
+	}
 	_, byChannel := n.ChannelAxis()
 	switch {
 	case l.blocks(n, a):

@@ -74,6 +74,8 @@ type FoldPlan struct {
 	// From is the plan line of Mode.
 	From  string
 	Rules []*FoldRule
+	// DSP holds where no rule sets it.
+	DSP string
 	// FPS is the wanted rate and MaxLUT, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none. ParsePlan refuses
 	// them in any other mode.
 	FPS                     float64
@@ -89,6 +91,8 @@ type FoldRule struct {
 	Style ir.Style
 	// Mem is where the weights live: "auto", "block", "distributed".
 	Mem string
+	// DSP is what multiplies: "one" DSP a multiplier, or "none".
+	DSP string
 }
 
 // InputPlan is what the plan says of one graph input.

@@ -37,6 +37,7 @@ type planFile struct {
 		MaxLUT  *int           `toml:"max_lut"`
 		MaxDSP  *int           `toml:"max_dsp"`
 		MaxBRAM *int           `toml:"max_bram"`
+		DSP     *string        `toml:"dsp"`
 		Rule    []foldRuleFile `toml:"rule"`
 	} `toml:"fold"`
 	Input []struct {
@@ -72,6 +73,7 @@ type foldRuleFile struct {
 	OutLanes *int    `toml:"out_lanes"`
 	Style    *string `toml:"style"`
 	Mem      *string `toml:"mem"`
+	DSP      *string `toml:"dsp"`
 }
 
 // decodePlan reads the text strictly: every key must be known and of the right type. Error L0401.

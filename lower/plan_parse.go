@@ -23,6 +23,7 @@ var (
 	overWords  = []string{"saturate", "sym", "wrap"}
 	modeWords  = []string{"fold", "unroll", "balance"}
 	memWords   = []string{"auto", "block", "distributed"}
+	dspWords   = []string{"one", "none"}
 )
 
 // planParser carries what all parts of the plan need while it is read; it collects all errors.
@@ -236,6 +237,9 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 		}
 		out.FPS = *v
 	}
+	if f.Fold.DSP != nil {
+		out.DSP = dspWords[p.word("fold.dsp", f.Fold.DSP, dspWords)]
+	}
 	p.balanceOnly(f, out.Mode)
 	for i := range f.Fold.Rule {
 		r := &f.Fold.Rule[i]
@@ -249,8 +253,11 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 		if r.Mem != nil {
 			rule.Mem = memWords[p.word(path+".mem", r.Mem, memWords)]
 		}
-		if r.InLanes == nil && r.OutLanes == nil && r.Style == nil && r.Mem == nil {
-			p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style or mem"
+		if r.DSP != nil {
+			rule.DSP = dspWords[p.word(path+".dsp", r.DSP, dspWords)]
+		}
+		if r.InLanes == nil && r.OutLanes == nil && r.Style == nil && r.Mem == nil && r.DSP == nil {
+			p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style, mem or dsp"
 		}
 		out.Rules = append(out.Rules, rule)
 	}

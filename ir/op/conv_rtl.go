@@ -64,6 +64,7 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		"GROUPS", a.Groups)
 	with(u, num...)
 	with(u, "ROM_STYLE", memStyle(n))
+	multipliers(u, n)
 	m.images(u, n.HW.InLanes, n.HW.OutLanes, w)
 	return u, nil
 }
@@ -90,6 +91,7 @@ func (m *mac) depthwise(n *ir.Node, g *Geometry) (*rtl.Unit, error) {
 	with(u, "LANES", lanes)
 	with(u, num...)
 	with(u, "ROM_STYLE", memStyle(n))
+	multipliers(u, n)
 	var words []*big.Int // word f*KH*KW + k: lane i holds w[f*lanes+i][k]
 	for f := 0; f < g.C; f += lanes {
 		for k := range m.in {

@@ -179,8 +179,16 @@ func linearRTL(n *ir.Node) (*rtl.Unit, error) {
 	u := unit("op_linear", "IN", m.in, "OUT", m.out, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes)
 	with(u, num...)
 	with(u, "ROM_STYLE", memStyle(n))
+	multipliers(u, n)
 	m.images(u, n.HW.InLanes, n.HW.OutLanes, w)
 	return u, nil
+}
+
+// multipliers asks for products in LUTs.
+func multipliers(u *rtl.Unit, n *ir.Node) {
+	if n.HW.DSP == "none" {
+		with(u, "MULT", "lut")
+	}
 }
 
 func memStyle(n *ir.Node) string {
@@ -230,6 +238,7 @@ func scaleRTL(n *ir.Node) (*rtl.Unit, error) {
 	u := unit("op_scale", "C", m.out, "LANES", lanes)
 	with(u, num...)
 	with(u, "BEATS", frameBeats(n.Type, lanes))
+	multipliers(u, n)
 	m.images(u, 1, lanes, w)
 	return u, nil
 }
