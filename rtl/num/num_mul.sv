@@ -4,8 +4,8 @@
 //   parameters  A_W       bits of a
 //               A_SIGNED  1: a is two's complement
 //               B_W       bits of b, two's complement
-//               MULT      "auto": the tool decides, "dsp": use_dsp = yes, "lut": a sum of shifted operands, which no tool
-//                         makes a DSP of
+//               MULT      "auto": the tool decides, "dsp": use_dsp = yes, "lut": a sum of shifted operands,
+//                         which no tool makes a DSP of
 //   latency: 1   ii: 1   order: as it comes
 //   let: A_X = A_SIGNED ? A_W : A_W + 1; BIG = max(A_X, B_W); SMALL = min(A_X, B_W); MULTS = SMALL < 2 || A_W +
 //       B_W < 9 || MULT == "lut" ? 0 : (BIG > 27 ? 1 + (BIG - 11) / 17 : 1) * (SMALL > 18 ? 1 + (SMALL - 2) / 17 :
@@ -52,6 +52,7 @@ module num_mul #(
         end else begin : g_pair
           assign sum = one + (b[2*i+1] ? TW'(a_s) << 1 : {TW{1'b0}});
         end
+        wire unused_sum = &{1'b0, sum};  // its top bits, where the product is narrow
         assign terms[i*PW+:PW] = PW'(sum) << (2 * i);
       end
       wire [PW+$clog2(TERMS)-1:0] all;

@@ -9,6 +9,9 @@
 //               AFTER   beats put behind a turn
 //               GROUPS  turns of a frame
 //   latency: 1   ii: GROUPS * (BEFORE + BODY + AFTER)   order: as it comes
+//   lut: LANES * W + 2 * CW + 4
+//   ff: CW + 1
+//   parts: u_out
 `default_nettype none
 module op_pad #(
     parameter integer LANES  = 1,
