@@ -4,7 +4,9 @@ package flow_test
 
 import (
 	"bufio"
+	le "encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,6 +95,35 @@ func BenchmarkSimulate(b *testing.B) {
 	b.ReportMetric(100*float64(macs)/float64(multipliers)/ii, "%-busy")
 }
 
+// BenchmarkBalanced simulates an example balanced for a rate: busy as in BenchmarkSimulate.
+func BenchmarkBalanced(b *testing.B) {
+	j := job(b, "digits-cnn", "model.onnx", "fps", 0)
+	model, err := sim.Build(b.Context(), sim.DesignSpec(j.HW.Design, engines(b).Cache, false, false))
+	if err != nil {
+		b.Fatal(err)
+	}
+	ii := 0.0
+	for b.Loop() {
+		run, err := sim.RunDesign(b.Context(), model, j.HW.Scheduled, j.HW.Design, j.Samples, sim.Input{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		ii = run.Result.IICycles
+	}
+	macs, multipliers := bottleneck(j.HW.Scheduled)
+	b.ReportMetric(100*float64(macs)/float64(multipliers)/ii, "%-busy")
+}
+
+// BenchmarkEmit440MB compiles a model of 105 million parameters with the real command.
+func BenchmarkEmit440MB(b *testing.B) {
+	lathe, dir := binary(b), b.TempDir()
+	model := filepath.Join(dir, "big.onnx")
+	if err := writeBig(model, 105); err != nil {
+		b.Fatal(err)
+	}
+	timeCommand(b, lathe, "emit-verilog", model, "-o", filepath.Join(dir, "design"))
+}
+
 // bottleneck finds the layer whose multipliers need the most cycles: products of a sample, and multipliers.
 func bottleneck(g *ir.Graph) (macs, multipliers int) {
 	multipliers = 1
@@ -113,6 +144,10 @@ func bottleneck(g *ir.Graph) (macs, multipliers int) {
 func writeBig(path string, layers int) error {
 	const size = 1024
 	weights := make([]byte, 4*size*size)
+	for i := range size * size { // what a generator of Lehmer draws, between -1/32 and 1/32
+		v := float32(uint32(i+1)*2654435761>>8)/(1<<28) - 1.0/32
+		le.LittleEndian.PutUint32(weights[4*i:], math.Float32bits(v))
+	}
 	value := func(name string) []byte { // ValueInfoProto of a float [1, size]
 		dims := slices.Concat(sub(1, number(1, 1)), sub(1, number(1, size)))
 		return slices.Concat(sub(1, []byte(name)), sub(2, sub(1, slices.Concat(number(1, 1), sub(2, dims)))))
