@@ -8,6 +8,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/lower/balance"
+	"lathe/lower/tokens"
 	"lathe/rtl"
 )
 
@@ -117,16 +118,12 @@ func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 	return list, nil
 }
 
-// buffer is the FIFO that a folded linear is likely to get in front, of a vector: while it replays one it takes none.
+// buffer is the FIFO of a vector that a folded unit gets in front.
 func buffer(n *ir.Node) rtl.Cost {
-	if n.Op != op.Linear || n.HW.Style != ir.StyleFold || n.Args[1].Type.Shape[0] == n.HW.OutLanes {
-		return rtl.Cost{}
+	if beats := tokens.VectorBeats(n); beats > 1 && producer(n.Args[0]).Op != op.Input {
+		return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats)
 	}
-	beats := n.Args[1].Type.Shape[1] / n.HW.InLanes
-	if beats < 2 || producer(n.Args[0]).Op == op.Input {
-		return rtl.Cost{}
-	}
-	return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats)
+	return rtl.Cost{}
 }
 
 // proposals are foldings to try; those that the node cannot have fall out by its own rules. What it has is the first,

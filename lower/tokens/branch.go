@@ -32,12 +32,26 @@ func Size(g *ir.Graph) (fifos int, err error) {
 }
 
 // VectorBeats is the beats of one vector of a folded linear that reads its vector several times, for which it has a
-// FIFO in front; 0 for other nodes.
+// FIFO in front; so has a convolution of one tap, whose vectors are pixels that nothing else stores. 0 for other nodes.
 func VectorBeats(n *ir.Node) int {
+	if n.Op == op.Conv {
+		return pixelBeats(n)
+	}
 	if n.Op != op.Linear || n.HW.Style != ir.StyleFold || n.Args[1].Type.Shape[0] == max(n.HW.OutLanes, n.HW.Rows) {
 		return 0
 	}
 	return n.Args[1].Type.Shape[1] / n.HW.InLanes
+}
+
+// pixelBeats is VectorBeats of a convolution: the beats of a pixel where op_conv has no memory of its own.
+func pixelBeats(n *ir.Node) int {
+	a := n.Attrs.(*op.ConvAttrs)
+	g, err := op.NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil || a.Groups != 1 || g.KH*g.KW*g.SH*g.SW != 1 || g.PT+g.PB+g.PL+g.PR != 0 ||
+		n.Args[1].Type.Shape[0] == n.HW.OutLanes || n.HW.InLanes > n.HW.StreamIn {
+		return 0
+	}
+	return g.C / n.HW.StreamIn
 }
 
 // insert puts a FIFO behind every fork before each of its readers. An output is taken whenever there is a beat,

@@ -40,8 +40,9 @@ func TestRomStyle(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, style := range []string{"block", "distributed"} {
-			fmt.Fprintf(&top, "  mem_rom #(.WIDTH(%d), .DEPTH(%d), .IMAGE(\"%s\"), .STYLE(\"%s\")) u_%s_%d (.clk(clk), .en(1'b1),\n"+
-				"    .addr(a[%d:0]), .data(o[%d:%d]));\n", s.width, s.depth, im.Name, style, style, i,
+			fmt.Fprintf(&top, "  mem_rom #(.WIDTH(%d), .DEPTH(%d), .IMAGE(\"%s\"), .STYLE(\"%s\")) "+
+				"u_%s_%d (.clk(clk), .en(1'b1),\n    .addr(a[%d:0]), .data(o[%d:%d]));\n", s.width, s.depth, im.Name,
+				style, style, i,
 				rtl.Clog2(s.depth)-1, at+s.width-1, at)
 			at += s.width
 		}
