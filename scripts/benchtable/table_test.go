@@ -15,6 +15,8 @@ BenchmarkLinear           9   1000 ns/op   0.5 GMAC/s
 BenchmarkLinear           9   1000 ns/op   0.8 GMAC/s
 BenchmarkVerify-4         2   1000 ns/op   2.5 s-best   90 MiB-resident
 BenchmarkSimulate-4       2   1000 ns/op   99.5 %-busy   1.25 Mcycles/s   2000 samples/s
+BenchmarkBalanced-4       2   1000 ns/op   99.5 %-busy
+BenchmarkEmit440MB-4      1   1000 ns/op   800 MiB-resident   8.5 s-best
 PASS
 `
 
