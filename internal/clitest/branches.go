@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package clitest
+
+// branches is a network whose values part and meet: a residual, a gate for each channel, a split of which one part goes
+// through a convolution, a shuffle of channels, pixels from depth, and constants for each element.
+func branches() onnxModel {
+	pads := intsAttr("pads", 1, 1, 1, 1)
+	return onnxModel{
+		inputs: list(value("x", 1, 2, 6, 6)), outputs: list(value("y")),
+		nodes: list(
+			node("conv1", "Conv", "x w1", "c1", pads), node("relu1", "Relu", "c1", "r1"),
+			node("conv2", "Conv", "r1 w2", "c2", pads), node("add1", "Add", "r1 c2", "a1"),
+			node("pool1", "GlobalAveragePool", "a1", "g1"), node("gate1", "Conv", "g1 w3", "g2"),
+			node("sigmoid1", "Sigmoid", "g2", "g3"), node("mul1", "Mul", "a1 g3", "m1"),
+			node("split1", "Split", "m1", "p q", intAttr("axis", 1)), node("conv3", "Conv", "p w4", "p3", pads),
+			node("concat1", "Concat", "q p3", "j", intAttr("axis", 1)),
+			node("cut1", "Reshape", "j groups", "j1"), node("swap1", "Transpose", "j1", "j2", intsAttr("perm", 0, 2, 1, 3, 4)),
+			node("join1", "Reshape", "j2 whole", "j3"), node("deep1", "DepthToSpace", "j3", "d1", intAttr("blocksize", 2)),
+			node("add2", "Add", "d1 map", "d2"), node("max1", "Max", "d2 map", "d3"),
+			node("pool2", "MaxPool", "d3", "e", intsAttr("kernel_shape", 2, 2), intsAttr("strides", 2, 2)),
+			node("flat1", "Flatten", "e", "f"), node("fc1", "Gemm", "f w5", "y")),
+		tensors: list(weights("w1", 8, 2, 3, 3), weights("w2", 8, 8, 3, 3), weights("w3", 8, 8, 1, 1), weights("w4", 4, 4, 3, 3),
+			ints("groups", 1, 2, 4, 6, 6), ints("whole", 1, 8, 6, 6), weights("map", 1, 2, 12, 12), weights("w5", 72, 4)),
+	}
+}
