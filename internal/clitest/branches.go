@@ -21,6 +21,7 @@ func branches() onnxModel {
 			node("pool2", "MaxPool", "d3", "e", intsAttr("kernel_shape", 2, 2), intsAttr("strides", 2, 2)),
 			node("flat1", "Flatten", "e", "f"), node("fc1", "Gemm", "f w5", "y")),
 		tensors: list(weights("w1", 8, 2, 3, 3), weights("w2", 8, 8, 3, 3), weights("w3", 8, 8, 1, 1),
-			weights("w4", 4, 4, 3, 3), ints("groups", 1, 2, 4, 6, 6), ints("whole", 1, 8, 6, 6), weights("map", 1, 2, 12, 12), weights("w5", 72, 4)),
+			weights("w4", 4, 4, 3, 3), ints("groups", 1, 2, 4, 6, 6), ints("whole", 1, 8, 6, 6),
+			weights("map", 1, 2, 12, 12), weights("w5", 72, 4)),
 	}
 }
