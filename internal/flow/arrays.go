@@ -152,8 +152,28 @@ func Arrays(g *ir.Graph, outputs []ref.Sample, b Batch, codes bool) ([]npz.Array
 			return nil, err
 		}
 		arrays = append(arrays, a)
+		if _, blocks := t.BlockFormat(); codes && blocks {
+			fields, err := scaleFields(o, i, outputs)
+			if err != nil {
+				return nil, err
+			}
+			arrays = append(arrays, fields)
+		}
 	}
 	return arrays, nil
+}
+
+// scaleFields stacks the scale bytes of an output in blocks, as NAME_scale: one for each block of the last axis.
+func scaleFields(o ir.Output, i int, outputs []ref.Sample) (npz.Array, error) {
+	if o.Perm != nil {
+		return npz.Array{}, diag.New("L0913", "", "output %q is in blocks along an axis that is not the last of the model's",
+			o.Name).WithHint("ask for values, without --codes, or give the output a fixed format")
+	}
+	var all []int64
+	for _, s := range outputs {
+		all = append(all, s[i].BlockScales...)
+	}
+	return npz.Int64Array(o.Name+"_scale", append([]int{len(outputs)}, o.Node.Type.ScaleShape()...), all), nil
 }
 
 func stack(o ir.Output, i int, outputs []ref.Sample, shape []int, codes bool) (npz.Array, error) {

@@ -104,3 +104,23 @@ func TestRandomSamplesDiffer(t *testing.T) {
 		t.Errorf("inputs %v and %v; seeds %v, %v", codes(a, 0), codes(a, 1), codes(b, 0), codes(c, 0))
 	}
 }
+
+// TestCodesOfBlocks: an output in blocks has two arrays of codes, elements and scale bytes.
+func TestCodesOfBlocks(t *testing.T) {
+	m := format.MXInt{W: 8, K: 2}
+	n := &ir.Node{Name: "y", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 3}, Format: m}}
+	g := &ir.Graph{In: []*ir.Node{n}, Nodes: []*ir.Node{n}, Out: []ir.Output{{Name: "y", Node: n}}}
+	value := ir.EncodeFloats(n.Type, []float32{1, 0.5, -3})
+	arrays, err := flow.Arrays(g, []ref.Sample{{value}, {value}}, flow.Batch{Samples: 2}, true)
+	if err != nil || len(arrays) != 2 {
+		t.Fatal(len(arrays), err)
+	}
+	if y, s := arrays[0].Float32s(), arrays[1].Float32s(); arrays[1].Name != "y_scale" ||
+		!slices.Equal(y[:3], []float32{64, 32, -96}) || !slices.Equal(s, []float32{127, 128, 127, 128}) {
+		t.Errorf("%s: %v, %v", arrays[1].Name, y, s)
+	}
+	g.Out[0].Perm = []int{1, 0}
+	if _, err := flow.Arrays(g, []ref.Sample{{value}}, flow.Batch{Samples: 1}, true); diag.CodeOf(err) != "L0913" {
+		t.Errorf("a transposed output: %v", err)
+	}
+}
