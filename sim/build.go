@@ -104,7 +104,8 @@ func (s *Spec) write(dir string) error {
 // leans on zeros after power-up is found out.
 func (s *Spec) verilatorArgs() []string {
 	args := []string{"--cc", "--top-module", wrapperName, "--prefix", "Vdut", "-Mdir", "obj", "-O3",
-		"--x-assign", "unique", "--x-initial", "unique", "--output-split", "20000", "--output-split-cfuncs", "5000"}
+		"--x-assign", "unique", "--x-initial", "unique", "--output-split", "20000", "--output-split-cfuncs", "5000",
+		"-fno-const-bit-op-tree"} // 5.006 rewrites some trees of gates into ones that compute something else
 	if s.Warnings {
 		args = append(args, "-Wall")
 	} else {
@@ -112,9 +113,6 @@ func (s *Spec) verilatorArgs() []string {
 	}
 	if s.Trace {
 		args = append(args, "--trace-fst", "--trace-structs")
-	}
-	if s.Netlist { // Verilator 5.006 rewrites trees of gates into ones that compute something else
-		args = append(args, "-fno-const-bit-op-tree")
 	}
 	return append(args, s.sources()...)
 }

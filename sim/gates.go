@@ -42,6 +42,6 @@ func Gates(ctx context.Context, spec Spec) (Spec, error) {
 	if bytes.Contains(netlist, []byte("$readmem")) {
 		return Spec{}, diag.New("L0730", spec.Top, "the netlist reads a memory image: the memory was not mapped to logic")
 	}
-	spec.Files, spec.Warnings, spec.Netlist = []File{{Name: netlistName, Data: netlist}}, false, true
+	spec.Files, spec.Warnings = []File{{Name: netlistName, Data: netlist}}, false
 	return spec, nil
 }

@@ -51,7 +51,6 @@ type Spec struct {
 	CacheDir string
 	Trace    bool // able to write FST
 	Warnings bool // treat every Verilator -Wall warning as an error
-	Netlist  bool // the sources are gates, from Gates
 }
 
 // Handshake says who makes valid and ready.
