@@ -50,6 +50,16 @@ type scheduled struct {
 	cost   rtl.Cost
 }
 
+// bottleneck is the first node that takes so many cycles.
+func (d *scheduled) bottleneck(ii int) string {
+	for _, u := range d.report.Units {
+		if u.II == ii {
+			return u.Node
+		}
+	}
+	return ""
+}
+
 // balancer searches the foldings of one graph.
 type balancer struct {
 	ctx    context.Context
@@ -101,12 +111,7 @@ func (b *balancer) describe(d *scheduled, proof string) *Balance {
 	ii := d.report.II()
 	r := &Balance{Part: b.plan.Target.FPGA.Part, ClockMHz: b.plan.Target.ClockMHz, FPS: b.plan.Fold.FPS, Cycles: ii,
 		Reached: b.rate(ii), Cost: d.cost, Budget: b.budget, Proof: proof}
-	for _, u := range d.report.Units {
-		if u.II == ii {
-			r.Bottleneck = u.Node
-			break
-		}
-	}
+	r.Bottleneck = d.bottleneck(ii)
 	return r
 }
 
@@ -139,6 +144,10 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		return nil, "", e.WithHint("no folding meets this budget at any rate")
 	}
 	ii := d.report.II()
+	if ii > limit {
+		return nil, "", diag.New("L0455", b.graph.Name, "%g samples a second leave %d cycles each; the design found takes %d, at %q",
+			fps, limit, ii, d.bottleneck(ii)).WithHint("give lanes to that node by a [[fold.rule]], or ask for a lower rate")
+	}
 	proof := "no folding is slower than this"
 	for _, step := range balance.Steps(b.tried.layers) {
 		if step > limit {
@@ -148,7 +157,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		}
 	}
 	if float64(limit-ii) > 0.03*float64(limit) {
-		proof += fmt.Sprintf("; no folding between %s and %s cycles is smaller", grouped(ii), grouped(limit))
+		proof += fmt.Sprintf("; no smaller folding was found between %s and %s cycles", grouped(ii), grouped(limit))
 	}
 	return d, proof, nil
 }
@@ -201,7 +210,7 @@ func (b *balancer) byBudget() (*scheduled, string, error) {
 func (b *balancer) lanes(layer, cycles int) string {
 	for _, o := range b.tried.layers[layer].Options {
 		if o.II == cycles {
-			return fmt.Sprintf("in_lanes %d, out_lanes %d", o.In, o.Out)
+			return fmt.Sprintf("in_lanes %d, out_lanes %d", o.In, o.Asked)
 		}
 	}
 	return "its lanes"
@@ -302,7 +311,7 @@ func (b *balancer) schedule(picks []int) (*scheduled, error) {
 	s := &State{Plan: b.plan, Report: &Report{}, chosen: foldings{}}
 	for i, n := range b.tried.nodes {
 		o := b.tried.layers[i].Options[picks[i]]
-		s.chosen[n.Name] = folding{o.In, o.Out, o.Stream}
+		s.chosen[n.Name] = folding{o.In, o.Asked, o.Stream}
 	}
 	c := b.graph.Clone()
 	if err := newRunner(b.ctx, c, s, b.opts).run(s, SchedulePipeline, c); err != nil {

@@ -68,6 +68,27 @@ func TestBalanceBudget(t *testing.T) {
 	}
 }
 
+// TestBalanceBlocks meets rates over blocks, where units compute more results at once than leave in a cycle.
+func TestBalanceBlocks(t *testing.T) {
+	for _, fps := range []float64{1e5, 4e5} {
+		plan := fmt.Sprintf("fps = %g\n[quantize]\ndata = \"mxint8\"\nweight = \"mxint8\"", fps)
+		g, r, err := balanced(t, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b := r.Balance; b.Reached < fps || b.Cycles != r.II() {
+			t.Errorf("%g samples a second asked for: %d cycles, %g a second", fps, b.Cycles, b.Reached)
+		}
+		side := false
+		for _, n := range g.Nodes {
+			side = side || n.HW.Rows > n.HW.OutLanes
+		}
+		if fps == 4e5 && !side {
+			t.Error("no unit computes more results at once than leave in a cycle: this tests nothing")
+		}
+	}
+}
+
 // TestBalanceRules keeps what rules pin.
 func TestBalanceRules(t *testing.T) {
 	g, _, err := balanced(t, "fps = 1e5\n[[fold.rule]]\nname = \"conv2\"\nin_lanes = 18\nout_lanes = 5")

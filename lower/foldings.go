@@ -12,8 +12,18 @@ import (
 	"lathe/rtl"
 )
 
-// folding is what the balance mode chooses for a node; rules of the plan win over it.
+// folding is what the balance mode chooses for a node, in the words of a plan: in_lanes and out_lanes, and the lanes of
+// the stream into it. Rules of the plan win over it.
 type folding struct{ in, out, stream int }
+
+// foldingOf is the folding that n has.
+func foldingOf(n *ir.Node) folding {
+	out := n.HW.OutLanes
+	if n.HW.Rows > 0 { // a sum over blocks: out_lanes are its rows
+		out = n.HW.Rows
+	}
+	return folding{n.HW.InLanes, out, n.HW.StreamIn}
+}
 
 // foldings are the choices of a graph, by the names of its nodes.
 type foldings map[string]folding
@@ -83,6 +93,10 @@ func tryFoldings(plan *FoldPlan, g *ir.Graph) (*tried, error) {
 	return t, nil
 }
 
+// guessed is the LUTs of a product in a unit that does not state its cost. It orders the foldings of such a unit, and is
+// in no figure that anybody sees.
+const guessed = 64
+
 // options are the foldings of one node that are legal, evaluated.
 func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 	kept := n.HW
@@ -94,7 +108,7 @@ func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 		l.chosen = foldings{n.Name: f}
 		l.errs = nil
 		l.node(n)
-		f = folding{n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn}
+		f = foldingOf(n)
 		if len(l.errs) > 0 || seen[f] {
 			continue
 		}
@@ -108,8 +122,10 @@ func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 		}
 		if !u.Costed && u.Module != "" {
 			t.unknown = append(t.unknown, u.Module)
+			u.Cost = rtl.Cost{LUT: guessed * f.in * f.out}
 		}
-		list = append(list, balance.Option{Stream: f.stream, In: f.in, Out: f.out, II: u.II, Cost: u.Cost.Add(buffer(n))})
+		list = append(list, balance.Option{Stream: f.stream, In: f.in, Out: n.HW.OutLanes, Asked: f.out, II: u.II,
+			Cost: u.Cost.Add(buffer(n))})
 	}
 	l.chosen, l.errs = nil, nil
 	if len(list) == 0 {
@@ -129,7 +145,7 @@ func buffer(n *ir.Node) rtl.Cost {
 // proposals are foldings to try; those that the node cannot have fall out by its own rules. What it has is the first,
 // so that a unit that only its rules know keeps it.
 func proposals(n *ir.Node) []folding {
-	list := []folding{{n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn}}
+	list := []folding{foldingOf(n)}
 	switch {
 	case depthwise(n) != nil:
 		g := depthwise(n)

@@ -16,7 +16,6 @@ import (
 	"lathe/internal/flow"
 	"lathe/internal/npz"
 	"lathe/lower"
-	"lathe/rtl"
 )
 
 func (a *App) emitVerilog() *cobra.Command {
@@ -178,13 +177,13 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 		if u.Module == "" {
 			continue
 		}
-		c := rtl.Cost{}
-		if u.Cost != nil {
-			c = *u.Cost
+		row := []string{u.Instance, fmt.Sprint(u.Cycles), fmt.Sprintf("%.0f%%", 100*float64(u.Cycles)/float64(b.Cycles))}
+		if c := u.Cost; c != nil {
+			row = append(row, fmt.Sprint(c.LUT), fmt.Sprint(c.FF), fmt.Sprint(c.DSP), fmt.Sprint(c.BRAM))
+		} else {
+			row = append(row, "?", "?", "?", "?") // its module does not say
 		}
-		rows = append(rows, []string{u.Instance, fmt.Sprint(u.Cycles),
-			fmt.Sprintf("%.0f%%", 100*float64(u.Cycles)/float64(b.Cycles)), fmt.Sprint(c.LUT), fmt.Sprint(c.FF),
-			fmt.Sprint(c.DSP), fmt.Sprint(c.BRAM)})
+		rows = append(rows, row)
 	}
 	fmt.Fprintln(a.Out)
 	if err := a.table(rows); err != nil {

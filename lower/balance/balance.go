@@ -16,8 +16,9 @@ type Option struct {
 	// II is the cycles of a sample, Cost what the layer then takes.
 	II   int
 	Cost rtl.Cost
-	// Tag is for the caller.
-	Tag string
+	// Asked is the out_lanes of a plan that give this folding: Out, except where results are computed side by side and
+	// leave one after another.
+	Asked int
 }
 
 // Layer is a unit with its options; Args are the layers that it reads, numbers below its own.
