@@ -145,8 +145,9 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 	}
 	ii := d.report.II()
 	if ii > limit {
-		return nil, "", diag.New("L0455", b.graph.Name, "%g samples a second leave %d cycles each; the design found takes %d, at %q",
-			fps, limit, ii, d.bottleneck(ii)).WithHint("give lanes to that node by a [[fold.rule]], or ask for a lower rate")
+		return nil, "", diag.New("L0455", b.graph.Name, "%g samples a second leave %d cycles each; the design found "+
+			"takes %d, at %q", fps, limit, ii, d.bottleneck(ii)).
+			WithHint("give lanes to that node by a [[fold.rule]], or ask for a lower rate")
 	}
 	proof := "no folding is slower than this"
 	for _, step := range balance.Steps(b.tried.layers) {

@@ -93,8 +93,8 @@ func tryFoldings(plan *FoldPlan, g *ir.Graph) (*tried, error) {
 	return t, nil
 }
 
-// guessed is the LUTs of a product in a unit that does not state its cost. It orders the foldings of such a unit, and is
-// in no figure that anybody sees.
+// guessed is the LUTs of a product in a unit that does not state its cost. It orders the foldings of such a unit, and
+// is in no figure that anybody sees.
 const guessed = 64
 
 // options are the foldings of one node that are legal, evaluated.

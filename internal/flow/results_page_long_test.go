@@ -19,8 +19,10 @@ func resultsPage(rows []*outcome) string {
 	var b strings.Builder
 	total, mismatches, unproven := map[string]int{}, 0, 0
 	for _, o := range rows {
-		if o.Check == nil {
+		if o.Failure != "" {
 			unproven++
+		}
+		if o.Check == nil {
 			continue
 		}
 		for engine, n := range o.Check.Compared {

@@ -122,14 +122,14 @@ func (w *blockSum) span(n *ir.Node) (step, top int) {
 		e := w.wexp[c*len(w.lengths)+j]
 		step = min(step, xstep+e+bits.TrailingZeros64(all))
 		d := new(big.Rat).SetInt(new(big.Int).SetUint64(total))
-		sums[c].Add(sums[c], d.Mul(d, power2(e+xtop)).Mul(d, xmax))
+		sums[c].Add(sums[c], d.Mul(d, twoTo(e+xtop)).Mul(d, xmax))
 	})
 	if step == 1<<20 {
 		step = xstep
 	}
 	most := w.biasSpan(n, sums)
 	top = step
-	for power2(top).Cmp(most) <= 0 {
+	for twoTo(top).Cmp(most) <= 0 {
 		top++
 	}
 	return step, top
@@ -154,15 +154,6 @@ func (w *blockSum) biasSpan(n *ir.Node, sums []*big.Rat) *big.Rat {
 		}
 	}
 	return most
-}
-
-// power2 is 2^e.
-func power2(e int) *big.Rat {
-	p := new(big.Int).Lsh(big.NewInt(1), uint(max(e, -e)))
-	if e < 0 {
-		return new(big.Rat).SetFrac(big.NewInt(1), p)
-	}
-	return new(big.Rat).SetInt(p)
 }
 
 // BlockStep is the exponent of the lowest bit of any product of n, whose weights are known; false if n sums no blocks.
