@@ -173,9 +173,7 @@ func (q *quantizer) node(n *ir.Node) {
 			q.encodeBehind(n, Choice{Pattern: format.PatternOf(*blocks), From: "the format of its argument"})
 		}
 	case n.Op == op.ArgMax && explicit == nil:
-		shape, axis := n.Args[0].Type.Shape, n.Attrs.(*op.ArgMaxAttrs).Axis
-		size := shape[(axis+len(shape))%len(shape)]
-		n.Type.Format = format.Fixed{W: max(1, bits.Len(uint(size-1)))}
+		n.Type.Format = format.Fixed{W: max(1, bits.Len(uint(op.ArgMaxSize(n)-1)))}
 		q.explain(n, "data_out", n.Type, "the range of the index")
 	case n.Op.Traits.Joins:
 		q.joined(n, explicit)

@@ -99,9 +99,7 @@ func (p *Program) Apply(k int, args []*ir.Tensor) (*ir.Tensor, error) {
 	return v, nil
 }
 
-// Outputs picks the graph outputs out of traced values.
-func (p *Program) Outputs(values []*ir.Tensor) Sample { return p.outputs(values) }
-
+// outputs picks the graph outputs out of traced values.
 func (p *Program) outputs(values []*ir.Tensor) Sample {
 	out := make(Sample, len(p.graph.Out))
 	for i, o := range p.graph.Out {

@@ -31,9 +31,6 @@ func Need(t testing.TB, names ...string) {
 	}
 }
 
-// Skipped returns how many tests of this process Need has skipped.
-func Skipped() int { return int(skipped.Load()) }
-
 // CacheDir returns the folder for compiled models: LATHE_CACHE if set, else "lathe" in the user's cache folder, else a
 // folder of the test itself.
 func CacheDir(t testing.TB) string {

@@ -154,15 +154,7 @@ func bounded(n *ir.Node, table []int64) *rtl.Unit {
 	if first > last {
 		return nil
 	}
-	u := unit("op_clip", "LANES", n.HW.InLanes, "IN_W", in.ints.W, "IN_SIGNED", flag(in.ints.Signed), "SHIFT", 0,
-		"OUT_W", in.ints.W, "OUT_SIGNED", flag(in.ints.Signed), "ROUND", 0, "OVER", 0)
-	for _, p := range []struct {
-		name string
-		v    int64
-	}{{"XLO", first}, {"XHI", last}, {"CODE_LO", at(lo)}, {"CODE_HI", at(hi)}} {
-		u.Params = append(u.Params, rtl.Param{Name: p.name, Value: hexLiteral(bigWords([]int64{p.v})[0], in.ints.W)})
-	}
-	return with(u, "BEATS", frameBeats(n.Type, n.HW.InLanes))
+	return codesClip(n, in.ints, in.ints, clipBounds{xlo: first, xhi: last, codeLo: at(lo), codeHi: at(hi)})
 }
 
 // codesIn are the codes of t as numbers, for operations that compare them or move them: a scale above 0 and a zero

@@ -50,6 +50,12 @@ var ArgMax = &ir.Op{
 	},
 }
 
+// ArgMaxSize is the number of elements among which argmax node n looks: its results lie below.
+func ArgMaxSize(n *ir.Node) int {
+	shape, axis := n.Args[0].Type.Shape, n.Attrs.(*ArgMaxAttrs).Axis
+	return shape[(axis+len(shape))%len(shape)]
+}
+
 func argMaxEval(n *ir.Node) (ir.Kernel, error) {
 	a, shape := n.Attrs.(*ArgMaxAttrs), n.Args[0].Type.Shape
 	axis, err := normAxis(a.Axis, len(shape))

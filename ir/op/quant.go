@@ -4,7 +4,6 @@ package op
 
 import (
 	"fmt"
-	"math/big"
 	"math/rand/v2"
 
 	"lathe/golden/hlo"
@@ -129,17 +128,7 @@ func quantRTL(n *ir.Node) (*rtl.Unit, error) {
 	case zero > all.Max():
 		zero, above = all.Max(), below
 	}
-	u := unit("op_clip", "LANES", n.HW.InLanes, "IN_W", in.ints.W, "IN_SIGNED", flag(in.ints.Signed), "SHIFT", 0,
-		"OUT_W", out.ints.W, "OUT_SIGNED", flag(out.ints.Signed), "ROUND", 0, "OVER", 0)
-	for _, p := range []struct {
-		name string
-		v    int64
-		w    int
-	}{{"XLO", zero, in.ints.W}, {"XHI", zero - 1, in.ints.W}, {"CODE_LO", below, out.ints.W},
-		{"CODE_HI", above, out.ints.W}} {
-		u.Params = append(u.Params, rtl.Param{Name: p.name, Value: hexLiteral(big.NewInt(p.v), p.w)})
-	}
-	return with(u, "BEATS", frameBeats(n.Type, n.HW.InLanes)), nil
+	return codesClip(n, in.ints, out.ints, clipBounds{xlo: zero, xhi: zero - 1, codeLo: below, codeHi: above}), nil
 }
 
 func quantLegal(n *ir.Node) error {

@@ -111,16 +111,27 @@ func clipRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := clipOf(n, argExp(n)).within(latticeRange(in))
-	w := n.Type.Format.Width()
+	clipOf(n, argExp(n)).within(latticeRange(in)).params(u, in.W, n.Type.Format.Width())
+	return u, nil
+}
+
+// codesClip is op_clip on codes as they are: those between the bounds of c stay what they are.
+func codesClip(n *ir.Node, in, out format.Fixed, c clipBounds) *rtl.Unit {
+	u := unit("op_clip", "LANES", n.HW.InLanes, "IN_W", in.W, "IN_SIGNED", flag(in.Signed), "SHIFT", 0,
+		"OUT_W", out.W, "OUT_SIGNED", flag(out.Signed), "ROUND", 0, "OVER", 0)
+	c.params(u, in.W, out.W)
+	return with(u, "BEATS", frameBeats(n.Type, n.HW.InLanes))
+}
+
+// params adds the thresholds for arguments of in bits and codes of out bits.
+func (c clipBounds) params(u *rtl.Unit, in, out int) {
 	for _, p := range []struct {
 		name string
 		v    int64
 		w    int
-	}{{"XLO", c.xlo, in.W}, {"XHI", c.xhi, in.W}, {"CODE_LO", c.codeLo, w}, {"CODE_HI", c.codeHi, w}} {
+	}{{"XLO", c.xlo, in}, {"XHI", c.xhi, in}, {"CODE_LO", c.codeLo, out}, {"CODE_HI", c.codeHi, out}} {
 		u.Params = append(u.Params, rtl.Param{Name: p.name, Value: hexLiteral(big.NewInt(p.v), p.w)})
 	}
-	return u, nil
 }
 
 // within brings the thresholds into the range of the argument, which holds two numbers at least. Where all of it lies

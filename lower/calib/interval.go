@@ -49,10 +49,7 @@ func intervalOf(n *ir.Node, all map[*ir.Node]bounds, ranges func(*ir.Node) (lo, 
 	case op.Softmax:
 		return filled(n, 0, 1), nil
 	case op.ArgMax:
-		shape, axis := n.Args[0].Type.Shape, n.Attrs.(*op.ArgMaxAttrs).Axis
-		return filled(n, 0, float64(shape[(axis+len(shape))%len(shape)]-1)), nil
-	case op.LeakyRelu:
-		return leaky(n, args[0])
+		return filled(n, 0, float64(op.ArgMaxSize(n)-1)), nil
 	}
 	switch {
 	case n.Op.Traits.Turns != nil:
@@ -141,22 +138,6 @@ func corners(n *ir.Node, pairs [][2]*ir.Tensor) (bounds, error) {
 
 func clone(t *ir.Tensor) *ir.Tensor {
 	return &ir.Tensor{Type: t.Type, Floats: append([]float32(nil), t.Floats...)}
-}
-
-// leaky bounds leaky_relu, which falls and rises where alpha is negative: then its least value is that at zero.
-func leaky(n *ir.Node, x bounds) (bounds, error) {
-	b, err := monotone(n, []bounds{x})
-	if err != nil || n.Attrs.(*op.LeakyAttrs).Alpha >= 0 {
-		return b, err
-	}
-	for i, lo := range b.lo.Floats {
-		hi := b.hi.Floats[i]
-		b.lo.Floats[i], b.hi.Floats[i] = min(lo, hi), max(lo, hi)
-		if x.lo.Floats[i] <= 0 && x.hi.Floats[i] >= 0 {
-			b.lo.Floats[i] = 0
-		}
-	}
-	return b, nil
 }
 
 // weighted bounds linear, conv and scale: positive weights carry a bound to the same bound, negative ones to the other.

@@ -24,9 +24,6 @@ func New(t testing.TB, seed uint64) *Builder {
 	return &Builder{t: t, r: rand.New(rand.NewPCG(seed, 1)), g: &ir.Graph{Name: "test"}}
 }
 
-// Rand is the source of the builder's random numbers.
-func (b *Builder) Rand() *rand.Rand { return b.r }
-
 // Input adds an input of the given shape.
 func (b *Builder) Input(name string, shape ...int) *ir.Node {
 	n := &ir.Node{Name: name, Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(shape...)}

@@ -22,7 +22,7 @@ func TestNarrowProof(t *testing.T) {
 		New: "count == LAST"})
 }
 
-// narrowParts declares the place of any part: f_c of the wide beat f_k, with data f_d.
+// anyPart declares the place of any part: f_c of the wide beat f_k, with data f_d.
 const anyPart = `
   (* anyconst *) wire [7:0] f_k;
   (* anyconst *) wire [7:0] f_c;
