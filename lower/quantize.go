@@ -313,8 +313,13 @@ func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.
 		q.explain(n, "data_in", a.Type, c.From)
 		return a
 	}
-	if _, blocks := inBlocks(c); blocks && isBlocks(a) {
-		a = q.cast(a, between(betweenW, "between two block formats"), n, v)
+	if _, blocks := inBlocks(c); blocks && !op.Encodes(a.Type.Format) || isBlocks(a) && !op.Encodes(q.resolve(c, v)) {
+		a = q.cast(a, between(betweenW, "between "+a.Type.Format.String()+" and "+c.Pattern.Format.String()), n, v)
+	}
+	if f, ok := c.Pattern.Format.(format.Affine); ok && !isBlocks(a) && a.Type.Format.Width() > tableW {
+		if _, fixed := format.AsFixed(f); !fixed { // a real scale: the cast is a table
+			a = q.cast(a, between(tableW, "on its way to "+f.String()), n, v)
+		}
 	}
 	t := &ir.Node{Name: q.g.FreshName(a.Name + ".cast"), Op: op.Cast, Args: []*ir.Node{a}, Pos: a.Pos,
 		Type: ir.Type{Shape: a.Type.Shape, Format: q.resolve(c, v)}, Stats: a.Stats}
@@ -344,8 +349,13 @@ func (q *quantizer) castBehind(n *ir.Node, c Choice) {
 	if t == n {
 		return
 	}
+	first := t // of two casts where one by a fixed format is between
+	if first.Args[0] != n {
+		first = first.Args[0]
+	}
 	q.g.Replace(n, t)
-	q.users[t], q.users[n] = q.users[n], []*ir.Node{t}
+	first.Args[0] = n
+	q.users[t], q.users[n] = q.users[n], []*ir.Node{first}
 }
 
 // castOutputs casts outputs whose format is not the one that [[output]] asks for.

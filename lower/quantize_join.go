@@ -187,7 +187,8 @@ func inside(f, g format.Format) bool {
 // ownConst gives constant argument i of n the codes that it has in the model, unless the plan asks for others.
 func (q *quantizer) ownConst(n *ir.Node, i int, name string, given bool) bool {
 	c := n.Args[i].Attrs.(*ir.Const)
-	if given || c.Own.Format == nil || c.Own.Scales != nil && !n.Op.Traits.Weighted || isBlocks(n.Args[0]) {
+	if given || c.Own.Format == nil || c.Own.Scales != nil && !n.Op.Traits.Weighted ||
+		isBlocks(n.Args[0]) || i == 2 && isBlocks(n.Args[1]) {
 		return false
 	}
 	typ := c.Own.WithShape(n.Args[i].Type.Shape)
@@ -276,6 +277,9 @@ func (q *quantizer) blockResult(n *ir.Node, c Choice) bool {
 	n.Type.Scales = nil
 	switch {
 	case sumsBlocks(n):
+		if a := n.Args[0]; !isBlocks(a) && !op.MeetsBlocks(a.Type.Format) {
+			n.Args[0] = q.cast(a, between(betweenW, "weights in blocks take fixed values"), n, q.values[a])
+		}
 		if !q.window(n) {
 			return true
 		}

@@ -3,6 +3,7 @@
 package op
 
 import (
+	"errors"
 	"fmt"
 
 	"lathe/golden/hlo"
@@ -65,8 +66,13 @@ func TakesBlocks(n *ir.Node) bool {
 	return n.Op == Linear || n.Op == Cast || KeepsBlocks(n)
 }
 
+var errScalar = errors.New("a scalar has no axis for blocks")
+
 // blocksLegal is the rule of operations that hand on blocks as they are.
 func blocksLegal(n *ir.Node) error {
+	if len(n.Type.Shape) == 0 {
+		return errScalar
+	}
 	if !n.Type.SameFormat(n.Args[0].Type) {
 		return fmt.Errorf("%s keeps blocks as they are, so %s cannot become %s", n.Op.Name, n.Args[0].Type.Format,
 			n.Type.Format)
@@ -81,6 +87,9 @@ func blocksLegal(n *ir.Node) error {
 // mxCastLegal holds for casts from or to a block format: the other side is fixed, up to 48 bits.
 func mxCastLegal(n *ir.Node) error {
 	in, out := n.Args[0].Type, n.Type
+	if len(out.Shape) == 0 {
+		return errScalar
+	}
 	for _, t := range []ir.Type{in, out} {
 		if m, ok := mxOf(t); ok {
 			if why := MXProblem(m); why != "" {
@@ -88,7 +97,7 @@ func mxCastLegal(n *ir.Node) error {
 			}
 			continue
 		}
-		if fx, ok := format.AsFixed(t.Format); !ok || fx.W > WindowW || fx.Round > format.RoundOutward {
+		if !Encodes(t.Format) {
 			return fmt.Errorf("a cast between blocks and %s has no integer form; fixed formats of up to %d bits have", t.Format,
 				WindowW)
 		}
@@ -97,6 +106,12 @@ func mxCastLegal(n *ir.Node) error {
 		return fmt.Errorf("a cast from %s to %s takes two: by a fixed format", in.Format, out.Format)
 	}
 	return nil
+}
+
+// Encodes says that format f, which is no block format, can be cast to blocks and back.
+func Encodes(f format.Format) bool {
+	fx, ok := format.AsFixed(f)
+	return ok && fx.W <= WindowW && fx.Round <= format.RoundOutward
 }
 
 // mxCastEval encodes blocks from fixed values, or decodes them.
@@ -175,8 +190,8 @@ func overElements(b *hlo.Builder, v hlo.Value, dims []int) hlo.Value {
 
 // keepScale hangs the scales of blocks x, in the shape of the blocks of n, on y.
 func keepScale(b *hlo.Builder, n *ir.Node, x, y hlo.Value) hlo.Value {
-	if !isMX(n) || b.Err() != nil {
-		return y
+	if _, blocks := mxOf(n.Args[0].Type); !blocks || !isMX(n) || b.Err() != nil {
+		return y // without blocks in the argument the graph is refused
 	}
 	s := x.Scale()
 	return y.WithScale(b.Reshape(s, append([]int{s.Type().Dims[0]}, n.Type.ScaleShape()...)...))

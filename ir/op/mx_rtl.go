@@ -39,6 +39,9 @@ func checkBlockLanes(n *ir.Node, key string, lanes int, t ir.Type) *diag.Error {
 
 // mxCastRTL is the unit that encodes or decodes blocks.
 func mxCastRTL(n *ir.Node) (*rtl.Unit, error) {
+	if err := mxCastLegal(n); err != nil {
+		return nil, n.Errorf("L0308", "%v", err)
+	}
 	lanes := n.HW.InLanes
 	if m, ok := mxOf(n.Type); ok {
 		if e := checkBlockLanes(n, "lanes", lanes, n.Type); e != nil {

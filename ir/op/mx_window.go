@@ -72,13 +72,19 @@ func (w *blockSum) data(n *ir.Node) error {
 		w.mx, w.xW, w.xexp = true, m.W, m.ElementExp(0)
 		return nil
 	}
-	fx, ok := format.AsFixed(x.Format)
-	if !ok || !fx.Signed || fx.W > mxMaxW {
+	fx, _ := format.AsFixed(x.Format)
+	if !MeetsBlocks(x.Format) {
 		return n.Errorf("L0308", "weights in blocks take data in blocks or fixed of up to %d signed bits, not %s", mxMaxW,
 			x.Format)
 	}
 	w.xW, w.xexp = fx.W, -fx.F
 	return nil
+}
+
+// MeetsBlocks says that data of format f, which is no block format, can be multiplied with weights in blocks.
+func MeetsBlocks(f format.Format) bool {
+	fx, ok := format.AsFixed(f)
+	return ok && fx.Signed && fx.W <= mxMaxW
 }
 
 // constants reads the weights: blocks along the last axis, or fixed with one scale a row, cut as the data are.
