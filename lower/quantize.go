@@ -343,21 +343,6 @@ func fits(c Choice, f format.Format) bool {
 	return format.SameType(c.Pattern.Format, f)
 }
 
-// castBehind casts the result of n for all its readers.
-func (q *quantizer) castBehind(n *ir.Node, c Choice) {
-	t := q.cast(n, c, n, q.values[n])
-	if t == n {
-		return
-	}
-	first := t // of two casts where one by a fixed format is between
-	if first.Args[0] != n {
-		first = first.Args[0]
-	}
-	q.g.Replace(n, t)
-	first.Args[0] = n
-	q.users[t], q.users[n] = q.users[n], []*ir.Node{first}
-}
-
 // castOutputs casts outputs whose format is not the one that [[output]] asks for.
 func (q *quantizer) castOutputs() {
 	for i, o := range q.g.Out {

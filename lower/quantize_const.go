@@ -36,12 +36,13 @@ func (q *quantizer) constants(n *ir.Node) {
 		if explicit != nil {
 			c = *explicit
 		}
-		c = q.constChoice(n, c, explicit != nil)
 		if channels && i == 2 {
 			name, c = "bias", q.plan.Quantize.Bias
 			if explicit := q.rule(n, bias); explicit != nil {
 				c = *explicit
 			}
+		} else {
+			c = q.constChoice(n, c, explicit != nil)
 		}
 		if q.ownConst(n, i, name, c.Given) {
 			continue
@@ -199,4 +200,19 @@ func (q *quantizer) setConst(n *ir.Node, i int, typ ir.Type, data *ir.Blob) {
 		n.Args[i] = &c
 	}
 	n.Args[i].Type, n.Args[i].Attrs = typ, &ir.Const{Data: data}
+}
+
+// castBehind casts the result of n for all its readers.
+func (q *quantizer) castBehind(n *ir.Node, c Choice) {
+	t := q.cast(n, c, n, q.values[n])
+	if t == n {
+		return
+	}
+	first := t // of two casts where one by a fixed format is between
+	if first.Args[0] != n {
+		first = first.Args[0]
+	}
+	q.g.Replace(n, t)
+	first.Args[0] = n
+	q.users[t], q.users[n] = q.users[n], []*ir.Node{first}
 }

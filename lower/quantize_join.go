@@ -277,7 +277,7 @@ func (q *quantizer) blockResult(n *ir.Node, c Choice) bool {
 	n.Type.Scales = nil
 	switch {
 	case sumsBlocks(n):
-		if a := n.Args[0]; !isBlocks(a) && !op.MeetsBlocks(a.Type.Format) {
+		if a := n.Args[0]; !op.SumsTogether(n) {
 			n.Args[0] = q.cast(a, between(betweenW, "weights in blocks take fixed values"), n, q.values[a])
 		}
 		if !q.window(n) {
@@ -385,11 +385,14 @@ func (q *quantizer) blockConst(n *ir.Node, i int, m format.MXInt, t *ir.Tensor, 
 	q.setConst(n, i, typ, ir.CodeBlob(v.Codes))
 }
 
-// constChoice is c, or where c asks for blocks by default and n has no use for them a fixed format of the same width.
+// constChoice is c, or where c asks for blocks and n has no use for them a fixed format of the same width.
 func (q *quantizer) constChoice(n *ir.Node, c Choice, explicit bool) Choice {
 	m, blocks := inBlocks(c)
-	if !blocks || explicit || n.Op.Traits.Weighted && op.TakesBlocks(n) {
+	if !blocks || n.Op.Traits.Weighted && op.TakesBlocks(n) {
 		return c
+	}
+	if explicit {
+		q.report.warn("%s: %s takes fixed weights here, not %s", n.Name, n.Op.Name, m)
 	}
 	return between(max(m.W, 8), c.From+"; "+n.Op.Name+" takes fixed weights")
 }

@@ -91,6 +91,7 @@ func TestVerify(t *testing.T) {
 		{"digits-resnet", "", 4500}, {"digits-resnet", "uneven", 4500},
 		{"digits-qdq-perchannel", "", 4500}, {"digits-qonnx", "", 4500}, {"digits-qdq", "w4", 4500},
 		{"digits-mlp", "mx", 4500}, {"digits-cnn", "mxmix", 4500}, {"jets-mlp", "mx", 7500},
+		{"digits-qdq-perchannel", "mxmix", 4500}, {"digits-dscnn", "mxmix", 4500},
 	} {
 		t.Run(c.model+"/"+c.plan, func(t *testing.T) {
 			t.Parallel()

@@ -73,7 +73,7 @@ func (w *blockSum) data(n *ir.Node) error {
 		return nil
 	}
 	fx, _ := format.AsFixed(x.Format)
-	if !MeetsBlocks(x.Format) {
+	if !meetsBlocks(x.Format) {
 		return n.Errorf("L0308", "weights in blocks take data in blocks or fixed of up to %d signed bits, not %s", mxMaxW,
 			x.Format)
 	}
@@ -81,10 +81,23 @@ func (w *blockSum) data(n *ir.Node) error {
 	return nil
 }
 
-// MeetsBlocks says that data of format f, which is no block format, can be multiplied with weights in blocks.
-func MeetsBlocks(f format.Format) bool {
+// meetsBlocks says that data of format f, which is no block format, can be multiplied with weights in blocks.
+func meetsBlocks(f format.Format) bool {
 	fx, ok := format.AsFixed(f)
 	return ok && fx.Signed && fx.W <= mxMaxW
+}
+
+// SumsTogether says that data and weights of the weighted sum n, one of which is in blocks, go together: blocks of one
+// size, or fixed data that the unit takes.
+func SumsTogether(n *ir.Node) bool {
+	x, blocks := mxOf(n.Args[0].Type)
+	if !blocks {
+		return meetsBlocks(n.Args[0].Type.Format)
+	}
+	w, blocks := mxOf(n.Args[1].Type)
+	shape := n.Args[1].Type.Shape
+	run := shape[len(shape)-1]
+	return !blocks || min(x.K, run) == min(w.K, run)
 }
 
 // constants reads the weights: blocks along the last axis, or fixed with one scale a row, cut as the data are.
