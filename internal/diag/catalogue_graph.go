@@ -126,5 +126,5 @@ var plans = []Entry{
 		"an operation whose unit waits for more beats than a frame has"},
 	{"L0450", "A sum over blocks has no window accumulator in the formats that the plan gives it.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
-			"-- plan.toml --\n[quantize]\ndata = \"mxint(8,4)\"\nweight = \"mxint(8,2)\""},
+			"-- plan.toml --\n[quantize]\ndata = \"mxint(16,32)\"\nweight = \"fixed(40)\""},
 }
