@@ -51,13 +51,16 @@ type scheduled struct {
 }
 
 // bottleneck is the first node that takes so many cycles.
-func (d *scheduled) bottleneck(ii int) string {
+func (d *scheduled) bottleneck(ii int) (name string) {
 	for _, u := range d.report.Units {
-		if u.II == ii {
+		switch {
+		case u.II == ii && u.Module != "":
 			return u.Node
+		case u.II == ii && name == "":
+			name = u.Node
 		}
 	}
-	return ""
+	return name
 }
 
 // balancer searches the foldings of one graph.
@@ -68,13 +71,14 @@ type balancer struct {
 	opts   Options
 	tried  *tried
 	budget Budget
+	done   map[string]*scheduled // by the picks: weights raised further often choose the same again
 }
 
 // scheduleBalanced is Schedule in the balance mode: at the rate asked for with least area, or as fast as the budget
 // allows. Errors: L0455 for a rate that no folding reaches, L0456 for one that the budget does not allow, L0457 for a
 // budget that no folding meets.
 func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.Graph, *Report, error) {
-	b := &balancer{ctx: ctx, plan: plan, graph: g, opts: o}
+	b := &balancer{ctx: ctx, plan: plan, graph: g, opts: o, done: map[string]*scheduled{}}
 	fold := &plan.Fold
 	b.budget = Budget{fold.MaxLUT, fold.MaxDSP, fold.MaxBRAM}
 	if b.budget == (Budget{}) && fold.FPS == 0 {
@@ -104,6 +108,10 @@ func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (
 	for _, m := range b.tried.unknown {
 		best.report.warn("%s does not state what it costs: it counts as nothing", m)
 	}
+	dev := plan.Target.FPGA
+	for _, e := range beyond(best.cost, Budget{dev.LUT, dev.DSP, dev.BRAM}) {
+		best.report.warn("the design is predicted to take %s %s more than %s has", grouped(e.n), e.name, dev.Part)
+	}
 	return best.graph, best.report, nil
 }
 
@@ -125,7 +133,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 	least, slow := balance.Fastest(b.tried.layers)
 	if limit < least {
 		n := b.tried.nodes[slow]
-		return nil, "", n.Errorf("L0455", "%g samples a second at %g MHz leave %d cycles each; %s (%q) takes %d at least",
+		return nil, "", n.Errorf("L0455", "%.10g samples a second at %g MHz leave %d cycles each; %s (%q) takes %d at least",
 			fps, b.plan.Target.ClockMHz, limit, n.Op.Name, n.Name, least).
 			WithNote("that is with %s", b.lanes(slow, least)).WithNote("set by %s", b.plan.Fold.From).
 			WithHint("ask for at most fps = %s", floorRate(b.rate(least)))
@@ -135,7 +143,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		return nil, "", err
 	}
 	if over != "" {
-		e := diag.New("L0456", b.graph.Name, "%g samples a second take %s than the budget", fps, over).
+		e := diag.New("L0456", b.graph.Name, "%.10g samples a second take %s than the budget", fps, over).
 			WithNote("set by %s", b.plan.Fold.From)
 		if best, _, err := b.byBudget(); err == nil {
 			ii := best.report.II()
@@ -145,7 +153,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 	}
 	ii := d.report.II()
 	if ii > limit {
-		return nil, "", diag.New("L0455", b.graph.Name, "%g samples a second leave %d cycles each; the design found "+
+		return nil, "", diag.New("L0455", b.graph.Name, "%.10g samples a second leave %d cycles each; the design found "+
 			"takes %d, at %q", fps, limit, ii, d.bottleneck(ii)).
 			WithHint("give lanes to that node by a [[fold.rule]], or ask for a lower rate")
 	}
@@ -256,14 +264,14 @@ func (b *balancer) fitting(cycles int) (best *scheduled, over string, err error)
 		if err != nil {
 			return nil, "", err
 		}
-		beyond := b.over(d.cost)
-		if beyond == nil {
+		excesses := b.over(d.cost)
+		if excesses == nil {
 			return d, "", nil
 		}
 		if over == "" {
-			best, over = d, strings.Join(overTexts(beyond), " and ")
+			best, over = d, strings.Join(overTexts(excesses), " and ")
 		}
-		w = raised(w, beyond)
+		w = raised(w, excesses)
 	}
 	return best, over, nil
 }
@@ -281,11 +289,14 @@ func overTexts(list []excess) (texts []string) {
 	return texts
 }
 
-func (b *balancer) over(c rtl.Cost) (list []excess) {
+func (b *balancer) over(c rtl.Cost) []excess { return beyond(c, b.budget) }
+
+// beyond lists what a cost takes more than a budget bounds.
+func beyond(c rtl.Cost, budget Budget) (list []excess) {
 	for _, r := range []struct {
 		name      string
 		has, most int
-	}{{"LUT", c.LUT, b.budget.LUT}, {"DSP", c.DSP, b.budget.DSP}, {"block RAM", (c.BRAM + 1) / 2, b.budget.BRAM}} {
+	}{{"LUT", c.LUT, budget.LUT}, {"DSP", c.DSP, budget.DSP}, {"block RAM", (c.BRAM + 1) / 2, budget.BRAM}} {
 		if r.most > 0 && r.has > r.most {
 			list = append(list, excess{r.name, r.has - r.most})
 		}
@@ -309,6 +320,10 @@ func raised(w balance.Weights, over []excess) balance.Weights {
 
 // schedule runs the whole pipeline with one choice.
 func (b *balancer) schedule(picks []int) (*scheduled, error) {
+	key := fmt.Sprint(picks)
+	if d := b.done[key]; d != nil {
+		return d, nil
+	}
 	s := &State{Plan: b.plan, Report: &Report{}, chosen: foldings{}}
 	for i, n := range b.tried.nodes {
 		o := b.tried.layers[i].Options[picks[i]]
@@ -318,7 +333,8 @@ func (b *balancer) schedule(picks []int) (*scheduled, error) {
 	if err := newRunner(b.ctx, c, s, b.opts).run(s, SchedulePipeline, c); err != nil {
 		return nil, err
 	}
-	return &scheduled{c, s.Report, s.Report.Cost()}, nil
+	b.done[key] = &scheduled{c, s.Report, s.Report.Cost()}
+	return b.done[key], nil
 }
 
 // grouped prints 1240 as 1,240.

@@ -56,8 +56,8 @@ type tried struct {
 	unknown []string // modules that do not state what they cost
 }
 
-// tryFoldings evaluates every folding of every node, of a graph with forks. Wires are no layers: who reads one reads
-// what is behind it.
+// tryFoldings evaluates every folding of every node, of a graph with forks. Wires and forks are no layers, since they
+// have the lanes that arrive: who reads one reads what is behind it.
 func tryFoldings(plan *FoldPlan, g *ir.Graph) (*tried, error) {
 	l := newLaner(plan, g)
 	for _, n := range g.Nodes { // something legal everywhere first: nodes look at what arrives
@@ -72,6 +72,10 @@ func tryFoldings(plan *FoldPlan, g *ir.Graph) (*tried, error) {
 	at := map[*ir.Node]int{}
 	for _, n := range g.Nodes {
 		if n.IsConst() || n.Op.Traits.Wire {
+			continue
+		}
+		if n.Op == op.Fork {
+			at[n] = at[producer(n.Args[0])]
 			continue
 		}
 		layer := balance.Layer{}

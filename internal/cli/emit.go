@@ -189,9 +189,9 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "\nbalanced: %.6g samples a second at %g MHz", b.Reached, b.ClockMHz)
+	fmt.Fprintf(a.Out, "\nbalanced: %s samples a second at %g MHz", rate(b.Reached), b.ClockMHz)
 	if b.FPS > 0 {
-		fmt.Fprintf(a.Out, ", %.2f%% above the %g asked for", 100*(b.Reached/b.FPS-1), b.FPS)
+		fmt.Fprintf(a.Out, ", %.2f%% above the %.10g asked for", 100*(b.Reached/b.FPS-1), b.FPS)
 	}
 	fmt.Fprintf(a.Out, "; %s sets the pace\n", b.Bottleneck)
 	c := b.Cost
@@ -199,6 +199,14 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 		bounds(b.Budget))
 	fmt.Fprintf(a.Out, "why not otherwise: %s\n", b.Proof)
 	return nil
+}
+
+// rate prints samples a second without an exponent: six digits, or all those before the point.
+func rate(fps float64) string {
+	if fps >= 1e6 {
+		return fmt.Sprintf("%.0f", fps)
+	}
+	return fmt.Sprintf("%.6g", fps)
 }
 
 // bounds lists what is bounded.
