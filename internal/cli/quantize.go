@@ -96,7 +96,7 @@ func (a *App) printErrors(r *lower.Report, alone bool) error {
 	}
 	fmt.Fprintln(a.Out)
 	for _, o := range r.Outputs {
-		fmt.Fprintf(a.Out, "output %s: SQNR %s dB, max error %.3g over %d samples\n", o.Name, decibel(o.SQNR), o.MaxErr,
+		fmt.Fprintf(a.Out, "output %s: %s, max error %.3g over %d samples\n", o.Name, ratio(o.SQNR), o.MaxErr,
 			r.Samples)
 		if o.SQNR < 20 && len(r.Warnings) == 0 {
 			fmt.Fprintf(a.Err, "warning: output %s keeps only %s dB; the table shows where it is lost\n", o.Name,
@@ -122,6 +122,14 @@ func decibel(v float64) string {
 		return "exact"
 	}
 	return fmt.Sprintf("%.1f", v)
+}
+
+// ratio is decibel in a sentence.
+func ratio(v float64) string {
+	if math.IsInf(v, 1) {
+		return "SQNR exact"
+	}
+	return "SQNR " + decibel(v) + " dB"
 }
 
 // errorFacts is an error for programs: JSON has no infinity, so an exact value has no sqnr_db.

@@ -93,7 +93,7 @@ func loss(p lower.PassReport) string {
 	if p.Loss.Same {
 		return "same bits"
 	}
-	return fmt.Sprintf("max error %.3g, SQNR %s dB", p.Loss.MaxErr, decibel(p.Loss.SQNR))
+	return fmt.Sprintf("max error %.3g, %s", p.Loss.MaxErr, ratio(p.Loss.SQNR))
 }
 
 // required refuses an empty flag.

@@ -161,7 +161,7 @@ func plugin(ctx context.Context, env Env) Finding {
 func nvrtc(env Env) Finding {
 	f := Finding{
 		Name: "nvrtc",
-		Cost: "emitted CUDA can be read but not compiled",
+		Cost: "nothing in this version, which emits no CUDA",
 		Fix: "install NVIDIA's CUDA toolkit, or the Python wheel nvidia-cuda-nvrtc-cu12 and name its lib folder in " +
 			"LD_LIBRARY_PATH",
 	}
@@ -180,7 +180,7 @@ func nvrtc(env Env) Finding {
 func gpu(ctx context.Context, env Env) Finding {
 	f := Finding{
 		Name: "GPU",
-		Cost: "emitted CUDA cannot be run: `--engine cuda`",
+		Cost: "nothing in this version, which has no engine for it",
 		Fix:  "use a machine with an NVIDIA GPU and its driver",
 	}
 	path, err := env.LookPath("nvidia-smi")

@@ -81,6 +81,6 @@ func (c *Check) opinion(engine string, j Job, want, got []ref.Sample) error {
 	if err := c.compare(engine, outputNodes(j.HW.Scheduled), want, got); err != nil {
 		return err
 	}
-	c.Second = append(c.Second, Opinion{engine, len(want), c.Compared[engine], c.Mismatches - mismatches})
+	c.Second = append(c.Second, Opinion{engine, len(want), outputs(j.HW.Scheduled, len(want)), c.Mismatches - mismatches})
 	return nil
 }

@@ -116,9 +116,7 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	}
 	done("float")
 	nodes := outputNodes(j.HW.Scheduled)
-	for _, n := range nodes {
-		c.Outputs += len(want) * n.Type.Elems()
-	}
+	c.Outputs = outputs(j.HW.Scheduled, len(want))
 	if !e.NoPJRT {
 		got, err := e.pjrt(ctx, j.HW.Scheduled, j.Samples, false, j.Progress)
 		if err != nil {
@@ -157,6 +155,14 @@ func outputNodes(g *ir.Graph) []*ir.Node {
 		nodes = append(nodes, o.Node)
 	}
 	return nodes
+}
+
+// outputs counts the values that samples have at the outputs of g.
+func outputs(g *ir.Graph, samples int) (n int) {
+	for _, node := range outputNodes(g) {
+		n += samples * node.Type.Elems()
+	}
+	return n
 }
 
 // quality compares with the float graph, where there is one and real inputs, and both with the labels.
@@ -225,7 +231,7 @@ func (c *Check) saturated(j Job) {
 			}
 		}
 		if beyond*100 > total {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%.0f %% of the values of input %q lie beyond %s, that is %g to %g",
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%.0f %% of the values of input %q lie beyond %s, that is %.4g to %.4g",
 				100*float64(beyond)/float64(total), n.Name, j.HW.Scheduled.In[i].Type.Format, least, most))
 		}
 	}
