@@ -16,6 +16,7 @@
 //       + 9 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
 //   ii: max(H * W * CB, OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending
+//   parts: u_window + u_linear
 `default_nettype none
 module mx_conv #(
     parameter integer H           = 6,

@@ -9,6 +9,9 @@
 //               BEATS    beats of a frame
 //   An input beat is {scale, codes}.
 //   latency: 2   ii: BEATS   order: as it comes
+//   lut: LANES * (T_W * A_W / 3) + 9
+//   ff: LANES * T_W + 1
+//   parts: LANES * u_cast + u_skid
 `default_nettype none
 module mx_decode #(
     parameter integer LANES      = 2,

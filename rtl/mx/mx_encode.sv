@@ -11,6 +11,11 @@
 //               ROUND            rounding mode, see num_requant
 //   An output beat is {scale, codes}.
 //   latency: (ROW < K ? ROW : K) / LANES + 4   ii: ROW / LANES * ROWS   order: as it comes
+//   let: BITS = LANES * IN_W
+//   lut: LANES * (IN_W * 19 / 4 - (IN_SIGNED ? 0 : IN_W * 5 / 9)) + 4 * IN_W + 10 + 8 * ((BITS + (DEPTH > 32 ? 6
+//       : 13)) / (DEPTH > 32 ? 7 : 14) + (BLOCK > 4 ? 2 : 1)) + (RUN % BLOCK ? R_W : 0)
+//   ff: LANES * (2 * IN_W + 1) + (BLOCK > 1 ? 2 : 1) * IN_W + 3 * D_W + B_W + 41 + (RUN % BLOCK ? R_W : 0)
+//   parts: LANES * u_round + u_skid
 `default_nettype none
 module mx_encode #(
     parameter integer LANES     = 1,

@@ -25,6 +25,10 @@
 //               ROM_STYLE, MULT, TREE_PIPE   as op_linear
 //   latency: IN / IN_LANES + 9 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
 //   ii: (IN / IN_LANES) * (OUT / ROWS)   order: elements ascending, lanes innermost
+//   let: ACC = X_W + W_W + clog2(IN_LANES) > D_W ? 1 : 2
+//   lut: ROWS * ACC * D_W + 3
+//   ff: ROWS * D_W + FRONT
+//   parts: u_feed + u_weights + u_flags + ROWS * u_dot + (XS_W ? u_xs : 0) + u_drain + u_skid
 `default_nettype none
 module mx_linear #(
     parameter integer IN          = 16,

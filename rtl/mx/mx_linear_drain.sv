@@ -7,6 +7,11 @@
 //               ROWS DRAIN WS_W D_W OFFSET SPAN LOW CLAMP SUM_W BIAS_W OUT_W   as mx_linear
 //               SCALES SCALES_SUM BIAS BIAS_SUM                                as mx_linear
 //   latency: 6   ii: ROWS / DRAIN   order: outputs ascending
+//   let: COUNTERS = (WS_W > 0 ? SA_W : 0) + BA_W + LEFT_W
+//   lut: (ROWS - DRAIN) * D_W + DRAIN * (SUM_W + (BLOCKS > 1 ? BIAS_W : 0)) + COUNTERS * 4 / 3 + 4
+//   ff: ROWS * D_W + DRAIN * SUM_W + COUNTERS + 16
+//   parts: u_beside + (WS_W > 0 ? u_scales : 0) + u_bias + u_flags + (BLOCKS > 1 && DR > 1 ? u_sums : 0) + DRAIN
+//       * u_term + DRAIN * u_result
 `default_nettype none
 module mx_linear_drain #(
     parameter integer ROWS       = 4,

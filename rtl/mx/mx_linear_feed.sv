@@ -7,6 +7,13 @@
 //               RUN  beats of a run, divides SF
 //               K    beats of a block; the last block of a run is shorter where K does not divide RUN
 //   latency: 2   ii: SF * NF   order: as it comes, vector after vector
+//   let: STORE = NF > 1 && SF > 1 ? 1 : 0; LINES = (SF + 63) / 64 * ((XW + (SF > 32 ? 7 : 13)) / (SF > 32 ? 8 :
+//       14)); BLOCKS = (XW + 35) / 36 * ((SF + 511) / 512); IN_BLOCK = STORE && 8 * LINES > 129 * BLOCKS ? 1 : 0;
+//       COUNTERS = (SF > 1 ? SF_W : 0) + (NF > 1 ? NF_W : 0) + (SF * NF > 1 ? AW : 0) + (K > 1 ? K_W : 0) + (RUN % K
+//       ? RUN_W : 0)
+//   lut: COUNTERS * 4 / 3 + 2 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
+//   ff: COUNTERS + 2 * XW + (NF > 1 ? XW + 1 : 0) - (IN_BLOCK ? XW : 0)
+//   bram: IN_BLOCK ? BLOCKS : 0
 `default_nettype none
 module mx_linear_feed #(
     parameter integer SF  = 4,

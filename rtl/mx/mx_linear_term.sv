@@ -5,6 +5,9 @@
 //               SAT_W             bits that CLAMP = 1 saturates to
 //               OUT_W             bits of term; without CLAMP what lies above is lost
 //   latency: 2   ii: 1   order: as it comes
+//   lut: T_W * A_W / 3 + (CLAMP ? SAT_W : 12) + 10
+//   ff: D_W + A_W + (CLAMP ? T_W + 2 : T_W - LOW)
+//   parts: CLAMP ? u_fit : 0
 `default_nettype none
 module mx_linear_term #(
     parameter integer XS_W   = 8,

@@ -5,6 +5,8 @@
 //               BEATS  beats of a frame
 //   A beat is {scale, codes}.
 //   latency: 1   ii: BEATS   order: as it comes
+//   lut: LANES * (W - 1)
+//   parts: u_skid
 `default_nettype none
 module mx_relu #(
     parameter integer LANES = 4,

@@ -6,6 +6,8 @@
 //   step: a beat is used in this cycle if en. fresh: it comes from outside. sf: its place in the vector. row: how many
 //   times a vector has been used before, over all groups. addr: how many beats.
 //   latency: 0   ii: 1   order: counters
+//   lut: SF_W + NF_W + AW + (GROUPS > 1 ? ROW_W : 0)
+//   ff: SF_W + NF_W + AW + (GROUPS > 1 ? ROW_W : 0)
 `default_nettype none
 module op_linear_walk #(
     parameter integer SF     = 4,
