@@ -125,15 +125,21 @@ func CodeBlob(codes []int64) *Blob {
 // Ints reads integer (or bool) elements as int64; a float blob is an error.
 func (b *Blob) Ints() ([]int64, error) {
 	out := make([]int64, b.Len())
+	return out, b.IntsAt(out, 0)
+}
+
+// IntsAt is Ints of the elements from from on, as many as out holds.
+func (b *Blob) IntsAt(out []int64, from int) error {
 	le := binary.LittleEndian
+	data := b.Bytes[from*b.DType.Size():]
 	if b.DType == I8 { // most weights
-		for i, v := range b.Bytes {
+		for i, v := range data[:len(out)] {
 			out[i] = int64(int8(v))
 		}
-		return out, nil
+		return nil
 	}
 	for i := range out {
-		p := b.Bytes[i*b.DType.Size():]
+		p := data[i*b.DType.Size():]
 		switch b.DType {
 		case U8, B1:
 			out[i] = int64(p[0])
@@ -148,10 +154,10 @@ func (b *Blob) Ints() ([]int64, error) {
 		case I64, U64:
 			out[i] = int64(le.Uint64(p))
 		default:
-			return nil, fmt.Errorf("data of type %s where integers are needed", b.DType)
+			return fmt.Errorf("data of type %s where integers are needed", b.DType)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // Floats reads the elements as float32; wider types are rounded to nearest even.
@@ -159,9 +165,7 @@ func (b *Blob) Floats() []float32 {
 	out := make([]float32, b.Len())
 	le := binary.LittleEndian
 	if b.DType == F32 {
-		for i := range out {
-			out[i] = math.Float32frombits(le.Uint32(b.Bytes[4*i:]))
-		}
+		b.FloatsAt(out, 0)
 		return out
 	}
 	for i := range out {
@@ -183,6 +187,14 @@ func (b *Blob) Floats() []float32 {
 		}
 	}
 	return out
+}
+
+// FloatsAt reads elements of an F32 blob from from on, as many as out holds.
+func (b *Blob) FloatsAt(out []float32, from int) {
+	data := b.Bytes[4*from:][:4*len(out)]
+	for i := range out {
+		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	}
 }
 
 // Floats64 reads the elements as float64: exactly, but for integers beyond 53 bits.

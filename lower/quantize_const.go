@@ -26,11 +26,6 @@ func (q *quantizer) constants(n *ir.Node) {
 		if !a.IsConst() {
 			continue
 		}
-		t, err := a.Value()
-		if err != nil {
-			q.fail(n, "L0408", "%v", err)
-			return
-		}
 		name, c := "weight", q.plan.Quantize.Weight
 		explicit := q.rule(n, weight)
 		if explicit != nil {
@@ -46,6 +41,14 @@ func (q *quantizer) constants(n *ir.Node) {
 		}
 		if q.ownConst(n, i, name, c.Given) {
 			continue
+		}
+		if channels && i == 1 && q.largeWeights(n, c) {
+			continue
+		}
+		t, err := a.Value()
+		if err != nil {
+			q.fail(n, "L0408", "%v", err)
+			return
 		}
 		if !q.finite(n, a, t.Floats) {
 			return
@@ -142,7 +145,13 @@ func channelType(c Choice, t *ir.Tensor) (ir.Type, string) {
 		typ.Format = f
 		return typ, ""
 	}
-	fracs := channelFracs(f, t.Floats, t.Type.Shape[0])
+	size := len(t.Floats) / t.Type.Shape[0]
+	fracs := channelFracs(f, t.Type.Shape[0], func(c int, _ []float32) []float32 { return t.Floats[c*size : (c+1)*size] })
+	return fracsType(typ, f, fracs), ""
+}
+
+// fracsType is typ with the format of integers f at the given fraction bits of each channel.
+func fracsType(typ ir.Type, f format.Fixed, fracs []int) ir.Type {
 	same := true
 	for _, v := range fracs {
 		typ.Scales = append(typ.Scales, float32(math.Ldexp(1, -v)))
@@ -150,19 +159,21 @@ func channelType(c Choice, t *ir.Tensor) (ir.Type, string) {
 	}
 	if same {
 		f.F = fracs[0]
-		return ir.Type{Shape: typ.Shape, Format: f}, ""
+		return ir.Type{Shape: typ.Shape, Format: f}
 	}
 	typ.Format = format.Affine{W: f.W, Signed: f.Signed, Axis: 0, Round: f.Round, Over: f.Over}
-	return typ, ""
+	return typ
 }
 
-// channelFracs chooses fraction bits for each of the equal parts of x; parts of zeros follow the coarsest other.
-func channelFracs(f format.Fixed, x []float32, channels int) []int {
+// channelFracs chooses fraction bits for each channel, whose values row returns; channels of zeros follow the coarsest
+// other. row is called by several at once, each with a buffer of its own for the values; nil at first.
+func channelFracs(f format.Fixed, channels int, row func(c int, buf []float32) []float32) []int {
 	fracs := make([]int, channels)
-	size, coarsest := len(x)/channels, math.MaxInt
+	coarsest := math.MaxInt
 	zero := make([]bool, channels)
-	rows(channels, func(c int) {
-		v := calib.Of(x[c*size : (c+1)*size])
+	rowsWith(channels, func(c int, buf *[]float32) {
+		*buf = row(c, *buf)
+		v := calib.Of(*buf)
 		zero[c] = v.Min == 0 && v.Max == 0
 		fracs[c] = calib.Frac(f, v, calib.MSE)
 	})

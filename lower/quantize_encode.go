@@ -60,15 +60,19 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 }
 
 // rows calls f for every row, on all processors.
-func rows(n int, f func(int)) {
+func rows(n int, f func(int)) { rowsWith(n, func(c int, _ *[]float32) { f(c) }) }
+
+// rowsWith is rows with a buffer for each processor.
+func rowsWith(n int, f func(c int, buf *[]float32)) {
 	var wait sync.WaitGroup
 	workers := min(runtime.GOMAXPROCS(0), n)
 	for w := range workers {
 		wait.Add(1)
 		go func() {
 			defer wait.Done()
+			var buf []float32
 			for c := w; c < n; c += workers {
-				f(c)
+				f(c, &buf)
 			}
 		}()
 	}

@@ -38,10 +38,14 @@ func (im Image) FileName(instance string) string {
 	return instance + suffix + ".mem"
 }
 
-// File renders the image in $readmemh form (IEEE 1800-2017 section 21.4), one word a line.
+// File renders the image in $readmemh form (IEEE 1800-2017 section 21.4), one word a line. That of words that are not
+// held is rendered when it is read, and has no Data.
 func (im Image) File(instance string) File {
-	if im.Packed != nil {
-		return File{Name: im.FileName(instance), Data: im.Packed.text()}
+	switch f := (File{Name: im.FileName(instance), words: im.Packed}); {
+	case im.Packed != nil && im.Packed.fill == nil:
+		return File{Name: f.Name, Data: f.Bytes()}
+	case im.Packed != nil:
+		return f
 	}
 	var b bytes.Buffer
 	digits := (im.Width + 3) / 4

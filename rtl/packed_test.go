@@ -36,3 +36,37 @@ func TestPacked(t *testing.T) {
 		}
 	}
 }
+
+// TestRuns holds words that are made when they are read to the same words that are held, set one by one.
+func TestRuns(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	for range 200 {
+		width, lanes, blocks, run, count := 1+r.IntN(20), 1+r.IntN(9), 1+r.IntN(3), 1+r.IntN(4), 1+r.IntN(4)
+		values := make([]int64, count*run*blocks*lanes)
+		for i := range values {
+			values[i] = r.Int64()
+		}
+		held := NewPacked(width*lanes*blocks, run*count)
+		for i, v := range values {
+			held.Set(i/(lanes*blocks), i%(lanes*blocks)*width, width, v)
+		}
+		made := NewRuns(held.Width, run*count, run, func(from int, p *Packed) {
+			for i := range p.Len() * blocks {
+				at := from*blocks + i
+				p.SetRow(i/blocks, i%blocks*lanes*width, width, values[at*lanes:(at+1)*lanes])
+			}
+		})
+		a, b := Image{Param: "W", Packed: held}, Image{Param: "W", Packed: made}
+		if a.Sum() != b.Sum() || a.Len() != b.Len() {
+			t.Fatalf("sum %x of %d words, want %x of %d", b.Sum(), b.Len(), a.Sum(), a.Len())
+		}
+		var text bytes.Buffer
+		if err := b.File("u").Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		want := a.File("u").Data
+		if f := b.File("u"); !bytes.Equal(text.Bytes(), want) || !bytes.Equal(f.Bytes(), want) || f.Size() != len(want) {
+			t.Fatalf("%d fields of %d bits:\n%s\nwant\n%s", lanes, width, text.Bytes(), want)
+		}
+	}
+}

@@ -22,12 +22,6 @@ type Param struct {
 	Value string
 }
 
-// File is a source file or a memory image: a bare name without folder, and its bytes.
-type File struct {
-	Name string
-	Data []byte
-}
-
 // Unit is one instance of a library module: what an op returns as its hardware.
 type Unit struct {
 	Module string

@@ -38,7 +38,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 	args := spec.verilatorArgs()
 	parts := []string{filepath.Base(runtime), spec.wrapper(), spec.glue(), strings.Join(append(args, largeFlags...), " ")}
 	for _, f := range spec.Files {
-		parts = append(parts, f.Name, string(f.Data))
+		parts = append(parts, f.Name, string(f.Bytes()))
 	}
 	dir, err := cached(ctx, spec.CacheDir, spec.Top+"-"+digest(parts...), func(dir string) error {
 		return spec.compile(ctx, tools, runtime, dir)
@@ -93,7 +93,7 @@ func sources(files []File) []string {
 func (s *Spec) write(dir string) error {
 	files := append(append([]File(nil), s.Files...), File{Name: wrapperName + ".sv", Data: []byte(s.wrapper())})
 	for _, f := range files {
-		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Bytes(), 0o644); err != nil {
 			return unwritable(err)
 		}
 	}

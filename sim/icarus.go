@@ -32,7 +32,7 @@ func Icarus(ctx context.Context, spec Spec, in Input) ([][]byte, error) {
 		parts = append(parts, hexLines(in.Streams[i], p.Bytes()))
 	}
 	for _, f := range spec.Files {
-		parts = append(parts, f.Name, string(f.Data))
+		parts = append(parts, f.Name, string(f.Bytes()))
 	}
 	dir, err := cached(ctx, spec.CacheDir, "icarus-"+digest(parts...), func(dir string) error {
 		if err := spec.write(dir); err != nil {

@@ -71,11 +71,11 @@ func Yosys(ctx context.Context, spec Spec) error {
 func read(ctx context.Context, cache, kind, key string, files []File, job func(dir string) error) (string, error) {
 	parts := []string{key}
 	for _, f := range files {
-		parts = append(parts, f.Name, string(f.Data))
+		parts = append(parts, f.Name, string(f.Bytes()))
 	}
 	return cached(ctx, cache, kind+"-"+digest(parts...), func(dir string) error {
 		for _, f := range files {
-			if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, f.Name), f.Bytes(), 0o644); err != nil {
 				return err
 			}
 		}

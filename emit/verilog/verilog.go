@@ -101,12 +101,22 @@ func taken(name string) bool {
 func (b *builder) instances() error {
 	ids := newNames(b.reserved()...)
 	var errs diag.List
-	for _, n := range b.graph.Nodes {
+	units, failed := make([]*rtl.Unit, len(b.graph.Nodes)), make([]error, len(b.graph.Nodes))
+	parallel(len(units), func(i int) {
+		if n := b.graph.Nodes[i]; n.Op.RTL != nil && !n.IsConst() && !slices.Contains(b.graph.In, n) {
+			units[i], failed[i] = n.Op.RTL(n)
+		}
+	})
+	for i, n := range b.graph.Nodes {
 		if n.IsConst() {
 			continue
 		}
-		inst := &instance{node: n, width: n.Type.BeatWidth(n.HW.OutLanes)}
-		if err := b.instance(inst, ids); err != nil {
+		inst := &instance{node: n, unit: units[i], width: n.Type.BeatWidth(n.HW.OutLanes)}
+		err := failed[i]
+		if err == nil {
+			err = b.instance(inst, ids)
+		}
+		if err != nil {
 			errs = append(errs, asDiag(n, err))
 			continue
 		}
@@ -132,7 +142,7 @@ func asDiag(n *ir.Node, err error) *diag.Error {
 	return n.Errorf("L0624", "%v", err)
 }
 
-// instance fills in the unit of one node; inputs are the core's own ports.
+// instance names the wires of one node, whose unit is known; inputs are the core's own ports.
 func (b *builder) instance(inst *instance, ids *names) error {
 	n := inst.node
 	if slices.Contains(b.graph.In, n) {
@@ -143,11 +153,7 @@ func (b *builder) instance(inst *instance, ids *names) error {
 	if n.Op.RTL == nil {
 		return n.Errorf("L0414", "%s has no hardware in this version", n.Op.Name)
 	}
-	unit, err := n.Op.RTL(n)
-	if err != nil {
-		return err
-	}
-	inst.unit = unit
+	unit := inst.unit
 	for _, a := range n.Args {
 		if !a.IsConst() {
 			inst.in = append(inst.in, b.reads(a))
@@ -224,12 +230,13 @@ func (b *builder) ports() error {
 func (b *builder) sources(o Options) error {
 	modules := []string{"stream_last"}
 	var images []rtl.File
-	for _, inst := range b.order {
-		u, err := b.describe(inst)
-		if err != nil {
-			return err
+	units, failed := make([]*emit.Unit, len(b.order)), make([]error, len(b.order))
+	parallel(len(b.order), func(i int) { units[i], failed[i] = b.describe(b.order[i]) })
+	for i, inst := range b.order {
+		if failed[i] != nil {
+			return failed[i]
 		}
-		b.design.Units = append(b.design.Units, *u)
+		b.design.Units = append(b.design.Units, *units[i])
 		if inst.unit.Module == "" {
 			continue
 		}
@@ -287,9 +294,12 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	for _, im := range inst.unit.Images {
 		f := im.File(inst.name)
 		inst.images, inst.bound = append(inst.images, f), append(inst.bound, im.Params(inst.name)...)
-		sum := sha256.Sum256(f.Data)
+		h := sha256.New()
+		if err := f.Write(h); err != nil {
+			return nil, err
+		}
 		u.Images = append(u.Images, emit.Image{File: f.Name, Width: im.Width, Words: im.Len(),
-			Checksum: fmt.Sprintf("%08x", im.Sum()), SHA256: hex.EncodeToString(sum[:])})
+			Checksum: fmt.Sprintf("%08x", im.Sum()), SHA256: hex.EncodeToString(h.Sum(nil))})
 	}
 	inst.unit.Images = nil // the words of large memories need not stay beside their text
 	return u, nil

@@ -35,7 +35,7 @@ func write(t *testing.T, d *emit.Design) string {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+		if err := os.WriteFile(path, f.Bytes(), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -77,7 +77,7 @@ func cocotb(b *testing.B, bin string, j *flow.Job, want []ref.Sample) float64 {
 		}
 	}
 	for _, f := range j.HW.Design.Files {
-		put(f.Name, f.Data)
+		put(f.Name, f.Bytes())
 	}
 	for _, p := range j.HW.Design.Ports {
 		name, samples := "want.txt", want

@@ -187,7 +187,7 @@ func resultKey(program string, o *outcome, j *flow.Job) string {
 func designDigest(d *emit.Design) string {
 	h := sha256.New()
 	for _, f := range slices.Concat(d.Files, d.Docs) {
-		fmt.Fprintf(h, "%s %d %s", f.Name, len(f.Data), f.Data)
+		fmt.Fprintf(h, "%s %d %s", f.Name, f.Size(), f.Bytes())
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -6,12 +6,15 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"lathe/emit"
 	"lathe/emit/verilog"
 	"lathe/internal/diag"
+	"lathe/rtl"
 )
 
 // Write puts a design into dir: into a new folder beside it first, which then takes its place, so that no half of a
@@ -53,16 +56,43 @@ func Write(d *emit.Design, dir string) error {
 }
 
 func fillFolder(d *emit.Design, dir string) error {
-	for _, f := range d.All() {
-		path := filepath.Join(dir, filepath.FromSlash(f.Name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+	var group sync.WaitGroup
+	files := d.All()
+	failed := make([]error, len(files))
+	next := make(chan int)
+	for range min(runtime.GOMAXPROCS(0), len(files)) { // the text of large images is made here
+		group.Go(func() {
+			for i := range next {
+				failed[i] = writeFile(files[i], filepath.Join(dir, filepath.FromSlash(files[i].Name)))
+			}
+		})
+	}
+	for i := range files {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	for _, err := range failed {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func writeFile(f rtl.File, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	err = f.Write(out)
+	if e := out.Close(); err == nil {
+		err = e
+	}
+	return err
 }
 
 // replaceable refuses folders that hold a file of somebody else: one that the design.json in them does not list. given

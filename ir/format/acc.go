@@ -100,6 +100,11 @@ func AccBitsRows(rows [][]int64, w, a Format) (bits, exp int, err error) {
 // RowRange is the range of sum_j row[j]*x[j] over all x[j] in [lo, hi].
 func RowRange(row []int64, lo, hi int64) (least, most *big.Int) {
 	pos, neg := SignedSums(row)
+	return SumRange(pos, neg, lo, hi)
+}
+
+// SumRange is RowRange, given the SignedSums of the row.
+func SumRange(pos, neg *big.Int, lo, hi int64) (least, most *big.Int) {
 	l, h, w := big.NewInt(lo), big.NewInt(hi), new(big.Int)
 	least = new(big.Int).Mul(pos, l)
 	least.Add(least, w.Mul(neg, h))

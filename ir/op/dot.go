@@ -14,9 +14,13 @@ type dotKernel func(x, out []int64)
 // kernel picks the fastest exact arithmetic for the proven widths.
 func (m *mac) kernel(f format.Format) dotKernel {
 	if m.tBits > 62 || m.lowBits > 62 {
-		return m.bigKernel(f)
+		return m.held().bigKernel(f)
 	}
 	enc, bias := m.encoder(f), m.bias64()
+	if k := m.rowKernel(enc, bias); k != nil {
+		return k
+	}
+	m = m.held()
 	if m.lowBits > 31 {
 		return func(x, out []int64) {
 			for c := range m.out {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"lathe/ir"
-	"lathe/ir/format"
 )
 
 // Linear is y = x*transpose(w) + b: x [..., in], w [out, in], b [out] (optional), y [..., out].
@@ -49,7 +48,7 @@ func linearEval(n *ir.Node) (ir.Kernel, error) {
 	if usesWindow(n) {
 		return windowLinear(n)
 	}
-	m, err := planMAC(n)
+	m, err := planRows(n)
 	if err != nil {
 		return nil, err
 	}
@@ -141,11 +140,7 @@ const manyWeights = 1 << 18
 // are integers of one step, or of one a channel. done is false where the weights themselves must be read.
 func largeLegal(n *ir.Node) (done bool, err error) {
 	w := n.Args[1]
-	if !w.IsConst() || w.Type.Elems() < manyWeights || realMAC(n) {
-		return false, nil
-	}
-	a, affine := w.Type.Format.(format.Affine)
-	if affine && (a.Axis != 0 || a.Zero != 0) || !affine && !isFixed(w.Type.Format) {
+	if !manyCodes(n) {
 		return false, nil
 	}
 	if _, ok := step(n.Args[0].Type); !ok {

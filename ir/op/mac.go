@@ -15,7 +15,8 @@ import (
 //	y[c] = over(RS(t[c], shift))                            for a fixed result with shift = -F-exp
 type mac struct {
 	out, in int     // rows and terms of a row
-	weights []int64 // row-major, out x in
+	weights []int64 // row-major, out x in; nil: in codesAt, and row reads them
+	codesAt *ir.Blob
 	psh     []uint
 	bias    []*big.Int
 	exp     int
@@ -48,15 +49,21 @@ func planMAC(n *ir.Node) (*mac, error) {
 	if len(w.Exps) > 1 && w.Axis != 0 {
 		return nil, n.Errorf("L0308", "weight scales run along axis %d, output channels are axis 0", w.Axis)
 	}
-	bias := &ir.Lattice{Ints: make([]int64, m.out), Exps: []int{xexp + w.Exp(0)}}
-	if len(n.Args) > 2 {
-		if bias, err = constLattice(n, 2); err != nil {
-			return nil, err
-		}
+	bias, err := m.biasLattice(n, xexp+w.Exp(0))
+	if err != nil {
+		return nil, err
 	}
 	m.align(xexp, w, bias)
 	m.bounds(latticeRange(x.Format))
 	return m, nil
+}
+
+// biasLattice is the bias of n, or zeros of step 2^exp.
+func (m *mac) biasLattice(n *ir.Node, exp int) (*ir.Lattice, error) {
+	if len(n.Args) > 2 {
+		return constLattice(n, 2)
+	}
+	return &ir.Lattice{Ints: make([]int64, m.out), Exps: []int{exp}}, nil
 }
 
 // constLattice reads a constant argument as integers.
@@ -98,11 +105,12 @@ func (m *mac) bounds(xlo, xhi *big.Int) {
 	if xhi.CmpAbs(absMax) > 0 {
 		absMax.Abs(xhi)
 	}
+	var buf []int64
 	for c := range m.out {
-		row := m.weights[c*m.in : (c+1)*m.in]
-		lo, hi := format.RowRange(row, xlo.Int64(), xhi.Int64())
-		m.dotBits = max(m.dotBits, format.SignedBits(lo, hi))
+		row := m.row(c, &buf)
 		pos, neg := format.SignedSums(row)
+		lo, hi := format.SumRange(pos, neg, xlo.Int64(), xhi.Int64())
+		m.dotBits = max(m.dotBits, format.SignedBits(lo, hi))
 		total := pos.Sub(pos, neg)
 		m.lowBits = max(m.lowBits, signedBits(total.Mul(total, absMax)))
 		for _, v := range []*big.Int{lo, hi} {

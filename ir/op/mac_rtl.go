@@ -31,8 +31,11 @@ func (m *mac) widths() widths {
 		w.factors, w.factor, _ = m.res.common()
 	}
 	var any int64 // a bit is set where some weight differs from its sign there
-	for _, v := range m.weights {
-		any |= v ^ v>>63
+	var buf []int64
+	for c := range m.out {
+		for _, v := range m.row(c, &buf) {
+			any |= v ^ v>>63
+		}
 	}
 	w.weight = bits.Len64(uint64(any)) + 1
 	for c, b := range m.bias {
@@ -91,6 +94,7 @@ func (m *mac) padding(n *ir.Node, g *Geometry) ([]any, error) {
 // weightImage packs word nf*SF+sf: lane (p, s) holds w[nf*outLanes+p][sf*inLanes+s] at bit (p*inLanes+s)*width.
 func (m *mac) weightImage(inLanes, outLanes, width int) []*big.Int {
 	words := make([]*big.Int, 0, m.in/inLanes*(m.out/outLanes))
+	m = m.held()
 	for nf := 0; nf < m.out; nf += outLanes {
 		for sf := 0; sf < m.in; sf += inLanes {
 			word := new(big.Int)
@@ -105,19 +109,24 @@ func (m *mac) weightImage(inLanes, outLanes, width int) []*big.Int {
 	return words
 }
 
-// packed is weightImage as limbs.
+// packed is weightImage as limbs; those of weights that are not held are not held either.
 func (m *mac) packed(inLanes, outLanes, width int) *rtl.Packed {
-	folds := m.in / inLanes
-	p := rtl.NewPacked(inLanes*outLanes*width, folds*(m.out/outLanes))
-	for c := range m.out {
-		word, at := c/outLanes*folds, c%outLanes*inLanes*width
-		row := m.weights[c*m.in : (c+1)*m.in]
-		for sf := range folds {
-			for s, v := range row[sf*inLanes : (sf+1)*inLanes] {
-				p.Set(word+sf, at+s*width, width, v)
+	folds, words := m.in/inLanes, m.in/inLanes*(m.out/outLanes)
+	fill := func(from int, p *rtl.Packed) { // from begins a row of folds
+		var buf []int64
+		first := from / folds * outLanes
+		for c := range p.Len() / folds * outLanes {
+			row := m.row(first+c, &buf)
+			for sf := range folds {
+				p.SetRow(c/outLanes*folds+sf, c%outLanes*inLanes*width, width, row[sf*inLanes:(sf+1)*inLanes])
 			}
 		}
 	}
+	if m.codesAt != nil {
+		return rtl.NewRuns(inLanes*outLanes*width, words, folds, fill)
+	}
+	p := rtl.NewPacked(inLanes*outLanes*width, words)
+	fill(0, p)
 	return p
 }
 
@@ -157,7 +166,7 @@ func linearRTL(n *ir.Node) (*rtl.Unit, error) {
 	if usesWindow(n) {
 		return windowLinearRTL(n)
 	}
-	m, err := planMAC(n)
+	m, err := planRows(n)
 	if err != nil {
 		return nil, err
 	}

@@ -16,15 +16,16 @@ func Intervals(g *ir.Graph, ranges func(input *ir.Node) (lo, hi float64)) (map[*
 	all := make(map[*ir.Node]bounds, len(g.Nodes))
 	out := make(map[*ir.Node]*Values, len(g.Nodes))
 	for _, n := range g.Nodes {
+		if n.IsConst() {
+			continue // read where it is needed: all weights at once are as large as the model
+		}
 		b, err := intervalOf(n, all, ranges)
 		if err != nil {
 			return nil, err
 		}
 		all[n] = b
-		if !n.IsConst() {
-			lo, hi := Of(b.lo.Floats), Of(b.hi.Floats)
-			out[n] = &Values{Min: lo.Min, Max: hi.Max}
-		}
+		lo, hi := Of(b.lo.Floats), Of(b.hi.Floats)
+		out[n] = &Values{Min: lo.Min, Max: hi.Max}
 	}
 	return out, nil
 }
@@ -33,12 +34,19 @@ func intervalOf(n *ir.Node, all map[*ir.Node]bounds, ranges func(*ir.Node) (lo, 
 	args := make([]bounds, len(n.Args))
 	for i, a := range n.Args {
 		args[i] = all[a]
+		if a.IsConst() && !(n.Op.Traits.Weighted && i > 0) {
+			t, err := a.Value()
+			if err != nil {
+				return bounds{}, err
+			}
+			args[i] = bounds{t, t}
+		}
 	}
 	switch n.Op {
 	case op.Input:
 		lo, hi := ranges(n)
 		return filled(n, lo, hi), nil
-	case op.Const:
+	case op.Const: // of an expansion
 		t, err := n.Value()
 		return bounds{t, t}, err
 	case op.Sub:
@@ -54,6 +62,8 @@ func intervalOf(n *ir.Node, all map[*ir.Node]bounds, ranges func(*ir.Node) (lo, 
 	switch {
 	case n.Op.Traits.Turns != nil:
 		return turning(n, args[0])
+	case n.Op == op.Linear && n.Args[1].IsConst():
+		return linear(n, args[0])
 	case n.Op.Traits.Weighted:
 		return weighted(n, args[0])
 	case n.Op.Traits.Monotone:
