@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/internal/tools"
 	"lathe/ir"
+	"lathe/rtl"
 	"lathe/sim"
 )
 
@@ -151,6 +153,10 @@ func TestLoopCanFail(t *testing.T) {
 		}},
 		{"one bit of a weight image, checksum adapted", "2", false, func(t *testing.T, j *flow.Job) {
 			flipBit(t, j, "n_2_weights.mem", 5, true)
+		}},
+		{"a weight image that is missing", "2", true, func(_ *testing.T, j *flow.Job) {
+			d := j.HW.Design
+			d.Files = slices.DeleteFunc(slices.Clone(d.Files), func(f rtl.File) bool { return f.Name == "n_2_weights.mem" })
 		}},
 		{"two weights swapped", "0", false, func(t *testing.T, j *flow.Job) { swapWeights(t, j, "0") }},
 		{"floor in place of half-even", "0", false, func(t *testing.T, j *flow.Job) {

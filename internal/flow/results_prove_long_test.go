@@ -112,21 +112,24 @@ func gateLevel(e *entry) bool {
 	return e.File == "model.onnx" && e.like == nil && slices.Contains([]string{"", "mx"}, e.Plan)
 }
 
-// judge finds codes that differ, an engine that was compared on fewer codes than it should, a kind of stall that never
-// happened.
+// judge finds codes that differ, an engine that was compared on fewer codes than it should, cycles that were not
+// predicted, a kind of stall that never happened.
 func (o *outcome) judge(j *flow.Job) error {
 	c := o.Check
 	if c.Mismatches != 0 {
 		return fmt.Errorf("%d of %d codes differ: %v", c.Mismatches, c.Outputs, c.First)
 	}
-	each := c.Outputs / c.Samples
-	want := map[string]int{"pjrt": c.Outputs, "rtl": (quietSamples + c.Samples) * each,
+	each := 0 // codes of a sample, and the scales of its blocks
+	for _, out := range j.HW.Scheduled.Out {
+		each += out.Node.Type.Elems() + out.Node.Type.Blocks()
+	}
+	want := map[string]int{"pjrt": c.Samples * each, "rtl": (quietSamples + c.Samples) * each,
 		"icarus": j.Second.Frames * each}
 	for range j.Seeds[1:] {
 		if o.Later > 0 {
 			want["rtl"] += min(o.Later, c.Samples) * each
 		} else {
-			want["rtl"] += c.Outputs
+			want["rtl"] += c.Samples * each
 		}
 	}
 	if j.Second.Gates > 0 {
@@ -136,6 +139,9 @@ func (o *outcome) judge(j *flow.Job) error {
 		if c.Compared[engine] != n || n == 0 {
 			return fmt.Errorf("%s was compared on %d codes, not on %d", engine, c.Compared[engine], n)
 		}
+	}
+	if c.II != float64(j.HW.Schedule.II()) {
+		return fmt.Errorf("a sample takes %g cycles, predicted are %d", c.II, j.HW.Schedule.II())
 	}
 	if c.Stalls.Starved == 0 || c.Stalls.Blocked == 0 {
 		return fmt.Errorf("a kind of stall never happened: %+v", c.Stalls)
