@@ -114,6 +114,19 @@ func TestWhereTransposesGo(t *testing.T) {
 	}
 }
 
+// TestSlopesStayLast keeps the channels of a prelu along the last axis, where the slopes are.
+func TestSlopesStayLast(t *testing.T) {
+	b := lowertest.New(t, 1)
+	x := b.Add(op.PRelu, "prelu", &op.ScaleAttrs{Axis: 1}, b.Input("x", 1, 2, 4, 3), b.Random(1, 2))
+	g := b.Done(b.Add(op.Slice, "cut", &op.SliceAttrs{Axis: 3, Start: 1, Count: 2, Step: 1}, x))
+	before := g.Clone()
+	lower(t, g)
+	if got := text(g); got != "input prelu slice out[0 3 1 2] in[0 2 3 1]" {
+		t.Error(got)
+	}
+	compare(t, before, g)
+}
+
 // compare evaluates both graphs on the same array; b takes and gives it in its own layouts.
 func compare(t *testing.T, a, b *ir.Graph) {
 	t.Helper()

@@ -78,7 +78,7 @@ func elementwise(n *ir.Node, i int) bool {
 // its constants at most that, and channels that are the last axis stay so; axes says where each axis of n goes.
 func crosses(n *ir.Node, perm, axes []int) bool {
 	last := len(perm) - 1
-	if !elementwise(n, 0) || n.Op == op.Scale && *n.AxisOf() == last && axes[last] != last {
+	if !elementwise(n, 0) || n.Op.Traits.PerChannel && *n.AxisOf() == last && axes[last] != last {
 		return false
 	}
 	for i, a := range n.Args {
