@@ -134,9 +134,11 @@ func (r *reader) finish() {
 	if len(res.FirstIn) > 0 {
 		res.LatencyCycles = res.FirstOut[0] - res.FirstIn[0]
 	}
-	if end := len(res.FirstOut) - 1; end > 0 {
-		from := end / 2
-		res.IICycles = float64(res.FirstOut[end]-res.FirstOut[from]) / float64(end-from)
+	for _, first := range r.firstOut {
+		if end := len(first) - 1; end > 0 {
+			from := end / 2
+			res.IICycles = max(res.IICycles, float64(first[end]-first[from])/float64(end-from))
+		}
 	}
 }
 

@@ -61,8 +61,8 @@ type Result struct {
 	FirstIn, FirstOut, LastOut []int
 	// LatencyCycles is FirstOut - FirstIn of frame 0.
 	LatencyCycles int
-	// IICycles is the mean distance of frames in the second half of the run, taken where a frame begins to leave; 0
-	// for fewer than two frames.
+	// IICycles is the mean distance of frames in the second half of the run, taken where a frame begins to leave the
+	// slowest output, as others may run ahead; 0 for fewer than two frames.
 	IICycles float64
 	// In, Out and Tap count stalls and protocol errors per port.
 	In, Out, Tap []PortStats

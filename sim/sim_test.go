@@ -68,3 +68,15 @@ func TestRunSkid(t *testing.T) {
 		t.Errorf("stalls did not happen: %+v", s)
 	}
 }
+
+// TestInterval takes the interval of samples from the slowest output: another one may run ahead of it for a while.
+func TestInterval(t *testing.T) {
+	r := &reader{result: &Result{In: make([]PortStats, 1), Out: make([]PortStats, 2)},
+		firstIn:  [][]int{{0, 10, 20, 30, 40}},
+		firstOut: [][]int{{1, 11, 21, 31, 41}, {9, 23, 37, 51, 65}},
+		lastOut:  [][]int{{4, 14, 24, 34, 44}, {9, 23, 37, 51, 65}}}
+	r.finish()
+	if r.result.IICycles != 14 || r.result.LatencyCycles != 1 {
+		t.Errorf("ii %v, latency %d", r.result.IICycles, r.result.LatencyCycles)
+	}
+}
