@@ -26,19 +26,14 @@ func (q *quantizer) constants(n *ir.Node) {
 		if !a.IsConst() {
 			continue
 		}
-		name, c := "weight", q.plan.Quantize.Weight
-		explicit := q.rule(n, weight)
+		name, c, explicit, least := "weight", q.plan.Quantize.Weight, q.rule(n, weight), 8
+		if channels && i == 2 {
+			name, c, explicit, least = "bias", q.plan.Quantize.Bias, q.rule(n, bias), betweenW
+		}
 		if explicit != nil {
 			c = *explicit
 		}
-		if channels && i == 2 {
-			name, c = "bias", q.plan.Quantize.Bias
-			if explicit := q.rule(n, bias); explicit != nil {
-				c = *explicit
-			}
-		} else {
-			c = q.constChoice(n, c, explicit != nil)
-		}
+		c = q.constChoice(n, c, explicit != nil, least)
 		if q.ownConst(n, i, name, c.Given) {
 			continue
 		}
@@ -226,4 +221,31 @@ func (q *quantizer) castBehind(n *ir.Node, c Choice) {
 	q.g.Replace(n, t)
 	first.Args[0] = n
 	q.users[t], q.users[n] = q.users[n], []*ir.Node{first}
+}
+
+// blockConst encodes a constant in blocks along its last axis.
+func (q *quantizer) blockConst(n *ir.Node, i int, m format.MXInt, t *ir.Tensor, c Choice, slot string) {
+	if why := op.MXProblem(m); why != "" {
+		q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", m, slot, n.Args[i].Name, why).
+			WithNote("set by %s", c.From).Hint = weightFormats
+		return
+	}
+	v := ir.EncodeFloats(ir.Type{Shape: t.Type.Shape, Format: m}, t.Floats)
+	typ := v.Type
+	q.explain(n, slot, typ, c.From)
+	typ.Scales = ir.ScaleValues(v.BlockScales)
+	q.setConst(n, i, typ, ir.CodeBlob(v.Codes))
+}
+
+// constChoice is c, or where c asks for blocks and n has no use for them a fixed format of the same width, and at least
+// the given one.
+func (q *quantizer) constChoice(n *ir.Node, c Choice, explicit bool, least int) Choice {
+	m, blocks := inBlocks(c)
+	if !blocks || n.Op.Traits.Weighted && op.TakesBlocks(n) {
+		return c
+	}
+	if explicit {
+		q.report.warn("%s: %s takes fixed constants here, not %s", n.Name, n.Op.Name, m)
+	}
+	return between(max(m.W, least), c.From+"; "+n.Op.Name+" takes fixed constants")
 }

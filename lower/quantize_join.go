@@ -36,6 +36,9 @@ func (q *quantizer) wantJoined() {
 			continue
 		}
 		c := q.joinedChoice(n, q.resultChoice(n, q.rule(n, dataOut)))
+		if _, blocks := inBlocks(c); blocks {
+			continue
+		}
 		for _, a := range n.Args {
 			if a.IsConst() || q.g.IsOutput(a) {
 				continue
@@ -55,8 +58,14 @@ func (q *quantizer) joinedChoice(n *ir.Node, c Choice) Choice {
 }
 
 // joined decides an operation whose arguments and result have one format: that of the arguments where they agree and
-// nothing else is asked for, else one that holds the result.
+// nothing else is asked for, else one that holds the result. Blocks are joined as fixed values and encoded behind.
 func (q *quantizer) joined(n *ir.Node, explicit *Choice) {
+	choice := q.resultChoice(n, explicit)
+	want := choice
+	_, blocks := inBlocks(choice)
+	if blocks {
+		want, explicit = between(betweenW, n.Op.Name+" joins fixed values"), nil
+	}
 	var first *ir.Node
 	agree := true
 	for _, a := range n.Args {
@@ -72,7 +81,7 @@ func (q *quantizer) joined(n *ir.Node, explicit *Choice) {
 		n.Type.Format, n.Type.Scales = first.Type.Format, nil
 		q.explain(n, "data_out", n.Type, "the format of "+first.Name+", which "+n.Op.Name+" keeps")
 	} else {
-		c := q.joinedChoice(n, q.resultChoice(n, explicit))
+		c := q.joinedChoice(n, want)
 		q.result(n, c)
 		for i, a := range n.Args {
 			if !a.IsConst() {
@@ -84,6 +93,9 @@ func (q *quantizer) joined(n *ir.Node, explicit *Choice) {
 		if a.IsConst() {
 			q.joinedConst(n, i)
 		}
+	}
+	if blocks {
+		q.encodeBehind(n, choice)
 	}
 }
 
@@ -241,6 +253,10 @@ func (q *quantizer) unblock(n *ir.Node) *format.MXInt {
 	if n.Op.Traits.BlockCodes {
 		width = openW
 	}
+	c := between(width, n.Op.Name+" computes on fixed values")
+	if n.Op.Traits.Joins {
+		c = q.joinedChoice(n, c)
+	}
 	for i, a := range n.Args {
 		m, ok := a.Type.Format.(format.MXInt)
 		if open, later := q.open[a]; later {
@@ -253,7 +269,7 @@ func (q *quantizer) unblock(n *ir.Node) *format.MXInt {
 			was = &m
 		}
 		if isBlocks(a) || a.Type.Format.Width() > width {
-			n.Args[i] = q.cast(a, between(width, n.Op.Name+" computes on fixed values"), n, q.values[a])
+			n.Args[i] = q.cast(a, c, n, q.values[a])
 		}
 	}
 	return was
@@ -369,30 +385,4 @@ func topBit(v *calib.Values) int {
 	}
 	_, e := math.Frexp(m)
 	return e
-}
-
-// blockConst encodes a constant in blocks along its last axis.
-func (q *quantizer) blockConst(n *ir.Node, i int, m format.MXInt, t *ir.Tensor, c Choice, slot string) {
-	if why := op.MXProblem(m); why != "" {
-		q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", m, slot, n.Args[i].Name, why).
-			WithNote("set by %s", c.From).Hint = weightFormats
-		return
-	}
-	v := ir.EncodeFloats(ir.Type{Shape: t.Type.Shape, Format: m}, t.Floats)
-	typ := v.Type
-	q.explain(n, slot, typ, c.From)
-	typ.Scales = ir.ScaleValues(v.BlockScales)
-	q.setConst(n, i, typ, ir.CodeBlob(v.Codes))
-}
-
-// constChoice is c, or where c asks for blocks and n has no use for them a fixed format of the same width.
-func (q *quantizer) constChoice(n *ir.Node, c Choice, explicit bool) Choice {
-	m, blocks := inBlocks(c)
-	if !blocks || n.Op.Traits.Weighted && op.TakesBlocks(n) {
-		return c
-	}
-	if explicit {
-		q.report.warn("%s: %s takes fixed weights here, not %s", n.Name, n.Op.Name, m)
-	}
-	return between(max(m.W, 8), c.From+"; "+n.Op.Name+" takes fixed weights")
 }

@@ -214,6 +214,27 @@ func TestOperations(t *testing.T) {
 	}
 }
 
+// TestBlocksAround joins values that the plan wants in blocks on one fixed format, and gives an operation that takes no
+// blocks fixed constants.
+func TestBlocksAround(t *testing.T) {
+	b := lowertest.New(t, 6)
+	x := b.Input("x", 1, 4, 3, 3)
+	scaled := b.Add(op.Scale, "scaled", &op.ScaleAttrs{Axis: 1}, x, b.Random(1, 4), b.Random(1, 4))
+	both := b.Add(op.Concat, "both", &op.ConcatAttrs{Axis: 1}, scaled, b.Conv("conv", x, 4, 3, 1, 1, 1, true))
+	g := b.Done(b.Conv("last", both, 3, 3, 1, 1, 1, true))
+	plan := "[quantize]\ndata = \"mxint(8,4)\"\nweight = \"mxint(8,4)\"\nbias = \"mxint(8,4)\""
+	q, _ := mustQuantize(t, g, plan, samples(g, -1, 1, 9))
+	n := q.Find("both")
+	for _, a := range n.Args {
+		if !a.Type.SameFormat(n.Type) || a.Op == op.Cast && a.Args[0].Op == op.Cast {
+			t.Errorf("both joins %s of %s as %s", a.Type, a.Name, n.Type)
+		}
+	}
+	if _, fixed := n.Type.Format.(format.Fixed); !fixed || !isBlocks(q.Find("last").Args[0]) {
+		t.Errorf("%v", formats(q))
+	}
+}
+
 // TestSaturatedWeights warns where a format that the plan gives in full cannot hold the weights.
 func TestSaturatedWeights(t *testing.T) {
 	g := network(t)
