@@ -61,3 +61,46 @@ func TestFifos(t *testing.T) {
 		t.Errorf("without the FIFO the design does not stop: %+v, %v", times, err)
 	}
 }
+
+// TestTurns schedules a concat that takes its two streams by turns, and rows that a pad adds: where both would hold up
+// the units before them, FIFOs stand that keep the pace of the slowest unit.
+func TestTurns(t *testing.T) {
+	plan := mustPlan(t, "[[fold.rule]]\nop = \"conv\"\nin_lanes = 4\nout_lanes = 2\n"+
+		"[[fold.rule]]\nop = \"concat\"\nout_lanes = 4\n")
+	for name, build := range map[string]func(b *lowertest.Builder) *ir.Node{
+		"concat": func(b *lowertest.Builder) *ir.Node {
+			a := b.Conv("a", b.Input("x", 1, 4, 4, 4), 16, 1, 1, 0, 1, true)
+			c := b.Conv("c", b.Input("y", 1, 4, 4, 4), 16, 1, 1, 0, 1, true)
+			return b.Add(op.Concat, "both", &op.ConcatAttrs{Axis: 1}, a, c)
+		},
+		"pad": func(b *lowertest.Builder) *ir.Node {
+			a := b.Conv("a", b.Input("x", 1, 4, 4, 4), 4, 3, 1, 1, 1, true)
+			return b.Add(op.Pad, "rows", &op.PadAttrs{Axis: 2, Before: 3, After: 3}, a)
+		},
+	} {
+		b := lowertest.New(t, 1)
+		q, _, err := Quantize(context.Background(), b.Done(build(b)), plan, Calibration{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, report, err := ScheduleWith(context.Background(), q, plan, Options{Verify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tokens.Check(s); err != nil {
+			t.Error(err)
+		}
+		fast, err := tokens.Run(s, 16)
+		if err != nil || int(fast.II()) != report.II() {
+			t.Errorf("%s: %v; a sample every %g cycles, want %d", name, err, fast.II(), report.II())
+		}
+		for _, n := range s.Nodes {
+			if n.Op == op.Fifo && tokens.VectorBeats(s.Users()[n][0]) == 0 {
+				n.HW.Fifo = 0
+			}
+		}
+		if slow, err := tokens.Run(s, 16); err != nil || slow.II() <= fast.II() {
+			t.Errorf("%s: without FIFOs %g cycles, %v", name, slow.II(), err)
+		}
+	}
+}

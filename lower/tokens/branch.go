@@ -10,7 +10,8 @@ import (
 	"lathe/ir/op"
 )
 
-// Size puts a FIFO on those branches of forks that need one, as deep as a run beat by beat shows, and says how many.
+// Size puts a FIFO on those branches of forks, and before those units that take their streams by turns, that need one,
+// as deep as a run beat by beat shows, and says how many.
 func Size(g *ir.Graph) (fifos int, err error) {
 	branches := insert(g)
 	if len(branches) == 0 {
@@ -54,12 +55,41 @@ func pixelBeats(n *ir.Node) int {
 	return g.C / n.HW.StreamIn
 }
 
-// insert puts a FIFO behind every fork before each of its readers. An output is taken whenever there is a beat,
-// and needs none.
+// longestTurn bounds the beats of FIFOs before units that take their streams by turns: longer turns wait.
+const longestTurn = 1024
+
+// turnBeats is how many beats of argument i gather at most while n takes none of them: a concat is at the other one, a
+// pad sends what it adds. 0 for units that keep no stream waiting.
+func turnBeats(n *ir.Node, i int) int {
+	beats, lanes := 0, n.HW.OutLanes
+	switch a := n.Attrs.(type) {
+	case *op.ConcatAttrs:
+		if len(n.Args) > 1 {
+			beats = elems(n.Args[i].Type.Shape[a.Axis:]) / lanes
+		}
+	case *op.PadAttrs:
+		beats = (a.Before + a.After) * elems(n.Type.Shape[a.Axis+1:]) / lanes
+	}
+	if beats > longestTurn {
+		return 0
+	}
+	return beats
+}
+
+func elems(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// insert puts a FIFO behind every fork before each of its readers, and before units that take their streams by turns.
+// An output is taken whenever there is a beat, and needs none.
 func insert(g *ir.Graph) (branches []*ir.Node) {
 	for _, n := range append([]*ir.Node(nil), g.Nodes...) {
 		for i, a := range n.Args {
-			if a.Op == op.Fork {
+			if a.Op == op.Fork || turnBeats(n, i) > 0 {
 				lanes := a.HW.OutLanes
 				b := &ir.Node{Name: g.FreshName(n.Name + ".fifo"), Op: op.Fifo, Args: []*ir.Node{a}, Type: a.Type, Pos: n.Pos,
 					HW: ir.HW{InLanes: lanes, OutLanes: lanes, StreamIn: lanes, II: a.HW.II, Latency: 1}, Stats: a.Stats}
@@ -88,9 +118,9 @@ func Check(g *ir.Graph) error {
 			if n.HW.Fifo < need {
 				errs = append(errs, shallow(n, need))
 			}
-		} else if n.Args[0].Op == op.Fork {
+		} else {
 			for i, a := range reader.Args {
-				if a == n {
+				if a == n && (n.Args[0].Op == op.Fork || turnBeats(reader, i) > 0) {
 					given[fmt.Sprint(i, reader.Name)] = n
 					reader.Args[i] = n.Args[0]
 				}

@@ -7,6 +7,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op"
 )
 
 // maxFrames is how many samples a simulation runs at most: as many as a simulation of the hardware without stalls.
@@ -24,10 +25,11 @@ type sizer struct {
 	frames int
 	on     map[*ir.Node]bool // branches whose FIFO is needed
 	late   map[*ir.Node]bool // those of them that are block RAM
+	turns  map[*ir.Node]int  // branches that no fork feeds, and the beats that they ever need
 	net    *net
 }
 
-// depths computes how deep each of the FIFO nodes called branches must be, which stand behind forks, so that the design
+// depths computes how deep each of the FIFO nodes called branches must be, which insert made, so that the design
 // neither stops nor waits for them: the most beats that a FIFO without an end would hold, and one more. 0: no FIFO is
 // needed. The depths in the graph do not count. Error L0433 for a design that stops all the same.
 //
@@ -37,7 +39,8 @@ type sizer struct {
 // A design that does not stop with these depths and places in one run does not stop in any: its units are determinate,
 // and a beat that moves never takes from another the chance to move.
 func depths(g *ir.Graph, branches []*ir.Node) (map[*ir.Node]int, error) {
-	s := &sizer{g: g, frames: framesFor(g), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{}}
+	s := &sizer{g: g, frames: framesFor(g), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{},
+		turns: turns(g, branches)}
 	if err := s.untilItRuns(branches); err != nil {
 		return nil, err
 	}
@@ -48,6 +51,18 @@ func depths(g *ir.Graph, branches []*ir.Node) (map[*ir.Node]int, error) {
 		return nil, err
 	}
 	return s.measure(branches)
+}
+
+// turns lists the branches that no fork feeds, and the beats that gather at each.
+func turns(g *ir.Graph, branches []*ir.Node) map[*ir.Node]int {
+	found, users := map[*ir.Node]int{}, g.Users()
+	for _, b := range branches {
+		if b.Args[0].Op != op.Fork {
+			reader := users[b][0]
+			found[b] = turnBeats(reader, slices.Index(reader.Args, b))
+		}
+	}
+	return found
 }
 
 // framesFor is how many frames of g are simulated.
@@ -72,6 +87,8 @@ func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 		switch {
 		case !slices.Contains(branches, n):
 			return n.HW.Fifo, n.HW.Fifo > blockRAM
+		case s.on[n] && s.turns[n] > 0:
+			return s.turns[n], s.late[n]
 		case s.on[n]:
 			return unlimited, s.late[n]
 		}
@@ -172,6 +189,14 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 	if err != nil {
 		return err
 	}
+	if now.II() > best.II()+slack && len(s.turns) > 0 {
+		for b := range s.turns {
+			s.on[b] = true
+		}
+		if now, err = s.run(branches, false); err != nil {
+			return err
+		}
+	}
 	tried := map[*ir.Node]bool{}
 	for now.II() > best.II()+slack {
 		b := s.busiest(branches, tried)
@@ -192,7 +217,7 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 func (s *sizer) busiest(branches []*ir.Node, tried map[*ir.Node]bool) (found *ir.Node) {
 	most := 0
 	for _, b := range branches {
-		if s.on[b] || tried[b] {
+		if s.on[b] || tried[b] || s.turns[b] > 0 {
 			continue
 		}
 		for i, w := range s.net.forks[b.Args[0]].out {
@@ -256,6 +281,9 @@ func (s *sizer) measure(branches []*ir.Node) (map[*ir.Node]int, error) {
 				continue
 			}
 			depth[b] = max(t.Most[b], worst.Most[b]) + 1
+			if most := s.turns[b]; most > 0 {
+				depth[b] = min(depth[b], most)
+			}
 			if late := depth[b] > blockRAM; late && !s.late[b] {
 				s.late[b], again = true, true
 			}
