@@ -4,6 +4,7 @@ package lower
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"lathe/internal/diag"
@@ -101,6 +102,29 @@ func TestTurns(t *testing.T) {
 		}
 		if slow, err := tokens.Run(s, 16); err != nil || slow.II() <= fast.II() {
 			t.Errorf("%s: without FIFOs %g cycles, %v", name, slow.II(), err)
+		}
+	}
+}
+
+// TestMeansInTime holds the flow of means against the headers of their modules: with factors, and exact.
+func TestMeansInTime(t *testing.T) {
+	for _, data := range []string{"int(8,z=3)*0.05", "fixed(8,4)"} {
+		for _, side := range []int{3, 4} {
+			plan := mustPlan(t, fmt.Sprintf("[quantize]\ndata = %q", data))
+			b := lowertest.New(t, 1)
+			g := b.Done(b.Add(op.GlobalAvgPool, "mean", &op.GlobalAttrs{}, b.Input("x", 1, 2, side, side)))
+			q, _, err := Quantize(context.Background(), g, plan, Calibration{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, _, err := ScheduleWith(context.Background(), q, plan, Options{Verify: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			times, err := tokens.Run(s, 2)
+			if want := s.Find("mean").HW.Latency; err != nil || times.First[0][0] != want {
+				t.Errorf("%s, %d pixels: %+v, %v; want a latency of %d", data, side*side, times, err, want)
+			}
 		}
 	}
 }

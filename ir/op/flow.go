@@ -214,6 +214,10 @@ func globalAvgFlow(n *ir.Node) (ir.Flow, error) {
 
 // meanFlow appends op_pool_mean.
 func meanFlow(flow ir.Flow, n *ir.Node, div int) (ir.Flow, error) {
-	v, err := locals("op_pool_mean", "DIV", div)
+	real := 0
+	if realMean(n) {
+		real = 1 // bits of a factor: any but none
+	}
+	v, err := locals("op_pool_mean", "DIV", div, "M_W", real)
 	return append(flow, ir.Pipeline(1, n.Type.Elems()/n.HW.OutLanes, v["STAGES"]+1)...), err
 }
