@@ -104,17 +104,22 @@ func feed(d *emit.Design, samples []ref.Sample, in Input) Input {
 			in.OutBeats = append(in.OutBeats, p.Beats)
 			continue
 		}
-		var beats []byte
-		for _, s := range samples {
-			v := *s[at]
-			v.Type = p.Type
-			beats = append(beats, PackValue(&v, p.Lanes)...)
-		}
-		in.Streams = append(in.Streams, beats)
+		in.Streams = append(in.Streams, PackStream(p, samples, at))
 		in.InBeats = append(in.InBeats, p.Beats)
 		at++
 	}
 	return in
+}
+
+// PackStream makes the beats by which port p carries value at of every sample.
+func PackStream(p emit.Port, samples []ref.Sample, at int) []byte {
+	var beats []byte
+	for _, s := range samples {
+		v := *s[at]
+		v.Type = p.Type
+		beats = append(beats, PackValue(&v, p.Lanes)...)
+	}
+	return beats
 }
 
 // gather cuts output streams into the values of the graph outputs of each sample.

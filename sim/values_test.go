@@ -35,8 +35,8 @@ func TestValues(t *testing.T) {
 			for i := range v.Codes {
 				v.Codes[i] = int64(r.IntN(31)) - 15
 			}
-			for range c.blocks {
-				v.BlockScales = append(v.BlockScales, int64(r.IntN(256)))
+			for i := range v.BlockScales {
+				v.BlockScales[i] = int64(r.IntN(256))
 			}
 			values, stream = append(values, v), append(stream, PackValue(v, c.lanes)...)
 		}

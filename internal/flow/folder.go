@@ -95,13 +95,7 @@ func (h *Hardware) vectors(ctx context.Context, samples []ref.Sample) (v bench.V
 		if !p.Input {
 			from, at = results, i-len(h.Scheduled.In)
 		}
-		var beats []byte
-		for _, s := range from {
-			value := *s[at]
-			value.Type = p.Type
-			beats = append(beats, sim.PackValue(&value, p.Lanes)...)
-		}
-		v.Streams = append(v.Streams, beats)
+		v.Streams = append(v.Streams, sim.PackStream(p, from, at))
 	}
 	return v, nil
 }
