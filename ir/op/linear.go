@@ -67,6 +67,9 @@ func linearEval(n *ir.Node) (ir.Kernel, error) {
 }
 
 func linearFloat(n *ir.Node) (ir.Kernel, error) {
+	if k, err := linearFloatRows(n); k != nil || err != nil {
+		return k, err
+	}
 	w, b, err := floatWeights(n)
 	if err != nil {
 		return nil, err

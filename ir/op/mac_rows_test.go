@@ -77,3 +77,40 @@ func TestRowsAgree(t *testing.T) {
 		}
 	}
 }
+
+// TestFloatRowsAgree compares the float kernel that reads weights where they are with sums over copies, bit for bit.
+func TestFloatRowsAgree(t *testing.T) {
+	const out, in = 520, 517
+	r := rand.New(rand.NewPCG(1, 9))
+	draw := func(name string, shape ...int) *ir.Node {
+		x := make([]float32, product(shape))
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+		return &ir.Node{Name: name, Op: Const, Type: ir.Float(shape...), Attrs: &ir.Const{Data: ir.FloatBlob(x)}}
+	}
+	for _, args := range [][]*ir.Node{{draw("x", 2, in), draw("w", out, in)},
+		{draw("x", 2, in), draw("w", out, in), draw("b", out)}} {
+		n := &ir.Node{Name: "y", Op: Linear, Type: ir.Float(2, out), Args: args}
+		k, err := linearFloatRows(n)
+		if err != nil || k == nil {
+			t.Fatal("does not apply", err)
+		}
+		x, _ := args[0].Value()
+		got, err := k([]*ir.Tensor{x, nil, nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, b, err := floatWeights(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := make([]float32, 2*out)
+		for v := range 2 {
+			floatRows(w, b, x.Floats[v*in:(v+1)*in], want[v*out:(v+1)*out])
+		}
+		if !slices.Equal(got.Floats, want) {
+			t.Error("other results")
+		}
+	}
+}
