@@ -198,4 +198,5 @@ func (l *laner) depthwise(n *ir.Node, a asked, g *op.Geometry) {
 	}
 	n.HW.InLanes, n.HW.OutLanes, n.HW.Style, n.HW.Mem = in, g.C, ir.StyleFold, a.mem
 	n.HW.StreamIn = nearestDivisor(g.C, arriving(n))
+	l.chosen.arrive(n)
 }

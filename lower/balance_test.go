@@ -127,29 +127,33 @@ func wantError(t *testing.T, err error, code string, parts ...string) {
 	}
 }
 
-// TestBalanceForks reaches the rate of a pixel a cycle in a network of residual blocks: a fork has the lanes that
-// arrive and bounds nothing. What sets the pace has hardware, and a design that is larger than the part is warned of.
-func TestBalanceForks(t *testing.T) {
-	e := load(t, "digits-resnet", "model.onnx")
-	run := func(plan string) (*Report, error) {
-		p := mustPlan(t, plan)
-		q, _, err := Quantize(context.Background(), e.g, p, e.calib)
-		if err != nil {
-			t.Fatal(err)
+// TestBalancePixelACycle reaches that rate where forks and depthwise convolutions lie in the way: a fork has the lanes
+// that arrive and bounds nothing, and the stream into a unit may be wider than the first guess. What sets the pace has
+// hardware, and a design that is larger than the part is warned of.
+func TestBalancePixelACycle(t *testing.T) {
+	for _, c := range []struct{ dir, first string }{{"digits-resnet", "stem.0"}, {"digits-dscnn", "body.0"}} {
+		e := load(t, c.dir, "model.onnx")
+		run := func(fps int) (*Report, error) {
+			p := mustPlan(t, fmt.Sprintf("[target]\npart = \"xc7a35tcpg236-1\"\n[fold]\nmode = \"balance\"\nfps = %d", fps))
+			q, _, err := Quantize(context.Background(), e.g, p, e.calib)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, r, err := Schedule(context.Background(), q, p)
+			return r, err
 		}
-		_, r, err := Schedule(context.Background(), q, p)
-		return r, err
+		r, err := run(3900000)
+		if err != nil {
+			t.Errorf("%s: %v", c.dir, err)
+			continue
+		}
+		if b := r.Balance; b.Cycles != 64 || b.Bottleneck != c.first {
+			t.Errorf("%s: %d cycles, of %s; want 64, of %s", c.dir, b.Cycles, b.Bottleneck, c.first)
+		}
+		if !strings.Contains(strings.Join(r.Warnings, "\n"), "DSP more than xc7a35tcpg236-1 has") {
+			t.Errorf("%s: warnings: %q", c.dir, r.Warnings)
+		}
+		_, err = run(4000000)
+		wantError(t, err, "L0455", "4000000 samples", "takes 64 at least")
 	}
-	r, err := run("[target]\npart = \"xc7a35tcpg236-1\"\n[fold]\nmode = \"balance\"\nfps = 3900000")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if b := r.Balance; b.Cycles != 64 || b.Bottleneck != "stem.0" {
-		t.Errorf("%d cycles, of %s; want 64, of stem.0", b.Cycles, b.Bottleneck)
-	}
-	if !strings.Contains(strings.Join(r.Warnings, "\n"), "DSP more than xc7a35tcpg236-1 has") {
-		t.Errorf("warnings: %q", r.Warnings)
-	}
-	_, err = run("[fold]\nmode = \"balance\"\nfps = 4000000")
-	wantError(t, err, "L0455", "4000000 samples", "takes 64 at least")
 }
