@@ -4,11 +4,14 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"lathe/internal/flow"
+	"lathe/ir/target"
 	"lathe/sim/area"
 )
 
@@ -19,7 +22,7 @@ func (a *App) area() *cobra.Command {
 	c := &cobra.Command{Use: "area DIR|MODEL", Short: "count LUT, FF, DSP and BRAM with Yosys, per instance and in total",
 		Example: "  lathe area out/", Args: exactly("DIR|MODEL")}
 	s.add(c, true)
-	c.Flags().StringVar(&family, "family", "", "Yosys family: xcup, xcu, xc7, ...; that of the plan's part unless given")
+	c.Flags().StringVar(&family, "family", "", "Yosys family: xcup, xcu, xc7, ...; that of the part unless given")
 	c.Flags().BoolVar(&noDSP, "nodsp", false, "build multipliers from LUTs")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir, done, err := a.designFolder(c.Context(), s, args[0])
@@ -32,11 +35,9 @@ func (a *App) area() *cobra.Command {
 			return err
 		}
 		if family == "" {
-			plan, err := s.source.ReadPlan()
-			if err != nil {
+			if family, err = familyOf(s.source, dir); err != nil {
 				return err
 			}
-			family = plan.Target.FPGA.Yosys
 		}
 		p := progress{app: a}
 		p.Report("Yosys", 0, 0)
@@ -51,6 +52,26 @@ func (a *App) area() *cobra.Command {
 		return a.writeJSON(r)
 	}
 	return a.withJSON(c)
+}
+
+// familyOf is the family of the plan's part or, without a plan, of the part that the design in dir was made for.
+func familyOf(s flow.Source, dir string) (string, error) {
+	plan, err := s.ReadPlan()
+	if err != nil {
+		return "", err
+	}
+	part := plan.Target.FPGA
+	var made struct{ Part string }
+	if text, err := os.ReadFile(filepath.Join(dir, "design.json")); s.Plan == "" && err == nil {
+		if json.Unmarshal(text, &made) == nil && made.Part != "" {
+			found, err := target.Find(made.Part)
+			if err != nil {
+				return "", err
+			}
+			part = *found
+		}
+	}
+	return part.Yosys, nil
 }
 
 // designFolder is the folder itself, or a temporary one into which the model is emitted.

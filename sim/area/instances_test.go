@@ -96,6 +96,7 @@ func TestSources(t *testing.T) {
 		{"recursion", "module tree; tree left(); endmodule", "tree", ""},
 		{"comment", "// module x\n/* b u(); */ module a; initial $display(\"b u();\"); endmodule", "a", ""},
 		{"escaped instance", "module a; b \\1.conv (); endmodule module b; endmodule", "a", ""},
+		{"instance named after the top", "module a; b a_2 (); endmodule module b; endmodule", "a", ""},
 		{"two", "module a; endmodule module b; endmodule", "", "candidates: a, b"},
 		{"none", "", "", "0 modules"},
 	}

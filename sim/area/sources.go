@@ -17,7 +17,7 @@ var (
 	noCode     = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"`)
 	moduleHead = regexp.MustCompile(`\bmodule\s+(?:automatic\s+|static\s+)?([A-Za-z_]\w*)`)
 	// instantiation is `name #(` or `name instance (`, at the start of a statement.
-	instantiation = regexp.MustCompile(`\b([A-Za-z_]\w*)\s*(?:#\s*\(|(?:\\\S+|[A-Za-z_]\w*)\s*\()`)
+	instantiation = regexp.MustCompile(`\b([A-Za-z_]\w*)\s*(?:#\s*\(|(?:\\\S+|\s[A-Za-z_]\w*)\s*\()`)
 )
 
 // declared lists the modules of the files, sorted.
