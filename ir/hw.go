@@ -34,7 +34,8 @@ type HW struct {
 	Branches int
 	// Mem is where constants live: "auto", "block" or "distributed".
 	Mem string
-	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, or "none", LUTs. "" is "one".
+	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that
+	// share their data, or "none", LUTs. "" is "one".
 	DSP string
 	// Device names the target that runs the node, for graphs that are split over several.
 	Device string

@@ -25,10 +25,13 @@ type laner struct {
 	errs  diag.List
 	// chosen is what the balance mode chose, where rules say nothing.
 	chosen foldings
+	causes map[*ir.Node]string // what unpacked has found
+	notes  []string
 }
 
 func newLaner(plan *FoldPlan, g *ir.Graph) *laner {
-	return &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{}}
+	return &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{},
+		causes: map[*ir.Node]string{}}
 }
 
 // chooseLanes gives every node its lanes, style and memory: rules first, then the mode. Errors: L0412 for lanes that do
@@ -51,15 +54,20 @@ func chooseLanes(s *State, g *ir.Graph) error {
 			s.Report.warn("%s matches no node", r.From)
 		}
 	}
+	for _, note := range l.notes {
+		s.Report.note("%s", note)
+	}
 	return l.errs.Err()
 }
 
-// asked is what the rules say of one node; 0 and "" where they say nothing. From names the rules that set the lanes.
+// asked is what the rules say of one node; 0 and "" where they say nothing. From names the rules that set the lanes;
+// dspFrom only a rule with the whole name of the node.
 type asked struct {
 	in, out         int
 	inFrom, outFrom string
 	style           ir.Style
-	mem, dsp        string
+	mem             string
+	dsp, dspFrom    string
 }
 
 func (l *laner) rules(n *ir.Node) asked {
@@ -80,8 +88,11 @@ func (l *laner) rules(n *ir.Node) asked {
 		if a.mem == "" {
 			a.mem = r.Mem
 		}
-		if a.dsp == "" {
+		if a.dsp == "" && r.DSP != "" {
 			a.dsp = r.DSP
+			if r.Name == n.Name {
+				a.dspFrom = r.From
+			}
 		}
 	}
 	l.chosen.fill(n, &a)
@@ -102,9 +113,12 @@ func (l *laner) rules(n *ir.Node) asked {
 
 func (l *laner) node(n *ir.Node) {
 	a := l.rules(n)
-	if n.Op.Traits.Weighted {
-		n.HW.DSP = a.dsp
-	}
+	l.lanes(n, a)
+	l.multipliers(n, a)
+}
+
+// lanes decides lanes, style and memory.
+func (l *laner) lanes(n *ir.Node, a asked) {
 	_, byChannel := n.ChannelAxis()
 	switch {
 	case l.blocks(n, a):

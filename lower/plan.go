@@ -91,7 +91,7 @@ type FoldRule struct {
 	Style ir.Style
 	// Mem is where the weights live: "auto", "block", "distributed".
 	Mem string
-	// DSP is what multiplies: "one" DSP a multiplier, or "none".
+	// DSP is what multiplies: "one" DSP a multiplier, "pack" for two, or "none".
 	DSP string
 }
 

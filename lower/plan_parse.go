@@ -23,7 +23,7 @@ var (
 	overWords  = []string{"saturate", "sym", "wrap"}
 	modeWords  = []string{"fold", "unroll", "balance"}
 	memWords   = []string{"auto", "block", "distributed"}
-	dspWords   = []string{"one", "none"}
+	dspWords   = []string{"one", "pack", "none"}
 )
 
 // planParser carries what all parts of the plan need while it is read; it collects all errors.

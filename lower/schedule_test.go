@@ -125,6 +125,9 @@ func TestScheduleErrors(t *testing.T) {
 		{"in_lanes of the first linear", "[[fold.rule]]\nop = \"linear\"\nin_lanes = 50", classifier, "L0412", "use 40"},
 		{"half pixels", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 2", classifier, "L0412", "use 1 or 3"},
 		{"too many", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 100", classifier, "L0412", "hint: use 27"},
+		{"odd lanes", "[[fold.rule]]\nname = \"conv1\"\nout_lanes = 3\ndsp = \"pack\"", classifier, "L0418",
+			"conv1: L0418: dsp = \"pack\": out_lanes 3 are odd, two of them share a DSP\n" +
+				"  note: set by plan.toml:1 [[fold.rule]] name = \"conv1\"\n  hint: choose an even out_lanes"},
 		{"pool", "[[fold.rule]]\nname = \"pool\"\nin_lanes = 4", classifier, "L0412",
 			"in_lanes 4 does not divide 6 channels"},
 		{"map", "[[fold.rule]]\nname = \"relu1\"\nin_lanes = 4\nout_lanes = 2", classifier, "L0412",

@@ -37,6 +37,7 @@ func TestCost(t *testing.T) {
 		{"num_mul", []string{"A_W", "8", "B_W", "8"}, Cost{FF: 16, DSP: 1}},
 		{"num_mul", []string{"A_W", "4", "B_W", "4"}, Cost{LUT: 19, FF: 8}},
 		{"num_mul", []string{"A_W", "20", "B_W", "20"}, Cost{LUT: 23, FF: 40, DSP: 2}},
+		{"num_mul_pair", []string{"X_W", "8", "W_W", "8"}, Cost{LUT: 2, FF: 32, DSP: 1}},
 		{"num_add_tree", []string{"N", "36", "IN_W", "12", "PIPE", "2"}, Cost{LUT: 452, FF: 192}},
 		{"stream_fifo", []string{"WIDTH", "100", "DEPTH", "1000"}, Cost{LUT: 44, FF: 133, BRAM: 6}},
 		{"mem_rom", []string{"WIDTH", "32", "DEPTH", "512", "STYLE", `"auto"`}, Cost{FF: 32, BRAM: 1}},

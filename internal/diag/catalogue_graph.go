@@ -118,6 +118,9 @@ var plans = []Entry{
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nfps = 1e5"},
 	{"L0417", "An output of the graph is a constant; hardware computes outputs from inputs.",
 		"$ lathe quantize constant-output.onnx -o m.lathe"},
+	{"L0418", "Two products of a layer do not share a DSP as the plan asks of it by name.",
+		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n" +
+			"-- plan.toml --\n[[fold.rule]]\nname = \"fc1\"\nout_lanes = 1\ndsp = \"pack\""},
 	{"L0430", "In a scheduled graph a value that is no fork has several readers, or a fork not one for each branch.",
 		"a relu that two outputs name"},
 	{"L0431", "In a scheduled graph a node takes beats of other lanes than it is given.",

@@ -32,11 +32,35 @@ func TestBalanced(t *testing.T) {
 	}
 }
 
-// TestPredictedArea counts a small design with Yosys: DSPs and block RAMs as predicted, LUTs and FFs nearly.
+// TestPredictedArea counts small designs with Yosys: DSPs and block RAMs as predicted, LUTs and FFs nearly.
 func TestPredictedArea(t *testing.T) {
+	for _, plan := range []string{"serial", "pack"} {
+		t.Run(plan, func(t *testing.T) {
+			t.Parallel()
+			predictedArea(t, plan)
+		})
+	}
+}
+
+func predictedArea(t *testing.T, plan string) {
+	j := job(t, "digits-mlp", "model.onnx", plan, 0)
+	total, c := j.HW.Schedule.Cost(), counted(t, j)
+	if total.DSP != c.DSP || total.BRAM != c.BRAM18+2*c.BRAM36 {
+		t.Errorf("predicted %+v, counted %d DSP, %.1f block RAM", total, c.DSP, c.BRAM())
+	}
+	near := func(what string, predicted, counted int) {
+		if d := predicted - counted; 100*max(d, -d) > 15*counted {
+			t.Errorf("%d %s predicted, %d counted", predicted, what, counted)
+		}
+	}
+	near("LUT", total.LUT, c.LUT)
+	near("FF", total.FF, c.FF)
+}
+
+// counted is what Yosys counts of a design.
+func counted(t testing.TB, j *flow.Job) area.Cells {
+	t.Helper()
 	tools.Need(t, "yosys")
-	j := job(t, "digits-mlp", "model.onnx", "serial", 0)
-	total := j.HW.Schedule.Cost()
 	dir := t.TempDir() + "/design"
 	if err := flow.Write(j.HW.Design, dir); err != nil {
 		t.Fatal(err)
@@ -49,15 +73,5 @@ func TestPredictedArea(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := r.Total
-	if total.DSP != c.DSP || total.BRAM != c.BRAM18+2*c.BRAM36 {
-		t.Errorf("predicted %+v, counted %d DSP, %.1f block RAM", total, c.DSP, c.BRAM())
-	}
-	near := func(what string, predicted, counted int) {
-		if d := predicted - counted; 100*max(d, -d) > 15*counted {
-			t.Errorf("%d %s predicted, %d counted", predicted, what, counted)
-		}
-	}
-	near("LUT", total.LUT, c.LUT)
-	near("FF", total.FF, c.FF)
+	return r.Total
 }

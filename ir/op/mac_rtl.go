@@ -193,13 +193,6 @@ func linearRTL(n *ir.Node) (*rtl.Unit, error) {
 	return u, nil
 }
 
-// multipliers asks for products in LUTs.
-func multipliers(u *rtl.Unit, n *ir.Node) {
-	if n.HW.DSP == "none" {
-		with(u, "MULT", "lut")
-	}
-}
-
 func memStyle(n *ir.Node) string {
 	if n.HW.Mem == "" {
 		return "auto"

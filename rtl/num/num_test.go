@@ -5,6 +5,8 @@ package num
 import (
 	"fmt"
 	"math/big"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"lathe/rtl"
@@ -113,6 +115,63 @@ func TestDot(t *testing.T) {
 				return sum
 			})
 	}
+}
+
+// TestMulPair has the widest pairs that a DSP takes, and every borrow: products of all signs, and of the least
+// numbers.
+func TestMulPair(t *testing.T) {
+	for _, c := range pairWidths {
+		c.bench(t, "num_mul_pair", params("X_W", c.x, "X_SIGNED", flag(c.signed), "W_W", c.w), 1)
+	}
+}
+
+func TestDotPair(t *testing.T) {
+	for i, c := range pairWidths {
+		n := []int{1, 3, 9, 6}[i%4]
+		c.bench(t, "num_dot_pair", params("N", n, "X_W", c.x, "X_SIGNED", flag(c.signed), "W_W", c.w, "PIPE", i%3), n)
+	}
+}
+
+// pairWidth is the widths of x and of both its factors.
+type pairWidth struct {
+	x, w   int
+	signed bool
+}
+
+var pairWidths = []pairWidth{{8, 8, true}, {8, 8, false}, {10, 8, true}, {4, 4, true}, {16, 5, false}, {2, 12, false},
+	{18, 4, true}, {17, 4, false}, {3, 2, true}}
+
+// bench benches a module that has the products of x with a and with b, also at all combinations of extremes.
+func (c pairWidth) bench(t *testing.T, module string, p []rtl.Param, n int) {
+	t.Helper()
+	dot := func(x, w []*big.Int) *big.Int {
+		sum := new(big.Int)
+		for i := range x {
+			sum.Add(sum, new(big.Int).Mul(x[i], w[i]))
+		}
+		return sum
+	}
+	rtltest.Run(t, rtltest.Bench{Module: module, Params: p, Pipeline: true,
+		In: []rtltest.Port{{Name: "x", Lanes: n, Signed: c.signed}, {Name: "a", Lanes: n, Signed: true},
+			{Name: "b", Lanes: n, Signed: true}},
+		Out:    []rtltest.Port{{Name: "out", Lanes: 2}},
+		Frames: 200,
+		Gen: func(_ *rand.Rand, port, frame int) []int64 {
+			k := frame - 6
+			if k < 0 || k >= 64 {
+				return nil
+			}
+			least, most, one := -int64(1)<<(c.w-1), int64(1)<<(c.w-1)-1, int64(-1)
+			if port == 0 && c.signed {
+				least, most = -int64(1)<<(c.x-1), int64(1)<<(c.x-1)-1
+			} else if port == 0 {
+				least, most, one = 0, int64(1)<<c.x-1, 1
+			}
+			return slices.Repeat([]int64{[]int64{least, one, 0, most}[k>>(2*port)&3]}, n)
+		},
+		BigModel: func(in [][]*big.Int) [][]*big.Int {
+			return [][]*big.Int{{dot(in[0], in[2]), dot(in[0], in[1])}}
+		}})
 }
 
 func TestDelay(t *testing.T) {

@@ -23,7 +23,8 @@
 //               CONSTS, CONSTS_SUM   image: word nf, {m, psh, bias} of output nf * OUT_LANES + p at bit
 //                                    p * (M_W + PSH_W + BIAS_W)
 //               ROM_STYLE            "auto", "block" or "distributed": memory of the weights
-//               MULT                 "auto", "dsp" or "lut": use_dsp of the multipliers
+//               MULT                 "auto", "dsp" or "lut": use_dsp of the multipliers; "pack": a DSP for two
+//                                    products, OUT_LANES even, see num_mul_pair
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
 //   latency: IN / IN_LANES + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
@@ -33,7 +34,8 @@
 //   lut: FRONT + 6 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
 //   ff: FRONT + TAIL + 1 + 2 * XW + (NF > 1 ? XW + 1 : 0) - (IN_BLOCK ? XW : 0)
 //   bram: IN_BLOCK ? BLOCKS : 0
-//   parts: u_walk + u_weights + u_flags + u_nf + u_consts + OUT_LANES * u_lane + u_skid
+//   parts: u_walk + u_weights + u_flags + u_nf + u_consts + (MULT == "pack" ? OUT_LANES / 2 * u_pair : OUT_LANES *
+//       u_lane) + u_skid
 `default_nettype none
 module op_linear #(
     parameter integer IN          = 16,
@@ -197,36 +199,33 @@ module op_linear #(
 
   wire [OUT_LANES*OUT_W-1:0] y;
   generate
-    for (genvar p = 0; p < OUT_LANES; p++) begin : g_lane
-      op_linear_lane #(
-          .IN_LANES(IN_LANES),
-          .IN_W(IN_W),
-          .IN_SIGNED(IN_SIGNED),
-          .W_W(W_W),
-          .DOT_W(DOT_W),
-          .BIAS_W(BIAS_W),
-          .PSH_W(PSH_W),
-          .T_W(T_W),
-          .M_W(M_W),
-          .SHIFT(SHIFT),
-          .ZERO(ZERO),
-          .OUT_W(OUT_W),
-          .OUT_SIGNED(OUT_SIGNED),
-          .ROUND(ROUND),
-          .OVER(OVER),
-          .MULT(MULT),
-          .TREE_PIPE(TREE_PIPE),
-          .ONE_BEAT(SF == 1 ? 1 : 0)
-      ) u_lane (
-          .clk  (clk),
-          .en   (en),
-          .x    (x),
-          .w    (w[p*IN_LANES*W_W+:IN_LANES*W_W]),
-          .first(sum_first),
-          .valid(sum_valid),
-          .konst(konst[p*KW+:KW]),
-          .y    (y[p*OUT_W+:OUT_W])
-      );
+    /* verilator lint_off WIDTH */  // strings of different lengths are compared
+    if (MULT == "pack") begin : g_pack
+      /* verilator lint_on WIDTH */
+      if (OUT_LANES % 2 != 0) begin : g_bad_pack
+        OUT_LANES_must_be_even_where_MULT_is_pack u_bad ();
+      end
+      for (genvar p = 0; p < OUT_LANES / 2; p++) begin : g_pair
+        op_linear_pair #(
+            .IN_LANES(IN_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
+            .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
+            .ROUND(ROUND), .OVER(OVER), .TREE_PIPE(TREE_PIPE), .ONE_BEAT(SF == 1 ? 1 : 0)
+        ) u_pair (
+            .clk(clk), .en(en), .x(x), .w(w[p*2*IN_LANES*W_W+:2*IN_LANES*W_W]), .first(sum_first), .valid(sum_valid),
+            .konst(konst[p*2*KW+:2*KW]), .y(y[p*2*OUT_W+:2*OUT_W])
+        );
+      end
+    end else begin : g_lanes
+      for (genvar p = 0; p < OUT_LANES; p++) begin : g_lane
+        op_linear_lane #(
+            .IN_LANES(IN_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
+            .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
+            .ROUND(ROUND), .OVER(OVER), .MULT(MULT), .TREE_PIPE(TREE_PIPE), .ONE_BEAT(SF == 1 ? 1 : 0)
+        ) u_lane (
+            .clk(clk), .en(en), .x(x), .w(w[p*IN_LANES*W_W+:IN_LANES*W_W]), .first(sum_first), .valid(sum_valid),
+            .konst(konst[p*KW+:KW]), .y(y[p*OUT_W+:OUT_W])
+        );
+      end
     end
   endgenerate
 

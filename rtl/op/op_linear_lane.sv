@@ -7,11 +7,12 @@
 //   parameters  IN_LANES, IN_W, IN_SIGNED, W_W, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W, OUT_SIGNED, ROUND,
 //               OVER, MULT, TREE_PIPE  as op_linear
 //               ONE_BEAT   1: a vector is one beat, the sum needs no loop
+//   MULT "sum": x is itself a sum of products, of IN_W bits in one lane, and comes with first; w is not read.
 //   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: 1   order: as it comes
 //   lut: PSH_W == 0 ? (ONE_BEAT ? 1 : 2) * T_W : (ONE_BEAT ? 0 : DOT_W) + T_W + T_W * PSH_W * 2 / 3
 //   ff: (PSH_W == 0 ? T_W : DOT_W + 2 * T_W + BIAS_W) + M_W * (PSH_W == 0 ? 1 : 2)
-//   parts: u_dot + (M_W ? u_rescale : u_cast)
+//   parts: (MULT == "sum" ? 0 : u_dot) + (M_W ? u_rescale : u_cast)
 `default_nettype none
 module op_linear_lane #(
     parameter integer IN_LANES   = 4,
@@ -45,20 +46,30 @@ module op_linear_lane #(
   localparam integer SUM_W = IN_W + W_W + $clog2(IN_LANES);
 
   wire signed [SUM_W-1:0] sum;
-  num_dot #(
-      .N(IN_LANES),
-      .A_W(IN_W),
-      .A_SIGNED(IN_SIGNED),
-      .B_W(W_W),
-      .MULT(MULT),
-      .PIPE(TREE_PIPE)
-  ) u_dot (
-      .clk(clk),
-      .en (en),
-      .a  (x),
-      .b  (w),
-      .out(sum)
-  );
+  generate
+    /* verilator lint_off WIDTH */  // strings of different lengths are compared
+    if (MULT == "sum") begin : g_sum
+      /* verilator lint_on WIDTH */
+      wire signed [IN_W-1:0] x_s = x[IN_W-1:0];
+      assign sum = SUM_W'(x_s);
+      wire unused_w = &{1'b0, w};
+    end else begin : g_dot
+      num_dot #(
+          .N(IN_LANES),
+          .A_W(IN_W),
+          .A_SIGNED(IN_SIGNED),
+          .B_W(W_W),
+          .MULT(MULT),
+          .PIPE(TREE_PIPE)
+      ) u_dot (
+          .clk(clk),
+          .en (en),
+          .a  (x),
+          .b  (w),
+          .out(sum)
+      );
+    end
+  endgenerate
 
   wire signed [BIAS_W-1:0] bias = konst[BIAS_W-1:0];
   wire [T_W-1:0] t;

@@ -4,6 +4,7 @@ package op
 
 import (
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 
@@ -67,6 +68,10 @@ func TestLinear(t *testing.T) {
 			cast: num.Cast{Shift: 50, Width: 8}}, 4, 3, nil},
 		{matrix{in: 6, out: 3, inW: 4, wW: 4, biasW: 8, zero: 9,
 			cast: num.Cast{Shift: 5, Width: 4}}, 2, 1, nil},
+		{matrix{in: 12, out: 8, inW: 8, inSigned: true, wW: 8, biasW: 16,
+			cast: num.Cast{Shift: 10, Width: 8, Signed: true}}, 4, 4, []rtl.Param{text("MULT", "pack")}},
+		{matrix{in: 6, out: 6, inW: 8, wW: 8, biasW: 18, pshW: 2, mW: 37, zero: 130,
+			cast: num.Cast{Shift: 50, Width: 8}}, 3, 2, []rtl.Param{text("MULT", "pack")}},
 	} {
 		m := c.m
 		m.cast.Round, m.cast.Over = i%9, i%3
@@ -75,26 +80,38 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// TestLinearLane benches a lane on its own as a pipeline: one beat a vector, operands and constants side by side.
+// TestLinearLane benches a lane on its own as a pipeline, and a pair of them: one beat a vector, operands and constants
+// side by side.
 func TestLinearLane(t *testing.T) {
 	for i, pshW := range []int{0, 2, 0, 2} {
-		m := matrix{in: 3, out: 1, inW: 6, inSigned: true, wW: 5, biasW: 10, pshW: pshW,
-			cast: num.Cast{Shift: 4, Width: 6, Signed: true}}
-		if i > 1 {
-			m.mW, m.zero, m.cast.Shift = 16, 3, 21
+		for lanes, module := range []string{1: "op_linear_lane", 2: "op_linear_pair"} {
+			if lanes == 0 {
+				continue
+			}
+			m := matrix{in: 3, out: lanes, inW: 6, inSigned: true, wW: 5, biasW: 10, pshW: pshW,
+				cast: num.Cast{Shift: 4, Width: 6, Signed: true}}
+			if i > 1 {
+				m.mW, m.zero, m.cast.Shift = 16, 3, 21
+			}
+			m.fill(rand.New(rand.NewPCG(9, uint64(pshW))))
+			weights, konst := new(big.Int), new(big.Int)
+			for p := lanes - 1; p >= 0; p-- {
+				weights.Lsh(weights, uint(m.in*m.wW)).Or(weights, word(m.wW, m.weights[p]))
+				konst.Lsh(konst, uint(m.konstW())).Or(konst, m.konst(p))
+			}
+			p := rtltest.P
+			rtltest.Run(t, rtltest.Bench{
+				Module: module, Pipeline: true,
+				Params: append(m.numeric(), p("IN_LANES", m.in), p("ONE_BEAT", 1)),
+				In:     []rtltest.Port{{Name: "x", Lanes: m.in, Signed: true}},
+				Out:    []rtltest.Port{{Name: "y", Lanes: lanes}},
+				Ties: []rtl.Param{{Name: "w", Value: fmt.Sprintf("%d'h%x", lanes*m.in*m.wW, weights)},
+					{Name: "first", Value: "1'b1"}, {Name: "valid", Value: "1'b1"},
+					{Name: "konst", Value: fmt.Sprintf("%d'h%x", lanes*m.konstW(), konst)}},
+				Model: func(in [][]int64) [][]int64 { return [][]int64{m.apply(in[0])} },
+				Gen:   m.gen,
+			})
 		}
-		m.fill(rand.New(rand.NewPCG(9, uint64(pshW))))
-		p := rtltest.P
-		rtltest.Run(t, rtltest.Bench{
-			Module: "op_linear_lane", Pipeline: true,
-			Params: append(m.numeric(), p("IN_LANES", m.in), p("ONE_BEAT", 1)),
-			In:     []rtltest.Port{{Name: "x", Lanes: m.in, Signed: true}},
-			Out:    []rtltest.Port{{Name: "y"}},
-			Ties: []rtl.Param{{Name: "w", Value: "15'h" + word(m.wW, m.weights[0]).Text(16)}, {Name: "first", Value: "1'b1"},
-				{Name: "valid", Value: "1'b1"}, {Name: "konst", Value: fmt.Sprintf("%d'h%x", m.konstW(), m.konst(0))}},
-			Model: func(in [][]int64) [][]int64 { return [][]int64{m.apply(in[0])} },
-			Gen:   m.gen,
-		})
 	}
 }
 

@@ -29,6 +29,8 @@ var promises = []promise{
 	{"the same, balanced for 100,000 samples a second, percent", "BenchmarkBalanced", "%-busy", false, 95, ""},
 	{"emit-verilog of a 440 MB model, 105 million weights, seconds", "BenchmarkEmit440MB", "s-best", true, 10, ""},
 	{"its resident memory, MiB (twice the file)", "BenchmarkEmit440MB", "MiB-resident", true, 880, ""},
+	{"DSPs for a multiplier of 8 bits, dsp = \"one\"", "BenchmarkPack", "DSP/one", true, 1, ""},
+	{"the same, dsp = \"pack\"", "BenchmarkPack", "DSP/pack", true, 0.5, ""},
 	{"simulation of digits-mlp, times the samples/s of cocotb", "BenchmarkCocotb", "x-cocotb", false, 50, "cocotb"},
 	{"simulation of digits-cnn, samples/s", "BenchmarkSimulate", "samples/s", false, 0, ""},
 	{"simulation of digits-cnn, million cycles/s", "BenchmarkSimulate", "Mcycles/s", false, 0, ""},

@@ -16,6 +16,7 @@ BenchmarkLinear           9   1000 ns/op   0.8 GMAC/s
 BenchmarkVerify-4         2   1000 ns/op   2.5 s-best   90 MiB-resident
 BenchmarkSimulate-4       2   1000 ns/op   99.5 %-busy   1.25 Mcycles/s   2000 samples/s
 BenchmarkBalanced-4       2   1000 ns/op   99.5 %-busy
+BenchmarkPack-4           1   1000 ns/op   1 DSP/one   0.5 DSP/pack
 BenchmarkEmit440MB-4      1   1000 ns/op   800 MiB-resident   8.5 s-best
 PASS
 `
@@ -30,7 +31,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{" <= 0.2       0.15    0.75\n", " <= 100       20.5    0.20\n",
-		" >= 1        0.8    1.25 missed\n", " <= 5        2.5    0.50\n", " 2000\n",
+		" >= 1        0.8    1.25 missed\n", " <= 5        2.5    0.50\n", " <= 0.5        0.5    1.00\n", " 2000\n",
 		"not measured: no cocotb here"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, &b)

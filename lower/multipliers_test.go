@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// TestPack asks all layers to pack: those that can do, the others say why not.
+func TestPack(t *testing.T) {
+	g, r, err := decided(t, classifier(t), "[fold]\ndsp = \"pack\"\n[[fold.rule]]\nname = \"conv1\"\nout_lanes = 3\n"+
+		"[[fold.rule]]\nname = \"conv?\"\nout_lanes = 2\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"conv1": "one", "conv2": "pack"}
+	for _, n := range g.Nodes {
+		if n.Op != op.Conv {
+			continue
+		}
+		if n.HW.DSP != want[n.Name] {
+			t.Errorf("%s: %q, want %q", n.Name, n.HW.DSP, want[n.Name])
+		}
+		packed := slices.ContainsFunc(unitOf(t, n), func(p string) bool { return p == `MULT="pack"` })
+		if packed != (n.HW.DSP == "pack") {
+			t.Errorf("%s: packed is %v", n.Name, packed)
+		}
+	}
+	if !slices.ContainsFunc(r.Notes, func(s string) bool {
+		return strings.Contains(s, `conv1 keeps dsp = "one": out_lanes 3 are odd`)
+	}) {
+		t.Errorf("notes: %q", r.Notes)
+	}
+}
+
+// unitOf lists the parameters of the unit of n.
+func unitOf(t *testing.T, n *ir.Node) []string {
+	t.Helper()
+	u, err := n.Op.RTL(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, p := range u.Params {
+		list = append(list, p.Name+"="+p.Value)
+	}
+	return list
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_linear_pair: two output lanes of op_linear that share their multipliers: as two op_linear_lane with the same x,
+//   lane 0 low in w, konst and y, but for IN_LANES DSPs instead of twice as many, see num_mul_pair.
+//   parameters  IN_LANES, IN_W, IN_SIGNED, W_W, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W, OUT_SIGNED, ROUND,
+//               OVER, TREE_PIPE  as op_linear
+//               ONE_BEAT   1: a vector is one beat, the sum needs no loop
+//   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
+//   ii: 1   order: as it comes
+//   parts: u_dot + 2 * u_lane
+`default_nettype none
+module op_linear_pair #(
+    parameter integer IN_LANES   = 4,
+    parameter integer IN_W       = 8,
+    parameter integer IN_SIGNED  = 1,
+    parameter integer W_W        = 8,
+    parameter integer DOT_W      = 20,
+    parameter integer BIAS_W     = 16,
+    parameter integer PSH_W      = 0,
+    parameter integer T_W        = 21,
+    parameter integer M_W        = 0,
+    parameter integer SHIFT      = 7,
+    parameter integer ZERO       = 0,
+    parameter integer OUT_W      = 8,
+    parameter integer OUT_SIGNED = 1,
+    parameter integer ROUND      = 0,
+    parameter integer OVER       = 0,
+    parameter integer TREE_PIPE  = 2,
+    parameter integer ONE_BEAT   = 0
+) (
+    input  wire                            clk,
+    input  wire                            en,
+    input  wire [       IN_LANES*IN_W-1:0] x,
+    input  wire [      2*IN_LANES*W_W-1:0] w,
+    input  wire                            first,
+    input  wire                            valid,
+    input  wire [2*(M_W+PSH_W+BIAS_W)-1:0] konst,
+    output wire [             2*OUT_W-1:0] y
+);
+  localparam integer KW = M_W + PSH_W + BIAS_W;
+  localparam integer SUM_W = IN_W + W_W + $clog2(IN_LANES);
+
+  wire [2*SUM_W-1:0] sums;
+  num_dot_pair #(
+      .N(IN_LANES), .X_W(IN_W), .X_SIGNED(IN_SIGNED), .W_W(W_W), .PIPE(TREE_PIPE)
+  ) u_dot (
+      .clk(clk), .en(en), .x(x), .a(w[2*IN_LANES*W_W-1:IN_LANES*W_W]), .b(w[IN_LANES*W_W-1:0]), .out(sums)
+  );
+
+  generate
+    for (genvar i = 0; i < 2; i++) begin : g_lane
+      op_linear_lane #(
+          .IN_LANES(1), .IN_W(SUM_W), .W_W(1), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W),
+          .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .MULT("sum"),
+          .TREE_PIPE(TREE_PIPE), .ONE_BEAT(ONE_BEAT)
+      ) u_lane (
+          .clk(clk), .en(en), .x(sums[i*SUM_W+:SUM_W]), .w(1'b0), .first(first), .valid(valid),
+          .konst(konst[i*KW+:KW]), .y(y[i*OUT_W+:OUT_W])
+      );
+    end
+  endgenerate
+endmodule
+`default_nettype wire
