@@ -112,11 +112,13 @@ func productStep(n *ir.Node) (int, bool) {
 	if fixed {
 		return x + w, true
 	}
-	finest, found := 0, false
+	finest, found := math.MaxInt32, false
 	for _, s := range n.Args[1].Type.Scales {
-		if e, ok := format.Log2(s); ok && (!found || e < finest) {
-			finest, found = e, true
+		_, e := math.Frexp(float64(s))
+		if _, power := format.Log2(s); power {
+			found = true
 		}
+		finest = min(finest, e-1)
 	}
 	return x + finest, found
 }

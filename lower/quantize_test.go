@@ -235,6 +235,19 @@ func TestBlocksAround(t *testing.T) {
 	}
 }
 
+// TestProductStep counts scales of channels that are no powers of two: a bias is not rounded to the coarser products of
+// the others.
+func TestProductStep(t *testing.T) {
+	b := lowertest.New(t, 7)
+	n := b.Add(op.Linear, "fc", nil, b.Input("x", 1, 4), b.Random(1, 2, 4))
+	n.Args[0].Type.Format = format.Fixed{W: 8, F: 1, Signed: true}
+	n.Args[1].Type.Format = format.Affine{W: 8, Signed: true}
+	n.Args[1].Type.Scales = []float32{0.25, 0.003}
+	if e, ok := productStep(n); !ok || e != -10 {
+		t.Errorf("2^%d, %v", e, ok)
+	}
+}
+
 // TestSaturatedWeights warns where a format that the plan gives in full cannot hold the weights.
 func TestSaturatedWeights(t *testing.T) {
 	g := network(t)
