@@ -63,8 +63,8 @@ func TestFifos(t *testing.T) {
 	}
 }
 
-// TestTurns schedules a concat that takes its two streams by turns, and rows that a pad adds: where both would hold up
-// the units before them, FIFOs stand that keep the pace of the slowest unit.
+// TestTurns schedules a concat that takes its two streams by turns, rows that a pad adds, and a repeated vector:
+// where they would hold up the units before them, FIFOs keep the pace of the slowest unit.
 func TestTurns(t *testing.T) {
 	plan := mustPlan(t, "[[fold.rule]]\nop = \"conv\"\nin_lanes = 4\nout_lanes = 2\n"+
 		"[[fold.rule]]\nop = \"concat\"\nout_lanes = 4\n")
@@ -73,6 +73,10 @@ func TestTurns(t *testing.T) {
 			a := b.Conv("a", b.Input("x", 1, 4, 4, 4), 16, 1, 1, 0, 1, true)
 			c := b.Conv("c", b.Input("y", 1, 4, 4, 4), 16, 1, 1, 0, 1, true)
 			return b.Add(op.Concat, "both", &op.ConcatAttrs{Axis: 1}, a, c)
+		},
+		"repeat": func(b *lowertest.Builder) *ir.Node {
+			a := b.Conv("a", b.Input("x", 1, 4, 4, 4), 16, 1, 1, 0, 1, true)
+			return b.Add(op.Mul, "all", nil, a, b.Conv("gate", b.Input("y", 1, 64, 1, 1), 16, 1, 1, 0, 1, true))
 		},
 		"pad": func(b *lowertest.Builder) *ir.Node {
 			a := b.Conv("a", b.Input("x", 1, 4, 4, 4), 4, 3, 1, 1, 1, true)

@@ -59,7 +59,7 @@ func pixelBeats(n *ir.Node) int {
 const longestTurn = 1024
 
 // turnBeats is how many beats of argument i gather at most while n takes none of them: a concat is at the other one, a
-// pad sends what it adds. 0 for units that keep no stream waiting.
+// pad sends what it adds, a repeat what it holds. 0 for units that keep no stream waiting.
 func turnBeats(n *ir.Node, i int) int {
 	beats, lanes := 0, n.HW.OutLanes
 	switch a := n.Attrs.(type) {
@@ -69,6 +69,10 @@ func turnBeats(n *ir.Node, i int) int {
 		}
 	case *op.PadAttrs:
 		beats = (a.Before + a.After) * elems(n.Type.Shape[a.Axis+1:]) / lanes
+	default:
+		if n.Op == op.Repeat {
+			beats = n.Args[0].Type.Elems() / lanes
+		}
 	}
 	if beats > longestTurn {
 		return 0
