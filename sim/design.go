@@ -65,6 +65,9 @@ const drainCycles = 64
 func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, samples []ref.Sample,
 	in Input) (*DesignRun, error) {
 	in = feed(d, samples, in)
+	if len(m.spec.Taps) > 0 {
+		in.TapBeats = tapBeats(g, d)
+	}
 	in.Drain = max(in.Drain, drainCycles)
 	result, states, err := m.run(ctx, in)
 	if stuck, ok := err.(*diag.Error); ok && states != nil && len(m.spec.Taps) > 0 {
@@ -118,6 +121,26 @@ func PackStream(p emit.Port, samples []ref.Sample, at int) []byte {
 		v := *s[at]
 		v.Type = p.Type
 		beats = append(beats, PackValue(&v, p.Lanes)...)
+	}
+	return beats
+}
+
+// tapBeats are the beats of a frame on the streams that DesignSpec taps.
+func tapBeats(g *ir.Graph, d *emit.Design) (beats []int) {
+	of := func(node string) int {
+		n := g.Find(node)
+		if n == nil {
+			return 0
+		}
+		return max(n.Type.Elems()/max(n.HW.OutLanes, 1), 1)
+	}
+	for _, u := range tapped(d) {
+		beats = append(beats, of(u.Node))
+	}
+	for _, u := range d.Units {
+		for range u.Branches {
+			beats = append(beats, of(u.Node))
+		}
 	}
 	return beats
 }

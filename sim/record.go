@@ -77,10 +77,14 @@ func (r *reader) take(tag byte, port int, payload []byte) error {
 			r.firstIn = append(r.firstIn, words(payload))
 		} else if kind == 'o' {
 			r.firstOut = append(r.firstOut, words(payload))
+		} else {
+			r.result.Tap[n].First = words(payload)
 		}
 	case 'L':
 		if kind == 'o' {
 			r.lastOut = append(r.lastOut, words(payload))
+		} else if kind == 't' {
+			r.result.Tap[n].Last = words(payload)
 		}
 	case 'C':
 		r.result.Cycles = words(payload)[0]

@@ -30,6 +30,8 @@ type Input struct {
 	InBeats []int // beats of a frame, per input port
 	// OutBeats are the beats of a frame per output port. The run ends when every frame has gone in and come out.
 	OutBeats []int
+	// TapBeats are the beats of a frame per tap; only with them First and Last of taps are noted.
+	TapBeats []int
 	Seed     uint64
 	// Idle and Back are the stalls of the input and output ports; a single element stands for all, none for no
 	// stalls.
@@ -78,7 +80,7 @@ type PortStats struct {
 	WrongLast        int // index of the first beat whose last flag was wrong
 	ValidByReady     int // cycle in which valid changed with ready (Input.Strict)
 	Surplus          int // beats beyond the expected ones
-	// First and Last are the cycles of the first and the last beat of each frame; inputs have no Last, taps neither.
+	// First and Last are the cycles of the first and the last beat of each frame; inputs have no Last.
 	First, Last []int
 }
 
@@ -221,8 +223,12 @@ func (m *Model) request(in Input) ([]byte, error) {
 		stall := pick(in.Back, i)
 		put(in.OutBeats[i], stall.Percent, stall.Burst, 0)
 	}
-	for range s.Taps {
-		put(0, 0, 0, 0)
+	for i := range s.Taps {
+		beats := 0
+		if i < len(in.TapBeats) {
+			beats = in.TapBeats[i]
+		}
+		put(beats, 0, 0, 0)
 	}
 	return b, nil
 }

@@ -127,8 +127,8 @@ func circuits(t *testing.T, all []*entry) {
 }
 
 // inParallel works on all entries, on all processors.
-func inParallel(all []*entry, work func(*entry)) {
-	queue := make(chan *entry)
+func inParallel[T any](all []T, work func(T)) {
+	queue := make(chan T)
 	var workers sync.WaitGroup
 	for range runtime.NumCPU() {
 		workers.Go(func() {

@@ -18,7 +18,9 @@ type net struct {
 	sinks   []*sink
 	// args are the wires on which a node with several streams takes them.
 	args map[*ir.Node][]*wire
-	now  int
+	// results are the wires of the result of each unit, one a reader.
+	results map[*ir.Node][]*wire
+	now     int
 	// patience is how many cycles without any change end a run.
 	patience int
 }
@@ -37,7 +39,8 @@ type options struct {
 
 // build makes the parts of all nodes.
 func build(g *ir.Graph, o options) (*net, error) {
-	b := &builder{net: &net{fifos: map[*ir.Node]*fifo{}, forks: map[*ir.Node]*fork{}, args: map[*ir.Node][]*wire{}},
+	b := &builder{net: &net{fifos: map[*ir.Node]*fifo{}, forks: map[*ir.Node]*fork{}, args: map[*ir.Node][]*wire{},
+		results: map[*ir.Node][]*wire{}},
 		g: g, o: o, out: map[*ir.Node][]*wire{}, readers: g.Readers()}
 	for _, n := range g.Nodes {
 		if n.IsConst() {
@@ -120,6 +123,7 @@ func (b *builder) node(n *ir.Node) error {
 		b.part(n, &flow[i], in, to)
 		in = []*wire{to}
 	}
+	b.net.results[n] = append([]*wire(nil), b.out[n]...)
 	return nil
 }
 

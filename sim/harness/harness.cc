@@ -247,7 +247,7 @@ bool Run::sample(Port& port) {
         return false;  // or a design that never stops would keep the watchdog quiet
     }
     if (p.kind != 'i') port.data.insert(port.data.end(), p.data, p.data + port.bytes);
-    if (p.kind != 't') {
+    if (port.done < port.total) {
         const uint64_t frame = port.done / port.per_frame, beat = port.done % port.per_frame;
         if (beat == 0) port.first[frame] = cycle;
         if (beat + 1 == port.per_frame) port.final[frame] = cycle;
