@@ -17,9 +17,12 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"lathe/internal/flow"
+	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/sim"
+	"lathe/sim/area"
 )
 
 // binary builds the real command.
@@ -112,6 +115,51 @@ func BenchmarkBalanced(b *testing.B) {
 	}
 	macs, multipliers := bottleneck(j.HW.Scheduled)
 	b.ReportMetric(100*float64(macs)/float64(multipliers)/ii, "%-busy")
+}
+
+// BenchmarkBlockLUT counts the linear layers of an example with Yosys, under blocks of 8 bits and under plain 8 bits,
+// of the same shapes and lanes: LUTs of blocks over plain ones, all layers and the worst.
+func BenchmarkBlockLUT(b *testing.B) {
+	tools.Need(b, "yosys")
+	layers := [2][]int{}
+	for b.Loop() {
+		for i, plan := range []string{"mx", ""} {
+			layers[i] = linearLUT(b, job(b, "digits-mlp", "model.onnx", plan, 0))
+		}
+	}
+	blocks, plain, worst := 0, 0, 0.0
+	for i, lut := range layers[0] {
+		blocks, plain = blocks+lut, plain+layers[1][i]
+		worst = max(worst, float64(lut)/float64(layers[1][i]))
+	}
+	b.ReportMetric(float64(blocks)/float64(plain), "x-plain")
+	b.ReportMetric(worst, "x-plain-worst")
+}
+
+// linearLUT are the LUTs of each linear layer, all with as many multipliers as the plan has without rules.
+func linearLUT(b *testing.B, j *flow.Job) (lut []int) {
+	dir := b.TempDir() + "/design"
+	if err := flow.Write(j.HW.Design, dir); err != nil {
+		b.Fatal(err)
+	}
+	files, top, err := area.Sources(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := area.Count(b.Context(), dir, files, top, area.Options{Timeout: time.Hour})
+	if err != nil {
+		b.Fatal(err)
+	}
+	dsp := 0
+	for _, i := range r.Instances {
+		if i.Module == "op_linear" || i.Module == "mx_linear" {
+			lut, dsp = append(lut, i.Cells.LUT), dsp+i.Cells.DSP
+		}
+	}
+	if len(lut) != 3 || dsp != 80 {
+		b.Fatalf("%d layers, %d multipliers", len(lut), dsp)
+	}
+	return lut
 }
 
 // BenchmarkEmit440MB compiles a model of 105 million parameters with the real command.
