@@ -55,7 +55,7 @@ func TestQuantizeErrors(t *testing.T) {
 			return b.Add(op.Scale, "s", &op.ScaleAttrs{Axis: 1}, x, w, b.Random(1, 4))
 		}, "", "L0404", ""},
 		{"unknown input", relu, "[[input]]\nname = \"X\"\nrange = [0, 1]", "L0403", `did you mean "x"`},
-		{"unknown output", relu, "[[output]]\nname = \"z9\"", "L0403", `it has ["y0"]`},
+		{"unknown output", relu, "[[output]]\nname = \"z9\"", "L0403", `it has "y0"`},
 	} {
 		b := lowertest.New(t, 6)
 		g := b.Done(c.build(b, b.Input("x", 1, 4)))

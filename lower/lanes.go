@@ -51,7 +51,7 @@ func chooseLanes(s *State, g *ir.Graph) error {
 	}
 	for _, r := range l.plan.Rules {
 		if !hit[r] {
-			s.Report.warn("%s matches no node", r.From)
+			s.Report.warnUnmatched(&r.Match, g)
 		}
 	}
 	for _, note := range l.notes {

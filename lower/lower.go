@@ -7,6 +7,7 @@ package lower
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"lathe/golden/ref"
 	"lathe/internal/diag"
@@ -116,7 +117,24 @@ func nearest(e *diag.Error, name string, known []string) *diag.Error {
 	if near := diag.Nearest(name, known); near != "" {
 		return e.WithHint("did you mean %q?", near)
 	}
-	return e.WithHint("%s", fmt.Sprintf("it has %q", known))
+	return e.WithHint("it has %s", strings.Trim(fmt.Sprintf("%q", known), "[]"))
+}
+
+// warnUnmatched says that a rule matches no node, and which name in g is nearest to the one it asks for.
+func (r *Report) warnUnmatched(m *Match, g *ir.Graph) {
+	near := ""
+	if m.Name != "" {
+		var names []string
+		for _, n := range g.Nodes {
+			if !n.IsConst() {
+				names = append(names, n.Name)
+			}
+		}
+		if name := diag.Nearest(m.Name, names); name != "" {
+			near = fmt.Sprintf("; did you mean %q?", name)
+		}
+	}
+	r.warn("%s matches no node%s", m.From, near)
 }
 
 // Effect is what a pass may do to the values of the graph outputs. The manager can hold a pass to it.

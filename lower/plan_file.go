@@ -140,10 +140,14 @@ func tomlError(name string, err error) error {
 		t := wrongType.FindStringSubmatch(s)
 		return kindOf(t[1]+t[4]) + " where " + kindOf(t[2]+t[3]) + " is needed"
 	})
+	e := diag.New("L0401", name+":"+m[1], "%s", msg)
 	if m[2] != "" {
-		msg = m[2] + ": " + msg
+		e.Msg = m[2] + ": " + msg
 	}
-	return diag.New("L0401", name+":"+m[1], "%s", msg)
+	if strings.HasPrefix(msg, "a table where a list") {
+		e.Hint = "write [[" + m[2] + "]], in two brackets, for each of them"
+	}
+	return e
 }
 
 // knownKeys lists the keys of the table at path, read from the tags of planFile.

@@ -156,6 +156,8 @@ func (p *planParser) match(path, table string, f *matchFile) Match {
 		e := p.fail(path+".op", "unknown operation %q", m.Op)
 		if near := diag.Nearest(m.Op, op.Names()); near != "" {
 			e.Hint = fmt.Sprintf("did you mean %q?", near)
+		} else {
+			e.Hint = "lathe list ops names them"
 		}
 	}
 	if m.Name != "" {

@@ -145,6 +145,8 @@ func TestPlanErrors(t *testing.T) {
 		{"[[quantize.rule]]\nname = \"a\"\nweight = \"fixd(8,4)\"", "L0502", "p:3", "fixed"},
 		{"[[quantize.rule]]\nname = \"a\"\nweight = \"fixed(80,4)\"", "L0503", "p:3", "1..64"},
 		{"[[quantize.rule]]\nop = \"linar\"\nskip = true", "L0402", "p:2", `did you mean "linear"?`},
+		{"[[quantize.rule]]\nop = \"convolution\"\nskip = true", "L0402", "p:2", "lathe list ops"},
+		{"[fold.rule]\nname = \"a\"", "L0401", "p:1", "write [[fold.rule]]"},
 		{"[[quantize.rule]]\nname = \"a\"", "L0402", "p:1", "sets nothing"},
 		{"[[quantize.rule]]\nregex = \"(\"\nskip = true", "L0402", "p:2", "missing closing"},
 		{"[quantize]\nround = \"evn\"", "L0402", "p:2", `did you mean "even"?`},

@@ -90,7 +90,7 @@ func (q *quantizer) checkRules() {
 	}
 	for _, r := range q.plan.Quantize.Rules {
 		if !hit[r] {
-			q.report.warn("%s matches no node", r.From)
+			q.report.warnUnmatched(&r.Match, q.g)
 		}
 	}
 }

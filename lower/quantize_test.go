@@ -145,6 +145,11 @@ func TestRules(t *testing.T) {
 	if len(r.Warnings) != 2 || !strings.Contains(r.Warnings[0], `name = "nothing*" matches no node`) {
 		t.Errorf("warnings: %q", r.Warnings)
 	}
+	missed := &Report{}
+	missed.warnUnmatched(&Match{Name: "rleu"}, q)
+	if !strings.HasSuffix(missed.Warnings[0], `no node; did you mean "relu"?`) {
+		t.Errorf("warnings: %q", missed.Warnings)
+	}
 	from := map[string]string{}
 	for _, s := range r.Slots {
 		from[s.Node+" "+s.Slot] = s.From
