@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
@@ -51,12 +52,24 @@ func Icarus(ctx context.Context, spec Spec, in Input) ([][]byte, error) {
 		if err := tool(ctx, dir, "L0709", "iverilog", append(args, "bench.sv")...); err != nil {
 			return err
 		}
-		return tool(ctx, dir, "L0705", "vvp", "-n", "bench.vvp")
+		if err := tool(ctx, dir, "L0705", "vvp", "-n", "bench.vvp"); err != nil {
+			return err
+		}
+		return ended(filepath.Join(dir, "result.txt"))
 	})
 	if err != nil {
 		return nil, err
 	}
 	return spec.icarusResult(dir, in)
+}
+
+// ended finds runs that somebody stopped: vvp then leaves what it has and calls that success.
+func ended(result string) error {
+	text, err := os.ReadFile(result)
+	if err == nil && !bytes.HasSuffix(text, []byte("end\n")) && !bytes.Contains(text, []byte("deadlock")) {
+		err = diag.New("L0705", "", "vvp stopped before the end of its bench").WithHint("run it again")
+	}
+	return err
 }
 
 // icarusResult reads what the bench wrote.
@@ -67,6 +80,9 @@ func (s *Spec) icarusResult(dir string, in Input) ([][]byte, error) {
 	}
 	streams := make([][]byte, len(s.Out))
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+		if line == "end" {
+			break
+		}
 		var port int
 		var digits string
 		if _, err := fmt.Sscanf(line, "o%d %s", &port, &digits); err != nil || port >= len(streams) {
@@ -198,6 +214,7 @@ const icarusFrame = `module lathe_bench;
         $finish;
       end
     end
+    $fdisplay(file, "end");
     $fclose(file);
     $finish;
   end

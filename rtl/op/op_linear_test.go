@@ -121,7 +121,7 @@ func TestLinearBroken(t *testing.T) {
 	for _, c := range []struct{ file, old, fault string }{
 		{"op_linear.sv", "fresh_q ? x_new", "!fresh_q ? x_new"},
 		{"op_linear.sv", "assign en = out_room || !done[TAIL];", "assign en = out_room && out_ready || !done[TAIL];"},
-		{"op_linear.sv", "wire step = !fresh || in_valid;", "wire step = fresh || in_valid;"},
+		{"op_linear_walk.sv", "assign step = !fresh || valid;", "assign step = fresh || valid;"},
 		{"op_linear_lane.sv", "if (en && valid) acc", "if (valid) acc"},
 		{"op_linear_lane.sv", "wire signed [BIAS_W-1:0] bias =", "wire [BIAS_W-1:0] bias ="},
 	} {
