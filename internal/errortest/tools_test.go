@@ -54,7 +54,8 @@ var toolFaults = map[string]func(t *testing.T) error{
 		return sim.Lint(t.Context(), t.TempDir(), "top", design.Files)
 	},
 	"L0712": func(t *testing.T) error {
-		t.Setenv("PATH", put(t, map[string]string{"iverilog": "#!/bin/sh", "vvp": "#!/bin/sh\necho o0 x >result.txt"}))
+		bin := map[string]string{"iverilog": "#!/bin/sh", "vvp": "#!/bin/sh\necho o0 x >result.txt; echo end >>result.txt"}
+		t.Setenv("PATH", put(t, bin))
 		spec := design
 		spec.CacheDir = t.TempDir()
 		_, err := sim.Icarus(t.Context(), spec, sim.Input{Frames: 1, OutBeats: []int{1}})

@@ -147,7 +147,8 @@ func TestIllegal(t *testing.T) {
 		{"op_pool_tile", []rtl.Param{p("LANES", 3)}, "must_neither_overlap"},
 		{"op_conv", []rtl.Param{p("OUT_LANES", 3)}, "OUT_LANES_must_divide_OUT"},
 		{"op_conv", []rtl.Param{p("GROUPS", 2)}, "IN_LANES_must_divide_IN"},
-		{"op_conv", []rtl.Param{p("GROUPS", 2), p("IN_LANES", 2), p("OC", 5), p("OUT_LANES", 1)}, "GROUPS_must_divide_C_and_OC"},
+		{"op_conv", []rtl.Param{p("GROUPS", 2), p("IN_LANES", 2), p("OC", 5), p("OUT_LANES", 1)},
+			"GROUPS_must_divide_C_and_OC"},
 	} {
 		b := rtltest.Bench{Module: c.module, Params: c.params, Model: func(x [][]int64) [][]int64 { return x }}
 		err := b.Check(t.Context(), tools.CacheDir(t))
