@@ -8,6 +8,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/lower/balance"
 	"lathe/lower/tokens"
 	"lathe/rtl"
 )
@@ -33,7 +34,7 @@ func insertAdapters(_ *State, g *ir.Graph) error {
 // equalize is argument x of n, behind what brings it to the lanes that n takes.
 func equalize(g *ir.Graph, n, x *ir.Node) *ir.Node {
 	have, want := x.HW.OutLanes, n.HW.StreamIn
-	common := have / gcd(have, want) * want
+	common := balance.Common(have, want)
 	if common > have {
 		x = adapter(g, op.Widen, x, n, common)
 	}
@@ -61,13 +62,6 @@ func producer(x *ir.Node) *ir.Node {
 		x = x.Args[0]
 	}
 	return x
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // sizeFifos puts FIFOs behind forks, which have latencies too.

@@ -195,11 +195,11 @@ func proposals(n *ir.Node) []folding {
 // depthwise is the geometry of a convolution of each channel by itself; nil for all other nodes.
 func depthwise(n *ir.Node) *op.Geometry {
 	a, ok := n.Attrs.(*op.ConvAttrs)
-	if !ok || isBlocks(n) || a.Groups == 1 || a.Groups != n.Args[1].Type.Shape[0] {
+	if !ok || isBlocks(n) {
 		return nil
 	}
 	g, err := op.NewGeometry(n.Args[0].Type.Shape, &a.Window)
-	if err != nil || g.C != a.Groups {
+	if err != nil || !a.Depthwise(g, n.Args[1].Type.Shape[0]) {
 		return nil
 	}
 	return g

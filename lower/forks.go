@@ -65,7 +65,7 @@ func arriving(n *ir.Node) int {
 func commonChannels(n *ir.Node) int {
 	channels := 0
 	for _, a := range streams(n) {
-		channels = gcd(last(a.Type.Shape), channels)
+		channels = op.GCD(last(a.Type.Shape), channels)
 	}
 	return channels
 }

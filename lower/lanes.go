@@ -208,7 +208,7 @@ func (l *laner) conv(n *ir.Node, a asked) {
 		l.fail(n, "", "%v", err)
 		return
 	}
-	if attrs.Groups > 1 && attrs.Groups == n.Args[1].Type.Shape[0] && attrs.Groups == g.C {
+	if attrs.Depthwise(g, n.Args[1].Type.Shape[0]) {
 		l.depthwise(n, a, g)
 		return
 	}

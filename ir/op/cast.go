@@ -32,8 +32,8 @@ func castEval(n *ir.Node) (ir.Kernel, error) {
 			ex: func(n *ir.Node, exp int) (func(int64) int64, error) { return encoder(n.Type.Format, exp), nil },
 		}.eval(n)
 	}
-	if _, ok := step(in); !ok {
-		return nil, n.Errorf("L0308", "%s has no common step, which %s needs", in.Format, n.Op.Name)
+	if _, err := commonStep(n); err != nil {
+		return nil, err
 	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		y := ir.NewTensor(out)

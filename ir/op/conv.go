@@ -30,6 +30,11 @@ var Conv = &ir.Op{
 	Gen:    genConv,
 }
 
+// Depthwise says that a convolution to out channels over images of g takes each channel by itself.
+func (a *ConvAttrs) Depthwise(g *Geometry, out int) bool {
+	return a.Groups > 1 && a.Groups == g.C && a.Groups == out
+}
+
 func convInfer(n *ir.Node) ([]int, error) {
 	a := n.Attrs.(*ConvAttrs)
 	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)

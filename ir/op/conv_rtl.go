@@ -15,12 +15,9 @@ func geometryParams(g *Geometry) []any {
 		"PT", g.PT, "PL", g.PL, "PB", g.PB, "PR", g.PR}
 }
 
-func convRTL(n *ir.Node) (*rtl.Unit, error) {
-	if usesWindow(n) {
-		return windowConvRTL(n)
-	}
-	a := n.Attrs.(*ConvAttrs)
-	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+// imageGeometry is the geometry of the windows w over the argument of n, which hardware takes one image at a time.
+func imageGeometry(n *ir.Node, w *Window) (*Geometry, error) {
+	g, err := NewGeometry(n.Args[0].Type.Shape, w)
 	if err != nil {
 		return nil, n.Errorf("L0306", "%v", err)
 	}
@@ -28,12 +25,24 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N).
 			WithHint("export the model for a batch of 1")
 	}
+	return g, nil
+}
+
+func convRTL(n *ir.Node) (*rtl.Unit, error) {
+	if usesWindow(n) {
+		return windowConvRTL(n)
+	}
+	a := n.Attrs.(*ConvAttrs)
+	g, err := imageGeometry(n, &a.Window)
+	if err != nil {
+		return nil, err
+	}
 	m, err := planMAC(n)
 	if err != nil {
 		return nil, err
 	}
 	m = m.raw()
-	if a.Groups > 1 && a.Groups == g.C && a.Groups == m.out {
+	if a.Depthwise(g, m.out) {
 		return m.depthwise(n, g)
 	}
 	legal := ConvLanes(g, a.Groups)

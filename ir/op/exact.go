@@ -43,6 +43,15 @@ func step(t ir.Type) (int, bool) {
 	return exp, ok
 }
 
+// commonStep is the exponent of the lattice of argument 0 of n, which must have one.
+func commonStep(n *ir.Node) (int, error) {
+	exp, ok := step(n.Args[0].Type)
+	if !ok {
+		return 0, n.Errorf("L0308", "%s has no common step, which %s needs", n.Args[0].Type.Format, n.Op.Name)
+	}
+	return exp, nil
+}
+
 // sameShape infers the shape of the first argument.
 func sameShape(n *ir.Node) ([]int, error) { return n.Args[0].Type.Shape, nil }
 
@@ -104,9 +113,9 @@ func (u unary) eval(n *ir.Node) (ir.Kernel, error) {
 			return out, nil
 		}, nil
 	}
-	exp, ok := step(n.Args[0].Type)
-	if !ok {
-		return nil, n.Errorf("L0308", "%s has no common step, which %s needs", n.Args[0].Type.Format, n.Op.Name)
+	exp, err := commonStep(n)
+	if err != nil {
+		return nil, err
 	}
 	f, err := u.ex(n, exp)
 	if err != nil {

@@ -77,7 +77,7 @@ func convFlow(n *ir.Node) (ir.Flow, error) {
 		return nil, err
 	}
 	out := n.Type.Shape[len(n.Type.Shape)-1]
-	if a.Groups > 1 && a.Groups == g.C && out == g.C {
+	if a.Depthwise(g, out) {
 		return depthwiseFlow(n, g)
 	}
 	in, sf, nf := n.HW.InLanes, g.KH*g.KW*g.C/a.Groups/n.HW.InLanes, out/a.Groups/n.HW.OutLanes

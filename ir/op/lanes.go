@@ -22,6 +22,14 @@ func Divisors(n int) []int {
 	return d
 }
 
+// GCD is the greatest common divisor of a and b, neither of which is negative.
+func GCD(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
 // ConvLanes lists the parallel inputs that op_conv can have along kernel and channels, ascending: divisors of the
 // channels of a group, or whole pixels, as many as divide the kernel (see the header of op_window).
 func ConvLanes(g *Geometry, groups int) []int {

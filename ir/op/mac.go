@@ -49,13 +49,18 @@ func planMAC(n *ir.Node) (*mac, error) {
 	if len(w.Exps) > 1 && w.Axis != 0 {
 		return nil, n.Errorf("L0308", "weight scales run along axis %d, output channels are axis 0", w.Axis)
 	}
+	return m, m.meet(n, xexp, w)
+}
+
+// meet completes the plan with the bias of n, the common step and the widths, for data of step 2^xexp and weights w.
+func (m *mac) meet(n *ir.Node, xexp int, w *ir.Lattice) error {
 	bias, err := m.biasLattice(n, xexp+w.Exp(0))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m.align(xexp, w, bias)
-	m.bounds(latticeRange(x.Format))
-	return m, nil
+	m.bounds(latticeRange(n.Args[0].Type.Format))
+	return nil
 }
 
 // biasLattice is the bias of n, or zeros of step 2^exp.

@@ -22,13 +22,7 @@ func planRows(n *ir.Node) (*mac, error) {
 	}
 	shape := n.Args[1].Type.Shape
 	m := &mac{out: shape[0], in: product(shape[1:]), codesAt: data}
-	bias, err := m.biasLattice(n, xexp+w.Exp(0))
-	if err != nil {
-		return nil, err
-	}
-	m.align(xexp, w, bias)
-	m.bounds(latticeRange(x.Format))
-	return m, nil
+	return m, m.meet(n, xexp, w)
 }
 
 // narrowWeights is the data of weights whose codes are their lattice integers, where they are very many.

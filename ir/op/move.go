@@ -18,7 +18,7 @@ func MoveLanes(n *ir.Node) []int {
 	case *ConcatAttrs:
 		run := 0
 		for _, x := range n.Args {
-			run = gcd(product(x.Type.Shape[a.Axis:]), run)
+			run = GCD(product(x.Type.Shape[a.Axis:]), run)
 		}
 		return Divisors(run)
 	case *SliceAttrs:
@@ -26,10 +26,10 @@ func MoveLanes(n *ir.Node) []int {
 		if a.Step > 1 && a.Count > 1 {
 			return Divisors(inner)
 		}
-		return Divisors(inner * gcd(n.Args[0].Type.Shape[a.Axis], gcd(a.Start, a.Count)))
+		return Divisors(inner * GCD(n.Args[0].Type.Shape[a.Axis], GCD(a.Start, a.Count)))
 	case *PadAttrs:
 		inner := product(n.Type.Shape[a.Axis+1:])
-		return Divisors(inner * gcd(n.Args[0].Type.Shape[a.Axis], gcd(a.Before, a.After)))
+		return Divisors(inner * GCD(n.Args[0].Type.Shape[a.Axis], GCD(a.Before, a.After)))
 	case *RepeatAttrs:
 		if r := repeatsOf(n); len(r) == 1 && r[0].run == 1 {
 			return Divisors(r[0].times)
@@ -41,13 +41,6 @@ func MoveLanes(n *ir.Node) []int {
 		return Divisors(keptRun(n))
 	}
 	return nil
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
 
 // moveEval evaluates an operation whose element i is element index[i] of argument 0, or made where that is negative.

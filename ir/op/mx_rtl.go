@@ -229,13 +229,9 @@ func windowLinearRTL(n *ir.Node) (*rtl.Unit, error) {
 
 // windowConvRTL is a window generator, whose elements are beats, and the same behind it.
 func windowConvRTL(n *ir.Node) (*rtl.Unit, error) {
-	g, err := NewGeometry(n.Args[0].Type.Shape, &n.Attrs.(*ConvAttrs).Window)
+	g, err := imageGeometry(n, &n.Attrs.(*ConvAttrs).Window)
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
-	}
-	if g.N != 1 {
-		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N).
-			WithHint("export the model for a batch of 1")
+		return nil, err
 	}
 	w, err := planWindow(n)
 	if err != nil {

@@ -195,9 +195,9 @@ func avgEval(n *ir.Node, a *AvgAttrs) (ir.Kernel, error) {
 	if realMean(n) {
 		return realMeanEval(n, g, a)
 	}
-	exp, ok := step(n.Args[0].Type)
-	if !ok {
-		return nil, n.Errorf("L0308", "%s has no common step, which %s needs", n.Args[0].Type.Format, n.Op.Name)
+	exp, err := commonStep(n)
+	if err != nil {
+		return nil, err
 	}
 	bits := magnitude(n.Args[0].Type.Format)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {

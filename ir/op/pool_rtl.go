@@ -132,13 +132,9 @@ func averageUnit(n *ir.Node, module string, params []any) (*rtl.Unit, error) {
 
 // poolGeometry checks what the pool modules take.
 func poolGeometry(n *ir.Node, w *Window) (*Geometry, error) {
-	g, err := NewGeometry(n.Args[0].Type.Shape, w)
+	g, err := imageGeometry(n, w)
 	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
-	}
-	if g.N != 1 {
-		return nil, n.Errorf("L0311", "a batch of %d images has no hardware; streams carry one image a frame", g.N).
-			WithHint("export the model for a batch of 1")
+		return nil, err
 	}
 	// Windows that ceil_mode lets run beyond the padding see more padding.
 	g.PB = max(g.PB, (g.OH-1)*g.SH+(g.KH-1)*g.DH+1-g.H-g.PT)

@@ -90,9 +90,9 @@ func reduceEval(n *ir.Node, kind reduction) (ir.Kernel, error) {
 			return out, nil
 		}, nil
 	}
-	exp, ok := step(n.Args[0].Type)
-	if !ok {
-		return nil, n.Errorf("L0308", "%s has no common step, which %s needs", n.Args[0].Type.Format, n.Op.Name)
+	exp, err := commonStep(n)
+	if err != nil {
+		return nil, err
 	}
 	bits := magnitude(n.Args[0].Type.Format)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {

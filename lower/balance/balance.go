@@ -231,10 +231,19 @@ func (c *chooser) adapter(from, have, want int) rtl.Cost {
 	return cost
 }
 
+// Common is the least number of lanes that both others divide.
+func Common(have, want int) int {
+	common := have
+	for common%want != 0 {
+		common += have
+	}
+	return common
+}
+
 // Adapter is what brings a stream of elements of the given bits from one number of lanes to another: a widen to the
 // least common multiple, then a narrow; either is left out where it would do nothing.
 func Adapter(bits, have, want int) rtl.Cost {
-	common := have / gcd(have, want) * want
+	common := Common(have, want)
 	var c rtl.Cost
 	if common > have {
 		c = c.Add(module("stream_widen", bits*have, common/have))
@@ -243,11 +252,4 @@ func Adapter(bits, have, want int) rtl.Cost {
 		c = c.Add(module("stream_narrow", bits*want, common/want))
 	}
 	return c
-}
-
-func gcd(a, b int) int {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
 }
