@@ -132,9 +132,12 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 	limit := int(math.Min(b.plan.Target.ClockMHz*1e6/fps*(1+1e-12), math.MaxInt32))
 	least, slow := balance.Fastest(b.tried.layers)
 	if limit < least {
-		n := b.tried.nodes[slow]
-		return nil, "", n.Errorf("L0455", "%.10g samples a second at %g MHz leave %d cycles each; %s (%q) takes %d at least",
-			fps, b.plan.Target.ClockMHz, limit, n.Op.Name, n.Name, least).
+		n, room := b.tried.nodes[slow], fmt.Sprintf("leave %d cycles each", limit)
+		if limit == 0 {
+			room = "are more than one a cycle"
+		}
+		return nil, "", n.Errorf("L0455", "%.10g samples a second at %g MHz %s; %s (%q) takes %d cycles at least",
+			fps, b.plan.Target.ClockMHz, room, n.Op.Name, n.Name, least).
 			WithNote("that is with %s", b.lanes(slow, least)).WithNote("set by %s", b.plan.Fold.From).
 			WithHint("ask for at most fps = %s", floorRate(b.rate(least)))
 	}

@@ -104,7 +104,7 @@ func TestBalanceRules(t *testing.T) {
 
 func TestBalanceErrors(t *testing.T) {
 	_, _, err := balanced(t, "fps = 1e9")
-	wantError(t, err, "L0455", "0 cycles each", "ask for at most fps = ")
+	wantError(t, err, "L0455", "more than one a cycle", "ask for at most fps = ")
 	_, _, err = balanced(t, "fps = 1e6\nmax_dsp = 3")
 	wantError(t, err, "L0456", "DSP more than the budget", "the budget allows")
 	_, _, err = balanced(t, "fps = 1e6\nmax_lut = 10")
@@ -154,6 +154,6 @@ func TestBalancePixelACycle(t *testing.T) {
 			t.Errorf("%s: warnings: %q", c.dir, r.Warnings)
 		}
 		_, err = run(4000000)
-		wantError(t, err, "L0455", "4000000 samples", "takes 64 at least")
+		wantError(t, err, "L0455", "4000000 samples", "takes 64 cycles at least")
 	}
 }

@@ -280,6 +280,9 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 		return err
 	}
 	c.Latency, c.II = quiet.Result.LatencyCycles, quiet.Result.IICycles
+	if predicted := j.HW.Schedule.II(); c.II > 0 && c.II != float64(predicted) {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("a sample takes %g cycles, %d were predicted", c.II, predicted))
+	}
 	if err := c.compare("rtl", nodes, repeat(want, quietSamples), quiet.Outputs); err != nil {
 		return err
 	}
