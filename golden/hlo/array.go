@@ -175,3 +175,11 @@ func putInt(d DType, to []byte, v int64) {
 		to[0] = byte(v)
 	}
 }
+
+// narrowed is a with one element where all are equal.
+func (a Array) narrowed() Array {
+	if n := a.Type.DType.Bytes(); a.uniform() {
+		return Array{Type: Type{DType: a.Type.DType}, Data: a.Data[:n]}
+	}
+	return a
+}

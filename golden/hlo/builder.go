@@ -16,10 +16,11 @@ const CodeBuild = "L0810"
 
 // Value is the result of an operation or an argument; the zero Value stands for "failed" and is passed along silently.
 type Value struct {
-	b     *Builder
-	name  string
-	typ   Type
-	scale *Value // of codes in a block format, see WithScale
+	b      *Builder
+	name   string
+	typ    Type
+	number int
+	scale  *Value // of codes in a block format, see WithScale
 }
 
 // Type is the type of the value; the zero Type for a failed one.
@@ -39,6 +40,7 @@ type Builder struct {
 	data    []Array
 	body    strings.Builder
 	next    int
+	ops     []Operation
 	consts  map[string]Value
 	outs    []Value
 	done    bool
@@ -89,7 +91,8 @@ func (b *Builder) Arg(name string, t Type) Value {
 	if msg := t.Check(); msg != "" {
 		return b.failf("argument %q: %s", name, msg)
 	}
-	v := Value{b: b, name: fmt.Sprintf("%%arg%d", len(b.inputs)), typ: t}
+	v := Value{b: b, name: fmt.Sprintf("%%arg%d", len(b.inputs)), typ: t, number: b.record(KindInput, t, nil)}
+	v = v.with(Attrs{Index: len(b.inputs)})
 	b.inputs = append(b.inputs, v)
 	b.labels = append(b.labels, strings.Map(printable, name))
 	return v
@@ -107,7 +110,8 @@ func (b *Builder) Weight(a Array) Value {
 	if msg := a.Check(); msg != "" {
 		return b.failf("weight: %s", msg)
 	}
-	v := Value{b: b, name: fmt.Sprintf("%%w%d", len(b.weights)), typ: a.Type}
+	v := Value{b: b, name: fmt.Sprintf("%%w%d", len(b.weights)), typ: a.Type, number: b.record(KindWeight, a.Type, nil)}
+	v = v.with(Attrs{Index: len(b.weights)})
 	b.weights = append(b.weights, v)
 	b.data = append(b.data, a)
 	return v
@@ -171,7 +175,7 @@ func (b *Builder) emitRegion(op string, result Type, attrs, region string, opera
 	if msg := result.Check(); msg != "" {
 		return b.failf("%s: %s", op, msg)
 	}
-	v := Value{b: b, name: fmt.Sprintf("%%%d", b.next), typ: result}
+	v := Value{b: b, name: fmt.Sprintf("%%%d", b.next), typ: result, number: b.record(Kind(op), result, operands)}
 	b.next++
 	if !strings.Contains(op, ".") {
 		op = "stablehlo." + op

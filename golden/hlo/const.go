@@ -27,7 +27,7 @@ func (b *Builder) Const(a Array) Value {
 	if v, ok := b.consts[attr]; ok {
 		return v
 	}
-	v := b.emit("constant", a.Type, attr)
+	v := b.emit("constant", a.Type, attr).with(Attrs{Value: a.narrowed()})
 	b.consts[attr] = v
 	return v
 }

@@ -46,7 +46,7 @@ func (b *Builder) Convolution(x, kernel Value, c Conv, out DType) Value {
 		"rhs_dilation = %s, window_reversal = %s, window_strides = %s",
 		letters(c.Input), letters(c.Kernel), letters(c.Output), c.Groups, ints(c.InDilation), padding, n,
 		ints(c.KernelDilation), reversal, ints(c.Stride))
-	return b.emit("convolution", t, attrs, x, kernel)
+	return b.emit("convolution", t, attrs, x, kernel).with(Attrs{Conv: c})
 }
 
 // ConvLast is Convolution of a channels-last input with any leading axes, [..., spatial, C] by [O, spatial, C/groups].

@@ -43,7 +43,8 @@ func (b *Builder) DotGeneral(x, y Value, d Dot, out DType) Value {
 	} {
 		parts = append(parts, fmt.Sprintf("%s = [%s]", p.name, intList(p.axes)))
 	}
-	return b.emit("dot_general", t, "dot_dimension_numbers = #stablehlo.dot<"+strings.Join(parts, ", ")+">", x, y)
+	numbers := "dot_dimension_numbers = #stablehlo.dot<" + strings.Join(parts, ", ") + ">"
+	return b.emit("dot_general", t, numbers, x, y).with(Attrs{Dot: d})
 }
 
 // pairs reports that the axis lists are legal for x and y and that the sizes agree.

@@ -138,7 +138,7 @@ func (b *Builder) Compare(dir Dir, x, y Value) Value {
 	}
 	attrs := "comparison_direction = #stablehlo<comparison_direction " + string(dir) +
 		">, compare_type = #stablehlo<comparison_type " + kind + ">"
-	return b.emit("compare", x.typ.With(I1), attrs, x, y)
+	return b.emit("compare", x.typ.With(I1), attrs, x, y).with(Attrs{Dir: dir})
 }
 
 // Select is onTrue where cond (I1) holds, else onFalse; each of the three may be a scalar.

@@ -25,9 +25,9 @@ func (b *Builder) DotInt(x, y Value, d Dot, bits int) Value {
 		return Value{}
 	}
 	if bits <= 31 && x.typ.DType == I8 && y.typ.DType == I8 {
-		return b.DotGeneral(x, y, d, I32)
+		return b.DotGeneral(x, y, d, I32).exact()
 	}
-	v := b.DotGeneral(b.Convert(x, carrier), b.Convert(y, carrier), d, carrier)
+	v := b.DotGeneral(b.Convert(x, carrier), b.Convert(y, carrier), d, carrier).exact()
 	return b.Convert(v, resultOf(bits))
 }
 
@@ -52,7 +52,8 @@ func (b *Builder) ConvInt(x, kernel Value, c Conv, bits int) Value {
 	if each {
 		return b.overImages(x, kernel, func(x Value) Value { return b.depthwise(x, kernel, c) })
 	}
-	return b.Convert(b.ConvLast(x, kernel, c), resultOf(bits))
+	v := b.overImages(x, kernel, func(x Value) Value { return b.Convolution(x, kernel, c, carrier).exact() })
+	return b.Convert(v, resultOf(bits))
 }
 
 // depthwise convolves each channel of x [N, spatial, C] with its own kernel [C, spatial, 1], one product a tap.

@@ -5,6 +5,7 @@ package hlo
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -31,7 +32,8 @@ func (b *Builder) Reduce(f Fold, x Value, axes ...int) Value {
 	}
 	t := Type{x.typ.DType, others(x.typ, axes, nil)}
 	start := b.start(f, x.typ.DType)
-	return b.emitRegion("reduce", t, "dimensions = "+ints(axes), region(f, x.typ.DType), x, start)
+	v := b.emitRegion("reduce", t, "dimensions = "+ints(axes), region(f, x.typ.DType), x, start)
+	return v.with(Attrs{Axes: slices.Clone(axes), Fold: f})
 }
 
 // ReduceKeep is Reduce with the axes kept at size 1.
@@ -98,7 +100,8 @@ func (b *Builder) ReduceWindow(f Fold, x Value, w Window) Value {
 		"window_dimensions = %s, window_strides = %s", ints(fill(1, rank)), strings.Join(pads, ", "), rank,
 		ints(w.Dilation), ints(w.Size), ints(w.Stride))
 	start := b.start(f, x.typ.DType)
-	return b.emitRegion("reduce_window", Type{x.typ.DType, dims}, attrs, region(f, x.typ.DType), x, start)
+	v := b.emitRegion("reduce_window", Type{x.typ.DType, dims}, attrs, region(f, x.typ.DType), x, start)
+	return v.with(Attrs{Window: w, Fold: f})
 }
 
 // slide gives the number of window positions on each axis; all lists are filled in.

@@ -31,7 +31,7 @@ func (b *Builder) Transpose(x Value, perm ...int) Value {
 	for i, p := range perm {
 		t.Dims[i] = x.typ.Dims[p]
 	}
-	return b.emit("transpose", t, "permutation = "+ints(perm), x)
+	return b.emit("transpose", t, "permutation = "+ints(perm), x).with(Attrs{Axes: slices.Clone(perm)})
 }
 
 // BroadcastInDim repeats x into dims: axis i of x becomes axis axes[i] of the result, and has its size or 1.
@@ -47,7 +47,7 @@ func (b *Builder) BroadcastInDim(x Value, dims, axes []int) Value {
 	if bad {
 		return b.failf("broadcast: %s along axes %v to %s", x.typ, axes, t)
 	}
-	return b.emit("broadcast_in_dim", t, "broadcast_dimensions = "+ints(axes), x)
+	return b.emit("broadcast_in_dim", t, "broadcast_dimensions = "+ints(axes), x).with(Attrs{Axes: slices.Clone(axes)})
 }
 
 // BroadcastTo repeats x into dims by the rule of NumPy: axes are aligned at the end.
@@ -86,7 +86,7 @@ func (b *Builder) Slice(x Value, start, limit, stride []int) Value {
 		t.Dims[i] = (limit[i] - start[i] + stride[i] - 1) / stride[i]
 	}
 	attrs := fmt.Sprintf("limit_indices = %s, start_indices = %s, strides = %s", ints(limit), ints(start), ints(stride))
-	return b.emit("slice", t, attrs, x)
+	return b.emit("slice", t, attrs, x).with(Attrs{Start: slices.Clone(start), Stride: slices.Clone(stride)})
 }
 
 // SliceAxis is Slice on a single axis with stride 1.
@@ -122,7 +122,7 @@ func (b *Builder) Concat(axis int, values ...Value) Value {
 		}
 		t.Dims[axis] += v.typ.Dims[axis]
 	}
-	return b.emit("concatenate", t, fmt.Sprintf("dimension = %d : i64", axis), values...)
+	return b.emit("concatenate", t, fmt.Sprintf("dimension = %d : i64", axis), values...).with(Attrs{Axes: []int{axis}})
 }
 
 // Pad puts low and high elements of the scalar value around x and inner ones between its elements (nil: 0 everywhere);
@@ -147,7 +147,8 @@ func (b *Builder) Pad(x, value Value, low, high, inner []int) Value {
 	}
 	attrs := fmt.Sprintf("edge_padding_high = %s, edge_padding_low = %s, interior_padding = %s",
 		ints(high), ints(low), ints(inner))
-	return b.emit("pad", t, attrs, x, value)
+	return b.emit("pad", t, attrs, x, value).with(
+		Attrs{Low: slices.Clone(low), High: slices.Clone(high), Inner: slices.Clone(inner)})
 }
 
 // Reverse turns the order of the elements along the axes.
@@ -158,7 +159,7 @@ func (b *Builder) Reverse(x Value, axes ...int) Value {
 	if !distinct(axes, x.typ.Rank()) {
 		return b.failf("reverse: axes %v of %s", axes, x.typ)
 	}
-	return b.emit("reverse", x.typ, "dimensions = "+ints(axes), x)
+	return b.emit("reverse", x.typ, "dimensions = "+ints(axes), x).with(Attrs{Axes: slices.Clone(axes)})
 }
 
 // Iota is a tensor whose element is its index along axis.
@@ -169,7 +170,7 @@ func (b *Builder) Iota(t Type, axis int) Value {
 	if axis < 0 || axis >= t.Rank() {
 		return b.failf("iota: axis %d of %s", axis, t)
 	}
-	return b.emit("iota", t, fmt.Sprintf("iota_dimension = %d : i64", axis))
+	return b.emit("iota", t, fmt.Sprintf("iota_dimension = %d : i64", axis)).with(Attrs{Axes: []int{axis}})
 }
 
 // TakeI looks rows of a table up: index i gives table[i]. The table is 1-D, giving one element an index, or has more
