@@ -76,6 +76,16 @@ func marks(o hlo.Operation) []string {
 	return nil
 }
 
+// operationLines are the lines of a text that state an operation.
+func operationLines(text string) (lines []string) {
+	for l := range strings.Lines(text) {
+		if strings.HasPrefix(l, "    %") {
+			lines = append(lines, l)
+		}
+	}
+	return lines
+}
+
 // TestOperations holds the recorded operations against the text, line by line.
 func TestOperations(t *testing.T) {
 	b := everyKind()
@@ -83,12 +93,7 @@ func TestOperations(t *testing.T) {
 	if b.Err() != nil {
 		t.Fatal(b.Err())
 	}
-	var lines []string
-	for l := range strings.Lines(text) {
-		if strings.HasPrefix(l, "    %") {
-			lines = append(lines, l)
-		}
-	}
+	lines := operationLines(text)
 	names := make([]string, 0, len(b.Operations()))
 	inputs, weights, exact := 0, 0, 0
 	for _, o := range b.Operations() {
