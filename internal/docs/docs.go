@@ -37,7 +37,7 @@ var ranges = []struct{ prefix, title string }{
 	{"L06", "Emitting hardware"},
 	{"L07", "Simulation and synthesis"},
 	{"L08", "Reference engines and PJRT"},
-	{"L09", "Files"},
+	{"L09", "Files, and from L0930 on CUDA"},
 }
 
 // Errors is the page of error codes, in order, by range. A code of an unknown range is put under the last heading

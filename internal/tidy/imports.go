@@ -15,8 +15,8 @@ const module = "lathe/"
 // folder. It may import packages of lower layers and of its own entry; two entries of one layer do not know each other.
 var layers = [][]string{
 	{"internal/diag", "internal/whole"},
-	{"ir/format", "ir/target", "rtl", "cuda", "golden/hlo", "internal/npz", "internal/parser"},
-	{"ir"},
+	{"ir/format", "ir/target", "rtl", "golden/hlo", "internal/npz", "internal/parser"},
+	{"ir", "cuda"},
 	{"ir/op"},
 	{"ir/text"},
 	{"golden/ref"},

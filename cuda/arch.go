@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cuda
+
+import (
+	"slices"
+	"strings"
+
+	"lathe/internal/diag"
+)
+
+// Arch is an architecture for which kernels are compiled.
+type Arch struct {
+	// Name is what the compilers call it: sm_90a.
+	Name string
+	// Capability is ten times the compute capability: 90.
+	Capability int
+	// Exact says that code for it runs on that capability only, not on later ones of the same major number.
+	Exact bool
+	// Shared is the most shared memory of a block, by opt-in; SharedSM that of a multiprocessor; in bytes.
+	Shared, SharedSM int
+	// ThreadsSM and RegistersSM are what a multiprocessor holds.
+	ThreadsSM, RegistersSM int
+}
+
+// MaxRegisters is the most registers that a thread can have, on every architecture.
+const MaxRegisters = 255
+
+// archs are the targets; sizes are those of the CUDA C++ programming guide, appendix on compute capabilities.
+var archs = []Arch{
+	{"sm_80", 80, false, 166912, 167936, 2048, 65536},
+	{"sm_86", 86, false, 101376, 102400, 1536, 65536},
+	{"sm_89", 89, false, 101376, 102400, 1536, 65536},
+	{"sm_90", 90, false, 232448, 233472, 2048, 65536},
+	{"sm_90a", 90, true, 232448, 233472, 2048, 65536},
+	{"sm_100", 100, false, 232448, 233472, 2048, 65536},
+	{"sm_120", 120, false, 101376, 102400, 1536, 65536},
+}
+
+// PortablePTX is the target of the one PTX that every GPU of the table can load.
+const PortablePTX = "compute_80"
+
+// Archs returns the architectures that Lathe compiles for, oldest first.
+func Archs() []Arch { return slices.Clone(archs) }
+
+// ArchNames returns their names.
+func ArchNames() []string {
+	var names []string
+	for _, a := range archs {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// FindArch returns the architecture of that name. Error L0934 for an unknown one, with the nearest in the hint.
+func FindArch(name string) (Arch, error) {
+	for _, a := range archs {
+		if a.Name == name {
+			return a, nil
+		}
+	}
+	e := diag.New("L0934", "", "no architecture %q", name)
+	all := strings.Join(ArchNames(), ", ")
+	if near := nearestArch(name); near != "" {
+		return Arch{}, e.WithHint("did you mean %s? There are %s", near, all)
+	}
+	return Arch{}, e.WithHint("there are %s", all)
+}
+
+// nearestArch is the architecture whose number is nearest below that in the name, or else the nearest spelling.
+func nearestArch(name string) string {
+	number, digits := 0, false
+	for _, r := range name {
+		if r >= '0' && r <= '9' && number < 10000 {
+			number, digits = number*10+int(r-'0'), true
+		}
+	}
+	best := ""
+	for _, a := range archs {
+		if digits && !a.Exact && a.Capability <= number {
+			best = a.Name
+		}
+	}
+	if best != "" {
+		return best
+	}
+	return diag.Nearest(name, ArchNames())
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cuda
+
+import (
+	"encoding/binary"
+	"math"
+	"strings"
+
+	"lathe/internal/diag"
+)
+
+// Launch is one call of a kernel.
+type Launch struct {
+	Kernel string
+	// Grid and Block count blocks and threads along x, y, z; Shared is dynamic shared memory in bytes.
+	Grid, Block [3]uint32
+	Shared      uint32
+	Args        []Arg
+}
+
+// Arg is an argument: a buffer with an offset in bytes where Buffer is not negative, else Size bytes of Bits.
+type Arg struct {
+	Buffer int // index into the buffers of the call; -1 for a scalar
+	Offset int64
+	Size   int // 4 or 8
+	Bits   uint64
+}
+
+// Buffer is the address of a buffer, by its index; Null is address 0, U32 and the others are scalars.
+func Buffer(index int) Arg { return Arg{Buffer: index, Size: 8} }
+
+// BufferAt is an address inside a buffer, offset bytes from its start.
+func BufferAt(index int, offset int64) Arg { return Arg{Buffer: index, Offset: offset, Size: 8} }
+
+// Null is the address 0: an optional operand that is absent.
+func Null() Arg { return Arg{Buffer: -1, Size: 8} }
+
+// U32 is a scalar of four bytes.
+func U32(v uint32) Arg { return Arg{Buffer: -1, Size: 4, Bits: uint64(v)} }
+
+// I32 is a scalar of four bytes.
+func I32(v int32) Arg { return U32(uint32(v)) }
+
+// F32 is a scalar of four bytes.
+func F32(v float32) Arg { return U32(math.Float32bits(v)) }
+
+// U64 is a scalar of eight bytes.
+func U64(v uint64) Arg { return Arg{Buffer: -1, Size: 8, Bits: v} }
+
+// I64 is a scalar of eight bytes.
+func I64(v int64) Arg { return U64(uint64(v)) }
+
+// Pack lays the arguments out as a kernel's parameters, each aligned to its size, buffers at the given addresses.
+// Error L0933 for the index of a buffer that is not there.
+func (l Launch) Pack(addresses []uint64) ([]byte, error) {
+	var out []byte
+	for k, a := range l.Args {
+		for len(out)%a.Size != 0 {
+			out = append(out, 0)
+		}
+		bits := a.Bits
+		if a.Buffer >= 0 {
+			if a.Buffer >= len(addresses) {
+				return nil, diag.New("L0933", l.Kernel, "argument %d is buffer %d of %d", k, a.Buffer, len(addresses))
+			}
+			bits = addresses[a.Buffer] + uint64(a.Offset)
+		}
+		if a.Size == 4 {
+			out = binary.LittleEndian.AppendUint32(out, uint32(bits))
+		} else {
+			out = binary.LittleEndian.AppendUint64(out, bits)
+		}
+	}
+	return out, nil
+}
+
+// Fit compares a launch with the kernel that it calls: name, number and sizes of the arguments, threads, shared
+// memory, and the limits of every GPU on the grid. Error L0933.
+func (i Instance) Fit(l Launch) error {
+	fail := func(format string, args ...any) error { return diag.New("L0933", i.Kernel, format, args...) }
+	if l.Kernel != i.Kernel {
+		return fail("the launch is of %s", l.Kernel)
+	}
+	if len(l.Args) != len(i.Template.Args) {
+		return fail("%s takes %d arguments, the launch has %d", i, len(i.Template.Args), len(l.Args))
+	}
+	for k, a := range i.Template.Args {
+		want := 8
+		if !a.Pointer {
+			want = scalar(i.substitute(a.Type))
+		}
+		if l.Args[k].Size != want || l.Args[k].Buffer >= 0 && !a.Pointer {
+			return fail("argument %d (%s %s) is %d bytes, the launch gives %d", k, a.Type, a.Name, want, l.Args[k].Size)
+		}
+	}
+	threads, err := i.Threads()
+	if err != nil {
+		return err
+	}
+	shared, err := i.Shared()
+	if err != nil {
+		return err
+	}
+	if n := int(l.Block[0]) * int(l.Block[1]) * int(l.Block[2]); n != threads {
+		return fail("%s has blocks of %d threads, the launch of %d", i, threads, n)
+	}
+	if int(l.Shared) != shared {
+		return fail("%s has %d bytes of shared memory, the launch %d", i, shared, l.Shared)
+	}
+	if l.Grid[0] > math.MaxInt32 || l.Grid[1] > 65535 || l.Grid[2] > 65535 || l.Grid[0]*l.Grid[1]*l.Grid[2] == 0 {
+		return fail("no GPU has a grid of %v", l.Grid)
+	}
+	return nil
+}
+
+// scalar is the size of a scalar type in bytes; 0 for an unknown one.
+func scalar(typ string) int {
+	typ = strings.TrimSpace(strings.TrimPrefix(typ, "const "))
+	for _, w := range words {
+		if w.name == typ {
+			return w.size
+		}
+	}
+	return 0
+}

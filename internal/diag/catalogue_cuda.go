@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diag
+
+var kernels = []Entry{
+	{"L0930", "There is no kernel of that name in the library.",
+		"cuda.Find(\"dequantt\")"},
+	{"L0931", "A file of the kernel library cannot be read: a fault of Lathe.",
+		"cuda.ReadTemplate(\"map/x.cu\", text) // without the header line threads"},
+	{"L0932", "The parameters of a kernel do not fit its template.",
+		"cuda.Make(\"dequant\", \"k\", \"bf16\") // one of two parameters"},
+	{"L0933", "The arguments, threads or grid of a launch do not fit the kernel.",
+		"instance.Fit(cuda.Launch{Kernel: \"k\"}) // no arguments"},
+	{"L0934", "There is no GPU architecture of that name.",
+		"cuda.FindArch(\"sm_91\")"},
+	{"L0935", "NVRTC is missing, or of another version.",
+		"nvrtc.Open(\"empty\", \"\")"},
+	{"L0936", "NVRTC refuses a source, or the compilation was cancelled.",
+		"compiler.Compile(ctx, \"k.cu\", \"int x\", \"sm_90\")"},
+}
