@@ -49,6 +49,17 @@ func (i Instance) Check() error {
 	return nil
 }
 
+// For returns the instances that exist for an architecture.
+func For(arch string, instances []Instance) []Instance {
+	var out []Instance
+	for _, i := range instances {
+		if len(i.Template.Archs) == 0 || slices.Contains(i.Template.Archs, arch) {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
 // String is the instance as C++ writes it: dequant<bf16, 0>.
 func (i Instance) String() string {
 	if len(i.Params) == 0 {

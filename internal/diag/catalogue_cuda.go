@@ -17,4 +17,12 @@ var kernels = []Entry{
 		"nvrtc.Open(\"empty\", \"\")"},
 	{"L0936", "NVRTC refuses a source, or the compilation was cancelled.",
 		"compiler.Compile(ctx, \"k.cu\", \"int x\", \"sm_90\")"},
+	{"L0937", "ptxas or nvdisasm is missing, or does not start.",
+		"nvrtc.Tools{Dir: \"empty\"}.Assemble(ctx, ptx, \"sm_80\")"},
+	{"L0938", "ptxas or nvdisasm refuses its input.",
+		"tools.Assemble(ctx, []byte(\"mov\"), \"sm_80\")"},
+	{"L0939", "PTX cannot claim an older version.",
+		"nvrtc.LowerPTX(ptx) // for sm_90a"},
+	{"L0940", "There is no code for the GPU: it was emitted for other architectures.",
+		"bundle.Choose(75)"},
 }

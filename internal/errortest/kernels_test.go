@@ -54,4 +54,21 @@ var kernelFaults = map[string]func(t *testing.T) error{
 		_, err = c.Compile(t.Context(), "k.cu", "int x", "sm_90")
 		return err
 	},
+	"L0937": func(t *testing.T) error {
+		_, err := nvrtc.Tools{Dir: t.TempDir()}.Assemble(t.Context(), nil, "sm_80")
+		return err
+	},
+	"L0938": func(t *testing.T) error {
+		_, err := nvrtc.Tools{Dir: tools.NeedCUDATools(t)}.Assemble(t.Context(), []byte("mov"), "sm_80")
+		return err
+	},
+	"L0939": func(*testing.T) error {
+		_, err := nvrtc.LowerPTX([]byte(".version 8.8\n.target sm_90a\n"))
+		return err
+	},
+	"L0940": func(*testing.T) error {
+		b := nvrtc.Bundle{Modules: []*nvrtc.Module{{Arch: "sm_90a"}}, PTX: []byte("x")}
+		_, _, err := b.Choose(75)
+		return err
+	},
 }

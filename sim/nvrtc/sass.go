@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nvrtc
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lathe/internal/diag"
+	"lathe/internal/whole"
+)
+
+// Code is the machine code of one kernel: its length, and each mnemonic with all of its dots once, sorted.
+type Code struct {
+	Kernel       string
+	Instructions int
+	Mnemonics    []string
+}
+
+// Machine reads a cubin with nvdisasm. Instructions that never execute (@!PT), which the assembler puts around
+// asynchronous copies, do not count. Errors L0937 and L0938 as for Assemble.
+func (t Tools) Machine(ctx context.Context, cubin []byte) ([]Code, error) {
+	sum := sha256.Sum256(cubin)
+	kept := ""
+	if t.Cache != "" {
+		key := hex.EncodeToString(sum[:])
+		kept = filepath.Join(t.Cache, key[:2], key+".sass.json")
+		var codes []Code
+		if data, err := os.ReadFile(kept); err == nil && json.Unmarshal(data, &codes) == nil && len(codes) > 0 {
+			return codes, nil
+		}
+	}
+	f, err := os.CreateTemp("", "lathe-*.cubin")
+	if err != nil {
+		return nil, diag.New("L0937", "", "no file for nvdisasm: %v", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(cubin)
+	if e := f.Close(); err != nil || e != nil {
+		return nil, diag.New("L0937", "", "the cubin cannot be written for nvdisasm")
+	}
+	text, err := t.run(ctx, "nvdisasm", "-c", f.Name())
+	if err != nil {
+		return nil, err
+	}
+	codes := Disassembly(string(text))
+	if len(codes) == 0 {
+		return nil, diag.New("L0938", "", "nvdisasm shows no kernel")
+	}
+	if kept != "" && os.MkdirAll(filepath.Dir(kept), 0o755) == nil {
+		_ = whole.Write(kept, func(w io.Writer) error { return json.NewEncoder(w).Encode(codes) }) // only costs time
+	}
+	return codes, nil
+}
+
+var (
+	codeSection = regexp.MustCompile(`^\s*\.section\s+\.text\.(\w+)`)
+	instruction = regexp.MustCompile(`^\s*/\*[0-9a-f]+\*/\s+(@!?\w+\s+)?([A-Z][A-Z0-9_.]*)`)
+)
+
+// Disassembly reads what nvdisasm -c prints.
+func Disassembly(text string) []Code {
+	var codes []Code
+	for line := range strings.Lines(text) {
+		if m := codeSection.FindStringSubmatch(line); m != nil {
+			codes = append(codes, Code{Kernel: m[1]})
+		}
+		m := instruction.FindStringSubmatch(line)
+		if m == nil || len(codes) == 0 || strings.TrimSpace(m[1]) == "@!PT" {
+			continue
+		}
+		c := &codes[len(codes)-1]
+		c.Instructions++
+		if at, there := slices.BinarySearch(c.Mnemonics, m[2]); !there {
+			c.Mnemonics = slices.Insert(c.Mnemonics, at, m[2])
+		}
+	}
+	return codes
+}
+
+// Has says whether a mnemonic is among the code: its parts between dots in order, others between them allowed:
+// LDG.128 is found in LDG.E.NA.128.CONSTANT.
+func (c Code) Has(mnemonic string) bool {
+	return slices.ContainsFunc(c.Mnemonics, func(have string) bool { return partsOf(mnemonic, have) })
+}
+
+func partsOf(want, have string) bool {
+	left := strings.Split(want, ".")
+	for i, part := range strings.Split(have, ".") {
+		if i == 0 && part != left[0] {
+			return false
+		}
+		if len(left) > 0 && part == left[0] {
+			left = left[1:]
+		}
+	}
+	return len(left) == 0
+}
