@@ -31,8 +31,10 @@ type Fake struct {
 	failAt func(n, code int32)
 	set    func(name string, value int64)
 	calls  func() int32
+	taken  func() int32
 	live   func(out *byte, size int32) int32
 	log    func(out *byte, size int32) int32
+	reset  func()
 }
 
 // New builds the stand-in, or takes the build of an earlier test, and loads a copy that the test shares with nobody.
@@ -61,6 +63,8 @@ func New(t testing.TB) *Fake {
 	purego.RegisterLibFunc(&f.calls, handle, "fake_calls")
 	purego.RegisterLibFunc(&f.live, handle, "fake_live")
 	purego.RegisterLibFunc(&f.log, handle, "fake_log")
+	purego.RegisterLibFunc(&f.taken, handle, "fake_taken")
+	purego.RegisterLibFunc(&f.reset, handle, "fake_reset")
 	return f
 }
 
@@ -99,6 +103,9 @@ func (f *Fake) FailAt(n, code int) { f.failAt(int32(n), int32(code)) }
 // takes, 88), "memory" (bytes), "l2" (bytes), "local" (bytes a thread of every kernel), "threads".
 func (f *Fake) Set(name string, value int64) { f.set(name, value) }
 
+// Reset forgets calls, failures and settings.
+func (f *Fake) Reset() { f.reset() }
+
 // Calls counts the calls so far.
 func (f *Fake) Calls() int { return int(f.calls()) }
 
@@ -110,12 +117,17 @@ func (f *Fake) Live() (int, string) {
 	return int(n), text
 }
 
+// Taken counts what was still allocated when the context was released, and went with it.
+func (f *Fake) Taken() int { return int(f.taken()) }
+
 // Log lists the calls so far, as name(arguments).
 func (f *Fake) Log() []string {
 	out := make([]byte, f.log(nil, 0))
 	f.log(&out[0], int32(len(out)))
 	return strings.Split(strings.TrimRight(string(out), "\n\x00"), "\n")
 }
+
+func arch(n int) string { return fmt.Sprintf("sm_%d", n) }
 
 // Cubin is the header of a cubin for an architecture such as 90, with kernels that take what their declarations say:
 // "copy_words(.param .u64 to, .param .u64 from, .param .u32 n)".

@@ -36,7 +36,7 @@ static std::string fail_name;
 static int fail_skip = -1, fail_code, fail_at = -1, calls;
 static R sticky;
 static bool inited;
-static int retained;
+static int retained, taken;  // taken: what lived in the context when it was released
 static double clock_us;
 static std::map<P, std::vector<unsigned char> *> mem;
 static std::map<void *, size_t> host;
@@ -95,6 +95,18 @@ extern "C" {
 void fake_fail(const char *name, int skip, int code) { fail_name = name; fail_skip = skip; fail_code = code; }
 void fake_fail_at(int n, int code) { fail_at = n; fail_code = code; }
 void fake_set(const char *name, int64_t value) { settings[name] = value; }
+void fake_reset() {
+  std::lock_guard<std::recursive_mutex> hold(lock);
+  log_text.clear();
+  settings.clear();
+  fail_name.clear();
+  fail_at = fail_skip = -1;
+  calls = sticky = retained = taken = 0;
+  inited = false;
+  for (auto &m : mem) delete m.second;
+  mem.clear(); host.clear(); mods.clear(); streams.clear(); events.clear(); graphs.clear(); execs.clear();
+}
+int fake_taken() { return taken; }
 int fake_calls() { return calls; }
 int fake_live(char *out, int size) {
   std::lock_guard<std::recursive_mutex> hold(lock);
@@ -158,6 +170,7 @@ R cuDevicePrimaryCtxRelease_v2(int d) {
   ENTER(false, n2s(d));
   if (!retained) return 201;
   if (--retained) return 0;
+  taken = mem.size() + host.size() + mods.size() + streams.size() + events.size() + graphs.size() + execs.size();
   for (auto &m : mem) delete m.second;  // as the driver does: what lives in a context goes with it
   mem.clear(); host.clear(); mods.clear(); streams.clear(); events.clear(); graphs.clear(); execs.clear();
   sticky = 0;

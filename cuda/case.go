@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cuda
+
+// Case is a kernel on one shape, with all that is needed to check it on any device and to time it on a GPU. The package
+// of a family offers its cases by a function Cases. Equal cases give equal bytes on every call: what is random in them
+// comes from a seed of their own.
+type Case struct {
+	// Name is unique among all cases: "dequant/bf16/n=1000".
+	Name string
+	// Instances are the kernels of the launches.
+	Instances []Instance
+	// Shape and Formats say what is computed: "M=16 N=4096 K=4096", "bf16 x mxint8 -> bf16".
+	Shape, Formats string
+	// Buffers are what the arguments of the launches index.
+	Buffers []CaseBuffer
+	// Launches run in order.
+	Launches []Launch
+	// Bytes and Flops are the least that must be moved and computed: the floor.
+	Bytes, Flops int64
+	// Timed cases are measured once their check and those of all other cases of the same instances have passed; the
+	// others are checked only. Sizes of timed cases are those of the speed goals.
+	Timed bool
+	// Check compares the contents of the output buffers, in the order of Buffers, with a reference. A large case may
+	// compare a sample, the same on every call.
+	Check func(outputs [][]byte) Verdict
+}
+
+// CaseBuffer is an operand of a case. Its memory begins at a multiple of 256 bytes and is surrounded by bytes that no
+// kernel may touch. An output starts as 0xFF everywhere; what is no output must keep its content.
+type CaseBuffer struct {
+	Name  string
+	Bytes int64
+	// Fill writes the content that the kernel finds; nil for none. An output may have one too: it is then updated in
+	// place.
+	Fill   func(into []byte)
+	Output bool
+}
+
+// Verdict is what a check has found: the largest error and what was allowed, in the measure of the kernel's gate,
+// whether all is bit for bit as in the reference, and in words what is wrong; "" if nothing.
+type Verdict struct {
+	MaxErr, Tol float64
+	BitEqual    bool
+	Wrong       string
+}
