@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,9 @@ func (a *App) doctor() *cobra.Command {
 	c := &cobra.Command{Use: "doctor", Short: "say what is installed, what is missing, what that costs and how to mend it",
 		Example: "  lathe doctor", Args: exactly()}
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		findings := doctor.Check(c.Context(), doctor.Env{Plugin: a.Env.Plugin, PluginVersion: a.pluginVersion})
+		findings := doctor.Check(c.Context(), doctor.Env{
+			Plugin: a.Env.Plugin, PluginVersion: a.pluginVersion, Toolchain: filepath.Join(a.Env.Cache, "cuda"),
+		})
 		if err := doctor.Print(a.Out, findings); err != nil {
 			return err
 		}

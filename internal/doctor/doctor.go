@@ -34,8 +34,8 @@ type Env struct {
 	Plugin string
 	// PluginVersion loads the plugin and returns what it says of itself; nil: the file is looked at only.
 	PluginVersion func(ctx context.Context, path string) (string, error)
-	// LibraryDirs are searched for NVRTC before the usual places.
-	LibraryDirs []string
+	// Toolchain is the folder in which scripts/setup --cuda puts NVRTC, ptxas and nvdisasm.
+	Toolchain string
 	// LookPath finds a program; nil stands for exec.LookPath.
 	LookPath func(name string) (string, error)
 	// Run starts a program and returns its standard output; nil stands for doing so, for 20 seconds at most.
@@ -66,11 +66,6 @@ var programs = []program{
 		"no check of the scripts for Vivado: their tests are skipped", bySetup + "tcl"},
 }
 
-// usualLibraryDirs hold NVRTC after an installation of the CUDA toolkit.
-var usualLibraryDirs = []string{
-	"/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64",
-}
-
 // Check looks for everything, in a fixed order. It never fails: what cannot be asked is not found, with the reason.
 func Check(ctx context.Context, env Env) []Finding {
 	if env.LookPath == nil {
@@ -83,7 +78,17 @@ func Check(ctx context.Context, env Env) []Finding {
 	for _, p := range programs {
 		all = append(all, p.check(ctx, env))
 	}
-	return append(all, plugin(ctx, env), nvrtc(env), gpu(ctx, env))
+	all = append(all, plugin(ctx, env), nvrtc(env))
+	for _, p := range cudaPrograms {
+		there := env
+		there.LookPath = func(name string) (string, error) {
+			path := filepath.Join(env.Toolchain, name)
+			_, err := os.Stat(path)
+			return path, err
+		}
+		all = append(all, p.check(ctx, there))
+	}
+	return append(all, gpu(ctx, env))
 }
 
 func run(ctx context.Context, path string, args ...string) (string, error) {
@@ -158,29 +163,40 @@ func plugin(ctx context.Context, env Env) Finding {
 	return f
 }
 
+const byCUDASetup = "run scripts/setup --cuda, which needs a network once and exists for Linux on x86-64"
+
+// cudaPrograms stand in the folder of the toolchain, not in PATH.
+var cudaPrograms = []program{
+	{"ptxas", "12.9", []string{"--version"}, "no check of the PTX that ships: tests of kernels are skipped", byCUDASetup},
+	{"nvdisasm", "13.2", []string{"--version"}, "no check of machine code: tests of kernels are skipped", byCUDASetup},
+}
+
+// nvrtc looks for the library and for the built-in headers beside it, whose name tells the version.
 func nvrtc(env Env) Finding {
 	f := Finding{
 		Name: "nvrtc",
-		Cost: "nothing in this version, which emits no CUDA",
-		Fix: "install NVIDIA's CUDA toolkit, or the Python wheel nvidia-cuda-nvrtc-cu12 and name its lib folder in " +
-			"LD_LIBRARY_PATH",
+		Cost: "no compiled kernels: `lathe emit-cuda` writes sources only, and `--engine cuda` does not run",
+		Fix:  byCUDASetup,
 	}
-	for _, dir := range slices.Concat(env.LibraryDirs, usualLibraryDirs) {
-		found, err := filepath.Glob(filepath.Join(dir, "libnvrtc.so*"))
-		if err != nil || len(found) == 0 {
-			continue
-		}
-		f.Found, f.Path = true, slices.Max(found) // the greatest name carries the longest version
-		_, f.Version, _ = strings.Cut(filepath.Base(f.Path), ".so.")
+	path := filepath.Join(env.Toolchain, "libnvrtc.so.12")
+	if _, err := os.Stat(path); err != nil {
 		return f
 	}
+	f.Path = path
+	found, err := filepath.Glob(filepath.Join(env.Toolchain, "libnvrtc-builtins.so.*"))
+	if err != nil || len(found) == 0 {
+		f.Trouble = "libnvrtc-builtins.so is not beside it"
+		return f
+	}
+	_, f.Version, _ = strings.Cut(filepath.Base(slices.Max(found)), ".so.")
+	f.Found = true
 	return f
 }
 
 func gpu(ctx context.Context, env Env) Finding {
 	f := Finding{
 		Name: "GPU",
-		Cost: "nothing in this version, which has no engine for it",
+		Cost: "no speed: `--engine cuda` runs on the emulated device, to the same results",
 		Fix:  "use a machine with an NVIDIA GPU and its driver",
 	}
 	path, err := env.LookPath("nvidia-smi")

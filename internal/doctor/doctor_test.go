@@ -34,7 +34,8 @@ func TestCheck(t *testing.T) {
 	dir := t.TempDir()
 	so, text := filepath.Join(dir, "p.so"), filepath.Join(dir, "text.so")
 	for path, data := range map[string]string{
-		so: "\x7fELF...", text: "<html>", filepath.Join(dir, "libnvrtc.so.12"): "", filepath.Join(dir, "libnvrtc.so"): "",
+		so: "\x7fELF...", text: "<html>", filepath.Join(dir, "libnvrtc.so.12"): "",
+		filepath.Join(dir, "libnvrtc-builtins.so.12.9"): "", filepath.Join(dir, "ptxas"): "",
 	} {
 		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
 			t.Fatal(err)
@@ -47,10 +48,11 @@ func TestCheck(t *testing.T) {
 		"iverilog":  "!",
 		"z3":        "Z3 version 4.8.12 - 64 bit\n",
 		"tclsh":     "",
+		"ptxas":     "ptxas: NVIDIA (R) Ptx optimizing assembler\nCuda compilation tools, release 12.9, V12.9.86\n",
 		"nvidia-smi": "NVIDIA H100 80GB HBM3, 9.0, 550.54.15\n" +
 			"NVIDIA H100 80GB HBM3, 9.0, 550.54.15\n",
 	})
-	env.Plugin, env.LibraryDirs = so, []string{dir}
+	env.Plugin, env.Toolchain = so, dir
 	want := map[string]Finding{
 		"verilator":   {Found: true, Version: "5.006"},
 		"g++":         {Found: true, Version: "12.2.0"},
@@ -59,11 +61,17 @@ func TestCheck(t *testing.T) {
 		"z3":          {Found: true, Version: "4.8.12"},
 		"tclsh":       {Found: true},
 		"PJRT plugin": {Found: true},
-		"nvrtc":       {Found: true, Version: "12"},
+		"nvrtc":       {Found: true, Version: "12.9"},
+		"ptxas":       {Found: true, Version: "12.9"},
+		"nvdisasm":    {},
 		"GPU":         {Found: true, Version: "NVIDIA H100 80GB HBM3, 9.0, 550.54.15"},
 	}
 	compare(t, Check(context.Background(), env), want)
 
+	if err := os.Remove(filepath.Join(dir, "libnvrtc-builtins.so.12.9")); err != nil {
+		t.Fatal(err)
+	}
+	want["nvrtc"] = Finding{Trouble: "libnvrtc-builtins.so is not beside it"}
 	env.Plugin = text
 	want["PJRT plugin"] = Finding{Trouble: "not a shared library"}
 	compare(t, Check(context.Background(), env), want)
@@ -93,16 +101,13 @@ func compare(t *testing.T, got []Finding, want map[string]Finding) {
 // TestBare is a machine with nothing: everything is missing, and the report says what each costs.
 func TestBare(t *testing.T) {
 	env := machine(nil)
-	env.Plugin = filepath.Join(t.TempDir(), "absent.so")
+	env.Plugin, env.Toolchain = filepath.Join(t.TempDir(), "absent.so"), t.TempDir()
 	findings := Check(context.Background(), env)
 	var out strings.Builder
 	if err := Print(&out, findings); err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range findings {
-		if f.Name == "nvrtc" {
-			continue // looked for in the system's folders too
-		}
 		if f.Found || !strings.Contains(out.String(), f.Cost) || !strings.Contains(out.String(), f.Fix) {
 			t.Errorf("%+v\n%s", f, &out)
 		}

@@ -47,7 +47,7 @@ func (t Tools) Machine(ctx context.Context, cubin []byte) ([]Code, error) {
 	if e := f.Close(); err != nil || e != nil {
 		return nil, diag.New("L0937", "", "the cubin cannot be written for nvdisasm")
 	}
-	text, err := t.run(ctx, "nvdisasm", "-c", f.Name())
+	text, err := t.run(ctx, "nvdisasm", "-c", "-ndf", f.Name())
 	if err != nil {
 		return nil, err
 	}

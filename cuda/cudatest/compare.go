@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cudatest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"testing"
+)
+
+// FirstDifference names the first word of width bytes in which two buffers differ, both values, and how many differ;
+// "" where none does.
+func FirstDifference(got, want []byte, width int) string {
+	if len(got) != len(want) {
+		return fmt.Sprintf("%d bytes, want %d", len(got), len(want))
+	}
+	first, count := -1, 0
+	for i := 0; i < len(got); i += width {
+		end := min(i+width, len(got))
+		if string(got[i:end]) != string(want[i:end]) {
+			if count == 0 {
+				first = i
+			}
+			count++
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	end := min(first+width, len(got))
+	return fmt.Sprintf("word %d is %#x, want %#x; %d of %d words differ", first/width,
+		word(got[first:end]), word(want[first:end]), count, (len(got)+width-1)/width)
+}
+
+// word reads up to eight bytes, the lowest first.
+func word(b []byte) uint64 {
+	var v [8]byte
+	copy(v[:], b)
+	return binary.LittleEndian.Uint64(v[:])
+}
+
+// Equal demands equal bytes; width is the size of an element, for the message.
+func Equal(t testing.TB, what string, got, want []byte, width int) {
+	t.Helper()
+	if d := FirstDifference(got, want, width); d != "" {
+		t.Errorf("%s: %s", what, d)
+	}
+}
+
+// Near demands |got-want| <= tol(i) for every element, infinities and NaN in the same places, and logs the largest
+// error as a share of what is allowed.
+func Near(t testing.TB, what string, got, want []float64, tol func(i int) float64) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Errorf("%s: %d elements, want %d", what, len(got), len(want))
+		return
+	}
+	bad, first, worst := 0, 0, 0.0
+	for i, g := range got {
+		w := want[i]
+		allowed := tol(i)
+		off := math.Abs(g - w)
+		same := g == w || math.IsNaN(g) && math.IsNaN(w)
+		if !same && !(off <= allowed) {
+			if bad == 0 {
+				first = i
+			}
+			bad++
+		} else if !same && allowed > 0 {
+			worst = max(worst, off/allowed)
+		}
+	}
+	if bad > 0 {
+		t.Errorf("%s: element %d is %v, want %v within %v; %d of %d are outside", what, first, got[first], want[first],
+			tol(first), bad, len(got))
+		return
+	}
+	t.Logf("%s: largest error %.3f of the tolerance", what, worst)
+}
+
+// BF16 reads words of bfloat16.
+func BF16(b []byte) []float64 {
+	out := make([]float64, len(b)/2)
+	for i := range out {
+		out[i] = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16))
+	}
+	return out
+}
+
+// F32 reads words of fp32.
+func F32(b []byte) []float64 {
+	out := make([]float64, len(b)/4)
+	for i := range out {
+		out[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
+	}
+	return out
+}
+
+// F32Bytes writes words of fp32, rounded to nearest even.
+func F32Bytes(v []float64) []byte {
+	var out []byte
+	for _, x := range v {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(float32(x)))
+	}
+	return out
+}
+
+// BF16Bytes writes words of bfloat16, rounded to nearest even; a NaN is 0x7FFF, as cvt.rn.bf16.f32 gives it.
+func BF16Bytes(v []float64) []byte {
+	var out []byte
+	for _, x := range v {
+		out = binary.LittleEndian.AppendUint16(out, BF16Word(x))
+	}
+	return out
+}
+
+// BF16Word is the bfloat16 nearest to x, ties to even.
+func BF16Word(x float64) uint16 {
+	if math.IsNaN(x) {
+		return 0x7FFF
+	}
+	b := math.Float64bits(x)
+	f := math.Float32bits(float32(x))
+	// Round to odd where fp32 is inexact, so that the second rounding sees which side x lies on.
+	if back := float64(math.Float32frombits(f)); back != x && f&1 == 0 && !math.IsInf(back, 0) {
+		if math.Abs(back) > math.Abs(x) {
+			f--
+		} else {
+			f++
+		}
+	} else if math.IsInf(back, 0) && !math.IsInf(x, 0) {
+		f = uint32(b>>63)<<31 | 0x7F7FFFFF
+	}
+	return uint16((f + 0x7FFF + f>>16&1) >> 16)
+}
