@@ -23,4 +23,10 @@ var devices = []Entry{
 		"device.Load(program) // a kernel that spills registers"},
 	{"L0984", "A buffer, program or graph is used on a device to which it does not belong, or beyond its end.",
 		"device.Read(gpu.Buffer{Addr: 1, Bytes: 4}, make([]byte, 4))"},
+	{"L0985", "The folder of a recording, or of what a replay has read, cannot be written.",
+		"record.New(device, \"full\") // a folder that holds something"},
+	{"L0986", "A recording is broken, incomplete, or of another version.",
+		"record.Open(\"empty\")"},
+	{"L0987", "A device answers otherwise than the one that was recorded.",
+		"record.Replay(dir, device, \"\") // one argument of a launch was changed"},
 }

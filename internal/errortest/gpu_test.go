@@ -3,11 +3,16 @@
 package errortest
 
 import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"lathe/cuda"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/gputest"
+	"lathe/sim/gpu/record"
 )
 
 // onFake opens a stand-in for the driver that is set up by change, and returns what use returns.
@@ -45,6 +50,40 @@ func loaded(d *gpu.Driver) error {
 	return err
 }
 
+// replayed replays a recording on a device that computes otherwise.
+func replayed(t *testing.T) error {
+	dir := filepath.Join(t.TempDir(), "rec")
+	err := onFake(t, asItIs, func(d *gpu.Driver) error {
+		r, err := record.New(d, dir)
+		if err != nil {
+			return err
+		}
+		b, err := r.Alloc(4)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(r.Fill(b, 7), r.Read(b, make([]byte, 4))); err != nil {
+			return err
+		}
+		return r.Close()
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := filepath.Join(dir, "manifest.json")
+	text, err := os.ReadFile(manifest)
+	if err == nil {
+		err = os.WriteFile(manifest, bytes.Replace(text, []byte(`"value": 7`), []byte(`"value": 8`), 1), 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return onFake(t, asItIs, func(d *gpu.Driver) error {
+		_, err := record.Replay(dir, d, "")
+		return err
+	})
+}
+
 // gpuFaults are those of devices.
 var gpuFaults = map[string]func(t *testing.T) error{
 	"L0975": func(*testing.T) error {
@@ -79,4 +118,15 @@ var gpuFaults = map[string]func(t *testing.T) error{
 			return d.Read(gpu.Buffer{Addr: 1, Bytes: 4}, make([]byte, 4))
 		})
 	},
+	"L0985": func(t *testing.T) error {
+		return onFake(t, asItIs, func(d *gpu.Driver) error {
+			_, err := record.New(d, put(t, map[string]string{"full": ""}))
+			return err
+		})
+	},
+	"L0986": func(t *testing.T) error {
+		_, err := record.Open(t.TempDir())
+		return err
+	},
+	"L0987": replayed,
 }

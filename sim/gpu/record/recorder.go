@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package record
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"lathe/cuda"
+	"lathe/internal/diag"
+	"lathe/sim/gpu"
+)
+
+// Recorder is a device that passes everything on to another one and writes it down. The folder appears at Close, whole,
+// or not at all where anything failed.
+type Recorder struct {
+	gpu.Device
+	dir, temp string
+	failed    error
+	m         Manifest
+	alive     []gpu.Buffer // by index; Addr 0 once freed
+	codes     []gpu.Code   // by index of programs; nil once unloaded
+	tolerance []Tolerance  // by index of buffers; Type "" for none
+}
+
+// New begins a recording into dir, which must be absent or empty, of what is asked of device. The device is the
+// recorder's from then on. Error L0985.
+func New(device gpu.Device, dir string) (*Recorder, error) {
+	r := &Recorder{Device: device, m: Manifest{Schema: Schema, Device: device.Name(), Arch: device.Arch()}}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, unwritable(dir, err)
+	}
+	r.dir = abs
+	if have, err := os.ReadDir(abs); err == nil && len(have) > 0 || err != nil && !os.IsNotExist(err) {
+		return nil, diag.New("L0985", dir, "there is something already; a recording wants a new folder")
+	}
+	if err := os.MkdirAll(filepath.Dir(abs), 0o755); err != nil {
+		return nil, unwritable(dir, err)
+	}
+	if r.temp, err = os.MkdirTemp(filepath.Dir(abs), "."+filepath.Base(abs)+"-*"); err != nil {
+		return nil, unwritable(dir, err)
+	}
+	if err := os.Mkdir(filepath.Join(r.temp, dataDir), 0o755); err != nil {
+		_ = os.RemoveAll(r.temp) // the first error is the one to tell
+		return nil, unwritable(dir, err)
+	}
+	return r, nil
+}
+
+func unwritable(dir string, err error) error {
+	return diag.New("L0985", dir, "the recording cannot be written: %v", err)
+}
+
+// note keeps the first error, after which nothing is written, and returns err.
+func (r *Recorder) note(err error) error {
+	if r.failed == nil {
+		r.failed = err
+	}
+	return err
+}
+
+func (r *Recorder) step(s Step) { r.m.Steps = append(r.m.Steps, s) }
+
+// keep stores data under their hash.
+func (r *Recorder) keep(data []byte) (*File, error) {
+	f := hash(data)
+	if _, err := os.Stat(f.path(r.temp)); err == nil {
+		return &f, nil
+	}
+	if err := os.WriteFile(f.path(r.temp), data, 0o644); err != nil {
+		return nil, r.note(unwritable(r.dir, err))
+	}
+	return &f, nil
+}
+
+// find locates a buffer, or a part of one, among those that are alive.
+func (r *Recorder) find(b gpu.Buffer) (index int, offset int64, ok bool) {
+	for i, have := range r.alive {
+		if have.Addr != 0 && b.Addr >= have.Addr && b.Addr-have.Addr <= uint64(have.Bytes) {
+			if offset := int64(b.Addr - have.Addr); b.Bytes <= have.Bytes-offset {
+				return i, offset, true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// Alloc passes on and writes down.
+func (r *Recorder) Alloc(bytes int64) (gpu.Buffer, error) {
+	b, err := r.Device.Alloc(bytes)
+	if err != nil {
+		return b, r.note(err)
+	}
+	r.step(Step{Do: "alloc", Buffer: len(r.alive)})
+	r.m.Buffers = append(r.m.Buffers, bytes)
+	r.alive = append(r.alive, b)
+	r.tolerance = append(r.tolerance, Tolerance{})
+	return b, nil
+}
+
+// Free passes on and writes down.
+func (r *Recorder) Free(b gpu.Buffer) error {
+	i, _, _ := r.find(b)
+	if err := r.Device.Free(b); err != nil {
+		return r.note(err)
+	}
+	r.alive[i] = gpu.Buffer{}
+	r.step(Step{Do: "free", Buffer: i})
+	return nil
+}
+
+// Write passes on and writes down.
+func (r *Recorder) Write(to gpu.Buffer, data []byte) error {
+	if err := r.Device.Write(to, data); err != nil {
+		return r.note(err)
+	}
+	f, err := r.keep(data)
+	if err != nil {
+		return err
+	}
+	i, offset, _ := r.find(to)
+	r.step(Step{Do: "write", Buffer: i, Offset: offset, Data: f})
+	return nil
+}
+
+// Read passes on; what was read is what a replay must read.
+func (r *Recorder) Read(from gpu.Buffer, into []byte) error {
+	if err := r.Device.Read(from, into); err != nil {
+		return r.note(err)
+	}
+	f, err := r.keep(into)
+	if err != nil {
+		return err
+	}
+	i, offset, _ := r.find(from)
+	s := Step{Do: "read", Buffer: i, Offset: offset, Data: f}
+	if t := r.tolerance[i]; t.Type != "" {
+		s.Tolerance = &t
+	}
+	r.step(s)
+	return nil
+}
+
+// Allow lets later reads of a buffer differ in a replay.
+func (r *Recorder) Allow(b gpu.Buffer, t Tolerance) {
+	if i, _, ok := r.find(b); ok {
+		r.tolerance[i] = t
+	}
+}
+
+// Fill passes on and writes down.
+func (r *Recorder) Fill(b gpu.Buffer, value byte) error {
+	if err := r.Device.Fill(b, value); err != nil {
+		return r.note(err)
+	}
+	i, offset, _ := r.find(b)
+	r.step(Step{Do: "fill", Buffer: i, Offset: offset, Bytes: b.Bytes, Value: value})
+	return nil
+}
+
+// Load passes on and keeps all images of the program, not only that which this device takes.
+func (r *Recorder) Load(p *gpu.Program) (gpu.Code, error) {
+	c, err := r.Device.Load(p)
+	if err != nil {
+		return nil, r.note(err)
+	}
+	text, err := r.keep(p.PTX)
+	if err != nil {
+		return nil, err
+	}
+	out := Program{Name: p.Name, PTX: *text}
+	for _, cubin := range p.Cubins {
+		f, err := r.keep(cubin.Data)
+		if err != nil {
+			return nil, err
+		}
+		out.Cubins = append(out.Cubins, Cubin{Arch: cubin.Arch, File: *f})
+	}
+	r.step(Step{Do: "load", Program: len(r.codes)})
+	r.m.Programs = append(r.m.Programs, out)
+	r.codes = append(r.codes, c)
+	return c, nil
+}
+
+// Unload passes on and writes down.
+func (r *Recorder) Unload(c gpu.Code) error {
+	if err := r.Device.Unload(c); err != nil {
+		return r.note(err)
+	}
+	i := slices.Index(r.codes, c)
+	r.codes[i] = nil
+	r.step(Step{Do: "unload", Program: i})
+	return nil
+}
+
+// Launch passes on and writes down.
+func (r *Recorder) Launch(c gpu.Code, buffers []gpu.Buffer, launches ...cuda.Launch) error {
+	if err := r.Device.Launch(c, buffers, launches...); err != nil {
+		return r.note(err)
+	}
+	s := Step{Do: "launch", Program: slices.Index(r.codes, c)}
+	for _, l := range launches {
+		out := Launch{Kernel: l.Kernel, Grid: l.Grid, Block: l.Block, Shared: l.Shared, Args: []Arg{}}
+		for _, a := range l.Args {
+			if a.Buffer < 0 {
+				out.Args = append(out.Args, Arg{Size: a.Size, Bits: a.Bits})
+				continue
+			}
+			i, offset, ok := r.find(buffers[a.Buffer])
+			if !ok {
+				return r.note(diag.New("L0984", r.Name(), "launch: buffer %d is none of this device", a.Buffer))
+			}
+			out.Args = append(out.Args, Arg{Buffer: &i, Offset: offset + a.Offset})
+		}
+		s.Launches = append(s.Launches, out)
+	}
+	r.step(s)
+	return nil
+}
+
+// Sync passes on.
+func (r *Recorder) Sync() error { return r.note(r.Device.Sync()) }
+
+// Close closes the device and puts the recording into its place.
+func (r *Recorder) Close() error {
+	if r.temp == "" {
+		return nil
+	}
+	defer func() { _ = os.RemoveAll(r.temp); r.temp = "" }() // moved away, or given up
+	if err := r.note(r.Device.Close()); err != nil {
+		return err
+	}
+	if r.failed != nil { // was told when it happened
+		return nil
+	}
+	text, err := json.MarshalIndent(&r.m, "", " ")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(r.temp, manifestName), append(text, '\n'), 0o644)
+	}
+	if err == nil {
+		err = os.Chmod(r.temp, 0o755)
+	}
+	if err == nil {
+		if err = os.Remove(r.dir); os.IsNotExist(err) { // an empty folder may be there
+			err = nil
+		}
+	}
+	if err == nil {
+		err = os.Rename(r.temp, r.dir)
+	}
+	if err != nil {
+		return unwritable(r.dir, err)
+	}
+	return nil
+}
