@@ -16,7 +16,8 @@ import (
 // insertAdapters joins producers and consumers of different lanes: one widen or narrow where one number divides the
 // other, else a widen to their least common multiple and a narrow, which keeps the rate of both sides. In front of a
 // folded linear it puts a FIFO of one vector: that unit takes its vector in one go and is then busy with it, and
-// without a buffer whatever produces the next vector slowly would have to wait.
+// without a buffer whatever produces the next vector slowly would have to wait. An input is slow only where it has
+// fewer lanes than the unit.
 func insertAdapters(_ *State, g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		if n.IsConst() || n.Op == op.Input {
@@ -41,7 +42,7 @@ func equalize(g *ir.Graph, n, x *ir.Node) *ir.Node {
 	if common > want {
 		x = adapter(g, op.Narrow, x, n, want)
 	}
-	if beats := tokens.VectorBeats(n); beats > 1 && producer(x).Op != op.Input {
+	if beats := tokens.VectorBeats(n); beats > 1 && (producer(x).Op != op.Input || have < want) {
 		x = adapter(g, op.Fifo, x, n, want)
 		x.HW.Fifo = beats
 	}

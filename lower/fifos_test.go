@@ -110,6 +110,28 @@ func TestTurns(t *testing.T) {
 	}
 }
 
+// TestNarrowInput gives a linear layer a slower input: its FIFO keeps the layer busy in every cycle.
+func TestNarrowInput(t *testing.T) {
+	for _, lanes := range []int{1, 2, 4} {
+		plan := mustPlan(t, fmt.Sprintf("[[fold.rule]]\nop = \"input\"\nin_lanes = %d\nout_lanes = %d\n"+
+			"[[fold.rule]]\nname = \"fc\"\nin_lanes = 4\nout_lanes = 1", lanes, lanes))
+		b := lowertest.New(t, 1)
+		g := b.Done(b.Linear("fc", b.Input("x", 1, 64), 12, true))
+		q, _, err := Quantize(context.Background(), g, plan, Calibration{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, report, err := ScheduleWith(context.Background(), q, plan, Options{Verify: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		times, err := tokens.Run(s, 16)
+		if err != nil || report.II() != 64/4*12 || times.II() != float64(report.II()) {
+			t.Errorf("%d lanes: %v; a sample every %g cycles, predicted %d", lanes, err, times.II(), report.II())
+		}
+	}
+}
+
 // TestMeansInTime holds the flow of means against the headers of their modules: with factors, and exact.
 func TestMeansInTime(t *testing.T) {
 	for _, data := range []string{"int(8,z=3)*0.05", "fixed(8,4)"} {

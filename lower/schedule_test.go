@@ -77,7 +77,7 @@ func TestLanes(t *testing.T) {
 		{"lanes of a map", "[[fold.rule]]\nop = \"relu\"\nin_lanes = 2", mlp,
 			"input 8, linear 8>4, narrow 4>2, relu 2, widen 2>6, fifo 6, linear 6>1"},
 		{"lanes of the input", "[[fold.rule]]\nop = \"input\"\nout_lanes = 1", mlp,
-			"input 1, widen 1>8, linear 8>4, relu 4, widen 4>12, narrow 12>6, fifo 6, linear 6>1"},
+			"input 1, widen 1>8, fifo 8, linear 8>4, relu 4, widen 4>12, narrow 12>6, fifo 6, linear 6>1"},
 		{"cnn, folded", "", classifier,
 			"input 3, conv 3, relu 3, maxpool 3, conv 3(6)>2, clip 2, reshape 2, widen 2>8, fifo 8, linear 8>1"},
 		{"cnn, unrolled", "[fold]\nmode = \"unroll\"", classifier,
