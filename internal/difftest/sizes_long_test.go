@@ -19,4 +19,6 @@ const (
 	chainsPerDesign = 4
 	chainFrames     = 30
 	residualCases   = 12 * Residuals
+	kernelCases     = 200
+	kernelSamples   = 60
 )

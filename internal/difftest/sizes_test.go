@@ -19,4 +19,6 @@ const (
 	chainsPerDesign = 4
 	chainFrames     = 8
 	residualCases   = 2 * Residuals
+	kernelCases     = 6
+	kernelSamples   = 30
 )

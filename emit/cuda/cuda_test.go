@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cuda_test
+
+import (
+	"strings"
+	"testing"
+
+	"lathe/emit/cuda"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+)
+
+// network is linear, relu, reshape on fixed point, and softmax on floats beside it.
+func network() *ir.Graph {
+	fx := func(w, f int, shape ...int) ir.Type {
+		return ir.Type{Shape: shape, Format: format.Fixed{W: w, F: f, Signed: true}}
+	}
+	weights := make([]int64, 18)
+	for i := range weights {
+		weights[i] = int64(i - 9)
+	}
+	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: fx(8, 4, 1, 6)}
+	w := &ir.Node{Name: "w", Op: op.Const, Type: fx(8, 6, 3, 6), Attrs: &ir.Const{Data: ir.CodeBlob(weights)}}
+	y := &ir.Node{Name: "fc \\1*/", Op: op.Linear, Args: []*ir.Node{x, w}, Type: fx(8, 3, 1, 3), Pos: "m.onnx:\nfc (Gemm)"}
+	r := &ir.Node{Name: "relu", Op: op.Relu, Args: []*ir.Node{y}, Type: fx(8, 3, 1, 3)}
+	s := &ir.Node{Name: "flat", Op: op.Reshape, Args: []*ir.Node{r}, Type: fx(8, 3, 3),
+		Attrs: &op.ReshapeAttrs{Shape: []int{3}}}
+	f := &ir.Node{Name: "f", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(4, 300)}
+	p := &ir.Node{Name: "p", Op: op.Softmax, Args: []*ir.Node{f}, Type: f.Type, Attrs: &op.AxisAttrs{Axis: 1}}
+	dead := &ir.Node{Name: "dead", Op: op.Relu, Args: []*ir.Node{f}, Type: f.Type}
+	return &ir.Graph{Name: "net", Stage: ir.StageQuantized, In: []*ir.Node{x, f},
+		Nodes: []*ir.Node{x, w, y, r, s, f, p, dead}, Out: []ir.Output{{Name: "s", Node: s}, {Name: "p", Node: p}}}
+}
+
+func TestEmit(t *testing.T) {
+	d, err := cuda.Emit(network(), cuda.Options{Version: "1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := cuda.Emit(network(), cuda.Options{Version: "1"})
+	if err != nil || again.Source != d.Source {
+		t.Errorf("another text the second time, %v", err)
+	}
+	names := ""
+	for _, u := range d.Units {
+		names += u.Kernel + " "
+	}
+	// a reshape is the buffer of its argument, softmax takes its maximum and its sum first
+	if want := "k0_fc__1__ k1_relu k2_p k2_p_1 k2_p_2 "; names != want {
+		t.Errorf("kernels %q, want %q", names, want)
+	}
+	if d.Outputs[0].Codes != d.Units[1].Args[1].Buffer {
+		t.Errorf("output s is buffer %d, relu writes %d", d.Outputs[0].Codes, d.Units[1].Args[1].Buffer)
+	}
+	if u := d.Units[0]; u.Flops != 2*18 || u.Bytes != 6+18+3 {
+		t.Errorf("%s: %d flops, %d bytes", u.Kernel, u.Flops, u.Bytes)
+	}
+	notes := strings.Join(d.Units[2].Notes, "\n")
+	if !strings.Contains(notes, "reshape tensor<1x4xf32> is computed once") {
+		t.Errorf("notes of softmax: %s", notes)
+	}
+	for _, want := range []string{
+		"// fc \\1*/ 1x3 fixed(8,3) = linear\n// m.onnx:?fc (Gemm)\n",
+		"const i8* __restrict__ x0,  // x 1x6 fixed(8,4)", "__launch_bounds__(128)"} {
+		if !strings.Contains(d.Source, want) {
+			t.Errorf("no %q in\n%s", want, d.Source)
+		}
+	}
+	if strings.Contains(d.Source, "#include") {
+		t.Error("the text includes a header")
+	}
+}
+
+// TestLaunches: sample counts beyond the grid become several launches, each at its part of the buffers.
+func TestLaunches(t *testing.T) {
+	d, err := cuda.Emit(network(), cuda.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := d.Launches(70000)
+	if len(list) != 2*len(d.Units) {
+		t.Fatalf("%d launches of %d kernels", len(list), len(d.Units))
+	}
+	first, second := list[0], list[1]
+	if first.Grid != [3]uint32{1, 65535, 1} || second.Grid != [3]uint32{1, 4465, 1} {
+		t.Errorf("grids %v and %v", first.Grid, second.Grid)
+	}
+	for i, a := range second.Args {
+		want := first.Args[i].Offset
+		if a.Buffer != 0 {
+			want = 65535 * d.Buffers[a.Buffer].Bytes
+		}
+		if a.Offset != want {
+			t.Errorf("argument %d begins at %d, want %d", i, a.Offset, want)
+		}
+	}
+	if d.Total(2)-d.Total(1) != d.Total(3)-d.Total(2) || d.Size(0, 5) != int64(len(d.Tables)) {
+		t.Errorf("%d, %d, %d bytes for 1 to 3 samples", d.Total(1), d.Total(2), d.Total(3))
+	}
+}
+
+// TestPorts: values survive the way into buffers and back.
+func TestPorts(t *testing.T) {
+	d, err := cuda.Emit(network(), cuda.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := ir.NewTensor(d.Inputs[0].Node.Type)
+	for i := range in.Codes {
+		in.Codes[i] = int64(i*50 - 128)
+	}
+	codes, scales := d.Inputs[0].Encode([]*ir.Tensor{in, in})
+	if len(codes) != 12 || scales != nil {
+		t.Fatalf("%d bytes, %d of scales", len(codes), len(scales))
+	}
+	out := d.Inputs[0].Decode(codes, nil, 2)
+	for i, c := range out[1].Codes {
+		if c != in.Codes[i] {
+			t.Errorf("code %d comes back as %d", in.Codes[i], c)
+		}
+	}
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package generic
+
+import (
+	"fmt"
+	"slices"
+
+	"lathe/emit/cuda/index"
+	"lathe/emit/cuda/kernel"
+	"lathe/golden/hlo"
+)
+
+// infix are the operators of C++ that are the operation itself, for floats and for integers.
+var (
+	infixFloat = map[hlo.Kind]string{"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+	infixInt   = map[hlo.Kind]string{"and": "&", "or": "|", "xor": "^"}
+	infixBool  = map[hlo.Kind]string{"and": "&&", "or": "||", "xor": "!=", "add": "||", "multiply": "&&"}
+)
+
+// Functions of integers in the prelude.
+var functions = map[hlo.Kind]string{
+	"add": "add", "subtract": "sub", "multiply": "mul", "divide": "quotient", "remainder": "remainder_of",
+	"maximum": "greatest", "minimum": "least", "shift_left": "shl", "shift_right_arithmetic": "sar",
+	"shift_right_logical": "shr", "negate": "neg", "abs": "magnitude", "sign": "sign_of",
+}
+
+// Functions of floats: those of the prelude, and those of CUDA, which take an f behind their name for f32.
+var (
+	floatFunctions = map[hlo.Kind]string{
+		"maximum": "float_greatest", "minimum": "float_least", "logistic": "logistic",
+	}
+	mathFunctions = map[hlo.Kind]string{
+		"power": "pow", "remainder": "fmod", "abs": "fabs", "exponential": "exp", "log": "log",
+		"exponential_minus_one": "expm1", "log_plus_one": "log1p", "tanh": "tanh", "chlo.erf": "erf", "sine": "sin",
+		"cosine": "cos", "sqrt": "sqrt", "rsqrt": "rsqrt", "floor": "floor", "ceil": "ceil",
+		"round_nearest_even": "rint", "round_nearest_afz": "round",
+	}
+)
+
+// others are computed by cases in element, move or fold.
+var others = []hlo.Kind{
+	hlo.KindInput, hlo.KindWeight, "constant", "iota", "reshape", "broadcast_in_dim", "transpose", "slice", "reverse",
+	"pad", "gather", "concatenate", "reduce", "reduce_window", "dot_general", "convolution", "compare", "select",
+	"convert", "bitcast_convert", "not", "popcnt", "count_leading_zeros",
+}
+
+// unknown lists the kinds that have no kernel form, each once.
+func unknown(ops []hlo.Operation) []string {
+	var bad []string
+	for _, o := range ops {
+		d := o.Type.DType
+		_, f := floatFunctions[o.Kind]
+		_, m := mathFunctions[o.Kind]
+		_, x := infixFloat[o.Kind]
+		_, n := functions[o.Kind]
+		_, i := infixInt[o.Kind]
+		_, l := infixBool[o.Kind]
+		floats := d.IsFloat() && (f || m || x || o.Kind == "negate" || o.Kind == "sign")
+		ints := d.IsInt() && (n || i)
+		name := string(o.Kind) + " of " + string(d)
+		if !floats && !ints && !(d == hlo.I1 && l) && !slices.Contains(others, o.Kind) && !slices.Contains(bad, name) {
+			bad = append(bad, name)
+		}
+	}
+	return bad
+}
+
+// element computes an operation whose operands are read at the index of the result.
+func (g *gen) element(n int, at []index.Expr) *kernel.Expr {
+	o := &g.c.p.Ops[n]
+	args := make([]*kernel.Expr, len(o.Operands))
+	for i := range args {
+		if args[i] = g.operand(n, i, at); args[i] == nil {
+			return nil
+		}
+	}
+	t := typeOf(o.Type.DType)
+	switch o.Kind {
+	case "select":
+		return kernel.Either(args[0], args[1], args[2])
+	case "compare":
+		relation := map[hlo.Dir]string{hlo.EQ: "==", hlo.NE: "!=", hlo.LT: "<", hlo.LE: "<=", hlo.GT: ">", hlo.GE: ">="}
+		return kernel.Binary(relation[o.Attrs.Dir], args[0], args[1])
+	case "convert":
+		return kernel.Convert(t, args[0])
+	case "bitcast_convert":
+		return bitcast(t, args[0])
+	case "not":
+		if t == kernel.Bool {
+			return kernel.Unary("!", args[0])
+		}
+		return kernel.Convert(t, kernel.Unary("~", args[0]))
+	case "popcnt", "count_leading_zeros":
+		return countBits(o.Kind, args[0])
+	}
+	switch {
+	case t.IsFloat():
+		return float(o.Kind, t, args)
+	case t == kernel.Bool:
+		return kernel.Binary(infixBool[o.Kind], args[0], args[1])
+	}
+	if operator, ok := infixInt[o.Kind]; ok {
+		return kernel.Binary(operator, args[0], args[1])
+	}
+	if idle(o.Kind, args) {
+		return args[0]
+	}
+	return kernel.Function(t, functions[o.Kind], args...)
+}
+
+// idle says that an integer operation with a literal gives its first operand.
+func idle(k hlo.Kind, args []*kernel.Expr) bool {
+	if len(args) < 2 || args[1].Kind != kernel.Lit {
+		return false
+	}
+	switch k {
+	case "add", "subtract", "shift_left", "shift_right_arithmetic", "shift_right_logical":
+		return args[1].Bits == 0
+	case "multiply", "divide":
+		return args[1].Bits == 1
+	}
+	return false
+}
+
+func float(k hlo.Kind, t kernel.Type, args []*kernel.Expr) *kernel.Expr {
+	if operator, ok := infixFloat[k]; ok {
+		return kernel.Binary(operator, args[0], args[1])
+	}
+	x := args[0]
+	zero, one := kernel.Int(t, 0), kernel.Int(t, 1)
+	switch k {
+	case "negate":
+		return kernel.Unary("-", x)
+	case "sign":
+		below := kernel.Either(kernel.Binary("<", x, zero), kernel.Unary("-", one), x)
+		return kernel.Either(kernel.Binary(">", x, zero), one, below)
+	}
+	if name, ok := floatFunctions[k]; ok {
+		return kernel.Function(t, name, args...)
+	}
+	name := mathFunctions[k]
+	if t == kernel.F32 {
+		name += "f"
+	}
+	return kernel.Function(t, name, args...)
+}
+
+// bitcast reads the bits of x as type t of the same size.
+func bitcast(t kernel.Type, x *kernel.Expr) *kernel.Expr {
+	switch {
+	case t == kernel.F32:
+		return kernel.Function(t, "__int_as_float", kernel.Convert(kernel.I32, x))
+	case t == kernel.F64:
+		return kernel.Function(t, "__longlong_as_double", kernel.Convert(kernel.I64, x))
+	case x.Type == kernel.F32:
+		return kernel.Convert(t, kernel.Function(kernel.I32, "__float_as_int", x))
+	case x.Type == kernel.F64:
+		return kernel.Convert(t, kernel.Function(kernel.I64, "__double_as_longlong", x))
+	}
+	return kernel.Convert(t, x)
+}
+
+// countBits counts one bits, or zero bits above the highest one.
+func countBits(k hlo.Kind, x *kernel.Expr) *kernel.Expr {
+	t := x.Type
+	name, word := "__popc", kernel.U32
+	if k == "count_leading_zeros" {
+		name = "__clz"
+	}
+	if t.Bytes() == 8 {
+		name, word = name+"ll", kernel.U64
+	}
+	narrow := t
+	if t == kernel.I8 {
+		narrow = kernel.U8 // no copies of the sign
+	}
+	v := kernel.Function(kernel.I32, name, kernel.Convert(word, kernel.Convert(narrow, x)))
+	if k == "count_leading_zeros" && t.Bytes() == 1 {
+		v = kernel.Binary("-", v, kernel.Int(kernel.I32, 24))
+	}
+	return kernel.Convert(t, v)
+}
+
+// String names a buffer kind in reports.
+func (k RefKind) String() string { return [...]string{"input", "output", "scratch", "table"}[k] }
+
+// String is "scratch 1".
+func (r Ref) String() string { return fmt.Sprintf("%s %d", r.Kind, r.Index) }

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package generic turns the StableHLO operations of a graph node into kernels, whatever they are: one thread an element
+// of the result, values computed where they are needed. What would be computed again and again at some cost is computed
+// once, by a kernel of its own, into a scratch buffer.
+package generic
+
+import (
+	"fmt"
+
+	"lathe/emit/cuda/kernel"
+	"lathe/golden/hlo"
+)
+
+// Program is what one node computes, for a single sample: the leading axis of inputs and results has size 1.
+type Program struct {
+	Ops     []hlo.Operation
+	Inputs  []Buffer    // of the operations of kind input, by their index
+	Weights []hlo.Array // of the operations of kind weight, by their index
+	Results []Result
+}
+
+// Buffer is how a value is stored.
+type Buffer struct {
+	Store kernel.Type
+	Doc   string
+}
+
+// Result is an operation whose value is wanted.
+type Result struct {
+	Op int
+	Buffer
+}
+
+// RefKind tells what a Ref refers to.
+type RefKind uint8
+
+// The buffers that a kernel may take.
+const (
+	Input   RefKind = iota // of the program
+	Output                 // of the program
+	Scratch                // of this node alone, for each sample
+	Table                  // constant data, one for all samples
+)
+
+// Ref names a buffer of a node.
+type Ref struct {
+	Kind  RefKind
+	Index int
+}
+
+// Step is one launch: a kernel and the buffers for its parameters.
+type Step struct {
+	Kernel *kernel.Kernel
+	Args   []Ref
+	// Macs is the number of products or folded elements of one sample.
+	Macs int64
+}
+
+// Node is the compiled form of a Program. Steps run one after the other.
+type Node struct {
+	Steps   []Step
+	Scratch []ScratchBuffer
+	Tables  []TableData
+	// Notes say why a value got a kernel of its own.
+	Notes []string
+}
+
+// ScratchBuffer is an intermediate value of Elems elements a sample.
+type ScratchBuffer struct {
+	Type  kernel.Type
+	Elems int64
+}
+
+// TableData is constant data, little endian.
+type TableData struct {
+	Type kernel.Type
+	Data []byte
+}
+
+// Compile makes the kernels of p; their names start with name, and doc stands above each. An error names the operations
+// that have no kernel form.
+func Compile(name string, doc []string, p *Program) (*Node, error) {
+	p = integers(p)
+	if bad := unknown(p.Ops); len(bad) > 0 {
+		return nil, &UnknownError{bad}
+	}
+	c := &compiler{p: p, name: name, doc: doc, node: &Node{}, place: map[int]Ref{}, tables: map[int]int{}}
+	s := split(p)
+	c.node.Notes = s.notes
+	for i, n := range s.own {
+		c.place[n] = Ref{Scratch, i}
+		t := p.Ops[n].Type
+		c.node.Scratch = append(c.node.Scratch, ScratchBuffer{typeOf(t.DType), int64(t.Len())})
+	}
+	for i, n := range s.own {
+		if err := c.kernel(n, Ref{Scratch, i}, typeOf(p.Ops[n].Type.DType), "scratch"); err != nil {
+			return nil, err
+		}
+	}
+	for i, r := range p.Results {
+		if err := c.kernel(r.Op, Ref{Output, i}, r.Store, r.Doc); err != nil {
+			return nil, err
+		}
+	}
+	return c.node, nil
+}
+
+// UnknownError lists operations that have no kernel form.
+type UnknownError struct{ Kinds []string }
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("no kernel form of %v", e.Kinds) }
+
+// compiler holds what the kernels of one node share.
+type compiler struct {
+	p      *Program
+	name   string
+	doc    []string
+	node   *Node
+	place  map[int]Ref // of operations that have kernels of their own
+	tables map[int]int // of weights and listed constants, by operation
+}
+
+// kernel appends the kernel that computes operation n into a buffer.
+func (c *compiler) kernel(n int, to Ref, store kernel.Type, doc string) error {
+	count := int64(c.p.Ops[n].Type.Len())
+	if count == 0 {
+		return nil
+	}
+	name := c.name
+	if k := len(c.node.Steps); k > 0 {
+		name = fmt.Sprintf("%s_%d", c.name, k)
+	}
+	g := newGen(c, name, count, kernel.U32)
+	g.run(n, to, store, doc)
+	if g.wide {
+		g = newGen(c, name, count, kernel.U64)
+		g.run(n, to, store, doc)
+	}
+	if g.err != nil {
+		return g.err
+	}
+	g.k.Inline()
+	c.node.Steps = append(c.node.Steps, Step{Kernel: g.k, Args: g.args, Macs: g.macs})
+	return nil
+}
+
+// typeOf is the kernel type of a StableHLO element type.
+func typeOf(d hlo.DType) kernel.Type {
+	switch d {
+	case hlo.I1:
+		return kernel.Bool
+	case hlo.I8:
+		return kernel.I8
+	case hlo.I32:
+		return kernel.I32
+	case hlo.UI8:
+		return kernel.U8
+	case hlo.UI32:
+		return kernel.U32
+	case hlo.UI64:
+		return kernel.U64
+	case hlo.F32:
+		return kernel.F32
+	case hlo.F64:
+		return kernel.F64
+	}
+	return kernel.I64
+}
+
+// table is the buffer of constant data of operation n, in the narrowest type that holds it.
+func (c *compiler) table(n int, a hlo.Array) (Ref, kernel.Type) {
+	i, ok := c.tables[n]
+	if !ok {
+		i = len(c.node.Tables)
+		c.tables[n] = i
+		c.node.Tables = append(c.node.Tables, narrow(a))
+	}
+	return Ref{Table, i}, c.node.Tables[i].Type
+}
+
+// narrow stores integers in as few bytes as the largest of them needs.
+func narrow(a hlo.Array) TableData {
+	d := a.Type.DType
+	if d.IsFloat() || d == hlo.I1 || d == hlo.UI64 {
+		return TableData{typeOf(d), a.Data}
+	}
+	values := a.Int64s()
+	lo, hi := int64(0), int64(0)
+	for _, v := range values {
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	t := kernel.I64
+	for _, s := range []struct {
+		t      kernel.Type
+		lo, hi int64
+	}{{kernel.I32, -1 << 31, 1<<31 - 1}, {kernel.I16, -1 << 15, 1<<15 - 1}, {kernel.U8, 0, 255}, {kernel.I8, -128, 127}} {
+		if lo >= s.lo && hi <= s.hi {
+			t = s.t
+		}
+	}
+	n := t.Bytes()
+	data := make([]byte, n*len(values))
+	for i, v := range values {
+		for b := range n {
+			data[i*n+b] = byte(v >> (8 * b))
+		}
+	}
+	return TableData{t, data}
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package generic
+
+import (
+	"fmt"
+	"slices"
+
+	"lathe/golden/hlo"
+)
+
+// A value is computed once, by a kernel of its own, when each element would otherwise be computed dearTimes or more and
+// costs dearCost operations or more each time.
+const (
+	dearTimes = 2
+	dearCost  = 16
+)
+
+// plan is which operations have kernels of their own, in order, and why.
+type plan struct {
+	own   []int
+	notes []string
+}
+
+// split chooses such values twice: the second time each costs what is left when the others are loaded.
+func split(p *Program) plan {
+	first := choose(p, make([]bool, len(p.Ops)))
+	own := make([]bool, len(p.Ops))
+	for _, n := range first.own {
+		own[n] = true
+	}
+	return choose(p, own)
+}
+
+// choose walks from the results back and counts how often each operation would be evaluated. Operations of before are
+// taken to be loaded where others read them.
+func choose(p *Program, before []bool) plan {
+	s := splitter{p: p, own: before}
+	moved := make([]float64, len(p.Ops))  // evaluations at indices of their own
+	shared := make([]float64, len(p.Ops)) // the most that element-wise readers ask for: they share an index
+	for _, r := range p.Results {
+		shared[r.Op] = max(shared[r.Op], float64(p.Ops[r.Op].Type.Len()))
+	}
+	var out plan
+	for n := len(p.Ops) - 1; n >= 0; n-- {
+		o := &p.Ops[n]
+		demand := moved[n] + shared[n]
+		elems := float64(max(o.Type.Len(), 1))
+		if times := demand / elems; times >= dearTimes && !source(o.Kind) {
+			if cost := s.cost(n); cost >= dearCost {
+				demand = elems
+				out.own = append(out.own, n)
+				out.notes = append(out.notes, fmt.Sprintf("%s %s is computed once: it costs %.0f operations an element and is "+
+					"read %.0f times", o.Kind, o.Type, cost, times))
+			}
+		}
+		each := demand * iterations(p, n)
+		for _, k := range o.Operands {
+			switch {
+			case elementwise(o.Kind):
+				shared[k] = max(shared[k], each)
+			case o.Kind == "concatenate": // each element of the result reads one of them
+				moved[k] += each * float64(p.Ops[k].Type.Len()) / elems
+			default:
+				moved[k] += each
+			}
+		}
+	}
+	slices.Reverse(out.own)
+	slices.Reverse(out.notes)
+	return out
+}
+
+type splitter struct {
+	p   *Program
+	own []bool
+}
+
+// cost is the operations that an element of n takes where it is computed.
+func (s *splitter) cost(n int) float64 { return s.visit(n, map[int]bool{}, true) }
+
+// visit counts each operation once, since evaluations at one index are shared, and loops as often as they run.
+func (s *splitter) visit(n int, seen map[int]bool, root bool) float64 {
+	o := &s.p.Ops[n]
+	if seen[n] || source(o.Kind) {
+		return 0
+	}
+	seen[n] = true
+	if s.own[n] && !root {
+		return 1
+	}
+	if count := iterations(s.p, n); looped(o.Kind) {
+		inner, each := map[int]bool{}, 2.0
+		for _, k := range o.Operands {
+			each += s.visit(k, inner, false)
+		}
+		return count * each
+	}
+	sum := 1.0
+	switch o.Kind {
+	case "reshape", "broadcast_in_dim", "transpose", "slice", "reverse":
+		sum = 0
+	}
+	for _, k := range o.Operands {
+		sum += s.visit(k, seen, false)
+	}
+	return sum
+}
+
+// source says that an operation is a literal or a load.
+func source(k hlo.Kind) bool {
+	return k == hlo.KindInput || k == hlo.KindWeight || k == "constant" || k == "iota"
+}
+
+// looped says that an element of the result is a sum or a fold over many.
+func looped(k hlo.Kind) bool {
+	return k == "reduce" || k == "reduce_window" || k == "dot_general" || k == "convolution"
+}
+
+// elementwise says that operands are read at the index of the result.
+func elementwise(k hlo.Kind) bool {
+	switch k {
+	case "reshape", "broadcast_in_dim", "transpose", "slice", "reverse", "pad", "concatenate", "gather":
+		return false
+	}
+	return !looped(k)
+}
+
+// iterations is how many elements of its operands an element of operation n reads.
+func iterations(p *Program, n int) float64 {
+	o := &p.Ops[n]
+	count := 1
+	switch o.Kind {
+	case "reduce":
+		for _, a := range o.Attrs.Axes {
+			count *= p.Ops[o.Operands[0]].Type.Dims[a]
+		}
+	case "reduce_window":
+		for _, d := range o.Attrs.Window.Size {
+			count *= d
+		}
+	case "dot_general":
+		for _, a := range o.Attrs.Dot.LhsContract {
+			count *= p.Ops[o.Operands[0]].Type.Dims[a]
+		}
+	case "convolution":
+		kernel := p.Ops[o.Operands[1]].Type
+		features := kernel.Dims[axisOf(o.Attrs.Conv.Kernel, 'o')]
+		count = kernel.Len() / max(features, 1)
+	}
+	return float64(count)
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cuda
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"lathe/emit/cuda/generic"
+	"lathe/emit/cuda/kernel"
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// Options of an emission.
+type Options struct {
+	Version string
+	// Trace keeps the values of all nodes.
+	Trace bool
+}
+
+// Emit makes the kernels of a float or quantized graph in which constants are folded. Its error lists every node that
+// has no kernels: L0310 and L0317 where it has no StableHLO form, L0945 where its operations have no kernels, L0946 for
+// values that no buffer holds.
+func Emit(g *ir.Graph, o Options) (*Design, error) {
+	e := &emitter{d: &Design{Name: g.Name, Version: o.Version}, at: map[*ir.Node]place{},
+		tables: map[[sha256.Size]byte]int64{}}
+	e.buffer("tables", 0)
+	readers := g.Readers()
+	for _, n := range g.In {
+		e.at[n] = e.place(n)
+		e.d.Inputs = append(e.d.Inputs, e.port(n.Name, n))
+	}
+	var errs diag.List
+	for _, n := range g.Nodes {
+		if _, known := e.at[n]; known || readers[n] == 0 || n.IsConst() && !g.IsOutput(n) {
+			continue
+		}
+		if err := e.node(n); err != nil {
+			errs = append(errs, asDiag(n, err))
+		}
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	for _, out := range g.Out {
+		e.d.Outputs = append(e.d.Outputs, e.port(out.Name, out.Node))
+	}
+	for _, n := range g.Nodes {
+		if _, known := e.at[n]; known && o.Trace && !n.IsConst() {
+			e.d.Traced = append(e.d.Traced, e.port(n.Name, n))
+		}
+	}
+	e.d.Buffers[0].Bytes = int64(len(e.d.Tables))
+	e.d.Source = e.source()
+	return e.d, nil
+}
+
+// place is where the value of a node lies.
+type place struct{ codes, scales int }
+
+// refs are the buffers of a place, in the order of a program's arguments.
+func (p place) refs() []int {
+	if p.scales < 0 {
+		return []int{p.codes}
+	}
+	return []int{p.codes, p.scales}
+}
+
+type emitter struct {
+	d       *Design
+	at      map[*ir.Node]place
+	tables  map[[sha256.Size]byte]int64 // offsets of tables by their data
+	kernels []*kernel.Kernel
+}
+
+func (e *emitter) buffer(name string, bytes int64) int {
+	e.d.Buffers = append(e.d.Buffers, Buffer{name, bytes})
+	return len(e.d.Buffers) - 1
+}
+
+// place makes the buffers for the value of n.
+func (e *emitter) place(n *ir.Node) place {
+	p := place{e.buffer(n.Name, int64(n.Type.Elems())*int64(storeOf(n.Type).Bytes())), -1}
+	if s, ok := scaleStore(n.Type); ok {
+		p.scales = e.buffer(n.Name+" scales", int64(n.Type.Blocks())*int64(s.Bytes()))
+	}
+	return p
+}
+
+func (e *emitter) port(name string, n *ir.Node) Port {
+	at := e.at[n]
+	p := Port{Name: name, Node: n, Codes: at.codes, Scales: at.scales, Store: storeOf(n.Type)}
+	p.ScaleStore, _ = scaleStore(n.Type)
+	return p
+}
+
+// node compiles n and appends its units.
+func (e *emitter) node(n *ir.Node) error {
+	if elems := n.Type.Elems(); elems > ir.MaxValue {
+		return n.Errorf("L0946", "%s has %d elements, a buffer of a sample holds up to %d", n.Type, elems, ir.MaxValue)
+	}
+	c, err := compile(n, fmt.Sprintf("k%d_%s", len(e.kernels), identifier(n.Name)))
+	if err != nil {
+		return err
+	}
+	var inputs []int
+	for _, a := range n.Args {
+		if !a.IsConst() {
+			inputs = append(inputs, e.at[a].refs()...)
+		}
+	}
+	results := e.results(n, c, inputs)
+	var scratch, outputs []int
+	for i, s := range c.kernels.Scratch {
+		scratch = append(scratch, e.buffer(fmt.Sprintf("%s scratch %d", n.Name, i), s.Elems*int64(s.Type.Bytes())))
+	}
+	for i, a := range c.alias {
+		if a < 0 {
+			outputs = append(outputs, results[i])
+		}
+	}
+	for i, s := range c.kernels.Steps {
+		u := unitOf(n, s)
+		if i == 0 {
+			u.Notes = append(u.Notes, c.kernels.Notes...)
+			u.Notes = append(u.Notes, "not fused with its neighbours: one node at a time in this version")
+		}
+		for k, r := range s.Args {
+			a := Arg{}
+			switch r.Kind {
+			case generic.Input:
+				a.Buffer = inputs[r.Index]
+			case generic.Output:
+				a.Buffer = outputs[r.Index]
+			case generic.Scratch:
+				a.Buffer = scratch[r.Index]
+			default:
+				t := c.kernels.Tables[r.Index]
+				a.Offset = e.table(t.Data)
+				u.Bytes += int64(len(t.Data))
+			}
+			u.Args = append(u.Args, a)
+			p := s.Kernel.Params[k]
+			u.Bytes += p.Stride * int64(p.Type.Bytes())
+		}
+		e.kernels = append(e.kernels, s.Kernel)
+		e.d.Units = append(e.d.Units, u)
+	}
+	return nil
+}
+
+// results gives n its place: buffers of its own, or those of the argument that it is.
+func (e *emitter) results(n *ir.Node, c *compiled, inputs []int) []int {
+	var list []int
+	for i, a := range c.alias {
+		switch t := c.program.Results[i]; {
+		case a >= 0:
+			list = append(list, inputs[a])
+		case i == 0:
+			list = append(list, e.buffer(n.Name, int64(n.Type.Elems())*int64(t.Store.Bytes())))
+		default:
+			list = append(list, e.buffer(n.Name+" scales", int64(n.Type.Blocks())*int64(t.Store.Bytes())))
+		}
+	}
+	p := place{list[0], -1}
+	if len(list) > 1 {
+		p.scales = list[1]
+	}
+	e.at[n] = p
+	return list
+}
+
+// align is the alignment of tables: that of a device allocation.
+const align = 256
+
+// table stores constant data once and returns its offset.
+func (e *emitter) table(data []byte) int64 {
+	key := sha256.Sum256(data)
+	at, ok := e.tables[key]
+	if !ok {
+		for len(e.d.Tables)%align != 0 {
+			e.d.Tables = append(e.d.Tables, 0)
+		}
+		at = int64(len(e.d.Tables))
+		e.d.Tables = append(e.d.Tables, data...)
+		e.tables[key] = at
+	}
+	return at
+}
+
+func unitOf(n *ir.Node, s generic.Step) Unit {
+	return Unit{Kernel: s.Kernel.Name, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: n.Type.Format.String(),
+		Shape: n.Type.Shape, Blocks: s.Kernel.Blocks(), Threads: kernel.Threads, Flops: 2 * s.Macs}
+}
+
+// identifier makes a part of a C name.
+func identifier(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			return r
+		}
+		return '_'
+	}, s)
+	const longest = 40
+	if len(s) > longest {
+		s = s[:longest]
+	}
+	return s
+}
+
+// source prints the translation unit.
+func (e *emitter) source() string {
+	var b strings.Builder
+	b.WriteString(kernel.Prelude)
+	for _, k := range e.kernels {
+		b.WriteString("\n" + kernel.Print(k))
+	}
+	return b.String()
+}

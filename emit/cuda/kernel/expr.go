@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernel
+
+import "math"
+
+// Int is the literal x.
+func Int(t Type, x int64) *Expr {
+	switch t {
+	case F32:
+		return &Expr{Kind: Lit, Type: t, Bits: uint64(math.Float32bits(float32(x)))}
+	case F64:
+		return &Expr{Kind: Lit, Type: t, Bits: math.Float64bits(float64(x))}
+	}
+	return &Expr{Kind: Lit, Type: t, Bits: uint64(x)}
+}
+
+// Of is the value of a variable.
+func Of(v *Var) *Expr { return &Expr{Kind: Ref, Type: v.Type, Var: v} }
+
+// Element is element i of a buffer.
+func Element(p *Param, i *Expr) *Expr {
+	return &Expr{Kind: Load, Type: p.Type, Param: p, Args: []*Expr{i}}
+}
+
+// Binary is x operator y; comparisons give Bool.
+func Binary(operator string, x, y *Expr) *Expr {
+	e := &Expr{Kind: Infix, Type: x.Type, Name: operator, Args: []*Expr{x, y}}
+	switch operator {
+	case "<", "<=", ">", ">=", "==", "!=", "&&", "||":
+		e.Type = Bool
+	}
+	return e
+}
+
+// Unary is operator x.
+func Unary(operator string, x *Expr) *Expr {
+	return &Expr{Kind: Prefix, Type: x.Type, Name: operator, Args: []*Expr{x}}
+}
+
+// Function is name(args...), a value of type t.
+func Function(t Type, name string, args ...*Expr) *Expr {
+	return &Expr{Kind: Call, Type: t, Name: name, Args: args}
+}
+
+// Convert is x as a value of type t.
+func Convert(t Type, x *Expr) *Expr {
+	if x.Type == t {
+		return x
+	}
+	if x.Kind == Lit && !x.Type.IsFloat() && !t.IsFloat() && t != Bool {
+		return Int(t, truncate(t, int64(x.Bits)))
+	}
+	if t == Bool {
+		return Binary("!=", x, Int(x.Type, 0))
+	}
+	return &Expr{Kind: Cast, Type: t, Args: []*Expr{x}}
+}
+
+// truncate keeps the bits of x that type t has.
+func truncate(t Type, x int64) int64 {
+	n := 64 - 8*t.Bytes()
+	if t.IsSigned() {
+		return x << n >> n
+	}
+	return int64(uint64(x) << n >> n)
+}
+
+// Either gives x where cond holds, else y.
+func Either(cond, x, y *Expr) *Expr {
+	return &Expr{Kind: Choose, Type: x.Type, Args: []*Expr{cond, x, y}}
+}

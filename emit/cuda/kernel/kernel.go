@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package kernel is a typed form of CUDA kernels with one printer. Every value is pure but for loads, and nothing that
+// a kernel reads is written by it, so that a value may be computed wherever its variables are known.
+package kernel
+
+// Type is the type of a value, by its name in the printed text.
+type Type string
+
+// The types. Indices are U32, or U64 in kernels with more than 2^31 elements of one tensor.
+const (
+	Bool Type = "bool"
+	I8   Type = "i8"
+	I16  Type = "i16"
+	I32  Type = "i32"
+	I64  Type = "i64"
+	U8   Type = "u8"
+	U16  Type = "u16"
+	U32  Type = "u32"
+	U64  Type = "u64"
+	F32  Type = "f32"
+	F64  Type = "f64"
+)
+
+// Bytes is the size of a value in memory.
+func (t Type) Bytes() int {
+	switch t {
+	case Bool, I8, U8:
+		return 1
+	case I16, U16:
+		return 2
+	case I32, U32, F32:
+		return 4
+	}
+	return 8
+}
+
+// IsFloat reports F32 and F64.
+func (t Type) IsFloat() bool { return t == F32 || t == F64 }
+
+// IsSigned reports the signed integers.
+func (t Type) IsSigned() bool { return t == I8 || t == I16 || t == I32 || t == I64 }
+
+// Var is a variable of a kernel body.
+type Var struct {
+	Name string
+	Type Type
+}
+
+// Param is a buffer that a kernel takes.
+type Param struct {
+	Name string
+	Type Type
+	// Out: the kernel writes it, and does not read it.
+	Out bool
+	// Stride is the number of elements of one sample; 0: all samples share the buffer.
+	Stride int64
+	// Doc says what it holds, such as "conv1 1x8x8 fixed(8,4)".
+	Doc string
+}
+
+// ExprKind tells what an Expr is.
+type ExprKind uint8
+
+// The expressions.
+const (
+	Lit    ExprKind = iota // Bits, as a value of Type
+	Ref                    // Var
+	Load                   // element Args[0] of Param
+	Infix                  // Args[0] Name Args[1]
+	Prefix                 // Name Args[0]
+	Call                   // Name(Args...)
+	Cast                   // (Type)Args[0]
+	Choose                 // Args[0] ? Args[1] : Args[2]
+)
+
+// Expr is a value.
+type Expr struct {
+	Kind  ExprKind
+	Type  Type
+	Bits  uint64 // a literal: two's complement, or IEEE bits
+	Name  string
+	Var   *Var
+	Param *Param
+	Args  []*Expr
+}
+
+// Stmt is a statement.
+type Stmt interface{ stmt() }
+
+// Let names a value that stays.
+type Let struct {
+	Var   *Var
+	Value *Expr
+}
+
+// Declare names a value that Set changes.
+type Declare struct {
+	Var   *Var
+	Value *Expr
+}
+
+// Set gives a declared variable another value.
+type Set struct {
+	Var   *Var
+	Value *Expr
+}
+
+// For runs Body for Var = 0 .. Count-1.
+type For struct {
+	Var   *Var
+	Count int64
+	Body  *Block
+}
+
+// If runs Then where Cond holds, else Else, which may be nil.
+type If struct {
+	Cond       *Expr
+	Then, Else *Block
+}
+
+// Store writes an element of an Out parameter.
+type Store struct {
+	Param        *Param
+	Index, Value *Expr
+}
+
+func (Let) stmt()     {}
+func (Declare) stmt() {}
+func (Set) stmt()     {}
+func (For) stmt()     {}
+func (If) stmt()      {}
+func (Store) stmt()   {}
+
+// Block is a list of statements.
+type Block struct{ List []Stmt }
+
+// Add appends a statement.
+func (b *Block) Add(s Stmt) { b.List = append(b.List, s) }
+
+// Threads is the number of threads of a block of every kernel here.
+const Threads = 128
+
+// Kernel is one kernel: thread i of a sample, counted along grid axis x, computes element i of Count; grid axis y
+// counts samples.
+type Kernel struct {
+	Name   string
+	Doc    []string
+	Params []*Param
+	// Index is the variable that holds the number of the thread's element.
+	Index *Var
+	Count int64
+	Body  *Block
+}
+
+// Blocks is the size of the grid along x.
+func (k *Kernel) Blocks() int64 { return (k.Count + Threads - 1) / Threads }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package errortest
+
+import (
+	"testing"
+
+	"lathe/emit/cuda"
+	"lathe/golden/hlo"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// graphKernelFaults are those of graphs that become kernels.
+var graphKernelFaults = map[string]func(t *testing.T) error{
+	"L0945": func(*testing.T) error {
+		odd := *op.Relu
+		odd.HLO = func(b *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) {
+			return b.ShiftRightLogical(b.Convert(args[0], hlo.I1), b.Convert(args[0], hlo.I1)), b.Err()
+		}
+		_, err := cuda.Emit(reluGraph(&odd, 8), cuda.Options{})
+		return err
+	},
+	"L0946": func(*testing.T) error {
+		_, err := cuda.Emit(reluGraph(op.Relu, 1<<29), cuda.Options{})
+		return err
+	},
+}
+
+// reluGraph is one operation on a float vector.
+func reluGraph(o *ir.Op, elems int) *ir.Graph {
+	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(elems)}
+	y := &ir.Node{Name: "y", Op: o, Args: []*ir.Node{x}, Type: x.Type}
+	return &ir.Graph{Name: "relu", In: []*ir.Node{x}, Nodes: []*ir.Node{x, y}, Out: []ir.Output{{Name: "y", Node: y}}}
+}
