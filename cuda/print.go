@@ -42,7 +42,7 @@ func (i Instance) Check() error {
 	}
 	for k, p := range t.Params {
 		_, err := strconv.Atoi(i.Params[k])
-		if p.Type == (err == nil) || p.Type && !isName(i.Params[k]) {
+		if p.Type == (err == nil) || p.Type && !typeText.MatchString(i.Params[k]) {
 			return diag.New("L0932", i.Kernel, "%s: %q is no value for parameter %s", t.Name, i.Params[k], p.Name)
 		}
 	}
@@ -59,6 +59,9 @@ func For(arch string, instances []Instance) []Instance {
 	}
 	return out
 }
+
+// typeText is a type of C++ without pointers: bf16, fixed_code<8, 4, 1, EVEN, SAT>.
+var typeText = regexp.MustCompile(`^[A-Za-z_][\w<>, :-]*$`)
 
 // String is the instance as C++ writes it: dequant<bf16, 0>.
 func (i Instance) String() string {

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pointwise
+
+import (
+	"strconv"
+
+	"lathe/cuda"
+	"lathe/cuda/num"
+	"lathe/internal/diag"
+	"lathe/ir/format"
+)
+
+// Cast is the problem of the kernel cast: N codes of one format to codes of another, rounded once.
+type Cast struct {
+	N        int64
+	From, To Side
+	// Length and Inner say where the axis of the scale images lies: the elements form [..][Length][Inner]. Both are 0
+	// where no side has a scale image.
+	Length, Inner int64
+	// Seed serves formats that round stochastically, with the row-major index of the element.
+	Seed uint32
+}
+
+// Side is one end of a cast.
+type Side struct {
+	Codec num.Codec
+	// Scale and Zero are those of an affine format with one scale.
+	Scale float32
+	Zero  int64
+	// Group is the number of indices of the axis that share a scale, 0 where there is no scale image.
+	Group int64
+}
+
+// SideOf is the side of a cast for values in a format: dequantized floats have num.BF16 and the like instead. Error
+// L0932 where the library has no codec for it.
+func SideOf(f format.Format) (Side, error) {
+	c, ok := num.Of(f)
+	if !ok {
+		return Side{}, unfit("", "the kernel library has no codec for %s", f)
+	}
+	s := Side{Codec: c}
+	switch f := f.(type) {
+	case format.Affine:
+		s.Scale, s.Zero = f.Scale, f.Zero
+		if f.Axis >= 0 {
+			s.Group = max(int64(f.Group), 1)
+		}
+	case format.MXInt:
+		s.Group = int64(f.K)
+	}
+	return s, nil
+}
+
+// Instance is the kernel for the problem under a name. Error L0932 for a problem that the kernel does not take: a block
+// format as target, which needs the whole block, or binary16 that is not named as saturating after a block format,
+// whose values leave its range.
+func (p Cast) Instance(kernel string) (cuda.Instance, error) {
+	switch {
+	case p.To.Codec.Block:
+		return cuda.Instance{}, unfit(kernel, "cast does not make blocks").WithHint("use quantize")
+	case p.From.Codec.Block && p.To.Codec == num.FP16:
+		return cuda.Instance{}, unfit(kernel, "values of a block format do not fit binary16").
+			WithHint("ask for bf16 or fp32, or for binary16 that saturates")
+	case p.From.Group < 0 || p.To.Group < 0 || p.axis() && (p.Length < 1 || p.Inner < 1):
+		return cuda.Instance{}, unfit(kernel, "an axis of %d by %d elements", p.Length, p.Inner)
+	}
+	return cuda.Make("cast", kernel, p.From.Codec.Type, p.To.Codec.Type, strconv.Itoa(bit(p.axis())), wide(p.N))
+}
+
+func (p Cast) axis() bool { return p.From.Group > 0 || p.To.Group > 0 }
+
+// Launch runs it: x and y are the codes, xs and ys the scale images, cuda.Null where there is none: float32 words of an
+// affine format, bytes of a block format.
+func (p Cast) Launch(kernel string, x, y, xs, ys cuda.Arg) cuda.Launch {
+	each := int64(16 / max(p.From.Codec.Bytes, p.To.Codec.Bytes))
+	return cuda.Launch{
+		Kernel: kernel, Grid: grid(p.N, 256*max(each, 4)), Block: [3]uint32{256, 1, 1},
+		Args: []cuda.Arg{x, y, xs, ys, cuda.I64(p.N), cuda.I64(p.Length), cuda.I64(p.Inner),
+			cuda.I64(p.From.Group), cuda.I64(p.To.Group), cuda.F32(p.From.Scale), cuda.F32(p.To.Scale),
+			cuda.I64(p.From.Zero), cuda.I64(p.To.Zero), cuda.U32(format.Mix(p.Seed))},
+	}
+}
+
+// Floor is the least number of bytes that any implementation moves, scale images apart.
+func (p Cast) Floor() int64 { return p.N * int64(p.From.Codec.Bytes+p.To.Codec.Bytes) }
+
+// unfit is a problem that a kernel does not take.
+func unfit(kernel, text string, args ...any) *diag.Error {
+	return diag.New("L0932", kernel, text, args...)
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pointwise
+
+import (
+	"strconv"
+
+	"lathe/cuda"
+	"lathe/cuda/num"
+)
+
+// Shape says how an input of a chain is spread over the rows and columns of the output.
+type Shape int
+
+// The shapes of inputs.
+const (
+	Whole  Shape = iota // a value for every element
+	Row                 // a value for every column, the same in all rows: a bias
+	Column              // a value for every row
+)
+
+// Chain is the problem of the kernel chain: y = E of up to four inputs, N elements in rows of Cols.
+type Chain struct {
+	Expr    Expr
+	N, Cols int64
+	// In and Out are num.FP32, num.BF16 or num.FP16.
+	In, Out num.Codec
+	Inputs  []Shape
+	Scalars []float32
+}
+
+// most is the number of inputs and of scalars that the kernel has room for.
+const most = 4
+
+// Instance is the kernel for the problem under a name. Error L0932 for what the kernel does not take.
+func (p Chain) Instance(kernel string) (cuda.Instance, error) {
+	for _, c := range []num.Codec{p.In, p.Out} {
+		if c != num.FP32 && c != num.BF16 && c != num.FP16 {
+			return cuda.Instance{}, unfit(kernel, "chains compute on fp32, bf16 and fp16, not %s", c.Type)
+		}
+	}
+	if n := len(p.Inputs); n > most || p.Expr.need(exprArg) > n || p.Expr.need(exprScalar) > len(p.Scalars) {
+		return cuda.Instance{}, unfit(kernel, "%s of %d inputs and %d scalars", p.Expr.Type(), n, len(p.Scalars))
+	}
+	if p.Cols < 1 || p.N%p.Cols != 0 {
+		return cuda.Instance{}, unfit(kernel, "%d elements are no rows of %d", p.N, p.Cols)
+	}
+	shapes := 0
+	for k, s := range p.Inputs {
+		shapes |= int(s) << (2 * k)
+	}
+	return cuda.Make("chain", kernel, p.Expr.Type(), p.In.Type, p.Out.Type, strconv.Itoa(len(p.Inputs)),
+		strconv.Itoa(shapes), wide(p.N))
+}
+
+// Launch runs it; x are the inputs, as many as the problem has.
+func (p Chain) Launch(kernel string, y cuda.Arg, x ...cuda.Arg) cuda.Launch {
+	var args []cuda.Arg
+	for k := range most {
+		if k < len(x) {
+			args = append(args, x[k])
+		} else {
+			args = append(args, cuda.Null())
+		}
+	}
+	args = append(args, y, cuda.I64(p.N), cuda.I64(p.Cols))
+	for k := range most {
+		var s float32
+		if k < len(p.Scalars) {
+			s = p.Scalars[k]
+		}
+		args = append(args, cuda.F32(s))
+	}
+	return cuda.Launch{Kernel: kernel, Grid: grid(p.N, 2048), Block: [3]uint32{256, 1, 1}, Args: args}
+}
+
+// Floor is the least number of bytes that any implementation moves.
+func (p Chain) Floor() int64 {
+	bytes := p.N * int64(p.Out.Bytes)
+	for _, s := range p.Inputs {
+		switch s {
+		case Whole:
+			bytes += p.N * int64(p.In.Bytes)
+		case Row:
+			bytes += p.Cols * int64(p.In.Bytes)
+		case Column:
+			bytes += p.N / max(p.Cols, 1) * int64(p.In.Bytes)
+		}
+	}
+	return bytes
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package pointwise holds the kernels that treat elements, or blocks of elements, one by one: dequantize, quantize,
+// cast, chains of functions. (The folder is called map, which is no name for a package of Go.)
+package pointwise
+
+import (
+	"math"
+
+	"lathe/cuda"
+	"lathe/cuda/num"
+)
+
+// Quantize is the problem of the kernel quantize: rows of floats to MXINT8 with blocks of 32 along a row.
+type Quantize struct {
+	Rows, Cols int64
+	// In is num.FP32, num.BF16 or num.FP16.
+	In num.Codec
+	// Transposed says that the scale image is [blocks][Rows], not [Rows][blocks].
+	Transposed bool
+}
+
+// Blocks is the number of blocks in a row; the last one may be short.
+func (p Quantize) Blocks() int64 { return (p.Cols + 31) / 32 }
+
+// Instance is the kernel for the problem under a name. Error L0932 for an input that the kernel does not read.
+func (p Quantize) Instance(kernel string) (cuda.Instance, error) {
+	switch p.In {
+	case num.FP32, num.BF16, num.FP16:
+	default:
+		return cuda.Instance{}, unfit(kernel, "quantize reads fp32, bf16 and fp16, not %s", p.In.Type)
+	}
+	return cuda.Make("quantize", kernel, p.In.Type, wide(p.Rows*p.Blocks()*32))
+}
+
+// Launch runs it: x [Rows][Cols] words, q [Rows][Cols] bytes, and the scale image.
+func (p Quantize) Launch(kernel string, x, q, scales cuda.Arg) cuda.Launch {
+	inRow, step := p.Blocks(), int64(1)
+	if p.Transposed {
+		inRow, step = 1, p.Rows
+	}
+	return cuda.Launch{
+		Kernel: kernel, Grid: grid(p.Rows*p.Blocks(), 128), Block: [3]uint32{256, 1, 1},
+		Args: []cuda.Arg{x, q, scales, cuda.I64(p.Rows), cuda.I64(p.Cols), cuda.I64(p.Cols), cuda.I64(inRow), cuda.I64(step)},
+	}
+}
+
+// Floor is the least number of bytes that any implementation moves.
+func (p Quantize) Floor() int64 { return p.Rows * (p.Cols*int64(p.In.Bytes+1) + p.Blocks()) }
+
+// wide is the template parameter WIDE for an index that runs to n, rounded up to whole blocks of threads.
+func wide(n int64) string {
+	if n > math.MaxInt32-1<<16 {
+		return "1"
+	}
+	return "0"
+}
+
+// grid has one dimension and a block for each `each` of n items, at least one.
+func grid(n, each int64) [3]uint32 { return [3]uint32{uint32(max((n+each-1)/each, 1)), 1, 1} }

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package num names the device codecs of number formats: C++ types in this folder's files, which decode a code to an
+// exact value and encode a value with one rounding, bit for bit as ir/format does.
+package num
+
+import (
+	"fmt"
+
+	"lathe/ir/format"
+)
+
+// Codec is a format as the kernel library knows it.
+type Codec struct {
+	// Type is the C++ type, a value for a template parameter that takes a codec.
+	Type string
+	// Bytes is the size of a code in memory: the smallest integer of 8, 16, 32 or 64 bits that holds it, sign-extended
+	// where the codes are two's complement, little-endian.
+	Bytes int
+	// Block says that the format has a scale field per block beside its codes.
+	Block bool
+}
+
+// Files are the library's files that declare all codecs, in the order in which they must stand.
+const Files = "num/exact.cuh, num/float.cuh, num/integer.cuh"
+
+// Of returns the codec of a format, and whether there is one. For a block format it is the codec of the elements,
+// which takes the scale field beside the code.
+func Of(f format.Format) (Codec, bool) {
+	c := Codec{Bytes: Bytes(f.Width())}
+	switch f := f.(type) {
+	case format.Fixed:
+		c.Type = fmt.Sprintf("fixed_code<%d, %d, %d, %s, %s>", f.W, f.F, bit(f.Signed), rounds[f.Round], overs[f.Over])
+	case format.Affine:
+		c.Type = fmt.Sprintf("affine_code<%d, %d, %s, %s, %d>",
+			f.W, bit(f.Signed), rounds[f.Round], overs[f.Over], bit(f.Div == format.DivF32))
+	case format.MXInt:
+		c.Type, c.Block = fmt.Sprintf("mxint_code<%d, %s>", f.W, rounds[f.Round]), true
+	case format.Float32:
+		c.Type = "fp32_code"
+	default:
+		return Codec{}, false
+	}
+	return c, true
+}
+
+// The floats of kernels that are no formats of a graph: bfloat16 and binary16, which overflows to infinity or, named
+// so, saturates at 65504.
+var (
+	BF16    = Codec{Type: "bf16_code", Bytes: 2}
+	FP16    = Codec{Type: "fp16_code", Bytes: 2}
+	FP16Sat = Codec{Type: "fp16_sat_code", Bytes: 2}
+	FP32    = Codec{Type: "fp32_code", Bytes: 4}
+)
+
+// Bytes is the size in memory of a code of so many bits.
+func Bytes(width int) int {
+	switch {
+	case width <= 8:
+		return 1
+	case width <= 16:
+		return 2
+	case width <= 32:
+		return 4
+	}
+	return 8
+}
+
+// The names of rounding modes and overflow rules in exact.cuh, by their numbers in ir/format.
+var (
+	rounds = [...]string{"EVEN", "AWAY", "UP", "DOWN", "HALFZERO", "FLOOR", "CEIL", "ZERO", "OUTWARD", "STOCHASTIC"}
+	overs  = [...]string{"SAT", "SYM", "WRAP"}
+)
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
