@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reduce_test
+
+import (
+	"fmt"
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/cudatest"
+	"lathe/cuda/reduce"
+)
+
+// sizes are columns for every team: rows of a warp, of four and eight warps, long rows, and rows without alignment.
+var sizes = []int64{1024, 999, 4096, 8192, 16384, 31, 9999}
+
+// TestSoftmaxGates compiles the kernel of every team.
+func TestSoftmaxGates(t *testing.T) {
+	var all []cuda.Instance
+	for i, n := range sizes {
+		p := reduce.Softmax{Matrix: reduce.Matrix{Rows: 9, Cols: n}, In: reduce.Word(i % 3), Out: reduce.Word(i * 2 % 3)}
+		if i%2 == 1 {
+			p.Mask = &reduce.MaskRows{Div: 1, Mul: 1, Mod: 1}
+		}
+		k, err := p.Instance(fmt.Sprintf("softmax_%d", n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, k)
+	}
+	cudatest.Gates(t, all...)
+}
+
+// TestNormGates compiles the kernel of every team for both norms, with all options somewhere.
+func TestNormGates(t *testing.T) {
+	for _, rms := range []bool{false, true} {
+		t.Run(fmt.Sprint("rms=", rms), func(t *testing.T) {
+			var all []cuda.Instance
+			for i, n := range sizes {
+				p := reduce.Norm{Matrix: reduce.Matrix{Rows: 9, Cols: n}, RMS: rms, In: reduce.Word((i + 1) % 3),
+					Out: reduce.Word(i % 3), Gain: reduce.Word(i / 2 % 3), Add: i%2 == 0, UnitOffset: rms && i%3 > 0,
+					RoundBeforeGain: rms && i%4 > 1}
+				if i%3 == 1 {
+					p.Quant = &reduce.Blocks{Stride: n}
+				}
+				k, err := p.Instance(fmt.Sprintf("norm_%d", n))
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, k)
+			}
+			cudatest.Gates(t, all...)
+		})
+	}
+}
+
+// TestValid refuses what no launch can do, and launches nothing where there is nothing.
+func TestValid(t *testing.T) {
+	arch := cuda.Archs()[0]
+	for what, err := range map[string]error{
+		"rows": reduce.Softmax{Matrix: reduce.Matrix{Rows: 1 << 40, Cols: 1 << 20}}.Valid(arch),
+		"cols": reduce.Norm{Matrix: reduce.Matrix{Rows: 1, Cols: 1 << 31}}.Valid(arch),
+		"mask": reduce.Softmax{Matrix: reduce.Matrix{Rows: 1, Cols: 1}, Mask: &reduce.MaskRows{}}.Valid(arch),
+		"unit": reduce.Norm{Matrix: reduce.Matrix{Rows: 1, Cols: 1}, UnitOffset: true}.Valid(arch),
+		"rows of bytes": reduce.Norm{Matrix: reduce.Matrix{Rows: 2, Cols: 64}, In: reduce.BF16,
+			Quant: &reduce.Blocks{Stride: 68}}.Valid(arch),
+	} {
+		if err == nil {
+			t.Errorf("%s: not refused", what)
+		}
+	}
+	if err := (reduce.Norm{Matrix: reduce.Matrix{Rows: 2, Cols: 31}}).Valid(arch); err != nil {
+		t.Error(err)
+	}
+	for _, m := range []reduce.Matrix{{Rows: 0, Cols: 8}, {Rows: 8, Cols: 0}} {
+		l, err := reduce.Softmax{Matrix: m}.Launch("k", cuda.Buffer(0), cuda.Null(), cuda.Buffer(1))
+		if err != nil || len(l) != 0 {
+			t.Errorf("%+v: %d launches, %v", m, len(l), err)
+		}
+	}
+}
+
+// TestLaunchFits compares the launches of every team with their kernels.
+func TestLaunchFits(t *testing.T) {
+	for _, n := range sizes {
+		m := reduce.Matrix{Rows: 9, Cols: n}
+		s := reduce.Softmax{Matrix: m, In: reduce.BF16, Out: reduce.F32}
+		i, err := s.Instance("k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := s.Launch("k", cuda.Buffer(0), cuda.Null(), cuda.Buffer(1))
+		if err != nil || len(l) != 1 || i.Fit(l[0]) != nil {
+			t.Errorf("softmax of %d columns: %v, %v", n, err, i.Fit(l[0]))
+		}
+		for _, rms := range []bool{false, true} {
+			p := reduce.Norm{Matrix: m, RMS: rms, In: reduce.F32, Out: reduce.F16, Eps: 1e-5}
+			i, err := p.Instance("k")
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := p.Launch("k", reduce.NormArgs{X: cuda.Buffer(0), Addend: cuda.Null(), Sum: cuda.Null(),
+				Gain: cuda.Null(), Bias: cuda.Null(), Y: cuda.Buffer(1), Scales: cuda.Null()})
+			if err != nil || len(l) != 1 || i.Fit(l[0]) != nil {
+				t.Errorf("norm of %d columns: %v, %v", n, err, i.Fit(l[0]))
+			}
+		}
+	}
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// layer_norm_long: layer_norm of rows of any length, a block of WARPS warps a row. The first pass merges mean and
+// squared differences of each thread's values tile by tile (Chan, Golub, LeVeque 1983, equations 1.5); the second reads
+// the row again and writes.
+//   IN, OUT, GAIN, V, WARPS, ADD, QUANT  as for layer_norm
+// Tiles of 32 * WARPS * 4 * V columns, ascending.
+//   threads: 32 * WARPS
+//   shared: 8 * WARPS
+//   blocks: 2
+//   regs: 128
+//   sass: V > 1: LDG.128, V > 1 && QUANT == 0: STG.128|STG.64, MUFU.RSQ
+//   uses: reduce/row.cuh, reduce/norm.cuh
+template <int IN, int OUT, int GAIN, int V, int WARPS, int ADD, int QUANT>
+__device__ __forceinline__ void layer_norm_long(const void* x, const void* add, void* sum, const void* gain,
+                                                const void* bias, void* y, u8* scales, i64 rows, u32 n, i64 ys,
+                                                i64 srow, i64 sblock, f32 inv_n, f32 eps) {
+  const int T = 32 * WARPS, N = V == 1 ? 8 : 4 * V;
+  const u32 t = threadIdx.x;
+  const i64 row = blockIdx.x;
+  f32* place = (f32*)smem;
+  const i64 first = row * n * row_word<IN>::bytes;
+  const u8* in = (const u8*)x + first;
+  const u8* other = (const u8*)add + first;
+  f32 count = 0, mean = 0, squares = 0;
+#pragma unroll 1
+  for (u32 from = 0; from < n; from += T * N) {
+    const u64 skip = (u64)from * row_word<IN>::bytes;
+    f32 v[N], d[N];
+    load_sum<IN, V, N, T, ADD>(v, in + skip, other + skip, (u8*)sum + first + skip, t, n - from);
+    f32 here = 0;
+#pragma unroll
+    for (int c = 0; c < N / V; ++c) here += row_column<V, T>(c, t) < n - from ? V : 0;
+    if (here == 0) break;
+    const f32 local = mul_rn(row_tree(v), rcp(here));
+#pragma unroll
+    for (int i = 0; i < N; ++i) {
+      const f32 e = row_column<V, T>(i / V, t) < n - from ? add_rn(v[i], -local) : 0;
+      d[i] = mul_rn(e, e);
+    }
+    const f32 all = add_rn(count, here), part = mul_rn(here, rcp(all)), delta = add_rn(local, -mean);
+    squares = add_rn(squares, fma_rn(mul_rn(delta, delta), mul_rn(count, part), row_tree(d)));
+    mean = fma_rn(delta, part, mean);
+    count = all;
+  }
+  const f32 center = mul_rn(team_sum<WARPS>(mul_rn(count, mean), place), inv_n);
+  const f32 off = add_rn(mean, -center);
+  const f32 total = team_sum<WARPS>(fma_rn(mul_rn(off, off), count, squares), place + WARPS);
+  const f32 scale = rsqrt(fma_rn(total, inv_n, eps));
+  u8* out = (u8*)y + row * ys * (QUANT ? 1 : row_word<OUT>::bytes);
+#pragma unroll 1
+  for (u32 from = 0; from < n; from += T * N) {
+    const u64 skip = (u64)from * row_word<IN>::bytes;
+    f32 v[N];
+    load_again<IN, V, N, T, ADD>(v, in + skip, other + skip, t, n - from);
+#pragma unroll
+    for (int c = 0; c < N / V; ++c) {
+      const u32 at = from + row_column<V, T>(c, t);
+      f32 g[V], b[V];
+      load_operand<GAIN, V>(g, gain, at, n, 1);
+      load_operand<GAIN, V>(b, bias, at, n, 0);
+#pragma unroll
+      for (int i = 0; i < V; ++i) g[i] = fma_rn(mul_rn(add_rn(v[c * V + i], -center), scale), g[i], b[i]);
+      store_norm<OUT, V, QUANT>(out, scales + row * srow, sblock, at, n, g);
+    }
+  }
+}

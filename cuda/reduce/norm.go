@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reduce
+
+import (
+	"slices"
+
+	"lathe/cuda"
+	"lathe/internal/diag"
+)
+
+// Norm is LayerNorm, (x - mean) / sqrt(variance + eps) * gain + bias with the population variance, or RMSNorm,
+// x / sqrt(mean of squares + eps) * gain, along each row.
+type Norm struct {
+	Matrix
+	// RMS chooses RMSNorm, which has no bias.
+	RMS bool
+	// In, Out and Gain are the formats of x, of y, and of gain and bias.
+	In, Out, Gain Word
+	Eps           float32
+	// Add normalizes x + addend, which is rounded to In and stored.
+	Add bool
+	// Quant makes y MXINT8 of the values rounded to Out.
+	Quant *Blocks
+	// UnitOffset makes the gain 1 + gain; RoundBeforeGain rounds x / sqrt(...) to In before the gain. RMSNorm only.
+	UnitOffset, RoundBeforeGain bool
+}
+
+// Blocks is where the bytes of quantized rows go: row r starts at byte r * Stride, and the scale of its block b is byte
+// r * Row + b * Block of the scales: Row = blocks and Block = 1 as rows, Row = 1 and Block = rows transposed.
+type Blocks struct {
+	Stride, Row, Block int64
+}
+
+// NormArgs are the buffers of a launch; cuda.Null for those that are not there.
+type NormArgs struct {
+	X, Addend, Sum, Gain, Bias, Y, Scales cuda.Arg
+}
+
+func (p Norm) kernel() string {
+	if p.RMS {
+		return "rms_norm"
+	}
+	return "layer_norm"
+}
+
+// Valid reports why no kernel can take the problem: error L0994.
+func (p Norm) Valid(cuda.Arch) error {
+	if !p.RMS && (p.UnitOffset || p.RoundBeforeGain) {
+		return diag.New("L0994", p.kernel(), "only rms_norm has a gain beside 1 and a rounding before the gain")
+	}
+	if q := p.Quant; q != nil && (q.Stride < p.Cols || !p.Unaligned && q.Stride%int64(p.team(p.In).access) != 0) {
+		return diag.New("L0994", p.kernel(), "%d bytes from row to row of %d columns: the rows of bytes overlap, or do "+
+			"not start where %d bytes can be written at once", q.Stride, p.Cols, p.team(p.In).access)
+	}
+	return p.valid(p.kernel(), p.In)
+}
+
+// Instance is the kernel for the problem, with an entry of the given name.
+func (p Norm) Instance(kernel string) (cuda.Instance, error) {
+	t := p.team(p.In)
+	params := slices.Concat(texts(int(p.In), int(p.Out), int(p.Gain)), t.params(), texts(bit(p.Add), bit(p.Quant != nil)))
+	if p.RMS {
+		params = append(params, texts(bit(p.UnitOffset), bit(p.RoundBeforeGain))...)
+	}
+	return cuda.Make(t.name(p.kernel()), kernel, params...)
+}
+
+// Launch is the call of the kernel, or nothing for a matrix without elements.
+func (p Norm) Launch(kernel string, a NormArgs) ([]cuda.Launch, error) {
+	i, err := p.Instance(kernel)
+	if err != nil {
+		return nil, err
+	}
+	to := Blocks{Stride: p.Cols}
+	if p.Quant != nil {
+		to = *p.Quant
+	}
+	args := []cuda.Arg{a.X, a.Addend, a.Sum, a.Gain}
+	if !p.RMS {
+		args = append(args, a.Bias)
+	}
+	args = append(args, a.Y, a.Scales, cuda.I64(p.Rows), cuda.U32(uint32(p.Cols)), cuda.I64(to.Stride), cuda.I64(to.Row),
+		cuda.I64(to.Block), cuda.F32(float32(1/float64(p.Cols))), cuda.F32(p.Eps))
+	return p.launches(i, p.In, args)
+}
+
+// Floor reads x and the addend and writes the sum and y once; gain and bias are not counted.
+func (p Norm) Floor() Floor {
+	n := p.Rows * p.Cols
+	f := Floor{Bytes: n * p.In.Bytes(), Flops: 8 * n}
+	if p.Add {
+		f.Bytes += 2 * n * p.In.Bytes()
+	}
+	if p.Quant != nil {
+		f.Bytes += n + p.Rows*((p.Cols+31)/32)
+	} else {
+		f.Bytes += n * p.Out.Bytes()
+	}
+	return f
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package reduce holds kernels that reduce rows of a matrix: softmax, LayerNorm, RMSNorm, with a residual sum before
+// and a quantizer after them. A kernel is chosen by the problem; every bit of a row depends on that row and on the
+// problem's columns and formats only, not on the other rows.
+package reduce
+
+import (
+	"math"
+	"strconv"
+
+	"lathe/cuda"
+	"lathe/internal/diag"
+)
+
+// Word is a format of values in device memory.
+type Word int
+
+// The formats, numbered as the kernels number them.
+const (
+	F32 Word = iota
+	BF16
+	F16
+)
+
+// String is the name that intrinsics.cuh gives it.
+func (w Word) String() string { return [...]string{"f32", "bf16", "f16"}[w] }
+
+// Bytes of a value.
+func (w Word) Bytes() int64 {
+	if w == F32 {
+		return 4
+	}
+	return 2
+}
+
+// Floor is the least that a kernel moves and computes: no kernel is faster than these at a GPU's peak rates.
+type Floor struct {
+	Bytes, Flops int64
+}
+
+// Matrix is what every problem here works on: rows of columns, row after row without a gap, and no buffer of a launch
+// overlaps another.
+type Matrix struct {
+	Rows, Cols int64
+	// Unaligned says that some buffer does not start at a multiple of 16 bytes.
+	Unaligned bool
+}
+
+// team is who works on a row: values of an access, values of a thread, warps of a row, rows of a block.
+type team struct {
+	access, values, warps, rows int
+	long                        bool // the row is read twice, by a block
+}
+
+// inRegisters are the teams that hold a row in registers, smallest first; a value more a thread would cost occupancy.
+var inRegisters = []struct{ warps, values, rows int }{
+	{1, 8, 4}, {1, 16, 4}, {1, 32, 4}, {4, 16, 1}, {4, 32, 1}, {8, 16, 1}, {8, 32, 1},
+}
+
+// longWarps are the warps of a row that does not fit into registers.
+const longWarps = 8
+
+// team is the smallest that holds a row in registers, or one that reads it twice.
+func (m Matrix) team(in Word) team {
+	t := team{access: int(16 / in.Bytes()), warps: 1, rows: 4}
+	if m.Unaligned || m.Cols%int64(t.access) != 0 {
+		t.access = 1
+	}
+	for _, s := range inRegisters {
+		if s.values > 16 && t.access == 1 {
+			continue // as many addresses as values
+		}
+		if m.Cols <= int64(32*s.warps*s.values) {
+			t.warps, t.values, t.rows = s.warps, s.values, s.rows
+			return t
+		}
+	}
+	return team{access: t.access, warps: longWarps, rows: 1, long: true}
+}
+
+// params are the template parameters that a team decides.
+func (t team) params() []string {
+	if t.long {
+		return texts(t.access, t.warps)
+	}
+	return texts(t.access, t.values, t.warps, t.rows)
+}
+
+// name is the template: that of rows in registers, or of long rows.
+func (t team) name(base string) string {
+	if t.long {
+		return base + "_long"
+	}
+	return base
+}
+
+// valid reports rows or columns that no kernel can take: error L0994.
+func (m Matrix) valid(kernel string, in Word) error {
+	if m.Rows < 0 || m.Cols < 0 || m.Cols >= math.MaxInt32 {
+		return diag.New("L0994", kernel, "rows of %d columns: a row has 0 to %d", m.Cols, math.MaxInt32-1)
+	}
+	if t := m.team(in); m.Rows > math.MaxInt32*int64(t.rows) {
+		return diag.New("L0994", kernel, "%d rows of %d columns: a launch has at most %d blocks of %d rows",
+			m.Rows, m.Cols, math.MaxInt32, t.rows)
+	}
+	return nil
+}
+
+// launches is the one call for a matrix, or none where there is nothing to write.
+func (m Matrix) launches(i cuda.Instance, in Word, args []cuda.Arg) ([]cuda.Launch, error) {
+	if m.Rows == 0 || m.Cols == 0 {
+		return nil, nil
+	}
+	shared, err := i.Shared()
+	if err != nil {
+		return nil, err
+	}
+	t := m.team(in)
+	return []cuda.Launch{{
+		Kernel: i.Kernel,
+		Grid:   [3]uint32{uint32((m.Rows + int64(t.rows) - 1) / int64(t.rows)), 1, 1},
+		Block:  [3]uint32{uint32(32 * t.warps * t.rows), 1, 1},
+		Shared: uint32(shared),
+		Args:   args,
+	}}, nil
+}
+
+func texts(numbers ...int) []string {
+	out := make([]string, len(numbers))
+	for i, n := range numbers {
+		out[i] = strconv.Itoa(n)
+	}
+	return out
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// rms_norm_long: rms_norm of rows of any length, a block of WARPS warps a row: one pass sums squares, a second reads
+// the row again and writes.
+//   IN, OUT, GAIN, V, WARPS, ADD, QUANT, UNIT, EARLY  as for rms_norm
+// Tiles of 32 * WARPS * 4 * V columns, ascending.
+//   threads: 32 * WARPS
+//   shared: 4 * WARPS
+//   blocks: 2
+//   regs: 128
+//   sass: V > 1: LDG.128, V > 1 && QUANT == 0: STG.128|STG.64, MUFU.RSQ
+//   uses: reduce/row.cuh, reduce/norm.cuh
+template <int IN, int OUT, int GAIN, int V, int WARPS, int ADD, int QUANT, int UNIT, int EARLY>
+__device__ __forceinline__ void rms_norm_long(const void* x, const void* add, void* sum, const void* gain, void* y,
+                                              u8* scales, i64 rows, u32 n, i64 ys, i64 srow, i64 sblock, f32 inv_n,
+                                              f32 eps) {
+  const int T = 32 * WARPS, N = V == 1 ? 8 : 4 * V;
+  const u32 t = threadIdx.x;
+  const i64 row = blockIdx.x;
+  const i64 first = row * n * row_word<IN>::bytes;
+  const u8* in = (const u8*)x + first;
+  const u8* other = (const u8*)add + first;
+  f32 squares = 0;
+#pragma unroll 1
+  for (u32 from = 0; from < n; from += T * N) {
+    const u64 skip = (u64)from * row_word<IN>::bytes;
+    f32 v[N];
+    load_sum<IN, V, N, T, ADD>(v, in + skip, other + skip, (u8*)sum + first + skip, t, n - from);
+#pragma unroll
+    for (int i = 0; i < N; ++i) v[i] = mul_rn(v[i], v[i]);
+    squares = add_rn(squares, row_tree(v));
+  }
+  const f32 scale = rsqrt(fma_rn(team_sum<WARPS>(squares, (f32*)smem), inv_n, eps));
+  u8* out = (u8*)y + row * ys * (QUANT ? 1 : row_word<OUT>::bytes);
+#pragma unroll 1
+  for (u32 from = 0; from < n; from += T * N) {
+    const u64 skip = (u64)from * row_word<IN>::bytes;
+    f32 v[N];
+    load_again<IN, V, N, T, ADD>(v, in + skip, other + skip, t, n - from);
+#pragma unroll
+    for (int c = 0; c < N / V; ++c) {
+      const u32 at = from + row_column<V, T>(c, t);
+      f32 g[V];
+      load_operand<GAIN, V>(g, gain, at, n, UNIT ? 0 : 1);
+      rms_scale<IN, V, UNIT, EARLY>(g, v + c * V, scale);
+      store_norm<OUT, V, QUANT>(out, scales + row * srow, sblock, at, n, g);
+    }
+  }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reduce
+
+import (
+	"slices"
+
+	"lathe/cuda"
+	"lathe/internal/diag"
+)
+
+// Softmax is exp(x - max x) divided by its sum along each row. A row of -Inf only, or without a column that the mask
+// keeps, becomes zeros; a row with NaN or +Inf becomes NaN.
+type Softmax struct {
+	Matrix
+	In, Out Word
+	// Mask is nil where every column counts.
+	Mask *MaskRows
+}
+
+// MaskRows says which row of a mask belongs to row r of the matrix: r / Div * Mul + r % Mod. A mask has a byte for each
+// column; 0 leaves the column out. For scores [batch, heads, queries, keys] a mask [batch, 1, queries, keys] has
+// Div = heads * queries and Mul = Mod = queries; one of [batch, 1, 1, keys] the same Div and Mul = Mod = 1.
+type MaskRows struct {
+	Div, Mul, Mod uint64
+}
+
+// Valid reports why no kernel can take the problem: error L0994.
+func (p Softmax) Valid(cuda.Arch) error {
+	if p.Mask != nil && (p.Mask.Div == 0 || p.Mask.Mod == 0) {
+		return diag.New("L0994", "softmax", "a mask whose rows repeat after 0 rows")
+	}
+	return p.valid("softmax", p.In)
+}
+
+// Instance is the kernel for the problem, with an entry of the given name.
+func (p Softmax) Instance(kernel string) (cuda.Instance, error) {
+	t := p.team(p.In)
+	params := slices.Concat(texts(int(p.In), int(p.Out)), t.params(), texts(bit(p.Mask != nil)))
+	return cuda.Make(t.name("softmax"), kernel, params...)
+}
+
+// Launch is the call of the kernel, or nothing for a matrix without elements. x and y are matrices of In and Out, mask
+// as MaskRows says, cuda.Null without one.
+func (p Softmax) Launch(kernel string, x, mask, y cuda.Arg) ([]cuda.Launch, error) {
+	i, err := p.Instance(kernel)
+	if err != nil {
+		return nil, err
+	}
+	rows := MaskRows{1, 1, 1}
+	if p.Mask != nil {
+		rows = *p.Mask
+	}
+	return p.launches(i, p.In, []cuda.Arg{x, mask, y, cuda.I64(p.Rows), cuda.U32(uint32(p.Cols)),
+		cuda.U64(rows.Div), cuda.U64(rows.Mul), cuda.U64(rows.Mod)})
+}
+
+// Floor reads x once and writes y once; the mask is not counted, since its rows repeat.
+func (p Softmax) Floor() Floor {
+	return Floor{Bytes: p.Rows * p.Cols * (p.In.Bytes() + p.Out.Bytes()), Flops: 5 * p.Rows * p.Cols}
+}
