@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"lathe/cuda"
+)
+
+// dice are the random numbers of one operand of a case.
+func dice(seed uint64, operand string) *rand.Rand {
+	h := uint64(14695981039346656037)
+	for _, c := range []byte(operand) {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return rand.New(rand.NewPCG(seed, h))
+}
+
+// largeBlock says that a block of k is one in which weights may have the largest scales: activations are tiny there, so
+// that sums stay finite. It is every second one.
+func largeBlock(b int) bool { return b%2 == 1 }
+
+// weightBlocks draws MXINT8 weights: n rows of k elements and their scales. In every eight rows there are some whose
+// scales are all among the smallest, one with the largest, and one with NaN over zeros; others have scales about 1.
+func weightBlocks(seed uint64, n, k int, corners bool) (q, x []byte) {
+	r := dice(seed, "w")
+	q, x = make([]byte, n*k), make([]byte, n*ceil(k, 32))
+	for i := range q {
+		q[i] = byte(r.Uint32())
+	}
+	for i := range x {
+		x[i] = byte(124 + r.IntN(8))
+	}
+	if corners {
+		for row := range n {
+			cornerRow(r, row, q[row*k:(row+1)*k], x[row*ceil(k, 32):(row+1)*ceil(k, 32)])
+		}
+	}
+	return q, x
+}
+
+var smallest = [3][2]byte{{0, 1}, {1, 6}, {7, 8}}
+
+func cornerRow(r *rand.Rand, row int, q, x []byte) {
+	for b := range x {
+		block := q[b*32 : min(b*32+32, len(q))]
+		switch kind := row % 8; {
+		case kind < 3:
+			x[b] = smallest[kind][r.IntN(2)]
+		case kind == 3 && largeBlock(b):
+			x[b] = byte(253 + r.IntN(2))
+			for i := range block {
+				if block[i] == 0x80 && row%16 != 3 {
+					block[i] = 0x81 // -128 with 254 is -Inf: in some rows only
+				}
+			}
+		case kind == 4 && b == row/8%len(x):
+			x[b] = 255
+			clear(block)
+		case r.IntN(8) == 0:
+			clear(block)
+		case r.IntN(8) == 0:
+			for i := range block {
+				block[i] = [...]byte{0x80, 0x81, 0xFF, 0, 1, 127}[r.IntN(6)]
+			}
+		}
+	}
+}
+
+// activations draws bf16 rows; with corners row 1 is -0, row 2 has an infinity and row 3 a NaN.
+func activations(seed uint64, m, k int, corners bool) []byte {
+	r := dice(seed, "x")
+	out := make([]byte, 0, 2*m*k)
+	for row := range m {
+		for col := range k {
+			v := float32(r.NormFloat64())
+			if corners && largeBlock(col/32) {
+				v *= 1.0 / (1 << 30)
+			}
+			switch {
+			case corners && row == 1:
+				v = float32(math.Copysign(0, -1))
+			case corners && row == 2 && col == k/2:
+				v = float32(math.Inf(1))
+			case corners && row == 3 && col == k-1:
+				v = float32(math.NaN())
+			}
+			out = binary.LittleEndian.AppendUint16(out, bf16Word(v))
+		}
+	}
+	return out
+}
+
+// floats draws fp32 numbers; as bf16 where size is 2.
+func floats(r *rand.Rand, n int, size int64) []byte {
+	var out []byte
+	for range n {
+		v := float32(r.NormFloat64())
+		if size == 4 {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+		} else {
+			out = binary.LittleEndian.AppendUint16(out, bf16Word(v))
+		}
+	}
+	return out
+}
+
+// operandsOf makes the buffers of a case.
+type operandsOf struct{ buffers []cuda.CaseBuffer }
+
+// in adds a buffer that fill writes; none where it has no bytes.
+func (b *operandsOf) in(name string, bytes int64, fill func() []byte) cuda.Arg {
+	if bytes == 0 {
+		return cuda.Null()
+	}
+	write := func(into []byte) { copy(into, fill()) }
+	b.buffers = append(b.buffers, cuda.CaseBuffer{Name: name, Bytes: bytes, Fill: write})
+	return cuda.Buffer(len(b.buffers) - 1)
+}
+
+// out adds a buffer of results, or of what lies between two kernels.
+func (b *operandsOf) out(name string, bytes int64) cuda.Arg {
+	if bytes == 0 {
+		return cuda.Null()
+	}
+	b.buffers = append(b.buffers, cuda.CaseBuffer{Name: name, Bytes: bytes, Output: true})
+	return cuda.Buffer(len(b.buffers) - 1)
+}
+
+// epilogue adds the operands of an epilogue.
+func (b *operandsOf) epilogue(seed uint64, e Epilogue, m, n int, o *Operands) {
+	cols := e.columns(n)
+	o.Bias, o.Residual, o.YScales = cuda.Null(), cuda.Null(), cuda.Null()
+	if e.Bias {
+		o.Bias = b.in("bias", int64(n)*4, func() []byte { return floats(dice(seed, "bias"), n, 4) })
+	}
+	if e.Residual {
+		size := max(e.Out.Bytes(), 2)
+		fill := func() []byte { return floats(dice(seed, "r"), m*cols, size) }
+		o.Residual = b.in("residual", int64(m)*int64(cols)*size, fill)
+	}
+	o.Y = b.out("y", int64(m)*int64(cols)*e.Out.Bytes())
+	if e.Out == MXINT8 {
+		o.YScales = b.out("scales", int64(ceil(cols, 32))*ScalePitch(m))
+	}
+}
+
+// weights adds packed weights and their scales.
+func (b *operandsOf) weights(o *Operands, l Layout, n, k int, draw func() (q, x []byte)) {
+	o.W = b.in("w", l.Bytes(n, k), func() []byte {
+		q, _ := draw()
+		return l.Pack(q, n, k)
+	})
+	o.WScales = b.in("w scales", l.ScaleBytes(n, k), func() []byte {
+		_, x := draw()
+		return l.PackScales(x, n, k)
+	})
+}
+
+// Case is the problem on random data with corner values, or without them for times. c is the constant of the bound on
+// the error of sums: 1 on a CPU, 4 on a GPU. plan comes from p.Plan.
+func (p W8A16) Case(plan Plan, seed uint64, corners bool, c float64) cuda.Case {
+	var b operandsOf
+	l := LayoutBF16
+	weights := func() ([]byte, []byte) { return weightBlocks(seed, p.N, p.K, corners) }
+	var o Operands
+	o.XScales = cuda.Null()
+	o.X = b.in("x", int64(p.M)*int64(p.K)*2, func() []byte { return activations(seed, p.M, p.K, corners) })
+	b.weights(&o, l, p.N, p.K, weights)
+	b.epilogue(seed, p.Epilogue, p.M, p.N, &o)
+	o.Workspace = b.out("workspace", plan.Workspace)
+	bytes, flops := p.Floor()
+	return cuda.Case{
+		Name:      fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Epilogue.text()),
+		Instances: plan.Instances, Shape: fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K),
+		Formats: "bf16 x mxint8 -> " + p.Out.text(), Buffers: b.buffers, Launches: plan.Launches(o),
+		Bytes: bytes, Flops: flops,
+		Check: func(outputs [][]byte) cuda.Verdict {
+			q, x := weights()
+			s := p.sums(activations(seed, p.M, p.K, corners), q, x)
+			return p.check(seed, p.M, p.N, linearBound(c, p.K), s, outputs)
+		},
+	}
+}
+
+// sums are those of the product, by row of x and row of w.
+func (p W8A16) sums(acts, q, x []byte) func(m, n int) sums {
+	a, w := make([]float64, p.M*p.K), make([]float64, p.N*p.K)
+	for i := range a {
+		a[i] = bf16At(acts, i)
+	}
+	for i := range w {
+		w[i] = weight(q[i], x[i/p.K*ceil(p.K, 32)+i%p.K/32])
+	}
+	return func(m, n int) sums {
+		var s sums
+		row, col := a[m*p.K:(m+1)*p.K], w[n*p.K:(n+1)*p.K]
+		for i, v := range row {
+			s.value += v * col[i]
+			s.size += math.Abs(v * col[i])
+		}
+		return s
+	}
+}
+
+// check compares the outputs of a case with the sums, of which each may be wrong by bound of its size.
+func (e Epilogue) check(seed uint64, m, n int, bound float64, s func(m, n int) sums, outputs [][]byte) cuda.Verdict {
+	v := verdict{Verdict: cuda.Verdict{BitEqual: true}}
+	cols := e.columns(n)
+	if m*cols == 0 {
+		return v.done()
+	}
+	var bias []float32
+	if e.Bias {
+		raw := floats(dice(seed, "bias"), n, 4)
+		for i := range n {
+			bias = append(bias, float32(f32At(raw, i)))
+		}
+	}
+	var residual []byte
+	size := max(e.Out.Bytes(), 2)
+	if e.Residual {
+		residual = floats(dice(seed, "r"), m*cols, size)
+	}
+	y, tol := make([]float64, cols), make([]float64, cols)
+	for row := range m {
+		for col := range cols {
+			r := 0.0
+			if e.Residual {
+				r = wordAt(residual, row*cols+col, size)
+			}
+			y[col], tol[col] = e.end(func(j int) sums { return s(row, j) }, bias, r, col, bound)
+		}
+		e.checkRow(&v, row, m, y, tol, outputs)
+	}
+	return v.done()
+}
+
+// text names an epilogue in the name of a case.
+func (e Epilogue) text() string {
+	s := e.Out.text()
+	for _, part := range []struct {
+		is   bool
+		name string
+	}{{e.Bias, "bias"}, {e.Act != None, e.Act.String()}, {e.Gate, "gate"}, {e.Residual, "residual"}} {
+		if part.is {
+			s += "+" + part.name
+		}
+	}
+	return s
+}
+
+func (e Element) text() string {
+	if e == MXINT8 {
+		return "mxint8"
+	}
+	return string(e)
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gemm holds the kernels that multiply matrices: rows of activations with packed weights, on tensor cores, with
+// everything behind the sums fused. The weights of a layer are packed once, by Pack, into the order in which the lanes
+// of a warp read them.
+package gemm
+
+import (
+	"strconv"
+	"strings"
+
+	"lathe/cuda"
+	"lathe/internal/diag"
+)
+
+// Activation is the function behind sum and bias. The numbers are those of epilogue.cuh.
+type Activation int
+
+// The activations. Relu keeps NaN. GeluTanh and Silu use approximate exponentials.
+const (
+	None Activation = iota
+	Relu
+	GeluErf  // x/2 * (1 + erf(x/sqrt 2))
+	GeluTanh // x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))
+	Silu     // x / (1 + exp(-x))
+)
+
+var activationNames = [...]string{"none", "relu", "gelu_erf", "gelu_tanh", "silu"}
+
+// String is the name of the activation.
+func (a Activation) String() string {
+	if a < 0 || int(a) >= len(activationNames) {
+		return "unknown"
+	}
+	return activationNames[a]
+}
+
+// Element is the type of a result as a template parameter: "bf16", "f32", or "i8" for MXINT8.
+type Element string
+
+// The results.
+const (
+	BF16   Element = "bf16"
+	F32    Element = "f32"
+	MXINT8 Element = "i8"
+)
+
+// Bytes is the size of an element; the scales of MXINT8 come on top.
+func (e Element) Bytes() int64 {
+	switch e {
+	case BF16:
+		return 2
+	case F32:
+		return 4
+	}
+	return 1
+}
+
+// Epilogue is what happens to the sums s of a product, in fp32, with one rounding at its end:
+// y = act(s + bias) + residual, or with Gate act(s0 + bias0)*(s1 + bias1) + residual, where rows 2j of the weights make
+// s0 and rows 2j+1 make s1 of column j.
+type Epilogue struct {
+	Act  Activation
+	Gate bool
+	Out  Element
+	// Bias and Residual say that there are such operands: fp32, one a row of the weights; and a matrix shaped as the
+	// result, of its type, or bf16 where that is MXINT8.
+	Bias, Residual bool
+}
+
+// plain says that the result is the sum alone.
+func (e Epilogue) plain() bool { return e.Act == None && !e.Gate && !e.Bias && !e.Residual }
+
+// params are the template parameters ACT, GATE and T.
+func (e Epilogue) params() []string {
+	return []string{strconv.Itoa(int(e.Act)), bit(e.Gate), string(e.Out)}
+}
+
+func bit(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+// Operands are the arguments of a product. Those that it does not have are cuda.Null().
+type Operands struct {
+	// X has M rows of K elements; for MXINT8 XScales holds their scales, transposed: [ceil(K/32)][pitch of scales].
+	X, XScales cuda.Arg
+	// W and WScales are packed weights: Layout.Pack and Layout.PackScales.
+	W, WScales cuda.Arg
+	// Bias, Residual, Y and YScales are those of the epilogue. The scales of an MXINT8 result are transposed:
+	// [ceil(columns/32)][pitch of scales].
+	Bias, Residual, Y, YScales cuda.Arg
+	// Workspace has as many bytes as the plan says. Its content does not matter.
+	Workspace cuda.Arg
+}
+
+// Plan is a product as it will run on an architecture.
+type Plan struct {
+	// Instances are the kernels.
+	Instances []cuda.Instance
+	// Workspace is the number of bytes that the launches need between them.
+	Workspace int64
+	// Splits is the number of parts of the k range.
+	Splits int
+	// Why says in words which configuration was chosen.
+	Why string
+
+	launches func(Operands) []cuda.Launch
+}
+
+// Launches are the calls, in order; none where the result has no elements.
+func (p Plan) Launches(o Operands) []cuda.Launch { return p.launches(o) }
+
+// limit bounds M, N and K, so that indices of rows, columns and tiles fit 32 bits; products of them have 64.
+const limit = 1 << 30
+
+// refuse is error L0990.
+func refuse(kernel, format string, args ...any) *diag.Error {
+	return diag.New("L0990", kernel, format, args...)
+}
+
+// sizes refuses what is no size of a product.
+func sizes(kernel string, m, n, k int) error {
+	for _, v := range []int{m, n, k} {
+		if v < 0 || v > limit {
+			return refuse(kernel, "%d rows times %d columns over %d products: sizes lie between 0 and %d", m, n, k, limit)
+		}
+	}
+	return nil
+}
+
+// Valid reports what the epilogue cannot do for n rows of weights: error L0990.
+func (e Epilogue) Valid(kernel string, n int) error {
+	switch {
+	case e.Out != BF16 && e.Out != F32 && e.Out != MXINT8:
+		return refuse(kernel, "no result in %q", e.Out).WithHint("there are bf16, f32 and i8 (MXINT8)")
+	case e.Act < None || e.Act > Silu:
+		return refuse(kernel, "no activation %d", e.Act)
+	case e.Gate && n%2 != 0:
+		return refuse(kernel, "%d rows of weights are no pairs of gate and value", n)
+	}
+	return nil
+}
+
+// columns of the result.
+func (e Epilogue) columns(n int) int {
+	if e.Gate {
+		return n / 2
+	}
+	return n
+}
+
+// ScalePitch is the distance between rows of transposed scales of m rows of a matrix, in bytes: a multiple of 16.
+func ScalePitch(m int) int64 { return int64(m+15) / 16 * 16 }
+
+// floor is the traffic of the epilogue in bytes.
+func (e Epilogue) floor(m, n int) int64 {
+	cols := int64(e.columns(n))
+	bytes := int64(m) * cols * e.Out.Bytes()
+	if e.Out == MXINT8 {
+		bytes += int64(m) * ((cols + 31) / 32)
+	}
+	if e.Residual {
+		bytes += int64(m) * cols * max(e.Out.Bytes(), 2)
+	}
+	if e.Bias {
+		bytes += int64(n) * 4
+	}
+	return bytes
+}
+
+// name joins a template and its parameters to the name of an entry.
+func name(template string, params []string) string {
+	return template + "_" + strings.ReplaceAll(strings.Join(params, "_"), "-", "m")
+}
+
+// instance is a template with parameters, under a name made of them.
+func instance(template string, params ...string) (cuda.Instance, error) {
+	return cuda.Make(template, name(template, params), params...)
+}
+
+func texts(values ...int) []string {
+	var out []string
+	for _, v := range values {
+		out = append(out, strconv.Itoa(v))
+	}
+	return out
+}
+
+// launch fills in what the instance fixes.
+func launch(i cuda.Instance, blocks int, args ...cuda.Arg) (cuda.Launch, error) {
+	threads, err := i.Threads()
+	if err != nil {
+		return cuda.Launch{}, err
+	}
+	shared, err := i.Shared()
+	if err != nil {
+		return cuda.Launch{}, err
+	}
+	return cuda.Launch{Kernel: i.Kernel, Grid: [3]uint32{uint32(blocks), 1, 1}, Block: [3]uint32{uint32(threads), 1, 1},
+		Shared: uint32(shared), Args: args}, nil
+}
+
+func ceil(a, b int) int { return (a + b - 1) / b }

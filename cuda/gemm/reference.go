@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"lathe/cuda"
+)
+
+// weight is the value of an element of MXINT8 as bf16 holds it: q * 2^(X-133), NaN for X = 255. The one value beyond
+// bf16, q = -128 with X = 254, is -Inf.
+func weight(q, x byte) float64 {
+	switch {
+	case x == 255:
+		return math.NaN()
+	case x == 254 && q == 0x80:
+		return math.Inf(-1)
+	}
+	return math.Ldexp(float64(int8(q)), int(x)-133)
+}
+
+// apply is the activation in float64.
+func (a Activation) apply(x float64) float64 {
+	switch a {
+	case Relu:
+		if x < 0 {
+			return 0
+		}
+	case GeluErf:
+		return 0.5 * x * (1 + math.Erf(x/math.Sqrt2))
+	case GeluTanh:
+		return x / (1 + math.Exp(-2*math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+	case Silu:
+		return x / (1 + math.Exp(-x))
+	}
+	return x
+}
+
+// slope bounds the derivative of the activation.
+func (a Activation) slope() float64 {
+	if a == None || a == Relu {
+		return 1
+	}
+	return 1.13
+}
+
+// sums are the exact sums of a product, and the sums of magnitudes by which their errors are measured.
+type sums struct{ value, size float64 }
+
+// end applies the epilogue to the sums of row m: sum j of the row is s(j). bound is the error that each sum may have in
+// units of its size; the results are the value and the error that it may have.
+func (e Epilogue) end(s func(j int) sums, bias []float32, residual float64, col int, bound float64) (y, tol float64) {
+	at := func(j int) sums {
+		v := s(j)
+		if e.Bias {
+			v.value += float64(bias[j])
+			v.size += math.Abs(float64(bias[j]))
+		}
+		return v
+	}
+	if e.Gate {
+		g, u := at(2*col), at(2*col+1)
+		f := e.Act.apply(g.value)
+		y = f * u.value
+		tol = bound * (e.Act.slope()*g.size*math.Abs(u.value) + math.Abs(f)*u.size + e.Act.slope()*g.size*u.size*bound)
+	} else {
+		v := at(col)
+		y, tol = e.Act.apply(v.value), bound*v.size*e.Act.slope()
+	}
+	if e.Act > Relu {
+		tol += math.Abs(y) * approximate
+	}
+	y += residual
+	tol += math.Ldexp(math.Abs(y)+math.Abs(residual), -23)
+	switch e.Out {
+	case BF16:
+		tol += math.Ldexp(math.Abs(y), -8) + math.Ldexp(1, -134)
+	case F32:
+		tol += math.Ldexp(math.Abs(y), -24) + math.Ldexp(1, -149)
+	}
+	return y, tol
+}
+
+// approximate is the relative error of the activations that use ex2.approx, rcp.approx and erff.
+const approximate = 1.0 / (1 << 20)
+
+// linearBound is the error of a sum of k products in fp32 in units of the sum of magnitudes: c = 1 for sums that are
+// rounded once an mma, 4 for tensor cores, which truncate.
+func linearBound(c float64, k int) float64 { return c * math.Ldexp(math.Sqrt(float64(max(k, 1))), -23) }
+
+func bf16At(b []byte, i int) float64 {
+	return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16))
+}
+
+func f32At(b []byte, i int) float64 {
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
+}
+
+// wordAt is element i of fp32 words, or of bf16 words where size is 2.
+func wordAt(b []byte, i int, size int64) float64 {
+	if size == 4 {
+		return f32At(b, i)
+	}
+	return bf16At(b, i)
+}
+
+// bf16Word rounds to nearest even.
+func bf16Word(x float32) uint16 {
+	b := math.Float32bits(x)
+	if x != x {
+		return 0x7FFF
+	}
+	return uint16((b + 0x7FFF + b>>16&1) >> 16)
+}
+
+// verdict gathers comparisons.
+type verdict struct {
+	cuda.Verdict
+	bad, all int
+}
+
+// near compares element i with a value and an allowed error; infinities and NaN must be met exactly.
+func (v *verdict) near(i int, got, want, tol float64) {
+	v.all++
+	if got == want || got != got && want != want {
+		return
+	}
+	v.BitEqual = false
+	off := math.Abs(got - want)
+	if off <= tol {
+		v.MaxErr = max(v.MaxErr, off/tol)
+		return
+	}
+	if v.bad++; v.bad == 1 {
+		v.Wrong = fmt.Sprintf("element %d is %v, want %v within %v", i, got, want, tol)
+	}
+}
+
+// same demands equal words.
+func (v *verdict) same(i int, got, want uint64) {
+	v.all++
+	if got != want {
+		v.BitEqual = false
+		if v.bad++; v.bad == 1 {
+			v.Wrong = fmt.Sprintf("element %d is %#x, want %#x", i, got, want)
+		}
+	}
+}
+
+func (v *verdict) done() cuda.Verdict {
+	if v.bad > 1 {
+		v.Wrong += fmt.Sprintf("; %d of %d are wrong", v.bad, v.all)
+	}
+	v.Tol = 1
+	return v.Verdict
+}

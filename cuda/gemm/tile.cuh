@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// tile: what all matrix products share: the place of a block's tile, copies into shared memory, fragments.
+// Rows of the left operand lie 128 bytes apart, their 16-byte chunks permuted so that ldmatrix meets no bank twice.
+// Weights are packed (Go: Pack): 16 rows x 32 columns are 512 bytes in the order in which the lanes of a warp want
+// them, 16 bytes each; such tiles follow each other along k, then along n. No swizzle is needed for them.
+
+// The tile of block `tile`: eight tiles of rows together walk along the columns, so that both operands stay in L2.
+template <int BM, int BN> DEV void tile_place(u32 tile, i32 M, i32 N, i32& m0, i32& n0) {
+  const u32 rows = (M + BM - 1) / BM, cols = (N + BN - 1) / BN, group = tile / (8 * cols);
+  const u32 first = group * 8, size = rows - first < 8 ? rows - first : 8, at = tile - group * 8 * cols;
+  m0 = (first + at % size) * BM;
+  n0 = (at / size) * BN;
+}
+
+DEV u32 row_chunk(u32 row, u32 chunk) { return row * 128 + ((chunk ^ (row & 7)) << 4); }
+
+// Copies bytes k0 .. k0+127 of rows m0 .. m0+BM-1 of x, `pitch` bytes a row, to shared memory; what lies beyond the
+// last row or the end of a row becomes 0. VEC: rows begin at multiples of 16 bytes; else elements of SIZE bytes.
+template <int BM, int NT, int VEC, int SIZE>
+DEV void load_rows(u32 to, const u8* x, i32 m0, i32 M, i64 pitch, i64 k0) {
+  const i32 last = M - 1 - m0;
+  if constexpr (VEC) {
+#pragma unroll
+    for (int i = 0; i < (BM * 8 + NT - 1) / NT; ++i) {
+      const i32 c = threadIdx.x + i * NT, row = c >> 3, chunk = c & 7;
+      if (BM * 8 % NT != 0 && c >= BM * 8) break;
+      const i64 k = k0 + chunk * 16;
+      const bool inside = row <= last && k < pitch;
+      cp_async16(to + row_chunk(row, chunk), x + (m0 + (row < last ? row : last)) * pitch + (k < pitch ? k : 0),
+                 inside ? 16 : 0);
+    }
+  } else {
+#pragma unroll 4
+    for (int i = 0; i < BM * 32 / NT; ++i) {
+      const i32 c = threadIdx.x + i * NT, row = c >> 5, at = (c & 31) * 4;
+      u32 word = 0;
+      const u8* p = x + (i64)(m0 + row) * pitch + k0 + at;
+#pragma unroll
+      for (int b = 0; b < 4; b += SIZE) {
+        if (row <= last && k0 + at + b < pitch) {
+          word |= (SIZE == 2 ? (u32) * (const u16*)(p + b) : (u32)p[b]) << (8 * b);
+        }
+      }
+      *(u32*)(smem + to + row_chunk(row, at >> 4) + (at & 15)) = word;
+    }
+  }
+}
+
+// Copies KB tiles of 512 bytes from kb0 on for each of BN/16 groups of rows; `blocks` tiles lie along k, a multiple of
+// KB. Groups from `groups` on become 0.
+template <int BN, int NT, int KB, int BYTES>
+DEV void load_groups(u32 to, const u8* w, i32 n0, i32 groups, i32 blocks, i32 kb0) {
+  const int chunks = KB * BYTES / 16, all = BN / 16 * chunks;
+#pragma unroll
+  for (int i = 0; i < (all + NT - 1) / NT; ++i) {
+    const i32 c = threadIdx.x + i * NT, group = c / chunks, at = c % chunks, g = n0 / 16 + group;
+    if (all % NT != 0 && c >= all) break;
+    cp_async16(to + c * 16, w + ((i64)(g < groups ? g : 0) * blocks + kb0) * BYTES + at * 16, g < groups ? 16 : 0);
+  }
+}
+
+// The fragment of the left operand of rows r0 .. r0+15 and bytes 32*step .. 32*step+31 of a tile's rows.
+DEV void left_fragment(u32 (&a)[4], u32 tile, u32 r0, u32 step) {
+  const u32 l = lane();
+  ldmatrix_x4(a, tile + row_chunk(r0 + (l & 15), 2 * step + (l >> 4)));
+}
+
+// The k tiles [from, to) of part `split` of `splits`.
+DEV void split_range(i32 tiles, i32 splits, i32 split, i32& from, i32& to) {
+  const i32 each = (tiles + splits - 1) / splits;
+  from = split * each < tiles ? split * each : tiles;
+  to = from + each < tiles ? from + each : tiles;
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// w8a16: y = act(x*transpose(w) + bias) + residual, x bf16 [M][K], w MXINT8, on tensor cores. Weights become bf16 in
+// registers, exactly; sums are fp32, k ascending, so a row's bits depend on K and `splits` alone.
+//   BM BN    rows and columns of a block's tile; 64 k a step, STAGES of them in flight
+//   WM WN    warps along the rows and along the columns
+//   VEC      1 where K is a multiple of 8
+//   ACT GATE T   as epilogue.cuh has them
+// w is packed (16 rows x 32 k), K padded to 64 with zeros; ws are its scales, 16 a tile. splits > 1: part i of the k
+// range goes to y + i*M*ldy as bare sums (T f32), which split_sum adds. N counts rows of w. The grid is
+// one-dimensional: tiles times splits.
+//   threads: 32 * WM * WN
+//   shared: STAGES * (BM * 128 + BN * 66)
+//   regs: BM * BN / (WM * WN) > 1024 ? 168 : 128
+//   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, HMMA.16816.F32.BF16, LDS.128
+//   uses: num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
+template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int ACT, int GATE, class T>
+__device__ __forceinline__ void w8a16(const bf16* x, const u8* w, const u8* ws, const f32* bias, const void* residual,
+                                      void* y, u8* scales, i64 ldy, i64 scale_block, i64 scale_row, i32 M, i32 N,
+                                      i32 K, i32 splits) {
+  const int NT = 32 * WM * WN, MT = BM / WM / 16, NG = BN / WN / 16, STAGE = BM * 128 + BN * 66;
+  const u32 tiles = gridDim.x / splits, split = blockIdx.x / tiles;
+  const i32 blocks = (K + 63) / 64 * 2, groups = (N + 15) / 16;
+  i32 m0, n0, from, to;
+  tile_place<BM, BN>(blockIdx.x % tiles, M, N, m0, n0);
+  split_range(blocks / 2, splits, split, from, to);
+  const u32 base = shared_addr(smem), warp = threadIdx.x >> 5, l = lane();
+  const u32 wm = warp / WN * (BM / WM), wg = warp % WN * NG;  // rows and groups of 16 columns of this warp
+
+  auto load = [&](i32 k) {
+    if (k < to) {
+      const u32 at = k % STAGES * STAGE, from_base = base + at;
+      load_rows<BM, NT, VEC, 2>(VEC ? from_base : at, (const u8*)x, m0, M, (i64)K * 2, (i64)k * 128);
+      load_groups<BN, NT, 2, 512>(from_base + BM * 128, w, n0, groups, blocks, k * 2);
+      load_groups<BN, NT, 2, 16>(from_base + BM * 128 + BN * 64, ws, n0, groups, blocks, k * 2);
+    }
+    cp_async_commit();
+  };
+
+  f32 acc[MT][NG * 2][4];
+#pragma unroll
+  for (int i = 0; i < MT * NG * 8; ++i) acc[i / (NG * 8)][i / 4 % (NG * 2)][i % 4] = 0;
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) load(from + s);
+  for (i32 k = from; k < to; ++k) {
+    cp_async_wait<STAGES - 2>();
+    barrier();
+    load(k + STAGES - 1);
+    const u32 at = k % STAGES * STAGE;
+    const u8 *tile = smem + at + BM * 128, *exps = tile + BN * 64;
+#pragma unroll
+    for (int b = 0; b < 2; ++b) {
+      u32 q[NG][4], scale[NG][2];
+#pragma unroll
+      for (int g = 0; g < NG; ++g) {
+        const w128 v = *(const w128*)(tile + (((wg + g) * 2 + b) * 32 + l) * 16);
+        q[g][0] = v.x, q[g][1] = v.y, q[g][2] = v.z, q[g][3] = v.w;
+        const u32 X = *(const u16*)(exps + ((wg + g) * 2 + b) * 16 + (l >> 2) * 2);
+        scale[g][0] = mxint8_scale_bf16(X & 255) * 0x10001u;
+        scale[g][1] = mxint8_scale_bf16(X >> 8) * 0x10001u;
+      }
+#pragma unroll
+      for (int h = 0; h < 2; ++h) {
+        u32 a[MT][4];
+#pragma unroll
+        for (int i = 0; i < MT; ++i) left_fragment(a[i], base + at, wm + i * 16, b * 2 + h);
+#pragma unroll
+        for (int j = 0; j < NG * 2; ++j) {
+          const u32 word = q[j / 2][j % 2 * 2 + h], s = scale[j / 2][j % 2];
+          const u32 b0 = mxint8_pair_bf16(word, 0x4140, s), b1 = mxint8_pair_bf16(word, 0x4342, s);
+#pragma unroll
+          for (int i = 0; i < MT; ++i) mma_bf16(acc[i][j], a[i], b0, b1);
+        }
+      }
+    }
+  }
+  cp_async_wait<0>();
+  barrier();
+  const i64 part = (i64)split * M * ldy * sizeof(f32);  // 0 without splits
+  const Sink sink = {bias, residual, (u8*)y + part, scales, ldy, scale_block, scale_row, M, GATE ? N / 2 : N};
+  const int COLS = GATE ? BN / 2 : BN;
+#pragma unroll
+  for (int i = 0; i < MT; ++i) {
+#pragma unroll
+    for (int j = 0; j < NG * 2; ++j) {
+      const u32 row = wm + i * 16 + (l >> 2), col = wg * 16 + j * 8 + (l & 3) * 2;
+      stage_pair<COLS, ACT, GATE>(sink, row, col, n0, acc[i][j][0], acc[i][j][1]);
+      stage_pair<COLS, ACT, GATE>(sink, row + 8, col, n0, acc[i][j][2], acc[i][j][3]);
+    }
+  }
+  barrier();
+  store_tile<BM, COLS, NT, ACT, GATE, T>(sink, m0, GATE ? n0 / 2 : n0);
+}
