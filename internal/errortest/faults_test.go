@@ -27,7 +27,7 @@ import (
 // faults provoke the errors that no command shows unless Lathe itself, or a caller of its packages, is wrong; those of
 // tools and engines stand in toolFaults, those of kernels in kernelFaults.
 var faults = join(graphFaults, stageFaults, blockFaults, toolFaults, kernelFaults, graphKernelFaults, gpuFaults,
-	productFaults)
+	productFaults, ptxFaults)
 
 func join(tables ...map[string]func(t *testing.T) error) map[string]func(t *testing.T) error {
 	all := map[string]func(t *testing.T) error{}

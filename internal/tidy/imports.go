@@ -15,7 +15,7 @@ const module = "lathe/"
 // folder. It may import packages of lower layers and of its own entry; two entries of one layer do not know each other.
 var layers = [][]string{
 	{"internal/diag", "internal/whole"},
-	{"ir/format", "ir/target", "rtl", "golden/hlo", "internal/npz", "internal/parser"},
+	{"ir/format", "ir/target", "rtl", "golden/hlo", "internal/npz", "internal/parser", "internal/ptx"},
 	{"ir", "cuda"},
 	{"ir/op"},
 	{"ir/text"},

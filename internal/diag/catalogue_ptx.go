@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diag
+
+// The errors of kernels that run in the interpreter.
+var interpreter = []Entry{
+	{"L0960", "The text is no PTX, or breaks its grammar.",
+		"ptx.Parse(\"k.ptx\", []byte(\".version 8.8\")) // and nothing else"},
+	{"L0961", "An opcode, a modifier or an operand of a kernel is none that the interpreter executes.",
+		"ptx.Parse(\"k.ptx\", text) // with a wgmma"},
+	{"L0962", "A kernel cannot be launched so: too many threads, too much shared memory, parameters of another length.",
+		"machine.Launch(k, grid, block, 0, nil) // of a kernel with parameters"},
+	{"L0963", "A buffer of the interpreter cannot be made, or a copy from or to it leaves it.",
+		"machine.Read(0x1000, data) // where no buffer is"},
+	{"L0964", "A kernel reads or writes outside of the memory that it was given.",
+		"machine.Launch(k, grid, block, 0, params) // one block more than the buffer holds"},
+	{"L0965", "A kernel accesses memory at an address that is not aligned.",
+		"machine.Launch(k, grid, block, 0, params) // with the address of an element plus one"},
+	{"L0966", "A warp executes an instruction in parts that all its lanes must execute together.",
+		"machine.Launch(k, grid, block, 0, params) // a barrier behind a branch"},
+	{"L0969", "A block is stuck: all its warps wait.",
+		"machine.Launch(k, grid, block, 0, params) // a barrier for more warps than there are"},
+	{"L0970", "A kernel does not end within the limit on instructions.",
+		"machine.Launch(k, grid, block, 0, params) // a loop without an end"},
+	{"L0971", "A kernel executes a trap.",
+		"machine.Launch(k, grid, block, 0, params) // of a kernel with a trap"},
+	{"L0972", "A barrier is used with different numbers of threads, or by a warp twice, or does not exist.",
+		"machine.Launch(k, grid, block, 0, params) // barrier 99"},
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package errortest
+
+import (
+	"testing"
+
+	"lathe/internal/ptx"
+)
+
+// ptxFaults are those of kernels in the interpreter.
+var ptxFaults = map[string]func(t *testing.T) error{
+	"L0960": func(*testing.T) error { _, err := ptx.Parse("k.ptx", []byte(".version 8.8\n")); return err },
+	"L0961": func(*testing.T) error { _, err := ptx.Parse("k.ptx", kernelText("wgmma.fence.sync.aligned;")); return err },
+	"L0962": func(t *testing.T) error { return launch(t, "", 2048) },
+	"L0963": func(*testing.T) error { return ptx.NewMachine(ptx.Options{}).Read(0x1000, make([]byte, 4)) },
+	"L0964": func(t *testing.T) error { return launch(t, "st.global.u32 [%rd+4096], %r;", 32) },
+	"L0965": func(t *testing.T) error { return launch(t, "st.global.u32 [%rd+1], %r;", 32) },
+	"L0966": func(t *testing.T) error {
+		return launch(t, "setp.lt.u32 %p, %r, 8;\n@%p bra L;\nbar.sync 0;\nL:", 32)
+	},
+	"L0969": func(t *testing.T) error { return launch(t, "bar.sync 0, 64;", 32) },
+	"L0970": func(t *testing.T) error { return launch(t, "L: bra L;", 32) },
+	"L0971": func(t *testing.T) error { return launch(t, "trap;", 32) },
+	"L0972": func(t *testing.T) error { return launch(t, "mov.u32 %r, 99;\nbar.sync %r;", 32) },
+}
+
+// kernelText is a module with one kernel, in which %r is the thread and %rd the address of a buffer of 4096 bytes.
+func kernelText(body string) []byte {
+	return []byte(`.version 8.8
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 p)
+{
+.reg .pred %p;
+.reg .b32 %r, %s;
+.reg .b64 %rd;
+.shared .align 4 .b8 part[256];
+ld.param.u64 %rd, [p];
+mov.u32 %r, %tid.x;
+` + body + "\nret;\n}\n")
+}
+
+// launch runs a body with one block of threads under the race detector.
+func launch(t *testing.T, body string, threads uint32) error {
+	t.Helper()
+	mod, err := ptx.Parse("k.ptx", kernelText(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := ptx.NewMachine(ptx.Options{Races: true, Limit: 1000})
+	addr, err := m.Alloc(4096, ptx.AllocOptions{Name: "y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	params := make([]byte, 8)
+	for i := range params {
+		params[i] = byte(addr >> (8 * i))
+	}
+	_, err = m.Launch(mod.Kernel("k"), [3]uint32{1, 1, 1}, [3]uint32{threads, 1, 1}, 0, params)
+	return err
+}

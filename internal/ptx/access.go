@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"slices"
+	"strings"
+
+	"lathe/internal/ptx/lane"
+	"lathe/internal/ptx/parse"
+)
+
+// space is where an address points.
+type space uint8
+
+const (
+	spaceGeneric space = iota
+	spaceGlobal
+	spaceShared
+	spaceLocal
+	spaceParam
+)
+
+var typeU32, typeB32, typeB64 = lane.Type{Kind: 'u', Bits: 32}, lane.Type{Kind: 'b', Bits: 32}, lane.Type{Kind: 'b', Bits: 64}
+
+// access is what a load or store does with an address.
+type access struct {
+	space space
+	base  int32  // row of the base
+	add   uint64 // constant
+	size  int    // bytes of one element
+	rows  []int32
+	// sign spreads the sign of a loaded element over bits of the register.
+	sign bool
+	bits int
+	// atomic says that two such accesses are no race.
+	atomic bool
+}
+
+// hints are modifiers that change nothing here.
+func hint(m string) bool {
+	return strings.Contains(m, "::") || slices.Contains([]string{"volatile", "relaxed", "acquire", "release", "acq_rel", "sc",
+		"weak", "cta", "cluster", "gpu", "sys", "mmio", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "uni"}, m)
+}
+
+// ordering are the hints that make an access one of synchronisation.
+func ordering(mods []string) bool {
+	return slices.ContainsFunc(mods, func(m string) bool {
+		return slices.Contains([]string{"volatile", "relaxed", "acquire", "release", "acq_rel", "sc", "mmio"}, m)
+	})
+}
+
+// accessMods reads space, vector length and type.
+func accessMods(mods []string) (a access, t lane.Type, n int, ok bool) {
+	n, a.atomic = 1, ordering(mods)
+	for i, m := range mods {
+		switch m {
+		case "global", "const":
+			a.space = spaceGlobal
+		case "shared", "shared::cta":
+			a.space = spaceShared
+		case "local":
+			a.space = spaceLocal
+		case "param", "param::entry", "param::func":
+			a.space = spaceParam
+		case "v2", "v4", "v8":
+			n = int(m[1] - '0')
+		default:
+			if i == len(mods)-1 {
+				t, ok = lane.ParseType(m)
+			} else if !hint(m) {
+				return a, t, n, false
+			}
+		}
+	}
+	return a, t, n, ok && t.Kind != 'p' && !t.Pair && t.Bits <= 64 && t.Bits*n <= 256
+}
+
+// point fills in the base of an address operand. The space of parameters is that of the variable that it names.
+func (d *decoder) point(a *access, o *parse.Operand) error {
+	if o.Kind != parse.KindAddr {
+		return d.unknown("%s has no address in brackets", d.text())
+	}
+	switch {
+	case o.Reg >= 0:
+		t := d.typeOf(o.Reg)
+		if t.Kind == 'p' || t.Bits != 64 && !(t.Bits == 32 && a.space != spaceGeneric) {
+			return d.unknown("the address %s has %d bits", d.fn.Regs[o.Reg].Name, t.Bits)
+		}
+		a.base, a.add = d.row(o.Reg), o.Val
+	case o.Name == "":
+		a.base = d.constant(o.Val)
+	default:
+		if p, ok := d.vars[o.Name]; ok && (a.space == spaceParam || a.space == spaceGeneric) {
+			a.space = p.space
+		}
+		var err error
+		a.base, err = d.address(o.Name, o.Val)
+		return err
+	}
+	return nil
+}
+
+// vector are the rows of {a, b} or of a single register.
+func (d *decoder) vector(o *parse.Operand, n int, t lane.Type, write bool) ([]int32, error) {
+	elems := []parse.Operand{*o}
+	if n > 1 {
+		if o.Kind != parse.KindVector || len(o.Elems) != n {
+			return nil, d.unknown("%s has no %d registers in braces", d.text(), n)
+		}
+		elems = o.Elems
+	} else if o.Kind == parse.KindVector && len(o.Elems) == 1 {
+		elems = o.Elems
+	}
+	rows := make([]int32, len(elems))
+	for i := range elems {
+		var err error
+		if write {
+			rows[i], err = d.dest(&elems[i], t.Bits, true)
+		} else {
+			rows[i], err = d.source(&elems[i], t, true)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+func buildLoad(d *decoder, mods []string) (bool, error) {
+	a, t, n, ok := accessMods(mods)
+	if !ok {
+		return false, nil
+	}
+	if len(d.in.Args) != 2 && !(len(d.in.Args) == 3 && slices.Contains(mods, "L2::cache_hint")) {
+		return true, d.count(2)
+	}
+	rows, err := d.vector(&d.in.Args[0], n, t, true)
+	if err != nil {
+		return true, err
+	}
+	if err := d.point(&a, &d.in.Args[1]); err != nil {
+		return true, err
+	}
+	a.rows, a.size = rows, t.Bits/8
+	first := &d.in.Args[0]
+	if first.Kind == parse.KindVector {
+		first = &first.Elems[0]
+	}
+	if a.bits = d.width(first); t.Kind == 's' && a.bits > t.Bits {
+		a.sign = true
+	}
+	d.emit(inst{kind: kindRun, visible: a.space <= spaceShared, mem: &a, run: runLoad})
+	return true, nil
+}
+
+func buildStore(d *decoder, mods []string) (bool, error) {
+	a, t, n, ok := accessMods(mods)
+	if !ok {
+		return false, nil
+	}
+	if len(d.in.Args) != 2 && !(len(d.in.Args) == 3 && slices.Contains(mods, "L2::cache_hint")) {
+		return true, d.count(2)
+	}
+	rows, err := d.vector(&d.in.Args[1], n, t, false)
+	if err != nil {
+		return true, err
+	}
+	if err := d.point(&a, &d.in.Args[0]); err != nil {
+		return true, err
+	}
+	if a.space == spaceParam {
+		return true, d.unknown("%s writes a parameter of the kernel", d.text())
+	}
+	a.rows, a.size = rows, t.Bits/8
+	d.emit(inst{kind: kindRun, visible: a.space <= spaceShared, mem: &a, run: runStore})
+	return true, nil
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"slices"
+
+	"lathe/internal/ptx/lane"
+)
+
+// window is the first generic address of a space.
+func window(name string) (space, uint64, bool) {
+	switch name {
+	case "global", "const":
+		return spaceGlobal, 0, true
+	case "shared", "shared::cta":
+		return spaceShared, sharedBase, true
+	case "local":
+		return spaceLocal, localBase, true
+	case "param", "param::entry":
+		return spaceParam, paramBase, true
+	}
+	return 0, 0, false
+}
+
+// buildCvta decodes the conversion between generic addresses and those of a space.
+func buildCvta(d *decoder, mods []string) (bool, error) {
+	to := len(mods) > 0 && mods[0] == "to"
+	if to {
+		mods = mods[1:]
+	}
+	if len(mods) != 2 || mods[1] != "u64" || d.count(2) != nil {
+		return false, nil
+	}
+	_, base, ok := window(mods[0])
+	if !ok {
+		return false, nil
+	}
+	if to {
+		base = -base
+	}
+	in := inst{kind: kindLane, fn: func(d, a, _, _, _ *lane.Row) {
+		for i := range d {
+			d[i] = a[i] + base
+		}
+	}}
+	var err error
+	if in.d, err = d.dest(&d.in.Args[0], 64, false); err != nil {
+		return true, err
+	}
+	if in.a, err = d.source(&d.in.Args[1], typeB64, false); err != nil {
+		return true, err
+	}
+	d.emit(in)
+	return true, nil
+}
+
+func buildIsSpace(d *decoder, mods []string) (bool, error) {
+	if len(mods) != 1 || d.count(2) != nil {
+		return false, nil
+	}
+	want, _, ok := window(mods[0])
+	if !ok {
+		return false, nil
+	}
+	in := inst{kind: kindCompare, cmp: func(a, _ *lane.Row) (mask uint32) {
+		for i, v := range a {
+			if sp, _ := windowOf(v); sp == want {
+				mask |= 1 << i
+			}
+		}
+		return mask
+	}}
+	var err error
+	if in.d, err = d.predicate(&d.in.Args[0]); err != nil {
+		return true, err
+	}
+	if in.a, err = d.source(&d.in.Args[1], typeB64, false); err != nil {
+		return true, err
+	}
+	d.emit(in)
+	return true, nil
+}
+
+// buildShuffle decodes shfl.sync: d|p, a, b, c, membermask.
+func buildShuffle(d *decoder, mods []string) (bool, error) {
+	if len(mods) != 3 || mods[0] != "sync" || mods[2] != "b32" || d.count(5) != nil ||
+		!slices.Contains([]string{"up", "down", "bfly", "idx"}, mods[1]) {
+		return false, nil
+	}
+	mode := mods[1]
+	in := inst{kind: kindRun}
+	var rows [4]int32
+	for i := range rows {
+		var err error
+		if rows[i], err = d.source(&d.in.Args[i+1], typeB32, false); err != nil {
+			return true, err
+		}
+	}
+	to := d.in.Args[0]
+	pred := int32(0)
+	if to.Pair >= 0 {
+		pred = d.pred(to.Pair)
+		to.Pair = -1
+	}
+	var err error
+	if in.d, err = d.dest(&to, 32, false); err != nil {
+		return true, err
+	}
+	in.a, in.b, in.c, in.e = rows[0], rows[1], rows[2], rows[3]
+	in.run = func(w *warp, in *inst, mask uint32) *fault {
+		if f := w.members(in, mask, in.e); f != nil {
+			return f
+		}
+		return w.shuffle(in, mask, mode, pred)
+	}
+	d.emit(in)
+	return true, nil
+}
+
+// shuffle is the pseudo-code of the PTX manual. A lane that reads one which does not take part gets an error, as its
+// value would be undefined.
+func (w *warp) shuffle(in *inst, mask uint32, mode string, pred int32) *fault {
+	a, b, c := w.rows[in.a], &w.rows[in.b], &w.rows[in.c]
+	got := uint32(0)
+	var out lane.Row
+	for i := range lane.Width {
+		if mask>>i&1 == 0 {
+			continue
+		}
+		by, clamp, seg := int(b[i]&31), int(c[i]&31), int(c[i]>>8&31)
+		top := i&seg | clamp&^seg
+		low := i & seg
+		j, ok := 0, false
+		switch mode {
+		case "up":
+			j = i - by
+			ok = j >= top
+		case "down":
+			j = i + by
+			ok = j <= top
+		case "bfly":
+			j = i ^ by
+			ok = j <= top
+		default:
+			j = low | by&^seg
+			ok = j <= top
+		}
+		if !ok {
+			j = i
+		} else {
+			got |= 1 << i
+		}
+		if mask>>j&1 == 0 {
+			return newFault("L0966", w, in, 1<<i, "shfl reads lane %d, which does not take part", j)
+		}
+		out[i] = a[j]
+	}
+	merge(&w.rows[in.d], &out, mask)
+	if pred > 0 {
+		w.preds[pred] = w.preds[pred]&^mask | got&mask
+	}
+	return nil
+}

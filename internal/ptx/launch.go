@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"slices"
+	"sync"
+
+	"lathe/internal/diag"
+	"lathe/internal/ptx/lane"
+)
+
+// maxThreads is the greatest number of threads a block.
+const maxThreads = 1024
+
+// Launch runs a kernel: grid blocks of block threads, shared bytes of dynamic shared memory, and the parameters as they
+// lie in memory (Kernel.Params). It returns when all threads have ended. Errors are diag.Errors that name the kernel, the
+// line of the module, the instruction and the thread; memory is then as the fault left it.
+func (m *Machine) Launch(k *Kernel, grid, block [3]uint32, shared uint32, params []byte) (*Stats, error) {
+	if err := k.check(grid, block, shared, params); err != nil {
+		return nil, err
+	}
+	vars, err := m.load(k.mod)
+	if err != nil {
+		return nil, err
+	}
+	init := slices.Clone(k.prog.init)
+	for _, r := range k.prog.relocs {
+		init[r.row] = splat(vars[r.symbol] + r.add)
+	}
+	total := int64(grid[0]) * int64(grid[1]) * int64(grid[2])
+	workers := min(int64(max(m.opt.Workers, 1)), total)
+	if k.prog.ordered {
+		workers = min(workers, 1)
+	}
+	all := make([]*cta, workers)
+	faults := make([]*fault, workers)
+	at := make([]int64, workers)
+	var wg sync.WaitGroup
+	for i := range all {
+		all[i] = newCTA(m, k.prog, init, grid, block, shared, params)
+		wg.Go(func() {
+			for b := int64(i); b < total && faults[i] == nil; b += workers {
+				at[i] = b
+				faults[i] = all[i].run(b)
+			}
+		})
+	}
+	wg.Wait()
+	stats, first := &Stats{}, -1
+	for i, c := range all {
+		stats.add(&c.stats)
+		if faults[i] != nil && (first < 0 || at[i] < at[first]) {
+			first = i
+		}
+	}
+	if first >= 0 {
+		return stats, faults[first].err
+	}
+	return stats, nil
+}
+
+// check refuses launches that a device would refuse.
+func (k *Kernel) check(grid, block [3]uint32, shared uint32, params []byte) error {
+	threads := uint64(block[0]) * uint64(block[1]) * uint64(block[2])
+	refuse := func(msg string, args ...any) error {
+		return diag.New("L0962", k.mod.Name, "kernel "+k.Name+": "+msg, args...)
+	}
+	switch {
+	case threads == 0 || threads > maxThreads || block[0] > maxThreads || block[1] > maxThreads || block[2] > 64:
+		return refuse("blocks of (%d,%d,%d) threads", block[0], block[1], block[2])
+	case k.MaxThreads > 0 && threads > uint64(k.MaxThreads):
+		return refuse("%d threads a block, and it is compiled for %d", threads, k.MaxThreads)
+	case grid[0] == 0 || grid[1] == 0 || grid[2] == 0 || grid[0] >= 1<<31 || grid[1] >= 1<<16 || grid[2] >= 1<<16:
+		return refuse("a grid of (%d,%d,%d) blocks", grid[0], grid[1], grid[2])
+	case int64(len(params)) != k.prog.paramSize:
+		return refuse("%d bytes of parameters, and it has %d", len(params), k.prog.paramSize)
+	case int64(shared)+k.Static > 232448:
+		return refuse("%d bytes of shared memory a block", int64(shared)+k.Static)
+	}
+	return nil
+}
+
+// cta is a block of threads while it runs; one is used for many blocks in turn.
+type cta struct {
+	m           *Machine
+	mem         *memory
+	prog        *program
+	init        []lane.Row
+	grid, block [3]uint32
+	id          [3]uint32
+	threads     int
+	params      []byte
+	shared      []byte
+	dynamic     uint32
+	cache       []*buffer // the buffer that each instruction hit last
+	warps       []*warp
+	bars        [16]barrier
+	stats       Stats
+	counting    bool
+	races       bool
+	shadow      *shadow
+	rng         uint64
+}
+
+func newCTA(m *Machine, p *program, init []lane.Row, grid, block [3]uint32, shared uint32, params []byte) *cta {
+	c := &cta{m: m, mem: m.mem, prog: p, init: init, grid: grid, block: block, params: params, dynamic: shared}
+	c.threads = int(block[0] * block[1] * block[2])
+	size := p.dynamic - sharedStart + int64(shared)
+	if shared == 0 {
+		size = p.static
+	}
+	c.shared = make([]byte, size)
+	c.cache = make([]*buffer, len(p.insts))
+	c.counting, c.races = m.opt.Count, m.opt.Races
+	n := (c.threads + lane.Width - 1) / lane.Width
+	for i := range n {
+		w := &warp{cta: c, id: i, rows: make([]lane.Row, len(init)), preds: make([]uint32, max(p.preds, 1))}
+		w.local = make([]byte, p.local*lane.Width)
+		w.clock = make([]uint32, n)
+		c.warps = append(c.warps, w)
+	}
+	if c.races {
+		c.shadow = newShadow(len(c.shared))
+	}
+	return c
+}
+
+// threadOf is the place of a lane in its block.
+func (c *cta) threadOf(warp, lane int) [3]uint32 {
+	t := uint32(warp*32 + lane)
+	return [3]uint32{t % c.block[0], t / c.block[0] % c.block[1], t / c.block[0] / c.block[1]}
+}
+
+// reset makes the block ready for its next place in the grid.
+func (c *cta) reset(index int64) {
+	g := [3]int64{int64(c.grid[0]), int64(c.grid[1]), int64(c.grid[2])}
+	c.id = [3]uint32{uint32(index % g[0]), uint32(index / g[0] % g[1]), uint32(index / g[0] / g[1])}
+	for i := range c.shared {
+		c.shared[i] = 0xFF
+	}
+	c.bars = [16]barrier{}
+	c.rng = c.m.opt.Seed*0x9E3779B97F4A7C15 + uint64(index)
+	if c.shadow != nil {
+		c.shadow.reset()
+	}
+	for _, w := range c.warps {
+		copy(w.rows, c.init)
+		clear(w.preds)
+		for i := range w.local {
+			w.local[i] = 0xFF
+		}
+		n := min(c.threads-w.id*lane.Width, lane.Width)
+		w.live = uint32(uint64(1)<<n - 1)
+		w.active, w.pc, w.next, w.wait, w.carry = w.live, 0, never, nil, 0
+		w.copies = copyQueue{}
+		for i := range w.clock {
+			w.clock[i] = 0
+		}
+		w.clock[w.id] = 1
+		for _, s := range c.prog.specials {
+			w.rows[s.row] = w.specialRow(s.name)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"slices"
+
+	"lathe/internal/ptx/lane"
+	"lathe/internal/ptx/parse"
+)
+
+func copyRow(d, a, _, _, _ *lane.Row) { *d = *a }
+
+func buildMov(d *decoder, mods []string) (bool, error) {
+	if len(mods) != 1 || d.count(2) != nil {
+		return false, nil
+	}
+	t, ok := lane.ParseType(mods[0])
+	if !ok || t.Kind != 'p' && (t.Bits < 16 || t.Pair) {
+		return false, nil
+	}
+	to, from := &d.in.Args[0], &d.in.Args[1]
+	switch {
+	case t.Kind == 'p':
+		return d.movePred(to, from)
+	case to.Kind == parse.KindVector:
+		return true, d.unpack(to, from, t)
+	case from.Kind == parse.KindVector:
+		return true, d.pack(to, from, t)
+	}
+	in := inst{kind: kindLane, fn: copyRow}
+	var err error
+	if in.d, err = d.dest(to, t.Bits, false); err != nil {
+		return true, err
+	}
+	if in.a, err = d.source(from, t, false); err != nil {
+		return true, err
+	}
+	d.emit(in)
+	return true, nil
+}
+
+// movePred moves a predicate, or sets one to a constant.
+func (d *decoder) movePred(to, from *parse.Operand) (bool, error) {
+	p, err := d.predicate(to)
+	if err != nil {
+		return true, err
+	}
+	if from.Kind == parse.KindInt {
+		all := uint32(0)
+		if from.Val != 0 {
+			all = ^all
+		}
+		d.emit(inst{kind: kindRun, d: p, run: func(w *warp, in *inst, mask uint32) *fault {
+			w.preds[in.d] = w.preds[in.d]&^mask | all&mask
+			return nil
+		}})
+		return true, nil
+	}
+	q, err := d.predicate(from)
+	if err != nil {
+		return true, err
+	}
+	d.emit(inst{kind: kindRun, d: p, a: q, run: func(w *warp, in *inst, mask uint32) *fault {
+		w.preds[in.d] = w.preds[in.d]&^mask | w.preds[in.a]&mask
+		return nil
+	}})
+	return true, nil
+}
+
+// parts are the rows of a vector operand whose elements have bits each.
+func (d *decoder) parts(o *parse.Operand, bits int, write bool) ([]int32, error) {
+	rows := make([]int32, len(o.Elems))
+	for i := range o.Elems {
+		var err error
+		if write {
+			rows[i], err = d.dest(&o.Elems[i], bits, false)
+		} else {
+			rows[i], err = d.source(&o.Elems[i], lane.Type{Kind: 'b', Bits: bits}, false)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+func (d *decoder) unpack(to, from *parse.Operand, t lane.Type) error {
+	n := len(to.Elems)
+	if n != 2 && n != 4 || t.Bits > 64 {
+		return d.unknown("%s with %d parts", d.text(), n)
+	}
+	bits := t.Bits / n
+	rows, err := d.parts(to, bits, true)
+	if err != nil {
+		return err
+	}
+	src, err := d.source(from, t, false)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(rows, src) {
+		return d.unknown("%s writes the register that it reads", d.text())
+	}
+	mask := lane.Type{Bits: bits}.Mask()
+	for i, r := range rows {
+		shift := i * bits
+		d.emit(inst{kind: kindLane, d: r, a: src, fn: func(d, a, _, _, _ *lane.Row) {
+			for i := range d {
+				d[i] = a[i] >> shift & mask
+			}
+		}})
+	}
+	return nil
+}
+
+func (d *decoder) pack(to, from *parse.Operand, t lane.Type) error {
+	n := len(from.Elems)
+	if n != 2 && n != 4 || t.Bits > 64 {
+		return d.unknown("%s with %d parts", d.text(), n)
+	}
+	bits := t.Bits / n
+	rows, err := d.parts(from, bits, false)
+	if err != nil {
+		return err
+	}
+	in := inst{kind: kindLane, a: rows[0], b: rows[1]}
+	in.fn = func(d, a, b, _, _ *lane.Row) {
+		for i := range d {
+			d[i] = a[i] | b[i]<<bits
+		}
+	}
+	if n == 4 {
+		in.c, in.e = rows[2], rows[3]
+		in.fn = func(d, a, b, c, e *lane.Row) {
+			for i := range d {
+				d[i] = a[i] | b[i]<<bits | c[i]<<(2*bits) | e[i]<<(3*bits)
+			}
+		}
+	}
+	if in.d, err = d.dest(to, t.Bits, false); err != nil {
+		return err
+	}
+	d.emit(in)
+	return nil
+}
+
+func buildSelp(d *decoder, mods []string) (bool, error) {
+	if len(mods) != 1 || d.count(4) != nil {
+		return false, nil
+	}
+	t, ok := lane.ParseType(mods[0])
+	if !ok || t.Kind == 'p' || t.Bits < 16 || t.Bits > 64 {
+		return false, nil
+	}
+	in := inst{kind: kindSelect}
+	var err error
+	if in.d, err = d.dest(&d.in.Args[0], t.Bits, false); err != nil {
+		return true, err
+	}
+	if in.a, err = d.source(&d.in.Args[1], t, false); err != nil {
+		return true, err
+	}
+	if in.b, err = d.source(&d.in.Args[2], t, false); err != nil {
+		return true, err
+	}
+	if in.c, err = d.predicate(&d.in.Args[3]); err != nil {
+		return true, err
+	}
+	if d.in.Args[3].Not {
+		in.a, in.b = in.b, in.a
+	}
+	d.emit(in)
+	return true, nil
+}
