@@ -11,7 +11,10 @@ import (
 // ptxFaults are those of kernels in the interpreter.
 var ptxFaults = map[string]func(t *testing.T) error{
 	"L0960": func(*testing.T) error { _, err := ptx.Parse("k.ptx", []byte(".version 8.8\n")); return err },
-	"L0961": func(*testing.T) error { _, err := ptx.Parse("k.ptx", kernelText("wgmma.fence.sync.aligned;")); return err },
+	"L0961": func(*testing.T) error {
+		_, err := ptx.Parse("k.ptx", kernelText("wgmma.fence.sync.aligned;"))
+		return err
+	},
 	"L0962": func(t *testing.T) error { return launch(t, "", 2048) },
 	"L0963": func(*testing.T) error { return ptx.NewMachine(ptx.Options{}).Read(0x1000, make([]byte, 4)) },
 	"L0964": func(t *testing.T) error { return launch(t, "st.global.u32 [%rd+4096], %r;", 32) },

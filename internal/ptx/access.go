@@ -3,9 +3,12 @@
 package ptx
 
 import (
+	"encoding/binary"
+	"math/bits"
 	"slices"
 	"strings"
 
+	"lathe/internal/ptx/global"
 	"lathe/internal/ptx/lane"
 	"lathe/internal/ptx/parse"
 )
@@ -21,7 +24,14 @@ const (
 	spaceParam
 )
 
-var typeU32, typeB32, typeB64 = lane.Type{Kind: 'u', Bits: 32}, lane.Type{Kind: 'b', Bits: 32}, lane.Type{Kind: 'b', Bits: 64}
+var (
+	typeU32 = lane.Type{Kind: 'u', Bits: 32}
+	typeB32 = lane.Type{Kind: 'b', Bits: 32}
+	typeB64 = lane.Type{Kind: 'b', Bits: 64}
+)
+
+// sharedStart is the first address of shared memory in its own space; what lies below belongs to the system.
+const sharedStart = 1024
 
 // access is what a load or store does with an address.
 type access struct {
@@ -39,8 +49,9 @@ type access struct {
 
 // hints are modifiers that change nothing here.
 func hint(m string) bool {
-	return strings.Contains(m, "::") || slices.Contains([]string{"volatile", "relaxed", "acquire", "release", "acq_rel", "sc",
-		"weak", "cta", "cluster", "gpu", "sys", "mmio", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc", "unified", "uni"}, m)
+	return strings.Contains(m, "::") || slices.Contains([]string{"volatile", "relaxed", "acquire", "release",
+		"acq_rel", "sc", "weak", "cta", "cluster", "gpu", "sys", "mmio", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "nc",
+		"unified", "uni"}, m)
 }
 
 // ordering are the hints that make an access one of synchronisation.
@@ -175,4 +186,136 @@ func buildStore(d *decoder, mods []string) (bool, error) {
 	a.rows, a.size = rows, t.Bits/8
 	d.emit(inst{kind: kindRun, visible: a.space <= spaceShared, mem: &a, run: runStore})
 	return true, nil
+}
+
+// locate turns an address of any space into bytes. n is the length of the access, which must be aligned to it.
+func (w *warp) locate(in *inst, lane int, addr uint64, sp space, n int, write bool) ([]byte, *fault) {
+	if addr&uint64(n-1) != 0 {
+		return nil, newFault("L0965", w, in, 1<<lane, "address %#x is no multiple of %d", addr, n)
+	}
+	if sp == spaceGeneric {
+		sp, addr = windowOf(addr)
+	}
+	c := w.cta
+	switch sp {
+	case spaceGlobal:
+		b := c.cache[in.index]
+		if b == nil || addr-b.Base >= b.Size {
+			if b = c.mem.Find(addr); b == nil {
+				return nil, newFault("L0964", w, in, 1<<lane, "address %#x of global memory: %s", addr,
+					c.mem.Nearest(addr))
+			}
+			c.cache[in.index] = b
+		}
+		off := addr - b.Base
+		if b.Size-off < uint64(n) {
+			return nil, newFault("L0964", w, in, 1<<lane, "%d bytes at offset %d of %s, which has %d", n, off, b.Name, b.Size)
+		}
+		return b.View(off, n, write), nil
+	case spaceShared:
+		size, off := uint64(len(c.shared)), addr-sharedStart
+		if addr < sharedStart || off > size || size-off < uint64(n) {
+			return nil, newFault("L0964", w, in, 1<<lane, "%d bytes at offset %d of shared memory, which has %d bytes",
+				n, int64(off), size)
+		}
+		return c.shared[off:][:n:n], nil
+	case spaceLocal:
+		size := uint64(c.prog.local)
+		if addr > size || size-addr < uint64(n) {
+			return nil, newFault("L0964", w, in, 1<<lane, "%d bytes at offset %d of local memory, which has %d bytes",
+				n, addr, size)
+		}
+		return w.local[uint64(lane)*size+addr:][:n:n], nil
+	}
+	if size := uint64(len(c.params)); write || addr > size || size-addr < uint64(n) {
+		return nil, newFault("L0964", w, in, 1<<lane, "%d bytes at offset %d of the parameters, which have %d bytes",
+			n, addr, size)
+	}
+	return c.params[addr:][:n:n], nil
+}
+
+// windowOf parts generic addresses.
+func windowOf(addr uint64) (space, uint64) {
+	switch {
+	case addr-global.SharedBase >= global.WindowSize:
+		return spaceGlobal, addr
+	case addr < global.LocalBase:
+		return spaceShared, addr - global.SharedBase
+	case addr < global.ParamBase:
+		return spaceLocal, addr - global.LocalBase
+	}
+	return spaceParam, addr - global.ParamBase
+}
+
+func getBytes(v []byte) uint64 {
+	switch len(v) {
+	case 1:
+		return uint64(v[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(v))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(v))
+	}
+	return binary.LittleEndian.Uint64(v)
+}
+
+func putBytes(v []byte, x uint64) {
+	switch len(v) {
+	case 1:
+		v[0] = byte(x)
+	case 2:
+		binary.LittleEndian.PutUint16(v, uint16(x))
+	case 4:
+		binary.LittleEndian.PutUint32(v, uint32(x))
+	default:
+		binary.LittleEndian.PutUint64(v, x)
+	}
+}
+
+func runLoad(w *warp, in *inst, mask uint32) *fault {
+	a := in.mem
+	n := a.size * len(a.rows)
+	base := w.rows[a.base] // a copy: a destination may be the base
+	if w.cta.watching(a.space) {
+		if f := w.watch(in, mask, &base, n, false); f != nil {
+			return f
+		}
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		v, f := w.locate(in, i, base[i]+a.add, a.space, n, false)
+		if f != nil {
+			return f
+		}
+		for k, r := range a.rows {
+			x := getBytes(v[k*a.size:][:a.size])
+			if a.sign {
+				x = uint64(int64(x<<(64-8*a.size))>>(64-8*a.size)) & (1<<a.bits - 1)
+			}
+			w.rows[r][i] = x
+		}
+	}
+	return nil
+}
+
+func runStore(w *warp, in *inst, mask uint32) *fault {
+	a := in.mem
+	n := a.size * len(a.rows)
+	base := &w.rows[a.base]
+	if w.cta.watching(a.space) {
+		if f := w.watch(in, mask, base, n, true); f != nil {
+			return f
+		}
+	}
+	for m := mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		v, f := w.locate(in, i, base[i]+a.add, a.space, n, true)
+		if f != nil {
+			return f
+		}
+		for k, r := range a.rows {
+			putBytes(v[k*a.size:][:a.size], w.rows[r][i])
+		}
+	}
+	return nil
 }

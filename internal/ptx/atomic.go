@@ -69,7 +69,8 @@ func atomicOp(name string, t lane.Type) func(old, b, c uint64) uint64 {
 }
 
 func typeName(t lane.Type) string {
-	for _, n := range []string{"u32", "s32", "u64", "s64", "b32", "b64", "b16", "f16", "bf16", "f32", "f64", "f16x2", "bf16x2"} {
+	for _, n := range []string{"u32", "s32", "u64", "s64", "b32", "b64", "b16", "f16", "bf16", "f32", "f64",
+		"f16x2", "bf16x2"} {
 		if have, _ := lane.ParseType(n); have == t {
 			return n
 		}

@@ -210,13 +210,15 @@ func (d *decoder) warpSync() error {
 	return nil
 }
 
-// members checks the mask of a .sync instruction: it names the lanes that execute it, and of the others none that lives.
+// members checks the mask of a .sync instruction: it names the lanes that execute it, and of the others none that
+// lives.
 func (w *warp) members(in *inst, mask uint32, row int32) *fault {
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		named := uint32(w.rows[row][i])
 		if named>>i&1 == 0 {
-			return newFault("L0966", w, in, 1<<i, "the mask %#x does not name lane %d, which executes %s", named, i, in.src.Op)
+			return newFault("L0966", w, in, 1<<i, "the mask %#x does not name lane %d, which executes %s", named, i,
+				in.src.Op)
 		}
 		if away := named & w.live &^ mask; away != 0 {
 			return newFault("L0966", w, in, 1<<i, "the mask %#x names the lanes %#x, which are elsewhere: the warp has diverged",

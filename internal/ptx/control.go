@@ -130,7 +130,7 @@ func (d *decoder) inline(inner *decoder, f *parse.Func) error {
 	skip := -1
 	if d.in.Guard >= 0 {
 		skip = len(d.prog.insts)
-		d.emit(inst{kind: kindBranch, guard: d.pred(d.in.Guard), unless: !d.in.Unless})
+		d.emit(inst{kind: kindBranch, guard: d.pred(d.in.Guard), unless: flip(!d.in.Unless)})
 	}
 	for _, v := range d.mod.globals() {
 		if p, ok := d.vars[v.Name]; ok {

@@ -167,7 +167,7 @@ func (d *decoder) instruction() error {
 	for i := at; i < len(d.prog.insts); i++ {
 		in := &d.prog.insts[i]
 		if in.guard == 0 { // what a call brings in keeps its own
-			in.guard, in.unless, in.src = guard, d.in.Unless, d.in
+			in.guard, in.unless, in.src = guard, flip(d.in.Unless), d.in
 		}
 		in.index = int32(i)
 	}
@@ -256,4 +256,12 @@ func extended(fn lane.Func, from, to int) lane.Func {
 			d[i] = uint64(int64(d[i]<<(64-from))>>(64-from)) & mask
 		}
 	}
+}
+
+// flip is the mask that a negation exchanges.
+func flip(not bool) uint32 {
+	if not {
+		return full
+	}
+	return 0
 }

@@ -7,15 +7,16 @@ import (
 	"sync"
 
 	"lathe/internal/diag"
+	"lathe/internal/ptx/global"
 	"lathe/internal/ptx/lane"
 )
 
 // maxThreads is the greatest number of threads a block.
 const maxThreads = 1024
 
-// Launch runs a kernel: grid blocks of block threads, shared bytes of dynamic shared memory, and the parameters as they
-// lie in memory (Kernel.Params). It returns when all threads have ended. Errors are diag.Errors that name the kernel, the
-// line of the module, the instruction and the thread; memory is then as the fault left it.
+// Launch runs a kernel: grid blocks of block threads, shared bytes of dynamic shared memory, and the parameters as
+// they lie in memory (Kernel.Params). It returns when all threads have ended. Errors are diag.Errors that name the
+// kernel, the line of the module, the instruction and the thread; memory is then as the fault left it.
 func (m *Machine) Launch(k *Kernel, grid, block [3]uint32, shared uint32, params []byte) (*Stats, error) {
 	if err := k.check(grid, block, shared, params); err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func (k *Kernel) check(grid, block [3]uint32, shared uint32, params []byte) erro
 // cta is a block of threads while it runs; one is used for many blocks in turn.
 type cta struct {
 	m           *Machine
-	mem         *memory
+	mem         *global.Memory
 	prog        *program
 	init        []lane.Row
 	grid, block [3]uint32
@@ -93,7 +94,7 @@ type cta struct {
 	params      []byte
 	shared      []byte
 	dynamic     uint32
-	cache       []*buffer // the buffer that each instruction hit last
+	cache       []*global.Buffer // the buffer that each instruction hit last
 	warps       []*warp
 	bars        [16]barrier
 	stats       Stats
@@ -111,7 +112,7 @@ func newCTA(m *Machine, p *program, init []lane.Row, grid, block [3]uint32, shar
 		size = p.static
 	}
 	c.shared = make([]byte, size)
-	c.cache = make([]*buffer, len(p.insts))
+	c.cache = make([]*global.Buffer, len(p.insts))
 	c.counting, c.races = m.opt.Count, m.opt.Races
 	n := (c.threads + lane.Width - 1) / lane.Width
 	for i := range n {
@@ -162,4 +163,53 @@ func (c *cta) reset(index int64) {
 			w.rows[s.row] = w.specialRow(s.name)
 		}
 	}
+}
+
+// specialRow is the value of a special register at the start of a warp. The clocks stand still; there is one
+// multiprocessor, and a cluster is one block.
+func (w *warp) specialRow(name string) lane.Row {
+	c := w.cta
+	axis := func(v [3]uint32) lane.Row { return splat(uint64(v[name[len(name)-1]-'x'])) }
+	each := func(f func(i int) uint64) (r lane.Row) {
+		for i := range r {
+			r[i] = f(i)
+		}
+		return r
+	}
+	switch name {
+	case "%tid.x", "%tid.y", "%tid.z":
+		return each(func(i int) uint64 { return uint64(c.threadOf(w.id, i)[name[5]-'x']) })
+	case "%ntid.x", "%ntid.y", "%ntid.z":
+		return axis(c.block)
+	case "%ctaid.x", "%ctaid.y", "%ctaid.z", "%cluster_ctaid.x", "%cluster_ctaid.y", "%cluster_ctaid.z":
+		if len(name) > 8 {
+			return splat(0)
+		}
+		return axis(c.id)
+	case "%nctaid.x", "%nctaid.y", "%nctaid.z":
+		return axis(c.grid)
+	case "%laneid":
+		return each(func(i int) uint64 { return uint64(i) })
+	case "%warpid":
+		return splat(uint64(w.id))
+	case "%nwarpid":
+		return splat(uint64(len(c.warps)))
+	case "%nsmid", "%cluster_nctarank", "%cluster_nctaid.x", "%cluster_nctaid.y", "%cluster_nctaid.z":
+		return splat(1)
+	case "%lanemask_eq":
+		return each(func(i int) uint64 { return 1 << i })
+	case "%lanemask_lt":
+		return each(func(i int) uint64 { return 1<<i - 1 })
+	case "%lanemask_le":
+		return each(func(i int) uint64 { return 2<<i - 1 })
+	case "%lanemask_gt":
+		return each(func(i int) uint64 { return full &^ (2<<i - 1) })
+	case "%lanemask_ge":
+		return each(func(i int) uint64 { return full &^ (1<<i - 1) })
+	case "%dynamic_smem_size":
+		return splat(uint64(c.dynamic))
+	case "%total_smem_size":
+		return splat(uint64(len(c.shared)))
+	}
+	return splat(0)
 }

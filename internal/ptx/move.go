@@ -5,6 +5,7 @@ package ptx
 import (
 	"slices"
 
+	"lathe/internal/ptx/global"
 	"lathe/internal/ptx/lane"
 	"lathe/internal/ptx/parse"
 )
@@ -169,6 +170,80 @@ func buildSelp(d *decoder, mods []string) (bool, error) {
 	}
 	if d.in.Args[3].Not {
 		in.a, in.b = in.b, in.a
+	}
+	d.emit(in)
+	return true, nil
+}
+
+// window is the first generic address of a space.
+func window(name string) (space, uint64, bool) {
+	switch name {
+	case "global", "const":
+		return spaceGlobal, 0, true
+	case "shared", "shared::cta":
+		return spaceShared, global.SharedBase, true
+	case "local":
+		return spaceLocal, global.LocalBase, true
+	case "param", "param::entry":
+		return spaceParam, global.ParamBase, true
+	}
+	return 0, 0, false
+}
+
+// buildCvta decodes the conversion between generic addresses and those of a space.
+func buildCvta(d *decoder, mods []string) (bool, error) {
+	to := len(mods) > 0 && mods[0] == "to"
+	if to {
+		mods = mods[1:]
+	}
+	if len(mods) != 2 || mods[1] != "u64" || d.count(2) != nil {
+		return false, nil
+	}
+	_, base, ok := window(mods[0])
+	if !ok {
+		return false, nil
+	}
+	if to {
+		base = -base
+	}
+	in := inst{kind: kindLane, fn: func(d, a, _, _, _ *lane.Row) {
+		for i := range d {
+			d[i] = a[i] + base
+		}
+	}}
+	var err error
+	if in.d, err = d.dest(&d.in.Args[0], 64, false); err != nil {
+		return true, err
+	}
+	if in.a, err = d.source(&d.in.Args[1], typeB64, false); err != nil {
+		return true, err
+	}
+	d.emit(in)
+	return true, nil
+}
+
+func buildIsSpace(d *decoder, mods []string) (bool, error) {
+	if len(mods) != 1 || d.count(2) != nil {
+		return false, nil
+	}
+	want, _, ok := window(mods[0])
+	if !ok {
+		return false, nil
+	}
+	in := inst{kind: kindCompare, cmp: func(a, _ *lane.Row) (mask uint32) {
+		for i, v := range a {
+			if sp, _ := windowOf(v); sp == want {
+				mask |= 1 << i
+			}
+		}
+		return mask
+	}}
+	var err error
+	if in.d, err = d.predicate(&d.in.Args[0]); err != nil {
+		return true, err
+	}
+	if in.a, err = d.source(&d.in.Args[1], typeB64, false); err != nil {
+		return true, err
 	}
 	d.emit(in)
 	return true, nil

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ptx executes PTX, the assembly of NVIDIA GPUs, as NVRTC prints it: whole warps per instruction, with a program
-// counter for each lane, under chosen schedules, and with checks that no GPU makes. docs/ptx.md says what it executes,
-// what it checks and what it cannot prove.
+// Package ptx executes PTX, the assembly of NVIDIA GPUs, as NVRTC prints it: whole warps per instruction, with a
+// program counter for each lane, under chosen schedules, and with checks that no GPU makes.
 package ptx
 
 import (
+	"lathe/internal/diag"
+	"lathe/internal/ptx/global"
 	"lathe/internal/ptx/parse"
 )
 
@@ -36,8 +37,8 @@ type Kernel struct {
 	prog       *program
 }
 
-// Parse reads a module and decodes its kernels. name stands in messages. Errors are diag.Errors: L0960 for text that is
-// no PTX, L0961 for an opcode, modifier or operand that is not executed here.
+// Parse reads a module and decodes its kernels. name stands in messages. Errors are diag.Errors: L0960 for text
+// that is no PTX, L0961 for an opcode, modifier or operand that is not executed here.
 func Parse(name string, src []byte) (*Module, error) {
 	text, err := parse.Parse(name, src)
 	if err != nil {
@@ -76,3 +77,134 @@ func (m *Module) Kernels() []*Kernel { return m.kernels }
 
 // ParamBytes is the length of the parameters that Machine.Launch wants.
 func (k *Kernel) ParamBytes() int64 { return k.prog.paramSize }
+
+// Schedule is the order in which the warps of a block take turns. A warp gives its turn away only where another warp
+// can notice: behind an access to memory, a barrier or a wait.
+type Schedule int
+
+// The schedules. A sound kernel yields the same bits under all of them.
+const (
+	// RoundRobin gives every warp one turn after the other.
+	RoundRobin Schedule = iota
+	// RunAhead lets the lowest warp run until it must wait.
+	RunAhead
+	// Reverse lets the highest warp run until it must wait.
+	Reverse
+	// Random draws the next warp; Options.Seed begins the sequence.
+	Random
+)
+
+// Copies says when asynchronous copies take place.
+type Copies int
+
+const (
+	// Eager performs a copy where it is issued.
+	Eager Copies = iota
+	// Lazy performs a copy at the last moment: at the wait for it, or at the end of the warp.
+	Lazy
+)
+
+// Options say how a machine runs kernels.
+type Options struct {
+	Schedule Schedule
+	Seed     uint64
+	Copies   Copies
+	// Races checks the shared memory byte by byte: races, reads of what was never written, accesses to what is being
+	// copied.
+	Races bool
+	// Count fills the counters of Stats beyond Instructions.
+	Count bool
+	// Workers is the number of blocks that run at a time; 0 and 1 mean one after the other. The result does not depend
+	// on it: a kernel with atomics on global memory runs its blocks in order.
+	Workers int
+	// Limit ends a launch with an error once a block has executed that many warp instructions; 0 means 2^36.
+	Limit int64
+}
+
+// Machine is a device: global memory and the options under which kernels run. It is not safe for concurrent use.
+type Machine struct {
+	opt    Options
+	mem    *global.Memory
+	loaded []loadedModule
+}
+
+// NewMachine returns a machine without buffers.
+func NewMachine(opt Options) *Machine {
+	if opt.Limit == 0 {
+		opt.Limit = 1 << 36
+	}
+	return &Machine{opt: opt, mem: global.New()}
+}
+
+// Options are those that the machine was made with.
+func (m *Machine) Options() Options { return m.opt }
+
+// AllocOptions say how a buffer is placed.
+type AllocOptions = global.Options
+
+// Alloc makes a buffer whose bytes are all 0xFF and returns its address. Around it lie guard zones that belong to no
+// buffer.
+func (m *Machine) Alloc(bytes int64, opt AllocOptions) (uint64, error) {
+	return m.mem.Alloc(bytes, opt)
+}
+
+// Free gives a buffer back; addr is what Alloc returned.
+func (m *Machine) Free(addr uint64) error { return m.mem.Free(addr) }
+
+// Write stores data at an address of global memory.
+func (m *Machine) Write(addr uint64, data []byte) error { return m.mem.Transfer(addr, data, true) }
+
+// Read fills data from an address of global memory.
+func (m *Machine) Read(addr uint64, data []byte) error { return m.mem.Transfer(addr, data, false) }
+
+// loadedModule is a module whose variables have their place.
+type loadedModule struct {
+	mod  *Module
+	vars map[string]uint64
+}
+
+// load places the variables of a module at its first launch.
+func (m *Machine) load(mod *Module) (map[string]uint64, error) {
+	for _, l := range m.loaded {
+		if l.mod == mod {
+			return l.vars, nil
+		}
+	}
+	vars := map[string]uint64{}
+	for _, v := range mod.globals() {
+		if v.Space == "shared" {
+			continue
+		}
+		addr, err := m.Alloc(max(v.Size, 1), AllocOptions{Name: v.Name})
+		if err != nil {
+			return nil, err
+		}
+		vars[v.Name] = addr
+		zero := make([]byte, v.Size)
+		copy(zero, v.Init)
+		if err := m.Write(addr, zero); err != nil {
+			return nil, err
+		}
+	}
+	for _, v := range mod.globals() {
+		for _, r := range v.Refs {
+			to, ok := vars[r.Symbol]
+			if !ok {
+				return nil, diag.New("L0962", mod.Name, "variable %s refers to %s, which there is not", v.Name, r.Symbol)
+			}
+			if err := m.Write(vars[v.Name]+uint64(r.Offset), little(to + uint64(r.Add))[:r.Size]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	m.loaded = append(m.loaded, loadedModule{mod, vars})
+	return vars, nil
+}
+
+func little(v uint64) []byte {
+	b := make([]byte, 16)
+	for i := range 8 {
+		b[i] = byte(v >> (8 * i))
+	}
+	return b
+}

@@ -4,6 +4,8 @@ package ptx
 
 import (
 	"fmt"
+	"math/bits"
+	"strconv"
 	"strings"
 
 	"lathe/internal/diag"
@@ -105,4 +107,77 @@ func (c *cta) deadlock(done []bool) *fault {
 		e = e.WithNote("ended: warps %s", strings.Join(ended, " "))
 	}
 	return &fault{e}
+}
+
+// fault is why a launch ended: an error with the place where it happened.
+type fault struct{ err *diag.Error }
+
+// newFault makes the error of an instruction; its first lane of mask names the thread.
+func newFault(code string, w *warp, in *inst, mask uint32, msg string, args ...any) *fault {
+	p := w.cta.prog
+	e := diag.New(code, p.mod.Name+":"+strconv.Itoa(in.src.Line), "kernel %s: %s", p.name, fmt.Sprintf(msg, args...))
+	e = e.WithNote("%s", line(p.mod.text, in.src.Line))
+	if mask != 0 {
+		e = e.WithNote("%s", w.thread(bits.TrailingZeros32(mask)))
+	}
+	return &fault{e}
+}
+
+// thread names a lane as a thread of its block.
+func (w *warp) thread(lane int) string {
+	c := w.cta
+	t := c.threadOf(w.id, lane)
+	return fmt.Sprintf("thread (%d,%d,%d) of block (%d,%d,%d), lane %d of warp %d",
+		t[0], t[1], t[2], c.id[0], c.id[1], c.id[2], lane, w.id)
+}
+
+// where is an instruction in a message: its line and text.
+func (p *program) where(index int32) string {
+	n := p.insts[index].src.Line
+	return fmt.Sprintf("line %d (%s)", n, line(p.mod.text, n))
+}
+
+// Stats counts what a launch did. Only Instructions, Blocks and Divergent are filled without Options.Count.
+type Stats struct {
+	// Blocks is the number of blocks that ran, Instructions that of instructions that warps executed.
+	Blocks, Instructions int64
+	// Threads counts instructions once for each lane that took part.
+	Threads int64
+	// Divergent counts branches that parted a warp.
+	Divergent int64
+	// SharedAccesses counts loads, stores and ldmatrix of shared memory; SharedCycles the passes that their banks need:
+	// equal numbers mean no bank conflict but those of accesses wider than 4 bytes a lane, which SharedIdeal counts.
+	SharedAccesses, SharedCycles, SharedIdeal int64
+	// GlobalAccesses counts loads and stores of global memory, Sectors the 32-byte sectors that they touch, and
+	// SectorsIdeal the least number for as many bytes.
+	GlobalAccesses, Sectors, SectorsIdeal int64
+	// Opcodes counts the instructions of each opcode, without modifiers.
+	Opcodes map[string]int64
+}
+
+func (s *Stats) note(_ *warp, in *inst, mask uint32) {
+	if s.Opcodes == nil {
+		s.Opcodes = map[string]int64{}
+	}
+	s.Opcodes[in.src.Op]++
+	s.Threads += int64(bits.OnesCount32(mask))
+}
+
+func (s *Stats) add(o *Stats) {
+	s.Blocks += o.Blocks
+	s.Instructions += o.Instructions
+	s.Threads += o.Threads
+	s.Divergent += o.Divergent
+	s.SharedAccesses += o.SharedAccesses
+	s.SharedCycles += o.SharedCycles
+	s.SharedIdeal += o.SharedIdeal
+	s.GlobalAccesses += o.GlobalAccesses
+	s.Sectors += o.Sectors
+	s.SectorsIdeal += o.SectorsIdeal
+	for op, n := range o.Opcodes {
+		if s.Opcodes == nil {
+			s.Opcodes = map[string]int64{}
+		}
+		s.Opcodes[op] += n
+	}
 }

@@ -56,11 +56,7 @@ func (w *warp) run() (turn, *fault) {
 		w.count++
 		mask := w.active
 		if in.guard >= 0 {
-			p := w.preds[in.guard]
-			if in.unless {
-				p = ^p
-			}
-			mask &= p
+			mask &= w.preds[in.guard] ^ in.unless
 		}
 		if w.cta.counting {
 			w.cta.stats.note(w, in, mask)
@@ -78,10 +74,10 @@ func (w *warp) run() (turn, *fault) {
 				continue
 			}
 		case kindExit:
-			if mask != 0 && w.exit(mask) {
-				return turnDone, nil
-			}
 			if mask != 0 {
+				if w.exit(mask) {
+					return turnDone, nil
+				}
 				continue
 			}
 		default:

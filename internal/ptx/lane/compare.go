@@ -8,7 +8,8 @@ import "math"
 type Cmp func(a, b *Row) uint32
 
 const (
-	compareForms = ".eq .ne .lt .le .gt .ge .lo .ls .hi .hs .equ .neu .ltu .leu .gtu .geu .num .nan {.and .or .xor} {.ftz} " +
+	compareForms = ".eq .ne .lt .le .gt .ge .lo .ls .hi .hs .equ .neu .ltu .leu .gtu .geu .num .nan " +
+		"{.and .or .xor} {.ftz} " +
 		"{b,u,s}{16,32,64} f16 bf16 f32 f64"
 	testForms = ".finite .infinite .number .notanumber .normal .subnormal f32 f64"
 )

@@ -9,8 +9,8 @@ import (
 
 var conversions = []entry{
 	{"cvt", "{.rn .rz .rm .rp .rni .rzi .rmi .rpi .ftz .sat} between {u,s}{8,16,32,64} f16 bf16 f32 f64", convert},
-	{"cvt", "{.rn .rz .relu .satfinite} {f16x2,bf16x2}.f32, .rna.tf32.f32, .rn.satfinite{.relu} {e4m3x2,e5m2x2}.{f32,f16x2}, " +
-		".rn{.relu}.f16x2.{e4m3x2,e5m2x2}", convertNarrow},
+	{"cvt", "{.rn .rz .relu .satfinite} {f16x2,bf16x2}.f32, .rna.tf32.f32, " +
+		".rn.satfinite{.relu} {e4m3x2,e5m2x2}.{f32,f16x2}, .rn{.relu}.f16x2.{e4m3x2,e5m2x2}", convertNarrow},
 	{"cvt", ".pack.sat.{u,s}{8,16}.s32{.b32}", convertPack},
 }
 

@@ -3,9 +3,9 @@
 // Package lane holds the meaning of the PTX instructions that act on each lane of a warp by itself: arithmetic, logic,
 // comparisons and conversions, on rows of 32 values. It knows nothing of memory, control flow or other lanes.
 //
-// A value stands in the low bits of a word and the bits above are zero, whatever its type. Results that PTX leaves to the
-// hardware are fixed here: a NaN is 0x7FFFFFFF, 0x7FFF (half precision) or the quiet NaN with all bits set (double), as
-// sm_80 and later write them; approximate functions are the correctly rounded value of the function.
+// A value stands in the low bits of a word and the bits above are zero, whatever its type. Results that PTX leaves
+// to the hardware are fixed here: a NaN is 0x7FFFFFFF, 0x7FFF (half precision) or the quiet NaN with all bits set
+// (double), as sm_80 and later write them; approximate functions are the correctly rounded value of the function.
 package lane
 
 import "strings"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package parse reads PTX text, as NVRTC prints it, into instructions whose names are resolved to declarations. It knows
-// the grammar of PTX and nothing of what an opcode does.
+// Package parse reads PTX text, as NVRTC prints it, into instructions whose names are resolved to declarations. It
+// knows the grammar of PTX and nothing of what an opcode does.
 package parse
 
 // Module is one translation unit.

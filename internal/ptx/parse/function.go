@@ -108,8 +108,8 @@ func (p *parser) block() error {
 	if len(p.scopes) > maxDepth {
 		return p.fault("braces within braces")
 	}
-	s := &scope{regs: map[string]int{}, ranges: map[string]regRange{}, vars: map[string]string{}, labels: map[string]bool{}}
-	s.from = len(p.fn.Body)
+	s := &scope{regs: map[string]int{}, ranges: map[string]regRange{}, vars: map[string]string{}}
+	s.labels, s.from = map[string]bool{}, len(p.fn.Body)
 	p.scopes = append(p.scopes, s)
 	if err := p.want("{"); err != nil {
 		return err
