@@ -26,13 +26,8 @@ import (
 
 // faults provoke the errors that no command shows unless Lathe itself, or a caller of its packages, is wrong; those of
 // tools and engines stand in toolFaults, those of kernels in kernelFaults.
-<<<<<<< HEAD
 var faults = join(graphFaults, stageFaults, blockFaults, toolFaults, kernelFaults, graphKernelFaults, gpuFaults,
 	productFaults, ptxFaults)
-=======
-var faults = join(graphFaults, stageFaults, blockFaults, toolFaults, kernelFaults, graphKernelFaults, ptxFaults,
-	gpuFaults)
->>>>>>> 97fc4b5 (ptx: parts that fit the rules: global memory apart)
 
 func join(tables ...map[string]func(t *testing.T) error) map[string]func(t *testing.T) error {
 	all := map[string]func(t *testing.T) error{}
