@@ -44,6 +44,8 @@ type Port struct {
 	// Codes is the buffer with the elements, of type Store; Scales that of the scales of blocks, or -1.
 	Codes, Scales     int
 	Store, ScaleStore kernel.Type
+	// Perm restores the caller's layout of an output, as in ir.Output.
+	Perm []int
 }
 
 // Unit is one kernel and its launch.

@@ -45,7 +45,9 @@ func Emit(g *ir.Graph, o Options) (*Design, error) {
 		return nil, err
 	}
 	for _, out := range g.Out {
-		e.d.Outputs = append(e.d.Outputs, e.port(out.Name, out.Node))
+		p := e.port(out.Name, out.Node)
+		p.Perm = out.Perm
+		e.d.Outputs = append(e.d.Outputs, p)
 	}
 	for _, n := range g.Nodes {
 		if _, known := e.at[n]; known && o.Trace && !n.IsConst() {
@@ -73,6 +75,7 @@ type emitter struct {
 	at      map[*ir.Node]place
 	tables  map[[sha256.Size]byte]int64 // offsets of tables by their data
 	kernels []*kernel.Kernel
+	nodes   int // that have kernels
 }
 
 func (e *emitter) buffer(name string, bytes int64) int {
@@ -101,7 +104,7 @@ func (e *emitter) node(n *ir.Node) error {
 	if elems := n.Type.Elems(); elems > ir.MaxValue {
 		return n.Errorf("L0946", "%s has %d elements, a buffer of a sample holds up to %d", n.Type, elems, ir.MaxValue)
 	}
-	c, err := compile(n, fmt.Sprintf("k%d_%s", len(e.kernels), identifier(n.Name)))
+	c, err := compile(n, fmt.Sprintf("k%d_%s", e.nodes, identifier(n.Name)))
 	if err != nil {
 		return err
 	}
@@ -112,6 +115,9 @@ func (e *emitter) node(n *ir.Node) error {
 		}
 	}
 	results := e.results(n, c, inputs)
+	if len(c.kernels.Steps) > 0 {
+		e.nodes++
+	}
 	var scratch, outputs []int
 	for i, s := range c.kernels.Scratch {
 		scratch = append(scratch, e.buffer(fmt.Sprintf("%s scratch %d", n.Name, i), s.Elems*int64(s.Type.Bytes())))

@@ -5,7 +5,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +18,7 @@ func (a *App) doctor() *cobra.Command {
 		Example: "  lathe doctor", Args: exactly()}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		findings := doctor.Check(c.Context(), doctor.Env{
-			Plugin: a.Env.Plugin, PluginVersion: a.pluginVersion, Toolchain: filepath.Join(a.Env.Cache, "cuda"),
+			Plugin: a.Env.Plugin, PluginVersion: a.pluginVersion, Toolchain: a.Env.toolchain(),
 		})
 		if err := doctor.Print(a.Out, findings); err != nil {
 			return err

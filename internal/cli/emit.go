@@ -12,7 +12,6 @@ import (
 	"lathe/emit"
 	"lathe/emit/verilog"
 	"lathe/golden/ref"
-	"lathe/internal/diag"
 	"lathe/internal/flow"
 	"lathe/internal/npz"
 	"lathe/lower"
@@ -153,18 +152,6 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 		fmt.Fprintf(a.Out, "make -C %s simulates it, with tb/%s_tb.sv\n", out, d.Top)
 	}
 	return nil
-}
-
-func (a *App) emitCUDA() *cobra.Command {
-	c := &cobra.Command{Use: "emit-cuda MODEL -o DIR", Short: "compile a model to CUDA kernels (not in this version)",
-		Example: "  emit-cuda model.onnx -o out/", Args: exactly("MODEL")}
-	c.Flags().StringP("output", "o", "", "folder for the kernels")
-	c.Flags().String("plan", "", "plan file (TOML)")
-	c.Flags().String("arch", "sm_90", "GPU architecture")
-	c.RunE = func(*cobra.Command, []string) error {
-		return diag.New("L0102", "", "emit-cuda is not in this version").WithHint("emit-verilog is")
-	}
-	return a.withJSON(c)
 }
 
 // printBalance says what the balance mode reached, at what cost, and why it stopped there; nothing in other modes.

@@ -9,9 +9,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"lathe/golden/pjrt"
 	"lathe/internal/diag"
 	"lathe/internal/whole"
+	"lathe/sim/nvrtc"
 )
 
 // Env is what the surroundings decide.
@@ -116,4 +119,22 @@ func writable(path, code string) error {
 		return diag.New(code, path, "cannot write: %s is no folder", dir)
 	}
 	return nil
+}
+
+// workerName is the hidden command that hosts the PJRT plugin in a process of its own.
+const workerName = "pjrt-worker"
+
+func (a *App) worker() *cobra.Command {
+	return &cobra.Command{Use: workerName + " PLUGIN", Hidden: true, Args: exactly("PLUGIN"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return pjrt.Worker(os.Stdin, os.Stdout, args[0])
+		}}
+}
+
+// toolchain is the folder in which scripts/setup --cuda puts NVRTC.
+func (e Env) toolchain() string { return filepath.Join(e.Cache, "cuda") }
+
+// nvrtc loads the compiler of kernels.
+func (e Env) nvrtc() (*nvrtc.Compiler, error) {
+	return nvrtc.Open(e.toolchain(), filepath.Join(e.toolchain(), "modules"))
 }

@@ -81,9 +81,12 @@ func need(t *testing.T, script string) (plugin string) {
 		return ""
 	}
 	for _, name := range strings.Fields(list) {
-		if name == "plugin" {
+		switch name {
+		case "plugin":
 			plugin = tools.NeedPlugin(t)
-		} else {
+		case "nvrtc":
+			tools.NeedNVRTC(t)
+		default:
 			tools.Need(t, name)
 		}
 	}

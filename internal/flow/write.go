@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"lathe/emit"
+	"lathe/emit/cuda"
 	"lathe/emit/verilog"
 	"lathe/internal/diag"
 	"lathe/rtl"
@@ -19,7 +20,10 @@ import (
 
 // Write puts a design into dir: into a new folder beside it first, which then takes its place, so that no half of a
 // design is ever seen. A folder that holds anything but an earlier design is left alone.
-func Write(d *emit.Design, dir string) error {
+func Write(d *emit.Design, dir string) error { return writeFolder(d.All(), dir) }
+
+// writeFolder puts files into dir as Write does.
+func writeFolder(files []rtl.File, dir string) error {
 	given := dir
 	fail := func(err error) error { return diag.New("L0625", given, "cannot write the design: %v", cause(err)) }
 	dir, err := filepath.Abs(dir)
@@ -43,7 +47,7 @@ func Write(d *emit.Design, dir string) error {
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return fail(err)
 	}
-	if err := fillFolder(d, temp); err != nil {
+	if err := fillFolder(files, temp); err != nil {
 		return fail(err)
 	}
 	if err := os.RemoveAll(dir); err != nil {
@@ -55,9 +59,8 @@ func Write(d *emit.Design, dir string) error {
 	return nil
 }
 
-func fillFolder(d *emit.Design, dir string) error {
+func fillFolder(files []rtl.File, dir string) error {
 	var group sync.WaitGroup
-	files := d.All()
 	failed := make([]error, len(files))
 	next := make(chan int)
 	for range min(runtime.GOMAXPROCS(0), len(files)) { // the text of large images is made here
@@ -95,19 +98,26 @@ func writeFile(f rtl.File, path string) error {
 	return err
 }
 
-// replaceable refuses folders that hold a file of somebody else: one that the design.json in them does not list. given
-// is the folder as the caller names it.
+// replaceable refuses folders that hold a file of somebody else: one that the design.json or report.json in them does
+// not list. given is the folder as the caller names it.
 func replaceable(dir, given string) error {
 	if _, err := os.ReadDir(dir); os.IsNotExist(err) {
 		return nil
 	} else if err != nil {
 		return diag.New("L0625", given, "cannot write the design: %v", cause(err))
 	}
-	text, err := os.ReadFile(filepath.Join(dir, "design.json"))
-	if err != nil && !os.IsNotExist(err) {
-		return diag.New("L0625", given, "cannot write the design: %v", cause(err))
+	var listed []string
+	for _, d := range []struct {
+		file string
+		list func(text []byte) []string
+	}{{"design.json", verilog.Listed}, {"report.json", cuda.Listed}} {
+		text, err := os.ReadFile(filepath.Join(dir, d.file))
+		if err != nil && !os.IsNotExist(err) {
+			return diag.New("L0625", given, "cannot write the design: %v", cause(err))
+		}
+		listed = append(listed, d.list(text)...)
 	}
-	name, err := foreign(dir, "", verilog.Listed(text))
+	name, err := foreign(dir, "", listed)
 	if err != nil {
 		return diag.New("L0625", given, "cannot write the design: %v", cause(err))
 	}

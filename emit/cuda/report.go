@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cuda
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"lathe/ir"
+	"lathe/rtl"
+)
+
+// Binary is what a compiler made of the source for one architecture.
+type Binary struct {
+	// Arch is "sm_90"; "compute_80" for the PTX that every GPU from there on takes.
+	Arch string `json:"arch"`
+	File string `json:"file"`
+	// Kernels is what the assembler reports; none for PTX.
+	Kernels []Usage `json:"kernels,omitempty"`
+	Data    []byte  `json:"-"`
+}
+
+// Usage is what a kernel takes of a multiprocessor: registers of a thread, and bytes that a thread spills or keeps on a
+// stack.
+type Usage struct {
+	Kernel    string `json:"kernel"`
+	Registers int    `json:"registers"`
+	Spill     int    `json:"spill_bytes"`
+	Stack     int    `json:"stack_bytes"`
+}
+
+// Names of the files of an emitted folder.
+const (
+	SourceFile = "kernels.cu"
+	PTXFile    = "kernels.ptx"
+	tablesFile = "tables.bin"
+	reportFile = "report.json"
+)
+
+// report is the text of report.json.
+type report struct {
+	Name     string   `json:"name"`
+	Version  string   `json:"version"`
+	Files    []string `json:"files"`
+	Source   string   `json:"source"`
+	Tables   string   `json:"tables"`
+	Binaries []Binary `json:"binaries"`
+	Missing  string   `json:"missing,omitempty"`
+	Inputs   []port   `json:"inputs"`
+	Outputs  []port   `json:"outputs"`
+	Buffers  []Buffer `json:"buffers"`
+	Kernels  []Unit   `json:"kernels"`
+	Bytes    int64    `json:"bytes"`
+	Flops    int64    `json:"flops"`
+}
+
+// port is an input or output in the report.
+type port struct {
+	Name   string `json:"name"`
+	Shape  []int  `json:"shape"`
+	Format string `json:"format"`
+	Store  string `json:"store"`
+	Codes  int    `json:"buffer"`
+	Scales *int   `json:"scales_buffer,omitempty"`
+	Perm   []int  `json:"perm,omitempty"`
+}
+
+// Files are those of the emitted folder: the source, the constants, what compilers made, and report.json. missing says
+// why a binary is not there; empty if all are.
+func (d *Design) Files(binaries []Binary, missing string) ([]rtl.File, error) {
+	files := []rtl.File{{Name: SourceFile, Data: []byte(d.Source)}, {Name: tablesFile, Data: d.Tables}}
+	for _, b := range binaries {
+		files = append(files, rtl.File{Name: b.File, Data: b.Data})
+	}
+	r := report{Name: d.Name, Version: d.Version, Source: SourceFile, Tables: tablesFile, Binaries: binaries,
+		Missing: missing, Buffers: d.Buffers, Kernels: d.Units}
+	if r.Binaries == nil {
+		r.Binaries = []Binary{}
+	}
+	for _, f := range files {
+		r.Files = append(r.Files, f.Name)
+	}
+	r.Files = append(r.Files, reportFile)
+	for _, p := range d.Inputs {
+		q := p.describe()
+		q.Perm = p.Node.Attrs.(*ir.Input).Perm
+		r.Inputs = append(r.Inputs, q)
+	}
+	for _, p := range d.Outputs {
+		q := p.describe()
+		q.Perm = p.Perm
+		r.Outputs = append(r.Outputs, q)
+	}
+	for _, u := range d.Units {
+		r.Bytes, r.Flops = r.Bytes+u.Bytes, r.Flops+u.Flops
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(r); err != nil {
+		return nil, err
+	}
+	return append(files, rtl.File{Name: reportFile, Data: text.Bytes()}), nil
+}
+
+func (p Port) describe() port {
+	t := p.Node.Type
+	q := port{Name: p.Name, Shape: t.Shape, Format: t.Format.String(), Store: string(p.Store), Codes: p.Codes}
+	if q.Shape == nil {
+		q.Shape = []int{}
+	}
+	if p.Scales >= 0 {
+		q.Scales = &p.Scales
+	}
+	return q
+}
+
+// Listed names the files of an emitted folder, given its report.json; none if that is not what Files makes.
+func Listed(text []byte) []string {
+	var r report
+	if err := json.Unmarshal(text, &r); err != nil || r.Source != SourceFile || !slices.Contains(r.Files, reportFile) {
+		return nil
+	}
+	return r.Files
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package golden
+
+import (
+	"context"
+
+	"lathe/emit/cuda"
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/sim/gpu"
+)
+
+// cudaBatch bounds the samples that are on a device at once; device memory bounds them too.
+const cudaBatch = 4096
+
+// RunCUDA evaluates samples with the kernels of d, compiled as p, on a device, and returns the outputs of each (or,
+// with trace, the values of d.Traced). progress, if not nil, gets the number of samples done. Errors are those of the
+// device; L0977 where not even one sample fits its memory.
+func RunCUDA(ctx context.Context, device gpu.Device, d *cuda.Design, p *gpu.Program, samples []ref.Sample, trace bool,
+	progress func(done int)) (out []ref.Sample, err error) {
+	if len(samples) == 0 {
+		return nil, nil
+	}
+	code, err := device.Load(p)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = first(err, device.Unload(code)) }()
+	size, err := fitting(device, d, len(samples))
+	if err != nil {
+		return nil, err
+	}
+	r := cudaRun{device: device, d: d, code: code, size: size, ports: d.Outputs}
+	if trace {
+		r.ports = d.Traced
+	}
+	defer func() { err = first(err, r.free()) }()
+	if err := r.allocate(); err != nil {
+		return nil, err
+	}
+	for from := 0; from < len(samples); from += size {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		part, err := r.batch(samples[from:min(from+size, len(samples))])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, part...)
+		if progress != nil {
+			progress(len(out))
+		}
+	}
+	return out, nil
+}
+
+// first is the first error.
+func first(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fitting is how many samples are on the device at once.
+func fitting(device gpu.Device, d *cuda.Design, samples int) (int, error) {
+	free, _, err := device.MemInfo()
+	if err != nil {
+		return 0, err
+	}
+	size := min(samples, cudaBatch)
+	for size > 1 && d.Total(size) > free/2 { // the driver needs some for itself
+		size /= 2
+	}
+	if need := d.Total(size); need > free {
+		return 0, diag.New("L0977", device.Name(), "the kernels of %s need %d bytes for one sample, %d are free", d.Name,
+			need, free)
+	}
+	return size, nil
+}
+
+type cudaRun struct {
+	device  gpu.Device
+	d       *cuda.Design
+	code    gpu.Code
+	size    int
+	ports   []cuda.Port
+	buffers []gpu.Buffer
+}
+
+func (r *cudaRun) allocate() error {
+	for i := range r.d.Buffers {
+		b, err := r.device.Alloc(r.d.Size(i, r.size))
+		if err != nil {
+			return err
+		}
+		r.buffers = append(r.buffers, b)
+	}
+	if len(r.d.Tables) == 0 {
+		return nil
+	}
+	return r.device.Write(r.buffers[0], r.d.Tables)
+}
+
+func (r *cudaRun) free() error {
+	var failed error
+	for _, b := range r.buffers {
+		failed = first(failed, r.device.Free(b))
+	}
+	return failed
+}
+
+// batch runs the kernels once, on up to size samples.
+func (r *cudaRun) batch(samples []ref.Sample) ([]ref.Sample, error) {
+	for i, p := range r.d.Inputs {
+		values := make([]*ir.Tensor, len(samples))
+		for s := range samples {
+			values[s] = samples[s][i]
+		}
+		codes, scales := p.Encode(values)
+		if err := r.write(p.Codes, codes); err != nil {
+			return nil, err
+		}
+		if err := r.write(p.Scales, scales); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.device.Launch(r.code, r.buffers, r.d.Launches(len(samples))...); err != nil {
+		return nil, err
+	}
+	if err := r.device.Sync(); err != nil {
+		return nil, err
+	}
+	out := make([]ref.Sample, len(samples))
+	for _, p := range r.ports {
+		codes, err := r.read(p.Codes, len(samples))
+		if err != nil {
+			return nil, err
+		}
+		scales, err := r.read(p.Scales, len(samples))
+		if err != nil {
+			return nil, err
+		}
+		for s, v := range p.Decode(codes, scales, len(samples)) {
+			out[s] = append(out[s], v)
+		}
+	}
+	return out, nil
+}
+
+// write fills the start of a buffer; nothing where there is none.
+func (r *cudaRun) write(buffer int, data []byte) error {
+	if buffer < 0 || len(data) == 0 {
+		return nil
+	}
+	return r.device.Write(r.buffers[buffer], data)
+}
+
+func (r *cudaRun) read(buffer, samples int) ([]byte, error) {
+	if buffer < 0 {
+		return nil, nil
+	}
+	data := make([]byte, r.d.Size(buffer, samples))
+	if len(data) == 0 {
+		return data, nil
+	}
+	return data, r.device.Read(r.buffers[buffer], data)
+}

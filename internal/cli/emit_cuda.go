@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	kernels "lathe/cuda"
+	"lathe/emit/cuda"
+	"lathe/internal/diag"
+	"lathe/internal/flow"
+	"lathe/sim/nvrtc"
+)
+
+// cudaFlags are the flags of emit-cuda.
+type cudaFlags struct {
+	sourceFlags
+	out   string
+	archs []string
+}
+
+func (a *App) emitCUDA() *cobra.Command {
+	var e cudaFlags
+	c := &cobra.Command{Use: "emit-cuda MODEL -o DIR", Short: "compile a model to CUDA kernels",
+		Long: "Compiles a model to a folder of CUDA kernels, one or a few a node: kernels.cu without headers, constants,\n" +
+			"machine code for each architecture, PTX that every GPU from sm_80 on takes, and report.json with launches,\n" +
+			"buffers, registers and floors. Without --plan and --calibrate the model is compiled as imported, in float.",
+		Example: "  emit-cuda model.onnx -o out/ --arch sm_90", Args: exactly("MODEL")}
+	e.add(c, true)
+	c.Flags().StringVarP(&e.out, "output", "o", "", "folder for the kernels; an earlier design in it is replaced")
+	c.Flags().StringSliceVar(&e.archs, "arch", kernels.ArchNames(), "GPU architectures")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.emitKernels(c, &e, args[0]) }
+	return a.withJSON(c)
+}
+
+func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
+	if err := required(c, "output"); err != nil {
+		return err
+	}
+	for _, arch := range e.archs {
+		if _, err := kernels.FindArch(arch); err != nil {
+			return err
+		}
+	}
+	source, err := e.of(a, model)
+	if err != nil {
+		return err
+	}
+	d, err := a.kernels(c.Context(), source)
+	if err != nil {
+		return err
+	}
+	binaries, err := a.compileKernels(c.Context(), d, e.archs)
+	missing := ""
+	if diag.CodeOf(err) == "L0935" {
+		fmt.Fprintf(a.Err, "note: sources only: %v\n", err)
+		missing = "NVRTC is not there to compile the source: scripts/setup --cuda fetches it"
+	} else if err != nil {
+		return err
+	}
+	if err := flow.WriteCUDA(d, binaries, missing, e.out); err != nil {
+		return err
+	}
+	return a.printKernels(d, binaries, model, e.out)
+}
+
+// kernels imports a model, quantizes it where a plan or calibration is given, and makes its kernels.
+func (a *App) kernels(ctx context.Context, s flow.Source) (*cuda.Design, error) {
+	g, err := s.Import()
+	if err != nil {
+		return nil, err
+	}
+	if s.Plan != "" || s.Calibrate != "" {
+		q, err := s.Quantize(ctx, g)
+		if err != nil {
+			return nil, err
+		}
+		a.warnQuantized(q)
+		g = q.Graph
+	}
+	_, d, err := flow.EmitCUDA(g, cuda.Options{Version: Version})
+	return d, err
+}
+
+// compileKernels compiles the kernels; what the compiler says of sources that it refuses is kept in a file.
+func (a *App) compileKernels(ctx context.Context, d *cuda.Design, archs []string) ([]cuda.Binary, error) {
+	compiler, err := a.Env.nvrtc()
+	if err != nil {
+		return nil, err
+	}
+	p := progress{app: a}
+	defer p.finish()
+	binaries, err := flow.CompileCUDA(ctx, compiler, d, archs, p.Report)
+	var refused *nvrtc.CompileError
+	if errors.As(err, &refused) {
+		file := filepath.Join(a.Env.toolchain(), "refused.log")
+		if writeFile(file, []byte(refused.Log+"\n"+d.Source)) == nil { // else the first lines must do
+			return nil, refused.Cause.WithNote("log and source are in %s", file)
+		}
+	}
+	return binaries, err
+}
+
+func (a *App) printKernels(d *cuda.Design, binaries []cuda.Binary, model, out string) error {
+	rows := [][]string{{"kernel", "op", "format", "threads", "bytes", "flops", "registers"}}
+	spills := 0
+	for _, u := range d.Units {
+		registers := 0
+		for _, b := range binaries {
+			for _, k := range b.Kernels {
+				if k.Kernel == u.Kernel {
+					registers = max(registers, k.Registers)
+					spills += k.Spill + k.Stack
+				}
+			}
+		}
+		row := []string{u.Kernel, u.Op, u.Format, fmt.Sprint(u.Blocks * int64(u.Threads)), fmt.Sprint(u.Bytes),
+			fmt.Sprint(u.Flops), fmt.Sprint(registers)}
+		if registers == 0 {
+			row[len(row)-1] = "?" // not compiled to machine code
+		}
+		rows = append(rows, row)
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	files := []string{cuda.SourceFile}
+	for _, b := range binaries {
+		files = append(files, b.File)
+	}
+	fmt.Fprintf(a.Out, "\n%d kernels in %s: %s\n", len(d.Units), out, strings.Join(files, ", "))
+	fmt.Fprintf(a.Out, "%d bytes of constants, %d bytes of buffers a sample\n", len(d.Tables), d.Total(1)-d.Size(0, 1))
+	if spills > 0 {
+		fmt.Fprintf(a.Err, "warning: registers are spilled or arrays lie on the stack: report.json says where\n")
+	}
+	return a.writeJSON(map[string]any{"model": model, "folder": out, "kernels": d.Units, "binaries": binaries})
+}
