@@ -41,7 +41,7 @@ func (m *Machine) Launch(k *Kernel, grid, block [3]uint32, shared uint32, params
 	for i := range all {
 		all[i] = newCTA(m, k.prog, init, grid, block, shared, params)
 		wg.Go(func() {
-			for b := int64(i); b < total && faults[i] == nil; b += workers {
+			for b := m.opt.First + int64(i); b < total && faults[i] == nil; b += workers {
 				at[i] = b
 				faults[i] = all[i].run(b)
 			}

@@ -117,6 +117,9 @@ type Options struct {
 	// Workers is the number of blocks that run at a time; 0 and 1 mean one after the other. The result does not depend
 	// on it: a kernel with atomics on global memory runs its blocks in order.
 	Workers int
+	// First is the number of blocks at the start of a launch that do not run, x counted fastest: of a grid over more than
+	// 2^31 elements only the end is of interest.
+	First int64
 	// Limit ends a launch with an error once a block has executed that many warp instructions; 0 means 2^36.
 	Limit int64
 }

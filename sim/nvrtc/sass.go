@@ -25,8 +25,8 @@ type Code struct {
 	Mnemonics    []string
 }
 
-// Machine reads a cubin with nvdisasm. Instructions that never execute (@!PT), which the assembler puts around
-// asynchronous copies, do not count. Errors L0937 and L0938 as for Assemble.
+// Machine reads a cubin with nvdisasm. Instructions that do nothing do not count: @!PT, which the assembler puts around
+// asynchronous copies, and NOP, which fills the end. Errors L0937 and L0938 as for Assemble.
 func (t Tools) Machine(ctx context.Context, cubin []byte) ([]Code, error) {
 	sum := sha256.Sum256(cubin)
 	kept := ""
@@ -74,7 +74,7 @@ func Disassembly(text string) []Code {
 			codes = append(codes, Code{Kernel: m[1]})
 		}
 		m := instruction.FindStringSubmatch(line)
-		if m == nil || len(codes) == 0 || strings.TrimSpace(m[1]) == "@!PT" {
+		if m == nil || len(codes) == 0 || strings.TrimSpace(m[1]) == "@!PT" || m[2] == "NOP" {
 			continue
 		}
 		c := &codes[len(codes)-1]

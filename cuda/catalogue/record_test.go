@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build long
+
+package catalogue
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"os"
+	"slices"
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/cudatest"
+	"lathe/sim/nvrtc"
+)
+
+var update = flag.Bool("update", false, "write record.json")
+
+// TestRecord compiles every kernel of every case for all architectures through all gates, runs the cases that are not
+// for a GPU only in the interpreter in every order, and compares what it finds with the record.
+func TestRecord(t *testing.T) {
+	rows, err := Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := emulate(t)
+	var all []Record
+	for _, r := range rows {
+		for _, k := range r.Kernels {
+			all = append(all, record(t, k.Instance, passed))
+		}
+	}
+	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(a.Instance, b.Instance) })
+	var text bytes.Buffer
+	text.WriteString("[")
+	for i, r := range all {
+		var line bytes.Buffer
+		plain := json.NewEncoder(&line)
+		plain.SetEscapeHTML(false)
+		if err := plain.Encode(r); err != nil {
+			t.Fatal(err)
+		}
+		text.WriteString(map[bool]string{true: "\n", false: ",\n"}[i == 0])
+		text.Write(bytes.TrimSpace(line.Bytes()))
+	}
+	text.WriteString("\n]\n")
+	if *update {
+		if err := os.WriteFile("record.json", text.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if !bytes.Equal(text.Bytes(), recorded) {
+		t.Error("record.json is not what comes out: run go test -tags long ./cuda/catalogue -update, then make gen")
+	}
+}
+
+// emulate runs the small cases and counts, by instance, those that passed.
+func emulate(t *testing.T) map[string]int {
+	t.Helper()
+	cases, err := Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	passed := map[string]int{}
+	for _, c := range cases {
+		if c.Timed {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) { cudatest.RunCase(t, c, false) })
+		for _, i := range c.Instances {
+			passed[i.String()]++
+		}
+	}
+	return passed
+}
+
+// record compiles one kernel, alone, for all architectures.
+func record(t *testing.T, i cuda.Instance, passed map[string]int) Record {
+	t.Helper()
+	i.Kernel = "kernel"
+	hash, err := Hash(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := Record{Instance: i.String(), Source: hash, Emulated: passed[i.String()]}
+	compiler, programs := cudatest.Compiler(t), cudatest.Programs(t)
+	source, err := cuda.Print(i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, arch := range cuda.ArchNames() {
+		if len(cuda.For(arch, []cuda.Instance{i})) == 0 {
+			continue
+		}
+		m, err := compiler.Compile(t.Context(), i.String(), source, arch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes, err := programs.Machine(t.Context(), m.Cubin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, refused := range append(m.Refusals(i), code(codes).Refusals(i, arch)...) {
+			t.Error(refused)
+		}
+		u, _ := m.Kernel(i.Kernel)
+		r.Registers = append(r.Registers, Used{arch, u.Registers, code(codes).Instructions})
+	}
+	return r
+}
+
+// code is the machine code of the kernel; of nothing where it is missing.
+func code(codes []nvrtc.Code) nvrtc.Code {
+	for _, c := range codes {
+		if c.Kernel == "kernel" {
+			return c
+		}
+	}
+	return nvrtc.Code{}
+}

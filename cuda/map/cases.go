@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pointwise
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"lathe/cuda"
+)
+
+// Cases are the kernels of this family on the shapes that are checked and timed where a GPU is present. Error as
+// cuda.Make.
+func Cases() ([]cuda.Case, error) {
+	var all []cuda.Case
+	for _, c := range []struct {
+		d     Dequant
+		timed bool
+	}{
+		{Dequant{"bf16", 65536}, false}, {Dequant{"f32", 65536}, false}, {Dequant{"bf16", 4113}, false},
+		{Dequant{"f32", 4113}, false}, {Dequant{"bf16", 16777216}, true}, {Dequant{"bf16", 58720256}, true},
+		{Dequant{"bf16", 234881024}, true}, {Dequant{"f32", 58720256}, true},
+	} {
+		one, err := c.d.Case(c.timed)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// Case is the kernel over all pairs of scale and element, again and again: element i has the byte i, block b the scale
+// b/8. Error as Instance.
+func (d Dequant) Case(timed bool) (cuda.Case, error) {
+	i, err := d.Instance()
+	if err != nil {
+		return cuda.Case{}, err
+	}
+	l, err := d.Launch(0, 1, 2)
+	if err != nil {
+		return cuda.Case{}, err
+	}
+	bytes, flops := d.Floor()
+	return cuda.Case{
+		Name: fmt.Sprintf("dequant/%s/n=%d", d.Out, d.N), Instances: []cuda.Instance{i}, Launches: []cuda.Launch{l},
+		Shape: fmt.Sprintf("n=%d", d.N), Formats: "mxint8 -> " + d.Out, Bytes: bytes, Flops: flops, Timed: timed,
+		Buffers: []cuda.CaseBuffer{
+			{Name: "q", Bytes: d.N, Fill: func(b []byte) {
+				for i := range b {
+					b[i] = byte(i)
+				}
+			}},
+			{Name: "X", Bytes: (d.N + 31) / 32, Fill: func(b []byte) {
+				for i := range b {
+					b[i] = byte(i / 8)
+				}
+			}},
+			{Name: "y", Bytes: d.Width() * d.N, Output: true},
+		},
+		Check: func(out [][]byte) cuda.Verdict { return d.check(out[0]) },
+	}, nil
+}
+
+// check demands every bit, but those of a NaN.
+func (d Dequant) check(y []byte) cuda.Verdict {
+	v := cuda.Verdict{BitEqual: true}
+	for i := range d.N {
+		want := Value(byte(i), byte(i/256))
+		var got float64
+		if d.Out == "bf16" {
+			got = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(y[2*i:])) << 16))
+		} else {
+			got = float64(math.Float32frombits(binary.LittleEndian.Uint32(y[4*i:])))
+		}
+		if !same(got, want) {
+			v.BitEqual, v.Wrong = false, fmt.Sprintf("element %d is %v, want %v", i, got, want)
+			return v
+		}
+	}
+	return v
+}
+
+// same compares values to the sign of zero; all NaN are one.
+func same(a, b float64) bool {
+	return a == b && math.Signbit(a) == math.Signbit(b) || math.IsNaN(a) && math.IsNaN(b)
+}
+
+// Value is that of an element of MXINT8 with its scale, q * 2^(x-133) or NaN, after rounding to bf16 or fp32: exact but
+// for -2^128, which is -Inf there.
+func Value(q, x byte) float64 {
+	if x == 255 {
+		return math.NaN()
+	}
+	return float64(float32(math.Ldexp(float64(int8(q)), int(x)-133)))
+}
