@@ -55,6 +55,18 @@ type ArgDecl struct {
 	Pointer    bool
 }
 
+// Header returns the expressions of the header as they are written, and the items of the line sass.
+func (t *Template) Header() (threads, shared, regs string, sass []string) {
+	for _, w := range t.sass {
+		text := strings.Join(w.any, " | ")
+		if len(w.when.tokens) > 0 {
+			text = w.when.String() + ": " + text
+		}
+		sass = append(sass, text)
+	}
+	return t.threads.String(), t.shared.String(), t.regs.String(), sass
+}
+
 // wanted is one item of the header line sass: any of the mnemonics must be there where the condition holds.
 type wanted struct {
 	when Expr // zero value: always

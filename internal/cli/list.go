@@ -5,10 +5,12 @@ package cli
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"lathe/cuda/catalogue"
 	"lathe/internal/diag"
 	"lathe/ir/format"
 	"lathe/ir/op"
@@ -25,7 +27,7 @@ type listing struct {
 
 var listings = []listing{
 	{"ops", listOps}, {"formats", listFormats}, {"passes", listPasses}, {"targets", listTargets}, {"rtl", listRTL},
-	{"cuda", func() ([][]string, error) { return [][]string{{"kernel", "status"}}, nil }},
+	{"cuda", listKernels},
 }
 
 func (a *App) list() *cobra.Command {
@@ -46,7 +48,7 @@ func (a *App) list() *cobra.Command {
 				return err
 			}
 			if l.name == "cuda" {
-				fmt.Fprintln(a.Out, "no CUDA kernels in this version")
+				fmt.Fprintln(a.Out, "docs/kernels.md has registers on each architecture, floors and times")
 			}
 			return a.writeJSON(objects(rows))
 		}
@@ -156,4 +158,43 @@ func listRTL() ([][]string, error) {
 		rows = append(rows, []string{h.Name, h.Family, h.Latency.String(), h.II.String(), firstLine(h.Purpose)})
 	}
 	return rows, nil
+}
+
+// listKernels has a row for each kernel of the library that a case runs, and one for each template without.
+func listKernels() ([][]string, error) {
+	all, err := catalogue.Rows()
+	if err != nil {
+		return nil, err
+	}
+	rows := [][]string{{"kernel", "family", "architectures", "registers", "cases", "status", "meaning"}}
+	for _, r := range all {
+		t := r.Template
+		archs := "all"
+		if len(t.Archs) > 0 {
+			archs = strings.Join(t.Archs, " ")
+		}
+		for _, k := range r.Kernels {
+			rows = append(rows, []string{k.Instance.String(), t.Family, archs, registers(k.Record), strconv.Itoa(k.Cases),
+				k.Status(), t.Purpose})
+		}
+		if len(r.Kernels) == 0 {
+			rows = append(rows, []string{t.Name, t.Family, archs, "-", "0", "no case", t.Purpose})
+		}
+	}
+	return rows, nil
+}
+
+// registers is the range over the architectures.
+func registers(r *catalogue.Record) string {
+	if r == nil || len(r.Registers) == 0 {
+		return "-"
+	}
+	least, most := r.Registers[0].Registers, 0
+	for _, u := range r.Registers {
+		least, most = min(least, u.Registers), max(most, u.Registers)
+	}
+	if least == most {
+		return strconv.Itoa(most)
+	}
+	return fmt.Sprintf("%d-%d", least, most)
 }

@@ -6,6 +6,7 @@ package docs
 
 import (
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -18,13 +19,16 @@ type Page struct {
 	Text string
 }
 
-// Pages are all generated pages. Adding one here is all that it takes.
-func Pages() []Page {
+// Pages are all generated pages. Adding one here is all that it takes. measurements is docs/measurements, where times
+// on GPUs are kept. Error as Kernels.
+func Pages(measurements fs.FS) ([]Page, error) {
+	kernels, err := Kernels(measurements)
 	return []Page{
 		{"errors.md", Errors(diag.Catalogue())},
 		{"formats.md", Formats()},
+		{"kernels.md", kernels},
 		{"ops.md", Ops()},
-	}
+	}, err
 }
 
 // ranges of codes, by their first three characters.

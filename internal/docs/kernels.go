@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"lathe/cuda"
+	"lathe/cuda/catalogue"
+)
+
+// Ceilings of an H200 as others achieved them, by which floors are predicted: bytes read and written a second by a
+// copy, and flop/s of a bf16 matrix product.
+const (
+	copyBandwidth = 4.3e12
+	matrixFlops   = 790e12
+)
+
+// Kernels is the page of CUDA kernels; measurements holds what scripts/gpu-bench wrote. Errors as catalogue.Rows, and
+// for lines of measurements that cannot be read.
+func Kernels(measurements fs.FS) (string, error) {
+	rows, err := catalogue.Rows()
+	if err != nil {
+		return "", err
+	}
+	cases, err := catalogue.Cases()
+	if err != nil {
+		return "", err
+	}
+	times, err := measured(measurements)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString("# CUDA kernels\n\nWritten by `make gen` from the headers of the kernel library, `cuda/catalogue` and " +
+		"docs/measurements; `lathe list cuda`\nprints the same in short.\n\n" + kernelsHead)
+	if len(times) == 0 {
+		b.WriteString("\nNo GPU was at hand: nothing here was timed, and no kernel has run on one. Floors are predictions.\n")
+	}
+	family := ""
+	for _, r := range rows {
+		if r.Template.Family != family {
+			family = r.Template.Family
+			fmt.Fprintf(&b, "\n## %s\n", family)
+		}
+		writeTemplate(&b, r)
+		writeFloors(&b, r, cases, times)
+	}
+	return b.String(), nil
+}
+
+const kernelsHead = `- compiled: for every architecture of the table, with an empty log, no spills, no stack, within its
+  register budget, with the machine instructions that it claims and without loads or stores of local memory.
+- emulated: what was compiled has run in the PTX interpreter, under every schedule and both moments of asynchronous
+  copies, with equal bits and a result within its gate.
+- measured: on the named GPU at the named commit.
+- floor: the time in which an H200 moves the bytes, at 4.3e12 a second, or computes, at 790e12 flop/s of bf16,
+  whichever is longer.
+`
+
+// writeTemplate writes what the header of a template says, and a line for each of its kernels.
+func writeTemplate(b *strings.Builder, r catalogue.Row) {
+	t := r.Template
+	fmt.Fprintf(b, "\n### %s\n\n%s\n", t.Name, t.Purpose)
+	var params []string
+	for _, p := range t.Params {
+		params = append(params, p.Name)
+	}
+	threads, shared, regs, sass := t.Header()
+	const text = "\nParameters `%s`; threads `%s`; shared memory `%s`; register budget `%s`; must have %s.\n"
+	fmt.Fprintf(b, text, strings.Join(params, ", "), threads, shared, regs, orNone(sass))
+	if len(r.Kernels) == 0 {
+		b.WriteString("\nNo case of it yet.\n")
+		return
+	}
+	head, line := "\n| kernel |", "\n|---|"
+	for _, a := range cuda.ArchNames() {
+		head, line = head+" "+strings.TrimPrefix(a, "sm_")+" |", line+"--:|"
+	}
+	b.WriteString(head + " instructions | cases | status |" + line + "--:|--:|---|\n")
+	for _, k := range r.Kernels {
+		fmt.Fprintf(b, "| `%s` |", cell(k.Instance.String()))
+		most := 0
+		for _, a := range cuda.ArchNames() {
+			text := "-"
+			if k.Record != nil {
+				if u, ok := k.Record.On(a); ok {
+					text = fmt.Sprint(u.Registers)
+					most = max(most, u.Instructions)
+				}
+			}
+			fmt.Fprintf(b, " %s |", text)
+		}
+		fmt.Fprintf(b, " %d | %d | %s |\n", most, k.Cases, k.Status())
+	}
+}
+
+func orNone(items []string) string {
+	if len(items) == 0 {
+		return "nothing in particular"
+	}
+	return "`" + strings.Join(items, "`, `") + "`"
+}
+
+// writeFloors writes a line for each case that is timed.
+func writeFloors(b *strings.Builder, r catalogue.Row, cases []cuda.Case, times map[string]measurement) {
+	head := "\n| shape | formats | bytes | flop | floor, us | measured |\n|---|---|--:|--:|--:|---|\n"
+	for _, c := range cases {
+		if !c.Timed || len(c.Instances) == 0 || c.Instances[0].Template.Name != r.Template.Name {
+			continue
+		}
+		b.WriteString(head)
+		head = ""
+		floor := max(float64(c.Bytes)/copyBandwidth, float64(c.Flops)/matrixFlops) * 1e6
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %.1f | %s |\n", cell(c.Shape), cell(c.Formats), c.Bytes, c.Flops, floor,
+			times[c.Name].text())
+	}
+}
+
+// measurement is a line of docs/measurements.
+type measurement struct {
+	Case, Commit, GPU, Status string
+	Median                    float64 `json:"us_median"`
+	PctFloor                  float64 `json:"pct_floor"`
+}
+
+func (m measurement) text() string {
+	switch m.Status {
+	case "":
+		return "-"
+	case "ok":
+		return fmt.Sprintf("%.1f us, %.0f %% of the floor: %s, %s", m.Median, m.PctFloor, m.GPU, m.Commit)
+	}
+	return fmt.Sprintf("%s: %s, %s", m.Status, m.GPU, m.Commit)
+}
+
+// measured reads all measurements by case; the last line of a case counts.
+func measured(tree fs.FS) (map[string]measurement, error) {
+	names, err := fs.Glob(tree, "*.jsonl")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]measurement{}
+	for _, name := range names {
+		data, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return nil, err
+		}
+		lines := bufio.NewScanner(bytes.NewReader(data))
+		lines.Buffer(nil, 1<<20)
+		for n := 1; lines.Scan(); n++ {
+			var m measurement
+			if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
+				return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+			}
+			all[m.Case] = m
+		}
+	}
+	return all, nil
+}
