@@ -22,10 +22,20 @@ var ptxFaults = map[string]func(t *testing.T) error{
 	"L0966": func(t *testing.T) error {
 		return launch(t, "setp.lt.u32 %p, %r, 8;\n@%p bra L;\nbar.sync 0;\nL:", 32)
 	},
+	"L0967": func(t *testing.T) error {
+		return launch(t, "mov.u32 %s, part;\nshl.b32 %r, %r, 2;\nadd.s32 %s, %s, %r;\nst.shared.u32 [%s], %r;\n"+
+			"xor.b32 %s, %s, 128;\nld.shared.u32 %r, [%s];", 64)
+	},
+	"L0968": func(t *testing.T) error { return launch(t, "ld.shared.u32 %r, [part];", 32) },
 	"L0969": func(t *testing.T) error { return launch(t, "bar.sync 0, 64;", 32) },
 	"L0970": func(t *testing.T) error { return launch(t, "L: bra L;", 32) },
 	"L0971": func(t *testing.T) error { return launch(t, "trap;", 32) },
 	"L0972": func(t *testing.T) error { return launch(t, "mov.u32 %r, 99;\nbar.sync %r;", 32) },
+	"L0973": func(t *testing.T) error {
+		return launch(t, "setp.ne.u32 %p, %r, 0;\n@%p bra L;\ncp.async.ca.shared.global [part], [%rd], 4;\n"+
+			"L:\ncp.async.commit_group;\nld.shared.u32 %r, [part];", 32)
+	},
+	"L0974": func(t *testing.T) error { return launch(t, "st.global.u32 [%rd], %r;", 32) },
 }
 
 // kernelText is a module with one kernel, in which %r is the thread and %rd the address of a buffer of 4096 bytes.

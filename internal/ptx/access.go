@@ -45,6 +45,9 @@ type access struct {
 	bits int
 	// atomic says that two such accesses are no race.
 	atomic bool
+	// fixed is the length of accesses that are no loads or stores of registers; flight says that it is a copy that begins.
+	fixed  int
+	flight bool
 }
 
 // hints are modifiers that change nothing here.
@@ -193,6 +196,11 @@ func (w *warp) locate(in *inst, lane int, addr uint64, sp space, n int, write bo
 	if addr&uint64(n-1) != 0 {
 		return nil, newFault("L0965", w, in, 1<<lane, "address %#x is no multiple of %d", addr, n)
 	}
+	return w.bytes(in, lane, addr, sp, n, write)
+}
+
+// bytes is locate for any length, without a look at the alignment.
+func (w *warp) bytes(in *inst, lane int, addr uint64, sp space, n int, write bool) ([]byte, *fault) {
 	if sp == spaceGeneric {
 		sp, addr = windowOf(addr)
 	}
@@ -316,6 +324,9 @@ func runStore(w *warp, in *inst, mask uint32) *fault {
 		for k, r := range a.rows {
 			putBytes(v[k*a.size:][:a.size], w.rows[r][i])
 		}
+	}
+	if w.cta.races && mask&(mask-1) != 0 {
+		return w.overwritten(in, mask, base)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/ptx/global"
 	"lathe/internal/ptx/lane"
+	"lathe/internal/ptx/race"
 )
 
 // maxThreads is the greatest number of threads a block.
@@ -100,7 +101,7 @@ type cta struct {
 	stats       Stats
 	counting    bool
 	races       bool
-	shadow      *shadow
+	shadow      *race.Shadow
 	rng         uint64
 }
 
@@ -122,7 +123,7 @@ func newCTA(m *Machine, p *program, init []lane.Row, grid, block [3]uint32, shar
 		c.warps = append(c.warps, w)
 	}
 	if c.races {
-		c.shadow = newShadow(len(c.shared))
+		c.shadow = race.New(len(c.shared), p.grain())
 	}
 	return c
 }
@@ -143,7 +144,7 @@ func (c *cta) reset(index int64) {
 	c.bars = [16]barrier{}
 	c.rng = c.m.opt.Seed*0x9E3779B97F4A7C15 + uint64(index)
 	if c.shadow != nil {
-		c.shadow.reset()
+		c.shadow.Reset()
 	}
 	for _, w := range c.warps {
 		copy(w.rows, c.init)

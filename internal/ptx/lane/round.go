@@ -139,3 +139,12 @@ func toFloat32(v float64, mode int) uint64 {
 	}
 	return uint64(math.Float32bits(float32(v)))
 }
+
+// Half is the value of a code of half precision.
+func Half(code uint64) float64 { return half.value(code) }
+
+// RoundHalf rounds to half precision, to nearest even.
+func RoundHalf(v float64) uint64 { return half.round(v, nearest) }
+
+// RoundSingle rounds to single precision, to nearest even.
+func RoundSingle(v float64) uint64 { return toFloat32(v, nearest) }
