@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reduce_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/cudatest"
+	"lathe/cuda/reduce"
+)
+
+// softmax is the definition in float64.
+func softmax(x []float64, keep []byte) []float64 {
+	y := make([]float64, len(x))
+	top, sum := math.Inf(-1), 0.0
+	for i, v := range x {
+		if keep[i] != 0 && !(v <= top) {
+			top = v // NaN stays
+		}
+	}
+	if math.IsInf(top, -1) {
+		return y
+	}
+	for i, v := range x {
+		if keep[i] != 0 {
+			y[i] = math.Exp(v - top)
+			sum += y[i]
+		}
+	}
+	for i := range y {
+		y[i] /= sum
+		if keep[i] == 0 && !math.IsNaN(sum) {
+			y[i] = 0
+		}
+	}
+	return y
+}
+
+// softmaxCase is a problem with its data: the mask keeps two of three columns, and nothing in row 1 of it.
+type softmaxCase struct {
+	p    reduce.Softmax
+	x    []float64
+	mask []byte
+}
+
+func newSoftmax(p reduce.Softmax) softmaxCase {
+	c := softmaxCase{p: p, x: matrix(uint64(p.Cols), p.In, int(p.Rows), int(p.Cols))}
+	if p.Mask != nil {
+		c.mask = make([]byte, int(p.Rows*p.Cols))
+		for i := range c.mask {
+			if i%3 > 0 && i/int(p.Cols) != 1 {
+				c.mask[i] = byte(i%255 + 1)
+			}
+		}
+	}
+	return c
+}
+
+func (c softmaxCase) job(t testing.TB) cudatest.Job {
+	t.Helper()
+	i, err := c.p.Instance("softmax")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mask := cuda.Null()
+	if c.mask != nil {
+		mask = cuda.Buffer(2)
+	}
+	l, err := c.p.Launch("softmax", cuda.Buffer(0), mask, cuda.Buffer(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cudatest.Job{Kernels: []cuda.Instance{i}, Launches: l, Buffers: []cudatest.Buffer{
+		{Name: "x", Data: encode(c.p.In, c.x)},
+		{Name: "y", Bytes: c.p.Rows * c.p.Cols * c.p.Out.Bytes(), Out: true},
+		{Name: "mask", Data: c.mask},
+	}}
+}
+
+// check compares every row with the definition: 4e-7, for small values 2^-18 of them, and a rounding to the format;
+// exponentials below 2^-126 count as 0. Rows of fp32 must sum to 1.
+func (c softmaxCase) check(t testing.TB, out []byte) {
+	t.Helper()
+	got, n := decode(c.p.Out, out), int(c.p.Cols)
+	relative, absolute := unit(c.p.Out)
+	for r := range int(c.p.Rows) {
+		keep := make([]byte, n)
+		for i := range keep {
+			keep[i] = 1
+		}
+		if m := c.p.Mask; m != nil {
+			at := int(uint64(r)/m.Div*m.Mul+uint64(r)%m.Mod) * n
+			keep = c.mask[at : at+n]
+		}
+		want := softmax(c.x[r*n:r*n+n], keep)
+		cudatest.Near(t, fmt.Sprintf("row %d", r), got[r*n:r*n+n], want, func(i int) float64 {
+			return min(4e-7, 0x1p-18*want[i]) + relative*want[i] + absolute + 0x1p-125
+		})
+		sum := 0.0
+		for _, y := range got[r*n : r*n+n] {
+			sum += y
+		}
+		if c.p.Out == reduce.F32 && sum != 0 && math.Abs(sum-1) > min(float64(n)*0x1p-25, 0x1p-18)+0x1p-22 {
+			t.Errorf("row %d sums to 1%+g", r, sum-1)
+		}
+	}
+}
+
+// TestSoftmax takes lengths at which threads, warps and tiles end, every team, and all formats.
+func TestSoftmax(t *testing.T) {
+	for i, n := range []int64{1, 31, 33, 256, 264, 1000, 1024, 1040, 3001, 4104, 8200, 16400, 4099, 12345} {
+		for _, masked := range []bool{false, true} {
+			m := reduce.Matrix{Rows: 7, Cols: n}
+			p := reduce.Softmax{Matrix: m, In: reduce.Word((i + 1) % 3), Out: reduce.Word(i * 2 % 3)}
+			if masked {
+				p.Mask = &reduce.MaskRows{Div: 2, Mul: 1, Mod: 1}
+			}
+			t.Run(fmt.Sprintf("%d/%v/%v/masked=%v", n, p.In, p.Out, masked), func(t *testing.T) {
+				t.Parallel()
+				c := newSoftmax(p)
+				j := c.job(t)
+				j.Quick = n > 300
+				c.check(t, cudatest.Run(t, j)[0])
+			})
+		}
+	}
+}
