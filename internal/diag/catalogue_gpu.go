@@ -29,4 +29,8 @@ var devices = []Entry{
 		"record.Open(\"empty\")"},
 	{"L0987", "A device answers otherwise than the one that was recorded.",
 		"record.Replay(dir, device, \"\") // one argument of a launch was changed"},
+	{"L0988", "The compiled kernels or the results of a benchmark cannot be read or written.",
+		"bench.OpenPack(\"empty\")"},
+	{"L0989", "A kernel gave no answer in time on a GPU.",
+		"bench.Run(ctx, options) // a case limit of a nanosecond"},
 }

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"lathe/cuda"
 	"lathe/sim/gpu"
+	"lathe/sim/gpu/bench"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/gpu/record"
 )
@@ -129,4 +131,19 @@ var gpuFaults = map[string]func(t *testing.T) error{
 		return err
 	},
 	"L0987": replayed,
+	"L0988": func(t *testing.T) error {
+		_, err := bench.OpenPack(t.TempDir())
+		return err
+	},
+	"L0989": func(t *testing.T) error {
+		return onFake(t, asItIs, func(d *gpu.Driver) error {
+			release := make(chan struct{})
+			defer close(release)
+			_, err := bench.Run(t.Context(), bench.Options{Open: func() (gpu.Device, error) { return d, nil },
+				Program: func(*cuda.Case) (*gpu.Program, error) { <-release; return nil, errWithoutCode },
+				Cases:   []cuda.Case{{Name: "endless"}}, Limit: time.Hour, CheckOnly: true,
+				Append: func(*bench.Record) error { return nil }, Note: func(string) {}})
+			return err
+		})
+	},
 }

@@ -95,11 +95,15 @@ func (d *Driver) module(img image) (m libcuda.Module, r libcuda.Result, log stri
 
 // inspect finds the kernels of loaded code and reads what they use.
 func (d *Driver) inspect(p *Program, c *driverCode) error {
-	c.functions = make([]libcuda.Function, len(c.kernels))
-	c.allowed = make([]int, len(c.kernels))
-	for i := range c.kernels {
-		k := &c.kernels[i]
-		if r := d.lib.ModuleGetFunction(&c.functions[i], c.module, libcuda.CString(k.Name)); r != libcuda.Success {
+	listed := c.kernels
+	c.kernels = nil
+	for _, k := range listed {
+		var f libcuda.Function
+		r := d.lib.ModuleGetFunction(&f, c.module, libcuda.CString(k.Name))
+		if r == libcuda.NotFound { // a kernel that this architecture does not have
+			continue
+		}
+		if r != libcuda.Success {
 			return d.failed("cuModuleGetFunction", r, k.Name)
 		}
 		for _, a := range []struct {
@@ -110,7 +114,7 @@ func (d *Driver) inspect(p *Program, c *driverCode) error {
 			{libcuda.KernelRegisters, &k.Registers}, {libcuda.KernelLocal, &k.Local},
 		} {
 			var v int32
-			if r := d.lib.FuncGetAttribute(&v, a.attribute, c.functions[i]); r != libcuda.Success {
+			if r := d.lib.FuncGetAttribute(&v, a.attribute, f); r != libcuda.Success {
 				return d.failed("cuFuncGetAttribute", r, k.Name)
 			}
 			*a.into = int(v)
@@ -118,7 +122,12 @@ func (d *Driver) inspect(p *Program, c *driverCode) error {
 		if k.Local > 0 && d.options.RefuseLocal {
 			return diag.New("L0983", p.Name, "kernel %s of %s uses %d bytes of local memory a thread", k.Name, c.image, k.Local)
 		}
-		c.allowed[i] = plainShared - k.Shared
+		c.kernels = append(c.kernels, k)
+		c.functions = append(c.functions, f)
+		c.allowed = append(c.allowed, plainShared-k.Shared)
+	}
+	if len(c.kernels) == 0 {
+		return diag.New("L0978", p.Name, "%s holds none of the kernels that the PTX has", c.image)
 	}
 	return nil
 }

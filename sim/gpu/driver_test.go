@@ -374,3 +374,23 @@ func TestSignatures(t *testing.T) {
 	_, err = gpu.Signatures("x.cu", []byte("nothing"))
 	demand(t, err, "L0978", "x.cu", "no kernels")
 }
+
+// TestMissingKernels loads machine code that lacks some kernels of the PTX, and some that lacks all.
+func TestMissingKernels(t *testing.T) {
+	f := gputest.New(t)
+	d := open(t, f, gpu.DriverOptions{})
+	defer d.Close()
+	p := gputest.Words("7.4")
+	p.Cubins = []gpu.Cubin{{Arch: "sm_90", Data: gputest.Cubin(90, gputest.CopyWords)}}
+	code, err := d.Load(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k := code.Kernels(); len(k) != 1 || k[0].Name != "copy_words" || k[0].Registers != 40 {
+		t.Errorf("%+v", k)
+	}
+	demand(t, d.Launch(code, nil, gputest.Add(1, 1)), "L0981", "add_words")
+	p.Cubins[0].Data = gputest.Cubin(90, "other()")
+	_, err = d.Load(p)
+	demand(t, err, "L0978", "cubin sm_90 holds none")
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gpu runs kernels on devices: a GPU through the CUDA driver.
+// Package gpu runs kernels: on a GPU through the CUDA driver, or on a CPU by interpreting their PTX. Both are a Device;
+// package sim/gpu/record makes a third of any of them, which writes down what it is asked for, so that another machine
+// can replay it.
 package gpu
 
 import (
@@ -29,7 +31,7 @@ type Device interface {
 	Unload(c Code) error
 	// Launch runs kernels of c one after the other. Arguments name buffers by their index. A launch of a grid without
 	// blocks does nothing. Errors: L0981 for a kernel that c lacks, L0982 for a launch that does not fit it, L0979 and
-	// L0980 from the driver.
+	// L0980 from the driver, those of package ptx from the interpreter.
 	Launch(c Code, buffers []Buffer, launches ...cuda.Launch) error
 	// Sync waits until everything is done, and tells of kernels that went wrong.
 	Sync() error

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"lathe/internal/diag"
+	"lathe/sim/nvrtc"
 )
 
 // Program is one translation unit, compiled.
@@ -26,6 +27,15 @@ type Program struct {
 type Cubin struct {
 	Arch string
 	Data []byte
+}
+
+// FromBundle is the program of what NVRTC has made.
+func FromBundle(name string, b *nvrtc.Bundle) *Program {
+	p := &Program{Name: name, PTX: b.PTX}
+	for _, m := range b.Modules {
+		p.Cubins = append(p.Cubins, Cubin{Arch: m.Arch, Data: m.Cubin})
+	}
+	return p
 }
 
 // entryPattern finds the kernels of PTX; parameters are .param .u64 x, or .param .align 8 .b8 x[16].
@@ -128,4 +138,17 @@ func (p *Program) holds() string {
 		out = append(out, "PTX for "+target(p.PTX))
 	}
 	return strings.Join(out, ", ")
+}
+
+// Image returns the bytes that Code.Image names; nil if the program has none of that name.
+func (p *Program) Image(name string) []byte {
+	for _, c := range p.Cubins {
+		if name == "cubin "+c.Arch {
+			return c.Data
+		}
+	}
+	if name == "PTX "+target(p.PTX) {
+		return p.PTX
+	}
+	return nil
 }

@@ -100,7 +100,8 @@ func (f *Fake) Fail(name string, skip, code int) { f.fail(name, int32(skip), int
 func (f *Fake) FailAt(n, code int) { f.failAt(int32(n), int32(code)) }
 
 // Set changes what the stand-in is: "devices", "driver" (12090), "major", "minor", "ptx" (the newest version that it
-// takes, 88), "memory" (bytes), "l2" (bytes), "local" (bytes a thread of every kernel), "threads".
+// takes, 88), "memory" (bytes), "l2" (bytes), "local" (bytes a thread of every kernel), "threads",
+// "slow" (a factor of all times, 1).
 func (f *Fake) Set(name string, value int64) { f.set(name, value) }
 
 // Reset forgets calls, failures and settings.

@@ -204,8 +204,8 @@ func (m *Manifest) wrong(s *Step, alive, loaded []bool) string {
 	return ""
 }
 
-// program reads a program of the recording.
-func (p *Program) program(dir string) (*gpu.Program, error) {
+// Open reads the images of a program from a folder. Error L0986.
+func (p *Program) Open(dir string) (*gpu.Program, error) {
 	text, err := p.PTX.content(dir)
 	if err != nil {
 		return nil, err

@@ -43,10 +43,6 @@ func New(device gpu.Device, dir string) (*Recorder, error) {
 	if r.temp, err = os.MkdirTemp(filepath.Dir(abs), "."+filepath.Base(abs)+"-*"); err != nil {
 		return nil, unwritable(dir, err)
 	}
-	if err := os.Mkdir(filepath.Join(r.temp, dataDir), 0o755); err != nil {
-		_ = os.RemoveAll(r.temp) // the first error is the one to tell
-		return nil, unwritable(dir, err)
-	}
 	return r, nil
 }
 
@@ -66,14 +62,39 @@ func (r *Recorder) step(s Step) { r.m.Steps = append(r.m.Steps, s) }
 
 // keep stores data under their hash.
 func (r *Recorder) keep(data []byte) (*File, error) {
+	f, err := save(r.temp, data)
+	return f, r.note(err)
+}
+
+func save(dir string, data []byte) (*File, error) {
 	f := hash(data)
-	if _, err := os.Stat(f.path(r.temp)); err == nil {
+	if _, err := os.Stat(f.path(dir)); err == nil {
 		return &f, nil
 	}
-	if err := os.WriteFile(f.path(r.temp), data, 0o644); err != nil {
-		return nil, r.note(unwritable(r.dir, err))
+	if err := os.MkdirAll(filepath.Join(dir, dataDir), 0o755); err != nil {
+		return nil, unwritable(dir, err)
+	}
+	if err := os.WriteFile(f.path(dir), data, 0o644); err != nil {
+		return nil, unwritable(dir, err)
 	}
 	return &f, nil
+}
+
+// Save writes the images of a program into a folder, where Program.Open finds them. Error L0985.
+func Save(dir string, p *gpu.Program) (*Program, error) {
+	text, err := save(dir, p.PTX)
+	if err != nil {
+		return nil, err
+	}
+	out := &Program{Name: p.Name, PTX: *text}
+	for _, c := range p.Cubins {
+		f, err := save(dir, c.Data)
+		if err != nil {
+			return nil, err
+		}
+		out.Cubins = append(out.Cubins, Cubin{Arch: c.Arch, File: *f})
+	}
+	return out, nil
 }
 
 // find locates a buffer, or a part of one, among those that are alive.
@@ -167,20 +188,12 @@ func (r *Recorder) Load(p *gpu.Program) (gpu.Code, error) {
 	if err != nil {
 		return nil, r.note(err)
 	}
-	text, err := r.keep(p.PTX)
+	out, err := Save(r.temp, p)
 	if err != nil {
-		return nil, err
-	}
-	out := Program{Name: p.Name, PTX: *text}
-	for _, cubin := range p.Cubins {
-		f, err := r.keep(cubin.Data)
-		if err != nil {
-			return nil, err
-		}
-		out.Cubins = append(out.Cubins, Cubin{Arch: cubin.Arch, File: *f})
+		return nil, r.note(err)
 	}
 	r.step(Step{Do: "load", Program: len(r.codes)})
-	r.m.Programs = append(r.m.Programs, out)
+	r.m.Programs = append(r.m.Programs, *out)
 	r.codes = append(r.codes, c)
 	return c, nil
 }

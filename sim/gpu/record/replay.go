@@ -141,7 +141,7 @@ func (r *replay) do(i int, s *Step) (err error) {
 	case "read":
 		err = r.read(i, s)
 	case "load":
-		p, err := r.m.Programs[s.Program].program(r.dir)
+		p, err := r.m.Programs[s.Program].Open(r.dir)
 		if err != nil {
 			return err
 		}

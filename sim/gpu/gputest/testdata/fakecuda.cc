@@ -83,7 +83,7 @@ static unsigned char *bytes(P a, uint64_t n) {
   if (a - it->first > it->second->size() || n > it->second->size() - (a - it->first)) return nullptr;
   return it->second->data() + (a - it->first);
 }
-static void tick(uint64_t n) { clock_us += double(n) / 4e6; }
+static void tick(uint64_t n) { clock_us += double(n) / 4e6 * setting("slow", 1); }
 static R submit(void *s, std::function<R()> f) {
   if (s && !streams.count((Stream *)s)) return 400;
   if (s && ((Stream *)s)->capture) { ((Stream *)s)->capture->work.push_back(f); return 0; }
@@ -360,7 +360,7 @@ R cuEventDestroy_v2(Ev *e) { ENTER(true); return events.erase(e) ? 0 : 400; }
 //   copy_words(to, from, n)      to[i] = from[i]        add_words(to, from, n, k)   to[i] = from[i] + k
 //   wrong_words(to, from, n)     as copy, but for i = n/2     fault_words(...)      an illegal access
 static R execute(const std::string &name, std::vector<uint64_t> a) {
-  clock_us += 5;
+  clock_us += 5 * setting("slow", 1);
   if (name == "fault_words") return sticky = 700, 0;
   if (a.size() < 3) return 0;
   uint64_t n = a[2];

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"os"
+
+	"lathe/cuda"
+	"lathe/internal/diag"
+)
+
+// Results is a file of records, one JSON object a line.
+type Results struct {
+	path string
+	have []Record
+}
+
+// OpenResults reads what an earlier run has left in path, which need not exist. A last line without an end, left by a
+// run that was stopped, is cut off. Error L0988.
+func OpenResults(path string) (*Results, error) {
+	r := &Results{path: path}
+	text, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, diag.New("L0988", path, "the results cannot be read: %v", err)
+	}
+	whole := bytes.LastIndexByte(text, '\n') + 1
+	if whole < len(text) {
+		if err := os.Truncate(path, int64(whole)); err != nil {
+			return nil, diag.New("L0988", path, "the results cannot be mended: %v", err)
+		}
+	}
+	lines := bufio.NewScanner(bytes.NewReader(text[:whole]))
+	lines.Buffer(nil, 1<<20)
+	for n := 1; lines.Scan(); n++ {
+		var rec Record
+		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
+			return nil, diag.New("L0988", path, "line %d is no record: %v", n, err)
+		}
+		if rec.Schema != Schema {
+			return nil, diag.New("L0988", path, "line %d has schema %d, this version writes %d", n, rec.Schema, Schema)
+		}
+		r.have = append(r.have, rec)
+	}
+	if err := lines.Err(); err != nil {
+		return nil, diag.New("L0988", path, "the results cannot be read: %v", err)
+	}
+	return r, nil
+}
+
+// Done says whether a case has a line of that commit and device.
+func (r *Results) Done(commit, device string, c *cuda.Case) bool {
+	for i := range r.have {
+		if h := &r.have[i]; h.Case == c.Name && h.Commit == commit && h.GPU == device {
+			return true
+		}
+	}
+	return false
+}
+
+// Append writes a record through to the disk. Error L0988.
+func (r *Results) Append(rec *Record) error {
+	var line bytes.Buffer
+	e := json.NewEncoder(&line)
+	e.SetEscapeHTML(false) // for readers: dequant<bf16, 0>
+	err := e.Encode(rec)
+	var f *os.File
+	if err == nil {
+		f, err = os.OpenFile(r.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o644)
+	}
+	if err != nil {
+		return diag.New("L0988", r.path, "the record cannot be kept: %v", err)
+	}
+	_, err = f.Write(line.Bytes())
+	if e := f.Sync(); err == nil {
+		err = e
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return diag.New("L0988", r.path, "the record cannot be kept: %v", err)
+	}
+	r.have = append(r.have, *rec)
+	return nil
+}
