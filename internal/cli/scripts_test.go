@@ -32,7 +32,8 @@ func run(m *testing.M) int {
 		err = errors.Join(os.Mkdir(programs, 0o755), os.Mkdir(fixtures, 0o755))
 	}
 	if err == nil {
-		err = errors.Join(clitest.Build(programs), clitest.WriteModels(fixtures), clitest.WriteArrays(fixtures))
+		err = errors.Join(clitest.Build(programs), clitest.WriteModels(fixtures), clitest.WriteArrays(fixtures),
+			clitest.WriteRecordings(fixtures))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

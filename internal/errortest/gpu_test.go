@@ -3,10 +3,6 @@
 package errortest
 
 import (
-	"bytes"
-	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -52,40 +48,6 @@ func loaded(d *gpu.Driver) error {
 	return err
 }
 
-// replayed replays a recording on a device that computes otherwise.
-func replayed(t *testing.T) error {
-	dir := filepath.Join(t.TempDir(), "rec")
-	err := onFake(t, asItIs, func(d *gpu.Driver) error {
-		r, err := record.New(d, dir)
-		if err != nil {
-			return err
-		}
-		b, err := r.Alloc(4)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(r.Fill(b, 7), r.Read(b, make([]byte, 4))); err != nil {
-			return err
-		}
-		return r.Close()
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	manifest := filepath.Join(dir, "manifest.json")
-	text, err := os.ReadFile(manifest)
-	if err == nil {
-		err = os.WriteFile(manifest, bytes.Replace(text, []byte(`"value": 7`), []byte(`"value": 8`), 1), 0o644)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return onFake(t, asItIs, func(d *gpu.Driver) error {
-		_, err := record.Replay(dir, d, "")
-		return err
-	})
-}
-
 // gpuFaults are those of devices.
 var gpuFaults = map[string]func(t *testing.T) error{
 	"L0975": func(*testing.T) error {
@@ -126,11 +88,6 @@ var gpuFaults = map[string]func(t *testing.T) error{
 			return err
 		})
 	},
-	"L0986": func(t *testing.T) error {
-		_, err := record.Open(t.TempDir())
-		return err
-	},
-	"L0987": replayed,
 	"L0988": func(t *testing.T) error {
 		_, err := bench.OpenPack(t.TempDir())
 		return err

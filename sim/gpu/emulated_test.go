@@ -12,43 +12,6 @@ import (
 	"lathe/sim/gpu/gputest"
 )
 
-// addPTX is add_words as a compiler would print it: to[i] = from[i] + k for i below n.
-const addPTX = `.version 7.4
-.target sm_80
-.address_size 64
-.visible .entry add_words(
-	.param .u64 add_words_param_0,
-	.param .u64 add_words_param_1,
-	.param .u32 add_words_param_2,
-	.param .u32 add_words_param_3
-)
-.maxntid 256, 1, 1
-{
-	.reg .pred %p<2>;
-	.reg .b32 %r<8>;
-	.reg .b64 %rd<8>;
-	ld.param.u64 %rd1, [add_words_param_0];
-	ld.param.u64 %rd2, [add_words_param_1];
-	ld.param.u32 %r1, [add_words_param_2];
-	ld.param.u32 %r2, [add_words_param_3];
-	mov.u32 %r3, %ctaid.x;
-	mov.u32 %r4, %tid.x;
-	mad.lo.s32 %r5, %r3, 256, %r4;
-	setp.ge.u32 %p1, %r5, %r1;
-	@%p1 bra $L_1;
-	cvta.to.global.u64 %rd3, %rd1;
-	cvta.to.global.u64 %rd4, %rd2;
-	mul.wide.u32 %rd5, %r5, 4;
-	add.s64 %rd6, %rd4, %rd5;
-	ld.global.u32 %r6, [%rd6];
-	add.s32 %r7, %r6, %r2;
-	add.s64 %rd7, %rd3, %rd5;
-	st.global.u32 [%rd7], %r7;
-$L_1:
-	ret;
-}
-`
-
 func TestEmulated(t *testing.T) {
 	for _, o := range []ptx.Options{{}, {Schedule: ptx.Random, Seed: 7, Copies: ptx.Lazy, Races: true}} {
 		d := gpu.Emulated(gpu.EmulatedOptions{Options: o, Memory: 1 << 20})
@@ -59,7 +22,7 @@ func TestEmulated(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		code, err := d.Load(&gpu.Program{Name: "add.cu", PTX: []byte(addPTX)})
+		code, err := d.Load(&gpu.Program{Name: "add.cu", PTX: []byte(gputest.AddPTX)})
 		if err != nil || code.Image() != "PTX sm_80" || code.Kernels()[0].Threads != 256 {
 			t.Fatalf("%+v, %v", code, err)
 		}
@@ -125,7 +88,7 @@ func refusals(t *testing.T, d *gpu.Emulation, code gpu.Code, b [2]gpu.Buffer) {
 	if err == nil || !strings.Contains(err.Error(), "add_words") {
 		t.Errorf("an access outside of a buffer: %v", err)
 	}
-	_, err = d.Load(&gpu.Program{Name: "x.cu", PTX: []byte(strings.Replace(addPTX, "add.s32", "dance.s32", 1))})
+	_, err = d.Load(&gpu.Program{Name: "x.cu", PTX: []byte(strings.Replace(gputest.AddPTX, "add.s32", "dance.s32", 1))})
 	if diag.CodeOf(err) != "L0961" {
 		t.Errorf("an unknown instruction: %v", err)
 	}

@@ -37,3 +37,40 @@ func Add(n, k int) cuda.Launch {
 	l.Args = append(l.Args, cuda.U32(uint32(k)))
 	return l
 }
+
+// AddPTX is add_words as a compiler would print it: to[i] = from[i] + k for i below n.
+const AddPTX = `.version 7.4
+.target sm_80
+.address_size 64
+.visible .entry add_words(
+	.param .u64 add_words_param_0,
+	.param .u64 add_words_param_1,
+	.param .u32 add_words_param_2,
+	.param .u32 add_words_param_3
+)
+.maxntid 256, 1, 1
+{
+	.reg .pred %p<2>;
+	.reg .b32 %r<8>;
+	.reg .b64 %rd<8>;
+	ld.param.u64 %rd1, [add_words_param_0];
+	ld.param.u64 %rd2, [add_words_param_1];
+	ld.param.u32 %r1, [add_words_param_2];
+	ld.param.u32 %r2, [add_words_param_3];
+	mov.u32 %r3, %ctaid.x;
+	mov.u32 %r4, %tid.x;
+	mad.lo.s32 %r5, %r3, 256, %r4;
+	setp.ge.u32 %p1, %r5, %r1;
+	@%p1 bra $L_1;
+	cvta.to.global.u64 %rd3, %rd1;
+	cvta.to.global.u64 %rd4, %rd2;
+	mul.wide.u32 %rd5, %r5, 4;
+	add.s64 %rd6, %rd4, %rd5;
+	ld.global.u32 %r6, [%rd6];
+	add.s32 %r7, %r6, %r2;
+	add.s64 %rd7, %rd3, %rd5;
+	st.global.u32 [%rd7], %r7;
+$L_1:
+	ret;
+}
+`

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lathe/sim/gpu"
+	"lathe/sim/gpu/record"
+)
+
+func (a *App) replay() *cobra.Command {
+	var device, output string
+	c := &cobra.Command{Use: "replay DIR", Short: "repeat recorded kernel launches on a GPU and compare the results",
+		Long: "Repeats a recording, a folder of compiled kernels, inputs, launches and results, and compares what the\n" +
+			"device answers with what was recorded. It needs neither model nor compiler: one machine records, another\n" +
+			"one, with a GPU, replays. Without a GPU the kernels run on the emulated device.",
+		Example: "  lathe replay recording/", Args: exactly("DIR")}
+	c.Flags().StringVar(&device, "device", "auto", "auto, gpu or emulated")
+	c.Flags().StringVarP(&output, "output", "o", "", "folder for what the device answered")
+	c.RunE = func(_ *cobra.Command, args []string) error {
+		if err := oneOf("--device", device, "auto", "gpu", "emulated"); err != nil {
+			return err
+		}
+		if _, err := record.Open(args[0]); err != nil { // before a device is opened
+			return err
+		}
+		d, err := a.device(device)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		report, err := record.Replay(args[0], d, output)
+		if report == nil {
+			return err
+		}
+		if e := a.printReplay(report); e != nil {
+			return e
+		}
+		if e := a.writeJSON(report); e != nil {
+			return e
+		}
+		return err
+	}
+	return a.withJSON(c)
+}
+
+// device opens the device of that name; auto is a GPU or else, with a note that says so, the emulated device.
+func (a *App) device(name string) (gpu.Device, error) {
+	switch name {
+	case "gpu":
+		return gpu.OpenDriver(gpu.DriverOptions{})
+	case "emulated":
+		return gpu.Emulated(gpu.EmulatedOptions{}), nil
+	}
+	d, note, err := gpu.Choose(gpu.DriverOptions{}, gpu.EmulatedOptions{})
+	if note != "" {
+		fmt.Fprintf(a.Err, "note: %s\n", note)
+	}
+	return d, err
+}
+
+func (a *App) printReplay(r *record.Report) error {
+	fmt.Fprintf(a.Out, "%s (%s), %s; recorded on %s\n", r.Device, r.Arch, strings.Join(r.Images, ", "), r.Recorded)
+	rows := [][]string{{"step", "buffer", "bytes", "differ", "beyond tolerance", "largest error"}}
+	for _, c := range r.Reads {
+		rows = append(rows, []string{fmt.Sprint(c.Step), fmt.Sprint(c.Buffer), fmt.Sprint(c.Bytes), fmt.Sprint(c.Differ),
+			fmt.Sprint(c.Outside), fmt.Sprintf("%g", c.MaxErr)})
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "%d launches\n", r.Launches)
+	return nil
+}
