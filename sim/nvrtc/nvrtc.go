@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"lathe/internal/diag"
@@ -113,13 +114,18 @@ func (e *CompileError) Unwrap() error { return e.Cause }
 // shown is how many lines of a log stand in an error.
 const shown = 4
 
+// complaint is an error in the log: its place and text, and the template with its arguments in which it stands, if it
+// stands in one.
+var complaint = regexp.MustCompile(`(?m)^(.*: error: .*|error: .*|nvrtc: error: .*)$(?:\n +.*)*?` +
+	`(?:\n +detected during instantiation of "(.*)".*)?(?:\n\n|\z|\n\S)`)
+
 func refused(name, arch, log string) error {
 	e := diag.New("L0936", name, "NVRTC does not compile this for %s", arch)
-	n := 0
-	for line := range strings.SplitSeq(log, "\n") {
-		if strings.Contains(line, "error") && n < shown {
-			e = e.WithNote("%s", strings.TrimSpace(line))
-			n++
+	for _, m := range complaint.FindAllStringSubmatch(log, shown) {
+		if m[2] == "" {
+			e = e.WithNote("%s", strings.TrimSpace(m[1]))
+		} else {
+			e = e.WithNote("%s, in %s", strings.TrimSpace(m[1]), m[2])
 		}
 	}
 	return &CompileError{Cause: e, Log: log}

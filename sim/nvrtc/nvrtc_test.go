@@ -86,6 +86,15 @@ func TestRefused(t *testing.T) {
 	if !strings.Contains(err.Error(), "\"nothing\" is undefined") {
 		t.Errorf("%v", err)
 	}
+	const inside = "template <class T, int W> __device__ void bad(T* p) { *p = T::x; }\n" +
+		"extern \"C\" __global__ void k(int* p) { bad<int, 2>(p); nothing(); }"
+	_, err = c.Compile(t.Context(), "k.cu", inside, "sm_80")
+	for _, want := range []string{"k.cu(1): error: name followed by \"::\"", "in void bad<T,W>(T *) [with T=int, W=2]\n",
+		"note: k.cu(2): error: identifier \"nothing\" is undefined\n"} {
+		if err == nil || !strings.Contains(err.Error()+"\n", want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
 	if _, err := c.Compile(t.Context(), "k.cu", "", "sm_12"); diag.CodeOf(err) != "L0936" {
 		t.Errorf("an unknown architecture: %v", err)
 	}
