@@ -10,6 +10,7 @@ import (
 	"lathe/internal/ptx/global"
 	"lathe/internal/ptx/lane"
 	"lathe/internal/ptx/race"
+	"lathe/internal/ptx/tile"
 )
 
 // maxThreads is the greatest number of threads a block.
@@ -103,6 +104,7 @@ type cta struct {
 	races       bool
 	shadow      *race.Shadow
 	rng         uint64
+	scratch     tile.Scratch
 }
 
 func newCTA(m *Machine, p *program, init []lane.Row, grid, block [3]uint32, shared uint32, params []byte) *cta {
@@ -155,7 +157,7 @@ func (c *cta) reset(index int64) {
 		n := min(c.threads-w.id*lane.Width, lane.Width)
 		w.live = uint32(uint64(1)<<n - 1)
 		w.active, w.pc, w.next, w.wait, w.carry = w.live, 0, never, nil, 0
-		w.copies = copyQueue{}
+		w.copies = copyQueue{pieces: w.copies.pieces[:0], ends: w.copies.ends[:0]}
 		for i := range w.clock {
 			w.clock[i] = 0
 		}

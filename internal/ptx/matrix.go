@@ -12,7 +12,7 @@ import (
 )
 
 // product computes a matrix product on the rows of registers.
-type product func(d, a, b, c []*lane.Row)
+type product func(x *tile.Scratch, d, a, b, c []*lane.Row)
 
 // mmaOp is an mma instruction: its function and the rows of its operands.
 type mmaOp struct {
@@ -30,20 +30,20 @@ func products(k int, satfinite bool, types [4]string) (f product, s tile.Shape, 
 	switch {
 	case (k == 8 || k == 16) && !satfinite && (is("f32", "bf16", "bf16", "f32") || is("f32", "f16", "f16", "f32")):
 		s.Bits = 16
-		return func(d, a, b, c []*lane.Row) { tile.Float(s, types[1] == "bf16", d, a, b, c) }, s, 32
+		return func(x *tile.Scratch, d, a, b, c []*lane.Row) { x.Float(s, types[1] == "bf16", d, a, b, c) }, s, 32
 	case (k == 8 || k == 16) && !satfinite && is("f16", "f16", "f16", "f16"):
 		s.Bits = 16
-		return func(d, a, b, c []*lane.Row) { tile.FloatHalf(s, d, a, b, c) }, s, 16
+		return func(x *tile.Scratch, d, a, b, c []*lane.Row) { x.FloatHalf(s, d, a, b, c) }, s, 16
 	case (k == 4 || k == 8) && !satfinite && is("f32", "tf32", "tf32", "f32"):
 		s.Bits = 32
-		return func(d, a, b, c []*lane.Row) { tile.Tensor32(s, d, a, b, c) }, s, 32
+		return func(x *tile.Scratch, d, a, b, c []*lane.Row) { x.Tensor32(s, d, a, b, c) }, s, 32
 	}
 	for _, width := range []int{8, 4} {
 		sa, okA := small(types[1], width)
 		sb, okB := small(types[2], width)
 		if okA && okB && types[0] == "s32" && types[3] == "s32" && (k == 128/width || k == 256/width) {
 			s.Bits = width
-			return func(d, a, b, c []*lane.Row) { tile.Integer(s, sa, sb, satfinite, d, a, b, c) }, s, 32
+			return func(_ *tile.Scratch, d, a, b, c []*lane.Row) { tile.Integer(s, sa, sb, satfinite, d, a, b, c) }, s, 32
 		}
 	}
 	return nil, s, 0
@@ -106,7 +106,7 @@ func runMMA(w *warp, in *inst, mask uint32) *fault {
 		return ptrs[from:at]
 	}
 	d, a, b, c := rows(op.d), rows(op.a), rows(op.b), rows(op.c)
-	op.f(d, a, b, c)
+	op.f(&w.cta.scratch, d, a, b, c)
 	return nil
 }
 

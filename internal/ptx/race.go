@@ -5,6 +5,7 @@ package ptx
 import (
 	"bytes"
 	"math/bits"
+	"slices"
 
 	"lathe/internal/ptx/global"
 	"lathe/internal/ptx/lane"
@@ -157,21 +158,29 @@ func (s *Stats) access(a *access, mask uint32, base *lane.Row, n int) {
 
 // passes is the greatest number of different words that lanes of a pass want from one of the 32 banks.
 func passes(mask uint32, base *lane.Row, add uint64, n int) int64 {
-	var words [32][]uint64
-	most := 1
+	var first [32]uint64 // word + 1 of each bank
+	var more []uint64
 	for m := mask; m != 0; m &= m - 1 {
 		addr := base[bits.TrailingZeros32(m)] + add
 		for w := addr / 4; w <= (addr+uint64(n)-1)/4; w++ {
-			bank := words[w%32]
-			known := false
-			for _, v := range bank {
-				known = known || v == w
-			}
-			if !known {
-				words[w%32] = append(bank, w)
-				most = max(most, len(bank)+1)
+			switch first[w%32] {
+			case 0:
+				first[w%32] = w + 1
+			case w + 1:
+			default:
+				more = append(more, w)
 			}
 		}
 	}
-	return int64(most)
+	if len(more) == 0 {
+		return 1
+	}
+	slices.Sort(more)
+	var counts [32]int64
+	most := int64(0)
+	for _, w := range slices.Compact(more) {
+		counts[w%32]++
+		most = max(most, counts[w%32])
+	}
+	return 1 + most
 }

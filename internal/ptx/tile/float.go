@@ -18,45 +18,52 @@ var halves = sync.OnceValue(func() *[1 << 16]float64 {
 	return &t
 })
 
+// Scratch is the room that products need; one serves one goroutine.
+type Scratch struct {
+	a [16][16]float64
+	b [8][16]float64
+	c [16][8]float64
+}
+
 func brains(code uint64) float64 { return float64(math.Float32frombits(uint32(code) << 16)) }
 
 // unpack16 reads the fragments of a and b of 16-bit elements.
-func unpack16(s Shape, brain bool, ra, rb []*lane.Row, a *[16][16]float64, b *[8][16]float64) {
-	value := brains
-	if !brain {
-		t := halves()
-		value = func(c uint64) float64 { return t[c] }
+func (x *Scratch) unpack16(s Shape, brain bool, ra, rb []*lane.Row) {
+	if s.K == 8 { // the other half adds nothing
+		x.a, x.b = [16][16]float64{}, [8][16]float64{}
 	}
+	t := halves()
 	for reg, row := range ra {
 		for l, v := range row {
-			x := &a[l/4+reg%2*8]
-			k := (reg/2*8 + l%4*2) & 15
-			x[k], x[k+1&15] = value(v&0xFFFF), value(v>>16)
+			to := &x.a[(l/4+reg%2*8)&15]
+			k := (reg/2*8 + l%4*2) & 14
+			if brain {
+				to[k], to[k+1] = brains(v), brains(v>>16)
+			} else {
+				to[k], to[k+1] = t[v&0xFFFF], t[v>>16&0xFFFF]
+			}
 		}
 	}
 	for reg, row := range rb {
 		for l, v := range row {
-			y := &b[l/4]
-			k := (reg*8 + l%4*2) & 15
-			y[k], y[k+1&15] = value(v&0xFFFF), value(v>>16)
-		}
-	}
-	if s.K == 8 { // the other half adds nothing
-		for i := range a {
-			clear(a[i][8:])
-		}
-		for i := range b {
-			clear(b[i][8:])
+			to := &x.b[l/4]
+			k := (reg*8 + l%4*2) & 14
+			if brain {
+				to[k], to[k+1] = brains(v), brains(v>>16)
+			} else {
+				to[k], to[k+1] = t[v&0xFFFF], t[v>>16&0xFFFF]
+			}
 		}
 	}
 }
 
 // dot8 adds to two rows of four columns each.
-func dot8(a0, a1, b0, b1, b2, b3 *[16]float64, c *[8]float64) {
-	c0, c1, c2, c3, c4, c5, c6, c7 := c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7]
+func dot8(a0, a1 *[16]float64, b *[4][16]float64, d0, d1 *[4]float64) {
+	c0, c1, c2, c3 := d0[0], d0[1], d0[2], d0[3]
+	c4, c5, c6, c7 := d1[0], d1[1], d1[2], d1[3]
 	for k := range 16 {
 		x, y := a0[k], a1[k]
-		p, q, r, s := b0[k], b1[k], b2[k], b3[k]
+		p, q, r, s := b[0][k], b[1][k], b[2][k], b[3][k]
 		c0 += x * p
 		c1 += x * q
 		c2 += x * r
@@ -66,41 +73,34 @@ func dot8(a0, a1, b0, b1, b2, b3 *[16]float64, c *[8]float64) {
 		c6 += y * r
 		c7 += y * s
 	}
-	c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7] = c0, c1, c2, c3, c4, c5, c6, c7
+	d0[0], d0[1], d0[2], d0[3] = c0, c1, c2, c3
+	d1[0], d1[1], d1[2], d1[3] = c4, c5, c6, c7
 }
 
 // product adds a*b to c.
-func product(a *[16][16]float64, b *[8][16]float64, c *[16][8]float64) {
-	var acc [8]float64
+func (x *Scratch) product() {
 	for i := 0; i < 16; i += 2 {
+		a0, a1, c0, c1 := &x.a[i], &x.a[i+1], &x.c[i], &x.c[i+1]
 		for j := 0; j < 8; j += 4 {
-			copy(acc[:4], c[i][j:j+4])
-			copy(acc[4:], c[i+1][j:j+4])
-			dot8(&a[i], &a[i+1], &b[j], &b[j+1], &b[j+2], &b[j+3], &acc)
-			copy(c[i][j:j+4], acc[:4])
-			copy(c[i+1][j:j+4], acc[4:])
+			dot8(a0, a1, (*[4][16]float64)(x.b[j:]), (*[4]float64)(c0[j:]), (*[4]float64)(c1[j:]))
 		}
 	}
 }
 
-// Float multiplies 16-bit floats (bfloat16 if brain is set, else half precision) with accumulators of single
-// precision. d may be the rows of c.
-func Float(s Shape, brain bool, d, ra, rb, rc []*lane.Row) {
-	var a [16][16]float64
-	var b [8][16]float64
-	var c [16][8]float64
-	unpack16(s, brain, ra, rb, &a, &b)
+// singles reads accumulators of single precision.
+func (x *Scratch) singles(rc []*lane.Row) {
 	for reg, row := range rc {
 		for l, v := range row {
-			i, j := C(l, reg)
-			c[i&15][j&7] = float64(math.Float32frombits(uint32(v)))
+			x.c[(l/4+reg/2*8)&15][(l%4*2+reg%2)&7] = float64(math.Float32frombits(uint32(v)))
 		}
 	}
-	product(&a, &b, &c)
+}
+
+// store rounds accumulators to single precision.
+func (x *Scratch) store(d []*lane.Row) {
 	for reg, row := range d {
 		for l := range row {
-			i, j := C(l, reg)
-			f := float32(c[i&15][j&7])
+			f := float32(x.c[(l/4+reg/2*8)&15][(l%4*2+reg%2)&7])
 			row[l] = uint64(math.Float32bits(f))
 			if f != f {
 				row[l] = 0x7FFFFFFF
@@ -109,56 +109,50 @@ func Float(s Shape, brain bool, d, ra, rb, rc []*lane.Row) {
 	}
 }
 
+// Float multiplies 16-bit floats (bfloat16 if brain is set, else half precision) with accumulators of single
+// precision. d may be the rows of c.
+func (x *Scratch) Float(s Shape, brain bool, d, ra, rb, rc []*lane.Row) {
+	x.unpack16(s, brain, ra, rb)
+	x.singles(rc)
+	x.product()
+	x.store(d)
+}
+
 // FloatHalf multiplies half precision with accumulators of half precision.
-func FloatHalf(s Shape, d, ra, rb, rc []*lane.Row) {
-	var a [16][16]float64
-	var b [8][16]float64
-	var c [16][8]float64
-	unpack16(s, false, ra, rb, &a, &b)
+func (x *Scratch) FloatHalf(s Shape, d, ra, rb, rc []*lane.Row) {
+	x.unpack16(s, false, ra, rb)
 	for reg, row := range rc {
 		for l, v := range row {
 			i, j := C16(l, reg, 0)
-			c[i][j], c[i][j+1] = lane.Half(v&0xFFFF), lane.Half(v>>16)
+			x.c[i][j], x.c[i][j+1] = lane.Half(v&0xFFFF), lane.Half(v>>16)
 		}
 	}
-	product(&a, &b, &c)
+	x.product()
 	for reg, row := range d {
 		for l := range row {
 			i, j := C16(l, reg, 0)
-			row[l] = lane.RoundHalf(c[i][j]) | lane.RoundHalf(c[i][j+1])<<16
+			row[l] = lane.RoundHalf(x.c[i][j]) | lane.RoundHalf(x.c[i][j+1])<<16
 		}
 	}
 }
 
 // Tensor32 multiplies floats of 32 bits of which only the upper 19 count (tf32).
-func Tensor32(s Shape, d, ra, rb, rc []*lane.Row) {
-	var a [16][16]float64
-	var b [8][16]float64
-	var c [16][8]float64
+func (x *Scratch) Tensor32(s Shape, d, ra, rb, rc []*lane.Row) {
+	x.a, x.b = [16][16]float64{}, [8][16]float64{}
 	value := func(v uint64) float64 { return float64(math.Float32frombits(uint32(v) &^ (1<<13 - 1))) }
 	for reg, row := range ra {
 		for l, v := range row {
 			i, k := s.A(l, reg, 0)
-			a[i][k] = value(v)
+			x.a[i][k] = value(v)
 		}
 	}
 	for reg, row := range rb {
 		for l, v := range row {
 			k, j := s.B(l, reg, 0)
-			b[j][k] = value(v)
+			x.b[j][k] = value(v)
 		}
 	}
-	for reg, row := range rc {
-		for l, v := range row {
-			i, j := C(l, reg)
-			c[i][j] = float64(math.Float32frombits(uint32(v)))
-		}
-	}
-	product(&a, &b, &c)
-	for reg, row := range d {
-		for l := range row {
-			i, j := C(l, reg)
-			row[l] = lane.RoundSingle(c[i][j])
-		}
-	}
+	x.singles(rc)
+	x.product()
+	x.store(d)
 }
