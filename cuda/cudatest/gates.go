@@ -21,7 +21,11 @@ import (
 func Compiler(t testing.TB) *nvrtc.Compiler {
 	t.Helper()
 	dir := tools.NeedNVRTC(t)
-	c, err := nvrtc.Open(dir, filepath.Join(dir, "modules"))
+	cache := filepath.Join(dir, "modules")
+	if _, _, ok := tools.Mutant(t); ok {
+		cache = "" // faults are compiled once
+	}
+	c, err := nvrtc.Open(dir, cache)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,6 +46,9 @@ func Programs(t testing.TB) nvrtc.Tools {
 // by the names, so that the kernels of the library together see all of them.
 func Gates(t *testing.T, kernels ...cuda.Instance) {
 	t.Helper()
+	if faulty(t) {
+		return
+	}
 	compiler, programs := Compiler(t), Programs(t)
 	for _, arch := range shard(kernels) {
 		mine := cuda.For(arch, kernels)
@@ -114,7 +121,7 @@ func compile(t testing.TB, c *nvrtc.Compiler, kernels []cuda.Instance, arch stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := c.Compile(context.Background(), name(kernels)+".cu", source, arch)
+	m, err := c.Compile(context.Background(), name(kernels)+".cu", planted(t, kernels, source), arch)
 	if refused, ok := err.(*nvrtc.CompileError); ok {
 		t.Fatalf("%v\n%s", err, refused.Log)
 	}

@@ -26,7 +26,12 @@ struct fn_sqrt { DEV static f32 of(f32 x) { return __fsqrt_rn(x); } };
 struct fn_exp { DEV static f32 of(f32 x) { return expf(x); } };
 struct fn_tanh { DEV static f32 of(f32 x) { return tanhf(x); } };
 struct fn_erf { DEV static f32 of(f32 x) { return erff(x); } };
-struct fn_sigmoid { DEV static f32 of(f32 x) { return __fdiv_rn(1.0f, add_rn(1.0f, expf(-x))); } };
+struct fn_sigmoid {  // exp(-|x|) does not overflow, and keeps small results exact to the last bits
+  DEV static f32 of(f32 x) {
+    const f32 e = expf(-fabsf(x));
+    return __fdiv_rn(x < 0.0f ? e : 1.0f, add_rn(1.0f, e));
+  }
+};
 // max(x, 0) + log(1 + exp(-|x|)): no overflow, no cancellation. The maximum gives way to NaN in the other term.
 struct fn_softplus { DEV static f32 of(f32 x) { return add_rn(fmaxf(x, 0.0f), log1pf(expf(-fabsf(x)))); } };
 // x times a weight in [0, 1], -0 where the weight has vanished: -Inf times 0 would be NaN.

@@ -27,23 +27,20 @@ __device__ __forceinline__ void quantize(const void* x, u8* q, u8* X, i64 rows, 
 #pragma unroll
   for (int j = 0; j < 16; ++j) {
     v[j] = widen<FORMAT>(c[j]);
-    const u32 size = f32_word(v[j]) & 0x7FFFFFFF;
-    top = size > top ? size : top;
+    top = max(top, f32_word(v[j]) & 0x7FFFFFFF);
   }
-  const u32 other = shfl_xor(top, 1);
-  top = top > other ? top : other;
-  const bool special = top >= 0x7F800000;
+  top = max(top, shfl_xor(top, 1));
+  const bool special = top >= 0x7F800000;  // its exponent is 255
   // The factor 2^(133-X) in two parts, both normal numbers; products that underflow are below one half.
-  const u32 scale = top >> 23, large = scale > 7 ? scale : 7;
+  const u32 scale = top >> 23, large = max(scale, 7u);
   const f32 s0 = word_f32((260 - large) << 23), s1 = word_f32((127 + large - scale) << 23);
   i8 out[16];
 #pragma unroll
   for (int j = 0; j < 16; ++j) {
-    const i32 k = f32_s8(mul_rn(mul_rn(v[j], s0), s1));
-    out[j] = special ? 0 : k < -127 ? -127 : k;
+    out[j] = special ? 0 : max(f32_s8(mul_rn(mul_rn(v[j], s0), s1)), -127);
   }
   if (left <= 0) return;
   i8* to = (i8*)q + (i64)row * q_row + at;
   store_words(to, out, left >= 16 && ((u64)to & 15) == 0, left);
-  if (threadIdx.x % 2 == 0) X[(i64)row * x_row + (i64)b * x_block] = special ? 255 : scale;
+  if (threadIdx.x % 2 == 0) X[(i64)row * x_row + (i64)b * x_block] = scale;
 }

@@ -157,8 +157,8 @@ func (s *source) angle(i int) int {
 	return len(s.tokens) - 1
 }
 
-// plusOne is the integer literal one larger, in its base and with its suffix; ok is false for other numbers.
-func plusOne(lit string) (string, bool) {
+// addTo is the integer literal plus d, in its base and with its suffix; ok is false for other numbers.
+func addTo(lit string, d int64) (string, bool) {
 	digits := strings.TrimRight(lit, "uUlL")
 	suffix := lit[len(digits):]
 	v, err := strconv.ParseUint(digits, 0, 64)
@@ -166,7 +166,7 @@ func plusOne(lit string) (string, bool) {
 		return "", false
 	}
 	if strings.HasPrefix(digits, "0x") {
-		return fmt.Sprintf("0x%X%s", v+1, suffix), true
+		return fmt.Sprintf("0x%X%s", v+uint64(d), suffix), true
 	}
-	return strconv.FormatUint(v+1, 10) + suffix, true
+	return strconv.FormatUint(v+uint64(d), 10) + suffix, true
 }

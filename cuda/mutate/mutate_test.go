@@ -24,6 +24,8 @@ DEV void pipeline(const u8* X, i64 n) {
   if (threadIdx.x < 32 && n > 1) use(X[n / 32], n ? 1 : 0xFu);
   mma_bf16(d[0], a, b[0], b[1]);
   address = row ^ chunk;
+#pragma unroll
+  for (int j = 0; j < 16; ++j) sum += j > 8;
 }
 `
 
@@ -42,7 +44,8 @@ func TestMutants(t *testing.T) {
 		"drop condition: (n == 0) => (false)", "drop condition: (threadIdx.x < 32 && n > 1) => (true)",
 		"drop operand: && n > 1 => ", "choose branch: ? => && false ?", "choose branch: ? => || true ?",
 		"boundary: < => <=", "boundary: == => !=", "constant: 32 => 33", "constant: 0xFu => 0x10u",
-		"shift index: n / 32 => (n / 32) + 1", "swizzle: ^ => +", "swap fragments: b[0], b[1] => b[1], b[0]",
+		"shift index: n / 32 => (n / 32) + 1", "swizzle: ^ => +", "constant: 16 => 15", "boundary: > => >=",
+		"swap fragments: b[0], b[1] => b[1], b[0]",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
@@ -81,11 +84,11 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-func TestPlusOne(t *testing.T) {
+func TestAddTo(t *testing.T) {
 	for _, c := range [][2]string{
 		{"1", "2"}, {"0x7F800000", "0x7F800001"}, {"1ull", "2ull"}, {"15u", "16u"}, {"0.5f", ""}, {"1.0f", ""},
 	} {
-		if got, _ := plusOne(c[0]); got != c[1] {
+		if got, _ := addTo(c[0], 1); got != c[1] {
 			t.Errorf("%s: %q, want %q", c[0], got, c[1])
 		}
 	}

@@ -86,8 +86,8 @@ var boundaries = [][2]string{{"<", "<="}, {"<=", "<"}, {">", ">="}, {">=", ">"},
 
 // boundary moves a limit by one.
 func boundary(s *source, i int) {
-	if t := s.tok(i); (t == "<" || t == ">") && !s.spaced(i) {
-		return // brackets of a template
+	if t := s.tok(i); (t == "<" || t == ">") && !s.spaced(i) || s.unrolled(i) {
+		return // brackets of a template, or a bound that constant moves
 	}
 	for _, b := range boundaries {
 		if s.tok(i) == b[0] {
@@ -103,14 +103,34 @@ func (s *source) spaced(i int) bool {
 		strings.ContainsRune(" \n", rune(s.text[end]))
 }
 
-// constant adds one to an integer: stage, permutation, mask, exponent, rounding constant.
+// constant adds one to an integer: stage, permutation, mask, exponent, rounding constant. The bounds of unrolled loops
+// become one smaller: one turn more would be undefined for an array in registers, and compile to nothing.
 func constant(s *source, i int) {
 	if s.tokens[i].kind != number {
 		return
 	}
-	if after, ok := plusOne(s.tok(i)); ok {
+	after, ok := addTo(s.tok(i), 1)
+	if s.unrolled(i) {
+		after, ok = addTo(s.tok(i), -1)
+	}
+	if ok {
 		s.plant(i, i, after)
 	}
+}
+
+// unrolled says that token i stands between the semicolons of a `for` behind #pragma unroll.
+func (s *source) unrolled(i int) bool {
+	open, semicolons := i, 0
+	for ; open > 0 && s.tok(open) != "for"; open-- {
+		switch s.tok(open) {
+		case ";":
+			semicolons++
+		case "{", "}":
+			return false
+		}
+	}
+	start := strings.LastIndexByte(s.text[:s.tokens[open].at], '\n')
+	return semicolons == 1 && start > 0 && strings.HasSuffix(strings.TrimRight(s.text[:start], " "), "#pragma unroll")
 }
 
 // shiftIndex reads or writes the next element: stage, scale row, fragment.
