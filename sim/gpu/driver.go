@@ -214,25 +214,18 @@ func (d *Driver) Arch() string { return d.facts.Arch }
 // Facts tells what measurements depend on.
 func (d *Driver) Facts() Facts { return d.facts }
 
-// Close frees what is left and gives the context back. It goes on after an error, and returns the first.
+// Close frees what is left and gives the context back. It goes on after an error, and returns the first. The library
+// stays loaded: the driver keeps threads of its own, which must not lose their code.
 func (d *Driver) Close() error {
 	if d.lib == nil {
 		return nil
 	}
-	var first error
-	keep := func(err error) {
-		if first == nil {
-			first = err
-		}
-	}
+	var err error
 	if d.context != 0 {
-		keep(d.release())
-	}
-	if err := d.lib.Close(); err != nil {
-		keep(diag.New("L0979", d.facts.GPU, "the driver's library does not close: %v", err))
+		err = d.release()
 	}
 	d.lib = nil
-	return first
+	return err
 }
 
 // release ends what lives in the context, and the context itself, which takes along whatever could not be ended.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"lathe/cuda"
@@ -95,8 +96,9 @@ type Options struct {
 	Done func(device string, c *cuda.Case) bool
 	// Append keeps a record. It may be called from another goroutine than Run's, never by two at a time.
 	Append func(r *Record) error
-	// Limit is the time after which no case is begun; CaseLimit that after which one is given up, and the run with it,
-	// since a GPU that hangs cannot be interrupted: the program should end then.
+	// Limit is the time after which no case is begun. CaseLimit is that in which the device must be done with a case,
+	// without the time of references on the CPU; else the run is given up, since a GPU that hangs cannot be interrupted:
+	// the program should end then.
 	Limit, CaseLimit time.Duration
 	Protocol         Protocol
 	// CheckOnly leaves the timing out.
@@ -126,6 +128,7 @@ type run struct {
 	device  gpu.Device
 	timer   gpu.Timer // nil where the device has no clock
 	started time.Time
+	begun   atomic.Int64 // when the device was asked, in time since started; -1 while the CPU works
 	copyBW  float64
 	hangs   bool     // the device is still busy with a case that was given up
 	bad     []string // instances that gave wrong results or failed
@@ -187,13 +190,11 @@ func (r *run) one(ctx context.Context, c *cuda.Case) error {
 	}
 	rec, late := r.blank(c), r.blank(c)
 	done := make(chan error, 1)
+	r.begun.Store(int64(time.Since(r.started)))
 	go func() { done <- r.attempt(c, rec) }()
-	select {
-	case err := <-done:
-		if err != nil {
-			return err
-		}
-	case <-time.After(r.o.CaseLimit):
+	if answered, err := r.await(done); err != nil {
+		return err
+	} else if !answered {
 		r.hangs = true
 		late.Status, late.Error = "late", fmt.Sprintf("no answer in %v", r.o.CaseLimit)
 		if err := r.o.Append(late); err != nil {
@@ -204,6 +205,29 @@ func (r *run) one(ctx context.Context, c *cuda.Case) error {
 	}
 	r.note(rec)
 	return r.o.Append(rec)
+}
+
+// await waits for an attempt, and whether the device answers in time.
+func (r *run) await(done <-chan error) (answered bool, err error) {
+	tick := time.NewTicker(min(r.o.CaseLimit/4+1, time.Second))
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-done:
+			return true, err
+		case <-tick.C:
+			if since := r.begun.Load(); since >= 0 && time.Since(r.started)-time.Duration(since) > r.o.CaseLimit {
+				return false, nil
+			}
+		}
+	}
+}
+
+// alone runs work of the CPU, for which no device is to blame.
+func (r *run) alone(work func()) {
+	r.begun.Store(-1)
+	work()
+	r.begun.Store(int64(time.Since(r.started)))
 }
 
 // blank is a record of what is known before anything ran.

@@ -168,10 +168,19 @@ func TestLimits(t *testing.T) {
 	if err != nil || sum.Left != 2 || len(*got) != 0 {
 		t.Errorf("%+v, %v", sum, err)
 	}
-	o.Limit, o.CaseLimit = time.Minute, 50*time.Millisecond
+	o.Limit, o.CaseLimit = time.Minute, 400*time.Millisecond
 	release := make(chan struct{})
 	defer close(release)
-	o.Cases[1].Check = func([][]byte) cuda.Verdict { <-release; return cuda.Verdict{} }
+	o.Cases[0].Check = func([][]byte) cuda.Verdict { // slow references do not count
+		time.Sleep(2 * o.CaseLimit)
+		return cuda.Verdict{}
+	}
+	o.Program = func(c *cuda.Case) (*gpu.Program, error) {
+		if c.Name == o.Cases[1].Name {
+			<-release
+		}
+		return gputest.Words("7.4"), nil
+	}
 	sum, err = bench.Run(t.Context(), o)
 	if diag.CodeOf(err) != "L0989" || sum.Checked != 1 || len(*got) != 2 || (*got)[1].Status != "late" {
 		t.Errorf("%+v, %v, %+v", sum, err, *got)

@@ -68,16 +68,19 @@ func content(b *cuda.CaseBuffer) []byte {
 }
 
 // load writes the inputs, and returns their hashes to compare with later; an output without content has none.
-func (o *operands) load(d gpu.Device, c *cuda.Case) ([]string, error) {
+func (r *run) load(o *operands, c *cuda.Case) ([]string, error) {
 	sums := make([]string, len(c.Buffers))
 	for i := range c.Buffers {
 		b := &c.Buffers[i]
 		if b.Fill == nil && b.Output {
 			continue
 		}
-		data := content(b)
-		sums[i] = digest(data)
-		if err := d.Write(o.inner[i], data); err != nil {
+		var data []byte
+		r.alone(func() {
+			data = content(b)
+			sums[i] = digest(data)
+		})
+		if err := r.device.Write(o.inner[i], data); err != nil {
 			return nil, err
 		}
 	}
@@ -91,13 +94,13 @@ func digest(data []byte) string {
 
 // verify reads everything back and has the case compare its outputs. The kernel must not have touched a guard or an
 // input.
-func (o *operands) verify(d gpu.Device, c *cuda.Case, sums []string) (cuda.Verdict, error) {
+func (r *run) verify(o *operands, c *cuda.Case, sums []string) (v cuda.Verdict, err error) {
 	var outputs [][]byte
 	for i := range c.Buffers {
 		b := &c.Buffers[i]
 		all := make([]byte, o.whole[i].Bytes)
-		if err := d.Read(o.whole[i], all); err != nil {
-			return cuda.Verdict{}, err
+		if err := r.device.Read(o.whole[i], all); err != nil {
+			return v, err
 		}
 		inner := all[guard : guard+b.Bytes]
 		if at := slices.IndexFunc(all[:guard], isTouched); at >= 0 {
@@ -112,7 +115,8 @@ func (o *operands) verify(d gpu.Device, c *cuda.Case, sums []string) (cuda.Verdi
 			return wrong("the input %s was written", b.Name), nil
 		}
 	}
-	return c.Check(outputs), nil
+	r.alone(func() { v = c.Check(outputs) })
+	return v, nil
 }
 
 func isTouched(b byte) bool { return b != poison }
@@ -146,7 +150,7 @@ func (r *run) measure(c *cuda.Case, rec *Record) (err error) {
 			err = e
 		}
 	}()
-	sums, err := o.load(r.device, c)
+	sums, err := r.load(o, c)
 	if err != nil {
 		return err
 	}
@@ -156,7 +160,7 @@ func (r *run) measure(c *cuda.Case, rec *Record) (err error) {
 	if err := r.device.Sync(); err != nil {
 		return err
 	}
-	v, err := o.verify(r.device, c, sums)
+	v, err := r.verify(o, c, sums)
 	if err != nil {
 		return err
 	}
