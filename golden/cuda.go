@@ -23,21 +23,16 @@ func RunCUDA(ctx context.Context, device gpu.Device, d *cuda.Design, p *gpu.Prog
 	if len(samples) == 0 {
 		return nil, nil
 	}
-	code, err := device.Load(p)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = first(err, device.Unload(code)) }()
 	size, err := fitting(device, d, len(samples))
 	if err != nil {
 		return nil, err
 	}
-	r := cudaRun{device: device, d: d, code: code, size: size, ports: d.Outputs}
+	r := cudaRun{device: device, d: d, size: size, ports: d.Outputs}
 	if trace {
 		r.ports = d.Traced
 	}
 	defer func() { err = first(err, r.free()) }()
-	if err := r.allocate(); err != nil {
+	if err := r.prepare(p); err != nil {
 		return nil, err
 	}
 	for from := 0; from < len(samples); from += size {
@@ -92,7 +87,13 @@ type cudaRun struct {
 	buffers []gpu.Buffer
 }
 
-func (r *cudaRun) allocate() error {
+// prepare loads the kernels, of which a graph that only reshapes has none, and allocates the buffers.
+func (r *cudaRun) prepare(p *gpu.Program) (err error) {
+	if len(r.d.Units) > 0 {
+		if r.code, err = r.device.Load(p); err != nil {
+			return err
+		}
+	}
 	for i := range r.d.Buffers {
 		b, err := r.device.Alloc(r.d.Size(i, r.size))
 		if err != nil {
@@ -108,6 +109,9 @@ func (r *cudaRun) allocate() error {
 
 func (r *cudaRun) free() error {
 	var failed error
+	if r.code != nil {
+		failed = r.device.Unload(r.code)
+	}
 	for _, b := range r.buffers {
 		failed = first(failed, r.device.Free(b))
 	}
@@ -129,8 +133,10 @@ func (r *cudaRun) batch(samples []ref.Sample) ([]ref.Sample, error) {
 			return nil, err
 		}
 	}
-	if err := r.device.Launch(r.code, r.buffers, r.d.Launches(len(samples))...); err != nil {
-		return nil, err
+	if r.code != nil {
+		if err := r.device.Launch(r.code, r.buffers, r.d.Launches(len(samples))...); err != nil {
+			return nil, err
+		}
 	}
 	if err := r.device.Sync(); err != nil {
 		return nil, err

@@ -13,8 +13,12 @@ import (
 
 	kernels "lathe/cuda"
 	"lathe/emit/cuda"
+	"lathe/golden"
+	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/flow"
+	"lathe/ir"
+	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
 
@@ -140,4 +144,29 @@ func (a *App) printKernels(d *cuda.Design, binaries []cuda.Binary, model, out st
 		fmt.Fprintf(a.Err, "warning: registers are spilled or arrays lie on the stack: report.json says where\n")
 	}
 	return a.writeJSON(map[string]any{"model": model, "folder": out, "kernels": d.Units, "binaries": binaries})
+}
+
+// runKernels runs the kernels of a graph on a GPU, or else on the emulated device.
+func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
+	_, d, err := flow.EmitCUDA(g, cuda.Options{Version: Version})
+	if err != nil {
+		return nil, err
+	}
+	device, note, err := gpu.Choose(gpu.DriverOptions{}, gpu.EmulatedOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer device.Close()
+	var archs []string
+	if note != "" {
+		fmt.Fprintf(a.Err, "note: %s\n", note)
+	} else if arch, err := kernels.FindArch(device.Arch()); err == nil {
+		archs = []string{arch.Name} // other GPUs take the PTX
+	}
+	binaries, err := a.compileKernels(ctx, d, archs)
+	if err != nil {
+		return nil, err
+	}
+	return golden.RunCUDA(ctx, device, d, flow.ProgramOf(d, binaries), samples, false,
+		func(n int) { p.Report("kernels", n, len(samples)) })
 }

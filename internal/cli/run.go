@@ -23,21 +23,19 @@ func (a *App) runModel() *cobra.Command {
 	var inputs, output, engine string
 	var codes bool
 	c := &cobra.Command{Use: "run MODEL --inputs IN.npz -o OUT.npz", Short: "compute the outputs of a model on an engine",
-		Long: "Computes the outputs of a model. Without --plan and --calibrate the model runs as imported (engines ref\n" +
-			"and pjrt); with one of them, quantized. The engine rtl always quantizes: without a plan at the default plan,\n" +
-			"with ranges from --calibrate or from interval analysis. A longer leading axis, or one more, counts samples.",
+		Long: "Computes the outputs of a model. Without --plan and --calibrate the model runs as imported (engines ref,\n" +
+			"pjrt and cuda); with one of them, quantized. The engine rtl always quantizes: without a plan at the default\n" +
+			"plan, with ranges from --calibrate or from interval analysis. The engine cuda runs on a GPU, or interprets the\n" +
+			"kernels where there is none, and says so. A longer leading axis, or one more, counts samples.",
 		Example: "  lathe run model.onnx --inputs x.npz -o y.npz --engine pjrt", Args: exactly("MODEL")}
 	s.add(c, true)
 	c.Flags().StringVar(&inputs, "inputs", "", "arrays named as the graph's inputs (.npz)")
 	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
-	c.Flags().StringVar(&engine, "engine", "ref", "ref, pjrt or rtl")
+	c.Flags().StringVar(&engine, "engine", "ref", "ref, pjrt, rtl or cuda")
 	c.Flags().BoolVar(&codes, "codes", false, "write integer codes instead of values")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "inputs", "output"); err != nil {
 			return err
-		}
-		if engine == "cuda" {
-			return diag.New("L0102", "", "the cuda engine is not in this version").WithHint("use ref, pjrt or rtl")
 		}
 		if err := oneOf("--engine", engine, "ref", "pjrt", "rtl", "cuda"); err != nil {
 			return err
@@ -118,6 +116,8 @@ func (a *App) engine(ctx context.Context, name string, g *ir.Graph, hw *flow.Har
 		}
 		defer e.Close()
 		return golden.RunPJRT(ctx, e, g, samples, false, func(n int) { p.Report("PJRT", n, len(samples)) })
+	case "cuda":
+		return a.runKernels(ctx, &p, g, samples)
 	case "rtl":
 		p.Report("build simulation", 0, 0)
 		m, err := sim.Build(ctx, sim.DesignSpec(hw.Design, a.Env.Cache, false, false))

@@ -25,8 +25,6 @@ func Catalogue() []Entry {
 var commandLine = []Entry{
 	{"L0101", "The command line is wrong: an unknown command, flag or value, or a missing argument.",
 		"$ lathe inspekt model.onnx"},
-	{"L0102", "The command or engine is not in this version.",
-		"$ lathe run model.onnx --inputs x.npz -o y.npz --engine cuda"},
 	{"L0103", "`lathe quantize` got a graph that is quantized already.",
 		"$ lathe quantize model.onnx -o m.lathe\n$ lathe quantize m.lathe -o again.lathe"},
 	{"L0104", "The two operands of `lathe dot` do not fit together: a is [r,n], b is [n].",

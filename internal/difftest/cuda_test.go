@@ -5,61 +5,92 @@ package difftest
 import (
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"lathe/emit/cuda"
-	"lathe/emit/cuda/hosttest"
+	"lathe/golden"
+	"lathe/golden/ref"
 	"lathe/internal/diag"
+	"lathe/internal/flow"
 	"lathe/internal/tools"
 	"lathe/ir"
+	"lathe/sim/gpu"
+	"lathe/sim/nvrtc"
 )
 
-// TestKernels compares the text of CUDA kernels, compiled for this machine, with the Eval column of every operation:
-// code by code, or within a tolerance on float graphs.
+// kernelEngine computes samples by the kernels of a design.
+type kernelEngine func(t *testing.T, d *cuda.Design, samples []ref.Sample) []ref.Sample
+
+// emulated runs the kernels as NVRTC compiles them on the emulated device.
+func emulated(t *testing.T, d *cuda.Design, samples []ref.Sample) []ref.Sample {
+	t.Helper()
+	dir := tools.NeedNVRTC(t)
+	compiler, err := nvrtc.Open(dir, filepath.Join(dir, "modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binaries, err := flow.CompileCUDA(t.Context(), compiler, d, nil, nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, d.Source)
+	}
+	device := gpu.Emulated(gpu.EmulatedOptions{})
+	defer device.Close()
+	out, err := golden.RunCUDA(t.Context(), device, d, flow.ProgramOf(d, binaries), samples, false, nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, d.Source)
+	}
+	return out
+}
+
+// TestKernels compares the CUDA kernels of every operation, interpreted, with its Eval column: code by code, or within
+// a tolerance on float graphs.
 func TestKernels(t *testing.T) {
-	tools.Need(t, "g++")
+	tools.NeedNVRTC(t)
+	compareKernels(t, emulated, kernelCases)
+}
+
+// compareKernels runs cases of every operation, several in one design.
+func compareKernels(t *testing.T, engine kernelEngine, cases int) {
 	for _, o := range Ops() {
 		t.Run(o.Name, func(t *testing.T) {
 			t.Parallel()
 			var exact, floats []*ir.Graph
 			refused := 0
-			for i := 0; len(exact) < kernelCases; i++ {
+			for i := 0; len(floats) < cases; i++ {
 				g, r := Case(o, i)
-				if len(floats) < kernelCases {
-					f := g
-					if g.Stage != ir.StageFloat {
-						var err error
-						if f, err = Float(r, g); err != nil {
-							t.Fatal(err)
-						}
+				if g.Stage != ir.StageFloat {
+					var err error
+					if g, err = Float(r, g); err != nil {
+						t.Fatal(err)
 					}
-					floats = append(floats, f)
 				}
+				floats = append(floats, g)
+			}
+			for i := 0; len(exact) < cases; i++ {
+				g, _ := Case(o, i)
 				if g.Stage == ir.StageFloat {
-					exact = append(exact, g)
-					continue
+					break
 				}
 				if _, err := cuda.Emit(g, cuda.Options{}); err == nil {
 					exact = append(exact, g)
-				} else if refused++; !slices.Contains(noPJRT, diag.CodeOf(err)) || refused > kernelCases {
+				} else if refused++; !slices.Contains(noPJRT, diag.CodeOf(err)) || refused > 2*cases {
 					t.Fatalf("case %d, %d refused: %v\n%s", i, refused, err, Describe(g))
 				}
 			}
-			for i := 0; i < len(exact); i += perProgram {
-				to := min(i+perProgram, len(exact))
-				compareKernels(t, Merge(o.Name, exact[i:to]), Rand(o.Name+" in kernels", i), 1e-5)
-			}
-			for i := 0; i < len(floats); i += perProgram {
-				to := min(i+perProgram, len(floats))
-				compareKernels(t, Merge(o.Name, floats[i:to]), Rand(o.Name+" in float kernels", i), 1e-5)
+			for _, group := range [][]*ir.Graph{exact, floats} {
+				for i := 0; i < len(group); i += perProgram {
+					part := group[i:min(i+perProgram, len(group))]
+					compareKernel(t, engine, Merge(o.Name, part), Rand(o.Name+" in kernels", i), 1e-5)
+				}
 			}
 		})
 	}
 }
 
-// compareKernels runs one design on many samples.
-func compareKernels(t *testing.T, g *ir.Graph, r *rand.Rand, tolerance float64) {
+// compareKernel runs one design on many samples.
+func compareKernel(t *testing.T, engine kernelEngine, g *ir.Graph, r *rand.Rand, tolerance float64) {
 	t.Helper()
 	samples := Samples(r, g, kernelSamples)
 	want, err := evaluate(t.Context(), g, samples)
@@ -70,7 +101,7 @@ func compareKernels(t *testing.T, g *ir.Graph, r *rand.Rand, tolerance float64) 
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Describe(g))
 	}
-	got := hosttest.Build(t, d).Run(samples)
+	got := engine(t, d, samples)
 	for s := range samples {
 		if d := differ(g, want[s], got[s], tolerance); d != "" {
 			report(t, g, d, s, samples[s])
@@ -80,13 +111,27 @@ func compareKernels(t *testing.T, g *ir.Graph, r *rand.Rand, tolerance float64) 
 
 // TestKernelChains does the same for whole networks.
 func TestKernelChains(t *testing.T) {
-	tools.Need(t, "g++")
+	tools.NeedNVRTC(t)
 	for i := range kernelCases {
 		ops := Chains[i%len(Chains)]
 		t.Run(fmt.Sprint(ops, " ", i), func(t *testing.T) {
 			t.Parallel()
-			g := Chain(Rand(ops, i), ops)
-			compareKernels(t, g, Rand(ops+" in kernels", i), 0)
+			compareKernel(t, emulated, Chain(Rand(ops, i), ops), Rand(ops+" in kernels", i), 0)
+		})
+	}
+}
+
+// TestKernelBlocks does the same for operations on blocks that share a scale.
+func TestKernelBlocks(t *testing.T) {
+	tools.NeedNVRTC(t)
+	for _, kind := range BlockKinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			graphs := blockGraphs(t, kind, kernelCases)
+			for i := 0; i < len(graphs); i += perProgram {
+				part := graphs[i:min(i+perProgram, len(graphs))]
+				compareKernel(t, emulated, Merge(kind, part), Rand(kind+" in kernels", i), 0)
+			}
 		})
 	}
 }

@@ -19,6 +19,7 @@ const (
 	chainsPerDesign = 4
 	chainFrames     = 30
 	residualCases   = 12 * Residuals
-	kernelCases     = 200
+	kernelCases     = 120
+	kernelTexts     = 300
 	kernelSamples   = 60
 )

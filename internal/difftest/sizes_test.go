@@ -19,6 +19,6 @@ const (
 	chainsPerDesign = 4
 	chainFrames     = 8
 	residualCases   = 2 * Residuals
-	kernelCases     = 6
+	kernelCases     = 10
 	kernelSamples   = 30
 )

@@ -70,6 +70,7 @@ func Matrix() []ir.Support {
 			Exact: source || o.Eval != nil && !o.Traits.FloatOnly,
 			HLO:   source || o.HLO != nil,
 			RTL:   source || o.RTL != nil,
+			CUDA:  source || o.HLO != nil, // of which emit/cuda makes kernels
 		}
 	}
 	return rows

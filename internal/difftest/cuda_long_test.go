@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build long
+
+package difftest
+
+import (
+	"testing"
+
+	"lathe/emit/cuda"
+	"lathe/emit/cuda/hosttest"
+	"lathe/golden/ref"
+	"lathe/internal/tools"
+)
+
+// host runs the text of the kernels as g++ compiles it for this machine.
+func host(t *testing.T, d *cuda.Design, samples []ref.Sample) []ref.Sample {
+	t.Helper()
+	return hosttest.Build(t, d).Run(samples)
+}
+
+// TestKernelText does what TestKernels does with the text of the kernels: a compiler that knows nothing of GPUs reads
+// it alike.
+func TestKernelText(t *testing.T) {
+	tools.Need(t, "g++")
+	compareKernels(t, host, kernelTexts)
+}
