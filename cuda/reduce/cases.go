@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reduce
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"lathe/cuda"
+)
+
+// Cases are the kernels of this family on the shapes that are checked and timed where a GPU is present: rows that every
+// team of warps takes, in bf16, and the rows of the speed goals. Errors as Valid and cuda.Make.
+func Cases() ([]cuda.Case, error) {
+	var all []cuda.Case
+	add := func(c cuda.Case, err error) error {
+		all = append(all, c)
+		return err
+	}
+	for _, m := range []Matrix{{Rows: 5, Cols: 33}, {Rows: 6, Cols: 1000}, {Rows: 3, Cols: 4096}, {Rows: 2, Cols: 12345},
+		{Rows: 32768, Cols: 1024}, {Rows: 32768, Cols: 4096}, {Rows: 32768, Cols: 8192}, {Rows: 8192, Cols: 65536}} {
+		timed := m.Rows > 1000
+		if err := add(Softmax{Matrix: m, In: BF16, Out: BF16}.Case(timed)); err != nil {
+			return nil, err
+		}
+		for _, n := range []Norm{{}, {RMS: true}, {Add: true}, {RMS: true, Add: true}} {
+			n.Matrix, n.In, n.Out, n.Gain, n.Eps = m, BF16, BF16, BF16, 1e-5
+			if err := add(n.Case(timed)); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// sampleRows is how many rows of a large matrix are checked.
+const sampleRows = 64
+
+// element is value i of the operand of that number: between -4 and 4, as a word of bf16. It depends on nothing else, so
+// that a row is known without those before it.
+func element(operand, i uint64) float64 {
+	z := (i+1)*0x9E3779B97F4A7C15 + operand*0xD1B54A32D192ED03
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	f := float32(int32(z>>32)) / (1 << 29)
+	return float64(math.Float32frombits(math.Float32bits(f) &^ 0xFFFF))
+}
+
+// fill writes elements of an operand in bf16.
+func fill(operand uint64) func([]byte) {
+	return func(b []byte) {
+		for i := range len(b) / 2 {
+			binary.LittleEndian.PutUint16(b[2*i:], uint16(math.Float32bits(float32(element(operand, uint64(i))))>>16))
+		}
+	}
+}
+
+func bf16At(b []byte, i int64) float64 {
+	return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16))
+}
+
+// Case is softmax of rows of bf16 without a mask. Errors as Valid and Instance.
+func (p Softmax) Case(timed bool) (cuda.Case, error) {
+	i, err := p.Instance("softmax")
+	if err != nil {
+		return cuda.Case{}, err
+	}
+	l, err := p.Launch("softmax", cuda.Buffer(0), cuda.Null(), cuda.Buffer(1))
+	size := p.Rows * p.Cols
+	return cuda.Case{
+		Name:      fmt.Sprintf("softmax/rows=%d cols=%d", p.Rows, p.Cols),
+		Instances: []cuda.Instance{i}, Launches: l, Timed: timed, Shape: p.shape(), Formats: "bf16 -> bf16",
+		Bytes: p.Floor().Bytes, Flops: p.Floor().Flops,
+		Buffers: []cuda.CaseBuffer{{Name: "x", Bytes: 2 * size, Fill: fill(0)}, {Name: "y", Bytes: 2 * size, Output: true}},
+		Check: func(out [][]byte) cuda.Verdict {
+			return p.check(out[0], func(row int64) (y, tol []float64) {
+				sum := 0.0
+				for c := range p.Cols { // no maximum is needed: float64 holds e^4 times any number of columns
+					y = append(y, math.Exp(element(0, uint64(row*p.Cols+c))))
+					sum += y[c]
+				}
+				for c := range y {
+					y[c] /= sum
+					tol = append(tol, 0x1p-8*y[c]+min(4e-7, 0x1p-18*y[c]))
+				}
+				return y, tol
+			})
+		},
+	}, err
+}
+
+// Case is the norm of rows of bf16 with gain and bias, and with the sum before it if there is one. Errors as Valid and
+// Instance.
+func (p Norm) Case(timed bool) (cuda.Case, error) {
+	name := p.kernel()
+	if p.Add {
+		name = "add+" + name
+	}
+	a := NormArgs{X: cuda.Buffer(0), Y: cuda.Buffer(1), Gain: cuda.Buffer(2), Bias: cuda.Buffer(3), Addend: cuda.Null(),
+		Sum: cuda.Null(), Scales: cuda.Null()}
+	size := 2 * p.Rows * p.Cols
+	buffers := []cuda.CaseBuffer{
+		{Name: "x", Bytes: size, Fill: fill(0)}, {Name: "y", Bytes: size, Output: true},
+		{Name: "gain", Bytes: 2 * p.Cols, Fill: fill(1)}, {Name: "bias", Bytes: 2 * p.Cols, Fill: fill(2)},
+	}
+	if p.Add {
+		a.Addend, a.Sum = cuda.Buffer(4), cuda.Buffer(5)
+		buffers = append(buffers, cuda.CaseBuffer{Name: "addend", Bytes: size, Fill: fill(3)},
+			cuda.CaseBuffer{Name: "sum", Bytes: size, Output: true})
+	}
+	i, err := p.Instance(p.kernel())
+	if err != nil {
+		return cuda.Case{}, err
+	}
+	l, err := p.Launch(p.kernel(), a)
+	return cuda.Case{
+		Name:      fmt.Sprintf("%s/rows=%d cols=%d", name, p.Rows, p.Cols),
+		Instances: []cuda.Instance{i}, Launches: l, Timed: timed, Shape: p.shape(), Formats: "bf16 -> bf16",
+		Bytes: p.Floor().Bytes, Flops: p.Floor().Flops, Buffers: buffers,
+		Check: func(out [][]byte) cuda.Verdict {
+			v := p.check(out[0], p.reference)
+			if v.Wrong == "" && p.Add {
+				v.Wrong = p.checkSum(out[1])
+			}
+			return v
+		},
+	}, err
+}
+
+// input is what the norm reads at a place: x, or the sum rounded to bf16.
+func (p Norm) input(at uint64) float64 {
+	x := element(0, at)
+	if p.Add {
+		f := math.Float32bits(float32(x) + float32(element(3, at))) // exact in fp32: both have few bits
+		x = float64(math.Float32frombits((f + 0x7FFF + f>>16&1) &^ 0xFFFF))
+	}
+	return x
+}
+
+// checkSum compares the stored sum of sampled rows bit by bit; "" if all is right.
+func (p Norm) checkSum(sum []byte) string {
+	for row := int64(0); row < p.Rows; row += p.step() {
+		for c := range p.Cols {
+			at := row*p.Cols + c
+			if got, want := bf16At(sum, at), p.input(uint64(at)); got != want {
+				return fmt.Sprintf("sum, row %d, column %d is %v, want %v", row, c, got, want)
+			}
+		}
+	}
+	return ""
+}
+
+// reference is the definition in float64 with the kernel's gate: half a unit of bf16, and 2^-20 of what was added up.
+func (p Norm) reference(row int64) (y, tol []float64) {
+	n, mean, square := float64(p.Cols), 0.0, 0.0
+	var x []float64
+	for c := range p.Cols {
+		x = append(x, p.input(uint64(row*p.Cols+c)))
+		mean += x[c] / n
+	}
+	if p.RMS {
+		mean = 0
+	}
+	for _, v := range x {
+		square += (v - mean) * (v - mean) / n
+	}
+	scale := 1 / math.Sqrt(square+float64(p.Eps))
+	for c, v := range x {
+		g, b := element(1, uint64(c)), element(2, uint64(c))
+		off := 0x1p-20 * (1 + math.Abs(mean)*scale) * math.Abs(g)
+		if p.RMS {
+			b, off = 0, 0x1p-20*math.Abs((v-mean)*scale*g)
+		}
+		y = append(y, (v-mean)*scale*g+b)
+		tol = append(tol, 0x1p-8*(math.Abs(y[c])+off)+off)
+	}
+	return y, tol
+}
+
+func (m Matrix) shape() string { return fmt.Sprintf("%d rows of %d", m.Rows, m.Cols) }
+
+// step is the distance between rows that are checked.
+func (m Matrix) step() int64 { return max(m.Rows/sampleRows, 1) }
+
+// check compares sampled rows with a reference.
+func (m Matrix) check(out []byte, reference func(row int64) (y, tol []float64)) cuda.Verdict {
+	v := cuda.Verdict{Tol: 1}
+	for row := int64(0); row < m.Rows; row += m.step() {
+		y, tol := reference(row)
+		for c, want := range y {
+			off := math.Abs(bf16At(out, row*m.Cols+int64(c)) - want)
+			if !(off <= tol[c]) {
+				v.Wrong = fmt.Sprintf("row %d, column %d is %v, want %v within %v", row, c,
+					bf16At(out, row*m.Cols+int64(c)), want, tol[c])
+				return v
+			}
+			if tol[c] > 0 {
+				v.MaxErr = max(v.MaxErr, off/tol[c])
+			}
+		}
+	}
+	return v
+}
