@@ -14,6 +14,7 @@ import (
 
 	"lathe/cuda"
 	pointwise "lathe/cuda/map"
+	"lathe/cuda/reduce"
 	"lathe/internal/diag"
 )
 
@@ -25,6 +26,7 @@ type Family struct {
 
 var families = []Family{
 	{"map", pointwise.Cases},
+	{"reduce", reduce.Cases},
 }
 
 // Families returns the families, each with its cases.

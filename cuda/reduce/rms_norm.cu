@@ -5,6 +5,7 @@
 //   EARLY    1: x / sqrt(...) is rounded to IN before the gain
 //   threads: 32 * WARPS * ROWS
 //   shared: WARPS > 1 ? 4 * WARPS : 0
+//   blocks: N > 8 ? 0 : 8
 //   regs: N > 16 ? 128 : 80
 //   sass: V > 1: LDG.128, V > 1 && QUANT == 0: STG.128|STG.64, MUFU.RSQ
 //   uses: reduce/row.cuh, reduce/norm.cuh
