@@ -11,12 +11,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -35,9 +37,9 @@ func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stder
 // flags of all commands.
 type flags struct {
 	toolchain, cache, pack, archs, commit string
-	out, match, library                   string
+	out, match, library, baselines        string
 	limit, caseLimit                      time.Duration
-	check, emulated                       bool
+	check, emulated, json                 bool
 }
 
 // run returns the exit status: 0 done, 1 something is wrong, 2 wrong usage.
@@ -52,6 +54,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	set.StringVar(&f.commit, "commit", "unknown", "state of the sources, for the records")
 	set.StringVar(&f.out, "out", "docs/measurements", "folder of the results")
 	set.StringVar(&f.match, "match", "", "only cases whose names hold this")
+	set.StringVar(&f.baselines, "baselines", "", "times of PyTorch, from baselines.py")
+	set.BoolVar(&f.json, "json", false, "list as JSON lines")
 	set.StringVar(&f.library, "library", "", "the driver, if not libcuda.so.1")
 	set.DurationVar(&f.limit, "limit", 7*time.Minute, "time after which no case is begun")
 	set.DurationVar(&f.caseLimit, "case-limit", time.Minute, "time after which a case is given up")
@@ -104,8 +108,25 @@ func selected(match string) ([]cuda.Case, error) {
 	return out, nil
 }
 
-func list(_ context.Context, _ *flags, cases []cuda.Case, stdout io.Writer) error {
-	for _, c := range cases {
+// listed is what baselines.py reads of a case.
+type listed struct {
+	Case    string `json:"case"`
+	Kernel  string `json:"kernel"`
+	Shape   string `json:"shape"`
+	Formats string `json:"formats"`
+	Timed   bool   `json:"timed"`
+}
+
+func list(_ context.Context, f *flags, cases []cuda.Case, stdout io.Writer) error {
+	lines := json.NewEncoder(stdout)
+	for i, c := range cases {
+		if f.json {
+			one := listed{c.Name, bench.Templates(&cases[i]), c.Shape, c.Formats, c.Timed}
+			if err := lines.Encode(one); err != nil {
+				return err
+			}
+			continue
+		}
 		what := "checked"
 		if c.Timed {
 			what = "timed"
@@ -127,44 +148,59 @@ func build(ctx context.Context, f *flags, cases []cuda.Case, stdout io.Writer) e
 	return err
 }
 
+// measure checks and times on a GPU and keeps records, or checks on the emulated device and keeps none.
 func measure(ctx context.Context, f *flags, cases []cuda.Case, stdout io.Writer) error {
 	pack, err := bench.OpenPack(f.pack)
 	if err != nil {
 		return err
 	}
-	open := func() (gpu.Device, error) { return gpu.OpenDriver(gpu.DriverOptions{Library: f.library}) }
+	o := bench.Options{Program: pack.Program, Cases: cases, Commit: pack.Commit, Limit: f.limit, CaseLimit: f.caseLimit,
+		Protocol: bench.Standard, CheckOnly: f.check, Note: func(line string) { fmt.Fprintln(stdout, line) }}
+	path := "emulated: no records are kept"
 	if f.emulated {
-		open = func() (gpu.Device, error) {
-			return gpu.Emulated(gpu.EmulatedOptions{Options: ptx.Options{Workers: 4}}), nil
+		o.Open = func() (gpu.Device, error) {
+			return gpu.Emulated(gpu.EmulatedOptions{Options: ptx.Options{Workers: runtime.NumCPU()}}), nil
 		}
-		cases = slices.DeleteFunc(cases, func(c cuda.Case) bool { return c.Timed })
-	}
-	d, err := open() // for its name
-	if err != nil {
+		o.Cases = slices.DeleteFunc(cases, func(c cuda.Case) bool { return c.Timed })
+		o.Append = func(*bench.Record) error { return nil }
+	} else if path, err = f.onGPU(&o); err != nil {
 		return err
 	}
-	name := d.Name()
-	if err := d.Close(); err != nil {
-		return err
-	}
-	if err := os.MkdirAll(f.out, 0o755); err != nil {
-		return diag.New("L0988", f.out, "the folder of the results: %v", err)
-	}
-	path := filepath.Join(f.out, slug(name)+".jsonl")
-	results, err := bench.OpenResults(path)
-	if err != nil {
-		return err
-	}
-	sum, err := bench.Run(ctx, bench.Options{Open: open, Program: pack.Program, Cases: cases, Commit: pack.Commit,
-		Done:   func(device string, c *cuda.Case) bool { return results.Done(pack.Commit, device, c) },
-		Append: results.Append,
-		Limit:  f.limit, CaseLimit: f.caseLimit, Protocol: bench.Standard, CheckOnly: f.check, Clocks: bench.ReadClocks,
-		Note: func(line string) { fmt.Fprintln(stdout, line) }})
+	sum, err := bench.Run(ctx, o)
 	fmt.Fprintf(stdout, "%s\n%s\n", sum, path)
 	if err == nil && sum.Wrong+sum.Failed > 0 {
-		err = errors.New("some kernels are wrong or failed on this GPU")
+		err = errors.New("some kernels are wrong or failed on this device")
 	}
 	return err
+}
+
+// onGPU completes the options for a GPU, and returns the file of the results.
+func (f *flags) onGPU(o *bench.Options) (path string, err error) {
+	o.Open = func() (gpu.Device, error) { return gpu.OpenDriver(gpu.DriverOptions{Library: f.library}) }
+	d, err := o.Open() // for its name
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(f.out, slug(d.Name())+".jsonl")
+	if err := d.Close(); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(f.out, 0o755); err != nil {
+		return "", diag.New("L0988", f.out, "the folder of the results: %v", err)
+	}
+	results, err := bench.OpenResults(path)
+	if err != nil {
+		return "", err
+	}
+	if f.baselines != "" {
+		if o.Compared, err = bench.ReadCompared(f.baselines); err != nil {
+			return "", err
+		}
+	}
+	commit := o.Commit
+	o.Done = func(device string, c *cuda.Case) bool { return results.Done(commit, device, c) }
+	o.Append, o.Clocks = results.Append, bench.ReadClocks
+	return path, nil
 }
 
 // slug is a name as a file name: "NVIDIA H200" as nvidia-h200.

@@ -31,10 +31,9 @@ type DriverOptions struct {
 
 // Facts are what a measurement depends on.
 type Facts struct {
-	GPU, Arch, Driver            string
-	SMs, L2Bytes, SharedBytes    int
-	ClockKHz, MemoryKHz, BusBits int
-	MemoryBytes                  int64
+	GPU, Arch, Driver         string
+	SMs, L2Bytes, SharedBytes int
+	MemoryBytes               int64
 }
 
 // Driver is a GPU.
@@ -128,8 +127,6 @@ func (d *Driver) learn() error {
 	}{
 		{libcuda.Major, &major}, {libcuda.Minor, &minor}, {libcuda.MultiProcessors, &d.facts.SMs},
 		{libcuda.L2Bytes, &d.facts.L2Bytes}, {libcuda.SharedOptIn, &d.facts.SharedBytes},
-		{libcuda.ClockRate, &d.facts.ClockKHz}, {libcuda.MemoryClockRate, &d.facts.MemoryKHz},
-		{libcuda.MemoryBusWidth, &d.facts.BusBits},
 	} {
 		var v int32
 		if r := d.lib.DeviceGetAttribute(&v, a.attribute, d.device); r != libcuda.Success {

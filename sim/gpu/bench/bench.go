@@ -101,6 +101,8 @@ type Options struct {
 	// the program should end then.
 	Limit, CaseLimit time.Duration
 	Protocol         Protocol
+	// Compared are times of another library; nil for none.
+	Compared *Compared
 	// CheckOnly leaves the timing out.
 	CheckOnly bool
 	// Clocks reads the clocks of the GPU; nil if nothing can.
@@ -233,8 +235,11 @@ func (r *run) alone(work func()) {
 // blank is a record of what is known before anything ran.
 func (r *run) blank(c *cuda.Case) *Record {
 	rec := &Record{Schema: Schema, Commit: r.o.Commit, GPU: r.device.Name(), SM: r.device.Arch(), Case: c.Name,
-		Kernel: templates(c), Config: strings.Join(instances(c), " + "), Shape: c.Shape, Formats: c.Formats,
-		Bytes: c.Bytes, Flops: c.Flops, CopyBW: r.copyBW, Baselines: []Baseline{}}
+		Kernel: Templates(c), Config: strings.Join(instances(c), " + "), Shape: c.Shape, Formats: c.Formats,
+		Bytes: c.Bytes, Flops: c.Flops, CopyBW: r.copyBW, Baselines: r.o.Compared.Of(c.Name)}
+	if r.o.Compared != nil {
+		rec.GemmTF = r.o.Compared.GemmTF
+	}
 	if r.timer != nil {
 		rec.Driver = r.timer.Facts().Driver
 	}
@@ -249,7 +254,8 @@ func instances(c *cuda.Case) []string {
 	return out
 }
 
-func templates(c *cuda.Case) string {
+// Templates are the names of the kernels of a case, joined by +.
+func Templates(c *cuda.Case) string {
 	var out []string
 	for _, i := range c.Instances {
 		out = append(out, i.Template.Name)
@@ -317,6 +323,9 @@ func (r *run) note(rec *Record) {
 	case "ok":
 		r.sum.OK++
 		line += fmt.Sprintf(", %.2f us, %.0f %% of the floor of %.2f us", rec.Median, rec.PctFloor, rec.Floor)
+		for _, b := range rec.Baselines {
+			line += fmt.Sprintf(", %.2f x %s", b.Median/rec.Median, b.Name)
+		}
 	case "checked":
 		r.sum.Checked++
 	case "wrong":

@@ -62,7 +62,7 @@ func Compile(ctx context.Context, nv *nvrtc.Compiler, cases []cuda.Case, archs [
 		if err != nil {
 			return nil, err
 		}
-		saved, err := record.Save(dir, gpu.FromBundle(templates(c), b))
+		saved, err := record.Save(dir, gpu.FromBundle(Templates(c), b))
 		if err != nil {
 			return nil, err
 		}

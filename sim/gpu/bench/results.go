@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 
 	"lathe/cuda"
@@ -61,6 +62,60 @@ func (r *Results) Done(commit, device string, c *cuda.Case) bool {
 		}
 	}
 	return false
+}
+
+// Compared are the times of another library, taken in the same session.
+type Compared struct {
+	// GemmTF is its rate of a large bf16 matrix product, in 10^12 flop/s; 0 if it has none.
+	GemmTF float64
+	times  []comparison
+}
+
+// comparison is a line of the file: the first holds the rate of products, the others a time of a case each.
+type comparison struct {
+	GemmTF float64 `json:"gemm_tf"`
+	Case   string  `json:"case"`
+	Name   string  `json:"name"`
+	Us     float64 `json:"us"`
+}
+
+// ReadCompared reads what scripts/gpubench/baselines.py has written. Error L0988.
+func ReadCompared(path string) (*Compared, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, diag.New("L0988", path, "the baselines cannot be read: %v", err)
+	}
+	defer f.Close()
+	c := &Compared{}
+	d := json.NewDecoder(f)
+	for n := 1; ; n++ {
+		var one comparison
+		err := d.Decode(&one)
+		switch {
+		case err == io.EOF || err == io.ErrUnexpectedEOF: // the last line of one that was stopped has no end
+			return c, nil
+		case err == nil && one.GemmTF > 0:
+			c.GemmTF = one.GemmTF
+		case err == nil && one.Case != "" && one.Name != "" && one.Us > 0:
+			c.times = append(c.times, one)
+		default:
+			return nil, diag.New("L0988", path, "line %d is no baseline (%v)", n, err)
+		}
+	}
+}
+
+// Of lists the times of a case; nil is none.
+func (c *Compared) Of(name string) []Baseline {
+	out := []Baseline{}
+	if c == nil {
+		return out
+	}
+	for _, one := range c.times {
+		if one.Case == name {
+			out = append(out, Baseline{Name: one.Name, Median: one.Us})
+		}
+	}
+	return out
 }
 
 // Append writes a record through to the disk. Error L0988.

@@ -43,10 +43,7 @@ type DeviceAttribute int32
 // The attributes of a device that are read.
 const (
 	MaxThreadsPerBlock DeviceAttribute = 1
-	ClockRate          DeviceAttribute = 13 // kHz
 	MultiProcessors    DeviceAttribute = 16
-	MemoryClockRate    DeviceAttribute = 36 // kHz
-	MemoryBusWidth     DeviceAttribute = 37 // bits
 	L2Bytes            DeviceAttribute = 38
 	Major              DeviceAttribute = 75
 	Minor              DeviceAttribute = 76

@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Times PyTorch on the cases of the kernel library, by the protocol of package bench, where PyTorch and a GPU are.
+
+Reads the lines of `gpubench list -json` from standard input, writes JSON lines to standard output: first {"gemm_tf": x},
+the rate of a bf16 product of 8192^3 with random data, then {"case": c, "name": n, "us": t} for each case that PyTorch
+has something for. Operands rotate so that the L2 cache does not hold them; short work is timed as a graph.
+"""
+import argparse
+import json
+import re
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+
+DEV = "cuda"
+BF16 = torch.bfloat16
+
+
+def rand(*shape):
+    return torch.randn(*shape, device=DEV, dtype=torch.float32).to(BF16)
+
+
+def elapsed(before, work):
+    """The time of work in us, behind before, which keeps the device busy meanwhile."""
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    before()
+    start.record()
+    work()
+    end.record()
+    end.synchronize()
+    return start.elapsed_time(end) * 1e3
+
+
+def median(work, parts):
+    total, runs = 0.0, 0
+    while runs < 10 or total < 25e3:
+        total += elapsed(work, work)
+        runs += 1
+    times, total = [], 0.0
+    while len(times) < 10 or len(times) < 50 and total < 100e3:
+        us = elapsed(work, work)
+        total += us
+        times.append(us / parts)
+    return sorted(times)[len(times) // 2]
+
+
+def measure(make, call, size):
+    """The median time of call over operands that make returns, of size bytes a set."""
+    l2 = torch.cuda.get_device_properties(0).L2_cache_size
+    count = max(2, min(64, -(-2 * l2 // max(size, 1))))
+    sets = [make() for _ in range(count)]
+    turn = [0]
+
+    def launch():
+        turn[0] += 1
+        call(*sets[turn[0] % count])
+
+    stream = torch.cuda.Stream()
+    with torch.cuda.stream(stream):
+        for _ in range(3):  # also compiles, and lets libraries choose their kernels
+            launch()
+        torch.cuda.synchronize()
+        if elapsed(launch, launch) >= 50:
+            return median(launch, 1)
+        parts = -(-max(20, count) // count) * count
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=stream):
+            for _ in range(parts):
+                launch()
+        return median(graph.replay, parts)
+
+
+def dequantize(n, out):
+    """MXINT8 to words of out by the formula: q * 2^(x-133) with a scale for each 32 elements."""
+
+    def formula(q, x):
+        return (q.view(-1, 32).to(torch.float32) * torch.exp2(x.to(torch.float32) - 133).unsqueeze(1)).to(out)
+
+    def make():
+        q = torch.randint(-127, 128, (n,), device=DEV, dtype=torch.int8)
+        return q, torch.randint(120, 134, (n // 32,), device=DEV, dtype=torch.uint8)
+
+    size = n + n // 32 + n * out.itemsize
+    if n % 32 == 0:
+        yield "torch.compile of the formula", make, torch.compile(formula), size
+
+
+def linear(m, n, k):
+    def make():
+        return rand(m, k), rand(n, k)
+
+    yield "torch linear, bf16 weights", make, F.linear, 2 * (m * k + n * k + m * n)
+
+
+def rows_of(kernel, rows, cols):
+    size = 4 * rows * cols
+    make_x = lambda: (rand(rows, cols),)  # noqa: E731
+    if kernel.startswith("softmax"):
+        work, make = (lambda x: torch.softmax(x, 1)), make_x
+    elif kernel.startswith("layer_norm"):
+        work = lambda x, g, b: F.layer_norm(x, (cols,), g, b)  # noqa: E731
+        make = lambda: (rand(rows, cols), rand(cols), rand(cols))  # noqa: E731
+    elif kernel.startswith("rms_norm"):
+        work = lambda x, g: F.rms_norm(x, (cols,), g, 1e-5)  # noqa: E731
+        make = lambda: (rand(rows, cols), rand(cols))  # noqa: E731
+    else:
+        return
+    yield "torch", make, work, size
+    yield "torch.compile", make, torch.compile(work), size
+
+
+def attention(b, h, s, d, causal):
+    def make():
+        return rand(b, h, s, d), rand(b, h, s, d), rand(b, h, s, d)
+
+    work = lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal)  # noqa: E731
+    yield "torch sdpa", make, work, 8 * b * h * s * d
+
+
+def baselines(case):
+    """What PyTorch has for a case: name, operands, function, bytes."""
+    kernel, shape, formats = case["kernel"], case["shape"], case["formats"]
+    if m := re.fullmatch(r"n=(\d+)", shape):
+        if kernel == "dequant":
+            yield from dequantize(int(m[1]), BF16 if formats.endswith("bf16") else torch.float32)
+    elif m := re.fullmatch(r"M=(\d+) N=(\d+) K=(\d+)", shape):
+        yield from linear(*map(int, m.groups()))
+    elif m := re.fullmatch(r"(\d+) rows of (\d+)", shape):
+        if not case["case"].startswith("add+"):  # PyTorch has no such function
+            yield from rows_of(kernel, int(m[1]), int(m[2]))
+    elif m := re.match(r"B=(\d+) H=(\d+) S=(\d+) D=(\d+)( causal)?", shape):
+        yield from attention(*map(int, m.groups()[:4]), m[5] is not None)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p.add_argument("--limit", type=float, default=150, help="seconds after which no case is begun")
+    limit = time.monotonic() + p.parse_args().limit
+    a, b = rand(8192, 8192), rand(8192, 8192)
+    us = measure(lambda: (a, b), torch.matmul, 3 * 2 * 8192**2)
+    print(json.dumps({"gemm_tf": 2 * 8192**3 / us * 1e-6}), flush=True)
+    del a, b
+    for line in sys.stdin:
+        case = json.loads(line)
+        if not case["timed"] or time.monotonic() > limit:
+            continue
+        try:
+            for name, make, work, size in baselines(case):
+                us = measure(make, work, size)
+                print(json.dumps({"case": case["case"], "name": name, "us": us}), flush=True)
+        except RuntimeError as e:  # out of memory, a kernel that a version lacks: the others still count
+            print(f"{case['case']}: {str(e).splitlines()[0]}", file=sys.stderr)
+        torch.cuda.empty_cache()
+
+
+main()
