@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Times PyTorch on the cases of the kernel library, by the protocol of package bench, where PyTorch and a GPU are.
 
-Reads the lines of `gpubench list -json` from standard input, writes JSON lines to standard output: first {"gemm_tf": x},
-the rate of a bf16 product of 8192^3 with random data, then {"case": c, "name": n, "us": t} for each case that PyTorch
-has something for. Operands rotate so that the L2 cache does not hold them; short work is timed as a graph.
+Reads the lines of `gpubench list -json` from standard input, writes JSON lines to standard output: first
+{"gemm_tf": x}, the rate of a bf16 product of 8192^3 with random data, then {"case": c, "name": n, "us": t} for each
+case that PyTorch has something for. Operands rotate so that the L2 cache does not hold them; short work is timed as a
+graph.
 """
 import argparse
 import json
