@@ -19,6 +19,7 @@ import (
 	"lathe/internal/flow"
 	"lathe/ir"
 	"lathe/sim/gpu"
+	"lathe/sim/gpu/record"
 	"lathe/sim/nvrtc"
 )
 
@@ -146,8 +147,10 @@ func (a *App) printKernels(d *cuda.Design, binaries []cuda.Binary, model, out st
 	return a.writeJSON(map[string]any{"model": model, "folder": out, "kernels": d.Units, "binaries": binaries})
 }
 
-// runKernels runs the kernels of a graph on a GPU, or else on the emulated device.
-func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
+// runKernels runs the kernels of a graph on a GPU, or else on the emulated device. Where folder is not empty, it leaves
+// a recording there, with machine code for every architecture.
+func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples []ref.Sample, folder string) (
+	out []ref.Sample, err error) {
 	_, d, err := flow.EmitCUDA(g, cuda.Options{Version: Version})
 	if err != nil {
 		return nil, err
@@ -156,12 +159,24 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 	if err != nil {
 		return nil, err
 	}
-	defer device.Close()
+	if folder != "" {
+		if device, err = recording(device, g, folder); err != nil {
+			return nil, err
+		}
+	}
+	defer func() { // a recording appears when it is closed
+		if e := device.Close(); err == nil {
+			err = e
+		}
+	}()
 	var archs []string
 	if note != "" {
 		fmt.Fprintf(a.Err, "note: %s\n", note)
 	} else if arch, err := kernels.FindArch(device.Arch()); err == nil {
 		archs = []string{arch.Name} // other GPUs take the PTX
+	}
+	if folder != "" {
+		archs = kernels.ArchNames()
 	}
 	binaries, err := a.compileKernels(ctx, d, archs)
 	if err != nil {
@@ -169,4 +184,18 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 	}
 	return golden.RunCUDA(ctx, device, d, flow.ProgramOf(d, binaries), samples, false,
 		func(n int) { p.Report("kernels", n, len(samples)) })
+}
+
+// recording writes down what is asked of a device. Codes must be the same on every device; float outputs may differ by
+// what docs/cuda.md says of them.
+func recording(device gpu.Device, g *ir.Graph, folder string) (gpu.Device, error) {
+	r, err := record.New(device, folder)
+	if err != nil {
+		_ = device.Close() // the first error is the one to tell
+		return nil, err
+	}
+	if g.Stage == ir.StageFloat {
+		r.AllowAll(record.Tolerance{Type: "f32", OfMax: 1e-5})
+	}
+	return r, nil
 }

@@ -18,10 +18,16 @@ import (
 	"lathe/sim"
 )
 
+// runFlags say on what a model runs, and what comes out.
+type runFlags struct {
+	engine, record string
+	codes          bool
+}
+
 func (a *App) runModel() *cobra.Command {
 	var s sourceFlags
-	var inputs, output, engine string
-	var codes bool
+	var inputs, output string
+	var r runFlags
 	c := &cobra.Command{Use: "run MODEL --inputs IN.npz -o OUT.npz", Short: "compute the outputs of a model on an engine",
 		Long: "Computes the outputs of a model. Without --plan and --calibrate the model runs as imported (engines ref,\n" +
 			"pjrt and cuda); with one of them, quantized. The engine rtl always quantizes: without a plan at the default\n" +
@@ -31,14 +37,18 @@ func (a *App) runModel() *cobra.Command {
 	s.add(c, true)
 	c.Flags().StringVar(&inputs, "inputs", "", "arrays named as the graph's inputs (.npz)")
 	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
-	c.Flags().StringVar(&engine, "engine", "ref", "ref, pjrt, rtl or cuda")
-	c.Flags().BoolVar(&codes, "codes", false, "write integer codes instead of values")
+	c.Flags().StringVar(&r.engine, "engine", "ref", "ref, pjrt, rtl or cuda")
+	c.Flags().BoolVar(&r.codes, "codes", false, "write integer codes instead of values")
+	c.Flags().StringVar(&r.record, "record", "", "folder for a recording of what the engine cuda does, see lathe replay")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "inputs", "output"); err != nil {
 			return err
 		}
-		if err := oneOf("--engine", engine, "ref", "pjrt", "rtl", "cuda"); err != nil {
+		if err := oneOf("--engine", r.engine, "ref", "pjrt", "rtl", "cuda"); err != nil {
 			return err
+		}
+		if r.record != "" && r.engine != "cuda" {
+			return &usageError{diag.New("L0101", "", "--record needs --engine cuda")}
 		}
 		if err := writable(output, "L0906"); err != nil {
 			return err
@@ -47,7 +57,7 @@ func (a *App) runModel() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		arrays, err := a.compute(c.Context(), source, inputs, engine, codes)
+		arrays, err := a.compute(c.Context(), source, inputs, r)
 		if err != nil {
 			return err
 		}
@@ -55,26 +65,26 @@ func (a *App) runModel() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.writeJSON(map[string]any{"model": args[0], "engine": engine, "output": output, "arrays": facts})
+		return a.writeJSON(map[string]any{"model": args[0], "engine": r.engine, "output": output, "arrays": facts})
 	}
 	return a.withJSON(c)
 }
 
 // compute imports, quantizes where a plan or the engine asks for it, and runs.
-func (a *App) compute(ctx context.Context, s flow.Source, inputs, engine string, codes bool) ([]npz.Array, error) {
+func (a *App) compute(ctx context.Context, s flow.Source, inputs string, r runFlags) ([]npz.Array, error) {
 	g, err := s.Import()
 	if err != nil {
 		return nil, err
 	}
 	var hw *flow.Hardware
-	if s.Plan != "" || s.Calibrate != "" || engine == "rtl" {
+	if s.Plan != "" || s.Calibrate != "" || r.engine == "rtl" {
 		q, err := s.Quantize(ctx, g)
 		if err != nil {
 			return nil, err
 		}
 		a.warnQuantized(q)
 		g = q.Graph
-		if engine == "rtl" {
+		if r.engine == "rtl" {
 			if hw, err = q.Emit(ctx, verilog.Options{Version: Version}); err != nil {
 				return nil, err
 			}
@@ -85,7 +95,7 @@ func (a *App) compute(ctx context.Context, s flow.Source, inputs, engine string,
 	if g, err = flow.Evaluable(g); err != nil {
 		return nil, err
 	}
-	if codes && g.Stage == ir.StageFloat {
+	if r.codes && g.Stage == ir.StageFloat {
 		return nil, diag.New("L0913", s.Model, "the model runs as imported: its outputs are float and have no codes").
 			WithHint("quantize it by --plan or --calibrate")
 	}
@@ -97,18 +107,18 @@ func (a *App) compute(ctx context.Context, s flow.Source, inputs, engine string,
 	if err != nil {
 		return nil, err
 	}
-	outputs, err := a.engine(ctx, engine, g, hw, samples)
+	outputs, err := a.engine(ctx, r, g, hw, samples)
 	if err != nil {
 		return nil, err
 	}
-	return flow.Arrays(g, outputs, batch, codes)
+	return flow.Arrays(g, outputs, batch, r.codes)
 }
 
-func (a *App) engine(ctx context.Context, name string, g *ir.Graph, hw *flow.Hardware,
+func (a *App) engine(ctx context.Context, r runFlags, g *ir.Graph, hw *flow.Hardware,
 	samples []ref.Sample) ([]ref.Sample, error) {
 	p := progress{app: a}
 	defer p.finish()
-	switch name {
+	switch r.engine {
 	case "pjrt":
 		e, err := pjrt.Start(ctx, a.Env.pjrtConfig())
 		if err != nil {
@@ -117,7 +127,7 @@ func (a *App) engine(ctx context.Context, name string, g *ir.Graph, hw *flow.Har
 		defer e.Close()
 		return golden.RunPJRT(ctx, e, g, samples, false, func(n int) { p.Report("PJRT", n, len(samples)) })
 	case "cuda":
-		return a.runKernels(ctx, &p, g, samples)
+		return a.runKernels(ctx, &p, g, samples, r.record)
 	case "rtl":
 		p.Report("build simulation", 0, 0)
 		m, err := sim.Build(ctx, sim.DesignSpec(hw.Design, a.Env.Cache, false, false))

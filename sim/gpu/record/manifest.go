@@ -89,12 +89,14 @@ type Arg struct {
 	Bits   uint64 `json:"bits,omitempty,string"`
 }
 
-// Tolerance says how a read may differ from the recorded one: elements of Type ("bf16", "f16", "f32") by Abs or by Rel
-// times the recorded magnitude, whichever is larger. Without one, all bits must be equal.
+// Tolerance says how a read may differ from the recorded one: elements of Type ("bf16", "f16", "f32") by Abs, by Rel
+// times the recorded magnitude, or by OfMax times the largest recorded magnitude of the read, whichever is largest.
+// Without one, all bits must be equal.
 type Tolerance struct {
-	Type string  `json:"type"`
-	Abs  float64 `json:"abs"`
-	Rel  float64 `json:"rel"`
+	Type  string  `json:"type"`
+	Abs   float64 `json:"abs"`
+	Rel   float64 `json:"rel"`
+	OfMax float64 `json:"of_max"`
 }
 
 func hash(data []byte) File {

@@ -147,6 +147,8 @@ func TestTolerance(t *testing.T) {
 		{record.Tolerance{Type: "f32", Abs: 2e-7}, 0},
 		{record.Tolerance{Type: "f32", Rel: 1e-7}, 0},
 		{record.Tolerance{Type: "bf16"}, 999},
+		{record.Tolerance{Type: "f32", OfMax: 1e-7}, 0},
+		{record.Tolerance{Type: "f32", OfMax: 1e-8}, 999},
 	} {
 		dir := recorded(t, 7, func(r *record.Recorder, b gpu.Buffer) {
 			if c.tolerance.Type != "" {
@@ -265,7 +267,7 @@ func TestWhole(t *testing.T) {
 
 // TestHalves reads all codes of half precision against their definition.
 func TestHalves(t *testing.T) {
-	tol := record.Tolerance{Type: "f16"}
+	tol := record.Tolerance{Type: "f16", OfMax: 1e-9} // of the finite values
 	for code := range 1 << 16 {
 		sign, e, f := 1.0, code>>10&31, float64(code&1023)/1024
 		if code>>15 == 1 {
@@ -289,11 +291,12 @@ func TestHalves(t *testing.T) {
 		got, want []byte
 		outside   int64
 	}{
-		{[]byte{0, 0x7e}, []byte{1, 0x7e}, 0},       // two NaN
-		{[]byte{0, 0x7c}, []byte{0, 0xfc}, 1},       // two infinities
-		{[]byte{0, 0x7c}, []byte{0, 0x7c}, 0},       // one infinity
-		{[]byte{0, 0x7e}, []byte{0, 0x3c}, 1},       // NaN for 1
-		{[]byte{0, 0x80}, []byte{0, 0}, 0},          // zeros
+		{[]byte{0, 0x7e}, []byte{1, 0x7e}, 0}, // two NaN
+		{[]byte{0, 0x7c}, []byte{0, 0xfc}, 1}, // two infinities
+		{[]byte{0, 0x7c}, []byte{0, 0x7c}, 0}, // one infinity
+		{[]byte{0, 0x7e}, []byte{0, 0x3c}, 1}, // NaN for 1
+		{[]byte{0, 0x80}, []byte{0, 0}, 0},    // zeros
+		{[]byte{0, 0x7c, 1, 0}, []byte{0, 0x7c, 0, 0}, 1},
 		{[]byte{0, 0, 1}, []byte{0, 0, 2}, 1},       // a byte too many
 		{[]byte{1, 0x3c, 0}, []byte{0, 0x3c, 0}, 1}, // one unit in the last place
 	} {

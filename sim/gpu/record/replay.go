@@ -220,6 +220,12 @@ func width(typ string) int {
 func (t *Tolerance) Compare(got, want []byte) (maxErr float64, outside int64) {
 	w := width(t.Type)
 	whole := len(want) / w * w
+	abs := t.Abs
+	for k := 0; k < whole; k += w {
+		if v := t.OfMax * math.Abs(t.Value(want[k:])); v < math.Inf(1) { // nor is it NaN
+			abs = max(abs, v)
+		}
+	}
 	for k := 0; k < whole; k += w {
 		a, b := t.Value(got[k:]), t.Value(want[k:])
 		err := math.Abs(a - b)
@@ -229,7 +235,7 @@ func (t *Tolerance) Compare(got, want []byte) (maxErr float64, outside int64) {
 		case math.IsNaN(err) || math.IsInf(err, 0):
 			outside++
 			maxErr = math.Inf(1)
-		case err > max(t.Abs, t.Rel*math.Abs(b)):
+		case err > max(abs, t.Rel*math.Abs(b)):
 			outside++
 		}
 		maxErr = max(maxErr, err)
