@@ -137,6 +137,19 @@ func TestTouched(t *testing.T) {
 	}
 }
 
+// TestUnsteady has a kernel that is right the first time only: it adds to its own output.
+func TestUnsteady(t *testing.T) {
+	c := words(t, "add_words", 64, true)
+	c.Launches[0] = gputest.Add(64, 1)
+	c.Launches[0].Args[1] = cuda.Buffer(0)
+	c.Check = func([][]byte) cuda.Verdict { return cuda.Verdict{BitEqual: true} }
+	o, got := setup(t, gputest.New(t), c)
+	sum, err := bench.Run(t.Context(), o)
+	if err != nil || sum.Wrong != 1 || (*got)[0].Error != "the outputs were others after many launches" {
+		t.Errorf("%+v, %v, %+v", sum, err, *got)
+	}
+}
+
 // TestBroken goes on after a kernel that loses the context, and after one that does not fit the memory.
 func TestBroken(t *testing.T) {
 	f := gputest.New(t)
