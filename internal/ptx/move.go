@@ -3,6 +3,7 @@
 package ptx
 
 import (
+	"math/bits"
 	"slices"
 
 	"lathe/internal/ptx/global"
@@ -244,6 +245,103 @@ func buildIsSpace(d *decoder, mods []string) (bool, error) {
 	}
 	if in.a, err = d.source(&d.in.Args[1], typeB64, false); err != nil {
 		return true, err
+	}
+	d.emit(in)
+	return true, nil
+}
+
+// carry computes a result and the carry (or borrow) out of it, in bits of the type.
+type carry func(a, b, c, in uint64, t lane.Type) (sum, out uint64)
+
+// addCarry is a + b + in.
+func addCarry(a, b, in uint64, t lane.Type) (sum, out uint64) {
+	lo, c1 := bits.Add64(a, b, in)
+	if t.Bits == 32 {
+		return lo & t.Mask(), lo >> 32
+	}
+	return lo, c1
+}
+
+// carries is the function of an instruction on the carry flag.
+func carries(op string, hi bool) carry {
+	switch op {
+	case "add", "addc":
+		return func(a, b, _, in uint64, t lane.Type) (uint64, uint64) { return addCarry(a, b, in, t) }
+	case "sub", "subc":
+		return func(a, b, _, in uint64, t lane.Type) (uint64, uint64) {
+			d, out := bits.Sub64(a, b, in)
+			return d & t.Mask(), out
+		}
+	}
+	return func(a, b, c, in uint64, t lane.Type) (uint64, uint64) {
+		up, lo := bits.Mul64(a, b)
+		if t.Kind == 's' && hi {
+			up -= uint64(int64(a<<(64-t.Bits))>>63)&b + uint64(int64(b<<(64-t.Bits))>>63)&a
+		}
+		switch {
+		case t.Bits == 32 && t.Kind == 's' && hi:
+			x := int64(int32(a)) * int64(int32(b))
+			lo = uint64(x) >> 32
+		case t.Bits == 32 && hi:
+			lo >>= 32
+		case hi:
+			lo = up
+		}
+		return addCarry(lo&t.Mask(), c, in, t)
+	}
+}
+
+// buildCarry decodes add.cc, addc, sub.cc, subc, mad.cc and madc, which share one flag a lane.
+func buildCarry(d *decoder, mods []string) (bool, error) {
+	op := d.in.Op
+	reads := op == "addc" || op == "subc" || op == "madc"
+	hi := len(mods) > 0 && mods[0] == "hi"
+	n := 3
+	if op == "mad" || op == "madc" {
+		if n = 4; len(mods) == 0 || !hi && mods[0] != "lo" {
+			return false, nil
+		}
+		mods = mods[1:]
+	}
+	writes := len(mods) > 0 && mods[0] == "cc"
+	if writes {
+		mods = mods[1:]
+	}
+	if !reads && !writes || len(mods) != 1 {
+		return false, nil
+	}
+	t, ok := lane.ParseType(mods[0])
+	if !ok || t.Kind != 'u' && t.Kind != 's' || t.Pair || t.Bits < 32 || t.Bits > 64 {
+		return false, nil
+	}
+	if err := d.count(n); err != nil {
+		return true, err
+	}
+	in := inst{kind: kindRun}
+	var err error
+	if in.d, err = d.dest(&d.in.Args[0], t.Bits, false); err != nil {
+		return true, err
+	}
+	for i, into := range []*int32{&in.a, &in.b, &in.c}[:n-1] {
+		if *into, err = d.source(&d.in.Args[i+1], t, false); err != nil {
+			return true, err
+		}
+	}
+	f := carries(op, hi)
+	in.run = func(w *warp, in *inst, mask uint32) *fault {
+		for m := mask; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m)
+			flag := uint64(0)
+			if reads {
+				flag = uint64(w.carry >> i & 1)
+			}
+			sum, out := f(w.rows[in.a][i], w.rows[in.b][i], w.rows[in.c][i], flag, t)
+			w.rows[in.d][i] = sum
+			if writes {
+				w.carry = w.carry&^(1<<i) | uint32(out&1)<<i
+			}
+		}
+		return nil
 	}
 	d.emit(in)
 	return true, nil

@@ -166,7 +166,15 @@ func (s style) inexact(a, b float64) float64 {
 	if s.t.Bits == 64 {
 		return a + b
 	}
-	return sum(a, b)
+	return s.zero(sum(a, b), a, b)
+}
+
+// zero gives a sum that is zero its sign: a + -a is -0 where rounding goes down.
+func (s style) zero(v, a, b float64) float64 {
+	if v == 0 && s.mode == down && (a != 0 || math.Signbit(a) || math.Signbit(b)) {
+		return math.Copysign(0, -1)
+	}
+	return v
 }
 
 // single32 is the hot case: f32, to nearest.
@@ -213,7 +221,7 @@ func fused(m *mods) Op {
 	case s.t == (Type{Kind: 'f', Bits: 32}) && s.mode == nearest && !s.ftz && !s.sat:
 		return Op{singleFused, s.t, same(s.t, 3)}
 	}
-	return s.op(3, func(a, b, c float64) float64 { return sum(a*b, c) })
+	return s.op(3, func(a, b, c float64) float64 { return s.zero(sum(a*b, c), a*b, c) })
 }
 
 func fusedMad(m *mods) Op {
@@ -227,7 +235,7 @@ func fusedMad(m *mods) Op {
 		}
 		return s.op(3, math.FMA)
 	}
-	return s.op(3, func(a, b, c float64) float64 { return sum(a*b, c) })
+	return s.op(3, func(a, b, c float64) float64 { return s.zero(sum(a*b, c), a*b, c) })
 }
 
 func singleFused(d, a, b, c, _ *Row) {

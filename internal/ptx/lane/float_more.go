@@ -85,17 +85,14 @@ func divide(m *mods) Op {
 // quotient is a/b, rounded to odd, or for doubles by the mode.
 func (s style) quotient(a, b float64) float64 {
 	q := a / b
-	rest := math.FMA(-q, b, a)
-	if s.t.Bits == 32 || s.mode == nearest {
-		if s.t.Bits == 64 || q == 0 {
-			return q
-		}
-		return odd(q, rest/b)
-	}
-	if math.IsInf(q, 0) || math.IsNaN(q) || rest == 0 {
+	switch {
+	case s.t.Bits == 32 && q != 0:
+		return odd(q, math.FMA(-q, b, a)/b)
+	case s.t.Bits == 32 || s.mode == nearest || q != q || a == 0 || b == 0 || math.IsInf(a, 0) || math.IsInf(b, 0):
 		return q
 	}
-	return nudge(q, rest/b, s.mode)
+	x := exact(a)
+	return toward(q, x.Quo(x, exact(b)), s.mode)
 }
 
 // nudge moves q, the nearest double to a number that is err greater, where the mode asks for its neighbour.
@@ -138,11 +135,11 @@ func root(m *mods) Op {
 		if s.t.Bits == 64 && s.mode == nearest || r == 0 || math.IsInf(r, 0) || math.IsNaN(r) {
 			return r
 		}
-		rest := math.FMA(-r, r, a)
 		if s.t.Bits == 64 {
-			return nudge(r, rest, s.mode)
+			x := exact(a)
+			return toward(r, x.Sqrt(x), s.mode)
 		}
-		return odd(r, rest)
+		return odd(r, math.FMA(-r, r, a))
 	})
 }
 

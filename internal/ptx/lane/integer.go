@@ -127,23 +127,25 @@ func subInt(m *mods) Op {
 }
 
 // product is the function of mul and mad before the sum, with the type of the sum.
-func product(m *mods) (f func(a, b uint64) uint64, in, out Type) {
+func product(m *mods) (f func(a, b uint64) uint64, in, out Type, sat bool) {
 	part := m.one("lo", "hi", "wide")
+	sat = part == "hi" && m.has("sat")
 	t := m.typ()
-	if !plain(t) || part == "" || part == "wide" && t.Bits == 64 {
-		return nil, t, t
+	if !plain(t) || sat && (t != s32) || part == "" || part == "wide" && t.Bits == 64 {
+		return nil, t, t, sat
 	}
 	switch {
 	case part == "lo":
-		return func(a, b uint64) uint64 { return a * b }, t, t
+		return func(a, b uint64) uint64 { return a * b }, t, t, sat
 	case part == "wide":
-		return func(a, b uint64) uint64 { return uint64(wide(a, t) * wide(b, t)) }, t, Type{Kind: t.Kind, Bits: 2 * t.Bits}
+		return func(a, b uint64) uint64 { return uint64(wide(a, t) * wide(b, t)) }, t,
+			Type{Kind: t.Kind, Bits: 2 * t.Bits}, sat
 	case t.Bits < 64:
-		return func(a, b uint64) uint64 { return uint64(wide(a, t)*wide(b, t)) >> t.Bits }, t, t
+		return func(a, b uint64) uint64 { return uint64(wide(a, t)*wide(b, t)) >> t.Bits }, t, t, sat
 	case t.Kind == 'u':
-		return func(a, b uint64) uint64 { hi, _ := bits.Mul64(a, b); return hi }, t, t
+		return func(a, b uint64) uint64 { hi, _ := bits.Mul64(a, b); return hi }, t, t, sat
 	}
-	return mulhi64, t, t
+	return mulhi64, t, t, sat
 }
 
 // mulhi64 is the upper half of the signed product.
@@ -159,23 +161,20 @@ func mulhi64(a, b uint64) uint64 {
 }
 
 func mulInt(m *mods) Op {
-	f, in, out := product(m)
-	if f == nil {
+	f, in, out, sat := product(m)
+	if f == nil || sat {
 		return Op{}
 	}
 	return Op{two(out.Mask(), f), out, same(in, 2)}
 }
 
 func madInt(m *mods) Op {
-	f, in, out := product(m)
+	f, in, out, sat := product(m)
 	if f == nil {
 		return Op{}
 	}
 	src := []Type{in, in, out}
-	if m.has("sat") {
-		if (in != Type{Kind: 's', Bits: 32}) {
-			return Op{}
-		}
+	if sat {
 		return Op{three(out.Mask(), func(a, b, c uint64) uint64 {
 			return clamp(signed(f(a, b), 32)+signed(c, 32), -1<<31, 1<<31-1)
 		}), out, src}

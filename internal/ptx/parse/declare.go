@@ -23,7 +23,7 @@ func (p *parser) variable() (*Var, error) {
 		return nil, err
 	}
 	v.Name = name.text
-	if !wordByte(v.Name[0]) || v.Name[0] == '.' || name.str {
+	if !wordByte(v.Name[0]) || v.Name[0] == '.' {
 		return nil, p.fault("%q is no name of a variable", v.Name)
 	}
 	size, ok := typeSize(v.Type)

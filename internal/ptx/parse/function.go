@@ -191,7 +191,7 @@ func (p *parser) registers() error {
 		if err != nil {
 			return err
 		}
-		if !wordByte(name.text[0]) || name.str {
+		if !wordByte(name.text[0]) {
 			return p.fault("%q is no name of a register", name.text)
 		}
 		count := int64(-1)

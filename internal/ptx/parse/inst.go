@@ -23,7 +23,7 @@ func (p *parser) instruction() error {
 		return p.label(word.text)
 	}
 	parts := strings.Split(word.text, ".")
-	if word.str || parts[0] == "" || !wordByte(parts[0][0]) || strings.Contains(word.text, "..") {
+	if parts[0] == "" || !wordByte(parts[0][0]) || strings.Contains(word.text, "..") {
 		return p.lex.fault(word.line, "%q is no opcode", word.text)
 	}
 	in.Op, in.Mods = parts[0], parts[1:]
@@ -202,7 +202,7 @@ func (p *parser) word() (Operand, error) {
 	if err != nil {
 		return Operand{}, err
 	}
-	if !wordByte(t.text[0]) && !t.str || t.str {
+	if !wordByte(t.text[0]) {
 		return Operand{}, p.lex.fault(t.line, "%s is no operand", strconv.Quote(t.text))
 	}
 	if o, ok := number(t.text); ok {

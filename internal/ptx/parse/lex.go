@@ -8,12 +8,10 @@ import (
 	"strings"
 )
 
-// token is a word (identifier, directive, number), a string, or one sign; text is empty at the end.
+// token is a word (identifier, directive, number), a string with its quotes, or one sign; text is empty at the end.
 type token struct {
 	text string
 	line int
-	// str says that the token stood in quotes.
-	str bool
 }
 
 type lexer struct {
@@ -75,7 +73,7 @@ func (l *lexer) next() (token, error) {
 			return token{}, l.fault(l.line, "a string does not end")
 		}
 		l.pos = at + end + 2
-		return token{text: l.src[at+1 : at+1+end], line: l.line, str: true}, nil
+		return token{text: l.src[at:l.pos], line: l.line}, nil
 	case c == '@' || !wordByte(c):
 		l.pos++
 		return token{text: l.src[at:l.pos], line: l.line}, nil

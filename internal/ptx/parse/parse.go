@@ -11,9 +11,9 @@ import (
 
 // limits that no sound module reaches; they bound what broken text can make the parser do.
 const (
-	maxRegs  = 1 << 20
+	maxRegs  = 1 << 17
 	maxSize  = 1 << 32
-	maxInit  = 1 << 26
+	maxInit  = 1 << 24
 	maxDepth = 64
 )
 
@@ -71,13 +71,13 @@ func (p *parser) advance() error {
 // take returns the next token and moves on.
 func (p *parser) take() (token, error) {
 	t := p.tok
-	if t.text == "" && !t.str {
+	if t.text == "" {
 		return t, p.fault("the text ends too early")
 	}
 	return t, p.advance()
 }
 
-func (p *parser) at(text string) bool { return p.tok.text == text && !p.tok.str }
+func (p *parser) at(text string) bool { return p.tok.text == text }
 
 // skip takes the next token if it is text.
 func (p *parser) skip(text string) (bool, error) {
