@@ -101,7 +101,8 @@ func TestBroken(t *testing.T) {
 	for _, src := range []string{
 		"", "module {}", head + ".entry k(", head + ".entry k() {", head + ".global .b32 x = {1, 2", head + ".wibble",
 		head + ".global .b32 x[99999999999];", head + ".global .b8 x[2] = {1, 2, 3};", body("add.u32 %r1, %r2"),
-		body("add.u32 %r1, , ;"), body("@%r1 ret;"), body("L: L: ret;"), body("bra M;"), body("\"x\";"), body("add..u32 %r1;"),
+		body("add.u32 %r1, , ;"), body("@%r1 ret;"),
+		body("L: L: ret;"), body("bra M;"), body("\"x\";"), body("add..u32 %r1;"),
 		body("mov.u32 %r1, -%r2;"), body("mov.u32 %r1, 0f12;"), body("/* ret;"), body("mov.u32 {{{{%r1}}}}, 1;"),
 		body("ld.u32 %r1, [{1}];"), body("brx.idx;"), body(strings.Repeat("{", 500)),
 	} {
