@@ -28,6 +28,7 @@ func Pages(measurements fs.FS) ([]Page, error) {
 		{"formats.md", Formats()},
 		{"kernels.md", kernels},
 		{"ops.md", Ops()},
+		{"ptx.md", PTX()},
 	}, err
 }
 

@@ -48,6 +48,8 @@ type access struct {
 	// fixed is the length of accesses that are no loads or stores of registers; flight says that it is a copy that begins.
 	fixed  int
 	flight bool
+	// together says that all lanes make the access for each other.
+	together bool
 }
 
 // hints are modifiers that change nothing here.
@@ -164,6 +166,7 @@ func buildLoad(d *decoder, mods []string) (bool, error) {
 	if a.bits = d.width(first); t.Kind == 's' && a.bits > t.Bits {
 		a.sign = true
 	}
+	d.prog.ordered = d.prog.ordered || a.atomic && a.space < spaceShared
 	d.emit(inst{kind: kindRun, visible: a.space <= spaceShared, mem: &a, run: runLoad})
 	return true, nil
 }
@@ -187,6 +190,7 @@ func buildStore(d *decoder, mods []string) (bool, error) {
 		return true, d.unknown("%s writes a parameter of the kernel", d.text())
 	}
 	a.rows, a.size = rows, t.Bits/8
+	d.prog.ordered = d.prog.ordered || a.atomic && a.space < spaceShared
 	d.emit(inst{kind: kindRun, visible: a.space <= spaceShared, mem: &a, run: runStore})
 	return true, nil
 }

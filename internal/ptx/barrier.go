@@ -158,6 +158,7 @@ func (c *cta) complete(b *barrier) {
 	for m := b.waiting; m != 0; m &= m - 1 {
 		w := c.warps[bits.TrailingZeros32(m)]
 		w.wait = nil
+		w.syncs++
 		join32(w.clock, b.clock)
 		w.clock[w.id]++
 		w.reduced(b)
@@ -205,6 +206,7 @@ func (d *decoder) warpSync() error {
 		return err
 	}
 	d.emit(inst{kind: kindRun, a: at, run: func(w *warp, in *inst, mask uint32) *fault {
+		w.syncs++
 		return w.members(in, mask, in.a)
 	}})
 	return nil

@@ -126,6 +126,7 @@ func newCTA(m *Machine, p *program, init []lane.Row, grid, block [3]uint32, shar
 	}
 	if c.races {
 		c.shadow = race.New(len(c.shared), p.grain())
+		c.shadow.Lanes = m.opt.Lanes
 	}
 	return c
 }
@@ -157,6 +158,7 @@ func (c *cta) reset(index int64) {
 		n := min(c.threads-w.id*lane.Width, lane.Width)
 		w.live = uint32(uint64(1)<<n - 1)
 		w.active, w.pc, w.next, w.wait, w.carry = w.live, 0, never, nil, 0
+		w.syncs = 0
 		w.copies = copyQueue{pieces: w.copies.pieces[:0], ends: w.copies.ends[:0]}
 		for i := range w.clock {
 			w.clock[i] = 0

@@ -255,6 +255,26 @@ func TestSnippets(t *testing.T) {
 	}
 }
 
+// TestLanes demands order between the lanes of a warp where Options.Lanes asks for it, and only there.
+func TestLanes(t *testing.T) {
+	const store = "mov.u32 %r1, part; mad.lo.u32 %r2, %t, 4, %r1; xor.b32 %r3, %r2, 4; st.shared.b32 [%r2], %v;"
+	for _, c := range []struct{ body, code string }{
+		{store + "ld.shared.b32 %o0, [%r2];", ""},
+		{store + "ld.shared.b32 %o0, [%r3];", "L0967"},
+		{store + "bar.warp.sync -1; ld.shared.b32 %o0, [%r3];", ""},
+		{store + "bar.sync 0; ld.shared.b32 %o0, [%r3]; st.shared.b32 [%r2], %t;", "L0967"},
+		{store + "bar.sync 0; ld.shared.b32 %o0, [%r3]; bar.warp.sync -1; st.shared.b32 [%r2], %t;", ""},
+		{store + "and.b32 %r3, %t, 3; mad.lo.u32 %r3, %r3, 4, %r1; bar.sync 0; ld.shared.b32 %o0, [%r3];", ""},
+	} {
+		for _, lanes := range []bool{false, true} {
+			_, err := words(t, c.body, 32, hash, Options{Races: true, Lanes: lanes})
+			if want := map[bool]string{true: c.code}[lanes]; diag.CodeOf(err) != want {
+				t.Errorf("%s with %v: %v, not %q", c.body, lanes, err, want)
+			}
+		}
+	}
+}
+
 // TestRefused demands the named error of what a GPU would leave undefined.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, body, code, says string }{

@@ -132,7 +132,7 @@ func buildMatrix(d *decoder, mods []string) (bool, error) {
 	if !load {
 		regs, at = at, regs
 	}
-	a := &access{space: spaceShared, fixed: 16}
+	a := &access{space: spaceShared, fixed: 16, together: true}
 	var err error
 	if a.rows, err = d.vector(regs, n, typeB32, load); err != nil {
 		return true, err

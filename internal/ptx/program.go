@@ -255,8 +255,8 @@ type opcode struct {
 // opcodes are those that this package executes itself; package lane has the others.
 func opcodes() []opcode {
 	return []opcode{
-		{"mov", "pred {b,u,s}{16,32,64} f32 f64; packing and unpacking b16 b32 b64 b128", buildMov},
-		{"setp", "", buildSetp},
+		{"mov", "pred {b,u,s}{16,32,64} f32 f64; packing and unpacking b32 b64", buildMov},
+		{"setp", "", buildSetp}, // package lane has its forms
 		{"testp", "", buildTestp},
 		{"selp", "{b,u,s}{16,32,64} f16 bf16 f32 f64", buildSelp},
 		{"set", ".eq ... .nan {.and .or .xor} {.ftz} {u,s,f}32 of what setp compares", buildSet},
@@ -273,8 +273,8 @@ func opcodes() []opcode {
 		{"bra", "{.uni}", buildBranch},
 		{"brx", ".idx {.uni}", buildIndexed},
 		{"ret", "{.uni}", buildExit},
-		{"exit", "", buildExit},
-		{"trap", "", buildTrap},
+		{"exit", "ends the thread", buildExit},
+		{"trap", "an error", buildTrap},
 		{"ld", "{.global .shared .local .param .const} {.v2 .v4 .v8}, memory order, caches", buildLoad},
 		{"ldu", "as ld", buildLoad},
 		{"st", "{.global .shared .local .param} {.v2 .v4 .v8}, memory order, caches", buildStore},
@@ -304,7 +304,7 @@ func opcodes() []opcode {
 		{"applypriority", ".global.L2::evict_normal", buildNothing},
 		{"nanosleep", "u32", buildNothing},
 		{"griddepcontrol", ".launch_dependents .wait", buildNothing},
-		{"pmevent", "", buildNothing},
+		{"pmevent", "no effect", buildNothing},
 	}
 }
 

@@ -112,6 +112,9 @@ type Options struct {
 	// Races checks the shared memory byte by byte: races, reads of what was never written, accesses to what is being
 	// copied.
 	Races bool
+	// Lanes lets Races demand order between the lanes of a warp too: a barrier or bar.warp.sync between an access of one
+	// lane and that of another, as GPUs from sm_70 on need it.
+	Lanes bool
 	// Count fills the counters of Stats beyond Instructions.
 	Count bool
 	// Workers is the number of blocks that run at a time; 0 and 1 mean one after the other. The result does not depend

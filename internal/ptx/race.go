@@ -46,12 +46,15 @@ func (w *warp) watch(in *inst, mask uint32, base *lane.Row, n int, write bool) *
 	if w.cta.shadow == nil || a.space != spaceShared && a.space != spaceGeneric {
 		return nil
 	}
-	who := race.Access{Warp: w.id, Clock: w.clock, Inst: in.index, Atomic: a.atomic}
+	who := race.Access{Warp: w.id, Clock: w.clock, Inst: in.index, Atomic: a.atomic, Sync: w.syncs}
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		off, ok := w.cta.sharedOffset(a, base[i]+a.add, n)
 		if !ok {
 			continue // another space, or an address that is an error anyway
+		}
+		if who.Lane = uint8(i); a.together {
+			who.Lane = race.Many
 		}
 		var c *race.Conflict
 		switch {
@@ -89,6 +92,9 @@ func (w *warp) conflict(in *inst, i int, c *race.Conflict) *fault {
 	}
 	code, msg := "L0967", ""
 	switch c.Kind {
+	case race.WithinWarp:
+		msg = "a lane of warp %d accesses byte %d of shared memory, which another lane of warp %d accessed at %s: " +
+			"no bar.warp.sync and no barrier stands in between"
 	case race.InFlight:
 		code, msg = "L0973", "warp %d reads byte %d of shared memory, into which the copy of warp %d at %s is in flight: "+
 			"a wait is missing, or waits for too few groups"

@@ -31,6 +31,7 @@ type warp struct {
 	copies       copyQueue
 	clock        []uint32 // of each warp, what this one knows to have happened (race detector)
 	count        int64
+	syncs        uint32 // how often something has brought the lanes together
 }
 
 // turn says what ended a turn.

@@ -19,6 +19,7 @@ const (
 	ReadAfterWrite                  // a read of what another warp wrote, nothing in between
 	WriteAfterWrite                 // a write of what another warp wrote
 	WriteAfterRead                  // a write of what another warp read
+	WithinWarp                      // lanes of one warp that nothing has brought together in between
 )
 
 // Conflict is an access that is not sound, and the earlier one.
@@ -40,7 +41,14 @@ type Access struct {
 	Inst int32
 	// Atomic accesses do not conflict with each other.
 	Atomic bool
+	// Lane is the lane that accesses, Many for several at once; Sync counts what has brought the lanes of the warp
+	// together (bar.warp.sync and barriers). Both count only where Shadow.Lanes is set.
+	Lane uint8
+	Sync uint32
 }
+
+// Many stands for more than one lane.
+const Many = 255
 
 // cell is the history of a granule.
 type cell struct {
@@ -52,6 +60,9 @@ type cell struct {
 	readers uint32 // warps that have read since
 	rClock  uint32 // clock of all readers
 	rInst   int32
+	// The lane that wrote last and the one that has read last (Many for several), and the count of their warp then.
+	wLane, rLane, rWarp uint8
+	wSync, rSync        uint32
 }
 
 // Shadow is the history of a block's shared memory.
@@ -60,6 +71,8 @@ type Shadow struct {
 	cells []cell
 	// mixed holds the clocks of readers that differ, by cell.
 	mixed map[int]*[32]uint32
+	// Lanes demands order between the lanes of a warp too.
+	Lanes bool
 }
 
 // New makes the shadow of size bytes, in granules: every access must begin and end at multiples of grain.
@@ -91,6 +104,11 @@ func (s *Shadow) Read(a *Access, off, n int) *Conflict {
 			return s.conflict(InFlight, i, u, c.wInst)
 		case u != a.Warp && a.Clock[u] < c.wClock && !(a.Atomic && c.atomic):
 			return s.conflict(ReadAfterWrite, i, u, c.wInst)
+		case s.Lanes && u == a.Warp && c.wSync == a.Sync && apart(c.wLane, a.Lane) && !(a.Atomic && c.atomic):
+			return s.conflict(WithinWarp, i, u, c.wInst)
+		}
+		if s.Lanes {
+			c.read(a)
 		}
 		if c.readers == 0 || c.rClock == own {
 			c.readers |= 1 << a.Warp
@@ -144,6 +162,8 @@ func (s *Shadow) write(a *Access, off, n int, flight bool) *Conflict {
 			return s.conflict(OverFlight, i, u, c.wInst)
 		case u >= 0 && u != a.Warp && a.Clock[u] < c.wClock && !(a.Atomic && c.atomic):
 			return s.conflict(WriteAfterWrite, i, u, c.wInst)
+		case s.Lanes && !(a.Atomic && c.atomic) && c.apart(a):
+			return s.conflict(WithinWarp, i, a.Warp, max(c.wInst, c.rInst))
 		}
 		if others := c.readers &^ (1 << a.Warp); others != 0 {
 			if w := s.unmet(i, c, a, others); w >= 0 {
@@ -153,7 +173,8 @@ func (s *Shadow) write(a *Access, off, n int, flight bool) *Conflict {
 		if c.readers != 0 && len(s.mixed) > 0 {
 			delete(s.mixed, i)
 		}
-		*c = cell{writer: uint8(a.Warp + 1), flight: flight, atomic: a.Atomic, wClock: own, wInst: a.Inst}
+		*c = cell{writer: uint8(a.Warp + 1), flight: flight, atomic: a.Atomic, wClock: own, wInst: a.Inst,
+			wLane: a.Lane, wSync: a.Sync}
 	}
 	return nil
 }
@@ -182,10 +203,29 @@ func (s *Shadow) Land(a *Access, off, n int) {
 	from, to := s.span(off, n)
 	for i := from; i < to; i++ {
 		s.cells[i].flight = false
-		s.cells[i].wClock = a.Clock[a.Warp]
+		s.cells[i].wClock, s.cells[i].wSync = a.Clock[a.Warp], a.Sync
 	}
 }
 
 func (s *Shadow) conflict(k Kind, i, warp int, inst int32) *Conflict {
 	return &Conflict{Kind: k, Offset: i * s.grain, Warp: warp, Inst: inst}
+}
+
+// apart says that two accesses may be those of different lanes.
+func apart(a, b uint8) bool { return a != b || a == Many }
+
+// read notes which lane has read.
+func (c *cell) read(a *Access) {
+	if int(c.rWarp) == a.Warp+1 && c.rSync == a.Sync && c.rLane != a.Lane {
+		c.rLane = Many
+		return
+	}
+	c.rWarp, c.rSync, c.rLane = uint8(a.Warp+1), a.Sync, a.Lane
+}
+
+// apart says that another lane of the warp has read or written, and nothing has brought the two together since. Lanes
+// that write at once in one instruction are another matter.
+func (c *cell) apart(a *Access) bool {
+	wrote := int(c.writer) == a.Warp+1 && c.wSync == a.Sync && c.wInst != a.Inst && apart(c.wLane, a.Lane)
+	return wrote || int(c.rWarp) == a.Warp+1 && c.rSync == a.Sync && apart(c.rLane, a.Lane)
 }
