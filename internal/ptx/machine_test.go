@@ -304,3 +304,32 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestSchedules looks at the order in which warps draw tickets.
+func TestSchedules(t *testing.T) {
+	order := func(opt Options) (s string) {
+		got, err := words(t, "setp.eq.u32 %p1, %lane, 0; @%p1 atom.shared.add.u32 %o0, [part], 1;", 256, hash, opt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		places := make([]byte, 8)
+		for w := range 8 {
+			places[got[32*w][0]+1] = byte('0' + w)
+		}
+		return string(places)
+	}
+	if a, b := order(Options{}), order(Options{Schedule: Reverse}); a != "01234567" || b != "76543210" {
+		t.Errorf("round robin %s, reverse %s", a, b)
+	}
+	seen := map[string]bool{}
+	for seed := range uint64(6) {
+		opt := Options{Schedule: Random, Seed: seed}
+		seen[order(opt)] = true
+		if order(opt) != order(opt) {
+			t.Error("a seed gives two orders")
+		}
+	}
+	if len(seen) < 5 {
+		t.Errorf("six seeds give the orders %v", seen)
+	}
+}

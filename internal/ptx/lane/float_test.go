@@ -231,3 +231,31 @@ func TestPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestFusedOnce has sums that lie so near to the middle between two results that rounding to a double first would lose
+// on which side.
+func TestFusedOnce(t *testing.T) {
+	single := func(v float64) uint64 { return uint64(math.Float32bits(float32(v))) }
+	brain := func(v float64) uint64 { return single(v) >> 16 * 0x10001 }
+	for _, c := range []struct {
+		form          string
+		code          func(v float64) uint64
+		a, b, c, want float64
+	}{
+		{"f32", single, 1 + 0x1p-23, (1 - 0x1p-23) * 0x1p-24, 1 + 0x1p-23, 1 + 0x1p-23},
+		{"f32", single, -1 - 0x1p-23, (1 - 0x1p-23) * 0x1p-24, -1 - 0x1p-23, -1 - 0x1p-23},
+		{"f32", single, 1 + 0x1p-12, 1 + 0x1p-12, 0x1p-100, 1 + 0x1p-11 + 0x1p-23},
+		{"bf16x2", brain, 3, 87, 0x1p-60, 262}, {"bf16x2", brain, 3, 87, -0x1p-60, 260}, {"bf16x2", brain, 3, 87, 0, 260},
+		{"bf16x2", brain, -3, 87, -0x1p-60, -262}, {"bf16x2", brain, 0x1p-70, 0x1p-70, 0, 0},
+	} {
+		op, _, ok := Lookup("fma", []string{"rn", c.form})
+		if !ok {
+			t.Fatal(c.form)
+		}
+		var d, x, y, z Row
+		x[3], y[3], z[3] = c.code(c.a), c.code(c.b), c.code(c.c)
+		if op.Fn(&d, &x, &y, &z, &z); d[3] != c.code(c.want) {
+			t.Errorf("%s: %g * %g + %g is %#x, not %#x", c.form, c.a, c.b, c.c, d[3], c.code(c.want))
+		}
+	}
+}
