@@ -145,7 +145,8 @@ func fit(kernels []cuda.Instance, l cuda.Launch) error {
 // run runs the job in one order on a machine of its own.
 func (j Job) run(mod *ptx.Module, o order) ([][]byte, []*ptx.Stats, error) {
 	m := ptx.NewMachine(ptx.Options{
-		Schedule: o.schedule, Seed: o.seed, Copies: o.copies, Races: o.races, Lanes: o.races, Count: o.races, Workers: 1, First: j.First,
+		Schedule: o.schedule, Seed: o.seed, Copies: o.copies, Races: o.races, Lanes: o.races, Count: o.races,
+		Workers: 1, First: j.First,
 	})
 	addresses, err := j.place(m)
 	if err != nil {
