@@ -51,7 +51,7 @@ const turnLimit = 1 << 20
 // run executes instructions until other warps may notice. A fault ends the launch.
 func (w *warp) run() (turn, *fault) {
 	insts := w.cta.prog.insts
-	for stop := w.count + turnLimit; ; {
+	for stop := w.count + min(turnLimit, w.cta.m.opt.Limit+1); ; {
 		if w.count >= stop {
 			return turnOver, nil
 		}
