@@ -17,7 +17,8 @@ func FuzzSnippet(f *testing.F) {
 		"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%o0,%o1,%o2,%o3}, {%o0,%o1,%o2,%o3}, {%v,%t}, " +
 			"{%o0,%o1,%o2,%o3};", "ld.param.v4.u32 {%o0, %o1, %o2, %o3}, [in];",
 		"call.uni (part), k, (part);", "cp.async.cg.shared.global [part], [%in], 16, %v;",
-		"st.local.u32 [%rd1], %v;", "bar.sync %v, 64;", "brx.idx %v, T;", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%o0}, [0];",
+		"st.local.u32 [%rd1], %v;", "bar.sync %v, 64;", "brx.idx %v, T;",
+		"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%o0}, [0];",
 	} {
 		f.Add(s)
 	}
