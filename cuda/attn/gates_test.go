@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attn_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/attn"
+	"lathe/cuda/cudatest"
+	"lathe/internal/diag"
+)
+
+// TestSDPAGates compiles every head dimension with every mask, for many and for few queries; a sample in a quick run.
+func TestSDPAGates(t *testing.T) {
+	var all []cuda.Instance
+	for k, dim := range []int64{64, 80, 96, 128, 256} {
+		for mask := attn.NoMask; mask <= attn.AddWord; mask++ {
+			for _, queries := range []int64{64, 1000} {
+				n := len(all)
+				p := attn.SDPA{Word: attn.BF16 + attn.Word(n%2), Batch: 1, Heads: 1, KVHeads: 1, Queries: queries, Keys: 1000,
+					Dim: dim, Mask: mask, Causal: attn.Causal((n + n/2 + k) % 3)}
+				if !long && (queries == 64 || int(mask) != k%4) {
+					continue
+				}
+				i, err := p.Instance(fmt.Sprintf("sdpa_%d_%d_%d", dim, mask, queries))
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, i)
+			}
+		}
+	}
+	cudatest.Gates(t, all...)
+}
+
+// TestValid refuses by L0994 what no kernel does.
+func TestValid(t *testing.T) {
+	sound := dense(attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 6, KVHeads: 3, Queries: 5, Keys: 5, Dim: 64})
+	arch := cuda.Archs()[1]
+	if err := sound.Valid(arch); err != nil {
+		t.Fatal(err)
+	}
+	for name, change := range map[string]func(p *attn.SDPA){
+		"dimension": func(p *attn.SDPA) { p.Dim = 72 },
+		"scale":     func(p *attn.SDPA) { p.Scale = 0 },
+		"heads":     func(p *attn.SDPA) { p.KVHeads = 4 },
+		"queries":   func(p *attn.SDPA) { p.Queries = 1 << 30 },
+		"stride":    func(p *attn.SDPA) { p.V.Row = 65 },
+		"blocks":    func(p *attn.SDPA) { p.Queries, p.Batch = 1<<29, 1<<20 },
+		"shared":    func(p *attn.SDPA) { p.Dim = 256; arch.Shared = 100 * 1000 },
+	} {
+		p := sound
+		change(&p)
+		var e *diag.Error
+		if err := p.Valid(arch); !errors.As(err, &e) || e.Code != "L0994" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	sound.Queries = 0
+	if l, err := sound.Launch("k", attn.Args{}); err != nil || len(l) != 0 {
+		t.Errorf("%d launches for no queries, %v", len(l), err)
+	}
+}
+
+// TestFloor counts the pairs of causal attention one by one.
+func TestFloor(t *testing.T) {
+	for queries := range int64(9) {
+		for keys := range int64(9) {
+			for causal := attn.Full; causal <= attn.BottomRight; causal++ {
+				d := data{p: attn.SDPA{Batch: 1, Heads: 1, KVHeads: 1, Queries: queries, Keys: keys, Dim: 1, Causal: causal}}
+				pairs := int64(0)
+				for i := range queries {
+					for j := range keys {
+						if _, ok := d.allowed(0, i, j); ok {
+							pairs++
+						}
+					}
+				}
+				if f := d.p.Floor(); f.Flops != 4*pairs || f.Bytes != 4*(queries+keys) {
+					t.Errorf("%d x %d, causal %d: %+v, want %d pairs", queries, keys, causal, f, pairs)
+				}
+			}
+		}
+	}
+}

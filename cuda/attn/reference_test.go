@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attn_test
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+
+	"lathe/cuda/attn"
+	"lathe/cuda/cudatest"
+)
+
+// round is x in a format.
+func round(w attn.Word, x float64) float64 {
+	if w == attn.BF16 {
+		return float64(math.Float32frombits(uint32(cudatest.BF16Word(x)) << 16))
+	}
+	return f16Value(f16Word(x))
+}
+
+func encode(w attn.Word, v []float64) []byte {
+	var out []byte
+	for _, x := range v {
+		word := cudatest.BF16Word(x)
+		if w == attn.F16 {
+			word = f16Word(x)
+		}
+		out = binary.LittleEndian.AppendUint16(out, word)
+	}
+	return out
+}
+
+func decode(w attn.Word, b []byte) []float64 {
+	if w == attn.BF16 {
+		return cudatest.BF16(b)
+	}
+	var out []float64
+	for ; len(b) > 0; b = b[2:] {
+		out = append(out, f16Value(binary.LittleEndian.Uint16(b)))
+	}
+	return out
+}
+
+// f16Value is a word of binary16 (IEEE 754-2019, section 3.4).
+func f16Value(w uint16) float64 {
+	e, f := int(w>>10&31), float64(w&1023)
+	v := math.Ldexp(f, -24)
+	switch {
+	case e == 31 && f != 0:
+		return math.NaN()
+	case e == 31:
+		v = math.Inf(1)
+	case e > 0:
+		v = math.Ldexp(1024+f, e-25)
+	}
+	return math.Copysign(v, 0.5-float64(w>>15))
+}
+
+// f16Word is the binary16 nearest to x, ties to even.
+func f16Word(x float64) uint16 {
+	sign, a := uint16(math.Float64bits(x)>>63<<15), math.Abs(x)
+	if math.IsNaN(x) {
+		return 0x7FFF
+	}
+	if a >= 65520 {
+		return sign | 0x7C00
+	}
+	_, e := math.Frexp(max(a, 0x1p-24))
+	e = max(e, -13) // the last place of a subnormal is 2^-24
+	return sign + uint16(e+13)<<10 + uint16(math.RoundToEven(math.Ldexp(a, 11-e)))
+}
+
+// data are the operands of a problem, dense and in float64, each a value of its format.
+type data struct {
+	p       attn.SDPA
+	q, k, v []float64
+	mask    []float64 // [batch][queries][keys]; for attn.Keep 0 or 1
+	lengths []int32
+}
+
+// newData makes operands: some queries are large, so that one key wins; one is NaN. Keys and values beyond a length are
+// NaN. The mask forbids a third of the keys, all of them to query 3, and to query 5 those of the first tiles.
+func newData(p attn.SDPA, lengths []int32) data {
+	r := rand.New(rand.NewPCG(uint64(p.Queries*1000+p.Keys), uint64(p.Dim)))
+	fill := func(heads, rows int64) []float64 {
+		v := make([]float64, p.Batch*heads*rows*p.Dim)
+		for i := range v {
+			v[i] = round(p.Word, r.NormFloat64())
+		}
+		return v
+	}
+	d := data{p: p, q: fill(p.Heads, p.Queries), k: fill(p.KVHeads, p.Keys), v: fill(p.KVHeads, p.Keys), lengths: lengths}
+	for i := range d.q {
+		row := int64(i) / p.Dim % p.Queries
+		if row%4 == 1 {
+			d.q[i] = round(p.Word, d.q[i]*8)
+		}
+		if row == 7 && i%int(p.Dim) == 2 {
+			d.q[i] = math.NaN()
+		}
+	}
+	for b, n := range lengths {
+		for i := range p.KVHeads * p.Keys * p.Dim {
+			if i/p.Dim%p.Keys >= int64(n) {
+				at := int64(b)*p.KVHeads*p.Keys*p.Dim + i
+				d.k[at], d.v[at] = math.NaN(), math.NaN()
+			}
+		}
+	}
+	if p.Mask == attn.NoMask {
+		return d
+	}
+	d.mask = make([]float64, p.Batch*p.Queries*p.Keys)
+	for i := range d.mask {
+		row, key := int64(i)/p.Keys%p.Queries, int64(i)%p.Keys
+		forbidden := r.IntN(3) == 0 || row == 3 || row == 5 && key < p.Keys-2
+		switch {
+		case p.Mask == attn.Keep && !forbidden:
+			d.mask[i] = 1
+		case p.Mask != attn.Keep && forbidden:
+			d.mask[i] = math.Inf(-1)
+		case p.Mask != attn.Keep:
+			d.mask[i] = round(p.Word, 2*r.NormFloat64())
+		}
+	}
+	return d
+}
+
+// maskBytes are the mask as the kernel reads it.
+func (d data) maskBytes() []byte {
+	switch d.p.Mask {
+	case attn.AddF32:
+		return cudatest.F32Bytes(d.mask)
+	case attn.AddWord:
+		return encode(d.p.Word, d.mask)
+	}
+	var out []byte
+	for _, m := range d.mask {
+		out = append(out, byte(m*7))
+	}
+	return out
+}
+
+// allowed says whether query i of batch b may see key j, and what is added to the score.
+func (d data) allowed(b, i, j int64) (bias float64, ok bool) {
+	p := d.p
+	ok = d.lengths == nil || j < int64(d.lengths[b])
+	switch p.Causal {
+	case attn.TopLeft:
+		ok = ok && j <= i
+	case attn.BottomRight:
+		ok = ok && j <= i+p.Keys-p.Queries
+	}
+	if p.Mask != attn.NoMask {
+		m := d.mask[(b*p.Queries+i)*p.Keys+j]
+		if p.Mask == attn.Keep {
+			return 0, ok && m != 0
+		}
+		return m, ok && !math.IsInf(m, -1)
+	}
+	return 0, ok
+}
+
+// row computes query i by the definition in float64, and plainly: scores and sums in fp32, probabilities and outputs
+// rounded to the format.
+func (d data) row(b, h, i int64) (exact, plain []float64, lse float64) {
+	p := d.p
+	exact, plain = make([]float64, p.Dim), make([]float64, p.Dim)
+	q := d.q[((b*p.Heads+h)*p.Queries+i)*p.Dim:][:p.Dim]
+	kv := (b*p.KVHeads + h/(p.Heads/p.KVHeads)) * p.Keys
+	var scores, singles []float64
+	var keys []int64
+	top, topSingle := math.Inf(-1), math.Inf(-1)
+	for j := range p.Keys {
+		bias, ok := d.allowed(b, i, j)
+		if !ok {
+			continue
+		}
+		s, f := 0.0, float32(0)
+		for c, k := range d.k[(kv+j)*p.Dim:][:p.Dim] {
+			s += q[c] * k
+			f += float32(q[c]) * float32(k)
+		}
+		s = s*float64(p.Scale) + bias
+		f = f*p.Scale + float32(bias)
+		scores, singles, keys = append(scores, s), append(singles, float64(f)), append(keys, j)
+		top, topSingle = max(top, s), max(topSingle, float64(f))
+	}
+	sum, single := 0.0, float32(0)
+	for n := range scores {
+		sum += math.Exp(scores[n] - top)
+		single += float32(math.Exp(singles[n] - topSingle))
+	}
+	for n, j := range keys {
+		w := math.Exp(scores[n]-top) / sum
+		f := round(p.Word, float64(float32(math.Exp(singles[n]-topSingle))/single))
+		for c, v := range d.v[(kv+j)*p.Dim:][:p.Dim] {
+			exact[c] += w * v
+			plain[c] = float64(float32(plain[c] + f*v))
+		}
+	}
+	for c := range plain {
+		plain[c] = round(p.Word, plain[c])
+	}
+	return exact, plain, top + math.Log(sum)
+}

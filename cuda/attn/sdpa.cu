@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// sdpa: o = softmax(scale * q k^T + bias) v over the keys that are allowed, and lse = ln of the sum of exponentials.
+// Scores stay in registers; the products are those of tensor cores, statistics fp32, p is rounded to the format for p v
+// while the sum takes it unrounded. Tiles of keys ascend, so a row's bits depend on nothing but the row and its keys.
+//   F        1 bf16, 2 f16
+//   D        head dimension: 64, 80, 96, 128, 256
+//   BN       keys of a tile
+//   WM       queries of a warp, in 16s
+//   WARPS    warps of a block
+//   CAUSAL   1: key j is allowed for query i where j <= i + diagonal
+//   MASK     1: a byte for query and key, 0 forbids; 2: fp32 words that are added; 3: words of F that are added
+// Query head h reads head h / group of k and v. Key j is allowed where j < lengths[b], if there are lengths. The rows
+// of batch b and head h start at b * _b + h * _h values, and lie _s values apart; the last axis is dense, rows of q, k,
+// v and o begin at multiples of 16 bytes. lse is [batch][heads][queries] or null. A NaN or Inf of v reaches all queries
+// that meet its tile, even where it is masked; keys beyond the length are never read. scale is more than 0. The grid is
+// one-dimensional: tiles of queries, heads, batch, the tiles innermost.
+//   threads: 32 * WARPS
+//   shared: (16 * WM * WARPS + 2 * BN) * (2 * D + 16)
+//   regs: 255
+//   sass: HMMA.16816.F32, LDSM.16.M88.4, LDSM.16.MT88.4, LDGSTS, STG.128, MUFU.EX2
+//   uses: attn/flash.cuh, attn/mask.cuh
+template <int F, int D, int BN, int WM, int WARPS, int CAUSAL, int MASK>
+__device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, const void* mask, const i32* lengths,
+                                     u16* o, f32* lse, u32 heads, u32 group, i32 queries, i32 keys, i32 diagonal,
+                                     f32 scale, i64 q_b, i64 q_h, i64 q_s, i64 k_b, i64 k_h, i64 k_s, i64 v_b, i64 v_h,
+                                     i64 v_s, i64 o_b, i64 o_h, i64 o_s, i64 m_b, i64 m_h, i64 m_s) {
+  const int BM = 16 * WM * WARPS, T = 32 * WARPS, S = flash_row<D>::bytes;
+  const flash_place at = flash_block<BM, CAUSAL>(queries, heads);
+  const u32 b = at.b, h = at.h;
+  const i32 first = at.first, mine = first + threadIdx.x / 32 * 16 * WM;
+  const i32 limit = lengths ? max(min(lengths[b], keys), 0) : keys;
+  const i32 last = CAUSAL ? min(limit, min(first + BM, queries) + diagonal) : limit;
+  const i32 tiles = last <= 0 ? 0 : (last + BN - 1) / BN;
+  k += b * k_b + h / group * k_h;
+  v += b * v_b + h / group * v_h;
+  const u32 at_q = shared_addr(smem), at_k = at_q + BM * S, at_v = at_k + BN * S;
+  const u32 lane_q = at_q + (threadIdx.x / 32) * 16 * WM * S + flash_lane_a<D>();
+  const u32 lane_k = at_k + flash_lane_b<D>(), lane_v = at_v + flash_lane_a<D>();
+
+  const f32 c = MASK >= 2 ? 1.44269504f : mul_rn(scale, 1.44269504f);
+
+  flash_load<D, BM, T>(at_q, q + b * q_b + h * q_h + first * q_s, q_s, queries - first);
+  if (tiles > 0) flash_load<D, BN, T>(at_k, k, k_s, limit);
+  cp_async_commit();
+
+  f32 o_sum[WM][D / 8][4], top[WM][2], sum[WM][2];
+#pragma unroll
+  for (int m = 0; m < WM; ++m) {
+    top[m][0] = top[m][1] = word_f32(0xFF800000u);
+    sum[m][0] = sum[m][1] = 0;
+#pragma unroll
+    for (int d = 0; d < D / 8; ++d) o_sum[m][d][0] = o_sum[m][d][1] = o_sum[m][d][2] = o_sum[m][d][3] = 0;
+  }
+#pragma unroll 1
+  for (i32 j = 0; j < tiles; ++j) {
+    const i32 from = j * BN;
+    cp_async_wait<0>();
+    barrier();  // the keys are there, and nobody reads the values of the tile before
+    flash_load<D, BN, T>(at_v, v + from * v_s, v_s, limit - from);
+    cp_async_commit();
+    f32 s[WM][BN / 8][4];
+#pragma unroll
+    for (int m = 0; m < WM; ++m)
+#pragma unroll
+      for (int n = 0; n < BN / 8; ++n) s[m][n][0] = s[m][n][1] = s[m][n][2] = s[m][n][3] = 0;
+#pragma unroll (D > 128 ? 1 : D > 64 ? 2 : 4)
+    for (int kk = 0; kk < D / 16; ++kk) {
+      u32 a[WM][4];
+      flash_queries<D, WM>(a, lane_q, kk);
+      flash_scores<F, D, BN, WM>(s, a, lane_k, kk);
+    }
+    if (MASK || from + BN > limit || (CAUSAL && from + BN > mine + diagonal + 1))
+      flash_mask<F, BN, WM, CAUSAL, MASK>(s, mask, b * m_b + h * m_h, m_s, mine, from, queries, limit, diagonal, scale);
+    flash_softmax<D, BN, WM>(s, top, sum, o_sum, c);
+    u32 p[WM][BN / 16][4];
+    flash_round<F, BN, WM>(p, s);
+    cp_async_wait<0>();
+    barrier();  // the values are there, and nobody reads the keys any more
+    if (j + 1 < tiles) flash_load<D, BN, T>(at_k, k + (from + BN) * k_s, k_s, limit - from - BN);
+    cp_async_commit();
+    flash_values<F, D, BN, WM>(o_sum, p, lane_v);
+  }
+  cp_async_wait<0>();
+  barrier();  // the queries are not read any more: their place takes the outputs
+  const flash_place to = flash_block<BM, CAUSAL>(queries, heads);
+  const u32 warp = threadIdx.x / 32 * 16 * WM;
+  const i32 row = to.first + warp;
+  flash_finish<F, D, WM>(o_sum, top, sum, c, smem + warp * S, o + to.b * o_b + to.h * o_h + row * o_s, o_s,
+                         lse ? lse + ((u64)to.b * heads + to.h) * queries + row : lse, queries - row);
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attn_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/attn"
+	"lathe/cuda/cudatest"
+)
+
+// dense gives a problem dense tensors and a mask that all heads share.
+func dense(p attn.SDPA) attn.SDPA {
+	p.Q, p.O = attn.Dense(p.Heads, p.Queries, p.Dim), attn.Dense(p.Heads, p.Queries, p.Dim)
+	p.K, p.V = attn.Dense(p.KVHeads, p.Keys, p.Dim), attn.Dense(p.KVHeads, p.Keys, p.Dim)
+	p.MaskStrides = attn.Strides{Batch: p.Queries * p.Keys, Row: p.Keys}
+	p.Scale = float32(1 / math.Sqrt(float64(p.Dim)))
+	return p
+}
+
+func (d data) job(t testing.TB) cudatest.Job {
+	t.Helper()
+	for _, a := range cuda.Archs() {
+		if err := d.p.Valid(a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	i, err := d.p.Instance("attention")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := attn.Args{Q: cuda.Buffer(0), K: cuda.Buffer(1), V: cuda.Buffer(2), O: cuda.Buffer(3), LSE: cuda.Buffer(4),
+		Mask: cuda.Null(), Lengths: cuda.Null()}
+	j := cudatest.Job{Kernels: []cuda.Instance{i}, Buffers: []cudatest.Buffer{
+		{Name: "q", Data: encode(d.p.Word, d.q)}, {Name: "k", Data: encode(d.p.Word, d.k)},
+		{Name: "v", Data: encode(d.p.Word, d.v)}, {Name: "o", Bytes: int64(2 * len(d.q)), Out: true},
+		{Name: "lse", Bytes: 4 * d.p.Batch * d.p.Heads * d.p.Queries, Out: true},
+	}}
+	if d.mask != nil {
+		a.Mask = cuda.Buffer(len(j.Buffers))
+		j.Buffers = append(j.Buffers, cudatest.Buffer{Name: "mask", Data: d.maskBytes()})
+	}
+	if d.lengths != nil {
+		var b []byte
+		for _, n := range d.lengths {
+			b = binary.LittleEndian.AppendUint32(b, uint32(n))
+		}
+		a.Lengths = cuda.Buffer(len(j.Buffers))
+		j.Buffers = append(j.Buffers, cudatest.Buffer{Name: "lengths", Data: b})
+	}
+	if j.Launches, err = d.p.Launch("attention", a); err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// check allows twice the error that a plain computation in the same precision makes in the row, and a unit in the last
+// place; 1e-5 for lse. A row without keys is 0 and -Inf, bit for bit.
+func (d data) check(t testing.TB, out [][]byte) {
+	t.Helper()
+	p, o, lse := d.p, decode(d.p.Word, out[0]), cudatest.F32(out[1])
+	unit := 0x1p-7
+	if p.Word == attn.F16 {
+		unit = 0x1p-10
+	}
+	for b := range p.Batch {
+		for h := range p.Heads {
+			for i := range p.Queries {
+				exact, plain, want := d.row(b, h, i)
+				off := 0.0
+				for c := range exact {
+					if e := math.Abs(plain[c] - exact[c]); e > off {
+						off = e
+					}
+				}
+				row := (b*p.Heads+h)*p.Queries + i
+				for c, x := range exact {
+					got := o[row*p.Dim+int64(c)]
+					near := math.Abs(got-x) <= 2*off+unit*math.Abs(x)+0x1p-24
+					if !near && !(math.IsNaN(got) && math.IsNaN(x)) {
+						t.Fatalf("batch %d, head %d, query %d: o[%d] is %v, want %v within %v", b, h, i, c, got, x,
+							2*off+unit*math.Abs(x))
+					}
+				}
+				got := lse[row]
+				near := math.Abs(got-want) <= 1e-5*max(1, math.Abs(want)) || got == want
+				if !near && !(math.IsNaN(got) && math.IsNaN(want)) {
+					t.Fatalf("batch %d, head %d, query %d: lse is %v, want %v", b, h, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// problems have every head dimension, format, alignment and mask, lengths around the tiles, and shared heads.
+func problems() []data {
+	var all []data
+	add := func(lengths []int32, p attn.SDPA) { all = append(all, newData(dense(p), lengths)) }
+	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 1, Keys: 1, Dim: 64})
+	add(nil, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 2, KVHeads: 1, Queries: 33, Keys: 65, Dim: 64})
+	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 9, Keys: 0, Dim: 64})
+	add([]int32{31, 0, 65}, attn.SDPA{Word: attn.BF16, Batch: 3, Heads: 2, KVHeads: 2, Queries: 17, Keys: 65, Dim: 80})
+	add(nil, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 150, Keys: 70, Dim: 64,
+		Causal: attn.TopLeft})
+	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 150, Keys: 70, Dim: 128,
+		Causal: attn.BottomRight})
+	add([]int32{130, 64}, attn.SDPA{Word: attn.BF16, Batch: 2, Heads: 4, KVHeads: 2, Queries: 20, Keys: 130, Dim: 128,
+		Causal: attn.BottomRight})
+	add(nil, attn.SDPA{Word: attn.BF16, Batch: 2, Heads: 1, KVHeads: 1, Queries: 70, Keys: 67, Dim: 80,
+		Mask: attn.Keep})
+	add([]int32{99}, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 2, KVHeads: 1, Queries: 68, Keys: 131, Dim: 96,
+		Mask: attn.AddF32})
+	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 30, Keys: 129, Dim: 128,
+		Mask: attn.AddWord, Causal: attn.BottomRight})
+	add(nil, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 66, Keys: 80, Dim: 128,
+		Mask: attn.AddWord})
+	add([]int32{70}, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 40, Keys: 97, Dim: 256,
+		Causal: attn.TopLeft})
+	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 70, Keys: 33, Dim: 256,
+		Mask: attn.Keep})
+	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 140, Keys: 97, Dim: 96})
+	return all
+}
+
+func (d data) name() string {
+	p := d.p
+	return fmt.Sprintf("%v/%d/%dx%d/causal=%d/mask=%d/lengths=%v", p.Word, p.Dim, p.Queries, p.Keys, p.Causal, p.Mask,
+		d.lengths)
+}
+
+func TestSDPA(t *testing.T) {
+	for k, d := range problems() {
+		t.Run(d.name(), func(t *testing.T) {
+			t.Parallel()
+			j := d.job(t)
+			j.Quick = k > 3
+			d.check(t, cudatest.Run(t, j))
+		})
+	}
+}
