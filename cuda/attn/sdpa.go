@@ -180,18 +180,22 @@ func (p SDPA) Launch(kernel string, a Args) ([]cuda.Launch, error) {
 	if err != nil || p.blocks() == 0 {
 		return nil, err
 	}
-	diagonal := int64(0)
-	if p.Causal == BottomRight {
-		diagonal = p.Keys - p.Queries
-	}
-	args := []cuda.Arg{a.Q, a.K, a.V, a.Mask, a.Lengths, a.O, a.LSE, cuda.U32(uint32(p.Heads)),
-		cuda.U32(uint32(p.Heads / p.KVHeads)), cuda.I32(int32(p.Queries)), cuda.I32(int32(p.Keys)),
-		cuda.I32(int32(diagonal)), cuda.F32(p.Scale)}
+	args := append([]cuda.Arg{a.Q, a.K, a.V, a.Mask, a.Lengths, a.O, a.LSE}, p.scalars()...)
 	for _, s := range []Strides{p.Q, p.K, p.V, p.O, p.MaskStrides} {
 		args = append(args, cuda.I64(s.Batch), cuda.I64(s.Head), cuda.I64(s.Row))
 	}
 	return []cuda.Launch{{Kernel: kernel, Grid: [3]uint32{uint32(p.blocks()), 1, 1}, Block: [3]uint32{32 * warps, 1, 1},
 		Shared: uint32(shared), Args: args}}, nil
+}
+
+// scalars are the arguments from the number of heads to the scale.
+func (p SDPA) scalars() []cuda.Arg {
+	diagonal := int64(0)
+	if p.Causal == BottomRight {
+		diagonal = p.Keys - p.Queries
+	}
+	return []cuda.Arg{cuda.U32(uint32(p.Heads)), cuda.U32(uint32(p.Heads / p.KVHeads)), cuda.I32(int32(p.Queries)),
+		cuda.I32(int32(p.Keys)), cuda.I32(int32(diagonal)), cuda.F32(p.Scale)}
 }
 
 // Floor reads q, k and v and writes o once; the products of causal attention are those of the allowed keys.

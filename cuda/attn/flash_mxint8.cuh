@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// flash_mxint8: tiles of MXINT8 rows on their way to bfloat16 in shared memory. A thread copies chunks of 16 elements,
+// and decodes those that it copied itself, so that nothing waits for another thread in between.
+
+// Chunks of a thread in a tile of R rows.
+template <int D, int R, int T> struct flash_chunks { static const int count = (R * D / 16 + T - 1) / T; };
+
+// Starts copies of R rows of D elements, `step` bytes apart, to raw, and loads the scales of their blocks of 32, rows
+// x_step bytes apart. Rows from `valid` on become zeros. valid is not 0.
+template <int D, int R, int T>
+DEV void flash_fetch(u32 raw, u32 (&scale)[flash_chunks<D, R, T>::count], const u8* q, const u8* X, i64 step,
+                     i64 x_step, u32 valid) {
+  const int C = D / 16;
+#pragma unroll
+  for (int i = 0; i < flash_chunks<D, R, T>::count; ++i) {
+    const u32 item = i * T + threadIdx.x, r = item / C, c = item % C;
+    const bool there = r < valid;
+    if (R * C % T != 0 && item >= R * C) break;
+    cp_async16(raw + item * 16, q + (there ? r : 0) * step + c * 16, there ? 16 : 0);
+    scale[i] = there ? X[r * x_step + c / 2] : 0;
+  }
+}
+
+// Decodes what flash_fetch brought, exactly, into rows as flash_load leaves them.
+template <int D, int R, int T>
+DEV void flash_decode(u8* to, const u8* raw, const u32 (&scale)[flash_chunks<D, R, T>::count]) {
+  const int C = D / 16;
+#pragma unroll
+  for (int i = 0; i < flash_chunks<D, R, T>::count; ++i) {
+    const u32 item = i * T + threadIdx.x, r = item / C, c = item % C;
+    if (R * C % T != 0 && item >= R * C) break;
+    const w128 w = *(const w128*)(raw + item * 16);
+    const u32 s = mxint8_scale_bf16(scale[i]) * 0x10001u;
+    w128* row = (w128*)(to + r * flash_row<D>::bytes + c * 32);
+    row[0] = w128{mxint8_pair_bf16(w.x, 0x4140, s), mxint8_pair_bf16(w.x, 0x4342, s),
+                  mxint8_pair_bf16(w.y, 0x4140, s), mxint8_pair_bf16(w.y, 0x4342, s)};
+    row[1] = w128{mxint8_pair_bf16(w.z, 0x4140, s), mxint8_pair_bf16(w.z, 0x4342, s),
+                  mxint8_pair_bf16(w.w, 0x4140, s), mxint8_pair_bf16(w.w, 0x4342, s)};
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attn
+
+import (
+	"strconv"
+
+	"lathe/cuda"
+	"lathe/internal/diag"
+)
+
+// MXINT8 is SDPA with keys and values as blocks of 32 elements along the head dimension that share a scale, which is
+// how a cache grows key by key. The strides of K and V count bytes and are equal; Scales are the distances of scales, a
+// byte a block, for both. Queries and outputs are bf16, and there is no mask.
+type MXINT8 struct {
+	SDPA
+	Scales Strides
+}
+
+// MXINT8Args are Args with the scales of keys and values.
+type MXINT8Args struct {
+	Args
+	KScales, VScales cuda.Arg
+}
+
+// cachedKeys are the keys of a tile of dimension 256: the encoded tiles need room beside the decoded ones.
+const cachedKeys = 32
+
+func (p MXINT8) tile() tile {
+	t, _ := p.SDPA.tile()
+	if p.Dim == 256 {
+		t.keys = cachedKeys
+	}
+	return t
+}
+
+// Valid reports why no kernel can take the problem on an architecture: error L0994.
+func (p MXINT8) Valid(a cuda.Arch) error {
+	switch {
+	case p.Word != BF16:
+		return diag.New("L0994", "sdpa_mxint8", "queries in %v: MXINT8 is exact in bf16 only", p.Word)
+	case p.Mask != NoMask:
+		return diag.New("L0994", "sdpa_mxint8", "a mask: decode the keys and values, and use sdpa")
+	case p.K != p.V || p.K.Batch%16 != 0 || p.K.Head%16 != 0 || p.K.Row%16 != 0:
+		return diag.New("L0994", "sdpa_mxint8", "strides %v of keys and %v of values: they must be equal, and rows start "+
+			"at multiples of 16 bytes", p.K, p.V)
+	}
+	if err := p.SDPA.Valid(a); err != nil {
+		return err
+	}
+	i, err := p.Instance("sdpa")
+	if err != nil {
+		return err
+	}
+	shared, err := i.Shared()
+	if err == nil && shared > a.Shared {
+		return diag.New("L0994", "sdpa_mxint8", "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared)
+	}
+	return err
+}
+
+// Instance is the kernel for the problem, with an entry of the given name.
+func (p MXINT8) Instance(kernel string) (cuda.Instance, error) {
+	t, causal := p.tile(), 0
+	if p.Causal != Full {
+		causal = 1
+	}
+	var params []string
+	for _, n := range []int{int(p.Dim), t.keys, t.queries, warps, causal} {
+		params = append(params, strconv.Itoa(n))
+	}
+	return cuda.Make("sdpa_mxint8", kernel, params...)
+}
+
+// Launch is the call of the kernel, or nothing where there are no queries. The problem is Valid.
+func (p MXINT8) Launch(kernel string, a MXINT8Args) ([]cuda.Launch, error) {
+	i, err := p.Instance(kernel)
+	if err != nil {
+		return nil, err
+	}
+	shared, err := i.Shared()
+	if err != nil || p.blocks() == 0 {
+		return nil, err
+	}
+	args := []cuda.Arg{a.Q, a.K, a.KScales, a.V, a.VScales, a.Lengths, a.O, a.LSE}
+	args = append(args, p.scalars()...)
+	for _, s := range []Strides{p.Q, p.K, p.Scales, p.O} {
+		args = append(args, cuda.I64(s.Batch), cuda.I64(s.Head), cuda.I64(s.Row))
+	}
+	return []cuda.Launch{{Kernel: kernel, Grid: [3]uint32{uint32(p.blocks()), 1, 1}, Block: [3]uint32{32 * warps, 1, 1},
+		Shared: uint32(shared), Args: args}}, nil
+}
+
+// Floor is that of SDPA with 8.25 bits a key's or value's element.
+func (p MXINT8) Floor() Floor {
+	f := p.SDPA.Floor()
+	f.Bytes -= 2 * p.Batch * p.KVHeads * p.Keys * (p.Dim - (p.Dim+31)/32)
+	return f
+}
