@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attn
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"lathe/cuda"
+)
+
+// Cases are the kernels of this family on the shapes that are checked and timed where a GPU is present. Error as
+// cuda.Make.
+func Cases() ([]cuda.Case, error) {
+	var all []cuda.Case
+	for _, c := range []struct {
+		batch, heads, kv, queries, keys, dim int64
+		causal                               Causal
+		timed                                bool
+	}{
+		{2, 2, 1, 130, 150, 64, Full, false}, {1, 2, 2, 70, 150, 128, BottomRight, false},
+		{1, 1, 1, 70, 70, 256, TopLeft, false},
+		{4, 16, 16, 4096, 4096, 128, Full, true}, {4, 16, 16, 4096, 4096, 128, BottomRight, true},
+		{2, 16, 16, 8192, 8192, 128, Full, true}, {1, 16, 16, 16384, 16384, 128, Full, true},
+		{16, 32, 32, 1024, 1024, 64, Full, true}, {32, 12, 12, 512, 512, 64, Full, true},
+	} {
+		p := SDPA{Word: BF16, Batch: c.batch, Heads: c.heads, KVHeads: c.kv, Queries: c.queries, Keys: c.keys, Dim: c.dim,
+			Causal: c.causal, Scale: float32(1 / math.Sqrt(float64(c.dim)))}
+		p.Q, p.O = Dense(c.heads, c.queries, c.dim), Dense(c.heads, c.queries, c.dim)
+		p.K, p.V = Dense(c.kv, c.keys, c.dim), Dense(c.kv, c.keys, c.dim)
+		one, err := p.Case(c.timed)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// sample is element i of operand k of a case: a multiple of 1/64 within 2 of 0, which every format holds.
+func sample(k, i int64) float64 {
+	h := uint64(i)*0x9E3779B97F4A7C15 + uint64(k)*0xD1B54A32D192ED03
+	h = (h ^ h>>29) * 0xBF58476D1CE4E5B9
+	return float64(int64(h>>56)-128) / 64
+}
+
+// samples fills bf16 words.
+func samples(k int64) func([]byte) {
+	return func(b []byte) {
+		for i := 0; i < len(b); i += 2 {
+			binary.LittleEndian.PutUint16(b[i:], uint16(math.Float32bits(float32(sample(k, int64(i/2))))>>16))
+		}
+	}
+}
+
+// Case is the kernel on samples, bf16, dense, without mask and lengths.
+func (p SDPA) Case(timed bool) (cuda.Case, error) {
+	i, err := p.Instance("sdpa_rows")
+	if err != nil {
+		return cuda.Case{}, err
+	}
+	l, err := p.Launch("sdpa_rows", Args{Q: cuda.Buffer(0), K: cuda.Buffer(1), V: cuda.Buffer(2), O: cuda.Buffer(3),
+		LSE: cuda.Buffer(4), Mask: cuda.Null(), Lengths: cuda.Null()})
+	f, rows := p.Floor(), p.Batch*p.Heads*p.Queries
+	shared := 2 * p.Batch * p.KVHeads * p.Keys * p.Dim
+	return cuda.Case{
+		Name: fmt.Sprintf("sdpa/%dx%dx%dx%dx%d/causal=%d", p.Batch, p.Heads, p.Queries, p.Keys, p.Dim, p.Causal),
+		Shape: fmt.Sprintf("batch %d, heads %d/%d, %d queries, %d keys, dimension %d", p.Batch, p.Heads, p.KVHeads,
+			p.Queries, p.Keys, p.Dim),
+		Formats: "bf16 -> bf16", Instances: []cuda.Instance{i}, Launches: l, Bytes: f.Bytes, Flops: f.Flops, Timed: timed,
+		Buffers: []cuda.CaseBuffer{
+			{Name: "q", Bytes: 2 * rows * p.Dim, Fill: samples(0)}, {Name: "k", Bytes: shared, Fill: samples(1)},
+			{Name: "v", Bytes: shared, Fill: samples(2)}, {Name: "o", Bytes: 2 * rows * p.Dim, Output: true},
+			{Name: "lse", Bytes: 4 * rows, Output: true},
+		},
+		Check: p.judge,
+	}, err
+}
+
+// judge compares at most nine rows with the definition. A probability is rounded to bf16 once, and so is the result: an
+// output may be off by 2^-8 of the sum of the magnitudes that it is made of, and of itself; lse by 1e-5.
+func (p SDPA) judge(out [][]byte) cuda.Verdict {
+	v := cuda.Verdict{Tol: 1}
+	rows := p.Batch * p.Heads * p.Queries
+	step := max((rows-1)/8, 1)
+	for r := int64(0); r < rows; r += step {
+		o, size, lse := p.define(r)
+		note := func(what string, got, want, allowed float64) {
+			share := math.Abs(got-want) / allowed
+			if got == want {
+				share = 0
+			}
+			v.MaxErr = max(v.MaxErr, share)
+			if !(share <= 1) && v.Wrong == "" {
+				v.Wrong = fmt.Sprintf("query row %d: %s is %v, want %v within %v", r, what, got, want, allowed)
+			}
+		}
+		for c := range o {
+			word := binary.LittleEndian.Uint16(out[0][2*(r*p.Dim+int64(c)):])
+			note(fmt.Sprintf("o[%d]", c), float64(math.Float32frombits(uint32(word)<<16)), o[c],
+				0x1p-8*(math.Abs(o[c])+1.02*size[c])+1e-9)
+		}
+		note("lse", float64(math.Float32frombits(binary.LittleEndian.Uint32(out[1][4*r:]))), lse,
+			1e-5*max(1, math.Abs(lse)))
+	}
+	return v
+}
+
+// define computes row r of a case in float64: outputs, the sums of magnitudes behind them, and lse.
+func (p SDPA) define(r int64) (o, size []float64, lse float64) {
+	o, size = make([]float64, p.Dim), make([]float64, p.Dim)
+	i, head := r%p.Queries, r/p.Queries
+	kv := (head/p.Heads*p.KVHeads + head%p.Heads/(p.Heads/p.KVHeads)) * p.Keys
+	last := p.Keys
+	switch p.Causal {
+	case TopLeft:
+		last = min(last, i+1)
+	case BottomRight:
+		last = min(last, i+1+p.Keys-p.Queries)
+	}
+	sum := 0.0
+	for j := range max(last, 0) {
+		s := 0.0
+		for c := range p.Dim {
+			s += sample(0, r*p.Dim+c) * sample(1, (kv+j)*p.Dim+c)
+		}
+		w := math.Exp(s * float64(p.Scale)) // samples are small: nothing overflows
+		sum += w
+		for c := range o {
+			x := w * sample(2, (kv+j)*p.Dim+int64(c))
+			o[c], size[c] = o[c]+x, size[c]+math.Abs(x)
+		}
+	}
+	for c := range o {
+		if sum > 0 {
+			o[c], size[c] = o[c]/sum, size[c]/sum
+		}
+	}
+	return o, size, math.Log(sum)
+}
