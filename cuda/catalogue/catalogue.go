@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"lathe/cuda"
+	"lathe/cuda/attn"
 	pointwise "lathe/cuda/map"
 	"lathe/cuda/reduce"
 	"lathe/internal/diag"
@@ -25,6 +26,7 @@ type Family struct {
 }
 
 var families = []Family{
+	{"attn", attn.Cases},
 	{"map", pointwise.Cases},
 	{"reduce", reduce.Cases},
 }
