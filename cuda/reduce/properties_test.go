@@ -60,6 +60,24 @@ func TestUnaligned(t *testing.T) {
 	}
 }
 
+// TestAccesses counts: rows that start at multiples of 16 bytes are read and written in whole sectors of 32 bytes.
+func TestAccesses(t *testing.T) {
+	for _, n := range []int64{1024, 4096, 8192} {
+		c := newSoftmax(reduce.Softmax{Matrix: reduce.Matrix{Rows: 2, Cols: n}, In: reduce.BF16, Out: reduce.BF16})
+		j := c.job(t)
+		j.Quick = true
+		_, stats := cudatest.Trace(t, j)
+		s := stats[0]
+		if want := 2 * 2 * n * 2 / 32; s.Sectors != want || s.SectorsIdeal != want || s.SharedCycles != s.SharedIdeal {
+			t.Errorf("%d columns: %d sectors, %d ideal, want %d; shared memory %d cycles, %d ideal",
+				n, s.Sectors, s.SectorsIdeal, want, s.SharedCycles, s.SharedIdeal)
+		}
+		if want := 2 * n / (8 * 32) * 2; s.GlobalAccesses != want {
+			t.Errorf("%d columns: %d accesses, want %d of 16 bytes a lane", n, s.GlobalAccesses, want)
+		}
+	}
+}
+
 // TestEmpty launches nothing for a matrix without elements, and everything for one element.
 func TestEmpty(t *testing.T) {
 	for _, m := range []reduce.Matrix{{Rows: 0, Cols: 5}, {Rows: 5, Cols: 0}, {Rows: 1, Cols: 1}} {
