@@ -28,7 +28,8 @@ func Cases() ([]cuda.Case, error) {
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	rest, err := more()
+	return append(all, rest...), err
 }
 
 // Case is the kernel over all pairs of scale and element, again and again: element i has the byte i, block b the scale

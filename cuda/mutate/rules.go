@@ -147,8 +147,11 @@ func shiftIndex(s *source, i int) {
 
 // declares says that the bracket at i is the size of an array: `type name[SIZE]` or `(&name)[SIZE]`.
 func (s *source) declares(i int) bool {
-	if s.tok(i-1) == ")" {
+	switch s.tok(i - 1) {
+	case ")":
 		return s.tok(i-3) == "&"
+	case "]": // the second dimension
+		return s.frozen[i-1]
 	}
 	end := closing(s.tokens, i)
 	before := s.tok(i - 2)

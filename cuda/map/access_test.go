@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pointwise_test
+
+import (
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/cudatest"
+	"lathe/cuda/map"
+	"lathe/cuda/num"
+)
+
+// Whole, aligned tensors move up to 16 bytes a lane and access: the loads and stores of all warps are counted.
+func TestAccesses(t *testing.T) {
+	const n = 1 << 13
+	chain := pointwise.Chain{N: n, Cols: n, In: num.BF16, Out: num.BF16, Inputs: []pointwise.Shape{0}}
+	one, narrow := cast(t, n, "int(8)", "fixed(8,1)"), cast(t, n, "fp32", "fixed(8,1)")
+	wide := cast(t, n, "int(16)", "int(64)")
+	for _, c := range []struct {
+		name    string
+		problem interface {
+			Instance(kernel string) (cuda.Instance, error)
+		}
+		launch   cuda.Launch
+		bytes    [2]int64 // of an element, in and out
+		thread   int64    // elements of a thread
+		accesses int64    // of a warp
+	}{
+		{"cast 1 to 1", one, launched(one), [2]int64{1, 1}, 16, 2},
+		{"cast 4 to 1", narrow, launched(narrow), [2]int64{4, 1}, 4, 2},
+		{"cast 2 to 8", wide, launched(wide), [2]int64{2, 8}, 4, 3},
+		{"chain", chain, chain.Launch("k", cuda.Buffer(1), cuda.Buffer(0)), [2]int64{2, 2}, 8, 2},
+	} {
+		kernel, err := c.problem.Instance("k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, stats := cudatest.Trace(t, cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel},
+			Launches: []cuda.Launch{c.launch},
+			Buffers: []cudatest.Buffer{{Name: "x", Data: make([]byte, n*c.bytes[0])},
+				{Name: "y", Bytes: n * c.bytes[1], Out: true}}})
+		warps := n / (32 * c.thread)
+		if got := stats[0].GlobalAccesses; got != warps*c.accesses {
+			t.Errorf("%s: %d accesses, want %d", c.name, got, warps*c.accesses)
+		}
+	}
+	for _, in := range []num.Codec{num.FP32, num.BF16} {
+		p := pointwise.Quantize{Rows: 16, Cols: 512, In: in}
+		kernel, err := p.Instance("k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, stats := cudatest.Trace(t, cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel},
+			Launches: []cuda.Launch{p.Launch("k", cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2))},
+			Buffers: []cudatest.Buffer{{Name: "x", Data: make([]byte, n*in.Bytes)}, {Name: "q", Bytes: n, Out: true},
+				{Name: "X", Bytes: n / 32, Out: true}}})
+		if got, want := stats[0].GlobalAccesses, int64(n/512*(in.Bytes+2)); got != want {
+			t.Errorf("quantize of %s: %d accesses, want %d", in.Type, got, want)
+		}
+	}
+}
+
+func cast(t testing.TB, n int64, from, to string) pointwise.Cast {
+	t.Helper()
+	return pointwise.Cast{N: n, From: side(t, from), To: side(t, to)}
+}
+
+func launched(p pointwise.Cast) cuda.Launch {
+	return p.Launch("k", cuda.Buffer(0), cuda.Buffer(1), cuda.Null(), cuda.Null())
+}
+
+// The check of each case sees a wrong byte.
+func TestCaseChecks(t *testing.T) {
+	cases, err := pointwise.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		if c.Timed || c.Launches[0].Kernel[:2] == "de" {
+			continue // dequantize has tests of its own
+		}
+		wrong := cudatest.Run(t, cudatest.JobOf(c, true))
+		wrong[0][32] ^= 0x40
+		if c.Check(wrong).Wrong == "" {
+			t.Errorf("%s: the check does not see a wrong byte", c.Name)
+		}
+	}
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pointwise
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"lathe/cuda"
+	"lathe/cuda/num"
+	"lathe/ir/format"
+)
+
+// sampled is how many elements the check of a large case looks at, about.
+const sampled = 1 << 16
+
+// stride is the distance of the blocks of 32 that a check looks at: odd, so that all places in a row come up.
+func stride(n int64) int64 { return max(n/sampled, 1) | 1 }
+
+// bf16 is the value of a word.
+func bf16(w uint16) float64 { return float64(math.Float32frombits(uint32(w) << 16)) }
+
+// word is the i-th word of the inputs of a case: any bit pattern of bfloat16, or with `tame` one of moderate size.
+func word(i int64, tame bool) uint16 {
+	w := uint16(format.Mix(uint32(i)) >> 8)
+	if tame {
+		w = w&0x83FF | 0x3C00 // exponents 120 to 127
+	}
+	return w
+}
+
+// fillWords fills an input with words, `tame` ones or any.
+func fillWords(tame bool) func(b []byte) {
+	return func(b []byte) {
+		for i := range len(b) / 2 {
+			binary.LittleEndian.PutUint16(b[2*i:], word(int64(i), tame))
+		}
+	}
+}
+
+// Case is the kernel on bfloat16 words of every size, NaN in one block of eight or so. Error as Instance.
+func (p Quantize) Case(timed bool) (cuda.Case, error) {
+	i, err := p.Instance("quantize_bf16")
+	return cuda.Case{
+		Name: fmt.Sprintf("quantize/bf16/%dx%d", p.Rows, p.Cols), Instances: []cuda.Instance{i},
+		Launches: []cuda.Launch{p.Launch(i.Kernel, cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2))},
+		Shape:    fmt.Sprintf("%d x %d", p.Rows, p.Cols), Formats: "bf16 -> mxint8", Bytes: p.Floor(), Timed: timed,
+		Buffers: []cuda.CaseBuffer{{Name: "x", Bytes: 2 * p.Rows * p.Cols, Fill: fillWords(false)},
+			{Name: "q", Bytes: p.Rows * p.Cols, Output: true}, {Name: "X", Bytes: p.Rows * p.Blocks(), Output: true}},
+		Check: func(out [][]byte) cuda.Verdict { return p.check(out[0], out[1]) },
+	}, err
+}
+
+// check demands every byte of the blocks that it looks at.
+func (p Quantize) check(q, scales []byte) cuda.Verdict {
+	mx := format.MXInt{W: 8, K: 32}
+	for k := int64(0); k < p.Rows*p.Blocks(); k += stride(p.Rows * p.Cols) {
+		row, from := k/p.Blocks(), k%p.Blocks()*32
+		n := min(32, p.Cols-from)
+		x, codes, want := make([]format.Exact, n), make([]int64, n), make([]byte, n)
+		for j := range x {
+			x[j] = format.FromFloat64(bf16(word(row*p.Cols+from+int64(j), false)))
+		}
+		scale := byte(mx.EncodeBlock(x, codes))
+		for j, c := range codes {
+			want[j] = byte(c)
+		}
+		at := row*p.Cols + from
+		if got := q[at : at+n]; scales[k] != scale || !bytes.Equal(got, want) {
+			return cuda.Verdict{Wrong: fmt.Sprintf("block %d of row %d has scale %d and %v, want %d and %v",
+				from/32, row, scales[k], got, scale, want)}
+		}
+	}
+	return cuda.Verdict{BitEqual: true}
+}
+
+// Case is the kernel from bfloat16 words of every size. Error as Instance.
+func (p Cast) Case(to format.Format, timed bool) (cuda.Case, error) {
+	name := fmt.Sprintf("cast_to_%d", p.To.Codec.Bytes)
+	i, err := p.Instance(name)
+	size := int64(p.To.Codec.Bytes)
+	return cuda.Case{
+		Name: fmt.Sprintf("cast/bf16/%s/n=%d", to, p.N), Instances: []cuda.Instance{i},
+		Launches: []cuda.Launch{p.Launch(name, cuda.Buffer(0), cuda.Buffer(1), cuda.Null(), cuda.Null())},
+		Shape:    fmt.Sprintf("n=%d", p.N), Formats: "bf16 -> " + to.String(), Bytes: p.Floor(), Timed: timed,
+		Buffers: []cuda.CaseBuffer{{Name: "x", Bytes: 2 * p.N, Fill: fillWords(false)},
+			{Name: "y", Bytes: size * p.N, Output: true}},
+		Check: func(out [][]byte) cuda.Verdict {
+			for k := int64(0); k < p.N; k += stride(p.N) {
+				code := uint64(to.Encode(format.FromFloat64(bf16(word(k, false)))))
+				want := binary.LittleEndian.AppendUint64(nil, code)[:size]
+				if got := out[0][k*size : (k+1)*size]; !bytes.Equal(got, want) {
+					return cuda.Verdict{Wrong: fmt.Sprintf("element %d is %v, want %v", k, got, want)}
+				}
+			}
+			return cuda.Verdict{BitEqual: true}
+		},
+	}, err
+}
+
+// Case is a chain of two whole inputs in bfloat16. Error as Instance.
+func (p Chain) Case(name string, timed bool) (cuda.Case, error) {
+	i, err := p.Instance(name)
+	return cuda.Case{
+		Name: fmt.Sprintf("chain/%s/n=%d", name, p.N), Instances: []cuda.Instance{i},
+		Launches: []cuda.Launch{p.Launch(name, cuda.Buffer(2), cuda.Buffer(0), cuda.Buffer(1))},
+		Shape:    fmt.Sprintf("n=%d", p.N), Formats: "bf16, bf16 -> bf16", Bytes: p.Floor(), Timed: timed,
+		Buffers: []cuda.CaseBuffer{{Name: "x0", Bytes: 2 * p.N, Fill: fillWords(true)},
+			{Name: "x1", Bytes: 2 * p.N, Fill: fillWords(true)}, {Name: "y", Bytes: 2 * p.N, Output: true}},
+		Check: func(out [][]byte) cuda.Verdict {
+			v := cuda.Verdict{Tol: 1}
+			for k := int64(0); k < p.N; k += stride(p.N) {
+				x := bf16(word(k, true))
+				want := p.Expr.Eval([]float64{x, x}, nil)
+				got := bf16(binary.LittleEndian.Uint16(out[0][2*k:]))
+				// One rounding to bfloat16, and some ulps of fp32 of the larger operand.
+				off := math.Abs(got-want) / (math.Abs(want)*0x1p-8 + math.Abs(x)*0x1p-20 + 0x1p-133)
+				if v.MaxErr = max(v.MaxErr, off); !(off <= v.Tol) {
+					v.Wrong = fmt.Sprintf("element %d is %v, want %v", k, got, want)
+					return v
+				}
+			}
+			return v
+		},
+	}, err
+}
+
+// more are the cases of all kernels of the family but dequantize.
+func more() ([]cuda.Case, error) {
+	var all []cuda.Case
+	add := func(c cuda.Case, err error) error {
+		if err == nil {
+			all = append(all, c)
+		}
+		return err
+	}
+	fixed := format.Fixed{W: 8, F: 4, Signed: true}
+	to, err := SideOf(fixed)
+	if err != nil {
+		return nil, err
+	}
+	inner, err := Apply("gelu_erf", Arg(0))
+	if err != nil {
+		return nil, err
+	}
+	sum, err := Apply("add", inner, Arg(1))
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range []struct {
+		rows, cols int64
+		timed      bool
+	}{{33, 100, false}, {4, 4096, false}, {4096, 4096, true}, {14336, 4096, true}} {
+		n := s.rows * s.cols
+		for _, err := range []error{
+			add(Quantize{Rows: s.rows, Cols: s.cols, In: num.BF16}.Case(s.timed)),
+			add(Cast{N: n, From: Side{Codec: num.BF16}, To: to}.Case(fixed, s.timed)),
+			add(Chain{Expr: sum, N: n, Cols: s.cols, In: num.BF16, Out: num.BF16,
+				Inputs: []Shape{Whole, Whole}}.Case("gelu_add", s.timed)),
+		} {
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
