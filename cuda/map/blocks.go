@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package pointwise
+
+import (
+	"lathe/cuda"
+	"lathe/cuda/num"
+	"lathe/ir/format"
+)
+
+// Blocks is the problem of the kernel to_blocks: codes of any format to mxint(W,k), along the middle axis of
+// [Outer][Length][Inner].
+type Blocks struct {
+	Outer, Length, Inner int64
+	// From is a side with one scale, or without scales.
+	From Side
+	To   format.MXInt
+	// Seed serves stochastic rounding, with the row-major index of the element.
+	Seed uint32
+}
+
+// PerRow is the number of blocks along the axis; the last one may be short.
+func (p Blocks) PerRow() int64 { return (p.Length + int64(p.To.K) - 1) / int64(p.To.K) }
+
+// Instance is the kernel for the problem under a name. Error L0932 for what the kernel does not take: a source with an
+// image of scales.
+func (p Blocks) Instance(kernel string) (cuda.Instance, error) {
+	if p.From.Codec.Block || p.From.Group > 0 {
+		return cuda.Instance{}, unfit(kernel, "to_blocks reads values with one scale, not %s", p.From.Codec.Type).
+			WithHint("cast to fp32 first")
+	}
+	to, ok := num.Of(p.To)
+	if !ok {
+		return cuda.Instance{}, unfit(kernel, "the kernel library has no codec for %s", p.To)
+	}
+	n := max(p.Outer*p.Length*p.Inner, 32*p.Outer*p.PerRow()*p.Inner)
+	return cuda.Make("to_blocks", kernel, p.From.Codec.Type, to.Type, wide(n))
+}
+
+// Launch runs it: x codes of From, q codes of To, and the scale image [Outer][blocks][Inner].
+func (p Blocks) Launch(kernel string, x, q, scales cuda.Arg) cuda.Launch {
+	return cuda.Launch{
+		Kernel: kernel, Grid: grid(p.Outer*p.PerRow()*p.Inner, 8), Block: [3]uint32{256, 1, 1},
+		Args: []cuda.Arg{x, q, scales, cuda.I64(p.Outer), cuda.I64(p.Length), cuda.I64(p.Inner), cuda.I64(int64(p.To.K)),
+			cuda.F32(p.From.Scale), cuda.I64(p.From.Zero), cuda.U32(format.Mix(p.Seed))},
+	}
+}
