@@ -16,7 +16,7 @@ var (
 	families = flag.String("families", "map,num,reduce,gemm,attn", "folders of the library, with commas")
 	files    = flag.String("files", ".", "regular expression for the files to plant faults in")
 	rules    = flag.String("rules", ".", "regular expression for the kinds of faults")
-	sample   = flag.Int("sample", 40, "faults a file, drawn at random; 0 takes all")
+	sample   = flag.Int("sample", 25, "faults a file, drawn at random; 0 takes all")
 	seed     = flag.Uint64("seed", 1, "beginning of the random draws")
 	workers  = flag.Int("workers", 2, "faults tried at a time")
 	all      = flag.Bool("all", false, "prints every fault, not only those that nobody notices")

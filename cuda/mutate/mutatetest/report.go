@@ -5,6 +5,7 @@ package mutatetest
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -91,6 +92,9 @@ func (r result) key() string { return r.file + " " + r.mutant.ID() }
 // report prints a table by file and the survivors without an excuse. An error where fewer than goal percent of the
 // faults are caught, or an excused fault is caught after all.
 func report(w io.Writer, results []result, excused map[string]string, goal float64) error {
+	if len(results) == 0 {
+		return errors.New("no fault was tried: no test runs a file that was asked for")
+	}
 	kinds := [...]outcome{values, race, order, address, stopped, survived}
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "file\tfaults\t")
