@@ -33,7 +33,7 @@ var signs = []struct {
 }{
 	{refused, regexp.MustCompile(`L0936`)},
 	{address, regexp.MustCompile(`L0964|L0965`)},
-	{race, regexp.MustCompile(`L0967|L0968`)},
+	{race, regexp.MustCompile(`L0967|L0968|L0973|L0974`)},
 	{order, regexp.MustCompile(`differs from that of the first order`)},
 	{stopped, regexp.MustCompile(`L096\d|L097\d|took too long|panic:`)},
 }
