@@ -24,9 +24,30 @@ func dice(seed uint64, operand string) *rand.Rand {
 // that sums stay finite. It is every second one.
 func largeBlock(b int) bool { return b%2 == 1 }
 
-// weightBlocks draws MXINT8 weights: n rows of k elements and their scales. In every eight rows there are some whose
-// scales are all among the smallest, one with the largest, and one with NaN over zeros; others have scales about 1.
-func weightBlocks(seed uint64, n, k int, corners bool) (q, x []byte) {
+// every says which rows of weights are corners: all, or the first 24 of so many.
+type every int
+
+// The places of corners: none; in all eight rows; so that some blocks of an MXINT8 result are free of NaN.
+const (
+	never  every = 0
+	always every = 24
+	rarely every = 128
+)
+
+// cornersFor is the place of corners for an epilogue.
+func cornersFor(e Epilogue, corners bool) every {
+	switch {
+	case !corners:
+		return never
+	case e.Out == MXINT8:
+		return rarely
+	}
+	return always
+}
+
+// weightBlocks draws MXINT8 weights: n rows of k elements and their scales. In eight rows with corners there are some
+// whose scales are all among the smallest, one with the largest, and one with NaN over zeros; others have scales about 1.
+func weightBlocks(seed uint64, n, k int, corners every) (q, x []byte) {
 	r := dice(seed, "w")
 	q, x = make([]byte, n*k), make([]byte, n*ceil(k, 32))
 	for i := range q {
@@ -35,8 +56,8 @@ func weightBlocks(seed uint64, n, k int, corners bool) (q, x []byte) {
 	for i := range x {
 		x[i] = byte(124 + r.IntN(8))
 	}
-	if corners {
-		for row := range n {
+	for row := range n {
+		if corners != never && row%int(corners) < 24 {
 			cornerRow(r, row, q[row*k:(row+1)*k], x[row*ceil(k, 32):(row+1)*ceil(k, 32)])
 		}
 	}
@@ -166,7 +187,7 @@ func (b *operandsOf) weights(o *Operands, l Layout, n, k int, draw func() (q, x 
 func (p W8A16) Case(plan Plan, seed uint64, corners bool, c float64) cuda.Case {
 	var b operandsOf
 	l := LayoutBF16
-	weights := func() ([]byte, []byte) { return weightBlocks(seed, p.N, p.K, corners) }
+	weights := func() ([]byte, []byte) { return weightBlocks(seed, p.N, p.K, cornersFor(p.Epilogue, corners)) }
 	var o Operands
 	o.XScales = cuda.Null()
 	o.X = b.in("x", int64(p.M)*int64(p.K)*2, func() []byte { return activations(seed, p.M, p.K, corners) })

@@ -158,3 +158,27 @@ DEV void store_tile(const Sink& s, i32 m0, i32 n0) {
     store_columns<T>(s, v, m0 + row, n);
   }
 }
+
+// Stages the sums of warps that hold BM/WM rows and BN/WN columns each as fragments of mma; shared memory is free.
+template <int BM, int BN, int WM, int WN, int ACT, int GATE, int MT, int J>
+DEV void stage_sums(const Sink& s, const f32 (&acc)[MT][J][4], i32 n0) {
+  const int COLS = GATE ? BN / 2 : BN;
+  const u32 warp = threadIdx.x >> 5, l = lane();
+#pragma unroll
+  for (int i = 0; i < MT; ++i) {
+#pragma unroll
+    for (int j = 0; j < J; ++j) {
+      const u32 row = warp / WN * (BM / WM) + i * 16 + (l >> 2), col = warp % WN * (BN / WN) + j * 8 + (l & 3) * 2;
+      stage_pair<COLS, ACT, GATE>(s, row, col, n0, acc[i][j][0], acc[i][j][1]);
+      stage_pair<COLS, ACT, GATE>(s, row + 8, col, n0, acc[i][j][2], acc[i][j][3]);
+    }
+  }
+}
+
+// Stages and stores them.
+template <int BM, int BN, int WM, int WN, int ACT, int GATE, class T, int MT, int J>
+DEV void store_sums(const Sink& s, const f32 (&acc)[MT][J][4], i32 m0, i32 n0) {
+  stage_sums<BM, BN, WM, WN, ACT, GATE>(s, acc, n0);
+  barrier();
+  store_tile<BM, GATE ? BN / 2 : BN, 32 * WM * WN, ACT, GATE, T>(s, m0, GATE ? n0 / 2 : n0);
+}

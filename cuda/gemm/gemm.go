@@ -6,6 +6,7 @@
 package gemm
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -92,6 +93,8 @@ type Operands struct {
 	// Bias, Residual, Y and YScales are those of the epilogue. The scales of an MXINT8 result are transposed:
 	// [ceil(columns/32)][pitch of scales].
 	Bias, Residual, Y, YScales cuda.Arg
+	// Exceeded is a word that the caller has set to 0; it becomes 1 where mx_wide took its longer accumulators.
+	Exceeded cuda.Arg
 	// Workspace has as many bytes as the plan says. Its content does not matter.
 	Workspace cuda.Arg
 }
@@ -189,8 +192,8 @@ func texts(values ...int) []string {
 	return out
 }
 
-// launch fills in what the instance fixes.
-func launch(i cuda.Instance, blocks int, args ...cuda.Arg) (cuda.Launch, error) {
+// gridOf is a launch of so many blocks, without arguments: error L0990 where no grid is that large.
+func gridOf(i cuda.Instance, blocks int) (cuda.Launch, error) {
 	threads, err := i.Threads()
 	if err != nil {
 		return cuda.Launch{}, err
@@ -199,8 +202,11 @@ func launch(i cuda.Instance, blocks int, args ...cuda.Arg) (cuda.Launch, error) 
 	if err != nil {
 		return cuda.Launch{}, err
 	}
+	if blocks > math.MaxInt32 {
+		return cuda.Launch{}, refuse(i.Kernel, "%d tiles are more than a grid has blocks", blocks)
+	}
 	return cuda.Launch{Kernel: i.Kernel, Grid: [3]uint32{uint32(blocks), 1, 1}, Block: [3]uint32{uint32(threads), 1, 1},
-		Shared: uint32(shared), Args: args}, nil
+		Shared: uint32(shared)}, nil
 }
 
 func ceil(a, b int) int { return (a + b - 1) / b }

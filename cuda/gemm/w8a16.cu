@@ -77,16 +77,5 @@ __device__ __forceinline__ void w8a16(const bf16* x, const u8* w, const u8* ws, 
   barrier();
   const i64 part = (i64)split * M * ldy * sizeof(f32);  // 0 without splits
   const Sink sink = {bias, residual, (u8*)y + part, scales, ldy, scale_block, scale_row, M, GATE ? N / 2 : N};
-  const int COLS = GATE ? BN / 2 : BN;
-#pragma unroll
-  for (int i = 0; i < MT; ++i) {
-#pragma unroll
-    for (int j = 0; j < NG * 2; ++j) {
-      const u32 row = wm + i * 16 + (l >> 2), col = wg * 16 + j * 8 + (l & 3) * 2;
-      stage_pair<COLS, ACT, GATE>(sink, row, col, n0, acc[i][j][0], acc[i][j][1]);
-      stage_pair<COLS, ACT, GATE>(sink, row + 8, col, n0, acc[i][j][2], acc[i][j][3]);
-    }
-  }
-  barrier();
-  store_tile<BM, COLS, NT, ACT, GATE, T>(sink, m0, GATE ? n0 / 2 : n0);
+  store_sums<BM, BN, WM, WN, ACT, GATE, T>(sink, acc, m0, n0);
 }

@@ -157,7 +157,7 @@ func (p W8A16) with(c choice) (Plan, error) {
 		return plan, nil
 	}
 	dims := []cuda.Arg{cuda.I32(int32(p.M)), cuda.I32(int32(p.N)), cuda.I32(int32(p.K)), cuda.I32(int32(c.splits))}
-	head, err := launch(first, c.blocks*c.splits)
+	head, err := gridOf(first, c.blocks*c.splits)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -179,7 +179,7 @@ func (p W8A16) split(plan Plan, head cuda.Launch, dims []cuda.Arg) (Plan, error)
 	if err != nil {
 		return Plan{}, err
 	}
-	tail, err := launch(i, s.blocks())
+	tail, err := gridOf(i, s.blocks())
 	if err != nil {
 		return Plan{}, err
 	}

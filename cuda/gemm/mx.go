@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"lathe/cuda"
+)
+
+// MX is y = epilogue(x*transpose(w)) of two matrices of MXINT8, x [M][K] with transposed scales and w [N][K] packed by
+// LayoutInt8, exactly as defined: the same bits on every machine.
+type MX struct {
+	M, N, K int
+	// Wide rounds the exact sum once: to fp32, or where nothing follows it to the result. Otherwise each block of 32 is
+	// exact and enters an fp32 sum by one fused multiply-add, blocks ascending.
+	Wide bool
+	Epilogue
+}
+
+// tilesMX are the configurations.
+var tilesMX = []tile{{16, 128, 1, 4, 3}, {64, 64, 2, 2, 3}, {128, 64, 4, 2, 3}}
+
+// maxBlocks is the most blocks along k whose sums the longer accumulators of mx_wide hold.
+const maxBlocks = 8191
+
+func (p MX) kernel() string {
+	if p.Wide {
+		return "mx_wide"
+	}
+	return "mx_block"
+}
+
+// Valid reports why no kernel can take the problem on an architecture: error L0990.
+func (p MX) Valid(cuda.Arch) error {
+	if err := sizes(p.kernel(), p.M, p.N, p.K); err != nil {
+		return err
+	}
+	if p.Wide && ceil(p.K, 32) > maxBlocks {
+		return refuse(p.kernel(), "%d blocks along k, at most %d", ceil(p.K, 32), maxBlocks)
+	}
+	return p.Epilogue.Valid(p.kernel(), p.N)
+}
+
+// Floor is the least that must be moved and computed.
+func (p MX) Floor() (bytes, flops int64) {
+	m, n, k := int64(p.M), int64(p.N), int64(p.K)
+	return (m+n)*(k+(k+31)/32) + p.Epilogue.floor(p.M, p.N), 2 * m * n * k
+}
+
+// Span is the greatest difference of exponents that 64-bit sums over k products hold.
+func Span(k int) int { return 43 - bits.Len(uint(max(ceil(k, 32)-1, 0))) }
+
+// Plan chooses the configuration of least estimated time.
+func (p MX) Plan(a cuda.Arch) (Plan, error) {
+	if err := p.Valid(a); err != nil {
+		return Plan{}, err
+	}
+	g, least, best := gpuOf(a), math.Inf(1), tile{}
+	for _, t := range tilesMX {
+		if p.Out == MXINT8 && p.columns(t.bn) < 32 {
+			continue
+		}
+		stage := (t.bm + t.bn) * 132
+		alu := 5.0
+		if p.Wide {
+			alu = 9
+		}
+		w := work{bytes: float64(stage), macs: float64(t.bm * t.bn * 64), alu: alu * float64(t.bm*t.bn*4),
+			shared: t.stages * stage, threads: 32 * t.wm * t.wn}
+		if c := g.cost(w, ceil(p.M, t.bm)*ceil(p.N, t.bn), 1, ceil(p.K, 128), p.M*p.N); c < least {
+			best, least = t, c
+		}
+	}
+	if best.bm == 0 {
+		return Plan{}, refuse(p.kernel(), "no configuration fits %s", a.Name)
+	}
+	return p.with(best, Span(p.K))
+}
+
+// with is the plan of a configuration.
+func (p MX) with(t tile, span int) (Plan, error) {
+	i, err := instance(p.kernel(), slices.Concat(t.params(), []string{bit(p.K%16 == 0)}, p.params())...)
+	if err != nil {
+		return Plan{}, err
+	}
+	blocks := ceil(p.M, t.bm) * ceil(p.N, t.bn)
+	plan := Plan{Instances: []cuda.Instance{i}, Splits: 1, Why: fmt.Sprintf("%s, %d blocks", i, blocks)}
+	if blocks == 0 {
+		plan.launches = func(Operands) []cuda.Launch { return nil }
+		return plan, nil
+	}
+	head, err := gridOf(i, blocks)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan.launches = func(o Operands) []cuda.Launch {
+		l := head
+		l.Args = slices.Concat([]cuda.Arg{o.X, o.XScales, o.W, o.WScales, cuda.I64(ScalePitch(p.M))}, p.sink(o, p.M, p.N),
+			[]cuda.Arg{cuda.I32(int32(p.M)), cuda.I32(int32(p.N)), cuda.I32(int32(p.K))})
+		if p.Wide {
+			l.Args = append(l.Args, cuda.U32(uint32(span)), o.Exceeded)
+		}
+		return []cuda.Launch{l}
+	}
+	return plan, nil
+}

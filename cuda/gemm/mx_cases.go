@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"fmt"
+	"math"
+
+	"lathe/cuda"
+	"lathe/ir/format"
+)
+
+// Scales says how far the scales of a case lie apart.
+type Scales int
+
+// Narrow scales differ by eight at most, apart from those of blocks of zeros, which are 0; of any ones all are drawn.
+const (
+	NarrowScales Scales = iota
+	AnyScales
+)
+
+// mxBlocks draws rows of k elements and their scales.
+func mxBlocks(seed uint64, operand string, rows, k int, s Scales) (q, x []byte) {
+	r := dice(seed, operand)
+	q, x = make([]byte, rows*k), make([]byte, rows*ceil(k, 32))
+	for i := range q {
+		if q[i] = byte(r.Uint32()); r.IntN(16) == 0 {
+			q[i] = [...]byte{0x80, 0x81, 0xFF, 0, 1, 127}[r.IntN(6)]
+		}
+	}
+	for i := range x {
+		x[i] = byte(123 + r.IntN(9))
+		if s == AnyScales {
+			x[i] = byte(r.IntN(255))
+			if r.IntN(4) == 0 {
+				x[i] = [...]byte{0, 1, 6, 7, 8, 127, 133, 253, 254, 231, 232, 236, 237}[r.IntN(13)]
+			}
+			if r.IntN(200) == 0 {
+				x[i] = 255
+			}
+		}
+		row, b := i/ceil(k, 32), i%ceil(k, 32)
+		if r.IntN(8) == 0 || x[i] == 255 {
+			clear(q[row*k+b*32 : row*k+min(b*32+32, k)])
+			if x[i] != 255 {
+				x[i] = 0
+			}
+		}
+	}
+	return q, x
+}
+
+// transposed are scales as [blocks][pitch].
+func transposed(x []byte, rows, blocks int) []byte {
+	out := make([]byte, int64(blocks)*ScalePitch(rows))
+	for i, v := range x {
+		out[int64(i%blocks)*ScalePitch(rows)+int64(i/blocks)] = v
+	}
+	return out
+}
+
+// Case is the problem on random data; plan comes from p.Plan.
+func (p MX) Case(plan Plan, seed uint64, s Scales) cuda.Case {
+	var b operandsOf
+	blocks := ceil(p.K, 32)
+	acts := func() ([]byte, []byte) { return mxBlocks(seed, "x", p.M, p.K, s) }
+	weights := func() ([]byte, []byte) { return mxBlocks(seed, "w", p.N, p.K, s) }
+	var o Operands
+	o.X = b.in("x", int64(p.M)*int64(p.K), func() []byte { q, _ := acts(); return q })
+	o.XScales = b.in("x scales", int64(blocks)*ScalePitch(p.M), func() []byte {
+		_, x := acts()
+		return transposed(x, p.M, blocks)
+	})
+	b.weights(&o, LayoutInt8, p.N, p.K, weights)
+	b.epilogue(seed, p.Epilogue, p.M, p.N, &o)
+	o.Exceeded = cuda.Null()
+	if p.Wide {
+		o.Exceeded = b.out("exceeded", 4)
+		b.buffers[len(b.buffers)-1].Fill = func(into []byte) { clear(into) }
+	}
+	bytes, flops := p.Floor()
+	return cuda.Case{
+		Name:      fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Epilogue.text()),
+		Instances: plan.Instances, Shape: fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K),
+		Formats: "mxint8 x mxint8 -> " + p.Out.text(), Buffers: b.buffers, Launches: plan.Launches(o),
+		Bytes: bytes, Flops: flops,
+		Check: func(outputs [][]byte) cuda.Verdict {
+			xq, xs := acts()
+			wq, ws := weights()
+			return p.checkSums(seed, p.sum(xq, xs, wq, ws), outputs)
+		},
+	}
+}
+
+// sum is the defined sum of row m of x and row n of w.
+func (p MX) sum(xq, xs, wq, ws []byte) func(m, n int) float64 {
+	blocks := ceil(p.K, 32)
+	return func(m, n int) float64 {
+		dots := blockDots(xq[m*p.K:(m+1)*p.K], wq[n*p.K:(n+1)*p.K])
+		a, b := xs[m*blocks:(m+1)*blocks], ws[n*blocks:(n+1)*blocks]
+		switch {
+		case !p.Wide:
+			return sumBlocks(dots, a, b)
+		case p.plain() && p.Out == BF16:
+			return sumWide(dots, a, b, 8, -133)
+		}
+		return sumWide(dots, a, b, 24, -149)
+	}
+}
+
+// checkSums compares bits where the sums are the result, and else what the epilogue makes of them.
+func (p MX) checkSums(seed uint64, sum func(m, n int) float64, outputs [][]byte) cuda.Verdict {
+	if !p.plain() {
+		s := func(m, n int) sums {
+			v := sum(m, n)
+			return sums{v, math.Abs(v)}
+		}
+		return p.check(seed, p.M, p.N, 1.0/(1<<23), s, outputs)
+	}
+	v := verdict{Verdict: cuda.Verdict{BitEqual: true}}
+	for m := range p.M {
+		row := make([]float64, p.N)
+		for n := range row {
+			row[n] = sum(m, n)
+		}
+		p.checkBits(&v, m, p.M, row, outputs)
+	}
+	return v.done()
+}
+
+// checkBits compares row `row` of m rows, the results being fp32 values, with what their one rounding gives.
+func (e Epilogue) checkBits(v *verdict, row, m int, y []float64, outputs [][]byte) {
+	for col, want := range y {
+		i := row*len(y) + col
+		switch e.Out {
+		case F32:
+			v.value(i, f32At(outputs[0], i), want)
+		case BF16:
+			got := bf16At(outputs[0], i)
+			v.value(i, got, bf16At([]byte{byte(bf16Word(float32(want))), byte(bf16Word(float32(want)) >> 8)}, 0))
+		case MXINT8:
+			if col%32 == 0 {
+				scale := outputs[1][int64(col/32)*ScalePitch(m)+int64(row)]
+				checkEncoded(v, i, outputs[0][i:], scale, y[col:min(col+32, len(y))])
+			}
+		}
+	}
+}
+
+// value demands the same value to the sign of zero; all NaN are one.
+func (v *verdict) value(i int, got, want float64) {
+	if math.IsNaN(got) && math.IsNaN(want) {
+		v.all++
+		return
+	}
+	v.same(i, math.Float64bits(got), math.Float64bits(want))
+}
+
+// checkEncoded demands a block of MXINT8 as the format encodes it.
+func checkEncoded(v *verdict, at int, q []byte, scale byte, y []float64) {
+	exact := make([]format.Exact, len(y))
+	for i, f := range y {
+		exact[i] = format.FromFloat32(float32(f))
+	}
+	codes := make([]int64, len(y))
+	want := format.MXInt{W: 8, K: 32}.EncodeBlock(exact, codes)
+	v.same(at, uint64(scale), uint64(want))
+	for i, c := range codes {
+		v.same(at+i, uint64(q[i]), uint64(byte(c)))
+	}
+}

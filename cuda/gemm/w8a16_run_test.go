@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"fmt"
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/cudatest"
+)
+
+// arch is the one whose plans the tests take; the PTX that runs is the portable one.
+func arch(t testing.TB) cuda.Arch {
+	t.Helper()
+	a, err := cuda.FindArch("sm_90")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// planned is the plan of a problem with a given kernel and configuration.
+func planned(t testing.TB, p W8A16, template string, params []string, splits int) Plan {
+	t.Helper()
+	blocks := 0
+	switch template {
+	case "w8a16":
+		for _, c := range tilesBF16 {
+			if fmt.Sprint(c.params()) == fmt.Sprint(params) {
+				blocks = ceil(p.M, c.bm) * ceil(p.N, c.bn)
+			}
+		}
+	case "w8a16_thin":
+		for _, c := range thins {
+			if fmt.Sprint(c.params()) == fmt.Sprint(params) {
+				blocks = ceil(p.N, c.cols())
+			}
+		}
+	}
+	plan, err := p.with(choice{template: template, params: params, blocks: blocks, splits: splits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// run runs a case in every order and logs how near it came.
+func run(t *testing.T, c cuda.Case, quick bool) {
+	t.Helper()
+	if len(c.Launches) == 0 {
+		return
+	}
+	v := cudatest.RunCase(t, c, quick)
+	t.Logf("%s: %.3f of the tolerance", c.Name, v.MaxErr)
+}
+
+// TestW8A16 runs small problems of every kind in all orders, and others in two.
+func TestW8A16(t *testing.T) {
+	for i, c := range []struct {
+		W8A16
+		tile, splits int
+		all          bool
+	}{
+		{W8A16{M: 65, N: 72, K: 192, Epilogue: Epilogue{Out: F32}}, 2, 1, true},
+		{W8A16{M: 4, N: 33, K: 33, Epilogue: Epilogue{Out: BF16, Bias: true, Act: Relu, Residual: true}}, 2, 1, true},
+		{W8A16{M: 17, N: 130, K: 320, Epilogue: Epilogue{Out: MXINT8, Act: GeluErf, Bias: true}}, 0, 1, false},
+		{W8A16{M: 33, N: 256, K: 64, Epilogue: Epilogue{Out: MXINT8, Act: Silu, Gate: true, Residual: true}}, 1, 1, false},
+		{W8A16{M: 63, N: 126, K: 200, Epilogue: Epilogue{Out: BF16, Act: Silu, Gate: true, Bias: true}}, 3, 1, false},
+		{W8A16{M: 129, N: 129, K: 31, Epilogue: Epilogue{Out: F32, Act: GeluTanh, Residual: true}}, 4, 1, false},
+		{W8A16{M: 1, N: 1, K: 1, Epilogue: Epilogue{Out: BF16}}, 0, 1, false},
+		{W8A16{M: 3, N: 8, K: 0, Epilogue: Epilogue{Out: F32, Bias: true}}, 0, 1, false},
+		{W8A16{M: 0, N: 8, K: 64, Epilogue: Epilogue{Out: F32}}, 0, 1, false},
+		{W8A16{M: 8, N: 0, K: 64, Epilogue: Epilogue{Out: F32}}, 0, 1, false},
+		{W8A16{M: 20, N: 40, K: 712, Epilogue: Epilogue{Out: BF16, Act: GeluErf, Bias: true, Residual: true}}, 0, 3, true},
+		{W8A16{M: 5, N: 96, K: 130, Epilogue: Epilogue{Out: MXINT8, Act: Silu, Gate: true, Bias: true}}, 0, 2, false},
+		{W8A16{M: 2, N: 17, K: 64, Epilogue: Epilogue{Out: F32}}, 0, 7, false}, // more parts than steps
+	} {
+		plan := planned(t, c.W8A16, "w8a16", tilesBF16[c.tile].params(), c.splits)
+		run(t, c.Case(plan, uint64(i), true, 1), !c.all)
+	}
+}
+
+// TestThin runs the kernel for few rows.
+func TestThin(t *testing.T) {
+	for i, c := range []struct {
+		W8A16
+		config, splits int
+		all            bool
+	}{
+		{W8A16{M: 8, N: 40, K: 1100, Epilogue: Epilogue{Out: F32}}, 0, 1, true},
+		{W8A16{M: 5, N: 70, K: 512, Epilogue: Epilogue{Out: MXINT8, Act: Silu, Gate: true, Bias: true, Residual: true}}, 3, 1,
+			true},
+		{W8A16{M: 1, N: 33, K: 33, Epilogue: Epilogue{Out: BF16, Act: GeluErf, Bias: true}}, 1, 1, false},
+		{W8A16{M: 3, N: 64, K: 2048, Epilogue: Epilogue{Out: BF16, Residual: true}}, 2, 3, false},
+		{W8A16{M: 4, N: 16, K: 0, Epilogue: Epilogue{Out: BF16, Bias: true}}, 0, 1, false},
+		{W8A16{M: 7, N: 1, K: 1, Epilogue: Epilogue{Out: F32}}, 0, 1, false},
+	} {
+		plan := planned(t, c.W8A16, "w8a16_thin", thins[c.config].params(), c.splits)
+		run(t, c.Case(plan, 100+uint64(i), true, 1), !c.all)
+	}
+}
+
+// TestRowsAlone demands that a row has the same bits whatever the rows beside it: in every tile, and among few rows.
+func TestRowsAlone(t *testing.T) {
+	outputs := func(p W8A16, template string, params []string, splits int) []byte {
+		c := p.Case(planned(t, p, template, params, splits), 7, false, 1)
+		return cudatest.Run(t, cudatest.JobOf(c, true))[0]
+	}
+	p := W8A16{M: 70, N: 48, K: 256, Epilogue: Epilogue{Out: F32}}
+	want := outputs(p, "w8a16", tilesBF16[0].params(), 1)
+	for _, c := range tilesBF16[1:] {
+		if d := cudatest.FirstDifference(outputs(p, "w8a16", c.params(), 1), want, 4); d != "" {
+			t.Errorf("tile %v: %s", c, d)
+		}
+	}
+	for _, kernel := range []struct {
+		template string
+		params   []string
+	}{{"w8a16", tilesBF16[0].params()}, {"w8a16_thin", thins[0].params()}} {
+		p.M = 8
+		want := outputs(p, kernel.template, kernel.params, 2)
+		for _, m := range []int{1, 3} {
+			p.M = m
+			got := outputs(p, kernel.template, kernel.params, 2)
+			if d := cudatest.FirstDifference(got, want[:len(got)], 4); d != "" {
+				t.Errorf("%s with %d rows: %s", kernel.template, m, d)
+			}
+		}
+	}
+	if p = (W8A16{N: 4096, K: 4096, BatchInvariant: true, Epilogue: Epilogue{Out: F32}}); true {
+		splits := 0
+		for m := 1; m < 9000; m = m*3 + 1 {
+			p.M = m
+			plan, err := p.Plan(arch(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if splits != 0 && plan.Splits != splits || plan.Instances[0].Template.Name != "w8a16" {
+				t.Errorf("%d rows: %s", m, plan.Why)
+			}
+			splits = plan.Splits
+		}
+	}
+}
