@@ -46,7 +46,7 @@ func cornersFor(e Epilogue, corners bool) every {
 }
 
 // weightBlocks draws MXINT8 weights: n rows of k elements and their scales. In eight rows with corners there are some
-// whose scales are all among the smallest, one with the largest, and one with NaN over zeros; others have scales about 1.
+// whose scales are all among the smallest, one with the largest, one with NaN over zeros; others have scales about 1.
 func weightBlocks(seed uint64, n, k int, corners every) (q, x []byte) {
 	r := dice(seed, "w")
 	q, x = make([]byte, n*k), make([]byte, n*ceil(k, 32))

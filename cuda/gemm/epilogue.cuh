@@ -137,6 +137,21 @@ template <int COLS, int GATE> DEV void staged(f32 (&v)[8], u32 row, u32 chunk) {
   for (int j = 0; j < 4; ++j) v[j] = word_f32(swap ? hi[j] : lo[j]), v[4 + j] = word_f32(swap ? lo[j] : hi[j]);
 }
 
+// Adds the bias to eight columns from n on, a multiple of 8.
+DEV void add_bias(const Sink& s, f32 (&v)[8], i32 n) {
+  if (n + 8 <= s.N) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const w128 u = ld128(s.bias + n + 4 * h);
+      v[4 * h] += word_f32(u.x), v[4 * h + 1] += word_f32(u.y);
+      v[4 * h + 2] += word_f32(u.z), v[4 * h + 3] += word_f32(u.w);
+    }
+    return;
+  }
+#pragma unroll
+  for (int j = 0; j < 8; ++j) v[j] += n + j < s.N ? s.bias[n + j] : 0.0f;
+}
+
 // Stores a tile of BM rows and COLS columns of the result from row m0, column n0 on.
 template <int BM, int COLS, int NT, int ACT, int GATE, class T>
 DEV void store_tile(const Sink& s, i32 m0, i32 n0) {
@@ -148,11 +163,9 @@ DEV void store_tile(const Sink& s, i32 m0, i32 n0) {
     staged<COLS, GATE>(v, row, chunk);
     const i32 n = n0 + chunk * 8;
     if (!GATE) {
+      if (s.bias != 0) add_bias(s, v, n);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        if (s.bias != 0) v[j] += s.bias[n + j < s.N ? n + j : 0];
-        v[j] = activate<ACT>(v[j]);
-      }
+      for (int j = 0; j < 8; ++j) v[j] = activate<ACT>(v[j]);
     }
     add_residual<T>(s, v, m0 + row, n);
     store_columns<T>(s, v, m0 + row, n);

@@ -157,3 +157,20 @@ func (v *verdict) done() cuda.Verdict {
 	v.Tol = 1
 	return v.Verdict
 }
+
+// sampled is the number of products from which a check looks at some rows only.
+const sampled = 1 << 27
+
+// sample are the rows of m that a check of so many products each looks at: all, or some spread over them with the first
+// and the last.
+func sample(m, products int) []int {
+	some := m
+	if m*products > sampled {
+		some = max(min(m, 8), 1)
+	}
+	var out []int
+	for i := range some {
+		out = append(out, i*(m-1)/max(some-1, 1))
+	}
+	return out
+}

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"strings"
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/cudatest"
+	"lathe/internal/diag"
+	"lathe/internal/ptx"
+)
+
+// machine runs the launches of a case on compiled text and returns the outputs.
+func machine(t testing.TB, source string, c cuda.Case, o ptx.Options) ([][]byte, []*ptx.Stats, error) {
+	t.Helper()
+	unit, err := cudatest.Compiler(t).Compile(t.Context(), "k.cu", source, cuda.PortablePTX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := ptx.Parse("k.ptx", unit.PTX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := ptx.NewMachine(o)
+	var addresses []uint64
+	for _, b := range c.Buffers {
+		at, err := m.Alloc(b.Bytes, ptx.AllocOptions{Name: b.Name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if addresses = append(addresses, at); b.Fill != nil {
+			data := make([]byte, b.Bytes)
+			b.Fill(data)
+			if err := m.Write(at, data); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	var stats []*ptx.Stats
+	for _, l := range c.Launches {
+		params, err := l.Pack(addresses)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := m.Launch(mod.Kernel(l.Kernel), l.Grid, l.Block, l.Shared, params)
+		if err != nil {
+			return nil, nil, err
+		}
+		stats = append(stats, s)
+	}
+	var out [][]byte
+	for i, b := range c.Buffers {
+		if b.Output {
+			data := make([]byte, b.Bytes)
+			if err := m.Read(addresses[i], data); err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, data)
+		}
+	}
+	return out, stats, nil
+}
+
+// TestPlantedFaults plants faults in the pipelined kernel. Each is found in one run under the plainest schedule: by the
+// race detector or the guard zones, by name, and by values where every byte is written and waited for.
+func TestPlantedFaults(t *testing.T) {
+	p := W8A16{M: 65, N: 72, K: 200, Epilogue: Epilogue{Out: F32}} // the last step lies where sums are staged
+	c := p.Case(planned(t, p, "w8a16", tilesBF16[2].params(), 1), 1, true, 1)
+	sound, err := cuda.Print(c.Instances...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const head = "    cp_async_wait<STAGES - 2>();\n    barrier();\n    load(k + STAGES - 1);\n"
+	for _, f := range []struct{ name, old, new, code, says string }{
+		{"sound", "", "", "", ""},
+		{"no wait", head, "    barrier();\n    load(k + STAGES - 1);\n", "L0973", "in flight"},
+		{"a wait one group short", "cp_async_wait<STAGES - 2>", "cp_async_wait<STAGES - 1>", "L0973", "in flight"},
+		{"no barrier", head, "    cp_async_wait<STAGES - 2>();\n    load(k + STAGES - 1);\n", "L0967", "no barrier"},
+		{"the load before the barrier", head,
+			"    cp_async_wait<STAGES - 2>();\n    load(k + STAGES - 1);\n    barrier();\n", "L0967", "no barrier"},
+		{"the wrong stage", "    const u32 at = k % STAGES * STAGE;\n    const u8",
+			"    const u32 at = (k + 1) % STAGES * STAGE;\n    const u8", "L0973", "in flight"},
+		{"no barrier before the sums", "  cp_async_wait<0>();\n  barrier();\n  const i64",
+			"  cp_async_wait<0>();\n  const i64", "L0967", "no barrier"},
+		{"rows beyond the last", "    if (m >= s.M) return;\n    if (!whole)", "    if (!whole)", "L0964", "of y"},
+		{"the wrong swizzle", "(l & 15), 2 * step + (l >> 4)", "(l & 15), (2 * step + (l >> 4)) ^ (l & 1)", "", "wrong"},
+		{"the scale of a neighbour", "(l >> 2) * 2);\n        scale", "(l >> 2 ^ 1) * 2);\n        scale", "", "wrong"},
+	} {
+		text := strings.Replace(sound, f.old, f.new, 1)
+		if f.old != "" && text == sound {
+			t.Errorf("%s: nothing to replace", f.name)
+		}
+		out, _, err := machine(t, text, c, ptx.Options{Races: true})
+		wrong := ""
+		if err == nil {
+			wrong = c.Check(out).Wrong
+		}
+		t.Logf("%s: %v %s", f.name, err, wrong)
+		if diag.CodeOf(err) != f.code || err != nil && !strings.Contains(err.Error(), f.says) {
+			t.Errorf("%s: got %v, want %s", f.name, err, f.code)
+		}
+		if (wrong != "") != (f.says == "wrong") {
+			t.Errorf("%s: %q", f.name, wrong)
+		}
+	}
+}
+
+// TestCounters demands the access patterns that the kernels were written for, on whole tiles: no bank is met twice, and
+// sectors are used; results of four bytes are stored in halves of them.
+func TestCounters(t *testing.T) {
+	for _, c := range []cuda.Case{
+		func() cuda.Case {
+			p := W8A16{M: 64, N: 128, K: 256, Epilogue: Epilogue{Out: BF16, Bias: true, Residual: true}}
+			return p.Case(planned(t, p, "w8a16", tilesBF16[2].params(), 1), 1, false, 1)
+		}(),
+		func() cuda.Case {
+			p := W8A16{M: 64, N: 128, K: 128, Epilogue: Epilogue{Out: BF16, Act: Silu, Gate: true}}
+			return p.Case(planned(t, p, "w8a16", tilesBF16[3].params(), 1), 1, false, 1)
+		}(),
+		func() cuda.Case {
+			p := W8A16{M: 8, N: 64, K: 1024, Epilogue: Epilogue{Out: BF16}}
+			return p.Case(planned(t, p, "w8a16_thin", thins[3].params(), 1), 1, false, 1)
+		}(),
+		func() cuda.Case {
+			p := MX{M: 64, N: 64, K: 256, Epilogue: Epilogue{Out: F32}}
+			plan, err := p.with(tilesMX[1], 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p.Case(plan, 1, NarrowScales)
+		}(),
+		func() cuda.Case {
+			p := Int8{M: 128, N: 128, K: 256, Raw: true}
+			plan, err := p.with(tilesInt8[2])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p.Case(plan, 1, nil)
+		}(),
+	} {
+		source, err := cuda.Print(c.Instances...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, stats, err := machine(t, source, c, ptx.Options{Count: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := stats[0]
+		t.Logf("%s: %d instructions; shared memory: %d accesses, %d passes of %d; global: %d accesses, %d sectors of %d",
+			c.Name, s.Instructions, s.SharedAccesses, s.SharedCycles, s.SharedIdeal, s.GlobalAccesses, s.Sectors,
+			s.SectorsIdeal)
+		if s.SharedAccesses == 0 || s.SharedCycles != s.SharedIdeal {
+			t.Errorf("%s: banks are met twice", c.Name)
+		}
+		if s.Sectors == 0 || 2*s.Sectors > 3*s.SectorsIdeal {
+			t.Errorf("%s: sectors are not used", c.Name)
+		}
+	}
+}
+
+// BenchmarkEmulated reports millions of multiply-accumulates a second of the interpreter on one core.
+func BenchmarkEmulated(b *testing.B) {
+	p := W8A16{M: 128, N: 128, K: 512, Epilogue: Epilogue{Out: BF16}}
+	for _, config := range []tile{tilesBF16[2], tilesBF16[4]} {
+		c := p.Case(planned(b, p, "w8a16", config.params(), 1), 1, false, 1)
+		source, err := cuda.Print(c.Instances...)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(c.Instances[0].Kernel, func(b *testing.B) {
+			for b.Loop() {
+				if _, _, err := machine(b, source, c, ptx.Options{Workers: 1}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(p.M*p.N*p.K)/1e6*float64(b.N)/b.Elapsed().Seconds(), "MMAC/s")
+		})
+	}
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/big"
+
+	"lathe/cuda"
+	"lathe/ir/format"
+)
+
+// Int8 is y = requantize(x*transpose(w)) in integers: x [M][K] bytes, w [N][K] signed bytes, packed by LayoutInt8.
+type Int8 struct {
+	M, N, K int
+	// Unsigned says that x are numbers from 0 to 255.
+	Unsigned bool
+	// Raw stores the sums as 32-bit integers; there are no channels then.
+	Raw bool
+	// Result are the codes: their F is 0, their W at most 32. Zero is added before the overflow rule.
+	Result format.Fixed
+	Zero   int32
+}
+
+// Channel is an output channel: t = (sum << Up) + Bias; code = over(Zero + RS(t*Mul, Shift)). A product has 63 bits
+// with its sign aside; a Shift below 1 shifts left.
+type Channel struct {
+	Bias      int64
+	Mul       int32
+	Shift, Up int
+}
+
+// ChannelBytes is the size of a channel in the operand that PackChannels makes.
+const ChannelBytes = 16
+
+// PackChannels lays channels out as the kernel reads them.
+func PackChannels(channels []Channel) []byte {
+	var out []byte
+	for _, c := range channels {
+		out = binary.LittleEndian.AppendUint64(out, uint64(c.Bias))
+		out = binary.LittleEndian.AppendUint32(out, uint32(c.Mul))
+		out = binary.LittleEndian.AppendUint16(out, uint16(c.Shift))
+		out = binary.LittleEndian.AppendUint16(out, uint16(c.Up))
+	}
+	return out
+}
+
+// tilesInt8 are the configurations.
+var tilesInt8 = []tile{{16, 128, 1, 4, 3}, {64, 64, 2, 2, 3}, {128, 128, 2, 4, 3}}
+
+// element is the type of a code in memory, and its size.
+func (p Int8) element() (string, int64) {
+	switch {
+	case p.Raw || p.Result.W > 16:
+		return "i32", 4
+	case p.Result.W > 8 && p.Result.Signed:
+		return "i16", 2
+	case p.Result.W > 8:
+		return "u16", 2
+	case p.Result.Signed:
+		return "i8", 1
+	}
+	return "u8", 1
+}
+
+// most is the largest magnitude of a product of codes.
+func (p Int8) most() int {
+	if p.Unsigned {
+		return 255 * 128
+	}
+	return 128 * 128
+}
+
+// Valid reports why no kernel can take the problem on an architecture: error L0990.
+func (p Int8) Valid(cuda.Arch) error {
+	if err := sizes("int8", p.M, p.N, p.K); err != nil {
+		return err
+	}
+	r := p.Result
+	switch {
+	case p.K > math.MaxInt32/p.most():
+		return refuse("int8", "%d products may need more than 32 bits, %d do not", p.K, math.MaxInt32/p.most())
+	case p.Raw:
+		return nil
+	case r.W < 1 || r.W > 32 || r.W == 32 && !r.Signed || r.F != 0:
+		return refuse("int8", "results are integers of up to 32 signed bits, not %s", r)
+	case r.Round > format.RoundOutward:
+		return refuse("int8", "no kernel rounds by round=%s", r.Round)
+	}
+	return nil
+}
+
+// Floor is the least that must be moved and computed.
+func (p Int8) Floor() (bytes, flops int64) {
+	m, n, k := int64(p.M), int64(p.N), int64(p.K)
+	_, size := p.element()
+	if !p.Raw {
+		bytes = n * ChannelBytes
+	}
+	return bytes + m*k + n*k + m*n*size, 2 * m * n * k
+}
+
+// Plan chooses the configuration of least estimated time. X, W and Y of its operands are used, and Bias, which are the
+// channels.
+func (p Int8) Plan(a cuda.Arch) (Plan, error) {
+	if err := p.Valid(a); err != nil {
+		return Plan{}, err
+	}
+	g, least, best := gpuOf(a), math.Inf(1), tile{}
+	for _, t := range tilesInt8 {
+		stage := (t.bm + t.bn) * 128
+		w := work{bytes: float64(stage), macs: float64(t.bm * t.bn * 64), shared: t.stages * stage, threads: 32 * t.wm * t.wn}
+		if c := g.cost(w, ceil(p.M, t.bm)*ceil(p.N, t.bn), 1, ceil(p.K, 128), p.M*p.N); c < least {
+			best, least = t, c
+		}
+	}
+	if best.bm == 0 {
+		return Plan{}, refuse("int8", "no configuration fits %s", a.Name)
+	}
+	return p.with(best)
+}
+
+func (p Int8) params(t tile) []string {
+	x, wrap, round := "i8", 0, int(p.Result.Round)
+	if p.Unsigned {
+		x = "u8"
+	}
+	if p.Result.Over == format.Wrap {
+		wrap = p.Result.W
+	}
+	if p.Raw {
+		wrap, round = 0, 0
+	}
+	y, _ := p.element()
+	return append(append(t.params(), bit(p.K%16 == 0)), append(texts(round, wrap), bit(p.Raw), x, y)...)
+}
+
+// with is the plan of a configuration.
+func (p Int8) with(t tile) (Plan, error) {
+	i, err := instance("int8", p.params(t)...)
+	if err != nil {
+		return Plan{}, err
+	}
+	blocks := ceil(p.M, t.bm) * ceil(p.N, t.bn)
+	plan := Plan{Instances: []cuda.Instance{i}, Splits: 1, Why: fmt.Sprintf("%s, %d blocks", i, blocks)}
+	if blocks == 0 {
+		plan.launches = func(Operands) []cuda.Launch { return nil }
+		return plan, nil
+	}
+	head, err := gridOf(i, blocks)
+	if err != nil {
+		return Plan{}, err
+	}
+	lo, hi := int64(0), int64(0)
+	if !p.Raw {
+		lo, hi = p.Result.Min(), p.Result.Max()
+	}
+	plan.launches = func(o Operands) []cuda.Launch {
+		l := head
+		l.Args = []cuda.Arg{o.X, o.W, o.Bias, o.Y, cuda.I64(int64(p.N)), cuda.I32(int32(p.M)), cuda.I32(int32(p.N)),
+			cuda.I32(int32(p.K)), cuda.I32(p.Zero), cuda.I32(int32(lo)), cuda.I32(int32(hi))}
+		return []cuda.Launch{l}
+	}
+	return plan, nil
+}
+
+// Code is the code of a sum in a channel, by the definition.
+func (p Int8) Code(sum int64, c Channel) int64 {
+	if p.Raw {
+		return sum
+	}
+	t := big.NewInt(sum)
+	t.Lsh(t, uint(c.Up)).Add(t, big.NewInt(c.Bias)).Mul(t, big.NewInt(int64(c.Mul)))
+	t = format.RSBig(t, c.Shift, p.Result.Round)
+	return p.Result.RequantBig(t.Add(t, big.NewInt(int64(p.Zero))), 0)
+}

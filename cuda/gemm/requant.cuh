@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// requant: from an exact sum to the code of an output format, in integers.
+
+// v * 2^-n rounded to an integer, n >= 1. R is the number of a rounding mode in ir/format: 0 even, 1 away, 2 up,
+// 3 down, 4 halfzero, 5 floor, 6 ceil, 7 zero, 8 outward.
+template <int R> DEV i64 round_right(i64 v, i32 n) {
+  const bool negative = v < 0, far = n > 64;
+  const i64 q = v >> (n < 63 ? n : 63);
+  const u64 rest = n > 63 ? (u64)v : (u64)v & ((1ull << (n & 63)) - 1), half = 1ull << ((n < 64 ? n : 64) - 1 & 63);
+  const bool above = far ? negative : rest > half, tie = !far && rest == half, none = n > 63 ? v == 0 : rest == 0;
+  bool more = false;
+  if (R == 0) more = above || (tie && (q & 1));
+  if (R == 1) more = above || (tie && !negative);
+  if (R == 2) more = above || tie;
+  if (R == 3) more = above;
+  if (R == 4) more = above || (tie && negative);
+  if (R == 6) more = !none;
+  if (R == 7) more = !none && negative;
+  if (R == 8) more = !none && !negative;
+  return q + more;
+}
+
+// v * 2^n, saturated at +-2^62, from where adding a zero point cannot overflow; exact mod 2^64 where WRAP.
+template <int WRAP> DEV i64 shift_left(i64 v, i32 n) {
+  const i64 most = 1ll << 62;
+  if (n > 63) return WRAP || v == 0 ? 0 : v > 0 ? most : -most;
+  const i64 w = (i64)((u64)v << n);
+  if (WRAP) return w;
+  return (w >> n) != v || w > most || w < -most ? (v > 0 ? most : -most) : w;
+}
+
+// What becomes of the sums of an output channel: t = (sum << up) + bias; code = over(zero + RS(t * mul, shift)). The
+// product has 63 bits with its sign aside. shift <= 0 shifts left.
+struct Channel {
+  i64 bias;
+  i32 mul;  // 1 where the step is a power of two
+  i16 shift, up;
+};
+
+// The code of a sum: R rounds; WRAP 0 clamps to lo..hi, else its number of low bits is kept, as a signed number where
+// lo < 0.
+template <int R, int WRAP> DEV i32 requantize(i32 sum, const Channel& c, i32 zero, i32 lo, i32 hi) {
+  const i64 t = (((i64)sum << c.up) + c.bias) * c.mul;
+  const i64 q = (c.shift > 0 ? round_right<R>(t, c.shift) : shift_left<WRAP>(t, -c.shift)) + zero;
+  if constexpr (WRAP) {
+    const u64 low = (u64)q << (64 - WRAP);
+    return lo < 0 ? (i32)((i64)low >> (64 - WRAP)) : (i32)(low >> (64 - WRAP));
+  } else {
+    return q < lo ? lo : q > hi ? hi : (i32)q;
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// Codes is a linear node over integers as hardware and kernels compute it on the codes q of its argument:
+//
+//	t = (sum_j q[j]*w[c][j]) << Up[c] + Bias[c]      code = over(Zero + RS(t*Mul[c], Shift[c]))
+type Codes struct {
+	Out, In int
+	// Weights are row-major.
+	Weights  []int64
+	Channels []CodesChannel
+	// Result holds the codes as numbers, with rounding and overflow; its F is 0.
+	Result format.Fixed
+	Zero   int64
+}
+
+// CodesChannel is an output channel; a Shift below 1 shifts left.
+type CodesChannel struct {
+	Bias, Mul int64
+	Shift     int
+	Up        uint
+}
+
+// LinearCodes is the plan of a quantized linear node. Errors L0308, L0310, L0340 as evaluation has them; also L0308
+// where sums do not fit 63 bits.
+func LinearCodes(n *ir.Node) (*Codes, error) {
+	m, err := checkedMAC(n)
+	if err != nil {
+		return nil, err
+	}
+	m = m.raw()
+	if m.tBits > 63 {
+		return nil, n.Errorf("L0308", "sums need %d bits, integers have 63", m.tBits)
+	}
+	c := &Codes{Out: m.out, In: m.in}
+	var buf []int64
+	for row := range m.out {
+		c.Weights = append(c.Weights, m.row(row, &buf)...)
+	}
+	if m.res != nil {
+		c.Result, c.Zero = m.res.out, m.res.zero
+	} else if c.Result, err = fixedOf(n, n.Type); err != nil {
+		return nil, err
+	}
+	shift := -c.Result.F - m.exp
+	c.Result.F = 0
+	for i, b := range m.bias64() {
+		one := CodesChannel{Bias: b, Mul: 1, Shift: shift, Up: m.psh[i]}
+		if m.res != nil {
+			one.Shift = m.res.shift[at(len(m.res.shift), i)]
+			if m.res.mul != nil {
+				one.Mul = m.res.mul[at(len(m.res.mul), i)]
+			}
+		}
+		c.Channels = append(c.Channels, one)
+	}
+	return c, nil
+}
