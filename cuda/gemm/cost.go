@@ -49,7 +49,7 @@ const (
 // the elements of a part. The estimate is for ranking: what moves, multiplies and unpacks overlaps, and a block is
 // filled before it works.
 func (g gpu) cost(w work, blocks, splits, steps, outputs int) float64 {
-	resident := min(g.shared/(w.shared+1024), 2048/w.threads, 512/w.threads+1)
+	resident := min(g.shared/(w.shared+1024), 2048/w.threads, 512/w.threads)
 	if w.shared > g.limit || resident < 1 {
 		return 1e30
 	}
@@ -64,7 +64,7 @@ func (g gpu) cost(w work, blocks, splits, steps, outputs int) float64 {
 	step := together * max(w.bytes/rate, w.macs/g.macs, w.alu/issue)
 	total := waves * (latency*2 + float64(ceil(steps, splits))*max(step, 40))
 	if splits > 1 {
-		total += launched + float64(outputs*splits)*8/(g.l2*float64(g.sms))
+		total += launched + float64(outputs)*float64(splits)*8/(g.dram*float64(g.sms))
 	}
 	return total
 }

@@ -12,8 +12,8 @@ import (
 	"lathe/internal/ptx"
 )
 
-// machine runs the launches of a case on compiled text and returns the outputs.
-func machine(t testing.TB, source string, c cuda.Case, o ptx.Options) ([][]byte, []*ptx.Stats, error) {
+// module compiles text for the interpreter.
+func module(t testing.TB, source string) *ptx.Module {
 	t.Helper()
 	unit, err := cudatest.Compiler(t).Compile(t.Context(), "k.cu", source, cuda.PortablePTX)
 	if err != nil {
@@ -23,6 +23,12 @@ func machine(t testing.TB, source string, c cuda.Case, o ptx.Options) ([][]byte,
 	if err != nil {
 		t.Fatal(err)
 	}
+	return mod
+}
+
+// placed is a machine that holds the buffers of a case.
+func placed(t testing.TB, c cuda.Case, o ptx.Options) (*ptx.Machine, []uint64) {
+	t.Helper()
 	m := ptx.NewMachine(o)
 	var addresses []uint64
 	for _, b := range c.Buffers {
@@ -38,6 +44,12 @@ func machine(t testing.TB, source string, c cuda.Case, o ptx.Options) ([][]byte,
 			}
 		}
 	}
+	return m, addresses
+}
+
+// execute runs the launches of a case.
+func execute(t testing.TB, mod *ptx.Module, m *ptx.Machine, c cuda.Case, addresses []uint64) ([]*ptx.Stats, error) {
+	t.Helper()
 	var stats []*ptx.Stats
 	for _, l := range c.Launches {
 		params, err := l.Pack(addresses)
@@ -46,9 +58,20 @@ func machine(t testing.TB, source string, c cuda.Case, o ptx.Options) ([][]byte,
 		}
 		s, err := m.Launch(mod.Kernel(l.Kernel), l.Grid, l.Block, l.Shared, params)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		stats = append(stats, s)
+	}
+	return stats, nil
+}
+
+// machine runs a case on compiled text and returns the outputs.
+func machine(t testing.TB, source string, c cuda.Case, o ptx.Options) ([][]byte, []*ptx.Stats, error) {
+	t.Helper()
+	m, addresses := placed(t, c, o)
+	stats, err := execute(t, module(t, source), m, c, addresses)
+	if err != nil {
+		return nil, nil, err
 	}
 	var out [][]byte
 	for i, b := range c.Buffers {
@@ -103,6 +126,61 @@ func TestPlantedFaults(t *testing.T) {
 		}
 		if (wrong != "") != (f.says == "wrong") {
 			t.Errorf("%s: %q", f.name, wrong)
+		}
+	}
+}
+
+// TestExactFaults plants faults into the arithmetic of exact products: values tell of each.
+func TestExactFaults(t *testing.T) {
+	mx := func(wide bool, scales Scales, out Element) cuda.Case {
+		p := MX{M: 33, N: 72, K: 352, Wide: wide, Epilogue: Epilogue{Out: out}}
+		plan, err := p.with(tilesMX[1], Span(p.K))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Case(plan, 1, scales)
+	}
+	codes := Int8{M: 16, N: 128, K: 32, Result: codes8, Zero: 3}
+	plan, err := codes.with(tilesInt8[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	requantized := codes.Case(plan, 1, codes.DrawChannels(1, false))
+	for _, f := range []struct {
+		name, old, new string
+		c              cuda.Case
+	}{
+		{"rows lend no exponent", "big[i][h] = X >= 232;", "big[i][h] = false;", mx(false, AnyScales, F32)},
+		{"rows lend too late", "big[i][h] = X >= 232;", "big[i][h] = X >= 244;", mx(false, AnyScales, F32)},
+		{"scales of the next row", "h * 8 + (l >> 2)];\n          big", "h * 8 + (l >> 2 ^ 1)];\n          big",
+			mx(false, NarrowScales, F32)},
+		{"a NaN scale is a number", "row[i][h] = X == 255 ? word_f32(0x7FC00000u) : big", "row[i][h] = big",
+			mx(false, AnyScales, F32)},
+		{"shifts beyond the span", "if (shift >= limit)", "if (shift > 1000)", mx(true, FarScales, F32)},
+		{"no rounding", "m + (rest > half || (rest == half && (m & 1)))", "m", mx(true, NarrowScales, F32)},
+		{"two roundings", "const bool odd = sizeof(T) == 2", "const bool odd = sizeof(T) == 0",
+			ties(t, BF16, Span(96))},
+		{"a sum of 64 bits without its last ones", "m | (rest != 0)", "m", ties(t, BF16, Span(96))},
+		{"a carry is lost", "carry >>= 32;", "carry = 0;", mx(true, AnyScales, F32)},
+		{"no sticky bit", " | (rest != 0), at", ", at", ties(t, F32, -1)},
+		{"a tie to odd", "(tie && (q & 1))", "tie", requantized},
+	} {
+		sound, err := cuda.Print(f.c.Instances...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(sound, f.old, f.new, 1)
+		if text == sound {
+			t.Errorf("%s: nothing to replace", f.name)
+		}
+		out, _, err := machine(t, text, f.c, ptx.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wrong := f.c.Check(out).Wrong; wrong == "" {
+			t.Errorf("%s: not seen", f.name)
+		} else {
+			t.Logf("%s: %s", f.name, wrong)
 		}
 	}
 }
@@ -170,9 +248,11 @@ func BenchmarkEmulated(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+		mod := module(b, source)
+		m, addresses := placed(b, c, ptx.Options{Workers: 1})
 		b.Run(c.Instances[0].Kernel, func(b *testing.B) {
 			for b.Loop() {
-				if _, _, err := machine(b, source, c, ptx.Options{Workers: 1}); err != nil {
+				if _, err := execute(b, mod, m, c, addresses); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -8,7 +8,8 @@
 // w is packed for bytes; |x|*|w| summed over K must stay below 2^31. The grid is one-dimensional.
 //   threads: 32 * WM * WN
 //   shared: max(STAGES * (BM + BN) * 128, BM * (BN + 8) * 4)
-//   regs: 168
+//   blocks: WM * WN <= 4 ? 3 : 1
+//   regs: 200
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, IMMA.16832.S8.S8|IMMA.16832.U8.S8
 //   uses: gemm/tile.cuh, gemm/tile_s8.cuh, gemm/epilogue.cuh, gemm/requant.cuh
 DEV void mma_u8s8(i32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {  // m16n8k32

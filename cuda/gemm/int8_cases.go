@@ -41,6 +41,9 @@ func (p Int8) Case(plan Plan, seed uint64, channels []Channel) cuda.Case {
 	}
 }
 
+// codes8 are signed bytes that saturate.
+var codes8 = format.Fixed{W: 8, Signed: true}
+
 // int8s draws bytes, extremes among them.
 func int8s(seed uint64, operand string, n int) []byte {
 	r := dice(seed, operand)
@@ -87,7 +90,8 @@ func (p Int8) DrawChannels(seed uint64, mul bool) []Channel {
 	r := dice(seed, "channels")
 	var out []Channel
 	for range p.N {
-		c := Channel{Bias: int64(r.IntN(1<<18)) - 1<<17, Mul: 1, Shift: 8 + r.IntN(6), Up: r.IntN(3)}
+		c := Channel{Mul: 1, Up: r.IntN(3)}
+		c.Bias, c.Shift = (int64(r.IntN(1<<13))-1<<12)<<c.Up, c.Up+7+r.IntN(4) // ties are common
 		if mul {
 			c.Mul, c.Shift = int32(1<<30+r.IntN(1<<30)), 38+r.IntN(7)
 		} else if r.IntN(8) == 0 {

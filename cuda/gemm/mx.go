@@ -81,7 +81,7 @@ func (p MX) Plan(a cuda.Arch) (Plan, error) {
 	return p.with(best, Span(p.K))
 }
 
-// with is the plan of a configuration.
+// with is the plan of a configuration; a span of -1 sends every block to the longer accumulators.
 func (p MX) with(t tile, span int) (Plan, error) {
 	i, err := instance(p.kernel(), slices.Concat(t.params(), []string{bit(p.K%16 == 0)}, p.params())...)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p MX) with(t tile, span int) (Plan, error) {
 		l.Args = slices.Concat([]cuda.Arg{o.X, o.XScales, o.W, o.WScales, cuda.I64(ScalePitch(p.M))}, p.sink(o, p.M, p.N),
 			[]cuda.Arg{cuda.I32(int32(p.M)), cuda.I32(int32(p.N)), cuda.I32(int32(p.K))})
 		if p.Wide {
-			l.Args = append(l.Args, cuda.U32(uint32(span)), o.Exceeded)
+			l.Args = append(l.Args, cuda.U32(uint32(span+1)), o.Exceeded)
 		}
 		return []cuda.Launch{l}
 	}

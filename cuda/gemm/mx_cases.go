@@ -13,10 +13,12 @@ import (
 // Scales says how far the scales of a case lie apart.
 type Scales int
 
-// Narrow scales differ by eight at most, apart from those of blocks of zeros, which are 0; of any ones all are drawn.
+// Narrow scales differ by eight at most, apart from those of blocks of zeros, which are 0; of any ones all are drawn;
+// far ones are 1 to 254, and there are no blocks of zeros.
 const (
 	NarrowScales Scales = iota
 	AnyScales
+	FarScales
 )
 
 // mxBlocks draws rows of k elements and their scales.
@@ -40,6 +42,10 @@ func mxBlocks(seed uint64, operand string, rows, k int, s Scales) (q, x []byte) 
 			}
 		}
 		row, b := i/ceil(k, 32), i%ceil(k, 32)
+		if s == FarScales {
+			x[i] = byte(1 + r.IntN(254))
+			continue
+		}
 		if r.IntN(8) == 0 || x[i] == 255 {
 			clear(q[row*k+b*32 : row*k+min(b*32+32, k)])
 			if x[i] != 255 {
@@ -115,10 +121,10 @@ func (p MX) checkSums(seed uint64, sum func(m, n int) float64, outputs [][]byte)
 			v := sum(m, n)
 			return sums{v, math.Abs(v)}
 		}
-		return p.check(seed, p.M, p.N, 1.0/(1<<23), s, outputs)
+		return p.check(seed, p.M, p.N, p.N*p.K, 1.0/(1<<23), s, outputs)
 	}
 	v := verdict{Verdict: cuda.Verdict{BitEqual: true}}
-	for m := range p.M {
+	for _, m := range sample(p.M, p.N*p.K) {
 		row := make([]float64, p.N)
 		for n := range row {
 			row[n] = sum(m, n)

@@ -78,8 +78,9 @@ func TestSpan(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := p.Case(plan, 3, NarrowScales)
-	if v := cudatest.RunCase(t, one, true); !v.BitEqual {
-		t.Error("not the same bits")
+	out := cudatest.Run(t, cudatest.JobOf(one, true))
+	if v := one.Check(out); !v.BitEqual || out[1][0] != 1 {
+		t.Errorf("not the same bits: %s, exceeded %v", v.Wrong, out[1])
 	}
 	for k, want := range map[int]int{1: 43, 32: 43, 33: 42, 128: 41, 129: 40, 16384: 34} {
 		if got := Span(k); got != want {

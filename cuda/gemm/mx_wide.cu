@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // mx_wide: y = act(x*transpose(w) + bias) + residual, both MXINT8, the sum exact and rounded once: to fp32, or to T
 // where nothing follows it. NaN where a scale is 255. Sums are 64-bit integers at the least exponent of their row and
-// column; a tile with a block whose shift is not in 0..span is computed again with longer accumulators, and *exceeded
+// column; a tile with a block whose shift is not below limit is computed again with longer accumulators, and *exceeded
 // becomes 1.
 //   BM BN WM WN STAGES VEC ACT GATE T   as those of mx_block, with its operands
-// Scales of 0, which blocks of zeros have, do not count for the least exponent. span <= 43 - ceil(log2(B)) for B blocks
-// along k, of which there may be 8191. exceeded may be 0.
+// Scales of 0, which blocks of zeros have, do not count for the least exponent. limit <= 44 - ceil(log2(B)) for B
+// blocks along k, of which there may be 8191. exceeded may be 0.
 //   threads: 32 * WM * WN
 //   shared: max(STAGES * (BM * 132 + BN * 132), BM * (BN + 8) * 4 + 4096 * WM * WN) + 8 * (BM + BN) + 16
 //   blocks: WM * WN <= 4 ? 2 : 1
@@ -70,7 +70,7 @@ template <int VEC> DEV f32 wide_sum(const InputS8& in, i32 m, i32 n, i64* word, 
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int ACT, int GATE, class T>
 __device__ __forceinline__ void mx_wide(const u8* x, const u8* xs, const u8* w, const u8* ws, i64 xs_pitch,
                                         const f32* bias, const void* residual, void* y, u8* scales, i64 ldy,
-                                        i64 scale_block, i64 scale_row, i32 M, i32 N, i32 K, u32 span, u32* exceeded) {
+                                        i64 scale_block, i64 scale_row, i32 M, i32 N, i32 K, u32 limit, u32* exceeded) {
   const int NT = 32 * WM * WN, MT = BM / WM / 16, NG = BN / WN / 16;
   typedef StageS8<BM, BN, 1> Stage;
   const int TILES = STAGES * Stage::bytes, STAGED = BM * (BN + 8) * 4, WORDS = STAGED + NT * 128;
@@ -124,7 +124,7 @@ __device__ __forceinline__ void mx_wide(const u8* x, const u8* xs, const u8* w, 
 #pragma unroll
           for (int c = 0; c < 4; ++c) {
             const u32 shift = row[i][c / 2] + col[c % 2];
-            if (shift > span) void_result |= p[c] != 0;
+            if (shift >= limit) void_result |= p[c] != 0;
             acc[i][j][c] += (i64)p[c] << (shift & 63);
           }
         }

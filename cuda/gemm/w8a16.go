@@ -35,7 +35,9 @@ type thin struct{ r, wn, wk, kr int }
 func (t thin) params() []string { return texts(t.r, t.wn, t.wk, t.kr) }
 func (t thin) cols() int        { return 16 * t.r * t.wn }
 
-var thins = []thin{{1, 1, 8, 2048}, {1, 2, 4, 2048}, {2, 1, 8, 2048}, {2, 2, 4, 2048}}
+var thins = []thin{
+	{1, 1, 8, 2048}, {1, 2, 4, 2048}, {2, 1, 8, 2048}, {2, 2, 4, 2048}, {1, 2, 4, 4096}, {2, 2, 4, 4096},
+}
 
 // thinRows is the most rows that w8a16_thin takes.
 const thinRows = 8

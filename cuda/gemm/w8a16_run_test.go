@@ -20,6 +20,9 @@ func arch(t testing.TB) cuda.Arch {
 	return a
 }
 
+// archs are all architectures.
+func archs() []cuda.Arch { return cuda.Archs() }
+
 // planned is the plan of a problem with a given kernel and configuration.
 func planned(t testing.TB, p W8A16, template string, params []string, splits int) Plan {
 	t.Helper()

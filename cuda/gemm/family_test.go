@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"strings"
+	"testing"
+
+	"lathe/cuda/cudatest"
+)
+
+// TestCases runs the cases that are not timed, with the bound of a CPU in place of that of a GPU, and demands of the
+// others that a result of zeros is refused.
+func TestCases(t *testing.T) {
+	all, err := Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	timed := map[string]bool{}
+	for _, c := range all {
+		if c.Timed {
+			timed[c.Instances[0].Template.Name] = true
+			continue
+		}
+		cudatest.RunCase(t, c, true)
+	}
+	for _, name := range []string{"w8a16", "w8a16_thin", "mx_block", "mx_wide", "int8"} {
+		if !timed[name] {
+			t.Errorf("%s is not timed", name)
+		}
+	}
+}
+
+// TestPlans demands the choices that the shapes call for.
+func TestPlans(t *testing.T) {
+	for _, c := range []struct {
+		p    W8A16
+		want string
+	}{
+		{W8A16{M: 1, N: 14336, K: 4096}, "w8a16_thin"},
+		{W8A16{M: 8, N: 28672, K: 8192}, "w8a16_thin"},
+		{W8A16{M: 16, N: 28672, K: 8192}, "w8a16<16"},
+		{W8A16{M: 4096, N: 8192, K: 8192}, "w8a16<128, 128"},
+		{W8A16{M: 1, N: 64, K: 1 << 20}, "w8a16"},
+	} {
+		c.p.Out = BF16
+		for _, a := range archs() {
+			plan, err := c.p.Plan(a)
+			if err != nil {
+				t.Errorf("%s: %v", a.Name, err)
+				continue
+			}
+			for _, i := range plan.Instances {
+				if shared, err := i.Shared(); err != nil || shared > a.Shared {
+					t.Errorf("%s: %s has %d bytes of shared memory: %v", a.Name, i, shared, err)
+				}
+			}
+			if a.Name == measured && !strings.HasPrefix(plan.Instances[0].String(), c.want) {
+				t.Errorf("M=%d N=%d K=%d: %s, want %s", c.p.M, c.p.N, c.p.K, plan.Why, c.want)
+			}
+			t.Log(a.Name, c.p.M, c.p.N, c.p.K, plan.Why)
+		}
+	}
+}
+
+// TestRefusals demands a reason for what no kernel can take.
+func TestRefusals(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{W8A16{M: -1, Epilogue: Epilogue{Out: BF16}}.Valid(arch(t)), "sizes lie between"},
+		{W8A16{M: 1, N: 3, Epilogue: Epilogue{Out: BF16, Gate: true}}.Valid(arch(t)), "no pairs"},
+		{W8A16{M: 1, N: 2, Epilogue: Epilogue{Out: "f16"}}.Valid(arch(t)), "no result in"},
+		{MX{M: 1, N: 1, K: 1 << 20, Wide: true, Epilogue: Epilogue{Out: F32}}.Valid(arch(t)), "blocks along k"},
+		{Int8{M: 1, N: 1, K: 1 << 17, Result: codes8}.Valid(arch(t)), "more than 32 bits"},
+	} {
+		if c.err == nil || !strings.Contains(c.err.Error(), "L0990") || !strings.Contains(c.err.Error(), c.says) {
+			t.Errorf("got %v, want L0990 with %q", c.err, c.says)
+		}
+	}
+	p := W8A16{M: 1 << 30, N: 1 << 30, K: 64, Epilogue: Epilogue{Out: F32}}
+	if _, err := p.Plan(arch(t)); err == nil || !strings.Contains(err.Error(), "more than a grid") {
+		t.Errorf("got %v", err)
+	}
+}

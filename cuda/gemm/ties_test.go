@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/cudatest"
+)
+
+// ties is a product of a row and 32 columns over three blocks, whose sums are ties of the result but for a last term
+// far below: p0 + 1 + 2^-far in some unit, with p0 = 2^8 for bf16 and 2^24 for fp32. A span of -1 takes the longer
+// accumulators.
+func ties(t testing.TB, out Element, span int) cuda.Case {
+	t.Helper()
+	p := MX{M: 1, N: 32, K: 96, Wide: true, Epilogue: Epilogue{Out: out}}
+	plan, err := p.with(tilesMX[1], span)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, xs := make([]byte, 96), []byte{127, 127, 127}
+	x[0], x[32], x[64] = 64, 1, 1
+	w, ws := make([]byte, 32*96), make([]byte, 32*3)
+	for n := range 32 {
+		far := byte(n%8 + 22) // beyond fp32 where the first two terms are a tie of bf16
+		if span < 0 {
+			far += 50 // beyond 64 bits
+		}
+		row := w[n*96 : n*96+96]
+		row[0], row[32], row[64] = 64, 1, 1 // 2^12
+		shift := byte(12)                   // 2^24
+		if out == BF16 {
+			row[0], shift = 4, 0 // 2^8
+		}
+		if n%2 == 1 {
+			row[0], row[32], row[64] = -row[0], 0xFF, 0xFF
+		}
+		if n%3 == 2 {
+			row[64] = 0 // a tie
+		}
+		ws[n*3], ws[n*3+1], ws[n*3+2] = 100+shift, 100, 100-far
+	}
+	c := p.Case(plan, 1, NarrowScales)
+	for i, data := range [][]byte{x, transposed(xs, 1, 3), LayoutInt8.Pack(w, 32, 96), LayoutInt8.PackScales(ws, 32, 96)} {
+		c.Buffers[i].Fill = func(into []byte) { copy(into, data) }
+	}
+	c.Check = func(outputs [][]byte) cuda.Verdict { return p.checkSums(1, p.sum(x, xs, w, ws), outputs) }
+	return c
+}
+
+// TestTies rounds sums that are nearly ties, with both accumulators.
+func TestTies(t *testing.T) {
+	for _, out := range []Element{F32, BF16} {
+		for _, span := range []int{Span(96), -1} {
+			if v := cudatest.RunCase(t, ties(t, out, span), true); !v.BitEqual {
+				t.Errorf("%s, span %d: not the same bits", out, span)
+			}
+		}
+	}
+}
