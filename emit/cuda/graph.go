@@ -55,6 +55,7 @@ func Emit(g *ir.Graph, o Options) (*Design, error) {
 		}
 	}
 	e.d.Buffers[0].Bytes = int64(len(e.d.Tables))
+	e.d.share()
 	e.d.Source = e.source()
 	return e.d, nil
 }

@@ -75,7 +75,7 @@ func (g *gen) element(n int, at []index.Expr) *kernel.Expr {
 			return nil
 		}
 	}
-	t := typeOf(o.Type.DType)
+	t := TypeOf(o.Type.DType)
 	switch o.Kind {
 	case "select":
 		return kernel.Either(args[0], args[1], args[2])
@@ -90,7 +90,7 @@ func (g *gen) element(n int, at []index.Expr) *kernel.Expr {
 		if t == kernel.Bool {
 			return kernel.Unary("!", args[0])
 		}
-		return kernel.Convert(t, kernel.Unary("~", args[0]))
+		return kernel.Narrow(kernel.Unary("~", args[0]))
 	case "popcnt", "count_leading_zeros":
 		return countBits(o.Kind, args[0])
 	}
@@ -101,7 +101,7 @@ func (g *gen) element(n int, at []index.Expr) *kernel.Expr {
 		return kernel.Binary(infixBool[o.Kind], args[0], args[1])
 	}
 	if operator, ok := infixInt[o.Kind]; ok {
-		return kernel.Binary(operator, args[0], args[1])
+		return kernel.Narrow(kernel.Binary(operator, args[0], args[1]))
 	}
 	if idle(o.Kind, args) {
 		return args[0]

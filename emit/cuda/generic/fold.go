@@ -153,7 +153,7 @@ func (g *gen) dot(n int, at []index.Expr) *kernel.Expr {
 	for i, a := range d.LhsContract {
 		counts[i] = x.Dims[a]
 	}
-	acc := g.declare("s", kernel.Int(typeOf(o.Type.DType), 0))
+	acc := g.declare("s", kernel.Int(TypeOf(o.Type.DType), 0))
 	g.loops(counts, func(inner []index.Expr) {
 		l, r := slices.Clone(left), slices.Clone(right)
 		for i, e := range inner {
@@ -184,7 +184,7 @@ func (g *gen) convolution(n int, at []index.Expr) *kernel.Expr {
 		counts = append(counts, w.Dims[axisOf(c.Kernel, byte('0'+i))])
 	}
 	counts = append(counts, inputs)
-	acc := g.declare("s", kernel.Int(typeOf(o.Type.DType), 0))
+	acc := g.declare("s", kernel.Int(TypeOf(o.Type.DType), 0))
 	last := len(counts) - 1
 	product := func(pixel, taps []index.Expr, k index.Expr) {
 		from, by := make([]index.Expr, x.Rank()), make([]index.Expr, w.Rank())

@@ -250,7 +250,7 @@ func (g *gen) operand(n, k int, at []index.Expr) *kernel.Expr {
 func (g *gen) compute(n int, at []index.Expr) *kernel.Expr {
 	o := &g.c.p.Ops[n]
 	if r, ok := g.c.place[n]; ok && n != g.root {
-		t := typeOf(o.Type.DType)
+		t := TypeOf(o.Type.DType)
 		p := g.param(r, "t", t, int64(o.Type.Len()), "scratch "+dims(o.Type))
 		return g.load(p, t, at, o.Type.Dims)
 	}
@@ -258,13 +258,13 @@ func (g *gen) compute(n int, at []index.Expr) *kernel.Expr {
 	case hlo.KindInput:
 		b := g.c.p.Inputs[o.Attrs.Index]
 		p := g.param(Ref{Input, o.Attrs.Index}, "x", b.Store, int64(o.Type.Len()), b.Doc)
-		return g.load(p, typeOf(o.Type.DType), at, o.Type.Dims)
+		return g.load(p, TypeOf(o.Type.DType), at, o.Type.Dims)
 	case hlo.KindWeight:
 		return g.constant(n, g.c.p.Weights[o.Attrs.Index], at)
 	case "constant":
 		return g.constant(n, o.Attrs.Value, at)
 	case "iota":
-		return kernel.Convert(typeOf(o.Type.DType), g.code(at[o.Attrs.Axes[0]]))
+		return kernel.Convert(TypeOf(o.Type.DType), g.code(at[o.Attrs.Axes[0]]))
 	}
 	if v, ok := g.move(n, at); ok {
 		return v
@@ -281,7 +281,7 @@ func (g *gen) load(p *kernel.Param, t kernel.Type, at []index.Expr, dims []int) 
 
 // constant is a literal where all elements are equal, else an element of a table.
 func (g *gen) constant(n int, a hlo.Array, at []index.Expr) *kernel.Expr {
-	t := typeOf(a.Type.DType)
+	t := TypeOf(a.Type.DType)
 	if n := a.Type.DType.Bytes(); len(a.Data) == n || len(a.Data) > n && bytes.Equal(a.Data[n:], a.Data[:len(a.Data)-n]) {
 		return literal(a.Data[:n], t)
 	}

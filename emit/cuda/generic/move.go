@@ -170,7 +170,7 @@ func (g *gen) concat(n int, at []index.Expr) *kernel.Expr {
 	if len(pieces) == 1 {
 		return pick(pieces[0], g.space.Add(at[axis], index.Const(-pieces[0].from)))
 	}
-	v := g.declare("v", kernel.Int(typeOf(o.Type.DType), 0))
+	v := g.declare("v", kernel.Int(TypeOf(o.Type.DType), 0))
 	var choose func(list []piece)
 	choose = func(list []piece) {
 		p := list[0]

@@ -91,10 +91,10 @@ func Compile(name string, doc []string, p *Program) (*Node, error) {
 	for i, n := range s.own {
 		c.place[n] = Ref{Scratch, i}
 		t := p.Ops[n].Type
-		c.node.Scratch = append(c.node.Scratch, ScratchBuffer{typeOf(t.DType), int64(t.Len())})
+		c.node.Scratch = append(c.node.Scratch, ScratchBuffer{TypeOf(t.DType), int64(t.Len())})
 	}
 	for i, n := range s.own {
-		if err := c.kernel(n, Ref{Scratch, i}, typeOf(p.Ops[n].Type.DType), "scratch"); err != nil {
+		if err := c.kernel(n, Ref{Scratch, i}, TypeOf(p.Ops[n].Type.DType), "scratch"); err != nil {
 			return nil, err
 		}
 	}
@@ -145,8 +145,8 @@ func (c *compiler) kernel(n int, to Ref, store kernel.Type, doc string) error {
 	return nil
 }
 
-// typeOf is the kernel type of a StableHLO element type.
-func typeOf(d hlo.DType) kernel.Type {
+// TypeOf is the kernel type of a StableHLO element type.
+func TypeOf(d hlo.DType) kernel.Type {
 	switch d {
 	case hlo.I1:
 		return kernel.Bool
@@ -183,7 +183,7 @@ func (c *compiler) table(n int, a hlo.Array) (Ref, kernel.Type) {
 func narrow(a hlo.Array) TableData {
 	d := a.Type.DType
 	if d.IsFloat() || d == hlo.I1 || d == hlo.UI64 {
-		return TableData{typeOf(d), a.Data}
+		return TableData{TypeOf(d), a.Data}
 	}
 	values := a.Int64s()
 	lo, hi := int64(0), int64(0)

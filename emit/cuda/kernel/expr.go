@@ -57,6 +57,14 @@ func Convert(t Type, x *Expr) *Expr {
 	return &Expr{Kind: Cast, Type: t, Args: []*Expr{x}}
 }
 
+// Narrow brings the result of an operator back to its type, which C++ has widened to int.
+func Narrow(x *Expr) *Expr {
+	if x.Type.Bytes() >= 4 || x.Type == Bool {
+		return x
+	}
+	return &Expr{Kind: Cast, Type: x.Type, Args: []*Expr{x}}
+}
+
 // truncate keeps the bits of x that type t has.
 func truncate(t Type, x int64) int64 {
 	n := 64 - 8*t.Bytes()

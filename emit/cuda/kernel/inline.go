@@ -106,8 +106,11 @@ func (in *inliner) expr(e *Expr) *Expr {
 	for i, a := range e.Args {
 		c.Args[i] = in.expr(a)
 	}
-	if inner := c.Args[0]; c.Kind == Cast && inner.Kind == Cast && keeps(inner.Args[0].Type, inner.Type) {
-		c.Args[0] = inner.Args[0]
+	if inner := c.Args[0]; c.Kind == Cast && inner.Kind == Cast {
+		// What C++ has widened must be narrowed.
+		if x := inner.Args[0]; x.Kind != Infix && x.Kind != Prefix && keeps(x.Type, inner.Type) {
+			c.Args[0] = x
+		}
 	}
 	return &c
 }

@@ -13,6 +13,8 @@ typedef float f32;
 typedef double f64;
 
 template <class T> struct bits_of { typedef u32 type; };
+template <> struct bits_of<i8> { typedef u8 type; };
+template <> struct bits_of<u8> { typedef u8 type; };
 template <> struct bits_of<i64> { typedef u64 type; };
 template <> struct bits_of<u64> { typedef u64 type; };
 
@@ -31,6 +33,10 @@ LATHE_FN sar(T x, T y) {  // of signed types: the sign fills
   LATHE_U;
   return x >> ((U)y < 8 * sizeof(T) ? (U)y : (U)(8 * sizeof(T) - 1));
 }
+LATHE_FN shr(T x, T y) {  // zeros fill
+  LATHE_U;
+  return (U)y < 8 * sizeof(T) ? (T)((U)x >> ((U)y & (8 * sizeof(T) - 1))) : (T)0;
+}
 LATHE_FN quotient(T x, T y) { return y == (T)0 ? (T)-1 : y == (T)-1 && (T)-1 < (T)0 ? neg(x) : (T)(x / y); }
 LATHE_FN remainder_of(T x, T y) { return y == (T)0 ? x : y == (T)-1 && (T)-1 < (T)0 ? (T)0 : (T)(x % y); }
 LATHE_FN least(T x, T y) { return x < y ? x : y; }
@@ -42,7 +48,5 @@ LATHE_FN sign_of(T x) { return (T)((x > (T)0) - (x < (T)0)); }
 LATHE_FN float_least(T x, T y) { return x != x || x < y ? x : y; }
 LATHE_FN float_greatest(T x, T y) { return x != x || x > y ? x : y; }
 
-__device__ __forceinline__ i32 shr(i32 x, i32 y) { return (u32)y < 32 ? (i32)((u32)x >> (u32)y) : 0; }
-__device__ __forceinline__ i64 shr(i64 x, i64 y) { return (u64)y < 64 ? (i64)((u64)x >> (u64)y) : 0; }
 __device__ __forceinline__ f32 logistic(f32 x) { return 1.0f / (1.0f + expf(-x)); }
 __device__ __forceinline__ f64 logistic(f64 x) { return 1.0 / (1.0 + exp(-x)); }

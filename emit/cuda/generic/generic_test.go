@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package generic
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"lathe/emit/cuda/kernel"
+	"lathe/golden/hlo"
+)
+
+// compiled makes the kernels of one result.
+func compiled(t *testing.T, b *hlo.Builder, v hlo.Value, inputs ...hlo.Type) (*Node, string) {
+	t.Helper()
+	if b.Err() != nil {
+		t.Fatal(b.Err())
+	}
+	p := &Program{Ops: b.Operations(), Weights: b.Weights()}
+	for _, in := range inputs {
+		p.Inputs = append(p.Inputs, Buffer{Store: TypeOf(in.DType)})
+	}
+	p.Results = []Result{{Op: v.Number(), Buffer: Buffer{Store: TypeOf(v.Type().DType)}}}
+	n, err := Compile("k", []string{"doc"}, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := ""
+	for _, s := range n.Steps {
+		text += kernel.Print(s.Kernel)
+	}
+	return n, text
+}
+
+// TestWide: indices beyond 31 bits take 64.
+func TestWide(t *testing.T) {
+	for elems, want := range map[int]string{3_000_000_000: "for (u64 k0 = 0; k0 < 3000000000ull; k0++)",
+		2_000_000_000: "for (u32 k0 = 0; k0 < 2000000000u; k0++)"} {
+		b := hlo.New("wide")
+		x := hlo.TypeOf(hlo.F32, 1, elems)
+		_, text := compiled(t, b, b.Reduce(hlo.FoldAdd, b.Arg("x", x), 1), x)
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestSplit: what is read often at some cost is computed once, what is cheap is not.
+func TestSplit(t *testing.T) {
+	x := hlo.TypeOf(hlo.I32, 64, 64)
+	for name, c := range map[string]struct {
+		kernels int
+		build   func(b *hlo.Builder, x hlo.Value) hlo.Value
+	}{
+		"a sum for each row": {2, func(b *hlo.Builder, x hlo.Value) hlo.Value {
+			return b.Sub(x, b.BroadcastInDim(b.ReduceKeep(hlo.FoldAdd, x, 1), []int{64, 64}, []int{0, 1}))
+		}},
+		"a sum that is read once": {1, func(b *hlo.Builder, x hlo.Value) hlo.Value {
+			return b.Neg(b.Reduce(hlo.FoldAdd, x, 1))
+		}},
+		"a cheap operand of a product": {1, func(b *hlo.Builder, x hlo.Value) hlo.Value {
+			return b.DotGeneral(b.Neg(x), x, hlo.Dot{LhsContract: []int{1}, RhsContract: []int{0}}, hlo.I32)
+		}},
+		"a product of products": {2, func(b *hlo.Builder, x hlo.Value) hlo.Value {
+			d := hlo.Dot{LhsContract: []int{1}, RhsContract: []int{0}}
+			return b.DotGeneral(b.DotGeneral(x, x, d, hlo.I32), x, d, hlo.I32)
+		}},
+	} {
+		b := hlo.New(name)
+		n, text := compiled(t, b, c.build(b, b.Arg("x", x)), x)
+		if len(n.Steps) != c.kernels || len(n.Scratch) != c.kernels-1 || len(n.Notes) != c.kernels-1 {
+			t.Errorf("%s: %d kernels, %d scratch buffers, notes %q\n%s", name, len(n.Steps), len(n.Scratch), n.Notes, text)
+		}
+	}
+}
+
+// TestIntegers: sums that are exact in floats become sums of integers.
+func TestIntegers(t *testing.T) {
+	x := hlo.TypeOf(hlo.I32, 4, 8)
+	for bits, want := range map[int]string{20: "i32 s0 = 0;", 50: "i64 s0 = 0ll;"} {
+		b := hlo.New("sum")
+		v := b.DotInt(b.Arg("x", x), b.Weight(hlo.FromInt64s(hlo.I8, []int{2, 8}, []int64{15: 3})),
+			hlo.Dot{LhsContract: []int{1}, RhsContract: []int{1}}, bits)
+		n, text := compiled(t, b, v, x)
+		if strings.Contains(text, "f32") || strings.Contains(text, "f64") || !strings.Contains(text, want) {
+			t.Errorf("sums of %d bits:\n%s", bits, text)
+		}
+		if n.Tables[0].Type != kernel.U8 && n.Tables[0].Type != kernel.I8 || len(n.Tables[0].Data) != 16 {
+			t.Errorf("a table of %d bytes of %s", len(n.Tables[0].Data), n.Tables[0].Type)
+		}
+	}
+}
+
+func TestUnknown(t *testing.T) {
+	b := hlo.New("odd")
+	x := b.Convert(b.Arg("x", hlo.TypeOf(hlo.I32, 4)), hlo.I1)
+	v := b.ShiftLeft(x, x)
+	p := &Program{Ops: b.Operations(), Inputs: []Buffer{{Store: kernel.I32}}, Results: []Result{{Op: v.Number()}}}
+	_, err := Compile("k", nil, p)
+	var unknown *UnknownError
+	if !errors.As(err, &unknown) || len(unknown.Kinds) != 1 || unknown.Kinds[0] != "shift_left of i1" {
+		t.Errorf("%v", err)
+	}
+}
