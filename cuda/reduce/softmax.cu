@@ -10,7 +10,7 @@
 // row with NaN or +Inf becomes NaN. One read, one write.
 //   threads: 32 * WARPS * ROWS
 //   shared: WARPS > 1 ? 8 * WARPS : 0
-//   regs: N > 16 ? 96 : 64
+//   regs: N > 16 ? 96 : MASK && V == 1 && SM >= 100 ? 80 : 64
 //   sass: V > 1: LDG.128, V > 1: STG.128|STG.64, MUFU.EX2
 //   uses: reduce/row.cuh, reduce/exp.cuh
 template <int IN, int OUT, int V, int N, int WARPS, int ROWS, int MASK>
