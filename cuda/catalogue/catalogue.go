@@ -14,6 +14,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/attn"
+	"lathe/cuda/gemm"
 	pointwise "lathe/cuda/map"
 	"lathe/cuda/reduce"
 	"lathe/internal/diag"
@@ -27,6 +28,7 @@ type Family struct {
 
 var families = []Family{
 	{"attn", attn.Cases},
+	{"gemm", gemm.Cases},
 	{"map", pointwise.Cases},
 	{"reduce", reduce.Cases},
 }
