@@ -38,7 +38,7 @@ const (
 	secondSamples, slowSample, gateSamples = 2, 5000, 20
 	// Where the runs would simulate more cycles than this, runs behind the first have laterSamples samples; and where
 	// the first alone does, it has fewer random ones.
-	runCycles    = 60_000_000
+	runCycles    = 80_000_000
 	laterSamples = 2000
 )
 
@@ -67,7 +67,7 @@ type entry struct {
 }
 
 // extraPlans are shown on one file of each model.
-var extraPlans = []string{"mixed", "wrap", "unroll", "pack"}
+var extraPlans = []string{"mixed", "wrap", "unroll", "pack", "serial"}
 
 // combinations are all files of all examples under all plans, but for the extra ones; only small networks are unrolled.
 func combinations(t *testing.T) []*entry {
