@@ -66,8 +66,8 @@ type entry struct {
 	failure string
 }
 
-// extraPlans are shown on one file of each model. unroll is shown nowhere: Icarus takes more than an hour for two samples
-// of such a design; internal/difftest simulates unrolled networks.
+// extraPlans are shown on one file of each model. unroll is shown nowhere: Icarus takes an hour for two samples of
+// such a design; internal/difftest simulates unrolled networks.
 var extraPlans = []string{"mixed", "wrap", "pack", "serial"}
 
 const leftOut = "unroll"
