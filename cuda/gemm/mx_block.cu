@@ -8,7 +8,7 @@
 //   threads: 32 * WM * WN
 //   shared: max(STAGES * (BM * 132 + BN * 132), BM * (BN + 8) * 4)
 //   blocks: WM * WN <= 4 ? 3 : 1
-//   regs: 168
+//   regs: 176
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, IMMA.16832.S8.S8
 //   uses: num/mxint8.cuh, gemm/tile.cuh, gemm/tile_s8.cuh, gemm/epilogue.cuh
 //

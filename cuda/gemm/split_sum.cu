@@ -4,6 +4,7 @@
 // N of them a row; gated, sixteen sums make eight results. The grid is one-dimensional.
 //   ACT GATE T   as epilogue.cuh has them
 //   threads: 256
+//   blocks: 4
 //   regs: 80
 //   sass: LDG.128
 //   uses: gemm/epilogue.cuh

@@ -29,6 +29,8 @@ type api struct {
 // since not every version finds it by itself.
 func load(dir string) (*api, error) {
 	const mode = purego.RTLD_NOW | purego.RTLD_GLOBAL
+	runtime.LockOSThread() // the loader keeps the reason of a failure for the thread that called it
+	defer runtime.UnlockOSThread()
 	if _, err := purego.Dlopen(filepath.Join(dir, builtins), mode); err != nil {
 		return nil, err
 	}

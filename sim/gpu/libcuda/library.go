@@ -6,6 +6,7 @@ package libcuda
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"unsafe"
 
@@ -162,6 +163,8 @@ func Open(path string) (*Library, error) {
 	if path == "" { // the loader would take this program itself for the library
 		return nil, fmt.Errorf("no library is named")
 	}
+	runtime.LockOSThread() // the loader keeps the reason of a failure for the thread that called it
+	defer runtime.UnlockOSThread()
 	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return nil, err
