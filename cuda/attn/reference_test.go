@@ -16,7 +16,7 @@ func round(w attn.Word, x float64) float64 {
 	if w == attn.BF16 {
 		return float64(math.Float32frombits(uint32(cudatest.BF16Word(x)) << 16))
 	}
-	return f16Value(f16Word(x))
+	return cudatest.F16Value(cudatest.F16Word(x))
 }
 
 func encode(w attn.Word, v []float64) []byte {
@@ -24,7 +24,7 @@ func encode(w attn.Word, v []float64) []byte {
 	for _, x := range v {
 		word := cudatest.BF16Word(x)
 		if w == attn.F16 {
-			word = f16Word(x)
+			word = cudatest.F16Word(x)
 		}
 		out = binary.LittleEndian.AppendUint16(out, word)
 	}
@@ -37,38 +37,9 @@ func decode(w attn.Word, b []byte) []float64 {
 	}
 	var out []float64
 	for ; len(b) > 0; b = b[2:] {
-		out = append(out, f16Value(binary.LittleEndian.Uint16(b)))
+		out = append(out, cudatest.F16Value(binary.LittleEndian.Uint16(b)))
 	}
 	return out
-}
-
-// f16Value is a word of binary16 (IEEE 754-2019, section 3.4).
-func f16Value(w uint16) float64 {
-	e, f := int(w>>10&31), float64(w&1023)
-	v := math.Ldexp(f, -24)
-	switch {
-	case e == 31 && f != 0:
-		return math.NaN()
-	case e == 31:
-		v = math.Inf(1)
-	case e > 0:
-		v = math.Ldexp(1024+f, e-25)
-	}
-	return math.Copysign(v, 0.5-float64(w>>15))
-}
-
-// f16Word is the binary16 nearest to x, ties to even.
-func f16Word(x float64) uint16 {
-	sign, a := uint16(math.Float64bits(x)>>63<<15), math.Abs(x)
-	if math.IsNaN(x) {
-		return 0x7FFF
-	}
-	if a >= 65520 {
-		return sign | 0x7C00
-	}
-	_, e := math.Frexp(max(a, 0x1p-24))
-	e = max(e, -13) // the last place of a subnormal is 2^-24
-	return sign + uint16(e+13)<<10 + uint16(math.RoundToEven(math.Ldexp(a, 11-e)))
 }
 
 // data are the operands of a problem, dense and in float64, each a value of its format.

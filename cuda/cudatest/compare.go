@@ -134,3 +134,32 @@ func BF16Word(x float64) uint16 {
 	}
 	return uint16((f + 0x7FFF + f>>16&1) >> 16)
 }
+
+// F16Value is a word of binary16 (IEEE 754-2019, section 3.4).
+func F16Value(w uint16) float64 {
+	e, f := int(w>>10&31), float64(w&1023)
+	v := math.Ldexp(f, -24)
+	switch {
+	case e == 31 && f != 0:
+		return math.NaN()
+	case e == 31:
+		v = math.Inf(1)
+	case e > 0:
+		v = math.Ldexp(1024+f, e-25)
+	}
+	return math.Copysign(v, 0.5-float64(w>>15))
+}
+
+// F16Word is the binary16 nearest to x, ties to even.
+func F16Word(x float64) uint16 {
+	sign, a := uint16(math.Float64bits(x)>>63<<15), math.Abs(x)
+	if math.IsNaN(x) {
+		return 0x7FFF
+	}
+	if a >= 65520 {
+		return sign | 0x7C00
+	}
+	_, e := math.Frexp(max(a, 0x1p-24))
+	e = max(e, -13) // the last place of a subnormal is 2^-24
+	return sign + uint16(e+13)<<10 + uint16(math.RoundToEven(math.Ldexp(a, 11-e)))
+}

@@ -45,6 +45,56 @@ func TestBF16Word(t *testing.T) {
 	}
 }
 
+// TestF16Word compares with a search among all words, at every word and around every middle.
+func TestF16Word(t *testing.T) {
+	for w := range 0x7C00 {
+		a, b := F16Value(uint16(w)), F16Value(uint16(w+1))
+		if w == 0x7BFF {
+			b = 65536
+		}
+		middle := (a + b) / 2
+		for _, x := range []float64{a, middle, math.Nextafter(middle, 0), math.Nextafter(middle, b), -a, -middle} {
+			if got, want := F16Word(x), nearestF16(x); got != want {
+				t.Fatalf("%v: %#x, want %#x", x, got, want)
+			}
+		}
+	}
+	if F16Word(math.NaN()) != 0x7FFF || F16Word(math.Inf(-1)) != 0xFC00 || F16Word(math.Copysign(0, -1)) != 0x8000 {
+		t.Error("NaN, -Inf or -0")
+	}
+}
+
+// nearestF16 is the binary16 nearest to x, by counting: the code whose value is nearest, ties to even codes.
+func nearestF16(x float64) uint16 {
+	sign := uint16(0)
+	if math.Signbit(x) {
+		sign, x = 0x8000, -x
+	}
+	switch {
+	case x != x:
+		return 0x7FFF
+	case x >= 65520:
+		return sign | 0x7C00
+	}
+	lo, hi := uint16(0), uint16(0x7BFF)
+	for lo < hi { // the largest code not above x
+		mid := lo + (hi-lo+1)/2
+		if F16Value(mid) <= x {
+			lo = mid
+		} else {
+			hi = mid - 1
+		}
+	}
+	step := F16Value(lo+1) - F16Value(lo)
+	if lo == 0x7BFF {
+		step = 32
+	}
+	if d := x - F16Value(lo); d > step/2 || d == step/2 && lo&1 == 1 {
+		lo++
+	}
+	return sign | lo
+}
+
 func TestCorners(t *testing.T) {
 	q, x := AllPairs()
 	seen := map[[2]byte]bool{}

@@ -24,38 +24,7 @@ func floatWord(c num.Codec, x float64) uint64 {
 	case num.BF16:
 		return uint64(cudatest.BF16Word(x))
 	}
-	return uint64(half(x))
-}
-
-// half is the binary16 nearest to x, by counting: the code whose value is nearest, ties to even codes.
-func half(x float64) uint16 {
-	sign := uint16(0)
-	if math.Signbit(x) {
-		sign, x = 0x8000, -x
-	}
-	switch {
-	case x != x:
-		return 0x7FFF
-	case x >= 65520:
-		return sign | 0x7C00
-	}
-	lo, hi := uint16(0), uint16(0x7BFF)
-	for lo < hi { // the largest code not above x
-		mid := lo + (hi-lo+1)/2
-		if floatOf(num.FP16, uint64(mid)) <= x {
-			lo = mid
-		} else {
-			hi = mid - 1
-		}
-	}
-	step := floatOf(num.FP16, uint64(lo)+1) - floatOf(num.FP16, uint64(lo))
-	if lo == 0x7BFF {
-		step = 32
-	}
-	if d := x - floatOf(num.FP16, uint64(lo)); d > step/2 || d == step/2 && lo&1 == 1 {
-		lo++
-	}
-	return sign | lo
+	return uint64(cudatest.F16Word(x))
 }
 
 // floatOf is the value of a word of a float codec.
@@ -66,20 +35,7 @@ func floatOf(c num.Codec, w uint64) float64 {
 	case num.BF16:
 		return float64(math.Float32frombits(uint32(w) << 16))
 	}
-	e, m := int(w>>10&31), float64(w&1023)
-	v := math.Ldexp(m, -24)
-	switch {
-	case e == 31 && m != 0:
-		return math.NaN()
-	case e == 31:
-		v = math.Inf(1)
-	case e > 0:
-		v = math.Ldexp(1024+m, e-25)
-	}
-	if w>>15&1 == 1 {
-		return -v
-	}
-	return v
+	return cudatest.F16Value(uint16(w))
 }
 
 // words packs values as words of a codec.

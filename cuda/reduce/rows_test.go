@@ -27,7 +27,7 @@ func encode(w reduce.Word, v []float64) []byte {
 	}
 	var out []byte
 	for _, x := range v {
-		out = binary.LittleEndian.AppendUint16(out, f16Word(x))
+		out = binary.LittleEndian.AppendUint16(out, cudatest.F16Word(x))
 	}
 	return out
 }
@@ -42,40 +42,9 @@ func decode(w reduce.Word, b []byte) []float64 {
 	}
 	var out []float64
 	for ; len(b) > 0; b = b[2:] {
-		out = append(out, f16Value(binary.LittleEndian.Uint16(b)))
+		out = append(out, cudatest.F16Value(binary.LittleEndian.Uint16(b)))
 	}
 	return out
-}
-
-// f16Value is a word of binary16 (IEEE 754-2019, section 3.4).
-func f16Value(w uint16) float64 {
-	e, f := int(w>>10&31), float64(w&1023)
-	v := math.Ldexp(f, -24)
-	switch {
-	case e == 31 && f != 0:
-		return math.NaN()
-	case e == 31:
-		v = math.Inf(1)
-	case e > 0:
-		v = math.Ldexp(1024+f, e-25)
-	}
-	return math.Copysign(v, 0.5-float64(w>>15))
-}
-
-// f16Word is the binary16 nearest to x, ties to even.
-func f16Word(x float64) uint16 {
-	sign := uint16(math.Float64bits(x) >> 63 << 15)
-	a := math.Abs(x)
-	if math.IsNaN(x) {
-		return 0x7FFF
-	}
-	if a >= 65520 {
-		return sign | 0x7C00
-	}
-	_, e := math.Frexp(max(a, 0x1p-24))
-	e = max(e, -13) // the last place of a subnormal is 2^-24
-	m := uint16(math.RoundToEven(math.Ldexp(a, 11-e)))
-	return sign + uint16(e+13)<<10 + m
 }
 
 // unit is half a unit in the last place of a format, relative to the value, and of its smallest numbers, absolute.
