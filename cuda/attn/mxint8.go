@@ -78,17 +78,8 @@ func (p MXINT8) Launch(kernel string, a MXINT8Args) ([]cuda.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared, err := i.Shared()
-	if err != nil || p.blocks() == 0 {
-		return nil, err
-	}
-	args := []cuda.Arg{a.Q, a.K, a.KScales, a.V, a.VScales, a.Lengths, a.O, a.LSE}
-	args = append(args, p.scalars()...)
-	for _, s := range []Strides{p.Q, p.K, p.Scales, p.O} {
-		args = append(args, cuda.I64(s.Batch), cuda.I64(s.Head), cuda.I64(s.Row))
-	}
-	return []cuda.Launch{{Kernel: kernel, Grid: [3]uint32{uint32(p.blocks()), 1, 1}, Block: [3]uint32{32 * warps, 1, 1},
-		Shared: uint32(shared), Args: args}}, nil
+	args := append([]cuda.Arg{a.Q, a.K, a.KScales, a.V, a.VScales, a.Lengths, a.O, a.LSE}, p.scalars()...)
+	return p.launch(i, args, p.Q, p.K, p.Scales, p.O)
 }
 
 // Floor is that of SDPA with 8.25 bits a key's or value's element.

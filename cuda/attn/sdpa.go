@@ -176,15 +176,20 @@ func (p SDPA) Launch(kernel string, a Args) ([]cuda.Launch, error) {
 	if err != nil {
 		return nil, err
 	}
+	args := append([]cuda.Arg{a.Q, a.K, a.V, a.Mask, a.Lengths, a.O, a.LSE}, p.scalars()...)
+	return p.launch(i, args, p.Q, p.K, p.V, p.O, p.MaskStrides)
+}
+
+// launch calls an instance with arguments and strides behind them, or is nothing where there are no queries.
+func (p SDPA) launch(i cuda.Instance, args []cuda.Arg, strides ...Strides) ([]cuda.Launch, error) {
 	shared, err := i.Shared()
 	if err != nil || p.blocks() == 0 {
 		return nil, err
 	}
-	args := append([]cuda.Arg{a.Q, a.K, a.V, a.Mask, a.Lengths, a.O, a.LSE}, p.scalars()...)
-	for _, s := range []Strides{p.Q, p.K, p.V, p.O, p.MaskStrides} {
+	for _, s := range strides {
 		args = append(args, cuda.I64(s.Batch), cuda.I64(s.Head), cuda.I64(s.Row))
 	}
-	return []cuda.Launch{{Kernel: kernel, Grid: [3]uint32{uint32(p.blocks()), 1, 1}, Block: [3]uint32{32 * warps, 1, 1},
+	return []cuda.Launch{{Kernel: i.Kernel, Grid: [3]uint32{uint32(p.blocks()), 1, 1}, Block: [3]uint32{32 * warps, 1, 1},
 		Shared: uint32(shared), Args: args}}, nil
 }
 
