@@ -6,6 +6,7 @@
 package gemm
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -190,6 +191,26 @@ func texts(values ...int) []string {
 		out = append(out, strconv.Itoa(v))
 	}
 	return out
+}
+
+// whole is the plan of a product whose k range is not split: one launch of so many blocks, or none without blocks. args
+// orders the operands for the kernel. Errors as gridOf.
+func whole(i cuda.Instance, blocks int, args func(Operands) []cuda.Arg) (Plan, error) {
+	plan := Plan{Instances: []cuda.Instance{i}, Splits: 1, Why: fmt.Sprintf("%s, %d blocks", i, blocks)}
+	if blocks == 0 {
+		plan.launches = func(Operands) []cuda.Launch { return nil }
+		return plan, nil
+	}
+	head, err := gridOf(i, blocks)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan.launches = func(o Operands) []cuda.Launch {
+		l := head
+		l.Args = args(o)
+		return []cuda.Launch{l}
+	}
+	return plan, nil
 }
 
 // gridOf is a launch of so many blocks, without arguments: error L0990 where no grid is that large.

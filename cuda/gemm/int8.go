@@ -4,7 +4,6 @@ package gemm
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math"
 	"math/big"
 
@@ -143,27 +142,14 @@ func (p Int8) with(t tile) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	blocks := ceil(p.M, t.bm) * ceil(p.N, t.bn)
-	plan := Plan{Instances: []cuda.Instance{i}, Splits: 1, Why: fmt.Sprintf("%s, %d blocks", i, blocks)}
-	if blocks == 0 {
-		plan.launches = func(Operands) []cuda.Launch { return nil }
-		return plan, nil
-	}
-	head, err := gridOf(i, blocks)
-	if err != nil {
-		return Plan{}, err
-	}
 	lo, hi := int64(0), int64(0)
 	if !p.Raw {
 		lo, hi = p.Result.Min(), p.Result.Max()
 	}
-	plan.launches = func(o Operands) []cuda.Launch {
-		l := head
-		l.Args = []cuda.Arg{o.X, o.W, o.Bias, o.Y, cuda.I64(int64(p.N)), cuda.I32(int32(p.M)), cuda.I32(int32(p.N)),
+	return whole(i, ceil(p.M, t.bm)*ceil(p.N, t.bn), func(o Operands) []cuda.Arg {
+		return []cuda.Arg{o.X, o.W, o.Bias, o.Y, cuda.I64(int64(p.N)), cuda.I32(int32(p.M)), cuda.I32(int32(p.N)),
 			cuda.I32(int32(p.K)), cuda.I32(p.Zero), cuda.I32(int32(lo)), cuda.I32(int32(hi))}
-		return []cuda.Launch{l}
-	}
-	return plan, nil
+	})
 }
 
 // Code is the code of a sum in a channel, by the definition.

@@ -3,7 +3,6 @@
 package gemm
 
 import (
-	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -87,24 +86,12 @@ func (p MX) with(t tile, span int) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	blocks := ceil(p.M, t.bm) * ceil(p.N, t.bn)
-	plan := Plan{Instances: []cuda.Instance{i}, Splits: 1, Why: fmt.Sprintf("%s, %d blocks", i, blocks)}
-	if blocks == 0 {
-		plan.launches = func(Operands) []cuda.Launch { return nil }
-		return plan, nil
-	}
-	head, err := gridOf(i, blocks)
-	if err != nil {
-		return Plan{}, err
-	}
-	plan.launches = func(o Operands) []cuda.Launch {
-		l := head
-		l.Args = slices.Concat([]cuda.Arg{o.X, o.XScales, o.W, o.WScales, cuda.I64(ScalePitch(p.M))}, p.sink(o, p.M, p.N),
+	return whole(i, ceil(p.M, t.bm)*ceil(p.N, t.bn), func(o Operands) []cuda.Arg {
+		args := slices.Concat([]cuda.Arg{o.X, o.XScales, o.W, o.WScales, cuda.I64(ScalePitch(p.M))}, p.sink(o, p.M, p.N),
 			[]cuda.Arg{cuda.I32(int32(p.M)), cuda.I32(int32(p.N)), cuda.I32(int32(p.K))})
 		if p.Wide {
-			l.Args = append(l.Args, cuda.U32(uint32(span+1)), o.Exceeded)
+			args = append(args, cuda.U32(uint32(span+1)), o.Exceeded)
 		}
-		return []cuda.Launch{l}
-	}
-	return plan, nil
+		return args
+	})
 }
