@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemm_test
 
 import (
 	"testing"
 
 	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
@@ -23,11 +24,11 @@ func linearGraph(m, n, k int, x, w, y format.Format, scales []float32) *ir.Graph
 		return &ir.Node{Name: name, Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: t}
 	}
 	codes := make([]int64, n*k)
-	for i, b := range int8s(11, "w", n*k) {
+	for i, b := range gemm.Int8s(11, "w", n*k) {
 		codes[i] = int64(int8(b))
 	}
 	bias := make([]int64, n)
-	r := dice(11, "bias")
+	r := gemm.Dice(11, "bias")
 	for i := range bias {
 		bias[i] = int64(r.IntN(4001) - 2000)
 	}
@@ -43,11 +44,11 @@ func linearGraph(m, n, k int, x, w, y format.Format, scales []float32) *ir.Graph
 // every rounding, and affine ones with a scale a channel. The long run has more than 10^6 outputs.
 func TestInt8Graph(t *testing.T) {
 	m, n, k := 40, 64, 144
-	if long {
+	if gemm.Long {
 		m, n, k = 400, 256, 96
 	}
 	scales := make([]float32, n)
-	r := dice(12, "scales")
+	r := gemm.Dice(12, "scales")
 	for i := range scales {
 		scales[i] = float32(0.002 + 0.01*r.Float64())
 	}
@@ -82,16 +83,16 @@ func graphOnKernel(t *testing.T, g *ir.Graph) {
 	}
 	in := g.In[0]
 	_, unsigned := codesOf(in.Type.Format)
-	p := Int8{M: in.Type.Shape[0], N: codes.Out, K: codes.In, Unsigned: unsigned, Result: codes.Result}
+	p := gemm.Int8{M: in.Type.Shape[0], N: codes.Out, K: codes.In, Unsigned: unsigned, Result: codes.Result}
 	p.Zero = int32(codes.Zero)
-	var channels []Channel
+	var channels []gemm.Channel
 	for _, c := range codes.Channels {
-		channels = append(channels, Channel{c.Bias, int32(c.Mul), c.Shift, int(c.Up)})
+		channels = append(channels, gemm.Channel{c.Bias, int32(c.Mul), c.Shift, int(c.Up)})
 	}
-	if err := p.Valid(arch(t)); err != nil {
+	if err := p.Valid(gemm.ArchOf(t)); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := p.Plan(arch(t))
+	plan, err := p.Plan(gemm.ArchOf(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,7 +102,7 @@ func graphOnKernel(t *testing.T, g *ir.Graph) {
 		t.Errorf("the definition: %s", v.Wrong)
 	}
 	x := ir.NewTensor(in.Type)
-	for i, b := range int8s(11, "x", p.M*p.K) {
+	for i, b := range gemm.Int8s(11, "x", p.M*p.K) {
 		if x.Codes[i] = int64(int8(b)); unsigned {
 			x.Codes[i] = int64(b)
 		}
@@ -133,9 +134,9 @@ func codesOf(f format.Format) (width int, unsigned bool) {
 	return 0, false
 }
 
-func compareCodes(t *testing.T, engine string, p Int8, y []byte, want []int64) {
+func compareCodes(t *testing.T, engine string, p gemm.Int8, y []byte, want []int64) {
 	t.Helper()
-	_, size := p.element()
+	size := p.CodeBytes()
 	wrong := 0
 	for i, w := range want {
 		got := uint64(0)

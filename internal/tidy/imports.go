@@ -16,7 +16,8 @@ const module = "lathe/"
 var layers = [][]string{
 	{"internal/diag", "internal/whole"},
 	{"ir/format", "ir/target", "rtl", "golden/hlo", "internal/npz", "internal/parser", "internal/ptx"},
-	{"ir", "cuda"},
+	{"cuda"},
+	{"ir"},
 	{"ir/op"},
 	{"ir/text"},
 	{"golden/ref"},
