@@ -22,7 +22,8 @@ __device__ __forceinline__ void split_sum(const f32* parts, i64 stride, i64 pitc
   const bool inside = m < M && n < N;
   if (inside) {
     const f32* at = parts + m * pitch + (i64)n * (WIDTH / 8);
-    for (i32 s = 0; s < splits; ++s, at += stride) {
+#pragma unroll 2
+    for (i32 s = 0; s < splits; ++s, at += stride) {  // four at a time spill on sm_100
 #pragma unroll
       for (int j = 0; j < WIDTH; j += 4) {
         const w128 u = ld128(at + j);

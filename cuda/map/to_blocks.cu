@@ -10,7 +10,7 @@
 // A warp takes a block. The grid is one-dimensional.
 //   threads: 256
 //   regs: 64
-//   sass: REDUX
+//   sass: REDUX | CREDUX
 //   uses: num/exact.cuh, num/float.cuh, num/integer.cuh
 template <class FROM, class TO, int WIDE>
 __device__ __forceinline__ void to_blocks(const void* x, void* q, u8* X, i64 outer, i64 length, i64 inner, i64 k,
