@@ -14,6 +14,7 @@ func RunCase(t testing.TB, c cuda.Case, quick bool) cuda.Verdict {
 	v := c.Check(Run(t, JobOf(c, quick)))
 	if v.Wrong != "" {
 		t.Errorf("%s: %s", c.Name, v.Wrong)
+		stop(t)
 	}
 	return v
 }

@@ -45,6 +45,7 @@ func Equal(t testing.TB, what string, got, want []byte, width int) {
 	t.Helper()
 	if d := FirstDifference(got, want, width); d != "" {
 		t.Errorf("%s: %s", what, d)
+		stop(t)
 	}
 }
 
@@ -74,6 +75,7 @@ func Near(t testing.TB, what string, got, want []float64, tol func(i int) float6
 	if bad > 0 {
 		t.Errorf("%s: element %d is %v, want %v within %v; %d of %d are outside", what, first, got[first], want[first],
 			tol(first), bad, len(got))
+		stop(t)
 		return
 	}
 	t.Logf("%s: largest error %.3f of the tolerance", what, worst)

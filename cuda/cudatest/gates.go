@@ -5,7 +5,6 @@
 package cudatest
 
 import (
-	"context"
 	"hash/fnv"
 	"path/filepath"
 	"slices"
@@ -21,11 +20,7 @@ import (
 func Compiler(t testing.TB) *nvrtc.Compiler {
 	t.Helper()
 	dir := tools.NeedNVRTC(t)
-	cache := filepath.Join(dir, "modules")
-	if _, _, ok := tools.Mutant(t); ok {
-		cache = "" // faults are compiled once
-	}
-	c, err := nvrtc.Open(dir, cache)
+	c, err := nvrtc.Open(dir, filepath.Join(dir, "modules"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +52,7 @@ func Gates(t *testing.T, kernels ...cuda.Instance) {
 		}
 		t.Run(arch, func(t *testing.T) {
 			t.Parallel()
-			m := compile(t, compiler, mine, arch)
+			m, _ := compile(t, compiler, mine, arch)
 			for _, i := range mine {
 				report(t, m.Refusals(i))
 			}
@@ -78,7 +73,7 @@ func Gates(t *testing.T, kernels ...cuda.Instance) {
 	if mine := cuda.For("sm_80", kernels); len(mine) > 0 {
 		t.Run("lowered PTX", func(t *testing.T) {
 			t.Parallel()
-			m := compile(t, compiler, mine, cuda.PortablePTX)
+			m, _ := compile(t, compiler, mine, cuda.PortablePTX)
 			low, err := nvrtc.LowerPTX(m.PTX)
 			if err != nil {
 				t.Fatal(err)
@@ -114,21 +109,22 @@ func shard(kernels []cuda.Instance) []string {
 	return []string{all[h.Sum32()%uint32(len(all))]}
 }
 
-// compile compiles the kernels as one unit; a refusal ends the test with the whole log.
-func compile(t testing.TB, c *nvrtc.Compiler, kernels []cuda.Instance, arch string) *nvrtc.Module {
+// compile compiles the kernels as one unit; a refusal ends the test with the whole log. changed is false where a fault
+// is being tried and this is the code of the sound kernels.
+func compile(t testing.TB, c *nvrtc.Compiler, kernels []cuda.Instance, arch string) (m *nvrtc.Module, changed bool) {
 	t.Helper()
 	source, err := cuda.Print(kernels...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := c.Compile(context.Background(), name(kernels)+".cu", planted(t, kernels, source), arch)
+	m, changed, err = compilePlanted(t, c, kernels, source, arch)
 	if refused, ok := err.(*nvrtc.CompileError); ok {
 		t.Fatalf("%v\n%s", err, refused.Log)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return m, changed
 }
 
 // name is what messages of the compiler call a unit.

@@ -22,7 +22,7 @@ func TestCases(t *testing.T) {
 			timed[c.Instances[0].Template.Name] = true
 			continue
 		}
-		cudatest.RunCase(t, c, true)
+		t.Run(c.Name, func(t *testing.T) { cudatest.RunCase(t, c, true) })
 	}
 	for _, name := range []string{"w8a16", "w8a16_thin", "mx_block", "mx_wide", "int8"} {
 		if !timed[name] {

@@ -66,10 +66,10 @@ func execute(t testing.TB, mod *ptx.Module, m *ptx.Machine, c cuda.Case, address
 }
 
 // machine runs a case on compiled text and returns the outputs.
-func machine(t testing.TB, source string, c cuda.Case, o ptx.Options) ([][]byte, []*ptx.Stats, error) {
+func machine(t testing.TB, mod *ptx.Module, c cuda.Case, o ptx.Options) ([][]byte, []*ptx.Stats, error) {
 	t.Helper()
 	m, addresses := placed(t, c, o)
-	stats, err := execute(t, module(t, source), m, c, addresses)
+	stats, err := execute(t, mod, m, c, addresses)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -115,7 +115,7 @@ func TestPlantedFaults(t *testing.T) {
 		if f.old != "" && text == sound {
 			t.Errorf("%s: nothing to replace", f.name)
 		}
-		out, _, err := machine(t, text, c, ptx.Options{Races: true})
+		out, _, err := machine(t, module(t, text), c, ptx.Options{Races: true})
 		wrong := ""
 		if err == nil {
 			wrong = c.Check(out).Wrong
@@ -173,7 +173,7 @@ func TestExactFaults(t *testing.T) {
 		if text == sound {
 			t.Errorf("%s: nothing to replace", f.name)
 		}
-		out, _, err := machine(t, text, f.c, ptx.Options{})
+		out, _, err := machine(t, module(t, text), f.c, ptx.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,11 +218,7 @@ func TestCounters(t *testing.T) {
 			return p.Case(plan, 1, nil)
 		}(),
 	} {
-		source, err := cuda.Print(c.Instances...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, stats, err := machine(t, source, c, ptx.Options{Count: true})
+		_, stats, err := machine(t, cudatest.Load(t, "", c.Instances...), c, ptx.Options{Count: true})
 		if err != nil {
 			t.Fatal(err)
 		}

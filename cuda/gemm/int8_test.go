@@ -36,7 +36,7 @@ func runInt8(t *testing.T, p Int8, c tile, channels []Channel, quick bool) {
 		t.Fatal(err)
 	}
 	if one := p.Case(plan, 5, channels); len(one.Launches) > 0 {
-		cudatest.RunCase(t, one, quick)
+		t.Run(one.Name, func(t *testing.T) { cudatest.RunCase(t, one, quick) })
 	}
 }
 

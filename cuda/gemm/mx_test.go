@@ -58,14 +58,16 @@ func TestMX(t *testing.T) {
 			if len(one.Launches) == 0 {
 				continue
 			}
-			out := cudatest.Run(t, cudatest.JobOf(one, !c.all))
-			v := one.Check(out)
-			if v.Wrong != "" || c.plain() && !v.BitEqual {
-				t.Errorf("%s: %s", one.Name, v.Wrong)
-			}
-			if wide && (out[len(out)-1][0] == 1) != c.exceeded {
-				t.Errorf("%s: the span was exceeded: %v", one.Name, !c.exceeded)
-			}
+			t.Run(one.Name, func(t *testing.T) {
+				out := cudatest.Run(t, cudatest.JobOf(one, !c.all))
+				v := one.Check(out)
+				if v.Wrong != "" || c.plain() && !v.BitEqual {
+					t.Error(v.Wrong)
+				}
+				if wide && (out[len(out)-1][0] == 1) != c.exceeded {
+					t.Error("the span was exceeded:", !c.exceeded)
+				}
+			})
 		}
 	}
 }

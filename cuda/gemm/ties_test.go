@@ -3,6 +3,7 @@
 package gemm
 
 import (
+	"fmt"
 	"testing"
 
 	"lathe/cuda"
@@ -53,9 +54,11 @@ func ties(t testing.TB, out Element, span int) cuda.Case {
 func TestTies(t *testing.T) {
 	for _, out := range []Element{F32, BF16} {
 		for _, span := range []int{Span(96), -1} {
-			if v := cudatest.RunCase(t, ties(t, out, span), true); !v.BitEqual {
-				t.Errorf("%s, span %d: not the same bits", out, span)
-			}
+			t.Run(fmt.Sprintf("%s, span %d", out, span), func(t *testing.T) {
+				if v := cudatest.RunCase(t, ties(t, out, span), true); !v.BitEqual {
+					t.Error("not the same bits")
+				}
+			})
 		}
 	}
 }

@@ -48,14 +48,16 @@ func planned(t testing.TB, p W8A16, template string, params []string, splits int
 	return plan
 }
 
-// run runs a case in every order and logs how near it came.
+// run runs a case in every order, as a subtest, and logs how near it came.
 func run(t *testing.T, c cuda.Case, quick bool) {
 	t.Helper()
 	if len(c.Launches) == 0 {
 		return
 	}
-	v := cudatest.RunCase(t, c, quick)
-	t.Logf("%s: %.3f of the tolerance", c.Name, v.MaxErr)
+	t.Run(c.Name, func(t *testing.T) {
+		v := cudatest.RunCase(t, c, quick)
+		t.Logf("%.3f of the tolerance", v.MaxErr)
+	})
 }
 
 // TestW8A16 runs small problems of every kind in all orders, and others in two.

@@ -144,33 +144,35 @@ func TestAllPairs(t *testing.T) {
 		{side(t, "bf16"), num.BF16, math.MaxFloat32, math.Inf(1)},
 		{side(t, "fp16sat"), num.FP16, 65504, 65504},
 	} {
-		p := pointwise.Cast{N: 65536, Length: 65536, Inner: 1, From: side(t, "mxint8"), To: out.side}
-		kernel, err := p.Instance("cast")
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := numbers(out.codec, cudatest.Run(t, cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel},
-			Launches: []cuda.Launch{p.Launch("cast", cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2), cuda.Null())},
-			Buffers: []cudatest.Buffer{{Name: "q", Data: q},
-				{Name: "y", Bytes: 65536 * int64(out.side.Codec.Bytes), Out: true}, {Name: "X", Data: x}}})[0])
-		equal, nan, beyond := 0, 0, 0
-		for i, g := range got {
-			want := mx.Decode(int64(int8(q[i]))).Mul(mx.ScaleValue(int64(x[i/32]))).Float64()
-			switch {
-			case math.IsNaN(g) && math.IsNaN(want):
-				nan++
-			case math.Abs(want) > out.most && g == math.Copysign(out.over, want):
-				beyond++
-			case g == floatOf(out.codec, floatWord(out.codec, want)):
-				equal++
-			default:
-				t.Fatalf("%s: scale %d, element %d: %v, want %v", out.side.Codec.Type, x[i/32], int8(q[i]), g, want)
+		t.Run(out.side.Codec.Type, func(t *testing.T) {
+			p := pointwise.Cast{N: 65536, Length: 65536, Inner: 1, From: side(t, "mxint8"), To: out.side}
+			kernel, err := p.Instance("cast")
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
-		t.Logf("%s: %d equal, %d NaN, %d beyond", out.side.Codec.Type, equal, nan, beyond)
-		if nan != 256 || out.codec != num.FP16 && (equal != 65279 || beyond != 1) {
-			t.Errorf("%s: %d equal, %d NaN, %d beyond", out.side.Codec.Type, equal, nan, beyond)
-		}
+			got := numbers(out.codec, cudatest.Run(t, cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel},
+				Launches: []cuda.Launch{p.Launch("cast", cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2), cuda.Null())},
+				Buffers: []cudatest.Buffer{{Name: "q", Data: q},
+					{Name: "y", Bytes: 65536 * int64(out.side.Codec.Bytes), Out: true}, {Name: "X", Data: x}}})[0])
+			equal, nan, beyond := 0, 0, 0
+			for i, g := range got {
+				want := mx.Decode(int64(int8(q[i]))).Mul(mx.ScaleValue(int64(x[i/32]))).Float64()
+				switch {
+				case math.IsNaN(g) && math.IsNaN(want):
+					nan++
+				case math.Abs(want) > out.most && g == math.Copysign(out.over, want):
+					beyond++
+				case g == floatOf(out.codec, floatWord(out.codec, want)):
+					equal++
+				default:
+					t.Fatalf("%s: scale %d, element %d: %v, want %v", out.side.Codec.Type, x[i/32], int8(q[i]), g, want)
+				}
+			}
+			t.Logf("%s: %d equal, %d NaN, %d beyond", out.side.Codec.Type, equal, nan, beyond)
+			if nan != 256 || out.codec != num.FP16 && (equal != 65279 || beyond != 1) {
+				t.Errorf("%s: %d equal, %d NaN, %d beyond", out.side.Codec.Type, equal, nan, beyond)
+			}
+		})
 	}
 }
 
@@ -178,36 +180,41 @@ func TestAllPairs(t *testing.T) {
 func TestCastTails(t *testing.T) {
 	for _, pair := range [][2]string{{"int(8)", "fixed(8,2)"}, {"fp32", "int(8)"}, {"int(8)", "int(64)"},
 		{"int(16)", "fp32"}, {"int(64)", "uint(8)"}} {
-		from, to := mustParse(t, pair[0]), mustParse(t, pair[1])
-		job := cudatest.Job{}
-		var want [][]byte
-		var shifts []int
-		p := pointwise.Cast{From: side(t, pair[0]), To: side(t, pair[1])}
-		for i, n := range []int64{1, 3, 4, 5, 15, 16, 17, 33, 1023, 1024, 1025, 4097} {
-			p.N = n
-			shift := i % 2
-			var in, out []byte
-			for k := range n {
-				v := format.FromInt((k*37+11)%251-125, 0)
-				in = append(in, binary.LittleEndian.AppendUint64(nil, uint64(from.Encode(v)))[:p.From.Codec.Bytes]...)
-				out = append(out, binary.LittleEndian.AppendUint64(nil, uint64(to.Encode(v)))[:p.To.Codec.Bytes]...)
-			}
-			x := cuda.BufferAt(2*i, int64(shift*p.From.Codec.Bytes))
-			y := cuda.BufferAt(2*i+1, int64(shift*p.To.Codec.Bytes))
-			job.Launches = append(job.Launches, p.Launch("cast", x, y, cuda.Null(), cuda.Null()))
-			job.Buffers = append(job.Buffers,
-				cudatest.Buffer{Name: fmt.Sprintf("x of %d", n), Data: append(make([]byte, shift*p.From.Codec.Bytes), in...)},
-				cudatest.Buffer{Name: fmt.Sprintf("y of %d", n), Bytes: int64(len(out) + shift*p.To.Codec.Bytes), Out: true})
-			want, shifts = append(want, out), append(shifts, shift*p.To.Codec.Bytes)
+		t.Run(pair[0]+" to "+pair[1], func(t *testing.T) { castTails(t, pair) })
+	}
+}
+
+func castTails(t *testing.T, pair [2]string) {
+	t.Helper()
+	from, to := mustParse(t, pair[0]), mustParse(t, pair[1])
+	job := cudatest.Job{}
+	var want [][]byte
+	var shifts []int
+	p := pointwise.Cast{From: side(t, pair[0]), To: side(t, pair[1])}
+	for i, n := range []int64{1, 3, 4, 5, 15, 16, 17, 33, 1023, 1024, 1025, 4097} {
+		p.N = n
+		shift := i % 2
+		var in, out []byte
+		for k := range n {
+			v := format.FromInt((k*37+11)%251-125, 0)
+			in = append(in, binary.LittleEndian.AppendUint64(nil, uint64(from.Encode(v)))[:p.From.Codec.Bytes]...)
+			out = append(out, binary.LittleEndian.AppendUint64(nil, uint64(to.Encode(v)))[:p.To.Codec.Bytes]...)
 		}
-		kernel, err := p.Instance("cast")
-		if err != nil {
-			t.Fatal(err)
-		}
-		job.Kernels = []cuda.Instance{kernel}
-		for i, out := range cudatest.Run(t, job) {
-			cudatest.Equal(t, fmt.Sprint(pair, i), out[shifts[i]:], want[i], p.To.Codec.Bytes)
-		}
+		x := cuda.BufferAt(2*i, int64(shift*p.From.Codec.Bytes))
+		y := cuda.BufferAt(2*i+1, int64(shift*p.To.Codec.Bytes))
+		job.Launches = append(job.Launches, p.Launch("cast", x, y, cuda.Null(), cuda.Null()))
+		job.Buffers = append(job.Buffers,
+			cudatest.Buffer{Name: fmt.Sprintf("x of %d", n), Data: append(make([]byte, shift*p.From.Codec.Bytes), in...)},
+			cudatest.Buffer{Name: fmt.Sprintf("y of %d", n), Bytes: int64(len(out) + shift*p.To.Codec.Bytes), Out: true})
+		want, shifts = append(want, out), append(shifts, shift*p.To.Codec.Bytes)
+	}
+	kernel, err := p.Instance("cast")
+	if err != nil {
+		t.Fatal(err)
+	}
+	job.Kernels = []cuda.Instance{kernel}
+	for i, out := range cudatest.Run(t, job) {
+		cudatest.Equal(t, fmt.Sprint(pair, i), out[shifts[i]:], want[i], p.To.Codec.Bytes)
 	}
 }
 

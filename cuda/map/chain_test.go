@@ -42,40 +42,45 @@ func unit(c num.Codec, y float64) float64 {
 
 // each function by itself, in and out of every float.
 func TestFunctions(t *testing.T) {
-	const n = 1000
 	for _, c := range []num.Codec{num.FP32, num.BF16, num.FP16} {
-		job := cudatest.Job{Quick: c != num.FP32}
-		a, b := inputs(1, n), inputs(2, n)
-		r := rand.New(rand.NewPCG(7, 7))
-		r.Shuffle(n, func(i, j int) { b[i], b[j] = b[j], b[i] })
-		job.Buffers = append(job.Buffers, cudatest.Buffer{Name: "a", Data: words(c, a)},
-			cudatest.Buffer{Name: "b", Data: words(c, b)})
-		a, b = numbers(c, words(c, a)), numbers(c, words(c, b))
-		for i, f := range pointwise.Functions() {
-			name := "kernel_" + f.Name
-			p := pointwise.Chain{N: n, Cols: n, In: c, Out: c, Inputs: make([]pointwise.Shape, f.Arity),
-				Expr: expr(t, f.Name, []pointwise.Expr{pointwise.Arg(0), pointwise.Arg(1)}[:f.Arity]...)}
-			kernel, err := p.Instance(name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			job.Kernels = append(job.Kernels, kernel)
-			x := []cuda.Arg{cuda.Buffer(0), cuda.Buffer(1)}[:f.Arity]
-			job.Launches = append(job.Launches, p.Launch(name, cuda.Buffer(2+i), x...))
-			job.Buffers = append(job.Buffers, cudatest.Buffer{Name: name, Bytes: int64(n * c.Bytes), Out: true})
+		t.Run(c.Type, func(t *testing.T) { functions(t, c) })
+	}
+}
+
+func functions(t *testing.T, c num.Codec) {
+	t.Helper()
+	const n = 1000
+	job := cudatest.Job{Quick: c != num.FP32}
+	a, b := inputs(1, n), inputs(2, n)
+	r := rand.New(rand.NewPCG(7, 7))
+	r.Shuffle(n, func(i, j int) { b[i], b[j] = b[j], b[i] })
+	job.Buffers = append(job.Buffers, cudatest.Buffer{Name: "a", Data: words(c, a)},
+		cudatest.Buffer{Name: "b", Data: words(c, b)})
+	a, b = numbers(c, words(c, a)), numbers(c, words(c, b))
+	for i, f := range pointwise.Functions() {
+		name := "kernel_" + f.Name
+		p := pointwise.Chain{N: n, Cols: n, In: c, Out: c, Inputs: make([]pointwise.Shape, f.Arity),
+			Expr: expr(t, f.Name, []pointwise.Expr{pointwise.Arg(0), pointwise.Arg(1)}[:f.Arity]...)}
+		kernel, err := p.Instance(name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for i, out := range cudatest.Run(t, job) {
-			f := pointwise.Functions()[i]
-			want := make([]float64, n)
-			for k := range want {
-				want[k] = floatOf(c, floatWord(c, f.Of(a[k], b[k]))) // overflow included
-			}
-			near(t, f.Name+" of "+c.Type, numbers(c, out), want, func(k int) float64 {
-				// A weight that vanishes below the smallest number is lost with all that it would weigh.
-				loss := f.Loss(a[k], b[k])*max(math.Abs(want[k])*0x1p-24, 0x1p-149) + math.Abs(a[k])*0x1p-149
-				return loss + 2*unit(c, want[k])
-			})
+		job.Kernels = append(job.Kernels, kernel)
+		x := []cuda.Arg{cuda.Buffer(0), cuda.Buffer(1)}[:f.Arity]
+		job.Launches = append(job.Launches, p.Launch(name, cuda.Buffer(2+i), x...))
+		job.Buffers = append(job.Buffers, cudatest.Buffer{Name: name, Bytes: int64(n * c.Bytes), Out: true})
+	}
+	for i, out := range cudatest.Run(t, job) {
+		f := pointwise.Functions()[i]
+		want := make([]float64, n)
+		for k := range want {
+			want[k] = floatOf(c, floatWord(c, f.Of(a[k], b[k]))) // overflow included
 		}
+		near(t, f.Name+" of "+c.Type, numbers(c, out), want, func(k int) float64 {
+			// A weight that vanishes below the smallest number is lost with all that it would weigh.
+			loss := f.Loss(a[k], b[k])*max(math.Abs(want[k])*0x1p-24, 0x1p-149) + math.Abs(a[k])*0x1p-149
+			return loss + 2*unit(c, want[k])
+		})
 	}
 }
 

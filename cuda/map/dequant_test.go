@@ -133,7 +133,7 @@ func TestCases(t *testing.T) {
 	}
 	for _, c := range all {
 		if !c.Timed {
-			cudatest.RunCase(t, c, true)
+			t.Run(c.Name, func(t *testing.T) { cudatest.RunCase(t, c, true) })
 		}
 	}
 	y := make([]byte, 2*33)

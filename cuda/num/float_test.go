@@ -204,6 +204,17 @@ func tries(points []point, r *rand.Rand) []uint32 {
 // beside every kind of border.
 func TestSmallFloats(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
+	for some := range slices.Chunk(smalls, 3) {
+		seed := r.Uint64()
+		t.Run(some[0].codec().Type+" and on", func(t *testing.T) {
+			t.Parallel()
+			compareSmall(t, some, rand.New(rand.NewPCG(seed, 6)))
+		})
+	}
+}
+
+func compareSmall(t *testing.T, floats []small, r *rand.Rand) {
+	t.Helper()
 	job := cudatest.Job{Quick: true}
 	var want [][]byte
 	add := func(c pointwise.Cast, in, out []byte) {
@@ -220,17 +231,9 @@ func TestSmallFloats(t *testing.T) {
 		want = append(want, out)
 	}
 	fp32 := pointwise.Side{Codec: num.FP32}
-	for _, f := range smalls {
+	for _, f := range floats {
 		side := pointwise.Side{Codec: f.codec()}
-		var codes, values []byte
-		for c := range uint32(1) << f.width() {
-			codes = append(codes, binary.LittleEndian.AppendUint32(nil, c)[:side.Codec.Bytes]...)
-			v := math.Float32bits(float32(f.decode(c)))
-			if math.IsNaN(f.decode(c)) {
-				v = 0x7FC00000
-			}
-			values = binary.LittleEndian.AppendUint32(values, v)
-		}
+		codes, values := f.all()
 		add(pointwise.Cast{N: 1 << f.width(), From: side, To: fp32}, codes, values)
 		points := f.points()
 		var in, out []byte
@@ -245,8 +248,21 @@ func TestSmallFloats(t *testing.T) {
 		what := job.Buffers[2*i].Name + " -> " + job.Buffers[2*i+1].Name
 		size := 4
 		if i%2 == 1 {
-			size = smalls[i/2].codec().Bytes
+			size = floats[i/2].codec().Bytes
 		}
 		cudatest.Equal(t, what, out, want[i], size)
 	}
+}
+
+// all are the codes and their values as words of fp32.
+func (f small) all() (codes, values []byte) {
+	for c := range uint32(1) << f.width() {
+		codes = append(codes, binary.LittleEndian.AppendUint32(nil, c)[:f.codec().Bytes]...)
+		v := math.Float32bits(float32(f.decode(c)))
+		if math.IsNaN(f.decode(c)) {
+			v = 0x7FC00000
+		}
+		values = binary.LittleEndian.AppendUint32(values, v)
+	}
+	return codes, values
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"lathe/cuda"
@@ -165,9 +166,14 @@ func TestCodecs(t *testing.T) {
 			pairs = append(pairs, newPair(f, all[(i+1)%len(all)], r))
 		}
 	}
-	for i := 0; i < len(pairs); i += 13 {
-		part := pairs[i:min(i+13, len(pairs))]
-		t.Run(fmt.Sprintf("%s and on", part[0].from), func(t *testing.T) {
+	groups(t, pairs)
+}
+
+// groups compares a few pairs at a time.
+func groups(t *testing.T, pairs []pair) {
+	t.Helper()
+	for part := range slices.Chunk(pairs, 7) {
+		t.Run(fmt.Sprintf("%s to %s and on", part[0].from, part[0].to), func(t *testing.T) {
 			t.Parallel()
 			compare(t, part)
 		})
@@ -191,7 +197,7 @@ func TestWideTies(t *testing.T) {
 		}
 		pairs = append(pairs, p)
 	}
-	compare(t, pairs)
+	groups(t, pairs)
 }
 
 // Inputs that a float has and an integer has not.
@@ -206,5 +212,5 @@ func TestSpecials(t *testing.T) {
 		p.in = append(p.in, 0xFFFFFFFF, 0x7F800001, 0xFFC00000)
 		pairs = append(pairs, p)
 	}
-	compare(t, pairs)
+	groups(t, pairs)
 }

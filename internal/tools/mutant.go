@@ -24,8 +24,8 @@ func Mutant(t testing.TB) (file, text string, ok bool) {
 	return file, text, ok
 }
 
-// TraceKernels appends a line to the file that LATHE_KERNEL_TRACE names: the test, and the files of the kernel library
-// that it runs. It says whether there is such a file, in which case only the line matters.
+// TraceKernels appends a line to the file that LATHE_KERNEL_TRACE names: the test or subtest, and the files of the
+// kernel library that it runs. It says whether there is such a file, in which case only the line matters.
 func TraceKernels(t testing.TB, files []string) bool {
 	t.Helper()
 	path := os.Getenv("LATHE_KERNEL_TRACE")
@@ -39,8 +39,7 @@ func TraceKernels(t testing.TB, files []string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	test, _, _ := strings.Cut(t.Name(), "/")
-	if _, err := f.WriteString(test + "\t" + strings.Join(files, "\t") + "\n"); err != nil {
+	if _, err := f.WriteString(t.Name() + "\t" + strings.Join(files, "\t") + "\n"); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

@@ -6,6 +6,7 @@ package mutatetest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -15,6 +16,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"lathe/cuda"
@@ -23,14 +25,16 @@ import (
 
 // suite is the tests of the library, built.
 type suite struct {
-	tests []test
+	tests []*test
+	mu    sync.Mutex // of what is known
 }
 
-// test is one test of a family: its program, and the files of the library that it runs.
+// test is one test or subtest of a family: its program, and the files of the library that it runs.
 type test struct {
 	binary, dir, name string
 	files             []string
 	cost              time.Duration // of the sound library
+	known             map[string]*record
 }
 
 // build compiles the tests of the families and runs each once on the sound library.
@@ -56,57 +60,69 @@ func build(ctx context.Context, dir string, o Options) (*suite, error) {
 		}
 		s.tests = append(s.tests, tests...)
 	}
-	slices.SortStableFunc(s.tests, func(a, b test) int { return int(a.cost - b.cost) })
+	slices.SortStableFunc(s.tests, func(a, b *test) int { return cmp.Compare(a.cost, b.cost) })
 	return s, nil
 }
 
-// trace lists the tests of a program that run kernels, as far as their names match.
-func trace(ctx context.Context, binary, folder, match, file string) ([]test, error) {
-	list := exec.CommandContext(ctx, binary, "-test.list", match)
-	list.Dir = folder
-	names, err := list.Output()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", binary, err)
+// trace runs the tests of a program whose names match and gives those that run kernels; a subtest that runs kernels
+// is a test of its own.
+func trace(ctx context.Context, binary, folder, match, file string) ([]*test, error) {
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		return nil, err
 	}
-	var tests []test
-	for _, name := range strings.Fields(string(names)) {
-		t := test{binary: binary, dir: folder, name: name}
-		if !strings.HasPrefix(name, "Test") {
-			continue
-		}
-		if err := os.WriteFile(file, nil, 0o644); err != nil {
+	cmd := exec.CommandContext(ctx, binary, "-test.run", match, "-test.v")
+	cmd.Dir = folder
+	cmd.Env = append(cmd.Environ(), "LATHE_KERNEL_TRACE="+file)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%s fails on the sound library: %w\n%s", binary, err, out)
+	}
+	cost := map[string]time.Duration{}
+	for _, m := range passed.FindAllStringSubmatch(string(out), -1) {
+		if cost[m[1]], err = time.ParseDuration(m[2]); err != nil {
 			return nil, err
 		}
-		start := time.Now()
-		if out, ok := t.run(ctx, "LATHE_KERNEL_TRACE="+file); !ok {
-			return nil, fmt.Errorf("%s fails on the sound library:\n%s", name, out)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	var tests []*test
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Split(strings.TrimSpace(line), "\t")
+		at := slices.IndexFunc(tests, func(t *test) bool { return t.name == fields[0] })
+		if at < 0 {
+			at = len(tests)
+			tests = append(tests, &test{binary: binary, dir: folder, name: fields[0],
+				cost: max(cost[fields[0]], time.Millisecond), known: map[string]*record{}})
 		}
-		t.cost = time.Since(start)
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		for _, line := range strings.Split(string(data), "\n") {
-			_, files, _ := strings.Cut(line, "\t")
-			for _, f := range strings.Split(files, "\t") {
-				if f != "" && !slices.Contains(t.files, f) {
-					t.files = append(t.files, f)
-				}
+		for _, f := range fields[1:] {
+			if !slices.Contains(tests[at].files, f) {
+				tests[at].files = append(tests[at].files, f)
 			}
-		}
-		if len(t.files) > 0 {
-			tests = append(tests, t)
 		}
 	}
 	return tests, nil
 }
 
+// passed is a line of a test that has passed.
+var passed = regexp.MustCompile(`(?m)^ *--- PASS: (\S+) \((.*)\)$`)
+
+// pattern is the name of a test as -test.run takes it.
+func pattern(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
 // run runs the test with one more setting of the environment, and tells whether it passes.
-func (t test) run(ctx context.Context, setting string) (output string, ok bool) {
+func (t *test) run(ctx context.Context, setting string) (output string, ok bool) {
 	limit := max(10*t.cost, 2*time.Minute)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, t.binary, "-test.run", "^"+t.name+"$", "-test.failfast")
+	cmd := exec.CommandContext(ctx, t.binary, "-test.run", pattern(t.name), "-test.failfast", "-test.v")
 	cmd.Dir = t.dir
 	cmd.Env = append(cmd.Environ(), setting)
 	var out bytes.Buffer

@@ -3,13 +3,18 @@
 package mutatetest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
+	"time"
+
+	"lathe/cuda/cudatest"
 )
 
 // outcome is what became of a fault.
@@ -42,15 +47,20 @@ var signs = []struct {
 type result struct {
 	planting
 	outcome
-	test string // that noticed it
+	test    string // that noticed it
+	reached bool   // some test compiled it to other code
 }
 
 // String is a line of the report.
 func (r result) String() string {
-	return fmt.Sprintf("%-20s cuda/%s:%d %s (%s)", r.outcome, r.file, r.mutant.Line, r.mutant.ID(), r.test)
+	by := r.test
+	if r.outcome == survived && !r.reached {
+		by = "no test compiles it to other code"
+	}
+	return fmt.Sprintf("%-20s cuda/%s:%d %s (%s)", r.outcome, r.file, r.mutant.Line, r.mutant.ID(), by)
 }
 
-// try runs, for every fault, the tests of its file, cheapest first, until one fails. done is called for each.
+// try runs, for every fault, the tests of its file until one fails. done is called for each.
 func (s *suite) try(ctx context.Context, dir string, workers int, all []planting, done func(result)) []result {
 	out := make([]result, len(all))
 	next := make(chan int)
@@ -84,14 +94,14 @@ func (s *suite) one(ctx context.Context, file string, p planting) result {
 	if err := os.WriteFile(file, []byte(p.file+"\n"+p.mutant.Apply(p.sound)), 0o644); err != nil {
 		return result{planting: p, outcome: stopped, test: err.Error()}
 	}
-	for _, t := range s.tests {
-		if !slices.Contains(t.files, p.file) {
-			continue
-		}
+	for _, t := range s.order(p.file) {
+		start := time.Now()
 		output, ok := t.run(ctx, "LATHE_MUTANT="+file)
 		if ctx.Err() != nil {
 			return result{}
 		}
+		r.reached = r.reached || strings.Contains(output, cudatest.Reached)
+		s.note(t, p.file, !ok, time.Since(start))
 		if ok {
 			continue
 		}
@@ -105,4 +115,48 @@ func (s *suite) one(ctx context.Context, file string, p planting) result {
 		return r
 	}
 	return r
+}
+
+// record is how a test fared with the faults of one file.
+type record struct {
+	runs, failures int
+	cost           time.Duration
+}
+
+// order are the tests that run a file, those first that have noticed its faults at the least cost; at first the
+// cheapest.
+func (s *suite) order(file string) []*test {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	worth := map[*test]float64{}
+	var out []*test
+	for _, t := range s.tests {
+		if !slices.Contains(t.files, file) {
+			continue
+		}
+		r := t.known[file]
+		if r == nil {
+			r = &record{cost: t.cost}
+			t.known[file] = r
+		}
+		worth[t] = float64(r.failures+1) / float64(r.runs+2) / (r.cost.Seconds() / float64(max(r.runs, 1)))
+		out = append(out, t)
+	}
+	slices.SortStableFunc(out, func(a, b *test) int { return cmp.Compare(worth[b], worth[a]) })
+	return out
+}
+
+// note keeps how a run ended.
+func (s *suite) note(t *test, file string, failed bool, cost time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := t.known[file]
+	if r.runs == 0 {
+		r.cost = 0 // that of the sound kernel, which needs no compilation
+	}
+	r.runs++
+	r.cost += cost
+	if failed {
+		r.failures++
+	}
 }
