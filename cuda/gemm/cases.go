@@ -54,7 +54,7 @@ func weightBlocks(seed uint64, n, k int, corners every) (q, x []byte) {
 		q[i] = byte(r.Uint32())
 	}
 	for i := range x {
-		x[i] = byte(124 + r.IntN(8))
+		x[i] = byte(124 + r.IntN(10))
 	}
 	for row := range n {
 		if corners != never && row%int(corners) < 24 {
@@ -84,6 +84,9 @@ func cornerRow(r *rand.Rand, row int, q, x []byte) {
 			clear(block)
 		case r.IntN(8) == 0:
 			clear(block)
+			if r.IntN(2) == 0 {
+				block[r.IntN(len(block))] = byte(r.Uint32())
+			}
 		case r.IntN(8) == 0:
 			for i := range block {
 				block[i] = [...]byte{0x80, 0x81, 0xFF, 0, 1, 127}[r.IntN(6)]

@@ -14,11 +14,12 @@ import (
 type Scales int
 
 // Narrow scales differ by eight at most, apart from those of blocks of zeros, which are 0; of any ones all are drawn;
-// far ones are 1 to 254, and there are no blocks of zeros.
+// far ones are 1 to 254, and there are no blocks of zeros. Tiny ones make sums about the smallest numbers of fp32.
 const (
 	NarrowScales Scales = iota
 	AnyScales
 	FarScales
+	TinyScales
 )
 
 // mxBlocks draws rows of k elements and their scales.
@@ -32,6 +33,9 @@ func mxBlocks(seed uint64, operand string, rows, k int, s Scales) (q, x []byte) 
 	}
 	for i := range x {
 		x[i] = byte(123 + r.IntN(9))
+		if s == TinyScales {
+			x[i] = byte(54 + r.IntN(9))
+		}
 		if s == AnyScales {
 			x[i] = byte(r.IntN(255))
 			if r.IntN(4) == 0 {
