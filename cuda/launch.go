@@ -25,6 +25,32 @@ type Arg struct {
 	Offset int64
 	Size   int // 4 or 8
 	Bits   uint64
+	// PerSample and Multiple are of scalars that depend on the number of samples: see At.
+	PerSample, Multiple int64
+}
+
+// Samples32 and Samples64 are scalars that grow with the number of samples: so much for each, altogether rounded up to
+// a multiple.
+func Samples32(each, multiple int64) Arg {
+	return Arg{Buffer: -1, Size: 4, PerSample: each, Multiple: multiple}
+}
+
+// Samples64 is Samples32 in eight bytes.
+func Samples64(each, multiple int64) Arg {
+	return Arg{Buffer: -1, Size: 8, PerSample: each, Multiple: multiple}
+}
+
+// At is the argument for a number of samples: Bits + PerSample*samples, rounded up to a multiple of Multiple if that is
+// not 0.
+func (a Arg) At(samples int) Arg {
+	if a.PerSample == 0 {
+		return a
+	}
+	v := a.Bits + uint64(a.PerSample)*uint64(samples)
+	if m := uint64(a.Multiple); m > 0 {
+		v = (v + m - 1) / m * m
+	}
+	return Arg{Buffer: a.Buffer, Size: a.Size, Bits: v}
 }
 
 // Buffer is the address of a buffer, by its index; Null is address 0, U32 and the others are scalars.

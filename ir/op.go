@@ -5,6 +5,7 @@ package ir
 import (
 	"math/rand/v2"
 
+	"lathe/cuda"
 	"lathe/golden/hlo"
 	"lathe/rtl"
 )
@@ -34,6 +35,10 @@ type Op struct {
 	Expand func(n *Node) ([]*Node, error)
 	// RTL returns the library module that computes the node on streams.
 	RTL func(n *Node) (*rtl.Unit, error)
+	// CUDA returns the kernels of the library that compute the node in a configuration for t. Its error is a
+	// *cuda.Refusal where there are none for these formats or shapes: kernels are then made of the StableHLO form, as
+	// they are without the column.
+	CUDA func(n *Node, t cuda.Target) (*cuda.Unit, error)
 	// Flow says how beats move through the unit of a scheduled node. Without it, and where it returns nil, the unit takes
 	// a beat of each stream and gives one every cycle. A flow of no stages is a wire.
 	Flow func(n *Node) (Flow, error)

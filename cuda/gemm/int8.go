@@ -104,8 +104,17 @@ func (p Int8) Floor() (bytes, flops int64) {
 // Plan chooses the configuration of least estimated time. X, W and Y of its operands are used, and Bias, which are the
 // channels.
 func (p Int8) Plan(a cuda.Arch) (Plan, error) {
-	if err := p.Valid(a); err != nil {
+	best, err := p.choose(a)
+	if err != nil {
 		return Plan{}, err
+	}
+	return p.with(best)
+}
+
+// choose is the configuration of least estimated time.
+func (p Int8) choose(a cuda.Arch) (tile, error) {
+	if err := p.Valid(a); err != nil {
+		return tile{}, err
 	}
 	g, least, best := gpuOf(a), math.Inf(1), tile{}
 	for _, t := range tilesInt8 {
@@ -116,9 +125,23 @@ func (p Int8) Plan(a cuda.Arch) (Plan, error) {
 		}
 	}
 	if best.bm == 0 {
-		return Plan{}, refuse("int8", "no configuration fits %s", a.Name)
+		return tile{}, refuse("int8", "no configuration fits %s", a.Name)
 	}
-	return p.with(best)
+	return best, nil
+}
+
+// Call is the product of the M rows of each of a number of samples, in a configuration for those of t. Errors as Plan.
+func (p Int8) Call(o Operands, t cuda.Target) (cuda.Call, error) {
+	all := p
+	all.M = t.Rows(p.M, limit)
+	best, err := all.choose(t.Arch)
+	if err != nil {
+		return cuda.Call{}, err
+	}
+	i, err := instance("int8", p.params(best)...)
+	bytes, flops := p.Floor()
+	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.bn)), Rows: int64(p.M), Tile: int64(best.bm),
+		Args: p.args(o, cuda.Samples32(int64(p.M), 1)), Bytes: bytes, Flops: flops}, err
 }
 
 func (p Int8) params(t tile) []string {
@@ -142,14 +165,19 @@ func (p Int8) with(t tile) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
+	return whole(i, ceil(p.M, t.bm)*ceil(p.N, t.bn), func(o Operands) []cuda.Arg {
+		return p.args(o, cuda.I32(int32(p.M)))
+	})
+}
+
+// args are the arguments for so many rows.
+func (p Int8) args(o Operands, rows cuda.Arg) []cuda.Arg {
 	lo, hi := int64(0), int64(0)
 	if !p.Raw {
 		lo, hi = p.Result.Min(), p.Result.Max()
 	}
-	return whole(i, ceil(p.M, t.bm)*ceil(p.N, t.bn), func(o Operands) []cuda.Arg {
-		return []cuda.Arg{o.X, o.W, o.Bias, o.Y, cuda.I64(int64(p.N)), cuda.I32(int32(p.M)), cuda.I32(int32(p.N)),
-			cuda.I32(int32(p.K)), cuda.I32(p.Zero), cuda.I32(int32(lo)), cuda.I32(int32(hi))}
-	})
+	return []cuda.Arg{o.X, o.W, o.Bias, o.Y, cuda.I64(int64(p.N)), rows, cuda.I32(int32(p.N)), cuda.I32(int32(p.K)),
+		cuda.I32(p.Zero), cuda.I32(int32(lo)), cuda.I32(int32(hi))}
 }
 
 // Code is the code of a sum in a channel, by the definition.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lathe/emit/cuda"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op"
@@ -35,11 +36,11 @@ func network() *ir.Graph {
 }
 
 func TestEmit(t *testing.T) {
-	d, err := cuda.Emit(network(), cuda.Options{Version: "1"})
+	d, err := cuda.Emit(network(), cuda.Options{Version: "1", Generic: true})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := cuda.Emit(network(), cuda.Options{Version: "1"})
+	again, err := cuda.Emit(network(), cuda.Options{Version: "1", Generic: true})
 	if err != nil || again.Source != d.Source {
 		t.Errorf("another text the second time, %v", err)
 	}
@@ -73,9 +74,67 @@ func TestEmit(t *testing.T) {
 	}
 }
 
+// TestLibrary: a linear node runs a kernel of the library, whose arguments depend on the number of samples.
+func TestLibrary(t *testing.T) {
+	d, err := cuda.Emit(network(), cuda.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := d.Units[0]
+	if !strings.HasPrefix(u.Template, "int8<64, 64, ") || d.Units[1].Template != "" {
+		t.Fatalf("%q and %q", u.Template, d.Units[1].Template)
+	}
+	for _, want := range []string{"// fc \\1*/: " + u.Kernel + "\n", "\n" + u.Kernel + "(const i8* x"} {
+		if !strings.Contains(d.Source, want) {
+			t.Errorf("the source does not hold %q", want)
+		}
+	}
+	if u.Flops != 2*18 || u.Bytes != 6+18+3*16+3 {
+		t.Errorf("%d flops, %d bytes", u.Flops, u.Bytes)
+	}
+	l := d.Launches(129)[0]
+	if l.Grid != [3]uint32{3, 1, 1} || l.Block[0] != uint32(u.Threads) || l.Shared != uint32(u.Shared) || u.Shared == 0 {
+		t.Errorf("%+v of %+v", l, u)
+	}
+	if rows := l.Args[5]; rows.Size != 4 || rows.Bits != 129 || rows.PerSample != 0 {
+		t.Errorf("129 samples have %+v rows", rows)
+	}
+}
+
+// TestConfigurations: the number of samples guides the choice, unless a sample's bits must not depend on it.
+func TestConfigurations(t *testing.T) {
+	fx := format.Fixed{W: 8, F: 4, Signed: true}
+	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 512}, Format: fx}}
+	w := &ir.Node{Name: "w", Op: op.Const, Type: ir.Type{Shape: []int{512, 512}, Format: fx},
+		Attrs: &ir.Const{Data: ir.CodeBlob(make([]int64, 512*512))}}
+	y := &ir.Node{Name: "y", Op: op.Linear, Args: []*ir.Node{x, w}, Type: x.Type}
+	g := &ir.Graph{Name: "net", Stage: ir.StageQuantized, In: []*ir.Node{x}, Nodes: []*ir.Node{x, w, y},
+		Out: []ir.Output{{Name: "y", Node: y}}}
+	for _, c := range []struct {
+		o    cuda.Options
+		tile int64
+		note string
+	}{
+		{cuda.Options{}, 64, "for 1 rows"},
+		{cuda.Options{Samples: 4096}, 128, "for 4096 rows"},
+		{cuda.Options{Samples: 4096, BatchInvariant: true}, 64, "for 1 rows"},
+	} {
+		d, err := cuda.Emit(g, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u := d.Units[0]; u.Tile != c.tile || !strings.Contains(u.Notes[0], c.note) {
+			t.Errorf("%+v: tiles of %d rows, want %d; %s", c.o, u.Tile, c.tile, u.Notes[0])
+		}
+	}
+	if _, err := cuda.Emit(g, cuda.Options{Arch: "sm_42"}); diag.CodeOf(err) != "L0934" {
+		t.Errorf("an unknown architecture: %v", err)
+	}
+}
+
 // TestLaunches: sample counts beyond the grid become several launches, each at its part of the buffers.
 func TestLaunches(t *testing.T) {
-	d, err := cuda.Emit(network(), cuda.Options{})
+	d, err := cuda.Emit(network(), cuda.Options{Generic: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,10 +56,17 @@ type Unit struct {
 	Source string `json:"source,omitempty"`
 	Format string `json:"format"`
 	Shape  []int  `json:"shape"`
-	// Blocks is the grid along x of one sample, which counts along y; Threads is the size of a block.
-	Blocks  int64 `json:"blocks"`
-	Threads int   `json:"threads"`
-	// Args are the buffers that it takes.
+	// Template is the kernel of the library with its parameters; empty where the kernel was made for this node.
+	Template string `json:"template,omitempty"`
+	// Blocks is the grid along x of one sample, which counts along y; where Tile is not 0, it is that of Tile of the
+	// Rows that each sample has, and the grid is Blocks*ceil(Rows*samples/Tile) by 1.
+	Blocks int64 `json:"blocks"`
+	Rows   int64 `json:"rows,omitempty"`
+	Tile   int64 `json:"tile,omitempty"`
+	// Threads is the size of a block, Shared its dynamic shared memory in bytes.
+	Threads int `json:"threads"`
+	Shared  int `json:"shared,omitempty"`
+	// Args are those of the kernel, in its order.
 	Args []Arg `json:"args"`
 	// Bytes and Flops of one sample: what it must at least move, each byte of a buffer once, and compute.
 	Bytes int64 `json:"bytes"`
@@ -68,34 +75,70 @@ type Unit struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Arg is a buffer, or a part of the tables that begins Offset bytes in.
+// scalar is the Buffer of an argument that is a number.
+const scalar = -1
+
+// Arg is a buffer, or a part of the tables that begins Offset bytes in; or, where Buffer is -1, a number of Size bytes:
+// Value + PerSample*samples, rounded up to a multiple of Multiple unless that is 0. An address of 0 is a number too.
 type Arg struct {
-	Buffer int   `json:"buffer"`
-	Offset int64 `json:"offset,omitempty"`
+	Buffer    int    `json:"buffer"`
+	Offset    int64  `json:"offset,omitempty"`
+	Size      int    `json:"size,omitempty"`
+	Value     uint64 `json:"value,omitempty"`
+	PerSample int64  `json:"per_sample,omitempty"`
+	Multiple  int64  `json:"multiple,omitempty"`
 }
 
-// maxSamples is the most samples of one launch: what every GPU has along y of a grid.
-const maxSamples = 65535
+// Limits of a launch: what every GPU has along y and x of a grid, and the rows that kernels of the library count.
+const (
+	maxSamples = 65535
+	maxBlocks  = 1<<31 - 1
+	maxRows    = 1 << 30
+)
+
+// most is the number of samples of one launch.
+func (u *Unit) most() int {
+	if u.Tile == 0 {
+		return maxSamples
+	}
+	return int(max(1, min(maxRows, maxBlocks/max(u.Blocks, 1)*u.Tile)/max(u.Rows, 1)))
+}
+
+// grid is that of so many samples.
+func (u *Unit) grid(samples int) [3]uint32 {
+	if u.Tile == 0 {
+		return [3]uint32{uint32(u.Blocks), uint32(samples), 1}
+	}
+	return [3]uint32{uint32(u.Blocks * ((u.Rows*int64(samples) + u.Tile - 1) / u.Tile)), 1, 1}
+}
 
 // Launches are the calls that compute samples, all of which lie in the buffers: sample after sample.
 func (d *Design) Launches(samples int) []cuda.Launch {
 	var out []cuda.Launch
 	for _, u := range d.Units {
-		for from := 0; from < samples; from += maxSamples {
-			n := min(samples-from, maxSamples)
-			l := cuda.Launch{Kernel: u.Kernel, Grid: [3]uint32{uint32(u.Blocks), uint32(n), 1},
-				Block: [3]uint32{uint32(u.Threads), 1, 1}}
+		for from := 0; from < samples; from += u.most() {
+			n := min(samples-from, u.most())
+			l := cuda.Launch{Kernel: u.Kernel, Grid: u.grid(n), Block: [3]uint32{uint32(u.Threads), 1, 1},
+				Shared: uint32(u.Shared)}
 			for _, a := range u.Args {
-				offset := a.Offset
-				if a.Buffer != 0 {
-					offset = int64(from) * d.Buffers[a.Buffer].Bytes
-				}
-				l.Args = append(l.Args, cuda.BufferAt(a.Buffer, offset))
+				l.Args = append(l.Args, d.arg(a, from, n))
 			}
 			out = append(out, l)
 		}
 	}
 	return out
+}
+
+// arg is an argument of a launch of n samples from the given one on.
+func (d *Design) arg(a Arg, from, n int) cuda.Arg {
+	switch a.Buffer {
+	case scalar:
+		s := cuda.Arg{Buffer: scalar, Size: a.Size, Bits: a.Value, PerSample: a.PerSample, Multiple: a.Multiple}
+		return s.At(n)
+	case 0:
+		return cuda.BufferAt(0, a.Offset)
+	}
+	return cuda.BufferAt(a.Buffer, int64(from)*d.Buffers[a.Buffer].Bytes)
 }
 
 // Size is the bytes of buffer i for a number of samples.

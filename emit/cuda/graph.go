@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lathe/cuda"
 	"lathe/emit/cuda/generic"
 	"lathe/emit/cuda/kernel"
 	"lathe/internal/diag"
@@ -18,14 +19,40 @@ type Options struct {
 	Version string
 	// Trace keeps the values of all nodes.
 	Trace bool
+	// Arch, Samples and BatchInvariant guide the choice of configurations: the architecture of that name and so many
+	// samples together; "sm_90" and 1 if not given. BatchInvariant makes the choice, and with it every bit of a sample,
+	// independent of Samples.
+	Arch           string
+	Samples        int
+	BatchInvariant bool
+	// Generic uses no kernel of the library.
+	Generic bool
 }
+
+// defaultArch is the architecture whose sizes guide where none is named.
+const defaultArch = "sm_90"
+
+func (o Options) target() (cuda.Target, error) {
+	if o.Arch == "" {
+		o.Arch = defaultArch
+	}
+	a, err := cuda.FindArch(o.Arch)
+	return cuda.Target{Arch: a, Samples: max(o.Samples, 1), BatchInvariant: o.BatchInvariant}, err
+}
+
+// notFused is said of every node.
+const notFused = "not fused with its neighbours: one node at a time in this version"
 
 // Emit makes the kernels of a float or quantized graph in which constants are folded. Its error lists every node that
 // has no kernels: L0310 and L0317 where it has no StableHLO form, L0945 where its operations have no kernels, L0946 for
-// values that no buffer holds.
+// values that no buffer holds. Also L0934 for an unknown architecture.
 func Emit(g *ir.Graph, o Options) (*Design, error) {
+	target, err := o.target()
+	if err != nil {
+		return nil, err
+	}
 	e := &emitter{d: &Design{Name: g.Name, Version: o.Version}, at: map[*ir.Node]place{},
-		tables: map[[sha256.Size]byte]int64{}}
+		tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic}
 	e.buffer("tables", 0)
 	readers := g.Readers()
 	for _, n := range g.In {
@@ -56,8 +83,8 @@ func Emit(g *ir.Graph, o Options) (*Design, error) {
 	}
 	e.d.Buffers[0].Bytes = int64(len(e.d.Tables))
 	e.d.share()
-	e.d.Source = e.source()
-	return e.d, nil
+	e.d.Source, err = e.source()
+	return e.d, err
 }
 
 // place is where the value of a node lies.
@@ -77,6 +104,11 @@ type emitter struct {
 	tables  map[[sha256.Size]byte]int64 // offsets of tables by their data
 	kernels []*kernel.Kernel
 	nodes   int // that have kernels
+
+	target    cuda.Target
+	generic   bool
+	instances []cuda.Instance // kernels of the library
+	users     []string        // comments on which node runs which of them
 }
 
 func (e *emitter) buffer(name string, bytes int64) int {
@@ -100,15 +132,32 @@ func (e *emitter) port(name string, n *ir.Node) Port {
 	return p
 }
 
-// node compiles n and appends its units.
+// node appends the units of n: kernels of the library, or those made of its operations.
 func (e *emitter) node(n *ir.Node) error {
 	if elems := n.Type.Elems(); elems > ir.MaxValue {
 		return n.Errorf("L0946", "%s has %d elements, a buffer of a sample holds up to %d", n.Type, elems, ir.MaxValue)
+	}
+	done, why, err := e.library(n)
+	if done || err != nil {
+		return err
 	}
 	c, err := compile(n, fmt.Sprintf("k%d_%s", e.nodes, identifier(n.Name)))
 	if err != nil {
 		return err
 	}
+	if len(c.kernels.Steps) > 0 {
+		e.nodes++
+	}
+	var notes []string
+	if why != "" {
+		notes = append(notes, "no kernel of the library: "+why)
+	}
+	e.own(n, c, append(append(notes, c.kernels.Notes...), notFused))
+	return nil
+}
+
+// own appends the kernels that were made for n, the first of them with notes.
+func (e *emitter) own(n *ir.Node, c *compiled, notes []string) {
 	var inputs []int
 	for _, a := range n.Args {
 		if !a.IsConst() {
@@ -116,9 +165,6 @@ func (e *emitter) node(n *ir.Node) error {
 		}
 	}
 	results := e.results(n, c, inputs)
-	if len(c.kernels.Steps) > 0 {
-		e.nodes++
-	}
 	var scratch, outputs []int
 	for i, s := range c.kernels.Scratch {
 		scratch = append(scratch, e.buffer(fmt.Sprintf("%s scratch %d", n.Name, i), s.Elems*int64(s.Type.Bytes())))
@@ -131,8 +177,7 @@ func (e *emitter) node(n *ir.Node) error {
 	for i, s := range c.kernels.Steps {
 		u := unitOf(n, s)
 		if i == 0 {
-			u.Notes = append(u.Notes, c.kernels.Notes...)
-			u.Notes = append(u.Notes, "not fused with its neighbours: one node at a time in this version")
+			u.Notes = notes
 		}
 		for k, r := range s.Args {
 			a := Arg{}
@@ -155,7 +200,6 @@ func (e *emitter) node(n *ir.Node) error {
 		e.kernels = append(e.kernels, s.Kernel)
 		e.d.Units = append(e.d.Units, u)
 	}
-	return nil
 }
 
 // results gives n its place: buffers of its own, or those of the argument that it is.
@@ -217,12 +261,19 @@ func identifier(s string) string {
 	return s
 }
 
-// source prints the translation unit.
-func (e *emitter) source() string {
+// source prints the translation unit: kernels of the library, then those made for nodes.
+func (e *emitter) source() (string, error) {
 	var b strings.Builder
+	if len(e.instances) > 0 {
+		text, err := cuda.Print(e.instances...)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text + "\n// Which node runs which kernel of the library:\n" + strings.Join(e.users, "\n") + "\n\n")
+	}
 	b.WriteString(kernel.Prelude)
 	for _, k := range e.kernels {
 		b.WriteString("\n" + kernel.Print(k))
 	}
-	return b.String()
+	return b.String(), nil
 }

@@ -4,8 +4,8 @@ package cuda
 
 import "slices"
 
-// slotAlign is the alignment of the parts of shared buffers: that of the largest element.
-const slotAlign = 8
+// slotAlign is the alignment of the parts of shared buffers: that of the widest access.
+const slotAlign = 16
 
 // share lets values that are never needed at the same time take the same buffer. Tables, inputs, outputs and traced
 // values keep their own.
@@ -13,7 +13,9 @@ func (d *Design) share() {
 	last := make([]int, len(d.Buffers)) // unit that uses a buffer last
 	for i, u := range d.Units {
 		for _, a := range u.Args {
-			last[a.Buffer] = i
+			if a.Buffer != scalar {
+				last[a.Buffer] = i
+			}
 		}
 	}
 	fixed := make([]bool, len(d.Buffers))
@@ -33,11 +35,14 @@ func (d *Design) share() {
 	}
 	for i, u := range d.Units {
 		for _, a := range u.Args {
-			if s.to[a.Buffer] < 0 {
+			if a.Buffer != scalar && s.to[a.Buffer] < 0 {
 				s.take(a.Buffer, d.Buffers[a.Buffer])
 			}
 		}
 		for k, a := range u.Args {
+			if a.Buffer == scalar {
+				continue
+			}
 			if last[a.Buffer] == i && !fixed[a.Buffer] {
 				s.free = append(s.free, s.to[a.Buffer])
 				fixed[a.Buffer] = true // an argument may stand twice

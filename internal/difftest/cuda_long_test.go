@@ -13,11 +13,12 @@ import (
 	"lathe/internal/tools"
 )
 
-// host runs the text of the kernels as g++ compiles it for this machine.
-func host(t *testing.T, d *cuda.Design, samples []ref.Sample) []ref.Sample {
-	t.Helper()
-	return hosttest.Build(t, d).Run(samples)
-}
+// host runs the text of the kernels as g++ compiles it for this machine. Kernels of the library are no text for it.
+var host = kernelEngine{cuda.Options{Generic: true},
+	func(t *testing.T, d *cuda.Design, samples []ref.Sample) []ref.Sample {
+		t.Helper()
+		return hosttest.Build(t, d).Run(samples)
+	}}
 
 // TestKernelText does what TestKernels does with the text of the kernels: a compiler that knows nothing of GPUs reads
 // it alike.

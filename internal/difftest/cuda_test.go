@@ -20,11 +20,16 @@ import (
 	"lathe/sim/nvrtc"
 )
 
-// kernelEngine computes samples by the kernels of a design.
-type kernelEngine func(t *testing.T, d *cuda.Design, samples []ref.Sample) []ref.Sample
+// kernelEngine computes samples by the kernels of a design, which is emitted with some options.
+type kernelEngine struct {
+	options cuda.Options
+	run     func(t *testing.T, d *cuda.Design, samples []ref.Sample) []ref.Sample
+}
 
 // emulated runs the kernels as NVRTC compiles them on the emulated device.
-func emulated(t *testing.T, d *cuda.Design, samples []ref.Sample) []ref.Sample {
+var emulated = kernelEngine{cuda.Options{}, emulate}
+
+func emulate(t *testing.T, d *cuda.Design, samples []ref.Sample) []ref.Sample {
 	t.Helper()
 	dir := tools.NeedNVRTC(t)
 	compiler, err := nvrtc.Open(dir, filepath.Join(dir, "modules"))
@@ -73,7 +78,7 @@ func compareKernels(t *testing.T, engine kernelEngine, cases int) {
 				if g.Stage == ir.StageFloat {
 					break
 				}
-				if _, err := cuda.Emit(g, cuda.Options{}); err == nil {
+				if _, err := cuda.Emit(g, engine.options); err == nil {
 					exact = append(exact, g)
 				} else if refused++; !slices.Contains(noPJRT, diag.CodeOf(err)) || refused > 2*cases {
 					t.Fatalf("case %d, %d refused: %v\n%s", i, refused, err, Describe(g))
@@ -97,11 +102,11 @@ func compareKernel(t *testing.T, engine kernelEngine, g *ir.Graph, r *rand.Rand,
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Describe(g))
 	}
-	d, err := cuda.Emit(g, cuda.Options{})
+	d, err := cuda.Emit(g, engine.options)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Describe(g))
 	}
-	got := engine(t, d, samples)
+	got := engine.run(t, d, samples)
 	for s := range samples {
 		if d := differ(g, want[s], got[s], tolerance); d != "" {
 			report(t, g, d, s, samples[s])

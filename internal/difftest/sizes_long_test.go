@@ -20,6 +20,7 @@ const (
 	chainFrames     = 30
 	residualCases   = 12 * Residuals
 	kernelCases     = 120
+	libraryCases    = 120
 	kernelTexts     = 300
 	kernelSamples   = 60
 )

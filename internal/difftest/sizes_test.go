@@ -20,5 +20,6 @@ const (
 	chainFrames     = 8
 	residualCases   = 2 * Residuals
 	kernelCases     = 10
+	libraryCases    = 6
 	kernelSamples   = 30
 )

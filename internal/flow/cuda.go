@@ -4,6 +4,7 @@ package flow
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 
@@ -72,7 +73,8 @@ func compileCubin(ctx context.Context, c *nvrtc.Compiler, d *cuda.Design, arch s
 	}
 	b := cuda.Binary{Arch: arch, File: "kernels." + arch + ".cubin", Data: m.Cubin}
 	for _, u := range d.Units { // in the order of the source
-		if k, ok := m.Kernel(u.Kernel); ok {
+		seen := slices.ContainsFunc(b.Kernels, func(k cuda.Usage) bool { return k.Kernel == u.Kernel })
+		if k, ok := m.Kernel(u.Kernel); ok && !seen {
 			b.Kernels = append(b.Kernels, cuda.Usage{Kernel: k.Kernel, Registers: k.Registers,
 				Spill: k.SpillStores + k.SpillLoads, Stack: k.Stack})
 		}

@@ -18,6 +18,7 @@ var Linear = &ir.Op{
 	Eval:   linearEval,
 	HLO:    linearHLO,
 	RTL:    linearRTL,
+	CUDA:   linearCUDA,
 	Flow:   linearFlow,
 	Legal:  macLegal,
 	Gen:    genLinear,

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+
+	"lathe/internal/diag"
+)
+
+// Target is what kernels are chosen for. Code for other architectures and other numbers of samples comes out right all
+// the same.
+type Target struct {
+	Arch Arch
+	// Samples is how many are computed together.
+	Samples int
+	// BatchInvariant gives a sample the same bits whatever others are computed with it: the choice does not depend on
+	// Samples.
+	BatchInvariant bool
+}
+
+// Rows is the number of rows, at most so many, to choose for where a sample has n.
+func (t Target) Rows(n, most int) int {
+	if t.BatchInvariant || t.Samples < 1 || n == 0 {
+		return n
+	}
+	return n * max(1, min(t.Samples, most/n))
+}
+
+// Unit is how kernels of the library compute a node of a graph, for any number of samples.
+type Unit struct {
+	// Operands are what the arguments of the calls index.
+	Operands []Operand
+	// Calls run one after the other.
+	Calls []Call
+	// Notes are for a reader: which configuration was chosen for what.
+	Notes []string
+}
+
+// OperandKind says what an Operand is.
+type OperandKind uint8
+
+// The operands of a unit. Values have one sample after the other, in row-major order; scales are those of blocks.
+const (
+	Input       OperandKind = iota // the value of argument Index of the node
+	InputScales                    // its scales
+	Output                         // the value of the node
+	OutputScales
+	Table   // constants: Data
+	Scratch // Bytes for each sample, whatever they hold
+)
+
+// Operand is a buffer of a unit.
+type Operand struct {
+	Kind  OperandKind
+	Index int
+	Data  []byte
+	Bytes int64
+}
+
+// Add appends an operand and returns the argument that is its address.
+func (u *Unit) Add(o Operand) Arg {
+	u.Operands = append(u.Operands, o)
+	return Buffer(len(u.Operands) - 1)
+}
+
+// Call is a launch on a number of samples. Its grid has Blocks for every Tile of the Rows*samples rows, or Blocks for
+// every sample, along y, where Tile is 0.
+type Call struct {
+	Instance           Instance
+	Blocks, Rows, Tile int64
+	Args               []Arg
+	// Bytes and Flops are the least that one sample must move and compute.
+	Bytes, Flops int64
+}
+
+// Refusal says why no kernel of the library computes a node.
+type Refusal struct{ Why string }
+
+// Error is the reason.
+func (r *Refusal) Error() string { return r.Why }
+
+// Refuse is a Refusal.
+func Refuse(format string, args ...any) error { return &Refusal{fmt.Sprintf(format, args...)} }
+
+// Refused makes a Refusal of an error by which a kernel refuses a problem; other errors stay as they are.
+func Refused(err error) error {
+	var d *diag.Error
+	if errors.As(err, &d) && (d.Code == "L0990" || d.Code == "L0994") {
+		return &Refusal{d.Pos + ": " + d.Msg}
+	}
+	return err
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"lathe/cuda"
+	"lathe/ir"
+)
+
+// library makes the units of n by kernels of the library, as its CUDA column says. ok is false, with the reason if
+// there is one, where it has none.
+func (e *emitter) library(n *ir.Node) (ok bool, why string, err error) {
+	if n.Op.CUDA == nil || e.generic {
+		return false, "", nil
+	}
+	u, err := n.Op.CUDA(n, e.target)
+	var refusal *cuda.Refusal
+	if errors.As(err, &refusal) {
+		return false, refusal.Why, nil
+	}
+	if err != nil {
+		return false, "", asDiag(n, err)
+	}
+	e.at[n] = e.place(n)
+	operands := make([]Arg, len(u.Operands))
+	for i, o := range u.Operands {
+		operands[i] = e.operand(n, i, o)
+	}
+	for i, c := range u.Calls {
+		unit, err := e.call(n, c, operands)
+		if err != nil {
+			return false, "", err
+		}
+		if i == 0 {
+			unit.Notes = append(slices.Clone(u.Notes), notFused)
+		}
+		e.d.Units = append(e.d.Units, unit)
+	}
+	return true, "", nil
+}
+
+// operand gives operand i of a unit of n its place.
+func (e *emitter) operand(n *ir.Node, i int, o cuda.Operand) Arg {
+	at := e.at[n]
+	switch o.Kind {
+	case cuda.Input:
+		return Arg{Buffer: e.at[n.Args[o.Index]].codes}
+	case cuda.InputScales:
+		return Arg{Buffer: e.at[n.Args[o.Index]].scales}
+	case cuda.Output:
+		return Arg{Buffer: at.codes}
+	case cuda.OutputScales:
+		return Arg{Buffer: at.scales}
+	case cuda.Table:
+		return Arg{Offset: e.table(o.Data)}
+	}
+	return Arg{Buffer: e.buffer(fmt.Sprintf("%s scratch %d", n.Name, i), o.Bytes)}
+}
+
+// call is one launch of n, and makes its kernel known.
+func (e *emitter) call(n *ir.Node, c cuda.Call, operands []Arg) (Unit, error) {
+	threads, err := c.Instance.Threads()
+	if err != nil {
+		return Unit{}, err
+	}
+	shared, err := c.Instance.Shared()
+	if err != nil {
+		return Unit{}, err
+	}
+	u := Unit{Kernel: c.Instance.Kernel, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: n.Type.Format.String(),
+		Shape: n.Type.Shape, Template: c.Instance.String(), Blocks: c.Blocks, Rows: c.Rows, Tile: c.Tile, Threads: threads,
+		Shared: shared, Bytes: c.Bytes, Flops: c.Flops}
+	for _, a := range c.Args {
+		if a.Buffer < 0 {
+			u.Args = append(u.Args, Arg{Buffer: scalar, Size: a.Size, Value: a.Bits, PerSample: a.PerSample,
+				Multiple: a.Multiple})
+			continue
+		}
+		at := operands[a.Buffer]
+		at.Offset += a.Offset
+		u.Args = append(u.Args, at)
+	}
+	if !slices.ContainsFunc(e.instances, func(i cuda.Instance) bool { return i.Kernel == c.Instance.Kernel }) {
+		e.instances = append(e.instances, c.Instance)
+	}
+	e.users = append(e.users, fmt.Sprintf("// %s: %s", printable(n.Name), c.Instance.Kernel))
+	return u, nil
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"lathe/emit/cuda"
+	"lathe/internal/tools"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+)
+
+// libraryEngine is emulated for a number of samples, with kernels of the library where they are the ones wanted.
+func libraryEngine(r *rand.Rand) kernelEngine {
+	return kernelEngine{cuda.Options{Samples: []int{1, 7, 5000}[r.IntN(3)], BatchInvariant: r.IntN(3) == 0}, emulate}
+}
+
+// sizeOf draws a size with the borders of tiles and blocks among them.
+func sizeOf(r *rand.Rand, most int) int {
+	sizes := []int{1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 160, 200}
+	if r.IntN(4) == 0 {
+		return 1 + r.IntN(most)
+	}
+	for {
+		if n := sizes[r.IntN(len(sizes))]; n <= most {
+			return n
+		}
+	}
+}
+
+// runLibrary compares graphs, of which the last node of each must run the named template, with their Eval column.
+func runLibrary(t *testing.T, template string, cases int, draw func(r *rand.Rand) *ir.Graph) {
+	tools.NeedNVRTC(t)
+	for from := 0; from < cases; from += perProgram {
+		t.Run(fmt.Sprint(from), func(t *testing.T) {
+			t.Parallel()
+			r := Rand(template+" in kernels", from)
+			engine := libraryEngine(r)
+			var graphs []*ir.Graph
+			for range min(perProgram, cases-from) {
+				g := draw(r)
+				d, err := cuda.Emit(g, engine.options)
+				if err != nil {
+					t.Fatalf("%v\n%s", err, Describe(g))
+				}
+				last := d.Units[len(d.Units)-1]
+				if !strings.HasPrefix(last.Template, template+"<") {
+					t.Errorf("%s runs %q: %s\n%s", last.Node, last.Template, last.Notes, Describe(g))
+				}
+				graphs = append(graphs, g)
+			}
+			compareKernel(t, engine, Merge(template, graphs), r, 1e-5)
+		})
+	}
+}
+
+// TestLibraryInt8: linear nodes on codes of up to 8 bits run the product of bytes, with every rounding and overflow.
+func TestLibraryInt8(t *testing.T) {
+	runLibrary(t, "int8", libraryCases, func(r *rand.Rand) *ir.Graph {
+		x := format.Fixed{W: 1 + r.IntN(8), F: r.IntN(9), Signed: r.IntN(2) == 0}
+		w := format.Fixed{W: 1 + r.IntN(8), F: r.IntN(9), Signed: true}
+		y := format.Fixed{W: 1 + r.IntN(8), F: r.IntN(12) - 2, Signed: r.IntN(2) == 0, Round: format.Round(r.IntN(9)),
+			Over: format.Over(r.IntN(3))}
+		if r.IntN(4) == 0 {
+			y.W = 9 + r.IntN(23)
+		}
+		var xf, wf, yf format.Format = x, w, y
+		if r.IntN(3) == 0 {
+			xf = format.Affine{W: x.W, Signed: x.Signed, Zero: int64(r.IntN(40) - 20), Scale: 0.02, Axis: format.PerTensor}
+			wf = format.Affine{W: w.W, Signed: true, Scale: 0.013, Axis: format.PerTensor}
+			yf = format.Affine{W: 8, Signed: y.Signed, Zero: int64(r.IntN(300) - 150), Scale: 0.4, Axis: format.PerTensor}
+		}
+		m, n, k := sizeOf(r, 40), sizeOf(r, 140), sizeOf(r, 300)
+		return linearOf(r, xf, wf, yf, m, n, k)
+	})
+}
+
+// linearOf is a linear node over m rows with weights of full range and, often, a bias.
+func linearOf(r *rand.Rand, x, w, y format.Format, m, n, k int) *ir.Graph {
+	in := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{m, k}, Format: x}}
+	weights := &ir.Node{Name: "w", Op: op.Const, Type: ir.Type{Shape: []int{n, k}, Format: w}}
+	weights.Attrs = &ir.Const{Data: ir.CodeBlob(randomCodes(r, n*k, w.Width(), format.SignedCodes(w)))}
+	node := &ir.Node{Name: "y", Op: op.Linear, Args: []*ir.Node{in, weights}, Type: ir.Type{Shape: []int{m, n}, Format: y}}
+	nodes := []*ir.Node{in, weights}
+	if r.IntN(3) > 0 {
+		f := format.Fixed{W: 12, F: r.IntN(10), Signed: true}
+		b := &ir.Node{Name: "b", Op: op.Const, Type: ir.Type{Shape: []int{n}, Format: f},
+			Attrs: &ir.Const{Data: ir.CodeBlob(randomCodes(r, n, 12, true))}}
+		node.Args, nodes = append(node.Args, b), append(nodes, b)
+	}
+	return &ir.Graph{Name: "linear", Nodes: append(nodes, node), In: []*ir.Node{in},
+		Out: []ir.Output{{Name: "y", Node: node}}, Stage: ir.StageQuantized}
+}
+
+// randomCodes are codes of the given width, the extremes often among them.
+func randomCodes(r *rand.Rand, n, width int, signed bool) []int64 {
+	out := make([]int64, n)
+	for i := range out {
+		v := r.Int64N(1 << width)
+		switch r.IntN(12) {
+		case 0:
+			v = 1<<(width-1) - 1
+		case 1:
+			v = 1 << (width - 1)
+		}
+		if signed && v >= 1<<(width-1) {
+			v -= 1 << width
+		}
+		out[i] = v
+	}
+	return out
+}
