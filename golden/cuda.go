@@ -12,12 +12,16 @@ import (
 	"lathe/sim/gpu"
 )
 
-// cudaBatch bounds the samples that are on a device at once; device memory bounds them too.
-const cudaBatch = 4096
+// cudaBatch bounds the samples that are on a device at once; device memory bounds them too. The emulated device gains
+// nothing by many, and tells of its progress after each batch.
+const (
+	cudaBatch     = 4096
+	emulatedBatch = 32
+)
 
 // RunCUDA evaluates samples with the kernels of d, compiled as p, on a device, and returns the outputs of each (or,
-// with trace, the values of d.Traced). progress, if not nil, gets the number of samples done. Errors are those of the
-// device; L0977 where not even one sample fits its memory.
+// with trace, the values of d.Traced). progress, if not nil, gets the number of samples done. ctx is looked at between
+// batches. Errors are those of the device; L0977 where not even one sample fits its memory.
 func RunCUDA(ctx context.Context, device gpu.Device, d *cuda.Design, p *gpu.Program, samples []ref.Sample, trace bool,
 	progress func(done int)) (out []ref.Sample, err error) {
 	if len(samples) == 0 {
@@ -68,6 +72,9 @@ func fitting(device gpu.Device, d *cuda.Design, samples int) (int, error) {
 		return 0, err
 	}
 	size := min(samples, cudaBatch)
+	if device.Name() == gpu.EmulatedName {
+		size = min(samples, emulatedBatch)
+	}
 	for size > 1 && d.Total(size) > free/2 { // the driver needs some for itself
 		size /= 2
 	}

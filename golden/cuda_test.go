@@ -37,7 +37,7 @@ func TestCUDAMemory(t *testing.T) {
 	}
 	p := &gpu.Program{Name: "relu", PTX: m.PTX}
 	var samples []ref.Sample
-	for s := range 11 {
+	for s := range 40 {
 		v := ir.NewTensor(x.Type)
 		for i := range v.Floats {
 			v.Floats[i] = float32(s*len(v.Floats)+i) - 50
@@ -45,7 +45,7 @@ func TestCUDAMemory(t *testing.T) {
 		samples = append(samples, ref.Sample{v})
 	}
 	one := d.Total(1) // 120 bytes
-	for memory, steps := range map[int64]int{100 * one: 1, 8 * one: 6, 2 * one: 11, one: 11, one - 1: 0} {
+	for memory, steps := range map[int64]int{100 * one: 2, 8 * one: 10, 2 * one: 40, one: 40, one - 1: 0} {
 		device := gpu.Emulated(gpu.EmulatedOptions{Memory: memory})
 		calls := 0
 		got, err := golden.RunCUDA(t.Context(), device, d, p, samples, false, func(int) { calls++ })

@@ -155,7 +155,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 	if err != nil {
 		return nil, err
 	}
-	device, note, err := gpu.Choose(gpu.DriverOptions{}, gpu.EmulatedOptions{})
+	device, note, err := gpu.Choose(gpu.DriverOptions{}, emulation(ctx))
 	if err != nil {
 		return nil, err
 	}

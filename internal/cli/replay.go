@@ -3,11 +3,14 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"lathe/internal/ptx"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/record"
 )
@@ -21,19 +24,19 @@ func (a *App) replay() *cobra.Command {
 		Example: "  lathe replay recording/", Args: exactly("DIR")}
 	c.Flags().StringVar(&device, "device", "auto", "auto, gpu or emulated")
 	c.Flags().StringVarP(&output, "output", "o", "", "folder for what the device answered")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := oneOf("--device", device, "auto", "gpu", "emulated"); err != nil {
 			return err
 		}
 		if _, err := record.Open(args[0]); err != nil { // before a device is opened
 			return err
 		}
-		d, err := a.device(device)
+		d, err := a.device(c.Context(), device)
 		if err != nil {
 			return err
 		}
 		defer d.Close()
-		report, err := record.Replay(args[0], d, output)
+		report, err := record.Replay(c.Context(), args[0], d, output)
 		if report == nil {
 			return err
 		}
@@ -49,18 +52,23 @@ func (a *App) replay() *cobra.Command {
 }
 
 // device opens the device of that name; auto is a GPU or else, with a note that says so, the emulated device.
-func (a *App) device(name string) (gpu.Device, error) {
+func (a *App) device(ctx context.Context, name string) (gpu.Device, error) {
 	switch name {
 	case "gpu":
 		return gpu.OpenDriver(gpu.DriverOptions{})
 	case "emulated":
-		return gpu.Emulated(gpu.EmulatedOptions{}), nil
+		return gpu.Emulated(emulation(ctx)), nil
 	}
-	d, note, err := gpu.Choose(gpu.DriverOptions{}, gpu.EmulatedOptions{})
+	d, note, err := gpu.Choose(gpu.DriverOptions{}, emulation(ctx))
 	if note != "" {
 		fmt.Fprintf(a.Err, "note: %s\n", note)
 	}
 	return d, err
+}
+
+// emulation is how the commands interpret kernels: on all processors, until they are interrupted.
+func emulation(ctx context.Context) gpu.EmulatedOptions {
+	return gpu.EmulatedOptions{Options: ptx.Options{Workers: runtime.GOMAXPROCS(0), Cancel: ctx.Done()}}
 }
 
 func (a *App) printReplay(r *record.Report) error {

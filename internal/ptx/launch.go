@@ -18,7 +18,8 @@ const maxThreads = 1024
 
 // Launch runs a kernel: grid blocks of block threads, shared bytes of dynamic shared memory, and the parameters as
 // they lie in memory (Kernel.Params). It returns when all threads have ended. Errors are diag.Errors that name the
-// kernel, the line of the module, the instruction and the thread; memory is then as the fault left it.
+// kernel, the line of the module, the instruction and the thread; memory is then as the fault left it. A launch that
+// Options.Cancel ends returns context.Canceled.
 func (m *Machine) Launch(k *Kernel, grid, block [3]uint32, shared uint32, params []byte) (*Stats, error) {
 	if err := k.check(grid, block, shared, params); err != nil {
 		return nil, err

@@ -125,6 +125,8 @@ type Options struct {
 	First int64
 	// Limit ends a launch with an error once a block has executed that many warp instructions; 0 means 2^36.
 	Limit int64
+	// Cancel, once it is closed, ends a launch with context.Canceled.
+	Cancel <-chan struct{}
 }
 
 // Machine is a device: global memory and the options under which kernels run. It is not safe for concurrent use.
@@ -140,6 +142,16 @@ func NewMachine(opt Options) *Machine {
 		opt.Limit = 1 << 36
 	}
 	return &Machine{opt: opt, mem: global.New()}
+}
+
+// cancelled says whether Options.Cancel is closed.
+func (m *Machine) cancelled() bool {
+	select {
+	case <-m.opt.Cancel:
+		return true
+	default:
+		return false
+	}
 }
 
 // Options are those that the machine was made with.

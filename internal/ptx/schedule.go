@@ -3,6 +3,7 @@
 package ptx
 
 import (
+	"context"
 	"fmt"
 	"math/bits"
 	"strconv"
@@ -21,6 +22,9 @@ func (c *cta) run(index int64) *fault {
 	done := make([]bool, len(c.warps))
 	left, last, turns, executed := len(c.warps), -1, 0, int64(0)
 	for left > 0 {
+		if c.m.cancelled() {
+			return &fault{context.Canceled}
+		}
 		ready := c.ready(done)
 		if len(ready) == 0 {
 			return c.deadlock(done)
@@ -109,8 +113,8 @@ func (c *cta) deadlock(done []bool) *fault {
 	return &fault{e}
 }
 
-// fault is why a launch ended: an error with the place where it happened.
-type fault struct{ err *diag.Error }
+// fault is why a launch ended: a diag.Error with the place where it happened, or context.Canceled.
+type fault struct{ err error }
 
 // newFault makes the error of an instruction; its first lane of mask names the thread.
 func newFault(code string, w *warp, in *inst, mask uint32, msg string, args ...any) *fault {

@@ -11,7 +11,8 @@ import (
 	"lathe/internal/ptx"
 )
 
-// EmulatedOptions say how kernels are interpreted. Options are those of the interpreter: schedule, seed, copies, races.
+// EmulatedOptions say how kernels are interpreted. Options are those of the interpreter: schedule, seed, copies, races,
+// workers, and the channel that ends a launch, which then returns context.Canceled.
 type EmulatedOptions struct {
 	ptx.Options
 	// Memory is the size of the device's memory in bytes; 32 GiB if 0.
@@ -51,8 +52,11 @@ func Emulated(o EmulatedOptions) *Emulation {
 	return &Emulation{machine: ptx.NewMachine(o.Options), memory: o.Memory}
 }
 
-// Name is "emulated".
-func (e *Emulation) Name() string { return "emulated" }
+// EmulatedName is the name of every emulated device.
+const EmulatedName = "emulated"
+
+// Name is EmulatedName.
+func (e *Emulation) Name() string { return EmulatedName }
 
 // Arch is the target of the PTX that is interpreted.
 func (e *Emulation) Arch() string { return "sm_80" }

@@ -3,8 +3,10 @@
 package record_test
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -91,7 +93,7 @@ func TestReplay(t *testing.T) {
 	dir := recorded(t, 7, exact)
 	f, d := device(t)
 	out := filepath.Join(t.TempDir(), "out")
-	rep, err := record.Replay(dir, d, out)
+	rep, err := record.Replay(t.Context(), dir, d, out)
 	must(t, err)
 	if len(rep.Reads) != 2 || rep.Reads[0].Bytes != 4000 || rep.Reads[1].Bytes != 12 || rep.Launches != 2 ||
 		strings.Join(rep.Images, ",") != "cubin sm_90" || rep.Recorded != "Fake H200" {
@@ -112,6 +114,20 @@ func TestReplay(t *testing.T) {
 	entries, err := os.ReadDir(filepath.Dir(dir))
 	if must(t, err); len(entries) != 1 {
 		t.Errorf("more than the recording was left: %v", entries)
+	}
+}
+
+// TestReplayCancelled: an interrupted replay ends, and leaves nothing on the device.
+func TestReplayCancelled(t *testing.T) {
+	dir := recorded(t, 7, exact)
+	f, d := device(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if rep, err := record.Replay(ctx, dir, d, ""); rep != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("%+v, %v", rep, err)
+	}
+	if _, text := f.Live(); !strings.Contains(text, "memory 0") || !strings.Contains(text, "modules 0") {
+		t.Error("left over: " + text)
 	}
 }
 
@@ -157,7 +173,7 @@ func TestTolerance(t *testing.T) {
 		})
 		edit(t, dir, other)
 		_, d := device(t)
-		rep, err := record.Replay(dir, d, "")
+		rep, err := record.Replay(t.Context(), dir, d, "")
 		if rep == nil || rep.Reads[0].Differ != 999 || rep.Reads[0].Outside != c.outside {
 			t.Fatalf("%+v: %+v, %v", c, rep, err)
 		}
@@ -202,7 +218,7 @@ func TestBroken(t *testing.T) {
 	} {
 		edit(t, dir, change)
 		_, d := device(t)
-		rep, err := record.Replay(dir, d, "")
+		rep, err := record.Replay(t.Context(), dir, d, "")
 		if rep != nil || diag.CodeOf(err) != "L0986" || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -219,7 +235,7 @@ func TestBroken(t *testing.T) {
 		data[0] ^= 1
 		must(t, os.WriteFile(path, data, 0o644))
 		_, d := device(t)
-		_, err = record.Replay(dir, d, "")
+		_, err = record.Replay(t.Context(), dir, d, "")
 		if diag.CodeOf(err) != "L0986" || !strings.Contains(err.Error(), "another content") {
 			t.Errorf("a changed %s: %v", filepath.Base(path), err)
 		}

@@ -3,6 +3,7 @@
 package record
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -52,10 +53,10 @@ type replay struct {
 }
 
 // Replay asks a device for everything in a recording and compares what it answers. Where out is not empty, what was
-// read is written into that folder as read-STEP.bin. Errors: L0986 for a recording that is broken, L0987 for answers
-// beyond their tolerance, after all have been compared, with the report; those of the device. Nothing of the replay is
-// left on the device.
-func Replay(dir string, device gpu.Device, out string) (*Report, error) {
+// read is written into that folder as read-STEP.bin. ctx is looked at between steps. Errors: L0986 for a recording that
+// is broken, L0987 for answers beyond their tolerance, after all have been compared, with the report; those of the
+// device. Nothing of the replay is left on the device.
+func Replay(ctx context.Context, dir string, device gpu.Device, out string) (*Report, error) {
 	m, err := Open(dir)
 	if err != nil {
 		return nil, err
@@ -69,6 +70,9 @@ func Replay(dir string, device gpu.Device, out string) (*Report, error) {
 		}
 	}
 	for i := range m.Steps {
+		if err = ctx.Err(); err != nil {
+			break
+		}
 		if err = r.do(i, &m.Steps[i]); err != nil {
 			break
 		}
