@@ -31,14 +31,14 @@ func compilePlanted(t testing.TB, c *nvrtc.Compiler, kernels []cuda.Instance, so
 	}
 	once, err := nvrtc.Open(tools.NeedNVRTC(t), "") // a fault is compiled once: nothing to keep
 	if err != nil {
-		return nil, false, err
+		t.Fatalf("%s: %v", tools.Untried, err)
 	}
 	if m, err = once.Compile(context.Background(), file, text, arch); err != nil {
 		return nil, false, err
 	}
 	sound, err := c.Compile(context.Background(), file, source, arch)
 	if err != nil {
-		return nil, false, err
+		t.Fatalf("%s: %v", tools.Untried, err)
 	}
 	if changed = !bytes.Equal(m.PTX, sound.PTX); changed {
 		t.Log(Reached, name(kernels))
@@ -65,11 +65,11 @@ func planted(t testing.TB, kernels []cuda.Instance, source string) string {
 	}
 	sound, err := cuda.Text(file)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", tools.Untried, err)
 	}
 	out := strings.Replace(source, code(sound), code(text), 1)
 	if out == source {
-		t.Fatalf("the fault in %s does not reach the source", file)
+		t.Fatalf("%s: the fault in %s does not reach the source", tools.Untried, file)
 	}
 	return out
 }

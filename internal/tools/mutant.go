@@ -8,6 +8,10 @@ import (
 	"testing"
 )
 
+// Untried begins the message of a test that fails because a planted fault could not be tried: scripts/mutate takes no
+// such failure for a fault that was noticed.
+const Untried = "cannot be tried"
+
 // Mutant is the fault that scripts/mutate has planted for this run of the tests: a file of the kernel library and the
 // text that stands for it; ok is false in every other run. LATHE_MUTANT names a file whose first line is the name.
 func Mutant(t testing.TB) (file, text string, ok bool) {
@@ -18,7 +22,7 @@ func Mutant(t testing.TB) (file, text string, ok bool) {
 	}
 	data, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%s: %v", Untried, err)
 	}
 	file, text, ok = strings.Cut(string(data), "\n")
 	return file, text, ok

@@ -34,8 +34,8 @@ type Options struct {
 	Goal float64
 }
 
-// Run plants faults, tries them and prints a report. An error where fewer than the goal are caught, or where
-// docs/mutation.md excuses a fault that is caught.
+// Run plants faults, tries them and prints a report. An error where a fault could not be tried, where fewer than the
+// goal are caught, or where docs/mutation.md excuses a fault that is caught.
 func Run(ctx context.Context, o Options, w io.Writer) error {
 	files, err := regexp.Compile(o.Files)
 	if err != nil {
@@ -58,11 +58,14 @@ func Run(ctx context.Context, o Options, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	results := s.try(ctx, dir, o.Workers, s.draw(files, rules, o.Sample, o.Seed), func(r result) {
-		if _, ok := excused[r.key()]; o.Verbose || r.outcome == survived && !ok {
+	results, err := s.try(ctx, dir, o.Workers, s.draw(files, rules, o.Sample, o.Seed), func(r result) {
+		if _, ok := excused[r.key()]; o.Verbose || r.outcome == untried || r.outcome == survived && !ok {
 			fmt.Fprintln(w, r)
 		}
 	})
+	if err != nil {
+		return err
+	}
 	return report(w, results, excused, o.Goal)
 }
 
@@ -89,16 +92,15 @@ var excuse = regexp.MustCompile("^- (\\S+): ``(.*)``: (.*)$")
 // key is how a fault is named in the page.
 func (r result) key() string { return r.file + " " + r.mutant.ID() }
 
-// report prints a table by file and the survivors without an excuse. An error where fewer than goal percent of the
-// faults are caught, or an excused fault is caught after all.
+// report prints a table by file. An error where a fault was not tried, fewer than goal percent are caught, or an
+// excused fault is caught after all.
 func report(w io.Writer, results []result, excused map[string]string, goal float64) error {
 	if len(results) == 0 {
 		return errors.New("no fault was tried: no test runs a file that was asked for")
 	}
-	kinds := [...]outcome{values, race, order, address, stopped, survived}
 	table := tabwriter.NewWriter(w, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprint(table, "file\tfaults\t")
-	for _, k := range kinds {
+	for _, k := range slices.Concat(counted, uncounted) {
 		fmt.Fprintf(table, "%s\t", k)
 	}
 	fmt.Fprintln(table, "of these no fault\tcaught\t")
@@ -108,39 +110,73 @@ func report(w io.Writer, results []result, excused map[string]string, goal float
 			files = append(files, r.file)
 		}
 	}
-	var wrong []string
-	caught, counted := 0, 0
-	for _, file := range append(files, "all") {
-		n, harmless, tally := 0, 0, map[outcome]int{}
-		for _, r := range results {
-			if r.file != file && file != "all" || r.outcome == refused {
-				continue
-			}
-			n++
-			tally[r.outcome]++
-			_, ok := excused[r.key()]
-			if ok && r.outcome == survived {
-				harmless++
-			}
-			if ok && r.outcome != survived && file != "all" {
-				wrong = append(wrong, "excused, but caught: "+r.String())
-			}
-		}
-		fmt.Fprintf(table, "%s\t%d\t", file, n)
-		for _, k := range kinds {
-			fmt.Fprintf(table, "%d\t", tally[k])
-		}
-		caught, counted = n-tally[survived], n-harmless
-		fmt.Fprintf(table, "%d\t%.1f %%\t\n", harmless, 100*float64(caught)/float64(max(counted, 1)))
+	for _, file := range files {
+		count(results, excused, file).print(table, file)
 	}
+	all := count(results, excused, "")
+	all.print(table, "all")
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	if len(wrong) > 0 {
-		return fmt.Errorf("docs/mutation.md is out of date:\n%s", strings.Join(wrong, "\n"))
+	var wrong, lost []string
+	for _, r := range results {
+		_, ok := excused[r.key()]
+		if r.outcome == untried {
+			lost = append(lost, r.String())
+		} else if ok && r.outcome != survived {
+			wrong = append(wrong, "excused, but caught: "+r.String())
+		}
 	}
-	if score := 100 * float64(caught) / float64(max(counted, 1)); score < goal {
-		return fmt.Errorf("%.1f %% of the faults are caught, the goal is %.1f %%", score, goal)
+	switch {
+	case len(lost) > 0:
+		return fmt.Errorf("%d faults could not be tried, the first:\n%s", len(lost), lost[0])
+	case len(wrong) > 0:
+		return fmt.Errorf("docs/mutation.md is out of date:\n%s", strings.Join(wrong, "\n"))
+	case all.score() < goal:
+		return fmt.Errorf("%.1f %% of the faults are caught, the goal is %.1f %%", all.score(), goal)
 	}
 	return nil
+}
+
+// counted are the outcomes that make the score, uncounted those that say nothing about the tests.
+var (
+	counted   = []outcome{values, race, order, address, stopped, endless, survived}
+	uncounted = []outcome{refused, strange, untried}
+)
+
+// tally is what became of the faults of a file.
+type tally struct {
+	faults, harmless int
+	of               map[outcome]int
+}
+
+// count counts the faults of a file, "" being all files.
+func count(results []result, excused map[string]string, file string) tally {
+	n := tally{of: map[outcome]int{}}
+	for _, r := range results {
+		if file != "" && r.file != file {
+			continue
+		}
+		n.of[r.outcome]++
+		if slices.Contains(counted, r.outcome) {
+			n.faults++
+		}
+		if _, ok := excused[r.key()]; ok && r.outcome == survived {
+			n.harmless++
+		}
+	}
+	return n
+}
+
+// score is the share of faults that were caught, in percent of those that change something.
+func (n tally) score() float64 {
+	return 100 * float64(n.faults-n.of[survived]) / float64(max(n.faults-n.harmless, 1))
+}
+
+func (n tally) print(w io.Writer, file string) {
+	fmt.Fprintf(w, "%s\t%d\t", file, n.faults)
+	for _, k := range slices.Concat(counted, uncounted) {
+		fmt.Fprintf(w, "%d\t", n.of[k])
+	}
+	fmt.Fprintf(w, "%d\t%.1f %%\t\n", n.harmless, n.score())
 }

@@ -49,6 +49,14 @@ func TestReport(t *testing.T) {
 	if err := report(&out, all, excused, 0); err == nil || !strings.Contains(err.Error(), "excused, but caught") {
 		t.Errorf("a false excuse: %v", err)
 	}
+	delete(excused, all[0].key())
+	lost := append(slices.Clone(all), fault("e", untried))
+	if err := report(&out, lost, excused, 0); err == nil || !strings.Contains(err.Error(), "1 faults could not be tried") {
+		t.Errorf("one was not tried: %v", err)
+	}
+	if n := count(append(all, fault("f", strange), fault("g", endless)), excused, ""); n.faults != 5 || n.score() != 75 {
+		t.Errorf("%d faults, %g %%", n.faults, n.score())
+	}
 	if err := report(&out, nil, nil, 0); err == nil {
 		t.Error("nothing tried, and no error")
 	}

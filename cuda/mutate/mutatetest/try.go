@@ -5,8 +5,10 @@ package mutatetest
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,20 +17,25 @@ import (
 	"time"
 
 	"lathe/cuda/cudatest"
+	"lathe/internal/tools"
 )
 
 // outcome is what became of a fault.
 type outcome string
 
-// The outcomes. A fault that does not compile counts neither way.
+// The outcomes. A fault that does not compile, or whose PTX the interpreter does not take, counts neither way. One that
+// was not tried is the fault of the tools: Run fails.
 const (
 	values   outcome = "wrong values"
 	race     outcome = "race"
 	order    outcome = "depends on the order"
 	address  outcome = "bad address"
 	stopped  outcome = "stuck or parted"
+	endless  outcome = "no end"
 	refused  outcome = "does not compile"
+	strange  outcome = "not executed"
 	survived outcome = "survived"
+	untried  outcome = "not tried"
 )
 
 // signs tell an outcome by what a failing test prints, in this order.
@@ -36,18 +43,46 @@ var signs = []struct {
 	outcome
 	text *regexp.Regexp
 }{
+	{untried, regexp.MustCompile(tools.Untried + `|L0935|L0937|L0938|L0963|NVRTC_ERROR_|no space left|` +
+		`cannot allocate memory|too many open files|temporarily unavailable|no such file|permission denied`)},
 	{refused, regexp.MustCompile(`L0936`)},
+	{strange, regexp.MustCompile(`L0960|L0961|L0962`)},
 	{address, regexp.MustCompile(`L0964|L0965`)},
 	{race, regexp.MustCompile(`L0967|L0968|L0973|L0974`)},
 	{order, regexp.MustCompile(`differs from that of the first order`)},
-	{stopped, regexp.MustCompile(`L096\d|L097\d|took too long|panic:`)},
+	{stopped, regexp.MustCompile(`L0966|L0969|L097[0-2]|panic:`)},
+	{values, regexp.MustCompile(`(?s).`)},
+}
+
+// judge tells what the run of a test has shown: nothing is taken for a caught fault but what the test itself reports as
+// its failure, or the end of the processor time that it was given.
+func judge(name, output string, err error) outcome {
+	var exit *exec.ExitError
+	switch {
+	case err == nil && strings.Contains(output, "--- PASS: "+name+" "):
+		return survived
+	case err == nil:
+		return untried // it was skipped, or there is no such test
+	case !errors.As(err, &exit):
+		return untried // it never began
+	case exhausted.MatchString(output):
+		return endless
+	case !strings.Contains(output, "--- FAIL: "+name+" "):
+		return untried // it died
+	}
+	for _, sign := range signs {
+		if sign.text.MatchString(output) {
+			return sign.outcome
+		}
+	}
+	return untried // unreachable: the last sign matches every text
 }
 
 // result is a fault and what became of it.
 type result struct {
 	planting
 	outcome
-	test    string // that noticed it
+	test    string // that noticed it, or why it was not tried
 	reached bool   // some test compiled it to other code
 }
 
@@ -60,8 +95,10 @@ func (r result) String() string {
 	return fmt.Sprintf("%-20s cuda/%s:%d %s (%s)", r.outcome, r.file, r.mutant.Line, r.mutant.ID(), by)
 }
 
-// try runs, for every fault, the tests of its file until one fails. done is called for each.
-func (s *suite) try(ctx context.Context, dir string, workers int, all []planting, done func(result)) []result {
+// try runs, for every fault, the tests of its file until one fails. done is called for each. An error where
+// ctx ends before.
+func (s *suite) try(ctx context.Context, dir string, workers int, all []planting, done func(result)) (
+	[]result, error) {
 	out := make([]result, len(all))
 	next := make(chan int)
 	var wg sync.WaitGroup
@@ -85,34 +122,35 @@ func (s *suite) try(ctx context.Context, dir string, workers int, all []planting
 	}
 	close(next)
 	wg.Wait()
-	return slices.DeleteFunc(out, func(r result) bool { return r.outcome == "" })
+	out = slices.DeleteFunc(out, func(r result) bool { return r.outcome == "" })
+	if err := ctx.Err(); err != nil {
+		return out, fmt.Errorf("%d of %d faults were tried: %w", len(out), len(all), err)
+	}
+	return out, nil
 }
 
 // one tries one fault; file is where it is written for the tests.
 func (s *suite) one(ctx context.Context, file string, p planting) result {
 	r := result{planting: p, outcome: survived}
 	if err := os.WriteFile(file, []byte(p.file+"\n"+p.mutant.Apply(p.sound)), 0o644); err != nil {
-		return result{planting: p, outcome: stopped, test: err.Error()}
+		return result{planting: p, outcome: untried, test: err.Error()}
 	}
 	for _, t := range s.order(p.file) {
 		start := time.Now()
-		output, ok := t.run(ctx, "LATHE_MUTANT="+file)
+		output, err := t.run(ctx, "LATHE_MUTANT="+file)
 		if ctx.Err() != nil {
 			return result{}
 		}
 		r.reached = r.reached || strings.Contains(output, cudatest.Reached)
-		s.note(t, p.file, !ok, time.Since(start))
-		if ok {
-			continue
+		o := judge(t.name, output, err)
+		if o == untried {
+			return result{planting: p, outcome: o, test: fmt.Sprintf("%s: %v: %s", t.name, err, ending(output))}
 		}
-		r.outcome, r.test = values, t.name
-		for _, sign := range signs {
-			if sign.text.MatchString(output) {
-				r.outcome = sign.outcome
-				break
-			}
+		s.note(t, p.file, o != survived, time.Since(start))
+		if o != survived {
+			r.outcome, r.test = o, t.name
+			return r
 		}
-		return r
 	}
 	return r
 }
@@ -159,4 +197,11 @@ func (s *suite) note(t *test, file string, failed bool, cost time.Duration) {
 	if failed {
 		r.failures++
 	}
+}
+
+// ending is the last lines of an output.
+func ending(output string) string {
+	const most = 600
+	output = strings.TrimSpace(output)
+	return output[max(0, len(output)-most):]
 }
