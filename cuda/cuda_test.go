@@ -173,6 +173,14 @@ func TestLaunch(t *testing.T) {
 	if _, err := good.Pack(nil); diag.CodeOf(err) != "L0933" {
 		t.Errorf("a buffer that is not there: %v", err)
 	}
+	if _, err := (cuda.Launch{Args: []cuda.Arg{{}}}).Pack([]uint64{0}); diag.CodeOf(err) != "L0933" {
+		t.Errorf("an argument without a size: %v", err)
+	}
+	wide := good
+	wide.Grid = [3]uint32{1 << 20, 1 << 12, 1} // 2^32 blocks
+	if err := i.Fit(wide); err != nil {
+		t.Errorf("a grid that every GPU takes: %v", err)
+	}
 	for k, spoil := range []func(*cuda.Launch){
 		func(l *cuda.Launch) { l.Kernel = "j" },
 		func(l *cuda.Launch) { l.Args = l.Args[:2] },
@@ -180,7 +188,8 @@ func TestLaunch(t *testing.T) {
 		func(l *cuda.Launch) { l.Args = []cuda.Arg{cuda.Null(), cuda.F32(1), cuda.Buffer(0)} },
 		func(l *cuda.Launch) { l.Block[1] = 2 },
 		func(l *cuda.Launch) { l.Shared = 0 },
-		func(l *cuda.Launch) { l.Grid[0] = 0 },
+		func(l *cuda.Launch) { l.Grid[2] = 0 },
+		func(l *cuda.Launch) { l.Grid[0] = 1 << 31 },
 		func(l *cuda.Launch) { l.Grid[1] = 1 << 16 },
 	} {
 		bad := good

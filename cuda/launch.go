@@ -78,17 +78,22 @@ func U64(v uint64) Arg { return Arg{Buffer: -1, Size: 8, Bits: v} }
 func I64(v int64) Arg { return U64(uint64(v)) }
 
 // Pack lays the arguments out as a kernel's parameters, each aligned to its size, buffers at the given addresses.
-// Error L0933 for the index of a buffer that is not there.
+// Error L0933 for the index of a buffer that is not there, or a size that is neither 4 nor 8.
 func (l Launch) Pack(addresses []uint64) ([]byte, error) {
 	var out []byte
 	for k, a := range l.Args {
+		if a.Size != 4 && a.Size != 8 {
+			return nil, diag.New("L0933", l.Kernel, "argument %d has %d bytes, not 4 or 8", k, a.Size).
+				WithHint("cuda.U32, cuda.U64, cuda.Buffer and the like make arguments")
+		}
 		for len(out)%a.Size != 0 {
 			out = append(out, 0)
 		}
 		bits := a.Bits
 		if a.Buffer >= 0 {
 			if a.Buffer >= len(addresses) {
-				return nil, diag.New("L0933", l.Kernel, "argument %d is buffer %d of %d", k, a.Buffer, len(addresses))
+				return nil, diag.New("L0933", l.Kernel, "argument %d is buffer %d of %d", k, a.Buffer, len(addresses)).
+					WithHint("buffers count from 0")
 			}
 			bits = addresses[a.Buffer] + uint64(a.Offset)
 		}
@@ -134,8 +139,11 @@ func (i Instance) Fit(l Launch) error {
 	if int(l.Shared) != shared {
 		return fail("%s has %d bytes of shared memory, the launch %d", i, shared, l.Shared)
 	}
-	if l.Grid[0] > math.MaxInt32 || l.Grid[1] > 65535 || l.Grid[2] > 65535 || l.Grid[0]*l.Grid[1]*l.Grid[2] == 0 {
-		return fail("no GPU has a grid of %v", l.Grid)
+	if l.Grid[0] > math.MaxInt32 || l.Grid[1] > 65535 || l.Grid[2] > 65535 {
+		return fail("no GPU has a grid of %v blocks", l.Grid)
+	}
+	if l.Grid[0] == 0 || l.Grid[1] == 0 || l.Grid[2] == 0 {
+		return fail("a grid of %v has no blocks", l.Grid)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func fitting(device gpu.Device, d *cuda.Design, samples int) (int, error) {
 	}
 	if need := d.Total(size); need > free {
 		return 0, diag.New("L0977", device.Name(), "the kernels of %s need %d bytes for one sample, %d are free", d.Name,
-			need, free)
+			need, free).WithHint("take a device with more memory, or another engine")
 	}
 	return size, nil
 }

@@ -3,7 +3,7 @@
 package diag
 
 var devices = []Entry{
-	{"L0975", "There is no CUDA driver or no GPU on this machine, or the driver does not start.",
+	{"L0975", "There is no CUDA driver or no GPU on this machine.",
 		"gpu.OpenDriver(gpu.DriverOptions{Library: \"libcuda-of-no-machine.so.1\"})"},
 	{"L0976", "The CUDA driver is too old.",
 		"gpu.OpenDriver(options) // a driver of CUDA 11.2"},
@@ -11,7 +11,7 @@ var devices = []Entry{
 		"device.Alloc(1 << 50)"},
 	{"L0978", "A compiled program holds nothing that the device can run, or no kernels.",
 		"device.Load(program) // code for sm_80 and later on a GPU of sm_75"},
-	{"L0979", "The CUDA driver refuses a call.",
+	{"L0979", "The CUDA driver does not start, or refuses a call.",
 		"device.Sync() // of a driver that fails"},
 	{"L0980", "A kernel went wrong on the GPU, which must be opened anew.",
 		"device.Sync() // after a kernel that read outside of its buffers"},

@@ -3,6 +3,7 @@
 package errortest
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"testing"
@@ -52,6 +53,10 @@ func TestFaults(t *testing.T) {
 			t.Log(err)
 			if diag.CodeOf(err) != code {
 				t.Errorf("got %q", diag.CodeOf(err))
+			}
+			var told *diag.Error
+			if gpuFaults[code] != nil && errors.As(err, &told) && told.Hint == "" {
+				t.Error("no word on what to do about it")
 			}
 		})
 	}

@@ -21,6 +21,9 @@ const maxThreads = 1024
 // kernel, the line of the module, the instruction and the thread; memory is then as the fault left it. A launch that
 // Options.Cancel ends returns context.Canceled.
 func (m *Machine) Launch(k *Kernel, grid, block [3]uint32, shared uint32, params []byte) (*Stats, error) {
+	if k == nil {
+		return nil, diag.New("L0962", "", "no kernel is named to launch").WithHint("Module.Kernels are those of a module")
+	}
 	if err := k.check(grid, block, shared, params); err != nil {
 		return nil, err
 	}

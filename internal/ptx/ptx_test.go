@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"lathe/internal/diag"
 )
 
 // kernel reads a kernel of testdata.
@@ -59,6 +61,16 @@ func get(t testing.TB, m *Machine, addr uint64, n int) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// TestLaunchNothing refuses to launch the kernel of a name that a module does not have.
+func TestLaunchNothing(t *testing.T) {
+	none := kernel(t, "dequant.ptx", "dequant").mod.Kernel("dequnt")
+	if _, err := NewMachine(Options{}).Launch(none, [3]uint32{1, 1, 1}, [3]uint32{32, 1, 1}, 0, nil); err == nil {
+		t.Error("no error")
+	} else if diag.CodeOf(err) != "L0962" {
+		t.Error(err)
+	}
 }
 
 // everyOptions are all schedules and copy modes.

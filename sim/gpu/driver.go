@@ -54,8 +54,8 @@ type Driver struct {
 	capture bool     // work is recorded, not done: nothing may wait
 }
 
-// OpenDriver opens a GPU. Errors: L0975 where there is no driver or no GPU, L0976 for a driver that is too old, L0979
-// for one that fails.
+// OpenDriver opens a GPU. Errors: L0975 where there is no driver, only its stub, or no GPU, L0976 for a driver that is
+// too old, L0979 for one that fails.
 func OpenDriver(o DriverOptions) (*Driver, error) {
 	if o.Library == "" {
 		o.Library = libcuda.SystemName
@@ -67,9 +67,9 @@ func OpenDriver(o DriverOptions) (*Driver, error) {
 	var missing *libcuda.MissingError
 	switch {
 	case errors.As(err, &missing):
-		return nil, diag.New("L0976", "", "%v; CUDA 11.4 (driver 470) or later is needed", err)
+		return nil, old("%v", err)
 	case err != nil:
-		return nil, diag.New("L0975", "", "no CUDA driver: %v", err)
+		return nil, none("no CUDA driver: %v", err)
 	}
 	d := &Driver{lib: lib, options: o}
 	if err := d.open(); err != nil {
@@ -79,11 +79,25 @@ func OpenDriver(o DriverOptions) (*Driver, error) {
 	return d, nil
 }
 
+// none is the error of a machine without a GPU, old that of a driver that is too old.
+func none(msg string, args ...any) error {
+	return diag.New("L0975", "", msg, args...).WithHint("kernels run without a GPU too, on the emulated device")
+}
+
+func old(msg string, args ...any) error {
+	return diag.New("L0976", "", msg+"; CUDA 11.4 (driver 470) or later is needed", args...).
+		WithHint("update the driver; kernels run without it too, on the emulated device")
+}
+
 func (d *Driver) open() error {
-	if r := d.lib.Init(0); r == libcuda.NoDevice {
-		return diag.New("L0975", "", "no GPU: %s", d.describe(r))
-	} else if r != libcuda.Success {
-		return diag.New("L0975", "", "the CUDA driver does not start: %s", d.describe(r))
+	switch r := d.lib.Init(0); r {
+	case libcuda.Success:
+	case libcuda.NoDevice:
+		return none("no GPU: %s", d.describe(r))
+	case libcuda.StubLibrary:
+		return none("no CUDA driver: %s", d.describe(r))
+	default: // a GPU may well be there: that it cannot be used must not pass unseen
+		return d.failed("cuInit", r)
 	}
 	var version, n int32
 	if r := d.lib.DriverGetVersion(&version); r != libcuda.Success {
@@ -91,13 +105,13 @@ func (d *Driver) open() error {
 	}
 	d.facts.Driver = libcuda.Version(version)
 	if version < oldest {
-		return diag.New("L0976", "", "the driver is of %s; CUDA 11.4 (driver 470) or later is needed", d.facts.Driver)
+		return old("the driver is of %s", d.facts.Driver)
 	}
 	if r := d.lib.DeviceGetCount(&n); r != libcuda.Success {
 		return d.failed("cuDeviceGetCount", r)
 	}
 	if d.options.Ordinal < 0 || d.options.Ordinal >= int(n) {
-		return diag.New("L0975", "", "GPU %d is asked for, there are %d", d.options.Ordinal, n)
+		return none("GPU %d is asked for, there are %d", d.options.Ordinal, n)
 	}
 	if err := d.learn(); err != nil {
 		return err
@@ -185,9 +199,10 @@ func (d *Driver) describe(r libcuda.Result) string {
 	return fmt.Sprintf("%s (%d), %s", name, r, meaning)
 }
 
-// failed is the error of a call of the driver; kernels are those that it may concern. One line.
+// failed is the error of a call of the driver; kernels are those that it may concern. One line and
+// a hint.
 func (d *Driver) failed(call string, r libcuda.Result, kernels ...string) error {
-	code, text := "L0979", call
+	code, text, hint := "L0979", call, "nvidia-smi shows the state of the GPU and of its driver"
 	if len(kernels) > 0 {
 		text = "kernel " + strings.Join(slices.Compact(slices.Clone(kernels)), ", ") + ": " + call
 	}
@@ -195,11 +210,12 @@ func (d *Driver) failed(call string, r libcuda.Result, kernels ...string) error 
 	if r.Broken() {
 		code = "L0980"
 		text += "; the device must be opened anew"
+		hint = "on the emulated device the same launch names the thread and the access that are wrong"
 	}
 	if d.facts.Driver != "" {
 		text += " [driver of " + d.facts.Driver + "]"
 	}
-	return diag.New(code, d.facts.GPU, "%s", text)
+	return diag.New(code, d.facts.GPU, "%s", text).WithHint("%s", hint)
 }
 
 // Name is that of the GPU.

@@ -69,7 +69,8 @@ func (d *Driver) Load(p *Program) (Code, error) {
 		refusals = []string{"nothing for it"}
 	}
 	return nil, diag.New("L0978", p.Name, "no code for %s, which is %s with a driver of %s: it has %s (%s)", d.facts.GPU,
-		d.facts.Arch, d.facts.Driver, p.holds(), strings.Join(refusals, "; "))
+		d.facts.Arch, d.facts.Driver, p.holds(), strings.Join(refusals, "; ")).
+		WithHint("compile for %s too; kernels need sm_80 or later", d.facts.Arch)
 }
 
 // module gives an image to the driver; log is the first line of what its assembler says.
@@ -120,14 +121,16 @@ func (d *Driver) inspect(p *Program, c *driverCode) error {
 			*a.into = int(v)
 		}
 		if k.Local > 0 && d.options.RefuseLocal {
-			return diag.New("L0983", p.Name, "kernel %s of %s uses %d bytes of local memory a thread", k.Name, c.image, k.Local)
+			return diag.New("L0983", p.Name, "kernel %s of %s uses %d bytes of local memory a thread", k.Name, c.image,
+				k.Local).WithHint("smaller tiles, or more registers a thread, keep its values in registers")
 		}
 		c.kernels = append(c.kernels, k)
 		c.functions = append(c.functions, f)
 		c.allowed = append(c.allowed, plainShared-k.Shared)
 	}
 	if len(c.kernels) == 0 {
-		return diag.New("L0978", p.Name, "%s holds none of the kernels that the PTX has", c.image)
+		return diag.New("L0978", p.Name, "%s holds none of the kernels that the PTX has", c.image).
+			WithHint("compile both from one source")
 	}
 	return nil
 }
@@ -136,7 +139,7 @@ func (d *Driver) inspect(p *Program, c *driverCode) error {
 func (d *Driver) Unload(c Code) error {
 	at := slices.IndexFunc(d.codes, func(have *driverCode) bool { return Code(have) == c })
 	if at < 0 {
-		return diag.New("L0984", d.facts.GPU, "unload: code that this device has not loaded")
+		return foreign(d.facts.GPU, "unload: code that this device has not loaded")
 	}
 	leave, err := d.enter()
 	if err != nil {
@@ -154,7 +157,7 @@ func (d *Driver) Unload(c Code) error {
 func (d *Driver) Launch(c Code, buffers []Buffer, launches ...cuda.Launch) error {
 	code, ok := c.(*driverCode)
 	if !ok || !slices.Contains(d.codes, code) {
-		return diag.New("L0984", d.facts.GPU, "launch: code that this device has not loaded")
+		return foreign(d.facts.GPU, "launch: code that this device has not loaded")
 	}
 	leave, err := d.enter()
 	if err != nil {

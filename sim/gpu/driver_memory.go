@@ -31,11 +31,13 @@ func (d *Driver) Alloc(bytes int64) (Buffer, error) {
 
 // full is the error of an allocation that does not fit.
 func (d *Driver) full(bytes int64) error {
+	const hint = "end other programs on the GPU, or take one with more memory"
 	var free, total uint64
 	if r := d.lib.MemGetInfo(&free, &total); r != libcuda.Success {
-		return diag.New("L0977", d.facts.GPU, "out of device memory: %d bytes needed", bytes)
+		return diag.New("L0977", d.facts.GPU, "out of device memory: %d bytes needed", bytes).WithHint(hint)
 	}
-	return diag.New("L0977", d.facts.GPU, "out of device memory: %d bytes needed, %d of %d free", bytes, free, total)
+	return diag.New("L0977", d.facts.GPU, "out of device memory: %d bytes needed, %d of %d free", bytes, free, total).
+		WithHint(hint)
 }
 
 // Free gives a buffer back.
@@ -58,8 +60,14 @@ func (d *Driver) Free(b Buffer) error {
 
 // stray is the error of a buffer that the device has not given out, or that is too short.
 func stray(d Device, what string, b Buffer) error {
-	return diag.New("L0984", d.Name(), "%s: %d bytes at %#x are no buffer of this device, or more than it has", what,
-		b.Bytes, b.Addr)
+	return foreign(d.Name(), "%s: %d bytes at %#x are no buffer of this device, or more than it has", what, b.Bytes,
+		b.Addr)
+}
+
+// foreign is the error of something that does not belong to a device.
+func foreign(device, msg string, args ...any) error {
+	return diag.New("L0984", device, msg, args...).
+		WithHint("buffers, programs and graphs are those of the device that gave them, until they are given back")
 }
 
 // Write copies data to a buffer by way of pinned memory.

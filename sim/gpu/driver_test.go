@@ -37,9 +37,7 @@ func demand(t *testing.T, err error, code string, parts ...string) {
 			t.Errorf("%q lacks %q", err, p)
 		}
 	}
-	if strings.Contains(err.Error(), "\n") && !strings.Contains(err.Error(), "hint:") {
-		t.Errorf("%q is more than a line", err)
-	}
+	lined(t, err)
 }
 
 // words are n words of value v.
@@ -195,10 +193,10 @@ func TestFaults(t *testing.T) {
 			default:
 				t.Fatalf("%s: %v", where, err)
 			}
-			if strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "CUDA") && code != 2 {
+			if lined(t, err); !strings.Contains(err.Error(), "CUDA") && code != 2 {
 				t.Errorf("%s: %v", where, err)
 			}
-			if strings.Contains(err.Error(), "CUDA_ERROR") && name != "cuInit" && !strings.Contains(err.Error(), name) {
+			if strings.Contains(err.Error(), "CUDA_ERROR") && !strings.Contains(err.Error(), name) {
 				t.Errorf("%s: %v does not name it", where, err)
 			}
 			left, what := f.Live()

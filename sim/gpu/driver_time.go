@@ -5,7 +5,6 @@ package gpu
 import (
 	"slices"
 
-	"lathe/internal/diag"
 	"lathe/sim/gpu/libcuda"
 )
 
@@ -113,7 +112,7 @@ func (g *driverGraph) Launch() error {
 func (g *driverGraph) Close() error {
 	at := slices.Index(g.d.graphs, g)
 	if at < 0 {
-		return diag.New("L0984", g.d.facts.GPU, "close: a graph that this device does not have")
+		return foreign(g.d.facts.GPU, "close: a graph that this device does not have")
 	}
 	leave, err := g.d.enter()
 	if err != nil {

@@ -66,7 +66,7 @@ func (e *Emulation) Alloc(bytes int64) (Buffer, error) {
 	free, total, _ := e.MemInfo() // does not fail
 	if bytes > free {
 		return Buffer{}, diag.New("L0977", e.Name(), "out of device memory: %d bytes needed, %d of %d free", bytes, free,
-			total)
+			total).WithHint("a GPU, or a machine with more free memory, may have room")
 	}
 	at, err := e.machine.Alloc(bytes, ptx.AllocOptions{})
 	if err != nil {
@@ -145,7 +145,7 @@ func (e *Emulation) Load(p *Program) (Code, error) {
 func (e *Emulation) Unload(c Code) error {
 	at := slices.IndexFunc(e.codes, func(have *emulatedCode) bool { return Code(have) == c })
 	if at < 0 {
-		return diag.New("L0984", e.Name(), "unload: code that this device has not loaded")
+		return foreign(e.Name(), "unload: code that this device has not loaded")
 	}
 	e.codes = slices.Delete(e.codes, at, at+1)
 	return nil
@@ -155,7 +155,7 @@ func (e *Emulation) Unload(c Code) error {
 func (e *Emulation) Launch(c Code, buffers []Buffer, launches ...cuda.Launch) error {
 	code, ok := c.(*emulatedCode)
 	if !ok || !slices.Contains(e.codes, code) {
-		return diag.New("L0984", e.Name(), "launch: code that this device has not loaded")
+		return foreign(e.Name(), "launch: code that this device has not loaded")
 	}
 	at := addresses(buffers)
 	for i := range launches {

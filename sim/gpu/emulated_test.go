@@ -94,6 +94,15 @@ func refusals(t *testing.T, d *gpu.Emulation, code gpu.Code, b [2]gpu.Buffer) {
 	}
 }
 
+// lined demands of an error one line and a hint.
+func lined(t *testing.T, err error) {
+	t.Helper()
+	line, hint, ok := strings.Cut(err.Error(), "\n  hint: ")
+	if !ok || strings.Contains(line+hint, "\n") {
+		t.Errorf("%q is not one line and a hint", err)
+	}
+}
+
 // TestChoose takes a GPU where there is one, and otherwise says why not.
 func TestChoose(t *testing.T) {
 	d, note, err := gpu.Choose(gpu.DriverOptions{Library: "libcuda-of-no-machine.so.1"}, gpu.EmulatedOptions{})
@@ -109,9 +118,20 @@ func TestChoose(t *testing.T) {
 	if err := d.Close(); err != nil {
 		t.Error(err)
 	}
-	f.Reset()
-	f.Fail("cuStreamCreate", 0, 1)
-	if _, _, err := gpu.Choose(gpu.DriverOptions{Library: f.Path}, gpu.EmulatedOptions{}); diag.CodeOf(err) != "L0979" {
-		t.Errorf("a driver that fails must not pass for none: %v", err)
+	for _, c := range []struct {
+		call    string
+		result  int
+		code    string
+		instead bool // the emulated device is taken
+	}{
+		{"cuInit", 999, "L0979", false}, {"cuInit", 802, "L0979", false}, {"cuInit", 3, "L0979", false},
+		{"cuInit", 100, "", true}, {"cuInit", 34, "", true}, {"cuStreamCreate", 1, "L0979", false},
+	} {
+		f.Reset()
+		f.Fail(c.call, 0, c.result)
+		d, _, err := gpu.Choose(gpu.DriverOptions{Library: f.Path}, gpu.EmulatedOptions{})
+		if diag.CodeOf(err) != c.code || c.instead != (d != nil && d.Name() == gpu.EmulatedName) {
+			t.Errorf("%s gives %d: %v, %v; a driver that fails must not pass for none", c.call, c.result, d, err)
+		}
 	}
 }

@@ -6,6 +6,8 @@
 package gpu
 
 import (
+	"strings"
+
 	"lathe/cuda"
 	"lathe/internal/diag"
 )
@@ -115,7 +117,8 @@ func find(kernels []Kernel, l *cuda.Launch, limit int) (int, error) {
 		}
 	}
 	if at < 0 {
-		err := diag.New("L0981", "", "no kernel %q in the program", l.Kernel)
+		err := diag.New("L0981", "", "no kernel %q in the program", l.Kernel).
+			WithHint("it has %s", strings.Join(names, ", "))
 		if near := diag.Nearest(l.Kernel, names); near != "" {
 			err = err.WithHint("did you mean %s?", near)
 		}
@@ -123,7 +126,8 @@ func find(kernels []Kernel, l *cuda.Launch, limit int) (int, error) {
 	}
 	k := &kernels[at]
 	refuse := func(msg string, args ...any) (int, error) {
-		return 0, diag.New("L0982", "kernel "+k.Name, msg, args...)
+		return 0, diag.New("L0982", "kernel "+k.Name, msg, args...).
+			WithHint("it takes arguments of %v bytes, and up to %d threads a block", k.Params, k.Threads)
 	}
 	if len(l.Args) != len(k.Params) {
 		return refuse("takes %d arguments, the launch has %d", len(k.Params), len(l.Args))

@@ -203,7 +203,7 @@ func (r *run) one(ctx context.Context, c *cuda.Case) error {
 			return err
 		}
 		return diag.New("L0989", c.Name, "no answer in %v: the run is given up, another one will leave this case out",
-			r.o.CaseLimit)
+			r.o.CaseLimit).WithHint("scripts/gpu-bench -emulated -match %s tries it without a GPU", c.Name)
 	}
 	r.note(rec)
 	return r.o.Append(rec)

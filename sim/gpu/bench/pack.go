@@ -74,7 +74,7 @@ func Compile(ctx context.Context, nv *nvrtc.Compiler, cases []cuda.Case, archs [
 		return e.Encode(p)
 	})
 	if err != nil {
-		return nil, diag.New("L0988", dir, "the pack cannot be written: %v", err)
+		return nil, diag.New("L0988", dir, "the pack cannot be written: %v", err).WithHint("choose another folder")
 	}
 	return p, nil
 }
@@ -91,7 +91,8 @@ func OpenPack(dir string) (*Pack, error) {
 			WithHint("scripts/gpu-bench build makes one")
 	}
 	if p.Schema != Schema {
-		return nil, diag.New("L0988", dir, "the pack has schema %d, this version reads %d", p.Schema, Schema)
+		return nil, diag.New("L0988", dir, "the pack has schema %d, this version reads %d", p.Schema, Schema).
+			WithHint("scripts/gpu-bench build makes a new one")
 	}
 	return p, nil
 }
@@ -109,5 +110,5 @@ func (p *Pack) Program(c *cuda.Case) (*gpu.Program, error) {
 		}
 	}
 	return nil, diag.New("L0988", p.dir, "the pack of commit %s has no program for %s: it was made from other sources",
-		p.Commit, c.Name)
+		p.Commit, c.Name).WithHint("scripts/gpu-bench build makes a new one")
 }

@@ -11,6 +11,7 @@ type Result int32
 const (
 	Success       Result = 0
 	OutOfMemory   Result = 2
+	StubLibrary   Result = 34 // what toolkits ship to link against, in the place of a driver
 	NoDevice      Result = 100
 	InvalidCtx    Result = 201
 	NoBinary      Result = 209 // the module has no code for this GPU

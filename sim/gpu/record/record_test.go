@@ -274,10 +274,18 @@ func TestWhole(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(parent, "full"), 0o755))
 	must(t, os.WriteFile(filepath.Join(parent, "full", "x"), nil, 0o644))
 	_, d = device(t)
-	for _, dir := range []string{"full", "full/x", "full/x/y"} {
-		if _, err := record.New(d, filepath.Join(parent, dir)); diag.CodeOf(err) != "L0985" {
+	for dir, cause := range map[string]string{"full": "there is something already", "full/x": "not a directory",
+		"full/x/y": "not a directory"} {
+		_, err := record.New(d, filepath.Join(parent, dir))
+		if diag.CodeOf(err) != "L0985" || !strings.Contains(err.Error(), cause) {
 			t.Errorf("%s: %v", dir, err)
 		}
+	}
+	whole := recorded(t, 7, exact)
+	_, d = device(t)
+	_, err = record.Replay(t.Context(), whole, d, filepath.Join(parent, "full", "x"))
+	if diag.CodeOf(err) != "L0985" || !strings.Contains(err.Error(), "the answers of the device cannot be written") {
+		t.Error(err)
 	}
 }
 

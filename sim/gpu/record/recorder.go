@@ -35,8 +35,12 @@ func New(device gpu.Device, dir string) (*Recorder, error) {
 		return nil, unwritable(dir, err)
 	}
 	r.dir = abs
-	if have, err := os.ReadDir(abs); err == nil && len(have) > 0 || err != nil && !os.IsNotExist(err) {
-		return nil, diag.New("L0985", dir, "there is something already; a recording wants a new folder")
+	switch have, err := os.ReadDir(abs); {
+	case err == nil && len(have) > 0:
+		return nil, diag.New("L0985", dir, "there is something already; a recording wants a new folder").
+			WithHint("choose another folder, or remove this one")
+	case err != nil && !os.IsNotExist(err):
+		return nil, unwritable(dir, err)
 	}
 	if err := os.MkdirAll(filepath.Dir(abs), 0o755); err != nil {
 		return nil, unwritable(dir, err)
@@ -47,8 +51,10 @@ func New(device gpu.Device, dir string) (*Recorder, error) {
 	return r, nil
 }
 
+const elsewhere = "choose a folder in which you may write"
+
 func unwritable(dir string, err error) error {
-	return diag.New("L0985", dir, "the recording cannot be written: %v", err)
+	return diag.New("L0985", dir, "the recording cannot be written: %v", err).WithHint(elsewhere)
 }
 
 // note keeps the first error, after which nothing is written, and returns err.

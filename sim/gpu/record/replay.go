@@ -66,7 +66,7 @@ func Replay(ctx context.Context, dir string, device gpu.Device, out string) (*Re
 		report: &Report{Device: device.Name(), Arch: device.Arch(), Recorded: m.Device}}
 	if out != "" {
 		if err := os.MkdirAll(out, 0o755); err != nil {
-			return nil, unwritable(out, err)
+			return nil, unkept(out, err)
 		}
 	}
 	for i := range m.Steps {
@@ -102,7 +102,12 @@ func (r *Report) verdict(dir string) error {
 	}
 	return diag.New("L0987", dir, "%s answers otherwise than %s: %d of %d reads differ, the first in step %d: buffer %d, "+
 		"%d of %d bytes, largest error %g", r.Device, r.Recorded, bad, len(r.Reads), first.Step, first.Buffer, first.Differ,
-		first.Bytes, first.MaxErr)
+		first.Bytes, first.MaxErr).WithHint("with -o DIR the answers are kept, to be compared with those in data/")
+}
+
+// unkept is the error of answers that cannot be written.
+func unkept(dir string, err error) error {
+	return diag.New("L0985", dir, "the answers of the device cannot be written: %v", err).WithHint(elsewhere)
 }
 
 // clear frees what a recording, or an error, has left.
@@ -192,7 +197,7 @@ func (r *replay) read(i int, s *Step) error {
 	}
 	if r.out != "" {
 		if err := os.WriteFile(filepath.Join(r.out, fmt.Sprintf("read-%d.bin", i)), got, 0o644); err != nil {
-			return unwritable(r.out, err)
+			return unkept(r.out, err)
 		}
 	}
 	c := Read{Step: i, Buffer: s.Buffer, Bytes: s.Data.Bytes}
