@@ -63,7 +63,7 @@ func Near(t testing.TB, what string, got, want []float64, tol func(i int) float6
 		allowed := tol(i)
 		off := math.Abs(g - w)
 		same := g == w || math.IsNaN(g) && math.IsNaN(w)
-		if !same && !(off <= allowed) {
+		if !same && (!(off <= allowed) || math.IsInf(off, 0)) {
 			if bad == 0 {
 				first = i
 			}

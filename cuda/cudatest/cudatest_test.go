@@ -121,3 +121,30 @@ func TestCorners(t *testing.T) {
 		t.Errorf("scales from %d to %d", slices.Min(x), slices.Max(x))
 	}
 }
+
+// TestNear demands that infinities and NaN are met exactly, whatever is allowed beside them.
+func TestNear(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		got, want, tol float64
+		ok             bool
+	}{
+		{1.5, 1, 0.5, true}, {1.5, 1, 0.25, false}, {inf, inf, inf, true}, {nan, nan, nan, true}, {3, inf, inf, false},
+		{-inf, inf, inf, false}, {inf, 3, inf, false}, {nan, 3, inf, false}, {3, nan, nan, false},
+	} {
+		r := &recorder{TB: t}
+		Near(r, "x", []float64{c.got}, []float64{c.want}, func(int) float64 { return c.tol })
+		if (r.errors == 0) != c.ok {
+			t.Errorf("%v for %v within %v: %d errors", c.got, c.want, c.tol, r.errors)
+		}
+	}
+}
+
+// recorder counts the errors of a check.
+type recorder struct {
+	testing.TB
+	errors int
+}
+
+func (r *recorder) Errorf(string, ...any) { r.errors++ }
+func (r *recorder) Failed() bool          { return false }
