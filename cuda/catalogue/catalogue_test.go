@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lathe/cuda"
+	"lathe/cuda/cudatest"
 )
 
 // TestCases demands of every case what all devices need of it: a name of its own, launches that fit, buffers for every
@@ -69,6 +70,67 @@ func TestRows(t *testing.T) {
 			if k.Cases < 1 || !strings.HasPrefix(k.Instance.String(), "dequant<") {
 				t.Errorf("%+v", k)
 			}
+		}
+	}
+}
+
+// TestCurrent demands that every kernel of every case is recorded, from the source that it has now, and nothing else.
+func TestCurrent(t *testing.T) {
+	rows, err := Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kernels := 0
+	for _, r := range rows {
+		for _, k := range r.Kernels {
+			kernels++
+			hash, err := Hash(k.Instance)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k.Record == nil || k.Record.Source != hash || len(k.Record.Registers) == 0 {
+				t.Errorf("%s is not recorded as it is now: go test -tags long ./cuda/catalogue -run TestRecord -update && make gen",
+					k.Instance)
+			}
+			if k.Cases > k.Timed && k.Status() != "compiled, emulated" {
+				t.Errorf("%s: %s, but it has cases to be emulated", k.Instance, k.Status())
+			}
+		}
+	}
+	if len(records) != kernels {
+		t.Errorf("%d records of %d kernels", len(records), kernels)
+	}
+}
+
+// TestShard demands that the gates of a short run see every kernel, and every architecture.
+func TestShard(t *testing.T) {
+	rows, err := Rows()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []cuda.Instance
+	for _, r := range rows {
+		for _, k := range r.Kernels {
+			all = append(all, k.Instance)
+		}
+	}
+	met := map[string]bool{}
+	for _, arch := range cuda.ArchNames() {
+		mine := cudatest.Shard(arch, all)
+		if len(mine) == 0 {
+			t.Errorf("no kernel meets the gates of %s", arch)
+		}
+		for _, i := range mine {
+			met[i.String()] = true
+		}
+	}
+	for _, i := range all {
+		if !met[i.String()] {
+			t.Errorf("%s meets no gates", i)
 		}
 	}
 }
