@@ -36,17 +36,16 @@ func Programs(t testing.TB) nvrtc.Tools {
 
 // Gates demands of every kernel, on each architecture that its header names: it compiles with an empty log, keeps
 // within its register budget and the shared memory of a block, has neither stack nor spills nor LDL nor STL, and has
-// the machine instructions of its header. The portable PTX must assemble with its version lowered. All kernels are
-// compiled as one unit, which is cheaper than one by one. With the tag `long` on all architectures, else on one, chosen
-// by the names, so that the kernels of the library together see all of them.
+// the machine instructions of its header. The portable PTX must assemble with its version lowered. The kernels of an
+// architecture are compiled as one unit, which is cheaper than one by one; which they are tells Shard.
 func Gates(t *testing.T, kernels ...cuda.Instance) {
 	t.Helper()
 	if faulty(t) {
 		return
 	}
 	compiler, programs := Compiler(t), Programs(t)
-	for _, arch := range shard(kernels) {
-		mine := cuda.For(arch, kernels)
+	for _, arch := range cuda.ArchNames() {
+		mine := Shard(arch, kernels)
 		if len(mine) == 0 {
 			continue
 		}
@@ -92,21 +91,20 @@ func report(t *testing.T, refusals []string) {
 	}
 }
 
-// shard is every architecture in a long run, else one for the group, by the hash of its names.
-func shard(kernels []cuda.Instance) []string {
-	all := cuda.ArchNames()
+// Shard is those of the kernels whose gates a run looks at on an architecture: in a long run all that name it in their
+// header, else each kernel on one of its architectures, by the hash of its text.
+func Shard(arch string, kernels []cuda.Instance) []cuda.Instance {
+	mine := cuda.For(arch, kernels)
 	if long {
-		return all
+		return mine
 	}
-	h := fnv.New32a()
-	for _, i := range kernels {
+	return slices.DeleteFunc(slices.Clone(mine), func(i cuda.Instance) bool {
+		h := fnv.New32a()
 		h.Write([]byte(i.String())) // never fails
-	}
-	all = slices.DeleteFunc(all, func(a string) bool { return len(cuda.For(a, kernels)) == 0 })
-	if len(all) == 0 {
-		return nil
-	}
-	return []string{all[h.Sum32()%uint32(len(all))]}
+		one := []cuda.Instance{i}
+		all := slices.DeleteFunc(cuda.ArchNames(), func(a string) bool { return len(cuda.For(a, one)) == 0 })
+		return all[h.Sum32()%uint32(len(all))] != arch
+	})
 }
 
 // compile compiles the kernels as one unit; a refusal ends the test with the whole log. changed is false where a fault
