@@ -17,7 +17,7 @@ import (
 
 // WriteRecordings writes recordings of the emulated device into dir: "recording" is one of a kernel that adds 2, in
 // "recording-other" the launch has another argument, so that its results are not those recorded; the kernel of
-// "recording-long" runs for minutes.
+// "recording-long" runs for minutes, and "recording-large" has a buffer of 30 GiB.
 func WriteRecordings(dir string) error {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	return errors.Join(
@@ -25,7 +25,10 @@ func WriteRecordings(dir string) error {
 		alter(at("recording"), at("recording-other"), `"bits": "2"`, `"bits": "3"`),
 		take(at("recording-short"), spinPTX, spin),
 		alter(at("recording-short"), at("recording-long"), `"bits": "77"`, `"bits": "7700000000"`),
-		os.RemoveAll(at("recording-short")))
+		os.RemoveAll(at("recording-short")),
+		alter(at("recording"), at("recording-large"), `"buffers": [
+  16,`, `"buffers": [
+  32212254720,`))
 }
 
 // spinPTX counts down to 0.

@@ -15,7 +15,7 @@ import (
 // workers, and the channel that ends a launch, which then returns context.Canceled.
 type EmulatedOptions struct {
 	ptx.Options
-	// Memory is the size of the device's memory in bytes; 32 GiB if 0.
+	// Memory is the size of the device's memory in bytes; if 0, half of what this machine has free, up to 32 GiB.
 	Memory int64
 }
 
@@ -47,7 +47,7 @@ func (c *emulatedCode) Kernels() []Kernel { return c.kernels }
 // Emulated returns an emulated device.
 func Emulated(o EmulatedOptions) *Emulation {
 	if o.Memory == 0 {
-		o.Memory = 32 << 30
+		o.Memory = hostMemory("/")
 	}
 	return &Emulation{machine: ptx.NewMachine(o.Options), memory: o.Memory}
 }
