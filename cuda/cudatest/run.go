@@ -5,6 +5,7 @@ package cudatest
 import (
 	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"lathe/cuda"
@@ -44,6 +45,8 @@ type Job struct {
 	// Quick runs two orders only, one of them with the race detector; for large jobs of a kernel that runs all orders
 	// elsewhere.
 	Quick bool
+	// Order, if not 0, draws the one order that runs: for sweeps over many jobs.
+	Order uint64
 	// First is the number of blocks at the start of each launch that do not run: of a grid over more than 2^31 elements
 	// only the end is of interest.
 	First int64
@@ -82,6 +85,20 @@ func orders(quick bool) []order {
 	return all
 }
 
+// drawn is one of all orders, every fourth with the race detector on.
+func drawn(seed uint64) order {
+	r := rand.New(rand.NewPCG(seed, 0x6f72646572))
+	return order{ptx.Schedule(r.IntN(int(ptx.Random) + 1)), r.Uint64(), ptx.Copies(r.IntN(int(ptx.Lazy) + 1)), r.IntN(4) == 0}
+}
+
+// orders are those in which the job runs.
+func (j Job) orders() []order {
+	if j.Order != 0 {
+		return []order{drawn(j.Order)}
+	}
+	return orders(j.Quick)
+}
+
 // Run compiles the kernels of a job and runs it in every order. All orders must give the same bits and leave the inputs
 // alone. It returns the outputs, in the order of the buffers.
 func Run(t testing.TB, j Job) [][]byte {
@@ -101,7 +118,7 @@ func Trace(t testing.TB, j Job) ([][]byte, []*ptx.Stats) {
 	}
 	var first [][]byte
 	var counted []*ptx.Stats
-	all := orders(j.Quick)
+	all := j.orders()
 	if !changed {
 		all = all[:1] // these runs have passed
 	}

@@ -4,16 +4,19 @@ package gemm
 
 // What tests with graphs need. They stand outside of the package: operations import it.
 var (
-	Int8s  = int8s
-	Dice   = dice
-	ArchOf = arch
+	Int8s        = int8s
+	Dice         = dice
+	ArchOf       = arch
+	TilesInt8    = tilesInt8
+	Sweep        = sweep
+	Extent       = extent
+	RanCase      = ranCase
+	DrawCodes    = drawCodes
+	CompareCodes = compareCodes
 )
 
-// Long is the constant long.
-const Long = long
+// Tile is a configuration.
+type Tile = tile
 
-// CodeBytes is the size of a code of the result.
-func (p Int8) CodeBytes() int64 {
-	_, size := p.element()
-	return size
-}
+// With is the plan of a configuration.
+func (p Int8) With(c Tile) (Plan, error) { return p.with(c) }

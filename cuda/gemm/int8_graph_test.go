@@ -5,7 +5,6 @@ package gemm_test
 import (
 	"testing"
 
-	"lathe/cuda/cudatest"
 	"lathe/cuda/gemm"
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
@@ -18,17 +17,17 @@ import (
 func TestMain(m *testing.M) { pjrttest.Main(m) }
 
 // linearGraph is one linear node of constant weights and bias over an input of m rows.
-func linearGraph(m, n, k int, x, w, y format.Format, scales []float32) *ir.Graph {
+func linearGraph(m, n, k int, seed uint64, x, w, y format.Format, scales []float32) *ir.Graph {
 	in := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{m, k}, Format: x}}
 	constant := func(name string, t ir.Type, codes []int64) *ir.Node {
 		return &ir.Node{Name: name, Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: t}
 	}
 	codes := make([]int64, n*k)
-	for i, b := range gemm.Int8s(11, "w", n*k) {
+	for i, b := range gemm.Int8s(seed, "w", n*k) {
 		codes[i] = int64(int8(b))
 	}
 	bias := make([]int64, n)
-	r := gemm.Dice(11, "bias")
+	r := gemm.Dice(seed, "bias")
 	for i := range bias {
 		bias[i] = int64(r.IntN(4001) - 2000)
 	}
@@ -41,12 +40,9 @@ func linearGraph(m, n, k int, x, w, y format.Format, scales []float32) *ir.Graph
 }
 
 // TestInt8Graph compares the kernel with Op.Eval and with StableHLO on PJRT, code by code: fixed-point formats with
-// every rounding, and affine ones with a scale a channel. The long run has more than 10^6 outputs.
+// every rounding, and affine ones with a scale a channel. The sweeps draw such layers.
 func TestInt8Graph(t *testing.T) {
-	m, n, k := 40, 64, 144
-	if gemm.Long {
-		m, n, k = 400, 256, 96
-	}
+	const m, n, k = 40, 64, 144
 	scales := make([]float32, n)
 	r := gemm.Dice(12, "scales")
 	for i := range scales {
@@ -70,12 +66,15 @@ func TestInt8Graph(t *testing.T) {
 			format.Affine{W: 8, Signed: true, Axis: 0}, format.Affine{W: 8, Signed: true, Zero: 5, Scale: 0.27,
 				Axis: format.PerTensor}, scales},
 	} {
-		t.Run(c.name, func(t *testing.T) { graphOnKernel(t, linearGraph(m, n, k, c.x, c.w, c.y, c.scales)) })
+		t.Run(c.name, func(t *testing.T) {
+			graphOnKernel(t, linearGraph(m, n, k, 11, c.x, c.w, c.y, c.scales), gemm.TilesInt8[1], 11)
+		})
 	}
 }
 
 // graphOnKernel runs the graph on the kernel, the reference and PJRT. The codes of the input are those of the case.
-func graphOnKernel(t *testing.T, g *ir.Graph) {
+func graphOnKernel(t *testing.T, g *ir.Graph, config gemm.Tile, seed uint64) {
+	t.Helper()
 	node := g.Out[0].Node
 	codes, err := op.LinearCodes(node)
 	if err != nil {
@@ -92,17 +91,13 @@ func graphOnKernel(t *testing.T, g *ir.Graph) {
 	if err := p.Valid(gemm.ArchOf(t)); err != nil {
 		t.Fatal(err)
 	}
-	plan, err := p.Plan(gemm.ArchOf(t))
+	plan, err := p.With(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	one := p.Case(plan, 11, channels)
-	out := cudatest.Run(t, cudatest.JobOf(one, true))
-	if v := one.Check(out); v.Wrong != "" {
-		t.Errorf("the definition: %s", v.Wrong)
-	}
+	out := gemm.RanCase(t, p.Case(plan, seed, channels), seed)
 	x := ir.NewTensor(in.Type)
-	for i, b := range gemm.Int8s(11, "x", p.M*p.K) {
+	for i, b := range gemm.Int8s(seed, "x", p.M*p.K) {
 		if x.Codes[i] = int64(int8(b)); unsigned {
 			x.Codes[i] = int64(b)
 		}
@@ -116,12 +111,12 @@ func graphOnKernel(t *testing.T, g *ir.Graph) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareCodes(t, "Op.Eval", p, out[0], want[0][0].Codes)
+	gemm.CompareCodes(t, "Op.Eval", p, out[0], want[0][0].Codes)
 	got, err := golden.RunPJRT(t.Context(), pjrttest.Engine(t), g, samples, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareCodes(t, "PJRT", p, out[0], got[0][0].Codes)
+	gemm.CompareCodes(t, "PJRT", p, out[0], got[0][0].Codes)
 }
 
 func codesOf(f format.Format) (width int, unsigned bool) {
@@ -132,24 +127,4 @@ func codesOf(f format.Format) (width int, unsigned bool) {
 		return f.W, !f.Signed
 	}
 	return 0, false
-}
-
-func compareCodes(t *testing.T, engine string, p gemm.Int8, y []byte, want []int64) {
-	t.Helper()
-	size := p.CodeBytes()
-	wrong := 0
-	for i, w := range want {
-		got := uint64(0)
-		for b := range size {
-			got |= uint64(y[int64(i)*size+b]) << (8 * b)
-		}
-		if got != uint64(w)&(1<<(8*size)-1) {
-			if wrong++; wrong == 1 {
-				t.Errorf("%s: code %d is %#x, want %d", engine, i, got, w)
-			}
-		}
-	}
-	if wrong > 1 || len(want) != p.M*p.N {
-		t.Errorf("%s: %d of %d codes differ", engine, wrong, len(want))
-	}
 }

@@ -14,13 +14,26 @@ import (
 type Scales int
 
 // Narrow scales differ by eight at most, apart from those of blocks of zeros, which are 0; of any ones all are drawn;
-// far ones are 1 to 254, and there are no blocks of zeros. Tiny ones make sums about the smallest numbers of fp32.
+// far ones are 1 to 254, and there are no blocks of zeros. Tiny and huge ones are narrow, with results about the least
+// and the largest number of fp32.
 const (
 	NarrowScales Scales = iota
 	AnyScales
 	FarScales
 	TinyScales
+	HugeScales
 )
+
+// least is the smallest of narrow scales.
+func (s Scales) least() int {
+	switch s {
+	case TinyScales:
+		return 54
+	case HugeScales:
+		return 184
+	}
+	return 123
+}
 
 // mxBlocks draws rows of k elements and their scales.
 func mxBlocks(seed uint64, operand string, rows, k int, s Scales) (q, x []byte) {
@@ -32,10 +45,7 @@ func mxBlocks(seed uint64, operand string, rows, k int, s Scales) (q, x []byte) 
 		}
 	}
 	for i := range x {
-		x[i] = byte(123 + r.IntN(9))
-		if s == TinyScales {
-			x[i] = byte(54 + r.IntN(9))
-		}
+		x[i] = byte(s.least() + r.IntN(9))
 		if s == AnyScales {
 			x[i] = byte(r.IntN(255))
 			if r.IntN(4) == 0 {

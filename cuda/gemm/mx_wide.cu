@@ -33,7 +33,7 @@ DEV void least_scales(u32* least, u32* bad, const u8* at, i64 block, i32 group, 
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       atomicMin(least + row + j, low[j]);
-      if (nan >> j & 1) bad[row + j] = 1;
+      if (nan >> j & 1) atomicOr(bad + row + j, 1);
     }
   }
 }
