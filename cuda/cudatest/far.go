@@ -9,8 +9,8 @@ import (
 	"lathe/cuda"
 )
 
-// Place says where a buffer of a small job lies in one of a large job: in runs of Run bytes, Step apart, the first at At
-// bytes. Where Run is 0 the whole buffer is one run.
+// Place says where a buffer of a small job lies in one of a large job: in runs of Run bytes, Step apart, the first one
+// At bytes from the start. Where Run is 0 the whole buffer is one run.
 type Place struct{ At, Run, Step int64 }
 
 // Far runs the last blocks of a job that no memory would hold on the data of a small one, and demands its results bit

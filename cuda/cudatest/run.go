@@ -88,7 +88,8 @@ func orders(quick bool) []order {
 // drawn is one of all orders, every fourth with the race detector on.
 func drawn(seed uint64) order {
 	r := rand.New(rand.NewPCG(seed, 0x6f72646572))
-	return order{ptx.Schedule(r.IntN(int(ptx.Random) + 1)), r.Uint64(), ptx.Copies(r.IntN(int(ptx.Lazy) + 1)), r.IntN(4) == 0}
+	schedule, copies := ptx.Schedule(r.IntN(int(ptx.Random)+1)), ptx.Copies(r.IntN(int(ptx.Lazy)+1))
+	return order{schedule, r.Uint64(), copies, r.IntN(4) == 0}
 }
 
 // orders are those in which the job runs.
