@@ -15,7 +15,8 @@ func Cases() ([]cuda.Case, error) {
 		return nil, err
 	}
 	var all []cuda.Case
-	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){linearCases, exactCases, int8Cases} {
+	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){linearCases, exactCases, windowCases,
+		int8Cases} {
 		cases, err := list(a)
 		if err != nil {
 			return nil, err

@@ -4,6 +4,7 @@ package difftest
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -80,11 +81,50 @@ func TestLibraryInt8(t *testing.T) {
 	})
 }
 
+// TestLibraryWindow: linear nodes over blocks of 32 run the product into a window, of any width and place.
+func TestLibraryWindow(t *testing.T) {
+	runLibrary(t, "mx_window", libraryCases, func(r *rand.Rand) *ir.Graph {
+		m, n, k := sizeOf(r, 40), sizeOf(r, 140), sizeOf(r, 300)
+		var x, w format.Format = format.MXInt{W: 2 + r.IntN(7), K: 32}, format.MXInt{W: 2 + r.IntN(7), K: 32}
+		mean := 0 // of the exponents of products
+		switch r.IntN(4) {
+		case 0:
+			x, mean = format.Fixed{W: 2 + r.IntN(7), F: 4, Signed: true}, 2
+		case 1:
+			w = format.Fixed{W: 8, F: 6, Signed: true}
+		}
+		y := format.Fixed{W: 4 + r.IntN(45), Signed: true, Round: format.RoundFloor}
+		y.F = min(y.W, 24) - 6 - mean + r.IntN(8) - 4
+		g := linearOf(r, x, w, y, m, n, k)
+		if r.IntN(2) > 0 { // the scales of data from a cast are known
+			castFrom(g, format.Fixed{W: 8 + r.IntN(8), F: 6, Signed: true})
+		}
+		return g
+	})
+}
+
+// castFrom puts a cast from f before the data in blocks of a linear graph.
+func castFrom(g *ir.Graph, f format.Format) {
+	x, y := g.In[0], g.Out[0].Node
+	if _, blocks := x.Type.Format.(format.MXInt); !blocks {
+		return
+	}
+	in := &ir.Node{Name: "in", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: x.Type.Shape, Format: f}}
+	cast := &ir.Node{Name: "x", Op: op.Cast, Args: []*ir.Node{in}, Type: x.Type}
+	y.Args[0], g.In[0], g.Nodes[0] = cast, in, cast
+	g.Nodes = append([]*ir.Node{in}, g.Nodes...)
+}
+
 // linearOf is a linear node over m rows with weights of full range and, often, a bias.
 func linearOf(r *rand.Rand, x, w, y format.Format, m, n, k int) *ir.Graph {
 	in := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{m, k}, Format: x}}
 	weights := &ir.Node{Name: "w", Op: op.Const, Type: ir.Type{Shape: []int{n, k}, Format: w}}
 	weights.Attrs = &ir.Const{Data: ir.CodeBlob(randomCodes(r, n*k, w.Width(), format.SignedCodes(w)))}
+	if _, blocks := w.(format.MXInt); blocks {
+		for range weights.Type.Blocks() {
+			weights.Type.Scales = append(weights.Type.Scales, float32(math.Ldexp(1, r.IntN(12)-8)))
+		}
+	}
 	node := &ir.Node{Name: "y", Op: op.Linear, Args: []*ir.Node{in, weights}, Type: ir.Type{Shape: []int{m, n}, Format: y}}
 	nodes := []*ir.Node{in, weights}
 	if r.IntN(3) > 0 {

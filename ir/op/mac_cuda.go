@@ -17,7 +17,7 @@ func linearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	case n.Type.IsFloat():
 		return nil, cuda.Refuse("the library has no product of fp32 matrices")
 	case usesWindow(n):
-		return nil, cuda.Refuse("the library has no sum over blocks into a window accumulator")
+		return windowLinearCUDA(n, t)
 	}
 	p, channels, weights, err := int8Product(n)
 	if err != nil {
