@@ -82,7 +82,8 @@ __device__ __forceinline__ void mx_window(const u8* x, const u8* xs, const u8* w
     for (int j = 0; j < NG * 2; ++j) {
 #pragma unroll
       for (int c = 0; c < 4; ++c) {
-        const i32 m = m0 + wm + i * 16 + c / 2 * 8 + (l >> 2), n = n0 + (wg + j / 2) * 16 + j % 2 * 8 + (l & 3) * 2 + c % 2;
+        const i32 m = m0 + wm + i * 16 + c / 2 * 8 + (l >> 2);
+        const i32 n = n0 + (wg + j / 2) * 16 + j % 2 * 8 + (l & 3) * 2 + c % 2;
         if (m < M && n < N) y[m * ldy + n] = (T)clamp64(acc[i][j][c] + bias[n], least, most);
       }
     }
