@@ -15,6 +15,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/internal/tools"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
@@ -102,30 +103,75 @@ func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 }
 
 func compareKernelOutputs(t *testing.T, g *ir.Graph, want, got []ref.Sample) {
-	var nodes []*ir.Node
-	exact := true
-	for _, o := range g.Out {
-		nodes = append(nodes, o.Node)
-		exact = exact && !o.Node.Type.IsFloat()
-	}
-	if exact {
-		compared, wrong, first, err := golden.Compare("cuda", nodes, want, got)
-		if err != nil || wrong != 0 || compared == 0 {
-			t.Errorf("%d of %d codes differ, %v, %v", wrong, compared, first, err)
+	t.Helper()
+	for i, o := range g.Out {
+		if err := compareKernelOutput(o.Node, column(want, i), column(got, i)); err != nil {
+			t.Errorf("%s: %v", o.Name, err)
 		}
-		return
+	}
+}
+
+// column is output i of all samples.
+func column(samples []ref.Sample, i int) []ref.Sample {
+	out := make([]ref.Sample, len(samples))
+	for s, values := range samples {
+		if i < len(values) {
+			out[s] = ref.Sample{values[i]}
+		}
+	}
+	return out
+}
+
+// compareKernelOutput compares one output: codes bit by bit, floats within floatTolerance of the largest of a sample.
+func compareKernelOutput(n *ir.Node, want, got []ref.Sample) error {
+	if !n.Type.IsFloat() {
+		compared, wrong, first, err := golden.Compare("cuda", []*ir.Node{n}, want, got)
+		if err == nil && (wrong != 0 || compared == 0) {
+			err = fmt.Errorf("%d of %d codes differ, first %v", wrong, compared, first)
+		}
+		return err
+	}
+	if len(got) != len(want) || len(want) == 0 {
+		return fmt.Errorf("%d samples, want %d", len(got), len(want))
 	}
 	for s := range want {
-		for i := range nodes {
-			largest := 1.0
-			for _, v := range want[s][i].Floats {
-				largest = max(largest, math.Abs(float64(v)))
+		if len(got[s]) != 1 || len(got[s][0].Floats) != n.Type.Elems() {
+			return fmt.Errorf("sample %d is not of %d values", s, n.Type.Elems())
+		}
+		w, g := want[s][0].Floats, got[s][0].Floats
+		largest := 0.0
+		for _, v := range w {
+			largest = max(largest, math.Abs(float64(v)))
+		}
+		for k := range w {
+			if d := math.Abs(float64(w[k]) - float64(g[k])); !(d <= floatTolerance*largest) || math.IsInf(d, 0) {
+				return fmt.Errorf("value %d of sample %d is %g, want %g within %g", k, s, g[k], w[k], floatTolerance*largest)
 			}
-			for k, v := range want[s][i].Floats {
-				if d := math.Abs(float64(v) - float64(got[s][i].Floats[k])); !(d <= floatTolerance*largest) {
-					t.Fatalf("%s[%d] of sample %d is %g, want %g", g.Out[i].Name, k, s, got[s][i].Floats[k], v)
-				}
-			}
+		}
+	}
+	return nil
+}
+
+// TestCompareKernelOutput feeds outputs that differ.
+func TestCompareKernelOutput(t *testing.T) {
+	floats := &ir.Node{Name: "f", Type: ir.Type{Shape: []int{2}, Format: format.FP32}}
+	fixed := ir.Type{Shape: []int{2}, Format: format.Fixed{W: 8, F: 4, Signed: true}}
+	codes := &ir.Node{Name: "c", Op: &ir.Op{Name: "x"}, Type: fixed}
+	of := func(v ...float32) []ref.Sample { return []ref.Sample{{&ir.Tensor{Floats: v}}} }
+	in := func(v ...int64) []ref.Sample { return []ref.Sample{{&ir.Tensor{Codes: v}}} }
+	for _, c := range []struct {
+		node      *ir.Node
+		want, got []ref.Sample
+		ok        bool
+	}{
+		{floats, of(1, 0.5), of(1, 0.500009), true}, {floats, of(1, 0.5), of(1, 0.50002), false},
+		{floats, of(1e-3, 0), of(1e-3, 9e-9), true}, {floats, of(1e-3, 0), of(1e-3, 2e-8), false},
+		{floats, of(1, 2), of(1), false}, {floats, of(1, 2), nil, false}, {floats, of(0, 0), of(0, 0), true},
+		{codes, in(1, 2), in(1, 2), true}, {codes, in(1, 2), in(1, 3), false}, {codes, in(1, 2), in(1), false},
+		{codes, in(1, 2), nil, false},
+	} {
+		if err := compareKernelOutput(c.node, c.want, c.got); (err == nil) != c.ok {
+			t.Errorf("%v for %v: %v", c.got, c.want, err)
 		}
 	}
 }
