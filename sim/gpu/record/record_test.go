@@ -117,6 +117,62 @@ func TestReplay(t *testing.T) {
 	}
 }
 
+// packed is a device whose buffers lie one behind the other, as those of GPUs may.
+type packed struct {
+	gpu.Device
+	next uint64
+}
+
+func (p *packed) Alloc(bytes int64) (gpu.Buffer, error) {
+	p.next += uint64(bytes)
+	return gpu.Buffer{Addr: p.next - uint64(bytes), Bytes: bytes}, nil
+}
+
+func (p *packed) Free(gpu.Buffer) error         { return nil }
+func (p *packed) Read(gpu.Buffer, []byte) error { return nil }
+
+// TestEmptyBuffer: a buffer without bytes may begin where another one ends, and is not that one.
+func TestEmptyBuffer(t *testing.T) {
+	_, d := device(t)
+	dir := filepath.Join(t.TempDir(), "rec")
+	r, err := record.New(&packed{Device: d, next: 1 << 20}, dir)
+	must(t, err)
+	full, err := r.Alloc(512)
+	must(t, err)
+	empty, err := r.Alloc(0)
+	must(t, err)
+	must(t, r.Free(empty))
+	must(t, r.Read(full, make([]byte, 512)))
+	must(t, r.Close())
+	m, err := record.Open(dir)
+	must(t, err)
+	if s := m.Steps; len(s) != 4 || s[2].Do != "free" || s[2].Buffer != 1 || s[3].Buffer != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestOutside refuses buffers and programs that were there before the recording.
+func TestOutside(t *testing.T) {
+	_, d := device(t)
+	b, err := d.Alloc(16)
+	must(t, err)
+	code, err := d.Load(gputest.Words("7.4", 90))
+	must(t, err)
+	dir := filepath.Join(t.TempDir(), "rec")
+	for what, use := range map[string]func(r *record.Recorder) error{
+		"write":  func(r *record.Recorder) error { return r.Write(b, []byte{1}) },
+		"read":   func(r *record.Recorder) error { return r.Read(b, []byte{1}) },
+		"fill":   func(r *record.Recorder) error { return r.Fill(b, 1) },
+		"launch": func(r *record.Recorder) error { return r.Launch(code, []gpu.Buffer{b, b}, gputest.Add(4, 1)) },
+	} {
+		r, err := record.New(d, dir)
+		must(t, err)
+		if err := use(r); diag.CodeOf(err) != "L0984" || !strings.Contains(err.Error(), what) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 // TestReplayCancelled: an interrupted replay ends, and leaves nothing on the device.
 func TestReplayCancelled(t *testing.T) {
 	dir := recorded(t, 7, exact)

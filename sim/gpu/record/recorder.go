@@ -104,8 +104,12 @@ func Save(dir string, p *gpu.Program) (*Program, error) {
 	return out, nil
 }
 
-// find locates a buffer, or a part of one, among those that are alive.
+// find locates a buffer, or a part of one, among those that are alive. A buffer itself comes before what it may be a
+// part of: an empty one may begin where another ends.
 func (r *Recorder) find(b gpu.Buffer) (index int, offset int64, ok bool) {
+	if i := slices.Index(r.alive, b); i >= 0 && b.Addr != 0 {
+		return i, 0, true
+	}
 	for i, have := range r.alive {
 		if have.Addr != 0 && b.Addr >= have.Addr && b.Addr-have.Addr <= uint64(have.Bytes) {
 			if offset := int64(b.Addr - have.Addr); b.Bytes <= have.Bytes-offset {
@@ -114,6 +118,12 @@ func (r *Recorder) find(b gpu.Buffer) (index int, offset int64, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// stray is the error of a buffer that the device takes and that the recorder has not given out.
+func (r *Recorder) stray(what string) error {
+	return r.note(diag.New("L0984", r.Name(), "%s: a buffer that was not allocated in the recording", what).
+		WithHint("allocate it after record.New"))
 }
 
 // Alloc passes on and writes down.
@@ -131,9 +141,12 @@ func (r *Recorder) Alloc(bytes int64) (gpu.Buffer, error) {
 
 // Free passes on and writes down.
 func (r *Recorder) Free(b gpu.Buffer) error {
-	i, _, _ := r.find(b)
 	if err := r.Device.Free(b); err != nil {
 		return r.note(err)
+	}
+	i := slices.Index(r.alive, b)
+	if i < 0 {
+		return r.stray("free")
 	}
 	r.alive[i] = gpu.Buffer{}
 	r.step(Step{Do: "free", Buffer: i})
@@ -149,7 +162,10 @@ func (r *Recorder) Write(to gpu.Buffer, data []byte) error {
 	if err != nil {
 		return err
 	}
-	i, offset, _ := r.find(to)
+	i, offset, ok := r.find(to)
+	if !ok {
+		return r.stray("write")
+	}
 	r.step(Step{Do: "write", Buffer: i, Offset: offset, Data: f})
 	return nil
 }
@@ -163,13 +179,22 @@ func (r *Recorder) Read(from gpu.Buffer, into []byte) error {
 	if err != nil {
 		return err
 	}
-	i, offset, _ := r.find(from)
+	i, offset, ok := r.find(from)
+	if !ok {
+		return r.stray("read")
+	}
 	s := Step{Do: "read", Buffer: i, Offset: offset, Data: f}
 	if t := r.tolerance[i]; t.Type != "" {
 		s.Tolerance = &t
 	}
 	r.step(s)
 	return nil
+}
+
+// unknown is the error of code that was loaded before the recording began.
+func (r *Recorder) unknown(what string) error {
+	return r.note(diag.New("L0984", r.Name(), "%s: a program that was not loaded in the recording", what).
+		WithHint("load it after record.New"))
 }
 
 // Allow lets later reads of a buffer differ in a replay.
@@ -187,7 +212,10 @@ func (r *Recorder) Fill(b gpu.Buffer, value byte) error {
 	if err := r.Device.Fill(b, value); err != nil {
 		return r.note(err)
 	}
-	i, offset, _ := r.find(b)
+	i, offset, ok := r.find(b)
+	if !ok {
+		return r.stray("fill")
+	}
 	r.step(Step{Do: "fill", Buffer: i, Offset: offset, Bytes: b.Bytes, Value: value})
 	return nil
 }
@@ -214,6 +242,9 @@ func (r *Recorder) Unload(c gpu.Code) error {
 		return r.note(err)
 	}
 	i := slices.Index(r.codes, c)
+	if i < 0 {
+		return r.unknown("unload")
+	}
 	r.codes[i] = nil
 	r.step(Step{Do: "unload", Program: i})
 	return nil
@@ -225,6 +256,9 @@ func (r *Recorder) Launch(c gpu.Code, buffers []gpu.Buffer, launches ...cuda.Lau
 		return r.note(err)
 	}
 	s := Step{Do: "launch", Program: slices.Index(r.codes, c)}
+	if s.Program < 0 {
+		return r.unknown("launch")
+	}
 	for _, l := range launches {
 		out := Launch{Kernel: l.Kernel, Grid: l.Grid, Block: l.Block, Shared: l.Shared, Args: []Arg{}}
 		for _, a := range l.Args {
@@ -234,7 +268,7 @@ func (r *Recorder) Launch(c gpu.Code, buffers []gpu.Buffer, launches ...cuda.Lau
 			}
 			i, offset, ok := r.find(buffers[a.Buffer])
 			if !ok {
-				return r.note(diag.New("L0984", r.Name(), "launch: buffer %d is none of this device", a.Buffer))
+				return r.stray("launch")
 			}
 			out.Args = append(out.Args, Arg{Buffer: &i, Offset: offset + a.Offset})
 		}
