@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// NeedNVRTC returns the folder of the CUDA toolchain, an absolute path: cuda below LATHE_CACHE or ~/.cache/lathe, where
+// NeedNVRTC returns the folder of the CUDA toolchain, an absolute path: cuda below that of CacheDir, where
 // scripts/setup --cuda puts libnvrtc, ptxas and nvdisasm. Without NVRTC there the test is skipped as Need does.
 func NeedNVRTC(t testing.TB) string {
 	t.Helper()
@@ -39,13 +39,9 @@ func needCUDA(t testing.TB, names ...string) string {
 
 // cudaDir is the folder by the environment that getenv reads, and which of the files are not in it.
 func cudaDir(getenv func(string) string, names []string) (dir string, absent []string) {
-	cache := getenv("LATHE_CACHE")
-	if cache == "" {
-		cache = filepath.Join(getenv("HOME"), ".cache", "lathe")
-	}
-	dir, err := filepath.Abs(filepath.Join(cache, "cuda"))
+	dir, err := filepath.Abs(filepath.Join(cacheDir(getenv), "cuda"))
 	if err != nil {
-		return cache, names
+		return "cuda", names
 	}
 	for _, name := range names {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {

@@ -24,6 +24,12 @@ func TestCUDADir(t *testing.T) {
 		t.Errorf("%s lacks %q", got, absent)
 	}
 	delete(env, "LATHE_CACHE")
+	env["XDG_CACHE_HOME"] = filepath.Dir(root)
+	if got, _ := cudaDir(func(name string) string { return env[name] }, nil); got != filepath.Join(filepath.Dir(root),
+		"lathe", "cuda") {
+		t.Errorf("with XDG_CACHE_HOME: %s", got)
+	}
+	delete(env, "XDG_CACHE_HOME")
 	got, absent = cudaDir(func(name string) string { return env[name] }, []string{"ptxas"})
 	if got != "/nowhere/.cache/lathe/cuda" || len(absent) != 1 {
 		t.Errorf("without LATHE_CACHE: %s lacks %q", got, absent)

@@ -10,7 +10,7 @@ import (
 )
 
 // NeedPlugin returns the absolute path of the PJRT plugin: LATHE_PJRT_PLUGIN if set, else pjrt/xla_cpu_pjrt.so below
-// LATHE_CACHE or ~/.cache/lathe, where scripts/setup puts it. Without the file the test is skipped as Need does.
+// the folder of CacheDir, where scripts/setup puts it. Without the file the test is skipped as Need does.
 func NeedPlugin(t testing.TB) string {
 	t.Helper()
 	path, err := pluginPath(os.Getenv)
@@ -29,11 +29,7 @@ func NeedPlugin(t testing.TB) string {
 func pluginPath(getenv func(string) string) (string, error) {
 	path := getenv("LATHE_PJRT_PLUGIN")
 	if path == "" {
-		cache := getenv("LATHE_CACHE")
-		if cache == "" {
-			cache = filepath.Join(getenv("HOME"), ".cache", "lathe")
-		}
-		path = filepath.Join(cache, "pjrt", "xla_cpu_pjrt.so")
+		path = filepath.Join(cacheDir(getenv), "pjrt", "xla_cpu_pjrt.so")
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 
 func TestPluginPath(t *testing.T) {
 	dir := t.TempDir()
-	for _, at := range []string{"env.so", "cache/pjrt/xla_cpu_pjrt.so", "home/.cache/lathe/pjrt/xla_cpu_pjrt.so"} {
+	for _, at := range []string{"env.so", "cache/pjrt/xla_cpu_pjrt.so", "home/.cache/lathe/pjrt/xla_cpu_pjrt.so",
+		"xdg/lathe/pjrt/xla_cpu_pjrt.so"} {
 		path := filepath.Join(dir, at)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -22,6 +23,7 @@ func TestPluginPath(t *testing.T) {
 	env := map[string]string{"HOME": filepath.Join(dir, "home")}
 	for _, step := range [][3]string{
 		{"", "", "home/.cache/lathe/pjrt/xla_cpu_pjrt.so"},
+		{"XDG_CACHE_HOME", "xdg", "xdg/lathe/pjrt/xla_cpu_pjrt.so"},
 		{"LATHE_CACHE", "cache", "cache/pjrt/xla_cpu_pjrt.so"},
 		{"LATHE_PJRT_PLUGIN", "env.so", "env.so"},
 	} {

@@ -35,13 +35,25 @@ func Need(t testing.TB, names ...string) {
 // folder of the test itself.
 func CacheDir(t testing.TB) string {
 	t.Helper()
-	if dir := os.Getenv("LATHE_CACHE"); dir != "" {
+	if dir := cacheDir(os.Getenv); dir != "" {
 		return dir
 	}
-	if dir, err := os.UserCacheDir(); err == nil {
+	return t.TempDir()
+}
+
+// cacheDir is the folder that scripts/setup and the commands use, by the environment that getenv reads; "" if it says
+// nothing.
+func cacheDir(getenv func(string) string) string {
+	if dir := getenv("LATHE_CACHE"); dir != "" {
+		return dir
+	}
+	if dir := getenv("XDG_CACHE_HOME"); dir != "" {
 		return filepath.Join(dir, "lathe")
 	}
-	return t.TempDir()
+	if home := getenv("HOME"); home != "" {
+		return filepath.Join(home, ".cache", "lathe")
+	}
+	return ""
 }
 
 type message struct {
