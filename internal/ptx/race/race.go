@@ -55,35 +55,51 @@ type cell struct {
 	writer  uint8 // warp + 1; 0 where nothing was written
 	flight  bool
 	atomic  bool
+	wLane   uint8 // lane that wrote last, Many for several
 	wClock  uint32
 	wInst   int32
+	wSync   uint32 // count of the writer's warp then
 	readers uint32 // warps that have read since
-	rClock  uint32 // clock of all readers
+	rClock  uint32 // clock and instruction of all readers, where mixed holds nothing
 	rInst   int32
-	// The lane that wrote last and the one that has read last (Many for several), and the count of their warp then.
-	wLane, rLane, rWarp uint8
-	wSync, rSync        uint32
+}
+
+// reader is the last read of a warp.
+type reader struct {
+	clock uint32
+	inst  int32
+}
+
+// laneReads are what the warp that has read a granule last has read of it since its lanes came together last: the
+// instruction of one lane (Many for several), and the last one of the others, if they have read.
+type laneReads struct {
+	warp, lane  uint8 // warp + 1; 0 for none
+	others      bool
+	sync        uint32
+	inst, other int32
 }
 
 // Shadow is the history of a block's shared memory.
 type Shadow struct {
 	grain int
 	cells []cell
-	// mixed holds the clocks of readers that differ, by cell.
-	mixed map[int]*[32]uint32
+	// mixed holds readers whose clocks or instructions differ, by cell.
+	mixed map[int]*[32]reader
+	lanes []laneReads // by cell; nil until Lanes needs them
 	// Lanes demands order between the lanes of a warp too.
 	Lanes bool
 }
 
 // New makes the shadow of size bytes, in granules: every access must begin and end at multiples of grain.
 func New(size, grain int) *Shadow {
-	return &Shadow{grain: grain, cells: make([]cell, (size+grain-1)/grain), mixed: map[int]*[32]uint32{}}
+	return &Shadow{grain: grain, cells: make([]cell, (size+grain-1)/grain), mixed: map[int]*[32]reader{}}
 }
 
 // Reset forgets everything.
 func (s *Shadow) Reset() {
 	clear(s.cells)
 	clear(s.mixed)
+	clear(s.lanes)
 }
 
 func (s *Shadow) span(off, n int) (from, to int) {
@@ -108,12 +124,12 @@ func (s *Shadow) Read(a *Access, off, n int) *Conflict {
 			return s.conflict(WithinWarp, i, u, c.wInst)
 		}
 		if s.Lanes {
-			c.read(a)
+			s.laneReads(i).note(a)
 		}
-		if c.readers == 0 || c.rClock == own {
+		if c.readers&^(1<<a.Warp) == 0 || c.rClock == own && c.rInst == a.Inst {
 			c.readers |= 1 << a.Warp
 			c.rClock, c.rInst = own, a.Inst
-			if s.mixed[i] == nil {
+			if len(s.mixed) == 0 || s.mixed[i] == nil {
 				continue
 			}
 		}
@@ -122,7 +138,7 @@ func (s *Shadow) Read(a *Access, off, n int) *Conflict {
 	return nil
 }
 
-// mix notes a read where earlier readers had other clocks.
+// mix notes a read where earlier readers had another clock or instruction.
 func (s *Shadow) mix(i int, c *cell, a *Access, own uint32) {
 	m := s.mixed[i]
 	if m == nil {
@@ -134,15 +150,14 @@ func (s *Shadow) mix(i int, c *cell, a *Access, own uint32) {
 			c.readers, c.rClock, c.rInst = 1<<a.Warp, own, a.Inst
 			return
 		}
-		m = new([32]uint32)
+		m = new([32]reader)
 		for r := c.readers; r != 0; r &= r - 1 {
-			m[bits.TrailingZeros32(r)] = c.rClock
+			m[bits.TrailingZeros32(r)] = reader{c.rClock, c.rInst}
 		}
 		s.mixed[i] = m
 	}
-	m[a.Warp] = own
+	m[a.Warp] = reader{own, a.Inst}
 	c.readers |= 1 << a.Warp
-	c.rInst = a.Inst
 }
 
 // Write notes a write of n bytes.
@@ -162,16 +177,21 @@ func (s *Shadow) write(a *Access, off, n int, flight bool) *Conflict {
 			return s.conflict(OverFlight, i, u, c.wInst)
 		case u >= 0 && u != a.Warp && a.Clock[u] < c.wClock && !(a.Atomic && c.atomic):
 			return s.conflict(WriteAfterWrite, i, u, c.wInst)
-		case s.Lanes && !(a.Atomic && c.atomic) && c.apart(a):
-			return s.conflict(WithinWarp, i, a.Warp, max(c.wInst, c.rInst))
+		case s.Lanes && !(a.Atomic && c.atomic):
+			if inst, ok := s.apart(i, c, a); ok {
+				return s.conflict(WithinWarp, i, a.Warp, inst)
+			}
 		}
 		if others := c.readers &^ (1 << a.Warp); others != 0 {
-			if w := s.unmet(i, c, a, others); w >= 0 {
-				return s.conflict(WriteAfterRead, i, w, c.rInst)
+			if w, inst := s.unmet(i, c, a, others); w >= 0 {
+				return s.conflict(WriteAfterRead, i, w, inst)
 			}
 		}
 		if c.readers != 0 && len(s.mixed) > 0 {
 			delete(s.mixed, i)
+		}
+		if s.lanes != nil {
+			s.lanes[i] = laneReads{}
 		}
 		*c = cell{writer: uint8(a.Warp + 1), flight: flight, atomic: a.Atomic, wClock: own, wInst: a.Inst,
 			wLane: a.Lane, wSync: a.Sync}
@@ -179,23 +199,23 @@ func (s *Shadow) write(a *Access, off, n int, flight bool) *Conflict {
 	return nil
 }
 
-// unmet is a reader that nothing orders before the access; -1 if there is none.
-func (s *Shadow) unmet(i int, c *cell, a *Access, others uint32) int {
-	var m *[32]uint32
+// unmet is a reader that nothing orders before the access, and its instruction; -1 if there is none.
+func (s *Shadow) unmet(i int, c *cell, a *Access, others uint32) (int, int32) {
+	var m *[32]reader
 	if len(s.mixed) > 0 {
 		m = s.mixed[i]
 	}
 	for r := others; r != 0; r &= r - 1 {
 		w := bits.TrailingZeros32(r)
-		clock := c.rClock
+		last := reader{c.rClock, c.rInst}
 		if m != nil {
-			clock = m[w]
+			last = m[w]
 		}
-		if a.Clock[w] < clock {
-			return w
+		if a.Clock[w] < last.clock {
+			return w, last.inst
 		}
 	}
-	return -1
+	return -1, 0
 }
 
 // Land ends an asynchronous copy: from now on its bytes are what the warp wrote.
@@ -214,18 +234,37 @@ func (s *Shadow) conflict(k Kind, i, warp int, inst int32) *Conflict {
 // apart says that two accesses may be those of different lanes.
 func apart(a, b uint8) bool { return a != b || a == Many }
 
-// read notes which lane has read.
-func (c *cell) read(a *Access) {
-	if int(c.rWarp) == a.Warp+1 && c.rSync == a.Sync && c.rLane != a.Lane {
-		c.rLane = Many
-		return
+func (s *Shadow) laneReads(i int) *laneReads {
+	if s.lanes == nil {
+		s.lanes = make([]laneReads, len(s.cells))
 	}
-	c.rWarp, c.rSync, c.rLane = uint8(a.Warp+1), a.Sync, a.Lane
+	return &s.lanes[i]
 }
 
-// apart says that another lane of the warp has read or written, and nothing has brought the two together since. Lanes
-// that write at once in one instruction are another matter.
-func (c *cell) apart(a *Access) bool {
-	wrote := int(c.writer) == a.Warp+1 && c.wSync == a.Sync && c.wInst != a.Inst && apart(c.wLane, a.Lane)
-	return wrote || int(c.rWarp) == a.Warp+1 && c.rSync == a.Sync && apart(c.rLane, a.Lane)
+// note adds a read.
+func (l *laneReads) note(a *Access) {
+	switch {
+	case int(l.warp) != a.Warp+1 || l.sync != a.Sync:
+		*l = laneReads{warp: uint8(a.Warp + 1), lane: a.Lane, sync: a.Sync, inst: a.Inst}
+	case l.lane == a.Lane:
+		l.inst = a.Inst
+	default:
+		l.others, l.other = true, a.Inst
+	}
+}
+
+// apart is the access of another lane of the warp that nothing has brought together with this one since. Lanes that
+// write at once in one instruction are another matter.
+func (s *Shadow) apart(i int, c *cell, a *Access) (inst int32, ok bool) {
+	if int(c.writer) == a.Warp+1 && c.wSync == a.Sync && c.wInst != a.Inst && apart(c.wLane, a.Lane) {
+		return c.wInst, true
+	}
+	l := s.laneReads(i)
+	switch {
+	case int(l.warp) != a.Warp+1 || l.sync != a.Sync:
+		return 0, false
+	case apart(l.lane, a.Lane):
+		return l.inst, true
+	}
+	return l.other, l.others
 }
