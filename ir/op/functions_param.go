@@ -119,7 +119,13 @@ func realBent(left, scale, right float64) func(*big.Rat) format.Exact {
 }
 
 func bentHLO(b *hlo.Builder, x hlo.Value, left, scale, right float64) hlo.Value {
-	low := b.Mul(b.Expm1(b.Div(x, number(b, scale))), number(b, left))
+	var low hlo.Value
+	if scale > 0 {
+		low = b.Mul(b.Expm1(b.Div(x, number(b, scale))), number(b, left))
+	} else { // exp(2h) - 1 = (exp(h) - 1)*(exp(h) + 1): the left side may overflow where `left` times it does not
+		half := b.Expm1(b.Div(x, number(b, 2*scale)))
+		low = b.Mul(b.Mul(half, number(b, left)), b.Add(half, number(b, 2)))
+	}
 	return b.Select(b.Compare(hlo.LT, x, number(b, 0)), low, b.Mul(x, number(b, right)))
 }
 
