@@ -9,14 +9,19 @@ const measured = "sm_90"
 
 // Cases are the kernels of this family on the shapes that are checked and timed where a GPU is present. Error as
 // cuda.Make.
-func Cases() ([]cuda.Case, error) {
+func Cases() ([]cuda.Case, error) { return casesWithin(gpuBound) }
+
+// casesWithin are the cases with a constant of the bound on sums.
+func casesWithin(bound float64) ([]cuda.Case, error) {
 	a, err := cuda.FindArch(measured)
 	if err != nil {
 		return nil, err
 	}
-	var all []cuda.Case
-	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){linearCases, exactCases, windowCases,
-		int8Cases} {
+	all, err := linearCases(a, bound)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){exactCases, windowCases, int8Cases} {
 		cases, err := list(a)
 		if err != nil {
 			return nil, err
@@ -26,11 +31,11 @@ func Cases() ([]cuda.Case, error) {
 	return all, nil
 }
 
-// gpuBound is the constant of the bound on sums by tensor cores, which truncate.
-const gpuBound = 4
+// The constants of the bound on sums: by tensor cores, which truncate, and by the interpreter, which rounds.
+const gpuBound, cpuBound = 4, 1
 
 // linearCases are small problems with corners, one for each kernel, and those of the speed goals.
-func linearCases(a cuda.Arch) ([]cuda.Case, error) {
+func linearCases(a cuda.Arch, bound float64) ([]cuda.Case, error) {
 	var all []cuda.Case
 	for i, c := range []struct {
 		W8A16
@@ -51,7 +56,7 @@ func linearCases(a cuda.Arch) ([]cuda.Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		one := c.Case(plan, uint64(i), !c.timed, gpuBound)
+		one := c.Case(plan, uint64(i), !c.timed, bound)
 		one.Timed = c.timed
 		all = append(all, one)
 	}

@@ -9,10 +9,10 @@ import (
 	"lathe/cuda/cudatest"
 )
 
-// TestCases runs the cases that are not timed, with the bound of a CPU in place of that of a GPU, and demands of the
-// others that a result of zeros is refused.
+// TestCases runs the cases that are not timed, with the bound of a CPU in place of that of a GPU, and demands that a
+// wrong word of each result is refused.
 func TestCases(t *testing.T) {
-	all, err := Cases()
+	all, err := casesWithin(cpuBound)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,7 +22,27 @@ func TestCases(t *testing.T) {
 			timed[c.Instances[0].Template.Name] = true
 			continue
 		}
-		t.Run(c.Name, func(t *testing.T) { cudatest.RunCase(t, c, true) })
+		t.Run(c.Name, func(t *testing.T) {
+			out := cudatest.Run(t, cudatest.JobOf(c, true))
+			if v := c.Check(out); v.Wrong != "" {
+				t.Fatal(v.Wrong)
+			}
+			k := 0
+			for _, b := range c.Buffers {
+				if !b.Output {
+					continue
+				}
+				at := map[string]int64{"y": b.Bytes - 1, "scales": 0}
+				if i, ok := at[b.Name]; ok {
+					out[k][i] ^= 0x40
+					if v := c.Check(out); v.Wrong == "" {
+						t.Errorf("a wrong byte of %s passes", b.Name)
+					}
+					out[k][i] ^= 0x40
+				}
+				k++
+			}
+		})
 	}
 	for _, name := range []string{"w8a16", "w8a16_thin", "mx_block", "mx_wide", "int8"} {
 		if !timed[name] {

@@ -35,7 +35,7 @@ func unit(c num.Codec, y float64) float64 {
 	case num.FP32:
 		return max(y*0x1p-24, 0x1p-150)
 	case num.BF16:
-		return max(y*0x1p-8, 0x1p-134) / 1
+		return max(y*0x1p-8, 0x1p-134)
 	}
 	return max(y*0x1p-11, 0x1p-25)
 }
@@ -84,7 +84,7 @@ func functions(t *testing.T, c num.Codec) {
 	}
 }
 
-// near is cudatest.Near, and demands that zeros of functions without rounding keep their sign.
+// near is cudatest.Near, and demands the sign of zeros.
 func near(t *testing.T, what string, got, want []float64, tol func(k int) float64) {
 	t.Helper()
 	for k := range got {
@@ -93,6 +93,9 @@ func near(t *testing.T, what string, got, want []float64, tol func(k int) float6
 		g, w := math.Abs(got[k]), math.Abs(want[k])
 		if math.IsInf(g, 0) && w > edge || math.IsInf(w, 0) && g > edge {
 			got[k] = want[k]
+		}
+		if got[k] == 0 && want[k] == 0 && math.Signbit(got[k]) != math.Signbit(want[k]) {
+			t.Errorf("%s: element %d is %v, want %v: the sign of zero", what, k, got[k], want[k])
 		}
 	}
 	cudatest.Near(t, what, got, want, tol)
