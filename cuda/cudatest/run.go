@@ -171,12 +171,18 @@ func fit(kernels []cuda.Instance, l cuda.Launch) error {
 	return fmt.Errorf("no kernel %s in the job", l.Kernel)
 }
 
-// run runs the job in one order on a machine of its own.
+// run runs the job in one order.
 func (j Job) run(mod *ptx.Module, o order) ([][]byte, []*ptx.Stats, error) {
-	m := ptx.NewMachine(ptx.Options{
+	return j.On(mod, ptx.Options{
 		Schedule: o.schedule, Seed: o.seed, Copies: o.copies, Races: o.races, Lanes: o.races, Count: o.races,
 		Workers: 1, First: j.First,
 	})
+}
+
+// On runs the launches of the job once, by what is in mod, on a machine of its own. It returns the outputs, in the
+// order of the buffers, and the counters of each launch. An error where the machine stops, or an input has changed.
+func (j Job) On(mod *ptx.Module, o ptx.Options) ([][]byte, []*ptx.Stats, error) {
+	m := ptx.NewMachine(o)
 	addresses, err := j.place(m)
 	if err != nil {
 		return nil, nil, err

@@ -26,66 +26,6 @@ func module(t testing.TB, source string) *ptx.Module {
 	return mod
 }
 
-// placed is a machine that holds the buffers of a case.
-func placed(t testing.TB, c cuda.Case, o ptx.Options) (*ptx.Machine, []uint64) {
-	t.Helper()
-	m := ptx.NewMachine(o)
-	var addresses []uint64
-	for _, b := range c.Buffers {
-		at, err := m.Alloc(b.Bytes, ptx.AllocOptions{Name: b.Name})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if addresses = append(addresses, at); b.Fill != nil {
-			data := make([]byte, b.Bytes)
-			b.Fill(data)
-			if err := m.Write(at, data); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	return m, addresses
-}
-
-// execute runs the launches of a case.
-func execute(t testing.TB, mod *ptx.Module, m *ptx.Machine, c cuda.Case, addresses []uint64) ([]*ptx.Stats, error) {
-	t.Helper()
-	var stats []*ptx.Stats
-	for _, l := range c.Launches {
-		params, err := l.Pack(addresses)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := m.Launch(mod.Kernel(l.Kernel), l.Grid, l.Block, l.Shared, params)
-		if err != nil {
-			return nil, err
-		}
-		stats = append(stats, s)
-	}
-	return stats, nil
-}
-
-// machine runs a case on compiled text and returns the outputs.
-func machine(t testing.TB, mod *ptx.Module, c cuda.Case, o ptx.Options) ([][]byte, []*ptx.Stats, error) {
-	t.Helper()
-	m, addresses := placed(t, c, o)
-	stats, err := execute(t, mod, m, c, addresses)
-	if err != nil {
-		return nil, nil, err
-	}
-	var out [][]byte
-	for i, b := range c.Buffers {
-		if b.Output {
-			data := make([]byte, b.Bytes)
-			if err := m.Read(addresses[i], data); err != nil {
-				t.Fatal(err)
-			}
-			out = append(out, data)
-		}
-	}
-	return out, stats, nil
-}
-
 // TestPlantedFaults plants faults in the pipelined kernel. Each is found in one run under the plainest schedule: by the
 // race detector or the guard zones, by name, and by values where every byte is written and waited for.
 func TestPlantedFaults(t *testing.T) {
@@ -115,7 +55,7 @@ func TestPlantedFaults(t *testing.T) {
 		if f.old != "" && text == sound {
 			t.Errorf("%s: nothing to replace", f.name)
 		}
-		out, _, err := machine(t, module(t, text), c, ptx.Options{Races: true})
+		out, _, err := cudatest.JobOf(c, true).On(module(t, text), ptx.Options{Races: true})
 		wrong := ""
 		if err == nil {
 			wrong = c.Check(out).Wrong
@@ -173,7 +113,7 @@ func TestExactFaults(t *testing.T) {
 		if text == sound {
 			t.Errorf("%s: nothing to replace", f.name)
 		}
-		out, _, err := machine(t, module(t, text), f.c, ptx.Options{})
+		out, _, err := cudatest.JobOf(f.c, true).On(module(t, text), ptx.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +158,7 @@ func TestCounters(t *testing.T) {
 			return p.Case(plan, 1, nil)
 		}(),
 	} {
-		_, stats, err := machine(t, cudatest.Load(t, "", c.Instances...), c, ptx.Options{Count: true})
+		_, stats, err := cudatest.JobOf(c, true).On(cudatest.Load(t, "", c.Instances...), ptx.Options{Count: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,10 +185,10 @@ func BenchmarkEmulated(b *testing.B) {
 			b.Fatal(err)
 		}
 		mod := module(b, source)
-		m, addresses := placed(b, c, ptx.Options{Workers: 1})
+		job := cudatest.JobOf(c, true)
 		b.Run(c.Instances[0].Kernel, func(b *testing.B) {
 			for b.Loop() {
-				if _, err := execute(b, mod, m, c, addresses); err != nil {
+				if _, _, err := job.On(mod, ptx.Options{Workers: 1}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lathe/cuda"
+	"lathe/cuda/cudatest"
 	"lathe/internal/ptx"
 )
 
@@ -36,6 +37,7 @@ func Sweep(t testing.TB, c cuda.Case, text []byte) Swept {
 	t.Helper()
 	lines := strings.Split(string(text), "\n")
 	var s Swept
+	job := cudatest.JobOf(c, true)
 	body := false
 	for i, line := range lines {
 		body = body || strings.HasPrefix(line, "{")
@@ -45,14 +47,14 @@ func Sweep(t testing.TB, c cuda.Case, text []byte) Swept {
 		}
 		s.Instructions++
 		lines[i] = "\ttrap;"
-		if wrong, err := attempt(c, lines); wrong == "" && err == nil {
+		if wrong, err := attempt(c, job, lines); wrong == "" && err == nil {
 			s.Unreached++
 			lines[i] = line
 			continue
 		}
 		lines[i] = ""
 		_, refused := ptx.Parse("sweep", []byte(strings.Join(lines, "\n")))
-		wrong, err := attempt(c, lines)
+		wrong, err := attempt(c, job, lines)
 		switch {
 		case refused != nil:
 			s.Refused++
@@ -69,46 +71,15 @@ func Sweep(t testing.TB, c cuda.Case, text []byte) Swept {
 	return s
 }
 
-// attempt runs a case on a text; wrong is its verdict.
-func attempt(c cuda.Case, lines []string) (wrong string, err error) {
+// attempt runs a case, whose job is j, on a text; wrong is its verdict.
+func attempt(c cuda.Case, j cudatest.Job, lines []string) (wrong string, err error) {
 	mod, err := ptx.Parse("sweep", []byte(strings.Join(lines, "\n")))
 	if err != nil {
 		return "", err
 	}
-	m := ptx.NewMachine(ptx.Options{Races: true, Limit: 1 << 20})
-	addresses := make([]uint64, len(c.Buffers))
-	for i, b := range c.Buffers {
-		if addresses[i], err = m.Alloc(b.Bytes, ptx.AllocOptions{Name: b.Name}); err != nil {
-			return "", err
-		}
-		if b.Fill == nil {
-			continue
-		}
-		data := make([]byte, b.Bytes)
-		b.Fill(data)
-		if err := m.Write(addresses[i], data); err != nil {
-			return "", err
-		}
-	}
-	for _, l := range c.Launches {
-		params, err := l.Pack(addresses)
-		if err != nil {
-			return "", err
-		}
-		if _, err := m.Launch(mod.Kernel(l.Kernel), l.Grid, l.Block, l.Shared, params); err != nil {
-			return "", err
-		}
-	}
-	var out [][]byte
-	for i, b := range c.Buffers {
-		if !b.Output {
-			continue
-		}
-		data := make([]byte, b.Bytes)
-		if err := m.Read(addresses[i], data); err != nil {
-			return "", err
-		}
-		out = append(out, data)
+	out, _, err := j.On(mod, ptx.Options{Races: true, Limit: 1 << 20})
+	if err != nil {
+		return "", err
 	}
 	return c.Check(out).Wrong, nil
 }
