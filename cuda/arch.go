@@ -3,7 +3,9 @@
 package cuda
 
 import (
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lathe/internal/diag"
@@ -67,22 +69,22 @@ func FindArch(name string) (Arch, error) {
 	return Arch{}, e.WithHint("there are %s", all)
 }
 
-// nearestArch is the architecture whose number is nearest below that in the name, or else the nearest spelling.
+// capability is a name that tells a compute capability, as compilers write it: sm_91, sm90, compute_87.
+var capability = regexp.MustCompile(`^(?i:sm|compute)[_-]?(\d{2,4})[a-z]?$`)
+
+// nearestArch is the architecture whose number is nearest below that in the name, or else the nearest spelling. The
+// name of a GPU, such as H100, has a number of another kind.
 func nearestArch(name string) string {
-	number, digits := 0, false
-	for _, r := range name {
-		if r >= '0' && r <= '9' && number < 10000 {
-			number, digits = number*10+int(r-'0'), true
-		}
+	m := capability.FindStringSubmatch(name)
+	if m == nil {
+		return diag.Nearest(name, ArchNames())
 	}
-	best := ""
+	number, _ := strconv.Atoi(m[1]) // a few digits
+	best := archs[0].Name
 	for _, a := range archs {
-		if digits && !a.Exact && a.Capability <= number {
+		if !a.Exact && a.Capability <= number {
 			best = a.Name
 		}
 	}
-	if best != "" {
-		return best
-	}
-	return diag.Nearest(name, ArchNames())
+	return best
 }

@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -76,16 +77,22 @@ func TestHeader(t *testing.T) {
 
 // TestBrokenHeaders takes one thing after the other away from a sound file.
 func TestBrokenHeaders(t *testing.T) {
-	for _, c := range [][2]string{
-		{"threads:", "threats:"}, {"regs:", "reg:"}, {"WARPS * 32", "WARPS * "}, {"(A + B)", "(A + B"},
-		{"void tiled", "void other"}, {"int A", "long A"}, {"i64 n", "n"}, {"sm_90a", "sm_95"}, {"WARPS > 4:", "WARPS >:"},
-		{"\ntemplate", "\n#include <cuda.h>\ntemplate"},
+	for _, c := range [][3]string{
+		{"threads:", "threats:", "header line threads is missing"}, {"regs:", "reg:", "header line regs is missing"},
+		{"WARPS * 32", "WARPS * ", `header line threads: "WARPS *" is no expression`},
+		{"(A + B)", "(A + B", `A + B`}, {"void tiled", "void other", "needs one"},
+		{"int A", "long A", `template parameter "long A"`}, {"i64 n", "n", `argument "n"`},
+		{"sm_90a", "sm_95", `archs: "sm_95" is unknown`},
+		{"WARPS > 4:", "WARPS >:", `header line sass: "WARPS >" is no expression`},
+		{"\ntemplate", "\n#include <cuda.h>\ntemplate", "includes a file"},
 	} {
 		text := strings.Replace(sound, c[0], c[1], 1)
 		if text == sound {
 			t.Fatalf("%q is not there", c[0])
 		}
-		if _, err := cuda.ReadTemplate("map/tiled.cu", text); diag.CodeOf(err) != "L0931" {
+		_, err := cuda.ReadTemplate("map/tiled.cu", text)
+		if said := fmt.Sprint(err); !strings.HasPrefix(said, "cuda/map/tiled.cu: L0931: ") || !strings.Contains(said, c[2]) ||
+			strings.Count(said, "L0931") != 1 {
 			t.Errorf("%q for %q: %v", c[1], c[0], err)
 		}
 	}
@@ -202,7 +209,8 @@ func TestLaunch(t *testing.T) {
 
 func TestFindArch(t *testing.T) {
 	for name, near := range map[string]string{
-		"sm_91": "sm_90?", "sm90": "sm_90?", "sm_87": "sm_86?", "sm_121": "sm_120?", "sn_xx": "there are", "sm_75": "sm_",
+		"sm_91": "sm_90?", "sm90": "sm_90?", "sm_87": "sm_86?", "sm_121": "sm_120?", "sn_xx": "there are", "sm_75": "sm_80?",
+		"compute_87": "sm_86?", "h100": "hint: there are", "GH200": "hint: there are", "sn_90": "sm_90?",
 	} {
 		_, err := cuda.FindArch(name)
 		if diag.CodeOf(err) != "L0934" || !strings.Contains(err.Error(), near) {

@@ -3,6 +3,8 @@
 package cuda
 
 import (
+	"cmp"
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
@@ -35,8 +37,8 @@ func ReadTemplate(file, text string) (*Template, error) {
 	if len(heads) != 1 || heads[0][2] != name {
 		return fail("needs one `template <...> __device__ __forceinline__ void %s(...) {`", name)
 	}
-	if err := t.header(text); err != nil {
-		return fail("%v", err)
+	if errs := t.header(text, "cuda/"+file); len(errs) > 0 {
+		return nil, errs.Err()
 	}
 	if bad := t.params(heads[0][1]); bad != "" {
 		return fail("template parameter %q: write `int NAME` or `class NAME`", bad)
@@ -52,8 +54,8 @@ func ReadTemplate(file, text string) (*Template, error) {
 	return t, nil
 }
 
-// header reads the comment at the top of the file.
-func (t *Template) header(text string) error {
+// header reads the comment at the top of the file, which errors name as pos.
+func (t *Template) header(text, pos string) (errs diag.List) {
 	lines := map[string]string{}
 	var purpose []string
 	for i, line := range strings.Split(text, "\n") {
@@ -70,28 +72,30 @@ func (t *Template) header(text string) error {
 	if first, _, more := strings.Cut(t.Purpose, ". "); more {
 		t.Purpose = first + "."
 	}
-	var errs diag.List
+	bad := func(key string, err error) {
+		var why *diag.Error
+		if errors.As(err, &why) {
+			errs = append(errs, diag.New("L0931", pos, "header line %s: %s", key, why.Msg))
+		}
+	}
 	for _, field := range []struct {
 		key, absent string
 		to          *Expr
 	}{{"threads", "", &t.threads}, {"shared", "0", &t.shared}, {"blocks", "0", &t.blocks}, {"regs", "", &t.regs}} {
 		text, ok := lines[field.key]
-		if !ok {
-			text = field.absent
+		if text = cmp.Or(text, field.absent); !ok && text == "" {
+			errs = append(errs, diag.New("L0931", pos, "header line %s is missing", field.key))
+			continue
 		}
-		e, err := ParseExpr(text)
-		if err != nil {
-			errs = errs.Add(diag.New("L0931", "", "header line %s: %q is no expression", field.key, text), "L0931", "")
-		}
-		*field.to = e
+		var err error
+		*field.to, err = ParseExpr(text)
+		bad(field.key, err)
 	}
 	for _, item := range list(lines["sass"]) {
 		w := wanted{}
 		if when, rest, ok := strings.Cut(item, ":"); ok {
 			e, err := ParseExpr(when)
-			if err != nil {
-				return err
-			}
+			bad("sass", err)
 			w.when, item = e, rest
 		}
 		for m := range strings.SplitSeq(item, "|") {
@@ -100,7 +104,7 @@ func (t *Template) header(text string) error {
 		t.sass = append(t.sass, w)
 	}
 	t.Uses, t.Archs = list(lines["uses"]), list(lines["archs"])
-	return errs.Err()
+	return errs
 }
 
 // list splits at commas.

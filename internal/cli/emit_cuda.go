@@ -4,9 +4,12 @@ package cli
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -48,10 +51,8 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err := required(c, "output"); err != nil {
 		return err
 	}
-	for _, arch := range e.archs {
-		if _, err := kernels.FindArch(arch); err != nil {
-			return err
-		}
+	if err := checkArchs(e.archs); err != nil {
+		return err
 	}
 	source, err := e.of(a, model)
 	if err != nil {
@@ -63,16 +64,34 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	}
 	binaries, err := a.compileKernels(c.Context(), d, e.archs)
 	missing := ""
-	if diag.CodeOf(err) == "L0935" {
+	if err != nil {
+		var why *diag.Error
+		if !errors.As(err, &why) || why.Code != "L0935" {
+			return err
+		}
 		fmt.Fprintf(a.Err, "note: sources only: %v\n", err)
-		missing = "NVRTC is not there to compile the source: scripts/setup --cuda fetches it"
-	} else if err != nil {
-		return err
+		missing = why.Msg + ": " + why.Hint
 	}
 	if err := flow.WriteCUDA(d, binaries, missing, e.out); err != nil {
 		return err
 	}
 	return a.printKernels(d, binaries, model, e.out)
+}
+
+// checkArchs refuses architectures that there are not, or that are named twice.
+func checkArchs(names []string) error {
+	if len(names) == 0 {
+		return usagef("--arch names no architecture")
+	}
+	for i, name := range names {
+		if _, err := kernels.FindArch(name); err != nil {
+			return &usageError{err}
+		}
+		if slices.Contains(names[:i], name) {
+			return usagef("--arch names %s twice", name)
+		}
+	}
+	return nil
 }
 
 // kernels imports a model, quantizes it where a plan or calibration is given, and makes its kernels.
@@ -104,9 +123,12 @@ func (a *App) compileKernels(ctx context.Context, d *cuda.Design, archs []string
 	binaries, err := flow.CompileCUDA(ctx, compiler, d, archs, p.Report)
 	var refused *nvrtc.CompileError
 	if errors.As(err, &refused) {
-		file := filepath.Join(a.Env.toolchain(), "refused.log")
-		if writeFile(file, []byte(refused.Log+"\n"+d.Source)) == nil { // else the first lines must do
-			return nil, refused.Cause.WithNote("log and source are in %s", file)
+		text := []byte(refused.Log + "\n" + d.Source)
+		name := fmt.Sprintf("refused-%.6x.log", sha256.Sum256(text)) // of its own: another run may fail too
+		for _, dir := range []string{a.Env.toolchain(), os.TempDir()} {
+			if writeFile(filepath.Join(dir, name), text) == nil { // else the first lines must do
+				return nil, refused.Cause.WithNote("log and source are in %s", filepath.Join(dir, name))
+			}
 		}
 	}
 	return binaries, err

@@ -15,7 +15,7 @@ var kernels = []Entry{
 		"cuda.FindArch(\"sm_91\")"},
 	{"L0935", "NVRTC is missing, or of another version.",
 		"nvrtc.Open(\"empty\", \"\")"},
-	{"L0936", "NVRTC refuses a source, or the compilation was cancelled.",
+	{"L0936", "NVRTC refuses a source, or does not hand out what it has made of it.",
 		"compiler.Compile(ctx, \"k.cu\", \"int x\", \"sm_90\")"},
 	{"L0937", "ptxas or nvdisasm is missing, or does not start.",
 		"nvrtc.Tools{Dir: \"empty\"}.Assemble(ctx, ptx, \"sm_80\")"},
@@ -23,6 +23,4 @@ var kernels = []Entry{
 		"tools.Assemble(ctx, []byte(\"mov\"), \"sm_80\")"},
 	{"L0939", "PTX cannot claim an older version.",
 		"nvrtc.LowerPTX(ptx) // for sm_90a"},
-	{"L0940", "There is no code for the GPU: it was emitted for other architectures.",
-		"bundle.Choose(75)"},
 }

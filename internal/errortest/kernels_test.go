@@ -70,9 +70,4 @@ var kernelFaults = map[string]func(t *testing.T) error{
 	"L0994": func(*testing.T) error {
 		return reduce.Softmax{Matrix: reduce.Matrix{Rows: 1, Cols: -1}}.Valid(cuda.Archs()[0])
 	},
-	"L0940": func(*testing.T) error {
-		b := nvrtc.Bundle{Modules: []*nvrtc.Module{{Arch: "sm_90a"}}, PTX: []byte("x")}
-		_, _, err := b.Choose(75)
-		return err
-	},
 }

@@ -88,31 +88,45 @@ func (a *api) compile(name, source string, options []string, machine bool) (out 
 		args[i] = &text[0]
 	}
 	result := a.nvrtcCompileProgram(prog, int32(len(options)), &args[0])
-	out.log = string(zeroEnded(fetch(prog, a.nvrtcGetProgramLogSize, a.nvrtcGetProgramLog)))
+	log, failed := fetch(prog, a.nvrtcGetProgramLogSize, a.nvrtcGetProgramLog)
+	out.log = string(zeroEnded(log))
 	if result != 0 {
 		if out.log == "" {
 			out.log = "error: " + a.nvrtcGetErrorString(result)
 		}
 		return out, false
 	}
-	out.ptx = zeroEnded(fetch(prog, a.nvrtcGetPTXSize, a.nvrtcGetPTX))
+	refuse := func(what string) (output, bool) {
+		return output{log: fmt.Sprintf("error: NVRTC does not hand out %s: %s", what, a.nvrtcGetErrorString(failed))}, false
+	}
+	if failed != 0 { // a log that cannot be read may hold warnings and spills
+		return refuse("its log")
+	}
+	if out.ptx, failed = fetch(prog, a.nvrtcGetPTXSize, a.nvrtcGetPTX); failed != 0 {
+		return refuse("PTX")
+	}
+	out.ptx = zeroEnded(out.ptx)
 	if machine {
-		out.cubin = fetch(prog, a.nvrtcGetCUBINSize, a.nvrtcGetCUBIN)
+		if out.cubin, failed = fetch(prog, a.nvrtcGetCUBINSize, a.nvrtcGetCUBIN); failed != 0 {
+			return refuse("machine code")
+		}
+	}
+	if len(out.ptx) == 0 || machine && len(out.cubin) == 0 {
+		return refuse("any code")
 	}
 	return out, true
 }
 
-// fetch reads a result by the pair of functions that tell its size and copy it; nil where either fails.
-func fetch(prog uintptr, size func(uintptr, *uint64) int32, get func(uintptr, *byte) int32) []byte {
+// fetch reads a result by the pair of functions that tell its size and copy it, of which failed is the first result
+// that is no success.
+func fetch(prog uintptr, size func(uintptr, *uint64) int32, get func(uintptr, *byte) int32) (data []byte,
+	failed int32) {
 	var n uint64
-	if size(prog, &n) != 0 || n == 0 {
-		return nil
+	if failed = size(prog, &n); failed != 0 || n == 0 {
+		return nil, failed
 	}
-	data := make([]byte, n)
-	if get(prog, &data[0]) != 0 {
-		return nil
-	}
-	return data
+	data = make([]byte, n)
+	return data, get(prog, &data[0])
 }
 
 // zeroEnded cuts the zero off the end of a text.

@@ -4,9 +4,7 @@ package nvrtc
 
 import (
 	"context"
-	"fmt"
 	"regexp"
-	"strings"
 
 	"lathe/cuda"
 	"lathe/internal/diag"
@@ -75,44 +73,4 @@ func LowerPTX(ptx []byte) ([]byte, error) {
 		return nil, diag.New("L0939", "", "the PTX does not state its version once")
 	}
 	return version.ReplaceAll(ptx, []byte(".version "+lowered)), nil
-}
-
-// Choose picks what a GPU loads, by ten times its compute capability: the cubin made for exactly that one, else the
-// newest older one of its major number, else the PTX. what names the choice. Error L0940 where nothing fits.
-func (b *Bundle) Choose(capability int) (image []byte, what string, err error) {
-	var best *Module
-	rank := -1
-	var have []string
-	for _, m := range b.Modules {
-		a, err := cuda.FindArch(m.Arch)
-		if err != nil {
-			return nil, "", err
-		}
-		have = append(have, m.Arch)
-		if a.Exact && a.Capability != capability || a.Capability > capability || a.Capability/10 != capability/10 {
-			continue
-		}
-		r := 2 * a.Capability
-		if a.Exact {
-			r++
-		}
-		if r > rank {
-			best, rank = m, r
-		}
-	}
-	if best != nil {
-		return best.Cubin, "cubin for " + best.Arch, nil
-	}
-	if len(b.PTX) > 0 {
-		have = append(have, "PTX for sm_80 and later")
-		if capability >= 80 {
-			return b.PTX, "PTX " + lowered + " for sm_80", nil
-		}
-	}
-	gpu := fmt.Sprintf("sm_%d", capability)
-	e := diag.New("L0940", "", "there is no code for this GPU (%s), only %s", gpu, strings.Join(have, ", "))
-	if capability < 80 {
-		return nil, "", e.WithHint("Lathe's kernels need sm_80 or later")
-	}
-	return nil, "", e.WithHint("emit for an architecture that it has: --arch")
 }

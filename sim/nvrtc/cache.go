@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"lathe/internal/whole"
 )
@@ -35,11 +36,14 @@ func (c *Compiler) cached(key string) (*Module, bool) {
 		return nil, false
 	}
 	m := &Module{}
-	if json.Unmarshal(data, m) != nil || len(m.PTX) == 0 {
+	if json.Unmarshal(data, m) != nil || len(m.PTX) == 0 || machine(m.Arch) && len(m.Cubin) == 0 {
 		return nil, false
 	}
 	return m, true
 }
+
+// machine says whether machine code is made for an architecture: sm_90, not compute_80.
+func machine(arch string) bool { return strings.HasPrefix(arch, "sm_") }
 
 // keep writes a module; a cache that cannot be written only costs time.
 func (c *Compiler) keep(key string, m *Module) {

@@ -49,21 +49,21 @@ type Module struct {
 func Open(dir, cache string) (*Compiler, error) {
 	for _, name := range []string{builtins, library} { // a missing file must not reach the loader, which searches on
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			return nil, missing("no %s in %s", name, dir)
+			return nil, missing(dir, "no %s", name)
 		}
 	}
 	api, err := load(dir)
 	if err != nil {
-		return nil, missing("%s cannot be loaded: %v", filepath.Join(dir, library), err)
+		return nil, missing(dir, "%s cannot be loaded: %v", library, err)
 	}
 	if have := api.version(); have != Version {
-		return nil, missing("NVRTC in %s is version %s, Lathe is tested with %s", dir, have, Version)
+		return nil, missing(dir, "NVRTC is version %s, Lathe is tested with %s", have, Version)
 	}
 	return &Compiler{api: api, cache: cache}, nil
 }
 
-func missing(format string, args ...any) error {
-	return diag.New("L0935", "", format, args...).WithHint("run scripts/setup --cuda")
+func missing(dir, format string, args ...any) error {
+	return diag.New("L0935", dir, format, args...).WithHint("run scripts/setup --cuda")
 }
 
 // options of every compilation.
@@ -77,17 +77,18 @@ func options(arch string) []string {
 
 // Compile compiles source for an architecture: a name of cuda.Archs for PTX and cubin, compute_80 for PTX only. name
 // stands in messages. Error L0936 where the compiler refuses: its notes are the first lines of the log, and the error
-// is a *CompileError, which holds all of it. A running compilation cannot be interrupted: ctx is looked at before it.
+// is a *CompileError, which holds all of it. A running compilation cannot be interrupted: ctx is looked at before it,
+// and its error returned.
 func (c *Compiler) Compile(ctx context.Context, name, source, arch string) (*Module, error) {
 	if err := ctx.Err(); err != nil {
-		return nil, diag.New("L0936", name, "compilation for %s was cancelled", arch)
+		return nil, err
 	}
 	opts := options(arch)
 	key := c.key(source, opts)
 	if m, ok := c.cached(key); ok {
 		return m, nil
 	}
-	out, ok := c.api.compile(name, source, opts, strings.HasPrefix(arch, "sm_"))
+	out, ok := c.api.compile(name, source, opts, machine(arch))
 	if !ok {
 		return nil, refused(name, arch, out.log)
 	}

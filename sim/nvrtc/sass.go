@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -25,13 +26,18 @@ type Code struct {
 	Mnemonics    []string
 }
 
+// reading is the version of Disassembly: of what it counts, and how. It is part of the name of what is kept.
+const reading = 2
+
 // Machine reads a cubin with nvdisasm. Instructions that do nothing do not count: @!PT, which the assembler puts around
 // asynchronous copies, and NOP, which fills the end. Errors L0937 and L0938 as for Assemble.
 func (t Tools) Machine(ctx context.Context, cubin []byte) ([]Code, error) {
-	sum := sha256.Sum256(cubin)
 	kept := ""
 	if t.Cache != "" {
-		key := hex.EncodeToString(sum[:])
+		h := sha256.New()
+		fmt.Fprintf(h, "%d %s\n", reading, Version) // never fails
+		h.Write(cubin)
+		key := hex.EncodeToString(h.Sum(nil))
 		kept = filepath.Join(t.Cache, key[:2], key+".sass.json")
 		var codes []Code
 		if data, err := os.ReadFile(kept); err == nil && json.Unmarshal(data, &codes) == nil && len(codes) > 0 {

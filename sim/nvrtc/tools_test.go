@@ -4,6 +4,9 @@ package nvrtc_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,6 +83,12 @@ func TestMachine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	plain := fmt.Sprintf("%x", sha256.Sum256(m.Cubin)) // a name without versions: of another reading, or none
+	old := filepath.Join(cache, plain[:2], plain+".sass.json")
+	err = errors.Join(os.MkdirAll(filepath.Dir(old), 0o755), os.WriteFile(old, []byte(`[{"Kernel":"old"}]`), 0o644))
+	if err != nil {
+		t.Fatal(err)
+	}
 	codes, err := programs.Machine(t.Context(), m.Cubin)
 	if err != nil || len(codes) != 2 {
 		t.Fatalf("%+v, %v", codes, err)
@@ -101,7 +110,7 @@ func TestMachine(t *testing.T) {
 	}
 }
 
-// TestBundle assembles the lowered PTX, and looks what each GPU gets.
+// TestBundle assembles the lowered PTX, and looks for each kernel where it belongs.
 func TestBundle(t *testing.T) {
 	i, err := cuda.Make("dequant", "k", "bf16", "0")
 	if err != nil {
@@ -125,22 +134,6 @@ func TestBundle(t *testing.T) {
 		if _, there := m.Kernel("hopper"); there != (m.Arch == "sm_90a") {
 			t.Errorf("%s has the kernel for Hopper: %v", m.Arch, there)
 		}
-	}
-	for capability, want := range map[int]string{
-		80: "cubin for sm_80", 86: "cubin for sm_86", 87: "cubin for sm_86", 89: "cubin for sm_86",
-		90: "cubin for sm_90a", 100: "PTX 7.4 for sm_80", 121: "PTX 7.4 for sm_80",
-	} {
-		image, what, err := b.Choose(capability)
-		if err != nil || what != want || len(image) == 0 {
-			t.Errorf("%d: %s, %v, want %s", capability, what, err, want)
-		}
-	}
-	if _, _, err := b.Choose(75); diag.CodeOf(err) != "L0940" || !strings.Contains(err.Error(), "sm_80 or later") {
-		t.Errorf("sm_75: %v", err)
-	}
-	b.PTX = nil
-	if _, _, err := b.Choose(100); diag.CodeOf(err) != "L0940" || !strings.Contains(err.Error(), "sm_90a") {
-		t.Errorf("sm_100 without PTX: %v", err)
 	}
 	if _, err := open(t, "").Bundle(t.Context(), "k.cu", both, []string{"sm_91"}); diag.CodeOf(err) != "L0934" {
 		t.Errorf("an unknown architecture: %v", err)
