@@ -16,7 +16,7 @@ struct Sink {
 // 0 none, 1 relu (keeps NaN), 2 gelu by erf, 3 gelu by tanh, 4 silu.
 template <int ACT> DEV f32 activate(f32 x) {
   if (ACT == 1) return x < 0 ? 0.0f : x;
-  if (ACT == 2) return 0.5f * x * (1.0f + erff(x * 0.70710678118654752f));
+  if (ACT == 2) return 0.5f * x * erfcf(x * -0.70710678118654752f);  // 1 + erf would cancel for negative x
   if (ACT == 3) return x * rcp(1.0f + ex2(-2.3022081987f * (x + 0.044715f * x * x * x)));
   if (ACT == 4) return x * rcp(1.0f + ex2(-1.4426950408889634f * x));
   return x;

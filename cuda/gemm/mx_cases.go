@@ -15,13 +15,14 @@ type Scales int
 
 // Narrow scales differ by eight at most, apart from those of blocks of zeros, which are 0; of any ones all are drawn;
 // far ones are 1 to 254, and there are no blocks of zeros. Tiny and huge ones are narrow, with results about the least
-// and the largest number of fp32.
+// and the largest number of fp32. Void ones are narrow, but every fourth row has many of 255.
 const (
 	NarrowScales Scales = iota
 	AnyScales
 	FarScales
 	TinyScales
 	HugeScales
+	VoidScales
 )
 
 // least is the smallest of narrow scales.
@@ -56,6 +57,9 @@ func mxBlocks(seed uint64, operand string, rows, k int, s Scales) (q, x []byte) 
 			}
 		}
 		row, b := i/ceil(k, 32), i%ceil(k, 32)
+		if s == VoidScales && row%4 == 1 && r.IntN(3) == 0 {
+			x[i] = 255
+		}
 		if s == FarScales {
 			x[i] = byte(1 + r.IntN(254))
 			continue

@@ -30,7 +30,7 @@ func (a Activation) apply(x float64) float64 {
 			return 0
 		}
 	case GeluErf:
-		return 0.5 * x * (1 + math.Erf(x/math.Sqrt2))
+		return 0.5 * x * math.Erfc(-x/math.Sqrt2)
 	case GeluTanh:
 		return x / (1 + math.Exp(-2*math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
 	case Silu:
@@ -84,7 +84,7 @@ func (e Epilogue) end(s func(j int) sums, bias []float32, residual float64, col 
 	return y, tol
 }
 
-// approximate is the relative error of the activations that use ex2.approx, rcp.approx and erff.
+// approximate is the relative error of the activations that use ex2.approx, rcp.approx and erfcf.
 const approximate = 1.0 / (1 << 20)
 
 // linearBound is the error of a sum of k products in fp32 in units of the sum of magnitudes: c = 1 for sums that are

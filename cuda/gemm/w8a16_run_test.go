@@ -3,7 +3,9 @@
 package gemm
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 	"testing"
 
 	"lathe/cuda"
@@ -103,6 +105,35 @@ func TestThin(t *testing.T) {
 	} {
 		plan := planned(t, c.W8A16, "w8a16_thin", thins[c.config].params(), c.splits)
 		run(t, c.Case(plan, 100+uint64(i), true, 1), !c.all)
+	}
+}
+
+// TestGelu demands of the epilogue's gelu what its tolerance, which is relative to the sums, does not: small results for
+// negative sums have their leading digits. Rows of one number, times one.
+func TestGelu(t *testing.T) {
+	var x []byte
+	want := []float64{}
+	for v := 4.0; v >= -9; v -= 0.125 {
+		word := bf16Word(float32(v))
+		x = binary.LittleEndian.AppendUint16(x, word)
+		want = append(want, v*math.Erfc(-v/math.Sqrt2)/2)
+	}
+	p := W8A16{M: len(want), N: 1, K: 1, Epilogue: Epilogue{Out: F32, Act: GeluErf}}
+	plan := planned(t, p, "w8a16", tilesBF16[0].params(), 1)
+	job := cudatest.Job{Kernels: plan.Instances, Quick: true, Buffers: []cudatest.Buffer{
+		{Name: "x", Data: x},
+		{Name: "w", Data: LayoutBF16.Pack([]byte{64}, 1, 1)},
+		{Name: "w scales", Data: LayoutBF16.PackScales([]byte{127}, 1, 1)},
+		{Name: "y", Bytes: 4 * int64(len(want)), Out: true},
+	}}
+	none := cuda.Null()
+	job.Launches = plan.Launches(Operands{X: cuda.Buffer(0), W: cuda.Buffer(1), WScales: cuda.Buffer(2), Y: cuda.Buffer(3),
+		XScales: none, Bias: none, Residual: none, YScales: none, Exceeded: none, Workspace: none})
+	y := cudatest.Run(t, job)[0]
+	for i, w := range want {
+		if got := f32At(y, i); math.Abs(got-w) > 1e-5*math.Abs(w) {
+			t.Errorf("gelu(%v) is %v, want %v", bf16At(x, i), got, w)
+		}
 	}
 }
 
