@@ -124,16 +124,23 @@ func (w Window) slide(dims []int) ([]int, bool) {
 	return out, true
 }
 
-// ArgMax is the I32 index of the largest element along axis, the first of equals; the axis disappears. A row with a
-// NaN has no defined index.
+// ArgMax is the I32 index of the largest element along axis, the first of equals; the axis disappears. NaN is larger
+// than all numbers, as NumPy, XLA and ONNX have it.
 func (b *Builder) ArgMax(x Value, axis int) Value {
 	largest := b.ReduceKeep(FoldMax, x, axis)
 	if b.err != nil {
 		return Value{}
 	}
-	index := b.Iota(x.typ.With(I32), axis)
+	index, none := b.Iota(x.typ.With(I32), axis), b.Int(I32, math.MaxInt32)
 	hit := b.Compare(EQ, x, b.BroadcastInDim(largest, x.typ.Dims, seq(0, x.typ.Rank())))
-	return b.Reduce(FoldMin, b.Select(hit, index, b.Int(I32, math.MaxInt32)), axis)
+	if !x.typ.DType.IsFloat() {
+		return b.Reduce(FoldMin, b.Select(hit, index, none), axis)
+	}
+	// Whether the maximum of a row with NaN is NaN or not: indices of NaN are the lowest, others stand behind them.
+	size := b.Int(I32, int64(x.typ.Dims[axis]))
+	place := b.Select(b.Compare(NE, x, x), index, b.Select(hit, b.Add(index, size), none))
+	first := b.Reduce(FoldMin, place, axis)
+	return b.Select(b.Compare(LT, first, size), first, b.Sub(first, size))
 }
 
 // start is the neutral element of a fold.

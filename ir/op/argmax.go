@@ -18,7 +18,8 @@ type ArgMaxAttrs struct {
 	Last bool
 }
 
-// ArgMax is the index of the largest value along an axis; quantized, it is encoded in an integer format.
+// ArgMax is the index of the largest value along an axis; quantized, it is encoded in an integer format. NaN is larger
+// than all numbers, as NumPy, XLA and ONNX have it.
 var ArgMax = &ir.Op{
 	Name: "argmax", Doc: "index of the largest value along an axis", Attrs: ArgMaxAttrs{}, Arity: [2]int{1, 1},
 	Traits: ir.Traits{Axis: func(attrs any) *int { return &attrs.(*ArgMaxAttrs).Axis }},
@@ -64,7 +65,10 @@ func argMaxEval(n *ir.Node) (ir.Kernel, error) {
 	}
 	enc := encoder(n.Type.Format, 0)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		greater := func(i, j int) bool { return args[0].Floats[i] > args[0].Floats[j] }
+		greater := func(i, j int) bool {
+			x, y := args[0].Floats[i], args[0].Floats[j]
+			return x > y || x != x && y == y
+		}
 		if !args[0].Type.IsFloat() {
 			l, err := args[0].Lattice()
 			if err != nil {

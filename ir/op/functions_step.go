@@ -16,7 +16,7 @@ import (
 var (
 	Abs = fractional("abs", "|x|", math.Abs, func(x *big.Rat) *big.Rat { return new(big.Rat).Abs(x) },
 		(*hlo.Builder).Abs, 0)
-	Sign = fractional("sign", "-1, 0 or 1", func(x float64) float64 { return float64(sign(x)) },
+	Sign = fractional("sign", "-1, 0 or 1", sign,
 		func(x *big.Rat) *big.Rat { return big.NewRat(int64(x.Sign()), 1) }, (*hlo.Builder).Sign)
 	Floor = fractional("floor", "greatest integer not above x", math.Floor, ratFloor, (*hlo.Builder).Floor)
 	Ceil  = fractional("ceil", "least integer not below x", math.Ceil,
@@ -40,7 +40,7 @@ var (
 		},
 		func(b *hlo.Builder, x hlo.Value) hlo.Value {
 			gate := b.Clamp(number(b, 0), b.Add(x, number(b, 3)), number(b, 6))
-			return b.Div(b.Mul(x, gate), number(b, 6))
+			return b.Mul(x, b.Div(gate, number(b, 6))) // x*gate could overflow
 		}, -1.5)
 )
 
@@ -61,7 +61,13 @@ func fractional(name, doc string, near func(float64) float64, exact func(*big.Ra
 	return f.op()
 }
 
-func sign(x float64) int { return flag(x > 0) - flag(x < 0) }
+// sign of NaN is NaN, as ONNX and StableHLO have it.
+func sign(x float64) float64 {
+	if x == 0 || x != x {
+		return x
+	}
+	return math.Copysign(1, x)
+}
 
 func ratFloor(x *big.Rat) *big.Rat { // Euclidean division: the floor, as denominators are positive
 	return new(big.Rat).SetInt(new(big.Int).Div(x.Num(), x.Denom()))
