@@ -108,8 +108,8 @@ func TestThin(t *testing.T) {
 	}
 }
 
-// TestGelu demands of the epilogue's gelu what its tolerance, which is relative to the sums, does not: small results for
-// negative sums have their leading digits. Rows of one number, times one.
+// TestGelu demands of the epilogue's gelu what its tolerance, which is relative to the sums, does not: small results
+// for negative sums have their leading digits. Rows of one number, times one.
 func TestGelu(t *testing.T) {
 	var x []byte
 	want := []float64{}
@@ -127,8 +127,8 @@ func TestGelu(t *testing.T) {
 		{Name: "y", Bytes: 4 * int64(len(want)), Out: true},
 	}}
 	none := cuda.Null()
-	job.Launches = plan.Launches(Operands{X: cuda.Buffer(0), W: cuda.Buffer(1), WScales: cuda.Buffer(2), Y: cuda.Buffer(3),
-		XScales: none, Bias: none, Residual: none, YScales: none, Exceeded: none, Workspace: none})
+	job.Launches = plan.Launches(Operands{X: cuda.Buffer(0), W: cuda.Buffer(1), WScales: cuda.Buffer(2),
+		Y: cuda.Buffer(3), XScales: none, Bias: none, Residual: none, YScales: none, Exceeded: none, Workspace: none})
 	y := cudatest.Run(t, job)[0]
 	for i, w := range want {
 		if got := f32At(y, i); math.Abs(got-w) > 1e-5*math.Abs(w) {
