@@ -5,6 +5,8 @@
 package ptx
 
 import (
+	"slices"
+
 	"lathe/internal/diag"
 	"lathe/internal/ptx/global"
 	"lathe/internal/ptx/parse"
@@ -217,6 +219,22 @@ func (m *Machine) load(mod *Module) (map[string]uint64, error) {
 	}
 	m.loaded = append(m.loaded, loadedModule{mod, vars})
 	return vars, nil
+}
+
+// Unload forgets a module and gives its variables back; another launch of it places them anew.
+func (m *Machine) Unload(mod *Module) error {
+	at := slices.IndexFunc(m.loaded, func(l loadedModule) bool { return l.mod == mod })
+	if at < 0 { // never launched
+		return nil
+	}
+	vars := m.loaded[at].vars
+	m.loaded = slices.Delete(m.loaded, at, at+1)
+	for _, addr := range vars {
+		if err := m.Free(addr); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func little(v uint64) []byte {

@@ -73,6 +73,48 @@ func TestLaunchNothing(t *testing.T) {
 	}
 }
 
+// TestUnload gives the variables of a module back, and places them anew at its next launch.
+func TestUnload(t *testing.T) {
+	mod, err := Parse("k.ptx", []byte(`.version 8.8
+.target sm_90
+.address_size 64
+.global .align 4 .b32 seven = 7;
+.visible .entry k(.param .u64 out)
+{
+.reg .b32 %r<2>;
+.reg .b64 %rd<2>;
+ld.param.u64 %rd1, [out];
+ld.global.b32 %r1, [seven];
+st.global.b32 [%rd1], %r1;
+add.s32 %r1, %r1, 1;
+st.global.b32 [seven], %r1;
+ret;
+}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := NewMachine(Options{})
+	y, k := put(t, m, "y", make([]byte, 4)), mod.Kernel("k")
+	for i, want := range []byte{7, 8, 7} {
+		if i == 2 {
+			at := m.loaded[0].vars["seven"]
+			if err := m.Unload(mod); err != nil || len(m.loaded) != 0 {
+				t.Errorf("%v, %d modules are left", err, len(m.loaded))
+			}
+			if err := m.Read(at, make([]byte, 4)); err == nil {
+				t.Error("the variable is left")
+			}
+		}
+		if _, err := m.Launch(k, [3]uint32{1, 1, 1}, [3]uint32{1, 1, 1}, 0, params(k, y)); err != nil {
+			t.Fatal(err)
+		}
+		if got := get(t, m, y, 4)[0]; got != want {
+			t.Errorf("launch %d: %d, want %d", i, got, want)
+		}
+	}
+}
+
 // everyOptions are all schedules and copy modes.
 func everyOptions() []Options {
 	var out []Options

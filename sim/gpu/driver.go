@@ -228,7 +228,7 @@ func (d *Driver) Arch() string { return d.facts.Arch }
 func (d *Driver) Facts() Facts { return d.facts }
 
 // Close frees what is left and gives the context back. It goes on after an error, and returns the first. The library
-// stays loaded: the driver keeps threads of its own, which must not lose their code.
+// stays loaded.
 func (d *Driver) Close() error {
 	if d.lib == nil {
 		return nil

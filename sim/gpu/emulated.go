@@ -141,14 +141,15 @@ func (e *Emulation) Load(p *Program) (Code, error) {
 	return c, nil
 }
 
-// Unload forgets code.
+// Unload forgets code and its variables.
 func (e *Emulation) Unload(c Code) error {
 	at := slices.IndexFunc(e.codes, func(have *emulatedCode) bool { return Code(have) == c })
 	if at < 0 {
 		return foreign(e.Name(), "unload: code that this device has not loaded")
 	}
+	code := e.codes[at]
 	e.codes = slices.Delete(e.codes, at, at+1)
-	return nil
+	return e.machine.Unload(code.module)
 }
 
 // Launch interprets kernels, and returns when they are done.
@@ -194,6 +195,11 @@ func (e *Emulation) Close() error {
 	var first error
 	for _, b := range e.buffers {
 		if err := e.machine.Free(b.Addr); first == nil {
+			first = err
+		}
+	}
+	for _, c := range e.codes {
+		if err := e.machine.Unload(c.module); first == nil {
 			first = err
 		}
 	}

@@ -3,6 +3,7 @@
 package gpu_test
 
 import (
+	"encoding/binary"
 	"strings"
 	"testing"
 
@@ -101,6 +102,15 @@ func lined(t *testing.T, err error) {
 	if !ok || strings.Contains(line+hint, "\n") {
 		t.Errorf("%q is not one line and a hint", err)
 	}
+}
+
+// words are n words of value v.
+func words(n, v int) []byte {
+	var out []byte
+	for range n {
+		out = binary.LittleEndian.AppendUint32(out, uint32(v))
+	}
+	return out
 }
 
 // TestChoose takes a GPU where there is one, and otherwise says why not.

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"lathe/cuda"
 	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/sim/nvrtc"
@@ -16,7 +15,7 @@ import (
 // lacks alone, which ptxas must refuse. Without the tag `long` it does so for one target.
 func TestFeatures(t *testing.T) {
 	programs := nvrtc.Tools{Dir: tools.NeedCUDATools(t)}
-	targets := cuda.FeatureTargets()
+	targets := featureTargets()
 	if !long {
 		targets = targets[4:5]
 	}
@@ -24,44 +23,32 @@ func TestFeatures(t *testing.T) {
 		t.Run(target, func(t *testing.T) {
 			t.Parallel()
 			var there []string
-			for _, f := range cuda.Features() {
-				if f.On(target) {
-					there = append(there, f.PTX...)
+			for _, f := range features {
+				if f.on(target) {
+					there = append(there, f.ptx...)
 					continue
 				}
-				for _, s := range f.PTX {
-					_, err := programs.Assemble(t.Context(), []byte(cuda.FeatureUnit(target, s)), target)
+				for _, s := range f.ptx {
+					_, err := programs.Assemble(t.Context(), []byte(featureUnit(target, s)), target)
 					if diag.CodeOf(err) != "L0938" {
-						t.Errorf("%s: %q: %v, ptxas was to refuse it", f.Name, s, err)
+						t.Errorf("%s: %q: %v, ptxas was to refuse it", f.name, s, err)
 					}
 				}
 			}
-			if _, err := programs.Assemble(t.Context(), []byte(cuda.FeatureUnit(target, there...)), target); err != nil {
+			if _, err := programs.Assemble(t.Context(), []byte(featureUnit(target, there...)), target); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 }
 
-// TestFeatureNames looks up what planners ask for.
+// TestFeatureNames finds rows that stand twice or say nothing.
 func TestFeatureNames(t *testing.T) {
-	for _, c := range []struct {
-		arch, feature string
-		want          bool
-	}{
-		{"sm_80", "cp.async", true}, {"sm_90", "wgmma", false}, {"sm_90a", "wgmma", true}, {"sm_89", "mma.e4m3", true},
-		{"sm_86", "mma.e4m3", false}, {"sm_120", "stmatrix", true}, {"sm_80", "no such", false},
-	} {
-		a, err := cuda.FindArch(c.arch)
-		if err != nil || a.Has(c.feature) != c.want {
-			t.Errorf("%s on %s: %v, %v", c.feature, c.arch, !c.want, err)
-		}
-	}
 	var names []string
-	for _, f := range cuda.Features() {
-		if slices.Contains(names, f.Name) || len(f.PTX) == 0 {
-			t.Errorf("%s stands twice or has no statement", f.Name)
+	for _, f := range features {
+		if slices.Contains(names, f.name) || len(f.ptx) == 0 {
+			t.Errorf("%s stands twice or has no statement", f.name)
 		}
-		names = append(names, f.Name)
+		names = append(names, f.name)
 	}
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package libcuda binds the functions of the CUDA driver, libcuda.so.1, that Lathe calls, without cgo and without
-// CUDA's headers. It adds nothing to them: package sim/gpu makes a device of it.
+// Package libcuda binds functions of the CUDA driver, libcuda.so.1, without cgo and without CUDA's headers: those that
+// package sim/gpu makes a device of, which a driver must have, and others for clusters, tensor maps and updates of
+// graphs, which nothing calls yet and which it may lack. It adds nothing to them.
 package libcuda
 
 import (
@@ -15,10 +16,9 @@ import (
 
 // Library is an open driver library. Its functions are those of the CUDA driver API under the names without cu and
 // version suffix, with its arguments. A pointer that an asynchronous function gets must stay valid until the stream is
-// done; pointers inside of argument memory must be pinned. The functions in optional may be nil.
+// done; pointers inside of argument memory must be pinned. Functions that are
+// Optional in Symbols may be nil.
 type Library struct {
-	handle uintptr
-
 	Init             func(flags uint32) Result
 	DriverGetVersion func(version *int32) Result
 	GetErrorName     func(r Result, text *unsafe.Pointer) Result
@@ -83,7 +83,7 @@ type Library struct {
 // Symbol is one function of the driver: its exported name, and where Library holds it.
 type Symbol struct {
 	Name     string
-	Optional bool // younger than the oldest driver that Lathe runs on
+	Optional bool // nothing in Lathe calls it
 	into     any
 }
 
@@ -106,14 +106,14 @@ func (l *Library) contextSymbols() []Symbol {
 		{"cuDevicePrimaryCtxRetain", false, &l.DevicePrimaryCtxRetain},
 		{"cuDevicePrimaryCtxRelease_v2", false, &l.DevicePrimaryCtxRelease},
 		{"cuCtxSetCurrent", false, &l.CtxSetCurrent},
-		{"cuCtxSynchronize", false, &l.CtxSynchronize},
+		{"cuCtxSynchronize", true, &l.CtxSynchronize},
 		{"cuModuleLoadDataEx", false, &l.ModuleLoadDataEx},
 		{"cuModuleUnload", false, &l.ModuleUnload},
 		{"cuModuleGetFunction", false, &l.ModuleGetFunction},
-		{"cuModuleGetGlobal_v2", false, &l.ModuleGetGlobal},
+		{"cuModuleGetGlobal_v2", true, &l.ModuleGetGlobal},
 		{"cuFuncGetAttribute", false, &l.FuncGetAttribute},
 		{"cuFuncSetAttribute", false, &l.FuncSetAttribute},
-		{"cuOccupancyMaxActiveBlocksPerMultiprocessor", false, &l.MaxActiveBlocks},
+		{"cuOccupancyMaxActiveBlocksPerMultiprocessor", true, &l.MaxActiveBlocks},
 		{"cuOccupancyMaxActiveClusters", true, &l.MaxActiveClusters},
 		{"cuTensorMapEncodeTiled", true, &l.TensorMapEncodeTiled},
 	}
@@ -131,11 +131,11 @@ func (l *Library) workSymbols() []Symbol {
 		{"cuMemcpyDtoDAsync_v2", false, &l.MemcpyDtoDAsync},
 		{"cuMemsetD8Async", false, &l.MemsetD8Async},
 		{"cuMemsetD32Async", false, &l.MemsetD32Async},
-		{"cuPointerGetAttribute", false, &l.PointerGetAttribute},
+		{"cuPointerGetAttribute", true, &l.PointerGetAttribute},
 		{"cuStreamCreate", false, &l.StreamCreate},
 		{"cuStreamDestroy_v2", false, &l.StreamDestroy},
 		{"cuStreamSynchronize", false, &l.StreamSynchronize},
-		{"cuStreamWaitEvent", false, &l.StreamWaitEvent},
+		{"cuStreamWaitEvent", true, &l.StreamWaitEvent},
 		{"cuEventCreate", false, &l.EventCreate},
 		{"cuEventRecord", false, &l.EventRecord},
 		{"cuEventSynchronize", false, &l.EventSynchronize},
@@ -157,7 +157,8 @@ func (l *Library) workSymbols() []Symbol {
 // SystemName is the driver library as the loader of the system finds it.
 const SystemName = "libcuda.so.1"
 
-// Open loads the library of that name or path and binds its functions. A *MissingError tells which of them it lacks;
+// Open loads the library of that name or path for good, since a driver keeps threads of its own, which must not lose
+// their code, and binds its functions. A *MissingError tells which of them it lacks;
 // any other error says that there is no such library.
 func Open(path string) (*Library, error) {
 	if path == "" { // the loader would take this program itself for the library
@@ -169,7 +170,7 @@ func Open(path string) (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{handle: handle}
+	l := &Library{}
 	missing := &MissingError{}
 	for _, s := range l.Symbols() {
 		at, err := purego.Dlsym(handle, s.Name)
@@ -189,9 +190,6 @@ func Open(path string) (*Library, error) {
 	}
 	return l, nil
 }
-
-// Close unloads the library; no function of it may be called any more.
-func (l *Library) Close() error { return purego.Dlclose(l.handle) }
 
 // MissingError is a driver that lacks functions.
 type MissingError struct {

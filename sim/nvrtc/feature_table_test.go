@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package cuda
+package nvrtc_test
 
 import "slices"
 
-// Feature is a PTX instruction, or a few that came together, and which GPUs have them.
-type Feature struct {
-	Name string
-	// Since is ten times the compute capability from which on every GPU has it; 0 where only targets of Only do.
-	Since int
-	// Only are exact targets that have it, beyond those that Since says.
-	Only []string
-	// PTX are statements, each of which assembles where the feature is there and nowhere else. They use the registers
-	// that FeatureUnit declares.
-	PTX []string
+// feature is a PTX instruction, or a few that came together, and which GPUs have them.
+type feature struct {
+	name string
+	// since is ten times the compute capability from which on every GPU has it; 0 where only targets of only do.
+	since int
+	// only are exact targets that have it, beyond those that since says.
+	only []string
+	// ptx are statements, each of which assembles where the feature is there and nowhere else. They use the registers
+	// that featureUnit declares.
+	ptx []string
 }
 
-// FeatureTargets are the targets over which the table of features is known: those of Archs, one below, and the exact
+// featureTargets are the targets over which the table of features is known: those of Archs, one below, and the exact
 // ones of the newest.
-func FeatureTargets() []string {
+func featureTargets() []string {
 	return []string{"sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100", "sm_100a", "sm_120", "sm_120a"}
 }
 
-// On says whether a target has the feature.
-func (f Feature) On(target string) bool {
-	if slices.Contains(f.Only, target) {
+// on says whether a target has the feature.
+func (f feature) on(target string) bool {
+	if slices.Contains(f.only, target) {
 		return true
 	}
 	number := 0
@@ -33,20 +33,11 @@ func (f Feature) On(target string) bool {
 			number = number*10 + int(r-'0')
 		}
 	}
-	return f.Since > 0 && number >= f.Since
+	return f.since > 0 && number >= f.since
 }
 
-// Has says whether an architecture has the named feature; false for one that is not in the table.
-func (a Arch) Has(feature string) bool {
-	i := slices.IndexFunc(features, func(f Feature) bool { return f.Name == feature })
-	return i >= 0 && features[i].On(a.Name)
-}
-
-// Features returns the table, in order of Since.
-func Features() []Feature { return slices.Clone(features) }
-
-// FeatureUnit is a module for a target whose kernel executes the statements.
-func FeatureUnit(target string, statements ...string) string {
+// featureUnit is a module for a target whose kernel executes the statements.
+func featureUnit(target string, statements ...string) string {
 	text := ".version 8.8\n.target " + target + "\n.address_size 64\n.visible .entry k(.param .u64 p0) {\n" +
 		"  .reg .pred p, q;\n  .reg .b16 %h<16>;\n  .reg .s8 %c<4>;\n  .reg .b32 %r<64>;\n  .reg .b64 %rd<16>;\n" +
 		"  .reg .f32 %f<64>;\n  .shared .align 128 .b8 smem[4096];\n"
@@ -66,7 +57,7 @@ const (
 	eightSums = "{%f0,%f1,%f2,%f3}"
 )
 
-var features = []Feature{
+var features = []feature{
 	{"dp4a", 61, nil, []string{"dp4a.s32.s32 %r0, %r1, %r2, %r3;"}},
 	{"ldmatrix", 75, nil, []string{"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0,%r1,%r2,%r3}, [smem];"}},
 	{"no_allocate", 70, nil, []string{"ld.global.nc.L1::no_allocate.v4.b32 {%r0,%r1,%r2,%r3}, [%rd0];"}},
