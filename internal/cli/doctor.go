@@ -11,6 +11,7 @@ import (
 	"lathe/golden/pjrt"
 	"lathe/internal/doctor"
 	"lathe/ir/text"
+	"lathe/sim/gpu"
 )
 
 func (a *App) doctor() *cobra.Command {
@@ -18,7 +19,7 @@ func (a *App) doctor() *cobra.Command {
 		Example: "  lathe doctor", Args: exactly()}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		findings := doctor.Check(c.Context(), doctor.Env{
-			Plugin: a.Env.Plugin, PluginVersion: a.pluginVersion, Toolchain: a.Env.toolchain(),
+			Plugin: a.Env.Plugin, PluginVersion: a.pluginVersion, Toolchain: a.Env.toolchain(), GPU: nameGPU,
 		})
 		if err := doctor.Print(a.Out, findings); err != nil {
 			return err
@@ -39,6 +40,16 @@ func (a *App) pluginVersion(ctx context.Context, path string) (string, error) {
 	defer e.Close()
 	info := e.Info()
 	return fmt.Sprintf("PJRT C API %d.%d, %s", info.Major, info.Minor, info.Platform), nil
+}
+
+// nameGPU opens the GPU that the engine cuda would run on.
+func nameGPU() (string, error) {
+	d, err := gpu.OpenDriver(gpu.DriverOptions{})
+	if err != nil {
+		return "", err
+	}
+	name := d.Name() + ", " + d.Arch()
+	return name, d.Close()
 }
 
 func (a *App) format() *cobra.Command {

@@ -186,7 +186,10 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 			return nil, err
 		}
 	}
-	defer func() { // a recording appears when it is closed
+	defer func() { // a recording appears when it is closed, and only of a whole run
+		if r, ok := device.(*record.Recorder); ok && err != nil {
+			r.Fail(err)
+		}
 		if e := device.Close(); err == nil {
 			err = e
 		}

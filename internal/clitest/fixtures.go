@@ -77,6 +77,7 @@ func WriteArrays(dir string) error {
 		arrays []npz.Array
 	}{
 		{"x.npz", one("x", ramp(samples*8), samples, 8)},
+		{"many.npz", one("x", ramp(50_000*8), 50_000, 8)},
 		{"image.npz", one("x", ramp(samples*72), samples, 2, 6, 6)},
 		{"wrong-shape.npz", one("x", ramp(samples*9), samples, 9)},
 		{"wrong-name.npz", pair(npz.Float32Array("data", []int{1, 8}, ramp(8)), npz.Float32Array("w", []int{2}, ramp(2)))},

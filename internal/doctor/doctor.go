@@ -6,6 +6,7 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"lathe/internal/diag"
 )
 
 // Finding is the state of one thing.
@@ -36,6 +39,8 @@ type Env struct {
 	PluginVersion func(ctx context.Context, path string) (string, error)
 	// Toolchain is the folder in which scripts/setup --cuda puts NVRTC, ptxas and nvdisasm.
 	Toolchain string
+	// GPU opens the first GPU through its driver and names it; nil: nvidia-smi is asked alone.
+	GPU func() (string, error)
 	// LookPath finds a program; nil stands for exec.LookPath.
 	LookPath func(name string) (string, error)
 	// Run starts a program and returns its standard output; nil stands for doing so, for 20 seconds at most.
@@ -199,17 +204,38 @@ func gpu(ctx context.Context, env Env) Finding {
 		Cost: "no speed: `--engine cuda` runs on the emulated device, to the same results",
 		Fix:  "use a machine with an NVIDIA GPU and its driver",
 	}
+	if env.GPU != nil { // as the engine does
+		name, err := env.GPU()
+		if err != nil {
+			f.Trouble = reason(err)
+			return f
+		}
+		f.Found, f.Version = true, name
+	}
 	path, err := env.LookPath("nvidia-smi")
 	if err != nil {
+		if !f.Found {
+			f.Trouble = "no nvidia-smi in PATH"
+		}
 		return f
 	}
 	f.Path = path
 	said, err := env.Run(ctx, path, "--query-gpu=name,compute_cap,driver_version", "--format=csv,noheader")
 	first, _, _ := strings.Cut(strings.TrimSpace(said), "\n")
-	if err != nil || first == "" {
+	switch {
+	case err == nil && first != "":
+		f.Found, f.Version = true, first
+	case !f.Found:
 		f.Trouble = fmt.Sprintf("nvidia-smi is there but names no GPU (%v)", err)
-		return f
 	}
-	f.Found, f.Version = true, first
 	return f
+}
+
+// reason is an error without its code and hint, which stand in the row already.
+func reason(err error) string {
+	var d *diag.Error
+	if errors.As(err, &d) {
+		return d.Msg
+	}
+	return err.Error()
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lathe/internal/diag"
 )
 
 // machine is an Env in which the named programs exist and say what the map holds; "!" makes them fail.
@@ -108,8 +110,37 @@ func TestBare(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, f := range findings {
+		if f.Name == "GPU" && !strings.Contains(out.String(), "GPU          no nvidia-smi in PATH") {
+			t.Errorf("no reason beside the GPU:\n%s", &out)
+		}
 		if f.Found || !strings.Contains(out.String(), f.Cost) || !strings.Contains(out.String(), f.Fix) {
 			t.Errorf("%+v\n%s", f, &out)
+		}
+	}
+}
+
+// TestGPU takes a GPU by its driver, with what nvidia-smi adds, and tells why there is none.
+func TestGPU(t *testing.T) {
+	said := map[string]string{"nvidia-smi": "H200, 9.0, 570.1\n"}
+	for _, c := range []struct {
+		env  Env
+		gpu  func() (string, error)
+		want Finding
+	}{
+		{machine(nil), nil, Finding{Trouble: "no nvidia-smi in PATH"}},
+		{machine(map[string]string{"nvidia-smi": "!"}), nil,
+			Finding{Trouble: "nvidia-smi is there but names no GPU (exit status 127)"}},
+		{machine(nil), func() (string, error) { return "H200, sm_90", nil }, Finding{Found: true, Version: "H200, sm_90"}},
+		{machine(said), func() (string, error) { return "H200, sm_90", nil },
+			Finding{Found: true, Version: "H200, 9.0, 570.1"}},
+		{machine(said), func() (string, error) { return "", diag.New("L0975", "", "no CUDA driver: no libcuda.so.1") },
+			Finding{Trouble: "no CUDA driver: no libcuda.so.1"}},
+		{machine(nil), func() (string, error) { return "", errors.New("too old") }, Finding{Trouble: "too old"}},
+	} {
+		c.env.GPU = c.gpu
+		f := gpu(context.Background(), c.env)
+		if f.Found != c.want.Found || f.Version != c.want.Version || f.Trouble != c.want.Trouble {
+			t.Errorf("%+v, want %+v", f, c.want)
 		}
 	}
 }

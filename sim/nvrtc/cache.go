@@ -10,7 +10,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"lathe/internal/whole"
 )
@@ -39,11 +41,43 @@ func (c *Compiler) cached(key string) (*Module, bool) {
 	if json.Unmarshal(data, m) != nil || len(m.PTX) == 0 || machine(m.Arch) && len(m.Cubin) == 0 {
 		return nil, false
 	}
+	used(c.path(key))
 	return m, true
 }
 
 // machine says whether machine code is made for an architecture: sm_90, not compute_80.
 func machine(arch string) bool { return strings.HasPrefix(arch, "sm_") }
+
+// used notes that a file of the cache is still of use.
+func used(path string) {
+	now := time.Now()
+	_ = os.Chtimes(path, now, now) // at worst it is compiled again one day
+}
+
+// shelf bounds each of the 256 folders of a cache, 2 GiB in all: sources change, and nobody asks for old ones again.
+const shelf = 8 << 20
+
+// tidyUp removes the files of a folder that were not used for the longest time, until those that stay have at most so
+// many bytes; the newest one stays in any case.
+func tidyUp(dir string, most int64) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return
+	}
+	var files []os.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() { // others may tidy up too
+			files = append(files, info)
+		}
+	}
+	slices.SortFunc(files, func(a, b os.FileInfo) int { return b.ModTime().Compare(a.ModTime()) })
+	total := int64(0)
+	for i, f := range files {
+		if total += f.Size(); total > most && i > 0 {
+			_ = os.Remove(filepath.Join(dir, f.Name())) // at worst it stays
+		}
+	}
+}
 
 // keep writes a module; a cache that cannot be written only costs time.
 func (c *Compiler) keep(key string, m *Module) {
@@ -51,4 +85,5 @@ func (c *Compiler) keep(key string, m *Module) {
 		return
 	}
 	_ = whole.Write(c.path(key), func(w io.Writer) error { return json.NewEncoder(w).Encode(m) })
+	tidyUp(filepath.Dir(c.path(key)), shelf)
 }

@@ -41,6 +41,7 @@ func (t Tools) Machine(ctx context.Context, cubin []byte) ([]Code, error) {
 		kept = filepath.Join(t.Cache, key[:2], key+".sass.json")
 		var codes []Code
 		if data, err := os.ReadFile(kept); err == nil && json.Unmarshal(data, &codes) == nil && len(codes) > 0 {
+			used(kept)
 			return codes, nil
 		}
 	}

@@ -327,6 +327,14 @@ func TestWhole(t *testing.T) {
 	if n, what := f.Live(); n != 0 {
 		t.Error("left over: " + what)
 	}
+	_, d = device(t)
+	r, err = record.New(d, filepath.Join(parent, "rec"))
+	must(t, err)
+	r.Fail(context.Canceled) // beside the device, which has done all that it was asked for
+	must(t, r.Close())
+	if left, _ := os.ReadDir(parent); len(left) != 0 {
+		t.Errorf("left over after an interruption: %v", left)
+	}
 	must(t, os.Mkdir(filepath.Join(parent, "full"), 0o755))
 	must(t, os.WriteFile(filepath.Join(parent, "full", "x"), nil, 0o644))
 	_, d = device(t)

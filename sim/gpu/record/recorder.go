@@ -281,6 +281,9 @@ func (r *Recorder) Launch(c gpu.Code, buffers []gpu.Buffer, launches ...cuda.Lau
 // Sync passes on.
 func (r *Recorder) Sync() error { return r.note(r.Device.Sync()) }
 
+// Fail says that the work on the device has ended with an error of another's: no folder appears.
+func (r *Recorder) Fail(err error) { _ = r.note(err) }
+
 // Close closes the device and puts the recording into its place.
 func (r *Recorder) Close() error {
 	if r.temp == "" {
