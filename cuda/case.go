@@ -18,12 +18,31 @@ type Case struct {
 	Launches []Launch
 	// Bytes and Flops are the least that must be moved and computed: the floor.
 	Bytes, Flops int64
+	// Int8 says that the operations are products and sums of bytes, of which tensor cores do twice as many a second as of
+	// bf16 (whitepapers of NVIDIA's A100 and H100: 624 to 312 and 1979 to 989 Tflop/s, dense).
+	Int8 bool
 	// Timed cases are measured once their check and those of all other cases of the same instances have passed; the
 	// others are checked only. Sizes of timed cases are those of the speed goals.
 	Timed bool
 	// Check compares the contents of the output buffers, in the order of Buffers, with a reference. A large case may
 	// compare a sample, the same on every call.
 	Check func(outputs [][]byte) Verdict
+}
+
+// Floor is the least time of a case in microseconds at so many bytes and bf16 operations a second; a rate of 0 is not
+// known and left out.
+func (c Case) Floor(bytes, flops float64) float64 {
+	floor := 0.0
+	if bytes > 0 {
+		floor = float64(c.Bytes) / bytes
+	}
+	if c.Int8 {
+		flops *= 2
+	}
+	if flops > 0 {
+		floor = max(floor, float64(c.Flops)/flops)
+	}
+	return floor * 1e6
 }
 
 // CaseBuffer is an operand of a case. Its memory begins at a multiple of 256 bytes and is surrounded by bytes that no

@@ -107,7 +107,7 @@ func (p MX) Case(plan Plan, seed uint64, s Scales) cuda.Case {
 		Name:      fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Epilogue.text()),
 		Instances: plan.Instances, Shape: fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K),
 		Formats: "mxint8 x mxint8 -> " + p.Out.text(), Buffers: b.buffers, Launches: plan.Launches(o),
-		Bytes: bytes, Flops: flops,
+		Bytes: bytes, Flops: flops, Int8: true,
 		Check: func(outputs [][]byte) cuda.Verdict {
 			xq, xs := acts()
 			wq, ws := weights()

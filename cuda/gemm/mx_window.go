@@ -218,7 +218,7 @@ func (p Window) Case(plan Plan, seed uint64, scales Scales) cuda.Case {
 		Name:      fmt.Sprintf("%s/m=%d n=%d k=%d int(%d)", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Bits),
 		Instances: plan.Instances, Shape: fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K),
 		Formats: fmt.Sprintf("mxint8 x mxint8 -> int(%d)", p.Bits), Buffers: b.buffers, Launches: plan.Launches(o),
-		Bytes: bytes, Flops: flops,
+		Bytes: bytes, Flops: flops, Int8: true,
 		Check: func(outputs [][]byte) cuda.Verdict {
 			xq, xs := acts()
 			wq, ws := weights()

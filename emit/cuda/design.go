@@ -68,7 +68,8 @@ type Unit struct {
 	Shared  int `json:"shared,omitempty"`
 	// Args are those of the kernel, in its order.
 	Args []Arg `json:"args"`
-	// Bytes and Flops of one sample: what it must at least move, each byte of a buffer once, and compute.
+	// Bytes and Flops of one sample: what it must at least move, each byte of a buffer once, and the
+	// products and sums over several elements.
 	Bytes int64 `json:"bytes"`
 	Flops int64 `json:"flops"`
 	// Notes say why a value got a kernel of its own, and what was not fused.

@@ -59,8 +59,8 @@ const kernelsHead = `- compiled: for every architecture of the table, with an em
 - emulated: what was compiled has run in the PTX interpreter, under every schedule and both moments of asynchronous
   copies, with equal bits and a result within its gate.
 - measured: on the named GPU at the named commit.
-- floor: the time in which an H200 moves the bytes, at 4.3e12 a second, or computes, at 790e12 flop/s of bf16,
-  whichever is longer.
+- floor: the time in which an H200 moves the bytes, at 4.3e12 a second, or computes, at 790e12 flop/s of bf16
+  or twice as many of bytes, whichever is longer.
 `
 
 // writeTemplate writes what the header of a template says, and a line for each of its kernels.
@@ -116,8 +116,7 @@ func writeFloors(b *strings.Builder, r catalogue.Row, cases []cuda.Case, times m
 		}
 		b.WriteString(head)
 		head = ""
-		floor := max(float64(c.Bytes)/copyBandwidth, float64(c.Flops)/matrixFlops) * 1e6
-		fmt.Fprintf(b, "| %s | %s | %d | %d | %.1f | %s |\n", cell(c.Shape), cell(c.Formats), c.Bytes, c.Flops, floor,
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %.1f | %s |\n", cell(c.Shape), cell(c.Formats), c.Bytes, c.Flops, c.Floor(copyBandwidth, matrixFlops),
 			times[c.Name].text())
 	}
 }

@@ -113,7 +113,7 @@ func (r *run) time(c *cuda.Case, rec *Record, code gpu.Code, first *operands) (e
 		return err
 	}
 	rec.Graph = parts
-	r.fill(rec, times)
+	r.fill(c, rec, times)
 	if bytes > int64(r.timer.Facts().L2Bytes)/2 {
 		return nil
 	}
@@ -160,15 +160,10 @@ func (r *run) rotate(c *cuda.Case, code gpu.Code, sets []*operands) (times []flo
 }
 
 // fill computes what the record says of times.
-func (r *run) fill(rec *Record, times []float64) {
+func (r *run) fill(c *cuda.Case, rec *Record, times []float64) {
 	rec.Status, rec.N = "ok", len(times)
 	rec.Median, rec.P20, rec.P80 = quantile(times, 0.5), quantile(times, 0.2), quantile(times, 0.8)
-	if r.copyBW > 0 {
-		rec.Floor = float64(rec.Bytes) / r.copyBW * 1e6
-	}
-	if rec.GemmTF > 0 {
-		rec.Floor = max(rec.Floor, float64(rec.Flops)/rec.GemmTF*1e-6)
-	}
+	rec.Floor = c.Floor(r.copyBW, rec.GemmTF*1e12)
 	if rec.Median > 0 {
 		rec.PctFloor = 100 * rec.Floor / rec.Median
 	}
