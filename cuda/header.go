@@ -46,6 +46,11 @@ func ReadTemplate(file, text string) (*Template, error) {
 	if bad := t.args(heads[0][3]); bad != "" {
 		return fail("argument %q: write `type name`", bad)
 	}
+	for _, used := range t.Uses {
+		if _, err := Text(used); err != nil {
+			return fail("uses: there is no cuda/%s", used)
+		}
+	}
 	for _, a := range t.Archs {
 		if _, err := FindArch(a); err != nil {
 			return fail("archs: %q is unknown", a)
