@@ -33,7 +33,8 @@ func (p Int8) Case(plan Plan, seed uint64, channels []Channel) cuda.Case {
 	return cuda.Case{
 		Name:      fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Result),
 		Instances: plan.Instances, Shape: fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K),
-		Formats: x + " x int8 -> " + y, Buffers: b.buffers, Launches: plan.Launches(o), Bytes: bytes, Flops: flops, Int8: true,
+		Formats: x + " x int8 -> " + y, Buffers: b.buffers, Launches: plan.Launches(o),
+		Bytes: bytes, Flops: flops, Int8: true,
 		Check: func(outputs [][]byte) cuda.Verdict {
 			q, _ := weights()
 			return p.checkCodes(acts(), q, channels, outputs)

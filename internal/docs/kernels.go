@@ -116,8 +116,8 @@ func writeFloors(b *strings.Builder, r catalogue.Row, cases []cuda.Case, times m
 		}
 		b.WriteString(head)
 		head = ""
-		fmt.Fprintf(b, "| %s | %s | %d | %d | %.1f | %s |\n", cell(c.Shape), cell(c.Formats), c.Bytes, c.Flops, c.Floor(copyBandwidth, matrixFlops),
-			times[c.Name].text())
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %.1f | %s |\n", cell(c.Shape), cell(c.Formats), c.Bytes, c.Flops,
+			c.Floor(copyBandwidth, matrixFlops), times[c.Name].text())
 	}
 }
 
