@@ -8,7 +8,6 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -94,11 +93,12 @@ type Options struct {
 	Commit  string
 	// Done says whether a case has its line already.
 	Done func(device string, c *cuda.Case) bool
-	// Append keeps a record. It may be called from another goroutine than Run's, never by two at a time.
+	// Append keeps a record.
 	Append func(r *Record) error
 	// Limit is the time after which no case is begun. CaseLimit is that in which the device must be done with a case,
-	// without the time of references on the CPU; else the run is given up, since a GPU that hangs cannot be interrupted:
-	// the program should end then.
+	// without the time of references on the CPU; else the run is given up, since a GPU that hangs cannot be interrupted.
+	// Run takes no longer than the sum of both: a case for which the CPU still works then is left for another run. After
+	// either the program should end: what was given up goes on.
 	Limit, CaseLimit time.Duration
 	Protocol         Protocol
 	// Compared are times of another library; nil for none.
@@ -132,7 +132,7 @@ type run struct {
 	started time.Time
 	begun   atomic.Int64 // when the device was asked, in time since started; -1 while the CPU works
 	copyBW  float64
-	hangs   bool     // the device is still busy with a case that was given up
+	hangs   bool     // a case that was given up still goes on, and uses the device
 	bad     []string // instances that gave wrong results or failed
 	sum     Summary
 }
@@ -183,6 +183,9 @@ func (r *run) open() error {
 // one runs a case, bounded in time.
 func (r *run) one(ctx context.Context, c *cuda.Case) error {
 	switch {
+	case r.hangs:
+		r.sum.Left++
+		return nil
 	case r.o.Done != nil && r.o.Done(r.device.Name(), c):
 		r.sum.Before++
 		return nil
@@ -194,9 +197,13 @@ func (r *run) one(ctx context.Context, c *cuda.Case) error {
 	done := make(chan error, 1)
 	r.begun.Store(int64(time.Since(r.started)))
 	go func() { done <- r.attempt(c, rec) }()
-	if answered, err := r.await(done); err != nil {
-		return err
-	} else if !answered {
+	outcome, err := r.await(done)
+	switch outcome {
+	case tooLong:
+		r.hangs = true
+		r.sum.Left++
+		return nil
+	case noAnswer:
 		r.hangs = true
 		late.Status, late.Error = "late", fmt.Sprintf("no answer in %v", r.o.CaseLimit)
 		if err := r.o.Append(late); err != nil {
@@ -205,21 +212,40 @@ func (r *run) one(ctx context.Context, c *cuda.Case) error {
 		return diag.New("L0989", c.Name, "no answer in %v: the run is given up, another one will leave this case out",
 			r.o.CaseLimit).WithHint("scripts/gpu-bench -emulated -match %s tries it without a GPU", c.Name)
 	}
+	if rec.Status == "" { // an error of the run, before anything was found
+		return err
+	}
 	r.note(rec)
-	return r.o.Append(rec)
+	if e := r.o.Append(rec); err == nil {
+		err = e
+	}
+	return err
 }
 
-// await waits for an attempt, and whether the device answers in time.
-func (r *run) await(done <-chan error) (answered bool, err error) {
+// outcome is what came of waiting for an attempt.
+type outcome int
+
+const (
+	ended    outcome = iota
+	noAnswer         // the device took longer than CaseLimit
+	tooLong          // the time of the run is up, and the CPU works
+)
+
+// await waits for an attempt, whose error it returns.
+func (r *run) await(done <-chan error) (outcome, error) {
 	tick := time.NewTicker(min(r.o.CaseLimit/4+1, time.Second))
 	defer tick.Stop()
 	for {
 		select {
 		case err := <-done:
-			return true, err
+			return ended, err
 		case <-tick.C:
-			if since := r.begun.Load(); since >= 0 && time.Since(r.started)-time.Duration(since) > r.o.CaseLimit {
-				return false, nil
+			passed := time.Since(r.started)
+			if since := r.begun.Load(); since >= 0 && passed-time.Duration(since) > r.o.CaseLimit {
+				return noAnswer, nil
+			}
+			if passed > r.o.Limit+r.o.CaseLimit {
+				return tooLong, nil
 			}
 		}
 	}
@@ -296,10 +322,7 @@ func (r *run) attempt(c *cuda.Case, rec *Record) error {
 		return nil
 	}
 	_ = r.device.Close() // its context is lost
-	if err := r.open(); err != nil {
-		return errors.Join(r.o.Append(rec), err)
-	}
-	return nil
+	return r.open()
 }
 
 // badOf is an instance of the case that was wrong before; "" if none was.

@@ -172,6 +172,41 @@ func TestBroken(t *testing.T) {
 	}
 }
 
+// TestNotReopened keeps the record of a kernel after which no device can be had, and ends the run.
+func TestNotReopened(t *testing.T) {
+	f := gputest.New(t)
+	bad := words(t, "fault_words", 8, true)
+	bad.Launches[0].Args = nil
+	o, got := setup(t, f, bad, words(t, "copy_words", 64, true))
+	opened, open := 0, o.Open
+	o.Open = func() (gpu.Device, error) {
+		if opened++; opened > 1 {
+			return nil, diag.New("L0975", "", "gone")
+		}
+		return open()
+	}
+	sum, err := bench.Run(t.Context(), o)
+	if diag.CodeOf(err) != "L0975" || sum.Failed != 1 || len(*got) != 1 || !strings.Contains((*got)[0].Error, "L0980") {
+		t.Errorf("%+v, %v, %+v", sum, err, *got)
+	}
+}
+
+// TestSlowReferences: the whole run is bounded, although what the CPU does counts for no case.
+func TestSlowReferences(t *testing.T) {
+	o, got := setup(t, gputest.New(t), words(t, "copy_words", 8, false), words(t, "copy_words", 9, false))
+	o.Limit, o.CaseLimit = 100*time.Millisecond, 400*time.Millisecond
+	release := make(chan struct{})
+	defer close(release)
+	o.Cases[0].Check = func([][]byte) cuda.Verdict {
+		<-release
+		return cuda.Verdict{}
+	}
+	sum, err := bench.Run(t.Context(), o)
+	if err != nil || (sum != bench.Summary{Left: 2}) || len(*got) != 0 {
+		t.Errorf("%+v, %v, %d records", sum, err, len(*got))
+	}
+}
+
 // TestLimits ends a run in time, and gives up a case that does not answer.
 func TestLimits(t *testing.T) {
 	f := gputest.New(t)
