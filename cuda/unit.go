@@ -5,6 +5,8 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 
 	"lathe/internal/diag"
 )
@@ -51,6 +53,37 @@ const (
 	Scratch // Bytes for each sample, whatever they hold
 )
 
+// Samples is the most samples of one launch: of all rows, and of the blocks that a grid has along x or y. At least 1.
+func (c Call) Samples() int64 {
+	if c.Tile == 0 {
+		return maxGridY
+	}
+	rows := c.MaxRows
+	if rows == 0 {
+		rows = 1 << 30
+	}
+	return max(1, min(rows, math.MaxInt32/max(c.Blocks, 1)*c.Tile)/max(c.Rows, 1))
+}
+
+// maxGridY is what every GPU has along y of a grid.
+const maxGridY = 65535
+
+// Named is Make under a name that is made of template and parameters.
+func Named(template string, params ...string) (Instance, error) {
+	name := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_':
+			return r
+		case r == '-':
+			return 'm'
+		case r == ' ' || r == '>':
+			return -1
+		}
+		return '_'
+	}, strings.Join(append([]string{template}, params...), "_"))
+	return Make(template, name, params...)
+}
+
 // Operand is a buffer of a unit.
 type Operand struct {
 	Kind  OperandKind
@@ -70,7 +103,10 @@ func (u *Unit) Add(o Operand) Arg {
 type Call struct {
 	Instance           Instance
 	Blocks, Rows, Tile int64
-	Args               []Arg
+	// MaxRows is the most rows of one launch: of products, whose rows have indices of 32 bits, and of kernels whose
+	// elements have. 0 is 2^30.
+	MaxRows int64
+	Args    []Arg
 	// Bytes and Flops are the least that one sample must move and compute.
 	Bytes, Flops int64
 }

@@ -12,12 +12,20 @@ import (
 	"lathe/sim/gpu"
 )
 
-// cudaBatch bounds the samples that are on a device at once; device memory bounds them too. The emulated device gains
-// nothing by many, and tells of its progress after each batch.
+// Bounds of the samples that are on a device at once. The emulated device gains nothing by many, and tells of its
+// progress after each batch.
 const (
 	cudaBatch     = 4096
 	emulatedBatch = 32
 )
+
+// CUDABatch is how many of so many samples are on a device at once, if its memory holds them.
+func CUDABatch(device gpu.Device, samples int) int {
+	if device.Name() == gpu.EmulatedName {
+		return min(samples, emulatedBatch)
+	}
+	return min(samples, cudaBatch)
+}
 
 // RunCUDA evaluates samples with the kernels of d, compiled as p, on a device, and returns the outputs of each (or,
 // with trace, the values of d.Traced). progress, if not nil, gets the number of samples done. ctx is looked at between
@@ -71,10 +79,7 @@ func fitting(device gpu.Device, d *cuda.Design, samples int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	size := min(samples, cudaBatch)
-	if device.Name() == gpu.EmulatedName {
-		size = min(samples, emulatedBatch)
-	}
+	size := CUDABatch(device, samples)
 	for size > 1 && d.Total(size) > free/2 { // the driver needs some for itself
 		size /= 2
 	}

@@ -45,3 +45,20 @@ func (p Blocks) Launch(kernel string, x, q, scales cuda.Arg) cuda.Launch {
 			cuda.F32(p.From.Scale), cuda.I64(p.From.Zero), cuda.U32(format.Mix(p.Seed))},
 	}
 }
+
+// Call is the same for each of a number of samples. Errors as Instance.
+func (p Blocks) Call(x, q, scales cuda.Arg) (cuda.Call, error) {
+	i, err := p.Instance("to_blocks")
+	if err != nil {
+		return cuda.Call{}, err
+	}
+	if i, err = cuda.Named("to_blocks", i.Params...); err != nil {
+		return cuda.Call{}, err
+	}
+	args := p.Launch("", x, q, scales).Args
+	args[3] = cuda.Samples64(p.Outer, 1)
+	rows, n := p.Outer*p.PerRow()*p.Inner, p.Outer*p.Length*p.Inner
+	to, _ := num.Of(p.To)
+	return cuda.Call{Instance: i, Blocks: 1, Rows: rows, Tile: 8, MaxRows: elements(32*max(rows, n)) / max(32, int64(p.To.K)),
+		Args: args, Bytes: n*int64(p.From.Codec.Bytes+to.Bytes) + rows, Flops: 2 * n}, nil
+}

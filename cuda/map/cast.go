@@ -73,13 +73,32 @@ func (p Cast) axis() bool { return p.From.Group > 0 || p.To.Group > 0 }
 // Launch runs it: x and y are the codes, xs and ys the scale images, cuda.Null where there is none: float32 words of an
 // affine format, bytes of a block format.
 func (p Cast) Launch(kernel string, x, y, xs, ys cuda.Arg) cuda.Launch {
-	each := int64(16 / max(p.From.Codec.Bytes, p.To.Codec.Bytes))
 	return cuda.Launch{
-		Kernel: kernel, Grid: grid(p.N, 256*max(each, 4)), Block: [3]uint32{256, 1, 1},
+		Kernel: kernel, Grid: grid(p.N, p.each()), Block: [3]uint32{256, 1, 1},
 		Args: []cuda.Arg{x, y, xs, ys, cuda.I64(p.N), cuda.I64(p.Length), cuda.I64(p.Inner),
 			cuda.I64(p.From.Group), cuda.I64(p.To.Group), cuda.F32(p.From.Scale), cuda.F32(p.To.Scale),
 			cuda.I64(p.From.Zero), cuda.I64(p.To.Zero), cuda.U32(format.Mix(p.Seed))},
 	}
+}
+
+// Call is the cast of the N codes of each of a number of samples, which have a scale image each. Errors as Instance.
+func (p Cast) Call(x, y, xs, ys cuda.Arg) (cuda.Call, error) {
+	i, err := p.Instance("cast")
+	if err != nil {
+		return cuda.Call{}, err
+	}
+	if i, err = cuda.Named("cast", i.Params...); err != nil {
+		return cuda.Call{}, err
+	}
+	args := p.Launch("", x, y, xs, ys).Args
+	args[4] = cuda.Samples64(p.N, 1)
+	return cuda.Call{Instance: i, Blocks: 1, Rows: p.N, Tile: p.each(), MaxRows: elements(p.N), Args: args,
+		Bytes: p.Floor()}, nil
+}
+
+// each is the number of elements of a block of threads.
+func (p Cast) each() int64 {
+	return 256 * max(int64(16/max(p.From.Codec.Bytes, p.To.Codec.Bytes)), 4)
 }
 
 // Floor is the least number of bytes that any implementation moves, scale images apart.

@@ -53,6 +53,22 @@ func (p Chain) Instance(kernel string) (cuda.Instance, error) {
 		strconv.Itoa(shapes), wide(p.N))
 }
 
+// Call is the chain over the N elements of each of a number of samples; every input has all of them. Error L0932 as
+// Instance.
+func (p Chain) Call(y cuda.Arg, x ...cuda.Arg) (cuda.Call, error) {
+	i, err := p.Instance("chain")
+	if err != nil {
+		return cuda.Call{}, err
+	}
+	if i, err = cuda.Named("chain", i.Params...); err != nil {
+		return cuda.Call{}, err
+	}
+	args := p.Launch("", y, x...).Args
+	args[most+1] = cuda.Samples64(p.N, 1)
+	return cuda.Call{Instance: i, Blocks: 1, Rows: p.N, Tile: 2048, MaxRows: elements(p.N), Args: args, Bytes: p.Floor()},
+		nil
+}
+
 // Launch runs it; x are the inputs, as many as the problem has.
 func (p Chain) Launch(kernel string, y cuda.Arg, x ...cuda.Arg) cuda.Launch {
 	var args []cuda.Arg

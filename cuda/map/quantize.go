@@ -56,5 +56,13 @@ func wide(n int64) string {
 	return "0"
 }
 
+// elements is the most elements of a launch of kernels that were chosen for n of them.
+func elements(n int64) int64 {
+	if wide(n) == "1" {
+		return math.MaxInt64
+	}
+	return math.MaxInt32 - 1<<16
+}
+
 // grid has one dimension and a block for each `each` of n items, at least one.
 func grid(n, each int64) [3]uint32 { return [3]uint32{uint32(max((n+each-1)/each, 1)), 1, 1} }

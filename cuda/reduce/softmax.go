@@ -36,8 +36,23 @@ func (p Softmax) Valid(cuda.Arch) error {
 // Instance is the kernel for the problem, with an entry of the given name.
 func (p Softmax) Instance(kernel string) (cuda.Instance, error) {
 	t := p.team(p.In)
-	params := slices.Concat(texts(int(p.In), int(p.Out)), t.params(), texts(bit(p.Mask != nil)))
-	return cuda.Make(t.name("softmax"), kernel, params...)
+	return cuda.Make(t.name("softmax"), kernel, p.params(t)...)
+}
+
+func (p Softmax) params(t team) []string {
+	return slices.Concat(texts(int(p.In), int(p.Out)), t.params(), texts(bit(p.Mask != nil)))
+}
+
+// Call is softmax of the rows of each of a number of samples, without a mask. Errors as Valid.
+func (p Softmax) Call(x, y cuda.Arg) (cuda.Call, error) {
+	if err := p.Valid(cuda.Arch{}); err != nil {
+		return cuda.Call{}, err
+	}
+	t := p.team(p.In)
+	i, err := cuda.Named(t.name("softmax"), p.params(t)...)
+	return cuda.Call{Instance: i, Blocks: 1, Rows: p.Rows, Tile: int64(t.rows), Bytes: p.Floor().Bytes,
+		Flops: p.Floor().Flops, Args: []cuda.Arg{x, cuda.Null(), y, cuda.Samples64(p.Rows, 1), cuda.U32(uint32(p.Cols)),
+			cuda.U64(1), cuda.U64(1), cuda.U64(1)}}, err
 }
 
 // Launch is the call of the kernel, or nothing for a matrix without elements. x and y are matrices of In and Out, mask

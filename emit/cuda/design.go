@@ -66,6 +66,8 @@ type Unit struct {
 	// Threads is the size of a block, Shared its dynamic shared memory in bytes.
 	Threads int `json:"threads"`
 	Shared  int `json:"shared,omitempty"`
+	// MaxSamples is the most samples of one launch; further ones take another, on their part of the buffers.
+	MaxSamples int `json:"max_samples"`
 	// Args are those of the kernel, in its order.
 	Args []Arg `json:"args"`
 	// Bytes and Flops of one sample: what it must at least move, each byte of a buffer once, and the
@@ -90,20 +92,8 @@ type Arg struct {
 	Multiple  int64  `json:"multiple,omitempty"`
 }
 
-// Limits of a launch: what every GPU has along y and x of a grid, and the rows that kernels of the library count.
-const (
-	maxSamples = 65535
-	maxBlocks  = 1<<31 - 1
-	maxRows    = 1 << 30
-)
-
-// most is the number of samples of one launch.
-func (u *Unit) most() int {
-	if u.Tile == 0 {
-		return maxSamples
-	}
-	return int(max(1, min(maxRows, maxBlocks/max(u.Blocks, 1)*u.Tile)/max(u.Rows, 1)))
-}
+// maxSamples is the most samples of one launch of a kernel that counts them along y of its grid.
+const maxSamples = 65535
 
 // grid is that of so many samples.
 func (u *Unit) grid(samples int) [3]uint32 {
@@ -117,8 +107,8 @@ func (u *Unit) grid(samples int) [3]uint32 {
 func (d *Design) Launches(samples int) []cuda.Launch {
 	var out []cuda.Launch
 	for _, u := range d.Units {
-		for from := 0; from < samples; from += u.most() {
-			n := min(samples-from, u.most())
+		for from := 0; from < samples; from += u.MaxSamples {
+			n := min(samples-from, u.MaxSamples)
 			l := cuda.Launch{Kernel: u.Kernel, Grid: u.grid(n), Block: [3]uint32{uint32(u.Threads), 1, 1},
 				Shared: uint32(u.Shared)}
 			for _, a := range u.Args {

@@ -243,7 +243,8 @@ func (e *emitter) table(data []byte) int64 {
 
 func unitOf(n *ir.Node, s generic.Step) Unit {
 	return Unit{Kernel: s.Kernel.Name, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: n.Type.Format.String(),
-		Shape: n.Type.Shape, Blocks: s.Kernel.Blocks(), Threads: kernel.Threads, Flops: 2 * s.Macs}
+		Shape: n.Type.Shape, Blocks: s.Kernel.Blocks(), Threads: kernel.Threads, MaxSamples: maxSamples,
+		Flops: 2 * s.Macs}
 }
 
 // identifier makes a part of a C name.

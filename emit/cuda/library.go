@@ -73,7 +73,7 @@ func (e *emitter) call(n *ir.Node, c cuda.Call, operands []Arg) (Unit, error) {
 	}
 	u := Unit{Kernel: c.Instance.Kernel, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: n.Type.Format.String(),
 		Shape: n.Type.Shape, Template: c.Instance.String(), Blocks: c.Blocks, Rows: c.Rows, Tile: c.Tile, Threads: threads,
-		Shared: shared, Bytes: c.Bytes, Flops: c.Flops}
+		Shared: shared, MaxSamples: int(c.Samples()), Bytes: c.Bytes, Flops: c.Flops}
 	for _, a := range c.Args {
 		if a.Buffer < 0 {
 			u.Args = append(u.Args, Arg{Buffer: scalar, Size: a.Size, Value: a.Bits, PerSample: a.PerSample,
@@ -87,6 +87,6 @@ func (e *emitter) call(n *ir.Node, c cuda.Call, operands []Arg) (Unit, error) {
 	if !slices.ContainsFunc(e.instances, func(i cuda.Instance) bool { return i.Kernel == c.Instance.Kernel }) {
 		e.instances = append(e.instances, c.Instance)
 	}
-	e.users = append(e.users, fmt.Sprintf("// %s: %s", printable(n.Name), c.Instance.Kernel))
+	e.users = append(e.users, fmt.Sprintf("// %s = %s: %s", describe(n), n.Op.Name, c.Instance.Kernel))
 	return u, nil
 }

@@ -29,8 +29,10 @@ import (
 // cudaFlags are the flags of emit-cuda.
 type cudaFlags struct {
 	sourceFlags
-	out   string
-	archs []string
+	out       string
+	archs     []string
+	samples   int
+	invariant bool
 }
 
 func (a *App) emitCUDA() *cobra.Command {
@@ -43,13 +45,30 @@ func (a *App) emitCUDA() *cobra.Command {
 	e.add(c, true)
 	c.Flags().StringVarP(&e.out, "output", "o", "", "folder for the kernels; an earlier design in it is replaced")
 	c.Flags().StringSliceVar(&e.archs, "arch", kernels.ArchNames(), "GPU architectures")
+	c.Flags().IntVar(&e.samples, "samples", 1, "samples that are computed together: for so many kernels are chosen")
+	c.Flags().BoolVar(&e.invariant, "batch-invariant", false, invariantUsage)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitKernels(c, &e, args[0]) }
 	return a.withJSON(c)
+}
+
+// invariantUsage is that of the flag --batch-invariant.
+const invariantUsage = "a sample has the same bits whatever others are computed with it"
+
+// options are those of the emission; with a single architecture its sizes guide the choice of kernels.
+func (e *cudaFlags) options() cuda.Options {
+	o := cuda.Options{Version: Version, Samples: e.samples, BatchInvariant: e.invariant}
+	if len(e.archs) == 1 {
+		o.Arch = e.archs[0]
+	}
+	return o
 }
 
 func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err := required(c, "output"); err != nil {
 		return err
+	}
+	if e.samples < 1 {
+		return usagef("--samples %d: at least one sample is computed", e.samples)
 	}
 	if err := checkArchs(e.archs); err != nil {
 		return err
@@ -58,7 +77,7 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	d, err := a.kernels(c.Context(), source)
+	d, err := a.kernels(c.Context(), source, e.options())
 	if err != nil {
 		return err
 	}
@@ -95,7 +114,7 @@ func checkArchs(names []string) error {
 }
 
 // kernels imports a model, quantizes it where a plan or calibration is given, and makes its kernels.
-func (a *App) kernels(ctx context.Context, s flow.Source) (*cuda.Design, error) {
+func (a *App) kernels(ctx context.Context, s flow.Source, o cuda.Options) (*cuda.Design, error) {
 	g, err := s.Import()
 	if err != nil {
 		return nil, err
@@ -108,7 +127,7 @@ func (a *App) kernels(ctx context.Context, s flow.Source) (*cuda.Design, error) 
 		a.warnQuantized(q)
 		g = q.Graph
 	}
-	_, d, err := flow.EmitCUDA(g, cuda.Options{Version: Version})
+	_, d, err := flow.EmitCUDA(g, o)
 	return d, err
 }
 
@@ -169,20 +188,22 @@ func (a *App) printKernels(d *cuda.Design, binaries []cuda.Binary, model, out st
 	return a.writeJSON(map[string]any{"model": model, "folder": out, "kernels": d.Units, "binaries": binaries})
 }
 
-// runKernels runs the kernels of a graph on a GPU, or else on the emulated device. Where folder is not empty, it leaves
-// a recording there, with machine code for every architecture.
-func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples []ref.Sample, folder string) (
+// runKernels runs the kernels of a graph on a GPU, or else on the emulated device. Where r says so, it leaves a
+// recording, with machine code for every architecture.
+func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples []ref.Sample, r runFlags) (
 	out []ref.Sample, err error) {
-	_, d, err := flow.EmitCUDA(g, cuda.Options{Version: Version})
-	if err != nil {
-		return nil, err
-	}
 	device, note, err := gpu.Choose(gpu.DriverOptions{}, emulation(ctx))
 	if err != nil {
 		return nil, err
 	}
-	if folder != "" {
-		if device, err = recording(device, g, folder); err != nil {
+	_, d, err := flow.EmitCUDA(g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
+		BatchInvariant: r.invariant})
+	if err != nil {
+		_ = device.Close() // the first error is the one to tell
+		return nil, err
+	}
+	if r.record != "" {
+		if device, err = recording(device, g, r.record); err != nil {
 			return nil, err
 		}
 	}
@@ -200,7 +221,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 	} else if arch, err := kernels.FindArch(device.Arch()); err == nil {
 		archs = []string{arch.Name} // other GPUs take the PTX
 	}
-	if folder != "" {
+	if r.record != "" {
 		archs = kernels.ArchNames()
 	}
 	binaries, err := a.compileKernels(ctx, d, archs)

@@ -20,8 +20,8 @@ import (
 
 // runFlags say on what a model runs, and what comes out.
 type runFlags struct {
-	engine, record string
-	codes          bool
+	engine, record   string
+	codes, invariant bool
 }
 
 func (a *App) runModel() *cobra.Command {
@@ -40,6 +40,7 @@ func (a *App) runModel() *cobra.Command {
 	c.Flags().StringVar(&r.engine, "engine", "ref", "ref, pjrt, rtl or cuda")
 	c.Flags().BoolVar(&r.codes, "codes", false, "write integer codes instead of values")
 	c.Flags().StringVar(&r.record, "record", "", "folder for a recording of what the engine cuda does, see lathe replay")
+	c.Flags().BoolVar(&r.invariant, "batch-invariant", false, invariantUsage+" (engine cuda)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "inputs", "output"); err != nil {
 			return err
@@ -49,6 +50,9 @@ func (a *App) runModel() *cobra.Command {
 		}
 		if r.record != "" && r.engine != "cuda" {
 			return &usageError{diag.New("L0101", "", "--record needs --engine cuda")}
+		}
+		if r.invariant && r.engine != "cuda" {
+			return &usageError{diag.New("L0101", "", "--batch-invariant needs --engine cuda")}
 		}
 		if err := writable(output, "L0906"); err != nil {
 			return err
@@ -127,7 +131,7 @@ func (a *App) engine(ctx context.Context, r runFlags, g *ir.Graph, hw *flow.Hard
 		defer e.Close()
 		return golden.RunPJRT(ctx, e, g, samples, false, func(n int) { p.Report("PJRT", n, len(samples)) })
 	case "cuda":
-		return a.runKernels(ctx, &p, g, samples, r.record)
+		return a.runKernels(ctx, &p, g, samples, r)
 	case "rtl":
 		p.Report("build simulation", 0, 0)
 		m, err := sim.Build(ctx, sim.DesignSpec(hw.Design, a.Env.Cache, false, false))

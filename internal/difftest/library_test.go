@@ -103,6 +103,62 @@ func TestLibraryWindow(t *testing.T) {
 	})
 }
 
+// TestLibraryCasts: casts into blocks and out of them run kernels of the library, those in between too.
+func TestLibraryCasts(t *testing.T) {
+	runLibrary(t, "cast", libraryCases, func(r *rand.Rand) *ir.Graph {
+		fixed := func(w int) format.Fixed {
+			return format.Fixed{W: w, F: r.IntN(20) - 4, Signed: r.IntN(3) > 0, Round: format.Round(r.IntN(9)),
+				Over: format.Over(r.IntN(3))}
+		}
+		blocks := format.MXInt{W: 2 + r.IntN(15), K: []int{8, 16, 32, 33, 64}[r.IntN(5)], Round: format.Round(r.IntN(9))}
+		node := func(name string, o *ir.Op, f format.Format, args ...*ir.Node) *ir.Node {
+			return &ir.Node{Name: name, Op: o, Args: args, Type: ir.Type{Shape: args[0].Type.Shape, Format: f}}
+		}
+		x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}}
+		x.Type = ir.Type{Shape: []int{sizeOf(r, 20), sizeOf(r, 140)}, Format: fixed(2 + r.IntN(40))}
+		b := node("b", op.Cast, blocks, x)
+		y := node("y", op.Cast, fixed(1+r.IntN(48)), b)
+		return &ir.Graph{Name: "casts", Nodes: []*ir.Node{x, b, y}, In: []*ir.Node{x}, Stage: ir.StageQuantized,
+			Out: []ir.Output{{Name: "b", Node: b}, {Name: "y", Node: y}}}
+	})
+}
+
+// TestLibraryFloats: softmax along rows, functions and sums of floats run kernels of the library.
+func TestLibraryFloats(t *testing.T) {
+	runLibrary(t, "softmax", libraryCases, func(r *rand.Rand) *ir.Graph {
+		cols := sizeOf(r, 140)
+		if r.IntN(4) == 0 {
+			cols = 1000 + r.IntN(9000)
+		}
+		return floatGraph(sizeOf(r, 20), cols, func(x, _ *ir.Node) *ir.Node {
+			return &ir.Node{Op: op.Softmax, Args: []*ir.Node{x}, Attrs: &op.AxisAttrs{Axis: 1}}
+		})
+	})
+	functions := []*ir.Op{op.Relu, op.Gelu, op.GeluTanh, op.Sigmoid, op.Tanh, op.Softplus, op.Silu, op.Erf, op.Exp, op.Add,
+		op.Sub, op.Mul, op.Max}
+	runLibrary(t, "chain", 2*libraryCases, func(r *rand.Rand) *ir.Graph {
+		o := functions[r.IntN(len(functions))]
+		return floatGraph(sizeOf(r, 20), sizeOf(r, 140), func(x, z *ir.Node) *ir.Node {
+			n := &ir.Node{Op: o, Args: []*ir.Node{x, z}[:o.Arity[1]]}
+			if o.Attrs != nil {
+				n.Attrs = &op.AlphaAttrs{Alpha: 1}
+			}
+			return n
+		})
+	})
+}
+
+// floatGraph is one node y over one or two inputs of that shape.
+func floatGraph(rows, cols int, make func(x, z *ir.Node) *ir.Node) *ir.Graph {
+	in := func(name string) *ir.Node {
+		return &ir.Node{Name: name, Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(rows, cols)}
+	}
+	y := make(in("x"), in("z"))
+	y.Name, y.Type = "y", y.Args[0].Type
+	return &ir.Graph{Name: "floats", In: y.Args, Nodes: append(append([]*ir.Node{}, y.Args...), y),
+		Out: []ir.Output{{Name: "y", Node: y}}}
+}
+
 // castFrom puts a cast from f before the data in blocks of a linear graph.
 func castFrom(g *ir.Graph, f format.Format) {
 	x, y := g.In[0], g.Out[0].Node

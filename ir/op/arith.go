@@ -39,6 +39,7 @@ func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 		Eval:   func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, o) },
 		HLO:    binaryHLO(o, print),
 		RTL:    func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, o) },
+		CUDA:   chainCUDA(name),
 		Flow:   pairFlow,
 		Gen:    genBinary,
 		Legal: func(n *ir.Node) error {

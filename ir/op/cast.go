@@ -15,6 +15,7 @@ var Cast = &ir.Op{
 	Eval:   castEval,
 	HLO:    affineHLO(castHLO),
 	RTL:    affineRTL(castRTL),
+	CUDA:   castCUDA,
 	Flow:   castFlow,
 	Legal:  castLegal,
 	Gen:    genUnary,

@@ -14,18 +14,18 @@ import (
 
 // The smooth functions. Those with parameters stand in functions_param.go, rational ones in functions_step.go.
 var (
-	Sigmoid = smooth("sigmoid", "1/(1+exp(-x))",
+	Sigmoid = smooth("sigmoid", "sigmoid", "1/(1+exp(-x))",
 		func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, realSigmoid, (*hlo.Builder).Logistic)
-	Tanh     = smooth("tanh", "hyperbolic tangent", math.Tanh, realTanh, (*hlo.Builder).Tanh)
-	Exp      = smooth("exp", "e^x", math.Exp, realExp, (*hlo.Builder).Exp)
-	Erf      = smooth("erf", "error function", math.Erf, realErf, (*hlo.Builder).Erf)
-	Softplus = smooth("softplus", "log(1 + exp(x))", softplus, realSoftplus, softplusHLO)
-	Gelu     = smooth("gelu", "x*(1 + erf(x/sqrt(2)))/2",
+	Tanh     = smooth("tanh", "tanh", "hyperbolic tangent", math.Tanh, realTanh, (*hlo.Builder).Tanh)
+	Exp      = smooth("exp", "exp", "e^x", math.Exp, realExp, (*hlo.Builder).Exp)
+	Erf      = smooth("erf", "erf", "error function", math.Erf, realErf, (*hlo.Builder).Erf)
+	Softplus = smooth("softplus", "softplus", "log(1 + exp(x))", softplus, realSoftplus, softplusHLO)
+	Gelu     = smooth("gelu", "gelu_erf", "x*(1 + erf(x/sqrt(2)))/2",
 		func(x float64) float64 { return x / 2 * math.Erfc(-x/math.Sqrt2) }, realGelu, geluHLO, -0.75179152)
-	GeluTanh = smooth("gelu_tanh", "x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x^3)))/2",
+	GeluTanh = smooth("gelu_tanh", "gelu_tanh", "x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x^3)))/2",
 		func(x float64) float64 { return x / (1 + math.Exp(-2*geluInner(x))) }, realGeluTanh, geluTanhHLO,
 		-0.75246142)
-	Mish = smooth("mish", "x*tanh(log(1 + exp(x)))", func(x float64) float64 { return x * math.Tanh(softplus(x)) },
+	Mish = smooth("mish", "", "x*tanh(log(1 + exp(x)))", func(x float64) float64 { return x * math.Tanh(softplus(x)) },
 		realMish, func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Mul(x, b.Tanh(softplusHLO(b, x))) },
 		-1.19243121)
 )
@@ -52,18 +52,22 @@ var Sqrt = function{
 	exact: func(any) func(*big.Rat) format.Exact {
 		return func(x *big.Rat) format.Exact { return realPower(x, 0.5) }
 	},
-	hlo: func(b *hlo.Builder, _ any, x hlo.Value) hlo.Value { return b.Sqrt(x) },
+	hlo:    func(b *hlo.Builder, _ any, x hlo.Value) hlo.Value { return b.Sqrt(x) },
+	kernel: func(any) string { return "sqrt" },
 }.op()
 
 // smooth makes the operation of an irrational function without parameters. It rises everywhere, or falls up to its one
-// turn.
-func smooth(name, doc string, near func(float64) float64, exact func(*big.Float) *big.Float,
+// turn. kernel is its name in the kernel library.
+func smooth(name, kernel, doc string, near func(float64) float64, exact func(*big.Float) *big.Float,
 	print func(*hlo.Builder, hlo.Value) hlo.Value, turns ...float64) *ir.Op {
 	f := function{
 		name: name, doc: doc, monotone: len(turns) == 0,
 		near:  func(any) func(float64) float64 { return near },
 		exact: func(any) func(*big.Rat) format.Exact { return irrational(exact) },
 		hlo:   func(b *hlo.Builder, _ any, x hlo.Value) hlo.Value { return print(b, x) },
+	}
+	if kernel != "" {
+		f.kernel = func(any) string { return kernel }
 	}
 	if !f.monotone {
 		f.turns = func(any) []float64 { return turns }

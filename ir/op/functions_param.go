@@ -40,6 +40,12 @@ var Silu = function{
 	hlo: func(b *hlo.Builder, attrs any, x hlo.Value) hlo.Value {
 		return b.Mul(x, b.Logistic(b.Mul(x, number(b, alphaOf(attrs)))))
 	},
+	kernel: func(attrs any) string {
+		if alphaOf(attrs) != 1 {
+			return ""
+		}
+		return "silu"
+	},
 	draw: func(r *rand.Rand) any { return &AlphaAttrs{drawOne(r, 1, 1, 1.702, 0)} },
 }.op()
 

@@ -24,6 +24,7 @@ var Softmax = &ir.Op{
 	},
 	Eval:  softmaxEval,
 	HLO:   softmaxHLO,
+	CUDA:  softmaxCUDA,
 	Gen:   genSoftmax,
 	Legal: func(*ir.Node) error { return fmt.Errorf("softmax has no integer form in this version") },
 }

@@ -38,6 +38,8 @@ type function struct {
 	fraction bool
 	// hlo prints it on floats.
 	hlo func(b *hlo.Builder, attrs any, x hlo.Value) hlo.Value
+	// kernel is the name of the function in chains of the kernel library; nil where they have none.
+	kernel func(attrs any) string
 	// draw makes random attributes.
 	draw func(r *rand.Rand) any
 }
@@ -51,6 +53,7 @@ func (f function) op() *ir.Op {
 		Eval:   f.eval,
 		HLO:    f.print,
 		RTL:    f.rtl,
+		CUDA:   f.cuda,
 		Legal:  f.legal,
 		Gen:    func(r *rand.Rand, o *ir.Op) *ir.Graph { return genTable(r, o, f.draw) },
 	}
