@@ -30,7 +30,7 @@ func softmaxCUDA(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) {
 		return nil, cuda.Refuse("softmax of %s", n.Type.Format)
 	}
 	if product(shape[axis+1:]) != 1 {
-		return nil, cuda.Refuse("softmax of the library runs along rows, not along axis %d of %s", axis, ir.ShapeString(shape))
+		return nil, cuda.Refuse("softmax runs along rows, not along axis %d of %s", axis, ir.ShapeString(shape))
 	}
 	p := reduce.Softmax{Matrix: reduce.Matrix{Rows: int64(product(shape[:axis])), Cols: int64(shape[axis])}}
 	var u cuda.Unit
