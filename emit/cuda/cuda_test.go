@@ -84,7 +84,8 @@ func TestLibrary(t *testing.T) {
 	if !strings.HasPrefix(u.Template, "int8<64, 64, ") || d.Units[1].Template != "" {
 		t.Fatalf("%q and %q", u.Template, d.Units[1].Template)
 	}
-	for _, want := range []string{"// fc \\1*/ 1x3 fixed(8,3) = linear: " + u.Kernel + "\n", "\n" + u.Kernel + "(const i8* x"} {
+	comment := "// fc \\1*/ 1x3 fixed(8,3) = linear: " + u.Kernel + "\n"
+	for _, want := range []string{comment, "\n" + u.Kernel + "(const i8* x"} {
 		if !strings.Contains(d.Source, want) {
 			t.Errorf("the source does not hold %q", want)
 		}
