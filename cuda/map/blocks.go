@@ -59,6 +59,7 @@ func (p Blocks) Call(x, q, scales cuda.Arg) (cuda.Call, error) {
 	args[3] = cuda.Samples64(p.Outer, 1)
 	rows, n := p.Outer*p.PerRow()*p.Inner, p.Outer*p.Length*p.Inner
 	to, _ := num.Of(p.To)
-	return cuda.Call{Instance: i, Blocks: 1, Rows: rows, Tile: 8, MaxRows: elements(32*max(rows, n)) / max(32, int64(p.To.K)),
+	most := elements(32*max(rows, n)) / max(32, int64(p.To.K))
+	return cuda.Call{Instance: i, Blocks: 1, Rows: rows, Tile: 8, MaxRows: most,
 		Args: args, Bytes: n*int64(p.From.Codec.Bytes+to.Bytes) + rows, Flops: 2 * n}, nil
 }
