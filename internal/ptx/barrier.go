@@ -129,7 +129,7 @@ func runBar(w *warp, in *inst, mask uint32) *fault {
 		w.clock[w.id]++
 	} else {
 		b.waiting |= 1 << w.id
-		w.wait = b
+		w.wait, w.reduces = b, op
 	}
 	w.cta.complete(b)
 	return nil
@@ -166,13 +166,13 @@ func (c *cta) complete(b *barrier) {
 	b.arrived, b.waiting = 0, 0
 }
 
-// reduced stores the result of bar.red, whose instruction is the one before pc: all lanes stand behind it.
+// reduced stores the result of bar.red, at which all live lanes of a warp have waited.
 func (w *warp) reduced(b *barrier) {
-	op, ok := w.cta.prog.insts[w.pc-1].more.(*barOp)
-	if !ok || op.red == "" {
+	op := w.reduces
+	switch op.red {
+	case "":
 		return
-	}
-	if op.red == "popc" {
+	case "popc":
 		for i := range lane.Width {
 			if w.active>>i&1 == 1 {
 				w.rows[op.result][i] = b.count

@@ -164,15 +164,16 @@ var snippets = []struct {
 			return r
 		}},
 	{"reductions", "redux.sync.add.u32 %o0, %v, 0xffffffff; redux.sync.xor.b32 %o1, %v, 0xffffffff;" +
-		"setp.lt.u32 %p1, %t, 40; bar.red.popc.u32 %o2, 0, %p1; bar.red.or.pred %p2, 1, %p1;" +
-		"bar.red.and.pred %p3, 1, %p1; selp.u32 %o3, 1, 0, %p2; selp.u32 %r1, 2, 0, %p3; or.b32 %o3, %o3, %r1;",
+		"setp.lt.u32 %p1, %t, 40; bar.red.popc.u32 %o2, 0, %p1; mov.u32 %r1, %o2; bar.red.or.pred %p2, 1, %p1;" +
+		"mov.u32 %r2, %r1; bar.red.and.pred %p3, 1, %p2; selp.u32 %o3, 1, 0, %p2; selp.u32 %r1, 2, 0, %p3;" +
+		"or.b32 %o3, %o3, %r1;",
 		func(i int) [4]uint32 {
 			var r [4]uint32
 			for _, v := range warpOf(i) {
 				r[0] += v
 				r[1] ^= v
 			}
-			r[2], r[3] = 40, 1
+			r[2], r[3] = 40, 3
 			return r
 		}},
 	{"divergence", "and.b32 %r1, %v, 3; mov.u32 %r2, 0; L: setp.ge.u32 %p1, %r2, %r1; @%p1 bra D; add.u32 %o0, %o0, %v;" +

@@ -28,6 +28,7 @@ type warp struct {
 	tmp          lane.Row
 	local        []byte // of all lanes, one after the other
 	wait         *barrier
+	reduces      *barOp // the instruction by which it waits
 	copies       copyQueue
 	clock        []uint32 // of each warp, what this one knows to have happened (race detector)
 	count        int64
