@@ -49,7 +49,7 @@ func sample(k, i int64) float64 {
 func samples(k int64) func([]byte) {
 	return func(b []byte) {
 		for i := 0; i < len(b); i += 2 {
-			binary.LittleEndian.PutUint16(b[i:], uint16(math.Float32bits(float32(sample(k, int64(i/2))))>>16))
+			binary.LittleEndian.PutUint16(b[i:], cuda.BF16Word(sample(k, int64(i/2))))
 		}
 	}
 }
@@ -97,8 +97,7 @@ func (p SDPA) judge(out [][]byte) cuda.Verdict {
 			}
 		}
 		for c := range o {
-			word := binary.LittleEndian.Uint16(out[0][2*(r*p.Dim+int64(c)):])
-			note(fmt.Sprintf("o[%d]", c), float64(math.Float32frombits(uint32(word)<<16)), o[c],
+			note(fmt.Sprintf("o[%d]", c), cuda.BF16At(out[0], r*p.Dim+int64(c)), o[c],
 				0x1p-8*(math.Abs(o[c])+1.02*size[c])+1e-9)
 		}
 		note("lse", float64(math.Float32frombits(binary.LittleEndian.Uint32(out[1][4*r:]))), lse,

@@ -36,10 +36,15 @@ template <int D, int R, int T> DEV void flash_load(u32 to, const u16* from, i64 
   }
 }
 
-// Fragments of the queries of a warp for columns 16k to 16k + 15. at: flash_lane_a of its first row.
-template <int D, int WM> DEV void flash_queries(u32 (&a)[WM][4], u32 at, int k) {
+// Sums before the first key.
+template <int D, int WM> DEV void flash_start(f32 (&o)[WM][D / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][2]) {
 #pragma unroll
-  for (int m = 0; m < WM; ++m) ldmatrix_x4(a[m], at + m * 16 * flash_row<D>::bytes + k * 32);
+  for (int m = 0; m < WM; ++m) {
+    top[m][0] = top[m][1] = word_f32(0xFF800000u);
+    sum[m][0] = sum[m][1] = 0;
+#pragma unroll
+    for (int d = 0; d < D / 8; ++d) o[m][d][0] = o[m][d][1] = o[m][d][2] = o[m][d][3] = 0;
+  }
 }
 
 // Where a lane points for 16x16 values: as rows of a (and of keys for values), and as columns of b.
@@ -48,17 +53,26 @@ template <int D> DEV u32 flash_lane_b() {
   return (lane() % 8 + lane() / 16 * 8) * flash_row<D>::bytes + lane() / 8 % 2 * 16;
 }
 
-// s += q * k^T for columns 16k to 16k + 15. at: flash_lane_b of the tile of keys.
-template <int F, int D, int BN, int WM>
-DEV void flash_scores(f32 (&s)[WM][BN / 8][4], const u32 (&a)[WM][4], u32 at, int k) {
+// s = q * k^T. at_q: flash_lane_a of the first query of the warp, at_k: flash_lane_b of the tile of keys.
+template <int F, int D, int BN, int WM> DEV void flash_scores(f32 (&s)[WM][BN / 8][4], u32 at_q, u32 at_k) {
 #pragma unroll
-  for (int n = 0; n < BN / 16; ++n) {
-    u32 b[4];
-    ldmatrix_x4(b, at + n * 16 * flash_row<D>::bytes + k * 32);
+  for (int m = 0; m < WM; ++m)
 #pragma unroll
-    for (int m = 0; m < WM; ++m) {
-      flash_mma<F>(s[m][2 * n], a[m], b[0], b[1]);
-      flash_mma<F>(s[m][2 * n + 1], a[m], b[2], b[3]);
+    for (int n = 0; n < BN / 8; ++n) s[m][n][0] = s[m][n][1] = s[m][n][2] = s[m][n][3] = 0;
+#pragma unroll (D > 128 ? 1 : D > 64 ? 2 : 4)
+  for (int k = 0; k < D / 16; ++k) {
+    u32 a[WM][4];
+#pragma unroll
+    for (int m = 0; m < WM; ++m) ldmatrix_x4(a[m], at_q + m * 16 * flash_row<D>::bytes + k * 32);
+#pragma unroll
+    for (int n = 0; n < BN / 16; ++n) {
+      u32 b[4];
+      ldmatrix_x4(b, at_k + n * 16 * flash_row<D>::bytes + k * 32);
+#pragma unroll
+      for (int m = 0; m < WM; ++m) {
+        flash_mma<F>(s[m][2 * n], a[m], b[0], b[1]);
+        flash_mma<F>(s[m][2 * n + 1], a[m], b[2], b[3]);
+      }
     }
   }
 }
@@ -126,11 +140,20 @@ DEV void flash_values(f32 (&o)[WM][D / 8][4], const u32 (&p)[WM][BN / 16][4], u3
   }
 }
 
-// Divides by the sums and writes WM * 16 rows, those below `valid`: o `step` values apart through the warp's part of
-// shared memory, lse = ln(sum of exp) with c as for flash_softmax; lse may be null. Rows without a key: 0 and -Inf.
-template <int F, int D, int WM>
-DEV void flash_finish(f32 (&o)[WM][D / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][2], f32 c, u8* part, u16* to, i64 step,
-                      f32* lse, i32 valid) {
+// The end of a kernel: divides by the sums and writes the outputs of the block, rows to_s values apart, through shared
+// memory in place of the queries, and lse = ln(sum of exp) with c as for flash_softmax; lse may be null. Rows without a
+// key: 0 and -Inf.
+template <int F, int D, int WM, int BM, int LAST>
+DEV void flash_finish(f32 (&o)[WM][D / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][2], f32 c, u16* to, i64 to_b, i64 to_h,
+                      i64 to_s, f32* lse, u32 heads, u32 queries) {
+  cp_async_wait<0>();
+  barrier();  // the queries are not read any more
+  const flash_place at = flash_block<BM, LAST>(queries, heads);
+  const u32 warp = threadIdx.x / 32 * 16 * WM, first = at.first + warp;
+  const i32 valid = queries - first;
+  u8* part = smem + warp * flash_row<D>::bytes;
+  to += at.b * to_b + at.h * to_h + first * to_s;
+  if (lse) lse += ((u64)at.b * heads + at.h) * queries + first;
   const int C = D / 8;
 #pragma unroll
   for (int m = 0; m < WM; ++m) {
@@ -155,6 +178,6 @@ DEV void flash_finish(f32 (&o)[WM][D / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][
   for (int i = 0; i < WM * C / 2; ++i) {
     const u32 item = i * 32 + lane(), r = item / C, k = item % C;
     const w128 w = *(const w128*)(part + r * flash_row<D>::bytes + k * 16);
-    if ((i32)r < valid) st128(to + r * step + k * 8, w);
+    if ((i32)r < valid) st128(to + r * to_s + k * 8, w);
   }
 }

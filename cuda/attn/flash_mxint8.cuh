@@ -38,3 +38,12 @@ DEV void flash_decode(u8* to, const u8* raw, const u32 (&scale)[flash_chunks<D, 
                   mxint8_pair_bf16(w.w, 0x4140, s), mxint8_pair_bf16(w.w, 0x4342, s)};
   }
 }
+
+// Whether this thread's part of a tile may hold NaN, or -2^128, which bfloat16 has not: whether a scale is that large.
+template <int D, int R, int T> DEV bool flash_large(const u32 (&scale)[flash_chunks<D, R, T>::count]) {
+  bool large = false;
+#pragma unroll
+  for (int i = 0; i < flash_chunks<D, R, T>::count; ++i)
+    if (R * D / 16 % T == 0 || i * T + threadIdx.x < R * D / 16) large |= scale[i] >= 254;
+  return large;
+}

@@ -3,7 +3,6 @@
 package attn_test
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -59,35 +58,42 @@ func newCached(p attn.SDPA, lengths []int32) cached {
 
 func (c cached) job(t testing.TB) cudatest.Job {
 	t.Helper()
-	for _, a := range cuda.Archs() {
-		if err := c.p.Valid(a); err != nil {
-			t.Fatal(err)
-		}
-	}
-	i, err := c.p.Instance("attention")
+	a, buffers := c.operands(c.k, c.v)
+	i, n := instance(t, c.p), len(buffers)
+	buffers = append(buffers, cudatest.Buffer{Name: "key scales", Data: c.kx},
+		cudatest.Buffer{Name: "value scales", Data: c.vx})
+	l, err := c.p.Launch(i.Kernel, attn.MXINT8Args{Args: a, KScales: cuda.Buffer(n), VScales: cuda.Buffer(n + 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := attn.MXINT8Args{Args: attn.Args{Q: cuda.Buffer(0), K: cuda.Buffer(1), V: cuda.Buffer(2), O: cuda.Buffer(3),
-		LSE: cuda.Buffer(4), Lengths: cuda.Null()}, KScales: cuda.Buffer(5), VScales: cuda.Buffer(6)}
-	j := cudatest.Job{Kernels: []cuda.Instance{i}, Buffers: []cudatest.Buffer{
-		{Name: "q", Data: encode(attn.BF16, c.q)}, {Name: "k", Data: c.k}, {Name: "v", Data: c.v},
-		{Name: "o", Bytes: int64(2 * len(c.q)), Out: true},
-		{Name: "lse", Bytes: 4 * c.p.Batch * c.p.Heads * c.p.Queries, Out: true},
-		{Name: "key scales", Data: c.kx}, {Name: "value scales", Data: c.vx},
-	}}
+	return cudatest.Job{Kernels: []cuda.Instance{i}, Buffers: buffers, Launches: l}
+}
+
+// special makes a block of values NaN, one with -2^128, which is -Inf in bfloat16, and a block of the last key NaN.
+func (c cached) special() {
+	blocks, inside := (c.p.Dim+31)/32, c.p.Keys
 	if c.lengths != nil {
-		var b []byte
-		for _, n := range c.lengths {
-			b = binary.LittleEndian.AppendUint32(b, uint32(n))
+		inside = int64(c.lengths[0])
+	}
+	set := func(q, x []byte, values []float64, key, block int64, scale byte, e int8) {
+		x[key*blocks+block] = scale
+		for i := 32 * block; i < min(32*block+32, c.p.Dim); i++ {
+			q[key*c.p.Dim+i], values[key*c.p.Dim+i] = 0, 0
+			if scale == 255 {
+				values[key*c.p.Dim+i] = math.NaN()
+			}
 		}
-		a.Lengths = cuda.Buffer(len(j.Buffers))
-		j.Buffers = append(j.Buffers, cudatest.Buffer{Name: "lengths", Data: b})
+		if e != 0 {
+			q[key*c.p.Dim+32*block], values[key*c.p.Dim+32*block] = byte(e), math.Inf(-1)
+		}
 	}
-	if j.Launches, err = c.p.Launch("attention", a); err != nil {
-		t.Fatal(err)
+	for head := range c.p.Batch * c.p.KVHeads {
+		q, x, values := c.v[head*c.p.Keys*c.p.Dim:], c.vx[head*c.p.Keys*blocks:], c.data.v[head*c.p.Keys*c.p.Dim:]
+		set(q, x, values, inside-4, 0, 255, 0)
+		set(q, x, values, inside-9, blocks-1, 254, -128)
+		q, x, values = c.k[head*c.p.Keys*c.p.Dim:], c.kx[head*c.p.Keys*blocks:], c.data.k[head*c.p.Keys*c.p.Dim:]
+		set(q, x, values, inside-1, 0, 255, 0)
 	}
-	return j
 }
 
 // cachedProblems have every head dimension, both alignments, lengths and shared heads.
@@ -110,7 +116,11 @@ func cachedProblems() []cached {
 // TestMXINT8 compares with the definition on the decoded tensors, and bit for bit with the kernel for bf16 on them,
 // where both have tiles of as many keys.
 func TestMXINT8(t *testing.T) {
-	for k, c := range cachedProblems() {
+	special := cachedProblems()[2:4]
+	for _, c := range special {
+		c.special()
+	}
+	for k, c := range append(cachedProblems(), special...) {
 		t.Run(fmt.Sprintf("%d/%dx%d/%v", c.p.Dim, c.p.Queries, c.p.Keys, c.lengths), func(t *testing.T) {
 			t.Parallel()
 			j := c.job(t)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"lathe/cuda"
 	"lathe/cuda/attn"
 	"lathe/cuda/cudatest"
 )
@@ -14,7 +15,7 @@ import (
 // round is x in a format.
 func round(w attn.Word, x float64) float64 {
 	if w == attn.BF16 {
-		return float64(math.Float32frombits(uint32(cudatest.BF16Word(x)) << 16))
+		return cuda.BF16(cuda.BF16Word(x))
 	}
 	return cudatest.F16Value(cudatest.F16Word(x))
 }
@@ -22,7 +23,7 @@ func round(w attn.Word, x float64) float64 {
 func encode(w attn.Word, v []float64) []byte {
 	var out []byte
 	for _, x := range v {
-		word := cudatest.BF16Word(x)
+		word := cuda.BF16Word(x)
 		if w == attn.F16 {
 			word = cudatest.F16Word(x)
 		}
@@ -96,6 +97,42 @@ func newData(p attn.SDPA, lengths []int32) data {
 		}
 	}
 	return d
+}
+
+// special puts NaN and infinities into single values of some keys, and NaN into all of a key that few queries may see:
+// the last ones by a causal mask, or query 11 by a mask.
+func (d data) special() {
+	p, inside := d.p, d.p.Keys
+	for _, n := range d.lengths {
+		inside = min(inside, int64(n))
+	}
+	for head := range p.Batch * p.KVHeads {
+		k, v := d.k[head*p.Keys*p.Dim:], d.v[head*p.Keys*p.Dim:]
+		for n, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.NaN(), math.Inf(1)} {
+			key := inside - 3 - int64(n)*7 // in two tiles
+			v[key*p.Dim+int64(n)] = x
+			v[key*p.Dim+p.Dim-9+int64(n)] = -x
+		}
+		v[(inside-5)*p.Dim+1] = math.Inf(-1) // Inf - Inf, for those who see both
+		key := inside - 1
+		if p.Causal == attn.TopLeft {
+			key = min(key, p.Queries-1)
+		}
+		k[key*p.Dim+3], v[key*p.Dim+p.Dim-1] = math.NaN(), math.NaN()
+		for i := range p.Queries {
+			if p.Mask != attn.NoMask && i != 11 {
+				d.mask[(head/p.KVHeads*p.Queries+i)*p.Keys+key] = forbids(p.Mask)
+			}
+		}
+	}
+}
+
+// forbids is the element of a mask by which a key is not seen.
+func forbids(m attn.Mask) float64 {
+	if m == attn.Keep {
+		return 0
+	}
+	return math.Inf(-1)
 }
 
 // maskBytes are the mask as the kernel reads it.

@@ -11,9 +11,9 @@
 //   MASK     1: a byte for query and key, 0 forbids; 2: fp32 words that are added; 3: words of F that are added
 // Query head h reads head h / group of k and v. Key j is allowed where j < lengths[b], if there are lengths. The rows
 // of batch b and head h start at b * _b + h * _h values, and lie _s values apart; the last axis is dense, rows of q, k,
-// v and o begin at multiples of 16 bytes. lse is [batch][heads][queries] or null. A NaN or Inf of v reaches all queries
-// that meet its tile, even where it is masked; keys beyond the length are never read. scale is more than 0. The grid is
-// one-dimensional: tiles of queries, heads, batch, the tiles innermost.
+// v and o begin at multiples of 16 bytes. lse is [batch][heads][queries] or null. A NaN or Inf of k or v reaches the
+// queries that may see its key, and no others; a bias of -Inf forbids, and keys beyond the length are never read. scale
+// is more than 0. The grid is one-dimensional: tiles of queries, heads, batch, the tiles innermost.
 //   threads: 32 * WARPS
 //   shared: (16 * WM * WARPS + 2 * BN) * (2 * D + 16)
 //   regs: 255
@@ -33,6 +33,7 @@ __device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, c
   const i32 tiles = last <= 0 ? 0 : (last + BN - 1) / BN;
   k += b * k_b + h / group * k_h;
   v += b * v_b + h / group * v_h;
+  u8* tile_v = smem + (BM + BN) * S;
   const u32 at_q = shared_addr(smem), at_k = at_q + BM * S, at_v = at_k + BN * S;
   const u32 lane_q = at_q + (threadIdx.x / 32) * 16 * WM * S + flash_lane_a<D>();
   const u32 lane_k = at_k + flash_lane_b<D>(), lane_v = at_v + flash_lane_a<D>();
@@ -44,13 +45,7 @@ __device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, c
   cp_async_commit();
 
   f32 o_sum[WM][D / 8][4], top[WM][2], sum[WM][2];
-#pragma unroll
-  for (int m = 0; m < WM; ++m) {
-    top[m][0] = top[m][1] = word_f32(0xFF800000u);
-    sum[m][0] = sum[m][1] = 0;
-#pragma unroll
-    for (int d = 0; d < D / 8; ++d) o_sum[m][d][0] = o_sum[m][d][1] = o_sum[m][d][2] = o_sum[m][d][3] = 0;
-  }
+  flash_start<D, WM>(o_sum, top, sum);
 #pragma unroll 1
   for (i32 j = 0; j < tiles; ++j) {
     const i32 from = j * BN;
@@ -59,32 +54,21 @@ __device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, c
     flash_load<D, BN, T>(at_v, v + from * v_s, v_s, limit - from);
     cp_async_commit();
     f32 s[WM][BN / 8][4];
-#pragma unroll
-    for (int m = 0; m < WM; ++m)
-#pragma unroll
-      for (int n = 0; n < BN / 8; ++n) s[m][n][0] = s[m][n][1] = s[m][n][2] = s[m][n][3] = 0;
-#pragma unroll (D > 128 ? 1 : D > 64 ? 2 : 4)
-    for (int kk = 0; kk < D / 16; ++kk) {
-      u32 a[WM][4];
-      flash_queries<D, WM>(a, lane_q, kk);
-      flash_scores<F, D, BN, WM>(s, a, lane_k, kk);
-    }
+    flash_scores<F, D, BN, WM>(s, lane_q, lane_k);
+    const flash_view view = {mask, b * m_b + h * m_h, m_s, mine, queries, limit, diagonal};
     if (MASK || from + BN > limit || (CAUSAL && from + BN > mine + diagonal + 1))
-      flash_mask<F, BN, WM, CAUSAL, MASK>(s, mask, b * m_b + h * m_h, m_s, mine, from, queries, limit, diagonal, scale);
+      flash_mask<F, BN, WM, CAUSAL, MASK>(s, view, from, scale);
     flash_softmax<D, BN, WM>(s, top, sum, o_sum, c);
     u32 p[WM][BN / 16][4];
     flash_round<F, BN, WM>(p, s);
     cp_async_wait<0>();
-    barrier();  // the values are there, and nobody reads the keys any more
+    // The values are there, and nobody reads the keys any more.
+    if (MASK || (CAUSAL && from + BN > first + diagonal + 1))
+      flash_part<F, D, BN, WM, T, CAUSAL, MASK>(o_sum, tile_v, view, from, flash_finds<F, D, BN, T>(tile_v));
+    else barrier();
     if (j + 1 < tiles) flash_load<D, BN, T>(at_k, k + (from + BN) * k_s, k_s, limit - from - BN);
     cp_async_commit();
     flash_values<F, D, BN, WM>(o_sum, p, lane_v);
   }
-  cp_async_wait<0>();
-  barrier();  // the queries are not read any more: their place takes the outputs
-  const flash_place to = flash_block<BM, CAUSAL>(queries, heads);
-  const u32 warp = threadIdx.x / 32 * 16 * WM;
-  const i32 row = to.first + warp;
-  flash_finish<F, D, WM>(o_sum, top, sum, c, smem + warp * S, o + to.b * o_b + to.h * o_h + row * o_s, o_s,
-                         lse ? lse + ((u64)to.b * heads + to.h) * queries + row : lse, queries - row);
+  flash_finish<F, D, WM, BM, CAUSAL>(o_sum, top, sum, c, o, o_b, o_h, o_s, lse, heads, queries);
 }

@@ -38,13 +38,7 @@ __device__ __forceinline__ void sdpa_mxint8(const u16* q, const u8* k, const u8*
   cp_async_commit();
 
   f32 o_sum[WM][D / 8][4], top[WM][2], sum[WM][2];
-#pragma unroll
-  for (int m = 0; m < WM; ++m) {
-    top[m][0] = top[m][1] = word_f32(0xFF800000u);
-    sum[m][0] = sum[m][1] = 0;
-#pragma unroll
-    for (int d = 0; d < D / 8; ++d) o_sum[m][d][0] = o_sum[m][d][1] = o_sum[m][d][2] = o_sum[m][d][3] = 0;
-  }
+  flash_start<D, WM>(o_sum, top, sum);
 #pragma unroll 1
   for (i32 j = 0; j < tiles; ++j) {
     const i32 from = j * BN, next = from + BN;
@@ -54,33 +48,22 @@ __device__ __forceinline__ void sdpa_mxint8(const u16* q, const u8* k, const u8*
     cp_async_commit();
     barrier();  // the keys are there, and nobody reads the values of the tile before
     f32 s[WM][BN / 8][4];
-#pragma unroll
-    for (int m = 0; m < WM; ++m)
-#pragma unroll
-      for (int n = 0; n < BN / 8; ++n) s[m][n][0] = s[m][n][1] = s[m][n][2] = s[m][n][3] = 0;
-#pragma unroll (D > 128 ? 1 : D > 64 ? 2 : 4)
-    for (int kk = 0; kk < D / 16; ++kk) {
-      u32 a[WM][4];
-      flash_queries<D, WM>(a, lane_q, kk);
-      flash_scores<1, D, BN, WM>(s, a, lane_k, kk);
-    }
-    if (next > limit || (CAUSAL && next > mine + diagonal + 1))
-      flash_mask<1, BN, WM, CAUSAL, 0>(s, 0, 0, 0, mine, from, queries, limit, diagonal, scale);
+    flash_scores<1, D, BN, WM>(s, lane_q, lane_k);
+    const flash_view view = {0, 0, 0, mine, queries, limit, diagonal};
+    if (next > limit || (CAUSAL && next > mine + diagonal + 1)) flash_mask<1, BN, WM, CAUSAL, 0>(s, view, from, scale);
     flash_softmax<D, BN, WM>(s, top, sum, o_sum, c);
     u32 p[WM][BN / 16][4];
     flash_round<1, BN, WM>(p, s);
     cp_async_wait<1>();
     flash_decode<D, BN, T>(tile_v, raw_v, scale_v);
+    const bool found = CAUSAL && flash_large<D, BN, T>(scale_v);
     if (j + 1 < tiles) flash_fetch<D, BN, T>(at_v, scale_v, v + next * k_s, vx + next * x_s, k_s, x_s, limit - next);
     cp_async_commit();
-    barrier();  // the values are there, and nobody reads the keys any more
+    // The values are there, and nobody reads the keys any more.
+    if (CAUSAL && next > first + diagonal + 1)
+      flash_part<1, D, BN, WM, T, CAUSAL, 0>(o_sum, tile_v, view, from, found);
+    else barrier();
     flash_values<1, D, BN, WM>(o_sum, p, lane_v);
   }
-  cp_async_wait<0>();
-  barrier();  // the queries are not read any more: their place takes the outputs
-  const flash_place to = flash_block<BM, CAUSAL>(queries, heads);
-  const u32 warp = threadIdx.x / 32 * 16 * WM;
-  const i32 row = to.first + warp;
-  flash_finish<1, D, WM>(o_sum, top, sum, c, smem + warp * S, o + to.b * o_b + to.h * o_h + row * o_s, o_s,
-                         lse ? lse + ((u64)to.b * heads + to.h) * queries + row : lse, queries - row);
+  flash_finish<1, D, WM, BM, CAUSAL>(o_sum, top, sum, c, o, o_b, o_h, o_s, lse, heads, queries);
 }

@@ -22,40 +22,58 @@ func dense(p attn.SDPA) attn.SDPA {
 	return p
 }
 
-func (d data) job(t testing.TB) cudatest.Job {
+// kernel is what SDPA and MXINT8 have in common.
+type kernel interface {
+	Valid(cuda.Arch) error
+	Instance(name string) (cuda.Instance, error)
+}
+
+// instance is the kernel of a problem that every architecture takes.
+func instance(t testing.TB, p kernel) cuda.Instance {
 	t.Helper()
 	for _, a := range cuda.Archs() {
-		if err := d.p.Valid(a); err != nil {
+		if err := p.Valid(a); err != nil {
 			t.Fatal(err)
 		}
 	}
-	i, err := d.p.Instance("attention")
+	i, err := p.Instance("attention")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return i
+}
+
+// operands are the buffers of a problem, with keys and values as they are given, and the arguments that name them.
+func (d data) operands(k, v []byte) (attn.Args, []cudatest.Buffer) {
 	a := attn.Args{Q: cuda.Buffer(0), K: cuda.Buffer(1), V: cuda.Buffer(2), O: cuda.Buffer(3), LSE: cuda.Buffer(4),
 		Mask: cuda.Null(), Lengths: cuda.Null()}
-	j := cudatest.Job{Kernels: []cuda.Instance{i}, Buffers: []cudatest.Buffer{
-		{Name: "q", Data: encode(d.p.Word, d.q)}, {Name: "k", Data: encode(d.p.Word, d.k)},
-		{Name: "v", Data: encode(d.p.Word, d.v)}, {Name: "o", Bytes: int64(2 * len(d.q)), Out: true},
-		{Name: "lse", Bytes: 4 * d.p.Batch * d.p.Heads * d.p.Queries, Out: true},
-	}}
+	all := []cudatest.Buffer{{Name: "q", Data: encode(d.p.Word, d.q)}, {Name: "k", Data: k}, {Name: "v", Data: v},
+		{Name: "o", Bytes: int64(2 * len(d.q)), Out: true},
+		{Name: "lse", Bytes: 4 * d.p.Batch * d.p.Heads * d.p.Queries, Out: true}}
 	if d.mask != nil {
-		a.Mask = cuda.Buffer(len(j.Buffers))
-		j.Buffers = append(j.Buffers, cudatest.Buffer{Name: "mask", Data: d.maskBytes()})
+		a.Mask = cuda.Buffer(len(all))
+		all = append(all, cudatest.Buffer{Name: "mask", Data: d.maskBytes()})
 	}
 	if d.lengths != nil {
 		var b []byte
 		for _, n := range d.lengths {
 			b = binary.LittleEndian.AppendUint32(b, uint32(n))
 		}
-		a.Lengths = cuda.Buffer(len(j.Buffers))
-		j.Buffers = append(j.Buffers, cudatest.Buffer{Name: "lengths", Data: b})
+		a.Lengths = cuda.Buffer(len(all))
+		all = append(all, cudatest.Buffer{Name: "lengths", Data: b})
 	}
-	if j.Launches, err = d.p.Launch("attention", a); err != nil {
+	return a, all
+}
+
+func (d data) job(t testing.TB) cudatest.Job {
+	t.Helper()
+	a, buffers := d.operands(encode(d.p.Word, d.k), encode(d.p.Word, d.v))
+	i := instance(t, d.p)
+	l, err := d.p.Launch(i.Kernel, a)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return j
+	return cudatest.Job{Kernels: []cuda.Instance{i}, Buffers: buffers, Launches: l}
 }
 
 // check allows twice the error that a plain computation in the same precision makes in the row, and a unit in the last
@@ -80,7 +98,7 @@ func (d data) check(t testing.TB, out [][]byte) {
 				row := (b*p.Heads+h)*p.Queries + i
 				for c, x := range exact {
 					got := o[row*p.Dim+int64(c)]
-					near := math.Abs(got-x) <= 2*off+unit*math.Abs(x)+0x1p-24
+					near := math.Abs(got-x) <= 2*off+unit*math.Abs(x)+0x1p-24 || got == x
 					if !near && !(math.IsNaN(got) && math.IsNaN(x)) {
 						t.Fatalf("batch %d, head %d, query %d: o[%d] is %v, want %v within %v", b, h, i, c, got, x,
 							2*off+unit*math.Abs(x))
@@ -138,6 +156,21 @@ func TestSDPA(t *testing.T) {
 			t.Parallel()
 			j := d.job(t)
 			j.Quick = k > 3
+			d.check(t, cudatest.Run(t, j))
+		})
+	}
+}
+
+// TestSpecial has NaN and infinities in values and keys: they reach the queries that may see them, and no others.
+func TestSpecial(t *testing.T) {
+	all := problems()
+	for _, k := range []int{4, 5, 6, 7, 8, 9, 10, 11} {
+		d := all[k]
+		d.special()
+		t.Run(d.name(), func(t *testing.T) {
+			t.Parallel()
+			j := d.job(t)
+			j.Quick = k > 4
 			d.check(t, cudatest.Run(t, j))
 		})
 	}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"lathe/cuda"
 )
 
 // FirstDifference names the first word of width bytes in which two buffers differ, both values, and how many differ;
@@ -85,7 +87,7 @@ func Near(t testing.TB, what string, got, want []float64, tol func(i int) float6
 func BF16(b []byte) []float64 {
 	out := make([]float64, len(b)/2)
 	for i := range out {
-		out[i] = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16))
+		out[i] = cuda.BF16At(b, int64(i))
 	}
 	return out
 }
@@ -112,29 +114,9 @@ func F32Bytes(v []float64) []byte {
 func BF16Bytes(v []float64) []byte {
 	var out []byte
 	for _, x := range v {
-		out = binary.LittleEndian.AppendUint16(out, BF16Word(x))
+		out = binary.LittleEndian.AppendUint16(out, cuda.BF16Word(x))
 	}
 	return out
-}
-
-// BF16Word is the bfloat16 nearest to x, ties to even.
-func BF16Word(x float64) uint16 {
-	if math.IsNaN(x) {
-		return 0x7FFF
-	}
-	b := math.Float64bits(x)
-	f := math.Float32bits(float32(x))
-	// Round to odd where fp32 is inexact, so that the second rounding sees which side x lies on.
-	if back := float64(math.Float32frombits(f)); back != x && f&1 == 0 && !math.IsInf(back, 0) {
-		if math.Abs(back) > math.Abs(x) {
-			f--
-		} else {
-			f++
-		}
-	} else if math.IsInf(back, 0) && !math.IsInf(x, 0) {
-		f = uint32(b>>63)<<31 | 0x7F7FFFFF
-	}
-	return uint16((f + 0x7FFF + f>>16&1) >> 16)
 }
 
 // F16Value is a word of binary16 (IEEE 754-2019, section 3.4).

@@ -113,7 +113,7 @@ func activations(seed uint64, m, k int, corners bool) []byte {
 			case corners && row == 3 && col == k-1:
 				v = float32(math.NaN())
 			}
-			out = binary.LittleEndian.AppendUint16(out, bf16Word(v))
+			out = binary.LittleEndian.AppendUint16(out, cuda.BF16Word(float64(v)))
 		}
 	}
 	return out
@@ -127,7 +127,7 @@ func floats(r *rand.Rand, n int, size int64) []byte {
 		if size == 4 {
 			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
 		} else {
-			out = binary.LittleEndian.AppendUint16(out, bf16Word(v))
+			out = binary.LittleEndian.AppendUint16(out, cuda.BF16Word(float64(v)))
 		}
 	}
 	return out
@@ -217,7 +217,7 @@ func (p W8A16) sums(acts, q, x []byte) func(m, n int) sums {
 	return func(m, n int) sums {
 		if at != m {
 			for i := range row {
-				row[i] = bf16At(acts, m*p.K+i)
+				row[i] = cuda.BF16At(acts, int64(m*p.K+i))
 			}
 			at = m
 		}

@@ -2,7 +2,11 @@
 
 package gemm
 
-import "math"
+import (
+	"math"
+
+	"lathe/cuda"
+)
 
 // checkRow compares row `row` of m rows with values and allowed errors.
 func (e Epilogue) checkRow(v *verdict, row, m int, y, tol []float64, outputs [][]byte) {
@@ -11,7 +15,7 @@ func (e Epilogue) checkRow(v *verdict, row, m int, y, tol []float64, outputs [][
 		i := row*cols + col
 		switch e.Out {
 		case BF16:
-			v.near(i, bf16At(outputs[0], i), y[col], tol[col])
+			v.near(i, cuda.BF16At(outputs[0], int64(i)), y[col], tol[col])
 		case F32:
 			v.near(i, f32At(outputs[0], i), y[col], tol[col])
 		case MXINT8:

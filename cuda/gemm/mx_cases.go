@@ -160,8 +160,8 @@ func (e Epilogue) checkBits(v *verdict, row, m int, y []float64, outputs [][]byt
 		case F32:
 			v.value(i, f32At(outputs[0], i), want)
 		case BF16:
-			got := bf16At(outputs[0], i)
-			v.value(i, got, bf16At([]byte{byte(bf16Word(float32(want))), byte(bf16Word(float32(want)) >> 8)}, 0))
+			got := cuda.BF16At(outputs[0], int64(i))
+			v.value(i, got, cuda.BF16(cuda.BF16Word(want)))
 		case MXINT8:
 			if col%32 == 0 {
 				scale := outputs[1][int64(col/32)*ScalePitch(m)+int64(row)]

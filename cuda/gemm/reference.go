@@ -91,10 +91,6 @@ const approximate = 1.0 / (1 << 20)
 // rounded once an mma, 4 for tensor cores, which truncate.
 func linearBound(c float64, k int) float64 { return c * math.Ldexp(math.Sqrt(float64(max(k, 1))), -23) }
 
-func bf16At(b []byte, i int) float64 {
-	return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16))
-}
-
 func f32At(b []byte, i int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
 }
@@ -104,16 +100,7 @@ func wordAt(b []byte, i int, size int64) float64 {
 	if size == 4 {
 		return f32At(b, i)
 	}
-	return bf16At(b, i)
-}
-
-// bf16Word rounds to nearest even.
-func bf16Word(x float32) uint16 {
-	b := math.Float32bits(x)
-	if x != x {
-		return 0x7FFF
-	}
-	return uint16((b + 0x7FFF + b>>16&1) >> 16)
+	return cuda.BF16At(b, int64(i))
 }
 
 // verdict gathers comparisons.

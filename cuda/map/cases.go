@@ -71,7 +71,7 @@ func (d Dequant) check(y []byte) cuda.Verdict {
 		want := Value(byte(i), byte(i/256))
 		var got float64
 		if d.Out == "bf16" {
-			got = float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(y[2*i:])) << 16))
+			got = cuda.BF16At(y, i)
 		} else {
 			got = float64(math.Float32frombits(binary.LittleEndian.Uint32(y[4*i:])))
 		}

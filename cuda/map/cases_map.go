@@ -19,9 +19,6 @@ const sampled = 1 << 16
 // stride is the distance of the blocks of 32 that a check looks at: odd, so that all places in a row come up.
 func stride(n int64) int64 { return max(n/sampled, 1) | 1 }
 
-// bf16 is the value of a word.
-func bf16(w uint16) float64 { return float64(math.Float32frombits(uint32(w) << 16)) }
-
 // word is the i-th word of the inputs of a case: any bit pattern of bfloat16, or with `tame` one of moderate size.
 func word(i int64, tame bool) uint16 {
 	w := uint16(format.Mix(uint32(i)) >> 8)
@@ -61,7 +58,7 @@ func (p Quantize) check(q, scales []byte) cuda.Verdict {
 		n := min(32, p.Cols-from)
 		x, codes, want := make([]format.Exact, n), make([]int64, n), make([]byte, n)
 		for j := range x {
-			x[j] = format.FromFloat64(bf16(word(row*p.Cols+from+int64(j), false)))
+			x[j] = format.FromFloat64(cuda.BF16(word(row*p.Cols+from+int64(j), false)))
 		}
 		scale := byte(mx.EncodeBlock(x, codes))
 		for j, c := range codes {
@@ -89,7 +86,7 @@ func (p Cast) Case(to format.Format, timed bool) (cuda.Case, error) {
 			{Name: "y", Bytes: size * p.N, Output: true}},
 		Check: func(out [][]byte) cuda.Verdict {
 			for k := int64(0); k < p.N; k += stride(p.N) {
-				code := uint64(to.Encode(format.FromFloat64(bf16(word(k, false)))))
+				code := uint64(to.Encode(format.FromFloat64(cuda.BF16(word(k, false)))))
 				want := binary.LittleEndian.AppendUint64(nil, code)[:size]
 				if got := out[0][k*size : (k+1)*size]; !bytes.Equal(got, want) {
 					return cuda.Verdict{Wrong: fmt.Sprintf("element %d is %v, want %v", k, got, want)}
@@ -112,9 +109,9 @@ func (p Chain) Case(name string, timed bool) (cuda.Case, error) {
 		Check: func(out [][]byte) cuda.Verdict {
 			v := cuda.Verdict{Tol: 1}
 			for k := int64(0); k < p.N; k += stride(p.N) {
-				x := bf16(word(k, true))
+				x := cuda.BF16(word(k, true))
 				want := p.Expr.Eval([]float64{x, x}, nil)
-				got := bf16(binary.LittleEndian.Uint16(out[0][2*k:]))
+				got := cuda.BF16At(out[0], k)
 				// One rounding to bfloat16, and some ulps of fp32 of the larger operand.
 				off := math.Abs(got-want) / (math.Abs(want)*0x1p-8 + math.Abs(x)*0x1p-20 + 0x1p-133)
 				if v.MaxErr = max(v.MaxErr, off); !(off <= v.Tol) {

@@ -22,7 +22,7 @@ func floatWord(c num.Codec, x float64) uint64 {
 	case num.FP32:
 		return uint64(math.Float32bits(float32(x)))
 	case num.BF16:
-		return uint64(cudatest.BF16Word(x))
+		return uint64(cuda.BF16Word(x))
 	}
 	return uint64(cudatest.F16Word(x))
 }

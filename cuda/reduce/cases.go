@@ -56,10 +56,6 @@ func fill(operand uint64) func([]byte) {
 	}
 }
 
-func bf16At(b []byte, i int64) float64 {
-	return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16))
-}
-
 // Case is softmax of rows of bf16 without a mask. Errors as Valid and Instance.
 func (p Softmax) Case(timed bool) (cuda.Case, error) {
 	i, err := p.Instance("softmax")
@@ -132,8 +128,7 @@ func (p Norm) Case(timed bool) (cuda.Case, error) {
 func (p Norm) input(at uint64) float64 {
 	x := element(0, at)
 	if p.Add {
-		f := math.Float32bits(float32(x) + float32(element(3, at))) // exact in fp32: both have few bits
-		x = float64(math.Float32frombits((f + 0x7FFF + f>>16&1) &^ 0xFFFF))
+		x = cuda.BF16(cuda.BF16Word(x + element(3, at)))
 	}
 	return x
 }
@@ -143,7 +138,7 @@ func (p Norm) checkSum(sum []byte) string {
 	for row := int64(0); row < p.Rows; row += p.step() {
 		for c := range p.Cols {
 			at := row*p.Cols + c
-			if got, want := bf16At(sum, at), p.input(uint64(at)); got != want {
+			if got, want := cuda.BF16At(sum, at), p.input(uint64(at)); got != want {
 				return fmt.Sprintf("sum, row %d, column %d is %v, want %v", row, c, got, want)
 			}
 		}
@@ -189,10 +184,10 @@ func (m Matrix) check(out []byte, reference func(row int64) (y, tol []float64)) 
 	for row := int64(0); row < m.Rows; row += m.step() {
 		y, tol := reference(row)
 		for c, want := range y {
-			off := math.Abs(bf16At(out, row*m.Cols+int64(c)) - want)
+			off := math.Abs(cuda.BF16At(out, row*m.Cols+int64(c)) - want)
 			if !(off <= tol[c]) {
 				v.Wrong = fmt.Sprintf("row %d, column %d is %v, want %v within %v", row, c,
-					bf16At(out, row*m.Cols+int64(c)), want, tol[c])
+					cuda.BF16At(out, row*m.Cols+int64(c)), want, tol[c])
 				return v
 			}
 			if tol[c] > 0 {

@@ -32,14 +32,6 @@ __device__ __forceinline__ void layer_norm(const void* x, const void* add, void*
   }
   const f32 scale = rsqrt(fma_rn(team_sum<WARPS>(row_tree(d), place + WARPS), inv_n, eps));
   u8* out = (u8*)y + row * ys * (QUANT ? 1 : row_word<OUT>::bytes);
-#pragma unroll
-  for (int c = 0; c < N / V; ++c) {
-    const u32 at = row_column<V, T>(c, t);
-    f32 g[V], b[V];
-    load_operand<GAIN, V>(g, gain, at, n, 1);
-    load_operand<GAIN, V>(b, bias, at, n, 0);
-#pragma unroll
-    for (int i = 0; i < V; ++i) g[i] = fma_rn(mul_rn(v[c * V + i], scale), g[i], b[i]);
-    store_norm<OUT, V, QUANT>(out, scales + row * srow, sblock, at, n, g);
-  }
+  const layer_norm_end<GAIN, V> end = {gain, bias, scale};
+  store_row<OUT, V, N, T, QUANT>(end, v, out, scales + row * srow, sblock, t, 0, n);
 }

@@ -47,20 +47,6 @@ __device__ __forceinline__ void layer_norm_long(const void* x, const void* add, 
   const f32 total = team_sum<WARPS>(fma_rn(mul_rn(off, off), count, squares), place + WARPS);
   const f32 scale = rsqrt(fma_rn(total, inv_n, eps));
   u8* out = (u8*)y + row * ys * (QUANT ? 1 : row_word<OUT>::bytes);
-#pragma unroll 1
-  for (u32 from = 0; from < n; from += T * N) {
-    const u64 skip = (u64)from * row_word<IN>::bytes;
-    f32 v[N];
-    load_again<IN, V, N, T, ADD>(v, in + skip, other + skip, t, n - from);
-#pragma unroll
-    for (int c = 0; c < N / V; ++c) {
-      const u32 at = from + row_column<V, T>(c, t);
-      f32 g[V], b[V];
-      load_operand<GAIN, V>(g, gain, at, n, 1);
-      load_operand<GAIN, V>(b, bias, at, n, 0);
-#pragma unroll
-      for (int i = 0; i < V; ++i) g[i] = fma_rn(mul_rn(add_rn(v[c * V + i], -center), scale), g[i], b[i]);
-      store_norm<OUT, V, QUANT>(out, scales + row * srow, sblock, at, n, g);
-    }
-  }
+  const layer_norm_end<GAIN, V> end = {gain, bias, scale};
+  store_long<IN, OUT, V, N, T, ADD, QUANT>(end, in, other, center, out, scales + row * srow, sblock, t, n);
 }

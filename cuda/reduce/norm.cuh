@@ -69,11 +69,56 @@ template <int F, int V> DEV void load_operand(f32* g, const void* p, u32 at, u32
   if (p && at < n) load_chunk<F, V>(g, p, at);
 }
 
-// g <- v * scale * g, or times 1 + g (UNIT), with the first product rounded to F (EARLY).
-template <int F, int V, int UNIT, int EARLY> DEV void rms_scale(f32* g, const f32* v, f32 scale) {
+// What LayerNorm makes of values about the mean: v * scale * gain + bias. V values from column `at` of the row.
+template <int GAIN, int V> struct layer_norm_end {
+  const void *gain, *bias;
+  f32 scale;
+  DEV void apply(f32* y, const f32* v, u32 at, u32 n) const {
+    f32 b[V];
+    load_operand<GAIN, V>(y, gain, at, n, 1);
+    load_operand<GAIN, V>(b, bias, at, n, 0);
 #pragma unroll
-  for (int i = 0; i < V; ++i) {
-    const f32 y = mul_rn(v[i], scale);
-    g[i] = mul_rn(EARLY ? row_round<F>(y) : y, UNIT ? add_rn(g[i], 1) : g[i]);
+    for (int i = 0; i < V; ++i) y[i] = fma_rn(mul_rn(v[i], scale), y[i], b[i]);
+  }
+};
+
+// What RMSNorm makes of values: v * scale * gain, or times 1 + gain (UNIT), the first product rounded to F (EARLY).
+template <int F, int GAIN, int V, int UNIT, int EARLY> struct rms_norm_end {
+  const void* gain;
+  f32 scale;
+  DEV void apply(f32* y, const f32* v, u32 at, u32 n) const {
+    load_operand<GAIN, V>(y, gain, at, n, UNIT ? 0 : 1);
+#pragma unroll
+    for (int i = 0; i < V; ++i) {
+      const f32 x = mul_rn(v[i], scale);
+      y[i] = mul_rn(EARLY ? row_round<F>(x) : x, UNIT ? add_rn(y[i], 1) : y[i]);
+    }
+  }
+};
+
+// Columns `from` and later of a row of n, as load_row brings them, to the sink.
+template <int OUT, int V, int N, int T, int QUANT, class END>
+DEV void store_row(const END& end, const f32 (&v)[N], void* y, u8* scales, i64 step, u32 t, u32 from, u32 n) {
+#pragma unroll
+  for (int c = 0; c < N / V; ++c) {
+    const u32 at = from + row_column<V, T>(c, t);
+    f32 g[V];
+    end.apply(g, v + c * V, at, n);
+    store_norm<OUT, V, QUANT>(y, scales, step, at, n, g);
+  }
+}
+
+// The second pass over a long row: its values less `center`, in tiles of T * N columns, to the sink.
+template <int IN, int OUT, int V, int N, int T, int ADD, int QUANT, class END>
+DEV void store_long(const END& end, const void* x, const void* add, f32 center, void* y, u8* scales, i64 step, u32 t,
+                    u32 n) {
+#pragma unroll 1
+  for (u32 from = 0; from < n; from += T * N) {
+    const u64 skip = (u64)from * row_word<IN>::bytes;
+    f32 v[N];
+    load_again<IN, V, N, T, ADD>(v, (const u8*)x + skip, (const u8*)add + skip, t, n - from);
+#pragma unroll
+    for (int i = 0; i < N; ++i) v[i] = add_rn(v[i], -center);
+    store_row<OUT, V, N, T, QUANT>(end, v, y, scales, step, t, from, n);
   }
 }

@@ -24,12 +24,6 @@ __device__ __forceinline__ void rms_norm(const void* x, const void* add, void* s
   for (int i = 0; i < N; ++i) d[i] = mul_rn(v[i], v[i]);
   const f32 scale = rsqrt(fma_rn(team_sum<WARPS>(row_tree(d), (f32*)smem), inv_n, eps));
   u8* out = (u8*)y + row * ys * (QUANT ? 1 : row_word<OUT>::bytes);
-#pragma unroll
-  for (int c = 0; c < N / V; ++c) {
-    const u32 at = row_column<V, T>(c, t);
-    f32 g[V];
-    load_operand<GAIN, V>(g, gain, at, n, UNIT ? 0 : 1);
-    rms_scale<IN, V, UNIT, EARLY>(g, v + c * V, scale);
-    store_norm<OUT, V, QUANT>(out, scales + row * srow, sblock, at, n, g);
-  }
+  const rms_norm_end<IN, GAIN, V, UNIT, EARLY> end = {gain, scale};
+  store_row<OUT, V, N, T, QUANT>(end, v, out, scales + row * srow, sblock, t, 0, n);
 }

@@ -31,18 +31,6 @@ __device__ __forceinline__ void rms_norm_long(const void* x, const void* add, vo
   }
   const f32 scale = rsqrt(fma_rn(team_sum<WARPS>(squares, (f32*)smem), inv_n, eps));
   u8* out = (u8*)y + row * ys * (QUANT ? 1 : row_word<OUT>::bytes);
-#pragma unroll 1
-  for (u32 from = 0; from < n; from += T * N) {
-    const u64 skip = (u64)from * row_word<IN>::bytes;
-    f32 v[N];
-    load_again<IN, V, N, T, ADD>(v, in + skip, other + skip, t, n - from);
-#pragma unroll
-    for (int c = 0; c < N / V; ++c) {
-      const u32 at = from + row_column<V, T>(c, t);
-      f32 g[V];
-      load_operand<GAIN, V>(g, gain, at, n, UNIT ? 0 : 1);
-      rms_scale<IN, V, UNIT, EARLY>(g, v + c * V, scale);
-      store_norm<OUT, V, QUANT>(out, scales + row * srow, sblock, at, n, g);
-    }
-  }
+  const rms_norm_end<IN, GAIN, V, UNIT, EARLY> end = {gain, scale};
+  store_long<IN, OUT, V, N, T, ADD, QUANT>(end, in, other, 0, out, scales + row * srow, sblock, t, n);
 }
