@@ -17,13 +17,14 @@ func Cases() ([]cuda.Case, error) {
 	for _, c := range []struct {
 		batch, heads, kv, queries, keys, dim int64
 		causal                               Causal
-		timed                                bool
+		timed, cached                        bool // cached: keys and values in MXINT8 too
 	}{
-		{2, 2, 1, 130, 150, 64, Full, false}, {1, 2, 2, 70, 150, 128, BottomRight, false},
-		{1, 1, 1, 70, 70, 256, TopLeft, false},
-		{4, 16, 16, 4096, 4096, 128, Full, true}, {4, 16, 16, 4096, 4096, 128, BottomRight, true},
-		{2, 16, 16, 8192, 8192, 128, Full, true}, {1, 16, 16, 16384, 16384, 128, Full, true},
-		{16, 32, 32, 1024, 1024, 64, Full, true}, {32, 12, 12, 512, 512, 64, Full, true},
+		{2, 2, 1, 130, 150, 64, Full, false, true}, {1, 2, 2, 70, 150, 128, BottomRight, false, true},
+		{1, 1, 1, 70, 70, 256, TopLeft, false, true},
+		{4, 16, 16, 4096, 4096, 128, Full, true, true}, {4, 16, 16, 4096, 4096, 128, BottomRight, true, false},
+		{2, 16, 16, 8192, 8192, 128, Full, true, false}, {1, 16, 16, 16384, 16384, 128, Full, true, false},
+		{16, 32, 32, 1024, 1024, 64, Full, true, false}, {32, 12, 12, 512, 512, 64, Full, true, false},
+		{16, 32, 8, 64, 8192, 128, BottomRight, true, true},
 	} {
 		p := SDPA{Word: BF16, Batch: c.batch, Heads: c.heads, KVHeads: c.kv, Queries: c.queries, Keys: c.keys, Dim: c.dim,
 			Causal: c.causal, Scale: float32(1 / math.Sqrt(float64(c.dim)))}
@@ -31,6 +32,13 @@ func Cases() ([]cuda.Case, error) {
 		p.K, p.V = Dense(c.kv, c.keys, c.dim), Dense(c.kv, c.keys, c.dim)
 		one, err := p.Case(c.timed)
 		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+		if !c.cached {
+			continue
+		}
+		if one, err = (MXINT8{SDPA: p, Scales: Dense(c.kv, c.keys, (c.dim+31)/32)}).Case(c.timed); err != nil {
 			return nil, err
 		}
 		all = append(all, one)
@@ -54,38 +62,47 @@ func samples(k int64) func([]byte) {
 	}
 }
 
-// Case is the kernel on samples, bf16, dense, without mask and lengths.
+// Case is the kernel on samples, bf16, dense, without mask and lengths. Error as Instance.
 func (p SDPA) Case(timed bool) (cuda.Case, error) {
 	i, err := p.Instance("sdpa_rows")
 	if err != nil {
 		return cuda.Case{}, err
 	}
-	l, err := p.Launch("sdpa_rows", Args{Q: cuda.Buffer(0), K: cuda.Buffer(1), V: cuda.Buffer(2), O: cuda.Buffer(3),
-		LSE: cuda.Buffer(4), Mask: cuda.Null(), Lengths: cuda.Null()})
-	f, rows := p.Floor(), p.Batch*p.Heads*p.Queries
-	shared := 2 * p.Batch * p.KVHeads * p.Keys * p.Dim
+	c, a := p.dense(i, sample)
+	c.Timed, c.Formats = timed, "bf16 -> bf16"
+	c.Bytes, c.Flops = p.Floor().Bytes, p.Floor().Flops
+	c.Launches, err = p.Launch(i.Kernel, a)
+	return c, err
+}
+
+// dense is a case of an instance without launches: its buffers, with k and v in bf16, and the arguments that name them.
+// Element i of q, k and v has the value value(0, i), value(1, i) and value(2, i).
+func (p SDPA) dense(i cuda.Instance, value func(k, i int64) float64) (cuda.Case, Args) {
+	rows, shared := p.Batch*p.Heads*p.Queries, 2*p.Batch*p.KVHeads*p.Keys*p.Dim
 	return cuda.Case{
-		Name: fmt.Sprintf("sdpa/%dx%dx%dx%dx%d/causal=%d", p.Batch, p.Heads, p.Queries, p.Keys, p.Dim, p.Causal),
-		Shape: fmt.Sprintf("batch %d, heads %d/%d, %d queries, %d keys, dimension %d", p.Batch, p.Heads, p.KVHeads,
-			p.Queries, p.Keys, p.Dim),
-		Formats: "bf16 -> bf16", Instances: []cuda.Instance{i}, Launches: l, Bytes: f.Bytes, Flops: f.Flops, Timed: timed,
-		Buffers: []cuda.CaseBuffer{
-			{Name: "q", Bytes: 2 * rows * p.Dim, Fill: samples(0)}, {Name: "k", Bytes: shared, Fill: samples(1)},
-			{Name: "v", Bytes: shared, Fill: samples(2)}, {Name: "o", Bytes: 2 * rows * p.Dim, Output: true},
-			{Name: "lse", Bytes: 4 * rows, Output: true},
-		},
-		Check: p.judge,
-	}, err
+			Name: fmt.Sprintf("%s/%dx%dx%dx%dx%d/causal=%d", i.Template.Name, p.Batch, p.Heads, p.Queries, p.Keys, p.Dim,
+				p.Causal),
+			Shape: fmt.Sprintf("batch %d, heads %d/%d, %d queries, %d keys, dimension %d", p.Batch, p.Heads, p.KVHeads,
+				p.Queries, p.Keys, p.Dim),
+			Instances: []cuda.Instance{i},
+			Buffers: []cuda.CaseBuffer{
+				{Name: "q", Bytes: 2 * rows * p.Dim, Fill: samples(0)}, {Name: "k", Bytes: shared, Fill: samples(1)},
+				{Name: "v", Bytes: shared, Fill: samples(2)}, {Name: "o", Bytes: 2 * rows * p.Dim, Output: true},
+				{Name: "lse", Bytes: 4 * rows, Output: true},
+			},
+			Check: func(out [][]byte) cuda.Verdict { return p.judge(out, value) },
+		}, Args{Q: cuda.Buffer(0), K: cuda.Buffer(1), V: cuda.Buffer(2), O: cuda.Buffer(3), LSE: cuda.Buffer(4),
+			Mask: cuda.Null(), Lengths: cuda.Null()}
 }
 
 // judge compares at most nine rows with the definition. A probability is rounded to bf16 once, and so is the result: an
 // output may be off by 2^-8 of the sum of the magnitudes that it is made of, and of itself; lse by 1e-5.
-func (p SDPA) judge(out [][]byte) cuda.Verdict {
+func (p SDPA) judge(out [][]byte, value func(k, i int64) float64) cuda.Verdict {
 	v := cuda.Verdict{Tol: 1}
 	rows := p.Batch * p.Heads * p.Queries
 	step := max((rows-1)/8, 1)
 	for r := int64(0); r < rows; r += step {
-		o, size, lse := p.define(r)
+		o, size, lse := p.define(r, value)
 		note := func(what string, got, want, allowed float64) {
 			share := math.Abs(got-want) / allowed
 			if got == want {
@@ -107,7 +124,7 @@ func (p SDPA) judge(out [][]byte) cuda.Verdict {
 }
 
 // define computes row r of a case in float64: outputs, the sums of magnitudes behind them, and lse.
-func (p SDPA) define(r int64) (o, size []float64, lse float64) {
+func (p SDPA) define(r int64, value func(k, i int64) float64) (o, size []float64, lse float64) {
 	o, size = make([]float64, p.Dim), make([]float64, p.Dim)
 	i, head := r%p.Queries, r/p.Queries
 	kv := (head/p.Heads*p.KVHeads + head%p.Heads/(p.Heads/p.KVHeads)) * p.Keys
@@ -122,12 +139,12 @@ func (p SDPA) define(r int64) (o, size []float64, lse float64) {
 	for j := range max(last, 0) {
 		s := 0.0
 		for c := range p.Dim {
-			s += sample(0, r*p.Dim+c) * sample(1, (kv+j)*p.Dim+c)
+			s += value(0, r*p.Dim+c) * value(1, (kv+j)*p.Dim+c)
 		}
 		w := math.Exp(s * float64(p.Scale)) // samples are small: nothing overflows
 		sum += w
 		for c := range o {
-			x := w * sample(2, (kv+j)*p.Dim+int64(c))
+			x := w * value(2, (kv+j)*p.Dim+int64(c))
 			o[c], size[c] = o[c]+x, size[c]+math.Abs(x)
 		}
 	}

@@ -54,8 +54,9 @@ type Strides struct {
 func Dense(heads, rows, dim int64) Strides { return Strides{heads * rows * dim, rows * dim, dim} }
 
 // SDPA is o = softmax(Scale * q k^T + mask) v for every batch and head, and lse = ln of the sum of exponentials,
-// [batch][heads][queries]. A query without an allowed key has o = 0 and lse = -Inf. Where a key is masked, a NaN or Inf
-// of its value still reaches o; keys beyond a batch's length are never read.
+// [batch][heads][queries]. A query without an allowed key has o = 0 and lse = -Inf. A NaN or Inf of a key or value
+// reaches the queries that may see the key, and no others; a mask that adds -Inf forbids a key. Keys beyond a batch's
+// length are never read.
 type SDPA struct {
 	Word                    Word
 	Batch, Heads, KVHeads   int64 // query head h reads head h / (Heads / KVHeads)

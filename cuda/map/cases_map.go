@@ -124,6 +124,44 @@ func (p Chain) Case(name string, timed bool) (cuda.Case, error) {
 	}, err
 }
 
+// Case is the kernel from bfloat16 words of every size. Error as Instance.
+func (p Blocks) Case(timed bool) (cuda.Case, error) {
+	i, err := p.Instance("blocks_bf16")
+	n := p.Outer * p.Length * p.Inner
+	scales := p.Outer * p.PerRow() * p.Inner
+	return cuda.Case{
+		Name:      fmt.Sprintf("to_blocks/bf16/%s/%dx%dx%d", p.To, p.Outer, p.Length, p.Inner),
+		Instances: []cuda.Instance{i}, Timed: timed, Shape: fmt.Sprintf("%d x %d x %d", p.Outer, p.Length, p.Inner),
+		Launches: []cuda.Launch{p.Launch("blocks_bf16", cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2))},
+		Formats:  "bf16 -> " + p.To.String() + " along the middle axis", Bytes: 3*n + scales,
+		Buffers: []cuda.CaseBuffer{{Name: "x", Bytes: 2 * n, Fill: fillWords(false)},
+			{Name: "q", Bytes: n, Output: true}, {Name: "X", Bytes: scales, Output: true}},
+		Check: func(out [][]byte) cuda.Verdict { return p.check(out[0], out[1]) },
+	}, err
+}
+
+// check demands every byte of the blocks that it looks at.
+func (p Blocks) check(q, scales []byte) cuda.Verdict {
+	for b := int64(0); b < int64(len(scales)); b += stride(int64(len(q))) {
+		o, from, column := b/p.Inner/p.PerRow(), b/p.Inner%p.PerRow()*int64(p.To.K), b%p.Inner
+		var x []format.Exact
+		var at []int64
+		for k := from; k < min(from+int64(p.To.K), p.Length); k++ {
+			at = append(at, (o*p.Length+k)*p.Inner+column)
+			x = append(x, format.FromFloat64(cuda.BF16(word(at[len(at)-1], false))))
+		}
+		codes := make([]int64, len(x))
+		scale := byte(p.To.EncodeBlock(x, codes))
+		for j, c := range codes {
+			if q[at[j]] != byte(c) || scales[b] != scale {
+				return cuda.Verdict{Wrong: fmt.Sprintf("element %d of block %d is %d with scale %d, want %d with %d", j, b,
+					int8(q[at[j]]), scales[b], c, scale)}
+			}
+		}
+	}
+	return cuda.Verdict{BitEqual: true}
+}
+
 // more are the cases of all kernels of the family but dequantize.
 func more() ([]cuda.Case, error) {
 	var all []cuda.Case
@@ -154,6 +192,8 @@ func more() ([]cuda.Case, error) {
 		for _, err := range []error{
 			add(Quantize{Rows: s.rows, Cols: s.cols, In: num.BF16}.Case(s.timed)),
 			add(Cast{N: n, From: Side{Codec: num.BF16}, To: to}.Case(fixed, s.timed)),
+			add(Blocks{Outer: 3, Length: s.rows, Inner: s.cols / 4, From: Side{Codec: num.BF16},
+				To: format.MXInt{W: 8, K: 32}}.Case(s.timed)),
 			add(Chain{Expr: sum, N: n, Cols: s.cols, In: num.BF16, Out: num.BF16,
 				Inputs: []Shape{Whole, Whole}}.Case("gelu_add", s.timed)),
 		} {

@@ -10,7 +10,7 @@ import (
 )
 
 // Norm is LayerNorm, (x - mean) / sqrt(variance + eps) * gain + bias with the population variance, or RMSNorm,
-// x / sqrt(mean of squares + eps) * gain, along each row.
+// x / sqrt(mean of squares + eps) * gain, along each row. A NaN in a row reaches that row and no other.
 type Norm struct {
 	Matrix
 	// RMS chooses RMSNorm, which has no bias.

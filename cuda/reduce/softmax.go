@@ -10,7 +10,8 @@ import (
 )
 
 // Softmax is exp(x - max x) divided by its sum along each row. A row of -Inf only, or without a column that the mask
-// keeps, becomes zeros; a row with NaN or +Inf becomes NaN.
+// keeps, becomes zeros; a row with NaN or +Inf becomes NaN. A NaN that the mask leaves out, or in another row, changes
+// nothing.
 type Softmax struct {
 	Matrix
 	In, Out Word

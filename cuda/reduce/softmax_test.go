@@ -39,20 +39,35 @@ func softmax(x []float64, keep []byte) []float64 {
 	return y
 }
 
-// softmaxCase is a problem with its data: the mask keeps two of three columns, and nothing in row 1 of it.
+// softmaxCase is a problem with its data: the mask keeps two of three columns, and nothing in row 1 of it; it ends with
+// the last row that is read. What it leaves out is NaN or infinite in the rows without such a value elsewhere.
 type softmaxCase struct {
 	p    reduce.Softmax
 	x    []float64
 	mask []byte
 }
 
+// rowOf is the row of a mask that belongs to row r.
+func rowOf(m *reduce.MaskRows, r int) int { return int(uint64(r)/m.Div*m.Mul + uint64(r)%m.Mod) }
+
 func newSoftmax(p reduce.Softmax) softmaxCase {
 	c := softmaxCase{p: p, x: matrix(uint64(p.Cols), p.In, int(p.Rows), int(p.Cols))}
-	if p.Mask != nil {
-		c.mask = make([]byte, int(p.Rows*p.Cols))
-		for i := range c.mask {
-			if i%3 > 0 && i/int(p.Cols) != 1 {
-				c.mask[i] = byte(i%255 + 1)
+	if p.Mask == nil {
+		return c
+	}
+	n := int(p.Cols)
+	for r := range int(p.Rows) {
+		from := rowOf(p.Mask, r) * n
+		for i := len(c.mask); i < from+n; i++ {
+			keep := byte(0)
+			if i%3 > 0 && i/n != 1 {
+				keep = byte(i%255 + 1)
+			}
+			c.mask = append(c.mask, keep)
+		}
+		for i := range n {
+			if r > 1 && c.mask[from+i] == 0 {
+				c.x[r*n+i] = []float64{math.NaN(), math.Inf(1)}[i%2]
 			}
 		}
 	}
@@ -92,7 +107,7 @@ func (c softmaxCase) check(t testing.TB, out []byte) {
 			keep[i] = 1
 		}
 		if m := c.p.Mask; m != nil {
-			at := int(uint64(r)/m.Div*m.Mul+uint64(r)%m.Mod) * n
+			at := rowOf(m, r) * n
 			keep = c.mask[at : at+n]
 		}
 		want := softmax(c.x[r*n:r*n+n], keep)
@@ -116,7 +131,7 @@ func TestSoftmax(t *testing.T) {
 			m := reduce.Matrix{Rows: 7, Cols: n}
 			p := reduce.Softmax{Matrix: m, In: reduce.Word((i + 1) % 3), Out: reduce.Word(i * 2 % 3)}
 			if masked {
-				p.Mask = &reduce.MaskRows{Div: 2, Mul: 1, Mod: 1}
+				p.Mask = &reduce.MaskRows{Div: 4, Mul: 2, Mod: 2}
 			}
 			t.Run(fmt.Sprintf("%d/%v/%v/masked=%v", n, p.In, p.Out, masked), func(t *testing.T) {
 				t.Parallel()
