@@ -94,7 +94,7 @@ var tiles = []struct {
 	{64, tile{64, 2}, tile{64, 2}},
 	{80, tile{64, 2}, tile{32, 2}},
 	{96, tile{64, 2}, tile{32, 2}},
-	{128, tile{48, 2}, tile{48, 2}},
+	{128, tile{48, 2}, tile{32, 2}},
 	{256, tile{64, 1}, tile{32, 1}},
 }
 

@@ -145,7 +145,7 @@ func shiftIndex(s *source, i int) {
 	s.plant(i+1, end-1, "("+s.span(i+1, end-1)+") + 1")
 }
 
-// declares says that the bracket at i is the size of an array: `type name[SIZE]` or `(&name)[SIZE]`.
+// declares says that the bracket at i is the size of an array: `type name[SIZE]`, `, other[SIZE]` or `(&name)[SIZE]`.
 func (s *source) declares(i int) bool {
 	switch s.tok(i - 1) {
 	case ")":
@@ -155,10 +155,20 @@ func (s *source) declares(i int) bool {
 	}
 	end := closing(s.tokens, i)
 	before := s.tok(i - 2)
-	if end != i+2 || before == "return" || s.tokens[max(i-2, 0)].kind != word {
+	if end != i+2 || before == "return" || s.tokens[max(i-2, 0)].kind != word && !s.lists(i-2) {
 		return false
 	}
 	return s.tokens[i+1].kind == number || s.tok(i+1) == strings.ToUpper(s.tok(i+1))
+}
+
+// lists says that the comma at i stands between arrays that one declaration makes: `type name[SIZE], other[SIZE]`.
+func (s *source) lists(i int) bool {
+	if s.tok(i) != "," || s.tok(i-1) != "]" {
+		return false
+	}
+	for i--; i > 0 && s.tok(i) != "["; i-- {
+	}
+	return s.declares(i)
 }
 
 // swizzle replaces an exclusive or in an address by a sum.

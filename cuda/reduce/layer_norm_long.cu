@@ -3,7 +3,7 @@
 // squared differences of each thread's values tile by tile (Chan, Golub, LeVeque 1983, equations 1.5); the second reads
 // the row again and writes.
 //   IN, OUT, GAIN, V, WARPS, ADD, QUANT  as for layer_norm
-// Tiles of 32 * WARPS * 4 * V columns, ascending.
+// Tiles of 32 * WARPS * row_tile<V>::values columns, ascending.
 //   threads: 32 * WARPS
 //   shared: 8 * WARPS
 //   blocks: 2
@@ -14,7 +14,7 @@ template <int IN, int OUT, int GAIN, int V, int WARPS, int ADD, int QUANT>
 __device__ __forceinline__ void layer_norm_long(const void* x, const void* add, void* sum, const void* gain,
                                                 const void* bias, void* y, u8* scales, i64 rows, u32 n, i64 ys,
                                                 i64 srow, i64 sblock, f32 inv_n, f32 eps) {
-  const int T = 32 * WARPS, N = V == 1 ? 8 : 4 * V;
+  const int T = 32 * WARPS, N = row_tile<V>::values;
   const u32 t = threadIdx.x;
   const i64 row = blockIdx.x;
   f32* place = (f32*)smem;

@@ -149,7 +149,7 @@ func (c normCase) check(t testing.TB, out [][]byte) {
 }
 
 // lengths are those at which threads, warps and tiles end, for every team.
-var lengths = []int64{1, 31, 33, 256, 264, 1000, 1040, 3000, 4104, 8200, 16400, 4099, 12345}
+var lengths = []int64{1, 31, 33, 256, 264, 1000, 1040, 3000, 4104, 8200, 10240, 16400, 4099, 12345}
 
 // norms are problems of all lengths with all options somewhere.
 func norms(rms bool) []reduce.Norm {

@@ -2,7 +2,7 @@
 // rms_norm_long: rms_norm of rows of any length, a block of WARPS warps a row: one pass sums squares, a second reads
 // the row again and writes.
 //   IN, OUT, GAIN, V, WARPS, ADD, QUANT, UNIT, EARLY  as for rms_norm
-// Tiles of 32 * WARPS * 4 * V columns, ascending.
+// Tiles of 32 * WARPS * row_tile<V>::values columns, ascending.
 //   threads: 32 * WARPS
 //   shared: 4 * WARPS
 //   blocks: 2
@@ -13,7 +13,7 @@ template <int IN, int OUT, int GAIN, int V, int WARPS, int ADD, int QUANT, int U
 __device__ __forceinline__ void rms_norm_long(const void* x, const void* add, void* sum, const void* gain, void* y,
                                               u8* scales, i64 rows, u32 n, i64 ys, i64 srow, i64 sblock, f32 inv_n,
                                               f32 eps) {
-  const int T = 32 * WARPS, N = V == 1 ? 8 : 4 * V;
+  const int T = 32 * WARPS, N = row_tile<V>::values;
   const u32 t = threadIdx.x;
   const i64 row = blockIdx.x;
   const i64 first = row * n * row_word<IN>::bytes;

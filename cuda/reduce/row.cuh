@@ -63,6 +63,9 @@ template <int F, int V> DEV void store_chunk(void* row, u32 at, const f32* v) {
 // Column of the first value of chunk c.
 template <int V, int T> DEV u32 row_column(int c, u32 t) { return ((u32)c * T + t) * V; }
 
+// Values of a thread in a tile of a row that does not fit into registers.
+template <int V> struct row_tile { static const int values = V == 1 ? 8 : 4 * V; };
+
 // n columns of a row, `fill` beyond them. n is a multiple of V.
 template <int F, int V, int N, int T> DEV void load_row(f32 (&v)[N], const void* row, u32 t, u32 n, f32 fill) {
 #pragma unroll

@@ -7,7 +7,8 @@
 //   ROWS     rows of a block; 1 unless WARPS is 1
 //   MASK     1: mask holds a byte for each column, 0 leaves the column out
 // Row r of x reads row r / ma * mb + r % mc of the mask. A row without a column left, or of -Inf only, becomes zeros; a
-// row with NaN or +Inf in a column that is left becomes NaN. What is left out is 0 else, be it NaN. One read, one write.
+// row with NaN or +Inf in a column that is left becomes NaN. What is left out is 0 else, be it NaN. One read and one
+// write.
 //   threads: 32 * WARPS * ROWS
 //   shared: WARPS > 1 ? 8 * WARPS : 0
 //   regs: N > 16 ? 96 : MASK && V == 1 && SM >= 100 ? 80 : 64

@@ -2,7 +2,7 @@
 // softmax_long: softmax of rows of any length, a block of WARPS warps a row. The first pass keeps a maximum and the sum
 // below it for each thread, rescaled where the maximum grows; the second reads the row again and writes.
 //   IN, OUT, V, WARPS, MASK  as for softmax
-// Tiles of 32 * WARPS * 4 * V columns, ascending; what a row gives depends on nothing but the row.
+// Tiles of 32 * WARPS * row_tile<V>::values columns, ascending; what a row gives depends on nothing but the row.
 //   threads: 32 * WARPS
 //   shared: 8 * WARPS
 //   blocks: 2
@@ -12,7 +12,7 @@
 template <int IN, int OUT, int V, int WARPS, int MASK>
 __device__ __forceinline__ void softmax_long(const void* x, const u8* mask, void* y, i64 rows, u32 n,
                                              u64 ma, u64 mb, u64 mc) {
-  const int T = 32 * WARPS, N = V == 1 ? 8 : 4 * V;
+  const int T = 32 * WARPS, N = row_tile<V>::values;
   const u32 t = threadIdx.x;
   const i64 row = blockIdx.x;
   f32* place = (f32*)smem;
