@@ -6,7 +6,8 @@
 template <int D, int R, int T> struct flash_chunks { static const int count = (R * D / 16 + T - 1) / T; };
 
 // Starts copies of R rows of D elements, `step` bytes apart, to raw, and loads the scales of their blocks of 32, rows
-// x_step bytes apart. Rows from `valid` on become zeros. valid is not 0.
+// x_step bytes apart. Rows from `valid` on repeat the first with a scale of 0: nobody sees them, and they must be finite
+// to be nothing where the probability is 0. valid is not 0.
 template <int D, int R, int T>
 DEV void flash_fetch(u32 raw, u32 (&scale)[flash_chunks<D, R, T>::count], const u8* q, const u8* X, i64 step,
                      i64 x_step, u32 valid) {
@@ -16,7 +17,7 @@ DEV void flash_fetch(u32 raw, u32 (&scale)[flash_chunks<D, R, T>::count], const 
     const u32 item = i * T + threadIdx.x, r = item / C, c = item % C;
     const bool there = r < valid;
     if (R * C % T != 0 && item >= R * C) break;
-    cp_async16(raw + item * 16, q + (there ? r : 0) * step + c * 16, there ? 16 : 0);
+    cp_async16(raw + item * 16, q + (there ? r : 0) * step + c * 16, 16);
     scale[i] = there ? X[r * x_step + c / 2] : 0;
   }
 }
