@@ -6,8 +6,8 @@
 template <int D, int R, int T> struct flash_chunks { static const int count = (R * D / 16 + T - 1) / T; };
 
 // Starts copies of R rows of D elements, `step` bytes apart, to raw, and loads the scales of their blocks of 32, rows
-// x_step bytes apart. Rows from `valid` on repeat the first with a scale of 0: nobody sees them, and they must be finite
-// to be nothing where the probability is 0. valid is not 0.
+// x_step bytes apart. Rows from `valid` on repeat the first, with a scale of 0: nobody sees them, but they must be
+// finite, since 0 times infinity is NaN. valid is not 0.
 template <int D, int R, int T>
 DEV void flash_fetch(u32 raw, u32 (&scale)[flash_chunks<D, R, T>::count], const u8* q, const u8* X, i64 step,
                      i64 x_step, u32 valid) {
@@ -22,14 +22,17 @@ DEV void flash_fetch(u32 raw, u32 (&scale)[flash_chunks<D, R, T>::count], const 
   }
 }
 
-// Decodes what flash_fetch brought, exactly, into rows as flash_load leaves them.
+// Decodes what flash_fetch brought, exactly, into rows as flash_load leaves them. Says whether NaN may be among it,
+// or -2^128, which bfloat16 has not: whether a scale is that large.
 template <int D, int R, int T>
-DEV void flash_decode(u8* to, const u8* raw, const u32 (&scale)[flash_chunks<D, R, T>::count]) {
+DEV bool flash_decode(u8* to, const u8* raw, const u32 (&scale)[flash_chunks<D, R, T>::count]) {
   const int C = D / 16;
+  bool large = false;
 #pragma unroll
   for (int i = 0; i < flash_chunks<D, R, T>::count; ++i) {
     const u32 item = i * T + threadIdx.x, r = item / C, c = item % C;
     if (R * C % T != 0 && item >= R * C) break;
+    large |= scale[i] >= 254;
     const w128 w = *(const w128*)(raw + item * 16);
     const u32 s = mxint8_scale_bf16(scale[i]) * 0x10001u;
     w128* row = (w128*)(to + r * flash_row<D>::bytes + c * 32);
@@ -38,13 +41,5 @@ DEV void flash_decode(u8* to, const u8* raw, const u32 (&scale)[flash_chunks<D, 
     row[1] = w128{mxint8_pair_bf16(w.z, 0x4140, s), mxint8_pair_bf16(w.z, 0x4342, s),
                   mxint8_pair_bf16(w.w, 0x4140, s), mxint8_pair_bf16(w.w, 0x4342, s)};
   }
-}
-
-// Whether this thread's part of a tile may hold NaN, or -2^128, which bfloat16 has not: whether a scale is that large.
-template <int D, int R, int T> DEV bool flash_large(const u32 (&scale)[flash_chunks<D, R, T>::count]) {
-  bool large = false;
-#pragma unroll
-  for (int i = 0; i < flash_chunks<D, R, T>::count; ++i)
-    if (R * D / 16 % T == 0 || i * T + threadIdx.x < R * D / 16) large |= scale[i] >= 254;
   return large;
 }

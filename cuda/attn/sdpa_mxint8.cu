@@ -55,13 +55,12 @@ __device__ __forceinline__ void sdpa_mxint8(const u16* q, const u8* k, const u8*
     u32 p[WM][BN / 16][4];
     flash_round<1, BN, WM>(p, s);
     cp_async_wait<1>();
-    flash_decode<D, BN, T>(tile_v, raw_v, scale_v);
-    const bool found = CAUSAL && flash_large<D, BN, T>(scale_v);
+    const bool large = flash_decode<D, BN, T>(tile_v, raw_v, scale_v);
     if (j + 1 < tiles) flash_fetch<D, BN, T>(at_v, scale_v, v + next * k_s, vx + next * x_s, k_s, x_s, limit - next);
     cp_async_commit();
     // The values are there, and nobody reads the keys any more.
     if (CAUSAL && next > first + diagonal + 1)
-      flash_part<1, D, BN, WM, T, CAUSAL, 0>(o_sum, tile_v, view, from, found);
+      flash_part<1, D, BN, WM, T, CAUSAL, 0>(o_sum, tile_v, view, from, large);
     else barrier();
     flash_values<1, D, BN, WM>(o_sum, p, lane_v);
   }

@@ -28,12 +28,21 @@ func TestRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	passed := emulate(t)
-	var all []Record
+	var instances []cuda.Instance
 	for _, r := range rows {
 		for _, k := range r.Kernels {
-			all = append(all, record(t, k.Instance, passed))
+			instances = append(instances, k.Instance)
 		}
 	}
+	all := make([]Record, len(instances))
+	t.Run("kernels", func(t *testing.T) {
+		for n, i := range instances {
+			t.Run(i.String(), func(t *testing.T) {
+				t.Parallel()
+				all[n] = record(t, i, passed)
+			})
+		}
+	})
 	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(a.Instance, b.Instance) })
 	var text bytes.Buffer
 	text.WriteString("[")
