@@ -114,7 +114,7 @@ func TestGelu(t *testing.T) {
 	var x []byte
 	want := []float64{}
 	for v := 4.0; v >= -9; v -= 0.125 {
-		word := bf16Word(float32(v))
+		word := cuda.BF16Word(v)
 		x = binary.LittleEndian.AppendUint16(x, word)
 		want = append(want, v*math.Erfc(-v/math.Sqrt2)/2)
 	}
@@ -132,7 +132,7 @@ func TestGelu(t *testing.T) {
 	y := cudatest.Run(t, job)[0]
 	for i, w := range want {
 		if got := f32At(y, i); math.Abs(got-w) > 1e-5*math.Abs(w) {
-			t.Errorf("gelu(%v) is %v, want %v", bf16At(x, i), got, w)
+			t.Errorf("gelu(%v) is %v, want %v", cuda.BF16At(x, int64(i)), got, w)
 		}
 	}
 }
