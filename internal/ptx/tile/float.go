@@ -20,23 +20,74 @@ var halves = sync.OnceValue(func() *[1 << 16]float64 {
 
 // Scratch is the room that products need; one serves one goroutine.
 type Scratch struct {
-	a [16][16]float64
+	a *[16][16]float64 // one of lefts
 	b [8][16]float64
 	c [16][8]float64
+	// Fragments that were unpacked lately: a kernel passes the same ones to many products.
+	lefts [4]left
+	next  int // of lefts, to be replaced
+	right held
+}
+
+// left is a fragment of a and its values.
+type left struct {
+	held
+	values [16][16]float64
+}
+
+// held is a fragment of 16-bit elements as registers hold it.
+type held struct {
+	rows  [4]lane.Row
+	count int // of rows; 0 for none
+	brain bool
+}
+
+// is says that this is the fragment.
+func (h *held) is(rows []*lane.Row, brain bool) bool {
+	if h.count != len(rows) || h.brain != brain {
+		return false
+	}
+	for i, r := range rows {
+		if h.rows[i] != *r {
+			return false
+		}
+	}
+	return true
+}
+
+// hold notes a fragment.
+func (h *held) hold(rows []*lane.Row, brain bool) {
+	h.count, h.brain = len(rows), brain
+	for i, r := range rows {
+		h.rows[i] = *r
+	}
+}
+
+// blank makes room for values that come from elsewhere; those of a and b are 0.
+func (x *Scratch) blank() {
+	x.lefts[0].count, x.right.count = 0, 0
+	x.a, x.b = &x.lefts[0].values, [8][16]float64{}
+	*x.a = [16][16]float64{}
 }
 
 func brains(code uint64) float64 { return float64(math.Float32frombits(uint32(code) << 16)) }
 
 // unpack16 reads the fragments of a and b of 16-bit elements.
 func (x *Scratch) unpack16(s Shape, brain bool, ra, rb []*lane.Row) {
-	if s.K == 8 { // the other half adds nothing
-		x.a, x.b = [16][16]float64{}, [8][16]float64{}
-	}
 	t := halves()
-	for reg, row := range ra {
+	if !x.known(ra, brain) {
+		x.unpackA(t, s, brain, ra)
+	}
+	if x.right.is(rb, brain) {
+		return
+	}
+	if x.right.hold(rb, brain); s.K == 8 { // the other half adds nothing
+		x.b = [8][16]float64{}
+	}
+	for reg, row := range rb {
 		for l, v := range row {
-			to := &x.a[(l/4+reg%2*8)&15]
-			k := (reg/2*8 + l%4*2) & 14
+			to := &x.b[l/4]
+			k := (reg*8 + l%4*2) & 14
 			if brain {
 				to[k], to[k+1] = brains(v), brains(v>>16)
 			} else {
@@ -44,10 +95,31 @@ func (x *Scratch) unpack16(s Shape, brain bool, ra, rb []*lane.Row) {
 			}
 		}
 	}
-	for reg, row := range rb {
+}
+
+// known finds the fragment of a among those unpacked.
+func (x *Scratch) known(ra []*lane.Row, brain bool) bool {
+	for i := range x.lefts {
+		if l := &x.lefts[i]; l.is(ra, brain) {
+			x.a = &l.values
+			return true
+		}
+	}
+	return false
+}
+
+// unpackA reads the fragment of a.
+func (x *Scratch) unpackA(t *[1 << 16]float64, s Shape, brain bool, ra []*lane.Row) {
+	here := &x.lefts[x.next]
+	x.next = (x.next + 1) % len(x.lefts)
+	here.hold(ra, brain)
+	if x.a = &here.values; s.K == 8 { // the other half adds nothing
+		*x.a = [16][16]float64{}
+	}
+	for reg, row := range ra {
 		for l, v := range row {
-			to := &x.b[l/4]
-			k := (reg*8 + l%4*2) & 14
+			to := &x.a[(l/4+reg%2*8)&15]
+			k := (reg/2*8 + l%4*2) & 14
 			if brain {
 				to[k], to[k+1] = brains(v), brains(v>>16)
 			} else {
@@ -138,7 +210,7 @@ func (x *Scratch) FloatHalf(s Shape, d, ra, rb, rc []*lane.Row) {
 
 // Tensor32 multiplies floats of 32 bits of which only the upper 19 count (tf32).
 func (x *Scratch) Tensor32(s Shape, d, ra, rb, rc []*lane.Row) {
-	x.a, x.b = [16][16]float64{}, [8][16]float64{}
+	x.blank()
 	value := func(v uint64) float64 { return float64(math.Float32frombits(uint32(v) &^ (1<<13 - 1))) }
 	for reg, row := range ra {
 		for l, v := range row {
