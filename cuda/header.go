@@ -22,13 +22,16 @@ var (
 	lastWord = regexp.MustCompile(`^(.*?)(\w+)$`)
 )
 
+// layout is the hint of every file that cannot be read.
+const layout = "docs/library.md says what a kernel file holds"
+
 // ReadTemplate reads the text of a kernel file; file is its path in the library, and its stem the name that the
 // function template must have. Error L0931 says what is missing or cannot be understood.
 func ReadTemplate(file, text string) (*Template, error) {
 	family, name, _ := strings.Cut(strings.TrimSuffix(file, ".cu"), "/")
 	t := &Template{Name: name, Family: family, text: text}
 	fail := func(format string, args ...any) (*Template, error) {
-		return nil, diag.New("L0931", "cuda/"+file, format, args...)
+		return nil, diag.New("L0931", "cuda/"+file, format, args...).WithHint(layout)
 	}
 	if include.MatchString(text) {
 		return fail("includes a file: name it in the header line `uses`")
@@ -80,7 +83,7 @@ func (t *Template) header(text, pos string) (errs diag.List) {
 	bad := func(key string, err error) {
 		var why *diag.Error
 		if errors.As(err, &why) {
-			errs = append(errs, diag.New("L0931", pos, "header line %s: %s", key, why.Msg))
+			errs = append(errs, diag.New("L0931", pos, "header line %s: %s", key, why.Msg).WithHint(layout))
 		}
 	}
 	for _, field := range []struct {
@@ -89,7 +92,7 @@ func (t *Template) header(text, pos string) (errs diag.List) {
 	}{{"threads", "", &t.threads}, {"shared", "0", &t.shared}, {"blocks", "0", &t.blocks}, {"regs", "", &t.regs}} {
 		text, ok := lines[field.key]
 		if text = cmp.Or(text, field.absent); !ok && text == "" {
-			errs = append(errs, diag.New("L0931", pos, "header line %s is missing", field.key))
+			errs = append(errs, diag.New("L0931", pos, "header line %s is missing", field.key).WithHint(layout))
 			continue
 		}
 		var err error

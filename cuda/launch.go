@@ -109,7 +109,9 @@ func (l Launch) Pack(addresses []uint64) ([]byte, error) {
 // Fit compares a launch with the kernel that it calls: name, number and sizes of the arguments, threads, shared
 // memory, and the limits of every GPU on the grid. Error L0933.
 func (i Instance) Fit(l Launch) error {
-	fail := func(format string, args ...any) error { return diag.New("L0933", i.Kernel, format, args...) }
+	fail := func(format string, args ...any) error {
+		return diag.New("L0933", i.Kernel, format, args...).WithHint("the plan that made the kernel has launches that fit")
+	}
 	if l.Kernel != i.Kernel {
 		return fail("the launch is of %s", l.Kernel)
 	}

@@ -38,12 +38,15 @@ func (p MXINT8) tile() tile {
 func (p MXINT8) Valid(a cuda.Arch) error {
 	switch {
 	case p.Word != BF16:
-		return diag.New("L0994", "sdpa_mxint8", "queries in %v: MXINT8 is exact in bf16 only", p.Word)
+		return diag.New("L0994", "sdpa_mxint8", "queries in %v: MXINT8 is exact in bf16 only", p.Word).
+			WithHint("decode keys and values, and use sdpa")
 	case p.Mask != NoMask:
-		return diag.New("L0994", "sdpa_mxint8", "a mask: decode the keys and values, and use sdpa")
+		return diag.New("L0994", "sdpa_mxint8", "a mask").
+			WithHint("decode keys and values, and use sdpa")
 	case p.K != p.V || p.K.Batch%16 != 0 || p.K.Head%16 != 0 || p.K.Row%16 != 0:
 		return diag.New("L0994", "sdpa_mxint8", "strides %v of keys and %v of values: they must be equal, and rows start "+
-			"at multiples of 16 bytes", p.K, p.V)
+			"at multiples of 16 bytes", p.K, p.V).
+			WithHint("decode keys and values, and use sdpa")
 	}
 	if err := p.SDPA.Valid(a); err != nil {
 		return err
@@ -54,7 +57,8 @@ func (p MXINT8) Valid(a cuda.Arch) error {
 	}
 	shared, err := i.Shared()
 	if err == nil && shared > a.Shared {
-		return diag.New("L0994", "sdpa_mxint8", "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared)
+		return diag.New("L0994", "sdpa_mxint8", "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared).
+			WithHint("decode keys and values, and use sdpa")
 	}
 	return err
 }

@@ -116,7 +116,9 @@ func (p SDPA) tile() (t tile, ok bool) {
 
 // Valid reports why no kernel can take the problem on an architecture: error L0994.
 func (p SDPA) Valid(a cuda.Arch) error {
-	fail := func(format string, args ...any) *diag.Error { return diag.New("L0994", "sdpa", format, args...) }
+	fail := func(format string, args ...any) *diag.Error {
+		return diag.New("L0994", "sdpa", format, args...).WithHint("docs/kernels.md says what each kernel takes")
+	}
 	if _, ok := p.tile(); !ok {
 		return fail("head dimension %d", p.Dim).WithHint("there are 64, 80, 96, 128 and 256")
 	}

@@ -106,7 +106,7 @@ func (p Cast) Floor() int64 { return p.N * int64(p.From.Codec.Bytes+p.To.Codec.B
 
 // unfit is a problem that a kernel does not take.
 func unfit(kernel, text string, args ...any) *diag.Error {
-	return diag.New("L0932", kernel, text, args...)
+	return diag.New("L0932", kernel, text, args...).WithHint("docs/kernels.md says what each kernel takes")
 }
 
 func bit(b bool) int {

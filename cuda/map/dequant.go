@@ -56,7 +56,8 @@ func (d Dequant) Launch(q, x, y int) (cuda.Launch, error) {
 	}
 	blocks := max((d.N+dequantThreads*dequantElements-1)/(dequantThreads*dequantElements), 1)
 	if d.N < 0 || blocks > math.MaxInt32 {
-		return cuda.Launch{}, diag.New("L0933", i.Kernel, "%d elements", d.N)
+		return cuda.Launch{}, diag.New("L0933", i.Kernel, "%d elements", d.N).
+			WithHint("one launch takes 0 to %d", int64(math.MaxInt32)*dequantThreads*dequantElements)
 	}
 	return cuda.Launch{Kernel: i.Kernel, Grid: [3]uint32{uint32(blocks), 1, 1}, Block: [3]uint32{dequantThreads, 1, 1},
 		Args: []cuda.Arg{cuda.Buffer(q), cuda.Buffer(x), cuda.Buffer(y), cuda.I64(d.N)}}, nil

@@ -55,7 +55,8 @@ func TestFaults(t *testing.T) {
 				t.Errorf("got %q", diag.CodeOf(err))
 			}
 			var told *diag.Error
-			if gpuFaults[code] != nil && errors.As(err, &told) && told.Hint == "" {
+			deviceSide := gpuFaults[code] != nil || kernelFaults[code] != nil || productFaults[code] != nil
+			if deviceSide && errors.As(err, &told) && told.Hint == "" && len(told.Notes) == 0 {
 				t.Error("no word on what to do about it")
 			}
 		})

@@ -20,24 +20,27 @@ type Tools struct {
 	Dir, Cache string
 }
 
+// room is the hint where a temporary file cannot be written.
+const room = "make room in the folder for temporary files, or set TMPDIR to another"
+
 // Assemble turns PTX into a cubin for an architecture. Errors: L0937 where ptxas is missing or cannot be started, L0938
 // where it refuses, with the first lines of what it said.
 func (t Tools) Assemble(ctx context.Context, ptx []byte, arch string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "lathe-ptxas-*")
 	if err != nil {
-		return nil, diag.New("L0937", "", "no folder for ptxas: %v", err)
+		return nil, diag.New("L0937", "", "no folder for ptxas: %v", err).WithHint(room)
 	}
 	defer os.RemoveAll(dir)
 	in, out := filepath.Join(dir, "in.ptx"), filepath.Join(dir, "out.cubin")
 	if err := os.WriteFile(in, ptx, 0o644); err != nil {
-		return nil, diag.New("L0937", "", "PTX cannot be written for ptxas: %v", err)
+		return nil, diag.New("L0937", "", "PTX cannot be written for ptxas: %v", err).WithHint(room)
 	}
 	if _, err := t.run(ctx, "ptxas", "-arch="+arch, "-o", out, in); err != nil {
 		return nil, err
 	}
 	cubin, err := os.ReadFile(out)
 	if err != nil {
-		return nil, diag.New("L0938", "", "ptxas writes nothing: %v", err)
+		return nil, diag.New("L0938", "", "ptxas writes nothing: %v", err).WithHint(room)
 	}
 	return cubin, nil
 }
@@ -56,7 +59,7 @@ func (t Tools) run(ctx context.Context, name string, args ...string) ([]byte, er
 		return out.Bytes(), nil
 	}
 	if cmd.ProcessState == nil {
-		return nil, diag.New("L0937", "", "%s does not start: %v", path, err)
+		return nil, diag.New("L0937", "", "%s does not start: %v", path, err).WithHint("run scripts/setup --cuda")
 	}
 	e := diag.New("L0938", "", "%s ends with %v", name, err)
 	for i, line := range strings.Split(strings.TrimSpace(said.String()+out.String()), "\n") {
