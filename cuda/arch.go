@@ -21,8 +21,6 @@ type Arch struct {
 	Exact bool
 	// Shared is the most shared memory of a block, by opt-in; SharedSM that of a multiprocessor; in bytes.
 	Shared, SharedSM int
-	// ThreadsSM and RegistersSM are what a multiprocessor holds.
-	ThreadsSM, RegistersSM int
 }
 
 // MaxRegisters is the most registers that a thread can have, on every architecture.
@@ -30,13 +28,13 @@ const MaxRegisters = 255
 
 // archs are the targets; sizes are those of the CUDA C++ programming guide, appendix on compute capabilities.
 var archs = []Arch{
-	{"sm_80", 80, false, 166912, 167936, 2048, 65536},
-	{"sm_86", 86, false, 101376, 102400, 1536, 65536},
-	{"sm_89", 89, false, 101376, 102400, 1536, 65536},
-	{"sm_90", 90, false, 232448, 233472, 2048, 65536},
-	{"sm_90a", 90, true, 232448, 233472, 2048, 65536},
-	{"sm_100", 100, false, 232448, 233472, 2048, 65536},
-	{"sm_120", 120, false, 101376, 102400, 1536, 65536},
+	{"sm_80", 80, false, 166912, 167936},
+	{"sm_86", 86, false, 101376, 102400},
+	{"sm_89", 89, false, 101376, 102400},
+	{"sm_90", 90, false, 232448, 233472},
+	{"sm_90a", 90, true, 232448, 233472},
+	{"sm_100", 100, false, 232448, 233472},
+	{"sm_120", 120, false, 101376, 102400},
 }
 
 // PortablePTX is the target of the one PTX that every GPU of the table can load.

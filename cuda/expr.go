@@ -58,7 +58,7 @@ type binding struct {
 	name, value string
 }
 
-// Eval computes the expression. Error L0931 for an unknown name or a division by zero.
+// eval computes the expression. Error L0931 for an unknown name or a division by zero.
 func (e Expr) eval(bound []binding) (int, error) {
 	p := &evaluation{tokens: e.tokens, bound: bound}
 	v := p.ternary()

@@ -11,6 +11,7 @@ import (
 	"lathe/cuda/attn"
 	"lathe/cuda/cudatest"
 	"lathe/internal/diag"
+	"lathe/internal/tools"
 )
 
 // TestSDPAGates compiles every head dimension with every mask, for many and for few queries; a sample in a quick run.
@@ -22,7 +23,7 @@ func TestSDPAGates(t *testing.T) {
 				n := len(all)
 				p := attn.SDPA{Word: attn.BF16 + attn.Word(n%2), Batch: 1, Heads: 1, KVHeads: 1, Queries: queries, Keys: 1000,
 					Dim: dim, Mask: mask, Causal: attn.Causal((n + n/2 + k) % 3)}
-				if !long && (queries == 64 || int(mask) != k%4) {
+				if !tools.Long && (queries == 64 || int(mask) != k%4) {
 					continue
 				}
 				i, err := p.Instance(fmt.Sprintf("sdpa_%d_%d_%d", dim, mask, queries))

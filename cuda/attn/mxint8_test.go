@@ -12,6 +12,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/attn"
 	"lathe/cuda/cudatest"
+	"lathe/internal/tools"
 )
 
 // cached is a problem whose keys and values are bytes and scales; data holds what they decode to.
@@ -147,7 +148,7 @@ func TestMXINT8Gates(t *testing.T) {
 	for k, dim := range []int64{64, 80, 96, 128, 256} {
 		for _, queries := range []int64{64, 1000} {
 			p := attn.MXINT8{SDPA: attn.SDPA{Word: attn.BF16, Queries: queries, Dim: dim, Causal: attn.Causal(k % 3)}}
-			if !long && (queries == 64 || k%2 == 0) {
+			if !tools.Long && (queries == 64 || k%2 == 0) {
 				continue
 			}
 			i, err := p.Instance(fmt.Sprintf("sdpa_mxint8_%d_%d", dim, queries))

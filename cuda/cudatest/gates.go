@@ -95,7 +95,7 @@ func report(t *testing.T, refusals []string) {
 // header, else each kernel on one of its architectures, by the hash of its text.
 func Shard(arch string, kernels []cuda.Instance) []cuda.Instance {
 	mine := cuda.For(arch, kernels)
-	if long {
+	if tools.Long {
 		return mine
 	}
 	return slices.DeleteFunc(slices.Clone(mine), func(i cuda.Instance) bool {

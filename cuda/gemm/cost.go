@@ -4,8 +4,10 @@ package gemm
 
 import "lathe/cuda"
 
-// gpu is what the estimate of a configuration's time needs to know of an architecture. Rates are per multiprocessor and
-// clock, from the published sizes of the largest device of each.
+// gpu is what the estimate of a configuration's time needs to know of an architecture, per multiprocessor and clock.
+// Bandwidth is nine tenths of what NVIDIA's whitepaper gives for the largest device, over its multiprocessors and boost
+// clock; products are nine tenths of the dense rate, six of Hopper's and Blackwell's, which mma.sync does not reach.
+// The numbers only rank configurations.
 type gpu struct {
 	sms    int
 	dram   float64 // bytes from memory
@@ -15,9 +17,12 @@ type gpu struct {
 	limit  int     // bytes of a block
 }
 
+// gpuOf knows the capabilities of cuda.Archs.
 func gpuOf(a cuda.Arch) gpu {
-	g := gpu{sms: 108, dram: 9, l2: 32, macs: 900, shared: a.SharedSM, limit: a.Shared}
+	g := gpu{l2: 32, shared: a.SharedSM, limit: a.Shared}
 	switch a.Capability {
+	case 80:
+		g.sms, g.dram, g.macs = 108, 9, 900
 	case 86:
 		g.sms, g.dram, g.macs = 84, 6, 450
 	case 89:
@@ -43,13 +48,15 @@ const (
 	issue    = 128  // instructions of a multiprocessor and clock, counted by thread
 	latency  = 900  // clocks from a load of memory to its use
 	launched = 4000 // clocks that a further launch costs
+
+	residentThreads = 512 // of a multiprocessor: its 65536 registers, at 128 a thread
 )
 
 // cost estimates the clocks of a product in `blocks` tiles of `steps` steps, its k range in `splits` parts; outputs are
 // the elements of a part. The estimate is for ranking: what moves, multiplies and unpacks overlaps, and a block is
 // filled before it works.
 func (g gpu) cost(w work, blocks, splits, steps, outputs int) float64 {
-	resident := min(g.shared/(w.shared+1024), 2048/w.threads, 512/w.threads)
+	resident := min(g.shared/(w.shared+1024), residentThreads/w.threads)
 	if w.shared > g.limit || resident < 1 {
 		return 1e30
 	}

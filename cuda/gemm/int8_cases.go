@@ -102,12 +102,3 @@ func (p Int8) DrawChannels(seed uint64, mul bool) []Channel {
 	}
 	return out
 }
-
-// roundings are those of the kernel.
-func roundings() []format.Round {
-	var all []format.Round
-	for r := format.RoundEven; r <= format.RoundOutward; r++ {
-		all = append(all, r)
-	}
-	return all
-}

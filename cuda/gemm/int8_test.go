@@ -7,6 +7,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/internal/tools"
 	"lathe/ir/format"
 )
 
@@ -14,7 +15,7 @@ func TestInt8Gates(t *testing.T) {
 	s8, u8 := format.Fixed{W: 8, Signed: true}, format.Fixed{W: 8}
 	all := []cuda.Instance{}
 	for _, c := range tilesInt8 {
-		if !long && c.bm != 128 {
+		if !tools.Long && c.bm != 128 {
 			continue
 		}
 		for _, p := range []Int8{{K: 16, Result: s8}, {K: 1, Unsigned: true, Result: u8}, {K: 16, Raw: true},
@@ -65,7 +66,7 @@ func TestInt8(t *testing.T) {
 func TestRoundings(t *testing.T) {
 	for i, r := range roundings() {
 		for over := format.Sat; over <= format.Wrap; over++ {
-			if !long && i%3 != int(over) {
+			if !tools.Long && i%3 != int(over) {
 				continue
 			}
 			result := format.Fixed{W: 5 + i, Signed: i%2 == 0, Round: r, Over: over}
@@ -73,4 +74,13 @@ func TestRoundings(t *testing.T) {
 			runInt8(t, p, tilesInt8[0], p.DrawChannels(uint64(i), false), true)
 		}
 	}
+}
+
+// roundings are those of the kernel.
+func roundings() []format.Round {
+	var all []format.Round
+	for r := format.RoundEven; r <= format.RoundOutward; r++ {
+		all = append(all, r)
+	}
+	return all
 }

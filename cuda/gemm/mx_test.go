@@ -9,17 +9,18 @@ import (
 	"testing"
 
 	"lathe/cuda/cudatest"
+	"lathe/internal/tools"
 )
 
 func TestMXGates(t *testing.T) {
 	for _, template := range []string{"mx_block", "mx_wide"} {
 		var all [][]string
 		for _, c := range tilesMX {
-			if long || c.bm == 64 {
+			if tools.Long || c.bm == 64 {
 				all = append(all, with(c.params(), "1", Epilogue{Out: F32}),
 					with(c.params(), "0", Epilogue{Act: GeluErf, Out: BF16}))
 			}
-			if long {
+			if tools.Long {
 				all = append(all, with(c.params(), "1", Epilogue{Act: Silu, Gate: true, Out: MXINT8}))
 			}
 		}

@@ -7,12 +7,13 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/internal/tools"
 )
 
 func TestWindowGates(t *testing.T) {
 	var all []cuda.Instance
 	for _, c := range tilesWindow {
-		if !long && c.bm != 64 {
+		if !tools.Long && c.bm != 64 {
 			continue
 		}
 		for _, p := range []Window{{K: 16, Scaled: true, Bits: 48}, {K: 16, Scaled: true, Bits: 37, Exact: true},

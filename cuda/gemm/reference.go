@@ -50,7 +50,7 @@ func (a Activation) slope() float64 {
 // sums are the exact sums of a product, and the sums of magnitudes by which their errors are measured.
 type sums struct{ value, size float64 }
 
-// end applies the epilogue to the sums of row m: sum j of the row is s(j). bound is the error that each sum may have in
+// end applies the epilogue to the sums of a row, sum j of which is s(j). bound is the error that each sum may have in
 // units of its size; the results are the value and the error that it may have.
 func (e Epilogue) end(s func(j int) sums, bias []float32, residual float64, col int, bound float64) (y, tol float64) {
 	at := func(j int) sums {

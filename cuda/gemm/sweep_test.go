@@ -9,6 +9,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/internal/tools"
 	"lathe/ir/format"
 )
 
@@ -16,7 +17,7 @@ import (
 // the definition in Go and with PJRT, none of which may differ.
 func sweep(t *testing.T, one func(t *testing.T, r *rand.Rand, seed uint64) int) {
 	goal := 10_000
-	if long {
+	if tools.Long {
 		goal = 1_000_000
 	}
 	outputs, problems := 0, 0

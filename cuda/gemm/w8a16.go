@@ -87,10 +87,6 @@ type choice struct {
 func (p W8A16) choices(g gpu) []choice {
 	steps := ceil(p.K, 64)
 	var all []choice
-	rows := p.M
-	if p.BatchInvariant {
-		rows = 0 // the choice may depend on N and K alone: tiles all give the same sums, splits do not
-	}
 	for _, t := range tilesBF16 {
 		blocks := ceil(p.M, t.bm) * ceil(p.N, t.bn)
 		for _, s := range splitCounts(steps) {
@@ -102,8 +98,8 @@ func (p W8A16) choices(g gpu) []choice {
 			all = append(all, choice{"w8a16", t.params(), blocks, s, g.cost(work, blocks, s, steps, p.M*p.N)})
 		}
 	}
-	if p.BatchInvariant || rows > thinRows {
-		return all
+	if p.BatchInvariant || p.M > thinRows {
+		return all // batch-invariant: tiles all give the same sums, splits and thin kernels do not
 	}
 	for _, t := range thins {
 		if p.Out == MXINT8 && p.columns(t.cols()) < 32 {

@@ -164,18 +164,17 @@ func TestRowsAlone(t *testing.T) {
 			}
 		}
 	}
-	if p = (W8A16{N: 4096, K: 4096, BatchInvariant: true, Epilogue: Epilogue{Out: F32}}); true {
-		splits := 0
-		for m := 1; m < 9000; m = m*3 + 1 {
-			p.M = m
-			plan, err := p.Plan(arch(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if splits != 0 && plan.Splits != splits || plan.Instances[0].Template.Name != "w8a16" {
-				t.Errorf("%d rows: %s", m, plan.Why)
-			}
-			splits = plan.Splits
+	p = W8A16{N: 4096, K: 4096, BatchInvariant: true, Epilogue: Epilogue{Out: F32}}
+	splits := 0
+	for m := 1; m < 9000; m = m*3 + 1 {
+		p.M = m
+		plan, err := p.Plan(arch(t))
+		if err != nil {
+			t.Fatal(err)
 		}
+		if splits != 0 && plan.Splits != splits || plan.Instances[0].Template.Name != "w8a16" {
+			t.Errorf("%d rows: %s", m, plan.Why)
+		}
+		splits = plan.Splits
 	}
 }

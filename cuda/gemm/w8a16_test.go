@@ -7,6 +7,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/internal/tools"
 )
 
 // made are instances of a template.
@@ -32,7 +33,7 @@ func with(params []string, vec string, e Epilogue) []string {
 func TestW8A16Gates(t *testing.T) {
 	var all [][]string
 	configs := tilesBF16
-	if !long {
+	if !tools.Long {
 		configs = configs[3:4]
 	}
 	for _, c := range configs {
@@ -46,7 +47,7 @@ func TestThinGates(t *testing.T) {
 	all := [][]string{with(thins[1].params(), "1", Epilogue{Act: Silu, Gate: true, Out: BF16}),
 		with(thins[3].params(), "1", Epilogue{Act: GeluErf, Out: MXINT8})}
 	for _, c := range thins {
-		if long {
+		if tools.Long {
 			all = append(all, with(c.params(), "1", Epilogue{Act: GeluErf, Out: BF16}),
 				with(c.params(), "0", Epilogue{Out: F32}))
 		}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pointwise holds the kernels that take a tensor element by element.
 package pointwise
 
 import (

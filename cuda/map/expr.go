@@ -125,7 +125,7 @@ func (e Expr) Type() string {
 	return fmt.Sprintf("apply2<fn_%s, %s, %s>", e.fn.Name, e.args[0].Type(), e.args[1].Type())
 }
 
-// inputs and scalars are how many of them the expression needs: one more than the largest index.
+// need is how many inputs, or scalars, the expression needs: one more than the largest index.
 func (e Expr) need(kind exprKind) int {
 	if e.kind == kind {
 		return e.at + 1

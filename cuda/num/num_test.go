@@ -13,6 +13,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
 	"lathe/cuda/map"
+	"lathe/internal/tools"
 	"lathe/ir/format"
 )
 
@@ -162,7 +163,7 @@ func TestCodecs(t *testing.T) {
 	var pairs []pair
 	for i, f := range all {
 		pairs = append(pairs, newPair(f, format.FP32, r), newPair(format.FP32, f, r))
-		if everyPair || i%6 == 0 {
+		if tools.Long || i%6 == 0 {
 			pairs = append(pairs, newPair(f, all[(i+1)%len(all)], r))
 		}
 	}

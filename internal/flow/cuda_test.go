@@ -3,6 +3,7 @@
 package flow_test
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -86,13 +87,7 @@ func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range binaries {
-		for _, k := range b.Kernels {
-			if k.Spill != 0 || k.Stack != 0 {
-				t.Errorf("%s on %s spills %d bytes, %d on the stack", k.Kernel, b.Arch, k.Spill, k.Stack)
-			}
-		}
-	}
+	checkBinaries(t, binaries, tools.Long || m == kernelModels()[0])
 	device := gpu.Emulated(gpu.EmulatedOptions{})
 	defer device.Close()
 	got, err := golden.RunCUDA(t.Context(), device, d, flow.ProgramOf(d, binaries), samples, false, nil)
@@ -100,6 +95,38 @@ func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 		t.Fatal(err)
 	}
 	compareKernelOutputs(t, g, want, got)
+}
+
+// checkBinaries demands that no kernel spills and, where assemble is set, that the PTX is what it claims to be: ptxas
+// takes it in its version.
+func checkBinaries(t *testing.T, binaries []cuda.Binary, assemble bool) {
+	t.Helper()
+	for _, b := range binaries {
+		for _, k := range b.Kernels {
+			if k.Spill != 0 || k.Stack != 0 {
+				t.Errorf("%s on %s spills %d bytes, %d on the stack", k.Kernel, b.Arch, k.Spill, k.Stack)
+			}
+		}
+	}
+	if !assemble {
+		return
+	}
+	programs := nvrtc.Tools{Dir: tools.NeedCUDATools(t)}
+	assembled := 0
+	for _, b := range binaries {
+		if !bytes.HasPrefix(b.Data, []byte("\x7fELF")) {
+			assembled++
+			if !bytes.Contains(b.Data, []byte(".version 7.4\n")) {
+				t.Errorf("%s is not PTX of version 7.4", b.File)
+			}
+			if _, err := programs.Assemble(t.Context(), b.Data, "sm_80"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if assembled == 0 {
+		t.Error("no PTX")
+	}
 }
 
 func compareKernelOutputs(t *testing.T, g *ir.Graph, want, got []ref.Sample) {

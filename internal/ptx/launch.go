@@ -67,6 +67,9 @@ func (m *Machine) Launch(k *Kernel, grid, block [3]uint32, shared uint32, params
 	return stats, nil
 }
 
+// MaxShared is the most shared memory that a block has on any GPU, in bytes: that of compute capability 9.0 and 10.0.
+const MaxShared = 232448
+
 // check refuses launches that a device would refuse.
 func (k *Kernel) check(grid, block [3]uint32, shared uint32, params []byte) error {
 	threads := uint64(block[0]) * uint64(block[1]) * uint64(block[2])
@@ -82,7 +85,7 @@ func (k *Kernel) check(grid, block [3]uint32, shared uint32, params []byte) erro
 		return refuse("a grid of (%d,%d,%d) blocks", grid[0], grid[1], grid[2])
 	case int64(len(params)) != k.prog.paramSize:
 		return refuse("%d bytes of parameters, and it has %d", len(params), k.prog.paramSize)
-	case int64(shared)+k.Static > 232448:
+	case int64(shared)+k.Static > MaxShared:
 		return refuse("%d bytes of shared memory a block", int64(shared)+k.Static)
 	}
 	return nil

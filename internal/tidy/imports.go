@@ -31,8 +31,13 @@ var layers = [][]string{
 	{"cmd", "scripts", "internal/docs", "internal/tidy"},
 }
 
-// bench says whether a folder serves tests only: it may import anything, and code outside tests may not import it.
-func bench(dir string) bool { return dir == "internal/tools" || strings.HasSuffix(dir, "test") }
+// benches serve tests only: they may import anything, start processes and look at the clock, and code outside tests may
+// not import them.
+var benches = []string{"cuda/cudatest", "cuda/mutate/mutatetest", "emit/cuda/hosttest", "golden/pjrt/pjrttest",
+	"internal/clitest", "internal/difftest", "internal/errortest", "internal/tools", "lower/lowertest", "rtl/formaltest",
+	"rtl/rtltest", "sim/gpu/gputest"}
+
+func bench(dir string) bool { return slices.Contains(benches, dir) }
 
 // layer is the place of a folder in layers and the entry that it belongs to; -1 if none.
 func layer(dir string) (int, string) {
@@ -87,12 +92,15 @@ func importPath(spec *ast.ImportSpec) string {
 // starters run the tools that the project cannot do without; everything else stays a pure function.
 var starters = []string{"sim", "golden/pjrt", "internal/doctor"}
 
+// foreign packages start processes or call code that is not Go.
+var foreign = []string{"os/exec", "C", "plugin", "github.com/ebitengine/purego"}
+
 func processes(t Tree) []Finding {
 	var out []Finding
 	for _, f := range t.goFiles(true) {
 		for _, spec := range f.Go.Imports {
 			p := importPath(spec)
-			if (p == "os/exec" || p == "C" || p == "plugin") && !underAny(f.dir(), starters) && !bench(f.dir()) {
+			if slices.Contains(foreign, p) && !underAny(f.dir(), starters) && !bench(f.dir()) {
 				out = append(out, Finding{Path: f.Path, Line: f.line(spec.Pos()), Msg: "imports " + p})
 			}
 		}

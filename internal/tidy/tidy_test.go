@@ -94,6 +94,9 @@ var planted = map[string][]struct {
 	},
 	"process": {
 		{"exec", imports("lower/a.go", "lower", "os/exec"), "imports os/exec"},
+		{"library", imports("emit/a.go", "emit", "github.com/ebitengine/purego"), "imports github.com/ebitengine/purego"},
+		{"a name like that of a bench", imports("lower/fastest/a.go", "fastest", "os/exec"), "imports os/exec"},
+		{"bench", imports("rtl/rtltest/a.go", "rtltest", "os/exec"), ""},
 		{"cgo", imports("ir/a.go", "ir", "C"), "imports C"},
 		{"allowed", imports("sim/area/a.go", "area", "os/exec"), ""},
 	},

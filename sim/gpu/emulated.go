@@ -29,9 +29,6 @@ type Emulation struct {
 	codes   []*emulatedCode
 }
 
-// emulatedShared is the most shared memory of a block, that of the largest GPUs.
-const emulatedShared = 232448
-
 type emulatedCode struct {
 	image   string
 	module  *ptx.Module
@@ -161,7 +158,7 @@ func (e *Emulation) Launch(c Code, buffers []Buffer, launches ...cuda.Launch) er
 	at := addresses(buffers)
 	for i := range launches {
 		l := &launches[i]
-		if _, err := find(code.kernels, l, emulatedShared); err != nil {
+		if _, err := find(code.kernels, l, ptx.MaxShared); err != nil {
 			return err
 		}
 		if empty(l) {

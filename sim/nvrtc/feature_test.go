@@ -16,7 +16,7 @@ import (
 func TestFeatures(t *testing.T) {
 	programs := nvrtc.Tools{Dir: tools.NeedCUDATools(t)}
 	targets := featureTargets()
-	if !long {
+	if !tools.Long {
 		targets = targets[4:5]
 	}
 	for _, target := range targets {

@@ -3,7 +3,6 @@
 package generic
 
 import (
-	"fmt"
 	"slices"
 
 	"lathe/emit/cuda/index"
@@ -181,9 +180,3 @@ func countBits(k hlo.Kind, x *kernel.Expr) *kernel.Expr {
 	}
 	return kernel.Convert(t, v)
 }
-
-// String names a buffer kind in reports.
-func (k RefKind) String() string { return [...]string{"input", "output", "scratch", "table"}[k] }
-
-// String is "scratch 1".
-func (r Ref) String() string { return fmt.Sprintf("%s %d", r.Kind, r.Index) }

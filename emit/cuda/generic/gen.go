@@ -302,8 +302,7 @@ func literal(data []byte, t kernel.Type) *kernel.Expr {
 	return e
 }
 
-// dims prints a type without its sample axis.
+// dims prints the sizes and the element of a type: 1x1xf32.
 func dims(t hlo.Type) string {
-	s := strings.TrimSuffix(strings.TrimPrefix(t.String(), "tensor<"), ">")
-	return s
+	return strings.TrimSuffix(strings.TrimPrefix(t.String(), "tensor<"), ">")
 }

@@ -49,8 +49,7 @@ type Program struct {
 	run map[string]func(args *unsafe.Pointer, blocks, samples uint32)
 }
 
-// Build compiles a design without kernels of the library, which are no C++; undefined behaviour stops the test binary.
-// The compiler must be there.
+// Build compiles a design without kernels of the library, which are no C++. The compiler must be there.
 func Build(t testing.TB, d *cuda.Design) *Program {
 	t.Helper()
 	var s strings.Builder

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-//go:build !long
-
-package gemm
-
-// long says that nothing is left out for the sake of time.
-const long = false
