@@ -103,6 +103,27 @@ func TestLibraryWindow(t *testing.T) {
 	})
 }
 
+// TestLibraryPixels: convolutions that take each pixel by itself are products too.
+func TestLibraryPixels(t *testing.T) {
+	for _, template := range []string{"int8", "mx_window"} {
+		runLibrary(t, template, libraryCases/2, func(r *rand.Rand) *ir.Graph {
+			fixed := format.Fixed{W: 8, F: 4, Signed: true}
+			y := format.Fixed{W: 20, F: 6, Signed: true, Round: format.RoundFloor}
+			n, k := sizeOf(r, 140), sizeOf(r, 140)
+			g := linearOf(r, fixed, fixed, y, 1, n, k)
+			if template == "mx_window" {
+				g = linearOf(r, format.MXInt{W: 8, K: 32}, format.MXInt{W: 8, K: 32}, y, 1, n, k)
+			}
+			node, h, w := g.Out[0].Node, 1+r.IntN(5), 1+r.IntN(5)
+			node.Op, g.In[0].Type.Shape = op.Conv, []int{1, h, w, k}
+			node.Attrs = &op.ConvAttrs{Groups: 1, Window: op.Window{Kernel: []int{1, 1}, Strides: []int{1, 1},
+				Pads: []int{0, 0, 0, 0}, Dilations: []int{1, 1}, ChannelsLast: true}}
+			node.Type.Shape, node.Args[1].Type.Shape = []int{1, h, w, n}, []int{n, 1, 1, k}
+			return g
+		})
+	}
+}
+
 // TestLibraryCasts: casts into blocks and out of them run kernels of the library, those in between too.
 func TestLibraryCasts(t *testing.T) {
 	runLibrary(t, "cast", libraryCases, func(r *rand.Rand) *ir.Graph {

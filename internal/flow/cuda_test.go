@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"lathe/emit/cuda"
@@ -42,8 +43,9 @@ func TestKernelExamples(t *testing.T) {
 	}
 }
 
-func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
-	folder := filepath.Join("..", "..", "examples", m.model)
+// kernelGraph is the model in a folder as it was imported, or under its plan.
+func kernelGraph(t *testing.T, m kernelModel, folder string) *ir.Graph {
+	t.Helper()
 	s := flow.Source{Model: filepath.Join(folder, "model.onnx")}
 	if m.plan != "float" {
 		s.Calibrate = filepath.Join(folder, "calib.npz")
@@ -55,14 +57,19 @@ func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.plan != "float" {
-		q, err := s.Quantize(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		g = q.Graph
+	if m.plan == "float" {
+		return g
 	}
-	g, d, err := flow.EmitCUDA(g, cuda.Options{})
+	q, err := s.Quantize(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q.Graph
+}
+
+func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
+	folder := filepath.Join("..", "..", "examples", m.model)
+	g, d, err := flow.EmitCUDA(kernelGraph(t, m, folder), cuda.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,6 +206,36 @@ func TestCompareKernelOutput(t *testing.T) {
 	} {
 		if err := compareKernelOutput(c.node, c.want, c.got); (err == nil) != c.ok {
 			t.Errorf("%v for %v: %v", c.got, c.want, err)
+		}
+	}
+}
+
+// TestKernelLibrary: the kernels of trained models are those of the library where it has them.
+func TestKernelLibrary(t *testing.T) {
+	for _, c := range []struct{ model, plan, want string }{
+		{"digits-mlp", "", "int8 own int8 own int8"},
+		{"digits-mlp", "w4", "int8 own int8 own int8"},
+		{"digits-mlp", "mx", "mx_window own own to_blocks mx_window own own to_blocks mx_window to_blocks"},
+		{"jets-mlp", "", "int8 own int8 own int8 own int8"},
+		{"digits-dscnn", "", "own own own own int8 own own own int8 own own int8"},
+		{"digits-mlp", "float", "own chain own chain own"},
+	} {
+		folder := filepath.Join("..", "..", "examples", c.model)
+		g := kernelGraph(t, kernelModel{c.model, c.plan}, folder)
+		_, d, err := flow.EmitCUDA(g, cuda.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, u := range d.Units {
+			name, _, _ := strings.Cut(u.Template, "<")
+			if name == "" {
+				name = "own"
+			}
+			got = append(got, name)
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s, plan %q: %s, want %s", c.model, c.plan, s, c.want)
 		}
 	}
 }

@@ -25,6 +25,7 @@ var Conv = &ir.Op{
 	Eval:   convEval,
 	HLO:    convHLO,
 	RTL:    convRTL,
+	CUDA:   convCUDA,
 	Flow:   convFlow,
 	Legal:  convLegal,
 	Gen:    genConv,

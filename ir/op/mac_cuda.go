@@ -38,12 +38,26 @@ func linearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	return &u, nil
 }
 
+// convCUDA takes convolutions whose windows are single pixels, as linear nodes over pixels.
+func convCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	single := g.KH*g.KW == 1 && g.SH*g.SW == 1 && g.OH == g.H && g.OW == g.W
+	if !single || a.Groups != 1 || !a.ChannelsLast {
+		return nil, cuda.Refuse("the library has no convolution but that of single pixels, channels last")
+	}
+	return linearCUDA(n, t)
+}
+
 // productNote says for what the configuration of a product was chosen.
 func productNote(m, n, k int, t cuda.Target) string {
 	return fmt.Sprintf("the configuration is for %d rows, %d columns, %d products each", t.Rows(m, math.MaxInt32), n, k)
 }
 
-// int8Product is a linear node as a product of bytes of the rows of one sample.
+// int8Product is a linear node, or a convolution of single pixels, as a product of bytes of the rows of one sample.
 func int8Product(n *ir.Node) (p gemm.Int8, channels []gemm.Channel, weights []byte, err error) {
 	refuse := func(why string, args ...any) (gemm.Int8, []gemm.Channel, []byte, error) {
 		return p, nil, nil, cuda.Refuse(why, args...)
@@ -56,7 +70,7 @@ func int8Product(n *ir.Node) (p gemm.Int8, channels []gemm.Channel, weights []by
 		return refuse("products of bytes give integers, not %s", n.Type.Format)
 	}
 	shape := n.Args[1].Type.Shape
-	p = gemm.Int8{M: n.Type.Elems() / max(shape[0], 1), N: shape[0], K: shape[1], Unsigned: !x.ints.Signed}
+	p = gemm.Int8{M: n.Type.Elems() / max(shape[0], 1), N: shape[0], K: product(shape[1:]), Unsigned: !x.ints.Signed}
 	c, err := LinearCodes(n)
 	if err != nil {
 		return p, nil, nil, err

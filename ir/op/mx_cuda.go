@@ -10,7 +10,8 @@ import (
 	"lathe/ir"
 )
 
-// windowLinearCUDA is a linear node over blocks of 32 elements of up to 8 bits: the product into a window accumulator.
+// windowLinearCUDA is a linear node, or a convolution of single pixels, over blocks of 32 elements of up to 8 bits: the
+// product into a window accumulator.
 func windowLinearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	w, err := planWindow(n)
 	if err != nil {
