@@ -81,7 +81,7 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	binaries, err := a.compileKernels(c.Context(), d, e.archs)
+	binaries, err := a.compileKernels(c.Context(), d, e.archs, false)
 	missing := ""
 	if err != nil {
 		var why *diag.Error
@@ -131,12 +131,14 @@ func (a *App) kernels(ctx context.Context, s flow.Source, o cuda.Options) (*cuda
 	return d, err
 }
 
-// compileKernels compiles the kernels; what the compiler says of sources that it refuses is kept in a file.
-func (a *App) compileKernels(ctx context.Context, d *cuda.Design, archs []string) ([]cuda.Binary, error) {
+// compileKernels compiles the kernels, with the lines of the source where asked for; what the compiler says of sources
+// that it refuses is kept in a file.
+func (a *App) compileKernels(ctx context.Context, d *cuda.Design, archs []string, lines bool) ([]cuda.Binary, error) {
 	compiler, err := a.Env.nvrtc()
 	if err != nil {
 		return nil, err
 	}
+	compiler.Lines = lines
 	p := progress{app: a}
 	defer p.finish()
 	binaries, err := flow.CompileCUDA(ctx, compiler, d, archs, p.Report)
@@ -224,7 +226,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 	if r.record != "" {
 		archs = kernels.ArchNames()
 	}
-	binaries, err := a.compileKernels(ctx, d, archs)
+	binaries, err := a.compileKernels(ctx, d, archs, r.record == "")
 	if err != nil {
 		return nil, err
 	}

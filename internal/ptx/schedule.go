@@ -6,10 +6,12 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"path"
 	"strconv"
 	"strings"
 
 	"lathe/internal/diag"
+	"lathe/internal/ptx/parse"
 )
 
 // patience is the number of turns after which a warp that runs ahead gives way, so that a warp that waits for another
@@ -120,11 +122,19 @@ type fault struct{ err error }
 func newFault(code string, w *warp, in *inst, mask uint32, msg string, args ...any) *fault {
 	p := w.cta.prog
 	e := diag.New(code, p.mod.Name+":"+strconv.Itoa(in.src.Line), "kernel %s: %s", p.name, fmt.Sprintf(msg, args...))
-	e = e.WithNote("%s", line(p.mod.text, in.src.Line))
+	e = e.WithNote("%s%s", line(p.mod.text, in.src.Line), source(p.mod.text, in.src.From))
 	if mask != 0 {
 		e = e.WithNote("%s", w.thread(bits.TrailingZeros32(mask)))
 	}
 	return &fault{e}
+}
+
+// source is ", from k.cu:7" where the text tells that; folders are left out.
+func source(m *parse.Module, from parse.Place) string {
+	if from.Line == 0 || from.File >= len(m.Files) || m.Files[from.File] == "" {
+		return ""
+	}
+	return fmt.Sprintf(", from %s:%d", path.Base(m.Files[from.File]), from.Line)
 }
 
 // thread names a lane as a thread of its block.
@@ -137,8 +147,8 @@ func (w *warp) thread(lane int) string {
 
 // where is an instruction in a message: its line and text.
 func (p *program) where(index int32) string {
-	n := p.insts[index].src.Line
-	return fmt.Sprintf("line %d (%s)", n, line(p.mod.text, n))
+	in := p.insts[index].src
+	return fmt.Sprintf("line %d (%s%s)", in.Line, line(p.mod.text, in.Line), source(p.mod.text, in.From))
 }
 
 // Stats counts what a launch did. Only Instructions, Blocks and Divergent are filled without Options.Count.

@@ -69,7 +69,7 @@ func TestHandOut(t *testing.T) {
 // TestKeptWithoutCode compiles anew where an earlier version has kept a module without machine code.
 func TestKeptWithoutCode(t *testing.T) {
 	c := &Compiler{api: standIn([3]int{}, "c"), cache: t.TempDir()}
-	key := c.key("", options("sm_90"))
+	key := c.key("", c.options("sm_90"))
 	if err := os.MkdirAll(filepath.Dir(c.path(key)), 0o755); err != nil {
 		t.Fatal(err)
 	}

@@ -27,6 +27,9 @@ const (
 
 // Compiler is NVRTC, loaded.
 type Compiler struct {
+	// Lines notes in PTX and machine code which line of the source each instruction comes from.
+	Lines bool
+
 	api   *api
 	cache string
 }
@@ -66,9 +69,12 @@ func missing(dir, format string, args ...any) error {
 	return diag.New("L0935", dir, format, args...).WithHint("run scripts/setup --cuda")
 }
 
-// options of every compilation.
-func options(arch string) []string {
+// options of a compilation.
+func (c *Compiler) options(arch string) []string {
 	opts := []string{"--gpu-architecture=" + arch, "-default-device", "--std=c++17", "--fmad=true"}
+	if c.Lines {
+		opts = append(opts, "-lineinfo")
+	}
 	if !strings.HasPrefix(arch, "compute_") {
 		opts = append(opts, "--ptxas-options=-v")
 	}
@@ -83,7 +89,7 @@ func (c *Compiler) Compile(ctx context.Context, name, source, arch string) (*Mod
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	opts := options(arch)
+	opts := c.options(arch)
 	key := c.key(source, opts)
 	if m, ok := c.cached(key); ok {
 		return m, nil

@@ -16,7 +16,12 @@ type Module struct {
 	Funcs []*Func
 	// Lines is the text, line by line; Inst.Line - 1 is an index into it.
 	Lines []string
+	// Files are the sources of Inst.From by their numbers; "" where a number has none.
+	Files []string
 }
+
+// Place is a line of a source: a number of Module.Files. Line 0 is none.
+type Place struct{ File, Line int }
 
 // Var is a variable or a parameter.
 type Var struct {
@@ -113,4 +118,6 @@ type Inst struct {
 	Mods []string
 	Args []Operand
 	Line int
+	// From is where the source has the instruction, if the text was compiled with lines.
+	From Place
 }

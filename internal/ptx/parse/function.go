@@ -10,6 +10,7 @@ import (
 
 // function reads ".entry name(...) {...}" or ".func (...) name(...) {...}"; one without a body is passed over.
 func (p *parser) function() error {
+	p.from = Place{}
 	f := &Func{Entry: p.at(".entry"), Line: p.tok.line, Labels: map[string]int{}, Tables: map[string][]string{}}
 	p.fn, p.scopes = f, nil
 	if err := p.advance(); err != nil {

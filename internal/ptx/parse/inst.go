@@ -9,7 +9,7 @@ import (
 
 // instruction reads a label, or a guard, an opcode and its operands.
 func (p *parser) instruction() error {
-	in := Inst{Guard: -1, Line: p.tok.line}
+	in := Inst{Guard: -1, Line: p.tok.line, From: p.from}
 	if p.at("@") {
 		if err := p.guard(&in); err != nil {
 			return err

@@ -26,6 +26,8 @@ type parser struct {
 	scopes []*scope
 	// serial makes the names of variables and labels of inner scopes unique.
 	serial int
+	// from is the line of the source that the last .loc named.
+	from Place
 }
 
 // scope is what a pair of braces declares.
@@ -177,18 +179,46 @@ func (p *parser) debug() error {
 		}
 		return p.advance()
 	case ".file":
-		if _, err := p.integer(); err != nil {
+		number, err := p.integer()
+		if err != nil {
 			return err
 		}
-		if _, err := p.take(); err != nil {
+		name, err := p.take()
+		if err != nil {
 			return err
 		}
+		p.mod.name(number, strings.Trim(name.text, `"`))
 	default:
-		if err := p.integers(3); err != nil {
+		file, err := p.integer()
+		if err != nil {
+			return err
+		}
+		line, err := p.integer()
+		if err != nil {
+			return err
+		}
+		if p.from = (Place{int(file), int(line)}); p.from.File < 0 || p.from.File >= maxFiles {
+			p.from = Place{}
+		}
+		if _, err := p.integer(); err != nil {
 			return err
 		}
 	}
 	return p.debugTail()
+}
+
+// maxFiles bounds the numbers of files.
+const maxFiles = 1 << 10
+
+// name gives a file its number.
+func (m *Module) name(number int64, name string) {
+	if number < 0 || number >= maxFiles {
+		return
+	}
+	for int64(len(m.Files)) <= number {
+		m.Files = append(m.Files, "")
+	}
+	m.Files[number] = name
 }
 
 func (p *parser) integers(n int) error {
