@@ -114,6 +114,9 @@ func (d data) special() {
 			v[key*p.Dim+p.Dim-9+int64(n)] = -x
 		}
 		v[(inside-5)*p.Dim+1] = math.Inf(-1) // Inf - Inf, for those who see both
+		if first := p.Keys - p.Queries + 1; p.Causal == attn.BottomRight && first > 0 && first < inside {
+			v[first*p.Dim+5] = math.NaN() // the first key that query 0 does not see
+		}
 		key := inside - 1
 		if p.Causal == attn.TopLeft {
 			key = min(key, p.Queries-1)

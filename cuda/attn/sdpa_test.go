@@ -141,6 +141,8 @@ func problems() []data {
 	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 70, Keys: 33, Dim: 256,
 		Mask: attn.Keep})
 	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 140, Keys: 97, Dim: 96})
+	add(nil, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 30, Keys: 92, Dim: 64,
+		Causal: attn.BottomRight}) // query 0 sees all keys of the first tile but one
 	return all
 }
 
@@ -164,7 +166,7 @@ func TestSDPA(t *testing.T) {
 // TestSpecial has NaN and infinities in values and keys: they reach the queries that may see them, and no others.
 func TestSpecial(t *testing.T) {
 	all := problems()
-	for _, k := range []int{4, 5, 6, 7, 8, 9, 10, 11} {
+	for _, k := range []int{4, 5, 6, 7, 8, 9, 10, 11, 14} {
 		d := all[k]
 		d.special()
 		t.Run(d.name(), func(t *testing.T) {
