@@ -31,6 +31,7 @@ __device__ __forceinline__ void sdpa_mxint8(const u16* q, const u8* k, const u8*
 
   u32 scale_k[N], scale_v[N];
   flash_load<D, BM, T>(shared_addr(smem), q + at.b * q_b + at.h * q_h + first * q_s, q_s, queries - first);
+  cp_async_commit();
   if (tiles > 0) flash_fetch<D, BN, T>(at_k, scale_k, k, kx, k_s, x_s, limit);
   cp_async_commit();
   if (tiles > 0) flash_fetch<D, BN, T>(at_v, scale_v, v, vx, k_s, x_s, limit);
