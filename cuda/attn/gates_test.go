@@ -37,7 +37,7 @@ func TestSDPAGates(t *testing.T) {
 	cudatest.Gates(t, all...)
 }
 
-// TestValid refuses by L0994 what no kernel does.
+// TestValid refuses by L0990 what no kernel does.
 func TestValid(t *testing.T) {
 	sound := dense(attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 6, KVHeads: 3, Queries: 5, Keys: 5, Dim: 64})
 	arch := cuda.Archs()[1]
@@ -56,7 +56,7 @@ func TestValid(t *testing.T) {
 		p := sound
 		change(&p)
 		var e *diag.Error
-		if err := p.Valid(arch); !errors.As(err, &e) || e.Code != "L0994" {
+		if err := p.Valid(arch); !errors.As(err, &e) || e.Code != "L0990" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -85,5 +85,29 @@ func TestFloor(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestLaunchRefuses demands that no launch, and no kernel, comes of a problem that none takes.
+func TestLaunchRefuses(t *testing.T) {
+	sound := attn.SDPA{Batch: 1, Heads: 2, KVHeads: 1, Queries: 3, Keys: 5, Dim: 64, Scale: 0.125}
+	if l, err := sound.Launch("k", attn.Args{}); err != nil || len(l) != 1 {
+		t.Fatalf("%d launches, %v", len(l), err)
+	}
+	odd := sound
+	odd.Dim = 72
+	if _, err := odd.Instance("k"); diag.CodeOf(err) != "L0990" {
+		t.Errorf("a kernel for a head dimension of 72: %v", err)
+	}
+	if _, err := (attn.MXINT8{SDPA: odd}).Instance("k"); diag.CodeOf(err) != "L0990" {
+		t.Errorf("a kernel of MXINT8 for a head dimension of 72: %v", err)
+	}
+	odd = sound
+	odd.KVHeads = 3
+	if _, err := odd.Launch("k", attn.Args{}); diag.CodeOf(err) != "L0990" {
+		t.Errorf("2 heads over 3: %v", err)
+	}
+	if _, err := (attn.MXINT8{SDPA: odd}).Launch("k", attn.MXINT8Args{}); diag.CodeOf(err) != "L0990" {
+		t.Errorf("2 heads over 3 of MXINT8: %v", err)
 	}
 }

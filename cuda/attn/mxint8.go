@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	"lathe/cuda"
-	"lathe/internal/diag"
 )
 
 // MXINT8 is SDPA with keys and values as blocks of 32 elements along the head dimension that share a scale, which is
@@ -34,21 +33,9 @@ func (p MXINT8) tile() tile {
 	return t
 }
 
-// Valid reports why no kernel can take the problem on an architecture: error L0994.
+// Valid reports why no kernel can take the problem on an architecture: error L0990.
 func (p MXINT8) Valid(a cuda.Arch) error {
-	switch {
-	case p.Word != BF16:
-		return diag.New("L0994", "sdpa_mxint8", "queries in %v: MXINT8 is exact in bf16 only", p.Word).
-			WithHint("decode keys and values, and use sdpa")
-	case p.Mask != NoMask:
-		return diag.New("L0994", "sdpa_mxint8", "a mask").
-			WithHint("decode keys and values, and use sdpa")
-	case p.K != p.V || p.K.Batch%16 != 0 || p.K.Head%16 != 0 || p.K.Row%16 != 0:
-		return diag.New("L0994", "sdpa_mxint8", "strides %v of keys and %v of values: they must be equal, and rows start "+
-			"at multiples of 16 bytes", p.K, p.V).
-			WithHint("decode keys and values, and use sdpa")
-	}
-	if err := p.SDPA.Valid(a); err != nil {
+	if err := p.sound(); err != nil {
 		return err
 	}
 	i, err := p.Instance("sdpa")
@@ -57,14 +44,34 @@ func (p MXINT8) Valid(a cuda.Arch) error {
 	}
 	shared, err := i.Shared()
 	if err == nil && shared > a.Shared {
-		return diag.New("L0994", "sdpa_mxint8", "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared).
-			WithHint("decode keys and values, and use sdpa")
+		return refuse("sdpa_mxint8", "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared).
+			WithHint(decode)
 	}
 	return err
 }
 
-// Instance is the kernel for the problem, with an entry of the given name.
+// decode is what to do with a problem that only the kernel on floats takes.
+const decode = "decode keys and values, and use sdpa"
+
+// sound reports what no kernel can take on any architecture.
+func (p MXINT8) sound() error {
+	switch {
+	case p.Word != BF16:
+		return refuse("sdpa_mxint8", "queries in %v: MXINT8 is exact in bf16 only", p.Word).WithHint(decode)
+	case p.Mask != NoMask:
+		return refuse("sdpa_mxint8", "a mask").WithHint(decode)
+	case p.K != p.V || p.K.Batch%16 != 0 || p.K.Head%16 != 0 || p.K.Row%16 != 0:
+		return refuse("sdpa_mxint8", "strides %v of keys and %v of values: they must be equal, and rows start at multiples "+
+			"of 16 bytes", p.K, p.V).WithHint(decode)
+	}
+	return p.SDPA.sound()
+}
+
+// Instance is the kernel for the problem, with an entry of the given name. Error as that of SDPA.
 func (p MXINT8) Instance(kernel string) (cuda.Instance, error) {
+	if err := p.dimension(); err != nil {
+		return cuda.Instance{}, err
+	}
 	t, causal := p.tile(), 0
 	if p.Causal != Full {
 		causal = 1
@@ -76,8 +83,11 @@ func (p MXINT8) Instance(kernel string) (cuda.Instance, error) {
 	return cuda.Make("sdpa_mxint8", kernel, params...)
 }
 
-// Launch is the call of the kernel, or nothing where there are no queries. The problem is Valid.
+// Launch is the call of the kernel, or nothing where there are no queries. Errors as those of SDPA.
 func (p MXINT8) Launch(kernel string, a MXINT8Args) ([]cuda.Launch, error) {
+	if err := p.sound(); err != nil {
+		return nil, err
+	}
 	i, err := p.Instance(kernel)
 	if err != nil {
 		return nil, err

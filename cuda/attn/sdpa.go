@@ -114,13 +114,39 @@ func (p SDPA) tile() (t tile, ok bool) {
 	return t, ok
 }
 
-// Valid reports why no kernel can take the problem on an architecture: error L0994.
-func (p SDPA) Valid(a cuda.Arch) error {
-	fail := func(format string, args ...any) *diag.Error {
-		return diag.New("L0994", "sdpa", format, args...).WithHint("docs/kernels.md says what each kernel takes")
-	}
+func refuse(kernel, format string, args ...any) *diag.Error {
+	return diag.New("L0990", kernel, format, args...).WithHint("docs/kernels.md says what each kernel takes")
+}
+
+// dimension refuses head dimensions without a kernel.
+func (p SDPA) dimension() error {
 	if _, ok := p.tile(); !ok {
-		return fail("head dimension %d", p.Dim).WithHint("there are 64, 80, 96, 128 and 256")
+		return refuse("sdpa", "head dimension %d", p.Dim).WithHint("there are 64, 80, 96, 128 and 256")
+	}
+	return nil
+}
+
+// Valid reports why no kernel can take the problem on an architecture: error L0990.
+func (p SDPA) Valid(a cuda.Arch) error {
+	if err := p.sound(); err != nil {
+		return err
+	}
+	i, err := p.Instance("sdpa")
+	if err != nil {
+		return err
+	}
+	shared, err := i.Shared()
+	if err == nil && shared > a.Shared {
+		return refuse("sdpa", "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared)
+	}
+	return err
+}
+
+// sound reports what no kernel can take on any architecture.
+func (p SDPA) sound() error {
+	fail := func(format string, args ...any) error { return refuse("sdpa", format, args...) }
+	if err := p.dimension(); err != nil {
+		return err
 	}
 	if !(p.Scale > 0) || math.IsInf(float64(p.Scale), 0) {
 		return fail("scale %v: it must be more than 0 and finite", p.Scale)
@@ -142,15 +168,7 @@ func (p SDPA) Valid(a cuda.Arch) error {
 	if blocks := p.blocks(); blocks > math.MaxInt32 {
 		return fail("%d blocks: a launch has at most %d", blocks, math.MaxInt32)
 	}
-	i, err := p.Instance("sdpa")
-	if err != nil {
-		return err
-	}
-	shared, err := i.Shared()
-	if err == nil && shared > a.Shared {
-		return fail("%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared)
-	}
-	return err
+	return nil
 }
 
 func (p SDPA) blocks() int64 {
@@ -159,8 +177,12 @@ func (p SDPA) blocks() int64 {
 	return (p.Queries + rows - 1) / rows * p.Heads * p.Batch
 }
 
-// Instance is the kernel for the problem, with an entry of the given name.
+// Instance is the kernel for the problem, with an entry of the given name. Error L0990 for a head dimension that there
+// is no kernel for.
 func (p SDPA) Instance(kernel string) (cuda.Instance, error) {
+	if err := p.dimension(); err != nil {
+		return cuda.Instance{}, err
+	}
 	t, _ := p.tile()
 	causal := 0
 	if p.Causal != Full {
@@ -173,8 +195,12 @@ func (p SDPA) Instance(kernel string) (cuda.Instance, error) {
 	return cuda.Make("sdpa", kernel, params...)
 }
 
-// Launch is the call of the kernel, or nothing where there are no queries. The problem is Valid.
+// Launch is the call of the kernel, or nothing where there are no queries. Errors as Valid, but for the shared memory
+// of an architecture.
 func (p SDPA) Launch(kernel string, a Args) ([]cuda.Launch, error) {
+	if err := p.sound(); err != nil {
+		return nil, err
+	}
 	i, err := p.Instance(kernel)
 	if err != nil {
 		return nil, err

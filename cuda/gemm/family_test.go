@@ -89,11 +89,11 @@ func TestRefusals(t *testing.T) {
 		err  error
 		says string
 	}{
-		{W8A16{M: -1, Epilogue: Epilogue{Out: BF16}}.Valid(arch(t)), "sizes lie between"},
-		{W8A16{M: 1, N: 3, Epilogue: Epilogue{Out: BF16, Gate: true}}.Valid(arch(t)), "no pairs"},
-		{W8A16{M: 1, N: 2, Epilogue: Epilogue{Out: "f16"}}.Valid(arch(t)), "no result in"},
-		{MX{M: 1, N: 1, K: 1 << 20, Wide: true, Epilogue: Epilogue{Out: F32}}.Valid(arch(t)), "blocks along k"},
-		{Int8{M: 1, N: 1, K: 1 << 17, Result: codes8}.Valid(arch(t)), "more than 32 bits"},
+		{W8A16{M: -1, Epilogue: Epilogue{Out: BF16}}.Valid(), "sizes lie between"},
+		{W8A16{M: 1, N: 3, Epilogue: Epilogue{Out: BF16, Gate: true}}.Valid(), "no pairs"},
+		{W8A16{M: 1, N: 2, Epilogue: Epilogue{Out: "f16"}}.Valid(), "no result in"},
+		{MX{M: 1, N: 1, K: 1 << 20, Wide: true, Epilogue: Epilogue{Out: F32}}.Valid(), "blocks along k"},
+		{Int8{M: 1, N: 1, K: 1 << 17, Result: codes8}.Valid(), "more than 32 bits"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), "L0990") || !strings.Contains(c.err.Error(), c.says) {
 			t.Errorf("got %v, want L0990 with %q", c.err, c.says)

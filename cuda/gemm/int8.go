@@ -72,8 +72,8 @@ func (p Int8) most() int {
 	return 128 * 128
 }
 
-// Valid reports why no kernel can take the problem on an architecture: error L0990.
-func (p Int8) Valid(cuda.Arch) error {
+// Valid reports why no kernel can take the problem: error L0990.
+func (p Int8) Valid() error {
 	if err := sizes("int8", p.M, p.N, p.K); err != nil {
 		return err
 	}
@@ -113,7 +113,7 @@ func (p Int8) Plan(a cuda.Arch) (Plan, error) {
 
 // choose is the configuration of least estimated time.
 func (p Int8) choose(a cuda.Arch) (tile, error) {
-	if err := p.Valid(a); err != nil {
+	if err := p.Valid(); err != nil {
 		return tile{}, err
 	}
 	g, least, best := gpuOf(a), math.Inf(1), tile{}

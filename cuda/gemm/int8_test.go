@@ -29,7 +29,7 @@ func TestInt8Gates(t *testing.T) {
 // runInt8 demands every bit.
 func runInt8(t *testing.T, p Int8, c tile, channels []Channel, quick bool) {
 	t.Helper()
-	if err := p.Valid(cuda.Arch{}); err != nil {
+	if err := p.Valid(); err != nil {
 		t.Fatal(err)
 	}
 	plan, err := p.with(c)

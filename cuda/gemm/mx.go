@@ -33,8 +33,8 @@ func (p MX) kernel() string {
 	return "mx_block"
 }
 
-// Valid reports why no kernel can take the problem on an architecture: error L0990.
-func (p MX) Valid(cuda.Arch) error {
+// Valid reports why no kernel can take the problem: error L0990.
+func (p MX) Valid() error {
 	if err := sizes(p.kernel(), p.M, p.N, p.K); err != nil {
 		return err
 	}
@@ -55,7 +55,7 @@ func Span(k int) int { return 43 - bits.Len(uint(max(ceil(k, 32)-1, 0))) }
 
 // Plan chooses the configuration of least estimated time.
 func (p MX) Plan(a cuda.Arch) (Plan, error) {
-	if err := p.Valid(a); err != nil {
+	if err := p.Valid(); err != nil {
 		return Plan{}, err
 	}
 	g, least, best := gpuOf(a), math.Inf(1), tile{}

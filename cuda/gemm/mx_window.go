@@ -39,8 +39,8 @@ const (
 // tilesWindow are the configurations.
 var tilesWindow = []tile{{16, 128, 1, 4, 3}, {64, 64, 2, 2, 3}, {128, 64, 4, 2, 3}}
 
-// Valid reports why no kernel can take the problem on an architecture: error L0990.
-func (p Window) Valid(cuda.Arch) error {
+// Valid reports why no kernel can take the problem: error L0990.
+func (p Window) Valid() error {
 	switch {
 	case p.Bits < 1 || p.Bits > windowBits:
 		return refuse("mx_window", "a window has 1 to %d bits, not %d", windowBits, p.Bits)
@@ -62,7 +62,7 @@ func (p Window) Floor() (bytes, flops int64) {
 
 // choose is the configuration of least estimated time.
 func (p Window) choose(a cuda.Arch) (tile, error) {
-	if err := p.Valid(a); err != nil {
+	if err := p.Valid(); err != nil {
 		return tile{}, err
 	}
 	g, least, best := gpuOf(a), math.Inf(1), tile{}

@@ -42,8 +42,8 @@ var thins = []thin{
 // thinRows is the most rows that w8a16_thin takes.
 const thinRows = 8
 
-// Valid reports why no kernel can take the problem on an architecture: error L0990.
-func (p W8A16) Valid(cuda.Arch) error {
+// Valid reports why no kernel can take the problem: error L0990.
+func (p W8A16) Valid() error {
 	if err := sizes("w8a16", p.M, p.N, p.K); err != nil {
 		return err
 	}
@@ -58,7 +58,7 @@ func (p W8A16) Floor() (bytes, flops int64) {
 
 // Plan chooses a kernel and its configuration: the one of least estimated time.
 func (p W8A16) Plan(a cuda.Arch) (Plan, error) {
-	if err := p.Valid(a); err != nil {
+	if err := p.Valid(); err != nil {
 		return Plan{}, err
 	}
 	g := gpuOf(a)

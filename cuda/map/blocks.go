@@ -22,7 +22,7 @@ type Blocks struct {
 // PerRow is the number of blocks along the axis; the last one may be short.
 func (p Blocks) PerRow() int64 { return (p.Length + int64(p.To.K) - 1) / int64(p.To.K) }
 
-// Instance is the kernel for the problem under a name. Error L0932 for what the kernel does not take: a source with an
+// Instance is the kernel for the problem under a name. Error L0990 for what the kernel does not take: a source with an
 // image of scales.
 func (p Blocks) Instance(kernel string) (cuda.Instance, error) {
 	if p.From.Codec.Block || p.From.Group > 0 {

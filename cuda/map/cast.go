@@ -33,7 +33,7 @@ type Side struct {
 }
 
 // SideOf is the side of a cast for values in a format: dequantized floats have num.BF16 and the like instead. Error
-// L0932 where the library has no codec for it.
+// L0990 where the library has no codec for it.
 func SideOf(f format.Format) (Side, error) {
 	c, ok := num.Of(f)
 	if !ok {
@@ -52,7 +52,7 @@ func SideOf(f format.Format) (Side, error) {
 	return s, nil
 }
 
-// Instance is the kernel for the problem under a name. Error L0932 for a problem that the kernel does not take: a block
+// Instance is the kernel for the problem under a name. Error L0990 for a problem that the kernel does not take: a block
 // format as target, which needs the whole block, or binary16 that is not named as saturating after a block format,
 // whose values leave its range.
 func (p Cast) Instance(kernel string) (cuda.Instance, error) {
@@ -106,7 +106,7 @@ func (p Cast) Floor() int64 { return p.N * int64(p.From.Codec.Bytes+p.To.Codec.B
 
 // unfit is a problem that a kernel does not take.
 func unfit(kernel, text string, args ...any) *diag.Error {
-	return diag.New("L0932", kernel, text, args...).WithHint("docs/kernels.md says what each kernel takes")
+	return diag.New("L0990", kernel, text, args...).WithHint("docs/kernels.md says what each kernel takes")
 }
 
 func bit(b bool) int {

@@ -32,7 +32,7 @@ type Chain struct {
 // most is the number of inputs and of scalars that the kernel has room for.
 const most = 4
 
-// Instance is the kernel for the problem under a name. Error L0932 for what the kernel does not take.
+// Instance is the kernel for the problem under a name. Error L0990 for what the kernel does not take.
 func (p Chain) Instance(kernel string) (cuda.Instance, error) {
 	for _, c := range []num.Codec{p.In, p.Out} {
 		if c != num.FP32 && c != num.BF16 && c != num.FP16 {
@@ -53,7 +53,7 @@ func (p Chain) Instance(kernel string) (cuda.Instance, error) {
 		strconv.Itoa(shapes), wide(p.N))
 }
 
-// Call is the chain over the N elements of each of a number of samples; every input has all of them. Error L0932 as
+// Call is the chain over the N elements of each of a number of samples; every input has all of them. Error L0990 as
 // Instance.
 func (p Chain) Call(y cuda.Arg, x ...cuda.Arg) (cuda.Call, error) {
 	i, err := p.Instance("chain")

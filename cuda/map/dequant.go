@@ -30,10 +30,10 @@ func (d Dequant) Width() int64 {
 	return 4
 }
 
-// Instance is the kernel. Error L0932 for an output that it does not write.
+// Instance is the kernel. Error L0990 for an output that it does not write.
 func (d Dequant) Instance() (cuda.Instance, error) {
 	if d.Out != "bf16" && d.Out != "f32" {
-		e := diag.New("L0932", "dequant", "no output in %q", d.Out)
+		e := diag.New("L0990", "dequant", "no output in %q", d.Out)
 		if d.Out == "f16" {
 			e = e.WithNote("MXINT8 is not exact in fp16: its range is smaller than that of the scales")
 		}
@@ -46,7 +46,7 @@ func (d Dequant) Instance() (cuda.Instance, error) {
 	return cuda.Make("dequant", name, d.Out, wide)
 }
 
-// Launch reads elements and scales from the buffers q and x and writes y. Errors: L0932 as Instance, L0933 for an N
+// Launch reads elements and scales from the buffers q and x and writes y. Errors: L0990 as Instance, L0933 for an N
 // that is no size, or larger than a grid.
 func (d Dequant) Launch(q, x, y int) (cuda.Launch, error) {
 	i, err := d.Instance()

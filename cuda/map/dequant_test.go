@@ -148,7 +148,7 @@ func TestCases(t *testing.T) {
 
 func TestDequantRefuses(t *testing.T) {
 	_, err := pointwise.Dequant{Out: "f16", N: 1}.Instance()
-	if diag.CodeOf(err) != "L0932" || !strings.Contains(err.Error(), "not exact in fp16") {
+	if diag.CodeOf(err) != "L0990" || !strings.Contains(err.Error(), "not exact in fp16") {
 		t.Errorf("fp16: %v", err)
 	}
 	for _, n := range []int64{-1, 1 << 44} {

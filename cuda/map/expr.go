@@ -98,7 +98,7 @@ func Arg(k int) Expr { return Expr{at: k} }
 // Scalar is scalar k of the launch, 0..3.
 func Scalar(k int) Expr { return Expr{kind: exprScalar, at: k} }
 
-// Apply is a function of Functions of one or two expressions. Error L0932 for an unknown name or a wrong number.
+// Apply is a function of Functions of one or two expressions. Error L0990 for an unknown name or a wrong number.
 func Apply(name string, args ...Expr) (Expr, error) {
 	for i := range functions {
 		if functions[i].Name == name {

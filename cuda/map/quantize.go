@@ -23,7 +23,7 @@ type Quantize struct {
 // Blocks is the number of blocks in a row; the last one may be short.
 func (p Quantize) Blocks() int64 { return (p.Cols + 31) / 32 }
 
-// Instance is the kernel for the problem under a name. Error L0932 for an input that the kernel does not read.
+// Instance is the kernel for the problem under a name. Error L0990 for an input that the kernel does not read.
 func (p Quantize) Instance(kernel string) (cuda.Instance, error) {
 	switch p.In {
 	case num.FP32, num.BF16, num.FP16:

@@ -45,7 +45,7 @@ func TestRefused(t *testing.T) {
 
 func refused(t *testing.T, err error, say string) {
 	t.Helper()
-	if diag.CodeOf(err) != "L0932" || !strings.Contains(err.Error(), say) {
-		t.Errorf("%v, want L0932 with %q", err, say)
+	if diag.CodeOf(err) != "L0990" || !strings.Contains(err.Error(), say) {
+		t.Errorf("%v, want L0990 with %q", err, say)
 	}
 }

@@ -56,21 +56,27 @@ func TestNormGates(t *testing.T) {
 
 // TestValid refuses what no launch can do, and launches nothing where there is nothing.
 func TestValid(t *testing.T) {
-	arch := cuda.Archs()[0]
 	for what, err := range map[string]error{
-		"rows": reduce.Softmax{Matrix: reduce.Matrix{Rows: 1 << 40, Cols: 1 << 20}}.Valid(arch),
-		"cols": reduce.Norm{Matrix: reduce.Matrix{Rows: 1, Cols: 1 << 31}}.Valid(arch),
-		"mask": reduce.Softmax{Matrix: reduce.Matrix{Rows: 1, Cols: 1}, Mask: &reduce.MaskRows{}}.Valid(arch),
-		"unit": reduce.Norm{Matrix: reduce.Matrix{Rows: 1, Cols: 1}, UnitOffset: true}.Valid(arch),
+		"rows": reduce.Softmax{Matrix: reduce.Matrix{Rows: 1 << 40, Cols: 1 << 20}}.Valid(),
+		"cols": reduce.Norm{Matrix: reduce.Matrix{Rows: 1, Cols: 1 << 31}}.Valid(),
+		"mask": reduce.Softmax{Matrix: reduce.Matrix{Rows: 1, Cols: 1}, Mask: &reduce.MaskRows{}}.Valid(),
+		"unit": reduce.Norm{Matrix: reduce.Matrix{Rows: 1, Cols: 1}, UnitOffset: true}.Valid(),
 		"rows of bytes": reduce.Norm{Matrix: reduce.Matrix{Rows: 2, Cols: 64}, In: reduce.BF16,
-			Quant: &reduce.Blocks{Stride: 68}}.Valid(arch),
+			Quant: &reduce.Blocks{Stride: 68}}.Valid(),
 	} {
 		if err == nil {
 			t.Errorf("%s: not refused", what)
 		}
 	}
-	if err := (reduce.Norm{Matrix: reduce.Matrix{Rows: 2, Cols: 31}}).Valid(arch); err != nil {
+	if err := (reduce.Norm{Matrix: reduce.Matrix{Rows: 2, Cols: 31}}).Valid(); err != nil {
 		t.Error(err)
+	}
+	wide := reduce.Matrix{Rows: 1, Cols: 1 << 31}
+	if _, err := (reduce.Softmax{Matrix: wide}).Launch("k", cuda.Buffer(0), cuda.Null(), cuda.Buffer(1)); err == nil {
+		t.Error("a launch of softmax of too long a row")
+	}
+	if _, err := (reduce.Norm{Matrix: wide}).Launch("k", reduce.NormArgs{}); err == nil {
+		t.Error("a launch of a norm of too long a row")
 	}
 	for _, m := range []reduce.Matrix{{Rows: 0, Cols: 8}, {Rows: 8, Cols: 0}} {
 		l, err := reduce.Softmax{Matrix: m}.Launch("k", cuda.Buffer(0), cuda.Null(), cuda.Buffer(1))

@@ -44,14 +44,14 @@ func (p Norm) kernel() string {
 	return "layer_norm"
 }
 
-// Valid reports why no kernel can take the problem: error L0994.
-func (p Norm) Valid(cuda.Arch) error {
+// Valid reports why no kernel can take the problem: error L0990.
+func (p Norm) Valid() error {
 	if !p.RMS && (p.UnitOffset || p.RoundBeforeGain) {
-		return diag.New("L0994", p.kernel(), "only rms_norm has a gain beside 1 and a rounding before the gain").
+		return diag.New("L0990", p.kernel(), "only rms_norm has a gain beside 1 and a rounding before the gain").
 			WithHint("add 1 to the gain itself, and leave the rounding out")
 	}
 	if q := p.Quant; q != nil && (q.Stride < p.Cols || !p.Unaligned && q.Stride%int64(p.team(p.In).access) != 0) {
-		return diag.New("L0994", p.kernel(), "%d bytes from row to row of %d columns: the rows of bytes overlap, or do "+
+		return diag.New("L0990", p.kernel(), "%d bytes from row to row of %d columns: the rows of bytes overlap, or do "+
 			"not start where %d bytes can be written at once", q.Stride, p.Cols, p.team(p.In).access).
 			WithHint("choose a longer stride, or Unaligned")
 	}
@@ -68,8 +68,11 @@ func (p Norm) Instance(kernel string) (cuda.Instance, error) {
 	return cuda.Make(t.name(p.kernel()), kernel, params...)
 }
 
-// Launch is the call of the kernel, or nothing for a matrix without elements.
+// Launch is the call of the kernel, or nothing for a matrix without elements. Errors as Valid.
 func (p Norm) Launch(kernel string, a NormArgs) ([]cuda.Launch, error) {
+	if err := p.Valid(); err != nil {
+		return nil, err
+	}
 	i, err := p.Instance(kernel)
 	if err != nil {
 		return nil, err

@@ -26,10 +26,10 @@ type MaskRows struct {
 	Div, Mul, Mod uint64
 }
 
-// Valid reports why no kernel can take the problem: error L0994.
-func (p Softmax) Valid(cuda.Arch) error {
+// Valid reports why no kernel can take the problem: error L0990.
+func (p Softmax) Valid() error {
 	if p.Mask != nil && (p.Mask.Div == 0 || p.Mask.Mod == 0) {
-		return diag.New("L0994", "softmax", "a mask whose rows repeat after 0 rows").
+		return diag.New("L0990", "softmax", "a mask whose rows repeat after 0 rows").
 			WithHint("Div and Mod are 1 or more")
 	}
 	return p.valid("softmax", p.In)
@@ -47,7 +47,7 @@ func (p Softmax) params(t team) []string {
 
 // Call is softmax of the rows of each of a number of samples, without a mask. Errors as Valid.
 func (p Softmax) Call(x, y cuda.Arg) (cuda.Call, error) {
-	if err := p.Valid(cuda.Arch{}); err != nil {
+	if err := p.Valid(); err != nil {
 		return cuda.Call{}, err
 	}
 	t := p.team(p.In)
@@ -58,8 +58,11 @@ func (p Softmax) Call(x, y cuda.Arg) (cuda.Call, error) {
 }
 
 // Launch is the call of the kernel, or nothing for a matrix without elements. x and y are matrices of In and Out, mask
-// as MaskRows says, cuda.Null without one.
+// as MaskRows says, cuda.Null without one. Errors as Valid.
 func (p Softmax) Launch(kernel string, x, mask, y cuda.Arg) ([]cuda.Launch, error) {
+	if err := p.Valid(); err != nil {
+		return nil, err
+	}
 	i, err := p.Instance(kernel)
 	if err != nil {
 		return nil, err

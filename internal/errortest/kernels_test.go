@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"lathe/cuda"
-	"lathe/cuda/reduce"
 	"lathe/internal/tools"
 	"lathe/sim/nvrtc"
 )
@@ -66,8 +65,5 @@ var kernelFaults = map[string]func(t *testing.T) error{
 	"L0939": func(*testing.T) error {
 		_, err := nvrtc.LowerPTX([]byte(".version 8.8\n.target sm_90a\n"))
 		return err
-	},
-	"L0994": func(*testing.T) error {
-		return reduce.Softmax{Matrix: reduce.Matrix{Rows: 1, Cols: -1}}.Valid(cuda.Archs()[0])
 	},
 }

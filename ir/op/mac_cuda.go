@@ -80,7 +80,7 @@ func int8Product(n *ir.Node) (p gemm.Int8, channels []gemm.Channel, weights []by
 		return refuse("products of bytes have a zero point of 32 bits, not %d", c.Zero)
 	}
 	p.Zero = int32(c.Zero)
-	if err := p.Valid(cuda.Arch{}); err != nil {
+	if err := p.Valid(); err != nil {
 		return p, nil, nil, cuda.Refused(err)
 	}
 	weights = make([]byte, len(c.Weights))

@@ -55,7 +55,7 @@ func (w *blockSum) product(n *ir.Node) (p gemm.Window, weights, scales []byte, e
 	case !slices.Equal(w.lengths, ir.Blocks(w.in, gemmBlock)):
 		return refuse("products over blocks take blocks of %d along a row of %d, not of %d", gemmBlock, w.in, w.lengths[0])
 	}
-	if err := p.Valid(cuda.Arch{}); err != nil {
+	if err := p.Valid(); err != nil {
 		return p, nil, nil, cuda.Refused(err)
 	}
 	weights = make([]byte, len(w.weights))
