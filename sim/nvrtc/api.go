@@ -23,6 +23,8 @@ type api struct {
 	nvrtcGetPTX            func(prog uintptr, ptx *byte) int32
 	nvrtcGetCUBINSize      func(prog uintptr, size *uint64) int32
 	nvrtcGetCUBIN          func(prog uintptr, cubin *byte) int32
+
+	signals handlers
 }
 
 // load opens the library in a folder and binds its functions. The library with the built-in headers is opened first,
@@ -39,6 +41,9 @@ func load(dir string) (*api, error) {
 		return nil, err
 	}
 	a := &api{}
+	if err := a.signals.bind(); err != nil {
+		return nil, err
+	}
 	for _, f := range []struct {
 		to   any
 		name string
@@ -87,7 +92,9 @@ func (a *api) compile(name, source string, options []string, machine bool) (out 
 		pin.Pin(&text[0])
 		args[i] = &text[0]
 	}
+	a.signals.enter()
 	result := a.nvrtcCompileProgram(prog, int32(len(options)), &args[0])
+	a.signals.leave()
 	log, failed := fetch(prog, a.nvrtcGetProgramLogSize, a.nvrtcGetProgramLog)
 	out.log = string(zeroEnded(log))
 	if result != 0 {
