@@ -102,6 +102,32 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
+// TestLibraryLaunches: what does not fit one launch takes several, each with its rows and at its part of the buffers.
+func TestLibraryLaunches(t *testing.T) {
+	d, err := cuda.Emit(network(), cuda.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &d.Units[0]
+	if u.MaxSamples != 1<<30 {
+		t.Errorf("%d samples a launch", u.MaxSamples)
+	}
+	u.MaxSamples = 100
+	list := d.Launches(250)
+	for i, rows := range []uint64{100, 100, 50} {
+		l := list[i]
+		if l.Kernel != u.Kernel || l.Args[5].Bits != rows || l.Grid[0] != uint32(rows+63)/64 {
+			t.Errorf("launch %d: %+v", i, l)
+		}
+		if at := l.Args[0].Offset; at != int64(i)*100*6 || l.Args[1].Offset != u.Args[1].Offset {
+			t.Errorf("launch %d begins at %d, its weights at %d", i, at, l.Args[1].Offset)
+		}
+	}
+	if list[3].Kernel == u.Kernel {
+		t.Error("a fourth launch")
+	}
+}
+
 // TestConfigurations: the number of samples guides the choice, unless a sample's bits must not depend on it.
 func TestConfigurations(t *testing.T) {
 	fx := format.Fixed{W: 8, F: 4, Signed: true}
