@@ -30,7 +30,7 @@ type copyQueue struct {
 
 // land ends the first n pieces.
 func (q *copyQueue) land(w *warp, n int) {
-	who := race.Access{Warp: w.id, Clock: w.clock, Sync: w.syncs}
+	who := race.Access{Warp: w.id, Clock: w.clock, Sync: w.syncs, All: w.all, Met: w.met}
 	for i := range q.pieces[:n] {
 		p := &q.pieces[i]
 		if w.cta.m.opt.Copies == Lazy {

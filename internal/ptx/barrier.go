@@ -7,6 +7,7 @@ import (
 	"math/bits"
 
 	"lathe/internal/ptx/lane"
+	"lathe/internal/ptx/race"
 )
 
 // barrier is one of the sixteen of a block.
@@ -111,7 +112,7 @@ func runBar(w *warp, in *inst, mask uint32) *fault {
 			b.clock = make([]uint32, len(w.cta.warps))
 		}
 		clear(b.clock)
-	case b.threads != threads:
+	case w.cta.expected(b.threads) != w.cta.expected(threads):
 		return newFault("L0972", w, in, mask, "barrier %d is for %d threads here and for %d at %s", id, threads, b.threads,
 			w.cta.prog.where(b.inst))
 	case b.arrived>>w.id&1 == 1:
@@ -133,6 +134,14 @@ func runBar(w *warp, in *inst, mask uint32) *fault {
 	}
 	w.cta.complete(b)
 	return nil
+}
+
+// expected is a number of threads at a barrier, where 0 stands for the whole block.
+func (c *cta) expected(threads int) int {
+	if threads == 0 {
+		return len(c.warps) * lane.Width
+	}
+	return threads
 }
 
 // join32 is the maximum, element by element.
@@ -158,7 +167,7 @@ func (c *cta) complete(b *barrier) {
 	for m := b.waiting; m != 0; m &= m - 1 {
 		w := c.warps[bits.TrailingZeros32(m)]
 		w.wait = nil
-		w.syncs++
+		w.together(w.live)
 		join32(w.clock, b.clock)
 		w.clock[w.id]++
 		w.reduced(b)
@@ -206,26 +215,53 @@ func (d *decoder) warpSync() error {
 		return err
 	}
 	d.emit(inst{kind: kindRun, a: at, run: func(w *warp, in *inst, mask uint32) *fault {
-		w.syncs++
-		return w.members(in, mask, in.a)
+		return w.meet(in, mask, in.a, func(w *warp, _ *inst, group uint32) *fault {
+			w.together(group)
+			return nil
+		})
 	}})
 	return nil
 }
 
-// members checks the mask of a .sync instruction: it names the lanes that execute it, and of the others none that
-// lives.
-func (w *warp) members(in *inst, mask uint32, row int32) *fault {
-	for m := mask; m != 0; m &= m - 1 {
-		i := bits.TrailingZeros32(m)
-		named := uint32(w.rows[row][i])
-		if named>>i&1 == 0 {
+// together notes that lanes have waited for each other.
+func (w *warp) together(group uint32) {
+	w.syncs++
+	if group == w.live {
+		w.all = w.syncs
+	} else if w.cta.shadow != nil && w.cta.shadow.Lanes {
+		if w.met == nil {
+			w.met = new(race.Met)
+		}
+		w.met.Join(group, w.syncs)
+	}
+}
+
+// meet runs a .sync instruction once for each group of lanes: those that one mask names. A mask names the lanes that
+// execute the instruction with it, and of the others none that lives.
+func (w *warp) meet(in *inst, mask uint32, row int32, run func(w *warp, in *inst, group uint32) *fault) *fault {
+	for left := mask; left != 0; {
+		named, group := uint32(w.rows[row][bits.TrailingZeros32(left)]), uint32(0)
+		for m := left; m != 0; m &= m - 1 {
+			if i := bits.TrailingZeros32(m); uint32(w.rows[row][i]) == named {
+				group |= 1 << i
+			}
+		}
+		away := named & w.live &^ group
+		switch {
+		case group&^named != 0:
+			i := bits.TrailingZeros32(group &^ named)
 			return newFault("L0966", w, in, 1<<i, "the mask %#x does not name lane %d, which executes %s", named, i,
 				in.src.Op)
+		case away&^mask != 0:
+			return newFault("L0966", w, in, group,
+				"the mask %#x names the lanes %#x, which are elsewhere: the warp has diverged", named, away&^mask)
+		case away != 0:
+			return newFault("L0966", w, in, group, "the mask %#x names the lanes %#x, whose masks are others", named, away)
 		}
-		if away := named & w.live &^ mask; away != 0 {
-			return newFault("L0966", w, in, 1<<i, "the mask %#x names the lanes %#x, which are elsewhere: the warp has diverged",
-				named, away)
+		if f := run(w, in, group); f != nil {
+			return f
 		}
+		left &^= group
 	}
 	return nil
 }

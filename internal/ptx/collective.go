@@ -36,10 +36,9 @@ func buildShuffle(d *decoder, mods []string) (bool, error) {
 	}
 	in.a, in.b, in.c, in.e = rows[0], rows[1], rows[2], rows[3]
 	in.run = func(w *warp, in *inst, mask uint32) *fault {
-		if f := w.members(in, mask, in.e); f != nil {
-			return f
-		}
-		return w.shuffle(in, mask, mode, pred)
+		return w.meet(in, mask, in.e, func(w *warp, in *inst, group uint32) *fault {
+			return w.shuffle(in, group, mode, pred)
+		})
 	}
 	d.emit(in)
 	return true, nil
@@ -102,11 +101,10 @@ func (d *decoder) collective(in inst, typ lane.Type, run func(w *warp, in *inst,
 	}
 	in.kind = kindRun
 	in.run = func(w *warp, in *inst, mask uint32) *fault {
-		if f := w.members(in, mask, in.e); f != nil {
-			return f
-		}
-		run(w, in, mask)
-		return nil
+		return w.meet(in, mask, in.e, func(w *warp, in *inst, group uint32) *fault {
+			run(w, in, group)
+			return nil
+		})
 	}
 	d.emit(in)
 	return err

@@ -165,7 +165,7 @@ func (c *cta) reset(index int64) {
 		n := min(c.threads-w.id*lane.Width, lane.Width)
 		w.live = uint32(uint64(1)<<n - 1)
 		w.active, w.pc, w.next, w.wait, w.carry = w.live, 0, never, nil, 0
-		w.syncs = 0
+		w.syncs, w.all, w.met = 0, 0, nil
 		w.copies = copyQueue{pieces: w.copies.pieces[:0], ends: w.copies.ends[:0]}
 		for i := range w.clock {
 			w.clock[i] = 0

@@ -46,7 +46,8 @@ func (w *warp) watch(in *inst, mask uint32, base *lane.Row, n int, write bool) *
 	if w.cta.shadow == nil || a.space != spaceShared && a.space != spaceGeneric {
 		return nil
 	}
-	who := race.Access{Warp: w.id, Clock: w.clock, Inst: in.index, Atomic: a.atomic, Sync: w.syncs}
+	who := race.Access{Warp: w.id, Clock: w.clock, Inst: in.index, Turn: uint32(w.count), Atomic: a.atomic, Sync: w.syncs,
+		All: w.all, Met: w.met}
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		off, ok := w.cta.sharedOffset(a, base[i]+a.add, n)

@@ -9,6 +9,7 @@ import (
 
 	"lathe/internal/ptx/lane"
 	"lathe/internal/ptx/parse"
+	"lathe/internal/ptx/race"
 )
 
 const full = math.MaxUint32
@@ -32,7 +33,8 @@ type warp struct {
 	copies       copyQueue
 	clock        []uint32 // of each warp, what this one knows to have happened (race detector)
 	count        int64
-	syncs        uint32 // how often something has brought the lanes together
+	syncs, all   uint32 // how often lanes have come together, and the last time that all of them did
+	met          *race.Met
 }
 
 // turn says what ended a turn.

@@ -14,6 +14,9 @@ var conversions = []entry{
 	{"cvt", ".pack.sat.{u,s}{8,16}.s32{.b32}", convertPack},
 }
 
+// word32 says that values are fp32, the only ones that .ftz of a conversion is about.
+func (t Type) word32() bool { return t.Kind == 'f' && t.Bits == 32 && !t.Pair }
+
 // numeric says that values of a type can be converted.
 func (t Type) numeric() bool {
 	return !t.Pair && t.Bits > 0 && t.Bits <= 64 && (t.Kind == 'u' || t.Kind == 's' || t.Float())
@@ -22,14 +25,16 @@ func (t Type) numeric() bool {
 func convert(m *mods) Op {
 	whole := m.one("rni", "rzi", "rmi", "rpi")
 	mode, stated := rounding(m)
-	s := style{ftz: m.has("ftz")}
+	var s style
+	ftz := m.has("ftz")
 	s.relu = m.has("relu")
 	if m.has("satfinite") {
 		return Op{}
 	}
 	s.sat = m.has("sat")
 	s.t = m.typ()
-	from := style{ftz: s.ftz, t: m.typ()}
+	from := style{t: m.typ()}
+	s.ftz, from.ftz = ftz && s.t.word32(), ftz && from.t.word32()
 	s.mode = mode
 	if !s.t.numeric() || !from.t.numeric() || stated && !s.t.Float() || whole != "" && !from.t.Float() {
 		return Op{}

@@ -248,6 +248,9 @@ func TestSpecialValues(t *testing.T) {
 		{[]string{"sqrt", "rn", "f32"}, word(-1), nan}, {[]string{"tanh", "approx", "f32"}, inf, word(1)},
 		{[]string{"neg", "f32"}, 0, 1 << 31}, {[]string{"abs", "ftz", "f32"}, 1<<31 | 3, 0},
 		{[]string{"sin", "approx", "f32"}, 0, 0}, {[]string{"cos", "approx", "f32"}, 0, word(1)},
+		{[]string{"cvt", "ftz", "f32", "f16"}, 1, word(0x1p-24)}, // .ftz of a conversion is about fp32 values only
+		{[]string{"cvt", "rn", "ftz", "f16", "f32"}, word(0x1p-24), 1},
+		{[]string{"cvt", "ftz", "f64", "f32"}, 1<<31 | 1, 1 << 63},
 	} {
 		op, _, ok := Lookup(c.op[0], c.op[1:])
 		if !ok {
@@ -259,6 +262,30 @@ func TestSpecialValues(t *testing.T) {
 		op.Fn(&d, &a, &none, &none, &none)
 		if d[0] != c.want {
 			t.Errorf("%v of %#x: %#x, not %#x", c.op, c.a, d[0], c.want)
+		}
+	}
+}
+
+// TestZeros has sums of doubles that are exactly 0, rounded down: -0, unless both terms are +0.
+func TestZeros(t *testing.T) {
+	zero, minus := 0.0, math.Copysign(0, -1)
+	for _, c := range []struct {
+		op            string
+		a, b, c, want float64
+	}{
+		{"add", 3, -3, 0, minus}, {"add", zero, minus, 0, minus}, {"add", zero, zero, 0, zero},
+		{"add", minus, minus, 0, minus}, {"sub", 3, 3, 0, minus}, {"sub", zero, zero, 0, minus},
+		{"sub", zero, minus, 0, zero}, {"fma", 2, 3, -6, minus}, {"fma", -2, zero, zero, minus},
+		{"fma", -2, minus, zero, zero}, {"mul", 2, zero, 0, zero},
+	} {
+		op, _, ok := Lookup(c.op, []string{"rm", "f64"})
+		if !ok {
+			t.Fatal(c.op)
+		}
+		var d, x, y, z Row
+		x[0], y[0], z[0] = math.Float64bits(c.a), math.Float64bits(c.b), math.Float64bits(c.c)
+		if op.Fn(&d, &x, &y, &z, &z); d[0] != math.Float64bits(c.want) {
+			t.Errorf("%s.rm of %v, %v, %v: %#x", c.op, c.a, c.b, c.c, d[0])
 		}
 	}
 }

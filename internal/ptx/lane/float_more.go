@@ -7,6 +7,20 @@ import (
 	"math/big"
 )
 
+// opposite says that the two terms of a sum have different signs, those of zeros counted.
+func opposite(sign byte, a, b, c float64) bool {
+	neg := math.Signbit
+	switch sign {
+	case '+':
+		return neg(a) != neg(b)
+	case '-':
+		return neg(a) == neg(b)
+	case 'f':
+		return (neg(a) != neg(b)) != neg(c)
+	}
+	return false
+}
+
 // directed64 is an operation on doubles in a rounding mode that Go does not have.
 func directed64(s style, sign byte) Op {
 	n := 2
@@ -35,7 +49,10 @@ func directed64(s style, sign byte) Op {
 			x.Mul(x, y).Add(x, z)
 		}
 		if x.Sign() == 0 {
-			return near // the sign of zero is that of rounding to nearest, but for .rm of x - x
+			if s.mode == down && opposite(sign, a, b, c) {
+				return math.Copysign(0, -1)
+			}
+			return near // the sign of zero is that of rounding to nearest
 		}
 		return toward(near, x, s.mode)
 	})

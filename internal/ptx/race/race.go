@@ -37,14 +37,59 @@ type Access struct {
 	Warp int
 	// Clock is what the warp knows: of each warp the latest barrier that it has met; of itself, its own.
 	Clock []uint32
-	// Inst is an index that Conflict gives back.
+	// Inst is an index that Conflict gives back; Turn tells executions of an instruction apart.
 	Inst int32
+	Turn uint32
 	// Atomic accesses do not conflict with each other.
 	Atomic bool
-	// Lane is the lane that accesses, Many for several at once; Sync counts what has brought the lanes of the warp
-	// together (bar.warp.sync and barriers). Both count only where Shadow.Lanes is set.
-	Lane uint8
-	Sync uint32
+	// Lane is the lane that accesses, Many for several at once; Sync counts what has brought lanes of the warp
+	// together (bar.warp.sync and barriers), All is its count when that were all lanes last, and Met tells of some of
+	// them, if that ever happened. These count only where Shadow.Lanes is set.
+	Lane      uint8
+	Sync, All uint32
+	Met       *Met
+}
+
+// Met is, for each lane of a warp, when it has last met each other lane, itself or by way of others.
+type Met [32][32]uint32
+
+// Join notes that lanes met when the count became sync.
+func (m *Met) Join(group, sync uint32) {
+	var all [32]uint32
+	for g := group; g != 0; g &= g - 1 {
+		i := bits.TrailingZeros32(g)
+		for x, v := range m[i] {
+			all[x] = max(all[x], v)
+		}
+		all[i] = sync
+	}
+	for g := group; g != 0; g &= g - 1 {
+		m[bits.TrailingZeros32(g)] = all
+	}
+}
+
+// follows says that every lane among `lanes`, which accessed when the count was sync, has met this one since.
+func (a *Access) follows(lanes, sync uint32) bool {
+	if a.All > sync {
+		return true
+	}
+	if a.Met == nil || a.Lane == Many {
+		return false
+	}
+	for ; lanes != 0; lanes &= lanes - 1 {
+		if a.Met[a.Lane][bits.TrailingZeros32(lanes)] <= sync {
+			return false
+		}
+	}
+	return true
+}
+
+// lanesOf is the set that a lane stands for.
+func lanesOf(lane uint8) uint32 {
+	if lane == Many {
+		return 1<<32 - 1
+	}
+	return 1 << lane
 }
 
 // Many stands for more than one lane.
@@ -56,6 +101,7 @@ type cell struct {
 	flight  bool
 	atomic  bool
 	wLane   uint8 // lane that wrote last, Many for several
+	wTurn   uint32
 	wClock  uint32
 	wInst   int32
 	wSync   uint32 // count of the writer's warp then
@@ -73,10 +119,10 @@ type reader struct {
 // laneReads are what the warp that has read a granule last has read of it since its lanes came together last: the
 // instruction of one lane (Many for several), and the last one of the others, if they have read.
 type laneReads struct {
-	warp, lane  uint8 // warp + 1; 0 for none
-	others      bool
-	sync        uint32
-	inst, other int32
+	warp, lane      uint8 // warp + 1; 0 for none
+	others          uint32
+	sync, otherSync uint32
+	inst, other     int32
 }
 
 // Shadow is the history of a block's shared memory.
@@ -85,20 +131,24 @@ type Shadow struct {
 	cells []cell
 	// mixed holds readers whose clocks or instructions differ, by cell.
 	mixed map[int]*[32]reader
-	lanes []laneReads // by cell; nil until Lanes needs them
+	// atomics holds what atomic accesses leave unordered, by cell, until a plain write follows them.
+	atomics map[int]*atomics
+	lanes   []laneReads // by cell; nil until Lanes needs them
 	// Lanes demands order between the lanes of a warp too.
 	Lanes bool
 }
 
 // New makes the shadow of size bytes, in granules: every access must begin and end at multiples of grain.
 func New(size, grain int) *Shadow {
-	return &Shadow{grain: grain, cells: make([]cell, (size+grain-1)/grain), mixed: map[int]*[32]reader{}}
+	return &Shadow{grain: grain, cells: make([]cell, (size+grain-1)/grain), mixed: map[int]*[32]reader{},
+		atomics: map[int]*atomics{}}
 }
 
 // Reset forgets everything.
 func (s *Shadow) Reset() {
 	clear(s.cells)
 	clear(s.mixed)
+	clear(s.atomics)
 	clear(s.lanes)
 }
 
@@ -120,8 +170,17 @@ func (s *Shadow) Read(a *Access, off, n int) *Conflict {
 			return s.conflict(InFlight, i, u, c.wInst)
 		case u != a.Warp && a.Clock[u] < c.wClock && !(a.Atomic && c.atomic):
 			return s.conflict(ReadAfterWrite, i, u, c.wInst)
-		case s.Lanes && u == a.Warp && c.wSync == a.Sync && apart(c.wLane, a.Lane) && !(a.Atomic && c.atomic):
+		case s.Lanes && u == a.Warp && apart(c.wLane, a.Lane) && !a.follows(lanesOf(c.wLane), c.wSync) &&
+			!(a.Atomic && c.atomic):
 			return s.conflict(WithinWarp, i, u, c.wInst)
+		}
+		if a.Atomic || len(s.atomics) > 0 {
+			if done, c := s.readAtomics(a, i); done || c != nil {
+				if c != nil {
+					return c
+				}
+				continue
+			}
 		}
 		if s.Lanes {
 			s.laneReads(i).note(a)
@@ -182,19 +241,33 @@ func (s *Shadow) write(a *Access, off, n int, flight bool) *Conflict {
 				return s.conflict(WithinWarp, i, a.Warp, inst)
 			}
 		}
+		if len(s.atomics) > 0 {
+			if c := s.writeAtomics(a, i); c != nil {
+				return c
+			}
+		}
 		if others := c.readers &^ (1 << a.Warp); others != 0 {
 			if w, inst := s.unmet(i, c, a, others); w >= 0 {
 				return s.conflict(WriteAfterRead, i, w, inst)
 			}
 		}
-		if c.readers != 0 && len(s.mixed) > 0 {
-			delete(s.mixed, i)
-		}
 		if s.lanes != nil {
 			s.lanes[i] = laneReads{}
 		}
-		*c = cell{writer: uint8(a.Warp + 1), flight: flight, atomic: a.Atomic, wClock: own, wInst: a.Inst,
-			wLane: a.Lane, wSync: a.Sync}
+		lane := a.Lane
+		if a.Atomic {
+			s.keep(i, c)
+			if c.atomic && u == a.Warp && lane != c.wLane {
+				lane = Many
+			}
+		} else if len(s.atomics) > 0 {
+			delete(s.atomics, i)
+		}
+		if c.readers != 0 && len(s.mixed) > 0 {
+			delete(s.mixed, i)
+		}
+		*c = cell{writer: uint8(a.Warp + 1), flight: flight, atomic: a.Atomic, wClock: own, wInst: a.Inst, wTurn: a.Turn,
+			wLane: lane, wSync: a.Sync}
 	}
 	return nil
 }
@@ -244,27 +317,31 @@ func (s *Shadow) laneReads(i int) *laneReads {
 // note adds a read.
 func (l *laneReads) note(a *Access) {
 	switch {
-	case int(l.warp) != a.Warp+1 || l.sync != a.Sync:
+	case int(l.warp) != a.Warp+1 || l.sync < a.All && l.otherSync < a.All:
 		*l = laneReads{warp: uint8(a.Warp + 1), lane: a.Lane, sync: a.Sync, inst: a.Inst}
 	case l.lane == a.Lane:
-		l.inst = a.Inst
+		l.inst, l.sync = a.Inst, a.Sync
 	default:
-		l.others, l.other = true, a.Inst
+		l.others, l.other, l.otherSync = l.others|lanesOf(a.Lane), a.Inst, a.Sync
 	}
 }
 
 // apart is the access of another lane of the warp that nothing has brought together with this one since. Lanes that
 // write at once in one instruction are another matter.
 func (s *Shadow) apart(i int, c *cell, a *Access) (inst int32, ok bool) {
-	if int(c.writer) == a.Warp+1 && c.wSync == a.Sync && c.wInst != a.Inst && apart(c.wLane, a.Lane) {
+	if int(c.writer) == a.Warp+1 && c.wTurn != a.Turn && apart(c.wLane, a.Lane) && !a.follows(lanesOf(c.wLane), c.wSync) {
 		return c.wInst, true
 	}
 	l := s.laneReads(i)
 	switch {
-	case int(l.warp) != a.Warp+1 || l.sync != a.Sync:
+	case int(l.warp) != a.Warp+1:
 		return 0, false
-	case apart(l.lane, a.Lane):
+	case apart(l.lane, a.Lane) && !a.follows(lanesOf(l.lane), l.sync):
 		return l.inst, true
 	}
-	return l.other, l.others
+	others := l.others
+	if a.Lane != Many {
+		others &^= 1 << a.Lane
+	}
+	return l.other, others != 0 && !a.follows(others, l.otherSync)
 }
