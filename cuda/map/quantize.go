@@ -16,8 +16,11 @@ type Quantize struct {
 	Rows, Cols int64
 	// In is num.FP32, num.BF16 or num.FP16.
 	In num.Codec
-	// Transposed says that the scale image is [blocks][Rows], not [Rows][blocks].
+	// Transposed says that the scale image is [blocks][Pitch], not [Rows][blocks].
 	Transposed bool
+	// Pitch is the distance between blocks of a transposed image, 0 for Rows. Products take gemm.ScalePitch(Rows); what
+	// lies beyond Rows is not written.
+	Pitch int64
 }
 
 // Blocks is the number of blocks in a row; the last one may be short.
@@ -37,12 +40,22 @@ func (p Quantize) Instance(kernel string) (cuda.Instance, error) {
 func (p Quantize) Launch(kernel string, x, q, scales cuda.Arg) cuda.Launch {
 	inRow, step := p.Blocks(), int64(1)
 	if p.Transposed {
-		inRow, step = 1, p.Rows
+		inRow, step = 1, p.pitch()
 	}
 	return cuda.Launch{
 		Kernel: kernel, Grid: grid(p.Rows*p.Blocks(), 128), Block: [3]uint32{256, 1, 1},
 		Args: []cuda.Arg{x, q, scales, cuda.I64(p.Rows), cuda.I64(p.Cols), cuda.I64(p.Cols), cuda.I64(inRow), cuda.I64(step)},
 	}
+}
+
+func (p Quantize) pitch() int64 { return max(p.Rows, p.Pitch) }
+
+// Scales is the size of the scale image in bytes.
+func (p Quantize) Scales() int64 {
+	if p.Transposed {
+		return p.Blocks() * p.pitch()
+	}
+	return p.Rows * p.Blocks()
 }
 
 // Floor is the least number of bytes that any implementation moves.

@@ -3,6 +3,7 @@
 package pointwise_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
 	"lathe/cuda/map"
 	"lathe/cuda/num"
 	"lathe/ir/format"
@@ -109,7 +111,7 @@ func rows(seed uint64, n, cols int) []float64 {
 // blockCodes are bytes and scales by ir/format.
 func blockCodes(p pointwise.Quantize, x []float64) (q, scales []byte) {
 	mx := format.MXInt{W: 8, K: 32}
-	q, scales = make([]byte, len(x)), make([]byte, p.Rows*p.Blocks())
+	q, scales = make([]byte, len(x)), bytes.Repeat([]byte{0xFF}, int(p.Scales()))
 	codes := make([]int64, 32)
 	for r := range p.Rows {
 		for b := range p.Blocks() {
@@ -121,7 +123,7 @@ func blockCodes(p pointwise.Quantize, x []float64) (q, scales []byte) {
 			}
 			at := r*p.Blocks() + b
 			if p.Transposed {
-				at = b*p.Rows + r
+				at = b*max(p.Rows, p.Pitch) + r
 			}
 			scales[at] = byte(mx.EncodeBlock(vals, codes[:to-from]))
 			for i, c := range codes[:to-from] {
@@ -158,7 +160,7 @@ func quantized(t *testing.T, quick bool, all ...quantizing) {
 		job.Buffers = append(job.Buffers,
 			cudatest.Buffer{Name: "x", Data: append(make([]byte, away), words(p.In, p.x)...)},
 			cudatest.Buffer{Name: "q", Bytes: int64(len(p.x)) + p.shift, Out: true},
-			cudatest.Buffer{Name: "X", Bytes: p.Rows * p.Blocks(), Out: true})
+			cudatest.Buffer{Name: "X", Bytes: p.Scales(), Out: true})
 	}
 	out := cudatest.Run(t, job)
 	for i, p := range all {
@@ -178,6 +180,9 @@ func TestQuantize(t *testing.T) {
 				{2, 2049}} {
 				for shift := range int64(2) {
 					p := pointwise.Quantize{Rows: shape[0], Cols: shape[1], In: in, Transposed: i%2 == 1}
+					if i%4 == 3 {
+						p.Pitch = gemm.ScalePitch(int(p.Rows))
+					}
 					all = append(all, quantizing{p, rows(uint64(i), int(shape[0]), int(shape[1])), shift})
 				}
 			}
