@@ -77,8 +77,9 @@ template <int F, int D, int BN, int WM> DEV void flash_scores(f32 (&s)[WM][BN / 
   }
 }
 
-// One tile of the online softmax: s becomes exp2(s * c - top * c), top and sum follow, o is rescaled. A sum is that of
-// a lane's own columns until flash_finish. While nothing was allowed top is -Inf, and 0 is subtracted instead.
+// One tile of the online softmax: s becomes exp2((s - top) * c), top and sum follow, o is rescaled. A sum is that of a
+// lane's own columns until flash_finish. While nothing was allowed top is -Inf, and 0 is subtracted instead. The
+// difference is taken first: s * c overflows for masks like -FLT_MAX, and where top stays o must be kept by exactly 1.
 template <int D, int BN, int WM>
 DEV void flash_softmax(f32 (&s)[WM][BN / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][2], f32 (&o)[WM][D / 8][4], f32 c) {
 #pragma unroll
@@ -90,15 +91,15 @@ DEV void flash_softmax(f32 (&s)[WM][BN / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM
       for (int n = 0; n < BN / 8; ++n) next = fmaxf(next, fmaxf(s[m][n][2 * h], s[m][n][2 * h + 1]));
       next = fmaxf(next, shfl_xor(next, 1));
       next = fmaxf(next, shfl_xor(next, 2));
-      const f32 shift = next == word_f32(0xFF800000u) ? 0 : mul_rn(next, c);
-      const f32 keep = ex2(fma_rn(top[m][h], c, -shift));
+      const f32 shift = next == word_f32(0xFF800000u) ? 0 : next;
+      const f32 keep = ex2(mul_rn(add_rn(top[m][h], -shift), c));
       top[m][h] = next;
       f32 all = 0;
 #pragma unroll
       for (int n = 0; n < BN / 8; ++n) {
         f32 &x = s[m][n][2 * h], &y = s[m][n][2 * h + 1];
-        x = ex2(fma_rn(x, c, -shift));
-        y = ex2(fma_rn(y, c, -shift));
+        x = ex2(mul_rn(add_rn(x, -shift), c));
+        y = ex2(mul_rn(add_rn(y, -shift), c));
         all = add_rn(all, add_rn(x, y));
       }
       sum[m][h] = fma_rn(sum[m][h], keep, all);
@@ -168,7 +169,7 @@ DEV void flash_finish(f32 (&o)[WM][D / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][
       for (int d = 0; d < C; ++d)
         *(u32*)(row + d * 16) = flash_pack<F>(mul_rn(o[m][d][2 * h], inverse), mul_rn(o[m][d][2 * h + 1], inverse));
       if (lse && lane() % 4 == 0 && r < valid) {
-        const f32 log = mul_rn(fma_rn(top[m][h], c, lg2(all)), 0.693147181f);
+        const f32 log = fma_rn(top[m][h], mul_rn(c, 0.693147181f), mul_rn(lg2(all), 0.693147181f));
         lse[r] = all == 0 ? word_f32(0xFF800000u) : log;
       }
     }

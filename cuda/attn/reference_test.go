@@ -173,8 +173,8 @@ func (d data) allowed(b, i, j int64) (bias float64, ok bool) {
 	return 0, ok
 }
 
-// row computes query i by the definition in float64, and plainly: scores and sums in fp32, probabilities and outputs
-// rounded to the format.
+// row computes query i by the definition in float64, where scores with a bias are rounded to fp32, and plainly: scores
+// and sums in fp32, probabilities and outputs rounded to the format.
 func (d data) row(b, h, i int64) (exact, plain []float64, lse float64) {
 	p := d.p
 	exact, plain = make([]float64, p.Dim), make([]float64, p.Dim)
@@ -194,6 +194,9 @@ func (d data) row(b, h, i int64) (exact, plain []float64, lse float64) {
 			f += float32(q[c]) * float32(k)
 		}
 		s = s*float64(p.Scale) + bias
+		if p.Mask >= attn.AddF32 {
+			s = float64(float32(s)) // a bias may be so large that nothing else is left
+		}
 		f = f*p.Scale + float32(bias)
 		scores, singles, keys = append(scores, s), append(singles, float64(f)), append(keys, j)
 		top, topSingle = max(top, s), max(topSingle, float64(f))
