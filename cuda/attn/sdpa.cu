@@ -17,7 +17,7 @@
 // scale is more than 0. The grid is one-dimensional: tiles of queries, heads, batch, the tiles innermost.
 //   threads: 32 * WARPS
 //   shared: (16 * WM * WARPS + 2 * BN) * (2 * D + 16)
-//   blocks: D == 64 && WM == 1 && MASK >= 2 ? 3 : 0
+//   blocks: D == 64 && WM == 1 && MASK >= 2 ? 3 : D == 80 && MASK != 0 ? 2 : 0
 //   regs: 255
 //   sass: HMMA.16816.F32, LDSM.16.M88.4, LDSM.16.MT88.4, LDGSTS, STG.128, MUFU.EX2
 //   uses: attn/flash.cuh, attn/mask.cuh
