@@ -13,7 +13,7 @@
 // of batch b and head h start at b * _b + h * _h values, and lie _s values apart; the last axis is dense, rows of q, k,
 // v and o begin at multiples of 16 bytes. lse is [batch][heads][queries] or null. A NaN or Inf of k or v reaches the
 // queries that may see its key, and no others; a bias of -Inf forbids, and keys beyond the length are never read. A
-// score with a bias is rounded to fp32 as any other: where all biases of a query are -FLT_MAX, all its scores are equal.
+// score with a bias is rounded to fp32, as any other: where all biases of a query are -FLT_MAX, its scores are equal.
 // scale is more than 0. The grid is one-dimensional: tiles of queries, heads, batch, the tiles innermost.
 //   threads: 32 * WARPS
 //   shared: (16 * WM * WARPS + 2 * BN) * (2 * D + 16)

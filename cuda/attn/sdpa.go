@@ -56,8 +56,8 @@ func Dense(heads, rows, dim int64) Strides { return Strides{heads * rows * dim, 
 // SDPA is o = softmax(Scale * q k^T + mask) v for every batch and head, and lse = ln of the sum of exponentials,
 // [batch][heads][queries]. A query without an allowed key has o = 0 and lse = -Inf. A NaN or Inf of a key or value
 // reaches the queries that may see the key, and no others; a mask that adds -Inf forbids a key. Keys beyond a batch's
-// length are never read. What a mask adds may be any number: masked scores are rounded to fp32, and a query with nothing
-// but large negative ones has their softmax, which is the mean of the values where they are all equal.
+// length are never read. What a mask adds may be any number: masked scores are rounded to fp32, and a query with
+// nothing but large negative ones has their softmax, which is the mean of the values where they are all equal.
 type SDPA struct {
 	Word                    Word
 	Batch, Heads, KVHeads   int64 // query head h reads head h / (Heads / KVHeads)
