@@ -8,9 +8,7 @@ import (
 )
 
 // ordering are calls without a value, on which only the order of memory accesses depends.
-var ordering = []string{"barrier", "__syncthreads", "__syncwarp", "cp_async_commit", "cp_async_wait",
-	"cp_async_wait_all",
-	"__threadfence", "bar_sync", "fence"}
+var ordering = []string{"barrier", "__syncthreads", "__syncwarp", "cp_async_commit", "cp_async_wait"}
 
 // dropCall deletes a barrier, a wait, a commit.
 func dropCall(s *source, i int) {

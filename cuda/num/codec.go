@@ -21,9 +21,6 @@ type Codec struct {
 	Block bool
 }
 
-// Files are the library's files that declare all codecs, in the order in which they must stand.
-const Files = "num/exact.cuh, num/float.cuh, num/integer.cuh"
-
 // Of returns the codec of a format, and whether there is one. For a block format it is the codec of the elements,
 // which takes the scale field beside the code.
 func Of(f format.Format) (Codec, bool) {
