@@ -27,13 +27,12 @@ DEV f32 pow2(i32 e) { return word_f32(e >= -126 ? (u32)(e + 127) << 23 : 1u << (
 // Eight elements of a block of MXINT8 with scale byte X, the exponent field of the block's largest magnitude: 0 for
 // subnormal ones, 255 for NaN and infinities, as the format has it. The factor 2^(133-X) is taken in two steps.
 DEV w64 mxint8_elements(const f32 (&v)[8], u32 X) {
-  const i32 f = 133 - (i32)X, f1 = f < 127 ? f : 127;
+  const i32 f = 133 - (i32)X, f1 = min(f, 127);
   const f32 s1 = pow2(f1), s2 = pow2(f - f1);
   u32 q[8];
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
-    const i32 c = f32_s8(v[j] * s1 * s2);
-    q[j] = X == 255 ? 0 : (u32)(c < -127 ? -127 : c) & 255;
+    q[j] = X == 255 ? 0 : (u32)max(f32_s8(v[j] * s1 * s2), -127) & 255;
   }
   return w64{q[0] | q[1] << 8 | q[2] << 16 | q[3] << 24, q[4] | q[5] << 8 | q[6] << 16 | q[7] << 24};
 }
@@ -76,14 +75,10 @@ template <class T> DEV void store_columns(const Sink& s, const f32 (&v)[8], i32 
     u32 top = 0;
 #pragma unroll
     for (int j = 0; j < 8; ++j) {
-      const u32 a = f32_word(v[j]) & 0x7FFFFFFFu;
-      top = n + j < s.N && a > top ? a : top;
+      if (n + j < s.N) top = max(top, f32_word(v[j]) & 0x7FFFFFFFu);
     }
 #pragma unroll
-    for (int d = 1; d < 4; d *= 2) {
-      const u32 other = shfl_xor(top, d);
-      top = other > top ? other : top;
-    }
+    for (int d = 1; d < 4; d *= 2) top = max(top, shfl_xor(top, d));
     const u32 X = top >> 23;
     const w64 q = mxint8_elements(v, X);
     if (m >= s.M || n >= s.N) return;

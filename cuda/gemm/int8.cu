@@ -36,7 +36,7 @@ template <class T> DEV void store_codes(T* y, const i32 (&v)[8], i32 count, bool
       w[i] = 0;
 #pragma unroll
       for (int j = 0; j < PER; ++j) {
-        w[i] |= ((u32)v[i * PER + j] & (0xFFFFFFFFu >> (32 - 8 * sizeof(T)))) << (32 / PER * j);
+        w[i] |= ((u32)v[i * PER + j] & (0xFFFFFFFFu >> (32 - 8 * sizeof(T)))) << (8 * sizeof(T) * j);
       }
     }
     if constexpr (sizeof(T) == 1) st64(y, w64{w[0], w[1]});
@@ -93,7 +93,7 @@ __device__ __forceinline__ void int8(const A* x, const u8* w, const void* channe
     for (int j = 0; j < 8; ++j) {
       code[j] = (i32)f32_word(v[j]);
       if constexpr (!RAW) {
-        const w128 u = ld128((const u8*)channels + (i64)(n + j < N ? n + j : n) * 16);
+        const w128 u = ld128((const u8*)channels + (i64)min(n + j, N - 1) * 16);
         const Channel ch = {(i64)((u64)u.y << 32 | u.x), (i32)u.z, (i16)u.w, (i16)(u.w >> 16)};
         code[j] = requantize<R, WRAP>(code[j], ch, zero, lo, hi);
       }

@@ -58,7 +58,7 @@ __device__ __forceinline__ void mx_block(const u8* x, const u8* xs, const u8* w,
         for (int c = 0; c < 2; ++c) {
           const u32 e = c ? X >> 8 : X & 255;
           col[0][c] = mxint8_scale_f32(e);
-          col[1][c] = e == 255 ? col[0][c] : word_f32(((e < 236 ? e : 236) + 18) << 23);
+          col[1][c] = e == 255 ? col[0][c] : word_f32((min(e, 236u) + 18) << 23);
         }
 #pragma unroll
         for (int i = 0; i < MT; ++i) {

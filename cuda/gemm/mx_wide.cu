@@ -80,15 +80,14 @@ __device__ __forceinline__ void mx_wide(const u8* x, const u8* xs, const u8* w, 
   const u32 wm = warp / WN * (BM / WM), wg = warp % WN * NG;
   const i32 real = (K + 31) / 32, blocks = (K + 127) / 128 * 4;
 
-  u32* least = (u32*)(smem + (TILES > WORDS ? TILES : WORDS));  // of BM rows, then of BN columns
+  u32* least = (u32*)(smem + max(TILES, WORDS));  // of BM rows, then of BN columns
   u32 *bad = least + BM + BN, *again = bad + BM + BN;
   if (threadIdx.x == 0) *again = 0;
   for (i32 i = threadIdx.x; i < BM + BN; i += NT) least[i] = 255, bad[i] = 0;
   barrier();
   least_scales<BM, NT>(least, bad, xs + m0, xs_pitch, 16, M - m0, real);
   least_scales<BN, NT>(least + BM, bad + BM, ws + (i64)(n0 / 16) * blocks * 16, 16, blocks * 16,
-                       (N + 15) / 16 * 16 - n0, real);
-  barrier();
+                       (N + 15) / 16 * 16 - n0, real);  // steps_s8 begins with a barrier
 
   i64 acc[MT][NG * 2][4];
   bool void_result = false;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // requant: from an exact sum to the code of an output format, in integers.
 
-// v * 2^-n rounded to an integer, n >= 1. R is the number of a rounding mode in ir/format: 0 even, 1 away, 2 up,
-// 3 down, 4 halfzero, 5 floor, 6 ceil, 7 zero, 8 outward.
+// v * 2^-n rounded to an integer, n >= 1, |v| < 2^63. R is the number of a rounding mode in ir/format: 0 even, 1 away,
+// 2 up, 3 down, 4 halfzero, 5 floor, 6 ceil, 7 zero, 8 outward.
 template <int R> DEV i64 round_right(i64 v, i32 n) {
-  const bool negative = v < 0, far = n > 64;
-  const i64 q = v >> (n < 63 ? n : 63);
-  const u64 rest = n > 63 ? (u64)v : (u64)v & ((1ull << (n & 63)) - 1), half = 1ull << ((n < 64 ? n : 64) - 1 & 63);
-  const bool above = far ? negative : rest > half, tie = !far && rest == half, none = n > 63 ? v == 0 : rest == 0;
+  n = min(n, 64);  // from there on the magnitude is below one half
+  const i64 q = v >> min(n, 63);
+  const u64 rest = (u64)v & ~0ull >> (64 - n), half = 1ull << (n - 1);
+  const bool negative = v < 0, above = rest > half, tie = rest == half, none = rest == 0;
   bool more = false;
   if (R == 0) more = above || (tie && (q & 1));
   if (R == 1) more = above || (tie && !negative);
@@ -46,6 +46,6 @@ template <int R, int WRAP> DEV i32 requantize(i32 sum, const Channel& c, i32 zer
     const u64 low = (u64)q << (64 - WRAP);
     return lo < 0 ? (i32)((i64)low >> (64 - WRAP)) : (i32)(low >> (64 - WRAP));
   } else {
-    return q < lo ? lo : q > hi ? hi : (i32)q;
+    return (i32)min(max(q, (i64)lo), (i64)hi);
   }
 }

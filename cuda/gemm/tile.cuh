@@ -7,12 +7,17 @@
 // The tile of block `tile`: eight tiles of rows together walk along the columns, so that both operands stay in L2.
 template <int BM, int BN> DEV void tile_place(u32 tile, i32 M, i32 N, i32& m0, i32& n0) {
   const u32 rows = (M + BM - 1) / BM, cols = (N + BN - 1) / BN, group = tile / (8 * cols);
-  const u32 first = group * 8, size = rows - first < 8 ? rows - first : 8, at = tile - group * 8 * cols;
+  const u32 first = group * 8, size = min(rows - first, 8u), at = tile - group * 8 * cols;
   m0 = (first + at % size) * BM;
   n0 = (at / size) * BN;
 }
 
 DEV u32 row_chunk(u32 row, u32 chunk) { return row * 128 + ((chunk ^ (row & 7)) << 4); }
+
+// Copies 16 bytes from x + at on; zeros where that is not inside of x.
+DEV void copy_inside(u32 to, const u8* x, i64 at, bool inside) {
+  cp_async16(to, x + (inside ? at : 0), inside ? 16 : 0);
+}
 
 // Copies bytes k0 .. k0+127 of rows m0 .. m0+BM-1 of x, `pitch` bytes a row, to shared memory; what lies beyond the
 // last row or the end of a row becomes 0. VEC: rows begin at multiples of 16 bytes; else elements of SIZE bytes.
@@ -25,9 +30,7 @@ DEV void load_rows(u32 to, const u8* x, i32 m0, i32 M, i64 pitch, i64 k0) {
       const i32 c = threadIdx.x + i * NT, row = c >> 3, chunk = c & 7;
       if (BM * 8 % NT != 0 && c >= BM * 8) break;
       const i64 k = k0 + chunk * 16;
-      const bool inside = row <= last && k < pitch;
-      cp_async16(to + row_chunk(row, chunk), x + (m0 + (row < last ? row : last)) * pitch + (k < pitch ? k : 0),
-                 inside ? 16 : 0);
+      copy_inside(to + row_chunk(row, chunk), x, (m0 + row) * pitch + k, row <= last && k < pitch);
     }
   } else {
 #pragma unroll 4
@@ -55,7 +58,7 @@ DEV void load_groups(u32 to, const u8* w, i32 n0, i32 groups, i32 blocks, i32 kb
   for (int i = 0; i < (all + NT - 1) / NT; ++i) {
     const i32 c = threadIdx.x + i * NT, group = c / chunks, at = c % chunks, g = n0 / 16 + group;
     if (all % NT != 0 && c >= all) break;
-    cp_async16(to + c * 16, w + ((i64)(g < groups ? g : 0) * blocks + kb0) * BYTES + at * 16, g < groups ? 16 : 0);
+    copy_inside(to + c * 16, w, ((i64)g * blocks + kb0) * BYTES + at * 16, g < groups);
   }
 }
 
@@ -68,6 +71,6 @@ DEV void left_fragment(u32 (&a)[4], u32 tile, u32 r0, u32 step) {
 // The k tiles [from, to) of part `split` of `splits`.
 DEV void split_range(i32 tiles, i32 splits, i32 split, i32& from, i32& to) {
   const i32 each = (tiles + splits - 1) / splits;
-  from = split * each < tiles ? split * each : tiles;
-  to = from + each < tiles ? from + each : tiles;
+  from = min(split * each, tiles);
+  to = min(from + each, tiles);
 }

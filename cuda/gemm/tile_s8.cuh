@@ -30,9 +30,8 @@ DEV void steps_s8(const InputS8& in, i32 m0, i32 n0, F body) {
         load_groups<BN, NT, 4, 16>(to + Stage::right_scales, in.ws, n0, groups, blocks, k * 4);
         const i32 c = threadIdx.x, block = c / (BM / 16), row = c % (BM / 16) * 16;
         if (c < BM / 4) {
-          const bool inside = k * 4 + block < real && m0 + row < in.M;
-          cp_async16(to + Stage::left_scales + block * BM + row,
-                     in.xs + (inside ? (k * 4 + block) * in.xs_pitch + m0 + row : 0), inside ? 16 : 0);
+          copy_inside(to + Stage::left_scales + block * BM + row, in.xs, (k * 4 + block) * in.xs_pitch + m0 + row,
+                      k * 4 + block < real && m0 + row < in.M);
         }
       }
     }
@@ -46,7 +45,6 @@ DEV void steps_s8(const InputS8& in, i32 m0, i32 n0, F body) {
     load(k + STAGES - 1);
     body((u32)(k % STAGES * Stage::bytes), k * 4);
   }
-  cp_async_wait<0>();
   barrier();
 }
 

@@ -73,7 +73,6 @@ __device__ __forceinline__ void w8a16(const bf16* x, const u8* w, const u8* ws, 
       }
     }
   }
-  cp_async_wait<0>();
   barrier();
   const i64 part = (i64)split * M * ldy * sizeof(f32);  // 0 without splits
   const Sink sink = {bias, residual, (u8*)y + part, scales, ldy, scale_block, scale_row, M, GATE ? N / 2 : N};

@@ -30,7 +30,7 @@ __device__ __forceinline__ void w8a16_thin(const bf16* x, const u8* w, const u8*
     const i32 chunks = (to - from) * 4;
     for (i32 c = threadIdx.x; c < chunks * M; c += NT) {
       const i32 m = c / chunks, at = c % chunks, k = from * 32 + at * 8;
-      cp_async16(base + m * PITCH + at * 16, x + (i64)m * K + (k < K ? k : 0), k < K ? 16 : 0);
+      copy_inside(base + m * PITCH + at * 16, (const u8*)x, ((i64)m * K + k) * 2, k < K);
     }
   } else {
     const i32 cols = (to - from) * 32;
@@ -61,7 +61,7 @@ __device__ __forceinline__ void w8a16_thin(const bf16* x, const u8* w, const u8*
   fetch(from + wk * UNROLL);
   cp_async_wait<0>();
   barrier();
-  const u32 row = base + ((l & 7) < M ? l & 7 : M - 1) * PITCH + (l >> 3) * 16;
+  const u32 row = base + min((i32)l & 7, M - 1) * PITCH + (l >> 3) * 16;
   for (i32 b = from + wk * UNROLL; b < to; b += WK * UNROLL) {
     u32 words[R][UNROLL][4], s[R][UNROLL][2];
 #pragma unroll

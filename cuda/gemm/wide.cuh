@@ -2,11 +2,11 @@
 // wide: integers times powers of two, rounded once to fp32.
 
 // The fp32 word of v * 2^e, v not negative: the nearest, ties to even; or with `odd`, where inexact, the neighbour
-// whose last bit is 1, from which a shorter float rounds correctly. Beyond fp32: infinity.
+// whose last bit is 1, from which a shorter float rounds correctly. Beyond fp32: infinity. e <= 300.
 DEV u32 wide_word(u64 v, i32 e, bool odd) {
   if (v == 0) return 0;
   const i32 top = 63 - (i32)__clzll(v);
-  i32 drop = top - 23 > -149 - e ? top - 23 : -149 - e;  // bits below the last one of the result
+  const i32 drop = max(top - 23, -149 - e);  // bits below the last one of the result
   u64 m;
   if (drop <= 0) {
     m = v << -drop;
@@ -17,9 +17,8 @@ DEV u32 wide_word(u64 v, i32 e, bool odd) {
     m = v >> drop;
     m = odd ? m | (rest != 0) : m + (rest > half || (rest == half && (m & 1)));
   }
-  if (top + e > 127) return 0x7F800000u;
-  const u32 word = (u32)(e + drop + 149) * 0x00800000u + (u32)m;  // the leading one adds 1 to the exponent field
-  return word < 0x7F800000u ? word : 0x7F800000u;
+  // The leading one adds 1 to the exponent field, which has room up to 511.
+  return min((u32)(e + drop + 149) * 0x00800000u + (u32)m, 0x7F800000u);
 }
 DEV f32 wide_f32(i64 v, i32 e, bool odd) {
   return word_f32(v < 0 ? wide_word(-v, e, odd) | 0x80000000u : wide_word(v, e, odd));

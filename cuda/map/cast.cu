@@ -27,7 +27,7 @@ __device__ __forceinline__ void cast(const void* x, void* y, const void* xs, con
   load_words(c, (const in*)x + i, whole, n - (i64)i);
 #pragma unroll
   for (int j = 0; j < V; ++j) {
-    code_args a = {xscale, 127, xzero, 0}, b = {yscale, 127, yzero, stochastic_word(seed, (u32)(i + j))};
+    code_args a = {xscale, 127, xzero}, b = {yscale, 127, yzero, stochastic_word(seed, (u32)(i + j))};
     if (AXIS && i + j < (index)n) {
       const index at = (i + j) / (index)inner, outer = at / (index)length, k = at % (index)length;
       const index column = (i + j) % (index)inner, in_row = ((index)length + (index)xgroup - 1) / (index)xgroup;

@@ -42,7 +42,7 @@ __device__ __forceinline__ void chain(const void* x0, const void* x1, const void
   out d[8];
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
-    chain_values at = {{0, 0, 0, 0}, {s0, s1, s2, s3}};
+    chain_values at = {{}, {s0, s1, s2, s3}};
 #pragma unroll
     for (int k = 0; k < INPUTS; ++k) at.x[k] = v[k][j];
     d[j] = narrow<OUT>(E::of(at));

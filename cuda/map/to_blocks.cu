@@ -23,7 +23,7 @@ __device__ __forceinline__ void to_blocks(const void* x, void* q, u8* X, i64 out
   const index first = (o * (index)length + start) * (index)inner + column;
   u32 top = 0;  // of a value other than 0 its exponent and 2^16; all ones for NaN and infinities
   for (index j = lane(); j < count; j += 32) {
-    const code_args a = {scale, 127, zero, 0};
+    const code_args a = {scale, 127, zero};
     const exact v = FROM::decode(((const typename FROM::word*)x)[first + j * (index)inner], a);
     if (v.nan || v.inf) top = 0xFFFFFFFF;
     if (v.mag) top = max(top, (u32)(v.exp + bit_length(v.mag) - 1 + 65536));
