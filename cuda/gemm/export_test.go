@@ -5,6 +5,7 @@ package gemm
 // What tests with graphs need. They stand outside of the package: operations import it.
 var (
 	Int8s        = int8s
+	Acts         = Int8.acts
 	Dice         = dice
 	ArchOf       = arch
 	TilesInt8    = tilesInt8

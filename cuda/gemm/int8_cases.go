@@ -12,7 +12,7 @@ import (
 // Case is the problem on the given channels and random bytes, extremes among them; plan comes from p.Plan.
 func (p Int8) Case(plan Plan, seed uint64, channels []Channel) cuda.Case {
 	var b operandsOf
-	acts := func() []byte { return int8s(seed, "x", p.M*p.K) }
+	acts := func() []byte { return p.acts(seed) }
 	weights := func() ([]byte, []byte) { return int8s(seed, "w", p.N*p.K), make([]byte, p.N*ceil(p.K, 32)) }
 	o := Operands{Bias: cuda.Null()}
 	o.X = b.in("x", int64(p.M)*int64(p.K), acts)
@@ -40,6 +40,13 @@ func (p Int8) Case(plan Plan, seed uint64, channels []Channel) cuda.Case {
 			return p.checkCodes(acts(), q, channels, outputs)
 		},
 	}
+}
+
+// acts draws the rows of x; the first is 0.
+func (p Int8) acts(seed uint64) []byte {
+	out := int8s(seed, "x", p.M*p.K)
+	clear(out[:min(p.K, len(out))])
+	return out
 }
 
 // codes8 are signed bytes that saturate.
@@ -96,7 +103,10 @@ func (p Int8) DrawChannels(seed uint64, mul bool) []Channel {
 		if mul {
 			c.Mul, c.Shift = int32(1<<30+r.IntN(1<<30)), 38+r.IntN(7)
 		} else if r.IntN(8) == 0 {
-			c.Shift = r.IntN(90) - 12 // to the left, and far beyond 64
+			c.Shift = r.IntN(170) - 85 // to the left and to the right, and far beyond 64
+			if r.IntN(4) == 0 {
+				c.Bias = 0
+			}
 		}
 		out = append(out, c)
 	}

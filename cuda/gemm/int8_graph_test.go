@@ -97,7 +97,7 @@ func graphOnKernel(t *testing.T, g *ir.Graph, config gemm.Tile, seed uint64) {
 	}
 	out := gemm.RanCase(t, p.Case(plan, seed, channels), seed)
 	x := ir.NewTensor(in.Type)
-	for i, b := range gemm.Int8s(seed, "x", p.M*p.K) {
+	for i, b := range gemm.Acts(p, seed) {
 		if x.Codes[i] = int64(int8(b)); unsigned {
 			x.Codes[i] = int64(b)
 		}

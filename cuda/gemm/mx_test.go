@@ -78,15 +78,19 @@ func TestMX(t *testing.T) {
 
 // TestSpan forces every sum through the longer accumulators, by a span that no block keeps.
 func TestSpan(t *testing.T) {
-	p := MX{M: 20, N: 40, K: 128, Wide: true, Epilogue: Epilogue{Out: F32}}
-	plan, err := p.with(tilesMX[1], -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := p.Case(plan, 3, NarrowScales)
-	out := cudatest.Run(t, cudatest.JobOf(one, true))
-	if v := one.Check(out); !v.BitEqual || out[1][0] != 1 {
-		t.Errorf("not the same bits: %s, exceeded %v", v.Wrong, out[1])
+	for _, e := range []Epilogue{{Out: F32}, {Out: F32, Act: Silu, Gate: true}} {
+		t.Run(e.text(), func(t *testing.T) {
+			p := MX{M: 20, N: 40, K: 128, Wide: true, Epilogue: e}
+			plan, err := p.with(tilesMX[1], -1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			one := p.Case(plan, 3, NarrowScales)
+			out := cudatest.Run(t, cudatest.JobOf(one, true))
+			if v := one.Check(out); v.Wrong != "" || p.plain() && !v.BitEqual || out[1][0] != 1 {
+				t.Errorf("not the same bits: %s, exceeded %v", v.Wrong, out[1])
+			}
+		})
 	}
 	for k, want := range map[int]int{1: 43, 32: 43, 33: 42, 128: 41, 129: 40, 16384: 34} {
 		if got := Span(k); got != want {

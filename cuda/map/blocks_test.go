@@ -25,7 +25,7 @@ func TestBlocks(t *testing.T) {
 		from, to             string
 		outer, length, inner int64
 	}{
-		{"fp32", "mxint8", 3, 70, 1}, {"fp32", "mxint(5,16)", 2, 33, 3}, {"fixed(16,8)", "mxint(12,7,round=away)", 2, 20, 2},
+		{"fp32", "mxint8", 3, 70, 1}, {"fp32", "mxint(5,16)", 2, 33, 3}, {"fixed(16,8)", "mxint(12,7,round=away)", 8, 20, 2},
 		{"int(8,z=3)*0.05", "mxint(8,100,round=floor)", 5, 99, 1}, {"fp32", "mxint(32,3)", 7, 1, 9},
 		{"uint(32)", "mxint(2,1)", 1, 40, 1}, {"fixed(64,90)", "mxint(8,32,round=stochastic)", 2, 32, 5},
 		{"fixed(64,-100)", "mxint(9,64,round=up)", 1, 130, 1},
@@ -46,8 +46,13 @@ func TestBlocks(t *testing.T) {
 		codes := make([]int64, n)
 		for k := range codes {
 			codes[k] = int64(r.Uint64()) >> (64 - from.Width()) >> r.IntN(from.Width())
-			if from == format.FP32 {
+			switch {
+			case from == format.FP32:
 				codes[k] = sourceWord(r, k/40)
+			case k/40%4 == 3: // blocks of zeros
+				codes[k] = 0
+			case k%int(c.length*c.inner) == 32: // the largest, where lanes come round for the first time
+				codes[k] = 1<<(from.Width()-1) - 1
 			}
 		}
 		q, scales := mxCodes(p, codes, from)
@@ -69,10 +74,10 @@ func TestBlocks(t *testing.T) {
 	cudatest.Gates(t, all...)
 }
 
-// sourceWord is a word of fp32: zeros, subnormals, NaN, infinities and ordinary values, in runs.
+// sourceWord is a word of fp32: zeros, subnormals, ordinary and large values, infinities, any words, in runs.
 func sourceWord(r *rand.Rand, run int) int64 {
 	w := r.Uint32()
-	switch run % 5 {
+	switch run % 6 {
 	case 0:
 		return int64(w & 0x80000000)
 	case 1:
@@ -81,6 +86,11 @@ func sourceWord(r *rand.Rand, run int) int64 {
 		return int64(math.Float32bits(float32(r.NormFloat64())))
 	case 3:
 		return int64(w&0x80FFFFFF | 0x7E000000)
+	case 4:
+		if r.IntN(20) == 0 {
+			return int64(w&0x80000000 | 0x7F800000)
+		}
+		return int64(math.Float32bits(float32(r.NormFloat64())))
 	}
 	return int64(w)
 }

@@ -30,7 +30,7 @@ __device__ __forceinline__ void to_blocks(const void* x, void* q, u8* X, i64 out
   }
   top = redux_max(top);
   const bool special = top == 0xFFFFFFFF;
-  const i32 e = top == 0 ? -127 : min(max((i32)top - 65536, -127), 127);
+  const i32 e = min(max((i32)top - 65536, -127), 127);
   for (index j = lane(); j < count; j += 32) {
     const index at = first + j * (index)inner;
     const code_args a = {scale, 127, zero, stochastic_word(seed, (u32)at)};
