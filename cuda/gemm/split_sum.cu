@@ -19,8 +19,7 @@ __device__ __forceinline__ void split_sum(const f32* parts, i64 stride, i64 pitc
   f32 v[WIDTH];
 #pragma unroll
   for (int j = 0; j < WIDTH; ++j) v[j] = 0;
-  const bool inside = m < M && n < N;
-  if (inside) {
+  if (m < M && n < N) {
     const f32* at = parts + m * pitch + (i64)n * (WIDTH / 8);
 #pragma unroll 2
     for (i32 s = 0; s < splits; ++s, at += stride) {  // four at a time spill on sm_100
@@ -41,6 +40,6 @@ __device__ __forceinline__ void split_sum(const f32* parts, i64 stride, i64 pitc
   for (int j = 0; j < 8; ++j) {
     out[j] = GATE ? activate<ACT>(v[2 * j % WIDTH]) * v[(2 * j + 1) % WIDTH] : activate<ACT>(v[j]);
   }
-  if (inside) add_residual<T>(sink, out, m, n);
+  add_residual<T>(sink, out, m, n);
   store_columns<T>(sink, out, m, n);
 }

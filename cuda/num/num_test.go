@@ -211,6 +211,15 @@ func TestSpecials(t *testing.T) {
 			p.in = append(p.in, uint64(math.Float32bits(float32(v))))
 		}
 		p.in = append(p.in, 0xFFFFFFFF, 0x7F800001, 0xFFC00000)
+		scale := float32(1)
+		if f, ok := p.to.(format.Affine); ok {
+			scale = f.Scale
+		}
+		for e := 60; e < 70; e++ { // quotients about 2^64, which leave the word
+			for _, v := range []float32{1, 1 + 1.0/(1<<20), -1.125, 1.75} {
+				p.in = append(p.in, uint64(math.Float32bits(v*scale*float32(math.Ldexp(1, e)))))
+			}
+		}
 		pairs = append(pairs, p)
 	}
 	groups(t, pairs)
