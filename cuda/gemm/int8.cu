@@ -55,7 +55,7 @@ __device__ __forceinline__ void int8(const A* x, const u8* w, const void* channe
   i32 acc[MT][NG * 2][4];
 #pragma unroll
   for (int i = 0; i < MT * NG * 8; ++i) acc[i / (NG * 8)][i / 4 % (NG * 2)][i % 4] = 0;
-  const InputS8 in = {(const u8*)x, 0, w, 0, 0, M, N, K};
+  const InputS8 in = {(const u8*)x, w, M, N, K};
   steps_s8<BM, BN, NT, STAGES, VEC, 0>(in, m0, n0, [&](u32 at, i32) {
 #pragma unroll
     for (int b = 0; b < 4; ++b) {

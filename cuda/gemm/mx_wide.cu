@@ -93,7 +93,7 @@ __device__ __forceinline__ void mx_wide(const u8* x, const u8* xs, const u8* w, 
   bool void_result = false;
 #pragma unroll
   for (int i = 0; i < MT * NG * 8; ++i) acc[i / (NG * 8)][i / 4 % (NG * 2)][i % 4] = 0;
-  const InputS8 in = {x, xs, w, ws, xs_pitch, M, N, K};
+  const InputS8 in = {x, w, M, N, K, xs, ws, xs_pitch};
   steps_s8<BM, BN, NT, STAGES, VEC, 1>(in, m0, n0, [&](u32 at, i32 block) {
 #pragma unroll 1
     for (int b = 0; b < 4; ++b) {

@@ -40,7 +40,7 @@ __device__ __forceinline__ void mx_window(const u8* x, const u8* xs, const u8* w
   i64 acc[MT][NG * 2][4];
 #pragma unroll
   for (int i = 0; i < MT * NG * 8; ++i) acc[i / (NG * 8)][i / 4 % (NG * 2)][i % 4] = 0;
-  const InputS8 in = {x, 0, w, 0, 0, M, N, K};
+  const InputS8 in = {x, w, M, N, K};
   steps_s8<BM, BN, NT, STAGES, VEC, 0>(in, m0, n0, [&](u32 at, i32 block) {
 #pragma unroll 1
     for (int b = 0; b < 4; ++b) {

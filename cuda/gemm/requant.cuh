@@ -20,13 +20,13 @@ template <int R> DEV i64 round_right(i64 v, i32 n) {
   return q + more;
 }
 
-// v * 2^n, saturated at +-2^62, from where adding a zero point cannot overflow; exact mod 2^64 where WRAP.
+// v * 2^n; beyond 64 bits +-2^62, or exact mod 2^64 where WRAP.
 template <int WRAP> DEV i64 shift_left(i64 v, i32 n) {
   const i64 most = 1ll << 62;
   if (n > 63) return WRAP || v == 0 ? 0 : v > 0 ? most : -most;
   const i64 w = (i64)((u64)v << n);
   if (WRAP) return w;
-  return (w >> n) != v || w > most || w < -most ? (v > 0 ? most : -most) : w;
+  return (w >> n) == v ? w : v > 0 ? most : -most;
 }
 
 // What becomes of the sums of an output channel: t = (sum << up) + bias; code = over(zero + RS(t * mul, shift)). The
@@ -41,11 +41,11 @@ struct Channel {
 // lo < 0.
 template <int R, int WRAP> DEV i32 requantize(i32 sum, const Channel& c, i32 zero, i32 lo, i32 hi) {
   const i64 t = (((i64)sum << c.up) + c.bias) * c.mul;
-  const i64 q = (c.shift > 0 ? round_right<R>(t, c.shift) : shift_left<WRAP>(t, -c.shift)) + zero;
+  const i64 q = c.shift > 0 ? round_right<R>(t, c.shift) : shift_left<WRAP>(t, -c.shift);
   if constexpr (WRAP) {
-    const u64 low = (u64)q << (64 - WRAP);
+    const u64 low = (u64)(q + zero) << (64 - WRAP);
     return lo < 0 ? (i32)((i64)low >> (64 - WRAP)) : (i32)(low >> (64 - WRAP));
   } else {
-    return (i32)min(max(q, (i64)lo), (i64)hi);
+    return (i32)(min(max(q, (i64)lo - zero), (i64)hi - zero) + zero);
   }
 }

@@ -146,7 +146,7 @@ func TestInt8Sweep(t *testing.T) {
 		if out == nil {
 			return 0
 		}
-		want := p.define(t, int8s(seed, "x", p.M*p.K), int8s(seed, "w", p.N*p.K), channels)
+		want := p.define(t, p.acts(seed), int8s(seed, "w", p.N*p.K), channels)
 		compareCodes(t, one.Name, p, out[0], want)
 		return p.M * p.N
 	})

@@ -23,12 +23,12 @@ DEV void copy_inside(u32 to, const u8* x, i64 at, bool inside) {
 // last row or the end of a row becomes 0. VEC: rows begin at multiples of 16 bytes; else elements of SIZE bytes.
 template <int BM, int NT, int VEC, int SIZE>
 DEV void load_rows(u32 to, const u8* x, i32 m0, i32 M, i64 pitch, i64 k0) {
+  static_assert(BM * 8 % NT == 0, "every thread takes as many chunks");
   const i32 last = M - 1 - m0;
   if constexpr (VEC) {
 #pragma unroll
-    for (int i = 0; i < (BM * 8 + NT - 1) / NT; ++i) {
+    for (int i = 0; i < BM * 8 / NT; ++i) {
       const i32 c = threadIdx.x + i * NT, row = c >> 3, chunk = c & 7;
-      if (BM * 8 % NT != 0 && c >= BM * 8) break;
       const i64 k = k0 + chunk * 16;
       copy_inside(to + row_chunk(row, chunk), x, (m0 + row) * pitch + k, row <= last && k < pitch);
     }

@@ -10,9 +10,10 @@ template <int BM, int BN, int SCALES> struct StageS8 {
 
 // What a product of bytes reads.
 struct InputS8 {
-  const u8 *x, *xs, *w, *ws;  // xs: scales of x, [blocks of 32 k][xs_pitch]; ws: packed
-  i64 xs_pitch;
+  const u8 *x, *w;
   i32 M, N, K;
+  const u8 *xs, *ws;  // xs: scales of x, [blocks of 32 k][xs_pitch]; ws: packed
+  i64 xs_pitch;
 };
 
 // Runs body(stage, first block of 32 k, fragments...) for every step of k.

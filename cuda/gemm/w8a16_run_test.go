@@ -75,6 +75,7 @@ func TestW8A16(t *testing.T) {
 		{W8A16{M: 33, N: 256, K: 64, Epilogue: Epilogue{Out: MXINT8, Act: Silu, Gate: true, Residual: true}}, 1, 1, false},
 		{W8A16{M: 63, N: 126, K: 200, Epilogue: Epilogue{Out: BF16, Act: Silu, Gate: true, Bias: true}}, 3, 1, false},
 		{W8A16{M: 129, N: 129, K: 31, Epilogue: Epilogue{Out: F32, Act: GeluTanh, Residual: true}}, 4, 1, false},
+		{W8A16{M: 145, N: 130, K: 64, Epilogue: Epilogue{Out: F32}}, 0, 1, false}, // a second group of tiles
 		{W8A16{M: 1, N: 1, K: 1, Epilogue: Epilogue{Out: BF16}}, 0, 1, false},
 		{W8A16{M: 3, N: 8, K: 0, Epilogue: Epilogue{Out: F32, Bias: true}}, 0, 1, false},
 		{W8A16{M: 0, N: 8, K: 64, Epilogue: Epilogue{Out: F32}}, 0, 1, false},

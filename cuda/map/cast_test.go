@@ -45,6 +45,9 @@ func scaleImage(r *rand.Rand, s pointwise.Side, c casting) (image []byte, at fun
 	var scales []float64
 	for range groups {
 		scales = append(scales, float64(float32(math.Exp(r.NormFloat64()))))
+		if r.IntN(6) == 0 { // no format has these, but an image may
+			scales[len(scales)-1] = []float64{0, math.Inf(1), math.NaN(), 0x1p-149}[r.IntN(4)]
+		}
 	}
 	return cudatest.F32Bytes(scales), func(_, k, _ int64) float64 { return scales[k/s.Group] }
 }
@@ -101,6 +104,9 @@ func (c casting) run(t *testing.T, seed uint64) {
 		code := int64(r.Uint64())
 		if from == format.FP32 {
 			code = int64(math.Float32bits(float32(100 * r.NormFloat64())))
+			if r.IntN(8) == 0 {
+				code = int64(math.Float32bits(math.MaxFloat32))
+			}
 		}
 		code = code << (64 - from.Width()) >> (64 - from.Width())
 		in = append(in, binary.LittleEndian.AppendUint64(nil, uint64(code))[:p.From.Codec.Bytes]...)

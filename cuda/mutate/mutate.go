@@ -124,6 +124,10 @@ func (s *source) freeze() {
 				open++
 			}
 			mark(i, closing(s.tokens, open))
+		case "cp_async_wait": // waiting longer changes no result; waitLess has the other direction
+			if s.tok(i+1) == "<" {
+				mark(i+1, s.angle(i+1))
+			}
 		case "[":
 			if s.declares(i) {
 				mark(i, closing(s.tokens, i))

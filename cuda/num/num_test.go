@@ -26,7 +26,8 @@ var texts = []string{
 	"fixed(64,70,round=even,over=wrap)", "int(64,round=down)", "ufixed(63,-40)", "fixed(9,3,round=stochastic)",
 	"int(8,z=-3)*0.05", "uint(8,z=131)*0.0235", "uint(4,z=7,div=f32)*0.3", "int(8,round=stochastic)*0.1",
 	"int(32,z=4294967295,over=wrap)*1e-30", "int(16,z=5,round=zero,over=wrap)*3e38", "uint(32,z=-9,round=up,over=sym)*1",
-	"int(8,round=away,div=f32)*1e-40", "int(3,round=halfzero)*0.75", "fp32",
+	"int(8,round=away,div=f32)*1e-40", "int(3,round=halfzero)*0.75", "int(8,over=wrap,div=f32)*3",
+	"fp32",
 }
 
 func parse(t *testing.T, text string) format.Format {

@@ -15,7 +15,7 @@ import (
 var (
 	families = flag.String("families", "map,num,reduce,gemm,attn", "folders of the library, with commas")
 	files    = flag.String("files", ".", "regular expression for the files to plant faults in")
-	rules    = flag.String("rules", ".", "regular expression for the kinds of faults")
+	rules    = flag.String("rules", ".", "regular expression for the kinds, or the names, of faults")
 	sample   = flag.Int("sample", 25, "faults a file, drawn at random; 0 takes all")
 	seed     = flag.Uint64("seed", 1, "beginning of the random draws")
 	workers  = flag.Int("workers", 2, "faults tried at a time")

@@ -21,7 +21,7 @@ type Options struct {
 	// Root is the folder of the repository; Families are folders below its cuda/, with commas.
 	Root, Families string
 	// Files, Rules and Tests are regular expressions: the files of the library to plant faults in, the kinds of faults
-	// (mutate.Rules), the tests that may notice them.
+	// (mutate.Rules) or the names of single ones (Mutant.ID), the tests that may notice them.
 	Files, Rules, Tests string
 	// Sample is how many faults a file gets, drawn at random from Seed; 0 takes all.
 	Sample int

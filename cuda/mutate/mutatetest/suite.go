@@ -163,7 +163,7 @@ func (s *suite) draw(files, rules *regexp.Regexp, sample int, seed uint64) []pla
 		}
 		var of []planting
 		for _, m := range mutate.Mutants(text) {
-			if rules.MatchString(m.Rule) {
+			if rules.MatchString(m.ID()) {
 				of = append(of, planting{f, text, m})
 			}
 		}
