@@ -102,6 +102,7 @@ func TestThin(t *testing.T) {
 		{W8A16{M: 1, N: 33, K: 33, Epilogue: Epilogue{Out: BF16, Act: GeluErf, Bias: true}}, 1, 1, false},
 		{W8A16{M: 3, N: 64, K: 2048, Epilogue: Epilogue{Out: BF16, Residual: true}}, 2, 3, false},
 		{W8A16{M: 4, N: 16, K: 0, Epilogue: Epilogue{Out: BF16, Bias: true}}, 0, 1, false},
+		{W8A16{M: 3, N: 40, K: 333, Epilogue: Epilogue{Out: F32}}, 2, 3, false},
 		{W8A16{M: 7, N: 1, K: 1, Epilogue: Epilogue{Out: F32}}, 0, 1, false},
 	} {
 		plan := planned(t, c.W8A16, "w8a16_thin", thins[c.config].params(), c.splits)
