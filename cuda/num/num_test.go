@@ -223,5 +223,10 @@ func TestSpecials(t *testing.T) {
 		}
 		pairs = append(pairs, p)
 	}
+	edge := pair{from: parse(t, "int(64)"), to: parse(t, "uint(32,z=4294967295)*1")} // no room for the zero point
+	for k := range 40 {
+		edge.in = append(edge.in, 1<<63-1<<k, 1<<63+1<<k)
+	}
+	pairs = append(pairs, edge)
 	groups(t, pairs)
 }
