@@ -25,7 +25,7 @@ type Env struct {
 	Cache string
 	// Plugin is the path of the PJRT plugin: LATHE_PJRT_PLUGIN, else pjrt/xla_cpu_pjrt.so in Cache.
 	Plugin string
-	// Self is this executable, which serves as the PJRT worker.
+	// Self is this executable, which serves as the worker of PJRT and of NVRTC; empty where it is not known.
 	Self string
 	// Terminal says that progress may redraw a line on standard error.
 	Terminal bool
@@ -136,9 +136,16 @@ func (a *App) worker() *cobra.Command {
 // toolchain is the folder in which scripts/setup --cuda puts NVRTC.
 func (e Env) toolchain() string { return filepath.Join(e.Cache, "cuda") }
 
-// nvrtc loads the compiler of kernels.
+// compilerName is the first argument of the process that compiles kernels, of each of the programs.
+const compilerName = "nvrtc-worker"
+
+// nvrtc loads the compiler of kernels, which works in processes of its own.
 func (e Env) nvrtc() (*nvrtc.Compiler, error) {
-	return nvrtc.Open(e.toolchain(), filepath.Join(e.toolchain(), "modules"))
+	c, err := nvrtc.Open(e.toolchain(), filepath.Join(e.toolchain(), "modules"))
+	if err == nil && e.Self != "" {
+		c.Worker = []string{e.Self, compilerName}
+	}
+	return c, err
 }
 
 // progress shows long work: a bar that is redrawn on a terminal, else one line when a step begins.

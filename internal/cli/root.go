@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/internal/diag"
+	"lathe/sim/nvrtc"
 )
 
 // Version names the compiler in emitted files; it depends on nothing but the source.
@@ -45,6 +46,13 @@ type App struct {
 
 // Main runs the program called name ("lathe", "emit-verilog", "emit-cuda") and returns its exit status.
 func Main(name string, args []string) int {
+	if len(args) == 2 && args[0] == compilerName {
+		if err := nvrtc.Worker(os.Stdin, os.Stdout, args[1]); err != nil {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+			return exitNo
+		}
+		return exitOK
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	a := &App{Env: hostEnv(), Out: os.Stdout, Err: os.Stderr}

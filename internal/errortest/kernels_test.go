@@ -66,4 +66,13 @@ var kernelFaults = map[string]func(t *testing.T) error{
 		_, err := nvrtc.LowerPTX([]byte(".version 8.8\n.target sm_90a\n"))
 		return err
 	},
+	"L0947": func(t *testing.T) error {
+		c, err := nvrtc.Open(tools.NeedNVRTC(t), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Worker = []string{"false"}
+		_, err = c.Compile(t.Context(), "k.cu", "int x;", "sm_90")
+		return err
+	},
 }

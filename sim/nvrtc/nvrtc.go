@@ -30,8 +30,13 @@ type Compiler struct {
 	// Lines notes in PTX and machine code which line of the source each instruction comes from.
 	Lines bool
 
-	api   *api
-	cache string
+	// Worker is the command line of a program that calls Worker with the argument behind it. Each compilation then runs in
+	// a process of its own, which ctx ends at once. Empty: in this process, where NVRTC takes SIGINT, SIGTERM and SIGXFSZ
+	// for the time of a compilation, and hands Go's handlers back without an alternate stack: a later signal is fatal.
+	Worker []string
+
+	api        *api
+	dir, cache string
 }
 
 // Module is a compiled translation unit.
@@ -62,7 +67,7 @@ func Open(dir, cache string) (*Compiler, error) {
 	if have := api.version(); have != Version {
 		return nil, missing(dir, "NVRTC is version %s, Lathe is tested with %s", have, Version)
 	}
-	return &Compiler{api: api, cache: cache}, nil
+	return &Compiler{api: api, dir: dir, cache: cache}, nil
 }
 
 func missing(dir, format string, args ...any) error {
@@ -83,8 +88,8 @@ func (c *Compiler) options(arch string) []string {
 
 // Compile compiles source for an architecture: a name of cuda.Archs for PTX and cubin, compute_80 for PTX only. name
 // stands in messages. Error L0936 where the compiler refuses: its notes are the first lines of the log, and the error
-// is a *CompileError, which holds all of it. A running compilation cannot be interrupted: ctx is looked at before it,
-// and its error returned.
+// is a *CompileError, which holds all of it. Error L0947 where the worker ends without an answer. The error of ctx is
+// returned where it is done; without a worker, ctx is looked at before the compilation only.
 func (c *Compiler) Compile(ctx context.Context, name, source, arch string) (*Module, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -94,7 +99,10 @@ func (c *Compiler) Compile(ctx context.Context, name, source, arch string) (*Mod
 	if m, ok := c.cached(key); ok {
 		return m, nil
 	}
-	out, ok := c.api.compile(name, source, opts, machine(arch))
+	out, ok, err := c.run(ctx, request{Name: name, Source: source, Options: opts, Machine: machine(arch)})
+	if err != nil {
+		return nil, err
+	}
 	if !ok {
 		return nil, refused(name, arch, out.log)
 	}
@@ -102,6 +110,15 @@ func (c *Compiler) Compile(ctx context.Context, name, source, arch string) (*Mod
 	m.Kernels, m.Log = Report(out.log)
 	c.keep(key, m)
 	return m, nil
+}
+
+// run compiles here or in a worker; false means that the log says why not.
+func (c *Compiler) run(ctx context.Context, r request) (output, bool, error) {
+	if len(c.Worker) > 0 {
+		return c.apart(ctx, r)
+	}
+	out, ok := c.api.compile(r.Name, r.Source, r.Options, r.Machine)
+	return out, ok, nil
 }
 
 // CompileError is a refusal together with the whole log.
