@@ -62,7 +62,8 @@ func (c *Compiler) apart(ctx context.Context, r request) (out output, ok bool, e
 		if err := ctx.Err(); err != nil {
 			return output{}, false, err
 		}
-		return output{}, false, diag.New("L0947", r.Name, format, args...)
+		return output{}, false, diag.New("L0947", r.Name, format, args...).
+			WithHint("a compilation takes about 100 MB of memory; lathe doctor looks at the toolchain")
 	}
 	cmd := exec.CommandContext(ctx, c.Worker[0], append(c.Worker[1:len(c.Worker):len(c.Worker)], c.dir)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C in a terminal is for the parent to answer
