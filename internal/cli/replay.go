@@ -81,6 +81,6 @@ func (a *App) printReplay(r *record.Report) error {
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "%d launches\n", r.Launches)
+	fmt.Fprintf(a.Out, "%d launches; %s\n", r.Launches, r.Verdict())
 	return nil
 }

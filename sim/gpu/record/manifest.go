@@ -162,7 +162,23 @@ func (m *Manifest) check(dir string) error {
 			return broken(dir, "step %d (%s): %s", i, m.Steps[i].Do, why)
 		}
 	}
+	if !m.has(func(s *Step) bool { return len(s.Launches) > 0 }) {
+		return broken(dir, "it launches nothing")
+	}
+	if !m.has(func(s *Step) bool { return s.Do == "read" && s.Data.Bytes > 0 }) {
+		return broken(dir, "it reads no result")
+	}
 	return nil
+}
+
+// has says whether there is such a step.
+func (m *Manifest) has(is func(s *Step) bool) bool {
+	for i := range m.Steps {
+		if is(&m.Steps[i]) {
+			return true
+		}
+	}
+	return false
 }
 
 // wrong says what is wrong with a step, given what is allocated and loaded before it, and brings these up to date.

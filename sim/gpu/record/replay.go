@@ -86,6 +86,26 @@ func Replay(ctx context.Context, dir string, device gpu.Device, out string) (*Re
 	return r.report, r.report.verdict(dir)
 }
 
+// Verdict says in words how the answers compare with the recording.
+func (r *Report) Verdict() string {
+	differ, outside := 0, 0
+	for _, c := range r.Reads {
+		if c.Differ > 0 {
+			differ++
+		}
+		if c.Outside > 0 {
+			outside++
+		}
+	}
+	switch {
+	case outside > 0:
+		return fmt.Sprintf("DIFFERENT: %d of %d reads", outside, len(r.Reads))
+	case differ > 0:
+		return fmt.Sprintf("within tolerance: all %d reads, %d of them not to the last bit", len(r.Reads), differ)
+	}
+	return fmt.Sprintf("equal: all %d reads, bit for bit", len(r.Reads))
+}
+
 // verdict is error L0987 for the first answer beyond its tolerance.
 func (r *Report) verdict(dir string) error {
 	bad := 0
