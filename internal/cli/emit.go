@@ -26,7 +26,7 @@ func (a *App) emitVerilog() *cobra.Command {
 		Example: "  emit-verilog model.onnx -o out/ --calibrate x.npz", Args: exactly("MODEL")}
 	e.add(c, true)
 	f := c.Flags()
-	f.StringVarP(&e.out, "output", "o", "", "folder for the design; an earlier design in it is replaced")
+	f.StringVarP(&e.out, "output", "o", "", "folder for the design; that of an earlier emit-verilog in it is replaced")
 	f.StringVar(&e.top, "top", "", "name of the top module")
 	f.StringVar(&e.inputs, "inputs", "", "samples for the testbench (.npz); else those of --calibrate, or random codes")
 	f.IntVar(&e.vectors, "vectors", flow.DefaultVectors, "samples in the testbench at most; 0: no testbench")
@@ -47,6 +47,9 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	}
 	if e.vectors < 0 || e.vectors > maxVectors {
 		return usagef("--vectors %d is outside of 0 to %d", e.vectors, maxVectors)
+	}
+	if err := flow.Verilog.Check(e.out); err != nil {
+		return err
 	}
 	source, err := e.of(a, model)
 	if err != nil {

@@ -43,7 +43,8 @@ func (a *App) emitCUDA() *cobra.Command {
 			"buffers, registers and floors. Without --plan and --calibrate the model is compiled as imported, in float.",
 		Example: "  emit-cuda model.onnx -o out/ --arch sm_90", Args: exactly("MODEL")}
 	e.add(c, true)
-	c.Flags().StringVarP(&e.out, "output", "o", "", "folder for the kernels; an earlier design in it is replaced")
+	c.Flags().StringVarP(&e.out, "output", "o", "",
+		"folder for the kernels; those of an earlier emit-cuda in it are replaced")
 	c.Flags().StringSliceVar(&e.archs, "arch", kernels.ArchNames(), "GPU architectures")
 	c.Flags().IntVar(&e.samples, "samples", 1, "samples that are computed together: for so many kernels are chosen")
 	c.Flags().BoolVar(&e.invariant, "batch-invariant", false, invariantUsage)
@@ -71,6 +72,9 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 		return usagef("--samples %d: at least one sample is computed", e.samples)
 	}
 	if err := checkArchs(e.archs); err != nil {
+		return err
+	}
+	if err := flow.CUDA.Check(e.out); err != nil { // compiling takes long
 		return err
 	}
 	source, err := e.of(a, model)

@@ -69,7 +69,7 @@ func (a *App) writeJSON(v any) error {
 		return nil
 	}
 	if a.json == "-" {
-		enc := json.NewEncoder(a.Out)
+		enc := json.NewEncoder(a.facts)
 		enc.SetIndent("", "  ")
 		return enc.Encode(v)
 	}

@@ -42,6 +42,8 @@ type App struct {
 	Err io.Writer
 	// json is the file of --json, empty for none.
 	json string
+	// facts is standard output, where --json - leaves it to the facts.
+	facts io.Writer
 }
 
 // Main runs the program called name ("lathe", "emit-verilog", "emit-cuda") and returns its exit status.
@@ -190,8 +192,12 @@ func exactly(names ...string) cobra.PositionalArgs {
 
 // withJSON adds the flag that every command has.
 func (a *App) withJSON(c *cobra.Command) *cobra.Command {
-	c.Flags().StringVar(&a.json, "json", "", "write the same facts to this file (- for standard output), for programs")
+	c.Flags().StringVar(&a.json, "json", "",
+		"write the same facts to this file, for programs; - for standard output, which then holds nothing else")
 	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if a.json == "-" {
+			a.facts, a.Out = a.Out, a.Err // what is for people
+		}
 		if err := apart(c, args); err != nil || a.json == "-" {
 			return err
 		}

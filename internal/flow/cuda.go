@@ -110,5 +110,5 @@ func WriteCUDA(d *cuda.Design, binaries []cuda.Binary, missing, dir string) erro
 	if err != nil {
 		return err
 	}
-	return writeFolder(files, dir)
+	return writeFolder(CUDA, files, dir)
 }
