@@ -23,6 +23,6 @@ var kernels = []Entry{
 		"tools.Assemble(ctx, []byte(\"mov\"), \"sm_80\")"},
 	{"L0939", "PTX cannot claim an older version.",
 		"nvrtc.LowerPTX(ptx) // for sm_90a"},
-	{"L0947", "The process that compiles kernels ends without an answer.",
+	{"L0940", "The process that compiles kernels ends without an answer.",
 		"compiler.Worker = []string{\"false\"}; compiler.Compile(ctx, \"k.cu\", \"int x;\", \"sm_90\")"},
 }

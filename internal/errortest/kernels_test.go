@@ -66,7 +66,7 @@ var kernelFaults = map[string]func(t *testing.T) error{
 		_, err := nvrtc.LowerPTX([]byte(".version 8.8\n.target sm_90a\n"))
 		return err
 	},
-	"L0947": func(t *testing.T) error {
+	"L0940": func(t *testing.T) error {
 		c, err := nvrtc.Open(tools.NeedNVRTC(t), "")
 		if err != nil {
 			t.Fatal(err)

@@ -88,7 +88,7 @@ func (c *Compiler) options(arch string) []string {
 
 // Compile compiles source for an architecture: a name of cuda.Archs for PTX and cubin, compute_80 for PTX only. name
 // stands in messages. Error L0936 where the compiler refuses: its notes are the first lines of the log, and the error
-// is a *CompileError, which holds all of it. Error L0947 where the worker ends without an answer. The error of ctx is
+// is a *CompileError, which holds all of it. Error L0940 where the worker ends without an answer. The error of ctx is
 // returned where it is done; without a worker, ctx is looked at before the compilation only.
 func (c *Compiler) Compile(ctx context.Context, name, source, arch string) (*Module, error) {
 	if err := ctx.Err(); err != nil {

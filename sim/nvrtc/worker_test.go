@@ -124,7 +124,7 @@ func TestWorkerEnds(t *testing.T) {
 	} {
 		c.Worker = []string{"sh", "-c", w.script}
 		_, err := c.Compile(t.Context(), "k.cu", "int x;", "sm_90")
-		if diag.CodeOf(err) != "L0947" || !strings.Contains(err.Error(), w.says) {
+		if diag.CodeOf(err) != "L0940" || !strings.Contains(err.Error(), w.says) {
 			t.Errorf("%s: %v", w.script, err)
 		}
 	}
