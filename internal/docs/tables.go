@@ -37,7 +37,8 @@ func Ops() string {
 	var b strings.Builder
 	b.WriteString("# Operations\n\nWritten by `make gen` from `ir/op`; `lathe list ops` prints the same.\n\n" +
 		"float: runs on real values. exact: has an integer meaning, which hardware must match bit for bit. pjrt: has a\n" +
-		"StableHLO form. rtl: has hardware. cuda: has kernels.\n\n" +
+		"StableHLO form. rtl: has hardware. cuda: has kernels. An operation need not take every number format there: what\n" +
+		"cannot be built in the formats of a plan is refused with the reason (L0308, L0310), never rounded otherwise.\n\n" +
 		"| op | float | exact | pjrt | rtl | cuda | meaning |\n|---|---|---|---|---|---|---|\n")
 	for _, s := range op.Matrix() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", s.Name, mark(s.Float), mark(s.Exact), mark(s.HLO),
