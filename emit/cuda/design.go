@@ -74,7 +74,7 @@ type Unit struct {
 	// products and sums over several elements.
 	Bytes int64 `json:"bytes"`
 	Flops int64 `json:"flops"`
-	// Notes say why a value got a kernel of its own, and what was not fused.
+	// Notes say why no kernel of the library runs, and why a value got a kernel of its own.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -95,8 +95,8 @@ type Arg struct {
 // maxSamples is the most samples of one launch of a kernel that counts them along y of its grid.
 const maxSamples = 65535
 
-// grid is that of so many samples.
-func (u *Unit) grid(samples int) [3]uint32 {
+// Grid is that of a launch on so many samples, at most MaxSamples.
+func (u *Unit) Grid(samples int) [3]uint32 {
 	if u.Tile == 0 {
 		return [3]uint32{uint32(u.Blocks), uint32(samples), 1}
 	}
@@ -109,7 +109,7 @@ func (d *Design) Launches(samples int) []cuda.Launch {
 	for _, u := range d.Units {
 		for from := 0; from < samples; from += u.MaxSamples {
 			n := min(samples-from, u.MaxSamples)
-			l := cuda.Launch{Kernel: u.Kernel, Grid: u.grid(n), Block: [3]uint32{uint32(u.Threads), 1, 1},
+			l := cuda.Launch{Kernel: u.Kernel, Grid: u.Grid(n), Block: [3]uint32{uint32(u.Threads), 1, 1},
 				Shared: uint32(u.Shared)}
 			for _, a := range u.Args {
 				l.Args = append(l.Args, d.arg(a, from, n))

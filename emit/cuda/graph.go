@@ -40,9 +40,6 @@ func (o Options) target() (cuda.Target, error) {
 	return cuda.Target{Arch: a, Samples: max(o.Samples, 1), BatchInvariant: o.BatchInvariant}, err
 }
 
-// notFused is said of every node.
-const notFused = "not fused with its neighbours: one node at a time in this version"
-
 // Emit makes the kernels of a float or quantized graph in which constants are folded. Its error lists every node that
 // has no kernels: L0310 and L0317 where it has no StableHLO form, L0945 where its operations have no kernels, L0946 for
 // values that no buffer holds. Also L0934 for an unknown architecture.
@@ -152,7 +149,7 @@ func (e *emitter) node(n *ir.Node) error {
 	if why != "" {
 		notes = append(notes, "no kernel of the library: "+why)
 	}
-	e.own(n, c, append(append(notes, c.kernels.Notes...), notFused))
+	e.own(n, c, append(notes, c.kernels.Notes...))
 	return nil
 }
 

@@ -36,7 +36,7 @@ func (e *emitter) library(n *ir.Node) (ok bool, why string, err error) {
 			return false, "", err
 		}
 		if i == 0 {
-			unit.Notes = append(slices.Clone(u.Notes), notFused)
+			unit.Notes = slices.Clone(u.Notes)
 		}
 		e.d.Units = append(e.d.Units, unit)
 	}

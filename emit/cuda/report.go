@@ -55,7 +55,8 @@ type report struct {
 	Flops    int64    `json:"flops"`
 }
 
-// port is an input or output in the report.
+// port is an input or output in the report: Shape is that of the value in the buffer, Array that of the caller's array
+// where it has other axes.
 type port struct {
 	Name   string `json:"name"`
 	Shape  []int  `json:"shape"`
@@ -64,6 +65,7 @@ type port struct {
 	Codes  int    `json:"buffer"`
 	Scales *int   `json:"scales_buffer,omitempty"`
 	Perm   []int  `json:"perm,omitempty"`
+	Array  []int  `json:"array_shape,omitempty"`
 }
 
 // Files are those of the emitted folder: the source, the constants, what compilers made, and report.json. missing says
@@ -85,11 +87,20 @@ func (d *Design) Files(binaries []Binary, missing string) ([]rtl.File, error) {
 	for _, p := range d.Inputs {
 		q := p.describe()
 		q.Perm = p.Node.Attrs.(*ir.Input).Perm
+		if q.Perm != nil { // axis i of the value is axis Perm[i] of the array
+			q.Array = make([]int, len(q.Shape))
+			for i, axis := range q.Perm {
+				q.Array[axis] = q.Shape[i]
+			}
+		}
 		r.Inputs = append(r.Inputs, q)
 	}
 	for _, p := range d.Outputs {
 		q := p.describe()
 		q.Perm = p.Perm
+		for _, axis := range q.Perm { // axis i of the array is axis Perm[i] of the value
+			q.Array = append(q.Array, q.Shape[axis])
+		}
 		r.Outputs = append(r.Outputs, q)
 	}
 	for _, u := range d.Units {

@@ -159,39 +159,69 @@ func (a *App) compileKernels(ctx context.Context, d *cuda.Design, archs []string
 	return binaries, err
 }
 
+// printKernels prints a line for each launch, and what the numbers in it say.
 func (a *App) printKernels(d *cuda.Design, binaries []cuda.Binary, model, out string) error {
-	rows := [][]string{{"kernel", "op", "format", "threads", "bytes", "flops", "registers"}}
-	spills := 0
+	rows := [][]string{{"node", "op", "format", "blocks", "threads", "bytes", "flops", "registers", "kernel"}}
 	for _, u := range d.Units {
-		registers := 0
-		for _, b := range binaries {
-			for _, k := range b.Kernels {
-				if k.Kernel == u.Kernel {
-					registers = max(registers, k.Registers)
-					spills += k.Spill + k.Stack
-				}
-			}
+		registers := "?" // not compiled to machine code
+		if _, most := usage(binaries, u.Kernel); most > 0 {
+			registers = fmt.Sprint(most)
 		}
-		row := []string{u.Kernel, u.Op, u.Format, fmt.Sprint(u.Blocks * int64(u.Threads)), fmt.Sprint(u.Bytes),
-			fmt.Sprint(u.Flops), fmt.Sprint(registers)}
-		if registers == 0 {
-			row[len(row)-1] = "?" // not compiled to machine code
-		}
-		rows = append(rows, row)
+		rows = append(rows, []string{u.Node, u.Op, u.Format, fmt.Sprint(u.Grid(1)[0]), fmt.Sprint(u.Threads),
+			fmt.Sprint(u.Bytes), fmt.Sprint(u.Flops), registers, u.Kernel})
 	}
 	if err := a.table(rows); err != nil {
 		return err
 	}
+	var archs []string
 	files := []string{cuda.SourceFile}
 	for _, b := range binaries {
 		files = append(files, b.File)
+		if len(b.Kernels) > 0 {
+			archs = append(archs, b.Arch)
+		}
 	}
-	fmt.Fprintf(a.Out, "\n%d kernels in %s: %s\n", len(d.Units), out, strings.Join(files, ", "))
+	legend := "blocks, bytes and flops of one sample, threads of a block"
+	if len(archs) > 0 {
+		legend += "; registers of a thread, the most of " + strings.Join(archs, ", ")
+	}
+	fmt.Fprintf(a.Out, "\n%s\n%d kernels in %s: %s\n", legend, len(d.Units), out, strings.Join(files, ", "))
 	fmt.Fprintf(a.Out, "%d bytes of constants, %d bytes of buffers a sample\n", len(d.Tables), d.Total(1)-d.Size(0, 1))
-	if spills > 0 {
-		fmt.Fprintf(a.Err, "warning: registers are spilled or arrays lie on the stack: report.json says where\n")
-	}
+	a.warnSpills(d, binaries)
 	return a.writeJSON(map[string]any{"model": model, "folder": out, "kernels": d.Units, "binaries": binaries})
+}
+
+// usage is what a kernel takes on each architecture that has machine code, in their order, and its most registers.
+func usage(binaries []cuda.Binary, kernel string) (list []archUsage, registers int) {
+	for _, b := range binaries {
+		for _, k := range b.Kernels {
+			if k.Kernel == kernel {
+				list = append(list, archUsage{b.Arch, k})
+				registers = max(registers, k.Registers)
+			}
+		}
+	}
+	return list, registers
+}
+
+type archUsage struct {
+	arch string
+	cuda.Usage
+}
+
+// warnSpills names each kernel that keeps more than registers, once for all nodes that it serves.
+func (a *App) warnSpills(d *cuda.Design, binaries []cuda.Binary) {
+	seen := map[string]bool{}
+	for _, u := range d.Units {
+		list, _ := usage(binaries, u.Kernel)
+		for _, k := range list {
+			if k.Spill+k.Stack > 0 && !seen[u.Kernel] {
+				fmt.Fprintf(a.Err, "warning: %s, kernel %s: for %s a thread spills %d bytes of registers and has %d bytes "+
+					"of stack\n", u.Node, u.Kernel, k.arch, k.Spill, k.Stack)
+			}
+		}
+		seen[u.Kernel] = true
+	}
 }
 
 // runKernels runs the kernels of a graph on a GPU, or else on the emulated device. Where r says so, it leaves a
