@@ -21,7 +21,8 @@ func refuseFloat(_ *State, g *ir.Graph) error {
 	for _, n := range g.Nodes {
 		if n.Op.Traits.FloatOnly {
 			e := n.Errorf("L0410", "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
-			errs = append(errs, e.WithHint("%s, or run the model in float: lathe run --engine ref, without a plan", endAt(n)))
+			const hint = "%s, or stay in float: run and emit-cuda do, without --plan and --calibrate"
+			errs = append(errs, e.WithHint(hint, endAt(n)))
 		}
 	}
 	return errs.Err()

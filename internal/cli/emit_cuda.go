@@ -71,6 +71,9 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if e.samples < 1 {
 		return usagef("--samples %d: at least one sample is computed", e.samples)
 	}
+	for i, name := range e.archs {
+		e.archs[i] = strings.TrimSpace(name) // behind a comma, say
+	}
 	if err := checkArchs(e.archs); err != nil {
 		return err
 	}
@@ -130,6 +133,8 @@ func (a *App) kernels(ctx context.Context, s flow.Source, o cuda.Options) (*cuda
 		}
 		a.warnQuantized(q)
 		g = q.Graph
+	} else {
+		a.noteFormats(g)
 	}
 	_, d, err := flow.EmitCUDA(g, o)
 	return d, err

@@ -95,13 +95,16 @@ func (a *App) compute(ctx context.Context, s flow.Source, inputs string, r runFl
 			a.warn(hw.Schedule)
 			g = hw.Scheduled
 		}
+	} else {
+		a.noteFormats(g)
 	}
 	if g, err = flow.Evaluable(g); err != nil {
 		return nil, err
 	}
-	if r.codes && g.Stage == ir.StageFloat {
-		return nil, diag.New("L0913", s.Model, "the model runs as imported: its outputs are float and have no codes").
-			WithHint("quantize it by --plan or --calibrate")
+	if r.codes {
+		if err := flow.HasCodes(s.Model, g); err != nil {
+			return nil, err
+		}
 	}
 	file, err := npz.Read(inputs)
 	if err != nil {

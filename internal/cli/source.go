@@ -4,6 +4,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/flow"
 	"lathe/ir"
+	"lathe/ir/op"
 	"lathe/ir/text"
 	"lathe/lower"
 )
@@ -77,6 +79,14 @@ func (a *App) warn(reports ...*lower.Report) {
 				fmt.Fprintf(a.Err, "pass %s (%s): %s, %v\n", p.Name, p.Effect, loss(p), p.Time.Round(time.Microsecond))
 			}
 		}
+	}
+}
+
+// noteFormats says of a model that was quantized elsewhere that it is taken in float all the same.
+func (a *App) noteFormats(g *ir.Graph) {
+	if g.Stage == ir.StageFloat && slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return n.Op == op.Quant }) {
+		fmt.Fprintln(a.Err, "note: the model brings formats of its own, and is computed in float all the same: "+
+			"--plan (the file may be empty) or --calibrate takes them for integers")
 	}
 }
 

@@ -163,11 +163,36 @@ func Arrays(g *ir.Graph, outputs []ref.Sample, b Batch, codes bool) ([]npz.Array
 	return arrays, nil
 }
 
+// HasCodes finds out before the work whether Arrays can give the codes of all outputs. Error L0913, at the path of the
+// model, where it cannot.
+func HasCodes(model string, g *ir.Graph) error {
+	if g.Stage == ir.StageFloat {
+		return diag.New("L0913", model, "the model runs as imported: its outputs are float and have no codes").
+			WithHint("quantize it by --plan or --calibrate")
+	}
+	for _, o := range g.Out {
+		if _, blocks := o.Node.Type.BlockFormat(); blocks {
+			if err := noScales(model, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// noScales is an error where the blocks of an output do not lie along the last axis of the caller's array.
+func noScales(model string, o ir.Output) error {
+	if o.Perm == nil {
+		return nil
+	}
+	return diag.New("L0913", model, "output %q is in blocks along an axis that is not the last of the model's", o.Name).
+		WithHint("ask for values, without --codes, or give the output a fixed format")
+}
+
 // scaleFields stacks the scale bytes of an output in blocks, as NAME_scale: one for each block of the last axis.
 func scaleFields(o ir.Output, i int, outputs []ref.Sample) (npz.Array, error) {
-	if o.Perm != nil {
-		return npz.Array{}, diag.New("L0913", "", "output %q is in blocks along an axis that is not the last of the model's",
-			o.Name).WithHint("ask for values, without --codes, or give the output a fixed format")
+	if err := noScales("", o); err != nil {
+		return npz.Array{}, err
 	}
 	var all []int64
 	for _, s := range outputs {

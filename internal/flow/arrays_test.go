@@ -5,6 +5,7 @@ package flow_test
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"lathe/golden/ref"
@@ -122,5 +123,13 @@ func TestCodesOfBlocks(t *testing.T) {
 	g.Out[0].Perm = []int{1, 0}
 	if _, err := flow.Arrays(g, []ref.Sample{{value}}, flow.Batch{Samples: 1}, true); diag.CodeOf(err) != "L0913" {
 		t.Errorf("a transposed output: %v", err)
+	}
+	g.Stage = ir.StageQuantized
+	if err := flow.HasCodes("m.onnx", g); diag.CodeOf(err) != "L0913" || !strings.HasPrefix(err.Error(), "m.onnx: ") {
+		t.Errorf("a transposed output, found early: %v", err)
+	}
+	g.Out[0].Perm = nil
+	if err := flow.HasCodes("m.onnx", g); err != nil {
+		t.Error(err)
 	}
 }

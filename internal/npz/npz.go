@@ -61,6 +61,9 @@ func (f *File) Get(name string) (*Array, error) {
 	if near := diag.Nearest(name, names); near != "" {
 		return nil, err.WithHint("did you mean %q?", near)
 	}
+	if len(names) == 0 {
+		return nil, err.WithHint("the file holds no arrays")
+	}
 	if len(names) > 20 {
 		names = append(names[:20], "...")
 	}

@@ -106,6 +106,10 @@ func TestGet(t *testing.T) {
 	if diag.CodeOf(err) != codeMissing || !strings.Contains(err.Error(), "bool, int8") {
 		t.Error(err)
 	}
+	_, err = (&File{}).Get("x")
+	if diag.CodeOf(err) != codeMissing || !strings.Contains(err.Error(), "hint: the file holds no arrays") {
+		t.Error(err)
+	}
 }
 
 func TestRefusedTypes(t *testing.T) {

@@ -116,6 +116,12 @@ func unknownName(c *call, all []Family) error {
 		names[i] = f.Name
 	}
 	err := c.fail(codeName, 1, "unknown format %s", quote(c.name))
+	bare := strings.TrimRight(c.name, "0123456789")
+	if meant := bare + "(" + c.name[len(bare):] + ")"; slices.Contains(names, bare) {
+		if _, e := Parse(meant); e == nil {
+			return err.WithHint("did you mean %s?", meant)
+		}
+	}
 	if near := diag.Nearest(c.name, names); near != "" {
 		return err.WithHint("did you mean %s?", near)
 	}

@@ -104,7 +104,7 @@ var illegalTexts = []struct{ text, code, part string }{
 	{"int(8)*[0", codeSyntax, "not closed"},
 	{strings.Repeat("x", 501), codeSyntax, "longer"},
 	{"fixd(8,4)", codeName, "did you mean fixed?"},
-	{"mxint9", codeName, "did you mean mxint?"},
+	{"mxint9", codeName, "did you mean mxint?"}, {"int8", codeName, "did you mean int(8)?"},
 	{"posit(8,1)", codeName, "known formats: fixed"},
 	{"fixed(8,4,2)", codeArgs, "takes 2 numbers (W, F), found 3"},
 	{"fixed(0,4)", codeArgs, "1..64"},
