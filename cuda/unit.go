@@ -107,8 +107,8 @@ type Call struct {
 	// elements have. 0 is 2^30.
 	MaxRows int64
 	Args    []Arg
-	// Bytes and Flops are the least that one sample must move and compute.
-	Bytes, Flops int64
+	// Bytes is the least that one sample must move.
+	Bytes int64
 }
 
 // Refusal says why no kernel of the library computes a node.

@@ -139,9 +139,9 @@ func (p Int8) Call(o Operands, t cuda.Target) (cuda.Call, error) {
 		return cuda.Call{}, err
 	}
 	i, err := instance("int8", p.params(best)...)
-	bytes, flops := p.Floor()
+	bytes, _ := p.Floor()
 	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.bn)), Rows: int64(p.M), Tile: int64(best.bm),
-		Args: p.args(o, cuda.Samples32(int64(p.M), 1)), Bytes: bytes, Flops: flops}, err
+		Args: p.args(o, cuda.Samples32(int64(p.M), 1)), Bytes: bytes}, err
 }
 
 func (p Int8) params(t tile) []string {

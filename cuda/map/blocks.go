@@ -61,5 +61,5 @@ func (p Blocks) Call(x, q, scales cuda.Arg) (cuda.Call, error) {
 	to, _ := num.Of(p.To)
 	most := elements(32*max(rows, n)) / max(32, int64(p.To.K))
 	return cuda.Call{Instance: i, Blocks: 1, Rows: rows, Tile: 8, MaxRows: most,
-		Args: args, Bytes: n*int64(p.From.Codec.Bytes+to.Bytes) + rows, Flops: 2 * n}, nil
+		Args: args, Bytes: n*int64(p.From.Codec.Bytes+to.Bytes) + rows}, nil
 }

@@ -53,7 +53,7 @@ func (p Softmax) Call(x, y cuda.Arg) (cuda.Call, error) {
 	t := p.team(p.In)
 	i, err := cuda.Named(t.name("softmax"), p.params(t)...)
 	return cuda.Call{Instance: i, Blocks: 1, Rows: p.Rows, Tile: int64(t.rows), Bytes: p.Floor().Bytes,
-		Flops: p.Floor().Flops, Args: []cuda.Arg{x, cuda.Null(), y, cuda.Samples64(p.Rows, 1), cuda.U32(uint32(p.Cols)),
+		Args: []cuda.Arg{x, cuda.Null(), y, cuda.Samples64(p.Rows, 1), cuda.U32(uint32(p.Cols)),
 			cuda.U64(1), cuda.U64(1), cuda.U64(1)}}, err
 }
 

@@ -70,8 +70,8 @@ type Unit struct {
 	MaxSamples int `json:"max_samples"`
 	// Args are those of the kernel, in its order.
 	Args []Arg `json:"args"`
-	// Bytes and Flops of one sample: what it must at least move, each byte of a buffer once, and the
-	// products and sums over several elements.
+	// Bytes and Flops of one sample: what it must at least move, each byte of a buffer once, and, at the first kernel
+	// of a node, the arithmetic operations of the node in floats, as generic.Program.Flops counts them.
 	Bytes int64 `json:"bytes"`
 	Flops int64 `json:"flops"`
 	// Notes say why no kernel of the library runs, and why a value got a kernel of its own.

@@ -174,7 +174,7 @@ func (e *emitter) own(n *ir.Node, c *compiled, notes []string) {
 	for i, s := range c.kernels.Steps {
 		u := unitOf(n, s)
 		if i == 0 {
-			u.Notes = notes
+			u.Notes, u.Flops = notes, flops(n)
 		}
 		for k, r := range s.Args {
 			a := Arg{}
@@ -240,8 +240,7 @@ func (e *emitter) table(data []byte) int64 {
 
 func unitOf(n *ir.Node, s generic.Step) Unit {
 	return Unit{Kernel: s.Kernel.Name, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: n.Type.Format.String(),
-		Shape: n.Type.Shape, Blocks: s.Kernel.Blocks(), Threads: kernel.Threads, MaxSamples: maxSamples,
-		Flops: 2 * s.Macs}
+		Shape: n.Type.Shape, Blocks: s.Kernel.Blocks(), Threads: kernel.Threads, MaxSamples: maxSamples}
 }
 
 // identifier makes a part of a C name.

@@ -36,7 +36,7 @@ func (e *emitter) library(n *ir.Node) (ok bool, why string, err error) {
 			return false, "", err
 		}
 		if i == 0 {
-			unit.Notes = slices.Clone(u.Notes)
+			unit.Notes, unit.Flops = slices.Clone(u.Notes), flops(n)
 		}
 		e.d.Units = append(e.d.Units, unit)
 	}
@@ -73,7 +73,7 @@ func (e *emitter) call(n *ir.Node, c cuda.Call, operands []Arg) (Unit, error) {
 	}
 	u := Unit{Kernel: c.Instance.Kernel, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: n.Type.Format.String(),
 		Shape: n.Type.Shape, Template: c.Instance.String(), Blocks: c.Blocks, Rows: c.Rows, Tile: c.Tile, Threads: threads,
-		Shared: shared, MaxSamples: int(c.Samples()), Bytes: c.Bytes, Flops: c.Flops}
+		Shared: shared, MaxSamples: int(c.Samples()), Bytes: c.Bytes}
 	for _, a := range c.Args {
 		if a.Buffer < 0 {
 			u.Args = append(u.Args, Arg{Buffer: scalar, Size: a.Size, Value: a.Bits, PerSample: a.PerSample,

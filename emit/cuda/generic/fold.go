@@ -3,7 +3,6 @@
 package generic
 
 import (
-	"math"
 	"slices"
 	"strings"
 
@@ -43,9 +42,6 @@ func folded(f hlo.Fold, acc, v *kernel.Expr) *kernel.Expr {
 	return kernel.Function(v.Type, name, acc, v)
 }
 
-// step counts one product or folded element for each time that the current block runs.
-func (g *gen) step() { g.macs += int64(math.Round(g.times * float64(g.k.Count))) }
-
 func (g *gen) reduce(n int, at []index.Expr) *kernel.Expr {
 	o := &g.c.p.Ops[n]
 	start := g.operand(n, 1, nil)
@@ -66,7 +62,6 @@ func (g *gen) reduce(n int, at []index.Expr) *kernel.Expr {
 			to = slices.Insert(to, a, inner[i])
 		}
 		if v := g.operand(n, 0, to); v != nil {
-			g.step()
 			g.set(acc, folded(o.Attrs.Fold, acc, v))
 		}
 	})
@@ -89,7 +84,6 @@ func (g *gen) reduceWindow(n int, at []index.Expr) *kernel.Expr {
 		}
 		g.guarded(list, func(to []index.Expr) {
 			if v := g.operand(n, 0, to); v != nil {
-				g.step()
 				g.set(acc, folded(o.Attrs.Fold, acc, v))
 			}
 		})
@@ -120,7 +114,6 @@ func (g *gen) addProduct(acc, x, y *kernel.Expr) {
 	if x == nil || y == nil {
 		return
 	}
-	g.step()
 	t := acc.Type
 	x, y = kernel.Convert(t, x), kernel.Convert(t, y)
 	if t.IsFloat() {

@@ -26,9 +26,7 @@ type gen struct {
 	word   kernel.Type // of indices: U32 or U64
 	wide   bool        // an index needs 64 bits
 	next   map[string]int
-	root   int     // the operation that the kernel computes
-	times  float64 // how often the current block runs for one element
-	macs   int64
+	root   int // the operation that the kernel computes
 	err    error
 }
 
@@ -39,7 +37,7 @@ type scope struct {
 
 func newGen(c *compiler, name string, count int64, word kernel.Type) *gen {
 	g := &gen{c: c, params: map[Ref]*kernel.Param{}, space: index.NewSpace(), vars: map[string]*kernel.Var{}, word: word,
-		next: map[string]int{}, times: 1}
+		next: map[string]int{}}
 	g.k = &kernel.Kernel{Name: name, Doc: c.doc, Count: count, Body: &kernel.Block{}}
 	g.scopes = []scope{{g.k.Body, map[string]*kernel.Expr{}}}
 	return g
@@ -195,9 +193,7 @@ func (g *gen) loop(count int64, body func(i index.Expr)) {
 	i := g.variable("k", count)
 	block := &kernel.Block{}
 	v := g.vars[g.space.Atom(i.Terms[0].Atom).Name]
-	g.times *= float64(count)
 	g.inside(block, func() { body(i) })
-	g.times /= float64(count)
 	g.top().block.Add(kernel.For{Var: v, Count: count, Body: block})
 }
 

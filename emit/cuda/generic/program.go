@@ -53,8 +53,6 @@ type Ref struct {
 type Step struct {
 	Kernel *kernel.Kernel
 	Args   []Ref
-	// Macs is the number of products or folded elements of one sample.
-	Macs int64
 }
 
 // Node is the compiled form of a Program. Steps run one after the other.
@@ -141,7 +139,7 @@ func (c *compiler) kernel(n int, to Ref, store kernel.Type, doc string) error {
 		return g.err
 	}
 	g.k.Inline()
-	c.node.Steps = append(c.node.Steps, Step{Kernel: g.k, Args: g.args, Macs: g.macs})
+	c.node.Steps = append(c.node.Steps, Step{Kernel: g.k, Args: g.args})
 	return nil
 }
 
