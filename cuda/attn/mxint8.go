@@ -38,16 +38,7 @@ func (p MXINT8) Valid(a cuda.Arch) error {
 	if err := p.sound(); err != nil {
 		return err
 	}
-	i, err := p.Instance("sdpa")
-	if err != nil {
-		return err
-	}
-	shared, err := i.Shared()
-	if err == nil && shared > a.Shared {
-		return refuse("sdpa_mxint8", "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared).
-			WithHint(decode)
-	}
-	return err
+	return fits("sdpa_mxint8", p.Instance, a, decode)
 }
 
 // decode is what to do with a problem that only the kernel on floats takes.

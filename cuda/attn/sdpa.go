@@ -132,13 +132,18 @@ func (p SDPA) Valid(a cuda.Arch) error {
 	if err := p.sound(); err != nil {
 		return err
 	}
-	i, err := p.Instance("sdpa")
+	return fits("sdpa", p.Instance, a, "there are architectures with more")
+}
+
+// fits refuses a kernel whose blocks have more shared memory than an architecture has.
+func fits(kernel string, instance func(name string) (cuda.Instance, error), a cuda.Arch, hint string) error {
+	i, err := instance(kernel)
 	if err != nil {
 		return err
 	}
 	shared, err := i.Shared()
 	if err == nil && shared > a.Shared {
-		return refuse("sdpa", "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared)
+		return refuse(kernel, "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared).WithHint("%s", hint)
 	}
 	return err
 }

@@ -31,13 +31,7 @@ func windowLinearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	o.WScales = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.LayoutInt8.PackScales(scales, p.N, p.K)})
 	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.PackBiases(w.bias)})
 	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
-	call, err := p.Call(o, t)
-	if err != nil {
-		return nil, cuda.Refused(err)
-	}
-	u.Calls = []cuda.Call{call}
-	u.Notes = []string{productNote(p.M, p.N, p.K, t)}
-	return &u, nil
+	return productUnit(u, p.Call, o, t, p.M, p.N, p.K)
 }
 
 // gemmBlock is the block size of products on tensor cores.
