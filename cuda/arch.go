@@ -21,6 +21,8 @@ type Arch struct {
 	Exact bool
 	// Shared is the most shared memory of a block, by opt-in; SharedSM that of a multiprocessor; in bytes.
 	Shared, SharedSM int
+	// GPUs names some that have it.
+	GPUs string
 }
 
 // MaxRegisters is the most registers that a thread can have, on every architecture.
@@ -28,13 +30,13 @@ const MaxRegisters = 255
 
 // archs are the targets; sizes are those of the CUDA C++ programming guide, appendix on compute capabilities.
 var archs = []Arch{
-	{"sm_80", 80, false, 166912, 167936},
-	{"sm_86", 86, false, 101376, 102400},
-	{"sm_89", 89, false, 101376, 102400},
-	{"sm_90", 90, false, 232448, 233472},
-	{"sm_90a", 90, true, 232448, 233472},
-	{"sm_100", 100, false, 232448, 233472},
-	{"sm_120", 120, false, 101376, 102400},
+	{"sm_80", 80, false, 166912, 167936, "A100, A30"},
+	{"sm_86", 86, false, 101376, 102400, "A10, A40, RTX 30"},
+	{"sm_89", 89, false, 101376, 102400, "L4, L40, RTX 40"},
+	{"sm_90", 90, false, 232448, 233472, "H100, H200, GH200"},
+	{"sm_90a", 90, true, 232448, 233472, "H100, H200, GH200"},
+	{"sm_100", 100, false, 232448, 233472, "B200, GB200"},
+	{"sm_120", 120, false, 101376, 102400, "RTX 50, RTX PRO Blackwell"},
 }
 
 // PortablePTX is the target of the one PTX that every GPU of the table can load.

@@ -64,7 +64,8 @@ func TestEmit(t *testing.T) {
 	}
 	for _, want := range []string{
 		"// fc \\1*/ 1x3 fixed(8,3) = linear\n// m.onnx:?fc (Gemm)\n",
-		"const i8* __restrict__ x0,  // x 1x6 fixed(8,4)", "__launch_bounds__(128)"} {
+		"const i8* __restrict__ x0,  // x 1x6 fixed(8,4)",
+		"const i8* __restrict__ w0,  // constants 3x6\n", "__launch_bounds__(128)"} {
 		if !strings.Contains(d.Source, want) {
 			t.Errorf("no %q in\n%s", want, d.Source)
 		}
@@ -84,7 +85,7 @@ func TestLibrary(t *testing.T) {
 	if !strings.HasPrefix(u.Template, "int8<64, 64, ") || d.Units[1].Template != "" {
 		t.Fatalf("%q and %q", u.Template, d.Units[1].Template)
 	}
-	comment := "// fc \\1*/ 1x3 fixed(8,3) = linear: " + u.Kernel + "\n"
+	comment := "// fc \\1*/ 1x3 fixed(8,3) = linear: " + u.Kernel + "\n//     m.onnx:?fc (Gemm)\n"
 	for _, want := range []string{comment, "\n" + u.Kernel + "(const i8* x"} {
 		if !strings.Contains(d.Source, want) {
 			t.Errorf("the source does not hold %q", want)

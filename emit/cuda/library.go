@@ -87,6 +87,10 @@ func (e *emitter) call(n *ir.Node, c cuda.Call, operands []Arg) (Unit, error) {
 	if !slices.ContainsFunc(e.instances, func(i cuda.Instance) bool { return i.Kernel == c.Instance.Kernel }) {
 		e.instances = append(e.instances, c.Instance)
 	}
-	e.users = append(e.users, fmt.Sprintf("// %s = %s: %s", describe(n), n.Op.Name, c.Instance.Kernel))
+	user := fmt.Sprintf("// %s = %s: %s", describe(n), n.Op.Name, c.Instance.Kernel)
+	if n.Pos != "" {
+		user += "\n//     " + printable(n.Pos)
+	}
+	e.users = append(e.users, user)
 	return u, nil
 }

@@ -75,6 +75,11 @@ func (d *Design) Files(binaries []Binary, missing string) ([]rtl.File, error) {
 	for _, b := range binaries {
 		files = append(files, rtl.File{Name: b.File, Data: b.Data})
 	}
+	page, err := d.readme(binaries, missing)
+	if err != nil {
+		return nil, err
+	}
+	files = append(files, page)
 	r := report{Name: d.Name, Version: d.Version, Source: SourceFile, Tables: tablesFile, Binaries: binaries,
 		Missing: missing, Buffers: d.Buffers, Kernels: d.Units}
 	if r.Binaries == nil {

@@ -282,7 +282,7 @@ func (g *gen) constant(n int, a hlo.Array, at []index.Expr) *kernel.Expr {
 		return literal(a.Data[:n], t)
 	}
 	r, store := g.c.table(n, a)
-	p := g.param(r, "w", store, 0, "constants "+dims(a.Type))
+	p := g.param(r, "w", store, 0, strings.TrimSuffix("constants "+sizes(a.Type), " "))
 	return g.load(p, t, at, a.Type.Dims)
 }
 
@@ -296,6 +296,11 @@ func literal(data []byte, t kernel.Type) *kernel.Expr {
 		e.Bits = uint64(int64(e.Bits) << n >> n)
 	}
 	return e
+}
+
+// sizes prints the sizes of a type: 3x4.
+func sizes(t hlo.Type) string {
+	return strings.TrimSuffix(strings.TrimSuffix(dims(t), string(t.DType)), "x")
 }
 
 // dims prints the sizes and the element of a type: 1x1xf32.
