@@ -31,6 +31,8 @@ type Options struct {
 	Seed uint64
 	// Alone measures the error of each node by itself too, which takes as long as evaluating the quantized graph again.
 	Alone bool
+	// Unmeasured leaves the errors against the float model out, for callers that print none.
+	Unmeasured bool
 }
 
 // verifySamples is how many samples Verify evaluates.

@@ -43,6 +43,7 @@ func (a *App) emitCUDA() *cobra.Command {
 			"buffers, registers and floors. Without --plan and --calibrate the model is compiled as imported, in float.",
 		Example: "  emit-cuda model.onnx -o out/ --arch sm_90", Args: exactly("MODEL")}
 	e.add(c, true)
+	asImported(c)
 	c.Flags().StringVarP(&e.out, "output", "o", "",
 		"folder for the kernels; those of an earlier emit-cuda in it are replaced")
 	c.Flags().StringSliceVar(&e.archs, "arch", kernels.ArchNames(), "GPU architectures")
@@ -50,6 +51,12 @@ func (a *App) emitCUDA() *cobra.Command {
 	c.Flags().BoolVar(&e.invariant, "batch-invariant", false, invariantUsage)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitKernels(c, &e, args[0]) }
 	return a.withJSON(c)
+}
+
+// asImported says what --plan and --calibrate do in commands that compute in float without them.
+func asImported(c *cobra.Command) {
+	c.Flags().Lookup("plan").Usage = "plan file (TOML); it quantizes the model, and so does --calibrate"
+	c.Flags().Lookup("calibrate").Usage = "calibration inputs (.npz); a plan without them: interval analysis"
 }
 
 // invariantUsage is that of the flag --batch-invariant.
@@ -127,6 +134,7 @@ func (a *App) kernels(ctx context.Context, s flow.Source, o cuda.Options) (*cuda
 		return nil, err
 	}
 	if s.Plan != "" || s.Calibrate != "" {
+		s.Passes.Unmeasured = true // no error is printed
 		q, err := s.Quantize(ctx, g)
 		if err != nil {
 			return nil, err
@@ -230,7 +238,7 @@ func (a *App) warnSpills(d *cuda.Design, binaries []cuda.Binary) {
 }
 
 // runKernels runs the kernels of a graph on a GPU, or else on the emulated device. Where r says so, it leaves a
-// recording, with machine code for every architecture.
+// recording, with machine code for the architectures that r names.
 func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples []ref.Sample, r runFlags) (
 	out []ref.Sample, err error) {
 	device, note, err := gpu.Choose(gpu.DriverOptions{}, emulation(ctx))
@@ -263,7 +271,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 		archs = []string{arch.Name} // other GPUs take the PTX
 	}
 	if r.record != "" {
-		archs = kernels.ArchNames()
+		archs = r.archs
 	}
 	binaries, err := a.compileKernels(ctx, d, archs, r.record == "")
 	if err != nil {

@@ -130,9 +130,9 @@ func (a *App) command(name string) *cobra.Command {
 		root = a.emitCUDA()
 	default:
 		root = &cobra.Command{Use: "lathe",
-			Short: "compiles trained neural networks to Verilog and proves the hardware bit-exact",
+			Short: "compiles trained neural networks to Verilog, bit-exact, and to CUDA kernels",
 			Long: "lathe compiles trained neural networks to Verilog and proves by simulation that the hardware\n" +
-				"computes exactly what the quantized model says.",
+				"computes exactly what the quantized model says; and to CUDA kernels, which compute the same codes.",
 			Example: "  lathe verify model.onnx --calibrate x.npz"}
 		root.AddCommand(a.inspect(), a.runModel(), a.quantize(), a.emitVerilog(), a.emitCUDA(), a.replay(), a.verify(),
 			a.area(), a.report(), a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())

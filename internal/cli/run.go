@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	kernels "lathe/cuda"
 	"lathe/emit/verilog"
 	"lathe/golden"
 	"lathe/golden/pjrt"
@@ -22,6 +23,7 @@ import (
 type runFlags struct {
 	engine, record   string
 	codes, invariant bool
+	archs            []string // of the machine code in a recording
 }
 
 func (a *App) runModel() *cobra.Command {
@@ -35,11 +37,13 @@ func (a *App) runModel() *cobra.Command {
 			"kernels where there is none, and says so. A longer leading axis, or one more, counts samples.",
 		Example: "  lathe run model.onnx --inputs x.npz -o y.npz --engine pjrt", Args: exactly("MODEL")}
 	s.add(c, true)
+	asImported(c)
 	c.Flags().StringVar(&inputs, "inputs", "", "arrays named as the graph's inputs (.npz)")
 	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
 	c.Flags().StringVar(&r.engine, "engine", "ref", "ref, pjrt, rtl or cuda")
 	c.Flags().BoolVar(&r.codes, "codes", false, "write integer codes instead of values")
 	c.Flags().StringVar(&r.record, "record", "", "folder for a recording of what the engine cuda does, see lathe replay")
+	c.Flags().StringSliceVar(&r.archs, "arch", kernels.ArchNames(), "GPU architectures of a recording")
 	c.Flags().BoolVar(&r.invariant, "batch-invariant", false, invariantUsage+" (engine cuda)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "inputs", "output"); err != nil {
@@ -50,6 +54,12 @@ func (a *App) runModel() *cobra.Command {
 		}
 		if r.record != "" && r.engine != "cuda" {
 			return &usageError{diag.New("L0101", "", "--record needs --engine cuda")}
+		}
+		if r.record == "" && c.Flags().Changed("arch") {
+			return &usageError{diag.New("L0101", "", "--arch needs --record")}
+		}
+		if err := checkArchs(r.archs); err != nil {
+			return err
 		}
 		if r.invariant && r.engine != "cuda" {
 			return &usageError{diag.New("L0101", "", "--batch-invariant needs --engine cuda")}
@@ -82,6 +92,7 @@ func (a *App) compute(ctx context.Context, s flow.Source, inputs string, r runFl
 	}
 	var hw *flow.Hardware
 	if s.Plan != "" || s.Calibrate != "" || r.engine == "rtl" {
+		s.Passes.Unmeasured = true // no error is printed
 		q, err := s.Quantize(ctx, g)
 		if err != nil {
 			return nil, err
