@@ -245,6 +245,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 	if err != nil {
 		return nil, err
 	}
+	*r.device = fmt.Sprintf("%s (%s)", device.Name(), device.Arch())
 	_, d, err := flow.EmitCUDA(g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
 		BatchInvariant: r.invariant})
 	if err != nil {

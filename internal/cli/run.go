@@ -24,6 +24,7 @@ type runFlags struct {
 	engine, record   string
 	codes, invariant bool
 	archs            []string // of the machine code in a recording
+	device           *string  // on which the engine cuda ran
 }
 
 func (a *App) runModel() *cobra.Command {
@@ -71,6 +72,8 @@ func (a *App) runModel() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		device := ""
+		r.device = &device
 		arrays, err := a.compute(c.Context(), source, inputs, r)
 		if err != nil {
 			return err
@@ -79,9 +82,18 @@ func (a *App) runModel() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.writeJSON(map[string]any{"model": args[0], "engine": r.engine, "output": output, "arrays": facts})
+		return a.writeJSON(runFacts{args[0], r.engine, device, output, facts})
 	}
 	return a.withJSON(c)
+}
+
+// runFacts are what --json says of a run; Device is "emulated (sm_80)" or the GPU of the engine cuda.
+type runFacts struct {
+	Model  string `json:"model"`
+	Engine string `json:"engine"`
+	Device string `json:"device,omitempty"`
+	Output string `json:"output"`
+	Arrays any    `json:"arrays"`
 }
 
 // compute imports, quantizes where a plan or the engine asks for it, and runs.
