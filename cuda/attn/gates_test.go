@@ -75,7 +75,7 @@ func TestFloor(t *testing.T) {
 				pairs := int64(0)
 				for i := range queries {
 					for j := range keys {
-						if _, ok := d.allowed(0, i, j); ok {
+						if _, ok := d.allowed(0, 0, i, j); ok {
 							pairs++
 						}
 					}

@@ -83,7 +83,7 @@ func newData(p attn.SDPA, lengths []int32) data {
 	if p.Mask == attn.NoMask {
 		return d
 	}
-	d.mask = make([]float64, p.Batch*p.Queries*p.Keys)
+	d.mask = make([]float64, p.Batch*d.masks()*p.Queries*p.Keys)
 	for i := range d.mask {
 		row, key := int64(i)/p.Keys%p.Queries, int64(i)%p.Keys
 		forbidden := r.IntN(3) == 0 || row == 3 || row == 5 && key < p.Keys-2
@@ -122,9 +122,9 @@ func (d data) special() {
 			key = min(key, p.Queries-1)
 		}
 		k[key*p.Dim+3], v[key*p.Dim+p.Dim-1] = math.NaN(), math.NaN()
-		for i := range p.Queries {
-			if p.Mask != attn.NoMask && i != 11 {
-				d.mask[(head/p.KVHeads*p.Queries+i)*p.Keys+key] = forbids(p.Mask)
+		for i := range d.masks() * p.Queries {
+			if p.Mask != attn.NoMask && i%p.Queries != 11 {
+				d.mask[(head/p.KVHeads*d.masks()*p.Queries+i)*p.Keys+key] = forbids(p.Mask)
 			}
 		}
 	}
@@ -153,8 +153,16 @@ func (d data) maskBytes() []byte {
 	return out
 }
 
-// allowed says whether query i of batch b may see key j, and what is added to the score.
-func (d data) allowed(b, i, j int64) (bias float64, ok bool) {
+// masks is how many masks a batch has: one, or one a head.
+func (d data) masks() int64 {
+	if d.p.MaskStrides.Head != 0 {
+		return d.p.Heads
+	}
+	return 1
+}
+
+// allowed says whether query i of head h of batch b may see key j, and what is added to the score.
+func (d data) allowed(b, h, i, j int64) (bias float64, ok bool) {
 	p := d.p
 	ok = d.lengths == nil || j < int64(d.lengths[b])
 	switch p.Causal {
@@ -164,7 +172,7 @@ func (d data) allowed(b, i, j int64) (bias float64, ok bool) {
 		ok = ok && j <= i+p.Keys-p.Queries
 	}
 	if p.Mask != attn.NoMask {
-		m := d.mask[(b*p.Queries+i)*p.Keys+j]
+		m := d.mask[((b*d.masks()+h%d.masks())*p.Queries+i)*p.Keys+j]
 		if p.Mask == attn.Keep {
 			return 0, ok && m != 0
 		}
@@ -184,7 +192,7 @@ func (d data) row(b, h, i int64) (exact, plain []float64, lse float64) {
 	var keys []int64
 	top, topSingle := math.Inf(-1), math.Inf(-1)
 	for j := range p.Keys {
-		bias, ok := d.allowed(b, i, j)
+		bias, ok := d.allowed(b, h, i, j)
 		if !ok {
 			continue
 		}

@@ -13,11 +13,15 @@ import (
 	"lathe/cuda/cudatest"
 )
 
-// dense gives a problem dense tensors and a mask that all heads share.
+// dense gives a problem dense tensors and a mask that all heads share, or where it has a stride between heads, one each.
 func dense(p attn.SDPA) attn.SDPA {
 	p.Q, p.O = attn.Dense(p.Heads, p.Queries, p.Dim), attn.Dense(p.Heads, p.Queries, p.Dim)
 	p.K, p.V = attn.Dense(p.KVHeads, p.Keys, p.Dim), attn.Dense(p.KVHeads, p.Keys, p.Dim)
-	p.MaskStrides = attn.Strides{Batch: p.Queries * p.Keys, Row: p.Keys}
+	if p.MaskStrides.Head != 0 {
+		p.MaskStrides = attn.Dense(p.Heads, p.Queries, p.Keys)
+	} else {
+		p.MaskStrides = attn.Strides{Batch: p.Queries * p.Keys, Row: p.Keys}
+	}
 	p.Scale = float32(1 / math.Sqrt(float64(p.Dim)))
 	return p
 }
@@ -140,6 +144,8 @@ func problems() []data {
 		Causal: attn.TopLeft})
 	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 70, Keys: 33, Dim: 256,
 		Mask: attn.Keep})
+	add(nil, attn.SDPA{Word: attn.BF16, Batch: 2, Heads: 3, KVHeads: 1, Queries: 20, Keys: 41, Dim: 64,
+		Mask: attn.AddF32, MaskStrides: attn.Strides{Head: 1}})
 	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 140, Keys: 97, Dim: 96})
 	add(nil, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 30, Keys: 92, Dim: 64,
 		Causal: attn.BottomRight}) // query 0 sees all keys of the first tile but one
