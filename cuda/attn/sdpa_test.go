@@ -13,7 +13,7 @@ import (
 	"lathe/cuda/cudatest"
 )
 
-// dense gives a problem dense tensors and a mask that all heads share, or where it has a stride between heads, one each.
+// dense gives a problem dense tensors and a mask that all heads share, or one a head where it has a stride of heads.
 func dense(p attn.SDPA) attn.SDPA {
 	p.Q, p.O = attn.Dense(p.Heads, p.Queries, p.Dim), attn.Dense(p.Heads, p.Queries, p.Dim)
 	p.K, p.V = attn.Dense(p.KVHeads, p.Keys, p.Dim), attn.Dense(p.KVHeads, p.Keys, p.Dim)
