@@ -276,10 +276,13 @@ func (p Int8) requantize(d defined, sum hlo.Value, channels []Channel) hlo.Value
 	v := d.ShiftLeft(sum, along(func(c Channel) int64 { return int64(c.Up) }))
 	v = d.Add(v, along(func(c Channel) int64 { return c.Bias }))
 	v = d.Mul(v, along(func(c Channel) int64 { return int64(c.Mul) }))
+	const far = 32 // to the left of every code: what is not 0 is too large, or has no bit left
+	beyond := d.is(along(func(c Channel) int64 { return int64(c.Shift) }), hlo.LT, -far)
+	v = d.Select(beyond, d.Clamp(d.n(-1), v, d.n(1)), v)
 	shift, bits := hlo.Shift{Axis: 1}, 63
 	for _, c := range channels {
-		shift.By = append(shift.By, c.Shift)
-		bits = min(bits, 62+min(c.Shift, 0)) // those that shift left have few
+		shift.By = append(shift.By, max(c.Shift, -far))
+		bits = min(bits, 62+min(shift.By[len(shift.By)-1], 0)) // those that shift left have few
 	}
 	v = d.Convert(d.RoundShift(v, bits, shift, uint8(p.Result.Round)), hlo.I64)
 	return d.Saturate(d.Add(v, d.n(int64(p.Zero))), uint8(p.Result.Over), p.Result.W, p.Result.Signed, hlo.I64)

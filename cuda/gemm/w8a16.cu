@@ -10,7 +10,8 @@
 // one-dimensional: tiles times splits.
 //   threads: 32 * WM * WN
 //   shared: STAGES * (BM * 128 + BN * 66)
-//   regs: BM * BN / (WM * WN) > 1024 ? 168 : 128
+//   blocks: BM == 32 ? 3 : 0
+//   regs: BM == 32 || BM * BN / (WM * WN) > 1024 ? 168 : 128
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, HMMA.16816.F32.BF16, LDS.128
 //   uses: num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int ACT, int GATE, class T>
