@@ -2,7 +2,11 @@
 
 package gemm
 
-import "lathe/cuda"
+import (
+	"math"
+
+	"lathe/cuda"
+)
 
 // gpu is what the estimate of a configuration's time needs to know of an architecture, per multiprocessor and clock.
 // Bandwidth is nine tenths of what NVIDIA's whitepaper gives for the largest device, over its multiprocessors and boost
@@ -74,4 +78,31 @@ func (g gpu) cost(w work, blocks, splits, steps, outputs int) float64 {
 		total += launched + float64(outputs)*float64(splits)*8/(g.dram*float64(g.sms))
 	}
 	return total
+}
+
+// byteProduct is a product of bytes by tiles, 128 products along k a step.
+type byteProduct struct {
+	kernel  string
+	m, n, k int
+	// pitch is how many bytes of a row, or of a column, a step reads.
+	pitch int
+	// alu is how many operations beside the tensor cores each result takes for a block of 32 products.
+	alu float64
+}
+
+// cheapest is the configuration of least estimated time. Error L0990 where none fits.
+func (p byteProduct) cheapest(tiles []tile, a cuda.Arch) (tile, error) {
+	g, least, best := gpuOf(a), math.Inf(1), tile{}
+	for _, t := range tiles {
+		stage := (t.bm + t.bn) * p.pitch
+		w := work{bytes: float64(stage), macs: float64(t.bm * t.bn * 64), alu: p.alu * float64(t.bm*t.bn*4),
+			shared: t.stages * stage, threads: 32 * t.wm * t.wn}
+		if c := g.cost(w, ceil(p.m, t.bm)*ceil(p.n, t.bn), 1, ceil(p.k, 128), p.m*p.n); c < least {
+			best, least = t, c
+		}
+	}
+	if best.bm == 0 {
+		return tile{}, refuse(p.kernel, "no configuration fits %s", a.Name)
+	}
+	return best, nil
 }

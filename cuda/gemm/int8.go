@@ -116,18 +116,7 @@ func (p Int8) choose(a cuda.Arch) (tile, error) {
 	if err := p.Valid(); err != nil {
 		return tile{}, err
 	}
-	g, least, best := gpuOf(a), math.Inf(1), tile{}
-	for _, t := range tilesInt8 {
-		stage := (t.bm + t.bn) * 128
-		w := work{bytes: float64(stage), macs: float64(t.bm * t.bn * 64), shared: t.stages * stage, threads: 32 * t.wm * t.wn}
-		if c := g.cost(w, ceil(p.M, t.bm)*ceil(p.N, t.bn), 1, ceil(p.K, 128), p.M*p.N); c < least {
-			best, least = t, c
-		}
-	}
-	if best.bm == 0 {
-		return tile{}, refuse("int8", "no configuration fits %s", a.Name)
-	}
-	return best, nil
+	return byteProduct{kernel: "int8", m: p.M, n: p.N, k: p.K, pitch: 128}.cheapest(tilesInt8, a)
 }
 
 // Call is the product of the M rows of each of a number of samples, in a configuration for those of t. Errors as Plan.

@@ -3,7 +3,6 @@
 package gemm
 
 import (
-	"math"
 	"math/bits"
 	"slices"
 
@@ -20,7 +19,7 @@ type MX struct {
 	Epilogue
 }
 
-// tilesMX are the configurations.
+// tilesMX are the configurations of mx_wide, mx_block and mx_window.
 var tilesMX = []tile{{16, 128, 1, 4, 3}, {64, 64, 2, 2, 3}, {128, 64, 4, 2, 3}}
 
 // maxBlocks is the most blocks along k whose sums the longer accumulators of mx_wide hold.
@@ -58,24 +57,16 @@ func (p MX) Plan(a cuda.Arch) (Plan, error) {
 	if err := p.Valid(); err != nil {
 		return Plan{}, err
 	}
-	g, least, best := gpuOf(a), math.Inf(1), tile{}
-	for _, t := range tilesMX {
-		if p.Out == MXINT8 && p.columns(t.bn) < 32 {
-			continue
-		}
-		stage := (t.bm + t.bn) * 132
-		alu := 5.0
-		if p.Wide {
-			alu = 9
-		}
-		w := work{bytes: float64(stage), macs: float64(t.bm * t.bn * 64), alu: alu * float64(t.bm*t.bn*4),
-			shared: t.stages * stage, threads: 32 * t.wm * t.wn}
-		if c := g.cost(w, ceil(p.M, t.bm)*ceil(p.N, t.bn), 1, ceil(p.K, 128), p.M*p.N); c < least {
-			best, least = t, c
-		}
+	b := byteProduct{kernel: p.kernel(), m: p.M, n: p.N, k: p.K, pitch: 132, alu: 5}
+	if p.Wide {
+		b.alu = 9
 	}
-	if best.bm == 0 {
-		return Plan{}, refuse(p.kernel(), "no configuration fits %s", a.Name)
+	tiles := slices.DeleteFunc(slices.Clone(tilesMX), func(t tile) bool {
+		return p.Out == MXINT8 && p.columns(t.bn) < 32
+	})
+	best, err := b.cheapest(tiles, a)
+	if err != nil {
+		return Plan{}, err
 	}
 	return p.with(best, Span(p.K))
 }

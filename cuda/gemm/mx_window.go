@@ -5,7 +5,6 @@ package gemm
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -36,9 +35,6 @@ const (
 	windowBlocks = 1 << 14
 )
 
-// tilesWindow are the configurations.
-var tilesWindow = []tile{{16, 128, 1, 4, 3}, {64, 64, 2, 2, 3}, {128, 64, 4, 2, 3}}
-
 // Valid reports why no kernel can take the problem: error L0990.
 func (p Window) Valid() error {
 	switch {
@@ -65,22 +61,11 @@ func (p Window) choose(a cuda.Arch) (tile, error) {
 	if err := p.Valid(); err != nil {
 		return tile{}, err
 	}
-	g, least, best := gpuOf(a), math.Inf(1), tile{}
-	for _, t := range tilesWindow {
-		stage, alu := (t.bm+t.bn)*128, 5.0
-		if !p.Exact {
-			alu = 12
-		}
-		w := work{bytes: float64(stage), macs: float64(t.bm * t.bn * 64), alu: alu * float64(t.bm*t.bn*4),
-			shared: t.stages * stage, threads: 32 * t.wm * t.wn}
-		if c := g.cost(w, ceil(p.M, t.bm)*ceil(p.N, t.bn), 1, ceil(p.K, 128), p.M*p.N); c < least {
-			best, least = t, c
-		}
+	b := byteProduct{kernel: "mx_window", m: p.M, n: p.N, k: p.K, pitch: 128, alu: 5}
+	if !p.Exact {
+		b.alu = 12
 	}
-	if best.bm == 0 {
-		return tile{}, refuse("mx_window", "no configuration fits %s", a.Name)
-	}
-	return best, nil
+	return b.cheapest(tilesMX, a)
 }
 
 // instance is the kernel in a configuration.

@@ -12,7 +12,7 @@ import (
 
 func TestWindowGates(t *testing.T) {
 	var all []cuda.Instance
-	for _, c := range tilesWindow {
+	for _, c := range tilesMX {
 		if !tools.Long && c.bm != 64 {
 			continue
 		}
@@ -49,7 +49,7 @@ func TestWindow(t *testing.T) {
 		{Window{M: 1, N: 1, K: 1, Scaled: true, Shift: -250, Bits: 1}, 0, NarrowScales, false},
 		{Window{M: 2, N: 3, K: 0, Scaled: true, Bits: 20}, 0, NarrowScales, false},
 	} {
-		plan, err := c.with(tilesWindow[c.tile])
+		plan, err := c.with(tilesMX[c.tile])
 		if err != nil {
 			t.Fatal(err)
 		}
