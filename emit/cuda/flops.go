@@ -5,24 +5,28 @@ package cuda
 import (
 	"slices"
 
+	"lathe/emit/cuda/generic"
 	"lathe/ir"
 )
 
 // flops are the operations of n on one sample, as those of its form in floats: the same whatever the formats are and
-// whatever kernels compute it.
-func flops(n *ir.Node) int64 {
-	p, err := record(inFloats(n))
-	if err != nil { // it has no form in floats: nothing but codes
-		return 0
+// whatever kernels compute it. p is what has been recorded of n, or nil: where n is in floats it serves again.
+func flops(n *ir.Node, p *generic.Program) int64 {
+	floats := n.Type.IsFloat() && !slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !a.Type.IsFloat() })
+	if !floats {
+		n, p = inFloats(n), nil
+	}
+	if p == nil {
+		var err error
+		if p, err = record(n); err != nil { // it has no form in floats: nothing but codes
+			return 0
+		}
 	}
 	return p.Flops()
 }
 
 // inFloats is n with values in fp32; its constants are no particular ones.
 func inFloats(n *ir.Node) *ir.Node {
-	if n.Type.IsFloat() && !slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !a.Type.IsFloat() }) {
-		return n
-	}
 	out := *n
 	out.Type, out.Args = ir.Float(n.Type.Shape...), make([]*ir.Node, len(n.Args))
 	for i, a := range n.Args {

@@ -172,9 +172,10 @@ func (e *emitter) own(n *ir.Node, c *compiled, notes []string) {
 		}
 	}
 	for i, s := range c.kernels.Steps {
-		u := unitOf(n, s)
+		u := unitOf(n, s.Kernel.Name)
+		u.Blocks, u.Threads, u.MaxSamples = s.Kernel.Blocks(), kernel.Threads, maxSamples
 		if i == 0 {
-			u.Notes, u.Flops = notes, flops(n)
+			u.Notes, u.Flops = notes, flops(n, c.program)
 		}
 		for k, r := range s.Args {
 			a := Arg{}
@@ -238,9 +239,10 @@ func (e *emitter) table(data []byte) int64 {
 	return at
 }
 
-func unitOf(n *ir.Node, s generic.Step) Unit {
-	return Unit{Kernel: s.Kernel.Name, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: n.Type.Format.String(),
-		Shape: n.Type.Shape, Blocks: s.Kernel.Blocks(), Threads: kernel.Threads, MaxSamples: maxSamples}
+// unitOf is a unit of n with what is known of it whatever kernel it runs.
+func unitOf(n *ir.Node, kernel string) Unit {
+	return Unit{Kernel: kernel, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: n.Type.Format.String(),
+		Shape: n.Type.Shape}
 }
 
 // identifier makes a part of a C name.

@@ -36,7 +36,7 @@ func (e *emitter) library(n *ir.Node) (ok bool, why string, err error) {
 			return false, "", err
 		}
 		if i == 0 {
-			unit.Notes, unit.Flops = slices.Clone(u.Notes), flops(n)
+			unit.Notes, unit.Flops = slices.Clone(u.Notes), flops(n, nil)
 		}
 		e.d.Units = append(e.d.Units, unit)
 	}
@@ -71,9 +71,9 @@ func (e *emitter) call(n *ir.Node, c cuda.Call, operands []Arg) (Unit, error) {
 	if err != nil {
 		return Unit{}, err
 	}
-	u := Unit{Kernel: c.Instance.Kernel, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: n.Type.Format.String(),
-		Shape: n.Type.Shape, Template: c.Instance.String(), Blocks: c.Blocks, Rows: c.Rows, Tile: c.Tile, Threads: threads,
-		Shared: shared, MaxSamples: int(c.Samples()), Bytes: c.Bytes}
+	u := unitOf(n, c.Instance.Kernel)
+	u.Template, u.Threads, u.Shared = c.Instance.String(), threads, shared
+	u.Blocks, u.Rows, u.Tile, u.MaxSamples, u.Bytes = c.Blocks, c.Rows, c.Tile, int(c.Samples()), c.Bytes
 	for _, a := range c.Args {
 		if a.Buffer < 0 {
 			u.Args = append(u.Args, Arg{Buffer: scalar, Size: a.Size, Value: a.Bits, PerSample: a.PerSample,

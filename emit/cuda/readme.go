@@ -5,6 +5,7 @@ package cuda
 import (
 	_ "embed" // texts of the page
 	"fmt"
+	"slices"
 	"strings"
 
 	"lathe/cuda"
@@ -60,7 +61,7 @@ func (d *Design) readme(binaries []Binary, missing string) (rtl.File, error) {
 func (d *Design) values(b *strings.Builder) {
 	b.WriteString("\n## Values\n\n| | name | buffer | elements | shape of a sample | format |\n" +
 		"|---|---|---|---|---|---|\n")
-	for i, p := range append(d.Inputs[:len(d.Inputs):len(d.Inputs)], d.Outputs...) {
+	for i, p := range slices.Concat(d.Inputs, d.Outputs) {
 		direction := "in"
 		if i >= len(d.Inputs) {
 			direction = "out"

@@ -29,20 +29,14 @@ func linearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	o.W = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.LayoutInt8.Pack(weights, p.N, p.K)})
 	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.PackChannels(channels)})
 	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
-	return productUnit(u, p.Call, o, t, p.M, p.N, p.K)
+	u.Notes = []string{productNote(p.M, p.N, p.K, t)}
+	call, err := p.Call(o, t)
+	return unitOf(&u, call, err)
 }
 
-// productUnit is a unit of one product, and for what its configuration was chosen.
-func productUnit(u cuda.Unit, plan func(gemm.Operands, cuda.Target) (cuda.Call, error), o gemm.Operands, t cuda.Target,
-	m, n, k int) (*cuda.Unit, error) {
-	call, err := plan(o, t)
-	if err != nil {
-		return nil, cuda.Refused(err)
-	}
-	u.Calls = []cuda.Call{call}
-	u.Notes = []string{fmt.Sprintf("the configuration is for %d rows, %d columns, %d products each",
-		t.Rows(m, math.MaxInt32), n, k)}
-	return &u, nil
+// productNote says for what the configuration of a product was chosen.
+func productNote(m, n, k int, t cuda.Target) string {
+	return fmt.Sprintf("the configuration is for %d rows, %d columns, %d products each", t.Rows(m, math.MaxInt32), n, k)
 }
 
 // convCUDA takes convolutions whose windows are single pixels, as linear nodes over pixels.

@@ -31,7 +31,9 @@ func windowLinearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	o.WScales = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.LayoutInt8.PackScales(scales, p.N, p.K)})
 	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.PackBiases(w.bias)})
 	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
-	return productUnit(u, p.Call, o, t, p.M, p.N, p.K)
+	u.Notes = []string{productNote(p.M, p.N, p.K, t)}
+	call, err := p.Call(o, t)
+	return unitOf(&u, call, err)
 }
 
 // gemmBlock is the block size of products on tensor cores.
