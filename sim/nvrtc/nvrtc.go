@@ -32,7 +32,7 @@ type Compiler struct {
 
 	// Worker is the command line of a program that calls Worker with the argument behind it. Each compilation then runs in
 	// a process of its own, which ctx ends at once. Empty: in this process, where NVRTC takes SIGINT, SIGTERM and SIGXFSZ
-	// for the time of a compilation, and hands Go's handlers back without an alternate stack: a later signal is fatal.
+	// for itself while its assembler works.
 	Worker []string
 
 	api        *api
