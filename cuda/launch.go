@@ -106,6 +106,9 @@ func (l Launch) Pack(addresses []uint64) ([]byte, error) {
 	return out, nil
 }
 
+// MaxGridY is what every GPU has along y of a grid, and along z.
+const MaxGridY = 65535
+
 // Fit compares a launch with the kernel that it calls: name, number and sizes of the arguments, threads, shared
 // memory, and the limits of every GPU on the grid. Error L0933.
 func (i Instance) Fit(l Launch) error {
@@ -141,7 +144,7 @@ func (i Instance) Fit(l Launch) error {
 	if int(l.Shared) != shared {
 		return fail("%s has %d bytes of shared memory, the launch %d", i, shared, l.Shared)
 	}
-	if l.Grid[0] > math.MaxInt32 || l.Grid[1] > 65535 || l.Grid[2] > 65535 {
+	if l.Grid[0] > math.MaxInt32 || l.Grid[1] > MaxGridY || l.Grid[2] > MaxGridY {
 		return fail("no GPU has a grid of %v blocks", l.Grid)
 	}
 	if l.Grid[0] == 0 || l.Grid[1] == 0 || l.Grid[2] == 0 {

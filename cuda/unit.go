@@ -49,14 +49,13 @@ const (
 	InputScales                    // its scales
 	Output                         // the value of the node
 	OutputScales
-	Table   // constants: Data
-	Scratch // Bytes for each sample, whatever they hold
+	Table // constants: Data
 )
 
 // Samples is the most samples of one launch: of all rows, and of the blocks that a grid has along x or y. At least 1.
 func (c Call) Samples() int64 {
 	if c.Tile == 0 {
-		return maxGridY
+		return MaxGridY
 	}
 	rows := c.MaxRows
 	if rows == 0 {
@@ -64,9 +63,6 @@ func (c Call) Samples() int64 {
 	}
 	return max(1, min(rows, math.MaxInt32/max(c.Blocks, 1)*c.Tile)/max(c.Rows, 1))
 }
-
-// maxGridY is what every GPU has along y of a grid.
-const maxGridY = 65535
 
 // Named is Make under a name that is made of template and parameters.
 func Named(template string, params ...string) (Instance, error) {
@@ -89,7 +85,6 @@ type Operand struct {
 	Kind  OperandKind
 	Index int
 	Data  []byte
-	Bytes int64
 }
 
 // Add appends an operand and returns the argument that is its address.

@@ -92,9 +92,6 @@ type Arg struct {
 	Multiple  int64  `json:"multiple,omitempty"`
 }
 
-// maxSamples is the most samples of one launch of a kernel that counts them along y of its grid.
-const maxSamples = 65535
-
 // Grid is that of a launch on so many samples, at most MaxSamples.
 func (u *Unit) Grid(samples int) [3]uint32 {
 	if u.Tile == 0 {

@@ -173,7 +173,7 @@ func (e *emitter) own(n *ir.Node, c *compiled, notes []string) {
 	}
 	for i, s := range c.kernels.Steps {
 		u := unitOf(n, s.Kernel.Name)
-		u.Blocks, u.Threads, u.MaxSamples = s.Kernel.Blocks(), kernel.Threads, maxSamples
+		u.Blocks, u.Threads, u.MaxSamples = s.Kernel.Blocks(), kernel.Threads, cuda.MaxGridY
 		if i == 0 {
 			u.Notes, u.Flops = notes, flops(n, c.program)
 		}

@@ -28,7 +28,7 @@ func (e *emitter) library(n *ir.Node) (ok bool, why string, err error) {
 	e.at[n] = e.place(n)
 	operands := make([]Arg, len(u.Operands))
 	for i, o := range u.Operands {
-		operands[i] = e.operand(n, i, o)
+		operands[i] = e.operand(n, o)
 	}
 	for i, c := range u.Calls {
 		unit, err := e.call(n, c, operands)
@@ -43,8 +43,8 @@ func (e *emitter) library(n *ir.Node) (ok bool, why string, err error) {
 	return true, "", nil
 }
 
-// operand gives operand i of a unit of n its place.
-func (e *emitter) operand(n *ir.Node, i int, o cuda.Operand) Arg {
+// operand gives an operand of a unit of n its place.
+func (e *emitter) operand(n *ir.Node, o cuda.Operand) Arg {
 	at := e.at[n]
 	switch o.Kind {
 	case cuda.Input:
@@ -55,10 +55,8 @@ func (e *emitter) operand(n *ir.Node, i int, o cuda.Operand) Arg {
 		return Arg{Buffer: at.codes}
 	case cuda.OutputScales:
 		return Arg{Buffer: at.scales}
-	case cuda.Table:
-		return Arg{Offset: e.table(o.Data)}
 	}
-	return Arg{Buffer: e.buffer(fmt.Sprintf("%s scratch %d", n.Name, i), o.Bytes)}
+	return Arg{Offset: e.table(o.Data)} // cuda.Table
 }
 
 // call is one launch of n, and makes its kernel known.

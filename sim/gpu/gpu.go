@@ -144,7 +144,7 @@ func find(kernels []Kernel, l *cuda.Launch, limit int) (int, error) {
 	if n := int(l.Shared) + k.Shared; n > limit {
 		return refuse("needs %d bytes of shared memory a block, the device has %d", n, limit)
 	}
-	if l.Grid[0] > 1<<31-1 || l.Grid[1] > 65535 || l.Grid[2] > 65535 {
+	if l.Grid[0] > 1<<31-1 || l.Grid[1] > cuda.MaxGridY || l.Grid[2] > cuda.MaxGridY {
 		return refuse("no GPU has a grid of %d x %d x %d blocks", l.Grid[0], l.Grid[1], l.Grid[2])
 	}
 	return at, nil
