@@ -177,7 +177,7 @@ func checkStage(n *Node, s Stage) *diag.Error {
 	if s >= StageQuantized && n.Type.IsFloat() {
 		return n.Errorf("L0307", "is still float in a quantized graph")
 	}
-	if s == StageFloat && !n.Type.IsFloat() {
+	if s == StageFloat && !n.Type.IsFloat() && !IsWhole(n.Type.Format) {
 		return n.Errorf("L0318", "has the format %s in a float graph", n.Type.Format)
 	}
 	if s >= StageQuantized && n.Op.Legal != nil {

@@ -7,6 +7,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/golden/hlo"
+	"lathe/ir/format"
 	"lathe/rtl"
 )
 
@@ -23,6 +24,9 @@ type Op struct {
 	Traits Traits
 	// Infer computes the shape of the result from argument types and attributes.
 	Infer func(n *Node) ([]int, error)
+	// Format is the format of the result in a float graph, where it is not that of argument 0: comparisons give Bool,
+	// positions Int64.
+	Format func(n *Node) (format.Format, error)
 	// Eval prepares the node once (tables, packed weights) and returns what computes one sample. With a float result
 	// type that is float32 arithmetic (sums in float64); otherwise it is the exact integer meaning of the hardware:
 	// one rounding into the result format. Constant arguments are read from the node and passed as nil.

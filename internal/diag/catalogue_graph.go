@@ -45,7 +45,7 @@ var graphs = []Entry{
 		"$ lathe quantize negative-variance.onnx -o m.lathe"},
 	{"L0317", "An operation needs integers of more bits than StableHLO has.",
 		"golden.Print(g, 1, false) // the product of two values of 40 bits"},
-	{"L0318", "A value of a float graph has another format than fp32.",
+	{"L0318", "A value of a float graph is neither fp32 nor a whole number modulo 2^W.",
 		inspect("float(%x)", "  %x = input : 1x8 fixed(8,4)\n  return y = %x")},
 	{"L0319", "A value that is computed has more elements than fit into memory.",
 		inspect("float(%x)", "  %x = input : 1x4000000000 fp32\n  return y = %x")},

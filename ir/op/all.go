@@ -42,7 +42,8 @@ func Names() []string {
 	return names
 }
 
-// New makes a node whose shape is inferred; its format is that of the first argument. attrs is nil or a pointer.
+// New makes a node whose shape is inferred; its format is what the operation gives in a float graph, which most take
+// from the first argument. attrs is nil or a pointer.
 func New(o *ir.Op, name, pos string, attrs any, args ...*ir.Node) (*ir.Node, error) {
 	n := &ir.Node{Name: name, Op: o, Pos: pos, Attrs: attrs, Args: args}
 	if len(args) < o.Arity[0] || len(args) > o.Arity[1] {
@@ -53,7 +54,12 @@ func New(o *ir.Op, name, pos string, attrs any, args ...*ir.Node) (*ir.Node, err
 		return nil, diag.At(n.Errorf("L0306", "%v", err), "L0306", pos)
 	}
 	n.Type.Shape = shape
-	if len(args) > 0 {
+	switch {
+	case o.Format != nil:
+		if n.Type.Format, err = o.Format(n); err != nil {
+			return nil, diag.At(n.Errorf("L0318", "%v", err), "L0318", pos)
+		}
+	case len(args) > 0:
 		n.Type.Format = args[0].Type.Format
 	}
 	return n, nil

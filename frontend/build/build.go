@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package build makes graphs for all importers: nodes with names and places, constants that stay views of their file,
+// and constant expressions, which are evaluated as soon as they stand.
+package build
+
+import (
+	"fmt"
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// Limits on constant expressions: elements of one result, and of all results together. Larger ones stay nodes, which
+// engines evaluate once.
+const (
+	maxResult = 1 << 20
+	maxFolded = 1 << 24
+)
+
+// Builder makes one graph. Every value is a node; nodes that no output needs vanish in Finish.
+type Builder struct {
+	// File is the name of the model file, which begins the position of every node.
+	File   string
+	g      *ir.Graph
+	names  namer
+	budget int
+}
+
+// New begins a graph called name, read from a file of the given base name.
+func New(name, file string) *Builder {
+	return &Builder{File: file, g: &ir.Graph{Name: name}, names: namer{}, budget: maxFolded}
+}
+
+// Place is where a node comes from.
+type Place struct {
+	// Name is the name of the node: its module path, and what tells it from others there. It is made unique.
+	Name string
+	// Alt is appended to a name that is taken, instead of a number: the operation, as a rule.
+	Alt string
+	// Source is the operation in the source model, for messages: "Conv", "aten.conv2d.default".
+	Source string
+}
+
+// Input adds an input of the graph. Elements of the storage type d have the format ir.FormatOf(d).
+func (b *Builder) Input(name string, d ir.DType, shape []int) (*ir.Node, error) {
+	f := ir.FormatOf(d)
+	if f == nil {
+		return nil, fmt.Errorf("input %q has elements of the unknown type %q", name, d)
+	}
+	if err := ir.CheckShape(shape); err != nil {
+		return nil, err
+	}
+	n := &ir.Node{
+		Name: b.names.take(name, "input"), Op: op.Input, Attrs: &ir.Input{},
+		Type: ir.Type{Shape: slices.Clone(shape), Format: f}, Pos: b.File + ": " + name + " (input)",
+	}
+	b.g.Nodes, b.g.In = append(b.g.Nodes, n), append(b.g.In, n)
+	return n, nil
+}
+
+// Const makes a constant of the elements of data, which it does not copy. Its name is made unique in Finish, so that it
+// never takes that of another node.
+func (b *Builder) Const(name string, data *ir.Blob, shape []int) (*ir.Node, error) {
+	f := ir.FormatOf(data.DType)
+	if f == nil {
+		return nil, fmt.Errorf("constant %q has elements of the unknown type %q", name, data.DType)
+	}
+	if err := ir.CheckShape(shape); err != nil {
+		return nil, err
+	}
+	t := ir.Type{Shape: slices.Clone(shape), Format: f}
+	if data.Len() != t.Elems() {
+		return nil, fmt.Errorf("constant %q has %d elements, its shape %s needs %d", name, data.Len(),
+			ir.ShapeString(shape), t.Elems())
+	}
+	n := &ir.Node{
+		Name: name, Op: op.Const, Attrs: &ir.Const{Data: data}, Type: t, Pos: b.File + ": " + name + " (constant)",
+	}
+	b.g.Nodes = append(b.g.Nodes, n)
+	return n, nil
+}
+
+// Emit makes a node. Where all arguments are constants and the result is not too large, it is a constant at once.
+func (b *Builder) Emit(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Node, error) {
+	n, err := op.New(o, at.Name, b.File+": "+at.Name+" ("+at.Source+")", attrs, args...)
+	if err != nil {
+		return nil, err
+	}
+	if err := ir.CheckShape(n.Type.Shape); err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	if folded, err := b.fold(n); folded != nil || err != nil {
+		return folded, err
+	}
+	n.Name = b.names.take(at.Name, at.Alt)
+	n.Pos = b.File + ": " + n.Name + " (" + at.Source + ")"
+	b.g.Nodes = append(b.g.Nodes, n)
+	return n, nil
+}
+
+// fold returns the constant that n is, or nil if it is none or too large.
+func (b *Builder) fold(n *ir.Node) (*ir.Node, error) {
+	if len(n.Args) == 0 || slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() }) {
+		return nil, nil
+	}
+	if n.Op.Traits.Wire { // the same elements in another shape
+		c, err := b.Const(n.Name, n.Args[0].Attrs.(*ir.Const).Data, n.Type.Shape)
+		return c, err
+	}
+	work := n.Type.Elems()
+	for _, a := range n.Args {
+		work = max(work, a.Type.Elems())
+	}
+	if work > maxResult || work > b.budget {
+		return nil, nil
+	}
+	b.budget -= work
+	t, err := evaluate(n)
+	if err != nil {
+		return nil, err
+	}
+	c, err := b.Const(n.Name, blob(t), t.Type.Shape)
+	if err == nil {
+		c.Pos = n.Pos
+	}
+	return c, err
+}
+
+// evaluate computes a node whose arguments are all constants.
+func evaluate(n *ir.Node) (*ir.Tensor, error) {
+	args := make([]*ir.Tensor, len(n.Args))
+	for i, a := range n.Args {
+		t, err := a.Value()
+		if err != nil {
+			return nil, err
+		}
+		args[i] = t
+	}
+	kernel, err := n.Op.Eval(n)
+	if err != nil {
+		return nil, err
+	}
+	return kernel(args)
+}
+
+// Ints are the elements of a constant of whole numbers; ok is false if n is none. It is for shapes, axes and the like.
+func Ints(n *ir.Node) (values []int64, ok bool) {
+	if n == nil || !n.IsConst() || n.Type.IsFloat() {
+		return nil, false
+	}
+	t, err := n.Value()
+	if err != nil {
+		return nil, false
+	}
+	return t.Codes, true
+}
+
+// Floats are the elements of a constant of any type as float64; ok is false if n is none.
+func Floats(n *ir.Node) (values []float64, ok bool) {
+	if n == nil || !n.IsConst() {
+		return nil, false
+	}
+	return n.Attrs.(*ir.Const).Data.Floats64(), true
+}
+
+// Output makes n the next output of the graph.
+func (b *Builder) Output(name string, n *ir.Node) {
+	b.g.Out = append(b.g.Out, ir.Output{Name: name, Node: n})
+}
+
+// Finish drops what no output needs, names the constants and checks the graph.
+func (b *Builder) Finish() (*ir.Graph, error) {
+	if len(b.g.Out) == 0 {
+		return nil, diag.New("L0303", b.File, "the model has no outputs")
+	}
+	b.g.DropDead()
+	for _, n := range b.g.Nodes {
+		if n.IsConst() {
+			n.Name = b.names.take(n.Name, "const")
+		}
+	}
+	return b.g, b.g.Check()
+}

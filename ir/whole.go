@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ir
+
+import (
+	"lathe/ir/format"
+)
+
+// The formats that whole numbers and truth values have in float graphs: two's complement or unsigned integers, modulo
+// 2^W. Elements of the source type u64 are Int64, too: models use them for positions.
+var (
+	Int8   format.Format = whole(8, true)
+	Int16  format.Format = whole(16, true)
+	Int32  format.Format = whole(32, true)
+	Int64  format.Format = whole(64, true)
+	Uint8  format.Format = whole(8, false)
+	Uint16 format.Format = whole(16, false)
+	Uint32 format.Format = whole(32, false)
+	// Bool is 1 for true, 0 for false.
+	Bool format.Format = whole(1, false)
+)
+
+func whole(width int, signed bool) format.Fixed {
+	return format.Fixed{W: width, Signed: signed, Over: format.Wrap}
+}
+
+// IsWhole says that f is one of the formats of whole numbers and truth values in float graphs.
+func IsWhole(f format.Format) bool {
+	switch f {
+	case Int8, Int16, Int32, Int64, Uint8, Uint16, Uint32, Bool:
+		return true
+	}
+	return false
+}
+
+// FormatOf is the format that elements of a storage type have in a float graph: floats of all widths are FP32. It is
+// nil for an unknown type.
+func FormatOf(d DType) format.Format {
+	switch d {
+	case F32, F64, F16, BF:
+		return format.FP32
+	case I8:
+		return Int8
+	case I16:
+		return Int16
+	case I32:
+		return Int32
+	case I64, U64:
+		return Int64
+	case U8:
+		return Uint8
+	case U16:
+		return Uint16
+	case U32:
+		return Uint32
+	case B1:
+		return Bool
+	}
+	return nil
+}
+
+// StoredAs is the storage type of elements in a format of float graphs; "" for other formats.
+func StoredAs(f format.Format) DType {
+	for _, d := range []DType{F32, I8, I16, I32, I64, U8, U16, U32, B1} {
+		if FormatOf(d) == f {
+			return d
+		}
+	}
+	return ""
+}
