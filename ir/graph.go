@@ -26,6 +26,8 @@ type Graph struct {
 	Nodes []*Node
 	// Stage says how far lowering has come.
 	Stage Stage
+	// Origin is what the importer saw in the model file; nil in saved graphs and in graphs made elsewhere.
+	Origin *Origin
 }
 
 // Stage is how far a graph is lowered; each stage has its own checks.
@@ -88,7 +90,7 @@ func (g *Graph) IsOutput(n *Node) bool {
 
 // Clone copies the graph and its nodes; attributes are copied, constant data is shared.
 func (g *Graph) Clone() *Graph {
-	c := &Graph{Name: g.Name, Stage: g.Stage}
+	c := &Graph{Name: g.Name, Stage: g.Stage, Origin: g.Origin.Clone()}
 	copies := make(map[*Node]*Node, len(g.Nodes))
 	for _, n := range g.Nodes {
 		m := *n

@@ -23,15 +23,17 @@ const (
 // Builder makes one graph. Every value is a node; nodes that no output needs vanish in Finish.
 type Builder struct {
 	// File is the name of the model file, which begins the position of every node.
-	File   string
-	g      *ir.Graph
-	names  namer
-	budget int
+	File    string
+	g       *ir.Graph
+	names   namer
+	budget  int
+	modules map[string]bool
 }
 
 // New begins a graph called name, read from a file of the given base name.
 func New(name, file string) *Builder {
-	return &Builder{File: file, g: &ir.Graph{Name: name}, names: namer{}, budget: maxFolded}
+	return &Builder{File: file, g: &ir.Graph{Name: name, Origin: &ir.Origin{}}, names: namer{}, budget: maxFolded,
+		modules: map[string]bool{}}
 }
 
 // Place is where a node comes from.
@@ -96,6 +98,7 @@ func (b *Builder) Emit(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Nod
 		return folded, err
 	}
 	n.Name = b.names.take(at.Name, at.Alt)
+	b.renamed(at, n.Name)
 	n.Pos = b.File + ": " + n.Name + " (" + at.Source + ")"
 	b.g.Nodes = append(b.g.Nodes, n)
 	return n, nil
@@ -176,6 +179,7 @@ func (b *Builder) Finish() (*ir.Graph, error) {
 	if len(b.g.Out) == 0 {
 		return nil, diag.New("L0303", b.File, "the model has no outputs")
 	}
+	b.dangling()
 	b.g.DropDead()
 	for _, n := range b.g.Nodes {
 		if n.IsConst() {

@@ -3,6 +3,7 @@
 package build
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -36,6 +37,35 @@ func TestFold(t *testing.T) {
 	g, err := b.Finish()
 	if err != nil || len(g.Nodes) != 3 || y.Name != "x.add" || y.Pos != "m.onnx: x.add (Add)" {
 		t.Errorf("%v, %v", g, err)
+	}
+}
+
+// TestOrigin demands what the builder itself records: names taken twice, what nothing reads, modules once.
+func TestOrigin(t *testing.T) {
+	b := New("g", "m.onnx")
+	x, err := b.Input("x", ir.F32, []int{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	relu := func(name, alt string, arg *ir.Node) *ir.Node {
+		n, err := b.Emit(Place{Name: name, Alt: alt, Source: "Relu"}, op.Relu, nil, arg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	y := relu("a", "", x)
+	relu("a", "relu", x)
+	y = relu("a", "relu", y)
+	b.Module("", "Net")
+	b.Module("a", "A")
+	b.Module("a", "B")
+	b.Output("y", y)
+	g, err := b.Finish()
+	want := ir.Origin{Modules: []ir.Module{{Path: "", Class: "Net"}, {Path: "a", Class: "A"}},
+		Dangling: []string{"a.relu"}, Renamed: []ir.Renamed{{From: "a", To: "a_2"}}}
+	if err != nil || b.Origin() != g.Origin || !reflect.DeepEqual(*g.Origin, want) {
+		t.Errorf("%+v, %v", *g.Origin, err)
 	}
 }
 

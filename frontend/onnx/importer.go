@@ -98,6 +98,7 @@ func (im *importer) run() (*ir.Graph, error) {
 		}
 	}
 	im.nameConstants()
+	im.g.Origin = im.origin()
 	return im.g, im.g.Check()
 }
 

@@ -14,6 +14,8 @@ import (
 type (
 	model struct {
 		ir       int64
+		producer string
+		version  string   // of the producer
 		opset    int64    // of the default domain; 0 if the file names none
 		domains  []string // the other operator sets
 		graph    *graph
@@ -92,6 +94,10 @@ func decodeModel(m message) (*model, error) {
 		switch f.num {
 		case 1:
 			out.ir, err = f.integer()
+		case 2:
+			out.producer, err = f.text()
+		case 3:
+			out.version, err = f.text()
 		case 7:
 			var sub message
 			if sub, err = f.message(); err == nil {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"strings"
+
+	"lathe/ir"
+)
+
+// origin collects what the file says beside the graph: its producer, modules and their classes, dropouts, results that
+// nobody reads, and inputs that are initializers.
+func (im *importer) origin() *ir.Origin {
+	o := &ir.Origin{Format: "ONNX", Producer: strings.TrimSpace(im.model.producer + " " + im.model.version)}
+	seen := map[string]bool{}
+	read := map[string]bool{}
+	for i := range im.model.graph.nodes {
+		n := &im.model.graph.nodes[i]
+		for _, in := range n.in {
+			read[in] = true
+		}
+		if n.op == "Dropout" && n.domain == "" {
+			o.Dropouts++
+		}
+		for _, m := range n.modules() {
+			if !seen[m.Path] {
+				seen[m.Path] = true
+				o.Modules = append(o.Modules, m)
+			}
+		}
+	}
+	for _, out := range im.model.graph.outputs {
+		read[out.name] = true
+	}
+	for i := range im.model.graph.nodes {
+		if n := &im.model.graph.nodes[i]; n.dangles(read) {
+			o.Dangling = append(o.Dangling, im.label(n))
+		}
+	}
+	inits := map[string]bool{}
+	for i := range im.model.graph.inits {
+		inits[im.model.graph.inits[i].name] = true
+	}
+	for _, v := range im.model.graph.inputs {
+		if inits[v.name] {
+			o.Shadowed = append(o.Shadowed, v.name)
+		}
+	}
+	return o
+}
+
+// dangles says that nothing reads a result of n.
+func (n *node) dangles(read map[string]bool) bool {
+	for _, out := range n.out {
+		if read[out] {
+			return false
+		}
+	}
+	return true
+}
+
+// modules are the modules around a node, the model itself first, by the metadata of PyTorch's exporter.
+func (n *node) modules() []ir.Module {
+	scopes, classes := pythonList(n.scopes), pythonList(n.classes)
+	if len(scopes) == 0 {
+		scopes, classes = namespace(string(n.namespace))
+	}
+	if len(scopes) < 2 || len(classes) != len(scopes) || strings.HasPrefix(scopes[0], "_empty_") {
+		return nil
+	}
+	var list []ir.Module
+	for i, path := range scopes[:len(scopes)-1] {
+		list = append(list, ir.Module{Path: path, Class: classes[i]})
+	}
+	return list
+}
