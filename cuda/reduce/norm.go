@@ -61,11 +61,15 @@ func (p Norm) Valid() error {
 // Instance is the kernel for the problem, with an entry of the given name.
 func (p Norm) Instance(kernel string) (cuda.Instance, error) {
 	t := p.team(p.In)
+	return cuda.Make(t.name(p.kernel()), kernel, p.params(t)...)
+}
+
+func (p Norm) params(t team) []string {
 	params := slices.Concat(texts(int(p.In), int(p.Out), int(p.Gain)), t.params(), texts(bit(p.Add), bit(p.Quant != nil)))
 	if p.RMS {
 		params = append(params, texts(bit(p.UnitOffset), bit(p.RoundBeforeGain))...)
 	}
-	return cuda.Make(t.name(p.kernel()), kernel, params...)
+	return params
 }
 
 // Launch is the call of the kernel, or nothing for a matrix without elements. Errors as Valid.
@@ -81,13 +85,29 @@ func (p Norm) Launch(kernel string, a NormArgs) ([]cuda.Launch, error) {
 	if p.Quant != nil {
 		to = *p.Quant
 	}
+	return p.launches(i, p.In, p.arguments(a, cuda.I64(p.Rows), to))
+}
+
+// arguments are those of a launch on so many rows.
+func (p Norm) arguments(a NormArgs, rows cuda.Arg, to Blocks) []cuda.Arg {
 	args := []cuda.Arg{a.X, a.Addend, a.Sum, a.Gain}
 	if !p.RMS {
 		args = append(args, a.Bias)
 	}
-	args = append(args, a.Y, a.Scales, cuda.I64(p.Rows), cuda.U32(uint32(p.Cols)), cuda.I64(to.Stride), cuda.I64(to.Row),
+	return append(args, a.Y, a.Scales, rows, cuda.U32(uint32(p.Cols)), cuda.I64(to.Stride), cuda.I64(to.Row),
 		cuda.I64(to.Block), cuda.F32(float32(1/float64(p.Cols))), cuda.F32(p.Eps))
-	return p.launches(i, p.In, args)
+}
+
+// Call normalizes the rows of each of a number of samples, with one gain and bias for all and without Quant. Errors as
+// Valid.
+func (p Norm) Call(a NormArgs) (cuda.Call, error) {
+	if err := p.Valid(); err != nil {
+		return cuda.Call{}, err
+	}
+	t := p.team(p.In)
+	i, err := cuda.Named(t.name(p.kernel()), p.params(t)...)
+	return cuda.Call{Instance: i, Blocks: 1, Rows: p.Rows, Tile: int64(t.rows), Bytes: p.Floor().Bytes,
+		Args: p.arguments(a, cuda.Samples64(p.Rows, 1), Blocks{Stride: p.Cols})}, err
 }
 
 // Floor reads x and the addend and writes the sum and y once; gain and bias are not counted.

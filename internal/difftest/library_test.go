@@ -144,7 +144,7 @@ func TestLibraryCasts(t *testing.T) {
 	})
 }
 
-// TestLibraryFloats: softmax along rows, functions and sums of floats run kernels of the library.
+// TestLibraryFloats: softmax and norms along rows, functions and sums of floats run kernels of the library.
 func TestLibraryFloats(t *testing.T) {
 	runLibrary(t, "softmax", libraryCases, func(r *rand.Rand) *ir.Graph {
 		cols := sizeOf(r, 140)
@@ -155,6 +155,24 @@ func TestLibraryFloats(t *testing.T) {
 			return &ir.Node{Op: op.Softmax, Args: []*ir.Node{x}, Attrs: &op.AxisAttrs{Axis: 1}}
 		})
 	})
+	for _, o := range []*ir.Op{op.LayerNorm, op.RMSNorm} {
+		runLibrary(t, o.Name, libraryCases, func(r *rand.Rand) *ir.Graph {
+			cols := sizeOf(r, 140) + 3
+			if r.IntN(4) == 0 {
+				cols = 1000 + r.IntN(2000)
+			}
+			g := floatGraph(sizeOf(r, 20), cols, func(x, _ *ir.Node) *ir.Node {
+				return &ir.Node{Op: o, Args: []*ir.Node{x}, Attrs: &op.NormAttrs{Axis: -1, Eps: 1e-3}}
+			})
+			y := g.Out[0].Node
+			for _, name := range []string{"scale", "bias"}[:r.IntN(o.Arity[1])] {
+				c := &ir.Node{Name: name, Op: op.Const, Type: ir.Float(cols), Attrs: &ir.Const{Data: randomFloats(r, cols)}}
+				y.Args, g.Nodes = append(y.Args, c), append([]*ir.Node{c}, g.Nodes...)
+			}
+			g.In = y.Args[:1]
+			return g
+		})
+	}
 	functions := []*ir.Op{op.Relu, op.Gelu, op.GeluTanh, op.Sigmoid, op.Tanh, op.Softplus, op.Silu, op.Erf, op.Exp, op.Add,
 		op.Sub, op.Mul, op.Max}
 	runLibrary(t, "chain", 2*libraryCases, func(r *rand.Rand) *ir.Graph {

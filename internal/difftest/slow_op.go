@@ -57,10 +57,9 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowReduce(n, x), nil
 	case op.ArgMax:
 		return slowArgMax(n.Attrs.(*op.ArgMaxAttrs), x), nil
-	case op.Softmax:
-		return slowSoftmax(n.Attrs.(*op.AxisAttrs).Axis, x), nil
-	case op.BatchNorm:
-		return slowBatchNorm(n.Attrs.(*op.BatchNormAttrs), args), nil
+	}
+	if n.Op.Traits.FloatOnly {
+		return slowFloats(n, args)
 	}
 	if isTable(n) {
 		return once(x, func(v *big.Rat) *big.Rat {

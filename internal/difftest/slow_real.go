@@ -3,6 +3,7 @@
 package difftest
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 
@@ -113,5 +114,131 @@ func slowBatchNorm(a *op.BatchNormAttrs, args []value) []*big.Rat {
 			p[k], _ = args[k].at(i[a.Axis]).Float64()
 		}
 		return new(big.Rat).SetFloat64((p[0]-p[3])/math.Sqrt(p[4]+float64(a.Epsilon))*p[1] + p[2])
+	})
+}
+
+// slowFloats are the operations that have no integer meaning.
+func slowFloats(n *ir.Node, args []value) ([]*big.Rat, error) {
+	switch n.Op {
+	case op.Softmax:
+		return slowSoftmax(n.Attrs.(*op.AxisAttrs).Axis, args[0]), nil
+	case op.LogSoftmax:
+		return slowLogSoftmax(n.Attrs.(*op.AxisAttrs).Axis, args[0]), nil
+	case op.MatMul:
+		return slowMatMul(n, args[0], args[1]), nil
+	case op.LayerNorm, op.RMSNorm:
+		return slowLayerNorm(n, args), nil
+	case op.GroupNorm:
+		return slowGroupNorm(n, args), nil
+	case op.BatchNorm:
+		return slowBatchNorm(n.Attrs.(*op.BatchNormAttrs), args), nil
+	}
+	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+}
+
+// slowMatMul is the sum of products, exactly.
+func slowMatMul(n *ir.Node, a, b value) []*big.Rat {
+	last := len(n.Type.Shape) - 1
+	inner := a.shape[len(a.shape)-1]
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		left, right := append([]int(nil), i...), append([]int(nil), i...)
+		y := new(big.Rat)
+		for k := range inner {
+			left[last], right[last-1] = k, k
+			y.Add(y, product(lined(a, left), lined(b, right)))
+		}
+		return y
+	})
+}
+
+// lined is the element of v at the end of an index, where axes before the matrices may have size 1.
+func lined(v value, i []int) *big.Rat {
+	at := append([]int(nil), i[len(i)-len(v.shape):]...)
+	for k := range len(at) - 2 {
+		at[k] = min(at[k], v.shape[k]-1)
+	}
+	return v.at(at...)
+}
+
+// slowNorm is (x - mean)/sqrt(variance + eps), or x/sqrt(mean of squares + eps), over the elements whose index agrees
+// with that of the result as the caller says; in float64.
+func slowNorm(x value, i []int, eps float32, rms bool, together func(i, j []int) bool) float64 {
+	var row []float64
+	each(x.shape, func(j []int) {
+		if together(i, j) {
+			v, _ := x.at(j...).Float64()
+			row = append(row, v)
+		}
+	})
+	mean, square := 0.0, 0.0
+	for _, v := range row {
+		mean += v / float64(len(row))
+	}
+	if rms {
+		mean = 0
+	}
+	for _, v := range row {
+		square += (v - mean) * (v - mean) / float64(len(row))
+	}
+	own, _ := x.at(i...).Float64()
+	return (own - mean) / math.Sqrt(square+float64(eps))
+}
+
+// slowLayerNorm is layer_norm, and rms_norm.
+func slowLayerNorm(n *ir.Node, args []value) []*big.Rat {
+	a, rank := n.Attrs.(*op.NormAttrs), len(n.Type.Shape)
+	axis := (a.Axis + rank) % rank
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		y := slowNorm(args[0], i, a.Eps, n.Op == op.RMSNorm, func(i, j []int) bool {
+			for k := range axis {
+				if i[k] != j[k] {
+					return false
+				}
+			}
+			return true
+		})
+		return scaledBy(y, args[1:], func(v value) *big.Rat { return repeat(v, i) })
+	})
+}
+
+// slowGroupNorm is group_norm.
+func slowGroupNorm(n *ir.Node, args []value) []*big.Rat {
+	a := n.Attrs.(*op.GroupNormAttrs)
+	each := n.Type.Shape[1] / a.Groups
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		y := slowNorm(args[0], i, a.Eps, false, func(i, j []int) bool { return i[0] == j[0] && i[1]/each == j[1]/each })
+		return scaledBy(y, args[1:], func(v value) *big.Rat { return v.at(i[1]) })
+	})
+}
+
+// scaledBy is y*scale + bias, as far as they are there.
+func scaledBy(y float64, with []value, at func(v value) *big.Rat) *big.Rat {
+	r := new(big.Rat).SetFloat64(y)
+	if len(with) > 0 {
+		r = product(r, at(with[0]))
+	}
+	if len(with) > 1 {
+		r = plus(r, at(with[1]))
+	}
+	return r
+}
+
+// slowLogSoftmax is the logarithm of softmax, in float64.
+func slowLogSoftmax(axis int, x value) []*big.Rat {
+	axis = (axis + len(x.shape)) % len(x.shape)
+	return fill(x.shape, func(i []int) *big.Rat {
+		own, _ := x.at(i...).Float64()
+		from, top, total := append([]int(nil), i...), math.Inf(-1), 0.0
+		for k := range x.shape[axis] {
+			from[axis] = k
+			v, _ := x.at(from...).Float64()
+			top = max(top, v)
+		}
+		for k := range x.shape[axis] {
+			from[axis] = k
+			v, _ := x.at(from...).Float64()
+			total += math.Exp(v - top)
+		}
+		return new(big.Rat).SetFloat64(own - top - math.Log(total))
 	})
 }

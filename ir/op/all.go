@@ -11,8 +11,8 @@ import (
 // All lists every operation, in the order of the support matrix.
 var All = [...]*ir.Op{
 	Input, Const,
-	Linear, Conv, BatchNorm, Scale,
-	Relu, LeakyRelu, PRelu, Clip, Sigmoid, Tanh, Softmax, ArgMax,
+	Linear, Conv, MatMul, BatchNorm, Scale, LayerNorm, RMSNorm, GroupNorm,
+	Relu, LeakyRelu, PRelu, Clip, Sigmoid, Tanh, Softmax, LogSoftmax, ArgMax,
 	Exp, Log, Sqrt, Reciprocal, Pow, Erf, Gelu, GeluTanh, Silu, Mish, Softplus, Softsign, Elu, Selu, Celu,
 	HardSigmoid, HardSwish, ThresholdedRelu, Abs, Sign, Floor, Ceil, Round,
 	MaxPool, AvgPool, GlobalAvgPool, ReduceSum, ReduceMean, ReduceMax, ReduceMin,

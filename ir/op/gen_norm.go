@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math/rand/v2"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// The Gen columns of operations on floats alone.
+
+// genFloats is a constant of normal numbers.
+func genFloats(r *rand.Rand, name string, shape ...int) *ir.Node {
+	values := make([]float32, product(shape))
+	for i := range values {
+		values[i] = float32(r.NormFloat64())
+	}
+	return &ir.Node{Name: name, Op: Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)}, Type: ir.Float(shape...)}
+}
+
+// genOperand is an input, or a constant in some percent of the cases.
+func genOperand(r *rand.Rand, constant int, name string, shape ...int) *ir.Node {
+	if chance(r, constant) {
+		return genFloats(r, name, shape...)
+	}
+	return genInput(name, ir.Float(shape...))
+}
+
+func floatResult() ir.Type { return ir.Type{Format: format.FP32} }
+
+// genMatMul draws matrices, batches of them that broadcast, and constants on either side.
+func genMatMul(r *rand.Rand, o *ir.Op) *ir.Graph {
+	batch := genShape(r, 0, 2)
+	for i := range batch {
+		batch[i] = min(batch[i], 3)
+	}
+	m, k, n := between(r, 1, 5), between(r, 1, 9), between(r, 1, 5)
+	side := func(rows, cols int) []int {
+		shape := append([]int(nil), batch...)
+		for i := range shape {
+			if chance(r, 30) {
+				shape[i] = 1
+			}
+		}
+		return append(shape[r.IntN(len(shape)+1):], rows, cols)
+	}
+	a, b := side(m, k), side(k, n)
+	x := genOperand(r, 15, "a", a...)
+	y := genOperand(r, 40, "b", b...)
+	if x.IsConst() {
+		y = genInput("b", ir.Float(b...))
+	}
+	return oneOp(o, nil, floatResult(), x, y)
+}
+
+// genNorm draws rows, mostly of several elements, with a scale and a bias that may be computed.
+func genNorm(r *rand.Rand, o *ir.Op) *ir.Graph {
+	x := genInput("x", ir.Float(genShape(r, 1, 3)...))
+	rank := len(x.Type.Shape)
+	x.Type.Shape[rank-1] += 3
+	a := &NormAttrs{Axis: between(r, -rank, rank-1), Eps: []float32{1e-2, 1e-3, 0.5}[r.IntN(3)]}
+	axis, _ := normAxis(a.Axis, rank)
+	args := []*ir.Node{x}
+	for i := 1; i < o.Arity[1] && chance(r, 75); i++ {
+		shape := append([]int(nil), x.Type.Shape[axis:]...)
+		if len(shape) > 1 && chance(r, 20) {
+			shape = shape[1:]
+		}
+		args = append(args, genOperand(r, 75, []string{"", "scale", "bias"}[i], shape...))
+	}
+	return oneOp(o, a, floatResult(), args...)
+}
+
+// genGroupNorm draws images, or rows, of several channels a group.
+func genGroupNorm(r *rand.Rand, o *ir.Op) *ir.Graph {
+	groups, each := between(r, 1, 3), between(r, 1, 3)
+	shape := append([]int{between(r, 1, 2), groups * each}, genShape(r, 0, 2)...)
+	shape = append(shape, 4)
+	args := []*ir.Node{genInput("x", ir.Float(shape...))}
+	for i := 0; i < 2 && chance(r, 75); i++ {
+		args = append(args, genOperand(r, 75, []string{"scale", "bias"}[i], shape[1]))
+	}
+	a := &GroupNormAttrs{Groups: groups, Eps: []float32{1e-2, 1e-3, 0.5}[r.IntN(3)]}
+	return oneOp(o, a, floatResult(), args...)
+}

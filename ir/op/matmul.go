@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"slices"
+
+	"lathe/golden/hlo"
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// MatMul is y[..., i, j] = sum over k of a[..., i, k]*b[..., k, j], for arguments of two axes or more; the axes before
+// them broadcast. It is NumPy's matmul but for vectors, which importers reshape.
+var MatMul = &ir.Op{
+	Name: "matmul", Doc: "product of matrices; the axes before the last two broadcast", Arity: [2]int{2, 2},
+	Traits: ir.Traits{FloatOnly: true},
+	Infer:  matmulInfer,
+	Format: floatsOnly,
+	Eval:   matmulEval,
+	HLO:    matmulHLO,
+	Legal:  noInteger("matmul"),
+	Gen:    genMatMul,
+}
+
+// noInteger is the Legal column of operations without an integer meaning.
+func noInteger(name string) func(*ir.Node) error {
+	return func(*ir.Node) error { return fmt.Errorf("%s has no integer form in this version", name) }
+}
+
+// floatsOnly is the Format column of operations whose arguments are all floats, and their result too.
+func floatsOnly(n *ir.Node) (format.Format, error) {
+	for _, a := range n.Args {
+		if !a.Type.IsFloat() {
+			return nil, fmt.Errorf("%s computes on floats, %q is %s", n.Op.Name, a.Name, a.Type.Format)
+		}
+	}
+	return format.FP32, nil
+}
+
+func matmulInfer(n *ir.Node) ([]int, error) {
+	a, b := n.Args[0].Type.Shape, n.Args[1].Type.Shape
+	if len(a) < 2 || len(b) < 2 {
+		return nil, fmt.Errorf("cannot multiply %s by %s: matrices have two axes or more", ir.ShapeString(a),
+			ir.ShapeString(b))
+	}
+	if a[len(a)-1] != b[len(b)-2] {
+		return nil, fmt.Errorf("cannot multiply %s by %s: rows of %d by columns of %d", ir.ShapeString(a),
+			ir.ShapeString(b), a[len(a)-1], b[len(b)-2])
+	}
+	batch, err := broadcast(a[:len(a)-2], b[:len(b)-2])
+	return append(slices.Clone(batch), a[len(a)-2], b[len(b)-1]), err
+}
+
+func matmulEval(n *ir.Node) (ir.Kernel, error) {
+	if !n.Type.IsFloat() {
+		return nil, n.Errorf("L0410", "matmul has no integer form in this version")
+	}
+	a, b, y := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Type.Shape
+	batch := y[:len(y)-2]
+	ia, ib := broadcastIndex(a[:len(a)-2], batch), broadcastIndex(b[:len(b)-2], batch)
+	rows, inner, cols := y[len(y)-2], a[len(a)-1], y[len(y)-1]
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		args, err := withConsts(n, args)
+		if err != nil {
+			return nil, err
+		}
+		out := ir.NewTensor(n.Type)
+		for i := range ia {
+			matmulRows(args[0].Floats[ia[i]*rows*inner:][:rows*inner], args[1].Floats[ib[i]*inner*cols:][:inner*cols],
+				out.Floats[i*rows*cols:][:rows*cols], inner, cols)
+		}
+		return out, nil
+	}, nil
+}
+
+// matmulRows multiplies a matrix of rows of inner elements by one of rows of cols, with sums in float64.
+func matmulRows(a, b, y []float32, inner, cols int) {
+	sums := make([]float64, cols)
+	for i := 0; i*cols < len(y); i++ {
+		clear(sums)
+		for k, v := range a[i*inner : (i+1)*inner] {
+			for j, w := range b[k*cols : (k+1)*cols] {
+				sums[j] += float64(v) * float64(w)
+			}
+		}
+		for j, s := range sums {
+			y[i*cols+j] = float32(s)
+		}
+	}
+}
+
+// matmulHLO prints a product by one matrix, which all samples share or each has its own, without broadcasting it.
+func matmulHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	x, y, err := matmulSides(b, n, args)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	sx, sy, out := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Type.Shape
+	inner, cols := sy[len(sy)-2], sy[len(sy)-1]
+	samples := x.Type().Dims[0]
+	result := append([]int{samples}, out...)
+	if product(sy) == inner*cols && product(sx) == product(out)/cols*inner { // rows of all matrices by one matrix
+		x = b.Reshape(x, samples, product(out)/cols, inner)
+		if n.Args[1].IsConst() {
+			d := hlo.Dot{LhsContract: []int{2}, RhsContract: []int{0}}
+			return b.Reshape(b.DotGeneral(x, b.Reshape(y, inner, cols), d, hlo.F32), result...), b.Err()
+		}
+		d := hlo.Dot{LhsContract: []int{2}, RhsContract: []int{1}, LhsBatch: []int{0}, RhsBatch: []int{0}}
+		return b.Reshape(b.DotGeneral(x, b.Reshape(y, samples, inner, cols), d, hlo.F32), result...), b.Err()
+	}
+	rank := len(result)
+	x, y = matrices(b, x, sx, result), matrices(b, y, sy, result)
+	lead := make([]int, rank-2)
+	for i := range lead {
+		lead[i] = i
+	}
+	d := hlo.Dot{LhsContract: []int{rank - 1}, RhsContract: []int{rank - 2}, LhsBatch: lead, RhsBatch: lead}
+	return b.DotGeneral(x, y, d, hlo.F32), b.Err()
+}
+
+// matmulSides are the arguments with an axis of samples; a constant second one has none.
+func matmulSides(b *hlo.Builder, n *ir.Node, args []hlo.Value) (x, y hlo.Value, err error) {
+	x, y = args[0], args[1]
+	if n.Args[1].IsConst() {
+		if y, err = constHLO(b, n.Args[1]); err != nil {
+			return x, y, err
+		}
+	}
+	if n.Args[0].IsConst() {
+		samples := 1
+		if !n.Args[1].IsConst() {
+			samples = y.Type().Dims[0]
+		}
+		if x, err = constHLO(b, n.Args[0]); err != nil {
+			return x, y, err
+		}
+		x = b.BroadcastTo(x, append([]int{samples}, n.Args[0].Type.Shape...)...)
+	}
+	return x, y, b.Err()
+}
+
+// matrices repeats the matrices of v, which has the given shape, behind a sample axis or without one, along the axes
+// that lead result.
+func matrices(b *hlo.Builder, v hlo.Value, shape, result []int) hlo.Value {
+	dims := append(slices.Clone(result[:len(result)-2]), shape[len(shape)-2:]...)
+	var axes []int
+	if v.Type().Rank() > len(shape) {
+		axes = append(axes, 0)
+	}
+	for i := range shape {
+		axes = append(axes, len(dims)-len(shape)+i)
+	}
+	return spread(b, v, dims, axes)
+}
