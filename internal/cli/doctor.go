@@ -68,7 +68,7 @@ func (a *App) format() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.writeJSON(describe(g))
+		return a.writeJSON(factsOf(g))
 	}
 	return a.withJSON(c)
 }

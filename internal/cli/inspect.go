@@ -4,49 +4,66 @@ package cli
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"lathe/internal/survey"
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/ir/text"
 )
 
-// nodeFacts is a row of inspect.
-type nodeFacts struct {
-	Name   string   `json:"name"`
-	Op     string   `json:"op"`
-	Args   []string `json:"args"`
-	Shape  []int    `json:"shape"`
-	Format string   `json:"format"`
-	Params int      `json:"parameters"`
-	Source string   `json:"source"`
-}
-
 // graphFacts is what inspect tells.
 type graphFacts struct {
-	Name    string      `json:"name"`
-	Stage   string      `json:"stage"`
-	Inputs  []nodeFacts `json:"inputs"`
-	Outputs []string    `json:"outputs"`
-	Nodes   []nodeFacts `json:"nodes"`
-	Params  int         `json:"parameters"`
+	*survey.Graph
+	File *fileFacts `json:"file,omitempty"`
 	// NoHardware names the nodes that emit-verilog will refuse for their operation, or because their value is read twice.
 	NoHardware []string `json:"no_hardware,omitempty"`
 }
 
+// fileFacts is what the model file holds beside the graph.
+type fileFacts struct {
+	Format   string     `json:"format"`
+	Producer string     `json:"producer,omitempty"`
+	Dropouts int        `json:"dropouts_left_out"`
+	Shadowed []string   `json:"inputs_with_a_value,omitempty"`
+	Renamed  []renaming `json:"renamed,omitempty"`
+	Notes    []string   `json:"notes,omitempty"`
+}
+
+type renaming struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// inspectFlags say what inspect shows.
+type inspectFlags struct {
+	svg          string
+	asText, tree bool
+	depth        int
+}
+
 func (a *App) inspect() *cobra.Command {
 	var s sourceFlags
-	var svg string
-	var asText bool
-	c := &cobra.Command{Use: "inspect MODEL", Short: "show nodes, shapes, formats, parameters and source positions",
-		Example: "  lathe inspect model.onnx --svg graph.svg", Args: exactly("MODEL")}
+	var f inspectFlags
+	c := &cobra.Command{Use: "inspect MODEL", Short: "show nodes, modules, shapes, formats, parameters and MACs",
+		Long: "Shows the nodes of a model, or with --tree its modules, and what they consist of. Parameters that share\n" +
+			"their bytes count once; MACs are the multiplications of linear layers, convolutions, products of matrices\n" +
+			"and attention, for one sample.",
+		Example: "  lathe inspect model.onnx --tree --depth 3", Args: exactly("MODEL")}
 	s.add(c, false)
-	c.Flags().StringVar(&svg, "svg", "", "draw the graph into this file")
-	c.Flags().BoolVar(&asText, "text", false, "print the graph in its text form")
+	c.Flags().StringVar(&f.svg, "svg", "", "draw the graph into this file")
+	c.Flags().BoolVar(&f.asText, "text", false, "print the graph in its text form")
+	c.Flags().BoolVar(&f.tree, "tree", false, "print the modules of the model, each with all that is in it")
+	c.Flags().IntVar(&f.depth, "depth", 0, "how many levels of modules --tree prints; 0: all")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := writable(svg, "L0920"); err != nil {
+		if c.Flags().Changed("depth") && (!f.tree || f.depth < 1) {
+			return usagef("--depth needs --tree and a number from 1 on")
+		}
+		if f.tree && f.asText {
+			return usagef("--tree and --text are two views: choose one")
+		}
+		if err := writable(f.svg, "L0920"); err != nil {
 			return err
 		}
 		source, err := s.of(a, args[0])
@@ -57,53 +74,54 @@ func (a *App) inspect() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if svg != "" {
+		if f.svg != "" {
 			picture, err := text.SVG(c.Context(), g)
 			if err != nil {
 				return err
 			}
-			if err := writeFile(svg, picture); err != nil {
+			if err := writeFile(f.svg, picture); err != nil {
 				return err
 			}
 		}
-		if asText {
-			fmt.Fprint(a.Out, text.Print(g))
-			return a.writeJSON(describe(g))
-		}
-		facts := describe(g)
-		if err := a.printFacts(facts); err != nil {
-			return err
-		}
-		return a.writeJSON(facts)
+		return a.show(g, f)
 	}
 	return a.withJSON(c)
 }
 
-// describe counts a constant as a parameter of every node that reads it.
-func describe(g *ir.Graph) graphFacts {
-	f := graphFacts{Name: g.Name, Stage: g.Stage.String()}
-	for _, n := range g.Nodes {
-		if n.IsConst() {
-			f.Params += n.Type.Elems()
-			continue
-		}
-		row := nodeFacts{Name: n.Name, Op: n.Op.Name, Shape: n.Type.Shape, Format: n.Type.Format.String(), Source: n.Pos,
-			Args: []string{}}
-		for _, arg := range n.Args {
-			if arg.IsConst() {
-				row.Params += arg.Type.Elems()
-			} else {
-				row.Args = append(row.Args, arg.Name)
-			}
-		}
-		if n.Op.Name == "input" {
-			f.Inputs = append(f.Inputs, row)
-		}
-		f.Nodes = append(f.Nodes, row)
+// show prints the view of a graph that the flags ask for, and all facts as JSON.
+func (a *App) show(g *ir.Graph, f inspectFlags) error {
+	facts := factsOf(g)
+	var err error
+	switch {
+	case f.asText:
+		fmt.Fprint(a.Out, text.Print(g))
+		return a.writeJSON(facts)
+	case f.tree:
+		err = a.printTree(facts.Modules, f.depth)
+	default:
+		err = a.printNodes(facts.Nodes)
 	}
-	f.NoHardware = withoutHardware(g)
-	for _, o := range g.Out {
-		f.Outputs = append(f.Outputs, o.Name)
+	if err != nil {
+		return err
+	}
+	if !f.tree && len(facts.NoHardware) > 0 {
+		fmt.Fprintf(a.Out, "\nno hardware in this version: %s\n", some(facts.NoHardware))
+	}
+	a.printTotals(facts)
+	return a.writeJSON(facts)
+}
+
+func factsOf(g *ir.Graph) graphFacts {
+	return graphFacts{Graph: survey.Of(g), File: factsOfFile(g.Origin), NoHardware: withoutHardware(g)}
+}
+
+func factsOfFile(o *ir.Origin) *fileFacts {
+	if o == nil {
+		return nil
+	}
+	f := &fileFacts{Format: o.Format, Producer: o.Producer, Dropouts: o.Dropouts, Shadowed: o.Shadowed, Notes: o.Notes}
+	for _, r := range o.Renamed {
+		f.Renamed = append(f.Renamed, renaming(r))
 	}
 	return f
 }
@@ -130,28 +148,20 @@ func arithmetic(n *ir.Node, streams int) bool {
 	return streams == 1 && (n.Op == op.Add || n.Op == op.Sub || n.Op == op.Mul)
 }
 
-func (a *App) printFacts(f graphFacts) error {
-	rows := [][]string{{"node", "op", "shape", "format", "parameters", "source"}}
-	for _, n := range f.Nodes {
-		params := ""
-		if n.Params > 0 {
-			params = fmt.Sprint(n.Params)
-		}
-		rows = append(rows, []string{n.Name, n.Op, ir.ShapeString(n.Shape), n.Format, params, n.Source})
+func (a *App) printNodes(nodes []survey.Node) error {
+	rows := [][]string{{"node", "op", "shape", "format", "parameters", "MACs", "source"}}
+	for _, n := range nodes {
+		rows = append(rows, []string{n.Name, n.Op, ir.ShapeString(n.Shape), n.Format, unlessZero(n.Params),
+			unlessZero(n.MACs), n.Source})
 	}
-	if err := a.table(rows); err != nil {
-		return err
+	return a.table(rows)
+}
+
+func unlessZero(n int) string {
+	if n == 0 {
+		return ""
 	}
-	if len(f.NoHardware) > 0 {
-		fmt.Fprintf(a.Out, "\nno hardware in this version: %s\n", strings.Join(f.NoHardware, ", "))
-	}
-	fmt.Fprintf(a.Out, "\n%s: %s graph, %s, %s; outputs:", f.Name, f.Stage, counted(len(f.Nodes), "node"),
-		counted(f.Params, "parameter"))
-	for _, o := range f.Outputs {
-		fmt.Fprintf(a.Out, " %s", o)
-	}
-	fmt.Fprintln(a.Out)
-	return nil
+	return fmt.Sprint(n)
 }
 
 // counted is a number of things in words: "1 node", "2 nodes".

@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"ir/op"},
 	{"ir/text"},
 	{"golden/ref"},
-	{"frontend", "lower", "train"},
+	{"frontend", "lower", "train", "internal/survey"},
 	{"emit"},
 	{"sim", "golden/pjrt", "internal/doctor"},
 	{"golden"},
