@@ -14,8 +14,8 @@ const module = "lathe/"
 // layers is the order of the project, lowest first. A package belongs to the longest entry that is a prefix of its
 // folder. It may import packages of lower layers and of its own entry; two entries of one layer do not know each other.
 var layers = [][]string{
-	{"internal/diag", "internal/whole"},
-	{"ir/format", "ir/target", "rtl", "golden/hlo", "internal/npz", "internal/parser", "internal/ptx"},
+	{"internal/diag", "internal/whole", "internal/workers"},
+	{"ir/format", "ir/dense", "ir/target", "rtl", "golden/hlo", "internal/npz", "internal/parser", "internal/ptx"},
 	{"cuda"},
 	{"ir"},
 	{"ir/op"},

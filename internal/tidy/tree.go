@@ -147,7 +147,7 @@ func (f *File) generated() bool {
 // source is code that people write and read.
 func (f *File) source() bool {
 	switch f.ext() {
-	case ".go", ".sv", ".v", ".svh", ".cc", ".h", ".cu", ".cuh", ".sh", ".py":
+	case ".go", ".s", ".sv", ".v", ".svh", ".cc", ".h", ".cu", ".cuh", ".sh", ".py":
 		return !strings.Contains(f.Path, "testdata/")
 	}
 	return f.base() == "Makefile" || under(f.Path, "scripts") && f.ext() == "" || f.Path == ".ci/run"

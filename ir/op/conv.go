@@ -106,7 +106,7 @@ func convEval(n *ir.Node) (ir.Kernel, error) {
 			return nil, err
 		}
 		out := ir.NewTensor(n.Type)
-		windowsOf(g, true, a.Groups, m.in, x, func(group, pixel int, window []int64) {
+		windowsOf(g, a.Groups, m.in, x, func(group, pixel int, window []int64) {
 			at := pixel*m.out + group*m.out/a.Groups
 			kernels[group](window, out.Codes[at:at+m.out/a.Groups])
 		})
@@ -128,49 +128,18 @@ func (m *mac) groups(n int) []*mac {
 	return parts
 }
 
-// windowsOf gathers every window of every group in the order ky, kx, channel (channels last) or channel, ky, kx.
-func windowsOf[T int64 | float32](g *Geometry, last bool, groups, size int, x []T, f func(group, pixel int, w []T)) {
-	window := make([]T, size)
+// windowsOf gathers every window of every group of a channels-last image in the order ky, kx, channel.
+func windowsOf(g *Geometry, groups, size int, x []int64, f func(group, pixel int, w []int64)) {
+	window := make([]int64, size)
 	ic := g.C / groups
 	for p := range g.N * g.OH * g.OW {
 		img, oy, ox := p/(g.OH*g.OW), p/g.OW%g.OH, p%g.OW
 		for group := range groups {
 			clear(window)
 			g.each(oy, ox, func(ky, kx, py, px int) {
-				if last {
-					copy(window[(ky*g.KW+kx)*ic:][:ic], x[g.at(true, img, py, px, group*ic):])
-					return
-				}
-				for c := range ic {
-					window[(c*g.KH+ky)*g.KW+kx] = x[g.at(false, img, py, px, group*ic+c)]
-				}
+				copy(window[(ky*g.KW+kx)*ic:][:ic], x[g.at(true, img, py, px, group*ic):])
 			})
 			f(group, p, window)
 		}
 	}
-}
-
-func convFloat(n *ir.Node, a *ConvAttrs, g *Geometry) (ir.Kernel, error) {
-	w, b, err := floatWeights(n)
-	if err != nil {
-		return nil, err
-	}
-	oc := n.Args[1].Type.Shape[0]
-	size, rows := len(w)/oc, oc/a.Groups
-	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		out := ir.NewTensor(n.Type)
-		y := make([]float32, rows)
-		windowsOf(g, a.ChannelsLast, a.Groups, size, args[0].Floats, func(group, pixel int, window []float32) {
-			var bias []float32
-			if b != nil {
-				bias = b[group*rows : (group+1)*rows]
-			}
-			floatRows(w[group*rows*size:(group+1)*rows*size], bias, window, y)
-			img, oy, ox := pixel/(g.OH*g.OW), pixel/g.OW%g.OH, pixel%g.OW
-			for c, v := range y {
-				out.Floats[g.outAt(a.ChannelsLast, oc, img, oy, ox, group*rows+c)] = v
-			}
-		})
-		return out, nil
-	}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"lathe/ir"
+	"lathe/ir/dense"
 )
 
 // Linear is y = x*transpose(w) + b: x [..., in], w [out, in], b [out] (optional), y [..., out].
@@ -68,57 +69,45 @@ func linearEval(n *ir.Node) (ir.Kernel, error) {
 }
 
 func linearFloat(n *ir.Node) (ir.Kernel, error) {
-	if k, err := linearFloatRows(n); k != nil || err != nil {
-		return k, err
-	}
-	w, b, err := floatWeights(n)
+	w, bias, err := floatOperand(n)
 	if err != nil {
 		return nil, err
 	}
 	in, out := n.Args[1].Type.Shape[1], n.Args[1].Type.Shape[0]
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		y := ir.NewTensor(n.Type)
-		for v := 0; v*in < len(args[0].Floats); v++ {
-			floatRows(w, b, args[0].Floats[v*in:(v+1)*in], y.Floats[v*out:(v+1)*out])
-		}
+		p := dense.Product{M: product(n.Type.Shape[:len(n.Type.Shape)-1]), N: out, K: in,
+			Left: dense.Left(args[0].Floats, in), Right: w, Bias: bias, Out: y.Floats, Row: out, Col: 1}
+		p.Run()
 		return y, nil
 	}, nil
 }
 
-// floatWeights reads constant weights and bias; bias is nil if there is none.
-func floatWeights(n *ir.Node) (w, b []float32, err error) {
-	wt, err := constArg(n, 1)
-	if err != nil {
-		return nil, nil, err
+// floatOperand is the constant weights of n, one row for each of the first axis, where they lie, and the constant bias,
+// which is nil if there is none.
+func floatOperand(n *ir.Node) (w dense.Operand, bias []float32, err error) {
+	if !n.Args[1].IsConst() {
+		return w, nil, n.Errorf("L0315", "argument 1 (%s) must be a constant", n.Args[1].Name)
+	}
+	shape, data := n.Args[1].Type.Shape, n.Args[1].Attrs.(*ir.Const).Data
+	row := product(shape[1:])
+	if data.DType == ir.F32 && data.Len() == shape[0]*row {
+		w = dense.ByteRows(data.Bytes, row)
+	} else {
+		t, err := n.Args[1].Value()
+		if err != nil {
+			return w, nil, err
+		}
+		w = dense.Rows(t.Floats, row)
 	}
 	if len(n.Args) > 2 {
-		bt, err := constArg(n, 2)
+		t, err := constArg(n, 2)
 		if err != nil {
-			return nil, nil, err
+			return w, nil, err
 		}
-		b = bt.Floats
+		bias = t.Floats
 	}
-	return wt.Floats, b, nil
-}
-
-// floatRows computes y[c] = b[c] + sum w[c][j]*x[j], summed in float64 and rounded once.
-func floatRows(w, b, x, y []float32) {
-	for c := range y {
-		row := w[c*len(x) : (c+1)*len(x)]
-		var s0, s1 float64
-		j := 0
-		for ; j+1 < len(row); j += 2 {
-			s0 += float64(row[j]) * float64(x[j])
-			s1 += float64(row[j+1]) * float64(x[j+1])
-		}
-		if j < len(row) {
-			s0 += float64(row[j]) * float64(x[j])
-		}
-		if b != nil {
-			s0 += float64(b[c])
-		}
-		y[c] = float32(s0 + s1)
-	}
+	return w, bias, nil
 }
 
 // macLegal holds for linear and conv: constant weights with a common step, and operands that have one.

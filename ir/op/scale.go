@@ -107,3 +107,19 @@ func widen(x []float32) []float64 {
 	}
 	return out
 }
+
+// floatWeights reads constant weights and bias; bias is nil if there is none.
+func floatWeights(n *ir.Node) (w, b []float32, err error) {
+	wt, err := constArg(n, 1)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(n.Args) > 2 {
+		bt, err := constArg(n, 2)
+		if err != nil {
+			return nil, nil, err
+		}
+		b = bt.Floats
+	}
+	return wt.Floats, b, nil
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dense
+
+import (
+	"encoding/binary"
+	"math"
+)
+
+// Operand is a matrix of float32 where it lies: element n, k stands at n*Row + k*Step of Floats, or, where that is
+// nil, of Bytes, little-endian, with Step 1.
+type Operand struct {
+	Floats    []float32
+	Bytes     []byte
+	Row, Step int
+}
+
+// Rows is a matrix in row-major order with rows of k elements.
+func Rows(data []float32, k int) Operand { return Operand{Floats: data, Row: k, Step: 1} }
+
+// ByteRows is Rows of float32 in little-endian bytes.
+func ByteRows(data []byte, k int) Operand { return Operand{Bytes: data, Row: k, Step: 1} }
+
+// Columns is the transpose of a matrix in row-major order with rows of n elements.
+func Columns(data []float32, n int) Operand { return Operand{Floats: data, Row: 1, Step: n} }
+
+// From is the operand without its first n rows.
+func (o Operand) From(n int) Operand {
+	if o.Floats != nil {
+		o.Floats = o.Floats[n*o.Row:]
+	} else {
+		o.Bytes = o.Bytes[4*n*o.Row:]
+	}
+	return o
+}
+
+// Left is the left operand of a matrix in row-major order with rows of k elements.
+func Left(data []float32, k int) func(m int, row []float64) {
+	return func(m int, row []float64) {
+		for i, v := range data[m*k : (m+1)*k] {
+			row[i] = float64(v)
+		}
+	}
+}
+
+// pack writes elements inner to inner+n of rows first to first+rows as panel[k][row]; the other rows are zero.
+func (o *Operand) pack(panel []float64, first, rows, inner, n int) {
+	panel = panel[:n*tileCols]
+	if rows < tileCols {
+		clear(panel)
+	}
+	if o.Row == 1 && o.Floats != nil {
+		for k := range n {
+			at := first + (inner+k)*o.Step
+			to := panel[k*tileCols:][:rows]
+			for r, v := range o.Floats[at : at+rows] {
+				to[r] = float64(v)
+			}
+		}
+		return
+	}
+	const run = 8 // elements of a row, so that the lines of the panel that they go to stay in the cache
+	for k := 0; k < n; k += run {
+		part := min(run, n-k)
+		for r := range rows {
+			at, to := (first+r)*o.Row+(inner+k)*o.Step, k*tileCols+r
+			if o.Floats != nil {
+				for range part {
+					panel[to] = float64(o.Floats[at])
+					at, to = at+o.Step, to+tileCols
+				}
+				continue
+			}
+			for range part {
+				panel[to] = float64(math.Float32frombits(binary.LittleEndian.Uint32(o.Bytes[4*at:])))
+				at, to = at+o.Step, to+tileCols
+			}
+		}
+	}
+}
+
+// sums adds the products of row n with x, those of even and of odd index.
+func (o *Operand) sums(n int, x []float64) (even, odd float64) {
+	at := n * o.Row
+	switch {
+	case o.Step != 1:
+		for k, v := range x {
+			if k&1 == 0 {
+				even += float64(o.Floats[at]) * v
+			} else {
+				odd += float64(o.Floats[at]) * v
+			}
+			at += o.Step
+		}
+		return even, odd
+	case o.Floats != nil:
+		row := o.Floats[at:][:len(x)]
+		for len(x) >= 2 && len(row) >= 2 {
+			even += float64(row[0]) * x[0]
+			odd += float64(row[1]) * x[1]
+			row, x = row[2:], x[2:]
+		}
+		if len(x) > 0 {
+			even += float64(row[0]) * x[0]
+		}
+		return even, odd
+	}
+	row := o.Bytes[4*at:][:4*len(x)]
+	for len(x) >= 2 && len(row) >= 8 {
+		even += float64(math.Float32frombits(binary.LittleEndian.Uint32(row))) * x[0]
+		odd += float64(math.Float32frombits(binary.LittleEndian.Uint32(row[4:]))) * x[1]
+		row, x = row[8:], x[2:]
+	}
+	if len(x) > 0 {
+		even += float64(math.Float32frombits(binary.LittleEndian.Uint32(row))) * x[0]
+	}
+	return even, odd
+}

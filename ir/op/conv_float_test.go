@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"lathe/ir"
+)
+
+// plainConv is the definition: taps in the order of the weights, sums of even and of odd ones in float64.
+func plainConv(a *ConvAttrs, g *Geometry, oc int, x, w, bias []float32) []float32 {
+	out := make([]float32, g.N*oc*g.OH*g.OW)
+	ic, rows := g.C/a.Groups, oc/a.Groups
+	size := ic * g.KH * g.KW
+	for at := range out {
+		n, c, oy, ox := at/(oc*g.OH*g.OW), at/(g.OH*g.OW)%oc, at/g.OW%g.OH, at%g.OW
+		if a.ChannelsLast {
+			n, oy, ox, c = at/(oc*g.OH*g.OW), at/(oc*g.OW)%g.OH, at/oc%g.OW, at%oc
+		}
+		var s [2]float64
+		for j := range size {
+			i, ky, kx := j/(g.KH*g.KW), j/g.KW%g.KH, j%g.KW
+			if a.ChannelsLast {
+				ky, kx, i = j/(g.KW*ic), j/ic%g.KW, j%ic
+			}
+			y, xx := oy*g.SH-g.PT+ky*g.DH, ox*g.SW-g.PL+kx*g.DW
+			if y < 0 || y >= g.H || xx < 0 || xx >= g.W {
+				continue
+			}
+			v := x[g.at(a.ChannelsLast, n, y, xx, c/rows*ic+i)]
+			s[j%2] += float64(w[c*size+j]) * float64(v)
+		}
+		if bias != nil {
+			s[0] += float64(bias[c])
+		}
+		out[at] = float32(s[0] + s[1])
+	}
+	return out
+}
+
+// TestConvFloat compares convolutions of both layouts with the definition, bit for bit: strides, dilations, padding on
+// each side, groups, one and two axes, several images.
+func TestConvFloat(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	for i := range 120 {
+		rank := 1 + r.IntN(2)
+		groups := []int{1, 1, 2, 3, 6}[r.IntN(5)]
+		a := &ConvAttrs{Groups: groups, Window: Window{ChannelsLast: i%2 == 0, Pads: make([]int, 2*rank)}}
+		ic, oc, n := groups*(1+r.IntN(3)), groups*(1+r.IntN(20)), 1+r.IntN(2)
+		var spatial []int
+		for k := range rank {
+			a.Kernel = append(a.Kernel, 1+r.IntN(3))
+			a.Strides, a.Dilations = append(a.Strides, 1+r.IntN(2)), append(a.Dilations, 1+r.IntN(2))
+			a.Pads[k], a.Pads[k+rank] = r.IntN(4), r.IntN(4)
+			spatial = append(spatial, 5+r.IntN(6))
+		}
+		shape := append([]int{n, ic}, spatial...)
+		weights := append([]int{oc, ic / groups}, a.Kernel...)
+		if a.ChannelsLast {
+			shape = append(append([]int{n}, spatial...), ic)
+			weights = append(append([]int{oc}, a.Kernel...), ic/groups)
+		}
+		t.Run(fmt.Sprint(i), func(t *testing.T) { checkConv(t, r, a, shape, weights) })
+	}
+}
+
+func checkConv(t *testing.T, r *rand.Rand, a *ConvAttrs, shape, weights []int) {
+	values := func(n int) []float32 {
+		x := make([]float32, n)
+		for i := range x {
+			x[i] = float32(r.NormFloat64())
+		}
+		return x
+	}
+	konst := func(name string, v []float32, shape ...int) *ir.Node {
+		return &ir.Node{Name: name, Op: Const, Type: ir.Float(shape...), Attrs: &ir.Const{Data: ir.FloatBlob(v)}}
+	}
+	x, w := values(product(shape)), values(product(weights))
+	args := []*ir.Node{{Name: "x", Op: Input, Type: ir.Float(shape...)}, konst("w", w, weights...)}
+	var bias []float32
+	if r.IntN(2) == 0 {
+		bias = values(weights[0])
+		args = append(args, konst("b", bias, weights[0]))
+	}
+	n, err := New(Conv, "y", "test", a, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := n.Op.Eval(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := k([]*ir.Tensor{{Type: args[0].Type, Floats: x}, nil, nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := NewGeometry(shape, &a.Window)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range plainConv(a, g, weights[0], x, w, bias) {
+		if got.Floats[i] != want {
+			t.Fatalf("%s by %s, %+v: element %d is %g, not %g", ir.ShapeString(shape), ir.ShapeString(weights), a, i,
+				got.Floats[i], want)
+		}
+	}
+}
