@@ -130,6 +130,10 @@ func slowFloats(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowLayerNorm(n, args), nil
 	case op.GroupNorm:
 		return slowGroupNorm(n, args), nil
+	case op.Rotary:
+		return slowRotary(n.Attrs.(*op.RotaryAttrs), args), nil
+	case op.Attention:
+		return slowAttention(n, args), nil
 	case op.BatchNorm:
 		return slowBatchNorm(n.Attrs.(*op.BatchNormAttrs), args), nil
 	}
@@ -240,5 +244,73 @@ func slowLogSoftmax(axis int, x value) []*big.Rat {
 			total += math.Exp(v - top)
 		}
 		return new(big.Rat).SetFloat64(own - top - math.Log(total))
+	})
+}
+
+// slowRotary turns the pairs, exactly.
+func slowRotary(a *op.RotaryAttrs, args []value) []*big.Rat {
+	x := args[0]
+	dim := a.Dim
+	if dim == 0 {
+		dim = x.shape[3]
+	}
+	return fill(x.shape, func(i []int) *big.Rat {
+		if i[3] >= dim {
+			return x.at(i...)
+		}
+		pair, second := i[3]%(dim/2), i[3] >= dim/2
+		one, two := pair, pair+dim/2
+		if a.Interleaved {
+			pair, second = i[3]/2, i[3]%2 == 1
+			one, two = 2*pair, 2*pair+1
+		}
+		angle := func(v value) *big.Rat { return v.at([]int{i[0], i[2], pair}[3-len(v.shape):]...) }
+		u, v := x.at(i[0], i[1], i[2], one), x.at(i[0], i[1], i[2], two)
+		if second {
+			return plus(product(u, angle(args[2])), product(v, angle(args[1])))
+		}
+		return plus(product(u, angle(args[1])), new(big.Rat).Neg(product(v, angle(args[2]))))
+	})
+}
+
+// slowAttention is the softmax of scores, times values, in float64; a key that a mask forbids is not there.
+func slowAttention(n *ir.Node, args []value) []*big.Rat {
+	a, q, k, v := n.Attrs.(*op.AttentionAttrs), args[0], args[1], args[2]
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		head := i[1] * k.shape[1] / q.shape[1]
+		var scores, values []float64
+		for j := range k.shape[2] {
+			dot := new(big.Rat)
+			for d := range q.shape[3] {
+				dot.Add(dot, product(q.at(i[0], i[1], i[2], d), k.at(i[0], head, j, d)))
+			}
+			s, _ := dot.Float64()
+			s *= float64(a.Scale)
+			if a.Softcap != 0 {
+				s = float64(a.Softcap) * math.Tanh(s/float64(a.Softcap))
+			}
+			sees := !a.Causal || j <= i[2]+k.shape[2]-q.shape[2]
+			if len(args) > 3 {
+				m, _ := repeat(args[3], []int{i[0], i[1], i[2], j}).Float64()
+				if n.Args[3].Type.Format == ir.Bool {
+					sees = sees && m != 0
+				} else {
+					s += m
+				}
+			}
+			if sees {
+				e, _ := v.at(i[0], head, j, i[3]).Float64()
+				scores, values = append(scores, s), append(values, e)
+			}
+		}
+		y := 0.0
+		for j, s := range scores {
+			total := 0.0
+			for _, other := range scores {
+				total += math.Exp(other - s)
+			}
+			y += values[j] / total
+		}
+		return new(big.Rat).SetFloat64(y)
 	})
 }

@@ -11,7 +11,7 @@ import (
 // All lists every operation, in the order of the support matrix.
 var All = [...]*ir.Op{
 	Input, Const,
-	Linear, Conv, MatMul, BatchNorm, Scale, LayerNorm, RMSNorm, GroupNorm,
+	Linear, Conv, MatMul, BatchNorm, Scale, LayerNorm, RMSNorm, GroupNorm, Attention, Rotary,
 	Relu, LeakyRelu, PRelu, Clip, Sigmoid, Tanh, Softmax, LogSoftmax, ArgMax,
 	Exp, Log, Sqrt, Reciprocal, Pow, Erf, Gelu, GeluTanh, Silu, Mish, Softplus, Softsign, Elu, Selu, Celu,
 	HardSigmoid, HardSwish, ThresholdedRelu, Abs, Sign, Floor, Ceil, Round,

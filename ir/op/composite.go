@@ -45,6 +45,10 @@ func partsEval(n *ir.Node) (ir.Kernel, error) {
 			return nil, err
 		}
 	}
+	if last := parts[len(parts)-1]; last.IsConst() { // all arguments are
+		v, err := last.Value()
+		return func([]*ir.Tensor) (*ir.Tensor, error) { return v, err }, err
+	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		values := append([]*ir.Tensor(nil), args...)
 		for i, k := range kernels {
@@ -88,7 +92,15 @@ func partsHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 			return hlo.Value{}, err
 		}
 	}
-	return values[parts[len(parts)-1]], b.Err()
+	last := parts[len(parts)-1]
+	if !last.IsConst() {
+		return values[last], b.Err()
+	}
+	v, err := constHLO(b, last) // all arguments are
+	if err != nil {
+		return v, err
+	}
+	return b.Reshape(v, append([]int{1}, last.Type.Shape...)...), b.Err()
 }
 
 // expansion writes a node as simpler ones. Its first error stays.

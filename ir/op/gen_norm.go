@@ -85,3 +85,47 @@ func genGroupNorm(r *rand.Rand, o *ir.Op) *ir.Graph {
 	a := &GroupNormAttrs{Groups: groups, Eps: []float32{1e-2, 1e-3, 0.5}[r.IntN(3)]}
 	return oneOp(o, a, floatResult(), args...)
 }
+
+// genRotary draws both ways of pairing, angles for all batches or each, and rows that are turned in part.
+func genRotary(r *rand.Rand, o *ir.Op) *ir.Graph {
+	a := &RotaryAttrs{Interleaved: chance(r, 50)}
+	shape := []int{between(r, 1, 2), between(r, 1, 3), between(r, 1, 4), 2 * between(r, 1, 4)}
+	dim := shape[3]
+	if chance(r, 40) {
+		a.Dim = 2 * between(r, 1, dim/2)
+		dim = a.Dim
+	}
+	args := []*ir.Node{genInput("x", ir.Float(shape...))}
+	for _, name := range []string{"cos", "sin"} {
+		s := []int{shape[2], dim / 2}
+		if chance(r, 40) {
+			s = []int{shape[0], shape[2], dim / 2}
+		}
+		args = append(args, genOperand(r, 70, name, s...))
+	}
+	return oneOp(o, a, floatResult(), args...)
+}
+
+// genAttention draws heads that share keys, every mask, and scales so small that inputs of 100 do not decide all.
+func genAttention(r *rand.Rand, o *ir.Op) *ir.Graph {
+	batch, heads, each := between(r, 1, 2), between(r, 1, 2), between(r, 1, 2)
+	t, s, d := between(r, 1, 4), between(r, 1, 5), between(r, 1, 4)
+	a := &AttentionAttrs{Scale: []float32{1e-3, 5e-4}[r.IntN(2)], Causal: chance(r, 40)}
+	if chance(r, 30) {
+		a.Softcap = 4
+	}
+	args := []*ir.Node{
+		genInput("q", ir.Float(batch, heads*each, t, d)),
+		genOperand(r, 10, "k", batch, heads, s, d), genOperand(r, 10, "v", batch, heads, s, between(r, 1, 4)),
+	}
+	if chance(r, 50) {
+		shape := []int{batch, heads * each, t, s}
+		for i := range shape {
+			if chance(r, 40) {
+				shape[i] = 1
+			}
+		}
+		args = append(args, genOperand(r, 50, "mask", shape[r.IntN(4):]...))
+	}
+	return oneOp(o, a, floatResult(), args...)
+}

@@ -21,7 +21,7 @@ var GroupNorm = composite(ir.Op{
 	Name: "group_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over groups of channels",
 	Attrs: GroupNormAttrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true},
 	Infer: groupNormInfer, Format: floatsOnly, Expand: groupNormExpand,
-	Legal: noInteger("group_norm"), Gen: genGroupNorm,
+	Legal: noInteger, Gen: genGroupNorm,
 })
 
 func groupNormInfer(n *ir.Node) ([]int, error) {

@@ -13,7 +13,7 @@ var LogSoftmax = composite(ir.Op{
 	Name: "log_softmax", Doc: "log(exp(x)/sum(exp(x))) along an axis", Attrs: AxisAttrs{}, Arity: [2]int{1, 1},
 	Traits: ir.Traits{FloatOnly: true, Axis: func(attrs any) *int { return &attrs.(*AxisAttrs).Axis }},
 	Infer:  axisInfer, Format: floatsOnly, Eval: logSoftmaxEval, Expand: logSoftmaxExpand,
-	Legal: noInteger("log_softmax"), Gen: genSoftmax,
+	Legal: noInteger, Gen: genSoftmax,
 })
 
 // axisInfer keeps the shape, and refuses an axis outside of it.

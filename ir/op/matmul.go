@@ -20,13 +20,13 @@ var MatMul = &ir.Op{
 	Format: floatsOnly,
 	Eval:   matmulEval,
 	HLO:    matmulHLO,
-	Legal:  noInteger("matmul"),
+	Legal:  noInteger,
 	Gen:    genMatMul,
 }
 
-// noInteger is the Legal column of operations without an integer meaning.
-func noInteger(name string) func(*ir.Node) error {
-	return func(*ir.Node) error { return fmt.Errorf("%s has no integer form in this version", name) }
+// noInteger is the Legal column of operations without a meaning in quantized graphs.
+func noInteger(n *ir.Node) error {
+	return fmt.Errorf("%s has no integer form in hardware in this version", n.Op.Name)
 }
 
 // floatsOnly is the Format column of operations whose arguments are all floats, and their result too.

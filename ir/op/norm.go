@@ -26,7 +26,7 @@ var LayerNorm = composite(ir.Op{
 	Attrs: NormAttrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true},
 	Infer: normInfer, Format: floatsOnly, Eval: layerNormEval, Expand: layerNormExpand,
 	CUDA:  func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) { return normCUDA(n, false) },
-	Legal: noInteger("layer_norm"), Gen: genNorm,
+	Legal: noInteger, Gen: genNorm,
 })
 
 // RMSNorm is x/sqrt(mean of squares + eps)*scale over the axes from Axis on (Zhang and Sennrich, 2019). scale, which
@@ -36,7 +36,7 @@ var RMSNorm = composite(ir.Op{
 	Attrs: NormAttrs{}, Arity: [2]int{1, 2}, Traits: ir.Traits{FloatOnly: true},
 	Infer: normInfer, Format: floatsOnly, Eval: rmsNormEval, Expand: rmsNormExpand,
 	CUDA:  func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) { return normCUDA(n, true) },
-	Legal: noInteger("rms_norm"), Gen: genNorm,
+	Legal: noInteger, Gen: genNorm,
 })
 
 func normInfer(n *ir.Node) ([]int, error) {

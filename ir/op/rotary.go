@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"slices"
+
+	"lathe/ir"
+)
+
+// RotaryAttrs are the attributes of rotary.
+type RotaryAttrs struct {
+	// Interleaved pairs element 2i with 2i+1; else i with i + Dim/2.
+	Interleaved bool
+	// Dim is how many elements, from the first on, are turned; the others stay. 0 is all.
+	Dim int
+}
+
+// Rotary turns pairs of elements by an angle for each position (Su et al., RoFormer, 2021): x [B,H,T,D] with cosines
+// and sines [T,Dim/2] or [B,T,Dim/2] gives (a*cos - b*sin, a*sin + b*cos) for the pair (a, b).
+var Rotary = composite(ir.Op{
+	Name: "rotary", Doc: "pairs of elements turned by an angle for each position", Attrs: RotaryAttrs{},
+	Arity: [2]int{3, 3}, Traits: ir.Traits{FloatOnly: true},
+	Infer: rotaryInfer, Format: floatsOnly, Eval: rotaryEval, Expand: rotaryExpand,
+	Legal: noInteger, Gen: genRotary,
+})
+
+// rotated is how many elements of a row are turned.
+func rotated(n *ir.Node) int {
+	if d := n.Attrs.(*RotaryAttrs).Dim; d != 0 {
+		return d
+	}
+	return n.Args[0].Type.Shape[3]
+}
+
+func rotaryInfer(n *ir.Node) ([]int, error) {
+	x := n.Args[0].Type.Shape
+	if len(x) != 4 {
+		return nil, fmt.Errorf("%s is not batch x heads x positions x elements", ir.ShapeString(x))
+	}
+	dim := rotated(n)
+	if dim < 2 || dim > x[3] || dim%2 != 0 {
+		return nil, fmt.Errorf("%d elements of %s cannot be turned in pairs", dim, ir.ShapeString(x))
+	}
+	for _, a := range n.Args[1:] {
+		s := a.Type.Shape
+		if !slices.Equal(s, []int{x[2], dim / 2}) && !slices.Equal(s, []int{x[0], x[2], dim / 2}) {
+			return nil, fmt.Errorf("%s has shape %s, %s needs %dx%d, or that for each of %d", a.Name, ir.ShapeString(s),
+				ir.ShapeString(x), x[2], dim/2, x[0])
+		}
+	}
+	return x, nil
+}
+
+func rotaryEval(n *ir.Node) (ir.Kernel, error) {
+	if !n.Type.IsFloat() {
+		return nil, n.Errorf("L0410", "rotary has no integer form in this version")
+	}
+	shape, half := n.Type.Shape, rotated(n)/2
+	stride, next := 1, half // between the pairs, and between the elements of a pair
+	if n.Attrs.(*RotaryAttrs).Interleaved {
+		stride, next = 2, 1
+	}
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		args, err := withConsts(n, args)
+		if err != nil {
+			return nil, err
+		}
+		out := ir.NewTensor(n.Type)
+		copy(out.Floats, args[0].Floats)
+		for row := 0; row*shape[3] < len(out.Floats); row++ {
+			x, y := args[0].Floats[row*shape[3]:], out.Floats[row*shape[3]:]
+			at := (row/(shape[1]*shape[2])*shape[2] + row%shape[2]) * half
+			cos, sin := args[1].Floats[at%len(args[1].Floats):], args[2].Floats[at%len(args[2].Floats):]
+			for i := range half {
+				a, b := float64(x[i*stride]), float64(x[i*stride+next])
+				c, s := float64(cos[i]), float64(sin[i])
+				y[i*stride], y[i*stride+next] = float32(a*c-b*s), float32(a*s+b*c)
+			}
+		}
+		return out, nil
+	}, nil
+}
+
+func rotaryExpand(n *ir.Node) ([]*ir.Node, error) {
+	e, x, half := expand(n), n.Args[0], rotated(n)/2
+	shape, interleaved := x.Type.Shape, n.Attrs.(*RotaryAttrs).Interleaved
+	part := &SliceAttrs{Axis: 3, Count: half, Step: 1}
+	other := &SliceAttrs{Axis: 3, Start: half, Count: half, Step: 1}
+	if interleaved {
+		part.Step, other.Start, other.Step = 2, 1, 2
+	}
+	a, b := e.do("first", Slice, part, x), e.do("second", Slice, other, x)
+	var angle [2]*ir.Node
+	for i, arg := range n.Args[1:] {
+		if angle[i] = arg; len(arg.Type.Shape) == 3 { // the same for all heads
+			angle[i] = e.reshape([]string{"cos", "sin"}[i], arg, shape[0], 1, shape[2], half)
+		}
+	}
+	first := e.do("turned_first", Sub, nil, e.do("ac", Mul, nil, a, angle[0]), e.do("bs", Mul, nil, b, angle[1]))
+	second := e.do("turned_second", Add, nil, e.do("as", Mul, nil, a, angle[1]), e.do("bc", Mul, nil, b, angle[0]))
+	pair := &ConcatAttrs{Axis: 3}
+	if interleaved {
+		column := append(slices.Clone(shape[:3]), half, 1)
+		first, second = e.reshape("firsts", first, column...), e.reshape("seconds", second, column...)
+		pair = &ConcatAttrs{Axis: 4}
+	}
+	y := e.do("turned", Concat, pair, first, second)
+	y = e.reshape("row", y, shape[0], shape[1], shape[2], 2*half)
+	if rest := shape[3] - 2*half; rest > 0 {
+		tail := e.do("rest", Slice, &SliceAttrs{Axis: 3, Start: 2 * half, Count: rest, Step: 1}, x)
+		e.do("rows", Concat, &ConcatAttrs{Axis: 3}, y, tail)
+	}
+	return e.done()
+}
