@@ -134,8 +134,8 @@ func (a *App) command(name string) *cobra.Command {
 			Long: "lathe compiles trained neural networks to Verilog and proves by simulation that the hardware\n" +
 				"computes exactly what the quantized model says; and to CUDA kernels, which compute the same codes.",
 			Example: "  lathe verify model.onnx --calibrate x.npz"}
-		root.AddCommand(a.inspect(), a.runModel(), a.quantize(), a.emitVerilog(), a.emitCUDA(), a.replay(), a.verify(),
-			a.area(), a.report(), a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
+		root.AddCommand(a.inspect(), a.diff(), a.runModel(), a.quantize(), a.emitVerilog(), a.emitCUDA(), a.replay(),
+			a.verify(), a.area(), a.report(), a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
 		root.RunE = func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(c, args[0])

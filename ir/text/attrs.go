@@ -181,3 +181,15 @@ func (p *parser) setSlice(v reflect.Value) error {
 	v.Set(list)
 	return nil
 }
+
+// Attrs lists the attributes of a node, each as its name and its value in text form. A constant has none: its elements
+// are its value.
+func Attrs(n *ir.Node) (list [][2]string) {
+	if n.Attrs == nil || n.IsConst() {
+		return nil
+	}
+	for _, f := range fields(reflect.ValueOf(n.Attrs).Elem()) {
+		list = append(list, [2]string{f.name, value(f.val)})
+	}
+	return list
+}
