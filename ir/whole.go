@@ -4,6 +4,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 
 	"lathe/ir/format"
 )
@@ -79,6 +80,8 @@ func (n *Node) FloatFormat() (format.Format, error) {
 		return n.Type.Format, nil
 	case n.Op.Format != nil:
 		return n.Op.Format(n)
+	case !slices.ContainsFunc(n.Args, func(a *Node) bool { return IsWhole(a.Type.Format) }):
+		return n.Args[0].Type.Format, nil
 	}
 	f, err := n.OneFormat(n.Args...)
 	if err == nil && IsWhole(f) && !n.Op.Traits.Whole {

@@ -49,8 +49,8 @@ type ModAttrs struct {
 	Floor bool
 }
 
-// Mod is the remainder a - b*q, where q is a/b rounded toward zero, or down with Floor. It is a where the whole number b
-// is 0.
+// Mod is the remainder a - b*q, where q is a/b rounded toward zero, or down with Floor. Where the whole number b is 0, it
+// is a.
 var Mod = pairwise{
 	name: "mod", doc: "a - b*q, q = a/b toward zero or, with floor, down; the whole number a where b is 0",
 	attrs: ModAttrs{},
@@ -91,8 +91,7 @@ func floorHLO(b *hlo.Builder, n *ir.Node, r, y hlo.Value) hlo.Value {
 		return r
 	}
 	zero := b.Splat(y, 0)
-	turn := b.And(b.Compare(hlo.NE, r, zero),
-		b.Compare(hlo.NE, b.Convert(b.Compare(hlo.LT, r, zero), hlo.I32), b.Convert(b.Compare(hlo.LT, y, zero), hlo.I32)))
+	turn := b.And(b.Compare(hlo.NE, r, zero), b.Xor(b.Compare(hlo.LT, r, zero), b.Compare(hlo.LT, y, zero)))
 	return b.Select(turn, b.Add(r, y), r)
 }
 

@@ -45,7 +45,8 @@ var (
 		}, nil, -1.5)
 )
 
-// fractional makes the operation of a rational function without parameters. whole is nil where it takes no whole numbers.
+// fractional makes the operation of a rational function without parameters. whole is nil where it takes no whole
+// numbers.
 func fractional(name, doc string, near func(float64) float64, exact func(*big.Rat) *big.Rat,
 	print func(*hlo.Builder, hlo.Value) hlo.Value, whole func(int64) int64, turns ...float64) *ir.Op {
 	f := function{

@@ -26,7 +26,8 @@ var (
 		(*hlo.Builder).ShiftRightArith)
 )
 
-func bitwise(name, doc string, f func(a, b int64) int64, print func(*hlo.Builder, hlo.Value, hlo.Value) hlo.Value) *ir.Op {
+func bitwise(name, doc string, f func(a, b int64) int64,
+	print func(*hlo.Builder, hlo.Value, hlo.Value) hlo.Value) *ir.Op {
 	return pairwise{
 		name: name, doc: doc,
 		whole: func(*ir.Node, format.Fixed) func(a, b int64) int64 { return f },
@@ -78,7 +79,7 @@ var Not = &ir.Op{
 		}
 		return wrapHLO(b, b.Not(args[0]), n.Type.Format.(format.Fixed)), b.Err()
 	},
-	Legal: noInteger,
+	Legal: noInteger("not"),
 	Gen:   func(r *rand.Rand, o *ir.Op) *ir.Graph { return genElement(r, o, nil, genWhole(r)) },
 }
 

@@ -3,7 +3,6 @@
 package op
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"sync"
 
@@ -49,11 +48,6 @@ func wrapHLO(b *hlo.Builder, v hlo.Value, f format.Fixed) hlo.Value {
 	return b.And(v, b.Int(d, 1<<f.W-1))
 }
 
-// noInteger is the Legal column of operations without a meaning in quantized graphs.
-func noInteger(n *ir.Node) error {
-	return fmt.Errorf("%s has no integer form in hardware in this version", n.Op.Name)
-}
-
 // inFloatGraph refuses nodes of quantized graphs, which may have float formats nowhere and whole ones of the same bits.
 func inFloatGraph(n *ir.Node) error {
 	for _, t := range append([]ir.Type{n.Type}, typesOf(n.Args)...) {
@@ -72,8 +66,8 @@ func typesOf(nodes []*ir.Node) []ir.Type {
 	return types
 }
 
-// fixedArgs returns what fills in the values of the constant arguments of n, which come as nil. They are read once, when
-// first needed.
+// fixedArgs returns what fills in the values of the constant arguments of n, which come as nil. They are read once,
+// when first needed.
 func fixedArgs(n *ir.Node) func(args []*ir.Tensor) ([]*ir.Tensor, error) {
 	read := make([]func() (*ir.Tensor, error), len(n.Args))
 	for i, a := range n.Args {
