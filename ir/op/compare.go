@@ -59,7 +59,7 @@ var Compare = &ir.Op{
 	},
 	Eval:  compareEval,
 	HLO:   compareHLO,
-	Legal: noInteger("compare"),
+	Legal: noInteger,
 	Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {
 		f := genEither(r)
 		return genElement(r, o, &CompareAttrs{relations[r.IntN(len(relations))].name}, f, f)
@@ -161,7 +161,7 @@ func isKind(name, doc string, is func(x float64) bool, print func(*hlo.Builder, 
 			}
 			return inCarrier(b, print(b, args[0])), b.Err()
 		},
-		Legal: noInteger(name),
+		Legal: noInteger,
 		Gen:   func(r *rand.Rand, o *ir.Op) *ir.Graph { return genElement(r, o, nil, format.FP32) },
 	}
 }

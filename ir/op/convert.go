@@ -34,7 +34,7 @@ var Convert = &ir.Op{
 	},
 	Eval:  convertEval,
 	HLO:   convertHLO,
-	Legal: noInteger("convert"),
+	Legal: noInteger,
 	Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {
 		types := []ir.DType{ir.F32, ir.F64, ir.F16, ir.BF, ir.I8, ir.I16, ir.I32, ir.I64, ir.U8, ir.U16, ir.U32,
 			ir.U64, ir.B1}

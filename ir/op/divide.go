@@ -49,8 +49,8 @@ type ModAttrs struct {
 	Floor bool
 }
 
-// Mod is the remainder a - b*q, where q is a/b rounded toward zero, or down with Floor. Where the whole number b is 0, it
-// is a.
+// Mod is the remainder a - b*q, where q is a/b rounded toward zero, or down with Floor. Where the whole number b is 0,
+// it is a.
 var Mod = pairwise{
 	name: "mod", doc: "a - b*q, q = a/b toward zero or, with floor, down; the whole number a where b is 0",
 	attrs: ModAttrs{},

@@ -28,7 +28,7 @@ var Gather = &ir.Op{
 	Format: indexedFormat,
 	Eval:   gatherEval,
 	HLO:    gatherHLO,
-	Legal:  noInteger("gather"),
+	Legal:  noInteger,
 	Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {
 		data := genData(r, 1, 4)
 		rank := len(data.Type.Shape)

@@ -79,7 +79,7 @@ var Not = &ir.Op{
 		}
 		return wrapHLO(b, b.Not(args[0]), n.Type.Format.(format.Fixed)), b.Err()
 	},
-	Legal: noInteger("not"),
+	Legal: noInteger,
 	Gen:   func(r *rand.Rand, o *ir.Op) *ir.Graph { return genElement(r, o, nil, genWhole(r)) },
 }
 

@@ -33,7 +33,7 @@ func (p pairwise) op() *ir.Op {
 		Format: p.format,
 		Eval:   p.eval,
 		HLO:    p.print,
-		Legal:  noInteger(p.name),
+		Legal:  noInteger,
 		Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {
 			f, attrs := genWhole(r), any(nil)
 			if p.real != nil {

@@ -57,7 +57,7 @@ var Where = &ir.Op{
 		}
 		return b.Select(isTrue(b, v[0]), v[1], v[2]), b.Err()
 	},
-	Legal: noInteger("where"),
+	Legal: noInteger,
 	Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {
 		f := genEither(r)
 		return genElement(r, o, nil, ir.Bool, f, f)
