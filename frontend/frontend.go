@@ -15,6 +15,7 @@ import (
 
 	"lathe/frontend/onnx"
 	"lathe/frontend/source"
+	"lathe/frontend/torch"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/text"
@@ -36,8 +37,7 @@ type format struct {
 func formats() []format {
 	return []format{
 		{"Lathe graph", []string{".lathe"}, text.Sniff, loadText},
-		{"PyTorch exported program", []string{".pt2", ".pt", ".pth"}, isZip, later("PyTorch program",
-			"export the model with torch.onnx.export")},
+		{"PyTorch exported program", []string{".pt2", ".pt", ".pth"}, torch.Sniff, torch.Load},
 		{"StableHLO", []string{".mlir", ".stablehlo"}, isMLIR, later("StableHLO", "convert the model to ONNX")},
 		{"ONNX", []string{".onnx"}, onnx.Sniff, onnx.Load},
 	}
@@ -153,9 +153,6 @@ func firstBytes(path string) ([]byte, error) {
 	}
 	return head[:n], nil
 }
-
-// isZip knows zip archives, of which those of NumPy arrays are no models.
-func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) && !isNPZ(head) }
 
 // isNPZ knows archives whose first member, named at byte 30 of the first header, is a NumPy array.
 func isNPZ(head []byte) bool {
