@@ -38,7 +38,8 @@ bench: setup ## benchmarks, and at the end what is promised beside what was meas
 	@go test -timeout 1h -run '^$$' -bench . -benchmem -count 3 $(PKGS) \
 	  $(if $(filter ./...,$(PKGS)),| go run ./scripts/benchtable)
 
-gen: ## writes the generated pages of docs/ anew
+gen: ## writes the parser and the generated pages of docs/ anew
+	@scripts/parser
 	go test ./internal/docs -count=1 -update
 
 lint: ## what the tests hold of style, without the rest

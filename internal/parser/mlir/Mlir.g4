@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The text form of MLIR modules, as far as StableHLO programs use it. Attributes and the pretty forms of operations are
+// trees of tokens, which frontend/stablehlo/syntax decodes; types and dense constants are single tokens.
+//
+// An operation ends where the next begins: nothing in its items starts with a dotted name, a string or "%x =", save
+// behind the words "applies" and "composite" and behind "=".
+grammar Mlir;
+
+file : (alias | RESOURCES | op)* EOF ;
+alias : (HASH | BANG) '=' item+ ;
+op : (result (',' result)* '=')? name item* ;
+result : SSA (':' INT)? ;
+name : DOTTED | STRING | COMPOSITE STRING | 'return' | 'call' | 'module' ;
+item : SSA | SYM | TYPE | DATA | HASH | BANG | INT | FLOAT | CARET | ',' | ':' | '->' | '-' | '*' | '+' | '::' | '?'
+     | ID ('=' (STRING | DOTTED)?)? | SYM '=' | 'applies' (DOTTED | STRING) | paren | bracket | brace | angle ;
+brace : '{' (op* block+ | op+ | (entry (',' entry)*)?) '}' ;
+block : CARET paren? ':' op* ;
+entry : (ID | DOTTED | STRING | TYPE | 'module' | 'call' | 'return' | 'applies') ('=' value+)? ;
+value : INT | FLOAT | STRING | DATA | HASH | SYM | ID | DOTTED | TYPE | BANG | SSA | ':' | '->' | '-' | '*' | '+' | '::'
+      | '=' | 'module' | 'call' | 'return' | paren | bracket | brace | angle ;
+paren : '(' soup* ')' ;
+bracket : '[' soup* ']' ;
+angle : '<' soup* '>' ;
+soup : value | ',' | CARET | '?' | 'applies' ;
+
+COMPOSITE : 'stablehlo.composite' ;
+TYPE : ('tensor' | 'vector' | 'memref' | 'complex' | 'tuple') ANGLE ;
+DATA : ('dense' | 'dense_resource' | 'array' | 'sparse' | 'opaque' | 'affine_map' | 'affine_set' | 'strided') ANGLE ;
+HASH : '#' WORD ANGLE? ;
+BANG : '!' WORD ANGLE? ;
+SSA : '%' NAME ('#' [0-9]+)? ;
+SYM : '@' (NAME | STRING) ;
+CARET : '^' NAME ;
+INT : '-'? [0-9]+ | '0x' [0-9a-fA-F]+ ;
+FLOAT : '-'? [0-9]+ '.' [0-9]* ([eE] [+-]? [0-9]+)? ;
+STRING : '"' (~["\\\r\n] | '\\' .)* '"' ;
+DOTTED : [A-Za-z_] [A-Za-z0-9_$]* ('.' [A-Za-z0-9_$]+)+ ;
+ID : [A-Za-z_] [A-Za-z0-9_$]* ;
+RESOURCES : '{-#' .*? '#-}' ;
+COMMENT : '//' ~[\r\n]* -> skip ;
+SPACE : [ \t\r\n]+ -> skip ;
+
+fragment WORD : [A-Za-z_] [A-Za-z0-9_$.]* ;
+fragment NAME : [A-Za-z0-9_$.-]+ ;
+fragment ANGLE : '<' (~[<>"] | '->' | STRING | ANGLE)* '>' ;
