@@ -15,7 +15,7 @@ import (
 
 	"lathe/frontend/onnx"
 	"lathe/frontend/source"
-	"lathe/frontend/torch"
+	"lathe/frontend/stablehlo"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/text"
@@ -37,8 +37,9 @@ type format struct {
 func formats() []format {
 	return []format{
 		{"Lathe graph", []string{".lathe"}, text.Sniff, loadText},
-		{"PyTorch exported program", []string{".pt2", ".pt", ".pth"}, torch.Sniff, torch.Load},
-		{"StableHLO", []string{".mlir", ".stablehlo"}, isMLIR, later("StableHLO", "convert the model to ONNX")},
+		{"PyTorch exported program", []string{".pt2", ".pt", ".pth"}, isZip, later("PyTorch program",
+			"export the model with torch.onnx.export")},
+		{"StableHLO", []string{".mlir", ".stablehlo"}, stablehlo.Sniff, stablehlo.Load},
 		{"ONNX", []string{".onnx"}, onnx.Sniff, onnx.Load},
 	}
 }
@@ -154,6 +155,9 @@ func firstBytes(path string) ([]byte, error) {
 	return head[:n], nil
 }
 
+// isZip knows zip archives, of which those of NumPy arrays are no models.
+func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) && !isNPZ(head) }
+
 // isNPZ knows archives whose first member, named at byte 30 of the first header, is a NumPy array.
 func isNPZ(head []byte) bool {
 	if len(head) < 30 || !bytes.HasPrefix(head, []byte("PK\x03\x04")) {
@@ -161,10 +165,4 @@ func isNPZ(head []byte) bool {
 	}
 	size := int(head[26]) | int(head[27])<<8
 	return bytes.HasSuffix(head[30:min(30+size, len(head))], []byte(".npy"))
-}
-
-func isMLIR(head []byte) bool {
-	head = bytes.TrimLeft(head, " \t\r\n")
-	return bytes.HasPrefix(head, []byte("module ")) || bytes.HasPrefix(head, []byte("#loc")) ||
-		bytes.HasPrefix(head, []byte("ML\xefR"))
 }

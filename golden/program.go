@@ -5,7 +5,6 @@ package golden
 
 import (
 	"lathe/golden/hlo"
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -24,16 +23,12 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 			values[n] = values[n].WithScale(b.Arg(n.Name+" scales", op.ScaleCarry(n.Type, samples)))
 		}
 	}
-	known, err := ref.Constants(g)
-	if err != nil {
-		return nil, err
-	}
 	var errs diag.List
 	for _, n := range g.Nodes {
-		if _, isInput := values[n]; isInput || n.IsConst() || known[n] != nil {
+		if _, isInput := values[n]; isInput || n.IsConst() {
 			continue
 		}
-		v, err := printNode(b, ref.Reading(n, known), values)
+		v, err := printNode(b, n, values)
 		if err != nil {
 			errs = append(errs, asDiag(n, err))
 		}
@@ -45,9 +40,6 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 	var results []hlo.Value
 	for _, n := range wanted(g, trace) {
 		v := values[n]
-		if c := known[n]; c != nil {
-			n = c
-		}
 		if n.IsConst() { // an output that depends on nothing
 			c, err := n.Op.HLO(b, n, nil)
 			if err != nil {

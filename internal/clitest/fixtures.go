@@ -35,13 +35,9 @@ func WriteModels(dir string) error {
 			return err
 		}
 	}
-	for name, data := range programs() {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			return err
-		}
-	}
 	data := mlp().encode()
-	for name, part := range map[string][]byte{"truncated.onnx": data[:len(data)/2], "empty.onnx": nil} {
+	for name, part := range map[string][]byte{"truncated.onnx": data[:len(data)/2], "empty.onnx": nil,
+		"bytecode.mlir": []byte("ML\xefR\x01StableHLO")} {
 		if err := os.WriteFile(filepath.Join(dir, name), part, 0o644); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ type Entry struct {
 
 // Catalogue lists every code in ascending order. A code that is not used any more is never given another cause.
 func Catalogue() []Entry {
-	return slices.Concat(commandLine, models, quantImports, programs, graphs, realScales, blocks, plans, foldings,
+	return slices.Concat(commandLine, models, quantImports, textImports, graphs, realScales, blocks, plans, foldings,
 		formats, hardware, tools, engines, files, kernels, graphKernels, comparisons, interpreter, devices, products)
 }
 
@@ -38,7 +38,7 @@ var models = []Entry{
 	{"L0202", "The file is no model.",
 		"$ lathe inspect page.onnx\n-- page.onnx --\n<!DOCTYPE html>"},
 	{"L0203", "The model's file format is known, but not in this version.",
-		"$ lathe inspect model.mlir\n-- model.mlir --\nmodule {}"},
+		"$ lathe inspect .\n-- config.json --\n{}"},
 	{"L0204", "The encoding of the model file is broken, or the file ends too early.",
 		"$ lathe inspect truncated.onnx"},
 	{"L0205", "The model exceeds a limit on sizes or counts that no sound model reaches.",

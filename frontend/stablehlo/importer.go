@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stablehlo
+
+import (
+	"errors"
+	"fmt"
+
+	"lathe/frontend/build"
+	"lathe/frontend/source"
+	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// importer turns the functions of a module into a graph.
+type importer struct {
+	*syntax.File
+	b     *build.Builder
+	opts  source.Options
+	funcs map[string]*function
+	specs map[string]*spec
+	// stack are the functions that are being inlined, outermost first.
+	stack []string
+	depth int // of regions and calls
+	work  int // operations converted, those of every call and iteration
+	sums  map[*ir.Node]sum
+	errs  diag.List
+
+	// unknown counts unsupported operations, by name and in order.
+	unknown  map[string]*unknownOp
+	unknowns []*unknownOp
+}
+
+// sum says that a node is count times a mean.
+type sum struct {
+	mean  *ir.Node
+	count int
+}
+
+// value is what a name stands for: a node whose shape broadcasts to dims, which it has in full once an operation needs
+// all elements. node is nil where the operation that should give it failed, which is reported already, and for tokens.
+type value struct {
+	node *ir.Node
+	dims []int
+}
+
+func whole(n *ir.Node) value {
+	if n == nil {
+		return value{}
+	}
+	return value{n, n.Type.Shape}
+}
+
+// unknownOp counts an unsupported operation.
+type unknownOp struct {
+	name  string
+	count int
+	first string
+}
+
+// Limits: on errors that are listed, on regions within each other, and on operations after inlining and unrolling.
+const (
+	maxErrors = 20
+	maxDepth  = 128
+	maxWork   = 1 << 20
+)
+
+// scope is the values of a function, or of a region, which sees those around it.
+type scope struct {
+	values map[string]value
+	outer  *scope
+	// path is what the names of nodes begin with: where the function was called.
+	path string
+}
+
+func (s *scope) find(name string) (value, bool) {
+	for ; s != nil; s = s.outer {
+		if v, ok := s.values[name]; ok {
+			return v, true
+		}
+	}
+	return value{}, false
+}
+
+// inner is a scope for a region of s.
+func (s *scope) inner() *scope { return &scope{map[string]value{}, s, s.path} }
+
+func (im *importer) run() (*ir.Graph, error) {
+	for _, s := range table() { // not a variable: conversions of regions look operations up
+		im.specs[s.name] = &s
+	}
+	entry, err := im.collect()
+	if err != nil {
+		return nil, err
+	}
+	args, err := im.inputs(entry)
+	if err != nil {
+		return nil, err
+	}
+	results, err := im.body(entry, args, "")
+	if err := im.failed(err); err != nil {
+		return nil, err
+	}
+	names := im.outputNames(entry, len(results))
+	for i, v := range results {
+		n, err := im.expand(v, names[i])
+		if err != nil {
+			return nil, err
+		}
+		im.b.Output(names[i], n)
+	}
+	im.b.Origin().Format = "StableHLO"
+	return im.b.Finish()
+}
+
+// block converts the operations of a block and returns what its last one returns.
+func (im *importer) block(sc *scope, ops []syntax.Op) ([]value, error) {
+	im.depth++
+	defer func() { im.depth-- }()
+	if im.depth > maxDepth {
+		return nil, diag.New(source.CodeLimit, im.Name, "regions and calls are nested more than %d deep", maxDepth)
+	}
+	for i := range ops {
+		op := &ops[i]
+		if im.work++; im.work > maxWork {
+			return nil, im.Errorf(source.CodeLimit, op.At, "more than %d operations after calls and loops are written out",
+				maxWork)
+		}
+		switch op.Name {
+		case "return", "func.return", "stablehlo.return", "mhlo.return":
+			return im.returned(sc, op)
+		}
+		im.convert(sc, op)
+	}
+	return nil, diag.New(source.CodeNoOutput, im.Name, "a function or region returns nothing")
+}
+
+func (im *importer) returned(sc *scope, op *syntax.Op) ([]value, error) {
+	var out []value
+	for _, name := range im.Instr(op).Operands {
+		v, ok := sc.find(name)
+		if !ok {
+			return nil, im.Errorf(source.CodeUndefined, op.At, "%%%s is not defined", name)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// convert makes the nodes, or constants, that an operation stands for, and defines its results.
+func (im *importer) convert(sc *scope, op *syntax.Op) {
+	c := &call{importer: im, in: im.Instr(op), sc: sc}
+	define := func() {
+		for i, name := range op.Results {
+			v := value{}
+			if i < len(c.outs) && c.err == nil {
+				v = c.outs[i]
+			}
+			if _, twice := sc.values[name]; twice {
+				im.report(im.Errorf(source.CodeDuplicate, op.At, "%%%s is defined twice", name))
+			}
+			sc.values[name] = v
+		}
+	}
+	defer define()
+	s := im.specs[op.Name]
+	if s == nil {
+		im.count(sc, c, op)
+		return
+	}
+	if !c.operands() {
+		return
+	}
+	if c.check(s); c.err == nil {
+		s.convert(c)
+	}
+	c.checkResults()
+	if c.err != nil {
+		im.report(c.err)
+	}
+}
+
+// count counts an operation that no table knows.
+func (im *importer) count(sc *scope, c *call, op *syntax.Op) {
+	name := op.Name
+	u := im.unknown[name]
+	if u == nil {
+		u = &unknownOp{name: name, first: im.Position(op.At)}
+		if place := c.place(""); place != "" {
+			u.first += " (" + place + ")"
+		}
+		im.unknown[name] = u
+		im.unknowns = append(im.unknowns, u)
+	}
+	u.count++
+}
+
+// report keeps an error for failed.
+func (im *importer) report(err error) { im.errs = im.errs.Add(err, source.CodeForm, im.Name) }
+
+// failed reports all failures at once, unsupported operations first and in one error.
+func (im *importer) failed(last error) error {
+	var all diag.List
+	if n := len(im.unknowns); n > 0 {
+		total := 0
+		for _, u := range im.unknowns {
+			total += u.count
+		}
+		e := diag.New(source.CodeOp, im.Name, "%d kinds of operations in %d places are not supported", n, total)
+		if n == 1 {
+			e.Msg = fmt.Sprintf("operation %s is not supported", im.unknowns[0].name)
+		}
+		for _, u := range im.unknowns[:min(n, maxErrors)] {
+			note := fmt.Sprintf("%s: %d times, first at %s", u.name, u.count, u.first)
+			if u.count == 1 {
+				note = fmt.Sprintf("%s: at %s", u.name, u.first)
+			}
+			if near := diag.Nearest(u.name, opNames()); near != "" {
+				note += "; nearest supported operation: " + near
+			}
+			e.Notes = append(e.Notes, note)
+		}
+		all = append(all, e)
+	}
+	if last != nil && len(im.errs) == 0 && len(all) == 0 {
+		return last
+	}
+	more := len(im.errs) - maxErrors
+	all = append(all, im.errs[:min(len(im.errs), maxErrors)]...)
+	if more > 0 {
+		all[len(all)-1] = all[len(all)-1].WithNote("and %d more errors", more)
+	}
+	return all.Err()
+}
+
+// positioned gives an error without a place in the text that of an operation.
+func (im *importer) positioned(err error, code string, at int) error {
+	var d *diag.Error
+	if !errors.As(err, &d) {
+		return im.Errorf(code, at, "%v", err)
+	}
+	moved := *d
+	if moved.Pos != "" && moved.Pos != im.Name {
+		moved.Notes = append(moved.Notes[:len(moved.Notes):len(moved.Notes)], "at "+moved.Pos)
+	}
+	moved.Pos = im.Position(at)
+	return &moved
+}

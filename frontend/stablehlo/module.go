@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stablehlo
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"lathe/frontend/source"
+	"lathe/frontend/stablehlo/syntax"
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// function is a function of the module.
+type function struct {
+	name string
+	at   int
+	args []syntax.Arg
+	outs []syntax.Attrs // of the results
+	body *syntax.Node
+}
+
+// collect finds the functions and the one to import: main, the only public one, or the only one.
+func (im *importer) collect() (*function, error) {
+	ops := im.Ops
+	var modules int
+	for i := range ops {
+		if ops[i].Name == "module" || ops[i].Name == "builtin.module" {
+			modules++
+		}
+	}
+	if modules > 1 || modules == 1 && len(ops) > 1 {
+		return nil, im.Errorf(syntax.CodeModules, ops[1].At, "the file holds several modules").
+			WithHint("write each module into a file of its own")
+	}
+	if modules == 1 {
+		in := im.Instr(&ops[0])
+		if len(in.Regions) != 1 || len(in.Regions[0].Blocks) == 0 {
+			return nil, im.Errorf(source.CodeNoOutput, ops[0].At, "the module holds no function")
+		}
+		ops = in.Regions[0].Blocks[0].Ops
+	}
+	var public, all []*function
+	for i := range ops {
+		f, private, err := im.function(&ops[i])
+		if err != nil {
+			return nil, err
+		}
+		if f == nil {
+			continue
+		}
+		if im.funcs[f.name] != nil {
+			return nil, im.Errorf(source.CodeDuplicate, f.at, "the function @%s is defined twice", f.name)
+		}
+		im.funcs[f.name] = f
+		all = append(all, f)
+		if !private {
+			public = append(public, f)
+		}
+	}
+	switch {
+	case im.funcs["main"] != nil:
+		return im.funcs["main"], nil
+	case len(public) == 1:
+		return public[0], nil
+	case len(all) == 0:
+		return nil, diag.New(source.CodeNoOutput, im.Name, "the module holds no function")
+	}
+	return nil, im.Errorf(source.CodeNoOutput, all[0].at, "the module has %d public functions and none is called main",
+		len(public))
+}
+
+// function reads func.func; nil for other operations of a module, which say nothing of values.
+func (im *importer) function(op *syntax.Op) (f *function, private bool, err error) {
+	if op.Name != "func.func" {
+		if op.Name == "sdy.mesh" || op.Name == "mhlo.mesh" {
+			return nil, false, nil
+		}
+		return nil, false, im.Errorf(source.CodeOp, op.At, "%s stands where functions are expected", op.Name)
+	}
+	in := im.Instr(op)
+	f = &function{name: in.Callee, at: op.At}
+	if name := in.Attrs.Get("sym_name"); name != nil {
+		f.name = name.Word()
+	}
+	if len(in.Regions) == 0 || len(in.Regions[0].Blocks) == 0 {
+		return nil, false, im.Errorf(source.CodeForm, op.At, "the function @%s has no body", f.name)
+	}
+	f.body = in.Regions[0]
+	private = in.Attrs.Get("sym_visibility").Word() == "private"
+	if len(f.body.Blocks) > 1 {
+		return nil, false, im.Errorf(source.CodeForm, op.At, "the function @%s has several blocks", f.name)
+	}
+	f.args = f.body.Blocks[0].Args
+	outs := false
+	for i := range op.Items {
+		switch n := &op.Items[i]; {
+		case n.Is("private"):
+			private = true
+		case n.Is("->"):
+			outs = true
+		case n.Kind == syntax.Paren && outs:
+			f.outs = resultAttrs(n)
+		case n.Kind == syntax.Paren && in.Attrs.Get("sym_name") == nil:
+			f.args = syntax.Args(n.Kids)
+		}
+	}
+	return f, private, nil
+}
+
+// resultAttrs are the attributes behind the types of results.
+func resultAttrs(n *syntax.Node) []syntax.Attrs {
+	var list []syntax.Attrs
+	for _, a := range syntax.Args(n.Kids) {
+		list = append(list, a.Attrs)
+	}
+	return list
+}
+
+// inputs makes an input node of each argument of the entry.
+func (im *importer) inputs(f *function) ([]value, error) {
+	var args []value
+	used := map[string]bool{}
+	for i := range f.args {
+		a := &f.args[i]
+		t, ok := im.ArgType(a)
+		if !ok || !t.Tensor {
+			return nil, im.Errorf(syntax.CodeTypes, a.At, "the argument %%%s is no tensor", a.Name)
+		}
+		d := syntax.Storage(t.Elem)
+		if d == "" {
+			code := source.CodeDType
+			if strings.HasPrefix(t.Elem, "!quant") {
+				code = syntax.CodeQuant
+			}
+			return nil, im.Errorf(code, a.At, "the argument %%%s has elements of type %s, which are not supported", a.Name,
+				t.Elem)
+		}
+		name := argName(im.ArgLoc(a), a.Name)
+		if used[name] {
+			name = a.Name
+		}
+		used[name] = true
+		dims, err := im.bind(t, name, a)
+		if err != nil {
+			return nil, err
+		}
+		n, err := im.b.Input(name, d, dims)
+		if err != nil {
+			return nil, im.positioned(err, source.CodeDims, a.At)
+		}
+		args = append(args, whole(n))
+	}
+	for _, name := range slices.Sorted(maps.Keys(im.opts.Shapes)) {
+		if !used[name] {
+			return nil, diag.New(source.CodeBinding, im.Name, "the model has no input %q", name)
+		}
+	}
+	return args, nil
+}
+
+// bind gives sizes to the dimensions that a type leaves open.
+func (im *importer) bind(t syntax.Type, name string, a *syntax.Arg) ([]int, error) {
+	dims := slices.Clone(t.Dims)
+	given, ok := im.opts.Shapes[name]
+	if ok && len(given) != len(dims) {
+		return nil, im.Errorf(source.CodeBinding, a.At, "input %q of type %s cannot have the shape %s", name, t,
+			ir.ShapeString(given))
+	}
+	for i, d := range dims {
+		switch {
+		case ok && d != syntax.Dynamic && given[i] != d, ok && given[i] < 1:
+			return nil, im.Errorf(source.CodeBinding, a.At, "input %q of type %s cannot have the shape %s", name, t,
+				ir.ShapeString(given))
+		case d != syntax.Dynamic:
+		case ok:
+			dims[i] = given[i]
+		case i == 0:
+			dims[i] = 1
+		default:
+			return nil, im.Errorf(source.CodeOpenDim, a.At, "axis %d of input %q of type %s has no size", i, name, t).
+				WithHint("give the shape: --shape %s=...", name)
+		}
+	}
+	return dims, nil
+}
+
+// outputNames are the names of the results in the caller: jax.result_info, or numbers.
+func (im *importer) outputNames(f *function, n int) []string {
+	names := make([]string, n)
+	used := map[string]bool{}
+	for i := range names {
+		if i < len(f.outs) {
+			names[i] = argName(f.outs[i].Get("jax.result_info").Word(), "")
+		}
+		if names[i] == "" || used[names[i]] {
+			names[i] = "result"
+			if n > 1 {
+				names[i] += strconv.Itoa(i)
+			}
+		}
+		used[names[i]] = true
+	}
+	return names
+}
+
+// body converts a function for given arguments.
+func (im *importer) body(f *function, args []value, path string) ([]value, error) {
+	if slices.Contains(im.stack, f.name) {
+		return nil, im.Errorf(syntax.CodeCall, f.at, "the function @%s calls itself", f.name)
+	}
+	if len(args) != len(f.args) {
+		return nil, im.Errorf(syntax.CodeCall, f.at, "the function @%s takes %d arguments, not %d", f.name, len(f.args),
+			len(args))
+	}
+	im.stack = append(im.stack, f.name)
+	defer func() { im.stack = im.stack[:len(im.stack)-1] }()
+	sc := &scope{values: map[string]value{}, path: path}
+	for i, a := range f.args {
+		sc.values[a.Name] = args[i]
+	}
+	return im.block(sc, f.body.Blocks[0].Ops)
+}

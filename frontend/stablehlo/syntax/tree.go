@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package syntax
+
+import (
+	"strconv"
+
+	"github.com/antlr4-go/antlr/v4"
+
+	"lathe/internal/parser/mlir"
+)
+
+// Kind is what a Node is.
+type Kind uint8
+
+// Tokens, and below them trees of tokens.
+const (
+	Punct  Kind = iota // , : -> - * + :: = ?
+	Word               // tensor dimensions, keywords, enumerators
+	Dotted             // names with dots
+	Value              // %x
+	Symbol             // @f
+	Label              // ^bb0
+	Text               // "a string"
+	Int
+	Float
+	TypeTok // tensor<4xf32>
+	Data    // dense<...>, array<...>
+	Hash    // #loc1, #stablehlo<...>
+	Bang    // !quant.uniform<...>
+
+	Paren
+	Bracket
+	Angle
+	Dict   // {a = 1, b}
+	Region // { operations }
+)
+
+// Node is a token, or a tree of them.
+type Node struct {
+	Kind Kind
+	// Text is the token; "" for trees and Data.
+	Text string
+	// At and End bound it in the source.
+	At, End int
+	// Kids are what stands in a tree, commas included.
+	Kids   []Node
+	Blocks []Block // of a Region
+}
+
+// Block is the operations under a label.
+type Block struct {
+	// Args are the names and types that the label declares.
+	Args []Arg
+	Ops  []Op
+}
+
+// Op is an operation as it is written.
+type Op struct {
+	// Name is the name of the operation, without quotes.
+	Name string
+	At   int
+	// Results are the names that it defines, without "%"; %0:2 defines 0#0 and 0#1.
+	Results []string
+	Items   []Node
+}
+
+// read makes the records of all operations.
+func (f *File) read(tree mlir.IFileContext) error {
+	for _, child := range tree.GetChildren() {
+		switch c := child.(type) {
+		case *mlir.AliasContext:
+			f.alias(c)
+		case *mlir.OpContext:
+			f.Ops = append(f.Ops, f.op(c))
+		case antlr.TerminalNode:
+			if c.GetSymbol().GetTokenType() == mlir.MlirLexerRESOURCES {
+				at, end := f.span(c.GetSymbol(), c.GetSymbol())
+				if err := f.readResources(at, end); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return f.bad
+}
+
+// span is where the tokens from a to b stand in the source.
+func (f *File) span(a, b antlr.Token) (at, end int) {
+	return f.origin(a.GetStart()), f.origin(b.GetStop()) + 1
+}
+
+func (f *File) alias(c *mlir.AliasContext) {
+	nodes := f.nodes(c.GetChildren())
+	if len(nodes) < 3 {
+		return
+	}
+	f.aliases[nodes[0].Text] = &Node{Kind: Paren, At: nodes[2].At, End: nodes[len(nodes)-1].End, Kids: nodes[2:]}
+}
+
+func (f *File) op(c *mlir.OpContext) Op {
+	start, _ := f.span(c.GetStart(), c.GetStart())
+	op := Op{At: start}
+	for _, child := range c.GetChildren() {
+		switch k := child.(type) {
+		case *mlir.ResultContext:
+			op.Results = append(op.Results, f.results(k)...)
+		case *mlir.NameContext:
+			nodes := f.nodes(k.GetChildren())
+			op.Name, op.At = nodes[0].Text, nodes[0].At
+			op.Items = append(op.Items, nodes[1:]...)
+		case *mlir.ItemContext:
+			op.Items = f.appendNodes(op.Items, k.GetChildren())
+		}
+	}
+	return op
+}
+
+// results are the names that %x or %x:n defines.
+func (f *File) results(c *mlir.ResultContext) []string {
+	nodes := f.nodes(c.GetChildren())
+	name := nodes[0].Text
+	if len(nodes) < 3 {
+		return []string{name}
+	}
+	n, ok := nodes[2].Int64()
+	if !ok || n < 1 || n > 1<<12 {
+		if f.bad == nil {
+			f.bad = f.errorAt(CodeSyntax, nodes[2].At, "an operation of %s results", nodes[2].Text)
+		}
+		return nil
+	}
+	names := make([]string, n)
+	for i := range names {
+		names[i] = name + "#" + strconv.Itoa(i)
+	}
+	return names
+}
+
+func (f *File) nodes(children []antlr.Tree) []Node {
+	return f.appendNodes(make([]Node, 0, len(children)), children)
+}
+
+// appendNodes flattens rules that are no trees of their own.
+func (f *File) appendNodes(nodes []Node, children []antlr.Tree) []Node {
+	for _, child := range children {
+		switch c := child.(type) {
+		case antlr.TerminalNode:
+			nodes = append(nodes, f.token(c.GetSymbol()))
+		case *mlir.ParenContext:
+			nodes = append(nodes, f.group(Paren, c))
+		case *mlir.BracketContext:
+			nodes = append(nodes, f.group(Bracket, c))
+		case *mlir.AngleContext:
+			nodes = append(nodes, f.group(Angle, c))
+		case *mlir.BraceContext:
+			nodes = append(nodes, f.brace(c))
+		case antlr.RuleNode:
+			nodes = f.appendNodes(nodes, c.GetChildren())
+		}
+	}
+	return nodes
+}
+
+// group is a tree between brackets, which are not among its kids.
+func (f *File) group(kind Kind, c antlr.ParserRuleContext) Node {
+	at, end := f.span(c.GetStart(), c.GetStop())
+	children := c.GetChildren()
+	return Node{Kind: kind, At: at, End: end, Kids: f.nodes(children[1 : len(children)-1])}
+}
+
+// brace is a dictionary, or a region where it holds operations.
+func (f *File) brace(c *mlir.BraceContext) Node {
+	ops, blocks := c.AllOp(), c.AllBlock()
+	if len(ops) == 0 && len(blocks) == 0 {
+		return f.group(Dict, c)
+	}
+	at, end := f.span(c.GetStart(), c.GetStop())
+	n := Node{Kind: Region, At: at, End: end}
+	if len(ops) > 0 {
+		n.Blocks = append(n.Blocks, Block{Ops: f.ops(ops)})
+	}
+	for _, b := range blocks {
+		block := Block{Ops: f.ops(b.AllOp())}
+		if p := b.Paren(); p != nil {
+			block.Args = Args(f.group(Paren, p).Kids)
+		}
+		n.Blocks = append(n.Blocks, block)
+	}
+	return n
+}
+
+func (f *File) ops(contexts []mlir.IOpContext) []Op {
+	ops := make([]Op, 0, len(contexts))
+	for _, c := range contexts {
+		if o, ok := c.(*mlir.OpContext); ok {
+			ops = append(ops, f.op(o))
+		}
+	}
+	return ops
+}

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-
-//go:build !amd64
-
-package dense
-
-func fastest() kernel { return plainKernel }

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !amd64
+
+package dense
+
+func fastest() tile { return tileGo }
