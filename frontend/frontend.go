@@ -16,6 +16,7 @@ import (
 	"lathe/frontend/onnx"
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo"
+	"lathe/frontend/torch"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/text"
@@ -37,8 +38,7 @@ type format struct {
 func formats() []format {
 	return []format{
 		{"Lathe graph", []string{".lathe"}, text.Sniff, loadText},
-		{"PyTorch exported program", []string{".pt2", ".pt", ".pth"}, isZip, later("PyTorch program",
-			"export the model with torch.onnx.export")},
+		{"PyTorch exported program", []string{".pt2", ".pt", ".pth"}, torch.Sniff, torch.Load},
 		{"StableHLO", []string{".mlir", ".stablehlo"}, stablehlo.Sniff, stablehlo.Load},
 		{"ONNX", []string{".onnx"}, onnx.Sniff, onnx.Load},
 	}
@@ -154,9 +154,6 @@ func firstBytes(path string) ([]byte, error) {
 	}
 	return head[:n], nil
 }
-
-// isZip knows zip archives, of which those of NumPy arrays are no models.
-func isZip(head []byte) bool { return bytes.HasPrefix(head, []byte("PK\x03\x04")) && !isNPZ(head) }
 
 // isNPZ knows archives whose first member, named at byte 30 of the first header, is a NumPy array.
 func isNPZ(head []byte) bool {

@@ -28,7 +28,9 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 	}
 	size := min(batchLimit, len(samples))
 	for _, n := range g.Nodes {
-		size = max(1, min(size, batchElems/max(1, n.Type.Elems())))
+		if !n.IsConst() {
+			size = max(1, min(size, batchElems/max(1, n.Type.Elems())))
+		}
 	}
 	b, err := Print(g, size, trace)
 	if err != nil {

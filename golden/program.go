@@ -5,6 +5,7 @@ package golden
 
 import (
 	"lathe/golden/hlo"
+	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -23,12 +24,16 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 			values[n] = values[n].WithScale(b.Arg(n.Name+" scales", op.ScaleCarry(n.Type, samples)))
 		}
 	}
+	known, err := ref.Constants(g)
+	if err != nil {
+		return nil, err
+	}
 	var errs diag.List
 	for _, n := range g.Nodes {
-		if _, isInput := values[n]; isInput || n.IsConst() {
+		if _, isInput := values[n]; isInput || n.IsConst() || known[n] != nil {
 			continue
 		}
-		v, err := printNode(b, n, values)
+		v, err := printNode(b, ref.Reading(n, known), values)
 		if err != nil {
 			errs = append(errs, asDiag(n, err))
 		}
@@ -40,6 +45,9 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 	var results []hlo.Value
 	for _, n := range wanted(g, trace) {
 		v := values[n]
+		if c := known[n]; c != nil {
+			n = c
+		}
 		if n.IsConst() { // an output that depends on nothing
 			c, err := n.Op.HLO(b, n, nil)
 			if err != nil {

@@ -141,8 +141,10 @@ func (b *Blob) IntsAt(out []int64, from int) error {
 	for i := range out {
 		p := data[i*b.DType.Size():]
 		switch b.DType {
-		case U8, B1:
+		case U8:
 			out[i] = int64(p[0])
+		case B1:
+			out[i] = int64(min(p[0], 1)) // any other byte is true, too
 		case I16:
 			out[i] = int64(int16(le.Uint16(p)))
 		case U16:

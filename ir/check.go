@@ -180,6 +180,15 @@ func checkStage(n *Node, s Stage) *diag.Error {
 	if s == StageFloat && !n.Type.IsFloat() && !IsWhole(n.Type.Format) {
 		return n.Errorf("L0318", "has the format %s in a float graph", n.Type.Format)
 	}
+	if s == StageFloat {
+		f, err := n.FloatFormat()
+		if err != nil {
+			return n.Errorf("L0334", "%v", err)
+		}
+		if f != n.Type.Format {
+			return n.Errorf("L0334", "has the format %s, its arguments give %s", n.Type.Format, f)
+		}
+	}
 	if s >= StageQuantized && n.Op.Legal != nil {
 		if err := n.Op.Legal(n); err != nil {
 			return n.Errorf("L0308", "%v", err)

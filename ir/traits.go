@@ -9,6 +9,12 @@ type Traits struct {
 	Source bool
 	// FloatOnly: there is no exact integer meaning.
 	FloatOnly bool
+	// Whole: in float graphs it computes on whole numbers, too: all arguments and the result have one format, and results
+	// are modulo 2^W. Operations with a Format column say there what they take.
+	Whole bool
+	// Index, if not nil, is the size of the axis whose positions the elements of argument i of n are, 0 if they are none.
+	// Negative positions count from the end; those outside are an error of evaluation.
+	Index func(n *Node, i int) int
 	// Elementwise: an element of the result is computed from the elements of the arguments at its place, all alike;
 	// arguments broadcast.
 	Elementwise bool

@@ -3,6 +3,9 @@
 package ir
 
 import (
+	"fmt"
+	"slices"
+
 	"lathe/ir/format"
 )
 
@@ -67,4 +70,34 @@ func StoredAs(f format.Format) DType {
 		}
 	}
 	return ""
+}
+
+// FloatFormat is the format that n has in a float graph: what its operation says, else the one format that all its
+// arguments have. Sources keep theirs. The error says which formats the operation does not take, or not together.
+func (n *Node) FloatFormat() (format.Format, error) {
+	switch {
+	case len(n.Args) == 0:
+		return n.Type.Format, nil
+	case n.Op.Format != nil:
+		return n.Op.Format(n)
+	case !slices.ContainsFunc(n.Args, func(a *Node) bool { return IsWhole(a.Type.Format) }):
+		return n.Args[0].Type.Format, nil
+	}
+	f, err := n.OneFormat(n.Args...)
+	if err == nil && IsWhole(f) && !n.Op.Traits.Whole {
+		err = fmt.Errorf("%s computes on floats, %q is %s", n.Op.Name, n.Args[0].Name, f)
+	}
+	return f, err
+}
+
+// OneFormat is the format that all args of n have.
+func (n *Node) OneFormat(args ...*Node) (format.Format, error) {
+	f := args[0].Type.Format
+	for _, a := range args[1:] {
+		if a.Type.Format != f {
+			return nil, fmt.Errorf("%s takes arguments of one format, %q is %s and %q is %s", n.Op.Name, args[0].Name, f,
+				a.Name, a.Type.Format)
+		}
+	}
+	return f, nil
 }

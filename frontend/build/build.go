@@ -97,11 +97,20 @@ func (b *Builder) Emit(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Nod
 	if folded, err := b.fold(n); folded != nil || err != nil {
 		return folded, err
 	}
+	b.name(n, at)
+	b.g.Nodes = append(b.g.Nodes, n)
+	return n, nil
+}
+
+// name gives a node its name and its position; a constant has its name from the file, or gets it in Finish.
+func (b *Builder) name(n *ir.Node, at Place) {
+	if n.IsConst() {
+		n.Name = at.Name
+		return
+	}
 	n.Name = b.names.take(at.Name, at.Alt)
 	b.renamed(at, n.Name)
 	n.Pos = b.File + ": " + n.Name + " (" + at.Source + ")"
-	b.g.Nodes = append(b.g.Nodes, n)
-	return n, nil
 }
 
 // fold returns the constant that n is, or nil if it is none or too large.

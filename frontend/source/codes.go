@@ -35,6 +35,8 @@ const (
 
 	CodePieces = "L0240" // an order that needs more pieces of a value than hardware joins
 
+	CodeUnsafe = "L0260" // an archive that holds what no exporter writes
+
 	CodeQuantType    = "L0250" // codes of a type that is not supported
 	CodeQuantForm    = "L0251" // a quantization in a form that is not supported
 	CodeQuantScale   = "L0252" // a scale that is no positive finite number

@@ -240,6 +240,26 @@ func TestBind(t *testing.T) {
 	}
 }
 
+// TestBindLarge binds weights that travel in several frames: each one must arrive in its place.
+func TestBindLarge(t *testing.T) {
+	const n = 5 << 20 // 20 MiB
+	b := hlo.New("bind")
+	sum := b.Arg("x", hlo.TypeOf(hlo.F32))
+	for i := range 5 {
+		w := make([]float32, n)
+		w[i] = float32(int(1) << (4 * i))
+		v := b.Slice(b.Weight(hlo.FromFloat32s([]int{n}, w)), []int{i}, []int{i + 1}, []int{1})
+		sum = b.Add(sum, b.Reshape(v))
+	}
+	b.Return(sum)
+	for range 2 {
+		out := pjrttest.Run(t, b, hlo.FromFloat32s(nil, []float32{0}))
+		if got := out[0].Float64s()[0]; got != 0x11111 {
+			t.Errorf("%v, not 0x11111", got)
+		}
+	}
+}
+
 func TestConcurrent(t *testing.T) {
 	e := pjrttest.Engine(t)
 	var wg sync.WaitGroup

@@ -29,7 +29,7 @@ type kind byte
 const (
 	kindHello   kind = iota + 1 // payload: empty; reply: text fields of Info
 	kindCompile                 // program text; reply: id, number of results
-	kindBind                    // id, arrays
+	kindBind                    // id, how many arrays are bound already (0: none stay), arrays
 	kindRun                     // id, arrays; reply: arrays
 	kindDrop                    // id
 	kindOK                      // reply

@@ -39,13 +39,25 @@ func (p *Program) Bind(ctx context.Context, weights []hlo.Array) error {
 	if err := p.match(weights, len(p.args)-len(weights)); err != nil {
 		return err
 	}
-	c, err := p.send(ctx, kindBind, weights)
-	if err != nil {
-		return err
+	p.bound = 0
+	for from, to := 0, 0; from == 0 || from < len(weights); from = to {
+		for size := 0; to < len(weights) && (to == from || size+len(weights[to].Data) <= bindBytes); to++ {
+			size += len(weights[to].Data)
+		}
+		c, err := p.send(ctx, kindBind, weights[from:to], uint32(from))
+		if err != nil {
+			return err
+		}
+		if err := p.e.reply(c); err != nil || len(weights) == 0 {
+			return err
+		}
 	}
 	p.bound = len(weights)
-	return p.e.reply(c)
+	return nil
 }
+
+// bindBytes bounds the weights that travel in one frame, if there are several: both sides hold one frame at a time.
+const bindBytes = 32 << 20
 
 // Run executes the program with args in front of the bound arrays and returns its results in order.
 func (p *Program) Run(ctx context.Context, args []hlo.Array) ([]hlo.Array, error) {
@@ -93,12 +105,16 @@ func (p *Program) Drop(ctx context.Context) error {
 	return p.e.reply(c)
 }
 
-func (p *Program) send(ctx context.Context, k kind, arrays []hlo.Array) (*cursor, error) {
+// send sends the numbers and arrays about the program.
+func (p *Program) send(ctx context.Context, k kind, arrays []hlo.Array, numbers ...uint32) (*cursor, error) {
 	parts, err := arrayParts(arrays)
 	if err != nil {
 		return nil, diag.New(CodeRun, "", "%v", err)
 	}
 	head := binary.LittleEndian.AppendUint32(nil, p.id)
+	for _, n := range numbers {
+		head = binary.LittleEndian.AppendUint32(head, n)
+	}
 	return p.e.request(ctx, k, append([][]byte{head}, parts...)...)
 }
 

@@ -115,12 +115,16 @@ func (s *server) answer(f frame) (parts [][]byte, err error) {
 			p.drop()
 			return nil, p.exec.Destroy()
 		}
+		from := 0
+		if f.kind == kindBind {
+			from = int(c.u32())
+		}
 		arrays := c.arrays()
 		if err := c.end(); err != nil {
 			return nil, err
 		}
 		if f.kind == kindBind {
-			return nil, s.bind(p, arrays)
+			return nil, s.bind(p, from, arrays)
 		}
 		return s.run(p, arrays)
 	}
@@ -164,13 +168,18 @@ func (s *server) compile(text []byte) ([][]byte, error) {
 	return [][]byte{binary.LittleEndian.AppendUint32(p, uint32(exec.NumOutputs))}, nil
 }
 
-func (s *server) bind(p *loaded, arrays []hlo.Array) error {
+func (s *server) bind(p *loaded, from int, arrays []hlo.Array) error {
+	if from == 0 {
+		p.drop()
+	}
+	if from != len(p.bound) {
+		return diag.New(CodeRun, "", "%d arrays are bound, not %d", len(p.bound), from)
+	}
 	buffers, err := toDevice(s.client, arrays)
 	if err != nil {
 		return err
 	}
-	p.drop()
-	p.bound = buffers
+	p.bound = append(p.bound, buffers...)
 	return nil
 }
 

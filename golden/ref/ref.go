@@ -31,6 +31,10 @@ type Sample []*ir.Tensor
 func New(g *ir.Graph) (*Program, error) {
 	p := &Program{graph: g, last: make([]int, len(g.Nodes))}
 	at := make(map[*ir.Node]int, len(g.Nodes))
+	known, err := Constants(g)
+	if err != nil {
+		return nil, err
+	}
 	var errs diag.List
 	for i, n := range g.Nodes {
 		at[n] = i
@@ -38,7 +42,7 @@ func New(g *ir.Graph) (*Program, error) {
 		for _, a := range n.Args {
 			j := at[a]
 			p.last[j] = i
-			if a.IsConst() {
+			if a.IsConst() || known[a] != nil {
 				j = -1
 			}
 			args = append(args, j)
@@ -46,8 +50,11 @@ func New(g *ir.Graph) (*Program, error) {
 		p.args = append(p.args, args)
 		var k ir.Kernel
 		if !slices.Contains(g.In, n) && (!n.IsConst() || g.IsOutput(n)) {
-			var err error
-			if k, err = n.Op.Eval(n); err != nil {
+			m := Reading(n, known)
+			if c := known[n]; c != nil {
+				m = c
+			}
+			if k, err = m.Op.Eval(m); err != nil {
 				errs = append(errs, asDiag(n, err))
 			}
 		}
@@ -182,21 +189,4 @@ func (p *Program) one(s Sample, keep bool) ([]*ir.Tensor, error) {
 		}
 	}
 	return values, nil
-}
-
-// Constant evaluates a node whose arguments are all constants.
-func Constant(n *ir.Node) (*ir.Tensor, error) {
-	args := make([]*ir.Tensor, len(n.Args))
-	for i, a := range n.Args {
-		t, err := a.Value()
-		if err != nil {
-			return nil, err
-		}
-		args[i] = t
-	}
-	k, err := n.Op.Eval(n)
-	if err != nil {
-		return nil, err
-	}
-	return k(args)
 }

@@ -35,6 +35,11 @@ func WriteModels(dir string) error {
 			return err
 		}
 	}
+	for name, data := range programs() {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
+			return err
+		}
+	}
 	data := mlp().encode()
 	for name, part := range map[string][]byte{"truncated.onnx": data[:len(data)/2], "empty.onnx": nil,
 		"bytecode.mlir": []byte("ML\xefR\x01StableHLO")} {

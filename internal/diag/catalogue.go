@@ -18,8 +18,9 @@ type Entry struct {
 
 // Catalogue lists every code in ascending order. A code that is not used any more is never given another cause.
 func Catalogue() []Entry {
-	return slices.Concat(commandLine, models, quantImports, textImports, graphs, realScales, blocks, plans, foldings,
-		formats, hardware, tools, engines, files, kernels, graphKernels, comparisons, interpreter, devices, products)
+	return slices.Concat(commandLine, models, quantImports, programs, textImports, graphs, realScales, blocks,
+		plans, foldings, formats, hardware, tools, engines, files, kernels, graphKernels, comparisons, interpreter,
+		devices, products)
 }
 
 var commandLine = []Entry{

@@ -80,6 +80,11 @@ var graphs = []Entry{
 		"$ lathe emit-verilog g.lathe -o out\n-- g.lathe --\nlathe 1\ngraph %g quantized(%x) {\n" +
 			"  %x = input : 2x2x2x2x2x2x2 int(8)\n" +
 			"  %y = transpose(%x) {perm = [6, 5, 4, 3, 2, 1, 0]} : 2x2x2x2x2x2x2 int(8)\n  return y = %y\n}\n"},
+	{"L0334", "An operation of a float graph does not take whole numbers, or takes them together with floats.",
+		inspect("float(%x)",
+			"  %x = input : 1x8 int(64,over=wrap)\n  %y = relu(%x) : 1x8 int(64,over=wrap)\n  return y = %y")},
+	{"L0335", "A position that a gather reads, or a scatter writes, lies outside of its axis.",
+		"program.Run(ctx, samples) // position 4 on an axis of 3"},
 }
 
 var plans = []Entry{

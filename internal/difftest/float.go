@@ -15,6 +15,9 @@ import (
 // numbers, images lie channels first in half of the cases, and axes are permuted freely.
 func Float(r *rand.Rand, g *ir.Graph) (*ir.Graph, error) {
 	f := g.Clone()
+	if g.Stage == ir.StageFloat {
+		return f, nil
+	}
 	f.Stage = ir.StageFloat
 	first := r.IntN(2) == 0
 	for _, n := range f.Nodes {
@@ -66,4 +69,19 @@ func randomFloats(r *rand.Rand, n int) *ir.Blob {
 		values[i] = float32(r.NormFloat64())
 	}
 	return ir.FloatBlob(values)
+}
+
+// Whole makes a float graph on whole numbers of format f out of a quantized graph of one operation that takes them.
+func Whole(r *rand.Rand, g *ir.Graph, f format.Format) *ir.Graph {
+	w := g.Clone()
+	w.Stage = ir.StageFloat
+	for _, n := range w.Nodes {
+		n.Type = ir.Type{Shape: n.Type.Shape, Format: f}
+		if c, ok := n.Attrs.(*ir.Const); ok {
+			codes := make([]int64, n.Type.Elems())
+			fillCodes(r, f, codes, nil, 5)
+			c.Data = ir.CodeBlob(codes)
+		}
+	}
+	return w
 }

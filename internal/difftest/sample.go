@@ -25,6 +25,7 @@ func Samples(r *rand.Rand, g *ir.Graph, n int) []ref.Sample {
 				fillFloats(r, t.Floats, i)
 			} else {
 				fillCodes(r, in.Type.Format, t.Codes, rows, i)
+				keepInside(g, in, t.Codes)
 				if t.BlockScales != nil {
 					fillScales(r, t, i%5)
 				}
@@ -33,6 +34,21 @@ func Samples(r *rand.Rand, g *ir.Graph, n int) []ref.Sample {
 		}
 	}
 	return samples
+}
+
+// keepInside moves codes into the axis whose positions they are, and of those with a sign half counts from the end.
+func keepInside(g *ir.Graph, in *ir.Node, codes []int64) {
+	for _, n := range g.Nodes {
+		for i, a := range n.Args {
+			if a != in || n.Op.Traits.Index == nil || n.Op.Traits.Index(n, i) == 0 {
+				continue
+			}
+			size := int64(n.Op.Traits.Index(n, i))
+			for k := range codes {
+				codes[k] %= size // of negative ones negative, too
+			}
+		}
+	}
 }
 
 // weightRows lists the rows of the constant weights that a linear operation multiplies input in by.

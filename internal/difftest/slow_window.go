@@ -314,8 +314,19 @@ func slowPixels(a *op.ConvAttrs, x value, run, size int, i []int) []*big.Rat {
 
 // slowResult is slowOp, but for sums over blocks, which round on the way.
 func slowResult(n *ir.Node, args []value) ([]*big.Rat, error) {
-	if overBlocks(n) {
+	switch t := n.Op.Traits; {
+	case overBlocks(n):
 		return slowBlockSum(n, args), nil
+	case t.FloatOnly && t.Elementwise:
+		return fill(n.Type.Shape, func(i []int) *big.Rat {
+			x := make([]*big.Rat, len(args))
+			for k, a := range args {
+				x[k] = repeat(a, i)
+			}
+			return slowElement(n, x)
+		}), nil
+	case t.Index != nil:
+		return slowIndexed(n, args)
 	}
 	return slowOp(n, args)
 }

@@ -159,6 +159,21 @@ var graphFaults = map[string]func(t *testing.T) error{
 		_, err = p.Run(t.Context(), []ref.Sample{{}})
 		return err
 	},
+	"L0335": func(t *testing.T) error {
+		x, i := input("x", nil, 3), input("i", ir.Int64, 1)
+		n, err := op.New(op.Gather, "y", "", &op.AxisAttrs{}, x, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := ref.New(graph(ir.StageFloat, x, i, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := ir.NewTensor(i.Type)
+		at.Codes[0] = 4
+		_, err = p.Run(t.Context(), []ref.Sample{{ir.NewTensor(x.Type), at}})
+		return err
+	},
 	"L0313": func(t *testing.T) error {
 		x := input("x", nil, 1, 8)
 		return graph(ir.StageFloat, x, add(t, op.Clip, "y", x)).Check()

@@ -33,7 +33,8 @@ var layers = [][]string{
 
 // benches serve tests only: they may import anything, start processes and look at the clock, and code outside tests may
 // not import them.
-var benches = []string{"cuda/cudatest", "cuda/mutate/mutatetest", "emit/cuda/hosttest", "golden/pjrt/pjrttest",
+var benches = []string{"cuda/cudatest", "cuda/mutate/mutatetest", "emit/cuda/hosttest", "frontend/torch/pt2test",
+	"golden/pjrt/pjrttest",
 	"internal/clitest", "internal/difftest", "internal/errortest", "internal/tools", "lower/lowertest", "rtl/formaltest",
 	"rtl/rtltest", "sim/gpu/gputest"}
 

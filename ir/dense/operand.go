@@ -44,7 +44,7 @@ func Left(data []float32, k int) func(m int, row []float64) {
 }
 
 // pack writes elements inner to inner+n of rows first to first+rows as panel[k][row]; the other rows are zero.
-func (o *Operand) pack(panel []float64, first, rows, inner, n int) {
+func (o *Operand) pack(by kernel, panel []float64, first, rows, inner, n int) {
 	panel = panel[:n*tileCols]
 	if rows < tileCols {
 		clear(panel)
@@ -59,24 +59,34 @@ func (o *Operand) pack(panel []float64, first, rows, inner, n int) {
 		}
 		return
 	}
-	const run = 8 // elements of a row, so that the lines of the panel that they go to stay in the cache
-	for k := 0; k < n; k += run {
-		part := min(run, n-k)
-		for r := range rows {
-			at, to := (first+r)*o.Row+(inner+k)*o.Step, k*tileCols+r
-			if o.Floats != nil {
-				for range part {
-					panel[to] = float64(o.Floats[at])
-					at, to = at+o.Step, to+tileCols
-				}
-				continue
-			}
-			for range part {
-				panel[to] = float64(math.Float32frombits(binary.LittleEndian.Uint32(o.Bytes[4*at:])))
-				at, to = at+o.Step, to+tileCols
+	r := 0
+	for ; o.Step == 1 && r+4 <= rows; r += 4 {
+		at := (first+r)*o.Row + inner
+		if o.Floats != nil {
+			by.floats(n&^3, o.Floats[at:], o.Row, panel[r:])
+		} else {
+			by.bytes(n&^3, o.Bytes[4*at:], o.Row, panel[r:])
+		}
+		for k := n &^ 3; k < n; k++ {
+			for i := range 4 {
+				panel[k*tileCols+r+i] = o.at(first+r+i, inner+k)
 			}
 		}
 	}
+	for ; r < rows; r++ {
+		for k := range n {
+			panel[k*tileCols+r] = o.at(first+r, inner+k)
+		}
+	}
+}
+
+// at is element n, k.
+func (o *Operand) at(n, k int) float64 {
+	at := n*o.Row + k*o.Step
+	if o.Floats != nil {
+		return float64(o.Floats[at])
+	}
+	return float64(math.Float32frombits(binary.LittleEndian.Uint32(o.Bytes[4*at:])))
 }
 
 // sums adds the products of row n with x, those of even and of odd index.

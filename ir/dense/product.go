@@ -37,7 +37,7 @@ type Product struct {
 // Run computes the product.
 func (p *Product) Run() { p.run(fastest()) }
 
-func (p *Product) run(t tile) {
+func (p *Product) run(by kernel) {
 	switch {
 	case p.M == 0 || p.N == 0:
 		return
@@ -51,7 +51,7 @@ func (p *Product) run(t tile) {
 	rows := max(tileRows, min(leftElems/p.K, p.M)&^(tileRows-1))
 	left := make([]float64, min(rows, (p.M+tileRows-1)&^(tileRows-1))*p.K)
 	for from := 0; from < p.M; from += rows {
-		b := &block{p: p, tile: t, from: from, rows: min(rows, p.M-from), left: left}
+		b := &block{p: p, by: by, from: from, rows: min(rows, p.M-from), left: left}
 		b.run()
 	}
 }
@@ -72,7 +72,7 @@ func (p *Product) empty() {
 // block is the rows of a product whose left operand is ready at once.
 type block struct {
 	p          *Product
-	tile       tile
+	by         kernel
 	from, rows int
 	// left holds the rows, and rows of zeros up to a whole tile.
 	left []float64
@@ -114,12 +114,12 @@ func (b *block) panel(col, from, to int, s *scratch) {
 	clear(sums)
 	for inner := 0; inner < k; inner += blockInner {
 		n := min(blockInner, k-inner)
-		b.p.Right.pack(s.panel, col, min(tileCols, b.p.N-col), inner, n)
+		b.p.Right.pack(b.by, s.panel, col, min(tileCols, b.p.N-col), inner, n)
 		for row := from; row < to; row += tileRows {
 			at := sums[2*tileCols*(row-from):]
-			b.tile((n+1)/2, b.left[row*k+inner:], k, s.panel, at[:tileRows*tileCols])
+			b.by.tile((n+1)/2, b.left[row*k+inner:], k, s.panel, at[:tileRows*tileCols])
 			if n > 1 {
-				b.tile(n/2, b.left[row*k+inner+1:], k, s.panel[tileCols:], at[tileRows*tileCols:])
+				b.by.tile(n/2, b.left[row*k+inner+1:], k, s.panel[tileCols:], at[tileRows*tileCols:])
 			}
 		}
 	}

@@ -99,7 +99,7 @@ func TestProduct(t *testing.T) {
 	for i, s := range sizes {
 		p := draw(r, s[0], s[1], s[2], i)
 		want := plain(p)
-		for name, k := range tiles() {
+		for name, k := range kernels() {
 			clear(p.Out)
 			p.run(k)
 			equal(t, fmt.Sprintf("%s, %v, form %d", name, s, i), p.Out, want)
@@ -124,7 +124,7 @@ func TestProcessors(t *testing.T) {
 func BenchmarkProduct(b *testing.B) {
 	for _, rows := range []int{1, 128} {
 		p := draw(rand.New(rand.NewPCG(5, 6)), rows, 3072, 768, 1|2<<1)
-		for name, k := range tiles() {
+		for name, k := range kernels() {
 			if rows == 1 && name != "go" {
 				continue
 			}

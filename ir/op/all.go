@@ -20,6 +20,8 @@ var All = [...]*ir.Op{
 	Reshape, Transpose, Identity, Cast,
 	Quant,
 	Concat, Slice, Pad, Repeat,
+	Compare, Where, And, Or, Xor, Not, ShiftLeft, ShiftRight, Div, Mod, Power, Convert, IsNaN, IsInf,
+	Gather,
 	Widen, Narrow, Fifo, Fork,
 }
 
@@ -54,13 +56,8 @@ func New(o *ir.Op, name, pos string, attrs any, args ...*ir.Node) (*ir.Node, err
 		return nil, diag.At(n.Errorf("L0306", "%v", err), "L0306", pos)
 	}
 	n.Type.Shape = shape
-	switch {
-	case o.Format != nil:
-		if n.Type.Format, err = o.Format(n); err != nil {
-			return nil, diag.At(n.Errorf("L0318", "%v", err), "L0318", pos)
-		}
-	case len(args) > 0:
-		n.Type.Format = args[0].Type.Format
+	if n.Type.Format, err = n.FloatFormat(); err != nil {
+		return nil, diag.At(n.Errorf("L0334", "%v", err), "L0334", pos)
 	}
 	return n, nil
 }

@@ -32,6 +32,7 @@ var Max = binary("max", "max(a, b)", func(a, b float32) float32 { return max(a, 
 
 func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 	print func(b *hlo.Builder, x, y hlo.Value) hlo.Value, traits ir.Traits) *ir.Op {
+	traits.Whole = true
 	return &ir.Op{
 		Name: name, Doc: doc + " with broadcasting", Arity: [2]int{2, 2},
 		Traits: traits,
@@ -102,6 +103,9 @@ func broadcastIndex(in, out []int) []int {
 func binaryEval(n *ir.Node, fl func(a, b float32) float32, o pairOp) (ir.Kernel, error) {
 	ia := broadcastIndex(n.Args[0].Type.Shape, n.Type.Shape)
 	ib := broadcastIndex(n.Args[1].Type.Shape, n.Type.Shape)
+	if _, ok := wholeOf(n); ok {
+		return pairWhole(n, o.whole()), nil
+	}
 	var exact func(args []*ir.Tensor) (*ir.Tensor, error)
 	if !n.Type.IsFloat() {
 		p, err := planPair(n, o)

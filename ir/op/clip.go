@@ -18,29 +18,11 @@ type ClipAttrs struct {
 // Clip is min(max(x, lo), hi); the bounds are exact float32 values.
 var Clip = &ir.Op{
 	Name: "clip", Doc: "min(max(x, lo), hi)", Attrs: ClipAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Elementwise: true, Monotone: true, Cuts: true},
+	Traits: ir.Traits{Whole: true, Elementwise: true, Monotone: true, Cuts: true},
 	Infer:  sameShape,
-	Eval: unary{
-		fl: func(n *ir.Node) func(float32) float32 {
-			a := n.Attrs.(*ClipAttrs)
-			return func(x float32) float32 { return min(max(x, a.Min), a.Max) }
-		},
-		ex: func(n *ir.Node, exp int) (func(int64) int64, error) {
-			c := clipOf(n, exp)
-			enc := encoder(n.Type.Format, exp)
-			return func(v int64) int64 {
-				switch {
-				case v > c.xhi: // the upper bound wins where the bounds cross, as in the formula
-					return c.codeHi
-				case v < c.xlo:
-					return c.codeLo
-				}
-				return enc(v)
-			}, nil
-		},
-	}.eval,
-	HLO: affineHLO(clipHLO),
-	RTL: affineRTL(clipRTL),
+	Eval:   clipEval,
+	HLO:    affineHLO(clipHLO),
+	RTL:    affineRTL(clipRTL),
 	Legal: func(n *ir.Node) error {
 		if a := n.Attrs.(*ClipAttrs); math.IsNaN(float64(a.Min)) || math.IsNaN(float64(a.Max)) {
 			return fmt.Errorf("a bound is NaN: %g, %g", a.Min, a.Max)
@@ -48,6 +30,34 @@ var Clip = &ir.Op{
 		return plain(n)
 	},
 	Gen: genClip,
+}
+
+func clipEval(n *ir.Node) (ir.Kernel, error) {
+	if _, ok := wholeOf(n); ok {
+		f, err := clipUnary.ex(n, 0)
+		return wholeUnary(n, f), err
+	}
+	return clipUnary.eval(n)
+}
+
+var clipUnary = unary{
+	fl: func(n *ir.Node) func(float32) float32 {
+		a := n.Attrs.(*ClipAttrs)
+		return func(x float32) float32 { return min(max(x, a.Min), a.Max) }
+	},
+	ex: func(n *ir.Node, exp int) (func(int64) int64, error) {
+		c := clipOf(n, exp)
+		enc := encoder(n.Type.Format, exp)
+		return func(v int64) int64 {
+			switch {
+			case v > c.xhi: // the upper bound wins where the bounds cross, as in the formula
+				return c.codeHi
+			case v < c.xlo:
+				return c.codeLo
+			}
+			return enc(v)
+		}, nil
+	},
 }
 
 // clipBounds is clip in threshold form on lattice integers: below xlo the result is codeLo, above xhi codeHi.

@@ -22,7 +22,7 @@ const maxConcat = 1 << 12
 // Concat joins arrays along an axis. All have one format. Hardware joins two; scheduling makes chains of more.
 var Concat = &ir.Op{
 	Name: "concat", Doc: "arrays joined along an axis", Attrs: ConcatAttrs{}, Arity: [2]int{1, maxConcat},
-	Traits: ir.Traits{Joins: true, Monotone: true, Axis: concatAxis},
+	Traits: ir.Traits{Whole: true, Joins: true, Monotone: true, Axis: concatAxis},
 	Infer:  inferConcat,
 	Eval:   concatEval,
 	HLO:    concatHLO,

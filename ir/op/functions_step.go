@@ -3,6 +3,7 @@
 package op
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -15,23 +16,23 @@ import (
 // The rational functions: every result is a fraction, known exactly.
 var (
 	Abs = fractional("abs", "|x|", math.Abs, func(x *big.Rat) *big.Rat { return new(big.Rat).Abs(x) },
-		(*hlo.Builder).Abs, 0)
-	Sign = fractional("sign", "-1, 0 or 1", sign,
-		func(x *big.Rat) *big.Rat { return big.NewRat(int64(x.Sign()), 1) }, (*hlo.Builder).Sign)
-	Floor = fractional("floor", "greatest integer not above x", math.Floor, ratFloor, (*hlo.Builder).Floor)
+		(*hlo.Builder).Abs, func(v int64) int64 { return max(v, -v) }, 0)
+	Sign = fractional("sign", "-1, 0 or 1", sign, func(x *big.Rat) *big.Rat { return big.NewRat(int64(x.Sign()), 1) },
+		(*hlo.Builder).Sign, func(v int64) int64 { return int64(cmp.Compare(v, 0)) })
+	Floor = fractional("floor", "greatest integer not above x", math.Floor, ratFloor, (*hlo.Builder).Floor, nil)
 	Ceil  = fractional("ceil", "least integer not below x", math.Ceil,
 		func(x *big.Rat) *big.Rat {
 			y := ratFloor(new(big.Rat).Neg(x))
 			return y.Neg(y)
-		}, (*hlo.Builder).Ceil)
+		}, (*hlo.Builder).Ceil, nil)
 	Round = fractional("round", "nearest integer, ties to even", math.RoundToEven, ratRound,
-		(*hlo.Builder).RoundEven)
+		(*hlo.Builder).RoundEven, nil)
 	Softsign = fractional("softsign", "x/(1 + |x|)", func(x float64) float64 { return x / (1 + math.Abs(x)) },
 		func(x *big.Rat) *big.Rat {
 			y := new(big.Rat).Abs(x)
 			return y.Quo(x, y.Add(y, big.NewRat(1, 1)))
 		},
-		func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Div(x, b.Add(b.Abs(x), number(b, 1))) })
+		func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Div(x, b.Add(b.Abs(x), number(b, 1))) }, nil)
 	HardSwish = fractional("hard_swish", "x*min(max(x/6 + 1/2, 0), 1)",
 		func(x float64) float64 { return x * min(max(x+3, 0), 6) / 6 },
 		func(x *big.Rat) *big.Rat {
@@ -41,14 +42,15 @@ var (
 		func(b *hlo.Builder, x hlo.Value) hlo.Value {
 			gate := b.Clamp(number(b, 0), b.Add(x, number(b, 3)), number(b, 6))
 			return b.Mul(x, b.Div(gate, number(b, 6))) // x*gate could overflow
-		}, -1.5)
+		}, nil, -1.5)
 )
 
-// fractional makes the operation of a rational function without parameters.
+// fractional makes the operation of a rational function without parameters. whole is nil where it takes no whole
+// numbers.
 func fractional(name, doc string, near func(float64) float64, exact func(*big.Rat) *big.Rat,
-	print func(*hlo.Builder, hlo.Value) hlo.Value, turns ...float64) *ir.Op {
+	print func(*hlo.Builder, hlo.Value) hlo.Value, whole func(int64) int64, turns ...float64) *ir.Op {
 	f := function{
-		name: name, doc: doc, monotone: len(turns) == 0, fraction: true,
+		name: name, doc: doc, monotone: len(turns) == 0, fraction: true, whole: whole,
 		near: func(any) func(float64) float64 { return near },
 		exact: func(any) func(*big.Rat) format.Exact {
 			return func(x *big.Rat) format.Exact { return format.FromRat(exact(x)) }

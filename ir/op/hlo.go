@@ -104,10 +104,11 @@ func clipHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	if err != nil {
 		return hlo.Value{}, err
 	}
-	c := clipOf(n, exp)
-	v, err := requant(b, n, args[0], exp, bits)
-	if err != nil {
-		return hlo.Value{}, err
+	c, v := clipOf(n, exp), args[0]
+	if _, ok := wholeOf(n); !ok {
+		if v, err = requant(b, n, v, exp, bits); err != nil {
+			return hlo.Value{}, err
+		}
 	}
 	x, out := wide(b, args[0]), carry(n.Type)
 	v = b.Select(b.Compare(hlo.LT, x, b.Int(hlo.I64, c.xlo)), b.Int(out, c.codeLo), v)

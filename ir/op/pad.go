@@ -23,7 +23,8 @@ type PadAttrs struct {
 // The format must hold the constant exactly: a rounded one would not be what the model says.
 var Pad = &ir.Op{
 	Name: "pad", Doc: "a constant before and behind an axis", Attrs: PadAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Joins: true, Monotone: true, Axis: func(attrs any) *int { return &attrs.(*PadAttrs).Axis }},
+	Traits: ir.Traits{Whole: true, Joins: true, Monotone: true,
+		Axis: func(attrs any) *int { return &attrs.(*PadAttrs).Axis }},
 	Infer: func(n *ir.Node) ([]int, error) {
 		a := n.Attrs.(*PadAttrs)
 		if err := onAxis(n, a.Axis); err != nil {

@@ -26,6 +26,19 @@ type pairOp struct {
 	sign int64
 }
 
+// whole is the operation on whole numbers; what exceeds 64 bits is lost.
+func (o pairOp) whole() func(a, b int64) int64 {
+	switch o.kind {
+	case pairMin:
+		return func(a, b int64) int64 { return min(a, b) }
+	case pairMax:
+		return func(a, b int64) int64 { return max(a, b) }
+	case pairProduct:
+		return func(a, b int64) int64 { return a * b }
+	}
+	return func(a, b int64) int64 { return a + o.sign*b }
+}
+
 // pairSide is how a code x becomes an operand: (x-zero) * mul * 2^shift; in a product x-zero.
 type pairSide struct {
 	zero, mul int64

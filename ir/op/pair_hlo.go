@@ -17,6 +17,9 @@ func binaryHLO(o pairOp, print func(b *hlo.Builder, x, y hlo.Value) hlo.Value) h
 		if n.Type.IsFloat() {
 			return print(b, v[0], v[1]), b.Err()
 		}
+		if f, ok := wholeOf(n); ok {
+			return wrapHLO(b, print(b, v[0], v[1]), f), b.Err()
+		}
 		p, err := planPair(n, o)
 		if err != nil {
 			return hlo.Value{}, n.Errorf("L0308", "%v", err)

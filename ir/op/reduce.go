@@ -38,6 +38,7 @@ var (
 )
 
 func reduceOp(name, doc string, kind reduction, traits ir.Traits) *ir.Op {
+	traits.Whole = kind != reduceMean
 	traits.Axes = func(attrs any) []int { return attrs.(*ReduceAttrs).Axes }
 	o := &ir.Op{
 		Name: name, Doc: doc, Attrs: ReduceAttrs{}, Arity: [2]int{1, 1},
@@ -90,6 +91,9 @@ func reduceEval(n *ir.Node, kind reduction) (ir.Kernel, error) {
 			return out, nil
 		}, nil
 	}
+	if _, ok := wholeOf(n); ok && kind != reduceMean {
+		return reduceWhole(n, kind), nil
+	}
 	exp, err := commonStep(n)
 	if err != nil {
 		return nil, err
@@ -121,6 +125,30 @@ func reduceEval(n *ir.Node, kind reduction) (ir.Kernel, error) {
 	}, nil
 }
 
+// reduceWhole reduces whole numbers modulo 2^W. Of no numbers the sum is 0, the greatest is the least code.
+func reduceWhole(n *ir.Node, kind reduction) ir.Kernel {
+	f := n.Type.Format.(format.Fixed)
+	cut := wrapped(f)
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		out := ir.NewTensor(n.Type)
+		reduceLoop(n, func(at int, in []int) {
+			v := [...]int64{reduceMax: f.Min(), reduceMin: f.Max(), reduceSum: 0}[kind]
+			for _, i := range in {
+				switch x := args[0].Codes[i]; kind {
+				case reduceMax:
+					v = max(v, x)
+				case reduceMin:
+					v = min(v, x)
+				default:
+					v += x
+				}
+			}
+			out.Codes[at] = cut(v)
+		})
+		return out, nil
+	}
+}
+
 // float reduces the listed elements; sums run in float64.
 func (k reduction) float(x []float32, in []int) float32 {
 	sum, least, most := 0.0, float32(math.Inf(1)), float32(math.Inf(-1))
@@ -147,6 +175,9 @@ func reduceHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, kind reduction) (hlo.Val
 			y = b.Mul(y, b.Float(hlo.F32, 1/float64(count)))
 		}
 		return y, b.Err()
+	}
+	if f, ok := wholeOf(n); ok && kind == reduceSum {
+		return wrapHLO(b, b.ReduceKeep(hlo.FoldAdd, x, axes...), f), b.Err()
 	}
 	in, err := fixedOf(n, n.Args[0].Type)
 	if err != nil {

@@ -20,7 +20,7 @@ type RepeatAttrs struct {
 // where a shape needs several.
 var Repeat = &ir.Op{
 	Name: "repeat", Doc: "x broadcast to a shape", Attrs: RepeatAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{KeepsCodes: true, Monotone: true},
+	Traits: ir.Traits{Whole: true, KeepsCodes: true, Monotone: true},
 	Infer: func(n *ir.Node) ([]int, error) {
 		want, have := n.Attrs.(*RepeatAttrs).Shape, n.Args[0].Type.Shape
 		shape, err := broadcast(have, want)

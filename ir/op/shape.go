@@ -17,7 +17,7 @@ type ReshapeAttrs struct {
 // Reshape gives the elements, in row-major order, another shape. Flatten, Squeeze and Unsqueeze become it.
 var Reshape = &ir.Op{
 	Name: "reshape", Doc: "same elements in row-major order, other shape", Attrs: ReshapeAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Wire: true},
+	Traits: ir.Traits{Whole: true, KeepsCodes: true, Monotone: true, Wire: true},
 	Infer: func(n *ir.Node) ([]int, error) {
 		shape := n.Attrs.(*ReshapeAttrs).Shape
 		if product(shape) != n.Args[0].Type.Elems() {
@@ -38,7 +38,7 @@ var Reshape = &ir.Op{
 // Identity returns its argument. Dropout at inference becomes it.
 var Identity = &ir.Op{
 	Name: "identity", Doc: "x", Arity: [2]int{1, 1},
-	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Wire: true, Elementwise: true},
+	Traits: ir.Traits{Whole: true, KeepsCodes: true, Monotone: true, Wire: true, Elementwise: true},
 	Infer:  sameShape,
 	Eval:   passThrough,
 	HLO:    func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
@@ -56,7 +56,7 @@ type TransposeAttrs struct {
 // frame in memory.
 var Transpose = &ir.Op{
 	Name: "transpose", Doc: "permutes axes", Attrs: TransposeAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{KeepsCodes: true, Monotone: true},
+	Traits: ir.Traits{Whole: true, KeepsCodes: true, Monotone: true},
 	Infer: func(n *ir.Node) ([]int, error) {
 		perm, in := n.Attrs.(*TransposeAttrs).Perm, n.Args[0].Type.Shape
 		if len(perm) != len(in) {

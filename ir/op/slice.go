@@ -19,7 +19,8 @@ type SliceAttrs struct {
 // Slice keeps some indices of one axis.
 var Slice = &ir.Op{
 	Name: "slice", Doc: "x[start : start+count*step : step] along an axis", Attrs: SliceAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Axis: func(attrs any) *int { return &attrs.(*SliceAttrs).Axis }},
+	Traits: ir.Traits{Whole: true, KeepsCodes: true, Monotone: true,
+		Axis: func(attrs any) *int { return &attrs.(*SliceAttrs).Axis }},
 	Infer: func(n *ir.Node) ([]int, error) {
 		a := n.Attrs.(*SliceAttrs)
 		if err := onAxis(n, a.Axis); err != nil {

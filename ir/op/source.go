@@ -41,6 +41,9 @@ var Const = &ir.Op{
 
 // constHLO prints a constant as a weight argument: floats as they are, codes in their carrier.
 func constHLO(b *hlo.Builder, n *ir.Node) (hlo.Value, error) {
+	if c, ok := n.Attrs.(*ir.Const); ok && n.Type.IsFloat() && c.Data.DType == ir.F32 { // where it lies
+		return b.Weight(hlo.Array{Type: hlo.Type{DType: hlo.F32, Dims: n.Type.Shape}, Data: c.Data.Bytes}), b.Err()
+	}
 	t, err := n.Value()
 	if err != nil {
 		return hlo.Value{}, err

@@ -40,6 +40,8 @@ type function struct {
 	hlo func(b *hlo.Builder, attrs any, x hlo.Value) hlo.Value
 	// kernel is the name of the function in chains of the kernel library; nil where they have none.
 	kernel func(attrs any) string
+	// whole computes it on whole numbers of float graphs, nil if it does not; hlo then prints it on those, too.
+	whole func(v int64) int64
 	// draw makes random attributes.
 	draw func(r *rand.Rand) any
 }
@@ -48,7 +50,7 @@ type function struct {
 func (f function) op() *ir.Op {
 	o := &ir.Op{
 		Name: f.name, Doc: f.doc, Attrs: f.attrs, Arity: [2]int{1, 1},
-		Traits: ir.Traits{Elementwise: true, Monotone: f.monotone, Turns: f.turns},
+		Traits: ir.Traits{Elementwise: true, Monotone: f.monotone, Turns: f.turns, Whole: f.whole != nil},
 		Infer:  sameShape,
 		Eval:   f.eval,
 		HLO:    f.print,
@@ -66,6 +68,9 @@ func (f *function) eval(n *ir.Node) (ir.Kernel, error) {
 		return unary{fl: func(*ir.Node) func(float32) float32 {
 			return func(x float32) float32 { return float32(near(float64(x))) }
 		}}.eval(n)
+	}
+	if _, ok := wholeOf(n); ok && f.whole != nil {
+		return wholeUnary(n, f.whole), nil
 	}
 	table, err := f.codes(n)
 	if err != nil {
@@ -180,6 +185,9 @@ func exactOf(y *big.Float) format.Exact {
 func (f *function) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	if n.Type.IsFloat() {
 		return f.hlo(b, n.Attrs, args[0]), b.Err()
+	}
+	if w, ok := wholeOf(n); ok && f.whole != nil {
+		return wrapHLO(b, f.hlo(b, n.Attrs, args[0]), w), b.Err()
 	}
 	if err := integerCodes(n); err != nil {
 		return hlo.Value{}, err

@@ -2,8 +2,8 @@
 
 #include "textflag.h"
 
-// Rows of the left operand: SI, SI+DX, SI+2*DX, then the same from R9 (row 3) and R10 (row 6) on. An iteration steps
-// two elements to the right in the left operand, and two rows of 16 float64 down in the panel.
+// Tiles. Rows of the left operand: SI, SI+DX, SI+2*DX, then the same from R9 (row 3) and R10 (row 6) on. An iteration
+// steps two elements to the right in the left operand, and two rows of 16 float64 down in the panel.
 
 // func tile8x16(n int, left *float64, stride int, panel, sums *float64)
 TEXT ·tile8x16(SB), NOSPLIT, $0-40
@@ -133,5 +133,45 @@ narrow:
 	VMOVUPD Y5, 288(R8)
 	VMOVUPD Y6, 384(R8)
 	VMOVUPD Y7, 416(R8)
+	VZEROUPPER
+	RET
+
+// Packing: four elements of four rows become four rows of the panel. Rows: SI, SI+DX, SI+2*DX, R9.
+
+// func bytes4x4(n int, from *byte, row int, panel *float64)
+TEXT ·bytes4x4(SB), NOSPLIT, $0-32
+	JMP ·floats4x4(SB)
+
+// func floats4x4(n int, from *float32, row int, panel *float64)
+TEXT ·floats4x4(SB), NOSPLIT, $0-32
+	MOVQ n+0(FP), CX
+	MOVQ from+8(FP), SI
+	MOVQ row+16(FP), DX
+	MOVQ panel+24(FP), DI
+	LEAQ (SI)(DX*2), R9
+	ADDQ DX, R9
+
+four:
+	VCVTPS2PD (SI), Y0
+	VCVTPS2PD (SI)(DX*1), Y1
+	VCVTPS2PD (SI)(DX*2), Y2
+	VCVTPS2PD (R9), Y3
+	VUNPCKLPD Y1, Y0, Y4
+	VUNPCKHPD Y1, Y0, Y5
+	VUNPCKLPD Y3, Y2, Y6
+	VUNPCKHPD Y3, Y2, Y7
+	VPERM2F128 $0x20, Y6, Y4, Y8
+	VPERM2F128 $0x20, Y7, Y5, Y9
+	VPERM2F128 $0x31, Y6, Y4, Y10
+	VPERM2F128 $0x31, Y7, Y5, Y11
+	VMOVUPD Y8, (DI)
+	VMOVUPD Y9, 128(DI)
+	VMOVUPD Y10, 256(DI)
+	VMOVUPD Y11, 384(DI)
+	ADDQ $16, SI
+	ADDQ $16, R9
+	ADDQ $512, DI
+	DECQ CX
+	JNZ four
 	VZEROUPPER
 	RET

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package build
+
+import (
+	"slices"
+
+	"lathe/frontend/source"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// chain makes the nodes of one operation of the source, of which the result has its name. The first error stays, and
+// the nodes behind it are nil.
+type chain struct {
+	b    *Builder
+	at   Place
+	err  error
+	made []*ir.Node
+}
+
+func (b *Builder) chain(at Place) *chain { return &chain{b: b, at: at} }
+
+// do emits a node; part tells it from the others, and may be empty for the one that is the result.
+func (c *chain) do(part string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
+	if c.err != nil {
+		return nil
+	}
+	at := c.at
+	if part != "" {
+		at = Place{Name: c.at.Name + "." + part, Source: c.at.Source}
+	}
+	var n *ir.Node
+	if n, c.err = c.b.Emit(at, o, attrs, args...); part != "" {
+		c.made = append(c.made, n)
+	}
+	return n
+}
+
+// fail ends the chain with an error at the place of the operation.
+func (c *chain) fail(code, msg string, args ...any) {
+	if c.err == nil {
+		c.err = diag.New(code, c.b.File+": "+c.at.Name+" ("+c.at.Source+")", msg, args...)
+	}
+}
+
+// done is the result, or the error. A node that the chain made takes the name of the operation.
+func (c *chain) done(n *ir.Node) (*ir.Node, error) {
+	if c.err != nil {
+		return nil, c.err
+	}
+	if slices.Contains(c.made, n) {
+		c.b.name(n, c.at)
+	}
+	return n, nil
+}
+
+// shape is that of a node, nil behind an error.
+func (c *chain) shape(n *ir.Node) []int {
+	if c.err != nil {
+		return nil
+	}
+	return n.Type.Shape
+}
+
+func (c *chain) reshape(part string, x *ir.Node, shape ...int) *ir.Node {
+	if part != "" && c.err == nil && slices.Equal(x.Type.Shape, shape) {
+		return x
+	}
+	return c.do(part, op.Reshape, &op.ReshapeAttrs{Shape: slices.Clone(shape)}, x)
+}
+
+// transpose permutes axes, if that changes anything.
+func (c *chain) transpose(part string, x *ir.Node, perm ...int) *ir.Node {
+	if part != "" && slices.IsSorted(perm) {
+		return x
+	}
+	return c.do(part, op.Transpose, &op.TransposeAttrs{Perm: perm}, x)
+}
+
+// number is a constant of one element, which broadcasts.
+func (c *chain) number(part string, v float64) *ir.Node {
+	return c.floats(part, []float32{float32(v)})
+}
+
+// floats is a constant.
+func (c *chain) floats(part string, values []float32, shape ...int) *ir.Node {
+	if c.err != nil {
+		return nil
+	}
+	var n *ir.Node
+	n, c.err = c.b.Const(c.at.Name+"."+part, ir.FloatBlob(values), shape)
+	return n
+}
+
+// axis is an axis of rank axes, negative ones counted from the end.
+func (c *chain) axis(axis, rank int) int {
+	if axis < -rank || axis >= rank {
+		c.fail(source.CodeAttr, "axis %d is outside of the %d axes", axis, rank)
+		return 0
+	}
+	if axis < 0 {
+		axis += rank
+	}
+	return axis
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package torch
+
+import (
+	"slices"
+
+	"lathe/frontend/build"
+	"lathe/frontend/source"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// emit makes a node. Without suffix it is the one that users see under the name of the operation.
+func (c *call) emit(suffix string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
+	if c.err != nil || slices.Contains(args, nil) {
+		return nil
+	}
+	at := c.place
+	if suffix != "" {
+		at.Name, at.Alt = at.Name+"."+suffix, ""
+	}
+	n, err := c.b.Emit(at, o, attrs, args...)
+	c.wrap(err)
+	return n
+}
+
+// result makes n the next result of the operation, and holds it against what the archive states of it.
+func (c *call) result(n *ir.Node) {
+	if c.err != nil || n == nil {
+		return
+	}
+	outs := c.outs()
+	if c.done >= len(outs) {
+		c.fail(source.CodeArity, "has %d results, and gives more", len(outs))
+		return
+	}
+	name := outs[c.done]
+	c.done++
+	v := &value{node: n, typ: ir.StoredAs(n.Type.Format), memory: &memory{}}
+	if m := c.graph.tensors[name]; m != nil {
+		typ, err := m.storage()
+		c.wrap(err)
+		c.agree(name, m, n, typ)
+		v.typ = typ
+	}
+	c.remember(v)
+	if c.err == nil {
+		*c.values[name] = *v
+	}
+}
+
+// results makes each of the nodes a result.
+func (c *call) results(nodes ...*ir.Node) {
+	for _, n := range nodes {
+		c.result(n)
+	}
+}
+
+// leave says of the results that were not made where they would come from.
+func (c *call) leave() {
+	for _, name := range c.outs()[min(c.done, len(c.outs())):] {
+		if c.err == nil {
+			*c.values[name] = value{missing: c.place.Name, memory: &memory{}}
+		}
+	}
+}
+
+// agree holds a node against the shape and type that the archive states.
+func (c *call) agree(name string, m *meta, n *ir.Node, typ ir.DType) {
+	if c.err != nil {
+		return
+	}
+	shape, err := c.shapeOf(m)
+	if diag.CodeOf(err) == source.CodeForm {
+		return // an expression that is not known; the shape follows from the operation
+	}
+	c.wrap(err)
+	if c.err == nil && (!slices.Equal(shape, n.Type.Shape) || ir.FormatOf(typ) != n.Type.Format) {
+		c.fail(codeDisagree, "gives %s of %s; the archive states %s of %s for %s", ir.ShapeString(n.Type.Shape),
+			n.Type.Format, ir.ShapeString(shape), ir.FormatOf(typ), source.Quote(name))
+	}
+}
+
+// remember says which memory a result shares: that of the first argument for views and for operations in place, which
+// change it. Names of the older contents then have none that a graph could give.
+func (c *call) remember(v *value) {
+	if !c.views && !c.inplace || len(c.n.in) == 0 {
+		return
+	}
+	names := tensorNames(c.n.in[0].arg)
+	if len(names) != 1 || c.values[names[0]] == nil {
+		return
+	}
+	first := c.values[names[0]]
+	v.memory, v.version = first.memory, first.version
+	if !c.inplace {
+		return
+	}
+	if first.spec != nil {
+		c.fail(codeMutation, "changes %s, a part of the model or an input, in place", source.Quote(names[0])).
+			Hint = "call model.eval() before torch.export, and let forward leave its inputs as they are"
+		return
+	}
+	first.memory.version++
+	first.memory.by = c.place.Name
+	v.version = first.memory.version
+}
+
+// same passes the first argument on, which the operation does not change.
+func (c *call) same(n *ir.Node) {
+	c.views = true
+	c.result(n)
+}
+
+// reshape gives a node another shape; none where it has it already.
+func (c *call) reshape(suffix string, n *ir.Node, shape []int) *ir.Node {
+	if c.err != nil || n == nil || slices.Equal(n.Type.Shape, shape) {
+		return n
+	}
+	return c.emit(suffix, op.Reshape, &op.ReshapeAttrs{Shape: shape}, n)
+}
+
+// axis maps an axis, negative from the end, into 0..rank-1.
+func (c *call) axis(v int64, rank int) int {
+	n := int64(max(rank, 1)) // a scalar takes 0 and -1
+	if v < -n || v >= n {
+		c.fail(source.CodeAttr, "axis %d is outside of %d dimensions", v, rank)
+		return 0
+	}
+	if v < 0 {
+		v += n
+	}
+	return int(v)
+}
+
+// axes maps a list of axes, all of them where it is empty, into ascending order.
+func (c *call) axes(list []int, rank int) []int {
+	var out []int
+	for _, v := range list {
+		out = append(out, c.axis(int64(v), rank))
+	}
+	if len(list) == 0 {
+		for i := range rank {
+			out = append(out, i)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// shape is the shape of a node, nil after an error.
+func (c *call) shape(n *ir.Node) []int {
+	if c.err != nil || n == nil {
+		return nil
+	}
+	return n.Type.Shape
+}
+
+func elems(shape []int) int { return ir.Type{Shape: shape}.Elems() }
+
+// scalarNode is a constant of one number with the rank 0.
+func (c *call) scalarNode(s number, like *ir.Node) *ir.Node {
+	if c.err != nil || like == nil {
+		return nil
+	}
+	d := ir.StoredAs(like.Type.Format)
+	b := build.IntBlob(d, []int64{s.i})
+	if like.Type.IsFloat() {
+		b = ir.FloatBlob([]float32{float32(s.float())})
+	}
+	n, err := c.b.Const(c.place.Name+".number", b, nil)
+	c.wrap(err)
+	return n
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package torch
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"lathe/frontend/build"
+	"lathe/frontend/source"
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// importer turns the records of a program into a graph.
+type importer struct {
+	program *program
+	opts    source.Options
+	b       *build.Builder
+	scope
+	depth       int // of graphs inside of graphs
+	dims        dims
+	table       map[string]*row
+	shared      map[string]*ir.Node // constants by their views
+	copiedElems int
+	errs        diag.List
+
+	// unknown counts unsupported operations, by name and in order.
+	unknown  map[string]*unknownOp
+	unknowns []*unknownOp
+}
+
+// scope is a graph and the values of its names.
+type scope struct {
+	graph  *graph
+	values map[string]*value
+}
+
+// value is what a name of the graph stands for.
+type value struct {
+	node *ir.Node
+	typ  ir.DType
+	spec *inputSpec // of what is stored; its node is made when it is first read
+	bad  bool       // the producer failed, and that is reported already
+	// missing is the place of a producer that does not give this one of its results.
+	missing string
+	// memory is shared by all views of a tensor; version is that of the memory when the value was made.
+	memory  *memory
+	version int
+}
+
+// memory counts the changes of a tensor in place.
+type memory struct {
+	version int
+	by      string // the last operation that changed it
+}
+
+// unknownOp counts the nodes of one unsupported operation.
+type unknownOp struct {
+	op     string
+	count  int
+	places []string
+}
+
+// Bounds on what is listed in errors.
+const (
+	maxErrors = 20
+	maxPlaces = 3
+)
+
+func (im *importer) run() (*ir.Graph, error) {
+	im.graph, im.values = im.program.graph, map[string]*value{}
+	im.shared, im.unknown, im.table = map[string]*ir.Node{}, map[string]*unknownOp{}, map[string]*row{}
+	for _, r := range slices.Concat(tables()...) {
+		for _, target := range strings.Fields(r.targets) {
+			im.table[target] = &r
+		}
+	}
+	if err := im.inputs(); err != nil {
+		return nil, err
+	}
+	for i := range im.graph.nodes {
+		im.convert(&im.graph.nodes[i])
+	}
+	if err := im.failed(); err != nil {
+		return nil, err
+	}
+	if err := im.results(); err != nil {
+		return nil, err
+	}
+	origin := im.b.Origin()
+	origin.Format, origin.Producer = "PyTorch exported program", strings.TrimSpace("PyTorch "+im.program.version)
+	return im.b.Finish()
+}
+
+// inputs defines what the inputs of the graph stand for.
+func (im *importer) inputs() error {
+	var users []string
+	for i := range im.program.inputs {
+		s := &im.program.inputs[i]
+		if s.arg == "" {
+			continue
+		}
+		if im.values[s.arg] != nil {
+			return s.at.Errorf(source.CodeDuplicate, "defines %s a second time", source.Quote(s.arg))
+		}
+		im.values[s.arg] = &value{spec: s, memory: &memory{}}
+		if m := im.graph.tensors[s.arg]; m != nil {
+			im.values[s.arg].typ = storage(m.dtype)
+		}
+		if s.kind == "user_input" {
+			if im.graph.tensors[s.arg] == nil {
+				return s.at.Errorf(source.CodeUndefined, "the graph does not state the shape of %s", source.Quote(s.arg))
+			}
+			users = append(users, s.arg)
+		}
+	}
+	if err := im.bind(users); err != nil {
+		return err
+	}
+	for _, name := range users {
+		m, v := im.graph.tensors[name], im.values[name]
+		shape, err := im.shapeOf(m)
+		if err != nil {
+			return err
+		}
+		if v.typ, err = m.storage(); err != nil {
+			return err
+		}
+		if want, ok := im.opts.Shapes[name]; ok && !slices.Equal(want, shape) {
+			return diag.New(source.CodeBinding, "", "input %s has the shape %s, not %s", source.Quote(name),
+				ir.ShapeString(shape), ir.ShapeString(want))
+		}
+		if slices.Contains(shape, 0) {
+			return m.at.Errorf(source.CodeDims, "the shape %s has no elements", ir.ShapeString(shape))
+		}
+		if v.node, err = im.b.Input(name, v.typ, shape); err != nil {
+			return diag.At(err, source.CodeDims, m.at.Pos())
+		}
+	}
+	return nil
+}
+
+// shapeOf evaluates the sizes that are stated of a tensor.
+func (im *importer) shapeOf(m *meta) ([]int, error) {
+	shape := make([]int, len(m.sizes))
+	for i, v := range m.sizes {
+		n, err := im.dims.size(v)
+		if err == nil && (n < 0 || n > maxSize) {
+			err = v.Errorf(source.CodeDims, "the size is %d", n)
+		}
+		if err != nil {
+			return nil, err
+		}
+		shape[i] = int(n)
+	}
+	return shape, nil
+}
+
+// results makes the outputs of the graph.
+func (im *importer) results() error {
+	for i, o := range im.program.outputs {
+		switch o.kind {
+		case "user_output", "loss_output":
+		case "buffer_mutation", "user_input_mutation", "parameter_mutation", "gradient_to_parameter",
+			"gradient_to_user_input", "token":
+			return o.at.Errorf(source.CodeForm, "the program changes its state (%s); a graph only computes outputs", o.kind).
+				WithHint("call model.eval() before torch.export, and return what changes as an output")
+		default:
+			return o.at.Errorf(codeSchema, "an output of the kind %s is not known", source.Quote(o.kind))
+		}
+		if o.arg.kind != "as_tensor" {
+			im.b.Origin().Notes = append(im.b.Origin().Notes,
+				fmt.Sprintf("output %d is no tensor (%s), and is left out", i, strings.TrimPrefix(o.arg.kind, "as_")))
+			continue
+		}
+		name, err := o.arg.v.Get("name").Str()
+		if err != nil {
+			return err
+		}
+		n, err := im.nodeOf(name)
+		if err != nil {
+			return diag.At(err, source.CodeUndefined, o.at.Pos())
+		}
+		im.b.Output(name, n)
+	}
+	return nil
+}
+
+// nodeOf returns the node of a value.
+func (im *importer) nodeOf(name string) (*ir.Node, error) {
+	v := im.values[name]
+	switch {
+	case v == nil:
+		return nil, diag.New(source.CodeUndefined, "", "%s is computed by nothing", source.Quote(name))
+	case v.node == nil && v.spec != nil:
+		n, err := im.constant(v.spec)
+		if err != nil {
+			return nil, err
+		}
+		v.node = n
+	case v.node == nil:
+		return nil, diag.New(source.CodeSecondUsed, "", "reads %s, a result of %s that is not supported",
+			source.Quote(name), v.missing)
+	}
+	if v.version != v.memory.version {
+		return nil, diag.New(codeMutation, "", "reads %s, whose elements %s changed in place", source.Quote(name),
+			v.memory.by).WithHint("write the operation without the underscore or +=, or run_decompositions() before saving")
+	}
+	return v.node, nil
+}
+
+// failed reports all failures at once, unsupported operations first and in one error.
+func (im *importer) failed() error {
+	var all diag.List
+	if len(im.unknowns) > 0 {
+		nodes := 0
+		for _, u := range im.unknowns {
+			nodes += u.count
+		}
+		e := diag.New(source.CodeOp, "", "%d operations in %d nodes are not supported", len(im.unknowns), nodes)
+		if len(im.unknowns) == 1 {
+			e.Msg = fmt.Sprintf("operation %s is not supported", im.unknowns[0].op)
+		}
+		for _, u := range im.unknowns[:min(len(im.unknowns), maxErrors)] {
+			note := fmt.Sprintf("%s: %d nodes, the first are %s", u.op, u.count, strings.Join(u.places, ", "))
+			if u.count == 1 {
+				note = fmt.Sprintf("%s: %s", u.op, u.places[0])
+			}
+			if near := diag.Nearest(u.op, im.targets()); near != "" && len(u.op) < 80 {
+				note += "; nearest supported operation: " + near
+			}
+			e.Notes = append(e.Notes, note)
+		}
+		if more := len(im.unknowns) - maxErrors; more > 0 {
+			e = e.WithNote("and %d more operations", more)
+		}
+		all = append(all, e)
+	}
+	more := len(im.errs) - maxErrors
+	all = append(all, im.errs[:min(len(im.errs), maxErrors)]...)
+	if more > 0 {
+		last := *all[len(all)-1]
+		all[len(all)-1] = last.WithNote("and %d more errors", more)
+	}
+	return all.Err()
+}
+
+// report keeps an error for failed.
+func (im *importer) report(err error, at string) {
+	var d *diag.Error
+	if !errors.As(err, &d) {
+		d = diag.New(source.CodeForm, at, "%v", err)
+	}
+	if d.Pos == "" {
+		moved := *d
+		moved.Pos = at
+		d = &moved
+	}
+	im.errs = append(im.errs, d)
+}
+
+// targets lists the supported operations, for suggestions.
+func (im *importer) targets() []string {
+	var names []string
+	for _, r := range slices.Concat(tables()...) {
+		for _, t := range strings.Fields(r.targets) {
+			names = append(names, prefix+t)
+		}
+	}
+	return names
+}
+
+// prefix is that of ATen's operations.
+const prefix = "torch.ops.aten."
+
+// convert makes the graph nodes of n.
+func (im *importer) convert(n *node) {
+	path, class := modulePath(n.stack)
+	if class != "" {
+		im.modules(n.stack)
+	}
+	c := &call{importer: im, n: n, place: label(n, path, class)}
+	for _, name := range c.outs() {
+		if im.values[name] != nil {
+			im.report(n.at.Errorf(source.CodeDuplicate, "defines %s a second time", source.Quote(name)), "")
+			return
+		}
+		im.values[name] = &value{bad: true, memory: &memory{}}
+	}
+	if n.target == wrapped {
+		c.inline()
+	} else if r := im.find(c); r != nil {
+		c.args = strings.Fields(r.args)
+		if c.check(); c.err == nil && !c.readsBad() {
+			r.convert(c)
+			c.leave()
+		}
+	}
+	if c.err != nil {
+		im.report(c.err, im.b.File+": "+c.place.Name+" ("+source.Quote(n.target)+")")
+	}
+}
+
+// find returns the row of an operation, or counts it as unsupported. Operations in place are those without the
+// underscore at their end.
+func (im *importer) find(c *call) *row {
+	target, aten := strings.CutPrefix(c.n.target, prefix)
+	if !aten {
+		target = c.n.target
+	}
+	if r := im.table[target]; r != nil {
+		return r
+	}
+	base, overload, _ := strings.Cut(target, ".")
+	if plain, in := strings.CutSuffix(base, "_"); aten && in && !strings.HasSuffix(plain, "_") {
+		if r := im.table[plain+"."+overload]; r != nil {
+			c.inplace = true
+			return r
+		}
+	}
+	u := im.unknown[c.n.target]
+	if u == nil {
+		u = &unknownOp{op: c.n.target}
+		im.unknown[c.n.target] = u
+		im.unknowns = append(im.unknowns, u)
+	}
+	if u.count++; len(u.places) < maxPlaces {
+		u.places = append(u.places, c.place.Name)
+	}
+	return nil
+}
+
+// modules records the modules around a node.
+func (im *importer) modules(stack string) {
+	for part := range strings.SplitSeq(stack, ";") {
+		if f := strings.SplitN(part, ",", 3); len(f) == 3 {
+			im.b.Module(f[1], f[2])
+		}
+	}
+}
+
+// label is where the nodes of n stand: the path of a module of torch.nn, which as a rule computes one thing, and for
+// what other modules compute themselves their path and the name of the value.
+func label(n *node, path, class string) build.Place {
+	name := n.name
+	if name == "" && len(n.out) == 1 {
+		name, _ = n.out[0].v.Get("name").Str()
+	}
+	if name == "" {
+		name = n.target
+	}
+	at := build.Place{Name: name, Source: strings.TrimPrefix(n.target, "torch.ops.")}
+	switch {
+	case path == "":
+	case strings.HasPrefix(class, "torch.nn.modules."):
+		at.Name, at.Alt = path, name
+	default:
+		at.Name = path + "." + name
+	}
+	return at
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package torch
+
+import (
+	"slices"
+
+	"lathe/frontend/source"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// tables lists the operations, by what they do.
+func tables() [][]row {
+	return [][]row{layers(), functions(), shapes()}
+}
+
+// layers lists the operations with weights, the norms and the pools.
+func layers() []row {
+	return []row{
+		{"linear.default", "input weight bias", convertLinear},
+		{"addmm.default", "self mat1 mat2 beta alpha", convertAddmm},
+		{"conv1d.default conv2d.default conv3d.default conv1d.padding conv2d.padding conv3d.padding",
+			"input weight bias stride padding dilation groups", convertConv},
+		{"convolution.default", "input weight bias stride padding dilation transposed output_padding groups", convertConv},
+		{"batch_norm.default", "input weight bias running_mean running_var training momentum eps cudnn_enabled",
+			convertBatchNorm},
+		{"_native_batch_norm_legit_no_training.default", "input weight bias running_mean running_var momentum eps",
+			convertBatchNorm},
+		{"max_pool1d.default max_pool2d.default max_pool2d_with_indices.default",
+			"self kernel_size stride padding dilation ceil_mode", convertMaxPool},
+		{"avg_pool1d.default avg_pool2d.default",
+			"self kernel_size stride padding ceil_mode count_include_pad divisor_override", convertAvgPool},
+		{"adaptive_avg_pool1d.default adaptive_avg_pool2d.default _adaptive_avg_pool2d.default", "self output_size",
+			convertAdaptive},
+	}
+}
+
+// convertLinear is x*transpose(weight) + bias. Weights that are computed at run time are a product of matrices.
+func convertLinear(c *call) {
+	x, w, b := c.tensor("input"), c.tensor("weight"), c.maybe("bias")
+	if c.err != nil {
+		return
+	}
+	if !constant(w) || b != nil && !constant(b) {
+		c.fail(source.CodeNotConst, "the weights are computed at run time; they must be constant")
+		return
+	}
+	if len(w.Type.Shape) == 1 { // one output feature, whose axis is missing
+		w = c.reshape("weight", w, []int{1, w.Type.Shape[0]})
+		y := c.linear("product", x, w, nil)
+		y = c.reshape("", y, slices.Clone(c.shape(x))[:max(len(c.shape(x))-1, 0)])
+		c.result(y)
+		return
+	}
+	c.result(c.linear("", x, w, b))
+}
+
+// linear makes a linear node; the bias may be nil.
+func (c *call) linear(suffix string, x, w, b *ir.Node) *ir.Node {
+	if b == nil {
+		return c.emit(suffix, op.Linear, nil, x, w)
+	}
+	return c.emit(suffix, op.Linear, nil, x, w, b)
+}
+
+// convertAddmm is beta*self + alpha*mat1*mat2: a linear operation where mat2 is constant and self a row.
+func convertAddmm(c *call) {
+	bias, x, w := c.tensor("self"), c.tensor("mat1"), c.tensor("mat2")
+	for _, name := range []string{"alpha", "beta"} {
+		if c.float(name, 1) != 1 {
+			c.fail(source.CodeForm, "%s is %g; only 1 is supported", name, c.float(name, 1))
+		}
+	}
+	if c.err != nil {
+		return
+	}
+	if constant(w) && constant(bias) && len(bias.Type.Shape) == 1 && len(w.Type.Shape) == 2 {
+		w = c.emit("transpose", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, w)
+		if c.err == nil && len(bias.Type.Shape) == 1 && bias.Type.Shape[0] == w.Type.Shape[0] {
+			c.result(c.linear("", x, w, bias))
+			return
+		}
+	}
+	y := c.emit("product", op.MatMul, nil, x, c.tensor("mat2"))
+	c.result(c.emit("", op.Add, nil, y, bias))
+}
+
+// spatial spreads a list of one over the spatial axes; empty, it is all def.
+func (c *call) spatial(name string, list []int, rank, def int) []int {
+	switch len(list) {
+	case 0:
+		return slices.Repeat([]int{def}, rank)
+	case 1:
+		return slices.Repeat(list, rank)
+	case rank:
+		return list
+	}
+	c.fail(source.CodeAttr, "%s has %d entries for %d spatial axes", name, len(list), rank)
+	return slices.Repeat([]int{def}, rank)
+}
+
+// batched gives an image without a batch axis one of size 1; undo takes it away again.
+func (c *call) batched(x *ir.Node, spatial int) (y *ir.Node, undo func(*ir.Node) *ir.Node) {
+	shape := c.shape(x)
+	switch {
+	case c.err != nil:
+		return nil, func(*ir.Node) *ir.Node { return nil }
+	case spatial > 2:
+		c.fail(source.CodeSpatial, "has %d spatial axes; one or two are supported", spatial)
+	case len(shape) == spatial+2:
+		return x, func(y *ir.Node) *ir.Node { return y }
+	case len(shape) != spatial+1:
+		c.fail(source.CodeShape, "needs channels and %d spatial axes, its input is %s", spatial, ir.ShapeString(shape))
+	}
+	y = c.reshape("batch", x, append([]int{1}, shape...))
+	return y, func(y *ir.Node) *ir.Node {
+		if y == nil || c.err != nil {
+			return nil
+		}
+		return c.reshape("unbatch", y, y.Type.Shape[1:])
+	}
+}
+
+func convertConv(c *call) {
+	x, w, b := c.tensor("input"), c.weight("weight"), c.weight("bias")
+	rank := len(c.shape(w)) - 2
+	if c.err == nil && (w == nil || rank < 1) {
+		c.fail(source.CodeShape, "the weights have the shape %s", ir.ShapeString(c.shape(w)))
+	}
+	if c.bool("transposed", false) {
+		c.transposed(x, w, b)
+		return
+	}
+	x, undo := c.batched(x, rank)
+	if c.err != nil {
+		return
+	}
+	win := op.Window{Kernel: w.Type.Shape[2:], Strides: c.spatial("stride", c.ints("stride"), rank, 1),
+		Dilations: c.spatial("dilation", c.ints("dilation"), rank, 1)}
+	if a, ok := c.arg("padding"); ok && a.kind == "as_string" {
+		win.Pads = c.autoPads(&win)
+	} else {
+		pads := c.spatial("padding", c.ints("padding"), rank, 0)
+		win.Pads = slices.Concat(pads, pads)
+	}
+	c.window(&win)
+	a := &op.ConvAttrs{Window: win, Groups: clampInt(c.int("groups", 1))}
+	args := []*ir.Node{x, w}
+	if b != nil {
+		args = append(args, b)
+	}
+	c.result(undo(c.emit("", op.Conv, a, args...)))
+}
+
+// autoPads are those of padding "same" and "valid"; the odd element of same stands at the end.
+func (c *call) autoPads(w *op.Window) []int {
+	rank := len(w.Kernel)
+	pads := make([]int, 2*rank)
+	switch mode := c.str("padding", ""); mode {
+	case "valid":
+	case "same":
+		for i, k := range w.Kernel {
+			total := (k - 1) * w.Dilations[i]
+			pads[i], pads[i+rank] = total/2, total-total/2
+		}
+	default:
+		c.fail(source.CodeAttr, "padding is %s; it may be same or valid", source.Quote(mode))
+	}
+	return pads
+}
+
+// window checks sizes that archives may state at will.
+func (c *call) window(w *op.Window) {
+	const most = 1 << 20
+	for _, list := range [][]int{w.Kernel, w.Strides, w.Dilations} {
+		for _, v := range list {
+			if v < 1 || v > most {
+				c.fail(source.CodeAttr, "kernel %v, stride %v and dilation %v must be 1 to 2^20", w.Kernel, w.Strides, w.Dilations)
+			}
+		}
+	}
+	for _, p := range w.Pads {
+		if p < 0 || p > most {
+			c.fail(source.CodeAttr, "padding %v must be 0 to 2^20", w.Pads)
+		}
+	}
+}
+
+// convertBatchNorm normalizes with stored statistics. Scale and bias may be absent.
+func convertBatchNorm(c *call) {
+	x := c.tensor("input")
+	if c.bool("training", false) {
+		c.fail(source.CodeForm, "is in training mode").WithHint("call model.eval() before torch.export")
+	}
+	if shape := c.shape(x); c.err == nil && len(shape) < 2 {
+		c.fail(source.CodeShape, "needs batch and channels, its input is %s", ir.ShapeString(shape))
+	}
+	mean, variance := c.weight("running_mean"), c.weight("running_var")
+	if c.err == nil && (mean == nil || variance == nil) {
+		c.fail(source.CodeForm, "has no stored statistics, and takes those of its input").
+			WithHint("export a model whose batch norms track running statistics")
+	}
+	scale, bias := c.weight("weight"), c.weight("bias")
+	if scale == nil {
+		scale = c.filled("ones", 1, c.shape(mean))
+	}
+	if bias == nil {
+		bias = c.filled("zeros", 0, c.shape(mean))
+	}
+	a := &op.BatchNormAttrs{Epsilon: float32(c.float("eps", 1e-5)), Axis: 1}
+	c.result(c.emit("", op.BatchNorm, a, x, scale, bias, mean, variance))
+}
+
+// filled is a constant of equal floats.
+func (c *call) filled(role string, v float32, shape []int) *ir.Node {
+	if c.err != nil {
+		return nil
+	}
+	n, err := c.b.Const(c.place.Name+"."+role, ir.FloatBlob(slices.Repeat([]float32{v}, elems(shape))), shape)
+	c.wrap(err)
+	return n
+}
+
+// pool reads the window of a pool over the last axes.
+func (c *call) pool(rank int) op.Window {
+	w := op.Window{Kernel: c.spatial("kernel_size", c.ints("kernel_size"), rank, 1), CeilMode: c.bool("ceil_mode", false)}
+	w.Strides = w.Kernel
+	if stride := c.ints("stride"); len(stride) > 0 {
+		w.Strides = c.spatial("stride", stride, rank, 1)
+	}
+	w.Dilations = slices.Repeat([]int{1}, rank)
+	pads := c.spatial("padding", c.ints("padding"), rank, 0)
+	w.Pads = slices.Concat(pads, pads)
+	for i, p := range pads {
+		if 2*p > w.Kernel[i] {
+			c.fail(source.CodeAttr, "pads by %d, more than half of the kernel of %d", p, w.Kernel[i])
+		}
+	}
+	c.window(&w)
+	return w
+}
+
+// dimsOf is the number of spatial axes of an operation that has it in its name: max_pool2d.
+func (c *call) dimsOf() int {
+	for i := range len(c.n.target) - 1 {
+		if d := c.n.target[i]; c.n.target[i+1] == 'd' && d >= '1' && d <= '3' {
+			return int(d - '0')
+		}
+	}
+	return 2
+}
+
+func convertMaxPool(c *call) {
+	rank := c.dimsOf()
+	x, undo := c.batched(c.tensor("self"), rank)
+	w := c.pool(rank)
+	if c.has("dilation") {
+		w.Dilations = c.spatial("dilation", c.ints("dilation"), rank, 1)
+		c.window(&w)
+	}
+	c.result(undo(c.emit("", op.MaxPool, &w, x)))
+}
+
+func convertAvgPool(c *call) {
+	rank := c.dimsOf()
+	x, undo := c.batched(c.tensor("self"), rank)
+	a := &op.AvgAttrs{Window: c.pool(rank), IncludePad: c.bool("count_include_pad", true)}
+	if c.has("divisor_override") {
+		c.fail(source.CodeForm, "divides by divisor_override; only the size of the window is supported")
+	}
+	c.result(undo(c.emit("", op.AvgPool, a, x)))
+}
+
+// convertAdaptive is the mean of the image, or of equal parts of it.
+func convertAdaptive(c *call) {
+	rank := c.dimsOf()
+	x, undo := c.batched(c.tensor("self"), rank)
+	out := c.spatial("output_size", c.ints("output_size"), rank, 1)
+	if c.err != nil {
+		return
+	}
+	in := x.Type.Shape[2:]
+	w := op.Window{Pads: make([]int, 2*rank), Dilations: slices.Repeat([]int{1}, rank)}
+	for i, o := range out {
+		if o < 1 || in[i]%o != 0 {
+			c.fail(source.CodeForm, "makes %s of %s: parts of different sizes", ir.ShapeString(out), ir.ShapeString(in)).
+				Hint = "an output size that divides the image is supported"
+			return
+		}
+		w.Kernel = append(w.Kernel, in[i]/o)
+	}
+	w.Strides = w.Kernel
+	if elems(out) == 1 {
+		c.result(undo(c.emit("", op.GlobalAvgPool, &op.GlobalAttrs{}, x)))
+		return
+	}
+	c.result(undo(c.emit("", op.AvgPool, &op.AvgAttrs{Window: w}, x)))
+}
+
+// transposed is a transposed convolution.
+func (c *call) transposed(_, _, _ *ir.Node) {
+	c.fail(source.CodeForm, "is transposed, which is not supported")
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package torch
+
+import (
+	"math"
+
+	"lathe/frontend/source"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// functions lists the functions of one argument, element by element.
+func functions() []row {
+	return []row{
+		{"relu.default", "self", unary(op.Relu)},
+		{"sigmoid.default", "self", unary(op.Sigmoid)},
+		{"tanh.default", "self", unary(op.Tanh)},
+		{"erf.default special_erf.default", "self", unary(op.Erf)},
+		{"exp.default", "self", unary(op.Exp)},
+		{"sqrt.default", "self", unary(op.Sqrt)},
+		{"log.default", "self", unary(op.Log)},
+		{"floor.default", "self", unary(op.Floor)},
+		{"ceil.default", "self", unary(op.Ceil)},
+		{"round.default", "self", unary(op.Round)},
+		{"abs.default", "self", unary(op.Abs)},
+		{"sign.default sgn.default", "self", unary(op.Sign)},
+		{"mish.default", "self", unary(op.Mish)},
+		{"hardswish.default", "self", unary(op.HardSwish)},
+		{"hardsigmoid.default", "self", unaryWith(op.HardSigmoid, func(*call) any {
+			return &op.HardSigmoidAttrs{Alpha: 1. / 6, Beta: 0.5}
+		})},
+		{"silu.default", "self", unaryWith(op.Silu, func(*call) any { return &op.AlphaAttrs{Alpha: 1} })},
+		{"selu.default", "self", unaryWith(op.Selu, func(*call) any {
+			return &op.SeluAttrs{Alpha: 1.67326319217681884765625, Gamma: 1.05070102214813232421875}
+		})},
+		{"celu.default", "self alpha", unaryWith(op.Celu, alpha("alpha", 1))},
+		{"elu.default", "self alpha scale input_scale", convertElu},
+		{"leaky_relu.default", "self negative_slope", unaryWith(op.LeakyRelu, func(c *call) any {
+			return &op.LeakyAttrs{Alpha: float32(c.float("negative_slope", 0.01))}
+		})},
+		{"gelu.default", "self approximate", convertGelu},
+		{"softplus.default", "self beta threshold", convertSoftplus},
+		{"hardtanh.default", "self min_val max_val", clip("min_val", "max_val", -1, 1)},
+		{"relu6.default", "self", clip("", "", 0, 6)},
+		{"clamp.default clip.default", "self min max", clip("min", "max", math.Inf(-1), math.Inf(1))},
+		{"clamp_min.default", "self min", clip("min", "", 0, math.Inf(1))},
+		{"clamp_max.default", "self max", clip("", "max", math.Inf(-1), 0)},
+		{"reciprocal.default", "self", unaryWith(op.Reciprocal, func(*call) any {
+			return &op.ReciprocalAttrs{Numerator: 1}
+		})},
+		{"rsqrt.default", "self", func(c *call) {
+			root := c.emit("sqrt", op.Sqrt, nil, c.tensor("self"))
+			c.result(c.emit("", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, root))
+		}},
+		{"log1p.default", "self", func(c *call) {
+			x := c.tensor("self")
+			c.result(c.emit("", op.Log, nil, c.emit("add", op.Add, nil, x, c.scalarNode(number{kind: 'i', i: 1}, x))))
+		}},
+		{"prelu.default _prelu_kernel.default", "self weight", convertPRelu},
+		{"glu.default", "self dim", convertGlu},
+	}
+}
+
+// unary converts a function without attributes.
+func unary(o *ir.Op) func(*call) {
+	return func(c *call) { c.result(c.emit("", o, nil, c.tensor("self"))) }
+}
+
+// unaryWith converts a function with attributes.
+func unaryWith(o *ir.Op, attrs func(*call) any) func(*call) {
+	return func(c *call) { c.result(c.emit("", o, attrs(c), c.tensor("self"))) }
+}
+
+func alpha(name string, def float64) func(*call) any {
+	return func(c *call) any {
+		v := c.float(name, def)
+		if math.IsNaN(v) || math.IsInf(v, 0) || v == 0 {
+			c.fail(source.CodeAttr, "%s is %g", name, v)
+		}
+		return &op.AlphaAttrs{Alpha: float32(v)}
+	}
+}
+
+// convertElu: with a scale and no scale of the input it is SELU.
+func convertElu(c *call) {
+	x, a, scale := c.tensor("self"), c.float("alpha", 1), c.float("scale", 1)
+	switch {
+	case c.float("input_scale", 1) != 1:
+		c.fail(source.CodeForm, "input_scale is %g; only 1 is supported", c.float("input_scale", 1))
+	case scale != 1:
+		c.result(c.emit("", op.Selu, &op.SeluAttrs{Alpha: float32(a), Gamma: float32(scale)}, x))
+	default:
+		c.result(c.emit("", op.Elu, &op.AlphaAttrs{Alpha: float32(a)}, x))
+	}
+}
+
+func convertGelu(c *call) {
+	switch mode := c.str("approximate", "none"); mode {
+	case "none":
+		c.result(c.emit("", op.Gelu, nil, c.tensor("self")))
+	case "tanh":
+		c.result(c.emit("", op.GeluTanh, nil, c.tensor("self")))
+	default:
+		c.fail(source.CodeAttr, "approximate is %s; it may be none or tanh", source.Quote(mode))
+	}
+}
+
+// convertSoftplus is log(1 + exp(beta*x))/beta. Beyond the threshold, 20, it is x to the last bit of float32.
+func convertSoftplus(c *call) {
+	x, beta := c.tensor("self"), c.float("beta", 1)
+	if t := c.float("threshold", 20); t < 20 {
+		c.fail(source.CodeForm, "threshold is %g; 20 and more are supported", t)
+	}
+	if beta == 1 {
+		c.result(c.emit("", op.Softplus, nil, x))
+		return
+	}
+	if beta == 0 || math.IsNaN(beta) || math.IsInf(beta, 0) {
+		c.fail(source.CodeAttr, "beta is %g", beta)
+	}
+	x = c.emit("beta", op.Mul, nil, x, c.scalarNode(number{kind: 'f', f: beta}, x))
+	y := c.emit("softplus", op.Softplus, nil, x)
+	c.result(c.emit("", op.Mul, nil, y, c.scalarNode(number{kind: 'f', f: 1 / beta}, y)))
+}
+
+// clip converts a function that bounds its argument; a bound without a name is fixed.
+func clip(low, high string, min, max float64) func(*call) {
+	return func(c *call) {
+		x, lo, hi := c.tensor("self"), min, max
+		if low != "" {
+			lo = c.float(low, min)
+		}
+		if high != "" {
+			hi = c.float(high, max)
+		}
+		if math.IsNaN(lo) || math.IsNaN(hi) {
+			c.fail(source.CodeAttr, "a bound is not a number")
+		}
+		c.result(c.emit("", op.Clip, &op.ClipAttrs{Min: float32(lo), Max: float32(hi)}, x))
+	}
+}
+
+// convertPRelu takes slopes per channel, which is axis 1.
+func convertPRelu(c *call) {
+	x, slope := c.tensor("self"), c.weight("weight")
+	if c.err != nil {
+		return
+	}
+	if n := elems(slope.Type.Shape); n > 1 && len(x.Type.Shape) > 1 && len(slope.Type.Shape) == 1 {
+		shape := make([]int, len(x.Type.Shape)-1)
+		for i := range shape {
+			shape[i] = 1
+		}
+		shape[0] = n
+		slope = c.reshape("slope", slope, shape)
+	}
+	c.result(c.emit("", op.PRelu, nil, x, slope))
+}
+
+// convertGlu is the first half of an axis times the sigmoid of the second.
+func convertGlu(c *call) {
+	x := c.tensor("self")
+	axis := c.axis(c.int("dim", -1), len(c.shape(x)))
+	if c.err != nil {
+		return
+	}
+	half := x.Type.Shape[axis] / 2
+	if half == 0 || x.Type.Shape[axis]%2 != 0 {
+		c.fail(source.CodeShape, "cannot halve axis %d of %s", axis, ir.ShapeString(x.Type.Shape))
+		return
+	}
+	gate := c.emit("sigmoid", op.Sigmoid, nil, c.slice("gate", x, axis, half, half, 1))
+	c.result(c.emit("", op.Mul, nil, c.slice("value", x, axis, 0, half, 1), gate))
+}

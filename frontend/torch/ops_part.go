@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package torch
+
+import (
+	"slices"
+
+	"lathe/frontend/source"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// slice takes count elements of an axis from start on; nothing where that is all.
+func (c *call) slice(suffix string, x *ir.Node, axis, start, count, step int) *ir.Node {
+	if c.err != nil || x == nil {
+		return nil
+	}
+	if count == x.Type.Shape[axis] && step == 1 {
+		return x
+	}
+	if count < 1 {
+		c.fail(source.CodeDims, "keeps nothing of axis %d of %s", axis, ir.ShapeString(x.Type.Shape))
+		return nil
+	}
+	return c.emit(suffix, op.Slice, &op.SliceAttrs{Axis: axis, Start: start, Count: count, Step: step}, x)
+}
+
+// along reads an axis of the first argument; size is that of the axis.
+func (c *call) along(name string, def int64) (x *ir.Node, axis, size int) {
+	x = c.tensor("self")
+	axis = c.axis(c.int(name, def), len(c.shape(x)))
+	if c.err == nil && len(x.Type.Shape) == 0 {
+		c.fail(source.CodeShape, "takes a part of a single number")
+	}
+	if c.err != nil {
+		return nil, 0, 0
+	}
+	return x, axis, x.Type.Shape[axis]
+}
+
+// bound maps an index, negative from the end, into 0..n.
+func bound(i int64, n int) int {
+	if i < 0 {
+		i += int64(n)
+	}
+	return int(min(max(i, 0), int64(n)))
+}
+
+func convertSlice(c *call) {
+	x, axis, size := c.along("dim", 0)
+	from, to := bound(c.int("start", 0), size), bound(c.int("end", maxSize), size)
+	step := c.int("step", 1)
+	if c.err == nil && step < 1 {
+		c.fail(source.CodeAttr, "step is %d; it must be positive", step)
+	}
+	if c.err != nil {
+		return
+	}
+	step = min(step, int64(max(size, 1)))
+	c.moved(c.slice("", x, axis, from, (max(to-from, 0)+int(step)-1)/int(step), int(step)))
+}
+
+func convertNarrow(c *call) {
+	x, axis, size := c.along("dim", 0)
+	from, count := bound(c.int("start", 0), size), c.int("length", 0)
+	if c.err == nil && (count < 0 || count > int64(size-from)) {
+		c.fail(source.CodeAttr, "takes %d elements from %d on out of %d", count, from, size)
+	}
+	c.moved(c.slice("", x, axis, from, int(count), 1))
+}
+
+// without is a shape less one axis.
+func without(shape []int, axis int) []int { return slices.Delete(slices.Clone(shape), axis, axis+1) }
+
+// pick is one index of an axis, which vanishes.
+func (c *call) pick(suffix string, x *ir.Node, axis, index int) *ir.Node {
+	if c.err != nil || x == nil {
+		return nil
+	}
+	part := "slice"
+	if suffix != "" {
+		part = suffix + "." + part
+	}
+	return c.reshape(suffix, c.slice(part, x, axis, index, 1, 1), without(x.Type.Shape, axis))
+}
+
+func convertSelect(c *call) {
+	x, axis, size := c.along("dim", 0)
+	i := c.int("index", 0)
+	if i < 0 {
+		i += int64(size)
+	}
+	if c.err == nil && (i < 0 || i >= int64(size)) {
+		c.fail(source.CodeAttr, "selects element %d of %d", c.int("index", 0), size)
+	}
+	c.moved(c.pick("", x, axis, int(i)))
+}
+
+func convertUnbind(c *call) {
+	x, axis, size := c.along("dim", 0)
+	c.views = true
+	if !c.expect(size) {
+		return
+	}
+	for i, name := range c.outs() {
+		c.result(c.pick(name, x, axis, i))
+	}
+}
+
+// expect refuses an operation that has another number of results than it gives.
+func (c *call) expect(n int) bool {
+	if have := len(c.outs()); c.err == nil && have != n {
+		c.fail(source.CodeArity, "has %d results, and gives %d", have, n)
+	}
+	return c.err == nil
+}
+
+func convertCat(c *call) {
+	nodes := c.tensors("tensors")
+	if c.err != nil {
+		return
+	}
+	empty := func(n *ir.Node) bool { return n == nil || slices.Equal(n.Type.Shape, []int{0}) }
+	nodes = slices.DeleteFunc(nodes, empty) // old programs begin with an empty list
+	c.result(c.concat("", nodes, c.int("dim", 0)))
+}
+
+// concat joins nodes along an axis.
+func (c *call) concat(suffix string, nodes []*ir.Node, axis int64) *ir.Node {
+	if c.err != nil {
+		return nil
+	}
+	if len(nodes) == 0 || slices.Contains(nodes, nil) {
+		c.fail(source.CodeArity, "joins nothing")
+		return nil
+	}
+	at := c.axis(axis, len(nodes[0].Type.Shape))
+	if len(nodes) == 1 {
+		return nodes[0]
+	}
+	return c.emit(suffix, op.Concat, &op.ConcatAttrs{Axis: at}, nodes...)
+}
+
+// convertStack joins along a new axis.
+func convertStack(c *call) {
+	nodes := c.tensors("tensors")
+	for i, n := range nodes {
+		axis := c.axis(c.int("dim", 0), len(c.shape(n))+1)
+		if c.err != nil || n == nil {
+			return
+		}
+		nodes[i] = c.reshape("part", n, slices.Insert(slices.Clone(n.Type.Shape), axis, 1))
+	}
+	if c.err == nil && len(nodes) > 0 {
+		c.result(c.concat("", nodes, int64(c.axis(c.int("dim", 0), len(nodes[0].Type.Shape)))))
+	}
+}
+
+// convertSplit cuts an axis into parts of one size, the last one smaller, or of given sizes.
+func convertSplit(c *call) {
+	x, axis, size := c.along("dim", 0)
+	sizes := c.ints("split_sizes")
+	if sizes == nil {
+		sizes = c.ints("split_size")
+	}
+	if len(sizes) == 1 && c.n.target == prefix+"split.Tensor" {
+		sizes = c.equal(size, sizes[0])
+	}
+	c.split(x, axis, size, sizes)
+}
+
+// equal are the sizes of parts of an axis; the last one may be smaller.
+func (c *call) equal(size, part int) []int {
+	if c.err == nil && part < 1 {
+		c.fail(source.CodeAttr, "cuts %d elements into parts of %d", size, part)
+	}
+	if c.err != nil || !c.expect((size+part-1)/part) {
+		return nil
+	}
+	var sizes []int
+	for size > 0 {
+		sizes = append(sizes, min(part, size))
+		size -= part
+	}
+	return sizes
+}
+
+func (c *call) split(x *ir.Node, axis, size int, sizes []int) {
+	total := 0
+	for _, s := range sizes {
+		total += s
+	}
+	if c.err == nil && total != size {
+		c.fail(source.CodeShape, "cuts axis %d of %s into %v", axis, ir.ShapeString(x.Type.Shape), sizes)
+	}
+	c.views = true
+	if !c.expect(len(sizes)) {
+		return
+	}
+	at := 0
+	for i, name := range c.outs() {
+		c.result(c.slice(name, x, axis, at, sizes[i], 1))
+		at += sizes[i]
+	}
+}
+
+// convertChunk: parts have ceil(size/chunks) elements, so that there may be fewer of them.
+func convertChunk(c *call) {
+	x, axis, size := c.along("dim", 0)
+	n := c.int("chunks", 1)
+	if c.err == nil && n < 1 {
+		c.fail(source.CodeAttr, "cuts into %d parts", n)
+	}
+	if c.err == nil {
+		c.split(x, axis, size, c.equal(size, int((int64(size)+n-1)/n)))
+	}
+}
+
+// convertTensorSplit: the first size mod sections parts have one element more.
+func convertTensorSplit(c *call) {
+	x, axis, size := c.along("dim", 0)
+	n := c.int("sections", 1)
+	if c.err == nil && (n < 1 || n > int64(size)) {
+		c.fail(source.CodeAttr, "cuts %d elements into %d parts", size, n)
+	}
+	if c.err == nil {
+		c.expect(int(n))
+	}
+	var sizes []int
+	for i := int64(0); c.err == nil && i < n; i++ {
+		s := size / int(n)
+		if i < int64(size)%n {
+			s++
+		}
+		sizes = append(sizes, s)
+	}
+	c.split(x, axis, size, sizes)
+}

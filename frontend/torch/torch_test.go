@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package torch
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/frontend/source"
+	"lathe/frontend/torch/pt2test"
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// load imports a program that must be sound.
+func load(t *testing.T, text string, opts source.Options) *ir.Graph {
+	t.Helper()
+	g, err := Parse("m.pt2", pt2test.New(text).Archive(), opts)
+	if err != nil {
+		t.Fatalf("%s\n%v", text, err)
+	}
+	return g
+}
+
+// nodes lists names, operations and shapes, but for constants.
+func nodes(g *ir.Graph) string {
+	var list []string
+	for _, n := range g.Nodes {
+		if !n.IsConst() {
+			list = append(list, n.Name+":"+n.Op.Name+":"+ir.ShapeString(n.Type.Shape))
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+// run computes the outputs of a program on ramps, or on counting numbers for inputs of whole numbers.
+func run(t *testing.T, g *ir.Graph) [][]float64 {
+	t.Helper()
+	p, err := ref.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sample ref.Sample
+	for _, n := range g.In {
+		v := ir.NewTensor(n.Type)
+		for i, x := range pt2test.Ramp(n.Type.Elems()) {
+			if n.Type.IsFloat() {
+				v.Floats[i] = float32(x)
+			} else {
+				v.Codes[i] = int64(i & 1)
+			}
+		}
+		sample = append(sample, v)
+	}
+	out, err := p.Run(t.Context(), []ref.Sample{sample})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values [][]float64
+	for _, v := range out[0] {
+		d, err := v.Decode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		values = append(values, d)
+	}
+	return values
+}
+
+const fc = "y f32 2x4 = linear.default input=%x weight=%fc.weight bias=%fc.bias @ fc:torch.nn.modules.linear.Linear\n" +
+	"output y\n"
+
+// TestStorage reads weights that lie in their data in all ways that a tensor may.
+func TestStorage(t *testing.T) {
+	const x, bias = "input x f32 2x3\n", "param fc.bias f32 4\n"
+	product := func(w func(i, j int) int) (y []float64) {
+		x, stored, bias := pt2test.Ramp(6), pt2test.Ramp(64), pt2test.Ramp(4)
+		for n := range 2 {
+			for i := range 4 {
+				sum := bias[i]
+				for j := range 3 {
+					sum += x[3*n+j] * stored[w(i, j)]
+				}
+				y = append(y, sum)
+			}
+		}
+		return y
+	}
+	for weight, at := range map[string]func(i, j int) int{
+		"4x3":                                    func(i, j int) int { return 3*i + j },
+		"4x3 offset=5 elems=20":                  func(i, j int) int { return 5 + 3*i + j },
+		"4x3 strides=1,4 elems=12":               func(i, j int) int { return i + 4*j },
+		"4x3 strides=1,4 offset=2 elems=14":      func(i, j int) int { return 2 + i + 4*j },
+		"4x3 strides=7,2 offset=1 elems=64":      func(i, j int) int { return 1 + 7*i + 2*j },
+		"4x3 strides=0,1 elems=3":                func(_, j int) int { return j },
+		"4x3 strides=3,1 data=0 offset=0 elems=": nil,
+	} {
+		if at == nil {
+			continue
+		}
+		g := load(t, x+"param fc.weight f32 "+weight+"\n"+bias+fc, source.Options{})
+		if got, want := run(t, g)[0], product(at); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", weight, got, want)
+		}
+		if g.Find("fc.weight") == nil || g.Find("fc.bias") == nil {
+			t.Errorf("%s: %s", weight, nodes(g))
+		}
+	}
+}
+
+// TestViews demands that weights are not copied, and that equal views of the same data are one constant.
+func TestViews(t *testing.T) {
+	data := pt2test.New("input x f32 2x4\nparam a f32 4x4 data=tied\nparam b f32 4x4 data=tied\n" +
+		"h f32 2x4 = linear.default input=%x weight=%a\ny f32 2x4 = linear.default input=%h weight=%b\noutput y").Archive()
+	g, err := Parse("m.pt2", data, source.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var constants []*ir.Node
+	for _, n := range g.Nodes {
+		if n.IsConst() {
+			constants = append(constants, n)
+		}
+	}
+	if len(constants) != 1 {
+		t.Fatalf("%d constants", len(constants))
+	}
+	bytes := constants[0].Attrs.(*ir.Const).Data.Bytes
+	before := bytes[0]
+	i := strings.Index(string(data), string(bytes))
+	if data[i]++; bytes[0] == before {
+		t.Error("the constant is a copy")
+	}
+}
+
+// TestUnsupported demands all unsupported operations in one error, with counts and places.
+func TestUnsupported(t *testing.T) {
+	_, err := Parse("m.pt2", pt2test.New("input x f32 2x4\n"+
+		"a f32 2x4 = lstm_cell.default self=%x @ net.0:Cell\nb f32 2x4 = lstm_cell.default self=%a @ net.1:Cell\n"+
+		"c f32 2x4 = my::op.default self=%b @ net.2:Cell\nd f32 2x4 = relu.default self=%c\noutput d").Archive(),
+		source.Options{})
+	if diag.CodeOf(err) != source.CodeOp || strings.Count(err.Error(), source.CodeOp) != 1 {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 operations in 3 nodes", "lstm_cell.default: 2 nodes, the first are net.0.a, net.1.b",
+		"my::op.default: net.2.c"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nlacks %q", err, want)
+		}
+	}
+}

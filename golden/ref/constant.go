@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ref
+
+import (
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// Constant evaluates a node whose arguments are all constants.
+func Constant(n *ir.Node) (*ir.Tensor, error) {
+	args := make([]*ir.Tensor, len(n.Args))
+	for i, a := range n.Args {
+		t, err := a.Value()
+		if err != nil {
+			return nil, err
+		}
+		args[i] = t
+	}
+	k, err := n.Op.Eval(n)
+	if err != nil {
+		return nil, err
+	}
+	return k(args)
+}
+
+// Constants evaluates the nodes of g that read nothing but constants, directly or through each other, and returns the
+// constant that each is. It leaves g as it is. Blocks are not evaluated.
+func Constants(g *ir.Graph) (map[*ir.Node]*ir.Node, error) {
+	known := map[*ir.Node]*ir.Node{}
+	for _, n := range g.Nodes {
+		if _, blocks := n.Type.BlockFormat(); blocks || len(n.Args) == 0 {
+			continue
+		}
+		m := Reading(n, known)
+		if slices.ContainsFunc(m.Args, func(a *ir.Node) bool { return !a.IsConst() }) {
+			continue
+		}
+		t, err := Constant(m)
+		if err != nil {
+			return nil, asDiag(n, err)
+		}
+		data := ir.CodeBlob(t.Codes)
+		if n.Type.IsFloat() {
+			data = ir.FloatBlob(t.Floats)
+		}
+		known[n] = &ir.Node{Name: n.Name, Op: op.Const, Attrs: &ir.Const{Data: data}, Type: n.Type, Pos: n.Pos}
+	}
+	return known, nil
+}
+
+// Reading is n with the arguments that are known constants replaced by those; n itself where none is.
+func Reading(n *ir.Node, known map[*ir.Node]*ir.Node) *ir.Node {
+	if !slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return known[a] != nil }) {
+		return n
+	}
+	m := *n
+	m.Args = slices.Clone(n.Args)
+	for i, a := range m.Args {
+		if c := known[a]; c != nil {
+			m.Args[i] = c
+		}
+	}
+	return &m
+}

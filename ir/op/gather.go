@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"lathe/golden/hlo"
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// Gather takes slices of data at positions along an axis: the axes of indices stand where the axis was. Negative
+// positions count from the end; one outside is an error of the reference engine, and the nearest inside elsewhere.
+var Gather = &ir.Op{
+	Name: "gather", Doc: "the slices of data at positions along an axis; arguments data, indices",
+	Attrs: AxisAttrs{}, Arity: [2]int{2, 2},
+	Traits: ir.Traits{FloatOnly: true, Axis: func(attrs any) *int { return &attrs.(*AxisAttrs).Axis }, Index: axisIndex},
+	Infer: func(n *ir.Node) ([]int, error) {
+		in, index := n.Args[0].Type.Shape, n.Args[1].Type.Shape
+		axis, err := normAxis(n.Attrs.(*AxisAttrs).Axis, len(in))
+		if err != nil {
+			return nil, err
+		}
+		return append(append(append([]int{}, in[:axis]...), index...), in[axis+1:]...), nil
+	},
+	Format: indexedFormat,
+	Eval:   gatherEval,
+	HLO:    gatherHLO,
+	Legal:  noInteger,
+	Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {
+		data := genData(r, 1, 4)
+		rank := len(data.Type.Shape)
+		a := &AxisAttrs{between(r, -rank, rank-1)}
+		size := data.Type.Shape[(a.Axis+rank)%rank]
+		return floatOp(o, a, data, genIndices(r, genShape(r, 0, 2), size))
+	},
+}
+
+// axisIndex is the Index trait of operations whose argument 1 holds positions on their axis of argument 0.
+func axisIndex(n *ir.Node, i int) int {
+	shape := n.Args[0].Type.Shape
+	axis, err := normAxis(*n.Op.Traits.Axis(n.Attrs), len(shape))
+	if i != 1 || err != nil {
+		return 0
+	}
+	return shape[axis]
+}
+
+// indexedFormat is the format of data, argument 0; indices, argument 1, are whole numbers.
+func indexedFormat(n *ir.Node) (format.Format, error) {
+	if i := n.Args[1]; !ir.IsWhole(i.Type.Format) || i.Type.Format == ir.Bool {
+		return nil, fmt.Errorf("%s takes positions as whole numbers, %q is %s", n.Op.Name, i.Name, i.Type.Format)
+	}
+	return n.Args[0].Type.Format, nil
+}
+
+// position is the place of v on an axis, or an error that names the node.
+func position(n *ir.Node, v int64, size int) (int, error) {
+	p := v
+	if p < 0 {
+		p += int64(size)
+	}
+	if p < 0 || p >= int64(size) {
+		return 0, n.Errorf("L0335", "position %d is outside of an axis of %d of %s", v, size,
+			ir.ShapeString(n.Args[0].Type.Shape))
+	}
+	return int(p), nil
+}
+
+// copyRun copies run elements of src from place from on into dst from place to on.
+func copyRun(dst *ir.Tensor, to int, src *ir.Tensor, from, run int) {
+	if src.Codes != nil {
+		copy(dst.Codes[to:to+run], src.Codes[from:from+run])
+		return
+	}
+	copy(dst.Floats[to:to+run], src.Floats[from:from+run])
+}
+
+func gatherEval(n *ir.Node) (ir.Kernel, error) {
+	if err := inFloatGraph(n); err != nil {
+		return nil, err
+	}
+	in := n.Args[0].Type.Shape
+	axis, err := normAxis(n.Attrs.(*AxisAttrs).Axis, len(in))
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	outer, size, run := product(in[:axis]), in[axis], product(in[axis+1:])
+	fill := fixedArgs(n)
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		args, err := fill(args)
+		if err != nil {
+			return nil, err
+		}
+		places := make([]int, len(args[1].Codes))
+		for i, v := range args[1].Codes {
+			if places[i], err = position(n, v, size); err != nil {
+				return nil, err
+			}
+		}
+		out, to := ir.NewTensor(n.Type), 0
+		for o := range outer {
+			for _, p := range places {
+				copyRun(out, to, args[0], (o*size+p)*run, run)
+				to += run
+			}
+		}
+		return out, nil
+	}, nil
+}
+
+// gatherHLO brings the axis to the front, takes rows, and brings it back.
+func gatherHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	if err := inFloatGraph(n); err != nil {
+		return hlo.Value{}, err
+	}
+	in := n.Args[0].Type.Shape
+	axis, err := normAxis(n.Attrs.(*AxisAttrs).Axis, len(in))
+	if err != nil {
+		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+	}
+	samples := samplesOf(n, args)
+	data, lead, err := tableHLO(b, n, args)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	index, err := batched(b, n, args, 1, samples)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	rest := append(append([]int{}, in[:axis]...), in[axis+1:]...)
+	perm := make([]int, 0, lead+len(in))
+	for i := range lead {
+		perm = append(perm, i)
+	}
+	perm = append(perm, lead+axis)
+	for i := range in {
+		if i != axis {
+			perm = append(perm, lead+i)
+		}
+	}
+	rows := b.Reshape(b.Transpose(data, perm...), append([]int{data.Type().Len() / max(product(rest), 1)}, rest...)...)
+	place := placeHLO(b, index, in[axis])
+	if lead > 0 {
+		place = b.Add(place, b.Mul(b.Iota(place.Type(), 0), b.Splat(place, int64(in[axis]))))
+	}
+	v := b.TakeI(rows, place) // samples, indices, rest
+	return b.Transpose(v, gatheredPerm(axis, len(n.Args[1].Type.Shape), len(rest))...), b.Err()
+}
+
+// gatheredPerm moves the axes before the axis in front of those of the indices, behind the samples.
+func gatheredPerm(axis, indices, rest int) []int {
+	perm := []int{0}
+	for i := range axis {
+		perm = append(perm, 1+indices+i)
+	}
+	for i := range indices {
+		perm = append(perm, 1+i)
+	}
+	for i := axis; i < rest; i++ {
+		perm = append(perm, 1+indices+i)
+	}
+	return perm
+}
+
+// samplesOf is the size of the sample axis of the arguments.
+func samplesOf(n *ir.Node, args []hlo.Value) int {
+	for i, a := range n.Args {
+		if !a.IsConst() {
+			return args[i].Type().Dims[0]
+		}
+	}
+	return 1
+}
+
+// tableHLO is argument 0 with its sample axis (lead 1), or without where it is a constant.
+func tableHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (v hlo.Value, lead int, err error) {
+	if !n.Args[0].IsConst() {
+		return args[0], 1, nil
+	}
+	v, err = constHLO(b, n.Args[0])
+	return v, 0, err
+}
+
+// batched is argument i with a sample axis; constants are repeated along it.
+func batched(b *hlo.Builder, n *ir.Node, args []hlo.Value, i, samples int) (hlo.Value, error) {
+	a := n.Args[i]
+	if !a.IsConst() {
+		return args[i], nil
+	}
+	c, err := constHLO(b, a)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	return b.BroadcastTo(c, append([]int{samples}, a.Type.Shape...)...), b.Err()
+}
+
+// placeHLO is the place on an axis for positions, in i64: negative ones count from the end, and those outside are moved
+// to the nearest inside.
+func placeHLO(b *hlo.Builder, index hlo.Value, size int) hlo.Value {
+	v := wide(b, index)
+	v = b.Select(b.Compare(hlo.LT, v, b.Splat(v, 0)), b.Add(v, b.Splat(v, int64(size))), v)
+	return b.Clamp(b.Splat(v, 0), v, b.Splat(v, int64(size-1)))
+}
+
+// genData draws what positions are taken from: an input or a constant.
+func genData(r *rand.Rand, lo, hi int) *ir.Node {
+	t := ir.Type{Shape: genShape(r, lo, hi), Format: genEither(r)}
+	if chance(r, 50) {
+		return genValues(r, "data", t)
+	}
+	return genInput("data", t)
+}
+
+// genIndices draws an input of positions, or a constant of positions in -size..size-1.
+func genIndices(r *rand.Rand, shape []int, size int) *ir.Node {
+	formats := []format.Format{ir.Int64, ir.Int32, ir.Uint8}
+	t := ir.Type{Shape: shape, Format: formats[r.IntN(len(formats))]}
+	if chance(r, 70) {
+		return genInput("index", t)
+	}
+	codes := make([]int64, t.Elems())
+	for i := range codes {
+		if codes[i] = int64(r.IntN(size)); t.Format != ir.Uint8 && chance(r, 40) {
+			codes[i] -= int64(size)
+		}
+	}
+	return genConst("index", t, codes)
+}
