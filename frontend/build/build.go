@@ -113,6 +113,23 @@ func (b *Builder) name(n *ir.Node, at Place) {
 	n.Pos = b.File + ": " + n.Name + " (" + at.Source + ")"
 }
 
+// Evaluate is Emit for constant arguments of any size: weights that are wanted in another form.
+func (b *Builder) Evaluate(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Node, error) {
+	n, err := op.New(o, at.Name, b.File+": "+at.Name+" ("+at.Source+")", attrs, args...)
+	if err != nil {
+		return nil, err
+	}
+	t, err := evaluate(n)
+	if err != nil {
+		return nil, err
+	}
+	c, err := b.Const(n.Name, blob(t), t.Type.Shape)
+	if err == nil {
+		c.Pos = n.Pos
+	}
+	return c, err
+}
+
 // fold returns the constant that n is, or nil if it is none or too large.
 func (b *Builder) fold(n *ir.Node) (*ir.Node, error) {
 	if len(n.Args) == 0 || slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() }) {

@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op"
 )
 
@@ -18,16 +20,21 @@ import (
 // values, so that converters read without error handling.
 type call struct {
 	*importer
+	fr    *frame
+	opset int // of the default domain, for this node
 	n     *node
 	in    []*value // nil where an optional input is absent
 	label string
 	err   *diag.Error
 }
 
+// at is the position in messages.
+func (c *call) at() string { return c.base + ": " + clip(c.label) + " (" + clip(c.n.op) + ")" }
+
 // fail sets the error if there is none yet.
 func (c *call) fail(code, msg string, args ...any) *diag.Error {
 	if c.err == nil {
-		c.err = diag.New(code, c.at(c.n), msg, args...)
+		c.err = diag.New(code, c.at(), msg, args...)
 		return c.err
 	}
 	return diag.New(code, "", "")
@@ -41,7 +48,7 @@ func (c *call) wrap(code string, err error) {
 	var d *diag.Error
 	if errors.As(err, &d) {
 		e := *d
-		e.Pos = c.at(c.n)
+		e.Pos = c.at()
 		if strings.HasPrefix(e.Code, "L03") {
 			e.Code = code
 		}
@@ -87,87 +94,21 @@ func (c *call) check(s *opSpec) {
 			}
 		case seen[a.name]:
 			c.fail(source.CodeAttr, "attribute %s is given twice", quote(a.name))
-		case a.ref:
-			c.fail(source.CodeAttr, "attribute %s refers to one of a function, which is not supported", quote(a.name))
 		}
 		seen[a.name] = true
 	}
 }
 
-// fold evaluates the node if it is a constant expression of small operands. It returns false if it is none.
-func (c *call) fold(s *opSpec) bool {
-	if s.fold == nil {
-		return false
-	}
-	for _, v := range c.in {
-		if v != nil && !v.constant() {
-			return false
-		}
-	}
-	known := make([]*konst, max(min(s.most, 5), len(c.in)))
-	for i, v := range c.in {
-		if v == nil {
-			continue
-		}
-		k, ok, err := c.constantOf(v)
-		if c.wrap(source.CodeFold, err); err != nil {
-			return true
-		}
-		if !ok {
-			return false
-		}
-		known[i] = k
-	}
-	if k := s.fold(c, known); k != nil {
-		c.constantResult(k)
-	}
-	return true
-}
-
-// apply converts a node that is no constant expression.
+// apply converts a node.
 func (c *call) apply(s *opSpec) {
-	for _, o := range c.n.out[1:] {
-		if o != "" && c.used[o] && !s.several() {
+	for _, o := range c.n.out[min(1, len(c.n.out)):] {
+		if o != "" && c.fr.used[o] && !s.several {
 			c.fail(source.CodeSecondUsed, "its result %s is used; only the first result is supported", quote(o))
 		}
 	}
-	if s.convert != nil {
+	if c.err == nil {
 		s.convert(c)
-		return
 	}
-	for _, v := range c.in {
-		if v != nil && !v.constant() {
-			c.fail(source.CodeDynamic, "works on constants only in this version, but %s is computed at run time",
-				quote(v.name)).Hint = c.constantsOnlyHint()
-			return
-		}
-	}
-	c.fail(source.CodeLimit, "its operands are too large for a constant expression")
-}
-
-// constantsOnlyHint says how to go around an operation that works on constants only.
-func (c *call) constantsOnlyHint() string {
-	const shown = 3
-	var computed []string
-	for _, v := range c.in {
-		if v != nil && !v.constant() && len(computed) < shown && !slices.Contains(computed, quote(v.name)) {
-			computed = append(computed, quote(v.name))
-		}
-	}
-	return "export the model without it: end it at " + strings.Join(computed, " and ")
-}
-
-// room takes the elements of a shape from the budget, or fails.
-func (c *call) room(shape []int) bool {
-	if c.err != nil {
-		return false
-	}
-	if err := ir.CheckShape(shape); err != nil {
-		c.fail(source.CodeDims, "%v", err)
-	} else if n := (ir.Type{Shape: shape}).Elems(); !c.charge(n) {
-		c.fail(source.CodeLimit, "its constant result of %d elements is too large", n)
-	}
-	return c.err == nil
 }
 
 // attr finds an attribute and checks its type; nil if it is absent.
@@ -237,7 +178,7 @@ func (c *call) ints(name string) []int {
 func (c *call) has(i int) bool { return i < len(c.in) && c.in[i] != nil }
 
 // shape is the shape of input i.
-func (c *call) shape(i int) []int { return c.in[i].shape }
+func (c *call) shape(i int) []int { return c.in[i].shape() }
 
 // axis maps an axis, negative from the end, into 0..rank-1 (or rank, where last is 1).
 func (c *call) axis(v int64, rank, last int) int {
@@ -251,52 +192,18 @@ func (c *call) axis(v int64, rank, last int) int {
 	return int(v)
 }
 
-// small returns the elements of input i, which must be a small constant.
-func (c *call) small(i int, what string) *konst {
+// arg returns the node of input i, whatever its type.
+func (c *call) arg(i int) *ir.Node {
 	if c.err != nil {
 		return nil
 	}
-	k, ok, err := c.constantOf(c.in[i])
+	v := c.in[i]
+	if v.quant != nil {
+		return c.codesOf(v)
+	}
+	n, err := c.load(v)
 	c.wrap(source.CodeFold, err)
-	if err == nil && !ok {
-		if !c.in[i].constant() {
-			c.fail(source.CodeDynamic, "%s (%s) is computed at run time, it must be constant", what, quote(c.in[i].name))
-		} else {
-			c.fail(source.CodeLimit, "%s (%s) is too large", what, quote(c.in[i].name))
-		}
-	}
-	if c.err != nil {
-		return nil
-	}
-	return k
-}
-
-// list reads input i as a list of integers.
-func (c *call) list(i int, what string) []int64 {
-	k := c.small(i, what)
-	if k == nil {
-		return nil
-	}
-	if k.real() || len(k.shape) > 1 {
-		c.fail(source.CodeDType, "%s must be a list of integers, not %s of %s", what, ir.ShapeString(k.shape), k.typ)
-		return nil
-	}
-	return k.ints
-}
-
-// scalar reads input i as one number.
-func (c *call) scalar(i int, what string) float64 {
-	k := c.small(i, what)
-	switch {
-	case k == nil:
-		return 0
-	case k.len() != 1:
-		c.fail(source.CodeShape, "%s has shape %s, it must be one number", what, ir.ShapeString(k.shape))
-		return 0
-	case !k.real():
-		return float64(k.ints[0])
-	}
-	return k.floats[0]
+	return n
 }
 
 // data returns the node of input i, which must hold real numbers.
@@ -304,21 +211,16 @@ func (c *call) data(i int) *ir.Node {
 	if c.err != nil {
 		return nil
 	}
-	if !isFloat(c.in[i].typ) {
-		c.fail(source.CodeDType, "input %d (%s) holds %s, real numbers are needed", i, quote(c.in[i].name), typeName(c.in[i]))
+	if !isFloat(storage(c.in[i].dtype)) {
+		c.fail(source.CodeDType, "input %d (%s) holds %s, real numbers are needed", i, quote(c.in[i].name),
+			dtypeName(c.in[i].dtype))
 		return nil
 	}
-	n, err := c.materialize(c.in[i], c.label+".const")
-	c.wrap(source.CodeFold, err)
-	return n
+	return c.arg(i)
 }
 
-func typeName(v *value) string {
-	if v.tensor != nil && (v.typ == "" || v.tensor.fourBits()) {
-		return dtypeName(v.tensor.dtype)
-	}
-	return string(v.typ)
-}
+// whole says that input i holds whole numbers or truth values.
+func (c *call) whole(i int) bool { return !isFloat(storage(c.in[i].dtype)) }
 
 // weight is data that must be constant.
 func (c *call) weight(i int, what string) *ir.Node {
@@ -328,66 +230,121 @@ func (c *call) weight(i int, what string) *ir.Node {
 	return c.data(i)
 }
 
-// emit appends a node. Without suffix it is the one that users see under the name of the ONNX node.
+// emit makes a node, or a constant where all arguments are constants. Without suffix it is the one that users see under
+// the name of the ONNX node.
 func (c *call) emit(suffix string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
+	return c.emitBy(c.b.Emit, suffix, o, attrs, args...)
+}
+
+// emitNow is emit for weights, which are computed whatever their size.
+func (c *call) emitNow(suffix string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
+	return c.emitBy(c.b.Evaluate, suffix, o, attrs, args...)
+}
+
+type emitter func(build.Place, *ir.Op, any, ...*ir.Node) (*ir.Node, error)
+
+func (c *call) emitBy(emit emitter, suffix string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
 	if c.err != nil {
 		return nil
 	}
-	name := ""
-	if suffix == "" {
-		name = c.names.take(c.label, strings.ToLower(clip(c.n.op)))
-	} else {
-		name = c.names.take(c.label+"."+suffix, "")
+	at := build.Place{Name: c.label, Alt: strings.ToLower(clip(c.n.op)), Source: c.n.op}
+	if suffix != "" {
+		at.Name, at.Alt = c.label+"."+suffix, ""
 	}
-	n, err := op.New(o, name, c.base+": "+name+" ("+c.n.op+")", attrs, args...)
-	if err == nil {
-		err = ir.CheckShape(n.Type.Shape)
-	}
+	n, err := emit(at, o, attrs, args...)
 	if err != nil {
-		c.wrap(source.CodeShape, err)
+		code := source.CodeShape
+		if d := (*diag.Error)(nil); !errors.As(err, &d) { // not of the shapes: of the elements of constants
+			code = source.CodeFold
+		}
+		c.wrap(code, err)
 		return nil
 	}
-	n.Type.Format = ir.Float().Format
-	c.g.Nodes = append(c.g.Nodes, n)
+	if !n.IsConst() {
+		for _, a := range args {
+			if err := checkOwn(a); err != nil {
+				c.wrap(source.CodeQuantForm, err)
+			}
+		}
+	} else if len(args) > 0 {
+		keepOwn(n, o, attrs, args[0])
+	}
 	return n
 }
 
-// result makes n the first result of the ONNX node.
-func (c *call) result(n *ir.Node) {
-	if c.err != nil || n == nil {
-		return
-	}
-	*c.values[c.n.out[0]] = value{name: c.n.out[0], shape: n.Type.Shape, typ: ir.F32, node: n}
-}
-
-// constantResult makes k the first result.
-func (c *call) constantResult(k *konst) {
-	if c.err == nil {
-		*c.values[c.n.out[0]] = value{name: c.n.out[0], shape: k.shape, typ: k.typ, known: k}
-	}
-}
-
-// view gives input 0 another shape: a constant stays where it is, an activation is reshaped.
-func (c *call) view(shape []int) {
+// made makes a constant that this node computes.
+func (c *call) made(role string, data *ir.Blob, shape []int) *ir.Node {
 	if c.err != nil {
+		return nil
+	}
+	n, err := c.b.Const(c.label+"."+role, data, shape)
+	c.wrap(source.CodeDims, err)
+	return n
+}
+
+// number is a constant of one real number.
+func (c *call) number(v float32, role string) *ir.Node {
+	return c.made(role, ir.FloatBlob([]float32{v}), nil)
+}
+
+// like is a constant of one number in the format of n.
+func (c *call) like(n *ir.Node, v float64, role string) *ir.Node {
+	if c.err != nil || n.Type.IsFloat() {
+		return c.number(float32(v), role)
+	}
+	return c.made(role, build.IntBlob(ir.StoredAs(n.Type.Format), []int64{int64(v)}), nil)
+}
+
+// whole64 is a constant of int64.
+func (c *call) whole64(role string, shape []int, v ...int64) *ir.Node {
+	return c.made(role, build.IntBlob(ir.I64, v), shape)
+}
+
+// empty is a constant without elements.
+func (c *call) empty(f format.Format, shape []int) *ir.Node {
+	return c.made("empty", build.IntBlob(ir.StoredAs(f), nil), shape)
+}
+
+// result makes n the first result of the ONNX node.
+func (c *call) result(n *ir.Node) { c.resultAt(0, n) }
+
+// resultAt makes n result i, if there is one.
+func (c *call) resultAt(i int, n *ir.Node) {
+	if c.err != nil || n == nil || i >= len(c.n.out) || c.n.out[i] == "" {
 		return
 	}
-	v := c.in[0]
-	if !v.constant() {
-		typ := v.typ
-		n := c.emit("", op.Reshape, &op.ReshapeAttrs{Shape: shape}, v.node)
-		if c.result(n); n != nil {
-			c.values[c.n.out[0]].typ = typ
+	similar := int64(1)
+	for _, v := range c.in {
+		if v != nil {
+			similar = v.dtype
+			break
 		}
-		return
 	}
-	if (ir.Type{Shape: shape}).Elems() != (ir.Type{Shape: v.shape}).Elems() {
-		c.fail(source.CodeShape, "cannot reshape %s to %s", ir.ShapeString(v.shape), ir.ShapeString(shape))
-		return
+	name := c.n.out[i]
+	if n.IsConst() && own(n) == nil {
+		n.Name, n.Pos = name, c.base+": "+name+" (initializer)"
 	}
-	out := value{name: c.n.out[0], shape: shape, typ: v.typ, tensor: v.tensor}
-	if v.known != nil {
-		out.known = v.known.reshaped(shape)
+	*c.fr.values[name] = value{name: name, dtype: dtypeOf(n.Type.Format, similar), node: n}
+}
+
+// wants says that result i is read.
+func (c *call) wants(i int) bool {
+	return i < len(c.n.out) && c.n.out[i] != "" && c.fr.used[c.n.out[i]]
+}
+
+// reshape gives a node another shape.
+func (c *call) reshape(suffix string, n *ir.Node, shape []int) *ir.Node {
+	if c.err != nil {
+		return nil
 	}
-	*c.values[c.n.out[0]] = out
+	return c.emit(suffix, op.Reshape, &op.ReshapeAttrs{Shape: shape}, n)
+}
+
+// view gives input 0 another shape. A constant stays where it is.
+func (c *call) view(shape []int) {
+	n := c.arg(0)
+	if c.err == nil && elems(shape) != n.Type.Elems() {
+		c.fail(source.CodeShape, "cannot reshape %s to %s", ir.ShapeString(n.Type.Shape), ir.ShapeString(shape))
+	}
+	c.result(c.reshape("", n, shape))
 }

@@ -4,7 +4,9 @@ package onnx
 
 import (
 	"math"
+	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -13,68 +15,30 @@ import (
 // functionTable lists the functions of one argument.
 func functionTable() []opSpec {
 	return []opSpec{
-		{"Exp", "", 1, 1, foldUnary(math.Exp), convertUnary(op.Exp)},
-		{"Log", "", 1, 1, foldUnary(math.Log), convertUnary(op.Log)},
-		{"Sqrt", "", 1, 1, foldUnary(math.Sqrt), convertUnary(op.Sqrt)},
-		{"Reciprocal", "", 1, 1, foldUnary(func(x float64) float64 { return 1 / x }), convertReciprocal},
-		{"Pow", "", 2, 2, foldBinary(math.Pow, intPow), convertPow},
-		{"Div", "", 2, 2, foldBinary(func(a, b float64) float64 { return a / b }, intDiv), convertDiv},
-		{"Neg", "", 1, 1, foldUnary(func(x float64) float64 { return -x }), convertNeg},
-		{"Abs", "", 1, 1, foldUnary(math.Abs), convertUnary(op.Abs)},
-		{"Sign", "", 1, 1, nil, convertUnary(op.Sign)},
-		{"Floor", "", 1, 1, foldUnary(math.Floor), convertUnary(op.Floor)},
-		{"Ceil", "", 1, 1, foldUnary(math.Ceil), convertUnary(op.Ceil)},
-		{"Round", "", 1, 1, foldUnary(math.RoundToEven), convertUnary(op.Round)},
-		{"Erf", "", 1, 1, foldUnary(math.Erf), convertUnary(op.Erf)},
-		{"Gelu", "approximate", 1, 1, nil, convertGelu},
-		{"Softplus", "", 1, 1, nil, convertUnary(op.Softplus)},
-		{"Softsign", "", 1, 1, nil, convertUnary(op.Softsign)},
-		{"Mish", "", 1, 1, nil, convertUnary(op.Mish)},
-		{"Swish", "alpha", 1, 1, nil, convertAlpha(op.Silu, 1)},
-		{"Elu", "alpha", 1, 1, nil, convertAlpha(op.Elu, 1)},
-		{"Celu", "alpha", 1, 1, nil, convertAlpha(op.Celu, 1)},
-		{"Selu", "alpha gamma", 1, 1, nil, convertSelu},
-		{"HardSigmoid", "alpha beta", 1, 1, nil, convertHardSigmoid},
-		{"HardSwish", "", 1, 1, nil, convertUnary(op.HardSwish)},
-		{"PRelu", "", 2, 2, nil, convertPRelu},
-		{"ThresholdedRelu", "alpha", 1, 1, nil, convertAlpha(op.ThresholdedRelu, 1)},
+		{"Exp", "", 1, 1, convertUnary(op.Exp), false},
+		{"Log", "", 1, 1, convertUnary(op.Log), false},
+		{"Sqrt", "", 1, 1, convertUnary(op.Sqrt), false},
+		{"Reciprocal", "", 1, 1, convertReciprocal, false},
+		{"Neg", "", 1, 1, convertNeg, false},
+		{"Abs", "", 1, 1, convertAny(op.Abs), false},
+		{"Sign", "", 1, 1, convertAny(op.Sign), false},
+		{"Floor", "", 1, 1, convertUnary(op.Floor), false},
+		{"Ceil", "", 1, 1, convertUnary(op.Ceil), false},
+		{"Round", "", 1, 1, convertUnary(op.Round), false},
+		{"Erf", "", 1, 1, convertUnary(op.Erf), false},
+		{"Gelu", "approximate", 1, 1, convertGelu, false},
+		{"Softplus", "", 1, 1, convertUnary(op.Softplus), false},
+		{"Softsign", "", 1, 1, convertUnary(op.Softsign), false},
+		{"Mish", "", 1, 1, convertUnary(op.Mish), false},
+		{"Swish", "alpha", 1, 1, convertAlpha(op.Silu, 1), false},
+		{"Elu", "alpha", 1, 1, convertAlpha(op.Elu, 1), false},
+		{"Celu", "alpha", 1, 1, convertAlpha(op.Celu, 1), false},
+		{"Selu", "alpha gamma", 1, 1, convertSelu, false},
+		{"HardSigmoid", "alpha beta", 1, 1, convertHardSigmoid, false},
+		{"HardSwish", "", 1, 1, convertUnary(op.HardSwish), false},
+		{"PRelu", "", 2, 2, convertPRelu, false},
+		{"ThresholdedRelu", "alpha", 1, 1, convertAlpha(op.ThresholdedRelu, 1), false},
 	}
-}
-
-// foldUnary evaluates a function of real constants.
-func foldUnary(f func(float64) float64) func(*call, []*konst) *konst {
-	return func(c *call, k []*konst) *konst {
-		if !k[0].real() {
-			c.fail(source.CodeDType, "an operand of type %s", k[0].typ)
-			return nil
-		}
-		if !c.room(k[0].shape) {
-			return nil
-		}
-		out := newKonst(k[0].typ, k[0].shape)
-		for i, x := range k[0].floats {
-			out.floats[i] = roundTo(out.typ, f(x))
-		}
-		return out
-	}
-}
-
-// intPow is a power of integers; negative exponents give 0 but for bases of 1 and -1.
-func intPow(_ *call, a, b int64) int64 {
-	y := int64(1)
-	if b < 0 {
-		if a != 1 && a != -1 {
-			return 0
-		}
-		b = -b
-	}
-	for ; b > 0; b >>= 1 {
-		if b&1 == 1 {
-			y *= a
-		}
-		a *= a
-	}
-	return y
 }
 
 // convertAlpha converts a function with the parameter alpha, which is def by default.
@@ -121,106 +85,118 @@ func convertGelu(c *call) {
 
 // convertNeg is a product with -1, which becomes part of the layer before it.
 func convertNeg(c *call) {
-	x := c.data(0)
-	c.result(c.emit("", op.Mul, nil, x, c.number(-1, "minus")))
+	x := c.arg(0)
+	if c.err == nil {
+		c.result(c.emit("", op.Mul, nil, x, c.like(x, -1, "minus")))
+	}
 }
 
 func convertReciprocal(c *call) {
 	c.result(c.emit("", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, c.data(0)))
 }
 
-// uniform is the number that all elements of constant input i are; false if they differ or the input is no constant.
-func (c *call) uniform(i int) (float32, bool) {
-	if c.err != nil || !c.in[i].constant() {
-		return 0, false
-	}
-	k, ok, err := c.constantOf(c.in[i])
-	if err != nil || !ok || k.len() == 0 {
-		return 0, false
-	}
-	if !k.real() {
-		k = k.cast(ir.F32)
-	}
-	for _, v := range k.floats {
-		if v != k.floats[0] {
-			return 0, false
-		}
-	}
-	return float32(k.floats[0]), true
-}
-
 // keepsShape says that constant input i does not broadcast the other input to another shape.
 func (c *call) keepsShape(i int) bool {
 	x, k := c.shape(1-i), c.shape(i)
-	shape, err := broadcastShape(x, k)
-	return err == nil && elems(shape) == elems(x) && len(shape) == len(x)
+	if len(k) > len(x) {
+		return false
+	}
+	for i, d := range k {
+		if d != 1 && d != x[len(x)-len(k)+i] {
+			return false
+		}
+	}
+	return true
 }
 
-// convertPow takes one exponent for all elements.
+// convertPow: one constant exponent for all elements is a function of one argument.
 func convertPow(c *call) {
-	p, ok := c.uniform(1)
-	if !ok || !c.keepsShape(1) {
-		e := c.fail(source.CodeForm, "the exponent (%s) must be one constant number", quote(c.in[1].name))
-		_ = e.WithHint("a power of a constant is Exp of a product")
+	if c.whole(0) {
+		c.wholePow()
 		return
 	}
 	x := c.data(0)
-	if p == 1 {
-		c.result(c.emit("", op.Identity, nil, x))
-		return
-	}
-	c.result(c.emit("", op.Pow, &op.PowAttrs{Exponent: p}, x))
-}
-
-// convertDiv divides by a constant, which is a product with its reciprocal, or a constant by a value.
-func convertDiv(c *call) {
-	switch {
-	case c.in[1].constant():
-		k := c.small(1, "the divisor")
-		if k == nil {
+	if p, ok := c.uniform(1); ok && c.keepsShape(1) {
+		if p == 1 {
+			c.result(c.emit("", op.Identity, nil, x))
 			return
 		}
-		inverse := newKonst(ir.F32, k.shape)
-		for i, v := range k.cast(ir.F32).floats {
-			if v == 0 {
-				c.fail(source.CodeFold, "divides by zero")
-				return
-			}
-			inverse.floats[i] = 1 / v
+		c.result(c.emit("", op.Pow, &op.PowAttrs{Exponent: p}, x))
+		return
+	}
+	c.result(c.emit("", op.Power, nil, x, c.converted("exponent", c.arg(1), ir.F32)))
+}
+
+// wholePow is a power of whole numbers: exact where the exponents are whole, too, else computed in floats and cut.
+func (c *call) wholePow() {
+	x, e := c.arg(0), c.arg(1)
+	if c.err != nil {
+		return
+	}
+	to := ir.StoredAs(x.Type.Format)
+	if !e.Type.IsFloat() {
+		c.result(c.emit("", op.Power, nil, x, c.converted("exponent", e, to)))
+		return
+	}
+	y := c.emit("power", op.Power, nil, c.converted("base", x, ir.F32), e)
+	c.result(c.emit("", op.Convert, &op.ConvertAttrs{To: to}, y))
+}
+
+// converted is n with elements of another type, n itself where it has that type.
+func (c *call) converted(suffix string, n *ir.Node, to ir.DType) *ir.Node {
+	if c.err != nil || n.Type.Format == ir.FormatOf(to) {
+		return n
+	}
+	return c.emit(suffix, op.Convert, &op.ConvertAttrs{To: to}, n)
+}
+
+// convertDiv: a division by a constant is a product with its reciprocal, which layers take into their weights.
+func convertDiv(c *call) {
+	c.alike(0)
+	switch {
+	case c.err != nil:
+	case c.whole(0) || c.in[0].constant() == c.in[1].constant():
+		a := c.arg(0)
+		c.result(c.emit("", op.Div, nil, a, c.arg(1)))
+	case c.in[1].constant():
+		d := c.data(1)
+		if v, _ := build.Floats(d); slices.Contains(v, 0) { // of infinities and NaN
+			c.result(c.emit("", op.Div, nil, c.data(0), d))
+			return
 		}
 		x := c.data(0)
-		c.result(c.emit("", op.Mul, nil, x, c.known(inverse, "inverse")))
-	case c.in[0].constant():
+		c.result(c.emit("", op.Mul, nil, x, c.emitNow("inverse", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, d)))
+	default:
 		if v, ok := c.uniform(0); ok && c.keepsShape(0) {
 			c.result(c.emit("", op.Reciprocal, &op.ReciprocalAttrs{Numerator: v}, c.data(1)))
 			return
 		}
 		n := c.emit("reciprocal", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, c.data(1))
 		c.result(c.emit("", op.Mul, nil, n, c.data(0)))
-	default:
-		c.fail(source.CodeDynamic, "divides one computed value by another; one of them must be constant")
 	}
 }
 
-// convertPRelu takes a constant slope, one number or one a channel.
+// convertPRelu: a constant slope, one number or one a channel, is an operation of its own; others are max(x, 0) +
+// slope*min(x, 0).
 func convertPRelu(c *call) {
-	if v, ok := c.uniform(1); ok {
+	if v, ok := c.uniform(1); ok && c.keepsShape(1) {
 		c.result(c.emit("", op.LeakyRelu, &op.LeakyAttrs{Alpha: v}, c.data(0)))
 		return
 	}
 	shape, own := c.shape(0), c.shape(1)
 	axis := min(1, len(shape)-1)
+	perChannel := c.in[1].constant() && elems(own) == shape[max(axis, 0)]
 	for i, d := range own { // aligned at the end
-		if at := len(shape) - len(own) + i; d != 1 && (at != axis || d != shape[at]) {
-			c.fail(source.CodeForm, "slopes of shape %s for %s; one number or one a channel is supported", ir.ShapeString(own),
-				ir.ShapeString(shape))
-			return
+		if at := len(shape) - len(own) + i; d != 1 && at != axis {
+			perChannel = false
 		}
 	}
-	k := c.small(1, "the slopes")
-	if k == nil {
+	x := c.data(0)
+	if perChannel {
+		c.result(c.emit("", op.PRelu, &op.ScaleAttrs{Axis: axis}, x, c.reshape("slope", c.data(1), []int{shape[axis]})))
 		return
 	}
-	x := c.data(0)
-	c.result(c.emit("", op.PRelu, &op.ScaleAttrs{Axis: axis}, x, c.known(k.reshaped([]int{shape[axis]}), "slope")))
+	over := c.emit("over", op.Relu, nil, x)
+	under := c.emit("under", op.Mul, nil, c.emit("negative", op.Min, nil, x, c.number(0, "zero")), c.data(1))
+	c.result(c.emit("", op.Add, nil, over, under))
 }

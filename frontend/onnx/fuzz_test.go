@@ -18,7 +18,7 @@ import (
 
 // memory is what loading n bytes may allocate: some for the tables, some for constant expressions, and records that
 // are larger than their encoding.
-func memory(n int) uint64 { return 80<<20 + 300*uint64(n) }
+func memory(n int) uint64 { return 640<<20 + 300*uint64(n) }
 
 func FuzzLoad(f *testing.F) {
 	for _, c := range opCases() {
@@ -78,18 +78,18 @@ func TestHostile(t *testing.T) {
 	reversed.nodes = many(func(i int) pb { return nd("Add", name(n-1-i)+" "+name(n-1-i), name(n-i)) })
 	inputs := testModel{opset: 13, inputs: many(func(i int) pb { return vi(name(i), "batch", 2) }),
 		outputs: []pb{vi("v7")}}
-	folds := single(13, vi("x", 512), nil, it("i", 1<<8, 1<<9))
+	folds := single(13, vi("x", 2048), nil, it("i", 1<<9, 1<<11))
 	folds.nodes = []pb{nd("ConstantOfShape", "i", "v0")}
-	for i := range 20 {
+	for i := range 40 {
 		folds.nodes = append(folds.nodes, nd("Add", name(i)+" "+name(i), name(i+1)))
 	}
-	folds.nodes = append(folds.nodes, nd("Add", "x v20", "y"))
+	folds.nodes = append(folds.nodes, nd("Add", "x v40", "y"))
 	slots := ramp
 	slots.nodes = []pb{nd("Relu", "v0", name(n))}
 	for range n {
 		slots.nodes[0] = slots.nodes[0].str(1, "")
 	}
-	sound := []string{"relus", "inputs", "slots"}
+	sound := []string{"relus", "inputs", "slots", "folds"}
 	for label, m := range map[string]testModel{"relus": relus, "unknown": unknown, "distinct": distinct,
 		"reversed": reversed,
 		"inputs":   inputs, "folds": folds, "slots": slots} {

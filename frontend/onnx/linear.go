@@ -3,88 +3,38 @@
 package onnx
 
 import (
+	"slices"
+
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
 )
 
-// matrix is a constant matrix operand [rows, cols] as the weights of a linear node: alpha*w, or its transpose.
-// Small ones are copied into that form; large ones stay where they are, and nodes do the work on the constant.
-func (c *call) matrix(i int, transpose bool, alpha float32) *ir.Node {
-	v := c.in[i]
-	if !transpose && alpha == 1 {
-		return c.weight(i, "the weights")
-	}
-	if c.err == nil && v.flip != nil && alpha == 1 {
-		return v.flip
-	}
-	if w := c.weightCopy(i, transpose, alpha); w != nil || c.err != nil {
-		return w
-	}
-	w := c.weight(i, "the weights")
-	if transpose {
-		w = c.emit("transpose", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, w)
-	}
-	if alpha != 1 {
-		return c.emit("alpha", op.Mul, nil, w, c.number(alpha, "alpha"))
-	}
-	v.flip = w
-	return w
-}
-
-// weightCopy is matrix for small constants; nil where it does not apply.
-func (c *call) weightCopy(i int, transpose bool, alpha float32) *ir.Node {
-	v := c.in[i]
-	coded := v.known != nil && v.known.own != nil // whose scales follow the axes here, and not in nodes
-	if c.err != nil || !v.constant() || !isFloat(v.typ) || !coded && !c.charge(2*elems(v.shape)) {
-		return nil
-	}
-	k, ok, err := c.constantOf(v)
-	c.wrap(source.CodeFold, err)
-	if c.err != nil || !ok {
-		return nil
-	}
-	if transpose {
-		k = k.transposed([]int{1, 0})
-	}
-	if alpha != 1 {
-		k = scaled(k, alpha)
-	}
-	n := c.known(k, "weight")
-	if alpha == 1 {
-		v.flip = n
-	}
-	return n
-}
-
-// scaled is k*alpha in float32 arithmetic.
-func scaled(k *konst, alpha float32) *konst {
-	out := newKonst(ir.F32, k.shape)
-	for i, x := range k.floats {
-		out.floats[i] = float64(float32(x) * alpha)
-	}
-	return out
-}
-
-// known makes a constant node of computed elements, named after this node.
-func (c *call) known(k *konst, role string) *ir.Node {
+// matrix is a constant matrix operand [rows, cols] as the weights of a linear node: alpha*w, or its transpose. Small
+// ones are copied into that form; large ones stay where they are, and nodes do the work on the constant. Codes are
+// always copied: their scales follow the axes.
+func (c *call) matrix(w *ir.Node, v *value, transpose bool, alpha float32) *ir.Node {
 	if c.err != nil {
 		return nil
 	}
-	b, err := k.blob()
-	if c.wrap(source.CodeDType, err); err != nil {
-		return nil
+	if transpose && v.flip != nil {
+		w, transpose = v.flip, false
 	}
-	n := c.constant(b, k.shape, c.label+"."+role)
-	c.wrap(source.CodeQuantForm, k.mark(n))
-	return n
+	if transpose {
+		emit := c.emit
+		if own(w) != nil {
+			emit = c.emitNow
+		}
+		w = emit("weight", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, w)
+		v.flip = w
+	}
+	if alpha != 1 && c.err == nil {
+		w = c.emit("weight", op.Mul, nil, w, c.number(alpha, "alpha"))
+	}
+	return w
 }
 
-func (c *call) number(v float32, role string) *ir.Node {
-	return c.known(&konst{typ: ir.F32, floats: []float64{float64(v)}}, role)
-}
-
-// convertGemm is alpha*A*B + beta*C with transposes; B must be constant.
+// convertGemm is alpha*A*B + beta*C with transposes.
 func convertGemm(c *call) {
 	if len(c.shape(0)) != 2 || len(c.shape(1)) != 2 {
 		c.fail(source.CodeShape, "multiplies %s and %s, two matrices are needed", ir.ShapeString(c.shape(0)),
@@ -97,31 +47,64 @@ func convertGemm(c *call) {
 	}
 	flip := c.int("transB", 0) == 0
 	c.fits(x, flip)
-	w := c.matrix(1, flip, c.float("alpha", 1))
-	beta := c.float("beta", 1)
-	if !c.has(2) || beta == 0 {
+	alpha, beta := c.float("alpha", 1), c.float("beta", 1)
+	bias := c.has(2) && beta != 0
+	if c.err == nil && !c.in[1].constant() {
+		y := c.product(x, flip, alpha, bias)
+		if bias {
+			y = c.plusC(y, beta)
+		}
+		c.result(y)
+		return
+	}
+	w := c.matrix(c.data(1), c.in[1], flip, alpha)
+	if !bias {
 		c.result(c.emit("", op.Linear, nil, x, w))
 		return
 	}
 	if c.err != nil {
 		return
 	}
-	out := w.Type.Shape[0]
-	if b := c.bias(out, beta); b != nil || c.err != nil {
+	if b := c.bias(w.Type.Shape[0], beta); b != nil || c.err != nil {
 		c.result(c.emit("", op.Linear, nil, x, w, b))
 		return
 	}
-	y := c.emit("product", op.Linear, nil, x, w)
+	c.result(c.plusC(c.emit("product", op.Linear, nil, x, w), beta))
+}
+
+// product is alpha*x*B for a computed B; it is the result where nothing is added.
+func (c *call) product(x *ir.Node, flip bool, alpha float32, more bool) *ir.Node {
+	b := c.data(1)
+	if !flip {
+		b = c.emit("transpose_b", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, b)
+	}
+	suffix := ""
+	if more {
+		suffix = "product"
+	}
+	if alpha == 1 {
+		return c.emit(suffix, op.MatMul, nil, x, b)
+	}
+	y := c.emit("matmul", op.MatMul, nil, x, b)
+	return c.emit(suffix, op.Mul, nil, y, c.number(alpha, "alpha"))
+}
+
+// plusC is y + beta*C, the result of a Gemm.
+func (c *call) plusC(y *ir.Node, beta float32) *ir.Node {
+	if c.err != nil {
+		return nil
+	}
+	shape := y.Type.Shape
 	add := c.data(2)
 	if beta != 1 {
 		add = c.emit("beta", op.Mul, nil, add, c.number(beta, "beta"))
 	}
 	y = c.emit("", op.Add, nil, y, add)
-	if c.err == nil && (y.Type.Shape[0] != x.Type.Shape[0] || y.Type.Shape[1] != out) {
+	if c.err == nil && !slices.Equal(y.Type.Shape, shape) {
 		c.fail(source.CodeShape, "C of shape %s broadcasts the product to %s", ir.ShapeString(c.shape(2)),
 			ir.ShapeString(y.Type.Shape))
 	}
-	c.result(y)
+	return y
 }
 
 // fits checks the inner dimensions of a Gemm of x [n, k] and B, which is [k, m], or [m, k] without flip.
@@ -151,71 +134,120 @@ func (c *call) fits(x *ir.Node, flip bool) {
 // bias is C of Gemm as a bias of out elements; nil if it is no constant or differs between rows.
 func (c *call) bias(out int, beta float32) *ir.Node {
 	v := c.in[2]
-	n := elems(v.shape)
-	row := len(v.shape) < 2 || len(v.shape) == 2 && v.shape[0] == 1
+	n, shape := elems(v.shape()), v.shape()
+	row := len(shape) < 2 || len(shape) == 2 && shape[0] == 1
 	if !v.constant() || !row || n != out && n != 1 {
 		return nil
 	}
-	if n == out && len(v.shape) == 1 && beta == 1 {
-		return c.data(2)
+	b := c.data(2)
+	if n == out && len(shape) == 1 && beta == 1 || c.err != nil {
+		return b
 	}
-	k := c.small(2, "C")
-	if k == nil || !k.real() {
-		c.fail(source.CodeDType, "C holds %s, real numbers are needed", typeName(v))
-		return nil
+	b = c.reshape("bias", b, []int{n})
+	if n != out {
+		b = c.emit("bias", op.Repeat, &op.RepeatAttrs{Shape: []int{out}}, b)
 	}
-	index := make([]int, out)
-	for i := range index {
-		index[i] = i % n
+	if beta != 1 {
+		b = c.emit("bias", op.Mul, nil, b, c.number(beta, "beta"))
 	}
-	return c.known(scaled(k.pick([]int{out}, index), beta), "bias")
+	return b
 }
 
-// convertMatMul is x*w with a constant w [in, out] or [in].
+// convertMatMul: x*w with a constant w [in, out] or [in] is a layer, other products are NumPy's.
 func convertMatMul(c *call) {
 	x, w := c.shape(0), c.shape(1)
-	if c.in[0].constant() || !c.in[1].constant() {
-		c.fail(source.CodeNotConst, "multiplies %s by %s; the second operand must be constant, and the first must not",
-			quote(c.in[0].name), quote(c.in[1].name))
+	if len(w) == 0 || len(x) == 0 {
+		c.fail(source.CodeShape, "multiplies %s and %s, matrices or vectors are needed", ir.ShapeString(x), ir.ShapeString(w))
 		return
 	}
 	wide := len(w) // rank of w without leading ones
 	for wide > 2 && w[len(w)-wide] == 1 {
 		wide--
 	}
-	if wide > 2 || len(w) == 0 || len(x) == 0 {
-		c.fail(source.CodeForm, "multiplies %s by a constant of shape %s; one matrix is supported", ir.ShapeString(x),
-			ir.ShapeString(w))
+	if c.in[0].constant() || !c.in[1].constant() || wide > 2 {
+		a := c.data(0)
+		c.result(c.matmul("", a, c.data(1)))
 		return
 	}
 	rows, cols := w[max(0, len(w)-2)], 1
 	if len(w) > 1 {
 		cols = w[len(w)-1]
 	}
-	if len(w) != 2 { // another view of the same constant
-		v := *c.in[1]
-		v.shape, v.node, v.flip = []int{rows, cols}, nil, nil
-		if v.known != nil {
-			v.known = v.known.reshaped(v.shape)
+	n := c.data(1)
+	if c.err == nil && len(w) != 2 { // another view of the same constant
+		name := n.Name
+		if n = c.reshape("weight", n, []int{rows, cols}); n != nil {
+			n.Name = name
 		}
-		c.in[1] = &v
 	}
 	shape := append([]int(nil), x[:len(x)-1]...)
 	for len(w) > 2 && len(shape) < len(w)-1 && len(x) > 1 {
 		shape = append([]int{1}, shape...)
 	}
 	if len(w) > 2 && len(x) == 1 {
-		shape = make([]int, len(w)-2)
-		for i := range shape {
-			shape[i] = 1
-		}
+		shape = slices.Repeat([]int{1}, len(w)-2)
 	}
 	if len(w) > 1 {
 		shape = append(shape, cols)
 	}
-	y := c.emit("", op.Linear, nil, c.data(0), c.matrix(1, true, 1))
-	if c.err == nil && ir.ShapeString(y.Type.Shape) != ir.ShapeString(shape) {
-		y = c.emit("shape", op.Reshape, &op.ReshapeAttrs{Shape: shape}, y)
+	v := c.in[1]
+	if len(w) != 2 {
+		v = &value{} // its transpose is not that of the constant
+	}
+	y := c.emit("", op.Linear, nil, c.data(0), c.matrix(n, v, true, 1))
+	if c.err == nil && !slices.Equal(y.Type.Shape, shape) {
+		y = c.reshape("shape", y, shape)
 	}
 	c.result(y)
+}
+
+// matmul is NumPy's matmul: a vector is a row on the left, a column on the right, and that axis is dropped again.
+func (c *call) matmul(suffix string, a, b *ir.Node) *ir.Node {
+	if c.err != nil {
+		return nil
+	}
+	row, column := len(a.Type.Shape) == 1, len(b.Type.Shape) == 1
+	if !row && !column {
+		return c.emit(suffix, op.MatMul, nil, a, b)
+	}
+	if row {
+		a = c.reshape("row", a, []int{1, a.Type.Shape[0]})
+	}
+	if column {
+		b = c.reshape("column", b, []int{b.Type.Shape[0], 1})
+	}
+	y := c.emit("product", op.MatMul, nil, a, b)
+	if c.err != nil {
+		return nil
+	}
+	shape := slices.Clone(y.Type.Shape)
+	if column {
+		shape = shape[:len(shape)-1]
+	}
+	if row {
+		at := len(shape) - 1
+		if column {
+			at++
+		}
+		shape = slices.Delete(shape, at-1, at)
+	}
+	return c.reshape(suffix, y, shape)
+}
+
+// convertMatMulInteger: products of bytes less their zero points. Sums are those of float32, exact up to 2^24.
+func convertMatMulInteger(c *call) {
+	operand := func(i int, role string) *ir.Node {
+		x := c.converted(role+"32", c.arg(i), ir.F32)
+		if c.err != nil || !c.has(i+2) {
+			return x
+		}
+		zero := c.converted(role+"_zero", c.arg(i+2), ir.F32)
+		if c.err == nil && i == 0 && len(zero.Type.Shape) == 1 && zero.Type.Shape[0] > 1 { // one a row
+			zero = c.reshape(role+"_zeros", zero, []int{zero.Type.Shape[0], 1})
+		}
+		return c.emit(role, op.Sub, nil, x, zero)
+	}
+	a := operand(0, "a")
+	y := c.matmul("product", a, operand(1, "b"))
+	c.result(c.emit("", op.Convert, &op.ConvertAttrs{To: ir.I32}, y))
 }

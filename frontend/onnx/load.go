@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -59,15 +60,16 @@ func parse(name, dir string, data []byte, opts source.Options) (*ir.Graph, error
 	if err != nil {
 		return nil, diag.At(err, source.CodeBroken, name)
 	}
-	im := &importer{
-		base: name, opset: int(m.opset), model: m, opts: opts,
-		g:      &ir.Graph{Name: graphName(name)},
-		values: make(map[string]*value, len(m.graph.nodes)+len(m.graph.inits)),
-		ext:    externals{dir: dir, files: map[string][]byte{}},
-		budget: maxFolded,
-	}
+	im := newImporter(name, dir, m, opts)
 	g, err := im.run()
 	return g, positioned(err, name)
+}
+
+func newImporter(name, dir string, m *model, opts source.Options) *importer {
+	return &importer{
+		base: name, model: m, opts: opts, b: build.New(graphName(name), name),
+		ext: externals{dir: dir, files: map[string][]byte{}},
+	}
 }
 
 // positioned fills in the file name where errors have no position.

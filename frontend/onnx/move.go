@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -12,53 +13,32 @@ import (
 	"lathe/ir/op"
 )
 
-// moveTable lists operations that move elements of several values, or of one, and those of any number of operands.
+// moveTable lists operations that move elements of several values, or of one.
 func moveTable() []opSpec {
-	least := func(a, b float64) float64 { return min(a, b) }
-	most := func(a, b float64) float64 { return max(a, b) }
-	plus := func(a, b float64) float64 { return a + b }
 	return []opSpec{
-		{"Min", "", 1, many, foldMany(least, func(_ *call, a, b int64) int64 { return min(a, b) }), convertMany(op.Min)},
-		{"Max", "", 1, many, foldMany(most, func(_ *call, a, b int64) int64 { return max(a, b) }), convertMany(op.Max)},
-		{"Sum", "", 1, many, foldMany(plus, func(_ *call, a, b int64) int64 { return a + b }), convertMany(op.Add)},
-		{"Concat", "axis", 1, many, foldConcat, convertConcat},
-		{"Split", "axis split num_outputs", 1, 2, nil, convertSplit},
-		{"Slice", "starts ends axes", 1, 5, foldSlice, convertSlice},
-		{"Gather", "axis", 2, 2, foldGather, convertGather},
-		{"Pad", "mode pads value", 1, 4, nil, convertPad},
-		{"Expand", "", 2, 2, foldExpand, convertExpand},
-		{"DepthToSpace", "blocksize mode", 1, 1, nil, convertDepthToSpace},
-		{"SpaceToDepth", "blocksize", 1, 1, nil, convertSpaceToDepth},
-	}
-}
-
-// several says that all results of an operation can be used.
-func (s *opSpec) several() bool { return s.name == "Split" }
-
-// foldMany applies an operation of two constants from the first to the last.
-func foldMany(fl func(a, b float64) float64, in func(c *call, a, b int64) int64) func(*call, []*konst) *konst {
-	pair := foldBinary(fl, in)
-	return func(c *call, k []*konst) *konst {
-		sum := k[0]
-		for _, next := range k[1:len(c.in)] {
-			if sum = pair(c, []*konst{sum, next}); sum == nil {
-				return nil
-			}
-		}
-		return sum
+		{"Concat", "axis", 1, many, convertConcat, false},
+		{"Split", "axis split num_outputs", 1, 2, convertSplit, true},
+		{"Slice", "starts ends axes", 1, 5, convertSlice, false},
+		{"Pad", "mode pads value", 1, 4, convertPad, false},
+		{"Expand", "", 2, 2, convertExpand, false},
+		{"Tile", "", 2, 2, convertTile, false},
+		{"DepthToSpace", "blocksize mode", 1, 1, convertDepthToSpace, false},
+		{"SpaceToDepth", "blocksize", 1, 1, convertSpaceToDepth, false},
 	}
 }
 
 // convertMany chains an operation of two operands.
 func convertMany(o *ir.Op) func(*call) {
 	return func(c *call) {
-		n := c.data(0)
+		c.present()
+		c.alike(0)
+		n := c.arg(0)
 		for i := 1; i < len(c.in); i++ {
 			suffix := ""
 			if i < len(c.in)-1 {
 				suffix = "part"
 			}
-			n = c.emit(suffix, o, nil, n, c.data(i))
+			n = c.emit(suffix, o, nil, n, c.arg(i))
 		}
 		if len(c.in) == 1 {
 			n = c.emit("", op.Identity, nil, n)
@@ -67,26 +47,46 @@ func convertMany(o *ir.Op) func(*call) {
 	}
 }
 
-func convertConcat(c *call) {
-	axis := c.axis(c.int("axis", 1), len(c.shape(0)), 0)
-	args := make([]*ir.Node, len(c.in))
+// present demands all inputs.
+func (c *call) present() {
 	for i, v := range c.in {
 		if v == nil {
 			c.fail(source.CodeArity, "input %d is missing", i)
 		}
-		if c.err != nil {
-			return
-		}
-		args[i] = c.data(i)
 	}
-	c.result(c.emit("", op.Concat, &op.ConcatAttrs{Axis: axis}, args...))
 }
 
-// resultAt makes n result i.
-func (c *call) resultAt(i int, n *ir.Node) {
-	if name := c.n.out[i]; c.err == nil && n != nil && name != "" {
-		*c.values[name] = value{name: name, shape: n.Type.Shape, typ: ir.F32, node: n}
+// convertMean is the sum divided by the number of operands.
+func convertMean(c *call) {
+	if len(c.in) == 1 {
+		convertUnary(op.Identity)(c)
+		return
 	}
+	c.present()
+	n := c.data(0)
+	for i := 1; i < len(c.in); i++ {
+		n = c.emit("sum", op.Add, nil, n, c.data(i))
+	}
+	c.result(c.emit("", op.Mul, nil, n, c.number(1/float32(len(c.in)), "share")))
+}
+
+// convertConcat joins; operands without elements are left out.
+func convertConcat(c *call) {
+	if c.present(); c.err != nil {
+		return
+	}
+	c.alike(0)
+	axis := c.axis(c.int("axis", 1), len(c.shape(0)), 0)
+	var args []*ir.Node
+	for i, v := range c.in {
+		if c.err == nil && (len(v.shape()) != 1 || v.shape()[0] != 0) {
+			args = append(args, c.arg(i))
+		}
+	}
+	if c.err == nil && len(args) == 0 {
+		args = append(args, c.arg(0))
+	}
+	c.result(c.emit("", op.Concat, &op.ConcatAttrs{Axis: axis}, args...))
 }
 
 // convertSplit: sizes are an attribute up to opset 12, an input from 13, or equal; the last of unequal ones is smaller.
@@ -113,17 +113,16 @@ func convertSplit(c *call) {
 	case c.hasAttr("split"):
 		sizes = c.ints("split")
 	}
-	x, start := c.data(0), 0
+	x, start := c.arg(0), 0
 	if c.err == nil && len(sizes) != parts {
 		c.fail(source.CodeArity, "has %d results and %d sizes", parts, len(sizes))
 	}
 	for i, n := range sizes {
-		if c.err == nil && (n < 1 || start+n > size) {
+		if c.err == nil && (n < 0 || start+n > size) {
 			c.fail(source.CodeDims, "cannot split the %d elements of axis %d into %v", size, axis, sizes)
 		}
-		a := &op.SliceAttrs{Axis: axis, Start: start, Count: n, Step: 1}
-		if c.err == nil && c.n.out[i] != "" && c.used[c.n.out[i]] {
-			c.resultAt(i, c.emit(strconv.Itoa(i), op.Slice, a, x))
+		if c.err == nil && c.wants(i) {
+			c.resultAt(i, c.part(strconv.Itoa(i), x, axis, start, n))
 		}
 		start += n
 	}
@@ -132,19 +131,20 @@ func convertSplit(c *call) {
 	}
 }
 
+// part is a run of n elements of an axis from start on, which may have no elements.
+func (c *call) part(suffix string, x *ir.Node, axis, start, n int) *ir.Node {
+	if c.err == nil && n == 0 {
+		shape := slices.Clone(x.Type.Shape)
+		shape[axis] = 0
+		return c.empty(x.Type.Format, shape)
+	}
+	return c.emit(suffix, op.Slice, &op.SliceAttrs{Axis: axis, Start: start, Count: n, Step: 1}, x)
+}
+
 // convertSlice takes one axis after the other.
 func convertSlice(c *call) {
-	known := make([]*konst, 5)
-	for i := 1; i < len(c.in); i++ {
-		if c.has(i) {
-			known[i] = c.small(i, "where to cut")
-		}
-	}
-	if c.err != nil {
-		return
-	}
-	starts, ends, axes, steps := c.sliceArgs(known)
-	x := c.data(0)
+	starts, ends, axes, steps := c.sliceArgs()
+	x := c.arg(0)
 	for i := range starts {
 		if c.err != nil {
 			return
@@ -158,7 +158,7 @@ func convertSlice(c *call) {
 		}
 		first, n := sliceRange(starts[i], ends[i], steps[i], int64(c.shape(0)[axis]))
 		if n == 0 {
-			c.fail(source.CodeDims, "keeps nothing of axis %d of %s", axis, ir.ShapeString(c.shape(0)))
+			c.result(c.part("", x, axis, 0, 0))
 			return
 		}
 		index := make([]int, n)
@@ -176,7 +176,8 @@ func (c *call) named(x *ir.Node) { c.result(c.emit("", op.Identity, nil, x)) }
 // maxPieces bounds the pieces that a value is cut into when it is put together anew.
 const maxPieces = 64
 
-// pick takes the given indices of an axis: one slice for each run of equal steps, joined where there are several.
+// pick takes the given indices of an axis: one slice for each run of equal steps, joined where there are several; of
+// constants, and where the slices are too many, by one operation that needs a table.
 func (c *call) pick(x *ir.Node, axis int, index []int) *ir.Node {
 	if c.err != nil {
 		return nil
@@ -196,9 +197,7 @@ func (c *call) pick(x *ir.Node, axis int, index []int) *ir.Node {
 		}
 		at += a.Count
 		if len(pieces) == maxPieces {
-			c.fail(source.CodePieces, "puts %d pieces of axis %d of %s into another order, %d at most are supported",
-				len(index), axis, ir.ShapeString(x.Type.Shape), maxPieces)
-			return nil
+			return c.table(x, axis, index)
 		}
 		if a.Count == x.Type.Shape[axis] {
 			pieces = append(pieces, x)
@@ -212,38 +211,22 @@ func (c *call) pick(x *ir.Node, axis int, index []int) *ir.Node {
 	return c.emit("concat", op.Concat, &op.ConcatAttrs{Axis: axis}, pieces...)
 }
 
-// convertGather takes constant indices along an axis.
-func convertGather(c *call) {
-	axis := c.axis(c.int("axis", 0), len(c.shape(0)), 0)
-	k := c.small(1, "the indices")
-	if c.err != nil {
-		return
+// table is pick by a gather with constant indices.
+func (c *call) table(x *ir.Node, axis int, index []int) *ir.Node {
+	v := make([]int64, len(index))
+	for i, k := range index {
+		v[i] = int64(k)
 	}
-	if k.real() || len(k.ints) == 0 {
-		c.fail(source.CodeDType, "indices must be integers, one at least")
-		return
-	}
-	size := c.shape(0)[axis]
-	index := make([]int, len(k.ints))
-	for i, v := range k.ints {
-		if v < int64(-size) || v >= int64(size) {
-			c.fail(source.CodeFold, "index %d is outside of %d elements", v, size)
-			return
-		}
-		index[i] = int((v + int64(size)) % int64(size))
-	}
-	x := c.pick(c.data(0), axis, index)
-	shape := slices.Concat(c.shape(0)[:axis], k.shape, c.shape(0)[axis+1:])
-	c.result(c.emit("", op.Reshape, &op.ReshapeAttrs{Shape: shape}, x))
+	return c.emit("gather", op.Gather, &op.AxisAttrs{Axis: axis}, x, c.whole64("indices", []int{len(v)}, v...))
 }
 
 // convertExpand broadcasts to a constant shape.
 func convertExpand(c *call) {
-	k := c.small(1, "the shape")
-	if k == nil {
+	want := c.size(1, "the shape")
+	x := c.arg(0)
+	if c.err != nil {
 		return
 	}
-	want := c.dims(k)
 	shape, err := broadcastShape(c.shape(0), want)
 	if c.wrap(source.CodeShape, err); err != nil {
 		return
@@ -252,7 +235,69 @@ func convertExpand(c *call) {
 		convertIdentity(c)
 		return
 	}
-	c.result(c.emit("", op.Repeat, &op.RepeatAttrs{Shape: shape}, c.data(0)))
+	c.result(c.repeat("", x, shape))
+}
+
+// repeat broadcasts to a shape.
+func (c *call) repeat(suffix string, x *ir.Node, shape []int) *ir.Node {
+	if err := ir.CheckShape(shape); err != nil {
+		c.fail(source.CodeDims, "%v", err)
+	}
+	if c.err == nil && elems(shape) == 0 {
+		return c.empty(x.Type.Format, shape)
+	}
+	return c.emit(suffix, op.Repeat, &op.RepeatAttrs{Shape: shape}, x)
+}
+
+// convertTile repeats along axes: each gets an axis for the repetitions before it.
+func convertTile(c *call) {
+	times, shape := c.size(1, "the repetitions"), c.shape(0)
+	if c.err == nil && len(times) != len(shape) {
+		c.fail(source.CodeShape, "%d repetitions for %d axes", len(times), len(shape))
+	}
+	if c.err != nil {
+		return
+	}
+	var cut, wide, joined []int
+	for i, d := range shape {
+		if times[i] > 1 {
+			cut, wide = append(cut, 1), append(wide, times[i])
+		}
+		cut, wide, joined = append(cut, d), append(wide, d), append(joined, d*times[i])
+		if times[i] == 0 {
+			wide[len(wide)-1] = 0
+		}
+	}
+	if elems(joined) == 0 {
+		c.result(c.empty(c.arg(0).Type.Format, joined))
+		return
+	}
+	x := c.repeat("repeat", c.reshape("cut", c.arg(0), cut), wide)
+	c.result(c.reshape("", x, joined))
+}
+
+// broadcastShape is NumPy's rule for two shapes.
+func broadcastShape(a, b []int) ([]int, error) {
+	out := make([]int, max(len(a), len(b)))
+	for i := range out {
+		da, db := dimFromEnd(a, len(out)-i), dimFromEnd(b, len(out)-i)
+		switch {
+		case da == db || db == 1:
+			out[i] = da
+		case da == 1:
+			out[i] = db
+		default:
+			return nil, fmt.Errorf("shapes %s and %s do not broadcast", ir.ShapeString(a), ir.ShapeString(b))
+		}
+	}
+	return out, nil
+}
+
+func dimFromEnd(shape []int, fromEnd int) int {
+	if fromEnd > len(shape) {
+		return 1
+	}
+	return shape[len(shape)-fromEnd]
 }
 
 // blocks reads the block size of DepthToSpace and SpaceToDepth, which take images.
@@ -279,7 +324,7 @@ func (c *call) blocks(what string, divided ...int) int {
 
 // regroup cuts axes, permutes what comes of it, and joins axes.
 func (c *call) regroup(cut, perm, joined []int) {
-	n := c.emit("cut", op.Reshape, &op.ReshapeAttrs{Shape: cut}, c.data(0))
+	n := c.emit("cut", op.Reshape, &op.ReshapeAttrs{Shape: cut}, c.arg(0))
 	n = c.emit("move", op.Transpose, &op.TransposeAttrs{Perm: perm}, n)
 	c.result(c.emit("", op.Reshape, &op.ReshapeAttrs{Shape: joined}, n))
 }

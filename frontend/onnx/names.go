@@ -120,32 +120,12 @@ func (im *importer) findContainers() {
 
 // label is that of the node; what a module of modules computes itself carries the operation too: "/block1/Add" beside
 // "/block1/conv1/Conv" is block1.add.
-func (im *importer) label(n *node) string {
+func (im *importer) label(fr *frame, n *node) string {
 	label := n.label()
 	if im.containers[label] && strings.HasPrefix(n.name, "/") {
 		label += "." + strings.ToLower(n.name[strings.LastIndexByte(n.name, '/')+1:])
 	}
-	return label
-}
-
-// namer hands out names once; it holds the last number that was appended to each.
-type namer map[string]int
-
-// take returns the first free one of base, base.alt, base_2, base_3, ...
-func (t namer) take(base, alt string) string {
-	if base == "" {
-		base = alt
-	}
-	name := base
-	if t[name] > 0 && alt != "" {
-		name = base + "." + alt
-	}
-	for t[name] > 0 {
-		t[base]++
-		name = base + "_" + strconv.Itoa(t[base])
-	}
-	t[name] = 1
-	return name
+	return fr.prefix + label
 }
 
 // nearest suggests a name; names of machine-made length are left out, because comparing them is slow.

@@ -3,7 +3,6 @@
 package onnx
 
 import (
-	"math"
 	"slices"
 
 	"lathe/frontend/source"
@@ -16,10 +15,10 @@ type opSpec struct {
 	name        string
 	attrs       string // names of the known attributes
 	least, most int    // inputs
-	// fold evaluates a node whose inputs are all small constants; nil if convert handles constants itself.
-	fold func(c *call, k []*konst) *konst
-	// convert makes graph nodes; nil for operations that exist on constants only.
+	// convert makes graph nodes, or constants.
 	convert func(c *call)
+	// several: all results can be used.
+	several bool
 }
 
 // many is the number of inputs of operations without a bound.
@@ -27,47 +26,62 @@ const many = 1 << 20
 
 const windowAttrs = "auto_pad kernel_shape pads strides dilations "
 
-// opTable lists the operations, constant expressions last.
+// opTable lists the operations.
 func opTable() []opSpec {
-	add := foldBinary(func(a, b float64) float64 { return a + b }, func(_ *call, a, b int64) int64 { return a + b })
-	sub := foldBinary(func(a, b float64) float64 { return a - b }, func(_ *call, a, b int64) int64 { return a - b })
-	mul := foldBinary(func(a, b float64) float64 { return a * b }, func(_ *call, a, b int64) int64 { return a * b })
-	return append([]opSpec{
-		{"Gemm", "alpha beta transA transB", 2, 3, nil, convertGemm},
-		{"MatMul", "", 2, 2, nil, convertMatMul},
-		{"Conv", windowAttrs + "group", 2, 3, nil, convertConv},
-		{"BatchNormalization", "epsilon momentum spatial training_mode", 5, 5, nil, convertBatchNorm},
-		{"Relu", "", 1, 1, nil, convertUnary(op.Relu)},
-		{"LeakyRelu", "alpha", 1, 1, nil, convertLeaky},
-		{"Clip", "min max", 1, 3, nil, convertClip},
-		{"Sigmoid", "", 1, 1, nil, convertUnary(op.Sigmoid)},
-		{"Tanh", "", 1, 1, nil, convertUnary(op.Tanh)},
-		{"Softmax", "axis", 1, 1, nil, convertSoftmax},
-		{"ArgMax", "axis keepdims select_last_index", 1, 1, nil, convertArgMax},
-		{"MaxPool", windowAttrs + "ceil_mode storage_order", 1, 1, nil, convertMaxPool},
-		{"AveragePool", windowAttrs + "ceil_mode count_include_pad", 1, 1, nil, convertAvgPool},
-		{"GlobalAveragePool", "", 1, 1, nil, convertGlobalAvg},
-		{"GlobalMaxPool", "", 1, 1, nil, convertGlobalMax},
-		{"Add", "", 2, 2, add, convertBinary(op.Add)},
-		{"Sub", "", 2, 2, sub, convertBinary(op.Sub)},
-		{"Mul", "", 2, 2, mul, convertBinary(op.Mul)},
-		{"Reshape", "allowzero", 2, 2, nil, convertReshape},
-		{"Flatten", "axis", 1, 1, nil, convertFlatten},
-		{"Squeeze", "axes", 1, 2, nil, convertSqueeze},
-		{"Unsqueeze", "axes", 1, 2, nil, convertUnsqueeze},
-		{"Transpose", "perm", 1, 1, foldTranspose, convertTranspose},
-		{"Identity", "", 1, 1, nil, convertIdentity},
-		{"Dropout", "ratio seed", 1, 3, nil, convertDropout},
-		{"Cast", "to saturate round_mode", 1, 1, nil, convertCast},
-		{"CastLike", "saturate round_mode", 2, 2, nil, convertCastLike},
-		{"Constant", "value value_int value_ints value_float value_floats", 0, 0, nil, convertConstant},
-		{"Shape", "start end", 1, 1, nil, convertShape},
-		{"Size", "", 1, 1, nil, convertSize},
-		{"ConstantOfShape", "value", 1, 1, foldFill, nil},
-		{"Range", "", 3, 3, foldRange, nil},
-		{"Equal", "", 2, 2, foldEqual, nil},
-		{"Where", "", 3, 3, foldWhere, nil},
-	}, slices.Concat(functionTable(), moveTable(), reduceTable())...)
+	return slices.Concat(layerTable(), pairTable(), functionTable(), moveTable(), indexTable(), shapeTable(),
+		reduceTable(), blockTable())
+}
+
+// layerTable lists layers with weights, windows and what stands between them.
+func layerTable() []opSpec {
+	return []opSpec{
+		{"Gemm", "alpha beta transA transB", 2, 3, convertGemm, false},
+		{"MatMul", "", 2, 2, convertMatMul, false},
+		{"MatMulInteger", "", 2, 4, convertMatMulInteger, false},
+		{"Conv", windowAttrs + "group", 2, 3, convertConv, false},
+		{"BatchNormalization", "epsilon momentum spatial training_mode", 5, 5, convertBatchNorm, false},
+		{"Relu", "", 1, 1, convertRelu, false},
+		{"LeakyRelu", "alpha", 1, 1, convertLeaky, false},
+		{"Clip", "min max", 1, 3, convertClip, false},
+		{"Sigmoid", "", 1, 1, convertUnary(op.Sigmoid), false},
+		{"Tanh", "", 1, 1, convertUnary(op.Tanh), false},
+		{"Softmax", "axis", 1, 1, convertSoftmax(op.Softmax), false},
+		{"LogSoftmax", "axis", 1, 1, convertSoftmax(op.LogSoftmax), false},
+		{"Hardmax", "axis", 1, 1, convertHardmax, false},
+		{"ArgMax", "axis keepdims select_last_index", 1, 1, convertArgMax, false},
+		{"MaxPool", windowAttrs + "ceil_mode storage_order", 1, 1, convertMaxPool, false},
+		{"AveragePool", windowAttrs + "ceil_mode count_include_pad", 1, 1, convertAvgPool, false},
+		{"GlobalAveragePool", "", 1, 1, convertGlobalAvg, false},
+		{"GlobalMaxPool", "", 1, 1, convertGlobalMax, false},
+		{"Dropout", "ratio seed", 1, 3, convertDropout, true},
+		{"If", "then_branch else_branch", 1, 1, convertIf, true},
+	}
+}
+
+// pairTable lists element-wise operations of two operands or three.
+func pairTable() []opSpec {
+	pair := func(name string, o *ir.Op) opSpec { return opSpec{name, "", 2, 2, convertBinary(o, nil), false} }
+	relation := func(name, rel string) opSpec {
+		return opSpec{name, "", 2, 2, convertBinary(op.Compare, &op.CompareAttrs{Rel: rel}), false}
+	}
+	return []opSpec{
+		pair("Add", op.Add), pair("Sub", op.Sub), pair("Mul", op.Mul),
+		{"Div", "", 2, 2, convertDiv, false},
+		{"Mod", "fmod", 2, 2, convertMod, false},
+		{"Pow", "", 2, 2, convertPow, false},
+		pair("And", op.And), pair("Or", op.Or), pair("Xor", op.Xor),
+		pair("BitwiseAnd", op.And), pair("BitwiseOr", op.Or), pair("BitwiseXor", op.Xor),
+		{"Not", "", 1, 1, convertAny(op.Not), false},
+		{"BitwiseNot", "", 1, 1, convertAny(op.Not), false},
+		{"BitShift", "direction", 2, 2, convertShift, false},
+		relation("Equal", "eq"), relation("Less", "lt"), relation("LessOrEqual", "le"),
+		relation("Greater", "gt"), relation("GreaterOrEqual", "ge"),
+		{"Where", "", 3, 3, convertWhere, false},
+		{"Min", "", 1, many, convertMany(op.Min), false},
+		{"Max", "", 1, many, convertMany(op.Max), false},
+		{"Sum", "", 1, many, convertMany(op.Add), false},
+		{"Mean", "", 1, many, convertMean, false},
+	}
 }
 
 // opNames lists what opTable holds.
@@ -79,16 +93,76 @@ func opNames() []string {
 	return names
 }
 
-// convertUnary converts an operation with one input and no attributes.
+// convertUnary converts an operation on real numbers with one input and no attributes.
 func convertUnary(o *ir.Op) func(*call) {
 	return func(c *call) { c.result(c.emit("", o, nil, c.data(0))) }
 }
 
+// convertAny is convertUnary for values of any type.
+func convertAny(o *ir.Op) func(*call) {
+	return func(c *call) { c.result(c.emit("", o, nil, c.arg(0))) }
+}
+
+// alike demands operands of one type.
+func (c *call) alike(from int) {
+	for i := from; i < len(c.in) && c.err == nil; i++ {
+		a, b := c.in[from].dtype, c.in[i].dtype
+		if storage(a) != storage(b) && !(isFloat(storage(a)) && isFloat(storage(b))) {
+			c.fail(source.CodeDType, "operands of type %s and %s", dtypeName(a), dtypeName(b))
+		}
+	}
+}
+
 // convertBinary converts an operation with two inputs and broadcasting.
-func convertBinary(o *ir.Op) func(*call) {
+func convertBinary(o *ir.Op, attrs any) func(*call) {
 	return func(c *call) {
-		a := c.data(0)
-		c.result(c.emit("", o, nil, a, c.data(1)))
+		c.alike(0)
+		a := c.arg(0)
+		c.result(c.emit("", o, attrs, a, c.arg(1)))
+	}
+}
+
+func convertWhere(c *call) {
+	if c.in[0].dtype != dtypeBool {
+		c.fail(source.CodeDType, "its condition %s holds %s, truth values are needed", quote(c.in[0].name),
+			dtypeName(c.in[0].dtype))
+	}
+	c.alike(1)
+	cond, a, b := c.arg(0), c.arg(1), c.arg(2)
+	n := c.emit("", op.Where, nil, cond, a, b)
+	if c.result(n); c.err == nil {
+		c.fr.values[c.n.out[0]].dtype = c.in[1].dtype
+	}
+}
+
+func convertMod(c *call) {
+	c.alike(0)
+	a := c.arg(0)
+	c.result(c.emit("", op.Mod, &op.ModAttrs{Floor: c.int("fmod", 0) == 0}, a, c.arg(1)))
+}
+
+func convertShift(c *call) {
+	c.alike(0)
+	a, o := c.arg(0), op.ShiftLeft
+	switch d := c.string("direction", ""); d {
+	case "LEFT":
+	case "RIGHT":
+		o = op.ShiftRight
+	default:
+		c.fail(source.CodeAttr, "direction %s is neither LEFT nor RIGHT", quote(d))
+	}
+	c.result(c.emit("", o, nil, a, c.arg(1)))
+}
+
+// convertRelu: of whole numbers it is the greater of x and 0.
+func convertRelu(c *call) {
+	if !c.whole(0) {
+		convertUnary(op.Relu)(c)
+		return
+	}
+	x := c.arg(0)
+	if c.err == nil {
+		c.result(c.emit("", op.Max, nil, x, c.like(x, 0, "zero")))
 	}
 }
 
@@ -96,46 +170,56 @@ func convertLeaky(c *call) {
 	c.result(c.emit("", op.LeakyRelu, &op.LeakyAttrs{Alpha: c.float("alpha", 0.01)}, c.data(0)))
 }
 
-// convertClip: bounds are attributes up to opset 10, inputs from 11.
-func convertClip(c *call) {
-	a := &op.ClipAttrs{Min: float32(math.Inf(-1)), Max: float32(math.Inf(1))}
-	if c.opset < 11 {
-		a.Min, a.Max = c.float("min", a.Min), c.float("max", a.Max)
-	} else if len(c.n.attrs) > 0 {
-		c.fail(source.CodeAttr, "its bounds are inputs since operator set 11, this one has attributes")
+// convertSoftmax: up to opset 12 all axes from the given one on are taken together.
+func convertSoftmax(o *ir.Op) func(*call) {
+	return func(c *call) {
+		c.flattened(func(x *ir.Node, axis int, suffix string) *ir.Node {
+			return c.emit(suffix, o, &op.AxisAttrs{Axis: axis}, x)
+		})
 	}
-	if c.has(1) {
-		a.Min = float32(c.scalar(1, "the lower bound"))
-	}
-	if c.has(2) {
-		a.Max = float32(c.scalar(2, "the upper bound"))
-	}
-	if a.Min != a.Min || a.Max != a.Max {
-		c.fail(source.CodeAttr, "a bound is not a number")
-	}
-	c.result(c.emit("", op.Clip, a, c.data(0)))
 }
 
-// convertSoftmax: up to opset 12 all axes from the given one on are taken together.
-func convertSoftmax(c *call) {
+// flattened applies f along the axis of Softmax and its kin.
+func (c *call) flattened(f func(x *ir.Node, axis int, suffix string) *ir.Node) {
 	shape := c.shape(0)
-	if c.opset >= 13 {
-		axis := c.axis(c.int("axis", -1), len(shape), 0)
-		c.result(c.emit("", op.Softmax, &op.AxisAttrs{Axis: axis}, c.data(0)))
+	def, last := int64(-1), 0
+	if c.opset < 13 {
+		def, last = 1, 1
+	}
+	axis := c.axis(c.int("axis", def), len(shape), last)
+	x := c.data(0)
+	if c.opset >= 13 || axis == len(shape)-1 || c.err != nil {
+		c.result(f(x, axis, ""))
 		return
 	}
-	axis := c.axis(c.int("axis", 1), len(shape), 1)
-	if axis == len(shape)-1 {
-		c.result(c.emit("", op.Softmax, &op.AxisAttrs{Axis: axis}, c.data(0)))
-		return
-	}
-	flat := []int{elems(shape[:axis]), elems(shape[axis:])}
-	n := c.emit("flat", op.Reshape, &op.ReshapeAttrs{Shape: flat}, c.data(0))
-	n = c.emit("", op.Softmax, &op.AxisAttrs{Axis: 1}, n)
-	c.result(c.emit("shape", op.Reshape, &op.ReshapeAttrs{Shape: shape}, n))
+	n := c.reshape("flat", x, []int{elems(shape[:axis]), elems(shape[axis:])})
+	c.result(c.reshape("shape", f(n, 1, ""), shape))
 }
 
 func elems(shape []int) int { return ir.Type{Shape: shape}.Elems() }
+
+// convertHardmax is 1 at the first maximum along an axis, else 0.
+func convertHardmax(c *call) {
+	c.flattened(func(x *ir.Node, axis int, suffix string) *ir.Node {
+		if c.err != nil {
+			return nil
+		}
+		at := c.emit("place", op.ArgMax, &op.ArgMaxAttrs{Axis: axis, KeepDims: true}, x)
+		shape := slices.Repeat([]int{1}, len(x.Type.Shape))
+		shape[axis] = x.Type.Shape[axis]
+		hit := c.emit("hit", op.Compare, &op.CompareAttrs{Rel: "eq"}, at, c.iota("places", shape))
+		return c.emit(suffix, op.Convert, &op.ConvertAttrs{To: ir.F32}, hit)
+	})
+}
+
+// iota is a constant of the numbers from 0 on.
+func (c *call) iota(role string, shape []int) *ir.Node {
+	v := make([]int64, elems(shape))
+	for i := range v {
+		v[i] = int64(i)
+	}
+	return c.whole64(role, shape, v...)
+}
 
 func convertArgMax(c *call) {
 	a := &op.ArgMaxAttrs{
@@ -143,8 +227,5 @@ func convertArgMax(c *call) {
 		KeepDims: c.int("keepdims", 1) != 0,
 		Last:     c.int("select_last_index", 0) != 0,
 	}
-	n := c.emit("", op.ArgMax, a, c.data(0))
-	if c.result(n); n != nil {
-		c.values[c.n.out[0]].typ = ir.I64
-	}
+	c.result(c.emit("", op.ArgMax, a, c.arg(0)))
 }

@@ -3,6 +3,8 @@
 package onnx
 
 import (
+	"slices"
+
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 )
@@ -12,73 +14,92 @@ type defs map[string]int
 
 const initial = -1
 
-// order checks that every name is defined once and before it is read, and finds the live nodes.
-func (im *importer) order() error {
-	g := im.model.graph
+// order checks that every name is defined once and before it is read, and finds the live nodes. In a subgraph, names
+// from outside are read, too.
+func (im *importer) order(fr *frame, g *graph) (live []bool, err error) {
 	made := make(defs, len(g.nodes)+len(g.inits)+len(g.inputs))
 	for i := range g.inits {
 		if _, twice := made[g.inits[i].name]; twice {
-			return diag.New(source.CodeDuplicate, "", "initializer %s is defined twice", quote(g.inits[i].name))
+			return nil, diag.New(source.CodeDuplicate, "", "initializer %s is defined twice", quote(g.inits[i].name))
 		}
 		made[g.inits[i].name] = initial
 	}
 	inputs := make(map[string]bool, len(g.inputs))
 	for _, v := range g.inputs {
 		if inputs[v.name] || v.name == "" {
-			return diag.New(source.CodeDuplicate, "", "input %s is defined twice or has no name", quote(v.name))
+			return nil, diag.New(source.CodeDuplicate, "", "input %s is defined twice or has no name", quote(v.name))
 		}
 		inputs[v.name], made[v.name] = true, initial
 	}
 	for i := range g.nodes {
 		for _, o := range g.nodes[i].out {
 			if _, twice := made[o]; twice && o != "" {
-				return diag.New(source.CodeDuplicate, im.at(&g.nodes[i]), "its result %s is defined twice", quote(o))
+				return nil, diag.New(source.CodeDuplicate, im.at(fr, &g.nodes[i]), "its result %s is defined twice", quote(o))
 			}
 			if o != "" {
 				made[o] = i
 			}
 		}
 	}
+	o := orderer{im: im, fr: fr, g: g, made: made}
 	for i := range g.nodes {
-		for _, in := range g.nodes[i].in {
-			if err := im.defined(made, i, in); err != nil {
-				return err
+		for _, in := range g.nodes[i].reads() {
+			if err := o.defined(i, in); err != nil {
+				return nil, err
 			}
 		}
 	}
-	return im.findLive(made)
+	return o.findLive()
+}
+
+// reads lists the names that a node reads, its subgraphs included.
+func (n *node) reads() []string {
+	if len(n.captures) == 0 {
+		return n.in
+	}
+	return slices.Concat(n.in, n.captures)
+}
+
+// orderer holds what the checks of one graph share.
+type orderer struct {
+	im   *importer
+	fr   *frame
+	g    *graph
+	made defs
 }
 
 // at is the position of a node in messages.
-func (im *importer) at(n *node) string {
-	return im.base + ": " + clip(im.label(n)) + " (" + clip(n.op) + ")"
+func (im *importer) at(fr *frame, n *node) string {
+	return im.base + ": " + clip(im.label(fr, n)) + " (" + clip(n.op) + ")"
 }
 
 // defined checks one read of a node.
-func (im *importer) defined(made defs, reader int, name string) error {
-	n := &im.model.graph.nodes[reader]
+func (o *orderer) defined(reader int, name string) error {
+	made, where := o.made, o.im.at(o.fr, &o.g.nodes[reader])
 	at, ok := made[name]
 	switch {
 	case name == "":
 		return nil
+	case !ok && o.fr.outer.find(name) != nil:
+		return nil
 	case !ok:
-		e := diag.New(source.CodeUndefined, im.at(n), "reads %s, which no node, input or initializer defines", quote(name))
+		e := diag.New(source.CodeUndefined, where, "reads %s, which no node, input or initializer defines", quote(name))
 		if near := nearest(name, sortedKeys(made)); near != "" {
 			e = e.WithHint("did you mean %s?", quote(near))
 		}
 		return e
 	case at < reader:
 		return nil
-	case im.reaches(made, at, reader):
-		return diag.New(source.CodeCycle, im.at(n), "stands on a cycle: it needs %s, which needs its own result", quote(name))
+	case o.reaches(at, reader):
+		return diag.New(source.CodeCycle, where, "stands on a cycle: it needs %s, which needs its own result", quote(name))
 	}
-	return diag.New(source.CodeOrder, im.at(n), "reads %s, which a later node defines", quote(name)).
+	return diag.New(source.CodeOrder, where, "reads %s, which a later node defines", quote(name)).
 		WithHint("sort the nodes topologically")
 }
 
 // reaches says that node from needs a result of node to.
-func (im *importer) reaches(made defs, from, to int) bool {
-	seen := make([]bool, len(im.model.graph.nodes))
+func (o *orderer) reaches(from, to int) bool {
+	seen := make([]bool, len(o.g.nodes))
 	for stack := []int{from}; len(stack) > 0; {
 		at := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
@@ -89,8 +110,8 @@ func (im *importer) reaches(made defs, from, to int) bool {
 			continue
 		}
 		seen[at] = true
-		for _, in := range im.model.graph.nodes[at].in {
-			if d, ok := made[in]; ok && d != initial {
+		for _, in := range o.g.nodes[at].reads() {
+			if d, ok := o.made[in]; ok && d != initial {
 				stack = append(stack, d)
 			}
 		}
@@ -99,40 +120,40 @@ func (im *importer) reaches(made defs, from, to int) bool {
 }
 
 // findLive marks the nodes that the outputs need; the others are leftovers and are not looked at.
-func (im *importer) findLive(made defs) error {
-	g := im.model.graph
-	im.live = make([]bool, len(g.nodes))
+func (o *orderer) findLive() (live []bool, err error) {
+	g, made := o.g, o.made
+	live = make([]bool, len(g.nodes))
 	var stack []int
 	outputs := make(map[string]bool, len(g.outputs))
-	for _, o := range g.outputs {
-		at, ok := made[o.name]
-		if !ok {
-			e := diag.New(source.CodeUndefined, "", "output %s is computed by no node", quote(o.name))
-			if near := nearest(o.name, sortedKeys(made)); near != "" {
+	for _, out := range g.outputs {
+		at, ok := made[out.name]
+		if !ok && o.fr.outer.find(out.name) == nil {
+			e := diag.New(source.CodeUndefined, "", "output %s is computed by no node", quote(out.name))
+			if near := nearest(out.name, sortedKeys(made)); near != "" {
 				e = e.WithHint("did you mean %s?", quote(near))
 			}
-			return e
+			return nil, e
 		}
-		if outputs[o.name] {
-			return diag.New(source.CodeDuplicate, "", "output %s is listed twice", quote(o.name))
+		if outputs[out.name] {
+			return nil, diag.New(source.CodeDuplicate, "", "output %s is listed twice", quote(out.name))
 		}
-		outputs[o.name] = true
-		if at != initial {
+		outputs[out.name] = true
+		if ok && at != initial {
 			stack = append(stack, at)
 		}
 	}
 	for len(stack) > 0 {
 		at := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if im.live[at] {
+		if live[at] {
 			continue
 		}
-		im.live[at] = true
-		for _, in := range g.nodes[at].in {
+		live[at] = true
+		for _, in := range g.nodes[at].reads() {
 			if d, ok := made[in]; ok && d != initial {
 				stack = append(stack, d)
 			}
 		}
 	}
-	return nil
+	return live, nil
 }

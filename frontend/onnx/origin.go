@@ -10,13 +10,14 @@ import (
 
 // origin collects what the file says beside the graph: its producer, modules and their classes, dropouts, results that
 // nobody reads, and inputs that are initializers.
-func (im *importer) origin() *ir.Origin {
-	o := &ir.Origin{Format: "ONNX", Producer: strings.TrimSpace(im.model.producer + " " + im.model.version)}
+func (im *importer) origin(fr *frame, o *ir.Origin) {
+	o.Format, o.Producer = "ONNX", strings.TrimSpace(im.model.producer+" "+im.model.version)
+	o.Dangling = nil // of the nodes of the file
 	seen := map[string]bool{}
 	read := map[string]bool{}
 	for i := range im.model.graph.nodes {
 		n := &im.model.graph.nodes[i]
-		for _, in := range n.in {
+		for _, in := range n.reads() {
 			read[in] = true
 		}
 		if n.op == "Dropout" && n.domain == "" {
@@ -34,7 +35,7 @@ func (im *importer) origin() *ir.Origin {
 	}
 	for i := range im.model.graph.nodes {
 		if n := &im.model.graph.nodes[i]; n.dangles(read) {
-			o.Dangling = append(o.Dangling, im.label(n))
+			o.Dangling = append(o.Dangling, im.label(fr, n))
 		}
 	}
 	inits := map[string]bool{}
@@ -46,7 +47,6 @@ func (im *importer) origin() *ir.Origin {
 			o.Shadowed = append(o.Shadowed, v.name)
 		}
 	}
-	return o
 }
 
 // dangles says that nothing reads a result of n.

@@ -18,7 +18,7 @@ func convertPad(c *call) {
 	if c.err == nil && !slices.Contains([]string{"constant", "edge", "reflect", "wrap"}, mode) {
 		c.fail(source.CodeAttr, "mode %s is not supported", quote(mode)).Hint = "use constant, edge, reflect or wrap"
 	}
-	x := c.data(0)
+	x := c.arg(0)
 	for axis := range before {
 		if c.err == nil {
 			x = c.padAxis(x, axis, before[axis], after[axis], mode, value)
@@ -48,7 +48,7 @@ func (c *call) padding() (before, after []int, value float32) {
 			value = float32(c.scalar(2, "the value"))
 		}
 		if c.has(3) {
-			axes = c.list(3, "the axes")
+			axes = slices.Clone(c.list(3, "the axes"))
 		}
 	}
 	if axes == nil {

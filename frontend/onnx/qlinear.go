@@ -11,9 +11,9 @@ import (
 func (c *call) operand(i int, axis int64) (*value, *scheme) {
 	if !c.has(i) {
 		c.fail(source.CodeArity, "input %d is missing", i)
-		return &value{typ: ir.F32}, &scheme{scales: []float32{1}, axis: -1}
+		return &value{dtype: 1}, &scheme{scales: []float32{1}, axis: -1}
 	}
-	s := c.linearScheme(i+1, c.shape(i), axis, dtypeOf(c.in[i]))
+	s := c.linearScheme(i+1, c.shape(i), axis, c.in[i].dtype)
 	return c.decoded(i, s), s
 }
 
@@ -26,7 +26,7 @@ func (c *call) floatThenCode(convert func(*call), at int, dtype int64, in ...*va
 	}
 	c.in = in
 	if convert(c); c.err == nil {
-		c.quantized(c.values[c.n.out[0]].node, s, s.storage(), "quant")
+		c.quantized(c.fr.values[c.n.out[0]].node, s, s.dtype(), "quant")
 	}
 }
 
@@ -49,13 +49,13 @@ func convertQLinearConv(c *call) {
 	if c.has(8) && c.err == nil {
 		in = append(in, c.productBias(8, xs, ws))
 	}
-	c.floatThenCode(convertConv, 6, dtypeOf(c.in[0]), in...)
+	c.floatThenCode(convertConv, 6, c.in[0].dtype, in...)
 }
 
 func convertQLinearMatMul(c *call) {
 	a, _ := c.operand(0, 0)
 	b, _ := c.operand(3, -1)
-	c.floatThenCode(convertMatMul, 6, dtypeOf(c.in[0]), a, b)
+	c.floatThenCode(convertMatMul, 6, c.in[0].dtype, a, b)
 }
 
 // convertQGemm: alpha*A*B + C, float where no scale of the result is given.
@@ -74,7 +74,7 @@ func convertQGemm(c *call) {
 		in = append(in, c.productBias(6, as, bs))
 	}
 	if c.has(7) {
-		c.floatThenCode(convertGemm, 7, dtypeOf(c.in[0]), in...)
+		c.floatThenCode(convertGemm, 7, c.in[0].dtype, in...)
 		return
 	}
 	if c.err == nil {
@@ -87,14 +87,14 @@ func convertQLinearBinary(o *ir.Op) func(*call) {
 	return func(c *call) {
 		a, _ := c.operand(0, 0)
 		b, _ := c.operand(3, 0)
-		c.floatThenCode(convertBinary(o), 6, dtypeOf(c.in[0]), a, b)
+		c.floatThenCode(convertBinary(o, nil), 6, c.in[0].dtype, a, b)
 	}
 }
 
 func convertQLinearUnary(convert func(*call)) func(*call) {
 	return func(c *call) {
 		x, _ := c.operand(0, 0)
-		c.floatThenCode(convert, 3, dtypeOf(c.in[0]), x)
+		c.floatThenCode(convert, 3, c.in[0].dtype, x)
 	}
 }
 

@@ -50,19 +50,11 @@ func (c *call) roundingMode(def string) format.Round {
 	return format.RoundEven
 }
 
-// whole reads input i as one integer.
-func (c *call) whole(i int, what string, lo, hi float64) int64 {
-	k := c.small(i, what)
+// integer reads input i as one integer.
+func (c *call) integer(i int, what string, lo, hi float64) int64 {
+	v := c.numbers(i, what)
 	if c.err != nil {
 		return 0
-	}
-	v := make([]float64, k.len())
-	for j := range v {
-		if v[j] = 0; k.real() {
-			v[j] = k.floats[j]
-		} else {
-			v[j] = float64(k.ints[j])
-		}
 	}
 	if len(v) == 0 || slices.Max(v) != slices.Min(v) || v[0] != math.Trunc(v[0]) || v[0] < lo || v[0] > hi {
 		c.fail(source.CodeQuantForm, "has %s %v; one integer from %g to %g is supported", what, v[:min(len(v), 4)], lo, hi)
@@ -74,10 +66,10 @@ func (c *call) whole(i int, what string, lo, hi float64) int64 {
 // qonnxScheme reads scale, zero point and width at inputs 1, 2, 3, for a tensor of the given shape.
 func (c *call) qonnxScheme(shape []int) *scheme {
 	s := &scheme{axis: -1}
-	s.ints.W = int(c.whole(3, "the bit width", 1, 32))
+	s.ints.W = int(c.integer(3, "the bit width", 1, 32))
 	s.ints.Signed = c.int("signed", 1) != 0
 	s.ints.Round = c.roundingMode("ROUND")
-	s.zero = c.whole(2, "the zero point", -1<<31, 1<<31)
+	s.zero = c.integer(2, "the zero point", -1<<31, 1<<31)
 	if c.int("narrow", 0) != 0 {
 		s.ints.Over = format.Sym
 	}
@@ -91,29 +83,29 @@ func (c *call) qonnxScheme(shape []int) *scheme {
 // broadcastScales reads input 1 as scales that broadcast to shape along one axis at most.
 func (c *call) broadcastScales(s *scheme, shape []int) {
 	s.scales = []float32{1}
-	k := c.small(1, "the scale")
+	scales := c.numbers(1, "the scale")
 	if c.err != nil {
 		return
 	}
-	axis := -1
-	for i, d := range k.shape {
-		at := len(shape) - len(k.shape) + i
+	axis, given := -1, c.shape(1)
+	for i, d := range given {
+		at := len(shape) - len(given) + i
 		if d == 1 {
 			continue
 		}
 		if axis >= 0 || at < 0 || shape[at] != d {
 			c.fail(source.CodeQuantForm, "has scales of shape %s for %s; one, or one for each index of an axis, is supported",
-				ir.ShapeString(k.shape), ir.ShapeString(shape))
+				ir.ShapeString(given), ir.ShapeString(shape))
 			return
 		}
 		axis = at
 	}
-	if !k.real() {
+	if c.in[1].dtype != 1 && c.whole(1) {
 		c.fail(source.CodeDType, "its scale %s holds no real numbers", quote(c.in[1].name))
 		return
 	}
 	s.scales = nil
-	c.setScales(s, k, shape, int64(max(axis, 0)))
+	c.setScales(s, scales, shape, int64(max(axis, 0)))
 }
 
 // coded gives input 0 the codes of scheme s: a constant at once, a computed value by a node.
@@ -122,12 +114,12 @@ func (c *call) coded(s *scheme) {
 		return
 	}
 	if !c.in[0].constant() {
-		c.quantized(c.data(0), s, ir.F32, "")
+		c.quantized(c.data(0), s, 1, "")
 		return
 	}
 	if k := c.reals(0); c.err == nil {
-		v := value{name: c.in[0].name, shape: k.shape, typ: ir.F32, known: s.decode(s.encode(k), k.shape)}
-		*c.values[c.n.out[0]] = v
+		n := c.decode(c.in[0].name, s, s.encode(k, c.shape(0)), c.shape(0))
+		*c.fr.values[c.n.out[0]] = value{name: c.in[0].name, dtype: 1, node: n}
 	}
 }
 
@@ -146,27 +138,27 @@ func convertBipolarQuant(c *call) {
 func convertTrunc(c *call) {
 	s := &scheme{axis: -1, ints: format.Fixed{Signed: true, Round: c.roundingMode("FLOOR")}}
 	c.broadcastScales(s, c.shape(0))
-	if zero := c.whole(2, "the zero point", -1<<31, 1<<31); zero != 0 {
+	if zero := c.integer(2, "the zero point", -1<<31, 1<<31); zero != 0 {
 		c.fail(source.CodeQuantForm, "has the zero point %d; without one it is supported", zero)
 	}
-	in := c.whole(3, "the bit width of the input", 1, 32)
+	in := c.integer(3, "the bit width of the input", 1, 32)
 	if len(c.in) > 5 {
 		c.truncTo(s, in)
 		return
 	}
-	out := c.whole(4, "the bit width", 1, 31)
+	out := c.integer(4, "the bit width", 1, 31)
 	if c.err == nil && out > in {
 		c.fail(source.CodeQuantForm, "makes %d bits of %d", out, in)
 	}
 	s.ints.W = int(out) + 1 // a sign, as the node does not say whether there is one
 	half := c.emit("drop", op.Mul, nil, c.data(0), c.number(float32(math.Ldexp(1, int(out-in))), "drop"))
-	c.quantized(half, s, ir.F32, "")
+	c.quantized(half, s, 1, "")
 }
 
 // truncTo is version 2: the ratio of the scales is a power of two.
 func (c *call) truncTo(s *scheme, in int64) {
 	to := c.scalar(4, "the scale of the result")
-	s.ints.W = int(c.whole(5, "the bit width of the result", 1, 32))
+	s.ints.W = int(c.integer(5, "the bit width of the result", 1, 32))
 	s.ints.Signed = c.int("signed", 1) != 0
 	if c.int("narrow", 0) != 0 {
 		s.ints.Over = format.Sym
@@ -180,5 +172,5 @@ func (c *call) truncTo(s *scheme, in int64) {
 		return
 	}
 	s.scales = []float32{float32(to)}
-	c.quantized(c.data(0), s, ir.F32, "")
+	c.quantized(c.data(0), s, 1, "")
 }

@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -16,32 +17,31 @@ const microsoft = "com.microsoft."
 func quantTable() []opSpec {
 	const q, dq = "axis saturate block_size output_dtype precision", "axis block_size output_dtype"
 	return []opSpec{
-		{"QuantizeLinear", q, 2, 3, nil, convertQuantize},
-		{"DequantizeLinear", dq, 2, 3, nil, convertDequantize},
-		{microsoft + "QuantizeLinear", q, 2, 3, nil, convertQuantize},
-		{microsoft + "DequantizeLinear", dq, 2, 3, nil, convertDequantize},
-		{"QLinearConv", windowAttrs + "group", 8, 9, nil, convertQLinearConv},
-		{"QLinearMatMul", "", 8, 8, nil, convertQLinearMatMul},
-		{microsoft + "QGemm", "alpha transA transB", 6, 9, nil, convertQGemm},
-		{microsoft + "QLinearAdd", "", 7, 8, nil, convertQLinearBinary(op.Add)},
-		{microsoft + "QLinearMul", "", 7, 8, nil, convertQLinearBinary(op.Mul)},
-		{microsoft + "QLinearSigmoid", "", 4, 5, nil, convertQLinearUnary(convertUnary(op.Sigmoid))},
-		{microsoft + "QLinearLeakyRelu", "alpha", 4, 5, nil, convertQLinearUnary(convertLeaky)},
-		{microsoft + "QLinearAveragePool", windowAttrs + "ceil_mode count_include_pad channels_last", 4, 5, nil,
-			convertQLinearPool(convertAvgPool)},
-		{microsoft + "QLinearGlobalAveragePool", "channels_last", 4, 5, nil, convertQLinearPool(convertGlobalAvg)},
-		{qonnx + "Quant", "signed narrow rounding_mode", 4, 4, nil, convertQonnxQuant},
-		{qonnx + "IntQuant", "signed narrow rounding_mode", 4, 4, nil, convertQonnxQuant},
-		{qonnx + "BipolarQuant", "", 2, 2, nil, convertBipolarQuant},
-		{qonnx + "Trunc", "rounding_mode signed narrow", 5, 6, nil, convertTrunc},
+		{"QuantizeLinear", q, 2, 3, convertQuantize, false},
+		{"DequantizeLinear", dq, 2, 3, convertDequantize, false},
+		{"DynamicQuantizeLinear", "", 1, 1, convertDynamic, true},
+		{microsoft + "QuantizeLinear", q, 2, 3, convertQuantize, false},
+		{microsoft + "DequantizeLinear", dq, 2, 3, convertDequantize, false},
+		{"QLinearConv", windowAttrs + "group", 8, 9, convertQLinearConv, false},
+		{"QLinearMatMul", "", 8, 8, convertQLinearMatMul, false},
+		{microsoft + "QGemm", "alpha transA transB", 6, 9, convertQGemm, false},
+		{microsoft + "QLinearAdd", "", 7, 8, convertQLinearBinary(op.Add), false},
+		{microsoft + "QLinearMul", "", 7, 8, convertQLinearBinary(op.Mul), false},
+		{microsoft + "QLinearSigmoid", "", 4, 5, convertQLinearUnary(convertUnary(op.Sigmoid)), false},
+		{microsoft + "QLinearLeakyRelu", "alpha", 4, 5, convertQLinearUnary(convertLeaky), false},
+		{microsoft + "QLinearAveragePool", windowAttrs + "ceil_mode count_include_pad channels_last", 4, 5,
+			convertQLinearPool(convertAvgPool), false},
+		{microsoft + "QLinearGlobalAveragePool", "channels_last", 4, 5, convertQLinearPool(convertGlobalAvg), false},
+		{qonnx + "Quant", "signed narrow rounding_mode", 4, 4, convertQonnxQuant, false},
+		{qonnx + "IntQuant", "signed narrow rounding_mode", 4, 4, convertQonnxQuant, false},
+		{qonnx + "BipolarQuant", "", 2, 2, convertBipolarQuant, false},
+		{qonnx + "Trunc", "rounding_mode signed narrow", 5, 6, convertTrunc, false},
 	}
 }
 
 // refusals are operations of quantized models that no fixed hardware computes, with the reason.
 var refusals = [...]struct{ op, why string }{
-	{"DynamicQuantizeLinear", "takes its scale from the data of each sample"},
 	{"ConvInteger", "belongs to dynamic quantization, whose scales come from the data of each sample"},
-	{"MatMulInteger", "belongs to dynamic quantization, whose scales come from the data of each sample"},
 	{microsoft + "DynamicQuantizeMatMul", "takes its scale from the data of each sample"},
 	{microsoft + "MatMulIntegerToFloat", "belongs to dynamic quantization: scales come from the data of each sample"},
 	{microsoft + "MatMulNBits", "has weights in blocks with a scale each, along the input"},
@@ -62,7 +62,7 @@ func (c *call) refused(name string) bool {
 }
 
 // quantized makes the codes of n under scheme s the first result, of the given element type.
-func (c *call) quantized(n *ir.Node, s *scheme, typ ir.DType, suffix string) {
+func (c *call) quantized(n *ir.Node, s *scheme, dtype int64, suffix string) {
 	if c.err != nil || n == nil {
 		return
 	}
@@ -74,21 +74,21 @@ func (c *call) quantized(n *ir.Node, s *scheme, typ ir.DType, suffix string) {
 	t := s.typ(format.DivF32)
 	n = c.emit(suffix, op.Quant, &op.QuantAttrs{Format: t.Format.String(), Bipolar: s.sign}, n)
 	if c.result(n); n != nil {
-		v := c.values[c.n.out[0]]
-		if v.typ = typ; typ != ir.F32 {
+		v := c.fr.values[c.n.out[0]]
+		if v.dtype = dtype; dtype != 1 {
 			v.quant = s
 		}
 	}
 }
 
-// codesOf is the storage type of codes of a scheme.
-func (s *scheme) storage() ir.DType {
+// dtype is the element type of codes of a scheme.
+func (s *scheme) dtype() int64 {
 	for _, t := range codeTypes {
 		if t.w == s.ints.W && t.signed == s.ints.Signed {
-			return storage(t.dtype)
+			return t.dtype
 		}
 	}
-	return ir.I32
+	return 6
 }
 
 // blocked refuses scales for blocks of an axis.
@@ -107,77 +107,66 @@ func convertQuantize(c *call) {
 	switch {
 	case c.err != nil:
 	case c.in[0].constant():
-		k := c.reals(0)
-		if c.err == nil {
-			c.constantResult(&konst{typ: s.storage(), shape: k.shape, ints: s.encode(k)})
+		if k := c.reals(0); c.err == nil {
+			n := c.made("codes", build.IntBlob(storage(s.dtype()), s.encode(k, c.shape(0))), c.shape(0))
+			if c.result(n); c.err == nil {
+				c.fr.values[c.n.out[0]].dtype = s.dtype()
+			}
 		}
+	case s.axis >= 0:
+		c.codesByChannel(s)
 	default:
-		c.quantized(c.data(0), s, s.storage(), "")
+		c.quantized(c.data(0), s, s.dtype(), "")
 	}
 }
 
-// reals returns the elements of constant input i, of any size.
-func (c *call) reals(i int) *konst {
-	k := c.elements(i)
-	if c.err == nil && !k.real() {
-		c.fail(source.CodeDType, "input %d (%s) holds %s, real numbers are needed", i, quote(c.in[i].name), k.typ)
+// reals returns the elements of constant input i, of any size: weights are never too large.
+func (c *call) reals(i int) []float64 {
+	v, ok := build.Floats(c.data(i))
+	if c.err == nil && !ok {
+		c.fail(source.CodeFold, "input %d (%s) cannot be read", i, quote(c.in[i].name))
 	}
-	return k
-}
-
-// elements returns the elements of constant input i, of any size: weights are never too large.
-func (c *call) elements(i int) *konst {
-	v := c.in[i]
-	if c.err != nil || v.known != nil {
-		return v.known
-	}
-	b, err := v.tensor.blob(&c.ext)
-	if c.wrap(source.CodeFold, err); err != nil {
-		return nil
-	}
-	k, err := readKonst(b, v.shape)
-	c.wrap(source.CodeFold, err)
-	return k
+	return v
 }
 
 func convertDequantize(c *call) {
 	c.blocked()
 	v := c.in[0]
-	s := c.linearScheme(1, v.shape, c.int("axis", 1), dtypeOf(v))
-	if c.err != nil {
+	if c.err == nil && (!c.in[1].constant() || c.has(2) && !c.in[2].constant()) {
+		c.decodedBy()
 		return
 	}
-	*c.values[c.n.out[0]] = *c.decoded(0, s)
+	s := c.linearScheme(1, c.shape(0), c.int("axis", 1), v.dtype)
+	if c.err == nil {
+		*c.fr.values[c.n.out[0]] = *c.decoded(0, s)
+	}
 }
 
 // decoded is input i, codes under scheme s, as a value of real numbers.
 func (c *call) decoded(i int, s *scheme) *value {
 	v := c.in[i]
-	out := &value{name: c.n.out[0], shape: v.shape, typ: ir.F32}
+	out := &value{name: c.n.out[0], dtype: 1}
 	switch {
 	case c.err != nil:
 	case v.constant():
-		k := c.elements(i)
-		if c.err != nil {
-			return out
-		}
-		if k.real() {
+		if isFloat(storage(v.dtype)) {
 			c.fail(source.CodeDType, "input %d (%s) holds real numbers where codes are needed", i, quote(v.name))
 			return out
 		}
-		if got, want := c.codes(dtypeOf(v)), s; c.err == nil && got.ints != want.ints {
-			c.fail(source.CodeDType, "input %d (%s) holds %s, its zero point is of another type", i, quote(v.name), typeName(v))
+		if got, want := c.codes(v.dtype), s; c.err == nil && got.ints != want.ints {
+			c.fail(source.CodeDType, "input %d (%s) holds %s, its zero point is of another type", i, quote(v.name),
+				dtypeName(v.dtype))
 			return out
 		}
-		out.known = s.decode(k.ints, v.shape)
-		out.name = v.name // constants are named after what the file holds
-	case v.quant == nil:
-		c.fail(source.CodeQuantForm, "decodes %s, which nothing in the model quantizes", quote(v.name)).
-			Hint = "give the model float inputs, and a QuantizeLinear behind each"
-	case !v.quant.same(s):
-		c.fail(source.CodeQuantForm, "decodes %s with another scale or zero point than it was coded with", quote(v.name))
-	default:
+		codes, _ := build.Ints(c.arg(i))
+		out.node = c.decode(v.name, s, codes, c.shape(i)) // named after what the file holds
+		out.name = v.name
+	case v.quant != nil && v.quant.same(s):
 		out.node = v.node
+	case isFloat(storage(v.dtype)):
+		c.fail(source.CodeDType, "input %d (%s) holds real numbers where codes are needed", i, quote(v.name))
+	default:
+		out.node = c.decodedAtRun(c.arg(i), s)
 	}
 	return out
 }
@@ -195,12 +184,12 @@ func (c *call) onCodes() (done func()) {
 	for _, k := range keepers {
 		if c.n.op == k && c.n.domain == "" {
 			v := *c.in[0]
-			s, typ := v.quant, v.typ
-			v.typ, v.quant = ir.F32, nil
+			s, dtype := v.quant, v.dtype
+			v.dtype, v.quant = 1, nil
 			c.in[0] = &v
 			return func() {
-				if out := c.values[c.n.out[0]]; c.err == nil && out.node != nil {
-					out.typ, out.quant = typ, s
+				if out := c.fr.values[c.n.out[0]]; c.err == nil && out.node != nil {
+					out.dtype, out.quant = dtype, s
 				}
 			}
 		}

@@ -13,13 +13,13 @@ import (
 // The records of the ONNX schema (onnx.proto, field numbers beside the reads) that the importer uses. Bytes are views.
 type (
 	model struct {
-		ir       int64
-		producer string
-		version  string   // of the producer
-		opset    int64    // of the default domain; 0 if the file names none
-		domains  []string // the other operator sets
-		graph    *graph
-		function bool // the file has functions of its own
+		ir        int64
+		producer  string
+		version   string   // of the producer
+		opset     int64    // of the default domain; 0 if the file names none
+		domains   []string // the other operator sets
+		graph     *graph
+		functions []function
 	}
 	graph struct {
 		nodes   []node
@@ -30,8 +30,11 @@ type (
 	}
 	node struct {
 		name, op, domain string
+		overload         string
 		in, out          []string
 		attrs            []attr
+		// captures are the names that subgraphs read from outside.
+		captures []string
 		// scopes, classes and namespace are the metadata that hold the module path.
 		scopes, classes, namespace []byte
 	}
@@ -44,8 +47,9 @@ type (
 		t      *tensor
 		ints   []int64
 		floats []float32
+		g      *graph
 		has    kinds
-		ref    bool
+		ref    string // the attribute of the function around that is meant
 	}
 	valueInfo struct {
 		name  string
@@ -69,6 +73,7 @@ const (
 	kindInt    = 2
 	kindString = 3
 	kindTensor = 4
+	kindGraph  = 5
 	kindFloats = 6
 	kindInts   = 7
 )
@@ -104,36 +109,13 @@ func decodeModel(m message) (*model, error) {
 				out.graph, err = decodeGraph(sub)
 			}
 		case 8:
-			err = out.decodeOpset(f)
+			err = decodeOpset(f, &out.opset, &out.domains)
 		case 25:
-			out.function = true
+			out.functions, err = appendDecoded(out.functions, f, decodeFunction)
 		}
 		return err
 	})
 	return out, err
-}
-
-func (m *model) decodeOpset(f *field) error {
-	sub, err := f.message()
-	if err != nil {
-		return err
-	}
-	domain, version := "", int64(0)
-	err = sub.each(func(f *field) (err error) {
-		switch f.num {
-		case 1:
-			domain, err = f.text()
-		case 2:
-			version, err = f.integer()
-		}
-		return err
-	})
-	if domain == "" || domain == "ai.onnx" {
-		m.opset = version
-	} else {
-		m.domains = append(m.domains, domain)
-	}
-	return err
 }
 
 func decodeGraph(m message) (*graph, error) {
@@ -192,7 +174,7 @@ func decodeNode(m message, n *node) error {
 	n.in, n.out, n.attrs = make([]string, 0, c[0]), make([]string, 0, c[1]), make([]attr, 0, c[2])
 	err = m.each(func(f *field) (err error) {
 		switch f.num {
-		case 1, 2, 3, 4, 7:
+		case 1, 2, 3, 4, 7, 8:
 			err = n.decodeText(f)
 		case 5:
 			n.attrs, err = appendDecoded(n.attrs, f, decodeAttr)
@@ -201,6 +183,11 @@ func decodeNode(m message, n *node) error {
 		}
 		return err
 	})
+	for i := range n.attrs {
+		if g := n.attrs[i].g; g != nil {
+			n.captures = append(n.captures, g.free()...)
+		}
+	}
 	switch {
 	case err != nil:
 		return err
@@ -225,6 +212,8 @@ func (n *node) decodeText(f *field) error {
 		if n.domain = s; s == "ai.onnx" {
 			n.domain = ""
 		}
+	case 8:
+		n.overload = s
 	}
 	return err
 }
@@ -319,10 +308,13 @@ func (a *attr) decodeField(f *field) (err error) {
 	case 8:
 		err = f.varints(func(v uint64) { a.ints = append(a.ints, int64(v)) })
 		a.has |= 1 << kindInts
+	case 6:
+		a.g, err = decodeSubgraph(f)
+		a.has |= 1 << kindGraph
 	case 20:
 		a.kind, err = f.integer()
 	case 21:
-		a.ref = true
+		a.ref, err = f.text()
 	}
 	return err
 }

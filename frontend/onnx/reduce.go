@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"math"
 	"slices"
 
 	"lathe/ir"
@@ -13,17 +14,40 @@ const reduceAttrs = "axes keepdims noop_with_empty_axes"
 
 // reduceTable lists the reductions.
 func reduceTable() []opSpec {
+	row := func(name string, since int, r reduction) opSpec {
+		return opSpec{name, reduceAttrs, 1, 2, convertReduce(r, since), false}
+	}
 	return []opSpec{
-		{"ReduceMean", reduceAttrs, 1, 2, nil, convertReduce(op.ReduceMean, 18)},
-		{"ReduceSum", reduceAttrs, 1, 2, nil, convertReduce(op.ReduceSum, 13)},
-		{"ReduceMax", reduceAttrs, 1, 2, nil, convertReduce(op.ReduceMax, 18)},
-		{"ReduceMin", reduceAttrs, 1, 2, nil, convertReduce(op.ReduceMin, 18)},
+		row("ReduceMean", 18, reduction{o: op.ReduceMean}),
+		row("ReduceSum", 13, reduction{o: op.ReduceSum}),
+		row("ReduceMax", 18, reduction{o: op.ReduceMax, empty: math.Inf(-1)}),
+		row("ReduceMin", 18, reduction{o: op.ReduceMin, empty: math.Inf(1)}),
+		row("ReduceL1", 18, reduction{o: op.ReduceSum, before: one(op.Abs)}),
+		row("ReduceL2", 18, reduction{o: op.ReduceSum, before: square, after: op.Sqrt}),
+		row("ReduceSumSquare", 18, reduction{o: op.ReduceSum, before: square}),
+		row("ReduceLogSum", 18, reduction{o: op.ReduceSum, after: op.Log, empty: math.Inf(-1)}),
+		row("ReduceLogSumExp", 18, reduction{empty: math.Inf(-1)}),
 	}
 }
 
+// reduction is what is done with the elements before and behind the reduction o. Without one it is the logarithm of the
+// sum of exponentials.
+type reduction struct {
+	o      *ir.Op
+	before func(c *call, x *ir.Node) *ir.Node
+	after  *ir.Op
+	empty  float64 // the result for no elements
+}
+
+func one(o *ir.Op) func(*call, *ir.Node) *ir.Node {
+	return func(c *call, x *ir.Node) *ir.Node { return c.emit(o.Name, o, nil, x) }
+}
+
+func square(c *call, x *ir.Node) *ir.Node { return c.emit("square", op.Mul, nil, x, x) }
+
 // convertReduce: the axes are an attribute in older operator sets and input 1 since the given one. None, or an empty
 // list, are all axes, unless noop_with_empty_axes asks for the value itself.
-func convertReduce(o *ir.Op, input int) func(*call) {
+func convertReduce(r reduction, input int) func(*call) {
 	return func(c *call) {
 		var list []int64
 		switch a := c.attr("axes", kindInts); {
@@ -32,8 +56,12 @@ func convertReduce(o *ir.Op, input int) func(*call) {
 		case a != nil && c.opset < input:
 			list = a.ints
 		}
+		x := c.arg(0)
+		if c.err != nil {
+			return
+		}
 		if len(list) == 0 && c.int("noop_with_empty_axes", 0) != 0 {
-			c.result(c.emit("", op.Identity, nil, c.data(0)))
+			c.result(c.reduceNothing(r, x))
 			return
 		}
 		rank := len(c.shape(0))
@@ -47,29 +75,83 @@ func convertReduce(o *ir.Op, input int) func(*call) {
 			}
 		}
 		slices.Sort(axes)
-		c.reduce(o, slices.Compact(axes))
+		c.reduce(r, x, slices.Compact(axes))
 	}
 }
 
-// reduce emits a reduction over sorted axes. A mean over all spatial axes of an image is a global pool.
-func (c *call) reduce(o *ir.Op, axes []int) {
-	var attrs any = &op.ReduceAttrs{Axes: axes}
-	shape := c.shape(0)
-	if o == op.ReduceMean && (slices.Equal(axes, []int{2, 3}) && len(shape) == 4 ||
-		slices.Equal(axes, []int{2}) && len(shape) == 3) {
-		o, attrs = op.GlobalAvgPool, &op.GlobalAttrs{}
+// reduceNothing is a reduction over no axis: every element is reduced alone.
+func (c *call) reduceNothing(r reduction, x *ir.Node) *ir.Node {
+	if r.before != nil {
+		x = r.before(c, x)
 	}
-	x := c.data(0)
-	if c.int("keepdims", 1) != 0 {
-		c.result(c.emit("", o, attrs, x))
+	if r.after != nil {
+		return c.emit("", r.after, nil, x)
+	}
+	return c.emit("", op.Identity, nil, x)
+}
+
+// reduce makes a reduction over sorted axes the result.
+func (c *call) reduce(r reduction, x *ir.Node, axes []int) {
+	if c.err != nil {
 		return
 	}
-	var left []int
-	for i, d := range shape {
-		if !slices.Contains(axes, i) {
-			left = append(left, d)
+	var kept, left []int // the shape with axes of size 1, and without
+	for i, d := range x.Type.Shape {
+		if slices.Contains(axes, i) {
+			kept = append(kept, 1)
+		} else {
+			kept, left = append(kept, d), append(left, d)
 		}
 	}
-	n := c.emit("pool", o, attrs, x)
-	c.result(c.emit("", op.Reshape, &op.ReshapeAttrs{Shape: left}, n))
+	drop := c.int("keepdims", 1) == 0
+	if x.Type.Elems() == 0 || len(axes) == 0 {
+		if len(axes) == 0 {
+			c.result(c.reduceNothing(r, x))
+			return
+		}
+		if drop {
+			kept = left
+		}
+		c.result(c.repeat("", c.like(x, r.empty, "nothing"), kept))
+		return
+	}
+	last := ""
+	if drop {
+		last = "pool"
+	}
+	n := c.reduced(r, x, axes, last)
+	if drop {
+		n = c.reshape("", n, left)
+	}
+	c.result(n)
+}
+
+// reduced emits a reduction; last is the suffix of its last node.
+func (c *call) reduced(r reduction, x *ir.Node, axes []int, last string) *ir.Node {
+	a := &op.ReduceAttrs{Axes: axes}
+	if r.o == nil {
+		most := c.emit("most", op.ReduceMax, a, x)
+		sum := c.emit("sum", op.ReduceSum, a, c.emit("exp", op.Exp, nil, c.emit("less", op.Sub, nil, x, most)))
+		return c.emit(last, op.Add, nil, c.emit("log", op.Log, nil, sum), most)
+	}
+	if r.before != nil {
+		x = r.before(c, x)
+	}
+	if r.after == nil {
+		return c.reduceBy(r.o, axes, x, last)
+	}
+	return c.emit(last, r.after, nil, c.emit("sum", r.o, a, x))
+}
+
+// reduceBy emits one reduction. A mean over all spatial axes of an image is a global pool.
+func (c *call) reduceBy(o *ir.Op, axes []int, x *ir.Node, suffix string) *ir.Node {
+	if c.err != nil {
+		return nil
+	}
+	shape := x.Type.Shape
+	if o == op.ReduceMean && (slices.Equal(axes, []int{2, 3}) && len(shape) == 4 ||
+		slices.Equal(axes, []int{2}) && len(shape) == 3) && x.Type.IsFloat() {
+		return c.emit(suffix, op.GlobalAvgPool, &op.GlobalAttrs{}, x)
+	}
+	return c.emit(suffix, o, &op.ReduceAttrs{Axes: axes}, x)
 }

@@ -5,6 +5,7 @@ package onnx
 import (
 	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -51,30 +52,43 @@ func (s *scheme) scale(shape []int, i int) float32 {
 }
 
 // encode gives the codes of real numbers.
-func (s *scheme) encode(k *konst) []int64 {
+func (s *scheme) encode(values []float64, shape []int) []int64 {
 	a := format.Affine{W: s.ints.W, Signed: s.ints.Signed, Round: s.ints.Round, Over: s.ints.Over, Div: format.DivF32}
-	out := make([]int64, len(k.floats))
-	for i, v := range k.floats {
+	out := make([]int64, len(values))
+	for i, v := range values {
 		switch {
 		case s.sign && v < 0:
 			out[i] = -1
 		case s.sign:
 			out[i] = 1
 		default:
-			out[i] = a.EncodeScaled(format.FromFloat64(v), s.scale(k.shape, i), s.zero)
+			out[i] = a.EncodeScaled(format.FromFloat64(v), s.scale(shape, i), s.zero)
 		}
 	}
 	return out
 }
 
-// decode makes real numbers of codes: exact products, which remember their format.
-func (s *scheme) decode(codes []int64, shape []int) *konst {
-	own := s.typ(format.DivExact)
-	k := &konst{typ: ir.F32, shape: shape, floats: make([]float64, len(codes)), own: &own}
-	for i, q := range codes {
-		k.floats[i] = float64(q-s.zero) * float64(s.scale(shape, i))
+// decode makes a constant of real numbers of codes: exact products, which remember their format. Those of more bits
+// than f32 tells apart are stored as f64.
+func (c *call) decode(name string, s *scheme, codes []int64, shape []int) *ir.Node {
+	if c.err != nil {
+		return nil
 	}
-	return k
+	own := s.typ(format.DivExact)
+	values := make([]float64, len(codes))
+	for i, q := range codes {
+		values[i] = float64(q-s.zero) * float64(s.scale(shape, i))
+	}
+	data := ir.DoubleBlob(values)
+	if own.Format.Width() <= 16 {
+		data = ir.FloatBlob(data.Floats())
+	}
+	n, err := c.b.Const(name, data, shape)
+	if c.wrap(source.CodeDims, err); err != nil {
+		return nil
+	}
+	n.Attrs.(*ir.Const).Own = own
+	return n
 }
 
 // codeTypes are the element types of codes.
@@ -84,19 +98,6 @@ var codeTypes = [...]struct {
 	signed bool
 }{{2, 8, false}, {3, 8, true}, {4, 16, false}, {5, 16, true}, {6, 32, true}, {21, 4, false}, {22, 4, true},
 	{12, 32, false}}
-
-// dtypeOf is the ONNX element type of a value.
-func dtypeOf(v *value) int64 {
-	if v.tensor != nil {
-		return v.tensor.dtype
-	}
-	for d, t := range dtypes {
-		if t.typ == v.typ && v.typ != "" {
-			return int64(d)
-		}
-	}
-	return 0
-}
 
 // codes is the scheme of an element type, without scale and zero point.
 func (c *call) codes(dtype int64) scheme {
@@ -114,14 +115,14 @@ func (c *call) codes(dtype int64) scheme {
 // tells it.
 func (c *call) linearScheme(at int, shape []int, axis int64, dtype int64) *scheme {
 	if c.has(at + 1) {
-		dtype = dtypeOf(c.in[at+1])
+		dtype = c.in[at+1].dtype
 	}
 	s := c.codes(dtype)
-	scale := c.small(at, "the scale")
+	scale := c.numbers(at, "the scale")
 	if c.err != nil {
 		return &s
 	}
-	if !scale.real() || scale.len() == 0 {
+	if c.whole(at) || len(scale) == 0 {
 		c.fail(source.CodeDType, "its scale %s holds no real numbers", quote(c.in[at].name))
 		return &s
 	}
@@ -129,23 +130,23 @@ func (c *call) linearScheme(at int, shape []int, axis int64, dtype int64) *schem
 	if !c.has(at+1) || c.err != nil {
 		return &s
 	}
-	zero := c.small(at+1, "the zero point")
+	zero, ok := build.Ints(c.fixed(at+1, "the zero point"))
 	switch {
 	case c.err != nil:
-	case zero.real() || zero.len() == 0:
+	case !ok || len(zero) == 0:
 		c.fail(source.CodeDType, "its zero point %s holds no integers", quote(c.in[at+1].name))
-	case slices.Max(zero.ints) != slices.Min(zero.ints):
-		c.fail(source.CodeQuantForm, "has zero points that differ between channels (%d to %d)", slices.Min(zero.ints),
-			slices.Max(zero.ints)).Hint = "quantize weights symmetrically"
+	case slices.Max(zero) != slices.Min(zero):
+		c.fail(source.CodeQuantForm, "has zero points that differ between channels (%d to %d)", slices.Min(zero),
+			slices.Max(zero)).Hint = "quantize weights symmetrically"
 	default:
-		s.zero = zero.ints[0]
+		s.zero = zero[0]
 	}
 	return &s
 }
 
 // setScales takes one scale, or one for each index of an axis of shape.
-func (c *call) setScales(s *scheme, k *konst, shape []int, axis int64) {
-	for _, v := range k.floats {
+func (c *call) setScales(s *scheme, scales []float64, shape []int, axis int64) {
+	for _, v := range scales {
 		f := float32(v)
 		if !(f > 0) || f > 3e38 {
 			c.fail(source.CodeQuantScale, "has the scale %g; scales are positive finite numbers", v)

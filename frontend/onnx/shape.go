@@ -6,22 +6,42 @@ import (
 	"math"
 	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
 )
+
+// shapeTable lists operations on shapes, types and constants.
+func shapeTable() []opSpec {
+	return []opSpec{
+		{"Reshape", "allowzero", 2, 2, convertReshape, false},
+		{"Flatten", "axis", 1, 1, convertFlatten, false},
+		{"Squeeze", "axes", 1, 2, convertSqueeze, false},
+		{"Unsqueeze", "axes", 1, 2, convertUnsqueeze, false},
+		{"Transpose", "perm", 1, 1, convertTranspose, false},
+		{"Identity", "", 1, 1, convertIdentity, false},
+		{"Cast", "to saturate round_mode", 1, 1, convertCast, false},
+		{"CastLike", "saturate round_mode", 2, 2, convertCast, false},
+		{"Constant", "value value_int value_ints value_float value_floats", 0, 0, convertConstant, false},
+		{"Shape", "start end", 1, 1, convertShape, false},
+		{"Size", "", 1, 1, convertSize, false},
+		{"ConstantOfShape", "value", 1, 1, convertFill, false},
+		{"Range", "", 3, 3, convertRange, false},
+		{"EyeLike", "dtype k", 1, 1, convertEyeLike, false},
+	}
+}
 
 // convertShape is Shape: constant even where its input is not, because all shapes are static.
 func convertShape(c *call) {
 	shape := c.shape(0)
 	start, end := c.int("start", 0), c.int("end", math.MaxInt64)
 	n := int64(len(shape))
-	from, to := clampIndex(start, n), clampIndex(end, n)
-	k := intKonst([]int{int(max(0, to-from))})
-	for i := from; i < to; i++ {
-		k.ints = append(k.ints, int64(shape[i]))
+	var v []int64
+	for i := clampIndex(start, n); i < clampIndex(end, n); i++ {
+		v = append(v, int64(shape[i]))
 	}
-	c.constantResult(k)
+	c.result(c.whole64("shape", []int{len(v)}, v...))
 }
 
 // clampIndex maps an index, negative from the end, into 0..n.
@@ -32,9 +52,7 @@ func clampIndex(i, n int64) int64 {
 	return min(max(i, 0), n)
 }
 
-func convertSize(c *call) {
-	c.constantResult(intKonst(nil, int64(ir.Type{Shape: c.shape(0)}.Elems())))
-}
+func convertSize(c *call) { c.result(c.whole64("size", nil, int64(elems(c.shape(0))))) }
 
 // convertConstant reads the one attribute of Constant that is present.
 func convertConstant(c *call) {
@@ -47,33 +65,99 @@ func convertConstant(c *call) {
 		if c.attr("value", kindTensor) == nil {
 			return
 		}
-		v := value{name: c.n.out[0], shape: a.t.dims, typ: storage(a.t.dtype), tensor: a.t}
-		*c.values[c.n.out[0]] = v
+		name := c.n.out[0]
+		*c.fr.values[name] = value{name: name, dtype: a.t.dtype, tensor: a.t}
 	case "value_int":
-		c.constantResult(intKonst(nil, c.int("value_int", 0)))
+		c.result(c.whole64("value", nil, c.int("value_int", 0)))
 	case "value_ints":
 		if a := c.attr("value_ints", kindInts); a != nil {
-			c.constantResult(intKonst([]int{len(a.ints)}, a.ints...))
+			c.result(c.whole64("value", []int{len(a.ints)}, a.ints...))
 		}
 	case "value_float":
-		c.constantResult(&konst{typ: ir.F32, floats: []float64{float64(c.float("value_float", 0))}})
+		c.result(c.number(c.float("value_float", 0), "value"))
 	case "value_floats":
 		if a := c.attr("value_floats", kindFloats); a != nil {
-			k := newKonst(ir.F32, []int{len(a.floats)})
-			for i, v := range a.floats {
-				k.floats[i] = float64(v)
-			}
-			c.constantResult(k)
+			c.result(c.made("value", ir.FloatBlob(a.floats), []int{len(a.floats)}))
 		}
 	}
 }
 
-func foldTranspose(c *call, k []*konst) *konst {
-	perm := c.perm(len(k[0].shape))
-	if !c.room(k[0].shape) {
-		return nil
+// convertFill is ConstantOfShape: zeros of float32 unless an attribute says otherwise.
+func convertFill(c *call) {
+	shape := c.size(0, "the shape")
+	one := c.number(0, "value")
+	if a := c.attr("value", kindTensor); a != nil {
+		b, err := a.t.blob(&c.ext)
+		c.wrap(source.CodeFold, err)
+		if c.err == nil && b.Len() != 1 {
+			c.fail(source.CodeAttr, "attribute value has %d elements instead of one", b.Len())
+		}
+		one = c.made("value", b, nil)
 	}
-	return k[0].transposed(perm)
+	if c.err != nil {
+		return
+	}
+	if n := elems(shape); n > maxMade {
+		c.fail(source.CodeLimit, "a constant of %d elements is too large, the limit is %d", n, maxMade)
+		return
+	}
+	c.result(c.repeat("", one, shape))
+}
+
+// maxMade bounds the elements of constants that stand for a shape in the file.
+const maxMade = 1 << 24
+
+// convertRange is a constant: lengths of values do not depend on data.
+func convertRange(c *call) {
+	c.alike(0)
+	start, limit, delta := c.scalar(0, "the start"), c.scalar(1, "the limit"), c.scalar(2, "the step")
+	if c.err != nil {
+		return
+	}
+	n := math.Ceil((limit - start) / delta)
+	if !(n <= maxSmall) { // NaN too
+		c.fail(source.CodeLimit, "a range of %g elements, the limit is %d", n, maxSmall)
+		return
+	}
+	shape := []int{max(0, int(n))}
+	if first, ok := build.Ints(c.arg(0)); ok {
+		step, _ := build.Ints(c.arg(2))
+		v := make([]int64, shape[0])
+		for i := range v {
+			v[i] = first[0] + int64(i)*step[0]
+		}
+		c.result(c.made("range", build.IntBlob(storage(c.in[0].dtype), v), shape))
+		return
+	}
+	v := make([]float32, shape[0])
+	for i := range v {
+		v[i] = float32(start + float64(i)*delta)
+	}
+	c.result(c.made("range", ir.FloatBlob(v), shape))
+}
+
+// convertEyeLike is a constant with ones on a diagonal.
+func convertEyeLike(c *call) {
+	shape, k := c.shape(0), c.int("k", 0)
+	typ := storage(c.int("dtype", c.in[0].dtype))
+	switch {
+	case len(shape) != 2:
+		c.fail(source.CodeShape, "takes a matrix, not %s", ir.ShapeString(shape))
+	case typ == "":
+		c.fail(source.CodeDType, "makes elements of type %s, which is not supported", dtypeName(c.int("dtype", 0)))
+	case elems(shape) > maxMade:
+		c.fail(source.CodeLimit, "a constant of %d elements is too large, the limit is %d", elems(shape), maxMade)
+	}
+	if c.err != nil {
+		return
+	}
+	v := make([]int64, elems(shape))
+	for i := range v {
+		if int64(i%shape[1]-i/shape[1]) == k {
+			v[i] = 1
+		}
+	}
+	c.result(c.converted("", c.made("eye", build.IntBlob(ir.U8, v), shape), typ))
 }
 
 // perm reads the attribute of Transpose; without it the axes are reversed.
@@ -94,53 +178,6 @@ func (c *call) perm(rank int) []int {
 		c.fail(source.CodeAttr, "%v is no permutation of %d axes", perm, rank)
 	}
 	return perm
-}
-
-// castType is the type that Cast or CastLike converts to.
-func (c *call) castType() ir.DType {
-	if c.n.op == "CastLike" {
-		if c.in[1].typ == "" {
-			c.fail(source.CodeDType, "converts to %s, which is not supported", typeName(c.in[1]))
-		}
-		return c.in[1].typ
-	}
-	to := c.int("to", 0)
-	typ := storage(to)
-	if typ == "" {
-		c.fail(source.CodeDType, "converts to %s, which is not supported", dtypeName(to))
-	}
-	return typ
-}
-
-// foldSlice is Slice: attributes up to opset 9, inputs from 10.
-func foldSlice(c *call, k []*konst) *konst {
-	data := k[0]
-	starts, ends, axes, steps := c.sliceArgs(k)
-	if c.err != nil {
-		return nil
-	}
-	shape, strides, offset := slices.Clone(data.shape), rowMajor(data.shape), 0
-	seen := map[int]bool{}
-	for i := range starts {
-		axis := c.axis(axes[i], len(data.shape), 0)
-		if c.err != nil || seen[axis] || steps[i] == 0 || steps[i] == math.MinInt64 {
-			c.fail(source.CodeAttr, "axis %d is repeated, or its step is 0", axes[i])
-			return nil
-		}
-		seen[axis] = true
-		first, n := sliceRange(starts[i], ends[i], steps[i], int64(data.shape[axis]))
-		offset += first * strides[axis]
-		if shape[axis] = n; n > 1 {
-			strides[axis] *= int(steps[i])
-		}
-	}
-	if !c.room(shape) {
-		return nil
-	}
-	if (ir.Type{Shape: shape}).Elems() == 0 {
-		return newKonst(data.typ, shape)
-	}
-	return data.pick(shape, strided(shape, strides, offset))
 }
 
 // sliceRange is the first index and the number of elements that start:end:step selects out of dim.
@@ -167,17 +204,15 @@ func sliceRange(start, end, step, dim int64) (first, n int) {
 	return 0, 0
 }
 
-// sliceArgs reads starts, ends, axes and steps with their defaults.
-func (c *call) sliceArgs(k []*konst) (starts, ends, axes, steps []int64) {
+// sliceArgs reads starts, ends, axes and steps with their defaults: attributes up to opset 9, inputs from 10.
+func (c *call) sliceArgs() (starts, ends, axes, steps []int64) {
 	var lists [4][]int64
 	var given [4]bool
 	for i, name := range [...]string{"starts", "ends", "axes", "steps"} {
 		switch {
 		case c.opset >= 10:
-			if p := k[i+1]; p != nil && (p.real() || len(p.shape) != 1) {
-				c.fail(source.CodeDType, "%s must be a list of integers", name)
-			} else if p != nil {
-				lists[i], given[i] = p.ints, true
+			if c.has(i + 1) {
+				lists[i], given[i] = c.list(i+1, name), true
 			}
 		case i < 3:
 			if a := c.attr(name, kindInts); a != nil {
@@ -195,7 +230,7 @@ func (c *call) sliceArgs(k []*konst) (starts, ends, axes, steps []int64) {
 		}
 	}
 	for _, l := range lists {
-		if len(l) != n {
+		if c.err == nil && len(l) != n {
 			c.fail(source.CodeArity, "starts, ends, axes and steps have %d, %d, %d and %d entries", len(lists[0]),
 				len(lists[1]), len(lists[2]), len(lists[3]))
 		}
@@ -306,59 +341,51 @@ func convertUnsqueeze(c *call) {
 }
 
 func convertTranspose(c *call) {
-	typ := c.in[0].typ
-	n, err := c.materialize(c.in[0], c.label+".const")
-	c.wrap(source.CodeFold, err)
-	n = c.emit("", op.Transpose, &op.TransposeAttrs{Perm: c.perm(len(c.shape(0)))}, n)
-	c.resultOf(n, typ)
-}
-
-// resultOf is result for values that may be integers.
-func (c *call) resultOf(n *ir.Node, typ ir.DType) {
-	if c.result(n); c.err == nil && n != nil {
-		c.values[c.n.out[0]].typ = typ
-	}
+	n := c.arg(0)
+	c.result(c.emit("", op.Transpose, &op.TransposeAttrs{Perm: c.perm(len(c.shape(0)))}, n))
 }
 
 // convertIdentity passes input 0 on.
 func convertIdentity(c *call) {
-	if c.in[0].constant() {
-		c.view(c.shape(0))
-		return
-	}
-	c.resultOf(c.emit("", op.Identity, nil, c.in[0].node), c.in[0].typ)
+	n := c.arg(0)
+	c.result(c.emit("", op.Identity, nil, n))
 }
 
+// convertDropout passes input 0 on; its second result is a mask of what is kept, which is everything.
 func convertDropout(c *call) {
 	if c.has(2) && c.scalar(2, "training_mode") != 0 {
 		c.fail(source.CodeForm, "is in training mode").WithHint("export the model after model.eval()")
 	}
 	convertIdentity(c)
+	if c.wants(1) && c.err == nil {
+		kept := c.made("kept", build.IntBlob(ir.B1, []int64{1}), nil)
+		c.resultAt(1, c.repeat("mask", kept, c.shape(0)))
+	}
 }
 
-func convertCast(c *call)     { c.castTo(c.castType()) }
-func convertCastLike(c *call) { c.castTo(c.castType()) }
-
-// castTo: activations are float32 numbers or small indices, so casts to types that hold all of them change nothing.
-func (c *call) castTo(typ ir.DType) {
-	v := c.in[0]
-	wide := typ == ir.F32 || typ == ir.F64
+// convertCast converts to the type of the attribute, or to that of input 1. Floats of all widths are computed as
+// float32, so that a cast to a wider one changes nothing.
+func convertCast(c *call) {
+	var to int64
+	if c.n.op == "CastLike" {
+		to = c.in[1].dtype
+	} else {
+		to = c.int("to", 0)
+	}
+	typ := storage(to)
+	if typ == "" || to == dtypeUint4 || to == dtypeInt4 {
+		c.fail(source.CodeDType, "converts to %s, which is not supported", dtypeName(to))
+	}
+	n := c.arg(0)
 	switch {
 	case c.err != nil:
-	case v.constant():
-		k, ok, err := c.constantOf(v)
-		c.wrap(source.CodeFold, err)
-		switch {
-		case ok && c.room(v.shape):
-			c.constantResult(k.cast(typ))
-		case isFloat(v.typ) && wide:
-			c.view(v.shape) // read as float32 where it is used
-		default:
-			c.fail(source.CodeLimit, "%s is too large to be converted to %s", quote(v.name), typ)
-		}
-	case wide || !isFloat(v.typ) && (typ == ir.I64 || typ == ir.I32):
-		c.resultOf(c.emit("", op.Identity, nil, v.node), typ)
+		return
+	case n.Type.Format == ir.FormatOf(typ) && (typ == ir.F32 || typ == ir.F64 || ir.IsWhole(n.Type.Format)):
+		n = c.emit("", op.Identity, nil, n)
 	default:
-		c.fail(source.CodeForm, "converts values that are computed at run time from %s to %s", v.typ, typ)
+		n = c.emit("", op.Convert, &op.ConvertAttrs{To: typ}, n)
+	}
+	if c.result(n); c.err == nil {
+		c.fr.values[c.n.out[0]].dtype = to
 	}
 }

@@ -47,6 +47,13 @@ var dtypes = [...]struct {
 	25: {name: "uint2"}, 26: {name: "int2"}, 27: {name: "float6e2m3"}, 28: {name: "float6e3m2"},
 }
 
+// Element types that need names.
+const (
+	dtypeBool  = 9
+	dtypeUint4 = 21
+	dtypeInt4  = 22
+)
+
 // dtypeName is the schema's name of an element type.
 func dtypeName(d int64) string {
 	if d > 0 && d < int64(len(dtypes)) {

@@ -150,10 +150,17 @@ func (c *call) fullWindows(w *op.Window) {
 	}
 }
 
+// convertMaxPool: bytes are compared as real numbers.
 func convertMaxPool(c *call) {
 	w := c.window(nil)
 	c.fullWindows(&w)
-	c.result(c.emit("", op.MaxPool, &w, c.data(0)))
+	x := c.arg(0)
+	if c.err != nil || x.Type.IsFloat() {
+		c.result(c.emit("", op.MaxPool, &w, x))
+		return
+	}
+	y := c.emit("pool", op.MaxPool, &w, c.converted("real", x, ir.F32))
+	c.result(c.emit("", op.Convert, &op.ConvertAttrs{To: ir.StoredAs(x.Type.Format)}, y))
 }
 
 func convertAvgPool(c *call) {

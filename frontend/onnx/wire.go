@@ -9,11 +9,15 @@ import (
 	"lathe/internal/diag"
 )
 
-// message is the bytes of one protobuf message and their offset in the file.
+// message is the bytes of one protobuf message, their offset in the file, and how many messages it stands in.
 type message struct {
-	buf []byte
-	at  int
+	buf   []byte
+	at    int
+	depth int
 }
+
+// maxNesting bounds messages inside each other.
+const maxNesting = 64
 
 // field is one field of a message. Of val and sub, the wire type decides which one holds.
 type field struct {
@@ -51,7 +55,7 @@ func (m message) each(visit func(f *field) error) error {
 			f.val, n = protowire.ConsumeFixed64(rest)
 		case protowire.BytesType:
 			f.sub.buf, n = protowire.ConsumeBytes(rest)
-			f.sub.at = m.at + pos + n - len(f.sub.buf)
+			f.sub.at, f.sub.depth = m.at+pos+n-len(f.sub.buf), m.depth+1
 		default:
 			return broken(f.at, "field %d has wire type %d, which no ONNX file uses", num, typ)
 		}
@@ -105,7 +109,13 @@ func (f *field) want(t protowire.Type) error {
 }
 
 // message reads a nested message.
-func (f *field) message() (message, error) { return f.sub, f.want(protowire.BytesType) }
+func (f *field) message() (message, error) {
+	if f.sub.depth > maxNesting {
+		return f.sub, diag.New(source.CodeLimit, "", "messages stand more than %d deep in each other", maxNesting).
+			WithNote("at byte %d", f.at)
+	}
+	return f.sub, f.want(protowire.BytesType)
+}
 
 // integer reads an int64, int32 or enum.
 func (f *field) integer() (int64, error) { return int64(f.val), f.want(protowire.VarintType) }

@@ -320,26 +320,6 @@ func TestSliceRange(t *testing.T) {
 	}
 }
 
-func TestNumbers(t *testing.T) {
-	for v, want := range map[float64]int64{1 << 63: math.MaxInt64, -1 << 63: math.MinInt64, -2.9: -2, 2.9: 2,
-		math.Inf(1): math.MaxInt64, math.Inf(-1): math.MinInt64, math.NaN(): 0} {
-		if got := saturate(v); got != want {
-			t.Errorf("saturate(%g) = %d", v, got)
-		}
-	}
-	for _, c := range [...]struct {
-		typ     ir.DType
-		v, want float64
-	}{{ir.F16, 65519, 65504}, {ir.F16, 65520, math.Inf(1)}, {ir.F16, 0x1p-25, 0}, {ir.F16, 0x1.8p-25, 0x1p-24}, {ir.F16,
-		2049, 2048},
-		{ir.BF, 257, 256}, {ir.BF, -0x1.ffp127, math.Inf(-1)}, {ir.BF, 0x1p-133, 0x1p-133}, {ir.F32, 1e8 + 1, 1e8}, {ir.F64,
-			0.1, 0.1}} {
-		if got := roundTo(c.typ, c.v); got != c.want {
-			t.Errorf("%s: %g is rounded to %g, want %g", c.typ, c.v, got, c.want)
-		}
-	}
-}
-
 // TestBetaZero: what is multiplied by zero is left out.
 func TestBetaZero(t *testing.T) {
 	m := single(13, vi("x", 2, 3), nd("Gemm", "x w c", "y", aFlt("beta", 0)), ft("w", d(3, 4)), ft("c", d(2, 1)))

@@ -32,8 +32,7 @@ const (
 	CodeSpatial    = "L0226" // images with more than two spatial axes are not supported
 	CodeNoOutput   = "L0227" // the model has no graph or no outputs
 	CodeSecondUsed = "L0228" // a second result of an operation is used
-
-	CodePieces = "L0240" // an order that needs more pieces of a value than hardware joins
+	CodeRecursion  = "L0229" // a function calls itself
 
 	CodeUnsafe = "L0260" // an archive that holds what no exporter writes
 

@@ -71,7 +71,7 @@ func brokenModels() []namedModel {
 		{"many-axes.onnx", one(x, node("reshape1", "Reshape", "x s", "y"), ints("s", make([]int64, 17)...))},
 		{"old-opset.onnx", vary(func(m *onnxModel) { m.opset = 3 })},
 		{"unknown-ops.onnx", onnxModel{inputs: list(x), outputs: list(value("y")),
-			nodes: list(node("rnn1", "LSTM", "x", "h"), node("relu1", "Relu", "h", "a"), node("nms1", "NonZero", "a", "b"),
+			nodes: list(node("rnn1", "LSTM", "x", "h"), node("relu1", "Relu", "h", "a"), node("nms1", "Unique", "a", "b"),
 				node("rnn2", "LSTM", "b", "y"))}},
 		{"training.onnx", one(image, node("norm1", "BatchNormalization", "x s b m v", "y", intAttr("training_mode", 1)),
 			weights("s", 2), weights("b", 2), weights("m", 2), weights("v", 2))},
@@ -91,18 +91,24 @@ func brokenModels() []namedModel {
 			nodes: list(node("conv1", "Conv", "x w", "y"))}},
 		{"data-shape.onnx", one(x, node("reshape1", "Reshape", "x x", "y"))},
 		{"shape-clash.onnx", one(x, node("fc1", "Gemm", "x w", "y"), weights("w", 9, 4))},
-		{"zero-division.onnx", onnxModel{inputs: list(x), outputs: list(value("y")),
-			tensors: list(ints("n", 8), ints("z", 0)),
-			nodes:   list(node("div1", "Div", "n z", "s"), node("reshape1", "Reshape", "x s", "y"))}},
+		{"bad-index.onnx", onnxModel{inputs: list(x), outputs: list(value("y")),
+			tensors: list(ints("n", 8), ints("z", 5)),
+			nodes:   list(node("gather1", "Gather", "n z", "s"), node("reshape1", "Reshape", "x s", "y"))}},
 		{"extra-input.onnx", one(x, node("relu1", "Relu", "x x", "y"))},
 		{"sparse.onnx", vary(func(m *onnxModel) { m.sparse = true })},
 		{"conv3d.onnx", one(value("x", 1, 2, 6, 6, 6), node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3, 3))},
 		{"no-outputs.onnx", vary(func(m *onnxModel) { m.outputs = nil })},
-		{"reversed.onnx", one(value("x", 1, 100), node("slice1", "Slice", "x f t a s", "y"), ints("f", -1), ints("t", -101),
-			ints("a", 1), ints("s", -1))},
+		{"recursive.onnx", onnxModel{inputs: list(x), outputs: list(value("y")),
+			nodes: list(node("call1", "Loop", "x", "y").text(7, "local")), functions: list(recursive())}},
 		{"pool-indices.onnx", onnxModel{inputs: list(image), outputs: list(value("y"), value("i")),
 			nodes: list(node("pool1", "MaxPool", "x", "y i", intsAttr("kernel_shape", 2, 2)))}},
 	}
+}
+
+// recursive is a function that calls itself.
+func recursive() message {
+	return message(nil).text(1, "Loop").text(10, "local").text(4, "a").text(5, "b").
+		sub(7, node("again", "Loop", "a", "b").text(7, "local"))
 }
 
 // external is a float tensor whose data lie in a file of their own.

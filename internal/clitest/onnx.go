@@ -36,6 +36,7 @@ type onnxModel struct {
 	nodes, tensors  []message
 	inputs, outputs []message
 	sparse          bool
+	functions       []message
 }
 
 func (m onnxModel) encode() []byte {
@@ -60,7 +61,11 @@ func (m onnxModel) encode() []byte {
 	if opset == 0 {
 		opset = 18
 	}
-	return message(nil).number(1, 8).sub(7, graph).sub(8, message(nil).number(2, opset))
+	file := message(nil).number(1, 8).sub(7, graph).sub(8, message(nil).number(2, opset))
+	for _, f := range m.functions {
+		file = file.sub(25, f)
+	}
+	return file
 }
 
 // node is a NodeProto; ins and outs are names with spaces between, "_" for one that is left out.

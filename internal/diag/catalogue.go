@@ -79,7 +79,7 @@ var models = []Entry{
 	{"L0222", "The shapes of the operands of an operation do not fit together.",
 		"$ lathe inspect shape-clash.onnx"},
 	{"L0223", "A constant expression of the model cannot be evaluated.",
-		"$ lathe inspect zero-division.onnx"},
+		"$ lathe inspect bad-index.onnx"},
 	{"L0224", "An operation has too few or too many inputs or outputs.",
 		"$ lathe inspect extra-input.onnx"},
 	{"L0225", "The model holds sparse tensors.",
@@ -90,8 +90,8 @@ var models = []Entry{
 		"$ lathe inspect no-outputs.onnx"},
 	{"L0228", "The second result of an operation is used; only the first is supported.",
 		"$ lathe inspect pool-indices.onnx"},
-	{"L0240", "A value is put together anew from more pieces than hardware joins.",
-		"$ lathe inspect reversed.onnx"},
+	{"L0229", "A function of the model calls itself.",
+		"$ lathe inspect recursive.onnx"},
 }
 
 var formats = []Entry{

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"slices"
+
+	"lathe/frontend/source"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// blockTable lists normalizations and the blocks of transformers.
+func blockTable() []opSpec {
+	return []opSpec{
+		{"LayerNormalization", "axis epsilon stash_type", 2, 3, convertLayerNorm, true},
+		{"RMSNormalization", "axis epsilon stash_type", 2, 2, convertRMSNorm, false},
+		{"InstanceNormalization", "epsilon", 3, 3, convertInstanceNorm, false},
+		{"GroupNormalization", "epsilon num_groups stash_type", 3, 3, convertGroupNorm, false},
+	}
+}
+
+// convertLayerNorm: mean and the inverse of the deviation are further results.
+func convertLayerNorm(c *call) {
+	shape := c.shape(0)
+	a := &op.NormAttrs{Axis: c.axis(c.int("axis", -1), len(shape), 0), Eps: c.float("epsilon", 1e-5)}
+	args := []*ir.Node{c.data(0), c.data(1)}
+	if c.has(2) {
+		args = append(args, c.data(2))
+	}
+	c.result(c.emit("", op.LayerNorm, a, args...))
+	if c.err != nil || !c.wants(1) && !c.wants(2) {
+		return
+	}
+	axes := &op.ReduceAttrs{}
+	for i := a.Axis; i < len(shape); i++ {
+		axes.Axes = append(axes.Axes, i)
+	}
+	mean := c.emit("mean", op.ReduceMean, axes, args[0])
+	c.resultAt(1, mean)
+	less := c.emit("less", op.Sub, nil, args[0], mean)
+	variance := c.emit("variance", op.ReduceMean, axes, c.emit("square", op.Mul, nil, less, less))
+	deviation := c.emit("deviation", op.Sqrt, nil, c.emit("sum", op.Add, nil, variance, c.number(a.Eps, "epsilon")))
+	c.resultAt(2, c.emit("inverse", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, deviation))
+}
+
+func convertRMSNorm(c *call) {
+	a := &op.NormAttrs{Axis: c.axis(c.int("axis", -1), len(c.shape(0)), 0), Eps: c.float("epsilon", 1e-5)}
+	x := c.data(0)
+	c.result(c.emit("", op.RMSNorm, a, x, c.data(1)))
+}
+
+// convertInstanceNorm is a group normalization with a group a channel.
+func convertInstanceNorm(c *call) {
+	if len(c.shape(0)) < 3 {
+		c.fail(source.CodeShape, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(c.shape(0)))
+		return
+	}
+	a := &op.GroupNormAttrs{Groups: c.shape(0)[1], Eps: c.float("epsilon", 1e-5)}
+	x, scale := c.data(0), c.data(1)
+	c.result(c.emit("", op.GroupNorm, a, x, scale, c.data(2)))
+}
+
+// convertGroupNorm: scale and bias are one a group up to opset 20, one a channel from 21.
+func convertGroupNorm(c *call) {
+	shape, groups := c.shape(0), c.int("num_groups", 0)
+	if len(shape) < 3 || groups < 1 || groups > maxAttr || int64(shape[1])%groups != 0 {
+		c.fail(source.CodeShape, "%d groups do not divide the channels of %s", groups, ir.ShapeString(shape))
+		return
+	}
+	args := []*ir.Node{c.data(0)}
+	for i := 1; i < 3 && c.err == nil; i++ {
+		v := c.data(i)
+		if c.opset < 21 && c.err == nil && slices.Equal(v.Type.Shape, []int{int(groups)}) {
+			each := shape[1] / int(groups)
+			v = c.repeat("groups", c.reshape("column", v, []int{int(groups), 1}), []int{int(groups), each})
+			v = c.reshape("channels", v, []int{shape[1]})
+		}
+		args = append(args, v)
+	}
+	c.result(c.emit("", op.GroupNorm, &op.GroupNormAttrs{Groups: int(groups), Eps: c.float("epsilon", 1e-5)}, args...))
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"math"
+
+	"lathe/frontend/source"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// convertClip: bounds are attributes up to opset 10, inputs from 11.
+func convertClip(c *call) {
+	a := &op.ClipAttrs{Min: float32(math.Inf(-1)), Max: float32(math.Inf(1))}
+	if c.opset < 11 {
+		a.Min, a.Max = c.float("min", a.Min), c.float("max", a.Max)
+	} else if len(c.n.attrs) > 0 {
+		c.fail(source.CodeAttr, "its bounds are inputs since operator set 11, this one has attributes")
+	}
+	for i := 1; i < len(c.in) && c.err == nil; i++ {
+		if c.in[i] != nil && elems(c.shape(i)) != 1 {
+			c.fail(source.CodeShape, "a bound has shape %s, it must be one number", ir.ShapeString(c.shape(i)))
+		}
+	}
+	if c.err != nil {
+		return
+	}
+	if c.whole(0) || c.has(1) && !c.in[1].constant() || c.has(2) && !c.in[2].constant() {
+		c.clipBetween()
+		return
+	}
+	if c.has(1) {
+		a.Min = float32(c.scalar(1, "the lower bound"))
+	}
+	if c.has(2) {
+		a.Max = float32(c.scalar(2, "the upper bound"))
+	}
+	if a.Min != a.Min || a.Max != a.Max {
+		c.fail(source.CodeAttr, "a bound is not a number")
+	}
+	a.Min = min(a.Min, a.Max) // where the bounds cross, the upper one wins
+	c.result(c.emit("", op.Clip, a, c.data(0)))
+}
+
+// clipBetween takes bounds of any kind: the upper one last.
+func (c *call) clipBetween() {
+	x, suffix := c.arg(0), "lower"
+	if !c.has(2) {
+		suffix = ""
+	}
+	rank := make([]int, 0)
+	if c.has(1) {
+		x = c.emit(suffix, op.Max, nil, x, c.reshape("low", c.arg(1), rank))
+	}
+	if c.has(2) {
+		x = c.emit("", op.Min, nil, x, c.reshape("high", c.arg(2), rank))
+	}
+	if !c.has(1) && !c.has(2) {
+		x = c.emit("", op.Identity, nil, x)
+	}
+	c.result(x)
+}
