@@ -5,6 +5,7 @@ package onnx
 import (
 	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -13,11 +14,44 @@ import (
 // blockTable lists normalizations and the blocks of transformers.
 func blockTable() []opSpec {
 	return []opSpec{
+		{"Einsum", "equation", 1, many, convertEinsum, false},
+		{"LRN", "size alpha beta bias", 1, 1, convertLRN, false},
+		{"Attention", "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision", 3, 7,
+			convertAttention, true},
+		{"RotaryEmbedding", "interleaved num_heads rotary_embedding_dim", 3, 4, convertRotary, false},
 		{"LayerNormalization", "axis epsilon stash_type", 2, 3, convertLayerNorm, true},
 		{"RMSNormalization", "axis epsilon stash_type", 2, 2, convertRMSNorm, false},
 		{"InstanceNormalization", "epsilon", 3, 3, convertInstanceNorm, false},
 		{"GroupNormalization", "epsilon num_groups stash_type", 3, 3, convertGroupNorm, false},
 	}
+}
+
+func convertEinsum(c *call) {
+	c.present()
+	c.alike(0)
+	var args []*ir.Node
+	for i := range c.in {
+		args = append(args, c.arg(i))
+	}
+	equation := c.string("equation", "")
+	if c.err != nil {
+		return
+	}
+	n, err := c.b.Einsum(c.place(""), equation, args...)
+	c.wrap(source.CodeShape, err)
+	c.result(n)
+}
+
+func convertLRN(c *call) {
+	a := build.LRNAttrs{Size: int(min(max(c.int("size", 0), 0), maxAttr)), Alpha: c.real("alpha", 1e-4),
+		Beta: c.real("beta", 0.75), Bias: c.real("bias", 1)}
+	x := c.data(0)
+	if c.err != nil {
+		return
+	}
+	n, err := c.b.LRN(c.place(""), x, a)
+	c.wrap(source.CodeShape, err)
+	c.result(n)
 }
 
 // convertLayerNorm: mean and the inverse of the deviation are further results.

@@ -247,11 +247,7 @@ func (c *call) emitBy(emit emitter, suffix string, o *ir.Op, attrs any, args ...
 	if c.err != nil {
 		return nil
 	}
-	at := build.Place{Name: c.label, Alt: strings.ToLower(clip(c.n.op)), Source: c.n.op}
-	if suffix != "" {
-		at.Name, at.Alt = c.label+"."+suffix, ""
-	}
-	n, err := emit(at, o, attrs, args...)
+	n, err := emit(c.place(suffix), o, attrs, args...)
 	if err != nil {
 		code := source.CodeShape
 		if d := (*diag.Error)(nil); !errors.As(err, &d) { // not of the shapes: of the elements of constants
@@ -270,6 +266,14 @@ func (c *call) emitBy(emit emitter, suffix string, o *ir.Op, attrs any, args ...
 		keepOwn(n, o, attrs, args[0])
 	}
 	return n
+}
+
+// place is where nodes come from: this one, under its own name or with a suffix.
+func (c *call) place(suffix string) build.Place {
+	if suffix != "" {
+		return build.Place{Name: c.label + "." + suffix, Source: c.n.op}
+	}
+	return build.Place{Name: c.label, Alt: strings.ToLower(clip(c.n.op)), Source: c.n.op}
 }
 
 // made makes a constant that this node computes.

@@ -234,20 +234,19 @@ func (c *call) matmul(suffix string, a, b *ir.Node) *ir.Node {
 	return c.reshape(suffix, y, shape)
 }
 
-// convertMatMulInteger: products of bytes less their zero points. Sums are those of float32, exact up to 2^24.
+// convertMatMulInteger: products of bytes less their zero points, with sums modulo 2^32.
 func convertMatMulInteger(c *call) {
 	operand := func(i int, role string) *ir.Node {
-		x := c.converted(role+"32", c.arg(i), ir.F32)
+		x := c.converted(role+"32", c.arg(i), ir.I32)
 		if c.err != nil || !c.has(i+2) {
 			return x
 		}
-		zero := c.converted(role+"_zero", c.arg(i+2), ir.F32)
+		zero := c.converted(role+"_zero", c.arg(i+2), ir.I32)
 		if c.err == nil && i == 0 && len(zero.Type.Shape) == 1 && zero.Type.Shape[0] > 1 { // one a row
 			zero = c.reshape(role+"_zeros", zero, []int{zero.Type.Shape[0], 1})
 		}
 		return c.emit(role, op.Sub, nil, x, zero)
 	}
 	a := operand(0, "a")
-	y := c.matmul("product", a, operand(1, "b"))
-	c.result(c.emit("", op.Convert, &op.ConvertAttrs{To: ir.I32}, y))
+	c.result(c.matmul("", a, operand(1, "b")))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -249,31 +250,26 @@ func (c *call) repeat(suffix string, x *ir.Node, shape []int) *ir.Node {
 	return c.emit(suffix, op.Repeat, &op.RepeatAttrs{Shape: shape}, x)
 }
 
-// convertTile repeats along axes: each gets an axis for the repetitions before it.
+// convertTile repeats along axes.
 func convertTile(c *call) {
-	times, shape := c.size(1, "the repetitions"), c.shape(0)
-	if c.err == nil && len(times) != len(shape) {
-		c.fail(source.CodeShape, "%d repetitions for %d axes", len(times), len(shape))
+	times, x := c.size(1, "the repetitions"), c.arg(0)
+	if c.err == nil && len(times) != len(x.Type.Shape) {
+		c.fail(source.CodeShape, "%d repetitions for %d axes", len(times), len(x.Type.Shape))
 	}
 	if c.err != nil {
 		return
 	}
-	var cut, wide, joined []int
-	for i, d := range shape {
-		if times[i] > 1 {
-			cut, wide = append(cut, 1), append(wide, times[i])
-		}
-		cut, wide, joined = append(cut, d), append(wide, d), append(joined, d*times[i])
-		if times[i] == 0 {
-			wide[len(wide)-1] = 0
-		}
+	shape := slices.Clone(x.Type.Shape)
+	for i := range shape {
+		shape[i] *= times[i]
 	}
-	if elems(joined) == 0 {
-		c.result(c.empty(c.arg(0).Type.Format, joined))
+	if elems(shape) == 0 {
+		c.result(c.empty(x.Type.Format, shape))
 		return
 	}
-	x := c.repeat("repeat", c.reshape("cut", c.arg(0), cut), wide)
-	c.result(c.reshape("", x, joined))
+	n, err := c.b.Tile(c.place(""), x, times)
+	c.wrap(source.CodeShape, err)
+	c.result(n)
 }
 
 // broadcastShape is NumPy's rule for two shapes.
@@ -300,55 +296,28 @@ func dimFromEnd(shape []int, fromEnd int) int {
 	return shape[len(shape)-fromEnd]
 }
 
-// blocks reads the block size of DepthToSpace and SpaceToDepth, which take images.
-func (c *call) blocks(what string, divided ...int) int {
-	b := c.int("blocksize", 0)
-	if len(c.shape(0)) != 4 {
-		c.fail(source.CodeShape, "takes images of 4 dimensions, not %s", ir.ShapeString(c.shape(0)))
-		return 1
-	}
-	for _, axis := range divided {
-		size := int64(c.shape(0)[axis])
-		if axis == 1 {
-			if b > 0 && b < 1<<15 && size%(b*b) == 0 {
-				continue
-			}
-		} else if b > 0 && size%b == 0 {
-			continue
-		}
-		c.fail(source.CodeAttr, "blocks of %d by %d do not divide the %s of %s", b, b, what, ir.ShapeString(c.shape(0)))
-		return 1
-	}
-	return int(b)
-}
-
-// regroup cuts axes, permutes what comes of it, and joins axes.
-func (c *call) regroup(cut, perm, joined []int) {
-	n := c.emit("cut", op.Reshape, &op.ReshapeAttrs{Shape: cut}, c.arg(0))
-	n = c.emit("move", op.Transpose, &op.TransposeAttrs{Perm: perm}, n)
-	c.result(c.emit("", op.Reshape, &op.ReshapeAttrs{Shape: joined}, n))
-}
-
 func convertDepthToSpace(c *call) {
-	b, s := c.blocks("channels", 1), c.shape(0)
-	mode := c.string("mode", "DCR")
-	switch {
-	case c.err != nil:
-	case mode == "DCR":
-		c.regroup([]int{s[0], b, b, s[1] / b / b, s[2], s[3]}, []int{0, 3, 4, 1, 5, 2},
-			[]int{s[0], s[1] / b / b, s[2] * b, s[3] * b})
-	case mode == "CRD":
-		c.regroup([]int{s[0], s[1] / b / b, b, b, s[2], s[3]}, []int{0, 1, 4, 2, 5, 3},
-			[]int{s[0], s[1] / b / b, s[2] * b, s[3] * b})
+	order := build.DCR
+	switch mode := c.string("mode", "DCR"); mode {
+	case "DCR":
+	case "CRD":
+		order = build.CRD
 	default:
 		c.fail(source.CodeAttr, "mode %s is neither DCR nor CRD", quote(mode))
 	}
+	c.blocks((*build.Builder).DepthToSpace, order)
 }
 
-func convertSpaceToDepth(c *call) {
-	b, s := c.blocks("pixels", 2, 3), c.shape(0)
-	if c.err == nil {
-		c.regroup([]int{s[0], s[1], s[2] / b, b, s[3] / b, b}, []int{0, 3, 5, 1, 2, 4},
-			[]int{s[0], s[1] * b * b, s[2] / b, s[3] / b})
+func convertSpaceToDepth(c *call) { c.blocks((*build.Builder).SpaceToDepth, build.DCR) }
+
+// blocks converts DepthToSpace and SpaceToDepth.
+func (c *call) blocks(f func(*build.Builder, build.Place, *ir.Node, int, build.BlockOrder) (*ir.Node, error),
+	order build.BlockOrder) {
+	x, size := c.arg(0), c.int("blocksize", 0)
+	if c.err != nil {
+		return
 	}
+	n, err := f(c.b, c.place(""), x, int(min(max(size, 0), maxAttr)), order)
+	c.wrap(source.CodeShape, err)
+	c.result(n)
 }

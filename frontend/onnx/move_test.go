@@ -77,7 +77,7 @@ func moveErrors() []badCase {
 		{"pad far", source.CodeAttr, "needs more elements", single(13, x, nd("Pad", "x p", "y", aStr("mode", "reflect")),
 			it("p", 0, 3, 0, 0))},
 		{"expand shape", source.CodeShape, "2x3", single(13, x, nd("Expand", "x s", "y"), it("s", 4, 1, 2))},
-		{"blocks", source.CodeAttr, "do not divide the channels", single(13, vi("x", 1, 6, 2, 2),
+		{"blocks", source.CodeShape, "do not divide the channels", single(13, vi("x", 1, 6, 2, 2),
 			nd("DepthToSpace", "x", "y", aInt("blocksize", 2)))},
 	}
 }

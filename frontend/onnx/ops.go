@@ -39,6 +39,7 @@ func layerTable() []opSpec {
 		{"MatMul", "", 2, 2, convertMatMul, false},
 		{"MatMulInteger", "", 2, 4, convertMatMulInteger, false},
 		{"Conv", windowAttrs + "group", 2, 3, convertConv, false},
+		{"ConvTranspose", windowAttrs + "group output_padding output_shape", 2, 3, convertConvTranspose, false},
 		{"BatchNormalization", "epsilon momentum spatial training_mode", 5, 5, convertBatchNorm, false},
 		{"Relu", "", 1, 1, convertRelu, false},
 		{"LeakyRelu", "alpha", 1, 1, convertLeaky, false},

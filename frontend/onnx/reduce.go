@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"lathe/frontend/build"
+	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
 )
@@ -22,28 +24,20 @@ func reduceTable() []opSpec {
 		row("ReduceSum", 13, reduction{o: op.ReduceSum}),
 		row("ReduceMax", 18, reduction{o: op.ReduceMax, empty: math.Inf(-1)}),
 		row("ReduceMin", 18, reduction{o: op.ReduceMin, empty: math.Inf(1)}),
-		row("ReduceL1", 18, reduction{o: op.ReduceSum, before: one(op.Abs)}),
-		row("ReduceL2", 18, reduction{o: op.ReduceSum, before: square, after: op.Sqrt}),
-		row("ReduceSumSquare", 18, reduction{o: op.ReduceSum, before: square}),
-		row("ReduceLogSum", 18, reduction{o: op.ReduceSum, after: op.Log, empty: math.Inf(-1)}),
-		row("ReduceLogSumExp", 18, reduction{empty: math.Inf(-1)}),
+		row("ReduceL1", 18, reduction{by: build.L1}),
+		row("ReduceL2", 18, reduction{by: build.L2}),
+		row("ReduceSumSquare", 18, reduction{by: build.SumSquare}),
+		row("ReduceLogSum", 18, reduction{by: build.LogSum, empty: math.Inf(-1)}),
+		row("ReduceLogSumExp", 18, reduction{by: build.LogSumExp, empty: math.Inf(-1)}),
 	}
 }
 
-// reduction is what is done with the elements before and behind the reduction o. Without one it is the logarithm of the
-// sum of exponentials.
+// reduction is one operation, or what a helper makes.
 type reduction struct {
-	o      *ir.Op
-	before func(c *call, x *ir.Node) *ir.Node
-	after  *ir.Op
-	empty  float64 // the result for no elements
+	o     *ir.Op
+	by    build.Reduction
+	empty float64 // the result for no elements
 }
-
-func one(o *ir.Op) func(*call, *ir.Node) *ir.Node {
-	return func(c *call, x *ir.Node) *ir.Node { return c.emit(o.Name, o, nil, x) }
-}
-
-func square(c *call, x *ir.Node) *ir.Node { return c.emit("square", op.Mul, nil, x, x) }
 
 // convertReduce: the axes are an attribute in older operator sets and input 1 since the given one. None, or an empty
 // list, are all axes, unless noop_with_empty_axes asks for the value itself.
@@ -81,11 +75,13 @@ func convertReduce(r reduction, input int) func(*call) {
 
 // reduceNothing is a reduction over no axis: every element is reduced alone.
 func (c *call) reduceNothing(r reduction, x *ir.Node) *ir.Node {
-	if r.before != nil {
-		x = r.before(c, x)
-	}
-	if r.after != nil {
-		return c.emit("", r.after, nil, x)
+	switch r.by {
+	case build.L1, build.L2:
+		return c.emit("", op.Abs, nil, x)
+	case build.SumSquare:
+		return c.emit("", op.Mul, nil, x, x)
+	case build.LogSum:
+		return c.emit("", op.Log, nil, x)
 	}
 	return c.emit("", op.Identity, nil, x)
 }
@@ -115,32 +111,21 @@ func (c *call) reduce(r reduction, x *ir.Node, axes []int) {
 		c.result(c.repeat("", c.like(x, r.empty, "nothing"), kept))
 		return
 	}
+	if r.o == nil {
+		n, err := c.b.Reduce(c.place(""), r.by, x, axes, !drop)
+		c.wrap(source.CodeShape, err)
+		c.result(n)
+		return
+	}
 	last := ""
 	if drop {
 		last = "pool"
 	}
-	n := c.reduced(r, x, axes, last)
+	n := c.reduceBy(r.o, axes, x, last)
 	if drop {
 		n = c.reshape("", n, left)
 	}
 	c.result(n)
-}
-
-// reduced emits a reduction; last is the suffix of its last node.
-func (c *call) reduced(r reduction, x *ir.Node, axes []int, last string) *ir.Node {
-	a := &op.ReduceAttrs{Axes: axes}
-	if r.o == nil {
-		most := c.emit("most", op.ReduceMax, a, x)
-		sum := c.emit("sum", op.ReduceSum, a, c.emit("exp", op.Exp, nil, c.emit("less", op.Sub, nil, x, most)))
-		return c.emit(last, op.Add, nil, c.emit("log", op.Log, nil, sum), most)
-	}
-	if r.before != nil {
-		x = r.before(c, x)
-	}
-	if r.after == nil {
-		return c.reduceBy(r.o, axes, x, last)
-	}
-	return c.emit(last, r.after, nil, c.emit("sum", r.o, a, x))
 }
 
 // reduceBy emits one reduction. A mean over all spatial axes of an image is a global pool.

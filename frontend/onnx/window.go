@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -92,6 +93,73 @@ func (c *call) pads(w *op.Window) []int {
 		c.fail(source.CodeAttr, "auto_pad is %s; it may be NOTSET, SAME_UPPER, SAME_LOWER or VALID", quote(auto))
 	}
 	return pads
+}
+
+// convertConvTranspose: the shape of the result may be given instead of the pads.
+func convertConvTranspose(c *call) {
+	rank := c.spatial()
+	var kernel []int
+	if w := c.shape(1); len(w) > 2 {
+		kernel = w[2:]
+	}
+	if c.err != nil {
+		return
+	}
+	w := c.window(kernel)
+	a := build.ConvTransposeAttrs{Strides: w.Strides, Dilations: w.Dilations, Groups: int(c.int("group", 1)),
+		Pads: w.Pads, OutputPadding: make([]int, rank)}
+	if c.hasAttr("output_padding") {
+		a.OutputPadding = c.ints("output_padding")
+	}
+	if a.Groups < 1 || a.Groups > maxAttr || c.err == nil && len(a.OutputPadding) != rank {
+		c.fail(source.CodeAttr, "group is %d, output_padding %v for %d spatial axes", a.Groups, a.OutputPadding, rank)
+	}
+	x, weights := c.data(0), c.weight(1, "the weights")
+	if c.err != nil {
+		return
+	}
+	c.transposedPads(&a, kernel)
+	var bias *ir.Node
+	if c.has(2) {
+		bias = c.weight(2, "the biases")
+	}
+	if c.err != nil {
+		return
+	}
+	n, err := c.b.ConvTranspose(c.place(""), x, weights, bias, a)
+	c.wrap(source.CodeShape, err)
+	c.result(n)
+}
+
+// transposedPads computes the pads from output_shape, or from an auto_pad for which the result has in*stride elements.
+func (c *call) transposedPads(a *build.ConvTransposeAttrs, kernel []int) {
+	want := c.ints("output_shape")
+	auto := c.string("auto_pad", "NOTSET")
+	same := auto == "SAME_UPPER" || auto == "SAME_LOWER"
+	if !same && !c.hasAttr("output_shape") {
+		return
+	}
+	spatial := c.shape(0)[2:]
+	if want != nil && len(want) != len(spatial) {
+		c.fail(source.CodeAttr, "output_shape %v does not fit %d spatial axes", want, len(spatial))
+		return
+	}
+	for i, in := range spatial {
+		out := in * a.Strides[i]
+		if want != nil {
+			out = want[i]
+		}
+		total := (in-1)*a.Strides[i] + a.OutputPadding[i] + (kernel[i]-1)*a.Dilations[i] + 1 - out
+		if total < 0 { // more elements than there are: behind the last
+			a.OutputPadding[i] -= total
+			total = 0
+		}
+		begin := total / 2
+		if auto != "SAME_UPPER" {
+			begin = total - begin
+		}
+		a.Pads[i], a.Pads[i+len(spatial)] = begin, total-begin
+	}
 }
 
 func convertConv(c *call) {
