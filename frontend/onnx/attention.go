@@ -4,7 +4,6 @@ package onnx
 
 import (
 	"math"
-	"slices"
 
 	"lathe/frontend/build"
 	"lathe/frontend/source"
@@ -29,8 +28,8 @@ func (c *call) heads(role string, x *ir.Node, heads int64) *ir.Node {
 	return c.emit(role, op.Transpose, &op.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, cut)
 }
 
-// convertAttention: queries, keys, values, mask, past keys, past values, lengths of keys. Present keys and values, and the
-// scores, are further results.
+// convertAttention: queries, keys, values, mask, past keys, past values, lengths of keys. Present keys and values, and
+// the scores, are further results.
 func convertAttention(c *call) {
 	flat := len(c.shape(0)) == 3
 	q := c.heads("queries", c.data(0), c.int("q_num_heads", 0))
@@ -196,7 +195,7 @@ func (c *call) scores(a *op.AttentionAttrs, q, k, mask *ir.Node) {
 	c.resultAt(3, y)
 }
 
-// convertRotary: x [B,H,T,D] or [B,T,H*D], tables of cosines and sines, and where these hold all positions, the positions.
+// convertRotary: x [B,H,T,D] or [B,T,H*D], tables of cosines and sines, and where these hold all positions, those of x.
 func convertRotary(c *call) {
 	flat := len(c.shape(0)) == 3
 	x := c.heads("heads", c.data(0), c.int("num_heads", 0))
@@ -223,5 +222,3 @@ func convertRotary(c *call) {
 	y = c.emit("rows", op.Transpose, &op.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
 	c.result(c.reshape("", y, []int{s[0], s[2], s[1] * s[3]}))
 }
-
-var _ = slices.Equal[[]int]
