@@ -198,8 +198,12 @@ func (e *expansion) masked(x *ir.Node) *ir.Node {
 		return x
 	}
 	n := e.of
-	if len(n.Args) > 3 {
+	switch {
+	case len(n.Args) < 4:
+	case n.Args[3].Type.IsFloat():
 		x = e.do("masked", Add, nil, x, n.Args[3])
+	default:
+		x = e.do("kept", Where, nil, n.Args[3], x, e.number("never", math.Inf(-1)))
 	}
 	if !n.Attrs.(*AttentionAttrs).Causal {
 		return x

@@ -11,24 +11,13 @@ import (
 
 // The Gen columns of operations on floats alone.
 
-// genFloats is a constant of normal numbers.
-func genFloats(r *rand.Rand, name string, shape ...int) *ir.Node {
-	values := make([]float32, product(shape))
-	for i := range values {
-		values[i] = float32(r.NormFloat64())
-	}
-	return &ir.Node{Name: name, Op: Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)}, Type: ir.Float(shape...)}
-}
-
 // genOperand is an input, or a constant in some percent of the cases.
 func genOperand(r *rand.Rand, constant int, name string, shape ...int) *ir.Node {
 	if chance(r, constant) {
-		return genFloats(r, name, shape...)
+		return genValues(r, name, ir.Float(shape...))
 	}
 	return genInput(name, ir.Float(shape...))
 }
-
-func floatResult() ir.Type { return ir.Type{Format: format.FP32} }
 
 // genMatMul draws matrices, batches of them that broadcast, and constants on either side.
 func genMatMul(r *rand.Rand, o *ir.Op) *ir.Graph {
@@ -47,12 +36,15 @@ func genMatMul(r *rand.Rand, o *ir.Op) *ir.Graph {
 		return append(shape[r.IntN(len(shape)+1):], rows, cols)
 	}
 	a, b := side(m, k), side(k, n)
-	x := genOperand(r, 15, "a", a...)
-	y := genOperand(r, 40, "b", b...)
-	if x.IsConst() {
-		y = genInput("b", ir.Float(b...))
+	f := genEither(r)
+	x, y := genInput("a", ir.Type{Shape: a, Format: f}), genInput("b", ir.Type{Shape: b, Format: f})
+	switch r.IntN(6) {
+	case 0:
+		x = genValues(r, "a", x.Type)
+	case 1, 2:
+		y = genValues(r, "b", y.Type)
 	}
-	return oneOp(o, nil, floatResult(), x, y)
+	return floatOp(o, nil, x, y)
 }
 
 // genNorm draws rows, mostly of several elements, with a scale and a bias that may be computed.
@@ -70,7 +62,7 @@ func genNorm(r *rand.Rand, o *ir.Op) *ir.Graph {
 		}
 		args = append(args, genOperand(r, 75, []string{"", "scale", "bias"}[i], shape...))
 	}
-	return oneOp(o, a, floatResult(), args...)
+	return floatOp(o, a, args...)
 }
 
 // genGroupNorm draws images, or rows, of several channels a group.
@@ -83,7 +75,7 @@ func genGroupNorm(r *rand.Rand, o *ir.Op) *ir.Graph {
 		args = append(args, genOperand(r, 75, []string{"scale", "bias"}[i], shape[1]))
 	}
 	a := &GroupNormAttrs{Groups: groups, Eps: []float32{1e-2, 1e-3, 0.5}[r.IntN(3)]}
-	return oneOp(o, a, floatResult(), args...)
+	return floatOp(o, a, args...)
 }
 
 // genRotary draws both ways of pairing, angles for all batches or each, and rows that are turned in part.
@@ -103,7 +95,7 @@ func genRotary(r *rand.Rand, o *ir.Op) *ir.Graph {
 		}
 		args = append(args, genOperand(r, 70, name, s...))
 	}
-	return oneOp(o, a, floatResult(), args...)
+	return floatOp(o, a, args...)
 }
 
 // genAttention draws heads that share keys, every mask, and scales so small that inputs of 100 do not decide all.
@@ -125,7 +117,13 @@ func genAttention(r *rand.Rand, o *ir.Op) *ir.Graph {
 				shape[i] = 1
 			}
 		}
-		args = append(args, genOperand(r, 50, "mask", shape[r.IntN(4):]...))
+		t := ir.Type{Shape: shape[r.IntN(4):], Format: format.FP32}
+		if chance(r, 50) {
+			t.Format = ir.Bool
+		}
+		if args = append(args, genInput("mask", t)); chance(r, 40) {
+			args[3] = genValues(r, "mask", t)
+		}
 	}
-	return oneOp(o, a, floatResult(), args...)
+	return floatOp(o, a, args...)
 }

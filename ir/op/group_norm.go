@@ -20,7 +20,7 @@ type GroupNormAttrs struct {
 var GroupNorm = composite(ir.Op{
 	Name: "group_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over groups of channels",
 	Attrs: GroupNormAttrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true},
-	Infer: groupNormInfer, Format: floatsOnly, Expand: groupNormExpand,
+	Infer: groupNormInfer, Expand: groupNormExpand,
 	Legal: noInteger, Gen: genGroupNorm,
 })
 

@@ -12,7 +12,7 @@ import (
 var LogSoftmax = composite(ir.Op{
 	Name: "log_softmax", Doc: "log(exp(x)/sum(exp(x))) along an axis", Attrs: AxisAttrs{}, Arity: [2]int{1, 1},
 	Traits: ir.Traits{FloatOnly: true, Axis: func(attrs any) *int { return &attrs.(*AxisAttrs).Axis }},
-	Infer:  axisInfer, Format: floatsOnly, Eval: logSoftmaxEval, Expand: logSoftmaxExpand,
+	Infer:  axisInfer, Eval: logSoftmaxEval, Expand: logSoftmaxExpand,
 	Legal: noInteger, Gen: genSoftmax,
 })
 

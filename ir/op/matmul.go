@@ -12,12 +12,13 @@ import (
 )
 
 // MatMul is y[..., i, j] = sum over k of a[..., i, k]*b[..., k, j], for arguments of two axes or more; the axes before
-// them broadcast. It is NumPy's matmul but for vectors, which importers reshape.
+// them broadcast. It is NumPy's matmul but for vectors, which importers reshape. Both are floats, or whole numbers of
+// one format, whose sums are modulo 2^W.
 var MatMul = &ir.Op{
 	Name: "matmul", Doc: "product of matrices; the axes before the last two broadcast", Arity: [2]int{2, 2},
 	Traits: ir.Traits{FloatOnly: true},
 	Infer:  matmulInfer,
-	Format: floatsOnly,
+	Format: func(n *ir.Node) (format.Format, error) { return n.OneFormat(n.Args...) },
 	Eval:   matmulEval,
 	HLO:    matmulHLO,
 	Legal:  noInteger,
@@ -27,16 +28,6 @@ var MatMul = &ir.Op{
 // noInteger is the Legal column of operations without a meaning in quantized graphs.
 func noInteger(n *ir.Node) error {
 	return fmt.Errorf("%s has no integer form in hardware in this version", n.Op.Name)
-}
-
-// floatsOnly is the Format column of operations whose arguments are all floats, and their result too.
-func floatsOnly(n *ir.Node) (format.Format, error) {
-	for _, a := range n.Args {
-		if !a.Type.IsFloat() {
-			return nil, fmt.Errorf("%s computes on floats, %q is %s", n.Op.Name, a.Name, a.Type.Format)
-		}
-	}
-	return format.FP32, nil
 }
 
 func matmulInfer(n *ir.Node) ([]int, error) {
@@ -54,7 +45,8 @@ func matmulInfer(n *ir.Node) ([]int, error) {
 }
 
 func matmulEval(n *ir.Node) (ir.Kernel, error) {
-	if !n.Type.IsFloat() {
+	f, whole := wholeOf(n)
+	if !n.Type.IsFloat() && !whole {
 		return nil, n.Errorf("L0410", "matmul has no integer form in this version")
 	}
 	a, b, y := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Type.Shape
@@ -68,6 +60,11 @@ func matmulEval(n *ir.Node) (ir.Kernel, error) {
 		}
 		out := ir.NewTensor(n.Type)
 		for i := range ia {
+			if whole {
+				matmulWhole(args[0].Codes[ia[i]*rows*inner:][:rows*inner], args[1].Codes[ib[i]*inner*cols:][:inner*cols],
+					out.Codes[i*rows*cols:][:rows*cols], inner, cols, f)
+				continue
+			}
 			matmulRows(args[0].Floats[ia[i]*rows*inner:][:rows*inner], args[1].Floats[ib[i]*inner*cols:][:inner*cols],
 				out.Floats[i*rows*cols:][:rows*cols], inner, cols)
 		}
@@ -91,8 +88,33 @@ func matmulRows(a, b, y []float32, inner, cols int) {
 	}
 }
 
-// matmulHLO prints a product by one matrix, which all samples share or each has its own, without broadcasting it.
+// matmulWhole is matmulRows on whole numbers.
+func matmulWhole(a, b, y []int64, inner, cols int, f format.Fixed) {
+	wrap := wrapped(f)
+	for i := range y {
+		sum := int64(0)
+		for k := range inner {
+			sum += a[i/cols*inner+k] * b[k*cols+i%cols]
+		}
+		y[i] = wrap(sum)
+	}
+}
+
+// matmulHLO prints the product, and cuts whole numbers to their bits.
 func matmulHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	f, whole := wholeOf(n)
+	if !n.Type.IsFloat() && !whole {
+		return hlo.Value{}, n.Errorf("L0410", "matmul has no integer form in this version")
+	}
+	y, err := matmulDot(b, n, args)
+	if err != nil || !whole {
+		return y, err
+	}
+	return wrapHLO(b, y, f), b.Err()
+}
+
+// matmulDot prints a product by one matrix, which all samples share or each has its own, without broadcasting it.
+func matmulDot(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	x, y, err := matmulSides(b, n, args)
 	if err != nil {
 		return hlo.Value{}, err
@@ -100,15 +122,15 @@ func matmulHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	sx, sy, out := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Type.Shape
 	inner, cols := sy[len(sy)-2], sy[len(sy)-1]
 	samples := x.Type().Dims[0]
-	result := append([]int{samples}, out...)
+	result, sum := append([]int{samples}, out...), carry(n.Type)
 	if product(sy) == inner*cols && product(sx) == product(out)/cols*inner { // rows of all matrices by one matrix
 		x = b.Reshape(x, samples, product(out)/cols, inner)
 		if n.Args[1].IsConst() {
 			d := hlo.Dot{LhsContract: []int{2}, RhsContract: []int{0}}
-			return b.Reshape(b.DotGeneral(x, b.Reshape(y, inner, cols), d, hlo.F32), result...), b.Err()
+			return b.Reshape(b.DotGeneral(x, b.Reshape(y, inner, cols), d, sum), result...), b.Err()
 		}
 		d := hlo.Dot{LhsContract: []int{2}, RhsContract: []int{1}, LhsBatch: []int{0}, RhsBatch: []int{0}}
-		return b.Reshape(b.DotGeneral(x, b.Reshape(y, samples, inner, cols), d, hlo.F32), result...), b.Err()
+		return b.Reshape(b.DotGeneral(x, b.Reshape(y, samples, inner, cols), d, sum), result...), b.Err()
 	}
 	rank := len(result)
 	x, y = matrices(b, x, sx, result), matrices(b, y, sy, result)
@@ -117,7 +139,7 @@ func matmulHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 		lead[i] = i
 	}
 	d := hlo.Dot{LhsContract: []int{rank - 1}, RhsContract: []int{rank - 2}, LhsBatch: lead, RhsBatch: lead}
-	return b.DotGeneral(x, y, d, hlo.F32), b.Err()
+	return b.DotGeneral(x, y, d, sum), b.Err()
 }
 
 // matmulSides are the arguments with an axis of samples; a constant second one has none.

@@ -24,7 +24,7 @@ type NormAttrs struct {
 var LayerNorm = composite(ir.Op{
 	Name: "layer_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over the last axes",
 	Attrs: NormAttrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true},
-	Infer: normInfer, Format: floatsOnly, Eval: layerNormEval, Expand: layerNormExpand,
+	Infer: normInfer, Eval: layerNormEval, Expand: layerNormExpand,
 	CUDA:  func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) { return normCUDA(n, false) },
 	Legal: noInteger, Gen: genNorm,
 })
@@ -34,7 +34,7 @@ var LayerNorm = composite(ir.Op{
 var RMSNorm = composite(ir.Op{
 	Name: "rms_norm", Doc: "x/sqrt(mean of squares + eps)*scale over the last axes",
 	Attrs: NormAttrs{}, Arity: [2]int{1, 2}, Traits: ir.Traits{FloatOnly: true},
-	Infer: normInfer, Format: floatsOnly, Eval: rmsNormEval, Expand: rmsNormExpand,
+	Infer: normInfer, Eval: rmsNormEval, Expand: rmsNormExpand,
 	CUDA:  func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) { return normCUDA(n, true) },
 	Legal: noInteger, Gen: genNorm,
 })

@@ -22,7 +22,7 @@ type RotaryAttrs struct {
 var Rotary = composite(ir.Op{
 	Name: "rotary", Doc: "pairs of elements turned by an angle for each position", Attrs: RotaryAttrs{},
 	Arity: [2]int{3, 3}, Traits: ir.Traits{FloatOnly: true},
-	Infer: rotaryInfer, Format: floatsOnly, Eval: rotaryEval, Expand: rotaryExpand,
+	Infer: rotaryInfer, Eval: rotaryEval, Expand: rotaryExpand,
 	Legal: noInteger, Gen: genRotary,
 })
 
