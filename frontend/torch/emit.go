@@ -5,7 +5,6 @@ package torch
 import (
 	"slices"
 
-	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -159,18 +158,3 @@ func (c *call) shape(n *ir.Node) []int {
 }
 
 func elems(shape []int) int { return ir.Type{Shape: shape}.Elems() }
-
-// scalarNode is a constant of one number with the rank 0.
-func (c *call) scalarNode(s number, like *ir.Node) *ir.Node {
-	if c.err != nil || like == nil {
-		return nil
-	}
-	d := ir.StoredAs(like.Type.Format)
-	b := build.IntBlob(d, []int64{s.i})
-	if like.Type.IsFloat() {
-		b = ir.FloatBlob([]float32{float32(s.float())})
-	}
-	n, err := c.b.Const(c.place.Name+".number", b, nil)
-	c.wrap(err)
-	return n
-}

@@ -23,7 +23,8 @@ type importer struct {
 	depth       int // of graphs inside of graphs
 	dims        dims
 	table       map[string]*row
-	shared      map[string]*ir.Node // constants by their views
+	shared      map[string]*ir.Node   // constants by their views
+	turned      map[*ir.Node]*ir.Node // transposes of constants, to what was transposed
 	copiedElems int
 	errs        diag.List
 
@@ -72,6 +73,7 @@ const (
 
 func (im *importer) run() (*ir.Graph, error) {
 	im.graph, im.values = im.program.graph, map[string]*value{}
+	im.turned = map[*ir.Node]*ir.Node{}
 	im.shared, im.unknown, im.table = map[string]*ir.Node{}, map[string]*unknownOp{}, map[string]*row{}
 	for _, r := range slices.Concat(tables()...) {
 		for _, target := range strings.Fields(r.targets) {
@@ -229,7 +231,8 @@ func (im *importer) failed() error {
 			if u.count == 1 {
 				note = fmt.Sprintf("%s: %s", u.op, u.places[0])
 			}
-			if near := diag.Nearest(u.op, im.targets()); near != "" && len(u.op) < 80 {
+			base, _, _ := strings.Cut(strings.TrimPrefix(u.op, prefix), ".")
+			if near := diag.Nearest(base, targets()); near != "" && len(base) < 80 {
 				note += "; nearest supported operation: " + near
 			}
 			e.Notes = append(e.Notes, note)
@@ -262,12 +265,13 @@ func (im *importer) report(err error, at string) {
 	im.errs = append(im.errs, d)
 }
 
-// targets lists the supported operations, for suggestions.
-func (im *importer) targets() []string {
+// targets lists the supported operations without their overloads, for suggestions.
+func targets() []string {
 	var names []string
 	for _, r := range slices.Concat(tables()...) {
 		for _, t := range strings.Fields(r.targets) {
-			names = append(names, prefix+t)
+			base, _, _ := strings.Cut(t, ".")
+			names = append(names, base)
 		}
 	}
 	return names

@@ -12,7 +12,7 @@ import (
 
 // tables lists the operations, by what they do.
 func tables() [][]row {
-	return [][]row{layers(), functions(), shapes()}
+	return [][]row{layers(), functions(), shapes(), pairs(), reductions(), matrices(), makers(), indexing()}
 }
 
 // layers lists the operations with weights, the norms and the pools.
@@ -43,7 +43,13 @@ func convertLinear(c *call) {
 		return
 	}
 	if !constant(w) || b != nil && !constant(b) {
-		c.fail(source.CodeNotConst, "the weights are computed at run time; they must be constant")
+		perm := identity(len(w.Type.Shape))
+		slices.Reverse(perm)
+		y := c.product("product", x, c.turn("transpose", w, perm))
+		if b != nil {
+			y = c.emit("", op.Add, nil, y, b)
+		}
+		c.result(y)
 		return
 	}
 	if len(w.Type.Shape) == 1 { // one output feature, whose axis is missing
@@ -75,15 +81,12 @@ func convertAddmm(c *call) {
 	if c.err != nil {
 		return
 	}
-	if constant(w) && constant(bias) && len(bias.Type.Shape) == 1 && len(w.Type.Shape) == 2 {
-		w = c.emit("transpose", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, w)
-		if c.err == nil && len(bias.Type.Shape) == 1 && bias.Type.Shape[0] == w.Type.Shape[0] {
-			c.result(c.linear("", x, w, bias))
-			return
-		}
+	if constant(w) && constant(bias) && len(bias.Type.Shape) == 1 && len(w.Type.Shape) == 2 &&
+		bias.Type.Shape[0] == w.Type.Shape[1] {
+		c.result(c.linear("", x, c.flipped(w), bias))
+		return
 	}
-	y := c.emit("product", op.MatMul, nil, x, c.tensor("mat2"))
-	c.result(c.emit("", op.Add, nil, y, bias))
+	c.result(c.emit("", op.Add, nil, c.product("product", x, w), bias))
 }
 
 // spatial spreads a list of one over the spatial axes; empty, it is all def.

@@ -55,7 +55,8 @@ func functions() []row {
 		}},
 		{"log1p.default", "self", func(c *call) {
 			x := c.tensor("self")
-			c.result(c.emit("", op.Log, nil, c.emit("add", op.Add, nil, x, c.scalarNode(number{kind: 'i', i: 1}, x))))
+			one := c.constantOf(number{kind: 'i', i: 1}, ir.F32, "one")
+			c.result(c.emit("", op.Log, nil, c.emit("add", op.Add, nil, x, one)))
 		}},
 		{"prelu.default _prelu_kernel.default", "self weight", convertPRelu},
 		{"glu.default", "self dim", convertGlu},
@@ -119,9 +120,9 @@ func convertSoftplus(c *call) {
 	if beta == 0 || math.IsNaN(beta) || math.IsInf(beta, 0) {
 		c.fail(source.CodeAttr, "beta is %g", beta)
 	}
-	x = c.emit("beta", op.Mul, nil, x, c.scalarNode(number{kind: 'f', f: beta}, x))
+	x = c.emit("beta", op.Mul, nil, x, c.constantOf(number{kind: 'f', f: beta}, ir.F32, "beta"))
 	y := c.emit("softplus", op.Softplus, nil, x)
-	c.result(c.emit("", op.Mul, nil, y, c.scalarNode(number{kind: 'f', f: 1 / beta}, y)))
+	c.result(c.emit("", op.Mul, nil, y, c.constantOf(number{kind: 'f', f: 1 / beta}, ir.F32, "scale")))
 }
 
 // clip converts a function that bounds its argument; a bound without a name is fixed.

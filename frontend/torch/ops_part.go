@@ -25,8 +25,8 @@ func (c *call) slice(suffix string, x *ir.Node, axis, start, count, step int) *i
 	return c.emit(suffix, op.Slice, &op.SliceAttrs{Axis: axis, Start: start, Count: count, Step: step}, x)
 }
 
-// along reads an axis of the first argument; size is that of the axis.
-func (c *call) along(name string, def int64) (x *ir.Node, axis, size int) {
+// axisOf reads an axis of the first argument; size is that of the axis.
+func (c *call) axisOf(name string, def int64) (x *ir.Node, axis, size int) {
 	x = c.tensor("self")
 	axis = c.axis(c.int(name, def), len(c.shape(x)))
 	if c.err == nil && len(x.Type.Shape) == 0 {
@@ -47,7 +47,7 @@ func bound(i int64, n int) int {
 }
 
 func convertSlice(c *call) {
-	x, axis, size := c.along("dim", 0)
+	x, axis, size := c.axisOf("dim", 0)
 	from, to := bound(c.int("start", 0), size), bound(c.int("end", maxSize), size)
 	step := c.int("step", 1)
 	if c.err == nil && step < 1 {
@@ -61,7 +61,7 @@ func convertSlice(c *call) {
 }
 
 func convertNarrow(c *call) {
-	x, axis, size := c.along("dim", 0)
+	x, axis, size := c.axisOf("dim", 0)
 	from, count := bound(c.int("start", 0), size), c.int("length", 0)
 	if c.err == nil && (count < 0 || count > int64(size-from)) {
 		c.fail(source.CodeAttr, "takes %d elements from %d on out of %d", count, from, size)
@@ -85,7 +85,7 @@ func (c *call) pick(suffix string, x *ir.Node, axis, index int) *ir.Node {
 }
 
 func convertSelect(c *call) {
-	x, axis, size := c.along("dim", 0)
+	x, axis, size := c.axisOf("dim", 0)
 	i := c.int("index", 0)
 	if i < 0 {
 		i += int64(size)
@@ -97,7 +97,7 @@ func convertSelect(c *call) {
 }
 
 func convertUnbind(c *call) {
-	x, axis, size := c.along("dim", 0)
+	x, axis, size := c.axisOf("dim", 0)
 	c.views = true
 	if !c.expect(size) {
 		return
@@ -158,7 +158,7 @@ func convertStack(c *call) {
 
 // convertSplit cuts an axis into parts of one size, the last one smaller, or of given sizes.
 func convertSplit(c *call) {
-	x, axis, size := c.along("dim", 0)
+	x, axis, size := c.axisOf("dim", 0)
 	sizes := c.ints("split_sizes")
 	if sizes == nil {
 		sizes = c.ints("split_size")
@@ -206,7 +206,7 @@ func (c *call) split(x *ir.Node, axis, size int, sizes []int) {
 
 // convertChunk: parts have ceil(size/chunks) elements, so that there may be fewer of them.
 func convertChunk(c *call) {
-	x, axis, size := c.along("dim", 0)
+	x, axis, size := c.axisOf("dim", 0)
 	n := c.int("chunks", 1)
 	if c.err == nil && n < 1 {
 		c.fail(source.CodeAttr, "cuts into %d parts", n)
@@ -218,7 +218,7 @@ func convertChunk(c *call) {
 
 // convertTensorSplit: the first size mod sections parts have one element more.
 func convertTensorSplit(c *call) {
-	x, axis, size := c.along("dim", 0)
+	x, axis, size := c.axisOf("dim", 0)
 	n := c.int("sections", 1)
 	if c.err == nil && (n < 1 || n > int64(size)) {
 		c.fail(source.CodeAttr, "cuts %d elements into %d parts", size, n)

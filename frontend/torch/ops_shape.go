@@ -174,7 +174,11 @@ func (c *call) turn(suffix string, x *ir.Node, perm []int) *ir.Node {
 	if c.err != nil || x == nil || slices.IsSorted(perm) {
 		return x
 	}
-	return c.emit(suffix, op.Transpose, &op.TransposeAttrs{Perm: perm}, x)
+	n := c.emit(suffix, op.Transpose, &op.TransposeAttrs{Perm: perm}, x)
+	if c.err == nil && constant(x) && slices.Equal(perm, []int{1, 0}) {
+		c.turned[n] = x
+	}
+	return n
 }
 
 func identity(rank int) []int {
