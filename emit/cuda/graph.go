@@ -10,6 +10,7 @@ import (
 	"lathe/cuda"
 	"lathe/emit/cuda/generic"
 	"lathe/emit/cuda/kernel"
+	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 )
@@ -46,6 +47,9 @@ func (o Options) target() (cuda.Target, error) {
 func Emit(g *ir.Graph, o Options) (*Design, error) {
 	target, err := o.target()
 	if err != nil {
+		return nil, err
+	}
+	if g, err = ref.WithConstants(g); err != nil {
 		return nil, err
 	}
 	e := &emitter{d: &Design{Name: g.Name, Version: o.Version}, at: map[*ir.Node]place{},

@@ -92,6 +92,33 @@ func (b *Builder) Sin(x Value) Value { return b.float("sine", x) }
 // Cos is the cosine.
 func (b *Builder) Cos(x Value) Value { return b.float("cosine", x) }
 
+// Tan is the tangent.
+func (b *Builder) Tan(x Value) Value { return b.float("chlo.tan", x) }
+
+// Asin is the inverse sine.
+func (b *Builder) Asin(x Value) Value { return b.float("chlo.asin", x) }
+
+// Acos is the inverse cosine.
+func (b *Builder) Acos(x Value) Value { return b.float("chlo.acos", x) }
+
+// Atan is the inverse tangent.
+func (b *Builder) Atan(x Value) Value { return b.float("chlo.atan", x) }
+
+// Sinh is the hyperbolic sine.
+func (b *Builder) Sinh(x Value) Value { return b.float("chlo.sinh", x) }
+
+// Cosh is the hyperbolic cosine.
+func (b *Builder) Cosh(x Value) Value { return b.float("chlo.cosh", x) }
+
+// Asinh is the inverse hyperbolic sine.
+func (b *Builder) Asinh(x Value) Value { return b.float("chlo.asinh", x) }
+
+// Acosh is the inverse hyperbolic cosine.
+func (b *Builder) Acosh(x Value) Value { return b.float("chlo.acosh", x) }
+
+// Atanh is the inverse hyperbolic tangent.
+func (b *Builder) Atanh(x Value) Value { return b.float("chlo.atanh", x) }
+
 // Sqrt is the square root.
 func (b *Builder) Sqrt(x Value) Value { return b.float("sqrt", x) }
 
@@ -129,16 +156,20 @@ func (b *Builder) Compare(dir Dir, x, y Value) Value {
 	if !ok {
 		return Value{}
 	}
-	kind := "SIGNED"
-	switch d := x.typ.DType; {
-	case d.IsFloat():
-		kind = "FLOAT"
-	case !d.IsSigned():
-		kind = "UNSIGNED"
-	}
 	attrs := "comparison_direction = #stablehlo<comparison_direction " + string(dir) +
-		">, compare_type = #stablehlo<comparison_type " + kind + ">"
+		">, compare_type = #stablehlo<comparison_type " + compareType(x.typ.DType) + ">"
 	return b.emit("compare", x.typ.With(I1), attrs, x, y).with(Attrs{Dir: dir})
+}
+
+// compareType is how elements of d are compared.
+func compareType(d DType) string {
+	switch {
+	case d.IsFloat():
+		return "FLOAT"
+	case !d.IsSigned():
+		return "UNSIGNED"
+	}
+	return "SIGNED"
 }
 
 // Select is onTrue where cond (I1) holds, else onFalse; each of the three may be a scalar.

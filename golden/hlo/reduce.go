@@ -12,11 +12,12 @@ import (
 // Fold is the operation that a reduction repeats.
 type Fold string
 
-// The folds, with 0, the smallest or the largest value as the start. Integer sums wrap in their own type.
+// The folds, with 0, the smallest or the largest value, or 1 as the start. Integers wrap in their own type.
 const (
 	FoldAdd Fold = "add"
 	FoldMax Fold = "maximum"
 	FoldMin Fold = "minimum"
+	FoldMul Fold = "multiply"
 )
 
 // Reduce folds x over the axes, which disappear from the result.
@@ -145,8 +146,11 @@ func (b *Builder) ArgMax(x Value, axis int) Value {
 
 // start is the neutral element of a fold.
 func (b *Builder) start(f Fold, d DType) Value {
-	if f == FoldAdd {
+	switch f {
+	case FoldAdd:
 		return b.Int(d, 0)
+	case FoldMul:
+		return b.Int(d, 1)
 	}
 	if d.IsFloat() {
 		return b.Float(d, math.Inf(boolInt(f == FoldMin)*2-1))
@@ -173,6 +177,9 @@ func limits(d DType) (lo, hi int64) {
 // region is the body of a fold on scalars.
 func region(f Fold, d DType) string {
 	t := Type{DType: d}.String()
+	if f == FoldLast {
+		return fmt.Sprintf("    ^bb0(%%x: %s, %%y: %s):\n      \"stablehlo.return\"(%%y) : (%s) -> ()\n", t, t, t)
+	}
 	return fmt.Sprintf("    ^bb0(%%x: %s, %%y: %s):\n"+
 		"      %%z = \"stablehlo.%s\"(%%x, %%y) : (%s, %s) -> %s\n"+
 		"      \"stablehlo.return\"(%%z) : (%s) -> ()\n", t, t, f, t, t, t, t)

@@ -65,3 +65,20 @@ func Reading(n *ir.Node, known map[*ir.Node]*ir.Node) *ir.Node {
 	}
 	return &m
 }
+
+// WithConstants is g with the nodes that Constants evaluates replaced by constants: a copy, or g itself where there are
+// none.
+func WithConstants(g *ir.Graph) (*ir.Graph, error) {
+	known, err := Constants(g)
+	if err != nil || len(known) == 0 {
+		return g, err
+	}
+	out := g.Clone()
+	for i, n := range g.Nodes {
+		if c := known[n]; c != nil {
+			m := out.Nodes[i]
+			m.Op, m.Args, m.Attrs = c.Op, nil, c.Attrs
+		}
+	}
+	return out, nil
+}

@@ -5,6 +5,7 @@ package difftest
 import (
 	"math"
 	"math/big"
+	"sync"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -309,4 +310,84 @@ func piOf() *big.Rat {
 		}
 	}
 	return new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), places))
+}
+
+// slowAngle is a trigonometric or hyperbolic function: by the exponential, the logarithm and the series of sine, cosine
+// and inverse tangent. nil is what is not defined.
+func slowAngle(o *ir.Op, x *big.Rat) *big.Rat {
+	one, half, square := integer(1), big.NewRat(1, 2), product(x, x)
+	inside := square.Cmp(one) <= 0
+	switch o {
+	case op.Sin:
+		return sineOf(x)
+	case op.Cos:
+		return sineOf(plus(x, product(turn(), big.NewRat(1, 4))))
+	case op.Tan:
+		return ratio(sineOf(x), sineOf(plus(x, product(turn(), big.NewRat(1, 4)))))
+	case op.Sinh:
+		return product(half, minus(expOf(x), expOf(new(big.Rat).Neg(x))))
+	case op.Cosh:
+		return product(half, plus(expOf(x), expOf(new(big.Rat).Neg(x))))
+	case op.Atan:
+		return atanOf(x)
+	case op.Asinh:
+		y := logOf(plus(new(big.Rat).Abs(x), sqrtOf(plus(square, one))))
+		return product(y, integer(int64(x.Sign())))
+	case op.Acosh:
+		if x.Cmp(one) < 0 {
+			return nil
+		}
+		return logOf(plus(x, sqrtOf(minus(square, one))))
+	}
+	switch {
+	case !inside || o == op.Atanh && square.Cmp(one) == 0:
+		return nil
+	case o == op.Atanh:
+		return product(half, logOf(ratio(plus(one, x), minus(one, x))))
+	case o == op.Acos:
+		return minus(product(piOf(), half), asinOf(x))
+	}
+	return asinOf(x)
+}
+
+// turn is 2*pi.
+var turn = sync.OnceValue(func() *big.Rat { return cut(product(integer(2), piOf())) })
+
+// sineOf is x - x^3/3! + x^5/5! - ..., of x brought between -pi and pi.
+func sineOf(x *big.Rat) *big.Rat {
+	turns := round(ratio(x, turn()), format.RoundEven)
+	x = cut(minus(x, product(turn(), new(big.Rat).SetInt(turns))))
+	sum, term := new(big.Rat), x
+	for i := int64(1); i < 60; i += 2 {
+		sum.Add(sum, term)
+		term = cut(ratio(product(product(term, x), new(big.Rat).Neg(x)), integer((i+1)*(i+2))))
+	}
+	return sum
+}
+
+// asinOf is atan(x/sqrt(1 - x^2)).
+func asinOf(x *big.Rat) *big.Rat {
+	rest := minus(integer(1), product(x, x))
+	if rest.Sign() == 0 {
+		return product(product(piOf(), big.NewRat(1, 2)), x)
+	}
+	return atanOf(ratio(x, sqrtOf(rest)))
+}
+
+// atanOf is 8*atan of what three halvings of the angle leave, by x - x^3/3 + x^5/5 - ...
+func atanOf(x *big.Rat) *big.Rat {
+	for range 3 {
+		x = cut(ratio(x, plus(integer(1), sqrtOf(plus(integer(1), product(x, x))))))
+	}
+	sum, power := new(big.Rat), x
+	for i := int64(1); i < 60; i += 2 {
+		sum.Add(sum, ratio(power, integer(i)))
+		power = cut(product(product(power, x), new(big.Rat).Neg(x)))
+	}
+	return product(sum, integer(8))
+}
+
+// cut drops what lies 2^-200 below 1, so that fractions stay short.
+func cut(x *big.Rat) *big.Rat {
+	return product(new(big.Rat).SetInt(round(product(x, power(200)), format.RoundEven)), power(-200))
 }

@@ -53,7 +53,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		}), nil
 	case op.Concat, op.Slice, op.Pad, op.Repeat:
 		return slowMove(n, args), nil
-	case op.ReduceSum, op.ReduceMean, op.ReduceMax, op.ReduceMin:
+	case op.ReduceSum, op.ReduceMean, op.ReduceMax, op.ReduceMin, op.ReduceProd, op.ReduceAny, op.ReduceAll:
 		return slowReduce(n, x), nil
 	case op.ArgMax:
 		return slowArgMax(n.Attrs.(*op.ArgMaxAttrs), x), nil
@@ -176,7 +176,9 @@ func slowReduce(n *ir.Node, x value) []*big.Rat {
 			switch {
 			case n.Op == op.ReduceSum || n.Op == op.ReduceMean:
 				y.Add(y, v)
-			case (v.Cmp(y) > 0) == (n.Op == op.ReduceMax):
+			case n.Op == op.ReduceProd:
+				y.Mul(y, v)
+			case (v.Cmp(y) > 0) == (n.Op == op.ReduceMax || n.Op == op.ReduceAny):
 				y.Set(v)
 			}
 		}

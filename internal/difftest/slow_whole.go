@@ -3,9 +3,9 @@
 package difftest
 
 import (
-	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -43,8 +43,10 @@ func slowElement(n *ir.Node, x []*big.Rat) *big.Rat {
 		return slowPower(n, x[0], x[1])
 	case op.Convert:
 		return slowConvert(n, x[0])
+	case op.IsNaN, op.IsInf:
+		return integer(0)
 	}
-	return integer(0) // is_nan and is_inf of a number
+	return slowAngle(n.Op, x[0])
 }
 
 func truth(v bool) *big.Rat {
@@ -159,17 +161,112 @@ func onGrid(x *big.Rat, bits, least, top int) *big.Rat {
 	return y
 }
 
-// slowIndexed is the meaning of operations that read their argument 0 at positions.
+// slowIndexed is the meaning of operations that read or write their argument 0 at positions.
 func slowIndexed(n *ir.Node, args []value) ([]*big.Rat, error) {
 	x, index := args[0], args[1]
-	at := func(v *big.Rat, size int) int { return int((v.Num().Int64() + int64(size)) % int64(size)) }
-	if n.Op != op.Gather {
-		return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+	at := func(axis int, i ...int) int {
+		size := x.shape[axis]
+		return int((index.at(i...).Num().Int64() + int64(size)) % int64(size))
+	}
+	// tuple is the place that the tuple of indices at i names behind the batch axes
+	tuple := func(batch int, i []int) []int {
+		place := slices.Clone(i[:batch])
+		for k := range index.shape[len(index.shape)-1] {
+			place = append(place, at(batch+k, append(slices.Clone(i), k)...))
+		}
+		return place
+	}
+	switch a := n.Attrs.(type) {
+	case *op.GatherNDAttrs:
+		lead := len(index.shape) - 1
+		return fill(n.Type.Shape, func(i []int) *big.Rat {
+			return x.at(append(tuple(a.BatchDims, i[:lead]), i[lead:]...)...)
+		}), nil
+	case *op.ScatterAttrs:
+		axis := (a.Axis + len(x.shape)) % len(x.shape)
+		return slowScatter(a.Reduce, x, args[2], func(i []int) []int {
+			place := slices.Clone(i)
+			place[axis] = at(axis, i...)
+			return place
+		}), nil
+	case *op.ScatterNDAttrs:
+		lead := len(index.shape) - 1
+		return slowScatter(a.Reduce, x, args[2], func(i []int) []int { return append(tuple(0, i[:lead]), i[lead:]...) }), nil
 	}
 	axis := (n.Attrs.(*op.AxisAttrs).Axis + len(x.shape)) % len(x.shape)
+	if n.Op == op.GatherElements {
+		return fill(n.Type.Shape, func(i []int) *big.Rat {
+			place := slices.Clone(i)
+			place[axis] = at(axis, i...)
+			return x.at(place...)
+		}), nil
+	}
 	k := len(index.shape)
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
-		p := at(index.at(i[axis:axis+k]...), x.shape[axis])
-		return x.at(append(append(append([]int{}, i[:axis]...), p), i[axis+k:]...)...)
+		p := at(axis, i[axis:axis+k]...)
+		return x.at(append(append(slices.Clone(i[:axis]), p), i[axis+k:]...)...)
 	}), nil
+}
+
+// slowScatter folds every element of updates into the element of x that place names.
+func slowScatter(reduce string, x, updates value, place func(i []int) []int) []*big.Rat {
+	y := slices.Clone(x.x)
+	each(updates.shape, func(i []int) {
+		k, v := flat(x.shape, place(i)), updates.at(i...)
+		switch reduce {
+		case "":
+			y[k] = v
+		case "add":
+			y[k] = plus(y[k], v)
+		case "mul":
+			y[k] = product(y[k], v)
+		case "max":
+			y[k] = slowMax(new(big.Rat), y[k], v)
+		case "min":
+			y[k] = slowMin(new(big.Rat), y[k], v)
+		}
+	})
+	return y
+}
+
+// slowLine is the meaning of operations along one axis.
+func slowLine(n *ir.Node, x value) []*big.Rat {
+	line := func(axis int, i []int) []*big.Rat {
+		at, all := slices.Clone(i), []*big.Rat{}
+		for at[axis] = range x.shape[axis] {
+			all = append(all, x.at(at...))
+		}
+		return all
+	}
+	if a, ok := n.Attrs.(*op.CumSumAttrs); ok {
+		axis := (a.Axis + len(x.shape)) % len(x.shape)
+		return fill(x.shape, func(i []int) *big.Rat {
+			sum := new(big.Rat)
+			for k, v := range line(axis, i) {
+				if k == i[axis] && !a.Exclusive || k != i[axis] && (k > i[axis]) == a.Reverse {
+					sum.Add(sum, v)
+				}
+			}
+			return sum
+		})
+	}
+	a := n.Attrs.(*op.TopKAttrs)
+	axis := (a.Axis + len(x.shape)) % len(x.shape)
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		all := line(axis, i)
+		for p, v := range all { // the one that so many others stand before
+			before := 0
+			for q, w := range all {
+				if c := w.Cmp(v); c == 0 && q < p || c > 0 && a.Largest || c < 0 && !a.Largest {
+					before++
+				}
+			}
+			if before == i[axis] && n.Op == op.TopKIndices {
+				return integer(int64(p))
+			} else if before == i[axis] {
+				return v
+			}
+		}
+		return nil
+	})
 }

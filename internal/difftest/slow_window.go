@@ -327,6 +327,8 @@ func slowResult(n *ir.Node, args []value) ([]*big.Rat, error) {
 		}), nil
 	case t.Index != nil:
 		return slowIndexed(n, args)
+	case n.Op == op.CumSum || n.Op == op.TopKValues || n.Op == op.TopKIndices:
+		return slowLine(n, args[0]), nil
 	}
 	return slowOp(n, args)
 }

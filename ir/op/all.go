@@ -21,7 +21,9 @@ var All = [...]*ir.Op{
 	Quant,
 	Concat, Slice, Pad, Repeat,
 	Compare, Where, And, Or, Xor, Not, ShiftLeft, ShiftRight, Div, Mod, Power, Convert, IsNaN, IsInf,
-	Gather,
+	Gather, GatherElements, GatherND, ScatterElements, ScatterND, CumSum, ReduceProd, ReduceAny, ReduceAll,
+	TopKValues, TopKIndices,
+	Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh,
 	Widen, Narrow, Fifo, Fork,
 }
 

@@ -16,7 +16,9 @@ import (
 var Gather = &ir.Op{
 	Name: "gather", Doc: "the slices of data at positions along an axis; arguments data, indices",
 	Attrs: AxisAttrs{}, Arity: [2]int{2, 2},
-	Traits: ir.Traits{FloatOnly: true, Axis: func(attrs any) *int { return &attrs.(*AxisAttrs).Axis }, Index: axisIndex},
+	Traits: ir.Traits{FloatOnly: true, Index: func(n *ir.Node, i int) int {
+		return axisSize(n, i, n.Attrs.(*AxisAttrs).Axis)
+	}},
 	Infer: func(n *ir.Node) ([]int, error) {
 		in, index := n.Args[0].Type.Shape, n.Args[1].Type.Shape
 		axis, err := normAxis(n.Attrs.(*AxisAttrs).Axis, len(in))
@@ -38,10 +40,10 @@ var Gather = &ir.Op{
 	},
 }
 
-// axisIndex is the Index trait of operations whose argument 1 holds positions on their axis of argument 0.
-func axisIndex(n *ir.Node, i int) int {
+// axisSize is the Index trait of operations whose argument 1 holds positions on an axis of argument 0.
+func axisSize(n *ir.Node, i, axis int) int {
 	shape := n.Args[0].Type.Shape
-	axis, err := normAxis(*n.Op.Traits.Axis(n.Attrs), len(shape))
+	axis, err := normAxis(axis, len(shape))
 	if i != 1 || err != nil {
 		return 0
 	}

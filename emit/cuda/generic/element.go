@@ -32,7 +32,9 @@ var (
 	mathFunctions = map[hlo.Kind]string{
 		"power": "pow", "remainder": "fmod", "abs": "fabs", "exponential": "exp", "log": "log",
 		"exponential_minus_one": "expm1", "log_plus_one": "log1p", "tanh": "tanh", "chlo.erf": "erf", "sine": "sin",
-		"cosine": "cos", "sqrt": "sqrt", "rsqrt": "rsqrt", "floor": "floor", "ceil": "ceil",
+		"cosine": "cos", "chlo.tan": "tan", "chlo.asin": "asin", "chlo.acos": "acos", "chlo.atan": "atan",
+		"chlo.sinh": "sinh", "chlo.cosh": "cosh", "chlo.asinh": "asinh", "chlo.acosh": "acosh", "chlo.atanh": "atanh",
+		"sqrt": "sqrt", "rsqrt": "rsqrt", "floor": "floor", "ceil": "ceil",
 		"round_nearest_even": "rint", "round_nearest_afz": "round",
 	}
 )

@@ -31,6 +31,10 @@ func folded(f hlo.Fold, acc, v *kernel.Expr) *kernel.Expr {
 		return kernel.Binary("+", acc, v)
 	case f == hlo.FoldAdd:
 		return kernel.Function(v.Type, "add", acc, v)
+	case f == hlo.FoldMul && v.Type.IsFloat():
+		return kernel.Binary("*", acc, v)
+	case f == hlo.FoldMul:
+		return kernel.Function(v.Type, "mul", acc, v)
 	}
 	name := "greatest"
 	if f == hlo.FoldMin {
