@@ -10,9 +10,11 @@ import (
 )
 
 // flops are the operations of n on one sample, as those of its form in floats: the same whatever the formats are and
-// whatever kernels compute it. Operations of float graphs alone are as they are. p is what has been recorded of n, or nil: where n is in floats it serves again.
+// whatever kernels compute it. Operations of float graphs alone are as they are. p is what has been recorded of n, or
+// nil: where n is in floats it serves again.
 func flops(n *ir.Node, p *generic.Program) int64 {
-	floats := n.Op.Traits.FloatOnly || n.Type.IsFloat() && !slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !a.Type.IsFloat() })
+	codes := func(a *ir.Node) bool { return !a.Type.IsFloat() }
+	floats := n.Op.Traits.FloatOnly || n.Type.IsFloat() && !slices.ContainsFunc(n.Args, codes)
 	if !floats {
 		n, p = inFloats(n), nil
 	}

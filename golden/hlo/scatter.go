@@ -58,7 +58,8 @@ func before(d DType, largest bool) string {
 	fmt.Fprintf(&s, "    ^bb0(%%x: %s, %%y: %s, %%i: %s, %%j: %s):\n", t, t, i, i)
 	compare := func(name, x, y string, dir Dir) {
 		fmt.Fprintf(&s, "      %s = \"stablehlo.compare\"(%s, %s) <{"+
-			"comparison_direction = #stablehlo<comparison_direction %s>, compare_type = #stablehlo<comparison_type %s>}> : (%s, %s) -> %s\n", name, x, y, dir, compareType(d), t, t, truth)
+			"comparison_direction = #stablehlo<comparison_direction %s>, compare_type = #stablehlo<comparison_type %s>}> : "+
+			"(%s, %s) -> %s\n", name, x, y, dir, compareType(d), t, t, truth)
 	}
 	x, y := "%x", "%y"
 	if !largest {
