@@ -32,7 +32,6 @@ func angle(name, doc string, f func(x float64) float64, print func(*hlo.Builder,
 		Name: name, Doc: doc, Arity: [2]int{1, 1},
 		Traits: ir.Traits{FloatOnly: true, Elementwise: true},
 		Infer:  sameShape,
-		Format: floatsOnly,
 		Eval: func(n *ir.Node) (ir.Kernel, error) {
 			if !n.Type.IsFloat() {
 				return nil, n.Errorf("L0308", "%s computes on floats", n.Op.Name)
