@@ -8,7 +8,7 @@ import (
 )
 
 // Operand is a matrix of float32 where it lies: element n, k stands at n*Row + k*Step of Floats, or, where that is
-// nil, of Bytes, little-endian, with Step 1.
+// nil, of Bytes, little-endian.
 type Operand struct {
 	Floats    []float32
 	Bytes     []byte
@@ -23,6 +23,9 @@ func ByteRows(data []byte, k int) Operand { return Operand{Bytes: data, Row: k, 
 
 // Columns is the transpose of a matrix in row-major order with rows of n elements.
 func Columns(data []float32, n int) Operand { return Operand{Floats: data, Row: 1, Step: n} }
+
+// ByteColumns is Columns of float32 in little-endian bytes.
+func ByteColumns(data []byte, n int) Operand { return Operand{Bytes: data, Row: 1, Step: n} }
 
 // From is the operand without its first n rows.
 func (o Operand) From(n int) Operand {
@@ -49,8 +52,13 @@ func (o *Operand) pack(by kernel, panel []float64, first, rows, inner, n int) {
 	if rows < tileCols {
 		clear(panel)
 	}
-	if o.Row == 1 && o.Floats != nil {
-		for k := range n {
+	if o.Row == 1 {
+		for k := 0; o.Floats == nil && k < n; k++ {
+			for r := range rows {
+				panel[k*tileCols+r] = o.at(first+r, inner+k)
+			}
+		}
+		for k := 0; o.Floats != nil && k < n; k++ {
 			at := first + (inner+k)*o.Step
 			to := panel[k*tileCols:][:rows]
 			for r, v := range o.Floats[at : at+rows] {
@@ -89,21 +97,10 @@ func (o *Operand) at(n, k int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(o.Bytes[4*at:])))
 }
 
-// sums adds the products of row n with x, those of even and of odd index.
+// sums adds the products of row n, whose elements lie together, with x: those of even and of odd index.
 func (o *Operand) sums(n int, x []float64) (even, odd float64) {
 	at := n * o.Row
-	switch {
-	case o.Step != 1:
-		for k, v := range x {
-			if k&1 == 0 {
-				even += float64(o.Floats[at]) * v
-			} else {
-				odd += float64(o.Floats[at]) * v
-			}
-			at += o.Step
-		}
-		return even, odd
-	case o.Floats != nil:
+	if o.Floats != nil {
 		row := o.Floats[at:][:len(x)]
 		for len(x) >= 2 && len(row) >= 2 {
 			even += float64(row[0]) * x[0]

@@ -29,8 +29,9 @@ type Product struct {
 	Right Operand
 	// Bias has N values, or none.
 	Bias []float32
-	// Out is y: element m, n stands at m*Row + n*Col.
+	// Out is y: element m, n stands at m*Row + n*Col. With Wide it goes there instead, and is not rounded to float32.
 	Out      []float32
+	Wide     []float64
 	Row, Col int
 }
 
@@ -56,15 +57,24 @@ func (p *Product) run(by kernel) {
 	}
 }
 
+// set is element m, n of the result.
+func (p *Product) set(m, n int, even, odd float64) {
+	if p.Bias != nil {
+		even += float64(p.Bias[n])
+	}
+	at := m*p.Row + n*p.Col
+	if p.Wide != nil {
+		p.Wide[at] = even + odd
+	} else {
+		p.Out[at] = float32(even + odd)
+	}
+}
+
 // empty is the product of matrices whose rows have no elements.
 func (p *Product) empty() {
 	for m := range p.M {
 		for n := range p.N {
-			v := float32(0)
-			if p.Bias != nil {
-				v = p.Bias[n]
-			}
-			p.Out[m*p.Row+n*p.Col] = v
+			p.set(m, n, 0, 0)
 		}
 	}
 }
@@ -133,13 +143,21 @@ func (b *block) panel(col, from, to int, s *scratch) {
 // store adds the two sums of every element of a row, and the bias.
 func (b *block) store(row, col int, even, odd []float64) {
 	p := b.p
-	at := row*p.Row + col*p.Col
-	for c := range min(tileCols, p.N-col) {
-		v := even[c]
-		if p.Bias != nil {
-			v += float64(p.Bias[col+c])
+	n := min(tileCols, p.N-col)
+	if p.Wide != nil || p.Col != 1 {
+		for c := range n {
+			p.set(row, col+c, even[c], odd[c])
 		}
-		p.Out[at] = float32(v + odd[c])
-		at += p.Col
+		return
+	}
+	out := p.Out[row*p.Row+col:][:n]
+	if p.Bias == nil {
+		for c := range out {
+			out[c] = float32(even[c] + odd[c])
+		}
+		return
+	}
+	for c, v := range p.Bias[col : col+n] {
+		out[c] = float32(even[c] + float64(v) + odd[c])
 	}
 }

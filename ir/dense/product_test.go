@@ -12,8 +12,8 @@ import (
 )
 
 // plain is the definition: one sum after the other.
-func plain(p *Product) []float32 {
-	out := make([]float32, len(p.Out))
+func plain(p *Product) []float64 {
+	out := make([]float64, len(p.Out))
 	x := make([]float64, p.K)
 	for m := range p.M {
 		p.Left(m, x)
@@ -32,7 +32,7 @@ func plain(p *Product) []float32 {
 			if p.Bias != nil {
 				s[0] += float64(p.Bias[n])
 			}
-			out[m*p.Row+n*p.Col] = float32(s[0] + s[1])
+			out[m*p.Row+n*p.Col] = s[0] + s[1]
 		}
 	}
 	return out
@@ -62,27 +62,35 @@ func draw(r *rand.Rand, m, n, k, form int) *Product {
 	if form&1 != 0 {
 		p.Bias = values(r, n)
 	}
+	bytes := make([]byte, 4*len(b))
+	for i, v := range b {
+		binary.LittleEndian.PutUint32(bytes[4*i:], math.Float32bits(v))
+	}
 	switch form >> 1 & 3 {
 	case 1:
 		p.Right = Columns(b, n)
 	case 2:
-		bytes := make([]byte, 4*len(b))
-		for i, v := range b {
-			binary.LittleEndian.PutUint32(bytes[4*i:], math.Float32bits(v))
-		}
 		p.Right = ByteRows(bytes, k)
+	case 3:
+		p.Right = ByteColumns(bytes, n)
 	}
 	if form&8 != 0 {
 		p.Row, p.Col = 1, m
 	}
+	if form&16 != 0 {
+		p.Wide = make([]float64, m*n)
+	}
 	return p
 }
 
-func equal(t *testing.T, what string, got, want []float32) {
+func check(t *testing.T, what string, p *Product, want []float64) {
 	t.Helper()
-	for i := range want {
-		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
-			t.Fatalf("%s: element %d is %g, not %g", what, i, got[i], want[i])
+	for i, w := range want {
+		switch {
+		case p.Wide != nil && math.Float64bits(p.Wide[i]) != math.Float64bits(w):
+			t.Fatalf("%s: element %d is %g, not %g", what, i, p.Wide[i], w)
+		case p.Wide == nil && math.Float32bits(p.Out[i]) != math.Float32bits(float32(w)):
+			t.Fatalf("%s: element %d is %g, not %g", what, i, p.Out[i], float32(w))
 		}
 	}
 }
@@ -93,7 +101,7 @@ func TestProduct(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	sizes := [][3]int{{1, 1, 1}, {3, 5, 7}, {4, 16, 2}, {8, 16, 1}, {9, 17, 511}, {16, 33, 512}, {7, 40, 513},
 		{130, 15, 1027}, {5, 3, 0}, {0, 4, 4}, {4, 0, 4}, {300, 2, 31}, {2, 300, 1024}, {257, 70, 64}, {24, 8, 90000}}
-	for range 40 {
+	for range 80 {
 		sizes = append(sizes, [3]int{1 + r.IntN(40), 1 + r.IntN(60), 1 + r.IntN(80)})
 	}
 	for i, s := range sizes {
@@ -101,8 +109,9 @@ func TestProduct(t *testing.T) {
 		want := plain(p)
 		for name, k := range kernels() {
 			clear(p.Out)
+			clear(p.Wide)
 			p.run(k)
-			equal(t, fmt.Sprintf("%s, %v, form %d", name, s, i), p.Out, want)
+			check(t, fmt.Sprintf("%s, %v, form %d", name, s, i), p, want)
 		}
 	}
 }
@@ -116,7 +125,7 @@ func TestProcessors(t *testing.T) {
 		runtime.GOMAXPROCS(n + 1)
 		clear(p.Out)
 		p.Run()
-		equal(t, fmt.Sprintf("%d processors", n+1), p.Out, want)
+		check(t, fmt.Sprintf("%d processors", n+1), p, want)
 	}
 }
 

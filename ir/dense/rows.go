@@ -13,15 +13,37 @@ func (p *Product) runRows() {
 	for m := range p.M {
 		p.Left(m, left[m*p.K:(m+1)*p.K])
 	}
-	workers.Ranges(p.N, 1+grain/(p.M*p.K), func(from, to int) {
-		for n := from; n < to; n++ {
-			for m := range p.M {
-				even, odd := p.Right.sums(n, left[m*p.K:(m+1)*p.K])
-				if p.Bias != nil {
-					even += float64(p.Bias[n])
-				}
-				p.Out[m*p.Row+n*p.Col] = float32(even + odd)
+	workers.Ranges(p.N, 1+grain/4/(p.M*p.K), func(from, to int) {
+		for m := range p.M {
+			row := left[m*p.K : (m+1)*p.K]
+			if p.Right.Step != 1 {
+				p.columns(m, row, from, to)
+				continue
+			}
+			for n := from; n < to; n++ {
+				even, odd := p.Right.sums(n, row)
+				p.set(m, n, even, odd)
 			}
 		}
 	})
+}
+
+// columns computes elements of row m for a right operand whose columns do not lie together: row after row of it.
+func (p *Product) columns(m int, row []float64, from, to int) {
+	sums := make([]float64, 2*(to-from))
+	for k, v := range row {
+		s := sums[k&1*(to-from):][:to-from]
+		if o := &p.Right; o.Row == 1 && o.Floats != nil {
+			for i, w := range o.Floats[from+k*o.Step:][:len(s)] {
+				s[i] += float64(w) * v
+			}
+			continue
+		}
+		for i := range s {
+			s[i] += p.Right.at(from+i, k) * v
+		}
+	}
+	for n := from; n < to; n++ {
+		p.set(m, n, sums[n-from], sums[n-from+to-from])
+	}
 }

@@ -101,32 +101,23 @@ func broadcastIndex(in, out []int) []int {
 }
 
 func binaryEval(n *ir.Node, fl func(a, b float32) float32, o pairOp) (ir.Kernel, error) {
-	ia := broadcastIndex(n.Args[0].Type.Shape, n.Type.Shape)
-	ib := broadcastIndex(n.Args[1].Type.Shape, n.Type.Shape)
 	if _, ok := wholeOf(n); ok {
 		return pairWhole(n, o.whole()), nil
 	}
-	var exact func(args []*ir.Tensor) (*ir.Tensor, error)
-	if !n.Type.IsFloat() {
-		p, err := planPair(n, o)
-		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
-		}
-		exact = func(args []*ir.Tensor) (*ir.Tensor, error) { return p.eval(n, args, ia, ib) }
+	if n.Type.IsFloat() {
+		return pairReal(n, fl), nil
+	}
+	index, fill := broadcasts(n), fixedArgs(n)
+	p, err := planPair(n, o)
+	if err != nil {
+		return nil, n.Errorf("L0308", "%v", err)
 	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		args, err := withConsts(n, args)
+		args, err := fill(args)
 		if err != nil {
 			return nil, err
 		}
-		if exact != nil {
-			return exact(args)
-		}
-		out := ir.NewTensor(n.Type)
-		for i := range out.Floats {
-			out.Floats[i] = fl(args[0].Floats[ia[i]], args[1].Floats[ib[i]])
-		}
-		return out, nil
+		return p.eval(n, args, index[0], index[1])
 	}, nil
 }
 

@@ -110,63 +110,6 @@ func (s scoring) of(dot float64, mask *ir.Tensor, at int) float64 {
 	return v
 }
 
-func attentionEval(n *ir.Node) (ir.Kernel, error) {
-	if !n.Type.IsFloat() {
-		return nil, n.Errorf("L0410", "attention has no integer form in this version")
-	}
-	q, k, out := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Type.Shape
-	s, dim, wide := newScoring(n), q[3], out[3]
-	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		args, err := withConsts(n, args)
-		if err != nil {
-			return nil, err
-		}
-		var mask *ir.Tensor
-		if len(args) > 3 {
-			mask = args[3]
-		}
-		y := ir.NewTensor(n.Type)
-		scores, sums := make([]float64, k[2]), make([]float64, wide)
-		for row := range q[0] * q[1] * q[2] {
-			b, h, i := row/(q[1]*q[2]), row/q[2]%q[1], row%q[2]
-			head := (b*k[1] + h/(q[1]/k[1])) * k[2]
-			keys := scores[:max(0, min(k[2], i+s.diagonal+1))]
-			for j := range keys {
-				dot := 0.0
-				for d, v := range args[0].Floats[row*dim : (row+1)*dim] {
-					dot += float64(v) * float64(args[1].Floats[(head+j)*dim+d])
-				}
-				keys[j] = s.of(dot, mask, b*s.strides[0]+h*s.strides[1]+i*s.strides[2]+j*s.strides[3])
-			}
-			weigh(keys, args[2].Floats[head*wide:], sums, y.Floats[row*wide:(row+1)*wide])
-		}
-		return y, nil
-	}, nil
-}
-
-// weigh computes y = softmax(scores)*v, zeros where no score is more than -Inf. It uses up scores and sums.
-func weigh(scores []float64, v []float32, sums []float64, y []float32) {
-	top, total := math.Inf(-1), 0.0
-	for _, s := range scores {
-		top = math.Max(top, s)
-	}
-	if math.IsInf(top, -1) {
-		clear(y)
-		return
-	}
-	clear(sums)
-	for j, s := range scores {
-		w := math.Exp(s - top)
-		total += w
-		for e, x := range v[j*len(y) : (j+1)*len(y)] {
-			sums[e] += w * float64(x)
-		}
-	}
-	for e, s := range sums {
-		y[e] = float32(s / total)
-	}
-}
-
 // attentionExpand never repeats keys and values: the queries of the heads that share them are rows of one matrix.
 func attentionExpand(n *ir.Node) ([]*ir.Node, error) {
 	e, a := expand(n), n.Attrs.(*AttentionAttrs)

@@ -74,21 +74,23 @@ func compareEval(n *ir.Node) (ir.Kernel, error) {
 	if err != nil {
 		return nil, n.Errorf("L0306", "%v", err)
 	}
-	index, fill := broadcasts(n), fixedArgs(n)
+	w, fill := broadcastWalk(n.Type.Shape, n.Args[0].Type.Shape, n.Args[1].Type.Shape), fixedArgs(n)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		args, err := fill(args)
 		if err != nil {
 			return nil, err
 		}
 		out := ir.NewTensor(n.Type)
-		for i := range out.Codes {
-			j, k := index[0][i], index[1][i]
-			if n.Args[0].Type.IsFloat() {
-				out.Codes[i] = int64(flag(holds(r, args[0].Floats[j], args[1].Floats[k])))
-			} else {
-				out.Codes[i] = int64(flag(holds(r, args[0].Codes[j], args[1].Codes[k])))
+		w.each(func(at, count int, from, step []int) {
+			for i := range count {
+				j, k := from[0]+i*step[0], from[1]+i*step[1]
+				if n.Args[0].Type.IsFloat() {
+					out.Codes[at+i] = int64(flag(holds(r, args[0].Floats[j], args[1].Floats[k])))
+				} else {
+					out.Codes[at+i] = int64(flag(holds(r, args[0].Codes[j], args[1].Codes[k])))
+				}
 			}
-		}
+		})
 		return out, nil
 	}, nil
 }

@@ -52,21 +52,18 @@ func inferConcat(n *ir.Node) ([]int, error) {
 
 func concatEval(n *ir.Node) (ir.Kernel, error) {
 	axis := n.Attrs.(*ConcatAttrs).Axis
-	groups := product(n.Type.Shape[:axis])
+	groups, fill := product(n.Type.Shape[:axis]), fixedArgs(n)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		args, err := withConsts(n, args)
+		args, err := fill(args)
 		if err != nil {
 			return nil, err
 		}
-		out := &ir.Tensor{Type: n.Type}
+		out, to := ir.NewTensor(n.Type), 0
 		for g := range groups {
 			for i, a := range n.Args {
 				run := product(a.Type.Shape[axis:])
-				if n.Type.IsFloat() {
-					out.Floats = append(out.Floats, args[i].Floats[g*run:(g+1)*run]...)
-				} else {
-					out.Codes = append(out.Codes, args[i].Codes[g*run:(g+1)*run]...)
-				}
+				copyRun(out, to, args[i], g*run, run)
+				to += run
 			}
 		}
 		return out, nil

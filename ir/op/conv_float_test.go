@@ -108,3 +108,57 @@ func checkConv(t *testing.T, r *rand.Rand, a *ConvAttrs, shape, weights []int) {
 		}
 	}
 }
+
+// floatBench evaluates a node with random weights, and reports the products a second on all cores.
+func floatBench(b *testing.B, o *ir.Op, attrs any, macs int, x *ir.Node, shapes ...[]int) {
+	r := rand.New(rand.NewPCG(5, 5))
+	args := []*ir.Node{x}
+	for _, s := range shapes {
+		args = append(args, genValues(r, "w", ir.Float(s...)))
+	}
+	n, err := New(o, "y", "bench", attrs, args...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	k, err := n.Op.Eval(n)
+	if err != nil {
+		b.Fatal(err)
+	}
+	values := make([]*ir.Tensor, len(args))
+	values[0] = ir.NewTensor(x.Type)
+	for i := range values[0].Floats {
+		values[0].Floats[i] = float32(r.NormFloat64())
+	}
+	for b.Loop() {
+		if _, err := k(values); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(macs)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GMAC/s")
+}
+
+// BenchmarkFloatLinear is a layer of a large transformer, for 128 tokens and for one.
+func BenchmarkFloatLinear(b *testing.B) {
+	for _, rows := range []int{128, 1} {
+		b.Run(fmt.Sprint(rows), func(b *testing.B) {
+			floatBench(b, Linear, nil, rows*768*3072, genInput("x", ir.Float(rows, 768)), []int{3072, 768}, []int{3072})
+		})
+	}
+}
+
+// BenchmarkFloatConv is layers of an image classifier, channels first: 3x3, depthwise 3x3, and single pixels.
+func BenchmarkFloatConv(b *testing.B) {
+	for _, c := range []struct {
+		name             string
+		kernel, channels int
+		groups           int
+	}{{"3x3", 3, 64, 1}, {"depthwise", 3, 64, 64}, {"1x1", 1, 64, 1}} {
+		b.Run(c.name, func(b *testing.B) {
+			pad := c.kernel / 2
+			a := &ConvAttrs{Groups: c.groups, Window: Window{Kernel: []int{c.kernel, c.kernel}, Strides: []int{1, 1},
+				Pads: []int{pad, pad, pad, pad}, Dilations: []int{1, 1}}}
+			w := []int{c.channels, c.channels / c.groups, c.kernel, c.kernel}
+			floatBench(b, Conv, a, 56*56*product(w), genInput("x", ir.Float(1, c.channels, 56, 56)), w)
+		})
+	}
+}

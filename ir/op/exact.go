@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 
+	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/format"
 )
@@ -101,15 +102,21 @@ type unary struct {
 	ex func(n *ir.Node, exp int) (func(v int64) int64, error)
 }
 
+// unaryGrain is the least number of elements worth a goroutine.
+const unaryGrain = 1 << 12
+
 // eval is the Eval column of a unary operation.
 func (u unary) eval(n *ir.Node) (ir.Kernel, error) {
 	if n.Type.IsFloat() {
 		f := u.fl(n)
 		return func(args []*ir.Tensor) (*ir.Tensor, error) {
 			out := ir.NewTensor(n.Type)
-			for i, v := range args[0].Floats {
-				out.Floats[i] = f(v)
-			}
+			workers.Ranges(len(out.Floats), unaryGrain, func(from, to int) {
+				x, y := args[0].Floats[from:to], out.Floats[from:to]
+				for i, v := range x {
+					y[i] = f(v)
+				}
+			})
 			return out, nil
 		}, nil
 	}

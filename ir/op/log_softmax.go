@@ -32,7 +32,7 @@ func logSoftmaxEval(n *ir.Node) (ir.Kernel, error) {
 	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		x, out := args[0].Floats, ir.NewTensor(n.Type)
-		lines(n.Type.Shape, axis, func(base, n, stride int) {
+		eachLine(n.Type.Shape, axis, func(base, n, stride int, _ []float64) {
 			top, total := math.Inf(-1), 0.0
 			for i := range n {
 				top = math.Max(top, float64(x[base+i*stride]))
@@ -40,8 +40,9 @@ func logSoftmaxEval(n *ir.Node) (ir.Kernel, error) {
 			for i := range n {
 				total += math.Exp(float64(x[base+i*stride]) - top)
 			}
+			log := math.Log(total)
 			for i := range n {
-				out.Floats[base+i*stride] = float32(float64(x[base+i*stride]) - top - math.Log(total))
+				out.Floats[base+i*stride] = float32(float64(x[base+i*stride]) - top - log)
 			}
 		})
 		return out, nil

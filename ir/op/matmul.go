@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"lathe/golden/hlo"
+	"lathe/internal/workers"
 	"lathe/ir"
+	"lathe/ir/dense"
 	"lathe/ir/format"
 )
 
@@ -53,42 +55,35 @@ func matmulEval(n *ir.Node) (ir.Kernel, error) {
 	batch := y[:len(y)-2]
 	ia, ib := broadcastIndex(a[:len(a)-2], batch), broadcastIndex(b[:len(b)-2], batch)
 	rows, inner, cols := y[len(y)-2], a[len(a)-1], y[len(y)-1]
+	if product(b) == inner*cols && product(a) == product(batch)*rows*inner { // rows of all matrices by one matrix
+		rows, ia, ib = product(batch)*rows, []int{0}, []int{0}
+	}
+	fill := fixedArgs(n)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		args, err := withConsts(n, args)
+		args, err := fill(args)
 		if err != nil {
 			return nil, err
 		}
 		out := ir.NewTensor(n.Type)
-		for i := range ia {
-			if whole {
-				matmulWhole(args[0].Codes[ia[i]*rows*inner:][:rows*inner], args[1].Codes[ib[i]*inner*cols:][:inner*cols],
-					out.Codes[i*rows*cols:][:rows*cols], inner, cols, f)
-				continue
+		workers.Ranges(len(ia), 1+unaryGrain/max(1, rows*inner), func(from, to int) {
+			for i := from; i < to; i++ {
+				x, w, y := ia[i]*rows*inner, ib[i]*inner*cols, i*rows*cols
+				if whole {
+					matmulWhole(args[0].Codes[x:][:rows*inner], args[1].Codes[w:][:inner*cols],
+						out.Codes[y:][:rows*cols], inner, cols, f)
+					continue
+				}
+				p := dense.Product{M: rows, N: cols, K: inner, Row: cols, Col: 1, Out: out.Floats[y:][:rows*cols],
+					Left:  dense.Left(args[0].Floats[x:][:rows*inner], inner),
+					Right: dense.Columns(args[1].Floats[w:][:inner*cols], cols)}
+				p.Run()
 			}
-			matmulRows(args[0].Floats[ia[i]*rows*inner:][:rows*inner], args[1].Floats[ib[i]*inner*cols:][:inner*cols],
-				out.Floats[i*rows*cols:][:rows*cols], inner, cols)
-		}
+		})
 		return out, nil
 	}, nil
 }
 
-// matmulRows multiplies a matrix of rows of inner elements by one of rows of cols, with sums in float64.
-func matmulRows(a, b, y []float32, inner, cols int) {
-	sums := make([]float64, cols)
-	for i := 0; i*cols < len(y); i++ {
-		clear(sums)
-		for k, v := range a[i*inner : (i+1)*inner] {
-			for j, w := range b[k*cols : (k+1)*cols] {
-				sums[j] += float64(v) * float64(w)
-			}
-		}
-		for j, s := range sums {
-			y[i*cols+j] = float32(s)
-		}
-	}
-}
-
-// matmulWhole is matmulRows on whole numbers.
+// matmulWhole multiplies matrices of whole numbers: rows of inner elements, and rows of cols.
 func matmulWhole(a, b, y []int64, inner, cols int, f format.Fixed) {
 	wrap := wrapped(f)
 	for i := range y {

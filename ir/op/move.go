@@ -45,8 +45,9 @@ func MoveLanes(n *ir.Node) []int {
 
 // moveEval evaluates an operation whose element i is element index[i] of argument 0, or made where that is negative.
 func moveEval(n *ir.Node, index []int, float float32, code int64) ir.Kernel {
+	fill := fixedArgs(n)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		args, err := withConsts(n, args)
+		args, err := fill(args)
 		if err != nil {
 			return nil, err
 		}
@@ -62,6 +63,24 @@ func moveEval(n *ir.Node, index []int, float float32, code int64) ir.Kernel {
 			default:
 				out.Codes[i] = args[0].Codes[k]
 			}
+		}
+		return out, nil
+	}
+}
+
+// walkEval copies the elements of argument 0 on a walk.
+func walkEval(n *ir.Node, w *walk) ir.Kernel {
+	fill := fixedArgs(n)
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		args, err := fill(args)
+		if err != nil {
+			return nil, err
+		}
+		out := ir.NewTensor(n.Type)
+		if n.Type.IsFloat() {
+			moved(w, out.Floats, args[0].Floats)
+		} else {
+			moved(w, out.Codes, args[0].Codes)
 		}
 		return out, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/reduce"
 	"lathe/golden/hlo"
+	"lathe/internal/workers"
 	"lathe/ir"
 )
 
@@ -104,26 +105,29 @@ func normEval(n *ir.Node, row normalizer) (ir.Kernel, error) {
 	for _, a := range n.Args[1:] {
 		at = append(at, broadcastIndex(a.Type.Shape, shape[axis:]))
 	}
+	fill := fixedArgs(n)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		args, err := withConsts(n, args)
+		args, err := fill(args)
 		if err != nil {
 			return nil, err
 		}
 		out := ir.NewTensor(n.Type)
-		for from := 0; from < len(out.Floats); from += cols {
-			x := args[0].Floats[from : from+cols]
-			mean, factor := row(x)
-			for i, v := range x {
-				y := (float64(v) - mean) * factor
-				if len(at) > 0 {
-					y *= float64(args[1].Floats[at[0][i]])
+		workers.Ranges(product(shape[:axis]), 1+unaryGrain/max(cols, 1), func(first, last int) {
+			for from := first * cols; from < last*cols; from += cols {
+				x := args[0].Floats[from : from+cols]
+				mean, factor := row(x)
+				for i, v := range x {
+					y := (float64(v) - mean) * factor
+					if len(at) > 0 {
+						y *= float64(args[1].Floats[at[0][i]])
+					}
+					if len(at) > 1 {
+						y += float64(args[2].Floats[at[1][i]])
+					}
+					out.Floats[from+i] = float32(y)
 				}
-				if len(at) > 1 {
-					y += float64(args[2].Floats[at[1][i]])
-				}
-				out.Floats[from+i] = float32(y)
 			}
-		}
+		})
 		return out, nil
 	}, nil
 }

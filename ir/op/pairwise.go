@@ -68,32 +68,29 @@ func (p pairwise) eval(n *ir.Node) (ir.Kernel, error) {
 
 // pairReal evaluates a function of two floats.
 func pairReal(n *ir.Node, f func(a, b float32) float32) ir.Kernel {
-	index, fill := broadcasts(n), fixedArgs(n)
+	w, fill := broadcastWalk(n.Type.Shape, n.Args[0].Type.Shape, n.Args[1].Type.Shape), fixedArgs(n)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		args, err := fill(args)
 		if err != nil {
 			return nil, err
 		}
-		out, x, y := ir.NewTensor(n.Type), args[0].Floats, args[1].Floats
-		for i := range out.Floats {
-			out.Floats[i] = f(x[index[0][i]], y[index[1][i]])
-		}
+		out := ir.NewTensor(n.Type)
+		pairs(w, out.Floats, args[0].Floats, args[1].Floats, f)
 		return out, nil
 	}
 }
 
 // pairWhole evaluates a function of two whole numbers modulo 2^W.
 func pairWhole(n *ir.Node, f func(a, b int64) int64) ir.Kernel {
-	index, fill, cut := broadcasts(n), fixedArgs(n), wrapped(n.Type.Format.(format.Fixed))
+	w := broadcastWalk(n.Type.Shape, n.Args[0].Type.Shape, n.Args[1].Type.Shape)
+	fill, cut := fixedArgs(n), wrapped(n.Type.Format.(format.Fixed))
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		args, err := fill(args)
 		if err != nil {
 			return nil, err
 		}
-		out, x, y := ir.NewTensor(n.Type), args[0].Codes, args[1].Codes
-		for i := range out.Codes {
-			out.Codes[i] = cut(f(x[index[0][i]], y[index[1][i]]))
-		}
+		out := ir.NewTensor(n.Type)
+		pairs(w, out.Codes, args[0].Codes, args[1].Codes, func(a, b int64) int64 { return cut(f(a, b)) })
 		return out, nil
 	}
 }

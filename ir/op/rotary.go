@@ -62,8 +62,9 @@ func rotaryEval(n *ir.Node) (ir.Kernel, error) {
 	if n.Attrs.(*RotaryAttrs).Interleaved {
 		stride, next = 2, 1
 	}
+	fill := fixedArgs(n)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		args, err := withConsts(n, args)
+		args, err := fill(args)
 		if err != nil {
 			return nil, err
 		}

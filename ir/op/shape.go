@@ -101,5 +101,14 @@ func KeepsOrder(n *ir.Node) bool {
 }
 
 func transposeEval(n *ir.Node) (ir.Kernel, error) {
-	return moveEval(n, ir.TransposeIndex(n.Args[0].Type.Shape, n.Attrs.(*TransposeAttrs).Perm), 0, 0), nil
+	return walkEval(n, transposeWalk(n.Args[0].Type.Shape, n.Attrs.(*TransposeAttrs).Perm)), nil
+}
+
+// transposeWalk is the walk over the transpose of an array of the given shape.
+func transposeWalk(shape, perm []int) *walk {
+	out, strides := make([]int, len(perm)), make([]int, len(perm))
+	for i, p := range perm {
+		out[i], strides[i] = shape[p], product(shape[p+1:])
+	}
+	return newWalk(out, strides)
 }

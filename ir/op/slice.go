@@ -35,7 +35,16 @@ var Slice = &ir.Op{
 	},
 	Eval: func(n *ir.Node) (ir.Kernel, error) {
 		a := n.Attrs.(*SliceAttrs)
-		return moveEval(n, along(n, a.Axis, func(i int) int { return a.Start + i*a.Step }), 0, 0), nil
+		in := n.Args[0].Type.Shape
+		strides := make([]int, len(in))
+		for i := range in {
+			strides[i] = product(in[i+1:])
+		}
+		from := a.Start * strides[a.Axis]
+		strides[a.Axis] *= a.Step
+		w := newWalk(n.Type.Shape, strides)
+		w.offset[0] = from
+		return walkEval(n, w), nil
 	},
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		a := n.Attrs.(*SliceAttrs)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"lathe/internal/workers"
 	"lathe/ir"
 )
 
@@ -40,6 +41,18 @@ func lines(shape []int, axis int, f func(base, n, stride int)) {
 	}
 }
 
+// eachLine is lines, several at once. scratch has n elements that f may use.
+func eachLine(shape []int, axis int, f func(base, n, stride int, scratch []float64)) {
+	stride := product(shape[axis+1:])
+	n := shape[axis]
+	workers.Ranges(product(shape[:axis])*stride, 1+unaryGrain/max(n, 1), func(from, to int) {
+		scratch := make([]float64, n)
+		for i := from; i < to; i++ {
+			f(i/stride*n*stride+i%stride, n, stride, scratch)
+		}
+	})
+}
+
 func softmaxEval(n *ir.Node) (ir.Kernel, error) {
 	if !n.Type.IsFloat() {
 		return nil, n.Errorf("L0410", "softmax has no integer form in this version")
@@ -51,17 +64,17 @@ func softmaxEval(n *ir.Node) (ir.Kernel, error) {
 	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		x, out := args[0].Floats, ir.NewTensor(n.Type)
-		lines(shape, axis, func(base, n, stride int) {
-			top := math.Inf(-1)
+		eachLine(shape, axis, func(base, n, stride int, e []float64) {
+			top, total := float32(math.Inf(-1)), 0.0
 			for i := range n {
-				top = math.Max(top, float64(x[base+i*stride]))
-			}
-			total := 0.0
-			for i := range n {
-				total += math.Exp(float64(x[base+i*stride]) - top)
+				top = max(top, x[base+i*stride])
 			}
 			for i := range n {
-				out.Floats[base+i*stride] = float32(math.Exp(float64(x[base+i*stride])-top) / total)
+				e[i] = math.Exp(float64(x[base+i*stride]) - float64(top))
+				total += e[i]
+			}
+			for i := range n {
+				out.Floats[base+i*stride] = float32(e[i] / total)
 			}
 		})
 		return out, nil

@@ -26,23 +26,18 @@ var Where = &ir.Op{
 		if err := inFloatGraph(n); err != nil {
 			return nil, err
 		}
-		index, fill := broadcasts(n), fixedArgs(n)
+		fill := fixedArgs(n)
+		w := broadcastWalk(n.Type.Shape, n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Args[2].Type.Shape)
 		return func(args []*ir.Tensor) (*ir.Tensor, error) {
 			args, err := fill(args)
 			if err != nil {
 				return nil, err
 			}
 			out := ir.NewTensor(n.Type)
-			for i, c := range index[0] {
-				from := 1
-				if args[0].Codes[c] == 0 {
-					from = 2
-				}
-				if out.Codes != nil {
-					out.Codes[i] = args[from].Codes[index[from][i]]
-				} else {
-					out.Floats[i] = args[from].Floats[index[from][i]]
-				}
+			if n.Type.IsFloat() {
+				choose(w, out.Floats, args[0].Codes, args[1].Floats, args[2].Floats)
+			} else {
+				choose(w, out.Codes, args[0].Codes, args[1].Codes, args[2].Codes)
 			}
 			return out, nil
 		}, nil
@@ -62,4 +57,17 @@ var Where = &ir.Op{
 		f := genEither(r)
 		return genElement(r, o, nil, ir.Bool, f, f)
 	},
+}
+
+// choose takes elements of a or b.
+func choose[T float32 | int64](w *walk, out []T, cond []int64, a, b []T) {
+	w.each(func(at, n int, from, step []int) {
+		for i := range n {
+			if cond[from[0]+i*step[0]] != 0 {
+				out[at+i] = a[from[1]+i*step[1]]
+			} else {
+				out[at+i] = b[from[2]+i*step[2]]
+			}
+		}
+	})
 }

@@ -13,6 +13,8 @@ BenchmarkInspect440MB-4   3   1000 ns/op   20.5 MiB-resident   0.15 s-best
 BenchmarkInspect440MB-4   3   1000 ns/op   21.5 MiB-resident   0.25 s-best
 BenchmarkLinear           9   1000 ns/op   0.5 GMAC/s
 BenchmarkLinear           9   1000 ns/op   0.8 GMAC/s
+BenchmarkFloatLinear/128-4   9   1000 ns/op   40 GMAC/s
+BenchmarkFloatConv/3x3-4  9   1000 ns/op   30 GMAC/s
 BenchmarkVerify-4         2   1000 ns/op   2.5 s-best   90 MiB-resident
 BenchmarkSimulate-4       2   1000 ns/op   99.5 %-busy   1.25 Mcycles/s   2000 samples/s
 BenchmarkBalanced-4       2   1000 ns/op   99.5 %-busy

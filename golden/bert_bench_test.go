@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package golden_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"lathe/golden"
+	"lathe/golden/pjrt/pjrttest"
+	"lathe/golden/ref"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// The size of bert-base, without its head: 109 million parameters, 11.2 G products a sample.
+const (
+	bertLayers, bertTokens, bertHidden, bertHeads, bertInner = 12, 128, 768, 12, 3072
+	bertWords                                                = 30522
+)
+
+// encoder builds a transformer encoder with random weights.
+type encoder struct {
+	t testing.TB
+	g *ir.Graph
+	r uint32
+}
+
+func (e *encoder) weights(name string, size float32, mean float32, shape ...int) *ir.Node {
+	values := make([]float32, ir.Type{Shape: shape}.Elems())
+	for i := range values { // as Lehmer draws: rand takes a second for all
+		e.r = e.r*1664525 + 1013904223
+		values[i] = mean + (float32(e.r>>8)/(1<<23)-1)*size
+	}
+	n := &ir.Node{Name: name, Op: op.Const, Type: ir.Float(shape...), Attrs: &ir.Const{Data: ir.FloatBlob(values)}}
+	e.g.Nodes = append(e.g.Nodes, n)
+	return n
+}
+
+func (e *encoder) node(o *ir.Op, name string, attrs any, args ...*ir.Node) *ir.Node {
+	e.t.Helper()
+	n, err := op.New(o, name, "bench: "+name, attrs, args...)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.g.Nodes = append(e.g.Nodes, n)
+	return n
+}
+
+func (e *encoder) linear(name string, x *ir.Node, in, out int) *ir.Node {
+	size := float32(math.Sqrt(3 / float64(in)))
+	w := e.weights(name+".weight", size, 0, out, in)
+	return e.node(op.Linear, name, nil, x, w, e.weights(name+".bias", .1, 0, out))
+}
+
+func (e *encoder) norm(name string, x *ir.Node) *ir.Node {
+	return e.node(op.LayerNorm, name, &op.NormAttrs{Axis: -1, Eps: 1e-12}, x, e.weights(name+".weight", .1, 1, bertHidden),
+		e.weights(name+".bias", .1, 0, bertHidden))
+}
+
+// heads cuts the hidden axis: [1, heads, tokens, hidden/heads].
+func (e *encoder) heads(name string, x *ir.Node) *ir.Node {
+	shape := []int{1, bertTokens, bertHeads, bertHidden / bertHeads}
+	x = e.node(op.Reshape, name+".cut", &op.ReshapeAttrs{Shape: shape}, x)
+	return e.node(op.Transpose, name+".heads", &op.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, x)
+}
+
+func (e *encoder) layer(name string, x *ir.Node) *ir.Node {
+	var qkv []*ir.Node
+	for _, part := range []string{"query", "key", "value"} {
+		qkv = append(qkv, e.heads(name+part, e.linear(name+part, x, bertHidden, bertHidden)))
+	}
+	a := e.node(op.Attention, name+"attention", &op.AttentionAttrs{}, qkv...)
+	a = e.node(op.Transpose, name+"tokens", &op.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, a)
+	a = e.node(op.Reshape, name+"context", &op.ReshapeAttrs{Shape: []int{1, bertTokens, bertHidden}}, a)
+	x = e.norm(name+"norm1", e.node(op.Add, name+"sum1", nil, e.linear(name+"output", a, bertHidden, bertHidden), x))
+	h := e.node(op.Gelu, name+"gelu", nil, e.linear(name+"up", x, bertHidden, bertInner))
+	return e.norm(name+"norm2", e.node(op.Add, name+"sum2", nil, e.linear(name+"down", h, bertInner, bertHidden), x))
+}
+
+// bert is an encoder of the given number of layers over the ids of tokens.
+func bert(t testing.TB, layers int) *ir.Graph {
+	t.Helper()
+	e := &encoder{t: t, g: &ir.Graph{Name: "bert"}, r: 1}
+	ids := &ir.Node{Name: "ids", Op: op.Input, Attrs: &ir.Input{},
+		Type: ir.Type{Shape: []int{1, bertTokens}, Format: ir.Int64}}
+	e.g.Nodes, e.g.In = append(e.g.Nodes, ids), []*ir.Node{ids}
+	x := e.node(op.Gather, "words", &op.AxisAttrs{Axis: 0}, e.weights("word_embeddings", 1, 0, bertWords, bertHidden), ids)
+	x = e.node(op.Add, "places", nil, x, e.weights("position_embeddings", 1, 0, bertTokens, bertHidden))
+	x = e.norm("norm", x)
+	for i := range layers {
+		x = e.layer(fmt.Sprintf("layer.%d.", i), x)
+	}
+	e.g.Out = []ir.Output{{Name: "hidden", Node: x}}
+	if err := e.g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	return e.g
+}
+
+func bertSample() ref.Sample {
+	r := rand.New(rand.NewPCG(8, 8))
+	ids := ir.NewTensor(ir.Type{Shape: []int{1, bertTokens}, Format: ir.Int64})
+	for i := range ids.Codes {
+		ids.Codes[i] = r.Int64N(bertWords)
+	}
+	return ref.Sample{ids}
+}
+
+// TestBertLayer compares one layer of the benchmark on both engines.
+func TestBertLayer(t *testing.T) {
+	g, samples := bert(t, 1), []ref.Sample{bertSample()}
+	p, err := ref.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := p.Run(t.Context(), samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := golden.RunPJRT(t.Context(), pjrttest.Engine(t), g, samples, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worst := 0.0
+	for i, v := range got[0][0].Floats {
+		worst = max(worst, math.Abs(float64(v-want[0][0].Floats[i])))
+	}
+	if t.Logf("greatest difference %g", worst); worst > 1e-5 {
+		t.Errorf("the engines differ by %g", worst)
+	}
+}
+
+// BenchmarkBert evaluates one sample of a model of the size of bert-base by turns with the reference engine and on
+// PJRT, and reports the best times and their ratio.
+func BenchmarkBert(b *testing.B) {
+	g, samples := bert(b, bertLayers), []ref.Sample{bertSample()}
+	program, err := ref.New(g)
+	if err != nil {
+		b.Fatal(err)
+	}
+	text, err := golden.Print(g, 1, false)
+	if err != nil {
+		b.Fatal(err)
+	}
+	compiled, err := pjrttest.Engine(b).Compile(b.Context(), text.Text())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer compiled.Drop(b.Context())
+	if err := compiled.Bind(b.Context(), text.Weights()); err != nil {
+		b.Fatal(err)
+	}
+	input := golden.Batch(g, samples, 0, 1)
+	best := [2]time.Duration{time.Hour, time.Hour}
+	for b.Loop() {
+		for i, run := range []func() error{
+			func() error { _, err := program.Run(b.Context(), samples); return err },
+			func() error { _, err := compiled.Run(b.Context(), input); return err },
+		} {
+			start := time.Now()
+			if err := run(); err != nil {
+				b.Fatal(err)
+			}
+			best[i] = min(best[i], time.Since(start))
+		}
+	}
+	b.ReportMetric(best[0].Seconds(), "s-ref")
+	b.ReportMetric(best[1].Seconds(), "s-pjrt")
+	b.ReportMetric(best[0].Seconds()/best[1].Seconds(), "x-pjrt")
+}
