@@ -13,7 +13,13 @@ type Operand struct {
 	Floats    []float32
 	Bytes     []byte
 	Row, Step int
+	// Pack, where it is not nil, makes the matrix instead: it writes elements inner to inner+n of rows first to
+	// first+rows, at most PanelRows of them, as panel[k][row], PanelRows apart. It may be called concurrently.
+	Pack func(panel []float64, first, rows, inner, n int)
 }
+
+// PanelRows is the number of rows in a panel of an operand.
+const PanelRows = tileCols
 
 // Rows is a matrix in row-major order with rows of k elements.
 func Rows(data []float32, k int) Operand { return Operand{Floats: data, Row: k, Step: 1} }
@@ -37,6 +43,19 @@ func (o Operand) From(n int) Operand {
 	return o
 }
 
+// Left is the operand, whose rows of k elements lie together, as a left one.
+func (o Operand) Left(k int) func(m int, row []float64) {
+	if o.Floats != nil {
+		return Left(o.Floats, k)
+	}
+	return func(m int, row []float64) {
+		from := o.Bytes[4*m*o.Row:][:4*k]
+		for i := range row {
+			row[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(from[4*i:])))
+		}
+	}
+}
+
 // Left is the left operand of a matrix in row-major order with rows of k elements.
 func Left(data []float32, k int) func(m int, row []float64) {
 	return func(m int, row []float64) {
@@ -51,6 +70,10 @@ func (o *Operand) pack(by kernel, panel []float64, first, rows, inner, n int) {
 	panel = panel[:n*tileCols]
 	if rows < tileCols {
 		clear(panel)
+	}
+	if o.Pack != nil {
+		o.Pack(panel, first, rows, inner, n)
+		return
 	}
 	if o.Row == 1 {
 		for k := 0; o.Floats == nil && k < n; k++ {

@@ -21,14 +21,14 @@ const (
 	grain      = 1 << 18
 )
 
-// Product is y[m][n] = bias[n] + sum over k of left[m][k]*right[n][k].
+// Product is y[m][n] = bias[n] (or rowBias[m]) + sum over k of left[m][k]*right[n][k].
 type Product struct {
 	M, N, K int
 	// Left writes row m of the left operand, K values. It may be called concurrently.
 	Left  func(m int, row []float64)
 	Right Operand
-	// Bias has N values, or none.
-	Bias []float32
+	// Bias has N values, or none; RowBias M values, or none.
+	Bias, RowBias []float32
 	// Out is y: element m, n stands at m*Row + n*Col. With Wide it goes there instead, and is not rounded to float32.
 	Out      []float32
 	Wide     []float64
@@ -45,7 +45,7 @@ func (p *Product) run(by kernel) {
 	case p.K == 0:
 		p.empty()
 		return
-	case p.M < fewRows:
+	case p.M < fewRows && p.Right.Pack == nil:
 		p.runRows()
 		return
 	}
@@ -59,8 +59,11 @@ func (p *Product) run(by kernel) {
 
 // set is element m, n of the result.
 func (p *Product) set(m, n int, even, odd float64) {
-	if p.Bias != nil {
+	switch {
+	case p.Bias != nil:
 		even += float64(p.Bias[n])
+	case p.RowBias != nil:
+		even += float64(p.RowBias[m])
 	}
 	at := m*p.Row + n*p.Col
 	if p.Wide != nil {
@@ -144,7 +147,7 @@ func (b *block) panel(col, from, to int, s *scratch) {
 func (b *block) store(row, col int, even, odd []float64) {
 	p := b.p
 	n := min(tileCols, p.N-col)
-	if p.Wide != nil || p.Col != 1 {
+	if p.Wide != nil || p.Col != 1 || p.RowBias != nil {
 		for c := range n {
 			p.set(row, col+c, even[c], odd[c])
 		}

@@ -8,81 +8,114 @@ import (
 	"lathe/ir/dense"
 )
 
-// convFloat multiplies the windows of each image and group, which it gathers as rows, with the weights.
+// floatConv is a convolution of floats: for each image and group a product of windows and weights. Windows are rows
+// where channels are last, since their elements lie together; else pixels of a row of the image do, and windows are
+// columns.
+type floatConv struct {
+	*Geometry
+	last       bool
+	groups     int
+	size, rows int // weights of a row; rows of a group
+	weights    dense.Operand
+	bias       []float32
+}
+
 func convFloat(n *ir.Node, a *ConvAttrs, g *Geometry) (ir.Kernel, error) {
 	w, bias, err := floatOperand(n)
 	if err != nil {
 		return nil, err
 	}
 	shape := n.Args[1].Type.Shape
-	size, rows, pixels := product(shape[1:]), shape[0]/a.Groups, g.OH*g.OW
+	c := &floatConv{Geometry: g, last: a.ChannelsLast, groups: a.Groups, size: product(shape[1:]),
+		rows: shape[0] / a.Groups, weights: w, bias: bias}
+	few := max(1, 1<<16/max(1, g.OH*g.OW*c.size*c.rows)) // small products: several for a goroutine
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		out, x := ir.NewTensor(n.Type), args[0].Floats
-		run := func(i int) {
-			img, group := i/a.Groups, i%a.Groups
-			c := group * rows
-			p := dense.Product{M: pixels, N: rows, K: size, Right: w.From(c), Row: shape[0], Col: 1}
-			p.Left = func(pixel int, row []float64) { g.window(a.ChannelsLast, a.Groups, img, group, pixel, x, row) }
-			if bias != nil {
-				p.Bias = bias[c : c+rows]
-			}
-			p.Out = out.Floats[img*pixels*shape[0]:]
-			if a.ChannelsLast {
-				p.Out = p.Out[c:]
-			} else {
-				p.Out, p.Row, p.Col = p.Out[c*pixels:], 1, pixels
-			}
-			p.Run()
-		}
-		few := max(1, 1<<16/max(1, pixels*size*rows)) // small products: several for a goroutine
+		out := ir.NewTensor(n.Type)
 		workers.Ranges(g.N*a.Groups, few, func(from, to int) {
 			for i := from; i < to; i++ {
-				run(i)
+				c.run(i/a.Groups, i%a.Groups, args[0].Floats, out.Floats)
 			}
 		})
 		return out, nil
 	}, nil
 }
 
-// window writes the window of one group for one output pixel, with zeros for padding: in the order ky, kx, channel of
-// images with channels last, else channel, ky, kx.
-func (g *Geometry) window(last bool, groups, img, group, pixel int, x []float32, row []float64) {
-	ic := g.C / groups
-	oy, ox := pixel/g.OW*g.SH-g.PT, pixel%g.OW*g.SW-g.PL
-	y0, y1 := span(oy, g.H, g.KH, g.DH)
-	x0, x1 := span(ox, g.W, g.KW, g.DW)
-	if y1-y0 < g.KH || x1-x0 < g.KW {
-		clear(row)
+// run computes one group of one image.
+func (c *floatConv) run(img, group int, x, y []float32) {
+	first, pixels := group*c.rows, c.OH*c.OW
+	var bias []float32
+	if c.bias != nil {
+		bias = c.bias[first : first+c.rows]
 	}
-	if last {
-		for ky := y0; ky < y1; ky++ {
-			for kx := x0; kx < x1; kx++ {
-				to := row[(ky*g.KW+kx)*ic:][:ic]
-				for c, v := range x[g.at(true, img, oy+ky*g.DH, ox+kx*g.DW, group*ic):][:ic] {
-					to[c] = float64(v)
-				}
-			}
-		}
+	all := c.rows * c.groups
+	y = y[img*pixels*all:]
+	weights := c.weights.From(first)
+	if c.last {
+		p := dense.Product{M: pixels, N: c.rows, K: c.size, Right: weights, Bias: bias, Out: y[first:], Row: all, Col: 1}
+		p.Left = func(pixel int, row []float64) { c.window(img, group, pixel, x, row) }
+		p.Run()
 		return
 	}
-	for c := range ic {
-		for ky := y0; ky < y1; ky++ {
-			from := g.at(false, img, oy+ky*g.DH, ox, group*ic+c)
-			to := row[(c*g.KH+ky)*g.KW:]
-			for kx := x0; kx < x1; kx++ {
-				to[kx] = float64(x[from+kx*g.DW])
+	p := dense.Product{M: c.rows, N: pixels, K: c.size, Left: weights.Left(c.size), RowBias: bias,
+		Out: y[first*pixels:], Row: pixels, Col: 1}
+	image := x[c.at(false, img, 0, 0, group*c.C/c.groups):]
+	p.Right.Pack = func(panel []float64, first, n, inner, k int) { c.pack(panel, image, first, n, inner, k) }
+	p.Run()
+}
+
+// window writes the window of one group for one output pixel of a channels-last image, in the order ky, kx, channel,
+// with zeros for padding.
+func (c *floatConv) window(img, group, pixel int, x []float32, row []float64) {
+	ic := c.C / c.groups
+	oy, ox := pixel/c.OW*c.SH-c.PT, pixel%c.OW*c.SW-c.PL
+	y0, y1 := span(oy, c.H, c.KH, c.DH)
+	x0, x1 := span(ox, c.W, c.KW, c.DW)
+	if y1-y0 < c.KH || x1-x0 < c.KW {
+		clear(row)
+	}
+	for ky := y0; ky < y1; ky++ {
+		for kx := x0; kx < x1; kx++ {
+			to := row[(ky*c.KW+kx)*ic:][:ic]
+			for i, v := range x[c.at(true, img, oy+ky*c.DH, ox+kx*c.DW, group*ic):][:ic] {
+				to[i] = float64(v)
 			}
 		}
 	}
 }
 
-// span is the range of the n kernel positions, d apart from first on, that lie inside of 0 to size.
+// pack writes taps inner to inner+k, in the order channel, ky, kx, of the windows of n output pixels from first on,
+// with zeros for padding; image begins with the first channel of the group.
+func (c *floatConv) pack(panel []float64, image []float32, first, n, inner, k int) {
+	for tap := range k {
+		at := inner + tap
+		plane, ky, kx := at/(c.KH*c.KW)*c.H*c.W, at/c.KW%c.KH, at%c.KW
+		to := panel[tap*dense.PanelRows:][:n]
+		for oy, ox := first/c.OW, first%c.OW; len(to) > 0; oy, ox = oy+1, 0 {
+			run := to[:min(len(to), c.OW-ox)]
+			to = to[len(run):]
+			y, x := oy*c.SH-c.PT+ky*c.DH, ox*c.SW-c.PL+kx*c.DW
+			if y < 0 || y >= c.H {
+				clear(run)
+				continue
+			}
+			from, end := span(x, c.W, len(run), c.SW)
+			clear(run[:from])
+			clear(run[end:])
+			row := image[plane+y*c.W:][:c.W]
+			for i := from; i < end; i++ {
+				run[i] = float64(row[x+i*c.SW])
+			}
+		}
+	}
+}
+
+// span is the range of n places, d apart from first on, that lie inside of 0 to size.
 func span(first, size, n, d int) (from, to int) {
-	for to = n; to > 0 && first+(to-1)*d >= size; {
-		to--
+	if first >= 0 && first+(n-1)*d < size {
+		return 0, n
 	}
-	for from < to && first+from*d < 0 {
-		from++
+	if first < 0 {
+		from = min(n, (d-1-first)/d)
 	}
-	return from, to
+	return from, max(from, min(n, (max(0, size-first)+d-1)/d))
 }
