@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/frontend/hf"
 	"lathe/frontend/onnx"
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo"
@@ -54,9 +55,13 @@ func Load(path string, opts Options) (*ir.Graph, error) {
 	case err != nil:
 		return nil, diag.New(source.CodeOpen, path, "cannot be opened: %v", source.Reason(err))
 	case info.IsDir():
-		return nil, folder(path)
+		return folder(path, opts)
 	case !info.Mode().IsRegular():
 		return nil, diag.New(source.CodeOpen, path, "is no regular file")
+	}
+	if opts.Transformer.Chosen() {
+		return nil, diag.New(source.CodeBinding, path, "tokens, inputs, task, cache and loss are chosen for folders of "+
+			"Hugging Face only")
 	}
 	ext := strings.ToLower(filepath.Ext(path))
 	all := formats()
@@ -107,12 +112,12 @@ func missing(path string) error {
 	return e
 }
 
-func folder(path string) error {
-	if _, err := os.Stat(filepath.Join(path, "config.json")); err == nil {
-		return diag.New(source.CodeLater, path, "is a Hugging Face folder, which is not supported in this version").
-			WithHint("export the model with torch.onnx.export")
+// folder loads a folder of a model. Only those of Hugging Face are known.
+func folder(path string, opts Options) (*ir.Graph, error) {
+	if hf.IsFolder(path) {
+		return hf.Load(path, opts)
 	}
-	return diag.New(source.CodeOpen, path, "is a folder; a model file is needed")
+	return nil, diag.New(source.CodeOpen, path, "is a folder without config.json; a model file or folder is needed")
 }
 
 // later is the loader of formats that are known but not supported.

@@ -4,6 +4,8 @@
 package golden
 
 import (
+	"slices"
+
 	"lathe/golden/hlo"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
@@ -29,13 +31,19 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 		return nil, err
 	}
 	var errs diag.List
+	failed := map[*ir.Node]bool{}
 	for _, n := range g.Nodes {
 		if _, isInput := values[n]; isInput || n.IsConst() || known[n] != nil {
+			continue
+		}
+		if slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return failed[a] }) {
+			failed[n] = true // reported there
 			continue
 		}
 		v, err := printNode(b, ref.Reading(n, known), values)
 		if err != nil {
 			errs = append(errs, asDiag(n, err))
+			failed[n] = true
 		}
 		values[n] = v
 	}

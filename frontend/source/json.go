@@ -55,14 +55,17 @@ const indexed = 12
 
 // ParseJSON reads one JSON text (RFC 8259) that a file of the given name holds. It refuses nesting beyond 100, names
 // that occur twice in an object, text behind the value, and numbers such as NaN. Nothing of data is kept.
-func ParseJSON(file string, data []byte) (*JSON, error) {
+func ParseJSON(file string, data []byte) (*JSON, error) { return parseJSON(file, data, maxJSONValues) }
+
+// parseJSON reads a text of at most limit values.
+func parseJSON(file string, data []byte, limit int) (*JSON, error) {
 	if len(data) > maxJSONSize {
 		return nil, diag.New(CodeLimit, file, "a JSON text of %d bytes is longer than %d", len(data), maxJSONSize)
 	}
 	if what, hint := LooksLike(data); what != "" {
 		return nil, diag.New(CodeBroken, file, "is no JSON text but %s", what).WithHint("%s", hint)
 	}
-	p := jsonParser{file: file, data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
+	p := jsonParser{file: file, limit: limit, data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
 	root := &JSON{file: file}
 	if err := p.value(root, 0); err != nil {
 		return nil, err

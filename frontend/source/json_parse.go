@@ -12,10 +12,10 @@ import (
 
 // jsonParser is a place in a JSON text.
 type jsonParser struct {
-	file   string
-	data   []byte
-	at     int
-	values int
+	file  string
+	data  []byte
+	at    int
+	limit int // of values that may still come
 }
 
 func (p *jsonParser) fail(msg string, args ...any) *diag.Error {
@@ -56,8 +56,8 @@ func (p *jsonParser) peek() byte {
 
 // value reads one value into v, at a depth of nesting.
 func (p *jsonParser) value(v *JSON, depth int) (err error) {
-	if p.values++; p.values > maxJSONValues {
-		return diag.New(CodeLimit, p.file, "the JSON text holds more than %d values", maxJSONValues)
+	if p.limit--; p.limit < 0 {
+		return diag.New(CodeLimit, p.file, "the JSON text holds too many values")
 	}
 	switch c := p.peek(); {
 	case c == '{' || c == '[':

@@ -21,6 +21,28 @@ type Options struct {
 	Dims map[string]int
 	// Shapes gives whole shapes to inputs by name; they must agree with the dimensions that the model fixes.
 	Shapes map[string][]int
+	// Transformer is what a Hugging Face folder leaves open.
+	Transformer Transformer
+}
+
+// Transformer chooses a graph among those that a Hugging Face folder describes.
+type Transformer struct {
+	// Seq is the number of tokens; 0 stands for the default.
+	Seq int
+	// Inputs are the names of the inputs; nil stands for those that the model needs.
+	Inputs []string
+	// Task names the head; "" stands for that of the configuration.
+	Task string
+	// Cache makes keys and values outputs. Past is the number of tokens whose keys and values are inputs.
+	Cache bool
+	Past  int
+	// Loss adds the input labels and the output loss.
+	Loss bool
+}
+
+// Chosen says that something was chosen.
+func (t Transformer) Chosen() bool {
+	return t.Seq != 0 || t.Inputs != nil || t.Task != "" || t.Cache || t.Past != 0 || t.Loss
 }
 
 // File is a model file in memory. Data is a read-only mapping that lives as long as the process, because graphs keep

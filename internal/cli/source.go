@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/internal/flow"
 	"lathe/ir"
@@ -23,11 +24,15 @@ type sourceFlags struct {
 	source    flow.Source
 	dims      map[string]int
 	dumpAfter string
+	// of folders of Hugging Face
+	transformer source.Transformer
+	past        int
 }
 
 func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 	c.Flags().StringVar(&s.source.Plan, "plan", "", "plan file (TOML); without one: 8 bits, folded")
 	c.Flags().StringToIntVar(&s.dims, "dim", nil, "bind a symbolic dimension: batch=1")
+	s.addTransformer(c)
 	if calibrate {
 		c.Flags().StringVar(&s.dumpAfter, "dump-after", "",
 			"print the graph after this pass (lathe list passes) to standard error")
@@ -37,9 +42,25 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 	}
 }
 
+// addTransformer adds what folders of Hugging Face leave open.
+func (s *sourceFlags) addTransformer(c *cobra.Command) {
+	c.Flags().IntVar(&s.transformer.Seq, "seq", 0, "tokens of a Hugging Face model; else 128, or as many as it takes; 1 "+
+		"with --past")
+	c.Flags().StringSliceVar(&s.transformer.Inputs, "model-inputs", nil,
+		"inputs of a Hugging Face model: input_ids,attention_mask")
+	c.Flags().StringVar(&s.transformer.Task, "task", "", "head of a Hugging Face model: encoder, causal-lm, ...")
+	c.Flags().IntVar(&s.past, "past", -1, "make keys and values outputs, and take those of this many earlier tokens")
+	c.Flags().BoolVar(&s.transformer.Loss, "loss", false, "add the input labels and the output loss")
+}
+
 // of completes the source with the model's path.
 func (s *sourceFlags) of(a *App, model string) (flow.Source, error) {
-	s.source.Model, s.source.Dims = model, s.dims
+	s.source.Model, s.source.Dims, s.source.Transformer = model, s.dims, s.transformer
+	if s.past >= 0 {
+		s.source.Transformer.Cache, s.source.Transformer.Past = true, s.past
+	} else if s.past < -1 {
+		return s.source, &usageError{diag.New("L0101", "", "--past %d is negative", s.past)}
+	}
 	start := time.Now()
 	s.source.Passes.Clock = func() time.Duration { return time.Since(start) }
 	if s.dumpAfter == "" {

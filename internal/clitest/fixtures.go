@@ -47,7 +47,7 @@ func WriteModels(dir string) error {
 			return err
 		}
 	}
-	return nil
+	return writeFolders(dir)
 }
 
 // samples is how many samples the sound input arrays hold.

@@ -18,7 +18,7 @@ type Entry struct {
 
 // Catalogue lists every code in ascending order. A code that is not used any more is never given another cause.
 func Catalogue() []Entry {
-	return slices.Concat(commandLine, models, quantImports, programs, textImports, graphs, realScales, blocks,
+	return slices.Concat(commandLine, models, quantImports, programs, textImports, folders, graphs, realScales, blocks,
 		plans, foldings, formats, hardware, tools, engines, files, kernels, graphKernels, comparisons, interpreter,
 		devices, products)
 }

@@ -47,3 +47,22 @@ var textImports = []Entry{
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main(%a: tensor<4x!quant.uniform<i8:f32, 0.1>>)" +
 			" -> tensor<4x!quant.uniform<i8:f32, 0.1>> {\n  return %a : tensor<4x!quant.uniform<i8:f32, 0.1>>\n}\n"},
 }
+
+// folder is `lathe inspect` of a Hugging Face folder of the given config.json; further files follow.
+func folder(config, more string) string {
+	return "$ lathe inspect hf\n-- hf/config.json --\n" + config + "\n" + more
+}
+
+// The errors of Hugging Face folders.
+var folders = []Entry{
+	{"L0280", "The architecture of a Hugging Face folder, or its head, is not supported; those that are known are listed.",
+		folder(`{"model_type": "brt", "architectures": ["BrtModel"]}`, "")},
+	{"L0281", "The weights of a Hugging Face folder lack tensors that config.json asks for, or hold others.",
+		"$ lathe inspect missing-tensors"},
+	{"L0282", "A setting in the config.json of a Hugging Face folder is not supported.",
+		folder(`{"model_type": "bert", "quantization_config": {"quant_method": "gptq"}}`, "")},
+	{"L0283", "A Hugging Face folder has no weights in safetensors files.",
+		folder(`{"model_type": "bert"}`, "-- hf/pytorch_model.bin --\nnot read\n")},
+	{"L0284", "A task, an input, a cache or a loss is chosen that a Hugging Face model does not offer.",
+		"$ lathe inspect hf --task image-classification\n-- hf/config.json --\n{\"model_type\": \"bert\"}\n"},
+}

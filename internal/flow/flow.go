@@ -13,6 +13,7 @@ import (
 	"lathe/emit"
 	"lathe/emit/verilog"
 	"lathe/frontend"
+	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
@@ -35,6 +36,8 @@ type Source struct {
 	Model, Plan, Calibrate string
 	// Dims binds symbolic dimensions of the model.
 	Dims map[string]int
+	// Transformer is what a Hugging Face folder leaves open.
+	Transformer source.Transformer
 	// Passes are options of the passes that run: checks, dumps.
 	Passes lower.Options
 }
@@ -45,7 +48,8 @@ func (s Source) Import() (*ir.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return frontend.Load(s.Model, frontend.Options{Dims: s.Dims, Shapes: plan.Shapes()})
+	return frontend.Load(s.Model, frontend.Options{Dims: s.Dims, Shapes: plan.Shapes(),
+		Transformer: s.Transformer})
 }
 
 // Recognize makes operations of a float graph whole that an exporter has decomposed, measured on random samples.

@@ -118,8 +118,8 @@ func functions(t Tree) []Finding {
 }
 
 // catalogues hold one file an entry: their number grows with the ops, formats, passes and commands there are.
-var catalogues = []string{"ir/op", "ir/format", "frontend/onnx", "frontend/torch", "frontend/stablehlo", "lower",
-	"internal/cli"}
+var catalogues = []string{"ir/op", "ir/format", "frontend/hf", "frontend/onnx", "frontend/torch",
+	"frontend/stablehlo", "lower", "internal/cli"}
 
 func packages(t Tree) []Finding {
 	count := map[string]int{}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hf
+
+import (
+	"math"
+
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// linear is the module at path: y = x*transpose(W) + b, W [out, in].
+func (m *model) linear(path string, x *ir.Node, in, out int, bias bool) *ir.Node {
+	m.module(path, "Linear")
+	args := []*ir.Node{x, m.weight(path+".weight", out, in)}
+	if bias {
+		args = append(args, m.weight(path+".bias", out))
+	}
+	return m.emit(path, "Linear", op.Linear, nil, args...)
+}
+
+// conv1D is the module of GPT-2 of that name: y = x*W + b, W [in, out].
+func (m *model) conv1D(path string, x *ir.Node, in, out int) *ir.Node {
+	m.module(path, "Conv1D")
+	w := m.emit(path+".weight", "Conv1D", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}},
+		m.weight(path+".weight", in, out))
+	return m.emit(path, "Conv1D", op.Linear, nil, x, w, m.weight(path+".bias", out))
+}
+
+// layerNorm is the module at path, over the last axis.
+func (m *model) layerNorm(path string, x *ir.Node, size int, eps float64) *ir.Node {
+	m.module(path, "LayerNorm")
+	return m.emit(path, "LayerNorm", op.LayerNorm, &op.NormAttrs{Axis: -1, Eps: float32(eps)}, x,
+		m.weight(path+".weight", size), m.weight(path+".bias", size))
+}
+
+// rmsNorm is the module at path, over the last axis.
+func (m *model) rmsNorm(path string, x *ir.Node, size int, eps float64) *ir.Node {
+	m.module(path, "RMSNorm")
+	return m.emit(path, "RMSNorm", op.RMSNorm, &op.NormAttrs{Axis: -1, Eps: float32(eps)}, x,
+		m.weight(path+".weight", size))
+}
+
+// embedding is the module at path: rows of its table for whole numbers.
+func (m *model) embedding(path string, ids *ir.Node, rows, size int) *ir.Node {
+	m.module(path, "Embedding")
+	return m.emit(path, "Embedding", op.Gather, &op.AxisAttrs{Axis: 0}, m.weight(path+".weight", rows, size), ids)
+}
+
+// positionRows are rows of the table of an embedding from from on, as many as there are tokens: [1, tokens, size].
+func (m *model) positionRows(path string, from, rows, size int) *ir.Node {
+	m.module(path, "Embedding")
+	table := m.weight(path+".weight", rows, size)
+	if from+m.seq > rows {
+		return m.bound("%d tokens from row %d of the table of positions on, which has %d", m.seq, from, rows)
+	}
+	x := m.emit(path+".slice", "Embedding", op.Slice, &op.SliceAttrs{Axis: 0, Start: from, Count: m.seq, Step: 1}, table)
+	return m.reshape(path, x, 1, m.seq, size)
+}
+
+func (m *model) reshape(name string, x *ir.Node, shape ...int) *ir.Node {
+	return m.emit(name, "view", op.Reshape, &op.ReshapeAttrs{Shape: shape}, x)
+}
+
+func (m *model) transpose(name string, x *ir.Node, perm ...int) *ir.Node {
+	return m.emit(name, "transpose", op.Transpose, &op.TransposeAttrs{Perm: perm}, x)
+}
+
+// add is a + b, computed by the module at path.
+func (m *model) add(path string, a, b *ir.Node) *ir.Node {
+	return m.emit(path+".add", "add", op.Add, nil, a, b)
+}
+
+// mul is a*b, computed by the module at path.
+func (m *model) mul(path string, a, b *ir.Node) *ir.Node {
+	return m.emit(path+".mul", "mul", op.Mul, nil, a, b)
+}
+
+// slice takes count places from start on along an axis.
+func (m *model) slice(name string, x *ir.Node, axis, start, count int) *ir.Node {
+	return m.emit(name, "slice", op.Slice, &op.SliceAttrs{Axis: axis, Start: start, Count: count, Step: 1}, x)
+}
+
+// token takes one token of [batch, tokens, size]: [batch, size].
+func (m *model) token(path string, x *ir.Node, i, size int) *ir.Node {
+	return m.reshape(path+".squeeze", m.slice(path+".select", x, 1, i, 1), m.batch, size)
+}
+
+// split turns [batch, tokens, heads*size] into [batch, heads, tokens, size].
+func (m *model) split(path string, x *ir.Node, heads, size int) *ir.Node {
+	x = m.reshape(path+".view", x, m.batch, m.seq, heads, size)
+	return m.transpose(path+".transpose", x, 0, 2, 1, 3)
+}
+
+// merge turns [batch, heads, tokens, size] into [batch, tokens, heads*size].
+func (m *model) merge(path string, x *ir.Node, heads, size int) *ir.Node {
+	x = m.transpose(path+".transpose", x, 0, 2, 1, 3)
+	return m.reshape(path+".reshape", x, m.batch, m.seq, heads*size)
+}
+
+// attention is softmax(q*transpose(k)*scale)*v for q [batch, heads, tokens, size] and k, v [batch, groups, all, size],
+// with the mask of the model: all keys, or those up to the place of the query.
+func (m *model) attention(path string, q, k, v *ir.Node, scale float64, causal bool) *ir.Node {
+	args := []*ir.Node{q, k, v}
+	if mask := m.mask(); mask != nil {
+		args = append(args, mask)
+	}
+	return m.emit(path+".scaled_dot_product_attention", "scaled_dot_product_attention", op.Attention,
+		&op.AttentionAttrs{Scale: float32(scale), Causal: causal}, args...)
+}
+
+// mask is true where a key is kept: [batch, 1, 1, all]. It is nil if the graph has no input attention_mask.
+func (m *model) mask() *ir.Node {
+	in := m.input("attention_mask")
+	if in == nil || m.err != nil {
+		return nil
+	}
+	if m.keep == nil {
+		keep := m.emit(m.root+"attention_mask.ne", "ne", op.Compare, &op.CompareAttrs{Rel: "ne"}, in, m.whole("zero", 0))
+		m.keep = m.reshape(m.root+"attention_mask.view", keep, m.batch, 1, 1, m.seq+max(m.past, 0))
+	}
+	return m.keep
+}
+
+// activations are the functions that configurations name.
+var activations = []struct {
+	name string
+	op   *ir.Op
+}{
+	{"gelu", op.Gelu}, {"gelu_python", op.Gelu}, {"gelu_new", op.GeluTanh}, {"gelu_pytorch_tanh", op.GeluTanh},
+	{"gelu_fast", op.GeluTanh}, {"gelu_python_tanh", op.GeluTanh}, {"gelu_accurate", op.GeluTanh}, {"relu", op.Relu},
+	{"silu", op.Silu}, {"swish", op.Silu}, {"tanh", op.Tanh}, {"sigmoid", op.Sigmoid}, {"mish", op.Mish},
+	{"quick_gelu", nil}, {"relu2", nil},
+}
+
+// activation applies the function that the setting key names.
+func (m *model) activation(path, absent, key string, x *ir.Node) *ir.Node {
+	name := m.text(absent, key)
+	for _, a := range activations {
+		switch {
+		case a.name != name:
+		case a.op == op.Silu:
+			return m.emit(path, name, a.op, &op.AlphaAttrs{Alpha: 1}, x)
+		case a.op != nil:
+			return m.emit(path, name, a.op, nil, x)
+		case name == "relu2":
+			y := m.emit(path, name, op.Relu, nil, x)
+			return m.mul(path, y, y)
+		default: // quick_gelu
+			y := m.mul(path+".scale", x, m.constant(path+".factor", ir.FloatBlob([]float32{1.702})))
+			return m.mul(path, x, m.emit(path, name, op.Sigmoid, nil, y))
+		}
+	}
+	if m.err == nil {
+		e := m.refuse(key, "the activation %q is not supported", name)
+		var names []string
+		for _, a := range activations {
+			names = append(names, a.name)
+		}
+		hintNearest(e, name, names)
+	}
+	return m.none
+}
+
+// rsqrt is 1/sqrt(n), the usual scale of attention.
+func rsqrt(n int) float64 { return 1 / math.Sqrt(float64(n)) }

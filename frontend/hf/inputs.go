@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hf
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"lathe/frontend/source"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// CodeChoice is the error of a choice that the model does not offer.
+const CodeChoice = "L0284"
+
+// defaultSeq is the number of tokens where nothing is chosen; a model of fewer positions takes all it has.
+const defaultSeq = 128
+
+// inputNames are the inputs that are chosen, or else those that the architecture has by default.
+func (m *model) inputNames() []string {
+	names := m.opts.Inputs
+	if names == nil {
+		names = slices.Clone(m.arch.inputs[:m.arch.needed])
+		if m.past > 0 && m.arch.caches {
+			names = append(names, "position_ids")
+		}
+	}
+	for i, name := range names {
+		switch {
+		case !slices.Contains(m.arch.inputs, name):
+			e := diag.New(CodeChoice, m.b.File, "%s models have no input %s", m.arch.modelType, source.Quote(name))
+			hintNearest(e, name, m.arch.inputs)
+			m.fail(e)
+		case slices.Contains(names[:i], name):
+			m.fail(diag.New(CodeChoice, m.b.File, "the input %s is chosen twice", name))
+		}
+	}
+	first := m.arch.inputs[0]
+	if first == "input_ids" && slices.Contains(names, first) == slices.Contains(names, "inputs_embeds") {
+		m.fail(diag.New(CodeChoice, m.b.File, "the graph needs one of the inputs input_ids and inputs_embeds"))
+	} else if first != "input_ids" && !slices.Contains(names, first) {
+		m.fail(diag.New(CodeChoice, m.b.File, "the graph needs the input %s", first))
+	}
+	return names
+}
+
+// hintNearest suggests the nearest of names, or all of them.
+func hintNearest(e *diag.Error, name string, names []string) {
+	if near := diag.Nearest(name, names); near != "" {
+		e.Hint = fmt.Sprintf("did you mean %s?", near)
+	} else {
+		e.Hint = "there are " + strings.Join(names, ", ")
+	}
+}
+
+// bind sets the numbers of samples and tokens: from Options.Transformer, --dim batch and seq, or the shape of an input.
+func (m *model) bind(opts source.Options) {
+	positions := m.positions
+	m.batch, m.seq = 1, opts.Transformer.Seq
+	if m.past = -1; opts.Transformer.Cache {
+		m.past = opts.Transformer.Past
+	}
+	bind := func(at *int, what string, n int) {
+		if n < 1 || n > maxCount || *at > 1 && *at != n {
+			m.bound("the dimension %s is to be %d and %d", what, n, *at)
+		}
+		*at = n
+	}
+	for _, name := range slices.Sorted(maps.Keys(opts.Dims)) {
+		switch name {
+		case "batch":
+			bind(&m.batch, name, opts.Dims[name])
+		case "seq":
+			bind(&m.seq, name, opts.Dims[name])
+		default:
+			m.bound("there is no dimension %s to set, only batch and seq", source.Quote(name))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(opts.Shapes)) {
+		shape := opts.Shapes[name]
+		if len(shape) < 2 || !slices.Contains([]string{"input_ids", "inputs_embeds"}, name) {
+			continue // compared when the input is made
+		}
+		bind(&m.batch, "batch", shape[0])
+		bind(&m.seq, "seq", shape[1])
+	}
+	if m.seq == 0 {
+		if m.seq = min(defaultSeq, max(positions, 1)); m.past > 0 {
+			m.seq = 1
+		}
+	}
+	if all := m.seq + max(m.past, 0); positions > 0 && all > positions {
+		m.bound("%d tokens are more than the %d positions of the model", all, positions)
+	}
+}
+
+// makeInputs makes the inputs of the graph.
+func (m *model) makeInputs(opts source.Options) {
+	m.in = map[string]*ir.Node{}
+	for _, name := range m.inputNames() {
+		d, shape := ir.I64, []int{m.batch, m.seq}
+		switch name {
+		case "inputs_embeds":
+			d, shape = ir.F32, []int{m.batch, m.seq, m.outSize()}
+		case "attention_mask":
+			shape[1] += max(m.past, 0)
+		case "pixel_values":
+			d, shape = ir.F32, append([]int{m.batch}, m.image()...)
+		}
+		m.makeInput(name, d, shape)
+	}
+	for _, name := range slices.Sorted(maps.Keys(opts.Shapes)) {
+		n := m.in[name]
+		if n != nil && m.err == nil && !slices.Equal(n.Type.Shape, opts.Shapes[name]) {
+			m.bound("input %q has the shape %s, not %s", name, ir.ShapeString(n.Type.Shape), ir.ShapeString(opts.Shapes[name]))
+		}
+	}
+}
+
+func (m *model) makeInput(name string, d ir.DType, shape []int) *ir.Node {
+	if m.err != nil {
+		return m.none
+	}
+	n, err := m.b.Input(name, d, shape)
+	if err != nil {
+		m.bound("%v", err)
+		return m.none
+	}
+	m.in[name] = n
+	return n
+}
+
+// embedded are the vectors of the tokens: rows of the table at path, or the input inputs_embeds.
+func (m *model) embedded(path string, rows, size int) *ir.Node {
+	if x := m.input("inputs_embeds"); x != nil {
+		m.module(path, "Embedding")
+		m.w.skip(path + ".weight")
+		return x
+	}
+	return m.embedding(path, m.input("input_ids"), rows, size)
+}
+
+// cache puts the keys and values of earlier tokens before those of layer i, and makes all of them outputs.
+func (m *model) cache(path string, i int, k, v *ir.Node, groups, size int) (allKeys, allValues *ir.Node) {
+	if m.past < 0 {
+		return k, v
+	}
+	both := []*ir.Node{k, v}
+	for j, what := range []string{"key", "value"} {
+		if m.past > 0 {
+			name := fmt.Sprintf("past_%s_%d", what, i)
+			earlier := m.makeInput(name, ir.F32, []int{m.batch, groups, m.past, size})
+			both[j] = m.emit(path+"."+what+"s", "cat", op.Concat, &op.ConcatAttrs{Axis: 2}, earlier, both[j])
+		}
+		m.cached = append(m.cached, ir.Output{Name: fmt.Sprintf("present_%s_%d", what, i), Node: both[j]})
+	}
+	return both[0], both[1]
+}
