@@ -117,14 +117,11 @@ func folder(path string, opts Options) (*ir.Graph, error) {
 	if hf.IsFolder(path) {
 		return hf.Load(path, opts)
 	}
-	return nil, diag.New(source.CodeOpen, path, "is a folder without config.json; a model file or folder is needed")
-}
-
-// later is the loader of formats that are known but not supported.
-func later(what, hint string) func(string, Options) (*ir.Graph, error) {
-	return func(path string, _ Options) (*ir.Graph, error) {
-		return nil, diag.New(source.CodeLater, path, "%s files are not supported in this version", what).WithHint("%s", hint)
+	if _, err := os.Stat(filepath.Join(path, "saved_model.pb")); err == nil {
+		return nil, diag.New(source.CodeLater, path, "is a folder of TensorFlow, which is not supported in this version").
+			WithHint("export the model to ONNX: python -m tf2onnx.convert --saved-model %s --output model.onnx", path)
 	}
+	return nil, diag.New(source.CodeOpen, path, "is a folder without config.json; a model file or folder is needed")
 }
 
 // loadText loads a saved graph, whose shapes are all fixed: given ones must be the same.

@@ -39,7 +39,7 @@ var models = []Entry{
 	{"L0202", "The file is no model.",
 		"$ lathe inspect page.onnx\n-- page.onnx --\n<!DOCTYPE html>"},
 	{"L0203", "The model's file format is known, but not in this version.",
-		"$ lathe inspect .\n-- config.json --\n{}"},
+		"$ lathe inspect model\n-- model/saved_model.pb --\nnot read"},
 	{"L0204", "The encoding of the model file is broken, or the file ends too early.",
 		"$ lathe inspect truncated.onnx"},
 	{"L0205", "The model exceeds a limit on sizes or counts that no sound model reaches.",
