@@ -45,7 +45,7 @@ func part(t *testing.T, folder string, past, count int, inputs ...string) *ir.Gr
 // TestCache computes the first tokens, then the rest from their keys and values: the logits are those of all at once.
 func TestCache(t *testing.T) {
 	for _, folder := range decoders {
-		for _, chosen := range []string{"input_ids", "inputs_embeds"} {
+		for _, chosen := range []string{"input_ids", "input_ids position_ids", "attention_mask inputs_embeds"} {
 			for _, past := range []int{tokens - 1, 4} {
 				t.Run(strings.Join([]string{folder, chosen}, " "), func(t *testing.T) {
 					t.Parallel()

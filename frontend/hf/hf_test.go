@@ -37,8 +37,11 @@ var cases = []testCase{
 	{folder: "bert-classifier", inputs: "input_ids attention_mask token_type_ids position_ids", outputs: "logits",
 		rename: "logits=typed"},
 	{folder: "bert-masked", outputs: "logits loss", loss: true},
+	{folder: "roberta-classifier", outputs: "logits loss", loss: true},
+	{folder: "roberta-classifier", task: "encoder", outputs: "last_hidden_state"},
 	{folder: "roberta-classifier", inputs: "attention_mask inputs_embeds", outputs: "logits",
 		rename: "logits=logits_embeds"},
+	{folder: "roberta-masked", outputs: "logits loss", loss: true},
 	{folder: "distilbert-classifier", outputs: "logits loss", loss: true},
 	{folder: "distilbert-classifier", task: "encoder", outputs: "last_hidden_state"},
 	{folder: "distilbert-masked", outputs: "logits loss", loss: true},
@@ -58,11 +61,8 @@ func allCases() []testCase {
 	for _, d := range decoders {
 		all = append(all, testCase{folder: d, outputs: "logits loss", loss: true},
 			testCase{folder: d, task: "encoder", outputs: "last_hidden_state"},
-			testCase{folder: d, inputs: "inputs_embeds", outputs: "logits", rename: "logits=logits_embeds"})
-		if !strings.HasPrefix(d, "opt") {
-			all = append(all, testCase{folder: d, inputs: "input_ids attention_mask", outputs: "logits",
-				rename: "logits=logits_masked"})
-		}
+			testCase{folder: d, inputs: "inputs_embeds", outputs: "logits", rename: "logits=logits_embeds"},
+			testCase{folder: d, inputs: "input_ids attention_mask", outputs: "logits", rename: "logits=logits_masked"})
 	}
 	return all
 }

@@ -41,10 +41,6 @@ func (m *model) emit(name, class string, o *ir.Op, attrs any, args ...*ir.Node) 
 	if m.err != nil {
 		return m.none
 	}
-	if o == nil {
-		m.fail(diag.New(source.CodeOp, m.b.File+": "+name, "the function %s is not supported in this version", class))
-		return m.none
-	}
 	n, err := m.b.Emit(build.Place{Name: name, Alt: o.Name, Source: class}, o, attrs, args...)
 	if err != nil {
 		m.fail(err)

@@ -62,7 +62,7 @@ func (m *model) optBody() *ir.Node {
 func (m *model) optPositions(path string) *ir.Node {
 	first, rows := m.whole("first_position", firstPosition), m.input("position_ids")
 	if mask := m.input("attention_mask"); rows == nil && mask != nil {
-		count := m.emit(path+".cumsum", "cumsum", op.Find("cumsum"), &op.AxisAttrs{Axis: 1}, mask)
+		count := m.emit(path+".cumsum", "cumsum", op.CumSum, &op.CumSumAttrs{Axis: 1}, mask)
 		rows = m.emit(path+".sub", "sub", op.Sub, nil, m.mul(path, count, mask), m.whole("one", 1))
 		rows = m.slice(path+".slice", rows, 1, max(m.past, 0), m.seq)
 	}

@@ -42,7 +42,7 @@ func (m *model) robertaPositions(path string) *ir.Node {
 	at, padding := m.root+"embeddings", m.whole("padding", int64(pad))
 	real := m.emit(at+".ne", "ne", op.Compare, &op.CompareAttrs{Rel: "ne"}, ids, padding)
 	ones := m.emit(at+".int", "int", op.Convert, &op.ConvertAttrs{To: ir.I64}, real)
-	count := m.emit(at+".cumsum", "cumsum", op.Find("cumsum"), &op.AxisAttrs{Axis: 1}, ones)
+	count := m.emit(at+".cumsum", "cumsum", op.CumSum, &op.CumSumAttrs{Axis: 1}, ones)
 	rows := m.add(at+".position_ids", m.mul(at+".position_ids", count, ones), padding)
 	return m.embedding(path, rows, m.sizes.rows, m.hidden)
 }

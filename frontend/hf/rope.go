@@ -100,8 +100,8 @@ func (m *model) turns(r rope) []*ir.Node {
 		x := m.emit(name+".float", "to", op.Convert, &op.ConvertAttrs{To: ir.F32}, in)
 		x = m.reshape(name+".view", x, m.batch, m.seq, 1)
 		x = m.mul(name, x, m.constant(name+".inv_freq", ir.FloatBlob(r.frequency), 1, 1, half))
-		cos := m.emit(name+".cos", "cos", op.Find("cos"), nil, x)
-		return []*ir.Node{cos, m.emit(name+".sin", "sin", op.Find("sin"), nil, x)}
+		cos := m.emit(name+".cos", "cos", op.Cos, nil, x)
+		return []*ir.Node{cos, m.emit(name+".sin", "sin", op.Sin, nil, x)}
 	}
 	cos, sin := make([]float32, m.seq*half), make([]float32, m.seq*half)
 	for t := range m.seq {
