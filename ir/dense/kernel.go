@@ -16,10 +16,14 @@ type kernel struct {
 	// from little-endian bytes.
 	floats func(n int, from []float32, row int, panel []float64)
 	bytes  func(n int, from []byte, row int, panel []float64)
+	// dotFloats adds to sums[2*r] and sums[2*r+1] the products of even and of odd index of x and each of four rows, row
+	// apart, in this order; n, an even number, is how many there are. dotBytes does so from little-endian bytes.
+	dotFloats func(n int, from []float32, row int, x, sums []float64)
+	dotBytes  func(n int, from []byte, row int, x, sums []float64)
 }
 
 // plainKernel is written in Go.
-var plainKernel = kernel{tile: tileGo, floats: floatsGo, bytes: bytesGo}
+var plainKernel = kernel{tile: tileGo, floats: floatsGo, bytes: bytesGo, dotFloats: dotFloatsGo, dotBytes: dotBytesGo}
 
 // tileGo is tile in Go. A compiler may fuse product and sum: the product is exact, so that nothing changes.
 func tileGo(n int, left []float64, stride int, panel, sums []float64) {
@@ -55,5 +59,29 @@ func bytesGo(n int, from []byte, row int, panel []float64) {
 			v := math.Float32frombits(binary.LittleEndian.Uint32(from[4*(r*row+k):]))
 			panel[k*tileCols+r] = float64(v)
 		}
+	}
+}
+
+func dotFloatsGo(n int, from []float32, row int, x, sums []float64) {
+	x = x[:n]
+	for r := range 4 {
+		w, even, odd := from[r*row:][:n], sums[2*r], sums[2*r+1]
+		for k := 0; k+1 < len(w) && k+1 < len(x); k += 2 {
+			even += float64(w[k]) * x[k]
+			odd += float64(w[k+1]) * x[k+1]
+		}
+		sums[2*r], sums[2*r+1] = even, odd
+	}
+}
+
+func dotBytesGo(n int, from []byte, row int, x, sums []float64) {
+	for r := range 4 {
+		w, v, even, odd := from[4*r*row:][:4*n], x[:n], sums[2*r], sums[2*r+1]
+		for len(w) >= 8 && len(v) >= 2 {
+			even += float64(math.Float32frombits(binary.LittleEndian.Uint32(w))) * v[0]
+			odd += float64(math.Float32frombits(binary.LittleEndian.Uint32(w[4:]))) * v[1]
+			w, v = w[8:], v[2:]
+		}
+		sums[2*r], sums[2*r+1] = even, odd
 	}
 }

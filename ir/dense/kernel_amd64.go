@@ -6,8 +6,10 @@ import "golang.org/x/sys/cpu"
 
 // The kernels in assembly; the second one needs AVX-512, too.
 var (
-	kernelAVX2   = kernel{tile: tileAVX2, floats: floatsAVX2, bytes: bytesAVX2}
-	kernelAVX512 = kernel{tile: tileAVX512, floats: floatsAVX2, bytes: bytesAVX2}
+	kernelAVX2 = kernel{tile: tileAVX2, floats: floatsAVX2, bytes: bytesAVX2, dotFloats: dotFloatsAVX2,
+		dotBytes: dotBytesAVX2}
+	kernelAVX512 = kernel{tile: tileAVX512, floats: floatsAVX2, bytes: bytesAVX2, dotFloats: dotFloatsAVX2,
+		dotBytes: dotBytesAVX2}
 )
 
 // fastest is the kernel of the widest registers that this processor and its system have.
@@ -56,6 +58,22 @@ func bytesAVX2(n int, from []byte, row int, panel []float64) {
 	bytes4x4(n/4, &from[0], 4*row, &panel[0])
 }
 
+func dotFloatsAVX2(n int, from []float32, row int, x, sums []float64) {
+	if n == 0 {
+		return
+	}
+	_, _, _ = from[3*row+n-1], x[n-1], sums[7]
+	dotFloats4(n/2, &from[0], 4*row, &x[0], &sums[0])
+}
+
+func dotBytesAVX2(n int, from []byte, row int, x, sums []float64) {
+	if n == 0 {
+		return
+	}
+	_, _, _ = from[4*(3*row+n)-1], x[n-1], sums[7]
+	dotBytes4(n/2, &from[0], 4*row, &x[0], &sums[0])
+}
+
 // tile8x16 is kernel.tile of n > 0 in AVX-512; stride is in bytes.
 //
 //go:noescape
@@ -75,3 +93,13 @@ func floats4x4(n int, from *float32, row int, panel *float64)
 //
 //go:noescape
 func bytes4x4(n int, from *byte, row int, panel *float64)
+
+// dotFloats4 is kernel.dotFloats of 2*n > 0 elements in AVX2 and FMA; row is in bytes.
+//
+//go:noescape
+func dotFloats4(n int, from *float32, row int, x, sums *float64)
+
+// dotBytes4 is dotFloats4 from bytes.
+//
+//go:noescape
+func dotBytes4(n int, from *byte, row int, x, sums *float64)

@@ -175,3 +175,45 @@ four:
 	JNZ four
 	VZEROUPPER
 	RET
+
+// Dot products: each register holds the sums of even and of odd index of one row. Rows: SI, SI+DX, SI+2*DX, R9.
+
+// func dotBytes4(n int, from *byte, row int, x, sums *float64)
+TEXT ·dotBytes4(SB), NOSPLIT, $0-40
+	JMP ·dotFloats4(SB)
+
+// func dotFloats4(n int, from *float32, row int, x, sums *float64)
+TEXT ·dotFloats4(SB), NOSPLIT, $0-40
+	MOVQ n+0(FP), CX
+	MOVQ from+8(FP), SI
+	MOVQ row+16(FP), DX
+	MOVQ x+24(FP), DI
+	MOVQ sums+32(FP), R8
+	LEAQ (SI)(DX*2), R9
+	ADDQ DX, R9
+	VMOVUPD (R8), X0
+	VMOVUPD 16(R8), X1
+	VMOVUPD 32(R8), X2
+	VMOVUPD 48(R8), X3
+
+pair:
+	VMOVUPD (DI), X4
+	VCVTPS2PD (SI), X5
+	VCVTPS2PD (SI)(DX*1), X6
+	VCVTPS2PD (SI)(DX*2), X7
+	VCVTPS2PD (R9), X8
+	VFMADD231PD X4, X5, X0
+	VFMADD231PD X4, X6, X1
+	VFMADD231PD X4, X7, X2
+	VFMADD231PD X4, X8, X3
+	ADDQ $8, SI
+	ADDQ $8, R9
+	ADDQ $16, DI
+	DECQ CX
+	JNZ pair
+	VMOVUPD X0, (R8)
+	VMOVUPD X1, 16(R8)
+	VMOVUPD X2, 32(R8)
+	VMOVUPD X3, 48(R8)
+	VZEROUPPER
+	RET

@@ -120,29 +120,21 @@ func (o *Operand) at(n, k int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(o.Bytes[4*at:])))
 }
 
-// sums adds the products of row n, whose elements lie together, with x: those of even and of odd index.
-func (o *Operand) sums(n int, x []float64) (even, odd float64) {
-	at := n * o.Row
-	if o.Floats != nil {
-		row := o.Floats[at:][:len(x)]
-		for len(x) >= 2 && len(row) >= 2 {
-			even += float64(row[0]) * x[0]
-			odd += float64(row[1]) * x[1]
-			row, x = row[2:], x[2:]
+// dots adds to sums[2*r] and sums[2*r+1] the products of x, of even and of odd index, and row first+r, r < rows <= 4,
+// whose elements lie together.
+func (o *Operand) dots(by kernel, first, rows int, x, sums []float64) {
+	whole := 0
+	if rows == 4 {
+		whole = len(x) &^ 1
+		if at := first * o.Row; o.Floats != nil {
+			by.dotFloats(whole, o.Floats[at:], o.Row, x, sums)
+		} else {
+			by.dotBytes(whole, o.Bytes[4*at:], o.Row, x, sums)
 		}
-		if len(x) > 0 {
-			even += float64(row[0]) * x[0]
+	}
+	for r := range rows {
+		for k := whole; k < len(x); k++ {
+			sums[2*r+k&1] += o.at(first+r, k) * x[k]
 		}
-		return even, odd
 	}
-	row := o.Bytes[4*at:][:4*len(x)]
-	for len(x) >= 2 && len(row) >= 8 {
-		even += float64(math.Float32frombits(binary.LittleEndian.Uint32(row))) * x[0]
-		odd += float64(math.Float32frombits(binary.LittleEndian.Uint32(row[4:]))) * x[1]
-		row, x = row[8:], x[2:]
-	}
-	if len(x) > 0 {
-		even += float64(math.Float32frombits(binary.LittleEndian.Uint32(row))) * x[0]
-	}
-	return even, odd
 }

@@ -46,7 +46,7 @@ func (p *Product) run(by kernel) {
 		p.empty()
 		return
 	case p.M < fewRows && p.Right.Pack == nil:
-		p.runRows()
+		p.runRows(by)
 		return
 	}
 	rows := max(tileRows, min(leftElems/p.K, p.M)&^(tileRows-1))

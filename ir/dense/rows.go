@@ -8,21 +8,26 @@ import "lathe/internal/workers"
 const fewRows = 4
 
 // runRows computes a product of few rows without packing.
-func (p *Product) runRows() {
+func (p *Product) runRows(by kernel) {
 	left := make([]float64, p.M*p.K)
 	for m := range p.M {
 		p.Left(m, left[m*p.K:(m+1)*p.K])
 	}
 	workers.Ranges(p.N, 1+grain/4/(p.M*p.K), func(from, to int) {
+		sums := make([]float64, 8)
 		for m := range p.M {
 			row := left[m*p.K : (m+1)*p.K]
 			if p.Right.Step != 1 {
 				p.columns(m, row, from, to)
 				continue
 			}
-			for n := from; n < to; n++ {
-				even, odd := p.Right.sums(n, row)
-				p.set(m, n, even, odd)
+			for n := from; n < to; n += 4 {
+				clear(sums)
+				rows := min(4, to-n)
+				p.Right.dots(by, n, rows, row, sums)
+				for r := range rows {
+					p.set(m, n+r, sums[2*r], sums[2*r+1])
+				}
 			}
 		}
 	})

@@ -3,6 +3,8 @@
 package op
 
 import (
+	"slices"
+
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/dense"
@@ -18,7 +20,12 @@ type floatConv struct {
 	size, rows int // weights of a row; rows of a group
 	weights    dense.Operand
 	bias       []float32
+	// few are the weights of a convolution with so few rows in a group that packing windows does not pay; else nil.
+	few []float32
 }
+
+// fewRows is the number of rows of a group below which each row is summed by itself.
+const fewRows = 4
 
 func convFloat(n *ir.Node, a *ConvAttrs, g *Geometry) (ir.Kernel, error) {
 	w, bias, err := floatOperand(n)
@@ -28,6 +35,15 @@ func convFloat(n *ir.Node, a *ConvAttrs, g *Geometry) (ir.Kernel, error) {
 	shape := n.Args[1].Type.Shape
 	c := &floatConv{Geometry: g, last: a.ChannelsLast, groups: a.Groups, size: product(shape[1:]),
 		rows: shape[0] / a.Groups, weights: w, bias: bias}
+	if c.rows < fewRows && !c.last {
+		w, err := n.Args[1].Value()
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(w.Floats, notFinite) {
+			c.few = w.Floats
+		}
+	}
 	few := max(1, 1<<16/max(1, g.OH*g.OW*c.size*c.rows)) // small products: several for a goroutine
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		out := ir.NewTensor(n.Type)
@@ -56,11 +72,49 @@ func (c *floatConv) run(img, group int, x, y []float32) {
 		p.Run()
 		return
 	}
+	image := x[c.at(false, img, 0, 0, group*c.C/c.groups):]
+	if c.few != nil {
+		for r := range c.rows {
+			c.direct(image, first+r, y[(first+r)*pixels:][:pixels])
+		}
+		return
+	}
 	p := dense.Product{M: c.rows, N: pixels, K: c.size, Left: weights.Left(c.size), RowBias: bias,
 		Out: y[first*pixels:], Row: pixels, Col: 1}
-	image := x[c.at(false, img, 0, 0, group*c.C/c.groups):]
 	p.Right.Pack = func(panel []float64, first, n, inner, k int) { c.pack(panel, image, first, n, inner, k) }
 	p.Run()
+}
+
+func notFinite(w float32) bool { return w-w != 0 }
+
+// direct computes channel oc, row after row of pixels, in the order of weights as products do. It leaves taps out that
+// lie in the padding, which is the same where weights are finite.
+func (c *floatConv) direct(image []float32, oc int, y []float32) {
+	weights := c.few[oc*c.size:][:c.size]
+	sums, bias := make([]float64, 2*c.OW), 0.0
+	if c.bias != nil {
+		bias = float64(c.bias[oc])
+	}
+	for oy := range c.OH {
+		clear(sums)
+		for tap, w := range weights {
+			plane, ky, kx := tap/(c.KH*c.KW)*c.H*c.W, tap/c.KW%c.KH, tap%c.KW
+			iy, ix := oy*c.SH-c.PT+ky*c.DH, kx*c.DW-c.PL
+			if iy < 0 || iy >= c.H {
+				continue
+			}
+			from, to := span(ix, c.W, c.OW, c.SW)
+			s, row, v := sums[tap&1*c.OW:][:c.OW][from:to], image[plane+iy*c.W:][:c.W], float64(w)
+			at := ix + from*c.SW
+			for i := range s {
+				s[i] += v * float64(row[at])
+				at += c.SW
+			}
+		}
+		for ox, even := range sums[:c.OW] {
+			y[oy*c.OW+ox] = float32(even + bias + sums[c.OW+ox])
+		}
+	}
 }
 
 // window writes the window of one group for one output pixel of a channels-last image, in the order ky, kx, channel,
