@@ -25,6 +25,7 @@ test: setup ## vets and tests everything; skipped tests are named at the end
 	@go test -timeout 20m -json $(PKGS) | go run ./scripts/testsum
 
 long: setup ## the table of docs/results.md, longer sweeps (tag `long`), the race detector, fuzzing for FUZZTIME each
+	@scripts/setup --onnx
 	@go test -count=1 -timeout 3h -tags long -run '^TestResults$$' -v ./internal/flow | grep -vE '^ *(===|---) '
 	@go test -count=1 -timeout 3h -tags long -json $(PKGS) | go run ./scripts/testsum
 	@go test -count=1 -timeout 3h -race -json $(PKGS) | go run ./scripts/testsum

@@ -82,6 +82,10 @@ func (c *call) mask(a *op.AttentionAttrs, q, k []int, past int) *ir.Node {
 			mask = c.longer(mask, k[2])
 		}
 	}
+	if a.Causal && c.has(6) && !c.has(4) { // the last query stands at the last key that there is
+		a.Causal = false
+		return c.both(c.both(mask, c.upTo(q[2], k[2])), c.within(k[2]))
+	}
 	if a.Causal && q[2]+past != k[2] {
 		a.Causal = false
 		mask = c.both(mask, c.allowed("order", q[2], k[2], func(i, j int) bool { return j <= i+past }))
@@ -128,6 +132,24 @@ func (c *call) within(keys int) *ir.Node {
 	}
 	n = c.reshape("lengths", n, []int{n.Type.Elems(), 1, 1, 1})
 	return c.emit("within", op.Compare, &op.CompareAttrs{Rel: "gt"}, n, c.iota("keys_at", []int{keys}))
+}
+
+// upTo is a mask of the keys j <= i + length - queries, for the lengths of input 6, [B,1,T,S].
+func (c *call) upTo(queries, keys int) *ir.Node {
+	if queries*keys > maxMade {
+		c.fail(source.CodeLimit, "a mask of %d by %d is too large, the limit is %d elements", queries, keys, maxMade)
+		return nil
+	}
+	v := make([]int64, queries*keys)
+	for i := range v {
+		v[i] = int64(i%keys - i/keys + queries)
+	}
+	n := c.converted("lengths64", c.arg(6), ir.I64)
+	if c.err != nil {
+		return nil
+	}
+	n = c.reshape("lengths", n, []int{n.Type.Elems(), 1, 1, 1})
+	return c.emit("up_to", op.Compare, &op.CompareAttrs{Rel: "ge"}, n, c.whole64("distances", []int{queries, keys}, v...))
 }
 
 // both is a mask that hides what either hides; the second holds truth values, the first may be nil.

@@ -15,6 +15,7 @@ import (
 func blockTable() []opSpec {
 	return []opSpec{
 		{"Einsum", "equation", 1, many, convertEinsum, false},
+		{"Resize", resizeAttrs, 1, 4, convertResize, false},
 		{"LRN", "size alpha beta bias", 1, 1, convertLRN, false},
 		{"Attention", "is_causal kv_num_heads q_num_heads qk_matmul_output_mode scale softcap softmax_precision", 3, 7,
 			convertAttention, true},

@@ -25,7 +25,9 @@ type call struct {
 	n     *node
 	in    []*value // nil where an optional input is absent
 	label string
-	err   *diag.Error
+	// volume: three spatial axes are no error.
+	volume bool
+	err    *diag.Error
 }
 
 // at is the position in messages.

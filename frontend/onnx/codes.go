@@ -4,9 +4,11 @@ package onnx
 
 import (
 	"math"
+	"slices"
 
 	"lathe/frontend/source"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op"
 )
 
@@ -28,59 +30,105 @@ func (c *call) codesOf(v *value) *ir.Node {
 	return c.emit("codes", op.Convert, &op.ConvertAttrs{To: storage(v.dtype)}, n)
 }
 
-// perChannel is a constant of the scales of s, for values of a rank.
-func (c *call) perChannel(s *scheme, rank int) *ir.Node {
-	if s.axis < 0 {
-		return c.number(s.scales[0], "scale")
-	}
-	shape := make([]int, rank-s.axis)
-	for i := range shape {
-		shape[i] = 1
-	}
-	shape[0] = len(s.scales)
-	return c.made("scale", ir.FloatBlob(s.scales), shape)
-}
-
 // codesByChannel computes codes of input 0 with a scale a channel, as whole numbers.
 func (c *call) codesByChannel(s *scheme) {
-	n := c.emit("steps", op.Div, nil, c.data(0), c.perChannel(s, len(c.shape(0))))
-	n = c.emit("round", op.Round, nil, n)
+	shape := slices.Repeat([]int{1}, len(c.shape(0))-s.axis)
+	shape[0] = len(s.scales)
+	var zero *ir.Node
 	if s.zero != 0 {
-		n = c.emit("shifted", op.Add, nil, n, c.number(float32(s.zero), "zero"))
+		zero = c.number(float32(s.zero), "zero")
 	}
-	lo, hi := s.ints.Min(), s.ints.Max()
-	n = c.emit("clip", op.Clip, &op.ClipAttrs{Min: float32(lo), Max: float32(hi)}, n)
-	n = c.emit("", op.Convert, &op.ConvertAttrs{To: storage(s.dtype())}, n)
+	c.coded32(s.ints, s.dtype(), c.made("scale", ir.FloatBlob(s.scales), shape), zero)
+}
+
+// coded32 makes the codes round(x/scale) + zero of input 0 the result, within the range of ints.
+func (c *call) coded32(ints format.Fixed, dtype int64, scale, zero *ir.Node) {
+	n := c.emit("round", op.Round, nil, c.emit("steps", op.Div, nil, c.data(0), scale))
+	if zero != nil {
+		n = c.emit("shifted", op.Add, nil, n, zero)
+	}
+	n = c.emit("clip", op.Clip, &op.ClipAttrs{Min: float32(ints.Min()), Max: float32(ints.Max())}, n)
+	n = c.emit("", op.Convert, &op.ConvertAttrs{To: storage(dtype)}, n)
 	if c.result(n); c.err == nil {
-		c.fr.values[c.n.out[0]].dtype = s.dtype()
+		c.fr.values[c.n.out[0]].dtype = dtype
 	}
 }
 
-// decodedAtRun computes (code - zero)*scale.
+// decodedAtRun computes (code - zero)*scale with one scale.
 func (c *call) decodedAtRun(n *ir.Node, s *scheme) *ir.Node {
 	n = c.converted("real", n, ir.F32)
 	if s.zero != 0 {
 		n = c.emit("steps", op.Sub, nil, n, c.number(float32(s.zero), "zero"))
 	}
-	if c.err != nil {
-		return nil
-	}
-	return c.emit("", op.Mul, nil, n, c.perChannel(s, len(n.Type.Shape)))
+	return c.emit("", op.Mul, nil, n, c.number(s.scales[0], "scale"))
 }
 
-// decodedBy is DequantizeLinear with a scale or a zero point that is computed, one for all elements.
+// plainScheme says that scale and zero point, inputs 1 and 2, are what a scheme describes: constants, one zero point,
+// scales for whole channels.
+func (c *call) plainScheme() bool {
+	if c.err != nil || c.int("block_size", 0) != 0 || !c.in[1].constant() {
+		return c.err != nil
+	}
+	if !c.has(2) {
+		return true
+	}
+	if c.codes(c.in[2].dtype); c.err != nil || !c.in[2].constant() {
+		return c.err != nil
+	}
+	_, same := c.uniform(2)
+	return same
+}
+
+// spreadOver is input i, the scales or the zero points of input 0, as real numbers that broadcast to it: one, one for
+// each index of the axis, or one for each block of elements along it.
+func (c *call) spreadOver(i int, role string) *ir.Node {
+	n, x := c.converted(role, c.arg(i), ir.F32), c.shape(0)
+	if c.err != nil || n.Type.Elems() == 1 {
+		return c.reshape(role, n, []int{})
+	}
+	axis, s := c.axis(c.int("axis", 1), len(x), 0), n.Type.Shape
+	switch block := int(min(max(c.int("block_size", 0), 0), maxSmall)); {
+	case c.err != nil:
+	case len(s) == 1 && block == 0 && s[0] == x[axis]:
+		shape := slices.Repeat([]int{1}, len(x)-axis)
+		shape[0] = s[0]
+		return c.reshape(role, n, shape)
+	case len(s) == len(x) && block > 0 && (x[axis]+block-1)/block == s[axis]:
+		cut := slices.Insert(slices.Clone(s), axis+1, 1)
+		wide, joined := slices.Clone(cut), slices.Clone(s)
+		wide[axis+1], joined[axis] = block, s[axis]*block
+		n = c.reshape(role, c.repeat(role, c.reshape(role, n, cut), wide), joined)
+		if joined[axis] != x[axis] {
+			n = c.part(role, n, axis, 0, x[axis])
+		}
+		return n
+	}
+	c.fail(source.CodeQuantForm, "has %s of shape %s for %s, axis %d and blocks of %d", role, ir.ShapeString(s),
+		ir.ShapeString(x), axis, c.int("block_size", 0))
+	return nil
+}
+
+// decodedBy is DequantizeLinear in float arithmetic.
 func (c *call) decodedBy() {
 	n := c.converted("real", c.arg(0), ir.F32)
-	for i := 1; i < len(c.in); i++ {
-		if c.in[i] != nil && elems(c.shape(i)) != 1 {
-			c.fail(source.CodeQuantForm, "has scales of shape %s that are computed; one for all elements is supported",
-				ir.ShapeString(c.shape(i)))
-		}
-	}
 	if c.has(2) {
-		n = c.emit("steps", op.Sub, nil, n, c.converted("zero", c.arg(2), ir.F32))
+		n = c.emit("steps", op.Sub, nil, n, c.spreadOver(2, "zero"))
 	}
-	c.result(c.emit("", op.Mul, nil, n, c.data(1)))
+	c.result(c.emit("", op.Mul, nil, n, c.spreadOver(1, "scale")))
+}
+
+// codedBy is QuantizeLinear in float arithmetic.
+func (c *call) codedBy() {
+	dtype := max(c.int("output_dtype", 2), 2)
+	if c.has(2) {
+		dtype = c.in[2].dtype
+	}
+	ints := c.codes(dtype).ints
+	var zero *ir.Node
+	if c.has(2) {
+		zero = c.spreadOver(2, "zero")
+	}
+	c.coded32(ints, dtype, c.spreadOver(1, "scale"), zero)
 }
 
 // convertDynamic is DynamicQuantizeLinear: codes of 8 bits without sign, whose scale and zero point come from the least

@@ -31,7 +31,7 @@ func modelErrors() []badCase {
 	}
 	return []badCase{
 		{"old opset", source.CodeVersion, "operator set 6", with(func(m *testModel) { m.opset = 6 })},
-		{"new opset", source.CodeVersion, "opset_version", with(func(m *testModel) { m.opset = 27 })},
+		{"new opset", source.CodeVersion, "opset_version", with(func(m *testModel) { m.opset = 28 })},
 		{"no outputs", source.CodeNoOutput, "no outputs", with(func(m *testModel) { m.outputs = nil })},
 		{"sparse", source.CodeSparse, "sparse", with(func(m *testModel) { m.extraInside = pb(nil).msg(15, nil) })},
 		{"unknown output", source.CodeUndefined, `mean "y"`, with(func(m *testModel) { m.outputs = []pb{vi("yy")} })},
@@ -154,8 +154,6 @@ func windowErrors() []badCase {
 	return []badCase{
 		{"conv3d", source.CodeSpatial, "3 spatial axes", single(11, vi("x", 1, 2, 5, 6, 7), nd("Conv", "x w", "y"), ft("w",
 			d(4, 2, 3, 3, 3)))},
-		{"pool3d", source.CodeSpatial, "3 spatial axes", single(11, vi("x", 1, 2, 5, 6, 7), nd("GlobalAveragePool", "x",
-			"y"))},
 		{"conv rank", source.CodeShape, "spatial", single(11, vi("x", 1, 2), nd("Conv", "x w", "y"), w)},
 		{"conv weights", source.CodeNotConst, "weights", single(11, img, nd("Conv", "x x", "y"))},
 		{"conv group", source.CodeShape, "group 3 does not divide", conv(w, aInt("group", 3))},

@@ -38,6 +38,19 @@ func functionTable() []opSpec {
 		{"HardSwish", "", 1, 1, convertUnary(op.HardSwish), false},
 		{"PRelu", "", 2, 2, convertPRelu, false},
 		{"ThresholdedRelu", "alpha", 1, 1, convertAlpha(op.ThresholdedRelu, 1), false},
+		{"Sin", "", 1, 1, convertUnary(op.Sin), false},
+		{"Cos", "", 1, 1, convertUnary(op.Cos), false},
+		{"Tan", "", 1, 1, convertUnary(op.Tan), false},
+		{"Asin", "", 1, 1, convertUnary(op.Asin), false},
+		{"Acos", "", 1, 1, convertUnary(op.Acos), false},
+		{"Atan", "", 1, 1, convertUnary(op.Atan), false},
+		{"Sinh", "", 1, 1, convertUnary(op.Sinh), false},
+		{"Cosh", "", 1, 1, convertUnary(op.Cosh), false},
+		{"Asinh", "", 1, 1, convertUnary(op.Asinh), false},
+		{"Acosh", "", 1, 1, convertUnary(op.Acosh), false},
+		{"Atanh", "", 1, 1, convertUnary(op.Atanh), false},
+		{"IsNaN", "", 1, 1, convertUnary(op.IsNaN), false},
+		{"IsInf", "detect_negative detect_positive", 1, 1, convertIsInf, false},
 	}
 }
 
@@ -89,6 +102,26 @@ func convertNeg(c *call) {
 	if c.err == nil {
 		c.result(c.emit("", op.Mul, nil, x, c.like(x, -1, "minus")))
 	}
+}
+
+// convertIsInf may ask for the infinities of one sign.
+func convertIsInf(c *call) {
+	x := c.data(0)
+	minus, plus := c.int("detect_negative", 1) != 0, c.int("detect_positive", 1) != 0
+	if minus && plus {
+		c.result(c.emit("", op.IsInf, nil, x))
+		return
+	}
+	at := float32(math.Inf(1))
+	if minus {
+		at = -at
+	}
+	if !minus && !plus { // none: no number is less than minus infinity
+		at = -at
+		c.result(c.emit("", op.Compare, &op.CompareAttrs{Rel: "lt"}, x, c.number(at, "infinity")))
+		return
+	}
+	c.result(c.emit("", op.Compare, &op.CompareAttrs{Rel: "eq"}, x, c.number(at, "infinity")))
 }
 
 func convertReciprocal(c *call) {

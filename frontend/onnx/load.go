@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package onnx imports ONNX models (operator sets 7 to 26) as float graphs.
+// Package onnx imports ONNX models (operator sets 7 to 27) as float graphs.
 //
 // The file is mapped and read field by field; weights stay views of the mapping. Decoding (wire.go, records.go,
 // tensor.go) checks every length before anything is allocated, conversion (importer.go, ops.go) folds shape
@@ -19,10 +19,10 @@ import (
 	"lathe/ir"
 )
 
-// The operator set versions. Up to newestOpset the supported operations differ from opset 23 in element types only.
+// The operator set versions. Up to newestOpset the node tests of the ONNX project have been run.
 const (
 	oldestOpset = 7
-	newestOpset = 26
+	newestOpset = 27
 )
 
 // Sniff says that data may be an ONNX model: a message that begins with ir_version or another small field of

@@ -91,18 +91,19 @@ func (s *scheme) dtype() int64 {
 	return 6
 }
 
-// blocked refuses scales for blocks of an axis.
-func (c *call) blocked() {
-	if n := c.int("block_size", 0); n != 0 {
-		c.fail(source.CodeQuantForm, "has a scale for each block of %d elements; one a tensor or a channel is supported", n)
-	}
+// precise refuses divisions in other types than float32.
+func (c *call) precise() {
 	if c.int("precision", 0) > 1 {
 		c.fail(source.CodeAttr, "attribute precision asks for a division in another type than float")
 	}
 }
 
 func convertQuantize(c *call) {
-	c.blocked()
+	c.precise()
+	if !c.plainScheme() {
+		c.codedBy()
+		return
+	}
 	s := c.linearScheme(1, c.shape(0), c.int("axis", 1), max(c.int("output_dtype", 2), 2))
 	switch {
 	case c.err != nil:
@@ -130,9 +131,8 @@ func (c *call) reals(i int) []float64 {
 }
 
 func convertDequantize(c *call) {
-	c.blocked()
 	v := c.in[0]
-	if c.err == nil && (!c.in[1].constant() || c.has(2) && !c.in[2].constant()) {
+	if !c.plainScheme() {
 		c.decodedBy()
 		return
 	}

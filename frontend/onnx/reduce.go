@@ -24,6 +24,7 @@ func reduceTable() []opSpec {
 		row("ReduceSum", 13, reduction{o: op.ReduceSum}),
 		row("ReduceMax", 18, reduction{o: op.ReduceMax, empty: math.Inf(-1)}),
 		row("ReduceMin", 18, reduction{o: op.ReduceMin, empty: math.Inf(1)}),
+		row("ReduceProd", 18, reduction{o: op.ReduceProd, empty: 1}),
 		row("ReduceL1", 18, reduction{by: build.L1}),
 		row("ReduceL2", 18, reduction{by: build.L2}),
 		row("ReduceSumSquare", 18, reduction{by: build.SumSquare}),
@@ -128,7 +129,8 @@ func (c *call) reduce(r reduction, x *ir.Node, axes []int) {
 	c.result(n)
 }
 
-// reduceBy emits one reduction. A mean over all spatial axes of an image is a global pool.
+// reduceBy emits one reduction. A mean over all spatial axes of an image is a global pool; the greatest of truth values
+// is whether any is true.
 func (c *call) reduceBy(o *ir.Op, axes []int, x *ir.Node, suffix string) *ir.Node {
 	if c.err != nil {
 		return nil
@@ -137,6 +139,12 @@ func (c *call) reduceBy(o *ir.Op, axes []int, x *ir.Node, suffix string) *ir.Nod
 	if o == op.ReduceMean && (slices.Equal(axes, []int{2, 3}) && len(shape) == 4 ||
 		slices.Equal(axes, []int{2}) && len(shape) == 3) && x.Type.IsFloat() {
 		return c.emit(suffix, op.GlobalAvgPool, &op.GlobalAttrs{}, x)
+	}
+	if x.Type.Format == ir.Bool && o == op.ReduceMax {
+		o = op.ReduceAny
+	}
+	if x.Type.Format == ir.Bool && o == op.ReduceMin {
+		o = op.ReduceAll
 	}
 	return c.emit(suffix, o, &op.ReduceAttrs{Axes: axes}, x)
 }

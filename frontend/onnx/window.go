@@ -13,12 +13,43 @@ import (
 func (c *call) spatial() int {
 	rank := len(c.shape(0))
 	switch {
-	case rank > 4:
+	case rank > 5 || rank == 5 && !c.volume:
 		c.fail(source.CodeSpatial, "has %d spatial axes (%s); one or two are supported", rank-2, ir.ShapeString(c.shape(0)))
 	case rank < 3:
 		c.fail(source.CodeShape, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(c.shape(0)))
 	}
 	return rank - 2
+}
+
+// pool3 is a pool of three spatial axes: one over the last two, then one over the first. The greatest, and the mean, of
+// a box are those of its layers.
+func (c *call) pool3(o *ir.Op, attrs func(op.Window) any) {
+	c.volume = true
+	w, s := c.window(nil), c.shape(0)
+	c.fullWindows(&w)
+	if c.err != nil {
+		return
+	}
+	pick := func(list []int, at ...int) (out []int) {
+		for _, i := range at {
+			out = append(out, list[i])
+		}
+		return out
+	}
+	plane := op.Window{Kernel: w.Kernel[1:], Strides: w.Strides[1:], Dilations: w.Dilations[1:],
+		Pads: pick(w.Pads, 1, 2, 4, 5), CeilMode: w.CeilMode}
+	depth := op.Window{Kernel: []int{w.Kernel[0], 1}, Strides: []int{w.Strides[0], 1}, CeilMode: w.CeilMode,
+		Dilations: []int{w.Dilations[0], 1}, Pads: []int{w.Pads[0], 0, w.Pads[3], 0}}
+	x := c.reshape("planes", c.data(0), []int{s[0], s[1] * s[2], s[3], s[4]})
+	x = c.emit("plane", o, attrs(plane), x)
+	if c.err != nil {
+		return
+	}
+	h, v := x.Type.Shape[2], x.Type.Shape[3]
+	x = c.emit("depth", o, attrs(depth), c.reshape("columns", x, []int{s[0], s[1], s[2], h * v}))
+	if c.err == nil {
+		c.result(c.reshape("", x, []int{s[0], s[1], x.Type.Shape[2], h, v}))
+	}
 }
 
 // window reads the attributes that Conv and the pools share. Kernel comes from kernel_shape, or from the weights.
@@ -220,6 +251,10 @@ func (c *call) fullWindows(w *op.Window) {
 
 // convertMaxPool: bytes are compared as real numbers.
 func convertMaxPool(c *call) {
+	if len(c.shape(0)) == 5 {
+		c.pool3(op.MaxPool, func(w op.Window) any { return &w })
+		return
+	}
 	w := c.window(nil)
 	c.fullWindows(&w)
 	x := c.arg(0)
@@ -232,18 +267,43 @@ func convertMaxPool(c *call) {
 }
 
 func convertAvgPool(c *call) {
-	a := &op.AvgAttrs{Window: c.window(nil), IncludePad: c.int("count_include_pad", 0) != 0}
+	include := c.int("count_include_pad", 0) != 0
+	if len(c.shape(0)) == 5 {
+		c.pool3(op.AvgPool, func(w op.Window) any { return &op.AvgAttrs{Window: w, IncludePad: include} })
+		return
+	}
+	a := &op.AvgAttrs{Window: c.window(nil), IncludePad: include}
 	c.fullWindows(&a.Window)
 	c.result(c.emit("", op.AvgPool, a, c.data(0)))
 }
 
+// overAll reduces all spatial axes where they are more than two.
+func (c *call) overAll(o *ir.Op) bool {
+	rank := len(c.shape(0))
+	if rank <= 4 {
+		return false
+	}
+	a := &op.ReduceAttrs{}
+	for i := 2; i < rank; i++ {
+		a.Axes = append(a.Axes, i)
+	}
+	c.result(c.emit("", o, a, c.data(0)))
+	return true
+}
+
 func convertGlobalAvg(c *call) {
+	if c.overAll(op.ReduceMean) {
+		return
+	}
 	c.spatial()
 	c.result(c.emit("", op.GlobalAvgPool, &op.GlobalAttrs{}, c.data(0)))
 }
 
 // convertGlobalMax is a maximum pool whose window is the image: disjoint windows, which need no memory of rows.
 func convertGlobalMax(c *call) {
+	if c.overAll(op.ReduceMax) {
+		return
+	}
 	c.spatial()
 	w := op.Window{Kernel: append([]int(nil), c.shape(0)[min(2, len(c.shape(0))):]...)}
 	w.Pads = make([]int, 2*len(w.Kernel))

@@ -125,8 +125,7 @@ type pipeline struct {
 }
 
 func pipelines() []pipeline {
-	return []pipeline{{"recognize", lower.RecognizePipeline}, {"float", lower.FloatPipeline},
-		{"quantize", lower.QuantizePipeline},
+	return []pipeline{{"float", lower.FloatPipeline}, {"quantize", lower.QuantizePipeline},
 		{"schedule", lower.SchedulePipeline}}
 }
 

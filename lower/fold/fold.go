@@ -24,11 +24,7 @@ func Constants(g *ir.Graph) error {
 		if err != nil {
 			return err
 		}
-		data := ir.FloatBlob(t.Floats)
-		if !n.Type.IsFloat() {
-			data = ir.CodeBlob(t.Codes)
-		}
-		n.Op, n.Args, n.Attrs = op.Const, nil, &ir.Const{Data: data}
+		n.Op, n.Args, n.Attrs = op.Const, nil, &ir.Const{Data: ir.FloatBlob(t.Floats)}
 	}
 	g.DropDead()
 	return nil
