@@ -23,7 +23,7 @@ type term struct {
 const ellipsis = rune(0x2026)
 
 // Einsum is NumPy's einsum of one operand or more: "bij,bjk->bik". Without "->" the result has the letters that occur
-// once, sorted. A letter twice in one operand (a diagonal) is refused.
+// once, sorted. A letter twice in one operand is its diagonal.
 func (b *Builder) Einsum(at Place, equation string, args ...*ir.Node) (*ir.Node, error) {
 	c := b.chain(at)
 	terms, out := c.equation(equation, args)
@@ -64,16 +64,16 @@ func (c *chain) equation(text string, args []*ir.Node) (terms []term, out []rune
 	dots, count := 0, map[rune]int{}
 	for i, o := range operands {
 		shape := args[i].Type.Shape
-		labels := c.labels(text, o, len(shape))
+		labels, twice := c.labels(text, o, len(shape)), []rune(nil)
 		for k, l := range labels {
 			if slices.Contains(labels[:k], l) {
-				c.fail(source.CodeForm, "the equation %q takes a diagonal, which is not supported", text)
+				twice = append(twice, l)
 			}
 			if count[l]++; l >= ellipsis {
 				dots = max(dots, int(l-ellipsis)+1)
 			}
 		}
-		terms = append(terms, term{args[i], labels})
+		terms = append(terms, c.diagonals("diagonal"+strconv.Itoa(i), term{args[i], labels}, twice))
 	}
 	if given {
 		out = c.labels(text, right, len(strings.Replace(right, "...", "", 1))+dots)
@@ -116,6 +116,34 @@ func (c *chain) labels(text, operand string, rank int) []rune {
 		out = slices.Insert(out, len(before), ellipsis+rune(i))
 	}
 	return out
+}
+
+// diagonals takes the diagonal of the first two axes of each of the letters.
+func (c *chain) diagonals(part string, t term, letters []rune) term {
+	for _, l := range letters {
+		if c.err != nil {
+			return t
+		}
+		i := slices.Index(t.labels, l)
+		k := i + 1 + slices.Index(t.labels[i+1:], l)
+		shape := t.n.Type.Shape
+		if shape[i] != shape[k] {
+			c.fail(source.CodeShape, "%s has no diagonal along the axes %d and %d", ir.ShapeString(shape), i, k)
+			return t
+		}
+		var perm, rest []int
+		labels := []rune{}
+		for at, other := range t.labels {
+			if at != i && at != k {
+				perm, rest, labels = append(perm, at), append(rest, shape[at]), append(labels, other)
+			}
+		}
+		n := c.transpose(part+".turn", t.n, append(perm, i, k)...)
+		n = c.reshape(part+".flat", n, append(slices.Clone(rest), shape[i]*shape[i])...)
+		a := &op.SliceAttrs{Axis: len(rest), Count: shape[i], Step: shape[i] + 1}
+		t = term{c.do(part, op.Slice, a, n), append(labels, l)}
+	}
+	return t
 }
 
 // summed reduces the axes whose letters are not wanted, and drops them.

@@ -67,6 +67,8 @@ func TestEinsum(t *testing.T) {
 		{"...i,i", "xi,i->x", [][]int{{2, 3}, {3}}},
 		{"a...,...b->...ab", "axy,yb->xyab", [][]int{{2, 3, 4}, {4, 2}}}, {"bij,bjk->bik", "", [][]int{{1, 2, 3}, {4, 3, 2}}},
 		{"ij,jk,kl->il", "", [][]int{{2, 3}, {3, 2}, {2, 4}}}, {"ij,kj,jl->kl", "", [][]int{{2, 3}, {4, 3}, {3, 2}}},
+		{"ii->i", "", [][]int{{3, 3}}}, {"ii", "ii->", [][]int{{3, 3}}}, {"...ii->...i", "xii->xi", [][]int{{2, 3, 3}}},
+		{"iji,kk->jk", "", [][]int{{3, 2, 3}, {2, 2}}}, {"iii,i->i", "", [][]int{{2, 2, 2}, {2}}},
 		{"abc,cde->abde", "", [][]int{{2, 1, 3}, {3, 2, 2}}}, {"aB,Bc->ca", "", [][]int{{2, 3}, {3, 2}}},
 	} {
 		if c.plain == "" {
@@ -83,7 +85,7 @@ func TestEinsum(t *testing.T) {
 		same(t, c.equation, got, einsum(strings.Split(left, ","), out, args))
 	}
 	for equation, code := range map[string]string{
-		"ii->i": source.CodeForm, "ij->ik": source.CodeAttr, "ij->ii": source.CodeAttr, "ijk->i": source.CodeShape,
+		"iij->i": source.CodeShape, "ij->ik": source.CodeAttr, "ij->ii": source.CodeAttr, "ijk->i": source.CodeShape,
 		"i->i": source.CodeShape, "ij,jk->ik": source.CodeAttr, "i1->i": source.CodeAttr, "....ij->ij": source.CodeAttr,
 	} {
 		refused(t, equation, code, [][]int{{2, 2}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
@@ -92,6 +94,9 @@ func TestEinsum(t *testing.T) {
 	}
 	refused(t, "sizes", "L0306", [][]int{{2, 3}, {2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 		return b.Einsum(at, "ij,jk->ik", in...)
+	})
+	refused(t, "diagonal", source.CodeShape, [][]int{{2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+		return b.Einsum(at, "ii->i", in...)
 	})
 	n := New("g", "m")
 	x, _ := n.Input("x", ir.F32, []int{2, 3})

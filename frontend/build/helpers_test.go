@@ -96,17 +96,18 @@ func TestSplit(t *testing.T) {
 
 // reduced is the definition, on the elements that are reduced.
 func reduced(r Reduction, x []float64) float64 {
-	sum, abs, squares, exp := 0.0, 0.0, 0.0, 0.0
+	sum, abs, squares, exp, prod := 0.0, 0.0, 0.0, 0.0, 1.0
 	for _, v := range x {
-		sum, abs, squares, exp = sum+v, abs+math.Abs(v), squares+v*v, exp+math.Exp(v)
+		sum, abs, squares, exp, prod = sum+v, abs+math.Abs(v), squares+v*v, exp+math.Exp(v), prod*v
 	}
 	return map[Reduction]float64{Sum: sum, Mean: sum / float64(len(x)), Max: slices.Max(x), Min: slices.Min(x), L1: abs,
-		SumSquare: squares, L2: math.Sqrt(squares), LogSum: math.Log(sum), LogSumExp: math.Log(exp)}[r]
+		SumSquare: squares, L2: math.Sqrt(squares), LogSum: math.Log(sum), LogSumExp: math.Log(exp),
+		Prod: prod}[r]
 }
 
 func TestReduce(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 1))
-	for _, kind := range []Reduction{Sum, Mean, Max, Min, L1, L2, SumSquare, LogSum, LogSumExp} {
+	for _, kind := range []Reduction{Sum, Mean, Max, Min, Prod, L1, L2, SumSquare, LogSum, LogSumExp} {
 		for _, c := range []struct {
 			axes []int
 			keep bool

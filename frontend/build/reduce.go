@@ -20,6 +20,7 @@ const (
 	Mean      Reduction = "Mean"
 	Max       Reduction = "Max"
 	Min       Reduction = "Min"
+	Prod      Reduction = "Prod"
 	L1        Reduction = "L1"        // sum of |x|
 	L2        Reduction = "L2"        // sqrt of the sum of x*x
 	SumSquare Reduction = "SumSquare" // sum of x*x
@@ -66,6 +67,8 @@ func (c *chain) reduce(part string, r Reduction, x *ir.Node, a *op.ReduceAttrs) 
 		return c.do(part, op.ReduceMax, a, x)
 	case Min:
 		return c.do(part, op.ReduceMin, a, x)
+	case Prod:
+		return c.do(part, op.ReduceProd, a, x)
 	case L1:
 		return c.do(part, op.ReduceSum, a, c.do("abs", op.Abs, nil, x))
 	case L2:

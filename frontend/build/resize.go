@@ -20,22 +20,30 @@ type ResizeAttrs struct {
 	Scales      []float64
 	// Mode is nearest, linear or cubic.
 	Mode string
-	// Coordinates is half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners or asymmetric.
+	// Coordinates is half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric or
+	// tf_crop_and_resize.
 	Coordinates string
+	// Crop is where tf_crop_and_resize begins and ends on each axis, as parts of it; what lies outside of the image gets
+	// the value Outside.
+	Crop    [][2]float64
+	Outside float32
 	// Nearest is round_prefer_floor, round_prefer_ceil, floor or ceil.
 	Nearest string
 	// CubicA is the parameter of cubic (ONNX: -0.75); ExcludeOutside leaves out what lies outside of the image, instead
 	// of repeating its border.
 	CubicA         float64
 	ExcludeOutside bool
+	// Antialias makes linear and cubic filters as wide as the new pixels, where there are fewer of them.
+	Antialias bool
 }
 
 // Resize samples x at other places along axes, one axis after the other (ONNX Resize; torch's upsample_nearest2d is
 // nearest, asymmetric and floor; upsample_bilinear2d is linear with align_corners or pytorch_half_pixel).
 func (b *Builder) Resize(at Place, x *ir.Node, a ResizeAttrs) (*ir.Node, error) {
 	c := b.chain(at)
-	if len(a.Sizes) != len(a.Axes) || a.Scales != nil && len(a.Scales) != len(a.Axes) {
-		c.fail(source.CodeAttr, "sizes %v and scales %v for the axes %v", a.Sizes, a.Scales, a.Axes)
+	if len(a.Sizes) != len(a.Axes) || a.Scales != nil && len(a.Scales) != len(a.Axes) ||
+		a.Coordinates == "tf_crop_and_resize" && len(a.Crop) != len(a.Axes) {
+		c.fail(source.CodeAttr, "sizes %v, scales %v and crops %v for the axes %v", a.Sizes, a.Scales, a.Crop, a.Axes)
 		return c.done(nil)
 	}
 	y := x
@@ -47,17 +55,27 @@ func (b *Builder) Resize(at Place, x *ir.Node, a ResizeAttrs) (*ir.Node, error) 
 		if c.err != nil {
 			return c.done(nil)
 		}
-		scale := float64(a.Sizes[i]) / float64(x.Type.Shape[axis])
-		if a.Scales != nil {
-			scale = a.Scales[i]
+		s := sampler{ResizeAttrs: &a, in: x.Type.Shape[axis], out: a.Sizes[i]}
+		if s.scale = float64(s.out) / float64(s.in); a.Scales != nil {
+			s.scale = a.Scales[i]
 		}
-		if !(scale > 0) {
-			c.fail(source.CodeAttr, "axis %d has the scale %g", axis, scale)
+		if a.Crop != nil {
+			s.crop = a.Crop[i]
 		}
-		taps := c.taps(&a, x.Type.Shape[axis], a.Sizes[i], scale)
-		y = c.sampled("axis"+strconv.Itoa(axis), y, axis, taps)
+		if !(s.scale > 0) {
+			c.fail(source.CodeAttr, "axis %d has the scale %g", axis, s.scale)
+		}
+		y = c.sampled("axis"+strconv.Itoa(axis), y, axis, &s)
 	}
 	return c.done(y)
+}
+
+// sampler makes an axis of out elements of one of in elements.
+type sampler struct {
+	*ResizeAttrs
+	in, out int
+	scale   float64
+	crop    [2]float64
 }
 
 // tap is one of the elements that make up each result: where it lies, and its weight, nil for 1.
@@ -66,74 +84,107 @@ type tap struct {
 	weight []float32
 }
 
-// taps are the elements of an axis of in that make up an axis of out.
-func (c *chain) taps(a *ResizeAttrs, in, out int, scale float64) []tap {
-	count := map[string]int{"nearest": 1, "linear": 2, "cubic": 4}[a.Mode]
+// taps are the elements that make up an axis, as many for each result.
+func (c *chain) taps(s *sampler) []tap {
+	count := map[string]int{"nearest": 1, "linear": 2, "cubic": 4}[s.Mode]
 	if count == 0 {
-		c.fail(source.CodeForm, "the mode %q is not supported, there are nearest, linear and cubic", a.Mode)
+		c.fail(source.CodeForm, "the mode %q is not supported, there are nearest, linear and cubic", s.Mode)
 		return nil
 	}
 	taps := make([]tap, count)
-	for o := range out {
-		place, ok := coordinate(a.Coordinates, o, in, out, scale)
+	for o := range s.out {
+		place, ok := s.place(o)
 		if !ok {
-			c.fail(source.CodeForm, "the coordinates %q are not supported", a.Coordinates)
+			c.fail(source.CodeForm, "the coordinates %q are not supported", s.Coordinates)
 			return nil
 		}
-		if a.Mode == "nearest" {
-			at, ok := nearestOf(a.Nearest, place)
+		if s.Mode == "nearest" {
+			at, ok := nearestOf(s.Nearest, place)
 			if !ok {
-				c.fail(source.CodeForm, "the rounding %q is not supported", a.Nearest)
+				c.fail(source.CodeForm, "the rounding %q is not supported", s.Nearest)
 				return nil
 			}
-			taps[0].at = append(taps[0].at, int64(min(max(at, 0), float64(in-1))))
+			taps[0].at = append(taps[0].at, s.clamp(at))
 			continue
 		}
-		first := math.Floor(place)
-		weights := []float64{1 - (place - first), place - first}
-		if a.Mode == "cubic" {
-			weights = cubic(place-first, a.CubicA)
-			first--
-		}
-		if a.ExcludeOutside {
-			inside(weights, first, in)
-		}
+		first, weights := s.weights(place, 1)
 		for k, w := range weights {
-			taps[k].at = append(taps[k].at, int64(min(max(first+float64(k), 0), float64(in-1))))
+			taps[k].at = append(taps[k].at, s.clamp(first+float64(k)))
 			taps[k].weight = append(taps[k].weight, float32(w))
 		}
 	}
 	return taps
 }
 
-// coordinate is where element o of out elements lies among in elements (ONNX, Resize); ok is false for an unknown mode.
-func coordinate(mode string, o, in, out int, scale float64) (x float64, ok bool) {
-	half := (float64(o)+0.5)/scale - 0.5
-	if scale == float64(out)/float64(in) { // exact where the quotient is rounded
-		half = (2*float64(o)+1)*float64(in)/float64(2*out) - 0.5
+// clamp is the element at a place, or that at the border.
+func (s *sampler) clamp(place float64) int64 { return int64(min(max(place, 0), float64(s.in-1))) }
+
+// place is where element o of the result lies on the axis (ONNX, Resize); ok is false for unknown coordinates.
+func (s *sampler) place(o int) (x float64, ok bool) {
+	in, out, at := float64(s.in), float64(s.out), float64(o)
+	half, corner := (at+0.5)/s.scale-0.5, at/s.scale
+	if s.scale == out/in { // exact where the quotient is rounded
+		half, corner = (2*at+1)*in/(2*out)-0.5, at*in/out
 	}
-	switch mode {
+	switch s.Coordinates {
 	case "half_pixel":
 		return half, true
 	case "half_pixel_symmetric":
-		return float64(in)/2*(1-float64(out)/(scale*float64(in))) + half, true
+		return in/2*(1-out/(s.scale*in)) + half, true
 	case "pytorch_half_pixel":
-		if out == 1 {
+		if s.out == 1 {
 			return 0, true
 		}
 		return half, true
 	case "align_corners":
-		if out == 1 {
+		if s.out == 1 {
 			return 0, true
 		}
-		return float64(o*(in-1)) / float64(out-1), true
+		return at * (in - 1) / (out - 1), true
 	case "asymmetric":
-		if scale == float64(out)/float64(in) {
-			return float64(o*in) / float64(out), true
+		return corner, true
+	case "tf_crop_and_resize":
+		if s.out == 1 {
+			return (s.crop[0] + s.crop[1]) / 2 * (in - 1), true
 		}
-		return float64(o) / scale, true
+		return s.crop[0]*(in-1) + at*(s.crop[1]-s.crop[0])*(in-1)/(out-1), true
 	}
 	return 0, false
+}
+
+// weights are those of the elements from first on around a place, by a filter stretched by 1/narrow. They add up to 1.
+func (s *sampler) weights(place, narrow float64) (first float64, weights []float64) {
+	reach := 1 / narrow
+	if s.Mode == "cubic" {
+		reach *= 2
+	}
+	total := 0.0
+	first = math.Floor(place-reach) + 1
+	for i := first; i < first+math.Ceil(2*reach); i++ {
+		w := s.filter(math.Abs(i-place) * narrow)
+		if s.ExcludeOutside && (i < 0 || i >= float64(s.in)) {
+			w = 0
+		}
+		weights, total = append(weights, w), total+w
+	}
+	for k := range weights {
+		weights[k] /= total
+	}
+	return first, weights
+}
+
+// filter is the weight at a distance: a triangle, or a cubic one (Keys, 1981).
+func (s *sampler) filter(d float64) float64 {
+	a := s.CubicA
+	switch {
+	case s.Mode == "linear":
+		return max(0, 1-d)
+	case d <= 1:
+		return ((a+2)*d-(a+3))*d*d + 1
+	case d < 2:
+		return ((a*d-5*a)*d+8*a)*d - 4*a
+	}
+	return 0
 }
 
 // nearestOf rounds a coordinate.
@@ -151,34 +202,37 @@ func nearestOf(mode string, x float64) (at float64, ok bool) {
 	return 0, false
 }
 
-// cubic are the weights of the elements before, at, behind and after next of a place t behind an element (Keys, 1981).
-func cubic(t, a float64) []float64 {
-	near := func(d float64) float64 { return ((a+2)*d-(a+3))*d*d + 1 }
-	far := func(d float64) float64 { return ((a*d-5*a)*d+8*a)*d - 4*a }
-	return []float64{far(t + 1), near(t), near(1 - t), far(2 - t)}
-}
-
-// inside leaves out weights of elements that are not there, and makes the others add up to 1.
-func inside(weights []float64, first float64, in int) {
-	total := 0.0
-	for k := range weights {
-		if p := first + float64(k); p < 0 || p >= float64(in) {
-			weights[k] = 0
-		}
-		total += weights[k]
-	}
-	for k := range weights {
-		weights[k] /= total
-	}
-}
-
-// sampled is the sum of the taps of an axis.
-func (c *chain) sampled(part string, x *ir.Node, axis int, taps []tap) *ir.Node {
+// sampled is an axis of x made anew.
+func (c *chain) sampled(part string, x *ir.Node, axis int, s *sampler) *ir.Node {
+	taps := c.taps(s)
 	if c.err != nil || len(taps) == 1 && identity(taps[0].at, x.Type.Shape[axis]) {
 		return x
 	}
 	column := slices.Repeat([]int{1}, len(x.Type.Shape)-axis) // the axis, before those behind it
-	column[0] = len(taps[0].at)
+	column[0] = s.out
+	if s.Antialias && s.scale < 1 && s.Mode != "nearest" {
+		x = c.filtered(part, x, axis, s)
+	} else {
+		x = c.tapped(part, x, axis, taps, column)
+	}
+	if s.Coordinates != "tf_crop_and_resize" {
+		return x
+	}
+	inside := make([]int64, s.out)
+	for o := range inside {
+		if p, _ := s.place(o); p >= 0 && p <= float64(s.in-1) {
+			inside[o] = 1
+		}
+	}
+	if !slices.Contains(inside, 0) {
+		return x
+	}
+	return c.do(part+".inside", op.Where, nil, c.wholes(part+".where", ir.B1, inside, column...), x,
+		c.number(part+".outside", float64(s.Outside)))
+}
+
+// tapped is the sum of the taps of an axis.
+func (c *chain) tapped(part string, x *ir.Node, axis int, taps []tap, column []int) *ir.Node {
 	var sum *ir.Node
 	for k, t := range taps {
 		name := part + ".tap" + strconv.Itoa(k)
@@ -192,6 +246,30 @@ func (c *chain) sampled(part string, x *ir.Node, axis int, taps []tap) *ir.Node 
 		sum = y
 	}
 	return sum
+}
+
+// filtered multiplies an axis by the matrix of all weights: there are many where the filter is wide.
+func (c *chain) filtered(part string, x *ir.Node, axis int, s *sampler) *ir.Node {
+	matrix := make([]float32, s.in*s.out)
+	for o := range s.out {
+		place, _ := s.place(o)
+		first, weights := s.weights(place, s.scale)
+		for k, w := range weights {
+			matrix[int(s.clamp(first+float64(k)))*s.out+o] += float32(w)
+		}
+	}
+	last := len(x.Type.Shape) - 1
+	perm := make([]int, last+1)
+	for i := range perm {
+		perm[i] = i
+	}
+	perm[axis], perm[last] = last, axis // its own inverse
+	shape := slices.Clone(x.Type.Shape)
+	shape[axis], shape[last] = shape[last], shape[axis]
+	rows := c.reshape(part+".rows", c.transpose(part+".last", x, perm...), x.Type.Elems()/s.in, s.in)
+	y := c.do(part+".filtered", op.MatMul, nil, rows, c.floats(part+".weights", matrix, s.in, s.out))
+	shape[last] = s.out
+	return c.transpose(part+".back", c.reshape(part+".axes", y, shape...), perm...)
 }
 
 // identity says that the positions are all of an axis, in order.

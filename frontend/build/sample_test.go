@@ -118,7 +118,7 @@ func TestResize(t *testing.T) {
 	good := ResizeAttrs{Axes: []int{0}, Sizes: []int{4}, Mode: "nearest", Nearest: "floor", Coordinates: "asymmetric"}
 	for i, wrong := range []func(a *ResizeAttrs){
 		func(a *ResizeAttrs) { a.Mode = "area" }, func(a *ResizeAttrs) { a.Nearest = "up" },
-		func(a *ResizeAttrs) { a.Coordinates = "tf_crop_and_resize" }, func(a *ResizeAttrs) { a.Sizes = []int{0} },
+		func(a *ResizeAttrs) { a.Coordinates = "middle" }, func(a *ResizeAttrs) { a.Sizes = []int{0} },
 		func(a *ResizeAttrs) { a.Scales = []float64{0} }, func(a *ResizeAttrs) { a.Axes = []int{3} },
 		func(a *ResizeAttrs) { a.Sizes = nil },
 	} {
@@ -129,6 +129,52 @@ func TestResize(t *testing.T) {
 		refused(t, a, code, [][]int{{2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 			return b.Resize(at, in[0], a)
 		})
+	}
+}
+
+// TestResizeWide demands filters that are as wide as the new pixels, and cropped images with a value around them.
+func TestResizeWide(t *testing.T) {
+	r := rand.New(rand.NewPCG(10, 1))
+	x := random(r, 2, 9, 7)
+	for _, a := range []ResizeAttrs{{Mode: "linear"}, {Mode: "cubic", CubicA: -0.75},
+		{Mode: "cubic", CubicA: -0.5, ExcludeOutside: true}, {Mode: "linear", ExcludeOutside: true}} {
+		a.Antialias, a.Axes, a.Sizes, a.Coordinates = true, []int{1, 2}, []int{4, 11}, "half_pixel"
+		got := evaluated(t, []array{x}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+			return b.Resize(at, in[0], a)
+		})
+		narrow := func(i, p float64) float64 { return weightOf(a, (i-p)*4/9, 0) }
+		want := filled([]int{2, 4, 7}, func(i []int) float64 {
+			sum, total := 0.0, 0.0
+			for k := -40; k < 40; k++ {
+				w := narrow(float64(k), (float64(i[1])+0.5)*9/4-0.5)
+				if a.ExcludeOutside && (k < 0 || k > 8) {
+					w = 0
+				}
+				sum, total = sum+w*x.at(i[0], min(max(k, 0), 8), i[2]), total+w
+			}
+			return sum / total
+		})
+		same(t, fmt.Sprintf("%+v", a), got, resized(want, 2, 11, 11.0/7, a))
+	}
+	for _, mode := range []string{"nearest", "linear"} {
+		a := ResizeAttrs{Axes: []int{1, 2}, Sizes: []int{4, 1}, Mode: mode, Nearest: "round_prefer_floor",
+			Coordinates: "tf_crop_and_resize", Crop: [][2]float64{{0.25, 1.25}, {0.5, 1}}, Outside: 10}
+		got := evaluated(t, []array{x}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+			return b.Resize(at, in[0], a)
+		})
+		same(t, mode, got, filled([]int{2, 4, 1}, func(i []int) float64 {
+			p := 2 + float64(i[1])*8/3 // 2, 4.67, 7.33, 10; and 4.5
+			switch {
+			case p > 8:
+				return 10
+			case mode == "nearest":
+				return x.at(i[0], int(math.Round(p)), 4)
+			}
+			k := int(p)
+			w := p - float64(k)
+			mean := func(k int) float64 { return (x.at(i[0], k, 4) + x.at(i[0], k, 5)) / 2 }
+			return (1-w)*mean(k) + w*mean(k+1)
+		}))
 	}
 }
 

@@ -137,6 +137,10 @@ func TestIntervalOps(t *testing.T) {
 		{"mul", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(op.Mul, "y", nil, x, b.Add(op.Identity, "i", nil, x))
 		}, -3, 9},
+		{"a square", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(op.Mul, "y", nil, x, x) }, 0, 9},
+		{"rms_norm, by its parts", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(op.RMSNorm, "y", &op.NormAttrs{Axis: 1, Eps: 1}, x)
+		}, -1, 3},
 		{"leaky_relu that turns", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(op.LeakyRelu, "y", &op.LeakyAttrs{Alpha: -5}, x)
 		}, 0, 5},

@@ -53,6 +53,9 @@ func intervalOf(n *ir.Node, all map[*ir.Node]bounds, ranges func(*ir.Node) (lo, 
 		return corners(n, [][2]*ir.Tensor{{args[0].lo, args[1].hi}, {args[0].hi, args[1].lo}})
 	case op.Mul:
 		a, b := args[0], args[1]
+		if n.Args[0] == n.Args[1] {
+			return square(n, a)
+		}
 		return corners(n, [][2]*ir.Tensor{{a.lo, b.lo}, {a.lo, b.hi}, {a.hi, b.lo}, {a.hi, b.hi}})
 	case op.Softmax:
 		return filled(n, 0, 1), nil
@@ -141,6 +144,20 @@ func corners(n *ir.Node, pairs [][2]*ir.Tensor) (bounds, error) {
 		}
 		for k, v := range t.Floats {
 			b.lo.Floats[k], b.hi.Floats[k] = min(b.lo.Floats[k], v), max(b.hi.Floats[k], v)
+		}
+	}
+	return b, nil
+}
+
+// square bounds x*x, which is never negative: roots are taken of means of squares.
+func square(n *ir.Node, x bounds) (bounds, error) {
+	b, err := corners(n, [][2]*ir.Tensor{{x.lo, x.lo}, {x.hi, x.hi}})
+	if err != nil {
+		return bounds{}, err
+	}
+	for i, lo := range x.lo.Floats {
+		if lo < 0 && x.hi.Floats[i] > 0 {
+			b.lo.Floats[i] = 0
 		}
 	}
 	return b, nil
