@@ -23,6 +23,7 @@ import (
 type sourceFlags struct {
 	source    flow.Source
 	dims      map[string]int
+	shape     shapeFlags
 	dumpAfter string
 	// of folders of Hugging Face
 	transformer source.Transformer
@@ -33,6 +34,7 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 	c.Flags().StringVar(&s.source.Plan, "plan", "", "plan file (TOML); without one: 8 bits, folded")
 	c.Flags().StringToIntVar(&s.dims, "dim", nil, "bind a symbolic dimension: batch=1")
 	s.addTransformer(c)
+	s.shape.add(c)
 	if calibrate {
 		c.Flags().StringVar(&s.dumpAfter, "dump-after", "",
 			"print the graph after this pass (lathe list passes) to standard error")
@@ -61,6 +63,11 @@ func (s *sourceFlags) of(a *App, model string) (flow.Source, error) {
 	} else if s.past < -1 {
 		return s.source, &usageError{diag.New("L0101", "", "--past %d is negative", s.past)}
 	}
+	shapes, err := s.shape.shapes()
+	if err != nil {
+		return s.source, err
+	}
+	s.source.Shapes = shapes
 	start := time.Now()
 	s.source.Passes.Clock = func() time.Duration { return time.Since(start) }
 	if s.dumpAfter == "" {

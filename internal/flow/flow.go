@@ -7,6 +7,7 @@ package flow
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -38,6 +39,8 @@ type Source struct {
 	Dims map[string]int
 	// Transformer is what a Hugging Face folder leaves open.
 	Transformer source.Transformer
+	// Shapes gives shapes to inputs of the model; they win over those of the plan.
+	Shapes map[string][]int
 	// Passes are options of the passes that run: checks, dumps.
 	Passes lower.Options
 }
@@ -48,7 +51,9 @@ func (s Source) Import() (*ir.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	return frontend.Load(s.Model, frontend.Options{Dims: s.Dims, Shapes: plan.Shapes(),
+	shapes := plan.Shapes()
+	maps.Copy(shapes, s.Shapes)
+	return frontend.Load(s.Model, frontend.Options{Dims: s.Dims, Shapes: shapes,
 		Transformer: s.Transformer})
 }
 
