@@ -4,6 +4,7 @@ package torch
 
 import (
 	"slices"
+	"strings"
 
 	"lathe/frontend/source"
 	"lathe/ir"
@@ -12,7 +13,8 @@ import (
 
 // tables lists the operations, by what they do.
 func tables() [][]row {
-	return [][]row{layers(), functions(), shapes(), pairs(), reductions(), matrices(), makers(), indexing()}
+	return [][]row{layers(), plain(), functions(), shapes(), pairs(), reductions(), matrices(), makers(), indexing(),
+		images()}
 }
 
 // layers lists the operations with weights, the norms and the pools.
@@ -31,6 +33,7 @@ func layers() []row {
 			"self kernel_size stride padding dilation ceil_mode", convertMaxPool},
 		{"avg_pool1d.default avg_pool2d.default",
 			"self kernel_size stride padding ceil_mode count_include_pad divisor_override", convertAvgPool},
+		{"adaptive_max_pool1d.default adaptive_max_pool2d.default", "self output_size", convertAdaptive},
 		{"adaptive_avg_pool1d.default adaptive_avg_pool2d.default _adaptive_avg_pool2d.default", "self output_size",
 			convertAdaptive},
 	}
@@ -275,7 +278,7 @@ func convertAvgPool(c *call) {
 	c.result(undo(c.emit("", op.AvgPool, a, x)))
 }
 
-// convertAdaptive is the mean of the image, or of equal parts of it.
+// convertAdaptive is the mean, or the largest value, of the image or of equal parts of it.
 func convertAdaptive(c *call) {
 	rank := c.dimsOf()
 	x, undo := c.batched(c.tensor("self"), rank)
@@ -294,14 +297,13 @@ func convertAdaptive(c *call) {
 		w.Kernel = append(w.Kernel, in[i]/o)
 	}
 	w.Strides = w.Kernel
+	if strings.Contains(c.n.target, "_max_") {
+		c.result(undo(c.emit("", op.MaxPool, &w, x)))
+		return
+	}
 	if elems(out) == 1 {
 		c.result(undo(c.emit("", op.GlobalAvgPool, &op.GlobalAttrs{}, x)))
 		return
 	}
 	c.result(undo(c.emit("", op.AvgPool, &op.AvgAttrs{Window: w}, x)))
-}
-
-// transposed is a transposed convolution.
-func (c *call) transposed(_, _, _ *ir.Node) {
-	c.fail(source.CodeForm, "is transposed, which is not supported")
 }

@@ -10,8 +10,8 @@ import (
 	"lathe/ir/op"
 )
 
-// functions lists the functions of one argument, element by element.
-func functions() []row {
+// plain lists the functions of one argument, element by element, without others.
+func plain() []row {
 	return []row{
 		{"relu.default", "self", unary(op.Relu)},
 		{"sigmoid.default", "self", unary(op.Sigmoid)},
@@ -25,8 +25,25 @@ func functions() []row {
 		{"round.default", "self", unary(op.Round)},
 		{"abs.default", "self", unary(op.Abs)},
 		{"sign.default sgn.default", "self", unary(op.Sign)},
+		{"cos.default", "self", unary(op.Cos)},
+		{"sin.default", "self", unary(op.Sin)},
+		{"tan.default", "self", unary(op.Tan)},
+		{"acos.default", "self", unary(op.Acos)},
+		{"asin.default", "self", unary(op.Asin)},
+		{"atan.default", "self", unary(op.Atan)},
+		{"cosh.default", "self", unary(op.Cosh)},
+		{"sinh.default", "self", unary(op.Sinh)},
+		{"acosh.default", "self", unary(op.Acosh)},
+		{"asinh.default", "self", unary(op.Asinh)},
+		{"atanh.default", "self", unary(op.Atanh)},
 		{"mish.default", "self", unary(op.Mish)},
 		{"hardswish.default", "self", unary(op.HardSwish)},
+	}
+}
+
+// functions lists those with parameters, and those that are made of others.
+func functions() []row {
+	return []row{
 		{"hardsigmoid.default", "self", unaryWith(op.HardSigmoid, func(*call) any {
 			return &op.HardSigmoidAttrs{Alpha: 1. / 6, Beta: 0.5}
 		})},
@@ -58,8 +75,27 @@ func functions() []row {
 			one := c.constantOf(number{kind: 'i', i: 1}, ir.F32, "one")
 			c.result(c.emit("", op.Log, nil, c.emit("add", op.Add, nil, x, one)))
 		}},
+		{"expm1.default", "self", func(c *call) {
+			one := c.constantOf(number{kind: 'i', i: 1}, ir.F32, "one")
+			c.result(c.emit("", op.Sub, nil, c.emit("exp", op.Exp, nil, c.tensor("self")), one))
+		}},
+		{"log2.default", "self", logarithm(math.Log2E)},
+		{"log10.default", "self", logarithm(math.Log10E)},
+		{"log_sigmoid.default", "self", func(c *call) {
+			minus := c.constantOf(number{kind: 'i', i: -1}, ir.F32, "minus")
+			x := c.emit("negative", op.Mul, nil, c.tensor("self"), minus)
+			c.result(c.emit("", op.Mul, nil, c.emit("softplus", op.Softplus, nil, x), minus))
+		}},
 		{"prelu.default _prelu_kernel.default", "self weight", convertPRelu},
 		{"glu.default", "self dim", convertGlu},
+	}
+}
+
+// logarithm converts that of another base: the natural one times a factor.
+func logarithm(factor float64) func(*call) {
+	return func(c *call) {
+		x := c.emit("log", op.Log, nil, c.tensor("self"))
+		c.result(c.emit("", op.Mul, nil, x, c.constantOf(number{kind: 'f', f: factor}, ir.F32, "factor")))
 	}
 }
 

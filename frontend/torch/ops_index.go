@@ -22,10 +22,36 @@ func indexing() []row {
 				c.result(c.emit("", op.Gather, &op.AxisAttrs{Axis: axis}, x, c.tensor("index")))
 			}
 		}},
+		{"gather.default", "self dim index sparse_grad", func(c *call) {
+			if x, axis, _ := c.axisOf("dim", 0); x != nil {
+				c.gathered(x, c.tensor("index"), axis)
+			}
+		}},
 		{"index.Tensor", "self indices", convertIndex},
 		{"flip.default", "self dims", convertFlip},
 		{"diff.default", "self n dim prepend append", convertDiff},
 	}
+}
+
+// gathered takes elements along an axis; the others of the index may be shorter than those of x.
+func (c *call) gathered(x, index *ir.Node, axis int) {
+	if c.err != nil {
+		return
+	}
+	if len(index.Type.Shape) != len(x.Type.Shape) {
+		c.fail(source.CodeShape, "gathers %s out of %s", ir.ShapeString(index.Type.Shape), ir.ShapeString(x.Type.Shape))
+	}
+	for i, d := range index.Type.Shape {
+		if c.err == nil && i != axis {
+			if d > x.Type.Shape[i] {
+				c.fail(source.CodeShape, "gathers %s out of %s", ir.ShapeString(index.Type.Shape),
+					ir.ShapeString(x.Type.Shape))
+				return
+			}
+			x = c.slice("part", x, i, 0, d, 1)
+		}
+	}
+	c.result(c.emit("", op.GatherElements, &op.AxisAttrs{Axis: axis}, x, index))
 }
 
 // convertIndex takes elements where whole numbers point along some axes. Several of them broadcast against each other,
@@ -121,9 +147,7 @@ func convertFlip(c *call) {
 		for i := range index {
 			index[i] = int64(size - 1 - i)
 		}
-		at, err := c.b.Const(c.place.Name+".order", ints(ir.I64, index...), []int{size})
-		c.wrap(err)
-		x = c.emit("", op.Gather, &op.AxisAttrs{Axis: axis}, x, at)
+		x = c.ordered("", x, axis, index)
 	}
 	c.result(x)
 }

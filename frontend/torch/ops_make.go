@@ -8,7 +8,6 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
 )
 
 // maxMade bounds the elements of ranges and masks.
@@ -172,19 +171,10 @@ func convertEye(c *call) {
 func triangle(upper bool) func(*call) {
 	return func(c *call) {
 		x, d := c.tensor("self"), clampInt(c.int("diagonal", 0))
-		shape := c.shape(x)
-		if c.err == nil && len(shape) < 2 {
-			c.fail(source.CodeShape, "takes a matrix, its input is %s", ir.ShapeString(shape))
+		if shape := c.shape(x); len(shape) > 1 && elems(shape[len(shape)-2:]) > maxMade {
+			c.fail(source.CodeLimit, "makes a mask of %s; the limit is %d elements", ir.ShapeString(shape[len(shape)-2:]),
+				maxMade)
 		}
-		if c.err != nil {
-			return
-		}
-		keep := c.mask(shape[len(shape)-2], shape[len(shape)-1], func(i, j int) bool {
-			if upper {
-				return j-i >= d
-			}
-			return j-i <= d
-		})
-		c.result(c.emit("", op.Where, nil, keep, x, c.constantOf(number{kind: 'i'}, ir.StoredAs(x.Type.Format), "zero")))
+		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Trilu(at, x, d, upper) })
 	}
 }

@@ -24,6 +24,8 @@ func matrices() []row {
 		{"native_group_norm.default", "input weight bias N C HxW group eps", convertGroupNorm},
 		{"scaled_dot_product_attention.default", "query key value attn_mask dropout_p is_causal scale enable_gqa",
 			convertAttention},
+		{"_scaled_dot_product_flash_attention_for_cpu.default",
+			"query key value dropout_p is_causal attn_mask scale", convertAttention},
 	}
 }
 

@@ -4,7 +4,9 @@ package torch
 
 import (
 	"slices"
+	"strings"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -20,6 +22,20 @@ func reductions() []row {
 		{"max.default", "self", reduce(op.ReduceMax)},
 		{"min.default", "self", reduce(op.ReduceMin)},
 		{"max.dim", "self dim keepdim", convertMaxDim},
+		{"min.dim", "self dim keepdim", convertMaxDim},
+		{"topk.default", "self k dim largest sorted", convertTopK},
+		{"prod.default prod.dim_int", "self dim keepdim dtype", reduce(op.ReduceProd)},
+		{"any.default any.dim any.dims", "self dim keepdim", truth(op.ReduceAny)},
+		{"all.default all.dim all.dims", "self dim keepdim", truth(op.ReduceAll)},
+		{"cumsum.default", "self dim dtype", convertCumSum},
+		{"logsumexp.default", "self dim keepdim", func(c *call) {
+			x := c.tensor("self")
+			axes := c.axes(c.ints("dim"), len(c.shape(x)))
+			c.composed(func(at build.Place) (*ir.Node, error) {
+				return c.b.Reduce(at, build.LogSumExp, x, axes, c.bool("keepdim", false))
+			})
+		}},
+		{"argmin.default", "self dim keepdim", convertArgMax},
 		{"argmax.default", "self dim keepdim", convertArgMax},
 		{"var.correction", "self dim correction keepdim", convertVar(false)},
 		{"var.dim", "self dim unbiased keepdim", convertVar(false)},
@@ -77,26 +93,78 @@ func (c *call) reduced(suffix string, o *ir.Op, x *ir.Node, axes []int, keep boo
 	return c.reshape(suffix, c.emit(part, o, attrs, x), left)
 }
 
-// convertMaxDim gives the maxima and where they stand.
+// truth converts a reduction of truth values; other elements are true where they are not 0.
+func truth(o *ir.Op) func(*call) {
+	return func(c *call) {
+		x := c.cast(c.tensor("self"), ir.B1)
+		axes := c.axes(c.ints("dim"), len(c.shape(x)))
+		c.result(c.reduced("", o, x, axes, c.bool("keepdim", false)))
+	}
+}
+
+func convertCumSum(c *call) {
+	x := c.tensor("self")
+	x = c.cast(x, c.outType(x))
+	axis := c.axis(c.int("dim", 0), len(c.shape(x)))
+	c.result(c.emit("", op.CumSum, &op.CumSumAttrs{Axis: axis}, x))
+}
+
+// least says that an operation is about minima. Their places are those of the maxima of the negative values.
+func (c *call) least() bool {
+	return strings.HasPrefix(c.n.target, prefix+"min") || strings.HasPrefix(c.n.target, prefix+"argmin")
+}
+
+// extreme is where the largest value of an axis stands, or the least.
+func (c *call) extreme(suffix string, x *ir.Node, a *op.ArgMaxAttrs) *ir.Node {
+	if c.err == nil && c.least() && x.Type.IsFloat() {
+		x = c.emit("negative", op.Mul, nil, x, c.constantOf(number{kind: 'i', i: -1}, ir.F32, "minus"))
+	} else if c.err == nil && c.least() {
+		x = c.emit("negative", op.Not, nil, x) // in two's complement -x-1, which does not overflow
+	}
+	return c.emit(suffix, op.ArgMax, a, x)
+}
+
+// convertMaxDim gives the maxima, or the minima, and where they stand.
 func convertMaxDim(c *call) {
 	x := c.tensor("self")
 	axis, keep := c.axis(c.int("dim", 0), len(c.shape(x))), c.bool("keepdim", false)
-	c.result(c.reduced("values", op.ReduceMax, x, []int{axis}, keep))
+	o := op.ReduceMax
+	if c.least() {
+		o = op.ReduceMin
+	}
+	c.result(c.reduced("values", o, x, []int{axis}, keep))
 	if len(c.outs()) > 1 {
-		c.result(c.emit("indices", op.ArgMax, &op.ArgMaxAttrs{Axis: axis, KeepDims: keep}, x))
+		c.result(c.extreme("indices", x, &op.ArgMaxAttrs{Axis: axis, KeepDims: keep}))
+	}
+}
+
+func convertTopK(c *call) {
+	x, axis, size := c.axisOf("dim", -1)
+	k := c.int("k", 1)
+	if c.err == nil && (k < 1 || k > int64(size)) {
+		c.fail(source.CodeAttr, "takes the %d largest of %d elements", k, size)
+	}
+	a := op.TopKAttrs{Axis: axis, K: int(k), Largest: c.bool("largest", true)}
+	b := a
+	c.result(c.emit("values", op.TopKValues, &a, x))
+	if len(c.outs()) > 1 {
+		c.result(c.emit("indices", op.TopKIndices, &b, x))
 	}
 }
 
 func convertArgMax(c *call) {
 	x := c.tensor("self")
+	a := &op.ArgMaxAttrs{KeepDims: c.bool("keepdim", false)}
+	shape := slices.Repeat([]int{1}, len(c.shape(x)))
 	if !c.has("dim") {
-		x = c.reshape("flat", x, []int{elems(c.shape(x))})
+		x, a.KeepDims = c.reshape("flat", x, []int{elems(c.shape(x))}), false
 	}
-	a := &op.ArgMaxAttrs{Axis: c.axis(c.int("dim", 0), len(c.shape(x))), KeepDims: c.bool("keepdim", false)}
-	if c.err == nil && !c.has("dim") && a.KeepDims {
-		c.fail(source.CodeForm, "keepdim without dim is not supported")
+	a.Axis = c.axis(c.int("dim", 0), len(c.shape(x)))
+	n := c.extreme("", x, a)
+	if !c.has("dim") && c.bool("keepdim", false) {
+		n = c.reshape("shape", n, shape)
 	}
-	c.result(c.emit("", op.ArgMax, a, x))
+	c.result(n)
 }
 
 // convertVar is the variance, in two passes, or its root; the divisor is the count less the correction.

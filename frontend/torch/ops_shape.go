@@ -5,6 +5,7 @@ package torch
 import (
 	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -272,25 +273,15 @@ func (c *call) broadcast(suffix string, x *ir.Node, shape []int) *ir.Node {
 	return c.emit(suffix, op.Repeat, &op.RepeatAttrs{Shape: shape}, x)
 }
 
-// convertRepeat tiles: axis i stands repeats[i] times in a row. Each axis gets one in front, which is repeated.
+// convertRepeat tiles: axis i stands repeats[i] times in a row.
 func convertRepeat(c *call) {
 	x, times := c.tensor("self"), c.ints("repeats")
+	if c.err == nil && len(times) < len(x.Type.Shape) {
+		c.fail(source.CodeAttr, "repeats %s %v times", ir.ShapeString(x.Type.Shape), times)
+	}
 	if c.err != nil {
 		return
 	}
-	if len(times) < len(x.Type.Shape) || 2*len(times) > maxRank {
-		c.fail(source.CodeAttr, "repeats %s %v times", ir.ShapeString(x.Type.Shape), times)
-		return
-	}
-	in := append(slices.Repeat([]int{1}, len(times)-len(x.Type.Shape)), x.Type.Shape...)
-	var split, wide, shape []int
-	for i, t := range times {
-		if t < 1 {
-			c.fail(source.CodeDims, "repeats %s %v times", ir.ShapeString(x.Type.Shape), times)
-			return
-		}
-		split, wide, shape = append(split, 1, in[i]), append(wide, t, in[i]), append(shape, t*in[i])
-	}
-	x = c.broadcast("repeat", c.reshape("split", x, split), wide)
-	c.result(c.reshape("", x, shape))
+	x = c.reshape("axes", x, append(slices.Repeat([]int{1}, len(times)-len(x.Type.Shape)), x.Type.Shape...))
+	c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Tile(at, x, times) })
 }
