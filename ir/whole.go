@@ -101,3 +101,24 @@ func (n *Node) OneFormat(args ...*Node) (format.Format, error) {
 	}
 	return f, nil
 }
+
+// Positions is the size of the smallest axis whose positions the elements of n are, read directly or behind nodes that
+// move or convert them; 0 if they are none.
+func (g *Graph) Positions(n *Node) int {
+	carried, least := map[*Node]bool{n: true}, 0
+	for _, m := range g.Nodes {
+		for i, a := range m.Args {
+			if !carried[a] {
+				continue
+			}
+			if t := m.Op.Traits; t.KeepsCodes || t.FloatOnly && t.Elementwise && len(m.Args) == 1 {
+				carried[m] = true
+			} else if t.Index != nil {
+				if size := t.Index(m, i); size > 0 && (least == 0 || size < least) {
+					least = size
+				}
+			}
+		}
+	}
+	return least
+}

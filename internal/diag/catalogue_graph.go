@@ -85,6 +85,9 @@ var graphs = []Entry{
 			"  %x = input : 1x8 int(64,over=wrap)\n  %y = relu(%x) : 1x8 int(64,over=wrap)\n  return y = %y")},
 	{"L0335", "A position that a gather reads, or a scatter writes, lies outside of its axis.",
 		"program.Run(ctx, samples) // position 4 on an axis of 3"},
+	{"L0336", "An array holds a number that the whole numbers of an input do not have.",
+		"$ lathe run g.lathe --inputs codes.npz -o y.npz\n-- g.lathe --\nlathe 1\ngraph %g float(%codes) {\n" +
+			"  %codes = input : 3 uint(1,over=wrap)\n  return y = %codes\n}\n"},
 }
 
 var plans = []Entry{

@@ -55,7 +55,8 @@ func batchOf(a, s []int) (Batch, bool) {
 }
 
 // Samples reads one array for each graph input from f and cuts it into samples: float values, or the nearest codes
-// where the input is quantized. All arrays must hold equally many. NaN and infinities are refused.
+// where the input is quantized, or the whole numbers that the model takes. All arrays must hold equally many. NaN and
+// infinities are refused.
 func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 	var batch Batch
 	var samples []ref.Sample
@@ -85,7 +86,11 @@ func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 			return nil, batch, diag.New("L0911", f.Path, "array %q holds %d samples, array %q %d", a.Name, b.Samples,
 				g.In[0].Name, batch.Samples)
 		}
-		if err := appendSamples(samples, n, a, f.Path, perm); err != nil {
+		read := appendSamples
+		if isWhole(g, n.Type) {
+			read = appendWholes
+		}
+		if err := read(samples, n, a, f.Path, perm); err != nil {
 			return nil, batch, err
 		}
 	}
@@ -118,6 +123,20 @@ func appendSamples(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, 
 	return nil
 }
 
+// appendWholes is appendSamples for an input of whole numbers.
+func appendWholes(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, perm []int) error {
+	values, err := wholes(n, a, path)
+	if err != nil {
+		return err
+	}
+	size, index := n.Type.Elems(), permIndex(n.Type.Shape, perm)
+	for s := range samples {
+		t := &ir.Tensor{Type: n.Type, Codes: pick(values[s*size:(s+1)*size], index)}
+		samples[s] = append(samples[s], t)
+	}
+	return nil
+}
+
 // permIndex lists, for each element of a value of the given shape, its flat position in the caller's array; nil: the
 // same.
 func permIndex(shape, perm []int) []int {
@@ -128,7 +147,7 @@ func permIndex(shape, perm []int) []int {
 }
 
 // Arrays stacks the outputs of samples into one array each, in the caller's layout: decoded values (float32, or float64
-// where a format has more than 24 bits), or integer codes.
+// where a format has more than 24 bits), or integer codes. Whole numbers of the model keep their type.
 func Arrays(g *ir.Graph, outputs []ref.Sample, b Batch, codes bool) ([]npz.Array, error) {
 	var arrays []npz.Array
 	for i, o := range g.Out {
@@ -147,7 +166,7 @@ func Arrays(g *ir.Graph, outputs []ref.Sample, b Batch, codes bool) ([]npz.Array
 		case b.axis == replaced && len(shape) > 0 && shape[0] == 1:
 			stacked = append([]int{b.Samples}, shape[1:]...)
 		}
-		a, err := stack(o, i, outputs, stacked, codes)
+		a, err := stack(o, i, outputs, stacked, codes, isWhole(g, t))
 		if err != nil {
 			return nil, err
 		}
@@ -201,13 +220,16 @@ func scaleFields(o ir.Output, i int, outputs []ref.Sample) (npz.Array, error) {
 	return npz.Int64Array(o.Name+"_scale", append([]int{len(outputs)}, o.Node.Type.ScaleShape()...), all), nil
 }
 
-func stack(o ir.Output, i int, outputs []ref.Sample, shape []int, codes bool) (npz.Array, error) {
+func stack(o ir.Output, i int, outputs []ref.Sample, shape []int, codes, whole bool) (npz.Array, error) {
 	t := o.Node.Type
 	index := outputIndex(t.Shape, o.Perm)
-	if codes && !t.IsFloat() {
+	if (codes || whole) && !t.IsFloat() {
 		var all []int64
 		for _, s := range outputs {
 			all = append(all, pick(s[i].Codes, index)...)
+		}
+		if whole {
+			return wholeArray(o.Name, t, shape, all), nil
 		}
 		return npz.Int64Array(o.Name, shape, all), nil
 	}
@@ -256,6 +278,10 @@ func pick[T any](values []T, index []int) []T {
 func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 	samples := make([]ref.Sample, n)
 	for k, in := range g.In {
+		if isWhole(g, in.Type) {
+			appendRandom(samples, g, in, seed+uint64(k)<<32)
+			continue
+		}
 		element := in.Type.Format
 		if b, blocks := in.Type.BlockFormat(); blocks {
 			element = b.Element()
@@ -281,6 +307,17 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 		}
 	}
 	return samples, nil
+}
+
+// appendRandom draws whole numbers for an input of the model.
+func appendRandom(samples []ref.Sample, g *ir.Graph, in *ir.Node, seed uint64) {
+	for s := range samples {
+		r, t := rand.New(rand.NewPCG(seed, uint64(s))), ir.NewTensor(in.Type)
+		for i := range t.Codes {
+			t.Codes[i] = randomWhole(r, in.Type.Format.(format.Fixed), g.Positions(in))
+		}
+		samples[s] = append(samples[s], t)
+	}
 }
 
 // randomCode draws a code: of one kind extreme ones, of another those around zero, else any.

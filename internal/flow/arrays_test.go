@@ -133,3 +133,66 @@ func TestCodesOfBlocks(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestWholeArrays sends arrays of several types in and out of a graph of whole numbers.
+func TestWholeArrays(t *testing.T) {
+	for _, c := range []struct {
+		format format.Format
+		in     npz.Array
+		out    string // the type that comes back
+		code   string // or what is wrong
+	}{
+		{ir.Int64, npz.WholeArray("x", "int32", []int{2, 2}, []int64{-5, 1 << 30, 0, 7}), "int64", ""},
+		{ir.Int64, npz.Int64Array("x", []int{2, 2}, []int64{-1 << 63, 1<<63 - 1, 0, 7}), "int64", ""},
+		{ir.Int32, npz.Float32Array("x", []int{2, 2}, []float32{1, -2, 3, 4}), "int32", ""},
+		{ir.Int32, npz.Float32Array("x", []int{2, 2}, []float32{1, -2.5, 3, 4}), "", "L0908"},
+		{ir.Uint8, npz.Int64Array("x", []int{2, 2}, []int64{0, 255, 1, 2}), "uint8", ""},
+		{ir.Uint8, npz.Int64Array("x", []int{2, 2}, []int64{0, 256, 1, 2}), "", "L0336"},
+		{ir.Int8, npz.Int64Array("x", []int{2, 2}, []int64{-128, 127, 1, 2}), "int8", ""},
+		{ir.Bool, npz.WholeArray("x", "bool", []int{2, 2}, []int64{1, 0, 0, 1}), "bool", ""},
+		{ir.Bool, npz.Int64Array("x", []int{2, 2}, []int64{1, 0, 0, 2}), "", "L0336"},
+	} {
+		x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{2}, Format: c.format}}
+		g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}, Out: []ir.Output{{Name: "y", Node: x}}}
+		if err := g.Check(); err != nil {
+			t.Fatal(err)
+		}
+		samples, batch, err := flow.Samples(g, &npz.File{Path: "x.npz", Arrays: []npz.Array{c.in}})
+		if diag.CodeOf(err) != c.code {
+			t.Errorf("%s of %s: %v, not %q", c.format, c.in.DType, err, c.code)
+		}
+		if c.code != "" {
+			continue
+		}
+		out, err := flow.Arrays(g, samples, batch, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := c.in.Int64s()
+		if have, _ := out[0].Int64s(); out[0].DType != c.out || !slices.Equal(have, want) {
+			t.Errorf("%s of %s: %s %v, want %s %v", c.format, c.in.DType, out[0].DType, have, c.out, want)
+		}
+	}
+}
+
+// TestRandomPositions: positions lie on the axis that they are gathered from, also behind a conversion.
+func TestRandomPositions(t *testing.T) {
+	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{50}, Format: ir.Int32}}
+	wide, err := op.New(op.Convert, "wide", "", &op.ConvertAttrs{To: ir.I64}, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := &ir.Node{Name: "w", Op: op.Const, Attrs: &ir.Const{Data: ir.FloatBlob([]float32{1, 2, 3})}, Type: ir.Float(3)}
+	y, err := op.New(op.Gather, "y", "", &op.AxisAttrs{}, table, wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x, wide, table, y}, Out: []ir.Output{{Name: "y", Node: y}}}
+	samples, err := flow.RandomSamples(g, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c := samples[0][0].Codes; slices.Min(c) != 0 || slices.Max(c) != 2 {
+		t.Errorf("positions %v on an axis of 3", c)
+	}
+}

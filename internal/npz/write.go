@@ -41,6 +41,16 @@ func Int64Array(name string, shape []int, x []int64) Array {
 	return Array{Name: name, Shape: shape, DType: "int64", data: data}
 }
 
+// WholeArray makes an array of an integer type or bool, by name; elements keep their low bits.
+func WholeArray(name, dtype string, shape []int, x []int64) Array {
+	size := dtypeOf(dtype).size
+	data := make([]byte, 0, size*len(x)+8)
+	for _, v := range x {
+		data = binary.LittleEndian.AppendUint64(data, uint64(v))[:len(data)+size]
+	}
+	return Array{Name: name, Shape: shape, DType: dtype, data: data}
+}
+
 // Write writes arrays to path: as .npy if the name ends so and there is one array, else as .npz. The same arrays give
 // the same bytes. The file appears whole or not at all: it is written under another name and then renamed.
 func Write(path string, arrays []Array) error {
