@@ -29,12 +29,16 @@ func QuantizeWith(ctx context.Context, g *ir.Graph, plan *Plan, c Calibration, o
 	if err := plan.checkEnds(g); err != nil {
 		return nil, nil, err
 	}
+	q := g.Clone()
+	asValues(q)
+	if err := refuseWhole(q.Clone()); err != nil {
+		return nil, nil, err
+	}
 	samples, err := c.arrange(g)
 	if err != nil {
 		return nil, nil, err
 	}
 	s := &State{Plan: plan, Report: &Report{}, Samples: samples}
-	q := g.Clone()
 	r := newRunner(ctx, q, s, o)
 	if err := r.run(s, FloatPipeline, q); err != nil {
 		return nil, nil, err

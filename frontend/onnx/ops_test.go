@@ -217,6 +217,9 @@ func compareCases(t *testing.T, cases []opCase, path string) {
 			if got := ir.ShapeString(out.Type.Shape); got != w[0] {
 				t.Errorf("shape %s, want %s", got, w[0])
 			}
+			for _, c := range out.Codes { // whole numbers
+				out.Floats = append(out.Floats, float32(c))
+			}
 			if err := near(out.Floats, strings.Fields(w[1])); err != nil {
 				t.Error(err)
 			}

@@ -88,6 +88,9 @@ var graphs = []Entry{
 	{"L0336", "An array holds a number that the whole numbers of an input do not have.",
 		"$ lathe run g.lathe --inputs codes.npz -o y.npz\n-- g.lathe --\nlathe 1\ngraph %g float(%codes) {\n" +
 			"  %codes = input : 3 uint(1,over=wrap)\n  return y = %codes\n}\n"},
+	{"L0337", "Operations compute whole numbers of the model, for which there is no hardware.",
+		"$ lathe quantize g.lathe -o q.lathe\n-- g.lathe --\nlathe 1\ngraph %g float(%x, %i) {\n  %x = input : 8 fp32\n" +
+			"  %i = input : 3 int(64,over=wrap)\n  %y = gather(%x, %i) : 3 fp32\n  return y = %y\n}\n"},
 }
 
 var plans = []Entry{

@@ -129,7 +129,11 @@ func slowArgMax(a *op.ArgMaxAttrs, x value) []*big.Rat {
 		best, top := 0, x.at(i...)
 		for k := range x.shape[axis] {
 			from[axis] = k
-			if c := x.at(from...).Cmp(top); c > 0 || c == 0 && a.Last {
+			c := x.at(from...).Cmp(top)
+			if a.Least {
+				c = -c
+			}
+			if c > 0 || c == 0 && a.Last {
 				best, top = k, x.at(from...)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op"
 )
 
 // wholes are all formats of whole numbers.
@@ -32,6 +33,25 @@ func TestWhole(t *testing.T) {
 			t.Run("pjrt", func(t *testing.T) {
 				comparePJRT(t, Merge(o.Name, graphs), Rand(o.Name+" on whole numbers", 0), 0)
 			})
+		})
+	}
+}
+
+// TestWholeArgMax looks for the largest and the least of floats and of whole numbers.
+func TestWholeArgMax(t *testing.T) {
+	for k, f := range append([]format.Format{format.FP32, format.FP32}, wholes...) {
+		t.Run(fmt.Sprint(f, " ", k), func(t *testing.T) {
+			t.Parallel()
+			var graphs []*ir.Graph
+			for i := range 8 {
+				g, r := Case(op.ArgMax, i)
+				w := Whole(r, g, f)
+				n := w.Out[0].Node
+				n.Type.Format, n.Attrs.(*op.ArgMaxAttrs).Least = ir.Int64, i%2 == 1
+				graphs = append(graphs, w)
+				compareSlow(t, w, r, exactSamples)
+			}
+			comparePJRT(t, Merge("argmax", graphs), Rand("argmax of "+f.String(), k), 0)
 		})
 	}
 }

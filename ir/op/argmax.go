@@ -16,10 +16,12 @@ type ArgMaxAttrs struct {
 	KeepDims bool
 	// Last picks the last of equal maxima instead of the first.
 	Last bool
+	// Least looks for the least value instead of the largest, in float graphs.
+	Least bool
 }
 
-// ArgMax is the index of the largest value along an axis; quantized, it is encoded in an integer format. NaN is larger
-// than all numbers, as NumPy, XLA and ONNX have it.
+// ArgMax is the index of the largest value along an axis; quantized, it is encoded in an integer format. NaN comes before
+// all numbers, as NumPy, XLA and ONNX have it.
 var ArgMax = &ir.Op{
 	Name: "argmax", Doc: "index of the largest value along an axis", Attrs: ArgMaxAttrs{}, Arity: [2]int{1, 1},
 	Traits: ir.Traits{Axis: func(attrs any) *int { return &attrs.(*ArgMaxAttrs).Axis }},
@@ -35,6 +37,12 @@ var ArgMax = &ir.Op{
 		}
 		return append(out, in[axis+1:]...), nil
 	},
+	Format: func(n *ir.Node) (format.Format, error) {
+		if n.Type.Format == format.FP32 { // as values, which lowering chooses formats for
+			return format.FP32, nil
+		}
+		return ir.Int64, nil
+	},
 	Eval: argMaxEval,
 	RTL:  argMaxRTL,
 	Flow: argMaxFlow,
@@ -46,6 +54,9 @@ var ArgMax = &ir.Op{
 		fx, ok := format.AsFixed(n.Type.Format)
 		if !ok || fx.F != 0 {
 			return fmt.Errorf("argmax gives integers, not %s", n.Type.Format)
+		}
+		if n.Attrs.(*ArgMaxAttrs).Least {
+			return fmt.Errorf("hardware has the largest value, not the least")
 		}
 		return plain(n)
 	},
@@ -69,12 +80,22 @@ func argMaxEval(n *ir.Node) (ir.Kernel, error) {
 			x, y := args[0].Floats[i], args[0].Floats[j]
 			return x > y || x != x && y == y
 		}
-		if !args[0].Type.IsFloat() {
-			l, err := args[0].Lattice()
-			if err != nil {
-				return nil, n.Errorf("L0308", "%v", err)
+		if a.Least {
+			greater = func(i, j int) bool {
+				x, y := args[0].Floats[i], args[0].Floats[j]
+				return x < y || x != x && y == y
 			}
-			greater = func(i, j int) bool { return l.Ints[i] > l.Ints[j] }
+		}
+		if !args[0].Type.IsFloat() {
+			ints := args[0].Codes
+			if !ir.IsWhole(args[0].Type.Format) {
+				l, err := args[0].Lattice()
+				if err != nil {
+					return nil, n.Errorf("L0308", "%v", err)
+				}
+				ints = l.Ints
+			}
+			greater = func(i, j int) bool { return ints[i] > ints[j] && !a.Least || ints[i] < ints[j] && a.Least }
 		}
 		out, at := ir.NewTensor(n.Type), 0
 		lines(shape, axis, func(base, n, stride int) {

@@ -164,6 +164,12 @@ func argMaxHLO(b *hlo.Builder, n *ir.Node, x hlo.Value) (hlo.Value, error) {
 		return hlo.Value{}, n.Errorf("L0306", "%v", err)
 	}
 	size := n.Args[0].Type.Shape[axis]
+	switch {
+	case a.Least && n.Args[0].Type.IsFloat():
+		x = b.Neg(x)
+	case a.Least:
+		x = b.Not(x) // -x - 1, of the least integer too
+	}
 	if a.Last {
 		x = b.Reverse(x, axis+1)
 	}

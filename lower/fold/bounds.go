@@ -12,7 +12,7 @@ import (
 // Bounds turns the minimum or maximum of a value and one number into clip.
 func Bounds(g *ir.Graph) error {
 	for _, n := range g.Nodes {
-		if n.Op != op.Min && n.Op != op.Max || n.Args[0].IsConst() == n.Args[1].IsConst() {
+		if n.Op != op.Min && n.Op != op.Max || n.Args[0].IsConst() == n.Args[1].IsConst() || !n.Type.IsFloat() {
 			continue
 		}
 		x, c := n.Args[0], n.Args[1]

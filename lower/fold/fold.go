@@ -24,7 +24,11 @@ func Constants(g *ir.Graph) error {
 		if err != nil {
 			return err
 		}
-		n.Op, n.Args, n.Attrs = op.Const, nil, &ir.Const{Data: ir.FloatBlob(t.Floats)}
+		data := ir.FloatBlob(t.Floats)
+		if t.Codes != nil { // whole numbers
+			data = ir.CodeBlob(t.Codes)
+		}
+		n.Op, n.Args, n.Attrs = op.Const, nil, &ir.Const{Data: data}
 	}
 	g.DropDead()
 	return nil

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"fmt"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/lower/fold"
+)
+
+// asValues makes the positions that argmax gives, and what only moves them, values in fp32: formats are chosen for
+// those. Conversions between types that hold them go.
+func asValues(g *ir.Graph) {
+	for _, n := range g.Nodes {
+		if n.Op == op.ArgMax {
+			n.Type.Format = format.FP32
+			continue
+		}
+		if len(n.Args) != 1 || n.Args[0].IsConst() || !n.Args[0].Type.IsFloat() {
+			continue
+		}
+		a, converts := n.Attrs.(*op.ConvertAttrs)
+		switch {
+		case converts && (a.To == ir.F32 || a.To == ir.F64 || behindArgMax(n) && (a.To == ir.I32 || a.To == ir.I64)):
+			n.Op, n.Attrs, n.Type.Format = op.Identity, nil, format.FP32
+		case n.Op.Traits.KeepsCodes:
+			n.Type.Format = format.FP32
+		}
+	}
+}
+
+// behindArgMax says that n reads positions of argmax, directly or behind nodes that move them.
+func behindArgMax(n *ir.Node) bool {
+	for len(n.Args) == 1 {
+		n = n.Args[0]
+		if !n.Op.Traits.KeepsCodes {
+			break
+		}
+	}
+	return n.Op == op.ArgMax
+}
+
+// maxKinds bounds the operations that one error lists.
+const maxKinds = 12
+
+// refuseWhole lists all operations without a form in hardware, with counts and the first place of each, where whole
+// numbers are among their values. Error L0337.
+func refuseWhole(g *ir.Graph) error {
+	if err := fold.Constants(g); err != nil {
+		return err
+	}
+	type kind struct {
+		op    string
+		count int
+		first *ir.Node
+	}
+	var kinds []kind
+	nodes, whole := 0, false
+	for _, n := range g.Nodes {
+		takes := ir.IsWhole(n.Type.Format)
+		for _, a := range n.Args {
+			takes = takes || ir.IsWhole(a.Type.Format)
+		}
+		if n.IsConst() || !takes && (!n.Op.Traits.FloatOnly || n.Op.Expand != nil) {
+			continue
+		}
+		nodes, whole = nodes+1, whole || takes
+		at := -1
+		for i, k := range kinds {
+			if k.op == n.Op.Name {
+				at = i
+			}
+		}
+		if at < 0 {
+			at = len(kinds)
+			kinds = append(kinds, kind{op: n.Op.Name, first: n})
+		}
+		kinds[at].count++
+	}
+	if !whole {
+		return nil // what is left has errors of its own
+	}
+	e := diag.New("L0337", g.Name, "%d operations in %d nodes have no form in hardware", len(kinds), nodes)
+	for _, k := range kinds[:min(len(kinds), maxKinds)] {
+		note := fmt.Sprintf("%s: %d nodes, the first is %q", k.op, k.count, k.first.Name)
+		if k.count == 1 {
+			note = fmt.Sprintf("%s: node %q", k.op, k.first.Name)
+		}
+		e = e.WithNote("%s", note)
+	}
+	if more := len(kinds) - maxKinds; more > 0 {
+		e = e.WithNote("and %d more", more)
+	}
+	return e.WithHint("stay in float, as run and emit-cuda do without --plan and --calibrate, or export the part of the " +
+		"model behind them")
+}

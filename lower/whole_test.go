@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower_test
+
+import (
+	"strings"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/lower"
+)
+
+// wholeNode makes a node of a float graph.
+func wholeNode(t *testing.T, g *ir.Graph, o *ir.Op, name string, attrs any, args ...*ir.Node) *ir.Node {
+	t.Helper()
+	n, err := op.New(o, name, "", attrs, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.Nodes = append(g.Nodes, n)
+	return n
+}
+
+// TestRefusesWholeNumbers wants one error that counts every operation on whole numbers, and those without integer form.
+func TestRefusesWholeNumbers(t *testing.T) {
+	ids := &ir.Node{Name: "ids", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{4}, Format: ir.Int64}}
+	table := &ir.Node{Name: "table", Op: op.Const, Attrs: &ir.Const{Data: ir.FloatBlob(make([]float32, 6))}, Type: ir.Float(3, 2)}
+	g := &ir.Graph{Name: "g", In: []*ir.Node{ids}, Nodes: []*ir.Node{ids, table}}
+	a := wholeNode(t, g, op.Gather, "word", &op.AxisAttrs{}, table, ids)
+	b := wholeNode(t, g, op.Gather, "place", &op.AxisAttrs{}, table, ids)
+	sum := wholeNode(t, g, op.Add, "sum", nil, a, b)
+	y := wholeNode(t, g, op.Softmax, "soft", &op.AxisAttrs{Axis: -1}, sum)
+	g.Out = []ir.Output{{Name: "y", Node: y}}
+	_, _, err := lower.Quantize(t.Context(), g, lower.DefaultPlan(), lower.Calibration{})
+	if diag.CodeOf(err) != "L0337" {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"3 operations in 4 nodes", `input: node "ids"`, `gather: 2 nodes, the first is "word"`,
+		`softmax: node "soft"`} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
+
+// TestArgMaxIsQuantized: positions, and what moves or converts them, are values to which formats are given.
+func TestArgMaxIsQuantized(t *testing.T) {
+	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(1, 10)}
+	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
+	place := wholeNode(t, g, op.ArgMax, "place", &op.ArgMaxAttrs{Axis: 1}, x)
+	wide := wholeNode(t, g, op.Convert, "wide", &op.ConvertAttrs{To: ir.I32}, place)
+	y := wholeNode(t, g, op.Convert, "value", &op.ConvertAttrs{To: ir.F32}, wide)
+	if place.Type.Format != ir.Int64 || wide.Type.Format != ir.Int32 || y.Type.Format != format.FP32 {
+		t.Fatal(place.Type, wide.Type, y.Type)
+	}
+	g.Out = []ir.Output{{Name: "y", Node: y}}
+	q, _, err := lower.Quantize(t.Context(), g, lower.DefaultPlan(), lower.Calibration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f, ok := q.Out[0].Node.Type.Format.(format.Fixed); !ok || f.W != 4 || f.F != 0 {
+		t.Errorf("positions below 10 are %s", q.Out[0].Node.Type)
+	}
+}
