@@ -27,7 +27,8 @@ func wholeNode(t *testing.T, g *ir.Graph, o *ir.Op, name string, attrs any, args
 // TestRefusesWholeNumbers wants one error that counts every operation on whole numbers, and those without integer form.
 func TestRefusesWholeNumbers(t *testing.T) {
 	ids := &ir.Node{Name: "ids", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{4}, Format: ir.Int64}}
-	table := &ir.Node{Name: "table", Op: op.Const, Attrs: &ir.Const{Data: ir.FloatBlob(make([]float32, 6))}, Type: ir.Float(3, 2)}
+	values := &ir.Const{Data: ir.FloatBlob(make([]float32, 6))}
+	table := &ir.Node{Name: "table", Op: op.Const, Attrs: values, Type: ir.Float(3, 2)}
 	g := &ir.Graph{Name: "g", In: []*ir.Node{ids}, Nodes: []*ir.Node{ids, table}}
 	a := wholeNode(t, g, op.Gather, "word", &op.AxisAttrs{}, table, ids)
 	b := wholeNode(t, g, op.Gather, "place", &op.AxisAttrs{}, table, ids)

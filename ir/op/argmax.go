@@ -20,8 +20,8 @@ type ArgMaxAttrs struct {
 	Least bool
 }
 
-// ArgMax is the index of the largest value along an axis; quantized, it is encoded in an integer format. NaN comes before
-// all numbers, as NumPy, XLA and ONNX have it.
+// ArgMax is the index of the largest value along an axis; quantized, it is encoded in an integer format. NaN comes
+// before all numbers, as NumPy, XLA and ONNX have it.
 var ArgMax = &ir.Op{
 	Name: "argmax", Doc: "index of the largest value along an axis", Attrs: ArgMaxAttrs{}, Arity: [2]int{1, 1},
 	Traits: ir.Traits{Axis: func(attrs any) *int { return &attrs.(*ArgMaxAttrs).Axis }},

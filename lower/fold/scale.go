@@ -51,7 +51,8 @@ func narrow(x []float64) []float32 {
 func Arithmetic(g *ir.Graph) error {
 	axes := channelAxes(g)
 	for _, n := range slices.Clone(g.Nodes) {
-		if n.Op != op.Add && n.Op != op.Sub && n.Op != op.Mul || n.Args[0].IsConst() == n.Args[1].IsConst() || !n.Type.IsFloat() {
+		if n.Op != op.Add && n.Op != op.Sub && n.Op != op.Mul || n.Args[0].IsConst() == n.Args[1].IsConst() ||
+			!n.Type.IsFloat() {
 			continue
 		}
 		x, c, flipped := n.Args[0], n.Args[1], false
