@@ -187,7 +187,7 @@ func TestRandomPositions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x, wide, table, y}, Out: []ir.Output{{Name: "y", Node: y}}}
+	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x, wide, table, y}}
 	samples, err := flow.RandomSamples(g, 1, 1)
 	if err != nil {
 		t.Fatal(err)
