@@ -165,37 +165,46 @@ func (b *Blob) IntsAt(out []int64, from int) error {
 // Floats reads the elements as float32; wider types are rounded to nearest even.
 func (b *Blob) Floats() []float32 {
 	out := make([]float32, b.Len())
-	le := binary.LittleEndian
-	if b.DType == F32 {
-		b.FloatsAt(out, 0)
-		return out
-	}
-	for i := range out {
-		p := b.Bytes[i*b.DType.Size():]
-		switch b.DType {
-		case F64:
-			out[i] = float32(math.Float64frombits(le.Uint64(p)))
-		case F16:
-			out[i] = half(le.Uint16(p))
-		case BF:
-			out[i] = math.Float32frombits(uint32(le.Uint16(p)) << 16)
-		case U64:
-			out[i] = float32(le.Uint64(p))
-		}
-	}
-	if ints, err := b.Ints(); err == nil && b.DType != U64 {
-		for i, v := range ints {
-			out[i] = float32(v)
-		}
-	}
+	b.FloatsAt(out, 0)
 	return out
 }
 
-// FloatsAt reads elements of an F32 blob from from on, as many as out holds.
+// FloatsAt is Floats of the elements from from on, as many as out holds.
 func (b *Blob) FloatsAt(out []float32, from int) {
-	data := b.Bytes[4*from:][:4*len(out)]
-	for i := range out {
-		out[i] = math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:]))
+	size, le := b.DType.Size(), binary.LittleEndian
+	data := b.Bytes[size*from:][:size*len(out)]
+	switch b.DType {
+	case F32:
+		for i := range out {
+			out[i] = math.Float32frombits(le.Uint32(data[4*i:]))
+		}
+	case BF:
+		for i := range out {
+			out[i] = math.Float32frombits(uint32(le.Uint16(data[2*i:])) << 16)
+		}
+	case F16:
+		for i := range out {
+			out[i] = half(le.Uint16(data[2*i:]))
+		}
+	case F64:
+		for i := range out {
+			out[i] = float32(math.Float64frombits(le.Uint64(data[8*i:])))
+		}
+	case U64:
+		for i := range out {
+			out[i] = float32(le.Uint64(data[8*i:]))
+		}
+	default:
+		ints := make([]int64, min(len(out), 1<<12))
+		for at := 0; at < len(out); at += len(ints) {
+			part := ints[:min(len(ints), len(out)-at)]
+			if b.IntsAt(part, from+at) != nil { // an unknown type
+				return
+			}
+			for i, v := range part {
+				out[at+i] = float32(v)
+			}
+		}
 	}
 }
 
@@ -222,21 +231,17 @@ func (b *Blob) Floats64() []float64 {
 
 // half decodes IEEE binary16.
 func half(h uint16) float32 {
-	sign := 1.0
-	if h>>15 != 0 {
-		sign = -1
+	sign, exp, man := uint32(h>>15)<<31, uint32(h>>10&31), uint32(h&1023)
+	switch {
+	case exp == 31 && man != 0:
+		return float32(math.NaN())
+	case exp == 31:
+		return math.Float32frombits(sign | 255<<23)
+	case exp == 0: // man*2^-24
+		v := float32(man) / (1 << 24)
+		return math.Float32frombits(sign | math.Float32bits(v))
 	}
-	exp, man := int(h>>10&31), float64(h&1023)
-	switch exp {
-	case 0:
-		return float32(sign * math.Ldexp(man, -24))
-	case 31:
-		if man != 0 {
-			return float32(math.NaN())
-		}
-		return float32(sign * math.Inf(1))
-	}
-	return float32(sign * math.Ldexp(1024+man, exp-25))
+	return math.Float32frombits(sign | (exp+127-15)<<23 | man<<13)
 }
 
 // Tensor reads the blob as a value of type t.

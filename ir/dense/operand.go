@@ -13,6 +13,9 @@ type Operand struct {
 	Floats    []float32
 	Bytes     []byte
 	Row, Step int
+	// Read, where it is not nil, reads elements instead, whose Step is 1: as many as out holds, from number from on. It
+	// may be called concurrently.
+	Read func(out []float32, from int)
 	// Pack, where it is not nil, makes the matrix instead: it writes elements inner to inner+n of rows first to
 	// first+rows, at most PanelRows of them, as panel[k][row], PanelRows apart. It may be called concurrently.
 	Pack func(panel []float64, first, rows, inner, n int)
@@ -35,9 +38,13 @@ func ByteColumns(data []byte, n int) Operand { return Operand{Bytes: data, Row: 
 
 // From is the operand without its first n rows.
 func (o Operand) From(n int) Operand {
-	if o.Floats != nil {
+	switch read := o.Read; {
+	case read != nil:
+		first := n * o.Row
+		o.Read = func(out []float32, from int) { read(out, first+from) }
+	case o.Floats != nil:
 		o.Floats = o.Floats[n*o.Row:]
-	} else {
+	default:
 		o.Bytes = o.Bytes[4*n*o.Row:]
 	}
 	return o
@@ -45,7 +52,14 @@ func (o Operand) From(n int) Operand {
 
 // Left is the operand, whose rows of k elements lie together, as a left one.
 func (o Operand) Left(k int) func(m int, row []float64) {
-	if o.Floats != nil {
+	switch {
+	case o.Read != nil:
+		return func(m int, row []float64) {
+			values := make([]float32, k)
+			o.Read(values, m*o.Row)
+			Left(values, k)(0, row)
+		}
+	case o.Floats != nil:
 		return Left(o.Floats, k)
 	}
 	return func(m int, row []float64) {
@@ -73,6 +87,11 @@ func (o *Operand) pack(by kernel, panel []float64, first, rows, inner, n int) {
 	}
 	if o.Pack != nil {
 		o.Pack(panel, first, rows, inner, n)
+		return
+	}
+	if o.Read != nil {
+		part := o.held(first, rows, inner, n)
+		part.pack(by, panel, 0, rows, 0, n)
 		return
 	}
 	if o.Row == 1 {
@@ -111,6 +130,16 @@ func (o *Operand) pack(by kernel, panel []float64, first, rows, inner, n int) {
 	}
 }
 
+// held reads elements inner to inner+n of rows first to first+rows.
+func (o *Operand) held(first, rows, inner, n int) *Operand {
+	values := make([]float32, rows*n)
+	for r := range rows {
+		o.Read(values[r*n:(r+1)*n], (first+r)*o.Row+inner)
+	}
+	held := Rows(values, n)
+	return &held
+}
+
 // at is element n, k.
 func (o *Operand) at(n, k int) float64 {
 	at := n*o.Row + k*o.Step
@@ -123,6 +152,10 @@ func (o *Operand) at(n, k int) float64 {
 // dots adds to sums[2*r] and sums[2*r+1] the products of x, of even and of odd index, and row first+r, r < rows <= 4,
 // whose elements lie together.
 func (o *Operand) dots(by kernel, first, rows int, x, sums []float64) {
+	if o.Read != nil {
+		o.held(first, rows, 0, len(x)).dots(by, 0, rows, x, sums)
+		return
+	}
 	whole := 0
 	if rows == 4 {
 		whole = len(x) &^ 1

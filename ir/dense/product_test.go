@@ -21,7 +21,11 @@ func plain(p *Product) []float64 {
 			var s [2]float64
 			for k, v := range x {
 				w := float32(0)
-				if at := n*p.Right.Row + k*p.Right.Step; p.Right.Floats != nil {
+				if at := n*p.Right.Row + k*p.Right.Step; p.Right.Read != nil {
+					one := []float32{0}
+					p.Right.Read(one, at)
+					w = one[0]
+				} else if p.Right.Floats != nil {
 					w = p.Right.Floats[at]
 				} else {
 					w = math.Float32frombits(binary.LittleEndian.Uint32(p.Right.Bytes[4*at:]))
@@ -76,6 +80,10 @@ func draw(r *rand.Rand, m, n, k, form int) *Product {
 	}
 	if form&8 != 0 {
 		p.Row, p.Col = 1, m
+	}
+	if form&32 != 0 && p.Right.Step == 1 {
+		p.Right.Read = func(out []float32, from int) { copy(out, b[from:]) }
+		p.Right.Floats, p.Right.Bytes = nil, nil
 	}
 	if form&16 != 0 {
 		p.Wide = make([]float64, m*n)

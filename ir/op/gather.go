@@ -90,8 +90,11 @@ func gatherEval(n *ir.Node) (ir.Kernel, error) {
 		return nil, n.Errorf("L0306", "%v", err)
 	}
 	outer, size, run := product(in[:axis]), in[axis], product(in[axis+1:])
-	fill := fixedArgs(n)
+	table, fill := floatTable(n), fixedArgs(n)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		if table != nil {
+			args = append([]*ir.Tensor{{}}, args[1:]...)
+		}
 		args, err := fill(args)
 		if err != nil {
 			return nil, err
@@ -105,12 +108,25 @@ func gatherEval(n *ir.Node) (ir.Kernel, error) {
 		out, to := ir.NewTensor(n.Type), 0
 		for o := range outer {
 			for _, p := range places {
-				copyRun(out, to, args[0], (o*size+p)*run, run)
+				if from := (o*size + p) * run; table != nil {
+					table.FloatsAt(out.Floats[to:to+run], from)
+				} else {
+					copyRun(out, to, args[0], from, run)
+				}
 				to += run
 			}
 		}
 		return out, nil
 	}, nil
+}
+
+// floatTable is argument 0 where it is a constant of floats, which need not be copied to be read; else nil.
+func floatTable(n *ir.Node) *ir.Blob {
+	c, ok := n.Args[0].Attrs.(*ir.Const)
+	if !ok || !n.Type.IsFloat() || c.Data.Len() != n.Args[0].Type.Elems() {
+		return nil
+	}
+	return c.Data
 }
 
 // gatherHLO brings the axis to the front, takes rows, and brings it back.

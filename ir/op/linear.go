@@ -91,14 +91,17 @@ func floatOperand(n *ir.Node) (w dense.Operand, bias []float32, err error) {
 	}
 	shape, data := n.Args[1].Type.Shape, n.Args[1].Attrs.(*ir.Const).Data
 	row := product(shape[1:])
-	if data.DType == ir.F32 && data.Len() == shape[0]*row {
-		w = dense.ByteRows(data.Bytes, row)
-	} else {
+	switch {
+	case data.Len() != shape[0]*row || !n.Args[1].Type.IsFloat():
 		t, err := n.Args[1].Value()
 		if err != nil {
 			return w, nil, err
 		}
 		w = dense.Rows(t.Floats, row)
+	case data.DType == ir.F32:
+		w = dense.ByteRows(data.Bytes, row)
+	default:
+		w = dense.Operand{Row: row, Step: 1, Read: data.FloatsAt}
 	}
 	if len(n.Args) > 2 {
 		t, err := constArg(n, 2)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ir_test
+
+import (
+	"encoding/binary"
+	"math"
+	"testing"
+
+	"lathe/ir"
+)
+
+// TestHalf reads all codes of binary16 and compares them with the formula of IEEE 754, section 3.4.
+func TestHalf(t *testing.T) {
+	b := &ir.Blob{DType: ir.F16, Bytes: make([]byte, 2<<16)}
+	for h := range 1 << 16 {
+		binary.LittleEndian.PutUint16(b.Bytes[2*h:], uint16(h))
+	}
+	for h, got := range b.Floats() {
+		exp, want := h>>10&31, float64(h&1023)
+		switch {
+		case exp == 31 && want != 0:
+			want = math.NaN()
+		case exp == 31:
+			want = math.Inf(1)
+		case exp == 0:
+			want = math.Ldexp(want, -24)
+		default:
+			want = math.Ldexp(1024+want, exp-25)
+		}
+		if want = math.Copysign(want, 1-float64(h>>15)*2); math.IsNaN(want) && got != got {
+			continue
+		}
+		if math.Float32bits(got) != math.Float32bits(float32(want)) {
+			t.Fatalf("%#04x is %g, not %g", h, got, want)
+		}
+	}
+}
+
+// TestFloatsAt reads parts of blobs of every type, which are those of the whole.
+func TestFloatsAt(t *testing.T) {
+	for _, d := range []ir.DType{ir.F32, ir.F64, ir.F16, ir.BF, ir.I8, ir.I16, ir.I32, ir.I64, ir.U8, ir.U16, ir.U32,
+		ir.U64, ir.B1} {
+		b := &ir.Blob{DType: d, Bytes: make([]byte, 9000*d.Size())}
+		for i := range b.Bytes {
+			b.Bytes[i] = byte(i * 7 % 60)
+		}
+		all, part := b.Floats(), make([]float32, 5000)
+		b.FloatsAt(part, 3000)
+		for i, v := range part {
+			if v != all[3000+i] || d == ir.U8 && v != float32(b.Bytes[3000+i]) {
+				t.Fatalf("%s: element %d is %g, not %g", d, 3000+i, v, all[3000+i])
+			}
+		}
+	}
+}
