@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -131,6 +133,33 @@ func TestBertLayer(t *testing.T) {
 	}
 	if t.Logf("greatest difference %g", worst); worst > 1e-5 {
 		t.Errorf("the engines differ by %g", worst)
+	}
+}
+
+// TestBertAlone: a sample gives the same bits alone and among others, on one processor and on several.
+func TestBertAlone(t *testing.T) {
+	p, err := ref.New(bert(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	var want []float32
+	for _, procs := range []int{1, 3} {
+		runtime.GOMAXPROCS(procs)
+		for _, count := range []int{1, 4} {
+			out, err := p.Run(t.Context(), slices.Repeat([]ref.Sample{bertSample()}, count))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, s := range out {
+				if want == nil {
+					want = s[0].Floats
+				}
+				if !slices.Equal(s[0].Floats, want) {
+					t.Errorf("sample %d of %d on %d processors differs", i, count, procs)
+				}
+			}
+		}
 	}
 }
 
