@@ -238,7 +238,7 @@ func (m testModel) with(inits ...pb) testModel {
 func TestRefused(t *testing.T) {
 	covered := map[string]bool{}
 	for _, list := range [][]badCase{modelErrors(), tensorErrors(), nodeErrors(), windowErrors(), shapeErrors(),
-		moveErrors()} {
+		moveErrors(), nestedErrors()} {
 		for _, c := range list {
 			covered[c.code] = true
 			t.Run(c.name, func(t *testing.T) {
@@ -260,7 +260,7 @@ func TestRefused(t *testing.T) {
 		source.CodeExternal, source.CodeDims, source.CodeOpenDim, source.CodeUndefined, source.CodeCycle, source.CodeOrder,
 		source.CodeDuplicate, source.CodeNotConst, source.CodeDynamic, source.CodeShape, source.CodeFold, source.CodeArity,
 		source.CodeSparse, source.CodeSpatial, source.CodeNoOutput, source.CodeSecondUsed, source.CodeLimit,
-		source.CodeBroken} {
+		source.CodeBroken, source.CodeRecursion} {
 		if !covered[code] {
 			t.Errorf("no case for %s", code)
 		}

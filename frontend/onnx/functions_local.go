@@ -65,6 +65,8 @@ func (c *call) inline(f *function) {
 	case slices.Contains(c.fr.calls, f):
 		c.fail(source.CodeRecursion, "function %s calls itself", quote(f.name))
 		return
+	case c.nodes > maxInlined:
+		return
 	case len(c.fr.calls) >= maxDepth:
 		c.fail(source.CodeLimit, "functions call each other %d deep", maxDepth)
 		return

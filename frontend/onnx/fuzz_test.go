@@ -21,10 +21,12 @@ import (
 func memory(n int) uint64 { return 640<<20 + 300*uint64(n) }
 
 func FuzzLoad(f *testing.F) {
-	for _, c := range opCases() {
+	for _, c := range slices.Concat(opCases(), moveCases(), reduceCases(), quantCases(), blockCases(), wholeCases(),
+		nestedCases()) {
 		f.Add(c.model.bytes())
 	}
-	for _, list := range [][]badCase{modelErrors(), tensorErrors(), nodeErrors(), windowErrors(), shapeErrors()} {
+	for _, list := range [][]badCase{modelErrors(), tensorErrors(), nodeErrors(), windowErrors(), shapeErrors(),
+		nestedErrors()} {
 		for _, c := range list {
 			f.Add(c.model.bytes())
 		}

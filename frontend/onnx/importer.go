@@ -24,7 +24,7 @@ type importer struct {
 	specs map[string]*opSpec
 	// containers are modules that hold other modules.
 	containers map[string]bool
-	nodes      int // converted so far, those of subgraphs and functions each time
+	nodes      int // of subgraphs and functions, converted so far
 
 	// unknown counts unsupported operations, by name and in order.
 	unknown  map[string]*unknownOp
@@ -241,15 +241,26 @@ func (im *importer) convert(fr *frame, n *node) {
 			fr.values[o] = &value{name: o, bad: true}
 		}
 	}
-	if im.nodes++; im.nodes > maxNodes {
-		if im.nodes == maxNodes+1 {
-			im.report(diag.New(source.CodeLimit, im.base, "functions and subgraphs grow to more than %d nodes", maxNodes))
-		}
+	if im.tooMany(fr) {
 		return
 	}
 	if c.convert(); c.err != nil {
 		im.report(c.err)
 	}
+}
+
+// maxInlined bounds the nodes that functions and subgraphs grow to.
+const maxInlined = 100_000
+
+// tooMany counts a node of a function or a subgraph; beyond the limit it reports once.
+func (im *importer) tooMany(fr *frame) bool {
+	if fr.outer == nil && len(fr.calls) == 0 {
+		return false
+	}
+	if im.nodes++; im.nodes == maxInlined+1 {
+		im.report(diag.New(source.CodeLimit, im.base, "functions and subgraphs grow to more than %d nodes", maxInlined))
+	}
+	return im.nodes > maxInlined
 }
 
 func (c *call) convert() {
