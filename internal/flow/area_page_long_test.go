@@ -32,7 +32,7 @@ type predicted struct {
 // page is docs/area.md; -update writes it.
 func TestAreaPage(t *testing.T) {
 	tools.Need(t, "yosys")
-	models, err := filepath.Glob(examples + "*/model.onnx")
+	models, err := inHardware("model.onnx")
 	if err != nil || len(models) < 9 {
 		t.Fatalf("%d examples, %v", len(models), err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // TestAllPaces is TestPaces and TestBeats of every example under four plans.
 func TestAllPaces(t *testing.T) {
-	models, err := filepath.Glob(examples + "*/model.onnx")
+	models, err := inHardware("model.onnx")
 	if err != nil || len(models) < 9 {
 		t.Fatalf("%d examples, %v", len(models), err)
 	}
