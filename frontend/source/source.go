@@ -21,6 +21,8 @@ type Options struct {
 	Dims map[string]int
 	// Shapes gives whole shapes to inputs by name; they must agree with the dimensions that the model fixes.
 	Shapes map[string][]int
+	// Unroll is up to how many rounds a loop of a model is written out; 0 refuses loops.
+	Unroll int
 	// Transformer is what a Hugging Face folder leaves open.
 	Transformer Transformer
 }

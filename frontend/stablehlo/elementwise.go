@@ -65,26 +65,28 @@ func (c *call) pointwise(o *ir.Op, attrs any, args ...value) value {
 	return value{c.emit(o, attrs, nodes...), dims}
 }
 
-// pair is what a binary operation is on numbers, and on truth values.
-type pair struct {
-	number, truth *ir.Op
-}
-
-var (
-	addition       = pair{op.Add, nil}
-	subtraction    = pair{op.Sub, nil}
-	multiplication = pair{op.Mul, nil}
-	greatest       = pair{op.Max, nil}
-	smallest       = pair{op.Min, nil}
-)
-
-func binary(p pair) func(c *call) {
-	return func(c *call) { c.outs = append(c.outs, c.pointwise(p.number, nil, c.args...)) }
+// binary applies an operation of two operands and no attributes; on truth values, which do not wrap, the one that is
+// the same on them.
+func binary(o, truth *ir.Op) func(c *call) {
+	return func(c *call) {
+		chosen := o
+		if c.args[0].node.Type.Format == ir.Bool && truth != nil {
+			chosen = truth
+		}
+		c.outs = append(c.outs, c.pointwise(chosen, nil, c.args...))
+	}
 }
 
 // unary applies an operation of one operand and no attributes.
 func unary(name string) func(c *call) {
-	return func(c *call) { c.outs = append(c.outs, c.pointwise(op.Find(name), nil, c.args...)) }
+	return func(c *call) {
+		o := op.Find(name)
+		if o == nil {
+			c.fail(source.CodeOp, "the operation %s is not supported", name)
+			return
+		}
+		c.outs = append(c.outs, c.pointwise(o, nil, c.args...))
+	}
 }
 
 // scalar is the number that a float value is everywhere, if it is constant.
@@ -122,13 +124,7 @@ func convertDivide(c *call) {
 		c.outs = append(c.outs, value{n, dims})
 		return
 	}
-	c.outs = append(c.outs, c.quotient(x, y))
-}
-
-// quotient is x / y.
-func (c *call) quotient(x, y value) value {
-	r := c.pointwise(op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, y)
-	return c.pointwise(op.Mul, nil, x, r)
+	c.outs = append(c.outs, c.pointwise(op.Div, nil, x, y))
 }
 
 // convertNegate is x*(-1) for floats, so that -0 comes out right, and 0 - x for whole numbers.

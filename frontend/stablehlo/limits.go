@@ -3,6 +3,7 @@
 package stablehlo
 
 import (
+	"lathe/frontend/build"
 	"lathe/ir"
 	"lathe/ir/format"
 )
@@ -21,3 +22,6 @@ func most(n *ir.Node) int64 {
 	}
 	return 0
 }
+
+// intBlob stores whole numbers of a format.
+func intBlob(f format.Format, values []int64) *ir.Blob { return build.IntBlob(ir.StoredAs(f), values) }

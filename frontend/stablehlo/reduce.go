@@ -65,6 +65,16 @@ func reduceOp(name string, like *ir.Node) *ir.Op {
 		return op.ReduceMax
 	case "stablehlo.minimum":
 		return op.ReduceMin
+	case "stablehlo.or":
+		if like.Type.Format == ir.Bool {
+			return op.ReduceMax
+		}
+	case "stablehlo.and":
+		if like.Type.Format == ir.Bool {
+			return op.ReduceMin
+		}
+	case "stablehlo.multiply":
+		return op.Find("reduce_prod")
 	}
 	return nil
 }
@@ -81,6 +91,8 @@ func neutral(name string, init value) bool {
 		return v == 0
 	case "stablehlo.multiply":
 		return v == 1
+	case "stablehlo.and":
+		return v == 1 && init.node.Type.Format == ir.Bool || !float && v == -1
 	case "stablehlo.maximum":
 		return float && math.IsInf(v, -1) || !float && v == float64(least(init.node))
 	case "stablehlo.minimum":
@@ -98,10 +110,14 @@ func convertReduce(c *call) {
 	}
 	x := values[0]
 	axes = slices.Sorted(slices.Values(c.axes(axes, len(x.dims))))
+	if len(values) != 1 {
+		c.reducePair(values, inits, axes)
+		return
+	}
 	name := c.monoid()
 	o := reduceOp(name, x.node)
-	if len(values) != 1 || o == nil {
-		c.fail(source.CodeForm, "a reduction of %d operands by an operation that is not recognised", len(values))
+	if o == nil {
+		c.fail(source.CodeForm, "a reduction by an operation that is not recognised")
 		return
 	}
 	c.outs = append(c.outs, c.reduced(name, o, x, inits[0], axes))

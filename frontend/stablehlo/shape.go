@@ -194,6 +194,15 @@ func convertConcat(c *call) {
 
 // convertPad pads by a constant: negative counts cut off, interior ones are put between neighbours.
 func convertPad(c *call) {
+	rank := len(c.args[0].dims)
+	c.pad(c.ints(rank, required, "edge_padding_low", "low"), c.ints(rank, required, "edge_padding_high", "high"),
+		c.ints(rank, 0, "interior_padding", "interior"))
+}
+
+func (c *call) pad(low, high, inner []int) {
+	if c.err != nil {
+		return
+	}
 	x := c.node(0)
 	fill, ok := c.args[1].scalar()
 	if !ok {
@@ -203,10 +212,11 @@ func convertPad(c *call) {
 	if x == nil {
 		return
 	}
-	rank := len(x.Type.Shape)
-	low, high := c.ints(rank, required, "edge_padding_low", "low"), c.ints(rank, required, "edge_padding_high", "high")
-	inner := c.ints(rank, 0, "interior_padding", "interior")
-	for axis := range rank {
+	if n := len(x.Type.Shape); len(low) != n || len(high) != n || len(inner) != n {
+		c.fail(source.CodeArity, "padding for other than %d axes", n)
+		return
+	}
+	for axis := range x.Type.Shape {
 		x = c.padAxis(x, axis, low[axis], high[axis], inner[axis], fill)
 	}
 	c.done(x)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"lathe/frontend/source"
-	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
 	"lathe/ir/op"
 )
@@ -148,5 +147,3 @@ func (c *call) windows(name string, x *ir.Node, w op.Window) *ir.Node {
 	c.fail(source.CodeForm, "windows joined by %s", name)
 	return nil
 }
-
-var _ = syntax.CodeTypes

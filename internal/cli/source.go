@@ -35,6 +35,7 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 	c.Flags().StringToIntVar(&s.dims, "dim", nil, "bind a symbolic dimension: batch=1")
 	s.addTransformer(c)
 	s.shape.add(c)
+	c.Flags().IntVar(&s.source.Unroll, "unroll", 0, "write loops of the model of up to this many rounds out (StableHLO)")
 	if calibrate {
 		c.Flags().StringVar(&s.dumpAfter, "dump-after", "",
 			"print the graph after this pass (lathe list passes) to standard error")

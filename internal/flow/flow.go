@@ -41,6 +41,8 @@ type Source struct {
 	Transformer source.Transformer
 	// Shapes gives shapes to inputs of the model; they win over those of the plan.
 	Shapes map[string][]int
+	// Unroll is up to how many rounds a loop of the model is written out.
+	Unroll int
 	// Passes are options of the passes that run: checks, dumps.
 	Passes lower.Options
 }
@@ -54,7 +56,7 @@ func (s Source) Import() (*ir.Graph, error) {
 	shapes := plan.Shapes()
 	maps.Copy(shapes, s.Shapes)
 	return frontend.Load(s.Model, frontend.Options{Dims: s.Dims, Shapes: shapes,
-		Transformer: s.Transformer})
+		Transformer: s.Transformer, Unroll: s.Unroll})
 }
 
 // Evaluable returns the graph with all that constants decide computed, as engines take it: importers leave large

@@ -24,6 +24,7 @@ const (
 	CodeValue   = "L0274" // a literal that does not fit its type
 	CodeTypes   = "L0275" // types that do not fit the operation
 	CodeDynamic = "L0276" // shapes that are known at run time only
+	CodeLoop    = "L0277" // a loop that is not written out
 	CodeCall    = "L0278" // a call of a function that is not there, or of itself
 	CodeQuant   = "L0279" // a quantized type
 )

@@ -125,3 +125,12 @@ func split(nodes []Node) [][]Node {
 	}
 	return parts
 }
+
+// Float is the value of a decimal number, whole or not.
+func (n *Node) Float() (float64, bool) {
+	if n.Kind != Int && n.Kind != Float {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(n.Text, 64)
+	return v, err == nil
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"lathe/frontend/source"
+	"lathe/frontend/stablehlo"
+	"lathe/golden"
+	"lathe/golden/hlo"
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// TestText reads back the StableHLO text that every operation prints, and compares the values of both graphs: the
+// programs of codes code by code, those of floats within the rounding of their sums.
+func TestText(t *testing.T) {
+	for _, o := range Ops() {
+		t.Run(o.Name, func(t *testing.T) {
+			t.Parallel()
+			done := 0
+			for i := 0; done < textCases && i < 8*textCases; i++ {
+				g, r := Case(o, i)
+				graphs := []*ir.Graph{g}
+				if g.Stage != ir.StageFloat {
+					f, err := Float(r, g)
+					if err != nil {
+						t.Fatal(err)
+					}
+					graphs = append(graphs, f)
+				}
+				for _, g := range graphs {
+					if _, err := golden.Print(g, 1, false); err != nil && slices.Contains(noPJRT, diag.CodeOf(err)) {
+						continue
+					}
+					done++
+					t.Run(fmt.Sprint(i, g.Stage), func(t *testing.T) { readBack(t, g, Samples(r, g, 7)) })
+				}
+			}
+			if done == 0 {
+				t.Error("no case was read")
+			}
+		})
+	}
+}
+
+// textCases is the number of graphs of each operation.
+const textCases = 6
+
+// readBack prints g for some samples at once, reads the text, and compares.
+func readBack(t *testing.T, g *ir.Graph, samples []ref.Sample) {
+	t.Helper()
+	want, err := evaluate(t.Context(), g, samples)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, Describe(g))
+	}
+	b, err := golden.Print(g, len(samples), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read, err := stablehlo.Parse("text.mlir", []byte(b.Text()), source.Options{})
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, Describe(g), b.Text())
+	}
+	var in ref.Sample
+	for i, n := range read.In {
+		v := ir.NewTensor(n.Type)
+		if i >= len(g.In) {
+			v = tensorOf(n.Type, b.Weights()[i-len(g.In)])
+		} else {
+			v.Floats, v.Codes = nil, nil
+			for _, s := range samples {
+				v.Floats, v.Codes = append(v.Floats, s[i].Floats...), append(v.Codes, s[i].Codes...)
+			}
+		}
+		in = append(in, v)
+	}
+	out, err := evaluate(t.Context(), read, []ref.Sample{in})
+	if err != nil {
+		t.Fatalf("%v\n%s\n%s", err, Describe(g), b.Text())
+	}
+	for s := range samples {
+		var got ref.Sample
+		for k, v := range out[0] {
+			part := ir.NewTensor(want[s][k].Type)
+			size := part.Type.Elems()
+			if v.Codes != nil {
+				copy(part.Codes, v.Codes[s*size:])
+			} else {
+				copy(part.Floats, v.Floats[s*size:])
+			}
+			got = append(got, part)
+		}
+		if d := differ(g, want[s], got, 1e-5); d != "" {
+			t.Log(b.Text())
+			report(t, g, d, s, samples[s])
+		}
+	}
+}
+
+// tensorOf is the value of a weight.
+func tensorOf(t ir.Type, a hlo.Array) *ir.Tensor {
+	v := ir.NewTensor(t)
+	for i, x := range a.Float64s() {
+		if v.Codes == nil {
+			v.Floats[i] = float32(x)
+		}
+	}
+	if v.Codes != nil {
+		copy(v.Codes, a.Int64s())
+	}
+	return v
+}
