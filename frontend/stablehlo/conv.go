@@ -125,9 +125,8 @@ func convertConv(c *call) {
 		c.fail(source.CodeSpatial, "images of %d spatial axes are not supported", rank)
 	case batches > 1:
 		c.fail(source.CodeForm, "groups along the batch axis are not supported")
-	case !c.args[0].node.Type.IsFloat():
-		c.fail(source.CodeDType, "convolves elements that are no floats")
 	}
+	c.widen()
 	if c.err != nil {
 		return
 	}
@@ -137,7 +136,7 @@ func convertConv(c *call) {
 func (c *call) conv(d dimNumbers, w windowAttrs, groups int) {
 	rank := len(d.spatial)
 	image := slices.Concat([]int{d.batch}, d.spatial, []int{d.feature})
-	fixed := c.args[1].node.IsConst()
+	fixed := c.args[1].node.IsConst() && c.args[1].node.Type.IsFloat()
 	last := !fixed || !slices.Equal([]int{d.batch, d.feature}, []int{0, 1}) || !slices.IsSorted(d.spatial)
 	kernel := slices.Concat([]int{d.out}, d.kernel, []int{d.in})
 	if !last {

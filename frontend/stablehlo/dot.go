@@ -90,6 +90,7 @@ func (s side) sizes(axes []int) []int {
 
 // contract multiplies; lists are the batch axes of both operands, then the contracting ones.
 func (c *call) contract(lists [4][]int) {
+	c.widen()
 	x, y := c.args[0], c.args[1]
 	for i, list := range lists {
 		c.axes(append(slices.Clone(lists[i%2]), lists[2+i%2]...), len(c.args[i%2].dims))
@@ -124,6 +125,17 @@ func (c *call) contract(lists [4][]int) {
 		right := c.arranged(b, slices.Concat(b.batch, b.contract, b.free),
 			slices.Concat(batch, []int{k, elems(b.sizes(b.free))}))
 		c.done(c.shape(c.emit(op.MatMul, nil, left, right), dims))
+	}
+}
+
+// widen converts whole numbers to the type of the result, in which products and sums are taken.
+func (c *call) widen() {
+	if list := c.results(); len(list) == 1 && list[0].Tensor {
+		for i, v := range c.args {
+			if !v.node.Type.IsFloat() && c.err == nil {
+				c.args[i] = c.cast(v, list[0].Elem)
+			}
+		}
 	}
 }
 

@@ -35,36 +35,30 @@ func convertReduceWindow(c *call) {
 	if c.err != nil {
 		return
 	}
-	if !neutral(name, inits[0]) {
-		c.fail(source.CodeForm, "an initial value that %s does not leave as it is", name)
+	if n := c.pool(name, x, inits[0], w); n.node != nil || c.err != nil {
+		c.outs = append(c.outs, n)
 		return
 	}
-	c.outs = append(c.outs, c.pool(name, x, w))
+	c.outs = append(c.outs, c.joinWindows(name, x, inits[0], w))
 }
 
-// pool finds the two axes, or fewer, along which windows have a size, and makes a pool of them.
-func (c *call) pool(name string, x value, w window) value {
+// pool finds the two axes, or fewer, along which windows have a size, and makes a pool of them; nil where there are
+// more, or values of another kind.
+func (c *call) pool(name string, x, init value, w window) value {
 	n := c.full(x)
 	var axes []int
+	fits := n != nil && n.Type.IsFloat() && neutral(name, init)
 	for i := range w.size {
-		if w.base[i] > 1 {
-			c.fail(source.CodeForm, "dilated images are not supported")
-		}
+		fits = fits && w.base[i] == 1 && min(w.low[i], w.high[i]) >= 0
 		if w.size[i] > 1 || w.stride[i] > 1 || w.low[i] != 0 || w.high[i] != 0 {
 			axes = append(axes, i)
 		}
 	}
-	if c.err != nil || n == nil {
+	if c.err != nil || !fits || len(axes) > 2 || len(axes) == 0 || emptyWindows(x.dims, w, axes) ||
+		name != "stablehlo.add" && name != "stablehlo.maximum" {
 		return value{}
 	}
-	if !n.Type.IsFloat() || len(axes) > 2 {
-		c.fail(source.CodeForm, "windows over %d axes of %s", len(axes), typeText(x))
-		return value{}
-	}
-	switch len(axes) {
-	case 0:
-		return whole(n)
-	case 1: // an image of one row
+	if len(axes) == 1 { // an image of one row
 		axes = slices.Concat(axes, axes)
 	}
 	return c.images(name, n, axes, w)
@@ -123,27 +117,86 @@ func (c *call) images(name string, n *ir.Node, axes []int, w window) value {
 
 // windows makes the pool: a sum is the mean times the size of the window.
 func (c *call) windows(name string, x *ir.Node, w op.Window) *ir.Node {
-	for _, p := range w.Pads {
-		if p < 0 {
-			c.fail(source.CodeForm, "windows that leave elements out (padding %v) are not supported", w.Pads)
-			return nil
-		}
-	}
-	switch name {
-	case "stablehlo.maximum":
+	if name == "stablehlo.maximum" {
 		return c.emit(op.MaxPool, &w, x)
-	case "stablehlo.minimum":
-		flip := c.emit(op.MaxPool, &w, c.emit(op.Mul, nil, x, c.number(x, -1)))
-		return c.emit(op.Mul, nil, flip, c.number(x, -1))
-	case "stablehlo.add":
-		mean := c.emit(op.AvgPool, &op.AvgAttrs{Window: w, IncludePad: true}, x)
-		count := elems(w.Kernel)
-		y := c.emit(op.Mul, nil, mean, c.number(x, float64(count)))
-		if y != nil {
-			c.sums[y] = sum{mean, count}
-		}
-		return y
 	}
-	c.fail(source.CodeForm, "windows joined by %s", name)
-	return nil
+	mean := c.emit(op.AvgPool, &op.AvgAttrs{Window: w, IncludePad: true}, x)
+	count := elems(w.Kernel)
+	y := c.emit(op.Mul, nil, mean, c.number(x, float64(count)))
+	if y != nil {
+		c.sums[y] = sum{mean, count}
+	}
+	return y
+}
+
+// emptyWindows says that windows may see nothing but padding, of which pools make nothing.
+func emptyWindows(dims []int, w window, axes []int) bool {
+	for _, a := range axes {
+		out := (dims[a]+w.low[a]+w.high[a]-(w.size[a]-1)*w.dilate[a]-1)/w.stride[a] + 1
+		for o := range out {
+			inside := false
+			for k := range w.size[a] {
+				at := o*w.stride[a] + k*w.dilate[a] - w.low[a]
+				inside = inside || at >= 0 && at < dims[a]
+			}
+			if !inside {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// joinWindows is the general form, axis by axis: sums over windows of 1, 2, 4, ... elements make those of any size.
+func (c *call) joinWindows(name string, x, init value, w window) value {
+	fill, ok := init.scalar()
+	if !ok {
+		c.fail(source.CodeDynamic, "the initial value is computed from data")
+		return value{}
+	}
+	if c.specs[name] == nil {
+		c.fail(source.CodeForm, "windows joined by %s", name)
+		return value{}
+	}
+	n := c.full(x)
+	for axis := range w.size {
+		n = c.padAxis(n, axis, w.low[axis], w.high[axis], w.base[axis]-1, fill)
+		n = c.joinAxis(name, n, axis, w)
+	}
+	if n != nil && !neutral(name, init) && elems(w.size) > 1 {
+		return c.joined(name, whole(n), value{init.node, n.Type.Shape})
+	}
+	return whole(n)
+}
+
+// joinAxis joins the windows along one axis.
+func (c *call) joinAxis(name string, n *ir.Node, axis int, w window) *ir.Node {
+	if n == nil || c.err != nil {
+		return nil
+	}
+	size, step := w.size[axis], w.dilate[axis]
+	count := n.Type.Shape[axis] - (size-1)*step // windows in steps of one
+	if count < 1 {
+		c.fail(source.CodeShape, "windows of %d elements in steps of %d are larger than axis %d of %s", size, step, axis,
+			ir.ShapeString(n.Type.Shape))
+		return nil
+	}
+	var all *ir.Node
+	from := 0
+	for m := 1; ; m *= 2 { // n holds windows of m elements
+		if size&m != 0 {
+			part := c.slice(n, axis, from*step, from*step+count, 1)
+			if all != nil {
+				part = c.joined(name, whole(all), whole(part)).node
+			}
+			all = part
+			from += m
+		}
+		if 2*m > size || n == nil {
+			break
+		}
+		last := n.Type.Shape[axis] - m*step
+		n = c.joined(name, whole(c.slice(n, axis, 0, last, 1)), whole(c.slice(n, axis, m*step, m*step+last, 1))).node
+	}
+	return c.slice(all, axis, 0, count, w.stride[axis])
 }
