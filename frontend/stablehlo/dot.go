@@ -109,11 +109,9 @@ func (c *call) contract(lists [4][]int) {
 	}
 	dims := slices.Concat(a.sizes(a.batch), a.sizes(a.free), b.sizes(b.free))
 	switch {
-	case !x.node.Type.IsFloat():
-		c.done(c.shape(c.products(a, b), dims))
-	case y.node.IsConst() && len(a.batch) == 0:
+	case y.node.IsConst() && len(a.batch) == 0 && y.node.Type.IsFloat():
 		c.done(c.shape(c.linear(a, b), dims))
-	case x.node.IsConst() && len(a.batch) == 0:
+	case x.node.IsConst() && len(a.batch) == 0 && x.node.Type.IsFloat():
 		n := c.linear(b, a) // [free of y, free of x]
 		n = c.shape(n, slices.Concat(b.sizes(b.free), a.sizes(a.free)))
 		c.done(c.transpose(n, swapped(len(b.free), len(a.free))))
@@ -167,17 +165,4 @@ func (c *call) linear(x, w side) *ir.Node {
 	lead := x.sizes(x.free)
 	data := c.arranged(x, slices.Concat(x.free, x.contract), append(lead, k))
 	return c.emit(op.Linear, nil, data, weights)
-}
-
-// products multiplies whole numbers, element by element, and sums them.
-func (c *call) products(a, b side) *ir.Node {
-	batch, m, n := elems(a.sizes(a.batch)), elems(a.sizes(a.free)), elems(b.sizes(b.free))
-	k := elems(a.sizes(a.contract))
-	if m*n > 0 && k > ir.MaxValue/(m*n) {
-		c.fail(source.CodeLimit, "%d products of whole numbers", m*n*k)
-		return nil
-	}
-	left := c.arranged(a, slices.Concat(a.batch, a.free, a.contract), []int{batch, m, 1, k})
-	right := c.arranged(b, slices.Concat(b.batch, b.free, b.contract), []int{batch, 1, n, k})
-	return c.emit(op.ReduceSum, &op.ReduceAttrs{Axes: []int{3}}, c.emit(op.Mul, nil, left, right))
 }

@@ -55,20 +55,11 @@ func (c *call) patches(x, w *ir.Node, a *op.ConvAttrs) *ir.Node {
 		k := channels * len(taps)
 		weights := c.transpose(c.shape(c.slice(w, 0, g*outs, (g+1)*outs, 1), []int{outs, k}), []int{1, 0})
 		rows = c.shape(rows, []int{x.Type.Shape[0] * elems(out), k})
-		y := c.product(rows, weights)
+		y := c.emit(op.MatMul, nil, rows, weights)
 		groups = append(groups, c.shape(y, slices.Concat(x.Type.Shape[:1], out, []int{outs})))
 	}
 	if len(groups) == 1 {
 		return groups[0]
 	}
 	return c.emit(op.Concat, &op.ConcatAttrs{Axis: last}, groups...)
-}
-
-// product multiplies two matrices, of whole numbers element by element.
-func (c *call) product(a, b *ir.Node) *ir.Node {
-	if a == nil || b == nil || a.Type.IsFloat() {
-		return c.emit(op.MatMul, nil, a, b)
-	}
-	n := c.products(newSide(whole(a), nil, []int{1}), newSide(whole(b), nil, []int{0}))
-	return c.shape(n, []int{a.Type.Shape[0], b.Type.Shape[1]})
 }

@@ -80,7 +80,8 @@ func (c *call) placed(p *places, dims []int, index value) bool {
 			ir.ShapeString(index.dims))
 	}
 	for i, s := range p.sizes {
-		if c.err == nil && (s < 0 || s > dims[i] || s != 1 && (slices.Contains(p.collapsed, i) || slices.Contains(p.batching, i))) {
+		flat := slices.Contains(p.collapsed, i) || slices.Contains(p.batching, i)
+		if c.err == nil && (s < 0 || s > dims[i] || s != 1 && flat) {
 			c.fail(source.CodeAttr, "slices of %v from %s", p.sizes, ir.ShapeString(dims))
 		}
 	}
@@ -143,23 +144,9 @@ func (c *call) flat(p places, dims []int, index value, clamp bool) *ir.Node {
 		s *= dims[i]
 	}
 	batch := indexBatch(p, index.dims)
-	rank := len(batch) + len(p.window)
-	var at *ir.Node
-	sum := func(n *ir.Node, times int, axes []int) {
-		shape := slices.Repeat([]int{1}, rank)
-		for i, a := range axes {
-			shape[a] = n.Type.Shape[i]
-		}
-		if n = c.shape(n, shape); n != nil {
-			n = c.emit(op.Mul, nil, n, c.whole(n, int64(times)))
-		}
-		if at != nil {
-			n = c.emit(op.Add, nil, at, n)
-		}
-		at = n
-	}
+	t := terms{call: c, rank: len(batch) + len(p.window)}
 	var batchAxes []int // of the result
-	for i := range rank {
+	for i := range t.rank {
 		if !slices.Contains(p.window, i) {
 			batchAxes = append(batchAxes, i)
 		}
@@ -179,27 +166,52 @@ func (c *call) flat(p places, dims []int, index value, clamp bool) *ir.Node {
 		if clamp {
 			part = c.clamped(part, dims[axis]-p.sizes[axis])
 		}
-		sum(part, stride[axis], batchAxes)
+		t.add(part, stride[axis], batchAxes)
 	}
 	for i, axis := range p.batching {
 		from := p.indexBatching[i]
 		if p.vector < from {
 			from--
 		}
-		sum(c.iota(ir.I64, []int{batch[from]}, 0).node, stride[axis], []int{batchAxes[from]})
+		t.add(c.iota(ir.I64, []int{batch[from]}, 0).node, stride[axis], []int{batchAxes[from]})
 	}
 	w := 0
 	for axis := range dims {
 		if slices.Contains(p.collapsed, axis) || slices.Contains(p.batching, axis) {
 			continue
 		}
-		sum(c.iota(ir.I64, []int{p.sizes[axis]}, 0).node, stride[axis], []int{p.window[w]})
+		t.add(c.iota(ir.I64, []int{p.sizes[axis]}, 0).node, stride[axis], []int{p.window[w]})
 		w++
 	}
-	if at == nil { // one element, always the same
-		return c.shape(c.constant(build.IntBlob(ir.I64, []int64{0})), slices.Repeat([]int{1}, rank))
+	if t.sum == nil { // one element, always the same
+		return c.shape(c.constant(build.IntBlob(ir.I64, []int64{0})), slices.Repeat([]int{1}, t.rank))
 	}
-	return c.full(value{at, resultShape(p, batch)})
+	return c.full(value{t.sum, resultShape(p, batch)})
+}
+
+// terms adds up positions that run along axes of a value of some rank.
+type terms struct {
+	*call
+	rank int
+	sum  *ir.Node
+}
+
+// add adds n times a stride; axis i of n is axis axes[i] of the sum.
+func (t *terms) add(n *ir.Node, stride int, axes []int) {
+	if n == nil {
+		return
+	}
+	shape := slices.Repeat([]int{1}, t.rank)
+	for i, a := range axes {
+		shape[a] = n.Type.Shape[i]
+	}
+	if n = t.shape(n, shape); n != nil {
+		n = t.emit(op.Mul, nil, n, t.whole(n, int64(stride)))
+	}
+	if t.sum != nil {
+		n = t.emit(op.Add, nil, t.sum, n)
+	}
+	t.sum = n
 }
 
 // resultShape is the shape of the result of a gather, or of the updates of a scatter.
@@ -263,8 +275,8 @@ func (c *call) cutAt(n *ir.Node, axis int, start *ir.Node, size int) *ir.Node {
 	return c.emit(op.Gather, &op.AxisAttrs{Axis: axis}, n, at)
 }
 
-// convertDynamicUpdate writes a slice at positions, which are clamped so that it lies inside. Each element asks where it
-// lies in the slice.
+// convertDynamicUpdate writes a slice at positions, which are clamped so that it lies inside. Each element asks where
+// it lies in the slice.
 func convertDynamicUpdate(c *call) {
 	x, update := c.args[0], c.args[1]
 	rank := len(x.dims)

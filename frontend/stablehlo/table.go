@@ -2,7 +2,11 @@
 
 package stablehlo
 
-import "lathe/ir/op"
+import (
+	"slices"
+
+	"lathe/ir/op"
+)
 
 // spec is what the importer knows of an operation.
 type spec struct {
@@ -15,11 +19,13 @@ type spec struct {
 }
 
 // table lists the operations.
-func table() []spec {
+func table() []spec { return slices.Concat(arithmetic(), functions(), moves(), control()) }
+
+// arithmetic are operations of two operands, and conversions.
+func arithmetic() []spec {
 	return []spec{
 		{name: "stablehlo.constant", convert: convertConstant},
 		{name: "arith.constant", convert: convertConstant},
-
 		{name: "stablehlo.add", least: 2, most: 2, convert: binary(op.Add, op.Or)},
 		{name: "stablehlo.subtract", least: 2, most: 2, convert: binary(op.Sub, op.Xor)},
 		{name: "stablehlo.multiply", least: 2, most: 2, convert: binary(op.Mul, op.And)},
@@ -42,7 +48,12 @@ func table() []spec {
 		{name: "stablehlo.bitcast_convert", least: 1, most: 1, convert: convertBitcast, mixed: true},
 		{name: "stablehlo.reduce_precision", least: 1, most: 1, convert: convertReducePrecision},
 		{name: "stablehlo.is_finite", least: 1, most: 1, convert: convertIsFinite, mixed: true},
+	}
+}
 
+// functions are operations of one operand, element by element.
+func functions() []spec {
+	return []spec{
 		{name: "stablehlo.negate", least: 1, most: 1, convert: convertNegate},
 		{name: "stablehlo.abs", least: 1, most: 1, convert: unary("abs")},
 		{name: "stablehlo.sign", least: 1, most: 1, convert: unary("sign")},
@@ -76,7 +87,12 @@ func table() []spec {
 		{name: "chlo.atanh", least: 1, most: 1, convert: unary("atanh")},
 		{name: "chlo.is_inf", least: 1, most: 1, convert: unary("is_inf"), mixed: true},
 		{name: "stablehlo.batch_norm_inference", least: 5, most: 5, convert: convertBatchNorm, mixed: true},
+	}
+}
 
+// moves are operations that move elements, or join many.
+func moves() []spec {
+	return []spec{
 		{name: "stablehlo.reshape", least: 1, most: 1, convert: convertReshape, mixed: true},
 		{name: "stablehlo.transpose", least: 1, most: 1, convert: convertTranspose, mixed: true},
 		{name: "stablehlo.broadcast_in_dim", least: 1, most: 1, convert: convertBroadcast, mixed: true},
@@ -86,26 +102,29 @@ func table() []spec {
 		{name: "stablehlo.pad", least: 2, most: 2, convert: convertPad, mixed: true},
 		{name: "stablehlo.iota", convert: convertIota},
 		{name: "stablehlo.reverse", least: 1, most: 1, convert: convertReverse, mixed: true},
-
 		{name: "stablehlo.dot_general", least: 2, most: 2, convert: convertDotGeneral, mixed: true},
 		{name: "stablehlo.dot", least: 2, most: 2, convert: convertDot, mixed: true},
 		{name: "stablehlo.convolution", least: 2, most: 2, convert: convertConv, mixed: true},
 		{name: "stablehlo.reduce", least: 2, most: -1, convert: convertReduce, untyped: true},
 		{name: "stablehlo.reduce_window", least: 2, most: -1, convert: convertReduceWindow, untyped: true},
-
+		{name: "chlo.top_k", least: 1, most: 1, convert: convertTopK, mixed: true},
 		{name: "stablehlo.gather", least: 2, most: 2, convert: convertGather, mixed: true},
 		{name: "stablehlo.dynamic_gather", least: 3, most: 3, convert: convertGather, mixed: true},
 		{name: "stablehlo.scatter", least: 3, most: -1, convert: convertScatter, mixed: true},
 		{name: "stablehlo.dynamic_slice", least: 1, most: -1, convert: convertDynamicSlice, mixed: true},
 		{name: "stablehlo.dynamic_update_slice", least: 2, most: -1, convert: convertDynamicUpdate, mixed: true},
-
 		{name: "stablehlo.get_dimension_size", least: 1, most: 1, convert: convertDimension, mixed: true},
 		{name: "stablehlo.dynamic_broadcast_in_dim", least: 2, most: 2, convert: convertDynamicBroadcast, mixed: true},
 		{name: "stablehlo.dynamic_reshape", least: 2, most: 2, convert: convertDynamicReshape, mixed: true},
 		{name: "stablehlo.dynamic_iota", least: 1, most: 1, convert: convertDynamicIota, mixed: true},
 		{name: "stablehlo.real_dynamic_slice", least: 4, most: 4, convert: convertRealSlice, mixed: true},
 		{name: "stablehlo.dynamic_pad", least: 5, most: 5, convert: convertDynamicPad, mixed: true},
+	}
+}
 
+// control are operations on shapes, calls, loops, and what says nothing of values.
+func control() []spec {
+	return []spec{
 		{name: "stablehlo.while", most: -1, convert: convertWhile, untyped: true},
 		{name: "stablehlo.if", least: 1, most: 1, convert: convertIf, untyped: true},
 		{name: "stablehlo.case", least: 1, most: 1, convert: convertCase, untyped: true},

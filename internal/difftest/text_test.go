@@ -4,14 +4,19 @@ package difftest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo"
 	"lathe/golden"
 	"lathe/golden/hlo"
+	"lathe/golden/pjrt"
+	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -120,4 +125,78 @@ func tensorOf(t ir.Type, a hlo.Array) *ir.Tensor {
 		copy(v.Codes, a.Int64s())
 	}
 	return v
+}
+
+// TestPrograms runs programs of all supported operations as they stand on PJRT, and by the graphs that they become.
+func TestPrograms(t *testing.T) {
+	archive, err := txtar.ParseFile("../../frontend/stablehlo/testdata/ops.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.Files {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			g, err := stablehlo.Parse(f.Name, f.Data, source.Options{Unroll: 10})
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := pjrttest.Engine(t).Compile(t.Context(), string(f.Data))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := Rand(f.Name, 0)
+			for s := range 20 {
+				runProgram(t, g, p, r, s)
+			}
+		})
+	}
+}
+
+// runProgram compares one sample.
+func runProgram(t *testing.T, g *ir.Graph, p *pjrt.Program, r *rand.Rand, s int) {
+	t.Helper()
+	var in ref.Sample
+	var args []hlo.Array
+	for _, n := range g.In {
+		v := ir.NewTensor(n.Type)
+		if v.Codes == nil {
+			fillFloats(r, v.Floats, s)
+			args = append(args, hlo.FromFloat32s(n.Type.Shape, v.Floats))
+		} else {
+			for i := range v.Codes {
+				v.Codes[i] = r.Int64N(14) - 4
+				if n.Type.Format == ir.Bool {
+					v.Codes[i] &= 1
+				}
+			}
+			args = append(args, hlo.FromInt64s(carrier(n.Type), n.Type.Shape, v.Codes))
+		}
+		in = append(in, v)
+	}
+	want, err := p.Run(t.Context(), args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := evaluate(t.Context(), g, []ref.Sample{in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for k, v := range out[0] {
+		w := ref.Sample{tensorOf(v.Type, want[k])}
+		one := &ir.Graph{Out: g.Out[k : k+1]}
+		if d := differ(one, w, ref.Sample{v}, 2e-6); d != "" {
+			t.Fatalf("sample %d: %s\ninputs %v", s, d, in)
+		}
+	}
+}
+
+// carrier is the element type of a value of whole numbers in the programs.
+func carrier(t ir.Type) hlo.DType {
+	switch ir.StoredAs(t.Format) {
+	case ir.B1:
+		return hlo.I1
+	case ir.I64:
+		return hlo.I64
+	}
+	return hlo.I32
 }

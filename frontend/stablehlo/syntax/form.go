@@ -145,6 +145,8 @@ func (in *Instr) paren(n *Node) {
 			in.Operands = append(in.Operands, k.Text)
 		case k.Kind == Region:
 			in.Regions = append(in.Regions, k)
+		case k.Kind == Word && i+2 < len(n.Kids) && n.Kids[i+1].Is("="): // of chlo.top_k(%x, k = 3)
+			in.Attrs = append(in.Attrs, Attr{Name: k.Text, At: k.At, Value: n.Kids[i+2 : i+3]})
 		}
 	}
 }
