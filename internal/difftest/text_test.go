@@ -185,7 +185,7 @@ func runProgram(t *testing.T, g *ir.Graph, p *pjrt.Program, r *rand.Rand, s int)
 		w := ref.Sample{tensorOf(v.Type, want[k])}
 		one := &ir.Graph{Out: g.Out[k : k+1]}
 		if d := differ(one, w, ref.Sample{v}, 2e-6); d != "" {
-			t.Fatalf("sample %d: %s\ninputs %v", s, d, in)
+			t.Fatalf("sample %d: %s\ninputs %v", s, d, in[0].Floats)
 		}
 	}
 }
