@@ -54,7 +54,7 @@ func convertGather(c *call) {
 		c.done(n)
 		return
 	}
-	at := c.flat(p, x.dims, index, true)
+	at, _ := c.flat(p, x.dims, index)
 	flat := c.shape(c.full(x), []int{elems(x.dims)})
 	c.done(c.emit(op.Gather, &op.AxisAttrs{Axis: 0}, flat, at))
 }
@@ -136,8 +136,9 @@ func indexBatch(p places, dims []int) []int {
 }
 
 // flat is the position in the operand, as one row, of each element of the result: the start of its slice, clamped so
-// that slices lie inside where clamp is set, and the place within.
-func (c *call) flat(p places, dims []int, index value, clamp bool) *ir.Node {
+// that slices lie inside, and the place within. inside says which of them were not clamped; its node is nil where there
+// is nothing to clamp.
+func (c *call) flat(p places, dims []int, index value) (at *ir.Node, inside value) {
 	stride := make([]int, len(dims))
 	for i, s := len(dims)-1, 1; i >= 0; i-- {
 		stride[i] = s
@@ -161,12 +162,17 @@ func (c *call) flat(p places, dims []int, index value, clamp bool) *ir.Node {
 			part = c.slice(wide, p.vector, k, k+1, 1)
 		}
 		if part = c.shape(part, batch); part == nil {
-			return nil
+			return nil, value{}
 		}
-		if clamp {
-			part = c.clamped(part, dims[axis]-p.sizes[axis])
+		near := c.clamped(part, dims[axis]-p.sizes[axis])
+		if near != part {
+			same := c.compare("eq", whole(part), whole(near))
+			if inside.node != nil {
+				same = c.pointwise(op.And, nil, inside, same)
+			}
+			inside = same
 		}
-		t.add(part, stride[axis], batchAxes)
+		t.add(near, stride[axis], batchAxes)
 	}
 	for i, axis := range p.batching {
 		from := p.indexBatching[i]
@@ -184,9 +190,13 @@ func (c *call) flat(p places, dims []int, index value, clamp bool) *ir.Node {
 		w++
 	}
 	if t.sum == nil { // one element, always the same
-		return c.shape(c.constant(build.IntBlob(ir.I64, []int64{0})), slices.Repeat([]int{1}, t.rank))
+		t.sum = c.shape(c.constant(build.IntBlob(ir.I64, []int64{0})), slices.Repeat([]int{1}, t.rank))
 	}
-	return c.full(value{t.sum, resultShape(p, batch)})
+	out := resultShape(p, batch)
+	if inside.node != nil {
+		inside = c.broadcast(inside, batchAxes, out)
+	}
+	return c.full(value{t.sum, out}), inside
 }
 
 // terms adds up positions that run along axes of a value of some rank.

@@ -24,7 +24,8 @@ func convertCompare(c *call) {
 			kind = w
 		}
 	}
-	if !slices.Contains([]string{"EQ", "NE", "LT", "LE", "GT", "GE"}, dir) || kind == "TOTALORDER" {
+	if !slices.Contains([]string{"EQ", "NE", "LT", "LE", "GT", "GE"}, dir) ||
+		kind == "TOTALORDER" && !(c.args[0].node.IsConst() && c.args[1].node.IsConst()) {
 		c.fail(source.CodeForm, "comparison %s %s is not supported", dir, kind)
 		return
 	}

@@ -5,18 +5,14 @@ package stablehlo
 import (
 	"slices"
 
-	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
 	"lathe/ir/op"
 )
 
-// maxRounds bounds how often one element may be written.
-const maxRounds = 64
-
-// convertScatter writes updates at positions that are constant. Every element asks which update it gets, round by round
-// where several have the same place; updates outside of the operand are dropped.
+// convertScatter writes updates at positions: element by element into the operand as one row, behind which stands one
+// more place for all updates of slices that do not lie inside.
 func convertScatter(c *call) {
 	if len(c.args) != 3 {
 		c.fail(source.CodeForm, "a scatter of %d operands", len(c.args))
@@ -48,24 +44,37 @@ func convertScatter(c *call) {
 	if !c.placed(&p, x.dims, index) {
 		return
 	}
-	join := c.monoid()
-	if join == "" && !c.replaces() {
+	fold, known := folds[c.monoid()]
+	if !known && !c.replaces() {
 		c.fail(source.CodeForm, "a scatter by an operation that is not recognised")
 		return
 	}
-	targets, ok := c.targets(p, x.dims, index)
-	if c.err != nil {
+	at, inside := c.flat(p, x.dims, index)
+	if at == nil {
 		return
 	}
-	if !ok {
-		c.fail(source.CodeDynamic, "the positions of a scatter are computed from data")
+	if !slices.Equal(at.Type.Shape, updates.dims) {
+		c.fail(syntax.CodeTypes, "updates of shape %s for positions of shape %s", ir.ShapeString(updates.dims),
+			ir.ShapeString(at.Type.Shape))
 		return
 	}
-	if len(targets) != elems(updates.dims) {
-		c.fail(syntax.CodeTypes, "updates of shape %s for %d positions", ir.ShapeString(updates.dims), len(targets))
-		return
+	n := elems(x.dims)
+	if inside.node != nil {
+		outside := value{c.whole(at, int64(n)), at.Type.Shape}
+		at = c.full(c.choose(inside, whole(at), outside))
 	}
-	c.outs = append(c.outs, c.scattered(join, x, updates, targets))
+	row := []int{elems(updates.dims)}
+	table := c.padded(c.shape(c.full(x), []int{n}), 0, 0, 1, 0)
+	table = c.emit(op.ScatterElements, &op.ScatterAttrs{Axis: 0, Reduce: fold}, table, c.shape(at, row),
+		c.shape(c.full(updates), row))
+	if table != nil {
+		c.done(c.shape(c.slice(table, 0, 0, n, 1), x.dims))
+	}
+}
+
+// folds are the ways in which an update joins what stands in its place, by the operation of the region.
+var folds = map[string]string{
+	"stablehlo.add": "add", "stablehlo.multiply": "mul", "stablehlo.maximum": "max", "stablehlo.minimum": "min",
 }
 
 // replaces says that the region returns the update as it is.
@@ -76,70 +85,4 @@ func (c *call) replaces() bool {
 	}
 	ret := c.Instr(&c.in.Regions[0].Blocks[0].Ops[0])
 	return slices.Equal(ret.Operands, args[1:])
-}
-
-// targets are the places of all elements of the updates, -1 for those outside; ok is false for positions that are not
-// constant.
-func (c *call) targets(p places, dims []int, index value) (list []int64, ok bool) {
-	if !index.node.IsConst() {
-		return nil, false
-	}
-	at, ok := build.Ints(c.flat(p, dims, index, false))
-	if !ok {
-		return nil, false
-	}
-	// A slice that does not lie inside as a whole is dropped as a whole. Clamping changes the positions of those.
-	inside, ok := build.Ints(c.flat(p, dims, index, true))
-	list = slices.Clone(at)
-	for i := range list {
-		if !ok || list[i] != inside[i] {
-			list[i] = -1
-		}
-	}
-	return list, ok
-}
-
-// scattered applies updates to x: one gather a round from x and the updates in a row.
-func (c *call) scattered(join string, x, updates value, targets []int64) value {
-	n := elems(x.dims)
-	rounds := make([]map[int64]int, 0, 1)
-	seen := map[int64]int{}
-	for i, t := range targets {
-		if t < 0 || t >= int64(n) {
-			continue
-		}
-		r := seen[t]
-		if join == "" {
-			r = 0 // the last one stays
-		}
-		seen[t]++
-		if r == len(rounds) {
-			if r == maxRounds {
-				c.fail(source.CodeLimit, "a scatter writes one element more than %d times", maxRounds)
-				return value{}
-			}
-			rounds = append(rounds, map[int64]int{})
-		}
-		rounds[r][t] = i
-	}
-	flat := c.shape(c.full(x), []int{n})
-	all := c.shape(c.full(updates), []int{len(targets)})
-	for _, round := range rounds {
-		from := make([]int64, n)
-		mask := make([]int64, n)
-		for i := range from {
-			from[i] = int64(i)
-			if u, ok := round[int64(i)]; ok {
-				from[i], mask[i] = int64(n+u), 1
-			}
-		}
-		both := c.emit(op.Concat, &op.ConcatAttrs{Axis: 0}, flat, all)
-		next := c.emit(op.Gather, &op.AxisAttrs{Axis: 0}, both, c.constant(build.IntBlob(ir.I64, from), n))
-		if join != "" {
-			joined := c.joined(join, whole(flat), whole(next)).node
-			next = c.emit(op.Where, nil, c.constant(build.IntBlob(ir.B1, mask), n), joined, flat)
-		}
-		flat = next
-	}
-	return whole(c.shape(flat, x.dims))
 }

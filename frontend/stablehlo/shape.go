@@ -123,6 +123,11 @@ func (c *call) slice(n *ir.Node, axis, start, limit, step int) *ir.Node {
 		return n
 	}
 	count := (limit - start + step - 1) / step
+	if count == 0 {
+		dims := slices.Clone(n.Type.Shape)
+		dims[axis] = 0
+		return c.constant(intBlob(n.Type.Format, nil), dims...)
+	}
 	return c.emit(op.Slice, &op.SliceAttrs{Axis: axis, Start: start, Count: count, Step: step}, n)
 }
 
@@ -249,8 +254,12 @@ func (c *call) padAxis(x *ir.Node, axis, low, high, inner int, fill float64) *ir
 }
 
 func (c *call) padded(x *ir.Node, axis, before, after int, fill float64) *ir.Node {
-	if before == 0 && after == 0 {
+	if before == 0 && after == 0 || x == nil {
 		return x
+	}
+	if dims := slices.Clone(x.Type.Shape); x.Type.Elems() == 0 {
+		dims[axis] += before + after
+		return c.full(value{c.number(x, fill), dims})
 	}
 	return c.emit(op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: float32(fill)}, x)
 }

@@ -107,6 +107,7 @@ func moves() []spec {
 		{name: "stablehlo.convolution", least: 2, most: 2, convert: convertConv, mixed: true},
 		{name: "stablehlo.reduce", least: 2, most: -1, convert: convertReduce, untyped: true},
 		{name: "stablehlo.reduce_window", least: 2, most: -1, convert: convertReduceWindow, untyped: true},
+		{name: "stablehlo.sort", least: 1, most: -1, convert: convertSort, untyped: true},
 		{name: "chlo.top_k", least: 1, most: 1, convert: convertTopK, mixed: true},
 		{name: "stablehlo.gather", least: 2, most: 2, convert: convertGather, mixed: true},
 		{name: "stablehlo.dynamic_gather", least: 3, most: 3, convert: convertGather, mixed: true},

@@ -54,6 +54,9 @@ func (c *call) pool(name string, x, init value, w window) value {
 			axes = append(axes, i)
 		}
 	}
+	if len(axes) == 1 && c.running(name, n, axes[0], w, 0) != nil {
+		return value{}
+	}
 	if c.err != nil || !fits || len(axes) > 2 || len(axes) == 0 || emptyWindows(x.dims, w, axes) ||
 		name != "stablehlo.add" && name != "stablehlo.maximum" {
 		return value{}
@@ -160,6 +163,10 @@ func (c *call) joinWindows(name string, x, init value, w window) value {
 	}
 	n := c.full(x)
 	for axis := range w.size {
+		if sum := c.running(name, n, axis, w, fill); sum != nil {
+			n = sum
+			continue
+		}
 		n = c.padAxis(n, axis, w.low[axis], w.high[axis], w.base[axis]-1, fill)
 		n = c.joinAxis(name, n, axis, w)
 	}
@@ -167,6 +174,17 @@ func (c *call) joinWindows(name string, x, init value, w window) value {
 		return c.joined(name, whole(n), value{init.node, n.Type.Shape})
 	}
 	return whole(n)
+}
+
+// running is the sum of all elements up to each, or from each on, where windows are those; else nil.
+func (c *call) running(name string, n *ir.Node, axis int, w window, fill float64) *ir.Node {
+	size := w.size[axis]
+	if name != "stablehlo.add" || fill != 0 || n == nil || size < 2 || size != n.Type.Shape[axis] || w.stride[axis] != 1 ||
+		w.base[axis] != 1 || w.dilate[axis] != 1 || min(w.low[axis], w.high[axis]) != 0 ||
+		max(w.low[axis], w.high[axis]) != size-1 {
+		return nil
+	}
+	return c.emit(op.CumSum, &op.CumSumAttrs{Axis: axis, Reverse: w.high[axis] > 0}, n)
 }
 
 // joinAxis joins the windows along one axis.

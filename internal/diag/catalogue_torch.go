@@ -40,6 +40,15 @@ var textImports = []Entry{
 	{"L0276", "A shape is known at run time only.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main(%a: tensor<4x6xf32>) -> tensor<?xf32> {\n" +
 			"  %0 = stablehlo.reshape %a : (tensor<4x6xf32>) -> tensor<?xf32>\n  return %0 : tensor<?xf32>\n}\n"},
+	{"L0277", "A loop has more rounds than --unroll allows to write out, or its end depends on data.",
+		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n" +
+			"  %c = stablehlo.constant dense<0> : tensor<i32>\n" +
+			"  %0:2 = stablehlo.while(%i = %c, %x = %a) : tensor<i32>, tensor<4xf32>\n  cond {\n" +
+			"    %n = stablehlo.constant dense<9> : tensor<i32>\n" +
+			"    %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>\n" +
+			"    stablehlo.return %1 : tensor<i1>\n  } do {\n" +
+			"    %n = stablehlo.constant dense<1> : tensor<i32>\n    %1 = stablehlo.add %i, %n : tensor<i32>\n" +
+			"    stablehlo.return %1, %x : tensor<i32>, tensor<4xf32>\n  }\n  return %0#1 : tensor<4xf32>\n}\n"},
 	{"L0278", "A function is called that is not there, or that calls itself.",
 		"$ lathe inspect m.mlir\n-- m.mlir --\nfunc.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {\n" +
 			"  %0 = call @relu(%a) : (tensor<4xf32>) -> tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"},

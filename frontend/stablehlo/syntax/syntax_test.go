@@ -51,7 +51,7 @@ func TestNext(t *testing.T) {
 		"%1 = \"stablehlo.add\"(%0#0, %0#0) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>\n"+
 		"%2 = stablehlo.composite \"chlo.erf\" %1 {decomposition = @f, version = 1 : i32} : "+
 		"(tensor<2xf32>) -> tensor<2xf32>\n"+
-		"%c_1, %d_2 = call @f(%1) : (tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)\nreturn %2 : tensor<2xf32>")
+		"%c_1 , %d_2 = call @f(%1) : (tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>)\nreturn %2 : tensor<2xf32>")
 	var names []string
 	for i := range f.Ops {
 		names = append(names, f.Ops[i].Name)

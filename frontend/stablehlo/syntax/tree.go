@@ -4,6 +4,7 @@ package syntax
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/antlr4-go/antlr/v4"
 
@@ -19,6 +20,7 @@ const (
 	Word               // tensor dimensions, keywords, enumerators
 	Dotted             // names with dots
 	Value              // %x
+	Def                // %x, %y:2 =
 	Symbol             // @f
 	Label              // ^bb0
 	Text               // "a string"
@@ -103,8 +105,8 @@ func (f *File) op(c *mlir.OpContext) Op {
 	op := Op{At: start}
 	for _, child := range c.GetChildren() {
 		switch k := child.(type) {
-		case *mlir.ResultContext:
-			op.Results = append(op.Results, f.results(k)...)
+		case antlr.TerminalNode: // the names of the results
+			op.Results = f.results(f.token(k.GetSymbol()))
 		case *mlir.NameContext:
 			nodes := f.nodes(k.GetChildren())
 			op.Name, op.At = nodes[0].Text, nodes[0].At
@@ -116,23 +118,25 @@ func (f *File) op(c *mlir.OpContext) Op {
 	return op
 }
 
-// results are the names that %x or %x:n defines.
-func (f *File) results(c *mlir.ResultContext) []string {
-	nodes := f.nodes(c.GetChildren())
-	name := nodes[0].Text
-	if len(nodes) < 3 {
-		return []string{name}
-	}
-	n, ok := nodes[2].Int64()
-	if !ok || n < 1 || n > 1<<12 {
-		if f.bad == nil {
-			f.bad = f.errorAt(CodeSyntax, nodes[2].At, "an operation of %s results", nodes[2].Text)
+// results are the names that "%x, %y:2 =" defines.
+func (f *File) results(n Node) []string {
+	var names []string
+	for part := range strings.SplitSeq(strings.TrimSuffix(n.Text, "="), ",") {
+		name, count, several := strings.Cut(strings.TrimLeft(strings.TrimSpace(part), "%"), ":")
+		if !several {
+			names = append(names, name)
+			continue
 		}
-		return nil
-	}
-	names := make([]string, n)
-	for i := range names {
-		names[i] = name + "#" + strconv.Itoa(i)
+		k, err := strconv.Atoi(count)
+		if err != nil || k < 1 || k > 1<<12 {
+			if f.bad == nil {
+				f.bad = f.errorAt(CodeSyntax, n.At, "an operation of %s results", count)
+			}
+			return nil
+		}
+		for i := range k {
+			names = append(names, name+"#"+strconv.Itoa(i))
+		}
 	}
 	return names
 }
@@ -146,7 +150,11 @@ func (f *File) appendNodes(nodes []Node, children []antlr.Tree) []Node {
 	for _, child := range children {
 		switch c := child.(type) {
 		case antlr.TerminalNode:
-			nodes = append(nodes, f.token(c.GetSymbol()))
+			if n := f.token(c.GetSymbol()); n.Kind == Def {
+				nodes = appendDef(nodes, n)
+			} else {
+				nodes = append(nodes, n)
+			}
 		case *mlir.ParenContext:
 			nodes = append(nodes, f.group(Paren, c))
 		case *mlir.BracketContext:
@@ -157,6 +165,19 @@ func (f *File) appendNodes(nodes []Node, children []antlr.Tree) []Node {
 			nodes = append(nodes, f.brace(c))
 		case antlr.RuleNode:
 			nodes = f.appendNodes(nodes, c.GetChildren())
+		}
+	}
+	return nodes
+}
+
+// appendDef takes "%a, %b =" apart, which is a list and the beginning of an assignment where it stands in brackets.
+func appendDef(nodes []Node, n Node) []Node {
+	names := strings.Split(strings.TrimSuffix(n.Text, "="), ",")
+	for i, name := range names {
+		nodes = append(nodes, Node{Kind: Value, Text: strings.Trim(name, "% \t"), At: n.At, End: n.End},
+			Node{Kind: Punct, Text: ",", At: n.At, End: n.End})
+		if i == len(names)-1 {
+			nodes[len(nodes)-1].Text = "="
 		}
 	}
 	return nodes

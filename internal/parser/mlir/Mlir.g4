@@ -9,8 +9,7 @@ grammar Mlir;
 
 file : (alias | RESOURCES | op)* EOF ;
 alias : (HASH | BANG) '=' item+ ;
-op : (result (',' result)* '=')? name item* ;
-result : SSA (':' INT)? ;
+op : DEF? name item* ;
 name : DOTTED | STRING | COMPOSITE STRING | 'return' | 'call' | 'module' ;
 item : SSA | SYM | TYPE | DATA | HASH | BANG | INT | FLOAT | CARET | ',' | ':' | '->' | '-' | '*' | '+' | '::' | '?'
      | ID ('=' (STRING | DOTTED)?)? | SYM '=' | 'applies' (DOTTED | STRING) | paren | bracket | brace | angle ;
@@ -22,13 +21,14 @@ value : INT | FLOAT | STRING | DATA | HASH | SYM | ID | DOTTED | TYPE | BANG | S
 paren : '(' soup* ')' ;
 bracket : '[' soup* ']' ;
 angle : '<' soup* '>' ;
-soup : value | ',' | CARET | '?' | 'applies' ;
+soup : value | DEF | ',' | CARET | '?' | 'applies' ;
 
 COMPOSITE : 'stablehlo.composite' ;
 TYPE : ('tensor' | 'vector' | 'memref' | 'complex' | 'tuple') ANGLE ;
 DATA : ('dense' | 'dense_resource' | 'array' | 'sparse' | 'opaque' | 'affine_map' | 'affine_set' | 'strided') ANGLE ;
 HASH : '#' WORD ANGLE? ;
 BANG : '!' WORD ANGLE? ;
+DEF : RESULT ([ \t]* ',' [ \t]* RESULT)* [ \t]* '=' ; // one token, for a list of operands may stand in front of it
 SSA : '%' NAME ('#' [0-9]+)? ;
 SYM : '@' (NAME | STRING) ;
 CARET : '^' NAME ;
@@ -41,6 +41,7 @@ RESOURCES : '{-#' .*? '#-}' ;
 COMMENT : '//' ~[\r\n]* -> skip ;
 SPACE : [ \t\r\n]+ -> skip ;
 
+fragment RESULT : '%' NAME (':' [0-9]+)? ;
 fragment WORD : [A-Za-z_] [A-Za-z0-9_$.]* ;
 fragment NAME : [A-Za-z0-9_$.-]+ ;
 fragment ANGLE : '<' (~[<>"] | '->' | STRING | ANGLE)* '>' ;
