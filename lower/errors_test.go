@@ -29,6 +29,10 @@ func TestQuantizeErrors(t *testing.T) {
 		{"softmax twice", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(op.Softmax, "s2", &op.AxisAttrs{}, b.Add(op.Softmax, "s1", &op.AxisAttrs{}, x))
 		}, "", "L0410 L0410", `hint: end the model at "s1", or stay in float: run and emit-cuda do`},
+		{"attention", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			y := b.Add(op.Reshape, "heads", &op.ReshapeAttrs{Shape: []int{1, 1, 2, 2}}, x)
+			return b.Add(op.Attention, "a", &op.AttentionAttrs{}, y, y, y)
+		}, "", "L0410", `attention (node "a") has no integer form`},
 		{"skip", relu, rule("skip = true"), "L0409 L0409", "set by plan.toml:1"},
 		{"skip behind a rule for formats", relu, rule("data_out = \"fixed(8)\"") + "\n" + rule("skip = true"),
 			"L0409 L0409", "set by plan.toml:4"},

@@ -5,6 +5,7 @@ package lower
 import (
 	"lathe/lower/fold"
 	"lathe/lower/layout"
+	"lathe/lower/recognize"
 )
 
 // rounding bounds the error of rewrites that are equal in real arithmetic and compute in float32.
@@ -15,11 +16,13 @@ var FloatPipeline = Pipeline{
 	{"fold_constants", "computes nodes whose arguments are all constants", Exact, 0, only(fold.Constants)},
 	{"drop_identity", "removes nodes that return their argument", Exact, 0, only(fold.Identities)},
 	{"constant_to_clip", "the minimum or maximum with one number becomes clip", Exact, 0, only(fold.Bounds)},
+	{"recognize_functions", "decomposed functions of single elements become one, which hardware looks up in one table",
+		Lossy, rounding, recognizer(recognize.Table[0].Patterns)},
 	{"fold_pads", "pads of zeros go into the convolutions and averages behind them", Lossy, rounding, only(fold.Pads)},
-	{"constant_to_scale", "add, sub and mul by a constant per channel become scale", Lossy, rounding,
-		only(fold.Arithmetic)},
 	{"expand", "operations without a unit become those that they consist of: batch_norm becomes scale", Lossy, rounding,
 		only(fold.Composites)},
+	{"constant_to_scale", "add, sub and mul by a constant per channel become scale", Lossy, rounding,
+		only(fold.Arithmetic)},
 	{"fold_scale", "scale goes into the weights and bias of the linear, conv or scale before it", Lossy, rounding,
 		only(fold.Scales)},
 	{"channels_last", "images become N, H, W, C, between transposes", Lossy, rounding, only(layout.ChannelsLast)},
@@ -54,11 +57,14 @@ var SchedulePipeline = Pipeline{
 var Orders = []Order{
 	{"fold_constants", "constant_to_scale", "constants that exporters compute by nodes must be seen as constants"},
 	{"fold_constants", "channels_last", "weights that are transposed by nodes must be constants before they are permuted"},
+	{"drop_identity", "recognize_functions", "parts of a function must read each other"},
+	{"recognize_functions", "constant_to_scale", "factors and summands of a function must not become scales"},
 	{"drop_identity", "fold_pads", "an identity between a pad and its convolution would hide one from the other"},
 	{"fold_constants", "constant_to_clip", "constants that exporters compute by nodes must be seen as constants"},
 	{"drop_identity", "fold_scale", "a dropout between conv and batch_norm would hide one from the other"},
 	{"constant_to_scale", "fold_scale", "a bias that is an addition of its own becomes the bias of the linear"},
 	{"expand", "fold_scale", "scale is the one form that is folded"},
+	{"expand", "constant_to_scale", "norms consist of sums and products with constants, too"},
 	{"constant_to_scale", "channels_last", "the channel axis of a constant is known while images are channels-first"},
 	{"fold_scale", "channels_last", "fewer nodes stand between the transposes"},
 	{"channels_last", "sink_transpose", "the transposes that it inserts must meet"},
@@ -79,4 +85,20 @@ var Orders = []Order{
 	{"choose_lanes", "insert_adapters", "adapters join lanes that differ"},
 	{"time_units", "size_fifos", "beats take the time of the units"},
 	{"insert_adapters", "time_units", "adapters have a latency too"},
+}
+
+// RecognizeOrders are the reasons for the order of RecognizePipeline.
+var RecognizeOrders = []Order{
+	{"fold_constants", "recognize_functions", "numbers that exporters compute by nodes must be seen as constants"},
+	{"drop_identity", "recognize_functions", "parts of a function must read each other"},
+	{"sink_reshape", "share_common", "two sums, one of them made wide again, are the same without the reshapes"},
+	{"share_common", "recognize_functions", "parts that only a pattern reads vanish with it"},
+	{"recognize_functions", "recognize_norms", "a function within a norm is part of no product"},
+	{"recognize_softmax", "recognize_attention", "attention has a softmax"},
+	{"recognize_norms", "recognize_linear", "the summand behind a norm is its bias"},
+	{"recognize_linear", "recognize_rotary", "queries and keys come from linear layers"},
+	{"recognize_rotary", "recognize_attention", "the scale of queries and keys stands behind the embedding"},
+	{"recognize_linear", "fold_weights", "weights of products are transposed"},
+	{"fold_weights", "share_weights", "patterns turn and cut one constant for several readers"},
+	{"recognize_attention", "join_reshape", "heads are grouped otherwise around attention"},
 }

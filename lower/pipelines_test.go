@@ -19,21 +19,27 @@ import (
 
 // TestOrders holds the pipelines, one after the other, to the reasons for their order.
 func TestOrders(t *testing.T) {
+	checkOrders(t, slices.Concat(FloatPipeline, QuantizePipeline, SchedulePipeline), Orders)
+	checkOrders(t, RecognizePipeline, RecognizeOrders)
+}
+
+func checkOrders(t *testing.T, all Pipeline, orders []Order) {
+	t.Helper()
 	var names []string
-	for _, p := range slices.Concat(FloatPipeline, QuantizePipeline, SchedulePipeline) {
+	for _, p := range all {
 		if p.Doc == "" || slices.Contains(names, p.Name) {
 			t.Errorf("pass %s has no description or stands twice", p.Name)
 		}
 		names = append(names, p.Name)
 	}
-	for _, o := range Orders {
+	for _, o := range orders {
 		before, after := slices.Index(names, o.Before), slices.Index(names, o.After)
 		if before < 0 || after < 0 || before >= after || o.Why == "" {
 			t.Errorf("%s at %d must stand before %s at %d: %s", o.Before, before, o.After, after, o.Why)
 		}
 	}
 	for _, p := range names {
-		if !slices.ContainsFunc(Orders, func(o Order) bool { return o.Before == p || o.After == p }) {
+		if !slices.ContainsFunc(orders, func(o Order) bool { return o.Before == p || o.After == p }) {
 			t.Errorf("nothing says why %s stands where it does", p)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"lathe/ir"
 	"lathe/lower/loss"
+	"lathe/lower/recognize"
 	"lathe/rtl"
 )
 
@@ -16,6 +17,8 @@ type Report struct {
 	// Notes are facts that the user should know, Warnings are likely mistakes. Each is one line.
 	Notes, Warnings []string
 	Passes          []PassReport
+	// Recognized counts the operations that patterns have made, by pass.
+	Recognized []recognize.Found
 	// Slots says which rule decided each format, in graph order.
 	Slots []Slot
 	// Nodes and Outputs hold the error of each value against the float model, accumulated from the inputs on, and with

@@ -208,11 +208,16 @@ func compareRuns(a, b []ref.Sample) (Loss, error) {
 			}
 			for j := range u {
 				d := math.Abs(u[j] - v[j])
+				if u[j] == v[j] || math.IsNaN(u[j]) && math.IsNaN(v[j]) {
+					d = 0 // infinite, or no number, in both
+				}
 				if !(d <= worst) { // NaN counts as worst
 					worst = d
 				}
-				peak = max(peak, math.Abs(u[j]))
-				signal, noise = signal+u[j]*u[j], noise+d*d
+				if !math.IsInf(u[j], 0) && !math.IsNaN(u[j]) {
+					peak, signal = max(peak, math.Abs(u[j])), signal+u[j]*u[j]
+				}
+				noise += d * d
 			}
 		}
 		if r := worst / max(peak, math.SmallestNonzeroFloat32); !(r <= diff.Relative) {

@@ -94,6 +94,10 @@ func random(g *ir.Graph, plan *Plan, seed uint64, count int) []ref.Sample {
 		for _, n := range g.In {
 			t := ir.NewTensor(ir.Float(n.Type.Shape...))
 			lo, hi, declared := plan.rangeOf(n)
+			if ir.IsWhole(n.Type.Format) && !declared {
+				lo, hi = wholeRange(g, n)
+				declared = true
+			}
 			if err == nil && !declared {
 				if f, ok := model.Format(n); ok {
 					lo, hi = f.Limits()

@@ -5,18 +5,22 @@ package cli
 import (
 	"fmt"
 	"math"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"lathe/internal/diag"
+	"lathe/internal/flow"
 	"lathe/internal/survey/diff"
 	"lathe/ir"
+	"lathe/lower"
 )
 
 func (a *App) diff() *cobra.Command {
 	var s sourceFlags
 	var o diff.Options
+	var whole bool
 	c := &cobra.Command{Use: "diff A B", Short: "compare two models: nodes, attributes, weights",
 		Long: "Compares two models of any formats. Nodes match by name where the operation is the same, else by their\n" +
 			"place in the graph. Exit status 0: the same, 1: there are differences. Names alone are none, but with --names.",
@@ -24,7 +28,9 @@ func (a *App) diff() *cobra.Command {
 	s.add(c, false)
 	c.Flags().Float64Var(&o.Tolerance, "atol", 0, "weights that differ by no more are the same")
 	c.Flags().BoolVar(&o.Names, "names", false, "other names of nodes, inputs and outputs are differences too")
-	c.RunE = func(_ *cobra.Command, args []string) error {
+	c.Flags().BoolVar(&whole, "recognize", false,
+		"compare what is left when operations are whole that one exporter has decomposed")
+	c.RunE = func(c *cobra.Command, args []string) error {
 		if !(o.Tolerance >= 0) {
 			return usagef("--atol %g is no difference", o.Tolerance)
 		}
@@ -34,8 +40,16 @@ func (a *App) diff() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if !isFolder(path) && isFolder(args[1-i]) { // they are for the other one
+				source.Transformer = flow.Source{}.Transformer
+			}
 			if g[i], err = source.Import(); err != nil {
 				return err
+			}
+			if whole && g[i].Stage == ir.StageFloat {
+				if g[i], _, err = lower.Recognize(c.Context(), g[i], lower.Options{}); err != nil {
+					return err
+				}
 			}
 		}
 		r, err := diff.Of(g[0], g[1], o)
@@ -56,6 +70,11 @@ func (a *App) diff() *cobra.Command {
 		return diag.New("L0950", args[1], "differs from %s: %s", args[0], what)
 	}
 	return a.withJSON(c)
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // printDiff prints a line for each thing that differs: - only A has it, + only B, ~ both.

@@ -144,7 +144,7 @@ func (a *App) kernels(ctx context.Context, s flow.Source, o cuda.Options) (*cuda
 	} else {
 		a.noteFormats(g)
 	}
-	_, d, err := flow.EmitCUDA(g, o)
+	_, d, err := flow.EmitCUDA(ctx, g, o)
 	return d, err
 }
 
@@ -246,7 +246,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 		return nil, err
 	}
 	*r.device = fmt.Sprintf("%s (%s)", device.Name(), device.Arch())
-	_, d, err := flow.EmitCUDA(g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
+	_, d, err := flow.EmitCUDA(ctx, g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
 		BatchInvariant: r.invariant})
 	if err != nil {
 		_ = device.Close() // the first error is the one to tell

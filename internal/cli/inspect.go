@@ -11,12 +11,15 @@ import (
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/ir/text"
+	"lathe/lower"
 )
 
 // graphFacts is what inspect tells.
 type graphFacts struct {
 	*survey.Graph
 	File *fileFacts `json:"file,omitempty"`
+	// Recognized is what --recognize has found.
+	Recognized []found `json:"recognized,omitempty"`
 	// NoHardware names the nodes that emit-verilog will refuse for their operation, or because their value is read twice.
 	NoHardware []string `json:"no_hardware,omitempty"`
 }
@@ -41,6 +44,7 @@ type inspectFlags struct {
 	svg          string
 	asText, tree bool
 	depth        int
+	recognize    bool
 }
 
 func (a *App) inspect() *cobra.Command {
@@ -56,6 +60,8 @@ func (a *App) inspect() *cobra.Command {
 	c.Flags().BoolVar(&f.asText, "text", false, "print the graph in its text form")
 	c.Flags().BoolVar(&f.tree, "tree", false, "print the modules of the model, each with all that is in it")
 	c.Flags().IntVar(&f.depth, "depth", 0, "how many levels of modules --tree prints; 0: all")
+	c.Flags().BoolVar(&f.recognize, "recognize", false,
+		"make operations whole that exporters have decomposed, and tell what was found")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("depth") && (!f.tree || f.depth < 1) {
 			return usagef("--depth needs --tree and a number from 1 on")
@@ -74,6 +80,12 @@ func (a *App) inspect() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		var report *lower.Report
+		if f.recognize {
+			if g, report, err = source.Recognize(c.Context(), g); err != nil {
+				return err
+			}
+		}
 		if f.svg != "" {
 			picture, err := text.SVG(c.Context(), g)
 			if err != nil {
@@ -83,14 +95,15 @@ func (a *App) inspect() *cobra.Command {
 				return err
 			}
 		}
-		return a.show(g, f)
+		return a.show(g, f, report)
 	}
 	return a.withJSON(c)
 }
 
-// show prints the view of a graph that the flags ask for, and all facts as JSON.
-func (a *App) show(g *ir.Graph, f inspectFlags) error {
+// show prints the view of a graph that the flags ask for, and all facts as JSON. r is nil without --recognize.
+func (a *App) show(g *ir.Graph, f inspectFlags, r *lower.Report) error {
 	facts := factsOf(g)
+	facts.Recognized = foundFacts(r)
 	var err error
 	switch {
 	case f.asText:
@@ -108,6 +121,7 @@ func (a *App) show(g *ir.Graph, f inspectFlags) error {
 		fmt.Fprintf(a.Out, "\nno hardware in this version: %s\n", some(facts.NoHardware))
 	}
 	a.printTotals(facts)
+	a.printFound(facts.Recognized, r)
 	return a.writeJSON(facts)
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/internal/survey"
+	"lathe/lower"
 )
 
 // printTree prints modules with what they and the modules in them consist of. Modules that are numbered in a row and
@@ -149,4 +150,44 @@ func some(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+// found counts the operations that were made of others.
+type found struct {
+	Op    string   `json:"op"`
+	Count int      `json:"count"`
+	Nodes []string `json:"nodes"`
+}
+
+func foundFacts(r *lower.Report) []found {
+	if r == nil {
+		return nil
+	}
+	var list []found
+	for _, f := range r.Recognized {
+		list = append(list, found{f.Op, len(f.Nodes), f.Nodes})
+	}
+	return list
+}
+
+// printFound prints what was recognized, and how far each pass moved the outputs of samples.
+func (a *App) printFound(list []found, r *lower.Report) {
+	if r == nil {
+		return
+	}
+	if len(list) == 0 {
+		fmt.Fprintln(a.Out, "recognized: nothing")
+	}
+	for _, f := range list {
+		fmt.Fprintf(a.Out, "recognized: %d %s: %s\n", f.Count, f.Op, some(f.Nodes))
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(a.Out, "note: %s\n", n)
+	}
+	for _, p := range r.Passes {
+		if p.Verified && !p.Loss.Same {
+			fmt.Fprintf(a.Out, "pass %s: outputs of random samples move by up to %.2g, %.2g of the greatest\n", p.Name,
+				p.Loss.MaxErr, p.Loss.Relative)
+		}
+	}
 }

@@ -125,7 +125,8 @@ type pipeline struct {
 }
 
 func pipelines() []pipeline {
-	return []pipeline{{"float", lower.FloatPipeline}, {"quantize", lower.QuantizePipeline},
+	return []pipeline{{"recognize", lower.RecognizePipeline}, {"float", lower.FloatPipeline},
+		{"quantize", lower.QuantizePipeline},
 		{"schedule", lower.SchedulePipeline}}
 }
 

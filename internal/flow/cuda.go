@@ -11,13 +11,18 @@ import (
 	kernels "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/ir"
+	"lathe/lower"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
 
-// EmitCUDA makes the kernels of a float or quantized graph, and returns the graph that they compute.
-func EmitCUDA(g *ir.Graph, o cuda.Options) (*ir.Graph, *cuda.Design, error) {
+// EmitCUDA makes the kernels of a float or quantized graph, and returns the graph that they compute: in float graphs
+// operations that an exporter has decomposed are whole again.
+func EmitCUDA(ctx context.Context, g *ir.Graph, o cuda.Options) (*ir.Graph, *cuda.Design, error) {
 	g, err := Evaluable(g)
+	if err == nil && g.Stage == ir.StageFloat {
+		g, _, err = lower.Recognize(ctx, g, lower.Options{})
+	}
 	if err != nil {
 		return nil, nil, err
 	}

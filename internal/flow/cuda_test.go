@@ -69,7 +69,7 @@ func kernelGraph(t *testing.T, m kernelModel, folder string) *ir.Graph {
 
 func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 	folder := filepath.Join("..", "..", "examples", m.model)
-	g, d, err := flow.EmitCUDA(kernelGraph(t, m, folder), cuda.Options{})
+	g, d, err := flow.EmitCUDA(t.Context(), kernelGraph(t, m, folder), cuda.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +222,7 @@ func TestKernelLibrary(t *testing.T) {
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)
 		g := kernelGraph(t, kernelModel{c.model, c.plan}, folder)
-		_, d, err := flow.EmitCUDA(g, cuda.Options{})
+		_, d, err := flow.EmitCUDA(t.Context(), g, cuda.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -59,6 +59,16 @@ func (s Source) Import() (*ir.Graph, error) {
 		Transformer: s.Transformer, Unroll: s.Unroll})
 }
 
+// Recognize makes operations of a float graph whole that an exporter has decomposed, measured on random samples.
+func (s Source) Recognize(ctx context.Context, g *ir.Graph) (*ir.Graph, *lower.Report, error) {
+	if g.Stage != ir.StageFloat {
+		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; operations are recognized in float graphs", g.Stage)
+	}
+	o := s.Passes
+	o.Verify = true
+	return lower.Recognize(ctx, g, o)
+}
+
 // Evaluable returns the graph with all that constants decide computed, as engines take it: importers leave large
 // weights that are transposed or scaled to nodes. A graph without such nodes comes back as it is.
 func Evaluable(g *ir.Graph) (*ir.Graph, error) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Composites replaces every operation that hardware has no unit for by the simpler ones that it consists of. The last
-// of them keeps the name.
+// of them keeps the name. An operation stays whole where one of its parts has no integer form: errors then name it.
 func Composites(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		if n.Op.Expand == nil || n.Op.RTL != nil {
@@ -19,6 +19,9 @@ func Composites(g *ir.Graph) error {
 		parts, err := n.Op.Expand(n)
 		if err != nil {
 			return err
+		}
+		if slices.ContainsFunc(parts, floatOnly) {
+			continue
 		}
 		end := len(parts) - 1
 		for _, p := range parts[:end] {
@@ -30,6 +33,9 @@ func Composites(g *ir.Graph) error {
 	g.DropDead()
 	return nil
 }
+
+// floatOnly says that nothing quantized comes of n.
+func floatOnly(n *ir.Node) bool { return n.Op.Traits.FloatOnly && n.Op.Expand == nil }
 
 // toScale makes n, in place, the scale of x along axis.
 func toScale(g *ir.Graph, n, x *ir.Node, axis int, mul, add []float64) {

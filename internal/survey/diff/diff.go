@@ -5,11 +5,14 @@ package diff
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lathe/internal/survey"
 	"lathe/ir"
+	"lathe/ir/op"
 	"lathe/ir/text"
 )
 
@@ -72,6 +75,7 @@ type Aspect struct {
 // Of compares two graphs. An error is one of reading constants.
 func Of(a, b *ir.Graph, o Options) (*Result, error) {
 	m := match(a, b)
+	m.options = o
 	r := &Result{}
 	for _, n := range a.Nodes {
 		p := m.of[n]
@@ -120,18 +124,54 @@ func (m *matching) aspects(x, y *ir.Node) []Aspect {
 	add("shape", ir.ShapeString(x.Type.Shape), ir.ShapeString(y.Type.Shape))
 	add("format", survey.FormatName(x.Type), survey.FormatName(y.Type))
 	if x.Op == y.Op {
-		other := text.Attrs(y)
-		for i, at := range text.Attrs(x) {
-			add(at[0], at[1], other[i][1])
+		other := attrs(y)
+		for i, at := range attrs(x) {
+			if !rounded(at[1], other[i][1]) {
+				add(at[0], at[1], other[i][1])
+			}
 		}
 	}
 	add("number of arguments", fmt.Sprint(len(x.Args)), fmt.Sprint(len(y.Args)))
 	for i := range min(len(x.Args), len(y.Args)) {
-		if p := m.of[x.Args[i]]; p != y.Args[i] && !m.swapped(x, y) {
+		if p := m.of[x.Args[i]]; p != y.Args[i] && !m.swapped(x, y) && !m.sameValue(x.Args[i], y.Args[i]) {
 			add(fmt.Sprintf("argument %d", i), called(x.Args[i]), called(y.Args[i]))
 		}
 	}
 	return list
+}
+
+// attrs are the attributes of n, those that say one thing in two ways in one: axes counted from the end, and the scale
+// of attention that the width gives.
+func attrs(n *ir.Node) [][2]string {
+	list := text.Attrs(n)
+	for i, at := range list {
+		v, err := strconv.ParseFloat(at[1], 64)
+		switch {
+		case at[0] == "axis" && err == nil && v < 0:
+			list[i][1] = strconv.Itoa(int(v) + len(n.Args[0].Type.Shape))
+		case at[0] == "scale" && n.Op == op.Attention && v == 0:
+			scale := 1 / math.Sqrt(float64(n.Args[0].Type.Shape[3]))
+			list[i][1] = strconv.FormatFloat(scale, 'g', -1, 32)
+		}
+	}
+	return list
+}
+
+// rounded says that a and b are one number but for the last bits of a float32: exporters compute factors.
+func rounded(a, b string) bool {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	return errX == nil && errY == nil && math.Abs(x-y) <= math.Abs(x)/(1<<20) && strings.ContainsAny(a+b, ".e")
+}
+
+// sameValue says that two constants hold the same, though each has another partner: one file stores a number once for
+// several readers, the other for each.
+func (m *matching) sameValue(x, y *ir.Node) bool {
+	if !x.IsConst() || !y.IsConst() {
+		return false
+	}
+	var r Result
+	return r.weight(x, y, m.options) == nil && len(r.Weights) == 0
 }
 
 // called is a node as an argument: its operation too, since two nodes of one name may differ.

@@ -14,6 +14,8 @@ type matching struct {
 	a, b  *ir.Graph
 	of    map[*ir.Node]*ir.Node   // the partner in the other graph, both ways
 	users map[*ir.Node][]*ir.Node // of nodes of a
+
+	options Options
 }
 
 // match pairs nodes: by name where the operation is the same; then along the edges, first such that are equal but for

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"fmt"
+	"testing"
+
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/lower"
+)
+
+// TestComposites quantizes operations that hardware has no unit for, and compares what they consist of on PJRT and in
+// hardware with the reference engine, code by code.
+func TestComposites(t *testing.T) {
+	var designs []*ir.Graph
+	for _, o := range []*ir.Op{op.LayerNorm, op.RMSNorm, op.GroupNorm, op.LogSoftmax} {
+		for i, found := 0, 0; found < chainCases/7; i++ {
+			g, r := Case(o, i)
+			if len(g.In) > 1 {
+				continue // a scale that is computed
+			}
+			found++
+			c := lower.Calibration{Samples: map[string][]*ir.Tensor{}}
+			for _, s := range Samples(r, g, 8)[4:] {
+				c.Samples["x"] = append(c.Samples["x"], s[0])
+			}
+			q, _, err := lower.Quantize(t.Context(), g, lower.DefaultPlan(), c)
+			if err != nil {
+				t.Fatalf("%s/%d: %v\n%s", o.Name, i, err, Describe(g))
+			}
+			comparePJRT(t, q, r, 0)
+			designs = append(designs, scheduled(t, q, found%2 == 0))
+		}
+	}
+	for i := 0; i < len(designs); i += chainsPerDesign {
+		t.Run(fmt.Sprint("rtl/", i/chainsPerDesign), func(t *testing.T) {
+			t.Parallel()
+			group := designs[i:min(i+chainsPerDesign, len(designs))]
+			compareRTL(t, Rand("composites", i), Merge("composites", group), chainFrames, i == 0)
+		})
+	}
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recognize_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/ir/text"
+	"lathe/lower"
+	"lathe/lower/fold"
+	"lathe/lower/recognize"
+)
+
+// TestExpansions takes random operations apart, by their own expansion, and demands them back, with the error of every
+// pass measured.
+func TestExpansions(t *testing.T) {
+	for _, o := range []*ir.Op{op.LayerNorm, op.RMSNorm, op.LogSoftmax, op.Rotary} {
+		r := rand.New(rand.NewPCG(7, 7))
+		tried, back := 0, 0
+		for range 60 {
+			g := o.Gen(r, o)
+			n := g.Out[0].Node
+			if g.Check() != nil || g.Stage != ir.StageFloat || n.Op != o || !plain(n) {
+				continue
+			}
+			parts := g.Clone()
+			if err := fold.Composites(parts); err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(parts.Nodes, func(n *ir.Node) bool { return n.Op == o }) {
+				t.Fatalf("%s is not taken apart", o.Name)
+			}
+			whole, report, err := lower.Recognize(context.Background(), parts, lower.Options{Verify: true})
+			if err != nil {
+				t.Fatalf("%v\n%s\n%s", err, text.Print(g), text.Print(parts))
+			}
+			tried++
+			if slices.ContainsFunc(report.Recognized, func(f recognize.Found) bool { return f.Op == o.Name }) {
+				back++
+			} else {
+				t.Logf("%s\n%s\n%s", text.Print(g), text.Print(parts), text.Print(whole))
+			}
+		}
+		t.Logf("%s: %d of %d", o.Name, back, tried)
+		if tried < 8 || back < tried {
+			t.Errorf("%s: %d of %d come back", o.Name, back, tried)
+		}
+	}
+}
+
+// plain leaves out what has no form of its own: rows of one element, whose statistics are constants.
+func plain(n *ir.Node) bool {
+	for _, d := range n.Args[0].Type.Shape {
+		if d == 1 {
+			return false
+		}
+	}
+	return true
+}
