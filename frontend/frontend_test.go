@@ -83,9 +83,13 @@ func load(t testing.TB, path string) *ir.Graph {
 	return g
 }
 
+// transformers are the files of examples that internal/flow compares with those of other forms.
+var transformers = []string{"../examples/bert-tiny-like/model.onnx", "../examples/tiny-llama/model.onnx"}
+
 // TestExamples loads every model file of the examples and compares its float values with the stored outputs.
 func TestExamples(t *testing.T) {
 	found, err := filepath.Glob("../examples/*/*.onnx")
+	found = slices.DeleteFunc(found, func(path string) bool { return slices.Contains(transformers, path) })
 	if err != nil || len(found) != len(examples) {
 		t.Errorf("%d model files for %d cases: %v", len(found), len(examples), err)
 	}
