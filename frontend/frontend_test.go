@@ -226,7 +226,7 @@ func TestLoadErrors(t *testing.T) {
 	}{
 		{filepath.Join(dir, "saved.lath"), Options{}, "L0201", "saved.lathe?"},
 		{dir, Options{}, "L0201", "a folder"},
-		{filepath.Join(dir, "hf"), Options{}, "L0209", "hf/config.json"},
+		{filepath.Join(dir, "hf"), Options{}, "L0280", "hf/config.json"},
 		{filepath.Dir(put("tf/saved_model.pb", "x")), Options{}, "L0203", "tf2onnx"},
 		{put("n.onnx", "x"), Options{Transformer: source.Transformer{Seq: 1}}, "L0215", "Hugging Face"},
 		{put("m.pt2", "PK\x03\x04"), Options{}, "L0204", "cut off"},

@@ -152,8 +152,7 @@ func unknown(c *config, kind, class string) error {
 	what := source.Quote(kind)
 	if kind == "" {
 		if what = source.Quote(class); class == "" {
-			_, err := c.root.Need("model_type")
-			return err
+			return c.root.Errorf(CodeArchitecture, "names no architecture: it has neither model_type nor architectures")
 		}
 	}
 	e := c.root.Errorf(CodeArchitecture, "models of the architecture %s are not supported", what)
@@ -204,6 +203,7 @@ func convert(base string, c *config, arch *architecture, h *head, tensors []safe
 		m.root = ""
 	}
 	m.sizes = arch.sizes(c)
+	m.checkSizes()
 	m.choices(h)
 	m.bind(opts)
 	m.makeInputs(opts)
@@ -226,6 +226,24 @@ func convert(base string, c *config, arch *architecture, h *head, tensors []safe
 	}
 	g.Origin = m.origin(tensors)
 	return g, nil
+}
+
+// The largest models: what is larger comes from a broken file.
+const (
+	maxLayers = 1 << 12
+	maxSize   = 1 << 20 // of vectors
+	maxTurns  = 1 << 26 // angles of rotary positions
+)
+
+// checkSizes bounds what the graph's own size follows from.
+func (m *model) checkSizes() {
+	widest := max(m.hidden, m.inner, m.headSize*max(m.headCount, 1), m.wordSize)
+	switch {
+	case m.layers > maxLayers:
+		m.fail(m.config.root.Errorf(source.CodeLimit, "describes %d layers, at most %d are read", m.layers, maxLayers))
+	case widest > maxSize:
+		m.fail(m.config.root.Errorf(source.CodeLimit, "describes vectors of %d, at most %d are read", widest, maxSize))
+	}
 }
 
 // choices refuses what the architecture and the head do not offer.

@@ -103,6 +103,9 @@ func (m *model) turns(r rope) []*ir.Node {
 		cos := m.emit(name+".cos", "cos", op.Cos, nil, x)
 		return []*ir.Node{cos, m.emit(name+".sin", "sin", op.Sin, nil, x)}
 	}
+	if m.err != nil || m.seq > maxTurns/half {
+		return []*ir.Node{m.bound("%d tokens have too many angles", m.seq), m.none}
+	}
 	cos, sin := make([]float32, m.seq*half), make([]float32, m.seq*half)
 	for t := range m.seq {
 		for j, f := range r.frequency {
