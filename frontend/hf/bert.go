@@ -10,7 +10,9 @@ import (
 // bert is BERT (Devlin and others, 2018): norms behind the sums, learned positions.
 var bert = architecture{
 	modelType: "bert", class: "Bert", base: "bert.", inputs: bertInputs, needed: 2, tied: true,
-	sizes: func(c *config) sizes { return bertSizes(c, "bert", 30522, 0) },
+	tested:  []string{"bert", "bert-classifier", "bert-masked"},
+	example: "bert-tiny-like",
+	sizes:   func(c *config) sizes { return bertSizes(c, "bert", 30522, 0) },
 	body: func(m *model) *ir.Node {
 		return m.bertBody(func(path string) *ir.Node { return m.bertPositions(path, 0) })
 	},

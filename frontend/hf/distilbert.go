@@ -10,6 +10,7 @@ import (
 // distilbert is DistilBERT (Sanh and others, 2019): BERT without kinds of tokens and without a pooler.
 var distilbert = architecture{
 	modelType: "distilbert", class: "DistilBert", base: "distilbert.", needed: 2, tied: true,
+	tested: []string{"distilbert-classifier", "distilbert-masked"},
 	inputs: []string{"input_ids", "attention_mask", "position_ids", "inputs_embeds"},
 	sizes: func(c *config) sizes {
 		s := sizes{

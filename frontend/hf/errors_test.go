@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"lathe/frontend"
+	"lathe/frontend/hf"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 )
@@ -160,5 +161,25 @@ func TestOrigin(t *testing.T) {
 	g, err = frontend.Load(changed(t, "llama-linear", `"dtype": "float16" -> "dtype": "float32"`, ""), source.Options{})
 	if err != nil || len(g.Origin.Notes) != 1 || !strings.Contains(g.Origin.Notes[0], "float16") {
 		t.Errorf("%v, %v", g, err)
+	}
+}
+
+// TestSupported demands that the documentation names all folders of testdata, each with the architecture that it has.
+func TestSupported(t *testing.T) {
+	count := 0
+	for _, s := range hf.Supported() {
+		for _, folder := range s.Tested {
+			data, err := os.ReadFile(filepath.Join("testdata", folder, "config.json"))
+			if err != nil || !bytes.Contains(data, []byte(`"model_type": "`+s.Name+`"`)) {
+				t.Errorf("%s is no %s: %v", folder, s.Name, err)
+			}
+			count++
+		}
+		if len(s.Tested) == 0 {
+			t.Errorf("%s is not tested", s.Name)
+		}
+	}
+	if all, err := filepath.Glob("testdata/*/config.json"); err != nil || len(all) != count {
+		t.Errorf("%d folders, %d are named: %v", len(all), count, err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 // keys and values.
 var gpt2 = architecture{
 	modelType: "gpt2", class: "GPT2", base: "transformer.", inputs: decoderInputs, needed: 1, caches: true, tied: true,
+	tested: []string{"gpt2", "gpt2-classifier"},
 	sizes: func(c *config) sizes {
 		s := sizes{
 			hidden: c.count(768, "n_embd", "hidden_size"), layers: c.count(12, "n_layer", "num_hidden_layers"),

@@ -10,7 +10,9 @@ import (
 // heads that share keys and values, and a gated second layer.
 var llama = architecture{
 	modelType: "llama", class: "Llama", base: "model.", inputs: decoderInputs, needed: 1, caches: true,
-	sizes: func(c *config) sizes { return llamaSizes(c, sizes{vocab: 32000, inner: 11008, positions: 2048}) },
+	tested:  []string{"llama", "llama-classifier", "llama-linear", "llama-shards"},
+	example: "tiny-llama",
+	sizes:   func(c *config) sizes { return llamaSizes(c, sizes{vocab: 32000, inner: 11008, positions: 2048}) },
 	body: func(m *model) *ir.Node {
 		return m.llamaBody(llamaKind{
 			bias: m.flag(false, "attention_bias"), outBias: m.flag(false, "attention_bias"),

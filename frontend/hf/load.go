@@ -41,8 +41,10 @@ type architecture struct {
 	body   func(m *model) *ir.Node
 	pooler func(m *model, x *ir.Node) *ir.Node
 	heads  []head
-	// limits is for the documentation.
-	limits string
+	// tested are the folders of testdata, and example is one of examples/; limits says what is not supported. All are
+	// for the documentation.
+	tested          []string
+	example, limits string
 }
 
 // sizes are what the shapes of an architecture's parameters follow from. Not all have all.

@@ -7,6 +7,7 @@ import "lathe/ir"
 // mistral is Mistral (Jiang and others, 2023): Llama without biases, with a window of attention.
 var mistral = architecture{
 	modelType: "mistral", class: "Mistral", base: "model.", inputs: decoderInputs, needed: 1, caches: true,
+	tested: []string{"mistral"},
 	sizes: func(c *config) sizes {
 		return llamaSizes(c, sizes{vocab: 32000, inner: 14336, positions: 131072, groups: 8})
 	},

@@ -13,6 +13,7 @@ const firstPosition = 2
 // opt is OPT (Zhang and others, 2022): learned positions that begin at row 2, norms before or behind the layers.
 var opt = architecture{
 	modelType: "opt", class: "OPT", base: "model.", inputs: decoderInputs, needed: 1, caches: true, tied: true, pad: 2,
+	tested: []string{"opt", "opt-behind"},
 	sizes: func(c *config) sizes {
 		s := sizes{
 			hidden: c.count(768, "hidden_size"), layers: c.count(12, "num_hidden_layers"),

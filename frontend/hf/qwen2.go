@@ -7,7 +7,8 @@ import "lathe/ir"
 // qwen2 is Qwen2 (Yang and others, 2024): Llama with biases on queries, keys and values.
 var qwen2 = architecture{
 	modelType: "qwen2", class: "Qwen2", base: "model.", inputs: decoderInputs, needed: 1, caches: true,
-	sizes: func(c *config) sizes { return llamaSizes(c, qwenSizes) },
+	tested: []string{"qwen2"},
+	sizes:  func(c *config) sizes { return llamaSizes(c, qwenSizes) },
 	body: func(m *model) *ir.Node {
 		m.qwenWindow()
 		return m.llamaBody(llamaKind{bias: true})

@@ -7,6 +7,7 @@ import "lathe/ir"
 // qwen3 is Qwen3 (Yang and others, 2025): Llama with norms of each head of queries and keys.
 var qwen3 = architecture{
 	modelType: "qwen3", class: "Qwen3", base: "model.", inputs: decoderInputs, needed: 1, caches: true,
+	tested: []string{"qwen3"},
 	sizes: func(c *config) sizes {
 		absent := qwenSizes
 		absent.headSize = 128

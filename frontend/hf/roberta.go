@@ -11,6 +11,7 @@ import (
 // number of the padding token plus one on.
 var roberta = architecture{
 	modelType: "roberta", class: "Roberta", base: "roberta.", inputs: bertInputs, needed: 2, tied: true,
+	tested: []string{"roberta-classifier", "roberta-masked"},
 	sizes: func(c *config) sizes {
 		return bertSizes(c, "roberta", 50265, max(c.index(1, "pad_token_id"), 0)+1)
 	},

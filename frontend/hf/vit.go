@@ -11,6 +11,7 @@ import (
 // more before them that gathers the answer.
 var vit = architecture{
 	modelType: "vit", class: "ViT", base: "vit.", inputs: []string{"pixel_values"}, needed: 1,
+	tested: []string{"vit", "vit-classifier"},
 	sizes: func(c *config) sizes {
 		s := sizes{
 			hidden: c.count(768, "hidden_size"), layers: c.count(12, "num_hidden_layers"),

@@ -27,6 +27,7 @@ func Pages(measurements fs.FS) ([]Page, error) {
 		{"errors.md", Errors(diag.Catalogue())},
 		{"formats.md", Formats()},
 		{"kernels.md", kernels},
+		{"models.md", Models()},
 		{"ops.md", Ops()},
 		{"ptx.md", PTX()},
 	}, err
