@@ -57,12 +57,12 @@ var refusals = []struct {
 	{"bert", `"BertModel" -> "BertForQuestionAnswering"`, "", none, "L0280",
 		[]string{"architectures", "--task takes another head, or none: encoder, sequence-classification, masked-lm"}},
 	{"bert", `"num_hidden_layers": 2 -> "num_hidden_layers": 3`, "", none, "L0281",
-		[]string{"16 tensors are missing", "note: encoder.layer.2.attention.self.query.weight"}},
+		[]string{"lacks 16 of the tensors", "note: encoder.layer.2.attention.self.query.weight"}},
 	{"bert", `"num_hidden_layers": 2 -> "num_hidden_layers": 1`, "", none, "L0281",
-		[]string{"16 tensors belong to nothing", `note: "encoder.layer.1.attention.output.LayerNorm.bias"`}},
+		[]string{"tensors that belong to nothing in the model that config.json describes: 16", `note: "encoder.layer.1.attention.output.LayerNorm.bias"`}},
 	{"bert", "", `.1.output.dense.weight -> .1.output.dense.wieght`, none, "L0281",
-		[]string{"1 tensors are missing", "layer.1.output.dense.weight; the nearest that is there: encoder." +
-			"layer.1.output.dense.wieght", "1 tensors belong to nothing"}},
+		[]string{"lacks 1 of the tensors", "layer.1.output.dense.weight; the nearest that is there: encoder." +
+			"layer.1.output.dense.wieght", "belong to nothing"}},
 	{"bert", `"vocab_size": 37 -> "vocab_size": 38`, "", none, "L0222",
 		[]string{"embeddings.word_embeddings.weight", "has the shape 37x16", "config.json asks for 38x16"}},
 	{"bert", "", `"F32" -> "I32"`, none, "L0210", []string{"elements of type I32", "describes a model of float32"}},

@@ -10,6 +10,8 @@ import (
 
 	"lathe/frontend"
 	"lathe/frontend/source"
+	"lathe/golden"
+	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
 	"lathe/internal/flow"
 	"lathe/internal/npz"
@@ -141,6 +143,38 @@ func compare(t *testing.T, name string, got, want []float64) {
 	}
 	if !(worst <= tolerance*max(top, 1)) {
 		t.Errorf("%s: %g off, at values up to %g", name, worst, top)
+	}
+}
+
+func TestMain(m *testing.M) { pjrttest.Main(m) }
+
+// TestPJRT computes one head of each architecture on XLA.
+func TestPJRT(t *testing.T) {
+	engine := pjrttest.Engine(t)
+	for _, c := range []testCase{{folder: "bert-classifier"}, {folder: "roberta-masked"},
+		{folder: "distilbert-classifier"}, {folder: "vit-classifier"}, {folder: "gpt2-classifier", loss: true},
+		{folder: "opt-behind"}, {folder: "llama-shards", loss: true}, {folder: "mistral"}, {folder: "qwen2"},
+		{folder: "qwen3", inputs: "inputs_embeds"}} {
+		g, f := c.graph(t), c.arrays(t)
+		samples, batch, err := flow.Samples(g, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := golden.RunPJRT(t.Context(), engine, g, samples, false, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", c.folder, err)
+		}
+		got, err := flow.Arrays(g, out, batch, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range got {
+			want, err := f.Get(a.Name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compare(t, c.folder+" "+a.Name, a.Float64s(), want.Float64s())
+		}
 	}
 }
 

@@ -101,7 +101,7 @@ func (w *weights) check(pos string) error {
 	slices.Sort(extra)
 	var list diag.List
 	if len(w.absent) > 0 {
-		e := diag.New(CodeTensors, pos, "%d tensors are missing that %s asks for", len(w.absent), configName)
+		e := diag.New(CodeTensors, pos, "lacks %d of the tensors that %s asks for", len(w.absent), configName)
 		for _, name := range w.absent[:min(len(w.absent), shown)] {
 			near := diag.Nearest(name, extra)
 			if near == "" {
@@ -113,7 +113,7 @@ func (w *weights) check(pos string) error {
 		list = append(list, e)
 	}
 	if len(extra) > 0 {
-		e := diag.New(CodeTensors, pos, "%d tensors belong to nothing in the model that %s describes", len(extra), configName)
+		e := diag.New(CodeTensors, pos, "tensors that belong to nothing in the model that %[2]s describes: %[1]d", len(extra), configName)
 		for _, name := range extra[:min(len(extra), shown)] {
 			e = e.WithNote("%s", source.Quote(name))
 		}

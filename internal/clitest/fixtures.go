@@ -97,6 +97,8 @@ func WriteArrays(dir string) error {
 		{"operands.npz", pair(npz.Float32Array("a", []int{3, 40}, ramp(120)), npz.Float32Array("b", []int{40}, ramp(40)))},
 		{"mismatch.npz", pair(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{5}, ramp(5)))},
 		{"two-others.npz", pair(npz.Float32Array("p", []int{3, 4}, ramp(12)), npz.Float32Array("q", []int{4}, ramp(4)))},
+		{"tokens.npz", pair(npz.Int64Array("input_ids", []int{2, 3}, []int64{1, 7, 3, 0, 2, 5}),
+			npz.Int64Array("attention_mask", []int{2, 3}, []int64{1, 1, 1, 1, 1, 0}))},
 		{"codes.npz", []npz.Array{npz.Int64Array("codes", []int{2, 3}, []int64{1, 2, 3, 4, 5, 6})}},
 		{"labels.npy", []npz.Array{npz.Int64Array("labels", []int{samples}, labels)}},
 		{"far-labels.npy", []npz.Array{npz.Int64Array("labels", []int{samples}, far)}},

@@ -35,8 +35,9 @@ func Models() string {
 		fmt.Fprintf(&b, "| %s | %s... | %s | %s | %s | %s | %s |\n", s.Name, s.Class, strings.Join(s.Tasks, ", "),
 			strings.Join(inputs, ", "), caches, strings.Join(tested, ", "), s.Limits)
 	}
-	b.WriteString("\nTested with: folders of [frontend/hf/testdata](../frontend/hf/testdata/README.md), whose outputs are those of\n" +
-		"transformers 5.23.0 within 2e-6 of the largest value. Functions that `hidden_act` and the like may name: " +
+	b.WriteString("\nTested with: folders of [frontend/hf/testdata](../frontend/hf/testdata/README.md), " +
+		"whose\noutputs are those of transformers 5.23.0 within 2e-6 of the largest value. Functions that `hidden_act` and " +
+		"the like may name: " +
 		strings.Join(hf.Activations(), ", ") + ".\n")
 	return b.String()
 }
