@@ -59,7 +59,8 @@ var refusals = []struct {
 	{"bert", `"num_hidden_layers": 2 -> "num_hidden_layers": 3`, "", none, "L0281",
 		[]string{"lacks 16 of the tensors", "note: encoder.layer.2.attention.self.query.weight"}},
 	{"bert", `"num_hidden_layers": 2 -> "num_hidden_layers": 1`, "", none, "L0281",
-		[]string{"tensors that belong to nothing in the model that config.json describes: 16", `note: "encoder.layer.1.attention.output.LayerNorm.bias"`}},
+		[]string{"tensors that belong to nothing in the model that config.json describes: 16",
+			`note: "encoder.layer.1.attention.output.LayerNorm.bias"`}},
 	{"bert", "", `.1.output.dense.weight -> .1.output.dense.wieght`, none, "L0281",
 		[]string{"lacks 1 of the tensors", "layer.1.output.dense.weight; the nearest that is there: encoder." +
 			"layer.1.output.dense.wieght", "belong to nothing"}},

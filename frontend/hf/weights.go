@@ -113,7 +113,8 @@ func (w *weights) check(pos string) error {
 		list = append(list, e)
 	}
 	if len(extra) > 0 {
-		e := diag.New(CodeTensors, pos, "tensors that belong to nothing in the model that %[2]s describes: %[1]d", len(extra), configName)
+		e := diag.New(CodeTensors, pos, "tensors that belong to nothing in the model that %s describes: %d", configName,
+			len(extra))
 		for _, name := range extra[:min(len(extra), shown)] {
 			e = e.WithNote("%s", source.Quote(name))
 		}

@@ -4,6 +4,7 @@ package flow_test
 
 import (
 	"math"
+	"path/filepath"
 	"testing"
 
 	"lathe/golden"
@@ -21,13 +22,16 @@ var forms = []struct {
 	example string
 	files   []string
 	apart   float64
+	tokens  int // of a Hugging Face folder
 }{
-	{"digits-mlp", []string{"model.onnx", "model_legacy.onnx", "model.pt2", "model_dyn.pt2"}, 1e-6},
-	{"digits-cnn", []string{"model.onnx", "model_folded.onnx", "model.pt2", "model_dyn.pt2"}, 1e-6},
-	{"digits-resnet", []string{"model.onnx", "model.pt2"}, 1e-6},
-	{"digits-dscnn", []string{"model.onnx", "model.pt2"}, 1e-6},
-	{"jets-mlp", []string{"model.onnx", "model.pt2"}, 1e-6},
-	{"digits-vit", []string{"model.pt2", "model_dyn.pt2", "model_sdpa.pt2"}, 1e-5},
+	{"digits-mlp", []string{"model.onnx", "model_legacy.onnx", "model.pt2", "model_dyn.pt2"}, 1e-6, 0},
+	{"digits-cnn", []string{"model.onnx", "model_folded.onnx", "model.pt2", "model_dyn.pt2"}, 1e-6, 0},
+	{"digits-resnet", []string{"model.onnx", "model.pt2"}, 1e-6, 0},
+	{"digits-dscnn", []string{"model.onnx", "model.pt2"}, 1e-6, 0},
+	{"jets-mlp", []string{"model.onnx", "model.pt2"}, 1e-6, 0},
+	{"digits-vit", []string{"model.pt2", "model_dyn.pt2", "model_sdpa.pt2"}, 1e-5, 0},
+	{"tiny-llama", []string{"hf", "model.onnx", "model.pt2"}, 5e-6, 16},
+	{"bert-tiny-like", []string{"hf", "model.onnx", "model.pt2"}, 5e-6, 24},
 }
 
 // TestForms computes the outputs of every file of forms, by the reference and, on some samples, by PJRT: they are those
@@ -37,10 +41,10 @@ func TestForms(t *testing.T) {
 		t.Run(f.example, func(t *testing.T) {
 			dir := examples + f.example + "/"
 			inputs, want := arrays(t, dir+"inputs.npz"), arrays(t, dir+"outputs.npz")
-			first := formOutputs(t, dir+f.files[0], inputs)
+			first := formOutputs(t, dir+f.files[0], f.tokens, inputs)
 			nearTo(t, f.files[0], first, want)
 			for _, file := range f.files[1:] {
-				got := formOutputs(t, dir+file, inputs)
+				got := formOutputs(t, dir+file, f.tokens, inputs)
 				nearTo(t, file, got, want)
 				if d := apart(t, got, first); d > f.apart {
 					t.Errorf("%s lies %.2g of the largest output from %s", file, d, f.files[0])
@@ -60,9 +64,13 @@ func arrays(t *testing.T, path string) *npz.File {
 }
 
 // formOutputs are the outputs of a model for all samples, by the reference; PJRT must agree on the first ones.
-func formOutputs(t *testing.T, path string, inputs *npz.File) []npz.Array {
+func formOutputs(t *testing.T, path string, tokens int, inputs *npz.File) []npz.Array {
 	t.Helper()
-	g, err := flow.Source{Model: path}.Import()
+	s := flow.Source{Model: path}
+	if filepath.Base(path) == "hf" {
+		s.Transformer.Seq = tokens
+	}
+	g, err := s.Import()
 	if err != nil {
 		t.Fatal(err)
 	}
