@@ -208,6 +208,22 @@ func (b *Blob) FloatsAt(out []float32, from int) {
 	}
 }
 
+// FloatBytes are the elements as float32 in little-endian bytes: those of the blob where it holds such.
+func (b *Blob) FloatBytes() []byte {
+	if b.DType == F32 {
+		return b.Bytes
+	}
+	out, part := make([]byte, 0, 4*b.Len()), make([]float32, 1<<12)
+	for at := 0; at < b.Len(); at += len(part) {
+		part = part[:min(len(part), b.Len()-at)]
+		b.FloatsAt(part, at)
+		for _, v := range part {
+			out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+		}
+	}
+	return out
+}
+
 // Floats64 reads the elements as float64: exactly, but for integers beyond 53 bits.
 func (b *Blob) Floats64() []float64 {
 	out := make([]float64, b.Len())

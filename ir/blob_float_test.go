@@ -3,6 +3,7 @@
 package ir_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"testing"
@@ -46,6 +47,9 @@ func TestFloatsAt(t *testing.T) {
 			b.Bytes[i] = byte(i * 7 % 60)
 		}
 		all, part := b.Floats(), make([]float32, 5000)
+		if !bytes.Equal(b.FloatBytes(), ir.FloatBlob(all).Bytes) {
+			t.Fatalf("%s: other bytes than values", d)
+		}
 		b.FloatsAt(part, 3000)
 		for i, v := range part {
 			if v != all[3000+i] || d == ir.U8 && v != float32(b.Bytes[3000+i]) {

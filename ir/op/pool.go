@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/format"
 )
@@ -132,7 +133,7 @@ func maxPoolEval(n *ir.Node) (ir.Kernel, error) {
 		out := ir.NewTensor(n.Type)
 		if n.Type.IsFloat() {
 			x := args[0].Floats
-			poolLoop(g, w.ChannelsLast, func(at int, in []int, _ int) {
+			eachPool(g, w.ChannelsLast, func(at int, in []int, _ int) {
 				best := float32(math.Inf(-1))
 				for _, i := range in {
 					best = max(best, x[i])
@@ -162,14 +163,29 @@ func maxPoolEval(n *ir.Node) (ir.Kernel, error) {
 // inferWindow refuses that.
 // covered counts the kernel elements inside the padded image.
 func poolLoop(g *Geometry, last bool, f func(at int, in []int, covered int)) {
+	poolPixels(g, last, 0, g.N*g.OH*g.OW, f)
+}
+
+// eachPool is poolLoop, several elements at once.
+func eachPool(g *Geometry, last bool, f func(at int, in []int, covered int)) {
+	grain := 1 + unaryGrain/max(1, g.C*g.KH*g.KW)
+	workers.Ranges(g.N*g.OH*g.OW, grain, func(from, to int) { poolPixels(g, last, from, to, f) })
+}
+
+// poolPixels is poolLoop for pixels from to to of the result.
+func poolPixels(g *Geometry, last bool, from, to int, f func(at int, in []int, covered int)) {
 	in := make([]int, 0, g.KH*g.KW)
-	for p := range g.N * g.OH * g.OW {
+	step := g.at(last, 0, 0, 0, min(1, g.C-1))
+	for p := from; p < to; p++ {
 		img, oy, ox := p/(g.OH*g.OW), p/g.OW%g.OH, p%g.OW
 		covered := reach(oy, g.KH, g.SH, g.DH, g.H+g.PT+g.PB) * reach(ox, g.KW, g.SW, g.DW, g.W+g.PL+g.PR)
+		in = in[:0]
+		g.each(oy, ox, func(_, _, y, x int) { in = append(in, g.at(last, img, y, x, 0)) })
 		for c := range g.C {
-			in = in[:0]
-			g.each(oy, ox, func(_, _, y, x int) { in = append(in, g.at(last, img, y, x, c)) })
 			f(g.outAt(last, g.C, img, oy, ox, c), in, covered)
+			for i := range in {
+				in[i] += step
+			}
 		}
 	}
 }
@@ -182,7 +198,7 @@ func avgEval(n *ir.Node, a *AvgAttrs) (ir.Kernel, error) {
 	if n.Type.IsFloat() {
 		return func(args []*ir.Tensor) (*ir.Tensor, error) {
 			out, x := ir.NewTensor(n.Type), args[0].Floats
-			poolLoop(g, a.ChannelsLast, func(at int, in []int, covered int) {
+			eachPool(g, a.ChannelsLast, func(at int, in []int, covered int) {
 				sum := 0.0
 				for _, i := range in {
 					sum += float64(x[i])

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lathe/golden/hlo"
+	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/format"
 )
@@ -72,15 +73,32 @@ func reduceInfer(n *ir.Node) ([]int, error) {
 	return out, nil
 }
 
-// reduceLoop calls f for every element of the result with the indices of the elements that it is made of.
+// reduceLoop calls f for every element of the result with the indices of the elements that it is made of, ascending;
+// several at once. f does not keep them.
 func reduceLoop(n *ir.Node, f func(at int, in []int)) {
-	groups := make([][]int, n.Type.Elems())
-	for i, at := range broadcastIndex(n.Type.Shape, n.Args[0].Type.Shape) {
-		groups[at] = append(groups[at], i)
+	shape, first, offsets := n.Args[0].Type.Shape, []int{0}, []int{0}
+	for axis, d := range shape {
+		list := &first
+		if n.Type.Shape[axis] != d {
+			list = &offsets
+		}
+		next := make([]int, 0, len(*list)*d)
+		for _, base := range *list {
+			for k := range d {
+				next = append(next, base+k*product(shape[axis+1:]))
+			}
+		}
+		*list = next
 	}
-	for at, in := range groups {
-		f(at, in)
-	}
+	workers.Ranges(len(first), 1+unaryGrain/max(1, len(offsets)), func(from, to int) {
+		in := make([]int, len(offsets))
+		for at := from; at < to; at++ {
+			for i, o := range offsets {
+				in[i] = first[at] + o
+			}
+			f(at, in)
+		}
+	})
 }
 
 func reduceEval(n *ir.Node, kind reduction) (ir.Kernel, error) {
@@ -151,11 +169,28 @@ func reduceWhole(n *ir.Node, kind reduction) ir.Kernel {
 
 // float reduces the listed elements; sums run in float64.
 func (k reduction) float(x []float32, in []int) float32 {
-	sum, least, most := 0.0, float32(math.Inf(1)), float32(math.Inf(-1))
-	for _, i := range in {
-		sum, least, most = sum+float64(x[i]), min(least, x[i]), max(most, x[i])
+	switch k {
+	case reduceMax:
+		most := float32(math.Inf(-1))
+		for _, i := range in {
+			most = max(most, x[i])
+		}
+		return most
+	case reduceMin:
+		least := float32(math.Inf(1))
+		for _, i := range in {
+			least = min(least, x[i])
+		}
+		return least
 	}
-	return [...]float32{most, least, float32(sum), float32(sum / float64(len(in)))}[k]
+	sum := 0.0
+	for _, i := range in {
+		sum += float64(x[i])
+	}
+	if k == reduceMean {
+		sum /= float64(len(in))
+	}
+	return float32(sum)
 }
 
 func reduceHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, kind reduction) (hlo.Value, error) {

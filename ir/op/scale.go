@@ -5,6 +5,7 @@ package op
 import (
 	"fmt"
 
+	"lathe/internal/workers"
 	"lathe/ir"
 )
 
@@ -48,13 +49,18 @@ func inferChannels(n *ir.Node, axis int) ([]int, error) {
 func scaleAxis(attrs any) *int { return &attrs.(*ScaleAttrs).Axis }
 
 func scaleFloat(n *ir.Node, axis int, mul, add []float64) ir.Kernel {
-	inner := product(n.Type.Shape[axis+1:])
+	inner := max(1, product(n.Type.Shape[axis+1:]))
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		out := ir.NewTensor(n.Type)
-		for i, v := range args[0].Floats {
-			c := i / inner % len(mul)
-			out.Floats[i] = float32(float64(v)*mul[c] + add[c])
-		}
+		workers.Ranges(len(out.Floats)/inner, 1+unaryGrain/inner, func(from, to int) {
+			for row := from; row < to; row++ {
+				c := row % len(mul)
+				y := out.Floats[row*inner : (row+1)*inner]
+				for i, v := range args[0].Floats[row*inner : (row+1)*inner] {
+					y[i] = float32(float64(float64(v)*mul[c]) + add[c])
+				}
+			}
+		})
 		return out, nil
 	}
 }

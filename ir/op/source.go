@@ -41,15 +41,12 @@ var Const = &ir.Op{
 
 // constHLO prints a constant as a weight argument: floats as they are, codes in their carrier.
 func constHLO(b *hlo.Builder, n *ir.Node) (hlo.Value, error) {
-	if c, ok := n.Attrs.(*ir.Const); ok && n.Type.IsFloat() && c.Data.DType == ir.F32 { // where it lies
-		return b.Weight(hlo.Array{Type: hlo.Type{DType: hlo.F32, Dims: n.Type.Shape}, Data: c.Data.Bytes}), b.Err()
+	if c, ok := n.Attrs.(*ir.Const); ok && n.Type.IsFloat() {
+		return b.Weight(hlo.Array{Type: hlo.Type{DType: hlo.F32, Dims: n.Type.Shape}, Data: c.Data.FloatBytes()}), b.Err()
 	}
 	t, err := n.Value()
 	if err != nil {
 		return hlo.Value{}, err
-	}
-	if n.Type.IsFloat() {
-		return b.Weight(hlo.FromFloat32s(n.Type.Shape, t.Floats)), b.Err()
 	}
 	return b.Weight(hlo.FromInt64s(carry(n.Type), n.Type.Shape, t.Codes)), b.Err()
 }
