@@ -4,6 +4,9 @@
 package op
 
 import (
+	"math/rand/v2"
+	"slices"
+
 	"lathe/internal/diag"
 	"lathe/ir"
 )
@@ -64,7 +67,7 @@ func New(o *ir.Op, name, pos string, attrs any, args ...*ir.Node) (*ir.Node, err
 	return n, nil
 }
 
-// Matrix is the support matrix: one row an operation. Lowering gives an operation that expands what its parts have.
+// Matrix is the support matrix: one row an operation. An operation without a unit has what lowering makes of it.
 func Matrix() []ir.Support {
 	rows := make([]ir.Support, len(All))
 	for i, o := range All {
@@ -72,11 +75,23 @@ func Matrix() []ir.Support {
 		rows[i] = ir.Support{
 			Name: o.Name, Doc: o.Doc,
 			Float: source || o.Eval != nil,
-			Exact: source || o.Eval != nil && !o.Traits.FloatOnly,
+			Exact: source || o.Eval != nil && !o.Traits.FloatOnly || o.RTL == nil && HasHardware(o),
 			HLO:   source || o.HLO != nil,
-			RTL:   source || o.RTL != nil,
+			RTL:   source || HasHardware(o),
 			CUDA:  source || o.HLO != nil, // of which emit/cuda makes kernels
 		}
 	}
 	return rows
+}
+
+// HasHardware says that an operation has a unit, or consists of operations that have.
+func HasHardware(o *ir.Op) bool {
+	if o.RTL != nil || o.Expand == nil {
+		return o.RTL != nil
+	}
+	parts, err := o.Expand(o.Gen(rand.New(rand.NewPCG(1, 1)), o).Out[0].Node)
+	if err != nil {
+		return false
+	}
+	return !slices.ContainsFunc(parts, func(p *ir.Node) bool { return !p.IsConst() && !HasHardware(p.Op) })
 }
