@@ -150,7 +150,7 @@ func withoutHardware(g *ir.Graph) []string {
 				streams++
 			}
 		}
-		if n.Op.RTL == nil && n.Op.Expand == nil && n.Op.Name != "input" && streams > 0 && !arithmetic(n, streams) {
+		if !op.HasHardware(n.Op) && n.Op.Name != "input" && streams > 0 && !arithmetic(n, streams) {
 			names = append(names, fmt.Sprintf("%s (%s)", n.Name, n.Op.Name))
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // hardware with the reference engine, code by code.
 func TestComposites(t *testing.T) {
 	var designs []*ir.Graph
-	for _, o := range []*ir.Op{op.LayerNorm, op.RMSNorm, op.GroupNorm, op.LogSoftmax} {
+	for _, o := range []*ir.Op{op.LayerNorm, op.RMSNorm, op.GroupNorm, op.LogSoftmax, op.Rotary} {
 		for i, found := 0, 0; found < chainCases/7; i++ {
 			g, r := Case(o, i)
 			if len(g.In) > 1 {

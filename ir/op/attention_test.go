@@ -76,3 +76,13 @@ func TestAttention(t *testing.T) {
 		}
 	}
 }
+
+// TestHasHardware looks through expansions: norms consist of what has units, attention of products of matrices.
+func TestHasHardware(t *testing.T) {
+	for o, want := range map[*ir.Op]bool{Relu: true, BatchNorm: true, LayerNorm: true, Rotary: true, MatMul: false,
+		Softmax: false, Attention: false, Input: false} {
+		if HasHardware(o) != want {
+			t.Errorf("%s: hardware %v, want %v", o.Name, !want, want)
+		}
+	}
+}
