@@ -21,7 +21,7 @@ var RecognizePipeline = slices.Concat(Pipeline{
 }, recognizers(), Pipeline{
 	{"fold_weights", "computes the constants that patterns turned or cut", Exact, 0, only(fold.Constants)},
 	{"share_weights", "constants that are the same become one", Exact, 0, only(fold.Common)},
-	{"join_reshape", "reshapes in a row become one", Exact, 0, only(fold.Spreads)},
+	{"join_reshape", "reshapes in a row become one", Exact, 0, only(fold.Reshapes)},
 })
 
 // recognizers are the passes of recognize.Table.

@@ -33,12 +33,9 @@ func Common(g *ir.Graph) error {
 
 // Spreads lets element-wise operations read what a repeat repeats, where they broadcast to the same shape without it,
 // and moves reshapes of sums that add or drop axes of one element behind them: sums that an exporter makes narrow and
-// wide again then stand as they are. Reshapes in a row become one.
+// wide again then stand as they are.
 func Spreads(g *ir.Graph) error {
 	for _, n := range g.Nodes {
-		if n.Op == op.Reshape && n.Args[0].Op == op.Reshape {
-			n.Args[0] = n.Args[0].Args[0]
-		}
 		if !n.Op.Traits.Elementwise || n.Op.Traits.Source {
 			continue
 		}
@@ -53,6 +50,17 @@ func Spreads(g *ir.Graph) error {
 	}
 	for _, n := range slices.Clone(g.Nodes) {
 		sinkReshape(g, n)
+	}
+	g.DropDead()
+	return Identities(g)
+}
+
+// Reshapes makes one of reshapes in a row, and none of one that changes nothing.
+func Reshapes(g *ir.Graph) error {
+	for _, n := range g.Nodes {
+		if n.Op == op.Reshape && n.Args[0].Op == op.Reshape {
+			n.Args[0] = n.Args[0].Args[0]
+		}
 	}
 	g.DropDead()
 	return Identities(g)

@@ -307,14 +307,17 @@ func (r *made) keys(kt *ir.Node) *ir.Node {
 
 // unrepeated is x [.., G, S, D] where n repeats each of its groups for as many heads as there are to a group.
 func unrepeated(n *ir.Node, heads int) (x *ir.Node, groups int) {
-	if n.Op != op.Reshape || n.Args[0].Op != op.Repeat {
+	wide := n
+	for wide.Op == op.Reshape {
+		wide = wide.Args[0]
+	}
+	if wide == n || wide.Op != op.Repeat {
 		return n, heads
 	}
-	wide := n.Args[0]
 	narrow := wide.Args[0]
 	a, b := wide.Type.Shape, narrow.Type.Shape // [.., G, r, S, D] and [.., G, 1, S, D]
 	at := len(a) - 3
-	if at < 1 || len(a) != len(b) || b[at] != 1 || a[at-1]*a[at] != heads {
+	if at < 1 || len(a) != len(b) || b[at] != 1 || a[at-1]*a[at] != heads || last(n) != last(wide) {
 		return n, heads
 	}
 	for i := range a {

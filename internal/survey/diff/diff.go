@@ -74,8 +74,25 @@ type Aspect struct {
 
 // Of compares two graphs. An error is one of reading constants.
 func Of(a, b *ir.Graph, o Options) (*Result, error) {
-	m := match(a, b)
+	r, err := compare(match(a, b, true), o)
+	if err != nil || o.Names || r.structure() == 0 {
+		return r, err
+	}
+	// Names that exporters count (view_2) may stand for other nodes.
+	other, err := compare(match(a, b, false), o)
+	if err == nil && other.structure() < r.structure() {
+		return other, nil
+	}
+	return r, err
+}
+
+// structure counts the differences that are none of values.
+func (r *Result) structure() int { return len(r.Removed) + len(r.Added) + len(r.Changed) }
+
+// compare tells in what partners differ, and who has none.
+func compare(m *matching, o Options) (*Result, error) {
 	m.options = o
+	a, b := m.a, m.b
 	r := &Result{}
 	for _, n := range a.Nodes {
 		p := m.of[n]

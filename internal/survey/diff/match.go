@@ -18,15 +18,17 @@ type matching struct {
 	options Options
 }
 
-// match pairs nodes: by name where the operation is the same; then along the edges, first such that are equal but for
-// their names, then such that have the operation in common; and what is left by name alone.
-func match(a, b *ir.Graph) *matching {
+// match pairs nodes: by name, if names count, where the operation is the same; then along the edges, first such that
+// are equal but for their names, then such that have the operation in common; and what is left by name alone.
+func match(a, b *ir.Graph, names bool) *matching {
 	m := &matching{a: a, b: b, of: make(map[*ir.Node]*ir.Node, len(a.Nodes)+len(b.Nodes)), users: a.Users()}
 	byName := make(map[string]*ir.Node, len(a.Nodes))
 	for _, n := range a.Nodes {
 		byName[n.Name] = n
 	}
-	m.named(byName, func(x, y *ir.Node) bool { return x.Op == y.Op && slices.Equal(x.Type.Shape, y.Type.Shape) })
+	m.named(byName, func(x, y *ir.Node) bool {
+		return x.Op == y.Op && slices.Equal(x.Type.Shape, y.Type.Shape) && (names || x.Op.Traits.Source)
+	})
 	for i := range min(len(a.In), len(b.In)) { // inputs that have other names, by place
 		if x, y := a.In[i], b.In[i]; slices.Equal(x.Type.Shape, y.Type.Shape) {
 			m.pair(x, y)
