@@ -76,7 +76,7 @@ func sinkReshape(g *ir.Graph, n *ir.Node) {
 	for _, a := range n.Args {
 		switch {
 		case a.IsConst() && a.Type.Elems() == 1:
-		case !unit(a) || !slices.Equal(a.Type.Shape, n.Type.Shape) || !reduces(a.Args[0], 0):
+		case !unit(a) || !slices.Equal(a.Type.Shape, n.Type.Shape) || !reduces(a.Args[0], map[*ir.Node]bool{}):
 			return
 		case from != nil && !slices.Equal(a.Args[0].Type.Shape, from):
 			return
@@ -103,13 +103,16 @@ func sinkReshape(g *ir.Graph, n *ir.Node) {
 }
 
 // reduces says that x is a reduction, or computed from one element by element.
-func reduces(x *ir.Node, depth int) bool {
-	const deepest = 16
+func reduces(x *ir.Node, seen map[*ir.Node]bool) bool {
+	const most = 64
 	if _, ok := x.Attrs.(*op.ReduceAttrs); ok {
 		return true
 	}
-	return depth < deepest && x.Op.Traits.Elementwise &&
-		slices.ContainsFunc(x.Args, func(a *ir.Node) bool { return reduces(a, depth+1) })
+	if seen[x] || len(seen) > most || !x.Op.Traits.Elementwise {
+		return false
+	}
+	seen[x] = true
+	return slices.ContainsFunc(x.Args, func(a *ir.Node) bool { return reduces(a, seen) })
 }
 
 // unit says that n is a reshape that adds or drops axes of one element alone.

@@ -164,7 +164,7 @@ const hidden = -1e9
 // scored takes the argument of the softmax apart.
 func (m *matcher) scored(n *ir.Node, depth int) (s scores, ok bool) {
 	n = matrices(n)
-	if depth > deepest {
+	if depth > deepest || m.tired() {
 		return s, false
 	}
 	switch n.Op.Name {
@@ -280,7 +280,8 @@ func (m *matcher) detects(n, s *ir.Node, depth int) bool {
 	}
 	switch n.Op.Name {
 	case "is_nan", "compare", "not", "reduce_any", "reduce_all", "reshape", "repeat", "convert":
-		return depth < deepest && !slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !m.detects(a, s, depth+1) })
+		return depth < deepest && !m.tired() &&
+			!slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !m.detects(a, s, depth+1) })
 	}
 	return false
 }

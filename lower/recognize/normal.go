@@ -20,6 +20,7 @@ type matcher struct {
 	numbers map[*ir.Node]number
 	readers map[*ir.Node]int    // nil where the graph has changed
 	wanted  map[*ir.Node]string // names that nodes get if they become free
+	left    int                 // steps that the pattern may still take
 }
 
 // number is what scalar found out of a constant.
@@ -31,6 +32,7 @@ type number struct {
 // Bounds on normal forms: larger ones are no pattern, and would take long.
 const (
 	deepest  = 16
+	mostWork = 1 << 11 // steps of one pattern at one node
 	mostSame = 1 << 22 // elements of a constant that are compared with each other
 )
 
@@ -87,6 +89,13 @@ func (m *matcher) same(a, b *ir.Node) bool {
 	x, okX := m.class[a]
 	y, okY := m.class[b]
 	return a == b || okX && okY && x == y
+}
+
+// tired counts a step, and says that there were too many: a value that is read again and again can be reached on more
+// ways than there is time for.
+func (m *matcher) tired() bool {
+	m.left--
+	return m.left < 0
 }
 
 // single says that n has one reader.
@@ -152,7 +161,7 @@ func (m *matcher) multiply(p *product, n *ir.Node, exp float64, stop *ir.Node, d
 		p.coef *= math.Pow(v, exp)
 		return
 	}
-	if stop != nil && m.same(n, stop) || depth > deepest {
+	if stop != nil && m.same(n, stop) || depth > deepest || m.tired() {
 		m.factor(p, n, exp)
 		return
 	}
@@ -251,7 +260,7 @@ func (m *matcher) addTo(s *sum, n *ir.Node, coef float64, depth int) {
 		s.number += coef * v
 		return
 	}
-	if depth < deepest {
+	if depth < deepest && !m.tired() {
 		switch n.Op.Name {
 		case "add":
 			m.addTo(s, n.Args[0], coef, depth+1)
@@ -291,7 +300,7 @@ func (m *matcher) poly(n, x *ir.Node, depth int) poly {
 	if m.same(n, x) {
 		return poly{0, 1}
 	}
-	if depth > deepest {
+	if depth > deepest || m.tired() {
 		return nil
 	}
 	arg := func(i int) poly { return m.poly(n.Args[i], x, depth+1) }

@@ -74,6 +74,7 @@ func Run(g *ir.Graph, patterns []Pattern) []Found {
 			continue
 		}
 		for i, p := range patterns {
+			m.left = mostWork
 			r := p.match(m, n)
 			if r == nil || !m.apply(n, r) {
 				continue

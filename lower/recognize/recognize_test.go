@@ -4,6 +4,7 @@ package recognize_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -61,4 +62,24 @@ func plain(n *ir.Node) bool {
 		}
 	}
 	return true
+}
+
+// TestManyWays meets values that are squared again and again: they are reached on more ways than there are atoms.
+func TestManyWays(t *testing.T) {
+	for _, o := range []*ir.Op{op.Mul, op.Add} {
+		x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(2)}
+		g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
+		for i := range 300 {
+			last := g.Nodes[len(g.Nodes)-1]
+			n, err := op.New(o, fmt.Sprint("n", i), "", nil, last, last)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g.Nodes = append(g.Nodes, n)
+		}
+		g.Out = []ir.Output{{Name: "y", Node: g.Nodes[len(g.Nodes)-1]}}
+		if _, r, err := lower.Recognize(context.Background(), g, lower.Options{}); err != nil || len(r.Recognized) > 0 {
+			t.Errorf("%s: %+v, %v", o.Name, r, err)
+		}
+	}
 }

@@ -114,7 +114,7 @@ func (m *matcher) halvesEqual(n *ir.Node, depth int) bool {
 	switch shape := n.Type.Shape; {
 	case len(shape) == 0 || shape[len(shape)-1] == 1:
 		return true
-	case depth > deepest || len(n.Args) == 0:
+	case depth > deepest || len(n.Args) == 0 || m.tired():
 		return false
 	case n.Op == op.Reshape:
 		from, to := n.Args[0].Type.Shape, n.Type.Shape
