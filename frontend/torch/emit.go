@@ -97,9 +97,9 @@ func (c *call) remember(v *value) {
 	if !c.inplace {
 		return
 	}
-	if first.spec != nil {
-		c.fail(codeMutation, "changes %s, a part of the model or an input, in place", source.Quote(names[0])).
-			Hint = "call model.eval() before torch.export, and let forward leave its inputs as they are"
+	if first.spec != nil && first.spec.kind != "user_input" {
+		c.fail(codeMutation, "changes %s, a part of the model, in place", source.Quote(names[0])).
+			Hint = "call model.eval() before torch.export"
 		return
 	}
 	first.memory.version++

@@ -265,16 +265,24 @@ func (im *importer) report(err error, at string) {
 	im.errs = append(im.errs, d)
 }
 
-// targets lists the supported operations without their overloads, for suggestions.
-func targets() []string {
+// Operations lists the operations that are supported, with their overloads, by name. Those of ATen stand without
+// "torch.ops.aten.".
+func Operations() []string {
 	var names []string
 	for _, r := range slices.Concat(tables()...) {
-		for _, t := range strings.Fields(r.targets) {
-			base, _, _ := strings.Cut(t, ".")
-			names = append(names, base)
-		}
+		names = append(names, strings.Fields(r.targets)...)
 	}
+	slices.Sort(names)
 	return names
+}
+
+// targets lists the supported operations without their overloads, for suggestions.
+func targets() []string {
+	names := Operations()
+	for i, t := range names {
+		names[i], _, _ = strings.Cut(t, ".")
+	}
+	return slices.Compact(names)
 }
 
 // prefix is that of ATen's operations.

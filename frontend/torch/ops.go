@@ -94,6 +94,9 @@ func convertAddmm(c *call) {
 
 // spatial spreads a list of one over the spatial axes; empty, it is all def.
 func (c *call) spatial(name string, list []int, rank, def int) []int {
+	if c.err != nil || rank < 1 {
+		return nil
+	}
 	switch len(list) {
 	case 0:
 		return slices.Repeat([]int{def}, rank)
@@ -239,7 +242,7 @@ func (c *call) pool(rank int) op.Window {
 	pads := c.spatial("padding", c.ints("padding"), rank, 0)
 	w.Pads = slices.Concat(pads, pads)
 	for i, p := range pads {
-		if 2*p > w.Kernel[i] {
+		if c.err == nil && 2*p > w.Kernel[i] {
 			c.fail(source.CodeAttr, "pads by %d, more than half of the kernel of %d", p, w.Kernel[i])
 		}
 	}

@@ -5,6 +5,7 @@ package torch
 import (
 	"math"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -178,21 +179,20 @@ func clip(low, high string, min, max float64) func(*call) {
 	}
 }
 
-// convertPRelu takes slopes per channel, which is axis 1.
+// convertPRelu takes a slope for each channel, which is axis 1, or one for all.
 func convertPRelu(c *call) {
 	x, slope := c.tensor("self"), c.weight("weight")
 	if c.err != nil {
 		return
 	}
-	if n := elems(slope.Type.Shape); n > 1 && len(x.Type.Shape) > 1 && len(slope.Type.Shape) == 1 {
-		shape := make([]int, len(x.Type.Shape)-1)
-		for i := range shape {
-			shape[i] = 1
+	if elems(slope.Type.Shape) == 1 {
+		if v, ok := build.Floats(slope); ok {
+			c.result(c.emit("", op.LeakyRelu, &op.LeakyAttrs{Alpha: float32(v[0])}, x))
+			return
 		}
-		shape[0] = n
-		slope = c.reshape("slope", slope, shape)
 	}
-	c.result(c.emit("", op.PRelu, nil, x, slope))
+	slope = c.reshape("slope", slope, []int{elems(slope.Type.Shape)})
+	c.result(c.emit("", op.PRelu, &op.ScaleAttrs{Axis: min(1, len(x.Type.Shape)-1)}, x, slope))
 }
 
 // convertGlu is the first half of an axis times the sigmoid of the second.

@@ -75,7 +75,7 @@ func convertIndex(c *call) {
 	}
 	rank := len(x.Type.Shape)
 	if len(list) > rank || len(axes) == 0 {
-		c.fail(source.CodeShape, "takes %d positions in %s", len(list), ir.ShapeString(x.Type.Shape))
+		c.fail(source.CodeShape, "takes elements at positions along %d axes of %s", len(axes), ir.ShapeString(x.Type.Shape))
 		return
 	}
 	if len(axes) == 1 {

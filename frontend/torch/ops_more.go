@@ -26,6 +26,8 @@ func images() []row {
 				return c.b.SpaceToDepth(at, c.tensor("self"), clampInt(c.int("downscale_factor", 1)), build.CRD)
 			})
 		}},
+		{"channel_shuffle.default", "self groups", convertChannelShuffle},
+		{"_native_batch_norm_legit.no_stats", "input weight bias training momentum eps", convertOwnStatistics},
 		{"upsample_nearest1d.vec upsample_nearest2d.vec", "input output_size scale_factors", resize("nearest")},
 		{"upsample_linear1d.vec upsample_bilinear2d.vec", "input output_size align_corners scale_factors",
 			resize("linear")},
@@ -36,8 +38,8 @@ func images() []row {
 		{"replication_pad1d.default replication_pad2d.default", "self padding", convertPad},
 		{"instance_norm.default",
 			"input weight bias running_mean running_var use_input_stats momentum eps cudnn_enabled", convertInstanceNorm},
-		{"einsum.default", "equation operands path", func(c *call) {
-			nodes := c.tensors("operands")
+		{"einsum.default", "equation tensors path", func(c *call) {
+			nodes := c.tensors("tensors")
 			c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Einsum(at, c.str("equation", ""), nodes...) })
 		}},
 		{"one_hot.default", "self num_classes", convertOneHot},
@@ -68,6 +70,9 @@ func convertConvTranspose(c *call) {
 // transposed is a transposed convolution.
 func (c *call) transposed(x, w, b *ir.Node) {
 	rank := len(c.shape(w)) - 2
+	if c.err == nil && (w == nil || rank < 1) {
+		c.fail(source.CodeShape, "the weights have the shape %s", ir.ShapeString(c.shape(w)))
+	}
 	x, undo := c.batched(x, rank)
 	pads := c.spatial("padding", c.ints("padding"), rank, 0)
 	a := build.ConvTransposeAttrs{
@@ -225,6 +230,32 @@ func convertInstanceNorm(c *call) {
 	}
 	a := &op.GroupNormAttrs{Groups: channels, Eps: float32(c.float("eps", 1e-5))}
 	c.result(c.emit("", op.GroupNorm, a, args...))
+}
+
+// convertOwnStatistics is a batch norm over a single sample with its own mean and variance: an instance norm.
+func convertOwnStatistics(c *call) {
+	x := c.tensor("input")
+	if shape := c.shape(x); c.err == nil && (len(shape) < 3 || shape[0] != 1) {
+		c.fail(source.CodeForm, "takes its statistics over the samples of %s", ir.ShapeString(shape)).
+			WithHint("call model.eval() before torch.export")
+	}
+	convertInstanceNorm(c)
+}
+
+// convertChannelShuffle takes the channels of the groups in turn.
+func convertChannelShuffle(c *call) {
+	x, groups := c.tensor("self"), clampInt(c.int("groups", 1))
+	shape := c.shape(x)
+	if c.err == nil && (len(shape) < 2 || groups < 1 || shape[1]%groups != 0) {
+		c.fail(source.CodeShape, "cuts the channels of %s into %d groups", ir.ShapeString(shape), groups)
+	}
+	if c.err != nil {
+		return
+	}
+	cut := slices.Concat(shape[:1], []int{groups, shape[1] / groups}, shape[2:])
+	perm := identity(len(cut))
+	perm[1], perm[2] = 2, 1
+	c.result(c.reshape("", c.turn("move", c.reshape("cut", x, cut), perm), shape))
 }
 
 func convertOneHot(c *call) {

@@ -19,8 +19,11 @@ func (c *call) slice(suffix string, x *ir.Node, axis, start, count, step int) *i
 		return x
 	}
 	if count < 1 {
-		c.fail(source.CodeDims, "keeps nothing of axis %d of %s", axis, ir.ShapeString(x.Type.Shape))
-		return nil
+		shape := slices.Clone(x.Type.Shape)
+		shape[axis] = 0
+		n, err := c.b.Const(c.place.Name+".nothing", &ir.Blob{DType: ir.StoredAs(x.Type.Format)}, shape)
+		c.wrap(err)
+		return n
 	}
 	return c.emit(suffix, op.Slice, &op.SliceAttrs{Axis: axis, Start: start, Count: count, Step: step}, x)
 }
@@ -120,9 +123,19 @@ func convertCat(c *call) {
 	if c.err != nil {
 		return
 	}
-	empty := func(n *ir.Node) bool { return n == nil || slices.Equal(n.Type.Shape, []int{0}) }
-	nodes = slices.DeleteFunc(nodes, empty) // old programs begin with an empty list
-	c.result(c.concat("", nodes, c.int("dim", 0)))
+	full := slices.DeleteFunc(slices.Clone(nodes), func(n *ir.Node) bool { return n == nil || n.Type.Elems() == 0 })
+	if len(full) == 0 {
+		full = nodes
+	}
+	c.result(c.concat("", full, c.int("dim", 0)))
+}
+
+// convertHStack joins along axis 1, vectors along their only one.
+func convertHStack(c *call) {
+	nodes := c.tensors("tensors")
+	if c.err == nil && len(nodes) > 0 {
+		c.result(c.concat("", nodes, int64(min(1, len(c.shape(nodes[0]))-1))))
+	}
 }
 
 // concat joins nodes along an axis.

@@ -38,7 +38,8 @@ func reductions() []row {
 		{"argmin.default", "self dim keepdim", convertArgMax},
 		{"argmax.default", "self dim keepdim", convertArgMax},
 		{"var.correction", "self dim correction keepdim", convertVar(false)},
-		{"var.dim", "self dim unbiased keepdim", convertVar(false)},
+		{"var.dim var.default", "self dim unbiased keepdim", convertVar(false)},
+		{"std.dim std.default", "self dim unbiased keepdim", convertVar(true)},
 		{"std.correction", "self dim correction keepdim", convertVar(true)},
 		{"linalg_vector_norm.default", "self ord dim keepdim dtype", convertNorm},
 		{"softmax.int _softmax.default", "self dim dtype half_to_float", along(op.Softmax)},
@@ -109,19 +110,15 @@ func convertCumSum(c *call) {
 	c.result(c.emit("", op.CumSum, &op.CumSumAttrs{Axis: axis}, x))
 }
 
-// least says that an operation is about minima. Their places are those of the maxima of the negative values.
+// least says that an operation is about minima.
 func (c *call) least() bool {
 	return strings.HasPrefix(c.n.target, prefix+"min") || strings.HasPrefix(c.n.target, prefix+"argmin")
 }
 
 // extreme is where the largest value of an axis stands, or the least.
 func (c *call) extreme(suffix string, x *ir.Node, a *op.ArgMaxAttrs) *ir.Node {
-	if c.err == nil && c.least() && x.Type.IsFloat() {
-		x = c.emit("negative", op.Mul, nil, x, c.constantOf(number{kind: 'i', i: -1}, ir.F32, "minus"))
-	} else if c.err == nil && c.least() {
-		x = c.emit("negative", op.Not, nil, x) // in two's complement -x-1, which does not overflow
-	}
-	return c.emit(suffix, op.ArgMax, a, x)
+	a.Least = c.least()
+	return c.cast(c.emit(suffix, op.ArgMax, a, x), ir.I64)
 }
 
 // convertMaxDim gives the maxima, or the minima, and where they stand.

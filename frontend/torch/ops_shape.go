@@ -22,7 +22,15 @@ func shapes() []row {
 		{"squeeze.default squeeze.dim squeeze.dims", "self dim", convertSqueeze},
 		{"unsqueeze.default", "self dim", convertUnsqueeze},
 		{"permute.default", "self dims", func(c *call) { c.permuted(c.ints("dims")) }},
-		{"transpose.int swapaxes.default", "self dim0 dim1", convertTranspose},
+		{"transpose.int swapdims.default", "self dim0 dim1", transpose("dim0", "dim1")},
+		{"swapaxes.default", "self axis0 axis1", transpose("axis0", "axis1")},
+		{"mT.default", "self", func(c *call) {
+			rank := len(c.shape(c.tensor("self")))
+			if perm := identity(rank); rank > 1 {
+				perm[rank-1], perm[rank-2] = rank-2, rank-1
+				c.permuted(perm)
+			}
+		}},
 		{"t.default", "self", convertT},
 		{"numpy_T.default", "self", convertReverseAxes},
 		{"movedim.int moveaxis.int", "self source destination", convertMovedim},
@@ -35,6 +43,7 @@ func shapes() []row {
 		{"select.int", "self dim index", convertSelect},
 		{"unbind.int", "self dim", convertUnbind},
 		{"cat.default concat.default", "tensors dim", convertCat},
+		{"hstack.default", "tensors", convertHStack},
 		{"stack.default", "tensors dim", convertStack},
 		{"split.Tensor", "self split_size dim", convertSplit},
 		{"split.sizes split_with_sizes.default", "self split_sizes split_size dim", convertSplit},
@@ -44,6 +53,7 @@ func shapes() []row {
 		{"dropout.default alpha_dropout.default feature_dropout.default", "input p train", convertDropout},
 		{"native_dropout.default", "input p train", convertDropout},
 		{"_assert_tensor_metadata.default", "a size stride dtype device layout", func(*call) {}},
+		{"_assert_async.msg", "self assert_msg", func(*call) {}},
 		{"_assert_scalar.default", "self assert_msg", func(*call) {}},
 		{"sym_constrain_range.default", "size min max", func(*call) {}},
 		{"sym_constrain_range_for_size.default", "size min max", func(*call) {}},
@@ -190,14 +200,16 @@ func identity(rank int) []int {
 	return perm
 }
 
-func convertTranspose(c *call) {
-	rank := len(c.shape(c.tensor("self")))
-	a, b := c.axis(c.int("dim0", 0), rank), c.axis(c.int("dim1", 0), rank)
-	perm := identity(rank)
-	if c.err == nil && rank > 0 {
-		perm[a], perm[b] = b, a
+func transpose(first, second string) func(*call) {
+	return func(c *call) {
+		rank := len(c.shape(c.tensor("self")))
+		a, b := c.axis(c.int(first, 0), rank), c.axis(c.int(second, 0), rank)
+		perm := identity(rank)
+		if c.err == nil && rank > 0 {
+			perm[a], perm[b] = b, a
+		}
+		c.permuted(perm)
 	}
-	c.permuted(perm)
 }
 
 func convertT(c *call) {

@@ -151,3 +151,16 @@ func TestUnsupported(t *testing.T) {
 		}
 	}
 }
+
+// TestTable demands that no operation stands twice in the table.
+func TestTable(t *testing.T) {
+	all := Operations()
+	for i := 1; i < len(all); i++ {
+		if all[i] == all[i-1] {
+			t.Errorf("%s stands twice", all[i])
+		}
+	}
+	if len(all) < 200 {
+		t.Errorf("%d operations", len(all))
+	}
+}

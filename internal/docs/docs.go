@@ -30,6 +30,7 @@ func Pages(measurements fs.FS) ([]Page, error) {
 		{"models.md", Models()},
 		{"ops.md", Ops()},
 		{"ptx.md", PTX()},
+		{"torch.md", Torch()},
 	}, err
 }
 

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package torch
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"lathe/frontend/source"
+	"lathe/frontend/torch/pt2test"
+	"lathe/internal/diag"
+)
+
+// TestErrors demands of programs that cannot be imported the code, and a word of what is wrong.
+func TestErrors(t *testing.T) {
+	const x, out = "input x f32 1x4\n", "\noutput y"
+	for text, want := range map[string]string{
+		"y f32 1x4 = relu.default self=%x":                                     "",
+		"y f32 1x4 = relu.default self=%z":                                     source.CodeUndefined + " by nothing",
+		"y f32 1x4 = relu.default":                                             source.CodeArity + " the argument self",
+		"y f32 1x4 = relu.default self=%x input=%x":                            source.CodeAttr + " \"input\"",
+		"y f32 1x4 = relu.default self=3":                                      source.CodeAttr + " where a tensor",
+		"y f32 1x5 = relu.default self=%x":                                     codeDisagree + " states 1x5",
+		"y i64 1x4 = relu.default self=%x":                                     codeDisagree + " int(64",
+		"y f32 1x4 = view.default self=%x size=[3,-1]":                         source.CodeShape + " [3 -1]",
+		"y f32 1x4 = view.default self=%x size=[-1,-1]":                        source.CodeDims + " [-1 -1]",
+		"y f32 1x4 = permute.default self=%x dims=[0,0]":                       source.CodeAttr + " no permutation",
+		"y f32 1x4 = permute.default self=%x dims=[0,7]":                       source.CodeAttr + " axis 7",
+		"y f32 1x4 = expand.default self=%x size=[1,8]":                        source.CodeShape + " 1x8",
+		"y f32 1x4 = dropout.default input=%x p=0.5 train=true":                source.CodeForm + " model.eval()",
+		"y f32 1x4 = elu.default self=%x input_scale=2":                        source.CodeForm + " input_scale",
+		"y f32 1x4 = gelu.default self=%x approximate='sigmoid'":               source.CodeAttr + " sigmoid",
+		"y f32 1x4 = cat.default tensors=[%x,%x] dim=4":                        source.CodeAttr + " axis 4",
+		"y c64 1x4 = relu.default self=%x":                                     source.CodeDType + " complex64",
+		"y f32 1x4 = arange.default end=99999999999":                           source.CodeLimit + " range",
+		"y f32 1x4 = slice.Tensor self=%x dim=1 step=0":                        source.CodeAttr + " step",
+		"y f32 1x4 = select.int self=%x dim=1 index=9":                         source.CodeAttr + " element 9",
+		"[y f32 1x2, z f32 1x2] = split.Tensor self=%x split_size=1 dim=1":     source.CodeArity + " 2 results",
+		"y f32 1x4 = view.default self=%x size=[$s,4]":                         source.CodeUndefined + " the size \"s\"",
+		"y f32 1x4, z f32 1 = native_dropout.default input=%x p=1 train=false": "",
+		"w f32 1x4, z f32 1 = native_dropout.default input=%x\ny f32 1 = relu.default self=%z": source.CodeSecondUsed +
+			" not supported",
+		"y f32 1x4 = torch.ops.higher_order.cond =%x":                    source.CodeOp + " cond",
+		"y f32 1x4 = _operator.add a=1 b=2":                              codeSchema + " gives a size",
+		"y f32 1x4 = div.Tensor_mode self=%x other=2 rounding_mode='up'": source.CodeAttr + " floor or trunc",
+		"m bool 1x4 = gt.Scalar self=%x other=0\ny f32 4 = index.Tensor self=%x indices=[none,%m]": source.CodeForm +
+			" truth values",
+		"y f32 1x4 = index.Tensor self=%x indices=[none]":                        source.CodeShape + " along 0 axes",
+		"y f32 1x4 = conv2d.default input=%x weight=%x":                          source.CodeNotConst + " weight",
+		"y f32 1x4 = upsample_nearest2d.vec input=%x scale_factors=floats:[2,2]": source.CodeShape + " spatial",
+		"y f32 1x4 = scaled_dot_product_attention.default query=%x key=%x value=%x dropout_p=0.5": source.CodeForm +
+			" drops out",
+		"y f32 1x4 = relu.default self=%x\ny f32 1x4 = relu.default self=%x": source.CodeDuplicate + " \"y\"",
+	} {
+		_, err := Parse("m.pt2", pt2test.New(x+text+out).Archive(), source.Options{})
+		code, word, _ := strings.Cut(want, " ")
+		if diag.CodeOf(err) != code || err != nil && !strings.Contains(err.Error(), word) {
+			t.Errorf("%s\nwant %s in: %v", text, want, err)
+		}
+		if err != nil && !strings.HasPrefix(err.Error(), "m.pt2: ") {
+			t.Errorf("no file in: %v", err)
+		}
+	}
+}
+
+// TestStoredErrors demands refusals of weights that the archive does not hold as it says.
+func TestStoredErrors(t *testing.T) {
+	const text = "input x f32 1x4\nparam fc.weight f32 2x4\n" +
+		"y f32 1x2 = linear.default input=%x weight=%fc.weight\noutput y"
+	meta := func(p *pt2test.Program) pt2test.Object {
+		return p.Weights["config"].(pt2test.Object)["fc.weight"].(pt2test.Object)
+	}
+	of := func(p *pt2test.Program) pt2test.Object { return meta(p)["tensor_meta"].(pt2test.Object) }
+	one := func(v int) pt2test.Object { return pt2test.Object{"as_int": v} }
+	for name, c := range map[string]struct {
+		change func(p *pt2test.Program)
+		want   string
+	}{
+		"pickle":  {func(p *pt2test.Program) { meta(p)["use_pickle"] = true }, codePickle + " never opened"},
+		"path":    {func(p *pt2test.Program) { meta(p)["path_name"] = "../w" }, codeStorage + " a path"},
+		"missing": {func(p *pt2test.Program) { meta(p)["path_name"] = "w" }, source.CodeUndefined + " lacks its data"},
+		"no entry": {func(p *pt2test.Program) { delete(p.Weights["config"].(pt2test.Object), "fc.weight") },
+			source.CodeUndefined + " no data"},
+		"layout":   {func(p *pt2test.Program) { of(p)["layout"] = 1 }, source.CodeSparse + " layout 1"},
+		"dtype":    {func(p *pt2test.Program) { of(p)["dtype"] = 29 }, source.CodeDType + " float8_e4m3fn"},
+		"other":    {func(p *pt2test.Program) { of(p)["dtype"] = 4 }, codeDisagree + " i32"},
+		"offset":   {func(p *pt2test.Program) { of(p)["storage_offset"] = one(1) }, codeStorage + " element 8 of the 8"},
+		"negative": {func(p *pt2test.Program) { of(p)["storage_offset"] = one(-1) }, codeStorage + " 0 to 2^40"},
+		"huge":     {func(p *pt2test.Program) { of(p)["storage_offset"] = one(1 << 62) }, codeStorage + " 0 to 2^40"},
+		"strides":  {func(p *pt2test.Program) { of(p)["strides"] = []pt2test.Value{one(1)} }, codeStorage + " 1 strides"},
+		"far": {func(p *pt2test.Program) { of(p)["strides"] = []pt2test.Value{one(1 << 39), one(1)} },
+			codeStorage + " reach"},
+		"sizes": {func(p *pt2test.Program) { of(p)["sizes"] = []pt2test.Value{one(1 << 39), one(1 << 39)} },
+			codeStorage + " 2^33"},
+		"size text": {func(p *pt2test.Program) { of(p)["sizes"] = "2x4" }, codeSchema + " a list"},
+		"major": {func(p *pt2test.Program) { p.Model["schema_version"].(pt2test.Object)["major"] = 9 },
+			source.CodeVersion + " version 9"},
+		"fraction": {func(p *pt2test.Program) { p.Model["schema_version"].(pt2test.Object)["major"] = 8.5 },
+			codeSchema + " whole number"},
+		"two": {func(p *pt2test.Program) { p.Data["models/b.json"] = []byte("{}") }, codeProgram + " 2 programs"},
+	} {
+		p := pt2test.New(text)
+		c.change(p)
+		_, err := Parse("m.pt2", p.Archive(), source.Options{})
+		code, word, _ := strings.Cut(c.want, " ")
+		if diag.CodeOf(err) != code || !strings.Contains(err.Error(), word) {
+			t.Errorf("%s: want %s in: %v", name, c.want, err)
+		}
+	}
+}
+
+// TestInPlace: operations in place are the plain ones where no older name shows what they did, and refused where one
+// does.
+func TestInPlace(t *testing.T) {
+	const x = "input x f32 1x4\na f32 1x4 = sigmoid.default self=%x\n"
+	for text, want := range map[string]string{
+		"b f32 1x4 = relu_.default self=%a\noutput b":                                                 "",
+		"b f32 1x4 = add_.Tensor self=%a other=1\nc f32 1x4 = mul_.Tensor self=%b other=%b\noutput c": "",
+		"b f32 1x4 = relu_.default self=%x\noutput b":                                                 "",
+		"b f32 1x4 = relu_.default self=%a\noutput a":                                                 codeMutation,
+		"v f32 4 = view.default self=%a size=[4]\nb f32 1x4 = relu_.default self=%a\noutput v":        codeMutation,
+		"v f32 4 = view.default self=%a size=[4]\nb f32 4 = relu_.default self=%v\noutput a":          codeMutation,
+		"v f32 4 = view.default self=%a size=[4]\nb f32 4 = relu_.default self=%v\noutput b":          "",
+		"v f32 1x4 = clone.default self=%a\nb f32 1x4 = relu_.default self=%a\noutput v":              "",
+		"p f32 1x2 = slice.Tensor self=%a dim=1 end=2\nb f32 1x2 = relu_.default self=%p\noutput a":   codeMutation,
+		"b f32 1x4 = relu_.default self=%a\nc f32 1x4 = relu_.default self=%x\nd f32 1x4 = add.Tensor self=%b other=%c\n" +
+			"output d": "",
+	} {
+		_, err := Parse("m.pt2", pt2test.New(x+text).Archive(), source.Options{})
+		if diag.CodeOf(err) != want {
+			t.Errorf("%s\nwant %q: %v", text, want, err)
+		}
+	}
+	_, err := Parse("m.pt2", pt2test.New("input x f32 4\nparam w f32 4\nb f32 4 = add_.Tensor self=%w other=%x\noutput b").
+		Archive(), source.Options{})
+	if diag.CodeOf(err) != codeMutation {
+		t.Error(err)
+	}
+}
+
+// TestInline converts the graph that is computed without gradients where it stands, and refuses one inside of itself.
+func TestInline(t *testing.T) {
+	inner := pt2test.Graph("input x f32 1x4\nq f32 1x4 = relu.default self=%x @ rope:Rotary\noutput q")
+	text := "input x f32 1x4\ny f32 1x4 = torch.ops.higher_order.wrap_with_set_grad_enabled =false =graph:" +
+		strings.ReplaceAll(inner, " ", "") + " =%x\nz f32 1x4 = tanh.default self=%y\noutput z"
+	if have := nodes(load(t, text, source.Options{})); have != "x:input:1x4 rope.q:relu:1x4 z:tanh:1x4" {
+		t.Error(have)
+	}
+}
+
+// TestDims binds symbols, and evaluates sizes that are computed of them.
+func TestDims(t *testing.T) {
+	const text = "input x f32 s0xs1x4\nn size = sym_size.int self=%x dim=1\nm size = _operator.mul a=$n b=4\n" +
+		"y f32 s0xMul(Integer(4),Symbol('s1',integer=True)) = view.default self=%x size=[-1,$m]\noutput y"
+	for _, c := range []struct {
+		opts source.Options
+		want string
+	}{
+		{source.Options{Dims: map[string]int{"s1": 3}}, "x:input:1x3x4 y:reshape:1x12"},
+		{source.Options{Dims: map[string]int{"s0": 2, "s1": 3}}, "x:input:2x3x4 y:reshape:2x12"},
+		{source.Options{Shapes: map[string][]int{"x": {5, 3, 4}}}, "x:input:5x3x4 y:reshape:5x12"},
+		{source.Options{}, source.CodeOpenDim + " --dim s1=SIZE"},
+		{source.Options{Dims: map[string]int{"s1": 0}}, source.CodeBinding + " cannot be 0"},
+		{source.Options{Dims: map[string]int{"s2": 1}}, source.CodeBinding + " did you mean"},
+		{source.Options{Shapes: map[string][]int{"x": {5, 3, 5}}}, source.CodeBinding + " dimension 2"},
+		{source.Options{Shapes: map[string][]int{"x": {5, 3}}}, source.CodeBinding + " 3 dimensions"},
+		{source.Options{Shapes: map[string][]int{"y": {5, 3}}}, source.CodeBinding + " it has x"},
+		{source.Options{Dims: map[string]int{"s1": 3}, Shapes: map[string][]int{"x": {5, 4, 4}}}, source.CodeBinding +
+			" 3 and also 4"},
+	} {
+		g, err := Parse("m.pt2", pt2test.New(text).Archive(), c.opts)
+		if err == nil {
+			if have := nodes(g); have != c.want {
+				t.Errorf("%+v: %s, want %s", c.opts, have, c.want)
+			}
+			continue
+		}
+		code, word, _ := strings.Cut(c.want, " ")
+		if diag.CodeOf(err) != code || !strings.Contains(err.Error(), word) {
+			t.Errorf("%+v: want %s in: %v", c.opts, c.want, err)
+		}
+	}
+}
+
+// TestExpressions evaluates sizes as SymPy writes them.
+func TestExpressions(t *testing.T) {
+	d := dims{symbols: map[string]int64{"s0": 7}}
+	const s = "Symbol('s0', positive=True, integer=True)"
+	for text, want := range map[string]string{
+		s: "7", "Integer(-3)": "-3", "Add(" + s + ", Integer(1), Integer(2))": "10", "Mul(Integer(2), " + s + ")": "14",
+		"FloorDiv(" + s + ", Integer(2))": "3", "FloorDiv(Integer(-7), Integer(2))": "-4", "Mod(" + s + ", Integer(4))": "3",
+		"torch.utils._sympy.functions.FloorDiv(" + s + ",Integer(7))": "1", "Pow(" + s + ", Integer(2))": "49",
+		"Max(" + s + ", Integer(9))": "9", "Min(" + s + ", Integer(9))": "7",
+		"Symbol('s1')": source.CodeOpenDim, "FloorDiv(" + s + ", Integer(0))": source.CodeForm,
+		"Sin(" + s + ")": source.CodeForm,
+		"Mul(Integer(1099511627776), Integer(1099511627776))": source.CodeForm, "Add(": source.CodeForm, "": source.CodeForm,
+		s + "x": source.CodeForm, "Symbol(": source.CodeForm, strings.Repeat("Add(", 1000): source.CodeForm,
+	} {
+		n, err := d.expression(nil, text)
+		have := diag.CodeOf(err)
+		if err == nil {
+			have = strconv.FormatInt(n, 10)
+		}
+		if have != want {
+			t.Errorf("%.60s: %s, want %s (%v)", text, have, want, err)
+		}
+	}
+}
