@@ -29,7 +29,7 @@ var forms = []struct {
 	{"digits-resnet", []string{"model.onnx", "model.pt2"}, 1e-6, 0},
 	{"digits-dscnn", []string{"model.onnx", "model.pt2"}, 1e-6, 0},
 	{"jets-mlp", []string{"model.onnx", "model.pt2"}, 1e-6, 0},
-	{"digits-vit", []string{"model.pt2", "model_dyn.pt2", "model_sdpa.pt2"}, 1e-5, 0},
+	{"digits-vit", []string{"model.onnx", "model_opset20.onnx", "model.pt2", "model_dyn.pt2", "model_sdpa.pt2"}, 1e-5, 0},
 	{"tiny-llama", []string{"hf", "model.onnx", "model.pt2"}, 5e-6, 16},
 	{"bert-tiny-like", []string{"hf", "model.onnx", "model.pt2"}, 5e-6, 24},
 }
