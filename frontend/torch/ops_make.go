@@ -175,6 +175,6 @@ func triangle(upper bool) func(*call) {
 			c.fail(source.CodeLimit, "makes a mask of %s; the limit is %d elements", ir.ShapeString(shape[len(shape)-2:]),
 				maxMade)
 		}
-		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Trilu(at, x, d, upper) })
+		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Trilu(at, x, d, upper) }, x)
 	}
 }

@@ -17,14 +17,12 @@ func images() []row {
 		{"conv_transpose1d.default conv_transpose2d.input conv_transpose3d.input",
 			"input weight bias stride padding output_padding groups dilation", convertConvTranspose},
 		{"pixel_shuffle.default", "self upscale_factor", func(c *call) {
-			c.composed(func(at build.Place) (*ir.Node, error) {
-				return c.b.DepthToSpace(at, c.tensor("self"), clampInt(c.int("upscale_factor", 1)), build.CRD)
-			})
+			x, n := c.tensor("self"), clampInt(c.int("upscale_factor", 1))
+			c.composed(func(at build.Place) (*ir.Node, error) { return c.b.DepthToSpace(at, x, n, build.CRD) }, x)
 		}},
 		{"pixel_unshuffle.default", "self downscale_factor", func(c *call) {
-			c.composed(func(at build.Place) (*ir.Node, error) {
-				return c.b.SpaceToDepth(at, c.tensor("self"), clampInt(c.int("downscale_factor", 1)), build.CRD)
-			})
+			x, n := c.tensor("self"), clampInt(c.int("downscale_factor", 1))
+			c.composed(func(at build.Place) (*ir.Node, error) { return c.b.SpaceToDepth(at, x, n, build.CRD) }, x)
 		}},
 		{"channel_shuffle.default", "self groups", convertChannelShuffle},
 		{"_native_batch_norm_legit.no_stats", "input weight bias training momentum eps", convertOwnStatistics},
@@ -39,8 +37,8 @@ func images() []row {
 		{"instance_norm.default",
 			"input weight bias running_mean running_var use_input_stats momentum eps cudnn_enabled", convertInstanceNorm},
 		{"einsum.default", "equation tensors path", func(c *call) {
-			nodes := c.tensors("tensors")
-			c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Einsum(at, c.str("equation", ""), nodes...) })
+			nodes, text := c.tensors("tensors"), c.str("equation", "")
+			c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Einsum(at, text, nodes...) }, nodes...)
 		}},
 		{"one_hot.default", "self num_classes", convertOneHot},
 		{"roll.default", "self shifts dims", convertRoll},
@@ -48,11 +46,9 @@ func images() []row {
 }
 
 // composed makes a node by a function of the builder, of what the importer has read.
-func (c *call) composed(make func(at build.Place) (*ir.Node, error)) {
-	for _, in := range c.n.in { // the builder takes no absent operands
-		if in.arg.kind == "as_tensor" {
-			c.tensor(in.name)
-		}
+func (c *call) composed(make func(at build.Place) (*ir.Node, error), args ...*ir.Node) {
+	if c.err == nil && slices.Contains(args, nil) {
+		c.fail(source.CodeArity, "lacks a tensor")
 	}
 	if c.err != nil {
 		return
@@ -133,7 +129,7 @@ func resize(mode string) func(*call) {
 				c.fail(source.CodeLimit, "makes an axis of %d elements; the limit is %d", s, most)
 			}
 		}
-		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Resize(at, x, a) })
+		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Resize(at, x, a) }, x)
 	}
 }
 
@@ -266,7 +262,7 @@ func convertOneHot(c *call) {
 	off, on := c.constantOf(number{kind: 'i'}, ir.I64, "off"), c.constantOf(number{kind: 'i', i: 1}, ir.I64, "on")
 	c.composed(func(at build.Place) (*ir.Node, error) {
 		return c.b.OneHot(at, x, int(n), len(x.Type.Shape), off, on)
-	})
+	}, x, off, on)
 }
 
 // convertRoll shifts axes in a circle; without axes, all elements as one row.

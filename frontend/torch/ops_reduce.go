@@ -30,10 +30,10 @@ func reductions() []row {
 		{"cumsum.default", "self dim dtype", convertCumSum},
 		{"logsumexp.default", "self dim keepdim", func(c *call) {
 			x := c.tensor("self")
-			axes := c.axes(c.ints("dim"), len(c.shape(x)))
+			axes, keep := c.axes(c.ints("dim"), len(c.shape(x))), c.bool("keepdim", false)
 			c.composed(func(at build.Place) (*ir.Node, error) {
-				return c.b.Reduce(at, build.LogSumExp, x, axes, c.bool("keepdim", false))
-			})
+				return c.b.Reduce(at, build.LogSumExp, x, axes, keep)
+			}, x)
 		}},
 		{"argmin.default", "self dim keepdim", convertArgMax},
 		{"argmax.default", "self dim keepdim", convertArgMax},

@@ -295,5 +295,5 @@ func convertRepeat(c *call) {
 		return
 	}
 	x = c.reshape("axes", x, append(slices.Repeat([]int{1}, len(times)-len(x.Type.Shape)), x.Type.Shape...))
-	c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Tile(at, x, times) })
+	c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Tile(at, x, times) }, x)
 }
