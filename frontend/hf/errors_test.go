@@ -184,3 +184,21 @@ func TestSupported(t *testing.T) {
 		t.Errorf("%d folders, %d are named: %v", len(all), count, err)
 	}
 }
+
+// TestTruncated cuts config.json everywhere.
+func TestTruncated(t *testing.T) {
+	dir := changed(t, "bert", "", "")
+	path := filepath.Join(dir, "config.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range bytes.TrimSpace(data) {
+		if err := os.WriteFile(path, data[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := frontend.Load(dir, none); diag.CodeOf(err) != source.CodeBroken {
+			t.Fatalf("%d of %d bytes: %v", n, len(data), err)
+		}
+	}
+}

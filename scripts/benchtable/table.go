@@ -23,6 +23,8 @@ type promise struct {
 var promises = []promise{
 	{"inspect of a 440 MB model, seconds", "BenchmarkInspect440MB", "s-best", true, 0.2, ""},
 	{"its resident memory, heap included, MiB", "BenchmarkInspect440MB", "MiB-resident", true, 100, ""},
+	{"inspect of a Hugging Face folder of 519 MB, seconds", "BenchmarkInspectFolder", "s-best", true, 0.3, ""},
+	{"its resident memory, heap included, MiB", "BenchmarkInspectFolder", "MiB-resident", true, 100, ""},
 	{"reference, 8-bit linear layer, GMAC/s a core", "BenchmarkLinear", "GMAC/s", false, 1, ""},
 	{"reference, floats: bert-base, 128 tokens, times as long as PJRT", "BenchmarkBert", "x-pjrt", true, 10,
 		"PJRT plugin"},

@@ -11,6 +11,7 @@ import (
 const output = `goos: linux
 BenchmarkInspect440MB-4   3   1000 ns/op   20.5 MiB-resident   0.15 s-best
 BenchmarkInspect440MB-4   3   1000 ns/op   21.5 MiB-resident   0.25 s-best
+BenchmarkInspectFolder-4  3   1000 ns/op   20.5 MiB-resident   0.05 s-best
 BenchmarkLinear           9   1000 ns/op   0.5 GMAC/s
 BenchmarkLinear           9   1000 ns/op   0.8 GMAC/s
 BenchmarkFloatLinear/128-4   9   1000 ns/op   40 GMAC/s
