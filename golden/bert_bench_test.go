@@ -83,14 +83,14 @@ func (e *encoder) layer(name string, x *ir.Node) *ir.Node {
 	return e.norm(name+"norm2", e.node(op.Add, name+"sum2", nil, e.linear(name+"down", h, bertInner, bertHidden), x))
 }
 
-// bert is an encoder of the given number of layers over the ids of tokens.
-func bert(t testing.TB, layers int) *ir.Graph {
+// bert is an encoder of the given number of layers over the ids of as many words.
+func bert(t testing.TB, layers, words int) *ir.Graph {
 	t.Helper()
 	e := &encoder{t: t, g: &ir.Graph{Name: "bert"}, r: 1}
 	ids := &ir.Node{Name: "ids", Op: op.Input, Attrs: &ir.Input{},
 		Type: ir.Type{Shape: []int{1, bertTokens}, Format: ir.Int64}}
 	e.g.Nodes, e.g.In = append(e.g.Nodes, ids), []*ir.Node{ids}
-	x := e.node(op.Gather, "words", &op.AxisAttrs{Axis: 0}, e.weights("word_embeddings", 1, 0, bertWords, bertHidden), ids)
+	x := e.node(op.Gather, "words", &op.AxisAttrs{Axis: 0}, e.weights("word_embeddings", 1, 0, words, bertHidden), ids)
 	x = e.node(op.Add, "places", nil, x, e.weights("position_embeddings", 1, 0, bertTokens, bertHidden))
 	x = e.norm("norm", x)
 	for i := range layers {
@@ -103,18 +103,18 @@ func bert(t testing.TB, layers int) *ir.Graph {
 	return e.g
 }
 
-func bertSample() ref.Sample {
+func bertSample(words int64) ref.Sample {
 	r := rand.New(rand.NewPCG(8, 8))
 	ids := ir.NewTensor(ir.Type{Shape: []int{1, bertTokens}, Format: ir.Int64})
 	for i := range ids.Codes {
-		ids.Codes[i] = r.Int64N(bertWords)
+		ids.Codes[i] = r.Int64N(words)
 	}
 	return ref.Sample{ids}
 }
 
 // TestBertLayer compares one layer of the benchmark on both engines.
 func TestBertLayer(t *testing.T) {
-	g, samples := bert(t, 1), []ref.Sample{bertSample()}
+	g, samples := bert(t, 1, 99), []ref.Sample{bertSample(99)}
 	p, err := ref.New(g)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestBertLayer(t *testing.T) {
 
 // TestBertAlone: a sample gives the same bits alone and among others, on one processor and on several.
 func TestBertAlone(t *testing.T) {
-	p, err := ref.New(bert(t, 1))
+	p, err := ref.New(bert(t, 1, 99))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestBertAlone(t *testing.T) {
 	for _, procs := range []int{1, 3} {
 		runtime.GOMAXPROCS(procs)
 		for _, count := range []int{1, 4} {
-			out, err := p.Run(t.Context(), slices.Repeat([]ref.Sample{bertSample()}, count))
+			out, err := p.Run(t.Context(), slices.Repeat([]ref.Sample{bertSample(99)}, count))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -166,7 +166,7 @@ func TestBertAlone(t *testing.T) {
 // BenchmarkBert evaluates one sample of a model of the size of bert-base by turns with the reference engine and on
 // PJRT, and reports the best times and their ratio.
 func BenchmarkBert(b *testing.B) {
-	g, samples := bert(b, bertLayers), []ref.Sample{bertSample()}
+	g, samples := bert(b, bertLayers, bertWords), []ref.Sample{bertSample(bertWords)}
 	program, err := ref.New(g)
 	if err != nil {
 		b.Fatal(err)
