@@ -6,9 +6,11 @@ package onnx
 
 import (
 	"archive/zip"
+	"flag"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path"
 	"slices"
 	"sort"
@@ -24,6 +26,10 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 )
+
+var update = flag.Bool("update", false, "write docs/onnx.md")
+
+const nodePagePath = "../../docs/onnx.md"
 
 // nodeCase is one test of the ONNX project: a model, and arrays that go in and come out.
 type nodeCase struct {
@@ -304,6 +310,15 @@ func TestNodeTests(t *testing.T) {
 			continue
 		}
 		passed++
+	}
+	page := nodePage(cases)
+	if *update {
+		if err := os.WriteFile(nodePagePath, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile(nodePagePath); err != nil || string(have) != page {
+		t.Errorf("docs/onnx.md is not what the tests say (%v): run %s -args -update", err, nodePageCommand)
 	}
 	t.Logf("%d of %d pass, %.1f %%; %d are not in scope", passed, total, 100*float64(passed)/float64(total),
 		len(cases)-total)

@@ -49,8 +49,8 @@ func layerTable() []opSpec {
 		{"Softmax", "axis", 1, 1, convertSoftmax(op.Softmax), false},
 		{"LogSoftmax", "axis", 1, 1, convertSoftmax(op.LogSoftmax), false},
 		{"Hardmax", "axis", 1, 1, convertHardmax, false},
-		{"ArgMax", "axis keepdims select_last_index", 1, 1, convertArgMax, false},
-		{"ArgMin", "axis keepdims select_last_index", 1, 1, convertArgMin, false},
+		{"ArgMax", "axis keepdims select_last_index", 1, 1, convertArgMax(false), false},
+		{"ArgMin", "axis keepdims select_last_index", 1, 1, convertArgMax(true), false},
 		{"MaxPool", windowAttrs + "ceil_mode storage_order", 1, 1, convertMaxPool, false},
 		{"AveragePool", windowAttrs + "ceil_mode count_include_pad", 1, 1, convertAvgPool, false},
 		{"GlobalAveragePool", "", 1, 1, convertGlobalAvg, false},
@@ -207,7 +207,6 @@ func convertHardmax(c *call) {
 			return nil
 		}
 		at := c.emit("place", op.ArgMax, &op.ArgMaxAttrs{Axis: axis, KeepDims: true}, x)
-		at = c.converted("place64", at, ir.I64)
 		shape := slices.Repeat([]int{1}, len(x.Type.Shape))
 		shape[axis] = x.Type.Shape[axis]
 		hit := c.emit("hit", op.Compare, &op.CompareAttrs{Rel: "eq"}, at, c.iota("places", shape))
@@ -224,23 +223,14 @@ func (c *call) iota(role string, shape []int) *ir.Node {
 	return c.whole64(role, shape, v...)
 }
 
-func convertArgMax(c *call) { c.argMax(c.arg(0)) }
-
-// convertArgMin is the place of the greatest of the numbers turned around.
-func convertArgMin(c *call) {
-	x := c.arg(0)
-	if c.err == nil && x.Type.IsFloat() {
-		c.argMax(c.emit("turned", op.Mul, nil, x, c.number(-1, "minus")))
-		return
+func convertArgMax(least bool) func(*call) {
+	return func(c *call) {
+		a := &op.ArgMaxAttrs{
+			Axis:     c.axis(c.int("axis", 0), len(c.shape(0)), 0),
+			KeepDims: c.int("keepdims", 1) != 0,
+			Last:     c.int("select_last_index", 0) != 0,
+			Least:    least,
+		}
+		c.result(c.emit("", op.ArgMax, a, c.arg(0)))
 	}
-	c.argMax(c.emit("turned", op.Not, nil, x)) // -x-1, which never overflows
-}
-
-func (c *call) argMax(x *ir.Node) {
-	a := &op.ArgMaxAttrs{
-		Axis:     c.axis(c.int("axis", 0), len(c.shape(0)), 0),
-		KeepDims: c.int("keepdims", 1) != 0,
-		Last:     c.int("select_last_index", 0) != 0,
-	}
-	c.result(c.emit("", op.ArgMax, a, x))
 }
