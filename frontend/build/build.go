@@ -102,6 +102,16 @@ func (b *Builder) Emit(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Nod
 	return n, nil
 }
 
+// EmitNode is Emit that never evaluates: large weights in another order stay views of the file, and engines evaluate the
+// node once.
+func (b *Builder) EmitNode(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Node, error) {
+	budget := b.budget
+	b.budget = -1
+	n, err := b.Emit(at, o, attrs, args...)
+	b.budget = budget
+	return n, err
+}
+
 // name gives a node its name and its position; a constant has its name from the file, or gets it in Finish.
 func (b *Builder) name(n *ir.Node, at Place) {
 	if n.IsConst() {

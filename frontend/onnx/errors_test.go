@@ -31,7 +31,6 @@ func modelErrors() []badCase {
 	}
 	return []badCase{
 		{"old opset", source.CodeVersion, "operator set 6", with(func(m *testModel) { m.opset = 6 })},
-		{"new opset", source.CodeVersion, "opset_version", with(func(m *testModel) { m.opset = 28 })},
 		{"no outputs", source.CodeNoOutput, "no outputs", with(func(m *testModel) { m.outputs = nil })},
 		{"sparse", source.CodeSparse, "sparse", with(func(m *testModel) { m.extraInside = pb(nil).msg(15, nil) })},
 		{"unknown output", source.CodeUndefined, `mean "y"`, with(func(m *testModel) { m.outputs = []pb{vi("yy")} })},

@@ -10,6 +10,9 @@ import (
 	"lathe/ir/op"
 )
 
+// maxCopied bounds the elements of weights that are copied into the order that layers have.
+const maxCopied = 1 << 18
+
 // matrix is a constant matrix operand [rows, cols] as the weights of a linear node: alpha*w, or its transpose. Small
 // ones are copied into that form; large ones stay where they are, and nodes do the work on the constant. Codes are
 // always copied: their scales follow the axes.
@@ -21,11 +24,14 @@ func (c *call) matrix(w *ir.Node, v *value, transpose bool, alpha float32) *ir.N
 		w, transpose = v.flip, false
 	}
 	if transpose {
-		emit := c.emit
-		if own(w) != nil {
-			emit = c.emitNow
+		emit := c.b.Emit
+		switch {
+		case own(w) != nil:
+			emit = c.b.Evaluate
+		case w.Type.Elems() > maxCopied:
+			emit = c.b.EmitNode
 		}
-		w = emit("weight", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, w)
+		w = c.emitBy(emit, "weight", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, w)
 		v.flip = w
 	}
 	if alpha != 1 && c.err == nil {

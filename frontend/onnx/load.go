@@ -19,7 +19,8 @@ import (
 	"lathe/ir"
 )
 
-// The operator set versions. Up to newestOpset the node tests of the ONNX project have been run.
+// The operator set versions. Up to newestOpset the node tests of the ONNX project have been run; newer ones are read as
+// if they were that one, with a note.
 const (
 	oldestOpset = 7
 	newestOpset = 27
@@ -106,9 +107,9 @@ func (m *model) check() error {
 	switch {
 	case m.graph == nil:
 		return diag.New(source.CodeNoOutput, "", "holds no graph: it is no ONNX model, or a truncated one")
-	case m.opset < oldestOpset || m.opset > newestOpset:
-		return diag.New(source.CodeVersion, "", "uses operator set %d; %d to %d are supported", m.opset, oldestOpset,
-			newestOpset).WithHint("export it with opset_version=18")
+	case m.opset < oldestOpset:
+		return diag.New(source.CodeVersion, "", "uses operator set %d; %d and newer are supported", m.opset, oldestOpset).
+			WithHint("export it with opset_version=18")
 	case len(m.graph.outputs) == 0:
 		return diag.New(source.CodeNoOutput, "", "has no outputs")
 	}

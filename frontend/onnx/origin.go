@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"fmt"
 	"strings"
 
 	"lathe/ir"
@@ -13,6 +14,10 @@ import (
 func (im *importer) origin(fr *frame, o *ir.Origin) {
 	o.Format, o.Producer = "ONNX", strings.TrimSpace(im.model.producer+" "+im.model.version)
 	o.Dangling = nil // of the nodes of the file
+	if im.model.opset > newestOpset {
+		o.Notes = append(o.Notes, fmt.Sprintf("operator set %d is newer than %d, up to which operations are tested",
+			im.model.opset, newestOpset))
+	}
 	seen := map[string]bool{}
 	read := map[string]bool{}
 	for i := range im.model.graph.nodes {

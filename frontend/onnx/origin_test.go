@@ -32,3 +32,13 @@ func TestOrigin(t *testing.T) {
 		t.Errorf("%+v", g.Origin)
 	}
 }
+
+// TestNewOpset: operator sets newer than the tested ones are read, with a note.
+func TestNewOpset(t *testing.T) {
+	for opset, want := range map[int64]int{newestOpset: 0, newestOpset + 1: 1} {
+		g, err := Parse("m.onnx", single(opset, vi("x", 2), nd("Relu", "x", "y")).bytes(), source.Options{})
+		if err != nil || len(g.Origin.Notes) != want {
+			t.Errorf("operator set %d: %v, %v", opset, g, err)
+		}
+	}
+}
