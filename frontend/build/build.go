@@ -102,8 +102,8 @@ func (b *Builder) Emit(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Nod
 	return n, nil
 }
 
-// EmitNode is Emit that never evaluates: large weights in another order stay views of the file, and engines evaluate the
-// node once.
+// EmitNode is Emit that never evaluates: large weights in another order stay views of the file, and engines evaluate
+// the node once.
 func (b *Builder) EmitNode(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Node, error) {
 	budget := b.budget
 	b.budget = -1
