@@ -7,6 +7,11 @@ import (
 	"lathe/ir"
 )
 
+// keepNaN is x where that is NaN, else y: plugins take the number of a NaN and a number for the maximum.
+func keepNaN(b *hlo.Builder, x, y hlo.Value) hlo.Value {
+	return b.Select(b.Compare(hlo.NE, x, x), x, y)
+}
+
 // binaryHLO prints a pair: both operands aligned in i64, then one rounding.
 func binaryHLO(o pairOp, print func(b *hlo.Builder, x, y hlo.Value) hlo.Value) hloColumn {
 	return func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
@@ -15,7 +20,11 @@ func binaryHLO(o pairOp, print func(b *hlo.Builder, x, y hlo.Value) hlo.Value) h
 			return hlo.Value{}, err
 		}
 		if n.Type.IsFloat() {
-			return print(b, v[0], v[1]), b.Err()
+			y := print(b, v[0], v[1])
+			if o.kind == pairMin || o.kind == pairMax {
+				y = keepNaN(b, v[0], keepNaN(b, v[1], y))
+			}
+			return y, b.Err()
 		}
 		if f, ok := wholeOf(n); ok {
 			return wrapHLO(b, print(b, v[0], v[1]), f), b.Err()

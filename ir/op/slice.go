@@ -26,8 +26,8 @@ var Slice = &ir.Op{
 		if err := onAxis(n, a.Axis); err != nil {
 			return nil, err
 		}
-		if size := n.Args[0].Type.Shape[a.Axis]; a.Count < 1 || a.Step < 1 || a.Start < 0 || a.Start >= size ||
-			(a.Count-1) > (size-1-a.Start)/a.Step {
+		if size := n.Args[0].Type.Shape[a.Axis]; a.Count < 0 || a.Step < 1 || a.Start < 0 || a.Start > size ||
+			a.Count > 0 && (a.Start == size || (a.Count-1) > (size-1-a.Start)/a.Step) {
 			return nil, fmt.Errorf("%d indices from %d on in steps of %d do not lie in axis %d of %s", a.Count, a.Start, a.Step,
 				a.Axis, ir.ShapeString(n.Args[0].Type.Shape))
 		}
