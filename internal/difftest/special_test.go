@@ -99,7 +99,7 @@ func TestSpecials(t *testing.T) {
 	}
 }
 
-// TestExtremes compares the operations on whole numbers with the slow evaluator and PJRT on every pair of extreme codes.
+// TestExtremes compares the operations on whole numbers with the slow evaluator and PJRT on each pair of extreme codes.
 func TestExtremes(t *testing.T) {
 	for _, f := range wholes {
 		t.Run(f.String(), func(t *testing.T) {

@@ -38,8 +38,8 @@ func TestEmpty(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range []*ir.Op{Add, Concat, Reshape, Transpose, Gather, Where, Compare, ReduceSum, ReduceProd, CumSum, ArgMax,
-		TopKValues, Convert, ScatterND, GatherND, Pad, Repeat, Slice} {
+	for _, o := range []*ir.Op{Add, Concat, Reshape, Transpose, Gather, Where, Compare, ReduceSum, ReduceProd, CumSum,
+		ArgMax, TopKValues, Convert, ScatterND, GatherND, Pad, Repeat, Slice} {
 		if !ran[o] {
 			t.Errorf("%s never ran on nothing", o.Name)
 		}
