@@ -58,8 +58,8 @@ func input(name string, t ir.Type) *ir.Node {
 	return &ir.Node{Name: name, Op: op.Input, Attrs: &ir.Input{}, Type: t}
 }
 
-// TestSpecials compares the Eval columns with PJRT where floats are special: the same truth values and whole numbers, the
-// same infinities, and no number where there is none.
+// TestSpecials compares the Eval columns with PJRT where floats are special: the same truth values, whole numbers and
+// infinities, and no number where there is none.
 func TestSpecials(t *testing.T) {
 	g := specialOps(t)
 	sample := ref.Sample{}
