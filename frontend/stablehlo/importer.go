@@ -63,7 +63,7 @@ type unknownOp struct {
 const (
 	maxErrors = 20
 	maxDepth  = 128
-	maxWork   = 1 << 20
+	maxWork   = 1 << 19
 )
 
 // scope is the values of a function, or of a region, which sees those around it.
@@ -123,6 +123,9 @@ func (im *importer) block(sc *scope, ops []syntax.Op) ([]value, error) {
 	}
 	for i := range ops {
 		op := &ops[i]
+		if len(im.errs) > 2*maxErrors { // the first ones are told
+			return nil, im.errs[0]
+		}
 		if im.work++; im.work > maxWork {
 			return nil, im.Errorf(source.CodeLimit, op.At, "more than %d operations after calls and loops are written out",
 				maxWork)

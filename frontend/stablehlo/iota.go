@@ -20,9 +20,12 @@ func convertIota(c *call) {
 	}
 }
 
+// maxIota bounds the numbers that are written out.
+const maxIota = 1 << 22
+
 // iota is 0, 1, 2, ... along an axis.
 func (c *call) iota(d ir.DType, dims []int, axis int) value {
-	if axis >= len(dims) || dims[axis] > ir.MaxValue || d == "" {
+	if axis >= len(dims) || dims[axis] > maxIota || d == "" {
 		c.fail(source.CodeDims, "counts along axis %d of %s", axis, ir.ShapeString(dims))
 		return value{}
 	}

@@ -116,6 +116,22 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestVerifyText proves the network that comes as StableHLO text, whose images have their channels last.
+func TestVerifyText(t *testing.T) {
+	t.Parallel()
+	e := engines(t)
+	check, err := e.Verify(t.Context(), *job(t, "digits-jax", "model_export.stablehlo.mlir", "", 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if check.Mismatches != 0 || check.Outputs != 4500 {
+		t.Fatalf("%d of %d codes differ: %v", check.Mismatches, check.Outputs, check.First)
+	}
+	if a := check.Accuracy; a.Quantized < 0.95 {
+		t.Errorf("accuracy fell from %.4f to %.4f", *a.Float, a.Quantized)
+	}
+}
+
 // TestSecond asks the second simulator, which must see a mismatch by itself.
 func TestSecond(t *testing.T) {
 	tools.Need(t, "iverilog")

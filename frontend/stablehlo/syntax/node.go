@@ -34,6 +34,8 @@ func kindOf(token int) Kind {
 	switch token {
 	case mlir.MlirLexerSSA:
 		return Value
+	case mlir.MlirLexerKEY:
+		return Key
 	case mlir.MlirLexerDEF:
 		return Def
 	case mlir.MlirLexerSYM:

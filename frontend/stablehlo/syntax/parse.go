@@ -62,7 +62,6 @@ func (f *File) parse() error {
 	parser.GetInterpreter().SetPredictionMode(antlr.PredictionModeSLL)
 	tree, err := attempt(parser)
 	if err != nil {
-		tokens.Seek(0)
 		parser.GetInterpreter().SetPredictionMode(antlr.PredictionModeLL)
 		if tree, err = attempt(parser); err != nil {
 			return err
@@ -81,6 +80,7 @@ func attempt(parser *mlir.MlirParser) (tree mlir.IFileContext, err error) {
 			panic(p)
 		}
 	}()
+	parser.GetTokenStream().Seek(0) // the lexer may stop, too
 	parser.SetInputStream(parser.GetTokenStream())
 	return parser.File(), nil
 }

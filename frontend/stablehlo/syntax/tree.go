@@ -21,6 +21,7 @@ const (
 	Dotted             // names with dots
 	Value              // %x
 	Def                // %x, %y:2 =
+	Key                // word =
 	Symbol             // @f
 	Label              // ^bb0
 	Text               // "a string"
@@ -103,17 +104,15 @@ func (f *File) alias(c *mlir.AliasContext) {
 func (f *File) op(c *mlir.OpContext) Op {
 	start, _ := f.span(c.GetStart(), c.GetStart())
 	op := Op{At: start}
-	for _, child := range c.GetChildren() {
-		switch k := child.(type) {
-		case antlr.TerminalNode: // the names of the results
-			op.Results = f.results(f.token(k.GetSymbol()))
-		case *mlir.NameContext:
-			nodes := f.nodes(k.GetChildren())
-			op.Name, op.At = nodes[0].Text, nodes[0].At
-			op.Items = append(op.Items, nodes[1:]...)
-		case *mlir.ItemContext:
-			op.Items = f.appendNodes(op.Items, k.GetChildren())
-		}
+	children := c.GetChildren()
+	if def := c.DEF(); def != nil {
+		op.Results = f.results(f.token(def.GetSymbol()))
+		children = children[1:]
+	}
+	op.Items = f.nodes(children)
+	if len(op.Items) > 0 { // its name
+		op.Name, op.At = op.Items[0].Text, op.Items[0].At
+		op.Items = op.Items[1:]
 	}
 	return op
 }
@@ -150,9 +149,10 @@ func (f *File) appendNodes(nodes []Node, children []antlr.Tree) []Node {
 	for _, child := range children {
 		switch c := child.(type) {
 		case antlr.TerminalNode:
-			if n := f.token(c.GetSymbol()); n.Kind == Def {
+			switch n := f.token(c.GetSymbol()); n.Kind {
+			case Def, Key:
 				nodes = appendDef(nodes, n)
-			} else {
+			default:
 				nodes = append(nodes, n)
 			}
 		case *mlir.ParenContext:
@@ -163,6 +163,7 @@ func (f *File) appendNodes(nodes []Node, children []antlr.Tree) []Node {
 			nodes = append(nodes, f.group(Angle, c))
 		case *mlir.BraceContext:
 			nodes = append(nodes, f.brace(c))
+		case *mlir.OpContext, *mlir.LabelContext: // of a region, which reads them itself
 		case antlr.RuleNode:
 			nodes = f.appendNodes(nodes, c.GetChildren())
 		}
@@ -170,11 +171,16 @@ func (f *File) appendNodes(nodes []Node, children []antlr.Tree) []Node {
 	return nodes
 }
 
-// appendDef takes "%a, %b =" apart, which is a list and the beginning of an assignment where it stands in brackets.
+// appendDef takes "%a, %b =" and "word =" apart, the first of which is a list and the beginning of an assignment where
+// it stands in brackets.
 func appendDef(nodes []Node, n Node) []Node {
+	kind := Value
+	if n.Kind == Key {
+		kind = Word
+	}
 	names := strings.Split(strings.TrimSuffix(n.Text, "="), ",")
 	for i, name := range names {
-		nodes = append(nodes, Node{Kind: Value, Text: strings.Trim(name, "% \t"), At: n.At, End: n.End},
+		nodes = append(nodes, Node{Kind: kind, Text: strings.Trim(name, "% \t"), At: n.At, End: n.End},
 			Node{Kind: Punct, Text: ",", At: n.At, End: n.End})
 		if i == len(names)-1 {
 			nodes[len(nodes)-1].Text = "="
@@ -192,31 +198,25 @@ func (f *File) group(kind Kind, c antlr.ParserRuleContext) Node {
 
 // brace is a dictionary, or a region where it holds operations.
 func (f *File) brace(c *mlir.BraceContext) Node {
-	ops, blocks := c.AllOp(), c.AllBlock()
-	if len(ops) == 0 && len(blocks) == 0 {
-		return f.group(Dict, c)
-	}
-	at, end := f.span(c.GetStart(), c.GetStop())
-	n := Node{Kind: Region, At: at, End: end}
-	if len(ops) > 0 {
-		n.Blocks = append(n.Blocks, Block{Ops: f.ops(ops)})
-	}
-	for _, b := range blocks {
-		block := Block{Ops: f.ops(b.AllOp())}
-		if p := b.Paren(); p != nil {
-			block.Args = Args(f.group(Paren, p).Kids)
+	n := f.group(Dict, c)
+	for _, child := range c.GetChildren() {
+		switch k := child.(type) {
+		case *mlir.LabelContext:
+			block := Block{}
+			if p := k.Paren(); p != nil {
+				block.Args = Args(f.group(Paren, p).Kids)
+			}
+			n.Blocks = append(n.Blocks, block)
+		case *mlir.OpContext:
+			if len(n.Blocks) == 0 { // the first block may lack a label
+				n.Blocks = append(n.Blocks, Block{})
+			}
+			last := &n.Blocks[len(n.Blocks)-1]
+			last.Ops = append(last.Ops, f.op(k))
 		}
-		n.Blocks = append(n.Blocks, block)
+	}
+	if len(n.Blocks) > 0 {
+		n.Kind, n.Kids = Region, nil
 	}
 	return n
-}
-
-func (f *File) ops(contexts []mlir.IOpContext) []Op {
-	ops := make([]Op, 0, len(contexts))
-	for _, c := range contexts {
-		if o, ok := c.(*mlir.OpContext); ok {
-			ops = append(ops, f.op(o))
-		}
-	}
-	return ops
 }

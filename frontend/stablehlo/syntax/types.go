@@ -161,7 +161,10 @@ func (f *File) types(nodes []Node) (s Signature, taken int) {
 func (f *File) typeList(nodes []Node) (list []Type, taken int) {
 	if len(nodes) > 0 && nodes[0].Kind == Paren {
 		for _, part := range split(nodes[0].Kids) {
-			if t, ok := f.typeOf(&part[0]); len(part) > 0 && ok {
+			if len(part) == 0 {
+				continue
+			}
+			if t, ok := f.typeOf(&part[0]); ok {
 				list = append(list, t)
 			}
 		}
