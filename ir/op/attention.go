@@ -103,7 +103,11 @@ func (s scoring) of(dot float64, mask *ir.Tensor, at int) float64 {
 	case mask == nil:
 		return v
 	case mask.Floats != nil:
-		return float64(float32(v) + mask.Floats[at])
+		v += float64(mask.Floats[at])
+		if sum := float64(float32(v)); math.IsInf(sum, 0) { // two masks of the least float32, added before
+			return sum
+		}
+		return v
 	case mask.Codes[at] == 0:
 		return math.Inf(-1)
 	}
