@@ -60,12 +60,12 @@ func hintNearest(e *diag.Error, name string, names []string) {
 // bind sets the numbers of samples and tokens: from Options.Transformer, --dim batch and seq, or the shape of an input.
 func (m *model) bind(opts source.Options) {
 	positions := m.positions
-	m.batch, m.seq = 1, opts.Transformer.Seq
+	m.batch, m.seq = 0, opts.Transformer.Seq
 	if m.past = -1; opts.Transformer.Cache {
 		m.past = opts.Transformer.Past
 	}
 	bind := func(at *int, what string, n int) {
-		if n < 1 || n > maxCount || *at > 1 && *at != n {
+		if n < 1 || n > maxCount || *at > 0 && *at != n {
 			m.bound("the dimension %s is to be %d and %d", what, n, *at)
 		}
 		*at = n
@@ -88,6 +88,7 @@ func (m *model) bind(opts source.Options) {
 		bind(&m.batch, "batch", shape[0])
 		bind(&m.seq, "seq", shape[1])
 	}
+	m.batch = max(m.batch, 1)
 	if m.seq == 0 {
 		if m.seq = min(defaultSeq, max(positions, 1)); m.past > 0 {
 			m.seq = 1

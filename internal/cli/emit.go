@@ -55,6 +55,7 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	if err != nil {
 		return err
 	}
+	source.Arrays = e.inputs
 	hw, err := a.hardware(c.Context(), source, e.top)
 	if err != nil {
 		return err

@@ -72,6 +72,7 @@ func (a *App) runModel() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		source.Arrays = inputs
 		device := ""
 		r.device = &device
 		arrays, err := a.compute(c.Context(), source, inputs, r)

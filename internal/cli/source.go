@@ -47,8 +47,8 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 
 // addTransformer adds what folders of Hugging Face leave open.
 func (s *sourceFlags) addTransformer(c *cobra.Command) {
-	c.Flags().IntVar(&s.transformer.Seq, "seq", 0, "tokens of a Hugging Face model; else 128, or as many as it takes; 1 "+
-		"with --past")
+	c.Flags().IntVar(&s.transformer.Seq, "seq", 0, "tokens of a Hugging Face model; else those of the arrays, 128, "+
+		"or as many as it takes; 1 with --past")
 	c.Flags().StringSliceVar(&s.transformer.Inputs, "model-inputs", nil,
 		"inputs of a Hugging Face model: input_ids,attention_mask")
 	c.Flags().StringVar(&s.transformer.Task, "task", "", "head of a Hugging Face model: encoder, causal-lm, ...")
@@ -69,6 +69,7 @@ func (s *sourceFlags) of(a *App, model string) (flow.Source, error) {
 		return s.source, err
 	}
 	s.source.Shapes = shapes
+	s.source.Note = func(text string) { fmt.Fprintf(a.Err, "note: %s\n", text) }
 	start := time.Now()
 	s.source.Passes.Clock = func() time.Duration { return time.Since(start) }
 	if s.dumpAfter == "" {

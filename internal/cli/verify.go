@@ -126,6 +126,7 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 	if err != nil {
 		return nil, nil, err
 	}
+	source.Arrays = v.inputs
 	p.Report("import", 0, 0)
 	g, err := source.Import()
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 
 	"lathe/emit"
 	"lathe/emit/verilog"
-	"lathe/frontend"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/internal/npz"
@@ -45,9 +44,14 @@ type Source struct {
 	Unroll int
 	// Passes are options of the passes that run: checks, dumps.
 	Passes lower.Options
+	// Arrays is the path of the arrays that the model will run on, or empty. They, or else those of Calibrate, decide
+	// sizes that are open; Note, if not nil, hears of it.
+	Arrays string
+	Note   func(string)
 }
 
-// Import reads the model as it is; the plan's [[input]] shapes bind what the model leaves open.
+// Import reads the model as it is; the plan's [[input]] shapes bind what the model leaves open, and what is open then
+// has the sizes of the arrays.
 func (s Source) Import() (*ir.Graph, error) {
 	plan, err := s.ReadPlan()
 	if err != nil {
@@ -55,8 +59,7 @@ func (s Source) Import() (*ir.Graph, error) {
 	}
 	shapes := plan.Shapes()
 	maps.Copy(shapes, s.Shapes)
-	return frontend.Load(s.Model, frontend.Options{Dims: s.Dims, Shapes: shapes,
-		Transformer: s.Transformer, Unroll: s.Unroll})
+	return s.load(source.Options{Dims: s.Dims, Shapes: shapes, Transformer: s.Transformer, Unroll: s.Unroll})
 }
 
 // Recognize makes operations of a float graph whole that an exporter has decomposed, measured on random samples.
