@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -132,6 +133,13 @@ func loadText(path string, opts Options) (*ir.Graph, error) {
 	}
 	if len(opts.Dims) > 0 {
 		return nil, diag.New(source.CodeBinding, path, "a saved graph has no open dimensions to set")
+	}
+	var names []string
+	for _, n := range g.In {
+		names = append(names, n.Name)
+	}
+	if err := source.Known("input", slices.Sorted(maps.Keys(opts.Shapes)), names); err != nil {
+		return nil, diag.At(err, source.CodeBinding, path)
 	}
 	for _, n := range g.In {
 		if want, ok := opts.Shapes[n.Name]; ok && !slices.Equal(want, n.Type.Shape) {

@@ -243,6 +243,7 @@ func TestLoadErrors(t *testing.T) {
 		{put("g.onnx", "lathe 1\n"), Options{}, "L0202", "Lathe graph"},
 		{put("g.lathe", "lathe 1\ngraph"), Options{}, "L0320", "g.lathe:2:6"},
 		{saved, Options{Dims: map[string]int{"batch": 1}}, "L0215", "no open dimensions"},
+		{saved, Options{Shapes: map[string][]int{"xx": {1, 64}}}, "L0215", "no input called"},
 		{saved, Options{Shapes: map[string][]int{"x": {2, 64}}}, "L0215", "1x64, not 2x64"},
 	} {
 		_, err := Load(c.path, c.opts)

@@ -87,6 +87,8 @@ var refusals = []struct {
 		[]string{"one of the inputs input_ids and inputs_embeds"}},
 	{"bert", "", "", choose(source.Transformer{Inputs: []string{"input_ids", "input_ids"}}), "L0284", []string{"twice"}},
 	{"bert", "", "", source.Options{Dims: map[string]int{"sequence": 4}}, "L0215", []string{"only batch and seq"}},
+	{"bert", "", "", source.Options{Shapes: map[string][]int{"input_idz": {1, 5}}}, "L0215",
+		[]string{`no input called "input_idz"`, `did you mean "input_ids"?`}},
 	{"bert", "", "", source.Options{Shapes: map[string][]int{"attention_mask": {1, 5}}}, "L0215", []string{"not 1x5"}},
 	{"vit", "", "", choose(source.Transformer{Seq: 4}), "L0284", []string{"take images"}},
 	{"vit", `"patch_size": 4 -> "patch_size": 5`, "", none, "L0215", []string{"not cut evenly"}},

@@ -100,7 +100,7 @@ func (m *model) bind(opts source.Options) {
 }
 
 // makeInputs makes the inputs of the graph.
-func (m *model) makeInputs(opts source.Options) {
+func (m *model) makeInputs() {
 	m.in = map[string]*ir.Node{}
 	for _, name := range m.inputNames() {
 		d, shape := ir.I64, []int{m.batch, m.seq}
@@ -114,7 +114,15 @@ func (m *model) makeInputs(opts source.Options) {
 		}
 		m.makeInput(name, d, shape)
 	}
-	for _, name := range slices.Sorted(maps.Keys(opts.Shapes)) {
+}
+
+// checkShapes compares the shapes that the options give with those of all inputs, caches and labels among them.
+func (m *model) checkShapes(opts source.Options) {
+	given := slices.Sorted(maps.Keys(opts.Shapes))
+	if err := source.Known("input", given, slices.Sorted(maps.Keys(m.in))); err != nil && m.err == nil {
+		m.fail(diag.At(err, source.CodeBinding, m.b.File))
+	}
+	for _, name := range given {
 		n := m.in[name]
 		if n != nil && m.err == nil && !slices.Equal(n.Type.Shape, opts.Shapes[name]) {
 			m.bound("input %q has the shape %s, not %s", name, ir.ShapeString(n.Type.Shape), ir.ShapeString(opts.Shapes[name]))

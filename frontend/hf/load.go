@@ -208,7 +208,7 @@ func convert(base string, c *config, arch *architecture, h *head, tensors []safe
 	m.checkSizes()
 	m.choices(h)
 	m.bind(opts)
-	m.makeInputs(opts)
+	m.makeInputs()
 	class := arch.class + "Model"
 	if h != nil {
 		m.module("", arch.class+h.suffix)
@@ -216,6 +216,7 @@ func convert(base string, c *config, arch *architecture, h *head, tensors []safe
 	m.module(strings.TrimSuffix(m.root, "."), class)
 	x := arch.body(m)
 	m.finish(h, x)
+	m.checkShapes(opts)
 	if m.err != nil {
 		return nil, m.err
 	}

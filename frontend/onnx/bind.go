@@ -35,10 +35,10 @@ func (b *binder) bind(inputs []*valueInfo) ([][]int, error) {
 			return nil, err
 		}
 	}
-	if err := known("dimension", sortedKeys(b.opts.Dims), symbols); err != nil {
+	if err := source.Known("dimension", sortedKeys(b.opts.Dims), sortedKeys(symbols)); err != nil {
 		return nil, err
 	}
-	if err := known("input", sortedKeys(b.opts.Shapes), names); err != nil {
+	if err := source.Known("input", sortedKeys(b.opts.Shapes), sortedKeys(names)); err != nil {
 		return nil, err
 	}
 	for _, v := range inputs {
@@ -55,20 +55,6 @@ func (b *binder) bind(inputs []*valueInfo) ([][]int, error) {
 		shapes[i] = shape
 	}
 	return shapes, nil
-}
-
-// known refuses options that name nothing in the model.
-func known(kind string, given []string, have map[string]bool) error {
-	for _, name := range given {
-		if !have[name] || name == "" {
-			e := diag.New(source.CodeBinding, "", "the model has no %s called %s", kind, quote(name))
-			if near := nearest(name, sortedKeys(have)); near != "" {
-				return e.WithHint("did you mean %s?", quote(near))
-			}
-			return e
-		}
-	}
-	return nil
 }
 
 // given checks the shape that the options give to v, and takes its symbols from it.

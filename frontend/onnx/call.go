@@ -135,6 +135,21 @@ func (c *call) hasAttr(name string) bool {
 	return slices.ContainsFunc(c.n.attrs, func(a attr) bool { return a.name == name })
 }
 
+// byAttrs says that the operator set is older than the one since which attributes of these names are inputs. From that
+// one on they are errors: nothing would read them.
+func (c *call) byAttrs(since int, names ...string) bool {
+	if c.opset < since {
+		return true
+	}
+	for _, name := range names {
+		if c.hasAttr(name) {
+			c.fail(source.CodeAttr, "attribute %s is an input since operator set %d, and the model states set %d", name, since,
+				c.opset)
+		}
+	}
+	return false
+}
+
 // maxAttr bounds integers in attributes that are sizes or positions in windows.
 const maxAttr = 1 << 20
 

@@ -13,10 +13,8 @@ import (
 // convertClip: bounds are attributes up to opset 10, inputs from 11.
 func convertClip(c *call) {
 	a := &op.ClipAttrs{Min: float32(math.Inf(-1)), Max: float32(math.Inf(1))}
-	if c.opset < 11 {
+	if c.byAttrs(11, "min", "max") {
 		a.Min, a.Max = c.float("min", a.Min), c.float("max", a.Max)
-	} else if len(c.n.attrs) > 0 {
-		c.fail(source.CodeAttr, "its bounds are inputs since operator set 11, this one has attributes")
 	}
 	for i := 1; i < len(c.in) && c.err == nil; i++ {
 		if c.in[i] != nil && elems(c.shape(i)) != 1 {

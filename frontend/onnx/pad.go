@@ -32,7 +32,7 @@ func (c *call) padding() (before, after []int, value float32) {
 	rank := len(c.shape(0))
 	list, axes := c.ints("pads"), []int64(nil)
 	value = c.float("value", 0)
-	if c.opset >= 11 {
+	if !c.byAttrs(11, "pads", "value") {
 		if list, value = nil, 0; !c.has(1) {
 			c.fail(source.CodeArity, "has no pads")
 			return nil, nil, 0

@@ -45,10 +45,11 @@ type reduction struct {
 func convertReduce(r reduction, input int) func(*call) {
 	return func(c *call) {
 		var list []int64
+		old := c.byAttrs(input, "axes")
 		switch a := c.attr("axes", kindInts); {
 		case c.has(1):
 			list = c.list(1, "axes")
-		case a != nil && c.opset < input:
+		case a != nil && old:
 			list = a.ints
 		}
 		x := c.arg(0)

@@ -208,9 +208,10 @@ func sliceRange(start, end, step, dim int64) (first, n int) {
 func (c *call) sliceArgs() (starts, ends, axes, steps []int64) {
 	var lists [4][]int64
 	var given [4]bool
+	old := c.byAttrs(10, "starts", "ends", "axes")
 	for i, name := range [...]string{"starts", "ends", "axes", "steps"} {
 		switch {
-		case c.opset >= 10:
+		case !old:
 			if c.has(i + 1) {
 				lists[i], given[i] = c.list(i+1, name), true
 			}
@@ -219,6 +220,10 @@ func (c *call) sliceArgs() (starts, ends, axes, steps []int64) {
 				lists[i], given[i] = a.ints, true
 			}
 		}
+	}
+	if !given[0] || !given[1] || old && len(c.in) > 1 {
+		c.fail(source.CodeArity, "has no starts or no ends: they are attributes up to operator set 9, inputs from 10 on, "+
+			"and the model states set %d", c.opset)
 	}
 	n := len(lists[0])
 	for i := range n {
@@ -282,10 +287,11 @@ func convertFlatten(c *call) {
 // the input, and with more from the result, which has one dimension more for each of them.
 func (c *call) axes(more bool) (set map[int]bool, given bool) {
 	var list []int64
+	old := c.byAttrs(13, "axes")
 	switch a := c.attr("axes", kindInts); {
 	case c.has(1):
 		list, given = c.list(1, "axes"), true
-	case a != nil && c.opset < 13:
+	case a != nil && old:
 		list, given = a.ints, true
 	}
 	rank := len(c.shape(0))

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/edsrzf/mmap-go"
 
@@ -25,6 +27,24 @@ type Options struct {
 	Unroll int
 	// Transformer is what a Hugging Face folder leaves open.
 	Transformer Transformer
+}
+
+// Known refuses names of options that the model does not have; kind says what they name. Names are those that it has.
+func Known(kind string, given, names []string) error {
+	for _, name := range given {
+		if name != "" && slices.Contains(names, name) {
+			continue
+		}
+		e := diag.New(CodeBinding, "", "the model has no %s called %s", kind, Quote(name))
+		if near := diag.Nearest(name, names); near != "" {
+			return e.WithHint("did you mean %s?", Quote(near))
+		}
+		if len(names) > 0 && len(names) < 10 {
+			return e.WithHint("it has %s", strings.Join(names, ", "))
+		}
+		return e
+	}
+	return nil
 }
 
 // Transformer chooses a graph among those that a Hugging Face folder describes.

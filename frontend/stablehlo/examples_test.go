@@ -12,6 +12,7 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/golden/ref"
+	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
 )
@@ -107,6 +108,21 @@ func TestNames(t *testing.T) {
 		}
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("%s: nodes\n%s, want\n%s", file, got, want)
+		}
+	}
+}
+
+// TestOptions: options that name nothing in the module are errors.
+func TestOptions(t *testing.T) {
+	const text = "func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {\nreturn %arg0 : tensor<2xf32>\n}"
+	for want, opts := range map[string]source.Options{
+		"have no names":         {Dims: map[string]int{"batch": 2}},
+		`no input called "ag0"`: {Shapes: map[string][]int{"ag0": {2}}},
+		"cannot have the shape": {Shapes: map[string][]int{"arg0": {3}}},
+	} {
+		_, err := Parse("m.mlir", []byte(text), opts)
+		if diag.CodeOf(err) != source.CodeBinding || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %s in: %v", want, err)
 		}
 	}
 }

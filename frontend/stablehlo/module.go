@@ -154,12 +154,12 @@ func (im *importer) inputs(f *function) ([]value, error) {
 		}
 		args = append(args, whole(n))
 	}
-	for _, name := range slices.Sorted(maps.Keys(im.opts.Shapes)) {
-		if !used[name] {
-			return nil, diag.New(source.CodeBinding, im.Name, "the model has no input %q", name)
-		}
+	if len(im.opts.Dims) > 0 {
+		return nil, diag.New(source.CodeBinding, im.Name, "dimensions of StableHLO modules have no names").
+			WithHint("--shape INPUT=... gives sizes to those of an input")
 	}
-	return args, nil
+	err := source.Known("input", slices.Sorted(maps.Keys(im.opts.Shapes)), slices.Sorted(maps.Keys(used)))
+	return args, err
 }
 
 // bind gives sizes to the dimensions that a type leaves open.

@@ -189,23 +189,22 @@ func (c *call) maybe(name string) *ir.Node {
 // weight is maybe of what must be constant.
 func (c *call) weight(name string) *ir.Node {
 	n := c.maybe(name)
-	if n != nil && !constant(n) {
+	if n != nil && !c.constant(n) {
 		c.fail(source.CodeNotConst, "the %s is computed at run time; it must be constant", name)
 	}
 	return n
 }
 
-// constant says that a node does not depend on the inputs of the graph.
-func constant(n *ir.Node) bool {
-	if n.Op == op.Input {
-		return false
+// constant says that a node does not depend on the inputs of the graph. It looks at each node once: graphs have more
+// ways than nodes.
+func (im *importer) constant(n *ir.Node) bool {
+	known, found := im.fixed[n]
+	if found {
+		return known
 	}
-	for _, a := range n.Args {
-		if !constant(a) {
-			return false
-		}
-	}
-	return true
+	known = n.Op != op.Input && !slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !im.constant(a) })
+	im.fixed[n] = known
+	return known
 }
 
 // tensors returns the nodes of a list; nil stands for an absent one.

@@ -253,18 +253,20 @@ func (im *importer) bind(inputs []string) error {
 			}
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(im.opts.Dims)) {
-		if err := known("dimension", name, symbols); err != nil {
-			return err
-		}
+	given := slices.Sorted(maps.Keys(im.opts.Dims))
+	if err := source.Known("dimension", given, slices.Sorted(maps.Keys(symbols))); err != nil {
+		return err
+	}
+	for _, name := range given {
 		if err := im.set(name, im.opts.Dims[name]); err != nil {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(im.opts.Shapes)) {
-		if err := known("input", name, names); err != nil {
-			return err
-		}
+	given = slices.Sorted(maps.Keys(im.opts.Shapes))
+	if err := source.Known("input", given, slices.Sorted(maps.Keys(names))); err != nil {
+		return err
+	}
+	for _, name := range given {
 		if err := im.given(name, im.opts.Shapes[name]); err != nil {
 			return err
 		}
@@ -277,22 +279,6 @@ func (im *importer) bind(inputs []string) error {
 		}
 	}
 	return nil
-}
-
-// known refuses options that name nothing in the model.
-func known(kind, name string, have map[string]bool) error {
-	if have[name] {
-		return nil
-	}
-	e := diag.New(source.CodeBinding, "", "the model has no %s called %s", kind, source.Quote(name))
-	names := slices.Sorted(maps.Keys(have))
-	if near := diag.Nearest(name, names); near != "" {
-		return e.WithHint("did you mean %s?", source.Quote(near))
-	}
-	if len(names) > 0 && len(names) < 10 {
-		return e.WithHint("it has %s", strings.Join(names, ", "))
-	}
-	return e
 }
 
 // set gives a value to a symbol. Exporters state a least size of 2 where 1 was not tried; 1 is taken all the same.

@@ -25,6 +25,7 @@ type importer struct {
 	table       map[string]*row
 	shared      map[string]*ir.Node   // constants by their views
 	turned      map[*ir.Node]*ir.Node // transposes of constants, to what was transposed
+	fixed       map[*ir.Node]bool     // nodes that depend on no input
 	copiedElems int
 	errs        diag.List
 
@@ -73,7 +74,7 @@ const (
 
 func (im *importer) run() (*ir.Graph, error) {
 	im.graph, im.values = im.program.graph, map[string]*value{}
-	im.turned = map[*ir.Node]*ir.Node{}
+	im.turned, im.fixed = map[*ir.Node]*ir.Node{}, map[*ir.Node]bool{}
 	im.shared, im.unknown, im.table = map[string]*ir.Node{}, map[string]*unknownOp{}, map[string]*row{}
 	for _, r := range slices.Concat(tables()...) {
 		for _, target := range strings.Fields(r.targets) {
@@ -198,7 +199,7 @@ func (im *importer) nodeOf(name string) (*ir.Node, error) {
 	case v == nil:
 		return nil, diag.New(source.CodeUndefined, "", "%s is computed by nothing", source.Quote(name))
 	case v.node == nil && v.spec != nil:
-		n, err := im.constant(v.spec)
+		n, err := im.parameter(v.spec)
 		if err != nil {
 			return nil, err
 		}

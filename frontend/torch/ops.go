@@ -45,7 +45,7 @@ func convertLinear(c *call) {
 	if c.err != nil {
 		return
 	}
-	if !constant(w) || b != nil && !constant(b) {
+	if !c.constant(w) || b != nil && !c.constant(b) {
 		perm := identity(len(w.Type.Shape))
 		slices.Reverse(perm)
 		y := c.product("product", x, c.turn("transpose", w, perm))
@@ -58,8 +58,12 @@ func convertLinear(c *call) {
 	if len(w.Type.Shape) == 1 { // one output feature, whose axis is missing
 		w = c.reshape("weight", w, []int{1, w.Type.Shape[0]})
 		y := c.linear("product", x, w, nil)
-		y = c.reshape("", y, slices.Clone(c.shape(x))[:max(len(c.shape(x))-1, 0)])
-		c.result(y)
+		left := slices.Clone(c.shape(x))[:max(len(c.shape(x))-1, 0)]
+		if b == nil {
+			c.result(c.reshape("", y, left))
+			return
+		}
+		c.result(c.emit("", op.Add, nil, c.reshape("feature", y, left), b))
 		return
 	}
 	c.result(c.linear("", x, w, b))
@@ -84,7 +88,7 @@ func convertAddmm(c *call) {
 	if c.err != nil {
 		return
 	}
-	if constant(w) && constant(bias) && len(bias.Type.Shape) == 1 && len(w.Type.Shape) == 2 &&
+	if c.constant(w) && c.constant(bias) && len(bias.Type.Shape) == 1 && len(w.Type.Shape) == 2 &&
 		bias.Type.Shape[0] == w.Type.Shape[1] {
 		c.result(c.linear("", x, c.flipped(w), bias))
 		return

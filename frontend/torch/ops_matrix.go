@@ -49,7 +49,7 @@ func (c *call) product(suffix string, a, b *ir.Node) *ir.Node {
 		return nil
 	}
 	sa, sb := a.Type.Shape, b.Type.Shape
-	if constant(b) && len(sb) == 2 && !constant(a) {
+	if c.constant(b) && len(sb) == 2 && !c.constant(a) {
 		return c.linear(suffix, a, c.flipped(b), nil)
 	}
 	row, column := len(sa) == 1, len(sb) == 1

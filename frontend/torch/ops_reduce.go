@@ -74,8 +74,7 @@ func (c *call) reduced(suffix string, o *ir.Op, x *ir.Node, axes []int, keep boo
 	}
 	shape := x.Type.Shape
 	var attrs any = &op.ReduceAttrs{Axes: axes}
-	if o == op.ReduceMean && (slices.Equal(axes, []int{2, 3}) && len(shape) == 4 ||
-		slices.Equal(axes, []int{2}) && len(shape) == 3 && suffix == "" && c.dimsOf() == 1) {
+	if o == op.ReduceMean && slices.Equal(axes, []int{2, 3}) && len(shape) == 4 {
 		o, attrs = op.GlobalAvgPool, &op.GlobalAttrs{}
 	}
 	if keep {

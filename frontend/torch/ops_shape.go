@@ -186,7 +186,7 @@ func (c *call) turn(suffix string, x *ir.Node, perm []int) *ir.Node {
 		return x
 	}
 	n := c.emit(suffix, op.Transpose, &op.TransposeAttrs{Perm: perm}, x)
-	if c.err == nil && constant(x) && slices.Equal(perm, []int{1, 0}) {
+	if c.err == nil && c.constant(x) && slices.Equal(perm, []int{1, 0}) {
 		c.turned[n] = x
 	}
 	return n

@@ -3,6 +3,7 @@
 package torch
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -162,5 +163,30 @@ func TestTable(t *testing.T) {
 	}
 	if len(all) < 200 {
 		t.Errorf("%d operations", len(all))
+	}
+}
+
+// TestLinearVector: one output feature, whose axis the weights lack, has a bias, too.
+func TestLinearVector(t *testing.T) {
+	g := load(t, "input x f32 2x4\nparam w f32 4\nparam b f32 1\ny f32 2 = linear.default input=%x weight=%w bias=%b\n"+
+		"output y", source.Options{})
+	if have := nodes(g); !strings.HasSuffix(have, "y:add:2") {
+		t.Error(have)
+	}
+}
+
+// TestSharedConstants: what a chain of constants does that are too large to be evaluated takes no time, though each is
+// read twice.
+func TestSharedConstants(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("input x f32 1x1024\nparam w0 f32 1024x1032\n")
+	const deep = 64
+	for i := range deep {
+		fmt.Fprintf(&text, "w%d f32 1024x1032 = add.Tensor self=%%w%d other=%%w%d\n", i+1, i, i)
+	}
+	fmt.Fprintf(&text, "y f32 1x1032 = matmul.default self=%%x other=%%w%d\noutput y", deep)
+	g := load(t, text.String(), source.Options{})
+	if last := g.Out[0].Node; last.Op.Name != "linear" {
+		t.Errorf("a product with constants is %s", last.Op.Name)
 	}
 }

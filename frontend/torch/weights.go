@@ -59,8 +59,8 @@ type view struct {
 	at      *source.JSON
 }
 
-// constant returns the node of a parameter, buffer or constant. Equal views of the same data share it.
-func (im *importer) constant(spec *inputSpec) (*ir.Node, error) {
+// parameter returns the node of a parameter, buffer or constant. Equal views of the same data share it.
+func (im *importer) parameter(spec *inputSpec) (*ir.Node, error) {
 	s := im.program.stored[spec.stored]
 	if s == nil {
 		e := spec.at.Errorf(source.CodeUndefined, "the archive holds no data of %s", source.Quote(spec.stored))

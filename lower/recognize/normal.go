@@ -319,14 +319,14 @@ func (m *matcher) poly(n, x *ir.Node, depth int) poly {
 		}
 	case "pow":
 		e := n.Attrs.(*op.PowAttrs).Exponent
-		base := arg(0)
-		out := poly{1}
+		if !(e >= 1 && e <= mostDegree) || e != float32(int(e)) {
+			return nil
+		}
+		base, out := arg(0), poly{1}
 		for range int(e) {
 			out = out.times(base)
 		}
-		if e == float32(int(e)) && e >= 1 && e <= mostDegree {
-			return out
-		}
+		return out
 	}
 	return nil
 }

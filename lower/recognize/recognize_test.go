@@ -64,6 +64,27 @@ func plain(n *ir.Node) bool {
 	return true
 }
 
+// TestHugePower meets an exponent that no polynomial has, and that one could count to for years.
+func TestHugePower(t *testing.T) {
+	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(2)}
+	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
+	add := func(name string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
+		n, err := op.New(o, name, "", attrs, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g.Nodes = append(g.Nodes, n)
+		return n
+	}
+	p := add("p", op.Pow, &op.PowAttrs{Exponent: 1e18}, x)
+	s := add("s", op.Sigmoid, nil, add("u", op.Add, nil, p, x))
+	y := add("y", op.Mul, nil, x, s)
+	g.Out = []ir.Output{{Name: "y", Node: y}}
+	if _, r, err := lower.Recognize(context.Background(), g, lower.Options{}); err != nil || len(r.Recognized) > 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
 // TestManyWays meets values that are squared again and again: they are reached on more ways than there are atoms.
 func TestManyWays(t *testing.T) {
 	for _, o := range []*ir.Op{op.Mul, op.Add} {
