@@ -134,7 +134,7 @@ var files = []Entry{
 		"$ lathe run model.onnx --inputs wrong-shape.npz -o y.npz"},
 	{"L0911", "The arrays of the inputs hold different numbers of samples.",
 		"$ lathe run sum.onnx --inputs uneven.npz -o y.npz"},
-	{"L0912", "An input array holds NaN or an infinity.",
+	{"L0912", "An input array holds NaN, or an infinity where the input has a number format.",
 		"$ lathe run model.onnx --inputs nan.npz -o y.npz"},
 	{"L0913", "Codes are asked of an output that stays float.",
 		"$ lathe run model.onnx --inputs x.npz -o y.npz --codes"},

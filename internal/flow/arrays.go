@@ -55,8 +55,8 @@ func batchOf(a, s []int) (Batch, bool) {
 }
 
 // Samples reads one array for each graph input from f and cuts it into samples: float values, or the nearest codes
-// where the input is quantized, or the whole numbers that the model takes. All arrays must hold equally many. NaN and
-// infinities are refused.
+// where the input is quantized, or the whole numbers that the model takes. All arrays must hold equally many. NaN is
+// refused, and infinities where the input is quantized.
 func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 	var batch Batch
 	var samples []ref.Sample
@@ -101,7 +101,8 @@ func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 func appendSamples(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, perm []int) error {
 	values := a.Float32s()
 	for i, v := range values {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
+		// Masks that are added hold -Inf, which only codes cannot.
+		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) && !n.Type.IsFloat() {
 			return diag.New("L0912", path, "array %q holds %g at flat index %d", a.Name, v, i)
 		}
 	}

@@ -3,6 +3,7 @@
 package flow_test
 
 import (
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,6 +63,7 @@ func TestSamplesAreRefused(t *testing.T) {
 	}{
 		{"L0910", []int{2, 3, 2}, make([]float32, 12)},
 		{"L0912", []int{1, 2, 3}, []float32{0, 0, 0, 0, float32(nan()), 0}},
+		{"L0912", []int{1, 2, 3}, []float32{0, 0, 0, 0, float32(math.Inf(-1)), 0}},
 	} {
 		path := filepath.Join(t.TempDir(), "x.npz")
 		if err := npz.Write(path, []npz.Array{npz.Float32Array("x", c.shape, c.x)}); err != nil {
@@ -74,6 +76,17 @@ func TestSamplesAreRefused(t *testing.T) {
 		if _, _, err := flow.Samples(permuted(), file); diag.CodeOf(err) != c.code {
 			t.Errorf("%v: %v, not %s", c.shape, err, c.code)
 		}
+	}
+}
+
+// TestInfiniteMask lets -Inf into a float graph: masks that are added hold it.
+func TestInfiniteMask(t *testing.T) {
+	g := permuted()
+	g.Stage, g.In[0].Type.Format = ir.StageFloat, format.FP32
+	x := []float32{0, 0, 0, 0, float32(math.Inf(-1)), 0}
+	got, _, err := flow.Samples(g, &npz.File{Arrays: []npz.Array{npz.Float32Array("x", []int{1, 2, 3}, x)}})
+	if err != nil || !math.IsInf(float64(got[0][0].Floats[3]), -1) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 
