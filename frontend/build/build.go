@@ -222,5 +222,8 @@ func (b *Builder) Finish() (*ir.Graph, error) {
 			n.Name = b.names.take(n.Name, "const")
 		}
 	}
-	return b.g, b.g.Check()
+	if err := b.g.Check(); err != nil {
+		return nil, err
+	}
+	return b.g, nil
 }

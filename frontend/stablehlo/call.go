@@ -66,7 +66,13 @@ func (c *call) check(s *spec) {
 	if len(types) == 1 && !c.in.Types.Arrow && n > 1 {
 		types = slices.Repeat(types, n)
 	}
-	if len(types) != n || !c.in.Types.Arrow && n == 0 {
+	switch {
+	case len(types) == 0 && n > 0:
+		c.fail(syntax.CodeTypes, "the types of its operands are missing")
+	case len(types) != n && c.in.Types.Arrow:
+		c.fail(syntax.CodeTypes, "%d operands have %d types", n, len(types))
+	}
+	if len(types) != n {
 		return
 	}
 	for i, t := range types {
@@ -86,7 +92,7 @@ func (c *call) sameType(t syntax.Type, v value, what string) {
 	for i := 0; ok && i < len(v.dims); i++ {
 		ok = t.Dims[i] == syntax.Dynamic || t.Dims[i] == v.dims[i]
 	}
-	if d := syntax.Storage(t.Elem); d != "" && ir.FormatOf(d) != v.node.Type.Format {
+	if d := syntax.Storage(t.Elem); d == "" || ir.FormatOf(d) != v.node.Type.Format {
 		ok = false
 	}
 	if !ok {

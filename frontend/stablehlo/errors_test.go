@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stablehlo
+
+import (
+	"strings"
+	"testing"
+
+	"lathe/frontend/source"
+	"lathe/internal/diag"
+)
+
+// program is a function whose only operation stands in line 2, column 8.
+func program(op string) []byte {
+	return []byte("func.func @main(%a: tensor<2x3xf32>, %b: tensor<3x2xf32>, %i: tensor<2x3xi32>) -> " +
+		"tensor<2x3xf32> {\n  " +
+		op + "\n  return %a : tensor<2x3xf32>\n}")
+}
+
+// refusals are operations that do not mean what their types say, and below each the message; F is tensor<2x3xf32>.
+const refusals = `
+stablehlo.add %a, %b : F
+	L0275: stablehlo.add: the operand has the type tensor<3x2xf32> and not F
+stablehlo.add %a, %i : F
+	L0275: stablehlo.add: the operand has the type tensor<2x3xi32>
+stablehlo.add %a, %c : F
+	L0216: %c is not defined
+stablehlo.add %a : F
+	L0224: stablehlo.add: 1 operands
+stablehlo.add %a, %a : tensor<2x4xf32>
+	L0275: stablehlo.add: the operand has the type F
+stablehlo.add %a, %a : tensor<2x3xf9>
+	L0275: stablehlo.add: the operand has the type F
+stablehlo.add %a, %a : tensor<2x-3xf32>
+	L0275
+stablehlo.add %a, %a
+	L0275: stablehlo.add: the types of its operands are missing
+stablehlo.abs %a : tensor<3x2xf32>
+	L0275
+"stablehlo.abs"(%a) : () -> F
+	L0275: stablehlo.abs: 
+"stablehlo.abs"(%a) : (F, tensor<f32>) -> F
+	L0275: stablehlo.abs: 1 operands have 2 types
+"stablehlo.abs"(%a) : (F) -> tensor<3x2xf32>
+	L0275: stablehlo.abs: the result has the type F and not tensor<3x2xf32>
+stablehlo.reshape %a : (F) -> tensor<7xf32>
+	L0275: stablehlo.reshape: 2x3 cannot become 7
+stablehlo.transpose %a, dims = [0, 0] : (F) -> F
+	L0209: stablehlo.transpose: [0 0]
+stablehlo.transpose %a, dims = [0, 5] : (F) -> F
+	L0209: stablehlo.transpose: [0 5]
+stablehlo.broadcast_in_dim %a, dims = [0, 1] : (F) -> tensor<2x4xf32>
+	L0275: stablehlo.broadcast_in_dim: axis 1 of 2x3 does not become axis 1 of 2x4
+stablehlo.broadcast_in_dim %a, dims = [0, 9] : (F) -> F
+	L0209
+stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (F, F) -> F
+	L0275: stablehlo.dot_general: multiplies 2x3 by 2x3
+stablehlo.slice %a [0:2, 1:9] : (F) -> tensor<2x8xf32>
+	L0209: stablehlo.slice: 1:9:1 does not lie within 3 elements of axis 1
+stablehlo.select %a, %a, %a : F, F
+	L0334: where chooses by truth values
+stablehlo.concatenate %a, %b, dim = 0 : (F, tensor<3x2xf32>) -> tensor<5x3xf32>
+	L0306: cannot join 2x3 and 3x2 along axis 0
+stablehlo.constant dense<[1.0, 2.0]> : tensor<3xf32>
+	L0274: a list of axis 0
+stablehlo.constant dense<[[1.0], [2.0, 3.0]]> : tensor<2x2xf32>
+	L0274: a list of axis 1
+stablehlo.constant dense<true> : tensor<2xf32>
+	L0274: "true" is no value of type f32
+stablehlo.iota dim = 2 : F
+	L0209: stablehlo.iota
+stablehlo.dynamic_reshape %a, %i : (F, tensor<2x3xi32>) -> tensor<?x?xf32>
+	L0276: stablehlo.dynamic_reshape: operand 1 is computed from data
+call @nothing(%a) : (F) -> F
+	L0278: call: there is no function @nothing
+`
+
+// TestRefused demands that messages point to the operation.
+func TestRefused(t *testing.T) {
+	full := strings.NewReplacer("F", "tensor<2x3xf32>")
+	lines := strings.Split(strings.TrimSpace(full.Replace(refusals)), "\n")
+	for i := 0; i < len(lines); i += 2 {
+		op, want := lines[i], "m.mlir:2:8: "+strings.TrimSpace(lines[i+1])
+		_, err := Parse("m.mlir", program("%0 = "+op), source.Options{})
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", op, err, want)
+		}
+	}
+	for op, code := range map[string]string{
+		"%a = stablehlo.abs %a : tensor<2x3xf32>":   source.CodeDuplicate,
+		"%0:2 = stablehlo.abs %a : tensor<2x3xf32>": source.CodeArity,
+		"%0 = stablehlo.abs %a : tensor<2x3xf32>":   "",
+	} {
+		if _, err := Parse("m.mlir", program(op), source.Options{}); diag.CodeOf(err) != code {
+			t.Errorf("%s: %v, want %q", op, err, code)
+		}
+	}
+}
+
+// TestUnsupported: all unsupported operations stand in one error with counts and places; other errors follow it.
+func TestUnsupported(t *testing.T) {
+	text := program("%0 = stablehlo.abss %a : tensor<2x3xf32> loc(\"jit(f)/Net/Dense_0/abss\")\n" +
+		"  %1 = stablehlo.abss %0 : tensor<2x3xf32>\n  %2 = my.op %1 : tensor<2x3xf32>\n" +
+		"  %3 = stablehlo.abs %2 : tensor<2x3xf32>\n  %4 = stablehlo.add %a, %b : tensor<2x3xf32>")
+	_, err := Parse("m.mlir", text, source.Options{})
+	if err == nil || strings.Count(err.Error(), source.CodeOp) != 1 {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"m.mlir: L0207: 2 kinds of operations in 3 places are not supported",
+		"stablehlo.abss: 2 times, first at m.mlir:2:8 (", "Dense_0", "nearest supported operation: stablehlo.abs",
+		"my.op: at m.mlir:4:8", "m.mlir:6:8: L0275"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%v\nlacks %q", err, want)
+		}
+	}
+}
