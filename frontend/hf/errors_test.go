@@ -77,6 +77,7 @@ var refusals = []struct {
 	{"bert", `"hidden_size": 16 -> "position_embedding_type": "relative_key"`, "", none, "L0282",
 		[]string{"relative_key"}},
 	{"bert", `"hidden_size": 16 -> "is_decoder": true, "is_decoder": true`, "", none, "L0219", []string{"twice"}},
+	{"bert", `"hidden_size": 16 -> "nested": ` + strings.Repeat(`{"a": `, 1000), "", none, "L0205", []string{"deep"}},
 	{"bert", "", "", choose(source.Transformer{Seq: 17}), "L0215", []string{"17 tokens are more than the 16 positions"}},
 	{"bert", "", "", choose(source.Transformer{Cache: true}), "L0284", []string{"no caches"}},
 	{"bert", "", "", choose(source.Transformer{Loss: true}), "L0284", []string{"has no loss"}},

@@ -133,6 +133,43 @@ func TestBrokenFraming(t *testing.T) {
 	}
 }
 
+// TestNestedMessages: messages that are read have a limit of depth; those that nobody reads are passed over at once.
+func TestNestedMessages(t *testing.T) {
+	for _, c := range []struct {
+		levels int
+		code   string
+	}{{maxNesting, ""}, {maxNesting + 1, source.CodeLimit}} {
+		var nested pb
+		for range c.levels {
+			nested = pb(nil).msg(1, nested)
+		}
+		var descend func(m message) error
+		descend = func(m message) error {
+			return m.each(func(f *field) error {
+				sub, err := f.message()
+				if err != nil {
+					return err
+				}
+				return descend(sub)
+			})
+		}
+		if err := descend(message{buf: nested}); diag.CodeOf(err) != c.code {
+			t.Errorf("%d messages: %v", c.levels, err)
+		}
+	}
+	branch, unread := pb(nil), pb(nil)
+	for range 2000 {
+		branch = aGraph("then_branch", "t", nd("If", "c", "t", branch))
+		unread = pb(nil).msg(99, unread)
+	}
+	ok := single(13, vi("x", 2), nd("Relu", "x", "y"))
+	for code, inside := range map[string]pb{source.CodeLimit: pb(nil).msg(1, nd("If", "x", "z", branch)), "": unread} {
+		if _, err := Parse("m.onnx", with(ok, inside), source.Options{}); diag.CodeOf(err) != code {
+			t.Errorf("want %q: %.300v", code, err)
+		}
+	}
+}
+
 func with(m testModel, inside pb) []byte {
 	m.extraInside = inside
 	return m.bytes()

@@ -3,6 +3,8 @@
 package torch
 
 import (
+	"archive/zip"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -117,6 +119,41 @@ func TestTruncated(t *testing.T) {
 			if parsed(t, pt2test.Zip(pt2test.Member{Name: "m/models/model.json", Data: model[:n]})) == nil {
 				t.Errorf("%d of %d bytes pass", n, len(model))
 			}
+		}
+	}
+}
+
+// TestHostileArchive imports archives that no exporter writes, and texts of values inside of values.
+func TestHostileArchive(t *testing.T) {
+	model := func(text string) []byte {
+		return pt2test.Zip(pt2test.Member{Name: "m/models/model.json", Data: []byte(text)})
+	}
+	var bomb bytes.Buffer
+	w := zip.NewWriter(&bomb)
+	f, err := w.Create("m/models/model.json") // compressed
+	if err == nil {
+		_, err = f.Write(bytes.Repeat([]byte(" "), 64<<20))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		code string
+	}{
+		"bomb": {bomb.Bytes(), source.CodeLimit},
+		"up": {pt2test.Zip(pt2test.Member{Name: "m/../../models/model.json", Data: []byte("{}")}),
+			source.CodeUnsafe},
+		"lists":   {model(strings.Repeat("[", 100_000)), source.CodeLimit},
+		"objects": {model(strings.Repeat(`{"a":`, 100_000)), source.CodeLimit},
+		"pickles": {pt2test.Zip(pt2test.Member{Name: "m/data.pkl", Data: []byte("\x80\x02")},
+			pt2test.Member{Name: "m/version", Data: []byte("3")}), codePickle},
+	} {
+		if err := parsed(t, c.data); diag.CodeOf(err) != c.code {
+			t.Errorf("%s: %.300v", name, err)
 		}
 	}
 }
