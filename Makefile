@@ -2,8 +2,8 @@
 # `make demo` and `make test` are all that a newcomer needs; both install what is missing first (scripts/setup).
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo test long bench gen lint fmt clean
-# PKGS narrows test, long and bench: make test PKGS=./ir/...
+.PHONY: help setup build demo test long fuzz bench gen lint fmt clean
+# PKGS narrows test, long, fuzz and bench: make test PKGS=./ir/...
 PKGS ?= ./...
 FUZZTIME ?= 60s
 
@@ -29,10 +29,10 @@ long: setup ## the table of docs/results.md, longer sweeps (tag `long`), the rac
 	@go test -count=1 -timeout 3h -tags long -run '^TestResults$$' -v ./internal/flow | grep -vE '^ *(===|---) '
 	@go test -count=1 -timeout 3h -tags long -json $(PKGS) | go run ./scripts/testsum
 	@go test -count=1 -timeout 3h -race -json $(PKGS) | go run ./scripts/testsum
-	@git grep -lE '^func Fuzz' -- '*_test.go' | while read -r file; do \
-	  grep -oE '^func Fuzz\w+' "$$file" | cut -d' ' -f2 | while read -r target; do \
-	    go test "./$$(dirname "$$file")" -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) || exit 1; \
-	  done || exit 1; done
+	@scripts/fuzz $(FUZZTIME) $(PKGS)
+
+fuzz: ## fuzzes what reads files, FUZZTIME (make fuzz FUZZTIME=10m PKGS=./frontend/...) for each target
+	@scripts/fuzz $(FUZZTIME) $(PKGS)
 
 bench: setup ## benchmarks, and at the end what is promised beside what was measured
 	@scripts/setup bench
