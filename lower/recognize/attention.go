@@ -264,26 +264,10 @@ func (m *matcher) guarded(n *ir.Node) *ir.Node {
 	}
 	v, ok := m.scalar(n.Args[1])
 	s := matrices(n.Args[2])
-	if !ok || v != 0 || s.Op != op.Softmax || !m.detects(n.Args[0], s, 0) {
+	if !ok || v != 0 || s.Op != op.Softmax || !m.empty(n.Args[0], s, true, 0) {
 		return n
 	}
 	return s
-}
-
-// detects says that a condition is made of the softmax s, or of its argument, by comparisons and logic alone.
-func (m *matcher) detects(n, s *ir.Node, depth int) bool {
-	if m.same(n, s) || m.same(n, s.Args[0]) {
-		return true
-	}
-	if _, one := m.scalar(n); one {
-		return true
-	}
-	switch n.Op.Name {
-	case "is_nan", "compare", "not", "reduce_any", "reduce_all", "reshape", "repeat", "convert":
-		return depth < deepest && !m.tired() &&
-			!slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !m.detects(a, s, depth+1) })
-	}
-	return false
 }
 
 // keys turns transposed keys [.., D, S] back.
@@ -351,7 +335,9 @@ func (r *made) maskFor(s scores, dims []int) *ir.Node {
 func (m *matcher) causal(s scores, dims []int) bool {
 	mask := spread(s.mask, s.rank)
 	rows, cols := dims[2], dims[3]
-	if !mask.IsConst() || mask.Type.Elems() != rows*cols || cols < rows || rows == 1 || last(mask) != cols {
+	shape := mask.Type.Shape
+	if !mask.IsConst() || mask.Type.Elems() != rows*cols || cols < rows || rows == 1 || len(shape) < 2 ||
+		!slices.Equal(shape[len(shape)-2:], []int{rows, cols}) {
 		return false
 	}
 	t, err := mask.Value()

@@ -143,10 +143,14 @@ func rename(g *ir.Graph, wanted map[*ir.Node]string) {
 
 // apply puts r in the place of n; it refuses what does not give a value of the same shape.
 func (m *matcher) apply(n *ir.Node, r *made) bool {
-	probe := ir.Node{Name: n.Name, Op: r.op, Attrs: r.attrs, Args: r.args, Pos: n.Pos}
-	shape, err := r.op.Infer(&probe)
-	if err != nil || !slices.Equal(shape, n.Type.Shape) {
-		return false
+	probe := &ir.Node{Name: n.Name, Op: r.op, Attrs: r.attrs, Args: r.args, Pos: n.Pos, Type: n.Type}
+	for _, b := range append(slices.Clip(r.before), probe) {
+		if len(b.Args) == 0 {
+			continue
+		}
+		if shape, err := b.Op.Infer(b); err != nil || !slices.Equal(shape, b.Type.Shape) {
+			return false
+		}
 	}
 	if r.self != "" {
 		n.Name = m.g.FreshName(r.self)

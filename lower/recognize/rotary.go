@@ -101,8 +101,9 @@ func (m *matcher) halvesEqual(n *ir.Node, depth int) bool {
 			return false
 		}
 		d := n.Type.Shape[len(n.Type.Shape)-1]
-		for i := 0; i < len(t.Floats); i += d {
-			if !slices.Equal(t.Floats[i:i+d/2], t.Floats[i+d/2:i+d]) {
+		for i := 0; i < t.Type.Elems(); i += d {
+			if t.Codes != nil && !slices.Equal(t.Codes[i:i+d/2], t.Codes[i+d/2:i+d]) ||
+				t.Codes == nil && !slices.Equal(t.Floats[i:i+d/2], t.Floats[i+d/2:i+d]) {
 				return false
 			}
 		}
