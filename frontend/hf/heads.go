@@ -3,6 +3,7 @@
 package hf
 
 import (
+	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
 )
@@ -45,11 +46,11 @@ func (m *model) finish(h *head, x *ir.Node) {
 	}
 }
 
-// tied is a linear layer over the vocabulary whose weights are those of the embedding, unless the files have their own.
+// tied is a linear layer over the vocabulary whose weights are those of the embedding where the configuration says so.
 func (m *model) tied(path, bias, table string, x *ir.Node) *ir.Node {
 	m.module(path, "Linear")
 	name := path + ".weight"
-	if m.flag(m.arch.tied, "tie_word_embeddings") || !m.w.has(name) {
+	if m.flag(m.arch.tied, "tie_word_embeddings") {
 		name = table
 	}
 	args := []*ir.Node{x, m.weight(name, m.vocab, m.outSize())}
@@ -76,6 +77,12 @@ func (m *model) loss(task string, logits *ir.Node) *ir.Node {
 	}
 	if classes == 1 {
 		return m.choice("a head of one class has no cross entropy")
+	}
+	const single = "single_label_classification"
+	if kind := m.text(single, "problem_type"); task != causalLM && task != maskedLM && kind != single {
+		m.refuse("problem_type", "the loss of %s is not supported", source.Quote(kind)).
+			WithHint("leave --loss out, or set problem_type to %s", single)
+		return m.none
 	}
 	labels := m.makeInput("labels", ir.I64, shape)
 	if task == causalLM {

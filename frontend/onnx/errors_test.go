@@ -128,6 +128,8 @@ func nodeErrors() []badCase {
 		{"slice of nothing", source.CodeArity, "no starts", single(13, x, nd("Slice", "x", "y"))},
 		{"pad attributes", source.CodeAttr, "value is an input since operator set 11", single(13, x, nd("Pad", "x p", "y",
 			aFlt("value", 1)), it("p", 0, 1, 0, 1))},
+		{"pad value", source.CodeForm, "pads whole numbers by 16777217", chain(13, x, []pb{it("p", 0, 1), it("v", 16777217)},
+			nd("Shape", "x", "s"), nd("Pad", "s p v", "y"))},
 		{"clip bound", source.CodeShape, "one number", single(13, x, nd("Clip", "x x", "y"))},
 		{"clip vector", source.CodeShape, "one number", single(13, x, nd("Clip", "x c", "y"), ft("c", d(2)))},
 		{"softmax axis", source.CodeAttr, "axis 2", single(13, x, nd("Softmax", "x", "y", aInt("axis", 2)))},

@@ -5,6 +5,7 @@ package onnx
 import (
 	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -28,10 +29,10 @@ func convertPad(c *call) {
 }
 
 // padding reads how many elements go before and behind each axis, and the constant.
-func (c *call) padding() (before, after []int, value float32) {
+func (c *call) padding() (before, after []int, value float64) {
 	rank := len(c.shape(0))
 	list, axes := c.ints("pads"), []int64(nil)
-	value = c.float("value", 0)
+	value = float64(c.float("value", 0))
 	if !c.byAttrs(11, "pads", "value") {
 		if list, value = nil, 0; !c.has(1) {
 			c.fail(source.CodeArity, "has no pads")
@@ -45,7 +46,7 @@ func (c *call) padding() (before, after []int, value float32) {
 			list = append(list, int(v))
 		}
 		if c.has(2) {
-			value = float32(c.scalar(2, "the value"))
+			value = c.scalar(2, "the value")
 		}
 		if c.has(3) {
 			axes = slices.Clone(c.list(3, "the axes"))
@@ -69,7 +70,7 @@ func (c *call) padding() (before, after []int, value float32) {
 }
 
 // padAxis pads one axis.
-func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value float32) *ir.Node {
+func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value float64) *ir.Node {
 	size := x.Type.Shape[axis]
 	first, last := max(-before, 0), size-max(-after, 0)
 	if last <= first {
@@ -84,7 +85,11 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 		return x
 	}
 	if mode == "constant" {
-		return c.emit("pad", op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: value}, x)
+		v, ok := build.PadValue(x, value)
+		if !ok {
+			c.fail(source.CodeForm, "pads whole numbers by %.0f, which float32 does not hold", value)
+		}
+		return c.emit("pad", op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
 	}
 	if mode == "reflect" && max(before, after) >= size || mode == "wrap" && max(before, after) > size {
 		c.fail(source.CodeAttr, "pads the %d elements of axis %d by %d and %d in mode %s, which needs more elements", size,

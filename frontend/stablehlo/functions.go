@@ -3,6 +3,7 @@
 package stablehlo
 
 import (
+	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op"
 )
@@ -77,9 +78,12 @@ func convertRemainder(c *call) {
 func convertBatchNorm(c *call) {
 	x := c.args[0]
 	axis := c.axis(max(len(x.dims), 1), "feature_index")
-	eps := 0.0
+	eps, known := 0.0, false
 	if a := c.in.Attrs.Get("epsilon"); a != nil && len(a.Value) > 0 {
-		eps, _ = a.Value[0].Float()
+		eps, known = a.Value[0].Float()
+	}
+	if !known {
+		c.fail(source.CodeAttr, "the attribute epsilon is missing, or no number")
 	}
 	if c.err != nil {
 		return

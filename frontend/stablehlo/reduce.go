@@ -56,7 +56,7 @@ func (c *call) regionArgs() []string {
 	return names
 }
 
-// reduceOps is what the operations of regions do to axes.
+// reduceOp is what the operation of a region does to axes; nil for those that reduce nothing.
 func reduceOp(name string, like *ir.Node) *ir.Op {
 	switch name {
 	case "stablehlo.add":

@@ -5,6 +5,7 @@ package stablehlo
 import (
 	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
@@ -261,5 +262,9 @@ func (c *call) padded(x *ir.Node, axis, before, after int, fill float64) *ir.Nod
 		dims[axis] += before + after
 		return c.full(value{c.number(x, fill), dims})
 	}
-	return c.emit(op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: float32(fill)}, x)
+	v, ok := build.PadValue(x, fill)
+	if !ok {
+		c.fail(source.CodeForm, "pads whole numbers by %.0f, which float32 does not hold", fill)
+	}
+	return c.emit(op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
 }

@@ -166,6 +166,10 @@ func convertSoftplus(c *call) {
 func clip(low, high string, min, max float64) func(*call) {
 	return func(c *call) {
 		x, lo, hi := c.tensor("self"), min, max
+		if x = c.cast(x, c.outType(x)); c.err == nil && !x.Type.IsFloat() {
+			c.clipWhole(x, low, high, min, max)
+			return
+		}
 		if low != "" {
 			lo = c.float(low, min)
 		}
@@ -177,6 +181,28 @@ func clip(low, high string, min, max float64) func(*call) {
 		}
 		c.result(c.emit("", op.Clip, &op.ClipAttrs{Min: float32(lo), Max: float32(hi)}, x))
 	}
+}
+
+// clipWhole bounds whole numbers, which may have more digits than float32.
+func (c *call) clipWhole(x *ir.Node, low, high string, min, max float64) {
+	typ := ir.StoredAs(x.Type.Format)
+	bound := func(name string, fixed float64) *ir.Node {
+		s := number{kind: 'f', f: fixed}
+		if name != "" && c.has(name) {
+			s = c.scalar(name)
+		}
+		if math.IsInf(s.float(), 0) {
+			return nil
+		}
+		return c.constantOf(s, typ, "bound")
+	}
+	if b := bound(low, min); b != nil {
+		x = c.emit("lower", op.Max, nil, x, b)
+	}
+	if b := bound(high, max); b != nil {
+		x = c.emit("", op.Min, nil, x, b)
+	}
+	c.result(x)
 }
 
 // convertPRelu takes a slope for each channel, which is axis 1, or one for all.

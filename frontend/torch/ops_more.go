@@ -151,13 +151,13 @@ func convertPad(c *call) {
 		c.fail(source.CodeAttr, "pads %s by %v", ir.ShapeString(x.Type.Shape), pads)
 	}
 	for i := 0; i+1 < len(pads) && c.err == nil; i += 2 {
-		x = c.padAxis(x, len(x.Type.Shape)-1-i/2, pads[i], pads[i+1], mode, float32(value))
+		x = c.padAxis(x, len(x.Type.Shape)-1-i/2, pads[i], pads[i+1], mode, value)
 	}
 	c.result(x)
 }
 
 // padAxis pads one axis.
-func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value float32) *ir.Node {
+func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value float64) *ir.Node {
 	if c.err != nil || x == nil || before == 0 && after == 0 {
 		return x
 	}
@@ -174,7 +174,11 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 	case c.err != nil || before+after == 0:
 		return x
 	case mode == "constant":
-		return c.emit("", op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: value}, x)
+		v, ok := build.PadValue(x, value)
+		if !ok {
+			c.fail(source.CodeForm, "pads whole numbers by %.0f, which float32 does not hold", value)
+		}
+		return c.emit("", op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
 	case mode == "reflect" && max(before, after) >= size || mode == "circular" && max(before, after) > size:
 		c.fail(source.CodeAttr, "pads the %d elements of axis %d by %d and %d (%s)", size, axis, before, after, mode)
 		return nil

@@ -3,6 +3,7 @@
 package torch
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -188,5 +189,19 @@ func TestSharedConstants(t *testing.T) {
 	g := load(t, text.String(), source.Options{})
 	if last := g.Out[0].Node; last.Op.Name != "linear" {
 		t.Errorf("a product with constants is %s", last.Op.Name)
+	}
+}
+
+// TestWholeBounds: bounds of whole numbers may have more digits than float32 has.
+func TestWholeBounds(t *testing.T) {
+	g := load(t, "input x i64 2\ny i64 2 = clamp.default self=%x min=-16777217 max=16777217\noutput y", source.Options{})
+	p, err := ref.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := &ir.Tensor{Type: g.In[0].Type, Codes: []int64{1 << 40, -1 << 40}}
+	out, err := p.Run(context.Background(), []ref.Sample{{in}})
+	if err != nil || !slices.Equal(out[0][0].Codes, []int64{16777217, -16777217}) {
+		t.Errorf("%v, %v", out, err)
 	}
 }
