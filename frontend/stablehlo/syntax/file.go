@@ -4,7 +4,8 @@
 // with their operands, attributes, regions, types and locations. It knows no operation by its meaning.
 //
 // A scan bounds the nesting and cuts long constants out (scan.go), the parser of internal/parser/mlir checks the syntax
-// (parse.go), and readers decode its trees (form.go, types.go, dense.go, attr.go).
+// of the tokens (stream.go, parse.go), records are made of them (read.go), and readers decode these (form.go, types.go,
+// dense.go, attr.go).
 package syntax
 
 import (

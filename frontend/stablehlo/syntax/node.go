@@ -6,29 +6,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/antlr4-go/antlr/v4"
-
 	"lathe/internal/parser/mlir"
 )
-
-// token makes the node of a token; its text is that of the source, which the code may lack.
-func (f *File) token(t antlr.Token) Node {
-	at, end := f.span(t, t)
-	n := Node{Kind: kindOf(t.GetTokenType()), At: at, End: end}
-	if n.Kind == Data || end < at || end > len(f.src) {
-		return n
-	}
-	n.Text = string(f.src[at:end])
-	switch n.Kind {
-	case Text:
-		n.Text = unquote(n.Text)
-	case Value, Label:
-		n.Text = n.Text[1:]
-	case Symbol:
-		n.Text = unquote(n.Text[1:])
-	}
-	return n
-}
 
 func kindOf(token int) Kind {
 	switch token {

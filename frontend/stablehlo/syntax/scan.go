@@ -12,7 +12,7 @@ import (
 )
 
 // Limits on texts. The parser is recursive, and a stack that overflows ends the process: nesting is bounded before it
-// runs. What it reads are the bytes outside of long constants, of which each costs it some 50 bytes.
+// runs. What it reads are the bytes outside of long constants, of which each costs it some 30 bytes.
 const (
 	maxDepth = 200
 	maxCode  = 64 << 20
@@ -23,7 +23,8 @@ const (
 // scanned is a text prepared for the parser: pure ASCII, without the contents of long constants, strings and resources.
 type scanned struct {
 	src  []byte
-	code []byte
+	code []byte // while it is scanned
+	text string // the code, once it is complete
 	cuts []cut
 	// lines holds the offset at which each line of src begins, once somebody asks.
 	lines []int
@@ -87,11 +88,28 @@ func (f *File) scan(src []byte) error {
 	return nil
 }
 
-// next handles one character, or a comment, a string, a constant.
+// plain says that the scan passes a byte on without a look around.
+func plain(c byte) bool {
+	switch c {
+	case '/', '"', '-', '(', ')', '[', ']', '{', '}', '<', '>':
+		return false
+	case '\n', '\r', '\t':
+		return true
+	}
+	return c >= ' ' && c < 0x7f
+}
+
+// next handles one character or several plain ones, or a comment, a string, a constant.
 func (s *scanner) next() error {
 	c := s.src[s.at]
 	rest := s.src[s.at:]
+	n, room := 0, min(len(rest), maxCode+1-len(s.code))
+	for n < room && plain(rest[n]) {
+		n++
+	}
 	switch {
+	case n > 0:
+		s.take(n)
 	case c == '/' && bytes.HasPrefix(rest, []byte("//")):
 		return s.comment()
 	case c == '"':
@@ -116,7 +134,7 @@ func (s *scanner) next() error {
 		}
 		s.depth--
 		s.take(1)
-	case c < ' ' && c != '\n' && c != '\r' && c != '\t' || c >= 0x7f:
+	case c < ' ' || c >= 0x7f:
 		return s.file.errorAt(CodeSyntax, s.at, "unexpected byte %#02x outside of a string", c)
 	default:
 		s.take(1)

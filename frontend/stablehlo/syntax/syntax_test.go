@@ -119,6 +119,7 @@ func TestRefused(t *testing.T) {
 		{"%0 =", CodeSyntax, "ends too early"},
 		{"a.b \x01", CodeSyntax, "m.mlir:1:5"},
 		{"a.b ~", CodeSyntax, `m.mlir:1:5: L0270: unexpected "~"`},
+		{"a.b # c.d", CodeSyntax, `m.mlir:1:5: L0270: unexpected "#"`},
 		{"// x ~ ä\na.b ä", CodeSyntax, "m.mlir:2:5"},
 		{"a.b " + deep, "L0205", "more than 200 deep"},
 		{"a.b dense<[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]> : tensor<8xf32>\n%0 = = b", CodeSyntax, "m.mlir:2:6"},
