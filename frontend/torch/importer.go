@@ -187,6 +187,9 @@ func (im *importer) results() error {
 		if err != nil {
 			return diag.At(err, source.CodeUndefined, o.at.Pos())
 		}
+		if im.program.names != nil && im.program.names[i] != "" {
+			name = im.program.names[i]
+		}
 		im.b.Output(name, n)
 	}
 	return nil

@@ -125,6 +125,7 @@ type program struct {
 	graph   *graph
 	inputs  []inputSpec
 	outputs []outputSpec
+	names   []string // of the outputs, as forward returns them; nil where the program has none
 	// ranges are the sizes that symbols may have, by name.
 	ranges  map[string][2]int64
 	version string

@@ -121,6 +121,7 @@ func (p *program) decode(root *source.JSON) error {
 		kind, body := r.union(v)
 		p.outputs = append(p.outputs, outputSpec{kind, r.arg(r.need(body, "arg")), v})
 	}
+	p.names = p.outputNames(module.Get("module_call_graph"))
 	p.ranges = map[string][2]int64{}
 	for _, v := range r.entries(root.Get("range_constraints")) {
 		low, high := v.Get("min_val"), v.Get("max_val")
