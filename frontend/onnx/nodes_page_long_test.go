@@ -38,7 +38,7 @@ var limits = [...]struct{ ops, text string }{
 	{"Range", "all operands constant"},
 	{"ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceSumSquare",
 		"axes constant"},
-	{"Resize", "scales and sizes constant; nearest, linear, cubic; no antialias, no tf_crop_and_resize"},
+	{"Resize", "scales, sizes and region constant; nearest, linear, cubic"},
 	{"Slice Split Squeeze Unsqueeze", "positions, sizes and axes constant"},
 	{"TopK", "k constant"},
 	{"Trilu", "diagonal constant"},

@@ -18,19 +18,17 @@ func convertResize(c *call) {
 	a := build.ResizeAttrs{
 		Mode: c.string("mode", "nearest"), Coordinates: c.string("coordinate_transformation_mode", "half_pixel"),
 		Nearest: c.string("nearest_mode", "round_prefer_floor"), CubicA: float64(c.float("cubic_coeff_a", -0.75)),
-		ExcludeOutside: c.int("exclude_outside", 0) != 0,
+		ExcludeOutside: c.int("exclude_outside", 0) != 0, Antialias: c.int("antialias", 0) != 0,
+		Outside: c.float("extrapolation_value", 0),
 	}
 	scales := 2
 	if c.opset < 11 {
 		a.Coordinates, a.Nearest, scales = "asymmetric", "floor", 1
 	}
-	switch {
-	case c.int("antialias", 0) != 0:
-		c.fail(source.CodeForm, "antialias, which widens the filter, is not supported")
-	case a.Coordinates == "tf_crop_and_resize":
-		c.fail(source.CodeForm, "tf_crop_and_resize, which samples outside of images, is not supported")
-	}
 	a.Axes = c.resizeAxes()
+	if a.Coordinates == "tf_crop_and_resize" {
+		c.crop(&a)
+	}
 	if c.err != nil {
 		return
 	}
@@ -39,7 +37,11 @@ func convertResize(c *call) {
 	case c.has(scales) && elems(c.shape(scales)) > 0:
 		a.Scales = c.numbers(scales, "the scales")
 		for i, axis := range a.Axes[:min(len(a.Axes), len(a.Scales))] {
-			a.Sizes = append(a.Sizes, int(min(max(math.Floor(float64(shape[axis])*a.Scales[i]), 0), maxSmall)))
+			part := float64(shape[axis])
+			if a.Crop != nil {
+				part *= a.Crop[i][1] - a.Crop[i][0]
+			}
+			a.Sizes = append(a.Sizes, int(min(max(math.Floor(part*a.Scales[i]), 0), maxSmall)))
 		}
 	case c.has(3):
 		for _, v := range c.list(3, "the sizes") {
@@ -54,6 +56,22 @@ func convertResize(c *call) {
 	}
 	if c.err == nil {
 		c.resized(a)
+	}
+}
+
+// crop reads the region of interest: where it begins on each axis, then where it ends.
+func (c *call) crop(a *build.ResizeAttrs) {
+	if !c.has(1) {
+		c.fail(source.CodeArity, "tf_crop_and_resize needs a region of interest")
+		return
+	}
+	region, n := c.numbers(1, "the region of interest"), len(a.Axes)
+	if c.err == nil && len(region) != 2*n {
+		c.fail(source.CodeAttr, "the region of interest has %d numbers for %d axes", len(region), n)
+		return
+	}
+	for i := range region[:len(region)/2] {
+		a.Crop = append(a.Crop, [2]float64{region[i], region[n+i]})
 	}
 }
 
@@ -102,14 +120,18 @@ func (c *call) keepRatio(a *build.ResizeAttrs) {
 // resized leaves out axes that keep their size.
 func (c *call) resized(a build.ResizeAttrs) {
 	all, scales := a, a.Scales
-	a.Axes, a.Sizes, a.Scales = nil, nil, nil
+	a.Axes, a.Sizes, a.Scales, a.Crop = nil, nil, nil, nil
 	for i, axis := range all.Axes {
-		if all.Sizes[i] == c.shape(0)[axis] && (scales == nil || scales[i] == 1) {
+		whole := all.Crop == nil || all.Crop[i] == [2]float64{0, 1}
+		if whole && all.Sizes[i] == c.shape(0)[axis] && (scales == nil || scales[i] == 1) {
 			continue
 		}
 		a.Axes, a.Sizes = append(a.Axes, axis), append(a.Sizes, all.Sizes[i])
 		if scales != nil {
 			a.Scales = append(a.Scales, scales[i])
+		}
+		if all.Crop != nil {
+			a.Crop = append(a.Crop, all.Crop[i])
 		}
 	}
 	if len(a.Axes) == 0 {

@@ -96,6 +96,11 @@ func blockCases() []opCase {
 			1, 1, 2, 1.5))},
 		{"resize sizes", single(19, vi("x", 1, 1, 3, 4), nd("Resize", "x _ _ s", "y", aStr("nearest_mode", "floor"),
 			aStr("coordinate_transformation_mode", "asymmetric")), it("s", 1, 1, 5, 2))},
+		{"resize antialias", single(19, vi("x", 1, 1, 6, 4), nd("Resize", "x _ s", "y", aStr("mode", "cubic"),
+			aInt("antialias", 1)), ft("s", d(4), 1, 1, 0.5, 0.75))},
+		{"resize crop", single(19, vi("x", 1, 1, 5, 4), nd("Resize", "x r _ s", "y", aStr("mode", "linear"), aStr(
+			"coordinate_transformation_mode", "tf_crop_and_resize"), aInts("axes", 2, 3), aFlt("extrapolation_value", 7)),
+			ft("r", d(4), 0.25, 0, 1.25, 1), it("s", 4, 4))},
 		{"conv transpose", single(11, vi("x", 1, 2, 3, 4), nd("ConvTranspose", "x w", "y", aInts("strides", 2, 1),
 			aInts("output_padding", 1, 0), aInts("pads", 0, 1, 1, 0)), ft("w", d(2, 3, 3, 2)))},
 		{"lrn", single(13, vi("x", 1, 5, 2, 2), nd("LRN", "x", "y", aInt("size", 3), aFlt("alpha", 0.5)))},
