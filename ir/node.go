@@ -24,6 +24,31 @@ type Const struct {
 	// Own is the format that the source model itself gives to these values, which all are values of its codes; its
 	// Format is nil where the model leaves them float, and in quantized graphs. Its Shape is not used.
 	Own Type
+	// Role is what the source model uses the values for.
+	Role Role
+	// From are the constants of the source model that an importer computed these values from; nil for what the model
+	// holds, and for literals. It lets parameters be counted as the model has them.
+	From []*Const
+}
+
+// Role is what a model uses a constant for.
+type Role uint8
+
+const (
+	// Parameter is trained, or belongs to a graph that does not tell.
+	Parameter Role = iota
+	// Buffer is stored in the model and not trained: running statistics, tables of positions, masks.
+	Buffer
+	// Literal is a number of the program, or what an importer computes.
+	Literal
+)
+
+// Sources are the constants that the values come from: those in From, or c itself.
+func (c *Const) Sources() []*Const {
+	if len(c.From) > 0 {
+		return c.From
+	}
+	return []*Const{c}
 }
 
 // IsConst says that n is a constant.

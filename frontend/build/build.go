@@ -63,7 +63,7 @@ func (b *Builder) Input(name string, d ir.DType, shape []int) (*ir.Node, error) 
 	return n, nil
 }
 
-// Const makes a constant of the elements of data, which it does not copy. Its name is made unique in Finish, so that it
+// Const makes a literal of the elements of data, which it does not copy. Its name is made unique in Finish, so that it
 // never takes that of another node.
 func (b *Builder) Const(name string, data *ir.Blob, shape []int) (*ir.Node, error) {
 	f := ir.FormatOf(data.DType)
@@ -79,7 +79,8 @@ func (b *Builder) Const(name string, data *ir.Blob, shape []int) (*ir.Node, erro
 			ir.ShapeString(shape), t.Elems())
 	}
 	n := &ir.Node{
-		Name: name, Op: op.Const, Attrs: &ir.Const{Data: data}, Type: t, Pos: b.File + ": " + name + " (constant)",
+		Name: name, Op: op.Const, Attrs: &ir.Const{Data: data, Role: ir.Literal}, Type: t,
+		Pos: b.File + ": " + name + " (constant)",
 	}
 	b.g.Nodes = append(b.g.Nodes, n)
 	return n, nil
@@ -136,6 +137,7 @@ func (b *Builder) Evaluate(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir
 	c, err := b.Const(n.Name, blob(t), t.Type.Shape)
 	if err == nil {
 		c.Pos = n.Pos
+		from(c, n.Args...)
 	}
 	return c, err
 }
@@ -147,6 +149,9 @@ func (b *Builder) fold(n *ir.Node) (*ir.Node, error) {
 	}
 	if n.Op.Traits.Wire { // the same elements in another shape
 		c, err := b.Const(n.Name, n.Args[0].Attrs.(*ir.Const).Data, n.Type.Shape)
+		if err == nil {
+			from(c, n.Args...)
+		}
 		return c, err
 	}
 	work := n.Type.Elems()
@@ -164,6 +169,7 @@ func (b *Builder) fold(n *ir.Node) (*ir.Node, error) {
 	c, err := b.Const(n.Name, blob(t), t.Type.Shape)
 	if err == nil {
 		c.Pos = n.Pos
+		from(c, n.Args...)
 	}
 	return c, err
 }

@@ -81,7 +81,9 @@ func (c *chain) turned(w *ir.Node, s []int, groups int) *ir.Node {
 		turned[((g*out+o)*in+k)*taps+taps-1-tap] = v
 	}
 	n, err := c.b.Const(w.Name, ir.FloatBlob(turned), append([]int{groups * out, in}, shape[2:]...))
-	c.err = err
+	if c.err = err; err == nil {
+		from(n, w)
+	}
 	return n
 }
 

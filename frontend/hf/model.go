@@ -82,7 +82,7 @@ func (m *model) weight(name string, shape ...int) *ir.Node {
 	data, err := t.Blob()
 	if err == nil {
 		var n *ir.Node
-		if n, err = m.b.Const(t.Name, data, shape); err == nil {
+		if n, err = m.b.Stored(t.Name, data, shape, ir.Parameter); err == nil {
 			m.w.used[t.Name] = n
 			return n
 		}

@@ -90,6 +90,7 @@ func (im *importer) run() (*ir.Graph, error) {
 	g, err := im.b.Finish()
 	if err == nil {
 		im.origin(fr, g.Origin)
+		build.GuessBuffers(g)
 	}
 	return g, err
 }

@@ -83,7 +83,7 @@ func (c *call) decode(name string, s *scheme, codes []int64, shape []int) *ir.No
 	if own.Format.Width() <= 16 {
 		data = ir.FloatBlob(data.Floats())
 	}
-	n, err := c.b.Const(name, data, shape)
+	n, err := c.b.Stored(name, data, shape, build.Unsaid(shape))
 	if c.wrap(source.CodeDims, err); err != nil {
 		return nil
 	}

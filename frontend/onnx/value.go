@@ -51,7 +51,7 @@ func (im *importer) load(v *value) (*ir.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n, err := im.b.Const(v.name, data, v.tensor.dims)
+	n, err := im.b.Stored(v.name, data, v.tensor.dims, build.Unsaid(v.tensor.dims))
 	if err != nil {
 		return nil, err
 	}

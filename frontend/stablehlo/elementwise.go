@@ -41,7 +41,11 @@ func convertConstant(c *call) {
 	if lit.Splat {
 		dims = nil
 	}
-	c.outs = append(c.outs, value{c.constant(lit.Blob, dims...), t.Dims})
+	n := c.constant(lit.Blob, dims...)
+	if n != nil {
+		n.Attrs.(*ir.Const).Role = build.Unsaid(dims)
+	}
+	c.outs = append(c.outs, value{n, t.Dims})
 }
 
 // same is the shape that operands of an element-wise operation have; scalars may stand for any where scalars is set.

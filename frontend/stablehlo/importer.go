@@ -111,7 +111,11 @@ func (im *importer) run() (*ir.Graph, error) {
 		im.b.Output(names[i], n)
 	}
 	im.b.Origin().Format = "StableHLO"
-	return im.b.Finish()
+	g, err := im.b.Finish()
+	if err == nil {
+		build.GuessBuffers(g)
+	}
+	return g, err
 }
 
 // block converts the operations of a block and returns what its last one returns.

@@ -25,6 +25,17 @@ type stored struct {
 	at     *source.JSON
 }
 
+// role is what the program uses stored values for.
+func (s *inputSpec) role() ir.Role {
+	switch s.kind {
+	case "parameter":
+		return ir.Parameter
+	case "buffer":
+		return ir.Buffer
+	}
+	return ir.Literal
+}
+
 // config reads the table of the weights, or of the constants.
 func (p *program) config(kind, label string) error {
 	folder := p.root + "/data/" + kind + "/"
@@ -80,7 +91,7 @@ func (im *importer) parameter(spec *inputSpec) (*ir.Node, error) {
 	if n := im.shared[key]; n != nil {
 		return n, nil
 	}
-	n, err := im.read(spec.stored, v)
+	n, err := im.read(spec.stored, v, spec.role())
 	im.shared[key] = n
 	return n, err
 }
@@ -195,7 +206,7 @@ func (v *view) key() string {
 
 // read makes the constant: a view of the archive where the elements stand in order, with a transpose behind it where
 // only the axes are permuted, and a copy of any other view.
-func (im *importer) read(name string, v *view) (*ir.Node, error) {
+func (im *importer) read(name string, v *view, role ir.Role) (*ir.Node, error) {
 	bytes, err := im.program.archive.View(v.member)
 	if err != nil {
 		return nil, err
@@ -204,7 +215,7 @@ func (im *importer) read(name string, v *view) (*ir.Node, error) {
 	elems := ir.Type{Shape: v.shape}.Elems()
 	perm := v.order()
 	if perm == nil {
-		return im.copied(name, v, bytes)
+		return im.copied(name, v, bytes, role)
 	}
 	from := int(v.offset) * size
 	if elems == 0 {
@@ -215,7 +226,8 @@ func (im *importer) read(name string, v *view) (*ir.Node, error) {
 	for i, p := range perm {
 		shape[i], back[p] = v.shape[p], i
 	}
-	n, err := im.b.Const(name, &ir.Blob{DType: v.typ, Bytes: bytes[from : from+elems*size]}, shape)
+	data := &ir.Blob{DType: v.typ, Bytes: bytes[from : from+elems*size]}
+	n, err := im.b.Stored(name, data, shape, role)
 	if err != nil || slices.IsSorted(perm) {
 		return n, err
 	}
@@ -255,7 +267,7 @@ func (v *view) order() []int {
 }
 
 // copied makes a constant of the elements of a view with gaps or repetitions.
-func (im *importer) copied(name string, v *view, bytes []byte) (*ir.Node, error) {
+func (im *importer) copied(name string, v *view, bytes []byte, role ir.Role) (*ir.Node, error) {
 	elems, size := ir.Type{Shape: v.shape}.Elems(), v.typ.Size()
 	if im.copiedElems += elems; im.copiedElems > maxCopied {
 		return nil, v.at.Errorf(source.CodeLimit, "strides %v of shape %s ask for a copy; the limit is %d elements in all",
@@ -276,5 +288,5 @@ func (im *importer) copied(name string, v *view, bytes []byte) (*ir.Node, error)
 			index[k] = 0
 		}
 	}
-	return im.b.Const(name, &ir.Blob{DType: v.typ, Bytes: out}, v.shape)
+	return im.b.Stored(name, &ir.Blob{DType: v.typ, Bytes: out}, v.shape, role)
 }

@@ -51,9 +51,10 @@ func (a *App) inspect() *cobra.Command {
 	var s sourceFlags
 	var f inspectFlags
 	c := &cobra.Command{Use: "inspect MODEL", Short: "show nodes, modules, shapes, formats, parameters and MACs",
-		Long: "Shows the nodes of a model, or with --tree its modules, and what they consist of. Parameters that share\n" +
-			"their bytes count once; MACs are the multiplications of linear layers, convolutions, products of matrices\n" +
-			"and attention, for one sample.",
+		Long: "Shows the nodes of a model, or with --tree its modules, and what they consist of. Parameters are what is\n" +
+			"trained, and count once where they share their bytes; running statistics, tables and masks are buffers.\n" +
+			"ONNX and StableHLO do not say what is trained: docs/models.md tells what counts there. MACs are the\n" +
+			"multiplications of linear layers, convolutions, products of matrices and attention, for one sample.",
 		Example: "  lathe inspect model.onnx --tree --depth 3", Args: exactly("MODEL")}
 	s.add(c, false)
 	c.Flags().StringVar(&f.svg, "svg", "", "draw the graph into this file")

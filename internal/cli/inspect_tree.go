@@ -110,6 +110,9 @@ func (a *App) printTotals(f graphFacts) {
 	if f.Used != f.Params {
 		fmt.Fprintf(a.Out, ", %d where shared ones count at each use", f.Used)
 	}
+	if f.Buffers > 0 {
+		fmt.Fprintf(a.Out, "; buffers: %s", counted(f.Buffers, "element"))
+	}
 	if f.Whole > 0 {
 		fmt.Fprintf(a.Out, "; constants of whole numbers: %s", counted(f.Whole, "element"))
 	}

@@ -105,19 +105,15 @@ func (t *tree) add(row *Node, n *ir.Node) {
 	}
 	inner := t.at(row.Module)
 	for _, arg := range n.Args {
-		if key, ok := storageOf(arg); ok && !inner.own[key] {
-			inner.own[key] = true
-			inner.Own += arg.Type.Elems()
-		}
+		elems, _ := counted(inner.own, stored(arg, ir.Parameter))
+		inner.Own += elems
 	}
 	for b := inner; ; b = t.byPath[outerOf(b.Path)] {
 		b.Nodes++
 		b.MACs, b.Bytes = b.MACs+row.MACs, b.Bytes+row.Bytes
 		for _, arg := range n.Args {
-			if key, ok := storageOf(arg); ok && !b.seen[key] {
-				b.seen[key] = true
-				b.Params += arg.Type.Elems()
-			}
+			elems, _ := counted(b.seen, stored(arg, ir.Parameter))
+			b.Params += elems
 		}
 		if b == t.root {
 			return

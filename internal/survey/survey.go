@@ -23,6 +23,8 @@ type Graph struct {
 	// ParamBytes is what the distinct parameters take in the file, Used their number where tied ones count at each use.
 	ParamBytes int `json:"parameter_bytes"`
 	Used       int `json:"parameters_used"`
+	// Buffers is the number of elements that the model stores and does not train: running statistics, tables, masks.
+	Buffers int `json:"buffers,omitempty"`
 	// Whole is the number of elements of constants of whole numbers, which are no parameters: positions, masks.
 	Whole int `json:"whole_constants,omitempty"`
 	// Peak is the bytes of all values that are needed at one time, at most, when nodes run in order.
@@ -35,7 +37,8 @@ type Graph struct {
 
 // Sizes are numbers of a node, of a module or of a graph.
 type Sizes struct {
-	// Params is the number of elements of distinct parameters: what shares its bytes in the file counts once.
+	// Params is the number of elements of distinct parameters: trained ones, as the model has them, without buffers and
+	// literals. What shares its bytes in the file counts once.
 	Params int `json:"parameters"`
 	// MACs is the number of multiplications whose products are summed, for one sample.
 	MACs int `json:"macs"`
@@ -62,13 +65,36 @@ type storage struct {
 	size  int
 }
 
-// parameters are the constants of a graph that are no plain whole numbers.
-func storageOf(n *ir.Node) (s storage, ok bool) {
+// tensor is a constant of the source model: where it lies, and its elements.
+type tensor struct {
+	storage
+	elems int
+}
+
+// stored are the tensors of a role that the values of n come from. Plain whole numbers are of none.
+func stored(n *ir.Node, role ir.Role) []tensor {
 	c, isConst := n.Attrs.(*ir.Const)
-	if !isConst || ir.IsWhole(n.Type.Format) || len(c.Data.Bytes) == 0 {
-		return s, false
+	if !isConst || ir.IsWhole(n.Type.Format) {
+		return nil
 	}
-	return storage{&c.Data.Bytes[0], len(c.Data.Bytes)}, true
+	var list []tensor
+	for _, s := range c.Sources() {
+		if s.Role == role && len(s.Data.Bytes) > 0 {
+			list = append(list, tensor{storage{&s.Data.Bytes[0], len(s.Data.Bytes)}, s.Data.Len()})
+		}
+	}
+	return list
+}
+
+// counted adds up the elements of the tensors that are new, and their bytes.
+func counted(known map[storage]bool, list []tensor) (elems, bytes int) {
+	for _, t := range list {
+		if !known[t.storage] {
+			known[t.storage] = true
+			elems, bytes = elems+t.elems, bytes+t.size
+		}
+	}
+	return elems, bytes
 }
 
 // Of surveys a graph.
@@ -76,16 +102,13 @@ func Of(g *ir.Graph) *Graph {
 	s := &Graph{Name: g.Name, Stage: g.Stage.String(), Source: g.Origin, Peak: peak(g)}
 	readers := g.Readers()
 	tree := newTree(g)
-	known := map[storage]bool{}
+	known, buffers := map[storage]bool{}, map[storage]bool{}
 	for _, n := range g.Nodes {
-		key, param := storageOf(n)
-		switch {
-		case param && !known[key]:
-			known[key] = true
-			s.Params, s.ParamBytes = s.Params+n.Type.Elems(), s.ParamBytes+key.size
-			continue
-		case n.IsConst():
-			if !param {
+		if n.IsConst() {
+			elems, bytes := counted(known, stored(n, ir.Parameter))
+			s.Params, s.ParamBytes = s.Params+elems, s.ParamBytes+bytes
+			elems, _ = counted(buffers, stored(n, ir.Buffer))
+			if s.Buffers += elems; ir.IsWhole(n.Type.Format) {
 				s.Whole += n.Type.Elems()
 			}
 			continue
@@ -122,12 +145,13 @@ func describe(n *ir.Node) Node {
 		row.Shape = []int{}
 	}
 	row.MACs, row.Bytes = MACs(n), size(n.Type)
-	for i, arg := range n.Args {
+	known := map[storage]bool{}
+	for _, arg := range n.Args {
 		if !arg.IsConst() {
 			row.Args = append(row.Args, arg.Name)
-		} else if _, ok := storageOf(arg); ok && !slices.Contains(n.Args[:i], arg) {
-			row.Params += arg.Type.Elems()
 		}
+		elems, _ := counted(known, stored(arg, ir.Parameter))
+		row.Params += elems
 	}
 	return row
 }

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package build
+
+import (
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// maxSources bounds the constants that one is known to come from; what has more is a literal.
+const maxSources = 64
+
+// Stored is Const for a tensor that the model file holds.
+func (b *Builder) Stored(name string, data *ir.Blob, shape []int, role ir.Role) (*ir.Node, error) {
+	n, err := b.Const(name, data, shape)
+	if err == nil {
+		n.Attrs.(*ir.Const).Role = role
+	}
+	return n, err
+}
+
+// from notes that the constant c was computed from args: parameters and buffers among them, of floats or of codes.
+func from(c *ir.Node, args ...*ir.Node) {
+	k := c.Attrs.(*ir.Const)
+	for _, a := range args {
+		s := a.Attrs.(*ir.Const)
+		if s.Role == ir.Literal && len(s.From) == 0 || !a.Type.IsFloat() && a.Type.Format.Width() != 8 {
+			continue
+		}
+		for _, o := range s.Sources() {
+			if !slices.Contains(k.From, o) && len(k.From) < maxSources {
+				k.From = append(k.From, o)
+			}
+		}
+	}
+}
+
+// Unsaid is the role of a stored tensor where the file does not say which are trained: a number without axes is a
+// literal, all else a parameter until GuessBuffers has seen who reads it.
+func Unsaid(shape []int) ir.Role {
+	if len(shape) == 0 {
+		return ir.Literal
+	}
+	return ir.Parameter
+}
+
+// GuessBuffers finds buffers in a graph whose file does not say what is trained, by who reads a constant. Buffers are
+// the statistics of batch normalization; tables of two or more axes that are only multiplied element by element (the
+// cosines and sines of positions); and what is added to scores before a softmax, or is a mask of attention.
+func GuessBuffers(g *ir.Graph) {
+	soft := map[*ir.Node]bool{} // what a softmax reads
+	for _, n := range g.Nodes {
+		if n.Op == op.Softmax {
+			soft[n.Args[0]] = true
+		}
+	}
+	trained := map[*ir.Const]bool{} // read by something else, too
+	guess := map[*ir.Const]bool{}
+	for _, n := range g.Nodes {
+		for i, a := range n.Args {
+			k, ok := a.Attrs.(*ir.Const)
+			if !ok {
+				continue
+			}
+			buffer := n.Op == op.BatchNorm && i >= 3 || n.Op == op.Attention && i >= 3 || n.Op == op.Add && soft[n] ||
+				n.Op == op.Rotary || n.Op == op.Mul && longAxes(a.Type.Shape) >= 2
+			for _, s := range k.Sources() {
+				guess[s] = guess[s] || buffer
+				trained[s] = trained[s] || !buffer
+			}
+		}
+	}
+	for s := range guess {
+		if guess[s] && !trained[s] && s.Role == ir.Parameter {
+			s.Role = ir.Buffer
+		}
+	}
+}
+
+// longAxes counts the axes of more than one element.
+func longAxes(shape []int) int {
+	n := 0
+	for _, d := range shape {
+		if d > 1 {
+			n++
+		}
+	}
+	return n
+}
