@@ -356,13 +356,31 @@ var turn = sync.OnceValue(func() *big.Rat { return cut(product(integer(2), piOf(
 // sineOf is x - x^3/3! + x^5/5! - ..., of x brought between -pi and pi.
 func sineOf(x *big.Rat) *big.Rat {
 	turns := round(ratio(x, turn()), format.RoundEven)
-	x = cut(minus(x, product(turn(), new(big.Rat).SetInt(turns))))
-	sum, term := new(big.Rat), x
-	for i := int64(1); i < 60; i += 2 {
-		sum.Add(sum, term)
-		term = cut(ratio(product(product(term, x), new(big.Rat).Neg(x)), integer((i+1)*(i+2))))
+	x = minus(x, product(turn(), new(big.Rat).SetInt(turns)))
+	return series(x, func(i int64) (next, weight int64) { return (i + 1) * (i + 2), 1 })
+}
+
+// series is t1/w1 - t3/w3 + t5/w5 - ... with t1 = x and each following term x^2/next times the one before, in steps of
+// 2^-cutPlaces; |x| is small enough for the terms to shrink.
+func series(x *big.Rat, step func(i int64) (next, weight int64)) *big.Rat {
+	term := round(product(new(big.Rat).Abs(x), power(cutPlaces)), format.RoundEven)
+	square := new(big.Int).Mul(term, term)
+	square.Rsh(square, cutPlaces)
+	sum := new(big.Int)
+	for i := int64(1); term.Sign() != 0; i += 2 {
+		next, weight := step(i)
+		part := new(big.Int).Quo(term, big.NewInt(weight))
+		if i%4 == 3 {
+			part.Neg(part)
+		}
+		sum.Add(sum, part)
+		term.Rsh(term.Mul(term, square), cutPlaces)
+		term.Quo(term, big.NewInt(next))
 	}
-	return sum
+	if x.Sign() < 0 {
+		sum.Neg(sum)
+	}
+	return new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), cutPlaces))
 }
 
 // asinOf is atan(x/sqrt(1 - x^2)).
@@ -379,15 +397,13 @@ func atanOf(x *big.Rat) *big.Rat {
 	for range 3 {
 		x = cut(ratio(x, plus(integer(1), sqrtOf(plus(integer(1), product(x, x))))))
 	}
-	sum, power := new(big.Rat), x
-	for i := int64(1); i < 60; i += 2 {
-		sum.Add(sum, ratio(power, integer(i)))
-		power = cut(product(product(power, x), new(big.Rat).Neg(x)))
-	}
-	return product(sum, integer(8))
+	return product(series(x, func(i int64) (next, weight int64) { return 1, i }), integer(8))
 }
 
-// cut drops what lies 2^-200 below 1, so that fractions stay short.
+// cutPlaces are the binary places of intermediate results.
+const cutPlaces = 200
+
+// cut drops what lies 2^-cutPlaces below 1, so that fractions stay short.
 func cut(x *big.Rat) *big.Rat {
-	return product(new(big.Rat).SetInt(round(product(x, power(200)), format.RoundEven)), power(-200))
+	return product(new(big.Rat).SetInt(round(product(x, power(cutPlaces)), format.RoundEven)), power(-cutPlaces))
 }

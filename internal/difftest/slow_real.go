@@ -164,15 +164,16 @@ func lined(v value, i []int) *big.Rat {
 	return v.at(at...)
 }
 
-// slowNorm is (x - mean)/sqrt(variance + eps), or x/sqrt(mean of squares + eps), over the elements whose index agrees
-// with that of the result as the caller says; in float64.
-func slowNorm(x value, i []int, eps float32, rms bool, together func(i, j []int) bool) float64 {
+// slowNorm is (x - mean)/sqrt(variance + eps), or x/sqrt(mean of squares + eps), over the elements of all (of the shape
+// of x) whose index agrees with that of the result as the caller says; in float64.
+func slowNorm(x value, all []float64, i []int, eps float32, rms bool, together func(i, j []int) bool) float64 {
 	var row []float64
+	at := 0
 	each(x.shape, func(j []int) {
 		if together(i, j) {
-			v, _ := x.at(j...).Float64()
-			row = append(row, v)
+			row = append(row, all[at])
 		}
+		at++
 	})
 	mean, square := 0.0, 0.0
 	for _, v := range row {
@@ -188,12 +189,22 @@ func slowNorm(x value, i []int, eps float32, rms bool, together func(i, j []int)
 	return (own - mean) / math.Sqrt(square+float64(eps))
 }
 
+// float64s are the elements of x, in order.
+func float64s(x value) []float64 {
+	var all []float64
+	each(x.shape, func(i []int) {
+		v, _ := x.at(i...).Float64()
+		all = append(all, v)
+	})
+	return all
+}
+
 // slowLayerNorm is layer_norm, and rms_norm.
 func slowLayerNorm(n *ir.Node, args []value) []*big.Rat {
 	a, rank := n.Attrs.(*op.NormAttrs), len(n.Type.Shape)
-	axis := (a.Axis + rank) % rank
+	axis, all := (a.Axis+rank)%rank, float64s(args[0])
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
-		y := slowNorm(args[0], i, a.Eps, n.Op == op.RMSNorm, func(i, j []int) bool {
+		y := slowNorm(args[0], all, i, a.Eps, n.Op == op.RMSNorm, func(i, j []int) bool {
 			for k := range axis {
 				if i[k] != j[k] {
 					return false
@@ -208,9 +219,9 @@ func slowLayerNorm(n *ir.Node, args []value) []*big.Rat {
 // slowGroupNorm is group_norm.
 func slowGroupNorm(n *ir.Node, args []value) []*big.Rat {
 	a := n.Attrs.(*op.GroupNormAttrs)
-	each := n.Type.Shape[1] / a.Groups
+	each, all := n.Type.Shape[1]/a.Groups, float64s(args[0])
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
-		y := slowNorm(args[0], i, a.Eps, false, func(i, j []int) bool { return i[0] == j[0] && i[1]/each == j[1]/each })
+		y := slowNorm(args[0], all, i, a.Eps, false, func(i, j []int) bool { return i[0] == j[0] && i[1]/each == j[1]/each })
 		return scaledBy(y, args[1:], func(v value) *big.Rat { return v.at(i[1]) })
 	})
 }
