@@ -8,6 +8,7 @@ import (
 	"math/big"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op"
 )
 
@@ -324,4 +325,27 @@ func slowAttention(n *ir.Node, args []value) []*big.Rat {
 		}
 		return new(big.Rat).SetFloat64(y)
 	})
+}
+
+// series is t1/w1 - t3/w3 + t5/w5 - ... with t1 = x and each following term x^2/next times the one before, in steps of
+// 2^-cutPlaces; |x| is small enough for the terms to shrink.
+func series(x *big.Rat, step func(i int64) (next, weight int64)) *big.Rat {
+	term := round(product(new(big.Rat).Abs(x), power(cutPlaces)), format.RoundEven)
+	square := new(big.Int).Mul(term, term)
+	square.Rsh(square, cutPlaces)
+	sum := new(big.Int)
+	for i := int64(1); term.Sign() != 0; i += 2 {
+		next, weight := step(i)
+		part := new(big.Int).Quo(term, big.NewInt(weight))
+		if i%4 == 3 {
+			part.Neg(part)
+		}
+		sum.Add(sum, part)
+		term.Rsh(term.Mul(term, square), cutPlaces)
+		term.Quo(term, big.NewInt(next))
+	}
+	if x.Sign() < 0 {
+		sum.Neg(sum)
+	}
+	return new(big.Rat).SetFrac(sum, new(big.Int).Lsh(big.NewInt(1), cutPlaces))
 }
