@@ -28,8 +28,12 @@ func (s Source) load(opts source.Options) (*ir.Graph, error) {
 		path = s.Calibrate
 	}
 	f, e := npz.Read(path)
-	if path == "" || e != nil || err == nil && takes(g, f) {
+	if path == "" || e != nil {
 		return g, err // arrays that cannot be read are an error when they are
+	}
+	if err == nil && takes(g, f) {
+		s.noteUnread(g, f)
+		return g, nil
 	}
 	given := opts.Shapes
 	for _, leading := range []leadingAxis{countsSamples, isOfModel, isExtra} {
@@ -40,6 +44,7 @@ func (s Source) load(opts source.Options) (*ir.Graph, error) {
 		maps.Copy(opts.Shapes, given)
 		if found, e := frontend.Load(s.Model, opts); e == nil && takes(found, f) {
 			s.noteShapes(g, found, path)
+			s.noteUnread(found, f)
 			return found, nil
 		}
 	}
@@ -114,6 +119,26 @@ func takes(g *ir.Graph, f *npz.File) bool {
 		}
 	}
 	return true
+}
+
+// noteUnread names the arrays of --inputs that are no inputs, such as a mask that a folder was not asked to take.
+func (s Source) noteUnread(g *ir.Graph, f *npz.File) {
+	var names []string
+	for i := range f.Arrays {
+		a := &f.Arrays[i]
+		if !slices.ContainsFunc(g.In, func(n *ir.Node) bool { return arrayOf(g, n, f) == a }) {
+			names = append(names, a.Name)
+		}
+	}
+	if len(names) == 0 || s.Arrays == "" || s.Note == nil {
+		return
+	}
+	text := fmt.Sprintf("not read, since the model has no such input: %s of %s", strings.Join(names, ", "),
+		filepath.Base(s.Arrays))
+	if g.Origin != nil && g.Origin.Format == "Hugging Face" {
+		text += "; --model-inputs chooses the inputs"
+	}
+	s.Note(text)
 }
 
 // noteShapes says which inputs have other shapes than by default. before is nil where there is no default.
