@@ -125,6 +125,9 @@ func convertConv(c *call) {
 		c.fail(source.CodeSpatial, "images of %d spatial axes are not supported", rank)
 	case batches > 1:
 		c.fail(source.CodeForm, "groups along the batch axis are not supported")
+	case elems(c.args[0].dims) == 0 || elems(c.args[1].dims) == 0:
+		c.fail(source.CodeDims, "has no elements: an image of %s and weights of %s", ir.ShapeString(c.args[0].dims),
+			ir.ShapeString(c.args[1].dims))
 	}
 	c.widen()
 	if c.err != nil {
