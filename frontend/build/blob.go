@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 
 	"lathe/ir"
-	"lathe/ir/format"
 )
 
 // blob stores a value of a float graph in the storage type of its format.
@@ -27,12 +26,4 @@ func IntBlob(d ir.DType, values []int64) *ir.Blob {
 		copy(bytes[i*size:(i+1)*size], word[:])
 	}
 	return &ir.Blob{DType: d, Bytes: bytes}
-}
-
-// PadValue is v as the constant of op.Pad for x, which is a float32; ok is false where whole numbers would be padded by
-// another number. The bounds of a format can be had, although float32 rounds them: they saturate.
-func PadValue(x *ir.Node, v float64) (value float32, ok bool) {
-	value = float32(v)
-	f := x.Type.Format
-	return value, x.Type.IsFloat() || f.Encode(format.FromFloat32(value)) == f.Encode(format.FromFloat64(v))
 }

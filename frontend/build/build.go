@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -130,16 +131,7 @@ func (b *Builder) Evaluate(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir
 	if err != nil {
 		return nil, err
 	}
-	t, err := evaluate(n)
-	if err != nil {
-		return nil, err
-	}
-	c, err := b.Const(n.Name, blob(t), t.Type.Shape)
-	if err == nil {
-		c.Pos = n.Pos
-		from(c, n.Args...)
-	}
-	return c, err
+	return b.constant(n)
 }
 
 // fold returns the constant that n is, or nil if it is none or too large.
@@ -162,7 +154,12 @@ func (b *Builder) fold(n *ir.Node) (*ir.Node, error) {
 		return nil, nil
 	}
 	b.budget -= work
-	t, err := evaluate(n)
+	return b.constant(n)
+}
+
+// constant makes the constant that n is, whose arguments are all constants.
+func (b *Builder) constant(n *ir.Node) (*ir.Node, error) {
+	t, err := ref.Constant(n)
 	if err != nil {
 		return nil, err
 	}
@@ -172,23 +169,6 @@ func (b *Builder) fold(n *ir.Node) (*ir.Node, error) {
 		from(c, n.Args...)
 	}
 	return c, err
-}
-
-// evaluate computes a node whose arguments are all constants.
-func evaluate(n *ir.Node) (*ir.Tensor, error) {
-	args := make([]*ir.Tensor, len(n.Args))
-	for i, a := range n.Args {
-		t, err := a.Value()
-		if err != nil {
-			return nil, err
-		}
-		args[i] = t
-	}
-	kernel, err := n.Op.Eval(n)
-	if err != nil {
-		return nil, err
-	}
-	return kernel(args)
 }
 
 // Ints are the elements of a constant of whole numbers; ok is false if n is none. It is for shapes, axes and the like.

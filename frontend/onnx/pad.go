@@ -91,25 +91,18 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 		}
 		return c.emit("pad", op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
 	}
-	if mode == "reflect" && max(before, after) >= size || mode == "wrap" && max(before, after) > size {
+	edge := build.EdgeReflect
+	switch mode {
+	case "edge":
+		edge = build.EdgeRepeat
+	case "wrap":
+		edge = build.EdgeWrap
+	}
+	index, ok := build.PadPlaces(size, before, after, edge)
+	if !ok {
 		c.fail(source.CodeAttr, "pads the %d elements of axis %d by %d and %d in mode %s, which needs more elements", size,
 			axis, before, after, mode)
 		return nil
-	}
-	index := make([]int, 0, before+size+after)
-	for i := -before; i < size+after; i++ {
-		k := i
-		switch {
-		case mode == "edge":
-			k = min(max(i, 0), size-1)
-		case mode == "wrap":
-			k = (i + size) % size
-		case i < 0:
-			k = -i
-		case i >= size:
-			k = 2*(size-1) - i
-		}
-		index = append(index, k)
 	}
 	return c.pick(x, axis, index)
 }

@@ -179,24 +179,22 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 			c.fail(source.CodeForm, "pads whole numbers by %.0f, which float32 does not hold", value)
 		}
 		return c.emit("", op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
-	case mode == "reflect" && max(before, after) >= size || mode == "circular" && max(before, after) > size:
+	}
+	edge := build.EdgeReflect
+	switch mode {
+	case "replicate":
+		edge = build.EdgeRepeat
+	case "circular":
+		edge = build.EdgeWrap
+	}
+	places, ok := build.PadPlaces(size, before, after, edge)
+	if !ok {
 		c.fail(source.CodeAttr, "pads the %d elements of axis %d by %d and %d (%s)", size, axis, before, after, mode)
 		return nil
 	}
-	index := make([]int64, 0, before+size+after)
-	for i := -before; i < size+after; i++ {
-		k := i
-		switch {
-		case mode == "replicate":
-			k = min(max(i, 0), size-1)
-		case mode == "circular":
-			k = (i + size) % size
-		case i < 0:
-			k = -i
-		case i >= size:
-			k = 2*(size-1) - i
-		}
-		index = append(index, int64(k))
+	index := make([]int64, len(places))
+	for i, k := range places {
+		index[i] = int64(k)
 	}
 	return c.ordered("", x, axis, index)
 }
