@@ -2,7 +2,7 @@
 # `make demo` and `make test` are all that a newcomer needs; both install what is missing first (scripts/setup).
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo test long fuzz bench gen lint fmt clean
+.PHONY: help setup build demo test long fuzz bench gen replay lint fmt clean
 # PKGS narrows test, long, fuzz and bench: make test PKGS=./ir/...
 PKGS ?= ./...
 FUZZTIME ?= 60s
@@ -26,7 +26,7 @@ test: setup ## vets and tests everything; skipped tests are named at the end
 
 long: setup ## the table of docs/results.md, longer sweeps (tag `long`), the race detector, fuzzing for FUZZTIME each
 	@scripts/setup --onnx
-	@go test -count=1 -timeout 3h -tags long -run '^TestResults$$' -v ./internal/flow | grep -vE '^ *(===|---) '
+	@go test -count=1 -timeout 3h -tags long -run '^TestResults$$' -v ./internal/driver | grep -vE '^ *(===|---) '
 	@go test -count=1 -timeout 3h -tags long -json $(PKGS) | go run ./scripts/testsum
 	@go test -count=1 -timeout 3h -race -json $(PKGS) | go run ./scripts/testsum
 	@scripts/fuzz $(FUZZTIME) $(PKGS)
@@ -42,6 +42,9 @@ bench: setup ## benchmarks, and at the end what is promised beside what was meas
 gen: ## writes the parser and the generated pages of docs/ anew
 	@scripts/parser
 	go test ./internal/docs -count=1 -update
+
+replay: ## compares what BASE (a commit, default HEAD) and the working tree emit for the examples, byte for byte
+	@scripts/replay $(BASE)
 
 lint: ## what the tests hold of style, without the rest
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [ -z "$$bad" ] || { echo "not gofmt-ed: $$bad"; exit 1; }

@@ -83,7 +83,7 @@ func load(t testing.TB, path string) *ir.Graph {
 	return g
 }
 
-// transformers are the files of examples that internal/flow compares with those of other forms.
+// transformers are the files of examples that internal/driver compares with those of other forms.
 var transformers = []string{"../examples/bert-tiny-like/model.onnx", "../examples/tiny-llama/model.onnx"}
 
 // TestExamples loads every model file of the examples and compares its float values with the stored outputs.

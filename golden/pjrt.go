@@ -5,11 +5,11 @@ package golden
 import (
 	"context"
 
-	"lathe/golden/hlo"
 	"lathe/golden/pjrt"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/hlo"
 	"lathe/ir/op"
 )
 

@@ -6,10 +6,10 @@ package golden
 import (
 	"slices"
 
-	"lathe/golden/hlo"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/hlo"
 	"lathe/ir/op"
 )
 

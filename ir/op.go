@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"lathe/cuda"
-	"lathe/golden/hlo"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 	"lathe/rtl"
 )
 

@@ -3,9 +3,9 @@
 package lower
 
 import (
-	"lathe/lower/fold"
 	"lathe/lower/layout"
 	"lathe/lower/recognize"
+	"lathe/lower/simplify"
 )
 
 // rounding bounds the error of rewrites that are equal in real arithmetic and compute in float32.
@@ -13,18 +13,18 @@ const rounding = 1e-4
 
 // FloatPipeline simplifies an imported graph and makes it channels-last.
 var FloatPipeline = Pipeline{
-	{"fold_constants", "computes nodes whose arguments are all constants", Exact, 0, only(fold.Constants)},
-	{"drop_identity", "removes nodes that return their argument", Exact, 0, only(fold.Identities)},
-	{"constant_to_clip", "the minimum or maximum with one number becomes clip", Exact, 0, only(fold.Bounds)},
+	{"fold_constants", "computes nodes whose arguments are all constants", Exact, 0, only(simplify.Constants)},
+	{"drop_identity", "removes nodes that return their argument", Exact, 0, only(simplify.Identities)},
+	{"constant_to_clip", "the minimum or maximum with one number becomes clip", Exact, 0, only(simplify.Bounds)},
 	{"recognize_functions", "decomposed functions of single elements become one, which hardware looks up in one table",
 		Lossy, rounding, recognizer(recognize.Table[0].Patterns)},
-	{"fold_pads", "pads of zeros go into the convolutions and averages behind them", Lossy, rounding, only(fold.Pads)},
+	{"fold_pads", "pads of zeros go into the convolutions and averages behind them", Lossy, rounding, only(simplify.Pads)},
 	{"expand", "operations without a unit become those that they consist of: batch_norm becomes scale", Lossy, rounding,
-		only(fold.Composites)},
+		only(simplify.Composites)},
 	{"constant_to_scale", "add, sub and mul by a constant per channel become scale", Lossy, rounding,
-		only(fold.Arithmetic)},
+		only(simplify.Arithmetic)},
 	{"fold_scale", "scale goes into the weights and bias of the linear, conv or scale before it", Lossy, rounding,
-		only(fold.Scales)},
+		only(simplify.Scales)},
 	{"channels_last", "images become N, H, W, C, between transposes", Lossy, rounding, only(layout.ChannelsLast)},
 	{"sink_transpose", "transposes move towards the outputs and cancel", Exact, 0, only(layout.Sink)},
 	{"absorb_transpose", "transposes go into graph outputs and into the columns of linear weights", Lossy, rounding,

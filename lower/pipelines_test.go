@@ -13,8 +13,8 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op"
-	"lathe/lower/fold"
 	"lathe/lower/lowertest"
+	"lathe/lower/simplify"
 )
 
 // TestOrders holds the pipelines, one after the other, to the reasons for their order.
@@ -58,7 +58,7 @@ func TestManagerNamesThePass(t *testing.T) {
 			for i := range values {
 				values[i] *= by
 			}
-			fold.SetConst(g, fc, 1, w.Type.Shape, values)
+			simplify.SetConst(g, fc, 1, w.Type.Shape, values)
 			return nil
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/lower/fold"
 	"lathe/lower/loss"
+	"lathe/lower/simplify"
 )
 
 // Options are about the running of passes, not about their result.
@@ -105,7 +105,7 @@ func broken(p Pass, g *ir.Graph, msg string, args ...any) *diag.Error {
 func (r *runner) baseline(g *ir.Graph) ([]ref.Sample, error) {
 	c := g.Clone()
 	if g.Stage == ir.StageFloat {
-		if err := fold.Constants(c); err != nil {
+		if err := simplify.Constants(c); err != nil {
 			return nil, err
 		}
 	}

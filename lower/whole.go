@@ -9,7 +9,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op"
-	"lathe/lower/fold"
+	"lathe/lower/simplify"
 )
 
 // asValues makes the positions that argmax gives, and what only moves them, values in fp32: formats are chosen for
@@ -50,7 +50,7 @@ const maxKinds = 12
 // refuseWhole lists all operations without a form in hardware, with counts and the first place of each, where whole
 // numbers are among their values. Error L0337.
 func refuseWhole(g *ir.Graph) error {
-	if err := fold.Constants(g); err != nil {
+	if err := simplify.Constants(g); err != nil {
 		return err
 	}
 	type kind struct {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lathe/cuda"
-	"lathe/internal/ptx"
+	"lathe/cuda/ptx"
 )
 
 // Buffer is a piece of global memory that a job works on.

@@ -5,8 +5,8 @@ package gemm
 import (
 	"testing"
 
-	"lathe/golden/hlo"
 	"lathe/golden/pjrt/pjrttest"
+	"lathe/ir/hlo"
 )
 
 // defined writes the definition of an exact product as StableHLO, in integers only: XLA may flush subnormal floats, and

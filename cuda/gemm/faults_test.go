@@ -8,8 +8,8 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/ptx"
 	"lathe/internal/diag"
-	"lathe/internal/ptx"
 )
 
 // module compiles text for the interpreter.

@@ -9,10 +9,10 @@ import (
 
 	"lathe/emit/cuda/generic"
 	"lathe/emit/cuda/kernel"
-	"lathe/golden/hlo"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 	"lathe/ir/op"
 )
 

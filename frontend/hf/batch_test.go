@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lathe/frontend"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/internal/npz"
 )
 
@@ -53,7 +53,7 @@ func TestBatch(t *testing.T) {
 			o.Dims = map[string]int{"batch": 4}
 			g, err := frontend.Load(filepath.Join("testdata", c.folder), o)
 			if err == nil {
-				g, err = flow.Evaluable(g)
+				g, err = driver.Evaluable(g)
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 
 	"lathe/frontend"
 	"lathe/frontend/source"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
 )
@@ -34,7 +34,7 @@ func part(t *testing.T, folder string, past, count int, inputs ...string) *ir.Gr
 	choice := source.Transformer{Seq: count, Cache: true, Past: past, Inputs: inputs}
 	g, err := frontend.Load(filepath.Join("testdata", folder), source.Options{Transformer: choice})
 	if err == nil {
-		g, err = flow.Evaluable(g)
+		g, err = driver.Evaluable(g)
 	}
 	if err != nil {
 		t.Fatal(err)

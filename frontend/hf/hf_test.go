@@ -13,7 +13,7 @@ import (
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
 )
@@ -85,7 +85,7 @@ func (c testCase) graph(t *testing.T) *ir.Graph {
 	t.Helper()
 	g, err := frontend.Load(filepath.Join("testdata", c.folder), c.options())
 	if err == nil {
-		g, err = flow.Evaluable(g)
+		g, err = driver.Evaluable(g)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +106,7 @@ func (c testCase) arrays(t *testing.T) *npz.File {
 // run computes the outputs of a graph on the reference engine.
 func run(t *testing.T, g *ir.Graph, f *npz.File) []npz.Array {
 	t.Helper()
-	samples, batch, err := flow.Samples(g, f)
+	samples, batch, err := driver.Samples(g, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func run(t *testing.T, g *ir.Graph, f *npz.File) []npz.Array {
 	if err != nil {
 		t.Fatal(err)
 	}
-	arrays, err := flow.Arrays(g, out, batch, false)
+	arrays, err := driver.Arrays(g, out, batch, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestPJRT(t *testing.T) {
 		{folder: "opt-behind"}, {folder: "llama-shards", loss: true}, {folder: "mistral"}, {folder: "qwen2"},
 		{folder: "qwen3", inputs: "inputs_embeds"}} {
 		g, f := c.graph(t), c.arrays(t)
-		samples, batch, err := flow.Samples(g, f)
+		samples, batch, err := driver.Samples(g, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +164,7 @@ func TestPJRT(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.folder, err)
 		}
-		got, err := flow.Arrays(g, out, batch, false)
+		got, err := driver.Arrays(g, out, batch, false)
 		if err != nil {
 			t.Fatal(err)
 		}

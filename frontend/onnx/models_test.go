@@ -15,8 +15,8 @@ import (
 	"lathe/ir"
 )
 
-// TestTransformer runs all files of a vision transformer on PJRT, as internal/flow runs the others: within 2e-5 of the
-// stored outputs, and a ten-thousandth of them. frontend's own test has the reference.
+// TestTransformer runs all files of a vision transformer on PJRT, as internal/driver does with the others: within
+// 2e-5 of the stored outputs, and a ten-thousandth of them. frontend's own test has the reference.
 func TestTransformer(t *testing.T) {
 	const folder, samples = "../../examples/digits-vit/", 50
 	paths, err := filepath.Glob(folder + "*.onnx")

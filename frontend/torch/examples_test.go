@@ -16,7 +16,7 @@ const cnn = "x:input:1x1x8x8 conv1:conv:1x8x8x8 bn1:batch_norm:1x8x8x8 relu:relu
 const mlp = "input:input:1x64 0:linear:1x32 1:relu:1x32 2:linear:1x32 3:relu:1x32 4:linear:1x10"
 
 // TestExamples demands the nodes of all programs of the examples: names are module paths. Their values are those of
-// TestForms in internal/flow.
+// TestForms in internal/driver.
 func TestExamples(t *testing.T) {
 	want := map[string]string{
 		"digits-mlp/model.pt2": mlp, "digits-mlp/model_dyn.pt2": mlp,

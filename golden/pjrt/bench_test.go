@@ -5,9 +5,9 @@ package pjrt_test
 import (
 	"testing"
 
-	"lathe/golden/hlo"
 	"lathe/golden/pjrt"
 	"lathe/golden/pjrt/pjrttest"
+	"lathe/ir/hlo"
 )
 
 // layer is a dense layer of 64 inputs and 32 outputs over 5,000 samples.

@@ -8,8 +8,8 @@ import (
 	"github.com/gomlx/gopjrt/dtypes"
 	"github.com/gomlx/gopjrt/pjrt"
 
-	"lathe/golden/hlo"
 	"lathe/internal/diag"
+	"lathe/ir/hlo"
 )
 
 // elements pairs the element types here with those of the binding.

@@ -5,7 +5,7 @@ package pjrt
 import (
 	"fmt"
 
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 // The self-test multiplies f32 matrices [m,k] by [k,n], of which the second changes in place between runs. A plugin

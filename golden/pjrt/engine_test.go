@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
-	"lathe/golden/hlo"
 	"lathe/golden/pjrt"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/internal/diag"
 	"lathe/internal/tools"
+	"lathe/ir/hlo"
 )
 
 // TestMain serves as one of the bad workers where the process was started as one.

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"io"
 
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 // A frame is a header of 24 bytes (little endian: magic, version, kind, two zero bytes, sequence number, four zero

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 func frameOf(t testing.TB, k kind, seq uint32, parts ...[]byte) []byte {

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"lathe/golden/hlo"
 	"lathe/internal/diag"
+	"lathe/ir/hlo"
 )
 
 // Program is a compiled program inside the child; it dies with its engine.

@@ -16,8 +16,8 @@ import (
 
 	"github.com/gomlx/gopjrt/pjrt"
 
-	"lathe/golden/hlo"
 	"lathe/internal/diag"
+	"lathe/ir/hlo"
 )
 
 // xlaFlags must be in the environment before the plugin loads. Without the first, floats may keep more precision than

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/ir/target"
 	"lathe/sim/area"
 )
@@ -55,7 +55,7 @@ func (a *App) area() *cobra.Command {
 }
 
 // familyOf is the family of the plan's part or, without a plan, of the part that the design in dir was made for.
-func familyOf(s flow.Source, dir string) (string, error) {
+func familyOf(s driver.Source, dir string) (string, error) {
 	plan, err := s.ReadPlan()
 	if err != nil {
 		return "", err
@@ -92,7 +92,7 @@ func (a *App) designFolder(ctx context.Context, s sourceFlags, arg string) (dir 
 		return "", nil, err
 	}
 	done = func() { os.RemoveAll(temp) }
-	if err := flow.Write(hw.Design, temp); err != nil {
+	if err := driver.Write(hw.Design, temp); err != nil {
 		done()
 		return "", nil, err
 	}

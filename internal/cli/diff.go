@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/internal/diag"
-	"lathe/internal/flow"
-	"lathe/internal/survey/diff"
+	"lathe/internal/driver"
 	"lathe/ir"
+	"lathe/ir/survey/diff"
 	"lathe/lower"
 )
 
@@ -41,7 +41,7 @@ func (a *App) diff() *cobra.Command {
 				return err
 			}
 			if !isFolder(path) && isFolder(args[1-i]) { // they are for the other one
-				source.Transformer = flow.Source{}.Transformer
+				source.Transformer = driver.Source{}.Transformer
 			}
 			if g[i], err = source.Import(); err != nil {
 				return err

@@ -12,7 +12,7 @@ import (
 	"lathe/emit"
 	"lathe/emit/verilog"
 	"lathe/golden/ref"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/lower"
 )
@@ -29,7 +29,7 @@ func (a *App) emitVerilog() *cobra.Command {
 	f.StringVarP(&e.out, "output", "o", "", "folder for the design; that of an earlier emit-verilog in it is replaced")
 	f.StringVar(&e.top, "top", "", "name of the top module")
 	f.StringVar(&e.inputs, "inputs", "", "samples for the testbench (.npz); else those of --calibrate, or random codes")
-	f.IntVar(&e.vectors, "vectors", flow.DefaultVectors, "samples in the testbench at most; 0: no testbench")
+	f.IntVar(&e.vectors, "vectors", driver.DefaultVectors, "samples in the testbench at most; 0: no testbench")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitDesign(c, &e, args[0]) }
 	return a.withJSON(c)
 }
@@ -48,7 +48,7 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	if e.vectors < 0 || e.vectors > maxVectors {
 		return usagef("--vectors %d is outside of 0 to %d", e.vectors, maxVectors)
 	}
-	if err := flow.Verilog.Check(e.out); err != nil {
+	if err := driver.Verilog.Check(e.out); err != nil {
 		return err
 	}
 	source, err := e.of(a, model)
@@ -64,7 +64,7 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 		return err
 	}
 	d := hw.Design
-	if err := flow.Write(d, e.out); err != nil {
+	if err := driver.Write(d, e.out); err != nil {
 		return err
 	}
 	if err := a.printDesign(d, e.out); err != nil {
@@ -77,7 +77,7 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	}
 	return a.writeJSON(map[string]any{"balance": d.Balance, "model": model,
 		"folder": e.out, "top": d.Top, "core": d.Core, "units": d.Units,
-		"slowest": flow.Slowest(d).Node, "files": len(d.All())})
+		"slowest": driver.Slowest(d).Node, "files": len(d.All())})
 }
 
 // maxVectors bounds what the testbench loads at its start.
@@ -87,7 +87,7 @@ const maxVectors = 100_000
 const vectorSeed = 1
 
 // complete adds the testbench and what goes with it.
-func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *flow.Hardware) error {
+func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *driver.Hardware) error {
 	n := e.vectors
 	if !c.Flags().Changed("vectors") {
 		if n = hw.AffordableVectors(); n == 0 {
@@ -104,7 +104,7 @@ func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *flow.Ha
 		if err != nil {
 			return err
 		}
-		if given, _, err = flow.Samples(hw.Scheduled, arrays); err != nil {
+		if given, _, err = driver.Samples(hw.Scheduled, arrays); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *flow.Ha
 }
 
 // hardware runs every stage up to the design.
-func (a *App) hardware(ctx context.Context, s flow.Source, top string) (*flow.Hardware, error) {
+func (a *App) hardware(ctx context.Context, s driver.Source, top string) (*driver.Hardware, error) {
 	g, err := s.Import()
 	if err != nil {
 		return nil, err
@@ -145,7 +145,7 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	u := flow.Slowest(d)
+	u := driver.Slowest(d)
 	name := u.Instance
 	if u.Module == "" {
 		name = "the stream of " + u.Node

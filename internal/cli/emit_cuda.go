@@ -19,7 +19,7 @@ import (
 	"lathe/golden"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/record"
@@ -84,7 +84,7 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err := checkArchs(e.archs); err != nil {
 		return err
 	}
-	if err := flow.CUDA.Check(e.out); err != nil { // compiling takes long
+	if err := driver.CUDA.Check(e.out); err != nil { // compiling takes long
 		return err
 	}
 	source, err := e.of(a, model)
@@ -105,7 +105,7 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 		fmt.Fprintf(a.Err, "note: sources only: %v\n", err)
 		missing = why.Msg + ": " + why.Hint
 	}
-	if err := flow.WriteCUDA(d, binaries, missing, e.out); err != nil {
+	if err := driver.WriteCUDA(d, binaries, missing, e.out); err != nil {
 		return err
 	}
 	return a.printKernels(d, binaries, model, e.out)
@@ -128,7 +128,7 @@ func checkArchs(names []string) error {
 }
 
 // kernels imports a model, quantizes it where a plan or calibration is given, and makes its kernels.
-func (a *App) kernels(ctx context.Context, s flow.Source, o cuda.Options) (*cuda.Design, error) {
+func (a *App) kernels(ctx context.Context, s driver.Source, o cuda.Options) (*cuda.Design, error) {
 	g, err := s.Import()
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (a *App) kernels(ctx context.Context, s flow.Source, o cuda.Options) (*cuda
 	} else {
 		a.noteFormats(g)
 	}
-	_, d, err := flow.EmitCUDA(ctx, g, o)
+	_, d, err := driver.EmitCUDA(ctx, g, o)
 	return d, err
 }
 
@@ -158,7 +158,7 @@ func (a *App) compileKernels(ctx context.Context, d *cuda.Design, archs []string
 	compiler.Lines = lines
 	p := progress{app: a}
 	defer p.finish()
-	binaries, err := flow.CompileCUDA(ctx, compiler, d, archs, p.Report)
+	binaries, err := driver.CompileCUDA(ctx, compiler, d, archs, p.Report)
 	var refused *nvrtc.CompileError
 	if errors.As(err, &refused) {
 		text := []byte(refused.Log + "\n" + d.Source)
@@ -246,7 +246,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 		return nil, err
 	}
 	*r.device = fmt.Sprintf("%s (%s)", device.Name(), device.Arch())
-	_, d, err := flow.EmitCUDA(ctx, g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
+	_, d, err := driver.EmitCUDA(ctx, g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
 		BatchInvariant: r.invariant})
 	if err != nil {
 		_ = device.Close() // the first error is the one to tell
@@ -278,7 +278,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 	if err != nil {
 		return nil, err
 	}
-	return golden.RunCUDA(ctx, device, d, flow.ProgramOf(d, binaries), samples, false,
+	return golden.RunCUDA(ctx, device, d, driver.ProgramOf(d, binaries), samples, false,
 		func(n int) { p.Report("kernels", n, len(samples)) })
 }
 

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lathe/internal/survey"
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/survey"
 	"lathe/ir/text"
 	"lathe/lower"
 )

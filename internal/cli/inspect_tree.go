@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"lathe/internal/survey"
+	"lathe/ir/survey"
 	"lathe/lower"
 )
 

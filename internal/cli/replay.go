@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lathe/internal/ptx"
+	"lathe/cuda/ptx"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/record"
 )

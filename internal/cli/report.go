@@ -15,7 +15,7 @@ import (
 	"lathe/emit/report"
 	"lathe/golden/pjrt"
 	"lathe/internal/diag"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/sim/area"
 )
 
@@ -87,9 +87,9 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title st
 }
 
 // measure verifies and counts, as far as the tools are there.
-func (a *App) measure(ctx context.Context, job *flow.Job, p *progress) (*flow.Measured, error) {
-	var m flow.Measured
-	engines := flow.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now}
+func (a *App) measure(ctx context.Context, job *driver.Job, p *progress) (*driver.Measured, error) {
+	var m driver.Measured
+	engines := driver.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now}
 	check, err := engines.Verify(ctx, *job)
 	if diag.CodeOf(err) == pjrt.CodePlugin {
 		m.Missing = append(m.Missing, "Equality with XLA: "+firstLine(err.Error()))
@@ -120,14 +120,14 @@ func absent(err error) bool {
 }
 
 // countCells counts the cells of a design with Yosys.
-func countCells(ctx context.Context, hw *flow.Hardware) (r *area.Report, err error) {
+func countCells(ctx context.Context, hw *driver.Hardware) (r *area.Report, err error) {
 	dir, err := os.MkdirTemp("", "lathe-report-*")
 	if err != nil {
 		return nil, diag.New("L0625", "", "cannot write the design: %v", reason(err))
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	folder := filepath.Join(dir, "design")
-	if err := flow.Write(hw.Design, folder); err != nil {
+	if err := driver.Write(hw.Design, folder); err != nil {
 		return nil, err
 	}
 	return area.Count(ctx, folder, hw.Design.Sources(), hw.Design.Top, area.Options{Family: hw.Plan.Target.FPGA.Yosys})

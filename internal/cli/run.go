@@ -13,7 +13,7 @@ import (
 	"lathe/golden/pjrt"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/sim"
@@ -98,12 +98,12 @@ type runFacts struct {
 }
 
 // compute imports, quantizes where a plan or the engine asks for it, and runs.
-func (a *App) compute(ctx context.Context, s flow.Source, inputs string, r runFlags) ([]npz.Array, error) {
+func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r runFlags) ([]npz.Array, error) {
 	g, err := s.Import()
 	if err != nil {
 		return nil, err
 	}
-	var hw *flow.Hardware
+	var hw *driver.Hardware
 	if s.Plan != "" || s.Calibrate != "" || r.engine == "rtl" {
 		s.Passes.Unmeasured = true // no error is printed
 		q, err := s.Quantize(ctx, g)
@@ -122,11 +122,11 @@ func (a *App) compute(ctx context.Context, s flow.Source, inputs string, r runFl
 	} else {
 		a.noteFormats(g)
 	}
-	if g, err = flow.Evaluable(g); err != nil {
+	if g, err = driver.Evaluable(g); err != nil {
 		return nil, err
 	}
 	if r.codes {
-		if err := flow.HasCodes(s.Model, g); err != nil {
+		if err := driver.HasCodes(s.Model, g); err != nil {
 			return nil, err
 		}
 	}
@@ -134,7 +134,7 @@ func (a *App) compute(ctx context.Context, s flow.Source, inputs string, r runFl
 	if err != nil {
 		return nil, err
 	}
-	samples, batch, err := flow.Samples(g, file)
+	samples, batch, err := driver.Samples(g, file)
 	if err != nil {
 		return nil, err
 	}
@@ -142,10 +142,10 @@ func (a *App) compute(ctx context.Context, s flow.Source, inputs string, r runFl
 	if err != nil {
 		return nil, err
 	}
-	return flow.Arrays(g, outputs, batch, r.codes)
+	return driver.Arrays(g, outputs, batch, r.codes)
 }
 
-func (a *App) engine(ctx context.Context, r runFlags, g *ir.Graph, hw *flow.Hardware,
+func (a *App) engine(ctx context.Context, r runFlags, g *ir.Graph, hw *driver.Hardware,
 	samples []ref.Sample) ([]ref.Sample, error) {
 	p := progress{app: a}
 	defer p.finish()

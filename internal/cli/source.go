@@ -12,7 +12,7 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/internal/diag"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/ir/text"
@@ -21,7 +21,7 @@ import (
 
 // sourceFlags are the flags of commands that read and lower a model.
 type sourceFlags struct {
-	source    flow.Source
+	source    driver.Source
 	dims      map[string]int
 	shape     shapeFlags
 	dumpAfter string
@@ -57,7 +57,7 @@ func (s *sourceFlags) addTransformer(c *cobra.Command) {
 }
 
 // of completes the source with the model's path.
-func (s *sourceFlags) of(a *App, model string) (flow.Source, error) {
+func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
 	s.source.Model, s.source.Dims, s.source.Transformer = model, s.dims, s.transformer
 	if s.past >= 0 {
 		s.source.Transformer.Cache, s.source.Transformer.Past = true, s.past
@@ -121,7 +121,7 @@ func (a *App) noteFormats(g *ir.Graph) {
 }
 
 // warnQuantized prints what quantization has to say.
-func (a *App) warnQuantized(q *flow.Quantized) {
+func (a *App) warnQuantized(q *driver.Quantized) {
 	if q.Ignored != "" {
 		fmt.Fprintf(a.Err, "warning: %s\n", q.Ignored)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/emit/verilog"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/internal/npz"
 )
 
@@ -84,7 +84,7 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	if err != nil {
 		return err
 	}
-	engines := flow.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now}
+	engines := driver.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now}
 	check, err := engines.Verify(c.Context(), *job)
 	p.finish()
 	if err != nil {
@@ -116,7 +116,8 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 }
 
 // job runs the stages before the comparison and times them.
-func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (*flow.Job, map[string]float64, error) {
+func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (*driver.Job, map[string]float64,
+	error) {
 	seconds, start := map[string]float64{}, time.Now()
 	lap := func(step string) {
 		seconds[step] = time.Since(start).Seconds()
@@ -145,8 +146,8 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 		return nil, nil, err
 	}
 	a.warn(hw.Schedule)
-	job := &flow.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report,
-		Second: flow.Second{Frames: v.second, Optional: !c.Flags().Changed("second"), Gates: v.gates}}
+	job := &driver.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report,
+		Second: driver.Second{Frames: v.second, Optional: !c.Flags().Changed("second"), Gates: v.gates}}
 	for i := range v.runs {
 		job.Seeds = append(job.Seeds, v.seed+uint64(i))
 	}
@@ -158,7 +159,7 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 		if err := hw.Complete(c.Context(), model, vectors); err != nil {
 			return nil, nil, err
 		}
-		if err := flow.Write(hw.Design, v.out); err != nil {
+		if err := driver.Write(hw.Design, v.out); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -167,32 +168,32 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 }
 
 // load reads samples, makes random ones, or both.
-func (v *verifyFlags) load(job *flow.Job, random bool) error {
+func (v *verifyFlags) load(job *driver.Job, random bool) error {
 	if v.inputs != "" {
 		file, err := npz.Read(v.inputs)
 		if err != nil {
 			return err
 		}
-		if job.Samples, _, err = flow.Samples(job.HW.Scheduled, file); err != nil {
+		if job.Samples, _, err = driver.Samples(job.HW.Scheduled, file); err != nil {
 			return err
 		}
 		if job.HW.Float != nil {
-			if job.Floats, _, err = flow.Samples(job.HW.Float, file); err != nil {
+			if job.Floats, _, err = driver.Samples(job.HW.Float, file); err != nil {
 				return err
 			}
 		}
 	}
 	if v.labels != "" {
 		var err error
-		if job.Labels, err = flow.Labels(v.labels); err != nil {
+		if job.Labels, err = driver.Labels(v.labels); err != nil {
 			return err
 		}
-		if err := flow.CheckLabels(v.labels, job.Labels, len(job.Samples), job.HW.Scheduled); err != nil {
+		if err := driver.CheckLabels(v.labels, job.Labels, len(job.Samples), job.HW.Scheduled); err != nil {
 			return err
 		}
 	}
 	if v.inputs == "" || random {
-		extra, err := flow.RandomSamples(job.HW.Scheduled, v.samples, v.seed)
+		extra, err := driver.RandomSamples(job.HW.Scheduled, v.samples, v.seed)
 		if err != nil {
 			return err
 		}
@@ -201,7 +202,7 @@ func (v *verifyFlags) load(job *flow.Job, random bool) error {
 	return nil
 }
 
-func (a *App) printCheck(c *flow.Check) error {
+func (a *App) printCheck(c *driver.Check) error {
 	rows := [][]string{
 		{"samples", fmt.Sprint(c.Samples)}, {"outputs compared", fmt.Sprint(c.Outputs)},
 		{"mismatches", fmt.Sprintf("%d (ref = pjrt = rtl)", c.Mismatches)},
@@ -213,7 +214,7 @@ func (a *App) printCheck(c *flow.Check) error {
 		rows[2][1] = fmt.Sprint(c.Mismatches)
 	}
 	for _, o := range c.Second {
-		names := map[string]string{flow.SecondSimulator: "also in Icarus", flow.GateLevel: "also as gates of Yosys"}
+		names := map[string]string{driver.SecondSimulator: "also in Icarus", driver.GateLevel: "also as gates of Yosys"}
 		text := fmt.Sprintf("%d samples, %d outputs, %d mismatches", o.Samples, o.Outputs, o.Mismatches)
 		rows = append(rows, []string{names[o.Engine], text})
 	}
@@ -226,7 +227,7 @@ func (a *App) printCheck(c *flow.Check) error {
 	}
 	if c.SQNR != nil {
 		text := fmt.Sprintf("%.1f dB", *c.SQNR)
-		if *c.SQNR >= flow.SQNRLimit {
+		if *c.SQNR >= driver.SQNRLimit {
 			text = "exact"
 		}
 		rows = append(rows, []string{"output SQNR", text})

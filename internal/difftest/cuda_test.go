@@ -13,7 +13,7 @@ import (
 	"lathe/golden"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op"
@@ -37,13 +37,13 @@ func emulate(t *testing.T, d *cuda.Design, samples []ref.Sample) []ref.Sample {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binaries, err := flow.CompileCUDA(t.Context(), compiler, d, nil, nil)
+	binaries, err := driver.CompileCUDA(t.Context(), compiler, d, nil, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, d.Source)
 	}
 	device := gpu.Emulated(gpu.EmulatedOptions{})
 	defer device.Close()
-	out, err := golden.RunCUDA(t.Context(), device, d, flow.ProgramOf(d, binaries), samples, false, nil)
+	out, err := golden.RunCUDA(t.Context(), device, d, driver.ProgramOf(d, binaries), samples, false, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, d.Source)
 	}

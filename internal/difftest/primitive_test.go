@@ -10,9 +10,9 @@ import (
 	"lathe/cuda"
 	"lathe/emit/cuda/generic"
 	"lathe/emit/cuda/kernel"
-	"lathe/golden/hlo"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/internal/tools"
+	"lathe/ir/hlo"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )

@@ -14,12 +14,12 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo"
 	"lathe/golden"
-	"lathe/golden/hlo"
 	"lathe/golden/pjrt"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/hlo"
 )
 
 // TestText reads back the StableHLO text that every operation prints, and compares the values of both graphs: the

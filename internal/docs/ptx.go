@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"lathe/internal/ptx"
+	"lathe/cuda/ptx"
 )
 
 //go:embed ptx_head.md

@@ -13,12 +13,12 @@ import (
 	"lathe/emit/verilog"
 	"lathe/frontend"
 	"lathe/golden"
-	"lathe/golden/hlo"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
-	"lathe/internal/flow"
+	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 	"lathe/ir/op"
 	"lathe/lower"
 	"lathe/lower/tokens"
@@ -222,7 +222,7 @@ var graphFaults = map[string]func(t *testing.T) error{
 		return err
 	},
 	"L0915": func(t *testing.T) error {
-		_, err := flow.RandomSamples(float(t), 10, 1)
+		_, err := driver.RandomSamples(float(t), 10, 1)
 		return err
 	},
 }
@@ -291,8 +291,8 @@ var stageFaults = map[string]func(t *testing.T) error{
 	"L0721": func(t *testing.T) error {
 		g := forked(t, op.Relu)
 		g.Find("y").HW.Fifo = 4
-		check := &flow.Check{Fifos: []flow.Fifo{{Node: "y", Depth: 3, Predicted: 3, Quiet: 3}}}
-		return check.Overflows(&flow.Hardware{Scheduled: g})
+		check := &driver.Check{Fifos: []driver.Fifo{{Node: "y", Depth: 3, Predicted: 3, Quiet: 3}}}
+		return check.Overflows(&driver.Hardware{Scheduled: g})
 	},
 	"L0507": func(*testing.T) error {
 		wide := format.Fixed{W: 63, Signed: true}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lathe/emit/cuda"
-	"lathe/golden/hlo"
 	"lathe/ir"
+	"lathe/ir/hlo"
 	"lathe/ir/op"
 )
 

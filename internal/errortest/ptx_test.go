@@ -5,7 +5,7 @@ package errortest
 import (
 	"testing"
 
-	"lathe/internal/ptx"
+	"lathe/cuda/ptx"
 )
 
 // ptxFaults are those of kernels in the interpreter.

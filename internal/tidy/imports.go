@@ -15,17 +15,17 @@ const module = "lathe/"
 // folder. It may import packages of lower layers and of its own entry; two entries of one layer do not know each other.
 var layers = [][]string{
 	{"internal/diag", "internal/whole", "internal/workers"},
-	{"ir/format", "ir/dense", "ir/target", "rtl", "golden/hlo", "internal/npz", "internal/parser", "internal/ptx"},
+	{"ir/format", "ir/dense", "ir/target", "rtl", "ir/hlo", "internal/npz", "internal/parser", "cuda/ptx"},
 	{"cuda"},
 	{"ir"},
 	{"ir/op"},
 	{"ir/text"},
 	{"golden/ref"},
-	{"frontend", "lower", "train", "internal/survey"},
+	{"frontend", "lower", "train", "ir/survey"},
 	{"emit"},
 	{"sim", "golden/pjrt", "internal/doctor"},
 	{"golden"},
-	{"internal/flow"},
+	{"internal/driver"},
 	{"search"},
 	{"internal/cli"},
 	{"cmd", "scripts", "internal/docs", "internal/tidy"},
@@ -153,7 +153,7 @@ func environment(t Tree) []Finding {
 }
 
 // timed packages measure what they run, or bound it.
-var timed = []string{"internal/cli", "internal/flow", "cmd", "sim", "golden/pjrt"}
+var timed = []string{"internal/cli", "internal/driver", "cmd", "sim", "golden/pjrt"}
 
 func clocks(t Tree) []Finding {
 	var out []Finding

@@ -88,7 +88,7 @@ var planted = map[string][]struct {
 		{"no layer", imports("stray/a.go", "stray", "fmt"), "stands in no layer"},
 		{"down", imports("emit/verilog/a.go", "verilog", "lathe/ir/op"), ""},
 		{"own entry", imports("emit/report/a.go", "report", "lathe/emit/verilog"), ""},
-		{"longest entry", imports("golden/pjrt/a.go", "pjrt", "lathe/golden/hlo"), ""},
+		{"longest entry", imports("golden/pjrt/a.go", "pjrt", "lathe/ir/hlo"), ""},
 		{"test", imports("ir/a_test.go", "ir", "lathe/internal/tools"), ""},
 		{"bench of a package", imports("golden/pjrt/pjrttest/a.go", "pjrttest", "lathe/internal/tools"), ""},
 	},

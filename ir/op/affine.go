@@ -3,9 +3,9 @@
 package op
 
 import (
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 	"lathe/rtl"
 )
 

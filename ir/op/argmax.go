@@ -5,9 +5,9 @@ package op
 import (
 	"fmt"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // ArgMaxAttrs are the attributes of argmax.

@@ -8,9 +8,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // CompareAttrs name the relation: eq, ne, lt, le, gt or ge.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
+	"lathe/ir/hlo"
 )
 
 // composite gives an operation that expands the columns that it lacks: it is evaluated and printed as StableHLO as the

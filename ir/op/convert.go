@@ -7,9 +7,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // ConvertAttrs name the element type of the source model to convert to.

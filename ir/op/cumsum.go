@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // CumSumAttrs are the axis of running sums; Exclusive sums leave the element itself out, Reverse sums begin at the end.

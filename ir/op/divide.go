@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // Div is a / b. The quotient of whole numbers is cut toward zero, and 0 where b is 0.

@@ -5,8 +5,8 @@ package op
 import (
 	"math/rand/v2"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
+	"lathe/ir/hlo"
 	"lathe/rtl"
 )
 

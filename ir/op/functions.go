@@ -7,9 +7,9 @@ import (
 	"math/big"
 	"math/rand/v2"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // The smooth functions. Those with parameters stand in functions_param.go, rational ones in functions_step.go.

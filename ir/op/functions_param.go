@@ -7,8 +7,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 
-	"lathe/golden/hlo"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // AlphaAttrs is the parameter of functions that have one.

@@ -8,9 +8,9 @@ import (
 	"math/big"
 	"math/rand/v2"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // The rational functions: every result is a fraction, known exactly.

@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
+	"lathe/ir/hlo"
 )
 
 // GatherNDAttrs are the number of leading axes that data and indices share.

@@ -5,9 +5,9 @@ package op
 import (
 	"fmt"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // hloColumn is the type of ir.Op.HLO.

@@ -3,9 +3,9 @@
 package op
 
 import (
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // macHLO prints everything behind the raw dot products: v has the output channels on its last axis.

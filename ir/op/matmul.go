@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"lathe/golden/hlo"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/dense"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // MatMul is y[..., i, j] = sum over k of a[..., i, k]*b[..., k, j], for arguments of two axes or more; the axes before

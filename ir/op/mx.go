@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // Bounds of block formats in operations: element width, and the width of the fixed formats that they are cast from and

@@ -3,8 +3,8 @@
 package op
 
 import (
-	"lathe/golden/hlo"
 	"lathe/ir"
+	"lathe/ir/hlo"
 )
 
 // windowSum prints sums over blocks: x and fields are the codes and scale fields (fixed data: none) of taps, each

@@ -9,9 +9,9 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/reduce"
-	"lathe/golden/hlo"
 	"lathe/internal/workers"
 	"lathe/ir"
+	"lathe/ir/hlo"
 )
 
 // NormAttrs are the attributes of normalizations over the axes from Axis on, which may be negative, to the last.

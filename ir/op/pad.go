@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math/big"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 	"lathe/rtl"
 )
 

@@ -3,8 +3,8 @@
 package op
 
 import (
-	"lathe/golden/hlo"
 	"lathe/ir"
+	"lathe/ir/hlo"
 )
 
 // keepNaN is x where that is NaN, else y: plugins take the number of a NaN and a number for the maximum.

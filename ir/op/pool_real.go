@@ -5,9 +5,9 @@ package op
 import (
 	"math/big"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 	"lathe/rtl"
 )
 

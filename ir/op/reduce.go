@@ -7,10 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"lathe/golden/hlo"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // ReduceAttrs are the axes of a reduction, ascending; the result has size 1 there.

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // ReduceProd is the product along axes, of whole numbers modulo 2^W.

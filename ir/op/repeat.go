@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
+	"lathe/ir/hlo"
 	"lathe/rtl"
 )
 

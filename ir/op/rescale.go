@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math/big"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // rescale is how exact integers t become codes of a format with a zero point, or whose ratio of scales is no power of

@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // ScatterAttrs are the axis of positions, and what becomes of an element and an update that meet: "" takes the update,

@@ -5,8 +5,8 @@ package op
 import (
 	"fmt"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
+	"lathe/ir/hlo"
 )
 
 // ReshapeAttrs hold the shape of the result.

@@ -5,8 +5,8 @@ package op
 import (
 	"errors"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
+	"lathe/ir/hlo"
 	"lathe/rtl"
 )
 

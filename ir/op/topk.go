@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // TopKAttrs say which elements along an axis are taken: the K largest, or least, in order; of equal ones the first.

@@ -6,9 +6,9 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // The trigonometric and hyperbolic functions, on floats only. Tanh has a quantized form, too.

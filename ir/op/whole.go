@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"lathe/golden/hlo"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 )
 
 // Whole numbers of float graphs: integers modulo 2^W, see ir.IsWhole. What operations make of them is defined for all

@@ -7,7 +7,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
-	"lathe/lower/fold"
+	"lathe/lower/simplify"
 )
 
 // Absorb takes transposes out of the graph at its outputs (ir.Output.Perm) and before reshapes whose readers are
@@ -131,7 +131,7 @@ func permuteRows(g *ir.Graph, n *ir.Node, i int, order []int) error {
 	for at := range index {
 		index[at] = at/len(order)*len(order) + order[at%len(order)]
 	}
-	return fold.MoveConst(g, n, i, shape, index)
+	return simplify.MoveConst(g, n, i, shape, index)
 }
 
 // Inputs takes transposes out of the graph at its inputs (ir.Input.Perm): where every reader of an input is the same
@@ -184,5 +184,5 @@ func Free(g *ir.Graph) error {
 			n.Args[0] = n.Args[0].Args[0]
 		}
 	}
-	return fold.Identities(g)
+	return simplify.Identities(g)
 }

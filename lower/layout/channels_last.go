@@ -7,7 +7,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
-	"lathe/lower/fold"
+	"lathe/lower/simplify"
 )
 
 // ChannelsLast makes every convolution and pool, and every scale along the channels of an image, work on N, ..., C,
@@ -39,5 +39,5 @@ func ChannelsLast(g *ir.Graph) error {
 // permuteConst transposes the constant argument i of n.
 func permuteConst(g *ir.Graph, n *ir.Node, i int, perm []int) error {
 	shape := n.Args[i].Type.Shape
-	return fold.MoveConst(g, n, i, ir.TransposeShape(shape, perm), ir.TransposeIndex(shape, perm))
+	return simplify.MoveConst(g, n, i, ir.TransposeShape(shape, perm), ir.TransposeIndex(shape, perm))
 }

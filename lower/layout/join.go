@@ -7,7 +7,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
-	"lathe/lower/fold"
+	"lathe/lower/simplify"
 )
 
 // Join makes one transpose between two reshapes out of transposes and reshapes in a row, where two of them or more
@@ -35,7 +35,7 @@ func Join(g *ir.Graph) error {
 		}
 	}
 	g.DropDead()
-	return fold.Identities(g)
+	return simplify.Identities(g)
 }
 
 func moves(n *ir.Node) bool { return n.Op == op.Transpose || n.Op == op.Reshape }

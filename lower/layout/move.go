@@ -8,7 +8,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
-	"lathe/lower/fold"
+	"lathe/lower/simplify"
 )
 
 // Sink moves transposes towards the outputs: through element-wise operations, additions and operations along an axis,
@@ -126,7 +126,7 @@ func resultPerm(n *ir.Node, perm []int) []int {
 func broadcastConst(g *ir.Graph, n *ir.Node, i int, perm []int) error {
 	shape := n.Args[i].Type.Shape
 	full := append(slices.Repeat([]int{1}, len(perm)-len(shape)), shape...)
-	return fold.MoveConst(g, n, i, ir.TransposeShape(full, perm), ir.TransposeIndex(full, perm))
+	return simplify.MoveConst(g, n, i, ir.TransposeShape(full, perm), ir.TransposeIndex(full, perm))
 }
 
 // Hoist moves transposes that are left towards the inputs, through element-wise operations that they alone read, where

@@ -13,8 +13,8 @@ import (
 	"lathe/ir/op"
 	"lathe/ir/text"
 	"lathe/lower"
-	"lathe/lower/fold"
 	"lathe/lower/recognize"
+	"lathe/lower/simplify"
 )
 
 // TestExpansions takes random operations apart, by their own expansion, and demands them back, with the error of every
@@ -30,7 +30,7 @@ func TestExpansions(t *testing.T) {
 				continue
 			}
 			parts := g.Clone()
-			if err := fold.Composites(parts); err != nil {
+			if err := simplify.Composites(parts); err != nil {
 				t.Fatal(err)
 			}
 			if slices.ContainsFunc(parts.Nodes, func(n *ir.Node) bool { return n.Op == o }) {

@@ -25,8 +25,8 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/catalogue"
+	"lathe/cuda/ptx"
 	"lathe/internal/diag"
-	"lathe/internal/ptx"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/bench"
 	"lathe/sim/nvrtc"

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"lathe/cuda"
+	"lathe/cuda/ptx"
 	"lathe/internal/diag"
-	"lathe/internal/ptx"
 )
 
 // EmulatedOptions say how kernels are interpreted. Options are those of the interpreter: schedule, seed, copies, races,

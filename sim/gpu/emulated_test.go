@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/cuda/ptx"
 	"lathe/internal/diag"
-	"lathe/internal/ptx"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/gputest"
 )

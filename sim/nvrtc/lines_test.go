@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"lathe/cuda"
+	"lathe/cuda/ptx"
 	"lathe/internal/diag"
-	"lathe/internal/ptx"
 )
 
 // TestLines demands of kernels with lines the same instructions as without, and of an address error the line of the

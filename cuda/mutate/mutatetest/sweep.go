@@ -9,7 +9,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
-	"lathe/internal/ptx"
+	"lathe/cuda/ptx"
 )
 
 // Swept is what became of the instructions of one kernel, each deleted in turn.

@@ -7,7 +7,7 @@ import (
 
 	"lathe/emit/cuda/index"
 	"lathe/emit/cuda/kernel"
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 // infix are the operators of C++ that are the operation itself, for floats and for integers.

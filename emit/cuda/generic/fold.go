@@ -8,7 +8,7 @@ import (
 
 	"lathe/emit/cuda/index"
 	"lathe/emit/cuda/kernel"
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 // fold computes an operation that runs over many elements, in ascending order.

@@ -10,7 +10,7 @@ import (
 
 	"lathe/emit/cuda/index"
 	"lathe/emit/cuda/kernel"
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 // gen writes one kernel. Values known in a block are known in the blocks inside it; a value at an index is computed

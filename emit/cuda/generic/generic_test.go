@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lathe/emit/cuda/kernel"
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 // compiled makes the kernels of one result.

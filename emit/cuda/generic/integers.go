@@ -5,7 +5,7 @@ package generic
 import (
 	"slices"
 
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 // integers replaces floats that only carry exact integer sums by integers: XLA multiplies floats faster, a GPU does

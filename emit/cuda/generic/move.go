@@ -8,7 +8,7 @@ import (
 
 	"lathe/emit/cuda/index"
 	"lathe/emit/cuda/kernel"
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 // move computes an operation that only chooses elements; ok is false for others.

@@ -9,7 +9,7 @@ import (
 	"fmt"
 
 	"lathe/emit/cuda/kernel"
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 // Program is what one node computes, for a single sample: the leading axis of inputs and results has size 1.

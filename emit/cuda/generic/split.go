@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"lathe/golden/hlo"
+	"lathe/ir/hlo"
 )
 
 // A value is computed once, by a kernel of its own, when each element would otherwise be computed dearTimes or more and

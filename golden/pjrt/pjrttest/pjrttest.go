@@ -18,9 +18,9 @@ import (
 	"testing"
 	"time"
 
-	"lathe/golden/hlo"
 	"lathe/golden/pjrt"
 	"lathe/internal/tools"
+	"lathe/ir/hlo"
 )
 
 // workerArg is the argument that makes the test binary a worker.

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package ptx
+
+import (
+	"bytes"
+	"math/bits"
+	"slices"
+
+	"lathe/cuda/ptx/global"
+	"lathe/cuda/ptx/lane"
+	"lathe/cuda/ptx/race"
+)
+
+// grain is the greatest piece of shared memory that every access of the program covers whole: all are aligned to
+// their length.
+func (p *program) grain() int {
+	least := 16
+	for i := range p.insts {
+		if a := p.insts[i].mem; a != nil && (a.space == spaceShared || a.space == spaceGeneric) {
+			least = min(least, a.bytes())
+		}
+	}
+	return least
+}
+
+// bytes is the length of an access of one lane.
+func (a *access) bytes() int {
+	if a.fixed != 0 {
+		return a.fixed
+	}
+	return a.size * len(a.rows)
+}
+
+// watching says that accesses to a space are checked or counted.
+func (c *cta) watching(sp space) bool {
+	return c.counting && sp <= spaceShared || c.shadow != nil && (sp == spaceShared || sp == spaceGeneric)
+}
+
+// watch counts an access of n bytes a lane and checks it against races. flight says that a copy begins.
+func (w *warp) watch(in *inst, mask uint32, base *lane.Row, n int, write bool) *fault {
+	a := in.mem
+	if w.cta.counting {
+		w.cta.stats.access(a, mask, base, n)
+	}
+	if w.cta.shadow == nil || a.space != spaceShared && a.space != spaceGeneric {
+		return nil
+	}
+	who := race.Access{Warp: w.id, Clock: w.clock, Inst: in.index, Turn: uint32(w.count), Atomic: a.atomic, Sync: w.syncs,
+		All: w.all, Met: w.met}
+	for m := mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		off, ok := w.cta.sharedOffset(a, base[i]+a.add, n)
+		if !ok {
+			continue // another space, or an address that is an error anyway
+		}
+		if who.Lane = uint8(i); a.together {
+			who.Lane = race.Many
+		}
+		var c *race.Conflict
+		switch {
+		case a.flight:
+			c = w.cta.shadow.Issue(&who, off, n)
+		case write:
+			c = w.cta.shadow.Write(&who, off, n)
+		default:
+			c = w.cta.shadow.Read(&who, off, n)
+		}
+		if c != nil {
+			return w.conflict(in, i, c)
+		}
+	}
+	return nil
+}
+
+// sharedOffset is the offset of an address in the shared memory of the block.
+func (c *cta) sharedOffset(a *access, addr uint64, n int) (int, bool) {
+	if a.space == spaceGeneric {
+		if addr-global.SharedBase >= global.LocalBase-global.SharedBase {
+			return 0, false
+		}
+		addr -= global.SharedBase
+	}
+	off := addr - sharedStart
+	return int(off), addr >= sharedStart && off+uint64(n) <= uint64(len(c.shared)) && addr%uint64(n) == 0
+}
+
+// conflict is the fault of an access that is not sound.
+func (w *warp) conflict(in *inst, i int, c *race.Conflict) *fault {
+	p := w.cta.prog
+	if c.Kind == race.Unwritten {
+		return newFault("L0968", w, in, 1<<i, "byte %d of shared memory is read and was never written", c.Offset)
+	}
+	code, msg := "L0967", ""
+	switch c.Kind {
+	case race.WithinWarp:
+		msg = "a lane of warp %d accesses byte %d of shared memory, which another lane of warp %d accessed at %s: " +
+			"no bar.warp.sync and no barrier stands in between"
+	case race.InFlight:
+		code, msg = "L0973", "warp %d reads byte %d of shared memory, into which the copy of warp %d at %s is in flight: "+
+			"a wait is missing, or waits for too few groups"
+	case race.OverFlight:
+		code, msg = "L0973", "warp %d writes byte %d of shared memory, into which the copy of warp %d at %s is in flight"
+	case race.ReadAfterWrite:
+		msg = "warp %d reads byte %d of shared memory, which warp %d wrote at %s: no barrier stands in between"
+	case race.WriteAfterWrite:
+		msg = "warp %d writes byte %d of shared memory, which warp %d wrote at %s: no barrier stands in between"
+	default:
+		msg = "warp %d writes byte %d of shared memory, which warp %d read at %s: no barrier stands in between"
+	}
+	return newFault(code, w, in, 1<<i, msg, w.id, c.Offset, c.Warp, p.where(c.Inst))
+}
+
+// overwritten checks behind a store that every lane finds what it wrote: two lanes that write different values to one
+// byte leave it to chance which of them stays.
+func (w *warp) overwritten(in *inst, mask uint32, base *lane.Row) *fault {
+	a := in.mem
+	var want [32]byte
+	for m := mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		n := a.size * len(a.rows)
+		v, f := w.locate(in, i, base[i]+a.add, a.space, n, false)
+		if f != nil {
+			return f
+		}
+		for k, r := range a.rows {
+			putBytes(want[k*a.size:][:a.size], w.rows[r][i])
+		}
+		if !bytes.Equal(v, want[:n]) {
+			return newFault("L0974", w, in, 1<<i, "two lanes write different values to address %#x", base[i]+a.add)
+		}
+	}
+	return nil
+}
+
+// access counts the passes through the banks of shared memory, or the sectors of global memory.
+func (s *Stats) access(a *access, mask uint32, base *lane.Row, n int) {
+	sp := a.space
+	if sp == spaceGeneric {
+		sp, _ = windowOf(base[bits.TrailingZeros32(mask)] + a.add)
+	}
+	switch sp {
+	case spaceShared:
+		s.SharedAccesses++
+		lanes := lane.Width / max(1, n/4) // a pass serves 128 bytes
+		for at := 0; at < lane.Width; at += lanes {
+			part := mask >> at & uint32(uint64(1)<<lanes-1) << at
+			if part != 0 {
+				s.SharedIdeal++
+				s.SharedCycles += passes(part, base, a.add, n)
+			}
+		}
+	case spaceGlobal:
+		s.GlobalAccesses++
+		seen := map[uint64]bool{}
+		for m := mask; m != 0; m &= m - 1 {
+			addr := base[bits.TrailingZeros32(m)] + a.add
+			seen[addr/32] = true
+			seen[(addr+uint64(n)-1)/32] = true
+		}
+		s.Sectors += int64(len(seen))
+		s.SectorsIdeal += int64(bits.OnesCount32(mask)*n+31) / 32
+	}
+}
+
+// passes is the greatest number of different words that lanes of a pass want from one of the 32 banks.
+func passes(mask uint32, base *lane.Row, add uint64, n int) int64 {
+	var first [32]uint64 // word + 1 of each bank
+	var more []uint64
+	for m := mask; m != 0; m &= m - 1 {
+		addr := base[bits.TrailingZeros32(m)] + add
+		for w := addr / 4; w <= (addr+uint64(n)-1)/4; w++ {
+			switch first[w%32] {
+			case 0:
+				first[w%32] = w + 1
+			case w + 1:
+			default:
+				more = append(more, w)
+			}
+		}
+	}
+	if len(more) == 0 {
+		return 1
+	}
+	slices.Sort(more)
+	var counts [32]int64
+	most := int64(0)
+	for _, w := range slices.Compact(more) {
+		counts[w%32]++
+		most = max(most, counts[w%32])
+	}
+	return 1 + most
+}

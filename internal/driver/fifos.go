@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/lower/tokens"
+	"lathe/sim"
+)
+
+// Fifo is one FIFO of a design: its depth, and the most beats that were in it at once.
+type Fifo struct {
+	Node  string `json:"node"`
+	Depth int    `json:"depth"`
+	// Predicted is what a run without values says, Quiet what the simulation without stalls has shown, Stalled the most
+	// of those with stalls.
+	Predicted int `json:"predicted"`
+	Quiet     int `json:"quiet"`
+	Stalled   int `json:"stalled"`
+
+	instance string
+}
+
+// predict lists the FIFOs of a design. One that is shallower than it must be is an error L0720.
+func predict(hw *Hardware) ([]Fifo, error) {
+	var list []Fifo
+	for _, u := range hw.Design.Units {
+		if u.Depth > 0 {
+			list = append(list, Fifo{Node: u.Node, Depth: u.Depth, instance: u.Instance})
+		}
+	}
+	if len(list) == 0 && !forks(hw.Scheduled) {
+		return nil, nil
+	}
+	if err := tokens.Check(hw.Scheduled); err != nil {
+		return nil, err
+	}
+	times, err := tokens.Run(hw.Scheduled, quietSamples)
+	if err != nil {
+		return nil, err
+	}
+	for n, most := range times.Most {
+		for i := range list {
+			if list[i].Node == n.Name {
+				list[i].Predicted = most
+			}
+		}
+	}
+	return list, nil
+}
+
+// forks says that a value of g has several readers.
+func forks(g *ir.Graph) bool {
+	return slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return n.HW.Branches > 1 })
+}
+
+// watch notes how full the FIFOs have been in a run.
+func watch(list []Fifo, r *sim.Result, quiet bool) {
+	seen := r.Occupancy()
+	for _, path := range slices.Sorted(maps.Keys(seen)) {
+		for i := range list {
+			f := &list[i]
+			switch {
+			case !sim.InCore(path, f.instance):
+			case quiet:
+				f.Quiet = max(f.Quiet, seen[path])
+			default:
+				f.Stalled = max(f.Stalled, seen[path])
+			}
+		}
+	}
+}
+
+// Overflows finds a FIFO that a run without stalls has filled, which was to have a place left: error L0721.
+func (c *Check) Overflows(hw *Hardware) error {
+	var errs diag.List
+	for _, f := range c.Fifos {
+		n := hw.Scheduled.Find(f.Node)
+		switch {
+		case n == nil:
+		case f.Quiet >= f.Depth && f.Predicted < n.HW.Fifo:
+			errs = append(errs, n.Errorf("L0721", "FIFO %q is full without any stall: it holds %d beats, %d were predicted",
+				f.Node, f.Depth, f.Predicted).WithHint("give it a depth of %d, and report this model: the prediction is wrong",
+				f.Quiet+1))
+		case f.Quiet != f.Predicted:
+			c.Warnings = append(c.Warnings, fmt.Sprintf("FIFO %q held %d beats without stalls, %d were predicted", f.Node,
+				f.Quiet, f.Predicted))
+		}
+	}
+	return errs.Err()
+}
+
+// patience is how many cycles without a beat at any port are no deadlock yet: more than the design takes for a sample,
+// even if all ports hold still most of the time.
+func (j Job) patience() int {
+	cycles := 50_000
+	for _, n := range j.HW.Scheduled.Nodes {
+		cycles += 2 * n.HW.II
+	}
+	return cycles
+}
+
+// stuck explains the error of a design that has stopped: with probes on all streams, who waits for whom.
+func (e Engines) stuck(ctx context.Context, j Job, err error) error {
+	if diag.CodeOf(err) != "L0704" {
+		return err
+	}
+	j.Progress.report("build simulation with probes", 0, 0)
+	model, failed := sim.Build(ctx, sim.DesignSpec(j.HW.Design, e.Cache, true, false))
+	if failed != nil {
+		return err
+	}
+	for _, in := range []sim.Input{{MaxIdle: j.patience()}, j.stalled(j.Seeds[0])} {
+		if _, again := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, j.Samples, in); again != nil {
+			return again
+		}
+	}
+	return err
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package driver joins the stages: from a model file to a design, and from a design to the proof that it is right. It
+// reads neither flags nor the environment.
+package driver
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"lathe/emit"
+	"lathe/emit/verilog"
+	"lathe/frontend/source"
+	"lathe/internal/diag"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/lower"
+	"lathe/lower/simplify"
+)
+
+// Progress hears of long work: a step has done of total units, total 0 being unknown. It may be nil.
+type Progress func(step string, done, total int)
+
+func (p Progress) report(step string, done, total int) {
+	if p != nil {
+		p(step, done, total)
+	}
+}
+
+// Source says what is compiled.
+type Source struct {
+	// Model is the path of the model; Plan and Calibrate are paths or empty.
+	Model, Plan, Calibrate string
+	// Dims binds symbolic dimensions of the model.
+	Dims map[string]int
+	// Transformer is what a Hugging Face folder leaves open.
+	Transformer source.Transformer
+	// Shapes gives shapes to inputs of the model; they win over those of the plan.
+	Shapes map[string][]int
+	// Unroll is up to how many rounds a loop of the model is written out.
+	Unroll int
+	// Passes are options of the passes that run: checks, dumps.
+	Passes lower.Options
+	// Arrays is the path of the arrays that the model will run on, or empty. They, or else those of Calibrate, decide
+	// sizes that are open; Note, if not nil, hears of it.
+	Arrays string
+	Note   func(string)
+}
+
+// Import reads the model as it is; the plan's [[input]] shapes bind what the model leaves open, and what is open then
+// has the sizes of the arrays.
+func (s Source) Import() (*ir.Graph, error) {
+	plan, err := s.ReadPlan()
+	if err != nil {
+		return nil, err
+	}
+	shapes := plan.Shapes()
+	maps.Copy(shapes, s.Shapes)
+	return s.load(source.Options{Dims: s.Dims, Shapes: shapes, Transformer: s.Transformer, Unroll: s.Unroll})
+}
+
+// Recognize makes operations of a float graph whole that an exporter has decomposed, measured on random samples.
+func (s Source) Recognize(ctx context.Context, g *ir.Graph) (*ir.Graph, *lower.Report, error) {
+	if g.Stage != ir.StageFloat {
+		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; operations are recognized in float graphs", g.Stage)
+	}
+	o := s.Passes
+	o.Verify = true
+	return lower.Recognize(ctx, g, o)
+}
+
+// Evaluable returns the graph with all that constants decide computed, as engines take it: importers leave large
+// weights that are transposed or scaled to nodes. A graph without such nodes comes back as it is.
+func Evaluable(g *ir.Graph) (*ir.Graph, error) {
+	c := g.Clone()
+	if err := simplify.Constants(c); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// ReadPlan reads the plan, or returns the default one.
+func (s Source) ReadPlan() (*lower.Plan, error) {
+	if s.Plan == "" {
+		return lower.DefaultPlan(), nil
+	}
+	data, err := os.ReadFile(s.Plan)
+	if err != nil {
+		return nil, diag.New("L0921", s.Plan, "cannot read the plan: %v", cause(err))
+	}
+	return lower.ParsePlan(filepath.Base(s.Plan), data)
+}
+
+// cause strips the path that os errors repeat.
+func cause(err error) error {
+	if e, ok := err.(*os.PathError); ok {
+		return e.Err
+	}
+	return err
+}
+
+// Quantized is a model on its way into hardware.
+type Quantized struct {
+	Plan *lower.Plan
+	// Float is the model as imported, nil if it was saved quantized.
+	Float *ir.Graph
+	Graph *ir.Graph
+	// Report is nil if the model was saved quantized.
+	Report *lower.Report
+	// Ignored names a choice of formats that came too late for a graph that was saved quantized; "" if there is none.
+	Ignored string
+
+	passes lower.Options
+}
+
+// Quantize lowers an imported graph to integers under the plan. A graph that was saved quantized is taken as it is.
+func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
+	plan, err := s.ReadPlan()
+	if err != nil {
+		return nil, err
+	}
+	if g.Stage != ir.StageFloat {
+		q := &Quantized{Plan: plan, Graph: g, passes: s.Passes}
+		if from := s.requantizes(plan); from != "" {
+			q.Ignored = fmt.Sprintf("%s is quantized already, its formats stand: %s has no effect", filepath.Base(s.Model), from)
+		}
+		return q, nil
+	}
+	calibration, err := s.calibration(g)
+	if err != nil {
+		return nil, err
+	}
+	q, report, err := lower.QuantizeWith(ctx, g, plan, calibration, s.Passes)
+	if err != nil {
+		return nil, err
+	}
+	return &Quantized{Plan: plan, Float: g, Graph: q, Report: report, passes: s.Passes}, nil
+}
+
+// requantizes names the first choice of number formats that the user made; "" where there is none.
+func (s Source) requantizes(p *lower.Plan) string {
+	switch q := &p.Quantize; {
+	case s.Calibrate != "":
+		return "--calibrate " + s.Calibrate
+	case len(q.Rules) > 0:
+		return q.Rules[0].From
+	case len(p.Inputs) > 0:
+		return p.Inputs[0].From
+	case len(p.Outputs) > 0:
+		return p.Outputs[0].From
+	default:
+		plain := lower.DefaultPlan().Quantize
+		for _, c := range [][2]lower.Choice{{q.Data, plain.Data}, {q.Weight, plain.Weight}, {q.Bias, plain.Bias}} {
+			if c[0].From != c[1].From {
+				return c[0].From
+			}
+		}
+	}
+	return ""
+}
+
+// calibration reads the calibration file, if there is one.
+func (s Source) calibration(g *ir.Graph) (c lower.Calibration, err error) {
+	if s.Calibrate == "" {
+		return c, nil
+	}
+	f, err := npz.Read(s.Calibrate)
+	if err != nil {
+		return c, err
+	}
+	samples, _, err := Samples(g, f)
+	if err != nil {
+		return c, err
+	}
+	c.Samples = make(map[string][]*ir.Tensor, len(g.In))
+	for i, n := range g.In {
+		for _, v := range samples {
+			c.Samples[n.Name] = append(c.Samples[n.Name], v[i])
+		}
+	}
+	return c, nil
+}
+
+// Hardware is a model as hardware.
+type Hardware struct {
+	*Quantized
+	Scheduled *ir.Graph
+	Schedule  *lower.Report
+	Design    *emit.Design
+}
+
+// Emit schedules a quantized graph and prints the design.
+func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, error) {
+	g, report := q.Graph, (*lower.Report)(nil)
+	if g.Stage != ir.StageScheduled {
+		var err error
+		if g, report, err = lower.ScheduleWith(ctx, q.Graph, q.Plan, q.passes); err != nil {
+			return nil, err
+		}
+	}
+	o.Part, o.ClockMHz = q.Plan.Target.FPGA.Part, q.Plan.Target.ClockMHz
+	if report != nil && report.Balance != nil {
+		o.Balance = report.Balance
+	}
+	d, err := verilog.Emit(g, o)
+	if err != nil {
+		return nil, err
+	}
+	return &Hardware{Quantized: q, Scheduled: g, Schedule: report, Design: d}, nil
+}

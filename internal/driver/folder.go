@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"context"
+
+	"lathe/emit/bench"
+	"lathe/emit/report"
+	"lathe/emit/verilog"
+	"lathe/emit/vivado"
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/rtl"
+	"lathe/sim"
+)
+
+// DefaultVectors is how many samples the testbench of an emitted folder holds unless something else is asked for.
+const DefaultVectors = 32
+
+// vectorWork bounds the multiplications that test vectors may cost which nobody has asked for.
+const vectorWork = 1 << 28
+
+// VectorSamples chooses at most n samples for the testbench: those given, and then, where there are none, random codes
+// with extremes among them.
+func (h *Hardware) VectorSamples(given []ref.Sample, n int, seed uint64) ([]ref.Sample, error) {
+	if len(given) > 0 {
+		return given[:min(n, len(given))], nil
+	}
+	return RandomSamples(h.Scheduled, n, seed)
+}
+
+// AffordableVectors is DefaultVectors, or fewer where the reference would compute for long; 0 for very large models.
+func (h *Hardware) AffordableVectors() int {
+	work := 1
+	for _, n := range h.Scheduled.Nodes {
+		for _, a := range n.Args {
+			if a.IsConst() && len(a.Type.Shape) > 1 { // each weight meets every position of the result
+				channels := max(1, n.Type.Shape[len(n.Type.Shape)-1])
+				work += a.Type.Elems() * (n.Type.Elems() / channels)
+			}
+		}
+	}
+	return min(DefaultVectors, vectorWork/work)
+}
+
+// Complete adds to the design what makes its folder stand on its own: testbench with the samples and the results of the
+// reference, Makefile, scripts for Vivado, report.html. Without samples there is no testbench. model is the path of the
+// model.
+func (h *Hardware) Complete(ctx context.Context, model string, samples []ref.Sample) error {
+	d := h.Design
+	d.Extra = nil
+	if len(samples) > 0 {
+		v, err := h.vectors(ctx, samples)
+		if err != nil {
+			return err
+		}
+		if d.Extra, err = bench.Files(d, v); err != nil {
+			return err
+		}
+	}
+	makefile, err := bench.Makefile(d, h.Plan.Target.FPGA.Yosys, len(samples) > 0)
+	if err != nil {
+		return err
+	}
+	scripts, err := vivado.Files(d)
+	if err != nil {
+		return err
+	}
+	facts, err := h.Report(ctx, model, Measured{Missing: []string{NotMeasured}})
+	if err != nil {
+		return err
+	}
+	page, err := report.HTML(facts)
+	if err != nil {
+		return diag.New("L0624", d.Name, "cannot print the report: %v", err)
+	}
+	d.Extra = append(append(d.Extra, makefile, rtl.File{Name: "report.html", Data: page}), scripts...)
+	return verilog.Describe(d)
+}
+
+// vectors packs samples, and what the reference makes of them, as the wrapper's streams carry them.
+func (h *Hardware) vectors(ctx context.Context, samples []ref.Sample) (v bench.Vectors, err error) {
+	program, err := ref.New(h.Scheduled)
+	if err != nil {
+		return v, err
+	}
+	results, err := program.Run(ctx, samples)
+	if err != nil {
+		return v, err
+	}
+	v.Samples = len(samples)
+	for i, p := range h.Design.Ports { // inputs first
+		from, at := samples, i
+		if !p.Input {
+			from, at = results, i-len(h.Scheduled.In)
+		}
+		v.Streams = append(v.Streams, sim.PackStream(p, from, at))
+	}
+	return v, nil
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/internal/driver"
+	"lathe/internal/tools"
+)
+
+// TestFolderSees breaks a design after its testbench was made, in ways that the design does not see by itself: the
+// folder must, and without a break must not.
+func TestFolderSees(t *testing.T) {
+	tools.Need(t, "iverilog", "make")
+	for _, c := range []struct {
+		name, want string
+		edit       func(t *testing.T, j *driver.Job)
+	}{
+		{"nothing", "PASS: 20 samples, 100 beats compared", func(*testing.T, *driver.Job) {}},
+		{"a bit of a weight, checksum adapted", "FAIL: m_axis: sample ", func(t *testing.T, j *driver.Job) {
+			flipBit(t, j, "n_0_weights.mem", 1, true)
+		}},
+		{"weights swapped in the graph that is printed", "FAIL: m_axis: sample ", func(t *testing.T, j *driver.Job) {
+			extra := j.HW.Design.Extra
+			swapWeights(t, j, "0")
+			j.HW.Design.Extra = extra
+		}},
+		{"no TLAST", "TLAST is 0", func(t *testing.T, j *driver.Job) {
+			replace(t, j, j.HW.Design.Top+".v", ".out_last(m_axis_tlast)", ".out_last()")
+			replace(t, j, j.HW.Design.Top+".v", "stream_last #(", "assign m_axis_tlast = 1'b0;\n  stream_last #(")
+		}},
+		{"valid without end", "FAIL: ", func(t *testing.T, j *driver.Job) {
+			replace(t, j, j.HW.Design.Top+".v", ".out_valid(m_axis_tvalid)", ".out_valid()")
+			replace(t, j, j.HW.Design.Top+".v", "stream_last #(", "assign m_axis_tvalid = 1'b1;\n  stream_last #(")
+		}},
+		{"an output that never comes", "FAIL: nothing moved in ", func(t *testing.T, j *driver.Job) {
+			replace(t, j, j.HW.Design.Top+".v", ".out_valid(m_axis_tvalid)", ".out_valid()")
+			replace(t, j, j.HW.Design.Top+".v", "stream_last #(", "assign m_axis_tvalid = 1'b0;\n  stream_last #(")
+		}},
+		{"unknown bits", "FAIL: m_axis: sample 0, beat 0, lane ", func(t *testing.T, j *driver.Job) {
+			replace(t, j, j.HW.Design.Top+".v", "assign m_axis_tdata = ", "assign m_axis_tdata = 8'bx | ")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			j := job(t, "jets-mlp", "model.onnx", "", 20)
+			if err := j.HW.Complete(t.Context(), "model.onnx", j.Samples); err != nil {
+				t.Fatal(err)
+			}
+			c.edit(t, j)
+			dir := filepath.Join(t.TempDir(), "out")
+			if err := driver.Write(j.HW.Design, dir); err != nil {
+				t.Fatal(err)
+			}
+			said, err := exec.CommandContext(t.Context(), "make", "-C", dir, "icarus").CombinedOutput()
+			if (err == nil) != strings.HasPrefix(c.want, "PASS") || !bytes.Contains(said, []byte(c.want)) {
+				t.Errorf("%v: want %q in\n%s", err, c.want, said)
+			}
+		})
+	}
+}
+
+// TestProtected keeps what is not of a design, in folders below too; what make built is not kept.
+func TestProtected(t *testing.T) {
+	j := job(t, "jets-mlp", "model.onnx", "", 2)
+	if err := j.HW.Complete(t.Context(), "model.onnx", j.Samples); err != nil {
+		t.Fatal(err)
+	}
+	const tag = "Signature: 8a477f597d28d172789f06886806bc55\n"
+	for _, c := range []struct {
+		file, text string
+		kept       bool
+	}{
+		{"build/CACHEDIR.TAG", tag, false}, {"vivado/build/CACHEDIR.TAG", tag, false}, {"build/notes.txt", "mine", true},
+		{"tb/notes.txt", "mine", true}, {"notes/tb.txt", "mine", true}, {"tb/design.json", "mine", true},
+	} {
+		dir := filepath.Join(t.TempDir(), "out")
+		if err := driver.Write(j.HW.Design, dir); err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, c.file)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		err := driver.Write(j.HW.Design, dir)
+		if c.kept != (diag.CodeOf(err) == "L0626") || !c.kept && err != nil {
+			t.Errorf("%s: %v", c.file, err)
+		}
+		if _, err := os.Stat(path); c.kept != (err == nil) {
+			t.Errorf("%s: afterwards %v", c.file, err)
+		}
+	}
+}

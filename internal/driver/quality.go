@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"math"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/internal/npz"
+	"lathe/ir"
+)
+
+// values are the decoded elements of output i in the caller's layout.
+func values(g *ir.Graph, s ref.Sample, i int) ([]float64, error) {
+	o := g.Out[i]
+	v, err := s[i].Decode()
+	if err != nil {
+		return nil, o.Node.Errorf("L0508", "%v", err)
+	}
+	return pick(v, outputIndex(o.Node.Type.Shape, o.Perm)), nil
+}
+
+// Accuracy is the share of samples in which the largest element of output 0 stands at the label; of equal elements the
+// first counts.
+func Accuracy(g *ir.Graph, outputs []ref.Sample, labels []int64) (float64, error) {
+	if len(labels) != len(outputs) {
+		return 0, diag.New("L0914", g.Name, "%d labels for %d samples", len(labels), len(outputs))
+	}
+	right := 0
+	for s, out := range outputs {
+		v, err := values(g, out, 0)
+		if err != nil {
+			return 0, err
+		}
+		best := 0
+		for i := range v {
+			if v[i] > v[best] {
+				best = i
+			}
+		}
+		if int64(best) == labels[s] {
+			right++
+		}
+	}
+	return float64(right) / float64(len(outputs)), nil
+}
+
+// SQNRLimit bounds what SQNR returns, since JSON has no infinity: +SQNRLimit is no error at all, -SQNRLimit error
+// without a signal.
+const SQNRLimit = 300
+
+// SQNR is the ratio in decibel of the power of all float outputs to that of their quantization error, within SQNRLimit.
+func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) (float64, error) {
+	var signal, noise float64
+	for s := range want {
+		for i := range float.Out {
+			x, err := values(float, want[s], i)
+			if err != nil {
+				return 0, err
+			}
+			y, err := values(quantized, got[s], i)
+			if err != nil {
+				return 0, err
+			}
+			for k := range x {
+				signal += x[k] * x[k]
+				noise += (x[k] - y[k]) * (x[k] - y[k])
+			}
+		}
+	}
+	if noise == 0 {
+		return SQNRLimit, nil
+	}
+	return max(-SQNRLimit, min(SQNRLimit, 10*math.Log10(signal/noise))), nil
+}
+
+// Labels reads class numbers from a .npy file or the only array of an .npz file.
+func Labels(path string) ([]int64, error) {
+	f, err := npz.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(f.Arrays) != 1 {
+		return nil, diag.New("L0914", path, "%d arrays where one of labels is needed", len(f.Arrays))
+	}
+	labels, err := f.Arrays[0].Int64s()
+	if err != nil {
+		return nil, diag.At(err, "L0914", path)
+	}
+	return labels, nil
+}
+
+// CheckLabels demands one label a sample, each the index of an element of output 0. path is where they come from.
+func CheckLabels(path string, labels []int64, samples int, g *ir.Graph) error {
+	if len(labels) != samples {
+		return diag.New("L0914", path, "%d labels for %d samples", len(labels), samples)
+	}
+	out := g.Out[0]
+	for i, l := range labels {
+		if classes := out.Node.Type.Elems(); l < 0 || l >= int64(classes) {
+			return diag.New("L0914", path, "label %d of sample %d is no class: output %q has %d elements", l, i, out.Name,
+				classes)
+		}
+	}
+	return nil
+}

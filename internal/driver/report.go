@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"lathe/emit"
+	"lathe/emit/report"
+	"lathe/ir"
+	"lathe/ir/text"
+	"lathe/rtl"
+	"lathe/sim/area"
+)
+
+// Measured is what a report can say beyond what the compiler knows: nil where nobody has measured it.
+type Measured struct {
+	Check *Check
+	Area  *area.Report
+	// Missing says why something was not measured, a line each.
+	Missing []string
+}
+
+// NotMeasured is what the report of a folder says that was just emitted.
+const NotMeasured = "Latency, area, accuracy and equality of the engines: `lathe report MODEL -o report.html` runs " +
+	"the simulation, XLA and Yosys, and fills them in."
+
+// Report gathers what is known of a design. model is the path of the model.
+func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*report.Report, error) {
+	d, fpga := h.Design, h.Plan.Target.FPGA
+	picture, err := text.SVG(ctx, h.Scheduled)
+	if err != nil {
+		return nil, err
+	}
+	r := &report.Report{Name: d.Name, Model: filepath.Base(model), Version: d.Version, Part: d.Part, ClockMHz: d.ClockMHz,
+		Top: d.Top, Core: d.Core, Missing: m.Missing, Picture: picture,
+		Device: report.Device{Name: fpga.Device, Family: fpga.Family, LUT: fpga.LUT, FF: fpga.FF, DSP: fpga.DSP,
+			BRAM: float64(fpga.BRAM)}}
+	for _, n := range h.Scheduled.Nodes {
+		if n.IsConst() {
+			r.Parameters += n.Type.Elems()
+		}
+	}
+	for _, p := range d.Ports {
+		direction := "out"
+		if p.Input {
+			direction = "in"
+		}
+		r.Ports = append(r.Ports, report.Port{Stream: p.Stream, Name: p.Name, Direction: direction,
+			Shape: ir.ShapeString(p.Type.Shape), Format: p.Type.Format.String(), Lanes: p.Lanes, Beats: p.Beats, TData: p.TData})
+	}
+	h.layers(r)
+	h.lowered(r)
+	h.costs(r)
+	if m.Check != nil {
+		m.Check.report(r)
+	}
+	if m.Area != nil {
+		counted(r, d, m.Area)
+	}
+	return r, nil
+}
+
+// layers lists the units, and marks the slowest, all of equals; the first gives the bottleneck its name.
+func (h *Hardware) layers(r *report.Report) {
+	slowest := Slowest(h.Design)
+	r.Speed = report.Speed{II: slowest.Cycles, Bottleneck: slowest.Node}
+	for _, u := range h.Design.Units {
+		l := report.Layer{Node: u.Node, Op: u.Op, Source: u.Source, Module: u.Module, Instance: u.Instance,
+			Shape: ir.ShapeString(u.Shape), Format: u.Format, InLanes: u.InLanes, OutLanes: u.OutLanes, Cycles: u.Cycles,
+			Latency: u.Latency,
+			Slowest: u.Cycles == slowest.Cycles && (u.Module != "" || u.Node == slowest.Node),
+			Adapter: strings.HasPrefix(u.Module, "stream_")}
+		if n := h.Scheduled.Find(u.Node); n != nil && n.Stats.Known {
+			l.Min, l.Max = &n.Stats.Min, &n.Stats.Max
+		}
+		if u.Cost != nil {
+			c := predicted(*u.Cost)
+			l.Predicted = &c
+		}
+		for _, im := range u.Images {
+			l.Images = append(l.Images, report.Image{File: im.File, Words: im.Words, Width: im.Width})
+		}
+		r.Layers = append(r.Layers, l)
+		if u.Depth > 0 {
+			r.Fifos = append(r.Fifos, report.Fifo{Node: u.Node, Depth: u.Depth})
+		}
+	}
+}
+
+// predicted converts costs, which count half blocks of RAM.
+func predicted(c rtl.Cost) report.Cells {
+	return report.Cells{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: float64(c.BRAM) / 2}
+}
+
+// costs adds what the units are predicted to take, as far as all say so, and what a balanced folding has reached.
+func (h *Hardware) costs(r *report.Report) {
+	sum, all := rtl.Cost{}, true
+	for _, u := range h.Design.Units {
+		if u.Cost != nil {
+			sum = sum.Add(*u.Cost)
+		} else if u.Module != "" {
+			all = false
+		}
+	}
+	if all {
+		c := predicted(sum)
+		r.Predicted = &c
+	}
+	if h.Schedule == nil || h.Schedule.Balance == nil {
+		return
+	}
+	b := h.Schedule.Balance
+	r.Balance = &report.Balance{FPS: b.FPS, Reached: b.Reached, Cost: predicted(b.Cost), Proof: b.Proof,
+		Budget: report.Cells{LUT: b.Budget.LUT, DSP: b.Budget.DSP, BRAM: float64(b.Budget.BRAM)}}
+}
+
+// Slowest is the unit that sets the pace, the first of equals; a unit goes before a stream without one.
+func Slowest(d *emit.Design) emit.Unit {
+	var best emit.Unit
+	for _, u := range d.Units {
+		if u.Cycles > best.Cycles || u.Cycles == best.Cycles && best.Module == "" {
+			best = u
+		}
+	}
+	return best
+}
+
+// lowered adds what quantization and scheduling have to say.
+func (h *Hardware) lowered(r *report.Report) {
+	at := make(map[string]*report.Layer, len(r.Layers))
+	for i := range r.Layers {
+		at[r.Layers[i].Node] = &r.Layers[i]
+	}
+	if q := h.Quantized.Report; q != nil {
+		r.Quality.Samples = q.Samples
+		for _, o := range q.Outputs {
+			if v := max(-SQNRLimit, min(SQNRLimit, o.SQNR)); r.Quality.SQNR == nil || v < *r.Quality.SQNR {
+				r.Quality.SQNR, r.Quality.On = &v, fmt.Sprintf("%d samples of the quantizer", q.Samples)
+			}
+		}
+		r.Notes, r.Warnings = append(r.Notes, q.Notes...), append(r.Warnings, q.Warnings...)
+		for _, v := range q.Nodes {
+			if l := at[v.Name]; l != nil {
+				l.Total = errorOf(v.SQNR, v.MaxErr)
+				if v.Alone != nil {
+					l.Alone = errorOf(v.Alone.SQNR, v.Alone.MaxErr)
+				}
+			}
+		}
+		for _, s := range q.Slots {
+			if l := at[s.Node]; l != nil && s.Slot == "data_out" {
+				l.Decided = s.From
+			}
+		}
+	}
+	if s := h.Schedule; s != nil {
+		r.Notes, r.Warnings = append(r.Notes, s.Notes...), append(r.Warnings, s.Warnings...)
+	}
+}
+
+func errorOf(sqnr, greatest float64) *report.Error {
+	e := &report.Error{Max: greatest}
+	if sqnr = max(-SQNRLimit, sqnr); !math.IsInf(sqnr, 1) && !math.IsNaN(sqnr) {
+		e.SQNR = &sqnr
+	}
+	return e
+}
+
+// report adds what a comparison has shown.
+func (c *Check) report(r *report.Report) {
+	r.Speed.MeasuredII, r.Speed.Latency = &c.II, &c.Latency
+	if c.II == 0 { // a single sample has no distance to the next
+		r.Speed.MeasuredII = nil
+	}
+	if c.SQNR != nil {
+		r.Quality.SQNR, r.Quality.On = c.SQNR, "the samples compared"
+	}
+	if c.Accuracy != nil {
+		r.Quality.Float, r.Quality.Quantized = c.Accuracy.Float, &c.Accuracy.Quantized
+	}
+	r.Warnings = append(r.Warnings, c.Warnings...)
+	p := &report.Proof{Samples: c.Samples, Outputs: c.Outputs, Mismatches: c.Mismatches, StallPercent: c.Stalls.Percent,
+		Seeds: c.Stalls.Seeds, Cycles: c.Cycles, Starved: c.Stalls.Starved, Blocked: c.Stalls.Blocked}
+	for _, name := range c.Engines {
+		if name != "ref" {
+			p.Engines = append(p.Engines, report.Engine{Name: engineName(name), Compared: c.Compared[name]})
+		}
+	}
+	for _, f := range c.Fifos {
+		for i := range r.Fifos {
+			if r.Fifos[i].Node == f.Node {
+				r.Fifos[i].Predicted, r.Fifos[i].Quiet, r.Fifos[i].Stalled = &f.Predicted, &f.Quiet, &f.Stalled
+			}
+		}
+	}
+	for _, m := range c.First {
+		p.First = append(p.First, m.String())
+	}
+	r.Compared = p
+}
+
+// engineName says what stands behind the name of an engine.
+func engineName(name string) string {
+	switch name {
+	case "pjrt":
+		return "StableHLO on XLA (PJRT)"
+	case "rtl":
+		return "emitted RTL in Verilator"
+	case SecondSimulator:
+		return "emitted RTL in Icarus"
+	case GateLevel:
+		return "netlist of Yosys in Verilator"
+	}
+	return name
+}
+
+// counted adds the cells of the design and of its units.
+func counted(r *report.Report, d *emit.Design, a *area.Report) {
+	cells := func(c area.Cells) report.Cells {
+		return report.Cells{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: c.BRAM()}
+	}
+	r.Area = &report.Area{Total: cells(a.Total), Tool: a.Tool, Flags: a.Flags}
+	prefix := fmt.Sprintf("%s/core/", d.Top)
+	for _, inst := range a.Instances {
+		name, ok := strings.CutPrefix(inst.Path, prefix)
+		for i := range r.Layers {
+			if l := &r.Layers[i]; ok && l.Module != "" && l.Instance == name {
+				c := cells(inst.Cells)
+				l.Cells = &c
+			}
+		}
+	}
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build long
+
+package driver_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lathe/internal/tools"
+	"lathe/ir"
+	"lathe/ir/text"
+)
+
+var (
+	update = flag.Bool("update", false, "write docs/results.md")
+	within = flag.Duration("within", 0, "begin with no combination after this time, and say so in its line; 0: all")
+)
+
+const (
+	randomSamples = 20_000
+	// fewSamples is how many random ones a file gets whose circuit another file has shown already.
+	fewSamples   = 200
+	stallPercent = 30
+	quietSamples = 16 // of the run without stalls
+	// secondSamples run in Icarus, one where a sample takes more than slowSample cycles; gateSamples run as gates.
+	secondSamples, slowSample, gateSamples = 2, 5000, 20
+	// Where the runs would simulate more cycles than this, runs behind the first have laterSamples samples; and where
+	// the first alone does, it has fewer random ones.
+	runCycles    = 80_000_000
+	laterSamples = 2000
+)
+
+var stallSeeds = []uint64{1, 2, 3}
+
+// combination is one line of the table. The empty plan is the default one.
+type combination struct{ Model, File, Plan string }
+
+func (c combination) String() string { return c.Model + "/" + c.File + " " + c.planName() }
+
+func (c combination) planName() string {
+	if c.Plan == "" {
+		return "default"
+	}
+	return c.Plan
+}
+
+// entry is a combination and what is known of its circuit: its digest, the first combination that has it, and the
+// cycles of a sample.
+type entry struct {
+	combination
+	circuit string
+	like    *entry
+	ii      int
+	failure string
+}
+
+// extraPlans are shown on one file of each model. unroll is shown nowhere: Icarus takes an hour for two samples of
+// such a design; internal/difftest simulates unrolled networks.
+var extraPlans = []string{"mixed", "wrap", "pack", "serial"}
+
+const leftOut = "unroll"
+
+// inHardware are the files of the examples that match a pattern, without those of transformers, which run in float.
+func inHardware(pattern string) ([]string, error) {
+	files, err := filepath.Glob(examples + "*/" + pattern)
+	return slices.DeleteFunc(files, func(f string) bool {
+		return slices.Contains([]string{"bert-tiny-like", "digits-vit", "tiny-llama"}, filepath.Base(filepath.Dir(f)))
+	}), err
+}
+
+// combinations are all files of all examples under all plans but leftOut, the extra ones on one file only.
+func combinations(t *testing.T) []*entry {
+	t.Helper()
+	var all []*entry
+	files, err := inHardware("*.onnx")
+	plans, planErr := filepath.Glob(examples + "plans/*.toml")
+	if err != nil || planErr != nil || len(files) < 11 || len(plans) < 8 {
+		t.Fatalf("%d files, %d plans, %v, %v", len(files), len(plans), err, planErr)
+	}
+	for _, f := range files {
+		model := filepath.Base(filepath.Dir(f))
+		for _, p := range append([]string{""}, plans...) {
+			plan := strings.TrimSuffix(filepath.Base(p), ".toml")
+			if p == "" {
+				plan = ""
+			}
+			extra := slices.Contains(extraPlans, plan)
+			if plan != leftOut && (!extra || filepath.Base(f) == "model.onnx") {
+				all = append(all, &entry{combination: combination{model, filepath.Base(f), plan}})
+			}
+		}
+	}
+	return all
+}
+
+// circuits compiles every combination and finds those whose scheduled graphs are equal but for names and places.
+func circuits(t *testing.T, all []*entry) {
+	t.Helper()
+	inParallel(all, func(e *entry) {
+		j, err := compile(t.Context(), e.Model, e.File, e.Plan)
+		if err != nil {
+			e.failure = err.Error()
+			return
+		}
+		g := j.HW.Scheduled.Clone()
+		g.Name = ""
+		for i, n := range g.Nodes {
+			n.Name, n.Pos, n.Stats = fmt.Sprintf("n%d", i), "", ir.Stats{}
+		}
+		for i := range g.Out {
+			g.Out[i].Name = fmt.Sprintf("out%d", i)
+		}
+		sum := sha256.Sum256([]byte(text.Print(g)))
+		e.circuit, e.ii = hex.EncodeToString(sum[:]), j.HW.Schedule.II()
+	})
+	first := map[string]*entry{}
+	for _, e := range all {
+		switch known := first[e.circuit]; {
+		case e.failure != "":
+		case known == nil:
+			first[e.circuit] = e
+		default:
+			e.like = known
+		}
+	}
+}
+
+// inParallel works on all entries, on all processors.
+func inParallel[T any](all []T, work func(T)) {
+	queue := make(chan T)
+	var workers sync.WaitGroup
+	for range runtime.NumCPU() {
+		workers.Go(func() {
+			for e := range queue {
+				work(e)
+			}
+		})
+	}
+	for _, e := range all {
+		queue <- e
+	}
+	close(queue)
+	workers.Wait()
+}
+
+// TestResults proves every example under every plan, on all stored samples and random ones, and holds docs/results.md
+// to what it finds. An outcome is found in the cache where design, samples and this very test program are the same.
+func TestResults(t *testing.T) {
+	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
+	program := programDigest(t)
+	all := combinations(t)
+	circuits(t, all)
+	rows := make(map[*entry]*outcome)
+	start := time.Now()
+	var mu sync.Mutex
+	longest := slices.SortedStableFunc(slices.Values(all), func(a, b *entry) int { return b.weight() - a.weight() })
+	inParallel(longest, func(e *entry) {
+		t.Run(strings.ReplaceAll(e.String(), " ", "/"), func(t *testing.T) {
+			o, cached := &outcome{combination: e.combination, Failure: "not run, for lack of time"}, false
+			if *within == 0 || time.Since(start) < *within {
+				o, cached = prove(t, e, program)
+			}
+			if o.Failure != "" {
+				t.Error(o.Failure)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			rows[e] = o
+			fmt.Fprintf(os.Stderr, "%3d of %d, %5.0f s: %s: %s%s\n", len(rows), len(all), time.Since(start).Seconds(), e,
+				o.verdict(), map[bool]string{true: " (earlier run)"}[cached])
+		})
+	})
+	if len(rows) != len(all) {
+		t.Log("no table: -run has left combinations out")
+		return
+	}
+	var sorted []*outcome
+	for _, e := range all {
+		sorted = append(sorted, rows[e])
+	}
+	page := resultsPage(sorted)
+	fmt.Print(page)
+	const path = "../../docs/results.md"
+	if *update {
+		if err := os.WriteFile(path, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile(path); err != nil || string(have) != page {
+		t.Errorf("docs/results.md is not what was found: run `%s` (%v)", updateCommand, err)
+	}
+}
+
+// weight orders the combinations: new circuits first, those that take long before the others, so that none is left over
+// at the end.
+func (e *entry) weight() int {
+	if e.like != nil {
+		return e.ii - 1<<30
+	}
+	return e.ii
+}
+
+// samples are how many random ones the first run has, and how many samples the others have at most, 0 for all.
+func (e *entry) samples(stored int) (random, later int) {
+	if e.like != nil {
+		return fewSamples, 0
+	}
+	random = randomSamples
+	if cycles := (stored + random) * e.ii; cycles*len(stallSeeds) > runCycles {
+		later = laterSamples
+		random = max(min(random, 2*runCycles/max(e.ii, 1)-stored), fewSamples)
+	}
+	return random, later
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"context"
+	"errors"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/sim"
+)
+
+// Names of the second opinions on the hardware, as engines of a Check.
+const (
+	// SecondSimulator is another simulator, reading the same sources: Icarus.
+	SecondSimulator = "icarus"
+	// GateLevel is the netlist that Yosys makes of the design, in Verilator.
+	GateLevel = "gates"
+)
+
+// Second asks for second opinions on the hardware.
+type Second struct {
+	// Frames is how many samples run in Icarus, which is slow; 0 for none.
+	Frames int
+	// Optional lets Icarus be missing: the result then warns.
+	Optional bool
+	// Gates is how many samples run through the netlist that Yosys makes; 0 for none.
+	Gates int
+}
+
+// Opinion is what a second opinion found.
+type Opinion struct {
+	Engine     string `json:"engine"`
+	Samples    int    `json:"samples"`
+	Outputs    int    `json:"outputs"`
+	Mismatches int    `json:"mismatches"`
+}
+
+// second compares samples of the run in other simulators. Registers start unknown in Icarus, and it reads Verilog by
+// rules of its own; the netlist is what a synthesizer makes of the sources, memory images included.
+func (e Engines) second(ctx context.Context, j Job, c *Check, want []ref.Sample) error {
+	if n := min(j.Second.Frames, len(j.Samples)); n > 0 {
+		j.Progress.report("Icarus", 0, n)
+		got, err := sim.IcarusDesign(ctx, e.Cache, j.HW.Design, j.Samples[:n], j.stalled(1))
+		var missing *diag.Error
+		switch {
+		case j.Second.Optional && errors.As(err, &missing) && missing.Code == "L0701":
+			c.Warnings = append(c.Warnings, "Icarus is not here: no second simulator has read the design")
+		case err != nil:
+			return err
+		default:
+			if err := c.opinion(SecondSimulator, j, want[:n], got); err != nil {
+				return err
+			}
+		}
+	}
+	if n := min(j.Second.Gates, len(j.Samples)); n > 0 {
+		j.Progress.report("synthesis", 0, 0)
+		spec, err := sim.Gates(ctx, sim.DesignSpec(j.HW.Design, e.Cache, false, false))
+		if err != nil {
+			return err
+		}
+		j.Progress.report("build gates", 0, 0)
+		model, err := sim.Build(ctx, spec)
+		if err != nil {
+			return err
+		}
+		run, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, j.Samples[:n], j.stalled(1))
+		if err != nil {
+			return err
+		}
+		return c.opinion(GateLevel, j, want[:n], run.Outputs)
+	}
+	return nil
+}
+
+// opinion adds an engine to the counts and to the opinions.
+func (c *Check) opinion(engine string, j Job, want, got []ref.Sample) error {
+	mismatches := c.Mismatches
+	if err := c.compare(engine, outputNodes(j.HW.Scheduled), want, got); err != nil {
+		return err
+	}
+	c.Second = append(c.Second, Opinion{engine, len(want), outputs(j.HW.Scheduled, len(want)), c.Mismatches - mismatches})
+	return nil
+}

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"lathe/golden"
+	"lathe/golden/pjrt"
+	"lathe/golden/ref"
+	"lathe/ir"
+	"lathe/lower"
+	"lathe/sim"
+)
+
+// Engines are what verify compares with the reference.
+type Engines struct {
+	// Cache is the folder of compiled simulations.
+	Cache string
+	PJRT  pjrt.Config
+	// NoPJRT leaves PJRT out, which a check without it says by its list of engines.
+	NoPJRT bool
+	// Now is the clock that times the steps.
+	Now func() time.Time
+}
+
+// Check is the result of comparing engines on samples.
+type Check struct {
+	Model   string `json:"model"`
+	Samples int    `json:"samples"`
+	Outputs int    `json:"outputs"`
+	// Compared counts the codes that each engine was compared on, over all its runs.
+	Compared   map[string]int `json:"compared"`
+	Mismatches int            `json:"mismatches"`
+	Engines    []string       `json:"engines"`
+	// Balance is what the balance mode aimed at and reached; nil in other modes.
+	Balance *lower.Balance     `json:"balance,omitempty"`
+	First   []*golden.Mismatch `json:"first_mismatches,omitempty"`
+	// Latency is first beat in to first beat out, II the distance of samples, both without stalls; Cycles is the length
+	// of the stalled runs.
+	Latency  int                `json:"latency_cycles"`
+	II       float64            `json:"ii_cycles"`
+	Cycles   int                `json:"cycles"`
+	Stalls   Stalls             `json:"stalls"`
+	Fifos    []Fifo             `json:"fifos,omitempty"`
+	Accuracy *Accuracies        `json:"accuracy,omitempty"`
+	SQNR     *float64           `json:"sqnr_db,omitempty"`
+	Seconds  map[string]float64 `json:"seconds"`
+	Folder   string             `json:"folder,omitempty"`
+	// Second are the opinions of other simulators on a few samples; their mismatches are counted in Mismatches too.
+	Second []Opinion `json:"second,omitempty"`
+	// Warnings say what weakens the proof.
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// Stalls say what the simulated streams went through.
+type Stalls struct {
+	Percent int      `json:"percent"`
+	Seeds   []uint64 `json:"seeds"`
+	// Starved counts cycles in which an input port was ready and no data came, Blocked those in which a result was held
+	// back at an output port: both kinds of stall must have happened.
+	Starved int `json:"starved_cycles"`
+	Blocked int `json:"blocked_cycles"`
+}
+
+// Accuracies compare the model before and after quantization. A model that was saved quantized has no float form.
+type Accuracies struct {
+	Float     *float64 `json:"float,omitempty"`
+	Quantized float64  `json:"quantized"`
+}
+
+// Job is one verification.
+type Job struct {
+	HW      *Hardware
+	Samples []ref.Sample
+	Labels  []int64 // nil: none
+	// Floats are the first samples as the float graph takes them; random codes have no such form.
+	Floats   []ref.Sample
+	Stalls   int      // percent of cycles in which each port holds still
+	Seeds    []uint64 // one stalled run each
+	Later    int      // samples of the stalled runs behind the first, 0 for all
+	Trace    bool
+	FST      string // file for a waveform of the first stalled run, empty for none
+	Second   Second
+	Progress Progress
+}
+
+// Verify runs the reference, PJRT and the simulated design on the same samples and compares them code by code. Where
+// outputs differ, or on request, every intermediate value is compared and the first node that differs is named.
+func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
+	c := &Check{Model: j.HW.Scheduled.Name, Samples: len(j.Samples), Engines: []string{"ref"}, Compared: map[string]int{},
+		Seconds: map[string]float64{}, Stalls: Stalls{Percent: j.Stalls, Seeds: j.Seeds}}
+	start := e.Now()
+	done := func(step string) {
+		now := e.Now()
+		c.Seconds[step], start = now.Sub(start).Seconds(), now
+	}
+	j.Progress.report("reference", 0, len(j.Samples))
+	program, err := ref.New(j.HW.Scheduled)
+	if err != nil {
+		return nil, err
+	}
+	if c.Fifos, err = predict(j.HW); err != nil {
+		return nil, err
+	}
+	want, err := program.Run(ctx, j.Samples)
+	if err != nil {
+		return nil, err
+	}
+	done("ref")
+	if err := c.quality(ctx, j, want); err != nil {
+		return nil, err
+	}
+	done("float")
+	nodes := outputNodes(j.HW.Scheduled)
+	c.Outputs = outputs(j.HW.Scheduled, len(want))
+	if !e.NoPJRT {
+		got, err := e.pjrt(ctx, j.HW.Scheduled, j.Samples, false, j.Progress)
+		if err != nil {
+			return nil, err
+		}
+		if err := c.compare("pjrt", nodes, want, got); err != nil {
+			return nil, err
+		}
+	}
+	done("pjrt")
+	j.Progress.report("build simulation", 0, 0)
+	model, err := sim.Build(ctx, sim.DesignSpec(j.HW.Design, e.Cache, false, j.FST != ""))
+	if err != nil {
+		return nil, err
+	}
+	done("build")
+	if err := c.simulate(ctx, j, model, want, nodes); err != nil {
+		return nil, e.stuck(ctx, j, err)
+	}
+	done("simulate")
+	if j.Trace || c.Mismatches > 0 {
+		err = e.trace(ctx, j, c)
+		done("trace")
+	}
+	if err != nil || j.Second == (Second{}) {
+		return c, err
+	}
+	err = e.second(ctx, j, c, want)
+	done("second")
+	return c, err
+}
+
+func outputNodes(g *ir.Graph) []*ir.Node {
+	var nodes []*ir.Node
+	for _, o := range g.Out {
+		nodes = append(nodes, o.Node)
+	}
+	return nodes
+}
+
+// outputs counts the values that samples have at the outputs of g.
+func outputs(g *ir.Graph, samples int) (n int) {
+	for _, node := range outputNodes(g) {
+		n += samples * node.Type.Elems()
+	}
+	return n
+}
+
+// quality compares with the float graph, where there is one and real inputs, and both with the labels.
+func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error {
+	if j.Labels != nil {
+		right, err := Accuracy(j.HW.Scheduled, outputs[:min(len(j.Labels), len(outputs))], j.Labels)
+		if err != nil {
+			return err
+		}
+		c.Accuracy = &Accuracies{Quantized: right}
+	}
+	if j.HW.Float == nil || j.Floats == nil {
+		return nil
+	}
+	j.Progress.report("float model", 0, len(j.Floats))
+	float, err := Evaluable(j.HW.Float)
+	if err != nil {
+		return err
+	}
+	program, err := ref.New(float)
+	if err != nil {
+		return err
+	}
+	floats, err := program.Run(ctx, j.Floats)
+	if err != nil {
+		return err
+	}
+	outputs = outputs[:len(floats)]
+	sqnr, err := SQNR(j.HW.Float, floats, j.HW.Scheduled, outputs)
+	if err != nil {
+		return err
+	}
+	c.SQNR = &sqnr
+	if sqnr < lowSQNR {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("the outputs keep only %.1f dB against the float model; see "+
+			"lathe quantize for the error of each node", sqnr))
+	}
+	c.saturated(j)
+	if j.Labels == nil {
+		return nil
+	}
+	right, err := Accuracy(j.HW.Float, floats, j.Labels)
+	c.Accuracy.Float = &right
+	return err
+}
+
+// lowSQNR is the output quality in decibel below which a plan is doubtful.
+const lowSQNR = 20
+
+// saturated warns of inputs of which a noticeable share lies beyond the format that they enter in.
+func (c *Check) saturated(j Job) {
+	for i, n := range j.HW.Float.In {
+		if _, blocks := j.HW.Scheduled.In[i].Type.BlockFormat(); blocks {
+			continue // every block has a range of its own
+		}
+		lo, hi := j.HW.Scheduled.In[i].Type.Format.Limits()
+		least, most := lo.Float64(), hi.Float64()
+		step := most / (1 << 6) // the last step is lost to rounding anyway
+		beyond, total := 0, 0
+		for _, s := range j.Floats {
+			for _, v := range s[i].Floats {
+				total++
+				if float64(v) < least-step || float64(v) > most+step {
+					beyond++
+				}
+			}
+		}
+		if beyond*100 > total {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%.0f %% of the values of input %q lie beyond %s, that is %.4g to %.4g",
+				100*float64(beyond)/float64(total), n.Name, j.HW.Scheduled.In[i].Type.Format, least, most))
+		}
+	}
+}
+
+func (e Engines) pjrt(ctx context.Context, g *ir.Graph, samples []ref.Sample, trace bool,
+	p Progress) ([]ref.Sample, error) {
+	p.report("PJRT", 0, len(samples))
+	engine, err := pjrt.Start(ctx, e.PJRT)
+	if err != nil {
+		return nil, err
+	}
+	defer engine.Close()
+	return golden.RunPJRT(ctx, engine, g, samples, trace, func(n int) { p.report("PJRT", n, len(samples)) })
+}
+
+// compare adds one engine to the counts.
+func (c *Check) compare(engine string, nodes []*ir.Node, want, got []ref.Sample) error {
+	compared, mismatches, first, err := golden.Compare(engine, nodes, want, got)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(c.Engines, engine) {
+		c.Engines = append(c.Engines, engine)
+	}
+	c.Compared[engine] += compared
+	c.Mismatches += mismatches
+	if first != nil {
+		c.First = append(c.First, first)
+	}
+	return nil
+}
+
+// quietSamples is how many samples measure latency and initiation interval without stalls.
+const quietSamples = 16
+
+// simulate measures an undisturbed run first, then compares one run a seed with random stalls on all ports.
+func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []ref.Sample, nodes []*ir.Node) error {
+	quiet, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, repeat(j.Samples, quietSamples),
+		sim.Input{Occupancy: len(c.Fifos) > 0, MaxIdle: j.patience()})
+	if err != nil {
+		return err
+	}
+	watch(c.Fifos, quiet.Result, true)
+	if err := c.Overflows(j.HW); err != nil {
+		return err
+	}
+	c.Latency, c.II = quiet.Result.LatencyCycles, quiet.Result.IICycles
+	if predicted := j.HW.Schedule.II(); c.II > 0 && c.II != float64(predicted) {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("a sample takes %g cycles, %d were predicted", c.II, predicted))
+	}
+	if err := c.compare("rtl", nodes, repeat(want, quietSamples), quiet.Outputs); err != nil {
+		return err
+	}
+	for i, seed := range j.Seeds {
+		in, samples := j.stalled(seed), len(j.Samples)
+		if i == 0 {
+			in.FSTFile = j.FST
+		} else if j.Later > 0 {
+			samples = min(samples, j.Later)
+		}
+		in.Progress = func(n int) { j.Progress.report("simulation", n, samples) }
+		run, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, j.Samples[:samples], in)
+		if err != nil {
+			return err
+		}
+		c.Cycles += run.Result.Cycles
+		watch(c.Fifos, run.Result, false)
+		for _, p := range run.Result.In {
+			c.Stalls.Starved += p.Starved
+		}
+		for _, p := range run.Result.Out {
+			c.Stalls.Blocked += p.Blocked
+		}
+		if err := c.compare("rtl", nodes, want[:samples], run.Outputs); err != nil {
+			return err
+		}
+	}
+	if j.Stalls > 0 && (c.Stalls.Starved == 0 || c.Stalls.Blocked == 0) {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("a kind of stall never happened: %d starved and %d blocked cycles "+
+			"of %d; ask for more stalls or more samples", c.Stalls.Starved, c.Stalls.Blocked, c.Cycles))
+	}
+	return nil
+}
+
+// stalled is a run with stalls on all ports.
+func (j Job) stalled(seed uint64) sim.Input {
+	stall := []sim.Stall{{Percent: j.Stalls, Burst: 3}}
+	return sim.Input{Seed: seed, Idle: stall, Back: stall, Occupancy: true, MaxIdle: j.patience()}
+}
+
+// repeat takes n samples, starting over when there are fewer.
+func repeat(samples []ref.Sample, n int) []ref.Sample {
+	out := make([]ref.Sample, n)
+	for i := range out {
+		out[i] = samples[i%len(samples)]
+	}
+	return out
+}

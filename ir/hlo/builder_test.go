@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hlo_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"lathe/golden/pjrt/pjrttest"
+	"lathe/internal/diag"
+	"lathe/ir/hlo"
+)
+
+const wantText = `// %arg0: image of "x"
+"builtin.module"() <{sym_name = "tiny\22"}> ({
+  "func.func"() <{function_type = (tensor<2x3xi32>, tensor<3xi8>) -> (tensor<2x3xi32>), sym_name = "main"}> ({
+  ^bb0(%arg0: tensor<2x3xi32>, %w0: tensor<3xi8>):
+    // model.onnx: add (Add)
+    %0 = "stablehlo.convert"(%w0) : (tensor<3xi8>) -> tensor<3xi32>
+    %1 = "stablehlo.broadcast_in_dim"(%0) <{broadcast_dimensions = array<i64: 1>}> : (tensor<3xi32>) -> tensor<2x3xi32>
+    %2 = "stablehlo.add"(%arg0, %1) : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi32>
+    %3 = "stablehlo.constant"() <{value = dense<[[1, 2, 3], [4, 5, -6]]> : tensor<2x3xi32>}> : () -> tensor<2x3xi32>
+    %4 = "stablehlo.multiply"(%2, %3) : (tensor<2x3xi32>, tensor<2x3xi32>) -> tensor<2x3xi32>
+    "func.return"(%4) : (tensor<2x3xi32>) -> ()
+  }) : () -> ()
+}) : () -> ()
+`
+
+func tiny() *hlo.Builder {
+	b := hlo.New("tiny\"")
+	x := b.Arg("image\nof \"x\"", hlo.TypeOf(hlo.I32, 2, 3))
+	b.At("model.onnx:\tadd (Add)")
+	w := b.Convert(b.Weight(hlo.FromInt64s(hlo.I8, []int{3}, []int64{7, -8, 9})), hlo.I32)
+	s := b.Add(x, b.Along(w, []int{2, 3}, 1))
+	k := hlo.FromInt64s(hlo.I32, []int{2, 3}, []int64{1, 2, 3, 4, 5, -6})
+	b.Return(b.Mul(s, b.Const(k)))
+	return b
+}
+
+func TestText(t *testing.T) {
+	b := tiny()
+	if b.Text() != wantText || b.Err() != nil {
+		t.Errorf("%v\n%s", b.Err(), b.Text())
+	}
+	if tiny().Text() != tiny().Text() {
+		t.Error("two equal programs differ")
+	}
+	out := pjrttest.Run(t, b, hlo.FromInt64s(hlo.I32, []int{2, 3}, []int64{1, 1, 1, 2, 2, 2}))
+	want := []int64{8, -14, 30, 36, -30, -66}
+	for i, v := range out[0].Int64s() {
+		if v != want[i] {
+			t.Fatalf("%v, want %v", out[0].Int64s(), want)
+		}
+	}
+}
+
+// TestConst reads constants of every type back, splat, listed and promoted to a weight.
+func TestConst(t *testing.T) {
+	long := make([]int64, 2000)
+	for i := range long {
+		long[i] = int64(i % 120)
+	}
+	b := hlo.New("const")
+	var in []hlo.Array
+	for _, d := range []hlo.DType{hlo.I8, hlo.I32, hlo.I64, hlo.UI8, hlo.UI32, hlo.UI64, hlo.F32, hlo.F64} {
+		in = append(in, hlo.FromInt64s(d, []int{2, 1, 2}, []int64{1, 0, 3, 127}),
+			hlo.FromInt64s(d, []int{3}, []int64{5, 5, 5}),
+			hlo.FromInt64s(d, []int{2, 1000}, long), hlo.FromInt64s(d, []int{0, 3}, nil))
+	}
+	in = append(in, hlo.FromInt64s(hlo.I1, []int{3}, []int64{1, 0, 1}), hlo.FromInt64s(hlo.I1, nil, []int64{1}),
+		hlo.FromInt64s(hlo.I64, []int{2}, []int64{math.MinInt64, math.MaxInt64}),
+		hlo.Array{Type: hlo.TypeOf(hlo.UI64), Data: []byte{255, 255, 255, 255, 255, 255, 255, 255}},
+		hlo.FromFloat64s(hlo.F32, []int{4}, []float64{math.NaN(), math.Inf(-1), -0.1, math.Copysign(0, -1)}),
+		hlo.FromFloat64s(hlo.F64, []int{2}, []float64{math.Pi, math.Inf(1)}))
+	var outs []hlo.Value
+	for _, a := range in {
+		outs = append(outs, b.Const(a), b.Const(a))
+	}
+	b.Return(outs...)
+	if n := len(b.Weights()); n != 16 {
+		t.Errorf("%d weights, want 16: two of 2000 elements for each of 8 types", n)
+	}
+	for i, a := range pjrttest.Run(t, b) {
+		if w := in[i/2]; string(a.Data) != string(w.Data) || !a.Type.Equal(w.Type) {
+			t.Errorf("%s: %v, want %v", w.Type, a.Data, w.Data)
+		}
+	}
+}
+
+func TestArrays(t *testing.T) {
+	for name, a := range map[string]hlo.Array{
+		"count":    hlo.FromInt64s(hlo.I8, []int{3}, []int64{1}),
+		"range":    hlo.FromInt64s(hlo.I8, []int{1}, []int64{128}),
+		"sign":     hlo.FromInt64s(hlo.UI32, []int{1}, []int64{-1}),
+		"i1":       hlo.FromInt64s(hlo.I1, []int{1}, []int64{2}),
+		"f32":      hlo.FromInt64s(hlo.F32, []int{1}, []int64{1<<24 + 1}),
+		"f64":      hlo.FromInt64s(hlo.F64, []int{1}, []int64{math.MaxInt64}),
+		"type":     hlo.FromInt64s("i4", []int{1}, []int64{1}),
+		"dims":     hlo.FromInt64s(hlo.I8, []int{-1}, []int64{1}),
+		"big":      hlo.FromFloat32s([]int{1 << 30, 1 << 30}, nil),
+		"float":    hlo.FromFloat64s(hlo.I32, nil, []float64{1}),
+		"bytes":    {Type: hlo.TypeOf(hlo.I32, 2), Data: make([]byte, 7)},
+		"no type":  {},
+		"f64 rows": hlo.FromFloat64s(hlo.F64, []int{2}, []float64{1}),
+	} {
+		if a.Check() == "" || a.Int64s() != nil || a.Float64s() != nil {
+			t.Errorf("%s: %q, %v", name, a.Check(), a.Int64s())
+		}
+		b := hlo.New("x")
+		b.Const(a)
+		if diag.CodeOf(b.Err()) != hlo.CodeBuild {
+			t.Errorf("%s: %v", name, b.Err())
+		}
+	}
+	back := hlo.FromFloat64s(hlo.F32, []int{2}, []float64{0.1, -2}).Float64s()
+	if back[0] != float64(float32(0.1)) || back[1] != -2 {
+		t.Error(back)
+	}
+}
+
+func i32(b *hlo.Builder, dims ...int) hlo.Value { return b.Arg("x", hlo.TypeOf(hlo.I32, dims...)) }
+func f32(b *hlo.Builder, dims ...int) hlo.Value { return b.Arg("y", hlo.TypeOf(hlo.F32, dims...)) }
+
+// mistakes are wrong calls by name.
+var mistakes = map[string]func(b *hlo.Builder) hlo.Value{
+	"arg":       func(b *hlo.Builder) hlo.Value { return b.Arg("x", hlo.TypeOf("i4")) },
+	"shapes":    func(b *hlo.Builder) hlo.Value { return b.Add(i32(b, 2), i32(b, 3)) },
+	"types":     func(b *hlo.Builder) hlo.Value { return b.Add(i32(b, 2), f32(b, 2)) },
+	"zero":      func(b *hlo.Builder) hlo.Value { return b.Add(i32(b, 2), hlo.Value{}) },
+	"foreign":   func(b *hlo.Builder) hlo.Value { return b.Neg(i32(hlo.New("other"), 2)) },
+	"float and": func(b *hlo.Builder) hlo.Value { return b.And(f32(b, 2), f32(b, 2)) },
+	"float not": func(b *hlo.Builder) hlo.Value { return b.Not(f32(b, 2)) },
+	"int exp":   func(b *hlo.Builder) hlo.Value { return b.Exp(i32(b, 2)) },
+	"select":    func(b *hlo.Builder) hlo.Value { x := i32(b, 2); return b.Select(x, x, x) },
+	"convert":   func(b *hlo.Builder) hlo.Value { return b.Convert(i32(b, 2), "i7") },
+	"bitcast":   func(b *hlo.Builder) hlo.Value { return b.Bitcast(i32(b, 2), hlo.F64) },
+	"reshape":   func(b *hlo.Builder) hlo.Value { return b.Reshape(i32(b, 6), 4) },
+	"transpose": func(b *hlo.Builder) hlo.Value { return b.Transpose(i32(b, 2, 3), 0, 0) },
+	"broadcast": func(b *hlo.Builder) hlo.Value { return b.BroadcastInDim(i32(b, 2), []int{3, 3}, []int{0}) },
+	"descending": func(b *hlo.Builder) hlo.Value {
+		return b.BroadcastInDim(i32(b, 2, 3), []int{3, 2}, []int{1, 0})
+	},
+	"rank":        func(b *hlo.Builder) hlo.Value { return b.BroadcastTo(i32(b, 2, 3), 3) },
+	"slice":       func(b *hlo.Builder) hlo.Value { return b.Slice(i32(b, 4), []int{2}, []int{5}, nil) },
+	"slice axis":  func(b *hlo.Builder) hlo.Value { return b.SliceAxis(i32(b, 4), 1, 0, 1) },
+	"concat":      func(b *hlo.Builder) hlo.Value { return b.Concat(0, i32(b, 2, 3), i32(b, 2, 4)) },
+	"concat none": func(b *hlo.Builder) hlo.Value { return b.Concat(0) },
+	"pad": func(b *hlo.Builder) hlo.Value {
+		return b.Pad(i32(b, 2), b.Int(hlo.I32, 0), []int{-3}, []int{0}, nil)
+	},
+	"pad type": func(b *hlo.Builder) hlo.Value {
+		return b.Pad(i32(b, 2), b.Int(hlo.I8, 0), []int{1}, []int{0}, nil)
+	},
+	"reverse": func(b *hlo.Builder) hlo.Value { return b.Reverse(i32(b, 2), 1) },
+	"iota":    func(b *hlo.Builder) hlo.Value { return b.Iota(hlo.TypeOf(hlo.I32, 2), 1) },
+	"take":    func(b *hlo.Builder) hlo.Value { return b.TakeI(i32(b), i32(b)) },
+	"take by": func(b *hlo.Builder) hlo.Value { return b.TakeI(i32(b, 4), f32(b)) },
+	"dot": func(b *hlo.Builder) hlo.Value {
+		return b.DotInt(i32(b, 2), i32(b, 3), hlo.Dot{LhsContract: []int{0}, RhsContract: []int{0}}, 31)
+	},
+	"dot bits": func(b *hlo.Builder) hlo.Value { return b.DotInt(i32(b, 2), i32(b, 3), hlo.Dot{}, 64) },
+	"dot type": func(b *hlo.Builder) hlo.Value { return b.DotInt(f32(b, 2), i32(b, 3), hlo.Dot{}, 20) },
+	"conv": func(b *hlo.Builder) hlo.Value {
+		return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 2), hlo.Conv{}, 31)
+	},
+	"conv axes": func(b *hlo.Builder) hlo.Value {
+		return b.Convolution(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 3), hlo.Conv{Input: "bb1f"}, hlo.I32)
+	},
+	"depthwise": func(b *hlo.Builder) hlo.Value {
+		return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 3, 3, 3, 1), hlo.Conv{Groups: 3, Stride: []int{1}}, 31)
+	},
+	"conv rank": func(b *hlo.Builder) hlo.Value { return b.ConvInt(i32(b, 3), i32(b), hlo.Conv{}, 31) },
+	"conv stride": func(b *hlo.Builder) hlo.Value {
+		return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 3), hlo.Conv{Stride: []int{0, 1}}, 31)
+	},
+	"reduce": func(b *hlo.Builder) hlo.Value { return b.Reduce(hlo.FoldAdd, i32(b, 2), 1) },
+	"window": func(b *hlo.Builder) hlo.Value {
+		return b.ReduceWindow(hlo.FoldAdd, i32(b, 2), hlo.Window{Size: []int{1, 1}})
+	},
+	"argmax":      func(b *hlo.Builder) hlo.Value { return b.ArgMax(i32(b, 2), 2) },
+	"requant out": func(b *hlo.Builder) hlo.Value { return b.Saturate(i32(b, 2), 0, 9, true, hlo.I8) },
+	"requant bits": func(b *hlo.Builder) hlo.Value {
+		return b.Saturate(i32(b, 2), 0, 64, false, hlo.I64)
+	},
+	"requant code": func(b *hlo.Builder) hlo.Value { return b.Saturate(i32(b, 2), 3, 8, true, hlo.I8) },
+	"requant type": func(b *hlo.Builder) hlo.Value { return b.Saturate(f32(b, 2), 0, 8, true, hlo.I8) },
+	"shifts": func(b *hlo.Builder) hlo.Value {
+		return b.RoundShift(i32(b, 2), 31, hlo.Shift{By: []int{1, 2, 3}}, 0)
+	},
+	"no shift":   func(b *hlo.Builder) hlo.Value { return b.RoundShift(i32(b, 2), 31, hlo.Shift{}, 0) },
+	"left shift": func(b *hlo.Builder) hlo.Value { return b.RoundShift(i32(b, 2), 31, hlo.Places(-40), 0) },
+	"round":      func(b *hlo.Builder) hlo.Value { return b.RoundShift(i32(b, 2), 31, hlo.Places(1), 9) },
+	"divround":   func(b *hlo.Builder) hlo.Value { return b.DivRound(f32(b, 2), f32(b, 2), 0) },
+}
+
+// TestMistakes feeds one wrong call each; everything after it stays silent and the program has no text.
+func TestMistakes(t *testing.T) {
+	for name, wrong := range mistakes {
+		b := hlo.New(name)
+		b.At("here")
+		v := wrong(b)
+		after := b.Tanh(b.Concat(0, b.Requant(v, hlo.Requantize{Shift: hlo.Places(2), Width: 8, Out: hlo.I8}), v))
+		b.Return(after, b.ReduceKeep(hlo.FoldMax, b.ArgMax(v, 0), 0), b.Splat(v, 1), b.ConvLast(v, v, hlo.Conv{}))
+		if diag.CodeOf(b.Err()) != hlo.CodeBuild || b.Text() != "" || !strings.HasPrefix(b.Err().Error(), "here: ") {
+			t.Errorf("%s: %v, text %q", name, b.Err(), b.Text())
+		}
+		t.Log(b.Err())
+	}
+	for name, end := range map[string]func(b *hlo.Builder){
+		"no return":    func(*hlo.Builder) {},
+		"two returns":  func(b *hlo.Builder) { b.Return(b.Int(hlo.I32, 1)); b.Return(b.Int(hlo.I32, 1)) },
+		"empty":        func(b *hlo.Builder) { b.Return() },
+		"after return": func(b *hlo.Builder) { b.Return(b.Int(hlo.I32, 1)); b.Int(hlo.I32, 2) },
+	} {
+		b := hlo.New(name)
+		if end(b); b.Text() != "" || diag.CodeOf(b.Err()) != hlo.CodeBuild {
+			t.Errorf("%s: %v", name, b.Err())
+		}
+	}
+}
+
+func TestAxes(t *testing.T) {
+	b := hlo.New("axes")
+	b.Lead = 2
+	if got := b.Axes(0, 3); b.Axis(1) != 3 || got[0] != 2 || got[1] != 5 {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package simplify
+
+import (
+	"math"
+
+	"lathe/ir"
+	"lathe/ir/op"
+)
+
+// Bounds turns the minimum or maximum of a value and one number into clip.
+func Bounds(g *ir.Graph) error {
+	for _, n := range g.Nodes {
+		if n.Op != op.Min && n.Op != op.Max || n.Args[0].IsConst() == n.Args[1].IsConst() || !n.Type.IsFloat() {
+			continue
+		}
+		x, c := n.Args[0], n.Args[1]
+		if x.IsConst() {
+			x, c = c, x
+		}
+		if c.Type.Elems() != 1 || len(c.Type.Shape) > len(x.Type.Shape) {
+			continue
+		}
+		t, err := c.Value()
+		if err != nil {
+			return err
+		}
+		a := &op.ClipAttrs{Min: float32(math.Inf(-1)), Max: float32(math.Inf(1))}
+		if n.Op == op.Max {
+			a.Min = t.Floats[0]
+		} else {
+			a.Max = t.Floats[0]
+		}
+		n.Op, n.Attrs, n.Args = op.Clip, a, []*ir.Node{x}
+	}
+	g.DropDead()
+	return nil
+}
+
+// Pads moves pads of zeros into the convolutions and averages behind them, which pad by themselves.
+func Pads(g *ir.Graph) error {
+	for _, n := range g.Nodes {
+		for w := padded(n); w != nil && moveInto(n, w); {
+			if a, ok := n.Attrs.(*op.AvgAttrs); ok {
+				a.IncludePad = true // the zeros were elements like others
+			}
+		}
+	}
+	g.DropDead()
+	return nil
+}
+
+// padded is the window of an operation to which padding is the value zero; nil for others.
+func padded(n *ir.Node) *op.Window {
+	switch a := n.Attrs.(type) {
+	case *op.ConvAttrs:
+		return &a.Window
+	case *op.AvgAttrs:
+		plain := a.IncludePad
+		if !plain {
+			plain = true
+			for _, p := range a.Pads {
+				plain = plain && p == 0
+			}
+		}
+		if plain && !a.CeilMode {
+			return &a.Window
+		}
+	}
+	return nil
+}
+
+// moveInto takes the pad before n, if there is one along a spatial axis, into its window.
+func moveInto(n *ir.Node, w *op.Window) bool {
+	x := n.Args[0]
+	p, ok := x.Attrs.(*op.PadAttrs)
+	axis, rank := 0, len(w.Kernel)
+	if ok {
+		if axis = p.Axis - 2; w.ChannelsLast {
+			axis++
+		}
+	}
+	if !ok || p.Value != 0 || axis < 0 || axis >= rank {
+		return false
+	}
+	// Windows that lie in the padding as a whole are the pad's business, not the window's.
+	reach := (w.Kernel[axis] - 1) * w.Dilations[axis]
+	if w.Pads[axis]+p.Before > reach || w.Pads[axis+rank]+p.After > reach {
+		return false
+	}
+	w.Pads[axis] += p.Before
+	w.Pads[axis+rank] += p.After
+	n.Args[0] = x.Args[0]
+	return true
+}
