@@ -10,6 +10,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
 	"lathe/ir/op"
 )
 
@@ -207,5 +208,23 @@ func TestPorts(t *testing.T) {
 		if c != in.Codes[i] {
 			t.Errorf("code %d comes back as %d", in.Codes[i], c)
 		}
+	}
+}
+
+// TestHasKernels: the table of operations asks what can be emitted, not whether a column is there.
+func TestHasKernels(t *testing.T) {
+	for _, o := range []*ir.Op{op.TopKValues, op.ScatterND, op.Attention, op.Linear} {
+		if !cuda.HasKernels(o) {
+			t.Errorf("%s has no kernels", o.Name)
+		}
+	}
+	odd := *op.Relu
+	odd.CUDA = nil
+	odd.HLO = func(b *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) {
+		truth := b.Convert(args[0], hlo.I1)
+		return b.ShiftLeft(truth, truth), b.Err()
+	}
+	if cuda.HasKernels(&odd) || cuda.HasKernels(op.Input) {
+		t.Error("an operation without a kernel form has kernels")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/cuda/catalogue"
+	"lathe/emit/cuda"
 	"lathe/internal/diag"
 	"lathe/ir/format"
 	"lathe/ir/op"
@@ -104,7 +105,7 @@ func mark(yes bool) string {
 
 func listOps() ([][]string, error) {
 	rows := [][]string{{"op", "float", "exact", "pjrt", "rtl", "cuda", "meaning"}}
-	for _, s := range op.Matrix() {
+	for _, s := range op.Matrix(cuda.HasKernels) {
 		rows = append(rows, []string{s.Name, mark(s.Float), mark(s.Exact), mark(s.HLO), mark(s.RTL), mark(s.CUDA), s.Doc})
 	}
 	return rows, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"lathe/emit/cuda"
 	"lathe/ir/format"
 	"lathe/ir/op"
 )
@@ -40,7 +41,7 @@ func Ops() string {
 		"StableHLO form. rtl: has hardware. cuda: has kernels. An operation need not take every number format there: what\n" +
 		"cannot be built in the formats of a plan is refused with the reason (L0308, L0310), never rounded otherwise.\n\n" +
 		"| op | float | exact | pjrt | rtl | cuda | meaning |\n|---|---|---|---|---|---|---|\n")
-	for _, s := range op.Matrix() {
+	for _, s := range op.Matrix(cuda.HasKernels) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", s.Name, mark(s.Float), mark(s.Exact), mark(s.HLO),
 			mark(s.RTL), mark(s.CUDA), cell(s.Doc))
 	}

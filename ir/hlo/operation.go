@@ -27,15 +27,15 @@ type Attrs struct {
 
 	Value Array // constant: of one element where all are equal
 
-	Axes []int // broadcast_in_dim, transpose, reduce, reverse: axes; iota, concatenate: the one axis
+	Axes []int // broadcast_in_dim, transpose, reduce, reverse: axes; iota, concatenate, sort: the one axis
 
 	Start, Stride []int // slice
 
 	Low, High, Inner []int // pad
 
-	Dir Dir // compare
+	Dir Dir // compare; sort: GT for the largest first, LT for the least
 
-	Fold   Fold   // reduce, reduce_window
+	Fold   Fold   // reduce, reduce_window, scatter
 	Window Window // reduce_window, all lists filled in
 
 	Dot  Dot  // dot_general

@@ -42,7 +42,11 @@ func (b *Builder) SortPlaces(x Value, axis int, largest bool) (values, places Va
 	index := b.Iota(x.typ.With(I64), axis)
 	name := fmt.Sprintf("%%%d", b.next)
 	first := Value{b: b, name: name + "#0", typ: x.typ, number: b.record("sort", x.typ, []Value{x, index})}
-	first.with(Attrs{Axes: []int{axis}})
+	dir := LT
+	if largest {
+		dir = GT
+	}
+	first.with(Attrs{Axes: []int{axis}, Dir: dir})
 	second := Value{b: b, name: name + "#1", typ: index.typ, number: b.record("sort_places", index.typ, []Value{first})}
 	b.next++
 	fmt.Fprintf(&b.body, "    %s:2 = \"stablehlo.sort\"(%s, %s) <{dimension = %d : i64, is_stable = true}> ({\n%s    })"+

@@ -68,7 +68,8 @@ func New(o *ir.Op, name, pos string, attrs any, args ...*ir.Node) (*ir.Node, err
 }
 
 // Matrix is the support matrix: one row an operation. An operation without a unit has what lowering makes of it.
-func Matrix() []ir.Support {
+// kernels says whether an operation has CUDA kernels, which are made above this package.
+func Matrix(kernels func(*ir.Op) bool) []ir.Support {
 	rows := make([]ir.Support, len(All))
 	for i, o := range All {
 		source := o.Traits.Source // a port, an argument, a memory image
@@ -78,7 +79,7 @@ func Matrix() []ir.Support {
 			Exact: source || o.Eval != nil && !o.Traits.FloatOnly || o.RTL == nil && HasHardware(o),
 			HLO:   source || o.HLO != nil,
 			RTL:   source || HasHardware(o),
-			CUDA:  source || o.HLO != nil, // of which emit/cuda makes kernels
+			CUDA:  source || kernels(o),
 		}
 	}
 	return rows

@@ -42,8 +42,8 @@ var (
 // others are computed by cases in element, move or fold.
 var others = []hlo.Kind{
 	hlo.KindInput, hlo.KindWeight, "constant", "iota", "reshape", "broadcast_in_dim", "transpose", "slice", "reverse",
-	"pad", "gather", "concatenate", "reduce", "reduce_window", "dot_general", "convolution", "compare", "select",
-	"convert", "bitcast_convert", "not", "popcnt", "count_leading_zeros",
+	"pad", "gather", "concatenate", "reduce", "reduce_window", "dot_general", "convolution", "scatter", kindRank,
+	kindRanked, "compare", "select", "convert", "bitcast_convert", "not", "popcnt", "count_leading_zeros",
 }
 
 // unknown lists the kinds that have no kernel form, each once.

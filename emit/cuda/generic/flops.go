@@ -2,6 +2,8 @@
 
 package generic
 
+import "lathe/ir/hlo"
+
 // Flops are the arithmetic operations on floats of one sample, each value computed once: two for a product in a sum,
 // one for an element of a sum or a maximum, one for an element of any other operation or function. Comparisons,
 // conversions and moves are none, nor is what depends on constants only. Taps that fall on padding count.
@@ -23,25 +25,30 @@ func (p *Program) Flops() int64 {
 			varies[n] = varies[n] || varies[k]
 		}
 		if needed[n] && varies[n] && o.Type.DType.IsFloat() {
-			sum += p.each(n) * int64(o.Type.Len())
+			sum += p.operations(n)
 		}
 	}
 	return sum
 }
 
-// each is the operations that an element of operation n takes.
-func (p *Program) each(n int) int64 {
+// operations are those that operation n takes.
+func (p *Program) operations(n int) int64 {
 	o := p.Ops[n]
+	elems := int64(o.Type.Len())
 	_, infix := infixFloat[o.Kind]
 	_, own := floatFunctions[o.Kind]
 	_, function := mathFunctions[o.Kind]
 	switch {
 	case o.Kind == "dot_general" || o.Kind == "convolution":
-		return 2 * int64(iterations(p, n))
+		return 2 * int64(iterations(p, n)) * elems
+	case o.Kind == "scatter" && o.Attrs.Fold == hlo.FoldLast:
+		return 0
+	case o.Kind == "scatter":
+		return int64(p.Ops[o.Operands[2]].Type.Len())
 	case looped(o.Kind):
-		return int64(iterations(p, n))
+		return int64(iterations(p, n)) * elems
 	case infix || own || function:
-		return 1
+		return elems
 	}
 	return 0
 }

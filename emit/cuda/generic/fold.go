@@ -20,6 +20,12 @@ func (g *gen) fold(n int, at []index.Expr) *kernel.Expr {
 		return g.reduceWindow(n, at)
 	case "dot_general":
 		return g.dot(n, at)
+	case "scatter":
+		return g.scatter(n, at)
+	case kindRank:
+		return g.rank(n, at)
+	case kindRanked:
+		return g.ranked(n, at)
 	}
 	return g.convolution(n, at)
 }
@@ -27,6 +33,8 @@ func (g *gen) fold(n int, at []index.Expr) *kernel.Expr {
 // folded is one step of a fold.
 func folded(f hlo.Fold, acc, v *kernel.Expr) *kernel.Expr {
 	switch {
+	case f == hlo.FoldLast:
+		return v
 	case f == hlo.FoldAdd && v.Type.IsFloat():
 		return kernel.Binary("+", acc, v)
 	case f == hlo.FoldAdd:

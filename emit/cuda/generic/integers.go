@@ -45,9 +45,14 @@ func integers(p *Program) *Program {
 		}
 		r.at[n] = r.add(o)
 	}
-	out := *p
+	return r.program()
+}
+
+// program is the old one with the new operations.
+func (r *retyper) program() *Program {
+	out := *r.p
 	out.Ops = r.ops
-	out.Results = slices.Clone(p.Results)
+	out.Results = slices.Clone(r.p.Results)
 	for i := range out.Results {
 		out.Results[i].Op = r.at[out.Results[i].Op]
 	}

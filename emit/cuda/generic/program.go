@@ -79,7 +79,7 @@ type TableData struct {
 // Compile makes the kernels of p; their names start with name, and doc stands above each. An error names the operations
 // that have no kernel form.
 func Compile(name string, doc []string, p *Program) (*Node, error) {
-	p = integers(p)
+	p = ranks(integers(p))
 	if bad := unknown(p.Ops); len(bad) > 0 {
 		return nil, &UnknownError{bad}
 	}

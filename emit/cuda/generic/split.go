@@ -112,9 +112,13 @@ func source(k hlo.Kind) bool {
 	return k == hlo.KindInput || k == hlo.KindWeight || k == "constant" || k == "iota"
 }
 
-// looped says that an element of the result is a sum or a fold over many.
+// looped says that an element of the result comes of a loop over many.
 func looped(k hlo.Kind) bool {
-	return k == "reduce" || k == "reduce_window" || k == "dot_general" || k == "convolution"
+	switch k {
+	case "reduce", "reduce_window", "dot_general", "convolution", "scatter", kindRank, kindRanked:
+		return true
+	}
+	return false
 }
 
 // elementwise says that operands are read at the index of the result.
@@ -143,6 +147,10 @@ func iterations(p *Program, n int) float64 {
 		for _, a := range o.Attrs.Dot.LhsContract {
 			count *= p.Ops[o.Operands[0]].Type.Dims[a]
 		}
+	case "scatter":
+		count = p.Ops[o.Operands[1]].Type.Dims[0]
+	case kindRank, kindRanked:
+		count = o.Type.Dims[o.Attrs.Axes[0]]
 	case "convolution":
 		kernel := p.Ops[o.Operands[1]].Type
 		features := kernel.Dims[axisOf(o.Attrs.Conv.Kernel, 'o')]
