@@ -61,6 +61,7 @@ func SameBlocks(a, b []int, k int) bool {
 
 // blockScales reads the scale fields of a constant, whose type lists the scales as numbers.
 func (t Type) blockScales() ([]int64, error) {
+	b, _ := t.BlockFormat()
 	n := t.Blocks()
 	if len(t.Scales) != n {
 		return nil, fmt.Errorf("%d scales for %d blocks of %s", len(t.Scales), n, t)
@@ -68,19 +69,22 @@ func (t Type) blockScales() ([]int64, error) {
 	fields := make([]int64, n)
 	for i, s := range t.Scales {
 		e, ok := format.Log2(s)
-		if !ok || e < -127 || e > 127 {
-			return nil, fmt.Errorf("scale %g of block %d is no power of two from 2^-127 to 2^127", s, i)
+		if ok {
+			fields[i], ok = b.ScaleField(e)
 		}
-		fields[i] = int64(e + 127)
+		if !ok {
+			lo, hi := b.ScaleLimits()
+			return nil, fmt.Errorf("scale %g of block %d is no power of two from 2^%d to 2^%d", s, i, lo, hi)
+		}
 	}
 	return fields, nil
 }
 
-// ScaleValues gives scale fields of mxint as the numbers that the type of a constant lists.
-func ScaleValues(fields []int64) []float32 {
+// ScaleValues gives scale fields of b as the numbers that the type of a constant lists.
+func ScaleValues(b format.Block, fields []int64) []float32 {
 	out := make([]float32, len(fields))
 	for i, x := range fields {
-		out[i] = float32(math.Ldexp(1, int(x)-127))
+		out[i] = float32(math.Ldexp(1, b.ScaleExp(x)))
 	}
 	return out
 }

@@ -235,7 +235,7 @@ func (q *quantizer) blockConst(n *ir.Node, i int, m format.MXInt, t *ir.Tensor, 
 	v := ir.EncodeFloats(ir.Type{Shape: t.Type.Shape, Format: m}, t.Floats)
 	typ := v.Type
 	q.explain(n, slot, typ, c.From)
-	typ.Scales = ir.ScaleValues(v.BlockScales)
+	typ.Scales = ir.ScaleValues(m, v.BlockScales)
 	q.setConst(n, i, typ, ir.CodeBlob(v.Codes))
 }
 

@@ -21,9 +21,9 @@ func TestValues(t *testing.T) {
 		width  int
 	}{
 		{ir.Type{Shape: []int{2, 6}, Format: format.Fixed{W: 7, Signed: true}}, 3, 0, 21},
-		{ir.Type{Shape: []int{3, 40}, Format: format.MXInt{W: 8, K: 32}}, 4, 6, 40},
-		{ir.Type{Shape: []int{5, 2}, Format: format.MXInt{W: 8, K: 32}}, 2, 5, 24},
-		{ir.Type{Shape: []int{64}, Format: format.MXInt{W: 5, K: 16}}, 16, 4, 88},
+		{ir.Type{Shape: []int{3, 40}, Format: format.NewMXInt(8, 32)}, 4, 6, 40},
+		{ir.Type{Shape: []int{5, 2}, Format: format.NewMXInt(8, 32)}, 2, 5, 24},
+		{ir.Type{Shape: []int{64}, Format: format.NewMXInt(5, 16)}, 16, 4, 88},
 	} {
 		if c.t.Blocks() != c.blocks || c.t.BeatWidth(c.lanes) != c.width {
 			t.Errorf("%s: %d blocks, %d bits", c.t, c.t.Blocks(), c.t.BeatWidth(c.lanes))
@@ -50,7 +50,7 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: a stream that is too short", c.t)
 		}
 	}
-	mx := ir.Type{Shape: []int{4}, Format: format.MXInt{W: 8, K: 32}}
+	mx := ir.Type{Shape: []int{4}, Format: format.NewMXInt(8, 32)}
 	if v := UnpackValues([]byte{1, 7, 2, 7, 3, 8, 4, 7}, mx, 1, 1)[0]; v.BlockScales[0] == 7 {
 		t.Error("beats of one block with different scales pass for a block")
 	}

@@ -187,7 +187,7 @@ func checkEncoded(v *verdict, at int, q []byte, scale byte, y []float64) {
 		exact[i] = format.FromFloat32(float32(f))
 	}
 	codes := make([]int64, len(y))
-	want := format.MXInt{W: 8, K: 32}.EncodeBlock(exact, codes)
+	want := format.NewMXInt(8, 32).EncodeBlock(exact, codes)
 	v.same(at, uint64(scale), uint64(want))
 	for i, c := range codes {
 		v.same(at+i, uint64(q[i]), uint64(byte(c)))

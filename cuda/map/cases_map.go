@@ -52,7 +52,7 @@ func (p Quantize) Case(timed bool) (cuda.Case, error) {
 
 // check demands every byte of the blocks that it looks at.
 func (p Quantize) check(q, scales []byte) cuda.Verdict {
-	mx := format.MXInt{W: 8, K: 32}
+	mx := format.NewMXInt(8, 32)
 	for k := int64(0); k < p.Rows*p.Blocks(); k += stride(p.Rows * p.Cols) {
 		row, from := k/p.Blocks(), k%p.Blocks()*32
 		n := min(32, p.Cols-from)
@@ -193,7 +193,7 @@ func more() ([]cuda.Case, error) {
 			add(Quantize{Rows: s.rows, Cols: s.cols, In: num.BF16}.Case(s.timed)),
 			add(Cast{N: n, From: Side{Codec: num.BF16}, To: to}.Case(fixed, s.timed)),
 			add(Blocks{Outer: 3, Length: s.rows, Inner: s.cols / 4, From: Side{Codec: num.BF16},
-				To: format.MXInt{W: 8, K: 32}}.Case(s.timed)),
+				To: format.NewMXInt(8, 32)}.Case(s.timed)),
 			add(Chain{Expr: sum, N: n, Cols: s.cols, In: num.BF16, Out: num.BF16,
 				Inputs: []Shape{Whole, Whole}}.Case("gelu_add", s.timed)),
 		} {

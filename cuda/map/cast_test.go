@@ -139,7 +139,7 @@ func mustParse(t testing.TB, text string) format.Format {
 // Every scale with every element: exact in fp32 and bfloat16, but for NaN and one -Inf; saturated by name in binary16.
 func TestAllPairs(t *testing.T) {
 	q, x := cudatest.AllPairs()
-	mx := format.MXInt{W: 8, K: 32}
+	mx := format.NewMXInt(8, 32)
 	for _, out := range []struct {
 		side  pointwise.Side
 		codec num.Codec

@@ -58,7 +58,7 @@ func TestBlocksFar(t *testing.T) {
 		}
 		far(t, func(more int64) cudatest.Job {
 			p := pointwise.Blocks{Outer: outer + more, Length: length, Inner: inner, From: side(t, "fp32"),
-				To: format.MXInt{W: 8, K: 32}}
+				To: format.NewMXInt(8, 32)}
 			kernel, err := p.Instance("blocks")
 			if err != nil {
 				t.Fatal(err)

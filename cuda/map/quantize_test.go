@@ -110,7 +110,7 @@ func rows(seed uint64, n, cols int) []float64 {
 
 // blockCodes are bytes and scales by ir/format.
 func blockCodes(p pointwise.Quantize, x []float64) (q, scales []byte) {
-	mx := format.MXInt{W: 8, K: 32}
+	mx := format.NewMXInt(8, 32)
 	q, scales = make([]byte, len(x)), bytes.Repeat([]byte{0xFF}, int(p.Scales()))
 	codes := make([]int64, 32)
 	for r := range p.Rows {
@@ -195,7 +195,7 @@ func TestQuantize(t *testing.T) {
 func TestQuantizeTwice(t *testing.T) {
 	p := pointwise.Quantize{Rows: 40, Cols: 512, In: num.FP32}
 	q, scales := blockCodes(p, rows(9, 40, 512))
-	mx := format.MXInt{W: 8, K: 32}
+	mx := format.NewMXInt(8, 32)
 	var x []float64
 	for i, c := range q {
 		v := mx.Decode(int64(int8(c))).Mul(mx.ScaleValue(int64(scales[i/32])))

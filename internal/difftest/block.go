@@ -70,7 +70,7 @@ func (b *blockGraph) shape() []int {
 
 // block draws a block format: mxint(8,k) half of the time.
 func (b *blockGraph) block() format.MXInt {
-	m := format.MXInt{W: 8, K: []int{1, 2, 3, 4, 6, 8, 16, 32}[b.r.IntN(8)]}
+	m := format.NewMXInt(8, []int{1, 2, 3, 4, 6, 8, 16, 32}[b.r.IntN(8)])
 	if b.r.IntN(2) == 0 {
 		m.W = 2 + b.r.IntN(15)
 	}
@@ -124,7 +124,7 @@ func (b *blockGraph) constant(f format.Format, shape ...int) *ir.Node {
 	typ := t.Type
 	if len(t.BlockScales) > 0 {
 		b.scales(t)
-		typ.Scales = ir.ScaleValues(t.BlockScales)
+		typ.Scales = ir.ScaleValues(f.(format.Block), t.BlockScales)
 	}
 	n := &ir.Node{Name: b.g.FreshName("c"), Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(t.Codes)}, Type: typ}
 	b.g.Nodes = append(b.g.Nodes, n)

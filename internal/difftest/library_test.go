@@ -85,7 +85,7 @@ func TestLibraryInt8(t *testing.T) {
 func TestLibraryWindow(t *testing.T) {
 	runLibrary(t, "mx_window", libraryCases, func(r *rand.Rand) *ir.Graph {
 		m, n, k := sizeOf(r, 40), sizeOf(r, 140), sizeOf(r, 300)
-		var x, w format.Format = format.MXInt{W: 2 + r.IntN(7), K: 32}, format.MXInt{W: 2 + r.IntN(7), K: 32}
+		var x, w format.Format = format.NewMXInt(2+r.IntN(7), 32), format.NewMXInt(2+r.IntN(7), 32)
 		mean := 0 // of the exponents of products
 		switch r.IntN(4) {
 		case 0:
@@ -112,7 +112,7 @@ func TestLibraryPixels(t *testing.T) {
 			n, k := sizeOf(r, 140), sizeOf(r, 140)
 			g := linearOf(r, fixed, fixed, y, 1, n, k)
 			if template == "mx_window" {
-				g = linearOf(r, format.MXInt{W: 8, K: 32}, format.MXInt{W: 8, K: 32}, y, 1, n, k)
+				g = linearOf(r, format.NewMXInt(8, 32), format.NewMXInt(8, 32), y, 1, n, k)
 			}
 			node, h, w := g.Out[0].Node, 1+r.IntN(5), 1+r.IntN(5)
 			node.Op, g.In[0].Type.Shape = op.Conv, []int{1, h, w, k}
@@ -131,7 +131,8 @@ func TestLibraryCasts(t *testing.T) {
 			return format.Fixed{W: w, F: r.IntN(20) - 4, Signed: r.IntN(3) > 0, Round: format.Round(r.IntN(9)),
 				Over: format.Over(r.IntN(3))}
 		}
-		blocks := format.MXInt{W: 2 + r.IntN(15), K: []int{8, 16, 32, 33, 64}[r.IntN(5)], Round: format.Round(r.IntN(9))}
+		blocks := format.NewMXInt(2+r.IntN(15), []int{8, 16, 32, 33, 64}[r.IntN(5)])
+		blocks.Round = format.Round(r.IntN(9))
 		node := func(name string, o *ir.Op, f format.Format, args ...*ir.Node) *ir.Node {
 			return &ir.Node{Name: name, Op: o, Args: args, Type: ir.Type{Shape: args[0].Type.Shape, Format: f}}
 		}

@@ -17,7 +17,7 @@ import (
 // and as both, and no engine panics on them.
 func TestRefuse(t *testing.T) {
 	channels := format.Affine{W: 8, Signed: true} // int(8)*[0]
-	for _, f := range []format.Format{format.MXInt{W: 8, K: 32}, channels, format.Fixed{W: 64, Signed: true}} {
+	for _, f := range []format.Format{format.NewMXInt(8, 32), channels, format.Fixed{W: 64, Signed: true}} {
 		for _, o := range Ops() {
 			for i := range 9 {
 				g, _ := Case(o, i)

@@ -121,7 +121,7 @@ func TestRandomSamplesDiffer(t *testing.T) {
 
 // TestCodesOfBlocks: an output in blocks has two arrays of codes, elements and scale bytes.
 func TestCodesOfBlocks(t *testing.T) {
-	m := format.MXInt{W: 8, K: 2}
+	m := format.NewMXInt(8, 2)
 	n := &ir.Node{Name: "y", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 3}, Format: m}}
 	g := &ir.Graph{In: []*ir.Node{n}, Nodes: []*ir.Node{n}, Out: []ir.Output{{Name: "y", Node: n}}}
 	value := ir.EncodeFloats(n.Type, []float32{1, 0.5, -3})

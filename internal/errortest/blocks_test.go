@@ -13,11 +13,11 @@ import (
 // blockFaults are those of values in blocks.
 var blockFaults = map[string]func(t *testing.T) error{
 	"L0347": func(*testing.T) error {
-		w := blockWeights(format.MXInt{W: 8, K: 2}, 4, 1, 1, 2)
+		w := blockWeights(format.NewMXInt(8, 2), 4, 1, 1, 2)
 		a := &op.ConvAttrs{Groups: 2, Window: op.Window{Kernel: []int{1, 1}, Strides: []int{1, 1}, Dilations: []int{1, 1},
 			Pads: []int{0, 0, 0, 0}, ChannelsLast: true}}
 		n := &ir.Node{Name: "y", Op: op.Conv, Attrs: a, Type: ir.Type{Shape: []int{1, 2, 2, 4}, Format: window},
-			Args: []*ir.Node{input("x", format.MXInt{W: 8, K: 2}, 1, 2, 2, 4), w}}
+			Args: []*ir.Node{input("x", format.NewMXInt(8, 2), 1, 2, 2, 4), w}}
 		_, err := op.Conv.Eval(n)
 		return err
 	},
@@ -32,7 +32,7 @@ var blockFaults = map[string]func(t *testing.T) error{
 		return err
 	},
 	"L0651": func(t *testing.T) error {
-		n := add(t, op.Cast, "y", input("x", format.MXInt{W: 8, K: 4}, 12))
+		n := add(t, op.Cast, "y", input("x", format.NewMXInt(8, 4), 12))
 		n.Type.Format = format.Fixed{W: 8, Signed: true}
 		n.HW = ir.HW{InLanes: 3, OutLanes: 3}
 		_, err := op.Cast.RTL(n)
@@ -59,5 +59,5 @@ func blockWeights(f format.MXInt, shape ...int) *ir.Node {
 // blockLinear is a linear of data in blocks of k and weights in blocks of j.
 func blockLinear(k, j int) *ir.Node {
 	return &ir.Node{Name: "y", Op: op.Linear, Type: ir.Type{Shape: []int{2}, Format: window},
-		Args: []*ir.Node{input("x", format.MXInt{W: 8, K: k}, 4), blockWeights(format.MXInt{W: 8, K: j}, 2, 4)}}
+		Args: []*ir.Node{input("x", format.NewMXInt(8, k), 4), blockWeights(format.NewMXInt(8, j), 2, 4)}}
 }

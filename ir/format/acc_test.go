@@ -97,7 +97,7 @@ func TestAccRows(t *testing.T) {
 
 func TestDotWindow(t *testing.T) {
 	acc := Fixed{W: 48, F: 24, Signed: true}
-	m := MXInt{W: 8, K: 2}
+	m := NewMXInt(8, 2)
 	ones := []int64{64, 64, 64, 64} // 1 at scale 127
 	for _, c := range []struct {
 		name   string
@@ -149,7 +149,7 @@ func TestWindowExact(t *testing.T) {
 }
 
 func TestDotErrors(t *testing.T) {
-	m := MXInt{W: 8, K: 2}
+	m := NewMXInt(8, 2)
 	one := []int64{1}
 	if _, err := DotExact(m, one, nil, m, one, one); diag.CodeOf(err) != codeData {
 		t.Errorf("missing scale: %v", err)

@@ -124,18 +124,6 @@ func buildInt(c *call) (Format, error) {
 	return a, err
 }
 
-func buildMXInt(c *call) (Format, error) {
-	v, err := c.ints(intRange{"W", 2, 32}, intRange{"k", 1, maxBlock})
-	if err != nil {
-		return nil, err
-	}
-	axis, err := c.intOption(-1, intRange{"axis", 0, maxAxis})
-	if err != nil {
-		return nil, err
-	}
-	return MXInt{W: v[0], K: v[1], Round: c.round(), Along: axis + 1}, c.noScale()
-}
-
 func buildFloat32(c *call) (Format, error) {
 	if c.bracket || c.scale.col > 0 {
 		return nil, c.fail(codeArgs, len(c.name)+1, "fp32 stands alone")

@@ -40,10 +40,22 @@ type Block interface {
 	ScaleWidth() int
 	// ScaleValue is the exact value of a scale field, possibly NaN.
 	ScaleValue(scale int64) Exact
-	// Element is the scalar format of the elements at scale 1.
+	// ScaleExp is e of a scale 2^e. It grows by one with the field. A field that means NaN counts as a number here:
+	// encoders make it of no finite block, and hardware does not look for it.
+	ScaleExp(scale int64) int
+	// ScaleLimits are the least and the greatest e of the scales that encoding chooses for finite values.
+	ScaleLimits() (lo, hi int)
+	// ScaleField is the field of scale 2^exp; ok is false beyond ScaleLimits.
+	ScaleField(exp int) (scale int64, ok bool)
+	// Element is the scalar format of the elements at scale 1. It has a lattice.
 	Element() Format
-	// EncodeBlock encodes one block x (1..BlockSize values) into codes (same length) and returns the scale field.
+	// ElementExp is ScaleExp(scale) plus the exponent of the lattice of Element: the step of a block.
+	ElementExp(scale int64) int
+	// EncodeBlock encodes one block x (1..BlockSize values) into codes (same length) and returns the scale field. A block
+	// of zeros has field 0.
 	EncodeBlock(x []Exact, codes []int64) (scale int64)
+	// EncodeInts is EncodeBlock for the values v[i]*2^exp.
+	EncodeInts(v []int64, exp int, codes []int64) (scale int64)
 	// DecodeBlock decodes one block: out[i] = Decode(codes[i]) * ScaleValue(scale), NaN throughout if the scale is.
 	DecodeBlock(codes []int64, scale int64, out []Exact)
 }

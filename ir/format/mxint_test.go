@@ -11,7 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-var mxint8 = MXInt{W: 8, K: 32}
+var mxint8 = NewMXInt(8, 32)
+
+// rounded is m with another rounding of the elements.
+func rounded(m MXInt, r Round) MXInt {
+	m.Round = r
+	return m
+}
 
 func floats(x ...float64) []Exact {
 	out := make([]Exact, len(x))
@@ -35,8 +41,8 @@ func TestMXIntWorked(t *testing.T) {
 		{mxint8, floats(-1.999), 127, []int64{-127}},
 		{mxint8, floats(0x1p-140, -0x1p-133), 0, []int64{0, -1}},
 		{mxint8, []Exact{FromInt(1, 130), FromInt(-5, 0)}, 254, []int64{127, 0}},
-		{MXInt{W: 8, K: 32, Round: RoundAway}, floats(1, 0x1p-7), 127, []int64{64, 1}},
-		{MXInt{W: 4, K: 4}, floats(-3, 0.5, 1), 128, []int64{-6, 1, 2}},
+		{rounded(mxint8, RoundAway), floats(1, 0x1p-7), 127, []int64{64, 1}},
+		{NewMXInt(4, 4), floats(-3, 0.5, 1), 128, []int64{-6, 1, 2}},
 	} {
 		codes := []int64{9, 9, 9, 9}[:len(c.x)]
 		scale := c.m.EncodeBlock(c.x, codes)
@@ -74,7 +80,7 @@ func TestMXInt8Pairs(t *testing.T) {
 // TestMXIntBlocks compares random blocks with the definition in float64, which holds it exactly here.
 func TestMXIntBlocks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := MXInt{W: rapid.IntRange(2, 16).Draw(t, "W"), K: 16}
+		m := NewMXInt(rapid.IntRange(2, 16).Draw(t, "W"), 16)
 		x := rapid.SliceOfN(rapid.Float32Range(-1e30, 1e30), 1, 16).Draw(t, "x")
 		vals, codes := make([]Exact, len(x)), make([]int64, len(x))
 		amax := 0.0
