@@ -9,6 +9,9 @@ type Traits struct {
 	Source bool
 	// FloatOnly: there is no exact integer meaning.
 	FloatOnly bool
+	// RoundsOnce: the integer form rounds nothing but the result. So the operation is not quantized as what it expands
+	// to, whose parts would each round.
+	RoundsOnce bool
 	// Whole: in float graphs it computes on whole numbers, too: all arguments and the result have one format, and results
 	// are modulo 2^W. Operations with a Format column say there what they take.
 	Whole bool
@@ -49,6 +52,9 @@ type Traits struct {
 	// and not axis 1.
 	Last func(attrs any) *bool
 }
+
+// ByParts says that the operation is quantized, and built in hardware, as what it expands to.
+func (o *Op) ByParts() bool { return o.Expand != nil && o.RTL == nil && !o.Traits.RoundsOnce }
 
 // AxisOf points to the attribute of n that names an axis; nil if there is none.
 func (n *Node) AxisOf() *int {

@@ -21,6 +21,9 @@ func refuseFloat(_ *State, g *ir.Graph) error {
 	for _, n := range g.Nodes {
 		if n.Op.Traits.FloatOnly {
 			e := n.Errorf("L0410", "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
+			if n.Op.Traits.RoundsOnce {
+				e = e.WithNote("the operations that it consists of would each round, and lose small values")
+			}
 			const hint = "%s, or stay in float: run and emit-cuda do, without --plan and --calibrate"
 			errs = append(errs, e.WithHint(hint, endAt(n)))
 		}

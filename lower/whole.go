@@ -65,7 +65,7 @@ func refuseWhole(g *ir.Graph) error {
 		for _, a := range n.Args {
 			takes = takes || ir.IsWhole(a.Type.Format)
 		}
-		if n.IsConst() || !takes && (!n.Op.Traits.FloatOnly || n.Op.Expand != nil) {
+		if n.IsConst() || !takes && (!n.Op.Traits.FloatOnly || n.Op.ByParts()) {
 			continue
 		}
 		nodes, whole = nodes+1, whole || takes

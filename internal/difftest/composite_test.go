@@ -11,11 +11,11 @@ import (
 	"lathe/lower"
 )
 
-// TestComposites quantizes operations that hardware has no unit for, and compares what they consist of on PJRT and in
-// hardware with the reference engine, code by code.
+// TestComposites quantizes operations that are built as what they expand to, and compares that on PJRT and in hardware
+// with the reference engine, code by code.
 func TestComposites(t *testing.T) {
 	var designs []*ir.Graph
-	for _, o := range []*ir.Op{op.LayerNorm, op.RMSNorm, op.GroupNorm, op.LogSoftmax, op.Rotary} {
+	for _, o := range []*ir.Op{op.LogSoftmax, op.Rotary} {
 		for i, found := 0, 0; found < chainCases/7; i++ {
 			g, r := Case(o, i)
 			if len(g.In) > 1 {

@@ -87,7 +87,7 @@ func Matrix(kernels func(*ir.Op) bool) []ir.Support {
 
 // HasHardware says that an operation has a unit, or consists of operations that have.
 func HasHardware(o *ir.Op) bool {
-	if o.RTL != nil || o.Expand == nil {
+	if !o.ByParts() {
 		return o.RTL != nil
 	}
 	parts, err := o.Expand(o.Gen(rand.New(rand.NewPCG(1, 1)), o).Out[0].Node)

@@ -19,7 +19,7 @@ type GroupNormAttrs struct {
 // instance normalization.
 var GroupNorm = composite(ir.Op{
 	Name: "group_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over groups of channels",
-	Attrs: GroupNormAttrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true},
+	Attrs: GroupNormAttrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true, RoundsOnce: true},
 	Infer: groupNormInfer, Expand: groupNormExpand,
 	Legal: noInteger, Gen: genGroupNorm,
 })

@@ -13,7 +13,7 @@ import (
 // of them keeps the name. An operation stays whole where one of its parts has no integer form: errors then name it.
 func Composites(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
-		if n.Op.Expand == nil || n.Op.RTL != nil {
+		if !n.Op.ByParts() {
 			continue
 		}
 		parts, err := n.Op.Expand(n)
@@ -35,7 +35,7 @@ func Composites(g *ir.Graph) error {
 }
 
 // floatOnly says that nothing quantized comes of n.
-func floatOnly(n *ir.Node) bool { return n.Op.Traits.FloatOnly && n.Op.Expand == nil }
+func floatOnly(n *ir.Node) bool { return n.Op.Traits.FloatOnly && !n.Op.ByParts() }
 
 // toScale makes n, in place, the scale of x along axis.
 func toScale(g *ir.Graph, n, x *ir.Node, axis int, mul, add []float64) {
