@@ -15,6 +15,21 @@ import (
 	"lathe/lower/lowertest"
 )
 
+// TestRefuseNorms: norms are not quantized as their parts, which would each round.
+func TestRefuseNorms(t *testing.T) {
+	norm, group := &op.NormAttrs{Axis: -1, Eps: 1e-5}, &op.GroupNormAttrs{Groups: 2, Eps: 1e-5}
+	for o, attrs := range map[*ir.Op]any{op.LayerNorm: norm, op.RMSNorm: norm, op.GroupNorm: group} {
+		b := lowertest.New(t, 1)
+		g := b.Done(b.Add(o, "n", attrs, b.Add(op.Relu, "r", nil, b.Input("x", 1, 4))))
+		_, _, err := Quantize(t.Context(), g, DefaultPlan(), Calibration{})
+		want := o.Name + ` (node "n") has no integer form in this version` + "\n  note: the operations that it consists of " +
+			"would each round, and lose small values\n  hint: end the model at \"r\", or stay in float"
+		if diag.CodeOf(err) != "L0410" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", o.Name, err)
+		}
+	}
+}
+
 func TestQuantizeErrors(t *testing.T) {
 	relu := func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(op.Relu, "r", nil, x) }
 	fc := func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Linear("fc", x, 2, true) }
@@ -33,16 +48,6 @@ func TestQuantizeErrors(t *testing.T) {
 			y := b.Add(op.Reshape, "heads", &op.ReshapeAttrs{Shape: []int{1, 1, 2, 2}}, x)
 			return b.Add(op.Attention, "a", &op.AttentionAttrs{}, y, y, y)
 		}, "", "L0410", `attention (node "a") has no integer form`},
-		{"layer_norm", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.LayerNorm, "n", &op.NormAttrs{Axis: -1, Eps: 1e-5}, b.Add(op.Relu, "r", nil, x))
-		}, "", "L0410", `layer_norm (node "n") has no integer form in this version` + "\n  note: the operations that it " +
-			"consists of would each round, and lose small values\n  hint: end the model at \"r\", or stay in float"},
-		{"rms_norm", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.RMSNorm, "n", &op.NormAttrs{Axis: -1, Eps: 1e-5}, x)
-		}, "", "L0410", "would each round"},
-		{"group_norm", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.GroupNorm, "n", &op.GroupNormAttrs{Groups: 2, Eps: 1e-5}, x)
-		}, "", "L0410", "would each round"},
 		{"skip", relu, rule("skip = true"), "L0409 L0409", "set by plan.toml:1"},
 		{"skip behind a rule for formats", relu, rule("data_out = \"fixed(8)\"") + "\n" + rule("skip = true"),
 			"L0409 L0409", "set by plan.toml:4"},

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package area
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"lathe/internal/tools"
+	"lathe/rtl"
+)
+
+// single is a module of the library with parameters given as pairs of name and value.
+type single struct {
+	module string
+	set    []string
+}
+
+func (s single) params() (set []rtl.Param) {
+	for i := 0; i < len(s.set); i += 2 {
+		set = append(set, rtl.Param{Name: s.set[i], Value: s.set[i+1]})
+	}
+	return set
+}
+
+// TestModuleCosts counts modules by themselves, all in one run of Yosys, and holds the cost lines of their headers to
+// the counts: DSPs and block RAMs exactly, LUTs and FFs within 2 cells and 5 %.
+func TestModuleCosts(t *testing.T) {
+	tools.Need(t, "yosys")
+	modules := []single{
+		{"stream_skid", []string{"WIDTH", "32"}},
+		{"num_mul", []string{"A_W", "8", "B_W", "8"}},
+		{"num_mul", []string{"A_W", "4", "B_W", "4"}},
+		{"num_mul", []string{"A_W", "20", "B_W", "20"}},
+		{"num_mul_pair", []string{"X_W", "8", "W_W", "8"}},
+		{"num_add_tree", []string{"N", "12", "IN_W", "12", "PIPE", "2"}},
+		{"num_dot", []string{"N", "4", "A_W", "8", "B_W", "8", "PIPE", "2"}},
+		{"stream_fifo", []string{"WIDTH", "100", "DEPTH", "1000"}},
+	}
+	dir := t.TempDir()
+	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	near := func(predicted, counted int) bool {
+		d := max(predicted-counted, counted-predicted)
+		return d <= 2+counted/20
+	}
+	counted := 0
+	for _, in := range r.Instances {
+		var i int
+		if n, _ := fmt.Sscanf(in.Path, "modules/u%d", &i); n != 1 || in.Depth != 1 {
+			continue
+		}
+		counted++
+		h, err := rtl.Lookup(modules[i].module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := h.Cost(modules[i].params())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := in.Cells
+		if !near(p.LUT, c.LUT) || !near(p.FF, c.FF) || p.DSP != c.DSP || p.BRAM != c.BRAM18+2*c.BRAM36 {
+			t.Errorf("%s: its header says %+v, Yosys counts %+v", modules[i], p, c)
+		}
+	}
+	if counted != len(modules) {
+		t.Errorf("%d of %d modules are counted", counted, len(modules))
+	}
+}
+
+// besides writes the modules' files and a top, "modules", that holds one instance of each (u0, u1, ...), with all their
+// ports as its own. It returns the names of the files.
+func besides(t *testing.T, dir string, modules []single) (names []string) {
+	t.Helper()
+	written := map[string]bool{}
+	var ports, body strings.Builder
+	for i, m := range modules {
+		files, err := rtl.Files(m.module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			if !written[f.Name] {
+				written[f.Name] = true
+				write(t, dir, f.Name, string(f.Data))
+				names = append(names, f.Name)
+			}
+		}
+		h, err := rtl.Lookup(m.module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := h.Values(m.params())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var set, links []string
+		for _, p := range m.params() {
+			set = append(set, fmt.Sprintf(".%s(%s)", p.Name, p.Value))
+		}
+		for _, p := range h.Ports {
+			w, err := h.Width(p.Name, values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			direction := map[bool]string{false: "input", true: "output"}[p.Output]
+			fmt.Fprintf(&ports, "  %s wire [%d:0] u%d_%s,\n", direction, w-1, i, p.Name)
+			links = append(links, fmt.Sprintf(".%s(u%d_%s)", p.Name, i, p.Name))
+		}
+		fmt.Fprintf(&body, "  %s #(%s) u%d (%s);\n", m.module, strings.Join(set, ", "), i, strings.Join(links, ", "))
+	}
+	head := strings.TrimSuffix(ports.String(), ",\n")
+	write(t, dir, "modules.v", "module modules (\n"+head+"\n);\n"+body.String()+"endmodule\n")
+	return append(names, "modules.v")
+}
