@@ -17,8 +17,8 @@ import (
 	"lathe/ir/op"
 )
 
-// e4m3 is float(4,3,fn): a format without hardware, which only these tests know. That it runs through every operation
-// shows that a format needs nothing but the interface.
+// e4m3 is float(4,3,fn): a format without hardware, which only these tests know. That it runs through the Eval column of
+// every operation with an integer meaning shows that these need nothing of a format but the interface.
 type e4m3 struct{}
 
 func (e4m3) String() string           { return "test-e4m3" }
@@ -163,8 +163,9 @@ func reformat(r *rand.Rand, g *ir.Graph, f enumerated) {
 	}
 }
 
-// TestFormats runs every operation on formats that no operation has heard of. Random graphs that such formats make
-// illegal do not count: joined values of several formats, real scales, a pad without a code.
+// TestFormats compares the Eval column of every operation with an integer meaning with the slow evaluator, in formats
+// that no operation names. Random graphs that such formats make illegal do not count: joined values of several formats,
+// real scales, a pad without a code.
 func TestFormats(t *testing.T) {
 	for _, f := range []enumerated{e4m3{}, log4{}} {
 		for _, o := range Ops() {

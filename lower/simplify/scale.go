@@ -9,8 +9,8 @@ import (
 	"lathe/ir/op"
 )
 
-// Composites replaces every operation that hardware has no unit for by the simpler ones that it consists of. The last
-// of them keeps the name. An operation stays whole where one of its parts has no integer form: errors then name it.
+// Composites replaces the operations that are built by their parts (Op.ByParts). The last part keeps the name. An
+// operation stays whole where one of its parts has no integer form: errors then name it.
 func Composites(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		if !n.Op.ByParts() {
