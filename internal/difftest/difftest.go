@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package difftest draws random graphs and runs them on every engine. An operation enters by standing in op.All, with
-// its Gen column, and by its definition in the slow evaluator, in exact fractions. Operations and formats are also named
-// where random graphs get lanes (schedule.go), where they form chains and blocks, and in cases of single values.
+// its Gen column, and by its definition in the slow evaluator, in exact fractions. Operations and formats are also
+// named where random graphs get lanes (schedule.go), where they form chains and blocks, and in cases of single values.
 //
 // The tests of this package compare
 //

@@ -17,8 +17,8 @@ import (
 	"lathe/ir/op"
 )
 
-// e4m3 is float(4,3,fn): a format without hardware, which only these tests know. That it runs through the Eval column of
-// every operation with an integer meaning shows that these need nothing of a format but the interface.
+// e4m3 is float(4,3,fn): a format without hardware, which only these tests know. That it runs through the Eval column
+// of every operation with an integer meaning shows that these need nothing of a format but the interface.
 type e4m3 struct{}
 
 func (e4m3) String() string           { return "test-e4m3" }
