@@ -3,6 +3,9 @@
 package driver_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"math"
 	"path/filepath"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/text"
 )
 
 // forms are the examples that there are in several file forms, with all their files, and how far their outputs may lie
@@ -162,6 +166,49 @@ func apart(t *testing.T, a, b []npz.Array) float64 {
 	}
 	return worst / max(largest, math.SmallestNonzeroFloat64)
 }
+
+// circuit is the digest of a scheduled graph without names and places: graphs that have the same one are the same
+// hardware.
+func circuit(scheduled *ir.Graph) string {
+	g := scheduled.Clone()
+	g.Name = ""
+	for i, n := range g.Nodes {
+		n.Name, n.Pos, n.Stats = fmt.Sprintf("n%d", i), "", ir.Stats{}
+	}
+	for i := range g.Out {
+		g.Out[i].Name = fmt.Sprintf("out%d", i)
+	}
+	sum := sha256.Sum256([]byte(text.Print(g)))
+	return hex.EncodeToString(sum[:])
+}
+
+// sameCircuits are the PyTorch programs that become, under every plan, the circuit of the ONNX file of their example:
+// what docs/results.md says of one holds for the other. Those of digits-resnet and digits-dscnn are circuits of their
+// own, under some plans at least.
+var sameCircuits = []string{"digits-mlp/model.pt2", "digits-mlp/model_dyn.pt2", "digits-cnn/model.pt2",
+	"digits-cnn/model_dyn.pt2", "jets-mlp/model.pt2"}
+
+// compareCircuits wants that of sameCircuits under a plan.
+func compareCircuits(t *testing.T, plan string) {
+	t.Helper()
+	for _, path := range sameCircuits {
+		example, file := filepath.Split(path)
+		example = filepath.Clean(example)
+		want, err := compile(t.Context(), example, "model.onnx", plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := compile(t.Context(), example, file, plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if circuit(got.HW.Scheduled) != circuit(want.HW.Scheduled) {
+			t.Errorf("%s, plan %q: not the circuit of model.onnx", path, plan)
+		}
+	}
+}
+
+func TestCircuits(t *testing.T) { compareCircuits(t, "") }
 
 // TestVerifyForms takes models that are no ONNX files through the fixed-point flow: no code differs.
 func TestVerifyForms(t *testing.T) {

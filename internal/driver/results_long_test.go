@@ -5,8 +5,6 @@
 package driver_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"flag"
 	"fmt"
 	"os"
@@ -19,8 +17,6 @@ import (
 	"time"
 
 	"lathe/internal/tools"
-	"lathe/ir"
-	"lathe/ir/text"
 )
 
 var (
@@ -114,16 +110,7 @@ func circuits(t *testing.T, all []*entry) {
 			e.failure = err.Error()
 			return
 		}
-		g := j.HW.Scheduled.Clone()
-		g.Name = ""
-		for i, n := range g.Nodes {
-			n.Name, n.Pos, n.Stats = fmt.Sprintf("n%d", i), "", ir.Stats{}
-		}
-		for i := range g.Out {
-			g.Out[i].Name = fmt.Sprintf("out%d", i)
-		}
-		sum := sha256.Sum256([]byte(text.Print(g)))
-		e.circuit, e.ii = hex.EncodeToString(sum[:]), j.HW.Schedule.II()
+		e.circuit, e.ii = circuit(j.HW.Scheduled), j.HW.Schedule.II()
 	})
 	first := map[string]*entry{}
 	for _, e := range all {
