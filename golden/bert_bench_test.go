@@ -44,7 +44,7 @@ func (e *encoder) weights(name string, size float32, mean float32, shape ...int)
 
 func (e *encoder) node(o *ir.Op, name string, attrs any, args ...*ir.Node) *ir.Node {
 	e.t.Helper()
-	n, err := op.New(o, name, "bench: "+name, attrs, args...)
+	n, err := ir.NewNode(o, name, "bench: "+name, attrs, args...)
 	if err != nil {
 		e.t.Fatal(err)
 	}

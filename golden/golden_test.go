@@ -42,7 +42,7 @@ func mlp(t *testing.T, style ir.Style) *ir.Graph {
 		return n
 	}
 	node := func(o *ir.Op, name string, f format.Format, in, out int, args ...*ir.Node) *ir.Node {
-		n, err := op.New(o, name, "test: "+name, nil, args...)
+		n, err := ir.NewNode(o, name, "test: "+name, nil, args...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,6 +3,8 @@
 // Package ir is the dataflow graph that all stages of the compiler exchange.
 package ir
 
+import "lathe/internal/diag"
+
 // Node is one operation. It has exactly one result, named like the node.
 type Node struct {
 	// Name is unique in the graph; plan rules match on it.
@@ -16,6 +18,24 @@ type Node struct {
 	Stats Stats
 	// Pos is the place in the source model, module path included: "model.onnx: conv1 (Conv)".
 	Pos string
+}
+
+// NewNode makes a node whose shape is inferred; its format is what the operation gives in a float graph, which most
+// take from the first argument. attrs is nil or a pointer.
+func NewNode(o *Op, name, pos string, attrs any, args ...*Node) (*Node, error) {
+	n := &Node{Name: name, Op: o, Pos: pos, Attrs: attrs, Args: args}
+	if len(args) < o.Arity[0] || len(args) > o.Arity[1] {
+		return nil, n.Errorf("L0305", "%s takes %d to %d arguments, not %d", o.Name, o.Arity[0], o.Arity[1], len(args))
+	}
+	shape, err := o.Infer(n)
+	if err != nil {
+		return nil, diag.At(n.Errorf("L0306", "%v", err), "L0306", pos)
+	}
+	n.Type.Shape = shape
+	if n.Type.Format, err = n.FloatFormat(); err != nil {
+		return nil, diag.At(n.Errorf("L0334", "%v", err), "L0334", pos)
+	}
+	return n, nil
 }
 
 // Const is the attributes of a constant node.

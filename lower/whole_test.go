@@ -16,7 +16,7 @@ import (
 // wholeNode makes a node of a float graph.
 func wholeNode(t *testing.T, g *ir.Graph, o *ir.Op, name string, attrs any, args ...*ir.Node) *ir.Node {
 	t.Helper()
-	n, err := op.New(o, name, "", attrs, args...)
+	n, err := ir.NewNode(o, name, "", attrs, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func chain(t *testing.T, graph string, names ...string) *ir.Graph {
 	g := &ir.Graph{Name: graph, Stage: ir.StageScheduled, In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
 	last := x
 	for _, name := range names {
-		n, err := op.New(op.Relu, name, "a/b.onnx: "+name+" (Relu) \"*/ verilator lint_off", nil, last)
+		n, err := ir.NewNode(op.Relu, name, "a/b.onnx: "+name+" (Relu) \"*/ verilator lint_off", nil, last)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestFork(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog")
 	g := chain(t, "g", "a", "b")
 	a, hw := g.Find("a"), g.Find("a").HW
-	flat, err := op.New(op.Reshape, "flat", "", &op.ReshapeAttrs{Shape: []int{4}}, a)
+	flat, err := ir.NewNode(op.Reshape, "flat", "", &op.ReshapeAttrs{Shape: []int{4}}, a)
 	if err != nil {
 		t.Fatal(err)
 	}

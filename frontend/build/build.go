@@ -89,7 +89,7 @@ func (b *Builder) Const(name string, data *ir.Blob, shape []int) (*ir.Node, erro
 
 // Emit makes a node. Where all arguments are constants and the result is not too large, it is a constant at once.
 func (b *Builder) Emit(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Node, error) {
-	n, err := op.New(o, at.Name, b.File+": "+at.Name+" ("+at.Source+")", attrs, args...)
+	n, err := ir.NewNode(o, at.Name, b.File+": "+at.Name+" ("+at.Source+")", attrs, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (b *Builder) name(n *ir.Node, at Place) {
 
 // Evaluate is Emit for constant arguments of any size: weights that are wanted in another form.
 func (b *Builder) Evaluate(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Node, error) {
-	n, err := op.New(o, at.Name, b.File+": "+at.Name+" ("+at.Source+")", attrs, args...)
+	n, err := ir.NewNode(o, at.Name, b.File+": "+at.Name+" ("+at.Source+")", attrs, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -153,7 +153,7 @@ func TestExtremes(t *testing.T) {
 // addOut adds a node and makes it an output.
 func addOut(t *testing.T, g *ir.Graph, name string, o *ir.Op, attrs any, args ...*ir.Node) {
 	t.Helper()
-	y, err := op.New(o, name, "", attrs, args...)
+	y, err := ir.NewNode(o, name, "", attrs, args...)
 	if err != nil {
 		t.Fatal(err)
 	}

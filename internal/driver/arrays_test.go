@@ -191,12 +191,12 @@ func TestWholeArrays(t *testing.T) {
 // TestRandomPositions: positions lie on the axis that they are gathered from, also behind a conversion.
 func TestRandomPositions(t *testing.T) {
 	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{50}, Format: ir.Int32}}
-	wide, err := op.New(op.Convert, "wide", "", &op.ConvertAttrs{To: ir.I64}, x)
+	wide, err := ir.NewNode(op.Convert, "wide", "", &op.ConvertAttrs{To: ir.I64}, x)
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := &ir.Node{Name: "w", Op: op.Const, Attrs: &ir.Const{Data: ir.FloatBlob([]float32{1, 2, 3})}, Type: ir.Float(3)}
-	y, err := op.New(op.Gather, "y", "", &op.AxisAttrs{}, table, wide)
+	y, err := ir.NewNode(op.Gather, "y", "", &op.AxisAttrs{}, table, wide)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func forked(t *testing.T, o *ir.Op) *ir.Graph {
 // add makes a node of operation o, in the format of its first argument.
 func add(t *testing.T, o *ir.Op, name string, args ...*ir.Node) *ir.Node {
 	t.Helper()
-	n, err := op.New(o, name, "", nil, args...)
+	n, err := ir.NewNode(o, name, "", nil, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ var graphFaults = map[string]func(t *testing.T) error{
 	},
 	"L0335": func(t *testing.T) error {
 		x, i := input("x", nil, 3), input("i", ir.Int64, 1)
-		n, err := op.New(op.Gather, "y", "", &op.AxisAttrs{}, x, i)
+		n, err := ir.NewNode(op.Gather, "y", "", &op.AxisAttrs{}, x, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ var graphFaults = map[string]func(t *testing.T) error{
 	},
 	"L0331": func(t *testing.T) error {
 		x := input("x", format.Fixed{W: 8, Signed: true}, 2)
-		n, err := op.New(op.Concat, "y", "", &op.ConcatAttrs{}, x, x, x)
+		n, err := ir.NewNode(op.Concat, "y", "", &op.ConcatAttrs{}, x, x, x)
 		if err != nil {
 			t.Fatal(err)
 		}

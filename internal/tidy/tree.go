@@ -139,10 +139,8 @@ func (f *File) line(p token.Pos) int {
 	return f.set.Position(p).Line
 }
 
-// generated files are not held to the caps: gen_*, and the parser that a grammar tool wrote.
-func (f *File) generated() bool {
-	return strings.HasPrefix(f.base(), "gen_") || under(f.Path, "internal/parser")
-}
+// generated files say so in the line that Go tools know; they are not held to the caps.
+func (f *File) generated() bool { return f.Go != nil && ast.IsGenerated(f.Go) }
 
 // source is code that people write and read.
 func (f *File) source() bool {

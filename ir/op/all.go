@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -47,24 +46,6 @@ func Names() []string {
 		names[i] = o.Name
 	}
 	return names
-}
-
-// New makes a node whose shape is inferred; its format is what the operation gives in a float graph, which most take
-// from the first argument. attrs is nil or a pointer.
-func New(o *ir.Op, name, pos string, attrs any, args ...*ir.Node) (*ir.Node, error) {
-	n := &ir.Node{Name: name, Op: o, Pos: pos, Attrs: attrs, Args: args}
-	if len(args) < o.Arity[0] || len(args) > o.Arity[1] {
-		return nil, n.Errorf("L0305", "%s takes %d to %d arguments, not %d", o.Name, o.Arity[0], o.Arity[1], len(args))
-	}
-	shape, err := o.Infer(n)
-	if err != nil {
-		return nil, diag.At(n.Errorf("L0306", "%v", err), "L0306", pos)
-	}
-	n.Type.Shape = shape
-	if n.Type.Format, err = n.FloatFormat(); err != nil {
-		return nil, diag.At(n.Errorf("L0334", "%v", err), "L0334", pos)
-	}
-	return n, nil
 }
 
 // Matrix is the support matrix: one row an operation. An operation without a unit has what lowering makes of it.

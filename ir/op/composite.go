@@ -120,7 +120,7 @@ func (e *expansion) do(name string, o *ir.Op, attrs any, args ...*ir.Node) *ir.N
 	if a, ok := attrs.(*ReduceAttrs); ok { // passes move the axes of each node by themselves
 		attrs = &ReduceAttrs{slices.Clone(a.Axes)}
 	}
-	p, err := New(o, e.of.Name+"."+name, e.of.Pos, attrs, args...)
+	p, err := ir.NewNode(o, e.of.Name+"."+name, e.of.Pos, attrs, args...)
 	if err != nil {
 		e.err = err
 		return e.of

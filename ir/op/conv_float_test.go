@@ -85,7 +85,7 @@ func checkConv(t *testing.T, r *rand.Rand, a *ConvAttrs, shape, weights []int) {
 		bias = values(weights[0])
 		args = append(args, konst("b", bias, weights[0]))
 	}
-	n, err := New(Conv, "y", "test", a, args...)
+	n, err := ir.NewNode(Conv, "y", "test", a, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func floatBench(b *testing.B, o *ir.Op, attrs any, macs int, x *ir.Node, shapes 
 	for _, s := range shapes {
 		args = append(args, genValues(r, "w", ir.Float(s...)))
 	}
-	n, err := New(o, "y", "bench", attrs, args...)
+	n, err := ir.NewNode(o, "y", "bench", attrs, args...)
 	if err != nil {
 		b.Fatal(err)
 	}

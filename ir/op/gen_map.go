@@ -109,7 +109,7 @@ func genReduce(r *rand.Rand, o *ir.Op) *ir.Graph {
 	return oneOp(o, a, ir.Type{Format: genResult(r, topOf(x.Type)+r.IntN(4))}, x)
 }
 
-// genBinary draws two shapes that broadcast; one argument may be a constant. Some have scales that are no powers of two.
+// genBinary draws two shapes that broadcast; one argument may be constant. Some have scales that are no powers of two.
 func genBinary(r *rand.Rand, o *ir.Op) *ir.Graph {
 	full := genShape(r, 0, 3)
 	smaller := func() []int {

@@ -52,7 +52,7 @@ func KeepsBlocks(n *ir.Node) bool {
 	if !ok {
 		return false
 	}
-	if _, reshape := n.Attrs.(*ReshapeAttrs); reshape {
+	if n.Op.Traits.Wire {
 		return ir.SameBlocks(n.Args[0].Type.Shape, n.Type.Shape, m.K)
 	}
 	return n.Op.Traits.BlockCodes || n.Op.Traits.KeepsCodes && n.Op.Traits.Elementwise

@@ -44,7 +44,7 @@ func sameStored(t *testing.T, o *ir.Op, attrs any, x *ir.Node, data *ir.Blob, at
 		args := make([]*ir.Node, 2)
 		args[at] = &ir.Node{Name: "c", Op: Const, Type: ir.Float(shape...), Attrs: &ir.Const{Data: b}}
 		args[1-at] = &ir.Node{Name: "x", Op: Input, Attrs: &ir.Input{}, Type: x.Type}
-		n, err := New(o, "y", "test", attrs, args...)
+		n, err := ir.NewNode(o, "y", "test", attrs, args...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func (b *Builder) Random(scale float64, shape ...int) *ir.Node {
 // Add adds a node; its position in the source model is its name.
 func (b *Builder) Add(o *ir.Op, name string, attrs any, args ...*ir.Node) *ir.Node {
 	b.t.Helper()
-	n, err := op.New(o, name, "m.onnx: "+name, attrs, args...)
+	n, err := ir.NewNode(o, name, "m.onnx: "+name, attrs, args...)
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -69,7 +69,7 @@ func TestHugePower(t *testing.T) {
 	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(2)}
 	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
 	add := func(name string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
-		n, err := op.New(o, name, "", attrs, args...)
+		n, err := ir.NewNode(o, name, "", attrs, args...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func TestManyWays(t *testing.T) {
 		g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
 		for i := range 300 {
 			last := g.Nodes[len(g.Nodes)-1]
-			n, err := op.New(o, fmt.Sprint("n", i), "", nil, last, last)
+			n, err := ir.NewNode(o, fmt.Sprint("n", i), "", nil, last, last)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -42,7 +42,7 @@ func TestEveryChangeShows(t *testing.T) {
 			if i == edit {
 				o = op.Abs
 			}
-			n, err := op.New(o, prefix+o.Name, "", nil, last)
+			n, err := ir.NewNode(o, prefix+o.Name, "", nil, last)
 			if err != nil {
 				t.Fatal(err)
 			}
