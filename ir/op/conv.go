@@ -5,7 +5,9 @@ package op
 import (
 	"fmt"
 
+	"lathe/cuda"
 	"lathe/ir"
+	"lathe/ir/hlo"
 )
 
 // ConvAttrs are the attributes of conv.
@@ -76,7 +78,7 @@ func convLegal(n *ir.Node) error {
 	if !n.Attrs.(*ConvAttrs).ChannelsLast {
 		return fmt.Errorf("conv must be channels-last before it is quantized")
 	}
-	return macLegal(n)
+	return sumLegal(n)
 }
 
 func convEval(n *ir.Node) (ir.Kernel, error) {
@@ -88,58 +90,98 @@ func convEval(n *ir.Node) (ir.Kernel, error) {
 	if n.Type.IsFloat() {
 		return convFloat(n, a, g)
 	}
-	if usesWindow(n) {
-		return windowConv(n)
-	}
-	m, err := planMAC(n)
+	p, err := PlanSum(n)
 	if err != nil {
 		return nil, err
 	}
-	groups := m.groups(a.Groups)
-	kernels := make([]dotKernel, len(groups))
-	for i, part := range groups {
-		kernels[i] = part.kernel(n.Type.Format)
-	}
+	kernels := p.groups(n.Type.Format, a.Groups)
+	rows, terms := p.Size()
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		x, err := m.values(n, args[0])
+		x, err := p.input(n, args[0])
 		if err != nil {
 			return nil, err
 		}
 		out := ir.NewTensor(n.Type)
-		windowsOf(g, a.Groups, m.in, x, func(group, pixel int, window []int64) {
-			at := pixel*m.out + group*m.out/a.Groups
-			kernels[group](window, out.Codes[at:at+m.out/a.Groups])
+		windowsOf(g, a.Groups, terms, x, func(group, pixel int, window sumInput) {
+			at := pixel*rows + group*rows/a.Groups
+			kernels[group](window, out.Codes[at:at+rows/a.Groups])
 		})
 		return out, nil
 	}, nil
 }
 
-// groups cuts the rows of a mac into equal runs, one for each group of a grouped convolution.
-func (m *mac) groups(n int) []*mac {
-	parts := make([]*mac, n)
-	rows := m.out / n
-	for i := range parts {
-		p := *m
-		p.out = rows
-		p.weights = m.weights[i*rows*m.in : (i+1)*rows*m.in]
-		p.psh, p.bias, p.res = m.psh[i*rows:(i+1)*rows], m.bias[i*rows:(i+1)*rows], m.res.channels(i*rows, rows)
-		parts[i] = &p
+// windowsOf gathers every window of every group of a channels-last image in the order ky, kx, channel; the scale fields
+// of blocks, which have one group, in the order ky, kx, block. Padding is zero.
+func windowsOf(g *Geometry, groups, size int, x sumInput, f func(group, pixel int, w sumInput)) {
+	blocks := 0 // of a pixel
+	if len(x.fields) > 0 {
+		blocks = len(x.fields) / (g.N * g.H * g.W)
 	}
-	return parts
-}
-
-// windowsOf gathers every window of every group of a channels-last image in the order ky, kx, channel.
-func windowsOf(g *Geometry, groups, size int, x []int64, f func(group, pixel int, w []int64)) {
-	window := make([]int64, size)
+	w := sumInput{ints: make([]int64, size), fields: make([]int64, g.KH*g.KW*blocks)}
 	ic := g.C / groups
 	for p := range g.N * g.OH * g.OW {
 		img, oy, ox := p/(g.OH*g.OW), p/g.OW%g.OH, p%g.OW
 		for group := range groups {
-			clear(window)
+			clear(w.ints)
+			clear(w.fields)
 			g.each(oy, ox, func(ky, kx, py, px int) {
-				copy(window[(ky*g.KW+kx)*ic:][:ic], x[g.at(true, img, py, px, group*ic):])
+				tap, from := ky*g.KW+kx, g.at(true, img, py, px, group*ic)
+				copy(w.ints[tap*ic:][:ic], x.ints[from:])
+				copy(w.fields[tap*blocks:][:blocks], x.fields[from/g.C*blocks:])
 			})
-			f(group, p, window)
+			f(group, p, w)
 		}
 	}
+}
+
+func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	a := n.Attrs.(*ConvAttrs)
+	c, x := convOf(&a.Window, a.Groups), args[0]
+	if n.Type.IsFloat() {
+		return convFloatHLO(b, n, x, c)
+	}
+	p, err := PlanSum(n)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+	}
+	samples := x.Type().Dims[0]
+	return p.dot(b, n, x, sumDot{shape: n.Args[1].Type.Shape,
+		products: func(x, w hlo.Value, bits int) (hlo.Value, error) { return b.ConvInt(x, w, c, bits), b.Err() },
+		tap:      func(v hlo.Value, i int) hlo.Value { return tapPixels(b, g, samples, v, i/g.KW, i%g.KW) }})
+}
+
+// tapPixels picks the pixels [samples*n, oh, ow, c] of v that one tap of the kernel meets, zeros outside of the image.
+func tapPixels(b *hlo.Builder, g *Geometry, samples int, v hlo.Value, ky, kx int) hlo.Value {
+	dims := v.Type().Dims
+	c := dims[len(dims)-1]
+	v = b.Reshape(v, samples*g.N, g.H, g.W, c)
+	fromY, fromX := ky*g.DH-g.PT, kx*g.DW-g.PL
+	endY, endX := fromY+(g.OH-1)*g.SH+1, fromX+(g.OW-1)*g.SW+1
+	v = b.Pad(v, b.Int(v.Type().DType, 0), []int{0, max(0, -fromY), max(0, -fromX), 0},
+		[]int{0, max(0, endY-g.H), max(0, endX-g.W), 0}, nil)
+	y, x := max(fromY, 0), max(fromX, 0)
+	return b.Slice(v, []int{0, y, x, 0}, []int{samples * g.N, y + endY - fromY, x + endX - fromX, c},
+		[]int{1, g.SH, g.SW, 1})
+}
+
+// convCUDA takes convolutions whose windows are single pixels, as linear nodes over pixels.
+func convCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	single := g.KH*g.KW == 1 && g.SH*g.SW == 1 && g.OH == g.H && g.OW == g.W
+	if !single || a.Groups != 1 || !a.ChannelsLast {
+		return nil, cuda.Refuse("the library has no convolution but that of single pixels, channels last")
+	}
+	p, err := PlanSum(n)
+	if err != nil {
+		return nil, err
+	}
+	return p.product(n, t)
 }

@@ -3,8 +3,6 @@
 package op
 
 import (
-	"math/big"
-
 	"lathe/ir"
 	"lathe/rtl"
 )
@@ -29,121 +27,69 @@ func imageGeometry(n *ir.Node, w *Window) (*Geometry, error) {
 }
 
 func convRTL(n *ir.Node) (*rtl.Unit, error) {
-	if usesWindow(n) {
-		return windowConvRTL(n)
-	}
 	a := n.Attrs.(*ConvAttrs)
 	g, err := imageGeometry(n, &a.Window)
 	if err != nil {
 		return nil, err
 	}
-	m, err := planMAC(n)
+	p, err := PlanSum(n)
 	if err != nil {
 		return nil, err
 	}
-	m = m.raw()
-	if a.Depthwise(g, m.out) {
-		return m.depthwise(n, g)
+	rows, _ := p.Size()
+	f := sumFront{name: "conv", size: geometryParams(g), padded: g.PT+g.PL+g.PB+g.PR > 0}
+	switch {
+	case !a.Depthwise(g, rows):
+		f.exact = []any{"OC", rows, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes,
+			"GROUPS", a.Groups}
+		f.window = []any{"OC", rows}
+		f.in, f.out, f.tail = n.HW.InLanes, n.HW.OutLanes, append(romStyle(n), multipliers(n)...)
+		f.lanes = convLanesLegal(n, g, rows)
+	case n.HW.InLanes <= g.C: // lanes channels at a time, one element of their windows a cycle
+		f.name, f.exact = "dwconv", []any{"LANES", n.HW.InLanes}
+		f.in, f.out, f.tail = 1, n.HW.InLanes, append(romStyle(n), multipliers(n)...)
+		f.lanes = depthwiseLegal(n, g)
+	default: // all channels and several elements of their windows at once
+		f.name, f.in, f.out = "dwconv_wide", n.HW.InLanes/g.C, g.C
+		f.size = append(f.size, "STREAM_LANES", n.HW.StreamIn, "TAP_LANES", f.in)
+		f.tail, f.lanes = romStyle(n), depthwiseLegal(n, g)
 	}
-	legal := ConvLanes(g, a.Groups)
-	if e := CheckLanes(n, "in_lanes", n.HW.InLanes, legal, m.in, "kernel elements in whole channels or pixels"); e != nil {
-		return nil, e
+	return p.unit(n, f)
+}
+
+// convLanesLegal says why the lanes of a convolution that is not depthwise are not legal.
+func convLanesLegal(n *ir.Node, g *Geometry, rows int) error {
+	groups := n.Attrs.(*ConvAttrs).Groups
+	if e := CheckLanes(n, "in_lanes", n.HW.InLanes, ConvLanes(g, groups), g.KH*g.KW*g.C/groups,
+		"kernel elements in whole channels or pixels"); e != nil {
+		return e
 	}
-	if e := checkLanes(n, "out_lanes", n.HW.OutLanes, m.out/a.Groups, "output channels"); e != nil {
-		return nil, e
+	if e := checkLanes(n, "out_lanes", n.HW.OutLanes, rows/groups, "output channels"); e != nil {
+		return e
 	}
 	if e := checkLanes(n, "stream lanes", n.HW.StreamIn, g.C, "input channels"); e != nil {
-		return nil, e
+		return e
 	}
 	if in, s := n.HW.InLanes, n.HW.StreamIn; in < g.C && in%s != 0 && s%in != 0 {
-		return nil, n.Errorf("L0412", "in_lanes %d fit neither whole pixels of %d channels nor the %d lanes of the stream",
+		return n.Errorf("L0412", "in_lanes %d fit neither whole pixels of %d channels nor the %d lanes of the stream",
 			in, g.C, s).WithHint("use %d or a multiple", g.C)
 	}
-	w := m.widths()
-	num, err := m.numeric(n, w)
-	if err != nil {
-		return nil, err
-	}
-	pad, err := m.padding(n, g)
-	if err != nil {
-		return nil, err
-	}
-	u := unit("op_conv", append(geometryParams(g), pad...)...)
-	with(u, "OC", m.out, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes,
-		"GROUPS", a.Groups)
-	with(u, num...)
-	with(u, "ROM_STYLE", memStyle(n))
-	multipliers(u, n)
-	m.images(u, n.HW.InLanes, n.HW.OutLanes, w)
-	return u, nil
+	return nil
 }
 
-// depthwise is a convolution of each channel by itself: LANES channels at a time, one element of their windows a cycle.
-func (m *mac) depthwise(n *ir.Node, g *Geometry) (*rtl.Unit, error) {
-	lanes := n.HW.InLanes
-	if e := CheckLanes(n, "lanes", lanes, DepthwiseLanes(g), g.C, "channels"); e != nil {
-		return nil, e
+// depthwiseLegal says why the lanes of a depthwise convolution are not legal.
+func depthwiseLegal(n *ir.Node, g *Geometry) error {
+	if e := CheckLanes(n, "lanes", n.HW.InLanes, DepthwiseLanes(g), g.C, "channels"); e != nil {
+		return e
 	}
-	w := m.widths()
-	num, err := m.numeric(n, w)
-	if err != nil {
-		return nil, err
+	if n.HW.InLanes <= g.C {
+		return nil
 	}
-	pad, err := m.padding(n, g)
-	if err != nil {
-		return nil, err
-	}
-	if lanes > g.C {
-		return m.depthwiseWide(n, g, append(pad, num...), w)
-	}
-	u := unit("op_dwconv", append(geometryParams(g), pad...)...)
-	with(u, "LANES", lanes)
-	with(u, num...)
-	with(u, "ROM_STYLE", memStyle(n))
-	multipliers(u, n)
-	var words []*big.Int // word f*KH*KW + k: lane i holds w[f*lanes+i][k]
-	for f := 0; f < g.C; f += lanes {
-		for k := range m.in {
-			word := new(big.Int)
-			for i := lanes - 1; i >= 0; i-- {
-				appendField(word, big.NewInt(m.weights[(f+i)*m.in+k]), w.weight)
-			}
-			words = append(words, word)
-		}
-	}
-	u.Images = []rtl.Image{
-		{Param: "WEIGHTS", Width: lanes * w.weight, Words: words},
-		{Param: "CONSTS", Width: lanes * w.konst(), Words: m.constImage(lanes, w)},
-	}
-	return u, nil
-}
-
-// depthwiseWide is a convolution of each channel by itself: all channels and several elements of their windows at once.
-func (m *mac) depthwiseWide(n *ir.Node, g *Geometry, params []any, w widths) (*rtl.Unit, error) {
-	taps := n.HW.InLanes / g.C
 	if e := checkLanes(n, "stream lanes", n.HW.StreamIn, g.C, "channels"); e != nil {
-		return nil, e
+		return e
 	}
 	if e := CheckLanes(n, "out_lanes", n.HW.OutLanes, []int{g.C}, g.C, "channels of all that are computed"); e != nil {
-		return nil, e
+		return e
 	}
-	u := unit("op_dwconv_wide", geometryParams(g)...)
-	with(u, "STREAM_LANES", n.HW.StreamIn, "TAP_LANES", taps)
-	with(u, params...)
-	with(u, "ROM_STYLE", memStyle(n))
-	var words []*big.Int // word b: w[c][b*taps+t] at field c*taps+t
-	for b := 0; b < m.in; b += taps {
-		word := new(big.Int)
-		for c := g.C - 1; c >= 0; c-- {
-			for t := taps - 1; t >= 0; t-- {
-				appendField(word, big.NewInt(m.weights[c*m.in+b+t]), w.weight)
-			}
-		}
-		words = append(words, word)
-	}
-	u.Images = []rtl.Image{
-		{Param: "WEIGHTS", Width: g.C * taps * w.weight, Words: words},
-		{Param: "CONSTS", Width: g.C * w.konst(), Words: m.constImage(g.C, w)},
-	}
-	return u, nil
+	return nil
 }

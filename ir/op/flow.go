@@ -56,7 +56,7 @@ func matrix(vectors, sf, nf, regs int) ir.FlowStage {
 }
 
 func linearFlow(n *ir.Node) (ir.Flow, error) {
-	if usesWindow(n) {
+	if kindsOf(n).window() {
 		return blockLinearFlow(n)
 	}
 	if n.HW.Style == ir.StyleUnroll {
@@ -68,7 +68,7 @@ func linearFlow(n *ir.Node) (ir.Flow, error) {
 }
 
 func convFlow(n *ir.Node) (ir.Flow, error) {
-	if usesWindow(n) {
+	if kindsOf(n).window() {
 		return blockConvFlow(n)
 	}
 	a := n.Attrs.(*ConvAttrs)

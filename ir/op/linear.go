@@ -5,8 +5,11 @@ package op
 import (
 	"fmt"
 
+	"lathe/cuda"
 	"lathe/ir"
 	"lathe/ir/dense"
+	"lathe/ir/hlo"
+	"lathe/rtl"
 )
 
 // Linear is y = x*transpose(w) + b: x [..., in], w [out, in], b [out] (optional), y [..., out].
@@ -21,7 +24,7 @@ var Linear = &ir.Op{
 	RTL:    linearRTL,
 	CUDA:   linearCUDA,
 	Flow:   linearFlow,
-	Legal:  macLegal,
+	Legal:  sumLegal,
 	Gen:    genLinear,
 }
 
@@ -47,22 +50,20 @@ func linearEval(n *ir.Node) (ir.Kernel, error) {
 	if n.Type.IsFloat() {
 		return linearFloat(n)
 	}
-	if usesWindow(n) {
-		return windowLinear(n)
-	}
-	m, err := planRows(n)
+	p, err := PlanSum(n)
 	if err != nil {
 		return nil, err
 	}
-	rows := m.kernel(n.Type.Format)
+	kernel := p.kernel(n.Type.Format)
+	rows, terms := p.Size()
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		x, err := m.values(n, args[0])
+		x, err := p.input(n, args[0])
 		if err != nil {
 			return nil, err
 		}
 		out := ir.NewTensor(n.Type)
-		for v := 0; v*m.in < len(x); v++ {
-			rows(x[v*m.in:(v+1)*m.in], out.Codes[v*m.out:(v+1)*m.out])
+		for v := 0; v*terms < len(x.ints); v++ {
+			kernel(x.row(v, terms), out.Codes[v*rows:(v+1)*rows])
 		}
 		return out, nil
 	}, nil
@@ -113,40 +114,49 @@ func floatOperand(n *ir.Node) (w dense.Operand, bias []float32, err error) {
 	return w, bias, nil
 }
 
-// macLegal holds for linear and conv: constant weights with a common step, and operands that have one.
-func macLegal(n *ir.Node) error {
-	if usesWindow(n) {
-		_, err := planWindow(n)
-		return err
+func linearHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	x := args[0]
+	last := len(x.Type().Dims) - 1
+	contract := hlo.Dot{LhsContract: []int{last}, RhsContract: []int{1}}
+	if n.Type.IsFloat() {
+		w, err := constHLO(b, n.Args[1])
+		if err != nil {
+			return hlo.Value{}, err
+		}
+		return addBias(b, n, b.DotGeneral(x, w, contract, hlo.F32), last)
 	}
-	if err := plain(n); err != nil {
-		return err
+	p, err := PlanSum(n)
+	if err != nil {
+		return hlo.Value{}, err
 	}
-	if done, err := largeLegal(n); done {
-		return err
-	}
-	_, err := planMAC(n)
-	return err
+	return p.dot(b, n, x, sumDot{shape: n.Args[1].Type.Shape, bytes: true,
+		products: func(x, w hlo.Value, bits int) (hlo.Value, error) { return b.DotInt(x, w, contract, bits), b.Err() }})
 }
 
-// manyWeights is the number from which reading them all in every check would take longer than the work between.
-const manyWeights = 1 << 18
+func linearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
+	if n.Type.IsFloat() {
+		return nil, cuda.Refuse("the library has no product of fp32 matrices")
+	}
+	p, err := PlanSum(n)
+	if err != nil {
+		return nil, err
+	}
+	return p.product(n, t)
+}
 
-// largeLegal checks a mac of very many weights by their type alone, where no value of a weight can matter: codes that
-// are integers of one step, or of one a channel. done is false where the weights themselves must be read.
-func largeLegal(n *ir.Node) (done bool, err error) {
-	w := n.Args[1]
-	if !manyCodes(n) {
-		return false, nil
+func linearRTL(n *ir.Node) (*rtl.Unit, error) {
+	p, err := PlanSum(n)
+	if err != nil {
+		return nil, err
 	}
-	if _, ok := step(n.Args[0].Type); !ok {
-		return false, nil
+	rows, terms := p.Size()
+	f := sumFront{name: "linear", unrolled: true, size: []any{"IN", terms, "OUT", rows}, in: n.HW.InLanes,
+		out: n.HW.OutLanes, exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
+		window: []any{"RUN", terms}, tail: append(romStyle(n), multipliers(n)...)}
+	if e := checkLanes(n, "in_lanes", n.HW.InLanes, terms, "inputs"); e != nil {
+		f.lanes = e
+	} else if e := checkLanes(n, "out_lanes", n.HW.OutLanes, rows, "outputs"); e != nil {
+		f.lanes = e
 	}
-	if _, err := (&ir.Tensor{Type: w.Type}).Lattice(); err != nil {
-		return false, nil // planMAC says it in full
-	}
-	if len(n.Args) > 2 {
-		_, err = constLattice(n, 2)
-	}
-	return true, err
+	return p.unit(n, f)
 }

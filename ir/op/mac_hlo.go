@@ -4,95 +4,8 @@ package op
 
 import (
 	"lathe/ir"
-	"lathe/ir/format"
 	"lathe/ir/hlo"
 )
-
-// macHLO prints everything behind the raw dot products: v has the output channels on its last axis.
-func (m *mac) macHLO(b *hlo.Builder, n *ir.Node, v hlo.Value) (hlo.Value, error) {
-	if m.tBits > 63 {
-		return hlo.Value{}, n.Errorf("L0317", "sums need %d bits, StableHLO integers have 64", m.tBits)
-	}
-	if m.tBits > 31 {
-		v = wide(b, v)
-	}
-	d, dims := v.Type().DType, v.Type().Dims
-	psh, any := make([]int64, m.out), false
-	for c, s := range m.psh {
-		psh[c], any = int64(s), any || s != 0
-	}
-	if any {
-		shifts := b.Const(hlo.FromInt64s(d, []int{m.out}, psh))
-		v = b.ShiftLeft(v, b.Along(shifts, dims, len(dims)-1))
-	}
-	bias := b.Weight(hlo.FromInt64s(d, []int{m.out}, m.bias64()))
-	v = b.Add(v, b.Along(bias, dims, len(dims)-1))
-	if m.res != nil {
-		return m.res.print(b, n, v, m.tBits-1)
-	}
-	return requant(b, n, v, m.exp, m.tBits-1)
-}
-
-// checkedMAC plans a mac whose operand and result are fixed.
-func checkedMAC(n *ir.Node) (*mac, error) {
-	if !realMAC(n) {
-		if _, err := fixedOf(n, n.Args[0].Type); err != nil {
-			return nil, err
-		}
-	}
-	return planMAC(n)
-}
-
-// centered is x without its zero point.
-func (m *mac) centered(b *hlo.Builder, x hlo.Value) hlo.Value {
-	if m.codes == nil || m.codes.zero == 0 {
-		return x
-	}
-	lo, hi := m.codes.span()
-	if lo != int64(int32(lo)) || hi != int64(int32(hi)) {
-		x = wide(b, x)
-	}
-	return b.Sub(x, b.Splat(x, m.codes.zero))
-}
-
-// weightValue prints the weights as an argument in the narrowest carrier.
-func (m *mac) weightValue(b *hlo.Builder, dims []int) hlo.Value {
-	d := hlo.I8
-	for _, w := range m.weights {
-		if w != int64(int8(w)) && d == hlo.I8 {
-			d = hlo.I32
-		}
-		if w != int64(int32(w)) {
-			d = hlo.I64
-		}
-	}
-	return b.Weight(hlo.FromInt64s(d, dims, m.weights))
-}
-
-func linearHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	x := args[0]
-	last := len(x.Type().Dims) - 1
-	contract := hlo.Dot{LhsContract: []int{last}, RhsContract: []int{1}}
-	if n.Type.IsFloat() {
-		w, err := constHLO(b, n.Args[1])
-		if err != nil {
-			return hlo.Value{}, err
-		}
-		return addBias(b, n, b.DotGeneral(x, w, contract, hlo.F32), last)
-	}
-	if usesWindow(n) {
-		return windowLinearHLO(b, n, x)
-	}
-	m, err := checkedMAC(n)
-	if err != nil {
-		return hlo.Value{}, err
-	}
-	if fx, ok := format.AsFixed(n.Args[0].Type.Format); ok && fx.Signed && fx.W <= 8 {
-		x = b.Convert(x, hlo.I8) // XLA multiplies i8 by i8 many times faster than i32
-	}
-	w := m.weightValue(b, []int{m.out, m.in})
-	return m.macHLO(b, n, b.DotInt(m.centered(b, x), w, contract, m.lowBits-1))
-}
 
 // addBias adds a float bias along an axis, if the node has one.
 func addBias(b *hlo.Builder, n *ir.Node, v hlo.Value, axis int) (hlo.Value, error) {
@@ -113,23 +26,6 @@ func convOf(w *Window, groups int) hlo.Conv {
 		Groups: groups}
 }
 
-func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	a := n.Attrs.(*ConvAttrs)
-	c := convOf(&a.Window, a.Groups)
-	if n.Type.IsFloat() {
-		return convFloatHLO(b, n, args[0], c)
-	}
-	if usesWindow(n) {
-		return windowConvHLO(b, n, args[0])
-	}
-	m, err := checkedMAC(n)
-	if err != nil {
-		return hlo.Value{}, err
-	}
-	w := m.weightValue(b, n.Args[1].Type.Shape)
-	return m.macHLO(b, n, b.ConvInt(m.centered(b, args[0]), w, c, m.lowBits-1))
-}
-
 func convFloatHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, c hlo.Conv) (hlo.Value, error) {
 	a := n.Attrs.(*ConvAttrs)
 	w, err := constHLO(b, n.Args[1])
@@ -147,27 +43,6 @@ func convFloatHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, c hlo.Conv) (hlo.Valu
 	v := b.Convolution(flat, w, c, hlo.F32)
 	v = b.Reshape(v, append([]int{dims[0]}, n.Type.Shape...)...)
 	return addBias(b, n, v, 2)
-}
-
-func scaleHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	axis := n.Attrs.(*ScaleAttrs).Axis + 1
-	x := args[0]
-	if n.Type.IsFloat() {
-		mul, err := constHLO(b, n.Args[1])
-		if err != nil {
-			return hlo.Value{}, err
-		}
-		return addBias(b, n, b.Mul(x, b.Along(mul, x.Type().Dims, axis)), axis)
-	}
-	m, err := checkedMAC(n)
-	if err != nil {
-		return hlo.Value{}, err
-	}
-	if m.lowBits > 63 {
-		return hlo.Value{}, n.Errorf("L0317", "products need %d bits, StableHLO integers have 64", m.lowBits)
-	}
-	w := b.Weight(hlo.FromInt64s(hlo.I64, []int{m.out}, m.weights))
-	return m.macHLO(b, n, b.Mul(wide(b, m.centered(b, x)), b.Along(w, x.Type().Dims, axis)))
 }
 
 func batchNormHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"lathe/ir"
-	"lathe/rtl"
 )
 
 // PackCause says why products of the linear or convolution n, decided but for its lanes, cannot share a DSP in pairs,
@@ -15,8 +14,6 @@ import (
 func PackCause(n *ir.Node) (string, error) {
 	a, isConv := n.Attrs.(*ConvAttrs)
 	switch {
-	case usesWindow(n):
-		return "sums over blocks take a DSP a product", nil
 	case n.Op != Linear && !isConv:
 		return n.Op.Name + " has no two products with a common factor", nil
 	case isConv && a.Groups > 1 && a.Groups == n.Args[1].Type.Shape[0]:
@@ -24,24 +21,11 @@ func PackCause(n *ir.Node) (string, error) {
 	case n.HW.Style == ir.StyleUnroll:
 		return "an unrolled layer multiplies by constants", nil
 	}
-	m, err := planMAC(n)
+	p, err := PlanSum(n)
 	if err != nil {
 		return "", err
 	}
-	m = m.raw()
-	w := m.widths()
-	var x int
-	var signed bool
-	if m.res != nil {
-		x, signed = m.codes.ints.W, m.codes.ints.Signed
-	} else {
-		_, fx, err := operandParams(n)
-		if err != nil {
-			return "", err
-		}
-		x, signed = fx.W, fx.Signed
-	}
-	return packWidths(x, signed, w.weight), nil
+	return p.packCause(n)
 }
 
 // packWidths is PackCause of the widths of data and weights.
@@ -57,11 +41,12 @@ func packWidths(x int, signed bool, w int) string {
 }
 
 // multipliers asks for products in LUTs, or two in a DSP.
-func multipliers(u *rtl.Unit, n *ir.Node) {
+func multipliers(n *ir.Node) []any {
 	switch n.HW.DSP {
 	case "none":
-		with(u, "MULT", "lut")
+		return []any{"MULT", "lut"}
 	case "pack":
-		with(u, "MULT", "pack")
+		return []any{"MULT", "pack"}
 	}
+	return nil
 }

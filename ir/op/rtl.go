@@ -156,3 +156,13 @@ func hexLiteral(v *big.Int, w int) string {
 
 // wireRTL is for operations that only rename a stream: no instance at all.
 func wireRTL(*ir.Node) (*rtl.Unit, error) { return &rtl.Unit{}, nil }
+
+// romStyle is the parameter of modules with images.
+func romStyle(n *ir.Node) []any { return []any{"ROM_STYLE", memStyle(n)} }
+
+func memStyle(n *ir.Node) string {
+	if n.HW.Mem == "" {
+		return "auto"
+	}
+	return n.HW.Mem
+}

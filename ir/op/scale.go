@@ -7,6 +7,8 @@ import (
 
 	"lathe/internal/workers"
 	"lathe/ir"
+	"lathe/ir/hlo"
+	"lathe/rtl"
 )
 
 // ScaleAttrs are the attributes of scale.
@@ -28,7 +30,7 @@ var Scale = &ir.Op{
 		if a := n.Attrs.(*ScaleAttrs).Axis; a != len(n.Type.Shape)-1 {
 			return fmt.Errorf("channels must be the last axis, not axis %d of %s", a, ir.ShapeString(n.Type.Shape))
 		}
-		return macLegal(n)
+		return sumLegal(n)
 	},
 }
 
@@ -65,15 +67,6 @@ func scaleFloat(n *ir.Node, axis int, mul, add []float64) ir.Kernel {
 	}
 }
 
-// planScale views scale as a mac with one term a row: t[c] = (x*m[c]) << psh[c] + b[c].
-func planScale(n *ir.Node) (*mac, error) {
-	m, err := planMAC(n)
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
-}
-
 func scaleEval(n *ir.Node) (ir.Kernel, error) {
 	axis := n.Attrs.(*ScaleAttrs).Axis
 	if n.Type.IsFloat() {
@@ -83,27 +76,47 @@ func scaleEval(n *ir.Node) (ir.Kernel, error) {
 		}
 		return scaleFloat(n, axis, widen(w), widen(b)), nil
 	}
-	m, err := planScale(n)
+	p, err := PlanSum(n)
 	if err != nil {
 		return nil, err
 	}
-	rows := m.groups(m.out)
-	kernels := make([]dotKernel, m.out)
-	for c, r := range rows {
-		kernels[c] = r.kernel(n.Type.Format)
-	}
+	channels, _ := p.Size()
+	kernels := p.groups(n.Type.Format, channels)
 	inner := product(n.Type.Shape[axis+1:])
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		x, err := m.values(n, args[0])
+		x, err := p.input(n, args[0])
 		if err != nil {
 			return nil, err
 		}
 		out := ir.NewTensor(n.Type)
-		for i := range x {
-			kernels[i/inner%m.out](x[i:i+1], out.Codes[i:i+1])
+		for i := range x.ints {
+			kernels[i/inner%channels](x.row(i, 1), out.Codes[i:i+1])
 		}
 		return out, nil
 	}, nil
+}
+
+func scaleHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	axis := n.Attrs.(*ScaleAttrs).Axis + 1
+	x := args[0]
+	if n.Type.IsFloat() {
+		mul, err := constHLO(b, n.Args[1])
+		if err != nil {
+			return hlo.Value{}, err
+		}
+		return addBias(b, n, b.Mul(x, b.Along(mul, x.Type().Dims, axis)), axis)
+	}
+	p, err := PlanSum(n)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	return p.dot(b, n, x, sumDot{shape: n.Args[1].Type.Shape, carrier: hlo.I64,
+		products: func(v, w hlo.Value, bits int) (hlo.Value, error) {
+			if bits > 62 {
+				return v, n.Errorf("L0317", "products need %d bits, StableHLO integers have 64", bits+1)
+			}
+			return b.Mul(wide(b, v), b.Along(w, x.Type().Dims, axis)), b.Err()
+		}})
 }
 
 func widen(x []float32) []float64 {
@@ -128,4 +141,19 @@ func floatWeights(n *ir.Node) (w, b []float32, err error) {
 		b = bt.Floats
 	}
 	return wt.Floats, b, nil
+}
+
+func scaleRTL(n *ir.Node) (*rtl.Unit, error) {
+	p, err := PlanSum(n)
+	if err != nil {
+		return nil, err
+	}
+	channels, _ := p.Size()
+	lanes := n.HW.InLanes
+	f := sumFront{name: "scale", size: []any{"C", channels, "LANES", lanes}, in: 1, out: lanes,
+		tail: append([]any{"BEATS", frameBeats(n.Type, lanes)}, multipliers(n)...)}
+	if e := checkLanes(n, "lanes", lanes, channels, "channels"); e != nil {
+		f.lanes = e
+	}
+	return p.unit(n, f)
 }

@@ -10,14 +10,9 @@ import (
 	"lathe/ir"
 )
 
-// windowLinearCUDA is a linear node, or a convolution of single pixels, over blocks of 32 elements of up to 8 bits: the
-// product into a window accumulator.
-func windowLinearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-	w, err := planWindow(n)
-	if err != nil {
-		return nil, err
-	}
-	p, weights, scales, err := w.product(n)
+// product is a product over blocks of 32 elements of up to 8 bits, into a window accumulator.
+func (w *windowSum) product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
+	p, weights, scales, err := w.blockProduct(n)
 	if err != nil {
 		return nil, err
 	}
@@ -39,14 +34,14 @@ func windowLinearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 // gemmBlock is the block size of products on tensor cores.
 const gemmBlock = 32
 
-// product is the sum as the library has it, for the rows of one sample, with weights and scale fields row by row.
-func (w *blockSum) product(n *ir.Node) (p gemm.Window, weights, scales []byte, err error) {
+// blockProduct is the sum as the library has it, for the rows of one sample, with weights and scale fields row by row.
+func (w *windowSum) blockProduct(n *ir.Node) (p gemm.Window, weights, scales []byte, err error) {
 	refuse := func(why string, args ...any) (gemm.Window, []byte, []byte, error) {
 		return p, nil, nil, cuda.Refuse(why, args...)
 	}
-	p = gemm.Window{M: n.Type.Elems() / max(w.out, 1), N: w.out, K: w.in, Scaled: w.mx, Bits: w.acc.W}
+	p = gemm.Window{M: n.Type.Elems() / max(w.out, 1), N: w.out, K: w.in, Scaled: w.data.fields, Bits: w.acc.W}
 	switch {
-	case w.xW > 8:
+	case w.data.ints.W > 8:
 		return refuse("products over blocks take data of up to 8 bits, not %s", n.Args[0].Type.Format)
 	case !slices.Equal(w.lengths, ir.Blocks(w.in, gemmBlock)):
 		return refuse("products over blocks take blocks of %d along a row of %d, not of %d", gemmBlock, w.in, w.lengths[0])
@@ -68,13 +63,13 @@ func (w *blockSum) product(n *ir.Node) (p gemm.Window, weights, scales []byte, e
 	for i, e := range w.wexp {
 		scales[i] = byte(min(max(e-least, 0), 255)) // clamped for blocks of zeros
 	}
-	p.Shift = int32(w.xexp + least + w.acc.F)
+	p.Shift = int32(w.data.exp + least + w.acc.F)
 	p.Exact = w.inside(n, int(p.Shift), most-least)
 	return p, weights, scales, nil
 }
 
 // exponents are the least and the greatest of weights, blocks of zeros aside.
-func (w *blockSum) exponents() (least, most int) {
+func (w *windowSum) exponents() (least, most int) {
 	none := true
 	w.each(func(c, j, from, to int) {
 		if slices.ContainsFunc(w.weights[from:to], func(v int64) bool { return v != 0 }) {
@@ -90,9 +85,9 @@ func (w *blockSum) exponents() (least, most int) {
 
 // inside says that no term is shifted to the right, and that no sum leaves the window: what is known of the scales of
 // the data is shift at field 0, with up to span more by the scales of the weights.
-func (w *blockSum) inside(n *ir.Node, shift, span int) bool {
+func (w *windowSum) inside(n *ir.Node, shift, span int) bool {
 	lo, hi := 0, 0
-	if w.mx {
+	if w.data.fields {
 		lo, hi, _ = ScaleRange(n.Args[0])
 		lo, hi = lo+127, hi+127
 	}

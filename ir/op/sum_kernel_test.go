@@ -10,16 +10,17 @@ import (
 	"lathe/ir/format"
 )
 
-// randomMAC is a mac of random weights for operands of width bits.
-func randomMAC(r *rand.Rand, out, in, width int) *mac {
-	m := &mac{out: out, in: in, psh: make([]uint, out), exp: -10}
+// randomSum is an exact sum of random weights for operands of width bits.
+func randomSum(r *rand.Rand, out, in, width int) *exactSum {
+	data := sumData{lo: -1 << (width - 1), hi: 1<<(width-1) - 1}
+	m := &exactSum{terms: terms{out: out, in: in, data: data}, up: make([]uint, out), exp: -10}
 	for range out * in {
 		m.weights = append(m.weights, r.Int64N(1<<width)-1<<(width-1))
 	}
 	for range out {
 		m.bias = append(m.bias, big.NewInt(r.Int64N(2000)-1000))
 	}
-	m.bounds(big.NewInt(-1<<(width-1)), big.NewInt(1<<(width-1)-1))
+	m.bounds()
 	return m
 }
 
@@ -29,7 +30,7 @@ func TestKernelsAgree(t *testing.T) {
 	f := format.Fixed{W: 9, F: 3, Signed: true}
 	cases := []struct{ out, in, width int }{{1, 1, 8}, {2, 7, 8}, {5, 64, 8}, {4, 33, 4}, {3, 17, 16}, {2, 9, 24}}
 	for _, c := range cases {
-		m := randomMAC(r, c.out, c.in, c.width)
+		m := randomSum(r, c.out, c.in, c.width)
 		fast, slow := m.kernel(f), m.bigKernel(f)
 		x, got, want := make([]int64, c.in), make([]int64, c.out), make([]int64, c.out)
 		for trial := range 200 {
@@ -39,8 +40,8 @@ func TestKernelsAgree(t *testing.T) {
 					x[j] = -1 << (c.width - 1)
 				}
 			}
-			fast(x, got)
-			slow(x, want)
+			fast(sumInput{ints: x}, got)
+			slow(sumInput{ints: x}, want)
 			for k := range got {
 				if got[k] != want[k] {
 					t.Fatalf("%+v, trial %d, row %d: %d, exactly %d", c, trial, k, got[k], want[k])
@@ -53,14 +54,14 @@ func TestKernelsAgree(t *testing.T) {
 // BenchmarkLinear reports multiplications per second of one core on an 8-bit layer of 256 x 256.
 func BenchmarkLinear(b *testing.B) {
 	r := rand.New(rand.NewPCG(7, 8))
-	m := randomMAC(r, 256, 256, 8)
+	m := randomSum(r, 256, 256, 8)
 	k := m.kernel(format.Fixed{W: 8, F: 3, Signed: true})
 	x, y := make([]int64, m.in), make([]int64, m.out)
 	for j := range x {
 		x[j] = r.Int64N(256) - 128
 	}
 	for b.Loop() {
-		k(x, y)
+		k(sumInput{ints: x}, y)
 	}
 	b.ReportMetric(float64(m.in*m.out)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GMAC/s")
 }

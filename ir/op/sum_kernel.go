@@ -8,11 +8,8 @@ import (
 	"lathe/ir/format"
 )
 
-// dotKernel computes all rows of a mac for one vector x of lattice integers into codes of the result.
-type dotKernel func(x, out []int64)
-
 // kernel picks the fastest exact arithmetic for the proven widths.
-func (m *mac) kernel(f format.Format) dotKernel {
+func (m *exactSum) kernel(f format.Format) sumKernel {
 	if m.tBits > 62 || m.lowBits > 62 {
 		return m.held().bigKernel(f)
 	}
@@ -22,27 +19,27 @@ func (m *mac) kernel(f format.Format) dotKernel {
 	}
 	m = m.held()
 	if m.lowBits > 31 {
-		return func(x, out []int64) {
+		return func(x sumInput, out []int64) {
 			for c := range m.out {
-				out[c] = enc(c, dot(m.weights[c*m.in:(c+1)*m.in], x)<<m.psh[c]+bias[c])
+				out[c] = enc(c, dot(m.weights[c*m.in:(c+1)*m.in], x.ints)<<m.up[c]+bias[c])
 			}
 		}
 	}
 	pairs := m.packPairs()
-	return func(x, out []int64) {
+	return func(x sumInput, out []int64) {
 		for c := 0; c+1 < m.out; c += 2 {
-			lo, hi := split(dot(pairs[c/2*m.in:(c/2+1)*m.in], x))
-			out[c] = enc(c, lo<<m.psh[c]+bias[c])
-			out[c+1] = enc(c+1, hi<<m.psh[c+1]+bias[c+1])
+			lo, hi := split(dot(pairs[c/2*m.in:(c/2+1)*m.in], x.ints))
+			out[c] = enc(c, lo<<m.up[c]+bias[c])
+			out[c+1] = enc(c+1, hi<<m.up[c+1]+bias[c+1])
 		}
 		if c := m.out - 1; m.out&1 == 1 {
-			out[c] = enc(c, dot(m.weights[c*m.in:], x)<<m.psh[c]+bias[c])
+			out[c] = enc(c, dot(m.weights[c*m.in:], x.ints)<<m.up[c]+bias[c])
 		}
 	}
 }
 
 // encoder returns the one rounding from the sum of a row to its code.
-func (m *mac) encoder(f format.Format) func(c int, v int64) int64 {
+func (m *exactSum) encoder(f format.Format) func(c int, v int64) int64 {
 	if m.res != nil {
 		return m.res.code
 	}
@@ -52,7 +49,7 @@ func (m *mac) encoder(f format.Format) func(c int, v int64) int64 {
 
 // packPairs puts two rows into one word, w[c] + w[c+1]*2^32: one multiplication then serves both rows. Sums of either
 // row fit 32 signed bits, so split recovers them exactly.
-func (m *mac) packPairs() []int64 {
+func (m *exactSum) packPairs() []int64 {
 	pairs := make([]int64, m.out/2*m.in)
 	for c := 0; c+1 < m.out; c += 2 {
 		for j := range m.in {
@@ -85,16 +82,30 @@ func dot(w, x []int64) int64 {
 	return s0 + s1 + s2 + s3
 }
 
+// groups computes rows in n equal runs, with all weights held: each serves many rows of data.
+func (m *exactSum) groups(f format.Format, n int) []sumKernel {
+	held := m.held()
+	kernels, rows := make([]sumKernel, n), m.out/n
+	for i := range kernels {
+		from, to := i*rows, (i+1)*rows
+		p := *held
+		p.out, p.weights = rows, held.weights[from*m.in:to*m.in]
+		p.up, p.bias, p.res = m.up[from:to], m.bias[from:to], m.res.channels(from, rows)
+		kernels[i] = p.kernel(f)
+	}
+	return kernels
+}
+
 // bigKernel is the arithmetic without bounds.
-func (m *mac) bigKernel(f format.Format) dotKernel {
-	return func(x, out []int64) {
+func (m *exactSum) bigKernel(f format.Format) sumKernel {
+	return func(x sumInput, out []int64) {
 		var p, a, b big.Int
 		for c := range m.out {
 			sum := new(big.Int)
-			for j, v := range x[:m.in] {
+			for j, v := range x.ints[:m.in] {
 				sum.Add(sum, p.Mul(a.SetInt64(v), b.SetInt64(m.weights[c*m.in+j])))
 			}
-			sum.Lsh(sum, m.psh[c])
+			sum.Lsh(sum, m.up[c])
 			sum.Add(sum, m.bias[c])
 			if m.res != nil {
 				if m.res.mul != nil {

@@ -78,7 +78,7 @@ func ChooseWindow(n *ir.Node, width, limit, fine int) (format.Fixed, error) {
 		return acc, err
 	}
 	step, top := w.span(n)
-	if _, _, low := ScaleRange(n.Args[0]); w.mx && low < fine {
+	if _, _, low := ScaleRange(n.Args[0]); w.data.fields && low < fine {
 		if mxm, _ := mxOf(n.Args[0].Type); low == mxm.ElementExp(0) {
 			step, top = step+fine-low, min(top, limit)
 		}
@@ -95,14 +95,14 @@ func ChooseWindow(n *ir.Node, width, limit, fine int) (format.Fixed, error) {
 }
 
 // span gives the exponent of the lowest bit of any product or bias, and the least t with every |sum| < 2^t.
-func (w *blockSum) span(n *ir.Node) (step, top int) {
-	hi, xstep := 0, w.xexp
-	if w.mx {
+func (w *windowSum) span(n *ir.Node) (step, top int) {
+	hi, xstep := 0, w.data.exp
+	if w.data.fields {
 		_, hi, xstep = ScaleRange(n.Args[0])
 	}
-	xmax := new(big.Rat).SetInt64(1 << (w.xW - 1)) // in steps of an element at the greatest scale
-	xtop := w.xexp
-	if w.mx {
+	xmax := new(big.Rat).SetInt64(1 << (w.data.ints.W - 1)) // in steps of an element at the greatest scale
+	xtop := w.data.exp
+	if w.data.fields {
 		xtop += hi + 127
 	}
 	step = 1 << 20
@@ -136,7 +136,7 @@ func (w *blockSum) span(n *ir.Node) (step, top int) {
 }
 
 // biasSpan adds the magnitudes of the biases to the sums and returns the greatest.
-func (w *blockSum) biasSpan(n *ir.Node, sums []*big.Rat) *big.Rat {
+func (w *windowSum) biasSpan(n *ir.Node, sums []*big.Rat) *big.Rat {
 	var values []float64
 	if len(n.Args) > 2 {
 		if t, err := constArg(n, 2); err == nil {

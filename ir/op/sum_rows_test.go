@@ -4,6 +4,7 @@ package op
 
 import (
 	"bytes"
+	words "encoding/binary"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -43,11 +44,21 @@ func TestRowsAgree(t *testing.T) {
 	for _, width := range []int{3, 8, 12} {
 		for _, perChannel := range []bool{false, true} {
 			n := manyNode(r, width, perChannel)
-			rows, err := planRows(n)
+			rows, err := planExact(n)
 			if err != nil {
 				t.Fatal(err)
 			}
-			all, err := planMAC(n)
+			wide := *n.Args[1] // the same codes in words of 64 bits, which are always read
+			codes := make([]int64, wide.Type.Elems())
+			n.Args[1].Attrs.(*ir.Const).Data.IntsAt(codes, 0)
+			long := &ir.Blob{DType: ir.I64, Bytes: make([]byte, 8*len(codes))}
+			for i, q := range codes {
+				words.LittleEndian.PutUint64(long.Bytes[8*i:], uint64(q))
+			}
+			wide.Attrs = &ir.Const{Data: long}
+			copied := *n
+			copied.Args = []*ir.Node{n.Args[0], &wide, n.Args[2]}
+			all, err := planExact(&copied)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -69,8 +80,8 @@ func TestRowsAgree(t *testing.T) {
 			for i := range x {
 				x[i] = r.Int64N(256) - 128
 			}
-			rows.kernel(n.Type.Format)(x, got)
-			all.bigKernel(n.Type.Format)(x, want)
+			rows.kernel(n.Type.Format)(sumInput{ints: x}, got)
+			all.bigKernel(n.Type.Format)(sumInput{ints: x}, want)
 			if !slices.Equal(got, want) {
 				t.Errorf("%d bits: other results", width)
 			}

@@ -27,11 +27,24 @@ type CodesChannel struct {
 	Up        uint
 }
 
-// LinearCodes is the plan of a quantized linear node. Errors L0308, L0310, L0340 as evaluation has them; also L0308
-// where sums do not fit 63 bits.
+// LinearCodes is the plan of a quantized linear node whose sums are exact. Errors are those of PlanSum, L0310, and
+// L0308 where sums do not fit 63 bits or are not exact.
 func LinearCodes(n *ir.Node) (*Codes, error) {
-	m, err := checkedMAC(n)
+	p, err := PlanSum(n)
 	if err != nil {
+		return nil, err
+	}
+	m, exact := p.(*exactSum)
+	if !exact {
+		return nil, n.Errorf("L0308", "sums over blocks are not computed on codes alone")
+	}
+	return m.onCodes(n)
+}
+
+// onCodes is the plan for the codes of the data.
+func (m *exactSum) onCodes(n *ir.Node) (*Codes, error) {
+	if m.data.ints.W == 0 {
+		_, err := fixedOf(n, n.Args[0].Type)
 		return nil, err
 	}
 	m = m.raw()
@@ -45,13 +58,17 @@ func LinearCodes(n *ir.Node) (*Codes, error) {
 	}
 	if m.res != nil {
 		c.Result, c.Zero = m.res.out, m.res.zero
-	} else if c.Result, err = fixedOf(n, n.Type); err != nil {
-		return nil, err
+	} else {
+		fx, err := fixedOf(n, n.Type)
+		if err != nil {
+			return nil, err
+		}
+		c.Result = fx
 	}
 	shift := -c.Result.F - m.exp
 	c.Result.F = 0
 	for i, b := range m.bias64() {
-		one := CodesChannel{Bias: b, Mul: 1, Shift: shift, Up: m.psh[i]}
+		one := CodesChannel{Bias: b, Mul: 1, Shift: shift, Up: m.up[i]}
 		if m.res != nil {
 			one.Shift = m.res.shift[at(len(m.res.shift), i)]
 			if m.res.mul != nil {

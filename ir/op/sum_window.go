@@ -9,35 +9,28 @@ import (
 	"lathe/ir/format"
 )
 
-// blockSum is the integer plan of a weighted sum over blocks, shared by linear and conv and by all engines. Rows of
-// weights are cut into blocks; block j of row c contributes its exact integer sum
+// windowSum is a sum over blocks. Rows of weights are cut into blocks, all taps of a convolution in order; block j of
+// row c contributes its exact integer sum
 //
 //	D[c][j] = sum_i x[i]*w[c][i]                            at exponent g = xexp[j] + wexp[c][j]
 //	y[c]    = sat(bias[c] + sum_j sat(floor(D[c][j]*2^(g+F))))
 //
 // with sat the range of the result format acc = fixed(W,F). Data may be blocks or fixed, weights too; not both fixed.
-type blockSum struct {
-	out, in int
-	lengths []int   // of the blocks of a row, in order; all taps of a convolution
-	weights []int64 // row-major, out x in
+type windowSum struct {
+	terms
+	lengths []int   // of the blocks of a row
 	wexp    []int   // row-major, out x blocks: exponent of the integers of a block
 	bias    []int64 // in steps of acc
 	cut     bool    // a bias lost bits
 	acc     format.Fixed
-	mx      bool // data are blocks
-	xW      int  // bits of a data element
-	xexp    int  // exponent of data elements; for blocks to be added to the scale field
-	dBits   int  // signed bits that hold every partial sum of a block
+	dBits   int // signed bits that hold every partial sum of a block
 }
 
 // maxBlocks bounds the blocks of a row: their sums, and so all engines, stay within 63 bits.
 const maxBlocks = 1 << 14
 
-// usesWindow says that n sums products over blocks.
-func usesWindow(n *ir.Node) bool { return isMX(n.Args[0]) || isMX(n.Args[1]) }
-
 // planWindow reads weights and bias of a linear or conv (channels last, one group).
-func planWindow(n *ir.Node) (*blockSum, error) {
+func planWindow(n *ir.Node) (*windowSum, error) {
 	acc, ok := n.Type.Format.(format.Fixed)
 	if !ok || !acc.Signed || acc.W > WindowW || acc.Over != format.Sat || acc.Round != format.RoundFloor {
 		return nil, n.Errorf("L0308", "sums over blocks go into fixed(W,F,round=floor) of up to %d bits, not %s", WindowW,
@@ -47,13 +40,13 @@ func planWindow(n *ir.Node) (*blockSum, error) {
 }
 
 // planWindowInto is planWindow for an accumulator that is not yet decided.
-func planWindowInto(n *ir.Node, acc format.Fixed) (*blockSum, error) {
-	if a, conv := n.Attrs.(*ConvAttrs); conv && (a.Groups != 1 || !a.ChannelsLast) {
-		return nil, n.Errorf("L0347", "a convolution over blocks has one group, not %d", a.Groups).
+func planWindowInto(n *ir.Node, acc format.Fixed) (*windowSum, error) {
+	if x, w := n.Args[0].Type.Shape, n.Args[1].Type.Shape; len(w) < 2 || w[len(w)-1] != x[len(x)-1] {
+		return nil, n.Errorf("L0347", "a sum over blocks takes all channels of a pixel, not a group of them").
 			WithHint("give its weights a fixed format")
 	}
-	w := &blockSum{acc: acc}
-	if err := w.data(n); err != nil {
+	w := &windowSum{acc: acc}
+	if err := w.readData(n); err != nil {
 		return nil, err
 	}
 	if err := w.constants(n); err != nil {
@@ -62,22 +55,23 @@ func planWindowInto(n *ir.Node, acc format.Fixed) (*blockSum, error) {
 	return w, w.addBias(n)
 }
 
-// data reads the format of the argument.
-func (w *blockSum) data(n *ir.Node) error {
+// readData reads the format of the argument.
+func (w *windowSum) readData(n *ir.Node) error {
 	x := n.Args[0].Type
 	if m, ok := mxOf(x); ok {
 		if why := MXProblem(m); why != "" {
 			return n.Errorf("L0308", "%s: %s", m, why)
 		}
-		w.mx, w.xW, w.xexp = true, m.W, m.ElementExp(0)
-		return nil
+		w.data = sumData{kind: blocked, ints: format.Fixed{W: m.W, Signed: true}, exp: m.ElementExp(0), fields: true}
+	} else {
+		fx, _ := format.AsFixed(x.Format)
+		if !meetsBlocks(x.Format) {
+			return n.Errorf("L0308", "weights in blocks take data in blocks or fixed of up to %d signed bits, not %s", mxMaxW,
+				x.Format)
+		}
+		w.data = sumData{ints: format.Fixed{W: fx.W, Signed: true}, exp: -fx.F}
 	}
-	fx, _ := format.AsFixed(x.Format)
-	if !meetsBlocks(x.Format) {
-		return n.Errorf("L0308", "weights in blocks take data in blocks or fixed of up to %d signed bits, not %s", mxMaxW,
-			x.Format)
-	}
-	w.xW, w.xexp = fx.W, -fx.F
+	w.data.lo, w.data.hi = w.data.ints.Min(), w.data.ints.Max()
 	return nil
 }
 
@@ -101,7 +95,7 @@ func SumsTogether(n *ir.Node) bool {
 }
 
 // constants reads the weights: blocks along the last axis, or fixed with one scale a row, cut as the data are.
-func (w *blockSum) constants(n *ir.Node) error {
+func (w *windowSum) constants(n *ir.Node) error {
 	t, err := constArg(n, 1)
 	if err != nil {
 		return err
@@ -149,7 +143,7 @@ func (w *blockSum) constants(n *ir.Node) error {
 }
 
 // bound finds the width of block sums from the actual weights; codes that encoding never makes count too.
-func (w *blockSum) bound(n *ir.Node) error {
+func (w *windowSum) bound(n *ir.Node) error {
 	most := big.NewInt(0)
 	w.each(func(_, _, from, to int) {
 		sum := new(big.Int)
@@ -160,7 +154,7 @@ func (w *blockSum) bound(n *ir.Node) error {
 			most = sum
 		}
 	})
-	w.dBits = signedBits(new(big.Int).Lsh(most, uint(w.xW-1)))
+	w.dBits = signedBits(new(big.Int).Lsh(most, uint(w.data.ints.W-1)))
 	if w.dBits > WindowW || len(w.lengths) > maxBlocks {
 		return n.Errorf("L0347", "%d sums of blocks of %d bits are beyond a window accumulator: %d of %d bits are the limit",
 			len(w.lengths), w.dBits, maxBlocks, WindowW).WithHint("give its weights a fixed format")
@@ -169,7 +163,7 @@ func (w *blockSum) bound(n *ir.Node) error {
 }
 
 // each calls f for every block of every row: row c, block j, elements from..to-1 of the weights.
-func (w *blockSum) each(f func(c, j, from, to int)) {
+func (w *windowSum) each(f func(c, j, from, to int)) {
 	for c := range w.out {
 		at := c * w.in
 		for j, n := range w.lengths {
@@ -180,7 +174,7 @@ func (w *blockSum) each(f func(c, j, from, to int)) {
 }
 
 // addBias takes the bias to steps of the accumulator: floor, saturated.
-func (w *blockSum) addBias(n *ir.Node) error {
+func (w *windowSum) addBias(n *ir.Node) error {
 	w.bias = make([]int64, w.out)
 	if len(n.Args) < 3 {
 		return nil
@@ -214,7 +208,7 @@ func (w *blockSum) addBias(n *ir.Node) error {
 }
 
 // term is d*2^s, floor, in the range of the accumulator.
-func (w *blockSum) term(d int64, s int) int64 {
+func (w *windowSum) term(d int64, s int) int64 {
 	least, most := w.acc.Min(), w.acc.Max()
 	switch {
 	case s <= 0:
@@ -229,86 +223,33 @@ func (w *blockSum) term(d int64, s int) int64 {
 	return min(max(d, least), most)
 }
 
-// row sums row c: x holds its elements in order, xexp the exponent of each block of them.
-func (w *blockSum) row(c int, x []int64, xexp []int) int64 {
+// row sums row c: x holds its elements in order, and the scale field of each block of them.
+func (w *windowSum) row(c int, x sumInput) int64 {
 	total := w.bias[c]
 	at, weights := 0, w.weights[c*w.in:(c+1)*w.in]
 	for j, n := range w.lengths {
-		var d int64
+		d := int64(0)
 		for i, v := range weights[at : at+n] {
-			d += v * x[at+i]
+			d += v * x.ints[at+i]
 		}
-		total += w.term(d, xexp[j]+w.wexp[c*len(w.lengths)+j]+w.acc.F)
+		g := w.data.exp + w.wexp[c*len(w.lengths)+j]
+		if w.data.fields {
+			g += int(x.fields[j])
+		}
+		total += w.term(d, g+w.acc.F)
 		at += n
 	}
 	return min(max(total, w.acc.Min()), w.acc.Max())
 }
 
-// exps are the exponents of data blocks with the given scale fields; fixed data have none, and one exponent.
-func (w *blockSum) exps(fields []int64, out []int) {
-	for j := range out {
-		out[j] = w.xexp
-		if w.mx {
-			out[j] += int(fields[j])
+// kernel computes all rows; the result is the accumulator, whatever f is.
+func (w *windowSum) kernel(format.Format) sumKernel {
+	return func(x sumInput, out []int64) {
+		for c := range out {
+			out[c] = w.row(c, x)
 		}
 	}
 }
 
-// windowLinear evaluates a linear over blocks.
-func windowLinear(n *ir.Node) (ir.Kernel, error) {
-	w, err := planWindow(n)
-	if err != nil {
-		return nil, err
-	}
-	nb := len(w.lengths)
-	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		x, y, exps := args[0], ir.NewTensor(n.Type), make([]int, nb)
-		for v := 0; v*w.in < len(x.Codes); v++ {
-			var fields []int64
-			if w.mx {
-				fields = x.BlockScales[v*nb : (v+1)*nb]
-			}
-			w.exps(fields, exps)
-			for c := range w.out {
-				y.Codes[v*w.out+c] = w.row(c, x.Codes[v*w.in:(v+1)*w.in], exps)
-			}
-		}
-		return y, nil
-	}, nil
-}
-
-// windowConv evaluates a convolution over blocks; padding is zero.
-func windowConv(n *ir.Node) (ir.Kernel, error) {
-	a := n.Attrs.(*ConvAttrs)
-	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
-	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
-	}
-	w, err := planWindow(n)
-	if err != nil {
-		return nil, err
-	}
-	nb := len(w.lengths) / (g.KH * g.KW)
-	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		x, y, fields := args[0], ir.NewTensor(n.Type), make([]int64, len(w.lengths))
-		exps := make([]int, len(w.lengths))
-		pixel := make([]int64, w.in)
-		for p := range g.N * g.OH * g.OW {
-			img, oy, ox := p/(g.OH*g.OW), p/g.OW%g.OH, p%g.OW
-			clear(pixel)
-			clear(fields)
-			g.each(oy, ox, func(ky, kx, py, px int) {
-				tap, from := ky*g.KW+kx, g.at(true, img, py, px, 0)
-				copy(pixel[tap*g.C:][:g.C], x.Codes[from:])
-				if w.mx {
-					copy(fields[tap*nb:][:nb], x.BlockScales[from/g.C*nb:])
-				}
-			})
-			w.exps(fields, exps)
-			for c := range w.out {
-				y.Codes[p*w.out+c] = w.row(c, pixel, exps)
-			}
-		}
-		return y, nil
-	}, nil
-}
+// groups is kernel: sums over blocks have one group, by plan.
+func (w *windowSum) groups(f format.Format, _ int) []sumKernel { return []sumKernel{w.kernel(f)} }

@@ -9,15 +9,13 @@ import (
 	"lathe/ir/format"
 )
 
-// mac is the integer plan of a weighted sum with constant weights, shared by linear and conv and by all engines:
+// exactSum is a sum that keeps every bit:
 //
-//	t[c] = (sum_j x[j]*w[c][j]) << psh[c] + bias[c]        value t*2^exp
-//	y[c] = over(RS(t[c], shift))                            for a fixed result with shift = -F-exp
-type mac struct {
-	out, in int     // rows and terms of a row
-	weights []int64 // row-major, out x in; nil: in codesAt, and row reads them
-	codesAt *ir.Blob
-	psh     []uint
+//	t[c] = (sum_j x[j]*w[c][j]) << up[c] + bias[c]         value t*2^exp, or t*ratio[c] steps of the result
+//	y[c] = over(RS(t[c], shift))                           for a fixed result with shift = -F-exp
+type exactSum struct {
+	terms
+	up      []uint
 	bias    []*big.Int
 	exp     int
 	dotBits int // signed bits that hold every partial sum of any row
@@ -26,45 +24,54 @@ type mac struct {
 
 	// Where a scale is no power of two, or a zero point is not 0:
 	res   *rescale   // from t to the code; nil: RS(t, shift) as above
-	codes *integers  // of x: x[j] is q - zero; nil: x[j] are lattice integers
 	ratio []*big.Rat // the step of t[c] in steps of the result
 }
 
-// planMAC reads weights (first axis: output channels) and bias (nil: none) of node n, whose argument 0 has type x.
-func planMAC(n *ir.Node) (*mac, error) {
-	if realMAC(n) {
-		return planReal(n)
+// planExact reads weights and bias. Very many weights stay where they are, as narrow codes: as integers of 64 bits they
+// would take more memory than all else that a compilation holds.
+func planExact(n *ir.Node) (*exactSum, error) {
+	if kindsOf(n).factors() {
+		return planFactors(n)
 	}
-	x := n.Args[0].Type
-	xexp, ok := step(x)
-	if !ok {
-		return nil, n.Errorf("L0308", "%s takes formats with a common step, not %s", n.Op.Name, x.Format)
-	}
-	w, err := constLattice(n, 1)
+	data, err := fixedData(n)
 	if err != nil {
 		return nil, err
 	}
 	shape := n.Args[1].Type.Shape
-	m := &mac{out: shape[0], in: product(shape[1:]), weights: w.Ints}
+	m := &exactSum{terms: terms{out: shape[0], in: product(shape[1:]), data: data}}
+	w, err := m.latticeWeights(n)
+	if err != nil {
+		return nil, err
+	}
 	if len(w.Exps) > 1 && w.Axis != 0 {
 		return nil, n.Errorf("L0308", "weight scales run along axis %d, output channels are axis 0", w.Axis)
 	}
-	return m, m.meet(n, xexp, w)
+	bias, err := m.biasLattice(n, data.exp+w.Exp(0))
+	if err != nil {
+		return nil, err
+	}
+	m.align(w, bias)
+	m.bounds()
+	return m, nil
 }
 
-// meet completes the plan with the bias of n, the common step and the widths, for data of step 2^xexp and weights w.
-func (m *mac) meet(n *ir.Node, xexp int, w *ir.Lattice) error {
-	bias, err := m.biasLattice(n, xexp+w.Exp(0))
-	if err != nil {
-		return err
+// latticeWeights reads the weights, or their steps alone where they stay where they are.
+func (m *exactSum) latticeWeights(n *ir.Node) (*ir.Lattice, error) {
+	if blob := narrowWeights(n); blob != nil {
+		if l, err := (&ir.Tensor{Type: n.Args[1].Type}).Lattice(); err == nil {
+			m.codesAt = blob
+			return l, nil
+		}
 	}
-	m.align(xexp, w, bias)
-	m.bounds(latticeRange(n.Args[0].Type.Format))
-	return nil
+	l, err := constLattice(n, 1)
+	if err == nil {
+		m.weights = l.Ints
+	}
+	return l, err
 }
 
 // biasLattice is the bias of n, or zeros of step 2^exp.
-func (m *mac) biasLattice(n *ir.Node, exp int) (*ir.Lattice, error) {
+func (m *exactSum) biasLattice(n *ir.Node, exp int) (*ir.Lattice, error) {
 	if len(n.Args) > 2 {
 		return constLattice(n, 2)
 	}
@@ -85,7 +92,8 @@ func constLattice(n *ir.Node, i int) (*ir.Lattice, error) {
 }
 
 // align chooses the common exponent and moves products and bias to it.
-func (m *mac) align(xexp int, w, bias *ir.Lattice) {
+func (m *exactSum) align(w, bias *ir.Lattice) {
+	xexp := m.data.exp
 	m.exp = xexp + w.Exp(0)
 	for c := range m.out {
 		m.exp = min(m.exp, xexp+w.Exp(c))
@@ -93,9 +101,9 @@ func (m *mac) align(xexp int, w, bias *ir.Lattice) {
 			m.exp = min(m.exp, bias.Exp(c))
 		}
 	}
-	m.psh, m.bias = make([]uint, m.out), make([]*big.Int, m.out)
+	m.up, m.bias = make([]uint, m.out), make([]*big.Int, m.out)
 	for c := range m.out {
-		m.psh[c] = uint(xexp + w.Exp(c) - m.exp)
+		m.up[c] = uint(xexp + w.Exp(c) - m.exp)
 		m.bias[c] = big.NewInt(bias.Ints[c])
 		if bias.Ints[c] != 0 {
 			m.bias[c].Lsh(m.bias[c], uint(bias.Exp(c)-m.exp))
@@ -104,22 +112,19 @@ func (m *mac) align(xexp int, w, bias *ir.Lattice) {
 }
 
 // bounds finds the widths from the actual weights: a row's sum lies in [sum min(w*x), sum max(w*x)].
-func (m *mac) bounds(xlo, xhi *big.Int) {
+func (m *exactSum) bounds() {
 	m.dotBits, m.tBits, m.lowBits = 1, 1, 1
-	absMax := new(big.Int).Abs(xlo)
-	if xhi.CmpAbs(absMax) > 0 {
-		absMax.Abs(xhi)
-	}
+	absMax := big.NewInt(max(m.data.hi, -m.data.lo))
 	var buf []int64
 	for c := range m.out {
 		row := m.row(c, &buf)
 		pos, neg := format.SignedSums(row)
-		lo, hi := format.SumRange(pos, neg, xlo.Int64(), xhi.Int64())
+		lo, hi := format.SumRange(pos, neg, m.data.lo, m.data.hi)
 		m.dotBits = max(m.dotBits, format.SignedBits(lo, hi))
 		total := pos.Sub(pos, neg)
 		m.lowBits = max(m.lowBits, signedBits(total.Mul(total, absMax)))
 		for _, v := range []*big.Int{lo, hi} {
-			v.Lsh(v, m.psh[c])
+			v.Lsh(v, m.up[c])
 			m.tBits = max(m.tBits, signedBits(v))
 			m.tBits = max(m.tBits, signedBits(v.Add(v, m.bias[c])))
 		}
@@ -131,7 +136,7 @@ func (m *mac) bounds(xlo, xhi *big.Int) {
 func signedBits(v *big.Int) int { return format.SignedBits(v, v) }
 
 // bias64 returns the bias as int64 values; every one fits when tBits <= 63.
-func (m *mac) bias64() []int64 {
+func (m *exactSum) bias64() []int64 {
 	out := make([]int64, len(m.bias))
 	for i, b := range m.bias {
 		out[i] = b.Int64()

@@ -20,29 +20,6 @@ type constCodes struct {
 
 func (k constCodes) step(c int) *big.Rat { return k.steps[at(len(k.steps), c)].Rat() }
 
-// realMAC says that the weighted sum n is planned with factors or zero points; all other formats are integers times
-// powers of two.
-func realMAC(n *ir.Node) bool {
-	if n.Type.Format != nil {
-		if _, affine := n.Type.Format.(format.Affine); affine && !isFixed(n.Type.Format) {
-			return true
-		}
-	}
-	if _, affine := n.Args[0].Type.Format.(format.Affine); affine && !isFixed(n.Args[0].Type.Format) {
-		return true
-	}
-	for _, a := range n.Args[1:] {
-		if f, affine := a.Type.Format.(format.Affine); affine {
-			for _, s := range append([]float32{f.Scale}, a.Type.Scales...) {
-				if _, ok := format.Log2(s); !ok && s != 0 {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 // codesOfConst reads constant argument i as integers.
 func codesOfConst(n *ir.Node, i int) (constCodes, error) {
 	t, err := constArg(n, i)
@@ -75,8 +52,8 @@ func codesOfConst(n *ir.Node, i int) (constCodes, error) {
 	return k, nil
 }
 
-// planReal is planMAC for affine codes: x are q - zero, and a sum t[c] counts steps of its own channel.
-func planReal(n *ir.Node) (*mac, error) {
+// planFactors is the plan where steps are scales: a sum t[c] counts steps of its own channel.
+func planFactors(n *ir.Node) (*exactSum, error) {
 	x, ok := integersOf(n.Args[0].Type.Format)
 	out, okOut := integersOf(n.Type.Format)
 	if !ok || !okOut {
@@ -88,17 +65,17 @@ func planReal(n *ir.Node) (*mac, error) {
 		return nil, err
 	}
 	shape := n.Args[1].Type.Shape
-	m := &mac{out: shape[0], in: product(shape[1:]), weights: w.ints, codes: &x}
+	data := scaledData(kindsOf(n).data, x)
+	m := &exactSum{terms: terms{out: shape[0], in: product(shape[1:]), weights: w.ints, data: data}}
 	bias := constCodes{ints: make([]int64, m.out), steps: []format.Exact{format.FromInt(1, 0)}}
 	if len(n.Args) > 2 {
 		if bias, err = codesOfConst(n, 2); err != nil {
 			return nil, err
 		}
 	}
-	lo, hi := x.span()
 	m.ratios(w, x.step.Rat(), out.step.Rat())
-	m.center(bias, out.step.Rat(), big.NewInt(lo), big.NewInt(hi))
-	m.bounds(big.NewInt(lo), big.NewInt(hi))
+	m.center(bias, out.step.Rat())
+	m.bounds()
 	if m.res != nil { // powers of two
 		m.res.out, m.res.zero = out.ints, out.zero
 		return m, nil
@@ -112,7 +89,7 @@ func planReal(n *ir.Node) (*mac, error) {
 
 // ratios are the steps of products in steps of the result. A row of zeros takes the greatest: its weights are zero in
 // any scale.
-func (m *mac) ratios(w constCodes, x, out *big.Rat) {
+func (m *exactSum) ratios(w constCodes, x, out *big.Rat) {
 	greatest := new(big.Rat)
 	for c := range m.out {
 		r := new(big.Rat).Mul(x, w.step(c))
@@ -128,7 +105,7 @@ func (m *mac) ratios(w constCodes, x, out *big.Rat) {
 	}
 }
 
-func (m *mac) zeroRow(c int) bool {
+func (m *exactSum) zeroRow(c int) bool {
 	for _, v := range m.weights[c*m.in : (c+1)*m.in] {
 		if v != 0 {
 			return false
@@ -139,7 +116,7 @@ func (m *mac) zeroRow(c int) bool {
 
 // center chooses the step of the sums and brings the bias to it. Where all ratios are powers of two the sums have one
 // common step, and m.res needs no factors.
-func (m *mac) center(bias constCodes, out *big.Rat, xlo, xhi *big.Int) {
+func (m *exactSum) center(bias constCodes, out *big.Rat) {
 	exps, powers := make([]int, m.out), true
 	for c, r := range m.ratio {
 		var ok bool
@@ -151,13 +128,13 @@ func (m *mac) center(bias constCodes, out *big.Rat, xlo, xhi *big.Int) {
 		in[c] = new(big.Rat).Mul(new(big.Rat).SetInt64(bias.ints[c]), bias.step(c))
 		in[c].Quo(in[c].Quo(in[c], out), m.ratio[c])
 	}
-	guard := m.guard(in, xlo, xhi)
+	guard := m.guard(in)
 	dyadic := powers
 	for _, b := range in {
 		_, ok := log2(new(big.Rat).SetFrac(big.NewInt(1), b.Denom()))
 		dyadic = dyadic && ok
 	}
-	m.psh, m.bias = make([]uint, m.out), make([]*big.Int, m.out)
+	m.up, m.bias = make([]uint, m.out), make([]*big.Int, m.out)
 	if powers {
 		for c, e := range exps {
 			if dyadic { // nothing of the bias is rounded
@@ -170,10 +147,10 @@ func (m *mac) center(bias constCodes, out *big.Rat, xlo, xhi *big.Int) {
 		m.res = &rescale{shift: []int{-m.exp}}
 	}
 	for c := range m.out {
-		if m.psh[c] = uint(guard); powers {
-			m.psh[c] = uint(exps[c] - m.exp)
+		if m.up[c] = uint(guard); powers {
+			m.up[c] = uint(exps[c] - m.exp)
 		}
-		m.bias[c] = scaledRat(in[c], int(m.psh[c]))
+		m.bias[c] = scaledRat(in[c], int(m.up[c]))
 		if !powers {
 			m.ratio[c] = new(big.Rat).Mul(m.ratio[c], new(big.Rat).SetFrac(big.NewInt(1), big.NewInt(1<<guard)))
 		}
@@ -182,7 +159,7 @@ func (m *mac) center(bias constCodes, out *big.Rat, xlo, xhi *big.Int) {
 
 // guard is the number of fraction bits that sums need for the bias: none where it is a multiple of the products' step
 // but for the rounding of its scale to float32, as models have it.
-func (m *mac) guard(bias []*big.Rat, xlo, xhi *big.Int) int {
+func (m *exactSum) guard(bias []*big.Rat) int {
 	near, top := true, 0
 	for c, b := range bias {
 		rest := new(big.Rat).Sub(b, new(big.Rat).SetInt(scaledRat(b, 0)))
@@ -195,36 +172,17 @@ func (m *mac) guard(bias []*big.Rat, xlo, xhi *big.Int) int {
 	if near {
 		return 0
 	}
-	probe := mac{out: m.out, in: m.in, weights: m.weights, psh: make([]uint, m.out), bias: make([]*big.Int, m.out)}
+	probe := exactSum{terms: m.terms, up: make([]uint, m.out), bias: make([]*big.Int, m.out)}
 	for c := range probe.bias {
 		probe.bias[c] = scaledRat(bias[c], 0)
 	}
-	probe.bounds(xlo, xhi)
+	probe.bounds()
 	return max(0, min(top+guardBits, productBits-factorBits-1-probe.tBits))
 }
 
-// values are the integers of an argument that a plan multiplies: q - zero of codes, or lattice integers.
-func (m *mac) values(n *ir.Node, t *ir.Tensor) ([]int64, error) {
-	if m.codes == nil {
-		l, err := t.Lattice()
-		if err != nil {
-			return nil, n.Errorf("L0308", "%v", err)
-		}
-		return l.Ints, nil
-	}
-	if m.codes.zero == 0 {
-		return t.Codes, nil
-	}
-	out := make([]int64, len(t.Codes))
-	for i, q := range t.Codes {
-		out[i] = q - m.codes.zero
-	}
-	return out, nil
-}
-
 // raw is the plan for the codes themselves, as streams carry them: the zero point of x is part of the bias.
-func (m *mac) raw() *mac {
-	if m.codes == nil || m.codes.zero == 0 {
+func (m *exactSum) raw() *exactSum {
+	if m.data.zero == 0 {
 		return m
 	}
 	r := *m
@@ -234,11 +192,11 @@ func (m *mac) raw() *mac {
 		for _, w := range m.weights[c*m.in : (c+1)*m.in] {
 			sum.Add(sum, big.NewInt(w))
 		}
-		sum.Mul(sum, big.NewInt(m.codes.zero))
-		r.bias[c] = new(big.Int).Sub(m.bias[c], sum.Lsh(sum, m.psh[c]))
+		sum.Mul(sum, big.NewInt(m.data.zero))
+		r.bias[c] = new(big.Int).Sub(m.bias[c], sum.Lsh(sum, m.up[c]))
 	}
-	all := format.Fixed{W: m.codes.ints.W, Signed: m.codes.ints.Signed}
-	r.bounds(big.NewInt(all.Min()), big.NewInt(all.Max()))
+	r.data.lo, r.data.hi = r.data.ints.Min(), r.data.ints.Max()
+	r.bounds()
 	return &r
 }
 
@@ -247,7 +205,7 @@ func (m *mac) raw() *mac {
 func ExactSum(n *ir.Node) (format.Fixed, error) {
 	c := *n
 	c.Type.Format = format.Fixed{W: 1}
-	m, err := planMAC(&c)
+	m, err := planExact(&c)
 	if err != nil {
 		return format.Fixed{}, err
 	}

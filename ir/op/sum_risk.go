@@ -32,10 +32,10 @@ func (r Risk) String() string {
 
 // FactorRisk compares the factors of a weighted sum with the real ratios; false where there are none.
 func FactorRisk(n *ir.Node) (Risk, bool) {
-	if !n.Op.Traits.Weighted || !realMAC(n) {
+	if !n.Op.Traits.Weighted || !kindsOf(n).factors() {
 		return Risk{}, false
 	}
-	m, err := planReal(n)
+	m, err := planFactors(n)
 	if err != nil || m.res.mul == nil {
 		return Risk{}, false
 	}

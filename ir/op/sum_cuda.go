@@ -12,14 +12,9 @@ import (
 	"lathe/ir"
 )
 
-func linearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-	switch {
-	case n.Type.IsFloat():
-		return nil, cuda.Refuse("the library has no product of fp32 matrices")
-	case usesWindow(n):
-		return windowLinearCUDA(n, t)
-	}
-	p, channels, weights, err := int8Product(n)
+// product is a product of bytes.
+func (m *exactSum) product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
+	p, channels, weights, err := m.int8Product(n)
 	if err != nil {
 		return nil, err
 	}
@@ -39,35 +34,20 @@ func productNote(m, n, k int, t cuda.Target) string {
 	return fmt.Sprintf("the configuration is for %d rows, %d columns, %d products each", t.Rows(m, math.MaxInt32), n, k)
 }
 
-// convCUDA takes convolutions whose windows are single pixels, as linear nodes over pixels.
-func convCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-	a := n.Attrs.(*ConvAttrs)
-	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
-	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
-	}
-	single := g.KH*g.KW == 1 && g.SH*g.SW == 1 && g.OH == g.H && g.OW == g.W
-	if !single || a.Groups != 1 || !a.ChannelsLast {
-		return nil, cuda.Refuse("the library has no convolution but that of single pixels, channels last")
-	}
-	return linearCUDA(n, t)
-}
-
-// int8Product is a linear node, or a convolution of single pixels, as a product of bytes of the rows of one sample.
-func int8Product(n *ir.Node) (p gemm.Int8, channels []gemm.Channel, weights []byte, err error) {
+// int8Product is the sum as the library has it, for the rows of one sample, with weights row by row.
+func (m *exactSum) int8Product(n *ir.Node) (p gemm.Int8, channels []gemm.Channel, weights []byte, err error) {
 	refuse := func(why string, args ...any) (gemm.Int8, []gemm.Channel, []byte, error) {
 		return p, nil, nil, cuda.Refuse(why, args...)
 	}
-	x, ok := integersOf(n.Args[0].Type.Format)
-	if !ok || x.ints.W > 8 {
+	x := m.data.ints
+	if x.W == 0 || x.W > 8 {
 		return refuse("products of bytes take integers of up to 8 bits, not %s", n.Args[0].Type.Format)
 	}
 	if _, ok := integersOf(n.Type.Format); !ok {
 		return refuse("products of bytes give integers, not %s", n.Type.Format)
 	}
-	shape := n.Args[1].Type.Shape
-	p = gemm.Int8{M: n.Type.Elems() / max(shape[0], 1), N: shape[0], K: product(shape[1:]), Unsigned: !x.ints.Signed}
-	c, err := LinearCodes(n)
+	p = gemm.Int8{M: n.Type.Elems() / max(m.out, 1), N: m.out, K: m.in, Unsigned: !x.Signed}
+	c, err := m.onCodes(n)
 	if err != nil {
 		return p, nil, nil, err
 	}
@@ -85,7 +65,7 @@ func int8Product(n *ir.Node) (p gemm.Int8, channels []gemm.Channel, weights []by
 			return refuse("products of bytes take weights from -128 to 127, not %d", w)
 		}
 	}
-	span := mostByte(x.ints.Signed)
+	span := mostByte(x.Signed)
 	for i, one := range c.Channels {
 		if !one.fits(c.Weights[i*c.In:(i+1)*c.In], span) {
 			return refuse("channel %d needs more than 64 bits, or a factor of more than 32, between sum and code", i)

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"lathe/cuda"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/hlo"
+	"lathe/rtl"
+)
+
+// SumPlan is how sums of products with constant weights are computed, in every engine. Row c of the weights, in runs
+// j of terms i that share an exponent, gives
+//
+//	D[c][j] = sum_i x[i]*w[c][i]                               exact products and sums of integers
+//	exact:   t[c] = (D[c] << up[c]) + bias[c]                  one run; as wide as the weights can make it
+//	window:  t[c] = bias[c] + sum_j sat(floor(D[c][j]*2^g))    in steps of the result fixed(W,F), g of data and weights
+//	code[c]: RS(t, shift), zero + RS(t*mul[c], shift[c]), or sat(t)
+//
+// The kinds of the operands decide which, in PlanSum; columns of ops ask the plan and no format.
+type SumPlan interface {
+	// Size is the number of rows, which are output channels, and of terms in a row.
+	Size() (rows, terms int)
+	// input views a value of the data as integers.
+	input(n *ir.Node, t *ir.Tensor) (sumInput, error)
+	// kernel computes all rows into codes of f; weights stay where they are.
+	kernel(f format.Format) sumKernel
+	// groups computes rows in n equal runs, one kernel each.
+	groups(f format.Format, n int) []sumKernel
+	// dot prints the sums of the data x in StableHLO, as codes of the result.
+	dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d sumDot) (hlo.Value, error)
+	// unit is the hardware behind front, for the lanes of n.
+	unit(n *ir.Node, f sumFront) (*rtl.Unit, error)
+	// packCause says why no two products can share a DSP; "" where they can.
+	packCause(n *ir.Node) (string, error)
+	// product is the kernel of the library for all data of a sample as the rows of a matrix.
+	product(n *ir.Node, t cuda.Target) (*cuda.Unit, error)
+}
+
+// sumInput is the data of a sum: integers, and the scale fields of their blocks where they have any.
+type sumInput struct{ ints, fields []int64 }
+
+// row is vector v of vectors of the given number of terms.
+func (x sumInput) row(v, terms int) sumInput {
+	blocks := len(x.fields) * terms / len(x.ints)
+	return sumInput{x.ints[v*terms : (v+1)*terms], x.fields[v*blocks : (v+1)*blocks]}
+}
+
+// sumKernel computes codes from the integers of one row of data and the scale fields of its runs.
+type sumKernel func(x sumInput, out []int64)
+
+// PlanSum reads the constant weights (first axis: output channels) and the bias, if there is one, of the weighted node
+// n. Errors are L0308, L0315, L0340, L0347 and L0348.
+func PlanSum(n *ir.Node) (SumPlan, error) {
+	if kindsOf(n).window() {
+		return asPlan(planWindow(n))
+	}
+	return asPlan(planExact(n))
+}
+
+// asPlan keeps a plan that failed from becoming an interface that is not nil.
+func asPlan[P SumPlan](p P, err error) (SumPlan, error) {
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// operandKind is how the codes of an operand become the integers that are multiplied.
+type operandKind uint8
+
+// The kinds. Formats of floats, logarithms and signs have lattices: they are decoded to integers of one step before.
+const (
+	stepped operandKind = iota // integers of one step, or of one a channel, all powers of two
+	scaled                     // q - zero, in steps of any size
+	blocked                    // runs of integers with an exponent each
+)
+
+// sumKinds are the kinds of the operands of a sum and of its result, as types have them: no constant is read.
+type sumKinds struct{ data, weights, bias, result operandKind }
+
+func kindsOf(n *ir.Node) sumKinds {
+	k := sumKinds{data: streamKind(n.Args[0].Type), weights: constKind(n.Args[1].Type), result: streamKind(n.Type)}
+	if len(n.Args) > 2 {
+		k.bias = constKind(n.Args[2].Type)
+	}
+	return k
+}
+
+// window says that products have exponents of their own, so that sums go into a window accumulator.
+func (k sumKinds) window() bool { return k.data == blocked || k.weights == blocked }
+
+// factors says that some step is no power of two, or some data have a zero point.
+func (k sumKinds) factors() bool {
+	return k.data == scaled || k.weights == scaled || k.bias == scaled || k.result == scaled
+}
+
+// streamKind is the kind of values that are not known.
+func streamKind(t ir.Type) operandKind {
+	if t.Format == nil {
+		return stepped
+	}
+	if _, blocks := t.BlockFormat(); blocks {
+		return blocked
+	}
+	if _, integers := integersOf(t.Format); integers && !isFixed(t.Format) {
+		return scaled
+	}
+	return stepped
+}
+
+// constKind is the kind of constants, whose zero points go into their integers.
+func constKind(t ir.Type) operandKind {
+	if _, blocks := t.BlockFormat(); blocks {
+		return blocked
+	}
+	c, integers := integersOf(t.Format)
+	if _, power := log2(c.step.Rat()); integers && !power {
+		return scaled
+	}
+	for _, s := range t.Scales {
+		if _, power := format.Log2(s); !power && s != 0 {
+			return scaled
+		}
+	}
+	return stepped
+}
+
+// terms are the operands of a sum: data of one kind, and rows of integers as weights.
+type terms struct {
+	out, in int // rows, and terms of a row
+	data    sumData
+	weights []int64  // row-major, out x in; nil: in codesAt, and row reads them
+	codesAt *ir.Blob // weights whose codes are their integers
+}
+
+// Size is the number of rows and of terms in each.
+func (s *terms) Size() (rows, terms int) { return s.out, s.in }
+
+// sumData is how codes q of data become the integers x that are multiplied.
+type sumData struct {
+	kind   operandKind
+	ints   format.Fixed // q as numbers, F = 0; of no bits: x are lattice integers, for the reference engine only
+	zero   int64        // x = q - zero
+	lo, hi int64        // the range of x over all codes, those included that encoding never returns
+	exp    int          // x counts steps of 2^exp, but for scaled data; scale fields of blocks are added to it
+	fields bool         // there are scale fields
+}
+
+// input views t as integers.
+func (s *terms) input(n *ir.Node, t *ir.Tensor) (sumInput, error) {
+	x := sumInput{ints: t.Codes}
+	switch d := s.data; {
+	case d.fields:
+		x.fields = t.BlockScales
+	case d.ints.W == 0:
+		l, err := t.Lattice()
+		if err != nil {
+			return x, n.Errorf("L0308", "%v", err)
+		}
+		x.ints = l.Ints
+	case d.zero != 0:
+		x.ints = make([]int64, len(t.Codes))
+		for i, q := range t.Codes {
+			x.ints[i] = q - d.zero
+		}
+	}
+	return x, nil
+}
+
+// fixedData is data of one step; those with a lattice but without hardware are left to the reference engine.
+func fixedData(n *ir.Node) (sumData, error) {
+	f := n.Args[0].Type.Format
+	exp, ok := step(n.Args[0].Type)
+	if !ok {
+		return sumData{}, n.Errorf("L0308", "%s takes formats with a common step, not %s", n.Op.Name, f)
+	}
+	lo, hi := latticeRange(f)
+	d := sumData{exp: exp, lo: lo.Int64(), hi: hi.Int64()}
+	if fx, ok := format.AsFixed(f); ok {
+		d.ints = format.Fixed{W: fx.W, Signed: fx.Signed}
+	}
+	return d, nil
+}
+
+// scaledData is data of a sum whose steps are scales.
+func scaledData(kind operandKind, c integers) sumData {
+	lo, hi := c.span()
+	return sumData{kind: kind, ints: format.Fixed{W: c.ints.W, Signed: c.ints.Signed}, zero: c.zero, lo: lo, hi: hi}
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"lathe/ir"
+	"lathe/ir/hlo"
+)
+
+// sumDot is how an op brings data and weights together in StableHLO.
+type sumDot struct {
+	shape   []int     // of the weights
+	carrier hlo.DType // of the weights; empty: the narrowest
+	bytes   bool      // XLA multiplies i8 by i8 many times faster than i32 here
+	// products prints the sums of products x*w of magnitudes below 2^bits; the rows of weights are the last axis.
+	products func(x, w hlo.Value, bits int) (hlo.Value, error)
+	// tap is what number i of the taps of a kernel meets of codes or scale fields v; nil where all of v is met.
+	tap func(v hlo.Value, i int) hlo.Value
+}
+
+// dot prints the sums for the data x, as codes of the result.
+func (m *exactSum) dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d sumDot) (hlo.Value, error) {
+	if m.data.ints.W == 0 {
+		_, err := fixedOf(n, n.Args[0].Type)
+		return hlo.Value{}, err
+	}
+	if d.bytes && m.data.kind == stepped && m.data.ints.Signed && m.data.ints.W <= 8 {
+		x = b.Convert(x, hlo.I8)
+	}
+	w := m.weightValue(b, d.shape, d.carrier)
+	v, err := d.products(m.data.centered(b, x), w, m.lowBits-1)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	return m.round(b, n, v)
+}
+
+// round prints everything behind the raw dot products: v has the output channels on its last axis.
+func (m *exactSum) round(b *hlo.Builder, n *ir.Node, v hlo.Value) (hlo.Value, error) {
+	if m.tBits > 63 {
+		return hlo.Value{}, n.Errorf("L0317", "sums need %d bits, StableHLO integers have 64", m.tBits)
+	}
+	if m.tBits > 31 {
+		v = wide(b, v)
+	}
+	d, dims := v.Type().DType, v.Type().Dims
+	up, any := make([]int64, m.out), false
+	for c, s := range m.up {
+		up[c], any = int64(s), any || s != 0
+	}
+	if any {
+		shifts := b.Const(hlo.FromInt64s(d, []int{m.out}, up))
+		v = b.ShiftLeft(v, b.Along(shifts, dims, len(dims)-1))
+	}
+	bias := b.Weight(hlo.FromInt64s(d, []int{m.out}, m.bias64()))
+	v = b.Add(v, b.Along(bias, dims, len(dims)-1))
+	if m.res != nil {
+		return m.res.print(b, n, v, m.tBits-1)
+	}
+	return requant(b, n, v, m.exp, m.tBits-1)
+}
+
+// centered is x without the zero point.
+func (d sumData) centered(b *hlo.Builder, x hlo.Value) hlo.Value {
+	if d.zero == 0 {
+		return x
+	}
+	if d.lo != int64(int32(d.lo)) || d.hi != int64(int32(d.hi)) {
+		x = wide(b, x)
+	}
+	return b.Sub(x, b.Splat(x, d.zero))
+}
+
+// weightValue prints the weights as an argument, in carrier d or in the narrowest.
+func (m *exactSum) weightValue(b *hlo.Builder, dims []int, d hlo.DType) hlo.Value {
+	ints := m.ints()
+	if d != "" {
+		return b.Weight(hlo.FromInt64s(d, dims, ints))
+	}
+	d = hlo.I8
+	for _, w := range ints {
+		if w != int64(int8(w)) && d == hlo.I8 {
+			d = hlo.I32
+		}
+		if w != int64(int32(w)) {
+			d = hlo.I64
+		}
+	}
+	return b.Weight(hlo.FromInt64s(d, dims, ints))
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"lathe/ir"
+	"lathe/ir/hlo"
+)
+
+// dot prints sums over blocks, one tap after the other: as many runs of a row of weights as the data have no axis for.
+func (w *windowSum) dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d sumDot) (hlo.Value, error) {
+	run := d.shape[len(d.shape)-1]
+	sum, samples := hlo.Value{}, x.Type().Dims[0]
+	for tap := range w.in / run {
+		codes, fields := x, x.Scale()
+		if d.tap != nil {
+			codes = d.tap(x, tap)
+		}
+		if d.tap != nil && w.data.fields {
+			fields = d.tap(fields, tap)
+		}
+		codes = rows(b, codes)
+		if w.data.fields {
+			fields = rows(b, fields)
+		}
+		terms := w.tap(b, run, tap, codes, fields)
+		if tap == 0 {
+			sum = b.Along(b.Weight(hlo.FromInt64s(hlo.I64, []int{w.out}, w.bias)), terms.Type().Dims, 1)
+		}
+		sum = b.Add(sum, terms)
+	}
+	v := b.Saturate(sum, hlo.OverSat, w.acc.W, true, carry(n.Type))
+	return b.Reshape(v, append([]int{samples}, n.Type.Shape...)...), b.Err()
+}
+
+// tap is what one tap of run elements adds: of x and fields, the codes and scale fields (fixed data: none) that it
+// meets, [samples, run] and [samples, blocks]; the result is [samples, out].
+func (w *windowSum) tap(b *hlo.Builder, run, tap int, x, fields hlo.Value) hlo.Value {
+	k := w.lengths[0]
+	nb := len(ir.Blocks(run, k))
+	weights := make([]int64, w.out*nb*k)
+	exps := make([]int64, w.out*nb)
+	w.each(func(c, j, from, to int) {
+		if j/nb == tap {
+			copy(weights[(c*nb+j%nb)*k:], w.weights[from:to])
+			exps[c*nb+j%nb] = int64(w.wexp[c*len(w.lengths)+j] + w.acc.F + w.data.exp)
+		}
+	})
+	v := b.Blocks(x, k)
+	samples := v.Type().Dims[0]
+	dot := hlo.Dot{LhsContract: []int{2}, RhsContract: []int{2}, LhsBatch: []int{1}, RhsBatch: []int{1}}
+	d := wide(b, b.DotInt(v, b.Weight(hlo.FromInt64s(hlo.I32, []int{w.out, nb, k}, weights)), dot, w.dBits-1))
+	dims := []int{nb, samples, w.out} // of d
+	shift := b.BroadcastInDim(b.Transpose(b.Weight(hlo.FromInt64s(hlo.I64, []int{w.out, nb}, exps)), 1, 0), dims,
+		[]int{0, 2})
+	if w.data.fields {
+		shift = b.Add(shift, b.BroadcastInDim(b.Transpose(wide(b, fields), 1, 0), dims, []int{0, 1}))
+	}
+	return b.Reduce(hlo.FoldAdd, b.WindowTerm(d, shift, w.acc.W), 0)
+}
+
+// rows gives v the shape [all leading axes, last axis].
+func rows(b *hlo.Builder, v hlo.Value) hlo.Value {
+	dims := v.Type().Dims
+	last := dims[len(dims)-1]
+	return b.Reshape(v, v.Type().Len()/last, last)
+}
