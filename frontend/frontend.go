@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/frontend/build"
 	"lathe/frontend/hf"
 	"lathe/frontend/onnx"
 	"lathe/frontend/source"
@@ -116,7 +117,11 @@ func missing(path string) error {
 // folder loads a folder of a model. Only those of Hugging Face are known.
 func folder(path string, opts Options) (*ir.Graph, error) {
 	if hf.IsFolder(path) {
-		return hf.Load(path, opts)
+		g, err := hf.Load(path, opts)
+		if err == nil {
+			err = build.BindInputs(g, opts.Bind)
+		}
+		return g, err
 	}
 	if _, err := os.Stat(filepath.Join(path, "saved_model.pb")); err == nil {
 		return nil, diag.New(source.CodeLater, path, "is a folder of TensorFlow, which is not supported in this version").
@@ -133,6 +138,15 @@ func loadText(path string, opts Options) (*ir.Graph, error) {
 	}
 	if len(opts.Dims) > 0 {
 		return nil, diag.New(source.CodeBinding, path, "a saved graph has no open dimensions to set")
+	}
+	if opts.Bind != nil {
+		if g.Stage != ir.StageFloat {
+			return nil, diag.New(source.CodeBinding, path, "the graph is %s: arrays can become constants in float graphs only",
+				g.Stage).WithHint("give --bind with the model, to lathe quantize")
+		}
+		if err := build.BindInputs(g, opts.Bind); err != nil {
+			return nil, err
+		}
 	}
 	var names []string
 	for _, n := range g.In {

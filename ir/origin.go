@@ -19,8 +19,13 @@ type Origin struct {
 	Shadowed []string
 	// Renamed lists the names of operations that stand for several, and were made unique.
 	Renamed []Renamed
+	// Unsigned names the outputs that are unsigned integers of 64 bits in the file. Graphs compute them modulo 2^64, as
+	// Int64.
+	Unsigned []string
 	// Notes are other things worth a line each.
 	Notes []string
+	// Warnings are what a user should know before trusting the results.
+	Warnings []string
 }
 
 // Module is a module of the source model: its path ("encoder.layer.0.attention") and the class of its code.
@@ -40,7 +45,9 @@ func (o *Origin) Clone() *Origin {
 	}
 	c := *o
 	c.Modules, c.Renamed = slices.Clone(o.Modules), slices.Clone(o.Renamed)
-	c.Dangling, c.Shadowed, c.Notes = slices.Clone(o.Dangling), slices.Clone(o.Shadowed), slices.Clone(o.Notes)
+	c.Dangling, c.Shadowed = slices.Clone(o.Dangling), slices.Clone(o.Shadowed)
+	c.Unsigned = slices.Clone(o.Unsigned)
+	c.Notes, c.Warnings = slices.Clone(o.Notes), slices.Clone(o.Warnings)
 	return &c
 }
 

@@ -5,6 +5,7 @@
 package build
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -29,12 +30,13 @@ type Builder struct {
 	names   namer
 	budget  int
 	modules map[string]bool
+	binding *Binding
 }
 
 // New begins a graph called name, read from a file of the given base name.
 func New(name, file string) *Builder {
 	return &Builder{File: file, g: &ir.Graph{Name: name, Origin: &ir.Origin{}}, names: namer{}, budget: maxFolded,
-		modules: map[string]bool{}}
+		modules: map[string]bool{}, binding: &Binding{}}
 }
 
 // Place is where a node comes from.
@@ -47,7 +49,8 @@ type Place struct {
 	Source string
 }
 
-// Input adds an input of the graph. Elements of the storage type d have the format ir.FormatOf(d).
+// Input adds an input of the graph, or a constant where the user binds it to an array. Elements of the storage type d
+// have the format ir.FormatOf(d).
 func (b *Builder) Input(name string, d ir.DType, shape []int) (*ir.Node, error) {
 	f := ir.FormatOf(d)
 	if f == nil {
@@ -55,6 +58,13 @@ func (b *Builder) Input(name string, d ir.DType, shape []int) (*ir.Node, error) 
 	}
 	if err := ir.CheckShape(shape); err != nil {
 		return nil, err
+	}
+	if a := b.binding.arrays[name]; a != nil {
+		data, err := b.binding.blob(name, a, d, shape)
+		if err != nil {
+			return nil, err
+		}
+		return b.Stored(name, data, shape, Unsaid(shape))
 	}
 	n := &ir.Node{
 		Name: b.names.take(name, "input"), Op: op.Input, Attrs: &ir.Input{},
@@ -196,6 +206,13 @@ func (b *Builder) Output(name string, n *ir.Node) {
 	b.g.Out = append(b.g.Out, ir.Output{Name: name, Node: n})
 }
 
+// OutputAs is Output for a value that has the storage type d in the model file.
+func (b *Builder) OutputAs(name string, n *ir.Node, d ir.DType) {
+	if b.Output(name, n); d == ir.U64 {
+		b.g.Origin.Unsigned = append(b.g.Origin.Unsigned, name)
+	}
+}
+
 // Finish drops what no output needs, names the constants and checks the graph.
 func (b *Builder) Finish() (*ir.Graph, error) {
 	if len(b.g.Out) == 0 {
@@ -212,4 +229,24 @@ func (b *Builder) Finish() (*ir.Graph, error) {
 		return nil, err
 	}
 	return b.g, nil
+}
+
+// blob stores a value of a float graph in the storage type of its format.
+func blob(t *ir.Tensor) *ir.Blob {
+	if t.Type.IsFloat() {
+		return ir.FloatBlob(t.Floats)
+	}
+	return IntBlob(ir.StoredAs(t.Type.Format), t.Codes)
+}
+
+// IntBlob stores whole numbers in the given storage type, modulo its size.
+func IntBlob(d ir.DType, values []int64) *ir.Blob {
+	size := d.Size()
+	bytes := make([]byte, size*len(values))
+	var word [8]byte
+	for i, v := range values {
+		binary.LittleEndian.PutUint64(word[:], uint64(v))
+		copy(bytes[i*size:(i+1)*size], word[:])
+	}
+	return &ir.Blob{DType: d, Bytes: bytes}
 }

@@ -65,7 +65,8 @@ var refusals = []struct {
 		[]string{"lacks 1 of the tensors", "layer.1.output.dense.weight; the nearest that is there: encoder." +
 			"layer.1.output.dense.wieght", "belong to nothing"}},
 	{"bert", `"vocab_size": 37 -> "vocab_size": 38`, "", none, "L0222",
-		[]string{"embeddings.word_embeddings.weight", "has the shape 37x16", "config.json asks for 38x16"}},
+		[]string{"m/model.safetensors: embeddings.word_embeddings.weight", "the shape 37x16", "config.json asks for 38x16"}},
+	{"bert", "", `"F32" -> "F99"`, none, "L0210", []string{"m/model.safetensors: "}},
 	{"bert", "", `"F32" -> "I32"`, none, "L0210", []string{"elements of type I32", "describes a model of float32"}},
 	{"bert", `"hidden_act": "gelu_new" -> "hidden_act": "gelu_nwe"`, "", none, "L0282",
 		[]string{"did you mean gelu_new?"}},

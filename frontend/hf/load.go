@@ -94,9 +94,20 @@ func Load(dir string, opts source.Options) (*ir.Graph, error) {
 	}
 	tensors, err := safetensors.OpenFolder(dir)
 	if err != nil {
-		return nil, err
+		return nil, inFolder(folderName(dir), err)
 	}
 	return convert(folderName(dir), c, arch, h, tensors, opts)
+}
+
+// inFolder puts the name of the folder before the place of an error in one of its files.
+func inFolder(folder string, err error) error {
+	d, ok := err.(*diag.Error)
+	if !ok || d.Pos == folder || strings.Contains(d.Pos, "/") {
+		return err
+	}
+	moved := *d
+	moved.Pos = folder + "/" + d.Pos
+	return &moved
 }
 
 // folderName is the name of a folder for messages; that of "." is the folder's own.

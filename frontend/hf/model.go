@@ -68,7 +68,7 @@ func (m *model) weight(name string, shape ...int) *ir.Node {
 		return n
 	}
 	m.w.used[t.Name] = m.none
-	pos := t.File + ": " + t.Name
+	pos := m.b.File + "/" + t.File + ": " + t.Name
 	if !t.IsFloat() {
 		m.w.odd = append(m.w.odd, diag.New(source.CodeDType, pos, "has elements of type %s, and %s describes a model of %s",
 			t.DType, configName, m.dtype()))

@@ -5,6 +5,7 @@ package onnx
 import (
 	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -14,6 +15,8 @@ import (
 type binder struct {
 	opts source.Options
 	dims map[string]int // sizes of symbols, given or derived
+	// bound are arrays that stand for inputs, whose shapes they give.
+	bound *build.Binding
 }
 
 // bind returns the shape of each input. A symbol is bound by the options, by a given shape, or, where it is a first
@@ -59,7 +62,7 @@ func (b *binder) bind(inputs []*valueInfo) ([][]int, error) {
 
 // given checks the shape that the options give to v, and takes its symbols from it.
 func (b *binder) given(v *valueInfo) error {
-	shape, ok := b.opts.Shapes[v.name]
+	shape, ok := b.shapeGiven(v)
 	if !ok {
 		return nil
 	}
@@ -83,8 +86,16 @@ func (b *binder) given(v *valueInfo) error {
 	return nil
 }
 
+// shapeGiven is the shape of an input by the options, or that of the array that stands for it.
+func (b *binder) shapeGiven(v *valueInfo) ([]int, bool) {
+	if shape, ok := b.opts.Shapes[v.name]; ok {
+		return shape, true
+	}
+	return b.bound.Shape(v.name)
+}
+
 func (b *binder) shape(v *valueInfo) ([]int, error) {
-	shape, ok := b.opts.Shapes[v.name]
+	shape, ok := b.shapeGiven(v)
 	if !ok {
 		if !v.rank {
 			return nil, diag.New(source.CodeOpenDim, "", "the shape of input %s is not known", quote(v.name)).

@@ -163,13 +163,19 @@ func (im *importer) report(err error) {
 
 // defineInputs makes an input node of each graph input that is no initializer.
 func (im *importer) defineInputs(fr *frame) error {
-	b := binder{opts: im.opts, dims: map[string]int{}}
 	var open []*valueInfo
+	var names []string
 	for i := range im.model.graph.inputs {
 		if v := &im.model.graph.inputs[i]; fr.values[v.name] == nil {
-			open = append(open, v)
+			open, names = append(open, v), append(names, v.name)
 		}
 	}
+	binding, err := build.Bind(im.opts.Bind, names)
+	if err != nil {
+		return err
+	}
+	im.b.Bound(binding)
+	b := binder{opts: im.opts, dims: map[string]int{}, bound: binding}
 	shapes, err := b.bind(open)
 	if err != nil {
 		return err
@@ -230,7 +236,7 @@ func (im *importer) output(fr *frame, name string) error {
 		return diag.New(source.CodeDims, "", "output %s of shape %s has no elements", quote(name),
 			ir.ShapeString(n.Type.Shape))
 	}
-	im.b.Output(name, n)
+	im.b.OutputAs(name, n, storage(v.dtype))
 	return nil
 }
 

@@ -80,7 +80,8 @@ Files of operator sets %d to %d are read. Beside the operations below: functions
 by reference), and the operations of quantized models that runtimes and QONNX add (com.microsoft QLinearAdd,
 QLinearMul, QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool, QLinearGlobalAveragePool, QGemm; Quant, IntQuant,
 BipolarQuant, Trunc). Elements of float64, float16 and bfloat16 are computed as float32; a Cast to a narrower type
-rounds. Which operations hardware computes, [ops.md](ops.md) says.
+rounds. Integers of uint64 are computed modulo 2^64: outputs have that type, and division, comparison and conversion to
+floats take 2^63 and more for negative numbers. Which operations hardware computes, [ops.md](ops.md) says.
 
 | operation | opsets | limits | node tests |
 |---|---|---|---|

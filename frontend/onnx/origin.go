@@ -15,7 +15,7 @@ func (im *importer) origin(fr *frame, o *ir.Origin) {
 	o.Format, o.Producer = "ONNX", strings.TrimSpace(im.model.producer+" "+im.model.version)
 	o.Dangling = nil // of the nodes of the file
 	if im.model.opset > newestOpset {
-		o.Notes = append(o.Notes, fmt.Sprintf("operator set %d is newer than %d, up to which operations are tested",
+		o.Warnings = append(o.Warnings, fmt.Sprintf("operator set %d is newer than %d, up to which operations are tested",
 			im.model.opset, newestOpset))
 	}
 	seen := map[string]bool{}

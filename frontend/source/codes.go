@@ -18,7 +18,7 @@ const (
 	CodeExternal   = "L0212" // external data are missing, outside of the model's folder or too short
 	CodeDims       = "L0213" // a dimension is negative, zero or too large
 	CodeOpenDim    = "L0214" // a symbolic dimension has no value
-	CodeBinding    = "L0215" // a given dimension or shape does not fit the model
+	CodeBinding    = "L0215" // a given dimension, shape or array does not fit the model
 	CodeUndefined  = "L0216" // a value is read that nothing defines, such as a missing initializer
 	CodeCycle      = "L0217" // the graph has a cycle
 	CodeOrder      = "L0218" // a value is read before it is defined

@@ -15,6 +15,7 @@ import (
 	"github.com/edsrzf/mmap-go"
 
 	"lathe/internal/diag"
+	"lathe/internal/npz"
 )
 
 // Options bind what a model leaves open.
@@ -25,6 +26,8 @@ type Options struct {
 	Shapes map[string][]int
 	// Unroll is up to how many rounds a loop of a model is written out; 0 refuses loops.
 	Unroll int
+	// Bind are arrays that stand for inputs of the model, which so become constants; nil for none.
+	Bind *npz.File
 	// Transformer is what a Hugging Face folder leaves open.
 	Transformer Transformer
 }

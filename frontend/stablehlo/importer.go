@@ -108,7 +108,7 @@ func (im *importer) run() (*ir.Graph, error) {
 		if err != nil {
 			return nil, err
 		}
-		im.b.Output(names[i], n)
+		im.b.OutputAs(names[i], n, im.resultStorage(entry, i))
 	}
 	im.b.Origin().Format = "StableHLO"
 	g, err := im.b.Finish()

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/internal/diag"
@@ -122,8 +123,13 @@ func resultAttrs(n *syntax.Node) []syntax.Attrs {
 
 // inputs makes an input node of each argument of the entry.
 func (im *importer) inputs(f *function) ([]value, error) {
+	names := im.argNames(f)
+	binding, err := build.Bind(im.opts.Bind, names)
+	if err != nil {
+		return nil, err
+	}
+	im.b.Bound(binding)
 	var args []value
-	used := map[string]bool{}
 	for i := range f.args {
 		a := &f.args[i]
 		t, ok := im.ArgType(a)
@@ -139,12 +145,12 @@ func (im *importer) inputs(f *function) ([]value, error) {
 			return nil, im.Errorf(code, a.At, "the argument %%%s has elements of type %s, which are not supported", a.Name,
 				t.Elem)
 		}
-		name := argName(im.ArgLoc(a), a.Name)
-		if used[name] {
-			name = a.Name
+		name := names[i]
+		given, ok := im.opts.Shapes[name]
+		if !ok {
+			given, ok = binding.Shape(name)
 		}
-		used[name] = true
-		dims, err := im.bind(t, name, a)
+		dims, err := im.bind(t, name, a, given, ok)
 		if err != nil {
 			return nil, err
 		}
@@ -158,14 +164,24 @@ func (im *importer) inputs(f *function) ([]value, error) {
 		return nil, diag.New(source.CodeBinding, im.Name, "dimensions of StableHLO modules have no names").
 			WithHint("--shape INPUT=... gives sizes to those of an input")
 	}
-	err := source.Known("input", slices.Sorted(maps.Keys(im.opts.Shapes)), slices.Sorted(maps.Keys(used)))
-	return args, err
+	return args, source.Known("input", slices.Sorted(maps.Keys(im.opts.Shapes)), slices.Sorted(slices.Values(names)))
 }
 
-// bind gives sizes to the dimensions that a type leaves open.
-func (im *importer) bind(t syntax.Type, name string, a *syntax.Arg) ([]int, error) {
+// argNames are the names of the inputs: those of their locations, or of the text where those are not unique.
+func (im *importer) argNames(f *function) []string {
+	names := make([]string, len(f.args))
+	for i := range f.args {
+		a := &f.args[i]
+		if names[i] = argName(im.ArgLoc(a), a.Name); slices.Contains(names[:i], names[i]) {
+			names[i] = a.Name
+		}
+	}
+	return names
+}
+
+// bind gives sizes to the dimensions that a type leaves open; ok says that a shape is given.
+func (im *importer) bind(t syntax.Type, name string, a *syntax.Arg, given []int, ok bool) ([]int, error) {
 	dims := slices.Clone(t.Dims)
-	given, ok := im.opts.Shapes[name]
 	if ok && len(given) != len(dims) {
 		return nil, im.Errorf(source.CodeBinding, a.At, "input %q of type %s cannot have the shape %s", name, t,
 			ir.ShapeString(given))
@@ -205,6 +221,15 @@ func (im *importer) outputNames(f *function, n int) []string {
 		used[names[i]] = true
 	}
 	return names
+}
+
+// resultStorage is the storage type of result i by the types that the function returns, "" where it states none.
+func (im *importer) resultStorage(f *function, i int) ir.DType {
+	ops := f.body.Blocks[0].Ops
+	if types := im.Instr(&ops[len(ops)-1]).Types.In; i < len(types) {
+		return syntax.Storage(types[i].Elem)
+	}
+	return ""
 }
 
 // body converts a function for given arguments.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -239,7 +240,7 @@ func onSizes(f string, a, b int64) (n int64, ok bool) {
 func abs(a int64) int64 { return max(a, -a) }
 
 // bind gives values to the symbols of the inputs: from the options, or 1 where a symbol is a first axis.
-func (im *importer) bind(inputs []string) error {
+func (im *importer) bind(inputs []string, binding *build.Binding) error {
 	im.dims = dims{symbols: map[string]int64{}, names: map[string]int64{}}
 	symbols, names := map[string]bool{}, map[string]bool{}
 	for name := range im.program.ranges {
@@ -269,6 +270,13 @@ func (im *importer) bind(inputs []string) error {
 	for _, name := range given {
 		if err := im.given(name, im.opts.Shapes[name]); err != nil {
 			return err
+		}
+	}
+	for _, name := range inputs {
+		if shape, ok := binding.Shape(name); ok {
+			if err := im.given(name, shape); err != nil {
+				return err
+			}
 		}
 	}
 	for _, name := range inputs {

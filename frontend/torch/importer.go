@@ -120,7 +120,12 @@ func (im *importer) inputs() error {
 			users = append(users, s.arg)
 		}
 	}
-	if err := im.bind(users); err != nil {
+	binding, err := build.Bind(im.opts.Bind, users)
+	if err != nil {
+		return err
+	}
+	im.b.Bound(binding)
+	if err := im.bind(users, binding); err != nil {
 		return err
 	}
 	for _, name := range users {

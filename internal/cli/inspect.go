@@ -4,6 +4,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -134,7 +135,8 @@ func factsOfFile(o *ir.Origin) *fileFacts {
 	if o == nil {
 		return nil
 	}
-	f := &fileFacts{Format: o.Format, Producer: o.Producer, Dropouts: o.Dropouts, Shadowed: o.Shadowed, Notes: o.Notes}
+	f := &fileFacts{Format: o.Format, Producer: o.Producer, Dropouts: o.Dropouts, Shadowed: o.Shadowed,
+		Notes: slices.Concat(o.Notes, o.Warnings)}
 	for _, r := range o.Renamed {
 		f.Renamed = append(f.Renamed, renaming(r))
 	}

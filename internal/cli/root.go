@@ -220,7 +220,7 @@ func apart(c *cobra.Command, args []string) error {
 		}
 		return file{"--" + flag, f.Value.String()}, true
 	}
-	for _, flag := range []string{"plan", "calibrate", "inputs", "labels", "in"} {
+	for _, flag := range []string{"plan", "calibrate", "inputs", "bind", "labels", "in"} {
 		if f, ok := value(flag); ok {
 			files = append(files, f)
 		}

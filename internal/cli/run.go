@@ -39,7 +39,7 @@ func (a *App) runModel() *cobra.Command {
 		Example: "  lathe run model.onnx --inputs x.npz -o y.npz --engine pjrt", Args: exactly("MODEL")}
 	s.add(c, true)
 	asImported(c)
-	c.Flags().StringVar(&inputs, "inputs", "", "arrays named as the graph's inputs (.npz)")
+	c.Flags().StringVar(&inputs, "inputs", "", "arrays named as the graph's inputs (.npz), if it has any")
 	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
 	c.Flags().StringVar(&r.engine, "engine", "ref", "ref, pjrt, rtl or cuda")
 	c.Flags().BoolVar(&r.codes, "codes", false, "write integer codes instead of values")
@@ -47,7 +47,7 @@ func (a *App) runModel() *cobra.Command {
 	c.Flags().StringSliceVar(&r.archs, "arch", kernels.ArchNames(), "GPU architectures of a recording")
 	c.Flags().BoolVar(&r.invariant, "batch-invariant", false, invariantUsage+" (engine cuda)")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if err := required(c, "inputs", "output"); err != nil {
+		if err := required(c, "output"); err != nil {
 			return err
 		}
 		if err := oneOf("--engine", r.engine, "ref", "pjrt", "rtl", "cuda"); err != nil {
@@ -103,6 +103,9 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 	if err != nil {
 		return nil, err
 	}
+	if inputs == "" && len(g.In) > 0 {
+		return nil, usagef("lathe run needs --inputs")
+	}
 	var hw *driver.Hardware
 	if s.Plan != "" || s.Calibrate != "" || r.engine == "rtl" {
 		s.Passes.Unmeasured = true // no error is printed
@@ -130,9 +133,11 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 			return nil, err
 		}
 	}
-	file, err := npz.Read(inputs)
-	if err != nil {
-		return nil, err
+	var file *npz.File
+	if inputs != "" {
+		if file, err = npz.Read(inputs); err != nil {
+			return nil, err
+		}
 	}
 	samples, batch, err := driver.Samples(g, file)
 	if err != nil {

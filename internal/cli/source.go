@@ -35,6 +35,8 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 	c.Flags().StringToIntVar(&s.dims, "dim", nil, "bind a symbolic dimension: batch=1")
 	s.addTransformer(c)
 	s.shape.add(c)
+	c.Flags().StringVar(&s.source.Bind, "bind", "",
+		"arrays (.npz) that stand for inputs of the model, such as its weights: by their names, numbers, or order")
 	c.Flags().IntVar(&s.source.Unroll, "unroll", 0, "write loops of the model of up to this many rounds out (StableHLO)")
 	if calibrate {
 		c.Flags().StringVar(&s.dumpAfter, "dump-after", "",
@@ -70,6 +72,7 @@ func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
 	}
 	s.source.Shapes = shapes
 	s.source.Note = func(text string) { fmt.Fprintf(a.Err, "note: %s\n", text) }
+	s.source.Warn = func(text string) { fmt.Fprintf(a.Err, "warning: %s\n", text) }
 	start := time.Now()
 	s.source.Passes.Clock = func() time.Duration { return time.Since(start) }
 	if s.dumpAfter == "" {

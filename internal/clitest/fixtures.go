@@ -62,6 +62,39 @@ func ramp(n int) []float32 {
 	return x
 }
 
+// arrayFile is a fixture of arrays.
+type arrayFile struct {
+	name   string
+	arrays []npz.Array
+}
+
+// alone is an array alone in its file, pair are two.
+func alone(name string, v []float32, shape ...int) []npz.Array {
+	return []npz.Array{npz.Float32Array(name, shape, v)}
+}
+
+func pair(a, b npz.Array) []npz.Array { return []npz.Array{a, b} }
+
+// bound are files that stand for inputs of models, and one of unsigned integers.
+func bound() []arrayFile {
+	return []arrayFile{
+		{"weights.npz", []npz.Array{npz.Float32Array("w1", []int{6, 8}, weightValues("w1", 48)),
+			npz.Float32Array("b1", []int{6}, weightValues("b1", 6)), npz.Float32Array("w2", []int{4, 6}, weightValues("w2", 24)),
+			npz.Float32Array("b2", []int{4}, weightValues("b2", 4))}},
+		{"numbered.npz", []npz.Array{npz.Float32Array("arr_0", []int{1, 8}, ramp(8)), npz.Float32Array("3",
+			[]int{4, 6}, weightValues("w2", 24)), npz.Float32Array("iterations", nil, []float32{1})}},
+		{"near-name.npz", alone("w_1", weightValues("w1", 48), 6, 8)},
+		{"square-weight.npz", alone("w1", weightValues("w1", 36), 6, 6)},
+		{"double-weight.npz", []npz.Array{npz.Float64Array("w1", []int{6, 8}, make([]float64, 48))}},
+		{"two.npz", pair(npz.Float32Array("a", []int{1, 4}, ramp(4)), npz.Float32Array("b", []int{1, 4}, ramp(4)))},
+		{"half.npz", alone("a", ramp(4), 1, 4)},
+		{"other-half.npz", alone("b", ramp(4), 1, 4)},
+		{"whole-half.npz", []npz.Array{npz.Int64Array("a", []int{1, 4}, []int64{1, 2, 3, 4})}},
+		{"weight.npz", alone("w", weightValues("w", 32), 4, 8)},
+		{"unsigned.npz", pair(npz.Int64Array("a", []int{2}, []int64{3, 5}), npz.Int64Array("b", []int{2}, []int64{5, 3}))},
+	}
+}
+
 // WriteArrays writes every array file into dir.
 func WriteArrays(dir string) error {
 	nan, large := ramp(samples*8), ramp(samples*8)
@@ -74,24 +107,17 @@ func WriteArrays(dir string) error {
 		labels[i] = int64(i % 4)
 	}
 	far := append([]int64{4}, labels[1:]...)
-	one := func(name string, v []float32, shape ...int) []npz.Array {
-		return []npz.Array{npz.Float32Array(name, shape, v)}
-	}
-	pair := func(a, b npz.Array) []npz.Array { return []npz.Array{a, b} }
-	files := []struct {
-		name   string
-		arrays []npz.Array
-	}{
-		{"x.npz", one("x", ramp(samples*8), samples, 8)},
-		{"many.npz", one("x", ramp(50_000*8), 50_000, 8)},
-		{"image.npz", one("x", ramp(samples*72), samples, 2, 6, 6)},
-		{"wrong-shape.npz", one("x", ramp(samples*9), samples, 9)},
+	files := []arrayFile{
+		{"x.npz", alone("x", ramp(samples*8), samples, 8)},
+		{"many.npz", alone("x", ramp(50_000*8), 50_000, 8)},
+		{"image.npz", alone("x", ramp(samples*72), samples, 2, 6, 6)},
+		{"wrong-shape.npz", alone("x", ramp(samples*9), samples, 9)},
 		{"wrong-name.npz", pair(npz.Float32Array("data", []int{1, 8}, ramp(8)), npz.Float32Array("w", []int{2}, ramp(2)))},
-		{"nan.npz", one("x", nan, samples, 8)},
-		{"huge-values.npz", one("x", large, samples, 8)},
-		{"none.npz", one("x", nil, 0, 8)},
-		{"one.npy", one("x", ramp(8), 1, 8)},
-		{"operands_x.npz", one("x", ramp(120), 3, 40)},
+		{"nan.npz", alone("x", nan, samples, 8)},
+		{"huge-values.npz", alone("x", large, samples, 8)},
+		{"none.npz", alone("x", nil, 0, 8)},
+		{"one.npy", alone("x", ramp(8), 1, 8)},
+		{"operands_x.npz", alone("x", ramp(120), 3, 40)},
 		{"even.npz", pair(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{3, 4}, ramp(12)))},
 		{"uneven.npz", pair(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{2, 4}, ramp(8)))},
 		{"operands.npz", pair(npz.Float32Array("a", []int{3, 40}, ramp(120)), npz.Float32Array("b", []int{40}, ramp(40)))},
@@ -102,10 +128,10 @@ func WriteArrays(dir string) error {
 		{"codes.npz", []npz.Array{npz.Int64Array("codes", []int{2, 3}, []int64{1, 2, 3, 4, 5, 6})}},
 		{"labels.npy", []npz.Array{npz.Int64Array("labels", []int{samples}, labels)}},
 		{"far-labels.npy", []npz.Array{npz.Int64Array("labels", []int{samples}, far)}},
-		{"half-labels.npy", one("labels", ramp(samples), samples)},
+		{"half-labels.npy", alone("labels", ramp(samples), samples)},
 		{"few-labels.npy", []npz.Array{npz.Int64Array("labels", []int{3}, labels[:3])}},
 	}
-	for _, f := range files {
+	for _, f := range append(files, bound()...) {
 		if err := npz.Write(filepath.Join(dir, f.name), f.arrays); err != nil {
 			return err
 		}

@@ -59,6 +59,15 @@ func soundModels() []namedModel {
 			floats("w", append(make([]float32, 31), float32(math.NaN())), 8, 4))},
 		{"constant-output.onnx", onnxModel{nodes: list(node("relu1", "Relu", "x", "y"), node("id1", "Identity", "w", "z")),
 			inputs: list(x), outputs: list(value("y"), value("z")), tensors: list(weights("w", 1, 3))}},
+		{"fed.onnx", vary(func(m *onnxModel) { // its weights are inputs
+			m.tensors = nil
+			m.inputs = list(value("x", 1, 8), value("w1", 6, 8), value("b1", 6), value("w2", 4, 6), value("b2", 4))
+		})},
+		{"no-inputs.onnx", onnxModel{nodes: list(node("add1", "Add", "w w", "y")), outputs: list(value("y")),
+			tensors: list(weights("w", 1, 3))}},
+		{"unsigned.onnx", onnxModel{nodes: list(node("sub1", "Sub", "a b", "y")), outputs: list(value("y")),
+			inputs: list(valueOf("a", uint64Type, 2), valueOf("b", uint64Type, 2))}},
+		{"new-opset.onnx", vary(func(m *onnxModel) { m.opset = 99 })},
 		{"open-dims.onnx", one(value("x", "batch", "features"), node("relu1", "Relu", "x", "y"))},
 	}
 }

@@ -28,6 +28,7 @@ const (
 	float32Type = 1
 	int64Type   = 7
 	stringType  = 8
+	uint64Type  = 13
 )
 
 // onnxModel is what the fixtures need of a ModelProto.
@@ -111,11 +112,16 @@ func weights(name string, dims ...int64) message {
 	for _, d := range dims {
 		n *= int(d)
 	}
+	return floats(name, weightValues(name, n), dims...)
+}
+
+// weightValues are the n values of the tensor of that name.
+func weightValues(name string, n int) []float32 {
 	data := make([]float32, n)
 	for i := range data {
 		data[i] = float32((i*i*7+i*29+len(name)*11)%129-64) / 64
 	}
-	return floats(name, data, dims...)
+	return data
 }
 
 func floats(name string, data []float32, dims ...int64) message {

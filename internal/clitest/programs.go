@@ -2,7 +2,11 @@
 
 package clitest
 
-import "lathe/frontend/torch/pt2test"
+import (
+	"strings"
+
+	"lathe/frontend/torch/pt2test"
+)
 
 // programs are archives of torch.export, and what users take for them; but for model.pt2 none can be imported.
 func programs() map[string][]byte {
@@ -13,6 +17,7 @@ func programs() map[string][]byte {
 	of := func(text string) []byte { return pt2test.New(text).Archive() }
 	return map[string][]byte{
 		"model.pt2":       of(x + w + fc),
+		"fed.pt2":         of(x + "input w f32 4x8\n" + strings.Replace(fc, "%fc1.weight", "%w", 1)),
 		"dots.pt2":        pt2test.Zip(pt2test.Member{Name: "model/../../x"}),
 		"pickle.pt":       []byte("\x80\x02ctorch\nload\n."),
 		"no-program.pt2":  pt2test.Zip(pt2test.Member{Name: "model/readme"}),

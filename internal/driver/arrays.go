@@ -55,10 +55,14 @@ func batchOf(a, s []int) (Batch, bool) {
 }
 
 // Samples reads one array for each graph input from f and cuts it into samples: float values, or the nearest codes
-// where the input is quantized, or the whole numbers that the model takes. All arrays must hold equally many. NaN is
-// refused, and infinities where the input is quantized.
+// where the input is quantized, or the whole numbers that the model takes. All arrays must hold equally many. NaN and
+// infinities are refused where the input is quantized. A graph without inputs has one sample, of no values; f may then
+// be nil.
 func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 	var batch Batch
+	if len(g.In) == 0 {
+		return make([]ref.Sample, 1), Batch{1, single}, nil
+	}
 	var samples []ref.Sample
 	for i, n := range g.In {
 		a, err := f.Get(n.Name)
@@ -66,7 +70,7 @@ func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 			a, err = &f.Arrays[0], nil // with one of each there is no doubt
 		}
 		if err != nil {
-			return nil, batch, err
+			return nil, batch, hintBind(err, len(g.In) > len(f.Arrays))
 		}
 		perm := n.Attrs.(*ir.Input).Perm
 		shape := callerShape(n.Type.Shape, perm)
@@ -98,11 +102,18 @@ func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 	return samples, batch, nil
 }
 
+// hintBind adds to the error of a missing array where weights that are inputs come from.
+func hintBind(err error, fewer bool) error {
+	if d, ok := err.(*diag.Error); ok && fewer {
+		return d.WithNote("the model has more inputs than there are arrays; --bind takes its weights from another file")
+	}
+	return err
+}
+
 func appendSamples(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, perm []int) error {
 	values := a.Float32s()
 	for i, v := range values {
-		// Masks that are added hold -Inf, which only codes cannot.
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) && !n.Type.IsFloat() {
+		if !n.Type.IsFloat() && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) { // which codes cannot be
 			return diag.New("L0912", path, "array %q holds %g at flat index %d", a.Name, v, i)
 		}
 	}
@@ -168,7 +179,8 @@ func Arrays(g *ir.Graph, outputs []ref.Sample, b Batch, codes bool) ([]npz.Array
 		case b.axis == replaced && len(shape) > 0 && shape[0] == 1:
 			stacked = append([]int{b.Samples}, shape[1:]...)
 		}
-		a, err := stack(o, i, outputs, stacked, codes, isWhole(g, t))
+		unsigned := g.Origin != nil && slices.Contains(g.Origin.Unsigned, o.Name)
+		a, err := stack(o, i, outputs, stacked, codes, isWhole(g, t), unsigned)
 		if err != nil {
 			return nil, err
 		}
@@ -222,7 +234,7 @@ func scaleFields(o ir.Output, i int, outputs []ref.Sample) (npz.Array, error) {
 	return npz.Int64Array(o.Name+"_scale", append([]int{len(outputs)}, o.Node.Type.ScaleShape()...), all), nil
 }
 
-func stack(o ir.Output, i int, outputs []ref.Sample, shape []int, codes, whole bool) (npz.Array, error) {
+func stack(o ir.Output, i int, outputs []ref.Sample, shape []int, codes, whole, unsigned bool) (npz.Array, error) {
 	t := o.Node.Type
 	index := outputIndex(t.Shape, o.Perm)
 	if (codes || whole) && !t.IsFloat() {
@@ -231,7 +243,7 @@ func stack(o ir.Output, i int, outputs []ref.Sample, shape []int, codes, whole b
 			all = append(all, pick(s[i].Codes, index)...)
 		}
 		if whole {
-			return wholeArray(o.Name, t, shape, all), nil
+			return wholeArray(o.Name, t, shape, all, unsigned), nil
 		}
 		return npz.Int64Array(o.Name, shape, all), nil
 	}

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"lathe/emit"
 	"lathe/emit/verilog"
@@ -48,6 +49,10 @@ type Source struct {
 	// sizes that are open; Note, if not nil, hears of it.
 	Arrays string
 	Note   func(string)
+	// Bind is the path of arrays that stand for inputs of the model, which so become constants, or empty.
+	Bind string
+	// Warn, if not nil, hears what a user should know of the import before trusting the results.
+	Warn func(string)
 }
 
 // Import reads the model as it is; the plan's [[input]] shapes bind what the model leaves open, and what is open then
@@ -59,7 +64,19 @@ func (s Source) Import() (*ir.Graph, error) {
 	}
 	shapes := plan.Shapes()
 	maps.Copy(shapes, s.Shapes)
-	return s.load(source.Options{Dims: s.Dims, Shapes: shapes, Transformer: s.Transformer, Unroll: s.Unroll})
+	opts := source.Options{Dims: s.Dims, Shapes: shapes, Transformer: s.Transformer, Unroll: s.Unroll}
+	if s.Bind != "" {
+		if opts.Bind, err = npz.Read(s.Bind); err != nil {
+			return nil, err
+		}
+	}
+	g, err := s.load(opts)
+	if err == nil && g.Origin != nil && s.Warn != nil {
+		for _, text := range g.Origin.Warnings {
+			s.Warn(text)
+		}
+	}
+	return g, err
 }
 
 // Recognize makes operations of a float graph whole that an exporter has decomposed, measured on random samples.
@@ -178,6 +195,9 @@ func (s Source) calibration(g *ir.Graph) (c lower.Calibration, err error) {
 	c.Samples = make(map[string][]*ir.Tensor, len(g.In))
 	for i, n := range g.In {
 		for _, v := range samples {
+			if k := slices.IndexFunc(v[i].Floats, func(x float32) bool { return x != x }); k >= 0 {
+				return c, diag.New("L0912", s.Calibrate, "a sample of input %q holds NaN at flat index %d", n.Name, k)
+			}
 			c.Samples[n.Name] = append(c.Samples[n.Name], v[i])
 		}
 	}

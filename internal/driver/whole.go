@@ -41,13 +41,16 @@ var names = []struct {
 	{ir.U32, "uint32"}, {ir.B1, "bool"},
 }
 
-// wholeArray is an output of whole numbers in their own type.
-func wholeArray(name string, t ir.Type, shape []int, codes []int64) npz.Array {
+// wholeArray is an output of whole numbers in their own type; unsigned says that those of 64 bits have no sign.
+func wholeArray(name string, t ir.Type, shape []int, codes []int64, unsigned bool) npz.Array {
 	dtype := "int64"
 	for _, d := range names {
 		if d.stored == ir.StoredAs(t.Format) {
 			dtype = d.name
 		}
+	}
+	if unsigned && dtype == "int64" {
+		dtype = "uint64"
 	}
 	return npz.WholeArray(name, dtype, shape, codes)
 }
