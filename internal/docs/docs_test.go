@@ -3,6 +3,7 @@
 package docs
 
 import (
+	"bytes"
 	"flag"
 	"os"
 	"path/filepath"
@@ -10,8 +11,10 @@ import (
 	"testing"
 
 	"lathe/internal/diag"
+	"lathe/internal/driver"
 	"lathe/ir/format"
 	"lathe/ir/op"
+	"lathe/ir/text"
 )
 
 var update = flag.Bool("update", false, "write the pages")
@@ -32,6 +35,32 @@ func TestPages(t *testing.T) {
 		if have, err := os.ReadFile(name); err != nil || string(have) != p.Text {
 			t.Errorf("docs/%s is not what the code says: run make gen (%v)", p.File, err)
 		}
+	}
+}
+
+// TestPicture holds the picture in README.md to what `lathe quantize` and `lathe inspect --svg` make of the example.
+func TestPicture(t *testing.T) {
+	const example, name = "../../examples/digits-cnn/", "../../docs/digits-cnn.svg"
+	s := driver.Source{Model: example + "model.onnx", Calibrate: example + "calib.npz"}
+	g, err := s.Import()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := s.Quantize(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := text.SVG(t.Context(), q.Graph)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(name, picture, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile(name); err != nil || !bytes.Equal(have, picture) {
+		t.Errorf("docs/digits-cnn.svg is not what the code draws: run make gen (%v)", err)
 	}
 }
 
