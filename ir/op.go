@@ -43,9 +43,6 @@ type Op struct {
 	// *cuda.Refusal where there are none for these formats or shapes: kernels are then made of the StableHLO form, as
 	// they are without the column.
 	CUDA func(n *Node, t cuda.Target) (*cuda.Unit, error)
-	// Flow says how beats move through the unit of a scheduled node. Without it, and where it returns nil, the unit takes
-	// a beat of each stream and gives one every cycle. A flow of no stages is a wire.
-	Flow func(n *Node) (Flow, error)
 	// Legal explains why the formats or the schedule of a quantized node cannot be built, or returns nil.
 	Legal func(n *Node) error
 	// Gen makes a random legal node of operation o, which is this one, with its arguments as inputs and constants, for

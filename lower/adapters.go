@@ -23,9 +23,10 @@ func insertAdapters(_ *State, g *ir.Graph) error {
 		if n.IsConst() || n.Op == op.Input {
 			continue
 		}
+		front, _ := tokens.Front(n) // what cannot be built is refused with all others of its kind, by time_units
 		for i, x := range n.Args {
 			if !x.IsConst() {
-				n.Args[i] = equalize(g, n, x)
+				n.Args[i] = equalize(g, n, x, front)
 			}
 		}
 	}
@@ -33,7 +34,7 @@ func insertAdapters(_ *State, g *ir.Graph) error {
 }
 
 // equalize is argument x of n, behind what brings it to the lanes that n takes.
-func equalize(g *ir.Graph, n, x *ir.Node) *ir.Node {
+func equalize(g *ir.Graph, n, x *ir.Node, front int) *ir.Node {
 	have, want := x.HW.OutLanes, n.HW.StreamIn
 	common := balance.Common(have, want)
 	if common > have {
@@ -42,9 +43,9 @@ func equalize(g *ir.Graph, n, x *ir.Node) *ir.Node {
 	if common > want {
 		x = adapter(g, op.Narrow, x, n, want)
 	}
-	if beats := tokens.VectorBeats(n); beats > 1 && (producer(x).Op != op.Input || have < want) {
+	if front > 1 && (producer(x).Op != op.Input || have < want) {
 		x = adapter(g, op.Fifo, x, n, want)
-		x.HW.Fifo = beats
+		x.HW.Fifo = front
 	}
 	return x
 }

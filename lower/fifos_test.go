@@ -100,7 +100,7 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%s: %v; a sample every %g cycles, want %d", name, err, fast.II(), report.II())
 		}
 		for _, n := range s.Nodes {
-			if n.Op == op.Fifo && tokens.VectorBeats(s.Users()[n][0]) == 0 {
+			if n.Op == op.Fifo && front(t, s.Users()[n][0]) == 0 {
 				n.HW.Fifo = 0
 			}
 		}
@@ -153,4 +153,14 @@ func TestMeansInTime(t *testing.T) {
 			}
 		}
 	}
+}
+
+// front is the beats of the FIFO that always stands in front of n.
+func front(t *testing.T, n *ir.Node) int {
+	t.Helper()
+	beats, err := tokens.Front(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return beats
 }

@@ -140,7 +140,8 @@ func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 
 // buffer is the FIFO of a vector that a folded unit gets in front.
 func buffer(n *ir.Node) rtl.Cost {
-	if beats := tokens.VectorBeats(n); beats > 1 && producer(n.Args[0]).Op != op.Input {
+	beats, err := tokens.Front(n)
+	if err == nil && beats > 1 && producer(n.Args[0]).Op != op.Input {
 		return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats)
 	}
 	return rtl.Cost{}

@@ -37,7 +37,7 @@ type costs struct {
 	lut, ff, dsp, bram, parts Expr
 	stated                    bool
 	locals                    []ParamDecl         // integer localparams of the body
-	lets                      []ParamDecl         // names that only cost lines use
+	lets                      []ParamDecl         // names that only these lines and those of the flow use
 	instances                 map[string]Instance // by instance name, and by module.instance
 }
 
@@ -48,21 +48,20 @@ type Instance struct {
 }
 
 var (
-	costRE  = regexp.MustCompile(`(?m)^(let|lut|ff|dsp|bram|parts):`)
-	fieldRE = regexp.MustCompile(`\b(let|lut|ff|dsp|bram|parts):`)
+	factRE  = regexp.MustCompile(`(?m)^(let|flow|front|turns|lut|ff|dsp|bram|parts):`)
+	fieldRE = regexp.MustCompile(`\b(let|flow|front|turns|lut|ff|dsp|bram|parts):`)
 	localRE = regexp.MustCompile(`\blocalparam\s+integer\s+(\w+)\s*=\s*([^;]*);`)
 	usedRE  = regexp.MustCompile(`\b(\w+)\s+(?:#\s*\(|(\w+)\s*\()`)
 	nameRE  = regexp.MustCompile(`^\s*(\w+)\s*\(`)
 	boundRE = regexp.MustCompile(`^\.(\w+)\s*\((.*)\)$`)
 )
 
-// cutCosts takes the cost lines off the end of a header comment and reads them.
-func (h *Header) cutCosts(comment string) (string, error) {
-	at := costRE.FindStringIndex(comment)
+// cutFacts takes the lines on cost and flow off the end of a header comment and reads them.
+func (h *Header) cutFacts(comment string) (string, error) {
+	at := factRE.FindStringIndex(comment)
 	if at == nil {
 		return comment, nil
 	}
-	h.costs.stated = true
 	text := strings.ReplaceAll(comment[at[0]:], "\n", " ")
 	marks := fieldRE.FindAllStringSubmatchIndex(text, -1)
 	for i, m := range marks {
@@ -78,14 +77,40 @@ func (h *Header) cutCosts(comment string) (string, error) {
 			}
 			continue
 		}
-		e, err := ParseExpr(text[m[1]:end])
-		if err != nil {
-			return "", h.bad(err.Error())
+		if err := h.fact(field, text[m[1]:end]); err != nil {
+			return "", err
 		}
+	}
+	return comment[:at[0]], nil
+}
+
+// fact reads one line of a header.
+func (h *Header) fact(field, text string) error {
+	if field == "turns" {
+		for _, item := range split(text) {
+			e, err := ParseExpr(item)
+			if err != nil {
+				return h.bad(err.Error())
+			}
+			h.turns = append(h.turns, e)
+		}
+		return nil
+	}
+	e, err := ParseExpr(text)
+	if err != nil {
+		return h.bad(err.Error())
+	}
+	switch field {
+	case "flow":
+		h.flows = e
+	case "front":
+		h.front = e
+	default:
+		h.costs.stated = true
 		*map[string]*Expr{"lut": &h.costs.lut, "ff": &h.costs.ff, "dsp": &h.costs.dsp, "bram": &h.costs.bram,
 			"parts": &h.costs.parts}[field] = e
 	}
-	return comment[:at[0]], nil
+	return nil
 }
 
 // parseBody notes localparams and instances, which cost lines may name.
@@ -127,6 +152,11 @@ func (h *Header) Costed() bool { return h.costs.stated }
 // Cost evaluates the cost lines of the module and of all inside it under the given parameters. Error L0655 for a
 // module, here or inside, that states none; L0603 where an expression cannot be evaluated.
 func (h *Header) Cost(set []Param) (Cost, error) {
+	return h.cost(h.scope(set))
+}
+
+// scope is the values of the parameters: set, completed by the declared defaults, texts as codes.
+func (h *Header) scope(set []Param) map[string]int {
 	env := map[string]int{}
 	given := map[string]string{}
 	for _, p := range set {
@@ -141,7 +171,19 @@ func (h *Header) Cost(set []Param) (Cost, error) {
 			env[decl.Name] = v
 		}
 	}
-	return h.cost(env)
+	return env
+}
+
+// derive adds what the body and the header's lets define.
+func (h *Header) derive(env map[string]int) {
+	for _, l := range slices.Concat(h.costs.locals, h.costs.lets) {
+		if _, have := env[l.Name]; have {
+			continue
+		}
+		if v, ok := scalar(l.Default, env); ok {
+			env[l.Name] = v
+		}
+	}
 }
 
 // scalar is the value of an integer, or the code of a text.
@@ -160,14 +202,7 @@ func (h *Header) cost(env map[string]int) (Cost, error) {
 	if !h.costs.stated {
 		return Cost{}, diag.New("L0655", "", "module %s does not state what it costs", h.Name)
 	}
-	for _, l := range slices.Concat(h.costs.locals, h.costs.lets) {
-		if _, have := env[l.Name]; have {
-			continue
-		}
-		if v, ok := scalar(l.Default, env); ok {
-			env[l.Name] = v
-		}
-	}
+	h.derive(env)
 	var c Cost
 	for _, f := range []struct {
 		e    Expr
@@ -234,29 +269,52 @@ func (h *Header) parts(tree ast.Expr, env map[string]int) (Cost, error) {
 }
 
 func (h *Header) choice(x *ast.CallExpr, env map[string]int) (Cost, error) {
+	chosen, err := h.chosen(x, env)
+	if err != nil {
+		return Cost{}, err
+	}
+	return h.parts(chosen, env)
+}
+
+// chosen is the side of c ? a : b that env chooses.
+func (h *Header) chosen(x *ast.CallExpr, env map[string]int) (ast.Expr, error) {
 	name, ok := x.Fun.(*ast.Ident)
 	if !ok || name.Name != "cond" || len(x.Args) != 3 {
-		return Cost{}, h.blame(diag.New("L0603", "", "parts take instance names, sums, multiples and choices"))
+		return nil, h.blame(diag.New("L0603", "", "parts take instance names, sums, multiples and choices"))
 	}
 	c, cause := eval(x.Args[0], env)
 	switch {
 	case cause != "":
-		return Cost{}, h.blame(diag.New("L0603", "", "cannot evaluate parts: %s", cause))
+		return nil, h.blame(diag.New("L0603", "", "cannot evaluate parts: %s", cause))
 	case c != 0:
-		return h.parts(x.Args[1], env)
+		return x.Args[1], nil
 	}
-	return h.parts(x.Args[2], env)
+	return x.Args[2], nil
 }
 
-// instance is the cost of one instance; a parameter whose text cannot be evaluated is unknown there, not defaulted.
+// instance is the cost of one instance.
 func (h *Header) instance(name string, env map[string]int) (Cost, error) {
+	sub, inner, err := h.inside(name, env)
+	if err != nil {
+		return Cost{}, err
+	}
+	c, err := sub.cost(inner)
+	if err != nil {
+		return c, h.blame(err)
+	}
+	return c, nil
+}
+
+// inside is the header of an instance and the values of its parameters; one whose text cannot be evaluated is unknown
+// there, not defaulted.
+func (h *Header) inside(name string, env map[string]int) (*Header, map[string]int, error) {
 	in, ok := h.costs.instances[name]
 	if !ok {
-		return Cost{}, h.blame(diag.New("L0603", "", "no instance %s", name))
+		return nil, nil, h.blame(diag.New("L0603", "", "no instance %s", name))
 	}
 	sub, err := Lookup(in.Module)
 	if err != nil {
-		return Cost{}, err
+		return nil, nil, err
 	}
 	inner, set := map[string]int{}, map[string]string{}
 	for _, p := range in.Params {
@@ -271,11 +329,7 @@ func (h *Header) instance(name string, env map[string]int) (Cost, error) {
 			inner[decl.Name] = v
 		}
 	}
-	c, err := sub.cost(inner)
-	if err != nil {
-		return c, h.blame(err)
-	}
-	return c, nil
+	return sub, inner, nil
 }
 
 // eachSum evaluates sum(i, from, to, term).

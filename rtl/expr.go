@@ -16,7 +16,7 @@ import (
 // Expr is an integer expression in a module's parameters: + - * / % << >> (division truncates), comparisons, && and
 // || (1 or 0), a ? b : c, parentheses, clog2(x), min(...), max(...). It is what header comments state latencies with
 // and what ports are as wide as; "$clog2" is read as "clog2". Cost lines add sum(i, from, to, expr), texts for
-// comparison, and instance names (see Header.Cost).
+// comparison, and instance names (see Header.Cost). Flow lines add s and stages (see StageKind).
 type Expr struct {
 	text string
 	tree ast.Expr

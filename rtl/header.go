@@ -21,6 +21,9 @@ type Header struct {
 	II      Expr   // cycles
 	Order   string // order of the beats
 	Deps    []string
+	flows   Expr   // see Unit.Flow
+	front   Expr   // see Unit.Front
+	turns   []Expr // see Unit.Turns
 	costs   costs
 }
 

@@ -83,7 +83,7 @@ func (h *Header) parseComment(text string) error {
 	if !ok {
 		return h.bad("header comment does not begin with the module's name and a colon")
 	}
-	all, err := h.cutCosts(all)
+	all, err := h.cutFacts(all)
 	if err != nil {
 		return err
 	}

@@ -138,7 +138,7 @@ func checkWindow(t *testing.T, g *ir.Graph, n *ir.Node, w op.BlockWindow, sample
 	}
 }
 
-// TestBlocksFlow compares the cycles of frames as the Flow columns have them with hardware, which nobody holds up.
+// TestBlocksFlow compares the cycles of frames as the flow lines have them with hardware, which nobody holds up.
 func TestBlocksFlow(t *testing.T) {
 	for _, kind := range BlockKinds {
 		graphs := blockGraphs(t, kind, rtlCases)

@@ -16,8 +16,8 @@ import (
 	"lathe/sim"
 )
 
-// TestFlow compares the cycles of all frames, as the Flow column of every operation has them, with hardware that nobody
-// disturbs.
+// TestFlow compares the cycles of all frames, as the flow lines of modules have them for every operation, with hardware
+// that nobody disturbs.
 func TestFlow(t *testing.T) {
 	tools.Need(t, "verilator", "g++")
 	var graphs []*ir.Graph

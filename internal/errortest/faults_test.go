@@ -273,18 +273,21 @@ var stageFaults = map[string]func(t *testing.T) error{
 	},
 	"L0433": func(t *testing.T) error {
 		hungry := *op.Relu
-		hungry.Flow = func(*ir.Node) (ir.Flow, error) {
-			step := func(s int) ir.Step { return ir.Step{Take: 1, Give: s > 0} }
-			return ir.Flow{{Steps: 9, Step: step}, {Kind: ir.FlowSkid}}, nil
+		hungry.RTL = func(*ir.Node) (*rtl.Unit, error) { // nine beats for eight
+			return &rtl.Unit{Module: "op_slice", Params: []rtl.Param{{Name: "BEATS", Value: "9"}, {Name: "FIRST", Value: "1"},
+				{Name: "RUN", Value: "8"}, {Name: "EVERY", Value: "8"}, {Name: "COUNT", Value: "1"}}}, nil
 		}
 		_, err := tokens.Size(forked(t, &hungry))
 		return err
 	},
 	"L0720": func(t *testing.T) error {
 		slow := *op.Relu
-		slow.Flow = func(*ir.Node) (ir.Flow, error) {
-			whole := func(s int) ir.Step { return ir.Step{Take: uint(1 - s/8), Give: s > 7} }
-			return ir.Flow{{Steps: 16, Step: whole}, {Kind: ir.FlowSkid}}, nil
+		slow.RTL = func(*ir.Node) (*rtl.Unit, error) {
+			params := []rtl.Param{{Name: "BEATS", Value: "8"}, {Name: "D5", Value: "8"}, {Name: "S5", Value: "1"}}
+			for _, axis := range []string{"D0", "D1", "D2", "D3", "D4"} {
+				params = append(params, rtl.Param{Name: axis, Value: "1"})
+			}
+			return &rtl.Unit{Module: "op_reorder", Params: params}, nil
 		}
 		return tokens.Check(forked(t, &slow)) // all of a frame goes in before the first beat comes out, and no FIFO
 	},

@@ -45,7 +45,6 @@ var ArgMax = &ir.Op{
 	},
 	Eval: argMaxEval,
 	RTL:  argMaxRTL,
-	Flow: argMaxFlow,
 	Gen:  genArgMax,
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return argMaxHLO(b, n, args[0])

@@ -41,7 +41,6 @@ func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 		HLO:    binaryHLO(o, print),
 		RTL:    func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, o) },
 		CUDA:   chainCUDA(name),
-		Flow:   pairFlow,
 		Gen:    genBinary,
 		Legal: func(n *ir.Node) error {
 			if err := plain(n); err != nil {

@@ -16,7 +16,6 @@ var Cast = &ir.Op{
 	HLO:    affineHLO(castHLO),
 	RTL:    affineRTL(castRTL),
 	CUDA:   castCUDA,
-	Flow:   castFlow,
 	Legal:  castLegal,
 	Gen:    genUnary,
 }

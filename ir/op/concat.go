@@ -27,7 +27,6 @@ var Concat = &ir.Op{
 	Eval:   concatEval,
 	HLO:    concatHLO,
 	RTL:    concatRTL,
-	Flow:   moveFlow(concatFlow),
 	Legal:  oneFormat,
 	Gen:    genConcat,
 }

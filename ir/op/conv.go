@@ -28,7 +28,6 @@ var Conv = &ir.Op{
 	HLO:    convHLO,
 	RTL:    convRTL,
 	CUDA:   convCUDA,
-	Flow:   convFlow,
 	Legal:  convLegal,
 	Gen:    genConv,
 }

@@ -20,7 +20,6 @@ var Fork = &ir.Op{
 	HLO:    func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
 	Legal:  sameFormat,
 	Gen:    genFork,
-	Flow:   forkFlow,
 	RTL: func(n *ir.Node) (*rtl.Unit, error) {
 		return unit("stream_fork", "WIDTH", n.Type.BeatWidth(n.HW.InLanes), "N", max(n.HW.Branches, 1)), nil
 	},

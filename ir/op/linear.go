@@ -23,7 +23,6 @@ var Linear = &ir.Op{
 	HLO:    linearHLO,
 	RTL:    linearRTL,
 	CUDA:   linearCUDA,
-	Flow:   linearFlow,
 	Legal:  sumLegal,
 	Gen:    genLinear,
 }

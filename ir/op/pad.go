@@ -55,8 +55,7 @@ var Pad = &ir.Op{
 		}
 		return b.Pad(args[0], value, low, high, nil), b.Err()
 	},
-	RTL:  padRTL,
-	Flow: moveFlow(padFlow),
+	RTL: padRTL,
 	Legal: func(n *ir.Node) error {
 		if err := oneFormat(n); err != nil {
 			return err

@@ -21,7 +21,6 @@ var MaxPool = &ir.Op{
 	Eval:  maxPoolEval,
 	HLO:   maxPoolHLO,
 	RTL:   maxPoolRTL,
-	Flow:  maxPoolFlow,
 	Gen:   genMaxPool,
 	Legal: func(n *ir.Node) error {
 		if err := sameFormat(n); err != nil {
@@ -46,7 +45,6 @@ var AvgPool = &ir.Op{
 	Eval:   func(n *ir.Node) (ir.Kernel, error) { return avgEval(n, n.Attrs.(*AvgAttrs)) },
 	HLO:    avgPoolHLO,
 	RTL:    avgPoolRTL,
-	Flow:   avgPoolFlow,
 	Gen:    genAvgPool,
 	Legal:  func(n *ir.Node) error { return channelsLast(n, &n.Attrs.(*AvgAttrs).Window) },
 }
@@ -74,10 +72,9 @@ var GlobalAvgPool = &ir.Op{
 		}
 		return avgEval(n, a)
 	},
-	HLO:  globalAvgHLO,
-	RTL:  globalAvgRTL,
-	Flow: globalAvgFlow,
-	Gen:  genGlobalAvg,
+	HLO: globalAvgHLO,
+	RTL: globalAvgRTL,
+	Gen: genGlobalAvg,
 	Legal: func(n *ir.Node) error {
 		return channelsLast(n, &Window{ChannelsLast: n.Attrs.(*GlobalAttrs).ChannelsLast})
 	},

@@ -40,7 +40,6 @@ var Repeat = &ir.Op{
 		return spread(b, args[0], dims, axes), b.Err()
 	},
 	RTL:   repeatRTL,
-	Flow:  moveFlow(repeatFlow),
 	Legal: sameFormat,
 	Gen:   genRepeat,
 }

@@ -80,7 +80,6 @@ var Transpose = &ir.Op{
 		return b.Transpose(args[0], perm...), b.Err()
 	},
 	RTL:   reorderRTL,
-	Flow:  moveFlow(reorderFlow),
 	Gen:   genTranspose,
 	Legal: sameFormat,
 }

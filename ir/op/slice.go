@@ -54,7 +54,6 @@ var Slice = &ir.Op{
 		return b.Slice(args[0], start, limit, stride), b.Err()
 	},
 	RTL:   sliceRTL,
-	Flow:  moveFlow(sliceFlow),
 	Legal: sameFormat,
 	Gen:   genSlice,
 }

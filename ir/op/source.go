@@ -71,17 +71,17 @@ func Carry(t ir.Type, samples int) hlo.Type {
 }
 
 // Widen joins N beats into one; it exists only in scheduled graphs.
-var Widen = adapter("widen", "joins beats into wider ones: lanes change, values do not", "stream_widen", widenFlow)
+var Widen = adapter("widen", "joins beats into wider ones: lanes change, values do not", "stream_widen")
 
 // Narrow splits a beat into N; it exists only in scheduled graphs.
 var Narrow = adapter("narrow", "splits beats into narrower ones: lanes change, values do not",
-	"stream_narrow", narrowFlow)
+	"stream_narrow")
 
 // Fifo buffers HW.Fifo beats; it exists only in scheduled graphs.
-var Fifo = adapter("fifo", "buffers beats", "stream_fifo", fifoFlow)
+var Fifo = adapter("fifo", "buffers beats", "stream_fifo")
 
 // adapter is an operation that moves beats and leaves values alone.
-func adapter(name, doc, module string, flow func(*ir.Node) (ir.Flow, error)) *ir.Op {
+func adapter(name, doc, module string) *ir.Op {
 	o := &ir.Op{
 		Name: name, Doc: doc, Arity: [2]int{1, 1},
 		Traits: ir.Traits{KeepsCodes: true, Monotone: true, Elementwise: true},
@@ -90,7 +90,6 @@ func adapter(name, doc, module string, flow func(*ir.Node) (ir.Flow, error)) *ir
 		HLO:    func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
 		Legal:  sameFormat,
 		Gen:    genSame,
-		Flow:   flow,
 	}
 	o.RTL = func(n *ir.Node) (*rtl.Unit, error) {
 		in, out := n.HW.InLanes, n.HW.OutLanes

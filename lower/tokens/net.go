@@ -6,7 +6,7 @@ package tokens
 
 import (
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/rtl"
 )
 
 // net is a graph as parts and wires.
@@ -28,6 +28,8 @@ type net struct {
 // options of a simulation.
 type options struct {
 	frames int
+	// known is what the modules say.
+	known units
 	// depth of each FIFO node, in place of that in the graph.
 	depth func(n *ir.Node) (places int, late bool)
 	// worst takes for every row of registers that move together one place: as many as it has for beats that come one by
@@ -39,9 +41,7 @@ type options struct {
 
 // build makes the parts of all nodes.
 func build(g *ir.Graph, o options) (*net, error) {
-	b := &builder{net: &net{fifos: map[*ir.Node]*fifo{}, forks: map[*ir.Node]*fork{}, args: map[*ir.Node][]*wire{},
-		results: map[*ir.Node][]*wire{}},
-		g: g, o: o, out: map[*ir.Node][]*wire{}, readers: g.Readers()}
+	b := &builder{net: newNet(), o: o, out: map[*ir.Node][]*wire{}, readers: g.Readers()}
 	for _, n := range g.Nodes {
 		if n.IsConst() {
 			continue
@@ -51,20 +51,24 @@ func build(g *ir.Graph, o options) (*net, error) {
 		}
 	}
 	for _, out := range g.Out {
-		b.sink(b.next(out.Node), out.Node)
+		b.sink(b.next(out.Node), beats(out.Node))
 	}
 	for _, n := range g.Nodes {
 		if !n.IsConst() && b.readers[n] == 0 {
-			b.sink(b.next(n), n) // drained
+			b.sink(b.next(n), beats(n)) // drained
 		}
 	}
 	return b.net, nil
 }
 
+func newNet() *net {
+	return &net{fifos: map[*ir.Node]*fifo{}, forks: map[*ir.Node]*fork{}, args: map[*ir.Node][]*wire{},
+		results: map[*ir.Node][]*wire{}}
+}
+
 // builder gives out the wires of results, one a reader.
 type builder struct {
 	net     *net
-	g       *ir.Graph
 	o       options
 	out     map[*ir.Node][]*wire
 	readers map[*ir.Node]int
@@ -77,21 +81,23 @@ func (b *builder) next(n *ir.Node) *wire {
 	return w
 }
 
-func (b *builder) sink(from *wire, n *ir.Node) {
-	s := &sink{in: from, beats: beats(n, n.HW.OutLanes), now: &b.net.now, holds: b.o.holds}
+func (b *builder) source(beats, frames int) *wire {
+	s := &source{out: &wire{}, beats: beats, left: beats * frames, now: &b.net.now, holds: b.o.holds}
+	b.net.parts, b.net.sources = append(b.net.parts, s), append(b.net.sources, s)
+	return s.out
+}
+
+func (b *builder) sink(from *wire, beats int) {
+	s := &sink{in: from, beats: beats, now: &b.net.now, holds: b.o.holds}
 	b.net.parts, b.net.sinks = append(b.net.parts, s), append(b.net.sinks, s)
 }
 
 // beats of a frame of the result of n.
-func beats(n *ir.Node, lanes int) int { return max(n.Type.Elems()/max(lanes, 1), 1) }
+func beats(n *ir.Node) int { return max(n.Type.Elems()/max(n.HW.OutLanes, 1), 1) }
 
 func (b *builder) node(n *ir.Node) error {
-	out := &wire{}
-	b.out[n] = []*wire{out}
-	if n.Op == op.Input {
-		per := beats(n, n.HW.OutLanes)
-		s := &source{out: out, beats: per, left: per * b.o.frames, now: &b.net.now, holds: b.o.holds}
-		b.net.parts, b.net.sources = append(b.net.parts, s), append(b.net.sources, s)
+	if n.Op.Traits.Source {
+		b.out[n] = []*wire{b.source(beats(n), b.o.frames)}
 		return nil
 	}
 	var in []*wire
@@ -100,20 +106,26 @@ func (b *builder) node(n *ir.Node) error {
 			in = append(in, b.next(a))
 		}
 	}
-	if n.Op.Traits.Wire && len(in) == 1 {
-		b.out[n] = in
-		return nil
-	}
-	flow, err := flowOf(n, len(in))
+	u, err := b.o.known.of(n)
 	if err != nil {
 		return err
 	}
-	if len(flow) == 0 { // a wire after all
-		b.out[n] = in
-		return nil
-	}
 	if len(in) > 1 {
 		b.net.args[n] = in
+	}
+	b.out[n] = []*wire{{}}
+	b.chain(n, u.flow, in)
+	if len(u.flow) > 0 {
+		b.net.results[n] = append([]*wire(nil), b.out[n]...)
+	}
+	return nil
+}
+
+// chain makes the stages of n behind each other; without any, its result is the first of its streams.
+func (b *builder) chain(n *ir.Node, flow rtl.Flow, in []*wire) {
+	out := b.out[n][0]
+	if len(flow) == 0 {
+		b.out[n] = in
 	}
 	for i := range flow {
 		to := out
@@ -123,48 +135,10 @@ func (b *builder) node(n *ir.Node) error {
 		b.part(n, &flow[i], in, to)
 		in = []*wire{to}
 	}
-	b.net.results[n] = append([]*wire(nil), b.out[n]...)
-	return nil
-}
-
-// flowOf is the flow of a node: as its operation says, else a pipeline of the latency of its module.
-func flowOf(n *ir.Node, streams int) (ir.Flow, error) {
-	if n.Op.Flow != nil {
-		flow, err := n.Op.Flow(n)
-		if err != nil || flow != nil {
-			return flow, err
-		}
-	}
-	out := beats(n, n.HW.OutLanes)
-	for _, a := range n.Args {
-		if !a.IsConst() && beats(a, a.HW.OutLanes) != out {
-			return uneven(n, streams, beats(a, a.HW.OutLanes), out), nil
-		}
-	}
-	return ir.Pipeline(streams, out, n.HW.Latency), nil
-}
-
-// uneven is the flow of a unit without a description whose frames have other numbers of beats at both ends: as many
-// beats at the larger end as go with one at the smaller.
-func uneven(n *ir.Node, streams, in, out int) ir.Flow {
-	flow := ir.Pipeline(streams, max(in, out), 1)
-	all := uint(1)<<streams - 1
-	flow[0].Step = func(s int) ir.Step {
-		if in > out {
-			return ir.Step{Take: all, Give: (s+1)*out/in > s*out/in}
-		}
-		step := ir.Step{Give: true}
-		if s == 0 || s*in/out > (s-1)*in/out {
-			step.Take = all
-		}
-		return step
-	}
-	flow[0].Regs = min(max(n.HW.Latency-1-max(in/out-1, 0), 0), 63)
-	return flow
 }
 
 // part makes one stage.
-func (b *builder) part(n *ir.Node, s *ir.FlowStage, in []*wire, out *wire) {
+func (b *builder) part(n *ir.Node, s *rtl.Stage, in []*wire, out *wire) {
 	var p part
 	if b.o.worst {
 		least := *s
@@ -172,27 +146,21 @@ func (b *builder) part(n *ir.Node, s *ir.FlowStage, in []*wire, out *wire) {
 		s = &least
 	}
 	switch s.Kind {
-	case ir.FlowSteps:
+	case rtl.StageSteps:
 		p = newSteps(s, in, out)
-	case ir.FlowMemory:
+	case rtl.StageMemory:
 		p = newMemory(s, in[0], out)
-	case ir.FlowSkid:
+	case rtl.StageSkid:
 		p = &skid{in: in[0], out: out}
-	case ir.FlowWiden:
+	case rtl.StageWiden:
 		p = &widen{in: in[0], out: out, n: s.N}
-		if s.N == 1 {
-			p = &skid{in: in[0], out: out}
-		}
-	case ir.FlowNarrow:
+	case rtl.StageNarrow:
 		p = &narrow{in: in[0], out: out, n: s.N}
-		if s.N == 1 {
-			p = newFifo(in[0], out, 0, false)
-		}
-	case ir.FlowColumns:
+	case rtl.StageColumns:
 		p = &columns{in: in[0], out: out, c: s.Columns, next: s.Columns.First}
-	case ir.FlowFork:
+	case rtl.StageFork:
 		p = b.fork(n, in[0])
-	case ir.FlowFifo:
+	case rtl.StageFifo:
 		p = b.fifo(n, s.N, in[0], out)
 	}
 	b.net.parts = append(b.net.parts, p)
@@ -211,7 +179,7 @@ func (b *builder) fork(n *ir.Node, in *wire) *fork {
 
 // fifo is a FIFO inside a unit, or that of a FIFO node, whose depth the caller chooses.
 func (b *builder) fifo(n *ir.Node, places int, in, out *wire) *fifo {
-	if n.Op != op.Fifo {
+	if !b.o.known[n].fifo() {
 		return newFifo(in, out, places, places > blockRAM)
 	}
 	places, late := b.o.depth(n)

@@ -2,7 +2,7 @@
 
 package tokens
 
-import "lathe/ir"
+import "lathe/rtl"
 
 // wire is one stream in one cycle: whether a beat is offered, and whether it is taken.
 type wire struct{ valid, ready bool }
@@ -86,21 +86,21 @@ func (w *narrow) tick() bool {
 type steps struct {
 	in    []*wire
 	out   *wire
-	stage *ir.FlowStage
+	stage *rtl.Stage
 	at    int
-	step  ir.Step
+	step  rtl.Step
 	can   bool // the beats that the step takes are there
 	pipe  pipe
 }
 
-func newSteps(stage *ir.FlowStage, in []*wire, out *wire) *steps {
+func newSteps(stage *rtl.Stage, in []*wire, out *wire) *steps {
 	return &steps{in: in, out: out, stage: stage, step: stage.Step(0), pipe: pipe{last: stage.Regs}}
 }
 
 func (s *steps) offer() {
 	s.can = true
 	for i, w := range s.in {
-		s.can = s.can && ((s.step.Take|s.step.See)>>i&1 == 0 || w.valid)
+		s.can = s.can && (s.step.Take>>i&1 == 0 || w.valid)
 	}
 	s.out.valid = s.pipe.valid(s.can && s.step.Give)
 }
@@ -120,7 +120,7 @@ func (s *steps) tick() bool {
 	}
 	changed := s.pipe.shift(s.can && s.step.Give) || s.can
 	if s.can {
-		if s.at++; s.at == s.stage.Steps {
+		if s.at++; s.at == s.stage.Period {
 			s.at = 0
 		}
 		s.step = s.stage.Step(s.at)
@@ -157,7 +157,7 @@ func (p *pipe) shift(comes bool) (changed bool) {
 // memory holds beats that steps read, window generators' rows.
 type memory struct {
 	in, out        *wire
-	stage          *ir.FlowStage
+	stage          *rtl.Stage
 	at             int
 	written, begun int // beats written; those of the frames before that of the next step
 	need, freed    int // of the next step
@@ -165,7 +165,7 @@ type memory struct {
 	pipe           pipe
 }
 
-func newMemory(stage *ir.FlowStage, in, out *wire) *memory {
+func newMemory(stage *rtl.Stage, in, out *wire) *memory {
 	m := &memory{in: in, out: out, stage: stage, pipe: pipe{last: stage.Regs}}
 	m.look()
 	return m
@@ -183,7 +183,7 @@ func (m *memory) tick() bool {
 	if m.pipe.moves(m.out) {
 		changed = m.pipe.shift(reads)
 		if reads {
-			if m.at++; m.at == m.stage.Steps {
+			if m.at++; m.at == m.stage.Period {
 				m.at, m.begun = 0, m.begun+m.stage.Frame
 			}
 			m.look()
@@ -205,7 +205,7 @@ func (m *memory) tick() bool {
 // columns is op_window_cols.
 type columns struct {
 	in, out    *wire
-	c          ir.Columns
+	c          rtl.Columns
 	t, next    int
 	tail, done bool
 	hold       bool

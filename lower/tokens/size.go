@@ -7,7 +7,6 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
 )
 
 // maxFrames is how many samples a simulation runs at most: as many as a simulation of the hardware without stalls.
@@ -26,6 +25,7 @@ type sizer struct {
 	on     map[*ir.Node]bool // branches whose FIFO is needed
 	late   map[*ir.Node]bool // those of them that are block RAM
 	turns  map[*ir.Node]int  // branches that no fork feeds, and the beats that they ever need
+	known  units
 	net    *net
 }
 
@@ -38,9 +38,12 @@ type sizer struct {
 //
 // A design that does not stop with these depths and places in one run does not stop in any: its units are determinate,
 // and a beat that moves never takes from another the chance to move.
-func depths(g *ir.Graph, branches []*ir.Node) (map[*ir.Node]int, error) {
-	s := &sizer{g: g, frames: framesFor(g), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{},
-		turns: turns(g, branches)}
+func depths(g *ir.Graph, branches []*ir.Node, known units) (map[*ir.Node]int, error) {
+	s := &sizer{g: g, frames: framesFor(g), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{}, known: known}
+	var err error
+	if s.turns, err = turns(g, branches, known); err != nil {
+		return nil, err
+	}
 	if err := s.untilItRuns(branches); err != nil {
 		return nil, err
 	}
@@ -54,15 +57,24 @@ func depths(g *ir.Graph, branches []*ir.Node) (map[*ir.Node]int, error) {
 }
 
 // turns lists the branches that no fork feeds, and the beats that gather at each.
-func turns(g *ir.Graph, branches []*ir.Node) map[*ir.Node]int {
+func turns(g *ir.Graph, branches []*ir.Node, known units) (map[*ir.Node]int, error) {
 	found, users := map[*ir.Node]int{}, g.Users()
 	for _, b := range branches {
-		if b.Args[0].Op != op.Fork {
-			reader := users[b][0]
-			found[b] = turnBeats(reader, slices.Index(reader.Args, b))
+		before, err := known.of(b.Args[0])
+		if err != nil {
+			return nil, err
 		}
+		if before.fork() {
+			continue
+		}
+		reader := users[b][0]
+		u, err := known.of(reader)
+		if err != nil {
+			return nil, err
+		}
+		found[b] = u.turnBeats(stream(reader, slices.Index(reader.Args, b)))
 	}
-	return found
+	return found, nil
 }
 
 // framesFor is how many frames of g are simulated.
@@ -83,7 +95,7 @@ func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 	if worst {
 		frames = min(frames, worstFrames)
 	}
-	s.net, err = build(s.g, options{frames: frames, worst: worst, depth: func(n *ir.Node) (int, bool) {
+	s.net, err = build(s.g, options{frames: frames, worst: worst, known: s.known, depth: func(n *ir.Node) (int, bool) {
 		switch {
 		case !slices.Contains(branches, n):
 			return n.HW.Fifo, n.HW.Fifo > blockRAM
@@ -98,7 +110,7 @@ func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 		return nil, err
 	}
 	s.net.patience = 1
-	return s.net.times(s.g), nil
+	return s.net.times(len(s.g.Out)), nil
 }
 
 // worstFrames is how many frames show whether a design stops: one that is on its way out holds up the next, and that

@@ -22,7 +22,7 @@ func Run(g *ir.Graph, frames int) (*Times, error) { return RunStalled(g, frames,
 
 // RunStalled is Run with inputs that pause and outputs that are held up whenever holds says so.
 func RunStalled(g *ir.Graph, frames int, holds func() bool) (*Times, error) {
-	return simulate(g, options{frames: frames, holds: holds, depth: func(n *ir.Node) (int, bool) {
+	return simulate(g, options{frames: frames, holds: holds, known: units{}, depth: func(n *ir.Node) (int, bool) {
 		return n.HW.Fifo, n.HW.Fifo > blockRAM
 	}})
 }
@@ -35,11 +35,11 @@ func simulate(g *ir.Graph, o options) (*Times, error) {
 	if n.patience = 1; o.holds != nil {
 		n.patience = 1000 // all may hold still for a while
 	}
-	return n.times(g), nil
+	return n.times(len(g.Out)), nil
 }
 
-// times runs a net and reads its counters.
-func (n *net) times(g *ir.Graph) *Times {
+// times runs a net, whose first sinks are its outs outputs, and reads its counters.
+func (n *net) times(outs int) *Times {
 	t := &Times{Most: map[*ir.Node]int{}, Done: n.run(n.patience)}
 	for node, f := range n.fifos {
 		t.Most[node] = f.most
@@ -47,7 +47,7 @@ func (n *net) times(g *ir.Graph) *Times {
 	for _, s := range n.sources {
 		t.In = append(t.In, s.first)
 	}
-	for _, s := range n.sinks[:len(g.Out)] {
+	for _, s := range n.sinks[:outs] {
 		t.First, t.Last = append(t.First, s.first), append(t.Last, s.last)
 	}
 	return t

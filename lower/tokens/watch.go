@@ -19,12 +19,12 @@ func Watch(g *ir.Graph, frames int) (*Times, map[*ir.Node][]Stream, error) {
 	probes := map[*ir.Node][]*probe{}
 	for node, wires := range n.results {
 		for _, w := range wires {
-			p := &probe{sink{in: w, beats: beats(node, node.HW.OutLanes), now: &n.now}}
+			p := &probe{sink{in: w, beats: beats(node), now: &n.now}}
 			probes[node], n.parts = append(probes[node], p), append(n.parts, p)
 		}
 	}
 	n.patience = 1
-	times := n.times(g)
+	times := n.times(len(g.Out))
 	seen := map[*ir.Node][]Stream{}
 	for node, list := range probes {
 		for _, p := range list {

@@ -16,6 +16,8 @@
 //       + 9 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
 //   ii: max(H * W * CB, OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending
+//   front: KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 && OC > DRAIN ? CB : 0
+//   flow: parts
 //   parts: u_window + u_linear
 `default_nettype none
 module mx_conv #(

@@ -11,6 +11,7 @@
 //               ROUND            rounding mode, see num_requant
 //   An output beat is {scale, codes}.
 //   latency: (ROW < K ? ROW : K) / LANES + 4   ii: ROW / LANES * ROWS   order: as it comes
+//   flow: memory(DEPTH, RUN, RUN, min((s / BLOCK + 1) * BLOCK, RUN), s, 2, 1) + u_skid
 //   let: BITS = LANES * IN_W
 //   lut: LANES * (IN_W * 19 / 4 - (IN_SIGNED ? 0 : IN_W * 5 / 9)) + 4 * IN_W + 10 + 8 * ((BITS + (DEPTH > 32 ? 6
 //       : 13)) / (DEPTH > 32 ? 7 : 14) + (BLOCK > 4 ? 2 : 1)) + (RUN % BLOCK ? R_W : 0)

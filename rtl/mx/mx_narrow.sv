@@ -3,6 +3,7 @@
 //   parameters  WIDTH  bits of the elements of an output beat, N > 1 output beats to an input beat
 //   A beat is {scale of 8 bits, elements}.
 //   latency: 2   ii: N   order: part k of input beat i is beat N*i+k
+//   flow: narrow(N) + u_skid
 //   lut: N * WIDTH + 4
 //   ff: N * WIDTH + 9 + clog2(N)
 //   parts: u_skid

@@ -3,6 +3,7 @@
 //   parameters  WIDTH  bits of the elements of an input beat, N > 1 input beats to an output beat
 //   A beat is {scale of 8 bits, elements}; the N beats have the same scale.
 //   latency: N   ii: N   order: beat N*i+k of the input is part k of beat i
+//   flow: widen(N)
 //   lut: N * WIDTH + 12 + clog2(N)
 //   ff: 2 * (N * WIDTH + 8) + 2 + clog2(N)
 `default_nettype none

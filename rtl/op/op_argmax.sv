@@ -10,6 +10,7 @@
 //               OUT_SIGNED   1: two's complement
 //               OVER         as num_requant, for indices that do not fit
 //   latency: N / LANES + (LANES > 1 ? 1 : 0)   ii: OUTER * N / LANES   order: as the input
+//   flow: (LANES > 1 ? steps(1, 1, 1, 1) : 0) + steps(N / LANES, 1, s == N / LANES - 1, 0) + u_skid
 //   lut: (LANES - 1) * (PW + E_W / 2 + 1) + E_W / 2 + 3 * IW + 4
 //   ff: (LANES > 1 ? PW + 1 : 0) + IW + PW
 //   parts: u_requant + u_skid

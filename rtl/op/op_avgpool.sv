@@ -21,6 +21,7 @@
 //       + 2 + KH * KW) + 1 + (M_W == 0 && clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
 //   ii: TILED ? H * W * C / LANES : max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
+//   flow: parts
 //   parts: u_pool + u_mean
 `default_nettype none
 module op_avgpool #(

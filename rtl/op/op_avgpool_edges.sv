@@ -22,6 +22,7 @@
 //       + 5 + (clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
 //   ii: max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
+//   flow: parts
 //   parts: u_pool + u_weigh + u_mean
 `default_nettype none
 module op_avgpool_edges #(

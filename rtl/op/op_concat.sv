@@ -5,6 +5,8 @@
 //               B_BEATS  beats of b in a row
 //               GROUPS   turns of a frame
 //   latency: 1   ii: GROUPS * (A_BEATS + B_BEATS)   order: outer axes, then a before b
+//   turns: A_BEATS, B_BEATS
+//   flow: steps(A_BEATS + B_BEATS, s < A_BEATS ? 1 : 2, 1, 0) + u_out
 //   lut: WIDTH + 2 * CW + 4
 //   ff: CW + 1
 //   parts: u_out

@@ -31,6 +31,8 @@
 //       + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending
+//   front: PLAIN && GROUPS == 1 && OC > OUT_LANES && IN_LANES <= STREAM_LANES ? C / STREAM_LANES : 0
+//   flow: parts
 //   parts: u_window + (GATHER ? u_fifo : 0) + u_linear
 `default_nettype none
 module op_conv #(

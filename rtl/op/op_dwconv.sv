@@ -24,6 +24,7 @@
 //       + KH * KW + 4 + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
+//   flow: u_window + steps(TAPS, 1, s == TAPS - 1, FRONT + TAIL + 1) + u_skid
 //   lut: TAP_W + CF_W + AW + 10
 //   ff: TAP_W + CF_W + AW + FRONT + TAIL + 1
 //   parts: u_window + u_x + u_weights + u_flags + u_cf + u_consts + LANES * u_lane + u_skid

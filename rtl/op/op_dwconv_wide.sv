@@ -23,6 +23,7 @@
 //       + (KH * SH + PT + PB == 1 ? 0 : 2) + (BUSY > 1 ? 2 : 0) + BUSY
 //       + 4 + (clog2(TAP_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: max(H * W * C / STREAM_LANES, OH * ROW)   order: pixels row-major, all channels a beat
+//   flow: u_window + steps(BUSY, 1, s == BUSY - 1, STAGES + TAIL + 1) + u_skid
 //   lut: AW + STAGES + 8
 //   ff: AW + STAGES + TAIL + 1
 //   parts: u_window + u_x + u_weights + u_flags + u_consts + C * u_lane + u_skid

@@ -15,6 +15,7 @@
 //       + 2 + KH * KW
 //   ii: TILED ? H * W * C / LANES : max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
+//   flow: parts
 //   parts: u_pool
 `default_nettype none
 module op_maxpool #(

@@ -9,6 +9,8 @@
 //               AFTER   beats put behind a turn
 //               GROUPS  turns of a frame
 //   latency: 1   ii: GROUPS * (BEFORE + BODY + AFTER)   order: as it comes
+//   turns: BEFORE + AFTER
+//   flow: steps(TURN, s == 0 || s > BEFORE && s < BEFORE + BODY, 1, 0) + u_out
 //   lut: LANES * W + 2 * CW + 4
 //   ff: CW + 1
 //   parts: u_out

@@ -17,6 +17,7 @@
 //               STYLE               "auto", "block" or "distributed": where the constant lies
 //               CONSTS, CONSTS_SUM  image: word f, lane i of beat f at bit i * B_W
 //   latency: (KIND == 3 ? 5 : 4) + DEEP   ii: BEATS   order: as it comes
+//   flow: steps(1, 1, 1, 2) + u_pair
 //   lut: AW + 4
 //   ff: AW + 4
 //   parts: u_a + u_consts + u_pair

@@ -17,6 +17,7 @@
 //       + 2 + KH * KW
 //   ii: TILED ? H * W * C / LANES : max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
+//   flow: parts
 //   parts: TILED ? u_tile : u_scan
 `default_nettype none
 module op_pool #(

@@ -14,6 +14,7 @@
 //       * C / LANES + 2 + KH * KW - (KH * KW * SH * SW == 1 && PT + PL + PB + PR == 0 ? C / LANES + 2 : 0)
 //   ii: max(H * W * C / LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / LANES)   order: row-major
+//   flow: u_window + steps(TAPS, 1, s == TAPS - 1, 0) + u_skid
 //   lut: 4
 //   ff: TW + LANES * ACC_W
 //   parts: u_window + u_fold + u_skid

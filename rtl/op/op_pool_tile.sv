@@ -10,6 +10,8 @@
 //               SUM     0: maximum; 1: sum
 //               ACC_W   bits of a result
 //   latency: ((KH - 1) * W + KW - 1) * C / LANES + 1   ii: H * W * C / LANES   order: as the input
+//   let: X = s / CF % W; Y = s / CF / W
+//   flow: steps(H * W * CF, 1, X % SW == KW - 1 && Y % SH == KH - 1 && X / SW < OW && Y / SH < OH, 0) + u_skid
 //   let: LINES = (D + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * ((DEPTH + 63) / 64); BLOCKS = (D + 35) /
 //       36 * ((DEPTH + 511) / 512); IN_BLOCK = 8 * LINES > 129 * BLOCKS ? 1 : 0
 //   lut: 55 + D + (IN_BLOCK || DEPTH < 2 ? 0 : 8 * LINES)

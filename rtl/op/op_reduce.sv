@@ -10,6 +10,7 @@
 //               OUT_LANES       derived, not to be set
 //   latency: INNER > 1 ? (N - 1) * INNER / LANES + 1 : N / LANES + (LANES > 1 ? (clog2(LANES) + 1) / 2 : 0)
 //   ii: OUTER * N * INNER / LANES   order: as the input
+//   flow: (TREE ? steps(1, 1, 1, TREE) : 0) + u_tile
 //   parts: u_tile
 `default_nettype none
 module op_reduce #(

@@ -13,6 +13,7 @@
 //   latency: (INNER > 1 ? (N - 1) * INNER / LANES + 1 : N / LANES + (LANES > 1 ? (clog2(LANES) + 1) / 2 : 0))
 //       + 1 + (clog2(DIV + 1) > clog2(DIV) ? 0 : 4)
 //   ii: OUTER * N * INNER / LANES   order: as the input
+//   flow: parts
 //   parts: u_sum + u_mean
 `default_nettype none
 module op_reduce_mean #(

@@ -10,6 +10,7 @@
 //               GROUPS          such frames in one frame of the caller
 //               STYLE           "auto", "block", "distributed" or "ultra": where the frames lie
 //   latency: BEATS + 3   ii: GROUPS * max(BEATS, D0 * D1 * D2 * D3 * D4 * D5)   order: as above
+//   flow: memory(2 * BEATS, BEATS, D0 * D1 * D2 * D3 * D4 * D5, BEATS, 0, 2) + u_out
 //   lut: 41 + 5 * AW + 11 * CW / 2
 //   ff: 2 * AW + 6 * CW + 6
 //   parts: u_frames + u_out

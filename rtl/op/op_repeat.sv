@@ -7,6 +7,8 @@
 //               TIMES   how often a run leaves, 1 or more
 //               GROUPS  runs of a frame
 //   latency: 1   ii: GROUPS * BEATS * TIMES   order: outer axes, times, run
+//   turns: GROUPS * BEATS / COPIES
+//   flow: steps(BEATS * TIMES, s < BEATS, 1, 0) + u_out
 //   lut: 2 * PW + 2 * TW + 8
 //   ff: PW + TW + 2
 //   parts: u_out

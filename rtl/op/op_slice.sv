@@ -9,6 +9,8 @@
 //               COUNT   runs of a turn
 //               GROUPS  turns of a frame
 //   latency: FIRST + 1   ii: GROUPS * BEATS   order: as it comes
+//   let: KEEP = s >= FIRST && (s - FIRST) / EVERY < COUNT && (s - FIRST) % EVERY < RUN
+//   flow: steps(BEATS, 1, KEEP, 0, KEEP == 0) + u_out
 //   lut: 2 * PW + EW + 6
 //   ff: PW + EW
 //   parts: u_out

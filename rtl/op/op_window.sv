@@ -25,6 +25,7 @@
 //       + (OUT_LANES > C && KH * KW * C > OUT_LANES ? 2 : SKID)
 //   ii: max(H * W * C / IN_LANES, OUT_LANES > C ? OH * ROW : OH * OW * KH * KW * C / OUT_LANES)
 //   order: windows row-major; in a window group, ky, kx, channel
+//   flow: parts
 //   parts: (MEM_LANES == IN_LANES ? 0 : u_widen) + (PLAIN && MEM_LANES == OUT_LANES ? 0 : PLAIN ? u_narrow :
 //       WIDE ? op_window_wide.u_window : op_window_seq.u_window) + (SKID && REGISTERED == 0 ? u_skid : 0)
 `default_nettype none

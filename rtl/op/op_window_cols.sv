@@ -14,6 +14,7 @@
 //   ii: W + max(0, (W + PL + PR - (KW - 1) * DW - 1) / SW + 1 - min(W - 1, max(0, (KW - 1) * DW - PL))
 //       - max(1, (W - 2 + 2 * SW - max(0, (KW - 1) * DW - PL)) / SW))
 //   order: windows as they come, column kx innermost; latency and ii are those of a row
+//   flow: columns(W, FIRST, LAST, SW, AHEAD)
 //   lut: KW * D + 60
 //   ff: LEN * D + 3 * CW + KW + 7
 `default_nettype none

@@ -12,6 +12,9 @@
 //               NB      row memories, at least (KH - 1) * DH + 1 or H
 //   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + 2
 //   ii: max(H, (H + PT + PB - (KH - 1) * DH - 1) / SH + 1) * W   order: columns row-major, pixel ky innermost
+//   let: TOP = s / W * SH - PT; OLD = min(max(TOP, 0), H); NEXT = s / W == OH - 1 ? H : min(max(TOP + SH, 0), H)
+//   flow: memory(NB * W, H * W, OH * W, min(max(TOP + KS - 1, 0), H - 1) * W + s % W + 1,
+//       OLD * W + (NEXT > OLD ? s % W : 0), 1)
 //   let: LINES = (D + (W > 32 ? 6 : 13)) / (W > 32 ? 7 : 14) * ((W + 63) / 64); BLOCKS = (D + 35) / 36 * ((W +
 //       511) / 512); IN_BLOCK = 8 * LINES > 129 * BLOCKS ? 1 : 0
 //   lut: KH * (D + 12) + 3 * XW + (IN_BLOCK || W < 2 ? 0 : NB * 8 * LINES)

@@ -17,6 +17,9 @@
 //   ii: max(H * W * C / IN_LANES, ((H + PT + PB - (KH - 1) * DH - 1) / SH + 1)
 //       * ((W + PL + PR - (KW - 1) * DW - 1) / SW + 1) * KH * KW * C / OUT_LANES)
 //   order: windows row-major; in a window group, ky, kx, channel
+//   let: BEATS = KH * KW * C / OUT_LANES; TOP = s / BEATS / OW * SH - PT; LEFT = s / BEATS % OW * SW - PL
+//   flow: memory(NB * ROW, H * ROW, OH * OW * BEATS, (min(max(TOP + KS - 1, 0), H - 1) * W
+//       + min(max(LEFT + KSW - 1, 0), W - 1) + 1) * CF, min(max(TOP, 0), H) * ROW, 2)
 //   let: WORD = IN_LANES * E_W; LINES = (WORD + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * ((DEPTH + 63) /
 //       64); BLOCKS = min((WORD + 35) / 36 * ((DEPTH + 511) / 512), (WORD + 17) / 18 * ((DEPTH + 1023) / 1024),
 //       (WORD + 8) / 9 * ((DEPTH + 2047) / 2048), (WORD + 3) / 4 * ((DEPTH + 4095) / 4096)); IN_BLOCK = 8 * LINES >

@@ -22,7 +22,8 @@
 //   latency: min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM
 //       + 1 + (KH * SH + PT + PB > 1 ? 2 : 0) + (KH * KW * C > OUT_LANES ? 2 : 0)
 //   ii: max(H * W, OH * ROW)   order: windows row-major; in a window ky, kx, channel
-//   parts: (KH * SH + PT + PB > 1 ? u_rows : 0) + (PARTS > 1 ? u_narrow : 0) + u_cols
+//   flow: parts
+//   parts: (KH * SH + PT + PB > 1 ? u_rows : 0) + u_cols + (PARTS > 1 ? u_narrow : 0)
 `default_nettype none
 module op_window_wide #(
     parameter integer H         = 8,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"lathe/lower/tokens"
 	"lathe/rtl"
 	"lathe/sim"
 )
@@ -36,6 +37,7 @@ type checker struct {
 	model       *sim.Model
 	vectors     *vectors
 	latency, ii int
+	flow        rtl.Flow
 	cycles      int // to the last beat of the run without stalls
 }
 
@@ -61,6 +63,12 @@ func (b *Bench) prepare(ctx context.Context, cache string) (*checker, error) {
 	}
 	if c.ii, err = h.II.Eval(values); err != nil {
 		return nil, err
+	}
+	if h.Family != "" && !b.Pipeline {
+		u := &rtl.Unit{Module: b.Module, Params: params, In: make([]string, len(b.In))}
+		if c.flow, err = u.Flow(); err != nil {
+			return nil, err
+		}
 	}
 	if c.vectors, err = b.vectors(); err != nil {
 		return nil, err
@@ -181,6 +189,28 @@ func (c *checker) plain(ctx context.Context) error {
 	}
 	if res.IICycles != float64(c.ii) {
 		return fmt.Errorf("initiation interval is %v cycles, the header says %d", res.IICycles, c.ii)
+	}
+	return c.flows(res)
+}
+
+// flows compares the cycles in which frames leave with those that the header's flow line gives.
+func (c *checker) flows(res *sim.Result) error {
+	if c.Pipeline || c.flow == nil {
+		return nil
+	}
+	v := c.vectors
+	times := tokens.Alone(c.flow, v.inBeats, v.outBeats[0], len(c.Out), v.frames)
+	for i, out := range res.Out {
+		for _, side := range []struct {
+			what      string
+			want, got []int
+		}{{"first", times.First[i], out.First}, {"last", times.Last[i], out.Last}} {
+			for f, at := range side.got {
+				if at -= res.FirstIn[0]; f >= len(side.want) || at != side.want[f] {
+					return fmt.Errorf("the %s beat of frame %d leaves in cycle %d, the flow line says %v", side.what, f, at, side.want)
+				}
+			}
+		}
 	}
 	return nil
 }

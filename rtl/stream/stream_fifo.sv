@@ -5,6 +5,7 @@
 //   parameters  WIDTH  bits of the payload
 //               DEPTH  beats, 1 or more
 //   latency: DEPTH > 64 ? 3 : 1   ii: 1   order: as it comes
+//   flow: fifo(DEPTH)
 //   lut: DEPTH <= 2 ? 0 : DEPTH > 64 ? 4 * clog2(DEPTH) + 4 : 5 * clog2(DEPTH) + 3 + 8 * (DEPTH > 32 ? (WIDTH +
 //       6) / 7 : (WIDTH + 13) / 14)
 //   ff: DEPTH <= 2 ? 0 : DEPTH > 64 ? WIDTH + 3 * clog2(DEPTH) + 3 : 4 * clog2(DEPTH) + 1

@@ -5,6 +5,7 @@
 //   parameters  WIDTH  bits of the payload
 //               N      branches
 //   latency: 0   ii: 1   order: as it comes
+//   flow: fork()
 //   lut: N + 2
 //   ff: N
 `default_nettype none

@@ -3,6 +3,7 @@
 //   parameters  A_WIDTH  bits of the payload of a
 //               B_WIDTH  bits of the payload of b
 //   latency: 0   ii: 1   order: as it comes
+//   flow: steps(1, 3, 1, 0)
 //   lut: 2
 `default_nettype none
 module stream_join #(

@@ -3,6 +3,7 @@
 //   parameters  WIDTH  bits of the payload
 //               BEATS  beats of a frame
 //   latency: 0   ii: BEATS   order: as it comes
+//   flow: 0
 //   lut: clog2(BEATS) > 5 ? clog2(BEATS) * 3 / 2 : clog2(BEATS) + 1
 //   ff: max(clog2(BEATS), 1)
 `default_nettype none

@@ -3,6 +3,7 @@
 //   parameters  WIDTH  bits of an output beat
 //               N      output beats to an input beat
 //   latency: N == 1 ? 1 : 2   ii: N   order: part k of input beat i is beat N*i+k
+//   flow: (N == 1 ? 0 : narrow(N)) + u_skid
 //   lut: N == 1 ? 0 : N * WIDTH + 4
 //   ff: N == 1 ? 0 : N * WIDTH + 1 + clog2(N)
 //   parts: u_skid

@@ -2,6 +2,7 @@
 // stream_skid: full-throughput register slice. Cuts the combinational path of both valid and ready.
 //   parameters  WIDTH  bits of the payload
 //   latency: 1   ii: 1   order: as it comes
+//   flow: skid()
 //   lut: WIDTH + 4
 //   ff: 2 * WIDTH + 2
 `default_nettype none

@@ -3,6 +3,7 @@
 //   parameters  WIDTH  bits of an input beat
 //               N      input beats to an output beat
 //   latency: N   ii: N   order: beat N*i+k of the input is part k of beat i
+//   flow: N == 1 ? u_skid : widen(N)
 //   lut: N == 1 ? 0 : N * WIDTH + 4 + clog2(N)
 //   ff: N == 1 ? 0 : 2 * N * WIDTH + 2 + clog2(N)
 //   parts: N == 1 ? u_skid : 0

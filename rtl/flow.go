@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtl
+
+// Flow says how beats move through a unit, cycle by cycle, but not what they carry: stages in a row, of which the first
+// reads the streams of the unit. It is what the depths of FIFOs are computed from. A flow of no stages is a wire.
+type Flow []Stage
+
+// Stage is one part of a unit that decides by itself when it moves.
+type Stage struct {
+	Kind StageKind
+	// N is the factor of StageWiden and StageNarrow, the places of StageFifo, and the beats that StageMemory holds.
+	N int
+	// Period is how many steps StageSteps and StageMemory make before they begin again, at most one a cycle. Frame is the
+	// beats that StageMemory takes for them.
+	Period, Frame int
+	// Step says what step s of a period takes and gives (StageSteps).
+	Step func(s int) Step
+	// Need is how many beats of the frame must be in the memory for step s of the period, and Freed how many of them have
+	// left it before that step (StageMemory). Every step gives a beat.
+	Need, Freed func(s int) int
+	// Regs are the registers between a step and the stage's output, at most 63. They move together, whenever the last one
+	// is empty or taken.
+	Regs int
+	// Late says that a beat is seen in the memory one cycle later than could be.
+	Late bool
+	// Columns are the constants of StageColumns.
+	Columns Columns
+}
+
+// Step is one cycle of a StageSteps.
+type Step struct {
+	// Take has bit i set where a beat of stream i is taken.
+	Take uint
+	// Give says that a beat leaves. Free says that the step does not wait for room at the output, which only a stage
+	// without registers can say of steps that give nothing.
+	Give, Free bool
+}
+
+// Columns are constants of op_window_cols, named as there.
+type Columns struct{ W, First, Last, Step, Ahead int }
+
+// StageKind is how a stage moves.
+type StageKind uint8
+
+// The kinds of stages, with the calls by which flow lines of headers make them; s is the step.
+const (
+	StageSteps   StageKind = iota // steps(period, take, give, regs[, free]): a fixed sequence of steps
+	StageMemory                   // memory(places, frame, period, need, freed, regs[, late]): beats that steps read
+	StageSkid                     // skid(): stream_skid
+	StageFifo                     // fifo(places): stream_fifo
+	StageWiden                    // widen(n): stream_widen
+	StageNarrow                   // narrow(n): stream_narrow without its skid
+	StageColumns                  // columns(w, first, last, step, ahead): op_window_cols
+	StageFork                     // fork(): stream_fork
+)
+
+// pipeline is the flow of a unit that takes a beat of each of its streams, and gives one, every cycle: latency-1
+// registers that move together, then a skid.
+func pipeline(streams, latency int) Flow {
+	all := Step{Take: 1<<streams - 1, Give: true}
+	return Flow{
+		{Kind: StageSteps, Period: 1, Step: func(int) Step { return all }, Regs: max(latency-1, 0)},
+		{Kind: StageSkid},
+	}
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtl
+
+import (
+	"strings"
+	"testing"
+
+	"lathe/internal/diag"
+)
+
+// TestFlows evaluates the flow lines of all modules with streams, under their defaults.
+func TestFlows(t *testing.T) {
+	for _, name := range Modules() {
+		h, err := Lookup(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := h.Width("out_valid", map[string]int{"N": 2}); err != nil {
+			continue
+		}
+		u := &Unit{Module: name}
+		flow, err := u.Flow()
+		if err != nil || len(flow) == 0 && name != "stream_last" {
+			t.Errorf("%s: %d stages, %v", name, len(flow), err)
+		}
+		for i, s := range flow {
+			if s.Kind == StageSteps && s.Period < 1 || s.Kind == StageMemory && (s.Period < 1 || s.Frame < 1) || s.Regs < 0 {
+				t.Errorf("%s: stage %d is %+v", name, i, s)
+			}
+		}
+		if _, err := u.Front(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := u.Turns(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// flowOf reads a header with the given flow line.
+func flowOf(t *testing.T, line string) (Flow, error) {
+	t.Helper()
+	const order = "order: row-major\n"
+	text := strings.Replace(sample, order, order+"//   let: K = s / A % 2\n//   flow: "+line+"\n", 1)
+	h, err := ReadHeader(File{Name: "sample.sv", Data: []byte(text)})
+	if err != nil {
+		return nil, err
+	}
+	env := h.scope([]Param{{"A", "3"}})
+	h.derive(env)
+	return h.flow(env, 2)
+}
+
+func TestFlowLine(t *testing.T) {
+	flow, err := flowOf(t, "(A > 2 ? steps(2 * A, K ? 1 : 2, s % A == A - 1, B) : 0)"+
+		" + memory(B, A, 9000, min(s, A) + 1, s / 2, 2, 1) + u_skid")
+	if err != nil || len(flow) != 3 {
+		t.Fatalf("%+v, %v", flow, err)
+	}
+	a, m := flow[0], flow[1]
+	if a.Kind != StageSteps || a.Period != 6 || a.Regs != 6 || flow[2].Kind != StageSkid {
+		t.Errorf("%+v", flow)
+	}
+	for s, want := range []Step{{Take: 2}, {Take: 2}, {Take: 2, Give: true}, {Take: 1}, {Take: 1}, {Take: 1, Give: true}} {
+		if a.Step(s) != want {
+			t.Errorf("step %d: %+v", s, a.Step(s))
+		}
+	}
+	if m.N != 6 || m.Frame != 3 || m.Period != 9000 || !m.Late || m.Need(2) != 3 || m.Need(20) != 4 || m.Freed(9) != 4 {
+		t.Errorf("%+v", m)
+	}
+	flow, err = flowOf(t, "u_w + skid()")
+	if err != nil || len(flow) != 2 || flow[0].Kind != StageWiden || flow[0].N != 4 {
+		t.Errorf("%+v, %v", flow, err)
+	}
+	for _, line := range []string{"steps(2, 1, 1)", "steps(s, 1, 1, 0)", "steps(2, s / 0, 1, 0)", "steps(2, 1 / s, 1, 0)",
+		"steps(2, Q, 1, 0)", "u_none", "u_skid * 2", "jump(2)", "steps(2, clog2(s), 1, 0)", "(s ? u_skid : 0)"} {
+		if _, err := flowOf(t, line); diag.CodeOf(err) != "L0603" {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+}
