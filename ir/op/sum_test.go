@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// drawSum is a linear node of random operands: data of each kind by weights of each kind that goes with it.
+func drawSum(r *rand.Rand, data, weights operandKind) *ir.Node {
+	out, in := between(r, 1, 6), between(r, 1, 40)
+	k := []int{2, 4, 8, 32}[r.IntN(4)]
+	blocks := format.NewMXInt(between(r, 2, 8), k)
+	x := ir.Type{Shape: []int{3, in}, Format: drawKind(r, data, blocks)}
+	if data == stepped && weights == blocked { // the unit takes signed data
+		x.Format = format.Fixed{W: between(r, 2, 8), F: between(r, -3, 9), Signed: true}
+	}
+	w := drawWeights(r, weights, blocks, out, in)
+	args := []*ir.Node{genInput("x", x), w}
+	if chance(r, 80) {
+		f := format.Fixed{W: between(r, 2, 12), F: between(r, 0, 14), Signed: true}
+		args = append(args, genConst("b", ir.Type{Shape: []int{out}, Format: f}, genCodes(r, f, out)))
+	}
+	n := &ir.Node{Name: "y", Op: Linear, Args: args, Type: ir.Type{Shape: []int{3, out}}}
+	n.HW = ir.HW{InLanes: 1, OutLanes: 1, Rows: 1, StreamIn: 1}
+	switch {
+	case data == blocked || weights == blocked:
+		n.Type.Format = format.Fixed{W: between(r, 6, 40), F: between(r, -2, 24), Signed: true, Round: format.RoundFloor}
+	case data == scaled || weights == scaled:
+		f := genRealResult(r, between(r, -1, 6))
+		f.Over = []format.Over{format.Sat, format.Sym}[r.IntN(2)] // results between two bounds have an order
+		n.Type.Format = f
+	default:
+		n.Type.Format = RandomFixed(r, 14)
+	}
+	return n
+}
+
+// drawKind draws a format of data.
+func drawKind(r *rand.Rand, kind operandKind, blocks format.Format) format.Format {
+	switch kind {
+	case blocked:
+		return blocks
+	case scaled:
+		return genAffine(r, 9)
+	}
+	return RandomFixed(r, 12)
+}
+
+// drawWeights draws constants: fixed or with a power of two a channel, with real scales, or in blocks.
+func drawWeights(r *rand.Rand, kind operandKind, blocks format.Block, out, in int) *ir.Node {
+	t := ir.Type{Shape: []int{out, in}, Format: blocks}
+	switch kind {
+	case blocked:
+		codes := genCodes(r, blocks.Element(), out*in)
+		for range t.Blocks() {
+			t.Scales = append(t.Scales, float32(math.Ldexp(1, between(r, -6, 6))))
+		}
+		return genConst("w", t, codes)
+	case scaled:
+		a := format.Affine{W: between(r, 2, 8), Signed: true, Zero: int64(between(r, -2, 2))}
+		t.Format, t.Scales = a, genScales(r, out, between(r, -6, 0))
+	case stepped:
+		if t.Format = RandomFixed(r, 9); chance(r, 50) {
+			t.Format = format.Affine{W: between(r, 2, 9), Signed: true, Zero: int64(between(r, 0, 3))}
+			for range out {
+				t.Scales = append(t.Scales, float32(math.Ldexp(1, between(r, -6, 2))))
+			}
+		}
+	}
+	return genWeights(r, t)
+}
+
+// rats are the exact values of t, as formats define them.
+func rats(t *ir.Tensor) []*big.Rat {
+	out := make([]*big.Rat, len(t.Codes))
+	if b, blocks := t.Type.BlockFormat(); blocks {
+		t.EachBlock(func(block, from, to int) {
+			scale := b.ScaleValue(t.BlockScales[block]).Rat()
+			for i := from; i < to; i++ {
+				out[i] = new(big.Rat).Mul(b.Element().Decode(t.Codes[i]).Rat(), scale)
+			}
+		})
+		return out
+	}
+	row := len(t.Codes) / max(len(t.Type.Scales), 1)
+	for i, q := range t.Codes {
+		out[i] = t.Type.Format.Decode(q).Rat()
+		if t.Type.Scales != nil {
+			out[i].Mul(out[i], format.FromFloat32(t.Type.Scales[i/row]).Rat())
+		}
+	}
+	return out
+}
+
+// rounded is v as an integer, by the definition of the modes.
+func rounded(v *big.Rat, mode format.Round) *big.Int {
+	one := big.NewInt(1)
+	low, rest := new(big.Int).DivMod(v.Num(), v.Denom(), new(big.Int))
+	if rest.Sign() == 0 {
+		return low
+	}
+	high := new(big.Int).Add(low, one)
+	half := rest.Lsh(rest, 1).Cmp(v.Denom())
+	away, zero := high, low
+	if v.Sign() < 0 {
+		away, zero = low, high
+	}
+	tie := map[format.Round]*big.Int{format.RoundAway: away, format.RoundUp: high, format.RoundDown: low,
+		format.RoundHalfZero: zero}[mode]
+	directed := map[format.Round]*big.Int{format.RoundFloor: low, format.RoundCeil: high, format.RoundZero: zero,
+		format.RoundOutward: away}[mode]
+	switch {
+	case directed != nil:
+		return directed
+	case half < 0:
+		return low
+	case half > 0:
+		return high
+	case tie != nil:
+		return tie
+	case low.Bit(0) == 0:
+		return low
+	}
+	return high
+}
+
+// entered is integer v under the overflow rule of f.
+func entered(v *big.Int, f format.Fixed) int64 {
+	lo, hi := big.NewInt(f.Min()), big.NewInt(f.Max())
+	switch {
+	case f.Over == format.Wrap:
+		span := new(big.Int).Lsh(big.NewInt(1), uint(f.W))
+		d := new(big.Int).Mod(new(big.Int).Sub(v, lo), span)
+		return d.Add(d, lo).Int64()
+	case v.Cmp(lo) < 0:
+		return f.Min()
+	case v.Cmp(hi) > 0:
+		return f.Max()
+	}
+	return v.Int64()
+}
+
+// slowSum is a row of the sum in fractions: exact, or floored and saturated block by block in steps of a window.
+func slowSum(n *ir.Node, x, w []*big.Rat, bias *big.Rat) *big.Rat {
+	window := kindsOf(n).window()
+	lengths := []int{len(w)}
+	for _, a := range n.Args[:2] {
+		if _, blocks := a.Type.BlockFormat(); blocks {
+			lengths = (ir.Type{Shape: []int{len(w)}, Format: a.Type.Format}).BlockLengths()
+		}
+	}
+	enter := func(v *big.Rat) *big.Rat {
+		if !window {
+			return v
+		}
+		acc := n.Type.Format.(format.Fixed)
+		q := entered(rounded(new(big.Rat).Mul(v, twoTo(acc.F)), format.RoundFloor), acc)
+		return new(big.Rat).Mul(new(big.Rat).SetInt64(q), twoTo(-acc.F))
+	}
+	sum, at := new(big.Rat).Set(enter(bias)), 0
+	for _, length := range lengths {
+		run := new(big.Rat)
+		for i := at; i < at+length; i++ {
+			run.Add(run, new(big.Rat).Mul(x[i], w[i]))
+		}
+		sum.Add(sum, enter(run))
+		at += length
+	}
+	return enter(sum)
+}
+
+// TestSumPlan compares the plan of every pair of kinds with fractions. Factors stand for real ratios: results then lie
+// between those of the exact sum a little less and a little more, which are nearly always the same.
+func TestSumPlan(t *testing.T) {
+	for _, kinds := range [][2]operandKind{{stepped, stepped}, {stepped, scaled}, {scaled, stepped}, {scaled, scaled},
+		{stepped, blocked}, {blocked, stepped}, {blocked, blocked}} {
+		r := rand.New(rand.NewPCG(uint64(kinds[0]), uint64(kinds[1])))
+		tried, open := 0, 0
+		for range 400 {
+			n := drawSum(r, kinds[0], kinds[1])
+			p, err := PlanSum(n)
+			if err != nil {
+				continue // sums too wide for a factor, blocks that do not fit a window
+			}
+			if k := kindsOf(n); k.data != kinds[0] && k.data != stepped { // an affine format may be a fixed one
+				t.Fatalf("data of kind %d, drawn as %d", k.data, kinds[0])
+			}
+			tried++
+			open += checkSum(t, r, n, p)
+		}
+		if tried < 150 || open > 2*tried {
+			t.Errorf("kinds %v: %d plans, %d results that two codes fit", kinds, tried, open)
+		}
+	}
+}
+
+// drawTensor draws codes, and scales of blocks from 2^-7 to 2^7.
+func drawTensor(r *rand.Rand, x *ir.Tensor) {
+	codes := x.Type.Format
+	if b, blocks := x.Type.BlockFormat(); blocks {
+		codes = b.Element()
+	}
+	copy(x.Codes, genCodes(r, codes, len(x.Codes)))
+	for i := range x.BlockScales {
+		x.BlockScales[i] = int64(between(r, 120, 134))
+	}
+}
+
+// checkSum compares the codes of n with fractions and returns how many were open between two.
+func checkSum(t *testing.T, r *rand.Rand, n *ir.Node, p SumPlan) (open int) {
+	t.Helper()
+	x := ir.NewTensor(n.Args[0].Type)
+	drawTensor(r, x)
+	in, err := p.input(n, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := n.Args[1].Value()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, terms := p.Size()
+	bias := make([]*big.Rat, rows)
+	for c := range bias {
+		bias[c] = new(big.Rat)
+	}
+	if len(n.Args) > 2 {
+		b, err := n.Args[2].Value()
+		if err != nil {
+			t.Fatal(err)
+		}
+		bias = rats(b)
+	}
+	kernel, got := p.kernel(n.Type.Format), make([]int64, rows)
+	values, weights := rats(x), rats(w)
+	for v := range n.Type.Shape[0] {
+		kernel(in.row(v, terms), got)
+		for c := range rows {
+			sum := slowSum(n, values[v*terms:(v+1)*terms], weights[c*terms:(c+1)*terms], bias[c])
+			lo, hi := slowCodes(n, sum, p)
+			if lo != hi {
+				open++
+			}
+			if got[c] < lo || got[c] > hi {
+				t.Fatalf("%v by %v to %v: row %d is %d, in fractions %s: %d to %d", x.Type.Format, w.Type.Format,
+					n.Type.Format, c, got[c], sum.FloatString(6), lo, hi)
+			}
+		}
+	}
+	return open
+}
+
+// slowCodes are the codes of the result for a sum; with factors, for a sum a little less and a little more: a bias is
+// rounded 2^-guardBits of a step below, and factors have so many bits that products fit 63.
+func slowCodes(n *ir.Node, sum *big.Rat, p SumPlan) (lo, hi int64) {
+	out, _ := integersOf(n.Type.Format)
+	v := new(big.Rat).Quo(sum, out.step.Rat())
+	slack := new(big.Rat)
+	if m, exact := p.(*exactSum); exact && kindsOf(n).factors() {
+		bits := min(31, 63-m.tBits)
+		slack.Mul(new(big.Rat).Abs(v), twoTo(-bits)).Add(slack, twoTo(-guardBits-1))
+	}
+	code := func(v *big.Rat) int64 {
+		q := rounded(v, out.ints.Round)
+		return entered(q.Add(q, big.NewInt(out.zero)), out.ints)
+	}
+	return code(new(big.Rat).Sub(v, slack)), code(new(big.Rat).Add(v, slack))
+}
+
+// TestSumBounds compares the widths of exact sums with extremes that are added up one by one.
+func TestSumBounds(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 2))
+	for i := range 300 {
+		n := drawSum(r, []operandKind{stepped, scaled}[i%2], stepped)
+		p, err := PlanSum(n)
+		if err != nil {
+			continue
+		}
+		m := p.(*exactSum)
+		dot, total, low := 1, 1, 1
+		for c := range m.out {
+			least, most, all := new(big.Int), new(big.Int), new(big.Int)
+			for _, w := range m.weights[c*m.in : (c+1)*m.in] {
+				a, b := big.NewInt(w*m.data.lo), big.NewInt(w*m.data.hi)
+				if a.Cmp(b) > 0 {
+					a, b = b, a
+				}
+				least.Add(least, a)
+				most.Add(most, b)
+				all.Add(all, new(big.Int).Abs(big.NewInt(w*max(-m.data.lo, m.data.hi))))
+			}
+			dot, low = max(dot, format.SignedBits(least, most)), max(low, signedBits(all))
+			for _, v := range []*big.Int{new(big.Int), least, most} {
+				v.Lsh(v, m.up[c])
+				total = max(total, signedBits(v), signedBits(new(big.Int).Add(v, m.bias[c])))
+			}
+		}
+		if m.dotBits != dot || m.tBits != total || m.lowBits != low {
+			t.Fatalf("widths %d %d %d, want %d %d %d", m.dotBits, m.tBits, m.lowBits, dot, total, low)
+		}
+	}
+}
