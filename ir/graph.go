@@ -94,7 +94,7 @@ func (g *Graph) Clone() *Graph {
 	copies := make(map[*Node]*Node, len(g.Nodes))
 	for _, n := range g.Nodes {
 		m := *n
-		m.Attrs = cloneAttrs(n.Attrs)
+		m.Attrs = CloneAttrs(n.Attrs)
 		m.Args = make([]*Node, len(n.Args))
 		for i, a := range n.Args {
 			m.Args[i] = copies[a]

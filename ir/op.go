@@ -37,7 +37,7 @@ type Op struct {
 	// Expand writes the node, which stays as it is, as simpler ones, returned in order; the last one takes its place. They
 	// read the arguments of the node and each other; names need not be unique in the graph.
 	Expand func(n *Node) ([]*Node, error)
-	// RTL returns the library module that computes the node on streams.
+	// RTL returns the unit that computes the node on streams. Package unit calls it once for each hardware of a node.
 	RTL func(n *Node) (*rtl.Unit, error)
 	// CUDA returns the kernels of the library that compute the node in a configuration for t. Its error is a
 	// *cuda.Refusal where there are none for these formats or shapes: kernels are then made of the StableHLO form, as

@@ -88,8 +88,8 @@ func (g *Graph) DropDead() int {
 	return dropped
 }
 
-// cloneAttrs copies the struct behind the pointer; slices are copied one level deep, constant data is shared.
-func cloneAttrs(attrs any) any {
+// CloneAttrs copies the struct behind the pointer; slices are copied one level deep, constant data is shared.
+func CloneAttrs(attrs any) any {
 	if attrs == nil {
 		return nil
 	}

@@ -8,9 +8,9 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/unit"
 	"lathe/lower/balance"
 	"lathe/lower/tokens"
-	"lathe/rtl"
 )
 
 // insertAdapters joins producers and consumers of different lanes: one widen or narrow where one number divides the
@@ -18,12 +18,12 @@ import (
 // folded linear it puts a FIFO of one vector: that unit takes its vector in one go and is then busy with it, and
 // without a buffer whatever produces the next vector slowly would have to wait. An input is slow only where it has
 // fewer lanes than the unit.
-func insertAdapters(_ *State, g *ir.Graph) error {
+func insertAdapters(s *State, g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		if n.IsConst() || n.Op == op.Input {
 			continue
 		}
-		front, _ := tokens.Front(n) // what cannot be built is refused with all others of its kind, by time_units
+		front, _ := tokens.Front(s.plans(), n) // what cannot be built is refused with all others of its kind, by time_units
 		for i, x := range n.Args {
 			if !x.IsConst() {
 				n.Args[i] = equalize(g, n, x, front)
@@ -68,7 +68,7 @@ func producer(x *ir.Node) *ir.Node {
 
 // sizeFifos puts FIFOs behind forks, which have latencies too.
 func sizeFifos(s *State, g *ir.Graph) error {
-	if fifos, err := tokens.Size(g); err != nil || fifos == 0 {
+	if fifos, err := tokens.Size(g, s.plans()); err != nil || fifos == 0 {
 		return err
 	}
 	s.Report.Units = nil
@@ -83,7 +83,7 @@ func timeUnits(s *State, g *ir.Graph) error {
 			continue
 		}
 		u := UnitReport{Node: n.Name, Op: n.Op.Name, InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes, StreamIn: n.HW.StreamIn}
-		if err := unitTime(n, &u); err != nil {
+		if err := unitTime(s.plans(), n, &u); err != nil {
 			errs = errs.Add(err, "L0414", n.Errorf("", "").Pos)
 			continue
 		}
@@ -99,12 +99,13 @@ func timeUnits(s *State, g *ir.Graph) error {
 
 // Time fills in latency and initiation interval of every node from the headers of the modules.
 func Time(g *ir.Graph) error {
+	var units unit.Cache
 	for _, n := range g.Nodes {
 		if n.IsConst() {
 			continue
 		}
 		var u UnitReport
-		if err := unitTime(n, &u); err != nil {
+		if err := unitTime(&units, n, &u); err != nil {
 			return err
 		}
 		n.HW.II, n.HW.Latency = u.II, u.Latency
@@ -113,38 +114,21 @@ func Time(g *ir.Graph) error {
 }
 
 // unitTime fills in module, latency and initiation interval. Wires and inputs take a cycle a beat and no time.
-func unitTime(n *ir.Node, u *UnitReport) error {
+func unitTime(units *unit.Cache, n *ir.Node, u *UnitReport) error {
 	u.II = (n.Type.Elems() + n.HW.OutLanes - 1) / n.HW.OutLanes
 	if n.Op == op.Input {
 		return nil
 	}
-	unit, err := n.Op.RTL(n)
+	unit, err := units.Of(n)
 	if err != nil || unit.Module == "" {
 		return err
 	}
-	u.Module = unit.Module
-	header, err := rtl.Lookup(unit.Module)
+	facts, err := units.Facts(n)
 	if err != nil {
 		return err
 	}
-	values, err := header.Values(unit.Params)
-	if err != nil {
-		return err
-	}
-	if u.Latency, err = header.Latency.Eval(values); err != nil {
-		return err
-	}
-	ii, err := header.II.Eval(values)
-	if err != nil {
-		return err
-	}
-	if u.Costed = header.Costed(); u.Costed {
-		if u.Cost, err = header.Cost(unit.Params); diag.CodeOf(err) == "L0655" {
-			u.Costed = false // something inside states none
-		} else if err != nil {
-			return err
-		}
-	}
+	u.Module, u.Latency, u.Cost, u.Costed = unit.Module, facts.Latency, facts.Cost, facts.Costed
+	ii := facts.II
 	switch n.Op {
 	case op.Linear: // the header speaks of one vector
 		ii *= n.Args[0].Type.Elems() / n.Args[1].Type.Shape[1]

@@ -87,13 +87,14 @@ func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (
 		b.budget = Budget{part(dev.LUT), part(dev.DSP), part(dev.BRAM)}
 	}
 	forked := g.Clone()
-	s := &State{Plan: plan, Report: &Report{}}
+	s := &State{Plan: plan, Report: &Report{}, units: o.Units}
 	head := SchedulePipeline[:slices.IndexFunc(SchedulePipeline, func(p Pass) bool { return p.Name == "choose_lanes" })]
 	if err := newRunner(ctx, forked, s, Options{}).run(s, head, forked); err != nil {
 		return nil, nil, err
 	}
 	var err error
-	if b.tried, err = tryFoldings(fold, forked); err != nil {
+	b.opts.Units = s.plans()
+	if b.tried, err = tryFoldings(fold, forked, s.plans()); err != nil {
 		return nil, nil, err
 	}
 	search := b.byBudget
@@ -327,7 +328,7 @@ func (b *balancer) schedule(picks []int) (*scheduled, error) {
 	if d := b.done[key]; d != nil {
 		return d, nil
 	}
-	s := &State{Plan: b.plan, Report: &Report{}, chosen: foldings{}}
+	s := &State{Plan: b.plan, Report: &Report{}, chosen: foldings{}, units: b.opts.Units}
 	for i, n := range b.tried.nodes {
 		o := b.tried.layers[i].Options[picks[i]]
 		s.chosen[n.Name] = folding{o.In, o.Asked, o.Stream}

@@ -10,6 +10,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/unit"
 	"lathe/lower/lowertest"
 	"lathe/lower/tokens"
 )
@@ -158,7 +159,7 @@ func TestMeansInTime(t *testing.T) {
 // front is the beats of the FIFO that always stands in front of n.
 func front(t *testing.T, n *ir.Node) int {
 	t.Helper()
-	beats, err := tokens.Front(n)
+	beats, err := tokens.Front(&unit.Cache{}, n)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/unit"
 	"lathe/lower/balance"
 	"lathe/lower/tokens"
 	"lathe/rtl"
@@ -53,12 +54,13 @@ func (f foldings) arrive(n *ir.Node) {
 type tried struct {
 	layers  []balance.Layer
 	nodes   []*ir.Node
+	units   *unit.Cache
 	unknown []string // modules that do not state what they cost
 }
 
 // tryFoldings evaluates every folding of every node, of a graph with forks. Wires and forks are no layers, since they
 // have the lanes that arrive: who reads one reads what is behind it.
-func tryFoldings(plan *FoldPlan, g *ir.Graph) (*tried, error) {
+func tryFoldings(plan *FoldPlan, g *ir.Graph, units *unit.Cache) (*tried, error) {
 	l := newLaner(plan, g)
 	for _, n := range g.Nodes { // something legal everywhere first: nodes look at what arrives
 		if !n.IsConst() {
@@ -68,7 +70,7 @@ func tryFoldings(plan *FoldPlan, g *ir.Graph) (*tried, error) {
 	if err := l.errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &tried{}
+	t := &tried{units: units}
 	at := map[*ir.Node]int{}
 	for _, n := range g.Nodes {
 		if n.IsConst() || n.Op.Traits.Wire {
@@ -118,7 +120,7 @@ func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 		}
 		seen[f] = true
 		var u UnitReport
-		if err := unitTime(n, &u); err != nil {
+		if err := unitTime(t.units, n, &u); err != nil {
 			if first == nil {
 				first = err
 			}
@@ -129,7 +131,7 @@ func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 			u.Cost = rtl.Cost{LUT: guessed * f.in * f.out}
 		}
 		list = append(list, balance.Option{Stream: f.stream, In: f.in, Out: n.HW.OutLanes, Asked: f.out, II: u.II,
-			Cost: u.Cost.Add(buffer(n))})
+			Cost: u.Cost.Add(t.buffer(n))})
 	}
 	l.chosen, l.errs = nil, nil
 	if len(list) == 0 {
@@ -139,8 +141,8 @@ func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 }
 
 // buffer is the FIFO of a vector that a folded unit gets in front.
-func buffer(n *ir.Node) rtl.Cost {
-	beats, err := tokens.Front(n)
+func (t *tried) buffer(n *ir.Node) rtl.Cost {
+	beats, err := tokens.Front(t.units, n)
 	if err == nil && beats > 1 && producer(n.Args[0]).Op != op.Input {
 		return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats)
 	}

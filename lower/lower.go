@@ -12,6 +12,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/lower/calib"
 )
 
@@ -70,7 +71,7 @@ func ScheduleWith(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 	if plan.Fold.Mode == "balance" {
 		return scheduleBalanced(ctx, g, plan, o)
 	}
-	s := &State{Plan: plan, Report: &Report{}}
+	s := &State{Plan: plan, Report: &Report{}, units: o.Units}
 	c := g.Clone()
 	if err := newRunner(ctx, c, s, o).run(s, SchedulePipeline, c); err != nil {
 		return nil, nil, err
@@ -181,6 +182,15 @@ type State struct {
 	values map[*ir.Node]*calib.Values // what calibrate found
 	runner *runner
 	chosen foldings // by the balance mode
+	units  *unit.Cache
+}
+
+// plans are the units of the graph.
+func (s *State) plans() *unit.Cache {
+	if s.units == nil {
+		s.units = &unit.Cache{}
+	}
+	return s.units
 }
 
 // only adapts a rewrite that needs nothing but the graph.

@@ -13,6 +13,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/lower/loss"
 	"lathe/lower/simplify"
 )
@@ -33,6 +34,8 @@ type Options struct {
 	Alone bool
 	// Unmeasured leaves the errors against the float model out, for callers that print none.
 	Unmeasured bool
+	// Units, if not nil, holds what is planned of the units, for who emits the graph afterwards.
+	Units *unit.Cache
 }
 
 // verifySamples is how many samples Verify evaluates.

@@ -186,15 +186,6 @@ func (h *Header) derive(env map[string]int) {
 	}
 }
 
-// scalar is the value of an integer, or the code of a text.
-func scalar(text string, env map[string]int) (int, bool) {
-	text = strings.TrimSpace(text)
-	if len(text) > 1 && text[0] == '"' && strings.IndexByte(text[1:], '"') == len(text)-2 {
-		return textCode(text), true
-	}
-	return integer(text, env)
-}
-
 // textCode stands for a text in expressions, which only compare texts.
 func textCode(quoted string) int { return 1<<40 + int(crc32.ChecksumIEEE([]byte(quoted))) }
 

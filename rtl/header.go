@@ -2,13 +2,7 @@
 
 package rtl
 
-import (
-	"regexp"
-	"strconv"
-	"strings"
-
-	"lathe/internal/diag"
-)
+import "lathe/internal/diag"
 
 // Header is what the text of a module says about it.
 type Header struct {
@@ -92,22 +86,4 @@ func (h *Header) Width(port string, values map[string]int) (int, error) {
 		return msb + 1, err
 	}
 	return 0, diag.New("L0604", "", "module %s has no port %s", h.Name, port)
-}
-
-var basedLiteral = regexp.MustCompile(`^\d*'s?([hdb])([0-9a-fA-F_]+)$`)
-
-// integer reads a parameter's text: an expression, or a based literal of up to 62 bits.
-func integer(text string, values map[string]int) (int, bool) {
-	text = strings.TrimSpace(text)
-	if m := basedLiteral.FindStringSubmatch(text); m != nil {
-		base := map[string]int{"h": 16, "d": 10, "b": 2}[m[1]]
-		v, err := strconv.ParseInt(strings.ReplaceAll(m[2], "_", ""), base, 63)
-		return int(v), err == nil
-	}
-	e, err := ParseExpr(text)
-	if err != nil {
-		return 0, false
-	}
-	v, err := e.Eval(values)
-	return v, err == nil
 }

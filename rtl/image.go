@@ -19,6 +19,18 @@ type Image struct {
 	Words  []*big.Int
 	// Packed holds the words of a large memory instead; nil: Words.
 	Packed *Packed
+	// Make, if not nil, sets Words or Packed when they are needed: a unit that is only weighed needs none.
+	Make func(*Image) error
+}
+
+// Made is the image with its words. Errors are those of Make.
+func (im Image) Made() (Image, error) {
+	if im.Make == nil {
+		return im, nil
+	}
+	err := im.Make(&im)
+	im.Make = nil
+	return im, err
 }
 
 // Len is the number of words.

@@ -22,15 +22,6 @@ type Param struct {
 	Value string
 }
 
-// Unit is one instance of a library module: what an op returns as its hardware.
-type Unit struct {
-	Module string
-	// In are the prefixes of the input streams, in the order of the node's arguments that are no constants; nil is "in".
-	In     []string
-	Params []Param
-	Images []Image
-}
-
 // entry is one module file of the library; its header is read when first asked for.
 type entry struct {
 	family string // folder: stream, num, mem, op

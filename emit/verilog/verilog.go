@@ -15,6 +15,7 @@ import (
 	"lathe/emit/bench"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/rtl"
 )
 
@@ -29,6 +30,8 @@ type Options struct {
 	ClockMHz float64
 	// Balance is what the choice of foldings aimed at and reached, for design.json; nil where nothing was balanced.
 	Balance any
+	// Units, if not nil, has what was planned of the units already.
+	Units *unit.Cache
 }
 
 // instance is one node on its way into the core.
@@ -50,6 +53,7 @@ type instance struct {
 // builder collects a design.
 type builder struct {
 	graph  *ir.Graph
+	units  *unit.Cache
 	design *emit.Design
 	byNode map[*ir.Node]*instance
 	order  []*instance
@@ -78,7 +82,10 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 				WithHint("use %q", top+"_top")
 		}
 	}
-	b := &builder{graph: g, byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
+	b := &builder{graph: g, units: o.Units, byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
+	if b.units == nil {
+		b.units = &unit.Cache{}
+	}
 	b.design = &emit.Design{Name: g.Name, Top: top, Core: top + "_core", Version: o.Version, Part: o.Part,
 		ClockMHz: o.ClockMHz, Balance: o.Balance}
 	if err := b.instances(); err != nil {
@@ -105,7 +112,7 @@ func (b *builder) instances() error {
 	units, failed := make([]*rtl.Unit, len(b.graph.Nodes)), make([]error, len(b.graph.Nodes))
 	parallel(len(units), func(i int) {
 		if n := b.graph.Nodes[i]; n.Op.RTL != nil && !n.IsConst() && !slices.Contains(b.graph.In, n) {
-			units[i], failed[i] = n.Op.RTL(n)
+			units[i], failed[i] = b.units.Of(n)
 		}
 	})
 	for i, n := range b.graph.Nodes {
@@ -269,30 +276,23 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	for _, a := range n.Args {
 		u.Args = append(u.Args, a.Name)
 	}
-	if inst.unit.Module != "" && n.HW.II == 0 { // a graph that was scheduled by hand
-		h, err := rtl.Lookup(inst.unit.Module)
-		if err != nil {
-			return nil, err
-		}
-		values, err := h.Values(inst.unit.Params)
-		if err != nil {
-			return nil, asDiag(n, err)
-		}
-		if u.Cycles, err = h.II.Eval(values); err != nil {
-			return nil, asDiag(n, err)
-		}
-		if u.Latency, err = h.Latency.Eval(values); err != nil {
-			return nil, asDiag(n, err)
-		}
-	}
 	if inst.unit.Module != "" {
-		if h, err := rtl.Lookup(inst.unit.Module); err == nil && h.Costed() {
-			if c, err := h.Cost(inst.unit.Params); err == nil {
-				u.Cost = &c
-			}
+		facts, err := b.units.Facts(n)
+		if err != nil {
+			return nil, asDiag(n, err)
+		}
+		if n.HW.II == 0 { // a graph that was scheduled by hand
+			u.Cycles, u.Latency = facts.II, facts.Latency
+		}
+		if facts.Costed {
+			u.Cost = &facts.Cost
 		}
 	}
 	for _, im := range inst.unit.Images {
+		im, err := im.Made()
+		if err != nil {
+			return nil, asDiag(n, err)
+		}
 		f := im.File(inst.name)
 		inst.images, inst.bound = append(inst.images, f), append(inst.bound, im.Params(inst.name)...)
 		h := sha256.New()
@@ -302,6 +302,5 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 		u.Images = append(u.Images, emit.Image{File: f.Name, Width: im.Width, Words: im.Len(),
 			Checksum: fmt.Sprintf("%08x", im.Sum()), SHA256: hex.EncodeToString(h.Sum(nil))})
 	}
-	inst.unit.Images = nil // the words of large memories need not stay beside their text
 	return u, nil
 }

@@ -18,6 +18,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/lower"
 	"lathe/lower/simplify"
 )
@@ -215,9 +216,11 @@ type Hardware struct {
 // Emit schedules a quantized graph and prints the design.
 func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, error) {
 	g, report := q.Graph, (*lower.Report)(nil)
+	passes, units := q.passes, &unit.Cache{}
+	passes.Units, o.Units = units, units
 	if g.Stage != ir.StageScheduled {
 		var err error
-		if g, report, err = lower.ScheduleWith(ctx, q.Graph, q.Plan, q.passes); err != nil {
+		if g, report, err = lower.ScheduleWith(ctx, q.Graph, q.Plan, passes); err != nil {
 			return nil, err
 		}
 	}

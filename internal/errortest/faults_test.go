@@ -20,6 +20,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/ir/op"
+	"lathe/ir/unit"
 	"lathe/lower"
 	"lathe/lower/tokens"
 	"lathe/rtl"
@@ -277,7 +278,7 @@ var stageFaults = map[string]func(t *testing.T) error{
 			return &rtl.Unit{Module: "op_slice", Params: []rtl.Param{{Name: "BEATS", Value: "9"}, {Name: "FIRST", Value: "1"},
 				{Name: "RUN", Value: "8"}, {Name: "EVERY", Value: "8"}, {Name: "COUNT", Value: "1"}}}, nil
 		}
-		_, err := tokens.Size(forked(t, &hungry))
+		_, err := tokens.Size(forked(t, &hungry), &unit.Cache{})
 		return err
 	},
 	"L0720": func(t *testing.T) error {

@@ -195,11 +195,28 @@ func (m *exactSum) unit(n *ir.Node, f sumFront) (*rtl.Unit, error) {
 	with(u, f.exact...)
 	with(u, num...)
 	with(u, f.tail...)
-	u.Images = []rtl.Image{
-		{Param: "WEIGHTS", Width: f.in * f.out * w.weight, Packed: m.packed(f.in, f.out, w.weight)},
-		{Param: "CONSTS", Width: f.out * w.konst(), Words: m.constImage(f.out, w)},
-	}
+	u.Images = exactImages(n, f, w)
 	return u, nil
+}
+
+// exactImages are made of a new plan, so that none of the many units that are only weighed holds all weights.
+func exactImages(n *ir.Node, f sumFront, w widths) []rtl.Image {
+	return []rtl.Image{
+		{Param: "WEIGHTS", Width: f.in * f.out * w.weight, Make: func(im *rtl.Image) error {
+			m, err := planExact(n)
+			if err == nil {
+				im.Packed = m.packed(f.in, f.out, w.weight)
+			}
+			return err
+		}},
+		{Param: "CONSTS", Width: f.out * w.konst(), Make: func(im *rtl.Image) error {
+			m, err := planExact(n)
+			if err == nil {
+				im.Words = m.raw().constImage(f.out, w)
+			}
+			return err
+		}},
+	}
 }
 
 // unrolled is one vector a cycle with weights as constants.

@@ -120,8 +120,14 @@ func (w *windowSum) unit(n *ir.Node, f sumFront) (*rtl.Unit, error) {
 			bias.Words = append(bias.Words, word)
 		}
 	}
-	r.Images = []rtl.Image{
-		{Param: "WEIGHTS", Width: u.lanes * u.rows * u.wW, Words: u.weightImage(u.lanes, u.rows, u.wW)}, bias}
+	lanes, rows, width := u.lanes, u.rows, u.wW
+	r.Images = []rtl.Image{{Param: "WEIGHTS", Width: lanes * rows * width, Make: func(im *rtl.Image) error {
+		again, err := planWindow(n) // a unit that is only weighed holds no weights
+		if err == nil {
+			im.Words = again.weightImage(lanes, rows, width)
+		}
+		return err
+	}}, bias}
 	if u.wsW > 0 {
 		r.Images = append(r.Images, scales)
 	}

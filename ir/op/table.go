@@ -230,7 +230,10 @@ func tableUnit(n *ir.Node, table []int64) *rtl.Unit {
 	}
 	u := unit("op_table", "LANES", n.HW.InLanes, "IN_W", in, "OUT_W", out,
 		"BEATS", frameBeats(n.Type, n.HW.InLanes), "ROM_STYLE", style)
-	u.Images = []rtl.Image{{Param: "IMAGE", Width: out, Words: bigWords(table)}}
+	u.Images = []rtl.Image{{Param: "IMAGE", Width: out, Make: func(im *rtl.Image) error {
+		im.Words = bigWords(table)
+		return nil
+	}}}
 	return u
 }
 

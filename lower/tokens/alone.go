@@ -11,7 +11,7 @@ import (
 func Alone(flow rtl.Flow, in []int, out, outs, frames int) *Times {
 	n := &ir.Node{Op: &ir.Op{}}
 	b := &builder{net: newNet(), out: map[*ir.Node][]*wire{}, readers: map[*ir.Node]int{n: outs},
-		o: options{known: units{n: {flow: flow}}}}
+		o: options{known: &known{read: map[*ir.Node]*moves{n: {flow: flow}}}}}
 	b.o.depth = func(*ir.Node) (int, bool) { return flow[0].N, flow[0].N > blockRAM }
 	var wires []*wire
 	for _, beats := range in {

@@ -8,12 +8,13 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/unit"
 )
 
 // Size puts a FIFO on those branches of forks, and before those units that take their streams by turns, that need one,
 // as deep as a run beat by beat shows, and says how many.
-func Size(g *ir.Graph) (fifos int, err error) {
-	known := units{}
+func Size(g *ir.Graph, units *unit.Cache) (fifos int, err error) {
+	known := newKnown(units)
 	branches, err := insert(g, known)
 	if len(branches) == 0 || err != nil {
 		return 0, err
@@ -35,7 +36,7 @@ func Size(g *ir.Graph) (fifos int, err error) {
 
 // insert puts a FIFO behind every fork before each of its readers, and before units that take their streams by turns.
 // An output is taken whenever there is a beat, and needs none.
-func insert(g *ir.Graph, known units) (branches []*ir.Node, err error) {
+func insert(g *ir.Graph, known *known) (branches []*ir.Node, err error) {
 	for _, n := range append([]*ir.Node(nil), g.Nodes...) {
 		for i, a := range n.Args {
 			waits, err := known.wait(n, i)
@@ -58,7 +59,7 @@ func insert(g *ir.Graph, known units) (branches []*ir.Node, err error) {
 // Check demands of every FIFO of a scheduled graph at least the depth that it needs, whoever decided it: error L0720
 // for each that is shallower or missing.
 func Check(g *ir.Graph) error {
-	c, known := g.Clone(), units{}
+	c, known := g.Clone(), newKnown(&unit.Cache{})
 	given, errs, err := takeOut(c, known)
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func Check(g *ir.Graph) error {
 
 // takeOut removes from c the FIFOs that insert would put there, and returns them by argument and reader. Those that
 // stand in front of a unit in any case it looks at at once.
-func takeOut(c *ir.Graph, known units) (map[string]*ir.Node, diag.List, error) {
+func takeOut(c *ir.Graph, known *known) (map[string]*ir.Node, diag.List, error) {
 	given, users := map[string]*ir.Node{}, c.Users()
 	var errs diag.List
 	for _, n := range append([]*ir.Node(nil), c.Nodes...) {

@@ -29,7 +29,7 @@ type net struct {
 type options struct {
 	frames int
 	// known is what the modules say.
-	known units
+	known *known
 	// depth of each FIFO node, in place of that in the graph.
 	depth func(n *ir.Node) (places int, late bool)
 	// worst takes for every row of registers that move together one place: as many as it has for beats that come one by
@@ -179,7 +179,7 @@ func (b *builder) fork(n *ir.Node, in *wire) *fork {
 
 // fifo is a FIFO inside a unit, or that of a FIFO node, whose depth the caller chooses.
 func (b *builder) fifo(n *ir.Node, places int, in, out *wire) *fifo {
-	if !b.o.known[n].fifo() {
+	if !b.o.known.read[n].fifo() {
 		return newFifo(in, out, places, places > blockRAM)
 	}
 	places, late := b.o.depth(n)

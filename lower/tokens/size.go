@@ -25,7 +25,7 @@ type sizer struct {
 	on     map[*ir.Node]bool // branches whose FIFO is needed
 	late   map[*ir.Node]bool // those of them that are block RAM
 	turns  map[*ir.Node]int  // branches that no fork feeds, and the beats that they ever need
-	known  units
+	known  *known
 	net    *net
 }
 
@@ -38,7 +38,7 @@ type sizer struct {
 //
 // A design that does not stop with these depths and places in one run does not stop in any: its units are determinate,
 // and a beat that moves never takes from another the chance to move.
-func depths(g *ir.Graph, branches []*ir.Node, known units) (map[*ir.Node]int, error) {
+func depths(g *ir.Graph, branches []*ir.Node, known *known) (map[*ir.Node]int, error) {
 	s := &sizer{g: g, frames: framesFor(g), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{}, known: known}
 	var err error
 	if s.turns, err = turns(g, branches, known); err != nil {
@@ -57,7 +57,7 @@ func depths(g *ir.Graph, branches []*ir.Node, known units) (map[*ir.Node]int, er
 }
 
 // turns lists the branches that no fork feeds, and the beats that gather at each.
-func turns(g *ir.Graph, branches []*ir.Node, known units) (map[*ir.Node]int, error) {
+func turns(g *ir.Graph, branches []*ir.Node, known *known) (map[*ir.Node]int, error) {
 	found, users := map[*ir.Node]int{}, g.Users()
 	for _, b := range branches {
 		before, err := known.of(b.Args[0])

@@ -4,6 +4,7 @@ package tokens
 
 import (
 	"lathe/ir"
+	"lathe/ir/unit"
 )
 
 // Times are the cycles of an undisturbed run; cycle 0 is the first in which an input offers a beat.
@@ -22,9 +23,8 @@ func Run(g *ir.Graph, frames int) (*Times, error) { return RunStalled(g, frames,
 
 // RunStalled is Run with inputs that pause and outputs that are held up whenever holds says so.
 func RunStalled(g *ir.Graph, frames int, holds func() bool) (*Times, error) {
-	return simulate(g, options{frames: frames, holds: holds, known: units{}, depth: func(n *ir.Node) (int, bool) {
-		return n.HW.Fifo, n.HW.Fifo > blockRAM
-	}})
+	depth := func(n *ir.Node) (int, bool) { return n.HW.Fifo, n.HW.Fifo > blockRAM }
+	return simulate(g, options{frames: frames, holds: holds, known: newKnown(&unit.Cache{}), depth: depth})
 }
 
 func simulate(g *ir.Graph, o options) (*Times, error) {

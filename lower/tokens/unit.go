@@ -4,64 +4,59 @@ package tokens
 
 import (
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/rtl"
 )
 
 // Front is the beats of the FIFO that always stands in front of the unit of n, whose lanes are decided; 0 for none.
 // Errors are those of its RTL column.
-func Front(n *ir.Node) (int, error) {
+func Front(units *unit.Cache, n *ir.Node) (int, error) {
 	if n.Op.Traits.Source {
 		return 0, nil
 	}
-	u, err := n.Op.RTL(n)
-	if err != nil {
-		return 0, err
-	}
-	return u.Front()
+	m, err := units.Motion(n)
+	return m.Front, err
 }
 
-// unit is what the module of a node says of its beats.
-type unit struct {
+// moves is what the module of a node says of its beats.
+type moves struct {
 	flow  rtl.Flow
 	front int
 	turns []int
 }
 
-// units reads that once a node.
-type units map[*ir.Node]*unit
+// known reads that once a node.
+type known struct {
+	units *unit.Cache
+	read  map[*ir.Node]*moves
+}
 
-func (r units) of(n *ir.Node) (*unit, error) {
-	if u, known := r[n]; known {
+func newKnown(units *unit.Cache) *known { return &known{units, map[*ir.Node]*moves{}} }
+
+func (r *known) of(n *ir.Node) (*moves, error) {
+	if u, known := r.read[n]; known {
 		return u, nil
 	}
-	u := &unit{}
+	u := &moves{}
 	if !n.Op.Traits.Source && !n.Op.Traits.Wire {
-		module, err := n.Op.RTL(n)
+		m, err := r.units.Motion(n)
 		if err != nil {
 			return nil, err
 		}
-		if u.flow, err = module.Flow(); err != nil {
-			return nil, err
-		}
-		if u.front, err = module.Front(); err != nil {
-			return nil, err
-		}
-		if u.turns, err = module.Turns(); err != nil {
-			return nil, err
-		}
+		u.flow, u.front, u.turns = m.Flow, m.Front, m.Turns
 	}
-	r[n] = u
+	r.read[n] = u
 	return u, nil
 }
 
 // fifo says that n is a FIFO and nothing else.
-func (u *unit) fifo() bool { return len(u.flow) == 1 && u.flow[0].Kind == rtl.StageFifo }
+func (u *moves) fifo() bool { return len(u.flow) == 1 && u.flow[0].Kind == rtl.StageFifo }
 
-func (u *unit) fork() bool { return len(u.flow) == 1 && u.flow[0].Kind == rtl.StageFork }
+func (u *moves) fork() bool { return len(u.flow) == 1 && u.flow[0].Kind == rtl.StageFork }
 
 // wait says that argument i of n may be held up while other beats move: it comes out of a fork, or n takes its streams
 // by turns.
-func (r units) wait(n *ir.Node, i int) (bool, error) {
+func (r *known) wait(n *ir.Node, i int) (bool, error) {
 	if n.Args[i].IsConst() {
 		return false, nil
 	}
@@ -91,7 +86,7 @@ const longestTurn = 1024
 
 // turnBeats is how many beats of stream i gather at most while the unit takes none of them: a concat is at the other
 // one, a pad sends what it adds, a repeat what it holds. 0 for units that keep no stream waiting.
-func (u *unit) turnBeats(i int) int {
+func (u *moves) turnBeats(i int) int {
 	if i >= len(u.turns) || u.turns[i] > longestTurn {
 		return 0
 	}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package unit plans the units of nodes, each once, for all who want to know of them.
+package unit
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+
+	"lathe/ir"
+	"lathe/rtl"
+)
+
+// Cache plans the unit of each node once for each hardware that the node is given, for as long as a graph is scheduled
+// or emitted: lanes are weighed, cycles counted, FIFOs sized and text printed from the same plan. The zero value is
+// ready, and safe for concurrent use.
+//
+// A node is known by its name, and its plan is taken again where everything that the RTL column may read is as it was:
+// operation, attributes, types, hardware, constants, and what feeds it. Copies of one graph therefore share plans.
+type Cache struct {
+	mu    sync.Mutex
+	known map[key][]*planned
+}
+
+type key struct {
+	name string
+	op   *ir.Op
+	hw   ir.HW
+}
+
+// planned is a unit, and what was asked of it so far.
+type planned struct {
+	from *ir.Node // a copy: what the plan was made from
+
+	once sync.Once
+	unit *rtl.Unit
+	err  error
+
+	weigh    sync.Once
+	facts    rtl.Facts
+	factsErr error
+
+	move      sync.Once
+	motion    Motion
+	motionErr error
+}
+
+// Of is the unit of n, which nobody may change; nil where the operation has none. Errors are those of the RTL column.
+func (c *Cache) Of(n *ir.Node) (*rtl.Unit, error) {
+	p := c.plan(n)
+	return p.unit, p.err
+}
+
+// Facts are those of the unit of n; zero where there is none.
+func (c *Cache) Facts(n *ir.Node) (rtl.Facts, error) {
+	p := c.plan(n)
+	if p.err != nil || p.unit == nil {
+		return rtl.Facts{}, p.err
+	}
+	p.weigh.Do(func() { p.facts, p.factsErr = p.unit.Facts() })
+	return p.facts, p.factsErr
+}
+
+// Motion is how beats move through the unit of n; a wire where there is none.
+func (c *Cache) Motion(n *ir.Node) (Motion, error) {
+	p := c.plan(n)
+	if p.err != nil || p.unit == nil {
+		return Motion{}, p.err
+	}
+	p.move.Do(func() { p.motion, p.motionErr = motionOf(p.unit) })
+	return p.motion, p.motionErr
+}
+
+// Motion is what the headers of a unit's modules say of its beats: see Flow, Front and Turns of rtl.Unit.
+type Motion struct {
+	Flow  rtl.Flow
+	Front int
+	Turns []int
+}
+
+func motionOf(u *rtl.Unit) (m Motion, err error) {
+	if m.Flow, err = u.Flow(); err != nil {
+		return m, err
+	}
+	if m.Front, err = u.Front(); err != nil {
+		return m, err
+	}
+	m.Turns, err = u.Turns()
+	return m, err
+}
+
+// plan finds the plan of n, or makes it.
+func (c *Cache) plan(n *ir.Node) *planned {
+	p := c.find(n)
+	p.once.Do(func() {
+		if n.Op.RTL != nil {
+			p.unit, p.err = n.Op.RTL(n)
+		}
+	})
+	return p
+}
+
+func (c *Cache) find(n *ir.Node) *planned {
+	k := key{n.Name, n.Op, n.HW}
+	k.hw.II, k.hw.Latency = 0, 0 // which follow from the plan
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.known[k] {
+		if samePlan(p.from, n) {
+			return p
+		}
+	}
+	if c.known == nil {
+		c.known = map[key][]*planned{}
+	}
+	from := *n
+	from.Attrs, from.Args = ir.CloneAttrs(n.Attrs), slices.Clone(n.Args)
+	p := &planned{from: &from}
+	c.known[k] = append(c.known[k], p)
+	return p
+}
+
+// samePlan says that a and b, of one name, operation and hardware, have the same unit.
+func samePlan(a, b *ir.Node) bool {
+	return reflect.DeepEqual(a.Attrs, b.Attrs) && reflect.DeepEqual(a.Type, b.Type) &&
+		slices.EqualFunc(a.Args, b.Args, func(x, y *ir.Node) bool { return x == y || sameOperand(x, y) })
+}
+
+// sameOperand compares two arguments: constants are the same where they share their data, values where one node
+// computes them, whatever forks and adapters are on the way.
+func sameOperand(x, y *ir.Node) bool {
+	if !reflect.DeepEqual(x.Type, y.Type) || x.IsConst() != y.IsConst() {
+		return false
+	}
+	if x.IsConst() {
+		return x.Attrs.(*ir.Const).Data == y.Attrs.(*ir.Const).Data
+	}
+	return unchanged(x).Name == unchanged(y).Name
+}
+
+// unchanged is the node from which x has its type.
+func unchanged(x *ir.Node) *ir.Node {
+	for len(x.Args) == 1 && reflect.DeepEqual(x.Args[0].Type, x.Type) {
+		x = x.Args[0]
+	}
+	return x
+}
