@@ -30,7 +30,7 @@ func (t Target) Rows(n, most int) int {
 	return n * max(1, min(t.Samples, most/n))
 }
 
-// Unit is how kernels of the library compute a node of a graph, for any number of samples.
+// Unit is how kernels of the library compute a group of nodes of a graph, for any number of samples.
 type Unit struct {
 	// Operands are what the arguments of the calls index.
 	Operands []Operand
@@ -45,11 +45,11 @@ type OperandKind uint8
 
 // The operands of a unit. Values have one sample after the other, in row-major order; scales are those of blocks.
 const (
-	Input       OperandKind = iota // the value of argument Index of the node
-	InputScales                    // its scales
-	Output                         // the value of the node
-	OutputScales
-	Table // constants: Data
+	Input        OperandKind = iota // input Index of the group
+	InputScales                     // its scales
+	Output                          // output Index of the group
+	OutputScales                    // its scales
+	Table                           // constants: Data
 )
 
 // Samples is the most samples of one launch: of all rows, and of the blocks that a grid has along x or y. At least 1.

@@ -3,7 +3,9 @@
 package ir
 
 import (
+	"errors"
 	"math/rand/v2"
+	"slices"
 
 	"lathe/cuda"
 	"lathe/ir/format"
@@ -39,15 +41,62 @@ type Op struct {
 	Expand func(n *Node) ([]*Node, error)
 	// RTL returns the unit that computes the node on streams. Package unit calls it once for each hardware of a node.
 	RTL func(n *Node) (*rtl.Unit, error)
-	// CUDA returns the kernels of the library that compute the node in a configuration for t. Its error is a
-	// *cuda.Refusal where there are none for these formats or shapes: kernels are then made of the StableHLO form, as
-	// they are without the column.
-	CUDA func(n *Node, t cuda.Target) (*cuda.Unit, error)
+	// CUDA returns the kernels of the library that compute the group, whose anchor is a node of this operation, in a
+	// configuration for t. Its error is a *cuda.Refusal where there are none for these members, formats or shapes:
+	// kernels are then made of the StableHLO form, as they are without the column. OneNode makes it of a function of a
+	// node alone.
+	CUDA func(g *Group, t cuda.Target) (*cuda.Unit, error)
 	// Legal explains why the formats or the schedule of a quantized node cannot be built, or returns nil.
 	Legal func(n *Node) error
 	// Gen makes a random legal node of operation o, which is this one, with its arguments as inputs and constants, for
 	// differential tests. Inputs and constants have none: they stand in the graphs of the others.
 	Gen func(r *rand.Rand, o *Op) *Graph
+}
+
+// Group is what is computed together on a GPU: nodes of a graph, constants apart.
+type Group struct {
+	// Anchor is the member that gives the group its name, and whose CUDA column is asked for kernels of the library.
+	Anchor *Node
+	// Members are in the order of the graph.
+	Members []*Node
+	// Inputs are the values from outside that members read, Outputs the members that are read outside or are results of
+	// the graph: each once, in the order of reading and in that of the graph. Constants are no inputs.
+	Inputs, Outputs []*Node
+}
+
+// GroupOf is a node alone.
+func GroupOf(n *Node) *Group {
+	g := &Group{Anchor: n, Members: []*Node{n}, Outputs: []*Node{n}}
+	for _, a := range n.Args {
+		if !a.IsConst() && !slices.Contains(g.Inputs, a) {
+			g.Inputs = append(g.Inputs, a)
+		}
+	}
+	return g
+}
+
+// OneNode is a CUDA column of an operation whose kernels compute a node alone; operands of f count the arguments of the
+// node.
+func OneNode(f func(n *Node, t cuda.Target) (*cuda.Unit, error)) func(*Group, cuda.Target) (*cuda.Unit, error) {
+	return func(g *Group, t cuda.Target) (*cuda.Unit, error) {
+		n := g.Anchor
+		if len(g.Members) != 1 {
+			return nil, cuda.Refuse("the library computes %s alone", n.Op.Name)
+		}
+		u, err := f(n, t)
+		if err != nil {
+			return nil, err
+		}
+		for i, o := range u.Operands {
+			if o.Kind != cuda.Input && o.Kind != cuda.InputScales {
+				continue
+			}
+			if u.Operands[i].Index = slices.Index(g.Inputs, n.Args[o.Index]); u.Operands[i].Index < 0 {
+				return nil, errors.New("a kernel reads the constant " + n.Args[o.Index].Name + " as a value")
+			}
+		}
+		return u, nil
+	}
 }
 
 // Kernel computes one sample from the argument values. It is safe for concurrent use and does not keep args.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cuda makes CUDA kernels of a graph, one or a few a node: their source text, the constants that they read, and
-// the launches in order. It needs no toolchain and no GPU.
+// Package cuda makes CUDA kernels of a graph, one or a few a group of nodes: their source text, the constants that they
+// read, and the launches in order. It needs no toolchain and no GPU.
 package cuda
 
 import (
@@ -24,7 +24,7 @@ type Design struct {
 	Inputs, Outputs []Port
 	// Units are the launches in order.
 	Units []Unit
-	// Traced are the values of the nodes in graph order, if they were asked for.
+	// Traced are the outputs of all groups in graph order, if they were asked for.
 	Traced []Port
 }
 
@@ -48,7 +48,7 @@ type Port struct {
 	Perm []int
 }
 
-// Unit is one kernel and its launch.
+// Unit is one kernel of a group and its launch.
 type Unit struct {
 	Kernel string `json:"kernel"`
 	Node   string `json:"node"`
@@ -56,7 +56,10 @@ type Unit struct {
 	Source string `json:"source,omitempty"`
 	Format string `json:"format"`
 	Shape  []int  `json:"shape"`
-	// Template is the kernel of the library with its parameters; empty where the kernel was made for this node.
+	// Members are the nodes of the group where it has several: Node is its anchor, Format and Shape are those of its last
+	// output.
+	Members []string `json:"members,omitempty"`
+	// Template is the kernel of the library with its parameters; empty where the kernel was made for this group.
 	Template string `json:"template,omitempty"`
 	// Blocks is the grid along x of one sample, which counts along y; where Tile is not 0, it is that of Tile of the
 	// Rows that each sample has, and the grid is Blocks*ceil(Rows*samples/Tile) by 1.
@@ -71,7 +74,7 @@ type Unit struct {
 	// Args are those of the kernel, in its order.
 	Args []Arg `json:"args"`
 	// Bytes and Flops of one sample: what it must at least move, each byte of a buffer once, and, at the first kernel
-	// of a node, the arithmetic operations of the node in floats, as generic.Program.Flops counts them.
+	// of a group, the arithmetic operations of its nodes in floats, as generic.Program.Flops counts them.
 	Bytes int64 `json:"bytes"`
 	Flops int64 `json:"flops"`
 	// Notes say why no kernel of the library runs, and why a value got a kernel of its own.

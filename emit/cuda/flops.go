@@ -9,10 +9,22 @@ import (
 	"lathe/ir"
 )
 
-// flops are the operations of n on one sample, as those of its form in floats: the same whatever the formats are and
-// whatever kernels compute it. Operations of float graphs alone are as they are. p is what has been recorded of n, or
-// nil: where n is in floats it serves again.
-func flops(n *ir.Node, p *generic.Program) int64 {
+// flops are the operations of a group on one sample, as those of its form in floats: the same whatever the formats are
+// and whatever kernels compute it. p is what has been recorded of g, or nil.
+func flops(g *ir.Group, p *generic.Program) int64 {
+	if len(g.Members) > 1 {
+		p = nil
+	}
+	sum := int64(0)
+	for _, n := range g.Members {
+		sum += nodeFlops(n, p)
+	}
+	return sum
+}
+
+// nodeFlops are the operations of one node. Operations of float graphs alone are as they are. p is what has been
+// recorded of n, or nil: where n is in floats it serves again.
+func nodeFlops(n *ir.Node, p *generic.Program) int64 {
 	codes := func(a *ir.Node) bool { return !a.Type.IsFloat() }
 	floats := n.Op.Traits.FloatOnly || n.Type.IsFloat() && !slices.ContainsFunc(n.Args, codes)
 	if !floats {
@@ -20,7 +32,7 @@ func flops(n *ir.Node, p *generic.Program) int64 {
 	}
 	if p == nil {
 		var err error
-		if p, err = record(n); err != nil { // it has no form in floats: nothing but codes
+		if p, err = record(ir.GroupOf(n)); err != nil { // it has no form in floats: nothing but codes
 			return 0
 		}
 	}

@@ -13,12 +13,13 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/lower"
 )
 
 // Options of an emission.
 type Options struct {
 	Version string
-	// Trace keeps the values of all nodes.
+	// Trace keeps the values of all outputs of groups.
 	Trace bool
 	// Arch, Samples and BatchInvariant guide the choice of configurations: the architecture of that name and so many
 	// samples together; "sm_90" and 1 if not given. BatchInvariant makes the choice, and with it every bit of a sample,
@@ -41,38 +42,48 @@ func (o Options) target() (cuda.Target, error) {
 	return cuda.Target{Arch: a, Samples: max(o.Samples, 1), BatchInvariant: o.BatchInvariant}, err
 }
 
-// Emit makes the kernels of a float or quantized graph in which constants are folded. Its error lists every node that
-// has no kernels: L0310 and L0317 where it has no StableHLO form, L0945 where its operations have no kernels, L0946 for
-// values that no buffer holds. Also L0934 for an unknown architecture.
+// Emit makes the kernels of a float or quantized graph in which constants are folded, in the groups that lowering
+// chooses. Its error lists every group that has no kernels: L0310 and L0317 where it has no StableHLO form, L0945 where
+// its operations have no kernels, L0946 for values that no buffer holds. Also L0934 for an unknown architecture.
 func Emit(g *ir.Graph, o Options) (*Design, error) {
-	target, err := o.target()
+	g, err := ref.WithConstants(g)
 	if err != nil {
 		return nil, err
 	}
-	if g, err = ref.WithConstants(g); err != nil {
+	groups, err := lower.Groups(g)
+	if err != nil {
+		return nil, err
+	}
+	return EmitGroups(g, groups, o)
+}
+
+// EmitGroups is Emit with groups of the caller's choice, in an order in which they can be computed, of a graph in which
+// no operation has constants alone for arguments. Also error L0947 for a value that no group gives.
+func EmitGroups(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
+	target, err := o.target()
+	if err != nil {
 		return nil, err
 	}
 	e := &emitter{d: &Design{Name: g.Name, Version: o.Version}, at: map[*ir.Node]place{},
 		tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic}
 	e.buffer("tables", 0)
-	readers := g.Readers()
 	for _, n := range g.In {
 		e.at[n] = e.place(n)
 		e.d.Inputs = append(e.d.Inputs, e.port(n.Name, n))
 	}
 	var errs diag.List
-	for _, n := range g.Nodes {
-		if _, known := e.at[n]; known || readers[n] == 0 || n.IsConst() && !g.IsOutput(n) {
-			continue
-		}
-		if err := e.node(n); err != nil {
-			errs = append(errs, asDiag(n, err))
+	for _, group := range groups {
+		if err := e.group(group); err != nil {
+			errs = append(errs, asDiag(group.Anchor, err))
 		}
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
 	}
 	for _, out := range g.Out {
+		if err := e.have(out.Node); err != nil {
+			return nil, err
+		}
 		p := e.port(out.Name, out.Node)
 		p.Perm = out.Perm
 		e.d.Outputs = append(e.d.Outputs, p)
@@ -104,7 +115,7 @@ type emitter struct {
 	at      map[*ir.Node]place
 	tables  map[[sha256.Size]byte]int64 // offsets of tables by their data
 	kernels []*kernel.Kernel
-	nodes   int // that have kernels
+	groups  int // that have kernels of their own
 
 	target    cuda.Target
 	generic   bool
@@ -118,10 +129,13 @@ func (e *emitter) buffer(name string, bytes int64) int {
 }
 
 // place makes the buffers for the value of n.
-func (e *emitter) place(n *ir.Node) place {
-	p := place{e.buffer(n.Name, int64(n.Type.Elems())*int64(storeOf(n.Type).Bytes())), -1}
+func (e *emitter) place(n *ir.Node) place { return placed(n, e.buffer) }
+
+// placed is the place of n in buffers that are asked for by name and size: codes, then scales if there are any.
+func placed(n *ir.Node, buffer func(name string, bytes int64) int) place {
+	p := place{buffer(n.Name, int64(n.Type.Elems())*int64(storeOf(n.Type).Bytes())), -1}
 	if s, ok := scaleStore(n.Type); ok {
-		p.scales = e.buffer(n.Name+" scales", int64(n.Type.Blocks())*int64(s.Bytes()))
+		p.scales = buffer(n.Name+" scales", int64(n.Type.Blocks())*int64(s.Bytes()))
 	}
 	return p
 }
@@ -133,53 +147,62 @@ func (e *emitter) port(name string, n *ir.Node) Port {
 	return p
 }
 
-// node appends the units of n: kernels of the library, or those made of its operations.
-func (e *emitter) node(n *ir.Node) error {
-	if elems := n.Type.Elems(); elems > ir.MaxValue {
-		return n.Errorf("L0946", "%s has %d elements, a buffer of a sample holds up to %d", n.Type, elems, ir.MaxValue)
+// have demands that the value of n has a place.
+func (e *emitter) have(n *ir.Node) error {
+	if _, ok := e.at[n]; !ok {
+		return n.Errorf("L0947", "no group before gives %s", n.Name)
 	}
-	done, why, err := e.library(n)
+	return nil
+}
+
+// group appends the units of g: kernels of the library, or those made of its operations.
+func (e *emitter) group(g *ir.Group) error {
+	for _, n := range g.Inputs {
+		if err := e.have(n); err != nil {
+			return err
+		}
+	}
+	for _, n := range g.Members {
+		if elems := n.Type.Elems(); elems > ir.MaxValue {
+			return n.Errorf("L0946", "%s has %d elements, a buffer of a sample holds up to %d", n.Type, elems, ir.MaxValue)
+		}
+	}
+	done, why, err := e.library(g)
 	if done || err != nil {
 		return err
 	}
-	c, err := compile(n, fmt.Sprintf("k%d_%s", e.nodes, identifier(n.Name)))
+	c, err := compile(g, fmt.Sprintf("k%d_%s", e.groups, identifier(g.Anchor.Name)))
 	if err != nil {
 		return err
 	}
 	if len(c.kernels.Steps) > 0 {
-		e.nodes++
+		e.groups++
 	}
 	var notes []string
 	if why != "" {
 		notes = append(notes, "no kernel of the library: "+why)
 	}
-	e.own(n, c, append(notes, c.kernels.Notes...))
+	e.own(g, c, append(notes, c.kernels.Notes...))
 	return nil
 }
 
-// own appends the kernels that were made for n, the first of them with notes.
-func (e *emitter) own(n *ir.Node, c *compiled, notes []string) {
+// own appends the kernels that were made for g, the first of them with notes.
+func (e *emitter) own(g *ir.Group, c *compiled, notes []string) {
 	var inputs []int
-	for _, a := range n.Args {
-		if !a.IsConst() {
-			inputs = append(inputs, e.at[a].refs()...)
-		}
+	for _, a := range g.Inputs {
+		inputs = append(inputs, e.at[a].refs()...)
 	}
-	results := e.results(n, c, inputs)
-	var scratch, outputs []int
+	outputs := e.results(g, c, inputs)
+	var scratch []int
 	for i, s := range c.kernels.Scratch {
-		scratch = append(scratch, e.buffer(fmt.Sprintf("%s scratch %d", n.Name, i), s.Elems*int64(s.Type.Bytes())))
-	}
-	for i, a := range c.alias {
-		if a < 0 {
-			outputs = append(outputs, results[i])
-		}
+		name := fmt.Sprintf("%s scratch %d", g.Anchor.Name, i)
+		scratch = append(scratch, e.buffer(name, s.Elems*int64(s.Type.Bytes())))
 	}
 	for i, s := range c.kernels.Steps {
-		u := unitOf(n, s.Kernel.Name)
+		u := unitOf(g, s.Kernel.Name)
 		u.Blocks, u.Threads, u.MaxSamples = s.Kernel.Blocks(), kernel.Threads, cuda.MaxGridY
 		if i == 0 {
-			u.Notes, u.Flops = notes, flops(n, c.program)
+			u.Notes, u.Flops = notes, flops(g, c.program)
 		}
 		for k, r := range s.Args {
 			a := Arg{}
@@ -204,25 +227,23 @@ func (e *emitter) own(n *ir.Node, c *compiled, notes []string) {
 	}
 }
 
-// results gives n its place: buffers of its own, or those of the argument that it is.
-func (e *emitter) results(n *ir.Node, c *compiled, inputs []int) []int {
-	var list []int
-	for i, a := range c.alias {
-		switch t := c.program.Results[i]; {
-		case a >= 0:
-			list = append(list, inputs[a])
-		case i == 0:
-			list = append(list, e.buffer(n.Name, int64(n.Type.Elems())*int64(t.Store.Bytes())))
-		default:
-			list = append(list, e.buffer(n.Name+" scales", int64(n.Type.Blocks())*int64(t.Store.Bytes())))
+// results gives the outputs of g their places, and returns the buffers that its kernels write: those of results that
+// are no input as it is.
+func (e *emitter) results(g *ir.Group, c *compiled, inputs []int) (written []int) {
+	aliases := c.alias
+	buffer := func(name string, bytes int64) int {
+		alias := aliases[0]
+		aliases = aliases[1:]
+		if alias >= 0 {
+			return inputs[alias]
 		}
+		written = append(written, e.buffer(name, bytes))
+		return written[len(written)-1]
 	}
-	p := place{list[0], -1}
-	if len(list) > 1 {
-		p.scales = list[1]
+	for _, n := range g.Outputs {
+		e.at[n] = placed(n, buffer)
 	}
-	e.at[n] = p
-	return list
+	return written
 }
 
 // align is the alignment of tables: that of a device allocation.
@@ -243,10 +264,17 @@ func (e *emitter) table(data []byte) int64 {
 	return at
 }
 
-// unitOf is a unit of n with what is known of it whatever kernel it runs.
-func unitOf(n *ir.Node, kernel string) Unit {
-	return Unit{Kernel: kernel, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: n.Type.Format.String(),
-		Shape: n.Type.Shape}
+// unitOf is a unit of g with what is known of it whatever kernel it runs.
+func unitOf(g *ir.Group, kernel string) Unit {
+	n, out := g.Anchor, g.Outputs[len(g.Outputs)-1]
+	u := Unit{Kernel: kernel, Node: n.Name, Op: n.Op.Name, Source: n.Pos, Format: out.Type.Format.String(),
+		Shape: out.Type.Shape}
+	if len(g.Members) > 1 {
+		for _, m := range g.Members {
+			u.Members = append(u.Members, m.Name)
+		}
+	}
+	return u
 }
 
 // identifier makes a part of a C name.

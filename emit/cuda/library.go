@@ -11,56 +11,58 @@ import (
 	"lathe/ir"
 )
 
-// library makes the units of n by kernels of the library, as its CUDA column says. ok is false, with the reason if
-// there is one, where it has none.
-func (e *emitter) library(n *ir.Node) (ok bool, why string, err error) {
-	if n.Op.CUDA == nil || e.generic {
+// library makes the units of g by kernels of the library, as the CUDA column of its anchor says. ok is false, with the
+// reason if there is one, where it has none.
+func (e *emitter) library(g *ir.Group) (ok bool, why string, err error) {
+	column := g.Anchor.Op.CUDA
+	if column == nil || e.generic {
 		return false, "", nil
 	}
-	u, err := n.Op.CUDA(n, e.target)
+	u, err := column(g, e.target)
 	var refusal *cuda.Refusal
 	if errors.As(err, &refusal) {
 		return false, refusal.Why, nil
 	}
 	if err != nil {
-		return false, "", asDiag(n, err)
+		return false, "", asDiag(g.Anchor, err)
 	}
-	e.at[n] = e.place(n)
+	for _, n := range g.Outputs {
+		e.at[n] = e.place(n)
+	}
 	operands := make([]Arg, len(u.Operands))
 	for i, o := range u.Operands {
-		operands[i] = e.operand(n, o)
+		operands[i] = e.operand(g, o)
 	}
 	for i, c := range u.Calls {
-		unit, err := e.call(n, c, operands)
+		unit, err := e.call(g, c, operands)
 		if err != nil {
 			return false, "", err
 		}
 		if i == 0 {
-			unit.Notes, unit.Flops = slices.Clone(u.Notes), flops(n, nil)
+			unit.Notes, unit.Flops = slices.Clone(u.Notes), flops(g, nil)
 		}
 		e.d.Units = append(e.d.Units, unit)
 	}
 	return true, "", nil
 }
 
-// operand gives an operand of a unit of n its place.
-func (e *emitter) operand(n *ir.Node, o cuda.Operand) Arg {
-	at := e.at[n]
+// operand gives an operand of a unit of g its place.
+func (e *emitter) operand(g *ir.Group, o cuda.Operand) Arg {
 	switch o.Kind {
 	case cuda.Input:
-		return Arg{Buffer: e.at[n.Args[o.Index]].codes}
+		return Arg{Buffer: e.at[g.Inputs[o.Index]].codes}
 	case cuda.InputScales:
-		return Arg{Buffer: e.at[n.Args[o.Index]].scales}
+		return Arg{Buffer: e.at[g.Inputs[o.Index]].scales}
 	case cuda.Output:
-		return Arg{Buffer: at.codes}
+		return Arg{Buffer: e.at[g.Outputs[o.Index]].codes}
 	case cuda.OutputScales:
-		return Arg{Buffer: at.scales}
+		return Arg{Buffer: e.at[g.Outputs[o.Index]].scales}
 	}
 	return Arg{Offset: e.table(o.Data)} // cuda.Table
 }
 
-// call is one launch of n, and makes its kernel known.
-func (e *emitter) call(n *ir.Node, c cuda.Call, operands []Arg) (Unit, error) {
+// call is one launch of g, and makes its kernel known.
+func (e *emitter) call(g *ir.Group, c cuda.Call, operands []Arg) (Unit, error) {
 	threads, err := c.Instance.Threads()
 	if err != nil {
 		return Unit{}, err
@@ -69,7 +71,7 @@ func (e *emitter) call(n *ir.Node, c cuda.Call, operands []Arg) (Unit, error) {
 	if err != nil {
 		return Unit{}, err
 	}
-	u := unitOf(n, c.Instance.Kernel)
+	u := unitOf(g, c.Instance.Kernel)
 	u.Template, u.Threads, u.Shared = c.Instance.String(), threads, shared
 	u.Blocks, u.Rows, u.Tile, u.MaxSamples, u.Bytes = c.Blocks, c.Rows, c.Tile, int(c.Samples()), c.Bytes
 	for _, a := range c.Args {
@@ -85,10 +87,12 @@ func (e *emitter) call(n *ir.Node, c cuda.Call, operands []Arg) (Unit, error) {
 	if !slices.ContainsFunc(e.instances, func(i cuda.Instance) bool { return i.Kernel == c.Instance.Kernel }) {
 		e.instances = append(e.instances, c.Instance)
 	}
-	user := fmt.Sprintf("// %s = %s: %s", describe(n), n.Op.Name, c.Instance.Kernel)
-	if n.Pos != "" {
-		user += "\n//     " + printable(n.Pos)
+	for _, n := range g.Members {
+		user := fmt.Sprintf("// %s = %s: %s", describe(n), n.Op.Name, c.Instance.Kernel)
+		if n.Pos != "" {
+			user += "\n//     " + printable(n.Pos)
+		}
+		e.users = append(e.users, user)
 	}
-	e.users = append(e.users, user)
 	return u, nil
 }

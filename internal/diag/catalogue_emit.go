@@ -7,4 +7,6 @@ var graphKernels = []Entry{
 		"cuda.Emit(g, cuda.Options{}) // emit/cuda; an operation whose StableHLO holds one that this version does not know"},
 	{"L0946", "A value is too large for a kernel of the graph.",
 		"cuda.Emit(g, cuda.Options{}) // emit/cuda; a relu of 2^29 elements"},
+	{"L0947", "Nodes of a graph cannot be computed in the groups that they are put into.",
+		"lower.NewGroups(g, anchors) // a group of a first and a last node, without the one between them"},
 }

@@ -97,12 +97,18 @@ func compareKernels(t *testing.T, engine kernelEngine, cases int) {
 // compareKernel runs one design on many samples.
 func compareKernel(t *testing.T, engine kernelEngine, g *ir.Graph, r *rand.Rand, tolerance float64) {
 	t.Helper()
-	samples := Samples(r, g, kernelSamples)
-	want, err := evaluate(t.Context(), g, samples)
+	d, err := cuda.Emit(g, engine.options)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Describe(g))
 	}
-	d, err := cuda.Emit(g, engine.options)
+	compareDesign(t, engine, g, d, r, tolerance)
+}
+
+// compareDesign runs the kernels that were made of g.
+func compareDesign(t *testing.T, engine kernelEngine, g *ir.Graph, d *cuda.Design, r *rand.Rand, tolerance float64) {
+	t.Helper()
+	samples := Samples(r, g, kernelSamples)
+	want, err := evaluate(t.Context(), g, samples)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Describe(g))
 	}

@@ -246,7 +246,7 @@ func runPrimitive(t *testing.T, c *nvrtc.Compiler, b *hlo.Builder, in []hlo.Arra
 }
 
 // primitiveBuffers allocates what the kernels of a node take, and fills inputs and tables.
-func primitiveBuffers(t *testing.T, device gpu.Device, n *generic.Node, in []hlo.Array,
+func primitiveBuffers(t *testing.T, device gpu.Device, n *generic.Group, in []hlo.Array,
 	outs []hlo.Value) map[generic.RefKind][]gpu.Buffer {
 	t.Helper()
 	lists := map[generic.RefKind][]gpu.Buffer{}

@@ -9,6 +9,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op"
+	"lathe/lower"
 )
 
 // graphKernelFaults are those of graphs that become kernels.
@@ -23,6 +24,15 @@ var graphKernelFaults = map[string]func(t *testing.T) error{
 	},
 	"L0946": func(*testing.T) error {
 		_, err := cuda.Emit(reluGraph(op.Relu, 1<<29), cuda.Options{})
+		return err
+	},
+	"L0947": func(*testing.T) error {
+		g := reluGraph(op.Relu, 8)
+		a, b := *g.Nodes[1], *g.Nodes[1]
+		b.Name, b.Args = "z", []*ir.Node{&a}
+		a.Name, a.Args = "between", []*ir.Node{g.Nodes[1]}
+		g.Nodes, g.Out[0].Node = append(g.Nodes, &a, &b), &b
+		_, err := lower.NewGroups(g, map[*ir.Node]*ir.Node{&b: g.Nodes[1]})
 		return err
 	},
 }

@@ -40,7 +40,7 @@ func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 		Eval:   func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, o) },
 		HLO:    binaryHLO(o, print),
 		RTL:    func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, o) },
-		CUDA:   chainCUDA(name),
+		CUDA:   ir.OneNode(chainCUDA(name)),
 		Gen:    genBinary,
 		Legal: func(n *ir.Node) error {
 			if err := plain(n); err != nil {

@@ -28,7 +28,8 @@ type AttentionAttrs struct {
 var Attention = composite(ir.Op{
 	Name: "attention", Doc: "softmax(scale*q*transpose(k) + mask)*v for each head", Attrs: AttentionAttrs{},
 	Arity: [2]int{3, 4}, Traits: ir.Traits{FloatOnly: true},
-	Infer: attentionInfer, Format: attentionFormat, Eval: attentionEval, Expand: attentionExpand, CUDA: attentionCUDA,
+	Infer: attentionInfer, Format: attentionFormat, Eval: attentionEval, Expand: attentionExpand,
+	CUDA:  ir.OneNode(attentionCUDA),
 	Legal: noInteger, Gen: genAttention,
 })
 

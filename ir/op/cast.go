@@ -15,7 +15,7 @@ var Cast = &ir.Op{
 	Eval:   castEval,
 	HLO:    affineHLO(castHLO),
 	RTL:    affineRTL(castRTL),
-	CUDA:   castCUDA,
+	CUDA:   ir.OneNode(castCUDA),
 	Legal:  castLegal,
 	Gen:    genUnary,
 }

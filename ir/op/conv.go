@@ -27,7 +27,7 @@ var Conv = &ir.Op{
 	Eval:   convEval,
 	HLO:    convHLO,
 	RTL:    convRTL,
-	CUDA:   convCUDA,
+	CUDA:   ir.OneNode(convCUDA),
 	Legal:  convLegal,
 	Gen:    genConv,
 }

@@ -22,7 +22,7 @@ var Linear = &ir.Op{
 	Eval:   linearEval,
 	HLO:    linearHLO,
 	RTL:    linearRTL,
-	CUDA:   linearCUDA,
+	CUDA:   ir.OneNode(linearCUDA),
 	Legal:  sumLegal,
 	Gen:    genLinear,
 }

@@ -26,7 +26,7 @@ var LayerNorm = composite(ir.Op{
 	Name: "layer_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over the last axes",
 	Attrs: NormAttrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true, RoundsOnce: true},
 	Infer: normInfer, Eval: layerNormEval, Expand: layerNormExpand,
-	CUDA:  func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) { return normCUDA(n, false) },
+	CUDA:  ir.OneNode(func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) { return normCUDA(n, false) }),
 	Legal: noInteger, Gen: genNorm,
 })
 
@@ -36,7 +36,7 @@ var RMSNorm = composite(ir.Op{
 	Name: "rms_norm", Doc: "x/sqrt(mean of squares + eps)*scale over the last axes",
 	Attrs: NormAttrs{}, Arity: [2]int{1, 2}, Traits: ir.Traits{FloatOnly: true, RoundsOnce: true},
 	Infer: normInfer, Eval: rmsNormEval, Expand: rmsNormExpand,
-	CUDA:  func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) { return normCUDA(n, true) },
+	CUDA:  ir.OneNode(func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) { return normCUDA(n, true) }),
 	Legal: noInteger, Gen: genNorm,
 })
 

@@ -20,7 +20,7 @@ var Relu = &ir.Op{
 	}.eval),
 	HLO:   affineHLO(reluHLO),
 	RTL:   affineRTL(reluRTL),
-	CUDA:  chainCUDA("relu"),
+	CUDA:  ir.OneNode(chainCUDA("relu")),
 	Legal: reluLegal,
 	Gen:   genUnary,
 }

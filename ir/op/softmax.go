@@ -25,7 +25,7 @@ var Softmax = &ir.Op{
 	},
 	Eval:  softmaxEval,
 	HLO:   softmaxHLO,
-	CUDA:  softmaxCUDA,
+	CUDA:  ir.OneNode(softmaxCUDA),
 	Gen:   genSoftmax,
 	Legal: func(*ir.Node) error { return fmt.Errorf("softmax has no integer form in this version") },
 }

@@ -55,7 +55,7 @@ func (f function) op() *ir.Op {
 		Eval:   f.eval,
 		HLO:    f.print,
 		RTL:    f.rtl,
-		CUDA:   f.cuda,
+		CUDA:   ir.OneNode(f.cuda),
 		Legal:  f.legal,
 		Gen:    func(r *rand.Rand, o *ir.Op) *ir.Graph { return genTable(r, o, f.draw) },
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // compiled makes the kernels of one result.
-func compiled(t *testing.T, b *hlo.Builder, v hlo.Value, inputs ...hlo.Type) (*Node, string) {
+func compiled(t *testing.T, b *hlo.Builder, v hlo.Value, inputs ...hlo.Type) (*Group, string) {
 	t.Helper()
 	if b.Err() != nil {
 		t.Fatal(b.Err())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package generic turns the StableHLO operations of a graph node into kernels, whatever they are: one thread an element
-// of the result, values computed where they are needed. What would be computed again and again at some cost is computed
-// once, by a kernel of its own, into a scratch buffer.
+// Package generic turns the StableHLO operations of a group of nodes into kernels, whatever they are: one thread an
+// element of the result, values computed where they are needed. What would be computed again and again at some cost is
+// computed once, by a kernel of its own, into a scratch buffer.
 package generic
 
 import (
@@ -12,7 +12,7 @@ import (
 	"lathe/ir/hlo"
 )
 
-// Program is what one node computes, for a single sample: the leading axis of inputs and results has size 1.
+// Program is what one group of nodes computes, for a single sample: the leading axis of inputs and results has size 1.
 type Program struct {
 	Ops     []hlo.Operation
 	Inputs  []Buffer    // of the operations of kind input, by their index
@@ -39,11 +39,11 @@ type RefKind uint8
 const (
 	Input   RefKind = iota // of the program
 	Output                 // of the program
-	Scratch                // of this node alone, for each sample
+	Scratch                // of this group alone, for each sample
 	Table                  // constant data, one for all samples
 )
 
-// Ref names a buffer of a node.
+// Ref names a buffer of a group.
 type Ref struct {
 	Kind  RefKind
 	Index int
@@ -55,8 +55,8 @@ type Step struct {
 	Args   []Ref
 }
 
-// Node is the compiled form of a Program. Steps run one after the other.
-type Node struct {
+// Group is the compiled form of a Program. Steps run one after the other.
+type Group struct {
 	Steps   []Step
 	Scratch []ScratchBuffer
 	Tables  []TableData
@@ -78,18 +78,18 @@ type TableData struct {
 
 // Compile makes the kernels of p; their names start with name, and doc stands above each. An error names the operations
 // that have no kernel form.
-func Compile(name string, doc []string, p *Program) (*Node, error) {
+func Compile(name string, doc []string, p *Program) (*Group, error) {
 	p = ranks(integers(p))
 	if bad := unknown(p.Ops); len(bad) > 0 {
 		return nil, &UnknownError{bad}
 	}
-	c := &compiler{p: p, name: name, doc: doc, node: &Node{}, place: map[int]Ref{}, tables: map[int]int{}}
+	c := &compiler{p: p, name: name, doc: doc, group: &Group{}, place: map[int]Ref{}, tables: map[int]int{}}
 	s := split(p)
-	c.node.Notes = s.notes
+	c.group.Notes = s.notes
 	for i, n := range s.own {
 		c.place[n] = Ref{Scratch, i}
 		t := p.Ops[n].Type
-		c.node.Scratch = append(c.node.Scratch, ScratchBuffer{TypeOf(t.DType), int64(t.Len())})
+		c.group.Scratch = append(c.group.Scratch, ScratchBuffer{TypeOf(t.DType), int64(t.Len())})
 	}
 	for i, n := range s.own {
 		if err := c.kernel(n, Ref{Scratch, i}, TypeOf(p.Ops[n].Type.DType), "scratch"); err != nil {
@@ -101,7 +101,7 @@ func Compile(name string, doc []string, p *Program) (*Node, error) {
 			return nil, err
 		}
 	}
-	return c.node, nil
+	return c.group, nil
 }
 
 // UnknownError lists operations that have no kernel form.
@@ -109,12 +109,12 @@ type UnknownError struct{ Kinds []string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("no kernel form of %v", e.Kinds) }
 
-// compiler holds what the kernels of one node share.
+// compiler holds what the kernels of one group share.
 type compiler struct {
 	p      *Program
 	name   string
 	doc    []string
-	node   *Node
+	group  *Group
 	place  map[int]Ref // of operations that have kernels of their own
 	tables map[int]int // of weights and listed constants, by operation
 }
@@ -126,7 +126,7 @@ func (c *compiler) kernel(n int, to Ref, store kernel.Type, doc string) error {
 		return nil
 	}
 	name := c.name
-	if k := len(c.node.Steps); k > 0 {
+	if k := len(c.group.Steps); k > 0 {
 		name = fmt.Sprintf("%s_%d", c.name, k)
 	}
 	g := newGen(c, name, count, kernel.U32)
@@ -139,7 +139,7 @@ func (c *compiler) kernel(n int, to Ref, store kernel.Type, doc string) error {
 		return g.err
 	}
 	g.k.Inline()
-	c.node.Steps = append(c.node.Steps, Step{Kernel: g.k, Args: g.args})
+	c.group.Steps = append(c.group.Steps, Step{Kernel: g.k, Args: g.args})
 	return nil
 }
 
@@ -170,11 +170,11 @@ func TypeOf(d hlo.DType) kernel.Type {
 func (c *compiler) table(n int, a hlo.Array) (Ref, kernel.Type) {
 	i, ok := c.tables[n]
 	if !ok {
-		i = len(c.node.Tables)
+		i = len(c.group.Tables)
 		c.tables[n] = i
-		c.node.Tables = append(c.node.Tables, narrow(a))
+		c.group.Tables = append(c.group.Tables, narrow(a))
 	}
-	return Ref{Table, i}, c.node.Tables[i].Type
+	return Ref{Table, i}, c.group.Tables[i].Type
 }
 
 // narrow stores integers in as few bytes as the largest of them needs.

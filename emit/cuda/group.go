@@ -27,46 +27,52 @@ func scaleStore(t ir.Type) (kernel.Type, bool) {
 	return word(b.ScaleWidth(), false), true
 }
 
-// compiled is a node as kernels: values are its arguments that are no constants, each with the scales of blocks behind
-// it, and its results.
+// compiled is a group as kernels: values are its inputs, each with the scales of blocks behind it, and its outputs
+// likewise.
 type compiled struct {
-	node    *ir.Node
 	program *generic.Program
-	kernels *generic.Node
+	kernels *generic.Group
 	// alias is the input whose bytes are those of the result, -1 where there is none; for each result.
 	alias []int
 }
 
-// record writes what node n computes, for one sample.
-func record(n *ir.Node) (*generic.Program, error) {
-	if n.Op.HLO == nil {
-		return nil, n.Errorf("L0310", "%s has no StableHLO form in this version", n.Op.Name)
-	}
-	b := hlo.New(n.Name)
+// record writes what a group computes, for one sample.
+func record(g *ir.Group) (*generic.Program, error) {
+	b := hlo.New(g.Anchor.Name)
 	b.Lead = 1
 	p := &generic.Program{}
-	args := make([]hlo.Value, len(n.Args))
-	for i, a := range n.Args {
-		if a.IsConst() {
-			continue
-		}
-		args[i] = b.Arg(a.Name, op.Carry(a.Type, 1))
+	values := make(map[*ir.Node]hlo.Value, len(g.Inputs)+len(g.Members))
+	for _, a := range g.Inputs {
+		v := b.Arg(a.Name, op.Carry(a.Type, 1))
 		p.Inputs = append(p.Inputs, generic.Buffer{Store: storeOf(a.Type), Doc: describe(a)})
 		if s, ok := scaleStore(a.Type); ok {
-			args[i] = args[i].WithScale(b.Arg(a.Name+" scales", op.ScaleCarry(a.Type, 1)))
+			v = v.WithScale(b.Arg(a.Name+" scales", op.ScaleCarry(a.Type, 1)))
 			p.Inputs = append(p.Inputs, generic.Buffer{Store: s, Doc: "scales of " + a.Name})
 		}
+		values[a] = v
 	}
-	b.At(n.Name)
-	v, err := n.Op.HLO(b, n, args)
-	if err != nil {
-		return nil, err
+	for _, n := range g.Members {
+		if n.Op.HLO == nil {
+			return nil, n.Errorf("L0310", "%s has no StableHLO form in this version", n.Op.Name)
+		}
+		args := make([]hlo.Value, len(n.Args)) // of constants none
+		for i, a := range n.Args {
+			args[i] = values[a]
+		}
+		b.At(n.Name)
+		v, err := n.Op.HLO(b, n, args)
+		if err != nil {
+			return nil, asDiag(n, err)
+		}
+		values[n] = v
 	}
-	p.Results = append(p.Results, generic.Result{Op: v.Number(),
-		Buffer: generic.Buffer{Store: storeOf(n.Type), Doc: describe(n)}})
-	if s, ok := scaleStore(n.Type); ok {
-		p.Results = append(p.Results, generic.Result{Op: v.Scale().Number(),
-			Buffer: generic.Buffer{Store: s, Doc: "scales of " + n.Name}})
+	for _, n := range g.Outputs {
+		p.Results = append(p.Results, generic.Result{Op: values[n].Number(),
+			Buffer: generic.Buffer{Store: storeOf(n.Type), Doc: describe(n)}})
+		if s, ok := scaleStore(n.Type); ok {
+			p.Results = append(p.Results, generic.Result{Op: values[n].Scale().Number(),
+				Buffer: generic.Buffer{Store: s, Doc: "scales of " + n.Name}})
+		}
 	}
 	p.Ops, p.Weights = b.Operations(), b.Weights()
 	return p, b.Err()
@@ -89,13 +95,13 @@ func printable(s string) string {
 	}, s), "\\") // which would continue the comment
 }
 
-// compile makes the kernels of a node. Where a result is an argument as it is, there is none.
-func compile(n *ir.Node, name string) (*compiled, error) {
-	p, err := record(n)
+// compile makes the kernels of a group. Where all results are inputs as they are, there is none.
+func compile(g *ir.Group, name string) (*compiled, error) {
+	p, err := record(g)
 	if err != nil {
-		return nil, asDiag(n, err)
+		return nil, asDiag(g.Anchor, err)
 	}
-	c := &compiled{node: n, program: p}
+	c := &compiled{program: p}
 	own := *p
 	own.Results = nil
 	for _, r := range p.Results {
@@ -105,17 +111,29 @@ func compile(n *ir.Node, name string) (*compiled, error) {
 			own.Results = append(own.Results, r)
 		}
 	}
-	doc := []string{fmt.Sprintf("%s = %s", describe(n), n.Op.Name)}
-	if n.Pos != "" {
-		doc = append(doc, printable(n.Pos))
+	var doc []string
+	for _, n := range g.Members {
+		doc = append(doc, fmt.Sprintf("%s = %s", describe(n), n.Op.Name))
+		if n.Pos != "" {
+			doc = append(doc, printable(n.Pos))
+		}
 	}
 	c.kernels, err = generic.Compile(name, doc, &own)
 	var unknown *generic.UnknownError
 	if errors.As(err, &unknown) {
-		return nil, n.Errorf("L0945", "%s (%s) has no kernels in this version: it is made of %s", n.Name, n.Op.Name,
-			strings.Join(unknown.Kinds, ", ")).WithHint("the engines ref and pjrt run it")
+		return nil, g.Anchor.Errorf("L0945", "%s (%s) has no kernels in this version: it is made of %s", g.Anchor.Name,
+			opsOf(g), strings.Join(unknown.Kinds, ", ")).WithHint("the engines ref and pjrt run it")
 	}
 	return c, err
+}
+
+// opsOf names the operations of a group: "linear", "add + relu".
+func opsOf(g *ir.Group) string {
+	names := make([]string, len(g.Members))
+	for i, n := range g.Members {
+		names[i] = n.Op.Name
+	}
+	return strings.Join(names, " + ")
 }
 
 // alias is the input that a result is, element by element, or -1.
