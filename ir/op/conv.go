@@ -93,7 +93,7 @@ func convEval(n *ir.Node) (ir.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	kernels := p.groups(n.Type.Format, a.Groups)
+	kernels := p.groups(a.Groups)
 	rows, terms := p.Size()
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		x, err := p.input(n, args[0])

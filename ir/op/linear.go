@@ -53,7 +53,7 @@ func linearEval(n *ir.Node) (ir.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	kernel := p.kernel(n.Type.Format)
+	kernel := p.kernel()
 	rows, terms := p.Size()
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		x, err := p.input(n, args[0])

@@ -81,7 +81,7 @@ func scaleEval(n *ir.Node) (ir.Kernel, error) {
 		return nil, err
 	}
 	channels, _ := p.Size()
-	kernels := p.groups(n.Type.Format, channels)
+	kernels := p.groups(channels)
 	inner := product(n.Type.Shape[axis+1:])
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		x, err := p.input(n, args[0])

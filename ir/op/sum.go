@@ -24,10 +24,10 @@ type SumPlan interface {
 	Size() (rows, terms int)
 	// input views a value of the data as integers.
 	input(n *ir.Node, t *ir.Tensor) (sumInput, error)
-	// kernel computes all rows into codes of f; weights stay where they are.
-	kernel(f format.Format) sumKernel
+	// kernel computes all rows; weights stay where they are.
+	kernel() sumKernel
 	// groups computes rows in n equal runs, one kernel each.
-	groups(f format.Format, n int) []sumKernel
+	groups(n int) []sumKernel
 	// dot prints the sums of the data x in StableHLO, as codes of the result.
 	dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d sumDot) (hlo.Value, error)
 	// unit is the hardware behind front, for the lanes of n.

@@ -56,25 +56,13 @@ func (m *exactSum) onCodes(n *ir.Node) (*Codes, error) {
 	for row := range m.out {
 		c.Weights = append(c.Weights, m.row(row, &buf)...)
 	}
-	if m.res != nil {
-		c.Result, c.Zero = m.res.out, m.res.zero
-	} else {
-		fx, err := fixedOf(n, n.Type)
-		if err != nil {
-			return nil, err
-		}
-		c.Result = fx
+	var err error
+	if c.Result, c.Zero, err = m.round.result(n); err != nil {
+		return nil, err
 	}
-	shift := -c.Result.F - m.exp
-	c.Result.F = 0
 	for i, b := range m.bias64() {
-		one := CodesChannel{Bias: b, Mul: 1, Shift: shift, Up: m.up[i]}
-		if m.res != nil {
-			one.Shift = m.res.shift[at(len(m.res.shift), i)]
-			if m.res.mul != nil {
-				one.Mul = m.res.mul[at(len(m.res.mul), i)]
-			}
-		}
+		one := CodesChannel{Bias: b, Up: m.up[i]}
+		one.Mul, one.Shift = m.round.step(i)
 		c.Channels = append(c.Channels, one)
 	}
 	return c, nil

@@ -12,7 +12,7 @@ import (
 // exactSum is a sum that keeps every bit:
 //
 //	t[c] = (sum_j x[j]*w[c][j]) << up[c] + bias[c]         value t*2^exp, or t*ratio[c] steps of the result
-//	y[c] = over(RS(t[c], shift))                           for a fixed result with shift = -F-exp
+//	y[c] = over(zero + RS(t[c]*mul[c], shift[c]))          mul 1 and zero 0 where steps are powers of two
 type exactSum struct {
 	terms
 	up      []uint
@@ -22,9 +22,8 @@ type exactSum struct {
 	tBits   int // signed bits that hold every t
 	lowBits int // signed bits that hold every sum of a subset of terms: the order of addition is free
 
-	// Where a scale is no power of two, or a zero point is not 0:
-	res   *rescale   // from t to the code; nil: RS(t, shift) as above
-	ratio []*big.Rat // the step of t[c] in steps of the result
+	round sumRound
+	ratio []*big.Rat // the step of t[c] in steps of the result, where steps are scales
 }
 
 // planExact reads weights and bias. Very many weights stay where they are, as narrow codes: as integers of 64 bits they
@@ -52,6 +51,7 @@ func planExact(n *ir.Node) (*exactSum, error) {
 	}
 	m.align(w, bias)
 	m.bounds()
+	m.round = sumRound{to: n.Type.Format, exp: m.exp}
 	return m, nil
 }
 

@@ -74,13 +74,13 @@ func planFactors(n *ir.Node) (*exactSum, error) {
 		}
 	}
 	m.ratios(w, x.step.Rat(), out.step.Rat())
-	m.center(bias, out.step.Rat())
+	powers := m.center(bias, out.step.Rat())
 	m.bounds()
-	if m.res != nil { // powers of two
-		m.res.out, m.res.zero = out.ints, out.zero
+	if powers {
+		m.round.res = &rescale{out: out.ints, zero: out.zero, shift: []int{-m.exp}}
 		return m, nil
 	}
-	if m.res, err = newRescale(out, m.ratio, m.tBits); err != nil {
+	if m.round.res, err = newRescale(out, m.ratio, m.tBits); err != nil {
 		return nil, n.Errorf("L0340", "%s (node %q) cannot be rescaled: %v", n.Op.Name, n.Name, err).
 			WithHint("use fewer bits for data, weights or bias, or a result whose step is closer to that of the products")
 	}
@@ -115,9 +115,10 @@ func (m *exactSum) zeroRow(c int) bool {
 }
 
 // center chooses the step of the sums and brings the bias to it. Where all ratios are powers of two the sums have one
-// common step, and m.res needs no factors.
-func (m *exactSum) center(bias constCodes, out *big.Rat) {
-	exps, powers := make([]int, m.out), true
+// common step, and need no factors.
+func (m *exactSum) center(bias constCodes, out *big.Rat) (powers bool) {
+	exps := make([]int, m.out)
+	powers = true
 	for c, r := range m.ratio {
 		var ok bool
 		exps[c], ok = log2(r)
@@ -144,7 +145,6 @@ func (m *exactSum) center(bias constCodes, out *big.Rat) {
 				m.exp = e
 			}
 		}
-		m.res = &rescale{shift: []int{-m.exp}}
 	}
 	for c := range m.out {
 		if m.up[c] = uint(guard); powers {
@@ -155,6 +155,7 @@ func (m *exactSum) center(bias constCodes, out *big.Rat) {
 			m.ratio[c] = new(big.Rat).Mul(m.ratio[c], new(big.Rat).SetFrac(big.NewInt(1), big.NewInt(1<<guard)))
 		}
 	}
+	return powers
 }
 
 // guard is the number of fraction bits that sums need for the bias: none where it is a multiple of the products' step
@@ -209,7 +210,7 @@ func ExactSum(n *ir.Node) (format.Fixed, error) {
 	if err != nil {
 		return format.Fixed{}, err
 	}
-	if m.res != nil {
+	if m.round.res != nil {
 		return format.Fixed{}, n.Errorf("L0340", "the sums of %s have no step that is a power of two", n.Name)
 	}
 	return format.Fixed{W: m.tBits, F: -m.exp, Signed: true}, nil

@@ -32,11 +32,11 @@ func (m *exactSum) dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d sumDot) (hlo.V
 	if err != nil {
 		return hlo.Value{}, err
 	}
-	return m.round(b, n, v)
+	return m.finish(b, n, v)
 }
 
-// round prints everything behind the raw dot products: v has the output channels on its last axis.
-func (m *exactSum) round(b *hlo.Builder, n *ir.Node, v hlo.Value) (hlo.Value, error) {
+// finish prints everything behind the raw dot products: v has the output channels on its last axis.
+func (m *exactSum) finish(b *hlo.Builder, n *ir.Node, v hlo.Value) (hlo.Value, error) {
 	if m.tBits > 63 {
 		return hlo.Value{}, n.Errorf("L0317", "sums need %d bits, StableHLO integers have 64", m.tBits)
 	}
@@ -54,10 +54,7 @@ func (m *exactSum) round(b *hlo.Builder, n *ir.Node, v hlo.Value) (hlo.Value, er
 	}
 	bias := b.Weight(hlo.FromInt64s(d, []int{m.out}, m.bias64()))
 	v = b.Add(v, b.Along(bias, dims, len(dims)-1))
-	if m.res != nil {
-		return m.res.print(b, n, v, m.tBits-1)
-	}
-	return requant(b, n, v, m.exp, m.tBits-1)
+	return m.round.print(b, n, v, m.tBits-1)
 }
 
 // centered is x without the zero point.

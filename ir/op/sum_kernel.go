@@ -2,18 +2,14 @@
 
 package op
 
-import (
-	"math/big"
-
-	"lathe/ir/format"
-)
+import "math/big"
 
 // kernel picks the fastest exact arithmetic for the proven widths.
-func (m *exactSum) kernel(f format.Format) sumKernel {
+func (m *exactSum) kernel() sumKernel {
 	if m.tBits > 62 || m.lowBits > 62 {
-		return m.held().bigKernel(f)
+		return m.held().bigKernel()
 	}
-	enc, bias := m.encoder(f), m.bias64()
+	enc, bias := m.round.encoder(), m.bias64()
 	if k := m.rowKernel(enc, bias); k != nil {
 		return k
 	}
@@ -36,15 +32,6 @@ func (m *exactSum) kernel(f format.Format) sumKernel {
 			out[c] = enc(c, dot(m.weights[c*m.in:], x.ints)<<m.up[c]+bias[c])
 		}
 	}
-}
-
-// encoder returns the one rounding from the sum of a row to its code.
-func (m *exactSum) encoder(f format.Format) func(c int, v int64) int64 {
-	if m.res != nil {
-		return m.res.code
-	}
-	enc := encoder(f, m.exp)
-	return func(_ int, v int64) int64 { return enc(v) }
 }
 
 // packPairs puts two rows into one word, w[c] + w[c+1]*2^32: one multiplication then serves both rows. Sums of either
@@ -83,21 +70,21 @@ func dot(w, x []int64) int64 {
 }
 
 // groups computes rows in n equal runs, with all weights held: each serves many rows of data.
-func (m *exactSum) groups(f format.Format, n int) []sumKernel {
+func (m *exactSum) groups(n int) []sumKernel {
 	held := m.held()
 	kernels, rows := make([]sumKernel, n), m.out/n
 	for i := range kernels {
 		from, to := i*rows, (i+1)*rows
 		p := *held
 		p.out, p.weights = rows, held.weights[from*m.in:to*m.in]
-		p.up, p.bias, p.res = m.up[from:to], m.bias[from:to], m.res.channels(from, rows)
-		kernels[i] = p.kernel(f)
+		p.up, p.bias, p.round = m.up[from:to], m.bias[from:to], m.round.rows(from, rows)
+		kernels[i] = p.kernel()
 	}
 	return kernels
 }
 
 // bigKernel is the arithmetic without bounds.
-func (m *exactSum) bigKernel(f format.Format) sumKernel {
+func (m *exactSum) bigKernel() sumKernel {
 	return func(x sumInput, out []int64) {
 		var p, a, b big.Int
 		for c := range m.out {
@@ -107,14 +94,7 @@ func (m *exactSum) bigKernel(f format.Format) sumKernel {
 			}
 			sum.Lsh(sum, m.up[c])
 			sum.Add(sum, m.bias[c])
-			if m.res != nil {
-				if m.res.mul != nil {
-					sum.Mul(sum, big.NewInt(m.res.mul[at(len(m.res.mul), c)]))
-				}
-				out[c] = m.res.codeBig(c, sum)
-				continue
-			}
-			out[c] = f.Encode(format.FromBig(sum, m.exp))
+			out[c] = m.round.codeBig(c, sum)
 		}
 	}
 }

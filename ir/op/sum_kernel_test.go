@@ -31,7 +31,8 @@ func TestKernelsAgree(t *testing.T) {
 	cases := []struct{ out, in, width int }{{1, 1, 8}, {2, 7, 8}, {5, 64, 8}, {4, 33, 4}, {3, 17, 16}, {2, 9, 24}}
 	for _, c := range cases {
 		m := randomSum(r, c.out, c.in, c.width)
-		fast, slow := m.kernel(f), m.bigKernel(f)
+		m.round = sumRound{to: f, exp: m.exp}
+		fast, slow := m.kernel(), m.bigKernel()
 		x, got, want := make([]int64, c.in), make([]int64, c.out), make([]int64, c.out)
 		for trial := range 200 {
 			for j := range x {
@@ -55,7 +56,8 @@ func TestKernelsAgree(t *testing.T) {
 func BenchmarkLinear(b *testing.B) {
 	r := rand.New(rand.NewPCG(7, 8))
 	m := randomSum(r, 256, 256, 8)
-	k := m.kernel(format.Fixed{W: 8, F: 3, Signed: true})
+	m.round = sumRound{to: format.Fixed{W: 8, F: 3, Signed: true}, exp: m.exp}
+	k := m.kernel()
 	x, y := make([]int64, m.in), make([]int64, m.out)
 	for j := range x {
 		x[j] = r.Int64N(256) - 128

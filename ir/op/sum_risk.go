@@ -36,24 +36,25 @@ func FactorRisk(n *ir.Node) (Risk, bool) {
 		return Risk{}, false
 	}
 	m, err := planFactors(n)
-	if err != nil || m.res.mul == nil {
+	if err != nil || m.round.res.mul == nil {
 		return Risk{}, false
 	}
+	res := m.round.res
 	risk := Risk{Of: m.out, Factors: fmt.Sprintf("%d factors", m.out)}
 	bound := new(big.Int).Lsh(big.NewInt(1), uint(m.tBits-1))
 	same := true
 	for c, r := range m.ratio {
-		mul, shift := m.res.mul[c], m.res.shift[c]
-		same = same && mul == m.res.mul[0] && shift == m.res.shift[0]
+		mul, shift := res.mul[c], res.shift[c]
+		same = same && mul == res.mul[0] && shift == res.shift[0]
 		factor := new(big.Rat).Mul(new(big.Rat).SetInt64(mul), twoTo(-shift))
-		if q := firstBetween(r, factor, m.res.out.Round); q != nil && q.Cmp(bound) <= 0 {
+		if q := firstBetween(r, factor, res.out.Round); q != nil && q.Cmp(bound) <= 0 {
 			if risk.Channels++; risk.From == nil || q.Cmp(risk.From) < 0 {
 				risk.From = q
 			}
 		}
 	}
 	if same {
-		risk.Factors = fmt.Sprintf("%d/2^%d", m.res.mul[0], m.res.shift[0])
+		risk.Factors = fmt.Sprintf("%d/2^%d", res.mul[0], res.shift[0])
 	}
 	return risk, true
 }

@@ -80,8 +80,8 @@ func TestRowsAgree(t *testing.T) {
 			for i := range x {
 				x[i] = r.Int64N(256) - 128
 			}
-			rows.kernel(n.Type.Format)(sumInput{ints: x}, got)
-			all.bigKernel(n.Type.Format)(sumInput{ints: x}, want)
+			rows.kernel()(sumInput{ints: x}, got)
+			all.bigKernel()(sumInput{ints: x}, want)
 			if !slices.Equal(got, want) {
 				t.Errorf("%d bits: other results", width)
 			}

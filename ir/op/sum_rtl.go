@@ -26,9 +26,7 @@ func (w widths) konst() int { return w.factor + w.psh + w.bias }
 
 func (m *exactSum) widths() widths {
 	w := widths{weight: 1, bias: 1}
-	if m.res != nil {
-		w.factors, w.factor, _ = m.res.common()
-	}
+	w.factors, w.factor = m.round.factors()
 	var any int64 // a bit is set where some weight differs from its sign there
 	var buf []int64
 	for c := range m.out {
@@ -52,23 +50,8 @@ func (m *exactSum) numeric(n *ir.Node, w widths) ([]any, error) {
 	}
 	p := []any{"IN_W", m.data.ints.W, "IN_SIGNED", flag(m.data.ints.Signed), "W_W", w.weight, "DOT_W", m.dotBits,
 		"BIAS_W", w.bias, "PSH_W", w.psh, "T_W", m.tBits}
-	if m.res == nil {
-		out, err := resultParams(n, m.exp)
-		return append(p, out...), err
-	}
-	if err := m.res.hardware(n); err != nil {
-		return nil, err
-	}
-	_, factor, shift := m.res.common()
-	if factor > 0 {
-		p = append(p, "M_W", factor)
-	}
-	p = append(p, "SHIFT", shift)
-	if m.res.zero != 0 {
-		p = append(p, "ZERO", m.res.zero)
-	}
-	return append(p, "OUT_W", m.res.out.W, "OUT_SIGNED", flag(m.res.out.Signed), "ROUND", int(m.res.out.Round),
-		"OVER", int(m.res.out.Over)), nil
+	out, err := m.round.params(n)
+	return append(p, out...), err
 }
 
 // packCause says why two products do not share a DSP; they do where num_mul_pair takes their widths.

@@ -18,6 +18,7 @@ import (
 type sumUnit struct {
 	t *testing.T
 	*rtl.Unit
+	words map[string][]string // of images, as texts
 }
 
 // number is an integer parameter; def where it is not given.
@@ -34,30 +35,36 @@ func (u sumUnit) number(name string, def int) int {
 	return def
 }
 
+// newSumUnit reads the images of a unit.
+func newSumUnit(t *testing.T, u *rtl.Unit) sumUnit {
+	t.Helper()
+	words := map[string][]string{}
+	for _, im := range u.Images {
+		made, err := im.Made()
+		if err != nil {
+			t.Fatal(err)
+		}
+		words[im.Param] = strings.Split(string(made.File("u").Bytes()), "\n")
+	}
+	return sumUnit{t, u, words}
+}
+
 // field is the number of width bits at bit `at` of word i of an image, in two's complement or not; 0 of no bits.
 func (u sumUnit) field(image string, i, at, width int, signed bool) *big.Int {
 	if width == 0 {
 		return new(big.Int)
 	}
-	for _, im := range u.Images {
-		if im.Param != image {
-			continue
-		}
-		line := strings.Split(string(im.File("u").Bytes()), "\n")[i]
-		word, ok := new(big.Int).SetString(line, 16)
-		if !ok {
-			u.t.Fatalf("word %d of %s is %q", i, image, line)
-		}
-		word.Rsh(word, uint(at))
-		span := new(big.Int).Lsh(big.NewInt(1), uint(width))
-		word.Mod(word, span)
-		if signed && word.Bit(width-1) == 1 {
-			word.Sub(word, span)
-		}
-		return word
+	word, ok := new(big.Int).SetString(u.words[image][i], 16)
+	if !ok {
+		u.t.Fatalf("word %d of %s is %q", i, image, u.words[image][i])
 	}
-	u.t.Fatalf("there is no image %s", image)
-	return nil
+	word.Rsh(word, uint(at))
+	span := new(big.Int).Lsh(big.NewInt(1), uint(width))
+	word.Mod(word, span)
+	if signed && word.Bit(width-1) == 1 {
+		word.Sub(word, span)
+	}
+	return word
 }
 
 // result is the format of the output as the parameters say.
@@ -152,7 +159,7 @@ func TestSumUnit(t *testing.T) {
 		if err != nil {
 			continue // a factor or a zero point beyond the unit
 		}
-		u := sumUnit{t, made}
+		u := newSumUnit(t, made)
 		built[u.Module]++
 		x := ir.NewTensor(n.Args[0].Type)
 		drawTensor(r, x)
@@ -161,7 +168,7 @@ func TestSumUnit(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := make([]int64, rows)
-		p.kernel(n.Type.Format)(in.row(1, terms), want)
+		p.kernel()(in.row(1, terms), want)
 		codes := sumInput{x.Codes, x.BlockScales}.row(1, terms)
 		for o := range rows {
 			got := int64(0)

@@ -242,8 +242,8 @@ func (w *windowSum) row(c int, x sumInput) int64 {
 	return min(max(total, w.acc.Min()), w.acc.Max())
 }
 
-// kernel computes all rows; the result is the accumulator, whatever f is.
-func (w *windowSum) kernel(format.Format) sumKernel {
+// kernel computes all rows; the result is the accumulator.
+func (w *windowSum) kernel() sumKernel {
 	return func(x sumInput, out []int64) {
 		for c := range out {
 			out[c] = w.row(c, x)
@@ -252,4 +252,4 @@ func (w *windowSum) kernel(format.Format) sumKernel {
 }
 
 // groups is kernel: sums over blocks have one group, by plan.
-func (w *windowSum) groups(f format.Format, _ int) []sumKernel { return []sumKernel{w.kernel(f)} }
+func (w *windowSum) groups(int) []sumKernel { return []sumKernel{w.kernel()} }
