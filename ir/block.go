@@ -16,6 +16,12 @@ func (t Type) BlockFormat() (b format.Block, ok bool) {
 	return b, ok
 }
 
+// InBlocks says that t has a block format.
+func (t Type) InBlocks() bool {
+	_, ok := t.BlockFormat()
+	return ok
+}
+
 // BlockLengths lists the lengths of the blocks of one row, the last axis: k each, the tail shorter. nil for scalar
 // formats.
 func (t Type) BlockLengths() []int {

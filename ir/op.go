@@ -33,6 +33,9 @@ type Op struct {
 	// type that is float32 arithmetic (sums in float64); otherwise it is the exact integer meaning of the hardware:
 	// one rounding into the result format. Constant arguments are read from the node and passed as nil.
 	Eval func(n *Node) (Kernel, error)
+	// Exact is the fixed format that holds every result of a quantized node without rounding, whatever its result format;
+	// an error where there is none. Without the column results are rounded, or are codes of an argument.
+	Exact func(n *Node) (format.Fixed, error)
 	// HLO prints the same as StableHLO. Activations carry one leading sample axis; codes travel in i32 or i64. Constant
 	// arguments come as zero Values: the column prints the form that it needs as a weight.
 	HLO func(b *hlo.Builder, n *Node, args []hlo.Value) (hlo.Value, error)

@@ -21,6 +21,11 @@ type Traits struct {
 	// Elementwise: an element of the result is computed from the elements of the arguments at its place, all alike;
 	// arguments broadcast.
 	Elementwise bool
+	// Table: with up to 16 bits a code of the result is a function of the code of argument 0, the only one, whatever the
+	// scalar formats of both.
+	Table bool
+	// Compares: which elements the result is made of depends on their values.
+	Compares bool
 	// Monotone: the result grows, or stays, with every element of every argument.
 	Monotone bool
 	// Turns, if not nil, lists for the attributes of an element-wise operation with one argument the values of that

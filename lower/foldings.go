@@ -198,7 +198,7 @@ func proposals(n *ir.Node) []folding {
 // depthwise is the geometry of a convolution of each channel by itself; nil for all other nodes.
 func depthwise(n *ir.Node) *op.Geometry {
 	a, ok := n.Attrs.(*op.ConvAttrs)
-	if !ok || isBlocks(n) {
+	if !ok || n.Type.InBlocks() {
 		return nil
 	}
 	g, err := op.NewGeometry(n.Args[0].Type.Shape, &a.Window)

@@ -340,9 +340,9 @@ func last(shape []int) int {
 // blocks decides the lanes of n where blocks are in play, and says whether they are: beats do not cross the borders of
 // blocks.
 func (l *laner) blocks(n *ir.Node, a asked) bool {
-	t, found := n.Type, isBlocks(n)
+	t, found := n.Type, n.Type.InBlocks()
 	for _, x := range n.Args {
-		if !found && isBlocks(x) && !x.IsConst() {
+		if !found && x.Type.InBlocks() && !x.IsConst() {
 			t, found = x.Type, true
 		}
 	}

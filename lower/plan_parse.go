@@ -196,24 +196,14 @@ func (p *planParser) choice(path string, text *string, what string) *Choice {
 // options applies the plan's rounding and overflow to a format whose text does not set them itself.
 func (p *planParser) options(pattern format.Pattern, text string) format.Pattern {
 	round, over := !strings.Contains(text, "round="), !strings.Contains(text, "over=")
-	switch f := pattern.Format.(type) {
-	case format.Fixed:
+	pattern.Format = format.WithRules(pattern.Format, func(r *format.Round, o *format.Over) {
 		if round {
-			f.Round = p.round
+			*r = p.round
 		}
-		if over && f.W > 1 {
-			f.Over = p.over
+		if over {
+			*o = p.over
 		}
-		pattern.Format = f
-	case format.Affine:
-		if round {
-			f.Round = p.round
-		}
-		if over && f.W > 1 {
-			f.Over = p.over
-		}
-		pattern.Format = f
-	}
+	})
 	return pattern
 }
 

@@ -27,7 +27,7 @@ type quantizer struct {
 	// wanted is the format that [[output]] asks of the node that computes the output.
 	wanted map[*ir.Node]*Choice
 	// open lists values that the plan wants in blocks and that nobody reads as such: they stay fixed.
-	open map[*ir.Node]format.MXInt
+	open map[*ir.Node]format.Block
 	// own is the model's own quantization, ruled says that the plan decided a value in spite of it, and bare lists nodes
 	// that compute an output for nobody else.
 	own         *own.Model
@@ -47,7 +47,7 @@ func quantize(s *State, g *ir.Graph) error {
 	}
 	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values, users: g.Users(),
 		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice),
-		open:  make(map[*ir.Node]format.MXInt),
+		open:  make(map[*ir.Node]format.Block),
 		ruled: make(map[*ir.Node]bool), bare: make(map[*ir.Node]bool)}
 	var err error
 	if q.own, err = own.Of(g); err != nil {
@@ -148,7 +148,7 @@ func (q *quantizer) node(n *ir.Node) {
 	if own.Encodes(n) && !q.quant(n) {
 		return
 	}
-	blocks := q.unblock(n)
+	was := q.decode(n)
 	explicit := q.rule(n, dataOut)
 	switch {
 	case n.Op == op.Input:
@@ -169,8 +169,8 @@ func (q *quantizer) node(n *ir.Node) {
 		switch {
 		case explicit != nil:
 			q.castBehind(n, *explicit)
-		case blocks != nil:
-			q.encodeBehind(n, Choice{Pattern: format.PatternOf(*blocks), From: "the format of its argument"})
+		case was != nil:
+			q.encodeBehind(n, Choice{Pattern: format.PatternOf(was), From: "the format of its argument"})
 		}
 	case n.Op == op.ArgMax && explicit == nil:
 		n.Type.Format = format.Fixed{W: max(1, bits.Len(uint(op.ArgMaxSize(n)-1)))}
@@ -179,7 +179,7 @@ func (q *quantizer) node(n *ir.Node) {
 		q.joined(n, explicit)
 	default:
 		q.constants(n)
-		if c := q.resultChoice(n, explicit); !q.blockResult(n, c) {
+		if c := q.resultChoice(n, explicit); !q.blockResult(n, c) && !q.codedResult(n, c) {
 			q.result(n, c)
 		}
 	}
@@ -293,13 +293,11 @@ func dataProblem(f format.Format) string {
 	if format.IsFloat(f) {
 		return "values would stay float, which hardware cannot do; not in this version"
 	}
-	if m, block := f.(format.MXInt); block {
-		return op.MXProblem(m)
+	if b, block := f.(format.Block); block {
+		return op.BlockProblem(b)
 	}
-	if a, ok := f.(format.Affine); ok {
-		if a.Axis >= 0 {
-			return "scales per channel are for weights"
-		}
+	if _, scales := format.ScaleAxis(f); scales {
+		return "scales per channel are for weights"
 	}
 	if _, _, ok := f.Lattice(); !ok {
 		return "its values have no common step of 63 bits"
@@ -313,13 +311,8 @@ func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.
 		q.explain(n, "data_in", a.Type, c.From)
 		return a
 	}
-	if _, blocks := inBlocks(c); blocks && !op.Encodes(a.Type.Format) || isBlocks(a) && !op.Encodes(q.resolve(c, v)) {
-		a = q.cast(a, between(betweenW, "between "+a.Type.Format.String()+" and "+c.Pattern.Format.String()), n, v)
-	}
-	if f, ok := c.Pattern.Format.(format.Affine); ok && !isBlocks(a) && a.Type.Format.Width() > tableW {
-		if _, fixed := format.AsFixed(f); !fixed { // a real scale: the cast is a table
-			a = q.cast(a, between(tableW, "on its way to "+f.String()), n, v)
-		}
+	for via, ok := q.between(a, c, v); ok; via, ok = q.between(a, c, v) {
+		a = q.cast(a, via, n, v)
 	}
 	t := &ir.Node{Name: q.g.FreshName(a.Name + ".cast"), Op: op.Cast, Args: []*ir.Node{a}, Pos: a.Pos,
 		Type: ir.Type{Shape: a.Type.Shape, Format: q.resolve(c, v)}, Stats: a.Stats}

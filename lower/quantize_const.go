@@ -48,8 +48,8 @@ func (q *quantizer) constants(n *ir.Node) {
 		if !q.finite(n, a, t.Floats) {
 			return
 		}
-		if m, blocks := inBlocks(c); blocks {
-			q.blockConst(n, i, m, t, c, name)
+		if b, blocks := c.blocks(); blocks {
+			q.blockConst(n, i, b, t, c, name)
 			continue
 		}
 		typ, why := ir.Type{Shape: t.Type.Shape}, ""
@@ -226,28 +226,28 @@ func (q *quantizer) castBehind(n *ir.Node, c Choice) {
 }
 
 // blockConst encodes a constant in blocks along its last axis.
-func (q *quantizer) blockConst(n *ir.Node, i int, m format.MXInt, t *ir.Tensor, c Choice, slot string) {
-	if why := op.MXProblem(m); why != "" {
-		q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", m, slot, n.Args[i].Name, why).
+func (q *quantizer) blockConst(n *ir.Node, i int, b format.Block, t *ir.Tensor, c Choice, slot string) {
+	if why := op.BlockProblem(b); why != "" {
+		q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", b, slot, n.Args[i].Name, why).
 			WithNote("set by %s", c.From).Hint = weightFormats
 		return
 	}
-	v := ir.EncodeFloats(ir.Type{Shape: t.Type.Shape, Format: m}, t.Floats)
+	v := ir.EncodeFloats(ir.Type{Shape: t.Type.Shape, Format: b}, t.Floats)
 	typ := v.Type
 	q.explain(n, slot, typ, c.From)
-	typ.Scales = ir.ScaleValues(m, v.BlockScales)
+	typ.Scales = ir.ScaleValues(b, v.BlockScales)
 	q.setConst(n, i, typ, ir.CodeBlob(v.Codes))
 }
 
 // constChoice is c, or where c asks for blocks and n has no use for them a fixed format of the same width, and at least
 // the given one.
 func (q *quantizer) constChoice(n *ir.Node, c Choice, explicit bool, least int) Choice {
-	m, blocks := inBlocks(c)
+	b, blocks := c.blocks()
 	if !blocks || n.Op.Traits.Weighted && op.TakesBlocks(n) {
 		return c
 	}
 	if explicit {
-		q.report.warn("%s: %s takes fixed constants here, not %s", n.Name, n.Op.Name, m)
+		q.report.warn("%s: %s takes fixed constants here, not %s", n.Name, n.Op.Name, b)
 	}
-	return between(max(m.W, least), c.From+"; "+n.Op.Name+" takes fixed constants")
+	return openFormat(max(b.Width(), least), c.From+"; "+n.Op.Name+" takes fixed constants")
 }

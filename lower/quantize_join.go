@@ -36,7 +36,7 @@ func (q *quantizer) wantJoined() {
 			continue
 		}
 		c := q.joinedChoice(n, q.resultChoice(n, q.rule(n, dataOut)))
-		if _, blocks := inBlocks(c); blocks {
+		if _, blocks := c.blocks(); blocks {
 			continue
 		}
 		for _, a := range n.Args {
@@ -62,9 +62,9 @@ func (q *quantizer) joinedChoice(n *ir.Node, c Choice) Choice {
 func (q *quantizer) joined(n *ir.Node, explicit *Choice) {
 	choice := q.resultChoice(n, explicit)
 	want := choice
-	_, blocks := inBlocks(choice)
+	_, blocks := choice.blocks()
 	if blocks {
-		want, explicit = between(betweenW, n.Op.Name+" joins fixed values"), nil
+		want, explicit = openFormat(betweenW, n.Op.Name+" joins fixed values"), nil
 	}
 	var first *ir.Node
 	agree := true
@@ -200,7 +200,7 @@ func inside(f, g format.Format) bool {
 func (q *quantizer) ownConst(n *ir.Node, i int, name string, given bool) bool {
 	c := n.Args[i].Attrs.(*ir.Const)
 	if given || c.Own.Format == nil || c.Own.Scales != nil && !n.Op.Traits.Weighted ||
-		isBlocks(n.Args[0]) || i == 2 && isBlocks(n.Args[1]) {
+		n.Args[0].Type.InBlocks() || i == 2 && n.Args[1].Type.InBlocks() {
 		return false
 	}
 	typ := c.Own.WithShape(n.Args[i].Type.Shape)
@@ -215,134 +215,6 @@ func (q *quantizer) ownConst(n *ir.Node, i int, name string, given bool) bool {
 	}
 	q.explain(n, name, typ, "the model: "+n.Args[i].Name)
 	q.setConst(n, i, typ, ir.CodeBlob(codes))
-	return true
-}
-
-// Values in blocks meet operations that compute on fixed formats only; casts between the two stand around those. The
-// widths of these formats cost accuracy below that of 8-bit blocks, and few gates.
-const (
-	betweenW = 16 // of fixed values between blocks
-	openW    = 24 // of what a relu reads of a window accumulator; windows behind it stay exact
-	tableW   = 12 // of the argument of a function that hardware may look up
-)
-
-// inBlocks returns the block format that choice c asks for.
-func inBlocks(c Choice) (format.MXInt, bool) {
-	m, ok := c.Pattern.Format.(format.MXInt)
-	return m, ok
-}
-
-func isBlocks(n *ir.Node) bool { _, ok := n.Type.Format.(format.MXInt); return ok }
-
-// between is the choice of a fixed format for a value that Lathe takes out of blocks; its fraction bits are open.
-func between(width int, why string) Choice {
-	return Choice{Pattern: format.Pattern{W: width, Format: format.Fixed{W: width, Signed: true}}, From: why}
-}
-
-// unblock puts casts to a fixed format before the arguments of n that are in blocks, or would be, if n cannot take
-// them. It returns the block format of the first, for results that keep the format of their argument.
-func (q *quantizer) unblock(n *ir.Node) *format.MXInt {
-	var was *format.MXInt
-	if n.Op == op.Cast || op.TakesBlocks(n) && (!n.Op.Traits.BlockCodes || q.staysBlocks(n)) {
-		return nil
-	}
-	width := betweenW
-	if t := n.Op.Traits; t.Elementwise && !t.Cuts && !t.KeepsCodes && len(n.Args) == 1 && n.Op != op.LeakyRelu {
-		width = tableW
-	}
-	if n.Op.Traits.BlockCodes {
-		width = openW
-	}
-	c := between(width, n.Op.Name+" computes on fixed values")
-	if n.Op.Traits.Joins {
-		c = q.joinedChoice(n, c)
-	}
-	for i, a := range n.Args {
-		m, ok := a.Type.Format.(format.MXInt)
-		if open, later := q.open[a]; later {
-			m, ok = open, true
-		}
-		if !ok || a.IsConst() {
-			continue
-		}
-		if was == nil {
-			was = &m
-		}
-		if isBlocks(a) || a.Type.Format.Width() > width {
-			n.Args[i] = q.cast(a, c, n, q.values[a])
-		}
-	}
-	return was
-}
-
-// staysBlocks says that the plan wants the result of n in the block format of its argument.
-func (q *quantizer) staysBlocks(n *ir.Node) bool {
-	m, blocks := inBlocks(q.resultChoice(n, q.rule(n, dataOut)))
-	return blocks && n.Args[0].Type.Format == format.Format(m)
-}
-
-// sumsBlocks says that n sums products over blocks, so that its result is a window accumulator.
-func sumsBlocks(n *ir.Node) bool {
-	return n.Op.Traits.Weighted && len(n.Args) > 1 && op.TakesBlocks(n) && (isBlocks(n.Args[0]) || isBlocks(n.Args[1]))
-}
-
-// blockResult decides the result of n where blocks are in play, and says whether they are: the unit of n makes fixed
-// values, which a cast behind it encodes, in the format of choice c.
-func (q *quantizer) blockResult(n *ir.Node, c Choice) bool {
-	m, blocks := inBlocks(c)
-	n.Type.Scales = nil
-	switch {
-	case sumsBlocks(n):
-		if a := n.Args[0]; !op.SumsTogether(n) {
-			n.Args[0] = q.cast(a, between(betweenW, "weights in blocks take fixed values"), n, q.values[a])
-		}
-		if !q.window(n) {
-			return true
-		}
-	case !blocks:
-		return false
-	case n.Op.Traits.BlockCodes && n.Args[0].Type.Format == format.Format(m):
-		n.Type.Format = m
-		q.explain(n, "data_out", n.Type, c.From)
-		return true
-	case n.Op.Traits.BlockCodes && !isBlocks(n.Args[0]):
-		n.Type.Format = n.Args[0].Type.Format
-		q.explain(n, "data_out", n.Type, "the format of "+n.Args[0].Name)
-	default:
-		n.Type.Format = q.resolve(between(betweenW, ""), q.values[n])
-		q.explain(n, "data_out", n.Type, n.Op.Name+" computes on fixed values")
-	}
-	q.encodeBehind(n, c)
-	return true
-}
-
-// encodeBehind casts the result of n to the format of choice c, now or where it is read as blocks.
-func (q *quantizer) encodeBehind(n *ir.Node, c Choice) {
-	if m, blocks := inBlocks(c); blocks && q.encodesLater(n, m) {
-		q.open[n] = m
-		return
-	}
-	q.castBehind(n, c)
-}
-
-// encodesLater says that nobody reads n as blocks of m: the one reader is a relu, whose result is encoded in place of
-// its argument, so that blocks are scaled by what relu leaves; or all readers compute on fixed values.
-func (q *quantizer) encodesLater(n *ir.Node, m format.MXInt) bool {
-	if q.g.IsOutput(n) || q.rule(n, dataOut) != nil || len(q.users[n]) == 0 {
-		return false
-	}
-	was := n.Type
-	defer func() { n.Type = was }()
-	n.Type.Format = m
-	for _, u := range q.users[n] {
-		if q.rule(u, dataIn) != nil {
-			return false
-		}
-		again, _ := inBlocks(q.resultChoice(u, q.rule(u, dataOut)))
-		if op.TakesBlocks(u) && !(u.Op.Traits.BlockCodes && len(q.users[n]) == 1 && again == m) {
-			return false
-		}
-	}
 	return true
 }
 

@@ -25,7 +25,7 @@ func (q *quantizer) largeWeights(n *ir.Node, c Choice) (done bool) {
 	if a, ok := c.Pattern.Format.(format.Affine); ok && a.Axis == 0 && a.Group <= 1 && a.Zero == 0 {
 		f, open = a.Integers(), true
 	}
-	if _, blocks := inBlocks(c); blocks || !open || !f.Signed || f.W > 8 {
+	if _, blocks := c.blocks(); blocks || !open || !f.Signed || f.W > 8 {
 		return false
 	}
 	channels := w.Type.Shape[0]

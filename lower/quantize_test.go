@@ -235,7 +235,7 @@ func TestBlocksAround(t *testing.T) {
 			t.Errorf("both joins %s of %s as %s", a.Type, a.Name, n.Type)
 		}
 	}
-	if _, fixed := n.Type.Format.(format.Fixed); !fixed || !isBlocks(q.Find("last").Args[0]) {
+	if _, fixed := n.Type.Format.(format.Fixed); !fixed || !q.Find("last").Args[0].Type.InBlocks() {
 		t.Errorf("%v", formats(q))
 	}
 }

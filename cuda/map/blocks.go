@@ -8,19 +8,21 @@ import (
 	"lathe/ir/format"
 )
 
-// Blocks is the problem of the kernel to_blocks: codes of any format to mxint(W,k), along the middle axis of
+// Blocks is the problem of the kernel to_blocks: codes of any format to blocks, along the middle axis of
 // [Outer][Length][Inner].
 type Blocks struct {
 	Outer, Length, Inner int64
 	// From is a side with one scale, or without scales.
 	From Side
-	To   format.MXInt
+	To   format.Block
 	// Seed serves stochastic rounding, with the row-major index of the element.
 	Seed uint32
 }
 
 // PerRow is the number of blocks along the axis; the last one may be short.
-func (p Blocks) PerRow() int64 { return (p.Length + int64(p.To.K) - 1) / int64(p.To.K) }
+func (p Blocks) PerRow() int64 {
+	return (p.Length + int64(p.To.BlockSize()) - 1) / int64(p.To.BlockSize())
+}
 
 // Instance is the kernel for the problem under a name. Error L0990 for what the kernel does not take: a source with an
 // image of scales.
@@ -41,8 +43,8 @@ func (p Blocks) Instance(kernel string) (cuda.Instance, error) {
 func (p Blocks) Launch(kernel string, x, q, scales cuda.Arg) cuda.Launch {
 	return cuda.Launch{
 		Kernel: kernel, Grid: grid(p.Outer*p.PerRow()*p.Inner, 8), Block: [3]uint32{256, 1, 1},
-		Args: []cuda.Arg{x, q, scales, cuda.I64(p.Outer), cuda.I64(p.Length), cuda.I64(p.Inner), cuda.I64(int64(p.To.K)),
-			cuda.F32(p.From.Scale), cuda.I64(p.From.Zero), cuda.U32(format.Mix(p.Seed))},
+		Args: []cuda.Arg{x, q, scales, cuda.I64(p.Outer), cuda.I64(p.Length), cuda.I64(p.Inner),
+			cuda.I64(int64(p.To.BlockSize())), cuda.F32(p.From.Scale), cuda.I64(p.From.Zero), cuda.U32(format.Mix(p.Seed))},
 	}
 }
 
@@ -59,7 +61,7 @@ func (p Blocks) Call(x, q, scales cuda.Arg) (cuda.Call, error) {
 	args[3] = cuda.Samples64(p.Outer, 1)
 	rows, n := p.Outer*p.PerRow()*p.Inner, p.Outer*p.Length*p.Inner
 	to, _ := num.Of(p.To)
-	most := elements(32*max(rows, n)) / max(32, int64(p.To.K))
+	most := elements(32*max(rows, n)) / max(32, int64(p.To.BlockSize()))
 	return cuda.Call{Instance: i, Blocks: 1, Rows: rows, Tile: 8, MaxRows: most,
 		Args: args, Bytes: n*int64(p.From.Codec.Bytes+to.Bytes) + rows}, nil
 }

@@ -98,7 +98,7 @@ func sourceWord(r *rand.Rand, run int) int64 {
 // mxCodes are words and scales by ir/format.
 func mxCodes(p pointwise.Blocks, codes []int64, from format.Format) (q, scales []byte) {
 	size := int64(1)
-	for size*8 < int64(p.To.W) {
+	for size*8 < int64(p.To.Width()) {
 		size *= 2
 	}
 	q = make([]byte, int64(len(codes))*size)
@@ -107,7 +107,7 @@ func mxCodes(p pointwise.Blocks, codes []int64, from format.Format) (q, scales [
 			for i := range p.Inner {
 				var x []format.Exact
 				var at []int64
-				for k := b * int64(p.To.K); k < min((b+1)*int64(p.To.K), p.Length); k++ {
+				for k := b * int64(p.To.BlockSize()); k < min((b+1)*int64(p.To.BlockSize()), p.Length); k++ {
 					at = append(at, (o*p.Length+k)*p.Inner+i)
 					x = append(x, from.Decode(codes[at[len(at)-1]]))
 				}
@@ -115,7 +115,7 @@ func mxCodes(p pointwise.Blocks, codes []int64, from format.Format) (q, scales [
 				scale := p.To.EncodeBlock(x, out)
 				scales = append(scales, byte(scale))
 				for j, a := range at {
-					if p.To.Round == format.RoundStochastic && scale != 255 {
+					if format.Rounding(p.To) == format.RoundStochastic && scale != 255 {
 						v := x[j].Quo(p.To.ScaleValue(scale))
 						out[j] = format.EncodeSeeded(p.To, v, format.StochasticWord(p.Seed, uint32(a)))
 					}

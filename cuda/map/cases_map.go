@@ -143,10 +143,10 @@ func (p Blocks) Case(timed bool) (cuda.Case, error) {
 // check demands every byte of the blocks that it looks at.
 func (p Blocks) check(q, scales []byte) cuda.Verdict {
 	for b := int64(0); b < int64(len(scales)); b += stride(int64(len(q))) {
-		o, from, column := b/p.Inner/p.PerRow(), b/p.Inner%p.PerRow()*int64(p.To.K), b%p.Inner
+		o, from, column := b/p.Inner/p.PerRow(), b/p.Inner%p.PerRow()*int64(p.To.BlockSize()), b%p.Inner
 		var x []format.Exact
 		var at []int64
-		for k := from; k < min(from+int64(p.To.K), p.Length); k++ {
+		for k := from; k < min(from+int64(p.To.BlockSize()), p.Length); k++ {
 			at = append(at, (o*p.Length+k)*p.Inner+column)
 			x = append(x, format.FromFloat64(cuda.BF16(word(at[len(at)-1], false))))
 		}

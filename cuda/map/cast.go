@@ -41,13 +41,13 @@ func SideOf(f format.Format) (Side, error) {
 	}
 	s := Side{Codec: c}
 	switch f := f.(type) {
-	case format.Affine:
-		s.Scale, s.Zero = f.Scale, f.Zero
-		if f.Axis >= 0 {
-			s.Group = max(int64(f.Group), 1)
+	case format.Scaled:
+		s.Scale, s.Zero = f.Factor()
+		if _, group, ok := f.ScaleAxis(); ok {
+			s.Group = max(int64(group), 1)
 		}
-	case format.MXInt:
-		s.Group = int64(f.K)
+	case format.Block:
+		s.Group = int64(f.BlockSize())
 	}
 	return s, nil
 }

@@ -4,11 +4,7 @@
 // exact value and encode a value with one rounding, bit for bit as ir/format does.
 package num
 
-import (
-	"fmt"
-
-	"lathe/ir/format"
-)
+import "lathe/ir/format"
 
 // Codec is a format as the kernel library knows it.
 type Codec struct {
@@ -24,21 +20,12 @@ type Codec struct {
 // Of returns the codec of a format, and whether there is one. For a block format it is the codec of the elements,
 // which takes the scale field beside the code.
 func Of(f format.Format) (Codec, bool) {
-	c := Codec{Bytes: Bytes(f.Width())}
-	switch f := f.(type) {
-	case format.Fixed:
-		c.Type = fmt.Sprintf("fixed_code<%d, %d, %d, %s, %s>", f.W, f.F, bit(f.Signed), rounds[f.Round], overs[f.Over])
-	case format.Affine:
-		c.Type = fmt.Sprintf("affine_code<%d, %d, %s, %s, %d>",
-			f.W, bit(f.Signed), rounds[f.Round], overs[f.Over], bit(f.Div == format.DivF32))
-	case format.MXInt:
-		c.Type, c.Block = fmt.Sprintf("mxint_code<%d, %s>", f.W, rounds[f.Round]), true
-	case format.Float32:
-		c.Type = "fp32_code"
-	default:
+	k, ok := f.(format.KernelCodec)
+	if !ok {
 		return Codec{}, false
 	}
-	return c, true
+	_, block := f.(format.Block)
+	return Codec{Type: k.KernelType(), Bytes: Bytes(f.Width()), Block: block}, true
 }
 
 // The floats of kernels that are no formats of a graph: bfloat16 and binary16, which overflows to infinity or, named
@@ -61,17 +48,4 @@ func Bytes(width int) int {
 		return 4
 	}
 	return 8
-}
-
-// The names of rounding modes and overflow rules in exact.cuh, by their numbers in ir/format.
-var (
-	rounds = [...]string{"EVEN", "AWAY", "UP", "DOWN", "HALFZERO", "FLOOR", "CEIL", "ZERO", "OUTWARD", "STOCHASTIC"}
-	overs  = [...]string{"SAT", "SYM", "WRAP"}
-)
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -15,7 +15,8 @@ const module = "lathe/"
 // folder. It may import packages of lower layers and of its own entry; two entries of one layer do not know each other.
 var layers = [][]string{
 	{"internal/diag", "internal/whole", "internal/workers"},
-	{"ir/format", "ir/dense", "ir/target", "rtl", "ir/hlo", "internal/npz", "internal/parser", "cuda/ptx"},
+	{"ir/dense", "ir/target", "rtl", "ir/hlo", "internal/npz", "internal/parser", "cuda/ptx"},
+	{"ir/format"},
 	{"cuda"},
 	{"ir"},
 	{"ir/op"},

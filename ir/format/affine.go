@@ -3,6 +3,7 @@
 package format
 
 import (
+	"fmt"
 	"math/big"
 	"math/bits"
 	"strconv"
@@ -218,13 +219,42 @@ func ratio(v, s Exact) (num, den *big.Int) {
 // asFixed is the power-of-two case of AsFixed.
 func (a Affine) asFixed() (Fixed, bool) {
 	e, ok := Log2(a.Scale)
-	if !ok || a.Axis >= 0 || a.Zero != 0 || a.Div != DivExact {
+	if !ok || a.Axis >= 0 || a.Div != DivExact {
 		return Fixed{}, false
 	}
-	f := a.Integers()
-	f.F = -e
-	return f, true
+	return a.CodesAt(e)
 }
+
+// CodesAt is the integers in steps of 2^exp, where the zero point is 0.
+func (a Affine) CodesAt(exp int) (Fixed, bool) {
+	f := a.Integers()
+	f.F = -exp
+	return f, a.Zero == 0 && a.Div != DivF32
+}
+
+func (a Affine) integers() (Integers, bool) {
+	return Integers{a.Integers(), a.Zero, FromFloat32(a.Scale)}, a.Axis < 0
+}
+
+func (a Affine) signedCodes() bool { return a.Signed }
+
+func (a Affine) rounding() Round { return a.Round }
+
+func (a Affine) stochastic(v Exact, word uint32) int64 {
+	return a.EncodeStochastic(v, a.scale(), a.Zero, word)
+}
+
+// ScaleAxis is Axis and Group of "[axis]" scales.
+func (a Affine) ScaleAxis() (axis, group int, ok bool) { return a.Axis, a.Group, a.Axis >= 0 }
+
+// Factor is Scale and Zero.
+func (a Affine) Factor() (scale float32, zero int64) { return a.Scale, a.Zero }
+
+// DecodeAt is DecodeScaled with the zero point of the text.
+func (a Affine) DecodeAt(code int64, scale float32) Exact { return a.DecodeScaled(code, scale, a.Zero) }
+
+// EncodeAt is EncodeScaled with the zero point of the text.
+func (a Affine) EncodeAt(v Exact, scale float32) int64 { return a.EncodeScaled(v, scale, a.Zero) }
 
 // Log2 is the exponent of a positive power of two; ok is false for any other number.
 func Log2(s float32) (exp int, ok bool) {
@@ -233,4 +263,18 @@ func Log2(s float32) (exp int, ok bool) {
 		return 0, false
 	}
 	return x.exp, true
+}
+
+// KernelType is affine_code, which takes scale and zero point beside the codes.
+func (a Affine) KernelType() string {
+	return fmt.Sprintf("affine_code<%d, %d, %s, %s, %d>", a.W, flag(a.Signed), a.Round.kernel(), a.Over.kernel(),
+		flag(a.Div == DivF32))
+}
+
+func (a Affine) withRules(change func(*Round, *Over)) Format {
+	over := a.Over
+	if change(&a.Round, &a.Over); a.W == 1 { // symmetric saturation would leave one code
+		a.Over = over
+	}
+	return a
 }

@@ -3,9 +3,13 @@
 package format
 
 import (
+	"fmt"
 	"math/big"
 	"math/bits"
 	"strconv"
+
+	"lathe/ir/hlo"
+	"lathe/rtl"
 )
 
 // Fixed is fixed(W,F), ufixed(W,F), and with F = 0 int(W) and uint(W): an integer q of W bits with value q*2^-F.
@@ -189,4 +193,50 @@ func lowWord(v *big.Int) int64 {
 // RequantQuo is the code of the exact quotient num*2^exp/den, rounded once; den is not zero. It serves averages.
 func (f Fixed) RequantQuo(num, den int64, exp int) int64 {
 	return f.Encode(FromInt(num, exp).Quo(FromInt(den, 0)))
+}
+
+func (f Fixed) asFixed() (Fixed, bool) { return f, true }
+
+func (f Fixed) integers() (Integers, bool) {
+	v := Integers{Codes: f, Step: FromInt(1, -f.F)}
+	v.Codes.F = 0
+	return v, f.W <= 63
+}
+
+func (f Fixed) signedCodes() bool { return f.Signed }
+
+func (f Fixed) rounding() Round { return f.Round }
+
+func (f Fixed) stochastic(v Exact, word uint32) int64 { return f.EncodeStochastic(v, word) }
+
+// DecodeHLO is the one rounding into out.
+func (f Fixed) DecodeHLO(b *hlo.Builder, x hlo.Value, out Fixed) hlo.Value {
+	return requantHLO(b, x, -f.F, f.W, out)
+}
+
+// EncodeHLO is the one rounding from in.
+func (f Fixed) EncodeHLO(b *hlo.Builder, x hlo.Value, in Fixed) hlo.Value {
+	return in.DecodeHLO(b, x, f)
+}
+
+// DecodeRTL is op_cast.
+func (f Fixed) DecodeRTL(out Fixed, s Stream) *rtl.Unit {
+	return instance("op_cast", "LANES", s.Lanes, "IN_W", f.W, "IN_SIGNED", flag(f.Signed), "SHIFT", f.F-out.F,
+		"OUT_W", out.W, "OUT_SIGNED", flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over), "BEATS", s.Beats)
+}
+
+// EncodeRTL is op_cast.
+func (f Fixed) EncodeRTL(in Fixed, s Stream) *rtl.Unit { return in.DecodeRTL(f, s) }
+
+// KernelType is fixed_code.
+func (f Fixed) KernelType() string {
+	return fmt.Sprintf("fixed_code<%d, %d, %d, %s, %s>", f.W, f.F, flag(f.Signed), f.Round.kernel(), f.Over.kernel())
+}
+
+func (f Fixed) withRules(change func(*Round, *Over)) Format {
+	over := f.Over
+	if change(&f.Round, &f.Over); f.W == 1 { // symmetric saturation would leave one code
+		f.Over = over
+	}
+	return f
 }

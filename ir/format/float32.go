@@ -38,3 +38,6 @@ func (Float32) Limits() (lo, hi Exact) {
 
 // CodeSet is fp32 itself.
 func (f Float32) CodeSet() Format { return f }
+
+// KernelType is fp32_code.
+func (Float32) KernelType() string { return "fp32_code" }

@@ -2,7 +2,12 @@
 
 package format
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"lathe/ir/hlo"
+	"lathe/rtl"
+)
 
 // IntBlock is what block formats share whose elements are two's complement integers q of W bits, with values
 // q*2^-(W-2)*2^(X-Bias) for the scale field X of their block. The field of all ones makes the whole block NaN. Encode
@@ -128,3 +133,58 @@ func (f IntBlock) EncodeInts(v []int64, exp int, codes []int64) (scale int64) {
 
 // ElementExp is the exponent of the integer codes of a block with scale field X: a value is code*2^ElementExp.
 func (f IntBlock) ElementExp(scale int64) int { return f.ScaleExp(scale) - (f.W - 2) }
+
+// EncodeHLO finds the exponent of each block from the bits of its greatest magnitude.
+func (f IntBlock) EncodeHLO(b *hlo.Builder, x hlo.Value, in Fixed) hlo.Value {
+	dims := x.Type().Dims
+	row := dims[len(dims)-1]
+	lo, hi := f.ScaleLimits()
+	v := b.Blocks(b.Convert(x, hlo.I64), f.K)
+	dims = v.Type().Dims
+	top := b.Reduce(hlo.FoldMax, b.Abs(v), len(dims)-1)
+	bits := b.Sub(b.Splat(top, 64), b.CountLeadingZeros(top))
+	e := b.Clamp(b.Splat(top, int64(lo)), b.Add(bits, b.Splat(bits, int64(-1-in.F))), b.Splat(top, int64(hi)))
+	by := b.Min(b.Add(e, b.Splat(e, int64(in.F-(f.W-2)))), b.Splat(e, 60))
+	q := b.RoundShiftBy(v, overElements(b, by, dims), uint8(f.Round))
+	q = b.Saturate(q, hlo.OverSym, f.W, true, Carrier(f.element()))
+	zero := b.Compare(hlo.EQ, top, b.Splat(top, 0))
+	scale := b.Select(zero, b.Splat(e, 0), b.Add(e, b.Splat(e, int64(f.Bias))))
+	return b.Unblocks(q, row).WithScale(b.Convert(scale, hlo.I32))
+}
+
+// DecodeHLO shifts every block by its scale.
+func (f IntBlock) DecodeHLO(b *hlo.Builder, x hlo.Value, out Fixed) hlo.Value {
+	dims := x.Type().Dims
+	v := b.Blocks(b.Convert(x, hlo.I64), f.K)
+	by := b.Convert(x.Scale(), hlo.I64)
+	by = b.Sub(b.Splat(by, int64(-f.ElementExp(0)-out.F)), by)
+	by = b.Clamp(b.Splat(by, int64(-out.W)), by, b.Splat(by, 60))
+	q := b.RoundShiftBy(v, overElements(b, by, v.Type().Dims), uint8(out.Round))
+	q = b.Saturate(q, uint8(out.Over), out.W, out.Signed, Carrier(out))
+	return b.Unblocks(q, dims[len(dims)-1])
+}
+
+// overElements repeats one number a block over the elements of each: [..., blocks] to dims, [..., blocks, k].
+func overElements(b *hlo.Builder, v hlo.Value, dims []int) hlo.Value {
+	axes := make([]int, len(dims)-1)
+	for i := range axes {
+		axes[i] = i
+	}
+	return b.BroadcastInDim(v, dims, axes)
+}
+
+// EncodeRTL is mx_encode.
+func (f IntBlock) EncodeRTL(in Fixed, s Stream) *rtl.Unit {
+	return instance("mx_encode", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", flag(in.Signed), "EXP", -in.F,
+		"W", f.W, "K", f.K, "SCALE_W", f.ScaleBits, "BIAS", f.Bias, "ROW", s.Row, "ROWS", s.Rows, "ROUND", int(f.Round))
+}
+
+// DecodeRTL is mx_decode, with a shifter for the scales that can arrive.
+func (f IntBlock) DecodeRTL(out Fixed, s Stream) *rtl.Unit {
+	offset := f.ElementExp(0) + out.F
+	low := min(max(-(s.ScaleLo+f.Bias+offset), 0), f.W+1)
+	high := min(max(s.ScaleHi+f.Bias+offset, 0), out.W)
+	return instance("mx_decode", "LANES", s.Lanes, "W", f.W, "SCALE_W", f.ScaleBits, "OFFSET", offset,
+		"LOW", low, "HIGH", high, "OUT_W", out.W, "OUT_SIGNED", flag(out.Signed), "ROUND", int(out.Round),
+		"OVER", int(out.Over), "BEATS", s.Beats)
+}

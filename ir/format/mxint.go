@@ -2,7 +2,10 @@
 
 package format
 
-import "strconv"
+import (
+	"fmt"
+	"strconv"
+)
 
 // MXInt is mxint(W,k): blocks of k two's complement integers q of W bits that share one byte X. The value of an
 // element is q*2^-(W-2)*2^(X-127); X = 255 makes the whole block NaN (OCP Microscaling Formats v1.0, section 5.3 and
@@ -45,3 +48,6 @@ func (m MXInt) CodeSet() Format {
 	m.Round = RoundEven
 	return m
 }
+
+// KernelType is mxint_code, which takes the scale field beside the code.
+func (m MXInt) KernelType() string { return fmt.Sprintf("mxint_code<%d, %s>", m.W, m.Round.kernel()) }

@@ -2,7 +2,10 @@
 
 package format
 
-import "math/big"
+import (
+	"math/big"
+	"strings"
+)
 
 // Round is the rule by which a value between two codes becomes one of them. The numbers are those of the RTL.
 type Round uint8
@@ -31,6 +34,9 @@ func (r Round) String() string {
 	return "unknown"
 }
 
+// kernel is the name in exact.cuh of the kernel library.
+func (r Round) kernel() string { return strings.ToUpper(r.String()) }
+
 // Over says what becomes of a rounded value outside the range of codes. The numbers are those of the RTL.
 type Over uint8
 
@@ -50,6 +56,9 @@ func (o Over) String() string {
 	}
 	return "unknown"
 }
+
+// kernel is the name in exact.cuh of the kernel library.
+func (o Over) kernel() string { return strings.ToUpper(o.String()) }
 
 // increment says whether the floor q of a value becomes q+1, given the sign of the value and its fraction: half is
 // the comparison of the fraction with one half (-1, 0, 1), zero says that there is no fraction at all.

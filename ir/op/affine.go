@@ -18,31 +18,17 @@ type integers struct {
 
 // integersOf is the view of fixed formats and of affine ones with one scale.
 func integersOf(f format.Format) (integers, bool) {
-	switch f := f.(type) {
-	case format.Fixed:
-		c := integers{ints: f, step: format.FromInt(1, -f.F)}
-		c.ints.F = 0
-		return c, f.W <= 63
-	case format.Affine:
-		if f.Axis >= 0 {
-			return integers{}, false
-		}
-		return integers{f.Integers(), f.Zero, format.FromFloat32(f.Scale)}, true
-	}
-	return integers{}, false
+	v, ok := format.IntegersOf(f)
+	return integers{v.Codes, v.Zero, v.Step}, ok
 }
 
 // span is the range of q-zero over all codes, those included that encoding never returns.
 func (c integers) span() (lo, hi int64) {
-	all := format.Fixed{W: c.ints.W, Signed: c.ints.Signed}
-	return all.Min() - c.zero, all.Max() - c.zero
+	return format.Integers{Codes: c.ints, Zero: c.zero}.Span()
 }
 
 // isFixed says that codes of f are integers times a power of two, which adders and shifters compute on directly.
-func isFixed(f format.Format) bool {
-	_, ok := format.AsFixed(f)
-	return ok
-}
+func isFixed(f format.Format) bool { return format.IsFixed(f) }
 
 // exactUnary evaluates an element-wise operation by a function from the exact value to the code.
 func exactUnary(n *ir.Node, f func(x format.Exact) int64) (ir.Kernel, error) {
@@ -56,25 +42,39 @@ func exactUnary(n *ir.Node, f func(x format.Exact) int64) (ir.Kernel, error) {
 	}, nil
 }
 
-// affineNode says that an element-wise operation of one argument reads or makes integers with a zero point or with a
-// scale that is no power of two: up to tableBits bits it is a table of its exact meaning.
-func affineNode(n *ir.Node) bool {
-	if n.Type.IsFloat() || isFixed(n.Type.Format) && isFixed(n.Args[0].Type.Format) {
+// tabled says that an element-wise operation of one argument reads or makes codes that are no integers times a power of
+// two: up to tableBits bits it is a table of its exact meaning.
+func tabled(n *ir.Node) bool {
+	in, out := n.Args[0].Type.Format, n.Type.Format
+	if n.Type.IsFloat() || isFixed(out) && isFixed(in) {
 		return false
 	}
-	_, in := integersOf(n.Args[0].Type.Format)
-	_, out := integersOf(n.Type.Format)
-	return in && out && n.Args[0].Type.Format.Width() <= tableBits
+	return scalarCodes(in) && scalarCodes(out) && in.Width() <= tableBits
+}
+
+// scalarCodes says that values of f are told by one code each: tables may be made of f.
+func scalarCodes(f format.Format) bool {
+	_, integers := format.IntegersOf(f)
+	return integers || format.Coded(f)
+}
+
+// TakesCodes says that n reads and makes codes of any scalar format as they are: it moves them, or is a table.
+func TakesCodes(n *ir.Node) bool {
+	t := n.Op.Traits
+	if t.Table {
+		return n.Args[0].Type.Format.Width() <= tableBits
+	}
+	return n.Op == Cast || (t.KeepsCodes || t.Joins) && !t.Compares
 }
 
 // evalTable lists the result of n for every code of its argument, indexed by the low bits of the code.
 func evalTable(n *ir.Node) ([]int64, error) {
-	c, _ := integersOf(n.Args[0].Type.Format)
+	in := format.Raw(n.Args[0].Type.Format)
 	arg, m := *n.Args[0], *n
-	codes := make([]int64, 1<<c.ints.W)
+	codes := make([]int64, 1<<in.W)
 	for i := range codes {
 		codes[i] = int64(i)
-		if c.ints.Signed && i >= len(codes)/2 {
+		if in.Signed && i >= len(codes)/2 {
 			codes[i] -= int64(len(codes))
 		}
 	}
@@ -93,7 +93,7 @@ func evalTable(n *ir.Node) ([]int64, error) {
 // affineHLO is an HLO column that looks affine codes up in a table, and leaves all others to column.
 func affineHLO(column hloColumn) hloColumn {
 	return func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-		if !affineNode(n) {
+		if !tabled(n) {
 			return column(b, n, args)
 		}
 		table, err := evalTable(n)
@@ -114,7 +114,7 @@ func lookUp(b *hlo.Builder, n *ir.Node, x hlo.Value, table []int64) (hlo.Value, 
 // bounds; all other formats are left to column.
 func affineRTL(column func(*ir.Node) (*rtl.Unit, error)) func(*ir.Node) (*rtl.Unit, error) {
 	return func(n *ir.Node) (*rtl.Unit, error) {
-		if !affineNode(n) {
+		if !tabled(n) {
 			return column(n)
 		}
 		table, err := evalTable(n)
@@ -131,13 +131,11 @@ func affineRTL(column func(*ir.Node) (*rtl.Unit, error)) func(*ir.Node) (*rtl.Un
 // bounded is the unit of a table that keeps the codes of a run of arguments and holds one code below the run and one
 // above it: relu and clip between equal formats. nil for any other table.
 func bounded(n *ir.Node, table []int64) *rtl.Unit {
-	in, _ := integersOf(n.Args[0].Type.Format)
-	out, _ := integersOf(n.Type.Format)
-	if in.ints.W != out.ints.W || in.ints.Signed != out.ints.Signed {
+	in := format.Raw(n.Args[0].Type.Format)
+	if in != format.Raw(n.Type.Format) {
 		return nil
 	}
-	all := format.Fixed{W: in.ints.W, Signed: in.ints.Signed}
-	lo, hi := all.Min(), all.Max()
+	lo, hi := in.Min(), in.Max()
 	at := func(code int64) int64 { return table[code&int64(len(table)-1)] }
 	first, last := lo, hi
 	for first < hi && at(first) == at(lo) {
@@ -154,7 +152,7 @@ func bounded(n *ir.Node, table []int64) *rtl.Unit {
 	if first > last {
 		return nil
 	}
-	return codesClip(n, in.ints, in.ints, clipBounds{xlo: first, xhi: last, codeLo: at(lo), codeHi: at(hi)})
+	return codesClip(n, in, in, clipBounds{xlo: first, xhi: last, codeLo: at(lo), codeHi: at(hi)})
 }
 
 // codesIn are the codes of t as numbers, for operations that compare them or move them: a scale above 0 and a zero

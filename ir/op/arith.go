@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/rtl"
 )
@@ -38,10 +39,14 @@ func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 		Traits: traits,
 		Infer:  func(n *ir.Node) ([]int, error) { return broadcast(n.Args[0].Type.Shape, n.Args[1].Type.Shape) },
 		Eval:   func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, o) },
-		HLO:    binaryHLO(o, print),
-		RTL:    func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, o) },
-		CUDA:   ir.OneNode(chainCUDA(name)),
-		Gen:    genBinary,
+		Exact: func(n *ir.Node) (format.Fixed, error) {
+			p, err := planLattice(n.Args[0].Type, n.Args[1].Type, o)
+			return format.Fixed{W: p.bits, F: -p.exp, Signed: true}, err
+		},
+		HLO:  binaryHLO(o, print),
+		RTL:  func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, o) },
+		CUDA: ir.OneNode(chainCUDA(name)),
+		Gen:  genBinary,
 		Legal: func(n *ir.Node) error {
 			if err := plain(n); err != nil {
 				return err

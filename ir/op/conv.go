@@ -25,6 +25,7 @@ var Conv = &ir.Op{
 	Traits: ir.Traits{Weighted: true, Last: func(attrs any) *bool { return &attrs.(*ConvAttrs).ChannelsLast }},
 	Infer:  convInfer,
 	Eval:   convEval,
+	Exact:  ExactSum,
 	HLO:    convHLO,
 	RTL:    convRTL,
 	CUDA:   ir.OneNode(convCUDA),

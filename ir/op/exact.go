@@ -56,16 +56,25 @@ func commonStep(n *ir.Node) (int, error) {
 // sameShape infers the shape of the first argument.
 func sameShape(n *ir.Node) ([]int, error) { return n.Args[0].Type.Shape, nil }
 
-// plain is the rule of all operations: what they read has one step, and what they make has one scale. Blocks and scales
-// along an axis are for constants.
+// plain is the rule of all operations but casts: what they read has one step, and what they make has one scale. Blocks
+// and scales along an axis are for constants. Codes that are no integers are moved and looked up, not computed on.
 func plain(n *ir.Node) error {
+	for _, t := range append(typesOf(n.Args), n.Type) {
+		if t.Format != nil && format.Coded(t.Format) && !TakesCodes(n) {
+			return fmt.Errorf("%s computes on fixed values; casts decode and encode %s", n.Op.Name, t.Format)
+		}
+	}
+	return oneStep(n)
+}
+
+// oneStep is plain, of codes of any scalar format.
+func oneStep(n *ir.Node) error {
 	for _, a := range n.Args {
 		if _, ok := step(a.Type); !ok && !a.IsConst() {
 			return fmt.Errorf("%s has no common step of 63 bits, which %s needs", a.Type.Format, n.Op.Name)
 		}
 	}
-	_, blocks := n.Type.Format.(format.Block)
-	if a, affine := n.Type.Format.(format.Affine); blocks || affine && a.Axis >= 0 {
+	if _, scales := format.ScaleAxis(n.Type.Format); scales || n.Type.InBlocks() {
 		return fmt.Errorf("%s makes values of one scale, not %s", n.Op.Name, n.Type.Format)
 	}
 	return nil
@@ -73,7 +82,7 @@ func plain(n *ir.Node) error {
 
 // sameFormat is the rule of operations that move codes without changing them.
 func sameFormat(n *ir.Node) error {
-	if isMX(n) && isMX(n.Args[0]) {
+	if n.Type.InBlocks() && n.Args[0].Type.InBlocks() {
 		return blocksLegal(n)
 	}
 	if err := plain(n); err != nil {

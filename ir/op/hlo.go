@@ -45,7 +45,7 @@ func wide(b *hlo.Builder, v hlo.Value) hlo.Value { return b.Convert(v, hlo.I64) 
 
 func reluHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	v := b.Max(args[0], b.Splat(args[0], 0))
-	if n.Type.IsFloat() || isMX(n) {
+	if n.Type.IsFloat() || n.Type.InBlocks() {
 		return keepScale(b, n, args[0], v), b.Err()
 	}
 	exp, bits, err := argStep(n)
@@ -53,20 +53,6 @@ func reluHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return hlo.Value{}, err
 	}
 	return requant(b, n, v, exp, bits)
-}
-
-func castHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	if n.Type.IsFloat() {
-		return args[0], nil
-	}
-	if isMX(n) || isMX(n.Args[0]) {
-		return mxCastHLO(b, n, args[0])
-	}
-	exp, bits, err := argStep(n)
-	if err != nil {
-		return hlo.Value{}, err
-	}
-	return requant(b, n, args[0], exp, bits)
 }
 
 func leakyHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {

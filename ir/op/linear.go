@@ -20,6 +20,7 @@ var Linear = &ir.Op{
 	Traits: ir.Traits{Weighted: true},
 	Infer:  linearInfer,
 	Eval:   linearEval,
+	Exact:  ExactSum,
 	HLO:    linearHLO,
 	RTL:    linearRTL,
 	CUDA:   ir.OneNode(linearCUDA),

@@ -10,7 +10,6 @@ import (
 	"lathe/cuda/num"
 	"lathe/cuda/reduce"
 	"lathe/ir"
-	"lathe/ir/format"
 )
 
 // unitOf is a unit of one call.
@@ -80,48 +79,4 @@ func (f *function) cuda(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 		return nil, cuda.Refuse("chains know no function %s", f.name)
 	}
 	return chainCUDA(name)(n, t)
-}
-
-// castCUDA is a cast into blocks, or out of them. Kernels made for the node are as fast for the others.
-func castCUDA(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) {
-	in, out := n.Args[0].Type, n.Type
-	if !isMX(n) && !isMX(n.Args[0]) || n.Type.Elems() == 0 {
-		return nil, cuda.Refuse("a cast from %s to %s is one operation an element", in.Format, out.Format)
-	}
-	if err := mxCastLegal(n); err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
-	}
-	row := int64(out.Shape[len(out.Shape)-1])
-	elems := int64(n.Type.Elems())
-	var u cuda.Unit
-	x := u.Add(cuda.Operand{Kind: cuda.Input})
-	y := u.Add(cuda.Operand{Kind: cuda.Output})
-	if m, ok := mxOf(out); ok {
-		from, err := pointwise.SideOf(in.Format)
-		if err != nil {
-			return nil, err
-		}
-		p := pointwise.Blocks{Outer: elems / row, Length: row, Inner: 1, From: from, To: m}
-		call, err := p.Call(x, y, u.Add(cuda.Operand{Kind: cuda.OutputScales}))
-		return unitOf(&u, call, err)
-	}
-	if lo, hi, _ := ScaleRange(n.Args[0]); lo == -127 && hi == 127 {
-		return nil, cuda.Refuse("scales from outside may be 255, which is NaN for cast and a power of two for the node")
-	}
-	return fromBlocksCUDA(&u, x, y, in.Format, out.Format, elems, row)
-}
-
-// fromBlocksCUDA is a cast of rows of blocks to a fixed format.
-func fromBlocksCUDA(u *cuda.Unit, x, y cuda.Arg, in, out format.Format, elems, row int64) (*cuda.Unit, error) {
-	from, err := pointwise.SideOf(in)
-	if err != nil {
-		return nil, err
-	}
-	to, err := pointwise.SideOf(out)
-	if err != nil {
-		return nil, err
-	}
-	p := pointwise.Cast{N: elems, From: from, To: to, Length: row, Inner: 1}
-	call, err := p.Call(x, y, u.Add(cuda.Operand{Kind: cuda.InputScales}), cuda.Null())
-	return unitOf(u, call, err)
 }

@@ -15,7 +15,7 @@ import (
 // MaxPool is the largest value of each window; padding is never chosen.
 var MaxPool = &ir.Op{
 	Name: "maxpool", Doc: "largest value of each window", Attrs: Window{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{KeepsCodes: true, Monotone: true,
+	Traits: ir.Traits{KeepsCodes: true, Compares: true, Monotone: true,
 		Last: func(attrs any) *bool { return &attrs.(*Window).ChannelsLast }},
 	Infer: poolInfer,
 	Eval:  maxPoolEval,

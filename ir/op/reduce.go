@@ -33,9 +33,9 @@ var (
 	ReduceSum  = reduceOp("reduce_sum", "sum along axes", reduceSum, ir.Traits{Monotone: true})
 	ReduceMean = reduceOp("reduce_mean", "mean along axes", reduceMean, ir.Traits{Monotone: true})
 	ReduceMax  = reduceOp("reduce_max", "largest value along axes", reduceMax,
-		ir.Traits{Monotone: true, KeepsCodes: true})
+		ir.Traits{Monotone: true, KeepsCodes: true, Compares: true})
 	ReduceMin = reduceOp("reduce_min", "least value along axes", reduceMin,
-		ir.Traits{Monotone: true, KeepsCodes: true})
+		ir.Traits{Monotone: true, KeepsCodes: true, Compares: true})
 )
 
 func reduceOp(name, doc string, kind reduction, traits ir.Traits) *ir.Op {

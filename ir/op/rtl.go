@@ -52,10 +52,18 @@ func resultParams(n *ir.Node, exp int) ([]any, error) {
 // hardwareResult is the result format of n, which has a rounding that hardware knows.
 func hardwareResult(n *ir.Node) (format.Fixed, error) {
 	fx, err := fixedOf(n, n.Type)
-	if err == nil && fx.Round > format.RoundOutward {
-		err = n.Errorf("L0311", "round=%s has no hardware", fx.Round)
+	if err == nil {
+		err = hardwareRound(n)
 	}
 	return fx, err
+}
+
+// hardwareRound refuses a result format with a rounding that hardware does not know.
+func hardwareRound(n *ir.Node) error {
+	if r := format.Rounding(n.Type.Format); r > format.RoundOutward {
+		return n.Errorf("L0311", "round=%s has no hardware", r)
+	}
+	return nil
 }
 
 // frameBeats is the number of beats of a tensor at the given lanes.
@@ -84,17 +92,10 @@ func argExp(n *ir.Node) int {
 }
 
 func reluRTL(n *ir.Node) (*rtl.Unit, error) {
-	if isMX(n) {
-		return mxReluRTL(n)
+	if n.Type.InBlocks() {
+		return blockReluRTL(n)
 	}
 	return elementwise("op_relu", n, argExp(n))
-}
-
-func castRTL(n *ir.Node) (*rtl.Unit, error) {
-	if isMX(n) || isMX(n.Args[0]) {
-		return mxCastRTL(n)
-	}
-	return elementwise("op_cast", n, argExp(n))
 }
 
 func leakyRTL(n *ir.Node) (*rtl.Unit, error) {

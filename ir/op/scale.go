@@ -23,6 +23,7 @@ var Scale = &ir.Op{
 	Traits: ir.Traits{Weighted: true, Axis: scaleAxis, PerChannel: true},
 	Infer:  func(n *ir.Node) ([]int, error) { return inferChannels(n, n.Attrs.(*ScaleAttrs).Axis) },
 	Eval:   scaleEval,
+	Exact:  ExactSum,
 	HLO:    scaleHLO,
 	RTL:    scaleRTL,
 	Gen:    genScale,

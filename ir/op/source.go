@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/rtl"
 )
@@ -55,15 +56,7 @@ func constHLO(b *hlo.Builder, n *ir.Node) (hlo.Value, error) {
 func ownShape(n *ir.Node) ([]int, error) { return n.Type.Shape, nil }
 
 // carry is the integer type that holds codes of t in StableHLO: i32 where every code fits, else i64.
-func carry(t ir.Type) hlo.DType {
-	if t.IsFloat() {
-		return "f32"
-	}
-	if t.Format.Width() <= 31 {
-		return "i32"
-	}
-	return "i64"
-}
+func carry(t ir.Type) hlo.DType { return format.Carrier(t.Format) }
 
 // Carry is the StableHLO type of an activation of type t for the given number of samples, which lead the shape.
 func Carry(t ir.Type, samples int) hlo.Type {

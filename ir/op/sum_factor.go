@@ -215,3 +215,12 @@ func ExactSum(n *ir.Node) (format.Fixed, error) {
 	}
 	return format.Fixed{W: m.tBits, F: -m.exp, Signed: true}, nil
 }
+
+// ExactResult is the fixed format of up to so many bits that holds every result of n; false where there is none.
+func ExactResult(n *ir.Node, bits int) (f format.Fixed, ok bool) {
+	if n.Op.Exact == nil {
+		return f, false
+	}
+	f, err := n.Op.Exact(n)
+	return f, err == nil && f.W <= bits
+}

@@ -14,11 +14,12 @@ import (
 // ScaleRange is what is known of the scale exponents of blocks that node x makes, e in [lo, hi], and of their values:
 // multiples of 2^step. Blocks of zeros count for neither.
 func ScaleRange(x *ir.Node) (lo, hi, step int) {
-	m, _ := mxOf(x.Type)
-	for len(x.Args) == 1 && isMX(x.Args[0]) {
+	b, _ := x.Type.BlockFormat()
+	for len(x.Args) == 1 && x.Args[0].Type.InBlocks() {
 		x = x.Args[0]
 	}
-	lo, hi, step = -127, 127, -127-(m.W-2)
+	lo, hi = b.ScaleLimits()
+	step = lo + b.ElementExp(0) - b.ScaleExp(0)
 	if len(x.Args) != 1 { // no cast
 		return lo, hi, step
 	}
@@ -28,6 +29,13 @@ func ScaleRange(x *ir.Node) (lo, hi, step int) {
 		lo, hi = min(max(lo, -fx.F), hi), max(min(hi, top), lo)
 	}
 	return lo, hi, step
+}
+
+// fieldRange is the range of ScaleRange as scale fields.
+func fieldRange(x *ir.Node) (lo, hi int) {
+	b, _ := x.Type.BlockFormat()
+	lo, hi, _ = ScaleRange(x)
+	return lo - b.ScaleExp(0), hi - b.ScaleExp(0)
 }
 
 // BlockWindow is what is known of the accumulator of a sum over blocks before it runs.
@@ -78,8 +86,8 @@ func ChooseWindow(n *ir.Node, width, limit, fine int) (format.Fixed, error) {
 		return acc, err
 	}
 	step, top := w.span(n)
-	if _, _, low := ScaleRange(n.Args[0]); w.data.fields && low < fine {
-		if mxm, _ := mxOf(n.Args[0].Type); low == mxm.ElementExp(0) {
+	if b, ok := n.Args[0].Type.BlockFormat(); ok {
+		if _, _, low := ScaleRange(n.Args[0]); low < fine && low == b.ElementExp(0) {
 			step, top = step+fine-low, min(top, limit)
 		}
 	}
@@ -96,15 +104,13 @@ func ChooseWindow(n *ir.Node, width, limit, fine int) (format.Fixed, error) {
 
 // span gives the exponent of the lowest bit of any product or bias, and the least t with every |sum| < 2^t.
 func (w *windowSum) span(n *ir.Node) (step, top int) {
-	hi, xstep := 0, w.data.exp
+	xtop, xstep := w.data.exp, w.data.exp
 	if w.data.fields {
-		_, hi, xstep = ScaleRange(n.Args[0])
+		_, hi := fieldRange(n.Args[0])
+		_, _, xstep = ScaleRange(n.Args[0])
+		xtop += hi
 	}
 	xmax := new(big.Rat).SetInt64(1 << (w.data.ints.W - 1)) // in steps of an element at the greatest scale
-	xtop := w.data.exp
-	if w.data.fields {
-		xtop += hi + 127
-	}
 	step = 1 << 20
 	sums := make([]*big.Rat, w.out)
 	for c := range sums {

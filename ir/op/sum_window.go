@@ -58,11 +58,11 @@ func planWindowInto(n *ir.Node, acc format.Fixed) (*windowSum, error) {
 // readData reads the format of the argument.
 func (w *windowSum) readData(n *ir.Node) error {
 	x := n.Args[0].Type
-	if m, ok := mxOf(x); ok {
-		if why := MXProblem(m); why != "" {
-			return n.Errorf("L0308", "%s: %s", m, why)
+	if b, ok := x.BlockFormat(); ok {
+		if why := sumProblem(b); why != "" {
+			return n.Errorf("L0308", "%s: %s", b, why)
 		}
-		w.data = sumData{kind: blocked, ints: format.Fixed{W: m.W, Signed: true}, exp: m.ElementExp(0), fields: true}
+		w.data = sumData{kind: blocked, ints: format.Fixed{W: b.Width(), Signed: true}, exp: b.ElementExp(0), fields: true}
 	} else {
 		fx, _ := format.AsFixed(x.Format)
 		if !meetsBlocks(x.Format) {
@@ -75,6 +75,14 @@ func (w *windowSum) readData(n *ir.Node) error {
 	return nil
 }
 
+// sumProblem says why there are no sums over blocks of b; empty if there are.
+func sumProblem(b format.Block) string {
+	if !sumsBlocks(b) {
+		return "sums over blocks take elements that are two's complement integers"
+	}
+	return BlockProblem(b)
+}
+
 // meetsBlocks says that data of format f, which is no block format, can be multiplied with weights in blocks.
 func meetsBlocks(f format.Format) bool {
 	fx, ok := format.AsFixed(f)
@@ -84,14 +92,14 @@ func meetsBlocks(f format.Format) bool {
 // SumsTogether says that data and weights of the weighted sum n, one of which is in blocks, go together: blocks of one
 // size, or fixed data that the unit takes.
 func SumsTogether(n *ir.Node) bool {
-	x, blocks := mxOf(n.Args[0].Type)
+	x, blocks := n.Args[0].Type.BlockFormat()
 	if !blocks {
 		return meetsBlocks(n.Args[0].Type.Format)
 	}
-	w, blocks := mxOf(n.Args[1].Type)
+	w, blocks := n.Args[1].Type.BlockFormat()
 	shape := n.Args[1].Type.Shape
 	run := shape[len(shape)-1]
-	return !blocks || min(x.K, run) == min(w.K, run)
+	return !blocks || min(x.BlockSize(), run) == min(w.BlockSize(), run)
 }
 
 // constants reads the weights: blocks along the last axis, or fixed with one scale a row, cut as the data are.
@@ -104,15 +112,17 @@ func (w *windowSum) constants(n *ir.Node) error {
 	run := shape[len(shape)-1]
 	w.out, w.in = shape[0], product(shape[1:])
 	taps := w.in / run
-	wm, blocks := mxOf(n.Args[1].Type)
-	k := wm.K
-	if xm, ok := mxOf(n.Args[0].Type); ok {
-		if k == 0 || min(k, run) == min(xm.K, run) {
-			k = xm.K
-		} else {
-			return n.Errorf("L0348", "data in blocks of %d meet weights in blocks of %d", xm.K, wm.K).
+	wb, blocks := n.Args[1].Type.BlockFormat()
+	k := 0
+	if blocks {
+		k = wb.BlockSize()
+	}
+	if xb, ok := n.Args[0].Type.BlockFormat(); ok {
+		if size := xb.BlockSize(); blocks && min(k, run) != min(size, run) {
+			return n.Errorf("L0348", "data in blocks of %d meet weights in blocks of %d", size, k).
 				WithHint("give both the same block size")
 		}
+		k = xb.BlockSize()
 	}
 	one := ir.Blocks(run, k)
 	for range taps {
@@ -120,12 +130,12 @@ func (w *windowSum) constants(n *ir.Node) error {
 	}
 	w.wexp = make([]int, 0, w.out*len(w.lengths))
 	if blocks {
-		if why := MXProblem(wm); why != "" {
-			return n.Errorf("L0308", "%s: %s", wm, why)
+		if why := sumProblem(wb); why != "" {
+			return n.Errorf("L0308", "%s: %s", wb, why)
 		}
 		w.weights = t.Codes
 		for _, x := range t.BlockScales {
-			w.wexp = append(w.wexp, wm.ElementExp(x))
+			w.wexp = append(w.wexp, wb.ElementExp(x))
 		}
 		return w.bound(n)
 	}
@@ -189,10 +199,10 @@ func (w *windowSum) addBias(n *ir.Node) error {
 		w.bias[c] = floor.Requant(v, exp)
 		w.cut = w.cut || format.FromInt(v, exp).Cmp(format.FromInt(w.bias[c], -w.acc.F)) != 0
 	}
-	if m, ok := mxOf(t.Type); ok {
+	if b, ok := t.Type.BlockFormat(); ok {
 		t.EachBlock(func(block, from, to int) {
 			for i := from; i < to; i++ {
-				enter(i, t.Codes[i], m.ElementExp(t.BlockScales[block]))
+				enter(i, t.Codes[i], b.ElementExp(t.BlockScales[block]))
 			}
 		})
 		return nil

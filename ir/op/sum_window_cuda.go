@@ -88,8 +88,7 @@ func (w *windowSum) exponents() (least, most int) {
 func (w *windowSum) inside(n *ir.Node, shift, span int) bool {
 	lo, hi := 0, 0
 	if w.data.fields {
-		lo, hi, _ = ScaleRange(n.Args[0])
-		lo, hi = lo+127, hi+127
+		lo, hi = fieldRange(n.Args[0])
 	}
 	_, top := w.span(n)
 	return shift+lo >= 0 && shift+hi+span < 63 && top <= w.acc.W-1-w.acc.F

@@ -50,8 +50,7 @@ func (w *windowSum) hardware(n *ir.Node) (*blockUnit, error) {
 func (u *blockUnit) shifts(n *ir.Node) {
 	lo, hi := 0, 0
 	if u.data.fields {
-		lo, hi, _ = ScaleRange(n.Args[0])
-		lo, hi = lo+127, hi+127
+		lo, hi = fieldRange(n.Args[0])
 	}
 	u.wsBase = 1 << 20
 	most := -1 << 20
@@ -93,7 +92,8 @@ func (w *windowSum) unit(n *ir.Node, f sumFront) (*rtl.Unit, error) {
 	run := n.Args[1].Type.Shape[len(n.Args[1].Type.Shape)-1]
 	scale := 0
 	if u.data.fields {
-		scale = 8
+		b, _ := n.Args[0].Type.BlockFormat()
+		scale = b.ScaleWidth()
 	}
 	r := unit("mx_"+f.name, append(f.size, f.window...)...)
 	with(r, "K", min(u.lengths[0], run), "IN_LANES", u.lanes, "ROWS", u.rows, "DRAIN", u.drain)

@@ -50,7 +50,7 @@ type function struct {
 func (f function) op() *ir.Op {
 	o := &ir.Op{
 		Name: f.name, Doc: f.doc, Attrs: f.attrs, Arity: [2]int{1, 1},
-		Traits: ir.Traits{Elementwise: true, Monotone: f.monotone, Turns: f.turns, Whole: f.whole != nil},
+		Traits: ir.Traits{Elementwise: true, Table: true, Monotone: f.monotone, Turns: f.turns, Whole: f.whole != nil},
 		Infer:  sameShape,
 		Eval:   f.eval,
 		HLO:    f.print,
@@ -137,9 +137,9 @@ func encodeReal(out format.Format, x format.Exact, fraction bool, near func(floa
 	case x.IsInf(): // it counts as a number whose exponent no format reaches
 		x = format.FromInt(int64(1-2*flag(x.Signbit())), 1<<11)
 	default:
-		codes, known := integersOf(out)
+		codes, _ := integersOf(out)
 		y := near(x.Float64())
-		if a := math.Abs(y); fraction || !known || codes.ints.Over == format.Wrap || !(a > 1e-250 && a < 1e250) {
+		if a := math.Abs(y); fraction || !scalarCodes(out) || codes.ints.Over == format.Wrap || !(a > 1e-250 && a < 1e250) {
 			break
 		}
 		lo, hi := out.Encode(format.FromFloat64(y*(1-slack))), out.Encode(format.FromFloat64(y*(1+slack)))
@@ -202,7 +202,7 @@ func (f *function) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Valu
 // integerCodes refuses formats whose codes are no integers: they have neither StableHLO nor hardware.
 func integerCodes(n *ir.Node) error {
 	for _, t := range []ir.Type{n.Args[0].Type, n.Type} {
-		if _, ok := integersOf(t.Format); !ok {
+		if !scalarCodes(t.Format) {
 			_, err := fixedOf(n, t)
 			return err
 		}

@@ -2,6 +2,7 @@
 // mx_decode: blocks to fixed values: over(RS(q, -(X + OFFSET))) of every code q of a block with scale X.
 //   parameters  LANES    elements a beat
 //               W        bits of a code
+//               SCALE_W  bits of a scale, up to 11
 //               OFFSET   left shift of a code at scale 0, signed
 //               LOW, HIGH  most places to the right, at most W + 1; to the left, at most OUT_W: shifts beyond either
 //                        are taken for it
@@ -16,6 +17,7 @@
 module mx_decode #(
     parameter integer LANES      = 2,
     parameter integer W          = 8,
+    parameter integer SCALE_W    = 8,
     parameter integer OFFSET     = -125,
     parameter integer LOW        = 9,
     parameter integer HIGH       = 16,
@@ -27,7 +29,7 @@ module mx_decode #(
 ) (
     input  wire                   clk,
     input  wire                   rst,
-    input  wire [  LANES*W+8-1:0] in_data,
+    input  wire [LANES*W+SCALE_W-1:0] in_data,
     input  wire                   in_valid,
     output wire                   in_ready,
     output wire [LANES*OUT_W-1:0] out_data,
@@ -44,7 +46,7 @@ module mx_decode #(
     end
   endgenerate
 
-  wire signed [12:0] s = $signed(13'(in_data[LANES*W+:8])) + 13'(OFFSET + LOW);
+  wire signed [12:0] s = $signed(13'(in_data[LANES*W+:SCALE_W])) + 13'(OFFSET + LOW);
   wire [A_W-1:0] a = s < 13'sd0 ? A_W'(0) : s > 13'(SPAN) ? A_W'(SPAN) : s[A_W-1:0];
 
   logic [LANES*T_W-1:0] t;

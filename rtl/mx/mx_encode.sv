@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// mx_encode: fixed values v * 2^EXP to blocks with a shared scale byte. Of a block of up to K values with bits L of the
-//   greatest magnitude: e = clamp(L - 1 + EXP, -127, 127), scale e + 127, codes clamp(RS(v, e - (W - 2) - EXP)) without
-//   the most negative; a block of zeros has scale 0. A block and a few beats fit inside: one block comes while the one
-//   before it leaves.
+// mx_encode: fixed values v * 2^EXP to blocks with a shared scale. Of a block of up to K values with bits L of the
+//   greatest magnitude: e = L - 1 + EXP within -BIAS and 2^SCALE_W - 2 - BIAS, scale e + BIAS, codes
+//   clamp(RS(v, e - (W - 2) - EXP)) without the most negative; a block of zeros has scale 0. A block and a few beats
+//   fit inside: one block comes while the one before it leaves.
 //   parameters  LANES            elements a beat, divides the length of every block
 //               IN_W, IN_SIGNED  bits of v, 1: two's complement
 //               EXP              exponent of v, signed
 //               W, K             bits of a code; elements of a block
+//               SCALE_W, BIAS    bits of a scale, up to 11; the scale of 2^0
 //               ROW, ROWS        elements of a row, whose last block may be shorter; rows of a frame
 //               ROUND            rounding mode, see num_requant
 //   An output beat is {scale, codes}.
@@ -15,7 +16,8 @@
 //   let: BITS = LANES * IN_W
 //   lut: LANES * (IN_W * 19 / 4 - (IN_SIGNED ? 0 : IN_W * 5 / 9)) + 4 * IN_W + 10 + 8 * ((BITS + (DEPTH > 32 ? 6
 //       : 13)) / (DEPTH > 32 ? 7 : 14) + (BLOCK > 4 ? 2 : 1)) + (RUN % BLOCK ? R_W : 0)
-//   ff: LANES * (2 * IN_W + 1) + (BLOCK > 1 ? 2 : 1) * IN_W + 3 * D_W + B_W + 41 + (RUN % BLOCK ? R_W : 0)
+//   ff: LANES * (2 * IN_W + 1) + (BLOCK > 1 ? 2 : 1) * IN_W + 3 * D_W + B_W
+//       + 25 + 2 * SCALE_W + (RUN % BLOCK ? R_W : 0)
 //   parts: LANES * u_round + u_skid
 `default_nettype none
 module mx_encode #(
@@ -25,6 +27,8 @@ module mx_encode #(
     parameter integer EXP       = -16,
     parameter integer W         = 8,
     parameter integer K         = 4,
+    parameter integer SCALE_W   = 8,
+    parameter integer BIAS      = 127,
     parameter integer ROW       = 10,
     parameter integer ROWS      = 1,
     parameter integer ROUND     = 0
@@ -34,15 +38,15 @@ module mx_encode #(
     input  wire [LANES*IN_W-1:0] in_data,
     input  wire                  in_valid,
     output wire                  in_ready,
-    output wire [ LANES*W+8-1:0] out_data,
+    output wire [LANES*W+SCALE_W-1:0] out_data,
     output wire                  out_valid,
     input  wire                  out_ready
 );
   localparam integer BLOCK = (ROW < K ? ROW : K) / LANES;  // beats
   localparam integer RUN = ROW / LANES;
   localparam integer VW = IN_W + (IN_SIGNED != 0 ? 0 : 1);  // v as a signed number
-  localparam integer LEAST = -126 - EXP;  // bits at which e is -127
-  localparam integer MOST = 128 - EXP;  // bits at which e is 127
+  localparam integer LEAST = 1 - BIAS - EXP;  // bits at which e is -BIAS
+  localparam integer MOST = (1 << SCALE_W) - 1 - BIAS - EXP;  // bits at which e is MAX
   localparam integer MID = IN_W < MOST ? IN_W : MOST;
   localparam integer TOP = MID > LEAST ? MID : LEAST;  // bits that magnitudes are shifted up to
   localparam integer L_W = $clog2(IN_W + 1);
@@ -171,16 +175,16 @@ module mx_encode #(
     end
   endgenerate
   wire signed [12:0] up = 13'(TOP) - bound;
-  wire signed [12:0] e = bound + 13'(EXP + 126);
+  wire signed [12:0] e = bound + 13'(EXP + BIAS - 1);
   logic [LANES*IN_W-1:0] v;
   logic [A_W-1:0] shift;
-  logic [7:0] scale_1, scale_2;
+  logic [SCALE_W-1:0] scale_1, scale_2;
   always_ff @(posedge clk) begin
     if (en) begin
       valid   <= {valid[1], give};
       v       <= store[get];
       shift   <= up[A_W-1:0];
-      scale_1 <= zero ? 8'd0 : e[7:0];
+      scale_1 <= zero ? SCALE_W'(0) : e[SCALE_W-1:0];
       scale_2 <= scale_1;
     end
     if (rst) valid <= 2'd0;
@@ -207,7 +211,7 @@ module mx_encode #(
     end
   endgenerate
 
-  stream_skid #(.WIDTH(LANES * W + 8)) u_skid (
+  stream_skid #(.WIDTH(LANES * W + SCALE_W)) u_skid (
       .clk(clk), .rst(rst), .in_data({scale_2, codes}), .in_valid(valid[2]), .in_ready(out_room),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
   );

@@ -10,7 +10,7 @@
 //               IN_LANES         elements a beat, divides the length of every block
 //               ROWS, DRAIN      outputs at once, divides OUT; of them a beat, divides ROWS; ROWS / DRAIN is at most
 //                                the beats of the shortest block
-//               X_W, XS_W        bits of an element of x, two's complement; of its scale above them, 0 or 8
+//               X_W, XS_W        bits of an element of x, two's complement; of its scale above them, 0 to 8
 //               W_W, WS_W        bits of a weight, two's complement; of the scale of a block of weights, 0: none
 //               D_W              bits that hold every sum of a block
 //               OFFSET           signed constant of the shift
@@ -140,7 +140,9 @@ module mx_linear #(
   wire [7:0] xs;
   generate
     if (XS_W > 0) begin : g_scale
-      num_delay #(.WIDTH(XS_W), .DEPTH(FRONT - 2)) u_xs (.clk(clk), .en(en), .in(x[XW-1-:XS_W]), .out(xs));
+      wire [XS_W-1:0] field;
+      num_delay #(.WIDTH(XS_W), .DEPTH(FRONT - 2)) u_xs (.clk(clk), .en(en), .in(x[XW-1-:XS_W]), .out(field));
+      assign xs = 8'(field);
     end else begin : g_fixed
       assign xs = 8'd0;
     end

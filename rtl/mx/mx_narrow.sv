@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // mx_narrow: cuts a beat into N, low elements first; each carries the scale.
-//   parameters  WIDTH  bits of the elements of an output beat, N > 1 output beats to an input beat
-//   A beat is {scale of 8 bits, elements}.
+//   parameters  WIDTH    bits of the elements of an output beat, N > 1 output beats to an input beat
+//               SCALE_W  bits of a scale
+//   A beat is {scale, elements}.
 //   latency: 2   ii: N   order: part k of input beat i is beat N*i+k
 //   flow: narrow(N) + u_skid
 //   lut: N * WIDTH + 4
-//   ff: N * WIDTH + 9 + clog2(N)
+//   ff: N * WIDTH + SCALE_W + 1 + clog2(N)
 //   parts: u_skid
 `default_nettype none
 module mx_narrow #(
-    parameter integer WIDTH = 8,
-    parameter integer N     = 4
+    parameter integer WIDTH   = 8,
+    parameter integer SCALE_W = 8,
+    parameter integer N       = 4
 ) (
     input  wire                 clk,
     input  wire                 rst,
-    input  wire [N*WIDTH+8-1:0] in_data,
+    input  wire [N*WIDTH+SCALE_W-1:0] in_data,
     input  wire                 in_valid,
     output wire                 in_ready,
-    output wire [WIDTH+8-1:0]   out_data,
+    output wire [WIDTH+SCALE_W-1:0]   out_data,
     output wire                 out_valid,
     input  wire                 out_ready
 );
@@ -29,7 +31,7 @@ module mx_narrow #(
   endgenerate
 
   logic [N*WIDTH-1:0] beat;
-  logic [7:0] scale;
+  logic [SCALE_W-1:0] scale;
   logic [CW-1:0] count;
   logic busy;
   wire part_ready;
@@ -46,7 +48,7 @@ module mx_narrow #(
     if (rst) busy <= 1'b0;
   end
 
-  stream_skid #(.WIDTH(WIDTH + 8)) u_skid (
+  stream_skid #(.WIDTH(WIDTH + SCALE_W)) u_skid (
       .clk(clk), .rst(rst), .in_data({scale, beat[WIDTH-1:0]}), .in_valid(busy), .in_ready(part_ready),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
   );

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package format
+
+// The questions that others have for a format, beyond what every format answers. Each is an interface of its own, so
+// that a format answers in its file those that concern it, and nobody asks which format it is.
+
+// Integers is a format seen as integers: the code q has the value (q-Zero)*Step.
+type Integers struct {
+	Codes Fixed // the codes as numbers, F = 0, with rounding and overflow
+	Zero  int64
+	Step  Exact
+}
+
+// Span is the range of q-Zero over all codes, those included that encoding never returns.
+func (v Integers) Span() (lo, hi int64) {
+	all := Fixed{W: v.Codes.W, Signed: v.Codes.Signed}
+	return all.Min() - v.Zero, all.Max() - v.Zero
+}
+
+// IntegersOf is the view of formats whose codes are integers with one step; ok is false for all others.
+func IntegersOf(f Format) (v Integers, ok bool) {
+	if i, is := f.(interface{ integers() (Integers, bool) }); is {
+		return i.integers()
+	}
+	return Integers{}, false
+}
+
+// AsFixed returns f as two's complement or unsigned integers times a power of two, with its rounding and overflow:
+// fixed, ufixed, int, uint, and affine formats with zero point 0 and a positive power of two as scale.
+func AsFixed(f Format) (Fixed, bool) {
+	if i, is := f.(interface{ asFixed() (Fixed, bool) }); is {
+		return i.asFixed()
+	}
+	return Fixed{}, false
+}
+
+// IsFixed says that AsFixed has an answer: adders and shifters compute on the codes directly.
+func IsFixed(f Format) bool {
+	_, ok := AsFixed(f)
+	return ok
+}
+
+// Coded says that f is a scalar format whose codes are no integers: they are decoded before anything is computed of
+// them, and results are encoded behind.
+func Coded(f Format) bool {
+	if _, integers := IntegersOf(f); integers || IsFixed(f) {
+		return false
+	}
+	_, codec := f.(Codec)
+	_, block := f.(Block)
+	return codec && !block
+}
+
+// CodecOf is the codec of f, that of AsFixed where it is fixed; nil where there is none.
+func CodecOf(f Format) Codec {
+	if fx, ok := AsFixed(f); ok {
+		return fx
+	}
+	c, _ := f.(Codec)
+	return c
+}
+
+// ExactFixed is the fixed format that holds every finite value of f, a scalar format with a lattice.
+func ExactFixed(f Format) (Fixed, bool) {
+	exp, bits, ok := f.Lattice()
+	lo, _ := f.Limits()
+	return Fixed{W: bits, F: -exp, Signed: lo.Sign() < 0}, ok
+}
+
+// Scaled is a format with a real scale, which may travel beside the codes.
+type Scaled interface {
+	Format
+	// ScaleAxis is the axis along which scales travel beside the codes, and how many of its indices share one (0: each
+	// has its own); ok is false where the text gives the scale.
+	ScaleAxis() (axis, group int, ok bool)
+	// Factor is the scale of the text, 0 where there is none, and the zero point.
+	Factor() (scale float32, zero int64)
+	// DecodeScaled and EncodeScaled are Decode and Encode at a given scale, with the zero point of the text.
+	DecodeAt(code int64, scale float32) Exact
+	EncodeAt(v Exact, scale float32) int64
+	// CodesAt is the format of the codes at a scale of 2^exp: fixed if the zero point is 0 and quotients are exact.
+	CodesAt(exp int) (Fixed, bool)
+}
+
+// ScaleAxis is the axis along which the scales of f travel beside its codes; ok is false for formats without.
+func ScaleAxis(f Format) (axis int, ok bool) {
+	if s, is := f.(Scaled); is {
+		axis, _, ok = s.ScaleAxis()
+	}
+	return axis, ok
+}
+
+// SignedCodes reports that codes of f are two's complement numbers, which an int64 holds sign-extended; the codes of
+// all other formats are raw bits.
+func SignedCodes(f Format) bool {
+	s, is := elements(f).(interface{ signedCodes() bool })
+	return is && s.signedCodes()
+}
+
+// Raw is the codes of f as integers.
+func Raw(f Format) Fixed { return Fixed{W: f.Width(), Signed: SignedCodes(f)} }
+
+// rounder is a format with a choice of rounding.
+type rounder interface {
+	rounding() Round
+	// stochastic is Encode with stochastic rounding by a random word.
+	stochastic(v Exact, word uint32) int64
+}
+
+// EncodeSeeded is f.Encode(v) but for formats with round=stochastic, which take their random word (StochasticWord of
+// seed and element index) here. For a block format v is an element at scale 1.
+func EncodeSeeded(f Format, v Exact, word uint32) int64 {
+	f = elements(f)
+	if r, is := f.(rounder); is && r.rounding() == RoundStochastic {
+		return r.stochastic(v, word)
+	}
+	return f.Encode(v)
+}
+
+// Rounding is the rounding mode of f, that of the elements for a block format; RoundEven where f has no choice.
+func Rounding(f Format) Round {
+	if r, is := elements(f).(rounder); is {
+		return r.rounding()
+	}
+	return RoundEven
+}
+
+// WithRules is f with other rules of rounding and overflow, where it has a choice of them.
+func WithRules(f Format, change func(*Round, *Over)) Format {
+	if r, is := f.(interface {
+		withRules(func(*Round, *Over)) Format
+	}); is {
+		return r.withRules(change)
+	}
+	return f
+}
+
+// elements is the format of the elements of blocks, or f itself.
+func elements(f Format) Format {
+	if b, ok := f.(Block); ok {
+		return b.Element()
+	}
+	return f
+}

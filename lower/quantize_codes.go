@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op"
+	"lathe/lower/calib"
+)
+
+// Values in blocks meet operations that compute on fixed formats only; casts between the two stand around those. The
+// widths of these formats cost accuracy below that of 8-bit blocks, and few gates.
+const (
+	betweenW = 16 // of fixed values between blocks
+	openW    = 24 // of what a relu reads of a window accumulator; windows behind it stay exact
+	tableW   = 12 // of the argument of a function that hardware may look up
+)
+
+// blocks returns the block format that choice c asks for.
+func (c Choice) blocks() (format.Block, bool) {
+	b, ok := c.Pattern.Format.(format.Block)
+	return b, ok
+}
+
+// openFormat is the choice of a fixed format for a value that Lathe takes out of blocks; its fraction bits are open.
+func openFormat(width int, why string) Choice {
+	return Choice{Pattern: format.Pattern{W: width, Format: format.Fixed{W: width, Signed: true}}, From: why}
+}
+
+// between is the choice of a fixed format for a value on its way from a to choice c, where no cast goes there at once:
+// the exact one of a where that is fixed, else one of open fraction bits.
+func (q *quantizer) between(a *ir.Node, c Choice, v *calib.Values) (via Choice, ok bool) {
+	from, to := a.Type.Format, c.Pattern.Format
+	_, blocks := c.blocks()
+	_, scaled := to.(format.Scaled)
+	width := 0
+	switch {
+	case blocks && !op.Encodes(from) || a.Type.InBlocks() && !op.Encodes(q.resolve(c, v)):
+		width = betweenW
+	case format.Coded(to) && format.IsFixed(from) && !op.Encodes(from):
+		width = op.WindowW
+	case scaled && !format.IsFixed(to) && !a.Type.InBlocks() && from.Width() > tableW: // the cast is a table
+		return openFormat(tableW, "on its way to "+to.String()), true
+	default:
+		return Choice{}, false
+	}
+	via = openFormat(width, "between "+from.String()+" and "+to.String())
+	if format.Coded(from) {
+		via.Pattern = format.PatternOf(exactly(from))
+	}
+	return via, true
+}
+
+// exactly is the fixed format that holds every value of the scalar format f, which has a common step.
+func exactly(f format.Format) format.Format {
+	fx, _ := format.ExactFixed(f)
+	return fx
+}
+
+// decode puts casts to a fixed format before the arguments of n whose codes are no integers, if n cannot take them: the
+// exact one of a scalar format, one of open fraction bits for what is in blocks, or would be. It returns the format of
+// the first, for results that keep the format of their argument.
+func (q *quantizer) decode(n *ir.Node) (was format.Format) {
+	if n.Op == op.Cast {
+		return nil
+	}
+	if !op.TakesCodes(n) {
+		for i, a := range n.Args {
+			if a.IsConst() || !format.Coded(a.Type.Format) {
+				continue
+			}
+			if was == nil {
+				was = a.Type.Format
+			}
+			exact := Choice{Pattern: format.PatternOf(exactly(a.Type.Format)), From: "the values of " + a.Type.Format.String()}
+			n.Args[i] = q.cast(a, exact, n, q.values[a])
+		}
+	}
+	if b := q.unblock(n); was == nil && b != nil {
+		was = b
+	}
+	return was
+}
+
+// codedResult decides the result of n in the format of choice c, whose codes are no integers, and says whether it has:
+// the unit of n makes fixed values, exact where so many bits do, which a cast behind it encodes.
+func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
+	if !format.Coded(c.Pattern.Format) || n.Op == op.Input || op.TakesCodes(n) {
+		return false
+	}
+	n.Type.Scales = nil
+	if f, ok := op.ExactResult(n, op.WindowW); ok {
+		n.Type.Format = f
+		q.explain(n, "data_out", n.Type, "every bit of the result, before it is encoded")
+	} else {
+		n.Type.Format = q.resolve(openFormat(openW, ""), q.values[n])
+		q.explain(n, "data_out", n.Type, n.Op.Name+" computes on fixed values")
+	}
+	q.castBehind(n, c)
+	return true
+}
+
+// unblock puts casts to a fixed format before the arguments of n that are in blocks, or would be, if n cannot take
+// them. It returns the block format of the first, for results that keep the format of their argument.
+func (q *quantizer) unblock(n *ir.Node) (was format.Block) {
+	if op.TakesBlocks(n) && (!n.Op.Traits.BlockCodes || q.staysBlocks(n)) {
+		return nil
+	}
+	width := betweenW
+	if t := n.Op.Traits; t.Elementwise && !t.Cuts && !t.KeepsCodes && len(n.Args) == 1 && n.Op != op.LeakyRelu {
+		width = tableW
+	}
+	if n.Op.Traits.BlockCodes {
+		width = openW
+	}
+	c := openFormat(width, n.Op.Name+" computes on fixed values")
+	if n.Op.Traits.Joins {
+		c = q.joinedChoice(n, c)
+	}
+	for i, a := range n.Args {
+		b, ok := a.Type.BlockFormat()
+		if open, later := q.open[a]; later {
+			b, ok = open, true
+		}
+		if !ok || a.IsConst() {
+			continue
+		}
+		if was == nil {
+			was = b
+		}
+		if a.Type.InBlocks() || a.Type.Format.Width() > width {
+			n.Args[i] = q.cast(a, c, n, q.values[a])
+		}
+	}
+	return was
+}
+
+// staysBlocks says that the plan wants the result of n in the block format of its argument.
+func (q *quantizer) staysBlocks(n *ir.Node) bool {
+	b, blocks := q.resultChoice(n, q.rule(n, dataOut)).blocks()
+	return blocks && n.Args[0].Type.Format == format.Format(b)
+}
+
+// sumsBlocks says that n sums products over blocks, so that its result is a window accumulator.
+func sumsBlocks(n *ir.Node) bool {
+	return n.Op.Traits.Weighted && len(n.Args) > 1 && op.TakesBlocks(n) &&
+		(n.Args[0].Type.InBlocks() || n.Args[1].Type.InBlocks())
+}
+
+// blockResult decides the result of n where blocks are in play, and says whether they are: the unit of n makes fixed
+// values, which a cast behind it encodes, in the format of choice c.
+func (q *quantizer) blockResult(n *ir.Node, c Choice) bool {
+	b, blocks := c.blocks()
+	n.Type.Scales = nil
+	switch {
+	case sumsBlocks(n):
+		if a := n.Args[0]; !op.SumsTogether(n) {
+			n.Args[0] = q.cast(a, openFormat(betweenW, "weights in blocks take fixed values"), n, q.values[a])
+		}
+		if !q.window(n) {
+			return true
+		}
+	case !blocks:
+		return false
+	case n.Op.Traits.BlockCodes && n.Args[0].Type.Format == format.Format(b):
+		n.Type.Format = b
+		q.explain(n, "data_out", n.Type, c.From)
+		return true
+	case n.Op.Traits.BlockCodes && !n.Args[0].Type.InBlocks():
+		n.Type.Format = n.Args[0].Type.Format
+		q.explain(n, "data_out", n.Type, "the format of "+n.Args[0].Name)
+	default:
+		n.Type.Format = q.resolve(openFormat(betweenW, ""), q.values[n])
+		q.explain(n, "data_out", n.Type, n.Op.Name+" computes on fixed values")
+	}
+	q.encodeBehind(n, c)
+	return true
+}
+
+// encodeBehind casts the result of n to the format of choice c, now or where it is read as blocks.
+func (q *quantizer) encodeBehind(n *ir.Node, c Choice) {
+	if b, blocks := c.blocks(); blocks && q.encodesLater(n, b) {
+		q.open[n] = b
+		return
+	}
+	q.castBehind(n, c)
+}
+
+// encodesLater says that nobody reads n as blocks of b: the one reader is a relu, whose result is encoded in place of
+// its argument, so that blocks are scaled by what relu leaves; or all readers compute on fixed values.
+func (q *quantizer) encodesLater(n *ir.Node, b format.Block) bool {
+	if q.g.IsOutput(n) || q.rule(n, dataOut) != nil || len(q.users[n]) == 0 {
+		return false
+	}
+	was := n.Type
+	defer func() { n.Type = was }()
+	n.Type.Format = b
+	for _, u := range q.users[n] {
+		if q.rule(u, dataIn) != nil {
+			return false
+		}
+		again, _ := q.resultChoice(u, q.rule(u, dataOut)).blocks()
+		if op.TakesBlocks(u) && !(u.Op.Traits.BlockCodes && len(q.users[n]) == 1 && again == b) {
+			return false
+		}
+	}
+	return true
+}
