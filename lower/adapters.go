@@ -120,14 +120,14 @@ func unitTime(units *unit.Cache, n *ir.Node, u *UnitReport) error {
 		return nil
 	}
 	unit, err := units.Of(n)
-	if err != nil || unit.Module == "" {
+	if err != nil || unit.Wire() {
 		return err
 	}
 	facts, err := units.Facts(n)
 	if err != nil {
 		return err
 	}
-	u.Module, u.Latency, u.Cost, u.Costed = unit.Module, facts.Latency, facts.Cost, facts.Costed
+	u.Module, u.Latency, u.Cost, u.Costed = unit.Kind(), facts.Latency, facts.Cost, facts.Costed
 	ii := facts.II
 	switch n.Op {
 	case op.Linear: // the header speaks of one vector

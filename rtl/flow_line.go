@@ -10,9 +10,13 @@ import (
 )
 
 // Flow is how beats move through a unit, as the header of its module says; a unit without a module is a wire. A header
-// without a flow line is that of a pipeline. Errors: those of Lookup, L0603 for a line that cannot be evaluated.
+// without a flow line is that of a pipeline, and so is a netlist. Errors: those of Lookup, L0603 for a line that cannot be evaluated.
 func (u *Unit) Flow() (Flow, error) {
-	if u.Module == "" {
+	switch {
+	case u.Body != nil:
+		f, err := u.Facts()
+		return pipeline(max(len(u.In), 1), f.Latency), err
+	case u.Module == "":
 		return nil, nil
 	}
 	h, env, err := u.scope()

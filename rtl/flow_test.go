@@ -47,7 +47,7 @@ func flowOf(t *testing.T, line string) (Flow, error) {
 	if err != nil {
 		return nil, err
 	}
-	env := h.scope([]Param{{"A", "3"}})
+	env := h.scope([]Param{{Name: "A", Value: "3"}})
 	h.derive(env)
 	return h.flow(env, 2)
 }

@@ -11,16 +11,14 @@ import (
 	"sync"
 
 	"lathe/internal/diag"
+	"lathe/rtl/netlist"
 )
 
 //go:embed */*.sv
 var library embed.FS
 
-// Param is one parameter override of an instance. Value is printed verbatim: 8, -3, 16'h00ff, or "w.mem" with quotes.
-type Param struct {
-	Name  string
-	Value string
-}
+// Param is one parameter override of an instance.
+type Param = netlist.Param
 
 // entry is one module file of the library; its header is read when first asked for.
 type entry struct {

@@ -63,7 +63,7 @@ func TestReadHeader(t *testing.T) {
 	if diff := cmp.Diff([]string{"stream_skid", "stream_widen"}, h.Deps); diff != "" {
 		t.Error(diff)
 	}
-	values, err := h.Values([]Param{{"A", "3"}, {"F", `"x.mem"`}})
+	values, err := h.Values([]Param{{Name: "A", Value: "3"}, {Name: "F", Value: `"x.mem"`}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func TestReadHeaderErrors(t *testing.T) {
 	}
 	h, _ := ReadHeader(File{Name: "sample.sv", Data: []byte(sample)})
 	for _, name := range []string{"C", "W"} {
-		if _, err := h.Values([]Param{{name, "3"}}); diag.CodeOf(err) != "L0604" {
+		if _, err := h.Values([]Param{{Name: name, Value: "3"}}); diag.CodeOf(err) != "L0604" {
 			t.Errorf("parameter %s: %v", name, err)
 		}
 	}
@@ -140,7 +140,7 @@ func TestImage(t *testing.T) {
 	if im.Sum() != sum {
 		t.Errorf("sum %x, want %x", im.Sum(), sum)
 	}
-	want := []Param{{"WEIGHTS", `"fc1_weights.mem"`}, {"WEIGHTS_SUM", "32'h00000016"}}
+	want := []Param{{Name: "WEIGHTS", Value: `"fc1_weights.mem"`}, {Name: "WEIGHTS_SUM", Value: "32'h00000016"}}
 	if diff := cmp.Diff(want, im.Params("fc1")); diff != "" {
 		t.Error(diff)
 	}

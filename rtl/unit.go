@@ -2,12 +2,18 @@
 
 package rtl
 
-import "lathe/internal/diag"
+import (
+	"lathe/internal/diag"
+	"lathe/rtl/netlist"
+)
 
-// Unit is what an op returns as its hardware: an instance of a library module.
+// Unit is what an op returns as its hardware. Its body is a library module, or a netlist, which becomes a module of its
+// own; a node without either is only a wire.
 type Unit struct {
-	// Module is empty where the node is only a wire.
 	Module string
+	// Body has the ports clk, rst, and data, valid and ready of the streams In and of "out". It has no name yet: that
+	// follows from the place of the unit in the design. Params and Images are for library modules only.
+	Body *netlist.Module
 	// In are the prefixes of the input streams, in the order of the node's arguments that are no constants; nil is "in".
 	In     []string
 	Params []Param
@@ -22,16 +28,36 @@ type Facts struct {
 	Costed      bool
 }
 
-// Facts evaluates what the headers of the unit's modules say; a wire takes nothing. Errors as Lookup, Values and Eval.
+// Wire says that the node has no hardware of its own.
+func (u *Unit) Wire() bool { return u.Module == "" && u.Body == nil }
+
+// Kind is the module, or "netlist"; empty for a wire.
+func (u *Unit) Kind() string {
+	if u.Body != nil {
+		return "netlist"
+	}
+	return u.Module
+}
+
+// Facts evaluates what the headers of the unit's modules say; a wire takes nothing. Errors as Lookup, Values and Eval,
+// and L0623 for a body that does not fit together.
 func (u *Unit) Facts() (f Facts, err error) {
-	if u.Module == "" {
+	switch {
+	case u.Body != nil:
+		return bodyFacts(u.Body)
+	case u.Module == "":
 		return f, nil
 	}
-	header, err := Lookup(u.Module)
+	return moduleFacts(u.Module, u.Params)
+}
+
+// moduleFacts are those of a library module.
+func moduleFacts(module string, params []Param) (f Facts, err error) {
+	header, err := Lookup(module)
 	if err != nil {
 		return f, err
 	}
-	values, err := header.Values(u.Params)
+	values, err := header.Values(params)
 	if err != nil {
 		return f, err
 	}
@@ -44,7 +70,7 @@ func (u *Unit) Facts() (f Facts, err error) {
 	if !header.Costed() {
 		return f, nil
 	}
-	f.Cost, err = header.Cost(u.Params)
+	f.Cost, err = header.Cost(params)
 	if diag.CodeOf(err) == "L0655" { // something inside states none
 		return f, nil
 	}

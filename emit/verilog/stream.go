@@ -3,24 +3,29 @@
 package verilog
 
 import (
-	"fmt"
-
 	"lathe/ir"
 	"lathe/ir/op"
 	"lathe/rtl"
+	"lathe/rtl/netlist"
 )
 
-// stream names the three signals of a stream in the core.
-type stream struct{ data, valid, ready string }
+// stream is the three signals of a stream in the core.
+type stream struct{ data, valid, ready netlist.Expr }
 
 // wiresOf is the stream whose signals have the given prefix.
 func wiresOf(prefix string) stream {
-	return stream{prefix + "_data", prefix + "_valid", prefix + "_ready"}
+	return stream{netlist.Ref(prefix + "_data"), netlist.Ref(prefix + "_valid"), netlist.Ref(prefix + "_ready")}
 }
 
-// branch is branch i of a fork: the branches share the data.
-func (s stream) branch(i int) stream {
-	return stream{s.data, fmt.Sprintf("%s[%d]", s.valid, i), fmt.Sprintf("%s[%d]", s.ready, i)}
+// branch is branch i of the fork whose stream has the given prefix: the branches share the data.
+func branch(prefix string, i int) stream {
+	return stream{netlist.Ref(prefix + "_data"), netlist.Bit{Of: prefix + "_valid", At: i},
+		netlist.Bit{Of: prefix + "_ready", At: i}}
+}
+
+// to binds the three ports of a stream.
+func (s stream) to(prefix string) []netlist.Connection {
+	return netlist.Stream(prefix, s.data, s.valid, s.ready)
 }
 
 // reads hands the result of n to its next reader: readers come in graph order, outputs last.
@@ -28,7 +33,7 @@ func (b *builder) reads(n *ir.Node) stream {
 	i := b.read[n]
 	b.read[n]++
 	if n.Op == op.Fork {
-		return b.byNode[n].result.branch(i)
+		return branch(b.byNode[n].out, i)
 	}
 	return b.byNode[n].result
 }

@@ -17,6 +17,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/unit"
 	"lathe/rtl"
+	"lathe/rtl/netlist"
 )
 
 // Options of emission.
@@ -39,6 +40,8 @@ type instance struct {
 	node *ir.Node
 	name string // of the instance, empty where the node is only a wire
 	unit *rtl.Unit
+	// module is that of the library, or the one that the unit's body becomes.
+	module string
 	// images are the memory images as files, bound the parameters that name them.
 	images []rtl.File
 	bound  []rtl.Param
@@ -171,14 +174,19 @@ func (b *builder) instance(inst *instance, ids *names) error {
 		return n.Errorf("L0415", "reads %d streams; the unit of %s takes %d", len(inst.in), n.Op.Name, len(names)).
 			WithHint("run the model with --engine ref or pjrt")
 	}
-	if unit.Module == "" {
+	if unit.Wire() {
 		inst.out, inst.result = b.byNode[n.Args[0]].out, inst.in[0]
 		return nil
 	}
-	if _, err := rtl.Lookup(unit.Module); err != nil {
-		return err
+	if unit.Body == nil {
+		if _, err := rtl.Lookup(unit.Module); err != nil {
+			return err
+		}
 	}
-	inst.name = ids.pick(n.Name)
+	inst.name, inst.module = ids.pick(n.Name), unit.Module
+	if unit.Body != nil {
+		inst.module = b.design.Core + "_" + inst.name
+	}
 	inst.out = "s__" + inst.name // instance names have no double underscore
 	inst.result = wiresOf(inst.out)
 	return nil
@@ -245,10 +253,7 @@ func (b *builder) sources(o Options) error {
 			return failed[i]
 		}
 		b.design.Units = append(b.design.Units, *units[i])
-		if inst.unit.Module == "" {
-			continue
-		}
-		modules = append(modules, inst.unit.Module)
+		modules = append(modules, inst.leaves()...)
 		images = append(images, inst.images...)
 	}
 	slices.Sort(modules)
@@ -256,19 +261,73 @@ func (b *builder) sources(o Options) error {
 	if err != nil {
 		return err
 	}
-	d := b.design
-	d.Files = append(library,
-		rtl.File{Name: d.Core + ".sv", Data: []byte(b.core(o))},
-		rtl.File{Name: d.Top + ".v", Data: []byte(b.wrapper(o))})
-	d.Files = append(d.Files, images...)
-	return nil
+	generated, err := b.generated(o)
+	b.design.Files = slices.Concat(library, generated, images)
+	return err
+}
+
+// leaves are the library modules of an instance.
+func (inst *instance) leaves() (modules []string) {
+	switch {
+	case inst.unit.Body != nil:
+		for _, leaf := range inst.unit.Body.Instances() {
+			modules = append(modules, leaf.Module)
+		}
+	case inst.unit.Module != "":
+		modules = append(modules, inst.unit.Module)
+	}
+	return modules
+}
+
+// generated prints the bodies of units, the core and the wrapper, in an order in which each comes after its parts.
+// Whatever does not fit together is an error of Lathe.
+func (b *builder) generated(o Options) ([]rtl.File, error) {
+	known := map[string][]netlist.Port{}
+	signature := func(module string, params []netlist.Param) ([]netlist.Port, error) {
+		if ports, ok := known[module]; ok {
+			return ports, nil
+		}
+		return rtl.Signature(module, params)
+	}
+	var files []rtl.File
+	add := func(m *netlist.Module, extension string) error {
+		known[m.Name] = m.Ports
+		files = append(files, rtl.File{Name: m.Name + extension, Data: m.Print()})
+		return m.Check(signature)
+	}
+	for _, inst := range b.order {
+		if inst.unit.Body == nil {
+			continue
+		}
+		body, err := b.body(inst, o)
+		if err == nil {
+			err = add(body, ".sv")
+		}
+		if err != nil {
+			return nil, asDiag(inst.node, err)
+		}
+	}
+	if err := add(b.core(o), ".sv"); err != nil {
+		return nil, err
+	}
+	return files, add(b.wrapper(o), ".v")
+}
+
+// body is the module that the body of a unit becomes.
+func (b *builder) body(inst *instance, o Options) (*netlist.Module, error) {
+	facts, err := b.units.Facts(inst.node)
+	m := *inst.unit.Body
+	m.Name = inst.module
+	m.Comment = comment(o, m.Name, sourceOf(inst.node),
+		fmt.Sprintf("  latency: %d   ii: %d   order: as it comes", facts.Latency, facts.II))
+	return &m, err
 }
 
 // describe makes the entry of design.json.
 func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	n := inst.node
 	u := &emit.Unit{
-		Node: n.Name, Op: n.Op.Name, Instance: inst.name, Module: inst.unit.Module, Source: n.Pos, Shape: n.Type.Shape,
+		Node: n.Name, Op: n.Op.Name, Instance: inst.name, Module: inst.module, Source: n.Pos, Shape: n.Type.Shape,
 		Format: n.Type.Format.String(), InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes,
 		Cycles: n.HW.II, Latency: n.HW.Latency, Stream: inst.out, Width: inst.width, Depth: n.HW.Fifo,
 		Branches: n.HW.Branches,
@@ -276,7 +335,7 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 	for _, a := range n.Args {
 		u.Args = append(u.Args, a.Name)
 	}
-	if inst.unit.Module != "" {
+	if !inst.unit.Wire() {
 		facts, err := b.units.Facts(n)
 		if err != nil {
 			return nil, asDiag(n, err)

@@ -11,6 +11,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op"
+	"lathe/rtl/netlist"
 	"lathe/sim"
 )
 
@@ -42,7 +43,7 @@ func TestForeignNames(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog")
 	names := []string{"/a/b/Relu", "/a/b_Relu", "0", "a-b", "a b", "ä", "clk", "rst", "in_data", "Wire", "s_x", "__", "$1"}
 	names = append(names, "y", "i", "sum")
-	names = append(names, keywords...)
+	names = append(names, netlist.Keywords...)
 	d, err := Emit(chain(t, "module", names...), Options{Version: "test"})
 	if err != nil {
 		t.Fatal(err)

@@ -17,6 +17,8 @@ var hardware = []Entry{
 		"verilog.Emit(float, verilog.Options{}) // a graph as imported"},
 	{"L0622", "The name of the top module is no Verilog identifier, or that of a library module.",
 		"$ lathe emit-verilog model.onnx -o out --top 2nd"},
+	{"L0623", "A generated module does not fit together: widths, ports, drivers or arrival times. A fault of Lathe.",
+		"(&netlist.Module{Name: \"m\", Items: []netlist.Item{netlist.Wire{Name: \"w\"}}}).Check(rtl.Signature)"},
 	{"L0624", "A unit of the design cannot be made or described: a fault of Lathe.",
 		"verilog.Emit(g, verilog.Options{}) // an operation that says why it has no unit"},
 	{"L0625", "The design cannot be written.",

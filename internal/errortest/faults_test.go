@@ -24,6 +24,7 @@ import (
 	"lathe/lower"
 	"lathe/lower/tokens"
 	"lathe/rtl"
+	"lathe/rtl/netlist"
 )
 
 // faults provoke the errors that no command shows unless Lathe itself, or a caller of its packages, is wrong; those of
@@ -334,6 +335,9 @@ var stageFaults = map[string]func(t *testing.T) error{
 	"L0621": func(t *testing.T) error {
 		_, err := verilog.Emit(float(t), verilog.Options{})
 		return err
+	},
+	"L0623": func(*testing.T) error {
+		return (&netlist.Module{Name: "m", Items: []netlist.Item{netlist.Wire{Name: "w"}}}).Check(rtl.Signature)
 	},
 	"L0624": func(t *testing.T) error {
 		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verilog
+
+import (
+	"strings"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/internal/tools"
+	"lathe/ir"
+	"lathe/ir/op"
+	"lathe/rtl"
+	"lathe/rtl/netlist"
+	"lathe/sim"
+)
+
+// netlisted is relu whose unit is a netlist: what op.Relu has, and a FIFO behind it.
+func netlisted(t *testing.T, change func(*netlist.Module)) *ir.Op {
+	o := *op.Relu
+	o.RTL = func(n *ir.Node) (*rtl.Unit, error) {
+		relu, err := op.Relu.RTL(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream := func(prefix string) []netlist.Connection { return wiresOf("mid").to(prefix) }
+		inside := func(module, name string, params []rtl.Param, in, out []netlist.Connection) *netlist.Instance {
+			ports := append(append(netlist.Clocked("clk", "rst"), in...), out...)
+			return &netlist.Instance{Module: module, Name: name, Params: params, Ports: ports}
+		}
+		body := &netlist.Module{Ports: []netlist.Port{{Name: "clk"}, {Name: "rst"}, {Name: "in_data", Width: 10},
+			{Name: "in_valid"}, {Name: "in_ready", Output: true}, {Name: "out_data", Output: true, Width: 10},
+			{Name: "out_valid", Output: true}, {Name: "out_ready"}}, Items: wires("mid", 10, 0)}
+		body.Items = append(body.Items,
+			inside(relu.Module, "unit", relu.Params, wiresOf("in").to("in"), stream("out")),
+			inside("stream_fifo", "behind", []rtl.Param{{Name: "WIDTH", Value: "10"}, {Name: "DEPTH", Value: "5"}}, stream("in"),
+				wiresOf("out").to("out")))
+		change(body)
+		return &rtl.Unit{Body: body}, nil
+	}
+	return &o
+}
+
+// TestBody emits a unit that is a netlist, between two that are not.
+func TestBody(t *testing.T) {
+	tools.Need(t, "verilator", "iverilog")
+	g := chain(t, "g", "a", "b", "c")
+	g.Find("b").Op = netlisted(t, func(*netlist.Module) {})
+	d, err := Emit(g, Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := Emit(chain(t, "g", "a", "b", "c"), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fifo, err := (&rtl.Unit{Module: "stream_fifo", Params: []rtl.Param{{Name: "WIDTH", Value: "10"},
+		{Name: "DEPTH", Value: "5"}}}).Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	u, without := d.Units[2], plain.Units[2]
+	if u.Module != "g_core_"+u.Instance || u.Latency != without.Latency+fifo.Latency || *u.Cost != without.Cost.Add(fifo.Cost) {
+		t.Errorf("%+v, %+v", u, u.Cost)
+	}
+	if names := strings.Join(d.Sources(), " "); !strings.HasSuffix(names, " stream_last.sv "+u.Module+".sv g_core.sv g.v") {
+		t.Error(names)
+	}
+	if err := sim.Lint(t.Context(), tools.CacheDir(t), d.Top, d.Files); err != nil {
+		t.Error(err)
+	}
+	if err := sim.Elaborate(t.Context(), tools.CacheDir(t), d.Top, d.Files); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBodyRefused names node, instance and port where a body does not fit together.
+func TestBodyRefused(t *testing.T) {
+	g := chain(t, "g", "a", "b")
+	g.Find("b").Op = netlisted(t, func(m *netlist.Module) { m.Instances()[1].Params[0].Value = "9" })
+	_, err := Emit(g, Options{})
+	if diag.CodeOf(err) != "L0623" && diag.CodeOf(err) != "L0624" {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"b (Relu)", "instance behind", "port in_data", "9 bits are bound to 10"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("no %q in %v", want, err)
+		}
+	}
+}
