@@ -263,7 +263,7 @@ func (l *laner) takes(u *ir.Node) int {
 	a := l.rules(u)
 	_, byChannel := u.ChannelAxis()
 	switch {
-	case sumsBlocks(u):
+	case op.NamesWindow(u):
 		l.blockSum(u, a)
 		return u.HW.InLanes
 	case u.Op == op.Linear:
@@ -347,7 +347,7 @@ func (l *laner) blocks(n *ir.Node, a asked) bool {
 		}
 	}
 	switch {
-	case sumsBlocks(n):
+	case op.NamesWindow(n):
 		l.blockSum(n, a)
 		return true
 	case !found || n.Op.Traits.Wire:

@@ -142,19 +142,13 @@ func (q *quantizer) staysBlocks(n *ir.Node) bool {
 	return blocks && n.Args[0].Type.Format == format.Format(b)
 }
 
-// sumsBlocks says that n sums products over blocks, so that its result is a window accumulator.
-func sumsBlocks(n *ir.Node) bool {
-	return n.Op.Traits.Weighted && len(n.Args) > 1 && op.TakesBlocks(n) &&
-		(n.Args[0].Type.InBlocks() || n.Args[1].Type.InBlocks())
-}
-
 // blockResult decides the result of n where blocks are in play, and says whether they are: the unit of n makes fixed
 // values, which a cast behind it encodes, in the format of choice c.
 func (q *quantizer) blockResult(n *ir.Node, c Choice) bool {
 	b, blocks := c.blocks()
 	n.Type.Scales = nil
 	switch {
-	case sumsBlocks(n):
+	case op.NamesWindow(n):
 		if a := n.Args[0]; !op.SumsTogether(n) {
 			n.Args[0] = q.cast(a, openFormat(betweenW, "weights in blocks take fixed values"), n, q.values[a])
 		}

@@ -93,34 +93,10 @@ func (q *quantizer) biasFormat(n *ir.Node, c Choice, x []float32) (format.Format
 		return c.Pattern.Format, dataProblem(c.Pattern.Format)
 	}
 	frac := calib.Frac(f, calib.Of(x), calib.MinMax)
-	if exp, ok := productStep(n); ok {
+	if exp, ok := op.ProductStep(n); ok {
 		frac = min(frac, -exp)
 	}
 	return c.Pattern.With(frac), ""
-}
-
-// productStep is the exponent of the finest product of data and weights of n.
-func productStep(n *ir.Node) (int, bool) {
-	if sumsBlocks(n) {
-		return op.BlockStep(n)
-	}
-	x, _, ok := n.Args[0].Type.Format.Lattice()
-	w, _, fixed := n.Args[1].Type.Format.Lattice()
-	if !ok {
-		return 0, false
-	}
-	if fixed {
-		return x + w, true
-	}
-	finest, found := math.MaxInt32, false
-	for _, s := range n.Args[1].Type.Scales {
-		_, e := math.Frexp(float64(s))
-		if _, power := format.Log2(s); power {
-			found = true
-		}
-		finest = min(finest, e-1)
-	}
-	return x + finest, found
 }
 
 // channelType completes the format of weights: an open pattern, or int(W)*[0], gets one power-of-two scale for each

@@ -248,7 +248,7 @@ func TestProductStep(t *testing.T) {
 	n.Args[0].Type.Format = format.Fixed{W: 8, F: 1, Signed: true}
 	n.Args[1].Type.Format = format.Affine{W: 8, Signed: true}
 	n.Args[1].Type.Scales = []float32{0.25, 0.003}
-	if e, ok := productStep(n); !ok || e != -10 {
+	if e, ok := op.ProductStep(n); !ok || e != -10 {
 		t.Errorf("2^%d, %v", e, ok)
 	}
 }

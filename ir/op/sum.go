@@ -59,6 +59,12 @@ func PlanSum(n *ir.Node) (SumPlan, error) {
 	return asPlan(planExact(n))
 }
 
+// NamesWindow says that the plan of the weighted node n, as its types have it, names the format of its result: that of
+// the window accumulator. All other sums are exact, and are rounded to any format.
+func NamesWindow(n *ir.Node) bool {
+	return n.Op.Traits.Weighted && len(n.Args) > 1 && kindsOf(n).window() && TakesBlocks(n)
+}
+
 // asPlan keeps a plan that failed from becoming an interface that is not nil.
 func asPlan[P SumPlan](p P, err error) (SumPlan, error) {
 	if err != nil {

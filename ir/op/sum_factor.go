@@ -20,6 +20,18 @@ type constCodes struct {
 
 func (k constCodes) step(c int) *big.Rat { return k.steps[at(len(k.steps), c)].Rat() }
 
+// scalesBeside are the axis and the group of scales that travel beside codes of f, and their zero point; ok is false
+// where the format itself has the scale.
+func scalesBeside(f format.Format) (axis, group int, zero int64, ok bool) {
+	s, scaled := f.(format.Scaled)
+	if !scaled {
+		return 0, 0, 0, false
+	}
+	_, zero = s.Factor()
+	axis, group, ok = s.ScaleAxis()
+	return axis, group, zero, ok
+}
+
 // codesOfConst reads constant argument i as integers.
 func codesOfConst(n *ir.Node, i int) (constCodes, error) {
 	t, err := constArg(n, i)
@@ -28,11 +40,11 @@ func codesOfConst(n *ir.Node, i int) (constCodes, error) {
 	}
 	k := constCodes{ints: t.Codes}
 	zero := int64(0)
-	if a, ok := t.Type.Format.(format.Affine); ok && a.Axis >= 0 {
-		if a.Axis != 0 || a.Group > 1 {
-			return k, n.Errorf("L0308", "%s: scales run along axis %d, output channels are axis 0", n.Args[i].Name, a.Axis)
+	if axis, group, own, beside := scalesBeside(t.Type.Format); beside {
+		if axis != 0 || group > 1 {
+			return k, n.Errorf("L0308", "%s: scales run along axis %d, output channels are axis 0", n.Args[i].Name, axis)
 		}
-		zero = a.Zero
+		zero = own
 		for _, s := range t.Type.Scales {
 			k.steps = append(k.steps, format.FromFloat32(s))
 		}

@@ -2,10 +2,7 @@
 
 package op
 
-import (
-	"lathe/ir"
-	"lathe/ir/format"
-)
+import "lathe/ir"
 
 // narrowWeights is the data of weights whose codes are their integers, where they are very many; nil for all others.
 func narrowWeights(n *ir.Node) *ir.Blob {
@@ -25,8 +22,8 @@ func manyCodes(n *ir.Node) bool {
 	if !w.IsConst() || w.Type.Elems() < manyWeights || kindsOf(n).factors() {
 		return false
 	}
-	if a, affine := w.Type.Format.(format.Affine); affine {
-		return a.Axis == 0 && a.Zero == 0
+	if axis, _, zero, beside := scalesBeside(w.Type.Format); beside {
+		return axis == 0 && zero == 0
 	}
 	return isFixed(w.Type.Format)
 }

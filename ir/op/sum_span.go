@@ -4,6 +4,7 @@ package op
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"math/bits"
 
@@ -162,13 +163,32 @@ func (w *windowSum) biasSpan(n *ir.Node, sums []*big.Rat) *big.Rat {
 	return most
 }
 
-// BlockStep is the exponent of the lowest bit of any product of n, whose weights are known; false if n sums no blocks.
-func BlockStep(n *ir.Node) (int, bool) {
-	w, err := planWindowInto(&ir.Node{Name: n.Name, Op: n.Op, Attrs: n.Attrs, Args: n.Args[:2], Pos: n.Pos},
-		format.Fixed{W: WindowW, Signed: true})
-	if err != nil {
+// ProductStep is the exponent of the finest product of data and weights of the weighted node n; false where there is no
+// step that is known before the result is.
+func ProductStep(n *ir.Node) (int, bool) {
+	if NamesWindow(n) {
+		w, err := planWindowInto(&ir.Node{Name: n.Name, Op: n.Op, Attrs: n.Attrs, Args: n.Args[:2], Pos: n.Pos},
+			format.Fixed{W: WindowW, Signed: true})
+		if err != nil {
+			return 0, false
+		}
+		least, _ := w.span(n)
+		return least, true
+	}
+	x, ok := step(n.Args[0].Type)
+	if !ok {
 		return 0, false
 	}
-	step, _ := w.span(n)
-	return step, true
+	if w, fixed := step(n.Args[1].Type); fixed {
+		return x + w, true
+	}
+	finest, found := math.MaxInt32, false
+	for _, s := range n.Args[1].Type.Scales {
+		_, e := math.Frexp(float64(s))
+		if _, power := format.Log2(s); power {
+			found = true
+		}
+		finest = min(finest, e-1)
+	}
+	return x + finest, found
 }

@@ -31,7 +31,7 @@ const maxBlocks = 1 << 14
 
 // planWindow reads weights and bias of a linear or conv (channels last, one group).
 func planWindow(n *ir.Node) (*windowSum, error) {
-	acc, ok := n.Type.Format.(format.Fixed)
+	acc, ok := format.AsFixed(n.Type.Format)
 	if !ok || !acc.Signed || acc.W > WindowW || acc.Over != format.Sat || acc.Round != format.RoundFloor {
 		return nil, n.Errorf("L0308", "sums over blocks go into fixed(W,F,round=floor) of up to %d bits, not %s", WindowW,
 			n.Type.Format)
