@@ -128,7 +128,7 @@ func float(t *testing.T) *ir.Graph {
 }
 
 // strange is a format that only the reference knows: its name is not that of a fixed-point format.
-type strange struct{ format.Fixed }
+type strange struct{ format.Format }
 
 func (strange) String() string           { return "strange(8)" }
 func (s strange) CodeSet() format.Format { return s }
