@@ -18,7 +18,6 @@ import (
 // trace every node that is neither input nor constant, in graph order (see Traced).
 func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 	b := hlo.New("main")
-	b.Lead = 1
 	values := make(map[*ir.Node]hlo.Value, len(g.Nodes))
 	for _, n := range g.In {
 		values[n] = b.Arg(n.Name, op.Carry(n.Type, samples))
@@ -57,7 +56,7 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 			n = c
 		}
 		if n.IsConst() { // an output that depends on nothing
-			c, err := n.Op.HLO(b, n, nil)
+			c, err := op.Print(b, n, nil)
 			if err != nil {
 				return nil, asDiag(n, err)
 			}
@@ -82,15 +81,12 @@ func spread(b *hlo.Builder, v hlo.Value, samples int) hlo.Value {
 }
 
 func printNode(b *hlo.Builder, n *ir.Node, values map[*ir.Node]hlo.Value) (hlo.Value, error) {
-	if n.Op.HLO == nil {
-		return hlo.Value{}, n.Errorf("L0310", "%s has no StableHLO form in this version", n.Op.Name)
-	}
 	args := make([]hlo.Value, len(n.Args))
 	for i, a := range n.Args {
 		args[i] = values[a]
 	}
 	b.At(n.Name)
-	return n.Op.HLO(b, n, args)
+	return op.Print(b, n, args)
 }
 
 func asDiag(n *ir.Node, err error) *diag.Error {

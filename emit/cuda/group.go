@@ -39,7 +39,6 @@ type compiled struct {
 // record writes what a group computes, for one sample.
 func record(g *ir.Group) (*generic.Program, error) {
 	b := hlo.New(g.Anchor.Name)
-	b.Lead = 1
 	p := &generic.Program{}
 	values := make(map[*ir.Node]hlo.Value, len(g.Inputs)+len(g.Members))
 	for _, a := range g.Inputs {
@@ -52,15 +51,12 @@ func record(g *ir.Group) (*generic.Program, error) {
 		values[a] = v
 	}
 	for _, n := range g.Members {
-		if n.Op.HLO == nil {
-			return nil, n.Errorf("L0310", "%s has no StableHLO form in this version", n.Op.Name)
-		}
 		args := make([]hlo.Value, len(n.Args)) // of constants none
 		for i, a := range n.Args {
 			args[i] = values[a]
 		}
 		b.At(n.Name)
-		v, err := n.Op.HLO(b, n, args)
+		v, err := op.Print(b, n, args)
 		if err != nil {
 			return nil, asDiag(n, err)
 		}

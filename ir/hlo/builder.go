@@ -6,6 +6,7 @@ package hlo
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lathe/internal/diag"
@@ -28,9 +29,9 @@ func (v Value) Type() Type { return v.typ }
 
 // Builder collects one program, a function "main". It is not safe for concurrent use.
 type Builder struct {
-	// Lead is the number of leading sample axes that every activation carries: axis i of a graph tensor is axis i+Lead
-	// here. The builder itself reads it in Axis and Axes only.
-	Lead int
+	// Samples is the length of the axis of samples that leads the values of the node that is printed; 0: they have
+	// none. The builder itself reads it in Lead, Axis, Axes and Dims only.
+	Samples int
 
 	name    string
 	pos     string
@@ -74,16 +75,27 @@ func printable(r rune) rune {
 	return r
 }
 
-// Axis is the axis here of axis i of a graph tensor.
-func (b *Builder) Axis(i int) int { return i + b.Lead }
+// Lead is the number of axes before those of the node: 1 where there are samples, else 0.
+func (b *Builder) Lead() int { return min(b.Samples, 1) }
 
-// Axes maps several graph axes.
+// Axis is the axis here of axis i of the node.
+func (b *Builder) Axis(i int) int { return i + b.Lead() }
+
+// Axes maps several axes of the node.
 func (b *Builder) Axes(axes ...int) []int {
 	out := make([]int, len(axes))
 	for i, a := range axes {
-		out[i] = a + b.Lead
+		out[i] = b.Axis(a)
 	}
 	return out
+}
+
+// Dims is a shape of the node as it is here: behind the axis of samples, if there is one.
+func (b *Builder) Dims(shape ...int) []int {
+	if b.Samples == 0 {
+		return slices.Clone(shape)
+	}
+	return append([]int{b.Samples}, shape...)
 }
 
 // Arg adds an input of the program; inputs are passed in the order of these calls, weights after them.

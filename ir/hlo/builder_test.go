@@ -4,6 +4,7 @@ package hlo_test
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -222,8 +223,12 @@ func TestMistakes(t *testing.T) {
 
 func TestAxes(t *testing.T) {
 	b := hlo.New("axes")
-	b.Lead = 2
-	if got := b.Axes(0, 3); b.Axis(1) != 3 || got[0] != 2 || got[1] != 5 {
-		t.Error(got)
+	for samples, lead := range map[int]int{0: 0, 1: 1, 7: 1} {
+		b.Samples = samples
+		dims := slices.Clone([]int{samples}[:lead])
+		if got := b.Axes(0, 3); b.Axis(1) != 1+lead || got[0] != lead || got[1] != 3+lead || b.Lead() != lead ||
+			!slices.Equal(b.Dims(4, 5), append(dims, 4, 5)) {
+			t.Error(samples, got, b.Dims(4, 5))
+		}
 	}
 }

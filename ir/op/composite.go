@@ -88,7 +88,7 @@ func partsHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		for i, a := range p.Args {
 			in[i] = values[a]
 		}
-		if values[p], err = p.Op.HLO(b, p, in); err != nil {
+		if values[p], err = Print(b, p, in); err != nil {
 			return hlo.Value{}, err
 		}
 	}
@@ -100,7 +100,7 @@ func partsHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	if err != nil {
 		return v, err
 	}
-	return b.Reshape(v, append([]int{1}, last.Type.Shape...)...), b.Err()
+	return b.BroadcastTo(v, b.Dims(last.Type.Shape...)...), b.Err()
 }
 
 // expansion writes a node as simpler ones. Its first error stays.

@@ -70,24 +70,15 @@ func concatEval(n *ir.Node) (ir.Kernel, error) {
 }
 
 func concatHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	samples := 1
-	for i, a := range n.Args {
-		if !a.IsConst() {
-			samples = args[i].Type().Dims[0]
-		}
-	}
 	values := make([]hlo.Value, len(args))
-	for i, a := range n.Args {
-		values[i] = args[i]
-		if a.IsConst() {
-			c, err := constHLO(b, a)
-			if err != nil {
-				return hlo.Value{}, err
-			}
-			values[i] = b.BroadcastTo(c, append([]int{samples}, a.Type.Shape...)...)
+	for i := range n.Args {
+		v, err := eachSample(b, n, args, i)
+		if err != nil {
+			return hlo.Value{}, err
 		}
+		values[i] = v
 	}
-	return b.Concat(n.Attrs.(*ConcatAttrs).Axis+1, values...), b.Err()
+	return b.Concat(b.Axis(n.Attrs.(*ConcatAttrs).Axis), values...), b.Err()
 }
 
 func concatRTL(n *ir.Node) (*rtl.Unit, error) {

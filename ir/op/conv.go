@@ -148,23 +148,23 @@ func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	if err != nil {
 		return hlo.Value{}, n.Errorf("L0306", "%v", err)
 	}
-	samples := x.Type().Dims[0]
 	return p.dot(b, n, x, sumDot{shape: n.Args[1].Type.Shape,
 		products: func(x, w hlo.Value, bits int) (hlo.Value, error) { return b.ConvInt(x, w, c, bits), b.Err() },
-		tap:      func(v hlo.Value, i int) hlo.Value { return tapPixels(b, g, samples, v, i/g.KW, i%g.KW) }})
+		tap:      func(v hlo.Value, i int) hlo.Value { return tapPixels(b, g, v, i/g.KW, i%g.KW) }})
 }
 
-// tapPixels picks the pixels [samples*n, oh, ow, c] of v that one tap of the kernel meets, zeros outside of the image.
-func tapPixels(b *hlo.Builder, g *Geometry, samples int, v hlo.Value, ky, kx int) hlo.Value {
+// tapPixels picks the pixels [images, oh, ow, c] of v that one tap of the kernel meets, zeros outside of the image.
+func tapPixels(b *hlo.Builder, g *Geometry, v hlo.Value, ky, kx int) hlo.Value {
 	dims := v.Type().Dims
 	c := dims[len(dims)-1]
-	v = b.Reshape(v, samples*g.N, g.H, g.W, c)
+	images := max(b.Samples, 1) * g.N
+	v = b.Reshape(v, images, g.H, g.W, c)
 	fromY, fromX := ky*g.DH-g.PT, kx*g.DW-g.PL
 	endY, endX := fromY+(g.OH-1)*g.SH+1, fromX+(g.OW-1)*g.SW+1
 	v = b.Pad(v, b.Int(v.Type().DType, 0), []int{0, max(0, -fromY), max(0, -fromX), 0},
 		[]int{0, max(0, endY-g.H), max(0, endX-g.W), 0}, nil)
 	y, x := max(fromY, 0), max(fromX, 0)
-	return b.Slice(v, []int{0, y, x, 0}, []int{samples * g.N, y + endY - fromY, x + endX - fromX, c},
+	return b.Slice(v, []int{0, y, x, 0}, []int{images, y + endY - fromY, x + endX - fromX, c},
 		[]int{1, g.SH, g.SW, 1})
 }
 

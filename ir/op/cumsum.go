@@ -83,7 +83,7 @@ func cumSumHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	if err != nil {
 		return hlo.Value{}, n.Errorf("L0306", "%v", err)
 	}
-	axis++
+	axis = b.Axis(axis)
 	rank := x.Type().Rank()
 	none, size := make([]int, rank), x.Type().Dims[axis]
 	at := func(v int) []int {

@@ -139,12 +139,11 @@ func gatherHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	if err != nil {
 		return hlo.Value{}, n.Errorf("L0306", "%v", err)
 	}
-	samples := samplesOf(n, args)
 	data, lead, err := tableHLO(b, n, args)
 	if err != nil {
 		return hlo.Value{}, err
 	}
-	index, err := batched(b, n, args, 1, samples)
+	index, err := eachSample(b, n, args, 1)
 	if err != nil {
 		return hlo.Value{}, err
 	}
@@ -164,55 +163,31 @@ func gatherHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	if lead > 0 {
 		place = b.Add(place, b.Mul(b.Iota(place.Type(), 0), b.Splat(place, int64(in[axis]))))
 	}
-	v := b.TakeI(rows, place) // samples, indices, rest
-	return b.Transpose(v, gatheredPerm(axis, len(n.Args[1].Type.Shape), len(rest))...), b.Err()
+	v := b.TakeI(rows, place) // samples, if any, indices, rest
+	return b.Transpose(v, gatheredPerm(b, axis, len(n.Args[1].Type.Shape), len(rest))...), b.Err()
 }
 
 // gatheredPerm moves the axes before the axis in front of those of the indices, behind the samples.
-func gatheredPerm(axis, indices, rest int) []int {
-	perm := []int{0}
+func gatheredPerm(b *hlo.Builder, axis, indices, rest int) []int {
+	perm := []int{0}[:b.Lead()]
 	for i := range axis {
-		perm = append(perm, 1+indices+i)
+		perm = append(perm, b.Axis(indices+i))
 	}
 	for i := range indices {
-		perm = append(perm, 1+i)
+		perm = append(perm, b.Axis(i))
 	}
 	for i := axis; i < rest; i++ {
-		perm = append(perm, 1+indices+i)
+		perm = append(perm, b.Axis(indices+i))
 	}
 	return perm
 }
 
-// samplesOf is the size of the sample axis of the arguments.
-func samplesOf(n *ir.Node, args []hlo.Value) int {
-	for i, a := range n.Args {
-		if !a.IsConst() {
-			return args[i].Type().Dims[0]
-		}
-	}
-	return 1
-}
-
-// tableHLO is argument 0 with its sample axis (lead 1), or without where it is a constant.
+// tableHLO is argument 0, and 1 where it has an axis of samples, which stays as it is: 0 where all samples share it.
 func tableHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (v hlo.Value, lead int, err error) {
-	if !n.Args[0].IsConst() {
-		return args[0], 1, nil
+	if v, err = value(b, n, args, 0); err == nil && perSample(n, 0, v) {
+		lead = 1
 	}
-	v, err = constHLO(b, n.Args[0])
-	return v, 0, err
-}
-
-// batched is argument i with a sample axis; constants are repeated along it.
-func batched(b *hlo.Builder, n *ir.Node, args []hlo.Value, i, samples int) (hlo.Value, error) {
-	a := n.Args[i]
-	if !a.IsConst() {
-		return args[i], nil
-	}
-	c, err := constHLO(b, a)
-	if err != nil {
-		return hlo.Value{}, err
-	}
-	return b.BroadcastTo(c, append([]int{samples}, a.Type.Shape...)...), b.Err()
+	return v, lead, err
 }
 
 // placeHLO is the place on an axis for positions, in i64: negative ones count from the end, and those outside are moved

@@ -31,7 +31,7 @@ var GatherElements = &ir.Op{
 		if err != nil {
 			return hlo.Value{}, err
 		}
-		index, err := batched(b, n, args, 1, samplesOf(n, args))
+		index, err := eachSample(b, n, args, 1)
 		if err != nil {
 			return hlo.Value{}, err
 		}
@@ -106,7 +106,7 @@ func stridesOf(shape []int) []int {
 	return strides
 }
 
-// elementPlaceHLO prints elementPlaces for indices with a sample axis; with lead, data has one too.
+// elementPlaceHLO prints elementPlaces for indices with the samples of the node; with lead, data has them too.
 func elementPlaceHLO(b *hlo.Builder, n *ir.Node, index hlo.Value, axis, lead int) (hlo.Value, error) {
 	data := n.Args[0].Type.Shape
 	axis, err := normAxis(axis, len(data))
@@ -118,7 +118,7 @@ func elementPlaceHLO(b *hlo.Builder, n *ir.Node, index hlo.Value, axis, lead int
 	place = b.Mul(place, b.Splat(place, int64(strides[axis])))
 	for i := range data {
 		if i != axis && data[i] > 1 {
-			place = b.Add(place, b.Mul(b.Iota(place.Type(), i+1), b.Splat(place, int64(strides[i]))))
+			place = b.Add(place, b.Mul(b.Iota(place.Type(), b.Axis(i)), b.Splat(place, int64(strides[i]))))
 		}
 	}
 	return inSample(b, place, product(data)*lead), b.Err()

@@ -48,11 +48,11 @@ var GatherND = &ir.Op{
 		if err != nil {
 			return hlo.Value{}, err
 		}
-		index, err := batched(b, n, args, 1, samplesOf(n, args))
+		index, err := eachSample(b, n, args, 1)
 		if err != nil {
 			return hlo.Value{}, err
 		}
-		rows := t.rows * (1 + lead*(index.Type().Dims[0]-1))
+		rows := t.rows * max(lead*b.Samples, 1)
 		v := b.TakeI(b.Reshape(data, append([]int{rows}, t.rest...)...), t.print(b, index, lead))
 		return v, b.Err()
 	},
@@ -106,7 +106,7 @@ func (t tuple) places(n *ir.Node, codes []int64) ([]int, error) {
 	return places, nil
 }
 
-// print prints places for indices with a sample axis; with lead, data has one too.
+// print prints places for indices with the samples of the node; with lead, data has them too.
 func (t tuple) print(b *hlo.Builder, index hlo.Value, lead int) hlo.Value {
 	last := index.Type().Rank() - 1
 	dims := index.Type().Dims[:last]
@@ -120,7 +120,7 @@ func (t tuple) print(b *hlo.Builder, index hlo.Value, lead int) hlo.Value {
 	}
 	rows := t.inner
 	for i := t.batch - 1; i >= 0; i-- {
-		place = b.Add(place, b.Mul(b.Iota(place.Type(), i+1), b.Splat(place, int64(rows))))
+		place = b.Add(place, b.Mul(b.Iota(place.Type(), b.Axis(i)), b.Splat(place, int64(rows))))
 		rows *= t.lead[i]
 	}
 	return inSample(b, place, rows*lead)

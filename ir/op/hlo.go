@@ -101,31 +101,21 @@ func clipHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	return b.Select(b.Compare(hlo.GT, x, b.Int(hlo.I64, c.xhi)), b.Int(out, c.codeHi), v), b.Err()
 }
 
-// operands broadcasts both arguments to the result shape behind the sample axis; constants are printed as weights.
+// operands broadcasts all arguments to the result shape; constants are printed as weights.
 func operands(b *hlo.Builder, n *ir.Node, args []hlo.Value) ([]hlo.Value, error) {
-	samples := 1
-	for i, a := range n.Args {
-		if !a.IsConst() {
-			samples = args[i].Type().Dims[0]
-		}
-	}
-	dims := append([]int{samples}, n.Type.Shape...)
+	dims := b.Dims(n.Type.Shape...)
 	out := make([]hlo.Value, len(args))
 	for i, a := range n.Args {
-		shape := a.Type.Shape
-		axes := make([]int, len(shape))
-		for k := range axes {
-			axes[k] = len(dims) - len(shape) + k
+		v, err := value(b, n, args, i)
+		if err != nil {
+			return nil, err
 		}
-		v := args[i]
-		if a.IsConst() {
-			c, err := constHLO(b, a)
-			if err != nil {
-				return nil, err
-			}
-			v = c
-		} else {
-			axes = append([]int{0}, axes...)
+		var axes []int
+		if perSample(n, i, v) {
+			axes = append(axes, 0)
+		}
+		for k := range a.Type.Shape {
+			axes = append(axes, len(dims)-len(a.Type.Shape)+k)
 		}
 		out[i] = spread(b, v, dims, axes)
 	}
@@ -157,13 +147,13 @@ func argMaxHLO(b *hlo.Builder, n *ir.Node, x hlo.Value) (hlo.Value, error) {
 		x = b.Not(x) // -x - 1, of the least integer too
 	}
 	if a.Last {
-		x = b.Reverse(x, axis+1)
+		x = b.Reverse(x, b.Axis(axis))
 	}
-	v := b.ArgMax(x, axis+1)
+	v := b.ArgMax(x, b.Axis(axis))
 	if a.Last {
 		v = b.Sub(b.Splat(v, int64(size-1)), v)
 	}
-	v = b.Reshape(v, append([]int{x.Type().Dims[0]}, n.Type.Shape...)...)
+	v = b.Reshape(v, b.Dims(n.Type.Shape...)...)
 	if n.Type.IsFloat() {
 		return b.Convert(v, hlo.F32), b.Err()
 	}
@@ -180,13 +170,13 @@ func softmaxHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 	}
 	x := args[0]
 	dims, ones := x.Type().Dims, append([]int(nil), x.Type().Dims...)
-	ones[axis+1] = 1
+	ones[b.Axis(axis)] = 1
 	all := make([]int, len(dims))
 	for i := range all {
 		all[i] = i
 	}
-	top := b.ReduceKeep(hlo.FoldMax, x, axis+1)
+	top := b.ReduceKeep(hlo.FoldMax, x, b.Axis(axis))
 	e := b.Exp(b.Sub(x, spread(b, top, dims, all)))
-	total := b.ReduceKeep(hlo.FoldAdd, e, axis+1)
+	total := b.ReduceKeep(hlo.FoldAdd, e, b.Axis(axis))
 	return b.Div(e, spread(b, total, dims, all)), b.Err()
 }

@@ -38,11 +38,11 @@ func convFloatHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, c hlo.Conv) (hlo.Valu
 	}
 	spatial := "01"[:len(a.Kernel)]
 	c.Input, c.Kernel, c.Output = "bf"+spatial, "oi"+spatial, "bf"+spatial
-	dims := x.Type().Dims
-	flat := b.Reshape(x, append([]int{dims[0] * dims[1]}, dims[2:]...)...)
+	in := n.Args[0].Type.Shape
+	flat := b.Reshape(x, append([]int{max(b.Samples, 1) * in[0]}, in[1:]...)...)
 	v := b.Convolution(flat, w, c, hlo.F32)
-	v = b.Reshape(v, append([]int{dims[0]}, n.Type.Shape...)...)
-	return addBias(b, n, v, 2)
+	v = b.Reshape(v, b.Dims(n.Type.Shape...)...)
+	return addBias(b, n, v, b.Axis(1))
 }
 
 func batchNormHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
@@ -50,7 +50,7 @@ func batchNormHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, erro
 	if err != nil {
 		return hlo.Value{}, err
 	}
-	axis := n.Attrs.(*BatchNormAttrs).Axis + 1
+	axis := b.Axis(n.Attrs.(*BatchNormAttrs).Axis)
 	dims := args[0].Type().Dims
 	scale := b.Weight(hlo.FromFloat32s([]int{len(mul)}, narrow(mul)))
 	shift := b.Weight(hlo.FromFloat32s([]int{len(add)}, narrow(add)))
@@ -66,10 +66,10 @@ func narrow(x []float64) []float32 {
 }
 
 // poolWindow is the window over all axes of an activation; extra end padding comes from ceil mode.
-func poolWindow(g *Geometry, w *Window) hlo.Window {
-	lead, tail := 3, 0 // sample, batch, channels
+func poolWindow(b *hlo.Builder, g *Geometry, w *Window) hlo.Window {
+	lead, tail := b.Axis(2), 0 // behind batch and channels
 	if w.ChannelsLast {
-		lead, tail = 2, 1
+		lead, tail = b.Axis(1), 1
 	}
 	one := func(n, v int) []int {
 		s := make([]int, n)
@@ -97,7 +97,7 @@ func maxPoolHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 	if err != nil {
 		return hlo.Value{}, n.Errorf("L0306", "%v", err)
 	}
-	return b.ReduceWindow(hlo.FoldMax, args[0], poolWindow(g, w)), b.Err()
+	return b.ReduceWindow(hlo.FoldMax, args[0], poolWindow(b, g, w)), b.Err()
 }
 
 func avgPoolHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
@@ -121,21 +121,16 @@ func avgHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, a *AvgAttrs) (hlo.Value, er
 	if realMean(n) {
 		return realMeanHLO(b, n, x, g, a)
 	}
-	dims := append([]int{x.Type().Dims[0]}, n.Type.Shape...)
 	counts := make([]int64, n.Type.Elems())
 	poolLoop(g, a.ChannelsLast, func(at int, in []int, covered int) { counts[at] = int64(a.divisor(len(in), covered)) })
-	axes := make([]int, len(n.Type.Shape))
-	for i := range axes {
-		axes[i] = i + 1
-	}
 	if n.Type.IsFloat() {
 		floats := make([]float32, len(counts))
 		for i, c := range counts {
 			floats[i] = float32(c)
 		}
-		sum := b.ReduceWindow(hlo.FoldAdd, x, poolWindow(g, &a.Window))
+		sum := b.ReduceWindow(hlo.FoldAdd, x, poolWindow(b, g, &a.Window))
 		div := b.Weight(hlo.FromFloat32s(n.Type.Shape, floats))
-		return b.Div(sum, b.BroadcastInDim(div, dims, axes)), b.Err()
+		return b.Div(sum, b.BroadcastTo(div, sum.Type().Dims...)), b.Err()
 	}
 	in, err := fixedOf(n, n.Args[0].Type)
 	if err != nil {
@@ -153,9 +148,9 @@ func avgHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, a *AvgAttrs) (hlo.Value, er
 	for i := range counts {
 		counts[i] <<= down
 	}
-	sum := b.ReduceWindow(hlo.FoldAdd, wide(b, x), poolWindow(g, &a.Window))
+	sum := b.ReduceWindow(hlo.FoldAdd, wide(b, x), poolWindow(b, g, &a.Window))
 	sum = b.ShiftLeft(sum, b.Int(hlo.I64, int64(up)))
 	div := b.Weight(hlo.FromInt64s(hlo.I64, n.Type.Shape, counts))
-	q := b.DivRound(sum, b.BroadcastInDim(div, dims, axes), uint8(out.Round))
+	q := b.DivRound(sum, b.BroadcastTo(div, sum.Type().Dims...), uint8(out.Round))
 	return b.Saturate(q, uint8(out.Over), out.W, out.Signed, carry(n.Type)), b.Err()
 }

@@ -116,16 +116,15 @@ func matmulDot(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	}
 	sx, sy, out := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Type.Shape
 	inner, cols := sy[len(sy)-2], sy[len(sy)-1]
-	samples := x.Type().Dims[0]
-	result, sum := append([]int{samples}, out...), carry(n.Type)
+	result, sum := b.Dims(out...), carry(n.Type)
 	if product(sy) == inner*cols && product(sx) == product(out)/cols*inner { // rows of all matrices by one matrix
-		x = b.Reshape(x, samples, product(out)/cols, inner)
-		if n.Args[1].IsConst() {
-			d := hlo.Dot{LhsContract: []int{2}, RhsContract: []int{0}}
+		x = b.Reshape(x, b.Dims(product(out)/cols, inner)...)
+		if !perSample(n, 1, y) {
+			d := hlo.Dot{LhsContract: []int{b.Axis(1)}, RhsContract: []int{0}}
 			return b.Reshape(b.DotGeneral(x, b.Reshape(y, inner, cols), d, sum), result...), b.Err()
 		}
 		d := hlo.Dot{LhsContract: []int{2}, RhsContract: []int{1}, LhsBatch: []int{0}, RhsBatch: []int{0}}
-		return b.Reshape(b.DotGeneral(x, b.Reshape(y, samples, inner, cols), d, sum), result...), b.Err()
+		return b.Reshape(b.DotGeneral(x, b.Reshape(y, b.Dims(inner, cols)...), d, sum), result...), b.Err()
 	}
 	rank := len(result)
 	x, y = matrices(b, x, sx, result), matrices(b, y, sy, result)
@@ -137,25 +136,13 @@ func matmulDot(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	return b.DotGeneral(x, y, d, sum), b.Err()
 }
 
-// matmulSides are the arguments with an axis of samples; a constant second one has none.
+// matmulSides are the arguments, the first with the axis of samples that the node has; the second one as it is.
 func matmulSides(b *hlo.Builder, n *ir.Node, args []hlo.Value) (x, y hlo.Value, err error) {
-	x, y = args[0], args[1]
-	if n.Args[1].IsConst() {
-		if y, err = constHLO(b, n.Args[1]); err != nil {
-			return x, y, err
-		}
+	if y, err = value(b, n, args, 1); err != nil {
+		return x, y, err
 	}
-	if n.Args[0].IsConst() {
-		samples := 1
-		if !n.Args[1].IsConst() {
-			samples = y.Type().Dims[0]
-		}
-		if x, err = constHLO(b, n.Args[0]); err != nil {
-			return x, y, err
-		}
-		x = b.BroadcastTo(x, append([]int{samples}, n.Args[0].Type.Shape...)...)
-	}
-	return x, y, b.Err()
+	x, err = eachSample(b, n, args, 0)
+	return x, y, err
 }
 
 // matrices repeats the matrices of v, which has the given shape, behind a sample axis or without one, along the axes

@@ -99,7 +99,7 @@ func keepScale(b *hlo.Builder, n *ir.Node, x, y hlo.Value) hlo.Value {
 		return y // without blocks in the argument the graph is refused
 	}
 	s := x.Scale()
-	return y.WithScale(b.Reshape(s, append([]int{s.Type().Dims[0]}, n.Type.ScaleShape()...)...))
+	return y.WithScale(b.Reshape(s, b.Dims(n.Type.ScaleShape()...)...))
 }
 
 // ScaleCarry is the StableHLO type of the scale fields of an activation in a block format.

@@ -47,8 +47,8 @@ var Pad = &ir.Op{
 	},
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		a := n.Attrs.(*PadAttrs)
-		low, high := make([]int, len(n.Type.Shape)+1), make([]int, len(n.Type.Shape)+1)
-		low[a.Axis+1], high[a.Axis+1] = a.Before, a.After
+		low, high := make([]int, b.Axis(len(n.Type.Shape))), make([]int, b.Axis(len(n.Type.Shape)))
+		low[b.Axis(a.Axis)], high[b.Axis(a.Axis)] = a.Before, a.After
 		value := b.Float(hlo.F32, float64(a.Value))
 		if !n.Type.IsFloat() {
 			value = b.Int(carry(n.Type), padCode(n))

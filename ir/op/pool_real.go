@@ -92,18 +92,13 @@ func realMeanHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, g *Geometry, a *AvgAtt
 	if bits+p.tBits > productBits+1 {
 		return hlo.Value{}, n.Errorf("L0317", "the mean needs %d bits, StableHLO integers have 63", bits+p.tBits-1)
 	}
-	dims := append([]int{x.Type().Dims[0]}, n.Type.Shape...)
-	axes := make([]int, len(n.Type.Shape))
-	for i := range axes {
-		axes[i] = i + 1
-	}
 	x = wide(b, x)
 	if p.in.zero != 0 {
 		x = b.Sub(x, b.Splat(x, p.in.zero))
 	}
-	sum := b.ReduceWindow(hlo.FoldAdd, x, poolWindow(g, &a.Window))
+	sum := b.ReduceWindow(hlo.FoldAdd, x, poolWindow(b, g, &a.Window))
 	m := b.Weight(hlo.FromInt64s(hlo.I64, n.Type.Shape, factors))
-	v := b.Mul(sum, b.BroadcastInDim(m, dims, axes))
+	v := b.Mul(sum, b.BroadcastTo(m, sum.Type().Dims...))
 	r := &rescale{out: p.out.ints, zero: p.out.zero, shift: []int{shift}}
 	return r.print(b, n, v, productBits)
 }

@@ -107,7 +107,7 @@ func preluEval(n *ir.Node) (ir.Kernel, error) {
 }
 
 func preluHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	x, axis := args[0], n.Attrs.(*ScaleAttrs).Axis+1
+	x, axis := args[0], b.Axis(n.Attrs.(*ScaleAttrs).Axis)
 	if n.Type.IsFloat() {
 		w, err := constHLO(b, n.Args[1])
 		if err != nil {

@@ -197,7 +197,7 @@ func reduceHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, kind reduction) (hlo.Val
 	var axes []int
 	count := 1
 	for _, a := range n.Attrs.(*ReduceAttrs).Axes {
-		axes, count = append(axes, a+1), count*n.Args[0].Type.Shape[a]
+		axes, count = append(axes, b.Axis(a)), count*n.Args[0].Type.Shape[a]
 	}
 	switch {
 	case kind == reduceMax:

@@ -33,7 +33,7 @@ var Repeat = &ir.Op{
 		return moveEval(n, broadcastIndex(n.Args[0].Type.Shape, n.Type.Shape), 0, 0), nil
 	},
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-		dims, axes := append([]int{args[0].Type().Dims[0]}, n.Type.Shape...), []int{0}
+		dims, axes := b.Dims(n.Type.Shape...), []int{0}[:b.Lead()]
 		for k := range n.Args[0].Type.Shape {
 			axes = append(axes, len(dims)-len(n.Args[0].Type.Shape)+k)
 		}

@@ -98,7 +98,7 @@ func scaleEval(n *ir.Node) (ir.Kernel, error) {
 }
 
 func scaleHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	axis := n.Attrs.(*ScaleAttrs).Axis + 1
+	axis := b.Axis(n.Attrs.(*ScaleAttrs).Axis)
 	x := args[0]
 	if n.Type.IsFloat() {
 		mul, err := constHLO(b, n.Args[1])

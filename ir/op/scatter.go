@@ -61,7 +61,7 @@ var ScatterElements = &ir.Op{
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		a := n.Attrs.(*ScatterAttrs)
 		return scatterHLO(b, n, args, a.Reduce, nil, func(index hlo.Value) (hlo.Value, error) {
-			return elementPlaceHLO(b, n, index, a.Axis, 1)
+			return elementPlaceHLO(b, n, index, a.Axis, b.Lead())
 		})
 	},
 	Legal: noInteger,
@@ -105,7 +105,7 @@ var ScatterND = &ir.Op{
 			return hlo.Value{}, n.Errorf("L0306", "%v", err)
 		}
 		return scatterHLO(b, n, args, n.Attrs.(*ScatterNDAttrs).Reduce, t.rest,
-			func(index hlo.Value) (hlo.Value, error) { return t.print(b, index, 1), b.Err() })
+			func(index hlo.Value) (hlo.Value, error) { return t.print(b, index, b.Lead()), b.Err() })
 	},
 	Legal: noInteger,
 	Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {
@@ -189,11 +189,10 @@ func scatterHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value, reduce string, res
 	if err := inFloatGraph(n); err != nil {
 		return hlo.Value{}, err
 	}
-	samples := samplesOf(n, args)
 	var v [3]hlo.Value
 	for i := range v {
 		var err error
-		if v[i], err = batched(b, n, args, i, samples); err != nil {
+		if v[i], err = eachSample(b, n, args, i); err != nil {
 			return hlo.Value{}, err
 		}
 	}

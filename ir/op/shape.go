@@ -27,7 +27,7 @@ var Reshape = &ir.Op{
 	},
 	Eval: passThrough,
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-		v := b.Reshape(args[0], append([]int{args[0].Type().Dims[0]}, n.Type.Shape...)...)
+		v := b.Reshape(args[0], b.Dims(n.Type.Shape...)...)
 		return keepScale(b, n, args[0], v), b.Err()
 	},
 	RTL:   wireRTL,
@@ -73,10 +73,7 @@ var Transpose = &ir.Op{
 	},
 	Eval: transposeEval,
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-		perm := []int{0}
-		for _, p := range n.Attrs.(*TransposeAttrs).Perm {
-			perm = append(perm, p+1)
-		}
+		perm := append([]int{0}[:b.Lead()], b.Axes(n.Attrs.(*TransposeAttrs).Perm...)...)
 		return b.Transpose(args[0], perm...), b.Err()
 	},
 	RTL:   reorderRTL,

@@ -48,9 +48,9 @@ var Slice = &ir.Op{
 	},
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		a := n.Attrs.(*SliceAttrs)
-		dims := args[0].Type().Dims
+		dims, axis := args[0].Type().Dims, b.Axis(a.Axis)
 		start, limit, stride := make([]int, len(dims)), slices.Clone(dims), slices.Repeat([]int{1}, len(dims))
-		start[a.Axis+1], limit[a.Axis+1], stride[a.Axis+1] = a.Start, a.Start+(a.Count-1)*a.Step+1, a.Step
+		start[axis], limit[axis], stride[axis] = a.Start, a.Start+(a.Count-1)*a.Step+1, a.Step
 		return b.Slice(args[0], start, limit, stride), b.Err()
 	},
 	RTL:   sliceRTL,

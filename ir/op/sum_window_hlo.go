@@ -10,7 +10,7 @@ import (
 // dot prints sums over blocks, one tap after the other: as many runs of a row of weights as the data have no axis for.
 func (w *windowSum) dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d sumDot) (hlo.Value, error) {
 	run := d.shape[len(d.shape)-1]
-	sum, samples := hlo.Value{}, x.Type().Dims[0]
+	sum := hlo.Value{}
 	for tap := range w.in / run {
 		codes, fields := x, x.Scale()
 		if d.tap != nil {
@@ -30,11 +30,11 @@ func (w *windowSum) dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d sumDot) (hlo.
 		sum = b.Add(sum, terms)
 	}
 	v := b.Saturate(sum, hlo.OverSat, w.acc.W, true, carry(n.Type))
-	return b.Reshape(v, append([]int{samples}, n.Type.Shape...)...), b.Err()
+	return b.Reshape(v, b.Dims(n.Type.Shape...)...), b.Err()
 }
 
 // tap is what one tap of run elements adds: of x and fields, the codes and scale fields (fixed data: none) that it
-// meets, [samples, run] and [samples, blocks]; the result is [samples, out].
+// meets, [vectors, run] and [vectors, blocks]; the result is [vectors, out].
 func (w *windowSum) tap(b *hlo.Builder, run, tap int, x, fields hlo.Value) hlo.Value {
 	k := w.lengths[0]
 	nb := len(ir.Blocks(run, k))
@@ -47,10 +47,10 @@ func (w *windowSum) tap(b *hlo.Builder, run, tap int, x, fields hlo.Value) hlo.V
 		}
 	})
 	v := b.Blocks(x, k)
-	samples := v.Type().Dims[0]
+	vectors := v.Type().Dims[0]
 	dot := hlo.Dot{LhsContract: []int{2}, RhsContract: []int{2}, LhsBatch: []int{1}, RhsBatch: []int{1}}
 	d := wide(b, b.DotInt(v, b.Weight(hlo.FromInt64s(hlo.I32, []int{w.out, nb, k}, weights)), dot, w.dBits-1))
-	dims := []int{nb, samples, w.out} // of d
+	dims := []int{nb, vectors, w.out} // of d
 	shift := b.BroadcastInDim(b.Transpose(b.Weight(hlo.FromInt64s(hlo.I64, []int{w.out, nb}, exps)), 1, 0), dims,
 		[]int{0, 2})
 	if w.data.fields {

@@ -56,11 +56,11 @@ func topK(name, doc string, places bool) *ir.Op {
 			if err != nil {
 				return hlo.Value{}, n.Errorf("L0306", "%v", err)
 			}
-			v, at := b.SortPlaces(args[0], axis+1, a.Largest)
+			v, at := b.SortPlaces(args[0], b.Axis(axis), a.Largest)
 			if places {
 				v = at
 			}
-			return b.SliceAxis(v, axis+1, 0, a.K), b.Err()
+			return b.SliceAxis(v, b.Axis(axis), 0, a.K), b.Err()
 		},
 		Legal: noInteger,
 		Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {
