@@ -183,7 +183,7 @@ func BenchmarkBert(b *testing.B) {
 	if err := compiled.Bind(b.Context(), text.Weights()); err != nil {
 		b.Fatal(err)
 	}
-	input := golden.Batch(g, samples, 0, 1)
+	input := golden.Batch(golden.Form{Samples: 1}, g, samples)
 	best := [2]time.Duration{time.Hour, time.Hour}
 	for b.Loop() {
 		for i, run := range []func() error{

@@ -2,4 +2,5 @@
 
 package golden
 
-var Batch = batch
+// Batch stacks the first samples of a program.
+var Batch = Form.batch

@@ -44,14 +44,11 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 	if err := program.Bind(ctx, b.Weights()); err != nil {
 		return nil, err
 	}
-	nodes := wanted(g, trace)
+	form := Form{Samples: size, Trace: trace}
 	out := make([]ref.Sample, len(samples))
 	for from := 0; from < len(samples); from += size {
-		results, err := program.Run(ctx, batch(g, samples, from, size))
+		err := runOnce(ctx, program, g, samples[from:], form, out[from:min(from+size, len(out))])
 		if err != nil {
-			return nil, err
-		}
-		if err := unbatchAll(g, nodes, results, out[from:min(from+size, len(out))], size); err != nil {
 			return nil, err
 		}
 		if progress != nil {
@@ -61,15 +58,15 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 	return out, nil
 }
 
-// batch stacks size samples from position from on; a short last batch repeats the last sample.
-func batch(g *ir.Graph, samples []ref.Sample, from, size int) []hlo.Array {
+// batch stacks the first samples; where there are too few the last one is repeated.
+func (f Form) batch(g *ir.Graph, samples []ref.Sample) []hlo.Array {
 	var arrays []hlo.Array
 	for i, n := range g.In {
-		t := op.Carry(n.Type, size)
+		t := op.Carry(n.Type, f.of(n))
 		var floats []float32
 		var codes, scales []int64
-		for s := range size {
-			v := samples[min(from+s, len(samples)-1)][i]
+		for s := range max(f.of(n), 1) {
+			v := samples[min(s, len(samples)-1)][i]
 			floats, codes = append(floats, v.Floats...), append(codes, v.Codes...)
 			scales = append(scales, v.BlockScales...)
 		}
@@ -79,7 +76,7 @@ func batch(g *ir.Graph, samples []ref.Sample, from, size int) []hlo.Array {
 		}
 		arrays = append(arrays, hlo.FromInt64s(t.DType, t.Dims, codes))
 		if _, block := n.Type.BlockFormat(); block {
-			t = op.ScaleCarry(n.Type, size)
+			t = op.ScaleCarry(n.Type, f.of(n))
 			arrays = append(arrays, hlo.FromInt64s(t.DType, t.Dims, scales))
 		}
 	}

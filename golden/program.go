@@ -13,16 +13,20 @@ import (
 	"lathe/ir/op"
 )
 
-// Print prints a graph that computes samples samples at once. A value in a block format is two arguments, or two
-// results: codes, then scale fields. Its results are the graph outputs, in order, or with
-// trace every node that is neither input nor constant, in graph order (see Traced).
+// Print prints a graph that computes samples samples at once; trace is that of Form.
 func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
+	return PrintForm(g, Form{Samples: samples, Trace: trace})
+}
+
+// PrintForm prints a graph in a form. A value in a block format is two arguments, or two results: codes, then scale
+// fields. The results are the graph outputs, in order, or what the form traces.
+func PrintForm(g *ir.Graph, f Form) (*hlo.Builder, error) {
 	b := hlo.New("main")
 	values := make(map[*ir.Node]hlo.Value, len(g.Nodes))
 	for _, n := range g.In {
-		values[n] = b.Arg(n.Name, op.Carry(n.Type, samples))
+		values[n] = b.Arg(n.Name, op.Carry(n.Type, f.of(n)))
 		if _, block := n.Type.BlockFormat(); block {
-			values[n] = values[n].WithScale(b.Arg(n.Name+" scales", op.ScaleCarry(n.Type, samples)))
+			values[n] = values[n].WithScale(b.Arg(n.Name+" scales", op.ScaleCarry(n.Type, f.of(n))))
 		}
 	}
 	known, err := ref.Constants(g)
@@ -50,17 +54,18 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 		return nil, err
 	}
 	var results []hlo.Value
-	for _, n := range wanted(g, trace) {
+	for _, n := range wanted(g, f.Trace) {
 		v := values[n]
 		if c := known[n]; c != nil {
 			n = c
 		}
 		if n.IsConst() { // an output that depends on nothing
-			c, err := op.Print(b, n, nil)
-			if err != nil {
+			if v, err = op.Print(b, n, nil); err != nil {
 				return nil, asDiag(n, err)
 			}
-			v = spread(b, c, samples)
+		}
+		if v.Type().Rank() == len(n.Type.Shape) {
+			v = f.spread(b, v)
 		}
 		results = append(results, v)
 		if _, block := n.Type.BlockFormat(); block {
@@ -69,15 +74,6 @@ func Print(g *ir.Graph, samples int, trace bool) (*hlo.Builder, error) {
 	}
 	b.Return(results...)
 	return b, b.Err()
-}
-
-// spread repeats a constant for every sample.
-func spread(b *hlo.Builder, v hlo.Value, samples int) hlo.Value {
-	dims, axes := []int{samples}, []int{}
-	for i, d := range v.Type().Dims {
-		dims, axes = append(dims, d), append(axes, i+1)
-	}
-	return b.BroadcastInDim(v, dims, axes)
 }
 
 func printNode(b *hlo.Builder, n *ir.Node, values map[*ir.Node]hlo.Value) (hlo.Value, error) {

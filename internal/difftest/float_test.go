@@ -27,8 +27,11 @@ func TestFloat(t *testing.T) {
 			}
 			for i := 0; i < len(graphs); i += perProgram {
 				t.Run(fmt.Sprint("pjrt/", i/perProgram), func(t *testing.T) {
-					group := graphs[i:min(i+perProgram, len(graphs))]
-					comparePJRT(t, Merge(o.Name, group), Rand(o.Name+" floats", i), 1e-5)
+					m := Merge(o.Name, graphs[i:min(i+perProgram, len(graphs))])
+					comparePJRT(t, m, Rand(o.Name+" floats", i), 1e-5)
+					if i == 0 {
+						compareAlone(t, m, Rand(o.Name+" floats alone", i), 1e-5)
+					}
 				})
 			}
 		})

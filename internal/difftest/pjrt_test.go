@@ -10,6 +10,7 @@ import (
 
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
+	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 )
@@ -42,8 +43,11 @@ func TestPJRT(t *testing.T) {
 			t.Logf("%d graphs, %d beside them have no StableHLO form", len(graphs), refused)
 			for i := 0; i < len(graphs); i += perProgram {
 				t.Run(fmt.Sprint(i/perProgram), func(t *testing.T) {
-					group := graphs[i:min(i+perProgram, len(graphs))]
-					comparePJRT(t, Merge(o.Name, group), Rand(o.Name+" on pjrt", i), 0)
+					m := Merge(o.Name, graphs[i:min(i+perProgram, len(graphs))])
+					comparePJRT(t, m, Rand(o.Name+" on pjrt", i), 0)
+					if i == 0 {
+						compareAlone(t, m, Rand(o.Name+" alone", i), 0)
+					}
 				})
 			}
 		})
@@ -59,6 +63,30 @@ func comparePJRT(t *testing.T, g *ir.Graph, r *rand.Rand, tolerance float64) {
 		t.Fatalf("%v\n%s", err, Describe(g))
 	}
 	got, err := golden.RunPJRT(t.Context(), pjrttest.Engine(t), g, samples, false, nil)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, Describe(g))
+	}
+	for s := range samples {
+		if d := differ(g, want[s], got[s], tolerance); d != "" {
+			report(t, g, d, s, samples[s])
+		}
+	}
+}
+
+// compareAlone runs a program without an axis of samples on one sample.
+func compareAlone(t *testing.T, g *ir.Graph, r *rand.Rand, tolerance float64) {
+	t.Helper()
+	compareForm(t, g, Samples(r, g, 1), golden.Form{}, tolerance)
+}
+
+// compareForm runs a program of the given form on samples.
+func compareForm(t *testing.T, g *ir.Graph, samples []ref.Sample, f golden.Form, tolerance float64) {
+	t.Helper()
+	want, err := evaluate(t.Context(), g, samples)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, Describe(g))
+	}
+	got, err := golden.RunForm(t.Context(), pjrttest.Engine(t), g, samples, f)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Describe(g))
 	}

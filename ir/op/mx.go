@@ -102,9 +102,9 @@ func keepScale(b *hlo.Builder, n *ir.Node, x, y hlo.Value) hlo.Value {
 	return y.WithScale(b.Reshape(s, b.Dims(n.Type.ScaleShape()...)...))
 }
 
-// ScaleCarry is the StableHLO type of the scale fields of an activation in a block format.
+// ScaleCarry is the StableHLO type of the scale fields of values in a block format, as Carry.
 func ScaleCarry(t ir.Type, samples int) hlo.Type {
-	return hlo.Type{DType: hlo.I32, Dims: append([]int{samples}, t.ScaleShape()...)}
+	return hlo.Type{DType: hlo.I32, Dims: behindSamples(samples, t.ScaleShape())}
 }
 
 // reluBlocks is relu on the codes of blocks, whose scales stay.

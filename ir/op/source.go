@@ -4,6 +4,7 @@ package op
 
 import (
 	"errors"
+	"slices"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -58,9 +59,17 @@ func ownShape(n *ir.Node) ([]int, error) { return n.Type.Shape, nil }
 // carry is the integer type that holds codes of t in StableHLO: i32 where every code fits, else i64.
 func carry(t ir.Type) hlo.DType { return format.Carrier(t.Format) }
 
-// Carry is the StableHLO type of an activation of type t for the given number of samples, which lead the shape.
+// Carry is the StableHLO type of values of type t: samples of them, which lead the shape, or with 0 a single one.
 func Carry(t ir.Type, samples int) hlo.Type {
-	return hlo.Type{DType: carry(t), Dims: append([]int{samples}, t.Shape...)}
+	return hlo.Type{DType: carry(t), Dims: behindSamples(samples, t.Shape)}
+}
+
+// behindSamples is a shape behind an axis of samples, if there are any.
+func behindSamples(samples int, shape []int) []int {
+	if samples == 0 {
+		return slices.Clone(shape)
+	}
+	return append([]int{samples}, shape...)
 }
 
 // Widen joins N beats into one; it exists only in scheduled graphs.
