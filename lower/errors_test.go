@@ -30,6 +30,19 @@ func TestRefuseNorms(t *testing.T) {
 	}
 }
 
+// TestRefuseValues: weights that are inputs, or computed from them, have no place in hardware.
+func TestRefuseValues(t *testing.T) {
+	b := lowertest.New(t, 1)
+	w := b.Input("w", 3, 4)
+	y := b.Add(op.Linear, "fc", nil, b.Input("x", 1, 4), b.Add(op.Relu, "positive", nil, w))
+	_, _, err := Quantize(t.Context(), b.Done(y), DefaultPlan(), Calibration{})
+	want := `argument 1 of linear (node "fc") is computed from inputs ("positive"); in hardware it is a constant` +
+		"\n  hint: --bind F.npz makes constants of inputs"
+	if diag.CodeOf(err) != "L0315" || !strings.Contains(err.Error(), want) {
+		t.Error(err)
+	}
+}
+
 func TestQuantizeErrors(t *testing.T) {
 	relu := func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(op.Relu, "r", nil, x) }
 	fc := func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Linear("fc", x, 2, true) }

@@ -32,6 +32,9 @@ func QuantizeWith(ctx context.Context, g *ir.Graph, plan *Plan, c Calibration, o
 	}
 	q := g.Clone()
 	asValues(q)
+	if err := refuseValues(q); err != nil {
+		return nil, nil, err
+	}
 	if err := refuseWhole(q.Clone()); err != nil {
 		return nil, nil, err
 	}

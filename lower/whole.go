@@ -4,6 +4,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -46,6 +47,25 @@ func behindArgMax(n *ir.Node) bool {
 
 // maxKinds bounds the operations that one error lists.
 const maxKinds = 12
+
+// refuseValues finds weights, biases and factors that depend on inputs. Error L0315.
+func refuseValues(g *ir.Graph) error {
+	var errs diag.List
+	varies := map[*ir.Node]bool{}
+	for _, n := range g.Nodes {
+		varies[n] = slices.Contains(g.In, n)
+		for i, a := range n.Args {
+			varies[n] = varies[n] || varies[a]
+			if t := &n.Op.Traits; i == 0 || !varies[a] || !t.Weighted && !t.PerChannel {
+				continue
+			}
+			errs = append(errs, n.Errorf("L0315", "argument %d of %s (node %q) is computed from inputs (%q); in hardware it is "+
+				"a constant", i, n.Op.Name, n.Name, a.Name).
+				WithHint("--bind F.npz makes constants of inputs, or stay in float"))
+		}
+	}
+	return errs.Err()
+}
 
 // refuseWhole lists all operations without a form in hardware, with counts and the first place of each, where whole
 // numbers are among their values. Error L0337.

@@ -39,8 +39,9 @@ var graphs = []Entry{
 		"g.Check() // a clip without bounds"},
 	{"L0314", "A value has no number format, or not one scale a channel.",
 		inspect("float(%x)", "  %x = input : 1x8 ?\n  return y = %x")},
-	{"L0315", "An argument must be a constant.",
-		"op.Linear.Eval(n) // the weights are an input of the graph"},
+	{"L0315", "An argument must be a constant, such as weights in hardware.",
+		"$ lathe quantize g.lathe -o q.lathe\n-- g.lathe --\nlathe 1\ngraph %g float(%x, %w) {\n  %x = input : 1x8 fp32\n" +
+			"  %w = input : 4x8 fp32\n  %y = linear(%x, %w) : 1x4 fp32\n  return y = %y\n}\n"},
 	{"L0316", "A variance of a batch normalisation is not positive.",
 		"$ lathe quantize negative-variance.onnx -o m.lathe"},
 	{"L0317", "An operation needs integers of more bits than StableHLO has.",

@@ -180,10 +180,6 @@ var graphFaults = map[string]func(t *testing.T) error{
 		x := input("x", nil, 1, 8)
 		return graph(ir.StageFloat, x, add(t, op.Clip, "y", x)).Check()
 	},
-	"L0315": func(t *testing.T) error {
-		_, err := op.Linear.Eval(add(t, op.Linear, "fc", input("x", nil, 1, 8), input("w", nil, 4, 8)))
-		return err
-	},
 	"L0317": func(t *testing.T) error {
 		f := format.Fixed{W: 40, Signed: true}
 		a, b := input("a", f, 1, 8), input("b", f, 1, 8)

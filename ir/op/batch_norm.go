@@ -5,6 +5,7 @@ package op
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"lathe/ir"
 )
@@ -26,11 +27,17 @@ var BatchNorm = &ir.Op{
 		return inferChannels(n, n.Attrs.(*BatchNormAttrs).Axis)
 	},
 	Eval: func(n *ir.Node) (ir.Kernel, error) {
-		mul, add, err := batchNormFactors(n)
+		axis := n.Attrs.(*BatchNormAttrs).Axis
+		if !constParams(n) {
+			return scaleFloat(n, axis, func(args []*ir.Tensor) (mul, add []float64, err error) {
+				return batchNormFactors(n, args)
+			})
+		}
+		mul, add, err := batchNormFactors(n, nil)
 		if err != nil {
 			return nil, err
 		}
-		return scaleFloat(n, n.Attrs.(*BatchNormAttrs).Axis, mul, add), nil
+		return scaleFloat(n, axis, func([]*ir.Tensor) ([]float64, []float64, error) { return mul, add, nil })
 	},
 	HLO:    batchNormHLO,
 	Expand: batchNormExpand,
@@ -42,15 +49,21 @@ var BatchNorm = &ir.Op{
 
 func batchNormAxis(attrs any) *int { return &attrs.(*BatchNormAttrs).Axis }
 
-// batchNormFactors turns a batch_norm node into y = x*mul[c] + add[c], in float64.
-func batchNormFactors(n *ir.Node) (mul, add []float64, err error) {
+// constParams says that all arguments behind the first are constants.
+func constParams(n *ir.Node) bool {
+	return !slices.ContainsFunc(n.Args[1:], func(a *ir.Node) bool { return !a.IsConst() })
+}
+
+// batchNormFactors turns a batch_norm node into y = x*mul[c] + add[c], in float64, for the arguments of a sample; nil
+// where all parameters are constants.
+func batchNormFactors(n *ir.Node, args []*ir.Tensor) (mul, add []float64, err error) {
 	var p [5][]float32
 	for i := 1; i < 5; i++ {
-		t, err := constArg(n, i)
+		of, err := fixedFloats(n, i)
 		if err != nil {
 			return nil, nil, err
 		}
-		p[i] = t.Floats
+		p[i] = of(args)
 	}
 	eps := float64(n.Attrs.(*BatchNormAttrs).Epsilon)
 	mul, add = make([]float64, len(p[1])), make([]float64, len(p[1]))
@@ -65,9 +78,18 @@ func batchNormFactors(n *ir.Node) (mul, add []float64, err error) {
 	return mul, add, nil
 }
 
-// batchNormExpand is the scale that n is, with its constants before it.
+// batchNormExpand is the scale that n is, with its constants before it, or how they are computed.
 func batchNormExpand(n *ir.Node) ([]*ir.Node, error) {
-	mul, add, err := batchNormFactors(n)
+	attrs := &ScaleAttrs{Axis: *batchNormAxis(n.Attrs)}
+	if !constParams(n) {
+		e, eps := expand(n), float64(n.Attrs.(*BatchNormAttrs).Epsilon)
+		root := e.do("root", Sqrt, nil, e.do("variance", Add, nil, n.Args[4], e.number("eps", eps)))
+		mul := e.do("mul", Div, nil, n.Args[1], root)
+		add := e.do("add", Sub, nil, n.Args[2], e.do("shift", Mul, nil, n.Args[3], mul))
+		e.do("scaled", Scale, attrs, n.Args[0], mul, add)
+		return e.done()
+	}
+	mul, add, err := batchNormFactors(n, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +98,9 @@ func batchNormExpand(n *ir.Node) ([]*ir.Node, error) {
 		name   string
 		values []float64
 	}{{".mul", mul}, {".add", add}} {
-		values := make([]float32, len(c.values))
-		for i, v := range c.values {
-			values[i] = float32(v)
-		}
-		args = append(args, &ir.Node{Name: n.Name + c.name, Op: Const, Pos: n.Pos, Type: ir.Float(len(values)),
-			Attrs: &ir.Const{Data: ir.FloatBlob(values)}})
+		args = append(args, &ir.Node{Name: n.Name + c.name, Op: Const, Pos: n.Pos, Type: ir.Float(len(c.values)),
+			Attrs: &ir.Const{Data: ir.FloatBlob(narrow(c.values))}})
 	}
-	s := &ir.Node{Name: n.Name, Op: Scale, Pos: n.Pos, Args: args, Type: n.Type,
-		Attrs: &ScaleAttrs{Axis: *batchNormAxis(n.Attrs)}}
+	s := &ir.Node{Name: n.Name, Op: Scale, Pos: n.Pos, Args: args, Type: n.Type, Attrs: attrs}
 	return append(args[1:], s), nil
 }

@@ -138,7 +138,7 @@ func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	a := n.Attrs.(*ConvAttrs)
 	c, x := convOf(&a.Window, a.Groups), args[0]
 	if n.Type.IsFloat() {
-		return convFloatHLO(b, n, x, c)
+		return convFloatHLO(b, n, args, c)
 	}
 	p, err := PlanSum(n)
 	if err != nil {

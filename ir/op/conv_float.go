@@ -28,14 +28,18 @@ type floatConv struct {
 const fewRows = 4
 
 func convFloat(n *ir.Node, a *ConvAttrs, g *Geometry) (ir.Kernel, error) {
-	w, bias, err := floatOperand(n)
+	operand, err := floatOperand(n)
+	if err != nil {
+		return nil, err
+	}
+	x, err := fixedFloats(n, 0)
 	if err != nil {
 		return nil, err
 	}
 	shape := n.Args[1].Type.Shape
-	c := &floatConv{Geometry: g, last: a.ChannelsLast, groups: a.Groups, size: product(shape[1:]),
-		rows: shape[0] / a.Groups, weights: w, bias: bias}
-	if c.rows < fewRows && !c.last {
+	c := floatConv{Geometry: g, last: a.ChannelsLast, groups: a.Groups, size: product(shape[1:]),
+		rows: shape[0] / a.Groups}
+	if c.rows < fewRows && !c.last && n.Args[1].IsConst() {
 		w, err := n.Args[1].Value()
 		if err != nil {
 			return nil, err
@@ -46,10 +50,11 @@ func convFloat(n *ir.Node, a *ConvAttrs, g *Geometry) (ir.Kernel, error) {
 	}
 	few := max(1, 1<<16/max(1, g.OH*g.OW*c.size*c.rows)) // small products: several for a goroutine
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		out := ir.NewTensor(n.Type)
+		out, image, c := ir.NewTensor(n.Type), x(args), c
+		c.weights, c.bias = operand(args)
 		workers.Ranges(g.N*a.Groups, few, func(from, to int) {
 			for i := from; i < to; i++ {
-				c.run(i/a.Groups, i%a.Groups, args[0].Floats, out.Floats)
+				c.run(i/a.Groups, i%a.Groups, image, out.Floats)
 			}
 		})
 		return out, nil

@@ -70,60 +70,98 @@ func linearEval(n *ir.Node) (ir.Kernel, error) {
 }
 
 func linearFloat(n *ir.Node) (ir.Kernel, error) {
-	w, bias, err := floatOperand(n)
+	operand, err := floatOperand(n)
+	if err != nil {
+		return nil, err
+	}
+	x, err := fixedFloats(n, 0)
 	if err != nil {
 		return nil, err
 	}
 	in, out := n.Args[1].Type.Shape[1], n.Args[1].Type.Shape[0]
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		y := ir.NewTensor(n.Type)
+		w, bias := operand(args)
 		p := dense.Product{M: product(n.Type.Shape[:len(n.Type.Shape)-1]), N: out, K: in,
-			Left: dense.Left(args[0].Floats, in), Right: w, Bias: bias, Out: y.Floats, Row: out, Col: 1}
+			Left: dense.Left(x(args), in), Right: w, Bias: bias, Out: y.Floats, Row: out, Col: 1}
 		p.Run()
 		return y, nil
 	}, nil
 }
 
-// floatOperand is the constant weights of n, one row for each of the first axis, where they lie, and the constant bias,
-// which is nil if there is none.
-func floatOperand(n *ir.Node) (w dense.Operand, bias []float32, err error) {
-	if !n.Args[1].IsConst() {
-		return w, nil, n.Errorf("L0315", "argument 1 (%s) must be a constant", n.Args[1].Name)
+// floatOperand gives the weights of n, one row for each of the first axis, and the bias, nil if there is none, for the
+// arguments of a sample. Constants are read once; weights stay where they lie.
+func floatOperand(n *ir.Node) (func(args []*ir.Tensor) (w dense.Operand, bias []float32), error) {
+	row := product(n.Args[1].Type.Shape[1:])
+	fixed, err := constOperand(n, row)
+	if err != nil {
+		return nil, err
 	}
-	shape, data := n.Args[1].Type.Shape, n.Args[1].Attrs.(*ir.Const).Data
-	row := product(shape[1:])
-	switch {
-	case data.Len() != shape[0]*row || !n.Args[1].Type.IsFloat():
+	bias, err := fixedFloats(n, 2)
+	if err != nil {
+		return nil, err
+	}
+	return func(args []*ir.Tensor) (dense.Operand, []float32) {
+		if args[1] == nil {
+			return fixed, bias(args)
+		}
+		return dense.Rows(args[1].Floats, row), bias(args)
+	}, nil
+}
+
+// constOperand is the constant weights of n, none where they are computed.
+func constOperand(n *ir.Node, row int) (dense.Operand, error) {
+	if !n.Args[1].IsConst() {
+		return dense.Operand{}, nil
+	}
+	switch data := n.Args[1].Attrs.(*ir.Const).Data; {
+	case data.Len() != n.Args[1].Type.Shape[0]*row || !n.Args[1].Type.IsFloat():
 		t, err := n.Args[1].Value()
 		if err != nil {
-			return w, nil, err
+			return dense.Operand{}, err
 		}
-		w = dense.Rows(t.Floats, row)
+		return dense.Rows(t.Floats, row), nil
 	case data.DType == ir.F32:
-		w = dense.ByteRows(data.Bytes, row)
+		return dense.ByteRows(data.Bytes, row), nil
 	default:
-		w = dense.Operand{Row: row, Step: 1, Read: data.FloatsAt}
+		return dense.Operand{Row: row, Step: 1, Read: data.FloatsAt}, nil
 	}
-	if len(n.Args) > 2 {
-		t, err := constArg(n, 2)
+}
+
+// fixedFloats gives the elements of argument i for the arguments of a sample, nil if n has none; a constant is read once.
+func fixedFloats(n *ir.Node, i int) (func(args []*ir.Tensor) []float32, error) {
+	var fixed []float32
+	if i < len(n.Args) && n.Args[i].IsConst() {
+		t, err := n.Args[i].Value()
 		if err != nil {
-			return w, nil, err
+			return nil, err
 		}
-		bias = t.Floats
+		fixed = t.Floats
 	}
-	return w, bias, nil
+	return func(args []*ir.Tensor) []float32 {
+		if i >= len(args) || args[i] == nil {
+			return fixed
+		}
+		return args[i].Floats
+	}, nil
 }
 
 func linearHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	x := args[0]
+	x, err := eachSample(b, n, args, 0)
+	if err != nil {
+		return hlo.Value{}, err
+	}
 	last := len(x.Type().Dims) - 1
 	contract := hlo.Dot{LhsContract: []int{last}, RhsContract: []int{1}}
 	if n.Type.IsFloat() {
-		w, err := constHLO(b, n.Args[1])
+		w, err := value(b, n, args, 1)
 		if err != nil {
 			return hlo.Value{}, err
 		}
-		return addBias(b, n, b.DotGeneral(x, w, contract, hlo.F32), last)
+		if perSample(n, 1, w) {
+			contract = hlo.Dot{LhsContract: []int{last}, RhsContract: []int{2}, LhsBatch: []int{0}, RhsBatch: []int{0}}
+		}
+		return addBias(b, n, args, b.DotGeneral(x, w, contract, hlo.F32), last)
 	}
 	p, err := PlanSum(n)
 	if err != nil {

@@ -7,16 +7,29 @@ import (
 	"lathe/ir/hlo"
 )
 
-// addBias adds a float bias along an axis, if the node has one.
-func addBias(b *hlo.Builder, n *ir.Node, v hlo.Value, axis int) (hlo.Value, error) {
+// addBias adds a float bias along an axis of v, if the node has one.
+func addBias(b *hlo.Builder, n *ir.Node, args []hlo.Value, v hlo.Value, axis int) (hlo.Value, error) {
 	if len(n.Args) < 3 {
 		return v, b.Err()
 	}
-	bias, err := constHLO(b, n.Args[2])
+	bias, err := channels(b, n, args, 2, axis)
 	if err != nil {
 		return hlo.Value{}, err
 	}
-	return b.Add(v, b.Along(bias, v.Type().Dims, axis)), b.Err()
+	return b.Add(v, bias), b.Err()
+}
+
+// channels is argument i, one number a channel, repeated over the result of n; axis is that of the channels here.
+func channels(b *hlo.Builder, n *ir.Node, args []hlo.Value, i, axis int) (hlo.Value, error) {
+	v, err := value(b, n, args, i)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	axes := []int{axis}
+	if perSample(n, i, v) {
+		axes = []int{0, axis}
+	}
+	return b.BroadcastInDim(v, b.Dims(n.Type.Shape...), axes), b.Err()
 }
 
 // convOf translates window attributes.
@@ -26,35 +39,85 @@ func convOf(w *Window, groups int) hlo.Conv {
 		Groups: groups}
 }
 
-func convFloatHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, c hlo.Conv) (hlo.Value, error) {
+func convFloatHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value, c hlo.Conv) (hlo.Value, error) {
 	a := n.Attrs.(*ConvAttrs)
-	w, err := constHLO(b, n.Args[1])
+	x, err := eachSample(b, n, args, 0)
 	if err != nil {
 		return hlo.Value{}, err
 	}
-	if a.ChannelsLast {
-		v := b.ConvLast(x, w, c)
-		return addBias(b, n, v, len(v.Type().Dims)-1)
+	w, err := value(b, n, args, 1)
+	if err != nil {
+		return hlo.Value{}, err
 	}
-	spatial := "01"[:len(a.Kernel)]
-	c.Input, c.Kernel, c.Output = "bf"+spatial, "oi"+spatial, "bf"+spatial
-	in := n.Args[0].Type.Shape
-	flat := b.Reshape(x, append([]int{max(b.Samples, 1) * in[0]}, in[1:]...)...)
-	v := b.Convolution(flat, w, c, hlo.F32)
-	v = b.Reshape(v, b.Dims(n.Type.Shape...)...)
-	return addBias(b, n, v, b.Axis(1))
+	axis := 1
+	if a.ChannelsLast {
+		axis = len(n.Type.Shape) - 1
+	} else {
+		spatial := "01"[:len(a.Kernel)]
+		c.Input, c.Kernel, c.Output = "bf"+spatial, "oi"+spatial, "bf"+spatial
+	}
+	switch in := n.Args[0].Type.Shape; {
+	case perSample(n, 1, w):
+		x = convEachHLO(b, n, x, w, c, axis)
+	case a.ChannelsLast:
+		x = b.ConvLast(x, w, c)
+	default:
+		flat := b.Reshape(x, append([]int{max(b.Samples, 1) * in[0]}, in[1:]...)...)
+		x = b.Reshape(b.Convolution(flat, w, c, hlo.F32), b.Dims(n.Type.Shape...)...)
+	}
+	return addBias(b, n, args, x, b.Axis(axis))
+}
+
+// convEachHLO is a convolution in which each sample has weights of its own: the samples are groups of channels. axis is
+// that of the channels of n.
+func convEachHLO(b *hlo.Builder, n *ir.Node, x, w hlo.Value, c hlo.Conv, axis int) hlo.Value {
+	rank, samples := len(n.Type.Shape), b.Samples
+	there, back := []int{}, make([]int, 0, rank+1) // samples before the channels, and in front again
+	for i := range rank {
+		if i == axis {
+			there = append(there, 0)
+		}
+		there = append(there, i+1)
+	}
+	back = append(back, axis)
+	for i := range rank + 1 {
+		if i != axis {
+			back = append(back, i)
+		}
+	}
+	merged := func(v hlo.Value, axis int) hlo.Value { // axis and the next one as one
+		d := v.Type().Dims
+		dims := append(append([]int{}, d[:axis]...), d[axis]*d[axis+1])
+		return b.Reshape(v, append(dims, d[axis+2:]...)...)
+	}
+	c.Groups = max(c.Groups, 1) * samples
+	if c.Input == "" {
+		spatial := "01"[:rank-2]
+		c.Input, c.Kernel, c.Output = "b"+spatial+"f", "o"+spatial+"i", "b"+spatial+"f"
+	}
+	v := b.Convolution(merged(b.Transpose(x, there...), axis), merged(w, 0), c, hlo.F32)
+	dims := append([]int{}, n.Type.Shape[:axis]...)
+	dims = append(append(dims, samples), n.Type.Shape[axis:]...)
+	return b.Transpose(b.Reshape(v, dims...), back...)
 }
 
 func batchNormHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	mul, add, err := batchNormFactors(n)
+	if !constParams(n) {
+		return partsHLO(b, n, args)
+	}
+	mul, add, err := batchNormFactors(n, nil)
 	if err != nil {
 		return hlo.Value{}, err
 	}
 	axis := b.Axis(n.Attrs.(*BatchNormAttrs).Axis)
-	dims := args[0].Type().Dims
+	x, err := eachSample(b, n, args, 0)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	dims := x.Type().Dims
 	scale := b.Weight(hlo.FromFloat32s([]int{len(mul)}, narrow(mul)))
 	shift := b.Weight(hlo.FromFloat32s([]int{len(add)}, narrow(add)))
-	return b.Add(b.Mul(args[0], b.Along(scale, dims, axis)), b.Along(shift, dims, axis)), b.Err()
+	return b.Add(b.Mul(x, b.Along(scale, dims, axis)), b.Along(shift, dims, axis)), b.Err()
 }
 
 func narrow(x []float64) []float32 {

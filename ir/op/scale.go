@@ -51,31 +51,44 @@ func inferChannels(n *ir.Node, axis int) ([]int, error) {
 
 func scaleAxis(attrs any) *int { return &attrs.(*ScaleAttrs).Axis }
 
-func scaleFloat(n *ir.Node, axis int, mul, add []float64) ir.Kernel {
+// scaleFloat is x*mul[c] + add[c], with the factors for the arguments of a sample; add may be nil.
+func scaleFloat(n *ir.Node, axis int,
+	factors func(args []*ir.Tensor) (mul, add []float64, err error)) (ir.Kernel, error) {
+	x, err := fixedFloats(n, 0)
 	inner := max(1, product(n.Type.Shape[axis+1:]))
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		out := ir.NewTensor(n.Type)
+		mul, add, err := factors(args)
+		if err != nil {
+			return nil, err
+		}
+		out, in := ir.NewTensor(n.Type), x(args)
 		workers.Ranges(len(out.Floats)/inner, 1+unaryGrain/inner, func(from, to int) {
 			for row := from; row < to; row++ {
 				c := row % len(mul)
 				y := out.Floats[row*inner : (row+1)*inner]
-				for i, v := range args[0].Floats[row*inner : (row+1)*inner] {
+				for i, v := range in[row*inner : (row+1)*inner] {
 					y[i] = float32(float64(float64(v)*mul[c]) + add[c])
 				}
 			}
 		})
 		return out, nil
-	}
+	}, err
 }
 
 func scaleEval(n *ir.Node) (ir.Kernel, error) {
 	axis := n.Attrs.(*ScaleAttrs).Axis
 	if n.Type.IsFloat() {
-		w, b, err := floatWeights(n)
+		mul, err := fixedFloats(n, 1)
 		if err != nil {
 			return nil, err
 		}
-		return scaleFloat(n, axis, widen(w), widen(b)), nil
+		add, err := fixedFloats(n, 2)
+		if err != nil {
+			return nil, err
+		}
+		return scaleFloat(n, axis, func(args []*ir.Tensor) (m, a []float64, err error) {
+			return widen(mul(args)), widen(add(args)), nil
+		})
 	}
 	p, err := PlanSum(n)
 	if err != nil {
@@ -99,13 +112,16 @@ func scaleEval(n *ir.Node) (ir.Kernel, error) {
 
 func scaleHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	axis := b.Axis(n.Attrs.(*ScaleAttrs).Axis)
-	x := args[0]
+	x, err := eachSample(b, n, args, 0)
+	if err != nil {
+		return hlo.Value{}, err
+	}
 	if n.Type.IsFloat() {
-		mul, err := constHLO(b, n.Args[1])
+		mul, err := channels(b, n, args, 1, axis)
 		if err != nil {
 			return hlo.Value{}, err
 		}
-		return addBias(b, n, b.Mul(x, b.Along(mul, x.Type().Dims, axis)), axis)
+		return addBias(b, n, args, b.Mul(x, mul), axis)
 	}
 	p, err := PlanSum(n)
 	if err != nil {
@@ -126,22 +142,6 @@ func widen(x []float32) []float64 {
 		out[i] = float64(v)
 	}
 	return out
-}
-
-// floatWeights reads constant weights and bias; bias is nil if there is none.
-func floatWeights(n *ir.Node) (w, b []float32, err error) {
-	wt, err := constArg(n, 1)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(n.Args) > 2 {
-		bt, err := constArg(n, 2)
-		if err != nil {
-			return nil, nil, err
-		}
-		b = bt.Floats
-	}
-	return wt.Floats, b, nil
 }
 
 func scaleRTL(n *ir.Node) (*rtl.Unit, error) {
