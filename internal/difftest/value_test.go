@@ -63,8 +63,8 @@ func TestWeightsAsValues(t *testing.T) {
 	}
 }
 
-// freed is g with constants as inputs, and the constant that each of them was: all of them, or in every third case every
-// second one.
+// freed is g with constants as inputs, and the constant that each of them was: all of them, or in every third case
+// every second one.
 func freed(g *ir.Graph, i int) (*ir.Graph, map[*ir.Node]*ir.Node) {
 	c, weights := g.Clone(), map[*ir.Node]*ir.Node{}
 	for k, n := range c.Nodes {

@@ -128,7 +128,8 @@ func constOperand(n *ir.Node, row int) (dense.Operand, error) {
 	}
 }
 
-// fixedFloats gives the elements of argument i for the arguments of a sample, nil if n has none; a constant is read once.
+// fixedFloats gives the elements of argument i for the arguments of a sample, nil if n has none; a constant is read
+// once.
 func fixedFloats(n *ir.Node, i int) (func(args []*ir.Tensor) []float32, error) {
 	var fixed []float32
 	if i < len(n.Args) && n.Args[i].IsConst() {
