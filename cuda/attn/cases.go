@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 )
 
 // Cases are the kernels of this family on the shapes that are checked and timed where a GPU is present. Error as
@@ -26,8 +27,8 @@ func Cases() ([]cuda.Case, error) {
 		{16, 32, 32, 1024, 1024, 64, Full, true, false}, {32, 12, 12, 512, 512, 64, Full, true, false},
 		{16, 32, 8, 64, 8192, 128, BottomRight, true, true},
 	} {
-		p := SDPA{Word: BF16, Batch: c.batch, Heads: c.heads, KVHeads: c.kv, Queries: c.queries, Keys: c.keys, Dim: c.dim,
-			Causal: c.causal, Scale: float32(1 / math.Sqrt(float64(c.dim)))}
+		p := SDPA{Word: word.BFloat16, Batch: c.batch, Heads: c.heads, KVHeads: c.kv, Queries: c.queries, Keys: c.keys,
+			Dim: c.dim, Causal: c.causal, Scale: float32(1 / math.Sqrt(float64(c.dim)))}
 		p.Q, p.O = Dense(c.heads, c.queries, c.dim), Dense(c.heads, c.queries, c.dim)
 		p.K, p.V = Dense(c.kv, c.keys, c.dim), Dense(c.kv, c.keys, c.dim)
 		one, err := p.Case(c.timed)
@@ -45,6 +46,9 @@ func Cases() ([]cuda.Case, error) {
 	}
 	return all, nil
 }
+
+// measured is the architecture whose configurations the cases have.
+const measured = "sm_90"
 
 // sample is element i of operand k of a case: a multiple of 1/64 within 2 of 0, which every format holds.
 func sample(k, i int64) float64 {
@@ -64,15 +68,23 @@ func samples(k int64) func([]byte) {
 
 // Case is the kernel on samples, bf16, dense, without mask and lengths. Error as Instance.
 func (p SDPA) Case(timed bool) (cuda.Case, error) {
-	i, err := p.Instance("sdpa_rows")
+	a, err := cuda.FindArch(measured)
 	if err != nil {
 		return cuda.Case{}, err
 	}
-	c, a := p.dense(i, sample)
-	c.Timed, c.Formats = timed, "bf16 -> bf16"
-	c.Bytes, c.Flops = p.Floor().Bytes, p.Floor().Flops
-	c.Launches, err = p.Launch(i.Kernel, a)
-	return c, err
+	plan, err := p.Plan(a)
+	if err != nil {
+		return cuda.Case{}, err
+	}
+	c, o := p.dense(plan.Instances[0], sample)
+	return finished(c, cuda.CaseOf(p, plan, o), timed, "bf16 -> bf16"), nil
+}
+
+// finished joins the data of a case with its launches.
+func finished(c, launches cuda.Case, timed bool, formats string) cuda.Case {
+	c.Instances, c.Launches, c.Bytes, c.Flops = launches.Instances, launches.Launches, launches.Bytes, launches.Flops
+	c.Timed, c.Formats = timed, formats
+	return c
 }
 
 // dense is a case of an instance without launches: its buffers, with k and v in bf16, and the arguments that name them.

@@ -11,19 +11,21 @@ import (
 // Case is the kernel on samples: queries as those of SDPA, elements of keys and values of any byte, with scales such
 // that they lie within 2 of 0. Error as Instance.
 func (p MXINT8) Case(timed bool) (cuda.Case, error) {
-	i, err := p.Instance("sdpa_cached")
+	arch, err := cuda.FindArch(measured)
+	if err != nil {
+		return cuda.Case{}, err
+	}
+	plan, err := p.Plan(arch)
 	if err != nil {
 		return cuda.Case{}, err
 	}
 	blocks := (p.Dim + 31) / 32
-	c, a := p.SDPA.dense(i, func(k, i int64) float64 {
+	c, a := p.SDPA.dense(plan.Instances[0], func(k, i int64) float64 {
 		if k == 0 {
 			return sample(k, i)
 		}
 		return math.Ldexp(float64(element(k, i)), int(scale(k, i/p.Dim*blocks+i%p.Dim/32))-133)
 	})
-	c.Timed, c.Formats = timed, "bf16, mxint8 -> bf16"
-	c.Bytes, c.Flops = p.Floor().Bytes, p.Floor().Flops
 	for k := int64(1); k <= 2; k++ {
 		rows := c.Buffers[k].Bytes / 2 / p.Dim
 		c.Buffers[k].Bytes = rows * p.Dim
@@ -39,8 +41,8 @@ func (p MXINT8) Case(timed bool) (cuda.Case, error) {
 				}
 			}})
 	}
-	c.Launches, err = p.Launch(i.Kernel, MXINT8Args{Args: a, KScales: cuda.Buffer(5), VScales: cuda.Buffer(6)})
-	return c, err
+	o := MXINT8Args{Args: a, KScales: cuda.Buffer(5), VScales: cuda.Buffer(6)}
+	return finished(c, cuda.CaseOf(p, plan, o), timed, "bf16, mxint8 -> bf16"), nil
 }
 
 // element is element i of keys (k = 1) or values (2) of a case, and scale the scale of block i: 2^-6 to 1, times 2^-6.

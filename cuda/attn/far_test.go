@@ -8,6 +8,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/attn"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/word"
 )
 
 // spread is the job with the tensors named moved apart, without more blocks: pieces of `each` bytes at the places that
@@ -41,7 +42,7 @@ func place(s attn.Strides, heads, rows, i int64) int64 {
 
 // TestFarStrides moves rows, heads and batches of every tensor far apart: the results keep their bits.
 func TestFarStrides(t *testing.T) {
-	p := dense(attn.SDPA{Word: attn.BF16, Batch: 2, Heads: 2, KVHeads: 2, Queries: 17, Keys: 19, Dim: 64,
+	p := dense(attn.SDPA{Word: word.BFloat16, Batch: 2, Heads: 2, KVHeads: 2, Queries: 17, Keys: 19, Dim: 64,
 		Mask: attn.AddF32})
 	d := newData(p, []int32{19, 11})
 	want := cudatest.Run(t, quick(d.job(t)))
@@ -61,7 +62,7 @@ func TestFarStrides(t *testing.T) {
 
 // TestFarStridesMXINT8 does so with keys and values in blocks, and their scales.
 func TestFarStridesMXINT8(t *testing.T) {
-	c := newCached(attn.SDPA{Word: attn.BF16, Batch: 2, Heads: 2, KVHeads: 2, Queries: 9, Keys: 19, Dim: 64}, nil)
+	c := newCached(attn.SDPA{Word: word.BFloat16, Batch: 2, Heads: 2, KVHeads: 2, Queries: 9, Keys: 19, Dim: 64}, nil)
 	want := cudatest.Run(t, quick(c.job(t)))
 	s := apart()
 	c.p.K, c.p.V, c.p.Scales = s, s, s
@@ -78,10 +79,10 @@ func TestFarStridesMXINT8(t *testing.T) {
 // TestFarHeads takes the last head of so many that queries, results and their lse count more than 2^31.
 func TestFarHeads(t *testing.T) {
 	const heads, dim, queries, keys = 1 << 29, 64, 5, 7
-	d := newData(dense(attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: queries, Keys: keys, Dim: dim}),
-		nil)
+	d := newData(dense(attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: queries, Keys: keys,
+		Dim: dim}), nil)
 	near, far := quick(d.job(t)), d
-	far.p = dense(attn.SDPA{Word: attn.BF16, Batch: 1, Heads: heads, KVHeads: heads, Queries: queries, Keys: keys,
+	far.p = dense(attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: heads, KVHeads: heads, Queries: queries, Keys: keys,
 		Dim: dim})
 	i, err := far.p.Instance("attention")
 	if err != nil {

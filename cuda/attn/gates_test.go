@@ -10,6 +10,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/attn"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/word"
 	"lathe/internal/diag"
 	"lathe/internal/tools"
 )
@@ -21,7 +22,7 @@ func TestSDPAGates(t *testing.T) {
 		for mask := attn.NoMask; mask <= attn.AddWord; mask++ {
 			for _, queries := range []int64{64, 1000} {
 				n := len(all)
-				p := attn.SDPA{Word: attn.BF16 + attn.Word(n%2), Batch: 1, Heads: 1, KVHeads: 1, Queries: queries, Keys: 1000,
+				p := attn.SDPA{Word: word.BFloat16 + word.Float(n%2), Batch: 1, Heads: 1, KVHeads: 1, Queries: queries, Keys: 1000,
 					Dim: dim, Mask: mask, Causal: attn.Causal((n + n/2 + k) % 3)}
 				if !tools.Long && (queries == 64 || int(mask) != k%4) {
 					continue
@@ -39,9 +40,9 @@ func TestSDPAGates(t *testing.T) {
 
 // TestValid refuses by L0990 what no kernel does.
 func TestValid(t *testing.T) {
-	sound := dense(attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 6, KVHeads: 3, Queries: 5, Keys: 5, Dim: 64})
+	sound := dense(attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 6, KVHeads: 3, Queries: 5, Keys: 5, Dim: 64})
 	arch := cuda.Archs()[1]
-	if err := sound.Valid(arch); err != nil {
+	if _, err := sound.Plan(arch); err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(p *attn.SDPA){
@@ -56,7 +57,7 @@ func TestValid(t *testing.T) {
 		p := sound
 		change(&p)
 		var e *diag.Error
-		if err := p.Valid(arch); !errors.As(err, &e) || e.Code != "L0990" {
+		if _, err := p.Plan(arch); !errors.As(err, &e) || e.Code != "L0990" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 )
 
 // MXINT8 is SDPA with keys and values as blocks of 32 elements along the head dimension that share a scale, which is
@@ -33,21 +34,18 @@ func (p MXINT8) tile() tile {
 	return t
 }
 
-// Valid reports why no kernel can take the problem on an architecture: error L0990.
-func (p MXINT8) Valid(a cuda.Arch) error {
-	if err := p.sound(); err != nil {
-		return err
-	}
-	return fits("sdpa_mxint8", p.Instance, a, decode)
+// Plan is the kernel. Errors as that of SDPA.
+func (p MXINT8) Plan(a cuda.Arch) (cuda.Plan[MXINT8Args], error) {
+	return planned(a, decode, p.Instance, p.Launch)
 }
 
 // decode is what to do with a problem that only the kernel on floats takes.
 const decode = "decode keys and values, and use sdpa"
 
-// sound reports what no kernel can take on any architecture.
-func (p MXINT8) sound() error {
+// Valid reports what no kernel can take on any architecture: error L0990.
+func (p MXINT8) Valid() error {
 	switch {
-	case p.Word != BF16:
+	case p.Word != word.BFloat16:
 		return refuse("sdpa_mxint8", "queries in %v: MXINT8 is exact in bf16 only", p.Word).WithHint(decode)
 	case p.Mask != NoMask:
 		return refuse("sdpa_mxint8", "a mask").WithHint(decode)
@@ -55,7 +53,7 @@ func (p MXINT8) sound() error {
 		return refuse("sdpa_mxint8", "strides %v of keys and %v of values: they must be equal, and rows start at multiples "+
 			"of 16 bytes", p.K, p.V).WithHint(decode)
 	}
-	return p.SDPA.sound()
+	return p.SDPA.Valid()
 }
 
 // Instance is the kernel for the problem, with an entry of the given name. Error as that of SDPA.
@@ -76,7 +74,7 @@ func (p MXINT8) Instance(kernel string) (cuda.Instance, error) {
 
 // Launch is the call of the kernel, or nothing where there are no queries. Errors as those of SDPA.
 func (p MXINT8) Launch(kernel string, a MXINT8Args) ([]cuda.Launch, error) {
-	if err := p.sound(); err != nil {
+	if err := p.Valid(); err != nil {
 		return nil, err
 	}
 	i, err := p.Instance(kernel)
@@ -88,7 +86,7 @@ func (p MXINT8) Launch(kernel string, a MXINT8Args) ([]cuda.Launch, error) {
 }
 
 // Floor is that of SDPA with 8.25 bits a key's or value's element.
-func (p MXINT8) Floor() Floor {
+func (p MXINT8) Floor() cuda.Floor {
 	f := p.SDPA.Floor()
 	f.Bytes -= 2 * p.Batch * p.KVHeads * p.Keys * (p.Dim - (p.Dim+31)/32)
 	return f

@@ -12,6 +12,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/attn"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/word"
 	"lathe/internal/tools"
 )
 
@@ -60,7 +61,7 @@ func newCached(p attn.SDPA, lengths []int32) cached {
 func (c cached) job(t testing.TB) cudatest.Job {
 	t.Helper()
 	a, buffers := c.operands(c.k, c.v)
-	i, n := instance(t, c.p), len(buffers)
+	i, n := instance[attn.MXINT8Args](t, c.p), len(buffers)
 	buffers = append(buffers, cudatest.Buffer{Name: "key scales", Data: c.kx},
 		cudatest.Buffer{Name: "value scales", Data: c.vx})
 	l, err := c.p.Launch(i.Kernel, attn.MXINT8Args{Args: a, KScales: cuda.Buffer(n), VScales: cuda.Buffer(n + 1)})
@@ -104,7 +105,7 @@ func (c cached) special() {
 func cachedProblems() []cached {
 	var all []cached
 	add := func(lengths []int32, p attn.SDPA) {
-		p.Word = attn.BF16
+		p.Word = word.BFloat16
 		all = append(all, newCached(p, lengths))
 	}
 	add(nil, attn.SDPA{Batch: 1, Heads: 2, KVHeads: 1, Queries: 33, Keys: 65, Dim: 64})
@@ -155,7 +156,7 @@ func TestMXINT8Gates(t *testing.T) {
 	var all []cuda.Instance
 	for k, dim := range []int64{64, 80, 96, 128, 256} {
 		for _, queries := range []int64{64, 1000} {
-			p := attn.MXINT8{SDPA: attn.SDPA{Word: attn.BF16, Queries: queries, Dim: dim, Causal: attn.Causal(k % 3)}}
+			p := attn.MXINT8{SDPA: attn.SDPA{Word: word.BFloat16, Queries: queries, Dim: dim, Causal: attn.Causal(k % 3)}}
 			if !tools.Long && (queries == 64 || k%2 == 0) {
 				continue
 			}
@@ -171,20 +172,20 @@ func TestMXINT8Gates(t *testing.T) {
 
 // TestMXINT8Valid refuses what the kernel does not do, and counts bytes.
 func TestMXINT8Valid(t *testing.T) {
-	sound := newCached(attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 2, Keys: 3, Dim: 64}, nil).p
+	sound := newCached(attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 2, Keys: 3, Dim: 64}, nil).p
 	arch := cuda.Archs()[0]
-	if err := sound.Valid(arch); err != nil {
+	if _, err := sound.Plan(arch); err != nil {
 		t.Fatal(err)
 	}
 	for name, change := range map[string]func(p *attn.MXINT8){
-		"word":      func(p *attn.MXINT8) { p.Word = attn.F16 },
+		"word":      func(p *attn.MXINT8) { p.Word = word.Float16 },
 		"mask":      func(p *attn.MXINT8) { p.Mask = attn.Keep },
 		"stride":    func(p *attn.MXINT8) { p.K.Row, p.V.Row = 72, 72 },
 		"dimension": func(p *attn.MXINT8) { p.Dim = 32 },
 	} {
 		p := sound
 		change(&p)
-		if p.Valid(arch) == nil {
+		if _, err := p.Plan(arch); err == nil {
 			t.Errorf("%s: not refused", name)
 		}
 	}

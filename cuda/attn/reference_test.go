@@ -10,30 +10,31 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/attn"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/word"
 )
 
 // round is x in a format.
-func round(w attn.Word, x float64) float64 {
-	if w == attn.BF16 {
+func round(w word.Float, x float64) float64 {
+	if w == word.BFloat16 {
 		return cuda.BF16(cuda.BF16Word(x))
 	}
 	return cudatest.F16Value(cudatest.F16Word(x))
 }
 
-func encode(w attn.Word, v []float64) []byte {
+func encode(w word.Float, v []float64) []byte {
 	var out []byte
 	for _, x := range v {
-		word := cuda.BF16Word(x)
-		if w == attn.F16 {
-			word = cudatest.F16Word(x)
+		bits := cuda.BF16Word(x)
+		if w == word.Float16 {
+			bits = cudatest.F16Word(x)
 		}
-		out = binary.LittleEndian.AppendUint16(out, word)
+		out = binary.LittleEndian.AppendUint16(out, bits)
 	}
 	return out
 }
 
-func decode(w attn.Word, b []byte) []float64 {
-	if w == attn.BF16 {
+func decode(w word.Float, b []byte) []float64 {
+	if w == word.BFloat16 {
 		return cudatest.BF16(b)
 	}
 	var out []float64

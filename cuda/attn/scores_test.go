@@ -9,6 +9,7 @@ import (
 
 	"lathe/cuda/attn"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/word"
 )
 
 // padded gives seven queries an additive mask with `low` where frameworks mean "never": a whole tile on the left, two
@@ -39,9 +40,9 @@ func padded(p attn.SDPA, low float64) data {
 // TestFiniteMask has masks that forbid by large negative numbers. A query that sees nothing else has the softmax of its
 // masked scores: where those are all equal, the mean of the values.
 func TestFiniteMask(t *testing.T) {
-	const bf16, f16 = attn.BF16, attn.F16
+	const bf16, f16 = word.BFloat16, word.Float16
 	for _, c := range []struct {
-		word attn.Word
+		word word.Float
 		mask attn.Mask
 		dim  int64
 		low  float64
@@ -65,13 +66,13 @@ func TestFiniteMask(t *testing.T) {
 // weigh as much as late ones, whatever the score.
 func TestEqualScores(t *testing.T) {
 	for _, dim := range []int64{64, 128} {
-		d := newData(dense(attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 8, Keys: 3072, Dim: dim}),
+		d := newData(dense(attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 8, Keys: 3072, Dim: dim}),
 			nil)
 		for i := range d.q {
 			d.q[i] = 0
 		}
 		for i, score := range []float64{0, 1, 10, 100, 250, 1000, 8000, -1000} {
-			d.q[i*int(dim)] = round(attn.BF16, score)
+			d.q[i*int(dim)] = round(word.BFloat16, score)
 		}
 		for i := range d.k {
 			d.k[i], d.v[i] = 0, 1

@@ -9,20 +9,9 @@ import (
 	"strconv"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 	"lathe/internal/diag"
 )
-
-// Word is the format of queries, keys, values and outputs.
-type Word int
-
-// The formats, numbered as the kernels number them.
-const (
-	BF16 Word = iota + 1
-	F16
-)
-
-// String is the name that intrinsics.cuh gives it.
-func (w Word) String() string { return [...]string{"", "bf16", "f16"}[w] }
 
 // Causal says which keys a query may see by its place.
 type Causal int
@@ -59,7 +48,7 @@ func Dense(heads, rows, dim int64) Strides { return Strides{heads * rows * dim, 
 // length are never read. What a mask adds may be any number: masked scores are rounded to fp32, and a query with
 // nothing but large negative ones has their softmax, which is the mean of the values where they are all equal.
 type SDPA struct {
-	Word                    Word
+	Word                    word.Float
 	Batch, Heads, KVHeads   int64 // query head h reads head h / (Heads / KVHeads)
 	Queries, Keys, Dim      int64
 	Scale                   float32
@@ -73,10 +62,11 @@ type Args struct {
 	Q, K, V, Mask, Lengths, O, LSE cuda.Arg
 }
 
-// Floor is the least that a kernel moves and computes.
-type Floor struct {
-	Bytes, Flops int64
-}
+// The problems.
+var (
+	_ cuda.Problem[Args]       = SDPA{}
+	_ cuda.Problem[MXINT8Args] = MXINT8{}
+)
 
 // warps of a block.
 const warps = 4
@@ -127,32 +117,48 @@ func (p SDPA) dimension() error {
 	return nil
 }
 
-// Valid reports why no kernel can take the problem on an architecture: error L0990.
-func (p SDPA) Valid(a cuda.Arch) error {
-	if err := p.sound(); err != nil {
-		return err
-	}
-	return fits("sdpa", p.Instance, a, "there are architectures with more")
+// Plan is the kernel. Errors as Valid, and L0990 where a block has more shared memory than the architecture.
+func (p SDPA) Plan(a cuda.Arch) (cuda.Plan[Args], error) {
+	return planned(a, "there are architectures with more", p.Instance, p.Launch)
 }
 
-// fits refuses a kernel whose blocks have more shared memory than an architecture has.
-func fits(kernel string, instance func(name string) (cuda.Instance, error), a cuda.Arch, hint string) error {
-	i, err := instance(kernel)
+// planned is the plan of one kernel, refused where its blocks have more shared memory than an architecture has.
+func planned[O any](a cuda.Arch, hint string, instance func(kernel string) (cuda.Instance, error),
+	launch func(kernel string, o O) ([]cuda.Launch, error)) (cuda.Plan[O], error) {
+	fail := func(err error) (cuda.Plan[O], error) { return cuda.Plan[O]{}, err }
+	var none O
+	if _, err := launch("attention", none); err != nil { // whatever its operands are
+		return fail(err)
+	}
+	i, err := instance("attention")
 	if err != nil {
-		return err
+		return fail(err)
+	}
+	if i, err = cuda.Named(i.Template.Name, i.Params...); err != nil {
+		return fail(err)
 	}
 	shared, err := i.Shared()
-	if err == nil && shared > a.Shared {
-		return refuse(kernel, "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared).WithHint("%s", hint)
+	if err != nil {
+		return fail(err)
 	}
-	return err
+	if shared > a.Shared {
+		return fail(refuse(i.Template.Name, "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared).
+			WithHint("%s", hint))
+	}
+	return cuda.OneKernel(i, func(o O) []cuda.Launch {
+		l, _ := launch(i.Kernel, o) // its errors are those above
+		return l
+	}), nil
 }
 
-// sound reports what no kernel can take on any architecture.
-func (p SDPA) sound() error {
-	fail := func(format string, args ...any) error { return refuse("sdpa", format, args...) }
+// Valid reports what no kernel can take on any architecture: error L0990.
+func (p SDPA) Valid() error {
+	fail := func(format string, args ...any) *diag.Error { return refuse("sdpa", format, args...) }
 	if err := p.dimension(); err != nil {
 		return err
+	}
+	if p.Word != word.BFloat16 && p.Word != word.Float16 {
+		return fail("queries in %s", p.Word).WithHint("there are bf16 and f16")
 	}
 	if !(p.Scale > 0) || math.IsInf(float64(p.Scale), 0) {
 		return fail("scale %v: it must be more than 0 and finite", p.Scale)
@@ -201,10 +207,9 @@ func (p SDPA) Instance(kernel string) (cuda.Instance, error) {
 	return cuda.Make("sdpa", kernel, params...)
 }
 
-// Launch is the call of the kernel, or nothing where there are no queries. Errors as Valid, but for the shared memory
-// of an architecture.
+// Launch is the call of the kernel, or nothing where there are no queries. Errors as Valid.
 func (p SDPA) Launch(kernel string, a Args) ([]cuda.Launch, error) {
-	if err := p.sound(); err != nil {
+	if err := p.Valid(); err != nil {
 		return nil, err
 	}
 	i, err := p.Instance(kernel)
@@ -239,7 +244,7 @@ func (p SDPA) scalars() []cuda.Arg {
 }
 
 // Floor reads q, k and v and writes o once; the products of causal attention are those of the allowed keys.
-func (p SDPA) Floor() Floor {
+func (p SDPA) Floor() cuda.Floor {
 	pairs := p.Queries * p.Keys
 	switch p.Causal {
 	case TopLeft:
@@ -248,7 +253,7 @@ func (p SDPA) Floor() Floor {
 		pairs = below(p.Queries, p.Keys, p.Keys-p.Queries)
 	}
 	rows := p.Heads*p.Queries*2 + p.KVHeads*p.Keys*2
-	return Floor{Bytes: 2 * p.Batch * rows * p.Dim, Flops: 4 * p.Batch * p.Heads * pairs * p.Dim}
+	return cuda.Floor{Bytes: 2 * p.Batch * rows * p.Dim, Flops: 4 * p.Batch * p.Heads * pairs * p.Dim}
 }
 
 // below counts the pairs of query i and key j with j <= i + diagonal.

@@ -11,6 +11,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/attn"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/word"
 )
 
 // dense gives a problem dense tensors and a mask that all heads share, or one a head where it has a stride of heads.
@@ -26,23 +27,15 @@ func dense(p attn.SDPA) attn.SDPA {
 	return p
 }
 
-// kernel is what SDPA and MXINT8 have in common.
-type kernel interface {
-	Valid(cuda.Arch) error
-	Instance(name string) (cuda.Instance, error)
-}
-
 // instance is the kernel of a problem that every architecture takes.
-func instance(t testing.TB, p kernel) cuda.Instance {
+func instance[O any](t testing.TB, p cuda.Problem[O]) (i cuda.Instance) {
 	t.Helper()
 	for _, a := range cuda.Archs() {
-		if err := p.Valid(a); err != nil {
+		plan, err := p.Plan(a)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	i, err := p.Instance("attention")
-	if err != nil {
-		t.Fatal(err)
+		i = plan.Instances[0]
 	}
 	return i
 }
@@ -72,7 +65,7 @@ func (d data) operands(k, v []byte) (attn.Args, []cudatest.Buffer) {
 func (d data) job(t testing.TB) cudatest.Job {
 	t.Helper()
 	a, buffers := d.operands(encode(d.p.Word, d.k), encode(d.p.Word, d.v))
-	i := instance(t, d.p)
+	i := instance[attn.Args](t, d.p)
 	l, err := d.p.Launch(i.Kernel, a)
 	if err != nil {
 		t.Fatal(err)
@@ -86,7 +79,7 @@ func (d data) check(t testing.TB, out [][]byte) {
 	t.Helper()
 	p, o, lse := d.p, decode(d.p.Word, out[0]), cudatest.F32(out[1])
 	unit := 0x1p-7
-	if p.Word == attn.F16 {
+	if p.Word == word.Float16 {
 		unit = 0x1p-10
 	}
 	for b := range p.Batch {
@@ -122,32 +115,32 @@ func (d data) check(t testing.TB, out [][]byte) {
 func problems() []data {
 	var all []data
 	add := func(lengths []int32, p attn.SDPA) { all = append(all, newData(dense(p), lengths)) }
-	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 1, Keys: 1, Dim: 64})
-	add(nil, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 2, KVHeads: 1, Queries: 33, Keys: 65, Dim: 64})
-	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 9, Keys: 0, Dim: 64})
-	add([]int32{31, 0, 65}, attn.SDPA{Word: attn.BF16, Batch: 3, Heads: 2, KVHeads: 2, Queries: 17, Keys: 65, Dim: 80})
-	add(nil, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 150, Keys: 70, Dim: 64,
+	add(nil, attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 1, Keys: 1, Dim: 64})
+	add(nil, attn.SDPA{Word: word.Float16, Batch: 1, Heads: 2, KVHeads: 1, Queries: 33, Keys: 65, Dim: 64})
+	add(nil, attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 9, Keys: 0, Dim: 64})
+	add([]int32{31, 0, 65}, attn.SDPA{Word: word.BFloat16, Batch: 3, Heads: 2, KVHeads: 2, Queries: 17, Keys: 65, Dim: 80})
+	add(nil, attn.SDPA{Word: word.Float16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 150, Keys: 70, Dim: 64,
 		Causal: attn.TopLeft})
-	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 150, Keys: 70, Dim: 128,
+	add(nil, attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 150, Keys: 70, Dim: 128,
 		Causal: attn.BottomRight})
-	add([]int32{130, 64}, attn.SDPA{Word: attn.BF16, Batch: 2, Heads: 4, KVHeads: 2, Queries: 20, Keys: 130, Dim: 128,
+	add([]int32{130, 64}, attn.SDPA{Word: word.BFloat16, Batch: 2, Heads: 4, KVHeads: 2, Queries: 20, Keys: 130, Dim: 128,
 		Causal: attn.BottomRight})
-	add(nil, attn.SDPA{Word: attn.BF16, Batch: 2, Heads: 1, KVHeads: 1, Queries: 70, Keys: 67, Dim: 80,
+	add(nil, attn.SDPA{Word: word.BFloat16, Batch: 2, Heads: 1, KVHeads: 1, Queries: 70, Keys: 67, Dim: 80,
 		Mask: attn.Keep})
-	add([]int32{99}, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 2, KVHeads: 1, Queries: 68, Keys: 131, Dim: 96,
+	add([]int32{99}, attn.SDPA{Word: word.Float16, Batch: 1, Heads: 2, KVHeads: 1, Queries: 68, Keys: 131, Dim: 96,
 		Mask: attn.AddF32})
-	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 30, Keys: 129, Dim: 128,
+	add(nil, attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 30, Keys: 129, Dim: 128,
 		Mask: attn.AddWord, Causal: attn.BottomRight})
-	add(nil, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 66, Keys: 80, Dim: 128,
+	add(nil, attn.SDPA{Word: word.Float16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 66, Keys: 80, Dim: 128,
 		Mask: attn.AddWord})
-	add([]int32{70}, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 40, Keys: 97, Dim: 256,
+	add([]int32{70}, attn.SDPA{Word: word.Float16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 40, Keys: 97, Dim: 256,
 		Causal: attn.TopLeft})
-	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 70, Keys: 33, Dim: 256,
+	add(nil, attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 70, Keys: 33, Dim: 256,
 		Mask: attn.Keep})
-	add(nil, attn.SDPA{Word: attn.BF16, Batch: 2, Heads: 3, KVHeads: 1, Queries: 20, Keys: 41, Dim: 64,
+	add(nil, attn.SDPA{Word: word.BFloat16, Batch: 2, Heads: 3, KVHeads: 1, Queries: 20, Keys: 41, Dim: 64,
 		Mask: attn.AddF32, MaskStrides: attn.Strides{Head: 1}})
-	add(nil, attn.SDPA{Word: attn.BF16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 140, Keys: 97, Dim: 96})
-	add(nil, attn.SDPA{Word: attn.F16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 30, Keys: 92, Dim: 64,
+	add(nil, attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 140, Keys: 97, Dim: 96})
+	add(nil, attn.SDPA{Word: word.Float16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 30, Keys: 92, Dim: 64,
 		Causal: attn.BottomRight}) // query 0 sees all keys of the first tile but one
 	return all
 }

@@ -197,18 +197,16 @@ func (p W8A16) Case(plan Plan, seed uint64, corners bool, c float64) cuda.Case {
 	b.weights(&o, l, p.N, p.K, weights)
 	b.epilogue(seed, p.Epilogue, p.M, p.N, &o)
 	o.Workspace = b.out("workspace", plan.Workspace)
-	bytes, flops := p.Floor()
-	return cuda.Case{
-		Name:      fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Epilogue.text()),
-		Instances: plan.Instances, Shape: fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K),
-		Formats: "bf16 x mxint8 -> " + p.Out.text(), Buffers: b.buffers, Launches: plan.Launches(o),
-		Bytes: bytes, Flops: flops,
-		Check: func(outputs [][]byte) cuda.Verdict {
-			q, x := weights()
-			s := p.sums(activations(seed, p.M, p.K, corners), q, x)
-			return p.check(seed, p.M, p.N, p.N*p.K, linearBound(c, p.K), s, outputs)
-		},
+	one := cuda.CaseOf(p, plan, o)
+	one.Name = fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Epilogue.text())
+	one.Shape, one.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), "bf16 x mxint8 -> "+p.Out.text()
+	one.Buffers = b.buffers
+	one.Check = func(outputs [][]byte) cuda.Verdict {
+		q, x := weights()
+		s := p.sums(activations(seed, p.M, p.K, corners), q, x)
+		return p.check(seed, p.M, p.N, p.N*p.K, linearBound(c, p.K), s, outputs)
 	}
+	return one
 }
 
 // sums are those of the product, by row of x and row of w.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 
 	"lathe/cuda"
 	"lathe/internal/diag"
@@ -101,21 +100,15 @@ type Operands struct {
 }
 
 // Plan is a product as it will run on an architecture.
-type Plan struct {
-	// Instances are the kernels.
-	Instances []cuda.Instance
-	// Workspace is the number of bytes that the launches need between them.
-	Workspace int64
-	// Splits is the number of parts of the k range.
-	Splits int
-	// Why says in words which configuration was chosen.
-	Why string
+type Plan = cuda.Plan[Operands]
 
-	launches func(Operands) []cuda.Launch
-}
-
-// Launches are the calls, in order; none where the result has no elements.
-func (p Plan) Launches(o Operands) []cuda.Launch { return p.launches(o) }
+// The products.
+var (
+	_ cuda.Problem[Operands] = W8A16{}
+	_ cuda.Problem[Operands] = MX{}
+	_ cuda.Batched[Operands] = Window{}
+	_ cuda.Batched[Operands] = Int8{}
+)
 
 // limit bounds M, N and K, so that indices of rows, columns and tiles fit 32 bits; products of them have 64.
 const limit = 1 << 30
@@ -175,16 +168,6 @@ func (e Epilogue) floor(m, n int) int64 {
 	return bytes
 }
 
-// name joins a template and its parameters to the name of an entry.
-func name(template string, params []string) string {
-	return template + "_" + strings.ReplaceAll(strings.Join(params, "_"), "-", "m")
-}
-
-// instance is a template with parameters, under a name made of them.
-func instance(template string, params ...string) (cuda.Instance, error) {
-	return cuda.Make(template, name(template, params), params...)
-}
-
 func texts(values ...int) []string {
 	var out []string
 	for _, v := range values {
@@ -198,14 +181,14 @@ func texts(values ...int) []string {
 func whole(i cuda.Instance, blocks int, args func(Operands) []cuda.Arg) (Plan, error) {
 	plan := Plan{Instances: []cuda.Instance{i}, Splits: 1, Why: fmt.Sprintf("%s, %d blocks", i, blocks)}
 	if blocks == 0 {
-		plan.launches = func(Operands) []cuda.Launch { return nil }
+		plan.Launches = func(Operands) []cuda.Launch { return nil }
 		return plan, nil
 	}
 	head, err := gridOf(i, blocks)
 	if err != nil {
 		return Plan{}, err
 	}
-	plan.launches = func(o Operands) []cuda.Launch {
+	plan.Launches = func(o Operands) []cuda.Launch {
 		l := head
 		l.Args = args(o)
 		return []cuda.Launch{l}

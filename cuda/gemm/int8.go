@@ -92,13 +92,14 @@ func (p Int8) Valid() error {
 }
 
 // Floor is the least that must be moved and computed.
-func (p Int8) Floor() (bytes, flops int64) {
+func (p Int8) Floor() cuda.Floor {
 	m, n, k := int64(p.M), int64(p.N), int64(p.K)
 	_, size := p.element()
+	bytes := m*k + n*k + m*n*size
 	if !p.Raw {
-		bytes = n * ChannelBytes
+		bytes += n * ChannelBytes
 	}
-	return bytes + m*k + n*k + m*n*size, 2 * m * n * k
+	return cuda.Floor{Bytes: bytes, Flops: 2 * m * n * k}
 }
 
 // Plan chooses the configuration of least estimated time. X, W and Y of its operands are used, and Bias, which are the
@@ -127,10 +128,10 @@ func (p Int8) Call(o Operands, t cuda.Target) (cuda.Call, error) {
 	if err != nil {
 		return cuda.Call{}, err
 	}
-	i, err := instance("int8", p.params(best)...)
-	bytes, _ := p.Floor()
+	i, err := cuda.Named("int8", p.params(best)...)
+
 	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.bn)), Rows: int64(p.M), Tile: int64(best.bm),
-		Args: p.args(o, cuda.Samples32(int64(p.M), 1)), Bytes: bytes}, err
+		Args: p.args(o, cuda.Samples32(int64(p.M), 1)), Bytes: p.Floor().Bytes}, err
 }
 
 func (p Int8) params(t tile) []string {
@@ -150,7 +151,7 @@ func (p Int8) params(t tile) []string {
 
 // with is the plan of a configuration.
 func (p Int8) with(t tile) (Plan, error) {
-	i, err := instance("int8", p.params(t)...)
+	i, err := cuda.Named("int8", p.params(t)...)
 	if err != nil {
 		return Plan{}, err
 	}

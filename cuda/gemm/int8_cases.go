@@ -25,21 +25,19 @@ func (p Int8) Case(plan Plan, seed uint64, channels []Channel) cuda.Case {
 		o.Bias = b.in("channels", int64(p.N)*ChannelBytes, func() []byte { return PackChannels(channels) })
 	}
 	o.Y = b.out("y", int64(p.M)*int64(p.N)*size)
-	bytes, flops := p.Floor()
 	x := "int8"
 	if p.Unsigned {
 		x = "uint8"
 	}
-	return cuda.Case{
-		Name:      fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Result),
-		Instances: plan.Instances, Shape: fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K),
-		Formats: x + " x int8 -> " + y, Buffers: b.buffers, Launches: plan.Launches(o),
-		Bytes: bytes, Flops: flops, Int8: true,
-		Check: func(outputs [][]byte) cuda.Verdict {
-			q, _ := weights()
-			return p.checkCodes(acts(), q, channels, outputs)
-		},
+	c := cuda.CaseOf(p, plan, o)
+	c.Name = fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Result)
+	c.Shape, c.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), x+" x int8 -> "+y
+	c.Buffers, c.Int8 = b.buffers, true
+	c.Check = func(outputs [][]byte) cuda.Verdict {
+		q, _ := weights()
+		return p.checkCodes(acts(), q, channels, outputs)
 	}
+	return c
 }
 
 // acts draws the rows of x; the first is 0.

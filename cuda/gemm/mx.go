@@ -44,9 +44,9 @@ func (p MX) Valid() error {
 }
 
 // Floor is the least that must be moved and computed.
-func (p MX) Floor() (bytes, flops int64) {
+func (p MX) Floor() cuda.Floor {
 	m, n, k := int64(p.M), int64(p.N), int64(p.K)
-	return (m+n)*(k+(k+31)/32) + p.Epilogue.floor(p.M, p.N), 2 * m * n * k
+	return cuda.Floor{Bytes: (m+n)*(k+(k+31)/32) + p.Epilogue.floor(p.M, p.N), Flops: 2 * m * n * k}
 }
 
 // Span is the greatest difference of exponents that 64-bit sums over k products hold.
@@ -73,7 +73,7 @@ func (p MX) Plan(a cuda.Arch) (Plan, error) {
 
 // with is the plan of a configuration; a span of -1 sends every block to the longer accumulators.
 func (p MX) with(t tile, span int) (Plan, error) {
-	i, err := instance(p.kernel(), slices.Concat(t.params(), []string{bit(p.K%16 == 0)}, p.params())...)
+	i, err := cuda.Named(p.kernel(), slices.Concat(t.params(), []string{bit(p.K%16 == 0)}, p.params())...)
 	if err != nil {
 		return Plan{}, err
 	}

@@ -102,18 +102,16 @@ func (p MX) Case(plan Plan, seed uint64, s Scales) cuda.Case {
 		o.Exceeded = b.out("exceeded", 4)
 		b.buffers[len(b.buffers)-1].Fill = func(into []byte) { clear(into) }
 	}
-	bytes, flops := p.Floor()
-	return cuda.Case{
-		Name:      fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Epilogue.text()),
-		Instances: plan.Instances, Shape: fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K),
-		Formats: "mxint8 x mxint8 -> " + p.Out.text(), Buffers: b.buffers, Launches: plan.Launches(o),
-		Bytes: bytes, Flops: flops, Int8: true,
-		Check: func(outputs [][]byte) cuda.Verdict {
-			xq, xs := acts()
-			wq, ws := weights()
-			return p.checkSums(seed, p.sum(xq, xs, wq, ws), outputs)
-		},
+	c := cuda.CaseOf(p, plan, o)
+	c.Name = fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Epilogue.text())
+	c.Shape, c.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), "mxint8 x mxint8 -> "+p.Out.text()
+	c.Buffers, c.Int8 = b.buffers, true
+	c.Check = func(outputs [][]byte) cuda.Verdict {
+		xq, xs := acts()
+		wq, ws := weights()
+		return p.checkSums(seed, p.sum(xq, xs, wq, ws), outputs)
 	}
+	return c
 }
 
 // sum is the defined sum of row m of x and row n of w.

@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"strconv"
 
 	"lathe/cuda"
-	"lathe/cuda/num"
+	"lathe/cuda/word"
 )
 
 // Window is a product x*transpose(w) of bytes in blocks of 32 along k, x [M][K] with scales [M][blocks] and w [N][K]
@@ -47,13 +46,13 @@ func (p Window) Valid() error {
 }
 
 // Floor is the least that must be moved and computed.
-func (p Window) Floor() (bytes, flops int64) {
+func (p Window) Floor() cuda.Floor {
 	m, n, k := int64(p.M), int64(p.N), int64(p.K)
-	bytes = m*k + n*(k+(k+31)/32) + n*8 + m*n*int64(num.Bytes(p.Bits))
+	bytes := m*k + n*(k+(k+31)/32) + n*8 + m*n*int64(p.word().Bytes())
 	if p.Scaled {
 		bytes += m * ((k + 31) / 32)
 	}
-	return bytes, 2 * m * n * k
+	return cuda.Floor{Bytes: bytes, Flops: 2 * m * n * k}
 }
 
 // choose is the configuration of least estimated time.
@@ -70,8 +69,8 @@ func (p Window) choose(a cuda.Arch) (tile, error) {
 
 // instance is the kernel in a configuration.
 func (p Window) instance(t tile) (cuda.Instance, error) {
-	return instance("mx_window", slices.Concat(t.params(), []string{bit(p.K%16 == 0), bit(p.Scaled), bit(p.Exact),
-		"i" + strconv.Itoa(8*num.Bytes(p.Bits))})...)
+	return cuda.Named("mx_window", slices.Concat(t.params(), []string{bit(p.K%16 == 0), bit(p.Scaled), bit(p.Exact),
+		string(p.word())})...)
 }
 
 // Plan chooses the configuration of least estimated time. X, XScales, W, WScales, Y and Bias of its operands are used;
@@ -93,9 +92,9 @@ func (p Window) Call(o Operands, t cuda.Target) (cuda.Call, error) {
 		return cuda.Call{}, err
 	}
 	i, err := p.instance(best)
-	bytes, _ := p.Floor()
+
 	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.bn)), Rows: int64(p.M), Tile: int64(best.bm),
-		Args: p.args(o, cuda.Samples32(int64(p.M), 1)), Bytes: bytes}, err
+		Args: p.args(o, cuda.Samples32(int64(p.M), 1)), Bytes: p.Floor().Bytes}, err
 }
 
 // with is the plan of a configuration.
@@ -114,6 +113,9 @@ func (p Window) args(o Operands, rows cuda.Arg) []cuda.Arg {
 	return []cuda.Arg{o.X, o.XScales, o.W, o.WScales, o.Bias, o.Y, cuda.I64(int64(p.N)), rows, cuda.I32(int32(p.N)),
 		cuda.I32(int32(p.K)), cuda.I32(p.Shift), cuda.I64(p.least()), cuda.I64(p.most())}
 }
+
+// word is how a result lies in memory.
+func (p Window) word() word.Type { return word.For(p.Bits, true) }
 
 func (p Window) least() int64 { return -1 << (p.Bits - 1) }
 func (p Window) most() int64  { return 1<<(p.Bits-1) - 1 }
@@ -196,26 +198,24 @@ func (p Window) Case(plan Plan, seed uint64, scales Scales) cuda.Case {
 	}
 	b.weights(&o, LayoutInt8, p.N, p.K, weights)
 	o.Bias = b.in("bias", int64(p.N)*8, func() []byte { return PackBiases(bias()) })
-	size := int64(num.Bytes(p.Bits))
+	size := int64(p.word().Bytes())
 	o.Y = b.out("y", int64(p.M)*int64(p.N)*size)
-	bytes, flops := p.Floor()
-	return cuda.Case{
-		Name:      fmt.Sprintf("%s/m=%d n=%d k=%d int(%d)", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Bits),
-		Instances: plan.Instances, Shape: fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K),
-		Formats: fmt.Sprintf("mxint8 x mxint8 -> int(%d)", p.Bits), Buffers: b.buffers, Launches: plan.Launches(o),
-		Bytes: bytes, Flops: flops, Int8: true,
-		Check: func(outputs [][]byte) cuda.Verdict {
-			xq, xs := acts()
-			wq, ws := weights()
-			return p.check(xq, xs, wq, ws, bias(), outputs[0])
-		},
+	c := cuda.CaseOf(p, plan, o)
+	c.Name = fmt.Sprintf("%s/m=%d n=%d k=%d int(%d)", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Bits)
+	c.Shape, c.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), fmt.Sprintf("mxint8 x mxint8 -> int(%d)", p.Bits)
+	c.Buffers, c.Int8 = b.buffers, true
+	c.Check = func(outputs [][]byte) cuda.Verdict {
+		xq, xs := acts()
+		wq, ws := weights()
+		return p.check(xq, xs, wq, ws, bias(), outputs[0])
 	}
+	return c
 }
 
 // check demands every code of sampled rows.
 func (p Window) check(xq, xs, wq, ws []byte, bias []int64, y []byte) cuda.Verdict {
 	v := verdict{Verdict: cuda.Verdict{BitEqual: true}}
-	blocks, size := ceil(p.K, 32), num.Bytes(p.Bits)
+	blocks, size := ceil(p.K, 32), p.word().Bytes()
 	for _, m := range sample(p.M, p.N*p.K) {
 		var x []byte
 		if p.Scaled {

@@ -51,9 +51,9 @@ func (p W8A16) Valid() error {
 }
 
 // Floor is the least that must be moved and computed.
-func (p W8A16) Floor() (bytes, flops int64) {
+func (p W8A16) Floor() cuda.Floor {
 	m, n, k := int64(p.M), int64(p.N), int64(p.K)
-	return m*k*2 + n*(k+(k+31)/32) + p.Epilogue.floor(p.M, p.N), 2 * m * n * k
+	return cuda.Floor{Bytes: m*k*2 + n*(k+(k+31)/32) + p.Epilogue.floor(p.M, p.N), Flops: 2 * m * n * k}
 }
 
 // Plan chooses a kernel and its configuration: the one of least estimated time.
@@ -144,14 +144,14 @@ func (p W8A16) with(c choice) (Plan, error) {
 	if c.splits > 1 {
 		main = slices.Concat(c.params, []string{vec, "0", "0", string(F32)})
 	}
-	first, err := instance(c.template, main...)
+	first, err := cuda.Named(c.template, main...)
 	if err != nil {
 		return Plan{}, err
 	}
 	plan := Plan{Instances: []cuda.Instance{first}, Splits: c.splits,
 		Why: fmt.Sprintf("%s, %d blocks, k in %d parts", first, c.blocks, c.splits)}
 	if p.M == 0 || p.N == 0 {
-		plan.launches = func(Operands) []cuda.Launch { return nil }
+		plan.Launches = func(Operands) []cuda.Launch { return nil }
 		return plan, nil
 	}
 	dims := []cuda.Arg{cuda.I32(int32(p.M)), cuda.I32(int32(p.N)), cuda.I32(int32(p.K)), cuda.I32(int32(c.splits))}
@@ -160,7 +160,7 @@ func (p W8A16) with(c choice) (Plan, error) {
 		return Plan{}, err
 	}
 	if c.splits == 1 {
-		plan.launches = func(o Operands) []cuda.Launch {
+		plan.Launches = func(o Operands) []cuda.Launch {
 			l := head
 			l.Args = slices.Concat([]cuda.Arg{o.X, o.W, o.WScales}, p.sink(o, p.M, p.N), dims)
 			return []cuda.Launch{l}
@@ -182,7 +182,7 @@ func (p W8A16) split(plan Plan, head cuda.Launch, dims []cuda.Arg) (Plan, error)
 		return Plan{}, err
 	}
 	plan.Instances, plan.Workspace = append(plan.Instances, i), s.Workspace()
-	plan.launches = func(o Operands) []cuda.Launch {
+	plan.Launches = func(o Operands) []cuda.Launch {
 		l, t := head, tail
 		null := cuda.Null()
 		l.Args = slices.Concat([]cuda.Arg{o.X, o.W, o.WScales, null, null, o.Workspace, null, cuda.I64(s.pitch()),

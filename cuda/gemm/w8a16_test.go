@@ -15,7 +15,7 @@ func made(t testing.TB, template string, all ...[]string) []cuda.Instance {
 	t.Helper()
 	var out []cuda.Instance
 	for _, params := range all {
-		i, err := instance(template, params...)
+		i, err := cuda.Named(template, params...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,20 +48,37 @@ func (p Blocks) Launch(kernel string, x, q, scales cuda.Arg) cuda.Launch {
 	}
 }
 
+// Valid reports why no kernel can take the problem. Error as Instance.
+func (p Blocks) Valid() error {
+	_, err := p.Instance("to_blocks")
+	return err
+}
+
+// Plan is the kernel, on any architecture. Error as Instance.
+func (p Blocks) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
+	i, err := named(p.Instance("to_blocks"))
+	return cuda.OneKernel(i, func(o Operands) []cuda.Launch {
+		return []cuda.Launch{p.Launch(i.Kernel, o.X, o.Y, o.YScales)}
+	}), err
+}
+
+// Floor is the least number of bytes that any implementation moves.
+func (p Blocks) Floor() cuda.Floor {
+	n := p.Outer * p.Length * p.Inner
+	to, _ := num.Of(p.To)
+	return cuda.Floor{Bytes: n*int64(p.From.Codec.Bytes+to.Bytes) + p.Outer*p.PerRow()*p.Inner}
+}
+
 // Call is the same for each of a number of samples. Errors as Instance.
-func (p Blocks) Call(x, q, scales cuda.Arg) (cuda.Call, error) {
-	i, err := p.Instance("to_blocks")
+func (p Blocks) Call(o Operands, _ cuda.Target) (cuda.Call, error) {
+	i, err := named(p.Instance("to_blocks"))
 	if err != nil {
 		return cuda.Call{}, err
 	}
-	if i, err = cuda.Named("to_blocks", i.Params...); err != nil {
-		return cuda.Call{}, err
-	}
-	args := p.Launch("", x, q, scales).Args
+	args := p.Launch("", o.X, o.Y, o.YScales).Args
 	args[3] = cuda.Samples64(p.Outer, 1)
 	rows, n := p.Outer*p.PerRow()*p.Inner, p.Outer*p.Length*p.Inner
-	to, _ := num.Of(p.To)
 	most := elements(32*max(rows, n)) / max(32, int64(p.To.BlockSize()))
 	return cuda.Call{Instance: i, Blocks: 1, Rows: rows, Tile: 8, MaxRows: most,
-		Args: args, Bytes: n*int64(p.From.Codec.Bytes+to.Bytes) + rows}, nil
+		Args: args, Bytes: p.Floor().Bytes}, nil
 }

@@ -35,18 +35,9 @@ func Cases() ([]cuda.Case, error) {
 // Case is the kernel over all pairs of scale and element, again and again: element i has the byte i, block b the scale
 // b/8. Error as Instance.
 func (d Dequant) Case(timed bool) (cuda.Case, error) {
-	i, err := d.Instance()
-	if err != nil {
-		return cuda.Case{}, err
-	}
-	l, err := d.Launch(0, 1, 2)
-	if err != nil {
-		return cuda.Case{}, err
-	}
-	bytes, flops := d.Floor()
-	return cuda.Case{
-		Name: fmt.Sprintf("dequant/%s/n=%d", d.Out, d.N), Instances: []cuda.Instance{i}, Launches: []cuda.Launch{l},
-		Shape: fmt.Sprintf("n=%d", d.N), Formats: "mxint8 -> " + d.Out, Bytes: bytes, Flops: flops, Timed: timed,
+	return caseOf(d, Operands{X: cuda.Buffer(0), XScales: cuda.Buffer(1), Y: cuda.Buffer(2)}, cuda.Case{
+		Name:  fmt.Sprintf("dequant/%s/n=%d", d.Out, d.N),
+		Shape: fmt.Sprintf("n=%d", d.N), Formats: "mxint8 -> " + d.Out, Timed: timed,
 		Buffers: []cuda.CaseBuffer{
 			{Name: "q", Bytes: d.N, Fill: func(b []byte) {
 				for i := range b {
@@ -61,7 +52,18 @@ func (d Dequant) Case(timed bool) (cuda.Case, error) {
 			{Name: "y", Bytes: d.Width() * d.N, Output: true},
 		},
 		Check: func(out [][]byte) cuda.Verdict { return d.check(out[0]) },
-	}, nil
+	})
+}
+
+// caseOf is a case of a problem that one kernel solves on every architecture, with the rest as in c.
+func caseOf[O any](p cuda.Problem[O], o O, c cuda.Case) (cuda.Case, error) {
+	plan, err := p.Plan(cuda.Arch{})
+	if err != nil {
+		return cuda.Case{}, err
+	}
+	one := cuda.CaseOf(p, plan, o)
+	c.Instances, c.Launches, c.Bytes, c.Flops = one.Instances, one.Launches, one.Bytes, one.Flops
+	return c, nil
 }
 
 // check demands every bit, but those of a NaN.

@@ -39,15 +39,13 @@ func fillWords(tame bool) func(b []byte) {
 
 // Case is the kernel on bfloat16 words of every size, NaN in one block of eight or so. Error as Instance.
 func (p Quantize) Case(timed bool) (cuda.Case, error) {
-	i, err := p.Instance("quantize_bf16")
-	return cuda.Case{
-		Name: fmt.Sprintf("quantize/bf16/%dx%d", p.Rows, p.Cols), Instances: []cuda.Instance{i},
-		Launches: []cuda.Launch{p.Launch(i.Kernel, cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2))},
-		Shape:    fmt.Sprintf("%d x %d", p.Rows, p.Cols), Formats: "bf16 -> mxint8", Bytes: p.Floor(), Timed: timed,
+	return caseOf(p, Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)}, cuda.Case{
+		Name:  fmt.Sprintf("quantize/bf16/%dx%d", p.Rows, p.Cols),
+		Shape: fmt.Sprintf("%d x %d", p.Rows, p.Cols), Formats: "bf16 -> mxint8", Timed: timed,
 		Buffers: []cuda.CaseBuffer{{Name: "x", Bytes: 2 * p.Rows * p.Cols, Fill: fillWords(false)},
 			{Name: "q", Bytes: p.Rows * p.Cols, Output: true}, {Name: "X", Bytes: p.Rows * p.Blocks(), Output: true}},
 		Check: func(out [][]byte) cuda.Verdict { return p.check(out[0], out[1]) },
-	}, err
+	})
 }
 
 // check demands every byte of the blocks that it looks at.
@@ -75,13 +73,11 @@ func (p Quantize) check(q, scales []byte) cuda.Verdict {
 
 // Case is the kernel from bfloat16 words of every size. Error as Instance.
 func (p Cast) Case(to format.Format, timed bool) (cuda.Case, error) {
-	name := fmt.Sprintf("cast_to_%d", p.To.Codec.Bytes)
-	i, err := p.Instance(name)
 	size := int64(p.To.Codec.Bytes)
-	return cuda.Case{
-		Name: fmt.Sprintf("cast/bf16/%s/n=%d", to, p.N), Instances: []cuda.Instance{i},
-		Launches: []cuda.Launch{p.Launch(name, cuda.Buffer(0), cuda.Buffer(1), cuda.Null(), cuda.Null())},
-		Shape:    fmt.Sprintf("n=%d", p.N), Formats: "bf16 -> " + to.String(), Bytes: p.Floor(), Timed: timed,
+	o := Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), XScales: cuda.Null(), YScales: cuda.Null()}
+	return caseOf(p, o, cuda.Case{
+		Name:  fmt.Sprintf("cast/bf16/%s/n=%d", to, p.N),
+		Shape: fmt.Sprintf("n=%d", p.N), Formats: "bf16 -> " + to.String(), Timed: timed,
 		Buffers: []cuda.CaseBuffer{{Name: "x", Bytes: 2 * p.N, Fill: fillWords(false)},
 			{Name: "y", Bytes: size * p.N, Output: true}},
 		Check: func(out [][]byte) cuda.Verdict {
@@ -94,16 +90,14 @@ func (p Cast) Case(to format.Format, timed bool) (cuda.Case, error) {
 			}
 			return cuda.Verdict{BitEqual: true}
 		},
-	}, err
+	})
 }
 
 // Case is a chain of two whole inputs in bfloat16. Error as Instance.
 func (p Chain) Case(name string, timed bool) (cuda.Case, error) {
-	i, err := p.Instance(name)
-	return cuda.Case{
-		Name: fmt.Sprintf("chain/%s/n=%d", name, p.N), Instances: []cuda.Instance{i},
-		Launches: []cuda.Launch{p.Launch(name, cuda.Buffer(2), cuda.Buffer(0), cuda.Buffer(1))},
-		Shape:    fmt.Sprintf("n=%d", p.N), Formats: "bf16, bf16 -> bf16", Bytes: p.Floor(), Timed: timed,
+	return caseOf(p, ChainOperands{X: []cuda.Arg{cuda.Buffer(0), cuda.Buffer(1)}, Y: cuda.Buffer(2)}, cuda.Case{
+		Name:  fmt.Sprintf("chain/%s/n=%d", name, p.N),
+		Shape: fmt.Sprintf("n=%d", p.N), Formats: "bf16, bf16 -> bf16", Timed: timed,
 		Buffers: []cuda.CaseBuffer{{Name: "x0", Bytes: 2 * p.N, Fill: fillWords(true)},
 			{Name: "x1", Bytes: 2 * p.N, Fill: fillWords(true)}, {Name: "y", Bytes: 2 * p.N, Output: true}},
 		Check: func(out [][]byte) cuda.Verdict {
@@ -121,23 +115,21 @@ func (p Chain) Case(name string, timed bool) (cuda.Case, error) {
 			}
 			return v
 		},
-	}, err
+	})
 }
 
 // Case is the kernel from bfloat16 words of every size. Error as Instance.
 func (p Blocks) Case(timed bool) (cuda.Case, error) {
-	i, err := p.Instance("blocks_bf16")
 	n := p.Outer * p.Length * p.Inner
 	scales := p.Outer * p.PerRow() * p.Inner
-	return cuda.Case{
-		Name:      fmt.Sprintf("to_blocks/bf16/%s/%dx%dx%d", p.To, p.Outer, p.Length, p.Inner),
-		Instances: []cuda.Instance{i}, Timed: timed, Shape: fmt.Sprintf("%d x %d x %d", p.Outer, p.Length, p.Inner),
-		Launches: []cuda.Launch{p.Launch("blocks_bf16", cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2))},
-		Formats:  "bf16 -> " + p.To.String() + " along the middle axis", Bytes: 3*n + scales,
+	return caseOf(p, Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)}, cuda.Case{
+		Name:  fmt.Sprintf("to_blocks/bf16/%s/%dx%dx%d", p.To, p.Outer, p.Length, p.Inner),
+		Timed: timed, Shape: fmt.Sprintf("%d x %d x %d", p.Outer, p.Length, p.Inner),
+		Formats: "bf16 -> " + p.To.String() + " along the middle axis",
 		Buffers: []cuda.CaseBuffer{{Name: "x", Bytes: 2 * n, Fill: fillWords(false)},
 			{Name: "q", Bytes: n, Output: true}, {Name: "X", Bytes: scales, Output: true}},
 		Check: func(out [][]byte) cuda.Verdict { return p.check(out[0], out[1]) },
-	}, err
+	})
 }
 
 // check demands every byte of the blocks that it looks at.

@@ -81,19 +81,30 @@ func (p Cast) Launch(kernel string, x, y, xs, ys cuda.Arg) cuda.Launch {
 	}
 }
 
+// Valid reports why no kernel can take the problem. Error as Instance.
+func (p Cast) Valid() error {
+	_, err := p.Instance("cast")
+	return err
+}
+
+// Plan is the kernel, on any architecture. Error as Instance.
+func (p Cast) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
+	i, err := named(p.Instance("cast"))
+	return cuda.OneKernel(i, func(o Operands) []cuda.Launch {
+		return []cuda.Launch{p.Launch(i.Kernel, o.X, o.Y, o.XScales, o.YScales)}
+	}), err
+}
+
 // Call is the cast of the N codes of each of a number of samples, which have a scale image each. Errors as Instance.
-func (p Cast) Call(x, y, xs, ys cuda.Arg) (cuda.Call, error) {
-	i, err := p.Instance("cast")
+func (p Cast) Call(o Operands, _ cuda.Target) (cuda.Call, error) {
+	i, err := named(p.Instance("cast"))
 	if err != nil {
 		return cuda.Call{}, err
 	}
-	if i, err = cuda.Named("cast", i.Params...); err != nil {
-		return cuda.Call{}, err
-	}
-	args := p.Launch("", x, y, xs, ys).Args
+	args := p.Launch("", o.X, o.Y, o.XScales, o.YScales).Args
 	args[4] = cuda.Samples64(p.N, 1)
 	return cuda.Call{Instance: i, Blocks: 1, Rows: p.N, Tile: p.each(), MaxRows: elements(p.N), Args: args,
-		Bytes: p.Floor()}, nil
+		Bytes: p.Floor().Bytes}, nil
 }
 
 // each is the number of elements of a block of threads.
@@ -102,7 +113,9 @@ func (p Cast) each() int64 {
 }
 
 // Floor is the least number of bytes that any implementation moves, scale images apart.
-func (p Cast) Floor() int64 { return p.N * int64(p.From.Codec.Bytes+p.To.Codec.Bytes) }
+func (p Cast) Floor() cuda.Floor {
+	return cuda.Floor{Bytes: p.N * int64(p.From.Codec.Bytes+p.To.Codec.Bytes)}
+}
 
 // unfit is a problem that a kernel does not take.
 func unfit(kernel, text string, args ...any) *diag.Error {

@@ -53,20 +53,37 @@ func (p Chain) Instance(kernel string) (cuda.Instance, error) {
 		strconv.Itoa(shapes), wide(p.N))
 }
 
+// ChainOperands are the buffers of a chain: as many inputs as the problem has, and the output.
+type ChainOperands struct {
+	X []cuda.Arg
+	Y cuda.Arg
+}
+
+// Valid reports why no kernel can take the problem. Error as Instance.
+func (p Chain) Valid() error {
+	_, err := p.Instance("chain")
+	return err
+}
+
+// Plan is the kernel, on any architecture. Error as Instance.
+func (p Chain) Plan(cuda.Arch) (cuda.Plan[ChainOperands], error) {
+	i, err := named(p.Instance("chain"))
+	return cuda.OneKernel(i, func(o ChainOperands) []cuda.Launch {
+		return []cuda.Launch{p.Launch(i.Kernel, o.Y, o.X...)}
+	}), err
+}
+
 // Call is the chain over the N elements of each of a number of samples; every input has all of them. Error L0990 as
 // Instance.
-func (p Chain) Call(y cuda.Arg, x ...cuda.Arg) (cuda.Call, error) {
-	i, err := p.Instance("chain")
+func (p Chain) Call(o ChainOperands, _ cuda.Target) (cuda.Call, error) {
+	i, err := named(p.Instance("chain"))
 	if err != nil {
 		return cuda.Call{}, err
 	}
-	if i, err = cuda.Named("chain", i.Params...); err != nil {
-		return cuda.Call{}, err
-	}
-	args := p.Launch("", y, x...).Args
+	args := p.Launch("", o.Y, o.X...).Args
 	args[most+1] = cuda.Samples64(p.N, 1)
-	return cuda.Call{Instance: i, Blocks: 1, Rows: p.N, Tile: 2048, MaxRows: elements(p.N), Args: args, Bytes: p.Floor()},
-		nil
+	return cuda.Call{Instance: i, Blocks: 1, Rows: p.N, Tile: 2048, MaxRows: elements(p.N), Args: args,
+		Bytes: p.Floor().Bytes}, nil
 }
 
 // Launch runs it; x are the inputs, as many as the problem has.
@@ -91,7 +108,7 @@ func (p Chain) Launch(kernel string, y cuda.Arg, x ...cuda.Arg) cuda.Launch {
 }
 
 // Floor is the least number of bytes that any implementation moves.
-func (p Chain) Floor() int64 {
+func (p Chain) Floor() cuda.Floor {
 	bytes := p.N * int64(p.Out.Bytes)
 	for _, s := range p.Inputs {
 		switch s {
@@ -103,5 +120,5 @@ func (p Chain) Floor() int64 {
 			bytes += p.N / max(p.Cols, 1) * int64(p.In.Bytes)
 		}
 	}
-	return bytes
+	return cuda.Floor{Bytes: bytes}
 }

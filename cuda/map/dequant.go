@@ -49,18 +49,35 @@ func (d Dequant) Instance() (cuda.Instance, error) {
 // Launch reads elements and scales from the buffers q and x and writes y. Errors: L0990 as Instance, L0933 for an N
 // that is no size, or larger than a grid.
 func (d Dequant) Launch(q, x, y int) (cuda.Launch, error) {
-	i, err := d.Instance()
+	p, err := d.Plan(cuda.Arch{})
 	if err != nil {
 		return cuda.Launch{}, err
 	}
-	blocks := max((d.N+dequantThreads*dequantElements-1)/(dequantThreads*dequantElements), 1)
-	if d.N < 0 || blocks > math.MaxInt32 {
-		return cuda.Launch{}, diag.New("L0933", i.Kernel, "%d elements", d.N).
-			WithHint("one launch takes 0 to %d", int64(math.MaxInt32)*dequantThreads*dequantElements)
-	}
-	return cuda.Launch{Kernel: i.Kernel, Grid: [3]uint32{uint32(blocks), 1, 1}, Block: [3]uint32{dequantThreads, 1, 1},
-		Args: []cuda.Arg{cuda.Buffer(q), cuda.Buffer(x), cuda.Buffer(y), cuda.I64(d.N)}}, nil
+	return p.Launches(Operands{X: cuda.Buffer(q), XScales: cuda.Buffer(x), Y: cuda.Buffer(y)})[0], nil
 }
 
-// Floor is what must be moved at least, in bytes; there is no arithmetic to speak of.
-func (d Dequant) Floor() (bytes, flops int64) { return d.N + (d.N+31)/32 + d.Width()*d.N, 0 }
+// Valid reports why no kernel can take the problem. Errors as Launch.
+func (d Dequant) Valid() error {
+	_, err := d.Plan(cuda.Arch{})
+	return err
+}
+
+// Plan is the kernel, on any architecture. Errors as Launch.
+func (d Dequant) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
+	i, err := d.Instance()
+	if err != nil {
+		return cuda.Plan[Operands]{}, err
+	}
+	blocks := max((d.N+dequantThreads*dequantElements-1)/(dequantThreads*dequantElements), 1)
+	if d.N < 0 || blocks > math.MaxInt32 {
+		return cuda.Plan[Operands]{}, diag.New("L0933", i.Kernel, "%d elements", d.N).
+			WithHint("one launch takes 0 to %d", int64(math.MaxInt32)*dequantThreads*dequantElements)
+	}
+	return cuda.OneKernel(i, func(o Operands) []cuda.Launch {
+		return []cuda.Launch{{Kernel: i.Kernel, Grid: [3]uint32{uint32(blocks), 1, 1},
+			Block: [3]uint32{dequantThreads, 1, 1}, Args: []cuda.Arg{o.X, o.XScales, o.Y, cuda.I64(d.N)}}}
+	}), nil
+}
+
+// Floor is what must be moved at least; there is no arithmetic to speak of.
+func (d Dequant) Floor() cuda.Floor { return cuda.Floor{Bytes: d.N + (d.N+31)/32 + d.Width()*d.N} }

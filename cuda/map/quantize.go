@@ -23,6 +23,18 @@ type Quantize struct {
 	Pitch int64
 }
 
+// Operands are the buffers of a problem on elements; cuda.Null() for scales that are not there.
+type Operands struct{ X, XScales, Y, YScales cuda.Arg }
+
+// The problems.
+var (
+	_ cuda.Problem[Operands]      = Dequant{}
+	_ cuda.Problem[Operands]      = Quantize{}
+	_ cuda.Batched[Operands]      = Cast{}
+	_ cuda.Batched[Operands]      = Blocks{}
+	_ cuda.Batched[ChainOperands] = Chain{}
+)
+
 // Blocks is the number of blocks in a row; the last one may be short.
 func (p Quantize) Blocks() int64 { return (p.Cols + 31) / 32 }
 
@@ -34,6 +46,28 @@ func (p Quantize) Instance(kernel string) (cuda.Instance, error) {
 		return cuda.Instance{}, unfit(kernel, "quantize reads fp32, bf16 and fp16, not %s", p.In.Type)
 	}
 	return cuda.Make("quantize", kernel, p.In.Type, wide(p.Rows*p.Blocks()*32))
+}
+
+// Valid reports why no kernel can take the problem: error L0990.
+func (p Quantize) Valid() error {
+	_, err := p.Instance("quantize")
+	return err
+}
+
+// Plan is the kernel, on any architecture.
+func (p Quantize) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
+	i, err := named(p.Instance("quantize"))
+	return cuda.OneKernel(i, func(o Operands) []cuda.Launch {
+		return []cuda.Launch{p.Launch(i.Kernel, o.X, o.Y, o.YScales)}
+	}), err
+}
+
+// named gives a kernel the name that its parameters make.
+func named(i cuda.Instance, err error) (cuda.Instance, error) {
+	if err != nil {
+		return i, err
+	}
+	return cuda.Named(i.Template.Name, i.Params...)
 }
 
 // Launch runs it: x [Rows][Cols] words, q [Rows][Cols] bytes, and the scale image.
@@ -59,7 +93,9 @@ func (p Quantize) Scales() int64 {
 }
 
 // Floor is the least number of bytes that any implementation moves.
-func (p Quantize) Floor() int64 { return p.Rows * (p.Cols*int64(p.In.Bytes+1) + p.Blocks()) }
+func (p Quantize) Floor() cuda.Floor {
+	return cuda.Floor{Bytes: p.Rows * (p.Cols*int64(p.In.Bytes+1) + p.Blocks())}
+}
 
 // wide is the template parameter WIDE for an index that runs to n, rounded up to whole blocks of threads.
 func wide(n int64) string {

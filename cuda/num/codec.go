@@ -4,7 +4,10 @@
 // exact value and encode a value with one rounding, bit for bit as ir/format does.
 package num
 
-import "lathe/ir/format"
+import (
+	"lathe/cuda/word"
+	"lathe/ir/format"
+)
 
 // Codec is a format as the kernel library knows it.
 type Codec struct {
@@ -25,7 +28,7 @@ func Of(f format.Format) (Codec, bool) {
 		return Codec{}, false
 	}
 	_, block := f.(format.Block)
-	return Codec{Type: k.KernelType(), Bytes: Bytes(f.Width()), Block: block}, true
+	return Codec{Type: k.KernelType(), Bytes: word.For(f.Width(), false).Bytes(), Block: block}, true
 }
 
 // The floats of kernels that are no formats of a graph: bfloat16 and binary16, which overflows to infinity or, named
@@ -36,16 +39,3 @@ var (
 	FP16Sat = Codec{Type: "fp16_sat_code", Bytes: 2}
 	FP32    = Codec{Type: "fp32_code", Bytes: 4}
 )
-
-// Bytes is the size in memory of a code of so many bits.
-func Bytes(width int) int {
-	switch {
-	case width <= 8:
-		return 1
-	case width <= 16:
-		return 2
-	case width <= 32:
-		return 4
-	}
-	return 8
-}

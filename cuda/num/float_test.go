@@ -14,6 +14,7 @@ import (
 	"lathe/cuda/cudatest"
 	"lathe/cuda/map"
 	"lathe/cuda/num"
+	"lathe/cuda/word"
 )
 
 // small is a float format as a table: its values by counting, and the nearest of them by search.
@@ -32,7 +33,7 @@ func (f small) codec() num.Codec {
 	case "log":
 		text = fmt.Sprintf("log_code<%d, %d, %s>", f.width(), f.bias, f.round)
 	}
-	return num.Codec{Type: text, Bytes: num.Bytes(f.width())}
+	return num.Codec{Type: text, Bytes: word.For(f.width(), false).Bytes()}
 }
 
 func (f small) width() int { return 1 + f.e + f.m }

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 )
 
 // Cases are the kernels of this family on the shapes that are checked and timed where a GPU is present: rows that every
@@ -21,11 +22,11 @@ func Cases() ([]cuda.Case, error) {
 	for _, m := range []Matrix{{Rows: 5, Cols: 33}, {Rows: 6, Cols: 1000}, {Rows: 3, Cols: 4096}, {Rows: 2, Cols: 12345},
 		{Rows: 32768, Cols: 1024}, {Rows: 32768, Cols: 4096}, {Rows: 32768, Cols: 8192}, {Rows: 8192, Cols: 65536}} {
 		timed := m.Rows > 1000
-		if err := add(Softmax{Matrix: m, In: BF16, Out: BF16}.Case(timed)); err != nil {
+		if err := add(Softmax{Matrix: m, In: word.BFloat16, Out: word.BFloat16}.Case(timed)); err != nil {
 			return nil, err
 		}
 		for _, n := range []Norm{{}, {RMS: true}, {Add: true}, {RMS: true, Add: true}} {
-			n.Matrix, n.In, n.Out, n.Gain, n.Eps = m, BF16, BF16, BF16, 1e-5
+			n.Matrix, n.In, n.Out, n.Gain, n.Eps = m, word.BFloat16, word.BFloat16, word.BFloat16, 1e-5
 			if err := add(n.Case(timed)); err != nil {
 				return nil, err
 			}
@@ -58,32 +59,30 @@ func fill(operand uint64) func([]byte) {
 
 // Case is softmax of rows of bf16 without a mask. Errors as Valid and Instance.
 func (p Softmax) Case(timed bool) (cuda.Case, error) {
-	i, err := p.Instance("softmax")
+	plan, err := p.Plan(cuda.Arch{})
 	if err != nil {
 		return cuda.Case{}, err
 	}
-	l, err := p.Launch("softmax", cuda.Buffer(0), cuda.Null(), cuda.Buffer(1))
-	size := p.Rows * p.Cols
-	return cuda.Case{
-		Name:      fmt.Sprintf("softmax/rows=%d cols=%d", p.Rows, p.Cols),
-		Instances: []cuda.Instance{i}, Launches: l, Timed: timed, Shape: p.shape(), Formats: "bf16 -> bf16",
-		Bytes: p.Floor().Bytes, Flops: p.Floor().Flops,
-		Buffers: []cuda.CaseBuffer{{Name: "x", Bytes: 2 * size, Fill: fill(0)}, {Name: "y", Bytes: 2 * size, Output: true}},
-		Check: func(out [][]byte) cuda.Verdict {
-			return p.check(out[0], func(row int64) (y, tol []float64) {
-				sum := 0.0
-				for c := range p.Cols { // no maximum is needed: float64 holds e^4 times any number of columns
-					y = append(y, math.Exp(element(0, uint64(row*p.Cols+c))))
-					sum += y[c]
-				}
-				for c := range y {
-					y[c] /= sum
-					tol = append(tol, 0x1p-8*y[c]+min(4e-7, 0x1p-18*y[c]))
-				}
-				return y, tol
-			})
-		},
-	}, err
+	one := cuda.CaseOf(p, plan, SoftmaxArgs{X: cuda.Buffer(0), Mask: cuda.Null(), Y: cuda.Buffer(1)})
+	one.Name, one.Timed = fmt.Sprintf("softmax/rows=%d cols=%d", p.Rows, p.Cols), timed
+	one.Shape, one.Formats = p.shape(), "bf16 -> bf16"
+	size := 2 * p.Rows * p.Cols
+	one.Buffers = []cuda.CaseBuffer{{Name: "x", Bytes: size, Fill: fill(0)}, {Name: "y", Bytes: size, Output: true}}
+	one.Check = func(out [][]byte) cuda.Verdict {
+		return p.check(out[0], func(row int64) (y, tol []float64) {
+			sum := 0.0
+			for c := range p.Cols { // no maximum is needed: float64 holds e^4 times any number of columns
+				y = append(y, math.Exp(element(0, uint64(row*p.Cols+c))))
+				sum += y[c]
+			}
+			for c := range y {
+				y[c] /= sum
+				tol = append(tol, 0x1p-8*y[c]+min(4e-7, 0x1p-18*y[c]))
+			}
+			return y, tol
+		})
+	}
+	return one, nil
 }
 
 // Case is the norm of rows of bf16 with gain and bias, and with the sum before it if there is one. Errors as Valid and
@@ -105,23 +104,21 @@ func (p Norm) Case(timed bool) (cuda.Case, error) {
 		buffers = append(buffers, cuda.CaseBuffer{Name: "addend", Bytes: size, Fill: fill(3)},
 			cuda.CaseBuffer{Name: "sum", Bytes: size, Output: true})
 	}
-	i, err := p.Instance(p.kernel())
+	plan, err := p.Plan(cuda.Arch{})
 	if err != nil {
 		return cuda.Case{}, err
 	}
-	l, err := p.Launch(p.kernel(), a)
-	return cuda.Case{
-		Name:      fmt.Sprintf("%s/rows=%d cols=%d", name, p.Rows, p.Cols),
-		Instances: []cuda.Instance{i}, Launches: l, Timed: timed, Shape: p.shape(), Formats: "bf16 -> bf16",
-		Bytes: p.Floor().Bytes, Flops: p.Floor().Flops, Buffers: buffers,
-		Check: func(out [][]byte) cuda.Verdict {
-			v := p.check(out[0], p.reference)
-			if v.Wrong == "" && p.Add {
-				v.Wrong = p.checkSum(out[1])
-			}
-			return v
-		},
-	}, err
+	one := cuda.CaseOf(p, plan, a)
+	one.Name, one.Timed = fmt.Sprintf("%s/rows=%d cols=%d", name, p.Rows, p.Cols), timed
+	one.Shape, one.Formats, one.Buffers = p.shape(), "bf16 -> bf16", buffers
+	one.Check = func(out [][]byte) cuda.Verdict {
+		v := p.check(out[0], p.reference)
+		if v.Wrong == "" && p.Add {
+			v.Wrong = p.checkSum(out[1])
+		}
+		return v
+	}
+	return one, nil
 }
 
 // input is what the norm reads at a place: x, or the sum rounded to bf16.

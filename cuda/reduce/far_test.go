@@ -8,6 +8,7 @@ import (
 
 	"lathe/cuda/cudatest"
 	"lathe/cuda/reduce"
+	"lathe/cuda/word"
 )
 
 // behind is a number of rows that fills blocks of threads and, times the columns of the tests, exceeds 2^32 elements.
@@ -19,7 +20,7 @@ func TestNormFar(t *testing.T) {
 	for _, rms := range []bool{false, true} {
 		for i, cols := range []int64{264, 1000, 4104, 9000} {
 			p := reduce.Norm{Matrix: reduce.Matrix{Rows: 5, Cols: cols}, RMS: rms, Eps: 1e-5, Add: true,
-				In: reduce.BF16, Out: reduce.F32, Gain: reduce.BF16}
+				In: word.BFloat16, Out: word.Float32, Gain: word.BFloat16}
 			blocks := (cols + 31) / 32
 			if i%2 == 0 {
 				p.Quant = &reduce.Blocks{Stride: (cols + 15) / 16 * 16, Row: blocks, Block: 1}
@@ -58,7 +59,7 @@ func sized(buffers []cudatest.Buffer, rows, few int64) (out []cudatest.Buffer) {
 // TestSoftmaxFar does so with a mask of a row for each.
 func TestSoftmaxFar(t *testing.T) {
 	for _, cols := range []int64{264, 4104, 9000} {
-		p := reduce.Softmax{Matrix: reduce.Matrix{Rows: 5, Cols: cols}, In: reduce.F32, Out: reduce.BF16,
+		p := reduce.Softmax{Matrix: reduce.Matrix{Rows: 5, Cols: cols}, In: word.Float32, Out: word.BFloat16,
 			Mask: &reduce.MaskRows{Div: 1, Mul: 1, Mod: 1}}
 		t.Run(fmt.Sprint(cols), func(t *testing.T) {
 			t.Parallel()

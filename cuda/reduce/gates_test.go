@@ -9,6 +9,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
 	"lathe/cuda/reduce"
+	"lathe/cuda/word"
 )
 
 // sizes are columns for every team: rows of a warp, of four and eight warps, long rows, and rows without alignment.
@@ -18,7 +19,7 @@ var sizes = []int64{1024, 999, 4096, 8192, 16384, 31, 9999}
 func TestSoftmaxGates(t *testing.T) {
 	var all []cuda.Instance
 	for i, n := range sizes {
-		p := reduce.Softmax{Matrix: reduce.Matrix{Rows: 9, Cols: n}, In: reduce.Word(i % 3), Out: reduce.Word(i * 2 % 3)}
+		p := reduce.Softmax{Matrix: reduce.Matrix{Rows: 9, Cols: n}, In: word.Float(i % 3), Out: word.Float(i * 2 % 3)}
 		if i%2 == 1 {
 			p.Mask = &reduce.MaskRows{Div: 1, Mul: 1, Mod: 1}
 		}
@@ -37,8 +38,8 @@ func TestNormGates(t *testing.T) {
 		t.Run(fmt.Sprint("rms=", rms), func(t *testing.T) {
 			var all []cuda.Instance
 			for i, n := range sizes {
-				p := reduce.Norm{Matrix: reduce.Matrix{Rows: 9, Cols: n}, RMS: rms, In: reduce.Word((i + 1) % 3),
-					Out: reduce.Word(i % 3), Gain: reduce.Word(i / 2 % 3), Add: i%2 == 0, UnitOffset: rms && i%3 > 0,
+				p := reduce.Norm{Matrix: reduce.Matrix{Rows: 9, Cols: n}, RMS: rms, In: word.Float((i + 1) % 3),
+					Out: word.Float(i % 3), Gain: word.Float(i / 2 % 3), Add: i%2 == 0, UnitOffset: rms && i%3 > 0,
 					RoundBeforeGain: rms && i%4 > 1}
 				if i%3 == 1 {
 					p.Quant = &reduce.Blocks{Stride: n}
@@ -61,7 +62,7 @@ func TestValid(t *testing.T) {
 		"cols": reduce.Norm{Matrix: reduce.Matrix{Rows: 1, Cols: 1 << 31}}.Valid(),
 		"mask": reduce.Softmax{Matrix: reduce.Matrix{Rows: 1, Cols: 1}, Mask: &reduce.MaskRows{}}.Valid(),
 		"unit": reduce.Norm{Matrix: reduce.Matrix{Rows: 1, Cols: 1}, UnitOffset: true}.Valid(),
-		"rows of bytes": reduce.Norm{Matrix: reduce.Matrix{Rows: 2, Cols: 64}, In: reduce.BF16,
+		"rows of bytes": reduce.Norm{Matrix: reduce.Matrix{Rows: 2, Cols: 64}, In: word.BFloat16,
 			Quant: &reduce.Blocks{Stride: 68}}.Valid(),
 	} {
 		if err == nil {
@@ -90,7 +91,7 @@ func TestValid(t *testing.T) {
 func TestLaunchFits(t *testing.T) {
 	for _, n := range sizes {
 		m := reduce.Matrix{Rows: 9, Cols: n}
-		s := reduce.Softmax{Matrix: m, In: reduce.BF16, Out: reduce.F32}
+		s := reduce.Softmax{Matrix: m, In: word.BFloat16, Out: word.Float32}
 		i, err := s.Instance("k")
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +101,7 @@ func TestLaunchFits(t *testing.T) {
 			t.Errorf("softmax of %d columns: %v, %v", n, err, i.Fit(l[0]))
 		}
 		for _, rms := range []bool{false, true} {
-			p := reduce.Norm{Matrix: m, RMS: rms, In: reduce.F32, Out: reduce.F16, Eps: 1e-5}
+			p := reduce.Norm{Matrix: m, RMS: rms, In: word.Float32, Out: word.Float16, Eps: 1e-5}
 			i, err := p.Instance("k")
 			if err != nil {
 				t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 	"lathe/internal/diag"
 )
 
@@ -16,7 +17,7 @@ type Norm struct {
 	// RMS chooses RMSNorm, which has no bias.
 	RMS bool
 	// In, Out and Gain are the formats of x, of y, and of gain and bias.
-	In, Out, Gain Word
+	In, Out, Gain word.Float
 	Eps           float32
 	// Add normalizes x + addend, which is rounded to In and stored.
 	Add bool
@@ -98,29 +99,46 @@ func (p Norm) arguments(a NormArgs, rows cuda.Arg, to Blocks) []cuda.Arg {
 		cuda.I64(to.Block), cuda.F32(float32(1/float64(p.Cols))), cuda.F32(p.Eps))
 }
 
-// Call normalizes the rows of each of a number of samples, with one gain and bias for all and without Quant. Errors as
-// Valid.
-func (p Norm) Call(a NormArgs) (cuda.Call, error) {
+// Plan is the kernel, on any architecture. Errors as Valid.
+func (p Norm) Plan(cuda.Arch) (cuda.Plan[NormArgs], error) {
+	i, err := p.named()
+	if err == nil {
+		_, err = p.Launch(i.Kernel, NormArgs{})
+	}
+	return cuda.OneKernel(i, func(o NormArgs) []cuda.Launch {
+		l, _ := p.Launch(i.Kernel, o) // its errors are those above
+		return l
+	}), err
+}
+
+// named is the kernel under a name that its parameters make.
+func (p Norm) named() (cuda.Instance, error) {
 	if err := p.Valid(); err != nil {
-		return cuda.Call{}, err
+		return cuda.Instance{}, err
 	}
 	t := p.team(p.In)
-	i, err := cuda.Named(t.name(p.kernel()), p.params(t)...)
-	return cuda.Call{Instance: i, Blocks: 1, Rows: p.Rows, Tile: int64(t.rows), Bytes: p.Floor().Bytes,
-		Args: p.arguments(a, cuda.Samples64(p.Rows, 1), Blocks{Stride: p.Cols})}, err
+	return cuda.Named(t.name(p.kernel()), p.params(t)...)
+}
+
+// Call normalizes the rows of each of a number of samples, with one gain and bias for all and without Quant. Errors as
+// Valid.
+func (p Norm) Call(o NormArgs, _ cuda.Target) (cuda.Call, error) {
+	i, err := p.named()
+	return cuda.Call{Instance: i, Blocks: 1, Rows: p.Rows, Tile: int64(p.team(p.In).rows), Bytes: p.Floor().Bytes,
+		Args: p.arguments(o, cuda.Samples64(p.Rows, 1), Blocks{Stride: p.Cols})}, err
 }
 
 // Floor reads x and the addend and writes the sum and y once; gain and bias are not counted.
-func (p Norm) Floor() Floor {
+func (p Norm) Floor() cuda.Floor {
 	n := p.Rows * p.Cols
-	f := Floor{Bytes: n * p.In.Bytes(), Flops: 8 * n}
+	f := cuda.Floor{Bytes: n * int64(p.In.Type().Bytes()), Flops: 8 * n}
 	if p.Add {
-		f.Bytes += 2 * n * p.In.Bytes()
+		f.Bytes += 2 * n * int64(p.In.Type().Bytes())
 	}
 	if p.Quant != nil {
 		f.Bytes += n + p.Rows*((p.Cols+31)/32)
 	} else {
-		f.Bytes += n * p.Out.Bytes()
+		f.Bytes += n * int64(p.Out.Type().Bytes())
 	}
 	return f
 }

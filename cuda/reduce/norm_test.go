@@ -11,6 +11,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
 	"lathe/cuda/reduce"
+	"lathe/cuda/word"
 )
 
 // normCase is a problem with its data.
@@ -31,7 +32,7 @@ func newNorm(p reduce.Norm) normCase {
 	}
 	weights := matrix(seed+2, p.Gain, 9, n)
 	c.gain, c.bias = weights[7*n:8*n], weights[8*n:]
-	if p.Gain != reduce.F16 && p.Out != reduce.F16 { // blocks of the largest and the smallest scales
+	if p.Gain != word.Float16 && p.Out != word.Float16 { // blocks of the largest and the smallest scales
 		for i := range min(n, 96) / 32 * 32 {
 			c.gain[i] = math.Ldexp(c.gain[i]/math.Abs(c.gain[i]), []int{126, -126, -140}[i/32])
 		}
@@ -60,7 +61,7 @@ func (c normCase) job(t testing.TB) cudatest.Job {
 		j.Buffers = append(j.Buffers, b)
 		return cuda.Buffer(len(j.Buffers) - 1)
 	}
-	n, each := p.Rows*p.Cols, p.Out.Bytes()
+	n, each := p.Rows*p.Cols, int64(p.Out.Type().Bytes())
 	blocks := p.Rows * ((p.Cols + 31) / 32)
 	if p.Quant != nil {
 		n, each = p.Rows*p.Quant.Stride, 1
@@ -69,7 +70,7 @@ func (c normCase) job(t testing.TB) cudatest.Job {
 		X:      put(true, cudatest.Buffer{Name: "x", Data: encode(p.In, c.x)}),
 		Y:      put(true, cudatest.Buffer{Name: "y", Bytes: n * each, Out: true}),
 		Addend: put(p.Add, cudatest.Buffer{Name: "addend", Data: encode(p.In, c.other)}),
-		Sum:    put(p.Add, cudatest.Buffer{Name: "sum", Bytes: p.Rows * p.Cols * p.In.Bytes(), Out: true}),
+		Sum:    put(p.Add, cudatest.Buffer{Name: "sum", Bytes: p.Rows * p.Cols * int64(p.In.Type().Bytes()), Out: true}),
 		Gain:   put(!c.noGain, cudatest.Buffer{Name: "gain", Data: encode(p.Gain, c.gain)}),
 		Bias:   put(!c.noBias, cudatest.Buffer{Name: "bias", Data: encode(p.Gain, c.bias)}),
 		Scales: put(p.Quant != nil, cudatest.Buffer{Name: "scales", Bytes: blocks, Out: true}),
@@ -137,7 +138,7 @@ func (c normCase) check(t testing.TB, out [][]byte) {
 	n, x := int(c.p.Cols), c.summed()
 	if c.p.Add {
 		stored := decode(c.p.In, out[1]) // NaN of any word
-		if d := cudatest.FirstDifference(encode(c.p.In, stored), encode(c.p.In, x), int(c.p.In.Bytes())); d != "" {
+		if d := cudatest.FirstDifference(encode(c.p.In, stored), encode(c.p.In, x), c.p.In.Type().Bytes()); d != "" {
 			t.Errorf("sum: %s", d)
 		}
 	}
@@ -157,7 +158,7 @@ func norms(rms bool) []reduce.Norm {
 	for i, n := range lengths {
 		all = append(all, reduce.Norm{
 			Matrix: reduce.Matrix{Rows: 7, Cols: n}, RMS: rms, Eps: 1e-5, Add: i%2 == 0,
-			In: reduce.Word(i % 3), Out: reduce.Word((i + i/3) % 3), Gain: reduce.Word(i / 2 % 3),
+			In: word.Float(i % 3), Out: word.Float((i + i/3) % 3), Gain: word.Float(i / 2 % 3),
 			UnitOffset: rms && i%4 < 2, RoundBeforeGain: rms && i%3 > 0,
 		})
 	}
@@ -193,7 +194,7 @@ func TestNormFused(t *testing.T) {
 			if fused.other == nil {
 				fused.other = matrix(99, p.In, 7, int(p.Cols))
 			}
-			if p.Gain != reduce.F16 && p.Cols >= 64 { // blocks with Inf beside finite values
+			if p.Gain != word.Float16 && p.Cols >= 64 { // blocks with Inf beside finite values
 				for i := range 32 {
 					fused.gain[32+i] = 0x1p127
 				}

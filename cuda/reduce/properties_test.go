@@ -10,12 +10,13 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
 	"lathe/cuda/reduce"
+	"lathe/cuda/word"
 )
 
 // TestRowAlone demands of a row the same bits whatever other rows stand around it.
 func TestRowAlone(t *testing.T) {
 	for _, n := range []int64{500, 3000, 9000} {
-		all := newSoftmax(reduce.Softmax{Matrix: reduce.Matrix{Rows: 7, Cols: n}, In: reduce.BF16, Out: reduce.BF16})
+		all := newSoftmax(reduce.Softmax{Matrix: reduce.Matrix{Rows: 7, Cols: n}, In: word.BFloat16, Out: word.BFloat16})
 		one := all
 		one.p.Rows = 1
 		one.x = all.x[6*n:]
@@ -24,7 +25,8 @@ func TestRowAlone(t *testing.T) {
 		if d := cudatest.FirstDifference(cudatest.Run(t, b)[0], cudatest.Run(t, a)[0][6*n*2:], 2); d != "" {
 			t.Errorf("softmax of %d columns: %s", n, d)
 		}
-		norm := newNorm(reduce.Norm{Matrix: reduce.Matrix{Rows: 7, Cols: n}, In: reduce.BF16, Out: reduce.BF16, Eps: 1e-6})
+		norm := newNorm(reduce.Norm{Matrix: reduce.Matrix{Rows: 7, Cols: n}, In: word.BFloat16, Out: word.BFloat16,
+			Eps: 1e-6})
 		alone := norm
 		alone.p.Rows = 1
 		alone.x = norm.x[6*n:]
@@ -40,7 +42,7 @@ func TestRowAlone(t *testing.T) {
 func TestUnaligned(t *testing.T) {
 	for _, n := range []int64{64, 4096, 8200} {
 		m := reduce.Matrix{Rows: 7, Cols: n, Unaligned: true}
-		c := newSoftmax(reduce.Softmax{Matrix: m, In: reduce.BF16, Out: reduce.F16})
+		c := newSoftmax(reduce.Softmax{Matrix: m, In: word.BFloat16, Out: word.Float16})
 		j := c.job(t)
 		j.Quick = true
 		for i := range j.Buffers[:2] {
@@ -63,7 +65,7 @@ func TestUnaligned(t *testing.T) {
 // TestAccesses counts: rows that start at multiples of 16 bytes are read and written in whole sectors of 32 bytes.
 func TestAccesses(t *testing.T) {
 	for _, n := range []int64{1024, 4096, 8192} {
-		c := newSoftmax(reduce.Softmax{Matrix: reduce.Matrix{Rows: 2, Cols: n}, In: reduce.BF16, Out: reduce.BF16})
+		c := newSoftmax(reduce.Softmax{Matrix: reduce.Matrix{Rows: 2, Cols: n}, In: word.BFloat16, Out: word.BFloat16})
 		j := c.job(t)
 		j.Quick = true
 		_, stats := cudatest.Trace(t, j)

@@ -10,34 +10,15 @@ import (
 	"strconv"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 	"lathe/internal/diag"
 )
 
-// Word is a format of values in device memory.
-type Word int
-
-// The formats, numbered as the kernels number them.
-const (
-	F32 Word = iota
-	BF16
-	F16
+// The problems.
+var (
+	_ cuda.Batched[SoftmaxArgs] = Softmax{}
+	_ cuda.Batched[NormArgs]    = Norm{}
 )
-
-// String is the name that intrinsics.cuh gives it.
-func (w Word) String() string { return [...]string{"f32", "bf16", "f16"}[w] }
-
-// Bytes of a value.
-func (w Word) Bytes() int64 {
-	if w == F32 {
-		return 4
-	}
-	return 2
-}
-
-// Floor is the least that a kernel moves and computes: no kernel is faster than these at a GPU's peak rates.
-type Floor struct {
-	Bytes, Flops int64
-}
 
 // Matrix is what every problem here works on: rows of columns, row after row without a gap, and no buffer of a launch
 // overlaps another.
@@ -62,8 +43,8 @@ var inRegisters = []struct{ warps, values, rows int }{
 const longWarps = 8
 
 // team is the smallest that holds a row in registers, or one that reads it twice.
-func (m Matrix) team(in Word) team {
-	t := team{access: int(16 / in.Bytes()), warps: 1, rows: 4}
+func (m Matrix) team(in word.Float) team {
+	t := team{access: 16 / in.Type().Bytes(), warps: 1, rows: 4}
 	if m.Unaligned || m.Cols%int64(t.access) != 0 {
 		t.access = 1
 	}
@@ -96,7 +77,7 @@ func (t team) name(base string) string {
 }
 
 // valid reports rows or columns that no kernel can take: error L0990.
-func (m Matrix) valid(kernel string, in Word) error {
+func (m Matrix) valid(kernel string, in word.Float) error {
 	if m.Rows < 0 || m.Cols < 0 || m.Cols >= math.MaxInt32 {
 		return diag.New("L0990", kernel, "rows of %d columns: a row has 0 to %d", m.Cols, math.MaxInt32-1).
 			WithHint("split the rows, and join their statistics")
@@ -109,7 +90,7 @@ func (m Matrix) valid(kernel string, in Word) error {
 }
 
 // launches is the one call for a matrix, or none where there is nothing to write.
-func (m Matrix) launches(i cuda.Instance, in Word, args []cuda.Arg) ([]cuda.Launch, error) {
+func (m Matrix) launches(i cuda.Instance, in word.Float, args []cuda.Arg) ([]cuda.Launch, error) {
 	if m.Rows == 0 || m.Cols == 0 {
 		return nil, nil
 	}

@@ -8,15 +8,15 @@ import (
 	"math/rand/v2"
 
 	"lathe/cuda/cudatest"
-	"lathe/cuda/reduce"
+	"lathe/cuda/word"
 )
 
 // encode writes words of a format, rounded to nearest even.
-func encode(w reduce.Word, v []float64) []byte {
+func encode(w word.Float, v []float64) []byte {
 	switch w {
-	case reduce.BF16:
+	case word.BFloat16:
 		return cudatest.BF16Bytes(v)
-	case reduce.F32:
+	case word.Float32:
 		b := cudatest.F32Bytes(v)
 		for i, x := range v {
 			if math.IsNaN(x) {
@@ -33,11 +33,11 @@ func encode(w reduce.Word, v []float64) []byte {
 }
 
 // decode reads words of a format.
-func decode(w reduce.Word, b []byte) []float64 {
+func decode(w word.Float, b []byte) []float64 {
 	switch w {
-	case reduce.BF16:
+	case word.BFloat16:
 		return cudatest.BF16(b)
-	case reduce.F32:
+	case word.Float32:
 		return cudatest.F32(b)
 	}
 	var out []float64
@@ -48,11 +48,11 @@ func decode(w reduce.Word, b []byte) []float64 {
 }
 
 // unit is half a unit in the last place of a format, relative to the value, and of its smallest numbers, absolute.
-func unit(w reduce.Word) (relative, absolute float64) {
+func unit(w word.Float) (relative, absolute float64) {
 	switch w {
-	case reduce.BF16:
+	case word.BFloat16:
 		return 0x1p-8, 0x1p-134
-	case reduce.F16:
+	case word.Float16:
 		return 0x1p-11, 0x1p-25
 	}
 	return 0x1p-24, 0x1p-149
@@ -60,7 +60,7 @@ func unit(w reduce.Word) (relative, absolute float64) {
 
 // matrix makes rows of random values as a format holds them; rows 0 to 5 are special: a NaN, an infinity, zeros of both
 // signs, one value everywhere, a large mean, and -Inf everywhere but the last place.
-func matrix(seed uint64, w reduce.Word, rows, cols int) []float64 {
+func matrix(seed uint64, w word.Float, rows, cols int) []float64 {
 	r := rand.New(rand.NewPCG(seed, 7))
 	v := make([]float64, rows*cols)
 	for i := range v {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 	"lathe/internal/diag"
 )
 
@@ -14,7 +15,7 @@ import (
 // nothing.
 type Softmax struct {
 	Matrix
-	In, Out Word
+	In, Out word.Float
 	// Mask is nil where every column counts.
 	Mask *MaskRows
 }
@@ -45,15 +46,35 @@ func (p Softmax) params(t team) []string {
 	return slices.Concat(texts(int(p.In), int(p.Out)), t.params(), texts(bit(p.Mask != nil)))
 }
 
-// Call is softmax of the rows of each of a number of samples, without a mask. Errors as Valid.
-func (p Softmax) Call(x, y cuda.Arg) (cuda.Call, error) {
+// SoftmaxArgs are the buffers of a launch; cuda.Null for a mask that is not there.
+type SoftmaxArgs struct{ X, Mask, Y cuda.Arg }
+
+// Plan is the kernel, on any architecture. Errors as Valid.
+func (p Softmax) Plan(cuda.Arch) (cuda.Plan[SoftmaxArgs], error) {
+	i, err := p.named()
+	if err == nil {
+		_, err = p.Launch(i.Kernel, cuda.Null(), cuda.Null(), cuda.Null())
+	}
+	return cuda.OneKernel(i, func(o SoftmaxArgs) []cuda.Launch {
+		l, _ := p.Launch(i.Kernel, o.X, o.Mask, o.Y) // its errors are those above
+		return l
+	}), err
+}
+
+// named is the kernel under a name that its parameters make.
+func (p Softmax) named() (cuda.Instance, error) {
 	if err := p.Valid(); err != nil {
-		return cuda.Call{}, err
+		return cuda.Instance{}, err
 	}
 	t := p.team(p.In)
-	i, err := cuda.Named(t.name("softmax"), p.params(t)...)
-	return cuda.Call{Instance: i, Blocks: 1, Rows: p.Rows, Tile: int64(t.rows), Bytes: p.Floor().Bytes,
-		Args: []cuda.Arg{x, cuda.Null(), y, cuda.Samples64(p.Rows, 1), cuda.U32(uint32(p.Cols)),
+	return cuda.Named(t.name("softmax"), p.params(t)...)
+}
+
+// Call is softmax of the rows of each of a number of samples, without a mask. Errors as Valid.
+func (p Softmax) Call(o SoftmaxArgs, _ cuda.Target) (cuda.Call, error) {
+	i, err := p.named()
+	return cuda.Call{Instance: i, Blocks: 1, Rows: p.Rows, Tile: int64(p.team(p.In).rows), Bytes: p.Floor().Bytes,
+		Args: []cuda.Arg{o.X, cuda.Null(), o.Y, cuda.Samples64(p.Rows, 1), cuda.U32(uint32(p.Cols)),
 			cuda.U64(1), cuda.U64(1), cuda.U64(1)}}, err
 }
 
@@ -76,6 +97,7 @@ func (p Softmax) Launch(kernel string, x, mask, y cuda.Arg) ([]cuda.Launch, erro
 }
 
 // Floor reads x once and writes y once; the mask is not counted, since its rows repeat.
-func (p Softmax) Floor() Floor {
-	return Floor{Bytes: p.Rows * p.Cols * (p.In.Bytes() + p.Out.Bytes()), Flops: 5 * p.Rows * p.Cols}
+func (p Softmax) Floor() cuda.Floor {
+	n, each := p.Rows*p.Cols, int64(p.In.Type().Bytes()+p.Out.Type().Bytes())
+	return cuda.Floor{Bytes: n * each, Flops: 5 * n}
 }

@@ -10,6 +10,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
 	"lathe/cuda/reduce"
+	"lathe/cuda/word"
 )
 
 // softmax is the definition in float64.
@@ -90,7 +91,7 @@ func (c softmaxCase) job(t testing.TB) cudatest.Job {
 	}
 	return cudatest.Job{Kernels: []cuda.Instance{i}, Launches: l, Buffers: []cudatest.Buffer{
 		{Name: "x", Data: encode(c.p.In, c.x)},
-		{Name: "y", Bytes: c.p.Rows * c.p.Cols * c.p.Out.Bytes(), Out: true},
+		{Name: "y", Bytes: c.p.Rows * c.p.Cols * int64(c.p.Out.Type().Bytes()), Out: true},
 		{Name: "mask", Data: c.mask},
 	}}
 }
@@ -118,7 +119,7 @@ func (c softmaxCase) check(t testing.TB, out []byte) {
 		for _, y := range got[r*n : r*n+n] {
 			sum += y
 		}
-		if c.p.Out == reduce.F32 && sum != 0 && math.Abs(sum-1) > min(float64(n)*0x1p-25, 0x1p-18)+0x1p-22 {
+		if c.p.Out == word.Float32 && sum != 0 && math.Abs(sum-1) > min(float64(n)*0x1p-25, 0x1p-18)+0x1p-22 {
 			t.Errorf("row %d sums to 1%+g", r, sum-1)
 		}
 	}
@@ -129,7 +130,7 @@ func TestSoftmax(t *testing.T) {
 	for i, n := range []int64{1, 31, 33, 256, 264, 1000, 1024, 1040, 3001, 4104, 8200, 16400, 4099, 12345} {
 		for _, masked := range []bool{false, true} {
 			m := reduce.Matrix{Rows: 7, Cols: n}
-			p := reduce.Softmax{Matrix: m, In: reduce.Word((i + 1) % 3), Out: reduce.Word(i * 2 % 3)}
+			p := reduce.Softmax{Matrix: m, In: word.Float((i + 1) % 3), Out: word.Float(i * 2 % 3)}
 			if masked {
 				p.Mask = &reduce.MaskRows{Div: 4, Mul: 2, Mod: 2}
 			}

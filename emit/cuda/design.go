@@ -6,8 +6,9 @@ package cuda
 
 import (
 	"lathe/cuda"
-	"lathe/emit/cuda/kernel"
+	"lathe/cuda/word"
 	"lathe/ir"
+	"lathe/ir/format"
 )
 
 // Design is a graph as kernels. Nothing in it depends on time, machine or map order.
@@ -43,7 +44,7 @@ type Port struct {
 	Node *ir.Node
 	// Codes is the buffer with the elements, of type Store; Scales that of the scales of blocks, or -1.
 	Codes, Scales     int
-	Store, ScaleStore kernel.Type
+	Store, ScaleStore word.Type
 	// Perm restores the caller's layout of an output, as in ir.Output.
 	Perm []int
 }
@@ -150,28 +151,9 @@ func (d *Design) Total(samples int) int64 {
 }
 
 // storeOf is the smallest type that holds every code of t.
-func storeOf(t ir.Type) kernel.Type {
+func storeOf(t ir.Type) word.Type {
 	if t.IsFloat() {
-		return kernel.F32
+		return word.F32
 	}
-	return word(t.Format.Width(), signed(t))
-}
-
-// word is the smallest integer type of at least the given bits. Codes of 64 bits are raw bits in a signed type.
-func word(bits int, signed bool) kernel.Type {
-	switch {
-	case bits > 32:
-		return kernel.I64
-	case bits > 16 && signed:
-		return kernel.I32
-	case bits > 16:
-		return kernel.U32
-	case bits > 8 && signed:
-		return kernel.I16
-	case bits > 8:
-		return kernel.U16
-	case signed:
-		return kernel.I8
-	}
-	return kernel.U8
+	return word.For(t.Format.Width(), format.SignedCodes(t.Format))
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
+	"lathe/cuda/word"
 	"lathe/emit/cuda/generic"
-	"lathe/emit/cuda/kernel"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -16,15 +16,13 @@ import (
 	"lathe/ir/op"
 )
 
-func signed(t ir.Type) bool { return format.SignedCodes(t.Format) }
-
 // scaleStore is the type of the scales of blocks.
-func scaleStore(t ir.Type) (kernel.Type, bool) {
+func scaleStore(t ir.Type) (word.Type, bool) {
 	b, ok := t.Format.(format.Block)
 	if !ok {
 		return "", false
 	}
-	return word(b.ScaleWidth(), false), true
+	return word.For(b.ScaleWidth(), false), true
 }
 
 // compiled is a group as kernels: values are its inputs, each with the scales of blocks behind it, and its outputs

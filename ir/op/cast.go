@@ -210,7 +210,7 @@ func castTable(n *ir.Node) ([]int64, error) {
 }
 
 // castCUDA is a cast into blocks, or out of them. Kernels made for the node are as fast for the others.
-func castCUDA(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) {
+func castCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	in, out := n.Args[0].Type, n.Type
 	if !in.InBlocks() && !out.InBlocks() || n.Type.Elems() == 0 {
 		return nil, cuda.Refuse("a cast from %s to %s is one operation an element", in.Format, out.Format)
@@ -233,15 +233,15 @@ func castCUDA(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) {
 	y := u.Add(cuda.Operand{Kind: cuda.Output})
 	if b, ok := out.BlockFormat(); ok {
 		p := pointwise.Blocks{Outer: elems / row, Length: row, Inner: 1, From: from, To: b}
-		call, err := p.Call(x, y, u.Add(cuda.Operand{Kind: cuda.OutputScales}))
-		return unitOf(&u, call, err)
+		o := pointwise.Operands{X: x, Y: y, YScales: u.Add(cuda.Operand{Kind: cuda.OutputScales})}
+		return unitOf(&u, p, o, t)
 	}
 	if fromOutside(n.Args[0]) {
 		return nil, cuda.Refuse("scales from outside may be 255, which is NaN for cast and a power of two for the node")
 	}
 	p := pointwise.Cast{N: elems, From: from, To: to, Length: row, Inner: 1}
-	call, err := p.Call(x, y, u.Add(cuda.Operand{Kind: cuda.InputScales}), cuda.Null())
-	return unitOf(&u, call, err)
+	o := pointwise.Operands{X: x, XScales: u.Add(cuda.Operand{Kind: cuda.InputScales}), Y: y, YScales: cuda.Null()}
+	return unitOf(&u, p, o, t)
 }
 
 // fromOutside says that nothing is known of the scales of blocks that node x makes.

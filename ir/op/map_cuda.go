@@ -12,8 +12,9 @@ import (
 	"lathe/ir"
 )
 
-// unitOf is a unit of one call.
-func unitOf(u *cuda.Unit, call cuda.Call, err error) (*cuda.Unit, error) {
+// unitOf is a unit of one call: problem p of each sample.
+func unitOf[O any](u *cuda.Unit, p cuda.Batched[O], o O, t cuda.Target) (*cuda.Unit, error) {
+	call, err := p.Call(o, t)
 	if err != nil {
 		return nil, cuda.Refused(err)
 	}
@@ -22,7 +23,7 @@ func unitOf(u *cuda.Unit, call cuda.Call, err error) (*cuda.Unit, error) {
 }
 
 // softmaxCUDA takes rows: the last axis.
-func softmaxCUDA(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) {
+func softmaxCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	shape := n.Type.Shape
 	axis, err := normAxis(n.Attrs.(*AxisAttrs).Axis, len(shape))
 	if err != nil || !n.Type.IsFloat() {
@@ -34,13 +35,12 @@ func softmaxCUDA(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) {
 	p := reduce.Softmax{Matrix: reduce.Matrix{Rows: int64(product(shape[:axis])), Cols: int64(shape[axis])}}
 	var u cuda.Unit
 	x, y := u.Add(cuda.Operand{Kind: cuda.Input}), u.Add(cuda.Operand{Kind: cuda.Output})
-	call, err := p.Call(x, y)
-	return unitOf(&u, call, err)
+	return unitOf(&u, p, reduce.SoftmaxArgs{X: x, Mask: cuda.Null(), Y: y}, t)
 }
 
 // chainCUDA is an element-wise function of floats by its name in chains.
 func chainCUDA(name string) func(*ir.Node, cuda.Target) (*cuda.Unit, error) {
-	return func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) {
+	return func(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 		if !n.Type.IsFloat() {
 			return nil, cuda.Refuse("chains of functions compute on floats, not on %s", n.Type.Format)
 		}
@@ -64,8 +64,7 @@ func chainCUDA(name string) func(*ir.Node, cuda.Target) (*cuda.Unit, error) {
 		}
 		p := pointwise.Chain{Expr: e, N: elems, Cols: elems, In: num.FP32, Out: num.FP32,
 			Inputs: make([]pointwise.Shape, len(args))}
-		call, err := p.Call(u.Add(cuda.Operand{Kind: cuda.Output}), x...)
-		return unitOf(&u, call, err)
+		return unitOf(&u, p, pointwise.ChainOperands{X: x, Y: u.Add(cuda.Operand{Kind: cuda.Output})}, t)
 	}
 }
 

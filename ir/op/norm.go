@@ -26,7 +26,7 @@ var LayerNorm = composite(ir.Op{
 	Name: "layer_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over the last axes",
 	Attrs: NormAttrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true, RoundsOnce: true},
 	Infer: normInfer, Eval: layerNormEval, Expand: layerNormExpand,
-	CUDA:  ir.OneNode(func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) { return normCUDA(n, false) }),
+	CUDA:  ir.OneNode(func(n *ir.Node, t cuda.Target) (*cuda.Unit, error) { return normCUDA(n, false, t) }),
 	Legal: noInteger, Gen: genNorm,
 })
 
@@ -36,7 +36,7 @@ var RMSNorm = composite(ir.Op{
 	Name: "rms_norm", Doc: "x/sqrt(mean of squares + eps)*scale over the last axes",
 	Attrs: NormAttrs{}, Arity: [2]int{1, 2}, Traits: ir.Traits{FloatOnly: true, RoundsOnce: true},
 	Infer: normInfer, Eval: rmsNormEval, Expand: rmsNormExpand,
-	CUDA:  ir.OneNode(func(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) { return normCUDA(n, true) }),
+	CUDA:  ir.OneNode(func(n *ir.Node, t cuda.Target) (*cuda.Unit, error) { return normCUDA(n, true, t) }),
 	Legal: noInteger, Gen: genNorm,
 })
 
@@ -188,7 +188,7 @@ func rmsNormExpand(n *ir.Node) ([]*ir.Node, error) {
 }
 
 // normCUDA takes floats whose gain and bias, if any, are constants of a value a column.
-func normCUDA(n *ir.Node, rms bool) (*cuda.Unit, error) {
+func normCUDA(n *ir.Node, rms bool, t cuda.Target) (*cuda.Unit, error) {
 	a, shape := n.Attrs.(*NormAttrs), n.Type.Shape
 	axis, err := normAxis(a.Axis, len(shape))
 	if err != nil || !n.Type.IsFloat() {
@@ -203,18 +203,17 @@ func normCUDA(n *ir.Node, rms bool) (*cuda.Unit, error) {
 		to := []*cuda.Arg{&args.Gain, &args.Bias}[i]
 		switch {
 		case arg.IsConst():
-			t, err := arg.Value()
+			v, err := arg.Value()
 			if err != nil {
 				return nil, err
 			}
-			*to = u.Add(cuda.Operand{Kind: cuda.Table, Data: columnTable(t.Floats, arg.Type.Shape, shape[axis:])})
+			*to = u.Add(cuda.Operand{Kind: cuda.Table, Data: columnTable(v.Floats, arg.Type.Shape, shape[axis:])})
 		default:
 			return nil, cuda.Refuse("%s of a scale or bias that is computed", n.Op.Name)
 		}
 	}
 	args.Y = u.Add(cuda.Operand{Kind: cuda.Output})
-	call, err := p.Call(args)
-	return unitOf(&u, call, err)
+	return unitOf(&u, p, args, t)
 }
 
 // columnTable are the bytes of values, broadcast to a value a column.

@@ -25,8 +25,7 @@ func (m *exactSum) product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.PackChannels(channels)})
 	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
 	u.Notes = []string{productNote(p.M, p.N, p.K, t)}
-	call, err := p.Call(o, t)
-	return unitOf(&u, call, err)
+	return unitOf(&u, p, o, t)
 }
 
 // productNote says for what the configuration of a product was chosen.

@@ -27,8 +27,7 @@ func (w *windowSum) product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.PackBiases(w.bias)})
 	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
 	u.Notes = []string{productNote(p.M, p.N, p.K, t)}
-	call, err := p.Call(o, t)
-	return unitOf(&u, call, err)
+	return unitOf(&u, p, o, t)
 }
 
 // gemmBlock is the block size of products on tensor cores.

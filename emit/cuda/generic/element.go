@@ -5,6 +5,7 @@ package generic
 import (
 	"slices"
 
+	"lathe/cuda/word"
 	"lathe/emit/cuda/index"
 	"lathe/emit/cuda/kernel"
 	"lathe/ir/hlo"
@@ -88,7 +89,7 @@ func (g *gen) element(n int, at []index.Expr) *kernel.Expr {
 	case "bitcast_convert":
 		return bitcast(t, args[0])
 	case "not":
-		if t == kernel.Bool {
+		if t == word.Bool {
 			return kernel.Unary("!", args[0])
 		}
 		return kernel.Narrow(kernel.Unary("~", args[0]))
@@ -98,7 +99,7 @@ func (g *gen) element(n int, at []index.Expr) *kernel.Expr {
 	switch {
 	case t.IsFloat():
 		return float(o.Kind, t, args)
-	case t == kernel.Bool:
+	case t == word.Bool:
 		return kernel.Binary(infixBool[o.Kind], args[0], args[1])
 	}
 	if operator, ok := infixInt[o.Kind]; ok {
@@ -124,7 +125,7 @@ func idle(k hlo.Kind, args []*kernel.Expr) bool {
 	return false
 }
 
-func float(k hlo.Kind, t kernel.Type, args []*kernel.Expr) *kernel.Expr {
+func float(k hlo.Kind, t word.Type, args []*kernel.Expr) *kernel.Expr {
 	if operator, ok := infixFloat[k]; ok {
 		return kernel.Binary(operator, args[0], args[1])
 	}
@@ -141,23 +142,23 @@ func float(k hlo.Kind, t kernel.Type, args []*kernel.Expr) *kernel.Expr {
 		return kernel.Function(t, name, args...)
 	}
 	name := mathFunctions[k]
-	if t == kernel.F32 {
+	if t == word.F32 {
 		name += "f"
 	}
 	return kernel.Function(t, name, args...)
 }
 
 // bitcast reads the bits of x as type t of the same size.
-func bitcast(t kernel.Type, x *kernel.Expr) *kernel.Expr {
+func bitcast(t word.Type, x *kernel.Expr) *kernel.Expr {
 	switch {
-	case t == kernel.F32:
-		return kernel.Function(t, "__int_as_float", kernel.Convert(kernel.I32, x))
-	case t == kernel.F64:
-		return kernel.Function(t, "__longlong_as_double", kernel.Convert(kernel.I64, x))
-	case x.Type == kernel.F32:
-		return kernel.Convert(t, kernel.Function(kernel.I32, "__float_as_int", x))
-	case x.Type == kernel.F64:
-		return kernel.Convert(t, kernel.Function(kernel.I64, "__double_as_longlong", x))
+	case t == word.F32:
+		return kernel.Function(t, "__int_as_float", kernel.Convert(word.I32, x))
+	case t == word.F64:
+		return kernel.Function(t, "__longlong_as_double", kernel.Convert(word.I64, x))
+	case x.Type == word.F32:
+		return kernel.Convert(t, kernel.Function(word.I32, "__float_as_int", x))
+	case x.Type == word.F64:
+		return kernel.Convert(t, kernel.Function(word.I64, "__double_as_longlong", x))
 	}
 	return kernel.Convert(t, x)
 }
@@ -165,20 +166,20 @@ func bitcast(t kernel.Type, x *kernel.Expr) *kernel.Expr {
 // countBits counts one bits, or zero bits above the highest one.
 func countBits(k hlo.Kind, x *kernel.Expr) *kernel.Expr {
 	t := x.Type
-	name, word := "__popc", kernel.U32
+	name, as := "__popc", word.U32
 	if k == "count_leading_zeros" {
 		name = "__clz"
 	}
 	if t.Bytes() == 8 {
-		name, word = name+"ll", kernel.U64
+		name, as = name+"ll", word.U64
 	}
 	narrow := t
-	if t == kernel.I8 {
-		narrow = kernel.U8 // no copies of the sign
+	if t == word.I8 {
+		narrow = word.U8 // no copies of the sign
 	}
-	v := kernel.Function(kernel.I32, name, kernel.Convert(word, kernel.Convert(narrow, x)))
+	v := kernel.Function(word.I32, name, kernel.Convert(as, kernel.Convert(narrow, x)))
 	if k == "count_leading_zeros" && t.Bytes() == 1 {
-		v = kernel.Binary("-", v, kernel.Int(kernel.I32, 24))
+		v = kernel.Binary("-", v, kernel.Int(word.I32, 24))
 	}
 	return kernel.Convert(t, v)
 }

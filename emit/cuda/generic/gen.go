@@ -8,6 +8,7 @@ import (
 	"math"
 	"strings"
 
+	"lathe/cuda/word"
 	"lathe/emit/cuda/index"
 	"lathe/emit/cuda/kernel"
 	"lathe/ir/hlo"
@@ -23,8 +24,8 @@ type gen struct {
 	space  *index.Space
 	vars   map[string]*kernel.Var // of the space, by name
 	scopes []scope
-	word   kernel.Type // of indices: U32 or U64
-	wide   bool        // an index needs 64 bits
+	word   word.Type // of indices: U32 or U64
+	wide   bool      // an index needs 64 bits
 	next   map[string]int
 	root   int // the operation that the kernel computes
 	err    error
@@ -35,8 +36,8 @@ type scope struct {
 	values map[string]*kernel.Expr
 }
 
-func newGen(c *compiler, name string, count int64, word kernel.Type) *gen {
-	g := &gen{c: c, params: map[Ref]*kernel.Param{}, space: index.NewSpace(), vars: map[string]*kernel.Var{}, word: word,
+func newGen(c *compiler, name string, count int64, as word.Type) *gen {
+	g := &gen{c: c, params: map[Ref]*kernel.Param{}, space: index.NewSpace(), vars: map[string]*kernel.Var{}, word: as,
 		next: map[string]int{}}
 	g.k = &kernel.Kernel{Name: name, Doc: c.doc, Count: count, Body: &kernel.Block{}}
 	g.scopes = []scope{{g.k.Body, map[string]*kernel.Expr{}}}
@@ -44,7 +45,7 @@ func newGen(c *compiler, name string, count int64, word kernel.Type) *gen {
 }
 
 // run computes operation n into a buffer.
-func (g *gen) run(n int, to Ref, store kernel.Type, doc string) {
+func (g *gen) run(n int, to Ref, store word.Type, doc string) {
 	g.root = n
 	t := g.c.p.Ops[n].Type
 	i := g.variable("i", g.k.Count)
@@ -111,7 +112,7 @@ func (g *gen) declare(prefix string, e *kernel.Expr) *kernel.Expr {
 func (g *gen) set(v, e *kernel.Expr) { g.top().block.Add(kernel.Set{Var: v.Var, Value: e}) }
 
 // param is the parameter for a buffer.
-func (g *gen) param(r Ref, prefix string, t kernel.Type, stride int64, doc string) *kernel.Param {
+func (g *gen) param(r Ref, prefix string, t word.Type, stride int64, doc string) *kernel.Param {
 	p, ok := g.params[r]
 	if !ok {
 		p = &kernel.Param{Name: g.name(prefix), Type: t, Stride: stride, Doc: doc}
@@ -271,7 +272,7 @@ func (g *gen) compute(n int, at []index.Expr) *kernel.Expr {
 	return g.element(n, at)
 }
 
-func (g *gen) load(p *kernel.Param, t kernel.Type, at []index.Expr, dims []int) *kernel.Expr {
+func (g *gen) load(p *kernel.Param, t word.Type, at []index.Expr, dims []int) *kernel.Expr {
 	return kernel.Convert(t, kernel.Element(p, g.code(g.space.Flat(at, dims))))
 }
 
@@ -287,7 +288,7 @@ func (g *gen) constant(n int, a hlo.Array, at []index.Expr) *kernel.Expr {
 }
 
 // literal is the value with the given bytes.
-func literal(data []byte, t kernel.Type) *kernel.Expr {
+func literal(data []byte, t word.Type) *kernel.Expr {
 	e := &kernel.Expr{Kind: kernel.Lit, Type: t}
 	for i, b := range data {
 		e.Bits |= uint64(b) << (8 * i)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/cuda/word"
 	"lathe/emit/cuda/kernel"
 	"lathe/ir/hlo"
 )
@@ -86,7 +87,7 @@ func TestIntegers(t *testing.T) {
 		if strings.Contains(text, "f32") || strings.Contains(text, "f64") || !strings.Contains(text, want) {
 			t.Errorf("sums of %d bits:\n%s", bits, text)
 		}
-		if n.Tables[0].Type != kernel.U8 && n.Tables[0].Type != kernel.I8 || len(n.Tables[0].Data) != 16 {
+		if n.Tables[0].Type != word.U8 && n.Tables[0].Type != word.I8 || len(n.Tables[0].Data) != 16 {
 			t.Errorf("a table of %d bytes of %s", len(n.Tables[0].Data), n.Tables[0].Type)
 		}
 	}
@@ -96,7 +97,7 @@ func TestUnknown(t *testing.T) {
 	b := hlo.New("odd")
 	x := b.Convert(b.Arg("x", hlo.TypeOf(hlo.I32, 4)), hlo.I1)
 	v := b.ShiftLeft(x, x)
-	p := &Program{Ops: b.Operations(), Inputs: []Buffer{{Store: kernel.I32}}, Results: []Result{{Op: v.Number()}}}
+	p := &Program{Ops: b.Operations(), Inputs: []Buffer{{Store: word.I32}}, Results: []Result{{Op: v.Number()}}}
 	_, err := Compile("k", nil, p)
 	var unknown *UnknownError
 	if !errors.As(err, &unknown) || len(unknown.Kinds) != 1 || unknown.Kinds[0] != "shift_left of i1" {

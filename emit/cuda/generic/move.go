@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lathe/cuda/word"
 	"lathe/emit/cuda/index"
 	"lathe/emit/cuda/kernel"
 	"lathe/ir/hlo"
@@ -204,8 +205,8 @@ func (g *gen) gather(n int, at []index.Expr, table hlo.Type) *kernel.Expr {
 		if !t.IsSigned() { // the table has far fewer rows than the type has values
 			idx = kernel.Function(t, "least", idx, kernel.Int(t, rows-1))
 		} else {
-			if t == kernel.I8 {
-				idx, t = kernel.Convert(kernel.I32, idx), kernel.I32
+			if t == word.I8 {
+				idx, t = kernel.Convert(word.I32, idx), word.I32
 			}
 			idx = kernel.Function(t, "least", kernel.Function(t, "greatest", idx, kernel.Int(t, 0)), kernel.Int(t, rows-1))
 		}

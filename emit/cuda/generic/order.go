@@ -5,6 +5,7 @@ package generic
 import (
 	"slices"
 
+	"lathe/cuda/word"
 	"lathe/emit/cuda/index"
 	"lathe/emit/cuda/kernel"
 	"lathe/ir/hlo"
@@ -56,7 +57,7 @@ func (g *gen) rank(n int, at []index.Expr) *kernel.Expr {
 		return nil
 	}
 	here := g.code(at[axis])
-	sum := g.declare("s", kernel.Int(kernel.I32, 0))
+	sum := g.declare("s", kernel.Int(word.I32, 0))
 	g.loop(int64(o.Type.Dims[axis]), func(i index.Expr) {
 		to := slices.Clone(at)
 		to[axis] = i
@@ -66,7 +67,7 @@ func (g *gen) rank(n int, at []index.Expr) *kernel.Expr {
 		}
 		before := kernel.Either(kernel.Binary("<", g.code(i), here),
 			kernel.Unary("!", precedes(o.Attrs.Dir, mine, other)), precedes(o.Attrs.Dir, other, mine))
-		g.set(sum, kernel.Function(kernel.I32, "add", sum, kernel.Convert(kernel.I32, before)))
+		g.set(sum, kernel.Function(word.I32, "add", sum, kernel.Convert(word.I32, before)))
 	})
 	return sum
 }
@@ -87,7 +88,7 @@ func precedes(d hlo.Dir, x, y *kernel.Expr) *kernel.Expr {
 func (g *gen) ranked(n int, at []index.Expr) *kernel.Expr {
 	o := &g.c.p.Ops[n]
 	axis := o.Attrs.Axes[0]
-	want := kernel.Convert(kernel.I32, g.code(at[axis]))
+	want := kernel.Convert(word.I32, g.code(at[axis]))
 	v := g.declare("v", kernel.Int(TypeOf(o.Type.DType), 0))
 	g.loop(int64(o.Type.Dims[axis]), func(i index.Expr) {
 		to := slices.Clone(at)
@@ -114,7 +115,7 @@ func (g *gen) scatter(n int, at []index.Expr) *kernel.Expr {
 		if row == nil {
 			return
 		}
-		here := kernel.Binary("==", kernel.Convert(kernel.I64, row), kernel.Convert(kernel.I64, g.code(at[0])))
+		here := kernel.Binary("==", kernel.Convert(word.I64, row), kernel.Convert(word.I64, g.code(at[0])))
 		g.when(here, func() {
 			if v := g.operand(n, 2, append([]index.Expr{i}, at[1:]...)); v != nil {
 				g.set(acc, folded(o.Attrs.Fold, acc, v))

@@ -8,6 +8,7 @@ package generic
 import (
 	"fmt"
 
+	"lathe/cuda/word"
 	"lathe/emit/cuda/kernel"
 	"lathe/ir/hlo"
 )
@@ -22,7 +23,7 @@ type Program struct {
 
 // Buffer is how a value is stored.
 type Buffer struct {
-	Store kernel.Type
+	Store word.Type
 	Doc   string
 }
 
@@ -66,13 +67,13 @@ type Group struct {
 
 // ScratchBuffer is an intermediate value of Elems elements a sample.
 type ScratchBuffer struct {
-	Type  kernel.Type
+	Type  word.Type
 	Elems int64
 }
 
 // TableData is constant data, little endian.
 type TableData struct {
-	Type kernel.Type
+	Type word.Type
 	Data []byte
 }
 
@@ -120,7 +121,7 @@ type compiler struct {
 }
 
 // kernel appends the kernel that computes operation n into a buffer.
-func (c *compiler) kernel(n int, to Ref, store kernel.Type, doc string) error {
+func (c *compiler) kernel(n int, to Ref, store word.Type, doc string) error {
 	count := int64(c.p.Ops[n].Type.Len())
 	if count == 0 {
 		return nil
@@ -129,10 +130,10 @@ func (c *compiler) kernel(n int, to Ref, store kernel.Type, doc string) error {
 	if k := len(c.group.Steps); k > 0 {
 		name = fmt.Sprintf("%s_%d", c.name, k)
 	}
-	g := newGen(c, name, count, kernel.U32)
+	g := newGen(c, name, count, word.U32)
 	g.run(n, to, store, doc)
 	if g.wide {
-		g = newGen(c, name, count, kernel.U64)
+		g = newGen(c, name, count, word.U64)
 		g.run(n, to, store, doc)
 	}
 	if g.err != nil {
@@ -144,30 +145,30 @@ func (c *compiler) kernel(n int, to Ref, store kernel.Type, doc string) error {
 }
 
 // TypeOf is the kernel type of a StableHLO element type.
-func TypeOf(d hlo.DType) kernel.Type {
+func TypeOf(d hlo.DType) word.Type {
 	switch d {
 	case hlo.I1:
-		return kernel.Bool
+		return word.Bool
 	case hlo.I8:
-		return kernel.I8
+		return word.I8
 	case hlo.I32:
-		return kernel.I32
+		return word.I32
 	case hlo.UI8:
-		return kernel.U8
+		return word.U8
 	case hlo.UI32:
-		return kernel.U32
+		return word.U32
 	case hlo.UI64:
-		return kernel.U64
+		return word.U64
 	case hlo.F32:
-		return kernel.F32
+		return word.F32
 	case hlo.F64:
-		return kernel.F64
+		return word.F64
 	}
-	return kernel.I64
+	return word.I64
 }
 
 // table is the buffer of constant data of operation n, in the narrowest type that holds it.
-func (c *compiler) table(n int, a hlo.Array) (Ref, kernel.Type) {
+func (c *compiler) table(n int, a hlo.Array) (Ref, word.Type) {
 	i, ok := c.tables[n]
 	if !ok {
 		i = len(c.group.Tables)
@@ -188,21 +189,14 @@ func narrow(a hlo.Array) TableData {
 	for _, v := range values {
 		lo, hi = min(lo, v), max(hi, v)
 	}
-	t := kernel.I64
+	t := word.I64
 	for _, s := range []struct {
-		t      kernel.Type
+		t      word.Type
 		lo, hi int64
-	}{{kernel.I32, -1 << 31, 1<<31 - 1}, {kernel.I16, -1 << 15, 1<<15 - 1}, {kernel.U8, 0, 255}, {kernel.I8, -128, 127}} {
+	}{{word.I32, -1 << 31, 1<<31 - 1}, {word.I16, -1 << 15, 1<<15 - 1}, {word.U8, 0, 255}, {word.I8, -128, 127}} {
 		if lo >= s.lo && hi <= s.hi {
 			t = s.t
 		}
 	}
-	n := t.Bytes()
-	data := make([]byte, n*len(values))
-	for i, v := range values {
-		for b := range n {
-			data[i*n+b] = byte(v >> (8 * b))
-		}
-	}
-	return TableData{t, data}
+	return TableData{t, t.Append(nil, values...)}
 }

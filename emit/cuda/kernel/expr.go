@@ -2,14 +2,18 @@
 
 package kernel
 
-import "math"
+import (
+	"math"
+
+	"lathe/cuda/word"
+)
 
 // Int is the literal x.
-func Int(t Type, x int64) *Expr {
+func Int(t word.Type, x int64) *Expr {
 	switch t {
-	case F32:
+	case word.F32:
 		return &Expr{Kind: Lit, Type: t, Bits: uint64(math.Float32bits(float32(x)))}
-	case F64:
+	case word.F64:
 		return &Expr{Kind: Lit, Type: t, Bits: math.Float64bits(float64(x))}
 	}
 	return &Expr{Kind: Lit, Type: t, Bits: uint64(x)}
@@ -28,7 +32,7 @@ func Binary(operator string, x, y *Expr) *Expr {
 	e := &Expr{Kind: Infix, Type: x.Type, Name: operator, Args: []*Expr{x, y}}
 	switch operator {
 	case "<", "<=", ">", ">=", "==", "!=", "&&", "||":
-		e.Type = Bool
+		e.Type = word.Bool
 	}
 	return e
 }
@@ -39,19 +43,19 @@ func Unary(operator string, x *Expr) *Expr {
 }
 
 // Function is name(args...), a value of type t.
-func Function(t Type, name string, args ...*Expr) *Expr {
+func Function(t word.Type, name string, args ...*Expr) *Expr {
 	return &Expr{Kind: Call, Type: t, Name: name, Args: args}
 }
 
 // Convert is x as a value of type t.
-func Convert(t Type, x *Expr) *Expr {
+func Convert(t word.Type, x *Expr) *Expr {
 	if x.Type == t {
 		return x
 	}
-	if x.Kind == Lit && !x.Type.IsFloat() && !t.IsFloat() && t != Bool {
+	if x.Kind == Lit && !x.Type.IsFloat() && !t.IsFloat() && t != word.Bool {
 		return Int(t, truncate(t, int64(x.Bits)))
 	}
-	if t == Bool {
+	if t == word.Bool {
 		return Binary("!=", x, Int(x.Type, 0))
 	}
 	return &Expr{Kind: Cast, Type: t, Args: []*Expr{x}}
@@ -59,14 +63,14 @@ func Convert(t Type, x *Expr) *Expr {
 
 // Narrow brings the result of an operator back to its type, which C++ has widened to int.
 func Narrow(x *Expr) *Expr {
-	if x.Type.Bytes() >= 4 || x.Type == Bool {
+	if x.Type.Bytes() >= 4 || x.Type == word.Bool {
 		return x
 	}
 	return &Expr{Kind: Cast, Type: x.Type, Args: []*Expr{x}}
 }
 
 // truncate keeps the bits of x that type t has.
-func truncate(t Type, x int64) int64 {
+func truncate(t word.Type, x int64) int64 {
 	n := 64 - 8*t.Bytes()
 	if t.IsSigned() {
 		return x << n >> n

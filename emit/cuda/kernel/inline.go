@@ -2,6 +2,8 @@
 
 package kernel
 
+import "lathe/cuda/word"
+
 // largest bounds the operations of one printed expression.
 const largest = 6
 
@@ -116,8 +118,8 @@ func (in *inliner) expr(e *Expr) *Expr {
 }
 
 // keeps says that integer type to holds every value of type from.
-func keeps(from, to Type) bool {
-	if from.IsFloat() || to.IsFloat() || from == Bool || to == Bool {
+func keeps(from, to word.Type) bool {
+	if from.IsFloat() || to.IsFloat() || from == word.Bool || to == word.Bool {
 		return false
 	}
 	if from.IsSigned() == to.IsSigned() {

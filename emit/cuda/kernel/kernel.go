@@ -4,53 +4,18 @@
 // a kernel reads is written by it, so that a value may be computed wherever its variables are known.
 package kernel
 
-// Type is the type of a value, by its name in the printed text.
-type Type string
-
-// The types. Indices are U32, or U64 in kernels with more than 2^31 elements of one tensor.
-const (
-	Bool Type = "bool"
-	I8   Type = "i8"
-	I16  Type = "i16"
-	I32  Type = "i32"
-	I64  Type = "i64"
-	U8   Type = "u8"
-	U16  Type = "u16"
-	U32  Type = "u32"
-	U64  Type = "u64"
-	F32  Type = "f32"
-	F64  Type = "f64"
-)
-
-// Bytes is the size of a value in memory.
-func (t Type) Bytes() int {
-	switch t {
-	case Bool, I8, U8:
-		return 1
-	case I16, U16:
-		return 2
-	case I32, U32, F32:
-		return 4
-	}
-	return 8
-}
-
-// IsFloat reports F32 and F64.
-func (t Type) IsFloat() bool { return t == F32 || t == F64 }
-
-// IsSigned reports the signed integers.
-func (t Type) IsSigned() bool { return t == I8 || t == I16 || t == I32 || t == I64 }
+import "lathe/cuda/word"
 
 // Var is a variable of a kernel body.
 type Var struct {
 	Name string
-	Type Type
+	Type word.Type
 }
 
 // Param is a buffer that a kernel takes.
 type Param struct {
 	Name string
-	Type Type
+	Type word.Type
 	// Out: the kernel writes it, and does not read it.
 	Out bool
 	// Stride is the number of elements of one sample; 0: all samples share the buffer.
@@ -77,7 +42,7 @@ const (
 // Expr is a value.
 type Expr struct {
 	Kind  ExprKind
-	Type  Type
+	Type  word.Type
 	Bits  uint64 // a literal: two's complement, or IEEE bits
 	Name  string
 	Var   *Var

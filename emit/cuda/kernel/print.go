@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"lathe/cuda/word"
 )
 
 // Prelude is what printed kernels need before them: the names of types, and integer operations without undefined
@@ -39,7 +41,7 @@ func Print(k *Kernel) string {
 	p.line("extern \"C\" __global__ void __launch_bounds__(%d)\n%s(\n%s\n) {", Threads, k.Name, strings.Join(params, "\n"))
 	p.depth++
 	index := k.Index.Type
-	if index == U64 {
+	if index == word.U64 {
 		p.line("const u64 %s = (u64)blockIdx.x * %d + threadIdx.x;", k.Index.Name, Threads)
 	} else {
 		p.line("const u32 %s = blockIdx.x * %d + threadIdx.x;", k.Index.Name, Threads)
@@ -163,29 +165,29 @@ func text(e *Expr, outer int) string {
 // literal prints a value so that it has its type and all its bits.
 func literal(e *Expr) string {
 	switch e.Type {
-	case Bool:
+	case word.Bool:
 		return strconv.FormatBool(e.Bits != 0)
-	case F32:
+	case word.F32:
 		return float(float64(math.Float32frombits(uint32(e.Bits))), "f", fmt.Sprintf("__int_as_float(0x%x)", e.Bits))
-	case F64:
+	case word.F64:
 		v := math.Float64frombits(e.Bits)
 		return float(v, "", fmt.Sprintf("__longlong_as_double(0x%xll)", e.Bits))
-	case U32:
+	case word.U32:
 		return strconv.FormatUint(uint64(uint32(e.Bits)), 10) + "u"
-	case U64:
+	case word.U64:
 		return strconv.FormatUint(e.Bits, 10) + "ull"
 	}
 	x := truncate(e.Type, int64(e.Bits))
 	suffix := ""
-	if e.Type == I64 {
+	if e.Type == word.I64 {
 		suffix = "ll"
 	}
 	switch {
 	case x == math.MinInt64:
 		return "(-9223372036854775807ll - 1)"
-	case e.Type == I32 && x == math.MinInt32:
+	case e.Type == word.I32 && x == math.MinInt32:
 		return "(-2147483647 - 1)"
-	case e.Type == I32 || e.Type == I64:
+	case e.Type == word.I32 || e.Type == word.I64:
 		if x < 0 {
 			return "(" + strconv.FormatInt(x, 10) + suffix + ")"
 		}
