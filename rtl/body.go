@@ -209,8 +209,8 @@ func (a *arrivals) expr(where string, e netlist.Expr) (t int, varies bool, err e
 	return t, varies, nil
 }
 
-// instance demands that what a leaf takes together arrives together: all of it, or, where it has streams, the signals of
-// each. Streams of one leaf wait for each other.
+// instance demands that what a leaf takes together arrives together: all of it, or, where it has streams, the signals
+// of each. Streams of one leaf wait for each other.
 func (a *arrivals) instance(in *netlist.Instance) (int, error) {
 	ports, err := a.leaves.signature(in.Module, in.Params)
 	if err != nil {

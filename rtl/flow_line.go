@@ -10,7 +10,8 @@ import (
 )
 
 // Flow is how beats move through a unit, as the header of its module says; a unit without a module is a wire. A header
-// without a flow line is that of a pipeline, and so is a netlist. Errors: those of Lookup, L0603 for a line that cannot be evaluated.
+// without a flow line is that of a pipeline, and so is a netlist. Errors: those of Lookup, L0603 for a line that cannot
+// be evaluated.
 func (u *Unit) Flow() (Flow, error) {
 	switch {
 	case u.Body != nil:

@@ -60,10 +60,12 @@ func TestBody(t *testing.T) {
 		t.Fatal(err)
 	}
 	u, without := d.Units[2], plain.Units[2]
-	if u.Module != "g_core_"+u.Instance || u.Latency != without.Latency+fifo.Latency || *u.Cost != without.Cost.Add(fifo.Cost) {
+	if u.Module != "g_core_"+u.Instance || u.Latency != without.Latency+fifo.Latency ||
+		*u.Cost != without.Cost.Add(fifo.Cost) {
 		t.Errorf("%+v, %+v", u, u.Cost)
 	}
-	if names := strings.Join(d.Sources(), " "); !strings.HasSuffix(names, " stream_last.sv "+u.Module+".sv g_core.sv g.v") {
+	end := " stream_last.sv " + u.Module + ".sv g_core.sv g.v"
+	if names := strings.Join(d.Sources(), " "); !strings.HasSuffix(names, end) {
 		t.Error(names)
 	}
 	if err := sim.Lint(t.Context(), tools.CacheDir(t), d.Top, d.Files); err != nil {

@@ -12,8 +12,8 @@ import (
 // sample has every form that is printed.
 func sample() *Module {
 	return &Module{Name: "sample", Comment: []string{"sample: all forms."},
-		Ports: []Port{{Name: "clk", Attributes: []string{`X = "clock"`}}, {Name: "a", Width: 8}, {Name: "y", Output: true, Width: 9},
-			{Name: "z", Output: true}},
+		Ports: []Port{{Name: "clk", Attributes: []string{`X = "clock"`}}, {Name: "a", Width: 8},
+			{Name: "y", Output: true, Width: 9}, {Name: "z", Output: true}},
 		Items: []Item{
 			Wire{Name: "n", Value: Not{Bit{"a", 7}}},
 			Wire{Name: "s", Width: 4},
