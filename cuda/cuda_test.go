@@ -80,11 +80,11 @@ func TestHeader(t *testing.T) {
 func TestBrokenHeaders(t *testing.T) {
 	for _, c := range [][3]string{
 		{"threads:", "threats:", "header line threads is missing"}, {"regs:", "reg:", "header line regs is missing"},
-		{"WARPS * 32", "WARPS * ", `header line threads: "WARPS *" is no expression`},
+		{"WARPS * 32", "WARPS * ", `header line threads: "WARPS *" is not an expression`},
 		{"(A + B)", "(A + B", `A + B`}, {"void tiled", "void other", "needs one"},
 		{"int A", "long A", `template parameter "long A"`}, {"i64 n", "n", `argument "n"`},
 		{"sm_90a", "sm_95", `archs: "sm_95" is unknown`},
-		{"WARPS > 4:", "WARPS >:", `header line sass: "WARPS >" is no expression`},
+		{"WARPS > 4:", "WARPS >:", `header line sass: "WARPS >" is not an expression`},
 		{"\ntemplate", "\n#include <cuda.h>\ntemplate", "includes a file"},
 		{"num/mxint8.cuh", "num/nothing.cuh", "uses: there is no cuda/num/nothing.cuh"},
 	} {

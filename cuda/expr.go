@@ -47,7 +47,7 @@ func (e Expr) broken(cause string) error {
 	if cause == "" {
 		cause = "something follows its end"
 	}
-	return diag.New("L0931", "", "%q is no expression: %s", e.text, cause)
+	return diag.New("L0931", "", "%q is not an expression: %s", e.text, cause)
 }
 
 // String returns the text.
@@ -196,7 +196,7 @@ func (p *evaluation) unary() int {
 			return 1
 		}
 		if code < typeCodes || code >= typeCodes+len(words) {
-			return p.fail("sizeof of what is no type")
+			return p.fail("sizeof of what is not a type")
 		}
 		return words[code-typeCodes].size
 	case tok != "" && tok[0] >= '0' && tok[0] <= '9':

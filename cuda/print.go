@@ -35,7 +35,7 @@ func Make(template, kernel string, params ...string) (Instance, error) {
 func (i Instance) Check() error {
 	t := i.Template
 	if !isName(i.Kernel) {
-		return diag.New("L0932", "", "%q is no name for a kernel", i.Kernel).
+		return diag.New("L0932", "", "%q is not a name for a kernel", i.Kernel).
 			WithHint("use letters, digits and _, a letter first")
 	}
 	if len(i.Params) != len(t.Params) {
@@ -49,7 +49,7 @@ func (i Instance) Check() error {
 	for k, p := range t.Params {
 		_, err := strconv.Atoi(i.Params[k])
 		if p.Type == (err == nil) || p.Type && !typeText.MatchString(i.Params[k]) {
-			return diag.New("L0932", i.Kernel, "%s: %q is no value for parameter %s", t.Name, i.Params[k], p.Name).
+			return diag.New("L0932", i.Kernel, "%s: %q is not a value for parameter %s", t.Name, i.Params[k], p.Name).
 				WithHint("a class parameter takes the name of a type, the others a number")
 		}
 	}

@@ -59,7 +59,7 @@ func Load(path string, opts Options) (*ir.Graph, error) {
 	case info.IsDir():
 		return folder(path, opts)
 	case !info.Mode().IsRegular():
-		return nil, diag.New(source.CodeOpen, path, "is no regular file")
+		return nil, diag.New(source.CodeOpen, path, "is not a regular file")
 	}
 	if opts.Transformer.Chosen() {
 		return nil, diag.New(source.CodeBinding, path, "tokens, inputs, task, cache and loss are chosen for folders of "+
@@ -84,11 +84,11 @@ func Load(path string, opts Options) (*ir.Graph, error) {
 func unknown(path string, head []byte, all []format) error {
 	e := diag.New(source.CodeFormat, path, "is of no known model format")
 	if isNPZ(head) {
-		return diag.New(source.CodeFormat, path, "is no model: it is an archive of NumPy arrays").
+		return diag.New(source.CodeFormat, path, "is not a model: it is an archive of NumPy arrays").
 			WithHint("give the model here, and arrays by --inputs or --calibrate")
 	}
 	if what, hint := source.LooksLike(head); what != "" {
-		return diag.New(source.CodeFormat, path, "is no model: it is %s", what).WithHint("%s", hint)
+		return diag.New(source.CodeFormat, path, "is not a model: it is %s", what).WithHint("%s", hint)
 	}
 	var exts []string
 	for _, f := range all {

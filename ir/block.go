@@ -80,7 +80,7 @@ func (t Type) blockScales() ([]int64, error) {
 		}
 		if !ok {
 			lo, hi := b.ScaleLimits()
-			return nil, fmt.Errorf("scale %g of block %d is no power of two from 2^%d to 2^%d", s, i, lo, hi)
+			return nil, fmt.Errorf("scale %g of block %d is not a power of two from 2^%d to 2^%d", s, i, lo, hi)
 		}
 	}
 	return fields, nil

@@ -42,18 +42,18 @@ func (g *Graph) Check() error {
 	}
 	for _, n := range g.In {
 		if !seen[n] || n.Op.Name != "input" {
-			errs = append(errs, n.Errorf("L0303", "input %q is no input node of the graph", n.Name))
+			errs = append(errs, n.Errorf("L0303", "input %q is not an input node of the graph", n.Name))
 		}
 	}
 	for _, n := range g.In {
 		if a, ok := n.Attrs.(*Input); ok && !permutes(a.Perm, len(n.Type.Shape)) {
-			errs = append(errs, n.Errorf("L0306", "perm %v is no permutation of the %d axes of %s", a.Perm,
+			errs = append(errs, n.Errorf("L0306", "perm %v is not a permutation of the %d axes of %s", a.Perm,
 				len(n.Type.Shape), ShapeString(n.Type.Shape)))
 		}
 	}
 	for _, o := range g.Out {
 		if o.Node != nil && !permutes(o.Perm, len(o.Node.Type.Shape)) {
-			errs = append(errs, o.Node.Errorf("L0306", "perm %v of output %q is no permutation of the %d axes of %s",
+			errs = append(errs, o.Node.Errorf("L0306", "perm %v of output %q is not a permutation of the %d axes of %s",
 				o.Perm, o.Name, len(o.Node.Type.Shape), ShapeString(o.Node.Type.Shape)))
 		}
 		if o.Node == nil || !seen[o.Node] {
@@ -76,7 +76,7 @@ func (g *Graph) CheckReaders() error {
 		switch count := readers[n]; {
 		case n.IsConst() || count == branches || count == 0 && branches == 1:
 		case branches == 1:
-			errs = append(errs, n.Errorf("L0430", "%q has %d readers and is no fork", n.Name, count).
+			errs = append(errs, n.Errorf("L0430", "%q has %d readers and is not a fork", n.Name, count).
 				WithHint("put a fork node behind it, which its readers read"))
 		default:
 			errs = append(errs, n.Errorf("L0430", "fork %q has %d branches and %d readers", n.Name, branches, count).

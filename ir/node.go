@@ -81,7 +81,7 @@ func (n *Node) IsConst() bool {
 func (n *Node) Value() (*Tensor, error) {
 	c, ok := n.Attrs.(*Const)
 	if !ok {
-		return nil, n.Errorf("L0315", "%q is no constant", n.Name)
+		return nil, n.Errorf("L0315", "%q is not a constant", n.Name)
 	}
 	t, err := c.Data.Tensor(n.Type)
 	if err != nil {

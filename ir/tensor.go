@@ -79,7 +79,7 @@ func (t *Tensor) channelLattice(a format.Affine) (*Lattice, error) {
 	for i, s := range t.Type.Scales {
 		e, ok := format.Log2(s)
 		if !ok {
-			return nil, fmt.Errorf("scale %g of %s is no power of two", s, a)
+			return nil, fmt.Errorf("scale %g of %s is not a power of two", s, a)
 		}
 		exps[i] = e
 	}

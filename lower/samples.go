@@ -34,7 +34,7 @@ func (c Calibration) arrange(g *ir.Graph) ([]ref.Sample, error) {
 	var errs diag.List
 	for name := range c.Samples {
 		if !slices.Contains(names, name) {
-			e := diag.New("L0403", g.Name, "calibration data for %q, which is no input of the model", name)
+			e := diag.New("L0403", g.Name, "calibration data for %q, which is not an input of the model", name)
 			errs = append(errs, nearest(e, name, names))
 		}
 	}

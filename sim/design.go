@@ -170,7 +170,7 @@ func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
 	for i, u := range tapped(d) {
 		n := g.Find(u.Node)
 		if n == nil {
-			return diag.New("L0708", d.Name, "unit %q is no node of the graph", u.Node)
+			return diag.New("L0708", d.Name, "unit %q is not a node of the graph", u.Node)
 		}
 		r.TapNodes = append(r.TapNodes, n)
 		if err := cut(r.Values, result.Taps[i], n.Type, n.HW.OutLanes); err != nil {

@@ -90,7 +90,7 @@ func TestRefusals(t *testing.T) {
 		says string
 	}{
 		{W8A16{M: -1, Epilogue: Epilogue{Out: BF16}}.Valid(), "sizes lie between"},
-		{W8A16{M: 1, N: 3, Epilogue: Epilogue{Out: BF16, Gate: true}}.Valid(), "no pairs"},
+		{W8A16{M: 1, N: 3, Epilogue: Epilogue{Out: BF16, Gate: true}}.Valid(), "not pairs"},
 		{W8A16{M: 1, N: 2, Epilogue: Epilogue{Out: "f16"}}.Valid(), "no result in"},
 		{MX{M: 1, N: 1, K: 1 << 20, Wide: true, Epilogue: Epilogue{Out: F32}}.Valid(), "blocks along k"},
 		{Int8{M: 1, N: 1, K: 1 << 17, Result: codes8}.Valid(), "more than 32 bits"},

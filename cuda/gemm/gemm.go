@@ -136,7 +136,7 @@ func (e Epilogue) Valid(kernel string, n int) error {
 	case e.Act < None || e.Act > Silu:
 		return refuse(kernel, "no activation %d", e.Act)
 	case e.Gate && n%2 != 0:
-		return refuse(kernel, "%d rows of weights are no pairs of gate and value", n)
+		return refuse(kernel, "%d rows of weights are not pairs of gate and value", n)
 	}
 	return nil
 }

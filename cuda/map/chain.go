@@ -43,7 +43,7 @@ func (p Chain) Instance(kernel string) (cuda.Instance, error) {
 		return cuda.Instance{}, unfit(kernel, "%s of %d inputs and %d scalars", p.Expr.Type(), n, len(p.Scalars))
 	}
 	if p.Cols < 1 || p.N%p.Cols != 0 {
-		return cuda.Instance{}, unfit(kernel, "%d elements are no rows of %d", p.N, p.Cols)
+		return cuda.Instance{}, unfit(kernel, "%d elements are not rows of %d", p.N, p.Cols)
 	}
 	shapes := 0
 	for k, s := range p.Inputs {

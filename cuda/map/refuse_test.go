@@ -32,7 +32,7 @@ func TestRefused(t *testing.T) {
 		{"chains compute on", pointwise.Chain{N: 1, Cols: 1, In: num.FP16Sat, Out: num.FP32, Inputs: whole}},
 		{"arg<2> of 1 inputs",
 			pointwise.Chain{Expr: pointwise.Arg(2), N: 1, Cols: 1, In: num.FP32, Out: num.FP32, Inputs: whole}},
-		{"no rows of 2", pointwise.Chain{N: 3, Cols: 2, In: num.FP32, Out: num.FP32, Inputs: whole}},
+		{"not rows of 2", pointwise.Chain{N: 3, Cols: 2, In: num.FP32, Out: num.FP32, Inputs: whole}},
 	} {
 		_, err := c.Instance("k")
 		refused(t, err, c.say)

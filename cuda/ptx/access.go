@@ -198,7 +198,7 @@ func buildStore(d *decoder, mods []string) (bool, error) {
 // locate turns an address of any space into bytes. n is the length of the access, which must be aligned to it.
 func (w *warp) locate(in *inst, lane int, addr uint64, sp space, n int, write bool) ([]byte, *fault) {
 	if addr&uint64(n-1) != 0 {
-		return nil, newFault("L0965", w, in, 1<<lane, "address %#x is no multiple of %d", addr, n)
+		return nil, newFault("L0965", w, in, 1<<lane, "address %#x is not a multiple of %d", addr, n)
 	}
 	return w.bytes(in, lane, addr, sp, n, write)
 }

@@ -149,7 +149,7 @@ func runCopy(w *warp, in *inst, mask uint32) *fault {
 // copySource are the bytes that a copy reads; none are looked at where there are none.
 func (w *warp) copySource(in *inst, i int, addr uint64, n, length int) ([]byte, *fault) {
 	if addr%uint64(n) != 0 {
-		return nil, newFault("L0965", w, in, 1<<i, "address %#x is no multiple of %d", addr, n)
+		return nil, newFault("L0965", w, in, 1<<i, "address %#x is not a multiple of %d", addr, n)
 	}
 	if length == 0 {
 		return nil, nil

@@ -123,11 +123,11 @@ func (d *decoder) predicates(o *parse.Operand) (p, q int32, err error) {
 	case o.Kind == parse.KindReg && d.typeOf(o.Reg).Kind == 'p':
 		p = d.pred(o.Reg)
 	default:
-		return 0, 0, d.unknown("the destination of %s is no predicate", d.text())
+		return 0, 0, d.unknown("the destination of %s is not a predicate", d.text())
 	}
 	if o.Pair >= 0 {
 		if d.typeOf(o.Pair).Kind != 'p' {
-			return 0, 0, d.unknown("the second destination of %s is no predicate", d.text())
+			return 0, 0, d.unknown("the second destination of %s is not a predicate", d.text())
 		}
 		q = d.pred(o.Pair)
 	}

@@ -194,9 +194,9 @@ func (d *decoder) opcode() error {
 		d.laneOps[key] = op
 		return d.laneOp(op)
 	case known || d.ops[d.in.Op] != nil:
-		return d.unknown("the modifiers of %s are none that are executed here", key)
+		return d.unknown("the interpreter does not execute the modifiers of %s", key)
 	}
-	return d.unknown("%s is no opcode that is executed here", d.in.Op)
+	return d.unknown("the interpreter does not execute the opcode %s", d.in.Op)
 }
 
 func (d *decoder) text() string { return strings.Join(append([]string{d.in.Op}, d.in.Mods...), ".") }

@@ -279,7 +279,7 @@ func TestLanes(t *testing.T) {
 // TestRefused demands the named error of what a GPU would leave undefined.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, body, code, says string }{
-		{"opcode", "wibble.b32 %o0, %v;", "L0961", "wibble is no opcode"},
+		{"opcode", "wibble.b32 %o0, %v;", "L0961", "does not execute the opcode wibble"},
 		{"modifier", "add.rx.f32 %o0, %v, %v;", "L0961", "add.rx.f32"},
 		{"register", "mov.b64 %rd1, %v;", "L0961", "32 bits"},
 		{"operand count", "add.u32 %o0, %v;", "L0961", "2 operands, not 3"},
@@ -294,7 +294,7 @@ func TestRefused(t *testing.T) {
 			"ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%o0}, [part]; L:", "L0966", "diverged"},
 		{"beyond shared memory", "ld.shared.b32 %o0, [part+4096];", "L0964", "shared memory, which has 3072 bytes"},
 		{"before the buffer", "ld.global.b32 %o0, [%in+-256];", "L0964", "before in"},
-		{"not aligned", "ld.global.b64 %rd1, [%in+2];", "L0965", "no multiple of 8"},
+		{"not aligned", "ld.global.b64 %rd1, [%in+2];", "L0965", "not a multiple of 8"},
 		{"half of a block ends", "setp.lt.u32 %p1, %t, 32; @%p1 bar.sync 1, 64; @%p1 bar.sync 1, 64;", "L0969", "barrier 1"},
 		{"a trap", "setp.eq.u32 %p1, %t, 33; @%p1 trap;", "L0971", "thread (33,0,0)"},
 		{"a loop", "L: bra L;", "L0970", "no end"},

@@ -138,7 +138,7 @@ func (d *decoder) dest(o *parse.Operand, bits int, loose bool) (int32, error) {
 		return d.sink(), nil
 	}
 	if o.Kind != parse.KindReg || o.Pair >= 0 || o.Not {
-		return 0, d.unknown("a destination of %s is no register", d.text())
+		return 0, d.unknown("a destination of %s is not a register", d.text())
 	}
 	t := d.typeOf(o.Reg)
 	if t.Kind == 'p' || t.Bits != bits && !(loose && t.Bits > bits) {
@@ -176,7 +176,7 @@ func (d *decoder) source(o *parse.Operand, t lane.Type, loose bool) (int32, erro
 	case parse.KindSpecial:
 		return d.special(o.Name)
 	}
-	return 0, d.unknown("an operand of %s is no value", d.text())
+	return 0, d.unknown("an operand of %s is not a value", d.text())
 }
 
 // address is a row that holds the address of a variable in its own space.
@@ -222,7 +222,7 @@ func (d *decoder) special(name string) (int32, error) {
 // predicate is the mask of an operand that must be a predicate.
 func (d *decoder) predicate(o *parse.Operand) (int32, error) {
 	if o.Kind != parse.KindReg || o.Reg < 0 || d.typeOf(o.Reg).Kind != 'p' {
-		return 0, d.unknown("an operand of %s is no predicate", d.text())
+		return 0, d.unknown("an operand of %s is not a predicate", d.text())
 	}
 	return d.pred(o.Reg), nil
 }

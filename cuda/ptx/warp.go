@@ -326,7 +326,7 @@ func (d *decoder) call() error {
 		formal := append(slices.Clone(f.Params), f.Returns...)[i]
 		v, ok := d.vars[p.Name]
 		if !ok || p.Kind != parse.KindSymbol {
-			return d.unknown("an argument of %s is no parameter variable", f.Name)
+			return d.unknown("an argument of %s is not a parameter variable", f.Name)
 		}
 		inner.vars[formal.Name] = v
 	}

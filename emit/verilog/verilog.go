@@ -78,7 +78,7 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 	if o.Top != "" {
 		top = sanitize(o.Top)
 		if top != o.Top {
-			return nil, diag.New("L0622", "", "%q is no name for a Verilog module", o.Top).WithHint("use %q", top)
+			return nil, diag.New("L0622", "", "%q is not a name for a Verilog module", o.Top).WithHint("use %q", top)
 		}
 		if taken(top) || taken(top+"_core") {
 			return nil, diag.New("L0622", "", "%q is the name of a module that designs contain", top).

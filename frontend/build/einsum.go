@@ -102,7 +102,7 @@ func (c *chain) labels(text, operand string, rank int) []rune {
 	var out []rune
 	for _, l := range before + after {
 		if (l < 'a' || l > 'z') && (l < 'A' || l > 'Z') {
-			c.fail(source.CodeAttr, "%q in the equation %q is no letter", string(l), text)
+			c.fail(source.CodeAttr, "%q in the equation %q is not a letter", string(l), text)
 			return nil
 		}
 		out = append(out, l)

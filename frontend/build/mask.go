@@ -15,7 +15,7 @@ import (
 func (b *Builder) Trilu(at Place, x *ir.Node, k int, upper bool) (*ir.Node, error) {
 	c, s := b.chain(at), x.Type.Shape
 	if len(s) < 2 {
-		c.fail(source.CodeShape, "%s is no matrix", ir.ShapeString(s))
+		c.fail(source.CodeShape, "%s is not a matrix", ir.ShapeString(s))
 		return c.done(nil)
 	}
 	rows, cols := s[len(s)-2], s[len(s)-1]

@@ -92,7 +92,7 @@ func (c *config) index(absent int, key string) int {
 	}
 	n, err := v.Int()
 	if err == nil && (n < -1 || n > maxCount) {
-		err = v.Errorf(source.CodeAttr, "%d is no number of a token", n)
+		err = v.Errorf(source.CodeAttr, "%d is not a token id", n)
 	}
 	c.fail(err)
 	return int(n)
@@ -109,7 +109,7 @@ func (c *config) real(v *source.JSON, absent float64) float64 {
 	}
 	f, err := v.Float()
 	if err == nil && (f <= 0 || math.IsInf(f, 0)) {
-		err = v.Errorf(source.CodeAttr, "%g is no positive number", f)
+		err = v.Errorf(source.CodeAttr, "%g is not a positive number", f)
 	}
 	c.fail(err)
 	return f

@@ -94,12 +94,12 @@ func tensorErrors() []badCase {
 		{"int4", source.CodeDType, "int4", use(head("c", 22, 2).str(9, "a"))},
 		{"string tensor", source.CodeDType, "string", use(head("c", 8, 1))},
 		{"integer operand", source.CodeDType, "int64", use(it("c", 1, 2, 3))},
-		{"external in memory", source.CodeExternal, "no file", use(head("c", 1, 3).int(14, 1).msg(13,
+		{"external in memory", source.CodeExternal, "not a file", use(head("c", 1, 3).int(14, 1).msg(13,
 			pb(nil).str(1, "location").str(2, "w.bin")))},
 		{"external without place", source.CodeExternal, "without a location", use(head("c", 1, 3).int(14, 1))},
 		{"external length", source.CodePayload, "8 bytes", use(head("c", 1, 3).int(14, 1).msg(13,
 			pb(nil).str(1, "length").str(2, "8")))},
-		{"external offset", source.CodeExternal, "no byte count", use(head("c", 1, 3).int(14, 1).msg(13,
+		{"external offset", source.CodeExternal, "not a byte count", use(head("c", 1, 3).int(14, 1).msg(13,
 			pb(nil).str(1, "offset").str(2, "-8")))},
 	}
 }

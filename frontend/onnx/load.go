@@ -99,14 +99,14 @@ func notOnnx(name string, data []byte) error {
 	if what == "" {
 		return nil
 	}
-	return diag.New(source.CodeFormat, name, "is no ONNX model: it is %s", what).WithHint("%s", hint)
+	return diag.New(source.CodeFormat, name, "is not an ONNX model: it is %s", what).WithHint("%s", hint)
 }
 
 // check verifies versions and that there is something to compute.
 func (m *model) check() error {
 	switch {
 	case m.graph == nil:
-		return diag.New(source.CodeNoOutput, "", "holds no graph: it is no ONNX model, or a truncated one")
+		return diag.New(source.CodeNoOutput, "", "holds no graph: it is not an ONNX model, or a truncated one")
 	case m.opset < oldestOpset:
 		return diag.New(source.CodeVersion, "", "uses operator set %d; %d and newer are supported", m.opset, oldestOpset).
 			WithHint("export it with opset_version=18")

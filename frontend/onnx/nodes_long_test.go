@@ -101,7 +101,7 @@ func readTensors(read func(string) []byte, format string) (list []*tensor, apart
 		}
 		v := &tensor{}
 		if err := decodeTensor(message{buf: data}, v); err != nil || v.dtype == 0 {
-			return list, "values that are no arrays"
+			return list, "values that are not arrays"
 		}
 		if t := storage(v.dtype); t == "" || v.fourBits() {
 			apart = "elements of type " + dtypeName(v.dtype)

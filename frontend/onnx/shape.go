@@ -171,11 +171,11 @@ func (c *call) perm(rank int) []int {
 	sorted := slices.Sorted(slices.Values(perm))
 	for i, p := range sorted {
 		if i != p {
-			c.fail(source.CodeAttr, "%v is no permutation of %d axes", perm, rank)
+			c.fail(source.CodeAttr, "%v is not a permutation of %d axes", perm, rank)
 		}
 	}
 	if len(perm) != rank {
-		c.fail(source.CodeAttr, "%v is no permutation of %d axes", perm, rank)
+		c.fail(source.CodeAttr, "%v is not a permutation of %d axes", perm, rank)
 	}
 	return perm
 }

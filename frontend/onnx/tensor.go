@@ -276,7 +276,7 @@ func (e *externals) read(t *tensor) ([]byte, error) {
 		return nil, err
 	}
 	if e.dir == "" {
-		return nil, t.fail(source.CodeExternal, "has its data in the file %q, but the model is no file", location)
+		return nil, t.fail(source.CodeExternal, "has its data in the file %q, but the model is not a file", location)
 	}
 	data, ok := e.files[location]
 	if !ok {
@@ -307,7 +307,7 @@ func (e *externals) open(location string) ([]byte, error) {
 		return nil, source.Reason(err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New("it is not a regular file")
 	}
 	f, err := root.Open(location)
 	if err != nil {
@@ -357,7 +357,7 @@ func (t *tensor) where() (location string, offset, length int, err error) {
 func (t *tensor) decimal(key string, val []byte) (int, error) {
 	v, err := strconv.ParseUint(string(val[:min(len(val), 32)]), 10, 64)
 	if err != nil || v > math.MaxInt {
-		return 0, t.fail(source.CodeExternal, "has the %s %q, which is no byte count", key, val[:min(len(val), 32)])
+		return 0, t.fail(source.CodeExternal, "has the %s %q, which is not a byte count", key, val[:min(len(val), 32)])
 	}
 	return int(v), nil
 }

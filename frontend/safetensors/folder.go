@@ -134,7 +134,7 @@ func shards(table *source.JSON) ([]string, error) {
 			continue
 		}
 		if !plain(name) {
-			return nil, e.Errorf(source.CodeExternal, "%s is no plain name of a .safetensors file", source.Quote(name))
+			return nil, e.Errorf(source.CodeExternal, "%s is not a plain name of a .safetensors file", source.Quote(name))
 		}
 		if known[name] = true; len(known) > maxShards {
 			return nil, table.Errorf(source.CodeLimit, "names more than %d files", maxShards)

@@ -82,7 +82,7 @@ func Open(path string) (*File, error) {
 // hole, an overlap or a byte left over, and each is as long as shape and element type say.
 func Parse(base string, data []byte) (*File, error) {
 	if what, hint := source.LooksLike(data); what != "" {
-		return nil, diag.New(source.CodeBroken, base, "is no safetensors file but %s", what).WithHint("%s", hint)
+		return nil, diag.New(source.CodeBroken, base, "is not a safetensors file but %s", what).WithHint("%s", hint)
 	}
 	if len(data) < 8 {
 		return nil, diag.New(source.CodeBroken, base, "ends after %d bytes, within the length of its header", len(data))
@@ -178,7 +178,7 @@ func tensor(e *source.JSON) (t Tensor, err error) {
 		return t, err
 	}
 	if len(ends) != 2 || ends[0] < 0 || ends[1] < ends[0] {
-		return t, v.Errorf(source.CodePayload, "%d are no begin and end", ends)
+		return t, v.Errorf(source.CodePayload, "%d are not begin and end", ends)
 	}
 	t.begin, t.end = uint64(ends[0]), uint64(ends[1])
 	high, size := bits.Mul64(elems, d.bits)

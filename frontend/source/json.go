@@ -63,7 +63,7 @@ func parseJSON(file string, data []byte, limit int) (*JSON, error) {
 		return nil, diag.New(CodeLimit, file, "a JSON text of %d bytes is longer than %d", len(data), maxJSONSize)
 	}
 	if what, hint := LooksLike(data); what != "" {
-		return nil, diag.New(CodeBroken, file, "is no JSON text but %s", what).WithHint("%s", hint)
+		return nil, diag.New(CodeBroken, file, "is not JSON text but %s", what).WithHint("%s", hint)
 	}
 	p := jsonParser{file: file, limit: limit, data: bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))}
 	root := &JSON{file: file}
@@ -240,7 +240,7 @@ func (v *JSON) Int() (int64, error) {
 	n, err := strconv.ParseInt(v.text, 10, 64)
 	switch {
 	case strings.ContainsAny(v.text, ".eE"):
-		return 0, v.Errorf(CodeAttr, "%s is no whole number", v.text)
+		return 0, v.Errorf(CodeAttr, "%s is not a whole number", v.text)
 	case err != nil:
 		return 0, v.Errorf(CodeLimit, "%s exceeds 64 bits", v.text)
 	}

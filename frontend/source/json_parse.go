@@ -295,7 +295,7 @@ func (p *jsonParser) hex() (rune, error) {
 	}
 	n, err := strconv.ParseUint(string(p.data[p.at:p.at+4]), 16, 16)
 	if err != nil {
-		return 0, p.fail("%q are no four hexadecimal digits", p.data[p.at:p.at+4])
+		return 0, p.fail("%q are not four hexadecimal digits", p.data[p.at:p.at+4])
 	}
 	p.at += 4
 	return rune(n), nil

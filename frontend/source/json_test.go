@@ -53,8 +53,8 @@ func TestJSONKinds(t *testing.T) {
 	}
 	of := func(_ any, err error) error { return err }
 	for want, err := range map[string]error{
-		"c.json: hidden_size: L0209: 1.0 is no whole number":                    of(v.Get("hidden_size").Int()),
-		"c.json: e: L0209: 1e3 is no whole number":                              of(v.Get("e").Int()),
+		"c.json: hidden_size: L0209: 1.0 is not a whole number":                 of(v.Get("hidden_size").Int()),
+		"c.json: e: L0209: 1e3 is not a whole number":                           of(v.Get("e").Int()),
 		"c.json: big: L0205: 9223372036854775808 exceeds 64 bits":               of(v.Get("big").Int()),
 		"c.json: h: L0205: 1e999 is too large":                                  of(v.Get("h").Float()),
 		"c.json: s: L0209: is a string, not a number":                           of(v.Get("s").Int()),

@@ -86,7 +86,7 @@ func Open(path string) (*File, error) {
 		return nil, openError(path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, diag.New(CodeOpen, path, "is no regular file")
+		return nil, diag.New(CodeOpen, path, "is not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -107,7 +107,7 @@ func Map(f *os.File) ([]byte, error) {
 	case err != nil:
 		return nil, openError("", err)
 	case !info.Mode().IsRegular():
-		return nil, diag.New(CodeOpen, "", "is no regular file")
+		return nil, diag.New(CodeOpen, "", "is not a regular file")
 	case info.Size() == 0:
 		return nil, nil
 	}

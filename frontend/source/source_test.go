@@ -30,7 +30,7 @@ func TestOpen(t *testing.T) {
 	if f, err := Open(empty); err != nil || len(f.Data) != 0 {
 		t.Errorf("%+v, %v", f, err)
 	}
-	for path, want := range map[string]string{dir: "no regular file", filepath.Join(dir, "none"): "no such file"} {
+	for path, want := range map[string]string{dir: "not a regular file", filepath.Join(dir, "none"): "no such file"} {
 		if _, err := Open(path); diag.CodeOf(err) != CodeOpen || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
 		}

@@ -247,7 +247,7 @@ func (c *call) ints(n int, def int, names ...string) []int {
 		list = slices.Repeat(list, n)
 	}
 	if !ok || n >= 0 && len(list) != n {
-		c.fail(source.CodeAttr, "the attribute %s is no list of %d whole numbers", a.Name, n)
+		c.fail(source.CodeAttr, "the attribute %s is not a list of %d whole numbers", a.Name, n)
 		return slices.Repeat([]int{max(def, 0)}, max(n, 0))
 	}
 	return toInts(list)

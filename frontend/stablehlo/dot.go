@@ -38,12 +38,12 @@ func convertDotGeneral(c *call) {
 		}
 		left, ok := c.IntList(a.Value)
 		if !ok || len(a.Value) != 3 {
-			c.fail(source.CodeAttr, "%s are no two lists", name)
+			c.fail(source.CodeAttr, "%s are not two lists", name)
 			return
 		}
 		right, ok := c.IntList(a.Value[2:])
 		if !ok {
-			c.fail(source.CodeAttr, "%s are no two lists", name)
+			c.fail(source.CodeAttr, "%s are not two lists", name)
 			return
 		}
 		lists[2*i], lists[2*i+1] = toInts(left), toInts(right)
@@ -59,7 +59,7 @@ func (c *call) list(attrs syntax.Attrs, names ...string) []int {
 	}
 	v, ok := c.Ints(a)
 	if !ok {
-		c.fail(source.CodeAttr, "%s is no list of whole numbers", a.Name)
+		c.fail(source.CodeAttr, "%s is not a list of whole numbers", a.Name)
 	}
 	return toInts(v)
 }

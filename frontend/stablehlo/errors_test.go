@@ -66,7 +66,7 @@ stablehlo.constant dense<[1.0, 2.0]> : tensor<3xf32>
 stablehlo.constant dense<[[1.0], [2.0, 3.0]]> : tensor<2x2xf32>
 	L0274: a list of axis 1
 stablehlo.constant dense<true> : tensor<2xf32>
-	L0274: "true" is no value of type f32
+	L0274: "true" is not a value of type f32
 stablehlo.iota dim = 2 : F
 	L0209: stablehlo.iota
 stablehlo.dynamic_reshape %a, %i : (F, tensor<2x3xi32>) -> tensor<?x?xf32>

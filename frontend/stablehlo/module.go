@@ -134,7 +134,7 @@ func (im *importer) inputs(f *function) ([]value, error) {
 		a := &f.args[i]
 		t, ok := im.ArgType(a)
 		if !ok || !t.Tensor {
-			return nil, im.Errorf(syntax.CodeTypes, a.At, "the argument %%%s is no tensor", a.Name)
+			return nil, im.Errorf(syntax.CodeTypes, a.At, "the argument %%%s is not a tensor", a.Name)
 		}
 		d := syntax.Storage(t.Elem)
 		if d == "" {

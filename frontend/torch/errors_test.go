@@ -25,7 +25,7 @@ func TestErrors(t *testing.T) {
 		"y i64 1x4 = relu.default self=%x":                                     codeDisagree + " int(64",
 		"y f32 1x4 = view.default self=%x size=[3,-1]":                         source.CodeShape + " [3 -1]",
 		"y f32 1x4 = view.default self=%x size=[-1,-1]":                        source.CodeDims + " [-1 -1]",
-		"y f32 1x4 = permute.default self=%x dims=[0,0]":                       source.CodeAttr + " no permutation",
+		"y f32 1x4 = permute.default self=%x dims=[0,0]":                       source.CodeAttr + " not a permutation",
 		"y f32 1x4 = permute.default self=%x dims=[0,7]":                       source.CodeAttr + " axis 7",
 		"y f32 1x4 = expand.default self=%x size=[1,8]":                        source.CodeShape + " 1x8",
 		"y f32 1x4 = dropout.default input=%x p=0.5 train=true":                source.CodeForm + " model.eval()",

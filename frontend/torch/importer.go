@@ -181,7 +181,7 @@ func (im *importer) results() error {
 		}
 		if o.arg.kind != "as_tensor" {
 			im.b.Origin().Notes = append(im.b.Origin().Notes,
-				fmt.Sprintf("output %d is no tensor (%s), and is left out", i, strings.TrimPrefix(o.arg.kind, "as_")))
+				fmt.Sprintf("output %d is not a tensor (%s), and is left out", i, strings.TrimPrefix(o.arg.kind, "as_")))
 			continue
 		}
 		name, err := o.arg.v.Get("name").Str()

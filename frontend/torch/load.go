@@ -105,7 +105,7 @@ func notArchive(data []byte) error {
 	case what == "":
 		what = "no zip archive"
 	}
-	return diag.New(source.CodeFormat, "", "is no PyTorch program: it is %s", what).WithHint("%s", hint)
+	return diag.New(source.CodeFormat, "", "is not a PyTorch program: it is %s", what).WithHint("%s", hint)
 }
 
 // stem is the file name without its extension.

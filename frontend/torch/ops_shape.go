@@ -175,7 +175,7 @@ func (c *call) permuted(dims []int) {
 	}
 	if sorted := slices.Sorted(slices.Values(perm)); c.err == nil &&
 		(len(perm) != len(x.Type.Shape) || len(slices.Compact(sorted)) != len(perm)) {
-		c.fail(source.CodeAttr, "%v is no permutation of %d axes", dims, len(x.Type.Shape))
+		c.fail(source.CodeAttr, "%v is not a permutation of %d axes", dims, len(x.Type.Shape))
 	}
 	c.moved(c.turn("", x, perm))
 }

@@ -106,7 +106,7 @@ func Start(ctx context.Context, cfg Config) (*Engine, error) {
 	if err == nil {
 		e.info = Info{int(c.u32()), int(c.u32()), c.text(), c.text()}
 		if c.end() != nil {
-			err = diag.New(CodeWorker, cfg.Command[0], "the PJRT worker answers with garbage: %v", c.err)
+			err = diag.New(CodeWorker, cfg.Command[0], "the PJRT worker sent an invalid reply: %v", c.err)
 		}
 	}
 	if err != nil {
@@ -154,7 +154,7 @@ func checkPlugin(path string) error {
 	case err != nil:
 		return diag.New(CodePlugin, path, "the PJRT plugin cannot be read: %v", err)
 	case !st.Mode().IsRegular():
-		return diag.New(CodePlugin, path, "the PJRT plugin is no regular file").
+		return diag.New(CodePlugin, path, "the PJRT plugin is not a regular file").
 			WithHint("name the shared object itself, such as xla_cpu_pjrt.so")
 	}
 	return nil

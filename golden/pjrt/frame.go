@@ -78,7 +78,7 @@ func readFrame(r io.Reader) (frame, error) {
 	n := binary.LittleEndian.Uint64(h[16:])
 	switch {
 	case binary.LittleEndian.Uint32(h[:]) != frameMagic:
-		return f, fmt.Errorf("bytes %q are no frame header", h[:8])
+		return f, fmt.Errorf("bytes %q are not a frame header", h[:8])
 	case h[4] != frameVersion:
 		return f, fmt.Errorf("protocol version %d, this side has %d", h[4], frameVersion)
 	case f.kind == 0 || f.kind >= numKinds || h[6]|h[7]|h[12]|h[13]|h[14]|h[15] != 0:

@@ -59,7 +59,7 @@ func TestBadFrames(t *testing.T) {
 		return f
 	}
 	for want, data := range map[string][]byte{
-		"no frame header":       change(0, 'x'),
+		"not a frame header":    change(0, 'x'),
 		"protocol version 9":    change(4, 9),
 		"kind 0":                change(5, 0),
 		"kind 99":               change(5, 99),

@@ -19,8 +19,8 @@ func (a *App) convert() *cobra.Command {
 	var decode bool
 	c := &cobra.Command{Use: "convert --format F --in X.npz --out Y.npz",
 		Short: "encode an array in a number format, or decode it",
-		Long: "Encodes array x into codes, and values (float64); block formats give scales too, blocks lying along\n" +
-			"the last axis. With --decode: codes (and scales) into values.",
+		Long: "Encodes array x into codes and values (float64), and for block formats into scales, with blocks along\n" +
+			"the last axis. With --decode, decodes codes (and scales) into values.",
 		Example: "  lathe convert --format 'fixed(8,4)' --in x.npz --out y.npz", Args: exactly()}
 	c.Flags().StringVar(&name, "format", "", "number format, such as fixed(8,4) or mxint8")
 	c.Flags().StringVar(&in, "in", "", "input arrays (.npz)")

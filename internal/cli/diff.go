@@ -22,17 +22,17 @@ func (a *App) diff() *cobra.Command {
 	var o diff.Options
 	var whole bool
 	c := &cobra.Command{Use: "diff A B", Short: "compare two models: nodes, attributes, weights",
-		Long: "Compares two models of any formats. Nodes match by name where the operation is the same, else by their\n" +
-			"place in the graph. Exit status 0: the same, 1: there are differences. Names alone are none, but with --names.",
+		Long: "Compares two models of any form. Nodes match by name where the operation is the same, else by their\n" +
+			"place in the graph. Exit status 0: same, 1: different. Different names alone count only with --names.",
 		Example: "  lathe diff model.onnx model.pt2", Args: exactly("A", "B")}
 	s.add(c, false)
-	c.Flags().Float64Var(&o.Tolerance, "atol", 0, "weights that differ by no more are the same")
-	c.Flags().BoolVar(&o.Names, "names", false, "other names of nodes, inputs and outputs are differences too")
+	c.Flags().Float64Var(&o.Tolerance, "atol", 0, "tolerance when comparing weights")
+	c.Flags().BoolVar(&o.Names, "names", false, "count different names of nodes, inputs and outputs too")
 	c.Flags().BoolVar(&whole, "recognize", false,
-		"compare what is left when operations are whole that one exporter has decomposed")
+		"first merge operations that an exporter has decomposed")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if !(o.Tolerance >= 0) {
-			return usagef("--atol %g is no difference", o.Tolerance)
+			return usagef("--atol %g: a tolerance is 0 or more", o.Tolerance)
 		}
 		var g [2]*ir.Graph
 		for i, path := range args {

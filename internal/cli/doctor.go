@@ -15,7 +15,7 @@ import (
 )
 
 func (a *App) doctor() *cobra.Command {
-	c := &cobra.Command{Use: "doctor", Short: "say what is installed, what is missing, what that costs and how to mend it",
+	c := &cobra.Command{Use: "doctor", Short: "show what is installed, what is missing, what that costs and how to fix it",
 		Example: "  lathe doctor", Args: exactly()}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		findings := doctor.Check(c.Context(), doctor.Env{

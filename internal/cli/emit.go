@@ -21,15 +21,15 @@ func (a *App) emitVerilog() *cobra.Command {
 	var e emitFlags
 	c := &cobra.Command{Use: "emit-verilog MODEL -o DIR", Short: "compile a model to Verilog",
 		Long: "Compiles a model to a folder of SystemVerilog: library modules, one top, an AXI4-Stream wrapper, memory\n" +
-			"images, a self-checking testbench with a Makefile, scripts for Vivado, design.json and a README. Works without\n" +
+			"images, a self-checking testbench with a Makefile, scripts for Vivado, design.json and a README. Without\n" +
 			"a plan: 8 bits, folded.",
 		Example: "  emit-verilog model.onnx -o out/ --calibrate x.npz", Args: exactly("MODEL")}
 	e.add(c, true)
 	f := c.Flags()
-	f.StringVarP(&e.out, "output", "o", "", "folder for the design; that of an earlier emit-verilog in it is replaced")
+	f.StringVarP(&e.out, "output", "o", "", "folder for the design; replaces that of an earlier emit-verilog")
 	f.StringVar(&e.top, "top", "", "name of the top module")
 	f.StringVar(&e.inputs, "inputs", "", "samples for the testbench (.npz); else those of --calibrate, or random codes")
-	f.IntVar(&e.vectors, "vectors", driver.DefaultVectors, "samples in the testbench at most; 0: no testbench")
+	f.IntVar(&e.vectors, "vectors", driver.DefaultVectors, "most samples in the testbench; 0: no testbench")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitDesign(c, &e, args[0]) }
 	return a.withJSON(c)
 }

@@ -38,16 +38,16 @@ type cudaFlags struct {
 func (a *App) emitCUDA() *cobra.Command {
 	var e cudaFlags
 	c := &cobra.Command{Use: "emit-cuda MODEL -o DIR", Short: "compile a model to CUDA kernels",
-		Long: "Compiles a model to a folder of CUDA kernels, one or a few a node: kernels.cu without headers, constants,\n" +
-			"machine code for each architecture, PTX that every GPU from sm_80 on takes, and report.json with launches,\n" +
+		Long: "Compiles a model to a folder of CUDA kernels, one or a few per node: kernels.cu, constants,\n" +
+			"machine code for each architecture, PTX for every GPU from sm_80 on, and report.json with launches,\n" +
 			"buffers, registers and floors. Without --plan and --calibrate the model is compiled as imported, in float.",
 		Example: "  emit-cuda model.onnx -o out/ --arch sm_90", Args: exactly("MODEL")}
 	e.add(c, true)
 	asImported(c)
 	c.Flags().StringVarP(&e.out, "output", "o", "",
-		"folder for the kernels; those of an earlier emit-cuda in it are replaced")
+		"folder for the kernels; replaces those of an earlier emit-cuda")
 	c.Flags().StringSliceVar(&e.archs, "arch", kernels.ArchNames(), "GPU architectures")
-	c.Flags().IntVar(&e.samples, "samples", 1, "samples that are computed together: for so many kernels are chosen")
+	c.Flags().IntVar(&e.samples, "samples", 1, "choose kernels for this many samples at a time")
 	c.Flags().BoolVar(&e.invariant, "batch-invariant", false, invariantUsage)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitKernels(c, &e, args[0]) }
 	return a.withJSON(c)
@@ -56,11 +56,11 @@ func (a *App) emitCUDA() *cobra.Command {
 // asImported says what --plan and --calibrate do in commands that compute in float without them.
 func asImported(c *cobra.Command) {
 	c.Flags().Lookup("plan").Usage = "plan file (TOML); it quantizes the model, and so does --calibrate"
-	c.Flags().Lookup("calibrate").Usage = "calibration inputs (.npz); a plan without them: interval analysis"
+	c.Flags().Lookup("calibrate").Usage = "calibration inputs (.npz); a plan without them uses interval analysis"
 }
 
 // invariantUsage is that of the flag --batch-invariant.
-const invariantUsage = "a sample has the same bits whatever others are computed with it"
+const invariantUsage = "give a sample the same bits in every batch"
 
 // options are those of the emission; with a single architecture its sizes guide the choice of kernels.
 func (e *cudaFlags) options() cuda.Options {

@@ -118,7 +118,7 @@ func writable(path, code string) error {
 	if info, err := os.Stat(dir); err != nil {
 		return diag.New(code, path, "cannot write: %v", reason(err)).WithHint("make the folder %s first", dir)
 	} else if !info.IsDir() {
-		return diag.New(code, path, "cannot write: %s is no folder", dir)
+		return diag.New(code, path, "cannot write: %s is not a folder", dir)
 	}
 	return nil
 }

@@ -52,18 +52,18 @@ func (a *App) inspect() *cobra.Command {
 	var s sourceFlags
 	var f inspectFlags
 	c := &cobra.Command{Use: "inspect MODEL", Short: "show nodes, modules, shapes, formats, parameters and MACs",
-		Long: "Shows the nodes of a model, or with --tree its modules, and what they consist of. Parameters are what is\n" +
-			"trained, and count once where they share their bytes; running statistics, tables and masks are buffers.\n" +
-			"ONNX and StableHLO do not say what is trained: docs/models.md tells what counts there. MACs are the\n" +
-			"multiplications of linear layers, convolutions, products of matrices and attention, for one sample.",
+		Long: "Lists the nodes of a model, or with --tree its modules. Parameters are what is trained; shared bytes count\n" +
+			"once. Running statistics, tables and masks are buffers. ONNX and StableHLO do not say what is trained:\n" +
+			"docs/models.md has the rules. MACs are the multiplications of linear layers, convolutions, matrix products\n" +
+			"and attention, per sample.",
 		Example: "  lathe inspect model.onnx --tree --depth 3", Args: exactly("MODEL")}
 	s.add(c, false)
 	c.Flags().StringVar(&f.svg, "svg", "", "draw the graph into this file")
 	c.Flags().BoolVar(&f.asText, "text", false, "print the graph in its text form")
-	c.Flags().BoolVar(&f.tree, "tree", false, "print the modules of the model, each with all that is in it")
-	c.Flags().IntVar(&f.depth, "depth", 0, "how many levels of modules --tree prints; 0: all")
+	c.Flags().BoolVar(&f.tree, "tree", false, "print the modules of the model and their contents")
+	c.Flags().IntVar(&f.depth, "depth", 0, "levels of modules that --tree prints; 0: all")
 	c.Flags().BoolVar(&f.recognize, "recognize", false,
-		"make operations whole that exporters have decomposed, and tell what was found")
+		"merge operations that exporters have decomposed, and report what was found")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if c.Flags().Changed("depth") && (!f.tree || f.depth < 1) {
 			return usagef("--depth needs --tree and a number from 1 on")

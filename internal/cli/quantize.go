@@ -25,14 +25,14 @@ func (a *App) quantize() *cobra.Command {
 		Example: "  lathe quantize model.onnx --calibrate x.npz -o m.lathe --explain", Args: exactly("MODEL")}
 	s.add(c, true)
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
-	c.Flags().BoolVar(&explain, "explain", false, "print the rule that decided each format, and each node's error alone")
+	c.Flags().BoolVar(&explain, "explain", false, "print the rule behind each format, and the error of each node alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
 		}
 		switch ext := strings.ToLower(filepath.Ext(out)); ext {
 		case ".onnx", ".pt2", ".mlir", ".stablehlo":
-			return usagef("-o %s: the saved graph is no %s file; name it .lathe", out, ext)
+			return usagef("-o %s: the saved graph is not a %s file; name it .lathe", out, ext)
 		}
 		if err := writable(out, "L0328"); err != nil {
 			return err

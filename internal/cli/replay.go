@@ -18,12 +18,12 @@ import (
 func (a *App) replay() *cobra.Command {
 	var device, output string
 	c := &cobra.Command{Use: "replay DIR", Short: "repeat recorded kernel launches on a GPU and compare the results",
-		Long: "Repeats a recording, a folder of compiled kernels, inputs, launches and results, and compares what the\n" +
-			"device answers with what was recorded. It needs neither model nor compiler: one machine records, another\n" +
-			"one, with a GPU, replays. Without a GPU the kernels run on the emulated device.",
+		Long: "Repeats a recording (a folder of compiled kernels, inputs, launches and results) and compares the\n" +
+			"device's results with the recorded ones, without model or compiler: one machine records, another one with\n" +
+			"a GPU replays. Without a GPU the kernels run on the emulated device.",
 		Example: "  lathe replay recording/", Args: exactly("DIR")}
 	c.Flags().StringVar(&device, "device", "auto", "auto, gpu or emulated")
-	c.Flags().StringVarP(&output, "output", "o", "", "folder for what the device answered")
+	c.Flags().StringVarP(&output, "output", "o", "", "folder for the results of the device")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := oneOf("--device", device, "auto", "gpu", "emulated"); err != nil {
 			return err

@@ -23,15 +23,15 @@ func (a *App) report() *cobra.Command {
 	var v verifyFlags
 	var out, title string
 	c := &cobra.Command{Use: "report MODEL -o report.html", Short: "measure a design and write one page about it",
-		Long: "Does what verify and area do, and writes the outcome as one HTML file without references to others: speed,\n" +
-			"cells, accuracy, formats, ranges, errors and cycles of each layer, and what was compared. What a missing tool\n" +
-			"would have measured is named on the page. Exit status 1 on a mismatch; the page is written then too.",
+		Long: "Does what verify and area do, and writes one self-contained HTML page: speed, cells, accuracy, formats,\n" +
+			"ranges, errors and cycles of each layer, and what was compared. The page names what could not be measured\n" +
+			"for lack of a tool. Exit status 1 on a mismatch; the page is still written.",
 		Example: "  lathe report model.onnx --calibrate c.npz --inputs x.npz --labels y.npy -o report.html",
 		Args:    exactly("MODEL")}
 	v.add(c, true)
 	v.addSamples(c)
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the page (HTML)")
-	c.Flags().StringVar(&title, "title", "", "headline; the graph's name unless given")
+	c.Flags().StringVar(&title, "title", "", "headline; default: the name of the graph")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err

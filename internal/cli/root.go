@@ -25,14 +25,14 @@ import (
 // Version names the compiler in emitted files; it depends on nothing but the source.
 const Version = "0.1.0"
 
-// Exit statuses: the answer is no (mismatch, unsupported model, bad input file), or the command was used wrongly.
+// Exit statuses: done; the check failed or the input is unusable; the command was used wrongly.
 const (
 	exitOK    = 0
 	exitNo    = 1
 	exitUsage = 2
 )
 
-// errNo ends a command whose answer is no and which has already said so.
+// errNo ends a command whose check failed and which has already said so.
 var errNo = errors.New("no")
 
 // App is one run of a command.
@@ -131,8 +131,8 @@ func (a *App) command(name string) *cobra.Command {
 	default:
 		root = &cobra.Command{Use: "lathe",
 			Short: "compiles trained neural networks to Verilog, bit-exact, and to CUDA kernels",
-			Long: "lathe compiles trained neural networks to Verilog and proves by simulation that the hardware\n" +
-				"computes exactly what the quantized model says; and to CUDA kernels, which compute the same codes.",
+			Long: "lathe compiles trained neural networks to Verilog and to CUDA kernels, and shows by simulation\n" +
+				"that the hardware computes exactly what the quantized model says.",
 			Example: "  lathe verify model.onnx --calibrate x.npz"}
 		root.AddCommand(a.inspect(), a.diff(), a.runModel(), a.quantize(), a.emitVerilog(), a.emitCUDA(), a.replay(),
 			a.verify(), a.area(), a.report(), a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
@@ -193,7 +193,7 @@ func exactly(names ...string) cobra.PositionalArgs {
 // withJSON adds the flag that every command has.
 func (a *App) withJSON(c *cobra.Command) *cobra.Command {
 	c.Flags().StringVar(&a.json, "json", "",
-		"write the same facts to this file, for programs; - for standard output, which then holds nothing else")
+		"write the same facts to this file as JSON; - for standard output, which then holds nothing else")
 	c.PreRunE = func(c *cobra.Command, args []string) error {
 		if a.json == "-" {
 			a.facts, a.Out = a.Out, a.Err // what is for people

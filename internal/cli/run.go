@@ -33,9 +33,9 @@ func (a *App) runModel() *cobra.Command {
 	var r runFlags
 	c := &cobra.Command{Use: "run MODEL --inputs IN.npz -o OUT.npz", Short: "compute the outputs of a model on an engine",
 		Long: "Computes the outputs of a model. Without --plan and --calibrate the model runs as imported (engines ref,\n" +
-			"pjrt and cuda); with one of them, quantized. The engine rtl always quantizes: without a plan at the default\n" +
-			"plan, with ranges from --calibrate or from interval analysis. The engine cuda runs on a GPU, or interprets the\n" +
-			"kernels where there is none, and says so. A longer leading axis, or one more, counts samples.",
+			"pjrt and cuda); with either, quantized. The engine rtl always quantizes: without --plan by the default\n" +
+			"plan, with ranges from --calibrate or interval analysis. The engine cuda runs on a GPU or, without one,\n" +
+			"interprets the kernels and says so. A longer leading axis, or an extra one, counts samples.",
 		Example: "  lathe run model.onnx --inputs x.npz -o y.npz --engine pjrt", Args: exactly("MODEL")}
 	s.add(c, true)
 	asImported(c)
@@ -43,7 +43,7 @@ func (a *App) runModel() *cobra.Command {
 	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
 	c.Flags().StringVar(&r.engine, "engine", "ref", "ref, pjrt, rtl or cuda")
 	c.Flags().BoolVar(&r.codes, "codes", false, "write integer codes instead of values")
-	c.Flags().StringVar(&r.record, "record", "", "folder for a recording of what the engine cuda does, see lathe replay")
+	c.Flags().StringVar(&r.record, "record", "", "folder to record the calls of the engine cuda in, see lathe replay")
 	c.Flags().StringSliceVar(&r.archs, "arch", kernels.ArchNames(), "GPU architectures of a recording")
 	c.Flags().BoolVar(&r.invariant, "batch-invariant", false, invariantUsage+" (engine cuda)")
 	c.RunE = func(c *cobra.Command, args []string) error {

@@ -21,7 +21,7 @@ type shapeFlags struct {
 
 func (s *shapeFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&s.given, "shape", nil, "shape of an input: x=1x8x8")
-	c.Flags().StringVar(&s.example, "example", "", "arrays (.npz) that have the shapes of the inputs, by their names")
+	c.Flags().StringVar(&s.example, "example", "", "arrays (.npz), named as the inputs, whose shapes the inputs take")
 }
 
 // shapes are those of the example's arrays, and those that are given, which win.
@@ -44,7 +44,7 @@ func (s *shapeFlags) shapes() (map[string][]int, error) {
 		name, dims, ok := strings.Cut(text, "=")
 		shape, err := parseShape(dims)
 		if !ok || name == "" || err != nil {
-			return nil, &usageError{diag.New("L0101", "", "--shape %q is no shape of an input", text).
+			return nil, &usageError{diag.New("L0101", "", "--shape %q is not a shape of an input", text).
 				WithHint("write name=1x8x8")}
 		}
 		if given[name] != nil {

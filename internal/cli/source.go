@@ -36,12 +36,12 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 	s.addTransformer(c)
 	s.shape.add(c)
 	c.Flags().StringVar(&s.source.Bind, "bind", "",
-		"arrays (.npz) that stand for inputs of the model, such as its weights: by their names, numbers, or order")
-	c.Flags().IntVar(&s.source.Unroll, "unroll", 0, "write loops of the model of up to this many rounds out (StableHLO)")
+		"arrays (.npz) that replace inputs of the model, such as weights: by name, number or order")
+	c.Flags().IntVar(&s.source.Unroll, "unroll", 0, "unroll loops of up to this many rounds (StableHLO)")
 	if calibrate {
 		c.Flags().StringVar(&s.dumpAfter, "dump-after", "",
 			"print the graph after this pass (lathe list passes) to standard error")
-		c.Flags().BoolVar(&s.source.Passes.Verify, "check-passes", false, "hold every pass to its promise on sample values")
+		c.Flags().BoolVar(&s.source.Passes.Verify, "check-passes", false, "check the effect of every pass on sample values")
 		c.Flags().StringVar(&s.source.Calibrate, "calibrate", "",
 			"calibration inputs (.npz); without them: interval analysis")
 	}
@@ -49,12 +49,12 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 
 // addTransformer adds what folders of Hugging Face leave open.
 func (s *sourceFlags) addTransformer(c *cobra.Command) {
-	c.Flags().IntVar(&s.transformer.Seq, "seq", 0, "tokens of a Hugging Face model; else those of the arrays, 128, "+
-		"or as many as it takes; 1 with --past")
+	c.Flags().IntVar(&s.transformer.Seq, "seq", 0, "tokens of a Hugging Face model; default: those of the arrays, "+
+		"else 128 or as many as it takes; 1 with --past")
 	c.Flags().StringSliceVar(&s.transformer.Inputs, "model-inputs", nil,
 		"inputs of a Hugging Face model: input_ids,attention_mask")
 	c.Flags().StringVar(&s.transformer.Task, "task", "", "head of a Hugging Face model: encoder, causal-lm, ...")
-	c.Flags().IntVar(&s.past, "past", -1, "make keys and values outputs, and take those of this many earlier tokens")
+	c.Flags().IntVar(&s.past, "past", -1, "use caches: keys and values of this many tokens go in, those of all come out")
 	c.Flags().BoolVar(&s.transformer.Loss, "loss", false, "add the input labels and the output loss")
 }
 

@@ -34,8 +34,8 @@ func (a *App) verify() *cobra.Command {
 	v.add(c, true)
 	v.addSamples(c)
 	f := c.Flags()
-	f.BoolVar(&v.trace, "trace", false, "compare the intermediate values of up to 64 samples too")
-	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run into this file (FST, for GTKWave)")
+	f.BoolVar(&v.trace, "trace", false, "also compare intermediate values, of up to 64 samples")
+	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run to this file (FST, for GTKWave)")
 	f.StringVarP(&v.out, "output", "o", "", "also write the design into this folder")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.verifyModel(c, &v, args[0]) }
 	return a.withJSON(c)
@@ -45,13 +45,13 @@ func (a *App) verify() *cobra.Command {
 func (v *verifyFlags) addSamples(c *cobra.Command) {
 	f := c.Flags()
 	f.StringVar(&v.inputs, "inputs", "", "samples (.npz); without them random codes")
-	f.IntVar(&v.samples, "samples", 1000, "number of random samples; given with --inputs, they follow those")
+	f.IntVar(&v.samples, "samples", 1000, "number of random samples; with --inputs, they follow those")
 	f.Uint64Var(&v.seed, "seed", 1, "seed of random samples and stalls")
-	f.IntVar(&v.runs, "runs", 1, "stalled simulations, each with a seed of its own")
-	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port holds still, 0 to 95")
+	f.IntVar(&v.runs, "runs", 1, "stalled simulations, each with its own seed")
+	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port stalls, 0 to 95")
 	f.StringVar(&v.labels, "labels", "", "class numbers (.npy), for accuracy")
-	f.IntVar(&v.second, "second", 2, "samples that run in a second simulator too, Icarus; 0 for none")
-	f.IntVar(&v.gates, "gates", 0, "samples that run through the netlist too that Yosys makes of the design")
+	f.IntVar(&v.second, "second", 2, "samples that also run in a second simulator, Icarus; 0: none")
+	f.IntVar(&v.gates, "gates", 0, "samples that also run through the netlist that Yosys makes of the design")
 }
 
 // check refuses values out of range.

@@ -4,10 +4,10 @@ package diag
 
 // The errors of values in blocks.
 var blocks = []Entry{
-	{"L0345", "A value of a graph has blocks along another axis than the last.",
+	{"L0345", "A value has blocks along an axis other than the last.",
 		"$ lathe inspect g.lathe\n-- g.lathe --\nlathe 1\ngraph %g quantized(%x) {\n" +
 			"  %x = input : 8x8 mxint(8,4,axis=0)\n  return y = %x\n}\n"},
-	{"L0346", "A constant in blocks has no power of two as scale for each block.",
+	{"L0346", "A constant in blocks lacks a power of two as scale of each block.",
 		"$ lathe inspect g.lathe\n-- g.lathe --\nlathe 1\ngraph %g quantized() {\n" +
 			"  %c = const {data = i8 [1, 2, 3, 4]} : 4 mxint(8,2){0x1p+00,3}\n  return y = %c\n}\n"},
 	{"L0347", "A sum over blocks has no window accumulator: a grouped convolution, or too many blocks.",

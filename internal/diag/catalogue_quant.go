@@ -4,11 +4,11 @@ package diag
 
 // The errors of models that bring their own quantization.
 var quantImports = []Entry{
-	{"L0250", "The model quantizes to codes of a type that is not supported.",
+	{"L0250", "The model quantizes to codes of an unsupported type.",
 		"$ lathe inspect float8.onnx"},
-	{"L0251", "The model quantizes in a form that is not supported, such as scales for each channel of a computed value.",
+	{"L0251", "The model quantizes in an unsupported form, such as one scale per channel of a computed value.",
 		"$ lathe inspect scale-blocks.onnx"},
-	{"L0252", "A scale of the model's quantization is no positive finite number.",
+	{"L0252", "A scale of the model's quantization is not a positive finite number.",
 		"$ lathe inspect negative-scale.onnx"},
 	{"L0253", "A quantized operation takes its scales from the data of each sample, or has no integer form.",
 		"$ lathe inspect dynamic.onnx"},

@@ -87,7 +87,7 @@ func TestEntries(t *testing.T) {
 	causes := map[string]string{}
 	for i, e := range all {
 		if !exact.MatchString(`"`+e.Code+`"`) || i > 0 && all[i-1].Code == e.Code {
-			t.Errorf("%q is no code, or occurs twice", e.Code)
+			t.Errorf("%q is not a code, or occurs twice", e.Code)
 		}
 		if !strings.HasSuffix(e.Cause, ".") || strings.Count(e.Cause, ". ") > 0 || strings.Contains(e.Cause, "\n") {
 			t.Errorf("%s: %q is not one sentence", e.Code, e.Cause)

@@ -3,19 +3,19 @@
 package diag
 
 var hardware = []Entry{
-	{"L0601", "There is no library module of that name.",
+	{"L0601", "Unknown library module.",
 		"rtl.Lookup(\"op_magic\")"},
 	{"L0602", "The header comment, the parameters or the ports of a library module cannot be read.",
 		"rtl.ReadHeader(file) // a module whose header comment gives no latency"},
-	{"L0603", "The latency or initiation interval in a module's header is no expression in its parameters.",
+	{"L0603", "The latency or initiation interval in a module's header is not a valid expression of its parameters.",
 		"rtl.ParseExpr(\"3 +\")"},
 	{"L0604", "A library module has no parameter or port of that name.",
 		"h.Width(\"sideways\", nil) // h is the header of a module"},
 	{"L0620", "The weights of an unrolled layer are too many for one constant.",
 		"$ lathe emit-verilog wide.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nmode = \"unroll\""},
-	{"L0621", "Hardware is asked of a graph that is not scheduled.",
+	{"L0621", "Hardware is requested for a graph that is not scheduled.",
 		"verilog.Emit(float, verilog.Options{}) // a graph as imported"},
-	{"L0622", "The name of the top module is no Verilog identifier, or that of a library module.",
+	{"L0622", "The name of the top module is not a Verilog identifier, or is that of a library module.",
 		"$ lathe emit-verilog model.onnx -o out --top 2nd"},
 	{"L0623", "A generated module does not fit together: widths, ports, drivers or arrival times. A fault of Lathe.",
 		"(&netlist.Module{Name: \"m\", Items: []netlist.Item{netlist.Wire{Name: \"w\"}}}).Check(rtl.Signature)"},
@@ -23,7 +23,7 @@ var hardware = []Entry{
 		"verilog.Emit(g, verilog.Options{}) // an operation that says why it has no unit"},
 	{"L0625", "The design cannot be written.",
 		"$ lathe emit-verilog model.onnx -o file/out\n-- file --\nno folder"},
-	{"L0626", "The output folder holds files that are no design; they are left alone.",
+	{"L0626", "The output folder holds other files; they are left alone.",
 		"$ lathe emit-verilog model.onnx -o thesis\n-- thesis/chapter1.txt --\nIt was a dark and stormy night."},
 	{"L0650", "More sums leave a unit for blocks than fit between two blocks: a graph that was scheduled by hand.",
 		"op.Linear.RTL(n) // one of two sums a beat, of blocks of one beat"},
@@ -47,9 +47,9 @@ func simulator(body string) string {
 }
 
 var tools = []Entry{
-	{"L0701", "A program that simulation needs is not in PATH, or does not run.",
+	{"L0701", "A program that simulation needs is not in PATH or does not start.",
 		"$ PATH=bin lathe run model.onnx --inputs x.npz -o y.npz --engine rtl"},
-	{"L0702", "Verilator refuses the design.",
+	{"L0702", "Verilator rejects the design.",
 		"$ PATH=bin LATHE_CACHE=cache lathe run model.onnx --inputs x.npz -o y.npz --engine rtl" +
 			"\n-- bin/verilator --\n#!/bin/sh\ncase $1 in --version|--getenv) echo Verilator 5.006; exit;; esac" +
 			"\necho %Error: out of memory; exit 1" +
@@ -57,7 +57,7 @@ var tools = []Entry{
 	{"L0703", "The C++ compiler fails.",
 		"$ PATH=bin LATHE_CACHE=cache lathe run model.onnx --inputs x.npz -o y.npz --engine rtl" + standIns +
 			"\necho error: no space left on device; exit 1"},
-	{"L0704", "The design is stuck: no stream moves any more.",
+	{"L0704", "The design is stuck: no stream moves.",
 		simulator(`printf "X\0\0\1\0\0\0\0\0\0\0-" >&3`)},
 	{"L0705", "The design itself stopped the simulation, for instance over a wrong memory image.",
 		simulator("echo %Fatal: checksum of fc1.mem; exit 1")},
@@ -65,22 +65,22 @@ var tools = []Entry{
 		"result.Check(&spec) // of a run whose payload changed at cycle 7"},
 	{"L0707", "The simulation ended early or gave incomplete results.",
 		simulator("exit 3")},
-	{"L0708", "A simulation is asked for that cannot be: without a top or outputs, or with streams of another length.",
+	{"L0708", "A simulation request is invalid: no top or outputs, or streams of different lengths.",
 		"sim.Build(ctx, sim.Spec{Top: \"top\"}) // no output"},
-	{"L0709", "Icarus or Yosys refuses the design.",
+	{"L0709", "Icarus or Yosys rejects the design.",
 		"sim.Elaborate(ctx, cache, \"top\", files) // a module with a syntax error"},
-	{"L0710", "Verilator's lint has a complaint.",
+	{"L0710", "Verilator's lint reports a problem.",
 		"sim.Lint(ctx, cache, \"top\", files) // a module with a syntax error"},
 	{"L0711", "The cache folder cannot be written.",
 		"$ PATH=bin LATHE_CACHE=file/cache lathe run model.onnx --inputs x.npz -o y.npz --engine rtl" +
 			"\n-- file --\nno folder" + standIns},
 	{"L0712", "Unknown bits leave the design in Icarus: something is not reset.",
 		"sim.Icarus(ctx, spec, input) // a register that is never set"},
-	{"L0720", "A FIFO of a design is shallower than the streams around it need, or is missing.",
+	{"L0720", "A FIFO of a design is missing, or shallower than the streams around it need.",
 		"a network with a short cut, whose FIFO is made one place shallower"},
-	{"L0721", "A simulation without stalls fills a FIFO that was to have a place left.",
+	{"L0721", "A simulation without stalls fills a FIFO that should keep a free place.",
 		"a design whose FIFOs are other than its graph says"},
-	{"L0730", "Yosys makes no netlist of the design that could be simulated.",
+	{"L0730", "Yosys makes no netlist of the design that can be simulated.",
 		"sim.Gates(ctx, spec) // a module with a syntax error"},
 	{"L0760", "Yosys is not installed, or does not run.",
 		"$ PATH=bin lathe area design\n-- design/top.v --\nmodule top; endmodule"},
@@ -88,11 +88,11 @@ var tools = []Entry{
 		yosys("echo 'ERROR: out of memory'; exit 1")},
 	{"L0762", "Yosys did not finish in time.",
 		"area.Count(ctx, dir, files, \"top\", area.Options{Timeout: time.Millisecond})"},
-	{"L0763", "The design uses a hierarchical name, in whose place Yosys would put an undriven wire.",
+	{"L0763", "The design uses a hierarchical name, which Yosys would replace by an undriven wire.",
 		yosys("echo 'ERROR: Identifier `\\u.t'\"'\"' is implicitly declared.'; exit 1")},
-	{"L0764", "What Yosys wrote cannot be the count of this design.",
+	{"L0764", "The output of Yosys cannot be the count of this design.",
 		yosys("echo '{' > stat; echo '{' > hier")},
-	{"L0765", "The folder to be counted has no Verilog, no single top, or names that Yosys cannot be given.",
+	{"L0765", "The folder to count has no Verilog, no single top, or names that cannot be passed to Yosys.",
 		"$ lathe area notes\n-- notes/readme.txt --\nnothing here"},
 }
 
@@ -103,21 +103,21 @@ func yosys(body string) string {
 }
 
 var engines = []Entry{
-	{"L0801", "The PJRT plugin is missing, is no plugin, or is of another API version.",
+	{"L0801", "The PJRT plugin is missing, invalid, or of another API version.",
 		"$ LATHE_PJRT_PLUGIN=plugin.so lathe run model.onnx --inputs x.npz -o y.npz --engine pjrt" +
 			"\n-- plugin.so --\nno library"},
 	{"L0802", "The PJRT plugin computes wrong results in the self-test.",
 		"pjrt.Start(ctx, config) // a plugin that loses what it is given"},
-	{"L0803", "The process that hosts the PJRT plugin ended, hung, or sent what is no reply.",
+	{"L0803", "The process that hosts the PJRT plugin ended, hung, or sent an invalid reply.",
 		"pjrt.Start(ctx, pjrt.Config{Command: []string{\"false\"}, Plugin: path})"},
-	{"L0804", "PJRT refuses to compile a program.",
+	{"L0804", "PJRT fails to compile a program.",
 		"engine.Compile(ctx, \"module {\")"},
-	{"L0805", "A PJRT program got arguments that do not fit it, or its execution failed.",
+	{"L0805", "A PJRT program got arguments that do not fit, or failed.",
 		"program.Run(ctx, nil) // a program of one argument"},
 	{"L0806", "A request to PJRT was cancelled.",
 		"engine.Compile(cancelled, text)"},
 	{"L0810", "An operation cannot be printed as StableHLO: its operands do not fit it.",
 		"b.Add(x, y) // x tensor<3xi32>, y tensor<4xi32>; then b.Err()"},
-	{"L0820", "An engine gave back fewer values than the graph has.",
+	{"L0820", "An engine returned fewer values than the graph has.",
 		"golden.Compare(\"rtl\", nodes, want, nil)"},
 }

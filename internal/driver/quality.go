@@ -99,7 +99,7 @@ func CheckLabels(path string, labels []int64, samples int, g *ir.Graph) error {
 	out := g.Out[0]
 	for i, l := range labels {
 		if classes := out.Node.Type.Elems(); l < 0 || l >= int64(classes) {
-			return diag.New("L0914", path, "label %d of sample %d is no class: output %q has %d elements", l, i, out.Name,
+			return diag.New("L0914", path, "label %d of sample %d is not a class: output %q has %d elements", l, i, out.Name,
 				classes)
 		}
 	}

@@ -178,7 +178,7 @@ func (k Kind) replaceable(dir, given string) error {
 	if name == "" {
 		return nil
 	}
-	whose := "which is no part of a design and would be lost"
+	whose := "which is not a part of a design and would be lost"
 	for _, other := range []Kind{Verilog, CUDA} {
 		if list, err := other.listed(dir); other.index != k.index && err == nil && slices.Contains(list, name) {
 			whose = "which " + other.command + " wrote and which would be lost"

@@ -35,7 +35,7 @@ func readHeader(r io.Reader, pos string) (h *header, size int64, err error) {
 		return nil, 0, readError(err, pos)
 	}
 	if string(pre[:6]) != magic {
-		return nil, 0, diag.New(codeBroken, pos, "this is no .npy array: it does not begin with \\x93NUMPY")
+		return nil, 0, diag.New(codeBroken, pos, "this is not a .npy array: it does not begin with \\x93NUMPY")
 	}
 	lenBytes := 4
 	switch pre[6] {
@@ -175,7 +175,7 @@ func (d *dict) descr(h *header) error {
 // tuple reads a shape such as (3, 4) or (5,).
 func (d *dict) tuple() ([]int, error) {
 	if !d.take("(") {
-		return nil, d.fail("the shape is no tuple: %.20q", d.rest)
+		return nil, d.fail("the shape is not a tuple: %.20q", d.rest)
 	}
 	shape := []int{}
 	for !d.take(")") {
@@ -185,7 +185,7 @@ func (d *dict) tuple() ([]int, error) {
 		}
 		v, err := strconv.Atoi(d.rest[:i])
 		if err != nil || len(shape) == maxRank {
-			return nil, d.fail("the shape has a dimension that is no number, or more than %d of them", maxRank)
+			return nil, d.fail("the shape has a dimension that is not a number, or more than %d of them", maxRank)
 		}
 		d.rest = strings.TrimPrefix(d.rest[i:], "L") // Python 2 wrote long integers
 		shape = append(shape, v)

@@ -205,7 +205,7 @@ func (a *Array) Int64s() ([]int64, error) {
 }
 
 func (a *Array) noInteger(i int, v any) error {
-	return diag.New(codeConvert, "", "element %v of array %q is %v, which is no 64-bit integer", a.index(i), a.Name, v)
+	return diag.New(codeConvert, "", "element %v of array %q is %v, which is not a 64-bit integer", a.index(i), a.Name, v)
 }
 
 // index is the multi-dimensional index of element i.

@@ -23,7 +23,7 @@ func Read(path string) (*File, error) {
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil || info.IsDir() {
-		return nil, diag.New(codeOpen, path, "this is no file that can be read")
+		return nil, diag.New(codeOpen, path, "this file cannot be read")
 	}
 	return readFrom(f, info.Size(), path)
 }
@@ -85,7 +85,7 @@ func readMembers(z *zip.Reader, out *File) error {
 		}
 		name, ok := strings.CutSuffix(m.Name, ".npy")
 		if !ok {
-			return diag.New(codeBroken, out.Path, "member %q is no .npy array", m.Name)
+			return diag.New(codeBroken, out.Path, "member %q is not a .npy array", m.Name)
 		}
 		names = append(names, name)
 	}

@@ -26,7 +26,7 @@ func TestAffineWorked(t *testing.T) {
 		t.Error("negative scale")
 	}
 	if neg.EncodeScaled(FromInt(3, 0), 0, 7) != 7 || neg.EncodeScaled(FromInt(3, 0), float32(math.NaN()), 7) != 7 {
-		t.Error("a scale that is no number")
+		t.Error("a scale that is not a number")
 	}
 }
 

@@ -89,7 +89,7 @@ func TestExactForms(t *testing.T) {
 		}
 		if v&1 == 1 {
 			if _, ok := a.Int64(8); ok {
-				t.Fatalf("%v is no multiple of 2^8", a)
+				t.Fatalf("%v is not a multiple of 2^8", a)
 			}
 		}
 	})

@@ -188,7 +188,7 @@ func TestEveryCode(t *testing.T) {
 	for _, f := range small(t) {
 		lo, hi := f.Limits()
 		if f.Decode(f.Encode(lo)).Cmp(lo) != 0 || f.Decode(f.Encode(hi)).Cmp(hi) != 0 {
-			t.Errorf("%v: limits %v, %v are no values", f, lo, hi)
+			t.Errorf("%v: limits %v, %v are not values", f, lo, hi)
 		}
 		exp, bits, ok := f.Lattice()
 		for _, c := range codes(f) {

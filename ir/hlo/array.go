@@ -50,7 +50,7 @@ func FromFloat64s(d DType, dims []int, values []float64) Array {
 		return a
 	}
 	if !d.IsFloat() {
-		return Array{Type: a.Type, bad: fmt.Sprintf("%s is no float type", d)}
+		return Array{Type: a.Type, bad: fmt.Sprintf("%s is not a float type", d)}
 	}
 	for i, v := range values {
 		if d == F32 {

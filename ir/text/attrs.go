@@ -126,12 +126,12 @@ func (p *parser) set(v reflect.Value) error {
 				return nil
 			}
 		}
-		return p.lex.fail(at, codeValue, "%q is no style; it is fold or unroll", t.text)
+		return p.lex.fail(at, codeValue, "%q is not a style; it is fold or unroll", t.text)
 	}
 	if setWord(v, t.text) {
 		return nil
 	}
-	return p.lex.fail(at, codeValue, "%q is no value of type %s", t.text, v.Type())
+	return p.lex.fail(at, codeValue, "%q is not a value of type %s", t.text, v.Type())
 }
 
 // setWord reads a number or a truth value.

@@ -155,7 +155,7 @@ func mapped(path string) ([]byte, error) {
 		return nil, fileError(path, err)
 	}
 	if !info.Mode().IsRegular() {
-		return nil, diag.New(codeFile, path, "is no regular file")
+		return nil, diag.New(codeFile, path, "is not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -228,7 +228,7 @@ func (p *parser) blob() error {
 		}
 		v, err := strconv.ParseUint(t.text, 10, 62)
 		if err != nil {
-			return p.lex.fail(t, codeValue, "%s is no number of bytes", shown(t.text))
+			return p.lex.fail(t, codeValue, "%s is not a number of bytes", shown(t.text))
 		}
 		at[i] = int(v)
 	}

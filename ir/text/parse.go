@@ -106,7 +106,7 @@ func (p *parser) head() error {
 	}
 	i := slices.Index(words, stage.text)
 	if i < 0 {
-		return p.hint(p.lex.fail(stage, codeValue, "%q is no stage", stage.text), stage.text, words)
+		return p.hint(p.lex.fail(stage, codeValue, "%q is not a stage", stage.text), stage.text, words)
 	}
 	p.g.Stage = ir.Stage(i)
 	return p.inputs()
@@ -346,7 +346,7 @@ func (p *parser) section() error {
 		}
 		line, err := base64.StdEncoding.DecodeString(t.text)
 		if err != nil {
-			return p.lex.fail(t, codeData, "the text in quotes is no base64")
+			return p.lex.fail(t, codeData, "the text in quotes is not base64")
 		}
 		bytes = append(bytes, line...)
 	}

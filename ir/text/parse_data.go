@@ -65,7 +65,7 @@ func (p *parser) typ(n *ir.Node) error {
 		return err
 	}
 	if n.Type.Shape, err = shapeOf(t.text); err != nil {
-		return p.lex.fail(t, codeType, "%s is no shape: it looks like 1x8x8, or scalar", shown(t.text))
+		return p.lex.fail(t, codeType, "%s is not a shape: it looks like 1x8x8, or scalar", shown(t.text))
 	}
 	if err := ir.CheckShape(n.Type.Shape); err != nil {
 		return p.lex.fail(t, codeType, "%v", err)
@@ -85,7 +85,7 @@ func (p *parser) typ(n *ir.Node) error {
 	for _, s := range strings.Split(scales, ",") {
 		v, err := strconv.ParseFloat(s, 32)
 		if (err != nil || !ok || math.IsNaN(v)) && scales != "" {
-			return p.lex.fail(f, codeType, "%s is no list of scales", shown(scales))
+			return p.lex.fail(f, codeType, "%s is not a list of scales", shown(scales))
 		}
 		if scales != "" {
 			n.Type.Scales = append(n.Type.Scales, float32(v))
@@ -118,7 +118,7 @@ func (p *parser) dtypeAndDigest() (ir.DType, token, error) {
 		return "", t, err
 	}
 	if ir.DType(t.text).Size() == 0 {
-		return "", t, p.lex.fail(t, codeValue, "%s is no element type such as f32 or i8", shown(t.text))
+		return "", t, p.lex.fail(t, codeValue, "%s is not an element type such as f32 or i8", shown(t.text))
 	}
 	digest, err := p.digest()
 	return ir.DType(t.text), digest, err
@@ -137,7 +137,7 @@ func (p *parser) digest() (token, error) {
 		return t, err
 	}
 	if len(hex.text) != 64 || strings.Trim(hex.text, "0123456789abcdef") != "" {
-		return t, p.lex.fail(hex, codeValue, "%s is no digest of 64 hexadecimal digits", shown(hex.text))
+		return t, p.lex.fail(hex, codeValue, "%s is not a digest of 64 hexadecimal digits", shown(hex.text))
 	}
 	return token{tokWord, "sha256:" + hex.text, t.pos}, nil
 }
@@ -160,7 +160,7 @@ func (p *parser) elements(d ir.DType) (*ir.Blob, error) {
 		}
 		bits, ok := element(d, t.text)
 		if !ok {
-			return nil, p.lex.fail(t, codeValue, "%s is no element of type %s", shown(t.text), d)
+			return nil, p.lex.fail(t, codeValue, "%s is not an element of type %s", shown(t.text), d)
 		}
 		b.Bytes = append(b.Bytes, binary.LittleEndian.AppendUint64(nil, bits)[:d.Size()]...)
 	}

@@ -71,7 +71,7 @@ func read(in io.Reader, out io.Writer) (map[metric]spread, error) {
 		for i := 2; i+1 < len(f); i += 2 {
 			v, err := strconv.ParseFloat(f[i], 64)
 			if err != nil {
-				return nil, fmt.Errorf("%q is no number in: %s", f[i], lines.Text())
+				return nil, fmt.Errorf("%q is not a number in: %s", f[i], lines.Text())
 			}
 			m := metric{processors.ReplaceAllString(f[0], ""), f[i+1]}
 			s, seen := found[m]

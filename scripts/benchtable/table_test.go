@@ -47,7 +47,7 @@ func TestRefuses(t *testing.T) {
 		{strings.Replace(output, "PASS", "FAIL\tlathe/ir/op", 1), "a benchmark failed"},
 		{output + "--- FAIL: BenchmarkVerify\n", "a benchmark failed"},
 		{strings.Replace(output, "BenchmarkVerify", "BenchmarkOther", 1), "was not measured"},
-		{strings.Replace(output, "2.5 s-best", "x s-best", 1), "no number"},
+		{strings.Replace(output, "2.5 s-best", "x s-best", 1), "not a number"},
 		{"", "was not measured"},
 	} {
 		found, err := read(strings.NewReader(c.in), io.Discard)

@@ -60,7 +60,7 @@ func (d *Driver) Free(b Buffer) error {
 
 // stray is the error of a buffer that the device has not given out, or that is too short.
 func stray(d Device, what string, b Buffer) error {
-	return foreign(d.Name(), "%s: %d bytes at %#x are no buffer of this device, or more than it has", what, b.Bytes,
+	return foreign(d.Name(), "%s: %d bytes at %#x are not in a buffer of this device", what, b.Bytes,
 		b.Addr)
 }
 

@@ -112,7 +112,7 @@ func TestOpen(t *testing.T) {
 		}
 	}
 	if _, err := nvrtc.Open(dir, ""); diag.CodeOf(err) != "L0935" {
-		t.Errorf("files that are no libraries: %v", err)
+		t.Errorf("files that are not libraries: %v", err)
 	}
 }
 

@@ -106,7 +106,7 @@ func TestMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := programs.Machine(t.Context(), m.Cubin); diag.CodeOf(err) != "L0937" {
-		t.Errorf("nvdisasm that is no program: %v", err)
+		t.Errorf("nvdisasm that is not a program: %v", err)
 	}
 }
 

@@ -68,7 +68,7 @@ func (m *Memory) Alloc(bytes int64, opt Options) (uint64, error) {
 		return 0, diag.New("L0963", opt.Name, "a buffer of %d bytes", bytes)
 	}
 	if opt.Base%256 != 0 {
-		return 0, diag.New("L0963", opt.Name, "the base %#x is no multiple of 256", opt.Base)
+		return 0, diag.New("L0963", opt.Name, "the base %#x is not a multiple of 256", opt.Base)
 	}
 	m.serial++
 	b := &Buffer{Name: opt.Name, Base: opt.Base, Size: uint64(bytes), mu: new(sync.Mutex)}

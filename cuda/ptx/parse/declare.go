@@ -24,7 +24,7 @@ func (p *parser) variable() (*Var, error) {
 	}
 	v.Name = name.text
 	if !wordByte(v.Name[0]) || v.Name[0] == '.' {
-		return nil, p.fault("%q is no name of a variable", v.Name)
+		return nil, p.fault("%q is not a variable name", v.Name)
 	}
 	size, ok := typeSize(v.Type)
 	if !ok {
@@ -186,7 +186,7 @@ func (p *parser) reference(v *Var, at, size int64, name string) error {
 		}
 	}
 	if r.Symbol == "" || !wordByte(r.Symbol[0]) {
-		return p.fault("%q is no value", r.Symbol)
+		return p.fault("%q is not a value", r.Symbol)
 	}
 	plus, err := p.skip("+")
 	if err != nil {

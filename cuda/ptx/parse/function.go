@@ -193,7 +193,7 @@ func (p *parser) registers() error {
 			return err
 		}
 		if !wordByte(name.text[0]) {
-			return p.fault("%q is no name of a register", name.text)
+			return p.fault("%q is not a register name", name.text)
 		}
 		count := int64(-1)
 		if more, err := p.skip("<"); err != nil {

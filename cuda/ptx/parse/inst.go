@@ -24,7 +24,7 @@ func (p *parser) instruction() error {
 	}
 	parts := strings.Split(word.text, ".")
 	if parts[0] == "" || !wordByte(parts[0][0]) || strings.Contains(word.text, "..") {
-		return p.lex.fault(word.line, "%q is no opcode", word.text)
+		return p.lex.fault(word.line, "%q is not an opcode", word.text)
 	}
 	in.Op, in.Mods = parts[0], parts[1:]
 	for !p.at(";") {
@@ -57,7 +57,7 @@ func (p *parser) guard(in *Inst) error {
 	}
 	in.Unless = not
 	if in.Guard = p.register(name.text); in.Guard < 0 || p.fn.Regs[in.Guard].Type != "pred" {
-		return p.lex.fault(name.line, "%q is no predicate", name.text)
+		return p.lex.fault(name.line, "%q is not a predicate", name.text)
 	}
 	return nil
 }
@@ -203,7 +203,7 @@ func (p *parser) word() (Operand, error) {
 		return Operand{}, err
 	}
 	if !wordByte(t.text[0]) {
-		return Operand{}, p.lex.fault(t.line, "%s is no operand", strconv.Quote(t.text))
+		return Operand{}, p.lex.fault(t.line, "%s is not an operand", strconv.Quote(t.text))
 	}
 	if o, ok := number(t.text); ok {
 		if minus {
@@ -234,7 +234,7 @@ func (p *parser) name(t token) (Operand, error) {
 			return o, err
 		}
 		if o.Pair = p.register(second.text); o.Pair < 0 && second.text != "_" {
-			return o, p.lex.fault(second.line, "%q is no register", second.text)
+			return o, p.lex.fault(second.line, "%q is not a register", second.text)
 		}
 		return o, nil
 	}
@@ -243,7 +243,7 @@ func (p *parser) name(t token) (Operand, error) {
 		return o, nil
 	}
 	if c := t.text[0]; '0' <= c && c <= '9' || c == '.' {
-		return o, p.lex.fault(t.line, "%q is no operand", t.text)
+		return o, p.lex.fault(t.line, "%q is not an operand", t.text)
 	}
 	o.Kind = KindSymbol
 	for i := len(p.scopes) - 1; i >= 0; i-- {

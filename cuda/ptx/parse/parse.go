@@ -55,7 +55,7 @@ func Parse(name string, src []byte) (*Module, error) {
 		}
 	}
 	if p.mod.Version == "" || p.mod.Target == "" {
-		return nil, p.fault("this is no PTX: no .version and .target")
+		return nil, p.fault("this is not PTX: no .version and .target")
 	}
 	return p.mod, nil
 }
@@ -108,7 +108,7 @@ func (p *parser) integer() (int64, error) {
 	}
 	o, ok := number(t.text)
 	if !ok || o.Kind != KindInt {
-		return 0, p.lex.fault(t.line, "%q is no integer", t.text)
+		return 0, p.lex.fault(t.line, "%q is not an integer", t.text)
 	}
 	if minus {
 		return -int64(o.Val), nil
@@ -284,7 +284,7 @@ func (p *parser) declaration() error {
 			p.mod.Vars = append(p.mod.Vars, v)
 			return p.want(";")
 		default:
-			return p.fault("%s is no directive that is known", strconv.Quote(p.tok.text))
+			return p.fault("unknown directive %s", strconv.Quote(p.tok.text))
 		}
 		if err := p.advance(); err != nil {
 			return err

@@ -204,7 +204,7 @@ func history(t *testing.T, seed uint64) *Conflict {
 		}
 		if c != nil {
 			if c.Kind != Unwritten && !named {
-				t.Fatalf("seed %d: %+v names an access that is no conflict with %+v", seed, c, a)
+				t.Fatalf("seed %d: %+v names an access that is not a conflict with %+v", seed, c, a)
 			}
 			return c // what follows a fault has no meaning
 		}

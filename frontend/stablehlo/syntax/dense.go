@@ -259,7 +259,7 @@ func (r *reader) element(s string) error {
 		bits, ok = r.whole(s)
 	}
 	if !ok {
-		return r.fail("%q is no value of type %s", shortened(s), r.elem)
+		return r.fail("%q is not a value of type %s", shortened(s), r.elem)
 	}
 	for range r.size {
 		r.out = append(r.out, byte(bits))

@@ -77,7 +77,7 @@ func Parse(name string, data []byte) (*File, error) {
 		if what == "" {
 			what = "an empty file"
 		}
-		return nil, diag.New(source.CodeFormat, name, "is no StableHLO text: it is %s", what).WithHint("%s", hint)
+		return nil, diag.New(source.CodeFormat, name, "is not StableHLO text: it is %s", what).WithHint("%s", hint)
 	}
 	if err := f.scan(data); err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ func OpenResults(path string) (*Results, error) {
 	for n := 1; lines.Scan(); n++ {
 		var rec Record
 		if err := json.Unmarshal(lines.Bytes(), &rec); err != nil {
-			return nil, diag.New("L0988", path, "line %d is no record: %v", n, err)
+			return nil, diag.New("L0988", path, "line %d is not a record: %v", n, err)
 		}
 		if rec.Schema != Schema {
 			return nil, diag.New("L0988", path, "line %d has schema %d, this version writes %d", n, rec.Schema, Schema)
@@ -99,7 +99,7 @@ func ReadCompared(path string) (*Compared, error) {
 		case err == nil && one.Case != "" && one.Name != "" && one.Us > 0:
 			c.times = append(c.times, one)
 		default:
-			return nil, diag.New("L0988", path, "line %d is no baseline (%v)", n, err)
+			return nil, diag.New("L0988", path, "line %d is not a baseline (%v)", n, err)
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (f File) path(dir string) string { return filepath.Join(dir, dataDir, f.SHA
 // content reads a file of the recording and compares its hash.
 func (f File) content(dir string) ([]byte, error) {
 	if raw, err := hex.DecodeString(f.SHA256); err != nil || len(raw) != sha256.Size {
-		return nil, broken(dir, "%q is no sha256", f.SHA256)
+		return nil, broken(dir, "%q is not a sha256", f.SHA256)
 	}
 	info, err := os.Stat(f.path(dir))
 	if err == nil && info.Size() != f.Bytes {
@@ -218,7 +218,7 @@ func (m *Manifest) wrong(s *Step, alive, loaded []bool) string {
 		}
 		loaded[s.Program] = s.Do != "unload"
 	default:
-		return "is no step"
+		return "is not a step"
 	}
 	return ""
 }

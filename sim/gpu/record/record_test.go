@@ -258,7 +258,7 @@ func TestBroken(t *testing.T) {
 	far := 9
 	for name, change := range map[string]func(m *record.Manifest){
 		"schema 2":          func(m *record.Manifest) { m.Schema = 2 },
-		"is no step":        func(m *record.Manifest) { m.Steps[0].Do = "dance" },
+		"is not a step":     func(m *record.Manifest) { m.Steps[0].Do = "dance" },
 		"buffer 3":          func(m *record.Manifest) { m.Steps[0].Buffer = 3 },
 		"buffer -1":         func(m *record.Manifest) { m.Steps[0].Buffer = -1 },
 		"(write): buffer 1": func(m *record.Manifest) { m.Steps[1].Do = "fill"; m.Steps[1].Buffer = 0 },
@@ -270,7 +270,7 @@ func TestBroken(t *testing.T) {
 		"of 3 bytes":        func(m *record.Manifest) { first(m, "launch").Launches[0].Args[2].Size = 3 },
 		"buffer 9":          func(m *record.Manifest) { first(m, "launch").Launches[0].Args[0].Buffer = &far },
 		"type \"f64\"":      func(m *record.Manifest) { first(m, "read").Tolerance = &record.Tolerance{Type: "f64"} },
-		"is no sha256":      func(m *record.Manifest) { m.Programs[0].PTX.SHA256 = "../../x" },
+		"is not a sha256":   func(m *record.Manifest) { m.Programs[0].PTX.SHA256 = "../../x" },
 		"no such file":      func(m *record.Manifest) { m.Programs[0].Cubins[0].SHA256 = strings.Repeat("0", 64) },
 		"bytes, not":        func(m *record.Manifest) { m.Programs[0].PTX.Bytes++ },
 	} {

@@ -120,9 +120,10 @@ func (r *Report) verdict(dir string) error {
 	if first == nil {
 		return nil
 	}
-	return diag.New("L0987", dir, "%s answers otherwise than %s: %d of %d reads differ, the first in step %d: buffer %d, "+
-		"%d of %d bytes, largest error %g", r.Device, r.Recorded, bad, len(r.Reads), first.Step, first.Buffer, first.Differ,
-		first.Bytes, first.MaxErr).WithHint("with -o DIR the answers are kept, to be compared with those in data/")
+	return diag.New("L0987", dir, "the results of %s differ from those of %s: %d of %d reads differ, the first in step "+
+		"%d: buffer %d, %d of %d bytes, largest error %g", r.Device, r.Recorded, bad, len(r.Reads), first.Step,
+		first.Buffer, first.Differ, first.Bytes, first.MaxErr).
+		WithHint("with -o DIR the results are kept, to be compared with those in data/")
 }
 
 // unkept is the error of answers that cannot be written.
