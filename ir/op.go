@@ -44,6 +44,8 @@ type Op struct {
 	Expand func(n *Node) ([]*Node, error)
 	// RTL returns the unit that computes the node on streams. Package unit calls it once for each hardware of a node.
 	RTL func(n *Node) (*rtl.Unit, error)
+	// Lanes are the foldings that the unit can have. Without it op.LanesOf follows from traits and types.
+	Lanes func(n *Node) (*Lanes, error)
 	// CUDA returns the kernels of the library that compute the group, whose anchor is a node of this operation, in a
 	// configuration for t. Its error is a *cuda.Refusal where there are none for these members, formats or shapes:
 	// kernels are then made of the StableHLO form, as they are without the column. OneNode makes it of a function of a

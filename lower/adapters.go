@@ -20,7 +20,7 @@ import (
 // fewer lanes than the unit.
 func insertAdapters(s *State, g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
-		if n.IsConst() || n.Op == op.Input {
+		if n.Op.Traits.Source {
 			continue
 		}
 		front, _ := tokens.Front(s.plans(), n) // what cannot be built is refused with all others of its kind, by time_units
@@ -35,7 +35,7 @@ func insertAdapters(s *State, g *ir.Graph) error {
 
 // equalize is argument x of n, behind what brings it to the lanes that n takes.
 func equalize(g *ir.Graph, n, x *ir.Node, front int) *ir.Node {
-	have, want := x.HW.OutLanes, n.HW.StreamIn
+	have, want, slow := x.HW.OutLanes, n.HW.StreamIn, !producer(x).Op.Traits.Source
 	common := balance.Common(have, want)
 	if common > have {
 		x = adapter(g, op.Widen, x, n, common)
@@ -43,7 +43,7 @@ func equalize(g *ir.Graph, n, x *ir.Node, front int) *ir.Node {
 	if common > want {
 		x = adapter(g, op.Narrow, x, n, want)
 	}
-	if front > 1 && (producer(x).Op != op.Input || have < want) {
+	if front > 1 && (slow || have < want) {
 		x = adapter(g, op.Fifo, x, n, want)
 		x.HW.Fifo = front
 	}
@@ -58,9 +58,9 @@ func adapter(g *ir.Graph, o *ir.Op, x, reader *ir.Node, lanes int) *ir.Node {
 	return n
 }
 
-// producer finds the node that computes x, behind wires and adapters.
+// producer finds the node that computes x, behind wires.
 func producer(x *ir.Node) *ir.Node {
-	for x.Op.Traits.Wire || x.Op == op.Widen || x.Op == op.Narrow {
+	for x.Op.Traits.Wire {
 		x = x.Args[0]
 	}
 	return x
@@ -116,7 +116,7 @@ func Time(g *ir.Graph) error {
 // unitTime fills in module, latency and initiation interval. Wires and inputs take a cycle a beat and no time.
 func unitTime(units *unit.Cache, n *ir.Node, u *UnitReport) error {
 	u.II = (n.Type.Elems() + n.HW.OutLanes - 1) / n.HW.OutLanes
-	if n.Op == op.Input {
+	if n.Op.Traits.Source {
 		return nil
 	}
 	unit, err := units.Of(n)
@@ -128,55 +128,6 @@ func unitTime(units *unit.Cache, n *ir.Node, u *UnitReport) error {
 		return err
 	}
 	u.Module, u.Latency, u.Cost, u.Costed = unit.Kind(), facts.Latency, facts.Cost, facts.Costed
-	ii := facts.II
-	switch n.Op {
-	case op.Linear: // the header speaks of one vector
-		ii *= n.Args[0].Type.Elems() / n.Args[1].Type.Shape[1]
-	case op.Widen, op.Narrow, op.Fifo, op.Fork: // the header speaks of one wide beat
-		ii = max(u.II, n.Type.Elems()/n.HW.InLanes)
-	}
-	u.II = ii
+	u.II = facts.II * max(unit.Frames, 1)
 	return nil
-}
-
-// reduces decides the lanes of a reduction: those that arrive where they divide the elements that it reduces, or, where
-// it reduces an outer axis, those behind it. Along the innermost axis one lane goes out.
-func (l *laner) reduces(n *ir.Node, a asked) {
-	run, _ := op.ReduceRun(n) // what is none is refused by the unit
-	size, _ := run.ReduceLanes(1)
-	size = max(size, 1)
-	in := nearestDivisor(size, arriving(n))
-	if run.Inner > 1 && a.in == 0 {
-		a.in, a.inFrom = a.out, a.outFrom
-	}
-	if a.in > 0 {
-		in = l.divides(n, "in_lanes", a.in, op.Divisors(size), size, "elements", a.inFrom)
-	}
-	_, out := run.ReduceLanes(in)
-	if a.out > 0 && a.out != out {
-		l.fail(n, a.outFrom, "%s gives %d lanes for %d in, not out_lanes %d", n.Op.Name, out, in, a.out)
-	}
-	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = in, out, in
-}
-
-// depthwise decides a convolution of each channel by itself. Up to its channels in parallel both streams have the same
-// lanes; beyond, whole windows or parts of them, a pixel of all channels goes out.
-func (l *laner) depthwise(n *ir.Node, a asked, g *op.Geometry) {
-	legal := op.DepthwiseLanes(g)
-	wide := a.in > g.C
-	if a.style == ir.StyleUnroll && a.in == 0 && a.out == 0 {
-		a.in, wide = legal[len(legal)-1], len(legal) > len(op.Divisors(g.C))
-	}
-	if !wide {
-		l.same(n, a, nearestDivisor(g.C, arriving(n)), g.C, "channels")
-		n.HW.Style, n.HW.Mem = ir.StyleFold, a.mem
-		return
-	}
-	in := l.divides(n, "in_lanes", a.in, legal, g.KH*g.KW*g.C, "kernel elements of all channels", a.inFrom)
-	if a.out > 0 && a.out != g.C {
-		l.fail(n, a.outFrom, "in_lanes %d give all %d channels at once, not out_lanes %d", in, g.C, a.out)
-	}
-	n.HW.InLanes, n.HW.OutLanes, n.HW.Style, n.HW.Mem = in, g.C, ir.StyleFold, a.mem
-	n.HW.StreamIn = nearestDivisor(g.C, arriving(n))
-	l.chosen.arrive(n)
 }

@@ -43,13 +43,6 @@ func (f foldings) fill(n *ir.Node, a *asked) {
 	}
 }
 
-// arrive sets the lanes of the stream into a convolution, which the rules never say.
-func (f foldings) arrive(n *ir.Node) {
-	if c, ok := f[n.Name]; ok && c.stream > 0 {
-		n.HW.StreamIn = c.stream
-	}
-}
-
 // tried is a table of the layers of a graph with all their foldings, and what units they could not be weighed by.
 type tried struct {
 	layers  []balance.Layer
@@ -73,11 +66,15 @@ func tryFoldings(plan *FoldPlan, g *ir.Graph, units *unit.Cache) (*tried, error)
 	t := &tried{units: units}
 	at := map[*ir.Node]int{}
 	for _, n := range g.Nodes {
-		if n.IsConst() || n.Op.Traits.Wire {
+		if n.IsConst() {
 			continue
 		}
-		if n.Op == op.Fork {
-			at[n] = at[producer(n.Args[0])]
+		d, err := op.LanesOf(n)
+		if err != nil {
+			return nil, err
+		}
+		if d.Follows() {
+			at[n] = at[n.Args[0]]
 			continue
 		}
 		layer := balance.Layer{}
@@ -85,9 +82,8 @@ func tryFoldings(plan *FoldPlan, g *ir.Graph, units *unit.Cache) (*tried, error)
 			layer.Bits = n.Type.BeatWidth(1)
 		}
 		for _, a := range streams(n) {
-			layer.Args = append(layer.Args, at[producer(a)])
+			layer.Args = append(layer.Args, at[a])
 		}
-		var err error
 		if layer.Options, err = t.options(l, n); err != nil {
 			return nil, err
 		}
@@ -110,7 +106,11 @@ func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 	var list []balance.Option
 	var first error
 	seen := map[folding]bool{}
-	for _, f := range proposals(n) {
+	all, err := proposals(n)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range all {
 		l.chosen = foldings{n.Name: f}
 		l.errs = nil
 		l.node(n)
@@ -143,67 +143,32 @@ func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 // buffer is the FIFO of a vector that a folded unit gets in front.
 func (t *tried) buffer(n *ir.Node) rtl.Cost {
 	beats, err := tokens.Front(t.units, n)
-	if err == nil && beats > 1 && producer(n.Args[0]).Op != op.Input {
+	if err == nil && beats > 1 && !producer(n.Args[0]).Op.Traits.Source {
 		return balance.Fifo(n.Args[0].Type.BeatWidth(n.HW.StreamIn), beats)
 	}
 	return rtl.Cost{}
 }
 
-// proposals are foldings to try; those that the node cannot have fall out by its own rules. What it has is the first,
-// so that a unit that only its rules know keeps it.
-func proposals(n *ir.Node) []folding {
+// proposals are the foldings of n. What it has is the first, so that it comes first among equals.
+func proposals(n *ir.Node) ([]folding, error) {
+	d, err := op.LanesOf(n)
+	if err != nil {
+		return nil, err
+	}
 	list := []folding{foldingOf(n)}
-	switch {
-	case depthwise(n) != nil:
-		g := depthwise(n)
-		for _, in := range op.DepthwiseLanes(g) {
-			if in <= g.C {
-				list = append(list, folding{in, in, in})
-				continue
+	for _, out := range append([]int{0}, d.Out.Legal...) {
+		if d.Product() == (out == 0) {
+			continue
+		}
+		for _, lanes := range d.In.Legal {
+			in, results := lanes, out
+			if !d.Product() {
+				in, results = d.Tied(lanes)
 			}
-			for _, s := range op.Divisors(g.C) { // all channels at once
-				list = append(list, folding{in, g.C, s})
-			}
-		}
-	case n.Op == op.Linear || n.Op == op.Conv:
-		w := n.Args[1].Type.Shape
-		columns := 1
-		for _, d := range w[1:] {
-			columns *= d
-		}
-		streams := []int{0}
-		if n.Op == op.Conv {
-			streams = op.Divisors(last(n.Args[0].Type.Shape))
-		}
-		for _, out := range op.Divisors(w[0]) {
-			for _, in := range op.Divisors(columns) {
-				for _, s := range streams {
-					list = append(list, folding{in, out, s})
-				}
-			}
-		}
-	default:
-		for _, d := range op.Divisors(n.Type.Elems()) {
-			list = append(list, folding{d, d, d})
-		}
-		for _, a := range streams(n) {
-			for _, d := range op.Divisors(last(a.Type.Shape)) {
-				list = append(list, folding{d, d, d})
+			for _, s := range d.Streams(in) {
+				list = append(list, folding{in, results, s})
 			}
 		}
 	}
-	return list
-}
-
-// depthwise is the geometry of a convolution of each channel by itself; nil for all other nodes.
-func depthwise(n *ir.Node) *op.Geometry {
-	a, ok := n.Attrs.(*op.ConvAttrs)
-	if !ok || n.Type.InBlocks() {
-		return nil
-	}
-	g, err := op.NewGeometry(n.Args[0].Type.Shape, &a.Window)
-	if err != nil || !a.Depthwise(g, n.Args[1].Type.Shape[0]) {
-		return nil
-	}
-	return g
+	return list, nil
 }

@@ -60,12 +60,3 @@ func arriving(n *ir.Node) int {
 	}
 	return lanes
 }
-
-// commonChannels is the greatest number that divides the channels, the last axis, of every stream into n.
-func commonChannels(n *ir.Node) int {
-	channels := 0
-	for _, a := range streams(n) {
-		channels = op.GCD(last(a.Type.Shape), channels)
-	}
-	return channels
-}

@@ -3,6 +3,7 @@
 package lower
 
 import (
+	"slices"
 	"strings"
 
 	"lathe/internal/diag"
@@ -117,133 +118,101 @@ func (l *laner) node(n *ir.Node) {
 	l.multipliers(n, a)
 }
 
-// lanes decides lanes, style and memory.
+// lanes decides lanes, style and memory of n: what is asked for, else what its operation has by default.
 func (l *laner) lanes(n *ir.Node, a asked) {
-	_, byChannel := n.ChannelAxis()
+	d, err := op.LanesOf(n)
 	switch {
-	case l.blocks(n, a):
-	case n.Op == op.Input:
-		l.same(n, a, l.wanted(n), n.Type.Elems(), "elements")
-	case n.Op == op.Linear:
-		l.linear(n, a)
-	case n.Op == op.Conv:
-		l.conv(n, a)
-	case op.MoveLanes(n) != nil:
-		l.moves(n, a, op.MoveLanes(n))
-	case n.Op == op.ArgMax || n.Op.Traits.Axes != nil:
-		l.reduces(n, a)
-	case byChannel:
-		channels := commonChannels(n)
-		l.same(n, a, nearestDivisor(channels, arriving(n)), channels, "channels")
-		if n.Op.Traits.Weighted {
+	case err != nil:
+		l.fail(n, "", "%s", message(err))
+	case d.Follows():
+		lanes := n.Args[0].HW.OutLanes
+		d.Set(&n.HW, lanes, lanes, lanes)
+	default:
+		var in, out int
+		if d.Product() {
+			in, out = l.product(n, a, d)
+		} else {
+			in, out = l.tied(n, a, d)
+		}
+		d.Set(&n.HW, in, out, l.stream(n, d, in))
+		n.HW.Style = d.StyleOf(a.style, in, out)
+		if d.Mem {
 			n.HW.Mem = a.mem
 		}
-	case n.Op.Traits.Wire || n.Op == op.Fork:
-		lanes := n.Args[0].HW.OutLanes
-		n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = lanes, lanes, lanes
-	default:
-		l.same(n, a, nearestDivisor(n.Type.Elems(), arriving(n)), n.Type.Elems(), "elements")
 	}
 }
 
-// same decides units that take and give equally many lanes: as asked, which must divide size, or as given.
-func (l *laner) same(n *ir.Node, a asked, given, size int, things string) {
-	lanes := given
-	switch {
-	case a.in > 0 && a.out > 0 && a.in != a.out:
+// product decides a unit that computes in by out products at once.
+func (l *laner) product(n *ir.Node, a asked, d *ir.Lanes) (in, out int) {
+	in, out = largest(d.In.Legal, defaultIn), largest(d.Out.Legal, defaultOut)
+	if a.style == ir.StyleUnroll {
+		in, out = slices.Max(d.In.Legal), slices.Max(d.Out.Legal)
+	}
+	if a.in > 0 {
+		in = l.divides(n, "in_lanes", a.in, d.In, a.inFrom)
+	}
+	if a.out > 0 {
+		out = l.divides(n, "out_lanes", a.out, d.Out, a.outFrom)
+	}
+	return in, out
+}
+
+// tied decides a unit whose lanes on both sides follow from one number: as asked, or by the pace of what arrives.
+func (l *laner) tied(n *ir.Node, a asked, d *ir.Lanes) (in, out int) {
+	if a.in == 0 && a.out == 0 {
+		if a.style == ir.StyleUnroll && len(d.Styles) > 0 {
+			return d.Tied(slices.Max(d.In.Legal))
+		}
+		return d.Tied(largest(d.In.Legal, l.pace(n, d)))
+	}
+	if d.Tie == nil && a.in > 0 && a.out > 0 && a.in != a.out {
 		l.fail(n, a.outFrom, "%s has as many lanes in as out, not in_lanes %d and out_lanes %d", n.Op.Name, a.in, a.out)
-	case a.in > 0:
-		lanes = l.divides(n, "in_lanes", a.in, op.Divisors(size), size, things, a.inFrom)
-	case a.out > 0:
-		lanes = l.divides(n, "out_lanes", a.out, op.Divisors(size), size, things, a.outFrom)
+		return d.Tied(largest(d.In.Legal, l.pace(n, d)))
 	}
-	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn = lanes, lanes, lanes
+	ins, outs, fits := d.In, d.In, d.In
+	ins.Legal, outs.Legal, fits.Legal = nil, nil, nil
+	for _, lanes := range d.In.Legal {
+		in, out := d.Tied(lanes)
+		ins.Legal, outs.Legal = append(ins.Legal, in), append(outs.Legal, out)
+		if (a.in == 0 || a.in == in) && (a.out == 0 || a.out == out) {
+			fits.Legal = append(fits.Legal, lanes)
+		}
+	}
+	switch {
+	case len(fits.Legal) > 0:
+		return d.Tied(largest(fits.Legal, l.pace(n, d)))
+	case a.in > 0 && !slices.Contains(ins.Legal, a.in):
+		l.divides(n, "in_lanes", a.in, ins, a.inFrom)
+	case a.in == 0 && slices.Max(outs.Legal) > slices.Min(outs.Legal):
+		l.divides(n, "out_lanes", a.out, outs, a.outFrom)
+	default:
+		in, out = d.Tied(largest(d.In.Legal, max(a.in, 1)))
+		l.fail(n, a.outFrom, "%s gives %d lanes for %d in, not out_lanes %d", n.Op.Name, out, in, a.out)
+	}
+	return d.Tied(d.In.Legal[0])
 }
 
-// moves decides units that move elements: lanes that divide what moves as one, as many as arrive or, for a value that
-// is repeated, as the other streams of its reader have.
-func (l *laner) moves(n *ir.Node, a asked, legal []int) {
+// pace is how many lanes n should have: what arrives; of an input, what its readers take; of what meets other streams,
+// what those have.
+func (l *laner) pace(n *ir.Node, d *ir.Lanes) int {
+	if n.Op.Traits.Source {
+		return l.wanted(n)
+	}
 	lanes := arriving(n)
-	if users := l.users[n]; n.Op == op.Repeat && len(users) == 1 {
+	if users := l.users[n]; d.Meets && len(users) == 1 {
 		lanes = max(lanes, arriving(users[0]))
 	}
-	lanes = largest(legal, lanes)
-	const things = "elements that move as one"
-	size := legal[len(legal)-1]
-	switch {
-	case a.out > 0:
-		lanes = l.divides(n, "out_lanes", a.out, legal, size, things, a.outFrom)
-	case a.in > 0:
-		lanes = l.divides(n, "in_lanes", a.in, legal, size, things, a.inFrom)
-	}
-	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn, n.HW.Mem = lanes, lanes, lanes, a.mem
-	if n.Op == op.Repeat {
-		n.HW.InLanes = op.RepeatLanes(n, lanes)
-		n.HW.StreamIn = n.HW.InLanes
-	}
+	return lanes
 }
 
-func (l *laner) linear(n *ir.Node, a asked) {
-	shape := n.Args[1].Type.Shape
-	in, out := largest(op.Divisors(shape[1]), defaultIn), largest(op.Divisors(shape[0]), defaultOut)
-	if a.style == ir.StyleUnroll {
-		in, out = shape[1], shape[0]
+// stream is the lanes of the beats into n: as the balance mode chose, else those that arrive where the unit takes them,
+// else the nearest below, else the fewest above.
+func (l *laner) stream(n *ir.Node, d *ir.Lanes, in int) int {
+	legal := d.Streams(in)
+	if c, ok := l.chosen[n.Name]; ok && slices.Contains(legal, c.stream) {
+		return c.stream
 	}
-	if a.in > 0 {
-		in = l.divides(n, "in_lanes", a.in, op.Divisors(shape[1]), shape[1], "inputs", a.inFrom)
-	}
-	if a.out > 0 {
-		out = l.divides(n, "out_lanes", a.out, op.Divisors(shape[0]), shape[0], "outputs", a.outFrom)
-	}
-	if a.style == ir.StyleUnroll && (in < shape[1] || out < shape[0]) {
-		a.style = ir.StyleFold // lanes for one layer say more than the mode
-	}
-	n.HW.InLanes, n.HW.OutLanes, n.HW.StreamIn, n.HW.Style, n.HW.Mem = in, out, in, a.style, a.mem
-}
-
-func (l *laner) conv(n *ir.Node, a asked) {
-	attrs := n.Attrs.(*op.ConvAttrs)
-	g, err := op.NewGeometry(n.Args[0].Type.Shape, &attrs.Window)
-	if err != nil {
-		l.fail(n, "", "%v", err)
-		return
-	}
-	if attrs.Depthwise(g, n.Args[1].Type.Shape[0]) {
-		l.depthwise(n, a, g)
-		return
-	}
-	legal, size := op.ConvLanes(g, attrs.Groups), g.KH*g.KW*g.C/attrs.Groups
-	channels := n.Args[1].Type.Shape[0] / attrs.Groups
-	in, out := largest(legal, defaultIn), largest(op.Divisors(channels), defaultOut)
-	if a.style == ir.StyleUnroll {
-		in, out = legal[len(legal)-1], channels
-	}
-	if a.in > 0 {
-		in = l.divides(n, "in_lanes", a.in, legal, size, "kernel elements in whole channels or pixels", a.inFrom)
-	}
-	if a.out > 0 {
-		out = l.divides(n, "out_lanes", a.out, op.Divisors(channels), channels, "output channels", a.outFrom)
-	}
-	// A convolution of all lanes is the folded unit that folds nothing.
-	n.HW.InLanes, n.HW.OutLanes, n.HW.Style, n.HW.Mem = in, out, ir.StyleFold, a.mem
-	n.HW.StreamIn = streamLanes(g.C, in, n.Args[0].HW.OutLanes)
-	l.chosen.arrive(n)
-}
-
-// streamLanes chooses the lanes of the stream into a convolution of c channels with in parallel inputs: those that
-// arrive where the window generator takes them, else the nearest below, else the fewest above. It takes divisors of c
-// of which one of stream and in divides the other; whole pixels in parallel take any.
-func streamLanes(c, in, arriving int) int {
-	best := 0
-	for _, d := range op.Divisors(c) {
-		if in < c && d%in != 0 && in%d != 0 {
-			continue
-		}
-		if d <= arriving || best == 0 {
-			best = d
-		}
-	}
-	return best
+	return largest(legal, arriving(n))
 }
 
 // wanted is how many lanes an input should have: what the first units behind it take, the most of them.
@@ -262,15 +231,15 @@ func (l *laner) wanted(n *ir.Node) int {
 func (l *laner) takes(u *ir.Node) int {
 	a := l.rules(u)
 	_, byChannel := u.ChannelAxis()
+	d, err := op.LanesOf(u)
 	switch {
-	case op.NamesWindow(u):
-		l.blockSum(u, a)
-		return u.HW.InLanes
-	case u.Op == op.Linear:
-		l.linear(u, a)
-		return u.HW.InLanes
+	case err != nil:
+		return 0 // as u itself will say
+	case d.Product() && d.Stream == nil:
+		in, _ := l.product(u, a, d)
+		return in
 	case byChannel:
-		channels := commonChannels(u)
+		channels := op.CommonChannels(u)
 		if a.style == ir.StyleUnroll {
 			return channels
 		}
@@ -299,8 +268,9 @@ func (l *laner) fail(n *ir.Node, from, msg string, args ...any) *diag.Error {
 }
 
 // divides returns lanes where it is legal; otherwise it reports the nearest legal ones.
-func (l *laner) divides(n *ir.Node, key string, lanes int, legal []int, size int, things, from string) int {
-	wrong := op.CheckLanes(n, key, lanes, legal, size, things)
+func (l *laner) divides(n *ir.Node, key string, lanes int, c ir.Count, from string) int {
+	legal := c.Legal
+	wrong := op.CheckLanes(n, key, lanes, legal, c.Size, c.Things)
 	if wrong == nil {
 		return lanes
 	}
@@ -335,56 +305,4 @@ func last(shape []int) int {
 		return 1
 	}
 	return shape[len(shape)-1]
-}
-
-// blocks decides the lanes of n where blocks are in play, and says whether they are: beats do not cross the borders of
-// blocks.
-func (l *laner) blocks(n *ir.Node, a asked) bool {
-	t, found := n.Type, n.Type.InBlocks()
-	for _, x := range n.Args {
-		if !found && x.Type.InBlocks() && !x.IsConst() {
-			t, found = x.Type, true
-		}
-	}
-	switch {
-	case op.NamesWindow(n):
-		l.blockSum(n, a)
-		return true
-	case !found || n.Op.Traits.Wire:
-		return false
-	}
-	legal := op.BlockLanes(t)
-	given := defaultIn
-	if n.Op == op.Input {
-		given = l.wanted(n)
-	} else {
-		given = arriving(n)
-	}
-	most := legal[len(legal)-1]
-	l.same(n, a, largest(legal, given), most, "elements of every block")
-	return true
-}
-
-// blockSum decides a linear or convolution over blocks: inputs a beat, and rows, the outputs computed at once. How many
-// of those leave a beat follows from both.
-func (l *laner) blockSum(n *ir.Node, a asked) {
-	lengths, err := op.SumLengths(n)
-	if err != nil {
-		l.fail(n, "", "%s", message(err))
-		return
-	}
-	legal := op.Divisors(op.CommonLength(lengths))
-	outs := n.Args[1].Type.Shape[0]
-	in, rows := largest(legal, defaultIn), largest(op.Divisors(outs), defaultOut)
-	if a.style == ir.StyleUnroll {
-		in, rows = legal[len(legal)-1], outs
-	}
-	if a.in > 0 {
-		in = l.divides(n, "in_lanes", a.in, legal, legal[len(legal)-1], "elements of every block", a.inFrom)
-	}
-	if a.out > 0 {
-		rows = l.divides(n, "out_lanes", a.out, op.Divisors(outs), outs, "outputs", a.outFrom)
-	}
-	n.HW.InLanes, n.HW.StreamIn, n.HW.Rows, n.HW.OutLanes = in, in, rows, op.Drain(rows, in, lengths)
-	n.HW.Style, n.HW.Mem = ir.StyleFold, a.mem
 }

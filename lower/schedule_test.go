@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -160,29 +159,6 @@ func TestScheduleErrors(t *testing.T) {
 	}
 	if _, _, err := Schedule(context.Background(), network(t), DefaultPlan()); codes(err)[0] != "L0411" {
 		t.Errorf("float graph: %v", err)
-	}
-}
-
-// TestConvLanes lists what the window generator can give a convolution.
-func TestConvLanes(t *testing.T) {
-	w := lowertest.Window(2, 3, 1, 1)
-	w.ChannelsLast = true
-	g, err := op.NewGeometry([]int{1, 8, 8, 4}, &w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := op.ConvLanes(g, 1); !slices.Equal(got, []int{1, 2, 4, 12, 36}) {
-		t.Errorf("one group: %v", got)
-	}
-	if got := op.ConvLanes(g, 2); !slices.Equal(got, []int{1, 2}) {
-		t.Errorf("two groups: %v", got)
-	}
-	for _, c := range []struct{ in, arriving, want int }{
-		{4, 4, 4}, {2, 4, 4}, {6, 4, 3}, {3, 4, 3}, {6, 12, 12}, {4, 1, 1}, {12, 5, 4},
-	} {
-		if got := streamLanes(12, c.in, c.arriving); got != c.want {
-			t.Errorf("12 channels, in %d, arriving %d: %d, want %d", c.in, c.arriving, got, c.want)
-		}
 	}
 }
 

@@ -18,6 +18,9 @@ type Unit struct {
 	In     []string
 	Params []Param
 	Images []Image
+	// Frames is how many frames, as the module's header understands them, are in a sample: its ii is the cycles of one. 0
+	// is 1.
+	Frames int
 }
 
 // Facts are what a unit takes: cycles from the first beat in to the first beat out, cycles a sample as far as its

@@ -5,6 +5,7 @@ package difftest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"lathe/ir"
 	"lathe/ir/op"
@@ -21,13 +22,18 @@ func Schedule(r *rand.Rand, g *ir.Graph) {
 		switch {
 		case n.IsConst():
 			continue
-		case n.Op == op.Input:
-			n.HW.OutLanes = inputLanes(r, n)
-			if len(users[n]) > 0 && users[n][0].HW.InLanes == 0 && r.IntN(4) > 0 {
-				lanes(r, users[n][0], 0)
-				n.HW.OutLanes = arriving(users[n][0])
+		case n.Op.Traits.Source:
+			lanes(r, n, 0)
+			if len(users[n]) > 0 && r.IntN(4) > 0 {
+				reader := users[n][0]
+				if wishes(reader) {
+					lanes(r, reader, 0)
+				}
+				if reader.HW.InLanes > 0 {
+					n.HW.OutLanes = arriving(reader)
+				}
 			}
-			n.HW.InLanes = n.HW.OutLanes
+			n.HW.InLanes, n.HW.StreamIn = n.HW.OutLanes, n.HW.OutLanes
 			continue
 		case n.HW.InLanes == 0:
 			lanes(r, n, n.Args[0].HW.OutLanes)
@@ -41,93 +47,43 @@ func Schedule(r *rand.Rand, g *ir.Graph) {
 	g.Stage = ir.StageScheduled
 }
 
-// divisor draws a divisor of n.
-func divisor(r *rand.Rand, n int) int {
-	var all []int
-	for d := 1; d <= n; d++ {
-		if n%d == 0 {
-			all = append(all, d)
-		}
-	}
-	return all[r.IntN(len(all))]
+// wishes says that n has no lanes yet, and may choose some.
+func wishes(n *ir.Node) bool {
+	d, err := op.LanesOf(n)
+	return n.HW.InLanes == 0 && err == nil && !d.Follows()
 }
 
-// lanes sets the lanes of one node, whose argument has the given lanes where that is known.
+// lanes draws a folding of one node, whose argument has the given lanes where that is known.
 func lanes(r *rand.Rand, n *ir.Node, given int) {
-	hw, shape := &n.HW, append([]int{1}, n.Args[0].Type.Shape...)
-	last := shape[len(shape)-1]
-	if legal := op.MoveLanes(n); legal != nil {
-		hw.OutLanes = legal[r.IntN(len(legal))]
-		hw.InLanes, hw.StreamIn = hw.OutLanes, hw.OutLanes
-		if n.Op == op.Repeat {
-			hw.InLanes = op.RepeatLanes(n, hw.OutLanes)
-			hw.StreamIn = hw.InLanes
-		}
+	d, err := op.LanesOf(n)
+	switch {
+	case err != nil: // refused by whoever asks for the unit
+		d = &ir.Lanes{In: ir.Count{Legal: []int{1}}}
+	case d.Follows():
+		d.Set(&n.HW, given, given, given)
 		return
 	}
-	if blockLanes(r, n, given) {
-		return
-	}
-	switch n.Op {
-	case op.Linear:
-		hw.Style = ir.StyleFold
-		hw.InLanes, hw.OutLanes = divisor(r, last), divisor(r, n.Type.Shape[len(n.Type.Shape)-1])
-		if r.IntN(3) == 0 {
-			hw.Style, hw.InLanes, hw.OutLanes = ir.StyleUnroll, last, n.Type.Shape[len(n.Type.Shape)-1]
+	in, out, style := 0, 0, ir.StyleFold
+	switch {
+	case !d.Product():
+		lanes := draw(r, d.In.Legal)
+		if d.Tie == nil && slices.Contains(d.In.Legal, given) && r.IntN(2) == 0 {
+			lanes = given // without an adapter
 		}
-		hw.Mem = []string{"", "auto", "block", "distributed"}[r.IntN(4)]
-	case op.Conv:
-		convLanes(r, n, last)
-	case op.Scale, op.PRelu, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
-		hw.InLanes = divisor(r, last)
-		hw.OutLanes = hw.InLanes
-	case op.ArgMax, op.ReduceSum, op.ReduceMean, op.ReduceMax, op.ReduceMin:
-		run, _ := op.ReduceRun(n) // what is no run has no hardware
-		size, _ := run.ReduceLanes(1)
-		hw.InLanes = divisor(r, max(size, 1))
-		_, hw.OutLanes = run.ReduceLanes(hw.InLanes)
-	case op.Widen, op.Narrow:
-		hw.OutLanes = divisor(r, n.Type.Elems())
-		hw.InLanes = divisor(r, hw.OutLanes)
-		if n.Op == op.Narrow {
-			hw.InLanes, hw.OutLanes = hw.OutLanes, hw.InLanes
-		}
+		in, out = d.Tied(lanes)
+	case slices.Contains(d.Styles, ir.StyleUnroll) && r.IntN(3) == 0:
+		in, out, style = slices.Max(d.In.Legal), slices.Max(d.Out.Legal), ir.StyleUnroll
 	default:
-		if given == 0 || n.Type.Elems()%given != 0 {
-			given = divisor(r, n.Type.Elems())
-		}
-		hw.InLanes, hw.OutLanes = given, given
-		if n.Op == op.Fifo {
-			hw.Fifo = 1 + r.IntN(100)
-		}
+		in, out = draw(r, d.In.Legal), draw(r, d.Out.Legal)
+	}
+	d.Set(&n.HW, in, out, draw(r, d.Streams(in)))
+	n.HW.Style = d.StyleOf(style, in, out)
+	if d.Mem && len(d.Styles) > 0 {
+		n.HW.Mem = draw(r, []string{"", "auto", "block", "distributed"})
 	}
 }
 
-// convLanes sets the lanes of a convolution of c channels.
-func convLanes(r *rand.Rand, n *ir.Node, c int) {
-	a, hw, out := n.Attrs.(*op.ConvAttrs), &n.HW, n.Type.Shape[len(n.Type.Shape)-1]
-	if a.Groups > 1 && a.Groups == c && a.Groups == out { // depthwise
-		hw.InLanes = divisor(r, c)
-		hw.OutLanes = hw.InLanes
-		if pixels := divisor(r, a.Kernel[0]) * divisor(r, a.Kernel[len(a.Kernel)-1]); len(a.Kernel) == 2 && pixels > 1 {
-			hw.InLanes, hw.OutLanes, hw.StreamIn = c*pixels, c, divisor(r, c)
-		}
-		return
-	}
-	hw.Style, hw.Mem = ir.StyleFold, []string{"", "block"}[r.IntN(2)]
-	hw.OutLanes = divisor(r, out/a.Groups)
-	hw.InLanes, hw.StreamIn = divisor(r, c/a.Groups), divisor(r, c)
-	for hw.InLanes%hw.StreamIn != 0 && hw.StreamIn%hw.InLanes != 0 {
-		hw.StreamIn = divisor(r, c)
-	}
-	if a.Groups == 1 && r.IntN(2) == 0 {
-		pixels := 1
-		for _, k := range a.Kernel {
-			pixels *= k
-		}
-		hw.InLanes = c * divisor(r, pixels)
-	}
-}
+func draw[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 // arriving is the lanes of the stream that the unit of n takes.
 func arriving(n *ir.Node) int {

@@ -43,9 +43,10 @@ var ArgMax = &ir.Op{
 		}
 		return ir.Int64, nil
 	},
-	Eval: argMaxEval,
-	RTL:  argMaxRTL,
-	Gen:  genArgMax,
+	Eval:  argMaxEval,
+	RTL:   argMaxRTL,
+	Lanes: reduceLanes,
+	Gen:   genArgMax,
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return argMaxHLO(b, n, args[0])
 	},

@@ -27,6 +27,7 @@ var Concat = &ir.Op{
 	Eval:   concatEval,
 	HLO:    concatHLO,
 	RTL:    concatRTL,
+	Lanes:  moves(concatLanes),
 	Legal:  oneFormat,
 	Gen:    genConcat,
 }
@@ -123,4 +124,12 @@ func PairConcats(g *ir.Graph) {
 		}
 	}
 	g.DropDead()
+}
+
+func concatLanes(n *ir.Node) []int {
+	run := 0
+	for _, x := range n.Args {
+		run = GCD(product(x.Type.Shape[n.Attrs.(*ConcatAttrs).Axis:]), run)
+	}
+	return Divisors(run)
 }

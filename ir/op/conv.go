@@ -28,6 +28,7 @@ var Conv = &ir.Op{
 	Exact:  ExactSum,
 	HLO:    convHLO,
 	RTL:    convRTL,
+	Lanes:  convLanes,
 	CUDA:   ir.OneNode(convCUDA),
 	Legal:  convLegal,
 	Gen:    genConv,

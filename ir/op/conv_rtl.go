@@ -3,6 +3,8 @@
 package op
 
 import (
+	"slices"
+
 	"lathe/ir"
 	"lathe/rtl"
 )
@@ -24,6 +26,64 @@ func imageGeometry(n *ir.Node, w *Window) (*Geometry, error) {
 			WithHint("export the model for a batch of 1")
 	}
 	return g, nil
+}
+
+// convLanes are the foldings of a convolution. One of each channel by itself has as many lanes on both streams up to
+// its channels; beyond, for whole windows or parts of them, a pixel of all channels goes out.
+func convLanes(n *ir.Node) (*ir.Lanes, error) {
+	if kindsOf(n).window() {
+		return windowLanes(n)
+	}
+	a, rows := n.Attrs.(*ConvAttrs), n.Args[1].Type.Shape[0]
+	g, err := NewGeometry(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, err
+	}
+	l := &ir.Lanes{Styles: []ir.Style{ir.StyleFold}, Mem: true} // all lanes are the folded unit that folds nothing
+	if a.Depthwise(g, rows) {
+		l.In = ir.Count{Legal: tapLanes(g), Size: g.C, Things: "channels"}
+		l.Tie = func(lanes int) (in, out int) { return lanes, min(lanes, g.C) }
+		l.Stream = func(in int) []int {
+			if in <= g.C {
+				return []int{in}
+			}
+			return Divisors(g.C)
+		}
+		return l, nil
+	}
+	l.In = ir.Count{Legal: kernelLanes(g, a.Groups), Size: g.KH * g.KW * g.C / a.Groups,
+		Things: "kernel elements in whole channels or pixels"}
+	l.Out = counted(rows/a.Groups, "output channels")
+	l.Stream = func(in int) []int { return pixelLanes(g.C, in) }
+	return l, nil
+}
+
+// pixelLanes lists the lanes of the stream into a convolution of c channels with in parallel inputs: divisors of c of
+// which one of stream and in divides the other; whole pixels in parallel take any.
+func pixelLanes(c, in int) []int {
+	return slices.DeleteFunc(Divisors(c), func(d int) bool { return in < c && d%in != 0 && in%d != 0 })
+}
+
+// kernelLanes lists the parallel inputs that op_conv can have along kernel and channels, ascending: divisors of the
+// channels of a group, or whole pixels, as many as divide the kernel (see the header of op_window).
+func kernelLanes(g *Geometry, groups int) []int {
+	legal := Divisors(g.C / groups)
+	if groups == 1 {
+		for _, pixels := range Divisors(g.KH * g.KW)[1:] {
+			legal = append(legal, g.C*pixels)
+		}
+	}
+	return legal
+}
+
+// tapLanes lists the parallel products that a depthwise convolution can have, ascending: divisors of the
+// channels, one element of their windows each; or all channels, as many elements as divide the kernel.
+func tapLanes(g *Geometry) []int {
+	legal := Divisors(g.C)
+	for _, taps := range Divisors(g.KH * g.KW)[1:] {
+		legal = append(legal, g.C*taps)
+	}
+	return legal
 }
 
 func convRTL(n *ir.Node) (*rtl.Unit, error) {
@@ -60,7 +120,7 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 // convLanesLegal says why the lanes of a convolution that is not depthwise are not legal.
 func convLanesLegal(n *ir.Node, g *Geometry, rows int) error {
 	groups := n.Attrs.(*ConvAttrs).Groups
-	if e := CheckLanes(n, "in_lanes", n.HW.InLanes, ConvLanes(g, groups), g.KH*g.KW*g.C/groups,
+	if e := CheckLanes(n, "in_lanes", n.HW.InLanes, kernelLanes(g, groups), g.KH*g.KW*g.C/groups,
 		"kernel elements in whole channels or pixels"); e != nil {
 		return e
 	}
@@ -79,7 +139,7 @@ func convLanesLegal(n *ir.Node, g *Geometry, rows int) error {
 
 // depthwiseLegal says why the lanes of a depthwise convolution are not legal.
 func depthwiseLegal(n *ir.Node, g *Geometry) error {
-	if e := CheckLanes(n, "lanes", n.HW.InLanes, DepthwiseLanes(g), g.C, "channels"); e != nil {
+	if e := CheckLanes(n, "lanes", n.HW.InLanes, tapLanes(g), g.C, "channels"); e != nil {
 		return e
 	}
 	if n.HW.InLanes <= g.C {

@@ -20,8 +20,11 @@ var Fork = &ir.Op{
 	HLO:    func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
 	Legal:  sameFormat,
 	Gen:    genFork,
+	Lanes:  follows,
 	RTL: func(n *ir.Node) (*rtl.Unit, error) {
-		return unit("stream_fork", "WIDTH", n.Type.BeatWidth(n.HW.InLanes), "N", max(n.HW.Branches, 1)), nil
+		u := unit("stream_fork", "WIDTH", n.Type.BeatWidth(n.HW.InLanes), "N", max(n.HW.Branches, 1))
+		u.Frames = frameBeats(n.Type, n.HW.InLanes)
+		return u, nil
 	},
 }
 

@@ -23,6 +23,7 @@ var Linear = &ir.Op{
 	Exact:  ExactSum,
 	HLO:    linearHLO,
 	RTL:    linearRTL,
+	Lanes:  linearLanes,
 	CUDA:   ir.OneNode(linearCUDA),
 	Legal:  sumLegal,
 	Gen:    genLinear,
@@ -183,6 +184,15 @@ func linearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	return p.product(n, t)
 }
 
+func linearLanes(n *ir.Node) (*ir.Lanes, error) {
+	if kindsOf(n).window() {
+		return windowLanes(n)
+	}
+	w := n.Args[1].Type.Shape
+	return &ir.Lanes{In: counted(w[1], "inputs"), Out: counted(w[0], "outputs"), Mem: true,
+		Styles: []ir.Style{ir.StyleFold, ir.StyleUnroll}}, nil
+}
+
 func linearRTL(n *ir.Node) (*rtl.Unit, error) {
 	p, err := PlanSum(n)
 	if err != nil {
@@ -197,5 +207,9 @@ func linearRTL(n *ir.Node) (*rtl.Unit, error) {
 	} else if e := checkLanes(n, "out_lanes", n.HW.OutLanes, rows, "outputs"); e != nil {
 		f.lanes = e
 	}
-	return p.unit(n, f)
+	u, err := p.unit(n, f)
+	if err == nil {
+		u.Frames = n.Args[0].Type.Elems() / terms // the header speaks of one vector
+	}
+	return u, err
 }

@@ -11,36 +11,12 @@ import (
 // Operations that move elements and compute nothing. A unit of this kind counts beats, so its lanes must divide every
 // run of elements that it moves as one.
 
-// MoveLanes lists the lanes, ascending, that the unit of n can have on the stream that it gives, where n moves
-// elements; nil for all other operations.
-func MoveLanes(n *ir.Node) []int {
-	switch a := n.Attrs.(type) {
-	case *ConcatAttrs:
-		run := 0
-		for _, x := range n.Args {
-			run = GCD(product(x.Type.Shape[a.Axis:]), run)
-		}
-		return Divisors(run)
-	case *SliceAttrs:
-		inner := product(n.Type.Shape[a.Axis+1:])
-		if a.Step > 1 && a.Count > 1 {
-			return Divisors(inner)
-		}
-		return Divisors(inner * GCD(n.Args[0].Type.Shape[a.Axis], GCD(a.Start, a.Count)))
-	case *PadAttrs:
-		inner := product(n.Type.Shape[a.Axis+1:])
-		return Divisors(inner * GCD(n.Args[0].Type.Shape[a.Axis], GCD(a.Before, a.After)))
-	case *RepeatAttrs:
-		if r := repeatsOf(n); len(r) == 1 && r[0].run == 1 {
-			return Divisors(r[0].times)
-		} else if len(r) == 1 {
-			return Divisors(r[0].run)
-		}
-		return Divisors(n.Type.Elems())
-	case *TransposeAttrs:
-		return Divisors(keptRun(n))
+// moves is the column of a unit that moves elements, of which legal lists the lanes.
+func moves(legal func(n *ir.Node) []int) func(n *ir.Node) (*ir.Lanes, error) {
+	return func(n *ir.Node) (*ir.Lanes, error) {
+		d := legal(n)
+		return &ir.Lanes{In: ir.Count{Legal: d, Size: d[len(d)-1], Things: "elements that move as one"}, Mem: true}, nil
 	}
-	return nil
 }
 
 // moveEval evaluates an operation whose element i is element index[i] of argument 0, or made where that is negative.
@@ -133,8 +109,11 @@ func oneFormat(n *ir.Node) error {
 
 // checkMove reports lanes that the unit of n cannot have.
 func checkMove(n *ir.Node) error {
-	legal := MoveLanes(n)
-	if e := CheckLanes(n, "out_lanes", n.HW.OutLanes, legal, legal[len(legal)-1], "elements that move as one"); e != nil {
+	l, err := n.Op.Lanes(n)
+	if err != nil {
+		return err
+	}
+	if e := CheckLanes(n, "out_lanes", n.HW.OutLanes, l.In.Legal, l.In.Size, l.In.Things); e != nil {
 		return e
 	}
 	return nil

@@ -55,7 +55,8 @@ var Pad = &ir.Op{
 		}
 		return b.Pad(args[0], value, low, high, nil), b.Err()
 	},
-	RTL: padRTL,
+	RTL:   padRTL,
+	Lanes: moves(padLanes),
 	Legal: func(n *ir.Node) error {
 		if err := oneFormat(n); err != nil {
 			return err
@@ -91,4 +92,10 @@ func padRTL(n *ir.Node) (*rtl.Unit, error) {
 		"AFTER", a.After*inner/lanes, "GROUPS", product(shape[:a.Axis]))
 	u.Params = append(u.Params, rtl.Param{Name: "VALUE", Value: hexLiteral(big.NewInt(padCode(n)), w)})
 	return u, nil
+}
+
+func padLanes(n *ir.Node) []int {
+	a := n.Attrs.(*PadAttrs)
+	inner := product(n.Type.Shape[a.Axis+1:])
+	return Divisors(inner * GCD(n.Args[0].Type.Shape[a.Axis], GCD(a.Before, a.After)))
 }

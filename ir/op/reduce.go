@@ -51,7 +51,7 @@ func reduceOp(name, doc string, kind reduction, traits ir.Traits) *ir.Op {
 		},
 		Gen: genReduce,
 	}
-	o.RTL = kind.rtl
+	o.RTL, o.Lanes = kind.rtl, reduceLanes
 	o.Legal = plain
 	if traits.KeepsCodes {
 		o.Legal = sameFormat

@@ -9,14 +9,14 @@ import (
 	"lathe/rtl"
 )
 
-// Run is a stream of outer*n*inner elements of which n are reduced to one, each of inner ones by itself.
-type Run struct {
+// reducedRun is a stream of outer*n*inner elements of which n are reduced to one, each of inner ones by itself.
+type reducedRun struct {
 	Outer, N, Inner int
 }
 
-// ReduceRun is the run of a reduction; false where axes that stay lie between those that go.
-func ReduceRun(n *ir.Node) (Run, bool) {
-	r := Run{1, 1, 1}
+// reduceRun is the run of a reduction; false where axes that stay lie between those that go.
+func reduceRun(n *ir.Node) (reducedRun, bool) {
+	r := reducedRun{1, 1, 1}
 	shape, axes := n.Args[0].Type.Shape, n.AxesOf()
 	if a, ok := n.Attrs.(*ArgMaxAttrs); ok {
 		axes = []int{(a.Axis + len(shape)) % len(shape)}
@@ -25,7 +25,7 @@ func ReduceRun(n *ir.Node) (Run, bool) {
 		switch reduced := slices.Contains(axes, i); {
 		case d == 1:
 		case reduced && r.Inner > 1:
-			return Run{}, false
+			return reducedRun{}, false
 		case reduced:
 			r.N *= d
 		case r.N > 1:
@@ -37,9 +37,21 @@ func ReduceRun(n *ir.Node) (Run, bool) {
 	return r, true
 }
 
-// ReduceLanes is how many lanes of the argument may be taken, a divisor of the first result, and how many come out of
+// reduceLanes are the lanes of the argument, divisors of the elements that are reduced, or, where an outer axis is, of
+// those behind it. Along the innermost axis one lane goes out.
+func reduceLanes(n *ir.Node) (*ir.Lanes, error) {
+	run, _ := reduceRun(n) // what is none is refused by the unit
+	size, _ := run.lanes(1)
+	l := &ir.Lanes{In: counted(max(size, 1), "elements")}
+	if run.Inner <= 1 {
+		l.Tie = func(lanes int) (in, out int) { return lanes, 1 }
+	}
+	return l, nil
+}
+
+// lanes is how many lanes of the argument may be taken, a divisor of the first result, and how many come out of
 // that many.
-func (r Run) ReduceLanes(in int) (size, out int) {
+func (r reducedRun) lanes(in int) (size, out int) {
 	if r.Inner > 1 {
 		return r.Inner, in
 	}
@@ -47,13 +59,13 @@ func (r Run) ReduceLanes(in int) (size, out int) {
 }
 
 // run checks what the modules of reductions take.
-func runOf(n *ir.Node) (Run, error) {
-	r, ok := ReduceRun(n)
+func runOf(n *ir.Node) (reducedRun, error) {
+	r, ok := reduceRun(n)
 	if !ok {
 		return r, n.Errorf("L0311", "%s of %s over axes with others between them has no hardware in this version", n.Op.Name,
 			ir.ShapeString(n.Args[0].Type.Shape)).WithHint("reduce one axis after the other")
 	}
-	size, _ := r.ReduceLanes(1)
+	size, _ := r.lanes(1)
 	if e := checkLanes(n, "lanes", n.HW.InLanes, size, "elements"); e != nil {
 		return r, e
 	}

@@ -40,6 +40,7 @@ var Repeat = &ir.Op{
 		return spread(b, args[0], dims, axes), b.Err()
 	},
 	RTL:   repeatRTL,
+	Lanes: repeatLanes,
 	Legal: sameFormat,
 	Gen:   genRepeat,
 }
@@ -93,12 +94,23 @@ func repeatRTL(n *ir.Node) (*rtl.Unit, error) {
 		"GROUPS", r.groups), nil
 }
 
-// RepeatLanes is the lanes of the stream into a repeat that gives the given lanes: a run of one element comes alone.
-func RepeatLanes(n *ir.Node, out int) int {
-	if list := repeatsOf(n); len(list) == 1 && list[0].run == 1 {
-		return 1
+// repeatLanes are the lanes of the result; a run of one element comes alone.
+func repeatLanes(n *ir.Node) (*ir.Lanes, error) {
+	list := repeatsOf(n)
+	legal := Divisors(n.Type.Elems())
+	single := len(list) == 1 && list[0].run == 1
+	switch {
+	case single:
+		legal = Divisors(list[0].times)
+	case len(list) == 1:
+		legal = Divisors(list[0].run)
 	}
-	return out
+	l, err := moves(func(*ir.Node) []int { return legal })(n)
+	l.Meets = true
+	if single {
+		l.Tie = func(lanes int) (in, out int) { return 1, lanes }
+	}
+	return l, err
 }
 
 // InsertRepeats puts repeats in front of element-wise operations whose streams broadcast, and splits every repeat into

@@ -77,6 +77,7 @@ var Transpose = &ir.Op{
 		return b.Transpose(args[0], perm...), b.Err()
 	},
 	RTL:   reorderRTL,
+	Lanes: moves(func(n *ir.Node) []int { return Divisors(keptRun(n)) }),
 	Gen:   genTranspose,
 	Legal: sameFormat,
 }

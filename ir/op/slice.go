@@ -54,6 +54,7 @@ var Slice = &ir.Op{
 		return b.Slice(args[0], start, limit, stride), b.Err()
 	},
 	RTL:   sliceRTL,
+	Lanes: moves(sliceLanes),
 	Legal: sameFormat,
 	Gen:   genSlice,
 }
@@ -74,4 +75,13 @@ func sliceRTL(n *ir.Node) (*rtl.Unit, error) {
 	return unit("op_slice", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", in[a.Axis]*inner/lanes,
 		"FIRST", a.Start*inner/lanes, "RUN", run*inner/lanes, "EVERY", every*inner/lanes, "COUNT", count,
 		"GROUPS", product(in[:a.Axis])), nil
+}
+
+func sliceLanes(n *ir.Node) []int {
+	a := n.Attrs.(*SliceAttrs)
+	inner := product(n.Type.Shape[a.Axis+1:])
+	if a.Step > 1 && a.Count > 1 {
+		return Divisors(inner)
+	}
+	return Divisors(inner * GCD(n.Args[0].Type.Shape[a.Axis], GCD(a.Start, a.Count)))
 }

@@ -4,6 +4,7 @@ package op
 
 import (
 	"errors"
+	"math/rand/v2"
 	"slices"
 
 	"lathe/ir"
@@ -91,20 +92,45 @@ func adapter(name, doc, module string) *ir.Op {
 		Eval:   passThrough,
 		HLO:    func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
 		Legal:  sameFormat,
-		Gen:    genSame,
 	}
+	o.Gen = func(r *rand.Rand, o *ir.Op) *ir.Graph { return genAdapter(r, o, module) }
 	o.RTL = func(n *ir.Node) (*rtl.Unit, error) {
 		in, out := n.HW.InLanes, n.HW.OutLanes
-		if isAdapterOfBlocks(n) {
-			return adapterUnit(n.Type, in, out), nil
+		var u *rtl.Unit
+		switch {
+		case isAdapterOfBlocks(n):
+			u = adapterUnit(n.Type, in, out)
+		case module == "stream_widen":
+			u = unit(module, "WIDTH", n.Type.BeatWidth(in), "N", out/in)
+		case module == "stream_narrow":
+			u = unit(module, "WIDTH", n.Type.BeatWidth(out), "N", in/out)
+		default:
+			u = unit(module, "WIDTH", n.Type.BeatWidth(in), "DEPTH", n.HW.Fifo)
 		}
-		switch module {
-		case "stream_widen":
-			return unit(module, "WIDTH", n.Type.BeatWidth(in), "N", out/in), nil
-		case "stream_narrow":
-			return unit(module, "WIDTH", n.Type.BeatWidth(out), "N", in/out), nil
-		}
-		return unit(module, "WIDTH", n.Type.BeatWidth(in), "DEPTH", n.HW.Fifo), nil
+		u.Frames = frameBeats(n.Type, max(in, out)) // the header speaks of one wide beat
+		return u, nil
 	}
 	return o
+}
+
+// genAdapter draws an adapter with its lanes, or its depth.
+func genAdapter(r *rand.Rand, o *ir.Op, module string) *ir.Graph {
+	g := genSame(r, o)
+	n := g.Out[0].Node
+	if module == "stream_fifo" {
+		n.HW.Fifo = between(r, 1, 100)
+		return g
+	}
+	wide := anyDivisor(r, n.Type.Elems())
+	n.HW.InLanes, n.HW.OutLanes = anyDivisor(r, wide), wide
+	if module == "stream_narrow" {
+		n.HW.InLanes, n.HW.OutLanes = wide, n.HW.InLanes
+	}
+	n.HW.StreamIn = n.HW.InLanes
+	return g
+}
+
+func anyDivisor(r *rand.Rand, n int) int {
+	all := Divisors(n)
+	return all[r.IntN(len(all))]
 }

@@ -145,15 +145,6 @@ func Drain(rows, lanes int, lengths []int) int {
 	return rows
 }
 
-// SumLengths lists the lengths of the blocks of one row of weights of n, which sums over blocks.
-func SumLengths(n *ir.Node) ([]int, error) {
-	w, err := planWindow(n)
-	if err != nil {
-		return nil, err
-	}
-	return w.lengths, nil
-}
-
 // packCause: every product has a DSP of its own.
 func (w *windowSum) packCause(*ir.Node) (string, error) {
 	return "sums over blocks take a DSP a product", nil
