@@ -3,6 +3,8 @@
 // Package ir is the dataflow graph that all stages of the compiler exchange.
 package ir
 
+import "slices"
+
 import "lathe/internal/diag"
 
 // Node is one operation. It has exactly one result, named like the node.
@@ -46,9 +48,48 @@ type Const struct {
 	Own Type
 	// Role is what the source model uses the values for.
 	Role Role
-	// From are the constants of the source model that an importer computed these values from; nil for what the model
-	// holds, and for literals. It lets parameters be counted as the model has them.
+	// From are the constants of the source model that these values were computed from, by an importer or a pass; nil for
+	// what the model holds, and for literals. It lets parameters be counted as the model has them, and a weight be found
+	// again behind everything that was done to it.
 	From []*Const
+}
+
+// maxSources bounds the constants that one is known to come from; what comes from more has those alone.
+const maxSources = 64
+
+// Computed is a constant of the given data, computed from the constants among args.
+func Computed(data *Blob, args ...*Node) *Const {
+	c := &Const{Data: data}
+	for _, a := range args {
+		if k, ok := a.Attrs.(*Const); ok {
+			c.Add(k)
+		}
+	}
+	return c
+}
+
+// Behind lists the constants of g that c is, or was computed from by passes over a copy of g.
+func (g *Graph) Behind(c *Const) []*Node {
+	var nodes []*Node
+	for _, n := range g.Nodes {
+		k, ok := n.Attrs.(*Const)
+		if ok && slices.ContainsFunc(c.Sources(), func(s *Const) bool { return s.Data == k.Data }) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// Add notes that c was computed from k. Literals are no sources.
+func (c *Const) Add(k *Const) {
+	if k.Role == Literal && len(k.From) == 0 {
+		return
+	}
+	for _, s := range k.Sources() {
+		if !slices.Contains(c.From, s) && len(c.From) < maxSources {
+			c.From = append(c.From, s)
+		}
+	}
 }
 
 // Role is what a model uses a constant for.

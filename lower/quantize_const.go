@@ -183,7 +183,7 @@ func (q *quantizer) setConst(n *ir.Node, i int, typ ir.Type, data *ir.Blob) {
 		q.g.InsertBefore(n, &c)
 		n.Args[i] = &c
 	}
-	n.Args[i].Type, n.Args[i].Attrs = typ, &ir.Const{Data: data}
+	n.Args[i].Type, n.Args[i].Attrs = typ, ir.Computed(data, n.Args[i])
 }
 
 // castBehind casts the result of n for all its readers.

@@ -3,14 +3,9 @@
 package build
 
 import (
-	"slices"
-
 	"lathe/ir"
 	"lathe/ir/op"
 )
-
-// maxSources bounds the constants that one is known to come from; what has more is a literal.
-const maxSources = 64
 
 // Stored is Const for a tensor that the model file holds.
 func (b *Builder) Stored(name string, data *ir.Blob, shape []int, role ir.Role) (*ir.Node, error) {
@@ -25,14 +20,8 @@ func (b *Builder) Stored(name string, data *ir.Blob, shape []int, role ir.Role) 
 func from(c *ir.Node, args ...*ir.Node) {
 	k := c.Attrs.(*ir.Const)
 	for _, a := range args {
-		s := a.Attrs.(*ir.Const)
-		if s.Role == ir.Literal && len(s.From) == 0 || !a.Type.IsFloat() && a.Type.Format.Width() != 8 {
-			continue
-		}
-		for _, o := range s.Sources() {
-			if !slices.Contains(k.From, o) && len(k.From) < maxSources {
-				k.From = append(k.From, o)
-			}
+		if a.Type.IsFloat() || a.Type.Format.Width() == 8 {
+			k.Add(a.Attrs.(*ir.Const))
 		}
 	}
 }

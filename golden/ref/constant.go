@@ -46,7 +46,8 @@ func Constants(g *ir.Graph) (map[*ir.Node]*ir.Node, error) {
 		if n.Type.IsFloat() {
 			data = ir.FloatBlob(t.Floats)
 		}
-		known[n] = &ir.Node{Name: n.Name, Op: op.Const, Attrs: &ir.Const{Data: data}, Type: n.Type, Pos: n.Pos}
+		known[n] = &ir.Node{Name: n.Name, Op: op.Const, Attrs: ir.Computed(data, m.Args...), Type: n.Type,
+			Pos: n.Pos}
 	}
 	return known, nil
 }

@@ -99,7 +99,7 @@ func batchNormExpand(n *ir.Node) ([]*ir.Node, error) {
 		values []float64
 	}{{".mul", mul}, {".add", add}} {
 		args = append(args, &ir.Node{Name: n.Name + c.name, Op: Const, Pos: n.Pos, Type: ir.Float(len(c.values)),
-			Attrs: &ir.Const{Data: ir.FloatBlob(narrow(c.values))}})
+			Attrs: ir.Computed(ir.FloatBlob(narrow(c.values)), n.Args[1:]...)})
 	}
 	s := &ir.Node{Name: n.Name, Op: Scale, Pos: n.Pos, Args: args, Type: n.Type, Attrs: attrs}
 	return append(args[1:], s), nil

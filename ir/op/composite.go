@@ -142,7 +142,7 @@ func (e *expansion) do(name string, o *ir.Op, attrs any, args ...*ir.Node) *ir.N
 func folded(n *ir.Node) (*ir.Node, error) {
 	c := &ir.Node{Name: n.Name, Op: Const, Pos: n.Pos, Type: n.Type}
 	if n.Op.Traits.Wire {
-		c.Attrs = &ir.Const{Data: n.Args[0].Attrs.(*ir.Const).Data}
+		c.Attrs = ir.Computed(n.Args[0].Attrs.(*ir.Const).Data, n.Args[0])
 		return c, nil
 	}
 	args, err := withConsts(n, make([]*ir.Tensor, len(n.Args)))
@@ -157,7 +157,7 @@ func folded(n *ir.Node) (*ir.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := &ir.Const{Data: ir.CodeBlob(v.Codes)}
+	data := ir.Computed(ir.CodeBlob(v.Codes), n.Args...)
 	if v.Type.IsFloat() {
 		data.Data = ir.FloatBlob(v.Floats)
 	}

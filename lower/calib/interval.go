@@ -220,6 +220,6 @@ func part(n *ir.Node, f func(float32) float32, bias bool) (*ir.Node, error) {
 
 func floatConst(like *ir.Node, values []float32) *ir.Node {
 	c := *like
-	c.Attrs = &ir.Const{Data: ir.FloatBlob(values)}
+	c.Attrs = ir.Computed(ir.FloatBlob(values), like)
 	return &c
 }

@@ -231,7 +231,7 @@ func inverted(mask *ir.Node) *ir.Node {
 	for i, c := range t.Codes {
 		codes[i] = 1 - c
 	}
-	return &ir.Node{Name: mask.Name + ".not", Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: mask.Type,
+	return &ir.Node{Name: mask.Name + ".not", Op: op.Const, Attrs: ir.Computed(ir.CodeBlob(codes), mask), Type: mask.Type,
 		Pos: mask.Pos}
 }
 

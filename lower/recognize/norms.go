@@ -190,7 +190,9 @@ func (r *made) reshaped(x *ir.Node, shape []int) *ir.Node {
 	shape = slices.Clone(shape)
 	y := &ir.Node{Name: x.Name, Pos: x.Pos, Type: x.Type.WithShape(shape)}
 	if c, ok := x.Attrs.(*ir.Const); ok { // the same bytes
-		y.Op, y.Attrs = x.Op, &ir.Const{Data: c.Data, Own: c.Own}
+		same := ir.Computed(c.Data, x)
+		same.Own = c.Own
+		y.Op, y.Attrs = x.Op, same
 	} else {
 		y.Name, y.Op, y.Attrs, y.Args = x.Name+".shape", op.Reshape, &op.ReshapeAttrs{Shape: shape}, []*ir.Node{x}
 	}

@@ -28,7 +28,7 @@ func Constants(g *ir.Graph) error {
 		if t.Codes != nil { // whole numbers
 			data = ir.CodeBlob(t.Codes)
 		}
-		n.Op, n.Args, n.Attrs = op.Const, nil, &ir.Const{Data: data}
+		n.Op, n.Args, n.Attrs = op.Const, nil, ir.Computed(data, n.Args...)
 	}
 	g.DropDead()
 	return nil
@@ -75,8 +75,9 @@ func onePixel(w *op.Window) bool {
 }
 
 // SetConst gives argument i of n the constant values of the given shape: in place where n is the only reader of that
-// argument, else by a new constant node, so that other readers keep what they have.
-func SetConst(g *ir.Graph, n *ir.Node, i int, shape []int, values []float32) {
+// argument, else by a new constant node, so that other readers keep what they have. The values come from the argument, and
+// from the constants among others.
+func SetConst(g *ir.Graph, n *ir.Node, i int, shape []int, values []float32, others ...*ir.Node) {
 	old := n.Args[i]
 	readers := 0
 	for _, m := range g.Nodes {
@@ -93,7 +94,8 @@ func SetConst(g *ir.Graph, n *ir.Node, i int, shape []int, values []float32) {
 		n.Args[i] = &c
 	}
 	c := n.Args[i]
-	c.Type, c.Attrs, c.Stats = ir.Float(shape...), &ir.Const{Data: ir.FloatBlob(values)}, ir.Stats{}
+	c.Type, c.Stats = ir.Float(shape...), ir.Stats{}
+	c.Attrs = ir.Computed(ir.FloatBlob(values), append([]*ir.Node{c}, others...)...)
 }
 
 // MoveConst is SetConst for elements that move: element i of the result is element index[i] of what was there. The
@@ -149,10 +151,11 @@ func ownOf(c *ir.Node, n int) ir.Type {
 	return own
 }
 
-// newConst adds a constant before n.
-func newConst(g *ir.Graph, before *ir.Node, name, pos string, shape []int, values []float32) *ir.Node {
+// newConst adds a constant before n, computed from the constants among from.
+func newConst(g *ir.Graph, before *ir.Node, name, pos string, shape []int, values []float32,
+	from ...*ir.Node) *ir.Node {
 	c := &ir.Node{Name: g.FreshName(name), Op: op.Const, Pos: pos, Type: ir.Float(shape...),
-		Attrs: &ir.Const{Data: ir.FloatBlob(values)}}
+		Attrs: ir.Computed(ir.FloatBlob(values), from...)}
 	g.InsertBefore(before, c)
 	return c
 }

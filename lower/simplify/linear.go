@@ -82,7 +82,10 @@ func absorb(g *ir.Graph, x, s *ir.Node) error {
 		return err
 	} else if ones && v[1] == nil { // the weights stay as they are, and the summands as the model has them
 		b := newConst(g, x, x.Name+".bias", x.Pos, []int{len(add)}, add)
-		*b.Attrs.(*ir.Const) = *s.Args[2].Attrs.(*ir.Const)
+		k := s.Args[2].Attrs.(*ir.Const)
+		same := *k
+		same.Add(k)
+		b.Attrs = &same
 		x.Args = append(x.Args, b)
 		return nil
 	}
@@ -99,13 +102,13 @@ func absorb(g *ir.Graph, x, s *ir.Node) error {
 		b[c] = float32(sum)
 	}
 	if !slices.Equal(w, v[0]) {
-		SetConst(g, x, 1, x.Args[1].Type.Shape, w)
+		SetConst(g, x, 1, x.Args[1].Type.Shape, w, s.Args[1])
 	}
 	if v[1] == nil {
-		x.Args = append(x.Args, newConst(g, x, x.Name+".bias", x.Pos, []int{len(b)}, b))
+		x.Args = append(x.Args, newConst(g, x, x.Name+".bias", x.Pos, []int{len(b)}, b, s.Args[2]))
 		return nil
 	}
-	SetConst(g, x, 2, []int{len(b)}, b)
+	SetConst(g, x, 2, []int{len(b)}, b, s.Args[1:]...)
 	return nil
 }
 

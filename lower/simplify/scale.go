@@ -39,8 +39,8 @@ func floatOnly(n *ir.Node) bool { return n.Op.Traits.FloatOnly && !n.Op.ByParts(
 
 // toScale makes n, in place, the scale of x along axis.
 func toScale(g *ir.Graph, n, x *ir.Node, axis int, mul, add []float64) {
-	m := newConst(g, n, n.Name+".mul", n.Pos, []int{len(mul)}, narrow(mul))
-	b := newConst(g, n, n.Name+".add", n.Pos, []int{len(add)}, narrow(add))
+	m := newConst(g, n, n.Name+".mul", n.Pos, []int{len(mul)}, narrow(mul), n.Args...)
+	b := newConst(g, n, n.Name+".add", n.Pos, []int{len(add)}, narrow(add), n.Args...)
 	n.Op, n.Attrs, n.Args = op.Scale, &op.ScaleAttrs{Axis: axis}, []*ir.Node{x, m, b}
 }
 
