@@ -27,6 +27,9 @@ func (m *exactSum) dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d sumDot) (hlo.V
 	if d.bytes && m.data.kind == stepped && m.data.ints.Signed && m.data.ints.W <= 8 {
 		x = b.Convert(x, hlo.I8)
 	}
+	if m.tBits > 63 {
+		return hlo.Value{}, n.Errorf("L0317", "sums need %d bits, StableHLO integers have 64", m.tBits)
+	}
 	w := m.weightValue(b, d.shape, d.carrier)
 	v, err := d.products(m.data.centered(b, x), w, m.lowBits-1)
 	if err != nil {
@@ -37,9 +40,6 @@ func (m *exactSum) dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d sumDot) (hlo.V
 
 // finish prints everything behind the raw dot products: v has the output channels on its last axis.
 func (m *exactSum) finish(b *hlo.Builder, n *ir.Node, v hlo.Value) (hlo.Value, error) {
-	if m.tBits > 63 {
-		return hlo.Value{}, n.Errorf("L0317", "sums need %d bits, StableHLO integers have 64", m.tBits)
-	}
 	if m.tBits > 31 {
 		v = wide(b, v)
 	}
