@@ -75,8 +75,8 @@ func onePixel(w *op.Window) bool {
 }
 
 // SetConst gives argument i of n the constant values of the given shape: in place where n is the only reader of that
-// argument, else by a new constant node, so that other readers keep what they have. The values come from the argument, and
-// from the constants among others.
+// argument, else by a new constant node, so that other readers keep what they have. The values come from the
+// argument, and from the constants among others.
 func SetConst(g *ir.Graph, n *ir.Node, i int, shape []int, values []float32, others ...*ir.Node) {
 	old := n.Args[i]
 	readers := 0
