@@ -54,6 +54,24 @@ var planted = map[string][]struct {
 		{"broken", map[string]string{"ir/a.go": "package ir\nfunc {\n"}, "expected"},
 		{"good", map[string]string{"ir/a.go": goText("ir", "")}, ""},
 	},
+	"concrete": {
+		{"assertion", formatTree("_, _ = f.(format.Fixed)"), "lower/a.go:8: concrete: asks for format.Fixed"},
+		{"switch", formatTree("switch f.(type) {\n\tcase *format.Fixed:\n\t}"), "lower/a.go:9"},
+		{"question", formatTree("_, _ = f.(format.Block)"), ""},
+	},
+	"identity": {
+		{"comparison", opTree("_ = n.Op == op.Linear"), "lower/a.go:8: identity: compares with op.Linear"},
+		{"case", opTree("switch n.Op {\n\tcase op.Linear:\n\t}"), "lower/a.go:9: identity: has a case for"},
+		{"attributes", opTree("_ = n.Attrs.(*op.ConvAttrs)"), "asks for op.ConvAttrs"},
+		{"made", opTree("_ = g.Add(op.Linear, &op.ConvAttrs{})"), ""},
+	},
+	"vocabulary": {
+		{"name", wordTree("frontend/a.go", "\nfunc maxFolded() {}\n"), "frontend/a.go:6: vocabulary: maxFolded"},
+		{"field", wordTree("cuda/a.go", "\ntype t struct{ dataFlow int }\n"), "dataFlow"},
+		{"file", wordTree("frontend/fold.go", ""), "frontend/fold.go"},
+		{"undefined", map[string]string{architecture: "\n| fold | |\n"}, "lack flow"},
+		{"good", wordTree("lower/fold.go", "\nvar foldings int\n"), ""},
+	},
 	"length": {
 		{"go", map[string]string{"ir/a.go": strings.Repeat("//\n", maxGoLines+1)}, "401 lines, at most 400"},
 		{"sv", map[string]string{"rtl/a.sv": strings.Repeat("//\n", maxHardwareLines) + "x"}, "251 lines, at most 250"},
@@ -269,4 +287,26 @@ func TestLoad(t *testing.T) {
 	if len(tree) != 1 || tree[0].Path != "ir/bin/a.txt" {
 		t.Errorf("loaded %d files", len(tree))
 	}
+}
+
+// formatTree has a statement in lower that sees a format f.
+func formatTree(statement string) map[string]string {
+	return map[string]string{
+		"ir/format/a.go": goText("format", "\ntype Fixed struct{}\n\ntype Block interface{ Size() int }\n"),
+		"lower/a.go": "// x\n\npackage lower\n\nimport \"lathe/ir/format\"\n\nfunc a(f any) {\n\t" +
+			statement + "\n}\n",
+	}
+}
+
+// opTree has a statement in lower that sees a node n.
+func opTree(statement string) map[string]string {
+	return map[string]string{
+		"ir/op/all.go":  goText("op", "\nvar All = [...]any{Linear}\n"),
+		"ir/op/conv.go": goText("op", "\ntype ConvAttrs struct{}\n"),
+		"lower/a.go":    "// x\n\npackage lower\n\nimport \"lathe/ir/op\"\n\nfunc a(n, g any) {\n\t" + statement + "\n}\n",
+	}
+}
+
+func wordTree(name, rest string) map[string]string {
+	return map[string]string{architecture: "\n| flow | |\n| fold | |\n", name: goText("a", rest)}
 }

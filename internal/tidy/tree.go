@@ -102,7 +102,7 @@ func Audit(t Tree, checks []Check, exceptions []Exception) []Finding {
 	for _, c := range checks {
 		for _, f := range c.Run(t) {
 			f.Check = c.Name
-			i := slices.IndexFunc(exceptions, func(e Exception) bool { return e.Check == f.Check && e.Path == f.Path })
+			i := slices.IndexFunc(exceptions, func(e Exception) bool { return e.Check == f.Check && under(f.Path, e.Path) })
 			if i >= 0 {
 				used[i] = true
 				continue

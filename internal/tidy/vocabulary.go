@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tidy
+
+import (
+	"bytes"
+	"go/ast"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// meaning is a word of docs/architecture.md whose other senses have other words.
+type meaning struct {
+	word  string         // as the table of words has it
+	forms *regexp.Regexp // its forms as parts of identifiers, in lower case
+	where []string       // the folders whose names may use it, and those below
+	other string         // what to write elsewhere
+}
+
+var meanings = []meaning{
+	{"fold", regexp.MustCompile(`^fold(s|ed|ing|ings)?$`),
+		[]string{"ir", "ir/text", "lower", "lower/balance", "lower/tokens", "rtl", "emit/verilog", "golden", "internal"},
+		"constants are simplified, reductions reduce"},
+	{"flow", regexp.MustCompile(`^flows?$`),
+		[]string{"ir", "ir/op", "rtl", "lower/tokens", "internal/difftest", "internal/errortest"},
+		"stages in a row are a pipeline or steps"},
+}
+
+// vocabulary holds the names of declarations and of files to the words of docs/architecture.md. Names of local
+// variables are free.
+func vocabulary(t Tree) []Finding {
+	var out []Finding
+	var page []byte
+	if i := slices.IndexFunc(t, func(f *File) bool { return f.Path == architecture }); i >= 0 {
+		page = t[i].Data
+	}
+	for _, m := range meanings {
+		if !bytes.Contains(page, []byte("\n| "+m.word+" | ")) {
+			out = append(out, Finding{Path: architecture, Msg: "its words lack " + m.word})
+		}
+	}
+	for _, f := range t.goFiles(false) {
+		if f.generated() {
+			continue
+		}
+		for _, id := range f.declared() {
+			for _, m := range meanings {
+				if slices.ContainsFunc(parts(id.Name), m.forms.MatchString) && !underAny(f.dir(), m.where) {
+					msg := id.Name + ": " + m.word + " has another meaning in docs/architecture.md; " + m.other
+					out = append(out, Finding{Path: f.Path, Line: f.line(id.Pos()), Msg: msg})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// declared lists the names that f declares at its top level, those of fields and methods, and the name of its file.
+func (f *File) declared() []*ast.Ident {
+	names := []*ast.Ident{{Name: strings.TrimSuffix(f.base(), ".go"), NamePos: f.Go.Package}}
+	for _, d := range f.Go.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			names = append(names, d.Name)
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				if v, ok := s.(*ast.ValueSpec); ok {
+					names = append(names, v.Names...)
+				}
+			}
+		}
+	}
+	f.types(func(s *ast.TypeSpec) {
+		names = append(names, s.Name)
+		ast.Inspect(s.Type, func(n ast.Node) bool {
+			if field, ok := n.(*ast.Field); ok {
+				names = append(names, field.Names...)
+			}
+			return true
+		})
+	})
+	return names
+}
+
+var part = regexp.MustCompile(`[A-Z]+(?:[a-z0-9]+)?|[a-z0-9]+`)
+
+// parts are the words of an identifier in lower case: two of FoldMax, three of fold_max_test.
+func parts(name string) []string {
+	all := part.FindAllString(name, -1)
+	for i, p := range all {
+		all[i] = strings.ToLower(p)
+	}
+	return all
+}
