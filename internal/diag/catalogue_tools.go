@@ -17,7 +17,7 @@ var hardware = []Entry{
 		"verilog.Emit(float, verilog.Options{}) // a graph as imported"},
 	{"L0622", "The name of the top module is not a Verilog identifier, or is that of a library module.",
 		"$ lathe emit-verilog model.onnx -o out --top 2nd"},
-	{"L0623", "A generated module does not fit together: widths, ports, drivers or arrival times. A fault of Lathe.",
+	{"L0623", "The widths, ports, drivers or arrival times of a generated module do not fit together: a fault of Lathe.",
 		"(&netlist.Module{Name: \"m\", Items: []netlist.Item{netlist.Wire{Name: \"w\"}}}).Check(rtl.Signature)"},
 	{"L0624", "A unit of the design cannot be made or described: a fault of Lathe.",
 		"verilog.Emit(g, verilog.Options{}) // an operation that says why it has no unit"},

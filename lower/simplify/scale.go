@@ -23,15 +23,20 @@ func Composites(g *ir.Graph) error {
 		if slices.ContainsFunc(parts, floatOnly) {
 			continue
 		}
-		end := len(parts) - 1
-		for _, p := range parts[:end] {
-			p.Name = g.FreshName(p.Name)
-			g.InsertBefore(n, p)
-		}
-		n.Op, n.Attrs, n.Args, n.Type = parts[end].Op, parts[end].Attrs, parts[end].Args, parts[end].Type
+		Replace(g, n, parts)
 	}
 	g.DropDead()
 	return nil
+}
+
+// Replace puts parts, which compute the same as n and come from its expansion, in its place. The last keeps the name.
+func Replace(g *ir.Graph, n *ir.Node, parts []*ir.Node) {
+	end := len(parts) - 1
+	for _, p := range parts[:end] {
+		p.Name = g.FreshName(p.Name)
+		g.InsertBefore(n, p)
+	}
+	n.Op, n.Attrs, n.Args, n.Type = parts[end].Op, parts[end].Attrs, parts[end].Args, parts[end].Type
 }
 
 // floatOnly says that nothing quantized comes of n.
