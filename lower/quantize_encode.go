@@ -9,6 +9,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op"
 )
 
 // encode replaces argument i of n by codes of type typ. A format that the plan gives in full may saturate: a warning
@@ -56,7 +57,19 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 				n.Name, beyond, len(x), name, typ.Format, worst, c.From)
 		}
 	}
+	if format.Coded(typ.Format) && !op.TakesCodes(n) {
+		typ.Format, codes = exactCodes(typ.Format, codes)
+	}
 	q.setConst(n, i, typ, ir.CodeBlob(codes))
+}
+
+// exactCodes is the values of codes of f, which are no integers, in the fixed format that holds all of f.
+func exactCodes(f format.Format, codes []int64) (format.Format, []int64) {
+	fx, _ := format.ExactFixed(f)
+	for i, c := range codes {
+		codes[i] = fx.Encode(f.Decode(c))
+	}
+	return fx, codes
 }
 
 // rows calls f for every row, on all processors.

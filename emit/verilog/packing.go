@@ -26,6 +26,7 @@ func packing(ports []emit.Port) string {
 			"beat never straddles two such blocks, and each carries the X of its own. Elements are two's complement, the\n" +
 			"value is code*2^-(W-2)*2^(X-127); X=255 makes the block NaN.", false},
 	}
+	coded := map[string]bool{}
 	for _, p := range ports {
 		w := p.Type.Format.Width()
 		fmt.Fprintf(&s, "- `%s`: lane i in bits `[%d*i +: %d]`", p.Stream, w, w)
@@ -33,13 +34,15 @@ func packing(ports []emit.Port) string {
 			fmt.Fprintf(&s, ", scale code of the block in `[%d:%d]`", p.Width-1, p.Width-b.ScaleWidth())
 		}
 		s.WriteByte('\n')
-		switch p.Type.Format.(type) {
-		case format.Fixed:
-			meanings[0].of = true
-		case format.Block:
+		switch f := p.Type.Format; {
+		case p.Type.InBlocks():
 			meanings[2].of = true
-		default:
+		case format.Coded(f):
+			coded[format.FamilyOf(f)] = true
+		case !fixedPoint(f):
 			meanings[1].of = true
+		default:
+			meanings[0].of = true
 		}
 	}
 	s.WriteByte('\n')
@@ -48,5 +51,16 @@ func packing(ports []emit.Port) string {
 			s.WriteString(m.says + "\n")
 		}
 	}
+	for _, f := range format.All() {
+		if coded[f.Name] {
+			fmt.Fprintf(&s, "`%s` is a code of raw bits: %s.\n", f.Syntax, f.Doc)
+		}
+	}
 	return s.String()
+}
+
+// fixedPoint says that the text of f is one of fixed(W,F) and its like.
+func fixedPoint(f format.Format) bool {
+	_, scaled := f.(format.Scaled)
+	return !scaled
 }

@@ -236,8 +236,8 @@ func overBlocks(n *ir.Node) bool {
 	if n.Op != op.Linear && n.Op != op.Conv {
 		return false
 	}
-	_, x := n.Args[0].Type.Format.(format.MXInt)
-	_, w := n.Args[1].Type.Format.(format.MXInt)
+	x := n.Args[0].Type.InBlocks()
+	w := n.Args[1].Type.InBlocks()
 	return x || w
 }
 

@@ -302,8 +302,11 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 		}
 		fx, ok := format.AsFixed(element)
 		zero := int64(0)
-		if a, affine := element.(format.Affine); affine && a.Axis < 0 {
-			fx, zero, ok = a.Integers(), a.Zero, true
+		switch i, integers := format.IntegersOf(element); {
+		case integers && !ok:
+			fx, zero, ok = i.Codes, i.Zero, true
+		case format.Coded(element):
+			fx, ok = format.Raw(element), true
 		}
 		if !ok {
 			return nil, in.Errorf("L0915", "random samples need a fixed-point input, not %s", in.Type.Format)

@@ -23,7 +23,6 @@ const (
 // formats and operators are what knows a format or an operation by name, and must be looked at where one is added. Most
 // are debts: the aim is ten of both together, and what is left then is about the format or operation that it names.
 var formats = []Exception{
-	{"concrete", "emit/verilog/packing.go", "the encoding that a port states"},
 	{"concrete", "frontend/build/bind.go", stated},
 	{"concrete", "frontend/onnx/value.go", stated},
 	{"concrete", "frontend/stablehlo/limits.go", stated},

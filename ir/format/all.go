@@ -2,6 +2,8 @@
 
 package format
 
+import "strings"
+
 // Family is one line of the list of formats: a name that format texts begin with.
 type Family struct {
 	Name    string
@@ -10,6 +12,7 @@ type Family struct {
 	Example string   // a complete format text
 	Alias   string   // the text that the name stands for; empty for a family of its own
 	Options []Option // in the order in which they are printed
+	Later   []string // options that are known, and not supported yet
 	build   func(*call) (Format, error)
 }
 
@@ -50,12 +53,22 @@ func All() []Family {
 			Doc: "two's complement integer q, value q, or affine (q-Z)*S; S is a number, [axis] or [axis:group]"},
 		{Name: "uint", Syntax: "uint(W) or uint(W,z=Z)*S", Example: "uint(8,z=128)*[1]", build: buildInt, Options: integer,
 			Doc: "unsigned integer q, value q, or affine (q-Z)*S"},
+		{Name: "float", Syntax: "float(e,m)", Example: "float(4,3)", build: buildFloat, Later: later,
+			Doc: "sign, exponent field f of e bits, fraction k of m bits; bias 2^(e-1)-1, subnormals, all codes finite"},
+		{Name: "log", Syntax: "log(W)", Example: "log(5)", build: buildLog, Later: later,
+			Doc: "sign and a field f of W-1 bits: 0, or +-2^(f-bias), bias 2^(W-2)-1"},
 		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: []Option{optRound, optAxis},
 			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
 		{Name: "fp32", Syntax: "fp32", Example: "fp32", build: buildFloat32,
 			Doc: "IEEE 754 binary32: the values of a graph that is not quantized"},
 		{Name: "mxint8", Syntax: "mxint8", Example: "mxint8", Alias: "mxint(8,32)", Doc: "OCP MXINT8"},
 	}
+}
+
+// FamilyOf is the name that the text of f begins with.
+func FamilyOf(f Format) string {
+	name, _, _ := strings.Cut(f.String(), "(")
+	return name
 }
 
 // fixedArgs are W and F of fixed and ufixed. Unsigned codes stop at 63 bits, so that every code is an int64.

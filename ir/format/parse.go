@@ -192,6 +192,15 @@ func (c *call) addArg(from, to int) error {
 
 // checkOptions holds the options against those of the family.
 func (c *call) checkOptions() error {
+	for _, a := range append(c.args, c.opts...) {
+		word := a.key
+		if word == "" {
+			word = a.val
+		}
+		if slices.Contains(c.family.Later, word) {
+			return c.fail(codeOption, a.col, "option %s of %s is not supported yet", word, c.name)
+		}
+	}
 	for i, o := range c.opts {
 		for _, p := range c.opts[:i] {
 			if p.key == o.key {

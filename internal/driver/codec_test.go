@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver_test
+
+import "testing"
+
+// TestCodecs proves networks whose data and weights have codes that are no integers: casts decode and encode them.
+func TestCodecs(t *testing.T) {
+	for _, model := range []string{"digits-mlp", "digits-cnn"} {
+		for _, plan := range []string{"float", "log"} {
+			t.Run(model+"/"+plan, func(t *testing.T) {
+				t.Parallel()
+				e := engines(t)
+				j := job(t, model, "model.onnx", "../../internal/driver/testdata/"+plan, 8)
+				check, err := e.Verify(t.Context(), *j)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if check.Mismatches != 0 || check.Outputs != 80 {
+					t.Fatalf("%d of %d codes differ: %v", check.Mismatches, check.Outputs, check.First)
+				}
+			})
+		}
+	}
+}

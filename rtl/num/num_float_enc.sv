@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// num_float_enc: fixed values to the nearest minifloats, see num_float_dec; ties to the even code, beyond the greatest
+//   code the greatest. Negative values that become zero keep their sign with NEG_ZERO.
+//   parameters  LANES            elements a beat
+//               IN_W, IN_SIGNED  bits of a value, 1: two's complement
+//               E, M             bits of the exponent field and of the fraction
+//               SHIFT            places of a value below the step of the least codes; negative: the step is finer
+//               NEG_ZERO         1: zero has a code of either sign
+//               BEATS            beats of a frame
+//   latency: 4   ii: BEATS   order: as it comes
+//   lut: LANES * (2 * IN_W + X_W * L_W / 2 + E + 2 * M + 8) + 6
+//   ff: LANES * (2 * IN_W + L_W + W_W + G_W + 3) + 3
+//   parts: u_skid
+`default_nettype none
+module num_float_enc #(
+    parameter integer LANES     = 2,
+    parameter integer IN_W      = 24,
+    parameter integer IN_SIGNED = 1,
+    parameter integer E         = 4,
+    parameter integer M         = 3,
+    parameter integer SHIFT     = 3,
+    parameter integer NEG_ZERO  = 1,
+    parameter integer BEATS     = 1
+) (
+    input  wire                     clk,
+    input  wire                     rst,
+    input  wire [   LANES*IN_W-1:0] in_data,
+    input  wire                     in_valid,
+    output wire                     in_ready,
+    output wire [LANES*(1+E+M)-1:0] out_data,
+    output wire                     out_valid,
+    input  wire                     out_ready
+);
+  localparam integer C_W = 1 + E + M;
+  localparam integer UP = SHIFT < 0 ? -SHIFT : 0;
+  localparam integer X_W = IN_W + UP;  // magnitudes in steps of which none is lost
+  localparam integer KEEP = M + 1 + (SHIFT > 0 ? SHIFT : 0);  // bits of the magnitudes from which codes are normal
+  localparam integer TOP = X_W > KEEP ? X_W : KEEP;
+  localparam integer L_W = $clog2(TOP + 1);
+  localparam integer G_W = TOP > KEEP ? $clog2(TOP - KEEP + 1) : 1;
+  localparam integer W_W = TOP + 2;  // aligned to the top, with a half and a bit below
+  localparam integer S_W = (E > G_W ? E : G_W) + M + 2;
+  localparam [S_W-1:0] MOST = (S_W'(1) << (E + M)) - S_W'(1);
+
+  generate
+    if (LANES < 1 || BEATS < 1 || E < 1 || M < 0) begin : g_bad
+      LANES_BEATS_and_E_must_be_at_least_1 u_bad ();
+    end
+  endgenerate
+
+  function [L_W-1:0] bits(input [X_W-1:0] m);
+    integer i;
+    begin
+      bits = L_W'(KEEP);
+      for (i = KEEP; i < X_W; i = i + 1) if (m[i]) bits = L_W'(i + 1);
+    end
+  endfunction
+
+  // Magnitude; its bits; aligned; rounded.
+  wire out_room;
+  logic [3:1] valid;
+  wire en = out_room || !valid[3];
+  assign in_ready = en;
+  always_ff @(posedge clk) begin
+    if (en) valid <= {valid[2:1], in_valid};
+    if (rst) valid <= 3'd0;
+  end
+
+  wire [LANES*C_W-1:0] y;
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_lane
+      wire [IN_W-1:0] x = in_data[i*IN_W+:IN_W];
+      wire minus = IN_SIGNED != 0 && x[IN_W-1];
+      logic [IN_W-1:0] m1, m2;
+      logic [3:1] sign;
+      logic [L_W-1:0] len;
+      logic [W_W-1:0] w;
+      logic [G_W-1:0] g;
+      wire [X_W-1:0] x1 = X_W'(m1) << UP;
+      wire [W_W-1:0] x2 = W_W'(m2) << (UP + 2);
+      always_ff @(posedge clk)
+        if (en) begin
+          m1   <= minus ? IN_W'(0) - x : x;
+          m2   <= m1;
+          sign <= {sign[2:1], minus};
+          len  <= bits(x1);
+          w    <= x2 << (L_W'(TOP) - len);
+          g    <= G_W'(len - L_W'(KEEP));
+        end
+      wire [M:0] q = w[W_W-1-:M+1];
+      wire half = w[TOP-M];
+      wire sticky = |w[TOP-M-1:0];
+      wire [S_W-1:0] floor = S_W'(q) + (S_W'(g) << M);
+      wire [S_W-1:0] near = floor + S_W'(half && (sticky || floor[0]));
+      wire [E+M-1:0] mag = near > MOST ? MOST[E+M-1:0] : near[E+M-1:0];
+      assign y[i*C_W+:C_W] = {sign[3] && (NEG_ZERO != 0 || mag != (E + M)'(0)), mag};
+    end
+  endgenerate
+
+  stream_skid #(.WIDTH(LANES * C_W)) u_skid (
+      .clk(clk), .rst(rst), .in_data(y), .in_valid(valid[3]), .in_ready(out_room),
+      .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
+  );
+endmodule
+`default_nettype wire
