@@ -91,7 +91,7 @@ func TestFloor(t *testing.T) {
 
 // TestLaunchRefuses demands that no launch, and no kernel, comes of a problem that none takes.
 func TestLaunchRefuses(t *testing.T) {
-	sound := attn.SDPA{Batch: 1, Heads: 2, KVHeads: 1, Queries: 3, Keys: 5, Dim: 64, Scale: 0.125}
+	sound := attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 2, KVHeads: 1, Queries: 3, Keys: 5, Dim: 64, Scale: 0.125}
 	if l, err := sound.Launch("k", attn.Args{}); err != nil || len(l) != 1 {
 		t.Fatalf("%d launches, %v", len(l), err)
 	}
