@@ -2,7 +2,10 @@
 
 package tokens
 
-import "lathe/ir"
+import (
+	"lathe/ir"
+	"lathe/ir/unit"
+)
 
 // Stream is when the first and the last beat of each frame move on a stream.
 type Stream struct{ First, Last []int }
@@ -10,7 +13,8 @@ type Stream struct{ First, Last []int }
 // Watch is Run that also notes when beats move on the result of every unit; of a fork, on each of its branches, in the
 // order of its readers.
 func Watch(g *ir.Graph, frames int) (*Times, map[*ir.Node][]Stream, error) {
-	n, err := build(g, options{frames: frames, depth: func(n *ir.Node) (int, bool) {
+	known := newKnown(&unit.Cache{})
+	n, err := build(g, options{frames: frames, known: known, depth: func(n *ir.Node) (int, bool) {
 		return n.HW.Fifo, n.HW.Fifo > blockRAM
 	}})
 	if err != nil {
