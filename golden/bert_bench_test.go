@@ -15,7 +15,15 @@ import (
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
 )
 
 // The size of bert-base, without its head: 109 million parameters, 11.2 G products a sample.
@@ -37,7 +45,7 @@ func (e *encoder) weights(name string, size float32, mean float32, shape ...int)
 		e.r = e.r*1664525 + 1013904223
 		values[i] = mean + (float32(e.r>>8)/(1<<23)-1)*size
 	}
-	n := &ir.Node{Name: name, Op: op.Const, Type: ir.Float(shape...), Attrs: &ir.Const{Data: ir.FloatBlob(values)}}
+	n := &ir.Node{Name: name, Op: leaf.Const, Type: ir.Float(shape...), Attrs: &ir.Const{Data: ir.FloatBlob(values)}}
 	e.g.Nodes = append(e.g.Nodes, n)
 	return n
 }
@@ -55,19 +63,19 @@ func (e *encoder) node(o *ir.Op, name string, attrs any, args ...*ir.Node) *ir.N
 func (e *encoder) linear(name string, x *ir.Node, in, out int) *ir.Node {
 	size := float32(math.Sqrt(3 / float64(in)))
 	w := e.weights(name+".weight", size, 0, out, in)
-	return e.node(op.Linear, name, nil, x, w, e.weights(name+".bias", .1, 0, out))
+	return e.node(sum.Linear, name, nil, x, w, e.weights(name+".bias", .1, 0, out))
 }
 
 func (e *encoder) norm(name string, x *ir.Node) *ir.Node {
-	return e.node(op.LayerNorm, name, &op.NormAttrs{Axis: -1, Eps: 1e-12}, x, e.weights(name+".weight", .1, 1, bertHidden),
+	return e.node(norm.LayerNorm, name, &norm.Attrs{Axis: -1, Eps: 1e-12}, x, e.weights(name+".weight", .1, 1, bertHidden),
 		e.weights(name+".bias", .1, 0, bertHidden))
 }
 
 // heads cuts the hidden axis: [1, heads, tokens, hidden/heads].
 func (e *encoder) heads(name string, x *ir.Node) *ir.Node {
 	shape := []int{1, bertTokens, bertHeads, bertHidden / bertHeads}
-	x = e.node(op.Reshape, name+".cut", &op.ReshapeAttrs{Shape: shape}, x)
-	return e.node(op.Transpose, name+".heads", &op.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, x)
+	x = e.node(move.Reshape, name+".cut", &move.ReshapeAttrs{Shape: shape}, x)
+	return e.node(move.Transpose, name+".heads", &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, x)
 }
 
 func (e *encoder) layer(name string, x *ir.Node) *ir.Node {
@@ -75,23 +83,26 @@ func (e *encoder) layer(name string, x *ir.Node) *ir.Node {
 	for _, part := range []string{"query", "key", "value"} {
 		qkv = append(qkv, e.heads(name+part, e.linear(name+part, x, bertHidden, bertHidden)))
 	}
-	a := e.node(op.Attention, name+"attention", &op.AttentionAttrs{}, qkv...)
-	a = e.node(op.Transpose, name+"tokens", &op.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, a)
-	a = e.node(op.Reshape, name+"context", &op.ReshapeAttrs{Shape: []int{1, bertTokens, bertHidden}}, a)
-	x = e.norm(name+"norm1", e.node(op.Add, name+"sum1", nil, e.linear(name+"output", a, bertHidden, bertHidden), x))
-	h := e.node(op.Gelu, name+"gelu", nil, e.linear(name+"up", x, bertHidden, bertInner))
-	return e.norm(name+"norm2", e.node(op.Add, name+"sum2", nil, e.linear(name+"down", h, bertInner, bertHidden), x))
+	a := e.node(sequence.Attention, name+"attention", &sequence.AttentionAttrs{}, qkv...)
+	a = e.node(move.Transpose, name+"tokens", &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, a)
+	a = e.node(move.Reshape, name+"context", &move.ReshapeAttrs{Shape: []int{1, bertTokens, bertHidden}}, a)
+	x = e.norm(name+"norm1",
+		e.node(pointwise.Add, name+"sum1", nil, e.linear(name+"output", a, bertHidden, bertHidden), x))
+	h := e.node(curve.Gelu, name+"gelu", nil, e.linear(name+"up", x, bertHidden, bertInner))
+	return e.norm(name+"norm2",
+		e.node(pointwise.Add, name+"sum2", nil, e.linear(name+"down", h, bertInner, bertHidden), x))
 }
 
 // bert is an encoder of the given number of layers over the ids of as many words.
 func bert(t testing.TB, layers, words int) *ir.Graph {
 	t.Helper()
 	e := &encoder{t: t, g: &ir.Graph{Name: "bert"}, r: 1}
-	ids := &ir.Node{Name: "ids", Op: op.Input, Attrs: &ir.Input{},
+	ids := &ir.Node{Name: "ids", Op: leaf.Input, Attrs: &ir.Input{},
 		Type: ir.Type{Shape: []int{1, bertTokens}, Format: ir.Int64}}
 	e.g.Nodes, e.g.In = append(e.g.Nodes, ids), []*ir.Node{ids}
-	x := e.node(op.Gather, "words", &op.AxisAttrs{Axis: 0}, e.weights("word_embeddings", 1, 0, words, bertHidden), ids)
-	x = e.node(op.Add, "places", nil, x, e.weights("position_embeddings", 1, 0, bertTokens, bertHidden))
+	x := e.node(whole.Gather, "words", &column.AxisAttrs{Axis: 0}, e.weights("word_embeddings", 1, 0, words, bertHidden),
+		ids)
+	x = e.node(pointwise.Add, "places", nil, x, e.weights("position_embeddings", 1, 0, bertTokens, bertHidden))
 	x = e.norm("norm", x)
 	for i := range layers {
 		x = e.layer(fmt.Sprintf("layer.%d.", i), x)

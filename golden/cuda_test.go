@@ -13,7 +13,8 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
@@ -24,8 +25,8 @@ func TestCUDAMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(3, 5)}
-	y := &ir.Node{Name: "y", Op: op.Relu, Args: []*ir.Node{x}, Type: x.Type}
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(3, 5)}
+	y := &ir.Node{Name: "y", Op: pointwise.Relu, Args: []*ir.Node{x}, Type: x.Type}
 	g := &ir.Graph{Name: "relu", In: []*ir.Node{x}, Nodes: []*ir.Node{x, y}, Out: []ir.Output{{Name: "y", Node: y}}}
 	d, err := emit.Emit(g, emit.Options{})
 	if err != nil {

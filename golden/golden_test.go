@@ -13,7 +13,9 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
 	"lathe/sim"
 )
 
@@ -36,7 +38,7 @@ func mlp(t *testing.T, style ir.Style) *ir.Graph {
 		for i := range codes {
 			codes[i] = int64(r.IntN(255)) - 127
 		}
-		n := &ir.Node{Name: name, Op: op.Const, Type: ir.Type{Shape: shape, Format: f},
+		n := &ir.Node{Name: name, Op: leaf.Const, Type: ir.Type{Shape: shape, Format: f},
 			Attrs: &ir.Const{Data: ir.CodeBlob(codes)}}
 		g.Nodes = append(g.Nodes, n)
 		return n
@@ -55,14 +57,14 @@ func mlp(t *testing.T, style ir.Style) *ir.Graph {
 	if style == ir.StyleUnroll {
 		lanes = [3]int{8, 6, 4}
 	}
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{},
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{},
 		Type: ir.Type{Shape: []int{1, 8}, Format: fixed("fixed(8,4)")},
 		HW:   ir.HW{InLanes: lanes[0], OutLanes: lanes[0]}}
 	g.In, g.Nodes = []*ir.Node{x}, []*ir.Node{x}
-	h := node(op.Linear, "fc1", fixed("fixed(8,1)"), lanes[0], lanes[1], x, constant("w1", fixed("fixed(8,6)"), 6, 8),
+	h := node(sum.Linear, "fc1", fixed("fixed(8,1)"), lanes[0], lanes[1], x, constant("w1", fixed("fixed(8,6)"), 6, 8),
 		constant("b1", fixed("fixed(16,9)"), 6))
-	a := node(op.Relu, "relu1", fixed("ufixed(8,2)"), lanes[1], lanes[1], h)
-	y := node(op.Linear, "fc2", fixed("fixed(12,2)"), lanes[1], lanes[2], a, constant("w2", fixed("fixed(8,7)"), 4, 6))
+	a := node(pointwise.Relu, "relu1", fixed("ufixed(8,2)"), lanes[1], lanes[1], h)
+	y := node(sum.Linear, "fc2", fixed("fixed(12,2)"), lanes[1], lanes[2], a, constant("w2", fixed("fixed(8,7)"), 4, 6))
 	g.Out = []ir.Output{{Name: "y", Node: y}}
 	if err := g.Check(); err != nil {
 		t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
-	"lathe/ir/op"
+	"lathe/ir/op/carrier"
 )
 
 // batchLimit bounds the samples of one execution, batchElems the elements of one value in it.
@@ -62,7 +62,7 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 func (f Form) batch(g *ir.Graph, samples []ref.Sample) []hlo.Array {
 	var arrays []hlo.Array
 	for i, n := range g.In {
-		t := op.Carry(n.Type, f.of(n))
+		t := carrier.Type(n.Type, f.of(n))
 		var floats []float32
 		var codes, scales []int64
 		for s := range max(f.of(n), 1) {
@@ -76,7 +76,7 @@ func (f Form) batch(g *ir.Graph, samples []ref.Sample) []hlo.Array {
 		}
 		arrays = append(arrays, hlo.FromInt64s(t.DType, t.Dims, codes))
 		if _, block := n.Type.BlockFormat(); block {
-			t = op.ScaleCarry(n.Type, f.of(n))
+			t = carrier.ScaleType(n.Type, f.of(n))
 			arrays = append(arrays, hlo.FromInt64s(t.DType, t.Dims, scales))
 		}
 	}

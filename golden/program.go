@@ -10,7 +10,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/hlo"
-	"lathe/ir/op"
+	"lathe/ir/op/carrier"
 )
 
 // Print prints a graph that computes samples samples at once; trace is that of Form.
@@ -24,9 +24,9 @@ func PrintForm(g *ir.Graph, f Form) (*hlo.Builder, error) {
 	b := hlo.New("main")
 	values := make(map[*ir.Node]hlo.Value, len(g.Nodes))
 	for _, n := range g.In {
-		values[n] = b.Arg(n.Name, op.Carry(n.Type, f.of(n)))
+		values[n] = b.Arg(n.Name, carrier.Type(n.Type, f.of(n)))
 		if _, block := n.Type.BlockFormat(); block {
-			values[n] = values[n].WithScale(b.Arg(n.Name+" scales", op.ScaleCarry(n.Type, f.of(n))))
+			values[n] = values[n].WithScale(b.Arg(n.Name+" scales", carrier.ScaleType(n.Type, f.of(n))))
 		}
 	}
 	known, err := ref.Constants(g)
@@ -60,7 +60,7 @@ func PrintForm(g *ir.Graph, f Form) (*hlo.Builder, error) {
 			n = c
 		}
 		if n.IsConst() { // an output that depends on nothing
-			if v, err = op.Print(b, n, nil); err != nil {
+			if v, err = carrier.Print(b, n, nil); err != nil {
 				return nil, asDiag(n, err)
 			}
 		}
@@ -82,7 +82,7 @@ func printNode(b *hlo.Builder, n *ir.Node, values map[*ir.Node]hlo.Value) (hlo.V
 		args[i] = values[a]
 	}
 	b.At(n.Name)
-	return op.Print(b, n, args)
+	return carrier.Print(b, n, args)
 }
 
 func asDiag(n *ir.Node, err error) *diag.Error {

@@ -11,15 +11,16 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
 )
 
 // small is input -> relu -> relu, float.
 func small(t *testing.T) (g *ir.Graph, x, a, b *ir.Node) {
 	t.Helper()
-	x = &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(2, 3)}
-	a = &ir.Node{Name: "a", Op: op.Relu, Args: []*ir.Node{x}, Type: ir.Float(2, 3)}
-	b = &ir.Node{Name: "b", Op: op.Relu, Args: []*ir.Node{a}, Type: ir.Float(2, 3)}
+	x = &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(2, 3)}
+	a = &ir.Node{Name: "a", Op: pointwise.Relu, Args: []*ir.Node{x}, Type: ir.Float(2, 3)}
+	b = &ir.Node{Name: "b", Op: pointwise.Relu, Args: []*ir.Node{a}, Type: ir.Float(2, 3)}
 	g = &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x, a, b}, Out: []ir.Output{{Name: "y", Node: b}}}
 	if err := g.Check(); err != nil {
 		t.Fatal(err)

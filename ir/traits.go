@@ -34,6 +34,8 @@ type Traits struct {
 	// Weighted: the result is linear in argument 0. Argument 1 holds constant weights, one row of axis 0 an output
 	// channel; argument 2, which may be missing, one summand an output channel.
 	Weighted bool
+	// Blocks, if not nil, says of n, some of whose types are block formats, that it computes on their blocks.
+	Blocks func(n *Node) bool
 	// KeepsCodes: every element of the result is an element of argument 0, in its format.
 	KeepsCodes bool
 	// Joins: every element of the result is an element of one of the arguments, or a constant of the operation; all have

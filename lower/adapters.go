@@ -7,7 +7,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/stream"
 	"lathe/ir/unit"
 	"lathe/lower/balance"
 	"lathe/lower/tokens"
@@ -38,13 +38,13 @@ func equalize(g *ir.Graph, n, x *ir.Node, front int) *ir.Node {
 	have, want, slow := x.HW.OutLanes, n.HW.StreamIn, !producer(x).Op.Traits.Source
 	common := balance.Common(have, want)
 	if common > have {
-		x = adapter(g, op.Widen, x, n, common)
+		x = adapter(g, stream.Widen, x, n, common)
 	}
 	if common > want {
-		x = adapter(g, op.Narrow, x, n, want)
+		x = adapter(g, stream.Narrow, x, n, want)
 	}
 	if front > 1 && (slow || have < want) {
-		x = adapter(g, op.Fifo, x, n, want)
+		x = adapter(g, stream.Fifo, x, n, want)
 		x.HW.Fifo = front
 	}
 	return x

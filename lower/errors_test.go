@@ -11,16 +11,23 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
 )
 
 // TestRefuseNorms: norms are not quantized as their parts, which would each round.
 func TestRefuseNorms(t *testing.T) {
-	norm, group := &op.NormAttrs{Axis: -1, Eps: 1e-5}, &op.GroupNormAttrs{Groups: 2, Eps: 1e-5}
-	for o, attrs := range map[*ir.Op]any{op.LayerNorm: norm, op.RMSNorm: norm, op.GroupNorm: group} {
+	normAttrs, group := &norm.Attrs{Axis: -1, Eps: 1e-5}, &norm.GroupNormAttrs{Groups: 2, Eps: 1e-5}
+	for o, attrs := range map[*ir.Op]any{norm.LayerNorm: normAttrs, norm.RMSNorm: normAttrs, norm.GroupNorm: group} {
 		b := lowertest.New(t, 1)
-		g := b.Done(b.Add(o, "n", attrs, b.Add(op.Relu, "r", nil, b.Input("x", 1, 4))))
+		g := b.Done(b.Add(o, "n", attrs, b.Add(pointwise.Relu, "r", nil, b.Input("x", 1, 4))))
 		_, _, err := Quantize(t.Context(), g, DefaultPlan(), Calibration{})
 		want := o.Name + ` (node "n") has no integer form in this version` + "\n  note: the operations that it consists of " +
 			"would each round, and lose small values\n  hint: end the model at \"r\", or stay in float"
@@ -34,7 +41,7 @@ func TestRefuseNorms(t *testing.T) {
 func TestRefuseValues(t *testing.T) {
 	b := lowertest.New(t, 1)
 	w := b.Input("w", 3, 4)
-	y := b.Add(op.Linear, "fc", nil, b.Input("x", 1, 4), b.Add(op.Relu, "positive", nil, w))
+	y := b.Add(sum.Linear, "fc", nil, b.Input("x", 1, 4), b.Add(pointwise.Relu, "positive", nil, w))
 	_, _, err := Quantize(t.Context(), b.Done(y), DefaultPlan(), Calibration{})
 	want := `argument 1 of linear (node "fc") is computed from inputs ("positive"); in hardware it is a constant` +
 		"\n  hint: --bind F.npz makes constants of inputs"
@@ -44,7 +51,7 @@ func TestRefuseValues(t *testing.T) {
 }
 
 func TestQuantizeErrors(t *testing.T) {
-	relu := func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(op.Relu, "r", nil, x) }
+	relu := func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(pointwise.Relu, "r", nil, x) }
 	fc := func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Linear("fc", x, 2, true) }
 	rule := func(keys string) string { return "[[quantize.rule]]\nname = \"*\"\n" + keys }
 	for _, c := range []struct {
@@ -55,11 +62,11 @@ func TestQuantizeErrors(t *testing.T) {
 		part  string
 	}{
 		{"softmax twice", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.Softmax, "s2", &op.AxisAttrs{}, b.Add(op.Softmax, "s1", &op.AxisAttrs{}, x))
+			return b.Add(norm.Softmax, "s2", &column.AxisAttrs{}, b.Add(norm.Softmax, "s1", &column.AxisAttrs{}, x))
 		}, "", "L0410 L0410", `hint: end the model at "s1", or stay in float: run and emit-cuda do`},
 		{"attention", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			y := b.Add(op.Reshape, "heads", &op.ReshapeAttrs{Shape: []int{1, 1, 2, 2}}, x)
-			return b.Add(op.Attention, "a", &op.AttentionAttrs{}, y, y, y)
+			y := b.Add(move.Reshape, "heads", &move.ReshapeAttrs{Shape: []int{1, 1, 2, 2}}, x)
+			return b.Add(sequence.Attention, "a", &sequence.AttentionAttrs{}, y, y, y)
 		}, "", "L0410", `attention (node "a") has no integer form`},
 		{"skip", relu, rule("skip = true"), "L0409 L0409", "set by plan.toml:1"},
 		{"skip behind a rule for formats", relu, rule("data_out = \"fixed(8)\"") + "\n" + rule("skip = true"),
@@ -74,17 +81,17 @@ func TestQuantizeErrors(t *testing.T) {
 		{"fp32", fc, rule("data_in = \"fp32\""), "L0406", "stay float"},
 		{"scales on data", relu, "[quantize]\ndata = \"int(8)*[0]\"", "L0406 L0406", "for weights"},
 		{"scales along inputs", fc, rule("weight = \"int(8)*[1]\""), "L0406", "output channel"},
-		{"wide table", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(op.Sigmoid, "s", nil, x) },
+		{"wide table", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(curve.Sigmoid, "s", nil, x) },
 			"[quantize]\ndata = \"fixed(20)\"", "L0407", "up to 16 bits"},
 		{"argmax of fractions", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.ArgMax, "a", &op.ArgMaxAttrs{Axis: 1}, x)
+			return b.Add(reduce.ArgMax, "a", &reduce.ArgMaxAttrs{Axis: 1}, x)
 		}, "[[quantize.rule]]\nop = \"argmax\"\ndata_out = \"fixed(8,4)\"", "L0407", "plan.toml:3"},
 		{"a pad without a code", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.Pad, "p", &op.PadAttrs{Axis: 1, Before: 1, Value: 0.3}, x)
+			return b.Add(move.Pad, "p", &move.PadAttrs{Axis: 1, Before: 1, Value: 0.3}, x)
 		}, "", "L0407", "has no code for 0.3"},
 		{"infinite weight", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			w := b.Const([]int{4}, 1, 2, float32(math.Inf(1)), 1)
-			return b.Add(op.Scale, "s", &op.ScaleAttrs{Axis: 1}, x, w, b.Random(1, 4))
+			return b.Add(sum.Scale, "s", &column.ScaleAttrs{Axis: 1}, x, w, b.Random(1, 4))
 		}, "", "L0404", ""},
 		{"unknown input", relu, "[[input]]\nname = \"X\"\nrange = [0, 1]", "L0403", `did you mean "x"`},
 		{"unknown output", relu, "[[output]]\nname = \"z9\"", "L0403", `it has "y0"`},
@@ -118,7 +125,7 @@ func codes(err error) []string {
 // TestInfiniteConstant meets a constant that no calibration shows: intervals hide it behind a zero.
 func TestInfiniteConstant(t *testing.T) {
 	q := &quantizer{}
-	n := &ir.Node{Name: "fc", Op: op.Linear}
+	n := &ir.Node{Name: "fc", Op: sum.Linear}
 	if q.finite(n, n, []float32{1, float32(math.NaN())}) || len(q.errs) != 1 || q.errs[0].Code != "L0408" {
 		t.Errorf("%v", q.errs)
 	}

@@ -9,7 +9,10 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/stream"
+	"lathe/ir/op/window"
 	"lathe/ir/unit"
 	"lathe/lower/lowertest"
 	"lathe/lower/tokens"
@@ -19,9 +22,9 @@ import (
 // ask for, the slow branch has none, and the design does not stop; without the FIFO it does.
 func TestFifos(t *testing.T) {
 	b := lowertest.New(t, 1)
-	x := b.Add(op.Relu, "relu", nil, b.Conv("stem", b.Input("x", 1, 3, 8, 8), 4, 3, 1, 1, 1, true))
+	x := b.Add(pointwise.Relu, "relu", nil, b.Conv("stem", b.Input("x", 1, 3, 8, 8), 4, 3, 1, 1, 1, true))
 	y := b.Conv("second", b.Conv("first", x, 4, 3, 1, 1, 1, true), 4, 3, 1, 1, 1, true)
-	g := b.Done(b.Add(op.Add, "sum", nil, y, x))
+	g := b.Done(b.Add(pointwise.Add, "sum", nil, y, x))
 	p := DefaultPlan()
 	q, _, err := Quantize(context.Background(), g, p, Calibration{})
 	if err != nil {
@@ -33,7 +36,7 @@ func TestFifos(t *testing.T) {
 	}
 	var fifos []*ir.Node
 	for _, n := range s.Nodes {
-		if n.Op == op.Fifo {
+		if n.Op == stream.Fifo {
 			fifos = append(fifos, n)
 		}
 	}
@@ -73,15 +76,15 @@ func TestTurns(t *testing.T) {
 		"concat": func(b *lowertest.Builder) *ir.Node {
 			a := b.Conv("a", b.Input("x", 1, 4, 4, 4), 16, 1, 1, 0, 1, true)
 			c := b.Conv("c", b.Input("y", 1, 4, 4, 4), 16, 1, 1, 0, 1, true)
-			return b.Add(op.Concat, "both", &op.ConcatAttrs{Axis: 1}, a, c)
+			return b.Add(move.Concat, "both", &move.ConcatAttrs{Axis: 1}, a, c)
 		},
 		"repeat": func(b *lowertest.Builder) *ir.Node {
 			a := b.Conv("a", b.Input("x", 1, 4, 4, 4), 16, 1, 1, 0, 1, true)
-			return b.Add(op.Mul, "all", nil, a, b.Conv("gate", b.Input("y", 1, 64, 1, 1), 16, 1, 1, 0, 1, true))
+			return b.Add(pointwise.Mul, "all", nil, a, b.Conv("gate", b.Input("y", 1, 64, 1, 1), 16, 1, 1, 0, 1, true))
 		},
 		"pad": func(b *lowertest.Builder) *ir.Node {
 			a := b.Conv("a", b.Input("x", 1, 4, 4, 4), 4, 3, 1, 1, 1, true)
-			return b.Add(op.Pad, "rows", &op.PadAttrs{Axis: 2, Before: 3, After: 3}, a)
+			return b.Add(move.Pad, "rows", &move.PadAttrs{Axis: 2, Before: 3, After: 3}, a)
 		},
 	} {
 		b := lowertest.New(t, 1)
@@ -101,7 +104,7 @@ func TestTurns(t *testing.T) {
 			t.Errorf("%s: %v; a sample every %g cycles, want %d", name, err, fast.II(), report.II())
 		}
 		for _, n := range s.Nodes {
-			if n.Op == op.Fifo && front(t, s.Users()[n][0]) == 0 {
+			if n.Op == stream.Fifo && front(t, s.Users()[n][0]) == 0 {
 				n.HW.Fifo = 0
 			}
 		}
@@ -139,7 +142,7 @@ func TestMeansInTime(t *testing.T) {
 		for _, side := range []int{3, 4} {
 			plan := mustPlan(t, fmt.Sprintf("[quantize]\ndata = %q", data))
 			b := lowertest.New(t, 1)
-			g := b.Done(b.Add(op.GlobalAvgPool, "mean", &op.GlobalAttrs{}, b.Input("x", 1, 2, side, side)))
+			g := b.Done(b.Add(window.GlobalAvgPool, "mean", &window.GlobalAttrs{}, b.Input("x", 1, 2, side, side)))
 			q, _, err := Quantize(context.Background(), g, plan, Calibration{})
 			if err != nil {
 				t.Fatal(err)

@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
 )
 
@@ -53,18 +54,18 @@ func channelsLastOrFail(t *testing.T, seed uint64, g *ir.Graph) {
 	joins := slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return len(users[n]) > 1 && !n.IsConst() })
 	for _, n := range g.Nodes {
 		switch a := n.Attrs.(type) {
-		case *op.ConvAttrs:
+		case *sum.ConvAttrs:
 			if !a.ChannelsLast {
 				t.Errorf("seed %d: %s is channels-first", seed, n.Name)
 			}
-		case *op.TransposeAttrs:
+		case *move.TransposeAttrs:
 			if !joins {
 				t.Errorf("seed %d: transpose %v is left behind %s", seed, a.Perm, n.Args[0].Name)
 			}
-		case *op.BatchNormAttrs:
+		case *sum.BatchNormAttrs:
 			t.Errorf("seed %d: %s is left", seed, n.Name)
 		}
-		if n.Op == op.Identity {
+		if n.Op == move.Identity {
 			t.Errorf("seed %d: %s is left", seed, n.Name)
 		}
 	}

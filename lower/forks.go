@@ -5,7 +5,8 @@ package lower
 import (
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/stream"
 )
 
 // refuseStream lists the operations without a module: L0414.
@@ -24,7 +25,7 @@ func refuseStream(_ *State, g *ir.Graph) error {
 // that nobody reads stays, since it is a port; its beats are taken and forgotten.
 func insertForks(s *State, g *ir.Graph) error {
 	g.DropDead()
-	op.InsertForks(g)
+	stream.InsertForks(g)
 	readers := g.Readers()
 	for _, n := range g.In {
 		if readers[n] == 0 {
@@ -37,8 +38,8 @@ func insertForks(s *State, g *ir.Graph) error {
 // pairStreams splits what hardware does in several steps: joins of more than two streams, and streams that broadcast,
 // which it repeats.
 func pairStreams(_ *State, g *ir.Graph) error {
-	op.PairConcats(g)
-	op.InsertRepeats(g)
+	move.SplitConcats(g)
+	move.InsertRepeats(g)
 	return nil
 }
 

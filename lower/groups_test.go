@@ -9,7 +9,8 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
 	"lathe/lower"
 )
 
@@ -25,13 +26,13 @@ func diamond() (g *ir.Graph, at map[string]*ir.Node) {
 		at[name] = n
 		g.Nodes = append(g.Nodes, n)
 	}
-	add("x", op.Input, &ir.Input{})
-	add("w", op.Const, &ir.Const{Data: ir.FloatBlob([]float32{1, 2, 3})})
-	add("a", op.Relu, nil, "x")
-	add("b", op.Relu, nil, "a")
-	add("c", op.Add, nil, "a", "w")
-	add("d", op.Add, nil, "b", "c")
-	add("e", op.Relu, nil, "a")
+	add("x", leaf.Input, &ir.Input{})
+	add("w", leaf.Const, &ir.Const{Data: ir.FloatBlob([]float32{1, 2, 3})})
+	add("a", pointwise.Relu, nil, "x")
+	add("b", pointwise.Relu, nil, "a")
+	add("c", pointwise.Add, nil, "a", "w")
+	add("d", pointwise.Add, nil, "b", "c")
+	add("e", pointwise.Relu, nil, "a")
 	g.In = g.Nodes[:1]
 	g.Out = []ir.Output{{Name: "d", Node: at["d"]}, {Name: "c", Node: at["c"]}}
 	return g, at
@@ -58,7 +59,7 @@ func TestGroups(t *testing.T) {
 		{"b:elsewhere", "has none of its own"},
 	} {
 		g, at := diamond()
-		at["elsewhere"] = &ir.Node{Name: "elsewhere", Op: op.Relu}
+		at["elsewhere"] = &ir.Node{Name: "elsewhere", Op: pointwise.Relu}
 		anchors := map[*ir.Node]*ir.Node{}
 		for _, pair := range strings.Fields(c.groups) {
 			n, anchor, _ := strings.Cut(pair, ":")

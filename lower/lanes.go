@@ -9,6 +9,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/op/lane"
 )
 
 // Lanes where neither plan nor mode say more: enough to keep a small layer fast, few enough for a small device.
@@ -222,7 +223,7 @@ func (l *laner) wanted(n *ir.Node) int {
 		lanes = max(lanes, l.takes(u))
 	}
 	if lanes == 0 {
-		return largest(op.Divisors(last(n.Type.Shape)), defaultIn)
+		return largest(lane.Divisors(last(n.Type.Shape)), defaultIn)
 	}
 	return nearestDivisor(n.Type.Elems(), lanes)
 }
@@ -239,15 +240,15 @@ func (l *laner) takes(u *ir.Node) int {
 		in, _ := l.product(u, a, d)
 		return in
 	case byChannel:
-		channels := op.CommonChannels(u)
+		channels := lane.CommonChannels(u)
 		if a.style == ir.StyleUnroll {
 			return channels
 		}
-		return largest(op.Divisors(channels), defaultIn)
+		return largest(lane.Divisors(channels), defaultIn)
 	case a.in > 0:
 		return a.in
 	case len(l.users[u]) == 0:
-		return largest(op.Divisors(last(u.Type.Shape)), defaultIn)
+		return largest(lane.Divisors(last(u.Type.Shape)), defaultIn)
 	}
 	if _, known := l.taken[u]; !known {
 		l.taken[u] = 0
@@ -270,7 +271,7 @@ func (l *laner) fail(n *ir.Node, from, msg string, args ...any) *diag.Error {
 // divides returns lanes where it is legal; otherwise it reports the nearest legal ones.
 func (l *laner) divides(n *ir.Node, key string, lanes int, c ir.Count, from string) int {
 	legal := c.Legal
-	wrong := op.CheckLanes(n, key, lanes, legal, c.Size, c.Things)
+	wrong := lane.Check(n, key, lanes, legal, c.Size, c.Things)
 	if wrong == nil {
 		return lanes
 	}
@@ -298,7 +299,7 @@ func largest(values []int, limit int) int {
 }
 
 // nearestDivisor of size to lanes, rather below than above.
-func nearestDivisor(size, lanes int) int { return largest(op.Divisors(size), lanes) }
+func nearestDivisor(size, lanes int) int { return largest(lane.Divisors(size), lanes) }
 
 func last(shape []int) int {
 	if len(shape) == 0 {

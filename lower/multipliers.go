@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/sum"
 )
 
 // multipliers decides what multiplies in n, whose lanes are decided. Where two products cannot share a DSP, a rule that
@@ -37,7 +37,7 @@ func (l *laner) multipliers(n *ir.Node, a asked) {
 func (l *laner) unpacked(n *ir.Node) (cause, hint string, err error) {
 	cause, known := l.causes[n]
 	if !known {
-		if cause, err = op.PackCause(n); err != nil {
+		if cause, err = sum.PackCause(n); err != nil {
 			return "", "", err
 		}
 		l.causes[n] = cause

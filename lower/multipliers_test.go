@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/sum"
 )
 
 // TestPack asks all layers to pack: those that can do, the others say why not.
@@ -20,7 +20,7 @@ func TestPack(t *testing.T) {
 	}
 	want := map[string]string{"conv1": "one", "conv2": "pack"}
 	for _, n := range g.Nodes {
-		if n.Op != op.Conv {
+		if n.Op != sum.Conv {
 			continue
 		}
 		if n.HW.DSP != want[n.Name] {

@@ -8,7 +8,10 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/move"
+	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
 )
 
@@ -21,12 +24,12 @@ func TestWeightsRememberConstants(t *testing.T) {
 		n.Name = name
 		return n
 	}
-	x := b.Add(op.Conv, "conv", &op.ConvAttrs{Window: op.Window{Kernel: []int{1, 1}, Strides: []int{1, 1},
+	x := b.Add(sum.Conv, "conv", &sum.ConvAttrs{Window: geometry.Window{Kernel: []int{1, 1}, Strides: []int{1, 1},
 		Dilations: []int{1, 1}, Pads: make([]int, 4)}, Groups: 1}, b.Input("x", 1, 2, 3, 3), named("kernel", 4, 2, 1, 1))
-	x = b.Add(op.Scale, "norm", &op.ScaleAttrs{Axis: 1}, x, named("gain", 4), named("shift", 4))
-	x = b.Add(op.Reshape, "flat", &op.ReshapeAttrs{Shape: []int{1, 36}}, x)
-	turned := b.Add(op.Transpose, "turned", &op.TransposeAttrs{Perm: []int{1, 0}}, named("matrix", 36, 5))
-	g := b.Done(b.Add(op.Linear, "fc", nil, x, turned, named("bias", 5)))
+	x = b.Add(sum.Scale, "norm", &column.ScaleAttrs{Axis: 1}, x, named("gain", 4), named("shift", 4))
+	x = b.Add(move.Reshape, "flat", &move.ReshapeAttrs{Shape: []int{1, 36}}, x)
+	turned := b.Add(move.Transpose, "turned", &move.TransposeAttrs{Perm: []int{1, 0}}, named("matrix", 36, 5))
+	g := b.Done(b.Add(sum.Linear, "fc", nil, x, turned, named("bias", 5)))
 	q, _, err := Quantize(t.Context(), g, DefaultPlan(), Calibration{})
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/pointwise"
 	"lathe/lower/lowertest"
 	"lathe/lower/simplify"
 )
@@ -170,7 +170,7 @@ func TestPermute(t *testing.T) {
 func TestCallerLayout(t *testing.T) {
 	b := lowertest.New(t, 3)
 	x := b.Input("x", 1, 2, 3, 4)
-	g := b.Done(b.Add(op.Relu, "r", nil, b.Conv("c", x, 2, 1, 1, 0, 1, true)))
+	g := b.Done(b.Add(pointwise.Relu, "r", nil, b.Conv("c", x, 2, 1, 1, 0, 1, true)))
 	low, err := Simplify(context.Background(), g, Options{})
 	if err != nil {
 		t.Fatal(err)

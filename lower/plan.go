@@ -7,7 +7,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/block"
 	"lathe/ir/target"
 	"lathe/lower/calib"
 )
@@ -126,7 +126,7 @@ func DefaultPlan() *Plan {
 		Target: Target{FPGA: *fpga, ClockMHz: 250},
 		Quantize: QuantizePlan{
 			Data: fixed("data", 8), Weight: fixed("weight", 8), Bias: fixed("bias", 16), Calibrate: calib.MSE,
-			Acc: op.WindowW,
+			Acc: block.WindowW,
 		},
 		Fold: FoldPlan{Mode: "fold", From: "the default mode"},
 	}

@@ -13,6 +13,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op"
+	"lathe/ir/op/block"
 	"lathe/ir/target"
 	"lathe/lower/calib"
 )
@@ -104,8 +105,8 @@ func (p *planParser) quantize(f *planFile, q *QuantizePlan) {
 	p.over = format.Over(p.word("quantize.overflow", f.Quantize.Overflow, overWords))
 	q.Calibrate = calib.Method(p.word("quantize.calibrate", f.Quantize.Calibrate, calib.Methods()))
 	if a := f.Quantize.Acc; a != nil {
-		if *a < 8 || *a > op.WindowW {
-			p.fail("quantize.acc", "acc = %d: window accumulators have 8 to %d bits", *a, op.WindowW)
+		if *a < 8 || *a > block.WindowW {
+			p.fail("quantize.acc", "acc = %d: window accumulators have 8 to %d bits", *a, block.WindowW)
 		}
 		q.Acc = *a
 	}

@@ -10,7 +10,11 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/block"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
 	"lathe/lower/calib"
 	"lathe/lower/own"
 )
@@ -151,7 +155,7 @@ func (q *quantizer) node(n *ir.Node) {
 	was := q.decode(n)
 	explicit := q.rule(n, dataOut)
 	switch {
-	case n.Op == op.Input:
+	case n.Op == leaf.Input:
 		c := q.plan.Quantize.Data
 		if in := q.plan.input(n.Name); in != nil && in.Format != nil {
 			c = *in.Format
@@ -172,8 +176,8 @@ func (q *quantizer) node(n *ir.Node) {
 		case was != nil:
 			q.encodeBehind(n, Choice{Pattern: format.PatternOf(was), From: "the format of its argument"})
 		}
-	case n.Op == op.ArgMax && explicit == nil:
-		n.Type.Format = format.Fixed{W: max(1, bits.Len(uint(op.ArgMaxSize(n)-1)))}
+	case n.Op == reduce.ArgMax && explicit == nil:
+		n.Type.Format = format.Fixed{W: max(1, bits.Len(uint(reduce.ArgMaxSize(n)-1)))}
 		q.explain(n, "data_out", n.Type, "the range of the index")
 	case n.Op.Traits.Joins:
 		q.joined(n, explicit)
@@ -185,7 +189,7 @@ func (q *quantizer) node(n *ir.Node) {
 	}
 	if len(q.errs) == mistakes { // else the formats of n are not those of the plan
 		q.legal(n, explicit)
-		if risk, ok := op.FactorRisk(n); ok {
+		if risk, ok := dot.FactorRisk(n); ok {
 			q.report.Slots = append(q.report.Slots, Slot{n.Name, n.Op.Name, "factor", risk.Factors, risk.String()})
 		}
 	}
@@ -293,8 +297,8 @@ func dataProblem(f format.Format) string {
 	if format.IsFloat(f) {
 		return "values would stay float, which hardware cannot do; not in this version"
 	}
-	if b, block := f.(format.Block); block {
-		return op.BlockProblem(b)
+	if b, isBlock := f.(format.Block); isBlock {
+		return block.BlockProblem(b)
 	}
 	if _, scales := format.ScaleAxis(f); scales {
 		return "scales per channel are for weights"
@@ -314,7 +318,7 @@ func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.
 	for via, ok := q.between(a, c, v); ok; via, ok = q.between(a, c, v) {
 		a = q.cast(a, via, n, v)
 	}
-	t := &ir.Node{Name: q.g.FreshName(a.Name + ".cast"), Op: op.Cast, Args: []*ir.Node{a}, Pos: a.Pos,
+	t := &ir.Node{Name: q.g.FreshName(a.Name + ".cast"), Op: pointwise.Cast, Args: []*ir.Node{a}, Pos: a.Pos,
 		Type: ir.Type{Shape: a.Type.Shape, Format: q.resolve(c, v)}, Stats: a.Stats}
 	if why := dataProblem(t.Type.Format); why != "" {
 		q.fail(n, "L0406", "format %s cannot carry data: %s", t.Type.Format, why).WithNote("set by %s", c.From).

@@ -5,7 +5,11 @@ package lower
 import (
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/block"
+	"lathe/ir/op/column"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
 	"lathe/lower/calib"
 )
 
@@ -36,10 +40,10 @@ func (q *quantizer) between(a *ir.Node, c Choice, v *calib.Values) (via Choice, 
 	_, scaled := to.(format.Scaled)
 	width := 0
 	switch {
-	case blocks && !op.Encodes(from) || a.Type.InBlocks() && !op.Encodes(q.resolve(c, v)):
+	case blocks && !pointwise.Encodes(from) || a.Type.InBlocks() && !pointwise.Encodes(q.resolve(c, v)):
 		width = betweenW
-	case format.Coded(to) && format.IsFixed(from) && !op.Encodes(from):
-		width = op.WindowW
+	case format.Coded(to) && format.IsFixed(from) && !pointwise.Encodes(from):
+		width = block.WindowW
 	case scaled && !format.IsFixed(to) && !a.Type.InBlocks() && from.Width() > tableW: // the cast is a table
 		return openFormat(tableW, "on its way to "+to.String()), true
 	default:
@@ -62,10 +66,10 @@ func exactly(f format.Format) format.Format {
 // exact one of a scalar format, one of open fraction bits for what is in blocks, or would be. It returns the format of
 // the first, for results that keep the format of their argument.
 func (q *quantizer) decode(n *ir.Node) (was format.Format) {
-	if n.Op == op.Cast {
+	if n.Op == pointwise.Cast {
 		return nil
 	}
-	if !op.TakesCodes(n) {
+	if !pointwise.TakesCodes(n) {
 		for i, a := range n.Args {
 			if a.IsConst() || !format.Coded(a.Type.Format) {
 				continue
@@ -86,11 +90,11 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 // codedResult decides the result of n in the format of choice c, whose codes are no integers, and says whether it has:
 // the unit of n makes fixed values, exact where so many bits do, which a cast behind it encodes.
 func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
-	if !format.Coded(c.Pattern.Format) || n.Op == op.Input || op.TakesCodes(n) {
+	if !format.Coded(c.Pattern.Format) || n.Op == leaf.Input || pointwise.TakesCodes(n) {
 		return false
 	}
 	n.Type.Scales = nil
-	if f, ok := op.ExactResult(n, op.WindowW); ok {
+	if f, ok := dot.ExactResult(n, block.WindowW); ok {
 		n.Type.Format = f
 		q.explain(n, "data_out", n.Type, "every bit of the result, before it is encoded")
 	} else {
@@ -104,11 +108,11 @@ func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
 // unblock puts casts to a fixed format before the arguments of n that are in blocks, or would be, if n cannot take
 // them. It returns the block format of the first, for results that keep the format of their argument.
 func (q *quantizer) unblock(n *ir.Node) (was format.Block) {
-	if op.TakesBlocks(n) && (!n.Op.Traits.BlockCodes || q.staysBlocks(n)) {
+	if column.TakesBlocks(n) && (!n.Op.Traits.BlockCodes || q.staysBlocks(n)) {
 		return nil
 	}
 	width := betweenW
-	if t := n.Op.Traits; t.Elementwise && !t.Cuts && !t.KeepsCodes && len(n.Args) == 1 && n.Op != op.LeakyRelu {
+	if t := n.Op.Traits; t.Elementwise && !t.Cuts && !t.KeepsCodes && len(n.Args) == 1 && n.Op != pointwise.LeakyRelu {
 		width = tableW
 	}
 	if n.Op.Traits.BlockCodes {
@@ -148,8 +152,8 @@ func (q *quantizer) blockResult(n *ir.Node, c Choice) bool {
 	b, blocks := c.blocks()
 	n.Type.Scales = nil
 	switch {
-	case op.NamesWindow(n):
-		if a := n.Args[0]; !op.SumsTogether(n) {
+	case dot.NamesWindow(n):
+		if a := n.Args[0]; !dot.SumsTogether(n) {
 			n.Args[0] = q.cast(a, openFormat(betweenW, "weights in blocks take fixed values"), n, q.values[a])
 		}
 		if !q.window(n) {
@@ -195,7 +199,7 @@ func (q *quantizer) encodesLater(n *ir.Node, b format.Block) bool {
 			return false
 		}
 		again, _ := q.resultChoice(u, q.rule(u, dataOut)).blocks()
-		if op.TakesBlocks(u) && !(u.Op.Traits.BlockCodes && len(q.users[n]) == 1 && again == b) {
+		if column.TakesBlocks(u) && !(u.Op.Traits.BlockCodes && len(q.users[n]) == 1 && again == b) {
 			return false
 		}
 	}

@@ -7,7 +7,9 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/block"
+	"lathe/ir/op/column"
+	"lathe/ir/op/dot"
 	"lathe/lower/calib"
 )
 
@@ -93,7 +95,7 @@ func (q *quantizer) biasFormat(n *ir.Node, c Choice, x []float32) (format.Format
 		return c.Pattern.Format, dataProblem(c.Pattern.Format)
 	}
 	frac := calib.Frac(f, calib.Of(x), calib.MinMax)
-	if exp, ok := op.ProductStep(n); ok {
+	if exp, ok := dot.ProductStep(n); ok {
 		frac = min(frac, -exp)
 	}
 	return c.Pattern.With(frac), ""
@@ -203,7 +205,7 @@ func (q *quantizer) castBehind(n *ir.Node, c Choice) {
 
 // blockConst encodes a constant in blocks along its last axis.
 func (q *quantizer) blockConst(n *ir.Node, i int, b format.Block, t *ir.Tensor, c Choice, slot string) {
-	if why := op.BlockProblem(b); why != "" {
+	if why := block.BlockProblem(b); why != "" {
 		q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", b, slot, n.Args[i].Name, why).
 			WithNote("set by %s", c.From).Hint = weightFormats
 		return
@@ -219,7 +221,7 @@ func (q *quantizer) blockConst(n *ir.Node, i int, b format.Block, t *ir.Tensor, 
 // the given one.
 func (q *quantizer) constChoice(n *ir.Node, c Choice, explicit bool, least int) Choice {
 	b, blocks := c.blocks()
-	if !blocks || n.Op.Traits.Weighted && op.TakesBlocks(n) {
+	if !blocks || n.Op.Traits.Weighted && column.TakesBlocks(n) {
 		return c
 	}
 	if explicit {

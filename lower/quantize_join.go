@@ -8,7 +8,9 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
 	"lathe/lower/calib"
 	"lathe/lower/own"
 )
@@ -121,13 +123,13 @@ func (q *quantizer) modelChoice(n *ir.Node) (Choice, bool) {
 	}
 	if f, ok := q.own.Format(n); ok {
 		c := Choice{Pattern: format.PatternOf(f.Inside()), From: "the model: " + f.From.Name}
-		if n.Op == op.Input {
+		if n.Op == leaf.Input {
 			c.Pattern = format.PatternOf(f.Format)
 		}
 		return c, true
 	}
-	if n.Op == op.Quant { // of signs: those that encode have a format in the model
-		if f, err := op.QuantFormat(n); err == nil {
+	if n.Op == pointwise.Quant { // of signs: those that encode have a format in the model
+		if f, err := pointwise.QuantFormat(n); err == nil {
 			return Choice{Pattern: format.PatternOf(f), From: "the model: " + n.Name}, true
 		}
 	}
@@ -146,7 +148,7 @@ const exactBits = 32
 func (q *quantizer) onlyQuantized(n *ir.Node) bool {
 	all := len(q.users[n]) > 0 && !q.g.IsOutput(n)
 	for _, u := range q.users[n] {
-		all = all && u.Op == op.Quant
+		all = all && u.Op == pointwise.Quant
 	}
 	return all
 }
@@ -229,11 +231,11 @@ func (q *quantizer) window(n *ir.Node) bool {
 	if v := q.values[n.Args[0]]; v != nil {
 		fine = topBit(v) - inputBits
 	}
-	acc, err := op.ChooseWindow(n, q.plan.Quantize.Acc, limit, fine)
+	acc, err := dot.ChooseWindow(n, q.plan.Quantize.Acc, limit, fine)
 	n.Type.Format = acc
-	var w op.BlockWindow
+	var w dot.BlockWindow
 	if err == nil {
-		w, err = op.WindowOf(n)
+		w, err = dot.WindowOf(n)
 	}
 	if err != nil {
 		q.fail(n, "L0450", "%s", message(err))

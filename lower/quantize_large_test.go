@@ -12,7 +12,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
 )
 
@@ -27,10 +27,10 @@ func TestLargeWeights(t *testing.T) {
 	for _, pattern := range []string{"fixed(8)", "fixed(4,round=away,over=sym)", "int(6)*[0]", "ufixed(7)", "fixed(12)"} {
 		build := func(x []float32) (ir.Type, []int64) {
 			b := lowertest.New(t, 1)
-			g := b.Done(b.Add(op.Linear, "y", nil, b.Input("x", 1, in), b.Const([]int{len(x) / in, in}, x...)))
+			g := b.Done(b.Add(sum.Linear, "y", nil, b.Input("x", 1, in), b.Const([]int{len(x) / in, in}, x...)))
 			q, _ := mustQuantize(t, g, fmt.Sprintf("[quantize]\nweight = %q", pattern), Calibration{})
 			for _, n := range q.Nodes {
-				if n.Op == op.Linear {
+				if n.Op == sum.Linear {
 					codes, err := n.Args[1].Attrs.(*ir.Const).Data.Ints()
 					if err != nil {
 						t.Fatal(err)
@@ -61,7 +61,7 @@ func TestLargeInfinite(t *testing.T) {
 	values[4096*3+7] = float32(math.Inf(-1))
 	b := lowertest.New(t, 1)
 	x := b.Input("x", 1, 4096)
-	g := b.Done(b.Add(op.Linear, "y", nil, x, b.Const([]int{64, 4096}, values...)))
+	g := b.Done(b.Add(sum.Linear, "y", nil, x, b.Const([]int{64, 4096}, values...)))
 	_, _, err := Quantize(t.Context(), g, mustPlan(t, ""), Calibration{})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(4096*3+7)) {
 		t.Errorf("%v", err)

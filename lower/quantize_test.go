@@ -12,7 +12,14 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/window"
 	"lathe/lower/lowertest"
 )
 
@@ -30,9 +37,9 @@ func network(t *testing.T) *ir.Graph {
 	b := lowertest.New(t, 1)
 	x := b.Input("x", 1, 4)
 	w := b.Const([]int{2, 4}, 1, -1, 0.5, 0, 0.01, 0.02, -0.015, 0)
-	fc1 := b.Add(op.Linear, "fc1", nil, x, w, b.Const([]int{2}, 0.25, -8))
-	relu := b.Add(op.Relu, "relu", nil, fc1)
-	return b.Done(b.Add(op.Linear, "fc2", nil, relu, b.Const([]int{2, 2}, 1, 1, -1, 1)))
+	fc1 := b.Add(sum.Linear, "fc1", nil, x, w, b.Const([]int{2}, 0.25, -8))
+	relu := b.Add(pointwise.Relu, "relu", nil, fc1)
+	return b.Done(b.Add(sum.Linear, "fc2", nil, relu, b.Const([]int{2, 2}, 1, 1, -1, 1)))
 }
 
 func mustQuantize(t *testing.T, g *ir.Graph, plan string, c Calibration) (*ir.Graph, *Report) {
@@ -136,7 +143,7 @@ func TestRules(t *testing.T) {
 		}
 	}
 	out := q.Out[0].Node
-	if out.Op != op.Cast || out.Type.Format.String() != "fixed(20,10,over=sym)" {
+	if out.Op != pointwise.Cast || out.Type.Format.String() != "fixed(20,10,over=sym)" {
 		t.Errorf("output: %s %s", out.Op.Name, out.Type)
 	}
 	if f := q.Find("fc1").Args[2].Type.Format.String(); f != "fixed(10,2,over=wrap)" {
@@ -174,19 +181,19 @@ func TestOutputFormat(t *testing.T) {
 	build := func(fork bool) *ir.Graph {
 		b := lowertest.New(t, 4)
 		fc := b.Linear("fc", b.Input("x", 1, 3), 4, true)
-		y := b.Add(op.Reshape, "view", &op.ReshapeAttrs{Shape: []int{2, 2}}, fc)
+		y := b.Add(move.Reshape, "view", &move.ReshapeAttrs{Shape: []int{2, 2}}, fc)
 		if fork {
-			return b.Done(y, b.Add(op.Relu, "relu", nil, fc))
+			return b.Done(y, b.Add(pointwise.Relu, "relu", nil, fc))
 		}
 		return b.Done(y)
 	}
 	const plan = "[[output]]\nname = \"y0\"\nformat = \"fixed(16)\""
 	q, _ := mustQuantize(t, build(false), plan, Calibration{})
-	if f, ok := q.Find("fc").Type.Format.(format.Fixed); !ok || f.W != 16 || q.Out[0].Node.Op != op.Reshape {
+	if f, ok := q.Find("fc").Type.Format.(format.Fixed); !ok || f.W != 16 || q.Out[0].Node.Op != move.Reshape {
 		t.Errorf("alone: %v", formats(q))
 	}
 	q, _ = mustQuantize(t, build(true), plan, Calibration{})
-	if f, ok := q.Find("fc").Type.Format.(format.Fixed); !ok || f.W != 8 || q.Out[0].Node.Op != op.Cast {
+	if f, ok := q.Find("fc").Type.Format.(format.Fixed); !ok || f.W != 8 || q.Out[0].Node.Op != pointwise.Cast {
 		t.Errorf("with another reader: %v", formats(q))
 	}
 }
@@ -196,11 +203,11 @@ func TestOperations(t *testing.T) {
 	x := b.Input("x", 1, 2, 4, 4)
 	w := lowertest.Window(2, 2, 2, 0)
 	conv := b.Conv("conv", x, 3, 3, 1, 1, 1, true)
-	pool := b.Add(op.MaxPool, "pool", &w, conv)
-	mean := b.Add(op.AvgPool, "mean", &op.AvgAttrs{Window: w}, conv)
-	sum := b.Add(op.Add, "sum", nil, b.Add(op.Tanh, "tanh", nil, pool), mean)
-	bump := b.Add(op.Mul, "bump", nil, sum, b.Random(1, 1, 3, 2, 2))
-	arg := b.Add(op.ArgMax, "arg", &op.ArgMaxAttrs{Axis: 1}, bump)
+	pool := b.Add(window.MaxPool, "pool", &w, conv)
+	mean := b.Add(window.AvgPool, "mean", &window.AvgAttrs{Window: w}, conv)
+	sum := b.Add(pointwise.Add, "sum", nil, b.Add(curve.Tanh, "tanh", nil, pool), mean)
+	bump := b.Add(pointwise.Mul, "bump", nil, sum, b.Random(1, 1, 3, 2, 2))
+	arg := b.Add(reduce.ArgMax, "arg", &reduce.ArgMaxAttrs{Axis: 1}, bump)
 	g := b.Done(arg, pool)
 	q, r := mustQuantize(t, g, "[[quantize.rule]]\nop = \"maxpool\"\ndata_out = \"fixed(5)\"", samples(g, -1, 1, 20))
 	got := formats(q)
@@ -208,7 +215,7 @@ func TestOperations(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	kept := q.Find("pool").Type.Format == q.Find("conv").Type.Format
-	if !kept || q.Find("tanh").Args[0].Op != op.Cast || q.Out[1].Node.Op != op.Cast {
+	if !kept || q.Find("tanh").Args[0].Op != pointwise.Cast || q.Out[1].Node.Op != pointwise.Cast {
 		t.Errorf("a rule on maxpool must cast behind it: %v", got)
 	}
 	if got["tanh"] != "tanh fixed(8,7)" {
@@ -224,14 +231,14 @@ func TestOperations(t *testing.T) {
 func TestBlocksAround(t *testing.T) {
 	b := lowertest.New(t, 6)
 	x := b.Input("x", 1, 4, 3, 3)
-	scaled := b.Add(op.Scale, "scaled", &op.ScaleAttrs{Axis: 1}, x, b.Random(1, 4), b.Random(1, 4))
-	both := b.Add(op.Concat, "both", &op.ConcatAttrs{Axis: 1}, scaled, b.Conv("conv", x, 4, 3, 1, 1, 1, true))
+	scaled := b.Add(sum.Scale, "scaled", &column.ScaleAttrs{Axis: 1}, x, b.Random(1, 4), b.Random(1, 4))
+	both := b.Add(move.Concat, "both", &move.ConcatAttrs{Axis: 1}, scaled, b.Conv("conv", x, 4, 3, 1, 1, 1, true))
 	g := b.Done(b.Conv("last", both, 3, 3, 1, 1, 1, true))
 	plan := "[quantize]\ndata = \"mxint(8,4)\"\nweight = \"mxint(8,4)\"\nbias = \"mxint(8,4)\""
 	q, _ := mustQuantize(t, g, plan, samples(g, -1, 1, 9))
 	n := q.Find("both")
 	for _, a := range n.Args {
-		if !a.Type.SameFormat(n.Type) || a.Op == op.Cast && a.Args[0].Op == op.Cast {
+		if !a.Type.SameFormat(n.Type) || a.Op == pointwise.Cast && a.Args[0].Op == pointwise.Cast {
 			t.Errorf("both joins %s of %s as %s", a.Type, a.Name, n.Type)
 		}
 	}
@@ -244,11 +251,11 @@ func TestBlocksAround(t *testing.T) {
 // the others.
 func TestProductStep(t *testing.T) {
 	b := lowertest.New(t, 7)
-	n := b.Add(op.Linear, "fc", nil, b.Input("x", 1, 4), b.Random(1, 2, 4))
+	n := b.Add(sum.Linear, "fc", nil, b.Input("x", 1, 4), b.Random(1, 2, 4))
 	n.Args[0].Type.Format = format.Fixed{W: 8, F: 1, Signed: true}
 	n.Args[1].Type.Format = format.Affine{W: 8, Signed: true}
 	n.Args[1].Type.Scales = []float32{0.25, 0.003}
-	if e, ok := op.ProductStep(n); !ok || e != -10 {
+	if e, ok := dot.ProductStep(n); !ok || e != -10 {
 		t.Errorf("2^%d, %v", e, ok)
 	}
 }
@@ -267,8 +274,8 @@ func TestSaturatedWeights(t *testing.T) {
 func TestSharedConstants(t *testing.T) {
 	b := lowertest.New(t, 8)
 	w := b.Random(1, 4, 4)
-	x := b.Add(op.Linear, "a", nil, b.Input("x", 1, 4), w)
-	g := b.Done(b.Add(op.Linear, "b", nil, x, w))
+	x := b.Add(sum.Linear, "a", nil, b.Input("x", 1, 4), w)
+	g := b.Done(b.Add(sum.Linear, "b", nil, x, w))
 	q, _ := mustQuantize(t, g, "[[quantize.rule]]\nname = \"b\"\nweight = \"fixed(4,3)\"", Calibration{})
 	u, v := q.Find("a").Args[1], q.Find("b").Args[1]
 	if u == v || u.Type.Format.Width() != 8 || v.Type.Format.Width() != 4 {
@@ -283,7 +290,7 @@ func TestSharedConstants(t *testing.T) {
 func TestZeroChannels(t *testing.T) {
 	b := lowertest.New(t, 9)
 	w := b.Const([]int{3, 2}, 1, -1, 0, 0, 1e-9, 0)
-	g := b.Done(b.Add(op.Linear, "fc", nil, b.Input("x", 1, 2), w))
+	g := b.Done(b.Add(sum.Linear, "fc", nil, b.Input("x", 1, 2), w))
 	q, _ := mustQuantize(t, g, "", Calibration{})
 	if s := q.Find("fc").Args[1].Type.Scales; s[1] != s[0] || s[2] != s[0]/256 {
 		t.Errorf("scales %v", s)

@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/window"
 	"lathe/lower/lowertest"
 )
 
@@ -37,9 +39,9 @@ func lanes(g *ir.Graph) string {
 func classifier(t *testing.T) *ir.Graph {
 	b := lowertest.New(t, 1)
 	w := lowertest.Window(2, 2, 2, 0)
-	x := b.Add(op.Relu, "relu1", nil, b.Conv("conv1", b.Input("x", 1, 3, 8, 8), 6, 3, 1, 1, 1, true))
-	x = b.Conv("conv2", b.Add(op.MaxPool, "pool", &w, x), 10, 3, 1, 0, 1, true)
-	x = b.Flatten("flat", b.Add(op.Clip, "relu6", &op.ClipAttrs{Max: 6}, x))
+	x := b.Add(pointwise.Relu, "relu1", nil, b.Conv("conv1", b.Input("x", 1, 3, 8, 8), 6, 3, 1, 1, 1, true))
+	x = b.Conv("conv2", b.Add(window.MaxPool, "pool", &w, x), 10, 3, 1, 0, 1, true)
+	x = b.Flatten("flat", b.Add(pointwise.Clip, "relu6", &pointwise.ClipAttrs{Max: 6}, x))
 	return b.Done(b.Linear("fc", x, 7, true))
 }
 
@@ -59,7 +61,7 @@ func decided(t *testing.T, g *ir.Graph, plan string) (*ir.Graph, *Report, error)
 func TestLanes(t *testing.T) {
 	mlp := func(t *testing.T) *ir.Graph {
 		b := lowertest.New(t, 2)
-		x := b.Add(op.Relu, "relu", nil, b.Linear("fc1", b.Input("x", 1, 16), 12, true))
+		x := b.Add(pointwise.Relu, "relu", nil, b.Linear("fc1", b.Input("x", 1, 16), 12, true))
 		return b.Done(b.Linear("fc2", x, 5, true))
 	}
 	for _, c := range []struct {
@@ -88,8 +90,8 @@ func TestLanes(t *testing.T) {
 		}, "input 3, conv 3>4, conv 4"},
 		{"forks", "", func(t *testing.T) *ir.Graph {
 			b := lowertest.New(t, 3)
-			x := b.Add(op.Relu, "relu", nil, b.Input("x", 1, 12))
-			flat := b.Add(op.Reshape, "flat", &op.ReshapeAttrs{Shape: []int{12}}, x)
+			x := b.Add(pointwise.Relu, "relu", nil, b.Input("x", 1, 12))
+			flat := b.Add(move.Reshape, "flat", &move.ReshapeAttrs{Shape: []int{12}}, x)
 			return b.Done(b.Linear("a", x, 4, true), x, b.Linear("b", flat, 4, true), flat)
 		}, "input 6, relu 6, fork 6, reshape 6, fork 6, linear 6>4, linear 6>4"},
 		{"pixels in parallel", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 9\nout_lanes = 6\n" +
@@ -133,7 +135,7 @@ func TestScheduleErrors(t *testing.T) {
 			"as many lanes in as out"},
 		{"no hardware", "", func(t *testing.T) *ir.Graph {
 			b := lowertest.New(t, 4)
-			soft := *op.Relu
+			soft := *pointwise.Relu
 			soft.RTL = nil
 			return b.Done(b.Add(&soft, "arg", nil, b.Input("x", 1, 4)))
 		}, "L0414", `leave "arg" out of the model, or run it with --engine ref`},
@@ -153,7 +155,7 @@ func TestScheduleErrors(t *testing.T) {
 	}
 	b := lowertest.New(t, 5)
 	b.Input("unused", 1, 4)
-	_, r, err = decided(t, b.Done(b.Add(op.Relu, "r", nil, b.Input("x", 1, 4))), "")
+	_, r, err = decided(t, b.Done(b.Add(pointwise.Relu, "r", nil, b.Input("x", 1, 4))), "")
 	if err != nil || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], `"unused" is read by nothing`) {
 		t.Errorf("an input that nobody reads: %v, %q", err, r.Warnings)
 	}

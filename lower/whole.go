@@ -9,7 +9,9 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/whole"
 	"lathe/lower/simplify"
 )
 
@@ -17,17 +19,17 @@ import (
 // those. Conversions between types that hold them go.
 func asValues(g *ir.Graph) {
 	for _, n := range g.Nodes {
-		if n.Op == op.ArgMax {
+		if n.Op == reduce.ArgMax {
 			n.Type.Format = format.FP32
 			continue
 		}
 		if len(n.Args) != 1 || n.Args[0].IsConst() || !n.Args[0].Type.IsFloat() {
 			continue
 		}
-		a, converts := n.Attrs.(*op.ConvertAttrs)
+		a, converts := n.Attrs.(*whole.ConvertAttrs)
 		switch {
 		case converts && (a.To == ir.F32 || a.To == ir.F64 || behindArgMax(n) && (a.To == ir.I32 || a.To == ir.I64)):
-			n.Op, n.Attrs, n.Type.Format = op.Identity, nil, format.FP32
+			n.Op, n.Attrs, n.Type.Format = move.Identity, nil, format.FP32
 		case n.Op.Traits.KeepsCodes:
 			n.Type.Format = format.FP32
 		}
@@ -42,7 +44,7 @@ func behindArgMax(n *ir.Node) bool {
 			break
 		}
 	}
-	return n.Op == op.ArgMax
+	return n.Op == reduce.ArgMax
 }
 
 // maxKinds bounds the operations that one error lists.

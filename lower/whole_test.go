@@ -9,7 +9,12 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/whole"
 	"lathe/lower"
 )
 
@@ -26,14 +31,14 @@ func wholeNode(t *testing.T, g *ir.Graph, o *ir.Op, name string, attrs any, args
 
 // TestRefusesWholeNumbers wants one error that counts every operation on whole numbers, and those without integer form.
 func TestRefusesWholeNumbers(t *testing.T) {
-	ids := &ir.Node{Name: "ids", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{4}, Format: ir.Int64}}
+	ids := &ir.Node{Name: "ids", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{4}, Format: ir.Int64}}
 	values := &ir.Const{Data: ir.FloatBlob(make([]float32, 6))}
-	table := &ir.Node{Name: "table", Op: op.Const, Attrs: values, Type: ir.Float(3, 2)}
+	table := &ir.Node{Name: "table", Op: leaf.Const, Attrs: values, Type: ir.Float(3, 2)}
 	g := &ir.Graph{Name: "g", In: []*ir.Node{ids}, Nodes: []*ir.Node{ids, table}}
-	a := wholeNode(t, g, op.Gather, "word", &op.AxisAttrs{}, table, ids)
-	b := wholeNode(t, g, op.Gather, "place", &op.AxisAttrs{}, table, ids)
-	sum := wholeNode(t, g, op.Add, "sum", nil, a, b)
-	y := wholeNode(t, g, op.Softmax, "soft", &op.AxisAttrs{Axis: -1}, sum)
+	a := wholeNode(t, g, whole.Gather, "word", &column.AxisAttrs{}, table, ids)
+	b := wholeNode(t, g, whole.Gather, "place", &column.AxisAttrs{}, table, ids)
+	sum := wholeNode(t, g, pointwise.Add, "sum", nil, a, b)
+	y := wholeNode(t, g, norm.Softmax, "soft", &column.AxisAttrs{Axis: -1}, sum)
 	g.Out = []ir.Output{{Name: "y", Node: y}}
 	_, _, err := lower.Quantize(t.Context(), g, lower.DefaultPlan(), lower.Calibration{})
 	if diag.CodeOf(err) != "L0337" {
@@ -49,11 +54,11 @@ func TestRefusesWholeNumbers(t *testing.T) {
 
 // TestArgMaxIsQuantized: positions, and what moves or converts them, are values to which formats are given.
 func TestArgMaxIsQuantized(t *testing.T) {
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(1, 10)}
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(1, 10)}
 	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
-	place := wholeNode(t, g, op.ArgMax, "place", &op.ArgMaxAttrs{Axis: 1}, x)
-	wide := wholeNode(t, g, op.Convert, "wide", &op.ConvertAttrs{To: ir.I32}, place)
-	y := wholeNode(t, g, op.Convert, "value", &op.ConvertAttrs{To: ir.F32}, wide)
+	place := wholeNode(t, g, reduce.ArgMax, "place", &reduce.ArgMaxAttrs{Axis: 1}, x)
+	wide := wholeNode(t, g, whole.Convert, "wide", &whole.ConvertAttrs{To: ir.I32}, place)
+	y := wholeNode(t, g, whole.Convert, "value", &whole.ConvertAttrs{To: ir.F32}, wide)
 	if place.Type.Format != ir.Int64 || wide.Type.Format != ir.Int32 || y.Type.Format != format.FP32 {
 		t.Fatal(place.Type, wide.Type, y.Type)
 	}

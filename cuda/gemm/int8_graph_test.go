@@ -11,16 +11,18 @@ import (
 	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/sum"
 )
 
 func TestMain(m *testing.M) { pjrttest.Main(m) }
 
 // linearGraph is one linear node of constant weights and bias over an input of m rows.
 func linearGraph(m, n, k int, seed uint64, x, w, y format.Format, scales []float32) *ir.Graph {
-	in := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{m, k}, Format: x}}
+	in := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{m, k}, Format: x}}
 	constant := func(name string, t ir.Type, codes []int64) *ir.Node {
-		return &ir.Node{Name: name, Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: t}
+		return &ir.Node{Name: name, Op: leaf.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: t}
 	}
 	codes := make([]int64, n*k)
 	for i, b := range gemm.Int8s(seed, "w", n*k) {
@@ -34,7 +36,7 @@ func linearGraph(m, n, k int, seed uint64, x, w, y format.Format, scales []float
 	weights := constant("w", ir.Type{Shape: []int{n, k}, Format: w, Scales: scales}, codes)
 	b := constant("b", ir.Type{Shape: []int{n}, Format: format.Fixed{W: 16, F: 6, Signed: true}}, bias)
 	result := ir.Type{Shape: []int{m, n}, Format: y}
-	node := &ir.Node{Name: "y", Op: op.Linear, Args: []*ir.Node{in, weights, b}, Type: result}
+	node := &ir.Node{Name: "y", Op: sum.Linear, Args: []*ir.Node{in, weights, b}, Type: result}
 	return &ir.Graph{Name: "linear", Nodes: []*ir.Node{in, weights, b, node}, In: []*ir.Node{in},
 		Out: []ir.Output{{Name: "y", Node: node}}, Stage: ir.StageQuantized}
 }
@@ -76,7 +78,7 @@ func TestInt8Graph(t *testing.T) {
 func graphOnKernel(t *testing.T, g *ir.Graph, config gemm.Tile, seed uint64) {
 	t.Helper()
 	node := g.Out[0].Node
-	codes, err := op.LinearCodes(node)
+	codes, err := dot.CodesOf(node)
 	if err != nil {
 		t.Fatal(err)
 	}

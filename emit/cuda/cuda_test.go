@@ -11,7 +11,14 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
 )
 
 // network is linear, relu, reshape on fixed point, and softmax on floats beside it.
@@ -23,15 +30,16 @@ func network() *ir.Graph {
 	for i := range weights {
 		weights[i] = int64(i - 9)
 	}
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: fx(8, 4, 1, 6)}
-	w := &ir.Node{Name: "w", Op: op.Const, Type: fx(8, 6, 3, 6), Attrs: &ir.Const{Data: ir.CodeBlob(weights)}}
-	y := &ir.Node{Name: "fc \\1*/", Op: op.Linear, Args: []*ir.Node{x, w}, Type: fx(8, 3, 1, 3), Pos: "m.onnx:\nfc (Gemm)"}
-	r := &ir.Node{Name: "relu", Op: op.Relu, Args: []*ir.Node{y}, Type: fx(8, 3, 1, 3)}
-	s := &ir.Node{Name: "flat", Op: op.Reshape, Args: []*ir.Node{r}, Type: fx(8, 3, 3),
-		Attrs: &op.ReshapeAttrs{Shape: []int{3}}}
-	f := &ir.Node{Name: "f", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(4, 300)}
-	p := &ir.Node{Name: "p", Op: op.Softmax, Args: []*ir.Node{f}, Type: f.Type, Attrs: &op.AxisAttrs{Axis: 1}}
-	dead := &ir.Node{Name: "dead", Op: op.Relu, Args: []*ir.Node{f}, Type: f.Type}
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: fx(8, 4, 1, 6)}
+	w := &ir.Node{Name: "w", Op: leaf.Const, Type: fx(8, 6, 3, 6), Attrs: &ir.Const{Data: ir.CodeBlob(weights)}}
+	y := &ir.Node{Name: "fc \\1*/", Op: sum.Linear, Args: []*ir.Node{x, w}, Type: fx(8, 3, 1, 3),
+		Pos: "m.onnx:\nfc (Gemm)"}
+	r := &ir.Node{Name: "relu", Op: pointwise.Relu, Args: []*ir.Node{y}, Type: fx(8, 3, 1, 3)}
+	s := &ir.Node{Name: "flat", Op: move.Reshape, Args: []*ir.Node{r}, Type: fx(8, 3, 3),
+		Attrs: &move.ReshapeAttrs{Shape: []int{3}}}
+	f := &ir.Node{Name: "f", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(4, 300)}
+	p := &ir.Node{Name: "p", Op: norm.Softmax, Args: []*ir.Node{f}, Type: f.Type, Attrs: &column.AxisAttrs{Axis: 1}}
+	dead := &ir.Node{Name: "dead", Op: pointwise.Relu, Args: []*ir.Node{f}, Type: f.Type}
 	return &ir.Graph{Name: "net", Stage: ir.StageQuantized, In: []*ir.Node{x, f},
 		Nodes: []*ir.Node{x, w, y, r, s, f, p, dead}, Out: []ir.Output{{Name: "s", Node: s}, {Name: "p", Node: p}}}
 }
@@ -133,10 +141,10 @@ func TestLibraryLaunches(t *testing.T) {
 // TestConfigurations: the number of samples guides the choice, unless a sample's bits must not depend on it.
 func TestConfigurations(t *testing.T) {
 	fx := format.Fixed{W: 8, F: 4, Signed: true}
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 512}, Format: fx}}
-	w := &ir.Node{Name: "w", Op: op.Const, Type: ir.Type{Shape: []int{512, 512}, Format: fx},
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 512}, Format: fx}}
+	w := &ir.Node{Name: "w", Op: leaf.Const, Type: ir.Type{Shape: []int{512, 512}, Format: fx},
 		Attrs: &ir.Const{Data: ir.CodeBlob(make([]int64, 512*512))}}
-	y := &ir.Node{Name: "y", Op: op.Linear, Args: []*ir.Node{x, w}, Type: x.Type}
+	y := &ir.Node{Name: "y", Op: sum.Linear, Args: []*ir.Node{x, w}, Type: x.Type}
 	g := &ir.Graph{Name: "net", Stage: ir.StageQuantized, In: []*ir.Node{x}, Nodes: []*ir.Node{x, w, y},
 		Out: []ir.Output{{Name: "y", Node: y}}}
 	for _, c := range []struct {
@@ -213,18 +221,18 @@ func TestPorts(t *testing.T) {
 
 // TestHasKernels: the table of operations asks what can be emitted, not whether a column is there.
 func TestHasKernels(t *testing.T) {
-	for _, o := range []*ir.Op{op.TopKValues, op.ScatterND, op.Attention, op.Linear} {
+	for _, o := range []*ir.Op{whole.TopKValues, whole.ScatterND, sequence.Attention, sum.Linear} {
 		if !cuda.HasKernels(o) {
 			t.Errorf("%s has no kernels", o.Name)
 		}
 	}
-	odd := *op.Relu
+	odd := *pointwise.Relu
 	odd.CUDA = nil
 	odd.HLO = func(b *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		truth := b.Convert(args[0], hlo.I1)
 		return b.ShiftLeft(truth, truth), b.Err()
 	}
-	if cuda.HasKernels(&odd) || cuda.HasKernels(op.Input) {
+	if cuda.HasKernels(&odd) || cuda.HasKernels(leaf.Input) {
 		t.Error("an operation without a kernel form has kernels")
 	}
 }

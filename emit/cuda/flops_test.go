@@ -8,7 +8,14 @@ import (
 	"lathe/emit/cuda"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/window"
 )
 
 // counted is one operation on x, and the operations that it takes.
@@ -22,22 +29,22 @@ type counted struct {
 }
 
 var countedOps = map[string]counted{
-	"linear": {op: op.Linear, x: []int{1, 6}, w: []int{3, 6}, y: []int{1, 3}, want: 2 * 18},
-	"conv": {op: op.Conv, attrs: image(1), x: []int{1, 6, 6, 4}, w: []int{4, 3, 3, 4}, y: []int{1, 4, 4, 4},
+	"linear": {op: sum.Linear, x: []int{1, 6}, w: []int{3, 6}, y: []int{1, 3}, want: 2 * 18},
+	"conv": {op: sum.Conv, attrs: image(1), x: []int{1, 6, 6, 4}, w: []int{4, 3, 3, 4}, y: []int{1, 4, 4, 4},
 		want: 2 * 64 * 36},
-	"depthwise": {op: op.Conv, attrs: image(4), x: []int{1, 6, 6, 4}, w: []int{4, 3, 3, 1}, y: []int{1, 4, 4, 4},
+	"depthwise": {op: sum.Conv, attrs: image(4), x: []int{1, 6, 6, 4}, w: []int{4, 3, 3, 1}, y: []int{1, 4, 4, 4},
 		want: 2 * 64 * 9},
-	"scale":   {op: op.Scale, attrs: &op.ScaleAttrs{Axis: 1}, x: []int{1, 8}, y: []int{1, 8}, others: 2, want: 2 * 8},
-	"add":     {op: op.Add, x: []int{4, 6}, y: []int{4, 6}, pair: true, want: 24},
-	"mul":     {op: op.Mul, x: []int{4, 6}, y: []int{4, 6}, pair: true, want: 24},
-	"relu":    {op: op.Relu, x: []int{4, 6}, y: []int{4, 6}, want: 24},
-	"sigmoid": {op: op.Sigmoid, x: []int{4, 6}, y: []int{4, 6}, want: 24},
-	"maxpool": {op: op.MaxPool, attrs: &image(1).Window, x: []int{1, 6, 6, 4}, y: []int{1, 4, 4, 4}, want: 64 * 9},
-	"reshape": {op: op.Reshape, attrs: &op.ReshapeAttrs{Shape: []int{24}}, x: []int{4, 6}, y: []int{24}},
+	"scale":   {op: sum.Scale, attrs: &column.ScaleAttrs{Axis: 1}, x: []int{1, 8}, y: []int{1, 8}, others: 2, want: 2 * 8},
+	"add":     {op: pointwise.Add, x: []int{4, 6}, y: []int{4, 6}, pair: true, want: 24},
+	"mul":     {op: pointwise.Mul, x: []int{4, 6}, y: []int{4, 6}, pair: true, want: 24},
+	"relu":    {op: pointwise.Relu, x: []int{4, 6}, y: []int{4, 6}, want: 24},
+	"sigmoid": {op: curve.Sigmoid, x: []int{4, 6}, y: []int{4, 6}, want: 24},
+	"maxpool": {op: window.MaxPool, attrs: &image(1).Window, x: []int{1, 6, 6, 4}, y: []int{1, 4, 4, 4}, want: 64 * 9},
+	"reshape": {op: move.Reshape, attrs: &move.ReshapeAttrs{Shape: []int{24}}, x: []int{4, 6}, y: []int{24}},
 }
 
-func image(groups int) *op.ConvAttrs {
-	return &op.ConvAttrs{Groups: groups, Window: op.Window{Kernel: []int{3, 3}, Strides: []int{1, 1},
+func image(groups int) *sum.ConvAttrs {
+	return &sum.ConvAttrs{Groups: groups, Window: geometry.Window{Kernel: []int{3, 3}, Strides: []int{1, 1},
 		Pads: []int{0, 0, 0, 0}, Dilations: []int{1, 1}, ChannelsLast: true}}
 }
 
@@ -48,7 +55,7 @@ func (c counted) graph(quantized bool) *ir.Graph {
 		}
 		return ir.Float(shape...)
 	}
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: value(c.x)}
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: value(c.x)}
 	y := &ir.Node{Name: "y", Op: c.op, Attrs: c.attrs, Args: []*ir.Node{x}, Type: value(c.y)}
 	g := &ir.Graph{Name: "net", In: []*ir.Node{x}, Nodes: []*ir.Node{x}, Out: []ir.Output{{Name: "y", Node: y}}}
 	constant := func(shape []int) {
@@ -57,7 +64,7 @@ func (c counted) graph(quantized bool) *ir.Graph {
 		for i := range codes {
 			codes[i], floats[i] = int64(i%7-3), float32(i%7)/8
 		}
-		w := &ir.Node{Name: "w", Op: op.Const, Type: t, Attrs: &ir.Const{Data: ir.FloatBlob(floats)}}
+		w := &ir.Node{Name: "w", Op: leaf.Const, Type: t, Attrs: &ir.Const{Data: ir.FloatBlob(floats)}}
 		if quantized {
 			w.Attrs = &ir.Const{Data: ir.CodeBlob(codes)}
 		}

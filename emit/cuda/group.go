@@ -13,7 +13,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
-	"lathe/ir/op"
+	"lathe/ir/op/carrier"
 )
 
 // scaleStore is the type of the scales of blocks.
@@ -40,10 +40,10 @@ func record(g *ir.Group) (*generic.Program, error) {
 	p := &generic.Program{}
 	values := make(map[*ir.Node]hlo.Value, len(g.Inputs)+len(g.Members))
 	for _, a := range g.Inputs {
-		v := b.Arg(a.Name, op.Carry(a.Type, 1))
+		v := b.Arg(a.Name, carrier.Type(a.Type, 1))
 		p.Inputs = append(p.Inputs, generic.Buffer{Store: storeOf(a.Type), Doc: describe(a)})
 		if s, ok := scaleStore(a.Type); ok {
-			v = v.WithScale(b.Arg(a.Name+" scales", op.ScaleCarry(a.Type, 1)))
+			v = v.WithScale(b.Arg(a.Name+" scales", carrier.ScaleType(a.Type, 1)))
 			p.Inputs = append(p.Inputs, generic.Buffer{Store: s, Doc: "scales of " + a.Name})
 		}
 		values[a] = v
@@ -54,7 +54,7 @@ func record(g *ir.Group) (*generic.Program, error) {
 			args[i] = values[a]
 		}
 		b.At(n.Name)
-		v, err := op.Print(b, n, args)
+		v, err := carrier.Print(b, n, args)
 		if err != nil {
 			return nil, asDiag(n, err)
 		}

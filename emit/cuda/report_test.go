@@ -9,14 +9,15 @@ import (
 
 	"lathe/emit/cuda"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
 )
 
 // TestArrayShapes: perm of an input says which axis of the array an axis of the value is, that of an output which axis
 // of the value an axis of the array is.
 func TestArrayShapes(t *testing.T) {
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{Perm: []int{0, 2, 3, 1}}, Type: ir.Float(1, 32, 24, 3)}
-	y := &ir.Node{Name: "y", Op: op.Relu, Args: []*ir.Node{x}, Type: x.Type}
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{Perm: []int{0, 2, 3, 1}}, Type: ir.Float(1, 32, 24, 3)}
+	y := &ir.Node{Name: "y", Op: pointwise.Relu, Args: []*ir.Node{x}, Type: x.Type}
 	g := &ir.Graph{Name: "net", Stage: ir.StageFloat, In: []*ir.Node{x}, Nodes: []*ir.Node{x, y},
 		Out: []ir.Output{{Name: "y", Node: y, Perm: []int{0, 3, 1, 2}}, {Name: "z", Node: y}}}
 	d, err := cuda.Emit(g, cuda.Options{})

@@ -9,17 +9,17 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/pointwise"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
 	"lathe/sim"
 )
 
-// netlisted is relu whose unit is a netlist: what op.Relu has, and a FIFO behind it.
+// netlisted is relu whose unit is a netlist: what pointwise.Relu has, and a FIFO behind it.
 func netlisted(t *testing.T, change func(*netlist.Module)) *ir.Op {
-	o := *op.Relu
+	o := *pointwise.Relu
 	o.RTL = func(n *ir.Node) (*rtl.Unit, error) {
-		relu, err := op.Relu.RTL(n)
+		relu, err := pointwise.Relu.RTL(n)
 		if err != nil {
 			t.Fatal(err)
 		}

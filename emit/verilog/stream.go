@@ -4,35 +4,35 @@ package verilog
 
 import (
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/stream"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
 )
 
 // stream is the three signals of a stream in the core.
-type stream struct{ data, valid, ready netlist.Expr }
+type handshake struct{ data, valid, ready netlist.Expr }
 
 // wiresOf is the stream whose signals have the given prefix.
-func wiresOf(prefix string) stream {
-	return stream{netlist.Ref(prefix + "_data"), netlist.Ref(prefix + "_valid"), netlist.Ref(prefix + "_ready")}
+func wiresOf(prefix string) handshake {
+	return handshake{netlist.Ref(prefix + "_data"), netlist.Ref(prefix + "_valid"), netlist.Ref(prefix + "_ready")}
 }
 
 // branch is branch i of the fork whose stream has the given prefix: the branches share the data.
-func branch(prefix string, i int) stream {
-	return stream{netlist.Ref(prefix + "_data"), netlist.Bit{Of: prefix + "_valid", At: i},
+func branch(prefix string, i int) handshake {
+	return handshake{netlist.Ref(prefix + "_data"), netlist.Bit{Of: prefix + "_valid", At: i},
 		netlist.Bit{Of: prefix + "_ready", At: i}}
 }
 
 // to binds the three ports of a stream.
-func (s stream) to(prefix string) []netlist.Connection {
+func (s handshake) to(prefix string) []netlist.Connection {
 	return netlist.Stream(prefix, s.data, s.valid, s.ready)
 }
 
 // reads hands the result of n to its next reader: readers come in graph order, outputs last.
-func (b *builder) reads(n *ir.Node) stream {
+func (b *builder) reads(n *ir.Node) handshake {
 	i := b.read[n]
 	b.read[n]++
-	if n.Op == op.Fork {
+	if n.Op == stream.Fork {
 		return branch(b.byNode[n].out, i)
 	}
 	return b.byNode[n].result

@@ -46,11 +46,11 @@ type instance struct {
 	images []rtl.File
 	bound  []rtl.Param
 	// in are the streams that it reads. out is the prefix of the wires that carry the result, width the bits of its beats.
-	in    []stream
+	in    []handshake
 	out   string
 	width int
 	// result is the stream of the result; that of a fork has one valid and one ready a branch.
-	result stream
+	result handshake
 }
 
 // builder collects a design.
@@ -63,7 +63,7 @@ type builder struct {
 	// read counts the readers that have a stream already, and so the branches of forks that are given out.
 	read map[*ir.Node]int
 	// results are the streams of the outputs.
-	results []stream
+	results []handshake
 }
 
 // Emit prints a scheduled graph. All nodes that hardware cannot do are reported at once.

@@ -10,7 +10,10 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/stream"
 	"lathe/rtl/netlist"
 	"lathe/sim"
 )
@@ -20,11 +23,11 @@ func chain(t *testing.T, graph string, names ...string) *ir.Graph {
 	t.Helper()
 	f := format.Fixed{W: 5, F: 2, Signed: true}
 	hw := ir.HW{InLanes: 2, OutLanes: 2, StreamIn: 2}
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 4}, Format: f}, HW: hw}
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 4}, Format: f}, HW: hw}
 	g := &ir.Graph{Name: graph, Stage: ir.StageScheduled, In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
 	last := x
 	for _, name := range names {
-		n, err := ir.NewNode(op.Relu, name, "a/b.onnx: "+name+" (Relu) \"*/ verilator lint_off", nil, last)
+		n, err := ir.NewNode(pointwise.Relu, name, "a/b.onnx: "+name+" (Relu) \"*/ verilator lint_off", nil, last)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +71,7 @@ func TestFork(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog")
 	g := chain(t, "g", "a", "b")
 	a, hw := g.Find("a"), g.Find("a").HW
-	flat, err := ir.NewNode(op.Reshape, "flat", "", &op.ReshapeAttrs{Shape: []int{4}}, a)
+	flat, err := ir.NewNode(move.Reshape, "flat", "", &move.ReshapeAttrs{Shape: []int{4}}, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +79,7 @@ func TestFork(t *testing.T) {
 	unused.Name, flat.HW = "unused", hw
 	g.Nodes, g.In = append(g.Nodes, flat, &unused), append(g.In, &unused)
 	g.Out = append(g.Out, ir.Output{Name: "z", Node: a}, ir.Output{Name: "f", Node: flat})
-	op.InsertForks(g)
+	stream.InsertForks(g)
 	fork := g.Find("a.fork")
 	fork.HW.InLanes, fork.HW.OutLanes, fork.HW.StreamIn = 2, 2, 2
 	d, err := Emit(g, Options{})
@@ -120,7 +123,7 @@ func TestRefused(t *testing.T) {
 	if _, err := Emit(g, Options{}); diag.CodeOf(err) != "L0430" || !strings.Contains(err.Error(), "a (Relu)") {
 		t.Errorf("two readers and no fork: %v", err)
 	}
-	op.InsertForks(g)
+	stream.InsertForks(g)
 	g.Find("a.fork").HW = ir.HW{InLanes: 2, OutLanes: 2, StreamIn: 2, Branches: 3}
 	_, err := Emit(g, Options{})
 	if diag.CodeOf(err) != "L0430" || !strings.Contains(err.Error(), "3 branches and 2 readers") {

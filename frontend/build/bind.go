@@ -14,7 +14,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
 )
 
 // Binding says which arrays of a file stand for inputs of a model, which so become constants.
@@ -136,7 +136,7 @@ func BindInputs(g *ir.Graph, f *npz.File) error {
 		if err != nil {
 			return err
 		}
-		n.Op, n.Attrs = op.Const, &ir.Const{Data: data, Role: Unsaid(a.Shape)}
+		n.Op, n.Attrs = leaf.Const, &ir.Const{Data: data, Role: Unsaid(a.Shape)}
 	}
 	if g.In = open; g.Origin == nil && len(b.notes) > 0 {
 		g.Origin = &ir.Origin{}

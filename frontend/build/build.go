@@ -12,7 +12,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
 )
 
 // Limits on constant expressions: elements of one result, and of all results together. Larger ones stay nodes, which
@@ -67,7 +67,7 @@ func (b *Builder) Input(name string, d ir.DType, shape []int) (*ir.Node, error) 
 		return b.Stored(name, data, shape, Unsaid(shape))
 	}
 	n := &ir.Node{
-		Name: b.names.take(name, "input"), Op: op.Input, Attrs: &ir.Input{},
+		Name: b.names.take(name, "input"), Op: leaf.Input, Attrs: &ir.Input{},
 		Type: ir.Type{Shape: slices.Clone(shape), Format: f}, Pos: b.File + ": " + name + " (input)",
 	}
 	b.g.Nodes, b.g.In = append(b.g.Nodes, n), append(b.g.In, n)
@@ -90,7 +90,7 @@ func (b *Builder) Const(name string, data *ir.Blob, shape []int) (*ir.Node, erro
 			ir.ShapeString(shape), t.Elems())
 	}
 	n := &ir.Node{
-		Name: name, Op: op.Const, Attrs: &ir.Const{Data: data, Role: ir.Literal}, Type: t,
+		Name: name, Op: leaf.Const, Attrs: &ir.Const{Data: data, Role: ir.Literal}, Type: t,
 		Pos: b.File + ": " + name + " (constant)",
 	}
 	b.g.Nodes = append(b.g.Nodes, n)

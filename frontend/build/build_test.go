@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
 )
 
 func TestFold(t *testing.T) {
@@ -18,18 +19,19 @@ func TestFold(t *testing.T) {
 		t.Fatal(err)
 	}
 	w, _ := b.Const("w", ir.FloatBlob([]float32{1, 2, 3, 4, 5, 6}), []int{2, 3})
-	turned, err := b.Emit(Place{Name: "t", Source: "Transpose"}, op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, w)
+	turned, err := b.Emit(Place{Name: "t", Source: "Transpose"}, move.Transpose, &move.TransposeAttrs{Perm: []int{1, 0}},
+		w)
 	if err != nil || !turned.IsConst() {
 		t.Fatalf("%v, %v", turned, err)
 	}
 	if v, ok := Floats(turned); !ok || !slices.Equal(v, []float64{1, 4, 2, 5, 3, 6}) {
 		t.Error(v)
 	}
-	flat, err := b.Emit(Place{Name: "f"}, op.Reshape, &op.ReshapeAttrs{Shape: []int{2, 3}}, turned)
+	flat, err := b.Emit(Place{Name: "f"}, move.Reshape, &move.ReshapeAttrs{Shape: []int{2, 3}}, turned)
 	if err != nil || flat.Attrs.(*ir.Const).Data != turned.Attrs.(*ir.Const).Data {
 		t.Errorf("a reshape copies: %v", err)
 	}
-	y, err := b.Emit(Place{Name: "x", Alt: "add", Source: "Add"}, op.Add, nil, x, flat)
+	y, err := b.Emit(Place{Name: "x", Alt: "add", Source: "Add"}, pointwise.Add, nil, x, flat)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func TestOrigin(t *testing.T) {
 		t.Fatal(err)
 	}
 	relu := func(name, alt string, arg *ir.Node) *ir.Node {
-		n, err := b.Emit(Place{Name: name, Alt: alt, Source: "Relu"}, op.Relu, nil, arg)
+		n, err := b.Emit(Place{Name: name, Alt: alt, Source: "Relu"}, pointwise.Relu, nil, arg)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // chain makes the nodes of one operation of the source, of which the result has its name. The first error stays, and
@@ -68,7 +68,7 @@ func (c *chain) reshape(part string, x *ir.Node, shape ...int) *ir.Node {
 	if part != "" && c.err == nil && slices.Equal(x.Type.Shape, shape) {
 		return x
 	}
-	return c.do(part, op.Reshape, &op.ReshapeAttrs{Shape: slices.Clone(shape)}, x)
+	return c.do(part, move.Reshape, &move.ReshapeAttrs{Shape: slices.Clone(shape)}, x)
 }
 
 // transpose permutes axes, if that changes anything.
@@ -76,7 +76,7 @@ func (c *chain) transpose(part string, x *ir.Node, perm ...int) *ir.Node {
 	if part != "" && slices.IsSorted(perm) {
 		return x
 	}
-	return c.do(part, op.Transpose, &op.TransposeAttrs{Perm: perm}, x)
+	return c.do(part, move.Transpose, &move.TransposeAttrs{Perm: perm}, x)
 }
 
 // number is a constant of one element, which broadcasts.

@@ -7,7 +7,9 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/move"
+	"lathe/ir/op/sum"
 )
 
 // ConvTransposeAttrs are the attributes of ConvTranspose, an entry a spatial axis (1 or 2); Pads are begins, then ends.
@@ -32,7 +34,7 @@ func (b *Builder) ConvTranspose(at Place, x, w, bias *ir.Node, a ConvTransposeAt
 		return c.done(nil)
 	}
 	kernel := c.turned(w, s, a.Groups)
-	window := op.Window{Pads: make([]int, 2*rank)}
+	window := geometry.Window{Pads: make([]int, 2*rank)}
 	for i := range rank {
 		if c.err != nil {
 			return c.done(nil)
@@ -53,7 +55,7 @@ func (b *Builder) ConvTranspose(at Place, x, w, bias *ir.Node, a ConvTransposeAt
 	if bias != nil {
 		args = append(args, bias)
 	}
-	return c.done(c.do("", op.Conv, &op.ConvAttrs{Window: window, Groups: a.Groups}, args...))
+	return c.done(c.do("", sum.Conv, &sum.ConvAttrs{Window: window, Groups: a.Groups}, args...))
 }
 
 // turned are the weights [C,M/groups,...] of a transposed convolution over s as those of a convolution,
@@ -94,7 +96,7 @@ func (c *chain) stretched(x *ir.Node, axis, stride int) *ir.Node {
 	}
 	s := slices.Clone(x.Type.Shape)
 	y := c.reshape("cut", x, slices.Insert(slices.Clone(s), axis+1, 1)...)
-	y = c.do("zeros", op.Pad, &op.PadAttrs{Axis: axis + 1, After: stride - 1}, y)
+	y = c.do("zeros", move.Pad, &move.PadAttrs{Axis: axis + 1, After: stride - 1}, y)
 	s[axis] *= stride
 	return c.cropped(c.reshape("joined", y, s...), axis, 0, stride-1)
 }
@@ -104,6 +106,6 @@ func (c *chain) cropped(x *ir.Node, axis, begin, end int) *ir.Node {
 	if c.err != nil || begin+end == 0 {
 		return x
 	}
-	a := &op.SliceAttrs{Axis: axis, Start: begin, Count: x.Type.Shape[axis] - begin - end, Step: 1}
-	return c.do("crop", op.Slice, a, x)
+	a := &move.SliceAttrs{Axis: axis, Start: begin, Count: x.Type.Shape[axis] - begin - end, Step: 1}
+	return c.do("crop", move.Slice, a, x)
 }

@@ -9,7 +9,9 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/sum"
 )
 
 // term is an operand of Einsum: a node and the letter of each axis.
@@ -140,8 +142,8 @@ func (c *chain) diagonals(part string, t term, letters []rune) term {
 		}
 		n := c.transpose(part+".turn", t.n, append(perm, i, k)...)
 		n = c.reshape(part+".flat", n, append(slices.Clone(rest), shape[i]*shape[i])...)
-		a := &op.SliceAttrs{Axis: len(rest), Count: shape[i], Step: shape[i] + 1}
-		t = term{c.do(part, op.Slice, a, n), append(labels, l)}
+		a := &move.SliceAttrs{Axis: len(rest), Count: shape[i], Step: shape[i] + 1}
+		t = term{c.do(part, move.Slice, a, n), append(labels, l)}
 	}
 	return t
 }
@@ -163,7 +165,7 @@ func (c *chain) summed(part string, t term, wanted []rune) term {
 	if len(axes) == 0 {
 		return t
 	}
-	n := c.do(part, op.ReduceSum, &op.ReduceAttrs{Axes: axes}, t.n)
+	n := c.do(part, reduce.Sum, &reduce.Attrs{Axes: axes}, t.n)
 	return term{c.reshape(part+".shape", n, shape...), labels}
 }
 
@@ -192,7 +194,7 @@ func (c *chain) contract(part string, x, y term, wanted []rune) term {
 	}
 	left := c.matrices(part+".a", x, batch, rows, inner)
 	right := c.matrices(part+".b", y, batch, inner, cols)
-	product := c.do(part, op.MatMul, nil, left, right)
+	product := c.do(part, sum.MatMul, nil, left, right)
 	if c.err != nil {
 		return x
 	}

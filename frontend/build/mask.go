@@ -7,7 +7,7 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/whole"
 )
 
 // Trilu keeps the upper or the lower triangle of the matrices of x, and makes the rest 0: the diagonal k, which lies k
@@ -25,7 +25,7 @@ func (b *Builder) Trilu(at Place, x *ir.Node, k int, upper bool) (*ir.Node, erro
 			keep[i] = 1
 		}
 	}
-	return c.done(c.do("", op.Where, nil, c.wholes("triangle", ir.B1, keep, rows, cols), x, c.zero(x)))
+	return c.done(c.do("", whole.Where, nil, c.wholes("triangle", ir.B1, keep, rows, cols), x, c.zero(x)))
 }
 
 // OneHot is on where the position along a new axis is the index, off elsewhere. Negative indices count from the end;
@@ -41,7 +41,7 @@ func (b *Builder) OneHot(at Place, index *ir.Node, depth, axis int, off, on *ir.
 	}
 	d := ir.StoredAs(index.Type.Format)
 	if d != ir.I64 {
-		index = c.do("index", op.Convert, &op.ConvertAttrs{To: ir.I64}, index)
+		index = c.do("index", whole.Convert, &whole.ConvertAttrs{To: ir.I64}, index)
 	}
 	column := slices.Repeat([]int{1}, len(c.shape(index))-axis+1)
 	column[0] = depth
@@ -50,11 +50,11 @@ func (b *Builder) OneHot(at Place, index *ir.Node, depth, axis int, off, on *ir.
 		places, back = append(places, int64(i)), append(back, int64(i-depth))
 	}
 	index = c.reshape("axis", index, slices.Insert(slices.Clone(c.shape(index)), axis, 1)...)
-	equal := &op.CompareAttrs{Rel: "eq"}
-	hit := c.do("hit", op.Compare, equal, index, c.wholes("places", ir.I64, places, column...))
-	hit = c.do("hits", op.Or, nil, hit, c.do("back", op.Compare, equal, index,
+	equal := &whole.CompareAttrs{Rel: "eq"}
+	hit := c.do("hit", whole.Compare, equal, index, c.wholes("places", ir.I64, places, column...))
+	hit = c.do("hits", whole.Or, nil, hit, c.do("back", whole.Compare, equal, index,
 		c.wholes("from_end", ir.I64, back, column...)))
-	return c.done(c.do("", op.Where, nil, hit, c.reshape("on", on), c.reshape("off", off)))
+	return c.done(c.do("", whole.Where, nil, hit, c.reshape("on", on), c.reshape("off", off)))
 }
 
 // wholes is a constant of whole numbers.

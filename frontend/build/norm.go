@@ -5,7 +5,11 @@ package build
 import (
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/window"
 )
 
 // InstanceNorm normalizes each channel (axis 1) of each sample over the axes behind it; scale and bias, a value a
@@ -25,7 +29,7 @@ func (b *Builder) InstanceNorm(at Place, x, scale, bias *ir.Node, eps float32) (
 	if scale == nil && bias != nil {
 		c.fail(source.CodeForm, "a bias without a scale")
 	}
-	return c.done(c.do("", op.GroupNorm, &op.GroupNormAttrs{Groups: x.Type.Shape[1], Eps: eps}, args...))
+	return c.done(c.do("", norm.GroupNorm, &norm.GroupNormAttrs{Groups: x.Type.Shape[1], Eps: eps}, args...))
 }
 
 // LRNAttrs are the attributes of LRN.
@@ -44,12 +48,13 @@ func (b *Builder) LRN(at Place, x *ir.Node, a LRNAttrs) (*ir.Node, error) {
 	}
 	pixels := ir.Type{Shape: s[2:]}.Elems()
 	low := (a.Size - 1) / 2
-	square := c.do("square", op.Mul, nil, x, x)
-	mean := c.do("mean", op.AvgPool, &op.AvgAttrs{IncludePad: true, Window: op.Window{Kernel: []int{a.Size, 1},
-		Strides: []int{1, 1}, Pads: []int{low, 0, a.Size - 1 - low, 0}, Dilations: []int{1, 1}}},
+	square := c.do("square", pointwise.Mul, nil, x, x)
+	mean := c.do("mean", window.AvgPool,
+		&window.AvgAttrs{IncludePad: true, Window: geometry.Window{Kernel: []int{a.Size, 1},
+			Strides: []int{1, 1}, Pads: []int{low, 0, a.Size - 1 - low, 0}, Dilations: []int{1, 1}}},
 		c.reshape("image", square, s[0], 1, s[1], pixels))
-	sum := c.do("scaled", op.Mul, nil, mean, c.number("alpha", float64(a.Alpha)))
-	sum = c.do("biased", op.Add, nil, sum, c.number("bias", float64(a.Bias)))
-	factor := c.do("factor", op.Pow, &op.PowAttrs{Exponent: -a.Beta}, sum)
-	return c.done(c.do("", op.Mul, nil, x, c.reshape("factors", factor, s...)))
+	sum := c.do("scaled", pointwise.Mul, nil, mean, c.number("alpha", float64(a.Alpha)))
+	sum = c.do("biased", pointwise.Add, nil, sum, c.number("bias", float64(a.Bias)))
+	factor := c.do("factor", curve.Pow, &curve.PowAttrs{Exponent: -a.Beta}, sum)
+	return c.done(c.do("", pointwise.Mul, nil, x, c.reshape("factors", factor, s...)))
 }

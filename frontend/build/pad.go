@@ -41,8 +41,8 @@ func PadPlaces(size, before, after int, e Edge) (places []int, ok bool) {
 	return places, true
 }
 
-// PadValue is v as the constant of op.Pad for x, which is a float32; ok is false where whole numbers would be padded by
-// another number. The bounds of a format can be had, although float32 rounds them: they saturate.
+// PadValue is v as the constant of move.Pad for x, which is a float32; ok is false where whole numbers would be
+// padded by another number. The bounds of a format can be had, although float32 rounds them: they saturate.
 func PadValue(x *ir.Node, v float64) (value float32, ok bool) {
 	value = float32(v)
 	f := x.Type.Format

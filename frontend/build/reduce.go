@@ -8,7 +8,9 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
 )
 
 // Reduction names what Reduce computes.
@@ -31,7 +33,7 @@ const (
 // Reduce reduces x along axes, negative ones counted from the end; nil is all of them. keep leaves axes of size 1.
 func (b *Builder) Reduce(at Place, r Reduction, x *ir.Node, axes []int, keep bool) (*ir.Node, error) {
 	c, rank := b.chain(at), len(x.Type.Shape)
-	a := &op.ReduceAttrs{}
+	a := &reduce.Attrs{}
 	for i := range rank {
 		if axes == nil {
 			a.Axes = append(a.Axes, i)
@@ -57,32 +59,32 @@ func (b *Builder) Reduce(at Place, r Reduction, x *ir.Node, axes []int, keep boo
 }
 
 // reduce makes the nodes of a reduction that keeps axes.
-func (c *chain) reduce(part string, r Reduction, x *ir.Node, a *op.ReduceAttrs) *ir.Node {
+func (c *chain) reduce(part string, r Reduction, x *ir.Node, a *reduce.Attrs) *ir.Node {
 	switch r {
 	case Sum:
-		return c.do(part, op.ReduceSum, a, x)
+		return c.do(part, reduce.Sum, a, x)
 	case Mean:
-		return c.do(part, op.ReduceMean, a, x)
+		return c.do(part, reduce.Mean, a, x)
 	case Max:
-		return c.do(part, op.ReduceMax, a, x)
+		return c.do(part, reduce.Max, a, x)
 	case Min:
-		return c.do(part, op.ReduceMin, a, x)
+		return c.do(part, reduce.Min, a, x)
 	case Prod:
-		return c.do(part, op.ReduceProd, a, x)
+		return c.do(part, reduce.Prod, a, x)
 	case L1:
-		return c.do(part, op.ReduceSum, a, c.do("abs", op.Abs, nil, x))
+		return c.do(part, reduce.Sum, a, c.do("abs", curve.Abs, nil, x))
 	case L2:
-		return c.do(part, op.Sqrt, nil, c.do("sum", op.ReduceSum, a, c.do("square", op.Mul, nil, x, x)))
+		return c.do(part, curve.Sqrt, nil, c.do("sum", reduce.Sum, a, c.do("square", pointwise.Mul, nil, x, x)))
 	case SumSquare:
-		return c.do(part, op.ReduceSum, a, c.do("square", op.Mul, nil, x, x))
+		return c.do(part, reduce.Sum, a, c.do("square", pointwise.Mul, nil, x, x))
 	case LogSum:
-		return c.do(part, op.Log, nil, c.do("sum", op.ReduceSum, a, x))
+		return c.do(part, curve.Log, nil, c.do("sum", reduce.Sum, a, x))
 	case LogSumExp:
 		// An infinite maximum would make NaN of the difference; the greatest floats do not.
-		bound := &op.ClipAttrs{Min: -math.MaxFloat32, Max: math.MaxFloat32}
-		top := c.do("top", op.Clip, bound, c.do("max", op.ReduceMax, a, x))
-		e := c.do("exp", op.Exp, nil, c.do("below", op.Sub, nil, x, top))
-		return c.do(part, op.Add, nil, c.do("log", op.Log, nil, c.do("sum", op.ReduceSum, a, e)), top)
+		bound := &pointwise.ClipAttrs{Min: -math.MaxFloat32, Max: math.MaxFloat32}
+		top := c.do("top", pointwise.Clip, bound, c.do("max", reduce.Max, a, x))
+		e := c.do("exp", curve.Exp, nil, c.do("below", pointwise.Sub, nil, x, top))
+		return c.do(part, pointwise.Add, nil, c.do("log", curve.Log, nil, c.do("sum", reduce.Sum, a, e)), top)
 	}
 	c.fail(source.CodeOp, "the reduction %q is not known", string(r))
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // Expand broadcasts x to the shape that x and the given one have together: axes of either may be 1 (ONNX). With -1 an
@@ -34,7 +34,7 @@ func (b *Builder) Expand(at Place, x *ir.Node, shape []int) (*ir.Node, error) {
 	if slices.Equal(out, have) {
 		return c.done(x)
 	}
-	return c.done(c.do("", op.Repeat, &op.RepeatAttrs{Shape: out}, x))
+	return c.done(c.do("", move.Repeat, &move.RepeatAttrs{Shape: out}, x))
 }
 
 // Tile repeats x along each axis as a whole; leading axes are added where there are more counts than axes.
@@ -62,7 +62,7 @@ func (b *Builder) Tile(at Place, x *ir.Node, counts []int) (*ir.Node, error) {
 	if slices.Equal(cut, wide) {
 		return c.done(c.reshape("shape", x, out...))
 	}
-	y := c.do("repeat", op.Repeat, &op.RepeatAttrs{Shape: wide}, c.reshape("cut", x, cut...))
+	y := c.do("repeat", move.Repeat, &move.RepeatAttrs{Shape: wide}, c.reshape("cut", x, cut...))
 	return c.done(c.reshape("", y, out...))
 }
 
@@ -74,8 +74,8 @@ func (b *Builder) Split(at Place, x *ir.Node, axis int, sizes []int) ([]*ir.Node
 	from := 0
 	var pieces []*ir.Node
 	for i, size := range sizes {
-		a := &op.SliceAttrs{Axis: axis, Start: from, Count: size, Step: 1}
-		pieces = append(pieces, c.do(strconv.Itoa(i), op.Slice, a, x))
+		a := &move.SliceAttrs{Axis: axis, Start: from, Count: size, Step: 1}
+		pieces = append(pieces, c.do(strconv.Itoa(i), move.Slice, a, x))
 		from += size
 	}
 	if c.err == nil && from != shape[axis] {

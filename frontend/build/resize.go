@@ -9,7 +9,10 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
 )
 
 // ResizeAttrs are the attributes of Resize, by the names of ONNX.
@@ -227,21 +230,21 @@ func (c *chain) sampled(part string, x *ir.Node, axis int, s *sampler) *ir.Node 
 	if !slices.Contains(inside, 0) {
 		return x
 	}
-	return c.do(part+".inside", op.Where, nil, c.wholes(part+".where", ir.B1, inside, column...), x,
+	return c.do(part+".inside", whole.Where, nil, c.wholes(part+".where", ir.B1, inside, column...), x,
 		c.number(part+".outside", float64(s.Outside)))
 }
 
 // tapped is the sum of the taps of an axis.
-func (c *chain) tapped(part string, x *ir.Node, axis int, taps []tap, column []int) *ir.Node {
+func (c *chain) tapped(part string, x *ir.Node, axis int, taps []tap, columns []int) *ir.Node {
 	var sum *ir.Node
 	for k, t := range taps {
 		name := part + ".tap" + strconv.Itoa(k)
-		y := c.do(name, op.Gather, &op.AxisAttrs{Axis: axis}, x, c.wholes(name+".at", ir.I64, t.at, len(t.at)))
+		y := c.do(name, whole.Gather, &column.AxisAttrs{Axis: axis}, x, c.wholes(name+".at", ir.I64, t.at, len(t.at)))
 		if t.weight != nil {
-			y = c.do(name+".weighted", op.Mul, nil, y, c.floats(name+".weights", t.weight, column...))
+			y = c.do(name+".weighted", pointwise.Mul, nil, y, c.floats(name+".weights", t.weight, columns...))
 		}
 		if sum != nil {
-			y = c.do(name+".sum", op.Add, nil, sum, y)
+			y = c.do(name+".sum", pointwise.Add, nil, sum, y)
 		}
 		sum = y
 	}
@@ -267,7 +270,7 @@ func (c *chain) filtered(part string, x *ir.Node, axis int, s *sampler) *ir.Node
 	shape := slices.Clone(x.Type.Shape)
 	shape[axis], shape[last] = shape[last], shape[axis]
 	rows := c.reshape(part+".rows", c.transpose(part+".last", x, perm...), x.Type.Elems()/s.in, s.in)
-	y := c.do(part+".filtered", op.MatMul, nil, rows, c.floats(part+".weights", matrix, s.in, s.out))
+	y := c.do(part+".filtered", sum.MatMul, nil, rows, c.floats(part+".weights", matrix, s.in, s.out))
 	shape[last] = s.out
 	return c.transpose(part+".back", c.reshape(part+".axes", y, shape...), perm...)
 }

@@ -4,7 +4,10 @@ package build
 
 import (
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
 )
 
 // Stored is Const for a tensor that the model file holds.
@@ -41,7 +44,7 @@ func Unsaid(shape []int) ir.Role {
 func GuessBuffers(g *ir.Graph) {
 	soft := map[*ir.Node]bool{} // what a softmax reads
 	for _, n := range g.Nodes {
-		if n.Op == op.Softmax {
+		if n.Op == norm.Softmax {
 			soft[n.Args[0]] = true
 		}
 	}
@@ -53,8 +56,9 @@ func GuessBuffers(g *ir.Graph) {
 			if !ok {
 				continue
 			}
-			buffer := n.Op == op.BatchNorm && i >= 3 || n.Op == op.Attention && i >= 3 || n.Op == op.Add && soft[n] ||
-				n.Op == op.Rotary || n.Op == op.Mul && longAxes(a.Type.Shape) >= 2
+			buffer := n.Op == sum.BatchNorm && i >= 3 || n.Op == sequence.Attention && i >= 3 || n.Op == pointwise.Add &&
+				soft[n] ||
+				n.Op == sequence.Rotary || n.Op == pointwise.Mul && longAxes(a.Type.Shape) >= 2
 			for _, s := range k.Sources() {
 				guess[s] = guess[s] || buffer
 				trained[s] = trained[s] || !buffer

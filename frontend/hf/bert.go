@@ -4,7 +4,7 @@ package hf
 
 import (
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
 )
 
 // bert is BERT (Devlin and others, 2018): norms behind the sums, learned positions.
@@ -111,5 +111,5 @@ func (m *model) bertPooler(x *ir.Node) *ir.Node {
 	path := m.root + "pooler"
 	m.module(path, m.arch.class+"Pooler")
 	x = m.linear(path+".dense", m.token(path, x, 0, m.hidden), m.hidden, m.hidden, true)
-	return m.emit(path+".activation", "Tanh", op.Tanh, nil, x)
+	return m.emit(path+".activation", "Tanh", curve.Tanh, nil, x)
 }

@@ -6,7 +6,14 @@ import (
 	"math"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
 )
 
 // linear is the module at path: y = x*transpose(W) + b, W [out, in].
@@ -16,35 +23,35 @@ func (m *model) linear(path string, x *ir.Node, in, out int, bias bool) *ir.Node
 	if bias {
 		args = append(args, m.weight(path+".bias", out))
 	}
-	return m.emit(path, "Linear", op.Linear, nil, args...)
+	return m.emit(path, "Linear", sum.Linear, nil, args...)
 }
 
 // conv1D is the module of GPT-2 of that name: y = x*W + b, W [in, out].
 func (m *model) conv1D(path string, x *ir.Node, in, out int) *ir.Node {
 	m.module(path, "Conv1D")
-	w := m.emit(path+".weight", "Conv1D", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}},
+	w := m.emit(path+".weight", "Conv1D", move.Transpose, &move.TransposeAttrs{Perm: []int{1, 0}},
 		m.weight(path+".weight", in, out))
-	return m.emit(path, "Conv1D", op.Linear, nil, x, w, m.weight(path+".bias", out))
+	return m.emit(path, "Conv1D", sum.Linear, nil, x, w, m.weight(path+".bias", out))
 }
 
 // layerNorm is the module at path, over the last axis.
 func (m *model) layerNorm(path string, x *ir.Node, size int, eps float64) *ir.Node {
 	m.module(path, "LayerNorm")
-	return m.emit(path, "LayerNorm", op.LayerNorm, &op.NormAttrs{Axis: -1, Eps: float32(eps)}, x,
+	return m.emit(path, "LayerNorm", norm.LayerNorm, &norm.Attrs{Axis: -1, Eps: float32(eps)}, x,
 		m.weight(path+".weight", size), m.weight(path+".bias", size))
 }
 
 // rmsNorm is the module at path, over the last axis.
 func (m *model) rmsNorm(path string, x *ir.Node, size int, eps float64) *ir.Node {
 	m.module(path, "RMSNorm")
-	return m.emit(path, "RMSNorm", op.RMSNorm, &op.NormAttrs{Axis: -1, Eps: float32(eps)}, x,
+	return m.emit(path, "RMSNorm", norm.RMSNorm, &norm.Attrs{Axis: -1, Eps: float32(eps)}, x,
 		m.weight(path+".weight", size))
 }
 
 // embedding is the module at path: rows of its table for whole numbers.
 func (m *model) embedding(path string, ids *ir.Node, rows, size int) *ir.Node {
 	m.module(path, "Embedding")
-	return m.emit(path, "Embedding", op.Gather, &op.AxisAttrs{Axis: 0}, m.weight(path+".weight", rows, size), ids)
+	return m.emit(path, "Embedding", whole.Gather, &column.AxisAttrs{Axis: 0}, m.weight(path+".weight", rows, size), ids)
 }
 
 // positionRows are rows of the table of an embedding from from on, as many as there are tokens: [1, tokens, size].
@@ -54,31 +61,32 @@ func (m *model) positionRows(path string, from, rows, size int) *ir.Node {
 	if from+m.seq > rows {
 		return m.bound("%d tokens from row %d of the table of positions on, which has %d", m.seq, from, rows)
 	}
-	x := m.emit(path+".slice", "Embedding", op.Slice, &op.SliceAttrs{Axis: 0, Start: from, Count: m.seq, Step: 1}, table)
+	x := m.emit(path+".slice", "Embedding", move.Slice, &move.SliceAttrs{Axis: 0, Start: from, Count: m.seq, Step: 1},
+		table)
 	return m.reshape(path, x, 1, m.seq, size)
 }
 
 func (m *model) reshape(name string, x *ir.Node, shape ...int) *ir.Node {
-	return m.emit(name, "view", op.Reshape, &op.ReshapeAttrs{Shape: shape}, x)
+	return m.emit(name, "view", move.Reshape, &move.ReshapeAttrs{Shape: shape}, x)
 }
 
 func (m *model) transpose(name string, x *ir.Node, perm ...int) *ir.Node {
-	return m.emit(name, "transpose", op.Transpose, &op.TransposeAttrs{Perm: perm}, x)
+	return m.emit(name, "transpose", move.Transpose, &move.TransposeAttrs{Perm: perm}, x)
 }
 
 // add is a + b, computed by the module at path.
 func (m *model) add(path string, a, b *ir.Node) *ir.Node {
-	return m.emit(path+".add", "add", op.Add, nil, a, b)
+	return m.emit(path+".add", "add", pointwise.Add, nil, a, b)
 }
 
 // mul is a*b, computed by the module at path.
 func (m *model) mul(path string, a, b *ir.Node) *ir.Node {
-	return m.emit(path+".mul", "mul", op.Mul, nil, a, b)
+	return m.emit(path+".mul", "mul", pointwise.Mul, nil, a, b)
 }
 
 // slice takes count places from start on along an axis.
 func (m *model) slice(name string, x *ir.Node, axis, start, count int) *ir.Node {
-	return m.emit(name, "slice", op.Slice, &op.SliceAttrs{Axis: axis, Start: start, Count: count, Step: 1}, x)
+	return m.emit(name, "slice", move.Slice, &move.SliceAttrs{Axis: axis, Start: start, Count: count, Step: 1}, x)
 }
 
 // token takes one token of [batch, tokens, size]: [batch, size].
@@ -105,8 +113,8 @@ func (m *model) attention(path string, q, k, v *ir.Node, scale float64, causal b
 	if mask := m.mask(); mask != nil {
 		args = append(args, mask)
 	}
-	return m.emit(path+".scaled_dot_product_attention", "scaled_dot_product_attention", op.Attention,
-		&op.AttentionAttrs{Scale: float32(scale), Causal: causal}, args...)
+	return m.emit(path+".scaled_dot_product_attention", "scaled_dot_product_attention", sequence.Attention,
+		&sequence.AttentionAttrs{Scale: float32(scale), Causal: causal}, args...)
 }
 
 // mask is true where a key is kept: [batch, 1, 1, all]. It is nil if the graph has no input attention_mask.
@@ -116,7 +124,8 @@ func (m *model) mask() *ir.Node {
 		return nil
 	}
 	if m.keep == nil {
-		keep := m.emit(m.root+"attention_mask.ne", "ne", op.Compare, &op.CompareAttrs{Rel: "ne"}, in, m.whole("zero", 0))
+		keep := m.emit(m.root+"attention_mask.ne", "ne", whole.Compare, &whole.CompareAttrs{Rel: "ne"}, in,
+			m.whole("zero", 0))
 		m.keep = m.reshape(m.root+"attention_mask.view", keep, m.batch, 1, 1, m.seq+max(m.past, 0))
 	}
 	return m.keep
@@ -127,9 +136,10 @@ var activations = []struct {
 	name string
 	op   *ir.Op
 }{
-	{"gelu", op.Gelu}, {"gelu_python", op.Gelu}, {"gelu_new", op.GeluTanh}, {"gelu_pytorch_tanh", op.GeluTanh},
-	{"gelu_fast", op.GeluTanh}, {"gelu_python_tanh", op.GeluTanh}, {"gelu_accurate", op.GeluTanh}, {"relu", op.Relu},
-	{"silu", op.Silu}, {"swish", op.Silu}, {"tanh", op.Tanh}, {"sigmoid", op.Sigmoid}, {"mish", op.Mish},
+	{"gelu", curve.Gelu}, {"gelu_python", curve.Gelu}, {"gelu_new", curve.GeluTanh}, {"gelu_pytorch_tanh", curve.GeluTanh},
+	{"gelu_fast", curve.GeluTanh}, {"gelu_python_tanh", curve.GeluTanh}, {"gelu_accurate", curve.GeluTanh},
+	{"relu", pointwise.Relu},
+	{"silu", curve.Silu}, {"swish", curve.Silu}, {"tanh", curve.Tanh}, {"sigmoid", curve.Sigmoid}, {"mish", curve.Mish},
 	{"quick_gelu", nil}, {"relu2", nil},
 }
 
@@ -139,16 +149,16 @@ func (m *model) activation(path, absent, key string, x *ir.Node) *ir.Node {
 	for _, a := range activations {
 		switch {
 		case a.name != name:
-		case a.op == op.Silu:
-			return m.emit(path, name, a.op, &op.AlphaAttrs{Alpha: 1}, x)
+		case a.op == curve.Silu:
+			return m.emit(path, name, a.op, &curve.AlphaAttrs{Alpha: 1}, x)
 		case a.op != nil:
 			return m.emit(path, name, a.op, nil, x)
 		case name == "relu2":
-			y := m.emit(path, name, op.Relu, nil, x)
+			y := m.emit(path, name, pointwise.Relu, nil, x)
 			return m.mul(path, y, y)
 		default: // quick_gelu
 			y := m.mul(path+".scale", x, m.constant(path+".factor", ir.FloatBlob([]float32{1.702})))
-			return m.mul(path, x, m.emit(path, name, op.Sigmoid, nil, y))
+			return m.mul(path, x, m.emit(path, name, curve.Sigmoid, nil, y))
 		}
 	}
 	if m.err == nil {

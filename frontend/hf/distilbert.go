@@ -4,7 +4,7 @@ package hf
 
 import (
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/pointwise"
 )
 
 // distilbert is DistilBERT (Sanh and others, 2019): BERT without kinds of tokens and without a pooler.
@@ -27,7 +27,7 @@ var distilbert = architecture{
 	heads: []head{
 		{sequenceClassification, "ForSequenceClassification", func(m *model, x *ir.Node) *ir.Node {
 			x = m.linear("pre_classifier", m.token("pre_classifier", x, 0, m.hidden), m.hidden, m.hidden, true)
-			x = m.emit("pre_classifier.relu", "relu", op.Relu, nil, x)
+			x = m.emit("pre_classifier.relu", "relu", pointwise.Relu, nil, x)
 			return m.linear("classifier", x, m.hidden, m.labels(), true)
 		}},
 		{maskedLM, "ForMaskedLM", func(m *model, x *ir.Node) *ir.Node {

@@ -5,7 +5,13 @@ package hf
 import (
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
 )
 
 // The tasks. Each but the first is a head on the bare model.
@@ -60,7 +66,7 @@ func (m *model) tied(path, bias, table string, x *ir.Node) *ir.Node {
 		}
 		args = append(args, m.weight(bias, m.vocab))
 	}
-	return m.emit(path, "Linear", op.Linear, nil, args...)
+	return m.emit(path, "Linear", sum.Linear, nil, args...)
 }
 
 // ignored is the label of tokens that do not count.
@@ -95,12 +101,13 @@ func (m *model) loss(task string, logits *ir.Node) *ir.Node {
 	rows := m.batch * tokens
 	logits = m.reshape(at+".view", logits, rows, classes)
 	labels = m.reshape(at+".labels.view", labels, rows, 1)
-	chance := m.emit(at+".log_softmax", "log_softmax", op.LogSoftmax, &op.AxisAttrs{Axis: 1}, logits)
+	chance := m.emit(at+".log_softmax", "log_softmax", norm.LogSoftmax, &column.AxisAttrs{Axis: 1}, logits)
 	of := m.sum(at, m.pick(at, labels, chance, classes), 0, 1)
-	counts := m.emit(at+".ne", "ne", op.Compare, &op.CompareAttrs{Rel: "ne"}, labels, m.whole("ignored", ignored))
-	count := m.sum(at+".count", m.emit(at+".float", "to", op.Convert, &op.ConvertAttrs{To: ir.F32}, counts), 0, 1)
-	mean := m.emit(at+".mean", "div", op.Div, nil, of, count)
-	mean = m.emit(at+".neg", "cross_entropy", op.Mul, nil, mean, m.constant("minus_one", ir.FloatBlob([]float32{-1})))
+	counts := m.emit(at+".ne", "ne", whole.Compare, &whole.CompareAttrs{Rel: "ne"}, labels, m.whole("ignored", ignored))
+	count := m.sum(at+".count", m.emit(at+".float", "to", whole.Convert, &whole.ConvertAttrs{To: ir.F32}, counts), 0, 1)
+	mean := m.emit(at+".mean", "div", whole.Div, nil, of, count)
+	mean = m.emit(at+".neg", "cross_entropy", pointwise.Mul, nil, mean,
+		m.constant("minus_one", ir.FloatBlob([]float32{-1})))
 	return m.reshape(at, mean)
 }
 
@@ -111,13 +118,13 @@ func (m *model) pick(path string, places, x *ir.Node, columns int) *ir.Node {
 	for i := range all {
 		all[i] = int64(i)
 	}
-	here := m.emit(path+".eq", "eq", op.Compare, &op.CompareAttrs{Rel: "eq"}, places, m.wholes(path+".places", all))
-	return m.emit(path+".where", "where", op.Where, nil, here, x, m.constant("zeros", ir.FloatBlob([]float32{0})))
+	here := m.emit(path+".eq", "eq", whole.Compare, &whole.CompareAttrs{Rel: "eq"}, places, m.wholes(path+".places", all))
+	return m.emit(path+".where", "where", whole.Where, nil, here, x, m.constant("zeros", ir.FloatBlob([]float32{0})))
 }
 
 // sum adds along axes, which stay with the size 1.
 func (m *model) sum(path string, x *ir.Node, axes ...int) *ir.Node {
-	return m.emit(path+".sum", "sum", op.ReduceSum, &op.ReduceAttrs{Axes: axes}, x)
+	return m.emit(path+".sum", "sum", reduce.Sum, &reduce.Attrs{Axes: axes}, x)
 }
 
 // lastToken classifies by the last token that is no padding.
@@ -132,14 +139,14 @@ var lastToken = head{sequenceClassification, "ForSequenceClassification", func(m
 	for i := range places {
 		places[i] = float32(i)
 	}
-	real := m.emit(at+".ne", "ne", op.Compare, &op.CompareAttrs{Rel: "ne"}, ids, m.whole("padding", int64(pad)))
-	real = m.emit(at+".to", "to", op.Convert, &op.ConvertAttrs{To: ir.F32}, real)
+	real := m.emit(at+".ne", "ne", whole.Compare, &whole.CompareAttrs{Rel: "ne"}, ids, m.whole("padding", int64(pad)))
+	real = m.emit(at+".to", "to", whole.Convert, &whole.ConvertAttrs{To: ir.F32}, real)
 	real = m.mul(at, real, m.constant("places", ir.FloatBlob(places), 1, m.seq))
-	last := m.emit(at+".argmax", "argmax", op.ArgMax, &op.ArgMaxAttrs{Axis: 1, KeepDims: true}, real)
-	last = m.emit(at+".long", "long", op.Convert, &op.ConvertAttrs{To: ir.I64}, last)
+	last := m.emit(at+".argmax", "argmax", reduce.ArgMax, &reduce.ArgMaxAttrs{Axis: 1, KeepDims: true}, real)
+	last = m.emit(at+".long", "long", whole.Convert, &whole.ConvertAttrs{To: ir.I64}, last)
 	logits := m.linear(at, x, m.outSize(), labels, false)
 	logits = m.reshape(at+".view", m.transpose(at+".transpose", logits, 0, 2, 1), m.batch*labels, m.seq)
-	last = m.emit(at+".expand", "expand", op.Repeat, &op.RepeatAttrs{Shape: []int{m.batch, labels}}, last)
+	last = m.emit(at+".expand", "expand", move.Repeat, &move.RepeatAttrs{Shape: []int{m.batch, labels}}, last)
 	logits = m.pick(at, m.reshape(at+".last", last, m.batch*labels, 1), logits, m.seq)
 	return m.reshape(at+".logits", m.sum(at, logits, 1), m.batch, labels)
 }}

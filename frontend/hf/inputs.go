@@ -11,7 +11,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // CodeChoice is the error of a choice that the model does not offer.
@@ -163,7 +163,7 @@ func (m *model) cache(path string, i int, k, v *ir.Node, groups, size int) (allK
 		if m.past > 0 {
 			name := fmt.Sprintf("past_%s_%d", what, i)
 			earlier := m.makeInput(name, ir.F32, []int{m.batch, groups, m.past, size})
-			both[j] = m.emit(path+"."+what+"s", "cat", op.Concat, &op.ConcatAttrs{Axis: 2}, earlier, both[j])
+			both[j] = m.emit(path+"."+what+"s", "cat", move.Concat, &move.ConcatAttrs{Axis: 2}, earlier, both[j])
 		}
 		m.cached = append(m.cached, ir.Output{Name: fmt.Sprintf("present_%s_%d", what, i), Node: both[j]})
 	}

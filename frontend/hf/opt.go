@@ -4,7 +4,8 @@ package hf
 
 import (
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 // firstPosition is the row of the first position in OPT's table.
@@ -63,8 +64,8 @@ func (m *model) optBody() *ir.Node {
 func (m *model) optPositions(path string) *ir.Node {
 	first, rows := m.whole("first_position", firstPosition), m.input("position_ids")
 	if mask := m.input("attention_mask"); rows == nil && mask != nil {
-		count := m.emit(path+".cumsum", "cumsum", op.CumSum, &op.CumSumAttrs{Axis: 1}, mask)
-		rows = m.emit(path+".sub", "sub", op.Sub, nil, m.mul(path, count, mask), m.whole("one", 1))
+		count := m.emit(path+".cumsum", "cumsum", whole.CumSum, &whole.CumSumAttrs{Axis: 1}, mask)
+		rows = m.emit(path+".sub", "sub", pointwise.Sub, nil, m.mul(path, count, mask), m.whole("one", 1))
 		rows = m.slice(path+".slice", rows, 1, max(m.past, 0), m.seq)
 	}
 	if rows == nil {

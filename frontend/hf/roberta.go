@@ -4,7 +4,8 @@ package hf
 
 import (
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/whole"
 )
 
 // roberta is RoBERTa (Liu and others, 2019): BERT whose positions count the tokens that are no padding, from the
@@ -20,12 +21,12 @@ var roberta = architecture{
 	heads: []head{
 		{sequenceClassification, "ForSequenceClassification", func(m *model, x *ir.Node) *ir.Node {
 			x = m.linear("classifier.dense", m.token("classifier", x, 0, m.hidden), m.hidden, m.hidden, true)
-			x = m.emit("classifier.tanh", "tanh", op.Tanh, nil, x)
+			x = m.emit("classifier.tanh", "tanh", curve.Tanh, nil, x)
 			return m.linear("classifier.out_proj", x, m.hidden, m.labels(), true)
 		}},
 		{maskedLM, "ForMaskedLM", func(m *model, x *ir.Node) *ir.Node {
 			x = m.linear("lm_head.dense", x, m.hidden, m.hidden, true)
-			x = m.emit("lm_head.gelu", "gelu", op.Gelu, nil, x)
+			x = m.emit("lm_head.gelu", "gelu", curve.Gelu, nil, x)
 			x = m.layerNorm("lm_head.layer_norm", x, m.hidden, m.eps)
 			return m.tied("lm_head.decoder", "lm_head.bias", m.root+"embeddings.word_embeddings.weight", x)
 		}},
@@ -41,9 +42,9 @@ func (m *model) robertaPositions(path string) *ir.Node {
 		return m.bertPositions(path, pad+1)
 	}
 	at, padding := m.root+"embeddings", m.whole("padding", int64(pad))
-	real := m.emit(at+".ne", "ne", op.Compare, &op.CompareAttrs{Rel: "ne"}, ids, padding)
-	ones := m.emit(at+".int", "int", op.Convert, &op.ConvertAttrs{To: ir.I64}, real)
-	count := m.emit(at+".cumsum", "cumsum", op.CumSum, &op.CumSumAttrs{Axis: 1}, ones)
+	real := m.emit(at+".ne", "ne", whole.Compare, &whole.CompareAttrs{Rel: "ne"}, ids, padding)
+	ones := m.emit(at+".int", "int", whole.Convert, &whole.ConvertAttrs{To: ir.I64}, real)
+	count := m.emit(at+".cumsum", "cumsum", whole.CumSum, &whole.CumSumAttrs{Axis: 1}, ones)
 	rows := m.add(at+".position_ids", m.mul(at+".position_ids", count, ones), padding)
 	return m.embedding(path, rows, m.sizes.rows, m.hidden)
 }

@@ -7,7 +7,9 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/whole"
 )
 
 // rope says how positions turn queries and keys.
@@ -89,7 +91,7 @@ func (m *model) rotate(path string, x *ir.Node, r rope) *ir.Node {
 	if m.angles == nil {
 		m.angles = m.turns(r)
 	}
-	return m.emit(path, "apply_rotary_pos_emb", op.Rotary, &op.RotaryAttrs{}, x, m.angles[0], m.angles[1])
+	return m.emit(path, "apply_rotary_pos_emb", sequence.Rotary, &sequence.RotaryAttrs{}, x, m.angles[0], m.angles[1])
 }
 
 // turns are the cosines and sines of the positions: tables, or computed from the input position_ids.
@@ -97,11 +99,11 @@ func (m *model) turns(r rope) []*ir.Node {
 	half, name := len(r.frequency), m.root+"rotary_emb"
 	m.module(name, "RotaryEmbedding")
 	if in := m.input("position_ids"); in != nil {
-		x := m.emit(name+".float", "to", op.Convert, &op.ConvertAttrs{To: ir.F32}, in)
+		x := m.emit(name+".float", "to", whole.Convert, &whole.ConvertAttrs{To: ir.F32}, in)
 		x = m.reshape(name+".view", x, m.batch, m.seq, 1)
 		x = m.mul(name, x, m.constant(name+".inv_freq", ir.FloatBlob(r.frequency), 1, 1, half))
-		cos := m.emit(name+".cos", "cos", op.Cos, nil, x)
-		return []*ir.Node{cos, m.emit(name+".sin", "sin", op.Sin, nil, x)}
+		cos := m.emit(name+".cos", "cos", curve.Cos, nil, x)
+		return []*ir.Node{cos, m.emit(name+".sin", "sin", curve.Sin, nil, x)}
 	}
 	if m.err != nil || m.seq > maxTurns/half {
 		return []*ir.Node{m.bound("%d tokens have too many angles", m.seq), m.none}

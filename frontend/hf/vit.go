@@ -4,7 +4,9 @@ package hf
 
 import (
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/move"
+	"lathe/ir/op/sum"
 )
 
 // vit is the Vision Transformer (Dosovitskiy and others, 2020): norms before the layers, one token a patch, and one
@@ -56,14 +58,14 @@ func (m *model) vitBody() *ir.Node {
 	patches := image[1] / patch[0] * (image[2] / patch[1])
 	at := path + ".patch_embeddings.projection"
 	m.module(at, "Conv2d")
-	x := m.emit(at, "Conv2d", op.Conv, &op.ConvAttrs{Window: op.Window{Kernel: patch[:], Strides: patch[:],
+	x := m.emit(at, "Conv2d", sum.Conv, &sum.ConvAttrs{Window: geometry.Window{Kernel: patch[:], Strides: patch[:],
 		Pads: []int{0, 0, 0, 0}, Dilations: []int{1, 1}}, Groups: 1}, m.input("pixel_values"),
 		m.weight(at+".weight", m.hidden, image[0], patch[0], patch[1]), m.weight(at+".bias", m.hidden))
 	x = m.reshape(path+".flatten", x, m.batch, m.hidden, patches)
 	x = m.transpose(path+".transpose", x, 0, 2, 1)
-	class := m.emit(path+".cls_token", "expand", op.Repeat, &op.RepeatAttrs{Shape: []int{m.batch, 1, m.hidden}},
+	class := m.emit(path+".cls_token", "expand", move.Repeat, &move.RepeatAttrs{Shape: []int{m.batch, 1, m.hidden}},
 		m.weight(path+".cls_token", 1, 1, m.hidden))
-	x = m.emit(path+".cat", "cat", op.Concat, &op.ConcatAttrs{Axis: 1}, class, x)
+	x = m.emit(path+".cat", "cat", move.Concat, &move.ConcatAttrs{Axis: 1}, class, x)
 	m.seq = patches + 1
 	x = m.add(path, x, m.weight(path+".position_embeddings", 1, m.seq, m.hidden))
 	for i := range m.layers {

@@ -8,7 +8,14 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
 )
 
 // heads cuts [B,T,H*D] into [B,H,T,D]; values of four axes stay.
@@ -25,7 +32,7 @@ func (c *call) heads(role string, x *ir.Node, heads int64) *ir.Node {
 		return nil
 	}
 	cut := c.reshape(role+"_cut", x, []int{s[0], s[1], int(heads), s[2] / int(heads)})
-	return c.emit(role, op.Transpose, &op.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, cut)
+	return c.emit(role, move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, cut)
 }
 
 // convertAttention: queries, keys, values, mask, past keys, past values, lengths of keys. Present keys and values, and
@@ -37,16 +44,17 @@ func convertAttention(c *call) {
 	v := c.heads("values", c.data(2), c.int("kv_num_heads", 0))
 	past := 0
 	if c.has(4) && c.has(5) && c.err == nil {
-		join := &op.ConcatAttrs{Axis: 2}
+		join := &move.ConcatAttrs{Axis: 2}
 		past = c.shape(4)[min(2, len(c.shape(4))-1)]
-		k, v = c.emit("all_keys", op.Concat, join, c.data(4), k), c.emit("all_values", op.Concat, join, c.data(5), v)
+		k, v = c.emit("all_keys", move.Concat, join, c.data(4), k), c.emit("all_values", move.Concat, join, c.data(5), v)
 	}
 	if c.err != nil {
 		return
 	}
 	c.resultAt(1, k)
 	c.resultAt(2, v)
-	a := &op.AttentionAttrs{Scale: c.real("scale", 0), Causal: c.int("is_causal", 0) != 0, Softcap: c.real("softcap", 0)}
+	a := &sequence.AttentionAttrs{Scale: c.real("scale", 0), Causal: c.int("is_causal", 0) != 0,
+		Softcap: c.real("softcap", 0)}
 	mask := c.mask(a, q.Type.Shape, k.Type.Shape, past)
 	if c.wants(3) {
 		c.scores(a, q, k, mask)
@@ -56,21 +64,21 @@ func convertAttention(c *call) {
 		args = append(args, mask)
 	}
 	if !flat {
-		c.result(c.emit("", op.Attention, a, args...))
+		c.result(c.emit("", sequence.Attention, a, args...))
 		return
 	}
-	y := c.emit("heads", op.Attention, a, args...)
+	y := c.emit("heads", sequence.Attention, a, args...)
 	if c.err != nil {
 		return
 	}
 	s := y.Type.Shape
-	y = c.emit("turned", op.Transpose, &op.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
+	y = c.emit("turned", move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
 	c.result(c.reshape("", y, []int{s[0], s[2], s[1] * s[3]}))
 }
 
 // mask is the mask of the scores [B,H,T,S]. It covers all keys, and holds the order of time where the rule of the
 // operation, by which the last query sees all keys, is another one.
-func (c *call) mask(a *op.AttentionAttrs, q, k []int, past int) *ir.Node {
+func (c *call) mask(a *sequence.AttentionAttrs, q, k []int, past int) *ir.Node {
 	if len(q) != 4 || len(k) != 4 {
 		c.fail(source.CodeShape, "queries %s and keys %s have not four axes", ir.ShapeString(q), ir.ShapeString(k))
 		return nil
@@ -102,11 +110,11 @@ func (c *call) longer(mask *ir.Node, keys int) *ir.Node {
 		return nil
 	}
 	axis := len(mask.Type.Shape) - 1
-	a := &op.PadAttrs{Axis: axis, After: keys - mask.Type.Shape[axis]}
+	a := &move.PadAttrs{Axis: axis, After: keys - mask.Type.Shape[axis]}
 	if mask.Type.IsFloat() {
 		a.Value = float32(math.Inf(-1))
 	}
-	return c.emit("longer", op.Pad, a, mask)
+	return c.emit("longer", move.Pad, a, mask)
 }
 
 // allowed is a constant mask [rows, columns] of truth values.
@@ -131,7 +139,7 @@ func (c *call) within(keys int) *ir.Node {
 		return nil
 	}
 	n = c.reshape("lengths", n, []int{n.Type.Elems(), 1, 1, 1})
-	return c.emit("within", op.Compare, &op.CompareAttrs{Rel: "gt"}, n, c.iota("keys_at", []int{keys}))
+	return c.emit("within", whole.Compare, &whole.CompareAttrs{Rel: "gt"}, n, c.iota("keys_at", []int{keys}))
 }
 
 // upTo is a mask of the keys j <= i + length - queries, for the lengths of input 6, [B,1,T,S].
@@ -149,7 +157,8 @@ func (c *call) upTo(queries, keys int) *ir.Node {
 		return nil
 	}
 	n = c.reshape("lengths", n, []int{n.Type.Elems(), 1, 1, 1})
-	return c.emit("up_to", op.Compare, &op.CompareAttrs{Rel: "ge"}, n, c.whole64("distances", []int{queries, keys}, v...))
+	return c.emit("up_to", whole.Compare, &whole.CompareAttrs{Rel: "ge"}, n,
+		c.whole64("distances", []int{queries, keys}, v...))
 }
 
 // both is a mask that hides what either hides; the second holds truth values, the first may be nil.
@@ -158,13 +167,13 @@ func (c *call) both(a, b *ir.Node) *ir.Node {
 	case c.err != nil || a == nil:
 		return b
 	case a.Type.IsFloat():
-		return c.emit("masks", op.Where, nil, b, a, c.number(float32(math.Inf(-1)), "hidden"))
+		return c.emit("masks", whole.Where, nil, b, a, c.number(float32(math.Inf(-1)), "hidden"))
 	}
-	return c.emit("masks", op.And, nil, a, b)
+	return c.emit("masks", whole.And, nil, a, b)
 }
 
 // scores makes result 3: products of queries and keys, with the cap, with the mask, or behind softmax, by the mode.
-func (c *call) scores(a *op.AttentionAttrs, q, k, mask *ir.Node) {
+func (c *call) scores(a *sequence.AttentionAttrs, q, k, mask *ir.Node) {
 	mode := c.int("qk_matmul_output_mode", 0)
 	if heads, groups := q.Type.Shape[1], k.Type.Shape[1]; heads != groups && groups > 0 && heads%groups == 0 {
 		s := k.Type.Shape
@@ -176,15 +185,15 @@ func (c *call) scores(a *op.AttentionAttrs, q, k, mask *ir.Node) {
 	if scale == 0 {
 		scale = float32(1 / math.Sqrt(float64(q.Type.Shape[3])))
 	}
-	k = c.emit("turned_keys", op.Transpose, &op.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, k)
-	y := c.emit("scores", op.Mul, nil, c.emit("products", op.MatMul, nil, q, k), c.number(scale, "scale"))
+	k = c.emit("turned_keys", move.Transpose, &move.TransposeAttrs{Perm: []int{0, 1, 3, 2}}, k)
+	y := c.emit("scores", pointwise.Mul, nil, c.emit("products", sum.MatMul, nil, q, k), c.number(scale, "scale"))
 	if c.err != nil {
 		return
 	}
 	capped := func() {
 		if a.Softcap != 0 {
-			y = c.emit("steps", op.Mul, nil, y, c.number(1/a.Softcap, "inverse_cap"))
-			y = c.emit("capped", op.Mul, nil, c.emit("tanh", op.Tanh, nil, y), c.number(a.Softcap, "cap"))
+			y = c.emit("steps", pointwise.Mul, nil, y, c.number(1/a.Softcap, "inverse_cap"))
+			y = c.emit("capped", pointwise.Mul, nil, c.emit("tanh", curve.Tanh, nil, y), c.number(a.Softcap, "cap"))
 		}
 	}
 	masked := func() {
@@ -195,9 +204,9 @@ func (c *call) scores(a *op.AttentionAttrs, q, k, mask *ir.Node) {
 		switch {
 		case mask == nil || c.err != nil:
 		case mask.Type.IsFloat():
-			y = c.emit("masked", op.Add, nil, y, mask)
+			y = c.emit("masked", pointwise.Add, nil, y, mask)
 		default:
-			y = c.emit("masked", op.Where, nil, mask, y, c.number(float32(math.Inf(-1)), "hidden_score"))
+			y = c.emit("masked", whole.Where, nil, mask, y, c.number(float32(math.Inf(-1)), "hidden_score"))
 		}
 	}
 	switch mode {
@@ -210,7 +219,7 @@ func (c *call) scores(a *op.AttentionAttrs, q, k, mask *ir.Node) {
 	case 3:
 		capped()
 		masked()
-		y = c.emit("weights", op.Softmax, &op.AxisAttrs{Axis: 3}, y)
+		y = c.emit("weights", norm.Softmax, &column.AxisAttrs{Axis: 3}, y)
 	default:
 		c.fail(source.CodeAttr, "qk_matmul_output_mode is %d; 0 to 3 are known", mode)
 	}
@@ -224,23 +233,23 @@ func convertRotary(c *call) {
 	cos, sin := c.data(1), c.data(2)
 	if c.has(3) {
 		at := c.arg(3)
-		cos = c.emit("cos", op.Gather, &op.AxisAttrs{Axis: 0}, cos, at)
-		sin = c.emit("sin", op.Gather, &op.AxisAttrs{Axis: 0}, sin, at)
+		cos = c.emit("cos", whole.Gather, &column.AxisAttrs{Axis: 0}, cos, at)
+		sin = c.emit("sin", whole.Gather, &column.AxisAttrs{Axis: 0}, sin, at)
 	}
 	dim := c.int("rotary_embedding_dim", 0)
 	if dim < 0 || dim > maxAttr {
 		c.fail(source.CodeAttr, "rotary_embedding_dim is %d", dim)
 	}
-	a := &op.RotaryAttrs{Interleaved: c.int("interleaved", 0) != 0, Dim: int(dim)}
+	a := &sequence.RotaryAttrs{Interleaved: c.int("interleaved", 0) != 0, Dim: int(dim)}
 	if !flat {
-		c.result(c.emit("", op.Rotary, a, x, cos, sin))
+		c.result(c.emit("", sequence.Rotary, a, x, cos, sin))
 		return
 	}
-	y := c.emit("turned", op.Rotary, a, x, cos, sin)
+	y := c.emit("turned", sequence.Rotary, a, x, cos, sin)
 	if c.err != nil {
 		return
 	}
 	s := y.Type.Shape
-	y = c.emit("rows", op.Transpose, &op.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
+	y = c.emit("rows", move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
 	c.result(c.reshape("", y, []int{s[0], s[2], s[1] * s[3]}))
 }

@@ -8,7 +8,10 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
 )
 
 // blockTable lists normalizations and the blocks of transformers.
@@ -58,31 +61,32 @@ func convertLRN(c *call) {
 // convertLayerNorm: mean and the inverse of the deviation are further results.
 func convertLayerNorm(c *call) {
 	shape := c.shape(0)
-	a := &op.NormAttrs{Axis: c.axis(c.int("axis", -1), len(shape), 0), Eps: c.float("epsilon", 1e-5)}
+	a := &norm.Attrs{Axis: c.axis(c.int("axis", -1), len(shape), 0), Eps: c.float("epsilon", 1e-5)}
 	args := []*ir.Node{c.data(0), c.data(1)}
 	if c.has(2) {
 		args = append(args, c.data(2))
 	}
-	c.result(c.emit("", op.LayerNorm, a, args...))
+	c.result(c.emit("", norm.LayerNorm, a, args...))
 	if c.err != nil || !c.wants(1) && !c.wants(2) {
 		return
 	}
-	axes := &op.ReduceAttrs{}
+	axes := &reduce.Attrs{}
 	for i := a.Axis; i < len(shape); i++ {
 		axes.Axes = append(axes.Axes, i)
 	}
-	mean := c.emit("mean", op.ReduceMean, axes, args[0])
+	mean := c.emit("mean", reduce.Mean, axes, args[0])
 	c.resultAt(1, mean)
-	less := c.emit("less", op.Sub, nil, args[0], mean)
-	variance := c.emit("variance", op.ReduceMean, axes, c.emit("square", op.Mul, nil, less, less))
-	deviation := c.emit("deviation", op.Sqrt, nil, c.emit("sum", op.Add, nil, variance, c.number(a.Eps, "epsilon")))
-	c.resultAt(2, c.emit("inverse", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, deviation))
+	less := c.emit("less", pointwise.Sub, nil, args[0], mean)
+	variance := c.emit("variance", reduce.Mean, axes, c.emit("square", pointwise.Mul, nil, less, less))
+	deviation := c.emit("deviation", curve.Sqrt, nil,
+		c.emit("sum", pointwise.Add, nil, variance, c.number(a.Eps, "epsilon")))
+	c.resultAt(2, c.emit("inverse", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, deviation))
 }
 
 func convertRMSNorm(c *call) {
-	a := &op.NormAttrs{Axis: c.axis(c.int("axis", -1), len(c.shape(0)), 0), Eps: c.float("epsilon", 1e-5)}
+	a := &norm.Attrs{Axis: c.axis(c.int("axis", -1), len(c.shape(0)), 0), Eps: c.float("epsilon", 1e-5)}
 	x := c.data(0)
-	c.result(c.emit("", op.RMSNorm, a, x, c.data(1)))
+	c.result(c.emit("", norm.RMSNorm, a, x, c.data(1)))
 }
 
 // convertInstanceNorm is a group normalization with a group a channel.
@@ -91,9 +95,9 @@ func convertInstanceNorm(c *call) {
 		c.fail(source.CodeShape, "needs batch, channels and spatial axes, its input is %s", ir.ShapeString(c.shape(0)))
 		return
 	}
-	a := &op.GroupNormAttrs{Groups: c.shape(0)[1], Eps: c.float("epsilon", 1e-5)}
+	a := &norm.GroupNormAttrs{Groups: c.shape(0)[1], Eps: c.float("epsilon", 1e-5)}
 	x, scale := c.data(0), c.data(1)
-	c.result(c.emit("", op.GroupNorm, a, x, scale, c.data(2)))
+	c.result(c.emit("", norm.GroupNorm, a, x, scale, c.data(2)))
 }
 
 // convertGroupNorm: scale and bias are one a group up to opset 20, one a channel from 21.
@@ -113,5 +117,5 @@ func convertGroupNorm(c *call) {
 		}
 		args = append(args, v)
 	}
-	c.result(c.emit("", op.GroupNorm, &op.GroupNormAttrs{Groups: int(groups), Eps: c.float("epsilon", 1e-5)}, args...))
+	c.result(c.emit("", norm.GroupNorm, &norm.GroupNormAttrs{Groups: int(groups), Eps: c.float("epsilon", 1e-5)}, args...))
 }

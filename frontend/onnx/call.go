@@ -13,7 +13,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // call is one ONNX node on its way into the graph. The first error sticks: later steps do nothing and return zero
@@ -358,7 +358,7 @@ func (c *call) reshape(suffix string, n *ir.Node, shape []int) *ir.Node {
 	if c.err != nil {
 		return nil
 	}
-	return c.emit(suffix, op.Reshape, &op.ReshapeAttrs{Shape: shape}, n)
+	return c.emit(suffix, move.Reshape, &move.ReshapeAttrs{Shape: shape}, n)
 }
 
 // view gives input 0 another shape. A constant stays where it is.

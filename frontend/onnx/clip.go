@@ -7,12 +7,13 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
 )
 
 // convertClip: bounds are attributes up to opset 10, inputs from 11.
 func convertClip(c *call) {
-	a := &op.ClipAttrs{Min: float32(math.Inf(-1)), Max: float32(math.Inf(1))}
+	a := &pointwise.ClipAttrs{Min: float32(math.Inf(-1)), Max: float32(math.Inf(1))}
 	if c.byAttrs(11, "min", "max") {
 		a.Min, a.Max = c.float("min", a.Min), c.float("max", a.Max)
 	}
@@ -38,7 +39,7 @@ func convertClip(c *call) {
 		c.fail(source.CodeAttr, "a bound is not a number")
 	}
 	a.Min = min(a.Min, a.Max) // where the bounds cross, the upper one wins
-	c.result(c.emit("", op.Clip, a, c.data(0)))
+	c.result(c.emit("", pointwise.Clip, a, c.data(0)))
 }
 
 // clipBetween takes bounds of any kind: the upper one last.
@@ -49,13 +50,13 @@ func (c *call) clipBetween() {
 	}
 	rank := make([]int, 0)
 	if c.has(1) {
-		x = c.emit(suffix, op.Max, nil, x, c.reshape("low", c.arg(1), rank))
+		x = c.emit(suffix, pointwise.Max, nil, x, c.reshape("low", c.arg(1), rank))
 	}
 	if c.has(2) {
-		x = c.emit("", op.Min, nil, x, c.reshape("high", c.arg(2), rank))
+		x = c.emit("", pointwise.Min, nil, x, c.reshape("high", c.arg(2), rank))
 	}
 	if !c.has(1) && !c.has(2) {
-		x = c.emit("", op.Identity, nil, x)
+		x = c.emit("", move.Identity, nil, x)
 	}
 	c.result(x)
 }

@@ -9,7 +9,10 @@ import (
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/whole"
 )
 
 // Codes as whole numbers, in float arithmetic: for models that compute with them beyond Quantize and Dequantize pairs.
@@ -21,13 +24,13 @@ func (c *call) codesOf(v *value) *ir.Node {
 		return nil
 	}
 	if s.scales[0] != 1 {
-		n = c.emit("steps", op.Div, nil, n, c.number(s.scales[0], "scale"))
+		n = c.emit("steps", whole.Div, nil, n, c.number(s.scales[0], "scale"))
 	}
-	n = c.emit("round", op.Round, nil, n)
+	n = c.emit("round", curve.Round, nil, n)
 	if s.zero != 0 {
-		n = c.emit("shifted", op.Add, nil, n, c.number(float32(s.zero), "zero"))
+		n = c.emit("shifted", pointwise.Add, nil, n, c.number(float32(s.zero), "zero"))
 	}
-	return c.emit("codes", op.Convert, &op.ConvertAttrs{To: storage(v.dtype)}, n)
+	return c.emit("codes", whole.Convert, &whole.ConvertAttrs{To: storage(v.dtype)}, n)
 }
 
 // codesByChannel computes codes of input 0 with a scale a channel, as whole numbers.
@@ -43,12 +46,12 @@ func (c *call) codesByChannel(s *scheme) {
 
 // coded32 makes the codes round(x/scale) + zero of input 0 the result, within the range of ints.
 func (c *call) coded32(ints format.Fixed, dtype int64, scale, zero *ir.Node) {
-	n := c.emit("round", op.Round, nil, c.emit("steps", op.Div, nil, c.data(0), scale))
+	n := c.emit("round", curve.Round, nil, c.emit("steps", whole.Div, nil, c.data(0), scale))
 	if zero != nil {
-		n = c.emit("shifted", op.Add, nil, n, zero)
+		n = c.emit("shifted", pointwise.Add, nil, n, zero)
 	}
-	n = c.emit("clip", op.Clip, &op.ClipAttrs{Min: float32(ints.Min()), Max: float32(ints.Max())}, n)
-	n = c.emit("", op.Convert, &op.ConvertAttrs{To: storage(dtype)}, n)
+	n = c.emit("clip", pointwise.Clip, &pointwise.ClipAttrs{Min: float32(ints.Min()), Max: float32(ints.Max())}, n)
+	n = c.emit("", whole.Convert, &whole.ConvertAttrs{To: storage(dtype)}, n)
 	if c.result(n); c.err == nil {
 		c.fr.values[c.n.out[0]].dtype = dtype
 	}
@@ -58,9 +61,9 @@ func (c *call) coded32(ints format.Fixed, dtype int64, scale, zero *ir.Node) {
 func (c *call) decodedAtRun(n *ir.Node, s *scheme) *ir.Node {
 	n = c.converted("real", n, ir.F32)
 	if s.zero != 0 {
-		n = c.emit("steps", op.Sub, nil, n, c.number(float32(s.zero), "zero"))
+		n = c.emit("steps", pointwise.Sub, nil, n, c.number(float32(s.zero), "zero"))
 	}
-	return c.emit("", op.Mul, nil, n, c.number(s.scales[0], "scale"))
+	return c.emit("", pointwise.Mul, nil, n, c.number(s.scales[0], "scale"))
 }
 
 // plainScheme says that scale and zero point, inputs 1 and 2, are what a scheme describes: constants, one zero point,
@@ -112,9 +115,9 @@ func (c *call) spreadOver(i int, role string) *ir.Node {
 func (c *call) decodedBy() {
 	n := c.converted("real", c.arg(0), ir.F32)
 	if c.has(2) {
-		n = c.emit("steps", op.Sub, nil, n, c.spreadOver(2, "zero"))
+		n = c.emit("steps", pointwise.Sub, nil, n, c.spreadOver(2, "zero"))
 	}
-	c.result(c.emit("", op.Mul, nil, n, c.spreadOver(1, "scale")))
+	c.result(c.emit("", pointwise.Mul, nil, n, c.spreadOver(1, "scale")))
 }
 
 // codedBy is QuantizeLinear in float arithmetic.
@@ -142,7 +145,7 @@ func convertDynamic(c *call) {
 	for i := range axes {
 		axes[i] = i
 	}
-	a, zero := &op.ReduceAttrs{Axes: axes}, c.number(0, "zero")
+	a, zero := &reduce.Attrs{Axes: axes}, c.number(0, "zero")
 	bound := func(reduce, with *ir.Op, role string) *ir.Node {
 		n := x
 		if len(axes) > 0 {
@@ -150,16 +153,16 @@ func convertDynamic(c *call) {
 		}
 		return c.emit(role, with, nil, n, zero)
 	}
-	least, most := bound(op.ReduceMin, op.Min, "least"), bound(op.ReduceMax, op.Max, "most")
+	least, most := bound(reduce.Min, pointwise.Min, "least"), bound(reduce.Max, pointwise.Max, "most")
 	top := c.number(math.MaxUint8, "top")
-	scale := c.emit("scale", op.Div, nil, c.emit("range", op.Sub, nil, most, least), top)
-	clip := &op.ClipAttrs{Min: 0, Max: math.MaxUint8}
-	start := c.emit("start", op.Sub, nil, zero, c.emit("low", op.Div, nil, least, scale))
-	start = c.emit("point", op.Clip, clip, c.emit("near", op.Round, nil, start))
-	steps := c.emit("round", op.Round, nil, c.emit("steps", op.Div, nil, x, scale))
-	codes := c.emit("clip", op.Clip, clip, c.emit("shifted", op.Add, nil, steps, start))
-	to := &op.ConvertAttrs{To: ir.U8}
-	c.result(c.emit("", op.Convert, to, codes))
+	scale := c.emit("scale", whole.Div, nil, c.emit("range", pointwise.Sub, nil, most, least), top)
+	clip := &pointwise.ClipAttrs{Min: 0, Max: math.MaxUint8}
+	start := c.emit("start", pointwise.Sub, nil, zero, c.emit("low", whole.Div, nil, least, scale))
+	start = c.emit("point", pointwise.Clip, clip, c.emit("near", curve.Round, nil, start))
+	steps := c.emit("round", curve.Round, nil, c.emit("steps", whole.Div, nil, x, scale))
+	codes := c.emit("clip", pointwise.Clip, clip, c.emit("shifted", pointwise.Add, nil, steps, start))
+	to := &whole.ConvertAttrs{To: ir.U8}
+	c.result(c.emit("", whole.Convert, to, codes))
 	c.resultAt(1, scale)
-	c.resultAt(2, c.emit("zero_point", op.Convert, to, start))
+	c.resultAt(2, c.emit("zero_point", whole.Convert, to, start))
 }

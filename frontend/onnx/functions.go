@@ -9,47 +9,51 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 // functionTable lists the functions of one argument.
 func functionTable() []opSpec {
 	return []opSpec{
-		{"Exp", "", 1, 1, convertUnary(op.Exp), false},
-		{"Log", "", 1, 1, convertUnary(op.Log), false},
-		{"Sqrt", "", 1, 1, convertUnary(op.Sqrt), false},
+		{"Exp", "", 1, 1, convertUnary(curve.Exp), false},
+		{"Log", "", 1, 1, convertUnary(curve.Log), false},
+		{"Sqrt", "", 1, 1, convertUnary(curve.Sqrt), false},
 		{"Reciprocal", "", 1, 1, convertReciprocal, false},
 		{"Neg", "", 1, 1, convertNeg, false},
-		{"Abs", "", 1, 1, convertAny(op.Abs), false},
-		{"Sign", "", 1, 1, convertAny(op.Sign), false},
-		{"Floor", "", 1, 1, convertUnary(op.Floor), false},
-		{"Ceil", "", 1, 1, convertUnary(op.Ceil), false},
-		{"Round", "", 1, 1, convertUnary(op.Round), false},
-		{"Erf", "", 1, 1, convertUnary(op.Erf), false},
+		{"Abs", "", 1, 1, convertAny(curve.Abs), false},
+		{"Sign", "", 1, 1, convertAny(curve.Sign), false},
+		{"Floor", "", 1, 1, convertUnary(curve.Floor), false},
+		{"Ceil", "", 1, 1, convertUnary(curve.Ceil), false},
+		{"Round", "", 1, 1, convertUnary(curve.Round), false},
+		{"Erf", "", 1, 1, convertUnary(curve.Erf), false},
 		{"Gelu", "approximate", 1, 1, convertGelu, false},
-		{"Softplus", "", 1, 1, convertUnary(op.Softplus), false},
-		{"Softsign", "", 1, 1, convertUnary(op.Softsign), false},
-		{"Mish", "", 1, 1, convertUnary(op.Mish), false},
-		{"Swish", "alpha", 1, 1, convertAlpha(op.Silu, 1), false},
-		{"Elu", "alpha", 1, 1, convertAlpha(op.Elu, 1), false},
-		{"Celu", "alpha", 1, 1, convertAlpha(op.Celu, 1), false},
+		{"Softplus", "", 1, 1, convertUnary(curve.Softplus), false},
+		{"Softsign", "", 1, 1, convertUnary(curve.Softsign), false},
+		{"Mish", "", 1, 1, convertUnary(curve.Mish), false},
+		{"Swish", "alpha", 1, 1, convertAlpha(curve.Silu, 1), false},
+		{"Elu", "alpha", 1, 1, convertAlpha(curve.Elu, 1), false},
+		{"Celu", "alpha", 1, 1, convertAlpha(curve.Celu, 1), false},
 		{"Selu", "alpha gamma", 1, 1, convertSelu, false},
 		{"HardSigmoid", "alpha beta", 1, 1, convertHardSigmoid, false},
-		{"HardSwish", "", 1, 1, convertUnary(op.HardSwish), false},
+		{"HardSwish", "", 1, 1, convertUnary(curve.HardSwish), false},
 		{"PRelu", "", 2, 2, convertPRelu, false},
-		{"ThresholdedRelu", "alpha", 1, 1, convertAlpha(op.ThresholdedRelu, 1), false},
-		{"Sin", "", 1, 1, convertUnary(op.Sin), false},
-		{"Cos", "", 1, 1, convertUnary(op.Cos), false},
-		{"Tan", "", 1, 1, convertUnary(op.Tan), false},
-		{"Asin", "", 1, 1, convertUnary(op.Asin), false},
-		{"Acos", "", 1, 1, convertUnary(op.Acos), false},
-		{"Atan", "", 1, 1, convertUnary(op.Atan), false},
-		{"Sinh", "", 1, 1, convertUnary(op.Sinh), false},
-		{"Cosh", "", 1, 1, convertUnary(op.Cosh), false},
-		{"Asinh", "", 1, 1, convertUnary(op.Asinh), false},
-		{"Acosh", "", 1, 1, convertUnary(op.Acosh), false},
-		{"Atanh", "", 1, 1, convertUnary(op.Atanh), false},
-		{"IsNaN", "", 1, 1, convertUnary(op.IsNaN), false},
+		{"ThresholdedRelu", "alpha", 1, 1, convertAlpha(curve.ThresholdedRelu, 1), false},
+		{"Sin", "", 1, 1, convertUnary(curve.Sin), false},
+		{"Cos", "", 1, 1, convertUnary(curve.Cos), false},
+		{"Tan", "", 1, 1, convertUnary(curve.Tan), false},
+		{"Asin", "", 1, 1, convertUnary(curve.Asin), false},
+		{"Acos", "", 1, 1, convertUnary(curve.Acos), false},
+		{"Atan", "", 1, 1, convertUnary(curve.Atan), false},
+		{"Sinh", "", 1, 1, convertUnary(curve.Sinh), false},
+		{"Cosh", "", 1, 1, convertUnary(curve.Cosh), false},
+		{"Asinh", "", 1, 1, convertUnary(curve.Asinh), false},
+		{"Acosh", "", 1, 1, convertUnary(curve.Acosh), false},
+		{"Atanh", "", 1, 1, convertUnary(curve.Atanh), false},
+		{"IsNaN", "", 1, 1, convertUnary(whole.IsNaN), false},
 		{"IsInf", "detect_negative detect_positive", 1, 1, convertIsInf, false},
 	}
 }
@@ -57,8 +61,8 @@ func functionTable() []opSpec {
 // convertAlpha converts a function with the parameter alpha, which is def by default.
 func convertAlpha(o *ir.Op, def float32) func(*call) {
 	return func(c *call) {
-		a := &op.AlphaAttrs{Alpha: c.real("alpha", def)}
-		if o == op.Celu && a.Alpha == 0 {
+		a := &curve.AlphaAttrs{Alpha: c.real("alpha", def)}
+		if o == curve.Celu && a.Alpha == 0 {
 			c.fail(source.CodeAttr, "attribute alpha is 0, by which it divides")
 		}
 		c.result(c.emit("", o, a, c.data(0)))
@@ -75,22 +79,22 @@ func (c *call) real(name string, def float32) float32 {
 }
 
 func convertSelu(c *call) {
-	a := &op.SeluAttrs{Alpha: c.real("alpha", 1.67326319217681884765625),
+	a := &curve.SeluAttrs{Alpha: c.real("alpha", 1.67326319217681884765625),
 		Gamma: c.real("gamma", 1.05070102214813232421875)}
-	c.result(c.emit("", op.Selu, a, c.data(0)))
+	c.result(c.emit("", curve.Selu, a, c.data(0)))
 }
 
 func convertHardSigmoid(c *call) {
-	a := &op.HardSigmoidAttrs{Alpha: c.real("alpha", 0.2), Beta: c.real("beta", 0.5)}
-	c.result(c.emit("", op.HardSigmoid, a, c.data(0)))
+	a := &curve.HardSigmoidAttrs{Alpha: c.real("alpha", 0.2), Beta: c.real("beta", 0.5)}
+	c.result(c.emit("", curve.HardSigmoid, a, c.data(0)))
 }
 
 func convertGelu(c *call) {
 	switch form := c.string("approximate", "none"); form {
 	case "none":
-		c.result(c.emit("", op.Gelu, nil, c.data(0)))
+		c.result(c.emit("", curve.Gelu, nil, c.data(0)))
 	case "tanh":
-		c.result(c.emit("", op.GeluTanh, nil, c.data(0)))
+		c.result(c.emit("", curve.GeluTanh, nil, c.data(0)))
 	default:
 		c.fail(source.CodeAttr, "approximate is %s; it may be none or tanh", quote(form))
 	}
@@ -100,7 +104,7 @@ func convertGelu(c *call) {
 func convertNeg(c *call) {
 	x := c.arg(0)
 	if c.err == nil {
-		c.result(c.emit("", op.Mul, nil, x, c.like(x, -1, "minus")))
+		c.result(c.emit("", pointwise.Mul, nil, x, c.like(x, -1, "minus")))
 	}
 }
 
@@ -109,7 +113,7 @@ func convertIsInf(c *call) {
 	x := c.data(0)
 	minus, plus := c.int("detect_negative", 1) != 0, c.int("detect_positive", 1) != 0
 	if minus && plus {
-		c.result(c.emit("", op.IsInf, nil, x))
+		c.result(c.emit("", whole.IsInf, nil, x))
 		return
 	}
 	at := float32(math.Inf(1))
@@ -118,14 +122,14 @@ func convertIsInf(c *call) {
 	}
 	if !minus && !plus { // none: no number is less than minus infinity
 		at = -at
-		c.result(c.emit("", op.Compare, &op.CompareAttrs{Rel: "lt"}, x, c.number(at, "infinity")))
+		c.result(c.emit("", whole.Compare, &whole.CompareAttrs{Rel: "lt"}, x, c.number(at, "infinity")))
 		return
 	}
-	c.result(c.emit("", op.Compare, &op.CompareAttrs{Rel: "eq"}, x, c.number(at, "infinity")))
+	c.result(c.emit("", whole.Compare, &whole.CompareAttrs{Rel: "eq"}, x, c.number(at, "infinity")))
 }
 
 func convertReciprocal(c *call) {
-	c.result(c.emit("", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, c.data(0)))
+	c.result(c.emit("", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, c.data(0)))
 }
 
 // keepsShape says that constant input i does not broadcast the other input to another shape.
@@ -151,13 +155,13 @@ func convertPow(c *call) {
 	x := c.data(0)
 	if p, ok := c.uniform(1); ok && c.keepsShape(1) {
 		if p == 1 {
-			c.result(c.emit("", op.Identity, nil, x))
+			c.result(c.emit("", move.Identity, nil, x))
 			return
 		}
-		c.result(c.emit("", op.Pow, &op.PowAttrs{Exponent: p}, x))
+		c.result(c.emit("", curve.Pow, &curve.PowAttrs{Exponent: p}, x))
 		return
 	}
-	c.result(c.emit("", op.Power, nil, x, c.converted("exponent", c.arg(1), ir.F32)))
+	c.result(c.emit("", whole.Power, nil, x, c.converted("exponent", c.arg(1), ir.F32)))
 }
 
 // wholePow is a power of whole numbers: exact where the exponents are whole, too, else computed in floats and cut.
@@ -168,11 +172,11 @@ func (c *call) wholePow() {
 	}
 	to := ir.StoredAs(x.Type.Format)
 	if !e.Type.IsFloat() {
-		c.result(c.emit("", op.Power, nil, x, c.converted("exponent", e, to)))
+		c.result(c.emit("", whole.Power, nil, x, c.converted("exponent", e, to)))
 		return
 	}
-	y := c.emit("power", op.Power, nil, c.converted("base", x, ir.F32), e)
-	c.result(c.emit("", op.Convert, &op.ConvertAttrs{To: to}, y))
+	y := c.emit("power", whole.Power, nil, c.converted("base", x, ir.F32), e)
+	c.result(c.emit("", whole.Convert, &whole.ConvertAttrs{To: to}, y))
 }
 
 // converted is n with elements of another type, n itself where it has that type.
@@ -180,7 +184,7 @@ func (c *call) converted(suffix string, n *ir.Node, to ir.DType) *ir.Node {
 	if c.err != nil || n.Type.Format == ir.FormatOf(to) {
 		return n
 	}
-	return c.emit(suffix, op.Convert, &op.ConvertAttrs{To: to}, n)
+	return c.emit(suffix, whole.Convert, &whole.ConvertAttrs{To: to}, n)
 }
 
 // convertDiv: a division by a constant is a product with its reciprocal, which layers take into their weights.
@@ -190,22 +194,23 @@ func convertDiv(c *call) {
 	case c.err != nil:
 	case c.whole(0) || c.in[0].constant() == c.in[1].constant():
 		a := c.arg(0)
-		c.result(c.emit("", op.Div, nil, a, c.arg(1)))
+		c.result(c.emit("", whole.Div, nil, a, c.arg(1)))
 	case c.in[1].constant():
 		d := c.data(1)
 		if v, _ := build.Floats(d); slices.Contains(v, 0) { // of infinities and NaN
-			c.result(c.emit("", op.Div, nil, c.data(0), d))
+			c.result(c.emit("", whole.Div, nil, c.data(0), d))
 			return
 		}
 		x := c.data(0)
-		c.result(c.emit("", op.Mul, nil, x, c.emitNow("inverse", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, d)))
+		c.result(c.emit("", pointwise.Mul, nil, x,
+			c.emitNow("inverse", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, d)))
 	default:
 		if v, ok := c.uniform(0); ok && c.keepsShape(0) {
-			c.result(c.emit("", op.Reciprocal, &op.ReciprocalAttrs{Numerator: v}, c.data(1)))
+			c.result(c.emit("", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: v}, c.data(1)))
 			return
 		}
-		n := c.emit("reciprocal", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, c.data(1))
-		c.result(c.emit("", op.Mul, nil, n, c.data(0)))
+		n := c.emit("reciprocal", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, c.data(1))
+		c.result(c.emit("", pointwise.Mul, nil, n, c.data(0)))
 	}
 }
 
@@ -213,7 +218,7 @@ func convertDiv(c *call) {
 // slope*min(x, 0).
 func convertPRelu(c *call) {
 	if v, ok := c.uniform(1); ok && c.keepsShape(1) {
-		c.result(c.emit("", op.LeakyRelu, &op.LeakyAttrs{Alpha: v}, c.data(0)))
+		c.result(c.emit("", pointwise.LeakyRelu, &pointwise.LeakyAttrs{Alpha: v}, c.data(0)))
 		return
 	}
 	shape, own := c.shape(0), c.shape(1)
@@ -226,10 +231,11 @@ func convertPRelu(c *call) {
 	}
 	x := c.data(0)
 	if perChannel {
-		c.result(c.emit("", op.PRelu, &op.ScaleAttrs{Axis: axis}, x, c.reshape("slope", c.data(1), []int{shape[axis]})))
+		c.result(c.emit("", pointwise.PRelu, &column.ScaleAttrs{Axis: axis}, x,
+			c.reshape("slope", c.data(1), []int{shape[axis]})))
 		return
 	}
-	over := c.emit("over", op.Relu, nil, x)
-	under := c.emit("under", op.Mul, nil, c.emit("negative", op.Min, nil, x, c.number(0, "zero")), c.data(1))
-	c.result(c.emit("", op.Add, nil, over, under))
+	over := c.emit("over", pointwise.Relu, nil, x)
+	under := c.emit("under", pointwise.Mul, nil, c.emit("negative", pointwise.Min, nil, x, c.number(0, "zero")), c.data(1))
+	c.result(c.emit("", pointwise.Add, nil, over, under))
 }

@@ -8,7 +8,8 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/whole"
 )
 
 // indexTable lists operations that address elements by indices.
@@ -53,7 +54,7 @@ func convertGather(c *call) {
 		index[i] = (v + int64(size)) % int64(size)
 	}
 	if !ok || x.IsConst() || len(index) > maxPieces {
-		c.result(c.emit("", op.Gather, &op.AxisAttrs{Axis: axis}, x, at))
+		c.result(c.emit("", whole.Gather, &column.AxisAttrs{Axis: axis}, x, at))
 		return
 	}
 	list := make([]int, len(index))
@@ -74,7 +75,7 @@ func (c *call) indices(i int) *ir.Node {
 func convertGatherElements(c *call) {
 	axis := c.axis(c.int("axis", 0), len(c.shape(0)), 0)
 	x := c.arg(0)
-	c.result(c.emit("", op.GatherElements, &op.AxisAttrs{Axis: axis}, x, c.indices(1)))
+	c.result(c.emit("", whole.GatherElements, &column.AxisAttrs{Axis: axis}, x, c.indices(1)))
 }
 
 func convertGatherND(c *call) {
@@ -83,10 +84,10 @@ func convertGatherND(c *call) {
 		c.fail(source.CodeAttr, "batch_dims is %d", batch)
 	}
 	x := c.arg(0)
-	c.result(c.emit("", op.GatherND, &op.GatherNDAttrs{BatchDims: int(batch)}, x, c.indices(1)))
+	c.result(c.emit("", whole.GatherND, &whole.GatherNDAttrs{BatchDims: int(batch)}, x, c.indices(1)))
 }
 
-// reduction is what becomes of an element and an update that meet, in the words of op.ScatterAttrs.
+// reduction is what becomes of an element and an update that meet, in the words of whole.ScatterAttrs.
 func (c *call) reduction() string {
 	mode := c.string("reduction", "none")
 	if !slices.Contains([]string{"none", "add", "mul", "max", "min"}, mode) {
@@ -99,21 +100,21 @@ func (c *call) reduction() string {
 }
 
 func convertScatterElements(c *call) {
-	a := &op.ScatterAttrs{Axis: c.axis(c.int("axis", 0), len(c.shape(0)), 0), Reduce: c.reduction()}
+	a := &whole.ScatterAttrs{Axis: c.axis(c.int("axis", 0), len(c.shape(0)), 0), Reduce: c.reduction()}
 	x, at := c.arg(0), c.indices(1)
-	c.result(c.emit("", op.ScatterElements, a, x, at, c.arg(2)))
+	c.result(c.emit("", whole.ScatterElements, a, x, at, c.arg(2)))
 }
 
 func convertScatterND(c *call) {
-	a := &op.ScatterNDAttrs{Reduce: c.reduction()}
+	a := &whole.ScatterNDAttrs{Reduce: c.reduction()}
 	x, at := c.arg(0), c.indices(1)
-	c.result(c.emit("", op.ScatterND, a, x, at, c.arg(2)))
+	c.result(c.emit("", whole.ScatterND, a, x, at, c.arg(2)))
 }
 
 func convertCumSum(c *call) {
 	axis := c.axis(int64(c.scalar(1, "the axis")), len(c.shape(0)), 0)
-	a := &op.CumSumAttrs{Axis: axis, Exclusive: c.int("exclusive", 0) != 0, Reverse: c.int("reverse", 0) != 0}
-	c.result(c.emit("", op.CumSum, a, c.arg(0)))
+	a := &whole.CumSumAttrs{Axis: axis, Exclusive: c.int("exclusive", 0) != 0, Reverse: c.int("reverse", 0) != 0}
+	c.result(c.emit("", whole.CumSum, a, c.arg(0)))
 }
 
 // convertTopK: k is an attribute up to opset 9, input 1 from 10.
@@ -129,13 +130,13 @@ func convertTopK(c *call) {
 		c.fail(source.CodeAttr, "takes %d of the %d elements of axis %d", k, c.shape(0)[axis], axis)
 	}
 	x := c.arg(0)
-	a := &op.TopKAttrs{Axis: axis, K: int(k), Largest: c.int("largest", 1) != 0}
+	a := &whole.TopKAttrs{Axis: axis, K: int(k), Largest: c.int("largest", 1) != 0}
 	if c.wants(0) {
-		c.result(c.emit("", op.TopKValues, a, x))
+		c.result(c.emit("", whole.TopKValues, a, x))
 	}
 	if c.wants(1) {
 		b := *a
-		c.resultAt(1, c.emit("indices", op.TopKIndices, &b, x))
+		c.resultAt(1, c.emit("indices", whole.TopKIndices, &b, x))
 	}
 }
 

@@ -7,7 +7,9 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
 )
 
 // maxCopied bounds the elements of weights that are copied into the order that layers have.
@@ -31,11 +33,11 @@ func (c *call) matrix(w *ir.Node, v *value, transpose bool, alpha float32) *ir.N
 		case w.Type.Elems() > maxCopied:
 			emit = c.b.EmitNode
 		}
-		w = c.emitBy(emit, "weight", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, w)
+		w = c.emitBy(emit, "weight", move.Transpose, &move.TransposeAttrs{Perm: []int{1, 0}}, w)
 		v.flip = w
 	}
 	if alpha != 1 && c.err == nil {
-		w = c.emit("weight", op.Mul, nil, w, c.number(alpha, "alpha"))
+		w = c.emit("weight", pointwise.Mul, nil, w, c.number(alpha, "alpha"))
 	}
 	return w
 }
@@ -49,7 +51,7 @@ func convertGemm(c *call) {
 	}
 	x := c.data(0)
 	if c.int("transA", 0) != 0 {
-		x = c.emit("transpose_a", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, x)
+		x = c.emit("transpose_a", move.Transpose, &move.TransposeAttrs{Perm: []int{1, 0}}, x)
 	}
 	flip := c.int("transB", 0) == 0
 	c.fits(x, flip)
@@ -65,34 +67,34 @@ func convertGemm(c *call) {
 	}
 	w := c.matrix(c.data(1), c.in[1], flip, alpha)
 	if !bias {
-		c.result(c.emit("", op.Linear, nil, x, w))
+		c.result(c.emit("", sum.Linear, nil, x, w))
 		return
 	}
 	if c.err != nil {
 		return
 	}
 	if b := c.bias(w.Type.Shape[0], beta); b != nil || c.err != nil {
-		c.result(c.emit("", op.Linear, nil, x, w, b))
+		c.result(c.emit("", sum.Linear, nil, x, w, b))
 		return
 	}
-	c.result(c.plusC(c.emit("product", op.Linear, nil, x, w), beta))
+	c.result(c.plusC(c.emit("product", sum.Linear, nil, x, w), beta))
 }
 
 // product is alpha*x*B for a computed B; it is the result where nothing is added.
 func (c *call) product(x *ir.Node, flip bool, alpha float32, more bool) *ir.Node {
 	b := c.data(1)
 	if !flip {
-		b = c.emit("transpose_b", op.Transpose, &op.TransposeAttrs{Perm: []int{1, 0}}, b)
+		b = c.emit("transpose_b", move.Transpose, &move.TransposeAttrs{Perm: []int{1, 0}}, b)
 	}
 	suffix := ""
 	if more {
 		suffix = "product"
 	}
 	if alpha == 1 {
-		return c.emit(suffix, op.MatMul, nil, x, b)
+		return c.emit(suffix, sum.MatMul, nil, x, b)
 	}
-	y := c.emit("matmul", op.MatMul, nil, x, b)
-	return c.emit(suffix, op.Mul, nil, y, c.number(alpha, "alpha"))
+	y := c.emit("matmul", sum.MatMul, nil, x, b)
+	return c.emit(suffix, pointwise.Mul, nil, y, c.number(alpha, "alpha"))
 }
 
 // plusC is y + beta*C, the result of a Gemm.
@@ -103,9 +105,9 @@ func (c *call) plusC(y *ir.Node, beta float32) *ir.Node {
 	shape := y.Type.Shape
 	add := c.data(2)
 	if beta != 1 {
-		add = c.emit("beta", op.Mul, nil, add, c.number(beta, "beta"))
+		add = c.emit("beta", pointwise.Mul, nil, add, c.number(beta, "beta"))
 	}
-	y = c.emit("", op.Add, nil, y, add)
+	y = c.emit("", pointwise.Add, nil, y, add)
 	if c.err == nil && !slices.Equal(y.Type.Shape, shape) {
 		c.fail(source.CodeShape, "C of shape %s broadcasts the product to %s", ir.ShapeString(c.shape(2)),
 			ir.ShapeString(y.Type.Shape))
@@ -151,10 +153,10 @@ func (c *call) bias(out int, beta float32) *ir.Node {
 	}
 	b = c.reshape("bias", b, []int{n})
 	if n != out {
-		b = c.emit("bias", op.Repeat, &op.RepeatAttrs{Shape: []int{out}}, b)
+		b = c.emit("bias", move.Repeat, &move.RepeatAttrs{Shape: []int{out}}, b)
 	}
 	if beta != 1 {
-		b = c.emit("bias", op.Mul, nil, b, c.number(beta, "beta"))
+		b = c.emit("bias", pointwise.Mul, nil, b, c.number(beta, "beta"))
 	}
 	return b
 }
@@ -200,7 +202,7 @@ func convertMatMul(c *call) {
 	if len(w) != 2 {
 		v = &value{} // its transpose is not that of the constant
 	}
-	y := c.emit("", op.Linear, nil, c.data(0), c.matrix(n, v, true, 1))
+	y := c.emit("", sum.Linear, nil, c.data(0), c.matrix(n, v, true, 1))
 	if c.err == nil && !slices.Equal(y.Type.Shape, shape) {
 		y = c.reshape("shape", y, shape)
 	}
@@ -214,7 +216,7 @@ func (c *call) matmul(suffix string, a, b *ir.Node) *ir.Node {
 	}
 	row, column := len(a.Type.Shape) == 1, len(b.Type.Shape) == 1
 	if !row && !column {
-		return c.emit(suffix, op.MatMul, nil, a, b)
+		return c.emit(suffix, sum.MatMul, nil, a, b)
 	}
 	if row {
 		a = c.reshape("row", a, []int{1, a.Type.Shape[0]})
@@ -222,7 +224,7 @@ func (c *call) matmul(suffix string, a, b *ir.Node) *ir.Node {
 	if column {
 		b = c.reshape("column", b, []int{b.Type.Shape[0], 1})
 	}
-	y := c.emit("product", op.MatMul, nil, a, b)
+	y := c.emit("product", sum.MatMul, nil, a, b)
 	if c.err != nil {
 		return nil
 	}
@@ -251,7 +253,7 @@ func convertMatMulInteger(c *call) {
 		if c.err == nil && i == 0 && len(zero.Type.Shape) == 1 && zero.Type.Shape[0] > 1 { // one a row
 			zero = c.reshape(role+"_zeros", zero, []int{zero.Type.Shape[0], 1})
 		}
-		return c.emit(role, op.Sub, nil, x, zero)
+		return c.emit(role, pointwise.Sub, nil, x, zero)
 	}
 	a := operand(0, "a")
 	c.result(c.matmul("", a, operand(1, "b")))

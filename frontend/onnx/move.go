@@ -11,7 +11,10 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 // moveTable lists operations that move elements of several values, or of one.
@@ -42,7 +45,7 @@ func convertMany(o *ir.Op) func(*call) {
 			n = c.emit(suffix, o, nil, n, c.arg(i))
 		}
 		if len(c.in) == 1 {
-			n = c.emit("", op.Identity, nil, n)
+			n = c.emit("", move.Identity, nil, n)
 		}
 		c.result(n)
 	}
@@ -60,15 +63,15 @@ func (c *call) present() {
 // convertMean is the sum divided by the number of operands.
 func convertMean(c *call) {
 	if len(c.in) == 1 {
-		convertUnary(op.Identity)(c)
+		convertUnary(move.Identity)(c)
 		return
 	}
 	c.present()
 	n := c.data(0)
 	for i := 1; i < len(c.in); i++ {
-		n = c.emit("sum", op.Add, nil, n, c.data(i))
+		n = c.emit("sum", pointwise.Add, nil, n, c.data(i))
 	}
-	c.result(c.emit("", op.Mul, nil, n, c.number(1/float32(len(c.in)), "share")))
+	c.result(c.emit("", pointwise.Mul, nil, n, c.number(1/float32(len(c.in)), "share")))
 }
 
 // convertConcat joins; operands without elements are left out.
@@ -87,7 +90,7 @@ func convertConcat(c *call) {
 	if c.err == nil && len(args) == 0 {
 		args = append(args, c.arg(0))
 	}
-	c.result(c.emit("", op.Concat, &op.ConcatAttrs{Axis: axis}, args...))
+	c.result(c.emit("", move.Concat, &move.ConcatAttrs{Axis: axis}, args...))
 }
 
 // convertSplit: sizes are an attribute up to opset 12, an input from 13, or equal; the last of unequal ones is smaller.
@@ -139,7 +142,7 @@ func (c *call) part(suffix string, x *ir.Node, axis, start, n int) *ir.Node {
 		shape[axis] = 0
 		return c.empty(x.Type.Format, shape)
 	}
-	return c.emit(suffix, op.Slice, &op.SliceAttrs{Axis: axis, Start: start, Count: n, Step: 1}, x)
+	return c.emit(suffix, move.Slice, &move.SliceAttrs{Axis: axis, Start: start, Count: n, Step: 1}, x)
 }
 
 // convertSlice takes one axis after the other.
@@ -172,7 +175,7 @@ func convertSlice(c *call) {
 }
 
 // named makes x the result, under the name of the ONNX node.
-func (c *call) named(x *ir.Node) { c.result(c.emit("", op.Identity, nil, x)) }
+func (c *call) named(x *ir.Node) { c.result(c.emit("", move.Identity, nil, x)) }
 
 // maxPieces bounds the pieces that a value is cut into when it is put together anew.
 const maxPieces = 64
@@ -185,7 +188,7 @@ func (c *call) pick(x *ir.Node, axis int, index []int) *ir.Node {
 	}
 	var pieces []*ir.Node
 	for at := 0; at < len(index); {
-		a := &op.SliceAttrs{Axis: axis, Start: index[at], Count: 1, Step: 1}
+		a := &move.SliceAttrs{Axis: axis, Start: index[at], Count: 1, Step: 1}
 		for k := at + 1; k < len(index); k++ {
 			step := index[k] - index[k-1]
 			if step < 1 || a.Count > 1 && step != a.Step {
@@ -203,13 +206,13 @@ func (c *call) pick(x *ir.Node, axis int, index []int) *ir.Node {
 		if a.Count == x.Type.Shape[axis] {
 			pieces = append(pieces, x)
 		} else {
-			pieces = append(pieces, c.emit("slice", op.Slice, a, x))
+			pieces = append(pieces, c.emit("slice", move.Slice, a, x))
 		}
 	}
 	if len(pieces) == 1 || c.err != nil {
 		return pieces[0]
 	}
-	return c.emit("concat", op.Concat, &op.ConcatAttrs{Axis: axis}, pieces...)
+	return c.emit("concat", move.Concat, &move.ConcatAttrs{Axis: axis}, pieces...)
 }
 
 // table is pick by a gather with constant indices.
@@ -218,7 +221,7 @@ func (c *call) table(x *ir.Node, axis int, index []int) *ir.Node {
 	for i, k := range index {
 		v[i] = int64(k)
 	}
-	return c.emit("gather", op.Gather, &op.AxisAttrs{Axis: axis}, x, c.whole64("indices", []int{len(v)}, v...))
+	return c.emit("gather", whole.Gather, &column.AxisAttrs{Axis: axis}, x, c.whole64("indices", []int{len(v)}, v...))
 }
 
 // convertExpand broadcasts to a constant shape.
@@ -247,7 +250,7 @@ func (c *call) repeat(suffix string, x *ir.Node, shape []int) *ir.Node {
 	if c.err == nil && elems(shape) == 0 {
 		return c.empty(x.Type.Format, shape)
 	}
-	return c.emit(suffix, op.Repeat, &op.RepeatAttrs{Shape: shape}, x)
+	return c.emit(suffix, move.Repeat, &move.RepeatAttrs{Shape: shape}, x)
 }
 
 // convertTile repeats along axes.

@@ -7,7 +7,12 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/whole"
 )
 
 // opSpec is one row of the table of operations.
@@ -44,10 +49,10 @@ func layerTable() []opSpec {
 		{"Relu", "", 1, 1, convertRelu, false},
 		{"LeakyRelu", "alpha", 1, 1, convertLeaky, false},
 		{"Clip", "min max", 1, 3, convertClip, false},
-		{"Sigmoid", "", 1, 1, convertUnary(op.Sigmoid), false},
-		{"Tanh", "", 1, 1, convertUnary(op.Tanh), false},
-		{"Softmax", "axis", 1, 1, convertSoftmax(op.Softmax), false},
-		{"LogSoftmax", "axis", 1, 1, convertSoftmax(op.LogSoftmax), false},
+		{"Sigmoid", "", 1, 1, convertUnary(curve.Sigmoid), false},
+		{"Tanh", "", 1, 1, convertUnary(curve.Tanh), false},
+		{"Softmax", "axis", 1, 1, convertSoftmax(norm.Softmax), false},
+		{"LogSoftmax", "axis", 1, 1, convertSoftmax(norm.LogSoftmax), false},
 		{"Hardmax", "axis", 1, 1, convertHardmax, false},
 		{"ArgMax", "axis keepdims select_last_index", 1, 1, convertArgMax(false), false},
 		{"ArgMin", "axis keepdims select_last_index", 1, 1, convertArgMax(true), false},
@@ -64,24 +69,24 @@ func layerTable() []opSpec {
 func pairTable() []opSpec {
 	pair := func(name string, o *ir.Op) opSpec { return opSpec{name, "", 2, 2, convertBinary(o, nil), false} }
 	relation := func(name, rel string) opSpec {
-		return opSpec{name, "", 2, 2, convertBinary(op.Compare, &op.CompareAttrs{Rel: rel}), false}
+		return opSpec{name, "", 2, 2, convertBinary(whole.Compare, &whole.CompareAttrs{Rel: rel}), false}
 	}
 	return []opSpec{
-		pair("Add", op.Add), pair("Sub", op.Sub), pair("Mul", op.Mul),
+		pair("Add", pointwise.Add), pair("Sub", pointwise.Sub), pair("Mul", pointwise.Mul),
 		{"Div", "", 2, 2, convertDiv, false},
 		{"Mod", "fmod", 2, 2, convertMod, false},
 		{"Pow", "", 2, 2, convertPow, false},
-		pair("And", op.And), pair("Or", op.Or), pair("Xor", op.Xor),
-		pair("BitwiseAnd", op.And), pair("BitwiseOr", op.Or), pair("BitwiseXor", op.Xor),
-		{"Not", "", 1, 1, convertAny(op.Not), false},
-		{"BitwiseNot", "", 1, 1, convertAny(op.Not), false},
+		pair("And", whole.And), pair("Or", whole.Or), pair("Xor", whole.Xor),
+		pair("BitwiseAnd", whole.And), pair("BitwiseOr", whole.Or), pair("BitwiseXor", whole.Xor),
+		{"Not", "", 1, 1, convertAny(whole.Not), false},
+		{"BitwiseNot", "", 1, 1, convertAny(whole.Not), false},
 		{"BitShift", "direction", 2, 2, convertShift, false},
 		relation("Equal", "eq"), relation("Less", "lt"), relation("LessOrEqual", "le"),
 		relation("Greater", "gt"), relation("GreaterOrEqual", "ge"),
 		{"Where", "", 3, 3, convertWhere, false},
-		{"Min", "", 1, many, convertMany(op.Min), false},
-		{"Max", "", 1, many, convertMany(op.Max), false},
-		{"Sum", "", 1, many, convertMany(op.Add), false},
+		{"Min", "", 1, many, convertMany(pointwise.Min), false},
+		{"Max", "", 1, many, convertMany(pointwise.Max), false},
+		{"Sum", "", 1, many, convertMany(pointwise.Add), false},
 		{"Mean", "", 1, many, convertMean, false},
 	}
 }
@@ -131,7 +136,7 @@ func convertWhere(c *call) {
 	}
 	c.alike(1)
 	cond, a, b := c.arg(0), c.arg(1), c.arg(2)
-	n := c.emit("", op.Where, nil, cond, a, b)
+	n := c.emit("", whole.Where, nil, cond, a, b)
 	if c.result(n); c.err == nil {
 		c.fr.values[c.n.out[0]].dtype = c.in[1].dtype
 	}
@@ -140,16 +145,16 @@ func convertWhere(c *call) {
 func convertMod(c *call) {
 	c.alike(0)
 	a := c.arg(0)
-	c.result(c.emit("", op.Mod, &op.ModAttrs{Floor: c.int("fmod", 0) == 0}, a, c.arg(1)))
+	c.result(c.emit("", whole.Mod, &whole.ModAttrs{Floor: c.int("fmod", 0) == 0}, a, c.arg(1)))
 }
 
 func convertShift(c *call) {
 	c.alike(0)
-	a, o := c.arg(0), op.ShiftLeft
+	a, o := c.arg(0), whole.ShiftLeft
 	switch d := c.string("direction", ""); d {
 	case "LEFT":
 	case "RIGHT":
-		o = op.ShiftRight
+		o = whole.ShiftRight
 	default:
 		c.fail(source.CodeAttr, "direction %s is neither LEFT nor RIGHT", quote(d))
 	}
@@ -159,24 +164,24 @@ func convertShift(c *call) {
 // convertRelu: of whole numbers it is the greater of x and 0.
 func convertRelu(c *call) {
 	if !c.whole(0) {
-		convertUnary(op.Relu)(c)
+		convertUnary(pointwise.Relu)(c)
 		return
 	}
 	x := c.arg(0)
 	if c.err == nil {
-		c.result(c.emit("", op.Max, nil, x, c.like(x, 0, "zero")))
+		c.result(c.emit("", pointwise.Max, nil, x, c.like(x, 0, "zero")))
 	}
 }
 
 func convertLeaky(c *call) {
-	c.result(c.emit("", op.LeakyRelu, &op.LeakyAttrs{Alpha: c.float("alpha", 0.01)}, c.data(0)))
+	c.result(c.emit("", pointwise.LeakyRelu, &pointwise.LeakyAttrs{Alpha: c.float("alpha", 0.01)}, c.data(0)))
 }
 
 // convertSoftmax: up to opset 12 all axes from the given one on are taken together.
 func convertSoftmax(o *ir.Op) func(*call) {
 	return func(c *call) {
 		c.flattened(func(x *ir.Node, axis int, suffix string) *ir.Node {
-			return c.emit(suffix, o, &op.AxisAttrs{Axis: axis}, x)
+			return c.emit(suffix, o, &column.AxisAttrs{Axis: axis}, x)
 		})
 	}
 }
@@ -206,11 +211,11 @@ func convertHardmax(c *call) {
 		if c.err != nil {
 			return nil
 		}
-		at := c.emit("place", op.ArgMax, &op.ArgMaxAttrs{Axis: axis, KeepDims: true}, x)
+		at := c.emit("place", reduce.ArgMax, &reduce.ArgMaxAttrs{Axis: axis, KeepDims: true}, x)
 		shape := slices.Repeat([]int{1}, len(x.Type.Shape))
 		shape[axis] = x.Type.Shape[axis]
-		hit := c.emit("hit", op.Compare, &op.CompareAttrs{Rel: "eq"}, at, c.iota("places", shape))
-		return c.emit(suffix, op.Convert, &op.ConvertAttrs{To: ir.F32}, hit)
+		hit := c.emit("hit", whole.Compare, &whole.CompareAttrs{Rel: "eq"}, at, c.iota("places", shape))
+		return c.emit(suffix, whole.Convert, &whole.ConvertAttrs{To: ir.F32}, hit)
 	})
 }
 
@@ -225,12 +230,12 @@ func (c *call) iota(role string, shape []int) *ir.Node {
 
 func convertArgMax(least bool) func(*call) {
 	return func(c *call) {
-		a := &op.ArgMaxAttrs{
+		a := &reduce.ArgMaxAttrs{
 			Axis:     c.axis(c.int("axis", 0), len(c.shape(0)), 0),
 			KeepDims: c.int("keepdims", 1) != 0,
 			Last:     c.int("select_last_index", 0) != 0,
 			Least:    least,
 		}
-		c.result(c.emit("", op.ArgMax, a, c.arg(0)))
+		c.result(c.emit("", reduce.ArgMax, a, c.arg(0)))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // convertPad pads one axis after the other; negative pads cut. Pads and value are attributes up to opset 10, inputs
@@ -78,7 +78,7 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 		return nil
 	}
 	if last-first < size {
-		x = c.emit("slice", op.Slice, &op.SliceAttrs{Axis: axis, Start: first, Count: last - first, Step: 1}, x)
+		x = c.emit("slice", move.Slice, &move.SliceAttrs{Axis: axis, Start: first, Count: last - first, Step: 1}, x)
 		size = last - first
 	}
 	if before, after = max(before, 0), max(after, 0); before+after == 0 {
@@ -89,7 +89,7 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 		if !ok {
 			c.fail(source.CodeForm, "pads whole numbers by %.0f, which float32 does not hold", value)
 		}
-		return c.emit("pad", op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
+		return c.emit("pad", move.Pad, &move.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
 	}
 	edge := build.EdgeReflect
 	switch mode {

@@ -10,7 +10,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/pointwise"
 )
 
 // qonnx is the domain of the operations that QONNX adds; it has had other names.
@@ -151,7 +151,7 @@ func convertTrunc(c *call) {
 		c.fail(source.CodeQuantForm, "makes %d bits of %d", out, in)
 	}
 	s.ints.W = int(out) + 1 // a sign, as the node does not say whether there is one
-	half := c.emit("drop", op.Mul, nil, c.data(0), c.number(float32(math.Ldexp(1, int(out-in))), "drop"))
+	half := c.emit("drop", pointwise.Mul, nil, c.data(0), c.number(float32(math.Ldexp(1, int(out-in))), "drop"))
 	c.quantized(half, s, 1, "")
 }
 

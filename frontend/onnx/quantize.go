@@ -7,7 +7,8 @@ import (
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/pointwise"
 )
 
 // microsoft is the domain of what runtimes add to quantized models.
@@ -25,9 +26,9 @@ func quantTable() []opSpec {
 		{"QLinearConv", windowAttrs + "group", 8, 9, convertQLinearConv, false},
 		{"QLinearMatMul", "", 8, 8, convertQLinearMatMul, false},
 		{microsoft + "QGemm", "alpha transA transB", 6, 9, convertQGemm, false},
-		{microsoft + "QLinearAdd", "", 7, 8, convertQLinearBinary(op.Add), false},
-		{microsoft + "QLinearMul", "", 7, 8, convertQLinearBinary(op.Mul), false},
-		{microsoft + "QLinearSigmoid", "", 4, 5, convertQLinearUnary(convertUnary(op.Sigmoid)), false},
+		{microsoft + "QLinearAdd", "", 7, 8, convertQLinearBinary(pointwise.Add), false},
+		{microsoft + "QLinearMul", "", 7, 8, convertQLinearBinary(pointwise.Mul), false},
+		{microsoft + "QLinearSigmoid", "", 4, 5, convertQLinearUnary(convertUnary(curve.Sigmoid)), false},
 		{microsoft + "QLinearLeakyRelu", "alpha", 4, 5, convertQLinearUnary(convertLeaky), false},
 		{microsoft + "QLinearAveragePool", windowAttrs + "ceil_mode count_include_pad channels_last", 4, 5,
 			convertQLinearPool(convertAvgPool), false},
@@ -72,7 +73,7 @@ func (c *call) quantized(n *ir.Node, s *scheme, dtype int64, suffix string) {
 		return
 	}
 	t := s.typ(format.DivF32)
-	n = c.emit(suffix, op.Quant, &op.QuantAttrs{Format: t.Format.String(), Bipolar: s.sign}, n)
+	n = c.emit(suffix, pointwise.Quant, &pointwise.QuantAttrs{Format: t.Format.String(), Bipolar: s.sign}, n)
 	if c.result(n); n != nil {
 		v := c.fr.values[c.n.out[0]]
 		if v.dtype = dtype; dtype != 1 {

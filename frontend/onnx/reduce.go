@@ -9,7 +9,11 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/window"
 )
 
 const reduceAttrs = "axes keepdims noop_with_empty_axes"
@@ -20,11 +24,11 @@ func reduceTable() []opSpec {
 		return opSpec{name, reduceAttrs, 1, 2, convertReduce(r, since), false}
 	}
 	return []opSpec{
-		row("ReduceMean", 18, reduction{o: op.ReduceMean}),
-		row("ReduceSum", 13, reduction{o: op.ReduceSum}),
-		row("ReduceMax", 18, reduction{o: op.ReduceMax, empty: math.Inf(-1)}),
-		row("ReduceMin", 18, reduction{o: op.ReduceMin, empty: math.Inf(1)}),
-		row("ReduceProd", 18, reduction{o: op.ReduceProd, empty: 1}),
+		row("ReduceMean", 18, reduction{o: reduce.Mean}),
+		row("ReduceSum", 13, reduction{o: reduce.Sum}),
+		row("ReduceMax", 18, reduction{o: reduce.Max, empty: math.Inf(-1)}),
+		row("ReduceMin", 18, reduction{o: reduce.Min, empty: math.Inf(1)}),
+		row("ReduceProd", 18, reduction{o: reduce.Prod, empty: 1}),
 		row("ReduceL1", 18, reduction{by: build.L1}),
 		row("ReduceL2", 18, reduction{by: build.L2}),
 		row("ReduceSumSquare", 18, reduction{by: build.SumSquare}),
@@ -79,13 +83,13 @@ func convertReduce(r reduction, input int) func(*call) {
 func (c *call) reduceNothing(r reduction, x *ir.Node) *ir.Node {
 	switch r.by {
 	case build.L1, build.L2:
-		return c.emit("", op.Abs, nil, x)
+		return c.emit("", curve.Abs, nil, x)
 	case build.SumSquare:
-		return c.emit("", op.Mul, nil, x, x)
+		return c.emit("", pointwise.Mul, nil, x, x)
 	case build.LogSum:
-		return c.emit("", op.Log, nil, x)
+		return c.emit("", curve.Log, nil, x)
 	}
-	return c.emit("", op.Identity, nil, x)
+	return c.emit("", move.Identity, nil, x)
 }
 
 // reduce makes a reduction over sorted axes the result.
@@ -137,15 +141,15 @@ func (c *call) reduceBy(o *ir.Op, axes []int, x *ir.Node, suffix string) *ir.Nod
 		return nil
 	}
 	shape := x.Type.Shape
-	if o == op.ReduceMean && (slices.Equal(axes, []int{2, 3}) && len(shape) == 4 ||
+	if o == reduce.Mean && (slices.Equal(axes, []int{2, 3}) && len(shape) == 4 ||
 		slices.Equal(axes, []int{2}) && len(shape) == 3) && x.Type.IsFloat() {
-		return c.emit(suffix, op.GlobalAvgPool, &op.GlobalAttrs{}, x)
+		return c.emit(suffix, window.GlobalAvgPool, &window.GlobalAttrs{}, x)
 	}
-	if x.Type.Format == ir.Bool && o == op.ReduceMax {
-		o = op.ReduceAny
+	if x.Type.Format == ir.Bool && o == reduce.Max {
+		o = reduce.Any
 	}
-	if x.Type.Format == ir.Bool && o == op.ReduceMin {
-		o = op.ReduceAll
+	if x.Type.Format == ir.Bool && o == reduce.Min {
+		o = reduce.All
 	}
-	return c.emit(suffix, o, &op.ReduceAttrs{Axes: axes}, x)
+	return c.emit(suffix, o, &reduce.Attrs{Axes: axes}, x)
 }

@@ -9,7 +9,8 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/whole"
 )
 
 // shapeTable lists operations on shapes, types and constants.
@@ -348,13 +349,13 @@ func convertUnsqueeze(c *call) {
 
 func convertTranspose(c *call) {
 	n := c.arg(0)
-	c.result(c.emit("", op.Transpose, &op.TransposeAttrs{Perm: c.perm(len(c.shape(0)))}, n))
+	c.result(c.emit("", move.Transpose, &move.TransposeAttrs{Perm: c.perm(len(c.shape(0)))}, n))
 }
 
 // convertIdentity passes input 0 on.
 func convertIdentity(c *call) {
 	n := c.arg(0)
-	c.result(c.emit("", op.Identity, nil, n))
+	c.result(c.emit("", move.Identity, nil, n))
 }
 
 // convertDropout passes input 0 on; its second result is a mask of what is kept, which is everything.
@@ -387,9 +388,9 @@ func convertCast(c *call) {
 	case c.err != nil:
 		return
 	case n.Type.Format == ir.FormatOf(typ) && (typ == ir.F32 || typ == ir.F64 || ir.IsWhole(n.Type.Format)):
-		n = c.emit("", op.Identity, nil, n)
+		n = c.emit("", move.Identity, nil, n)
 	default:
-		n = c.emit("", op.Convert, &op.ConvertAttrs{To: typ}, n)
+		n = c.emit("", whole.Convert, &whole.ConvertAttrs{To: typ}, n)
 	}
 	if c.result(n); c.err == nil {
 		c.fr.values[c.n.out[0]].dtype = to

@@ -10,7 +10,8 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
 )
 
 // value is what an ONNX name stands for: a node, or a constant of the file that no node has read yet.
@@ -106,7 +107,7 @@ func movedAxis(axis int, o *ir.Op, attrs any, from, to []int) int {
 	if axis >= len(from) {
 		return lostAxis
 	}
-	if t, ok := attrs.(*op.TransposeAttrs); ok {
+	if t, ok := attrs.(*move.TransposeAttrs); ok {
 		return slices.Index(t.Perm, axis)
 	}
 	if at := axis + len(to) - len(from); o.Traits.Wire && at >= 0 && at < len(to) && to[at] == from[axis] {
@@ -161,7 +162,7 @@ func (c *call) known(n *ir.Node) bool {
 	for stack := []*ir.Node{n}; len(stack) > 0; {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if n == nil || n.Op == op.Input {
+		if n == nil || n.Op == leaf.Input {
 			return false
 		}
 		if !seen[n] {

@@ -6,7 +6,11 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
+	"lathe/ir/op/window"
 )
 
 // spatial is the number of spatial axes of input 0, 1 or 2; it fails for anything else.
@@ -23,7 +27,7 @@ func (c *call) spatial() int {
 
 // pool3 is a pool of three spatial axes: one over the last two, then one over the first. The greatest, and the mean, of
 // a box are those of its layers.
-func (c *call) pool3(o *ir.Op, attrs func(op.Window) any) {
+func (c *call) pool3(o *ir.Op, attrs func(geometry.Window) any) {
 	c.volume = true
 	w, s := c.window(nil), c.shape(0)
 	c.fullWindows(&w)
@@ -36,9 +40,9 @@ func (c *call) pool3(o *ir.Op, attrs func(op.Window) any) {
 		}
 		return out
 	}
-	plane := op.Window{Kernel: w.Kernel[1:], Strides: w.Strides[1:], Dilations: w.Dilations[1:],
+	plane := geometry.Window{Kernel: w.Kernel[1:], Strides: w.Strides[1:], Dilations: w.Dilations[1:],
 		Pads: pick(w.Pads, 1, 2, 4, 5), CeilMode: w.CeilMode}
-	depth := op.Window{Kernel: []int{w.Kernel[0], 1}, Strides: []int{w.Strides[0], 1}, CeilMode: w.CeilMode,
+	depth := geometry.Window{Kernel: []int{w.Kernel[0], 1}, Strides: []int{w.Strides[0], 1}, CeilMode: w.CeilMode,
 		Dilations: []int{w.Dilations[0], 1}, Pads: []int{w.Pads[0], 0, w.Pads[3], 0}}
 	x := c.reshape("planes", c.data(0), []int{s[0], s[1] * s[2], s[3], s[4]})
 	x = c.emit("plane", o, attrs(plane), x)
@@ -53,9 +57,9 @@ func (c *call) pool3(o *ir.Op, attrs func(op.Window) any) {
 }
 
 // window reads the attributes that Conv and the pools share. Kernel comes from kernel_shape, or from the weights.
-func (c *call) window(kernel []int) op.Window {
+func (c *call) window(kernel []int) geometry.Window {
 	rank := c.spatial()
-	w := op.Window{Kernel: c.ints("kernel_shape"), Strides: c.ints("strides"), Dilations: c.ints("dilations")}
+	w := geometry.Window{Kernel: c.ints("kernel_shape"), Strides: c.ints("strides"), Dilations: c.ints("dilations")}
 	if !c.hasAttr("kernel_shape") {
 		w.Kernel = kernel
 	}
@@ -89,7 +93,7 @@ func (c *call) window(kernel []int) op.Window {
 
 // pads reads pads or computes them from auto_pad. SAME keeps ceil(in/stride) windows; the odd element of padding stands
 // at the end (UPPER) or at the beginning (LOWER). ONNX operator Conv.
-func (c *call) pads(w *op.Window) []int {
+func (c *call) pads(w *geometry.Window) []int {
 	rank := len(w.Kernel)
 	auto := c.string("auto_pad", "NOTSET")
 	pads := make([]int, 2*rank)
@@ -199,7 +203,7 @@ func convertConv(c *call) {
 	if w := c.shape(1); len(w) > 2 {
 		kernel = w[2:]
 	}
-	a := &op.ConvAttrs{Window: c.window(kernel)}
+	a := &sum.ConvAttrs{Window: c.window(kernel)}
 	group := c.int("group", 1)
 	if group < 1 || group > maxAttr {
 		c.fail(source.CodeAttr, "group is %d", group)
@@ -209,7 +213,7 @@ func convertConv(c *call) {
 	if c.has(2) {
 		args = append(args, c.weight(2, "the biases"))
 	}
-	c.result(c.emit("", op.Conv, a, args...))
+	c.result(c.emit("", sum.Conv, a, args...))
 }
 
 func convertBatchNorm(c *call) {
@@ -226,11 +230,11 @@ func convertBatchNorm(c *call) {
 	for i, what := range [...]string{"the scales", "the biases", "the means", "the variances"} {
 		args = append(args, c.weight(i+1, what))
 	}
-	c.result(c.emit("", op.BatchNorm, &op.BatchNormAttrs{Epsilon: c.float("epsilon", 1e-5), Axis: 1}, args...))
+	c.result(c.emit("", sum.BatchNorm, &sum.BatchNormAttrs{Epsilon: c.float("epsilon", 1e-5), Axis: 1}, args...))
 }
 
 // fullWindows refuses windows that lie in the padding alone: they have no maximum and no mean.
-func (c *call) fullWindows(w *op.Window) {
+func (c *call) fullWindows(w *geometry.Window) {
 	for i, k := range w.Kernel {
 		if c.err != nil {
 			return
@@ -252,29 +256,29 @@ func (c *call) fullWindows(w *op.Window) {
 // convertMaxPool: bytes are compared as real numbers.
 func convertMaxPool(c *call) {
 	if len(c.shape(0)) == 5 {
-		c.pool3(op.MaxPool, func(w op.Window) any { return &w })
+		c.pool3(window.MaxPool, func(w geometry.Window) any { return &w })
 		return
 	}
 	w := c.window(nil)
 	c.fullWindows(&w)
 	x := c.arg(0)
 	if c.err != nil || x.Type.IsFloat() {
-		c.result(c.emit("", op.MaxPool, &w, x))
+		c.result(c.emit("", window.MaxPool, &w, x))
 		return
 	}
-	y := c.emit("pool", op.MaxPool, &w, c.converted("real", x, ir.F32))
-	c.result(c.emit("", op.Convert, &op.ConvertAttrs{To: ir.StoredAs(x.Type.Format)}, y))
+	y := c.emit("pool", window.MaxPool, &w, c.converted("real", x, ir.F32))
+	c.result(c.emit("", whole.Convert, &whole.ConvertAttrs{To: ir.StoredAs(x.Type.Format)}, y))
 }
 
 func convertAvgPool(c *call) {
 	include := c.int("count_include_pad", 0) != 0
 	if len(c.shape(0)) == 5 {
-		c.pool3(op.AvgPool, func(w op.Window) any { return &op.AvgAttrs{Window: w, IncludePad: include} })
+		c.pool3(window.AvgPool, func(w geometry.Window) any { return &window.AvgAttrs{Window: w, IncludePad: include} })
 		return
 	}
-	a := &op.AvgAttrs{Window: c.window(nil), IncludePad: include}
+	a := &window.AvgAttrs{Window: c.window(nil), IncludePad: include}
 	c.fullWindows(&a.Window)
-	c.result(c.emit("", op.AvgPool, a, c.data(0)))
+	c.result(c.emit("", window.AvgPool, a, c.data(0)))
 }
 
 // overAll reduces all spatial axes where they are more than two.
@@ -283,7 +287,7 @@ func (c *call) overAll(o *ir.Op) bool {
 	if rank <= 4 {
 		return false
 	}
-	a := &op.ReduceAttrs{}
+	a := &reduce.Attrs{}
 	for i := 2; i < rank; i++ {
 		a.Axes = append(a.Axes, i)
 	}
@@ -292,24 +296,24 @@ func (c *call) overAll(o *ir.Op) bool {
 }
 
 func convertGlobalAvg(c *call) {
-	if c.overAll(op.ReduceMean) {
+	if c.overAll(reduce.Mean) {
 		return
 	}
 	c.spatial()
-	c.result(c.emit("", op.GlobalAvgPool, &op.GlobalAttrs{}, c.data(0)))
+	c.result(c.emit("", window.GlobalAvgPool, &window.GlobalAttrs{}, c.data(0)))
 }
 
 // convertGlobalMax is a maximum pool whose window is the image: disjoint windows, which need no memory of rows.
 func convertGlobalMax(c *call) {
-	if c.overAll(op.ReduceMax) {
+	if c.overAll(reduce.Max) {
 		return
 	}
 	c.spatial()
-	w := op.Window{Kernel: append([]int(nil), c.shape(0)[min(2, len(c.shape(0))):]...)}
+	w := geometry.Window{Kernel: append([]int(nil), c.shape(0)[min(2, len(c.shape(0))):]...)}
 	w.Pads = make([]int, 2*len(w.Kernel))
 	for range w.Kernel {
 		w.Dilations = append(w.Dilations, 1)
 	}
 	w.Strides = append(w.Strides, w.Kernel...)
-	c.result(c.emit("", op.MaxPool, &w, c.data(0)))
+	c.result(c.emit("", window.MaxPool, &w, c.data(0)))
 }

@@ -9,7 +9,9 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/whole"
 )
 
 // reducePair recognises the reduction of values beside their positions: the greatest or the least value, and where it
@@ -111,9 +113,9 @@ func (c *call) neutralPick(k choice, init value) bool {
 
 // pick makes the two results.
 func (c *call) pick(k choice, x, at value, axis int) {
-	name, o := "stablehlo.maximum", op.ReduceMax
+	name, o := "stablehlo.maximum", reduce.Max
 	if k.least {
-		name, o = "stablehlo.minimum", op.ReduceMin
+		name, o = "stablehlo.minimum", reduce.Min
 	}
 	n := c.full(x)
 	init := value{c.number(x.node, math.Inf(map[bool]int{true: 1, false: -1}[k.least])), nil}
@@ -125,17 +127,17 @@ func (c *call) pick(k choice, x, at value, axis int) {
 	if k.least {
 		n = c.flipped(n)
 	}
-	where = c.emit(op.ArgMax, &op.ArgMaxAttrs{Axis: axis, Last: k.last}, n)
+	where = c.emit(reduce.ArgMax, &reduce.ArgMaxAttrs{Axis: axis, Last: k.last}, n)
 	if to := ir.StoredAs(at.node.Type.Format); where != nil && where.Type.Format != at.node.Type.Format {
-		where = c.emit(op.Convert, &op.ConvertAttrs{To: to}, where)
+		where = c.emit(whole.Convert, &whole.ConvertAttrs{To: to}, where)
 	}
-	c.outs = append(c.outs, best, whole(where))
+	c.outs = append(c.outs, best, wholeValue(where))
 }
 
 // flipped turns the order of values around.
 func (c *call) flipped(n *ir.Node) *ir.Node {
 	if n != nil && !n.Type.IsFloat() {
-		return c.emit(op.Not, nil, n)
+		return c.emit(whole.Not, nil, n)
 	}
-	return c.emit(op.Mul, nil, n, c.number(n, -1))
+	return c.emit(pointwise.Mul, nil, n, c.number(n, -1))
 }

@@ -10,7 +10,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // call is one operation while it is converted. Its first error sticks, so that conversions look once, at the end.
@@ -215,7 +215,7 @@ func (c *call) full(v value) *ir.Node {
 	if c.err != nil || v.node == nil || slices.Equal(v.node.Type.Shape, v.dims) {
 		return v.node
 	}
-	return c.emit(op.Repeat, &op.RepeatAttrs{Shape: v.dims}, v.node)
+	return c.emit(move.Repeat, &move.RepeatAttrs{Shape: v.dims}, v.node)
 }
 
 // expand is full outside of any operation.
@@ -223,13 +223,13 @@ func (im *importer) expand(v value, name string) (*ir.Node, error) {
 	if v.node == nil || slices.Equal(v.node.Type.Shape, v.dims) {
 		return v.node, nil
 	}
-	return im.b.Emit(build.Place{Name: name, Source: "broadcast"}, op.Repeat, &op.RepeatAttrs{Shape: v.dims}, v.node)
+	return im.b.Emit(build.Place{Name: name, Source: "broadcast"}, move.Repeat, &move.RepeatAttrs{Shape: v.dims}, v.node)
 }
 
 // done defines the results.
 func (c *call) done(nodes ...*ir.Node) {
 	for _, n := range nodes {
-		c.outs = append(c.outs, whole(n))
+		c.outs = append(c.outs, wholeValue(n))
 	}
 }
 

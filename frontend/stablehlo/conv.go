@@ -10,7 +10,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/sum"
 )
 
 // dimNumbers say which axis of image, kernel and result is what: spatial axes in order.
@@ -151,7 +151,7 @@ func (c *call) conv(d dimNumbers, w windowAttrs, groups int) {
 	if last {
 		first = 1
 	}
-	attrs := &op.ConvAttrs{Groups: groups}
+	attrs := &sum.ConvAttrs{Groups: groups}
 	attrs.ChannelsLast, attrs.Strides, attrs.Dilations = last, w.stride, w.rhs
 	attrs.Pads = make([]int, 2*rank)
 	for i := range rank {
@@ -170,7 +170,7 @@ func (c *call) conv(d dimNumbers, w windowAttrs, groups int) {
 	}
 	var n *ir.Node
 	if fixed {
-		n = c.emit(op.Conv, attrs, x, weights)
+		n = c.emit(sum.Conv, attrs, x, weights)
 	} else {
 		n = c.patches(x, weights, attrs)
 	}

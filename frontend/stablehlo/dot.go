@@ -8,7 +8,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/sum"
 )
 
 // convertDot multiplies vectors and matrices.
@@ -122,7 +122,7 @@ func (c *call) contract(lists [4][]int) {
 			slices.Concat(batch, []int{elems(a.sizes(a.free)), k}))
 		right := c.arranged(b, slices.Concat(b.batch, b.contract, b.free),
 			slices.Concat(batch, []int{k, elems(b.sizes(b.free))}))
-		c.done(c.shape(c.emit(op.MatMul, nil, left, right), dims))
+		c.done(c.shape(c.emit(sum.MatMul, nil, left, right), dims))
 	}
 }
 
@@ -164,5 +164,5 @@ func (c *call) linear(x, w side) *ir.Node {
 	weights := c.arranged(w, slices.Concat(w.free, w.contract), []int{out, k})
 	lead := x.sizes(x.free)
 	data := c.arranged(x, slices.Concat(x.free, x.contract), append(lead, k))
-	return c.emit(op.Linear, nil, data, weights)
+	return c.emit(sum.Linear, nil, data, weights)
 }

@@ -11,6 +11,9 @@ import (
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 // convertConstant makes a constant; one that is the same everywhere keeps one element.
@@ -119,35 +122,35 @@ func convertDivide(c *call) {
 			return
 		}
 		if f, _ := math.Frexp(d); math.Abs(f) == 0.5 && float64(float32(1/d)) == 1/d {
-			c.outs = append(c.outs, value{c.emit(op.Mul, nil, x.node, c.number(x.node, 1/d)), dims})
+			c.outs = append(c.outs, value{c.emit(pointwise.Mul, nil, x.node, c.number(x.node, 1/d)), dims})
 			return
 		}
 	}
 	if v, ok := x.scalar(); ok && x.node.Type.IsFloat() && !y.node.IsConst() {
-		n := c.emit(op.Reciprocal, &op.ReciprocalAttrs{Numerator: float32(v)}, y.node)
+		n := c.emit(curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: float32(v)}, y.node)
 		c.outs = append(c.outs, value{n, dims})
 		return
 	}
-	c.outs = append(c.outs, c.pointwise(op.Div, nil, x, y))
+	c.outs = append(c.outs, c.pointwise(whole.Div, nil, x, y))
 }
 
 // convertNegate is x*(-1) for floats, so that -0 comes out right, and 0 - x for whole numbers.
 func convertNegate(c *call) {
 	x := c.args[0]
 	if x.node.Type.IsFloat() {
-		c.outs = append(c.outs, value{c.emit(op.Mul, nil, x.node, c.number(x.node, -1)), x.dims})
+		c.outs = append(c.outs, value{c.emit(pointwise.Mul, nil, x.node, c.number(x.node, -1)), x.dims})
 		return
 	}
-	c.outs = append(c.outs, value{c.emit(op.Sub, nil, c.number(x.node, 0), x.node), x.dims})
+	c.outs = append(c.outs, value{c.emit(pointwise.Sub, nil, c.number(x.node, 0), x.node), x.dims})
 }
 
 func convertRsqrt(c *call) {
-	root := c.pointwise(op.Sqrt, nil, c.args[0])
-	c.outs = append(c.outs, c.pointwise(op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, root))
+	root := c.pointwise(curve.Sqrt, nil, c.args[0])
+	c.outs = append(c.outs, c.pointwise(curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, root))
 }
 
 func convertSquare(c *call) {
-	c.outs = append(c.outs, c.pointwise(op.Mul, nil, c.args[0], c.args[0]))
+	c.outs = append(c.outs, c.pointwise(pointwise.Mul, nil, c.args[0], c.args[0]))
 }
 
 // convertClamp is min(max(x, low), high); scalar bounds stand for all elements.
@@ -158,7 +161,7 @@ func convertClamp(c *call) {
 			b.dims = x.dims
 		}
 	}
-	c.outs = append(c.outs, c.pointwise(op.Min, nil, c.pointwise(op.Max, nil, x, low), high))
+	c.outs = append(c.outs, c.pointwise(pointwise.Min, nil, c.pointwise(pointwise.Max, nil, x, low), high))
 }
 
 // convertSame returns its operands: barriers, and annotations of devices.

@@ -5,15 +5,17 @@ package stablehlo
 import (
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 // num is a number in the format of x, for all its elements.
 func (c *call) num(x value, v float64) value { return value{c.number(x.node, v), x.dims} }
 
-func (c *call) add(a, b value) value { return c.pointwise(op.Add, nil, a, b) }
-func (c *call) sub(a, b value) value { return c.pointwise(op.Sub, nil, a, b) }
-func (c *call) mul(a, b value) value { return c.pointwise(op.Mul, nil, a, b) }
+func (c *call) add(a, b value) value { return c.pointwise(pointwise.Add, nil, a, b) }
+func (c *call) sub(a, b value) value { return c.pointwise(pointwise.Sub, nil, a, b) }
+func (c *call) mul(a, b value) value { return c.pointwise(pointwise.Mul, nil, a, b) }
 
 // convertLog1p is log(1 + x) without the loss of digits where x is small: x*log(w)/(w - 1) for w = 1 + x, and x where
 // w is 1 (Goldberg, What Every Computer Scientist Should Know About Floating-Point Arithmetic, theorem 4).
@@ -22,9 +24,9 @@ func convertLog1p(c *call) {
 	one := c.num(x, 1)
 	w := c.add(one, x)
 	d := c.sub(w, one)
-	scaled := c.pointwise(op.Mul, nil, x, c.pointwise(op.Div, nil, c.pointwise(op.Log, nil, w), d))
-	plain := c.pointwise(op.Log, nil, w)
-	near := c.compare("lt", c.pointwise(op.Abs, nil, x), one)
+	scaled := c.pointwise(pointwise.Mul, nil, x, c.pointwise(whole.Div, nil, c.pointwise(curve.Log, nil, w), d))
+	plain := c.pointwise(curve.Log, nil, w)
+	near := c.compare("lt", c.pointwise(curve.Abs, nil, x), one)
 	some := c.compare("eq", d, c.num(x, 0))
 	c.outs = append(c.outs, c.choose(some, x, c.choose(near, scaled, plain)))
 }
@@ -33,45 +35,45 @@ func convertLog1p(c *call) {
 func convertExpm1(c *call) {
 	x := c.args[0]
 	one := c.num(x, 1)
-	t := c.pointwise(op.Tanh, nil, c.mul(x, c.num(x, 0.5)))
-	near := c.pointwise(op.Div, nil, c.add(t, t), c.sub(one, t))
-	far := c.sub(c.pointwise(op.Exp, nil, x), one)
-	small := c.compare("lt", c.pointwise(op.Abs, nil, x), one)
+	t := c.pointwise(curve.Tanh, nil, c.mul(x, c.num(x, 0.5)))
+	near := c.pointwise(whole.Div, nil, c.add(t, t), c.sub(one, t))
+	far := c.sub(c.pointwise(curve.Exp, nil, x), one)
+	small := c.compare("lt", c.pointwise(curve.Abs, nil, x), one)
 	c.outs = append(c.outs, c.choose(small, near, far))
 }
 
 // convertErfc is 1 - erf(x).
 func convertErfc(c *call) {
 	x := c.args[0]
-	c.outs = append(c.outs, c.sub(c.num(x, 1), c.pointwise(op.Erf, nil, x)))
+	c.outs = append(c.outs, c.sub(c.num(x, 1), c.pointwise(curve.Erf, nil, x)))
 }
 
 // convertCbrt is sign(x)*|x|^(1/3).
 func convertCbrt(c *call) {
 	x := c.args[0]
-	root := c.pointwise(op.Pow, &op.PowAttrs{Exponent: 1. / 3}, c.pointwise(op.Abs, nil, x))
-	c.outs = append(c.outs, c.mul(c.pointwise(op.Sign, nil, x), root))
+	root := c.pointwise(curve.Pow, &curve.PowAttrs{Exponent: 1. / 3}, c.pointwise(curve.Abs, nil, x))
+	c.outs = append(c.outs, c.mul(c.pointwise(curve.Sign, nil, x), root))
 }
 
 // convertRoundAway rounds ties away from zero: the fraction of |x| is exact, and decides.
 func convertRoundAway(c *call) {
 	x := c.args[0]
-	size := c.pointwise(op.Abs, nil, x)
-	down := c.pointwise(op.Floor, nil, size)
+	size := c.pointwise(curve.Abs, nil, x)
+	down := c.pointwise(curve.Floor, nil, size)
 	up := c.compare("ge", c.sub(size, down), c.num(x, 0.5))
 	near := c.choose(up, c.add(down, c.num(x, 1)), down)
-	c.outs = append(c.outs, c.mul(c.pointwise(op.Sign, nil, x), near))
+	c.outs = append(c.outs, c.mul(c.pointwise(curve.Sign, nil, x), near))
 }
 
 // convertIsFinite is |x| < infinity, which a NaN is not.
 func convertIsFinite(c *call) {
-	nan, inf := c.pointwise(op.IsNaN, nil, c.args[0]), c.pointwise(op.IsInf, nil, c.args[0])
-	c.outs = append(c.outs, c.pointwise(op.Not, nil, c.pointwise(op.Or, nil, nan, inf)))
+	nan, inf := c.pointwise(whole.IsNaN, nil, c.args[0]), c.pointwise(whole.IsInf, nil, c.args[0])
+	c.outs = append(c.outs, c.pointwise(whole.Not, nil, c.pointwise(whole.Or, nil, nan, inf)))
 }
 
 // convertRemainder has the sign of the dividend.
 func convertRemainder(c *call) {
-	c.outs = append(c.outs, c.pointwise(op.Mod, &op.ModAttrs{}, c.args...))
+	c.outs = append(c.outs, c.pointwise(whole.Mod, &whole.ModAttrs{}, c.args...))
 }
 
 // convertBatchNorm is (x - mean)/sqrt(variance + epsilon)*scale + offset along one axis.
@@ -96,8 +98,8 @@ func convertBatchNorm(c *call) {
 	if v.node == nil {
 		return
 	}
-	root := c.pointwise(op.Sqrt, nil, v)
-	c.outs = append(c.outs, c.add(c.mul(c.pointwise(op.Div, nil, c.sub(x, p[2]), root), p[0]), p[1]))
+	root := c.pointwise(curve.Sqrt, nil, v)
+	c.outs = append(c.outs, c.add(c.mul(c.pointwise(whole.Div, nil, c.sub(x, p[2]), root), p[0]), p[1]))
 }
 
 // whole is a whole number in the format of like, exactly.

@@ -7,12 +7,13 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/sum"
 )
 
 // patches is a convolution by weights that are computed: what each window sees becomes a row, and rows are multiplied
 // by a matrix. x is N, H, W, C and the weights are O, KH, KW, C/groups; one spatial axis may be missing.
-func (c *call) patches(x, w *ir.Node, a *op.ConvAttrs) *ir.Node {
+func (c *call) patches(x, w *ir.Node, a *sum.ConvAttrs) *ir.Node {
 	if x == nil || w == nil {
 		return nil
 	}
@@ -50,16 +51,16 @@ func (c *call) patches(x, w *ir.Node, a *op.ConvAttrs) *ir.Node {
 		}
 		rows := parts[0]
 		if len(parts) > 1 {
-			rows = c.emit(op.Concat, &op.ConcatAttrs{Axis: last}, parts...)
+			rows = c.emit(move.Concat, &move.ConcatAttrs{Axis: last}, parts...)
 		}
 		k := channels * len(taps)
 		weights := c.transpose(c.shape(c.slice(w, 0, g*outs, (g+1)*outs, 1), []int{outs, k}), []int{1, 0})
 		rows = c.shape(rows, []int{x.Type.Shape[0] * elems(out), k})
-		y := c.emit(op.MatMul, nil, rows, weights)
+		y := c.emit(sum.MatMul, nil, rows, weights)
 		groups = append(groups, c.shape(y, slices.Concat(x.Type.Shape[:1], out, []int{outs})))
 	}
 	if len(groups) == 1 {
 		return groups[0]
 	}
-	return c.emit(op.Concat, &op.ConcatAttrs{Axis: last}, groups...)
+	return c.emit(move.Concat, &move.ConcatAttrs{Axis: last}, groups...)
 }

@@ -24,7 +24,7 @@ type importer struct {
 	stack []string
 	depth int // of regions and calls
 	work  int // operations converted, those of every call and iteration
-	sums  map[*ir.Node]sum
+	sums  map[*ir.Node]partialSum
 	errs  diag.List
 
 	// unknown counts unsupported operations, by name and in order.
@@ -33,7 +33,7 @@ type importer struct {
 }
 
 // sum says that a node is count times a mean.
-type sum struct {
+type partialSum struct {
 	mean  *ir.Node
 	count int
 }
@@ -45,7 +45,7 @@ type value struct {
 	dims []int
 }
 
-func whole(n *ir.Node) value {
+func wholeValue(n *ir.Node) value {
 	if n == nil {
 		return value{}
 	}

@@ -9,7 +9,9 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 // places are the dimension numbers of a gather or a scatter.
@@ -56,7 +58,7 @@ func convertGather(c *call) {
 	}
 	at, _ := c.flat(p, x.dims, index)
 	flat := c.shape(c.full(x), []int{elems(x.dims)})
-	c.done(c.emit(op.Gather, &op.AxisAttrs{Axis: 0}, flat, at))
+	c.done(c.emit(whole.Gather, &column.AxisAttrs{Axis: 0}, flat, at))
 }
 
 // placed checks dimension numbers against the shapes.
@@ -113,7 +115,7 @@ func (c *call) rows(p places, x, index value) *ir.Node {
 		}
 	}
 	at := c.shape(c.full(index), batch)
-	return c.emit(op.Gather, &op.AxisAttrs{Axis: axis}, c.full(x), c.clamped(at, x.dims[axis]-1))
+	return c.emit(whole.Gather, &column.AxisAttrs{Axis: axis}, c.full(x), c.clamped(at, x.dims[axis]-1))
 }
 
 // clamped brings positions into 0 ... last, as the operations demand.
@@ -122,9 +124,9 @@ func (c *call) clamped(at *ir.Node, last int) *ir.Node {
 		return at
 	}
 	if at != nil && int64(last) > most(at) {
-		at = c.emit(op.Convert, &op.ConvertAttrs{To: ir.I64}, at)
+		at = c.emit(whole.Convert, &whole.ConvertAttrs{To: ir.I64}, at)
 	}
-	return c.emit(op.Min, nil, c.emit(op.Max, nil, at, c.whole(at, 0)), c.whole(at, int64(last)))
+	return c.emit(pointwise.Min, nil, c.emit(pointwise.Max, nil, at, c.whole(at, 0)), c.whole(at, int64(last)))
 }
 
 // indexBatch is the shape of indices without the axis of their components.
@@ -154,7 +156,7 @@ func (c *call) flat(p places, dims []int, index value) (at *ir.Node, inside valu
 	}
 	wide := c.full(index)
 	if wide != nil && wide.Type.Format != ir.Int64 {
-		wide = c.emit(op.Convert, &op.ConvertAttrs{To: ir.I64}, wide)
+		wide = c.emit(whole.Convert, &whole.ConvertAttrs{To: ir.I64}, wide)
 	}
 	for k, axis := range p.axes {
 		part := wide
@@ -166,9 +168,9 @@ func (c *call) flat(p places, dims []int, index value) (at *ir.Node, inside valu
 		}
 		near := c.clamped(part, dims[axis]-p.sizes[axis])
 		if near != part {
-			same := c.compare("eq", whole(part), whole(near))
+			same := c.compare("eq", wholeValue(part), wholeValue(near))
 			if inside.node != nil {
-				same = c.pointwise(op.And, nil, inside, same)
+				same = c.pointwise(whole.And, nil, inside, same)
 			}
 			inside = same
 		}
@@ -216,10 +218,10 @@ func (t *terms) add(n *ir.Node, stride int, axes []int) {
 		shape[a] = n.Type.Shape[i]
 	}
 	if n = t.shape(n, shape); n != nil {
-		n = t.emit(op.Mul, nil, n, t.whole(n, int64(stride)))
+		n = t.emit(pointwise.Mul, nil, n, t.whole(n, int64(stride)))
 	}
 	if t.sum != nil {
-		n = t.emit(op.Add, nil, t.sum, n)
+		n = t.emit(pointwise.Add, nil, t.sum, n)
 	}
 	t.sum = n
 }
@@ -279,10 +281,10 @@ func (c *call) cutAt(n *ir.Node, axis int, start *ir.Node, size int) *ir.Node {
 	}
 	at := c.clamped(start, last)
 	if at != nil && at.Type.Format != ir.Int64 {
-		at = c.emit(op.Convert, &op.ConvertAttrs{To: ir.I64}, at)
+		at = c.emit(whole.Convert, &whole.ConvertAttrs{To: ir.I64}, at)
 	}
-	at = c.emit(op.Add, nil, at, c.iota(ir.I64, []int{size}, 0).node)
-	return c.emit(op.Gather, &op.AxisAttrs{Axis: axis}, n, at)
+	at = c.emit(pointwise.Add, nil, at, c.iota(ir.I64, []int{size}, 0).node)
+	return c.emit(whole.Gather, &column.AxisAttrs{Axis: axis}, n, at)
 }
 
 // convertDynamicUpdate writes a slice at positions, which are clamped so that it lies inside. Each element asks where
@@ -307,18 +309,18 @@ func convertDynamicUpdate(c *call) {
 		}
 		at := c.clamped(c.args[2+axis].node, d-size)
 		if at != nil && at.Type.Format != ir.Int64 {
-			at = c.emit(op.Convert, &op.ConvertAttrs{To: ir.I64}, at)
+			at = c.emit(whole.Convert, &whole.ConvertAttrs{To: ir.I64}, at)
 		}
-		from := c.emit(op.Sub, nil, c.iota(ir.I64, []int{d}, 0).node, at)
-		v := whole(from)
+		from := c.emit(pointwise.Sub, nil, c.iota(ir.I64, []int{d}, 0).node, at)
+		v := wholeValue(from)
 		if from == nil {
 			return
 		}
-		in := c.pointwise(op.And, nil, c.compare("ge", v, c.num(v, 0)), c.compare("lt", v, c.num(v, float64(size))))
-		part = c.emit(op.Gather, &op.AxisAttrs{Axis: axis}, part, c.clamped(from, size-1))
+		in := c.pointwise(whole.And, nil, c.compare("ge", v, c.num(v, 0)), c.compare("lt", v, c.num(v, float64(size))))
+		part = c.emit(whole.Gather, &column.AxisAttrs{Axis: axis}, part, c.clamped(from, size-1))
 		in = c.broadcast(in, []int{axis}, x.dims)
 		if inside.node != nil {
-			in = c.pointwise(op.And, nil, inside, in)
+			in = c.pointwise(whole.And, nil, inside, in)
 		}
 		inside = in
 	}
@@ -326,5 +328,5 @@ func convertDynamicUpdate(c *call) {
 		c.done(part)
 		return
 	}
-	c.outs = append(c.outs, c.pointwise(op.Where, nil, inside, whole(part), x))
+	c.outs = append(c.outs, c.pointwise(whole.Where, nil, inside, wholeValue(part), x))
 }

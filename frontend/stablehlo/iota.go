@@ -7,7 +7,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // convertIota counts along an axis.
@@ -73,5 +73,5 @@ func (c *call) reversed(x *ir.Node, axis int) *ir.Node {
 	for i := range parts {
 		parts[i] = c.slice(x, axis, size-1-i, size-i, 1)
 	}
-	return c.emit(op.Concat, &op.ConcatAttrs{Axis: axis}, parts...)
+	return c.emit(move.Concat, &move.ConcatAttrs{Axis: axis}, parts...)
 }

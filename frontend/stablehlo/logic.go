@@ -9,7 +9,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/whole"
 )
 
 // convertCompare: the direction stands in front of the operands, or is an attribute.
@@ -33,7 +33,7 @@ func convertCompare(c *call) {
 }
 
 func (c *call) compare(rel string, a, b value) value {
-	return c.pointwise(op.Compare, &op.CompareAttrs{Rel: rel}, a, b)
+	return c.pointwise(whole.Compare, &whole.CompareAttrs{Rel: rel}, a, b)
 }
 
 // convertSelect chooses element by element; one truth value may stand for all.
@@ -53,14 +53,14 @@ func (c *call) choose(cond, a, b value) value {
 		}
 		return b
 	}
-	return c.pointwise(op.Where, nil, cond, a, b)
+	return c.pointwise(whole.Where, nil, cond, a, b)
 }
 
 // convertShiftLogical shifts zeros in: an arithmetic shift, of which the sign is masked out.
 func convertShiftLogical(c *call) {
 	x, by := c.args[0], c.args[1]
 	if least(x.node) == 0 {
-		c.outs = append(c.outs, c.pointwise(op.ShiftRight, nil, x, by))
+		c.outs = append(c.outs, c.pointwise(whole.ShiftRight, nil, x, by))
 		return
 	}
 	width := x.node.Type.Format.Width()
@@ -76,7 +76,7 @@ func convertShiftLogical(c *call) {
 		c.outs = append(c.outs, x)
 	default:
 		mask := value{c.whole(x.node, 1<<(width-int(n))-1), x.dims}
-		c.outs = append(c.outs, c.pointwise(op.And, nil, c.pointwise(op.ShiftRight, nil, x, by), mask))
+		c.outs = append(c.outs, c.pointwise(whole.And, nil, c.pointwise(whole.ShiftRight, nil, x, by), mask))
 	}
 }
 
@@ -102,7 +102,7 @@ func (c *call) cast(x value, elem string) value {
 		ir.FormatOf(to) == x.node.Type.Format {
 		return x
 	}
-	return c.pointwise(op.Convert, &op.ConvertAttrs{To: to}, x)
+	return c.pointwise(whole.Convert, &whole.ConvertAttrs{To: to}, x)
 }
 
 // convertBitcast refuses to look at numbers as bits, save where the type stays.

@@ -200,7 +200,7 @@ func (c *call) branches(cond value, yes, no []value) {
 func (c *call) scalarCall(i int, args []*ir.Node) (list []float64, ok bool) {
 	var values []value
 	for _, a := range args {
-		values = append(values, whole(a))
+		values = append(values, wholeValue(a))
 	}
 	for _, v := range c.region(i, values) {
 		x, ok := v.scalar()

@@ -158,7 +158,7 @@ func (im *importer) inputs(f *function) ([]value, error) {
 		if err != nil {
 			return nil, im.positioned(err, source.CodeDims, a.At)
 		}
-		args = append(args, whole(n))
+		args = append(args, wholeValue(n))
 	}
 	if len(im.opts.Dims) > 0 {
 		return nil, diag.New(source.CodeBinding, im.Name, "dimensions of StableHLO modules have no names").

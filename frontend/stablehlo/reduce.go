@@ -10,6 +10,7 @@ import (
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/op/reduce"
 )
 
 // monoid names the operation by which a region joins two values: that of "applies", or of a region that consists of
@@ -60,18 +61,18 @@ func (c *call) regionArgs() []string {
 func reduceOp(name string, like *ir.Node) *ir.Op {
 	switch name {
 	case "stablehlo.add":
-		return op.ReduceSum
+		return reduce.Sum
 	case "stablehlo.maximum":
-		return op.ReduceMax
+		return reduce.Max
 	case "stablehlo.minimum":
-		return op.ReduceMin
+		return reduce.Min
 	case "stablehlo.or":
 		if like.Type.Format == ir.Bool {
-			return op.ReduceMax
+			return reduce.Max
 		}
 	case "stablehlo.and":
 		if like.Type.Format == ir.Bool {
-			return op.ReduceMin
+			return reduce.Min
 		}
 	case "stablehlo.multiply":
 		return op.Find("reduce_prod")
@@ -163,13 +164,13 @@ func (c *call) reduced(name string, o *ir.Op, x, init value, axes []int) value {
 		c.fail(source.CodeDims, "reduces %s, which has no elements", ir.ShapeString(x.dims))
 		return value{}
 	default:
-		n = c.shape(c.emit(o, &op.ReduceAttrs{Axes: axes}, c.full(x)), dims)
+		n = c.shape(c.emit(o, &reduce.Attrs{Axes: axes}, c.full(x)), dims)
 	}
 	if neutral(name, init) {
-		return whole(n)
+		return wholeValue(n)
 	}
 	v := value{init.node, dims}
-	return c.joined(name, whole(n), v)
+	return c.joined(name, wholeValue(n), v)
 }
 
 // joined applies the operation of a monoid to two values.

@@ -8,7 +8,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/whole"
 )
 
 // convertScatter writes updates at positions: element by element into the operand as one row, behind which stands one
@@ -61,11 +61,11 @@ func convertScatter(c *call) {
 	n := elems(x.dims)
 	if inside.node != nil {
 		outside := value{c.whole(at, int64(n)), at.Type.Shape}
-		at = c.full(c.choose(inside, whole(at), outside))
+		at = c.full(c.choose(inside, wholeValue(at), outside))
 	}
 	row := []int{elems(updates.dims)}
 	table := c.padded(c.shape(c.full(x), []int{n}), 0, 0, 1, 0)
-	table = c.emit(op.ScatterElements, &op.ScatterAttrs{Axis: 0, Reduce: fold}, table, c.shape(at, row),
+	table = c.emit(whole.ScatterElements, &whole.ScatterAttrs{Axis: 0, Reduce: fold}, table, c.shape(at, row),
 		c.shape(c.full(updates), row))
 	if table != nil {
 		c.done(c.shape(c.slice(table, 0, 0, n, 1), x.dims))

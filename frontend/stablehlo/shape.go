@@ -9,7 +9,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 func elems(dims []int) int { return ir.Type{Shape: dims}.Elems() }
@@ -23,7 +23,7 @@ func (c *call) reshaped(v value, dims []int) value {
 	if v.node.Type.Elems() == 1 { // the same everywhere
 		return value{c.shape(v.node, nil), dims}
 	}
-	return whole(c.shape(c.full(v), dims))
+	return wholeValue(c.shape(c.full(v), dims))
 }
 
 // shape is a reshape, or the node itself where it has the shape.
@@ -31,7 +31,7 @@ func (c *call) shape(n *ir.Node, dims []int) *ir.Node {
 	if n == nil || slices.Equal(n.Type.Shape, dims) {
 		return n
 	}
-	return c.emit(op.Reshape, &op.ReshapeAttrs{Shape: slices.Clone(dims)}, n)
+	return c.emit(move.Reshape, &move.ReshapeAttrs{Shape: slices.Clone(dims)}, n)
 }
 
 func convertReshape(c *call) {
@@ -45,7 +45,7 @@ func (c *call) transpose(n *ir.Node, perm []int) *ir.Node {
 	if n == nil || slices.IsSorted(perm) {
 		return n
 	}
-	return c.emit(op.Transpose, &op.TransposeAttrs{Perm: slices.Clone(perm)}, n)
+	return c.emit(move.Transpose, &move.TransposeAttrs{Perm: slices.Clone(perm)}, n)
 }
 
 func convertTranspose(c *call) {
@@ -129,7 +129,7 @@ func (c *call) slice(n *ir.Node, axis, start, limit, step int) *ir.Node {
 		dims[axis] = 0
 		return c.constant(intBlob(n.Type.Format, nil), dims...)
 	}
-	return c.emit(op.Slice, &op.SliceAttrs{Axis: axis, Start: start, Count: count, Step: step}, n)
+	return c.emit(move.Slice, &move.SliceAttrs{Axis: axis, Start: start, Count: count, Step: step}, n)
 }
 
 func convertSlice(c *call) {
@@ -194,7 +194,7 @@ func convertConcat(c *call) {
 	case 1:
 		c.done(nodes[0])
 	default:
-		c.done(c.emit(op.Concat, &op.ConcatAttrs{Axis: axis}, nodes...))
+		c.done(c.emit(move.Concat, &move.ConcatAttrs{Axis: axis}, nodes...))
 	}
 }
 
@@ -266,5 +266,5 @@ func (c *call) padded(x *ir.Node, axis, before, after int, fill float64) *ir.Nod
 	if !ok {
 		c.fail(source.CodeForm, "pads whole numbers by %.0f, which float32 does not hold", fill)
 	}
-	return c.emit(op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
+	return c.emit(move.Pad, &move.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
 }

@@ -7,7 +7,8 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/whole"
 )
 
 // convertTopK finds the greatest values along the last axis and where they stand, of equal ones the first.
@@ -27,10 +28,10 @@ func convertTopK(c *call) {
 		c.fail(source.CodeAttr, "the greatest %d of %s", k, ir.ShapeString(x.Type.Shape))
 		return
 	}
-	a := op.TopKAttrs{Axis: last, K: int(k), Largest: largest || !isBool}
+	a := whole.TopKAttrs{Axis: last, K: int(k), Largest: largest || !isBool}
 	values, at := a, a
-	index := c.cast(whole(c.emit(op.TopKIndices, &at, x)), "i32")
-	c.outs = append(c.outs, whole(c.emit(op.TopKValues, &values, x)), index)
+	index := c.cast(wholeValue(c.emit(whole.TopKIndices, &at, x)), "i32")
+	c.outs = append(c.outs, wholeValue(c.emit(whole.TopKValues, &values, x)), index)
 }
 
 // convertSort sorts by the first operand; equal elements keep their order, and the others go with it.
@@ -57,19 +58,20 @@ func convertSort(c *call) {
 		c.fail(source.CodeForm, "an order that is not that of the first operand alone")
 		return
 	}
-	a := op.TopKAttrs{Axis: at, K: x.Type.Shape[at], Largest: largest}
+	a := whole.TopKAttrs{Axis: at, K: x.Type.Shape[at], Largest: largest}
 	values, places := a, a
-	c.outs = append(c.outs, whole(c.emit(op.TopKValues, &values, x)))
+	c.outs = append(c.outs, wholeValue(c.emit(whole.TopKValues, &values, x)))
 	if len(c.args) == 1 {
 		return
 	}
-	order := c.emit(op.TopKIndices, &places, x)
+	order := c.emit(whole.TopKIndices, &places, x)
 	for i, v := range c.args[1:] {
 		if c.counts(v, at) { // where each stood
-			c.outs = append(c.outs, whole(c.emit(op.Convert, &op.ConvertAttrs{To: ir.StoredAs(v.node.Type.Format)}, order)))
+			c.outs = append(c.outs,
+				wholeValue(c.emit(whole.Convert, &whole.ConvertAttrs{To: ir.StoredAs(v.node.Type.Format)}, order)))
 			continue
 		}
-		c.outs = append(c.outs, whole(c.emit(op.GatherElements, &op.AxisAttrs{Axis: at}, c.node(1+i), order)))
+		c.outs = append(c.outs, wholeValue(c.emit(whole.GatherElements, &column.AxisAttrs{Axis: at}, c.node(1+i), order)))
 	}
 }
 

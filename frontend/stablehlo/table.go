@@ -5,7 +5,8 @@ package stablehlo
 import (
 	"slices"
 
-	"lathe/ir/op"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 // spec is what the importer knows of an operation.
@@ -26,20 +27,20 @@ func arithmetic() []spec {
 	return []spec{
 		{name: "stablehlo.constant", convert: convertConstant},
 		{name: "arith.constant", convert: convertConstant},
-		{name: "stablehlo.add", least: 2, most: 2, convert: binary(op.Add, op.Or)},
-		{name: "stablehlo.subtract", least: 2, most: 2, convert: binary(op.Sub, op.Xor)},
-		{name: "stablehlo.multiply", least: 2, most: 2, convert: binary(op.Mul, op.And)},
+		{name: "stablehlo.add", least: 2, most: 2, convert: binary(pointwise.Add, whole.Or)},
+		{name: "stablehlo.subtract", least: 2, most: 2, convert: binary(pointwise.Sub, whole.Xor)},
+		{name: "stablehlo.multiply", least: 2, most: 2, convert: binary(pointwise.Mul, whole.And)},
 		{name: "stablehlo.divide", least: 2, most: 2, convert: convertDivide},
 		{name: "stablehlo.remainder", least: 2, most: 2, convert: convertRemainder},
-		{name: "stablehlo.power", least: 2, most: 2, convert: binary(op.Power, nil)},
-		{name: "stablehlo.maximum", least: 2, most: 2, convert: binary(op.Max, op.Or)},
-		{name: "stablehlo.minimum", least: 2, most: 2, convert: binary(op.Min, op.And)},
-		{name: "stablehlo.and", least: 2, most: 2, convert: binary(op.And, nil)},
-		{name: "stablehlo.or", least: 2, most: 2, convert: binary(op.Or, nil)},
-		{name: "stablehlo.xor", least: 2, most: 2, convert: binary(op.Xor, nil)},
+		{name: "stablehlo.power", least: 2, most: 2, convert: binary(whole.Power, nil)},
+		{name: "stablehlo.maximum", least: 2, most: 2, convert: binary(pointwise.Max, whole.Or)},
+		{name: "stablehlo.minimum", least: 2, most: 2, convert: binary(pointwise.Min, whole.And)},
+		{name: "stablehlo.and", least: 2, most: 2, convert: binary(whole.And, nil)},
+		{name: "stablehlo.or", least: 2, most: 2, convert: binary(whole.Or, nil)},
+		{name: "stablehlo.xor", least: 2, most: 2, convert: binary(whole.Xor, nil)},
 		{name: "stablehlo.not", least: 1, most: 1, convert: unary("not")},
-		{name: "stablehlo.shift_left", least: 2, most: 2, convert: binary(op.ShiftLeft, nil)},
-		{name: "stablehlo.shift_right_arithmetic", least: 2, most: 2, convert: binary(op.ShiftRight, nil)},
+		{name: "stablehlo.shift_left", least: 2, most: 2, convert: binary(whole.ShiftLeft, nil)},
+		{name: "stablehlo.shift_right_arithmetic", least: 2, most: 2, convert: binary(whole.ShiftRight, nil)},
 		{name: "stablehlo.shift_right_logical", least: 2, most: 2, convert: convertShiftLogical},
 		{name: "stablehlo.compare", least: 2, most: 2, convert: convertCompare},
 		{name: "stablehlo.select", least: 3, most: 3, convert: convertSelect, untyped: true},

@@ -7,11 +7,14 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
+	"lathe/ir/op/window"
 )
 
 // window is how a reduce_window moves.
-type window struct {
+type windowOp struct {
 	size, stride, base, dilate, low, high []int
 }
 
@@ -22,7 +25,7 @@ func convertReduceWindow(c *call) {
 		return
 	}
 	x, rank := values[0], len(values[0].dims)
-	w := window{size: c.ints(rank, required, "window_dimensions"), stride: c.ints(rank, 1, "window_strides"),
+	w := windowOp{size: c.ints(rank, required, "window_dimensions"), stride: c.ints(rank, 1, "window_strides"),
 		base: c.ints(rank, 1, "base_dilations"), dilate: c.ints(rank, 1, "window_dilations")}
 	w.low, w.high = c.pads(rank, "padding")
 	if c.err == nil && slices.Min(append(slices.Concat(w.size, w.stride, w.base, w.dilate), 1)) < 1 {
@@ -44,7 +47,7 @@ func convertReduceWindow(c *call) {
 
 // pool finds the two axes, or fewer, along which windows have a size, and makes a pool of them; nil where there are
 // more, or values of another kind.
-func (c *call) pool(name string, x, init value, w window) value {
+func (c *call) pool(name string, x, init value, w windowOp) value {
 	n := c.full(x)
 	var axes []int
 	fits := n != nil && n.Type.IsFloat() && neutral(name, init)
@@ -69,7 +72,7 @@ func (c *call) pool(name string, x, init value, w window) value {
 
 // images brings a value into the form N, H, W, C and back: axes before the first of the windows are N, those behind the
 // last are C. Axes between them move to the front.
-func (c *call) images(name string, n *ir.Node, axes []int, w window) value {
+func (c *call) images(name string, n *ir.Node, axes []int, w windowOp) value {
 	shape := n.Type.Shape
 	a, b := axes[0], axes[1]
 	var order []int
@@ -91,7 +94,7 @@ func (c *call) images(name string, n *ir.Node, axes []int, w window) value {
 	if b != a {
 		spatial = moved[lead : lead+2]
 	}
-	attrs := op.Window{ChannelsLast: true}
+	attrs := geometry.Window{ChannelsLast: true}
 	var highs []int
 	for _, axis := range slices.Compact([]int{a, b}) {
 		attrs.Kernel, attrs.Strides = append(attrs.Kernel, w.size[axis]), append(attrs.Strides, w.stride[axis])
@@ -113,27 +116,27 @@ func (c *call) images(name string, n *ir.Node, axes []int, w window) value {
 	mean := c.sums[y]
 	y = c.transpose(c.shape(y, out), back)
 	if mean.mean != nil && y != nil {
-		c.sums[y] = sum{c.transpose(c.shape(mean.mean, out), back), mean.count}
+		c.sums[y] = partialSum{c.transpose(c.shape(mean.mean, out), back), mean.count}
 	}
-	return whole(y)
+	return wholeValue(y)
 }
 
 // windows makes the pool: a sum is the mean times the size of the window.
-func (c *call) windows(name string, x *ir.Node, w op.Window) *ir.Node {
+func (c *call) windows(name string, x *ir.Node, w geometry.Window) *ir.Node {
 	if name == "stablehlo.maximum" {
-		return c.emit(op.MaxPool, &w, x)
+		return c.emit(window.MaxPool, &w, x)
 	}
-	mean := c.emit(op.AvgPool, &op.AvgAttrs{Window: w, IncludePad: true}, x)
+	mean := c.emit(window.AvgPool, &window.AvgAttrs{Window: w, IncludePad: true}, x)
 	count := elems(w.Kernel)
-	y := c.emit(op.Mul, nil, mean, c.number(x, float64(count)))
+	y := c.emit(pointwise.Mul, nil, mean, c.number(x, float64(count)))
 	if y != nil {
-		c.sums[y] = sum{mean, count}
+		c.sums[y] = partialSum{mean, count}
 	}
 	return y
 }
 
 // emptyWindows says that windows may see nothing but padding, of which pools make nothing.
-func emptyWindows(dims []int, w window, axes []int) bool {
+func emptyWindows(dims []int, w windowOp, axes []int) bool {
 	for _, a := range axes {
 		out := (dims[a]+w.low[a]+w.high[a]-(w.size[a]-1)*w.dilate[a]-1)/w.stride[a] + 1
 		for o := range out {
@@ -151,7 +154,7 @@ func emptyWindows(dims []int, w window, axes []int) bool {
 }
 
 // joinWindows is the general form, axis by axis: sums over windows of 1, 2, 4, ... elements make those of any size.
-func (c *call) joinWindows(name string, x, init value, w window) value {
+func (c *call) joinWindows(name string, x, init value, w windowOp) value {
 	fill, ok := init.scalar()
 	if !ok {
 		c.fail(source.CodeDynamic, "the initial value is computed from data")
@@ -171,24 +174,24 @@ func (c *call) joinWindows(name string, x, init value, w window) value {
 		n = c.joinAxis(name, n, axis, w)
 	}
 	if n != nil && !neutral(name, init) && elems(w.size) > 1 {
-		return c.joined(name, whole(n), value{init.node, n.Type.Shape})
+		return c.joined(name, wholeValue(n), value{init.node, n.Type.Shape})
 	}
-	return whole(n)
+	return wholeValue(n)
 }
 
 // running is the sum of all elements up to each, or from each on, where windows are those; else nil.
-func (c *call) running(name string, n *ir.Node, axis int, w window, fill float64) *ir.Node {
+func (c *call) running(name string, n *ir.Node, axis int, w windowOp, fill float64) *ir.Node {
 	size := w.size[axis]
 	if name != "stablehlo.add" || fill != 0 || n == nil || size < 2 || size != n.Type.Shape[axis] || w.stride[axis] != 1 ||
 		w.base[axis] != 1 || w.dilate[axis] != 1 || min(w.low[axis], w.high[axis]) != 0 ||
 		max(w.low[axis], w.high[axis]) != size-1 {
 		return nil
 	}
-	return c.emit(op.CumSum, &op.CumSumAttrs{Axis: axis, Reverse: w.high[axis] > 0}, n)
+	return c.emit(whole.CumSum, &whole.CumSumAttrs{Axis: axis, Reverse: w.high[axis] > 0}, n)
 }
 
 // joinAxis joins the windows along one axis.
-func (c *call) joinAxis(name string, n *ir.Node, axis int, w window) *ir.Node {
+func (c *call) joinAxis(name string, n *ir.Node, axis int, w windowOp) *ir.Node {
 	if n == nil || c.err != nil {
 		return nil
 	}
@@ -205,7 +208,7 @@ func (c *call) joinAxis(name string, n *ir.Node, axis int, w window) *ir.Node {
 		if size&m != 0 {
 			part := c.slice(n, axis, from*step, from*step+count, 1)
 			if all != nil {
-				part = c.joined(name, whole(all), whole(part)).node
+				part = c.joined(name, wholeValue(all), wholeValue(part)).node
 			}
 			all = part
 			from += m
@@ -214,7 +217,8 @@ func (c *call) joinAxis(name string, n *ir.Node, axis int, w window) *ir.Node {
 			break
 		}
 		last := n.Type.Shape[axis] - m*step
-		n = c.joined(name, whole(c.slice(n, axis, 0, last, 1)), whole(c.slice(n, axis, m*step, m*step+last, 1))).node
+		n = c.joined(name, wholeValue(c.slice(n, axis, 0, last, 1)),
+			wholeValue(c.slice(n, axis, m*step, m*step+last, 1))).node
 	}
 	return c.slice(all, axis, 0, count, w.stride[axis])
 }

@@ -8,7 +8,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // emit makes a node. Without suffix it is the one that users see under the name of the operation.
@@ -118,7 +118,7 @@ func (c *call) reshape(suffix string, n *ir.Node, shape []int) *ir.Node {
 	if c.err != nil || n == nil || slices.Equal(n.Type.Shape, shape) {
 		return n
 	}
-	return c.emit(suffix, op.Reshape, &op.ReshapeAttrs{Shape: shape}, n)
+	return c.emit(suffix, move.Reshape, &move.ReshapeAttrs{Shape: shape}, n)
 }
 
 // axis maps an axis, negative from the end, into 0..rank-1.

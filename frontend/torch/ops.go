@@ -8,7 +8,10 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/window"
 )
 
 // tables lists the operations, by what they do.
@@ -50,7 +53,7 @@ func convertLinear(c *call) {
 		slices.Reverse(perm)
 		y := c.product("product", x, c.turn("transpose", w, perm))
 		if b != nil {
-			y = c.emit("", op.Add, nil, y, b)
+			y = c.emit("", pointwise.Add, nil, y, b)
 		}
 		c.result(y)
 		return
@@ -63,7 +66,7 @@ func convertLinear(c *call) {
 			c.result(c.reshape("", y, left))
 			return
 		}
-		c.result(c.emit("", op.Add, nil, c.reshape("feature", y, left), b))
+		c.result(c.emit("", pointwise.Add, nil, c.reshape("feature", y, left), b))
 		return
 	}
 	c.result(c.linear("", x, w, b))
@@ -72,9 +75,9 @@ func convertLinear(c *call) {
 // linear makes a linear node; the bias may be nil.
 func (c *call) linear(suffix string, x, w, b *ir.Node) *ir.Node {
 	if b == nil {
-		return c.emit(suffix, op.Linear, nil, x, w)
+		return c.emit(suffix, sum.Linear, nil, x, w)
 	}
-	return c.emit(suffix, op.Linear, nil, x, w, b)
+	return c.emit(suffix, sum.Linear, nil, x, w, b)
 }
 
 // convertAddmm is beta*self + alpha*mat1*mat2: a linear operation where mat2 is constant and self a row.
@@ -93,7 +96,7 @@ func convertAddmm(c *call) {
 		c.result(c.linear("", x, c.flipped(w), bias))
 		return
 	}
-	c.result(c.emit("", op.Add, nil, c.product("product", x, w), bias))
+	c.result(c.emit("", pointwise.Add, nil, c.product("product", x, w), bias))
 }
 
 // spatial spreads a list of one over the spatial axes; empty, it is all def.
@@ -149,7 +152,7 @@ func convertConv(c *call) {
 	if c.err != nil {
 		return
 	}
-	win := op.Window{Kernel: w.Type.Shape[2:], Strides: c.spatial("stride", c.ints("stride"), rank, 1),
+	win := geometry.Window{Kernel: w.Type.Shape[2:], Strides: c.spatial("stride", c.ints("stride"), rank, 1),
 		Dilations: c.spatial("dilation", c.ints("dilation"), rank, 1)}
 	if a, ok := c.arg("padding"); ok && a.kind == "as_string" {
 		win.Pads = c.autoPads(&win)
@@ -158,16 +161,16 @@ func convertConv(c *call) {
 		win.Pads = slices.Concat(pads, pads)
 	}
 	c.window(&win)
-	a := &op.ConvAttrs{Window: win, Groups: clampInt(c.int("groups", 1))}
+	a := &sum.ConvAttrs{Window: win, Groups: clampInt(c.int("groups", 1))}
 	args := []*ir.Node{x, w}
 	if b != nil {
 		args = append(args, b)
 	}
-	c.result(undo(c.emit("", op.Conv, a, args...)))
+	c.result(undo(c.emit("", sum.Conv, a, args...)))
 }
 
 // autoPads are those of padding "same" and "valid"; the odd element of same stands at the end.
-func (c *call) autoPads(w *op.Window) []int {
+func (c *call) autoPads(w *geometry.Window) []int {
 	rank := len(w.Kernel)
 	pads := make([]int, 2*rank)
 	switch mode := c.str("padding", ""); mode {
@@ -184,7 +187,7 @@ func (c *call) autoPads(w *op.Window) []int {
 }
 
 // window checks sizes that archives may state at will.
-func (c *call) window(w *op.Window) {
+func (c *call) window(w *geometry.Window) {
 	const most = 1 << 20
 	for _, list := range [][]int{w.Kernel, w.Strides, w.Dilations} {
 		for _, v := range list {
@@ -221,8 +224,8 @@ func convertBatchNorm(c *call) {
 	if bias == nil {
 		bias = c.filled("zeros", 0, c.shape(mean))
 	}
-	a := &op.BatchNormAttrs{Epsilon: float32(c.float("eps", 1e-5)), Axis: 1}
-	c.result(c.emit("", op.BatchNorm, a, x, scale, bias, mean, variance))
+	a := &sum.BatchNormAttrs{Epsilon: float32(c.float("eps", 1e-5)), Axis: 1}
+	c.result(c.emit("", sum.BatchNorm, a, x, scale, bias, mean, variance))
 }
 
 // filled is a constant of equal floats.
@@ -236,8 +239,9 @@ func (c *call) filled(role string, v float32, shape []int) *ir.Node {
 }
 
 // pool reads the window of a pool over the last axes.
-func (c *call) pool(rank int) op.Window {
-	w := op.Window{Kernel: c.spatial("kernel_size", c.ints("kernel_size"), rank, 1), CeilMode: c.bool("ceil_mode", false)}
+func (c *call) pool(rank int) geometry.Window {
+	w := geometry.Window{Kernel: c.spatial("kernel_size", c.ints("kernel_size"), rank, 1),
+		CeilMode: c.bool("ceil_mode", false)}
 	w.Strides = w.Kernel
 	if stride := c.ints("stride"); len(stride) > 0 {
 		w.Strides = c.spatial("stride", stride, rank, 1)
@@ -272,17 +276,17 @@ func convertMaxPool(c *call) {
 		w.Dilations = c.spatial("dilation", c.ints("dilation"), rank, 1)
 		c.window(&w)
 	}
-	c.result(undo(c.emit("", op.MaxPool, &w, x)))
+	c.result(undo(c.emit("", window.MaxPool, &w, x)))
 }
 
 func convertAvgPool(c *call) {
 	rank := c.dimsOf()
 	x, undo := c.batched(c.tensor("self"), rank)
-	a := &op.AvgAttrs{Window: c.pool(rank), IncludePad: c.bool("count_include_pad", true)}
+	a := &window.AvgAttrs{Window: c.pool(rank), IncludePad: c.bool("count_include_pad", true)}
 	if c.has("divisor_override") {
 		c.fail(source.CodeForm, "divides by divisor_override; only the size of the window is supported")
 	}
-	c.result(undo(c.emit("", op.AvgPool, a, x)))
+	c.result(undo(c.emit("", window.AvgPool, a, x)))
 }
 
 // convertAdaptive is the mean, or the largest value, of the image or of equal parts of it.
@@ -294,7 +298,7 @@ func convertAdaptive(c *call) {
 		return
 	}
 	in := x.Type.Shape[2:]
-	w := op.Window{Pads: make([]int, 2*rank), Dilations: slices.Repeat([]int{1}, rank)}
+	w := geometry.Window{Pads: make([]int, 2*rank), Dilations: slices.Repeat([]int{1}, rank)}
 	for i, o := range out {
 		if o < 1 || in[i]%o != 0 {
 			c.fail(source.CodeForm, "makes %s of %s: parts of different sizes", ir.ShapeString(out), ir.ShapeString(in)).
@@ -305,12 +309,12 @@ func convertAdaptive(c *call) {
 	}
 	w.Strides = w.Kernel
 	if strings.Contains(c.n.target, "_max_") {
-		c.result(undo(c.emit("", op.MaxPool, &w, x)))
+		c.result(undo(c.emit("", window.MaxPool, &w, x)))
 		return
 	}
 	if elems(out) == 1 {
-		c.result(undo(c.emit("", op.GlobalAvgPool, &op.GlobalAttrs{}, x)))
+		c.result(undo(c.emit("", window.GlobalAvgPool, &window.GlobalAttrs{}, x)))
 		return
 	}
-	c.result(undo(c.emit("", op.AvgPool, &op.AvgAttrs{Window: w}, x)))
+	c.result(undo(c.emit("", window.AvgPool, &window.AvgAttrs{Window: w}, x)))
 }

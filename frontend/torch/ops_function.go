@@ -8,54 +8,56 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/pointwise"
 )
 
 // plain lists the functions of one argument, element by element, without others.
 func plain() []row {
 	return []row{
-		{"relu.default", "self", unary(op.Relu)},
-		{"sigmoid.default", "self", unary(op.Sigmoid)},
-		{"tanh.default", "self", unary(op.Tanh)},
-		{"erf.default special_erf.default", "self", unary(op.Erf)},
-		{"exp.default", "self", unary(op.Exp)},
-		{"sqrt.default", "self", unary(op.Sqrt)},
-		{"log.default", "self", unary(op.Log)},
-		{"floor.default", "self", unary(op.Floor)},
-		{"ceil.default", "self", unary(op.Ceil)},
-		{"round.default", "self", unary(op.Round)},
-		{"abs.default", "self", unary(op.Abs)},
-		{"sign.default sgn.default", "self", unary(op.Sign)},
-		{"cos.default", "self", unary(op.Cos)},
-		{"sin.default", "self", unary(op.Sin)},
-		{"tan.default", "self", unary(op.Tan)},
-		{"acos.default", "self", unary(op.Acos)},
-		{"asin.default", "self", unary(op.Asin)},
-		{"atan.default", "self", unary(op.Atan)},
-		{"cosh.default", "self", unary(op.Cosh)},
-		{"sinh.default", "self", unary(op.Sinh)},
-		{"acosh.default", "self", unary(op.Acosh)},
-		{"asinh.default", "self", unary(op.Asinh)},
-		{"atanh.default", "self", unary(op.Atanh)},
-		{"mish.default", "self", unary(op.Mish)},
-		{"hardswish.default", "self", unary(op.HardSwish)},
+		{"relu.default", "self", unary(pointwise.Relu)},
+		{"sigmoid.default", "self", unary(curve.Sigmoid)},
+		{"tanh.default", "self", unary(curve.Tanh)},
+		{"erf.default special_erf.default", "self", unary(curve.Erf)},
+		{"exp.default", "self", unary(curve.Exp)},
+		{"sqrt.default", "self", unary(curve.Sqrt)},
+		{"log.default", "self", unary(curve.Log)},
+		{"floor.default", "self", unary(curve.Floor)},
+		{"ceil.default", "self", unary(curve.Ceil)},
+		{"round.default", "self", unary(curve.Round)},
+		{"abs.default", "self", unary(curve.Abs)},
+		{"sign.default sgn.default", "self", unary(curve.Sign)},
+		{"cos.default", "self", unary(curve.Cos)},
+		{"sin.default", "self", unary(curve.Sin)},
+		{"tan.default", "self", unary(curve.Tan)},
+		{"acos.default", "self", unary(curve.Acos)},
+		{"asin.default", "self", unary(curve.Asin)},
+		{"atan.default", "self", unary(curve.Atan)},
+		{"cosh.default", "self", unary(curve.Cosh)},
+		{"sinh.default", "self", unary(curve.Sinh)},
+		{"acosh.default", "self", unary(curve.Acosh)},
+		{"asinh.default", "self", unary(curve.Asinh)},
+		{"atanh.default", "self", unary(curve.Atanh)},
+		{"mish.default", "self", unary(curve.Mish)},
+		{"hardswish.default", "self", unary(curve.HardSwish)},
 	}
 }
 
 // functions lists those with parameters, and those that are made of others.
 func functions() []row {
 	return []row{
-		{"hardsigmoid.default", "self", unaryWith(op.HardSigmoid, func(*call) any {
-			return &op.HardSigmoidAttrs{Alpha: 1. / 6, Beta: 0.5}
+		{"hardsigmoid.default", "self", unaryWith(curve.HardSigmoid, func(*call) any {
+			return &curve.HardSigmoidAttrs{Alpha: 1. / 6, Beta: 0.5}
 		})},
-		{"silu.default", "self", unaryWith(op.Silu, func(*call) any { return &op.AlphaAttrs{Alpha: 1} })},
-		{"selu.default", "self", unaryWith(op.Selu, func(*call) any {
-			return &op.SeluAttrs{Alpha: 1.67326319217681884765625, Gamma: 1.05070102214813232421875}
+		{"silu.default", "self", unaryWith(curve.Silu, func(*call) any { return &curve.AlphaAttrs{Alpha: 1} })},
+		{"selu.default", "self", unaryWith(curve.Selu, func(*call) any {
+			return &curve.SeluAttrs{Alpha: 1.67326319217681884765625, Gamma: 1.05070102214813232421875}
 		})},
-		{"celu.default", "self alpha", unaryWith(op.Celu, alpha("alpha", 1))},
+		{"celu.default", "self alpha", unaryWith(curve.Celu, alpha("alpha", 1))},
 		{"elu.default", "self alpha scale input_scale", convertElu},
-		{"leaky_relu.default", "self negative_slope", unaryWith(op.LeakyRelu, func(c *call) any {
-			return &op.LeakyAttrs{Alpha: float32(c.float("negative_slope", 0.01))}
+		{"leaky_relu.default", "self negative_slope", unaryWith(pointwise.LeakyRelu, func(c *call) any {
+			return &pointwise.LeakyAttrs{Alpha: float32(c.float("negative_slope", 0.01))}
 		})},
 		{"gelu.default", "self approximate", convertGelu},
 		{"softplus.default", "self beta threshold", convertSoftplus},
@@ -64,28 +66,28 @@ func functions() []row {
 		{"clamp.default clip.default", "self min max", clip("min", "max", math.Inf(-1), math.Inf(1))},
 		{"clamp_min.default", "self min", clip("min", "", 0, math.Inf(1))},
 		{"clamp_max.default", "self max", clip("", "max", math.Inf(-1), 0)},
-		{"reciprocal.default", "self", unaryWith(op.Reciprocal, func(*call) any {
-			return &op.ReciprocalAttrs{Numerator: 1}
+		{"reciprocal.default", "self", unaryWith(curve.Reciprocal, func(*call) any {
+			return &curve.ReciprocalAttrs{Numerator: 1}
 		})},
 		{"rsqrt.default", "self", func(c *call) {
-			root := c.emit("sqrt", op.Sqrt, nil, c.tensor("self"))
-			c.result(c.emit("", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, root))
+			root := c.emit("sqrt", curve.Sqrt, nil, c.tensor("self"))
+			c.result(c.emit("", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, root))
 		}},
 		{"log1p.default", "self", func(c *call) {
 			x := c.tensor("self")
 			one := c.constantOf(number{kind: 'i', i: 1}, ir.F32, "one")
-			c.result(c.emit("", op.Log, nil, c.emit("add", op.Add, nil, x, one)))
+			c.result(c.emit("", curve.Log, nil, c.emit("add", pointwise.Add, nil, x, one)))
 		}},
 		{"expm1.default", "self", func(c *call) {
 			one := c.constantOf(number{kind: 'i', i: 1}, ir.F32, "one")
-			c.result(c.emit("", op.Sub, nil, c.emit("exp", op.Exp, nil, c.tensor("self")), one))
+			c.result(c.emit("", pointwise.Sub, nil, c.emit("exp", curve.Exp, nil, c.tensor("self")), one))
 		}},
 		{"log2.default", "self", logarithm(math.Log2E)},
 		{"log10.default", "self", logarithm(math.Log10E)},
 		{"log_sigmoid.default", "self", func(c *call) {
 			minus := c.constantOf(number{kind: 'i', i: -1}, ir.F32, "minus")
-			x := c.emit("negative", op.Mul, nil, c.tensor("self"), minus)
-			c.result(c.emit("", op.Mul, nil, c.emit("softplus", op.Softplus, nil, x), minus))
+			x := c.emit("negative", pointwise.Mul, nil, c.tensor("self"), minus)
+			c.result(c.emit("", pointwise.Mul, nil, c.emit("softplus", curve.Softplus, nil, x), minus))
 		}},
 		{"prelu.default _prelu_kernel.default", "self weight", convertPRelu},
 		{"glu.default", "self dim", convertGlu},
@@ -95,8 +97,8 @@ func functions() []row {
 // logarithm converts that of another base: the natural one times a factor.
 func logarithm(factor float64) func(*call) {
 	return func(c *call) {
-		x := c.emit("log", op.Log, nil, c.tensor("self"))
-		c.result(c.emit("", op.Mul, nil, x, c.constantOf(number{kind: 'f', f: factor}, ir.F32, "factor")))
+		x := c.emit("log", curve.Log, nil, c.tensor("self"))
+		c.result(c.emit("", pointwise.Mul, nil, x, c.constantOf(number{kind: 'f', f: factor}, ir.F32, "factor")))
 	}
 }
 
@@ -116,7 +118,7 @@ func alpha(name string, def float64) func(*call) any {
 		if math.IsNaN(v) || math.IsInf(v, 0) || v == 0 {
 			c.fail(source.CodeAttr, "%s is %g", name, v)
 		}
-		return &op.AlphaAttrs{Alpha: float32(v)}
+		return &curve.AlphaAttrs{Alpha: float32(v)}
 	}
 }
 
@@ -127,18 +129,18 @@ func convertElu(c *call) {
 	case c.float("input_scale", 1) != 1:
 		c.fail(source.CodeForm, "input_scale is %g; only 1 is supported", c.float("input_scale", 1))
 	case scale != 1:
-		c.result(c.emit("", op.Selu, &op.SeluAttrs{Alpha: float32(a), Gamma: float32(scale)}, x))
+		c.result(c.emit("", curve.Selu, &curve.SeluAttrs{Alpha: float32(a), Gamma: float32(scale)}, x))
 	default:
-		c.result(c.emit("", op.Elu, &op.AlphaAttrs{Alpha: float32(a)}, x))
+		c.result(c.emit("", curve.Elu, &curve.AlphaAttrs{Alpha: float32(a)}, x))
 	}
 }
 
 func convertGelu(c *call) {
 	switch mode := c.str("approximate", "none"); mode {
 	case "none":
-		c.result(c.emit("", op.Gelu, nil, c.tensor("self")))
+		c.result(c.emit("", curve.Gelu, nil, c.tensor("self")))
 	case "tanh":
-		c.result(c.emit("", op.GeluTanh, nil, c.tensor("self")))
+		c.result(c.emit("", curve.GeluTanh, nil, c.tensor("self")))
 	default:
 		c.fail(source.CodeAttr, "approximate is %s; it may be none or tanh", source.Quote(mode))
 	}
@@ -151,15 +153,15 @@ func convertSoftplus(c *call) {
 		c.fail(source.CodeForm, "threshold is %g; 20 and more are supported", t)
 	}
 	if beta == 1 {
-		c.result(c.emit("", op.Softplus, nil, x))
+		c.result(c.emit("", curve.Softplus, nil, x))
 		return
 	}
 	if beta == 0 || math.IsNaN(beta) || math.IsInf(beta, 0) {
 		c.fail(source.CodeAttr, "beta is %g", beta)
 	}
-	x = c.emit("beta", op.Mul, nil, x, c.constantOf(number{kind: 'f', f: beta}, ir.F32, "beta"))
-	y := c.emit("softplus", op.Softplus, nil, x)
-	c.result(c.emit("", op.Mul, nil, y, c.constantOf(number{kind: 'f', f: 1 / beta}, ir.F32, "scale")))
+	x = c.emit("beta", pointwise.Mul, nil, x, c.constantOf(number{kind: 'f', f: beta}, ir.F32, "beta"))
+	y := c.emit("softplus", curve.Softplus, nil, x)
+	c.result(c.emit("", pointwise.Mul, nil, y, c.constantOf(number{kind: 'f', f: 1 / beta}, ir.F32, "scale")))
 }
 
 // clip converts a function that bounds its argument; a bound without a name is fixed.
@@ -179,7 +181,7 @@ func clip(low, high string, min, max float64) func(*call) {
 		if math.IsNaN(lo) || math.IsNaN(hi) {
 			c.fail(source.CodeAttr, "a bound is not a number")
 		}
-		c.result(c.emit("", op.Clip, &op.ClipAttrs{Min: float32(lo), Max: float32(hi)}, x))
+		c.result(c.emit("", pointwise.Clip, &pointwise.ClipAttrs{Min: float32(lo), Max: float32(hi)}, x))
 	}
 }
 
@@ -197,10 +199,10 @@ func (c *call) clipWhole(x *ir.Node, low, high string, min, max float64) {
 		return c.constantOf(s, typ, "bound")
 	}
 	if b := bound(low, min); b != nil {
-		x = c.emit("lower", op.Max, nil, x, b)
+		x = c.emit("lower", pointwise.Max, nil, x, b)
 	}
 	if b := bound(high, max); b != nil {
-		x = c.emit("", op.Min, nil, x, b)
+		x = c.emit("", pointwise.Min, nil, x, b)
 	}
 	c.result(x)
 }
@@ -213,12 +215,12 @@ func convertPRelu(c *call) {
 	}
 	if elems(slope.Type.Shape) == 1 {
 		if v, ok := build.Floats(slope); ok {
-			c.result(c.emit("", op.LeakyRelu, &op.LeakyAttrs{Alpha: float32(v[0])}, x))
+			c.result(c.emit("", pointwise.LeakyRelu, &pointwise.LeakyAttrs{Alpha: float32(v[0])}, x))
 			return
 		}
 	}
 	slope = c.reshape("slope", slope, []int{elems(slope.Type.Shape)})
-	c.result(c.emit("", op.PRelu, &op.ScaleAttrs{Axis: min(1, len(x.Type.Shape)-1)}, x, slope))
+	c.result(c.emit("", pointwise.PRelu, &column.ScaleAttrs{Axis: min(1, len(x.Type.Shape)-1)}, x, slope))
 }
 
 // convertGlu is the first half of an axis times the sigmoid of the second.
@@ -233,6 +235,6 @@ func convertGlu(c *call) {
 		c.fail(source.CodeShape, "cannot halve axis %d of %s", axis, ir.ShapeString(x.Type.Shape))
 		return
 	}
-	gate := c.emit("sigmoid", op.Sigmoid, nil, c.slice("gate", x, axis, half, half, 1))
-	c.result(c.emit("", op.Mul, nil, c.slice("value", x, axis, 0, half, 1), gate))
+	gate := c.emit("sigmoid", curve.Sigmoid, nil, c.slice("gate", x, axis, half, half, 1))
+	c.result(c.emit("", pointwise.Mul, nil, c.slice("value", x, axis, 0, half, 1), gate))
 }

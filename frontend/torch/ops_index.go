@@ -7,7 +7,9 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 // indexing lists the operations that take elements by their positions.
@@ -15,11 +17,11 @@ func indexing() []row {
 	return []row{
 		{"embedding.default", "weight indices padding_idx scale_grad_by_freq sparse", func(c *call) {
 			table := c.tensor("weight")
-			c.result(c.emit("", op.Gather, &op.AxisAttrs{}, table, c.tensor("indices")))
+			c.result(c.emit("", whole.Gather, &column.AxisAttrs{}, table, c.tensor("indices")))
 		}},
 		{"index_select.default", "self dim index", func(c *call) {
 			if x, axis, _ := c.axisOf("dim", 0); x != nil {
-				c.result(c.emit("", op.Gather, &op.AxisAttrs{Axis: axis}, x, c.tensor("index")))
+				c.result(c.emit("", whole.Gather, &column.AxisAttrs{Axis: axis}, x, c.tensor("index")))
 			}
 		}},
 		{"gather.default", "self dim index sparse_grad", func(c *call) {
@@ -51,7 +53,7 @@ func (c *call) gathered(x, index *ir.Node, axis int) {
 			x = c.slice("part", x, i, 0, d, 1)
 		}
 	}
-	c.result(c.emit("", op.GatherElements, &op.AxisAttrs{Axis: axis}, x, index))
+	c.result(c.emit("", whole.GatherElements, &column.AxisAttrs{Axis: axis}, x, index))
 }
 
 // convertIndex takes elements where whole numbers point along some axes. Several of them broadcast against each other,
@@ -79,7 +81,7 @@ func convertIndex(c *call) {
 		return
 	}
 	if len(axes) == 1 {
-		c.result(c.emit("", op.Gather, &op.AxisAttrs{Axis: axes[0]}, x, index[0]))
+		c.result(c.emit("", whole.Gather, &column.AxisAttrs{Axis: axes[0]}, x, index[0]))
 		return
 	}
 	perm := slices.Clone(axes) // the axes that are indexed first
@@ -96,7 +98,7 @@ func convertIndex(c *call) {
 	rest := c.shape(x)[min(len(axes), len(c.shape(x))):]
 	x = c.reshape("joined", x, append([]int{elems(dims)}, rest...))
 	at := c.position(index, dims)
-	y := c.emit("", op.Gather, &op.AxisAttrs{}, x, at)
+	y := c.emit("", whole.Gather, &column.AxisAttrs{}, x, at)
 	if c.err != nil || axes[len(axes)-1]-axes[0] != len(axes)-1 || axes[0] == 0 {
 		c.result(y) // axes with others between them: the positions come first
 		return
@@ -120,12 +122,12 @@ func (c *call) position(index []*ir.Node, dims []int) *ir.Node {
 	var at *ir.Node
 	for i, n := range index {
 		size := c.constantOf(number{kind: 'i', i: int64(dims[i])}, ir.I64, "size")
-		n = c.emit("wrap", op.Mod, &op.ModAttrs{Floor: true}, n, size)
+		n = c.emit("wrap", whole.Mod, &whole.ModAttrs{Floor: true}, n, size)
 		if at == nil {
 			at = n
 			continue
 		}
-		at = c.emit("row", op.Add, nil, c.emit("rows", op.Mul, nil, at, size), n)
+		at = c.emit("row", pointwise.Add, nil, c.emit("rows", pointwise.Mul, nil, at, size), n)
 	}
 	return at
 }
@@ -173,7 +175,7 @@ func convertDiff(c *call) {
 			return
 		}
 		size := c.shape(x)[at]
-		x = c.emit("", op.Sub, nil, c.slice("next", x, at, 1, size-1, 1), c.slice("this", x, at, 0, size-1, 1))
+		x = c.emit("", pointwise.Sub, nil, c.slice("next", x, at, 1, size-1, 1), c.slice("this", x, at, 0, size-1, 1))
 	}
 	c.result(x)
 }

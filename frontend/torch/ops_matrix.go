@@ -8,7 +8,10 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
 )
 
 // matrices lists products, norms over the last axes and attention.
@@ -59,7 +62,7 @@ func (c *call) product(suffix string, a, b *ir.Node) *ir.Node {
 	if column {
 		b = c.reshape("column", b, []int{sb[0], 1})
 	}
-	y := c.emit(suffix, op.MatMul, nil, a, b)
+	y := c.emit(suffix, sum.MatMul, nil, a, b)
 	if c.err != nil || !row && !column {
 		return y
 	}
@@ -90,7 +93,7 @@ func (c *call) flipped(w *ir.Node) *ir.Node {
 func convertBaddbmm(c *call) {
 	x, y := c.tensor("self"), c.product("product", c.tensor("batch1"), c.tensor("batch2"))
 	if alpha := c.float("alpha", 1); alpha != 1 {
-		y = c.emit("alpha", op.Mul, nil, y, c.constantOf(number{kind: 'f', f: alpha}, ir.F32, "factor"))
+		y = c.emit("alpha", pointwise.Mul, nil, y, c.constantOf(number{kind: 'f', f: alpha}, ir.F32, "factor"))
 	}
 	switch beta := c.float("beta", 1); beta {
 	case 0:
@@ -98,9 +101,9 @@ func convertBaddbmm(c *call) {
 		return
 	case 1:
 	default:
-		x = c.emit("beta", op.Mul, nil, x, c.constantOf(number{kind: 'f', f: beta}, ir.F32, "factor"))
+		x = c.emit("beta", pointwise.Mul, nil, x, c.constantOf(number{kind: 'f', f: beta}, ir.F32, "factor"))
 	}
-	c.result(c.emit("", op.Add, nil, y, x))
+	c.result(c.emit("", pointwise.Add, nil, y, x))
 }
 
 // normed reads the input of a norm and the first axis that it is over.
@@ -138,19 +141,19 @@ func convertLayerNorm(c *call) {
 	if c.err != nil {
 		return
 	}
-	a := &op.NormAttrs{Axis: axis, Eps: float32(c.float("eps", 1e-5))}
-	c.result(c.emit("", op.LayerNorm, a, c.affine(x, x.Type.Shape[axis:])...))
+	a := &norm.Attrs{Axis: axis, Eps: float32(c.float("eps", 1e-5))}
+	c.result(c.emit("", norm.LayerNorm, a, c.affine(x, x.Type.Shape[axis:])...))
 }
 
 // convertRMSNorm: without eps it is the distance of 1 to the next float32.
 func convertRMSNorm(c *call) {
 	x, axis := c.normed()
-	a := &op.NormAttrs{Axis: axis, Eps: float32(c.float("eps", 1.1920928955078125e-07))}
+	a := &norm.Attrs{Axis: axis, Eps: float32(c.float("eps", 1.1920928955078125e-07))}
 	if w := c.maybe("weight"); w != nil {
-		c.result(c.emit("", op.RMSNorm, a, x, w))
+		c.result(c.emit("", norm.RMSNorm, a, x, w))
 		return
 	}
-	c.result(c.emit("", op.RMSNorm, a, x))
+	c.result(c.emit("", norm.RMSNorm, a, x))
 }
 
 func convertGroupNorm(c *call) {
@@ -162,12 +165,12 @@ func convertGroupNorm(c *call) {
 	if c.err != nil {
 		return
 	}
-	a := &op.GroupNormAttrs{Groups: int(groups), Eps: float32(c.float("eps", 1e-5))}
+	a := &norm.GroupNormAttrs{Groups: int(groups), Eps: float32(c.float("eps", 1e-5))}
 	args := c.affine(x, x.Type.Shape[1:2])
 	for len(args) < 3 {
 		args = append(args, c.filled([]string{"", "ones", "zeros"}[len(args)], float32(2-len(args)), x.Type.Shape[1:2]))
 	}
-	c.result(c.emit("", op.GroupNorm, a, args...))
+	c.result(c.emit("", norm.GroupNorm, a, args...))
 }
 
 // convertAttention: inputs of other ranks than 4 get their leading axes merged, or new ones. With as many queries as
@@ -188,7 +191,7 @@ func convertAttention(c *call) {
 			ir.ShapeString(k.Type.Shape), ir.ShapeString(v.Type.Shape))
 		return
 	}
-	a := &op.AttentionAttrs{Causal: c.bool("is_causal", false)}
+	a := &sequence.AttentionAttrs{Causal: c.bool("is_causal", false)}
 	if c.has("scale") {
 		if a.Scale = float32(c.float("scale", 0)); a.Scale == 0 {
 			c.fail(source.CodeForm, "scale is 0, which is not supported")
@@ -207,7 +210,7 @@ func convertAttention(c *call) {
 	if mask != nil {
 		args = append(args, c.headMask(mask, len(shape), shape))
 	}
-	y := c.emit("", op.Attention, a, args...)
+	y := c.emit("", sequence.Attention, a, args...)
 	if c.err == nil && len(shape) != 4 {
 		y = c.reshape("shape", y, append(slices.Clone(shape[:len(shape)-1]), v.Type.Shape[len(shape)-1]))
 	}

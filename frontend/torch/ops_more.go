@@ -8,7 +8,11 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/whole"
 )
 
 // images lists what moves, pads and resizes images, and other operations that the builder composes.
@@ -79,7 +83,7 @@ func (c *call) transposed(x, w, b *ir.Node) {
 	if c.err != nil {
 		return
 	}
-	c.window(&op.Window{Kernel: w.Type.Shape[2:], Strides: a.Strides, Dilations: a.Dilations, Pads: a.Pads})
+	c.window(&geometry.Window{Kernel: w.Type.Shape[2:], Strides: a.Strides, Dilations: a.Dilations, Pads: a.Pads})
 	if c.err != nil {
 		return
 	}
@@ -178,7 +182,7 @@ func (c *call) padAxis(x *ir.Node, axis, before, after int, mode string, value f
 		if !ok {
 			c.fail(source.CodeForm, "pads whole numbers by %.0f, which float32 does not hold", value)
 		}
-		return c.emit("", op.Pad, &op.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
+		return c.emit("", move.Pad, &move.PadAttrs{Axis: axis, Before: before, After: after, Value: v}, x)
 	}
 	edge := build.EdgeReflect
 	switch mode {
@@ -206,7 +210,7 @@ func (c *call) ordered(suffix string, x *ir.Node, axis int, index []int64) *ir.N
 	}
 	at, err := c.b.Const(c.place.Name+".order", ints(ir.I64, index...), []int{len(index)})
 	c.wrap(err)
-	return c.emit(suffix, op.Gather, &op.AxisAttrs{Axis: axis}, x, at)
+	return c.emit(suffix, whole.Gather, &column.AxisAttrs{Axis: axis}, x, at)
 }
 
 func convertInstanceNorm(c *call) {
@@ -226,8 +230,8 @@ func convertInstanceNorm(c *call) {
 	for len(args) < 3 {
 		args = append(args, c.filled([]string{"", "ones", "zeros"}[len(args)], float32(2-len(args)), []int{channels}))
 	}
-	a := &op.GroupNormAttrs{Groups: channels, Eps: float32(c.float("eps", 1e-5))}
-	c.result(c.emit("", op.GroupNorm, a, args...))
+	a := &norm.GroupNormAttrs{Groups: channels, Eps: float32(c.float("eps", 1e-5))}
+	c.result(c.emit("", norm.GroupNorm, a, args...))
 }
 
 // convertOwnStatistics is a batch norm over a single sample with its own mean and variance: an instance norm.

@@ -7,31 +7,34 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 // pairs lists arithmetic, comparisons, logic and choices, with broadcasting, and casts.
 func pairs() []row {
 	list := []row{
-		{"add.Tensor add.Scalar", "self other alpha", arithmetic(op.Add)},
-		{"sub.Tensor sub.Scalar", "self other alpha", arithmetic(op.Sub)},
+		{"add.Tensor add.Scalar", "self other alpha", arithmetic(pointwise.Add)},
+		{"sub.Tensor sub.Scalar", "self other alpha", arithmetic(pointwise.Sub)},
 		{"rsub.Tensor rsub.Scalar", "self other alpha", convertRsub},
-		{"mul.Tensor mul.Scalar", "self other", arithmetic(op.Mul)},
-		{"maximum.default max.other", "self other", arithmetic(op.Max)},
-		{"minimum.default min.other", "self other", arithmetic(op.Min)},
+		{"mul.Tensor mul.Scalar", "self other", arithmetic(pointwise.Mul)},
+		{"maximum.default max.other", "self other", arithmetic(pointwise.Max)},
+		{"minimum.default min.other", "self other", arithmetic(pointwise.Min)},
 		{"div.Tensor div.Scalar true_divide.Tensor", "self other", convertDiv},
 		{"div.Tensor_mode div.Scalar_mode", "self other rounding_mode", convertDiv},
 		{"floor_divide.default", "self other", convertDiv},
-		{"remainder.Tensor remainder.Scalar", "self other", pairWith(op.Mod, &op.ModAttrs{Floor: true})},
-		{"fmod.Tensor fmod.Scalar", "self other", pairWith(op.Mod, &op.ModAttrs{})},
+		{"remainder.Tensor remainder.Scalar", "self other", pairWith(whole.Mod, &whole.ModAttrs{Floor: true})},
+		{"fmod.Tensor fmod.Scalar", "self other", pairWith(whole.Mod, &whole.ModAttrs{})},
 		{"pow.Tensor_Scalar", "self exponent", convertPow},
-		{"pow.Tensor_Tensor pow.Scalar", "self exponent", func(c *call) { c.pair(op.Power, nil, "self", "exponent") }},
+		{"pow.Tensor_Tensor pow.Scalar", "self exponent", func(c *call) { c.pair(whole.Power, nil, "self", "exponent") }},
 		{"square.default", "self", func(c *call) { c.power(c.tensor("self"), 2) }},
 		{"neg.default", "self", convertNeg},
-		{"logical_not.default", "self", func(c *call) { c.result(c.emit("", op.Not, nil, c.cast(c.tensor("self"), ir.B1))) }},
-		{"bitwise_not.default", "self", unary(op.Not)},
-		{"isnan.default", "self", unary(op.IsNaN)},
-		{"isinf.default", "self", unary(op.IsInf)},
+		{"logical_not.default", "self",
+			func(c *call) { c.result(c.emit("", whole.Not, nil, c.cast(c.tensor("self"), ir.B1))) }},
+		{"bitwise_not.default", "self", unary(whole.Not)},
+		{"isnan.default", "self", unary(whole.IsNaN)},
+		{"isinf.default", "self", unary(whole.IsInf)},
 		{"where.self where.ScalarOther where.ScalarSelf where.Scalar", "condition self other", convertWhere},
 		{"masked_fill.Scalar masked_fill.Tensor", "self mask value", convertMaskedFill},
 		{"to.dtype", "self dtype non_blocking copy memory_format", convertTo},
@@ -45,7 +48,7 @@ func pairs() []row {
 	for _, rel := range []string{"eq", "ne", "lt", "le", "gt", "ge"} {
 		list = append(list, row{rel + ".Tensor " + rel + ".Scalar", "self other", compare(rel)})
 	}
-	for _, o := range []*ir.Op{op.And, op.Or, op.Xor} {
+	for _, o := range []*ir.Op{whole.And, whole.Or, whole.Xor} {
 		list = append(list, row{"logical_" + o.Name + ".default", "self other", logical(o)},
 			row{"bitwise_" + o.Name + ".Tensor bitwise_" + o.Name + ".Scalar __" + o.Name + "__.Tensor __" + o.Name +
 				"__.Scalar", "self other", pairWith(o, nil)})
@@ -73,7 +76,7 @@ func (c *call) cast(x *ir.Node, to ir.DType) *ir.Node {
 	if c.err != nil || x == nil || x.Type.Format == ir.FormatOf(to) {
 		return x
 	}
-	return c.emit("cast", op.Convert, &op.ConvertAttrs{To: to}, x)
+	return c.emit("cast", whole.Convert, &whole.ConvertAttrs{To: to}, x)
 }
 
 // isTensor says that an argument is a tensor and no number.
@@ -140,7 +143,7 @@ func (c *call) scaled(first, second string) (a, b *ir.Node) {
 	a, b = c.operand(first, typ), c.operand(second, typ)
 	if c.has("alpha") {
 		if s := c.scalar("alpha"); s.float() != 1 {
-			b = c.emit("alpha", op.Mul, nil, b, c.constantOf(s, typ, "alpha"))
+			b = c.emit("alpha", pointwise.Mul, nil, b, c.constantOf(s, typ, "alpha"))
 		}
 	}
 	return a, b
@@ -149,7 +152,7 @@ func (c *call) scaled(first, second string) (a, b *ir.Node) {
 // convertRsub is other - alpha*self.
 func convertRsub(c *call) {
 	b, a := c.scaled("other", "self")
-	c.result(c.emit("", op.Sub, nil, b, a))
+	c.result(c.emit("", pointwise.Sub, nil, b, a))
 }
 
 // convertDiv is a quotient of floats, or one that is rounded. Dividing by a constant is a product.
@@ -163,24 +166,24 @@ func convertDiv(c *call) {
 	if c.err != nil {
 		return
 	}
-	whole := !a.Type.IsFloat()
+	integral := !a.Type.IsFloat()
 	switch {
 	case mode != "" && mode != "floor" && mode != "trunc":
 		c.fail(source.CodeAttr, "rounding_mode is %s; it may be floor or trunc", source.Quote(mode))
 	case mode == "" && divisor(b):
-		b = c.emit("reciprocal", op.Reciprocal, &op.ReciprocalAttrs{Numerator: 1}, b)
-		c.result(c.emit("", op.Mul, nil, a, b))
-	case mode == "" || whole && mode == "trunc":
-		c.result(c.emit("", op.Div, nil, a, b))
-	case whole: // the remainder has the sign of b
-		rest := c.emit("rest", op.Mod, &op.ModAttrs{Floor: true}, a, b)
-		c.result(c.emit("", op.Div, nil, c.emit("whole", op.Sub, nil, a, rest), b))
+		b = c.emit("reciprocal", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, b)
+		c.result(c.emit("", pointwise.Mul, nil, a, b))
+	case mode == "" || integral && mode == "trunc":
+		c.result(c.emit("", whole.Div, nil, a, b))
+	case integral: // the remainder has the sign of b
+		rest := c.emit("rest", whole.Mod, &whole.ModAttrs{Floor: true}, a, b)
+		c.result(c.emit("", whole.Div, nil, c.emit("whole", pointwise.Sub, nil, a, rest), b))
 	case mode == "floor":
-		c.result(c.emit("", op.Floor, nil, c.emit("quotient", op.Div, nil, a, b)))
+		c.result(c.emit("", curve.Floor, nil, c.emit("quotient", whole.Div, nil, a, b)))
 	default:
-		q := c.emit("quotient", op.Div, nil, a, b)
-		size := c.emit("size", op.Floor, nil, c.emit("abs", op.Abs, nil, q))
-		c.result(c.emit("", op.Mul, nil, size, c.emit("sign", op.Sign, nil, q)))
+		q := c.emit("quotient", whole.Div, nil, a, b)
+		size := c.emit("size", curve.Floor, nil, c.emit("abs", curve.Abs, nil, q))
+		c.result(c.emit("", pointwise.Mul, nil, size, c.emit("sign", curve.Sign, nil, q)))
 	}
 }
 
@@ -208,7 +211,7 @@ func convertPow(c *call) {
 	}
 	typ := c.outType(x)
 	if ir.FormatOf(typ) != ir.Float().Format {
-		c.pair(op.Power, nil, "self", "exponent")
+		c.pair(whole.Power, nil, "self", "exponent")
 		return
 	}
 	c.power(c.cast(x, typ), s.float())
@@ -217,10 +220,10 @@ func convertPow(c *call) {
 // power is a float to a constant power.
 func (c *call) power(x *ir.Node, exponent float64) {
 	if x != nil && !x.Type.IsFloat() {
-		c.result(c.emit("", op.Mul, nil, x, x))
+		c.result(c.emit("", pointwise.Mul, nil, x, x))
 		return
 	}
-	c.result(c.emit("", op.Pow, &op.PowAttrs{Exponent: float32(exponent)}, x))
+	c.result(c.emit("", curve.Pow, &curve.PowAttrs{Exponent: float32(exponent)}, x))
 }
 
 func convertNeg(c *call) {
@@ -229,9 +232,9 @@ func convertNeg(c *call) {
 		return
 	}
 	if typ := c.outType(x); x.Type.IsFloat() {
-		c.result(c.emit("", op.Mul, nil, x, c.constantOf(number{kind: 'i', i: -1}, typ, "minus")))
+		c.result(c.emit("", pointwise.Mul, nil, x, c.constantOf(number{kind: 'i', i: -1}, typ, "minus")))
 	} else {
-		c.result(c.emit("", op.Sub, nil, c.constantOf(number{kind: 'i'}, typ, "zero"), x))
+		c.result(c.emit("", pointwise.Sub, nil, c.constantOf(number{kind: 'i'}, typ, "zero"), x))
 	}
 }
 
@@ -271,7 +274,7 @@ func compare(rel string) func(*call) {
 	return func(c *call) {
 		typ := c.common("self", "other")
 		a := c.operand("self", typ)
-		c.result(c.emit("", op.Compare, &op.CompareAttrs{Rel: rel}, a, c.operand("other", typ)))
+		c.result(c.emit("", whole.Compare, &whole.CompareAttrs{Rel: rel}, a, c.operand("other", typ)))
 	}
 }
 
@@ -286,13 +289,13 @@ func convertWhere(c *call) {
 	typ := c.outType(nil)
 	cond := c.cast(c.tensor("condition"), ir.B1)
 	a := c.operand("self", typ)
-	c.result(c.emit("", op.Where, nil, cond, a, c.operand("other", typ)))
+	c.result(c.emit("", whole.Where, nil, cond, a, c.operand("other", typ)))
 }
 
 func convertMaskedFill(c *call) {
 	x, mask := c.tensor("self"), c.tensor("mask")
 	typ := c.outType(x)
-	c.result(c.emit("", op.Where, nil, c.cast(mask, ir.B1), c.operand("value", typ), x))
+	c.result(c.emit("", whole.Where, nil, c.cast(mask, ir.B1), c.operand("value", typ), x))
 }
 
 // convertTo casts to the type that the archive states of the result. Floats of all widths are computed in float32; a
@@ -314,5 +317,5 @@ func convertTo(c *call) {
 		c.same(x)
 		return
 	}
-	c.result(c.emit("", op.Convert, &op.ConvertAttrs{To: to}, x))
+	c.result(c.emit("", whole.Convert, &whole.ConvertAttrs{To: to}, x))
 }

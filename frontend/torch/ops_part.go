@@ -7,7 +7,7 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // slice takes count elements of an axis from start on; nothing where that is all.
@@ -25,7 +25,7 @@ func (c *call) slice(suffix string, x *ir.Node, axis, start, count, step int) *i
 		c.wrap(err)
 		return n
 	}
-	return c.emit(suffix, op.Slice, &op.SliceAttrs{Axis: axis, Start: start, Count: count, Step: step}, x)
+	return c.emit(suffix, move.Slice, &move.SliceAttrs{Axis: axis, Start: start, Count: count, Step: step}, x)
 }
 
 // axisOf reads an axis of the first argument; size is that of the axis.
@@ -151,7 +151,7 @@ func (c *call) concat(suffix string, nodes []*ir.Node, axis int64) *ir.Node {
 	if len(nodes) == 1 {
 		return nodes[0]
 	}
-	return c.emit(suffix, op.Concat, &op.ConcatAttrs{Axis: at}, nodes...)
+	return c.emit(suffix, move.Concat, &move.ConcatAttrs{Axis: at}, nodes...)
 }
 
 // convertStack joins along a new axis.

@@ -9,24 +9,30 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/whole"
+	"lathe/ir/op/window"
 )
 
 // reductions lists sums, means and extremes along axes.
 func reductions() []row {
 	return []row{
-		{"mean.dim mean.default", "self dim keepdim dtype", reduce(op.ReduceMean)},
-		{"sum.dim_IntList sum.default", "self dim keepdim dtype", reduce(op.ReduceSum)},
-		{"amax.default", "self dim keepdim", reduce(op.ReduceMax)},
-		{"amin.default", "self dim keepdim", reduce(op.ReduceMin)},
-		{"max.default", "self", reduce(op.ReduceMax)},
-		{"min.default", "self", reduce(op.ReduceMin)},
+		{"mean.dim mean.default", "self dim keepdim dtype", reduction(reduce.Mean)},
+		{"sum.dim_IntList sum.default", "self dim keepdim dtype", reduction(reduce.Sum)},
+		{"amax.default", "self dim keepdim", reduction(reduce.Max)},
+		{"amin.default", "self dim keepdim", reduction(reduce.Min)},
+		{"max.default", "self", reduction(reduce.Max)},
+		{"min.default", "self", reduction(reduce.Min)},
 		{"max.dim", "self dim keepdim", convertMaxDim},
 		{"min.dim", "self dim keepdim", convertMaxDim},
 		{"topk.default", "self k dim largest sorted", convertTopK},
-		{"prod.default prod.dim_int", "self dim keepdim dtype", reduce(op.ReduceProd)},
-		{"any.default any.dim any.dims", "self dim keepdim", truth(op.ReduceAny)},
-		{"all.default all.dim all.dims", "self dim keepdim", truth(op.ReduceAll)},
+		{"prod.default prod.dim_int", "self dim keepdim dtype", reduction(reduce.Prod)},
+		{"any.default any.dim any.dims", "self dim keepdim", truth(reduce.Any)},
+		{"all.default all.dim all.dims", "self dim keepdim", truth(reduce.All)},
 		{"cumsum.default", "self dim dtype", convertCumSum},
 		{"logsumexp.default", "self dim keepdim", func(c *call) {
 			x := c.tensor("self")
@@ -42,8 +48,8 @@ func reductions() []row {
 		{"std.dim std.default", "self dim unbiased keepdim", convertVar(true)},
 		{"std.correction", "self dim correction keepdim", convertVar(true)},
 		{"linalg_vector_norm.default", "self ord dim keepdim dtype", convertNorm},
-		{"softmax.int _softmax.default", "self dim dtype half_to_float", along(op.Softmax)},
-		{"log_softmax.int _log_softmax.default", "self dim dtype half_to_float", along(op.LogSoftmax)},
+		{"softmax.int _softmax.default", "self dim dtype half_to_float", along(norm.Softmax)},
+		{"log_softmax.int _log_softmax.default", "self dim dtype half_to_float", along(norm.LogSoftmax)},
 	}
 }
 
@@ -53,12 +59,12 @@ func along(o *ir.Op) func(*call) {
 		x := c.tensor("self")
 		x = c.cast(x, c.outType(x))
 		axis := c.axis(c.int("dim", -1), len(c.shape(x)))
-		c.result(c.emit("", o, &op.AxisAttrs{Axis: axis}, x))
+		c.result(c.emit("", o, &column.AxisAttrs{Axis: axis}, x))
 	}
 }
 
 // reduce converts a reduction; no axes are all axes.
-func reduce(o *ir.Op) func(*call) {
+func reduction(o *ir.Op) func(*call) {
 	return func(c *call) {
 		x := c.tensor("self")
 		x = c.cast(x, c.outType(x))
@@ -73,9 +79,9 @@ func (c *call) reduced(suffix string, o *ir.Op, x *ir.Node, axes []int, keep boo
 		return x
 	}
 	shape := x.Type.Shape
-	var attrs any = &op.ReduceAttrs{Axes: axes}
-	if o == op.ReduceMean && slices.Equal(axes, []int{2, 3}) && len(shape) == 4 {
-		o, attrs = op.GlobalAvgPool, &op.GlobalAttrs{}
+	var attrs any = &reduce.Attrs{Axes: axes}
+	if o == reduce.Mean && slices.Equal(axes, []int{2, 3}) && len(shape) == 4 {
+		o, attrs = window.GlobalAvgPool, &window.GlobalAttrs{}
 	}
 	if keep {
 		return c.emit(suffix, o, attrs, x)
@@ -106,7 +112,7 @@ func convertCumSum(c *call) {
 	x := c.tensor("self")
 	x = c.cast(x, c.outType(x))
 	axis := c.axis(c.int("dim", 0), len(c.shape(x)))
-	c.result(c.emit("", op.CumSum, &op.CumSumAttrs{Axis: axis}, x))
+	c.result(c.emit("", whole.CumSum, &whole.CumSumAttrs{Axis: axis}, x))
 }
 
 // least says that an operation is about minima.
@@ -115,22 +121,22 @@ func (c *call) least() bool {
 }
 
 // extreme is where the largest value of an axis stands, or the least.
-func (c *call) extreme(suffix string, x *ir.Node, a *op.ArgMaxAttrs) *ir.Node {
+func (c *call) extreme(suffix string, x *ir.Node, a *reduce.ArgMaxAttrs) *ir.Node {
 	a.Least = c.least()
-	return c.cast(c.emit(suffix, op.ArgMax, a, x), ir.I64)
+	return c.cast(c.emit(suffix, reduce.ArgMax, a, x), ir.I64)
 }
 
 // convertMaxDim gives the maxima, or the minima, and where they stand.
 func convertMaxDim(c *call) {
 	x := c.tensor("self")
 	axis, keep := c.axis(c.int("dim", 0), len(c.shape(x))), c.bool("keepdim", false)
-	o := op.ReduceMax
+	o := reduce.Max
 	if c.least() {
-		o = op.ReduceMin
+		o = reduce.Min
 	}
 	c.result(c.reduced("values", o, x, []int{axis}, keep))
 	if len(c.outs()) > 1 {
-		c.result(c.extreme("indices", x, &op.ArgMaxAttrs{Axis: axis, KeepDims: keep}))
+		c.result(c.extreme("indices", x, &reduce.ArgMaxAttrs{Axis: axis, KeepDims: keep}))
 	}
 }
 
@@ -140,17 +146,17 @@ func convertTopK(c *call) {
 	if c.err == nil && (k < 1 || k > int64(size)) {
 		c.fail(source.CodeAttr, "takes the %d largest of %d elements", k, size)
 	}
-	a := op.TopKAttrs{Axis: axis, K: int(k), Largest: c.bool("largest", true)}
+	a := whole.TopKAttrs{Axis: axis, K: int(k), Largest: c.bool("largest", true)}
 	b := a
-	c.result(c.emit("values", op.TopKValues, &a, x))
+	c.result(c.emit("values", whole.TopKValues, &a, x))
 	if len(c.outs()) > 1 {
-		c.result(c.emit("indices", op.TopKIndices, &b, x))
+		c.result(c.emit("indices", whole.TopKIndices, &b, x))
 	}
 }
 
 func convertArgMax(c *call) {
 	x := c.tensor("self")
-	a := &op.ArgMaxAttrs{KeepDims: c.bool("keepdim", false)}
+	a := &reduce.ArgMaxAttrs{KeepDims: c.bool("keepdim", false)}
 	shape := slices.Repeat([]int{1}, len(c.shape(x)))
 	if !c.has("dim") {
 		x, a.KeepDims = c.reshape("flat", x, []int{elems(c.shape(x))}), false
@@ -184,14 +190,15 @@ func convertVar(root bool) func(*call) {
 		if c.err == nil && count <= correction {
 			c.fail(source.CodeForm, "is a variance of %g values with a correction of %g", count, correction)
 		}
-		far := c.emit("minus", op.Sub, nil, x, c.reduced("mean", op.ReduceMean, x, axes, true))
-		v := c.reduced("var", op.ReduceMean, c.emit("square", op.Mul, nil, far, far), axes, c.bool("keepdim", false))
+		far := c.emit("minus", pointwise.Sub, nil, x, c.reduced("mean", reduce.Mean, x, axes, true))
+		v := c.reduced("var", reduce.Mean, c.emit("square", pointwise.Mul, nil, far, far), axes, c.bool("keepdim", false))
 		if correction != 0 {
-			v = c.emit("correction", op.Mul, nil, v, c.constantOf(number{kind: 'f', f: count / (count - correction)}, ir.F32,
-				"factor"))
+			v = c.emit("correction", pointwise.Mul, nil, v,
+				c.constantOf(number{kind: 'f', f: count / (count - correction)}, ir.F32,
+					"factor"))
 		}
 		if root {
-			v = c.emit("", op.Sqrt, nil, v)
+			v = c.emit("", curve.Sqrt, nil, v)
 		}
 		c.result(v)
 	}
@@ -203,10 +210,10 @@ func convertNorm(c *call) {
 	axes, keep := c.axes(c.ints("dim"), len(c.shape(x))), c.bool("keepdim", false)
 	switch p := c.float("ord", 2); p {
 	case 2:
-		sum := c.reduced("sum", op.ReduceSum, c.emit("square", op.Mul, nil, x, x), axes, keep)
-		c.result(c.emit("", op.Sqrt, nil, sum))
+		sum := c.reduced("sum", reduce.Sum, c.emit("square", pointwise.Mul, nil, x, x), axes, keep)
+		c.result(c.emit("", curve.Sqrt, nil, sum))
 	case 1:
-		c.result(c.reduced("", op.ReduceSum, c.emit("abs", op.Abs, nil, x), axes, keep))
+		c.result(c.reduced("", reduce.Sum, c.emit("abs", curve.Abs, nil, x), axes, keep))
 	default:
 		c.fail(source.CodeForm, "ord is %g; 1 and 2 are supported", p)
 	}

@@ -8,7 +8,7 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // shapes lists the operations that move elements, and those that do nothing in inference.
@@ -185,7 +185,7 @@ func (c *call) turn(suffix string, x *ir.Node, perm []int) *ir.Node {
 	if c.err != nil || x == nil || slices.IsSorted(perm) {
 		return x
 	}
-	n := c.emit(suffix, op.Transpose, &op.TransposeAttrs{Perm: perm}, x)
+	n := c.emit(suffix, move.Transpose, &move.TransposeAttrs{Perm: perm}, x)
 	if c.err == nil && c.constant(x) && slices.Equal(perm, []int{1, 0}) {
 		c.turned[n] = x
 	}
@@ -282,7 +282,7 @@ func (c *call) broadcast(suffix string, x *ir.Node, shape []int) *ir.Node {
 		c.fail(source.CodeDims, "cannot expand %s to %v", ir.ShapeString(x.Type.Shape), shape)
 		return nil
 	}
-	return c.emit(suffix, op.Repeat, &op.RepeatAttrs{Shape: shape}, x)
+	return c.emit(suffix, move.Repeat, &move.RepeatAttrs{Shape: shape}, x)
 }
 
 // convertRepeat tiles: axis i stands repeats[i] times in a row.

@@ -13,7 +13,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // maxCopied bounds the elements that are copied out of views which no constant can hold as they are.
@@ -231,7 +231,7 @@ func (im *importer) read(name string, v *view, role ir.Role) (*ir.Node, error) {
 	if err != nil || slices.IsSorted(perm) {
 		return n, err
 	}
-	return im.b.Emit(build.Place{Name: name, Source: "strides"}, op.Transpose, &op.TransposeAttrs{Perm: back}, n)
+	return im.b.Emit(build.Place{Name: name, Source: "strides"}, move.Transpose, &move.TransposeAttrs{Perm: back}, n)
 }
 
 // order is the order of axes in which the elements lie without gaps, outermost first; nil if there is none.

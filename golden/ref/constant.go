@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
 )
 
 // Constant evaluates a node whose arguments are all constants.
@@ -46,7 +46,7 @@ func Constants(g *ir.Graph) (map[*ir.Node]*ir.Node, error) {
 		if n.Type.IsFloat() {
 			data = ir.FloatBlob(t.Floats)
 		}
-		known[n] = &ir.Node{Name: n.Name, Op: op.Const, Attrs: ir.Computed(data, m.Args...), Type: n.Type,
+		known[n] = &ir.Node{Name: n.Name, Op: leaf.Const, Attrs: ir.Computed(data, m.Args...), Type: n.Type,
 			Pos: n.Pos}
 	}
 	return known, nil

@@ -10,6 +10,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/op/pointwise"
 	"lathe/ir/survey"
 	"lathe/ir/text"
 	"lathe/lower"
@@ -162,7 +163,7 @@ func withoutHardware(g *ir.Graph) []string {
 
 // arithmetic says that n combines one stream with constants, which lowering turns into scale.
 func arithmetic(n *ir.Node, streams int) bool {
-	return streams == 1 && (n.Op == op.Add || n.Op == op.Sub || n.Op == op.Mul)
+	return streams == 1 && (n.Op == pointwise.Add || n.Op == pointwise.Sub || n.Op == pointwise.Mul)
 }
 
 func (a *App) printNodes(nodes []survey.Node) error {

@@ -7,7 +7,13 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/draw"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
 )
 
 // BlockKinds are the graphs over blocks that BlockCase draws.
@@ -32,7 +38,7 @@ func (b *blockGraph) kind(kind string) *ir.Node {
 	r := b.r
 	switch kind {
 	case "encode":
-		return b.node(op.Cast, nil, b.block(), b.input(b.fixed(48, 160), b.shape()...))
+		return b.node(pointwise.Cast, nil, b.block(), b.input(b.fixed(48, 160), b.shape()...))
 	case "decode":
 		f := b.fixed(48, 30)
 		f.Round = format.Round(r.IntN(int(format.RoundOutward) + 1))
@@ -40,23 +46,23 @@ func (b *blockGraph) kind(kind string) *ir.Node {
 		if f.Signed = r.IntN(4) > 0; f.W == 1 {
 			f.W = 2
 		}
-		return b.node(op.Cast, nil, f, b.input(b.block(), b.shape()...))
+		return b.node(pointwise.Cast, nil, f, b.input(b.block(), b.shape()...))
 	case "linear":
 		return b.linear(b.data(b.shape()...))
 	case "conv":
 		return b.conv(b.data(1, 1+r.IntN(5), 1+r.IntN(5), 1+r.IntN(6)))
 	case "relu":
 		m := b.block()
-		return b.node(op.Relu, nil, m, b.input(m, b.shape()...))
+		return b.node(pointwise.Relu, nil, m, b.input(m, b.shape()...))
 	case "reshape":
 		m := b.block()
 		n := m.K * (1 + r.IntN(3))
-		return b.node(op.Reshape, &op.ReshapeAttrs{Shape: []int{2 * n}}, m, b.input(m, 2, n))
+		return b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{2 * n}}, m, b.input(m, 2, n))
 	}
 	m := b.block()
-	x := b.node(op.Cast, nil, m, b.input(b.fixed(16, 6), b.shape()...))
-	x = b.node(op.Relu, nil, m, b.node(op.Cast, nil, m, b.linear(x)))
-	return b.node(op.Cast, nil, format.Fixed{W: 12, F: r.IntN(12), Signed: true}, b.linear(x))
+	x := b.node(pointwise.Cast, nil, m, b.input(b.fixed(16, 6), b.shape()...))
+	x = b.node(pointwise.Relu, nil, m, b.node(pointwise.Cast, nil, m, b.linear(x)))
+	return b.node(pointwise.Cast, nil, format.Fixed{W: 12, F: r.IntN(12), Signed: true}, b.linear(x))
 }
 
 // shape has rank 1 to 3 and rows of up to 20.
@@ -99,7 +105,7 @@ func (b *blockGraph) data(shape ...int) *ir.Node {
 }
 
 func (b *blockGraph) input(f format.Format, shape ...int) *ir.Node {
-	n := &ir.Node{Name: b.g.FreshName("x"), Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: shape, Format: f}}
+	n := &ir.Node{Name: b.g.FreshName("x"), Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: shape, Format: f}}
 	b.g.Nodes, b.g.In = append(b.g.Nodes, n), append(b.g.In, n)
 	return n
 }
@@ -119,14 +125,14 @@ func (b *blockGraph) constant(f format.Format, shape ...int) *ir.Node {
 	t := ir.NewTensor(ir.Type{Shape: shape, Format: f})
 	codes := codeRange(f)
 	for i := range t.Codes {
-		t.Codes[i] = op.RandomCode(b.r, codes)
+		t.Codes[i] = draw.Code(b.r, codes)
 	}
 	typ := t.Type
 	if len(t.BlockScales) > 0 {
 		b.scales(t)
 		typ.Scales = ir.ScaleValues(f.(format.Block), t.BlockScales)
 	}
-	n := &ir.Node{Name: b.g.FreshName("c"), Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(t.Codes)}, Type: typ}
+	n := &ir.Node{Name: b.g.FreshName("c"), Op: leaf.Const, Attrs: &ir.Const{Data: ir.CodeBlob(t.Codes)}, Type: typ}
 	b.g.Nodes = append(b.g.Nodes, n)
 	return n
 }
@@ -150,17 +156,18 @@ func fillScales(r *rand.Rand, t *ir.Tensor, kind int) {
 // linear multiplies x by weights in blocks, or fixed ones where x is in blocks.
 func (b *blockGraph) linear(x *ir.Node) *ir.Node {
 	shape := x.Type.Shape
-	return b.sum(op.Linear, nil, x, 1+b.r.IntN(8), shape[len(shape)-1])
+	return b.sum(sum.Linear, nil, x, 1+b.r.IntN(8), shape[len(shape)-1])
 }
 
 func (b *blockGraph) conv(x *ir.Node) *ir.Node {
 	r, s := b.r, x.Type.Shape
-	a := &op.ConvAttrs{Groups: 1, Window: op.Window{Kernel: []int{1 + r.IntN(min(3, s[1])), 1 + r.IntN(min(3, s[2]))},
-		Strides: []int{1 + r.IntN(2), 1 + r.IntN(2)}, Dilations: []int{1, 1}, Pads: make([]int, 4), ChannelsLast: true}}
+	a := &sum.ConvAttrs{Groups: 1,
+		Window: geometry.Window{Kernel: []int{1 + r.IntN(min(3, s[1])), 1 + r.IntN(min(3, s[2]))},
+			Strides: []int{1 + r.IntN(2), 1 + r.IntN(2)}, Dilations: []int{1, 1}, Pads: make([]int, 4), ChannelsLast: true}}
 	for i := range a.Pads {
 		a.Pads[i] = r.IntN(a.Kernel[i%2])
 	}
-	return b.sum(op.Conv, a, x, 1+r.IntN(6), a.Kernel[0], a.Kernel[1], s[3])
+	return b.sum(sum.Conv, a, x, 1+r.IntN(6), a.Kernel[0], a.Kernel[1], s[3])
 }
 
 // sum adds weights of the given shape, and a bias for most; the accumulator is one that fits, or any.
@@ -186,7 +193,7 @@ func (b *blockGraph) sum(o *ir.Op, attrs any, x *ir.Node, shape ...int) *ir.Node
 	acc := format.Fixed{W: 4 + r.IntN(45), F: r.IntN(40) - 8, Signed: true, Round: format.RoundFloor}
 	n := b.node(o, attrs, acc, args...)
 	if r.IntN(3) > 0 {
-		if fit, err := op.ChooseWindow(n, 8+r.IntN(41), 4, -20); err == nil {
+		if fit, err := dot.ChooseWindow(n, 8+r.IntN(41), 4, -20); err == nil {
 			n.Type.Format = fit
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/sum"
 )
 
 // blockGraphs draws count graphs of a kind that are legal.
@@ -85,10 +86,10 @@ func TestBlockWindow(t *testing.T) {
 			continue
 		}
 		for _, n := range g.Nodes {
-			if n.Op != op.Linear {
+			if n.Op != sum.Linear {
 				continue
 			}
-			w, err := op.WindowOf(n)
+			w, err := dot.WindowOf(n)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +110,7 @@ func TestBlockWindow(t *testing.T) {
 }
 
 // checkWindow holds the accumulator of linear n, whose data are made in the graph, to what is said of it.
-func checkWindow(t *testing.T, g *ir.Graph, n *ir.Node, w op.BlockWindow, samples []ref.Sample) {
+func checkWindow(t *testing.T, g *ir.Graph, n *ir.Node, w dot.BlockWindow, samples []ref.Sample) {
 	t.Helper()
 	c := *g
 	c.Out = []ir.Output{{Name: "x", Node: n.Args[0]}, {Name: "y", Node: n}}

@@ -11,6 +11,16 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/draw"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/stream"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/window"
 )
 
 // Chains are the shapes of networks that tests draw: operations in a row.
@@ -43,7 +53,7 @@ func Chain(r *rand.Rand, ops string) *ir.Graph {
 // newChain is the input of a network in fixed formats, an image where ops have a convolution.
 func newChain(r *rand.Rand, ops string) *chain {
 	return chainIn(r, ops, func(top int) format.Format {
-		f := op.RandomFixed(r, 10)
+		f := draw.Fixed(r, 10)
 		f.W = max(f.W, 3)
 		f.F = f.W - 1 - top + r.IntN(2)
 		return f
@@ -64,7 +74,7 @@ func chainIn(r *rand.Rand, ops string, data, weight func(top int) format.Format)
 		shape = []int{1, 5 + r.IntN(3), 5 + r.IntN(3), 1 + r.IntN(4)}
 	}
 	c := &chain{r: r, g: &ir.Graph{Name: "chain", Stage: ir.StageQuantized}, data: data, weight: weight}
-	c.at = c.add(&ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: shape, Format: data(0)}})
+	c.at = c.add(&ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: shape, Format: data(0)}})
 	c.g.In = []*ir.Node{c.at}
 	return c
 }
@@ -91,7 +101,7 @@ func (c *chain) constant(name string, f format.Format, top int, shape ...int) *i
 	for i := range codes {
 		codes[i] = f.Encode(format.FromFloat64(math.Ldexp(2*c.r.Float64()-1, top)))
 	}
-	return c.add(&ir.Node{Name: name, Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: t})
+	return c.add(&ir.Node{Name: name, Op: leaf.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: t})
 }
 
 // step appends one operation.
@@ -101,31 +111,31 @@ func (c *chain) step(o *ir.Op) {
 	n := &ir.Node{Name: o.Name, Op: o, Args: []*ir.Node{c.at}}
 	keep := false
 	switch o {
-	case op.Linear:
+	case sum.Linear:
 		c.weights(n, 1+c.r.IntN(8), last)
-	case op.Scale:
-		n.Attrs = &op.ScaleAttrs{Axis: len(shape) - 1}
+	case sum.Scale:
+		n.Attrs = &column.ScaleAttrs{Axis: len(shape) - 1}
 		c.weights(n, last)
-	case op.Conv:
+	case sum.Conv:
 		w := c.window(1+c.r.IntN(3), 1, 1)
-		n.Attrs = &op.ConvAttrs{Window: w, Groups: 1}
+		n.Attrs = &sum.ConvAttrs{Window: w, Groups: 1}
 		c.weights(n, 1+c.r.IntN(6), w.Kernel[0], w.Kernel[1], last)
-	case op.MaxPool:
+	case window.MaxPool:
 		w := c.window(2, 1+c.r.IntN(2), 0)
 		n.Attrs, keep = &w, true
-	case op.AvgPool:
-		n.Attrs = &op.AvgAttrs{Window: c.window(min(2, shape[1], shape[2]), 2, 0), IncludePad: true}
-	case op.GlobalAvgPool:
-		n.Attrs = &op.GlobalAttrs{ChannelsLast: true}
-	case op.Reshape:
-		n.Attrs, keep = &op.ReshapeAttrs{Shape: []int{c.at.Type.Elems()}}, true
-	case op.Identity:
+	case window.AvgPool:
+		n.Attrs = &window.AvgAttrs{Window: c.window(min(2, shape[1], shape[2]), 2, 0), IncludePad: true}
+	case window.GlobalAvgPool:
+		n.Attrs = &window.GlobalAttrs{ChannelsLast: true}
+	case move.Reshape:
+		n.Attrs, keep = &move.ReshapeAttrs{Shape: []int{c.at.Type.Elems()}}, true
+	case move.Identity:
 		keep = true
-	case op.LeakyRelu:
-		n.Attrs = &op.LeakyAttrs{Alpha: 0.1}
-	case op.Clip:
-		n.Attrs = &op.ClipAttrs{Min: -0.25, Max: float32(math.Ldexp(0.7, c.top))}
-	case op.Sigmoid, op.Tanh:
+	case pointwise.LeakyRelu:
+		n.Attrs = &pointwise.LeakyAttrs{Alpha: 0.1}
+	case pointwise.Clip:
+		n.Attrs = &pointwise.ClipAttrs{Min: -0.25, Max: float32(math.Ldexp(0.7, c.top))}
+	case curve.Sigmoid, curve.Tanh:
 		c.top = 0
 	}
 	n.Type = ir.Type{Format: c.at.Type.Format}
@@ -145,7 +155,7 @@ func (c *chain) weights(n *ir.Node, shape ...int) {
 		terms *= d
 	}
 	n.Args = append(n.Args, c.constant("w", c.weight(0), 0, shape...))
-	if n.Op == op.Scale || c.r.IntN(5) > 0 {
+	if n.Op == sum.Scale || c.r.IntN(5) > 0 {
 		bias := format.Fixed{W: 6 + c.r.IntN(8), F: 4 - c.top + c.r.IntN(6), Signed: true}
 		n.Args = append(n.Args, c.constant("b", bias, c.top-1, shape[0]))
 	}
@@ -155,7 +165,7 @@ func (c *chain) weights(n *ir.Node, shape ...int) {
 }
 
 // window draws a window of k x k elements over the current image, reduced where the image is smaller.
-func (c *chain) window(k, stride, pad int) op.Window {
+func (c *chain) window(k, stride, pad int) geometry.Window {
 	h, w := c.at.Type.Shape[1], c.at.Type.Shape[2]
 	kernel := []int{min(k, h), min(k, w)}
 	pads := make([]int, 4)
@@ -164,7 +174,7 @@ func (c *chain) window(k, stride, pad int) op.Window {
 			pads[i] = c.r.IntN(pad + 1)
 		}
 	}
-	return op.Window{Kernel: kernel, Strides: []int{stride, stride}, Pads: pads, Dilations: []int{1, 1},
+	return geometry.Window{Kernel: kernel, Strides: []int{stride, stride}, Pads: pads, Dilations: []int{1, 1},
 		ChannelsLast: true}
 }
 
@@ -183,29 +193,29 @@ func Residual(r *rand.Rand, kind int) *ir.Graph {
 	x := c.at
 	switch kind {
 	case 0:
-		c.short(x, c.conv(c.map1(op.Relu, c.conv(x, c.channels(x), 3, 1)), c.channels(x), 3, 1))
+		c.short(x, c.conv(c.map1(pointwise.Relu, c.conv(x, c.channels(x), 3, 1)), c.channels(x), 3, 1))
 	case 1:
 		out := 1 + r.IntN(6)
-		c.short(c.conv(x, out, 1, 2), c.conv(c.map1(op.Relu, c.conv(x, out, 3, 2)), out, 3, 1))
+		c.short(c.conv(x, out, 1, 2), c.conv(c.map1(pointwise.Relu, c.conv(x, out, 3, 2)), out, 3, 1))
 	case 2:
-		mean := c.node(op.GlobalAvgPool, &op.GlobalAttrs{ChannelsLast: true}, x)
+		mean := c.node(window.GlobalAvgPool, &window.GlobalAttrs{ChannelsLast: true}, x)
 		c.top = 0
-		gate := c.map1(op.Sigmoid, c.conv(mean, c.channels(x), 1, 1))
-		c.at = c.node(op.Mul, nil, x, gate)
+		gate := c.map1(curve.Sigmoid, c.conv(mean, c.channels(x), 1, 1))
+		c.at = c.node(pointwise.Mul, nil, x, gate)
 	case 3:
-		wide := c.map1(op.Relu, c.dense(x, 3+r.IntN(9)))
+		wide := c.map1(pointwise.Relu, c.dense(x, 3+r.IntN(9)))
 		c.short(x, c.dense(wide, c.channels(x)))
 	case 4:
 		f := x.Type.Format
-		branches := []*ir.Node{c.conv(x, 2, 1, 1), c.conv(x, 4, 3, 1), c.node(op.Tanh, nil, x)}
+		branches := []*ir.Node{c.conv(x, 2, 1, 1), c.conv(x, 4, 3, 1), c.node(curve.Tanh, nil, x)}
 		for _, b := range branches {
 			b.Type.Format = f
 		}
-		c.at = c.conv(c.node(op.Concat, &op.ConcatAttrs{Axis: 3}, branches...), 3, 1, 1)
+		c.at = c.conv(c.node(move.Concat, &move.ConcatAttrs{Axis: 3}, branches...), 3, 1, 1)
 	case 5:
 		first := c.short(x, c.conv(x, c.channels(x), 3, 1))
 		c.g.Out = append(c.g.Out, ir.Output{Name: "y0", Node: first})
-		inner := c.short(c.map1(op.Relu, first), c.conv(first, c.channels(first), 3, 1))
+		inner := c.short(c.map1(pointwise.Relu, first), c.conv(first, c.channels(first), 3, 1))
 		c.short(inner, c.conv(c.conv(first, 2, 1, 1), c.channels(inner), 3, 1))
 	}
 	c.g.Out = append(c.g.Out, ir.Output{Name: "y", Node: c.at})
@@ -217,7 +227,7 @@ func (c *chain) channels(x *ir.Node) int { return x.Type.Shape[len(x.Type.Shape)
 // node appends one operation on given arguments, in a format drawn for values up to the current size.
 func (c *chain) node(o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
 	n := &ir.Node{Name: o.Name, Op: o, Attrs: attrs, Args: args, Type: ir.Type{Format: c.data(c.top)}}
-	if o == op.Concat {
+	if o == move.Concat {
 		n.Type.Format = args[0].Type.Format
 	}
 	if s, err := o.Infer(n); err == nil {
@@ -232,14 +242,15 @@ func (c *chain) map1(o *ir.Op, x *ir.Node) *ir.Node { return c.node(o, nil, x) }
 // conv is a convolution whose padding keeps the size of the image at stride 1.
 func (c *chain) conv(x *ir.Node, out, k, stride int) *ir.Node {
 	p := k / 2
-	w := op.Window{Kernel: []int{k, k}, Strides: []int{stride, stride}, Pads: []int{p, p, p, p}, Dilations: []int{1, 1},
+	w := geometry.Window{Kernel: []int{k, k}, Strides: []int{stride, stride}, Pads: []int{p, p, p, p},
+		Dilations:    []int{1, 1},
 		ChannelsLast: true}
 	weights := c.constant("w", c.weight(0), 0, out, k, k, c.channels(x))
-	return c.node(op.Conv, &op.ConvAttrs{Window: w, Groups: 1}, x, weights)
+	return c.node(sum.Conv, &sum.ConvAttrs{Window: w, Groups: 1}, x, weights)
 }
 
 func (c *chain) dense(x *ir.Node, out int) *ir.Node {
-	return c.node(op.Linear, nil, x, c.constant("w", c.weight(0), 0, out, c.channels(x)))
+	return c.node(sum.Linear, nil, x, c.constant("w", c.weight(0), 0, out, c.channels(x)))
 }
 
 // short adds two values of one shape.
@@ -247,13 +258,13 @@ func (c *chain) short(a, b *ir.Node) *ir.Node {
 	if c.r.IntN(2) == 0 {
 		a, b = b, a
 	}
-	return c.node(op.Add, nil, a, b)
+	return c.node(pointwise.Add, nil, a, b)
 }
 
 // describeFifos lists the FIFOs of a graph for a failure.
 func describeFifos(g *ir.Graph) (text string) {
 	for _, n := range g.Nodes {
-		if n.Op == op.Fifo {
+		if n.Op == stream.Fifo {
 			text += fmt.Sprintf("  %s behind %s: %d beats\n", n.Name, n.Args[0].Name, n.HW.Fifo)
 		}
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/sequence"
 	"lathe/lower"
 )
 
@@ -15,7 +16,7 @@ import (
 // with the reference engine, code by code.
 func TestComposites(t *testing.T) {
 	var designs []*ir.Graph
-	for _, o := range []*ir.Op{op.LogSoftmax, op.Rotary} {
+	for _, o := range []*ir.Op{norm.LogSoftmax, sequence.Rotary} {
 		for i, found := 0, 0; found < chainCases/7; i++ {
 			g, r := Case(o, i)
 			if len(g.In) > 1 {

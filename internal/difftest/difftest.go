@@ -22,6 +22,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/op/leaf"
 )
 
 // Rand is the random source of case i of the test called name.
@@ -41,7 +42,7 @@ func Case(o *ir.Op, i int) (*ir.Graph, *rand.Rand) {
 func Ops() []*ir.Op {
 	var ops []*ir.Op
 	for _, o := range op.All {
-		if o != op.Input && o != op.Const {
+		if o != leaf.Input && o != leaf.Const {
 			ops = append(ops, o)
 		}
 	}

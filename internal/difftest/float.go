@@ -8,7 +8,10 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/move"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/window"
 )
 
 // Float turns a quantized one-operation graph into a float graph of the same operation: constants become normal
@@ -28,21 +31,21 @@ func Float(r *rand.Rand, g *ir.Graph) (*ir.Graph, error) {
 		switch a := n.Attrs.(type) {
 		case *ir.Const:
 			a.Data = randomFloats(r, n.Type.Elems())
-		case *op.TransposeAttrs:
+		case *move.TransposeAttrs:
 			a.Perm = r.Perm(len(a.Perm))
-		case *op.ConvAttrs:
+		case *sum.ConvAttrs:
 			a.ChannelsLast = !first
-		case *op.Window:
+		case *geometry.Window:
 			a.ChannelsLast = !first
-		case *op.AvgAttrs:
+		case *window.AvgAttrs:
 			a.ChannelsLast = !first
-		case *op.GlobalAttrs:
+		case *window.GlobalAttrs:
 			a.ChannelsLast = !first
 		}
 	}
 	n := f.Out[0].Node
 	switch n.Op {
-	case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
+	case sum.Conv, window.MaxPool, window.AvgPool, window.GlobalAvgPool:
 		for i, a := range n.Args {
 			if first && i < 2 {
 				a.Type.Shape = channelsFirst(a.Type.Shape)

@@ -14,7 +14,9 @@ import (
 	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
 )
 
 // e4m3 is float(4,3,fn): a format without hardware, which only these tests know. That it runs through the Eval column
@@ -152,12 +154,12 @@ func reformat(r *rand.Rand, g *ir.Graph, f enumerated) {
 			}
 			c.Data = ir.CodeBlob(codes)
 			n.Type.Format, n.Type.Scales = f, nil
-		case n.Op == op.Input:
+		case n.Op == leaf.Input:
 			n.Type.Format = f
 		}
 	}
 	for _, n := range g.Nodes {
-		if slices.Contains(movers, n.Op) || len(n.Args) > 0 && n.Op != op.ArgMax && r.IntN(2) == 0 {
+		if slices.Contains(movers, n.Op) || len(n.Args) > 0 && n.Op != reduce.ArgMax && r.IntN(2) == 0 {
 			n.Type.Format = f
 		}
 	}
@@ -205,8 +207,8 @@ func TestFormatChain(t *testing.T) {
 
 // TestCastZero: a cast keeps the sign of zero where both formats have it.
 func TestCastZero(t *testing.T) {
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{256}, Format: e4m3{}}}
-	y := &ir.Node{Name: "y", Op: op.Cast, Args: []*ir.Node{x}, Type: x.Type}
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{256}, Format: e4m3{}}}
+	y := &ir.Node{Name: "y", Op: pointwise.Cast, Args: []*ir.Node{x}, Type: x.Type}
 	g := &ir.Graph{Stage: ir.StageQuantized, In: []*ir.Node{x}, Nodes: []*ir.Node{x, y},
 		Out: []ir.Output{{Name: "y", Node: y}}}
 	in := ir.NewTensor(x.Type)

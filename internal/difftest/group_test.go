@@ -12,7 +12,9 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
 	"lathe/lower"
 )
 
@@ -23,13 +25,13 @@ func TestOneKernel(t *testing.T) {
 	fx := func(w, f int, shape ...int) ir.Type {
 		return ir.Type{Shape: shape, Format: format.Fixed{W: w, F: f, Signed: true}}
 	}
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: fx(8, 4, 3, 70)}
-	y := &ir.Node{Name: "y", Op: op.Input, Attrs: &ir.Input{}, Type: fx(9, 6, 3, 70)}
-	sum := &ir.Node{Name: "sum", Op: op.Add, Args: []*ir.Node{x, y}, Type: fx(10, 5, 3, 70)}
-	positive := &ir.Node{Name: "positive", Op: op.Relu, Args: []*ir.Node{sum}, Type: sum.Type}
-	flat := &ir.Node{Name: "flat", Op: op.Reshape, Args: []*ir.Node{positive}, Type: fx(10, 5, 210),
-		Attrs: &op.ReshapeAttrs{Shape: []int{210}}}
-	cast := &ir.Node{Name: "cast", Op: op.Cast, Args: []*ir.Node{flat}, Type: fx(5, 2, 210)}
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: fx(8, 4, 3, 70)}
+	y := &ir.Node{Name: "y", Op: leaf.Input, Attrs: &ir.Input{}, Type: fx(9, 6, 3, 70)}
+	sum := &ir.Node{Name: "sum", Op: pointwise.Add, Args: []*ir.Node{x, y}, Type: fx(10, 5, 3, 70)}
+	positive := &ir.Node{Name: "positive", Op: pointwise.Relu, Args: []*ir.Node{sum}, Type: sum.Type}
+	flat := &ir.Node{Name: "flat", Op: move.Reshape, Args: []*ir.Node{positive}, Type: fx(10, 5, 210),
+		Attrs: &move.ReshapeAttrs{Shape: []int{210}}}
+	cast := &ir.Node{Name: "cast", Op: pointwise.Cast, Args: []*ir.Node{flat}, Type: fx(5, 2, 210)}
 	g := &ir.Graph{Name: "one", Stage: ir.StageQuantized, In: []*ir.Node{x, y},
 		Nodes: []*ir.Node{x, y, sum, positive, flat, cast}, Out: []ir.Output{{Name: "out", Node: cast}}}
 	groups := map[*ir.Node]*ir.Node{sum: cast, positive: cast, flat: cast}

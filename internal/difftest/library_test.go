@@ -13,7 +13,13 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
 )
 
 // libraryEngine is emulated for a number of samples, with kernels of the library where they are the ones wanted.
@@ -115,8 +121,8 @@ func TestLibraryPixels(t *testing.T) {
 				g = linearOf(r, format.NewMXInt(8, 32), format.NewMXInt(8, 32), y, 1, n, k)
 			}
 			node, h, w := g.Out[0].Node, 1+r.IntN(5), 1+r.IntN(5)
-			node.Op, g.In[0].Type.Shape = op.Conv, []int{1, h, w, k}
-			node.Attrs = &op.ConvAttrs{Groups: 1, Window: op.Window{Kernel: []int{1, 1}, Strides: []int{1, 1},
+			node.Op, g.In[0].Type.Shape = sum.Conv, []int{1, h, w, k}
+			node.Attrs = &sum.ConvAttrs{Groups: 1, Window: geometry.Window{Kernel: []int{1, 1}, Strides: []int{1, 1},
 				Pads: []int{0, 0, 0, 0}, Dilations: []int{1, 1}, ChannelsLast: true}}
 			node.Type.Shape, node.Args[1].Type.Shape = []int{1, h, w, n}, []int{n, 1, 1, k}
 			return g
@@ -136,10 +142,10 @@ func TestLibraryCasts(t *testing.T) {
 		node := func(name string, o *ir.Op, f format.Format, args ...*ir.Node) *ir.Node {
 			return &ir.Node{Name: name, Op: o, Args: args, Type: ir.Type{Shape: args[0].Type.Shape, Format: f}}
 		}
-		x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}}
+		x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}}
 		x.Type = ir.Type{Shape: []int{sizeOf(r, 20), sizeOf(r, 140)}, Format: fixed(2 + r.IntN(40))}
-		b := node("b", op.Cast, blocks, x)
-		y := node("y", op.Cast, fixed(1+r.IntN(48)), b)
+		b := node("b", pointwise.Cast, blocks, x)
+		y := node("y", pointwise.Cast, fixed(1+r.IntN(48)), b)
 		return &ir.Graph{Name: "casts", Nodes: []*ir.Node{x, b, y}, In: []*ir.Node{x}, Stage: ir.StageQuantized,
 			Out: []ir.Output{{Name: "b", Node: b}, {Name: "y", Node: y}}}
 	})
@@ -153,35 +159,36 @@ func TestLibraryFloats(t *testing.T) {
 			cols = 1000 + r.IntN(9000)
 		}
 		return floatGraph(sizeOf(r, 20), cols, func(x, _ *ir.Node) *ir.Node {
-			return &ir.Node{Op: op.Softmax, Args: []*ir.Node{x}, Attrs: &op.AxisAttrs{Axis: 1}}
+			return &ir.Node{Op: norm.Softmax, Args: []*ir.Node{x}, Attrs: &column.AxisAttrs{Axis: 1}}
 		})
 	})
-	for _, o := range []*ir.Op{op.LayerNorm, op.RMSNorm} {
+	for _, o := range []*ir.Op{norm.LayerNorm, norm.RMSNorm} {
 		runLibrary(t, o.Name, libraryCases, func(r *rand.Rand) *ir.Graph {
 			cols := sizeOf(r, 140) + 3
 			if r.IntN(4) == 0 {
 				cols = 1000 + r.IntN(2000)
 			}
 			g := floatGraph(sizeOf(r, 20), cols, func(x, _ *ir.Node) *ir.Node {
-				return &ir.Node{Op: o, Args: []*ir.Node{x}, Attrs: &op.NormAttrs{Axis: -1, Eps: 1e-3}}
+				return &ir.Node{Op: o, Args: []*ir.Node{x}, Attrs: &norm.Attrs{Axis: -1, Eps: 1e-3}}
 			})
 			y := g.Out[0].Node
 			for _, name := range []string{"scale", "bias"}[:r.IntN(o.Arity[1])] {
-				c := &ir.Node{Name: name, Op: op.Const, Type: ir.Float(cols), Attrs: &ir.Const{Data: randomFloats(r, cols)}}
+				c := &ir.Node{Name: name, Op: leaf.Const, Type: ir.Float(cols), Attrs: &ir.Const{Data: randomFloats(r, cols)}}
 				y.Args, g.Nodes = append(y.Args, c), append([]*ir.Node{c}, g.Nodes...)
 			}
 			g.In = y.Args[:1]
 			return g
 		})
 	}
-	functions := []*ir.Op{op.Relu, op.Gelu, op.GeluTanh, op.Sigmoid, op.Tanh, op.Softplus, op.Silu, op.Erf, op.Exp, op.Add,
-		op.Sub, op.Mul, op.Max}
+	functions := []*ir.Op{pointwise.Relu, curve.Gelu, curve.GeluTanh, curve.Sigmoid, curve.Tanh, curve.Softplus,
+		curve.Silu, curve.Erf, curve.Exp, pointwise.Add,
+		pointwise.Sub, pointwise.Mul, pointwise.Max}
 	runLibrary(t, "chain", 2*libraryCases, func(r *rand.Rand) *ir.Graph {
 		o := functions[r.IntN(len(functions))]
 		return floatGraph(sizeOf(r, 20), sizeOf(r, 140), func(x, z *ir.Node) *ir.Node {
 			n := &ir.Node{Op: o, Args: []*ir.Node{x, z}[:o.Arity[1]]}
 			if o.Attrs != nil {
-				n.Attrs = &op.AlphaAttrs{Alpha: 1}
+				n.Attrs = &curve.AlphaAttrs{Alpha: 1}
 			}
 			return n
 		})
@@ -191,7 +198,7 @@ func TestLibraryFloats(t *testing.T) {
 // floatGraph is one node y over one or two inputs of that shape.
 func floatGraph(rows, cols int, make func(x, z *ir.Node) *ir.Node) *ir.Graph {
 	in := func(name string) *ir.Node {
-		return &ir.Node{Name: name, Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(rows, cols)}
+		return &ir.Node{Name: name, Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(rows, cols)}
 	}
 	y := make(in("x"), in("z"))
 	y.Name, y.Type = "y", y.Args[0].Type
@@ -205,27 +212,28 @@ func castFrom(g *ir.Graph, f format.Format) {
 	if _, blocks := x.Type.Format.(format.MXInt); !blocks {
 		return
 	}
-	in := &ir.Node{Name: "in", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: x.Type.Shape, Format: f}}
-	cast := &ir.Node{Name: "x", Op: op.Cast, Args: []*ir.Node{in}, Type: x.Type}
+	in := &ir.Node{Name: "in", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: x.Type.Shape, Format: f}}
+	cast := &ir.Node{Name: "x", Op: pointwise.Cast, Args: []*ir.Node{in}, Type: x.Type}
 	y.Args[0], g.In[0], g.Nodes[0] = cast, in, cast
 	g.Nodes = append([]*ir.Node{in}, g.Nodes...)
 }
 
 // linearOf is a linear node over m rows with weights of full range and, often, a bias.
 func linearOf(r *rand.Rand, x, w, y format.Format, m, n, k int) *ir.Graph {
-	in := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{m, k}, Format: x}}
-	weights := &ir.Node{Name: "w", Op: op.Const, Type: ir.Type{Shape: []int{n, k}, Format: w}}
+	in := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{m, k}, Format: x}}
+	weights := &ir.Node{Name: "w", Op: leaf.Const, Type: ir.Type{Shape: []int{n, k}, Format: w}}
 	weights.Attrs = &ir.Const{Data: ir.CodeBlob(randomCodes(r, n*k, w.Width(), format.SignedCodes(w)))}
 	if _, blocks := w.(format.MXInt); blocks {
 		for range weights.Type.Blocks() {
 			weights.Type.Scales = append(weights.Type.Scales, float32(math.Ldexp(1, r.IntN(12)-8)))
 		}
 	}
-	node := &ir.Node{Name: "y", Op: op.Linear, Args: []*ir.Node{in, weights}, Type: ir.Type{Shape: []int{m, n}, Format: y}}
+	node := &ir.Node{Name: "y", Op: sum.Linear, Args: []*ir.Node{in, weights},
+		Type: ir.Type{Shape: []int{m, n}, Format: y}}
 	nodes := []*ir.Node{in, weights}
 	if r.IntN(3) > 0 {
 		f := format.Fixed{W: 12, F: r.IntN(10), Signed: true}
-		b := &ir.Node{Name: "b", Op: op.Const, Type: ir.Type{Shape: []int{n}, Format: f},
+		b := &ir.Node{Name: "b", Op: leaf.Const, Type: ir.Type{Shape: []int{n}, Format: f},
 			Attrs: &ir.Const{Data: ir.CodeBlob(randomCodes(r, n, 12, true))}}
 		node.Args, nodes = append(node.Args, b), append(nodes, b)
 	}

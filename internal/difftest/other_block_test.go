@@ -9,7 +9,9 @@ import (
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
 )
 
 // otherBlock is a block format that is none of ir/format's: scale fields of 6 bits around 2^0 = 40.
@@ -22,7 +24,7 @@ func (o otherBlock) CodeSet() format.Format { return o }
 func otherGraph(w, k, row, out int) *ir.Graph {
 	b := &blockGraph{r: Rand("other blocks", w), g: &ir.Graph{Name: "other", Stage: ir.StageQuantized}}
 	f := otherBlock{format.IntBlock{W: w, K: k, ScaleBits: 6, Bias: 40}}
-	x := b.node(op.Cast, nil, f, b.input(format.Fixed{W: 14, F: 9, Signed: true}, 3, row))
+	x := b.node(pointwise.Cast, nil, f, b.input(format.Fixed{W: 14, F: 9, Signed: true}, 3, row))
 	values := make([]float32, out*row)
 	for i := range values {
 		values[i] = float32(b.r.NormFloat64()) * float32(int(1)<<(i/k%5))
@@ -30,11 +32,11 @@ func otherGraph(w, k, row, out int) *ir.Graph {
 	weights := ir.EncodeFloats(ir.Type{Shape: []int{out, row}, Format: f}, values)
 	typ := weights.Type
 	typ.Scales = ir.ScaleValues(f, weights.BlockScales)
-	c := &ir.Node{Name: "w", Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(weights.Codes)}, Type: typ}
+	c := &ir.Node{Name: "w", Op: leaf.Const, Attrs: &ir.Const{Data: ir.CodeBlob(weights.Codes)}, Type: typ}
 	b.g.Nodes = append(b.g.Nodes, c)
-	sum := b.node(op.Linear, nil, format.Fixed{W: 30, F: 14, Signed: true, Round: format.RoundFloor}, x, c)
-	y := b.node(op.Relu, nil, f, b.node(op.Cast, nil, f, sum))
-	y = b.node(op.Cast, nil, format.Fixed{W: 12, F: 5, Signed: true}, y)
+	sum := b.node(sum.Linear, nil, format.Fixed{W: 30, F: 14, Signed: true, Round: format.RoundFloor}, x, c)
+	y := b.node(pointwise.Relu, nil, f, b.node(pointwise.Cast, nil, f, sum))
+	y = b.node(pointwise.Cast, nil, format.Fixed{W: 12, F: 5, Signed: true}, y)
 	b.g.Out = []ir.Output{{Name: "y", Node: y}}
 	return b.g
 }

@@ -10,7 +10,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
 )
 
 // TestRefuse: formats that an operation does not compute with are refused by the graph's check, as argument, as result
@@ -32,7 +32,7 @@ func TestRefuse(t *testing.T) {
 					out.Type = put(out.Type, f)
 				}
 				_, blocks := f.(format.MXInt)
-				if err := g.Check(); err == nil && !(blocks && op.TakesBlocks(out)) {
+				if err := g.Check(); err == nil && !(blocks && column.TakesBlocks(out)) {
 					t.Errorf("%s with %s is accepted\n%s", o.Name, f, Describe(g))
 				}
 				if p, err := ref.New(g); err == nil {

@@ -10,7 +10,7 @@ import (
 	"lathe/emit/verilog"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/stream"
 	"lathe/lower"
 	"lathe/lower/tokens"
 	"lathe/sim"
@@ -88,7 +88,7 @@ func compareFifos(t *testing.T, seed int, graphs []*ir.Graph) {
 			t.Fatal(err)
 		}
 		for _, n := range one.Nodes {
-			if got := seen[fmt.Sprintf("c%d_%s", i, n.Name)]; n.Op == op.Fifo && (got != times.Most[n] || got > n.HW.Fifo) {
+			if got := seen[fmt.Sprintf("c%d_%s", i, n.Name)]; n.Op == stream.Fifo && (got != times.Most[n] || got > n.HW.Fifo) {
 				t.Errorf("case %d: %s of %d beats held %d, predicted %d\n%s%s", i, n.Name, n.HW.Fifo, got, times.Most[n],
 					describeFifos(one), Describe(one))
 			}

@@ -15,7 +15,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/sum"
 	"lathe/sim"
 )
 
@@ -51,7 +51,7 @@ func TestRTL(t *testing.T) {
 // hardware draws scheduled graphs of o that have hardware, and counts those that have not.
 func hardware(t *testing.T, o *ir.Op) (graphs []*ir.Graph, refused int) {
 	cases := rtlCases
-	if o == op.Linear || o == op.Conv { // several modules each
+	if o == sum.Linear || o == sum.Conv { // several modules each
 		cases *= 2
 	}
 	if g, _ := Case(o, 0); isTable(g.Out[0].Node) { // all of them are one module with different images

@@ -9,7 +9,8 @@ import (
 	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/draw"
+	"lathe/ir/op/sum"
 )
 
 // Samples draws n samples for the inputs of g. The first are all least, all greatest, alternating, one-hot and zero
@@ -54,7 +55,7 @@ func keepInside(g *ir.Graph, in *ir.Node, codes []int64) {
 // weightRows lists the rows of the constant weights that a linear operation multiplies input in by.
 func weightRows(g *ir.Graph, in *ir.Node) [][]int64 {
 	for _, n := range g.Nodes {
-		if len(n.Args) < 2 || n.Args[0] != in || !n.Args[1].IsConst() || n.Op != op.Linear && n.Op != op.Scale {
+		if len(n.Args) < 2 || n.Args[0] != in || !n.Args[1].IsConst() || n.Op != sum.Linear && n.Op != sum.Scale {
 			continue
 		}
 		w, err := n.Args[1].Value()
@@ -62,7 +63,7 @@ func weightRows(g *ir.Graph, in *ir.Node) [][]int64 {
 			continue
 		}
 		width := in.Type.Shape[len(in.Type.Shape)-1]
-		if n.Op == op.Scale {
+		if n.Op == sum.Scale {
 			return [][]int64{w.Codes}
 		}
 		var rows [][]int64
@@ -101,7 +102,7 @@ func fillCodes(r *rand.Rand, f format.Format, codes []int64, rows [][]int64, i i
 				codes[k] = hi
 			}
 		default:
-			codes[k] = op.RandomCode(r, bare)
+			codes[k] = draw.Code(r, bare)
 		}
 		if e, ok := f.(enumerated); ok {
 			codes[k] = e.finite(codes[k])

@@ -9,14 +9,16 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/stream"
 )
 
 // Schedule gives every node of a quantized graph random legal lanes, and joins streams of different lanes by adapters.
 // It covers what hardware can do, not what lowering would choose.
 func Schedule(r *rand.Rand, g *ir.Graph) {
-	op.PairConcats(g)
-	op.InsertRepeats(g)
-	op.InsertForks(g)
+	move.SplitConcats(g)
+	move.InsertRepeats(g)
+	stream.InsertForks(g)
 	users := g.Users()
 	for _, n := range append([]*ir.Node(nil), g.Nodes...) {
 		switch {
@@ -66,7 +68,7 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 	in, out, style := 0, 0, ir.StyleFold
 	switch {
 	case !d.Product():
-		lanes := draw(r, d.In.Legal)
+		lanes := oneOf(r, d.In.Legal)
 		if d.Tie == nil && slices.Contains(d.In.Legal, given) && r.IntN(2) == 0 {
 			lanes = given // without an adapter
 		}
@@ -74,16 +76,16 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 	case slices.Contains(d.Styles, ir.StyleUnroll) && r.IntN(3) == 0:
 		in, out, style = slices.Max(d.In.Legal), slices.Max(d.Out.Legal), ir.StyleUnroll
 	default:
-		in, out = draw(r, d.In.Legal), draw(r, d.Out.Legal)
+		in, out = oneOf(r, d.In.Legal), oneOf(r, d.Out.Legal)
 	}
-	d.Set(&n.HW, in, out, draw(r, d.Streams(in)))
+	d.Set(&n.HW, in, out, oneOf(r, d.Streams(in)))
 	n.HW.Style = d.StyleOf(style, in, out)
 	if d.Mem && len(d.Styles) > 0 {
-		n.HW.Mem = draw(r, []string{"", "auto", "block", "distributed"})
+		n.HW.Mem = oneOf(r, []string{"", "auto", "block", "distributed"})
 	}
 }
 
-func draw[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
+func oneOf[T any](r *rand.Rand, list []T) T { return list[r.IntN(len(list))] }
 
 // arriving is the lanes of the stream that the unit of n takes.
 func arriving(n *ir.Node) int {
@@ -104,11 +106,11 @@ func adapt(g *ir.Graph, n *ir.Node, k int) {
 				both--
 			}
 		}
-		insert(g, op.Narrow, n, k, both)
+		insert(g, stream.Narrow, n, k, both)
 		have = both
 	}
 	if want != have {
-		insert(g, op.Widen, n, k, want)
+		insert(g, stream.Widen, n, k, want)
 	}
 }
 

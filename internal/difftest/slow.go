@@ -11,7 +11,11 @@ import (
 	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/stream"
+	"lathe/ir/op/window"
 )
 
 // value is what a node stands for: exact real numbers in row-major order.
@@ -112,7 +116,7 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 func slowCodes(n *ir.Node, x []*big.Rat, codes map[*ir.Node]*ir.Tensor) *ir.Tensor {
 	t := n.Type
 	if m, blocks := t.Format.(format.MXInt); blocks {
-		if n.Op == op.Cast {
+		if n.Op == pointwise.Cast {
 			return encodeBlocks(t, m, x)
 		}
 		return keptBlocks(n, codes[n.Args[0]])
@@ -124,8 +128,8 @@ func slowCodes(n *ir.Node, x []*big.Rat, codes map[*ir.Node]*ir.Tensor) *ir.Tens
 }
 
 // movers are the operations that do not compute: their results are codes of their arguments.
-var movers = []*ir.Op{op.MaxPool, op.ReduceMax, op.ReduceMin, op.Reshape, op.Transpose, op.Identity, op.Widen,
-	op.Narrow, op.Fifo, op.Fork, op.Concat, op.Slice, op.Pad, op.Repeat}
+var movers = []*ir.Op{window.MaxPool, reduce.Max, reduce.Min, move.Reshape, move.Transpose, move.Identity, stream.Widen,
+	stream.Narrow, stream.Fifo, stream.Fork, move.Concat, move.Slice, move.Pad, move.Repeat}
 
 // encodeAll rounds every value once into type t.
 func encodeAll(t ir.Type, x []*big.Rat) *ir.Tensor {

@@ -8,12 +8,14 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/window"
 )
 
 // slowQuant is the value of the code of x; in a quantized graph the encoding follows.
 func slowQuant(n *ir.Node, x value) ([]*big.Rat, error) {
-	a := n.Attrs.(*op.QuantAttrs)
+	a := n.Attrs.(*pointwise.QuantAttrs)
 	f, err := format.Parse(a.Format)
 	if err != nil {
 		return nil, err
@@ -92,7 +94,7 @@ func slowFactored(n *ir.Node, args []value) ([]*big.Rat, error) {
 	plain := *n
 	plain.Args = n.Args[:2]
 	bare := append([]value{}, args[:2]...)
-	if n.Op == op.Scale {
+	if n.Op == sum.Scale {
 		zero := make([]*big.Rat, len(s.ratio))
 		for i := range zero {
 			zero[i] = new(big.Rat)
@@ -253,7 +255,7 @@ func (s *factoredSum) measure() {
 
 // factoredMean says that a mean becomes codes by a factor and a shift.
 func factoredMean(n *ir.Node) bool {
-	return (n.Op == op.AvgPool || n.Op == op.GlobalAvgPool) && affine(n)
+	return (n.Op == window.AvgPool || n.Op == window.GlobalAvgPool) && affine(n)
 }
 
 // affine says that n reads and makes integers with one scale each, and that at least one of them has a zero point or a
@@ -328,11 +330,11 @@ func slowFactoredMean(n *ir.Node, args []value) ([]*big.Rat, error) {
 	lo, hi := spanOf(x)
 	kernel := 1
 	switch a := n.Attrs.(type) {
-	case *op.AvgAttrs:
+	case *window.AvgAttrs:
 		for _, k := range a.Kernel {
 			kernel *= k
 		}
-	case *op.GlobalAttrs:
+	case *window.GlobalAttrs:
 		for _, d := range x.Shape[1 : len(x.Shape)-1] {
 			kernel *= d
 		}

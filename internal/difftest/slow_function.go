@@ -9,7 +9,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
 )
 
 // isTable says that n is one of the functions of slowTable.
@@ -23,31 +23,31 @@ func isTable(n *ir.Node) bool {
 func slowTable(n *ir.Node, x *big.Rat) (y *big.Rat, ok bool) {
 	one := integer(1)
 	switch n.Op {
-	case op.Abs:
+	case curve.Abs:
 		return new(big.Rat).Abs(x), true
-	case op.Sign:
+	case curve.Sign:
 		return integer(int64(x.Sign())), true
-	case op.Floor:
+	case curve.Floor:
 		return new(big.Rat).SetInt(round(x, format.RoundFloor)), true
-	case op.Ceil:
+	case curve.Ceil:
 		return new(big.Rat).SetInt(round(x, format.RoundCeil)), true
-	case op.Round:
+	case curve.Round:
 		return new(big.Rat).SetInt(round(x, format.RoundEven)), true
-	case op.Softsign:
+	case curve.Softsign:
 		return ratio(x, plus(one, new(big.Rat).Abs(x))), true
-	case op.HardSwish:
+	case curve.HardSwish:
 		gate := between(integer(0), plus(ratio(x, integer(6)), big.NewRat(1, 2)), one)
 		return product(x, gate), true
-	case op.HardSigmoid:
-		a := n.Attrs.(*op.HardSigmoidAttrs)
+	case curve.HardSigmoid:
+		a := n.Attrs.(*curve.HardSigmoidAttrs)
 		return between(integer(0), plus(product(x, real32(a.Alpha)), real32(a.Beta)), one), true
-	case op.ThresholdedRelu:
-		if alpha := real32(n.Attrs.(*op.AlphaAttrs).Alpha); x.Cmp(alpha) > 0 {
+	case curve.ThresholdedRelu:
+		if alpha := real32(n.Attrs.(*curve.AlphaAttrs).Alpha); x.Cmp(alpha) > 0 {
 			return x, true
 		}
 		return integer(0), true
-	case op.Reciprocal:
-		c := real32(n.Attrs.(*op.ReciprocalAttrs).Numerator)
+	case curve.Reciprocal:
+		c := real32(n.Attrs.(*curve.ReciprocalAttrs).Numerator)
 		if x.Sign() == 0 {
 			return infinity(c.Sign() < 0), true
 		}
@@ -60,9 +60,9 @@ func slowTable(n *ir.Node, x *big.Rat) (y *big.Rat, ok bool) {
 func slowSmooth(n *ir.Node, x *big.Rat) (y *big.Rat, ok bool) {
 	one := integer(1)
 	switch n.Op {
-	case op.Exp:
+	case curve.Exp:
 		return expOf(x), true
-	case op.Log:
+	case curve.Log:
 		if x.Sign() <= 0 {
 			if x.Sign() < 0 && n.Type.IsFloat() {
 				return nil, true
@@ -70,35 +70,35 @@ func slowSmooth(n *ir.Node, x *big.Rat) (y *big.Rat, ok bool) {
 			return infinity(true), true
 		}
 		return logOf(x), true
-	case op.Erf:
+	case curve.Erf:
 		return erfOf(x), true
-	case op.Gelu:
+	case curve.Gelu:
 		half := big.NewRat(1, 2)
 		return product(product(x, half), plus(one, erfOf(product(x, sqrtOf(half))))), true
-	case op.GeluTanh:
+	case curve.GeluTanh:
 		u := plus(x, product(big.NewRat(44715, 1e6), product(x, product(x, x))))
 		u = product(u, sqrtOf(ratio(integer(2), piOf())))
 		return product(x, sigmoidOf(plus(u, u))), true
-	case op.Silu:
-		return product(x, sigmoidOf(product(x, real32(n.Attrs.(*op.AlphaAttrs).Alpha)))), true
-	case op.Softplus:
+	case curve.Silu:
+		return product(x, sigmoidOf(product(x, real32(n.Attrs.(*curve.AlphaAttrs).Alpha)))), true
+	case curve.Softplus:
 		return softplusOf(x), true
-	case op.Mish: // tanh z = (1 - e^-2z)/(1 + e^-2z), e^-z = sigmoid(-x) for z = softplus(x)
+	case curve.Mish: // tanh z = (1 - e^-2z)/(1 + e^-2z), e^-z = sigmoid(-x) for z = softplus(x)
 		e := sigmoidOf(new(big.Rat).Neg(x))
 		e = product(e, e)
 		return product(x, ratio(minus(one, e), plus(one, e))), true
-	case op.Elu:
-		return bentOf(x, real32(n.Attrs.(*op.AlphaAttrs).Alpha), one, one), true
-	case op.Celu:
-		alpha := real32(n.Attrs.(*op.AlphaAttrs).Alpha)
+	case curve.Elu:
+		return bentOf(x, real32(n.Attrs.(*curve.AlphaAttrs).Alpha), one, one), true
+	case curve.Celu:
+		alpha := real32(n.Attrs.(*curve.AlphaAttrs).Alpha)
 		return bentOf(x, alpha, alpha, one), true
-	case op.Selu:
-		a := n.Attrs.(*op.SeluAttrs)
+	case curve.Selu:
+		a := n.Attrs.(*curve.SeluAttrs)
 		return bentOf(x, product(real32(a.Gamma), real32(a.Alpha)), one, real32(a.Gamma)), true
-	case op.Sqrt:
+	case curve.Sqrt:
 		return powerOf(x, 0.5, n.Type.IsFloat()), true
-	case op.Pow:
-		return powerOf(x, float64(n.Attrs.(*op.PowAttrs).Exponent), n.Type.IsFloat()), true
+	case curve.Pow:
+		return powerOf(x, float64(n.Attrs.(*curve.PowAttrs).Exponent), n.Type.IsFloat()), true
 	}
 	return nil, false
 }
@@ -318,33 +318,33 @@ func slowAngle(o *ir.Op, x *big.Rat) *big.Rat {
 	one, half, square := integer(1), big.NewRat(1, 2), product(x, x)
 	inside := square.Cmp(one) <= 0
 	switch o {
-	case op.Sin:
+	case curve.Sin:
 		return sineOf(x)
-	case op.Cos:
+	case curve.Cos:
 		return sineOf(plus(x, product(turn(), big.NewRat(1, 4))))
-	case op.Tan:
+	case curve.Tan:
 		return ratio(sineOf(x), sineOf(plus(x, product(turn(), big.NewRat(1, 4)))))
-	case op.Sinh:
+	case curve.Sinh:
 		return product(half, minus(expOf(x), expOf(new(big.Rat).Neg(x))))
-	case op.Cosh:
+	case curve.Cosh:
 		return product(half, plus(expOf(x), expOf(new(big.Rat).Neg(x))))
-	case op.Atan:
+	case curve.Atan:
 		return atanOf(x)
-	case op.Asinh:
+	case curve.Asinh:
 		y := logOf(plus(new(big.Rat).Abs(x), sqrtOf(plus(square, one))))
 		return product(y, integer(int64(x.Sign())))
-	case op.Acosh:
+	case curve.Acosh:
 		if x.Cmp(one) < 0 {
 			return nil
 		}
 		return logOf(plus(x, sqrtOf(minus(square, one))))
 	}
 	switch {
-	case !inside || o == op.Atanh && square.Cmp(one) == 0:
+	case !inside || o == curve.Atanh && square.Cmp(one) == 0:
 		return nil
-	case o == op.Atanh:
+	case o == curve.Atanh:
 		return product(half, logOf(ratio(plus(one, x), minus(one, x))))
-	case o == op.Acos:
+	case o == curve.Acos:
 		return minus(product(piOf(), half), asinOf(x))
 	}
 	return asinOf(x)

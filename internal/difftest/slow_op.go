@@ -8,42 +8,49 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/stream"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/window"
 )
 
 // slowOp is the real-valued meaning of every operation.
 func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 	x, out := args[0], n.Type.Shape
 	switch n.Op {
-	case op.Linear:
+	case sum.Linear:
 		return slowLinear(x, args[1:]), nil
-	case op.Scale:
-		axis := n.Attrs.(*op.ScaleAttrs).Axis
+	case sum.Scale:
+		axis := n.Attrs.(*column.ScaleAttrs).Axis
 		return fill(x.shape, func(i []int) *big.Rat {
 			y := new(big.Rat).Mul(x.at(i...), args[1].at(i[axis]))
 			return y.Add(y, args[2].at(i[axis]))
 		}), nil
-	case op.PRelu:
-		axis := n.Attrs.(*op.ScaleAttrs).Axis
+	case pointwise.PRelu:
+		axis := n.Attrs.(*column.ScaleAttrs).Axis
 		return fill(x.shape, func(i []int) *big.Rat {
 			if v := x.at(i...); v.Sign() >= 0 {
 				return v
 			}
 			return product(x.at(i...), args[1].at(i[axis]))
 		}), nil
-	case op.Relu, op.LeakyRelu, op.Clip, op.Sigmoid, op.Tanh:
+	case pointwise.Relu, pointwise.LeakyRelu, pointwise.Clip, curve.Sigmoid, curve.Tanh:
 		return once(x, func(v *big.Rat) *big.Rat { return slowFunction(n, v) }), nil
-	case op.Quant:
+	case pointwise.Quant:
 		return slowQuant(n, x)
-	case op.Conv, op.MaxPool, op.AvgPool, op.GlobalAvgPool:
+	case sum.Conv, window.MaxPool, window.AvgPool, window.GlobalAvgPool:
 		return slowWindow(n, args)
-	case op.Add, op.Sub, op.Mul, op.Min, op.Max:
+	case pointwise.Add, pointwise.Sub, pointwise.Mul, pointwise.Min, pointwise.Max:
 		f := slowPairs()[n.Op]
 		return fill(out, func(i []int) *big.Rat { return f(new(big.Rat), repeat(x, i), repeat(args[1], i)) }), nil
-	case op.Reshape, op.Identity, op.Cast, op.Widen, op.Narrow, op.Fifo, op.Fork:
+	case move.Reshape, move.Identity, pointwise.Cast, stream.Widen, stream.Narrow, stream.Fifo, stream.Fork:
 		return x.x, nil
-	case op.Transpose:
-		perm := n.Attrs.(*op.TransposeAttrs).Perm
+	case move.Transpose:
+		perm := n.Attrs.(*move.TransposeAttrs).Perm
 		return fill(out, func(i []int) *big.Rat {
 			from := make([]int, len(i))
 			for k, p := range perm {
@@ -51,12 +58,12 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			}
 			return x.at(from...)
 		}), nil
-	case op.Concat, op.Slice, op.Pad, op.Repeat:
+	case move.Concat, move.Slice, move.Pad, move.Repeat:
 		return slowMove(n, args), nil
-	case op.ReduceSum, op.ReduceMean, op.ReduceMax, op.ReduceMin, op.ReduceProd, op.ReduceAny, op.ReduceAll:
+	case reduce.Sum, reduce.Mean, reduce.Max, reduce.Min, reduce.Prod, reduce.Any, reduce.All:
 		return slowReduce(n, x), nil
-	case op.ArgMax:
-		return slowArgMax(n.Attrs.(*op.ArgMaxAttrs), x), nil
+	case reduce.ArgMax:
+		return slowArgMax(n.Attrs.(*reduce.ArgMaxAttrs), x), nil
 	}
 	if n.Op.Traits.FloatOnly {
 		return slowFloats(n, args)
@@ -120,7 +127,7 @@ func slowLinear(x value, rest []value) []*big.Rat {
 }
 
 // slowArgMax is the first, or the last, index of the largest element.
-func slowArgMax(a *op.ArgMaxAttrs, x value) []*big.Rat {
+func slowArgMax(a *reduce.ArgMaxAttrs, x value) []*big.Rat {
 	axis := (a.Axis + len(x.shape)) % len(x.shape)
 	rows := append([]int(nil), x.shape...)
 	rows[axis] = 1
@@ -143,8 +150,8 @@ func slowArgMax(a *op.ArgMaxAttrs, x value) []*big.Rat {
 
 // slowPairs are the operations of two operands, element by element.
 func slowPairs() map[*ir.Op]func(z, a, b *big.Rat) *big.Rat {
-	return map[*ir.Op]func(z, a, b *big.Rat) *big.Rat{op.Add: (*big.Rat).Add, op.Sub: (*big.Rat).Sub,
-		op.Mul: (*big.Rat).Mul, op.Min: slowMin, op.Max: slowMax}
+	return map[*ir.Op]func(z, a, b *big.Rat) *big.Rat{pointwise.Add: (*big.Rat).Add, pointwise.Sub: (*big.Rat).Sub,
+		pointwise.Mul: (*big.Rat).Mul, pointwise.Min: slowMin, pointwise.Max: slowMax}
 }
 
 // slowMin and slowMax have the signature of the operations of big.Rat.
@@ -164,7 +171,7 @@ func slowMax(z, a, b *big.Rat) *big.Rat {
 
 // slowReduce folds all elements whose index agrees with that of the result outside of the axes.
 func slowReduce(n *ir.Node, x value) []*big.Rat {
-	axes := n.Attrs.(*op.ReduceAttrs).Axes
+	axes := n.Attrs.(*reduce.Attrs).Axes
 	return fill(n.Type.Shape, func(at []int) *big.Rat {
 		var elements []*big.Rat
 		each(x.shape, func(i []int) {
@@ -178,15 +185,15 @@ func slowReduce(n *ir.Node, x value) []*big.Rat {
 		y := new(big.Rat).Set(elements[0])
 		for _, v := range elements[1:] {
 			switch {
-			case n.Op == op.ReduceSum || n.Op == op.ReduceMean:
+			case n.Op == reduce.Sum || n.Op == reduce.Mean:
 				y.Add(y, v)
-			case n.Op == op.ReduceProd:
+			case n.Op == reduce.Prod:
 				y.Mul(y, v)
-			case (v.Cmp(y) > 0) == (n.Op == op.ReduceMax || n.Op == op.ReduceAny):
+			case (v.Cmp(y) > 0) == (n.Op == reduce.Max || n.Op == reduce.Any):
 				y.Set(v)
 			}
 		}
-		if n.Op == op.ReduceMean {
+		if n.Op == reduce.Mean {
 			y.Quo(y, integer(int64(len(elements))))
 		}
 		return y

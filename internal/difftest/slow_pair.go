@@ -7,7 +7,8 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
 )
 
 // factoredPair says that an operation of two operands becomes codes by factors: where a ratio between the steps of
@@ -40,7 +41,7 @@ func factoredPair(n *ir.Node) bool {
 // pairRatios are the steps of both operands, or of their product, in steps of the result.
 func pairRatios(n *ir.Node) []*big.Rat {
 	a, b, y := stepOf(n.Args[0].Type, 0), stepOf(n.Args[1].Type, 0), stepOf(n.Type, 0)
-	if n.Op == op.Mul {
+	if n.Op == pointwise.Mul {
 		return []*big.Rat{new(big.Rat).Quo(new(big.Rat).Mul(a, b), y)}
 	}
 	return []*big.Rat{new(big.Rat).Quo(a, y), new(big.Rat).Quo(b, y)}
@@ -62,7 +63,7 @@ func slowPair(n *ir.Node, args []value) []*big.Rat {
 	}
 	width := min(31, 62-max(bits[0], bits[1]))
 	greatest := ratios[0]
-	if n.Op == op.Mul {
+	if n.Op == pointwise.Mul {
 		width = min(31, 63-bits[0]-bits[1])
 	} else {
 		greatest = largest(ratios[0], ratios[1])
@@ -105,7 +106,7 @@ func slowMove(n *ir.Node, args []value) []*big.Rat {
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
 		from := append([]int(nil), i...)
 		switch a := n.Attrs.(type) {
-		case *op.ConcatAttrs:
+		case *move.ConcatAttrs:
 			for _, part := range args {
 				if size := part.shape[a.Axis]; from[a.Axis] >= size {
 					from[a.Axis] -= size
@@ -113,14 +114,14 @@ func slowMove(n *ir.Node, args []value) []*big.Rat {
 				}
 				return part.at(from...)
 			}
-		case *op.SliceAttrs:
+		case *move.SliceAttrs:
 			from[a.Axis] = a.Start + i[a.Axis]*a.Step
-		case *op.PadAttrs:
+		case *move.PadAttrs:
 			from[a.Axis] -= a.Before
 			if k := from[a.Axis]; k < 0 || k >= x.shape[a.Axis] {
 				return new(big.Rat).SetFloat64(float64(a.Value))
 			}
-		case *op.RepeatAttrs:
+		case *move.RepeatAttrs:
 			return repeat(x, i)
 		}
 		return x.at(from...)

@@ -9,19 +9,24 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
 )
 
 // slowFunction is an element-wise operation on one real number.
 func slowFunction(n *ir.Node, x *big.Rat) *big.Rat {
 	zero := new(big.Rat)
 	switch a := n.Attrs.(type) {
-	case *op.LeakyAttrs:
+	case *pointwise.LeakyAttrs:
 		if x.Sign() < 0 {
 			return new(big.Rat).Mul(x, real32(a.Alpha))
 		}
 		return x
-	case *op.ClipAttrs:
+	case *pointwise.ClipAttrs:
 		if !math.IsInf(float64(a.Min), 0) {
 			x = largest(x, real32(a.Min))
 		}
@@ -31,9 +36,9 @@ func slowFunction(n *ir.Node, x *big.Rat) *big.Rat {
 		return x
 	}
 	switch n.Op {
-	case op.Relu:
+	case pointwise.Relu:
 		return largest(x, zero)
-	case op.Sigmoid:
+	case curve.Sigmoid:
 		// 1/(1+e^-x), e taken of a number that is not positive
 		e := expOfNegative(new(big.Rat).Abs(x))
 		one := integer(1)
@@ -107,7 +112,7 @@ func slowSoftmax(axis int, x value) []*big.Rat {
 }
 
 // slowBatchNorm is (x - mean)/sqrt(var + eps)*gamma + beta, in float64.
-func slowBatchNorm(a *op.BatchNormAttrs, args []value) []*big.Rat {
+func slowBatchNorm(a *sum.BatchNormAttrs, args []value) []*big.Rat {
 	return fill(args[0].shape, func(i []int) *big.Rat {
 		p := [5]float64{}
 		p[0], _ = args[0].at(i...).Float64()
@@ -121,22 +126,22 @@ func slowBatchNorm(a *op.BatchNormAttrs, args []value) []*big.Rat {
 // slowFloats are the operations that have no integer meaning.
 func slowFloats(n *ir.Node, args []value) ([]*big.Rat, error) {
 	switch n.Op {
-	case op.Softmax:
-		return slowSoftmax(n.Attrs.(*op.AxisAttrs).Axis, args[0]), nil
-	case op.LogSoftmax:
-		return slowLogSoftmax(n.Attrs.(*op.AxisAttrs).Axis, args[0]), nil
-	case op.MatMul:
+	case norm.Softmax:
+		return slowSoftmax(n.Attrs.(*column.AxisAttrs).Axis, args[0]), nil
+	case norm.LogSoftmax:
+		return slowLogSoftmax(n.Attrs.(*column.AxisAttrs).Axis, args[0]), nil
+	case sum.MatMul:
 		return slowMatMul(n, args[0], args[1]), nil
-	case op.LayerNorm, op.RMSNorm:
+	case norm.LayerNorm, norm.RMSNorm:
 		return slowLayerNorm(n, args), nil
-	case op.GroupNorm:
+	case norm.GroupNorm:
 		return slowGroupNorm(n, args), nil
-	case op.Rotary:
-		return slowRotary(n.Attrs.(*op.RotaryAttrs), args), nil
-	case op.Attention:
+	case sequence.Rotary:
+		return slowRotary(n.Attrs.(*sequence.RotaryAttrs), args), nil
+	case sequence.Attention:
 		return slowAttention(n, args), nil
-	case op.BatchNorm:
-		return slowBatchNorm(n.Attrs.(*op.BatchNormAttrs), args), nil
+	case sum.BatchNorm:
+		return slowBatchNorm(n.Attrs.(*sum.BatchNormAttrs), args), nil
 	}
 	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
 }
@@ -202,10 +207,10 @@ func float64s(x value) []float64 {
 
 // slowLayerNorm is layer_norm, and rms_norm.
 func slowLayerNorm(n *ir.Node, args []value) []*big.Rat {
-	a, rank := n.Attrs.(*op.NormAttrs), len(n.Type.Shape)
+	a, rank := n.Attrs.(*norm.Attrs), len(n.Type.Shape)
 	axis, all := (a.Axis+rank)%rank, float64s(args[0])
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
-		y := slowNorm(args[0], all, i, a.Eps, n.Op == op.RMSNorm, func(i, j []int) bool {
+		y := slowNorm(args[0], all, i, a.Eps, n.Op == norm.RMSNorm, func(i, j []int) bool {
 			for k := range axis {
 				if i[k] != j[k] {
 					return false
@@ -219,7 +224,7 @@ func slowLayerNorm(n *ir.Node, args []value) []*big.Rat {
 
 // slowGroupNorm is group_norm.
 func slowGroupNorm(n *ir.Node, args []value) []*big.Rat {
-	a := n.Attrs.(*op.GroupNormAttrs)
+	a := n.Attrs.(*norm.GroupNormAttrs)
 	each, all := n.Type.Shape[1]/a.Groups, float64s(args[0])
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
 		y := slowNorm(args[0], all, i, a.Eps, false, func(i, j []int) bool { return i[0] == j[0] && i[1]/each == j[1]/each })
@@ -260,7 +265,7 @@ func slowLogSoftmax(axis int, x value) []*big.Rat {
 }
 
 // slowRotary turns the pairs, exactly.
-func slowRotary(a *op.RotaryAttrs, args []value) []*big.Rat {
+func slowRotary(a *sequence.RotaryAttrs, args []value) []*big.Rat {
 	x := args[0]
 	dim := a.Dim
 	if dim == 0 {
@@ -287,7 +292,7 @@ func slowRotary(a *op.RotaryAttrs, args []value) []*big.Rat {
 
 // slowAttention is the softmax of scores, times values, in float64; a key that a mask forbids is not there.
 func slowAttention(n *ir.Node, args []value) []*big.Rat {
-	a, q, k, v := n.Attrs.(*op.AttentionAttrs), args[0], args[1], args[2]
+	a, q, k, v := n.Attrs.(*sequence.AttentionAttrs), args[0], args[1], args[2]
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
 		head := i[1] * k.shape[1] / q.shape[1]
 		var scores, values []float64

@@ -9,41 +9,42 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/whole"
 )
 
 // slowElement is the meaning of an element-wise operation of float graphs on one element of each argument. Whole
 // numbers are cut to W bits where they are encoded. nil is no finite number.
 func slowElement(n *ir.Node, x []*big.Rat) *big.Rat {
 	switch n.Op {
-	case op.Compare:
+	case whole.Compare:
 		c := x[0].Cmp(x[1])
 		holds := map[string]bool{"eq": c == 0, "ne": c != 0, "lt": c < 0, "le": c <= 0, "gt": c > 0, "ge": c >= 0}
-		return truth(holds[n.Attrs.(*op.CompareAttrs).Rel])
-	case op.Where:
+		return truth(holds[n.Attrs.(*whole.CompareAttrs).Rel])
+	case whole.Where:
 		if x[0].Sign() != 0 {
 			return x[1]
 		}
 		return x[2]
-	case op.And:
+	case whole.And:
 		return new(big.Rat).SetInt(new(big.Int).And(x[0].Num(), x[1].Num()))
-	case op.Or:
+	case whole.Or:
 		return new(big.Rat).SetInt(new(big.Int).Or(x[0].Num(), x[1].Num()))
-	case op.Xor:
+	case whole.Xor:
 		return new(big.Rat).SetInt(new(big.Int).Xor(x[0].Num(), x[1].Num()))
-	case op.Not:
+	case whole.Not:
 		return new(big.Rat).SetInt(new(big.Int).Not(x[0].Num()))
-	case op.ShiftLeft, op.ShiftRight:
+	case whole.ShiftLeft, whole.ShiftRight:
 		return slowShift(n, x[0], x[1])
-	case op.Div:
+	case whole.Div:
 		return slowDiv(n, x[0], x[1])
-	case op.Mod:
+	case whole.Mod:
 		return slowMod(n, x[0], x[1])
-	case op.Power:
+	case whole.Power:
 		return slowPower(n, x[0], x[1])
-	case op.Convert:
+	case whole.Convert:
 		return slowConvert(n, x[0])
-	case op.IsNaN, op.IsInf:
+	case whole.IsNaN, whole.IsInf:
 		return integer(0)
 	}
 	return slowAngle(n.Op, x[0])
@@ -62,9 +63,9 @@ func slowShift(n *ir.Node, a, by *big.Rat) *big.Rat {
 	amount := by.Num().Int64()
 	out := amount < 0 || amount >= w
 	switch {
-	case n.Op == op.ShiftLeft && out:
+	case n.Op == whole.ShiftLeft && out:
 		return integer(0)
-	case n.Op == op.ShiftLeft:
+	case n.Op == whole.ShiftLeft:
 		return product(a, power(int(amount)))
 	case out:
 		amount = w
@@ -92,7 +93,7 @@ func slowMod(n *ir.Node, a, b *big.Rat) *big.Rat {
 		return a
 	}
 	to := format.RoundZero
-	if n.Attrs.(*op.ModAttrs).Floor {
+	if n.Attrs.(*whole.ModAttrs).Floor {
 		to = format.RoundFloor
 	}
 	return minus(a, product(b, new(big.Rat).SetInt(round(ratio(a, b), to))))
@@ -131,7 +132,7 @@ func slowPower(n *ir.Node, a, b *big.Rat) *big.Rat {
 
 // slowConvert rounds to the grid of the type.
 func slowConvert(n *ir.Node, x *big.Rat) *big.Rat {
-	switch to := n.Attrs.(*op.ConvertAttrs).To; to {
+	switch to := n.Attrs.(*whole.ConvertAttrs).To; to {
 	case ir.B1:
 		return truth(x.Sign() != 0)
 	case ir.F16:
@@ -177,24 +178,24 @@ func slowIndexed(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return place
 	}
 	switch a := n.Attrs.(type) {
-	case *op.GatherNDAttrs:
+	case *whole.GatherNDAttrs:
 		lead := len(index.shape) - 1
 		return fill(n.Type.Shape, func(i []int) *big.Rat {
 			return x.at(append(tuple(a.BatchDims, i[:lead]), i[lead:]...)...)
 		}), nil
-	case *op.ScatterAttrs:
+	case *whole.ScatterAttrs:
 		axis := (a.Axis + len(x.shape)) % len(x.shape)
 		return slowScatter(a.Reduce, x, args[2], func(i []int) []int {
 			place := slices.Clone(i)
 			place[axis] = at(axis, i...)
 			return place
 		}), nil
-	case *op.ScatterNDAttrs:
+	case *whole.ScatterNDAttrs:
 		lead := len(index.shape) - 1
 		return slowScatter(a.Reduce, x, args[2], func(i []int) []int { return append(tuple(0, i[:lead]), i[lead:]...) }), nil
 	}
-	axis := (n.Attrs.(*op.AxisAttrs).Axis + len(x.shape)) % len(x.shape)
-	if n.Op == op.GatherElements {
+	axis := (n.Attrs.(*column.AxisAttrs).Axis + len(x.shape)) % len(x.shape)
+	if n.Op == whole.GatherElements {
 		return fill(n.Type.Shape, func(i []int) *big.Rat {
 			place := slices.Clone(i)
 			place[axis] = at(axis, i...)
@@ -238,7 +239,7 @@ func slowLine(n *ir.Node, x value) []*big.Rat {
 		}
 		return all
 	}
-	if a, ok := n.Attrs.(*op.CumSumAttrs); ok {
+	if a, ok := n.Attrs.(*whole.CumSumAttrs); ok {
 		axis := (a.Axis + len(x.shape)) % len(x.shape)
 		return fill(x.shape, func(i []int) *big.Rat {
 			sum := new(big.Rat)
@@ -250,7 +251,7 @@ func slowLine(n *ir.Node, x value) []*big.Rat {
 			return sum
 		})
 	}
-	a := n.Attrs.(*op.TopKAttrs)
+	a := n.Attrs.(*whole.TopKAttrs)
 	axis := (a.Axis + len(x.shape)) % len(x.shape)
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
 		all := line(axis, i)
@@ -261,7 +262,7 @@ func slowLine(n *ir.Node, x value) []*big.Rat {
 					before++
 				}
 			}
-			if before == i[axis] && n.Op == op.TopKIndices {
+			if before == i[axis] && n.Op == whole.TopKIndices {
 				return integer(int64(p))
 			} else if before == i[axis] {
 				return v

@@ -8,7 +8,11 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
+	"lathe/ir/op/window"
 )
 
 // picture reads an image of one or two spatial axes in either layout.
@@ -42,16 +46,16 @@ func slowWindow(n *ir.Node, args []value) ([]*big.Rat, error) {
 
 // slowWindows is slowWindow with a mean of the caller's choice.
 func slowWindows(n *ir.Node, args []value, mean func(sum *big.Rat, count int64) *big.Rat) ([]*big.Rat, error) {
-	var w op.Window
+	var w geometry.Window
 	groups, includePad := 1, false
 	switch a := n.Attrs.(type) {
-	case *op.ConvAttrs:
+	case *sum.ConvAttrs:
 		w, groups = a.Window, a.Groups
-	case *op.Window:
+	case *geometry.Window:
 		w = *a
-	case *op.AvgAttrs:
+	case *window.AvgAttrs:
 		w, includePad = a.Window, a.IncludePad
-	case *op.GlobalAttrs:
+	case *window.GlobalAttrs:
 		w.ChannelsLast = a.ChannelsLast
 		x := picture{args[0], a.ChannelsLast}
 		for i := range x.rank() {
@@ -71,7 +75,7 @@ func slowWindows(n *ir.Node, args []value, mean func(sum *big.Rat, count int64) 
 		if w.ChannelsLast {
 			channel, pos = i[len(i)-1], i[1:len(i)-1]
 		}
-		if n.Op == op.Conv {
+		if n.Op == sum.Conv {
 			return slowConv(x, args[1:], &w, groups, result.channels(), image, channel, pos)
 		}
 		return slowPool(n.Op, x, &w, includePad, image, channel, pos, mean)
@@ -80,7 +84,7 @@ func slowWindows(n *ir.Node, args []value, mean func(sum *big.Rat, count int64) 
 
 // positions counts windows along spatial axis i: those that end inside the padded image, and in ceil mode one more that
 // ends beyond it, if it starts inside the image or the padding before it.
-func positions(w *op.Window, i, size int) int {
+func positions(w *geometry.Window, i, size int) int {
 	end := w.Pads[i] + size + w.Pads[i+len(w.Kernel)]
 	start, n := 0, 0
 	for ; start+(w.Kernel[i]-1)*w.Dilations[i] < end; start += w.Strides[i] {
@@ -102,7 +106,7 @@ func (p picture) channels() int {
 
 // pixels calls f for each kernel position: where it lies in the image, whether that is inside the image, and whether it
 // is inside the image and its padding.
-func (p picture) pixels(w *op.Window, pos []int, f func(k, at []int, inside, padded bool)) {
+func (p picture) pixels(w *geometry.Window, pos []int, f func(k, at []int, inside, padded bool)) {
 	each(w.Kernel, func(k []int) {
 		at := make([]int, len(k))
 		inside, padded := true, true
@@ -116,7 +120,7 @@ func (p picture) pixels(w *op.Window, pos []int, f func(k, at []int, inside, pad
 }
 
 // slowConv is y[n,p,o] = b[o] + sum over kernel and the channels of o's group; padding is zero.
-func slowConv(x picture, rest []value, w *op.Window, groups, outs, image, o int, pos []int) *big.Rat {
+func slowConv(x picture, rest []value, w *geometry.Window, groups, outs, image, o int, pos []int) *big.Rat {
 	y := new(big.Rat)
 	if len(rest) > 1 {
 		y.Set(rest[1].at(o))
@@ -136,7 +140,7 @@ func slowConv(x picture, rest []value, w *op.Window, groups, outs, image, o int,
 }
 
 // slowPool is the maximum or the mean of the elements of one window.
-func slowPool(o *ir.Op, x picture, w *op.Window, includePad bool, image, channel int, pos []int,
+func slowPool(o *ir.Op, x picture, w *geometry.Window, includePad bool, image, channel int, pos []int,
 	mean func(sum *big.Rat, count int64) *big.Rat) *big.Rat {
 	var best *big.Rat
 	sum, count := new(big.Rat), int64(0)
@@ -153,7 +157,7 @@ func slowPool(o *ir.Op, x picture, w *op.Window, includePad bool, image, channel
 			best = v
 		}
 	})
-	if o == op.MaxPool {
+	if o == window.MaxPool {
 		return best
 	}
 	return mean(sum, count)
@@ -223,7 +227,7 @@ func encodeBlocks(t ir.Type, m format.MXInt, x []*big.Rat) *ir.Tensor {
 func keptBlocks(n *ir.Node, x *ir.Tensor) *ir.Tensor {
 	out := &ir.Tensor{Type: n.Type, BlockScales: x.BlockScales}
 	for _, q := range x.Codes {
-		if n.Op == op.Relu && q < 0 {
+		if n.Op == pointwise.Relu && q < 0 {
 			q = 0
 		}
 		out.Codes = append(out.Codes, q)
@@ -233,7 +237,7 @@ func keptBlocks(n *ir.Node, x *ir.Tensor) *ir.Tensor {
 
 // overBlocks says that n is a sum of products over blocks.
 func overBlocks(n *ir.Node) bool {
-	if n.Op != op.Linear && n.Op != op.Conv {
+	if n.Op != sum.Linear && n.Op != sum.Conv {
 		return false
 	}
 	x := n.Args[0].Type.InBlocks()
@@ -279,7 +283,7 @@ func slowBlockSum(n *ir.Node, args []value) []*big.Rat {
 		return new(big.Rat).Mul(integer(q), power(-acc.F))
 	}
 	var out []*big.Rat
-	if n.Op == op.Linear {
+	if n.Op == sum.Linear {
 		for at := 0; at < len(x.x); at += size {
 			for c := range w.shape[0] {
 				out = append(out, result(c, x.x[at:at+size]))
@@ -288,7 +292,7 @@ func slowBlockSum(n *ir.Node, args []value) []*big.Rat {
 		return out
 	}
 	each(n.Type.Shape[:3], func(i []int) {
-		window := slowPixels(n.Attrs.(*op.ConvAttrs), x, run, size, i)
+		window := slowPixels(n.Attrs.(*sum.ConvAttrs), x, run, size, i)
 		for c := range w.shape[0] {
 			out = append(out, result(c, window))
 		}
@@ -297,7 +301,7 @@ func slowBlockSum(n *ir.Node, args []value) []*big.Rat {
 }
 
 // slowPixels lists the size elements of the window at result i, run a pixel; nil in the padding.
-func slowPixels(a *op.ConvAttrs, x value, run, size int, i []int) []*big.Rat {
+func slowPixels(a *sum.ConvAttrs, x value, run, size int, i []int) []*big.Rat {
 	window := make([]*big.Rat, size)
 	for tap := range size / run {
 		y := i[1]*a.Strides[0] - a.Pads[0] + tap/a.Kernel[1]*a.Dilations[0]
@@ -327,7 +331,7 @@ func slowResult(n *ir.Node, args []value) ([]*big.Rat, error) {
 		}), nil
 	case t.Index != nil:
 		return slowIndexed(n, args)
-	case n.Op == op.CumSum || n.Op == op.TopKValues || n.Op == op.TopKIndices:
+	case n.Op == whole.CumSum || n.Op == whole.TopKValues || n.Op == whole.TopKIndices:
 		return slowLine(n, args[0]), nil
 	}
 	return slowOp(n, args)

@@ -12,7 +12,11 @@ import (
 	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/whole"
 )
 
 // specials are floats at which functions jump, overflow or stop being defined.
@@ -34,28 +38,29 @@ func specialOps(t *testing.T) *ir.Graph {
 	g := &ir.Graph{Name: "specials", In: []*ir.Node{a, b}, Nodes: []*ir.Node{a, b}}
 	add := func(name string, o *ir.Op, attrs any, args ...*ir.Node) { addOut(t, g, name, o, attrs, args...) }
 	for _, rel := range []string{"eq", "ne", "lt", "le", "gt", "ge"} {
-		add(rel, op.Compare, &op.CompareAttrs{Rel: rel}, a, b)
+		add(rel, whole.Compare, &whole.CompareAttrs{Rel: rel}, a, b)
 	}
-	for _, o := range []*ir.Op{op.Add, op.Sub, op.Mul, op.Div, op.Min, op.Max, op.Power} {
+	for _, o := range []*ir.Op{pointwise.Add, pointwise.Sub, pointwise.Mul, whole.Div, pointwise.Min, pointwise.Max,
+		whole.Power} {
 		add(o.Name, o, nil, a, b)
 	}
-	add("choice", op.Where, nil, g.Nodes[2], a, b)
-	for _, o := range []*ir.Op{op.IsNaN, op.IsInf, op.Abs, op.Sign} {
+	add("choice", whole.Where, nil, g.Nodes[2], a, b)
+	for _, o := range []*ir.Op{whole.IsNaN, whole.IsInf, curve.Abs, curve.Sign} {
 		add(o.Name, o, nil, a)
 	}
 	for _, to := range []ir.DType{ir.F16, ir.BF, ir.F32, ir.B1, ir.I8, ir.I16, ir.I32, ir.I64, ir.U8, ir.U16, ir.U32} {
-		add("to "+string(to), op.Convert, &op.ConvertAttrs{To: to}, a)
+		add("to "+string(to), whole.Convert, &whole.ConvertAttrs{To: to}, a)
 	}
-	add("largest", op.ArgMax, &op.ArgMaxAttrs{Axis: 0}, a)
-	add("least", op.ArgMax, &op.ArgMaxAttrs{Axis: 0, Least: true}, a)
+	add("largest", reduce.ArgMax, &reduce.ArgMaxAttrs{Axis: 0}, a)
+	add("least", reduce.ArgMax, &reduce.ArgMaxAttrs{Axis: 0, Least: true}, a)
 	for _, largest := range []bool{true, false} {
-		add(fmt.Sprint("order ", largest), op.TopKIndices, &op.TopKAttrs{K: n, Largest: largest}, a)
+		add(fmt.Sprint("order ", largest), whole.TopKIndices, &whole.TopKAttrs{K: n, Largest: largest}, a)
 	}
 	return g
 }
 
 func input(name string, t ir.Type) *ir.Node {
-	return &ir.Node{Name: name, Op: op.Input, Attrs: &ir.Input{}, Type: t}
+	return &ir.Node{Name: name, Op: leaf.Input, Attrs: &ir.Input{}, Type: t}
 }
 
 // TestSpecials compares the Eval columns with PJRT where floats are special: the same truth values, whole numbers and
@@ -115,17 +120,18 @@ func TestExtremes(t *testing.T) {
 			n := len(inside)
 			a, b := input("a", ir.Type{Shape: []int{n, 1}, Format: f}), input("b", ir.Type{Shape: []int{1, n}, Format: f})
 			g := &ir.Graph{Name: "extremes", In: []*ir.Node{a, b}, Nodes: []*ir.Node{a, b}}
-			for _, o := range []*ir.Op{op.Add, op.Sub, op.Mul, op.Min, op.Max, op.Div, op.Power, op.And, op.Or, op.Xor,
-				op.ShiftLeft, op.ShiftRight} {
+			for _, o := range []*ir.Op{pointwise.Add, pointwise.Sub, pointwise.Mul, pointwise.Min, pointwise.Max, whole.Div,
+				whole.Power, whole.And, whole.Or, whole.Xor,
+				whole.ShiftLeft, whole.ShiftRight} {
 				addOut(t, g, o.Name, o, nil, a, b)
 			}
-			addOut(t, g, "mod", op.Mod, &op.ModAttrs{}, a, b)
-			addOut(t, g, "floor mod", op.Mod, &op.ModAttrs{Floor: true}, a, b)
-			addOut(t, g, "abs", op.Abs, nil, a)
-			addOut(t, g, "sign", op.Sign, nil, a)
-			addOut(t, g, "not", op.Not, nil, a)
+			addOut(t, g, "mod", whole.Mod, &whole.ModAttrs{}, a, b)
+			addOut(t, g, "floor mod", whole.Mod, &whole.ModAttrs{Floor: true}, a, b)
+			addOut(t, g, "abs", curve.Abs, nil, a)
+			addOut(t, g, "sign", curve.Sign, nil, a)
+			addOut(t, g, "not", whole.Not, nil, a)
 			for _, to := range []ir.DType{ir.F32, ir.F16, ir.BF, ir.B1, ir.I8, ir.I32, ir.I64, ir.U8, ir.U32} {
-				addOut(t, g, "to "+string(to), op.Convert, &op.ConvertAttrs{To: to}, a)
+				addOut(t, g, "to "+string(to), whole.Convert, &whole.ConvertAttrs{To: to}, a)
 			}
 			s := []ref.Sample{{{Type: a.Type, Codes: inside}, {Type: b.Type, Codes: inside}}}
 			want, err := evaluate(t.Context(), g, s)

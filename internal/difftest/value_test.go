@@ -9,11 +9,13 @@ import (
 	"lathe/golden"
 	"lathe/golden/ref"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/sum"
 )
 
 // parametric are the operations that read weights, biases or gains.
-var parametric = []*ir.Op{op.Linear, op.Conv, op.Scale, op.BatchNorm, op.LayerNorm, op.RMSNorm, op.GroupNorm}
+var parametric = []*ir.Op{sum.Linear, sum.Conv, sum.Scale, sum.BatchNorm, norm.LayerNorm, norm.RMSNorm, norm.GroupNorm}
 
 // TestWeightsAsValues draws float nodes whose weights, biases or gains are inputs, each of them or only some: Eval with
 // the same node over constants, code by code, and StableHLO with samples of their own for every argument, with weights
@@ -72,7 +74,7 @@ func freed(g *ir.Graph, i int) (*ir.Graph, map[*ir.Node]*ir.Node) {
 			continue
 		}
 		weights[n] = g.Nodes[k]
-		n.Op, n.Attrs = op.Input, &ir.Input{}
+		n.Op, n.Attrs = leaf.Input, &ir.Input{}
 		c.In = append(c.In, n)
 	}
 	return c, weights

@@ -12,7 +12,9 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/reduce"
 )
 
 // voids are rows under a square root, which makes NaN of negative numbers, and where argmax then finds the largest: the
@@ -36,14 +38,14 @@ func voidGraph() *ir.Graph {
 		g.Nodes = append(g.Nodes, n)
 		return n
 	}
-	x := add("x", op.Input, &ir.Input{}, []int{4})
-	root := add("root", op.Sqrt, nil, []int{4}, x)
+	x := add("x", leaf.Input, &ir.Input{}, []int{4})
+	root := add("root", curve.Sqrt, nil, []int{4}, x)
 	g.In = []*ir.Node{x}
 	for _, n := range []*ir.Node{
-		add("first", op.ArgMax, &op.ArgMaxAttrs{}, []int{}, root),
-		add("last", op.ArgMax, &op.ArgMaxAttrs{Last: true}, []int{}, root),
-		add("sign", op.Sign, nil, []int{4}, root),
-		add("swish", op.HardSwish, nil, []int{4}, x),
+		add("first", reduce.ArgMax, &reduce.ArgMaxAttrs{}, []int{}, root),
+		add("last", reduce.ArgMax, &reduce.ArgMaxAttrs{Last: true}, []int{}, root),
+		add("sign", curve.Sign, nil, []int{4}, root),
+		add("swish", curve.HardSwish, nil, []int{4}, x),
 	} {
 		g.Out = append(g.Out, ir.Output{Name: n.Name, Node: n})
 	}

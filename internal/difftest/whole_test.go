@@ -8,7 +8,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/reduce"
 )
 
 // wholes are all formats of whole numbers.
@@ -44,10 +44,10 @@ func TestWholeArgMax(t *testing.T) {
 			t.Parallel()
 			var graphs []*ir.Graph
 			for i := range 8 {
-				g, r := Case(op.ArgMax, i)
+				g, r := Case(reduce.ArgMax, i)
 				w := Whole(r, g, f)
 				n := w.Out[0].Node
-				n.Type.Format, n.Attrs.(*op.ArgMaxAttrs).Least = ir.Int64, i%2 == 1
+				n.Type.Format, n.Attrs.(*reduce.ArgMaxAttrs).Least = ir.Int64, i%2 == 1
 				graphs = append(graphs, w)
 				compareSlow(t, w, r, exactSamples)
 			}

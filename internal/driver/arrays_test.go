@@ -15,13 +15,15 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/whole"
 )
 
 // permuted is a graph whose input and output are transposed against the caller's arrays: x is 1x2x3 outside.
 func permuted() *ir.Graph {
 	f := format.Fixed{W: 8, F: 1, Signed: true}
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{Perm: []int{0, 2, 1}},
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{Perm: []int{0, 2, 1}},
 		Type: ir.Type{Shape: []int{1, 3, 2}, Format: f}}
 	return &ir.Graph{Name: "g", Stage: ir.StageQuantized, In: []*ir.Node{x}, Nodes: []*ir.Node{x},
 		Out: []ir.Output{{Name: "y", Node: x, Perm: []int{0, 2, 1}}}}
@@ -122,7 +124,7 @@ func TestRandomSamplesDiffer(t *testing.T) {
 // TestCodesOfBlocks: an output in blocks has two arrays of codes, elements and scale bytes.
 func TestCodesOfBlocks(t *testing.T) {
 	m := format.NewMXInt(8, 2)
-	n := &ir.Node{Name: "y", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 3}, Format: m}}
+	n := &ir.Node{Name: "y", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1, 3}, Format: m}}
 	g := &ir.Graph{In: []*ir.Node{n}, Nodes: []*ir.Node{n}, Out: []ir.Output{{Name: "y", Node: n}}}
 	value := ir.EncodeFloats(n.Type, []float32{1, 0.5, -3})
 	arrays, err := driver.Arrays(g, []ref.Sample{{value}, {value}}, driver.Batch{Samples: 2}, true)
@@ -165,7 +167,7 @@ func TestWholeArrays(t *testing.T) {
 		{ir.Bool, npz.WholeArray("x", "bool", []int{2, 2}, []int64{1, 0, 0, 1}), "bool", ""},
 		{ir.Bool, npz.Int64Array("x", []int{2, 2}, []int64{1, 0, 0, 2}), "", "L0336"},
 	} {
-		x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{2}, Format: c.format}}
+		x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{2}, Format: c.format}}
 		g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}, Out: []ir.Output{{Name: "y", Node: x}}}
 		if err := g.Check(); err != nil {
 			t.Fatal(err)
@@ -190,13 +192,14 @@ func TestWholeArrays(t *testing.T) {
 
 // TestRandomPositions: positions lie on the axis that they are gathered from, also behind a conversion.
 func TestRandomPositions(t *testing.T) {
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{50}, Format: ir.Int32}}
-	wide, err := ir.NewNode(op.Convert, "wide", "", &op.ConvertAttrs{To: ir.I64}, x)
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{50}, Format: ir.Int32}}
+	wide, err := ir.NewNode(whole.Convert, "wide", "", &whole.ConvertAttrs{To: ir.I64}, x)
 	if err != nil {
 		t.Fatal(err)
 	}
-	table := &ir.Node{Name: "w", Op: op.Const, Attrs: &ir.Const{Data: ir.FloatBlob([]float32{1, 2, 3})}, Type: ir.Float(3)}
-	y, err := ir.NewNode(op.Gather, "y", "", &op.AxisAttrs{}, table, wide)
+	table := &ir.Node{Name: "w", Op: leaf.Const, Attrs: &ir.Const{Data: ir.FloatBlob([]float32{1, 2, 3})},
+		Type: ir.Float(3)}
+	y, err := ir.NewNode(whole.Gather, "y", "", &column.AxisAttrs{}, table, wide)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/sum"
 	"lathe/sim"
 	"lathe/sim/area"
 )
@@ -176,7 +176,7 @@ func BenchmarkEmit440MB(b *testing.B) {
 func bottleneck(g *ir.Graph) (macs, multipliers int) {
 	multipliers = 1
 	for _, n := range g.Nodes {
-		if n.Op != op.Linear && n.Op != op.Conv {
+		if n.Op != sum.Linear && n.Op != sum.Conv {
 			continue
 		}
 		weights := n.Args[1].Type

@@ -139,14 +139,14 @@ func checkBinaries(t *testing.T, binaries []cuda.Binary, assemble bool) {
 func compareKernelOutputs(t *testing.T, g *ir.Graph, want, got []ref.Sample) {
 	t.Helper()
 	for i, o := range g.Out {
-		if err := compareKernelOutput(o.Node, column(want, i), column(got, i)); err != nil {
+		if err := compareKernelOutput(o.Node, outputsOf(want, i), outputsOf(got, i)); err != nil {
 			t.Errorf("%s: %v", o.Name, err)
 		}
 	}
 }
 
 // column is output i of all samples.
-func column(samples []ref.Sample, i int) []ref.Sample {
+func outputsOf(samples []ref.Sample, i int) []ref.Sample {
 	out := make([]ref.Sample, len(samples))
 	for s, values := range samples {
 		if i < len(values) {

@@ -11,7 +11,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/tools"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/stream"
 	"lathe/lower/tokens"
 	"lathe/sim"
 )
@@ -36,7 +36,7 @@ func TestFifos(t *testing.T) {
 				if f.Predicted != f.Quiet || f.Stalled == 0 {
 					t.Errorf("%+v", f)
 				}
-				if j.HW.Scheduled.Find(f.Node).Args[0].Op == op.Fork {
+				if j.HW.Scheduled.Find(f.Node).Args[0].Op == stream.Fork {
 					if forked++; f.Quiet >= f.Depth {
 						t.Errorf("%+v", f)
 					}
@@ -62,7 +62,7 @@ func TestShallowFifos(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range sound.HW.Scheduled.Nodes {
-		if n.Op != op.Fifo {
+		if n.Op != stream.Fifo {
 			continue
 		}
 		graph, design := *sound, *sound
@@ -71,7 +71,7 @@ func TestShallowFifos(t *testing.T) {
 		if diag.CodeOf(err) != "L0720" || !strings.Contains(err.Error(), n.Name) {
 			t.Errorf("%s of %d beats in the graph: %v", n.Name, n.HW.Fifo-1, err)
 		}
-		if n.Args[0].Op != op.Fork {
+		if n.Args[0].Op != stream.Fork {
 			continue // the one in front of a folded linear may be full
 		}
 		design.HW = withFifo(t, sound.HW, n.Name, times.Most[n])

@@ -11,7 +11,7 @@ import (
 	"lathe/internal/difftest"
 	"lathe/internal/driver"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
 	"lathe/lower/tokens"
 	"lathe/sim"
 )
@@ -69,7 +69,7 @@ func alone(whole *ir.Graph, name string, ii int) lone {
 	g := &ir.Graph{Name: name, Stage: c.Stage}
 	for i, a := range n.Args {
 		if !a.IsConst() {
-			in := &ir.Node{Name: fmt.Sprintf("in%d", i), Op: op.Input, Type: a.Type, Attrs: &ir.Input{}}
+			in := &ir.Node{Name: fmt.Sprintf("in%d", i), Op: leaf.Input, Type: a.Type, Attrs: &ir.Input{}}
 			in.HW.OutLanes = lanesInto(a)
 			in.HW.InLanes = in.HW.OutLanes
 			n.Args[i], g.In, a = in, append(g.In, in), in

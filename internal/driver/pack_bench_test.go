@@ -5,7 +5,7 @@ package driver_test
 import (
 	"testing"
 
-	"lathe/ir/op"
+	"lathe/ir/op/sum"
 )
 
 // BenchmarkPack has Yosys count the DSPs for each multiplier of 8 bits, one each and two in one.
@@ -15,7 +15,7 @@ func BenchmarkPack(b *testing.B) {
 			j := job(b, "digits-mlp", "model.onnx", plan, 0)
 			multipliers := 0
 			for _, n := range j.HW.Scheduled.Nodes {
-				if n.Op == op.Linear {
+				if n.Op == sum.Linear {
 					multipliers += n.HW.InLanes * n.HW.OutLanes
 				}
 			}

@@ -7,35 +7,39 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
 )
 
 // blockFaults are those of values in blocks.
 var blockFaults = map[string]func(t *testing.T) error{
 	"L0347": func(*testing.T) error {
 		w := blockWeights(format.NewMXInt(8, 2), 4, 1, 1, 2)
-		a := &op.ConvAttrs{Groups: 2, Window: op.Window{Kernel: []int{1, 1}, Strides: []int{1, 1}, Dilations: []int{1, 1},
-			Pads: []int{0, 0, 0, 0}, ChannelsLast: true}}
-		n := &ir.Node{Name: "y", Op: op.Conv, Attrs: a, Type: ir.Type{Shape: []int{1, 2, 2, 4}, Format: window},
+		a := &sum.ConvAttrs{Groups: 2,
+			Window: geometry.Window{Kernel: []int{1, 1}, Strides: []int{1, 1}, Dilations: []int{1, 1},
+				Pads: []int{0, 0, 0, 0}, ChannelsLast: true}}
+		n := &ir.Node{Name: "y", Op: sum.Conv, Attrs: a, Type: ir.Type{Shape: []int{1, 2, 2, 4}, Format: window},
 			Args: []*ir.Node{input("x", format.NewMXInt(8, 2), 1, 2, 2, 4), w}}
-		_, err := op.Conv.Eval(n)
+		_, err := sum.Conv.Eval(n)
 		return err
 	},
 	"L0348": func(*testing.T) error {
-		_, err := op.Linear.Eval(blockLinear(4, 2))
+		_, err := sum.Linear.Eval(blockLinear(4, 2))
 		return err
 	},
 	"L0650": func(*testing.T) error {
 		n := blockLinear(2, 2)
 		n.HW = ir.HW{InLanes: 2, Rows: 2, OutLanes: 1, StreamIn: 2}
-		_, err := op.Linear.RTL(n)
+		_, err := sum.Linear.RTL(n)
 		return err
 	},
 	"L0651": func(t *testing.T) error {
-		n := add(t, op.Cast, "y", input("x", format.NewMXInt(8, 4), 12))
+		n := add(t, pointwise.Cast, "y", input("x", format.NewMXInt(8, 4), 12))
 		n.Type.Format = format.Fixed{W: 8, Signed: true}
 		n.HW = ir.HW{InLanes: 3, OutLanes: 3}
-		_, err := op.Cast.RTL(n)
+		_, err := pointwise.Cast.RTL(n)
 		return err
 	},
 }
@@ -53,11 +57,11 @@ func blockWeights(f format.MXInt, shape ...int) *ir.Node {
 	for range t.Blocks() {
 		t.Scales = append(t.Scales, 1)
 	}
-	return &ir.Node{Name: "w", Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: t}
+	return &ir.Node{Name: "w", Op: leaf.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: t}
 }
 
 // blockLinear is a linear of data in blocks of k and weights in blocks of j.
 func blockLinear(k, j int) *ir.Node {
-	return &ir.Node{Name: "y", Op: op.Linear, Type: ir.Type{Shape: []int{2}, Format: window},
+	return &ir.Node{Name: "y", Op: sum.Linear, Type: ir.Type{Shape: []int{2}, Format: window},
 		Args: []*ir.Node{input("x", format.NewMXInt(8, k), 4), blockWeights(format.NewMXInt(8, j), 2, 4)}}
 }

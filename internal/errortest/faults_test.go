@@ -19,7 +19,13 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/stream"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
 	"lathe/ir/unit"
 	"lathe/lower"
 	"lathe/lower/tokens"
@@ -67,7 +73,7 @@ func TestFaults(t *testing.T) {
 
 // input is an input node of a format (nil: float).
 func input(name string, f format.Format, shape ...int) *ir.Node {
-	n := &ir.Node{Name: name, Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(shape...)}
+	n := &ir.Node{Name: name, Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(shape...)}
 	if f != nil {
 		n.Type.Format = f
 	}
@@ -78,7 +84,7 @@ func input(name string, f format.Format, shape ...int) *ir.Node {
 func graph(stage ir.Stage, nodes ...*ir.Node) *ir.Graph {
 	g := &ir.Graph{Name: "g", Stage: stage, Nodes: nodes, Out: []ir.Output{{Name: "y", Node: nodes[len(nodes)-1]}}}
 	for _, n := range nodes {
-		if n.Op == op.Input {
+		if n.Op == leaf.Input {
 			g.In = append(g.In, n)
 		}
 	}
@@ -98,8 +104,8 @@ func forked(t *testing.T, o *ir.Op) *ir.Graph {
 	t.Helper()
 	x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
 	y := add(t, o, "y", x)
-	g := graph(ir.StageQuantized, x, y, add(t, op.Add, "z", x, y))
-	op.InsertForks(g)
+	g := graph(ir.StageQuantized, x, y, add(t, pointwise.Add, "z", x, y))
+	stream.InsertForks(g)
 	for _, n := range g.Nodes {
 		n.HW = ir.HW{InLanes: 1, OutLanes: 1, StreamIn: 1, Branches: n.HW.Branches, Latency: 1, II: 8}
 	}
@@ -136,7 +142,7 @@ func (s strange) CodeSet() format.Format { return s }
 var graphFaults = map[string]func(t *testing.T) error{
 	"L0302": func(t *testing.T) error {
 		x := input("x", nil, 1, 8)
-		y := add(t, op.Relu, "y", x)
+		y := add(t, pointwise.Relu, "y", x)
 		return graph(ir.StageFloat, y, x).Check()
 	},
 	"L0303": func(t *testing.T) error {
@@ -146,11 +152,11 @@ var graphFaults = map[string]func(t *testing.T) error{
 	},
 	"L0304": func(t *testing.T) error {
 		x := input("x", nil, 1, 8)
-		return graph(ir.StageFloat, x, add(t, op.Relu, "x", x)).Check()
+		return graph(ir.StageFloat, x, add(t, pointwise.Relu, "x", x)).Check()
 	},
 	"L0310": func(t *testing.T) error {
 		x := input("x", strange{format.Fixed{W: 8, Signed: true}}, 1, 8)
-		_, err := golden.Print(graph(ir.StageQuantized, x, add(t, op.Relu, "y", x)), 1, false)
+		_, err := golden.Print(graph(ir.StageQuantized, x, add(t, pointwise.Relu, "y", x)), 1, false)
 		return err
 	},
 	"L0312": func(t *testing.T) error {
@@ -163,7 +169,7 @@ var graphFaults = map[string]func(t *testing.T) error{
 	},
 	"L0335": func(t *testing.T) error {
 		x, i := input("x", nil, 3), input("i", ir.Int64, 1)
-		n, err := ir.NewNode(op.Gather, "y", "", &op.AxisAttrs{}, x, i)
+		n, err := ir.NewNode(whole.Gather, "y", "", &column.AxisAttrs{}, x, i)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,36 +184,36 @@ var graphFaults = map[string]func(t *testing.T) error{
 	},
 	"L0313": func(t *testing.T) error {
 		x := input("x", nil, 1, 8)
-		return graph(ir.StageFloat, x, add(t, op.Clip, "y", x)).Check()
+		return graph(ir.StageFloat, x, add(t, pointwise.Clip, "y", x)).Check()
 	},
 	"L0317": func(t *testing.T) error {
 		f := format.Fixed{W: 40, Signed: true}
 		a, b := input("a", f, 1, 8), input("b", f, 1, 8)
-		_, err := golden.Print(graph(ir.StageQuantized, a, b, add(t, op.Mul, "y", a, b)), 1, false)
+		_, err := golden.Print(graph(ir.StageQuantized, a, b, add(t, pointwise.Mul, "y", a, b)), 1, false)
 		return err
 	},
 	"L0330": func(t *testing.T) error {
 		f := format.Fixed{W: 8, Signed: true}
-		n := add(t, op.Add, "y", input("a", f, 2, 3), input("b", f, 1, 3))
+		n := add(t, pointwise.Add, "y", input("a", f, 2, 3), input("b", f, 1, 3))
 		n.HW = ir.HW{InLanes: 1, OutLanes: 1}
-		_, err := op.Add.RTL(n)
+		_, err := pointwise.Add.RTL(n)
 		return err
 	},
 	"L0331": func(t *testing.T) error {
 		x := input("x", format.Fixed{W: 8, Signed: true}, 2)
-		n, err := ir.NewNode(op.Concat, "y", "", &op.ConcatAttrs{}, x, x, x)
+		n, err := ir.NewNode(move.Concat, "y", "", &move.ConcatAttrs{}, x, x, x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = op.Concat.RTL(n)
+		_, err = move.Concat.RTL(n)
 		return err
 	},
 	"L0340": func(t *testing.T) error {
-		w := &ir.Node{Name: "w", Op: op.Const, Attrs: &ir.Const{Data: ir.CodeBlob([]int64{100_000, 100_000})},
+		w := &ir.Node{Name: "w", Op: leaf.Const, Attrs: &ir.Const{Data: ir.CodeBlob([]int64{100_000, 100_000})},
 			Type: ir.Type{Shape: []int{1, 2}, Format: format.Affine{W: 20, Signed: true, Scale: 0.3, Axis: format.PerTensor}}}
-		y := add(t, op.Linear, "fc", input("x", format.Fixed{W: 40, Signed: true}, 1, 2), w)
+		y := add(t, sum.Linear, "fc", input("x", format.Fixed{W: 40, Signed: true}, 1, 2), w)
 		y.Type.Format = format.Fixed{W: 8, Signed: true}
-		_, err := op.Linear.Eval(y)
+		_, err := sum.Linear.Eval(y)
 		return err
 	},
 	"L0810": func(*testing.T) error {
@@ -243,7 +249,7 @@ var stageFaults = map[string]func(t *testing.T) error{
 		return err
 	},
 	"L0414": func(t *testing.T) error {
-		soft := *op.Relu
+		soft := *pointwise.Relu
 		soft.RTL = nil
 		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
 		_, _, err := lower.Schedule(t.Context(), graph(ir.StageQuantized, x, add(t, &soft, "y", x)), lower.DefaultPlan())
@@ -252,25 +258,25 @@ var stageFaults = map[string]func(t *testing.T) error{
 	"L0415": func(t *testing.T) error {
 		f := format.Fixed{W: 8, Signed: true}
 		x, w := input("x", f, 1, 8), input("w", f, 4, 8)
-		one := *op.Linear
+		one := *sum.Linear
 		one.RTL = func(*ir.Node) (*rtl.Unit, error) { return &rtl.Unit{Module: "op_linear"}, nil }
 		_, err := verilog.Emit(inLanes(graph(ir.StageScheduled, x, w, add(t, &one, "fc", x, w))), verilog.Options{})
 		return err
 	},
 	"L0430": func(t *testing.T) error {
 		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
-		g := inLanes(graph(ir.StageScheduled, x, add(t, op.Relu, "y", x)))
+		g := inLanes(graph(ir.StageScheduled, x, add(t, pointwise.Relu, "y", x)))
 		g.Out = append(g.Out, ir.Output{Name: "again", Node: g.Out[0].Node})
 		return g.Check()
 	},
 	"L0431": func(t *testing.T) error {
 		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
-		g := inLanes(graph(ir.StageScheduled, x, add(t, op.Relu, "y", x)))
+		g := inLanes(graph(ir.StageScheduled, x, add(t, pointwise.Relu, "y", x)))
 		g.Out[0].Node.HW.StreamIn = 2
 		return g.Check()
 	},
 	"L0433": func(t *testing.T) error {
-		hungry := *op.Relu
+		hungry := *pointwise.Relu
 		hungry.RTL = func(*ir.Node) (*rtl.Unit, error) { // nine beats for eight
 			return &rtl.Unit{Module: "op_slice", Params: []rtl.Param{{Name: "BEATS", Value: "9"}, {Name: "FIRST", Value: "1"},
 				{Name: "RUN", Value: "8"}, {Name: "EVERY", Value: "8"}, {Name: "COUNT", Value: "1"}}}, nil
@@ -279,7 +285,7 @@ var stageFaults = map[string]func(t *testing.T) error{
 		return err
 	},
 	"L0720": func(t *testing.T) error {
-		slow := *op.Relu
+		slow := *pointwise.Relu
 		slow.RTL = func(*ir.Node) (*rtl.Unit, error) {
 			params := []rtl.Param{{Name: "BEATS", Value: "8"}, {Name: "D5", Value: "8"}, {Name: "S5", Value: "1"}}
 			for _, axis := range []string{"D0", "D1", "D2", "D3", "D4"} {
@@ -290,7 +296,7 @@ var stageFaults = map[string]func(t *testing.T) error{
 		return tokens.Check(forked(t, &slow)) // all of a frame goes in before the first beat comes out, and no FIFO
 	},
 	"L0721": func(t *testing.T) error {
-		g := forked(t, op.Relu)
+		g := forked(t, pointwise.Relu)
 		g.Find("y").HW.Fifo = 4
 		check := &driver.Check{Fifos: []driver.Fifo{{Node: "y", Depth: 3, Predicted: 3, Quiet: 3}}}
 		return check.Overflows(&driver.Hardware{Scheduled: g})
@@ -337,7 +343,7 @@ var stageFaults = map[string]func(t *testing.T) error{
 	},
 	"L0624": func(t *testing.T) error {
 		x := input("x", format.Fixed{W: 8, Signed: true}, 1, 8)
-		broken := *op.Relu
+		broken := *pointwise.Relu
 		broken.RTL = func(*ir.Node) (*rtl.Unit, error) { return nil, errWithoutCode }
 		_, err := verilog.Emit(inLanes(graph(ir.StageScheduled, x, add(t, &broken, "y", x))), verilog.Options{})
 		return err

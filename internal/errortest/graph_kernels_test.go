@@ -8,14 +8,15 @@ import (
 	"lathe/emit/cuda"
 	"lathe/ir"
 	"lathe/ir/hlo"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
 	"lathe/lower"
 )
 
 // graphKernelFaults are those of graphs that become kernels.
 var graphKernelFaults = map[string]func(t *testing.T) error{
 	"L0945": func(*testing.T) error {
-		odd := *op.Relu
+		odd := *pointwise.Relu
 		odd.HLO = func(b *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) {
 			return b.ShiftRightLogical(b.Convert(args[0], hlo.I1), b.Convert(args[0], hlo.I1)), b.Err()
 		}
@@ -23,11 +24,11 @@ var graphKernelFaults = map[string]func(t *testing.T) error{
 		return err
 	},
 	"L0946": func(*testing.T) error {
-		_, err := cuda.Emit(reluGraph(op.Relu, 1<<29), cuda.Options{})
+		_, err := cuda.Emit(reluGraph(pointwise.Relu, 1<<29), cuda.Options{})
 		return err
 	},
 	"L0947": func(*testing.T) error {
-		g := reluGraph(op.Relu, 8)
+		g := reluGraph(pointwise.Relu, 8)
 		a, b := *g.Nodes[1], *g.Nodes[1]
 		b.Name, b.Args = "z", []*ir.Node{&a}
 		a.Name, a.Args = "between", []*ir.Node{g.Nodes[1]}
@@ -39,7 +40,7 @@ var graphKernelFaults = map[string]func(t *testing.T) error{
 
 // reluGraph is one operation on a float vector.
 func reluGraph(o *ir.Op, elems int) *ir.Graph {
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(elems)}
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(elems)}
 	y := &ir.Node{Name: "y", Op: o, Args: []*ir.Node{x}, Type: x.Type}
 	return &ir.Graph{Name: "relu", In: []*ir.Node{x}, Nodes: []*ir.Node{x, y}, Out: []ir.Output{{Name: "y", Node: y}}}
 }

@@ -125,27 +125,30 @@ func identity(t Tree) []Finding {
 	return out
 }
 
-// operations are the operations that ir/op/all.go lists, and the attribute structs of its package, as path.Name.
+// operations are the operations that ir/op/all.go lists, and the attribute structs of their packages, as path.Name.
 func operations(t Tree) (ops, attrs map[string]bool) {
 	ops, attrs = map[string]bool{}, map[string]bool{}
-	const pkg = module + "ir/op."
+	rooms := map[string]bool{}
 	for _, f := range t.goFiles(true) {
-		if f.Path == "ir/op/all.go" {
-			ast.Inspect(f.Go, func(n ast.Node) bool {
-				if lit, ok := n.(*ast.CompositeLit); ok {
-					for _, e := range lit.Elts {
-						if id, ok := e.(*ast.Ident); ok {
-							ops[pkg+id.Name] = true
-						}
+		if f.Path != "ir/op/all.go" {
+			continue
+		}
+		ast.Inspect(f.Go, func(n ast.Node) bool {
+			if lit, ok := n.(*ast.CompositeLit); ok {
+				for _, e := range lit.Elts {
+					if pkg, name := f.imported(e); pkg != "" {
+						ops[pkg+"."+name], rooms[pkg] = true, true
 					}
 				}
-				return true
-			})
-		}
-		if f.dir() == "ir/op" {
+			}
+			return true
+		})
+	}
+	for _, f := range t.goFiles(true) {
+		if pkg := module + f.dir(); rooms[pkg] {
 			f.types(func(s *ast.TypeSpec) {
 				if strings.HasSuffix(s.Name.Name, "Attrs") {
-					attrs[pkg+s.Name.Name] = true
+					attrs[pkg+"."+s.Name.Name] = true
 				}
 			})
 		}

@@ -60,10 +60,10 @@ var planted = map[string][]struct {
 		{"question", formatTree("_, _ = f.(format.Block)"), ""},
 	},
 	"identity": {
-		{"comparison", opTree("_ = n.Op == op.Linear"), "lower/a.go:8: identity: compares with op.Linear"},
-		{"case", opTree("switch n.Op {\n\tcase op.Linear:\n\t}"), "lower/a.go:9: identity: has a case for"},
-		{"attributes", opTree("_ = n.Attrs.(*op.ConvAttrs)"), "asks for op.ConvAttrs"},
-		{"made", opTree("_ = g.Add(op.Linear, &op.ConvAttrs{})"), ""},
+		{"comparison", opTree("_ = n.Op == sum.Linear"), "lower/a.go:8: identity: compares with sum.Linear"},
+		{"case", opTree("switch n.Op {\n\tcase sum.Linear:\n\t}"), "lower/a.go:9: identity: has a case for"},
+		{"attributes", opTree("_ = n.Attrs.(*sum.ConvAttrs)"), "asks for sum.ConvAttrs"},
+		{"made", opTree("_ = g.Add(sum.Linear, &sum.ConvAttrs{})"), ""},
 	},
 	"vocabulary": {
 		{"name", wordTree("frontend/a.go", "\nfunc maxFolded() {}\n"), "frontend/a.go:6: vocabulary: maxFolded"},
@@ -301,9 +301,10 @@ func formatTree(statement string) map[string]string {
 // opTree has a statement in lower that sees a node n.
 func opTree(statement string) map[string]string {
 	return map[string]string{
-		"ir/op/all.go":  goText("op", "\nvar All = [...]any{Linear}\n"),
-		"ir/op/conv.go": goText("op", "\ntype ConvAttrs struct{}\n"),
-		"lower/a.go":    "// x\n\npackage lower\n\nimport \"lathe/ir/op\"\n\nfunc a(n, g any) {\n\t" + statement + "\n}\n",
+		"ir/op/all.go":      goText("op", "\nimport \"lathe/ir/op/sum\"\n\nvar All = [...]any{sum.Linear}\n"),
+		"ir/op/sum/conv.go": goText("sum", "\ntype ConvAttrs struct{}\n"),
+		"lower/a.go": "// x\n\npackage lower\n\nimport \"lathe/ir/op/sum\"\n\nfunc a(n, g any) {\n\t" +
+			statement + "\n}\n",
 	}
 }
 

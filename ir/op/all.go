@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package op holds the operations of the graph, one file an operation.
+// Package op holds the operations of the graph: one literal lists them, packages below hold one file an operation.
 package op
 
 import (
@@ -8,25 +8,42 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/stream"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
+	"lathe/ir/op/window"
 )
 
 // All lists every operation, in the order of the support matrix.
 var All = [...]*ir.Op{
-	Input, Const,
-	Linear, Conv, MatMul, BatchNorm, Scale, LayerNorm, RMSNorm, GroupNorm, Attention, Rotary,
-	Relu, LeakyRelu, PRelu, Clip, Sigmoid, Tanh, Softmax, LogSoftmax, ArgMax,
-	Exp, Log, Sqrt, Reciprocal, Pow, Erf, Gelu, GeluTanh, Silu, Mish, Softplus, Softsign, Elu, Selu, Celu,
-	HardSigmoid, HardSwish, ThresholdedRelu, Abs, Sign, Floor, Ceil, Round,
-	MaxPool, AvgPool, GlobalAvgPool, ReduceSum, ReduceMean, ReduceMax, ReduceMin,
-	Add, Sub, Mul, Min, Max,
-	Reshape, Transpose, Identity, Cast,
-	Quant,
-	Concat, Slice, Pad, Repeat,
-	Compare, Where, And, Or, Xor, Not, ShiftLeft, ShiftRight, Div, Mod, Power, Convert, IsNaN, IsInf,
-	Gather, GatherElements, GatherND, ScatterElements, ScatterND, CumSum, ReduceProd, ReduceAny, ReduceAll,
-	TopKValues, TopKIndices,
-	Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Asinh, Acosh, Atanh,
-	Widen, Narrow, Fifo, Fork,
+	leaf.Input, leaf.Const,
+	sum.Linear, sum.Conv, sum.MatMul, sum.BatchNorm, sum.Scale, norm.LayerNorm, norm.RMSNorm, norm.GroupNorm,
+	sequence.Attention, sequence.Rotary,
+	pointwise.Relu, pointwise.LeakyRelu, pointwise.PRelu, pointwise.Clip, curve.Sigmoid, curve.Tanh, norm.Softmax,
+	norm.LogSoftmax, reduce.ArgMax,
+	curve.Exp, curve.Log, curve.Sqrt, curve.Reciprocal, curve.Pow, curve.Erf, curve.Gelu, curve.GeluTanh, curve.Silu,
+	curve.Mish, curve.Softplus, curve.Softsign, curve.Elu, curve.Selu, curve.Celu,
+	curve.HardSigmoid, curve.HardSwish, curve.ThresholdedRelu, curve.Abs, curve.Sign, curve.Floor, curve.Ceil, curve.Round,
+	window.MaxPool, window.AvgPool, window.GlobalAvgPool, reduce.Sum, reduce.Mean, reduce.Max, reduce.Min,
+	pointwise.Add, pointwise.Sub, pointwise.Mul, pointwise.Min, pointwise.Max,
+	move.Reshape, move.Transpose, move.Identity, pointwise.Cast,
+	pointwise.Quant,
+	move.Concat, move.Slice, move.Pad, move.Repeat,
+	whole.Compare, whole.Where, whole.And, whole.Or, whole.Xor, whole.Not, whole.ShiftLeft, whole.ShiftRight, whole.Div,
+	whole.Mod, whole.Power, whole.Convert, whole.IsNaN, whole.IsInf,
+	whole.Gather, whole.GatherElements, whole.GatherND, whole.ScatterElements, whole.ScatterND, whole.CumSum,
+	reduce.Prod, reduce.Any, reduce.All,
+	whole.TopKValues, whole.TopKIndices,
+	curve.Sin, curve.Cos, curve.Tan, curve.Asin, curve.Acos, curve.Atan, curve.Sinh, curve.Cosh, curve.Asinh,
+	curve.Acosh, curve.Atanh,
+	stream.Widen, stream.Narrow, stream.Fifo, stream.Fork,
 }
 
 // Find returns the operation called name, or nil.

@@ -9,6 +9,13 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/column"
+	"lathe/ir/op/draw"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/whole"
 )
 
 // TestEmpty evaluates operations on arguments without elements, which constant expressions of models have: whatever
@@ -38,8 +45,9 @@ func TestEmpty(t *testing.T) {
 			}
 		}
 	}
-	for _, o := range []*ir.Op{Add, Concat, Reshape, Transpose, Gather, Where, Compare, ReduceSum, ReduceProd, CumSum,
-		ArgMax, TopKValues, Convert, ScatterND, GatherND, Pad, Repeat, Slice} {
+	for _, o := range []*ir.Op{pointwise.Add, move.Concat, move.Reshape, move.Transpose, whole.Gather, whole.Where,
+		whole.Compare, reduce.Sum, reduce.Prod, whole.CumSum,
+		reduce.ArgMax, whole.TopKValues, whole.Convert, whole.ScatterND, whole.GatherND, move.Pad, move.Repeat, move.Slice} {
 		if !ran[o] {
 			t.Errorf("%s never ran on nothing", o.Name)
 		}
@@ -50,7 +58,7 @@ func TestEmpty(t *testing.T) {
 func emptied(r *rand.Rand, n *ir.Node, k int) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%v of %v: %v", n.Attrs, typesOf(n.Args), p)
+			err = fmt.Errorf("%v of %v: %v", n.Attrs, column.TypesOf(n.Args), p)
 		}
 	}()
 	for i, a := range n.Args {
@@ -59,17 +67,17 @@ func emptied(r *rand.Rand, n *ir.Node, k int) (err error) {
 			shape[k%len(shape)] = 0
 			a.Type.Shape = shape
 		}
-		if a.Op == Const { // any values of the shape
-			a.Op, a.Attrs = Input, &ir.Input{}
+		if a.Op == leaf.Const { // any values of the shape
+			a.Op, a.Attrs = leaf.Input, &ir.Input{}
 		}
 	}
-	if a, ok := n.Attrs.(*SliceAttrs); ok {
+	if a, ok := n.Attrs.(*move.SliceAttrs); ok {
 		a.Start, a.Count = 0, 0
 	}
-	if a, ok := n.Attrs.(*ReshapeAttrs); ok {
+	if a, ok := n.Attrs.(*move.ReshapeAttrs); ok {
 		a.Shape = []int{0, 3}
 	}
-	if a, ok := n.Attrs.(*RepeatAttrs); ok {
+	if a, ok := n.Attrs.(*move.RepeatAttrs); ok {
 		a.Shape = n.Args[0].Type.Shape
 	}
 	n.Type.Shape = nil
@@ -88,7 +96,7 @@ func emptied(r *rand.Rand, n *ir.Node, k int) (err error) {
 			args[i].Codes[j] = int64(r.IntN(2))
 		}
 	}
-	if y, err := run(n, args); err == nil && len(y.Codes)+len(y.Floats) != n.Type.Elems() {
+	if y, err := draw.Run(n, args); err == nil && len(y.Codes)+len(y.Floats) != n.Type.Elems() {
 		return fmt.Errorf("%d elements for %s", len(y.Codes)+len(y.Floats), n.Type)
 	}
 	return nil

@@ -12,6 +12,12 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/column"
+	"lathe/ir/op/composite"
+	"lathe/ir/op/draw"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/walk"
 )
 
 // TestTraits holds every operation to its traits, on random graphs.
@@ -67,21 +73,13 @@ func drawn(r *rand.Rand, n *ir.Node) []*ir.Tensor {
 		}
 		args[i] = ir.NewTensor(a.Type)
 		for k := range args[i].Codes {
-			args[i].Codes[k] = RandomCode(r, codesOf(a.Type.Format))
+			args[i].Codes[k] = draw.Code(r, draw.CodesOf(a.Type.Format))
 		}
 		for k := range args[i].Floats {
 			args[i].Floats[k] = float32(r.NormFloat64())
 		}
 	}
 	return args
-}
-
-func run(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error) {
-	k, err := n.Op.Eval(n)
-	if err != nil {
-		return nil, err
-	}
-	return k(args)
 }
 
 func isExact(_ *rand.Rand, n *ir.Node) error {
@@ -101,18 +99,18 @@ func isFloat(_ *rand.Rand, n *ir.Node) error {
 // isElementwise changes the arguments of all elements but one.
 func isElementwise(r *rand.Rand, n *ir.Node) error {
 	x, other := drawn(r, n), drawn(r, n)
-	before, err := run(n, x)
+	before, err := draw.Run(n, x)
 	if err != nil {
 		return err
 	}
 	at := r.IntN(n.Type.Elems())
 	for i, a := range n.Args {
 		if !a.IsConst() {
-			from := broadcastIndex(a.Type.Shape, n.Type.Shape)[at]
-			copyRun(other[i], from, x[i], from, 1)
+			from := walk.BroadcastIndex(a.Type.Shape, n.Type.Shape)[at]
+			column.CopyRun(other[i], from, x[i], from, 1)
 		}
 	}
-	after, err := run(n, other)
+	after, err := draw.Run(n, other)
 	if err == nil && element(after, at) != element(before, at) {
 		err = fmt.Errorf("element %d depends on others", at)
 	}
@@ -140,7 +138,7 @@ func isMonotone(r *rand.Rand, n *ir.Node) error {
 	}
 	var results [2][]float64
 	for i, args := range [][]*ir.Tensor{x, y} {
-		out, err := run(n, args)
+		out, err := draw.Run(n, args)
 		if err != nil {
 			return err
 		}
@@ -171,7 +169,7 @@ func isWeighted(_ *rand.Rand, n *ir.Node) error {
 
 func keepsCodes(r *rand.Rand, n *ir.Node) error {
 	x := drawn(r, n)
-	y, err := run(n, x)
+	y, err := draw.Run(n, x)
 	if err != nil {
 		return err
 	}
@@ -237,10 +235,10 @@ func hasAxes(_ *rand.Rand, n *ir.Node) error {
 
 // TestCuts wants arguments that differ beyond a bound to make no difference.
 func TestCuts(t *testing.T) {
-	bounds := map[*ir.Op]any{Relu: nil, Clip: &ClipAttrs{Min: -1, Max: 1}}
+	bounds := map[*ir.Op]any{pointwise.Relu: nil, pointwise.Clip: &pointwise.ClipAttrs{Min: -1, Max: 1}}
 	f := format.Fixed{W: 8, F: 4, Signed: true}
 	for _, o := range All {
-		x := genInput("x", ir.Type{Shape: []int{2}, Format: f})
+		x := draw.Input("x", ir.Type{Shape: []int{2}, Format: f})
 		attrs, listed := bounds[o]
 		if o.Traits.Cuts != listed {
 			t.Errorf("%s cuts: %v", o.Name, o.Traits.Cuts)
@@ -250,7 +248,7 @@ func TestCuts(t *testing.T) {
 		}
 		arg := ir.NewTensor(x.Type)
 		arg.Codes[0], arg.Codes[1] = -100, -50
-		y, err := run(oneOp(o, attrs, x.Type, x).Out[0].Node, []*ir.Tensor{arg})
+		y, err := draw.Run(draw.Graph(o, attrs, x.Type, x).Out[0].Node, []*ir.Tensor{arg})
 		if err != nil || y.Codes[0] != y.Codes[1] {
 			t.Errorf("%s: %v %v", o.Name, y, err)
 		}
@@ -260,10 +258,10 @@ func TestCuts(t *testing.T) {
 // TestExpand compares every expansion with the operation itself, up to the rounding of float32. An operation that is
 // evaluated as its expansion says nothing of it: its definition stands here.
 func TestExpand(t *testing.T) {
-	defined := map[*ir.Op]func(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error){GroupNorm: groupNormDefined}
-	parts := reflect.ValueOf(partsEval).Pointer()
+	defined := map[*ir.Op]func(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error){norm.GroupNorm: groupNormDefined}
+	parts := reflect.ValueOf(composite.PartsEval).Pointer()
 	for _, o := range All {
-		run := run
+		run := draw.Run
 		if d := defined[o]; d != nil {
 			run = d
 		} else if o.Expand != nil && reflect.ValueOf(o.Eval).Pointer() == parts {
@@ -295,15 +293,15 @@ func TestExpand(t *testing.T) {
 
 // groupNormDefined is group_norm by its formula, in float64: the elements of a sample's group follow each other.
 func groupNormDefined(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error) {
-	a, shape, out := n.Attrs.(*GroupNormAttrs), n.Type.Shape, ir.NewTensor(n.Type)
-	full, err := fixedArgs(n)(args)
+	a, shape, out := n.Attrs.(*norm.GroupNormAttrs), n.Type.Shape, ir.NewTensor(n.Type)
+	full, err := column.FixedArgs(n)(args)
 	if err != nil {
 		return nil, err
 	}
-	x, each := full[0].Floats, product(shape[2:])
+	x, each := full[0].Floats, walk.Size(shape[2:])
 	size := each * shape[1] / a.Groups
 	for from := 0; from < len(x); from += size {
-		mean, variance := moments(x[from : from+size])
+		mean, variance := norm.Moments(x[from : from+size])
 		for i := from; i < from+size; i++ {
 			y := (float64(x[i]) - mean) / math.Sqrt(variance+float64(a.Eps))
 			if len(full) > 1 {
@@ -336,7 +334,7 @@ func runExpansion(n *ir.Node, args []*ir.Tensor) (out *ir.Tensor, err error) {
 		for i, a := range p.Args {
 			in[i] = values[a]
 		}
-		if out, err = run(p, in); err != nil {
+		if out, err = draw.Run(p, in); err != nil {
 			return nil, err
 		}
 		values[p] = out

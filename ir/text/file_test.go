@@ -12,7 +12,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
 )
 
 func TestSaveLoad(t *testing.T) {
@@ -50,7 +50,7 @@ func packed(t testing.TB) []byte {
 		if i == 1 {
 			values = weights[:33]
 		}
-		g.Nodes = append(g.Nodes, &ir.Node{Name: name, Op: op.Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)},
+		g.Nodes = append(g.Nodes, &ir.Node{Name: name, Op: leaf.Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)},
 			Type: ir.Float(len(values))})
 	}
 	g.Out = []ir.Output{{Name: "y", Node: g.Nodes[2]}}

@@ -12,6 +12,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op"
+	"lathe/ir/op/leaf"
 )
 
 // same prints, parses and prints again.
@@ -65,7 +66,7 @@ func randomGraph(r *rand.Rand) *ir.Graph {
 			n.Pos = randomName(r)
 		}
 		g.Nodes = append(g.Nodes, n)
-		if o == op.Input {
+		if o == leaf.Input {
 			g.In = append([]*ir.Node{n}, g.In...)
 		}
 	}
@@ -163,7 +164,7 @@ func TestRandomRoundTrip(t *testing.T) {
 func TestAttributeKinds(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, o := range op.All {
-		if o.Attrs == nil || o == op.Const {
+		if o.Attrs == nil || o == leaf.Const {
 			continue
 		}
 		v := reflect.New(reflect.TypeOf(o.Attrs)).Elem()

@@ -14,7 +14,13 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
 )
 
@@ -126,43 +132,43 @@ func TestIntervalOps(t *testing.T) {
 		lo, hi float64
 	}{
 		{"linear", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.Linear, "y", nil, x, b.Const([]int{1, 2}, 2, -3), b.Const([]int{1}, 0.5))
+			return b.Add(sum.Linear, "y", nil, x, b.Const([]int{1, 2}, 2, -3), b.Const([]int{1}, 0.5))
 		}, -2*1 - 3*3 + 0.5, 2*3 + 3*1 + 0.5},
 		{"scale", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.Scale, "y", &op.ScaleAttrs{Axis: 1}, x, b.Const([]int{2}, -2, 1), b.Const([]int{2}, 1, 0))
+			return b.Add(sum.Scale, "y", &column.ScaleAttrs{Axis: 1}, x, b.Const([]int{2}, -2, 1), b.Const([]int{2}, 1, 0))
 		}, -5, 3},
 		{"sub", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.Sub, "y", nil, x, b.Add(op.Relu, "r", nil, x))
+			return b.Add(pointwise.Sub, "y", nil, x, b.Add(pointwise.Relu, "r", nil, x))
 		}, -4, 3},
 		{"mul", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.Mul, "y", nil, x, b.Add(op.Identity, "i", nil, x))
+			return b.Add(pointwise.Mul, "y", nil, x, b.Add(move.Identity, "i", nil, x))
 		}, -3, 9},
-		{"a square", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(op.Mul, "y", nil, x, x) }, 0, 9},
+		{"a square", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(pointwise.Mul, "y", nil, x, x) }, 0, 9},
 		{"rms_norm, by its parts", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.RMSNorm, "y", &op.NormAttrs{Axis: 1, Eps: 1}, x)
+			return b.Add(norm.RMSNorm, "y", &norm.Attrs{Axis: 1, Eps: 1}, x)
 		}, -1, 3},
 		{"leaky_relu that turns", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.LeakyRelu, "y", &op.LeakyAttrs{Alpha: -5}, x)
+			return b.Add(pointwise.LeakyRelu, "y", &pointwise.LeakyAttrs{Alpha: -5}, x)
 		}, 0, 5},
-		{"abs turns at 0", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(op.Abs, "y", nil, x) }, 0, 3},
+		{"abs turns at 0", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(curve.Abs, "y", nil, x) }, 0, 3},
 		{"thresholded_relu jumps", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.ThresholdedRelu, "y", &op.AlphaAttrs{Alpha: -0.5}, x)
+			return b.Add(curve.ThresholdedRelu, "y", &curve.AlphaAttrs{Alpha: -0.5}, x)
 		}, -0.4999999701976776, 3},
 		{"a falling hard_sigmoid", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.HardSigmoid, "y", &op.HardSigmoidAttrs{Alpha: -0.25, Beta: 0.5}, x)
+			return b.Add(curve.HardSigmoid, "y", &curve.HardSigmoidAttrs{Alpha: -0.25, Beta: 0.5}, x)
 		}, 0, 0.75},
 		{"prelu turns where a slope is negative", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.PRelu, "y", &op.ScaleAttrs{Axis: 1}, x, b.Const([]int{2}, -5, 0.5))
+			return b.Add(pointwise.PRelu, "y", &column.ScaleAttrs{Axis: 1}, x, b.Const([]int{2}, -5, 0.5))
 		}, -0.5, 5},
 		{"softmax", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.Softmax, "y", &op.AxisAttrs{Axis: 1}, x)
+			return b.Add(norm.Softmax, "y", &column.AxisAttrs{Axis: 1}, x)
 		}, 0, 1},
 		{"batch_norm with a negative factor", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			gamma, zero, one := b.Const([]int{2}, -2, 1), b.Const([]int{2}, 0, 0), b.Const([]int{2}, 1, 1)
-			return b.Add(op.BatchNorm, "y", &op.BatchNormAttrs{Axis: 1}, x, gamma, zero, zero, one)
+			return b.Add(sum.BatchNorm, "y", &sum.BatchNormAttrs{Axis: 1}, x, gamma, zero, zero, one)
 		}, -6, 3},
 		{"argmax", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(op.ArgMax, "y", &op.ArgMaxAttrs{Axis: -1}, x)
+			return b.Add(reduce.ArgMax, "y", &reduce.ArgMaxAttrs{Axis: -1}, x)
 		}, 0, 1},
 	} {
 		b := lowertest.New(t, 1)
@@ -182,9 +188,9 @@ func TestIntervalOps(t *testing.T) {
 // TestUnknownBounds refuses an operation that it knows nothing of, instead of guessing.
 func TestUnknownBounds(t *testing.T) {
 	b := lowertest.New(t, 1)
-	y := b.Add(op.Relu, "y", nil, b.Input("x", 1, 2))
+	y := b.Add(pointwise.Relu, "y", nil, b.Input("x", 1, 2))
 	g := b.Done(y)
-	odd := *op.Relu
+	odd := *pointwise.Relu
 	odd.Name, odd.Traits = "odd", ir.Traits{}
 	y.Op = &odd
 	_, err := Intervals(g, func(*ir.Node) (lo, hi float64) { return -1, 3 })
@@ -195,11 +201,11 @@ func TestUnknownBounds(t *testing.T) {
 
 // TestPole refuses functions whose argument may be a pole.
 func TestPole(t *testing.T) {
-	for _, o := range []*ir.Op{op.Log, op.Reciprocal} {
+	for _, o := range []*ir.Op{curve.Log, curve.Reciprocal} {
 		b := lowertest.New(t, 1)
 		var attrs any
-		if o == op.Reciprocal {
-			attrs = &op.ReciprocalAttrs{Numerator: 1}
+		if o == curve.Reciprocal {
+			attrs = &curve.ReciprocalAttrs{Numerator: 1}
 		}
 		g := b.Done(b.Add(o, "y", attrs, b.Input("x", 1, 2)))
 		_, err := Intervals(g, func(*ir.Node) (lo, hi float64) { return -1, 3 })
@@ -213,7 +219,7 @@ func TestPole(t *testing.T) {
 func TestObserve(t *testing.T) {
 	b := lowertest.New(t, 1)
 	x := b.Input("x", 1, 5000)
-	y := b.Add(op.Relu, "y", nil, x)
+	y := b.Add(pointwise.Relu, "y", nil, x)
 	g := b.Done(y)
 	var samples []ref.Sample
 	for k := range 40 {

@@ -4,7 +4,11 @@ package calib
 
 import (
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/sum"
 )
 
 // bounds are the least and the greatest value of every element of a tensor.
@@ -43,29 +47,29 @@ func intervalOf(n *ir.Node, all map[*ir.Node]bounds, ranges func(*ir.Node) (lo, 
 		}
 	}
 	switch n.Op {
-	case op.Input:
+	case leaf.Input:
 		lo, hi := ranges(n)
 		return filled(n, lo, hi), nil
-	case op.Const: // of an expansion
+	case leaf.Const: // of an expansion
 		t, err := n.Value()
 		return bounds{t, t}, err
-	case op.Sub:
+	case pointwise.Sub:
 		return corners(n, [][2]*ir.Tensor{{args[0].lo, args[1].hi}, {args[0].hi, args[1].lo}})
-	case op.Mul:
+	case pointwise.Mul:
 		a, b := args[0], args[1]
 		if n.Args[0] == n.Args[1] {
 			return square(n, a)
 		}
 		return corners(n, [][2]*ir.Tensor{{a.lo, b.lo}, {a.lo, b.hi}, {a.hi, b.lo}, {a.hi, b.hi}})
-	case op.Softmax:
+	case norm.Softmax:
 		return filled(n, 0, 1), nil
-	case op.ArgMax:
-		return filled(n, 0, float64(op.ArgMaxSize(n)-1)), nil
+	case reduce.ArgMax:
+		return filled(n, 0, float64(reduce.ArgMaxSize(n)-1)), nil
 	}
 	switch {
 	case n.Op.Traits.Turns != nil:
 		return turning(n, args[0])
-	case n.Op == op.Linear && n.Args[1].IsConst():
+	case n.Op == sum.Linear && n.Args[1].IsConst():
 		return linear(n, args[0])
 	case n.Op.Traits.Weighted:
 		return weighted(n, args[0])

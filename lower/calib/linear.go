@@ -10,7 +10,7 @@ import (
 )
 
 // linear is weighted for a linear node, whose weights it reads a row at a time: no copies of all of them are made. Its
-// sums are those of op.Linear, in the same order.
+// sums are those of sum.Linear, in the same order.
 func linear(n *ir.Node, x bounds) (bounds, error) {
 	data := n.Args[1].Attrs.(*ir.Const).Data
 	if data.DType != ir.F32 || data.Len() != n.Args[1].Type.Elems() {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
 )
 
@@ -29,7 +29,7 @@ func TestLinearRows(t *testing.T) {
 		if trial%2 == 0 {
 			args = append(args, b.Const([]int{out}, draw(out)...))
 		}
-		n := b.Add(op.Linear, "y", nil, args...)
+		n := b.Add(sum.Linear, "y", nil, args...)
 		x := bounds{ir.NewTensor(args[0].Type), ir.NewTensor(args[0].Type)}
 		copy(x.lo.Floats, draw(2*in))
 		for i, v := range x.lo.Floats {

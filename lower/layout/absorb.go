@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/move"
+	"lathe/ir/op/sum"
 	"lathe/lower/simplify"
 )
 
@@ -19,7 +21,7 @@ func Absorb(g *ir.Graph) error {
 		}
 	}
 	for _, n := range slices.Clone(g.Nodes) {
-		if n.Op != op.Reshape || permOf(n.Args[0]) == nil {
+		if n.Op != move.Reshape || permOf(n.Args[0]) == nil {
 			continue
 		}
 		t := n.Args[0]
@@ -75,13 +77,13 @@ func takesColumns(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) bool {
 	}
 	for _, u := range users[n] {
 		switch u.Op {
-		case op.Linear:
+		case sum.Linear:
 			if u.Args[0] != n || !u.Args[1].IsConst() {
 				return false
 			}
 			continue
-		case op.Scale:
-			if u.Attrs.(*op.ScaleAttrs).Axis != len(u.Type.Shape)-1 {
+		case sum.Scale:
+			if u.Attrs.(*column.ScaleAttrs).Axis != len(u.Type.Shape)-1 {
 				return false
 			}
 		default:
@@ -105,12 +107,12 @@ func permuteReaders(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node, colu
 	for _, u := range users[n] {
 		var err error
 		switch u.Op {
-		case op.Linear:
+		case sum.Linear:
 			if err = permuteRows(g, u, 1, order); err != nil {
 				return err
 			}
 			continue
-		case op.Scale:
+		case sum.Scale:
 			for _, i := range []int{1, 2} {
 				if err = permuteRows(g, u, i, order); err != nil {
 					return err
@@ -177,10 +179,10 @@ func identity(n int) []int {
 // Free turns transposes that move only axes of size 1 into reshapes, and joins reshapes that follow each other.
 func Free(g *ir.Graph) error {
 	for _, n := range g.Nodes {
-		if n.Op == op.Transpose && op.KeepsOrder(n) {
-			n.Op, n.Attrs = op.Reshape, &op.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}
+		if n.Op == move.Transpose && move.KeepsOrder(n) {
+			n.Op, n.Attrs = move.Reshape, &move.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}
 		}
-		if n.Op == op.Reshape && n.Args[0].Op == op.Reshape {
+		if n.Op == move.Reshape && n.Args[0].Op == move.Reshape {
 			n.Args[0] = n.Args[0].Args[0]
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/sum"
 	"lathe/lower/simplify"
 )
 
@@ -23,7 +23,7 @@ func ChannelsLast(g *ir.Graph) error {
 		default:
 			continue
 		}
-		if n.Op == op.Conv {
+		if n.Op == sum.Conv {
 			if err := permuteConst(g, n, 1, toLast(rank)); err != nil {
 				return err
 			}

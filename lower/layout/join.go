@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 	"lathe/lower/simplify"
 )
 
@@ -26,7 +26,7 @@ func Join(g *ir.Graph) error {
 		}
 		for _, x := range chain {
 			done[x] = true
-			if x.Op == op.Transpose && !op.KeepsOrder(x) {
+			if x.Op == move.Transpose && !move.KeepsOrder(x) {
 				turns++
 			}
 		}
@@ -38,7 +38,7 @@ func Join(g *ir.Graph) error {
 	return simplify.Identities(g)
 }
 
-func moves(n *ir.Node) bool { return n.Op == op.Transpose || n.Op == op.Reshape }
+func moves(n *ir.Node) bool { return n.Op == move.Transpose || n.Op == move.Reshape }
 
 // piece is a part of an axis; pieces are told apart by id.
 type piece struct{ size, id int }
@@ -83,11 +83,11 @@ func joinChain(g *ir.Graph, chain []*ir.Node) {
 			perm = append([]int{i}, perm...)
 		}
 	}
-	cut := &ir.Node{Name: g.FreshName(n.Name + ".cut"), Op: op.Reshape, Args: []*ir.Node{x}, Pos: n.Pos,
-		Attrs: &op.ReshapeAttrs{Shape: shape}, Type: x.Type.WithShape(shape)}
+	cut := &ir.Node{Name: g.FreshName(n.Name + ".cut"), Op: move.Reshape, Args: []*ir.Node{x}, Pos: n.Pos,
+		Attrs: &move.ReshapeAttrs{Shape: shape}, Type: x.Type.WithShape(shape)}
 	g.InsertBefore(n, cut)
 	moved := transpose(g, n, cut, perm)
-	n.Op, n.Attrs, n.Args = op.Reshape, &op.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}, []*ir.Node{moved}
+	n.Op, n.Attrs, n.Args = move.Reshape, &move.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}, []*ir.Node{moved}
 }
 
 // reshape groups the pieces anew, cutting them where an axis ends within one; false if an axis ends across one.

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // toLast is the permutation from N, C, ... to N, ..., C for the given rank; toFirst is its inverse.
@@ -54,7 +54,7 @@ func isIdentity(p []int) bool {
 
 // permOf returns the permutation of a transpose node; nil for any other node.
 func permOf(n *ir.Node) []int {
-	if a, ok := n.Attrs.(*op.TransposeAttrs); ok {
+	if a, ok := n.Attrs.(*move.TransposeAttrs); ok {
 		return a.Perm
 	}
 	return nil
@@ -69,16 +69,16 @@ func transpose(g *ir.Graph, at, x *ir.Node, perm []int) *ir.Node {
 	if isIdentity(perm) {
 		return x
 	}
-	t := &ir.Node{Name: g.FreshName(x.Name + ".t"), Op: op.Transpose, Args: []*ir.Node{x}, Pos: x.Pos,
-		Attrs: &op.TransposeAttrs{Perm: slices.Clone(perm)}, Type: x.Type.WithShape(ir.TransposeShape(x.Type.Shape, perm))}
+	t := &ir.Node{Name: g.FreshName(x.Name + ".t"), Op: move.Transpose, Args: []*ir.Node{x}, Pos: x.Pos,
+		Attrs: &move.TransposeAttrs{Perm: slices.Clone(perm)}, Type: x.Type.WithShape(ir.TransposeShape(x.Type.Shape, perm))}
 	g.InsertBefore(at, t)
 	return t
 }
 
 // behind puts a transpose by perm behind n: all other readers, and outputs, read the transpose.
 func behind(g *ir.Graph, n *ir.Node, perm []int) {
-	t := &ir.Node{Name: g.FreshName(n.Name + ".t"), Op: op.Transpose, Args: []*ir.Node{n}, Pos: n.Pos,
-		Attrs: &op.TransposeAttrs{Perm: slices.Clone(perm)}, Type: n.Type.WithShape(ir.TransposeShape(n.Type.Shape, perm))}
+	t := &ir.Node{Name: g.FreshName(n.Name + ".t"), Op: move.Transpose, Args: []*ir.Node{n}, Pos: n.Pos,
+		Attrs: &move.TransposeAttrs{Perm: slices.Clone(perm)}, Type: n.Type.WithShape(ir.TransposeShape(n.Type.Shape, perm))}
 	g.InsertAfter(n, t)
 	g.Replace(n, t)
 }

@@ -11,7 +11,13 @@ import (
 
 	"lathe/golden/ref"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/window"
 	"lathe/lower/lowertest"
 )
 
@@ -61,41 +67,41 @@ func TestWhereTransposesGo(t *testing.T) {
 	}{
 		{"classifier", func(b *lowertest.Builder) *ir.Node {
 			w := lowertest.Window(2, 2, 2, 0)
-			x := b.Add(op.Relu, "relu", nil, b.Conv("conv", b.Input("x", 1, 2, 6, 4), 3, 3, 1, 1, 1, true))
-			x = b.Add(op.MaxPool, "pool", &w, x)
-			return b.Linear("fc", b.Add(op.Tanh, "tanh", nil, b.Flatten("flat", x)), 2, true)
+			x := b.Add(pointwise.Relu, "relu", nil, b.Conv("conv", b.Input("x", 1, 2, 6, 4), 3, 3, 1, 1, 1, true))
+			x = b.Add(window.MaxPool, "pool", &w, x)
+			return b.Linear("fc", b.Add(curve.Tanh, "tanh", nil, b.Flatten("flat", x)), 2, true)
 		}, "input conv relu maxpool reshape tanh linear in[0 2 3 1]"},
 		{"image to image", func(b *lowertest.Builder) *ir.Node {
-			x := b.Add(op.Sigmoid, "s", nil, b.Input("x", 1, 2, 6, 4))
-			return b.Conv("conv", x, 3, 3, 1, 1, 1, true)
+			return b.Conv("conv", b.Add(curve.Sigmoid, "s", nil, b.Input("x", 1, 2, 6, 4)), 3, 3, 1, 1, 1, true)
 		}, "input sigmoid conv out[0 3 1 2] in[0 2 3 1]"},
 		{"one spatial axis", func(b *lowertest.Builder) *ir.Node {
 			return b.Conv("conv", b.Input("x", 1, 2, 6), 3, 3, 1, 1, 1, true)
 		}, "input conv out[0 2 1] in[0 2 1]"},
 		{"an input that two branches read", func(b *lowertest.Builder) *ir.Node {
 			x := b.Input("x", 1, 2, 4, 4)
-			return b.Add(op.Add, "add", nil, b.Conv("c1", x, 2, 1, 1, 0, 1, true), b.Conv("c2", x, 2, 3, 1, 1, 1, true))
+			return b.Add(pointwise.Add, "add", nil, b.Conv("c1", x, 2, 1, 1, 0, 1, true), b.Conv("c2", x, 2, 3, 1, 1, 1, true))
 		}, "input conv conv add out[0 3 1 2] in[0 2 3 1]"},
 		{"a skip connection from the input", func(b *lowertest.Builder) *ir.Node {
 			x := b.Input("x", 1, 2, 4, 4)
-			return b.Add(op.Sub, "sub", nil, x, b.Conv("c", x, 2, 3, 1, 1, 1, true))
+			return b.Add(pointwise.Sub, "sub", nil, x, b.Conv("c", x, 2, 3, 1, 1, 1, true))
 		}, "input conv sub out[0 3 1 2] in[0 2 3 1]"},
 		{"global pool before a flatten", func(b *lowertest.Builder) *ir.Node {
-			x := b.Add(op.GlobalAvgPool, "gap", &op.GlobalAttrs{}, b.Conv("c", b.Input("x", 1, 2, 4, 4), 3, 3, 1, 1, 1, true))
-			return b.Flatten("flat", x)
+			x := b.Conv("c", b.Input("x", 1, 2, 4, 4), 3, 3, 1, 1, 1, true)
+			return b.Flatten("flat", b.Add(window.GlobalAvgPool, "gap", &window.GlobalAttrs{}, x))
 		}, "input conv global_avgpool reshape in[0 2 3 1]"},
 		{"softmax and argmax follow their axis", func(b *lowertest.Builder) *ir.Node {
-			x := b.Add(op.Softmax, "soft", &op.AxisAttrs{Axis: -3}, b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true))
-			return b.Add(op.ArgMax, "arg", &op.ArgMaxAttrs{Axis: 1}, x)
+			x := b.Add(norm.Softmax, "soft", &column.AxisAttrs{Axis: -3},
+				b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true))
+			return b.Add(reduce.ArgMax, "arg", &reduce.ArgMaxAttrs{Axis: 1}, x)
 		}, "input conv softmax argmax in[0 2 3 1]"},
 		{"argmax over a row moves the axes that are left", func(b *lowertest.Builder) *ir.Node {
 			x := b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true)
-			return b.Add(op.ArgMax, "arg", &op.ArgMaxAttrs{Axis: 2}, x)
+			return b.Add(reduce.ArgMax, "arg", &reduce.ArgMaxAttrs{Axis: 2}, x)
 		}, "input conv argmax out[0 2 1] in[0 2 3 1]"},
 		{"reductions follow their axes", func(b *lowertest.Builder) *ir.Node {
 			x := b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true)
-			x = b.Add(op.ReduceMax, "max", &op.ReduceAttrs{Axes: []int{2}}, x)
-			return b.Add(op.ReduceSum, "sum", &op.ReduceAttrs{Axes: []int{1, 3}}, x)
+			x = b.Add(reduce.Max, "max", &reduce.Attrs{Axes: []int{2}}, x)
+			return b.Add(reduce.Sum, "sum", &reduce.Attrs{Axes: []int{1, 3}}, x)
 		}, "input conv reduce_max reduce_sum out[0 3 1 2] in[0 2 3 1]"},
 		{"a flatten that is an output keeps its transpose", func(b *lowertest.Builder) *ir.Node {
 			return b.Flatten("flat", b.Conv("c", b.Input("x", 1, 2, 4, 3), 3, 3, 1, 1, 1, true))
@@ -117,8 +123,8 @@ func TestWhereTransposesGo(t *testing.T) {
 // TestSlopesStayLast keeps the channels of a prelu along the last axis, where the slopes are.
 func TestSlopesStayLast(t *testing.T) {
 	b := lowertest.New(t, 1)
-	x := b.Add(op.PRelu, "prelu", &op.ScaleAttrs{Axis: 1}, b.Input("x", 1, 2, 4, 3), b.Random(1, 2))
-	g := b.Done(b.Add(op.Slice, "cut", &op.SliceAttrs{Axis: 3, Start: 1, Count: 2, Step: 1}, x))
+	x := b.Add(pointwise.PRelu, "prelu", &column.ScaleAttrs{Axis: 1}, b.Input("x", 1, 2, 4, 3), b.Random(1, 2))
+	g := b.Done(b.Add(move.Slice, "cut", &move.SliceAttrs{Axis: 3, Start: 1, Count: 2, Step: 1}, x))
 	before := g.Clone()
 	lower(t, g)
 	if got := text(g); got != "input prelu slice out[0 3 1 2] in[0 2 3 1]" {

@@ -7,7 +7,8 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/reduce"
 	"lathe/lower/simplify"
 )
 
@@ -15,7 +16,7 @@ import (
 // until they meet one that undoes them.
 func Sink(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
-		if n.Op == op.Transpose {
+		if n.Op == move.Transpose {
 			mergeInto(g, n)
 			continue
 		}
@@ -51,7 +52,7 @@ func mergeInto(g *ir.Graph, n *ir.Node) {
 	x := n.Args[0]
 	if p := permOf(x); p != nil {
 		n.Args[0] = x.Args[0]
-		n.Attrs = &op.TransposeAttrs{Perm: compose(p, permOf(n))}
+		n.Attrs = &move.TransposeAttrs{Perm: compose(p, permOf(n))}
 	}
 	if isIdentity(permOf(n)) {
 		g.Replace(n, n.Args[0])
@@ -104,7 +105,7 @@ func moveAxis(n *ir.Node, f func(axis int) int) {
 
 // resultPerm is what a transpose of the argument of n becomes behind n: argmax without KeepDims drops an axis.
 func resultPerm(n *ir.Node, perm []int) []int {
-	a, ok := n.Attrs.(*op.ArgMaxAttrs)
+	a, ok := n.Attrs.(*reduce.ArgMaxAttrs)
 	if !ok || a.KeepDims {
 		return perm
 	}
@@ -136,7 +137,7 @@ func Hoist(g *ir.Graph) error {
 	least, err := moved(g)
 	for at := len(g.Nodes) - 1; at >= 0 && least > 0 && err == nil; at-- {
 		for _, most := range []int{1, many} {
-			if g.Nodes[at].Op != op.Transpose || err != nil {
+			if g.Nodes[at].Op != move.Transpose || err != nil {
 				continue
 			}
 			c := g.Clone()
@@ -162,7 +163,7 @@ func moved(g *ir.Graph) (int, error) {
 	}
 	count := 0
 	for _, n := range after.Nodes {
-		if n.Op == op.Transpose && !op.KeepsOrder(n) {
+		if n.Op == move.Transpose && !move.KeepsOrder(n) {
 			count += n.Type.Elems()
 		}
 	}
@@ -204,7 +205,7 @@ func computed(n *ir.Node) int {
 
 // hoistable says that a transpose behind x can go before it.
 func hoistable(x *ir.Node, perm []int) bool {
-	return len(x.Type.Shape) == len(perm) && x.Op != op.ArgMax && crosses(x, perm, inverse(perm))
+	return len(x.Type.Shape) == len(perm) && x.Op != reduce.ArgMax && crosses(x, perm, inverse(perm))
 }
 
 // hoist swaps x and the transpose n behind it.

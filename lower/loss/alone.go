@@ -5,7 +5,7 @@ package loss
 import (
 	"lathe/ir"
 	"lathe/ir/format/array"
-	"lathe/ir/op"
+	"lathe/ir/op/pointwise"
 )
 
 // counterparts finds, for each argument of a quantized node, the node of the float graph that computes the same value.
@@ -34,7 +34,7 @@ func (m *Meter) counterpart(a *ir.Node, named map[string]int) int {
 			}
 			return -1
 		}
-		if a.Op != op.Cast {
+		if a.Op != pointwise.Cast {
 			return -1
 		}
 		a = a.Args[0]

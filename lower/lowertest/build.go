@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/sum"
 )
 
 // Builder makes a graph node by node. Any mistake fails the test at once.
@@ -26,7 +29,7 @@ func New(t testing.TB, seed uint64) *Builder {
 
 // Input adds an input of the given shape.
 func (b *Builder) Input(name string, shape ...int) *ir.Node {
-	n := &ir.Node{Name: name, Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(shape...)}
+	n := &ir.Node{Name: name, Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(shape...)}
 	b.g.In = append(b.g.In, n)
 	b.g.Nodes = append(b.g.Nodes, n)
 	return n
@@ -34,7 +37,7 @@ func (b *Builder) Input(name string, shape ...int) *ir.Node {
 
 // Const adds a constant with the given values.
 func (b *Builder) Const(shape []int, values ...float32) *ir.Node {
-	n := &ir.Node{Name: b.g.FreshName("const"), Op: op.Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)},
+	n := &ir.Node{Name: b.g.FreshName("const"), Op: leaf.Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)},
 		Type: ir.Float(shape...)}
 	b.g.Nodes = append(b.g.Nodes, n)
 	return n
@@ -68,12 +71,12 @@ func (b *Builder) Linear(name string, x *ir.Node, out int, bias bool) *ir.Node {
 	if bias {
 		args = append(args, b.Random(1, out))
 	}
-	return b.Add(op.Linear, name, nil, args...)
+	return b.Add(sum.Linear, name, nil, args...)
 }
 
 // Window is a square window with equal pads on all sides, for images of the given number of spatial axes.
-func Window(spatial, kernel, stride, pad int) op.Window {
-	w := op.Window{Pads: make([]int, 2*spatial)}
+func Window(spatial, kernel, stride, pad int) geometry.Window {
+	w := geometry.Window{Pads: make([]int, 2*spatial)}
 	for i := range w.Pads {
 		w.Pads[i] = pad
 	}
@@ -95,7 +98,7 @@ func (b *Builder) Conv(name string, x *ir.Node, out, kernel, stride, pad, groups
 	if bias {
 		args = append(args, b.Random(1, out))
 	}
-	return b.Add(op.Conv, name, &op.ConvAttrs{Window: Window(spatial, kernel, stride, pad), Groups: groups}, args...)
+	return b.Add(sum.Conv, name, &sum.ConvAttrs{Window: Window(spatial, kernel, stride, pad), Groups: groups}, args...)
 }
 
 // BatchNorm adds a batch_norm along axis 1 with random statistics.
@@ -106,7 +109,7 @@ func (b *Builder) BatchNorm(name string, x *ir.Node) *ir.Node {
 	for i := range variance {
 		variance[i] = 0.5 + b.r.Float32()
 	}
-	return b.Add(op.BatchNorm, name, &op.BatchNormAttrs{Epsilon: 1e-5, Axis: 1}, x, b.Random(1, c), b.Random(1, c),
+	return b.Add(sum.BatchNorm, name, &sum.BatchNormAttrs{Epsilon: 1e-5, Axis: 1}, x, b.Random(1, c), b.Random(1, c),
 		b.Random(1, c), b.Const([]int{c}, variance...))
 }
 
@@ -114,7 +117,7 @@ func (b *Builder) BatchNorm(name string, x *ir.Node) *ir.Node {
 func (b *Builder) Flatten(name string, x *ir.Node) *ir.Node {
 	b.t.Helper()
 	rows := x.Type.Shape[0]
-	return b.Add(op.Reshape, name, &op.ReshapeAttrs{Shape: []int{rows, x.Type.Elems() / rows}}, x)
+	return b.Add(move.Reshape, name, &move.ReshapeAttrs{Shape: []int{rows, x.Type.Elems() / rows}}, x)
 }
 
 // Done ends the graph with the given outputs, named y0, y1, ..., and checks it.

@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/window"
 )
 
 // RandomCNN builds a small channels-first network on images of one or two spatial axes: convolutions, pools, constants
@@ -41,33 +44,34 @@ func (b *Builder) step(name string, x *ir.Node) *ir.Node {
 	spatial := len(x.Type.Shape) - 2
 	smallest := slices.Min(x.Type.Shape[2:])
 	kernel := 1 + b.r.IntN(min(3, smallest))
-	window := Window(spatial, kernel, 1+b.r.IntN(2), b.r.IntN(min(2, kernel)))
+	win := Window(spatial, kernel, 1+b.r.IntN(2), b.r.IntN(min(2, kernel)))
 	switch b.r.IntN(12) {
 	case 0, 1, 2:
 		groups, out := 1, 1+b.r.IntN(4)
 		if c := x.Type.Shape[1]; c > 1 && b.r.IntN(3) == 0 {
 			groups, out = c, c*(1+b.r.IntN(2))
 		}
-		y := b.Conv(name, x, out, kernel, window.Strides[0], window.Pads[0], groups, b.r.IntN(2) == 0)
+		y := b.Conv(name, x, out, kernel, win.Strides[0], win.Pads[0], groups, b.r.IntN(2) == 0)
 		if b.r.IntN(2) == 0 {
 			y = b.BatchNorm(name+"_bn", y)
 		}
 		return y
 	case 3:
-		return b.Add(op.MaxPool, name, &window, x)
+		return b.Add(window.MaxPool, name, &win, x)
 	case 4:
-		return b.Add(op.AvgPool, name, &op.AvgAttrs{Window: window, IncludePad: b.r.IntN(2) == 0}, x)
+		return b.Add(window.AvgPool, name, &window.AvgAttrs{Window: win, IncludePad: b.r.IntN(2) == 0}, x)
 	case 5:
-		return b.Add(op.GlobalAvgPool, name, &op.GlobalAttrs{}, x)
+		return b.Add(window.GlobalAvgPool, name, &window.GlobalAttrs{}, x)
 	case 6:
 		return b.BatchNorm(name, x)
 	case 7:
 		return b.arithmetic(name, x)
 	case 8: // a branch that joins again
 		y := b.Conv(name+"_branch", x, x.Type.Shape[1], 1, 1, 0, 1, true)
-		return b.Add([]*ir.Op{op.Add, op.Sub, op.Mul}[b.r.IntN(3)], name, nil, x, b.activation(name+"_act", y))
+		return b.Add([]*ir.Op{pointwise.Add, pointwise.Sub, pointwise.Mul}[b.r.IntN(3)], name, nil, x,
+			b.activation(name+"_act", y))
 	case 9:
-		return b.Add(op.Identity, name, nil, x)
+		return b.Add(move.Identity, name, nil, x)
 	case 10: // the same image seen with its axes exchanged and back
 		perm := []int{0, 2, 3, 1}[:0]
 		for i := 2; i < len(x.Type.Shape); i++ {
@@ -78,8 +82,8 @@ func (b *Builder) step(name string, x *ir.Node) *ir.Node {
 		for i := range perm {
 			back[2+i] = 1 + i
 		}
-		y := b.Add(op.Transpose, name+"_there", &op.TransposeAttrs{Perm: there}, x)
-		return b.Add(op.Transpose, name, &op.TransposeAttrs{Perm: back}, b.activation(name+"_act", y))
+		y := b.Add(move.Transpose, name+"_there", &move.TransposeAttrs{Perm: there}, x)
+		return b.Add(move.Transpose, name, &move.TransposeAttrs{Perm: back}, b.activation(name+"_act", y))
 	}
 	return b.activation(name, x)
 }
@@ -87,15 +91,15 @@ func (b *Builder) step(name string, x *ir.Node) *ir.Node {
 func (b *Builder) activation(name string, x *ir.Node) *ir.Node {
 	switch b.r.IntN(5) {
 	case 0:
-		return b.Add(op.LeakyRelu, name, &op.LeakyAttrs{Alpha: 0.125}, x)
+		return b.Add(pointwise.LeakyRelu, name, &pointwise.LeakyAttrs{Alpha: 0.125}, x)
 	case 1:
-		return b.Add(op.Clip, name, &op.ClipAttrs{Min: -0.5, Max: 2}, x)
+		return b.Add(pointwise.Clip, name, &pointwise.ClipAttrs{Min: -0.5, Max: 2}, x)
 	case 2:
-		return b.Add(op.Sigmoid, name, nil, x)
+		return b.Add(curve.Sigmoid, name, nil, x)
 	case 3:
-		return b.Add(op.Tanh, name, nil, x)
+		return b.Add(curve.Tanh, name, nil, x)
 	}
-	return b.Add(op.Relu, name, nil, x)
+	return b.Add(pointwise.Relu, name, nil, x)
 }
 
 // arithmetic combines x with a constant: one number, one a channel, or one an element.
@@ -116,7 +120,7 @@ func (b *Builder) arithmetic(name string, x *ir.Node) *ir.Node {
 	if b.r.IntN(2) == 0 {
 		slices.Reverse(args)
 	}
-	return b.Add([]*ir.Op{op.Add, op.Sub, op.Mul}[b.r.IntN(3)], name, nil, args...)
+	return b.Add([]*ir.Op{pointwise.Add, pointwise.Sub, pointwise.Mul}[b.r.IntN(3)], name, nil, args...)
 }
 
 // Shuffle puts the nodes into a random other topological order.

@@ -6,7 +6,9 @@ package own
 import (
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
 )
 
 // Format is a format that the model gives, and the quant node that says so.
@@ -65,14 +67,16 @@ func formats(g *ir.Graph) (map[*ir.Node]Format, error) {
 }
 
 // Encodes says that n only rounds its argument to codes; signs are computed.
-func Encodes(n *ir.Node) bool { return n.Op == op.Quant && !n.Attrs.(*op.QuantAttrs).Bipolar }
+func Encodes(n *ir.Node) bool {
+	return n.Op == pointwise.Quant && !n.Attrs.(*pointwise.QuantAttrs).Bipolar
+}
 
 // asked is the format of a quant node that is an encoding. Codes of signs are computed by the node itself.
 func asked(n *ir.Node) (format.Format, bool, error) {
 	if !Encodes(n) {
 		return nil, false, nil
 	}
-	f, err := op.QuantFormat(n)
+	f, err := pointwise.QuantFormat(n)
 	return f, err == nil, err
 }
 
@@ -94,7 +98,7 @@ func agreed(g *ir.Graph, readers []*ir.Node, wanted map[*ir.Node]Format, n *ir.N
 
 // passes says that what u wants of its result may be made of its arguments instead.
 func passes(u *ir.Node) bool {
-	return u.Op == op.Quant || u.Op.Traits.KeepsCodes || u.Op.Traits.Cuts
+	return u.Op == pointwise.Quant || u.Op.Traits.KeepsCodes || u.Op.Traits.Cuts
 }
 
 // Limits are the least and the greatest value of a format.
@@ -118,14 +122,14 @@ func Exact(n *ir.Node, bits int) (format.Format, bool) {
 	if !n.Op.Traits.Weighted {
 		return nil, false
 	}
-	f, err := op.ExactSum(n)
+	f, err := dot.ExactSum(n)
 	return f, err == nil && f.W <= bits
 }
 
 // Clip makes a quant node cut off what lies beyond its format, and round nothing.
 func Clip(n *ir.Node, f Format) {
 	lo, hi := f.Format.Limits()
-	n.Op, n.Attrs = op.Clip, &op.ClipAttrs{Min: lo.Float32(), Max: hi.Float32()}
+	n.Op, n.Attrs = pointwise.Clip, &pointwise.ClipAttrs{Min: lo.Float32(), Max: hi.Float32()}
 }
 
 // Clips makes clips of all quant nodes, for plans that choose the formats of data themselves: the range of a quant
@@ -145,10 +149,10 @@ func Clips(g *ir.Graph, values func(n *ir.Node) (lo, hi float64)) error {
 			a = a.Args[0]
 		}
 		Clip(n, Format{f, n})
-		c := n.Attrs.(*op.ClipAttrs)
-		before, cut := a.Attrs.(*op.ClipAttrs)
-		known := cut && a.Op == op.Clip && before.Min >= c.Min && before.Max <= c.Max
-		if a.Op == op.Input {
+		c := n.Attrs.(*pointwise.ClipAttrs)
+		before, cut := a.Attrs.(*pointwise.ClipAttrs)
+		known := cut && a.Op == pointwise.Clip && before.Min >= c.Min && before.Max <= c.Max
+		if a.Op == leaf.Input {
 			lo, hi := values(a)
 			known = lo >= float64(c.Min) && hi <= float64(c.Max)
 		}

@@ -7,7 +7,12 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
 )
 
 var attentions = []Pattern{
@@ -25,15 +30,15 @@ type scores struct {
 }
 
 func attention(m *matcher, n *ir.Node) *made {
-	if n.Op != op.MatMul {
+	if n.Op != sum.MatMul {
 		return nil
 	}
 	p := m.guarded(matrices(n.Args[0]))
-	if p.Op != op.Softmax {
+	if p.Op != norm.Softmax {
 		return nil
 	}
 	rank := len(p.Type.Shape)
-	if a := p.Attrs.(*op.AxisAttrs).Axis; a != rank-1 && a != -1 || rank > 4 {
+	if a := p.Attrs.(*column.AxisAttrs).Axis; a != rank-1 && a != -1 || rank > 4 {
 		return nil
 	}
 	s, ok := m.scored(p.Args[0], 0)
@@ -73,7 +78,7 @@ func (m *matcher) attend(n *ir.Node, shape []int, s scores) *made {
 	} else {
 		k, v = heads(k), heads(v)
 	}
-	a := &op.AttentionAttrs{Scale: float32(coef), Softcap: float32(s.cap)}
+	a := &sequence.AttentionAttrs{Scale: float32(coef), Softcap: float32(s.cap)}
 	if math.Abs(coef*math.Sqrt(float64(last(q)))-1) < 1e-6 {
 		a.Scale = 0 // 1/sqrt(D), of which exporters round roots
 	}
@@ -94,20 +99,20 @@ func (m *matcher) attend(n *ir.Node, shape []int, s scores) *made {
 }
 
 // placed makes n the attention, or a reshape of it.
-func (r *made) placed(n *ir.Node, a *op.AttentionAttrs, args []*ir.Node) *made {
+func (r *made) placed(n *ir.Node, a *sequence.AttentionAttrs, args []*ir.Node) *made {
 	q, v := args[0].Type.Shape, args[2].Type.Shape
 	out := []int{q[0], q[1], q[2], v[3]}
 	if slices.Equal(out, n.Type.Shape) {
-		r.op, r.attrs, r.args = op.Attention, a, args
+		r.op, r.attrs, r.args = sequence.Attention, a, args
 		return r
 	}
-	y := &ir.Node{Name: n.Name, Op: op.Attention, Attrs: a, Args: args, Pos: n.Pos,
+	y := &ir.Node{Name: n.Name, Op: sequence.Attention, Attrs: a, Args: args, Pos: n.Pos,
 		Type: n.Type.WithShape(out)}
 	if elems(out) != n.Type.Elems() {
 		return nil
 	}
 	r.before = append(r.before, y)
-	r.op, r.attrs, r.args = op.Reshape, &op.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}, []*ir.Node{y}
+	r.op, r.attrs, r.args = move.Reshape, &move.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}, []*ir.Node{y}
 	r.self = n.Name + ".shape"
 	return r
 }
@@ -124,7 +129,7 @@ func batches(n *ir.Node) int { return elems(n.Type.Shape[:len(n.Type.Shape)-2]) 
 
 // matrices looks through reshapes that only group the axes before the last two otherwise.
 func matrices(n *ir.Node) *ir.Node {
-	for n.Op == op.Reshape || n.Op == op.Repeat && slices.Equal(n.Type.Shape, n.Args[0].Type.Shape) {
+	for n.Op == move.Reshape || n.Op == move.Repeat && slices.Equal(n.Type.Shape, n.Args[0].Type.Shape) {
 		x := n.Args[0]
 		a, b := n.Type.Shape, x.Type.Shape
 		if len(a) < 2 || len(b) < 2 || !slices.Equal(a[len(a)-2:], b[len(b)-2:]) {
@@ -231,8 +236,9 @@ func inverted(mask *ir.Node) *ir.Node {
 	for i, c := range t.Codes {
 		codes[i] = 1 - c
 	}
-	return &ir.Node{Name: mask.Name + ".not", Op: op.Const, Attrs: ir.Computed(ir.CodeBlob(codes), mask), Type: mask.Type,
-		Pos: mask.Pos}
+	return &ir.Node{Name: mask.Name + ".not", Op: leaf.Const, Attrs: ir.Computed(ir.CodeBlob(codes), mask),
+		Type: mask.Type,
+		Pos:  mask.Pos}
 }
 
 // neverEmpty says that a query that sees no key makes no difference to what attention gives: the fill is infinite, and
@@ -264,7 +270,7 @@ func (m *matcher) guarded(n *ir.Node) *ir.Node {
 	}
 	v, ok := m.scalar(n.Args[1])
 	s := matrices(n.Args[2])
-	if !ok || v != 0 || s.Op != op.Softmax || !m.empty(n.Args[0], s, true, 0) {
+	if !ok || v != 0 || s.Op != norm.Softmax || !m.empty(n.Args[0], s, true, 0) {
 		return n
 	}
 	return s
@@ -279,7 +285,7 @@ func (r *made) keys(kt *ir.Node) *ir.Node {
 		swap[i] = i
 	}
 	swap[rank-1], swap[rank-2] = rank-2, rank-1
-	if a, ok := kt.Attrs.(*op.TransposeAttrs); ok {
+	if a, ok := kt.Attrs.(*move.TransposeAttrs); ok {
 		perm := slices.Clone(a.Perm)
 		perm[rank-1], perm[rank-2] = perm[rank-2], perm[rank-1]
 		if slices.IsSorted(perm) {
@@ -293,10 +299,10 @@ func (r *made) keys(kt *ir.Node) *ir.Node {
 // unrepeated is x [.., G, S, D] where n repeats each of its groups for as many heads as there are to a group.
 func unrepeated(n *ir.Node, heads int) (x *ir.Node, groups int) {
 	wide := n
-	for wide.Op == op.Reshape {
+	for wide.Op == move.Reshape {
 		wide = wide.Args[0]
 	}
-	if wide == n || wide.Op != op.Repeat {
+	if wide == n || wide.Op != move.Repeat {
 		return n, heads
 	}
 	narrow := wide.Args[0]

@@ -6,7 +6,9 @@ import (
 	"math"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 var functions = []Pattern{
@@ -92,15 +94,15 @@ func (m *matcher) halves(n *ir.Node, name string, want ...float64) *ir.Node {
 }
 
 func relu(m *matcher, n *ir.Node) *made {
-	if n.Op != op.Max {
+	if n.Op != pointwise.Max {
 		return nil
 	}
 	x, _ := m.floored(n)
-	return unary(op.Relu, nil, x)
+	return unary(pointwise.Relu, nil, x)
 }
 
 func gelu(m *matcher, n *ir.Node) *made {
-	return unary(op.Gelu, nil, m.halves(n, "erf", 0, math.Sqrt2/2))
+	return unary(curve.Gelu, nil, m.halves(n, "erf", 0, math.Sqrt2/2))
 }
 
 func geluTanh(m *matcher, n *ir.Node) *made {
@@ -111,7 +113,7 @@ func geluTanh(m *matcher, n *ir.Node) *made {
 			return near(g.coef, 1) && u.is(0, 2*c, 0, 2*0.044715*c)
 		})
 	}
-	return unary(op.GeluTanh, nil, x)
+	return unary(curve.GeluTanh, nil, x)
 }
 
 // called takes the argument of factors that are the named function.
@@ -140,7 +142,7 @@ func silu(m *matcher, n *ir.Node) *made {
 			return near(g.coef, a) && near(b, a) && linear(u, -1)
 		})
 	}
-	return unary(op.Silu, &op.AlphaAttrs{Alpha: float32(alpha)}, x)
+	return unary(curve.Silu, &curve.AlphaAttrs{Alpha: float32(alpha)}, x)
 }
 
 // logistic takes the argument of exp in 1/(1 + exp(u)).
@@ -166,7 +168,7 @@ func sigmoid(m *matcher, n *ir.Node) *made {
 	}
 	for _, x := range m.within(u) {
 		if m.poly(u, x, 0).is(0, -1) {
-			return unary(op.Sigmoid, nil, x)
+			return unary(curve.Sigmoid, nil, x)
 		}
 	}
 	return nil
@@ -180,23 +182,23 @@ func softplus(m *matcher, n *ir.Node) *made {
 	if u == nil || a != 1 || b != 1 {
 		return nil
 	}
-	return unary(op.Softplus, nil, u)
+	return unary(curve.Softplus, nil, u)
 }
 
 // softplusLarge knows frameworks that take x itself where the logarithm adds nothing to it.
 func softplusLarge(m *matcher, n *ir.Node) *made {
 	const large = 15 // log(1 + exp(15)) is 15 and 3e-7
-	if n.Op != op.Where || n.Args[2].Op != op.Softplus || !m.same(n.Args[1], n.Args[2].Args[0]) {
+	if n.Op != whole.Where || n.Args[2].Op != curve.Softplus || !m.same(n.Args[1], n.Args[2].Args[0]) {
 		return nil
 	}
 	x, more := n.Args[1], n.Args[0]
-	if a, ok := more.Attrs.(*op.CompareAttrs); !ok || a.Rel != "gt" && a.Rel != "ge" || !m.same(more.Args[0], x) {
+	if a, ok := more.Attrs.(*whole.CompareAttrs); !ok || a.Rel != "gt" && a.Rel != "ge" || !m.same(more.Args[0], x) {
 		return nil
 	}
 	if v, ok := m.scalar(more.Args[1]); !ok || v < large {
 		return nil
 	}
-	return unary(op.Softplus, nil, x)
+	return unary(curve.Softplus, nil, x)
 }
 
 func mish(m *matcher, n *ir.Node) *made {
@@ -206,7 +208,7 @@ func mish(m *matcher, n *ir.Node) *made {
 		}
 		return f.n.Args[0].Args[0]
 	}
-	return unary(op.Mish, nil, m.gated(n, arg, func(g gate, u poly) bool { return near(g.coef, 1) && u.is(0, 1) }))
+	return unary(curve.Mish, nil, m.gated(n, arg, func(g gate, u poly) bool { return near(g.coef, 1) && u.is(0, 1) }))
 }
 
 // clipped sees n as min(max(u, 0), top).
@@ -215,7 +217,7 @@ func (m *matcher) clipped(n *ir.Node) (u *ir.Node, top float64) {
 	for range 2 {
 		switch n.Op.Name {
 		case "clip":
-			a := n.Attrs.(*op.ClipAttrs)
+			a := n.Attrs.(*pointwise.ClipAttrs)
 			lo, hi, n = max(lo, float64(a.Min)), min(hi, float64(a.Max)), n.Args[0]
 		case "relu":
 			lo, n = max(lo, 0), n.Args[0]
@@ -251,11 +253,11 @@ func hardSwish(m *matcher, n *ir.Node) *made {
 	})
 	if x == nil {
 		x = m.gated(n, called("hard_sigmoid"), func(g gate, u poly) bool {
-			a := g.f.Attrs.(*op.HardSigmoidAttrs)
+			a := g.f.Attrs.(*curve.HardSigmoidAttrs)
 			return near(g.coef, 1) && u.is(0, 1) && near(float64(a.Alpha), 1.0/6) && near(float64(a.Beta), 0.5)
 		})
 	}
-	return unary(op.HardSwish, nil, x)
+	return unary(curve.HardSwish, nil, x)
 }
 
 // hardSigmoid knows the two slopes that frameworks give it: others are a clip of something else.
@@ -271,7 +273,7 @@ func hardSigmoid(m *matcher, n *ir.Node) *made {
 	for _, x := range m.within(u) {
 		for _, slope := range []float64{1.0 / 6, 0.2} {
 			if (poly{p.coef}).times(m.poly(u, x, 0)).is(0.5, slope) {
-				return unary(op.HardSigmoid, &op.HardSigmoidAttrs{Alpha: float32(slope), Beta: 0.5}, x)
+				return unary(curve.HardSigmoid, &curve.HardSigmoidAttrs{Alpha: float32(slope), Beta: 0.5}, x)
 			}
 		}
 	}

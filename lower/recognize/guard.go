@@ -7,7 +7,8 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/whole"
 )
 
 // empty says that a condition is is in the rows where the softmax s sees no key, and not is in all others: s is no
@@ -23,9 +24,9 @@ func (m *matcher) empty(n, s *ir.Node, is bool, depth int) bool {
 	case "is_nan":
 		return is && m.same(n.Args[0], s)
 	case "compare":
-		return is && n.Attrs.(*op.CompareAttrs).Rel == "ne" && m.same(n.Args[0], s) && m.same(n.Args[1], s)
+		return is && n.Attrs.(*whole.CompareAttrs).Rel == "ne" && m.same(n.Args[0], s) && m.same(n.Args[1], s)
 	case "reduce_all", "reduce_any":
-		axes, rank := n.Attrs.(*op.ReduceAttrs).Axes, len(s.Type.Shape)
+		axes, rank := n.Attrs.(*reduce.Attrs).Axes, len(s.Type.Shape)
 		return is == (n.Op.Name == "reduce_all") && slices.Equal(axes, []int{rank - 1}) &&
 			slices.Equal(n.Args[0].Type.Shape, s.Type.Shape) && m.hidden(n.Args[0], s.Args[0], is, depth+1)
 	}
@@ -46,7 +47,7 @@ func (m *matcher) hidden(n, scores *ir.Node, is bool, depth int) bool {
 		if is {
 			want = "eq"
 		}
-		return ok && math.IsInf(v, -1) && m.same(n.Args[0], scores) && n.Attrs.(*op.CompareAttrs).Rel == want
+		return ok && math.IsInf(v, -1) && m.same(n.Args[0], scores) && n.Attrs.(*whole.CompareAttrs).Rel == want
 	}
 	return false
 }

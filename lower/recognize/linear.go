@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
 )
 
 var linears = []Pattern{
@@ -16,17 +18,17 @@ var linears = []Pattern{
 }
 
 // constant says that n is a constant, or a transpose of one, which later passes compute.
-func constant(n *ir.Node) bool { return n.IsConst() || n.Op == op.Transpose && n.Args[0].IsConst() }
+func constant(n *ir.Node) bool { return n.IsConst() || n.Op == move.Transpose && n.Args[0].IsConst() }
 
 // linear needs the weights the other way round: a transposed constant gives them as they are.
 func linear(_ *matcher, n *ir.Node) *made {
-	if n.Op != op.MatMul || constant(n.Args[0]) || !constant(n.Args[1]) {
+	if n.Op != sum.MatMul || constant(n.Args[0]) || !constant(n.Args[1]) {
 		return nil
 	}
 	w := n.Args[1]
 	shape := w.Type.Shape
-	r := &made{op: op.Linear, args: []*ir.Node{n.Args[0]}, name: n}
-	if w.Op == op.Transpose && slices.Equal(w.Attrs.(*op.TransposeAttrs).Perm, []int{1, 0}) {
+	r := &made{op: sum.Linear, args: []*ir.Node{n.Args[0]}, name: n}
+	if w.Op == move.Transpose && slices.Equal(w.Attrs.(*move.TransposeAttrs).Perm, []int{1, 0}) {
 		r.args = append(r.args, w.Args[0])
 		return r
 	}
@@ -40,7 +42,7 @@ func linear(_ *matcher, n *ir.Node) *made {
 
 // transposed is x with its axes permuted.
 func (r *made) transposed(x *ir.Node, perm []int) *ir.Node {
-	y := &ir.Node{Name: x.Name + ".transposed", Op: op.Transpose, Attrs: &op.TransposeAttrs{Perm: perm}, Pos: x.Pos,
+	y := &ir.Node{Name: x.Name + ".transposed", Op: move.Transpose, Attrs: &move.TransposeAttrs{Perm: perm}, Pos: x.Pos,
 		Args: []*ir.Node{x}, Type: x.Type.WithShape(ir.TransposeShape(x.Type.Shape, perm))}
 	r.before = append(r.before, y)
 	return y
@@ -49,7 +51,7 @@ func (r *made) transposed(x *ir.Node, perm []int) *ir.Node {
 // linearRows knows linear between reshapes to a matrix and back.
 func linearRows(m *matcher, n *ir.Node) *made {
 	y := n.Args
-	if n.Op != op.Reshape || y[0].Op != op.Linear || !m.single(y[0]) || y[0].Args[0].Op != op.Reshape {
+	if n.Op != move.Reshape || y[0].Op != sum.Linear || !m.single(y[0]) || y[0].Args[0].Op != move.Reshape {
 		return nil
 	}
 	x := y[0].Args[0].Args[0]
@@ -58,23 +60,23 @@ func linearRows(m *matcher, n *ir.Node) *made {
 		last(x) != y[0].Args[1].Type.Shape[1] || last(n) != y[0].Args[1].Type.Shape[0] {
 		return nil
 	}
-	return &made{op: op.Linear, args: append([]*ir.Node{x}, y[0].Args[1:]...), name: y[0]}
+	return &made{op: sum.Linear, args: append([]*ir.Node{x}, y[0].Args[1:]...), name: y[0]}
 }
 
 func linearBias(m *matcher, n *ir.Node) *made {
-	if n.Op != op.Add {
+	if n.Op != pointwise.Add {
 		return nil
 	}
 	for i, x := range n.Args {
 		b := spread(n.Args[1-i], len(n.Type.Shape))
-		if x.Op != op.Linear || len(x.Args) != 2 || !m.single(x) || !b.IsConst() || !b.Type.IsFloat() {
+		if x.Op != sum.Linear || len(x.Args) != 2 || !m.single(x) || !b.IsConst() || !b.Type.IsFloat() {
 			continue
 		}
 		width := x.Args[1].Type.Shape[0]
 		if b.Type.Elems() != width || b.Type.Shape[len(b.Type.Shape)-1] != width {
 			continue
 		}
-		r := &made{op: op.Linear, args: slices.Clone(x.Args), name: x}
+		r := &made{op: sum.Linear, args: slices.Clone(x.Args), name: x}
 		r.args = append(r.args, r.reshaped(b, []int{width}))
 		return r
 	}

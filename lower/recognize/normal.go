@@ -10,7 +10,9 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
 )
 
 // matcher holds what patterns ask of a graph.
@@ -108,7 +110,7 @@ func (m *matcher) single(n *ir.Node) bool {
 
 // scalar is the number that all elements of a constant are.
 func (m *matcher) scalar(n *ir.Node) (float64, bool) {
-	for n.Op == op.Repeat || n.Op == op.Reshape {
+	for n.Op == move.Repeat || n.Op == move.Reshape {
 		n = n.Args[0]
 	}
 	c, ok := n.Attrs.(*ir.Const)
@@ -177,10 +179,10 @@ func (m *matcher) multiply(p *product, n *ir.Node, exp float64, stop *ir.Node, d
 		m.multiply(p, n.Args[0], exp, stop, depth+1)
 		m.multiply(p, n.Args[1], -exp, stop, depth+1)
 	case "reciprocal":
-		p.coef *= math.Pow(float64(n.Attrs.(*op.ReciprocalAttrs).Numerator), exp)
+		p.coef *= math.Pow(float64(n.Attrs.(*curve.ReciprocalAttrs).Numerator), exp)
 		m.multiply(p, n.Args[0], -exp, stop, depth+1)
 	case "pow":
-		if e := float64(n.Attrs.(*op.PowAttrs).Exponent); e == math.Trunc(e) {
+		if e := float64(n.Attrs.(*curve.PowAttrs).Exponent); e == math.Trunc(e) {
 			m.multiply(p, n.Args[0], exp*e, stop, depth+1)
 		} else {
 			m.factor(p, n.Args[0], exp*e)
@@ -202,7 +204,7 @@ func (m *matcher) negated(n *ir.Node) (float64, *ir.Node, bool) {
 	if n.Op.Name == "neg" {
 		return -1, n.Args[0], true
 	}
-	if n.Op == op.Sub && slices.Equal(n.Type.Shape, n.Args[1].Type.Shape) {
+	if n.Op == pointwise.Sub && slices.Equal(n.Type.Shape, n.Args[1].Type.Shape) {
 		if v, ok := m.scalar(n.Args[0]); ok && v == 0 {
 			return -1, n.Args[1], true
 		}
@@ -243,19 +245,19 @@ type term struct {
 }
 
 // sum is a number plus terms.
-type sum struct {
+type addends struct {
 	number float64
 	terms  []term
 }
 
 // sum writes n as one. Products of several values, and of powers, are terms as they are.
-func (m *matcher) sum(n *ir.Node) sum {
-	var s sum
+func (m *matcher) sum(n *ir.Node) addends {
+	var s addends
 	m.addTo(&s, n, 1, 0)
 	return s
 }
 
-func (m *matcher) addTo(s *sum, n *ir.Node, coef float64, depth int) {
+func (m *matcher) addTo(s *addends, n *ir.Node, coef float64, depth int) {
 	if v, ok := m.scalar(n); ok {
 		s.number += coef * v
 		return
@@ -318,7 +320,7 @@ func (m *matcher) poly(n, x *ir.Node, depth int) poly {
 			return arg(0).times(poly{1 / v})
 		}
 	case "pow":
-		e := n.Attrs.(*op.PowAttrs).Exponent
+		e := n.Attrs.(*curve.PowAttrs).Exponent
 		if !(e >= 1 && e <= mostDegree) || e != float32(int(e)) {
 			return nil
 		}

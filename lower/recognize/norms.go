@@ -6,14 +6,17 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
 )
 
 var norms = []Pattern{
 	{"layer_norm", "(x - mean(x))/sqrt(mean((x - mean(x))^2) + eps), also with mean(x^2) - mean(x)^2", layerNorm},
 	{"rms_norm", "x/sqrt(mean(x^2) + eps)", rmsNorm},
-	{"layer_norm", "layer_norm(x)*scale", scaled(op.LayerNorm)},
-	{"rms_norm", "rms_norm(x)*scale", scaled(op.RMSNorm)},
+	{"layer_norm", "layer_norm(x)*scale", scaled(norm.LayerNorm)},
+	{"rms_norm", "rms_norm(x)*scale", scaled(norm.RMSNorm)},
 	{"layer_norm", "layer_norm(x)*scale + bias", biased},
 }
 
@@ -81,9 +84,9 @@ func (m *matcher) floored(n *ir.Node) (x *ir.Node, ok bool) {
 // squared is x where n is x^2.
 func (m *matcher) squared(n *ir.Node) *ir.Node {
 	switch {
-	case n.Op == op.Mul && m.same(n.Args[0], n.Args[1]):
+	case n.Op == pointwise.Mul && m.same(n.Args[0], n.Args[1]):
 		return n.Args[0]
-	case n.Op == op.Pow && n.Attrs.(*op.PowAttrs).Exponent == 2:
+	case n.Op == curve.Pow && n.Attrs.(*curve.PowAttrs).Exponent == 2:
 		return n.Args[0]
 	}
 	return nil
@@ -91,7 +94,7 @@ func (m *matcher) squared(n *ir.Node) *ir.Node {
 
 // centered is x where d is x - mean(x) over the axes from axis on.
 func (m *matcher) centered(d *ir.Node, axis int) *ir.Node {
-	if d.Op != op.Sub {
+	if d.Op != pointwise.Sub {
 		return nil
 	}
 	r, ok := m.reduced(d.Args[1], len(d.Type.Shape))
@@ -143,7 +146,7 @@ func layerNorm(m *matcher, n *ir.Node) *made {
 	if x == nil {
 		return nil
 	}
-	return norm(op.LayerNorm, n, o, x, others)
+	return normOf(norm.LayerNorm, n, o, x, others)
 }
 
 func rmsNorm(m *matcher, n *ir.Node) *made {
@@ -151,12 +154,12 @@ func rmsNorm(m *matcher, n *ir.Node) *made {
 	if !ok || o.fast {
 		return nil
 	}
-	return norm(op.RMSNorm, n, o, o.d, others)
+	return normOf(norm.RMSNorm, n, o, o.d, others)
 }
 
 // norm is the operation, with a scale where one factor is left that fits.
-func norm(o *ir.Op, n *ir.Node, at moment, x *ir.Node, others []power) *made {
-	r := &made{op: o, attrs: &op.NormAttrs{Axis: at.axis, Eps: float32(at.eps)}, args: []*ir.Node{x}}
+func normOf(o *ir.Op, n *ir.Node, at moment, x *ir.Node, others []power) *made {
+	r := &made{op: o, attrs: &norm.Attrs{Axis: at.axis, Eps: float32(at.eps)}, args: []*ir.Node{x}}
 	switch {
 	case len(others) == 0:
 		return r
@@ -194,7 +197,7 @@ func (r *made) reshaped(x *ir.Node, shape []int) *ir.Node {
 		same.Own = c.Own
 		y.Op, y.Attrs = x.Op, same
 	} else {
-		y.Name, y.Op, y.Attrs, y.Args = x.Name+".shape", op.Reshape, &op.ReshapeAttrs{Shape: shape}, []*ir.Node{x}
+		y.Name, y.Op, y.Attrs, y.Args = x.Name+".shape", move.Reshape, &move.ReshapeAttrs{Shape: shape}, []*ir.Node{x}
 	}
 	r.before = append(r.before, y)
 	return y
@@ -203,14 +206,14 @@ func (r *made) reshaped(x *ir.Node, shape []int) *ir.Node {
 // scaled puts a factor behind a norm without one into it.
 func scaled(o *ir.Op) func(m *matcher, n *ir.Node) *made {
 	return func(m *matcher, n *ir.Node) *made {
-		if n.Op != op.Mul {
+		if n.Op != pointwise.Mul {
 			return nil
 		}
 		for i, x := range n.Args {
 			if x.Op != o || len(x.Args) != 1 || !m.single(x) {
 				continue
 			}
-			if r := extended(x); r.param(n, n.Args[1-i], x.Attrs.(*op.NormAttrs).Axis) {
+			if r := extended(x); r.param(n, n.Args[1-i], x.Attrs.(*norm.Attrs).Axis) {
 				return r
 			}
 		}
@@ -220,20 +223,20 @@ func scaled(o *ir.Op) func(m *matcher, n *ir.Node) *made {
 
 // extended is norm x again, for another argument.
 func extended(x *ir.Node) *made {
-	a := *x.Attrs.(*op.NormAttrs)
+	a := *x.Attrs.(*norm.Attrs)
 	return &made{op: x.Op, attrs: &a, args: slices.Clone(x.Args)}
 }
 
 // biased puts a summand behind a layer norm with a scale into it.
 func biased(m *matcher, n *ir.Node) *made {
-	if n.Op != op.Add {
+	if n.Op != pointwise.Add {
 		return nil
 	}
 	for i, x := range n.Args {
-		if x.Op != op.LayerNorm || len(x.Args) != 2 || !m.single(x) {
+		if x.Op != norm.LayerNorm || len(x.Args) != 2 || !m.single(x) {
 			continue
 		}
-		if r := extended(x); r.param(n, n.Args[1-i], x.Attrs.(*op.NormAttrs).Axis) {
+		if r := extended(x); r.param(n, n.Args[1-i], x.Attrs.(*norm.Attrs).Axis) {
 			return r
 		}
 	}

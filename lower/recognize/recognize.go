@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
 )
 
 // Pattern is one form that is recognized.
@@ -99,7 +99,7 @@ func Run(g *ir.Graph, patterns []Pattern) []Found {
 	}
 	for _, e := range ends {
 		n := e.n
-		if n.Op == op.Reshape && n.Op.Name != patterns[e.at].Makes {
+		if n.Op == move.Reshape && n.Op.Name != patterns[e.at].Makes {
 			n = n.Args[0] // what was made stands before it
 		}
 		if live[e.n] && n.Op.Name == patterns[e.at].Makes { // no part of what a later pattern made

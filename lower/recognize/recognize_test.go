@@ -10,7 +10,11 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
 	"lathe/ir/text"
 	"lathe/lower"
 	"lathe/lower/recognize"
@@ -20,7 +24,7 @@ import (
 // TestExpansions takes random operations apart, by their own expansion, and demands them back, with the error of every
 // pass measured.
 func TestExpansions(t *testing.T) {
-	for _, o := range []*ir.Op{op.LayerNorm, op.RMSNorm, op.LogSoftmax, op.Rotary} {
+	for _, o := range []*ir.Op{norm.LayerNorm, norm.RMSNorm, norm.LogSoftmax, sequence.Rotary} {
 		r := rand.New(rand.NewPCG(7, 7))
 		tried, back := 0, 0
 		for range 60 {
@@ -70,7 +74,7 @@ func plain(n *ir.Node) bool {
 
 // TestHugePower meets an exponent that no polynomial has, and that one could count to for years.
 func TestHugePower(t *testing.T) {
-	x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(2)}
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(2)}
 	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
 	add := func(name string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
 		n, err := ir.NewNode(o, name, "", attrs, args...)
@@ -80,9 +84,9 @@ func TestHugePower(t *testing.T) {
 		g.Nodes = append(g.Nodes, n)
 		return n
 	}
-	p := add("p", op.Pow, &op.PowAttrs{Exponent: 1e18}, x)
-	s := add("s", op.Sigmoid, nil, add("u", op.Add, nil, p, x))
-	y := add("y", op.Mul, nil, x, s)
+	p := add("p", curve.Pow, &curve.PowAttrs{Exponent: 1e18}, x)
+	s := add("s", curve.Sigmoid, nil, add("u", pointwise.Add, nil, p, x))
+	y := add("y", pointwise.Mul, nil, x, s)
 	g.Out = []ir.Output{{Name: "y", Node: y}}
 	if _, r, err := lower.Recognize(context.Background(), g, lower.Options{}); err != nil || len(r.Recognized) > 0 {
 		t.Errorf("%+v, %v", r, err)
@@ -91,8 +95,8 @@ func TestHugePower(t *testing.T) {
 
 // TestManyWays meets values that are squared again and again: they are reached on more ways than there are atoms.
 func TestManyWays(t *testing.T) {
-	for _, o := range []*ir.Op{op.Mul, op.Add} {
-		x := &ir.Node{Name: "x", Op: op.Input, Attrs: &ir.Input{}, Type: ir.Float(2)}
+	for _, o := range []*ir.Op{pointwise.Mul, pointwise.Add} {
+		x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(2)}
 		g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
 		for i := range 300 {
 			last := g.Nodes[len(g.Nodes)-1]

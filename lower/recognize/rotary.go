@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
 )
 
 var rotaries = []Pattern{
@@ -16,12 +18,12 @@ var rotaries = []Pattern{
 
 // rotary knows the half-split form: element i is turned with element i + d/2.
 func rotary(m *matcher, n *ir.Node) *made {
-	if n.Op != op.Add || len(n.Type.Shape) != 4 {
+	if n.Op != pointwise.Add || len(n.Type.Shape) != 4 {
 		return nil
 	}
 	for i, turned := range n.Args {
 		plain := n.Args[1-i]
-		if turned.Op != op.Mul || plain.Op != op.Mul {
+		if turned.Op != pointwise.Mul || plain.Op != pointwise.Mul {
 			continue
 		}
 		for k, c := range turned.Args {
@@ -33,7 +35,7 @@ func rotary(m *matcher, n *ir.Node) *made {
 				if !m.same(p, x) {
 					continue
 				}
-				r := &made{op: op.Rotary, attrs: &op.RotaryAttrs{}, args: []*ir.Node{x}}
+				r := &made{op: sequence.Rotary, attrs: &sequence.RotaryAttrs{}, args: []*ir.Node{x}}
 				if m.table(r, plain.Args[1-j], x.Type.Shape) && m.table(r, turned.Args[1-k], x.Type.Shape) {
 					return r
 				}
@@ -46,7 +48,7 @@ func rotary(m *matcher, n *ir.Node) *made {
 // halfTurned is x where n is concat(-x[d/2:], x[:d/2]) along the last axis.
 func (m *matcher) halfTurned(n *ir.Node) *ir.Node {
 	rank := len(n.Type.Shape)
-	a, ok := n.Attrs.(*op.ConcatAttrs)
+	a, ok := n.Attrs.(*move.ConcatAttrs)
 	if !ok || len(n.Args) != 2 || a.Axis != rank-1 || n.Type.Shape[rank-1]%2 != 0 {
 		return nil
 	}
@@ -63,7 +65,7 @@ func (m *matcher) halfTurned(n *ir.Node) *ir.Node {
 }
 
 func isSlice(n *ir.Node, axis, start, count int) bool {
-	a, ok := n.Attrs.(*op.SliceAttrs)
+	a, ok := n.Attrs.(*move.SliceAttrs)
 	return ok && a.Axis == axis && a.Start == start && a.Count == count && (a.Step == 1 || count == 1)
 }
 
@@ -76,8 +78,8 @@ func (m *matcher) table(r *made, c *ir.Node, x []int) bool {
 		!c.Type.IsFloat() || !m.halvesEqual(c, 0) {
 		return false
 	}
-	half := &ir.Node{Name: c.Name + ".half", Op: op.Slice, Pos: c.Pos, Args: []*ir.Node{c},
-		Attrs: &op.SliceAttrs{Axis: last, Count: x[3] / 2, Step: 1}, Type: c.Type}
+	half := &ir.Node{Name: c.Name + ".half", Op: move.Slice, Pos: c.Pos, Args: []*ir.Node{c},
+		Attrs: &move.SliceAttrs{Axis: last, Count: x[3] / 2, Step: 1}, Type: c.Type}
 	half.Type.Shape = slices.Clone(c.Type.Shape)
 	half.Type.Shape[last] = x[3] / 2
 	r.before = append(r.before, half)
@@ -109,7 +111,7 @@ func (m *matcher) halvesEqual(n *ir.Node, depth int) bool {
 		}
 		return true
 	}
-	if a, ok := n.Attrs.(*op.ConcatAttrs); ok {
+	if a, ok := n.Attrs.(*move.ConcatAttrs); ok {
 		return len(n.Args) == 2 && a.Axis == len(n.Type.Shape)-1 && m.same(n.Args[0], n.Args[1])
 	}
 	switch shape := n.Type.Shape; {
@@ -117,7 +119,7 @@ func (m *matcher) halvesEqual(n *ir.Node, depth int) bool {
 		return true
 	case depth > deepest || len(n.Args) == 0 || m.tired():
 		return false
-	case n.Op == op.Reshape:
+	case n.Op == move.Reshape:
 		from, to := n.Args[0].Type.Shape, n.Type.Shape
 		return len(from) > 0 && from[len(from)-1] == to[len(to)-1] && m.halvesEqual(n.Args[0], depth+1)
 	case !n.Op.Traits.Elementwise:

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
 )
 
 // rotaryPairs knows the two halves, or the even and the odd elements, turned by themselves and joined; elements behind
@@ -36,11 +38,11 @@ func rotaryPairs(m *matcher, n *ir.Node) *made {
 	if !isEvery(f.a, 0, dim/2, step) || !isEvery(f.b, start, dim/2, step) || !m.same(f.b.Args[0], x) {
 		return nil
 	}
-	attrs := &op.RotaryAttrs{Interleaved: f.interleaved}
+	attrs := &sequence.RotaryAttrs{Interleaved: f.interleaved}
 	if turned != n {
 		attrs.Dim = dim
 	}
-	r := &made{op: op.Rotary, attrs: attrs, args: []*ir.Node{x}}
+	r := &made{op: sequence.Rotary, attrs: attrs, args: []*ir.Node{x}}
 	shape := x.Type.Shape
 	if !r.angles(f.cos, shape, dim/2) || !r.angles(f.sin, shape, dim/2) {
 		return nil
@@ -50,7 +52,7 @@ func rotaryPairs(m *matcher, n *ir.Node) *made {
 
 // joined are the two arguments of a concat along an axis, nil for anything else.
 func joined(n *ir.Node, axis int) []*ir.Node {
-	if a, ok := n.Attrs.(*op.ConcatAttrs); ok && a.Axis == axis && len(n.Args) == 2 {
+	if a, ok := n.Attrs.(*move.ConcatAttrs); ok && a.Axis == axis && len(n.Args) == 2 {
 		return n.Args
 	}
 	return nil
@@ -58,13 +60,13 @@ func joined(n *ir.Node, axis int) []*ir.Node {
 
 // isRest says that n is all of the last axis from start on.
 func isRest(n *ir.Node, start int) bool {
-	a, ok := n.Attrs.(*op.SliceAttrs)
+	a, ok := n.Attrs.(*move.SliceAttrs)
 	return ok && a.Axis == 3 && a.Start == start && a.Start+a.Count == n.Args[0].Type.Shape[3]
 }
 
 // isEvery says that n is a slice of the last axis.
 func isEvery(n *ir.Node, start, count, step int) bool {
-	a, ok := n.Attrs.(*op.SliceAttrs)
+	a, ok := n.Attrs.(*move.SliceAttrs)
 	return ok && a.Axis == 3 && a.Start == start && a.Count == count && (a.Step == step || count == 1)
 }
 
@@ -77,11 +79,11 @@ type pairs struct {
 // pairs sees n as one; nil if it is none.
 func (m *matcher) pairs(n *ir.Node) *pairs {
 	parts, interleaved := joined(n, 3), false
-	if n.Op == op.Reshape && len(n.Args[0].Type.Shape) == 5 {
+	if n.Op == move.Reshape && len(n.Args[0].Type.Shape) == 5 {
 		interleaved = true
 		parts = nil
 		for _, p := range joined(n.Args[0], 4) {
-			if p.Op == op.Reshape && p.Type.Shape[4] == 1 && slices.Equal(p.Type.Shape[:4], p.Args[0].Type.Shape) {
+			if p.Op == move.Reshape && p.Type.Shape[4] == 1 && slices.Equal(p.Type.Shape[:4], p.Args[0].Type.Shape) {
 				parts = append(parts, p.Args[0])
 			}
 		}
@@ -100,13 +102,13 @@ func (m *matcher) pairs(n *ir.Node) *pairs {
 		return nil
 	}
 	ac, bs := low.terms[0].n, low.terms[1].n
-	if ac.Op != op.Mul || bs.Op != op.Mul {
+	if ac.Op != pointwise.Mul || bs.Op != pointwise.Mul {
 		return nil
 	}
 	for i, a := range ac.Args {
 		for k, b := range bs.Args {
 			f := &pairs{a, b, ac.Args[1-i], bs.Args[1-k], interleaved}
-			if a.Op == op.Slice && b.Op == op.Slice && (m.crossed(f, high.terms[0].n, high.terms[1].n) ||
+			if a.Op == move.Slice && b.Op == move.Slice && (m.crossed(f, high.terms[0].n, high.terms[1].n) ||
 				m.crossed(f, high.terms[1].n, high.terms[0].n)) {
 				return f
 			}
@@ -118,7 +120,7 @@ func (m *matcher) pairs(n *ir.Node) *pairs {
 // crossed says that the other half is a*sin + b*cos.
 func (m *matcher) crossed(f *pairs, as, bc *ir.Node) bool {
 	is := func(n, x, y *ir.Node) bool {
-		return n.Op == op.Mul && (m.same(n.Args[0], x) && m.same(n.Args[1], y) ||
+		return n.Op == pointwise.Mul && (m.same(n.Args[0], x) && m.same(n.Args[1], y) ||
 			m.same(n.Args[0], y) && m.same(n.Args[1], x))
 	}
 	return is(as, f.a, f.sin) && is(bc, f.b, f.cos)

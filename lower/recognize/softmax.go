@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
 )
 
 var softmaxes = []Pattern{
@@ -31,7 +33,7 @@ func softmax(m *matcher, n *ir.Node) *made {
 	if !ok {
 		return nil
 	}
-	return &made{op: op.Softmax, attrs: &op.AxisAttrs{Axis: axis}, args: []*ir.Node{unshifted(e.n.Args[0], axis)}}
+	return &made{op: norm.Softmax, attrs: &column.AxisAttrs{Axis: axis}, args: []*ir.Node{unshifted(e.n.Args[0], axis)}}
 }
 
 // sums says that n is the sum of e along one axis.
@@ -45,7 +47,7 @@ func (m *matcher) sums(n, e *ir.Node) (axis int, ok bool) {
 
 // unshifted is x where d is x - m and m is the same along the axis.
 func unshifted(d *ir.Node, axis int) *ir.Node {
-	if d.Op != op.Sub || !slices.Equal(d.Args[0].Type.Shape, d.Type.Shape) {
+	if d.Op != pointwise.Sub || !slices.Equal(d.Args[0].Type.Shape, d.Type.Shape) {
 		return d
 	}
 	rank := len(d.Type.Shape)
@@ -58,7 +60,7 @@ func unshifted(d *ir.Node, axis int) *ir.Node {
 
 // logSoftmax knows d - log(sum(exp(d))).
 func logSoftmax(m *matcher, n *ir.Node) *made {
-	if n.Op != op.Sub {
+	if n.Op != pointwise.Sub {
 		return nil
 	}
 	d := n.Args[0]
@@ -70,6 +72,6 @@ func logSoftmax(m *matcher, n *ir.Node) *made {
 	if !ok || len(r.axes) != 1 || !near(r.scale, 1) || r.of.Op.Name != "exp" || !m.same(r.of.Args[0], d) {
 		return nil
 	}
-	return &made{op: op.LogSoftmax, attrs: &op.AxisAttrs{Axis: r.axes[0]},
+	return &made{op: norm.LogSoftmax, attrs: &column.AxisAttrs{Axis: r.axes[0]},
 		args: []*ir.Node{unshifted(d, r.axes[0])}}
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/reduce"
+	"lathe/ir/op/window"
 )
 
 // spread looks through what only repeats a value along axes, and adds and drops axes of one element: n broadcasts to a
@@ -28,7 +30,7 @@ func spread(n *ir.Node, rank int) *ir.Node {
 func peel(n *ir.Node) (base *ir.Node, labels []int) {
 	shape := n.Type.Shape
 	switch {
-	case n.Op == op.Repeat:
+	case n.Op == move.Repeat:
 		inner := n.Args[0].Type.Shape
 		base, labels = peel(n.Args[0])
 		for len(labels) < len(shape) {
@@ -40,7 +42,7 @@ func peel(n *ir.Node) (base *ir.Node, labels []int) {
 			}
 		}
 		return base, labels
-	case n.Op == op.Reshape && slices.Equal(withoutOnes(shape), withoutOnes(n.Args[0].Type.Shape)):
+	case n.Op == move.Reshape && slices.Equal(withoutOnes(shape), withoutOnes(n.Args[0].Type.Shape)):
 		var kept []int
 		base, kept = peel(n.Args[0])
 		inner := n.Args[0].Type.Shape
@@ -87,7 +89,7 @@ func (m *matcher) reduced(n *ir.Node, rank int) (r reduction, ok bool) {
 		return r, false
 	}
 	n = spread(p.factors[0].n, rank)
-	if a, is := n.Attrs.(*op.GlobalAttrs); is && len(n.Args[0].Type.Shape) == rank { // the mean over all but channels
+	if a, is := n.Attrs.(*window.GlobalAttrs); is && len(n.Args[0].Type.Shape) == rank { // the mean over all but channels
 		r = reduction{of: n.Args[0], scale: p.coef}
 		for axis := 2; axis < rank; axis++ {
 			at := axis
@@ -97,14 +99,14 @@ func (m *matcher) reduced(n *ir.Node, rank int) (r reduction, ok bool) {
 			r.axes = append(r.axes, at)
 		}
 		r.scale /= float64(r.count())
-		return r, n.Op == op.GlobalAvgPool
+		return r, n.Op == window.GlobalAvgPool
 	}
-	a, is := n.Attrs.(*op.ReduceAttrs)
-	if !is || n.Op != op.ReduceSum && n.Op != op.ReduceMean || len(n.Args[0].Type.Shape) != rank {
+	a, is := n.Attrs.(*reduce.Attrs)
+	if !is || n.Op != reduce.Sum && n.Op != reduce.Mean || len(n.Args[0].Type.Shape) != rank {
 		return r, false
 	}
 	r = reduction{n.Args[0], a.Axes, p.coef}
-	if n.Op == op.ReduceMean {
+	if n.Op == reduce.Mean {
 		r.scale /= float64(r.count())
 	}
 	return r, true

@@ -6,13 +6,17 @@ import (
 	"math"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/window"
 )
 
 // Bounds turns the minimum or maximum of a value and one number into clip.
 func Bounds(g *ir.Graph) error {
 	for _, n := range g.Nodes {
-		if n.Op != op.Min && n.Op != op.Max || n.Args[0].IsConst() == n.Args[1].IsConst() || !n.Type.IsFloat() {
+		if n.Op != pointwise.Min && n.Op != pointwise.Max || n.Args[0].IsConst() == n.Args[1].IsConst() || !n.Type.IsFloat() {
 			continue
 		}
 		x, c := n.Args[0], n.Args[1]
@@ -26,13 +30,13 @@ func Bounds(g *ir.Graph) error {
 		if err != nil {
 			return err
 		}
-		a := &op.ClipAttrs{Min: float32(math.Inf(-1)), Max: float32(math.Inf(1))}
-		if n.Op == op.Max {
+		a := &pointwise.ClipAttrs{Min: float32(math.Inf(-1)), Max: float32(math.Inf(1))}
+		if n.Op == pointwise.Max {
 			a.Min = t.Floats[0]
 		} else {
 			a.Max = t.Floats[0]
 		}
-		n.Op, n.Attrs, n.Args = op.Clip, a, []*ir.Node{x}
+		n.Op, n.Attrs, n.Args = pointwise.Clip, a, []*ir.Node{x}
 	}
 	g.DropDead()
 	return nil
@@ -42,7 +46,7 @@ func Bounds(g *ir.Graph) error {
 func Pads(g *ir.Graph) error {
 	for _, n := range g.Nodes {
 		for w := padded(n); w != nil && moveInto(n, w); {
-			if a, ok := n.Attrs.(*op.AvgAttrs); ok {
+			if a, ok := n.Attrs.(*window.AvgAttrs); ok {
 				a.IncludePad = true // the zeros were elements like others
 			}
 		}
@@ -52,11 +56,11 @@ func Pads(g *ir.Graph) error {
 }
 
 // padded is the window of an operation to which padding is the value zero; nil for others.
-func padded(n *ir.Node) *op.Window {
+func padded(n *ir.Node) *geometry.Window {
 	switch a := n.Attrs.(type) {
-	case *op.ConvAttrs:
+	case *sum.ConvAttrs:
 		return &a.Window
-	case *op.AvgAttrs:
+	case *window.AvgAttrs:
 		plain := a.IncludePad
 		if !plain {
 			plain = true
@@ -72,9 +76,9 @@ func padded(n *ir.Node) *op.Window {
 }
 
 // moveInto takes the pad before n, if there is one along a spatial axis, into its window.
-func moveInto(n *ir.Node, w *op.Window) bool {
+func moveInto(n *ir.Node, w *geometry.Window) bool {
 	x := n.Args[0]
-	p, ok := x.Attrs.(*op.PadAttrs)
+	p, ok := x.Attrs.(*move.PadAttrs)
 	axis, rank := 0, len(w.Kernel)
 	if ok {
 		if axis = p.Axis - 2; w.ChannelsLast {

@@ -11,7 +11,10 @@ import (
 
 	"lathe/golden/ref"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/move"
+	"lathe/ir/op/window"
 )
 
 // Constants computes every node whose arguments are all constants. The node keeps its name.
@@ -28,7 +31,7 @@ func Constants(g *ir.Graph) error {
 		if t.Codes != nil { // whole numbers
 			data = ir.CodeBlob(t.Codes)
 		}
-		n.Op, n.Args, n.Attrs = op.Const, nil, ir.Computed(data, n.Args...)
+		n.Op, n.Args, n.Attrs = leaf.Const, nil, ir.Computed(data, n.Args...)
 	}
 	g.DropDead()
 	return nil
@@ -48,27 +51,27 @@ func Identities(g *ir.Graph) error {
 
 func returnsArgument(n *ir.Node) bool {
 	switch a := n.Attrs.(type) {
-	case *op.ReshapeAttrs:
+	case *move.ReshapeAttrs:
 		return slices.Equal(n.Type.Shape, n.Args[0].Type.Shape)
-	case *op.TransposeAttrs:
+	case *move.TransposeAttrs:
 		for i, p := range a.Perm {
 			if i != p {
 				return false
 			}
 		}
 		return true
-	case *op.ConcatAttrs, *op.SliceAttrs, *op.PadAttrs, *op.RepeatAttrs:
+	case *move.ConcatAttrs, *move.SliceAttrs, *move.PadAttrs, *move.RepeatAttrs:
 		return slices.Equal(n.Type.Shape, n.Args[0].Type.Shape)
-	case *op.Window:
+	case *geometry.Window:
 		return onePixel(a)
-	case *op.AvgAttrs:
+	case *window.AvgAttrs:
 		return onePixel(&a.Window)
 	}
-	return n.Op == op.Identity
+	return n.Op == move.Identity
 }
 
 // onePixel says that every window is the element at its own place.
-func onePixel(w *op.Window) bool {
+func onePixel(w *geometry.Window) bool {
 	not := func(want int) func(int) bool { return func(v int) bool { return v != want } }
 	return !slices.ContainsFunc(w.Kernel, not(1)) && !slices.ContainsFunc(w.Strides, not(1)) &&
 		!slices.ContainsFunc(w.Pads, not(0))
@@ -154,7 +157,7 @@ func ownOf(c *ir.Node, n int) ir.Type {
 // newConst adds a constant before n, computed from the constants among from.
 func newConst(g *ir.Graph, before *ir.Node, name, pos string, shape []int, values []float32,
 	from ...*ir.Node) *ir.Node {
-	c := &ir.Node{Name: g.FreshName(name), Op: op.Const, Pos: pos, Type: ir.Float(shape...),
+	c := &ir.Node{Name: g.FreshName(name), Op: leaf.Const, Pos: pos, Type: ir.Float(shape...),
 		Attrs: ir.Computed(ir.FloatBlob(values), from...)}
 	g.InsertBefore(before, c)
 	return c

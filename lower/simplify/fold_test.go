@@ -10,7 +10,11 @@ import (
 
 	"lathe/golden/ref"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
+	"lathe/ir/op/window"
 	"lathe/lower/lowertest"
 )
 
@@ -83,39 +87,39 @@ func TestChains(t *testing.T) {
 	}{
 		{"conv and everything behind it", func(b *lowertest.Builder) *ir.Node {
 			x := b.Conv("conv", b.Input("x", 1, 2, 5, 5), 3, 3, 1, 1, 1, false)
-			x = b.BatchNorm("bn", b.Add(op.Identity, "drop", nil, x))
-			x = b.Add(op.Mul, "mul", nil, b.Const(nil, 3), x)
-			return b.Add(op.Sub, "sub", nil, b.Random(1, 3, 1, 1), x)
+			x = b.BatchNorm("bn", b.Add(move.Identity, "drop", nil, x))
+			x = b.Add(pointwise.Mul, "mul", nil, b.Const(nil, 3), x)
+			return b.Add(pointwise.Sub, "sub", nil, b.Random(1, 3, 1, 1), x)
 		}, "input conv"},
 		{"bias behind a matrix product", func(b *lowertest.Builder) *ir.Node {
-			w := b.Add(op.Transpose, "wt", &op.TransposeAttrs{Perm: []int{1, 0}}, b.Random(1, 6, 4))
-			x := b.Add(op.Linear, "mm", nil, b.Input("x", 2, 6), w)
-			return b.Add(op.Add, "bias", nil, x, b.Random(1, 4))
+			w := b.Add(move.Transpose, "wt", &move.TransposeAttrs{Perm: []int{1, 0}}, b.Random(1, 6, 4))
+			x := b.Add(sum.Linear, "mm", nil, b.Input("x", 2, 6), w)
+			return b.Add(pointwise.Add, "bias", nil, x, b.Random(1, 4))
 		}, "input linear"},
 		{"scales without a linear", func(b *lowertest.Builder) *ir.Node {
 			x := b.BatchNorm("bn", b.Input("x", 1, 3, 4))
-			x = b.Add(op.Add, "add", nil, x, b.Const([]int{1}, 2))
-			return b.Add(op.Relu, "relu", nil, b.Add(op.Mul, "mul", nil, x, b.Random(1, 3, 1)))
+			x = b.Add(pointwise.Add, "add", nil, x, b.Const([]int{1}, 2))
+			return b.Add(pointwise.Relu, "relu", nil, b.Add(pointwise.Mul, "mul", nil, x, b.Random(1, 3, 1)))
 		}, "input scale relu"},
 		{"a second reader keeps the scale", func(b *lowertest.Builder) *ir.Node {
 			x := b.Linear("fc", b.Input("x", 1, 4), 4, true)
-			y := b.Add(op.Mul, "mul", nil, x, b.Random(1, 4))
-			return b.Add(op.Add, "join", nil, x, y)
+			y := b.Add(pointwise.Mul, "mul", nil, x, b.Random(1, 4))
+			return b.Add(pointwise.Add, "join", nil, x, y)
 		}, "input linear scale add"},
 		{"a constant an element stays", func(b *lowertest.Builder) *ir.Node {
-			return b.Add(op.Add, "add", nil, b.Input("x", 1, 2, 3), b.Random(1, 2, 3))
+			return b.Add(pointwise.Add, "add", nil, b.Input("x", 1, 2, 3), b.Random(1, 2, 3))
 		}, "input add"},
 		{"a constant that broadcasts the value stays", func(b *lowertest.Builder) *ir.Node {
-			return b.Add(op.Add, "add", nil, b.Input("x", 4), b.Random(1, 3, 4))
+			return b.Add(pointwise.Add, "add", nil, b.Input("x", 4), b.Random(1, 3, 4))
 		}, "input add"},
 		{"a constant along another axis stays", func(b *lowertest.Builder) *ir.Node {
 			x := b.Linear("fc", b.Input("x", 3, 4), 5, true)
-			return b.Add(op.Mul, "mul", nil, x, b.Random(1, 3, 1))
+			return b.Add(pointwise.Mul, "mul", nil, x, b.Random(1, 3, 1))
 		}, "input linear mul"},
 		{"pools of one element go", func(b *lowertest.Builder) *ir.Node {
 			w := lowertest.Window(2, 1, 1, 0)
-			x := b.Add(op.MaxPool, "pool", &w, b.Input("x", 1, 2, 3, 3))
-			return b.Add(op.Reshape, "same", &op.ReshapeAttrs{Shape: []int{1, 2, 3, 3}}, x)
+			x := b.Add(window.MaxPool, "pool", &w, b.Input("x", 1, 2, 3, 3))
+			return b.Add(move.Reshape, "same", &move.ReshapeAttrs{Shape: []int{1, 2, 3, 3}}, x)
 		}, "input"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -134,10 +138,10 @@ func TestSharedWeights(t *testing.T) {
 	b := lowertest.New(t, 2)
 	x := b.Input("x", 1, 2, 4, 4)
 	w := b.Random(1, 2, 2, 1, 1)
-	attrs := func() *op.ConvAttrs { return &op.ConvAttrs{Window: lowertest.Window(2, 1, 1, 0), Groups: 1} }
-	first := b.Add(op.Conv, "first", attrs(), x, w)
-	scaled := b.Add(op.Mul, "mul", nil, first, b.Const(nil, 10))
-	second := b.Add(op.Conv, "second", attrs(), scaled, w)
+	attrs := func() *sum.ConvAttrs { return &sum.ConvAttrs{Window: lowertest.Window(2, 1, 1, 0), Groups: 1} }
+	first := b.Add(sum.Conv, "first", attrs(), x, w)
+	scaled := b.Add(pointwise.Mul, "mul", nil, first, b.Const(nil, 10))
+	second := b.Add(sum.Conv, "second", attrs(), scaled, w)
 	g := b.Done(second)
 	plain := value(t, second, 1)
 	all(t, g)
@@ -154,16 +158,16 @@ func TestSharedWeights(t *testing.T) {
 // TestScalarAxis wants the channel axis for a constant of one number: 1 among images, else the last.
 func TestScalarAxis(t *testing.T) {
 	b := lowertest.New(t, 3)
-	image := b.Add(op.Mul, "image", nil, b.Input("x", 1, 2, 4, 4), b.Const(nil, 2))
-	relu := b.Add(op.Relu, "relu", nil, image)
+	image := b.Add(pointwise.Mul, "image", nil, b.Input("x", 1, 2, 4, 4), b.Const(nil, 2))
+	relu := b.Add(pointwise.Relu, "relu", nil, image)
 	conv := b.Conv("conv", relu, 2, 3, 1, 0, 1, true)
-	flat := b.Add(op.Relu, "mid", nil, b.Flatten("flat", conv))
-	g := b.Done(b.Add(op.Mul, "row", nil, flat, b.Const(nil, 3)))
+	flat := b.Add(pointwise.Relu, "mid", nil, b.Flatten("flat", conv))
+	g := b.Done(b.Add(pointwise.Mul, "row", nil, flat, b.Const(nil, 3)))
 	if err := Arithmetic(g); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]int{"image": 1, "row": 1} {
-		if got := g.Find(name).Attrs.(*op.ScaleAttrs).Axis; got != want {
+		if got := g.Find(name).Attrs.(*column.ScaleAttrs).Axis; got != want {
 			t.Errorf("%s: axis %d, want %d", name, got, want)
 		}
 	}

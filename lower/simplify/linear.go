@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/sum"
 )
 
 // Scales folds every scale that is the only reader of a linear operation, of a convolution or of another scale into
@@ -14,11 +15,11 @@ import (
 func Scales(g *ir.Graph) error {
 	users := g.Users()
 	for _, n := range slices.Clone(g.Nodes) {
-		if n.Op != op.Scale {
+		if n.Op != sum.Scale {
 			continue
 		}
 		x := n.Args[0]
-		if !outputScale(x, n.Attrs.(*op.ScaleAttrs).Axis) || onlyReader(users, g, x) != n {
+		if !outputScale(x, n.Attrs.(*column.ScaleAttrs).Axis) || onlyReader(users, g, x) != n {
 			continue
 		}
 		if keeps, err := keepsWeights(x, n); err != nil {

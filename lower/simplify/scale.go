@@ -6,7 +6,10 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/column"
+	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
 )
 
 // Composites replaces the operations that are built by their parts (Op.ByParts). The last part keeps the name. An
@@ -46,7 +49,7 @@ func floatOnly(n *ir.Node) bool { return n.Op.Traits.FloatOnly && !n.Op.ByParts(
 func toScale(g *ir.Graph, n, x *ir.Node, axis int, mul, add []float64) {
 	m := newConst(g, n, n.Name+".mul", n.Pos, []int{len(mul)}, narrow(mul), n.Args...)
 	b := newConst(g, n, n.Name+".add", n.Pos, []int{len(add)}, narrow(add), n.Args...)
-	n.Op, n.Attrs, n.Args = op.Scale, &op.ScaleAttrs{Axis: axis}, []*ir.Node{x, m, b}
+	n.Op, n.Attrs, n.Args = sum.Scale, &column.ScaleAttrs{Axis: axis}, []*ir.Node{x, m, b}
 }
 
 func narrow(x []float64) []float32 {
@@ -62,7 +65,8 @@ func narrow(x []float64) []float32 {
 func Arithmetic(g *ir.Graph) error {
 	axes := channelAxes(g)
 	for _, n := range slices.Clone(g.Nodes) {
-		if n.Op != op.Add && n.Op != op.Sub && n.Op != op.Mul || n.Args[0].IsConst() == n.Args[1].IsConst() ||
+		if n.Op != pointwise.Add && n.Op != pointwise.Sub && n.Op != pointwise.Mul ||
+			n.Args[0].IsConst() == n.Args[1].IsConst() ||
 			!n.Type.IsFloat() {
 			continue
 		}
@@ -82,9 +86,9 @@ func Arithmetic(g *ir.Graph) error {
 		o, own := n.Op, ownOf(c, len(mul))
 		toScale(g, n, x, axis, mul, add)
 		switch o {
-		case op.Mul:
+		case pointwise.Mul:
 			n.Args[1].Attrs.(*ir.Const).Own = own
-		case op.Add:
+		case pointwise.Add:
 			n.Args[2].Attrs.(*ir.Const).Own = own
 		}
 	}
@@ -98,9 +102,9 @@ func factors(o *ir.Op, flipped bool, c []float32, channels int) (mul, add []floa
 	for i := range channels {
 		v := float64(c[i%len(c)])
 		switch {
-		case o == op.Mul:
+		case o == pointwise.Mul:
 			mul[i] = v
-		case o == op.Add:
+		case o == pointwise.Add:
 			mul[i], add[i] = 1, v
 		case flipped:
 			mul[i], add[i] = -1, v
@@ -140,7 +144,7 @@ func channelAxes(g *ir.Graph) map[*ir.Node]int {
 	for _, n := range g.Nodes {
 		for _, a := range n.Args {
 			if axis, known := axes[a]; known && sameRank(n, a) {
-				if t, ok := n.Attrs.(*op.TransposeAttrs); ok {
+				if t, ok := n.Attrs.(*move.TransposeAttrs); ok {
 					set(n, slices.Index(t.Perm, axis))
 				} else if keepsShape(n) {
 					set(n, axis)
@@ -151,7 +155,7 @@ func channelAxes(g *ir.Graph) map[*ir.Node]int {
 	for _, n := range slices.Backward(g.Nodes) {
 		for _, a := range n.Args {
 			if axis, known := axes[n]; known && sameRank(n, a) {
-				if t, ok := n.Attrs.(*op.TransposeAttrs); ok {
+				if t, ok := n.Attrs.(*move.TransposeAttrs); ok {
 					set(a, t.Perm[axis])
 				} else if keepsShape(n) {
 					set(a, axis)

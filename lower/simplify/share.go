@@ -6,7 +6,8 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/move"
+	"lathe/ir/op/reduce"
 	"lathe/lower/recognize"
 )
 
@@ -40,7 +41,7 @@ func Spreads(g *ir.Graph) error {
 			continue
 		}
 		for i, a := range n.Args {
-			if a.Op == op.Repeat && a.Type.IsFloat() {
+			if a.Op == move.Repeat && a.Type.IsFloat() {
 				n.Args[i] = a.Args[0]
 				if shape, err := n.Op.Infer(n); err != nil || !slices.Equal(shape, n.Type.Shape) {
 					n.Args[i] = a
@@ -58,7 +59,7 @@ func Spreads(g *ir.Graph) error {
 // Reshapes makes one of reshapes in a row, and none of one that changes nothing.
 func Reshapes(g *ir.Graph) error {
 	for _, n := range g.Nodes {
-		if n.Op == op.Reshape && n.Args[0].Op == op.Reshape {
+		if n.Op == move.Reshape && n.Args[0].Op == move.Reshape {
 			n.Args[0] = n.Args[0].Args[0]
 		}
 	}
@@ -99,13 +100,13 @@ func sinkReshape(g *ir.Graph, n *ir.Node) {
 	}
 	g.InsertBefore(n, inner)
 	n.Name = g.FreshName(n.Name + ".shape")
-	n.Op, n.Attrs, n.Args = op.Reshape, &op.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}, []*ir.Node{inner}
+	n.Op, n.Attrs, n.Args = move.Reshape, &move.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}, []*ir.Node{inner}
 }
 
 // reduces says that x is a reduction, or computed from one element by element.
 func reduces(x *ir.Node, seen map[*ir.Node]bool) bool {
 	const most = 64
-	if _, ok := x.Attrs.(*op.ReduceAttrs); ok {
+	if _, ok := x.Attrs.(*reduce.Attrs); ok {
 		return true
 	}
 	if seen[x] || len(seen) > most || !x.Op.Traits.Elementwise {
@@ -118,7 +119,7 @@ func reduces(x *ir.Node, seen map[*ir.Node]bool) bool {
 // unit says that n is a reshape that adds or drops axes of one element alone.
 func unit(n *ir.Node) bool {
 	one := func(d int) bool { return d == 1 }
-	return n.Op == op.Reshape && n.Args[0].Type.IsFloat() &&
+	return n.Op == move.Reshape && n.Args[0].Type.IsFloat() &&
 		slices.Equal(slices.DeleteFunc(slices.Clone(n.Type.Shape), one),
 			slices.DeleteFunc(slices.Clone(n.Args[0].Type.Shape), one))
 }

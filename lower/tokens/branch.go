@@ -7,7 +7,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/stream"
 	"lathe/ir/unit"
 )
 
@@ -45,7 +45,7 @@ func insert(g *ir.Graph, known *known) (branches []*ir.Node, err error) {
 			}
 			if waits {
 				lanes := a.HW.OutLanes
-				b := &ir.Node{Name: g.FreshName(n.Name + ".fifo"), Op: op.Fifo, Args: []*ir.Node{a}, Type: a.Type, Pos: n.Pos,
+				b := &ir.Node{Name: g.FreshName(n.Name + ".fifo"), Op: stream.Fifo, Args: []*ir.Node{a}, Type: a.Type, Pos: n.Pos,
 					HW: ir.HW{InLanes: lanes, OutLanes: lanes, StreamIn: lanes, II: a.HW.II, Latency: 1}, Stats: a.Stats}
 				g.InsertBefore(n, b)
 				n.Args[i] = b

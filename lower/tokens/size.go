@@ -72,7 +72,7 @@ func turns(g *ir.Graph, branches []*ir.Node, known *known) (map[*ir.Node]int, er
 		if err != nil {
 			return nil, err
 		}
-		found[b] = u.turnBeats(stream(reader, slices.Index(reader.Args, b)))
+		found[b] = u.turnBeats(streamOf(reader, slices.Index(reader.Args, b)))
 	}
 	return found, nil
 }

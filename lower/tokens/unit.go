@@ -68,11 +68,11 @@ func (r *known) wait(n *ir.Node, i int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return before.fork() || u.turnBeats(stream(n, i)) > 0, nil
+	return before.fork() || u.turnBeats(streamOf(n, i)) > 0, nil
 }
 
 // stream is the number of argument i of n among those that are no constants.
-func stream(n *ir.Node, i int) (number int) {
+func streamOf(n *ir.Node, i int) (number int) {
 	for _, a := range n.Args[:i] {
 		if !a.IsConst() {
 			number++

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/sequence"
 	"lathe/ir/survey"
 	"lathe/ir/text"
 )
@@ -166,7 +166,7 @@ func attrs(n *ir.Node) [][2]string {
 		switch {
 		case at[0] == "axis" && err == nil && v < 0:
 			list[i][1] = strconv.Itoa(int(v) + len(n.Args[0].Type.Shape))
-		case at[0] == "scale" && n.Op == op.Attention && v == 0:
+		case at[0] == "scale" && n.Op == sequence.Attention && v == 0:
 			scale := 1 / math.Sqrt(float64(n.Args[0].Type.Shape[3]))
 			list[i][1] = strconv.FormatFloat(scale, 'g', -1, 32)
 		}

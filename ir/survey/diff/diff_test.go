@@ -7,7 +7,9 @@ import (
 	"testing"
 
 	"lathe/ir"
-	"lathe/ir/op"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/pointwise"
 	"lathe/ir/text"
 )
 
@@ -38,9 +40,9 @@ func TestEveryChangeShows(t *testing.T) {
 	chain := func(prefix string, edit int) *ir.Graph {
 		g := parse(t, "  return y = %x")
 		last := g.In[0]
-		for i, o := range []*ir.Op{op.Relu, op.Exp, op.Tanh, op.Sigmoid, op.Erf} {
+		for i, o := range []*ir.Op{pointwise.Relu, curve.Exp, curve.Tanh, curve.Sigmoid, curve.Erf} {
 			if i == edit {
-				o = op.Abs
+				o = curve.Abs
 			}
 			n, err := ir.NewNode(o, prefix+o.Name, "", nil, last)
 			if err != nil {
@@ -66,7 +68,7 @@ func TestEveryChangeShows(t *testing.T) {
 func TestNoNumbers(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	weights := func(values ...float32) *ir.Node {
-		return &ir.Node{Name: "w", Op: op.Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)}, Type: ir.Float(len(values))}
+		return &ir.Node{Name: "w", Op: leaf.Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)}, Type: ir.Float(len(values))}
 	}
 	for _, c := range []struct {
 		a, b  []float32

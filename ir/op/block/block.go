@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package block is what ops must know of block formats: lengths of blocks, lanes within them, ranges of scales.
+package block
+
+import (
+	"fmt"
+
+	"lathe/ir/format"
+)
+
+// Bounds of block formats in operations: element width, and the width of the fixed formats that they are cast from and
+// to, which is also that of the window accumulator.
+const (
+	mxMinW   = 2
+	MxMaxW   = 16
+	WindowW  = 48 // the widest window accumulator
+	mxMaxRun = 1 << 12
+	scaleMax = 8 // bits of a scale field
+)
+
+// BlockProblem says why a block format cannot be used in a graph; empty if it can.
+func BlockProblem(b format.Block) string {
+	_, codec := b.(format.Codec)
+	switch w, r := b.Width(), format.Rounding(b); {
+	case w < mxMinW || w > MxMaxW:
+		return fmt.Sprintf("elements of blocks have %d to %d bits here, not %d", mxMinW, MxMaxW, w)
+	case b.BlockSize() > mxMaxRun:
+		return fmt.Sprintf("blocks have up to %d elements here, not %d", mxMaxRun, b.BlockSize())
+	case b.ScaleWidth() > scaleMax:
+		return fmt.Sprintf("scales of blocks have up to %d bits here, not %d", scaleMax, b.ScaleWidth())
+	case r > format.RoundOutward:
+		return fmt.Sprintf("round=%s has no hardware", r)
+	case !codec:
+		return "it has no circuits"
+	}
+	return ""
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dot
+
+import (
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/arith"
+	"lathe/ir/op/walk"
+)
+
+// exactSum is a sum that keeps every bit:
+//
+//	t[c] = (sum_j x[j]*w[c][j]) << up[c] + bias[c]         value t*2^exp, or t*ratio[c] steps of the result
+//	y[c] = over(zero + RS(t[c]*mul[c], shift[c]))          mul 1 and zero 0 where steps are powers of two
+type exactSum struct {
+	terms
+	up      []uint
+	bias    []*big.Int
+	exp     int
+	dotBits int // signed bits that hold every partial sum of any row
+	tBits   int // signed bits that hold every t
+	lowBits int // signed bits that hold every sum of a subset of terms: the order of addition is free
+
+	round sumRound
+	ratio []*big.Rat // the step of t[c] in steps of the result, where steps are scales
+}
+
+// planExact reads weights and bias. Very many weights stay where they are, as narrow codes: as integers of 64 bits they
+// would take more memory than all else that a compilation holds.
+func planExact(n *ir.Node) (*exactSum, error) {
+	if KindsOf(n).factors() {
+		return planFactors(n)
+	}
+	data, err := fixedData(n)
+	if err != nil {
+		return nil, err
+	}
+	shape := n.Args[1].Type.Shape
+	m := &exactSum{terms: terms{out: shape[0], in: walk.Size(shape[1:]), data: data}}
+	w, err := m.latticeWeights(n)
+	if err != nil {
+		return nil, err
+	}
+	if len(w.Exps) > 1 && w.Axis != 0 {
+		return nil, n.Errorf("L0308", "weight scales run along axis %d, output channels are axis 0", w.Axis)
+	}
+	bias, err := m.biasLattice(n, data.exp+w.Exp(0))
+	if err != nil {
+		return nil, err
+	}
+	m.align(w, bias)
+	m.bounds()
+	m.round = sumRound{to: n.Type.Format, exp: m.exp}
+	return m, nil
+}
+
+// latticeWeights reads the weights, or their steps alone where they stay where they are.
+func (m *exactSum) latticeWeights(n *ir.Node) (*ir.Lattice, error) {
+	if blob := narrowWeights(n); blob != nil {
+		if l, err := (&ir.Tensor{Type: n.Args[1].Type}).Lattice(); err == nil {
+			m.codesAt = blob
+			return l, nil
+		}
+	}
+	l, err := arith.ConstLattice(n, 1)
+	if err == nil {
+		m.weights = l.Ints
+	}
+	return l, err
+}
+
+// biasLattice is the bias of n, or zeros of step 2^exp.
+func (m *exactSum) biasLattice(n *ir.Node, exp int) (*ir.Lattice, error) {
+	if len(n.Args) > 2 {
+		return arith.ConstLattice(n, 2)
+	}
+	return &ir.Lattice{Ints: make([]int64, m.out), Exps: []int{exp}}, nil
+}
+
+// align chooses the common exponent and moves products and bias to it.
+func (m *exactSum) align(w, bias *ir.Lattice) {
+	xexp := m.data.exp
+	m.exp = xexp + w.Exp(0)
+	for c := range m.out {
+		m.exp = min(m.exp, xexp+w.Exp(c))
+		if bias.Ints[c] != 0 {
+			m.exp = min(m.exp, bias.Exp(c))
+		}
+	}
+	m.up, m.bias = make([]uint, m.out), make([]*big.Int, m.out)
+	for c := range m.out {
+		m.up[c] = uint(xexp + w.Exp(c) - m.exp)
+		m.bias[c] = big.NewInt(bias.Ints[c])
+		if bias.Ints[c] != 0 {
+			m.bias[c].Lsh(m.bias[c], uint(bias.Exp(c)-m.exp))
+		}
+	}
+}
+
+// bounds finds the widths from the actual weights: a row's sum lies in [sum min(w*x), sum max(w*x)].
+func (m *exactSum) bounds() {
+	m.dotBits, m.tBits, m.lowBits = 1, 1, 1
+	absMax := big.NewInt(max(m.data.hi, -m.data.lo))
+	var buf []int64
+	for c := range m.out {
+		row := m.row(c, &buf)
+		pos, neg := format.SignedSums(row)
+		lo, hi := format.SumRange(pos, neg, m.data.lo, m.data.hi)
+		m.dotBits = max(m.dotBits, format.SignedBits(lo, hi))
+		total := pos.Sub(pos, neg)
+		m.lowBits = max(m.lowBits, arith.SignedBits(total.Mul(total, absMax)))
+		for _, v := range []*big.Int{lo, hi} {
+			v.Lsh(v, m.up[c])
+			m.tBits = max(m.tBits, arith.SignedBits(v))
+			m.tBits = max(m.tBits, arith.SignedBits(v.Add(v, m.bias[c])))
+		}
+		m.tBits = max(m.tBits, arith.SignedBits(m.bias[c]))
+	}
+}
+
+// bias64 returns the bias as int64 values; every one fits when tBits <= 63.
+func (m *exactSum) bias64() []int64 {
+	out := make([]int64, len(m.bias))
+	for i, b := range m.bias {
+		out[i] = b.Int64()
+	}
+	return out
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dot
+
+import (
+	"fmt"
+	"math/big"
+	"math/bits"
+
+	"lathe/ir"
+	"lathe/ir/op/arith"
+	"lathe/ir/op/hardware"
+	"lathe/ir/op/lane"
+	"lathe/rtl"
+)
+
+// LinearUnit is the unit of a sum that reads its data as they come.
+func LinearUnit(n *ir.Node) (*rtl.Unit, error) {
+	p, err := New(n)
+	if err != nil {
+		return nil, err
+	}
+	rows, terms := p.Size()
+	f := Front{Name: "linear", unrolled: true, Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
+		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
+		Window: []any{"RUN", terms}, Tail: append(hardware.RomStyle(n), Multipliers(n)...)}
+	if e := lane.CheckDivisor(n, "in_lanes", n.HW.InLanes, terms, "inputs"); e != nil {
+		f.Lanes = e
+	} else if e := lane.CheckDivisor(n, "out_lanes", n.HW.OutLanes, rows, "outputs"); e != nil {
+		f.Lanes = e
+	}
+	u, err := p.Unit(n, f)
+	if err == nil {
+		u.Frames = n.Args[0].Type.Elems() / terms // the header speaks of one vector
+	}
+	return u, err
+}
+
+// packWidths is PackCause of the widths of data and weights.
+func packWidths(x int, signed bool, w int) string {
+	factor := x + hardware.Flag(!signed)
+	switch {
+	case min(factor, w) < 2 || x+w < 9:
+		return fmt.Sprintf("products of %d bits by weights of %d take LUTs, not DSPs", x, w)
+	case factor > 18 || x+2*w+1 > 27:
+		return fmt.Sprintf("two products of %d bits by weights of %d do not fit into one DSP", x, w)
+	}
+	return ""
+}
+
+// Multipliers asks for products in LUTs, or two in a DSP.
+func Multipliers(n *ir.Node) []any {
+	switch n.HW.DSP {
+	case "none":
+		return []any{"MULT", "lut"}
+	case "pack":
+		return []any{"MULT", "pack"}
+	}
+	return nil
+}
+
+// unrollLimit is the longest parameter that Verilator 5.006 reads, in bits.
+const unrollLimit = 1 << 16
+
+// widths are the widths of the constants of an exact sum in hardware.
+type widths struct {
+	weight, bias, psh int
+
+	factor  int        // 0: no factors
+	factors []*big.Int // at one common shift
+}
+
+// konst is the width of the constants of one output channel.
+func (w widths) konst() int { return w.factor + w.psh + w.bias }
+
+func (m *exactSum) widths() widths {
+	w := widths{weight: 1, bias: 1}
+	w.factors, w.factor = m.round.factors()
+	var any int64 // a bit is set where some weight differs from its sign there
+	var buf []int64
+	for c := range m.out {
+		for _, v := range m.row(c, &buf) {
+			any |= v ^ v>>63
+		}
+	}
+	w.weight = bits.Len64(uint64(any)) + 1
+	for c, b := range m.bias {
+		w.bias = max(w.bias, arith.SignedBits(b))
+		w.psh = max(w.psh, bits.Len(m.up[c]))
+	}
+	return w
+}
+
+// numeric are the parameters of the sum itself and of its rounding.
+func (m *exactSum) numeric(n *ir.Node, w widths) ([]any, error) {
+	if m.data.ints.W == 0 {
+		_, err := arith.FixedOf(n, n.Args[0].Type)
+		return nil, err
+	}
+	p := []any{"IN_W", m.data.ints.W, "IN_SIGNED", hardware.Flag(m.data.ints.Signed), "W_W", w.weight, "DOT_W", m.dotBits,
+		"BIAS_W", w.bias, "PSH_W", w.psh, "T_W", m.tBits}
+	out, err := m.round.params(n)
+	return append(p, out...), err
+}
+
+// PackCause says why two products do not share a DSP; they do where num_mul_pair takes their widths.
+func (m *exactSum) PackCause(n *ir.Node) (string, error) {
+	if m.data.ints.W == 0 {
+		_, err := arith.FixedOf(n, n.Args[0].Type)
+		return "", err
+	}
+	return packWidths(m.data.ints.W, m.data.ints.Signed, m.widths().weight), nil
+}
+
+// padding is the code of padding, which is the value zero, as a parameter; none where it is 0.
+func (m *exactSum) padding(n *ir.Node) ([]any, error) {
+	zero, codes := m.data.zero, m.data.ints
+	if zero == 0 {
+		return nil, nil
+	}
+	if zero < codes.Min() || zero > codes.Max() {
+		return nil, n.Errorf("L0311", "padding has no code: the zero point %d lies outside of the %d bits of %s", zero,
+			codes.W, n.Args[0].Type.Format)
+	}
+	return []any{"PAD", zero}, nil
+}
+
+// weightImage packs word nf*SF+sf: lane (p, s) holds w[nf*outLanes+p][sf*inLanes+s] at bit (p*inLanes+s)*width.
+func (s *terms) weightImage(inLanes, outLanes, width int) []*big.Int {
+	words := make([]*big.Int, 0, s.in/inLanes*(s.out/outLanes))
+	weights := s.ints()
+	for nf := 0; nf < s.out; nf += outLanes {
+		for sf := 0; sf < s.in; sf += inLanes {
+			word := new(big.Int)
+			for p := outLanes - 1; p >= 0; p-- {
+				for i := inLanes - 1; i >= 0; i-- {
+					hardware.AppendField(word, big.NewInt(weights[(nf+p)*s.in+sf+i]), width)
+				}
+			}
+			words = append(words, word)
+		}
+	}
+	return words
+}
+
+// packed is weightImage as limbs; those of weights that are not held are not held either.
+func (m *exactSum) packed(inLanes, outLanes, width int) *rtl.Packed {
+	folds, words := m.in/inLanes, m.in/inLanes*(m.out/outLanes)
+	fill := func(from int, p *rtl.Packed) { // from begins a row of folds
+		var buf []int64
+		first := from / folds * outLanes
+		for c := range p.Len() / folds * outLanes {
+			row := m.row(first+c, &buf)
+			for sf := range folds {
+				p.SetRow(c/outLanes*folds+sf, c%outLanes*inLanes*width, width, row[sf*inLanes:(sf+1)*inLanes])
+			}
+		}
+	}
+	if m.codesAt != nil {
+		return rtl.NewRuns(inLanes*outLanes*width, words, folds, fill)
+	}
+	p := rtl.NewPacked(inLanes*outLanes*width, words)
+	fill(0, p)
+	return p
+}
+
+// constImage packs word nf: lane p holds {m, psh, bias} of channel nf*outLanes+p.
+func (m *exactSum) constImage(outLanes int, w widths) []*big.Int {
+	words := make([]*big.Int, 0, m.out/outLanes)
+	for nf := 0; nf < m.out; nf += outLanes {
+		word := new(big.Int)
+		for p := outLanes - 1; p >= 0; p-- {
+			if w.factor > 0 {
+				hardware.AppendField(word, w.factors[arith.At(len(w.factors), nf+p)], w.factor)
+			}
+			hardware.AppendField(word, new(big.Int).SetUint64(uint64(m.up[nf+p])), w.psh)
+			hardware.AppendField(word, m.bias[nf+p], w.bias)
+		}
+		words = append(words, word)
+	}
+	return words
+}
+
+// Front is what an op puts before the multipliers of a sum: the module, and the parameters that are its own.
+type Front struct {
+	Name     string // of the modules: op_<name> for exact sums, mx_<name> for those over blocks
+	unrolled bool   // there is an op_<name>_unrolled, with all weights as constants
+	Size     []any  // sizes, which all modules have
+	Padded   bool   // data are padded with zeros
+	Exact    []any  // what op_<name> has besides
+	Window   []any  // what mx_<name> has besides
+	Tail     []any  // what op_<name> has behind the parameters of the sum
+	In, Out  int    // products of a row, and rows, that op_<name> computes at once
+	Lanes    error  // why op_<name> cannot have the lanes of the node; those of mx_<name> follow from its blocks
+}
+
+// Unit is op_<name>, which takes codes as they are.
+func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
+	m = m.raw()
+	w := m.widths()
+	num, err := m.numeric(n, w)
+	if err != nil {
+		return nil, err
+	}
+	u := hardware.Unit("op_"+f.Name, f.Size...)
+	if f.unrolled && n.HW.Style == ir.StyleUnroll {
+		u.Module += "_unrolled"
+		return m.unrolled(n, hardware.With(u, num...), w)
+	}
+	if f.Lanes != nil {
+		return nil, f.Lanes
+	}
+	if f.Padded {
+		pad, err := m.padding(n)
+		if err != nil {
+			return nil, err
+		}
+		hardware.With(u, pad...)
+	}
+	hardware.With(u, f.Exact...)
+	hardware.With(u, num...)
+	hardware.With(u, f.Tail...)
+	u.Images = exactImages(n, f, w)
+	return u, nil
+}
+
+// exactImages are made of a new plan, so that none of the many units that are only weighed holds all weights.
+func exactImages(n *ir.Node, f Front, w widths) []rtl.Image {
+	return []rtl.Image{
+		{Param: "WEIGHTS", Width: f.In * f.Out * w.weight, Make: func(im *rtl.Image) error {
+			m, err := planExact(n)
+			if err == nil {
+				im.Packed = m.packed(f.In, f.Out, w.weight)
+			}
+			return err
+		}},
+		{Param: "CONSTS", Width: f.Out * w.konst(), Make: func(im *rtl.Image) error {
+			m, err := planExact(n)
+			if err == nil {
+				im.Words = m.raw().constImage(f.Out, w)
+			}
+			return err
+		}},
+	}
+}
+
+// unrolled is one vector a cycle with weights as constants.
+func (m *exactSum) unrolled(n *ir.Node, u *rtl.Unit, w widths) (*rtl.Unit, error) {
+	total := m.in * m.out * w.weight
+	if total > unrollLimit {
+		return nil, n.Errorf("L0620", "unrolled weights are %d bits, one constant holds %d", total, unrollLimit).
+			WithHint("fold this layer: [[fold.rule]] name = %q with lanes", n.Name)
+	}
+	weights := m.weightImage(m.in, m.out, w.weight)[0]
+	consts := m.constImage(m.out, w)[0]
+	u.Params = append(u.Params,
+		rtl.Param{Name: "WEIGHTS", Value: hardware.Hex(weights, total)},
+		rtl.Param{Name: "CONSTS", Value: hardware.Hex(consts, m.out*w.konst())})
+	return u, nil
+}

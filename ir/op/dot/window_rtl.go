@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dot
+
+import (
+	"math/big"
+	"math/bits"
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/op/arith"
+	"lathe/ir/op/block"
+	"lathe/ir/op/hardware"
+	"lathe/ir/op/lane"
+	"lathe/rtl"
+)
+
+// WindowLanes are the foldings of sums over blocks: inputs a beat, and rows, the outputs computed at once.
+func WindowLanes(n *ir.Node) (*ir.Lanes, error) {
+	w, err := planWindow(n)
+	if err != nil {
+		return nil, err
+	}
+	in := hardware.Counts(block.CommonLength(w.lengths), "elements of every block")
+	drain := func(in, rows int) int { return block.Drain(rows, in, w.lengths) }
+	return &ir.Lanes{In: in, Out: hardware.Counts(w.out, "outputs"), Drain: drain, Styles: []ir.Style{ir.StyleFold},
+		Mem: true}, nil
+}
+
+// blockUnit are the numbers of a sum over blocks in hardware.
+type blockUnit struct {
+	*windowSum
+	lanes, rows, drain int
+	clamp              bool
+	offset, span, low  int
+	sumW, biasW, wW    int
+	wsW, wsBase        int // bits of the scales of weights, exponent that 0 stands for
+}
+
+// hardware chooses the parameters of mx_linear.
+func (w *windowSum) hardware(n *ir.Node) (*blockUnit, error) {
+	u := &blockUnit{windowSum: w, lanes: n.HW.InLanes, rows: n.HW.Rows, drain: n.HW.OutLanes, biasW: 1, wW: 1}
+	if e := lane.Check(n, "in_lanes", u.lanes, lane.Divisors(block.CommonLength(w.lengths)), slices.Min(w.lengths),
+		"elements of the shortest block"); e != nil {
+		e.Code = "L0651"
+		return nil, e
+	}
+	if e := lane.CheckDivisor(n, "out_lanes", u.rows, w.out, "outputs"); e != nil {
+		return nil, e
+	}
+	if u.drain < 1 || u.rows%u.drain != 0 || u.rows/u.drain > slices.Min(w.lengths)/u.lanes {
+		return nil, n.Errorf("L0650", "%d sums that leave %d a beat take longer than a block of %d beats", u.rows, u.drain,
+			slices.Min(w.lengths)/u.lanes).WithHint("schedule the quantized graph again, or take fewer lanes")
+	}
+	for _, v := range w.weights {
+		u.wW = max(u.wW, arith.SignedBits(big.NewInt(v)))
+	}
+	for _, v := range w.bias {
+		u.biasW = max(u.biasW, arith.SignedBits(big.NewInt(v)))
+	}
+	u.shifts(n)
+	return u, nil
+}
+
+// shifts finds the range of a = xs + ws + OFFSET over all blocks that are not zero, and with it LOW and SPAN.
+func (u *blockUnit) shifts(n *ir.Node) {
+	lo, hi := 0, 0
+	if u.data.fields {
+		lo, hi = fieldRange(n.Args[0])
+	}
+	u.wsBase = 1 << 20
+	most := -1 << 20
+	u.each(func(c, j, from, to int) {
+		if slices.ContainsFunc(u.weights[from:to], func(v int64) bool { return v != 0 }) {
+			e := u.wexp[c*len(u.lengths)+j]
+			u.wsBase, most = min(u.wsBase, e), max(most, e)
+		}
+	})
+	if most < u.wsBase {
+		u.wsBase, most = 0, 0
+	}
+	u.wsW = bits.Len(uint(most - u.wsBase))
+	base := u.data.exp + u.wsBase + u.acc.F // the shift where both fields are 0
+	least, greatest := lo+base, hi+base+most-u.wsBase
+	u.low = min(max(-least, 0), u.dBits-1)
+	u.offset = base + u.low
+	_, top := u.windowSum.span(n)
+	u.clamp = top > u.acc.W-1-u.acc.F || least < -u.low
+	u.span = max(greatest+u.low, 0)
+	u.sumW = u.acc.W
+	if u.clamp {
+		u.span = max(min(u.span, u.acc.W+u.low), 1)
+		u.sumW += bits.Len(uint(len(u.lengths)))
+	}
+}
+
+// scaleField is the field of block j of row c; blocks of zeros take the least.
+func (u *blockUnit) scaleField(c, j int) int64 {
+	return int64(min(max(u.wexp[c*len(u.lengths)+j]-u.wsBase, 0), 1<<u.wsW-1))
+}
+
+// Unit is mx_<name> with its images. It is always folded.
+func (w *windowSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
+	u, err := w.hardware(n)
+	if err != nil {
+		return nil, err
+	}
+	run := n.Args[1].Type.Shape[len(n.Args[1].Type.Shape)-1]
+	scale := 0
+	if u.data.fields {
+		b, _ := n.Args[0].Type.BlockFormat()
+		scale = b.ScaleWidth()
+	}
+	r := hardware.Unit("mx_"+f.Name, append(f.Size, f.Window...)...)
+	hardware.With(r, "K", min(u.lengths[0], run), "IN_LANES", u.lanes, "ROWS", u.rows, "DRAIN", u.drain)
+	hardware.With(r, "X_W", u.data.ints.W, "XS_W", scale, "W_W", u.wW, "WS_W", u.wsW, "D_W", u.dBits)
+	hardware.With(r, "OFFSET", u.offset, "SPAN", u.span, "LOW", u.low, "CLAMP", hardware.Flag(u.clamp), "SUM_W", u.sumW,
+		"BIAS_W", u.biasW,
+		"OUT_W", u.acc.W, "ROM_STYLE", hardware.MemStyle(n))
+	scales := rtl.Image{Param: "SCALES", Width: u.drain * u.wsW}
+	bias := rtl.Image{Param: "BIAS", Width: u.drain * u.biasW}
+	for g := 0; g < u.out; g += u.rows {
+		for j := range u.lengths {
+			for d := g; d < g+u.rows; d += u.drain {
+				word := new(big.Int)
+				for c := d + u.drain - 1; c >= d; c-- {
+					hardware.AppendField(word, big.NewInt(u.scaleField(c, j)), u.wsW)
+				}
+				scales.Words = append(scales.Words, word)
+			}
+		}
+		for d := g; d < g+u.rows; d += u.drain {
+			word := new(big.Int)
+			for c := d + u.drain - 1; c >= d; c-- {
+				hardware.AppendField(word, big.NewInt(u.bias[c]), u.biasW)
+			}
+			bias.Words = append(bias.Words, word)
+		}
+	}
+	lanes, rows, width := u.lanes, u.rows, u.wW
+	r.Images = []rtl.Image{{Param: "WEIGHTS", Width: lanes * rows * width, Make: func(im *rtl.Image) error {
+		again, err := planWindow(n) // a unit that is only weighed holds no weights
+		if err == nil {
+			im.Words = again.weightImage(lanes, rows, width)
+		}
+		return err
+	}}, bias}
+	if u.wsW > 0 {
+		r.Images = append(r.Images, scales)
+	}
+	return r, nil
+}
+
+// PackCause: every product has a DSP of its own.
+func (w *windowSum) PackCause(*ir.Node) (string, error) {
+	return "sums over blocks take a DSP a product", nil
+}

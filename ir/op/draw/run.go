@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package draw
+
+import (
+	"lathe/ir"
+)
+
+// Run evaluates n on the values of its arguments.
+func Run(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error) {
+	k, err := n.Op.Eval(n)
+	if err != nil {
+		return nil, err
+	}
+	return k(args)
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hardware
+
+import (
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/arith"
+	"lathe/rtl"
+)
+
+// CodesIn are the codes of t as numbers, for operations that compare them or move them: a scale above 0 and a zero
+// point change nothing about their order.
+func CodesIn(n *ir.Node, t ir.Type) (format.Fixed, error) {
+	if c, ok := arith.IntegersOf(t.Format); ok {
+		return c.Ints, nil
+	}
+	return arith.FixedOf(n, t)
+}
+
+// MemStyle is the memory that the schedule of n asks for, as the modules of the library have it.
+func MemStyle(n *ir.Node) string {
+	if n.HW.Mem == "" {
+		return "auto"
+	}
+	return n.HW.Mem
+}
+
+// AppendField shifts word up and puts v, modulo 2^width, below.
+func AppendField(word, v *big.Int, width int) {
+	word.Lsh(word, uint(width))
+	mask := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), uint(width)), big.NewInt(1))
+	word.Or(word, mask.And(mask, v)) // And of a negative number is two's complement
+}
+
+// bramBits is the argument width from which a table is stored in block RAM, unless the plan says otherwise.
+const bramBits = 12
+
+// Table is the hardware of a table.
+func Table(n *ir.Node, table []int64) *rtl.Unit {
+	in, out := n.Args[0].Type.Format.Width(), n.Type.Format.Width()
+	style := MemStyle(n)
+	if style == "auto" && in > bramBits {
+		style = "block"
+	}
+	u := Unit("op_table", "LANES", n.HW.InLanes, "IN_W", in, "OUT_W", out,
+		"BEATS", Beats(n.Type, n.HW.InLanes), "ROM_STYLE", style)
+	u.Images = []rtl.Image{{Param: "IMAGE", Width: out, Make: func(im *rtl.Image) error {
+		im.Words = arith.Words(table)
+		return nil
+	}}}
+	return u
+}

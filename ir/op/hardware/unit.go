@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package hardware
+
+import (
+	"fmt"
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/arith"
+	"lathe/rtl"
+)
+
+// Unit makes an instance; pairs are parameter names and int or string values.
+func Unit(module string, pairs ...any) *rtl.Unit {
+	u := &rtl.Unit{Module: module}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		value := fmt.Sprint(pairs[i+1])
+		if s, ok := pairs[i+1].(string); ok {
+			value = `"` + s + `"`
+		}
+		u.Params = append(u.Params, rtl.Param{Name: pairs[i].(string), Value: value})
+	}
+	return u
+}
+
+// With appends parameters to a unit.
+func With(u *rtl.Unit, pairs ...any) *rtl.Unit {
+	u.Params = append(u.Params, Unit("", pairs...).Params...)
+	return u
+}
+
+// Flag is b as a parameter.
+func Flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// operandParams describe argument 0; ResultParams the rounding of values at exponent exp into the result.
+func operandParams(n *ir.Node) (params []any, fx format.Fixed, err error) {
+	fx, err = arith.FixedOf(n, n.Args[0].Type)
+	return []any{"IN_W", fx.W, "IN_SIGNED", Flag(fx.Signed)}, fx, err
+}
+
+// ResultParams are the parameters of the one rounding of integers in steps of 2^exp into the format of n.
+func ResultParams(n *ir.Node, exp int) ([]any, error) {
+	fx, err := Result(n)
+	return []any{"SHIFT", -fx.F - exp, "OUT_W", fx.W, "OUT_SIGNED", Flag(fx.Signed),
+		"ROUND", int(fx.Round), "OVER", int(fx.Over)}, err
+}
+
+// Result is the result format of n, which has a rounding that hardware knows.
+func Result(n *ir.Node) (format.Fixed, error) {
+	fx, err := arith.FixedOf(n, n.Type)
+	if err == nil {
+		err = HardwareRound(n)
+	}
+	return fx, err
+}
+
+// HardwareRound refuses a result format with a rounding that hardware does not know.
+func HardwareRound(n *ir.Node) error {
+	if r := format.Rounding(n.Type.Format); r > format.RoundOutward {
+		return n.Errorf("L0311", "round=%s has no hardware", r)
+	}
+	return nil
+}
+
+// Beats is the number of beats of a tensor at the given lanes.
+func Beats(t ir.Type, lanes int) int { return (t.Elems() + lanes - 1) / lanes }
+
+// Elementwise is an instance with one beat in, one beat out, and one rounding.
+func Elementwise(module string, n *ir.Node, exp int, more ...any) (*rtl.Unit, error) {
+	in, _, err := operandParams(n)
+	if err != nil {
+		return nil, err
+	}
+	out, err := ResultParams(n, exp)
+	if err != nil {
+		return nil, err
+	}
+	u := Unit(module, "LANES", n.HW.InLanes)
+	With(u, in...)
+	With(u, out...)
+	With(u, more...)
+	return With(u, "BEATS", Beats(n.Type, n.HW.InLanes)), nil
+}
+
+// ArgExp is the exponent of the step of argument 0.
+func ArgExp(n *ir.Node) int {
+	exp, _ := arith.Step(n.Args[0].Type)
+	return exp
+}
+
+// Hex prints a sized literal of w bits in two's complement.
+func Hex(v *big.Int, w int) string {
+	m := new(big.Int).Lsh(big.NewInt(1), uint(w))
+	return fmt.Sprintf("%d'h%x", w, new(big.Int).Mod(v, m))
+}
+
+// Wire is for operations that only rename a stream: no instance at all.
+func Wire(*ir.Node) (*rtl.Unit, error) { return &rtl.Unit{}, nil }
+
+// RomStyle is the parameter of modules with images.
+func RomStyle(n *ir.Node) []any { return []any{"ROM_STYLE", MemStyle(n)} }

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lane says which numbers of lanes are legal.
+package lane
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+)
+
+// CommonChannels is the greatest number that divides the channels, the last axis, of every stream into n.
+func CommonChannels(n *ir.Node) int {
+	channels := 0
+	for _, a := range n.Args {
+		if !a.IsConst() {
+			channels = GCD(lastOf(a.Type.Shape), channels)
+		}
+	}
+	return channels
+}
+
+func lastOf(shape []int) int {
+	if len(shape) == 0 {
+		return 1
+	}
+	return shape[len(shape)-1]
+}
+
+// Follows is the column of units that have the lanes that arrive.
+func Follows(*ir.Node) (*ir.Lanes, error) { return &ir.Lanes{}, nil }
+
+// Divisors lists the divisors of n > 0, ascending.
+func Divisors(n int) []int {
+	var low, high []int
+	for i := 1; i*i <= n; i++ {
+		if n%i != 0 {
+			continue
+		}
+		low = append(low, i)
+		if i*i != n {
+			high = append(high, n/i)
+		}
+	}
+	slices.Reverse(high)
+	return append(low, high...)
+}
+
+// GCD is the greatest common divisor of a and b, neither of which is negative.
+func GCD(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// Check reports lanes that are none of the legal numbers (ascending), all of which divide size things, and names
+// the nearest: an error L0412 at the node, nil where the lanes are legal. key is the word for them, such as in_lanes.
+func Check(n *ir.Node, key string, lanes int, legal []int, size int, things string) *diag.Error {
+	at, found := slices.BinarySearch(legal, lanes)
+	if found {
+		return nil
+	}
+	var near []string
+	for _, d := range legal[max(at-1, 0):min(at+1, len(legal))] {
+		near = append(near, fmt.Sprint(d))
+	}
+	e := n.Errorf("L0412", "%s %d does not divide %d %s", key, lanes, size, things)
+	if len(near) > 0 {
+		e.Hint = "use " + strings.Join(near, " or ")
+	}
+	return e
+}
+
+// CheckDivisor is Check where every divisor is legal.
+func CheckDivisor(n *ir.Node, key string, lanes, size int, things string) *diag.Error {
+	return Check(n, key, lanes, Divisors(size), size, things)
+}

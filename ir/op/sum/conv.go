@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sum
+
+import (
+	"fmt"
+
+	"lathe/cuda"
+	"lathe/ir"
+	"lathe/ir/hlo"
+	"lathe/ir/op/column"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/geometry"
+)
+
+// ConvAttrs are the attributes of conv.
+type ConvAttrs struct {
+	geometry.Window
+	Groups int
+}
+
+// Conv is a 1-D or 2-D cross-correlation. Channels first: x [n,ic,h,w], w [oc,ic/groups,kh,kw], y [n,oc,oh,ow];
+// channels last: x [n,h,w,ic], w [oc,kh,kw,ic/groups], y [n,oh,ow,oc]; bias [oc] is optional.
+//
+// Quantized, the sum is exact with one rounding into the result format, and padding is the value zero.
+var Conv = &ir.Op{
+	Name: "conv", Doc: "cross-correlation with constant weights", Attrs: ConvAttrs{}, Arity: [2]int{2, 3},
+	Traits: ir.Traits{Weighted: true, Last: func(attrs any) *bool { return &attrs.(*ConvAttrs).ChannelsLast },
+		Blocks: func(n *ir.Node) bool { return n.Attrs.(*ConvAttrs).Groups == 1 && column.SumsInBlocks(n) }},
+	Infer: convInfer,
+	Eval:  convEval,
+	Exact: dot.ExactSum,
+	HLO:   convHLO,
+	RTL:   convRTL,
+	Lanes: convLanes,
+	CUDA:  ir.OneNode(convCUDA),
+	Legal: convLegal,
+	Gen:   genConv,
+}
+
+// Depthwise says that a convolution to out channels over images of g takes each channel by itself.
+func (a *ConvAttrs) Depthwise(g *geometry.Grid, out int) bool {
+	return a.Groups > 1 && a.Groups == g.C && a.Groups == out
+}
+
+func convInfer(n *ir.Node) ([]int, error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, err
+	}
+	w := n.Args[1].Type.Shape
+	if len(w) != len(a.Kernel)+2 {
+		return nil, fmt.Errorf("weights have shape %s for a kernel of %d axes", ir.ShapeString(w), len(a.Kernel))
+	}
+	oc := w[0]
+	if a.Groups < 1 || g.C%a.Groups != 0 || oc%a.Groups != 0 {
+		return nil, fmt.Errorf("group %d does not divide %d input and %d output channels", a.Groups, g.C, oc)
+	}
+	ic, kernel := w[1], w[2:]
+	if a.ChannelsLast {
+		ic, kernel = w[len(w)-1], w[1:len(w)-1]
+	}
+	if ic != g.C/a.Groups {
+		return nil, fmt.Errorf("weights %s take %d channels, the input %s gives %d in %d groups", ir.ShapeString(w), ic,
+			ir.ShapeString(n.Args[0].Type.Shape), g.C/a.Groups, a.Groups)
+	}
+	for i, k := range kernel {
+		if k != a.Kernel[i] {
+			return nil, fmt.Errorf("weights %s do not have the kernel %v", ir.ShapeString(w), a.Kernel)
+		}
+	}
+	if len(n.Args) > 2 {
+		if b := n.Args[2].Type.Shape; len(b) != 1 || b[0] != oc {
+			return nil, fmt.Errorf("bias has shape %s for %d output channels", ir.ShapeString(b), oc)
+		}
+	}
+	return g.OutShape(&a.Window, oc), nil
+}
+
+// convLegal: hardware takes channels-last images.
+func convLegal(n *ir.Node) error {
+	if !n.Attrs.(*ConvAttrs).ChannelsLast {
+		return fmt.Errorf("conv must be channels-last before it is quantized")
+	}
+	return dot.Legal(n)
+}
+
+func convEval(n *ir.Node) (ir.Kernel, error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	if n.Type.IsFloat() {
+		return convFloat(n, a, g)
+	}
+	p, err := dot.New(n)
+	if err != nil {
+		return nil, err
+	}
+	kernels := p.Groups(a.Groups)
+	rows, terms := p.Size()
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		x, err := p.Input(n, args[0])
+		if err != nil {
+			return nil, err
+		}
+		out := ir.NewTensor(n.Type)
+		windowsOf(g, a.Groups, terms, x, func(group, pixel int, window dot.Input) {
+			at := pixel*rows + group*rows/a.Groups
+			kernels[group](window, out.Codes[at:at+rows/a.Groups])
+		})
+		return out, nil
+	}, nil
+}
+
+// windowsOf gathers every window of every group of a channels-last image in the order ky, kx, channel; the scale fields
+// of blocks, which have one group, in the order ky, kx, block. Padding is zero.
+func windowsOf(g *geometry.Grid, groups, size int, x dot.Input, f func(group, pixel int, w dot.Input)) {
+	blocks := 0 // of a pixel
+	if len(x.Fields) > 0 {
+		blocks = len(x.Fields) / (g.N * g.H * g.W)
+	}
+	w := dot.Input{Ints: make([]int64, size), Fields: make([]int64, g.KH*g.KW*blocks)}
+	ic := g.C / groups
+	for p := range g.N * g.OH * g.OW {
+		img, oy, ox := p/(g.OH*g.OW), p/g.OW%g.OH, p%g.OW
+		for group := range groups {
+			clear(w.Ints)
+			clear(w.Fields)
+			g.Each(oy, ox, func(ky, kx, py, px int) {
+				tap, from := ky*g.KW+kx, g.At(true, img, py, px, group*ic)
+				copy(w.Ints[tap*ic:][:ic], x.Ints[from:])
+				copy(w.Fields[tap*blocks:][:blocks], x.Fields[from/g.C*blocks:])
+			})
+			f(group, p, w)
+		}
+	}
+}
+
+func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	a := n.Attrs.(*ConvAttrs)
+	c, x := convOf(&a.Window, a.Groups), args[0]
+	if n.Type.IsFloat() {
+		return convFloatHLO(b, n, args, c)
+	}
+	p, err := dot.New(n)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+	}
+	return p.Dot(b, n, x, dot.Form{Shape: n.Args[1].Type.Shape,
+		Products: func(x, w hlo.Value, bits int) (hlo.Value, error) { return b.ConvInt(x, w, c, bits), b.Err() },
+		Tap:      func(v hlo.Value, i int) hlo.Value { return tapPixels(b, g, v, i/g.KW, i%g.KW) }})
+}
+
+// tapPixels picks the pixels [images, oh, ow, c] of v that one tap of the kernel meets, zeros outside of the image.
+func tapPixels(b *hlo.Builder, g *geometry.Grid, v hlo.Value, ky, kx int) hlo.Value {
+	dims := v.Type().Dims
+	c := dims[len(dims)-1]
+	images := max(b.Samples, 1) * g.N
+	v = b.Reshape(v, images, g.H, g.W, c)
+	fromY, fromX := ky*g.DH-g.PT, kx*g.DW-g.PL
+	endY, endX := fromY+(g.OH-1)*g.SH+1, fromX+(g.OW-1)*g.SW+1
+	v = b.Pad(v, b.Int(v.Type().DType, 0), []int{0, max(0, -fromY), max(0, -fromX), 0},
+		[]int{0, max(0, endY-g.H), max(0, endX-g.W), 0}, nil)
+	y, x := max(fromY, 0), max(fromX, 0)
+	return b.Slice(v, []int{0, y, x, 0}, []int{images, y + endY - fromY, x + endX - fromX, c},
+		[]int{1, g.SH, g.SW, 1})
+}
+
+// convCUDA takes convolutions whose windows are single pixels, as linear nodes over pixels.
+func convCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	single := g.KH*g.KW == 1 && g.SH*g.SW == 1 && g.OH == g.H && g.OW == g.W
+	if !single || a.Groups != 1 || !a.ChannelsLast {
+		return nil, cuda.Refuse("the library has no convolution but that of single pixels, channels last")
+	}
+	p, err := dot.New(n)
+	if err != nil {
+		return nil, err
+	}
+	return p.Product(n, t)
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sum
+
+import (
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/hardware"
+	"lathe/ir/op/lane"
+	"lathe/rtl"
+)
+
+// convLanes are the foldings of a convolution. One of each channel by itself has as many lanes on both streams up to
+// its channels; beyond, for whole windows or parts of them, a pixel of all channels goes out.
+func convLanes(n *ir.Node) (*ir.Lanes, error) {
+	if dot.KindsOf(n).Window() {
+		return dot.WindowLanes(n)
+	}
+	a, rows := n.Attrs.(*ConvAttrs), n.Args[1].Type.Shape[0]
+	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, err
+	}
+	l := &ir.Lanes{Styles: []ir.Style{ir.StyleFold}, Mem: true} // all lanes are the folded unit that folds nothing
+	if a.Depthwise(g, rows) {
+		l.In = ir.Count{Legal: tapLanes(g), Size: g.C, Things: "channels"}
+		l.Tie = func(lanes int) (in, out int) { return lanes, min(lanes, g.C) }
+		l.Stream = func(in int) []int {
+			if in <= g.C {
+				return []int{in}
+			}
+			return lane.Divisors(g.C)
+		}
+		return l, nil
+	}
+	l.In = ir.Count{Legal: kernelLanes(g, a.Groups), Size: g.KH * g.KW * g.C / a.Groups,
+		Things: "kernel elements in whole channels or pixels"}
+	l.Out = hardware.Counts(rows/a.Groups, "output channels")
+	l.Stream = func(in int) []int { return pixelLanes(g.C, in) }
+	return l, nil
+}
+
+// pixelLanes lists the lanes of the stream into a convolution of c channels with in parallel inputs: divisors of c of
+// which one of stream and in divides the other; whole pixels in parallel take any.
+func pixelLanes(c, in int) []int {
+	return slices.DeleteFunc(lane.Divisors(c), func(d int) bool { return in < c && d%in != 0 && in%d != 0 })
+}
+
+// kernelLanes lists the parallel inputs that op_conv can have along kernel and channels, ascending: divisors of the
+// channels of a group, or whole pixels, as many as divide the kernel (see the header of op_window).
+func kernelLanes(g *geometry.Grid, groups int) []int {
+	legal := lane.Divisors(g.C / groups)
+	if groups == 1 {
+		for _, pixels := range lane.Divisors(g.KH * g.KW)[1:] {
+			legal = append(legal, g.C*pixels)
+		}
+	}
+	return legal
+}
+
+// tapLanes lists the parallel products that a depthwise convolution can have, ascending: divisors of the
+// channels, one element of their windows each; or all channels, as many elements as divide the kernel.
+func tapLanes(g *geometry.Grid) []int {
+	legal := lane.Divisors(g.C)
+	for _, taps := range lane.Divisors(g.KH * g.KW)[1:] {
+		legal = append(legal, g.C*taps)
+	}
+	return legal
+}
+
+func convRTL(n *ir.Node) (*rtl.Unit, error) {
+	a := n.Attrs.(*ConvAttrs)
+	g, err := geometry.OfNode(n, &a.Window)
+	if err != nil {
+		return nil, err
+	}
+	p, err := dot.New(n)
+	if err != nil {
+		return nil, err
+	}
+	rows, _ := p.Size()
+	f := dot.Front{Name: "conv", Size: geometry.Params(g), Padded: g.PT+g.PL+g.PB+g.PR > 0}
+	switch {
+	case !a.Depthwise(g, rows):
+		f.Exact = []any{"OC", rows, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes,
+			"GROUPS", a.Groups}
+		f.Window = []any{"OC", rows}
+		f.In, f.Out, f.Tail = n.HW.InLanes, n.HW.OutLanes, append(hardware.RomStyle(n), dot.Multipliers(n)...)
+		f.Lanes = convLanesLegal(n, g, rows)
+	case n.HW.InLanes <= g.C: // lanes channels at a time, one element of their windows a cycle
+		f.Name, f.Exact = "dwconv", []any{"LANES", n.HW.InLanes}
+		f.In, f.Out, f.Tail = 1, n.HW.InLanes, append(hardware.RomStyle(n), dot.Multipliers(n)...)
+		f.Lanes = depthwiseLegal(n, g)
+	default: // all channels and several elements of their windows at once
+		f.Name, f.In, f.Out = "dwconv_wide", n.HW.InLanes/g.C, g.C
+		f.Size = append(f.Size, "STREAM_LANES", n.HW.StreamIn, "TAP_LANES", f.In)
+		f.Tail, f.Lanes = hardware.RomStyle(n), depthwiseLegal(n, g)
+	}
+	return p.Unit(n, f)
+}
+
+// convLanesLegal says why the lanes of a convolution that is not depthwise are not legal.
+func convLanesLegal(n *ir.Node, g *geometry.Grid, rows int) error {
+	groups := n.Attrs.(*ConvAttrs).Groups
+	if e := lane.Check(n, "in_lanes", n.HW.InLanes, kernelLanes(g, groups), g.KH*g.KW*g.C/groups,
+		"kernel elements in whole channels or pixels"); e != nil {
+		return e
+	}
+	if e := lane.CheckDivisor(n, "out_lanes", n.HW.OutLanes, rows/groups, "output channels"); e != nil {
+		return e
+	}
+	if e := lane.CheckDivisor(n, "stream lanes", n.HW.StreamIn, g.C, "input channels"); e != nil {
+		return e
+	}
+	if in, s := n.HW.InLanes, n.HW.StreamIn; in < g.C && in%s != 0 && s%in != 0 {
+		return n.Errorf("L0412", "in_lanes %d fit neither whole pixels of %d channels nor the %d lanes of the stream",
+			in, g.C, s).WithHint("use %d or a multiple", g.C)
+	}
+	return nil
+}
+
+// depthwiseLegal says why the lanes of a depthwise convolution are not legal.
+func depthwiseLegal(n *ir.Node, g *geometry.Grid) error {
+	if e := lane.Check(n, "lanes", n.HW.InLanes, tapLanes(g), g.C, "channels"); e != nil {
+		return e
+	}
+	if n.HW.InLanes <= g.C {
+		return nil
+	}
+	if e := lane.CheckDivisor(n, "stream lanes", n.HW.StreamIn, g.C, "channels"); e != nil {
+		return e
+	}
+	if e := lane.Check(n, "out_lanes", n.HW.OutLanes, []int{g.C}, g.C, "channels of all that are computed"); e != nil {
+		return e
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sum
+
+import (
+	"fmt"
+
+	"lathe/cuda"
+	"lathe/ir"
+	"lathe/ir/dense"
+	"lathe/ir/hlo"
+	"lathe/ir/op/carrier"
+	"lathe/ir/op/column"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/hardware"
+	"lathe/ir/op/walk"
+)
+
+// Linear is y = x*transpose(w) + b: x [..., in], w [out, in], b [out] (optional), y [..., out].
+//
+// Quantized, weights and bias are constants, and the sum is exact with one rounding into the result format.
+var Linear = &ir.Op{
+	Name: "linear", Doc: "x*transpose(w) + b over the last axis", Arity: [2]int{2, 3},
+	Traits: ir.Traits{Weighted: true, Blocks: column.SumsInBlocks},
+	Infer:  linearInfer,
+	Eval:   linearEval,
+	Exact:  dot.ExactSum,
+	HLO:    linearHLO,
+	RTL:    dot.LinearUnit,
+	Lanes:  linearLanes,
+	CUDA:   ir.OneNode(linearCUDA),
+	Legal:  dot.Legal,
+	Gen:    genLinear,
+}
+
+func linearInfer(n *ir.Node) ([]int, error) {
+	x, w := n.Args[0].Type.Shape, n.Args[1].Type.Shape
+	if len(w) != 2 {
+		return nil, fmt.Errorf("weights have shape %s, not out x in", ir.ShapeString(w))
+	}
+	if len(x) < 1 || x[len(x)-1] != w[1] {
+		return nil, fmt.Errorf("input %s does not match %d columns of weights %s", ir.ShapeString(x), w[1], ir.ShapeString(w))
+	}
+	if len(n.Args) > 2 {
+		if b := n.Args[2].Type.Shape; len(b) != 1 || b[0] != w[0] {
+			return nil, fmt.Errorf("bias has shape %s, %d output features need %d", ir.ShapeString(b), w[0], w[0])
+		}
+	}
+	y := append([]int(nil), x...)
+	y[len(y)-1] = w[0]
+	return y, nil
+}
+
+func linearEval(n *ir.Node) (ir.Kernel, error) {
+	if n.Type.IsFloat() {
+		return linearFloat(n)
+	}
+	p, err := dot.New(n)
+	if err != nil {
+		return nil, err
+	}
+	kernel := p.Kernel()
+	rows, terms := p.Size()
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		x, err := p.Input(n, args[0])
+		if err != nil {
+			return nil, err
+		}
+		out := ir.NewTensor(n.Type)
+		for v := 0; v*terms < len(x.Ints); v++ {
+			kernel(x.Row(v, terms), out.Codes[v*rows:(v+1)*rows])
+		}
+		return out, nil
+	}, nil
+}
+
+func linearFloat(n *ir.Node) (ir.Kernel, error) {
+	operand, err := floatOperand(n)
+	if err != nil {
+		return nil, err
+	}
+	x, err := fixedFloats(n, 0)
+	if err != nil {
+		return nil, err
+	}
+	in, out := n.Args[1].Type.Shape[1], n.Args[1].Type.Shape[0]
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		y := ir.NewTensor(n.Type)
+		w, bias := operand(args)
+		p := dense.Product{M: walk.Size(n.Type.Shape[:len(n.Type.Shape)-1]), N: out, K: in,
+			Left: dense.Left(x(args), in), Right: w, Bias: bias, Out: y.Floats, Row: out, Col: 1}
+		p.Run()
+		return y, nil
+	}, nil
+}
+
+// floatOperand gives the weights of n, one row for each of the first axis, and the bias, nil if there is none, for the
+// arguments of a sample. Constants are read once; weights stay where they lie.
+func floatOperand(n *ir.Node) (func(args []*ir.Tensor) (w dense.Operand, bias []float32), error) {
+	row := walk.Size(n.Args[1].Type.Shape[1:])
+	fixed, err := constOperand(n, row)
+	if err != nil {
+		return nil, err
+	}
+	bias, err := fixedFloats(n, 2)
+	if err != nil {
+		return nil, err
+	}
+	return func(args []*ir.Tensor) (dense.Operand, []float32) {
+		if args[1] == nil {
+			return fixed, bias(args)
+		}
+		return dense.Rows(args[1].Floats, row), bias(args)
+	}, nil
+}
+
+// constOperand is the constant weights of n, none where they are computed.
+func constOperand(n *ir.Node, row int) (dense.Operand, error) {
+	if !n.Args[1].IsConst() {
+		return dense.Operand{}, nil
+	}
+	switch data := n.Args[1].Attrs.(*ir.Const).Data; {
+	case data.Len() != n.Args[1].Type.Shape[0]*row || !n.Args[1].Type.IsFloat():
+		t, err := n.Args[1].Value()
+		if err != nil {
+			return dense.Operand{}, err
+		}
+		return dense.Rows(t.Floats, row), nil
+	case data.DType == ir.F32:
+		return dense.ByteRows(data.Bytes, row), nil
+	default:
+		return dense.Operand{Row: row, Step: 1, Read: data.FloatsAt}, nil
+	}
+}
+
+// fixedFloats gives the elements of argument i for the arguments of a sample, nil if n has none; a constant is read
+// once.
+func fixedFloats(n *ir.Node, i int) (func(args []*ir.Tensor) []float32, error) {
+	var fixed []float32
+	if i < len(n.Args) && n.Args[i].IsConst() {
+		t, err := n.Args[i].Value()
+		if err != nil {
+			return nil, err
+		}
+		fixed = t.Floats
+	}
+	return func(args []*ir.Tensor) []float32 {
+		if i >= len(args) || args[i] == nil {
+			return fixed
+		}
+		return args[i].Floats
+	}, nil
+}
+
+func linearHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	x, err := carrier.EachSample(b, n, args, 0)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	last := len(x.Type().Dims) - 1
+	contract := hlo.Dot{LhsContract: []int{last}, RhsContract: []int{1}}
+	if n.Type.IsFloat() {
+		w, err := carrier.Value(b, n, args, 1)
+		if err != nil {
+			return hlo.Value{}, err
+		}
+		if carrier.PerSample(n, 1, w) {
+			contract = hlo.Dot{LhsContract: []int{last}, RhsContract: []int{2}, LhsBatch: []int{0}, RhsBatch: []int{0}}
+		}
+		return addBias(b, n, args, b.DotGeneral(x, w, contract, hlo.F32), last)
+	}
+	p, err := dot.New(n)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	return p.Dot(b, n, x, dot.Form{Shape: n.Args[1].Type.Shape, Bytes: true,
+		Products: func(x, w hlo.Value, bits int) (hlo.Value, error) { return b.DotInt(x, w, contract, bits), b.Err() }})
+}
+
+func linearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
+	if n.Type.IsFloat() {
+		return nil, cuda.Refuse("the library has no product of fp32 matrices")
+	}
+	p, err := dot.New(n)
+	if err != nil {
+		return nil, err
+	}
+	return p.Product(n, t)
+}
+
+func linearLanes(n *ir.Node) (*ir.Lanes, error) {
+	if dot.KindsOf(n).Window() {
+		return dot.WindowLanes(n)
+	}
+	w := n.Args[1].Type.Shape
+	return &ir.Lanes{In: hardware.Counts(w[1], "inputs"), Out: hardware.Counts(w[0], "outputs"), Mem: true,
+		Styles: []ir.Style{ir.StyleFold, ir.StyleUnroll}}, nil
+}
