@@ -26,6 +26,7 @@ func plain() []row {
 		{"floor.default", "self", unary(curve.Floor)},
 		{"ceil.default", "self", unary(curve.Ceil)},
 		{"round.default", "self", unary(curve.Round)},
+		{"trunc.default fix.default", "self", unary(curve.Trunc)},
 		{"abs.default", "self", unary(curve.Abs)},
 		{"sign.default sgn.default", "self", unary(curve.Sign)},
 		{"cos.default", "self", unary(curve.Cos)},

@@ -202,3 +202,19 @@ func TestWholeBounds(t *testing.T) {
 		t.Errorf("%v, %v", out, err)
 	}
 }
+
+// TestTrunc cuts fractions off, whatever their sign.
+func TestTrunc(t *testing.T) {
+	for _, name := range []string{"trunc", "fix"} {
+		g := load(t, "input x f32 4\ny f32 4 = "+name+".default self=%x\noutput y", source.Options{})
+		p, err := ref.New(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := &ir.Tensor{Type: g.In[0].Type, Floats: []float32{-2.5, -0.75, 0.75, 7}}
+		out, err := p.Run(context.Background(), []ref.Sample{{in}})
+		if err != nil || !slices.Equal(out[0][0].Floats, []float32{-2, 0, 0, 7}) {
+			t.Errorf("%s: %v, %v", name, out, err)
+		}
+	}
+}

@@ -33,6 +33,8 @@ func slowTable(n *ir.Node, x *big.Rat) (y *big.Rat, ok bool) {
 		return new(big.Rat).SetInt(round(x, format.RoundCeil)), true
 	case curve.Round:
 		return new(big.Rat).SetInt(round(x, format.RoundEven)), true
+	case curve.Trunc:
+		return new(big.Rat).SetInt(round(x, format.RoundZero)), true
 	case curve.Softsign:
 		return ratio(x, plus(one, new(big.Rat).Abs(x))), true
 	case curve.HardSwish:

@@ -30,6 +30,9 @@ var (
 		}, (*hlo.Builder).Ceil, nil)
 	Round = fractional("round", "nearest integer, ties to even", math.RoundToEven, bigmath.Round,
 		(*hlo.Builder).RoundEven, nil)
+	Trunc = fractional("trunc", "x without its fraction", math.Trunc,
+		func(x *big.Rat) *big.Rat { return new(big.Rat).SetInt(new(big.Int).Quo(x.Num(), x.Denom())) },
+		func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Mul(b.Sign(x), b.Floor(b.Abs(x))) }, nil)
 	Softsign = fractional("softsign", "x/(1 + |x|)", func(x float64) float64 { return x / (1 + math.Abs(x)) },
 		func(x *big.Rat) *big.Rat {
 			y := new(big.Rat).Abs(x)
