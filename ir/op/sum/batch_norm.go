@@ -11,6 +11,8 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/hlo"
+	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/composite"
 	"lathe/ir/op/curve"
@@ -130,4 +132,31 @@ func genBatchNorm(r *rand.Rand, o *ir.Op) *ir.Graph {
 			Type: ir.Float(len(values))})
 	}
 	return draw.Graph(o, a, ir.Type{Format: format.FP32}, args...)
+}
+
+func batchNormHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	if !constParams(n) {
+		return composite.PartsHLO(b, n, args)
+	}
+	mul, add, err := batchNormFactors(n, nil)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	axis := b.Axis(n.Attrs.(*BatchNormAttrs).Axis)
+	x, err := carrier.EachSample(b, n, args, 0)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	dims := x.Type().Dims
+	scale := b.Weight(hlo.FromFloat32s([]int{len(mul)}, narrow(mul)))
+	shift := b.Weight(hlo.FromFloat32s([]int{len(add)}, narrow(add)))
+	return b.Add(b.Mul(x, b.Along(scale, dims, axis)), b.Along(shift, dims, axis)), b.Err()
+}
+
+func narrow(x []float64) []float32 {
+	out := make([]float32, len(x))
+	for i, v := range x {
+		out[i] = float32(v)
+	}
+	return out
 }

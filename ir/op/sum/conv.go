@@ -4,12 +4,13 @@ package sum
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"lathe/cuda"
 	"lathe/ir"
-	"lathe/ir/hlo"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
+	"lathe/ir/op/draw"
 	"lathe/ir/op/geometry"
 )
 
@@ -139,40 +140,6 @@ func windowsOf(g *geometry.Grid, groups, size int, x dot.Input, f func(group, pi
 	}
 }
 
-func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	a := n.Attrs.(*ConvAttrs)
-	c, x := convOf(&a.Window, a.Groups), args[0]
-	if n.Type.IsFloat() {
-		return convFloatHLO(b, n, args, c)
-	}
-	p, err := dot.New(n)
-	if err != nil {
-		return hlo.Value{}, err
-	}
-	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
-	if err != nil {
-		return hlo.Value{}, n.Errorf("L0306", "%v", err)
-	}
-	return p.Dot(b, n, x, dot.Form{Shape: n.Args[1].Type.Shape,
-		Products: func(x, w hlo.Value, bits int) (hlo.Value, error) { return b.ConvInt(x, w, c, bits), b.Err() },
-		Tap:      func(v hlo.Value, i int) hlo.Value { return tapPixels(b, g, v, i/g.KW, i%g.KW) }})
-}
-
-// tapPixels picks the pixels [images, oh, ow, c] of v that one tap of the kernel meets, zeros outside of the image.
-func tapPixels(b *hlo.Builder, g *geometry.Grid, v hlo.Value, ky, kx int) hlo.Value {
-	dims := v.Type().Dims
-	c := dims[len(dims)-1]
-	images := max(b.Samples, 1) * g.N
-	v = b.Reshape(v, images, g.H, g.W, c)
-	fromY, fromX := ky*g.DH-g.PT, kx*g.DW-g.PL
-	endY, endX := fromY+(g.OH-1)*g.SH+1, fromX+(g.OW-1)*g.SW+1
-	v = b.Pad(v, b.Int(v.Type().DType, 0), []int{0, max(0, -fromY), max(0, -fromX), 0},
-		[]int{0, max(0, endY-g.H), max(0, endX-g.W), 0}, nil)
-	y, x := max(fromY, 0), max(fromX, 0)
-	return b.Slice(v, []int{0, y, x, 0}, []int{images, y + endY - fromY, x + endX - fromX, c},
-		[]int{1, g.SH, g.SW, 1})
-}
-
 // convCUDA takes convolutions whose windows are single pixels, as linear nodes over pixels.
 func convCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	a := n.Attrs.(*ConvAttrs)
@@ -189,4 +156,23 @@ func convCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 		return nil, err
 	}
 	return p.Product(n, t)
+}
+
+func genConv(r *rand.Rand, o *ir.Op) *ir.Graph {
+	shape, w := draw.Window(r, false)
+	a := &ConvAttrs{Window: w, Groups: 1}
+	ic, oc := shape[len(shape)-1], draw.Between(r, 1, 6)
+	switch k := r.IntN(100); {
+	case k < 15: // depthwise
+		a.Groups, oc = ic, ic
+	case k < 25:
+		for _, groups := range []int{ic, 3, 2} {
+			if ic%groups == 0 {
+				a.Groups, oc = groups, groups*draw.Between(r, 1, 2)
+			}
+		}
+	}
+	wshape := append(append([]int{oc}, w.Kernel...), ic/a.Groups)
+	x := draw.Input("x", ir.Type{Shape: shape, Format: draw.Format(r)})
+	return genSum(r, o, a, x, wshape, draw.Chance(r, 80))
 }

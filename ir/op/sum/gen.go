@@ -9,22 +9,21 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
-	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/draw"
 )
 
-// genMAC completes a weighted sum: weights of the given shape, bias, and a result format near the size of the sums.
-func genMAC(r *rand.Rand, o *ir.Op, attrs any, x *ir.Node, wshape []int, bias bool) *ir.Graph {
+// genSum completes a weighted sum: weights of the given shape, bias, and a result format near the size of the sums.
+func genSum(r *rand.Rand, o *ir.Op, attrs any, x *ir.Node, wshape []int, bias bool) *ir.Graph {
 	for {
-		g := drawMAC(r, o, attrs, x, wshape, bias)
+		g := drawSum(r, o, attrs, x, wshape, bias)
 		if dot.Legal(g.Out[0].Node) == nil { // real scales leave less room
 			return g
 		}
 	}
 }
 
-func drawMAC(r *rand.Rand, o *ir.Op, attrs any, x *ir.Node, wshape []int, bias bool) *ir.Graph {
+func drawSum(r *rand.Rand, o *ir.Op, attrs any, x *ir.Node, wshape []int, bias bool) *ir.Graph {
 	if draw.Chance(r, 25) {
 		return genFactorSum(r, o, attrs, x, wshape, bias)
 	}
@@ -49,44 +48,6 @@ func drawMAC(r *rand.Rand, o *ir.Op, attrs any, x *ir.Node, wshape []int, bias b
 	}
 	top := draw.Top(x.Type) + wTop + arith.BitLen(terms) - draw.Between(r, 0, 3)
 	return draw.Graph(o, attrs, ir.Type{Format: draw.Result(r, top)}, args...)
-}
-
-func genLinear(r *rand.Rand, o *ir.Op) *ir.Graph {
-	in, out := draw.Between(r, 1, 24), draw.Between(r, 1, 10)
-	if draw.Chance(r, 50) { // sizes with many divisors
-		in, out = []int{4, 6, 8, 12, 16, 24}[r.IntN(6)], []int{1, 2, 4, 6, 8}[r.IntN(5)]
-	}
-	shape := []int{in}
-	for range r.IntN(3) {
-		shape = append([]int{draw.Between(r, 1, 3)}, shape...)
-	}
-	x := draw.Input("x", ir.Type{Shape: shape, Format: draw.Format(r)})
-	return genMAC(r, o, nil, x, []int{out, in}, draw.Chance(r, 80))
-}
-
-func genScale(r *rand.Rand, o *ir.Op) *ir.Graph {
-	x := draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 3), Format: draw.Format(r)})
-	axis := len(x.Type.Shape) - 1
-	return genMAC(r, o, &column.ScaleAttrs{Axis: axis}, x, []int{x.Type.Shape[axis]}, true)
-}
-
-func genConv(r *rand.Rand, o *ir.Op) *ir.Graph {
-	shape, w := draw.Window(r, false)
-	a := &ConvAttrs{Window: w, Groups: 1}
-	ic, oc := shape[len(shape)-1], draw.Between(r, 1, 6)
-	switch k := r.IntN(100); {
-	case k < 15: // depthwise
-		a.Groups, oc = ic, ic
-	case k < 25:
-		for _, groups := range []int{ic, 3, 2} {
-			if ic%groups == 0 {
-				a.Groups, oc = groups, groups*draw.Between(r, 1, 2)
-			}
-		}
-	}
-	wshape := append(append([]int{oc}, w.Kernel...), ic/a.Groups)
-	x := draw.Input("x", ir.Type{Shape: shape, Format: draw.Format(r)})
-	return genMAC(r, o, a, x, wshape, draw.Chance(r, 80))
 }
 
 // genFactorSum draws a weighted sum as quantized models have it: affine data and result, weights with a real scale for

@@ -4,6 +4,7 @@ package sum
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"lathe/cuda"
 	"lathe/ir"
@@ -12,6 +13,7 @@ import (
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
+	"lathe/ir/op/draw"
 	"lathe/ir/op/hardware"
 	"lathe/ir/op/walk"
 )
@@ -195,4 +197,17 @@ func linearLanes(n *ir.Node) (*ir.Lanes, error) {
 	w := n.Args[1].Type.Shape
 	return &ir.Lanes{In: hardware.Counts(w[1], "inputs"), Out: hardware.Counts(w[0], "outputs"), Mem: true,
 		Styles: []ir.Style{ir.StyleFold, ir.StyleUnroll}}, nil
+}
+
+func genLinear(r *rand.Rand, o *ir.Op) *ir.Graph {
+	in, out := draw.Between(r, 1, 24), draw.Between(r, 1, 10)
+	if draw.Chance(r, 50) { // sizes with many divisors
+		in, out = []int{4, 6, 8, 12, 16, 24}[r.IntN(6)], []int{1, 2, 4, 6, 8}[r.IntN(5)]
+	}
+	shape := []int{in}
+	for range r.IntN(3) {
+		shape = append([]int{draw.Between(r, 1, 3)}, shape...)
+	}
+	x := draw.Input("x", ir.Type{Shape: shape, Format: draw.Format(r)})
+	return genSum(r, o, nil, x, []int{out, in}, draw.Chance(r, 80))
 }

@@ -4,6 +4,7 @@ package sum
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"lathe/internal/workers"
 	"lathe/ir"
@@ -11,6 +12,7 @@ import (
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
+	"lathe/ir/op/draw"
 	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
 	"lathe/ir/op/walk"
@@ -141,4 +143,10 @@ func scaleRTL(n *ir.Node) (*rtl.Unit, error) {
 		f.Lanes = e
 	}
 	return p.Unit(n, f)
+}
+
+func genScale(r *rand.Rand, o *ir.Op) *ir.Graph {
+	x := draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 3), Format: draw.Format(r)})
+	axis := len(x.Type.Shape) - 1
+	return genSum(r, o, &column.ScaleAttrs{Axis: axis}, x, []int{x.Type.Shape[axis]}, true)
 }

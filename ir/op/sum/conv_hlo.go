@@ -6,33 +6,42 @@ import (
 	"lathe/ir"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
-	"lathe/ir/op/composite"
+	"lathe/ir/op/dot"
 	"lathe/ir/op/geometry"
 )
 
-// addBias adds a float bias along an axis of v, if the node has one.
-func addBias(b *hlo.Builder, n *ir.Node, args []hlo.Value, v hlo.Value, axis int) (hlo.Value, error) {
-	if len(n.Args) < 3 {
-		return v, b.Err()
+func convHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	a := n.Attrs.(*ConvAttrs)
+	c, x := convOf(&a.Window, a.Groups), args[0]
+	if n.Type.IsFloat() {
+		return convFloatHLO(b, n, args, c)
 	}
-	bias, err := channels(b, n, args, 2, axis)
+	p, err := dot.New(n)
 	if err != nil {
 		return hlo.Value{}, err
 	}
-	return b.Add(v, bias), b.Err()
+	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return hlo.Value{}, n.Errorf("L0306", "%v", err)
+	}
+	return p.Dot(b, n, x, dot.Form{Shape: n.Args[1].Type.Shape,
+		Products: func(x, w hlo.Value, bits int) (hlo.Value, error) { return b.ConvInt(x, w, c, bits), b.Err() },
+		Tap:      func(v hlo.Value, i int) hlo.Value { return tapPixels(b, g, v, i/g.KW, i%g.KW) }})
 }
 
-// channels is argument i, one number a channel, repeated over the result of n; axis is that of the channels here.
-func channels(b *hlo.Builder, n *ir.Node, args []hlo.Value, i, axis int) (hlo.Value, error) {
-	v, err := carrier.Value(b, n, args, i)
-	if err != nil {
-		return hlo.Value{}, err
-	}
-	axes := []int{axis}
-	if carrier.PerSample(n, i, v) {
-		axes = []int{0, axis}
-	}
-	return b.BroadcastInDim(v, b.Dims(n.Type.Shape...), axes), b.Err()
+// tapPixels picks the pixels [images, oh, ow, c] of v that one tap of the kernel meets, zeros outside of the image.
+func tapPixels(b *hlo.Builder, g *geometry.Grid, v hlo.Value, ky, kx int) hlo.Value {
+	dims := v.Type().Dims
+	c := dims[len(dims)-1]
+	images := max(b.Samples, 1) * g.N
+	v = b.Reshape(v, images, g.H, g.W, c)
+	fromY, fromX := ky*g.DH-g.PT, kx*g.DW-g.PL
+	endY, endX := fromY+(g.OH-1)*g.SH+1, fromX+(g.OW-1)*g.SW+1
+	v = b.Pad(v, b.Int(v.Type().DType, 0), []int{0, max(0, -fromY), max(0, -fromX), 0},
+		[]int{0, max(0, endY-g.H), max(0, endX-g.W), 0}, nil)
+	y, x := max(fromY, 0), max(fromX, 0)
+	return b.Slice(v, []int{0, y, x, 0}, []int{images, y + endY - fromY, x + endX - fromX, c},
+		[]int{1, g.SH, g.SW, 1})
 }
 
 // convOf translates window attributes.
@@ -102,31 +111,4 @@ func convEachHLO(b *hlo.Builder, n *ir.Node, x, w hlo.Value, c hlo.Conv, axis in
 	dims := append([]int{}, n.Type.Shape[:axis]...)
 	dims = append(append(dims, samples), n.Type.Shape[axis:]...)
 	return b.Transpose(b.Reshape(v, dims...), back...)
-}
-
-func batchNormHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	if !constParams(n) {
-		return composite.PartsHLO(b, n, args)
-	}
-	mul, add, err := batchNormFactors(n, nil)
-	if err != nil {
-		return hlo.Value{}, err
-	}
-	axis := b.Axis(n.Attrs.(*BatchNormAttrs).Axis)
-	x, err := carrier.EachSample(b, n, args, 0)
-	if err != nil {
-		return hlo.Value{}, err
-	}
-	dims := x.Type().Dims
-	scale := b.Weight(hlo.FromFloat32s([]int{len(mul)}, narrow(mul)))
-	shift := b.Weight(hlo.FromFloat32s([]int{len(add)}, narrow(add)))
-	return b.Add(b.Mul(x, b.Along(scale, dims, axis)), b.Along(shift, dims, axis)), b.Err()
-}
-
-func narrow(x []float64) []float32 {
-	out := make([]float32, len(x))
-	for i, v := range x {
-		out[i] = float32(v)
-	}
-	return out
 }
