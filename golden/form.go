@@ -36,14 +36,11 @@ func RunForm(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 	if err != nil {
 		return nil, err
 	}
-	program, err := e.Compile(ctx, b.Text())
+	program, err := load(ctx, e, b)
 	if err != nil {
 		return nil, err
 	}
 	defer program.Drop(context.WithoutCancel(ctx))
-	if err := program.Bind(ctx, b.Weights()); err != nil {
-		return nil, err
-	}
 	out := make([]ref.Sample, max(f.Samples, 1))
 	return out, runOnce(ctx, program, g, samples, f, out)
 }

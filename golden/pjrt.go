@@ -36,14 +36,11 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 	if err != nil {
 		return nil, err
 	}
-	program, err := e.Compile(ctx, b.Text())
+	program, err := load(ctx, e, b)
 	if err != nil {
 		return nil, err
 	}
 	defer program.Drop(context.WithoutCancel(ctx))
-	if err := program.Bind(ctx, b.Weights()); err != nil {
-		return nil, err
-	}
 	form := Form{Samples: size, Trace: trace}
 	out := make([]ref.Sample, len(samples))
 	for from := 0; from < len(samples); from += size {
@@ -56,6 +53,19 @@ func RunPJRT(ctx context.Context, e *pjrt.Engine, g *ir.Graph, samples []ref.Sam
 		}
 	}
 	return out, nil
+}
+
+// load compiles a program and gives it its weights; the caller drops it.
+func load(ctx context.Context, e *pjrt.Engine, b *hlo.Builder) (*pjrt.Program, error) {
+	program, err := e.Compile(ctx, b.Text())
+	if err != nil {
+		return nil, err
+	}
+	if err := program.Bind(ctx, b.Weights()); err != nil {
+		program.Drop(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return program, nil
 }
 
 // batch stacks the first samples; where there are too few the last one is repeated.

@@ -3,7 +3,6 @@
 package onnx
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/walk"
 	"lathe/ir/op/whole"
 )
 
@@ -231,7 +231,7 @@ func convertExpand(c *call) {
 	if c.err != nil {
 		return
 	}
-	shape, err := broadcastShape(c.shape(0), want)
+	shape, err := walk.Broadcast(c.shape(0), want)
 	if c.wrap(source.CodeShape, err); err != nil {
 		return
 	}
@@ -273,30 +273,6 @@ func convertTile(c *call) {
 	n, err := c.b.Tile(c.place(""), x, times)
 	c.wrap(source.CodeShape, err)
 	c.result(n)
-}
-
-// broadcastShape is NumPy's rule for two shapes.
-func broadcastShape(a, b []int) ([]int, error) {
-	out := make([]int, max(len(a), len(b)))
-	for i := range out {
-		da, db := dimFromEnd(a, len(out)-i), dimFromEnd(b, len(out)-i)
-		switch {
-		case da == db || db == 1:
-			out[i] = da
-		case da == 1:
-			out[i] = db
-		default:
-			return nil, fmt.Errorf("shapes %s and %s do not broadcast", ir.ShapeString(a), ir.ShapeString(b))
-		}
-	}
-	return out, nil
-}
-
-func dimFromEnd(shape []int, fromEnd int) int {
-	if fromEnd > len(shape) {
-		return 1
-	}
-	return shape[len(shape)-fromEnd]
 }
 
 func convertDepthToSpace(c *call) {
