@@ -165,10 +165,8 @@ func checkNode(n *Node) *diag.Error {
 	if !slices.Equal(shape, n.Type.Shape) {
 		return n.Errorf("L0306", "has shape %s, its arguments give %s", ShapeString(n.Type.Shape), ShapeString(shape))
 	}
-	if a, ok := n.Type.Format.(format.Affine); ok && a.Axis >= 0 {
-		if a.Axis >= len(shape) || len(n.Type.Scales) != shape[a.Axis] {
-			return n.Errorf("L0314", "%d scales for axis %d of %s", len(n.Type.Scales), a.Axis, ShapeString(shape))
-		}
+	if axis, ok := format.ScaleAxis(n.Type.Format); ok && (axis >= len(shape) || len(n.Type.Scales) != shape[axis]) {
+		return n.Errorf("L0314", "%d scales for axis %d of %s", len(n.Type.Scales), axis, ShapeString(shape))
 	}
 	return checkBlocks(n)
 }

@@ -52,8 +52,8 @@ func (t *Tensor) Lattice() (*Lattice, error) {
 	if t.Type.IsFloat() {
 		return nil, fmt.Errorf("float values where codes are needed")
 	}
-	if a, ok := t.Type.Format.(format.Affine); ok && a.Axis >= 0 {
-		return t.channelLattice(a)
+	if s, axis, ok := format.ScaledAlong(t.Type.Format); ok {
+		return t.channelLattice(s, axis)
 	}
 	exp, _, ok := t.Type.Format.Lattice()
 	if !ok {
@@ -74,23 +74,23 @@ func (t *Tensor) Lattice() (*Lattice, error) {
 }
 
 // channelLattice handles codes with one power-of-two scale a channel.
-func (t *Tensor) channelLattice(a format.Affine) (*Lattice, error) {
+func (t *Tensor) channelLattice(f format.Scaled, axis int) (*Lattice, error) {
 	exps := make([]int, len(t.Type.Scales))
 	for i, s := range t.Type.Scales {
 		e, ok := format.Log2(s)
 		if !ok {
-			return nil, fmt.Errorf("scale %g of %s is not a power of two", s, a)
+			return nil, fmt.Errorf("scale %g of %s is not a power of two", s, f)
 		}
 		exps[i] = e
 	}
 	ints := t.Codes
-	if a.Zero != 0 {
+	if _, zero := f.Factor(); zero != 0 {
 		ints = make([]int64, len(t.Codes))
 		for i, c := range t.Codes {
-			ints[i] = c - a.Zero
+			ints[i] = c - zero
 		}
 	}
-	return &Lattice{Ints: ints, Exps: exps, Axis: a.Axis}, nil
+	return &Lattice{Ints: ints, Exps: exps, Axis: axis}, nil
 }
 
 // Decode returns the values as float64: exact for every format of up to 53 bits.
@@ -102,13 +102,13 @@ func (t *Tensor) Decode() ([]float64, error) {
 		}
 		return out, nil
 	}
-	if a, ok := t.Type.Format.(format.Affine); ok && a.Axis >= 0 {
+	if s, axis, ok := format.ScaledAlong(t.Type.Format); ok {
 		inner := 1
-		for _, d := range t.Type.Shape[a.Axis+1:] {
+		for _, d := range t.Type.Shape[axis+1:] {
 			inner *= d
 		}
 		for i, c := range t.Codes {
-			out[i] = a.DecodeScaled(c, t.Type.Scales[i/inner%len(t.Type.Scales)], a.Zero).Float64()
+			out[i] = s.DecodeAt(c, t.Type.Scales[i/inner%len(t.Type.Scales)]).Float64()
 		}
 		return out, nil
 	}

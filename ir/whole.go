@@ -36,6 +36,14 @@ func IsWhole(f format.Format) bool {
 	return false
 }
 
+// WholeOf is the integers that a format of whole numbers or truth values holds, modulo 2^W; ok is false for all others.
+func WholeOf(f format.Format) (ints format.Fixed, ok bool) {
+	if !IsWhole(f) {
+		return format.Fixed{}, false
+	}
+	return format.AsFixed(f)
+}
+
 // FormatOf is the format that elements of a storage type have in a float graph: floats of all widths are FP32. It is
 // nil for an unknown type.
 func FormatOf(d DType) format.Format {

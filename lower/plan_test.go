@@ -128,7 +128,7 @@ func TestEmptyPlan(t *testing.T) {
 	if p.Quantize.Data != d.Quantize.Data || p.Fold.Mode != "fold" || p.Target != d.Target || d.Target.FPGA.Device == "" {
 		t.Errorf("%+v", p)
 	}
-	if f, ok := openFixed(p.Quantize.Data.Pattern); !ok || f != (format.Fixed{W: 8, Signed: true}) {
+	if f, ok := p.Quantize.Data.Pattern.Open(); !ok || f != (format.Fixed{W: 8, Signed: true}) {
 		t.Errorf("data: %+v", p.Quantize.Data)
 	}
 }

@@ -213,7 +213,8 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 		for arg.Op.Traits.KeepsCodes {
 			arg = arg.Args[0]
 		}
-		if have, ok := arg.Type.Format.(format.Fixed); ok && q.behind[arg] && fits(c, have) && !c.Pattern.HasF {
+		if _, open := c.Pattern.Open(); open && q.behind[arg] && c.Pattern.Fits(arg.Type.Format) {
+			have, _ := format.AsFixed(arg.Type.Format)
 			c.Pattern = format.PatternOf(c.Pattern.With(have.F))
 			c.From += ", fraction bits of " + arg.Name
 		}
@@ -221,18 +222,12 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 	return c
 }
 
-// openFixed returns the fixed format of a pattern that leaves the fraction bits open.
-func openFixed(p format.Pattern) (format.Fixed, bool) {
-	f, ok := p.Format.(format.Fixed)
-	return f, ok && !p.HasF
-}
-
 // result sets the format of node n by choice c.
 func (q *quantizer) result(n *ir.Node, c Choice) {
 	v := q.values[n]
 	if clipped := q.judge(n); clipped != nil {
 		q.behind[n] = true
-		if f, open := openFixed(c.Pattern); open && f.Over != format.Wrap {
+		if f, open := c.Pattern.Open(); open && f.Over != format.Wrap {
 			v = clipped
 		}
 	}
@@ -248,7 +243,7 @@ func (q *quantizer) result(n *ir.Node, c Choice) {
 
 // resolve completes the format of a choice by the values that it must hold.
 func (q *quantizer) resolve(c Choice, v *calib.Values) format.Format {
-	f, open := openFixed(c.Pattern)
+	f, open := c.Pattern.Open()
 	if !open {
 		return c.Pattern.Format
 	}
@@ -311,7 +306,7 @@ func dataProblem(f format.Format) string {
 
 // cast returns a in the format of choice c for reader n: a itself where it has that format already.
 func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.Node {
-	if fits(c, a.Type.Format) {
+	if c.Pattern.Fits(a.Type.Format) {
 		q.explain(n, "data_in", a.Type, c.From)
 		return a
 	}
@@ -331,15 +326,6 @@ func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.
 	return t
 }
 
-// fits says that format f is what choice c asks for.
-func fits(c Choice, f format.Format) bool {
-	if want, open := openFixed(c.Pattern); open {
-		have, ok := f.(format.Fixed)
-		return ok && have.W == want.W && have.Signed == want.Signed
-	}
-	return format.SameType(c.Pattern.Format, f)
-}
-
 // castOutputs casts outputs whose format is not the one that [[output]] asks for.
 func (q *quantizer) castOutputs() {
 	for i, o := range q.g.Out {
@@ -347,7 +333,7 @@ func (q *quantizer) castOutputs() {
 			q.fail(o.Node, "L0417", "output %q is a constant; hardware computes outputs from inputs", o.Name)
 			continue
 		}
-		if p := q.plan.output(o.Name); p != nil && p.Format != nil && !fits(*p.Format, o.Node.Type.Format) {
+		if p := q.plan.output(o.Name); p != nil && p.Format != nil && !p.Format.Pattern.Fits(o.Node.Type.Format) {
 			q.g.Out[i].Node = q.cast(o.Node, *p.Format, o.Node, q.values[o.Node])
 		}
 	}

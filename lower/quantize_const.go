@@ -90,7 +90,7 @@ func (q *quantizer) finite(n, a *ir.Node, x []float32) bool {
 
 // biasFormat chooses fraction bits with which no bias saturates, and not finer than the finest product of the sum.
 func (q *quantizer) biasFormat(n *ir.Node, c Choice, x []float32) (format.Format, string) {
-	f, open := openFixed(c.Pattern)
+	f, open := c.Pattern.Open()
 	if !open {
 		return c.Pattern.Format, dataProblem(c.Pattern.Format)
 	}
@@ -105,12 +105,11 @@ func (q *quantizer) biasFormat(n *ir.Node, c Choice, x []float32) (format.Format
 // output channel (axis 0), chosen by the least squared error of that channel.
 func channelType(c Choice, t *ir.Tensor) (ir.Type, string) {
 	typ := ir.Type{Shape: t.Type.Shape, Format: c.Pattern.Format}
-	f, open := openFixed(c.Pattern)
-	if a, ok := c.Pattern.Format.(format.Affine); ok && a.Axis >= 0 {
-		if a.Axis != 0 || a.Group > 1 || a.Zero != 0 {
+	f, open := c.Pattern.Open()
+	if _, scales := format.ScaleAxis(c.Pattern.Format); scales {
+		if f, open = format.OutputChannels(c.Pattern.Format); !open {
 			return typ, "weights take one scale for each output channel, *[0], and no zero point"
 		}
-		f, open = a.Integers(), true
 	}
 	if !open {
 		return typ, dataProblem(typ.Format)

@@ -16,23 +16,24 @@ import (
 // then says how much.
 func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice) {
 	codes := make([]int64, len(x))
-	a, affine := typ.Format.(format.Affine)
+	s, axis, channels := format.ScaledAlong(typ.Format)
+	channels = channels && axis == 0
 	size := len(x)
-	if affine && a.Axis == 0 {
+	if channels {
 		size = len(x) / len(typ.Scales)
 	}
 	rows(len(x)/max(size, 1), func(c int) {
 		part, into := x[c*size:(c+1)*size], codes[c*size:(c+1)*size]
-		switch fx, fixed := typ.Format.(format.Fixed); {
-		case affine && a.Axis == 0:
-			f := a.Integers()
-			if e, ok := format.Log2(typ.Scales[c]); ok && a.Zero == 0 && a.Div != format.DivF32 {
-				f.F = -e
-				f.EncodeFloats(into, part)
-				return
+		switch fx, fixed := format.AsFixed(typ.Format); {
+		case channels:
+			if e, ok := format.Log2(typ.Scales[c]); ok {
+				if f, ok := s.CodesAt(e); ok {
+					f.EncodeFloats(into, part)
+					return
+				}
 			}
 			for k, v := range part {
-				into[k] = a.EncodeScaled(format.FromFloat32(v), typ.Scales[c], a.Zero)
+				into[k] = s.EncodeAt(format.FromFloat32(v), typ.Scales[c])
 			}
 		case fixed:
 			fx.EncodeFloats(into, part)
@@ -43,7 +44,7 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 		}
 	})
 	name := n.Args[i].Name
-	if _, open := openFixed(c.Pattern); !open && !(affine && a.Axis == 0) {
+	if _, open := c.Pattern.Open(); !open && !channels {
 		lo, hi := typ.Format.Limits()
 		beyond, worst := 0, float32(0)
 		for _, v := range x {

@@ -79,7 +79,7 @@ func (q *quantizer) joined(n *ir.Node, explicit *Choice) {
 			agree = agree && a.Type.SameFormat(first.Type)
 		}
 	}
-	if agree && first != nil && (explicit == nil || fits(*explicit, first.Type.Format)) {
+	if agree && first != nil && (explicit == nil || explicit.Pattern.Fits(first.Type.Format)) {
 		n.Type.Format, n.Type.Scales = first.Type.Format, nil
 		q.explain(n, "data_out", n.Type, "the format of "+first.Name+", which "+n.Op.Name+" keeps")
 	} else {
@@ -208,9 +208,10 @@ func (q *quantizer) ownConst(n *ir.Node, i int, name string, given bool) bool {
 	typ := c.Own.WithShape(n.Args[i].Type.Shape)
 	x := c.Data.Floats64()
 	codes := make([]int64, len(x))
+	s, _, scaled := format.ScaledAlong(typ.Format)
 	for k, v := range x {
-		if a, ok := typ.Format.(format.Affine); ok && a.Axis >= 0 {
-			codes[k] = a.EncodeScaled(format.FromFloat64(v), typ.Scales[k/(len(x)/len(typ.Scales))], a.Zero)
+		if scaled {
+			codes[k] = s.EncodeAt(format.FromFloat64(v), typ.Scales[k/(len(x)/len(typ.Scales))])
 		} else {
 			codes[k] = typ.Format.Encode(format.FromFloat64(v))
 		}

@@ -21,9 +21,9 @@ func (q *quantizer) largeWeights(n *ir.Node, c Choice) (done bool) {
 	if data.DType != ir.F32 || data.Len() < largeWeight || data.Len() != w.Type.Elems() || !w.Type.IsFloat() {
 		return false
 	}
-	f, open := openFixed(c.Pattern)
-	if a, ok := c.Pattern.Format.(format.Affine); ok && a.Axis == 0 && a.Group <= 1 && a.Zero == 0 {
-		f, open = a.Integers(), true
+	f, open := c.Pattern.Open()
+	if ints, ok := format.OutputChannels(c.Pattern.Format); ok {
+		f, open = ints, true
 	}
 	if _, blocks := c.blocks(); blocks || !open || !f.Signed || f.W > 8 {
 		return false

@@ -13,7 +13,6 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
-	"lathe/ir/format"
 	"lathe/ir/op/leaf"
 )
 
@@ -154,7 +153,7 @@ func (b *Binding) blob(input string, a *npz.Array, d ir.DType, shape []int) (*ir
 		return nil, diag.New(source.CodeBinding, b.file, "array %q has shape %s, input %q takes %s", a.Name,
 			ir.ShapeString(a.Shape), input, ir.ShapeString(shape))
 	}
-	whole, isWhole := ir.FormatOf(d).(format.Fixed)
+	whole, isWhole := ir.WholeOf(ir.FormatOf(d))
 	isFloat := strings.HasPrefix(a.DType, "float")
 	if isFloat == isWhole || a.DType == "float64" && d != ir.F64 {
 		want := "float32"
@@ -185,7 +184,7 @@ func (b *Binding) blob(input string, a *npz.Array, d ir.DType, shape []int) (*ir
 
 // numpyName is how NumPy calls the arrays that inputs of a storage type take.
 func numpyName(d ir.DType) string {
-	f, whole := ir.FormatOf(d).(format.Fixed)
+	f, whole := ir.WholeOf(ir.FormatOf(d))
 	switch {
 	case !whole:
 		return "float32"

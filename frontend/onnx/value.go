@@ -94,9 +94,8 @@ func keepOwn(n *ir.Node, o *ir.Op, attrs any, from *ir.Node) {
 		return
 	}
 	moved := *t
-	if a, ok := t.Format.(format.Affine); ok && a.Axis >= 0 {
-		a.Axis = movedAxis(a.Axis, o, attrs, from.Type.Shape, n.Type.Shape)
-		moved.Format = a
+	if axis, ok := format.ScaleAxis(t.Format); ok {
+		moved.Format = format.WithScaleAxis(t.Format, movedAxis(axis, o, attrs, from.Type.Shape, n.Type.Shape))
 	}
 	n.Attrs.(*ir.Const).Own = moved
 }
@@ -122,7 +121,7 @@ func checkOwn(n *ir.Node) error {
 	if t == nil {
 		return nil
 	}
-	if a, ok := t.Format.(format.Affine); ok && a.Axis > 0 {
+	if axis, ok := format.ScaleAxis(t.Format); ok && axis > 0 {
 		return diag.New(source.CodeQuantForm, "", "constant %s has scales along an axis that is not that of output channels",
 			quote(n.Name)).WithHint("quantize the weights per tensor or per output channel")
 	}

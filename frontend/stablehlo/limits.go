@@ -8,19 +8,15 @@ import (
 	"lathe/ir/format"
 )
 
-// least and most are the bounds of whole numbers of a format.
+// least and most are the bounds of the whole numbers of n; 0 where it has floats.
 func least(n *ir.Node) int64 {
-	if f, ok := n.Type.Format.(format.Fixed); ok {
-		return f.Min()
-	}
-	return 0
+	f, _ := ir.WholeOf(n.Type.Format)
+	return f.Min()
 }
 
 func most(n *ir.Node) int64 {
-	if f, ok := n.Type.Format.(format.Fixed); ok {
-		return f.Max()
-	}
-	return 0
+	f, _ := ir.WholeOf(n.Type.Format)
+	return f.Max()
 }
 
 // intBlob stores whole numbers of a format.

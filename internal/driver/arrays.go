@@ -328,10 +328,11 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 
 // appendRandom draws whole numbers for an input of the model.
 func appendRandom(samples []ref.Sample, g *ir.Graph, in *ir.Node, seed uint64) {
+	ints, _ := ir.WholeOf(in.Type.Format)
 	for s := range samples {
 		r, t := rand.New(rand.NewPCG(seed, uint64(s))), ir.NewTensor(in.Type)
 		for i := range t.Codes {
-			t.Codes[i] = randomWhole(r, in.Type.Format.(format.Fixed), g.Positions(in))
+			t.Codes[i] = randomWhole(r, ints, g.Positions(in))
 		}
 		samples[s] = append(samples[s], t)
 	}

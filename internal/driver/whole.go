@@ -22,7 +22,7 @@ func wholes(n *ir.Node, a *npz.Array, path string) ([]int64, error) {
 	if err != nil {
 		return nil, diag.At(err, "L0908", path)
 	}
-	f := n.Type.Format.(format.Fixed)
+	f, _ := ir.WholeOf(n.Type.Format)
 	for i, v := range values {
 		if v < f.Min() || v > f.Max() {
 			return nil, diag.New("L0336", path, "array %q holds %d at flat index %d, input %q takes %d to %d", a.Name, v, i,

@@ -24,7 +24,7 @@ var Checks = []Check{
 	{"words", "no machine paths, registry addresses, unfinished marks or dates of generation", words},
 	{"links", "pages that are cited exist", links},
 	{"folders", "docs/architecture.md lists the folders that there are", folders},
-	{"concrete", "only ir/format and the listed places ask which format there is", concrete},
+	{"concrete", "only ir/format asks which format there is", concrete},
 	{"identity", "only the listed places of lower ask which operation a node is", identity},
 	{"vocabulary", "names use the words of docs/architecture.md in their one sense", vocabulary},
 	{"readme", "README.md's commands exist, and it shows each command", readme},

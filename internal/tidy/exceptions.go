@@ -5,51 +5,15 @@ package tidy
 import "slices"
 
 // Exceptions are the files and folders that are let off a rule.
-var Exceptions = slices.Concat(large, formats, operators, oldWords)
+var Exceptions = slices.Concat(large, operators, oldWords)
 
 var large = []Exception{
 	{"size", "examples/bert-tiny-like/model.onnx", "the same network in every file form: 485 k parameters in float32"},
 	{"size", "examples/bert-tiny-like/model.pt2", "the same network in every file form: 485 k parameters in float32"},
 }
 
-const (
-	wraps  = "whole numbers of float graphs are modulo 2^W of their fixed format"
-	scales = "scales along an axis: the format has no question for them yet"
-	choice = "a choice between the formats of a plan: fraction bits of fixed, scales of affine"
-	stated = "formats that a model states: widths of integers, scales and zero points"
-	drawn  = "draws values or formats of each kind"
-)
-
-// formats and operators are what knows a format or an operation by name, and must be looked at where one is added. Most
-// are debts: the aim is ten of both together, and what is left then is about the format or operation that it names.
-var formats = []Exception{
-	{"concrete", "frontend/build/bind.go", stated},
-	{"concrete", "frontend/onnx/value.go", stated},
-	{"concrete", "frontend/stablehlo/limits.go", stated},
-	{"concrete", "internal/driver/arrays.go", drawn},
-	{"concrete", "internal/driver/whole.go", wraps},
-	{"concrete", "ir/check.go", scales},
-	{"concrete", "ir/op/whole/convert.go", wraps},
-	{"concrete", "ir/op/whole/cumsum.go", wraps},
-	{"concrete", "ir/op/column/column.go", wraps},
-	{"concrete", "ir/op/column/pair.go", wraps},
-	{"concrete", "ir/op/draw/draw.go", drawn},
-	{"concrete", "ir/op/whole/logic.go", wraps},
-	{"concrete", "ir/op/pointwise/pair.go", "scales of the two operands are compared"},
-	{"concrete", "ir/op/whole/binary.go", wraps},
-	{"concrete", "ir/op/reduce/reduce.go", wraps},
-	{"concrete", "ir/op/reduce/reduce_float.go", wraps},
-	{"concrete", "ir/op/whole/scatter.go", wraps},
-	{"concrete", "ir/op/arith/whole.go", wraps},
-	{"concrete", "ir/tensor.go", scales},
-	{"concrete", "lower/own/own.go", stated},
-	{"concrete", "lower/quantize.go", choice},
-	{"concrete", "lower/quantize_const.go", choice},
-	{"concrete", "lower/quantize_encode.go", choice},
-	{"concrete", "lower/quantize_join.go", choice},
-	{"concrete", "lower/quantize_large.go", choice},
-}
-
+// operators are what knows an operation by name, and must be looked at where one is added. No code outside of ir/format
+// knows a format. The aim is ten at most, and what is left then is about the operation that it names.
 var operators = []Exception{
 	{"identity", "lower/recognize", "makes operations of what exporters have decomposed: each rewrite is about one"},
 	{"identity", "lower/simplify", "merges scales, pads and pools: each rewrite is about the operations that it merges"},

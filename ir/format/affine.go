@@ -250,6 +250,18 @@ func (a Affine) ScaleAxis() (axis, group int, ok bool) { return a.Axis, a.Group,
 // Factor is Scale and Zero.
 func (a Affine) Factor() (scale float32, zero int64) { return a.Scale, a.Zero }
 
+func (a Affine) withScaleAxis(axis int) Format {
+	if a.Axis >= 0 {
+		a.Axis = axis
+	}
+	return a
+}
+
+func (a Affine) withExactQuotients() Format {
+	a.Div = DivExact
+	return a
+}
+
 // DecodeAt is DecodeScaled with the zero point of the text.
 func (a Affine) DecodeAt(code int64, scale float32) Exact { return a.DecodeScaled(code, scale, a.Zero) }
 

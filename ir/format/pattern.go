@@ -39,6 +39,22 @@ func ParsePattern(text string) (Pattern, error) {
 	return Pattern{W: v[0], Format: f}, nil
 }
 
+// Open is the integers of a pattern that leaves the fraction bits open; ok is false for complete formats.
+func (p Pattern) Open() (ints Fixed, ok bool) {
+	ints, ok = p.Format.(Fixed)
+	return ints, ok && !p.HasF
+}
+
+// Fits says that f is a format that p stands for: of an open pattern that of any fraction bits, whatever rounding and
+// overflow.
+func (p Pattern) Fits(f Format) bool {
+	if want, open := p.Open(); open {
+		have, fixed := f.(Fixed)
+		return fixed && have.W == want.W && have.Signed == want.Signed
+	}
+	return SameType(p.Format, f)
+}
+
 // PatternOf is the pattern that stands for exactly f.
 func PatternOf(f Format) Pattern {
 	p := Pattern{W: f.Width(), HasF: true, Format: f}
@@ -50,8 +66,8 @@ func PatternOf(f Format) Pattern {
 
 // With is the format with frac fraction bits; a complete pattern ignores frac.
 func (p Pattern) With(frac int) Format {
-	f, ok := p.Format.(Fixed)
-	if p.HasF || !ok {
+	f, open := p.Open()
+	if !open {
 		return p.Format
 	}
 	f.F = frac
@@ -60,8 +76,8 @@ func (p Pattern) With(frac int) Format {
 
 // String is the text of the pattern; ParsePattern(String()) is the pattern itself.
 func (p Pattern) String() string {
-	f, ok := p.Format.(Fixed)
-	if p.HasF || !ok {
+	f, open := p.Open()
+	if !open {
 		if p.Format == nil {
 			return ""
 		}

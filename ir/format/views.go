@@ -76,19 +76,54 @@ type Scaled interface {
 	ScaleAxis() (axis, group int, ok bool)
 	// Factor is the scale of the text, 0 where there is none, and the zero point.
 	Factor() (scale float32, zero int64)
-	// DecodeScaled and EncodeScaled are Decode and Encode at a given scale, with the zero point of the text.
+	// DecodeAt and EncodeAt are Decode and Encode at a given scale, with the zero point of the text.
 	DecodeAt(code int64, scale float32) Exact
 	EncodeAt(v Exact, scale float32) int64
 	// CodesAt is the format of the codes at a scale of 2^exp: fixed if the zero point is 0 and quotients are exact.
 	CodesAt(exp int) (Fixed, bool)
 }
 
-// ScaleAxis is the axis along which the scales of f travel beside its codes; ok is false for formats without.
-func ScaleAxis(f Format) (axis int, ok bool) {
-	if s, is := f.(Scaled); is {
+// ScaledAlong is f where its scales travel beside the codes, and their axis; ok is false for all other formats.
+func ScaledAlong(f Format) (s Scaled, axis int, ok bool) {
+	if s, ok = f.(Scaled); ok {
 		axis, _, ok = s.ScaleAxis()
 	}
+	return s, axis, ok
+}
+
+// ScaleAxis is the axis of ScaledAlong.
+func ScaleAxis(f Format) (axis int, ok bool) {
+	_, axis, ok = ScaledAlong(f)
 	return axis, ok
+}
+
+// OutputChannels is the integers of the codes of f, at scale 1, where f gives every output channel of weights, an index
+// of axis 0, a scale of its own and no zero point.
+func OutputChannels(f Format) (Fixed, bool) {
+	s, is := f.(Scaled)
+	if !is {
+		return Fixed{}, false
+	}
+	axis, group, ok := s.ScaleAxis()
+	_, zero := s.Factor()
+	ints, _ := s.CodesAt(0)
+	return ints, ok && axis == 0 && group <= 1 && zero == 0
+}
+
+// WithScaleAxis is f with its scales along another axis, where they travel beside the codes.
+func WithScaleAxis(f Format, axis int) Format {
+	if s, is := f.(interface{ withScaleAxis(axis int) Format }); is {
+		return s.withScaleAxis(axis)
+	}
+	return f
+}
+
+// WithExactQuotients is f with values divided by its scale exactly before they are rounded. Codes keep their values.
+func WithExactQuotients(f Format) Format {
+	if s, is := f.(interface{ withExactQuotients() Format }); is {
+		return s.withExactQuotients()
+	}
+	return f
 }
 
 // SignedCodes reports that codes of f are two's complement numbers, which an int64 holds sign-extended; the codes of

@@ -73,7 +73,7 @@ func drawn(r *rand.Rand, n *ir.Node) []*ir.Tensor {
 		}
 		args[i] = ir.NewTensor(a.Type)
 		for k := range args[i].Codes {
-			args[i].Codes[k] = draw.Code(r, draw.CodesOf(a.Type.Format))
+			args[i].Codes[k] = draw.Code(r, format.Raw(a.Type.Format))
 		}
 		for k := range args[i].Floats {
 			args[i].Floats[k] = float32(r.NormFloat64())

@@ -108,13 +108,7 @@ func (f Format) Limits() (lo, hi float64) {
 }
 
 // Inside is the format without what concerns values from outside only: codes are divided by exact scales.
-func (f Format) Inside() format.Format {
-	if a, ok := f.Format.(format.Affine); ok {
-		a.Div = format.DivExact
-		return a
-	}
-	return f.Format
-}
+func (f Format) Inside() format.Format { return format.WithExactQuotients(f.Format) }
 
 // Exact is the format of the sums of a weighted node, whose constants are codes: what the model leaves unquantized then
 // loses nothing. ok is false for sums without a common power of two, and for those of more bits than asked for.

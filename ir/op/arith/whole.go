@@ -13,19 +13,20 @@ import (
 // Wholes are all formats of whole numbers.
 var Wholes = []format.Format{ir.Int64, ir.Int32, ir.Int16, ir.Int8, ir.Uint32, ir.Uint16, ir.Uint8, ir.Bool}
 
-// WholeOf is the format of node n where all its arguments and its result are whole numbers of that one format.
-func WholeOf(n *ir.Node) (format.Fixed, bool) {
+// OnWhole says that all arguments of n and its result are whole numbers of one format.
+func OnWhole(n *ir.Node) bool {
 	f, err := n.OneFormat(n.Args...)
-	if err != nil || f != n.Type.Format || !ir.IsWhole(f) {
-		return format.Fixed{}, false
-	}
-	return f.(format.Fixed), true
+	return err == nil && f == n.Type.Format && ir.IsWhole(f)
 }
 
-// Wrap cuts integers to the low bits of f.
-func Wrap(f format.Fixed) func(v int64) int64 {
+// Wrap cuts integers to the low bits of whole numbers of type t; for other types it keeps them.
+func Wrap(t ir.Type) func(v int64) int64 {
+	f, whole := ir.WholeOf(t.Format)
 	s := uint(64 - f.W)
-	if f.Signed {
+	switch {
+	case !whole:
+		return func(v int64) int64 { return v }
+	case f.Signed:
 		return func(v int64) int64 { return v << s >> s }
 	}
 	return func(v int64) int64 { return int64(uint64(v) << s >> s) }

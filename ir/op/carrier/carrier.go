@@ -105,12 +105,13 @@ func Type(t ir.Type, samples int) hlo.Type {
 	return hlo.Type{DType: DType(t), Dims: behindSamples(samples, t.Shape)}
 }
 
-// Wrap cuts integers to the low bits of f.
-func Wrap(b *hlo.Builder, v hlo.Value, f format.Fixed) hlo.Value {
+// Wrap cuts integers to the low bits of whole numbers of type t; for other types it keeps them.
+func Wrap(b *hlo.Builder, v hlo.Value, t ir.Type) hlo.Value {
+	f, whole := ir.WholeOf(t.Format)
 	d := v.Type().DType
 	s := int64(d.Bits() - f.W)
 	switch {
-	case s <= 0:
+	case !whole || s <= 0:
 		return v
 	case f.Signed:
 		return b.ShiftRightArith(b.ShiftLeft(v, b.Int(d, s)), b.Int(d, s))

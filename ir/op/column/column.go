@@ -95,7 +95,7 @@ func AxisInfer(n *ir.Node) ([]int, error) {
 
 // WholeUnary evaluates a function of whole numbers modulo 2^W.
 func WholeUnary(n *ir.Node, f func(v int64) int64) ir.Kernel {
-	cut := arith.Wrap(n.Type.Format.(format.Fixed))
+	cut := arith.Wrap(n.Type)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		out := ir.NewTensor(n.Type)
 		for i, v := range args[0].Codes {

@@ -4,7 +4,6 @@ package column
 
 import (
 	"lathe/ir"
-	"lathe/ir/format"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/walk"
 )
@@ -26,7 +25,7 @@ func BinaryFloat(n *ir.Node, f func(a, b float32) float32) ir.Kernel {
 // BinaryWhole evaluates a function of two whole numbers modulo 2^W.
 func BinaryWhole(n *ir.Node, f func(a, b int64) int64) ir.Kernel {
 	w := walk.Broadcasting(n.Type.Shape, n.Args[0].Type.Shape, n.Args[1].Type.Shape)
-	fill, cut := FixedArgs(n), arith.Wrap(n.Type.Format.(format.Fixed))
+	fill, cut := FixedArgs(n), arith.Wrap(n.Type)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		args, err := fill(args)
 		if err != nil {

@@ -71,7 +71,7 @@ func (f *function) eval(n *ir.Node) (ir.Kernel, error) {
 			return func(x float32) float32 { return float32(near(float64(x))) }
 		}}.Eval(n)
 	}
-	if _, ok := arith.WholeOf(n); ok && f.whole != nil {
+	if arith.OnWhole(n) && f.whole != nil {
 		return column.WholeUnary(n, f.whole), nil
 	}
 	table, err := f.codes(n)
@@ -158,8 +158,8 @@ func (f *function) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Valu
 	if n.Type.IsFloat() {
 		return f.hlo(b, n.Attrs, args[0]), b.Err()
 	}
-	if w, ok := arith.WholeOf(n); ok && f.whole != nil {
-		return carrier.Wrap(b, f.hlo(b, n.Attrs, args[0]), w), b.Err()
+	if arith.OnWhole(n) && f.whole != nil {
+		return carrier.Wrap(b, f.hlo(b, n.Attrs, args[0]), n.Type), b.Err()
 	}
 	if err := integerCodes(n); err != nil {
 		return hlo.Value{}, err

@@ -112,7 +112,7 @@ func Keeps(t ir.Type) ir.Type { return ir.Type{Format: t.Format, Scales: t.Scale
 
 // Codes draws n codes of f: all least, all greatest, mixed extremes, all zero, or anything.
 func Codes(r *rand.Rand, f format.Format, n int) []int64 {
-	bare := CodesOf(f)
+	bare := format.Raw(f)
 	kind := r.IntN(8)
 	out := make([]int64, n)
 	for i := range out {
@@ -128,17 +128,6 @@ func Codes(r *rand.Rand, f format.Format, n int) []int64 {
 		}
 	}
 	return out
-}
-
-// CodesOf is the set of codes of f as plain integers.
-func CodesOf(f format.Format) format.Fixed {
-	switch f := f.(type) {
-	case format.Fixed:
-		return format.Fixed{W: f.W, Signed: f.Signed}
-	case format.Affine:
-		return format.Fixed{W: f.W, Signed: f.Signed}
-	}
-	return format.Fixed{W: f.Width()}
 }
 
 // Code draws a code of as many bits as f has, whatever f does on overflow: any code, a small one, or one beside

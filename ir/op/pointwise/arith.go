@@ -63,7 +63,7 @@ func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 }
 
 func binaryEval(n *ir.Node, fl func(a, b float32) float32, o pairOp) (ir.Kernel, error) {
-	if _, ok := arith.WholeOf(n); ok {
+	if arith.OnWhole(n) {
 		return column.BinaryWhole(n, o.whole()), nil
 	}
 	if n.Type.IsFloat() {

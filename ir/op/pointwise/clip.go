@@ -42,7 +42,7 @@ var Clip = &ir.Op{
 }
 
 func clipEval(n *ir.Node) (ir.Kernel, error) {
-	if _, ok := arith.WholeOf(n); ok {
+	if arith.OnWhole(n) {
 		f, err := clipUnary.Exact(n, 0)
 		return column.WholeUnary(n, f), err
 	}
@@ -109,7 +109,7 @@ func genClip(r *rand.Rand, o *ir.Op) *ir.Graph {
 	bound := func() float32 {
 		switch r.IntN(4) {
 		case 0:
-			return float32(x.Type.Format.Decode(draw.Code(r, draw.CodesOf(x.Type.Format))).Float64())
+			return float32(x.Type.Format.Decode(draw.Code(r, format.Raw(x.Type.Format))).Float64())
 		case 1:
 			return float32(draw.Between(r, -1, 6))
 		}
@@ -139,7 +139,7 @@ func clipHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return hlo.Value{}, err
 	}
 	c, v := clipOf(n, exp), args[0]
-	if _, ok := arith.WholeOf(n); !ok {
+	if !arith.OnWhole(n) {
 		if v, err = carrier.Requant(b, n, v, exp, bits); err != nil {
 			return hlo.Value{}, err
 		}

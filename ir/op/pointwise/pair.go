@@ -72,8 +72,7 @@ func planPair(n *ir.Node, o pairOp) (exactPair, error) {
 	var c [3]arith.Integers
 	real := false
 	for i, t := range []ir.Type{n.Args[0].Type, n.Args[1].Type, n.Type} {
-		_, affine := t.Format.(format.Affine)
-		real = real || affine && !arith.IsFixed(t.Format)
+		real = real || !format.IsFixed(t.Format)
 		var ok bool
 		if c[i], ok = arith.IntegersOf(t.Format); !ok {
 			return planLattice(n.Args[0].Type, n.Args[1].Type, o)
@@ -248,8 +247,8 @@ func binaryHLO(o pairOp, print func(b *hlo.Builder, x, y hlo.Value) hlo.Value) c
 			}
 			return y, b.Err()
 		}
-		if f, ok := arith.WholeOf(n); ok {
-			return carrier.Wrap(b, print(b, v[0], v[1]), f), b.Err()
+		if arith.OnWhole(n) {
+			return carrier.Wrap(b, print(b, v[0], v[1]), n.Type), b.Err()
 		}
 		p, err := planPair(n, o)
 		if err != nil {

@@ -116,7 +116,7 @@ func reduceEval(n *ir.Node, kind reduction) (ir.Kernel, error) {
 			return out, nil
 		}, nil
 	}
-	if _, ok := arith.WholeOf(n); ok && kind != reduceMean {
+	if arith.OnWhole(n) && kind != reduceMean {
 		return reduceWhole(n, kind), nil
 	}
 	exp, err := arith.CommonStep(n)
@@ -152,8 +152,8 @@ func reduceEval(n *ir.Node, kind reduction) (ir.Kernel, error) {
 
 // reduceWhole reduces whole numbers modulo 2^W. Of no numbers the sum is 0, the greatest is the least code.
 func reduceWhole(n *ir.Node, kind reduction) ir.Kernel {
-	f := n.Type.Format.(format.Fixed)
-	cut := arith.Wrap(f)
+	f, _ := ir.WholeOf(n.Type.Format)
+	cut := arith.Wrap(n.Type)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		out := ir.NewTensor(n.Type)
 		reduceLoop(n, func(at int, in []int) {
@@ -218,8 +218,8 @@ func reduceHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, kind reduction) (hlo.Val
 		}
 		return y, b.Err()
 	}
-	if f, ok := arith.WholeOf(n); ok && kind == reduceSum {
-		return carrier.Wrap(b, b.ReduceKeep(hlo.FoldAdd, x, axes...), f), b.Err()
+	if arith.OnWhole(n) && kind == reduceSum {
+		return carrier.Wrap(b, b.ReduceKeep(hlo.FoldAdd, x, axes...), n.Type), b.Err()
 	}
 	in, err := arith.FixedOf(n, n.Args[0].Type)
 	if err != nil {

@@ -47,11 +47,12 @@ func reduceFloat(name, doc string, fold hlo.Fold, start int64, f func(a, b int64
 			if err := column.InFloatGraph(n); err != nil {
 				return nil, err
 			}
+			cut := arith.Wrap(n.Type)
 			return func(args []*ir.Tensor) (*ir.Tensor, error) {
 				out := ir.NewTensor(n.Type)
 				reduceLoop(n, func(at int, in []int) {
 					if out.Codes != nil {
-						out.Codes[at] = arith.Wrap(n.Type.Format.(format.Fixed))(reduceCodes(args[0].Codes, in, start, f))
+						out.Codes[at] = cut(reduceCodes(args[0].Codes, in, start, f))
 						return
 					}
 					y := 1.0
@@ -68,10 +69,7 @@ func reduceFloat(name, doc string, fold hlo.Fold, start int64, f func(a, b int64
 				return hlo.Value{}, err
 			}
 			y := b.ReduceKeep(fold, args[0], b.Axes(n.Attrs.(*Attrs).Axes...)...)
-			if w, ok := n.Type.Format.(format.Fixed); ok {
-				y = carrier.Wrap(b, y, w)
-			}
-			return y, b.Err()
+			return carrier.Wrap(b, y, n.Type), b.Err()
 		},
 		Legal: column.NoInteger,
 		Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {

@@ -48,7 +48,7 @@ func matmulInfer(n *ir.Node) ([]int, error) {
 }
 
 func matmulEval(n *ir.Node) (ir.Kernel, error) {
-	f, whole := arith.WholeOf(n)
+	whole := arith.OnWhole(n)
 	if !n.Type.IsFloat() && !whole {
 		return nil, n.Errorf("L0410", "matmul has no integer form in this version")
 	}
@@ -59,7 +59,7 @@ func matmulEval(n *ir.Node) (ir.Kernel, error) {
 	if walk.Size(b) == inner*cols && walk.Size(a) == walk.Size(batch)*rows*inner { // rows of all matrices by one matrix
 		rows, ia, ib = walk.Size(batch)*rows, []int{0}, []int{0}
 	}
-	fill := column.FixedArgs(n)
+	fill, wrap := column.FixedArgs(n), arith.Wrap(n.Type)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		args, err := fill(args)
 		if err != nil {
@@ -71,7 +71,7 @@ func matmulEval(n *ir.Node) (ir.Kernel, error) {
 				x, w, y := ia[i]*rows*inner, ib[i]*inner*cols, i*rows*cols
 				if whole {
 					matmulWhole(args[0].Codes[x:][:rows*inner], args[1].Codes[w:][:inner*cols],
-						out.Codes[y:][:rows*cols], inner, cols, f)
+						out.Codes[y:][:rows*cols], inner, cols, wrap)
 					continue
 				}
 				p := dense.Product{M: rows, N: cols, K: inner, Row: cols, Col: 1, Out: out.Floats[y:][:rows*cols],
@@ -84,9 +84,8 @@ func matmulEval(n *ir.Node) (ir.Kernel, error) {
 	}, nil
 }
 
-// matmulWhole multiplies matrices of whole numbers: rows of inner elements, and rows of cols.
-func matmulWhole(a, b, y []int64, inner, cols int, f format.Fixed) {
-	wrap := arith.Wrap(f)
+// matmulWhole multiplies matrices of whole numbers: rows of inner elements, and rows of cols; wrap cuts the sums.
+func matmulWhole(a, b, y []int64, inner, cols int, wrap func(int64) int64) {
 	for i := range y {
 		sum := int64(0)
 		for k := range inner {
@@ -98,15 +97,14 @@ func matmulWhole(a, b, y []int64, inner, cols int, f format.Fixed) {
 
 // matmulHLO prints the product, and cuts whole numbers to their bits.
 func matmulHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	f, whole := arith.WholeOf(n)
-	if !n.Type.IsFloat() && !whole {
+	if !n.Type.IsFloat() && !arith.OnWhole(n) {
 		return hlo.Value{}, n.Errorf("L0410", "matmul has no integer form in this version")
 	}
 	y, err := matmulDot(b, n, args)
-	if err != nil || !whole {
+	if err != nil {
 		return y, err
 	}
-	return carrier.Wrap(b, y, f), b.Err()
+	return carrier.Wrap(b, y, n.Type), b.Err()
 }
 
 // matmulDot prints a product by one matrix, which all samples share or each has its own, without broadcasting it.

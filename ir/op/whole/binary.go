@@ -69,7 +69,8 @@ func (p binaryOp) eval(n *ir.Node) (ir.Kernel, error) {
 		f := p.real(n)
 		return column.BinaryFloat(n, func(a, b float32) float32 { return float32(f(float64(a), float64(b))) }), nil
 	}
-	return column.BinaryWhole(n, p.whole(n, n.Type.Format.(format.Fixed))), nil
+	ints, _ := ir.WholeOf(n.Type.Format)
+	return column.BinaryWhole(n, p.whole(n, ints)), nil
 }
 
 func (p binaryOp) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
@@ -83,6 +84,6 @@ func (p binaryOp) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value
 	if n.Type.IsFloat() {
 		return p.float(b, n, v[0], v[1]), b.Err()
 	}
-	f := n.Type.Format.(format.Fixed)
-	return carrier.Wrap(b, p.codes(b, n, f, v[0], v[1]), f), b.Err()
+	ints, _ := ir.WholeOf(n.Type.Format)
+	return carrier.Wrap(b, p.codes(b, n, ints, v[0], v[1]), n.Type), b.Err()
 }

@@ -53,7 +53,7 @@ func convertEval(n *ir.Node) (ir.Kernel, error) {
 	}
 	to := n.Attrs.(*ConvertAttrs).To
 	round := roundTo(to)
-	code := wrappedOrTrue(n.Type.Format)
+	code := wrappedOrTrue(n.Type)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		x, out := args[0], ir.NewTensor(n.Type)
 		for i := range n.Type.Elems() {
@@ -74,16 +74,12 @@ func convertEval(n *ir.Node) (ir.Kernel, error) {
 	}, nil
 }
 
-// wrappedOrTrue cuts to the low bits of f; Bool is what is not 0.
-func wrappedOrTrue(f format.Format) func(v int64) int64 {
-	switch f := f.(type) {
-	case format.Fixed:
-		if f == ir.Bool {
-			return func(v int64) int64 { return int64(hardware.Flag(v != 0)) }
-		}
-		return arith.Wrap(f)
+// wrappedOrTrue cuts to the low bits of t; Bool is what is not 0.
+func wrappedOrTrue(t ir.Type) func(v int64) int64 {
+	if t.Format == ir.Bool {
+		return func(v int64) int64 { return int64(hardware.Flag(v != 0)) }
 	}
-	return nil
+	return arith.Wrap(t)
 }
 
 // truncated is x toward zero modulo 2^64, 0 for what is not finite.
@@ -152,9 +148,9 @@ func convertHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 	case to == ir.B1:
 		x = carrier.FromBool(b, carrier.IsTrue(b, x))
 	case n.Args[0].Type.IsFloat():
-		x = carrier.Wrap(b, b.Convert(truncatedHLO(b, x), carrier.DType(n.Type)), n.Type.Format.(format.Fixed))
+		x = carrier.Wrap(b, b.Convert(truncatedHLO(b, x), carrier.DType(n.Type)), n.Type)
 	default:
-		x = carrier.Wrap(b, b.Convert(x, carrier.DType(n.Type)), n.Type.Format.(format.Fixed))
+		x = carrier.Wrap(b, b.Convert(x, carrier.DType(n.Type)), n.Type)
 	}
 	return x, b.Err()
 }

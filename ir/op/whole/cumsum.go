@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/carrier"
@@ -49,6 +48,7 @@ func cumSumEval(n *ir.Node) (ir.Kernel, error) {
 	if err != nil {
 		return nil, n.Errorf("L0306", "%v", err)
 	}
+	cut := arith.Wrap(n.Type)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		out := ir.NewTensor(n.Type)
 		walk.Lines(shape, axis, func(base, size, stride int) {
@@ -70,7 +70,7 @@ func cumSumEval(n *ir.Node) (ir.Kernel, error) {
 				if out.Codes == nil {
 					out.Floats[at] = float32(before)
 				} else {
-					out.Codes[at] = arith.Wrap(n.Type.Format.(format.Fixed))(codes)
+					out.Codes[at] = cut(codes)
 				}
 			}
 		})
@@ -109,8 +109,5 @@ func cumSumHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 		w.Low, w.High = w.High, w.Low
 	}
 	y := b.ReduceWindow(hlo.FoldAdd, x, w)
-	if f, ok := n.Type.Format.(format.Fixed); ok {
-		y = carrier.Wrap(b, y, f)
-	}
-	return y, b.Err()
+	return carrier.Wrap(b, y, n.Type), b.Err()
 }

@@ -80,7 +80,7 @@ var Not = &ir.Op{
 		if err := column.InFloatGraph(n); err != nil {
 			return hlo.Value{}, err
 		}
-		return carrier.Wrap(b, b.Not(args[0]), n.Type.Format.(format.Fixed)), b.Err()
+		return carrier.Wrap(b, b.Not(args[0]), n.Type), b.Err()
 	},
 	Legal: column.NoInteger,
 	Gen:   func(r *rand.Rand, o *ir.Op) *ir.Graph { return draw.Element(r, o, nil, draw.Whole(r)) },

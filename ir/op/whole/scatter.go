@@ -160,11 +160,7 @@ func scatterEval(n *ir.Node, reduce string, run int, places func(codes []int64) 
 	if at < 0 {
 		return nil, n.Errorf("L0306", "%q combines nothing", reduce)
 	}
-	f, fill := reductions[at], column.FixedArgs(n)
-	cut := func(v int64) int64 { return v }
-	if w, ok := n.Type.Format.(format.Fixed); ok {
-		cut = arith.Wrap(w)
-	}
+	f, fill, cut := reductions[at], column.FixedArgs(n), arith.Wrap(n.Type)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		args, err := fill(args)
 		if err != nil {
@@ -209,8 +205,5 @@ func scatterHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value, reduce string, res
 	table := b.Reshape(v[0], append([]int{walk.Size(dims) / max(walk.Size(rest), 1)}, rest...)...)
 	updates := b.Reshape(v[2], append([]int{at.Type().Len()}, rest...)...)
 	y := b.ScatterRows(reductions[reductionOf(reduce)].fold, table, b.Reshape(at, at.Type().Len()), updates)
-	if f, ok := n.Type.Format.(format.Fixed); ok {
-		y = carrier.Wrap(b, y, f)
-	}
-	return b.Reshape(y, dims...), b.Err()
+	return b.Reshape(carrier.Wrap(b, y, n.Type), dims...), b.Err()
 }
