@@ -55,6 +55,8 @@ func All() []Family {
 			Doc: "unsigned integer q, value q, or affine (q-Z)*S"},
 		{Name: "float", Syntax: "float(e,m)", Example: "float(4,3)", build: buildFloat, Later: later,
 			Doc: "sign, exponent field f of e bits, fraction k of m bits; bias 2^(e-1)-1, subnormals, all codes finite"},
+		{Name: "dfloat", Syntax: "dfloat(e,m)", Example: "dfloat(4,3)", build: buildDFloat, Later: later[3:],
+			Doc: "sign, exponent field f of e bits, k of m bits: +-k*2^(f-bias-m), bias 2^(e-1)-1; encoding takes the least f"},
 		{Name: "log", Syntax: "log(W)", Example: "log(5)", build: buildLog, Later: later,
 			Doc: "sign and a field f of W-1 bits: 0, or +-2^(f-bias), bias 2^(W-2)-1"},
 		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: []Option{optRound, optAxis},

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // num_float_dec: minifloats to fixed values. A code {sign, field of E bits, fraction of M bits} is the integer
 //   +-(fraction + (field > 0 ? 2^M : 0)) << (field > 0 ? field - 1 : 0), which is then cast: over(round(., SHIFT)).
-//   With M = 0 codes are powers of two and zero.
+//   With M = 0 codes are powers of two and zero. Without HIDDEN it is +-fraction << field.
 //   parameters  LANES   elements a beat
 //               E, M    bits of the exponent field and of the fraction
+//               HIDDEN  0: no hidden bit
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               BEATS   beats of a frame
 //   latency: 2   ii: BEATS   order: as it comes
@@ -15,6 +16,7 @@ module num_float_dec #(
     parameter integer LANES      = 2,
     parameter integer E          = 4,
     parameter integer M          = 3,
+    parameter integer HIDDEN     = 1,
     parameter integer SHIFT      = 0,
     parameter integer OUT_W      = 19,
     parameter integer OUT_SIGNED = 1,
@@ -33,7 +35,7 @@ module num_float_dec #(
 );
   localparam integer C_W = 1 + E + M;
   localparam integer T_W = M + (1 << E);
-  localparam [M:0] HIDDEN = {1'b1, {M{1'b0}}};
+  localparam [M:0] TOP = {1'b1, {M{1'b0}}};
 
   generate
     if (LANES < 1 || BEATS < 1 || E < 1 || M < 0) begin : g_bad
@@ -60,9 +62,9 @@ module num_float_dec #(
     for (genvar i = 0; i < LANES; i++) begin : g_lane
       wire [C_W-1:0] x = in_data[i*C_W+:C_W];
       wire [E-1:0] field = x[M+:E];
-      wire normal = |field;
-      wire [M:0] sig = normal ? x[M:0] | HIDDEN : x[M:0] & ~HIDDEN;
-      wire [E-1:0] by = normal ? field - E'(1) : E'(0);
+      wire normal = HIDDEN != 0 && |field;
+      wire [M:0] sig = normal ? x[M:0] | TOP : x[M:0] & ~TOP;
+      wire [E-1:0] by = field - E'(normal);
       wire signed [M+1:0] v = x[C_W-1] ? (M + 2)'(0) - {1'b0, sig} : {1'b0, sig};
       assign shifted[i*T_W+:T_W] = T_W'(v) << by;
       num_requant #(

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // num_float_enc: fixed values to the nearest minifloats, see num_float_dec; ties to the even code, beyond the greatest
 //   code the greatest. Negative values that become zero keep their sign with NEG_ZERO.
+//   Without HIDDEN there is no hidden bit: +-fraction << field, of several such codes that of the least field.
 //   parameters  LANES            elements a beat
 //               IN_W, IN_SIGNED  bits of a value, 1: two's complement
 //               E, M             bits of the exponent field and of the fraction
+//               HIDDEN           0: no hidden bit; M is at least 2
 //               SHIFT            places of a value below the step of the least codes; negative: the step is finer
 //               NEG_ZERO         1: zero has a code of either sign
 //               BEATS            beats of a frame
@@ -18,6 +20,7 @@ module num_float_enc #(
     parameter integer IN_SIGNED = 1,
     parameter integer E         = 4,
     parameter integer M         = 3,
+    parameter integer HIDDEN    = 1,
     parameter integer SHIFT     = 3,
     parameter integer NEG_ZERO  = 1,
     parameter integer BEATS     = 1
@@ -34,7 +37,8 @@ module num_float_enc #(
   localparam integer C_W = 1 + E + M;
   localparam integer UP = SHIFT < 0 ? -SHIFT : 0;
   localparam integer X_W = IN_W + UP;  // magnitudes in steps of which none is lost
-  localparam integer KEEP = M + 1 + (SHIFT > 0 ? SHIFT : 0);  // bits of the magnitudes from which codes are normal
+  localparam integer Q_W = HIDDEN != 0 ? M + 1 : M;  // bits that are kept
+  localparam integer KEEP = Q_W + (SHIFT > 0 ? SHIFT : 0);  // bits of the magnitudes from which Q_W are kept
   localparam integer TOP = X_W > KEEP ? X_W : KEEP;
   localparam integer L_W = $clog2(TOP + 1);
   localparam integer G_W = TOP > KEEP ? $clog2(TOP - KEEP + 1) : 1;
@@ -87,11 +91,13 @@ module num_float_enc #(
           w    <= x2 << (L_W'(TOP) - len);
           g    <= G_W'(len - L_W'(KEEP));
         end
-      wire [M:0] q = w[W_W-1-:M+1];
-      wire half = w[TOP-M];
-      wire sticky = |w[TOP-M-1:0];
+      wire [Q_W-1:0] q = w[W_W-1-:Q_W];
+      wire half = w[W_W-1-Q_W];
+      wire sticky = |w[W_W-2-Q_W:0];
       wire [S_W-1:0] floor = S_W'(q) + (S_W'(g) << M);
-      wire [S_W-1:0] near = floor + S_W'(half && (sticky || floor[0]));
+      wire up = half && (sticky || floor[0]);
+      wire [S_W-1:0] wrapped = HIDDEN == 0 && up && &q ? S_W'(1) << (M - 1) : S_W'(0);  // the next field, from one half
+      wire [S_W-1:0] near = floor + S_W'(up) + wrapped;
       wire [E+M-1:0] mag = near > MOST ? MOST[E+M-1:0] : near[E+M-1:0];
       assign y[i*C_W+:C_W] = {sign[3] && (NEG_ZERO != 0 || mag != (E + M)'(0)), mag};
     end

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package format
+
+import (
+	"fmt"
+
+	"lathe/ir/hlo"
+	"lathe/rtl"
+)
+
+// DFloat is dfloat(E,M): a float without a hidden bit. The value of a sign bit, a field f of E bits and a significand k
+// of M bits is k*2^(f-bias-M), bias 2^(E-1)-1, so that several codes have one value. Encode takes the least field.
+type DFloat struct{ E, M int }
+
+func buildDFloat(c *call) (Format, error) {
+	v, err := c.ints(intRange{"e", 1, 8}, intRange{"m", 2, 30})
+	if err != nil {
+		return nil, err
+	}
+	return DFloat{v[0], v[1]}, c.noScale()
+}
+
+// String is the canonical text.
+func (d DFloat) String() string { return fmt.Sprintf("dfloat(%d,%d)", d.E, d.M) }
+
+// Width is 1+E+M.
+func (d DFloat) Width() int { return 1 + d.E + d.M }
+
+// CodeSet is d.
+func (d DFloat) CodeSet() Format { return d }
+
+// low is the exponent of the step of field 0.
+func (d DFloat) low() int { return 1 - 1<<(d.E-1) - d.M }
+
+// most is the greatest code of positive values.
+func (d DFloat) most() int64 { return 1<<(d.E+d.M) - 1 }
+
+// Lattice counts in steps of field 0.
+func (d DFloat) Lattice() (exp int, bits int, ok bool) {
+	bits = d.M + 1<<d.E
+	return d.low(), bits, bits <= 63
+}
+
+// Limits are the values of the greatest codes of either sign.
+func (d DFloat) Limits() (lo, hi Exact) {
+	hi = d.Decode(d.most())
+	return hi.Neg(), hi
+}
+
+// Decode is the value of a code, -0 included.
+func (d DFloat) Decode(code int64) Exact {
+	v := FromInt(code&(1<<d.M-1), int(code>>d.M&(1<<d.E-1))+d.low())
+	if code>>(d.E+d.M)&1 != 0 {
+		return v.Neg()
+	}
+	return v
+}
+
+// Encode rounds to the nearest value, ties to the even significand, and saturates; NaN gives 0. A zero keeps its sign.
+func (d DFloat) Encode(v Exact) int64 {
+	if v.IsNaN() {
+		return 0
+	}
+	code := d.magnitude(v.Abs())
+	if v.Signbit() {
+		code |= 1 << (d.E + d.M)
+	}
+	return code
+}
+
+// magnitude is the code of v >= 0.
+func (d DFloat) magnitude(v Exact) int64 {
+	if v.IsZero() {
+		return 0
+	}
+	if v.IsInf() || v.Log2() > d.low()+d.M+1<<d.E {
+		return d.most()
+	}
+	field := max(v.Log2()-d.low()-d.M+1, 0)
+	q, _ := v.RoundTo(d.low()+field, RoundEven).Int64(d.low() + field)
+	if q>>d.M != 0 {
+		q, field = q>>1, field+1
+	}
+	return min(int64(field)<<d.M+q, d.most())
+}
+
+// DecodeHLO shifts significands by their fields.
+func (d DFloat) DecodeHLO(b *hlo.Builder, x hlo.Value, out Fixed) hlo.Value {
+	exp, bits, _ := d.Lattice()
+	x = b.Convert(x, hlo.I64)
+	k := func(v int64) hlo.Value { return b.Splat(x, v) }
+	field := b.And(b.ShiftRightLogical(x, k(int64(d.M))), k(1<<d.E-1))
+	v := b.ShiftLeft(b.And(x, k(1<<d.M-1)), field)
+	sign := b.And(b.ShiftRightLogical(x, k(int64(d.E+d.M))), k(1))
+	return requantHLO(b, b.Select(b.Compare(hlo.NE, sign, k(0)), b.Neg(v), v), exp, bits, out)
+}
+
+// EncodeHLO finds the place of the leading one, rounds M bits below it, and moves on where they overflow.
+func (d DFloat) EncodeHLO(b *hlo.Builder, x hlo.Value, in Fixed) hlo.Value {
+	x = b.Convert(x, hlo.I64)
+	k := func(c int64) hlo.Value { return b.Splat(x, c) }
+	zero, m := k(0), k(int64(d.M))
+	first := int64(d.low() + in.F) // places below the step of field 0
+	v := b.Abs(x)
+	bits := b.Sub(k(64), b.CountLeadingZeros(v))
+	field := b.Max(b.Sub(bits, k(first+int64(d.M))), zero)
+	q := b.RoundShiftBy(v, b.Clamp(k(-60), b.Add(field, k(first)), k(60)), uint8(RoundEven))
+	carry := b.ShiftRightLogical(q, m)
+	code := b.Add(b.ShiftLeft(b.Add(field, carry), m), b.ShiftRightLogical(q, carry))
+	code = b.Min(code, k(d.most()))
+	minus := b.Compare(hlo.LT, x, zero)
+	return b.Convert(b.Select(minus, b.Add(code, k(1<<(d.E+d.M))), code), Carrier(d))
+}
+
+// DecodeRTL is num_float_dec without a hidden bit.
+func (d DFloat) DecodeRTL(out Fixed, s Stream) *rtl.Unit {
+	exp, _, _ := d.Lattice()
+	return instance("num_float_dec", "LANES", s.Lanes, "E", d.E, "M", d.M, "HIDDEN", 0, "SHIFT", -out.F-exp,
+		"OUT_W", out.W, "OUT_SIGNED", flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over), "BEATS", s.Beats)
+}
+
+// EncodeRTL is num_float_enc without a hidden bit.
+func (d DFloat) EncodeRTL(in Fixed, s Stream) *rtl.Unit {
+	return instance("num_float_enc", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", flag(in.Signed), "E", d.E, "M", d.M,
+		"HIDDEN", 0, "SHIFT", d.low()+in.F, "NEG_ZERO", 1, "BEATS", s.Beats)
+}
