@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // intrinsics: word types, and one line of PTX for each instruction that C++ has no name for. Stands before every
-// kernel; nothing is included. Everything here assembles for sm_80 and later and is executed by internal/ptx.
+// kernel; nothing is included. Everything here assembles for sm_80 and later and is executed by cuda/ptx.
 typedef unsigned char u8;
 typedef unsigned short u16;
 typedef unsigned int u32;

@@ -22,21 +22,6 @@ template <int ACT> DEV f32 activate(f32 x) {
   return x;
 }
 
-DEV f32 pow2(i32 e) { return word_f32(e >= -126 ? (u32)(e + 127) << 23 : 1u << ((e + 149) & 31)); }  // -149 .. 127
-
-// Eight elements of a block of MXINT8 with scale byte X, the exponent field of the block's largest magnitude: 0 for
-// subnormal ones, 255 for NaN and infinities, as the format has it. The factor 2^(133-X) is taken in two steps.
-DEV w64 mxint8_elements(const f32 (&v)[8], u32 X) {
-  const i32 f = 133 - (i32)X, f1 = min(f, 127);
-  const f32 s1 = pow2(f1), s2 = pow2(f - f1);
-  u32 q[8];
-#pragma unroll
-  for (int j = 0; j < 8; ++j) {
-    q[j] = X == 255 ? 0 : (u32)max(f32_s8(v[j] * s1 * s2), -127) & 255;
-  }
-  return w64{q[0] | q[1] << 8 | q[2] << 16 | q[3] << 24, q[4] | q[5] << 8 | q[6] << 16 | q[7] << 24};
-}
-
 template <class T> DEV f32 load_f32(const void* p, i64 at) {
   return sizeof(T) == 4 ? ((const f32*)p)[at] : bf16_f32(((const bf16*)p)[at]);
 }
@@ -72,22 +57,11 @@ template <class T> DEV void store_columns(const Sink& s, const f32 (&v)[8], i32 
   const bool whole = s.ldy % 8 == 0 && n + 8 <= s.N;
   const i64 at = m * s.ldy + n;
   if constexpr (sizeof(T) == 1) {
-    u32 top = 0;
+    f32 w[8];
 #pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      if (n + j < s.N) top = max(top, f32_word(v[j]) & 0x7FFFFFFFu);
-    }
-#pragma unroll
-    for (int d = 1; d < 4; d *= 2) top = max(top, shfl_xor(top, d));
-    const u32 X = top >> 23;
-    const w64 q = mxint8_elements(v, X);
-    if (m >= s.M || n >= s.N) return;
-    if (n % 32 == 0) s.scales[n / 32 * s.scale_block + m * s.scale_row] = X;
-    if (whole) return st64((u8*)s.y + at, q);
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      if (n + j < s.N) ((u8*)s.y)[at + j] = (j < 4 ? q.x : q.y) >> (j % 4 * 8);
-    }
+    for (int j = 0; j < 8; ++j) w[j] = n + j < s.N ? v[j] : 0;
+    const u32 X = store_mxint8((u8*)s.y + at, w, whole && m < s.M, m < s.M ? s.N - n : 0);
+    if (m < s.M && n < s.N && n % 32 == 0) s.scales[n / 32 * s.scale_block + m * s.scale_row] = X;
   } else {
     if (m >= s.M) return;
     if (!whole) {

@@ -11,7 +11,7 @@
 //   blocks: WM * WN <= 4 ? 3 : 1
 //   regs: 200
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, IMMA.16832.S8.S8|IMMA.16832.U8.S8
-//   uses: gemm/tile.cuh, gemm/tile_s8.cuh, gemm/epilogue.cuh, gemm/requant.cuh
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/tile_s8.cuh, gemm/epilogue.cuh, gemm/requant.cuh
 DEV void mma_u8s8(i32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {  // m16n8k32
   asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 "
       "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"

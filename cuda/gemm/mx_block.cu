@@ -10,7 +10,7 @@
 //   blocks: WM * WN <= 4 ? 3 : 1
 //   regs: 176
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, IMMA.16832.S8.S8
-//   uses: num/mxint8.cuh, gemm/tile.cuh, gemm/tile_s8.cuh, gemm/epilogue.cuh
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/tile_s8.cuh, gemm/epilogue.cuh
 //
 // p comes out of the tensor core as 3*2^22 + p in the words of a float: the accumulator starts there. The factor 2^E
 // leaves fp32, so it is taken as a row's times a column's. To keep the first product finite, rows with scales from 232

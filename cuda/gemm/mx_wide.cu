@@ -11,7 +11,7 @@
 //   blocks: WM * WN <= 4 ? 2 : 1
 //   regs: 232
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, IMMA.16832.S8.S8, IDP.4A.S8.S8
-//   uses: gemm/tile.cuh, gemm/tile_s8.cuh, gemm/wide.cuh, gemm/epilogue.cuh
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/tile_s8.cuh, gemm/wide.cuh, gemm/epilogue.cuh
 
 // Least scales of 1..254 and whether there is a 255, for COUNT rows in words of four: word c of block b is
 // at + b*block + c*4 for the rows below `inside`.

@@ -7,7 +7,7 @@
 //   blocks: 4
 //   regs: 80
 //   sass: LDG.128
-//   uses: gemm/epilogue.cuh
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/epilogue.cuh
 template <int ACT, int GATE, class T>
 __device__ __forceinline__ void split_sum(const f32* parts, i64 stride, i64 pitch, const f32* bias,
                                           const void* residual, void* y, u8* scales, i64 ldy, i64 scale_block,

@@ -13,7 +13,7 @@
 //   blocks: BM == 32 ? 3 : 0
 //   regs: BM == 32 || BM * BN / (WM * WN) > 1024 ? 168 : 128
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, HMMA.16816.F32.BF16, LDS.128
-//   uses: num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int ACT, int GATE, class T>
 __device__ __forceinline__ void w8a16(const bf16* x, const u8* w, const u8* ws, const f32* bias, const void* residual,
                                       void* y, u8* scales, i64 ldy, i64 scale_block, i64 scale_row, i32 M, i32 N,

@@ -12,7 +12,7 @@
 //   shared: max(8 * (KR * 2 + 16), (WK * (16 * R * WN + 4) + 16 * R * WN + 8) * 32)
 //   regs: 128
 //   sass: LDG.128, LDSM.16.M88.4, HMMA.16816.F32.BF16
-//   uses: num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
 template <int R, int WN, int WK, int KR, int VEC, int ACT, int GATE, class T>
 __device__ __forceinline__ void w8a16_thin(const bf16* x, const u8* w, const u8* ws, const f32* bias,
                                            const void* residual, void* y, u8* scales, i64 ldy, i64 scale_block,

@@ -10,7 +10,7 @@
 //   threads: 256
 //   regs: 48
 //   sass: LDG.128, STG.128, SHFL
-//   uses: num/exact.cuh, num/float.cuh, num/words.cuh
+//   uses: num/exact.cuh, num/float.cuh, num/words.cuh, num/mxint8.cuh
 template <class FORMAT, int WIDE>
 __device__ __forceinline__ void quantize(const void* x, u8* q, u8* X, i64 rows, i64 cols, i64 q_row, i64 x_row,
                                          i64 x_block) {
@@ -23,24 +23,9 @@ __device__ __forceinline__ void quantize(const void* x, u8* q, u8* X, i64 rows, 
   in c[16];
   load_words(c, from, left >= 16 && ((u64)from & 15) == 0, left);
   f32 v[16];
-  u32 top = 0;
 #pragma unroll
-  for (int j = 0; j < 16; ++j) {
-    v[j] = widen<FORMAT>(c[j]);
-    top = max(top, f32_word(v[j]) & 0x7FFFFFFF);
-  }
-  top = max(top, shfl_xor(top, 1));
-  const bool special = top >= 0x7F800000;  // its exponent is 255
-  // The factor 2^(133-X) in two parts, both normal numbers; products that underflow are below one half.
-  const u32 scale = top >> 23, large = max(scale, 7u);
-  const f32 s0 = word_f32((260 - large) << 23), s1 = word_f32((127 + large - scale) << 23);
-  i8 out[16];
-#pragma unroll
-  for (int j = 0; j < 16; ++j) {
-    out[j] = special ? 0 : max(f32_s8(mul_rn(mul_rn(v[j], s0), s1)), -127);
-  }
-  if (left <= 0) return;
-  i8* to = (i8*)q + (i64)row * q_row + at;
-  store_words(to, out, left >= 16 && ((u64)to & 15) == 0, left);
-  if (threadIdx.x % 2 == 0) X[(i64)row * x_row + (i64)b * x_block] = scale;
+  for (int j = 0; j < 16; ++j) v[j] = widen<FORMAT>(c[j]);
+  u8* to = q + (i64)row * q_row + at;
+  const u32 scale = store_mxint8(to, v, left >= 16 && ((u64)to & 15) == 0, left);
+  if (left > 0 && threadIdx.x % 2 == 0) X[(i64)row * x_row + (i64)b * x_block] = scale;
 }

@@ -27,36 +27,14 @@ DEV void load_sum(f32 (&v)[N], const void* x, const void* add, void* sum, u32 t,
   }
 }
 
-// V values as bytes of MXINT8 blocks of 32 columns, block scales `step` bytes apart. The 32 / V threads of a block are
-// neighbours; all 32 lanes of a warp come here. Columns from n on count as 0 and are not written.
-template <int V> DEV void store_mxint8(u8* q, u8* scales, i64 step, u32 at, u32 n, const f32* v) {
-  u32 top = 0;
-#pragma unroll
-  for (int i = 0; i < V; ++i) top = max(top, at < n ? f32_word(v[i]) & 0x7FFFFFFFu : 0);
-#pragma unroll
-  for (int m = 1; m < 32 / V; m *= 2) top = max(top, shfl_xor(top, m));
-  if (at >= n) return;
-  const u32 X = top >> 23;  // floor(log2) + 127, 0 for subnormals, 255 for NaN and Inf
-  // 2^(127 - X), 0 for 255: then NaN and Inf times 0 are NaN, whose byte is 0.
-  const f32 f = word_f32(X == 255 ? 0 : X == 254 ? 0x00400000u : (254 - X) << 23);
-  u32 w[2] = {0, 0};
-#pragma unroll
-  for (int i = 0; i < V; ++i) {
-    const i32 b = max(f32_s8(mul_rn(mul_rn(v[i], f), 64.0f)), -127);
-    w[i / 4] |= ((u32)b & 0xFF) << (i % 4 * 8);
-  }
-  if (V == 8) st64(q + at, w64{w[0], w[1]});
-  else if (V == 4) *(u32*)(q + at) = w[0];
-  else q[at] = (u8)w[0];
-  if (at % 32 == 0) scales[at / 32 * step] = (u8)X;
-}
-
-// V values to the sink: words of format F, or MXINT8 of the values rounded to F.
-template <int F, int V, int QUANT> DEV void store_norm(void* y, u8* scales, i64 step, u32 at, u32 n, f32* v) {
+// V values to the sink: words of format F, or MXINT8 of the values rounded to F, in blocks of 32 columns whose scales
+// are `step` bytes apart. All 32 lanes of a warp come here; columns from n on are not written.
+template <int F, int V, int QUANT> DEV void store_norm(void* y, u8* scales, i64 step, u32 at, u32 n, f32 (&v)[V]) {
   if (QUANT) {
 #pragma unroll
-    for (int i = 0; i < V; ++i) v[i] = row_round<F>(v[i]);
-    store_mxint8<V>((u8*)y, scales, step, at, n, v);
+    for (int i = 0; i < V; ++i) v[i] = at < n ? row_round<F>(v[i]) : 0;
+    const u32 X = store_mxint8((u8*)y + at, v, at < n, at < n ? V : 0);
+    if (at < n && at % 32 == 0) scales[at / 32 * step] = (u8)X;
   } else if (at < n) {
     store_chunk<F, V>(y, at, v);
   }

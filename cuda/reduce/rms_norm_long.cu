@@ -8,7 +8,7 @@
 //   blocks: 2
 //   regs: 128
 //   sass: V > 1: LDG.128, V > 1 && QUANT == 0: STG.128|STG.64, MUFU.RSQ
-//   uses: reduce/row.cuh, reduce/norm.cuh
+//   uses: num/words.cuh, num/mxint8.cuh, reduce/row.cuh, reduce/norm.cuh
 template <int IN, int OUT, int GAIN, int V, int WARPS, int ADD, int QUANT, int UNIT, int EARLY>
 __device__ __forceinline__ void rms_norm_long(const void* x, const void* add, void* sum, const void* gain, void* y,
                                               u8* scales, i64 rows, u32 n, i64 ys, i64 srow, i64 sblock, f32 inv_n,
