@@ -3,8 +3,8 @@
 package cuda
 
 // Case is a kernel on one shape, with all that is needed to check it on any device and to time it on a GPU. The package
-// of a family offers its cases by a function Cases. Equal cases give equal bytes on every call: what is random in them
-// comes from a seed of their own.
+// beside a family offers its cases by a function Cases; cuda/cases lists all. Equal cases give equal bytes on every
+// call: what is random in them comes from a seed of their own.
 type Case struct {
 	// Name is unique among all cases: "dequant/bf16/n=1000".
 	Name string

@@ -5,13 +5,13 @@ package attn_test
 import (
 	"testing"
 
-	"lathe/cuda/attn"
+	"lathe/cuda/attn/attntest"
 	"lathe/cuda/cudatest"
 )
 
 // TestCases runs the small cases, and demands that a wrong output is seen.
 func TestCases(t *testing.T) {
-	cases, err := attn.Cases()
+	cases, err := attntest.Cases()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package catalogue
+package catalogue_test
 
 import (
 	"slices"
@@ -8,18 +8,20 @@ import (
 	"testing"
 
 	"lathe/cuda"
+	"lathe/cuda/cases"
+	"lathe/cuda/catalogue"
 	"lathe/cuda/cudatest"
 )
 
 // TestCases demands of every case what all devices need of it: a name of its own, launches that fit, buffers for every
 // argument.
 func TestCases(t *testing.T) {
-	cases, err := Cases()
-	if err != nil || len(cases) == 0 {
-		t.Fatalf("%d cases, %v", len(cases), err)
+	all, err := cases.All()
+	if err != nil || len(all) == 0 {
+		t.Fatalf("%d cases, %v", len(all), err)
 	}
 	seen := map[string]bool{}
-	for _, c := range cases {
+	for _, c := range all {
 		if seen[c.Name] {
 			t.Errorf("two cases are called %s", c.Name)
 		}
@@ -48,7 +50,7 @@ func TestCases(t *testing.T) {
 
 // TestRows has every template of the library once, and finds what is recorded of dequant.
 func TestRows(t *testing.T) {
-	rows, err := Rows()
+	rows, err := catalogue.Rows()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +62,10 @@ func TestRows(t *testing.T) {
 			continue
 		}
 		for _, k := range r.Kernels {
-			u, ok := Record{}, k.Record != nil
-			if ok {
-				u = *k.Record
-			}
-			if on, there := u.On("sm_90a"); !there || on.Registers == 0 || k.Status() != "compiled, emulated" {
+			if u, there := k.On("sm_90a"); !there || u.Registers == 0 || k.Status() != "compiled, emulated" {
 				t.Errorf("%s: %+v, %s", k.Instance, u, k.Status())
 			}
-			if k.Cases < 1 || !strings.HasPrefix(k.Instance.String(), "dequant<") {
+			if k.Cases < 1 || !strings.HasPrefix(k.Instance, "dequant<") {
 				t.Errorf("%+v", k)
 			}
 		}
@@ -76,47 +74,43 @@ func TestRows(t *testing.T) {
 
 // TestCurrent demands that every kernel of every case is recorded, from the source that it has now, and nothing else.
 func TestCurrent(t *testing.T) {
-	rows, err := Rows()
+	kernels, err := cases.Kernels()
 	if err != nil {
 		t.Fatal(err)
 	}
-	records, err := Records()
+	records, err := catalogue.Records()
 	if err != nil {
 		t.Fatal(err)
 	}
-	kernels := 0
-	for _, r := range rows {
-		for _, k := range r.Kernels {
-			kernels++
-			hash, err := Hash(k.Instance)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if k.Record == nil || k.Record.Source != hash || len(k.Record.Registers) == 0 {
-				t.Errorf("%s is not recorded as it is now: go test -tags long ./cuda/catalogue -run TestRecord -update && make gen",
-					k.Instance)
-			}
-			if k.Cases > k.Timed && k.Status() != "compiled, emulated" {
-				t.Errorf("%s: %s, but it has cases to be emulated", k.Instance, k.Status())
-			}
+	by := map[string]catalogue.Record{}
+	for _, r := range records {
+		by[r.Instance] = r
+	}
+	for _, k := range kernels {
+		hash, err := catalogue.Hash(k.Instance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := by[k.Instance.String()]
+		if r.Source != hash || len(r.Registers) == 0 || r.Cases != k.Cases || r.Emulated != k.Cases-k.Timed {
+			t.Errorf("%s is not recorded as it is now: go test -tags long ./cuda/catalogue -run TestRecord -update && make gen",
+				k.Instance)
 		}
 	}
-	if len(records) != kernels {
-		t.Errorf("%d records of %d kernels", len(records), kernels)
+	if len(records) != len(kernels) {
+		t.Errorf("%d records of %d kernels", len(records), len(kernels))
 	}
 }
 
 // TestShard demands that the gates of a short run see every kernel, and every architecture.
 func TestShard(t *testing.T) {
-	rows, err := Rows()
+	kernels, err := cases.Kernels()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []cuda.Instance
-	for _, r := range rows {
-		for _, k := range r.Kernels {
-			all = append(all, k.Instance)
-		}
+	for _, k := range kernels {
+		all = append(all, k.Instance)
 	}
 	met := map[string]bool{}
 	for _, arch := range cuda.ArchNames() {
@@ -142,9 +136,9 @@ func TestHash(t *testing.T) {
 	if errA != nil || errB != nil || errC != nil {
 		t.Fatal(errA, errB, errC)
 	}
-	ha, errA := Hash(a)
-	hb, errB := Hash(b)
-	hc, errC := Hash(c)
+	ha, errA := catalogue.Hash(a)
+	hb, errB := catalogue.Hash(b)
+	hc, errC := catalogue.Hash(c)
 	if ha != hb || ha == hc || errA != nil || errB != nil || errC != nil {
 		t.Errorf("%s %s %s, %v %v %v", ha, hb, hc, errA, errB, errC)
 	}

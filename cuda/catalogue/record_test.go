@@ -2,11 +2,10 @@
 
 //go:build long
 
-package catalogue
+package catalogue_test
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"flag"
 	"os"
@@ -14,6 +13,8 @@ import (
 	"testing"
 
 	"lathe/cuda"
+	"lathe/cuda/cases"
+	"lathe/cuda/catalogue"
 	"lathe/cuda/cudatest"
 	"lathe/sim/nvrtc"
 )
@@ -24,24 +25,27 @@ var update = flag.Bool("update", false, "write record.json; what is recorded of 
 // for a GPU only in the interpreter in every order, and compares what it finds with the record. With -update it does so
 // for the kernels that are not recorded as they are now.
 func TestRecord(t *testing.T) {
-	rows, err := Rows()
+	kernels, err := cases.Kernels()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kernels []Kernel
-	due := map[string]bool{}
-	for _, r := range rows {
-		for _, k := range r.Kernels {
-			kernels = append(kernels, k)
-			due[k.Instance.String()] = !*update || !current(t, k)
+	recorded, err := catalogue.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, due := make([]catalogue.Record, len(kernels)), map[string]bool{}
+	for n, k := range kernels {
+		at := slices.IndexFunc(recorded, func(r catalogue.Record) bool { return r.Instance == k.Instance.String() })
+		if *update && at >= 0 && current(t, k, recorded[at]) {
+			all[n] = recorded[at]
+		} else {
+			due[k.Instance.String()] = true
 		}
 	}
 	passed := emulate(t, due)
-	all := make([]Record, len(kernels))
 	t.Run("kernels", func(t *testing.T) {
 		for n, k := range kernels {
 			if !due[k.Instance.String()] {
-				all[n] = *k.Record
 				continue
 			}
 			t.Run(k.Instance.String(), func(t *testing.T) {
@@ -50,7 +54,25 @@ func TestRecord(t *testing.T) {
 			})
 		}
 	})
-	slices.SortFunc(all, func(a, b Record) int { return cmp.Compare(a.Instance, b.Instance) })
+	for n, k := range kernels {
+		all[n].Cases = k.Cases
+	}
+	text := written(t, all)
+	switch {
+	case t.Failed():
+		t.Log("record.json is left as it is")
+	case *update:
+		if err := os.WriteFile("record.json", text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case !bytes.Equal(text, written(t, recorded)):
+		t.Error("record.json is not what comes out: run go test -tags long ./cuda/catalogue -update, then make gen")
+	}
+}
+
+// written is record.json: a line for each kernel.
+func written(t *testing.T, all []catalogue.Record) []byte {
+	t.Helper()
 	var text bytes.Buffer
 	text.WriteString("[")
 	for i, r := range all {
@@ -64,37 +86,28 @@ func TestRecord(t *testing.T) {
 		text.Write(bytes.TrimSpace(line.Bytes()))
 	}
 	text.WriteString("\n]\n")
-	switch {
-	case t.Failed():
-		t.Log("record.json is left as it is")
-	case *update:
-		if err := os.WriteFile("record.json", text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	case !bytes.Equal(text.Bytes(), recorded):
-		t.Error("record.json is not what comes out: run go test -tags long ./cuda/catalogue -update, then make gen")
-	}
+	return text.Bytes()
 }
 
 // current says that a kernel is recorded from the text that it has now, after a run of all its small cases.
-func current(t *testing.T, k Kernel) bool {
+func current(t *testing.T, k cases.Kernel, r catalogue.Record) bool {
 	t.Helper()
-	hash, err := Hash(k.Instance)
+	hash, err := catalogue.Hash(k.Instance)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return k.Record != nil && k.Record.Source == hash && k.Record.Emulated == k.Cases-k.Timed
+	return r.Source == hash && r.Emulated == k.Cases-k.Timed
 }
 
 // emulate runs the small cases of kernels that are due and counts, by instance, those that passed.
 func emulate(t *testing.T, due map[string]bool) map[string]int {
 	t.Helper()
-	cases, err := Cases()
+	all, err := cases.All()
 	if err != nil {
 		t.Fatal(err)
 	}
 	passed := map[string]int{}
-	for _, c := range cases {
+	for _, c := range all {
 		if c.Timed || !slices.ContainsFunc(c.Instances, func(i cuda.Instance) bool { return due[i.String()] }) {
 			continue
 		}
@@ -109,14 +122,14 @@ func emulate(t *testing.T, due map[string]bool) map[string]int {
 }
 
 // record compiles one kernel, alone, for all architectures.
-func record(t *testing.T, i cuda.Instance, passed map[string]int) Record {
+func record(t *testing.T, i cuda.Instance, passed map[string]int) catalogue.Record {
 	t.Helper()
 	i.Kernel = "kernel"
-	hash, err := Hash(i)
+	hash, err := catalogue.Hash(i)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Record{Instance: i.String(), Source: hash, Emulated: passed[i.String()]}
+	r := catalogue.Record{Instance: i.String(), Source: hash, Emulated: passed[i.String()]}
 	compiler, programs := cudatest.Compiler(t), cudatest.Programs(t)
 	source, err := cuda.Print(i)
 	if err != nil {
@@ -138,7 +151,8 @@ func record(t *testing.T, i cuda.Instance, passed map[string]int) Record {
 			t.Error(refused)
 		}
 		u, _ := m.Kernel(i.Kernel)
-		r.Registers = append(r.Registers, Used{arch, u.Registers, code(codes).Instructions})
+		r.Registers = append(r.Registers, catalogue.Used{Arch: arch, Registers: u.Registers,
+			Instructions: code(codes).Instructions})
 	}
 	return r
 }

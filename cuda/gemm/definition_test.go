@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemm_test
 
 import (
 	"testing"
 
+	"lathe/cuda/gemm"
+	"lathe/cuda/word"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/ir/hlo"
 )
@@ -34,7 +36,7 @@ func (d defined) bits(x hlo.Value) hlo.Value { return d.Sub(d.n(64), d.CountLead
 
 // blocksOf pads rows of k elements to blocks of 32, one at least, and scales of new ones are 0.
 func blocksOf(q, x []byte, rows, k int) (elements, scales hlo.Array) {
-	b := max(ceil(k, 32), 1)
+	b := max((k+31)/32, 1)
 	elements = hlo.Array{Type: hlo.TypeOf(hlo.I8, rows, b, 32), Data: make([]byte, rows*b*32)}
 	scales = hlo.Array{Type: hlo.TypeOf(hlo.UI8, rows, b), Data: make([]byte, rows*b)}
 	for r := range rows {
@@ -45,7 +47,7 @@ func blocksOf(q, x []byte, rows, k int) (elements, scales hlo.Array) {
 }
 
 // define computes p on PJRT: the words of the result, and the scales [m][blocks] of one in MXINT8.
-func (p MX) define(t testing.TB, xq, xs, wq, ws []byte) (words, scales []int64) {
+func defineMX(p gemm.MX, t testing.TB, xq, xs, wq, ws []byte) (words, scales []int64) {
 	t.Helper()
 	d := defined{hlo.New("mx")}
 	x, xe := blocksOf(xq, xs, p.M, p.K)
@@ -59,10 +61,10 @@ func (p MX) define(t testing.TB, xq, xs, wq, ws []byte) (words, scales []int64) 
 	right := d.BroadcastInDim(d.Transpose(d.Convert(vwe, hlo.I64), 1, 0), dims, []int{0, 2})
 	exponents := d.Add(left, right) // of two factors 2^-133 each
 	nan := d.is(d.Reduce(hlo.FoldMax, d.Max(left, right), 0), hlo.EQ, 255)
-	plainBF16 := p.Wide && p.Out == BF16
+	plainBF16 := p.Wide && p.Out == word.BF16
 	args := []hlo.Array{x, xe, w, we}
 	if !p.Wide {
-		return p.finish(t, p.stepped(t, d.run(t, args, dots, exponents, d.Convert(nan, hlo.I64))))
+		return finish(p, t, stepped(p, t, d.run(t, args, dots, exponents, d.Convert(nan, hlo.I64))))
 	}
 	digits, low := int64(24), int64(-149)
 	if plainBF16 {
@@ -74,12 +76,12 @@ func (p MX) define(t testing.TB, xq, xs, wq, ws []byte) (words, scales []int64) 
 	if plainBF16 {
 		return words, nil
 	}
-	return p.finish(t, words)
+	return finish(p, t, words)
 }
 
 // stepped adds blocks one after the other. parts are their dots and exponents, [blocks][m][n] each, and which results
 // are NaN.
-func (p MX) stepped(t testing.TB, parts [][]int64) []int64 {
+func stepped(p gemm.MX, t testing.TB, parts [][]int64) []int64 {
 	t.Helper()
 	d, each := defined{hlo.New("step")}, p.M*p.N
 	shape := hlo.TypeOf(hlo.I64, each)
@@ -115,17 +117,17 @@ func (p MX) stepped(t testing.TB, parts [][]int64) []int64 {
 }
 
 // finish makes the result of words of fp32.
-func (p MX) finish(t testing.TB, words []int64) (result, scales []int64) {
+func finish(p gemm.MX, t testing.TB, words []int64) (result, scales []int64) {
 	t.Helper()
 	d := defined{hlo.New("finish")}
 	in := hlo.FromInt64s(hlo.I64, []int{p.M, p.N}, words)
 	y := d.Arg("words", in.Type)
 	switch p.Out {
-	case MXINT8:
+	case gemm.MXINT8:
 		q, s := d.encode(y)
 		both := d.run(t, []hlo.Array{in}, q, s)
 		return both[0], both[1]
-	case BF16:
+	case word.BF16:
 		even := d.And(d.ShiftRightLogical(y, d.n(16)), d.n(1))
 		y = d.ShiftRightLogical(d.Add(y, d.Add(d.n(0x7FFF), even)), d.n(16))
 		return d.run(t, []hlo.Array{in}, y)[0], nil
@@ -225,7 +227,7 @@ func (d defined) leading(m, e hlo.Value) (hlo.Value, hlo.Value) {
 // largest magnitude.
 func (d defined) encode(y hlo.Value) (q, scales hlo.Value) {
 	m, n := y.Type().Dims[0], y.Type().Dims[1]
-	blocks := ceil(n, 32)
+	blocks := (n + 31) / 32
 	y = d.Pad(y, d.n(0), []int{0, 0}, []int{0, blocks*32 - n}, []int{0, 0})
 	y = d.Reshape(y, m, blocks, 32)
 	magnitude := d.And(y, d.n(1<<31-1))
@@ -245,7 +247,7 @@ func (d defined) encode(y hlo.Value) (q, scales hlo.Value) {
 }
 
 // define computes p on PJRT.
-func (p Int8) define(t testing.TB, x, w []byte, channels []Channel) []int64 {
+func defineInt8(p gemm.Int8, t testing.TB, x, w []byte, channels []gemm.Channel) []int64 {
 	t.Helper()
 	d := defined{hlo.New("int8")}
 	k := max(p.K, 1)
@@ -259,25 +261,25 @@ func (p Int8) define(t testing.TB, x, w []byte, channels []Channel) []int64 {
 	vx, vw := d.Convert(d.Arg("x", args[0].Type), hlo.I32), d.Convert(d.Arg("w", args[1].Type), hlo.I32)
 	y := d.DotGeneral(vx, vw, hlo.Dot{LhsContract: []int{1}, RhsContract: []int{1}}, hlo.I32)
 	if !p.Raw {
-		y = p.requantize(d, d.Convert(y, hlo.I64), channels)
+		y = requantize(p, d, d.Convert(y, hlo.I64), channels)
 	}
 	return d.run(t, args, y)[0]
 }
 
 // requantize is what Channel says.
-func (p Int8) requantize(d defined, sum hlo.Value, channels []Channel) hlo.Value {
-	along := func(f func(c Channel) int64) hlo.Value {
+func requantize(p gemm.Int8, d defined, sum hlo.Value, channels []gemm.Channel) hlo.Value {
+	along := func(f func(c gemm.Channel) int64) hlo.Value {
 		var all []int64
 		for _, c := range channels {
 			all = append(all, f(c))
 		}
 		return d.Along(d.Const(hlo.FromInt64s(hlo.I64, []int{p.N}, all)), []int{p.M, p.N}, 1)
 	}
-	v := d.ShiftLeft(sum, along(func(c Channel) int64 { return int64(c.Up) }))
-	v = d.Add(v, along(func(c Channel) int64 { return c.Bias }))
-	v = d.Mul(v, along(func(c Channel) int64 { return int64(c.Mul) }))
+	v := d.ShiftLeft(sum, along(func(c gemm.Channel) int64 { return int64(c.Up) }))
+	v = d.Add(v, along(func(c gemm.Channel) int64 { return c.Bias }))
+	v = d.Mul(v, along(func(c gemm.Channel) int64 { return int64(c.Mul) }))
 	const far = 32 // to the left of every code: what is not 0 is too large, or has no bit left
-	beyond := d.is(along(func(c Channel) int64 { return int64(c.Shift) }), hlo.LT, -far)
+	beyond := d.is(along(func(c gemm.Channel) int64 { return int64(c.Shift) }), hlo.LT, -far)
 	v = d.Select(beyond, d.Clamp(d.n(-1), v, d.n(1)), v)
 	shift, bits := hlo.Shift{Axis: 1}, 63
 	for _, c := range channels {

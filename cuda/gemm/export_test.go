@@ -2,22 +2,61 @@
 
 package gemm
 
-// What tests with graphs need. They stand outside of the package: operations import it.
+import (
+	"fmt"
+
+	"lathe/cuda"
+)
+
+// What tests need to run a kernel in a configuration that is not the one of least estimated time. They stand outside of
+// the package, as the cases do.
 var (
-	Int8s        = int8s
-	Acts         = Int8.acts
-	Dice         = dice
-	ArchOf       = arch
-	TilesInt8    = tilesInt8
-	Sweep        = sweep
-	Extent       = extent
-	RanCase      = ranCase
-	DrawCodes    = drawCodes
-	CompareCodes = compareCodes
+	TilesBF16 = tilesBF16
+	TilesMX   = tilesMX
+	TilesInt8 = tilesInt8
+	Thins     = thins
 )
 
 // Tile is a configuration.
 type Tile = tile
 
-// With is the plan of a configuration.
-func (p Int8) With(c Tile) (Plan, error) { return p.with(c) }
+// Rows and Cols are those of the result.
+func (t tile) Rows() int { return t.bm }
+func (t tile) Cols() int { return t.bn }
+
+func (t tile) Params() []string     { return t.params() }
+func (t thin) Params() []string     { return t.params() }
+func (e Epilogue) Params() []string { return e.params() }
+
+func (p Int8) Params(t Tile) []string                     { return p.params(t) }
+func (p Int8) With(t Tile) (Plan, error)                  { return p.with(t) }
+func (p MX) With(t Tile, span int) (Plan, error)          { return p.with(t, span) }
+func (p Window) With(t Tile) (Plan, error)                { return p.with(t) }
+func (p Window) InstanceOf(t Tile) (cuda.Instance, error) { return p.instance(t) }
+
+// Planned is the plan with a template in a configuration, by its parameters.
+func (p W8A16) Planned(template string, params []string, splits int) (Plan, error) {
+	blocks := 0
+	switch template {
+	case "w8a16":
+		for _, c := range tilesBF16 {
+			if fmt.Sprint(c.params()) == fmt.Sprint(params) {
+				blocks = ceil(p.M, c.bm) * ceil(p.N, c.bn)
+			}
+		}
+	case "w8a16_thin":
+		for _, c := range thins {
+			if fmt.Sprint(c.params()) == fmt.Sprint(params) {
+				blocks = ceil(p.N, c.cols())
+			}
+		}
+	}
+	return p.with(choice{template: template, params: params, blocks: blocks, splits: splits})
+}
+
+// Launched is the launch of the kernel.
+func (s SplitSum) Launched(i cuda.Instance, o Operands) (cuda.Launch, error) {
+	l, err := gridOf(i, s.blocks())
+	l.Args = s.args(o)
+	return l, err
+}

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemm_test
 
 import (
 	"strings"
 	"testing"
 
 	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
+	"lathe/cuda/gemm/gemmtest"
+	"lathe/cuda/word"
 )
 
 // TestCases runs the cases that are not timed, with the bound of a CPU in place of that of a GPU, and demands that a
 // wrong word of each result is refused.
 func TestCases(t *testing.T) {
-	all, err := casesWithin(cpuBound)
+	all, err := gemmtest.CasesWithin(gemmtest.CPUBound)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,16 +57,16 @@ func TestCases(t *testing.T) {
 // TestPlans demands the choices that the shapes call for.
 func TestPlans(t *testing.T) {
 	for _, c := range []struct {
-		p    W8A16
+		p    gemm.W8A16
 		want string
 	}{
-		{W8A16{M: 1, N: 14336, K: 4096}, "w8a16_thin"},
-		{W8A16{M: 8, N: 28672, K: 8192}, "w8a16_thin"},
-		{W8A16{M: 16, N: 28672, K: 8192}, "w8a16<16"},
-		{W8A16{M: 4096, N: 8192, K: 8192}, "w8a16<128, 128"},
-		{W8A16{M: 1, N: 64, K: 1 << 20}, "w8a16"},
+		{gemm.W8A16{M: 1, N: 14336, K: 4096}, "w8a16_thin"},
+		{gemm.W8A16{M: 8, N: 28672, K: 8192}, "w8a16_thin"},
+		{gemm.W8A16{M: 16, N: 28672, K: 8192}, "w8a16<16"},
+		{gemm.W8A16{M: 4096, N: 8192, K: 8192}, "w8a16<128, 128"},
+		{gemm.W8A16{M: 1, N: 64, K: 1 << 20}, "w8a16"},
 	} {
-		c.p.Out = BF16
+		c.p.Out = word.BF16
 		for _, a := range archs() {
 			plan, err := c.p.Plan(a)
 			if err != nil {
@@ -75,7 +78,7 @@ func TestPlans(t *testing.T) {
 					t.Errorf("%s: %s has %d bytes of shared memory: %v", a.Name, i, shared, err)
 				}
 			}
-			if a.Name == measured && !strings.HasPrefix(plan.Instances[0].String(), c.want) {
+			if a.Name == gemmtest.Measured && !strings.HasPrefix(plan.Instances[0].String(), c.want) {
 				t.Errorf("M=%d N=%d K=%d: %s, want %s", c.p.M, c.p.N, c.p.K, plan.Why, c.want)
 			}
 			t.Log(a.Name, c.p.M, c.p.N, c.p.K, plan.Why)
@@ -89,17 +92,17 @@ func TestRefusals(t *testing.T) {
 		err  error
 		says string
 	}{
-		{W8A16{M: -1, Epilogue: Epilogue{Out: BF16}}.Valid(), "sizes lie between"},
-		{W8A16{M: 1, N: 3, Epilogue: Epilogue{Out: BF16, Gate: true}}.Valid(), "not pairs"},
-		{W8A16{M: 1, N: 2, Epilogue: Epilogue{Out: "f16"}}.Valid(), "no result in"},
-		{MX{M: 1, N: 1, K: 1 << 20, Wide: true, Epilogue: Epilogue{Out: F32}}.Valid(), "blocks along k"},
-		{Int8{M: 1, N: 1, K: 1 << 17, Result: codes8}.Valid(), "more than 32 bits"},
+		{gemm.W8A16{M: -1, Epilogue: gemm.Epilogue{Out: word.BF16}}.Valid(), "sizes lie between"},
+		{gemm.W8A16{M: 1, N: 3, Epilogue: gemm.Epilogue{Out: word.BF16, Gate: true}}.Valid(), "not pairs"},
+		{gemm.W8A16{M: 1, N: 2, Epilogue: gemm.Epilogue{Out: "f16"}}.Valid(), "no result in"},
+		{gemm.MX{M: 1, N: 1, K: 1 << 20, Wide: true, Epilogue: gemm.Epilogue{Out: word.F32}}.Valid(), "blocks along k"},
+		{gemm.Int8{M: 1, N: 1, K: 1 << 17, Result: gemmtest.Codes8}.Valid(), "more than 32 bits"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), "L0990") || !strings.Contains(c.err.Error(), c.says) {
 			t.Errorf("got %v, want L0990 with %q", c.err, c.says)
 		}
 	}
-	p := W8A16{M: 1 << 30, N: 1 << 30, K: 64, Epilogue: Epilogue{Out: F32}}
+	p := gemm.W8A16{M: 1 << 30, N: 1 << 30, K: 64, Epilogue: gemm.Epilogue{Out: word.F32}}
 	if _, err := p.Plan(arch(t)); err == nil || !strings.Contains(err.Error(), "more than a grid") {
 		t.Errorf("got %v", err)
 	}

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemm_test
 
 import (
 	"testing"
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
+	"lathe/cuda/gemm/gemmtest"
+	"lathe/cuda/word"
 )
 
 // farther is a product and a larger one, of which it is the last rows or the last columns.
@@ -19,7 +22,7 @@ type farther struct {
 // rowsAt are the places of operands in a product of more rows, of which it begins at row `first`. xSize is the size of
 // an element of x, size that of one of the result, which has cols columns.
 func rowsAt(first, m, k, cols int, xSize, size int64) map[string]cudatest.Place {
-	few, all := ScalePitch(m), ScalePitch(first+m)
+	few, all := gemm.ScalePitch(m), gemm.ScalePitch(first+m)
 	return map[string]cudatest.Place{
 		"x": {At: int64(first) * int64(k) * xSize}, "x scales": {At: int64(first), Run: few, Step: all},
 		"y": {At: int64(first) * int64(cols) * size}, "residual": {At: int64(first) * int64(cols) * max(size, 2)},
@@ -28,13 +31,13 @@ func rowsAt(first, m, k, cols int, xSize, size int64) map[string]cudatest.Place 
 }
 
 // columnsAt are those in a product of more rows of weights.
-func columnsAt(first, m, n, k int, l Layout, e Epilogue, size int64) map[string]cudatest.Place {
-	at, few, all := int64(e.columns(first)), int64(e.columns(n)), int64(e.columns(first+n))
+func columnsAt(first, m, n, k int, l gemm.Layout, e gemm.Epilogue, size int64) map[string]cudatest.Place {
+	at, few, all := int64(e.Columns(first)), int64(e.Columns(n)), int64(e.Columns(first+n))
 	return map[string]cudatest.Place{
 		"w": {At: l.Bytes(first, k)}, "w scales": {At: l.ScaleBytes(first, k)}, "bias": {At: int64(first) * 4},
-		"channels": {At: int64(first) * ChannelBytes}, "y": {At: at * size, Run: few * size, Step: all * size},
+		"channels": {At: int64(first) * gemm.ChannelBytes}, "y": {At: at * size, Run: few * size, Step: all * size},
 		"residual": {At: at * max(size, 2), Run: few * max(size, 2), Step: all * max(size, 2)},
-		"scales":   {At: at / 32 * ScalePitch(m)},
+		"scales":   {At: at / 32 * gemm.ScalePitch(m)},
 	}
 }
 
@@ -58,50 +61,51 @@ const (
 )
 
 func slicesOf(t *testing.T) []farther {
-	epilogue := Epilogue{Out: BF16, Bias: true, Residual: true, Act: Relu}
-	blocks := Epilogue{Out: MXINT8, Act: Silu, Gate: true}
+	epilogue := gemm.Epilogue{Out: word.BF16, Bias: true, Residual: true, Act: gemm.Relu}
+	blocks := gemm.Epilogue{Out: gemm.MXINT8, Act: gemm.Silu, Gate: true}
 	var all []farther
 	add := func(name string, near, far cuda.Case, places map[string]cudatest.Place) {
 		all = append(all, farther{name, near, far, places})
 	}
-	linear := func(template string, params []string, p W8A16) cuda.Case {
-		return p.Case(planned(t, p, template, params, 1), 1, true, 1)
+	linear := func(template string, params []string, p gemm.W8A16) cuda.Case {
+		return gemmtest.W8A16(p, planned(t, p, template, params, 1), 1, true, 1)
 	}
-	for _, e := range []Epilogue{epilogue, blocks} {
-		c := tilesBF16[2]
-		few := W8A16{M: c.bm + 3, N: 64, K: 72, Epilogue: e}
+	for _, e := range []gemm.Epilogue{epilogue, blocks} {
+		c := gemm.TilesBF16[2]
+		few := gemm.W8A16{M: c.Rows() + 3, N: 64, K: 72, Epilogue: e}
 		many := few
 		many.M += manyRows
-		add("w8a16, rows, "+e.text(), linear("w8a16", c.params(), few), linear("w8a16", c.params(), many),
-			rowsAt(manyRows, few.M, few.K, e.columns(few.N), 2, e.Out.Bytes()))
-		few = W8A16{M: 7, N: c.bn + 32, K: 72, Epilogue: e}
+		add("w8a16, rows, "+gemmtest.Text(e), linear("w8a16", c.Params(), few), linear("w8a16", c.Params(), many),
+			rowsAt(manyRows, few.M, few.K, e.Columns(few.N), 2, int64(e.Out.Bytes())))
+		few = gemm.W8A16{M: 7, N: c.Cols() + 32, K: 72, Epilogue: e}
 		many = few
 		many.N += manyColumns
-		places := columnsAt(manyColumns, few.M, few.N, few.K, LayoutBF16, e, e.Out.Bytes())
-		add("w8a16, columns, "+e.text(), linear("w8a16", c.params(), few), linear("w8a16", c.params(), many), places)
-		thin := thins[3].params()
-		add("w8a16_thin, columns, "+e.text(), linear("w8a16_thin", thin, few), linear("w8a16_thin", thin, many), places)
+		places := columnsAt(manyColumns, few.M, few.N, few.K, gemm.LayoutBF16, e, int64(e.Out.Bytes()))
+		add("w8a16, columns, "+gemmtest.Text(e), linear("w8a16", c.Params(), few), linear("w8a16", c.Params(), many), places)
+		thin := gemm.Thins[3].Params()
+		add("w8a16_thin, columns, "+gemmtest.Text(e), linear("w8a16_thin", thin, few), linear("w8a16_thin", thin, many),
+			places)
 	}
 	return append(append(all, farMX(t)...), farInt8(t)...)
 }
 
 func farMX(t *testing.T) (all []farther) {
 	for _, wide := range []bool{false, true} {
-		make := func(m, n int, e Epilogue) cuda.Case {
-			p := MX{M: m, N: n, K: 80, Wide: wide, Epilogue: e}
-			plan, err := p.with(tilesMX[1], Span(80))
+		make := func(m, n int, e gemm.Epilogue) cuda.Case {
+			p := gemm.MX{M: m, N: n, K: 80, Wide: wide, Epilogue: e}
+			plan, err := p.With(gemm.TilesMX[1], gemm.Span(80))
 			if err != nil {
 				t.Fatal(err)
 			}
-			return p.Case(plan, 1, AnyScales)
+			return gemmtest.MX(p, plan, 1, gemmtest.AnyScales)
 		}
-		for _, e := range []Epilogue{{Out: F32}, {Out: MXINT8}} {
+		for _, e := range []gemm.Epilogue{{Out: word.F32}, {Out: gemm.MXINT8}} {
 			name := map[bool]string{false: "mx_block", true: "mx_wide"}[wide]
 			all = append(all,
-				farther{name + ", rows, " + e.text(), make(67, 64, e), make(manyRows+67, 64, e),
-					rowsAt(manyRows, 67, 80, 64, 1, e.Out.Bytes())},
-				farther{name + ", columns, " + e.text(), make(5, 96, e), make(5, manyColumns+96, e),
-					columnsAt(manyColumns, 5, 96, 80, LayoutInt8, e, e.Out.Bytes())})
+				farther{name + ", rows, " + gemmtest.Text(e), make(67, 64, e), make(manyRows+67, 64, e),
+					rowsAt(manyRows, 67, 80, 64, 1, int64(e.Out.Bytes()))},
+				farther{name + ", columns, " + gemmtest.Text(e), make(5, 96, e), make(5, manyColumns+96, e),
+					columnsAt(manyColumns, 5, 96, 80, gemm.LayoutInt8, e, int64(e.Out.Bytes()))})
 		}
 	}
 	return all
@@ -109,15 +113,15 @@ func farMX(t *testing.T) (all []farther) {
 
 func farInt8(t *testing.T) (all []farther) {
 	make := func(m, n int, raw bool) cuda.Case {
-		p := Int8{M: m, N: n, K: 80, Raw: raw, Result: codes8, Zero: 3}
-		plan, err := p.with(tilesInt8[1])
+		p := gemm.Int8{M: m, N: n, K: 80, Raw: raw, Result: gemmtest.Codes8, Zero: 3}
+		plan, err := p.With(gemm.TilesInt8[1])
 		if err != nil {
 			t.Fatal(err)
 		}
 		if n >= manyColumns {
-			return p.Case(plan, 1, nil)
+			return gemmtest.Int8(p, plan, 1, nil)
 		}
-		return p.Case(plan, 1, p.DrawChannels(1, true))
+		return gemmtest.Int8(p, plan, 1, gemmtest.Channels(p, 1, true))
 	}
 	for _, raw := range []bool{false, true} {
 		size := map[bool]int64{false: 1, true: 4}[raw]
@@ -126,7 +130,7 @@ func farInt8(t *testing.T) (all []farther) {
 			farther{name + ", rows", make(67, 64, raw), make(manyRows+67, 64, raw),
 				rowsAt(manyRows, 67, 80, 64, 1, size)},
 			farther{name + ", columns", make(5, 96, raw), make(5, manyColumns+96, raw),
-				columnsAt(manyColumns, 5, 96, 80, LayoutInt8, Epilogue{}, size)})
+				columnsAt(manyColumns, 5, 96, 80, gemm.LayoutInt8, gemm.Epilogue{}, size)})
 	}
 	return all
 }
@@ -135,22 +139,22 @@ func farInt8(t *testing.T) (all []farther) {
 func TestFarSums(t *testing.T) {
 	const rows, cols, parts = 37, 64, 3
 	make := func(m int) cudatest.Job {
-		s := SplitSum{M: m, N: cols, Splits: parts, Epilogue: Epilogue{Out: BF16, Act: Relu}}
+		s := gemm.SplitSum{M: m, N: cols, Splits: parts, Epilogue: gemm.Epilogue{Out: word.BF16, Act: gemm.Relu}}
 		i, err := s.Instance()
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := gridOf(i, s.blocks())
+		null := cuda.Null()
+		l, err := s.Launched(i, gemm.Operands{Workspace: cuda.Buffer(0), Y: cuda.Buffer(1), Bias: null, Residual: null,
+			YScales: null})
 		if err != nil {
 			t.Fatal(err)
 		}
-		null := cuda.Null()
-		l.Args = s.args(Operands{Workspace: cuda.Buffer(0), Y: cuda.Buffer(1), Bias: null, Residual: null, YScales: null})
 		return cudatest.Job{Quick: true, Kernels: []cuda.Instance{i}, Launches: []cuda.Launch{l}, Buffers: []cudatest.Buffer{
 			{Name: "parts", Bytes: s.Workspace()}, {Name: "y", Bytes: int64(m) * cols * 2, Out: true}}}
 	}
 	near := make(rows)
-	near.Buffers[0].Data = floats(dice(1, "parts"), parts*rows*cols, 4)
+	near.Buffers[0].Data = gemmtest.Floats(gemmtest.Dice(1, "parts"), parts*rows*cols, 4)
 	cudatest.Far(t, near, make(manyRows+rows), map[string]cudatest.Place{
 		"parts": {At: manyRows * cols * 4, Run: rows * cols * 4, Step: (manyRows + rows) * cols * 4},
 		"y":     {At: manyRows * cols * 2},
@@ -159,13 +163,13 @@ func TestFarSums(t *testing.T) {
 
 // TestFarParts computes the last rows of the last part of a product whose parts have more than 2^31 sums.
 func TestFarParts(t *testing.T) {
-	c := tilesBF16[2]
-	few := W8A16{M: 2 * c.bm, N: c.bn, K: 128, Epilogue: Epilogue{Out: F32}}
+	c := gemm.TilesBF16[2]
+	few := gemm.W8A16{M: 2 * c.Rows(), N: c.Cols(), K: 128, Epilogue: gemm.Epilogue{Out: word.F32}}
 	all := few
 	all.M += manyRows
-	nearPlan, farPlan := planned(t, few, "w8a16", c.params(), 2), planned(t, all, "w8a16", c.params(), 2)
-	near := cudatest.JobOf(few.Case(nearPlan, 1, false, 1), true)
-	far := cudatest.Bare(all.Case(farPlan, 1, false, 1))
+	nearPlan, farPlan := planned(t, few, "w8a16", c.Params(), 2), planned(t, all, "w8a16", c.Params(), 2)
+	near := cudatest.JobOf(gemmtest.W8A16(few, nearPlan, 1, false, 1), true)
+	far := cudatest.Bare(gemmtest.W8A16(all, farPlan, 1, false, 1))
 	near.Launches, far.Launches = near.Launches[:1], far.Launches[:1]
 	want, part := cudatest.Run(t, near), int64(few.M)*int64(few.N)*4
 	far.Quick, far.First = true, int64(far.Launches[0].Grid[0])-2

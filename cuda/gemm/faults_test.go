@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemm_test
 
 import (
 	"strings"
@@ -8,7 +8,10 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
+	"lathe/cuda/gemm/gemmtest"
 	"lathe/cuda/ptx"
+	"lathe/cuda/word"
 	"lathe/internal/diag"
 )
 
@@ -29,8 +32,9 @@ func module(t testing.TB, source string) *ptx.Module {
 // TestPlantedFaults plants faults in the pipelined kernel. Each is found in one run under the plainest schedule: by the
 // race detector or the guard zones, by name, and by values where every byte is written and waited for.
 func TestPlantedFaults(t *testing.T) {
-	p := W8A16{M: 65, N: 72, K: 200, Epilogue: Epilogue{Out: F32}} // the last step lies where sums are staged
-	c := p.Case(planned(t, p, "w8a16", tilesBF16[2].params(), 1), 1, true, 1)
+	p := gemm.W8A16{M: 65, N: 72, K: 200,
+		Epilogue: gemm.Epilogue{Out: word.F32}} // the last step lies where sums are staged
+	c := gemmtest.W8A16(p, planned(t, p, "w8a16", gemm.TilesBF16[2].Params(), 1), 1, true, 1)
 	sound, err := cuda.Print(c.Instances...)
 	if err != nil {
 		t.Fatal(err)
@@ -71,37 +75,38 @@ func TestPlantedFaults(t *testing.T) {
 
 // TestExactFaults plants faults into the arithmetic of exact products: values tell of each.
 func TestExactFaults(t *testing.T) {
-	mx := func(wide bool, scales Scales, out Element) cuda.Case {
-		p := MX{M: 33, N: 72, K: 352, Wide: wide, Epilogue: Epilogue{Out: out}}
-		plan, err := p.with(tilesMX[1], Span(p.K))
+	mx := func(wide bool, scales gemmtest.Scales, out word.Type) cuda.Case {
+		p := gemm.MX{M: 33, N: 72, K: 352, Wide: wide, Epilogue: gemm.Epilogue{Out: out}}
+		plan, err := p.With(gemm.TilesMX[1], gemm.Span(p.K))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return p.Case(plan, 1, scales)
+		return gemmtest.MX(p, plan, 1, scales)
 	}
-	codes := Int8{M: 16, N: 128, K: 32, Result: codes8, Zero: 3}
-	plan, err := codes.with(tilesInt8[0])
+	codes := gemm.Int8{M: 16, N: 128, K: 32, Result: gemmtest.Codes8, Zero: 3}
+	plan, err := codes.With(gemm.TilesInt8[0])
 	if err != nil {
 		t.Fatal(err)
 	}
-	requantized := codes.Case(plan, 1, codes.DrawChannels(1, false))
+	requantized := gemmtest.Int8(codes, plan, 1, gemmtest.Channels(codes, 1, false))
 	for _, f := range []struct {
 		name, old, new string
 		c              cuda.Case
 	}{
-		{"rows lend no exponent", "big[i][h] = X >= 232;", "big[i][h] = false;", mx(false, AnyScales, F32)},
-		{"rows lend too late", "big[i][h] = X >= 232;", "big[i][h] = X >= 244;", mx(false, AnyScales, F32)},
+		{"rows lend no exponent", "big[i][h] = X >= 232;", "big[i][h] = false;", mx(false, gemmtest.AnyScales, word.F32)},
+		{"rows lend too late", "big[i][h] = X >= 232;", "big[i][h] = X >= 244;", mx(false, gemmtest.AnyScales, word.F32)},
 		{"scales of the next row", "h * 8 + (l >> 2)];\n          big", "h * 8 + (l >> 2 ^ 1)];\n          big",
-			mx(false, NarrowScales, F32)},
+			mx(false, gemmtest.NarrowScales, word.F32)},
 		{"a NaN scale is a number", "row[i][h] = X == 255 ? word_f32(0x7FC00000u) : big", "row[i][h] = big",
-			mx(false, AnyScales, F32)},
-		{"shifts beyond the span", "if (shift >= limit)", "if (shift > 1000)", mx(true, FarScales, F32)},
-		{"no rounding", "m + (rest > half || (rest == half && (m & 1)))", "m", mx(true, NarrowScales, F32)},
+			mx(false, gemmtest.AnyScales, word.F32)},
+		{"shifts beyond the span", "if (shift >= limit)", "if (shift > 1000)", mx(true, gemmtest.FarScales, word.F32)},
+		{"no rounding", "m + (rest > half || (rest == half && (m & 1)))", "m", mx(true, gemmtest.NarrowScales, word.F32)},
 		{"two roundings", "const bool odd = sizeof(T) == 2", "const bool odd = sizeof(T) == 0",
-			ties(t, Epilogue{Out: BF16}, Span(96))},
-		{"a sum of 64 bits without its last ones", "m | (rest != 0)", "m", ties(t, Epilogue{Out: BF16}, Span(96))},
-		{"a carry is lost", "carry >>= 32;", "carry = 0;", mx(true, AnyScales, F32)},
-		{"no sticky bit", " | (rest != 0), at", ", at", ties(t, Epilogue{Out: F32}, -1)},
+			ties(t, gemm.Epilogue{Out: word.BF16}, gemm.Span(96))},
+		{"a sum of 64 bits without its last ones", "m | (rest != 0)", "m", ties(t, gemm.Epilogue{Out: word.BF16},
+			gemm.Span(96))},
+		{"a carry is lost", "carry >>= 32;", "carry = 0;", mx(true, gemmtest.AnyScales, word.F32)},
+		{"no sticky bit", " | (rest != 0), at", ", at", ties(t, gemm.Epilogue{Out: word.F32}, -1)},
 		{"a tie to odd", "(tie && (q & 1))", "tie", requantized},
 	} {
 		sound, err := cuda.Print(f.c.Instances...)
@@ -129,32 +134,32 @@ func TestExactFaults(t *testing.T) {
 func TestCounters(t *testing.T) {
 	for _, c := range []cuda.Case{
 		func() cuda.Case {
-			p := W8A16{M: 64, N: 128, K: 256, Epilogue: Epilogue{Out: BF16, Bias: true, Residual: true}}
-			return p.Case(planned(t, p, "w8a16", tilesBF16[2].params(), 1), 1, false, 1)
+			p := gemm.W8A16{M: 64, N: 128, K: 256, Epilogue: gemm.Epilogue{Out: word.BF16, Bias: true, Residual: true}}
+			return gemmtest.W8A16(p, planned(t, p, "w8a16", gemm.TilesBF16[2].Params(), 1), 1, false, 1)
 		}(),
 		func() cuda.Case {
-			p := W8A16{M: 64, N: 128, K: 128, Epilogue: Epilogue{Out: BF16, Act: Silu, Gate: true}}
-			return p.Case(planned(t, p, "w8a16", tilesBF16[3].params(), 1), 1, false, 1)
+			p := gemm.W8A16{M: 64, N: 128, K: 128, Epilogue: gemm.Epilogue{Out: word.BF16, Act: gemm.Silu, Gate: true}}
+			return gemmtest.W8A16(p, planned(t, p, "w8a16", gemm.TilesBF16[3].Params(), 1), 1, false, 1)
 		}(),
 		func() cuda.Case {
-			p := W8A16{M: 8, N: 64, K: 1024, Epilogue: Epilogue{Out: BF16}}
-			return p.Case(planned(t, p, "w8a16_thin", thins[3].params(), 1), 1, false, 1)
+			p := gemm.W8A16{M: 8, N: 64, K: 1024, Epilogue: gemm.Epilogue{Out: word.BF16}}
+			return gemmtest.W8A16(p, planned(t, p, "w8a16_thin", gemm.Thins[3].Params(), 1), 1, false, 1)
 		}(),
 		func() cuda.Case {
-			p := MX{M: 64, N: 64, K: 256, Epilogue: Epilogue{Out: F32}}
-			plan, err := p.with(tilesMX[1], 0)
+			p := gemm.MX{M: 64, N: 64, K: 256, Epilogue: gemm.Epilogue{Out: word.F32}}
+			plan, err := p.With(gemm.TilesMX[1], 0)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return p.Case(plan, 1, NarrowScales)
+			return gemmtest.MX(p, plan, 1, gemmtest.NarrowScales)
 		}(),
 		func() cuda.Case {
-			p := Int8{M: 128, N: 128, K: 256, Raw: true}
-			plan, err := p.with(tilesInt8[2])
+			p := gemm.Int8{M: 128, N: 128, K: 256, Raw: true}
+			plan, err := p.With(gemm.TilesInt8[2])
 			if err != nil {
 				t.Fatal(err)
 			}
-			return p.Case(plan, 1, nil)
+			return gemmtest.Int8(p, plan, 1, nil)
 		}(),
 	} {
 		_, stats, err := cudatest.JobOf(c, true).On(cudatest.Load(t, "", c.Instances...), ptx.Options{Count: true})
@@ -176,9 +181,9 @@ func TestCounters(t *testing.T) {
 
 // BenchmarkEmulated reports millions of multiply-accumulates a second of the interpreter on one core.
 func BenchmarkEmulated(b *testing.B) {
-	p := W8A16{M: 128, N: 128, K: 512, Epilogue: Epilogue{Out: BF16}}
-	for _, config := range []tile{tilesBF16[2], tilesBF16[4]} {
-		c := p.Case(planned(b, p, "w8a16", config.params(), 1), 1, false, 1)
+	p := gemm.W8A16{M: 128, N: 128, K: 512, Epilogue: gemm.Epilogue{Out: word.BF16}}
+	for _, config := range []gemm.Tile{gemm.TilesBF16[2], gemm.TilesBF16[4]} {
+		c := gemmtest.W8A16(p, planned(b, p, "w8a16", config.Params(), 1), 1, false, 1)
 		source, err := cuda.Print(c.Instances...)
 		if err != nil {
 			b.Fatal(err)

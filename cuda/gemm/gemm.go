@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 	"lathe/internal/diag"
 )
 
@@ -36,26 +37,8 @@ func (a Activation) String() string {
 	return activationNames[a]
 }
 
-// Element is the type of a result as a template parameter: "bf16", "f32", or "i8" for MXINT8.
-type Element string
-
-// The results.
-const (
-	BF16   Element = "bf16"
-	F32    Element = "f32"
-	MXINT8 Element = "i8"
-)
-
-// Bytes is the size of an element; the scales of MXINT8 come on top.
-func (e Element) Bytes() int64 {
-	switch e {
-	case BF16:
-		return 2
-	case F32:
-		return 4
-	}
-	return 1
-}
+// MXINT8 is the type of the elements of a result in blocks; their scales come on top.
+const MXINT8 = word.I8
 
 // Epilogue is what happens to the sums s of a product, in fp32, with one rounding at its end:
 // y = act(s + bias) + residual, or with Gate act(s0 + bias0)*(s1 + bias1) + residual, where rows 2j of the weights make
@@ -63,14 +46,15 @@ func (e Element) Bytes() int64 {
 type Epilogue struct {
 	Act  Activation
 	Gate bool
-	Out  Element
+	// Out is word.F32, word.BF16 or MXINT8.
+	Out word.Type
 	// Bias and Residual say that there are such operands: fp32, one a row of the weights; and a matrix shaped as the
 	// result, of its type, or bf16 where that is MXINT8.
 	Bias, Residual bool
 }
 
-// plain says that the result is the sum alone.
-func (e Epilogue) plain() bool { return e.Act == None && !e.Gate && !e.Bias && !e.Residual }
+// Plain says that the result is the sum alone.
+func (e Epilogue) Plain() bool { return e.Act == None && !e.Gate && !e.Bias && !e.Residual }
 
 // params are the template parameters ACT, GATE and T.
 func (e Epilogue) params() []string {
@@ -131,7 +115,7 @@ func sizes(kernel string, m, n, k int) error {
 // Valid reports what the epilogue cannot do for n rows of weights: error L0990.
 func (e Epilogue) Valid(kernel string, n int) error {
 	switch {
-	case e.Out != BF16 && e.Out != F32 && e.Out != MXINT8:
+	case e.Out != word.BF16 && e.Out != word.F32 && e.Out != MXINT8:
 		return refuse(kernel, "no result in %q", e.Out).WithHint("there are bf16, f32 and i8 (MXINT8)")
 	case e.Act < None || e.Act > Silu:
 		return refuse(kernel, "no activation %d", e.Act)
@@ -141,26 +125,29 @@ func (e Epilogue) Valid(kernel string, n int) error {
 	return nil
 }
 
-// columns of the result.
-func (e Epilogue) columns(n int) int {
+// Columns is the number of columns of the result for n rows of weights.
+func (e Epilogue) Columns(n int) int {
 	if e.Gate {
 		return n / 2
 	}
 	return n
 }
 
+// ResidualBytes is the size of an element of the residual.
+func (e Epilogue) ResidualBytes() int { return max(e.Out.Bytes(), 2) }
+
 // ScalePitch is the distance between rows of transposed scales of m rows of a matrix, in bytes: a multiple of 16.
 func ScalePitch(m int) int64 { return int64(m+15) / 16 * 16 }
 
 // floor is the traffic of the epilogue in bytes.
 func (e Epilogue) floor(m, n int) int64 {
-	cols := int64(e.columns(n))
-	bytes := int64(m) * cols * e.Out.Bytes()
+	cols := int64(e.Columns(n))
+	bytes := int64(m) * cols * int64(e.Out.Bytes())
 	if e.Out == MXINT8 {
 		bytes += int64(m) * ((cols + 31) / 32)
 	}
 	if e.Residual {
-		bytes += int64(m) * cols * max(e.Out.Bytes(), 2)
+		bytes += int64(m) * cols * int64(e.ResidualBytes())
 	}
 	if e.Bias {
 		bytes += int64(n) * 4

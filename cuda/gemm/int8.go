@@ -5,9 +5,9 @@ package gemm
 import (
 	"encoding/binary"
 	"math"
-	"math/big"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 	"lathe/ir/format"
 )
 
@@ -49,19 +49,12 @@ func PackChannels(channels []Channel) []byte {
 // tilesInt8 are the configurations.
 var tilesInt8 = []tile{{16, 128, 1, 4, 3}, {64, 64, 2, 2, 3}, {128, 128, 2, 4, 3}}
 
-// element is the type of a code in memory, and its size.
-func (p Int8) element() (string, int64) {
-	switch {
-	case p.Raw || p.Result.W > 16:
-		return "i32", 4
-	case p.Result.W > 8 && p.Result.Signed:
-		return "i16", 2
-	case p.Result.W > 8:
-		return "u16", 2
-	case p.Result.Signed:
-		return "i8", 1
+// Word is how a result lies in memory.
+func (p Int8) Word() word.Type {
+	if p.Raw || p.Result.W > 16 {
+		return word.I32
 	}
-	return "u8", 1
+	return word.For(p.Result.W, p.Result.Signed)
 }
 
 // most is the largest magnitude of a product of codes.
@@ -94,8 +87,7 @@ func (p Int8) Valid() error {
 // Floor is the least that must be moved and computed.
 func (p Int8) Floor() cuda.Floor {
 	m, n, k := int64(p.M), int64(p.N), int64(p.K)
-	_, size := p.element()
-	bytes := m*k + n*k + m*n*size
+	bytes := m*k + n*k + m*n*int64(p.Word().Bytes())
 	if !p.Raw {
 		bytes += n * ChannelBytes
 	}
@@ -145,8 +137,7 @@ func (p Int8) params(t tile) []string {
 	if p.Raw {
 		wrap, round = 0, 0
 	}
-	y, _ := p.element()
-	return append(append(t.params(), bit(p.K%16 == 0)), append(texts(round, wrap), bit(p.Raw), x, y)...)
+	return append(append(t.params(), bit(p.K%16 == 0)), append(texts(round, wrap), bit(p.Raw), x, string(p.Word()))...)
 }
 
 // with is the plan of a configuration.
@@ -168,15 +159,4 @@ func (p Int8) args(o Operands, rows cuda.Arg) []cuda.Arg {
 	}
 	return []cuda.Arg{o.X, o.W, o.Bias, o.Y, cuda.I64(int64(p.N)), rows, cuda.I32(int32(p.N)), cuda.I32(int32(p.K)),
 		cuda.I32(p.Zero), cuda.I32(int32(lo)), cuda.I32(int32(hi))}
-}
-
-// Code is the code of a sum in a channel, by the definition.
-func (p Int8) Code(sum int64, c Channel) int64 {
-	if p.Raw {
-		return sum
-	}
-	t := big.NewInt(sum)
-	t.Lsh(t, uint(c.Up)).Add(t, big.NewInt(c.Bias)).Mul(t, big.NewInt(int64(c.Mul)))
-	t = format.RSBig(t, c.Shift, p.Result.Round)
-	return p.Result.RequantBig(t.Add(t, big.NewInt(int64(p.Zero))), 0)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lathe/cuda/gemm"
+	"lathe/cuda/gemm/gemmtest"
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
@@ -25,11 +26,11 @@ func linearGraph(m, n, k int, seed uint64, x, w, y format.Format, scales []float
 		return &ir.Node{Name: name, Op: leaf.Const, Attrs: &ir.Const{Data: ir.CodeBlob(codes)}, Type: t}
 	}
 	codes := make([]int64, n*k)
-	for i, b := range gemm.Int8s(seed, "w", n*k) {
+	for i, b := range gemmtest.Int8s(seed, "w", n*k) {
 		codes[i] = int64(int8(b))
 	}
 	bias := make([]int64, n)
-	r := gemm.Dice(seed, "bias")
+	r := gemmtest.Dice(seed, "bias")
 	for i := range bias {
 		bias[i] = int64(r.IntN(4001) - 2000)
 	}
@@ -46,7 +47,7 @@ func linearGraph(m, n, k int, seed uint64, x, w, y format.Format, scales []float
 func TestInt8Graph(t *testing.T) {
 	const m, n, k = 40, 64, 144
 	scales := make([]float32, n)
-	r := gemm.Dice(12, "scales")
+	r := gemmtest.Dice(12, "scales")
 	for i := range scales {
 		scales[i] = float32(0.002 + 0.01*r.Float64())
 	}
@@ -97,9 +98,9 @@ func graphOnKernel(t *testing.T, g *ir.Graph, config gemm.Tile, seed uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := gemm.RanCase(t, p.Case(plan, seed, channels), seed)
+	out := ranCase(t, gemmtest.Int8(p, plan, seed, channels), seed)
 	x := ir.NewTensor(in.Type)
-	for i, b := range gemm.Acts(p, seed) {
+	for i, b := range gemmtest.Acts(p, seed) {
 		if x.Codes[i] = int64(int8(b)); unsigned {
 			x.Codes[i] = int64(b)
 		}
@@ -113,12 +114,12 @@ func graphOnKernel(t *testing.T, g *ir.Graph, config gemm.Tile, seed uint64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	gemm.CompareCodes(t, "Op.Eval", p, out[0], want[0][0].Codes)
+	compareCodes(t, "Op.Eval", p, out[0], want[0][0].Codes)
 	got, err := golden.RunPJRT(t.Context(), pjrttest.Engine(t), g, samples, false, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	gemm.CompareCodes(t, "PJRT", p, out[0], got[0][0].Codes)
+	compareCodes(t, "PJRT", p, out[0], got[0][0].Codes)
 }
 
 func codesOf(f format.Format) (width int, unsigned bool) {

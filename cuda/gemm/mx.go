@@ -62,7 +62,7 @@ func (p MX) Plan(a cuda.Arch) (Plan, error) {
 		b.alu = 9
 	}
 	tiles := slices.DeleteFunc(slices.Clone(tilesMX), func(t tile) bool {
-		return p.Out == MXINT8 && p.columns(t.bn) < 32
+		return p.Out == MXINT8 && p.Columns(t.bn) < 32
 	})
 	best, err := b.cheapest(tiles, a)
 	if err != nil {

@@ -26,9 +26,9 @@ func (s SplitSum) Workspace() int64 { return int64(s.Splits) * s.stride() * 4 }
 func (s SplitSum) Instance() (cuda.Instance, error) { return cuda.Named("split_sum", s.params()...) }
 
 // blocks of the grid: a thread takes eight columns, blocks of 32 stay together.
-func (s SplitSum) blocks() int { return max(ceil(s.M*ceil(s.columns(s.N), 32)*4, 256), 1) }
+func (s SplitSum) blocks() int { return max(ceil(s.M*ceil(s.Columns(s.N), 32)*4, 256), 1) }
 
 func (s SplitSum) args(o Operands) []cuda.Arg {
 	return slices.Concat([]cuda.Arg{o.Workspace, cuda.I64(s.stride()), cuda.I64(s.pitch())}, s.sink(o, s.M, s.N),
-		[]cuda.Arg{cuda.I32(int32(s.M)), cuda.I32(int32(s.columns(s.N))), cuda.I32(int32(s.Splits))})
+		[]cuda.Arg{cuda.I32(int32(s.M)), cuda.I32(int32(s.Columns(s.N))), cuda.I32(int32(s.Splits))})
 }

@@ -13,13 +13,13 @@ import (
 
 // TestFixedSweep and TestAffineSweep compare layers of random formats with Op.Eval and with the StableHLO of the op.
 func TestFixedSweep(t *testing.T) {
-	gemm.Sweep(t, func(t *testing.T, r *rand.Rand, seed uint64) int {
+	sweep(t, func(t *testing.T, r *rand.Rand, seed uint64) int {
 		c := gemm.TilesInt8[r.IntN(len(gemm.TilesInt8))]
-		m, n, k := gemm.Extent(r, c)
+		m, n, k := extent(r, c)
 		m, n, k = max(m, 1), max(n, 1), max(k, 1)
 		x := format.Fixed{W: 8, F: r.IntN(14) - 3, Signed: r.IntN(2) == 0}
 		w := format.Fixed{W: 8, F: r.IntN(14) - 3, Signed: true}
-		y := gemm.DrawCodes(r)
+		y := drawCodes(r)
 		// The sums have a deviation of about 2^13*sqrt(k) units of 2^-(x.F+w.F); most codes stay in range.
 		y.F = x.F + w.F - 13 - int(math.Log2(float64(k)))/2 + y.W - 4 + r.IntN(5)
 		graphOnKernel(t, linearGraph(m, n, k, seed, x, w, y, nil), c, seed)
@@ -28,9 +28,9 @@ func TestFixedSweep(t *testing.T) {
 }
 
 func TestAffineSweep(t *testing.T) {
-	gemm.Sweep(t, func(t *testing.T, r *rand.Rand, seed uint64) int {
+	sweep(t, func(t *testing.T, r *rand.Rand, seed uint64) int {
 		c := gemm.TilesInt8[r.IntN(len(gemm.TilesInt8))]
-		m, n, k := gemm.Extent(r, c)
+		m, n, k := extent(r, c)
 		m, n, k = max(m, 1), max(n, 1), max(k, 1)
 		scale := func() float32 { return float32(math.Exp(r.Float64()*4 - 6)) }
 		x := format.Affine{W: 8, Signed: r.IntN(2) == 0, Scale: scale(), Axis: format.PerTensor}

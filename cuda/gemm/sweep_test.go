@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemm_test
 
 import (
 	"encoding/binary"
@@ -9,6 +9,9 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
+	"lathe/cuda/gemm/gemmtest"
+	"lathe/cuda/word"
 	"lathe/internal/tools"
 	"lathe/ir/format"
 )
@@ -22,7 +25,7 @@ func sweep(t *testing.T, one func(t *testing.T, r *rand.Rand, seed uint64) int) 
 	}
 	outputs, problems := 0, 0
 	for seed := uint64(1); outputs < goal && !t.Failed(); seed++ {
-		outputs += one(t, dice(seed, t.Name()), seed)
+		outputs += one(t, gemmtest.Dice(seed, t.Name()), seed)
 		problems++
 	}
 	if !t.Failed() {
@@ -31,15 +34,15 @@ func sweep(t *testing.T, one func(t *testing.T, r *rand.Rand, seed uint64) int) 
 }
 
 // extent draws rows, columns and products, sizes beside the ends of tiles and of blocks as often as others.
-func extent(r *rand.Rand, c tile) (m, n, k int) {
+func extent(r *rand.Rand, c gemm.Tile) (m, n, k int) {
 	size := func(most int, edges ...int) int {
 		if r.IntN(2) == 0 {
 			return edges[r.IntN(len(edges))]
 		}
 		return 1 + r.IntN(most)
 	}
-	m = size(300, 0, 1, 31, 33, c.bm-1, c.bm, c.bm+1, 2*c.bm+1)
-	n = size(300, 0, 1, 31, 33, c.bn-1, c.bn, c.bn+1, 2*c.bn+1)
+	m = size(300, 0, 1, 31, 33, c.Rows()-1, c.Rows(), c.Rows()+1, 2*c.Rows()+1)
+	n = size(300, 0, 1, 31, 33, c.Cols()-1, c.Cols(), c.Cols()+1, 2*c.Cols()+1)
 	k = size(1200, 0, 1, 31, 32, 33, 127, 128, 129, 384, 512, 640)
 	return m, n, k
 }
@@ -85,46 +88,46 @@ func TestBlockSweep(t *testing.T) { mxSweep(t, false) }
 
 func mxSweep(t *testing.T, wide bool) {
 	sweep(t, func(t *testing.T, r *rand.Rand, seed uint64) int {
-		c := tilesMX[r.IntN(len(tilesMX))]
-		p := MX{Wide: wide, Epilogue: Epilogue{Out: [...]Element{F32, BF16, MXINT8}[r.IntN(3)]}}
+		c := gemm.TilesMX[r.IntN(len(gemm.TilesMX))]
+		p := gemm.MX{Wide: wide, Epilogue: gemm.Epilogue{Out: [...]word.Type{word.F32, word.BF16, gemm.MXINT8}[r.IntN(3)]}}
 		p.M, p.N, p.K = extent(r, c)
-		scales, span := Scales(r.IntN(int(HugeScales)+1)), Span(p.K)
+		scales, span := gemmtest.Scales(r.IntN(int(gemmtest.HugeScales)+1)), gemm.Span(p.K)
 		if r.IntN(4) == 0 {
 			span = r.IntN(span+1) - 1
 		}
-		plan, err := p.with(c, span)
+		plan, err := p.With(c, span)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := p.Case(plan, seed, scales)
+		one := gemmtest.MX(p, plan, seed, scales)
 		out := ranCase(t, one, seed)
 		if out == nil {
 			return 0
 		}
-		xq, xs := mxBlocks(seed, "x", p.M, p.K, scales)
-		wq, ws := mxBlocks(seed, "w", p.N, p.K, scales)
-		words, exponents := p.define(t, xq, xs, wq, ws)
-		p.compare(t, one.Name, out, words, exponents)
+		xq, xs := gemmtest.MXBlocks(seed, "x", p.M, p.K, scales)
+		wq, ws := gemmtest.MXBlocks(seed, "w", p.N, p.K, scales)
+		words, exponents := defineMX(p, t, xq, xs, wq, ws)
+		compare(p, t, one.Name, out, words, exponents)
 		return p.M * p.N
 	})
 }
 
 // compare compares outputs with what define gives.
-func (p MX) compare(t *testing.T, name string, out [][]byte, words, exponents []int64) {
+func compare(p gemm.MX, t *testing.T, name string, out [][]byte, words, exponents []int64) {
 	t.Helper()
 	never := func(uint64) bool { return false }
 	switch p.Out {
-	case F32:
+	case word.F32:
 		word := func(i int) uint64 { return uint64(binary.LittleEndian.Uint32(out[0][4*i:])) }
 		sameWords(t, name, word, words, func(w uint64) bool { return w&(1<<31-1) > 0x7F800000 })
-	case BF16:
+	case word.BF16:
 		word := func(i int) uint64 { return uint64(binary.LittleEndian.Uint16(out[0][2*i:])) }
 		sameWords(t, name, word, words, func(w uint64) bool { return w&(1<<15-1) > 0x7F80 })
-	case MXINT8:
+	case gemm.MXINT8:
 		sameWords(t, name, func(i int) uint64 { return uint64(int8(out[0][i])) }, words, never)
-		blocks := ceil(p.N, 32)
+		blocks := (p.N + 31) / 32
 		sameWords(t, name+", scales", func(i int) uint64 {
-			return uint64(out[1][int64(i%blocks)*ScalePitch(p.M)+int64(i/blocks)])
+			return uint64(out[1][int64(i%blocks)*gemm.ScalePitch(p.M)+int64(i/blocks)])
 		}, exponents, never)
 	}
 }
@@ -132,21 +135,21 @@ func (p MX) compare(t *testing.T, name string, out [][]byte, words, exponents []
 // TestInt8Sweep compares integer products of random shapes, codes, roundings, channels, tiles and orders.
 func TestInt8Sweep(t *testing.T) {
 	sweep(t, func(t *testing.T, r *rand.Rand, seed uint64) int {
-		c := tilesInt8[r.IntN(len(tilesInt8))]
-		p := Int8{Unsigned: r.IntN(2) == 0, Raw: r.IntN(12) == 0, Zero: int32(r.IntN(401) - 200)}
+		c := gemm.TilesInt8[r.IntN(len(gemm.TilesInt8))]
+		p := gemm.Int8{Unsigned: r.IntN(2) == 0, Raw: r.IntN(12) == 0, Zero: int32(r.IntN(401) - 200)}
 		p.M, p.N, p.K = extent(r, c)
 		p.Result = drawCodes(r)
-		channels := p.DrawChannels(seed, r.IntN(2) == 0)
-		plan, err := p.with(c)
+		channels := gemmtest.Channels(p, seed, r.IntN(2) == 0)
+		plan, err := p.With(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		one := p.Case(plan, seed, channels)
+		one := gemmtest.Int8(p, plan, seed, channels)
 		out := ranCase(t, one, seed)
 		if out == nil {
 			return 0
 		}
-		want := p.define(t, p.acts(seed), int8s(seed, "w", p.N*p.K), channels)
+		want := defineInt8(p, t, gemmtest.Acts(p, seed), gemmtest.Int8s(seed, "w", p.N*p.K), channels)
 		compareCodes(t, one.Name, p, out[0], want)
 		return p.M * p.N
 	})
@@ -163,14 +166,14 @@ func drawCodes(r *rand.Rand) format.Fixed {
 }
 
 // compareCodes compares results with codes.
-func compareCodes(t *testing.T, engine string, p Int8, y []byte, want []int64) {
+func compareCodes(t *testing.T, engine string, p gemm.Int8, y []byte, want []int64) {
 	t.Helper()
-	_, size := p.element()
+	size := p.Word().Bytes()
 	wrong := 0
 	for i, w := range want {
 		got := uint64(0)
 		for b := range size {
-			got |= uint64(y[int64(i)*size+b]) << (8 * b)
+			got |= uint64(y[i*size+b]) << (8 * b)
 		}
 		if got != uint64(w)&(1<<(8*size)-1) {
 			if wrong++; wrong == 1 {

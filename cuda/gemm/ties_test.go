@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemm_test
 
 import (
 	"fmt"
@@ -8,80 +8,37 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
+	"lathe/cuda/gemm/gemmtest"
+	"lathe/cuda/word"
 )
 
-// ties is a product of a row and 32 columns over three blocks, whose sums are ties of the result but for a last term
-// far below: p0 + 1 + 2^-far in some unit, with p0 = 2^8 for bf16 and 2^24 for fp32. A span of -1 takes the longer
-// accumulators. Bias and residual are 0, and gated sums are multiplied by 1, so that all depends on one rounding.
-func ties(t testing.TB, e Epilogue, span int) cuda.Case {
+// ties is the case of nearly ties in a configuration; a span of -1 takes the longer accumulators.
+func ties(t testing.TB, e gemm.Epilogue, span int) cuda.Case {
 	t.Helper()
-	p := MX{M: 1, N: 32, K: 96, Wide: true, Epilogue: e}
-	plan, err := p.with(tilesMX[1], span)
+	p := gemm.MX{M: 1, N: 32, K: 96, Wide: true, Epilogue: e}
+	plan, err := p.With(gemm.TilesMX[1], span)
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, xs := make([]byte, 96), []byte{127, 127, 127}
-	x[0], x[32], x[64] = 64, 1, 1
-	w, ws := make([]byte, 32*96), make([]byte, 32*3)
-	for n := range 32 {
-		far := byte(n%8 + 22) // beyond fp32 where the first two terms are a tie of bf16
-		if span < 0 {
-			far += 50 // beyond 64 bits, in the last of the words
-			xs[2] = 1
-		}
-		row := w[n*96 : n*96+96]
-		row[0], row[32], row[64] = 64, 1, 1 // 2^12
-		shift := byte(12)                   // 2^24
-		if e.Out == BF16 {
-			row[0], shift = 4, 0 // 2^8
-		}
-		if n%2 == 1 {
-			row[0], row[32], row[64] = -row[0], 0xFF, 0xFF
-		}
-		if n%3 == 2 {
-			row[64] = 0 // a tie
-		}
-		ws[n*3], ws[n*3+1], ws[n*3+2] = 100+shift, 100, 100-far
-		if e.Gate && n%2 == 1 {
-			row[0], row[32], row[64], ws[n*3] = 64, 0, 0, 127 // 1
-		}
-	}
-	c := p.Case(plan, 1, NarrowScales)
-	for i, data := range [][]byte{x, transposed(xs, 1, 3), LayoutInt8.Pack(w, 32, 96), LayoutInt8.PackScales(ws, 32, 96)} {
-		c.Buffers[i].Fill = func(into []byte) { copy(into, data) }
-	}
-	for i := range c.Buffers[4:] {
-		if b := &c.Buffers[4+i]; b.Fill != nil {
-			b.Fill = func(into []byte) { clear(into) }
-		}
-	}
-	c.Check = func(outputs [][]byte) cuda.Verdict {
-		sum, row := p.sum(x, xs, w, ws), make([]float64, e.columns(32))
-		for i := range row {
-			if row[i] = sum(0, i); e.Gate {
-				row[i] = sum(0, 2*i)
-			}
-			row[i] = e.Act.apply(row[i])
-		}
-		v := verdict{Verdict: cuda.Verdict{BitEqual: true}}
-		p.checkBits(&v, 0, 1, row, outputs)
-		return v.done()
-	}
-	return c
+	return gemmtest.NearTies(p, plan, span < 0)
 }
 
 // TestTies rounds sums that are nearly ties, with both accumulators: once to the result where nothing follows the sum,
 // and to fp32 first where something does.
 func TestTies(t *testing.T) {
 	for _, c := range []struct {
-		Epilogue
+		gemm.Epilogue
 		span int
 	}{
-		{Epilogue{Out: F32}, Span(96)}, {Epilogue{Out: F32}, -1}, {Epilogue{Out: BF16}, Span(96)}, {Epilogue{Out: BF16}, -1},
-		{Epilogue{Out: BF16, Bias: true}, Span(96)}, {Epilogue{Out: BF16, Residual: true}, Span(96)},
-		{Epilogue{Out: BF16, Act: Relu}, Span(96)}, {Epilogue{Out: BF16, Gate: true}, Span(96)},
+		{gemm.Epilogue{Out: word.F32}, gemm.Span(96)}, {gemm.Epilogue{Out: word.F32}, -1}, {gemm.Epilogue{Out: word.BF16},
+			gemm.Span(96)}, {gemm.Epilogue{Out: word.BF16}, -1},
+		{gemm.Epilogue{Out: word.BF16, Bias: true}, gemm.Span(96)}, {gemm.Epilogue{Out: word.BF16, Residual: true},
+			gemm.Span(96)},
+		{gemm.Epilogue{Out: word.BF16, Act: gemm.Relu}, gemm.Span(96)}, {gemm.Epilogue{Out: word.BF16, Gate: true},
+			gemm.Span(96)},
 	} {
-		t.Run(fmt.Sprintf("%s, span %d", c.text(), c.span), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s, span %d", gemmtest.Text(c.Epilogue), c.span), func(t *testing.T) {
 			if v := cudatest.RunCase(t, ties(t, c.Epilogue, c.span), true); !v.BitEqual {
 				t.Error("not the same bits")
 			}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 )
 
 // W8A16 is y = epilogue(x*transpose(w)): x bf16 [M][K], w MXINT8 [N][K], packed by LayoutBF16. Weights become bf16,
@@ -102,7 +103,7 @@ func (p W8A16) choices(g gpu) []choice {
 		return all // batch-invariant: tiles all give the same sums, splits and thin kernels do not
 	}
 	for _, t := range thins {
-		if p.Out == MXINT8 && p.columns(t.cols()) < 32 {
+		if p.Out == MXINT8 && p.Columns(t.cols()) < 32 {
 			continue
 		}
 		blocks := ceil(p.N, t.cols())
@@ -142,7 +143,7 @@ func (p W8A16) with(c choice) (Plan, error) {
 	vec := bit(p.K%8 == 0)
 	main := slices.Concat(c.params, []string{vec}, p.Epilogue.params())
 	if c.splits > 1 {
-		main = slices.Concat(c.params, []string{vec, "0", "0", string(F32)})
+		main = slices.Concat(c.params, []string{vec, "0", "0", string(word.F32)})
 	}
 	first, err := cuda.Named(c.template, main...)
 	if err != nil {
@@ -195,6 +196,6 @@ func (p W8A16) split(plan Plan, head cuda.Launch, dims []cuda.Arg) (Plan, error)
 
 // sink are the arguments of an epilogue: bias, residual, y, scales, ldy, scale_block, scale_row.
 func (e Epilogue) sink(o Operands, m, n int) []cuda.Arg {
-	return []cuda.Arg{o.Bias, o.Residual, o.Y, o.YScales, cuda.I64(int64(e.columns(n))), cuda.I64(ScalePitch(m)),
+	return []cuda.Arg{o.Bias, o.Residual, o.Y, o.YScales, cuda.I64(int64(e.Columns(n))), cuda.I64(ScalePitch(m)),
 		cuda.I64(1)}
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemm_test
 
 import (
 	"testing"
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
+	"lathe/cuda/word"
 	"lathe/internal/tools"
 )
 
@@ -25,37 +27,39 @@ func made(t testing.TB, template string, all ...[]string) []cuda.Instance {
 }
 
 // with are the parameters of a configuration: vector loads and an epilogue.
-func with(params []string, vec string, e Epilogue) []string {
-	return append(append(append([]string{}, params...), vec), e.params()...)
+func with(params []string, vec string, e gemm.Epilogue) []string {
+	return append(append(append([]string{}, params...), vec), e.Params()...)
 }
 
 // TestW8A16Gates compiles every configuration, with the epilogues that need most.
 func TestW8A16Gates(t *testing.T) {
 	var all [][]string
-	configs := tilesBF16
+	configs := gemm.TilesBF16
 	if !tools.Long {
 		configs = configs[3:4]
 	}
 	for _, c := range configs {
-		all = append(all, with(c.params(), "1", Epilogue{Act: GeluErf, Out: BF16}),
-			with(c.params(), "1", Epilogue{Act: Silu, Gate: true, Out: MXINT8}), with(c.params(), "0", Epilogue{Out: F32}))
+		all = append(all, with(c.Params(), "1", gemm.Epilogue{Act: gemm.GeluErf, Out: word.BF16}),
+			with(c.Params(), "1", gemm.Epilogue{Act: gemm.Silu, Gate: true, Out: gemm.MXINT8}), with(c.Params(), "0",
+				gemm.Epilogue{Out: word.F32}))
 	}
 	cudatest.Gates(t, made(t, "w8a16", all...)...)
 }
 
 func TestThinGates(t *testing.T) {
-	all := [][]string{with(thins[1].params(), "1", Epilogue{Act: Silu, Gate: true, Out: BF16}),
-		with(thins[3].params(), "1", Epilogue{Act: GeluErf, Out: MXINT8})}
-	for _, c := range thins {
+	all := [][]string{with(gemm.Thins[1].Params(), "1", gemm.Epilogue{Act: gemm.Silu, Gate: true, Out: word.BF16}),
+		with(gemm.Thins[3].Params(), "1", gemm.Epilogue{Act: gemm.GeluErf, Out: gemm.MXINT8})}
+	for _, c := range gemm.Thins {
 		if tools.Long {
-			all = append(all, with(c.params(), "1", Epilogue{Act: GeluErf, Out: BF16}),
-				with(c.params(), "0", Epilogue{Out: F32}))
+			all = append(all, with(c.Params(), "1", gemm.Epilogue{Act: gemm.GeluErf, Out: word.BF16}),
+				with(c.Params(), "0", gemm.Epilogue{Out: word.F32}))
 		}
 	}
 	cudatest.Gates(t, made(t, "w8a16_thin", all...)...)
 }
 
 func TestSplitSumGates(t *testing.T) {
-	cudatest.Gates(t, made(t, "split_sum", Epilogue{Act: GeluErf, Out: BF16}.params(), Epilogue{Out: F32}.params(),
-		Epilogue{Act: Silu, Gate: true, Out: MXINT8}.params())...)
+	cudatest.Gates(t, made(t, "split_sum", gemm.Epilogue{Act: gemm.GeluErf, Out: word.BF16}.Params(),
+		gemm.Epilogue{Out: word.F32}.Params(),
+		gemm.Epilogue{Act: gemm.Silu, Gate: true, Out: gemm.MXINT8}.Params())...)
 }

@@ -8,6 +8,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
 	"lathe/cuda/map"
+	"lathe/cuda/map/maptest"
 	"lathe/cuda/num"
 )
 
@@ -72,7 +73,7 @@ func launched(p pointwise.Cast) cuda.Launch {
 
 // The check of each case sees a wrong byte.
 func TestCaseChecks(t *testing.T) {
-	cases, err := pointwise.Cases()
+	cases, err := maptest.Cases()
 	if err != nil {
 		t.Fatal(err)
 	}

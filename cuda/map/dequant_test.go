@@ -12,6 +12,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
 	pointwise "lathe/cuda/map"
+	"lathe/cuda/map/maptest"
 	"lathe/internal/diag"
 )
 
@@ -92,7 +93,7 @@ func TestDequantTails(t *testing.T) {
 				d := pointwise.Dequant{Out: out, N: n}
 				got := cudatest.Run(t, job(t, d, cudatest.Buffer{Name: "q", Data: q[:n]}, cudatest.Buffer{Name: "X", Data: x}))[0]
 				for i := range q[:n] {
-					v, want := at(got, i, out), pointwise.Value(q[i], x[i/32])
+					v, want := at(got, i, out), maptest.Value(q[i], x[i/32])
 					if v != want && !(math.IsNaN(v) && math.IsNaN(want)) {
 						t.Fatalf("element %d is %v, want %v", i, v, want)
 					}
@@ -117,7 +118,7 @@ func TestDequantWide(t *testing.T) {
 		j.Buffers[2].Pieces = []cudatest.Piece{{At: d.Width() * from, Bytes: d.Width() * (n - from)}}
 		got := cudatest.Run(t, j)[0]
 		for i := range q {
-			v, want := at(got, i, out), pointwise.Value(q[i], x[i/32])
+			v, want := at(got, i, out), maptest.Value(q[i], x[i/32])
 			if v != want && !(math.IsNaN(v) && math.IsNaN(want)) {
 				t.Fatalf("%s: element %d is %v, want %v", out, from+i, v, want)
 			}
@@ -127,7 +128,7 @@ func TestDequantWide(t *testing.T) {
 
 // TestCases runs what is checked on a GPU, as far as it is small, and sees a wrong bit.
 func TestCases(t *testing.T) {
-	all, err := pointwise.Cases()
+	all, err := maptest.Cases()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestCases(t *testing.T) {
 	if v := (pointwise.Dequant{Out: "bf16", N: 33}); v.Width() != 2 {
 		t.Errorf("width %d", v.Width())
 	}
-	c, err := pointwise.Dequant{Out: "bf16", N: 33}.Case(false)
+	c, err := maptest.Dequant(pointwise.Dequant{Out: "bf16", N: 33}, false)
 	if err != nil || !strings.Contains(c.Check([][]byte{y}).Wrong, "element 1 is 0") {
 		t.Errorf("zeros pass: %v", err)
 	}

@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"lathe/cuda/cudatest"
-	"lathe/cuda/reduce"
+	"lathe/cuda/reduce/reducetest"
 )
 
 // TestCases runs what is checked on a GPU, as far as it is small, and sees a wrong row in each case.
 func TestCases(t *testing.T) {
-	all, err := reduce.Cases()
+	all, err := reducetest.Cases()
 	if err != nil {
 		t.Fatal(err)
 	}

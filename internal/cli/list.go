@@ -176,7 +176,7 @@ func listKernels() ([][]string, error) {
 			archs = strings.Join(t.Archs, " ")
 		}
 		for _, k := range r.Kernels {
-			rows = append(rows, []string{k.Instance.String(), t.Family, archs, registers(k.Record), strconv.Itoa(k.Cases),
+			rows = append(rows, []string{k.Instance, t.Family, archs, registers(k), strconv.Itoa(k.Cases),
 				k.Status(), t.Purpose})
 		}
 		if len(r.Kernels) == 0 {
@@ -187,8 +187,8 @@ func listKernels() ([][]string, error) {
 }
 
 // registers is the range over the architectures.
-func registers(r *catalogue.Record) string {
-	if r == nil || len(r.Registers) == 0 {
+func registers(r catalogue.Record) string {
+	if len(r.Registers) == 0 {
 		return "-"
 	}
 	least, most := r.Registers[0].Registers, 0

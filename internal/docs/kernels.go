@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"lathe/cuda"
+	"lathe/cuda/cases"
 	"lathe/cuda/catalogue"
 )
 
@@ -21,14 +22,14 @@ const (
 	matrixFlops   = 790e12
 )
 
-// Kernels is the page of CUDA kernels; measurements holds what scripts/gpu-bench wrote. Errors as catalogue.Rows, and
-// for lines of measurements that cannot be read.
+// Kernels is the page of CUDA kernels; measurements holds what scripts/gpu-bench wrote. Errors as catalogue.Rows and
+// cases.All, and for lines of measurements that cannot be read.
 func Kernels(measurements fs.FS) (string, error) {
 	rows, err := catalogue.Rows()
 	if err != nil {
 		return "", err
 	}
-	cases, err := catalogue.Cases()
+	all, err := cases.All()
 	if err != nil {
 		return "", err
 	}
@@ -49,7 +50,7 @@ func Kernels(measurements fs.FS) (string, error) {
 			fmt.Fprintf(&b, "\n## %s\n", family)
 		}
 		writeTemplate(&b, r)
-		writeFloors(&b, r, cases, times)
+		writeFloors(&b, r, all, times)
 	}
 	return b.String(), nil
 }
@@ -84,15 +85,13 @@ func writeTemplate(b *strings.Builder, r catalogue.Row) {
 	}
 	b.WriteString(head + " instructions | cases | status |" + line + "--:|--:|---|\n")
 	for _, k := range r.Kernels {
-		fmt.Fprintf(b, "| `%s` |", cell(k.Instance.String()))
+		fmt.Fprintf(b, "| `%s` |", cell(k.Instance))
 		most := 0
 		for _, a := range cuda.ArchNames() {
 			text := "-"
-			if k.Record != nil {
-				if u, ok := k.Record.On(a); ok {
-					text = fmt.Sprint(u.Registers)
-					most = max(most, u.Instructions)
-				}
+			if u, ok := k.On(a); ok {
+				text = fmt.Sprint(u.Registers)
+				most = max(most, u.Instructions)
 			}
 			fmt.Fprintf(b, " %s |", text)
 		}
@@ -108,9 +107,9 @@ func orNone(items []string) string {
 }
 
 // writeFloors writes a line for each case that is timed.
-func writeFloors(b *strings.Builder, r catalogue.Row, cases []cuda.Case, times map[string]measurement) {
+func writeFloors(b *strings.Builder, r catalogue.Row, all []cuda.Case, times map[string]measurement) {
 	head := "\n| shape | formats | bytes | flop | floor, us | measured |\n|---|---|--:|--:|--:|---|\n"
-	for _, c := range cases {
+	for _, c := range all {
 		if !c.Timed || len(c.Instances) == 0 || c.Instances[0].Template.Name != r.Template.Name {
 			continue
 		}

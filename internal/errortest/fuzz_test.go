@@ -40,7 +40,7 @@ func TestStrangeGraphs(t *testing.T) {
 	texts := seeds(t)
 	var words []string
 	for _, src := range texts {
-		words = append(words, word.FindAllString(src, -1)...)
+		words = append(words, piece.FindAllString(src, -1)...)
 	}
 	words = append(words, rare...)
 	ends := map[string]int{} // by code, those that become hardware by none
@@ -48,7 +48,7 @@ func TestStrangeGraphs(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, seed))
 		src := texts[r.IntN(len(texts))]
 		for range 1 + r.IntN(3) {
-			at := word.FindAllStringIndex(src, -1)
+			at := piece.FindAllStringIndex(src, -1)
 			at = at[min(3, len(at)-1):] // lathe 1 graph
 			span := at[r.IntN(len(at))]
 			src = src[:span[0]] + words[r.IntN(len(words))] + src[span[1]:]
@@ -61,8 +61,8 @@ func TestStrangeGraphs(t *testing.T) {
 	t.Log(ends)
 }
 
-// word is what TestStrangeGraphs exchanges.
-var word = regexp.MustCompile(`%?[A-Za-z_][\w.]*(?:\([-\w,=]*\))?(?:\*\[?-?[\w.]+\]?)?|-?[0-9][\w.]*`)
+// piece is what TestStrangeGraphs exchanges.
+var piece = regexp.MustCompile(`%?[A-Za-z_][\w.]*(?:\([-\w,=]*\))?(?:\*\[?-?[\w.]+\]?)?|-?[0-9][\w.]*`)
 
 // rare words are sound by themselves.
 var rare = strings.Fields(`0 -1 -0 1e30 nan 9223372036854775807 true scalar 1x0 0x8 1x1x1x1x1 ? fp32 mxint8 int(1)

@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"lathe/cuda/gemm"
+	"lathe/cuda/word"
 )
 
 // productFaults are those of the kernels that multiply matrices.
 var productFaults = map[string]func(t *testing.T) error{
 	"L0990": func(*testing.T) error {
-		return gemm.W8A16{M: 1, N: 3, K: 64, Epilogue: gemm.Epilogue{Out: gemm.BF16, Gate: true}}.Valid()
+		return gemm.W8A16{M: 1, N: 3, K: 64, Epilogue: gemm.Epilogue{Out: word.BF16, Gate: true}}.Valid()
 	},
 }

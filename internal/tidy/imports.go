@@ -41,6 +41,13 @@ var benches = []string{"cuda/cudatest", "cuda/mutate/mutatetest", "emit/cuda/hos
 
 func bench(dir string) bool { return slices.Contains(benches, dir) }
 
+// proofs are cases and references of kernels: tests, pages and scripts read them, what a command links does not.
+var proofs = []string{"cuda/attn/attntest", "cuda/cases", "cuda/gemm/gemmtest", "cuda/map/maptest",
+	"cuda/reduce/reducetest"}
+
+// provers are the folders that read proofs outside tests.
+var provers = append([]string{"internal/docs", "scripts"}, proofs...)
+
 // layer is the place of a folder in layers and the entry that it belongs to; -1 if none.
 func layer(dir string) (int, string) {
 	at, entry := -1, ""
@@ -74,6 +81,9 @@ func order(t Tree) []Finding {
 			switch {
 			case bench(dir):
 				out = append(out, Finding{Path: f.Path, Line: f.line(spec.Pos()), Msg: dir + " is for tests only"})
+			case slices.Contains(proofs, dir) && !underAny(f.dir(), provers):
+				msg := dir + " holds cases of kernels: tests, pages and scripts read them"
+				out = append(out, Finding{Path: f.Path, Line: f.line(spec.Pos()), Msg: msg})
 			case to > from || to == from && toEntry != fromEntry:
 				msg := "imports " + dir + ", which does not stand below " + fromEntry
 				out = append(out, Finding{Path: f.Path, Line: f.line(spec.Pos()), Msg: msg})

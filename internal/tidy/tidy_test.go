@@ -105,6 +105,8 @@ var planted = map[string][]struct {
 		{"up", imports("ir/a.go", "ir", "lathe/lower"), "imports lower, which does not stand below ir"},
 		{"beside", imports("frontend/onnx/a.go", "onnx", "lathe/lower"), "lower, which does not stand below frontend"},
 		{"bench", imports("sim/a.go", "sim", "lathe/internal/tools"), "internal/tools is for tests only"},
+		{"cases", imports("internal/cli/a.go", "cli", "lathe/cuda/cases"), "holds cases of kernels"},
+		{"cases of a page", imports("internal/docs/a.go", "docs", "lathe/cuda/cases"), ""},
 		{"no layer", imports("stray/a.go", "stray", "fmt"), "stands in no layer"},
 		{"down", imports("emit/verilog/a.go", "verilog", "lathe/ir/op"), ""},
 		{"own entry", imports("emit/report/a.go", "report", "lathe/emit/verilog"), ""},

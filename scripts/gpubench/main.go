@@ -24,7 +24,7 @@ import (
 	"time"
 
 	"lathe/cuda"
-	"lathe/cuda/catalogue"
+	"lathe/cuda/cases"
 	"lathe/cuda/ptx"
 	"lathe/internal/diag"
 	"lathe/sim/gpu"
@@ -88,13 +88,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // selected are the cases of all families whose names hold a text.
 func selected(match string) ([]cuda.Case, error) {
-	cases, err := catalogue.Cases()
+	all, err := cases.All()
 	if err != nil {
 		return nil, err
 	}
 	var out []cuda.Case
 	names := map[string]bool{}
-	for _, c := range cases {
+	for _, c := range all {
 		if names[c.Name] {
 			return nil, fmt.Errorf("two cases are called %s", c.Name)
 		}

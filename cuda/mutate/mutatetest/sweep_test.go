@@ -8,11 +8,12 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
 	pointwise "lathe/cuda/map"
+	"lathe/cuda/map/maptest"
 )
 
 // Every instruction of dequantize, over all pairs and a short tail.
 func TestSweep(t *testing.T) {
-	c, err := pointwise.Dequant{Out: "bf16", N: 4113}.Case(false)
+	c, err := maptest.Dequant(pointwise.Dequant{Out: "bf16", N: 4113}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"lathe/cuda"
 	pointwise "lathe/cuda/map"
+	"lathe/cuda/map/maptest"
 	"lathe/internal/diag"
 	"lathe/internal/tools"
 	"lathe/sim/gpu"
@@ -25,7 +26,7 @@ func TestPack(t *testing.T) {
 	}
 	var cases []cuda.Case
 	for _, d := range []pointwise.Dequant{{Out: "bf16", N: 5}, {Out: "bf16", N: 7}, {Out: "f32", N: 7}} {
-		c, err := d.Case(false)
+		c, err := maptest.Dequant(d, false)
 		if err != nil {
 			t.Fatal(err)
 		}

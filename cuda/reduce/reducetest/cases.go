@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package reduce
+// Package reducetest holds the cases of the kernels along rows, with their definition in float64.
+package reducetest
 
 import (
 	"encoding/binary"
@@ -8,26 +9,28 @@ import (
 	"math"
 
 	"lathe/cuda"
+	"lathe/cuda/reduce"
 	"lathe/cuda/word"
 )
 
-// Cases are the kernels of this family on the shapes that are checked and timed where a GPU is present: rows that every
-// team of warps takes, in bf16, and the rows of the speed goals. Errors as Valid and cuda.Make.
+// Cases are the kernels of the family on the shapes that are checked and timed where a GPU is present: rows that every
+// team of warps takes, in bf16, and the rows of the speed goals. Errors as those of the plans.
 func Cases() ([]cuda.Case, error) {
 	var all []cuda.Case
 	add := func(c cuda.Case, err error) error {
 		all = append(all, c)
 		return err
 	}
-	for _, m := range []Matrix{{Rows: 5, Cols: 33}, {Rows: 6, Cols: 1000}, {Rows: 3, Cols: 4096}, {Rows: 2, Cols: 12345},
+	for _, m := range []reduce.Matrix{{Rows: 5, Cols: 33}, {Rows: 6, Cols: 1000}, {Rows: 3, Cols: 4096}, {Rows: 2,
+		Cols: 12345},
 		{Rows: 32768, Cols: 1024}, {Rows: 32768, Cols: 4096}, {Rows: 32768, Cols: 8192}, {Rows: 8192, Cols: 65536}} {
 		timed := m.Rows > 1000
-		if err := add(Softmax{Matrix: m, In: word.BFloat16, Out: word.BFloat16}.Case(timed)); err != nil {
+		if err := add(Softmax(reduce.Softmax{Matrix: m, In: word.BFloat16, Out: word.BFloat16}, timed)); err != nil {
 			return nil, err
 		}
-		for _, n := range []Norm{{}, {RMS: true}, {Add: true}, {RMS: true, Add: true}} {
+		for _, n := range []reduce.Norm{{}, {RMS: true}, {Add: true}, {RMS: true, Add: true}} {
 			n.Matrix, n.In, n.Out, n.Gain, n.Eps = m, word.BFloat16, word.BFloat16, word.BFloat16, 1e-5
-			if err := add(n.Case(timed)); err != nil {
+			if err := add(Norm(n, timed)); err != nil {
 				return nil, err
 			}
 		}
@@ -57,19 +60,19 @@ func fill(operand uint64) func([]byte) {
 	}
 }
 
-// Case is softmax of rows of bf16 without a mask. Errors as Valid and Instance.
-func (p Softmax) Case(timed bool) (cuda.Case, error) {
+// Softmax is softmax of rows of bf16 without a mask. Errors as those of the plan.
+func Softmax(p reduce.Softmax, timed bool) (cuda.Case, error) {
 	plan, err := p.Plan(cuda.Arch{})
 	if err != nil {
 		return cuda.Case{}, err
 	}
-	one := cuda.CaseOf(p, plan, SoftmaxArgs{X: cuda.Buffer(0), Mask: cuda.Null(), Y: cuda.Buffer(1)})
+	one := cuda.CaseOf(p, plan, reduce.SoftmaxArgs{X: cuda.Buffer(0), Mask: cuda.Null(), Y: cuda.Buffer(1)})
 	one.Name, one.Timed = fmt.Sprintf("softmax/rows=%d cols=%d", p.Rows, p.Cols), timed
-	one.Shape, one.Formats = p.shape(), "bf16 -> bf16"
+	one.Shape, one.Formats = shape(p.Matrix), "bf16 -> bf16"
 	size := 2 * p.Rows * p.Cols
 	one.Buffers = []cuda.CaseBuffer{{Name: "x", Bytes: size, Fill: fill(0)}, {Name: "y", Bytes: size, Output: true}}
 	one.Check = func(out [][]byte) cuda.Verdict {
-		return p.check(out[0], func(row int64) (y, tol []float64) {
+		return check(p.Matrix, out[0], func(row int64) (y, tol []float64) {
 			sum := 0.0
 			for c := range p.Cols { // no maximum is needed: float64 holds e^4 times any number of columns
 				y = append(y, math.Exp(element(0, uint64(row*p.Cols+c))))
@@ -85,15 +88,19 @@ func (p Softmax) Case(timed bool) (cuda.Case, error) {
 	return one, nil
 }
 
-// Case is the norm of rows of bf16 with gain and bias, and with the sum before it if there is one. Errors as Valid and
-// Instance.
-func (p Norm) Case(timed bool) (cuda.Case, error) {
-	name := p.kernel()
+// Norm is the norm of rows of bf16 with gain and bias, and with the sum before it if there is one. Errors as those of
+// the plan.
+func Norm(p reduce.Norm, timed bool) (cuda.Case, error) {
+	name := "layer_norm"
+	if p.RMS {
+		name = "rms_norm"
+	}
 	if p.Add {
 		name = "add+" + name
 	}
-	a := NormArgs{X: cuda.Buffer(0), Y: cuda.Buffer(1), Gain: cuda.Buffer(2), Bias: cuda.Buffer(3), Addend: cuda.Null(),
-		Sum: cuda.Null(), Scales: cuda.Null()}
+	a := reduce.NormArgs{X: cuda.Buffer(0), Y: cuda.Buffer(1), Gain: cuda.Buffer(2), Bias: cuda.Buffer(3),
+		Addend: cuda.Null(),
+		Sum:    cuda.Null(), Scales: cuda.Null()}
 	size := 2 * p.Rows * p.Cols
 	buffers := []cuda.CaseBuffer{
 		{Name: "x", Bytes: size, Fill: fill(0)}, {Name: "y", Bytes: size, Output: true},
@@ -110,11 +117,11 @@ func (p Norm) Case(timed bool) (cuda.Case, error) {
 	}
 	one := cuda.CaseOf(p, plan, a)
 	one.Name, one.Timed = fmt.Sprintf("%s/rows=%d cols=%d", name, p.Rows, p.Cols), timed
-	one.Shape, one.Formats, one.Buffers = p.shape(), "bf16 -> bf16", buffers
+	one.Shape, one.Formats, one.Buffers = shape(p.Matrix), "bf16 -> bf16", buffers
 	one.Check = func(out [][]byte) cuda.Verdict {
-		v := p.check(out[0], p.reference)
+		v := check(p.Matrix, out[0], func(row int64) (y, tol []float64) { return norm(p, row) })
 		if v.Wrong == "" && p.Add {
-			v.Wrong = p.checkSum(out[1])
+			v.Wrong = checkSum(p, out[1])
 		}
 		return v
 	}
@@ -122,7 +129,7 @@ func (p Norm) Case(timed bool) (cuda.Case, error) {
 }
 
 // input is what the norm reads at a place: x, or the sum rounded to bf16.
-func (p Norm) input(at uint64) float64 {
+func input(p reduce.Norm, at uint64) float64 {
 	x := element(0, at)
 	if p.Add {
 		x = cuda.BF16(cuda.BF16Word(x + element(3, at)))
@@ -131,11 +138,11 @@ func (p Norm) input(at uint64) float64 {
 }
 
 // checkSum compares the stored sum of sampled rows bit by bit; "" if all is right.
-func (p Norm) checkSum(sum []byte) string {
-	for row := int64(0); row < p.Rows; row += p.step() {
+func checkSum(p reduce.Norm, sum []byte) string {
+	for row := int64(0); row < p.Rows; row += step(p.Matrix) {
 		for c := range p.Cols {
 			at := row*p.Cols + c
-			if got, want := cuda.BF16At(sum, at), p.input(uint64(at)); got != want {
+			if got, want := cuda.BF16At(sum, at), input(p, uint64(at)); got != want {
 				return fmt.Sprintf("sum, row %d, column %d is %v, want %v", row, c, got, want)
 			}
 		}
@@ -143,12 +150,12 @@ func (p Norm) checkSum(sum []byte) string {
 	return ""
 }
 
-// reference is the definition in float64 with the kernel's gate: half a unit of bf16, and 2^-20 of what was added up.
-func (p Norm) reference(row int64) (y, tol []float64) {
+// norm is the definition in float64 with the kernel's gate: half a unit of bf16, and 2^-20 of what was added up.
+func norm(p reduce.Norm, row int64) (y, tol []float64) {
 	n, mean, square := float64(p.Cols), 0.0, 0.0
 	var x []float64
 	for c := range p.Cols {
-		x = append(x, p.input(uint64(row*p.Cols+c)))
+		x = append(x, input(p, uint64(row*p.Cols+c)))
 		mean += x[c] / n
 	}
 	if p.RMS {
@@ -170,15 +177,15 @@ func (p Norm) reference(row int64) (y, tol []float64) {
 	return y, tol
 }
 
-func (m Matrix) shape() string { return fmt.Sprintf("%d rows of %d", m.Rows, m.Cols) }
+func shape(m reduce.Matrix) string { return fmt.Sprintf("%d rows of %d", m.Rows, m.Cols) }
 
 // step is the distance between rows that are checked.
-func (m Matrix) step() int64 { return max(m.Rows/sampleRows, 1) }
+func step(m reduce.Matrix) int64 { return max(m.Rows/sampleRows, 1) }
 
 // check compares sampled rows with a reference.
-func (m Matrix) check(out []byte, reference func(row int64) (y, tol []float64)) cuda.Verdict {
+func check(m reduce.Matrix, out []byte, reference func(row int64) (y, tol []float64)) cuda.Verdict {
 	v := cuda.Verdict{Tol: 1}
-	for row := int64(0); row < m.Rows; row += m.step() {
+	for row := int64(0); row < m.Rows; row += step(m) {
 		y, tol := reference(row)
 		for c, want := range y {
 			off := math.Abs(cuda.BF16At(out, row*m.Cols+int64(c)) - want)

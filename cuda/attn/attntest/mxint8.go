@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package attn
+package attntest
 
 import (
 	"math"
 
 	"lathe/cuda"
+	"lathe/cuda/attn"
 )
 
-// Case is the kernel on samples: queries as those of SDPA, elements of keys and values of any byte, with scales such
-// that they lie within 2 of 0. Error as Instance.
-func (p MXINT8) Case(timed bool) (cuda.Case, error) {
+// MXINT8 is the kernel on samples: queries as those of SDPA, elements of keys and values of any byte, with scales such
+// that they lie within 2 of 0. Errors as those
+// of the plan.
+func MXINT8(p attn.MXINT8, timed bool) (cuda.Case, error) {
 	arch, err := cuda.FindArch(measured)
 	if err != nil {
 		return cuda.Case{}, err
@@ -20,7 +22,7 @@ func (p MXINT8) Case(timed bool) (cuda.Case, error) {
 		return cuda.Case{}, err
 	}
 	blocks := (p.Dim + 31) / 32
-	c, a := p.SDPA.dense(plan.Instances[0], func(k, i int64) float64 {
+	c, a := dense(p.SDPA, plan.Instances[0], func(k, i int64) float64 {
 		if k == 0 {
 			return sample(k, i)
 		}
@@ -41,7 +43,7 @@ func (p MXINT8) Case(timed bool) (cuda.Case, error) {
 				}
 			}})
 	}
-	o := MXINT8Args{Args: a, KScales: cuda.Buffer(5), VScales: cuda.Buffer(6)}
+	o := attn.MXINT8Args{Args: a, KScales: cuda.Buffer(5), VScales: cuda.Buffer(6)}
 	return finished(c, cuda.CaseOf(p, plan, o), timed, "bf16, mxint8 -> bf16"), nil
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pointwise
+// Package maptest holds the cases of the element-wise kernels, with their definition by ir/format.
+package maptest
 
 import (
 	"bytes"
@@ -9,9 +10,32 @@ import (
 	"math"
 
 	"lathe/cuda"
+	pointwise "lathe/cuda/map"
 	"lathe/cuda/num"
 	"lathe/ir/format"
 )
+
+// Cases are the kernels of the family on the shapes that are checked and timed where a GPU is present. Error as
+// cuda.Make.
+func Cases() ([]cuda.Case, error) {
+	var all []cuda.Case
+	for _, c := range []struct {
+		out   string
+		n     int64
+		timed bool
+	}{
+		{"bf16", 65536, false}, {"f32", 65536, false}, {"bf16", 4113, false}, {"f32", 4113, false}, {"bf16", 16777216, true},
+		{"bf16", 58720256, true}, {"bf16", 234881024, true}, {"f32", 58720256, true},
+	} {
+		one, err := Dequant(pointwise.Dequant{Out: c.out, N: c.n}, c.timed)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	rest, err := more()
+	return append(all, rest...), err
+}
 
 // sampled is how many elements the check of a large case looks at, about.
 const sampled = 1 << 16
@@ -37,19 +61,19 @@ func fillWords(tame bool) func(b []byte) {
 	}
 }
 
-// Case is the kernel on bfloat16 words of every size, NaN in one block of eight or so. Error as Instance.
-func (p Quantize) Case(timed bool) (cuda.Case, error) {
-	return caseOf(p, Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)}, cuda.Case{
+// Quantize is the kernel on bfloat16 words of every size, NaN in one block of eight or so. Errors as those of the plan.
+func Quantize(p pointwise.Quantize, timed bool) (cuda.Case, error) {
+	return caseOf(p, pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)}, cuda.Case{
 		Name:  fmt.Sprintf("quantize/bf16/%dx%d", p.Rows, p.Cols),
 		Shape: fmt.Sprintf("%d x %d", p.Rows, p.Cols), Formats: "bf16 -> mxint8", Timed: timed,
 		Buffers: []cuda.CaseBuffer{{Name: "x", Bytes: 2 * p.Rows * p.Cols, Fill: fillWords(false)},
 			{Name: "q", Bytes: p.Rows * p.Cols, Output: true}, {Name: "X", Bytes: p.Rows * p.Blocks(), Output: true}},
-		Check: func(out [][]byte) cuda.Verdict { return p.check(out[0], out[1]) },
+		Check: func(out [][]byte) cuda.Verdict { return checkQuantize(p, out[0], out[1]) },
 	})
 }
 
-// check demands every byte of the blocks that it looks at.
-func (p Quantize) check(q, scales []byte) cuda.Verdict {
+// checkQuantize demands every byte of the blocks that it looks at.
+func checkQuantize(p pointwise.Quantize, q, scales []byte) cuda.Verdict {
 	mx := format.NewMXInt(8, 32)
 	for k := int64(0); k < p.Rows*p.Blocks(); k += stride(p.Rows * p.Cols) {
 		row, from := k/p.Blocks(), k%p.Blocks()*32
@@ -71,10 +95,10 @@ func (p Quantize) check(q, scales []byte) cuda.Verdict {
 	return cuda.Verdict{BitEqual: true}
 }
 
-// Case is the kernel from bfloat16 words of every size. Error as Instance.
-func (p Cast) Case(to format.Format, timed bool) (cuda.Case, error) {
+// Cast is the kernel from bfloat16 words of every size. Errors as those of the plan.
+func Cast(p pointwise.Cast, to format.Format, timed bool) (cuda.Case, error) {
 	size := int64(p.To.Codec.Bytes)
-	o := Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), XScales: cuda.Null(), YScales: cuda.Null()}
+	o := pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), XScales: cuda.Null(), YScales: cuda.Null()}
 	return caseOf(p, o, cuda.Case{
 		Name:  fmt.Sprintf("cast/bf16/%s/n=%d", to, p.N),
 		Shape: fmt.Sprintf("n=%d", p.N), Formats: "bf16 -> " + to.String(), Timed: timed,
@@ -93,9 +117,9 @@ func (p Cast) Case(to format.Format, timed bool) (cuda.Case, error) {
 	})
 }
 
-// Case is a chain of two whole inputs in bfloat16. Error as Instance.
-func (p Chain) Case(name string, timed bool) (cuda.Case, error) {
-	return caseOf(p, ChainOperands{X: []cuda.Arg{cuda.Buffer(0), cuda.Buffer(1)}, Y: cuda.Buffer(2)}, cuda.Case{
+// Chain is a chain of two whole inputs in bfloat16. Errors as those of the plan.
+func Chain(p pointwise.Chain, name string, timed bool) (cuda.Case, error) {
+	return caseOf(p, pointwise.ChainOperands{X: []cuda.Arg{cuda.Buffer(0), cuda.Buffer(1)}, Y: cuda.Buffer(2)}, cuda.Case{
 		Name:  fmt.Sprintf("chain/%s/n=%d", name, p.N),
 		Shape: fmt.Sprintf("n=%d", p.N), Formats: "bf16, bf16 -> bf16", Timed: timed,
 		Buffers: []cuda.CaseBuffer{{Name: "x0", Bytes: 2 * p.N, Fill: fillWords(true)},
@@ -118,22 +142,22 @@ func (p Chain) Case(name string, timed bool) (cuda.Case, error) {
 	})
 }
 
-// Case is the kernel from bfloat16 words of every size. Error as Instance.
-func (p Blocks) Case(timed bool) (cuda.Case, error) {
+// Blocks is the kernel from bfloat16 words of every size. Errors as those of the plan.
+func Blocks(p pointwise.Blocks, timed bool) (cuda.Case, error) {
 	n := p.Outer * p.Length * p.Inner
 	scales := p.Outer * p.PerRow() * p.Inner
-	return caseOf(p, Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)}, cuda.Case{
+	return caseOf(p, pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)}, cuda.Case{
 		Name:  fmt.Sprintf("to_blocks/bf16/%s/%dx%dx%d", p.To, p.Outer, p.Length, p.Inner),
 		Timed: timed, Shape: fmt.Sprintf("%d x %d x %d", p.Outer, p.Length, p.Inner),
 		Formats: "bf16 -> " + p.To.String() + " along the middle axis",
 		Buffers: []cuda.CaseBuffer{{Name: "x", Bytes: 2 * n, Fill: fillWords(false)},
 			{Name: "q", Bytes: n, Output: true}, {Name: "X", Bytes: scales, Output: true}},
-		Check: func(out [][]byte) cuda.Verdict { return p.check(out[0], out[1]) },
+		Check: func(out [][]byte) cuda.Verdict { return checkBlocks(p, out[0], out[1]) },
 	})
 }
 
-// check demands every byte of the blocks that it looks at.
-func (p Blocks) check(q, scales []byte) cuda.Verdict {
+// checkBlocks demands every byte of the blocks that it looks at.
+func checkBlocks(p pointwise.Blocks, q, scales []byte) cuda.Verdict {
 	for b := int64(0); b < int64(len(scales)); b += stride(int64(len(q))) {
 		o, from, column := b/p.Inner/p.PerRow(), b/p.Inner%p.PerRow()*int64(p.To.BlockSize()), b%p.Inner
 		var x []format.Exact
@@ -163,16 +187,16 @@ func more() ([]cuda.Case, error) {
 		}
 		return err
 	}
-	fixed := format.Fixed{W: 8, F: 4, Signed: true}
-	to, err := SideOf(fixed)
+	from, fixed := pointwise.Side{Codec: num.BF16}, format.Fixed{W: 8, F: 4, Signed: true}
+	to, err := pointwise.SideOf(fixed)
 	if err != nil {
 		return nil, err
 	}
-	inner, err := Apply("gelu_erf", Arg(0))
+	inner, err := pointwise.Apply("gelu_erf", pointwise.Arg(0))
 	if err != nil {
 		return nil, err
 	}
-	sum, err := Apply("add", inner, Arg(1))
+	sum, err := pointwise.Apply("add", inner, pointwise.Arg(1))
 	if err != nil {
 		return nil, err
 	}
@@ -182,12 +206,12 @@ func more() ([]cuda.Case, error) {
 	}{{33, 100, false}, {4, 4096, false}, {4096, 4096, true}, {14336, 4096, true}} {
 		n := s.rows * s.cols
 		for _, err := range []error{
-			add(Quantize{Rows: s.rows, Cols: s.cols, In: num.BF16}.Case(s.timed)),
-			add(Cast{N: n, From: Side{Codec: num.BF16}, To: to}.Case(fixed, s.timed)),
-			add(Blocks{Outer: 3, Length: s.rows, Inner: s.cols / 4, From: Side{Codec: num.BF16},
-				To: format.NewMXInt(8, 32)}.Case(s.timed)),
-			add(Chain{Expr: sum, N: n, Cols: s.cols, In: num.BF16, Out: num.BF16,
-				Inputs: []Shape{Whole, Whole}}.Case("gelu_add", s.timed)),
+			add(Quantize(pointwise.Quantize{Rows: s.rows, Cols: s.cols, In: num.BF16}, s.timed)),
+			add(Cast(pointwise.Cast{N: n, From: from, To: to}, fixed, s.timed)),
+			add(Blocks(pointwise.Blocks{Outer: 3, Length: s.rows, Inner: s.cols / 4, From: from,
+				To: format.NewMXInt(8, 32)}, s.timed)),
+			add(Chain(pointwise.Chain{Expr: sum, N: n, Cols: s.cols, In: num.BF16, Out: num.BF16,
+				Inputs: []pointwise.Shape{pointwise.Whole, pointwise.Whole}}, "gelu_add", s.timed)),
 		} {
 			if err != nil {
 				return nil, err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemmtest
 
 import (
 	"encoding/binary"
@@ -9,10 +9,12 @@ import (
 	"math/rand/v2"
 
 	"lathe/cuda"
+	"lathe/cuda/gemm"
+	"lathe/cuda/word"
 )
 
-// dice are the random numbers of one operand of a case.
-func dice(seed uint64, operand string) *rand.Rand {
+// Dice are the random numbers of one operand of a case.
+func Dice(seed uint64, operand string) *rand.Rand {
 	h := uint64(14695981039346656037)
 	for _, c := range []byte(operand) {
 		h = (h ^ uint64(c)) * 1099511628211
@@ -35,11 +37,11 @@ const (
 )
 
 // cornersFor is the place of corners for an epilogue.
-func cornersFor(e Epilogue, corners bool) every {
+func cornersFor(e gemm.Epilogue, corners bool) every {
 	switch {
 	case !corners:
 		return never
-	case e.Out == MXINT8:
+	case e.Out == gemm.MXINT8:
 		return rarely
 	}
 	return always
@@ -48,7 +50,7 @@ func cornersFor(e Epilogue, corners bool) every {
 // weightBlocks draws MXINT8 weights: n rows of k elements and their scales. In eight rows with corners there are some
 // whose scales are all among the smallest, one with the largest, one with NaN over zeros; others have scales about 1.
 func weightBlocks(seed uint64, n, k int, corners every) (q, x []byte) {
-	r := dice(seed, "w")
+	r := Dice(seed, "w")
 	q, x = make([]byte, n*k), make([]byte, n*ceil(k, 32))
 	for i := range q {
 		q[i] = byte(r.Uint32())
@@ -97,7 +99,7 @@ func cornerRow(r *rand.Rand, row int, q, x []byte) {
 
 // activations draws bf16 rows; with corners row 1 is -0, row 2 has an infinity and row 3 a NaN.
 func activations(seed uint64, m, k int, corners bool) []byte {
-	r := dice(seed, "x")
+	r := Dice(seed, "x")
 	out := make([]byte, 0, 2*m*k)
 	for row := range m {
 		for col := range k {
@@ -119,8 +121,8 @@ func activations(seed uint64, m, k int, corners bool) []byte {
 	return out
 }
 
-// floats draws fp32 numbers; as bf16 where size is 2.
-func floats(r *rand.Rand, n int, size int64) []byte {
+// Floats draws fp32 numbers; as bf16 where size is 2.
+func Floats(r *rand.Rand, n, size int) []byte {
 	var out []byte
 	for range n {
 		v := float32(r.NormFloat64())
@@ -156,25 +158,25 @@ func (b *operandsOf) out(name string, bytes int64) cuda.Arg {
 }
 
 // epilogue adds the operands of an epilogue.
-func (b *operandsOf) epilogue(seed uint64, e Epilogue, m, n int, o *Operands) {
-	cols := e.columns(n)
+func (b *operandsOf) epilogue(seed uint64, e gemm.Epilogue, m, n int, o *gemm.Operands) {
+	cols := e.Columns(n)
 	o.Bias, o.Residual, o.YScales = cuda.Null(), cuda.Null(), cuda.Null()
 	if e.Bias {
-		o.Bias = b.in("bias", int64(n)*4, func() []byte { return floats(dice(seed, "bias"), n, 4) })
+		o.Bias = b.in("bias", int64(n)*4, func() []byte { return Floats(Dice(seed, "bias"), n, 4) })
 	}
 	if e.Residual {
-		size := max(e.Out.Bytes(), 2)
-		fill := func() []byte { return floats(dice(seed, "r"), m*cols, size) }
-		o.Residual = b.in("residual", int64(m)*int64(cols)*size, fill)
+		size := e.ResidualBytes()
+		fill := func() []byte { return Floats(Dice(seed, "r"), m*cols, size) }
+		o.Residual = b.in("residual", int64(m)*int64(cols)*int64(size), fill)
 	}
-	o.Y = b.out("y", int64(m)*int64(cols)*e.Out.Bytes())
-	if e.Out == MXINT8 {
-		o.YScales = b.out("scales", int64(ceil(cols, 32))*ScalePitch(m))
+	o.Y = b.out("y", int64(m)*int64(cols)*int64(e.Out.Bytes()))
+	if e.Out == gemm.MXINT8 {
+		o.YScales = b.out("scales", int64(ceil(cols, 32))*gemm.ScalePitch(m))
 	}
 }
 
 // weights adds packed weights and their scales.
-func (b *operandsOf) weights(o *Operands, l Layout, n, k int, draw func() (q, x []byte)) {
+func (b *operandsOf) weights(o *gemm.Operands, l gemm.Layout, n, k int, draw func() (q, x []byte)) {
 	o.W = b.in("w", l.Bytes(n, k), func() []byte {
 		q, _ := draw()
 		return l.Pack(q, n, k)
@@ -185,32 +187,32 @@ func (b *operandsOf) weights(o *Operands, l Layout, n, k int, draw func() (q, x 
 	})
 }
 
-// Case is the problem on random data with corner values, or without them for times. c is the constant of the bound on
+// W8A16 is the problem on random data with corner values, or without them for times. c is the constant of the bound on
 // the error of sums: 1 on a CPU, 4 on a GPU. plan comes from p.Plan.
-func (p W8A16) Case(plan Plan, seed uint64, corners bool, c float64) cuda.Case {
+func W8A16(p gemm.W8A16, plan gemm.Plan, seed uint64, corners bool, c float64) cuda.Case {
 	var b operandsOf
-	l := LayoutBF16
+	l := gemm.LayoutBF16
 	weights := func() ([]byte, []byte) { return weightBlocks(seed, p.N, p.K, cornersFor(p.Epilogue, corners)) }
-	var o Operands
+	var o gemm.Operands
 	o.XScales = cuda.Null()
 	o.X = b.in("x", int64(p.M)*int64(p.K)*2, func() []byte { return activations(seed, p.M, p.K, corners) })
 	b.weights(&o, l, p.N, p.K, weights)
 	b.epilogue(seed, p.Epilogue, p.M, p.N, &o)
 	o.Workspace = b.out("workspace", plan.Workspace)
 	one := cuda.CaseOf(p, plan, o)
-	one.Name = fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Epilogue.text())
-	one.Shape, one.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), "bf16 x mxint8 -> "+p.Out.text()
+	one.Name = fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, Text(p.Epilogue))
+	one.Shape, one.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), "bf16 x mxint8 -> "+elementText(p.Out)
 	one.Buffers = b.buffers
 	one.Check = func(outputs [][]byte) cuda.Verdict {
 		q, x := weights()
-		s := p.sums(activations(seed, p.M, p.K, corners), q, x)
-		return p.check(seed, p.M, p.N, p.N*p.K, linearBound(c, p.K), s, outputs)
+		s := linearSums(p, activations(seed, p.M, p.K, corners), q, x)
+		return check(p.Epilogue, seed, p.M, p.N, p.N*p.K, linearBound(c, p.K), s, outputs)
 	}
 	return one
 }
 
-// sums are those of the product, by row of x and row of w.
-func (p W8A16) sums(acts, q, x []byte) func(m, n int) sums {
+// linearSums are those of the product, by row of x and row of w.
+func linearSums(p gemm.W8A16, acts, q, x []byte) func(m, n int) sums {
 	blocks, row, at := ceil(p.K, 32), make([]float64, p.K), -1
 	return func(m, n int) sums {
 		if at != m {
@@ -231,24 +233,24 @@ func (p W8A16) sums(acts, q, x []byte) func(m, n int) sums {
 
 // check compares the outputs of a case with the sums, of which each may be wrong by bound of its size.
 // A sum has so many products, which says how many rows are looked at.
-func (e Epilogue) check(seed uint64, m, n, products int, bound float64, s func(m, n int) sums,
+func check(e gemm.Epilogue, seed uint64, m, n, products int, bound float64, s func(m, n int) sums,
 	outputs [][]byte) cuda.Verdict {
 	v := verdict{Verdict: cuda.Verdict{BitEqual: true}}
-	cols := e.columns(n)
+	cols := e.Columns(n)
 	if m*cols == 0 {
 		return v.done()
 	}
 	var bias []float32
 	if e.Bias {
-		raw := floats(dice(seed, "bias"), n, 4)
+		raw := Floats(Dice(seed, "bias"), n, 4)
 		for i := range n {
-			bias = append(bias, float32(f32At(raw, i)))
+			bias = append(bias, float32(F32At(raw, i)))
 		}
 	}
 	var residual []byte
-	size := max(e.Out.Bytes(), 2)
+	size := e.ResidualBytes()
 	if e.Residual {
-		residual = floats(dice(seed, "r"), m*cols, size)
+		residual = Floats(Dice(seed, "r"), m*cols, size)
 	}
 	y, tol := make([]float64, cols), make([]float64, cols)
 	for _, row := range sample(m, products) {
@@ -257,20 +259,20 @@ func (e Epilogue) check(seed uint64, m, n, products int, bound float64, s func(m
 			if e.Residual {
 				r = wordAt(residual, row*cols+col, size)
 			}
-			y[col], tol[col] = e.end(func(j int) sums { return s(row, j) }, bias, r, col, bound)
+			y[col], tol[col] = end(e, func(j int) sums { return s(row, j) }, bias, r, col, bound)
 		}
-		e.checkRow(&v, row, m, y, tol, outputs)
+		checkRow(e, &v, row, m, y, tol, outputs)
 	}
 	return v.done()
 }
 
-// text names an epilogue in the name of a case.
-func (e Epilogue) text() string {
-	s := e.Out.text()
+// Text names an epilogue in the name of a case.
+func Text(e gemm.Epilogue) string {
+	s := elementText(e.Out)
 	for _, part := range []struct {
 		is   bool
 		name string
-	}{{e.Bias, "bias"}, {e.Act != None, e.Act.String()}, {e.Gate, "gate"}, {e.Residual, "residual"}} {
+	}{{e.Bias, "bias"}, {e.Act != gemm.None, e.Act.String()}, {e.Gate, "gate"}, {e.Residual, "residual"}} {
 		if part.is {
 			s += "+" + part.name
 		}
@@ -278,8 +280,8 @@ func (e Epilogue) text() string {
 	return s
 }
 
-func (e Element) text() string {
-	if e == MXINT8 {
+func elementText(e word.Type) string {
+	if e == gemm.MXINT8 {
 		return "mxint8"
 	}
 	return string(e)

@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemmtest
 
 import (
 	"math"
 
 	"lathe/cuda"
+	"lathe/cuda/gemm"
+	"lathe/cuda/word"
 )
 
 // checkRow compares row `row` of m rows with values and allowed errors.
-func (e Epilogue) checkRow(v *verdict, row, m int, y, tol []float64, outputs [][]byte) {
+func checkRow(e gemm.Epilogue, v *verdict, row, m int, y, tol []float64, outputs [][]byte) {
 	cols := len(y)
 	for col := range cols {
 		i := row*cols + col
 		switch e.Out {
-		case BF16:
+		case word.BF16:
 			v.near(i, cuda.BF16At(outputs[0], int64(i)), y[col], tol[col])
-		case F32:
-			v.near(i, f32At(outputs[0], i), y[col], tol[col])
-		case MXINT8:
+		case word.F32:
+			v.near(i, F32At(outputs[0], i), y[col], tol[col])
+		case gemm.MXINT8:
 			if col%32 == 0 {
-				e.checkBlock(v, row, col, m, y[col:min(col+32, cols)], tol[col:min(col+32, cols)], outputs)
+				checkBlock(e, v, row, col, m, y[col:min(col+32, cols)], tol[col:min(col+32, cols)], outputs)
 			}
 		}
 	}
@@ -28,8 +30,8 @@ func (e Epilogue) checkRow(v *verdict, row, m int, y, tol []float64, outputs [][
 
 // checkBlock compares a block of MXINT8: its scale is that of a largest magnitude within the allowed error, and each
 // element is the nearest, within that error, on its scale. A block with NaN or an infinity is NaN over zeros.
-func (e Epilogue) checkBlock(v *verdict, row, col, m int, y, tol []float64, outputs [][]byte) {
-	scale := outputs[1][int64(col/32)*ScalePitch(m)+int64(row)]
+func checkBlock(e gemm.Epilogue, v *verdict, row, col, m int, y, tol []float64, outputs [][]byte) {
+	scale := outputs[1][int64(col/32)*gemm.ScalePitch(m)+int64(row)]
 	low, high := 0.0, 0.0
 	for i := range y {
 		if math.IsNaN(y[i]) || math.IsInf(y[i], 0) {

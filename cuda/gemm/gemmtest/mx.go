@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemmtest
 
 import (
 	"fmt"
 	"math"
 
 	"lathe/cuda"
+	"lathe/cuda/gemm"
+	"lathe/cuda/word"
 	"lathe/ir/format"
 )
 
@@ -36,9 +38,9 @@ func (s Scales) least() int {
 	return 123
 }
 
-// mxBlocks draws rows of k elements and their scales.
-func mxBlocks(seed uint64, operand string, rows, k int, s Scales) (q, x []byte) {
-	r := dice(seed, operand)
+// MXBlocks draws rows of k elements and their scales.
+func MXBlocks(seed uint64, operand string, rows, k int, s Scales) (q, x []byte) {
+	r := Dice(seed, operand)
 	q, x = make([]byte, rows*k), make([]byte, rows*ceil(k, 32))
 	for i := range q {
 		if q[i] = byte(r.Uint32()); r.IntN(16) == 0 {
@@ -76,26 +78,26 @@ func mxBlocks(seed uint64, operand string, rows, k int, s Scales) (q, x []byte) 
 
 // transposed are scales as [blocks][pitch].
 func transposed(x []byte, rows, blocks int) []byte {
-	out := make([]byte, int64(blocks)*ScalePitch(rows))
+	out := make([]byte, int64(blocks)*gemm.ScalePitch(rows))
 	for i, v := range x {
-		out[int64(i%blocks)*ScalePitch(rows)+int64(i/blocks)] = v
+		out[int64(i%blocks)*gemm.ScalePitch(rows)+int64(i/blocks)] = v
 	}
 	return out
 }
 
-// Case is the problem on random data; plan comes from p.Plan.
-func (p MX) Case(plan Plan, seed uint64, s Scales) cuda.Case {
+// MX is the problem on random data; plan comes from p.Plan.
+func MX(p gemm.MX, plan gemm.Plan, seed uint64, s Scales) cuda.Case {
 	var b operandsOf
 	blocks := ceil(p.K, 32)
-	acts := func() ([]byte, []byte) { return mxBlocks(seed, "x", p.M, p.K, s) }
-	weights := func() ([]byte, []byte) { return mxBlocks(seed, "w", p.N, p.K, s) }
-	var o Operands
+	acts := func() ([]byte, []byte) { return MXBlocks(seed, "x", p.M, p.K, s) }
+	weights := func() ([]byte, []byte) { return MXBlocks(seed, "w", p.N, p.K, s) }
+	var o gemm.Operands
 	o.X = b.in("x", int64(p.M)*int64(p.K), func() []byte { q, _ := acts(); return q })
-	o.XScales = b.in("x scales", int64(blocks)*ScalePitch(p.M), func() []byte {
+	o.XScales = b.in("x scales", int64(blocks)*gemm.ScalePitch(p.M), func() []byte {
 		_, x := acts()
 		return transposed(x, p.M, blocks)
 	})
-	b.weights(&o, LayoutInt8, p.N, p.K, weights)
+	b.weights(&o, gemm.LayoutInt8, p.N, p.K, weights)
 	b.epilogue(seed, p.Epilogue, p.M, p.N, &o)
 	o.Exceeded = cuda.Null()
 	if p.Wide {
@@ -103,19 +105,19 @@ func (p MX) Case(plan Plan, seed uint64, s Scales) cuda.Case {
 		b.buffers[len(b.buffers)-1].Fill = func(into []byte) { clear(into) }
 	}
 	c := cuda.CaseOf(p, plan, o)
-	c.Name = fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Epilogue.text())
-	c.Shape, c.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), "mxint8 x mxint8 -> "+p.Out.text()
+	c.Name = fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, Text(p.Epilogue))
+	c.Shape, c.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), "mxint8 x mxint8 -> "+elementText(p.Out)
 	c.Buffers, c.Int8 = b.buffers, true
 	c.Check = func(outputs [][]byte) cuda.Verdict {
 		xq, xs := acts()
 		wq, ws := weights()
-		return p.checkSums(seed, p.sum(xq, xs, wq, ws), outputs)
+		return checkSums(p, seed, mxSum(p, xq, xs, wq, ws), outputs)
 	}
 	return c
 }
 
-// sum is the defined sum of row m of x and row n of w.
-func (p MX) sum(xq, xs, wq, ws []byte) func(m, n int) float64 {
+// mxSum is the defined sum of row m of x and row n of w.
+func mxSum(p gemm.MX, xq, xs, wq, ws []byte) func(m, n int) float64 {
 	blocks := ceil(p.K, 32)
 	return func(m, n int) float64 {
 		dots := blockDots(xq[m*p.K:(m+1)*p.K], wq[n*p.K:(n+1)*p.K])
@@ -123,7 +125,7 @@ func (p MX) sum(xq, xs, wq, ws []byte) func(m, n int) float64 {
 		switch {
 		case !p.Wide:
 			return sumBlocks(dots, a, b)
-		case p.plain() && p.Out == BF16:
+		case p.Plain() && p.Out == word.BF16:
 			return sumWide(dots, a, b, 8, -133)
 		}
 		return sumWide(dots, a, b, 24, -149)
@@ -131,13 +133,13 @@ func (p MX) sum(xq, xs, wq, ws []byte) func(m, n int) float64 {
 }
 
 // checkSums compares bits where the sums are the result, and else what the epilogue makes of them.
-func (p MX) checkSums(seed uint64, sum func(m, n int) float64, outputs [][]byte) cuda.Verdict {
-	if !p.plain() {
+func checkSums(p gemm.MX, seed uint64, sum func(m, n int) float64, outputs [][]byte) cuda.Verdict {
+	if !p.Plain() {
 		s := func(m, n int) sums {
 			v := sum(m, n)
 			return sums{v, math.Abs(v)}
 		}
-		return p.check(seed, p.M, p.N, p.N*p.K, 1.0/(1<<23), s, outputs)
+		return check(p.Epilogue, seed, p.M, p.N, p.N*p.K, 1.0/(1<<23), s, outputs)
 	}
 	v := verdict{Verdict: cuda.Verdict{BitEqual: true}}
 	for _, m := range sample(p.M, p.N*p.K) {
@@ -145,24 +147,24 @@ func (p MX) checkSums(seed uint64, sum func(m, n int) float64, outputs [][]byte)
 		for n := range row {
 			row[n] = sum(m, n)
 		}
-		p.checkBits(&v, m, p.M, row, outputs)
+		checkBits(p.Epilogue, &v, m, p.M, row, outputs)
 	}
 	return v.done()
 }
 
 // checkBits compares row `row` of m rows, the results being fp32 values, with what their one rounding gives.
-func (e Epilogue) checkBits(v *verdict, row, m int, y []float64, outputs [][]byte) {
+func checkBits(e gemm.Epilogue, v *verdict, row, m int, y []float64, outputs [][]byte) {
 	for col, want := range y {
 		i := row*len(y) + col
 		switch e.Out {
-		case F32:
-			v.value(i, f32At(outputs[0], i), want)
-		case BF16:
+		case word.F32:
+			v.value(i, F32At(outputs[0], i), want)
+		case word.BF16:
 			got := cuda.BF16At(outputs[0], int64(i))
 			v.value(i, got, cuda.BF16(cuda.BF16Word(want)))
-		case MXINT8:
+		case gemm.MXINT8:
 			if col%32 == 0 {
-				scale := outputs[1][int64(col/32)*ScalePitch(m)+int64(row)]
+				scale := outputs[1][int64(col/32)*gemm.ScalePitch(m)+int64(row)]
 				checkEncoded(v, i, outputs[0][i:], scale, y[col:min(col+32, len(y))])
 			}
 		}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package attn
+// Package attntest holds the cases of the attention kernels, with their definition in float64.
+package attntest
 
 import (
 	"encoding/binary"
@@ -8,30 +9,31 @@ import (
 	"math"
 
 	"lathe/cuda"
+	"lathe/cuda/attn"
 	"lathe/cuda/word"
 )
 
-// Cases are the kernels of this family on the shapes that are checked and timed where a GPU is present. Error as
+// Cases are the kernels of the family on the shapes that are checked and timed where a GPU is present. Error as
 // cuda.Make.
 func Cases() ([]cuda.Case, error) {
 	var all []cuda.Case
 	for _, c := range []struct {
 		batch, heads, kv, queries, keys, dim int64
-		causal                               Causal
+		causal                               attn.Causal
 		timed, cached                        bool // cached: keys and values in MXINT8 too
 	}{
-		{2, 2, 1, 130, 150, 64, Full, false, true}, {1, 2, 2, 70, 150, 128, BottomRight, false, true},
-		{1, 1, 1, 70, 70, 256, TopLeft, false, true},
-		{4, 16, 16, 4096, 4096, 128, Full, true, true}, {4, 16, 16, 4096, 4096, 128, BottomRight, true, false},
-		{2, 16, 16, 8192, 8192, 128, Full, true, false}, {1, 16, 16, 16384, 16384, 128, Full, true, false},
-		{16, 32, 32, 1024, 1024, 64, Full, true, false}, {32, 12, 12, 512, 512, 64, Full, true, false},
-		{16, 32, 8, 64, 8192, 128, BottomRight, true, true},
+		{2, 2, 1, 130, 150, 64, attn.Full, false, true}, {1, 2, 2, 70, 150, 128, attn.BottomRight, false, true},
+		{1, 1, 1, 70, 70, 256, attn.TopLeft, false, true},
+		{4, 16, 16, 4096, 4096, 128, attn.Full, true, true}, {4, 16, 16, 4096, 4096, 128, attn.BottomRight, true, false},
+		{2, 16, 16, 8192, 8192, 128, attn.Full, true, false}, {1, 16, 16, 16384, 16384, 128, attn.Full, true, false},
+		{16, 32, 32, 1024, 1024, 64, attn.Full, true, false}, {32, 12, 12, 512, 512, 64, attn.Full, true, false},
+		{16, 32, 8, 64, 8192, 128, attn.BottomRight, true, true},
 	} {
-		p := SDPA{Word: word.BFloat16, Batch: c.batch, Heads: c.heads, KVHeads: c.kv, Queries: c.queries, Keys: c.keys,
+		p := attn.SDPA{Word: word.BFloat16, Batch: c.batch, Heads: c.heads, KVHeads: c.kv, Queries: c.queries, Keys: c.keys,
 			Dim: c.dim, Causal: c.causal, Scale: float32(1 / math.Sqrt(float64(c.dim)))}
-		p.Q, p.O = Dense(c.heads, c.queries, c.dim), Dense(c.heads, c.queries, c.dim)
-		p.K, p.V = Dense(c.kv, c.keys, c.dim), Dense(c.kv, c.keys, c.dim)
-		one, err := p.Case(c.timed)
+		p.Q, p.O = attn.Dense(c.heads, c.queries, c.dim), attn.Dense(c.heads, c.queries, c.dim)
+		p.K, p.V = attn.Dense(c.kv, c.keys, c.dim), attn.Dense(c.kv, c.keys, c.dim)
+		one, err := SDPA(p, c.timed)
 		if err != nil {
 			return nil, err
 		}
@@ -39,7 +41,8 @@ func Cases() ([]cuda.Case, error) {
 		if !c.cached {
 			continue
 		}
-		if one, err = (MXINT8{SDPA: p, Scales: Dense(c.kv, c.keys, (c.dim+31)/32)}).Case(c.timed); err != nil {
+		cached := attn.MXINT8{SDPA: p, Scales: attn.Dense(c.kv, c.keys, (c.dim+31)/32)}
+		if one, err = MXINT8(cached, c.timed); err != nil {
 			return nil, err
 		}
 		all = append(all, one)
@@ -66,8 +69,8 @@ func samples(k int64) func([]byte) {
 	}
 }
 
-// Case is the kernel on samples, bf16, dense, without mask and lengths. Error as Instance.
-func (p SDPA) Case(timed bool) (cuda.Case, error) {
+// SDPA is the kernel on samples, bf16, dense, without mask and lengths. Errors as those of the plan.
+func SDPA(p attn.SDPA, timed bool) (cuda.Case, error) {
 	a, err := cuda.FindArch(measured)
 	if err != nil {
 		return cuda.Case{}, err
@@ -76,7 +79,7 @@ func (p SDPA) Case(timed bool) (cuda.Case, error) {
 	if err != nil {
 		return cuda.Case{}, err
 	}
-	c, o := p.dense(plan.Instances[0], sample)
+	c, o := dense(p, plan.Instances[0], sample)
 	return finished(c, cuda.CaseOf(p, plan, o), timed, "bf16 -> bf16"), nil
 }
 
@@ -89,7 +92,7 @@ func finished(c, launches cuda.Case, timed bool, formats string) cuda.Case {
 
 // dense is a case of an instance without launches: its buffers, with k and v in bf16, and the arguments that name them.
 // Element i of q, k and v has the value value(0, i), value(1, i) and value(2, i).
-func (p SDPA) dense(i cuda.Instance, value func(k, i int64) float64) (cuda.Case, Args) {
+func dense(p attn.SDPA, i cuda.Instance, value func(k, i int64) float64) (cuda.Case, attn.Args) {
 	rows, shared := p.Batch*p.Heads*p.Queries, 2*p.Batch*p.KVHeads*p.Keys*p.Dim
 	return cuda.Case{
 			Name: fmt.Sprintf("%s/%dx%dx%dx%dx%d/causal=%d", i.Template.Name, p.Batch, p.Heads, p.Queries, p.Keys, p.Dim,
@@ -102,19 +105,19 @@ func (p SDPA) dense(i cuda.Instance, value func(k, i int64) float64) (cuda.Case,
 				{Name: "v", Bytes: shared, Fill: samples(2)}, {Name: "o", Bytes: 2 * rows * p.Dim, Output: true},
 				{Name: "lse", Bytes: 4 * rows, Output: true},
 			},
-			Check: func(out [][]byte) cuda.Verdict { return p.judge(out, value) },
-		}, Args{Q: cuda.Buffer(0), K: cuda.Buffer(1), V: cuda.Buffer(2), O: cuda.Buffer(3), LSE: cuda.Buffer(4),
+			Check: func(out [][]byte) cuda.Verdict { return judge(p, out, value) },
+		}, attn.Args{Q: cuda.Buffer(0), K: cuda.Buffer(1), V: cuda.Buffer(2), O: cuda.Buffer(3), LSE: cuda.Buffer(4),
 			Mask: cuda.Null(), Lengths: cuda.Null()}
 }
 
 // judge compares at most nine rows with the definition. A probability is rounded to bf16 once, and so is the result: an
 // output may be off by 2^-8 of the sum of the magnitudes that it is made of, and of itself; lse by 1e-5.
-func (p SDPA) judge(out [][]byte, value func(k, i int64) float64) cuda.Verdict {
+func judge(p attn.SDPA, out [][]byte, value func(k, i int64) float64) cuda.Verdict {
 	v := cuda.Verdict{Tol: 1}
 	rows := p.Batch * p.Heads * p.Queries
 	step := max((rows-1)/8, 1)
 	for r := int64(0); r < rows; r += step {
-		o, size, lse := p.define(r, value)
+		o, size, lse := define(p, r, value)
 		note := func(what string, got, want, allowed float64) {
 			share := math.Abs(got-want) / allowed
 			if got == want {
@@ -136,15 +139,15 @@ func (p SDPA) judge(out [][]byte, value func(k, i int64) float64) cuda.Verdict {
 }
 
 // define computes row r of a case in float64: outputs, the sums of magnitudes behind them, and lse.
-func (p SDPA) define(r int64, value func(k, i int64) float64) (o, size []float64, lse float64) {
+func define(p attn.SDPA, r int64, value func(k, i int64) float64) (o, size []float64, lse float64) {
 	o, size = make([]float64, p.Dim), make([]float64, p.Dim)
 	i, head := r%p.Queries, r/p.Queries
 	kv := (head/p.Heads*p.KVHeads + head%p.Heads/(p.Heads/p.KVHeads)) * p.Keys
 	last := p.Keys
 	switch p.Causal {
-	case TopLeft:
+	case attn.TopLeft:
 		last = min(last, i+1)
-	case BottomRight:
+	case attn.BottomRight:
 		last = min(last, i+1+p.Keys-p.Queries)
 	}
 	sum := 0.0

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemmtest
 
 import (
 	"math"
 	"strings"
 	"testing"
 
+	"lathe/cuda"
 	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
+	"lathe/cuda/word"
 )
 
 // TestNear demands that infinities and NaN are met exactly, whatever is allowed beside them.
@@ -31,10 +34,18 @@ func TestNear(t *testing.T) {
 
 // TestInfinities demands that the check of a product sees a finite number, or the other infinity, where one belongs.
 func TestInfinities(t *testing.T) {
-	p := W8A16{M: 4, N: 16, K: 64, Epilogue: Epilogue{Out: F32}}
-	c := p.Case(planned(t, p, "w8a16_thin", thins[3].params(), 1), 1, true, 1)
+	p := gemm.W8A16{M: 4, N: 16, K: 64, Epilogue: gemm.Epilogue{Out: word.F32}}
+	a, err := cuda.FindArch(Measured)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Plan(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := W8A16(p, plan, 1, true, 1)
 	q, x := weightBlocks(1, p.N, p.K, cornersFor(p.Epilogue, true))
-	s := p.sums(activations(1, p.M, p.K, true), q, x)
+	s := linearSums(p, activations(1, p.M, p.K, true), q, x)
 	sound := make([]float64, p.M*p.N)
 	infinite := 0
 	for i := range sound {

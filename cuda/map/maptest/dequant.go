@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package pointwise
+package maptest
 
 import (
 	"encoding/binary"
@@ -8,34 +8,15 @@ import (
 	"math"
 
 	"lathe/cuda"
+	pointwise "lathe/cuda/map"
 )
 
-// Cases are the kernels of this family on the shapes that are checked and timed where a GPU is present. Error as
-// cuda.Make.
-func Cases() ([]cuda.Case, error) {
-	var all []cuda.Case
-	for _, c := range []struct {
-		d     Dequant
-		timed bool
-	}{
-		{Dequant{"bf16", 65536}, false}, {Dequant{"f32", 65536}, false}, {Dequant{"bf16", 4113}, false},
-		{Dequant{"f32", 4113}, false}, {Dequant{"bf16", 16777216}, true}, {Dequant{"bf16", 58720256}, true},
-		{Dequant{"bf16", 234881024}, true}, {Dequant{"f32", 58720256}, true},
-	} {
-		one, err := c.d.Case(c.timed)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, one)
-	}
-	rest, err := more()
-	return append(all, rest...), err
-}
-
-// Case is the kernel over all pairs of scale and element, again and again: element i has the byte i, block b the scale
-// b/8. Error as Instance.
-func (d Dequant) Case(timed bool) (cuda.Case, error) {
-	return caseOf(d, Operands{X: cuda.Buffer(0), XScales: cuda.Buffer(1), Y: cuda.Buffer(2)}, cuda.Case{
+// Dequant is the kernel over all pairs of scale and element, again and again: element i has the byte i, block b the
+// scale
+// b/8. Errors as those of the
+// plan.
+func Dequant(d pointwise.Dequant, timed bool) (cuda.Case, error) {
+	return caseOf(d, pointwise.Operands{X: cuda.Buffer(0), XScales: cuda.Buffer(1), Y: cuda.Buffer(2)}, cuda.Case{
 		Name:  fmt.Sprintf("dequant/%s/n=%d", d.Out, d.N),
 		Shape: fmt.Sprintf("n=%d", d.N), Formats: "mxint8 -> " + d.Out, Timed: timed,
 		Buffers: []cuda.CaseBuffer{
@@ -51,7 +32,7 @@ func (d Dequant) Case(timed bool) (cuda.Case, error) {
 			}},
 			{Name: "y", Bytes: d.Width() * d.N, Output: true},
 		},
-		Check: func(out [][]byte) cuda.Verdict { return d.check(out[0]) },
+		Check: func(out [][]byte) cuda.Verdict { return checkDequant(d, out[0]) },
 	})
 }
 
@@ -66,8 +47,8 @@ func caseOf[O any](p cuda.Problem[O], o O, c cuda.Case) (cuda.Case, error) {
 	return c, nil
 }
 
-// check demands every bit, but those of a NaN.
-func (d Dequant) check(y []byte) cuda.Verdict {
+// checkDequant demands every bit, but those of a NaN.
+func checkDequant(d pointwise.Dequant, y []byte) cuda.Verdict {
 	v := cuda.Verdict{BitEqual: true}
 	for i := range d.N {
 		want := Value(byte(i), byte(i/256))

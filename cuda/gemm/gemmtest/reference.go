@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gemm
+package gemmtest
 
 import (
 	"encoding/binary"
@@ -8,6 +8,8 @@ import (
 	"math"
 
 	"lathe/cuda"
+	"lathe/cuda/gemm"
+	"lathe/cuda/word"
 )
 
 // weight is the value of an element of MXINT8 as bf16 holds it: q * 2^(X-133), NaN for X = 255. The one value beyond
@@ -22,26 +24,26 @@ func weight(q, x byte) float64 {
 	return math.Ldexp(float64(int8(q)), int(x)-133)
 }
 
-// apply is the activation in float64.
-func (a Activation) apply(x float64) float64 {
+// activate is the activation in float64.
+func activate(a gemm.Activation, x float64) float64 {
 	switch a {
-	case Relu:
+	case gemm.Relu:
 		if x < 0 {
 			return 0
 		}
-	case GeluErf:
+	case gemm.GeluErf:
 		return 0.5 * x * math.Erfc(-x/math.Sqrt2)
-	case GeluTanh:
+	case gemm.GeluTanh:
 		return x / (1 + math.Exp(-2*math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
-	case Silu:
+	case gemm.Silu:
 		return x / (1 + math.Exp(-x))
 	}
 	return x
 }
 
 // slope bounds the derivative of the activation.
-func (a Activation) slope() float64 {
-	if a == None || a == Relu {
+func slope(a gemm.Activation) float64 {
+	if a == gemm.None || a == gemm.Relu {
 		return 1
 	}
 	return 1.13
@@ -52,7 +54,8 @@ type sums struct{ value, size float64 }
 
 // end applies the epilogue to the sums of a row, sum j of which is s(j). bound is the error that each sum may have in
 // units of its size; the results are the value and the error that it may have.
-func (e Epilogue) end(s func(j int) sums, bias []float32, residual float64, col int, bound float64) (y, tol float64) {
+func end(e gemm.Epilogue, s func(j int) sums, bias []float32, residual float64, col int, bound float64) (y,
+	tol float64) {
 	at := func(j int) sums {
 		v := s(j)
 		if e.Bias {
@@ -63,22 +66,22 @@ func (e Epilogue) end(s func(j int) sums, bias []float32, residual float64, col 
 	}
 	if e.Gate {
 		g, u := at(2*col), at(2*col+1)
-		f := e.Act.apply(g.value)
+		f := activate(e.Act, g.value)
 		y = f * u.value
-		tol = bound * (e.Act.slope()*g.size*math.Abs(u.value) + math.Abs(f)*u.size + e.Act.slope()*g.size*u.size*bound)
+		tol = bound * (slope(e.Act)*g.size*math.Abs(u.value) + math.Abs(f)*u.size + slope(e.Act)*g.size*u.size*bound)
 	} else {
 		v := at(col)
-		y, tol = e.Act.apply(v.value), bound*v.size*e.Act.slope()
+		y, tol = activate(e.Act, v.value), bound*v.size*slope(e.Act)
 	}
-	if e.Act > Relu {
+	if e.Act > gemm.Relu {
 		tol += math.Abs(y) * approximate
 	}
 	y += residual
 	tol += math.Ldexp(math.Abs(y)+math.Abs(residual), -23)
 	switch e.Out {
-	case BF16:
+	case word.BF16:
 		tol += math.Ldexp(math.Abs(y), -8) + math.Ldexp(1, -134)
-	case F32:
+	case word.F32:
 		tol += math.Ldexp(math.Abs(y), -24) + math.Ldexp(1, -149)
 	}
 	return y, tol
@@ -91,14 +94,15 @@ const approximate = 1.0 / (1 << 20)
 // rounded once an mma, 4 for tensor cores, which truncate.
 func linearBound(c float64, k int) float64 { return c * math.Ldexp(math.Sqrt(float64(max(k, 1))), -23) }
 
-func f32At(b []byte, i int) float64 {
+// F32At is element i of fp32 words.
+func F32At(b []byte, i int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
 }
 
 // wordAt is element i of fp32 words, or of bf16 words where size is 2.
-func wordAt(b []byte, i int, size int64) float64 {
+func wordAt(b []byte, i, size int) float64 {
 	if size == 4 {
-		return f32At(b, i)
+		return F32At(b, i)
 	}
 	return cuda.BF16At(b, int64(i))
 }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gemmtest holds the cases of the products, with their definitions in Go.
+package gemmtest
+
+import (
+	"lathe/cuda"
+	"lathe/cuda/gemm"
+	"lathe/cuda/word"
+)
+
+// Measured is the architecture whose configurations the timed cases have.
+const Measured = "sm_90"
+
+// Cases are the kernels of the family on the shapes that are checked and timed where a GPU is present. Error as
+// cuda.Make.
+func Cases() ([]cuda.Case, error) { return CasesWithin(gpuBound) }
+
+// CasesWithin are the cases with a constant of the bound on sums.
+func CasesWithin(bound float64) ([]cuda.Case, error) {
+	a, err := cuda.FindArch(Measured)
+	if err != nil {
+		return nil, err
+	}
+	all, err := linearCases(a, bound)
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){exactCases, windowCases, int8Cases} {
+		cases, err := list(a)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, cases...)
+	}
+	return all, nil
+}
+
+// The constants of the bound on sums: by tensor cores, which truncate, and by the interpreter, which rounds.
+const gpuBound, CPUBound = 4, 1
+
+// linearCases are small problems with corners, one for each kernel, and those of the speed goals.
+func linearCases(a cuda.Arch, bound float64) ([]cuda.Case, error) {
+	var all []cuda.Case
+	for i, c := range []struct {
+		gemm.W8A16
+		timed bool
+	}{
+		{gemm.W8A16{M: 65, N: 136, K: 200, Epilogue: gemm.Epilogue{Out: word.BF16, Bias: true, Act: gemm.GeluErf,
+			Residual: true}}, false},
+		{gemm.W8A16{M: 33, N: 256, K: 264, Epilogue: gemm.Epilogue{Out: gemm.MXINT8, Act: gemm.Silu, Gate: true}}, false},
+		{gemm.W8A16{M: 5, N: 72, K: 1096, Epilogue: gemm.Epilogue{Out: word.F32}}, false},
+		{gemm.W8A16{M: 1, N: 33, K: 33, Epilogue: gemm.Epilogue{Out: word.BF16, Act: gemm.Relu}}, false},
+		{gemm.W8A16{M: 1, N: 14336, K: 4096, Epilogue: gemm.Epilogue{Out: word.BF16}}, true},
+		{gemm.W8A16{M: 8, N: 28672, K: 8192, Epilogue: gemm.Epilogue{Out: word.BF16}}, true},
+		{gemm.W8A16{M: 16, N: 28672, K: 8192, Epilogue: gemm.Epilogue{Out: word.BF16}}, true},
+		{gemm.W8A16{M: 64, N: 14336, K: 4096, Epilogue: gemm.Epilogue{Out: word.BF16}}, true},
+		{gemm.W8A16{M: 4096, N: 8192, K: 8192, Epilogue: gemm.Epilogue{Out: word.BF16}}, true},
+		{gemm.W8A16{M: 4096, N: 4096, K: 4096, Epilogue: gemm.Epilogue{Out: word.BF16, Bias: true, Act: gemm.GeluErf,
+			Residual: true}}, true},
+	} {
+		plan, err := c.Plan(a)
+		if err != nil {
+			return nil, err
+		}
+		one := W8A16(c.W8A16, plan, uint64(i), !c.timed, bound)
+		one.Timed = c.timed
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func exactCases(a cuda.Arch) ([]cuda.Case, error) {
+	var all []cuda.Case
+	for i, c := range []struct {
+		gemm.MX
+		scales Scales
+		timed  bool
+	}{
+		{gemm.MX{M: 65, N: 72, K: 400, Epilogue: gemm.Epilogue{Out: word.F32}}, NarrowScales, false},
+		{gemm.MX{M: 33, N: 80, K: 352, Epilogue: gemm.Epilogue{Out: word.F32}}, AnyScales, false},
+		{gemm.MX{M: 33, N: 96, K: 65, Epilogue: gemm.Epilogue{Out: word.BF16}}, NarrowScales, false},
+		{gemm.MX{M: 2048, N: 4096, K: 4096, Epilogue: gemm.Epilogue{Out: word.BF16}}, NarrowScales, true},
+	} {
+		for _, wide := range []bool{false, true} {
+			c.Wide = wide
+			plan, err := c.Plan(a)
+			if err != nil {
+				return nil, err
+			}
+			one := MX(c.MX, plan, uint64(i), c.scales)
+			one.Timed = c.timed
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
+
+func int8Cases(a cuda.Arch) ([]cuda.Case, error) {
+	var all []cuda.Case
+	for i, c := range []struct {
+		gemm.Int8
+		timed bool
+	}{
+		{gemm.Int8{M: 65, N: 72, K: 400, Result: Codes8, Zero: 3}, false},
+		{gemm.Int8{M: 20, N: 33, K: 33, Unsigned: true, Result: Codes8}, false},
+		{gemm.Int8{M: 33, N: 40, K: 64, Raw: true}, false},
+		{gemm.Int8{M: 4096, N: 4096, K: 4096, Result: Codes8}, true},
+	} {
+		plan, err := c.Plan(a)
+		if err != nil {
+			return nil, err
+		}
+		one := Int8(c.Int8, plan, uint64(i), Channels(c.Int8, uint64(i), true))
+		one.Timed = c.timed
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+func ceil(a, b int) int { return (a + b - 1) / b }

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemmtest
+
+import (
+	"fmt"
+	"math/big"
+
+	"lathe/cuda"
+	"lathe/cuda/gemm"
+	"lathe/ir/format"
+)
+
+// Int8 is the problem on the given channels and random bytes, extremes among them; plan comes from p.Plan.
+func Int8(p gemm.Int8, plan gemm.Plan, seed uint64, channels []gemm.Channel) cuda.Case {
+	var b operandsOf
+	acts := func() []byte { return Acts(p, seed) }
+	weights := func() ([]byte, []byte) { return Int8s(seed, "w", p.N*p.K), make([]byte, p.N*ceil(p.K, 32)) }
+	o := gemm.Operands{Bias: cuda.Null()}
+	o.X = b.in("x", int64(p.M)*int64(p.K), acts)
+	o.W = b.in("w", gemm.LayoutInt8.Bytes(p.N, p.K), func() []byte {
+		q, _ := weights()
+		return gemm.LayoutInt8.Pack(q, p.N, p.K)
+	})
+	y := p.Word()
+	if !p.Raw {
+		o.Bias = b.in("channels", int64(p.N)*gemm.ChannelBytes, func() []byte { return gemm.PackChannels(channels) })
+	}
+	o.Y = b.out("y", int64(p.M)*int64(p.N)*int64(y.Bytes()))
+	x := "int8"
+	if p.Unsigned {
+		x = "uint8"
+	}
+	c := cuda.CaseOf(p, plan, o)
+	c.Name = fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Result)
+	c.Shape, c.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), x+" x int8 -> "+string(y)
+	c.Buffers, c.Int8 = b.buffers, true
+	c.Check = func(outputs [][]byte) cuda.Verdict {
+		q, _ := weights()
+		return checkCodes(p, acts(), q, channels, outputs)
+	}
+	return c
+}
+
+// Acts draws the rows of x; the first is 0.
+func Acts(p gemm.Int8, seed uint64) []byte {
+	out := Int8s(seed, "x", p.M*p.K)
+	clear(out[:min(p.K, len(out))])
+	return out
+}
+
+// Codes8 are signed bytes that saturate.
+var Codes8 = format.Fixed{W: 8, Signed: true}
+
+// Int8s draws bytes, extremes among them.
+func Int8s(seed uint64, operand string, n int) []byte {
+	r := Dice(seed, operand)
+	out := make([]byte, n)
+	for i := range out {
+		if out[i] = byte(r.Uint32()); r.IntN(16) == 0 {
+			out[i] = [...]byte{0x80, 0x81, 0xFF, 0, 1, 127}[r.IntN(6)]
+		}
+	}
+	return out
+}
+
+// checkCodes demands every code.
+func checkCodes(p gemm.Int8, x, w []byte, channels []gemm.Channel, outputs [][]byte) cuda.Verdict {
+	v := verdict{Verdict: cuda.Verdict{BitEqual: true}}
+	size := p.Word().Bytes()
+	for _, m := range sample(p.M, p.N*p.K) {
+		for n := range p.N {
+			sum := int64(0)
+			for k := range p.K {
+				a := int64(int8(x[m*p.K+k]))
+				if p.Unsigned {
+					a = int64(x[m*p.K+k])
+				}
+				sum += a * int64(int8(w[n*p.K+k]))
+			}
+			var c gemm.Channel
+			if !p.Raw {
+				c = channels[n]
+			}
+			i := m*p.N + n
+			got := uint64(0)
+			for b := range size {
+				got |= uint64(outputs[0][i*size+b]) << (8 * b)
+			}
+			v.same(i, got, uint64(code(p, sum, c))&(1<<(8*size)-1))
+		}
+	}
+	return v.done()
+}
+
+// Channels makes channels whose codes use their range, those of a real scale where mul is set.
+func Channels(p gemm.Int8, seed uint64, mul bool) []gemm.Channel {
+	r := Dice(seed, "channels")
+	var out []gemm.Channel
+	for range p.N {
+		c := gemm.Channel{Mul: 1, Up: r.IntN(3)}
+		c.Bias, c.Shift = (int64(r.IntN(1<<13))-1<<12)<<c.Up, c.Up+7+r.IntN(4) // ties are common
+		if mul {
+			c.Mul, c.Shift = int32(1<<30+r.IntN(1<<30)), 38+r.IntN(7)
+		} else if r.IntN(8) == 0 {
+			c.Shift = r.IntN(170) - 85 // to the left and to the right, and far beyond 64
+			if r.IntN(4) == 0 {
+				c.Bias = 0
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// code is the code of a sum in a channel, by the definition.
+func code(p gemm.Int8, sum int64, c gemm.Channel) int64 {
+	if p.Raw {
+		return sum
+	}
+	t := big.NewInt(sum)
+	t.Lsh(t, uint(c.Up)).Add(t, big.NewInt(c.Bias)).Mul(t, big.NewInt(int64(c.Mul)))
+	t = format.RSBig(t, c.Shift, p.Result.Round)
+	return p.Result.RequantBig(t.Add(t, big.NewInt(int64(p.Zero))), 0)
+}
