@@ -315,41 +315,43 @@ func piOf() *big.Rat {
 }
 
 // slowAngle is a trigonometric or hyperbolic function: by the exponential, the logarithm and the series of sine, cosine
-// and inverse tangent. nil is what is not defined.
-func slowAngle(o *ir.Op, x *big.Rat) *big.Rat {
+// and inverse tangent. nil is what is not defined; known is false for other operations.
+func slowAngle(o *ir.Op, x *big.Rat) (y *big.Rat, known bool) {
 	one, half, square := integer(1), big.NewRat(1, 2), product(x, x)
 	inside := square.Cmp(one) <= 0
 	switch o {
 	case curve.Sin:
-		return sineOf(x)
+		return sineOf(x), true
 	case curve.Cos:
-		return sineOf(plus(x, product(turn(), big.NewRat(1, 4))))
+		return sineOf(plus(x, product(turn(), big.NewRat(1, 4)))), true
 	case curve.Tan:
-		return ratio(sineOf(x), sineOf(plus(x, product(turn(), big.NewRat(1, 4)))))
+		return ratio(sineOf(x), sineOf(plus(x, product(turn(), big.NewRat(1, 4))))), true
 	case curve.Sinh:
-		return product(half, minus(expOf(x), expOf(new(big.Rat).Neg(x))))
+		return product(half, minus(expOf(x), expOf(new(big.Rat).Neg(x)))), true
 	case curve.Cosh:
-		return product(half, plus(expOf(x), expOf(new(big.Rat).Neg(x))))
+		return product(half, plus(expOf(x), expOf(new(big.Rat).Neg(x)))), true
 	case curve.Atan:
-		return atanOf(x)
+		return atanOf(x), true
 	case curve.Asinh:
 		y := logOf(plus(new(big.Rat).Abs(x), sqrtOf(plus(square, one))))
-		return product(y, integer(int64(x.Sign())))
+		return product(y, integer(int64(x.Sign()))), true
 	case curve.Acosh:
 		if x.Cmp(one) < 0 {
-			return nil
+			return nil, true
 		}
-		return logOf(plus(x, sqrtOf(minus(square, one))))
+		return logOf(plus(x, sqrtOf(minus(square, one)))), true
 	}
 	switch {
+	case o != curve.Asin && o != curve.Acos && o != curve.Atanh:
+		return nil, false
 	case !inside || o == curve.Atanh && square.Cmp(one) == 0:
-		return nil
+		return nil, true
 	case o == curve.Atanh:
-		return product(half, logOf(ratio(plus(one, x), minus(one, x))))
+		return product(half, logOf(ratio(plus(one, x), minus(one, x)))), true
 	case o == curve.Acos:
-		return minus(product(piOf(), half), asinOf(x))
+		return minus(product(piOf(), half), asinOf(x)), true
 	}
-	return asinOf(x)
+	return asinOf(x), true
 }
 
 // turn is 2*pi.

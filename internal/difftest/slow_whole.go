@@ -14,38 +14,38 @@ import (
 )
 
 // slowElement is the meaning of an element-wise operation of float graphs on one element of each argument. Whole
-// numbers are cut to W bits where they are encoded. nil is no finite number.
-func slowElement(n *ir.Node, x []*big.Rat) *big.Rat {
+// numbers are cut to W bits where they are encoded. nil is no finite number; known is false for other operations.
+func slowElement(n *ir.Node, x []*big.Rat) (y *big.Rat, known bool) {
 	switch n.Op {
 	case whole.Compare:
 		c := x[0].Cmp(x[1])
 		holds := map[string]bool{"eq": c == 0, "ne": c != 0, "lt": c < 0, "le": c <= 0, "gt": c > 0, "ge": c >= 0}
-		return truth(holds[n.Attrs.(*whole.CompareAttrs).Rel])
+		return truth(holds[n.Attrs.(*whole.CompareAttrs).Rel]), true
 	case whole.Where:
 		if x[0].Sign() != 0 {
-			return x[1]
+			return x[1], true
 		}
-		return x[2]
+		return x[2], true
 	case whole.And:
-		return new(big.Rat).SetInt(new(big.Int).And(x[0].Num(), x[1].Num()))
+		return new(big.Rat).SetInt(new(big.Int).And(x[0].Num(), x[1].Num())), true
 	case whole.Or:
-		return new(big.Rat).SetInt(new(big.Int).Or(x[0].Num(), x[1].Num()))
+		return new(big.Rat).SetInt(new(big.Int).Or(x[0].Num(), x[1].Num())), true
 	case whole.Xor:
-		return new(big.Rat).SetInt(new(big.Int).Xor(x[0].Num(), x[1].Num()))
+		return new(big.Rat).SetInt(new(big.Int).Xor(x[0].Num(), x[1].Num())), true
 	case whole.Not:
-		return new(big.Rat).SetInt(new(big.Int).Not(x[0].Num()))
+		return new(big.Rat).SetInt(new(big.Int).Not(x[0].Num())), true
 	case whole.ShiftLeft, whole.ShiftRight:
-		return slowShift(n, x[0], x[1])
+		return slowShift(n, x[0], x[1]), true
 	case whole.Div:
-		return slowDiv(n, x[0], x[1])
+		return slowDiv(n, x[0], x[1]), true
 	case whole.Mod:
-		return slowMod(n, x[0], x[1])
+		return slowMod(n, x[0], x[1]), true
 	case whole.Power:
-		return slowPower(n, x[0], x[1])
+		return slowPower(n, x[0], x[1]), true
 	case whole.Convert:
-		return slowConvert(n, x[0])
+		return slowConvert(n, x[0]), true
 	case whole.IsNaN, whole.IsInf:
-		return integer(0)
+		return integer(0), true
 	}
 	return slowAngle(n.Op, x[0])
 }

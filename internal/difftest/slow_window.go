@@ -322,17 +322,27 @@ func slowResult(n *ir.Node, args []value) ([]*big.Rat, error) {
 	case overBlocks(n):
 		return slowBlockSum(n, args), nil
 	case t.FloatOnly && t.Elementwise:
-		return fill(n.Type.Shape, func(i []int) *big.Rat {
-			x := make([]*big.Rat, len(args))
-			for k, a := range args {
-				x[k] = repeat(a, i)
-			}
-			return slowElement(n, x)
-		}), nil
+		return slowElements(n, args)
 	case t.Index != nil:
 		return slowIndexed(n, args)
 	case n.Op == whole.CumSum || n.Op == whole.TopKValues || n.Op == whole.TopKIndices:
 		return slowLine(n, args[0]), nil
 	}
 	return slowOp(n, args)
+}
+
+// slowElements is an element-wise operation of float graphs.
+func slowElements(n *ir.Node, args []value) (out []*big.Rat, err error) {
+	out = fill(n.Type.Shape, func(i []int) *big.Rat {
+		x := make([]*big.Rat, len(args))
+		for k, a := range args {
+			x[k] = repeat(a, i)
+		}
+		y, known := slowElement(n, x)
+		if !known {
+			err = fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+		}
+		return y
+	})
+	return out, err
 }
