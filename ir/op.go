@@ -33,6 +33,9 @@ type Op struct {
 	// type that is float32 arithmetic (sums in float64); otherwise it is the exact integer meaning of the hardware:
 	// one rounding into the result format. Constant arguments are read from the node and passed as nil.
 	Eval func(n *Node) (Kernel, error)
+	// Bounds bounds the result in a float graph by the bounds of the arguments, element by element; those of weights are
+	// not filled in. Without the column bounds follow from traits, or from those of what the node expands to.
+	Bounds func(n *Node, args []Bounds) (Bounds, error)
 	// Exact is the fixed format that holds every result of a quantized node without rounding, whatever its result format;
 	// an error where there is none. Without the column results are rounded, or are codes of an argument.
 	Exact func(n *Node) (format.Fixed, error)
@@ -106,6 +109,9 @@ func OneNode(f func(n *Node, t cuda.Target) (*cuda.Unit, error)) func(*Group, cu
 
 // Kernel computes one sample from the argument values. It is safe for concurrent use and does not keep args.
 type Kernel func(args []*Tensor) (*Tensor, error)
+
+// Bounds are the least and the greatest value that every element of a float tensor can have, up to rounding.
+type Bounds struct{ Lo, Hi *Tensor }
 
 // Support is one row of the support matrix.
 type Support struct {

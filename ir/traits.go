@@ -18,12 +18,18 @@ type Traits struct {
 	// Index, if not nil, is the size of the axis whose positions the elements of argument i of n are, 0 if they are none.
 	// Negative positions count from the end; those outside are an error of evaluation.
 	Index func(n *Node, i int) int
+	// Positions, if not nil, is the size of an axis, and elements of the result are positions on it: 0 to size-1.
+	Positions func(n *Node) int
 	// Elementwise: an element of the result is computed from the elements of the arguments at its place, all alike;
 	// arguments broadcast.
 	Elementwise bool
 	// Table: with up to 16 bits a code of the result is a function of the code of argument 0, the only one, whatever the
 	// scalar formats of both.
 	Table bool
+	// Curve: the function is not computed of codes but looked up, so that an argument of few bits is cheaper.
+	Curve bool
+	// Casts: every element of the result is the element of argument 0, rounded into another format.
+	Casts bool
 	// Compares: which elements the result is made of depends on their values.
 	Compares bool
 	// Monotone: the result grows, or stays, with every element of every argument.
@@ -38,6 +44,9 @@ type Traits struct {
 	Blocks func(n *Node) bool
 	// KeepsCodes: every element of the result is an element of argument 0, in its format.
 	KeepsCodes bool
+	// Perm, if not nil, permutes the axes of argument 0: axis i of the result is its axis perm[i]. The operation does
+	// nothing else, and so KeepsCodes.
+	Perm func(attrs any) []int
 	// Joins: every element of the result is an element of one of the arguments, or a constant of the operation; all have
 	// one format, and all arguments are read along Axis alike.
 	Joins bool
@@ -62,6 +71,9 @@ type Traits struct {
 
 // ByParts says that the operation is quantized, and built in hardware, as what it expands to.
 func (o *Op) ByParts() bool { return o.Expand != nil && o.RTL == nil && !o.Traits.RoundsOnce }
+
+// IsInput says that n is a value that the caller supplies.
+func (n *Node) IsInput() bool { return n.Op.Traits.Source && !n.IsConst() }
 
 // AxisOf points to the attribute of n that names an axis; nil if there is none.
 func (n *Node) AxisOf() *int {

@@ -10,8 +10,6 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op/leaf"
-	"lathe/ir/op/move"
 	"lathe/lower/calib"
 	"lathe/lower/own"
 )
@@ -36,10 +34,10 @@ func refuseFloat(_ *State, g *ir.Graph) error {
 func endAt(n *ir.Node) string {
 	var names []string
 	for _, a := range n.Args {
-		for a.Op == move.Transpose && len(a.Args) > 0 { // inserted by lowering, for the most part
+		for a.Op.Traits.Perm != nil { // inserted by lowering, for the most part
 			a = a.Args[0]
 		}
-		if name := fmt.Sprintf("%q", a.Name); !a.IsConst() && a.Op != leaf.Input && !slices.Contains(names, name) {
+		if name := fmt.Sprintf("%q", a.Name); !a.IsConst() && !a.IsInput() && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -65,7 +63,7 @@ func calibrate(s *State, g *ir.Graph) error {
 		}
 		s.values, err = calib.Intervals(g, func(n *ir.Node) (lo, hi float64) {
 			lo, hi, declared := s.Plan.rangeOf(n)
-			if f, ok := model.Format(n); ok && !declared && n.Op == leaf.Input {
+			if f, ok := model.Format(n); ok && !declared && n.IsInput() {
 				return f.Limits() // the model quantizes it: nothing lies beyond
 			}
 			if declared {

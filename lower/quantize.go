@@ -12,9 +12,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/block"
 	"lathe/ir/op/dot"
-	"lathe/ir/op/leaf"
 	"lathe/ir/op/pointwise"
-	"lathe/ir/op/reduce"
 	"lathe/lower/calib"
 	"lathe/lower/own"
 )
@@ -155,7 +153,7 @@ func (q *quantizer) node(n *ir.Node) {
 	was := q.decode(n)
 	explicit := q.rule(n, dataOut)
 	switch {
-	case n.Op == leaf.Input:
+	case n.IsInput():
 		c := q.plan.Quantize.Data
 		if in := q.plan.input(n.Name); in != nil && in.Format != nil {
 			c = *in.Format
@@ -176,8 +174,8 @@ func (q *quantizer) node(n *ir.Node) {
 		case was != nil:
 			q.encodeBehind(n, Choice{Pattern: format.PatternOf(was), From: "the format of its argument"})
 		}
-	case n.Op == reduce.ArgMax && explicit == nil:
-		n.Type.Format = format.Fixed{W: max(1, bits.Len(uint(reduce.ArgMaxSize(n)-1)))}
+	case n.Op.Traits.Positions != nil && explicit == nil:
+		n.Type.Format = format.Fixed{W: max(1, bits.Len(uint(n.Op.Traits.Positions(n)-1)))}
 		q.explain(n, "data_out", n.Type, "the range of the index")
 	case n.Op.Traits.Joins:
 		q.joined(n, explicit)

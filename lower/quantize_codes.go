@@ -8,7 +8,6 @@ import (
 	"lathe/ir/op/block"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
-	"lathe/ir/op/leaf"
 	"lathe/ir/op/pointwise"
 	"lathe/lower/calib"
 )
@@ -66,7 +65,7 @@ func exactly(f format.Format) format.Format {
 // exact one of a scalar format, one of open fraction bits for what is in blocks, or would be. It returns the format of
 // the first, for results that keep the format of their argument.
 func (q *quantizer) decode(n *ir.Node) (was format.Format) {
-	if n.Op == pointwise.Cast {
+	if n.Op.Traits.Casts {
 		return nil
 	}
 	if !pointwise.TakesCodes(n) {
@@ -90,7 +89,7 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 // codedResult decides the result of n in the format of choice c, whose codes are no integers, and says whether it has:
 // the unit of n makes fixed values, exact where so many bits do, which a cast behind it encodes.
 func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
-	if !format.Coded(c.Pattern.Format) || n.Op == leaf.Input || pointwise.TakesCodes(n) {
+	if !format.Coded(c.Pattern.Format) || n.IsInput() || pointwise.TakesCodes(n) {
 		return false
 	}
 	n.Type.Scales = nil
@@ -112,7 +111,7 @@ func (q *quantizer) unblock(n *ir.Node) (was format.Block) {
 		return nil
 	}
 	width := betweenW
-	if t := n.Op.Traits; t.Elementwise && !t.Cuts && !t.KeepsCodes && len(n.Args) == 1 && n.Op != pointwise.LeakyRelu {
+	if n.Op.Traits.Curve {
 		width = tableW
 	}
 	if n.Op.Traits.BlockCodes {

@@ -9,8 +9,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/dot"
-	"lathe/ir/op/leaf"
-	"lathe/ir/op/pointwise"
 	"lathe/lower/calib"
 	"lathe/lower/own"
 )
@@ -123,15 +121,13 @@ func (q *quantizer) modelChoice(n *ir.Node) (Choice, bool) {
 	}
 	if f, ok := q.own.Format(n); ok {
 		c := Choice{Pattern: format.PatternOf(f.Inside()), From: "the model: " + f.From.Name}
-		if n.Op == leaf.Input {
+		if n.IsInput() {
 			c.Pattern = format.PatternOf(f.Format)
 		}
 		return c, true
 	}
-	if n.Op == pointwise.Quant { // of signs: those that encode have a format in the model
-		if f, err := pointwise.QuantFormat(n); err == nil {
-			return Choice{Pattern: format.PatternOf(f), From: "the model: " + n.Name}, true
-		}
+	if f, ok := own.Signs(n); ok {
+		return Choice{Pattern: format.PatternOf(f), From: "the model: " + n.Name}, true
 	}
 	if q.own.Quantized && (q.bare[n] || q.onlyQuantized(n)) {
 		if f, ok := own.Exact(n, exactBits); ok {
@@ -148,7 +144,7 @@ const exactBits = 32
 func (q *quantizer) onlyQuantized(n *ir.Node) bool {
 	all := len(q.users[n]) > 0 && !q.g.IsOutput(n)
 	for _, u := range q.users[n] {
-		all = all && u.Op == pointwise.Quant
+		all = all && own.Quantizes(u)
 	}
 	return all
 }

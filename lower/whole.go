@@ -10,16 +10,15 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/move"
-	"lathe/ir/op/reduce"
 	"lathe/ir/op/whole"
 	"lathe/lower/simplify"
 )
 
-// asValues makes the positions that argmax gives, and what only moves them, values in fp32: formats are chosen for
-// those. Conversions between types that hold them go.
+// asValues makes positions, and what only moves them, values in fp32: formats are chosen for those. Conversions between
+// types that hold them go.
 func asValues(g *ir.Graph) {
 	for _, n := range g.Nodes {
-		if n.Op == reduce.ArgMax {
+		if positions(n) {
 			n.Type.Format = format.FP32
 			continue
 		}
@@ -28,7 +27,7 @@ func asValues(g *ir.Graph) {
 		}
 		a, converts := n.Attrs.(*whole.ConvertAttrs)
 		switch {
-		case converts && (a.To == ir.F32 || a.To == ir.F64 || behindArgMax(n) && (a.To == ir.I32 || a.To == ir.I64)):
+		case converts && (a.To == ir.F32 || a.To == ir.F64 || behindPositions(n) && (a.To == ir.I32 || a.To == ir.I64)):
 			n.Op, n.Attrs, n.Type.Format = move.Identity, nil, format.FP32
 		case n.Op.Traits.KeepsCodes:
 			n.Type.Format = format.FP32
@@ -36,15 +35,18 @@ func asValues(g *ir.Graph) {
 	}
 }
 
-// behindArgMax says that n reads positions of argmax, directly or behind nodes that move them.
-func behindArgMax(n *ir.Node) bool {
+// positions says that n makes positions, and that it has an integer form.
+func positions(n *ir.Node) bool { return n.Op.Traits.Positions != nil && !n.Op.Traits.FloatOnly }
+
+// behindPositions says that n reads positions, directly or behind nodes that move them.
+func behindPositions(n *ir.Node) bool {
 	for len(n.Args) == 1 {
 		n = n.Args[0]
 		if !n.Op.Traits.KeepsCodes {
 			break
 		}
 	}
-	return n.Op == reduce.ArgMax
+	return positions(n)
 }
 
 // maxKinds bounds the operations that one error lists.

@@ -4,7 +4,6 @@ package verilog
 
 import (
 	"lathe/ir"
-	"lathe/ir/op/stream"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
 )
@@ -32,7 +31,7 @@ func (s handshake) to(prefix string) []netlist.Connection {
 func (b *builder) reads(n *ir.Node) handshake {
 	i := b.read[n]
 	b.read[n]++
-	if n.Op == stream.Fork {
+	if n.HW.Branches > 0 {
 		return branch(b.byNode[n].out, i)
 	}
 	return b.byNode[n].result

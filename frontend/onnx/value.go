@@ -10,7 +10,6 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
 )
 
@@ -161,7 +160,7 @@ func (c *call) known(n *ir.Node) bool {
 	for stack := []*ir.Node{n}; len(stack) > 0; {
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		if n == nil || n.Op == leaf.Input {
+		if n == nil || n.IsInput() {
 			return false
 		}
 		if !seen[n] {

@@ -12,7 +12,6 @@ import (
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op/leaf"
 )
 
 // row is an operation of the table: its overloads, the names of its arguments in the order of the schema, and what
@@ -202,7 +201,7 @@ func (im *importer) constant(n *ir.Node) bool {
 	if found {
 		return known
 	}
-	known = n.Op != leaf.Input && !slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !im.constant(a) })
+	known = !n.IsInput() && !slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !im.constant(a) })
 	im.fixed[n] = known
 	return known
 }

@@ -10,7 +10,6 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
-	"lathe/ir/op/pointwise"
 	"lathe/ir/survey"
 	"lathe/ir/text"
 	"lathe/lower"
@@ -148,22 +147,12 @@ func factsOfFile(o *ir.Origin) *fileFacts {
 func withoutHardware(g *ir.Graph) []string {
 	var names []string
 	for _, n := range g.Nodes {
-		streams := 0
-		for _, arg := range n.Args {
-			if !arg.IsConst() {
-				streams++
-			}
-		}
-		if !op.HasHardware(n.Op) && n.Op.Name != "input" && streams > 0 && !arithmetic(n, streams) {
+		streams := slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() })
+		if streams && !op.HasHardware(n.Op) {
 			names = append(names, fmt.Sprintf("%s (%s)", n.Name, n.Op.Name))
 		}
 	}
 	return names
-}
-
-// arithmetic says that n combines one stream with constants, which lowering turns into scale.
-func arithmetic(n *ir.Node, streams int) bool {
-	return streams == 1 && (n.Op == pointwise.Add || n.Op == pointwise.Sub || n.Op == pointwise.Mul)
 }
 
 func (a *App) printNodes(nodes []survey.Node) error {

@@ -14,9 +14,9 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
-	"lathe/ir/op/pointwise"
 	"lathe/ir/text"
 	"lathe/lower"
+	"lathe/lower/own"
 )
 
 // sourceFlags are the flags of commands that read and lower a model.
@@ -117,7 +117,7 @@ func (a *App) warn(reports ...*lower.Report) {
 
 // noteFormats says of a model that was quantized elsewhere that it is taken in float all the same.
 func (a *App) noteFormats(g *ir.Graph) {
-	if g.Stage == ir.StageFloat && slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return n.Op == pointwise.Quant }) {
+	if g.Stage == ir.StageFloat && slices.ContainsFunc(g.Nodes, own.Quantizes) {
 		fmt.Fprintln(a.Err, "note: the model brings formats of its own, and is computed in float all the same: "+
 			"--plan (the file may be empty) or --calibrate takes them for integers")
 	}

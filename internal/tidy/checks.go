@@ -25,7 +25,7 @@ var Checks = []Check{
 	{"links", "pages that are cited exist", links},
 	{"folders", "docs/architecture.md lists the folders that there are", folders},
 	{"concrete", "only ir/format asks which format there is", concrete},
-	{"identity", "only the listed places of lower ask which operation a node is", identity},
+	{"identity", "only frontends, rooms of operations and rewrites about them ask which operation a node is", identity},
 	{"vocabulary", "names use the words of docs/architecture.md in their one sense", vocabulary},
 	{"readme", "README.md's commands exist, and it shows each command", readme},
 }

@@ -18,14 +18,8 @@ var operators = []Exception{
 	{"identity", "lower/recognize", "makes operations of what exporters have decomposed: each rewrite is about one"},
 	{"identity", "lower/simplify", "merges scales, pads and pools: each rewrite is about the operations that it merges"},
 	{"identity", "lower/layout", "pushes transposes and reshapes out: they are what it is about"},
-	{"identity", "lower/own", "quant and clip say which formats a model itself gives to its values"},
-	{"identity", "lower/whole.go", "is about convert and argmax, where whole numbers begin"},
-	{"identity", "lower/loss/alone.go", "rounds an argument as the cast before it does"},
-	{"identity", "lower/calib/interval.go", "bounds that follow from more than rising and falling have no column yet"},
-	{"identity", "lower/calibrate.go", "inputs and the transposes before them keep the names that the plan gives"},
-	{"identity", "lower/quantize.go", "inputs take their format from the plan, argmax makes positions"},
-	{"identity", "lower/quantize_codes.go", "casts stay where codes of a format begin and end"},
-	{"identity", "lower/quantize_join.go", "inputs and quant nodes bring formats of their own"},
+	{"identity", "lower/own/own.go", "makes clips of quant nodes, and reads the formats that they give to values"},
+	{"identity", "lower/whole.go", "drops convert between types that hold the values that lowering goes on with"},
 }
 
 const constants = "says fold of constants that are computed: simplify is the word"

@@ -90,13 +90,16 @@ func (f *File) imported(e ast.Expr) (pkg, name string) {
 	return "", ""
 }
 
-// identity finds code in lower that asks which operation a node is: a comparison or a case with one of the operations
-// that ir/op/all.go lists, or a type assertion to the attributes of one. Traits are what lowering may know of all.
+// about are the folders whose code is about operations: their rooms, and the frontends, which say models in them.
+var about = []string{"ir/op", "frontend"}
+
+// identity finds code elsewhere that asks which operation a node is: a comparison or a case with one of the operations
+// that ir/op/all.go lists, or a type assertion to the attributes of one. Traits are what others may know of all.
 func identity(t Tree) []Finding {
 	ops, attrs := operations(t)
 	var out []Finding
 	for _, f := range t.goFiles(true) {
-		if !under(f.dir(), "lower") || bench(f.dir()) {
+		if underAny(f.dir(), about) || bench(f.dir()) {
 			continue
 		}
 		is := func(e ast.Expr, set map[string]bool, what string) {

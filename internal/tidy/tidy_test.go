@@ -63,6 +63,8 @@ var planted = map[string][]struct {
 		{"comparison", opTree("_ = n.Op == sum.Linear"), "lower/a.go:8: identity: compares with sum.Linear"},
 		{"case", opTree("switch n.Op {\n\tcase sum.Linear:\n\t}"), "lower/a.go:9: identity: has a case for"},
 		{"attributes", opTree("_ = n.Attrs.(*sum.ConvAttrs)"), "asks for sum.ConvAttrs"},
+		{"elsewhere", inFile(opTree("_ = n.Op == sum.Linear"), "emit/a.go"), "emit/a.go:8: identity: compares"},
+		{"frontend", inFile(opTree("_ = n.Op == sum.Linear"), "frontend/a.go"), ""},
 		{"made", opTree("_ = g.Add(sum.Linear, &sum.ConvAttrs{})"), ""},
 	},
 	"vocabulary": {
@@ -308,6 +310,13 @@ func opTree(statement string) map[string]string {
 		"lower/a.go": "// x\n\npackage lower\n\nimport \"lathe/ir/op/sum\"\n\nfunc a(n, g any) {\n\t" +
 			statement + "\n}\n",
 	}
+}
+
+// inFile is a tree with its file in lower somewhere else.
+func inFile(tree map[string]string, name string) map[string]string {
+	tree[name] = tree["lower/a.go"]
+	delete(tree, "lower/a.go")
+	return tree
 }
 
 func wordTree(name, rest string) map[string]string {

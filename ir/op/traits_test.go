@@ -52,6 +52,8 @@ func TestTraits(t *testing.T) {
 				{"Axis", o.Traits.Axis != nil, hasAxis},
 				{"Axes", o.Traits.Axes != nil, hasAxes},
 				{"PerChannel", o.Traits.PerChannel, hasChannels},
+				{"Positions", o.Traits.Positions != nil, hasPositions}, {"Perm", o.Traits.Perm != nil, permutes},
+				{"Casts", o.Traits.Casts, casts}, {"bounded", o.Bounds != nil, bounds},
 			} {
 				if !trait.has {
 					continue

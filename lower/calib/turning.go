@@ -7,43 +7,35 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/column"
 )
 
 // turning bounds an element-wise function of one argument that is monotone between its turns: the least and the
 // greatest of its values at the ends of the interval and at the turns inside, and beside them, since it may jump there.
-func turning(n *ir.Node, x bounds) (bounds, error) {
-	at := []*ir.Tensor{x.lo, x.hi}
+func turning(n *ir.Node, x ir.Bounds) (ir.Bounds, error) {
+	at := [][]*ir.Tensor{{x.Lo}, {x.Hi}}
 	for _, turn := range n.Op.Traits.Turns(n.Attrs) {
 		v := float32(turn)
 		below, above := math.Nextafter32(v, float32(math.Inf(-1))), math.Nextafter32(v, float32(math.Inf(1)))
 		for _, v := range []float32{below, v, above} {
-			t := clone(x.lo)
+			t := column.CloneFloats(x.Lo)
 			for i := range t.Floats {
-				t.Floats[i] = min(max(v, x.lo.Floats[i]), x.hi.Floats[i])
+				t.Floats[i] = min(max(v, x.Lo.Floats[i]), x.Hi.Floats[i])
 			}
-			at = append(at, t)
+			at = append(at, []*ir.Tensor{t})
 		}
 	}
-	var b bounds
-	for i, t := range at {
-		y, err := eval(n, t)
-		if err != nil {
-			return b, err
-		}
-		if i == 0 {
-			b = bounds{clone(y), clone(y)}
-		}
-		for k, v := range y.Floats {
-			b.lo.Floats[k], b.hi.Floats[k] = min(b.lo.Floats[k], v), max(b.hi.Floats[k], v)
-		}
+	b, err := column.Extremes(n, at...)
+	if err != nil {
+		return b, err
 	}
 	return b, bounded(n, b)
 }
 
 // bounded refuses bounds that are no finite numbers: those of a logarithm or a reciprocal whose argument may be 0.
-func bounded(n *ir.Node, b bounds) error {
-	for i, lo := range b.lo.Floats {
-		if !finite(lo) || !finite(b.hi.Floats[i]) {
+func bounded(n *ir.Node, b ir.Bounds) error {
+	for i, lo := range b.Lo.Floats {
+		if !finite(lo) || !finite(b.Hi.Floats[i]) {
 			return unknown(n)
 		}
 	}

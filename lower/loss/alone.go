@@ -5,7 +5,6 @@ package loss
 import (
 	"lathe/ir"
 	"lathe/ir/format/array"
-	"lathe/ir/op/pointwise"
 )
 
 // counterparts finds, for each argument of a quantized node, the node of the float graph that computes the same value.
@@ -34,7 +33,7 @@ func (m *Meter) counterpart(a *ir.Node, named map[string]int) int {
 			}
 			return -1
 		}
-		if a.Op != pointwise.Cast {
+		if !a.Op.Traits.Casts {
 			return -1
 		}
 		a = a.Args[0]

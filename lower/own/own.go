@@ -7,7 +7,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/dot"
-	"lathe/ir/op/leaf"
 	"lathe/ir/op/pointwise"
 )
 
@@ -66,9 +65,19 @@ func formats(g *ir.Graph) (map[*ir.Node]Format, error) {
 	return wanted, nil
 }
 
+// Quantizes says that n is a quantization that the model itself asks for.
+func Quantizes(n *ir.Node) bool { return n.Op == pointwise.Quant }
+
 // Encodes says that n only rounds its argument to codes; signs are computed.
-func Encodes(n *ir.Node) bool {
-	return n.Op == pointwise.Quant && !n.Attrs.(*pointwise.QuantAttrs).Bipolar
+func Encodes(n *ir.Node) bool { return Quantizes(n) && !n.Attrs.(*pointwise.QuantAttrs).Bipolar }
+
+// Signs is the format of a node that makes codes of signs.
+func Signs(n *ir.Node) (format.Format, bool) {
+	if !Quantizes(n) || Encodes(n) {
+		return nil, false
+	}
+	f, err := pointwise.QuantFormat(n)
+	return f, err == nil
 }
 
 // asked is the format of a quant node that is an encoding. Codes of signs are computed by the node itself.
@@ -98,7 +107,7 @@ func agreed(g *ir.Graph, readers []*ir.Node, wanted map[*ir.Node]Format, n *ir.N
 
 // passes says that what u wants of its result may be made of its arguments instead.
 func passes(u *ir.Node) bool {
-	return u.Op == pointwise.Quant || u.Op.Traits.KeepsCodes || u.Op.Traits.Cuts
+	return Quantizes(u) || u.Op.Traits.KeepsCodes || u.Op.Traits.Cuts
 }
 
 // Limits are the least and the greatest value of a format.
@@ -146,7 +155,7 @@ func Clips(g *ir.Graph, values func(n *ir.Node) (lo, hi float64)) error {
 		c := n.Attrs.(*pointwise.ClipAttrs)
 		before, cut := a.Attrs.(*pointwise.ClipAttrs)
 		known := cut && a.Op == pointwise.Clip && before.Min >= c.Min && before.Max <= c.Max
-		if a.Op == leaf.Input {
+		if a.IsInput() {
 			lo, hi := values(a)
 			known = lo >= float64(c.Min) && hi <= float64(c.Max)
 		}

@@ -52,14 +52,15 @@ type function struct {
 func (f function) op() *ir.Op {
 	o := &ir.Op{
 		Name: f.name, Doc: f.doc, Attrs: f.attrs, Arity: [2]int{1, 1},
-		Traits: ir.Traits{Elementwise: true, Table: true, Monotone: f.monotone, Turns: f.turns, Whole: f.whole != nil},
-		Infer:  column.SameShape,
-		Eval:   f.eval,
-		HLO:    f.print,
-		RTL:    f.rtl,
-		CUDA:   ir.OneNode(f.cuda),
-		Legal:  f.legal,
-		Gen:    func(r *rand.Rand, o *ir.Op) *ir.Graph { return genTable(r, o, f.draw) },
+		Traits: ir.Traits{Elementwise: true, Table: true, Curve: true, Monotone: f.monotone, Turns: f.turns,
+			Whole: f.whole != nil},
+		Infer: column.SameShape,
+		Eval:  f.eval,
+		HLO:   f.print,
+		RTL:   f.rtl,
+		CUDA:  ir.OneNode(f.cuda),
+		Legal: f.legal,
+		Gen:   func(r *rand.Rand, o *ir.Op) *ir.Graph { return genTable(r, o, f.draw) },
 	}
 	return o
 }

@@ -63,7 +63,8 @@ type TransposeAttrs struct {
 // frame in memory.
 var Transpose = &ir.Op{
 	Name: "transpose", Doc: "permutes axes", Attrs: TransposeAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Whole: true, KeepsCodes: true, Monotone: true},
+	Traits: ir.Traits{Whole: true, KeepsCodes: true, Monotone: true,
+		Perm: func(attrs any) []int { return attrs.(*TransposeAttrs).Perm }},
 	Infer: func(n *ir.Node) ([]int, error) {
 		perm, in := n.Attrs.(*TransposeAttrs).Perm, n.Args[0].Type.Shape
 		if len(perm) != len(in) {

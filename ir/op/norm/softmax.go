@@ -26,11 +26,12 @@ var Softmax = &ir.Op{
 		_, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(n.Args[0].Type.Shape))
 		return n.Args[0].Type.Shape, err
 	},
-	Eval:  softmaxEval,
-	HLO:   softmaxHLO,
-	CUDA:  ir.OneNode(softmaxCUDA),
-	Gen:   genSoftmax,
-	Legal: func(*ir.Node) error { return fmt.Errorf("softmax has no integer form in this version") },
+	Bounds: func(n *ir.Node, _ []ir.Bounds) (ir.Bounds, error) { return column.Between(n, 0, 1), nil },
+	Eval:   softmaxEval,
+	HLO:    softmaxHLO,
+	CUDA:   ir.OneNode(softmaxCUDA),
+	Gen:    genSoftmax,
+	Legal:  func(*ir.Node) error { return fmt.Errorf("softmax has no integer form in this version") },
 }
 
 func softmaxEval(n *ir.Node) (ir.Kernel, error) {

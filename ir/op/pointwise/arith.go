@@ -44,6 +44,7 @@ func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 		Traits: traits,
 		Infer:  func(n *ir.Node) ([]int, error) { return walk.Broadcast(n.Args[0].Type.Shape, n.Args[1].Type.Shape) },
 		Eval:   func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, o) },
+		Bounds: o.bounds(),
 		Exact: func(n *ir.Node) (format.Fixed, error) {
 			p, err := planLattice(n.Args[0].Type, n.Args[1].Type, o)
 			return format.Fixed{W: p.bits, F: -p.exp, Signed: true}, err

@@ -26,7 +26,7 @@ func TakesCodes(n *ir.Node) bool { return n.Op == Cast || column.MovesCodes(n) }
 // codecs: one side is fixed, the other has one. Between all other formats of up to TableBits bits it is a table.
 var Cast = &ir.Op{
 	Name: "cast", Doc: "the same value in another format, rounded once", Arity: [2]int{1, 1},
-	Traits: ir.Traits{Elementwise: true, Monotone: true, Blocks: func(*ir.Node) bool { return true }},
+	Traits: ir.Traits{Elementwise: true, Monotone: true, Casts: true, Blocks: func(*ir.Node) bool { return true }},
 	Infer:  column.SameShape,
 	Eval:   castEval,
 	HLO:    castHLO,

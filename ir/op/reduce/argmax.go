@@ -30,7 +30,10 @@ type ArgMaxAttrs struct {
 // before all numbers, as NumPy, XLA and ONNX have it.
 var ArgMax = &ir.Op{
 	Name: "argmax", Doc: "index of the largest value along an axis", Attrs: ArgMaxAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Axis: func(attrs any) *int { return &attrs.(*ArgMaxAttrs).Axis }},
+	Traits: ir.Traits{Axis: func(attrs any) *int { return &attrs.(*ArgMaxAttrs).Axis }, Positions: lineLength},
+	Bounds: func(n *ir.Node, _ []ir.Bounds) (ir.Bounds, error) {
+		return column.Between(n, 0, float64(lineLength(n)-1)), nil
+	},
 	Infer: func(n *ir.Node) ([]int, error) {
 		a, in := n.Attrs.(*ArgMaxAttrs), n.Args[0].Type.Shape
 		axis, err := walk.Axis(a.Axis, len(in))
@@ -68,8 +71,8 @@ var ArgMax = &ir.Op{
 	},
 }
 
-// ArgMaxSize is the number of elements among which argmax node n looks: its results lie below.
-func ArgMaxSize(n *ir.Node) int {
+// lineLength is the number of elements among which argmax looks.
+func lineLength(n *ir.Node) int {
 	shape, axis := n.Args[0].Type.Shape, n.Attrs.(*ArgMaxAttrs).Axis
 	return shape[(axis+len(shape))%len(shape)]
 }

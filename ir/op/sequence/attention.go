@@ -75,6 +75,13 @@ func attentionFormat(n *ir.Node) (format.Format, error) {
 	return format.FP32, nil
 }
 
+// Resolved are the attributes with the scale that 0 stands for.
+func (a *AttentionAttrs) Resolved(n *ir.Node) any {
+	r := *a
+	r.Scale = float32(attentionScale(n))
+	return &r
+}
+
 // attentionScale is the factor of scores.
 func attentionScale(n *ir.Node) float64 {
 	if s := n.Attrs.(*AttentionAttrs).Scale; s != 0 {

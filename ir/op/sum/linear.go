@@ -26,6 +26,7 @@ var Linear = &ir.Op{
 	Traits: ir.Traits{Weighted: true, Blocks: column.SumsInBlocks},
 	Infer:  linearInfer,
 	Eval:   linearEval,
+	Bounds: linearBounds,
 	Exact:  dot.ExactSum,
 	HLO:    linearHLO,
 	RTL:    dot.LinearUnit,

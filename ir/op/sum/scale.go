@@ -25,6 +25,7 @@ var Scale = &ir.Op{
 	Traits: ir.Traits{Weighted: true, Axis: column.ScaleAxis, PerChannel: true},
 	Infer:  func(n *ir.Node) ([]int, error) { return column.InferChannels(n, n.Attrs.(*column.ScaleAttrs).Axis) },
 	Eval:   scaleEval,
+	Bounds: weightedBounds,
 	Exact:  dot.ExactSum,
 	HLO:    scaleHLO,
 	RTL:    scaleRTL,

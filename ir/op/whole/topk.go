@@ -28,9 +28,16 @@ var (
 )
 
 func topK(name, doc string, places bool) *ir.Op {
+	traits := ir.Traits{FloatOnly: true}
+	if places {
+		traits.Positions = func(n *ir.Node) int {
+			axis, shape := n.Attrs.(*TopKAttrs).Axis, n.Args[0].Type.Shape
+			return shape[(axis+len(shape))%len(shape)]
+		}
+	}
 	return &ir.Op{
 		Name: name, Doc: doc, Attrs: TopKAttrs{}, Arity: [2]int{1, 1},
-		Traits: ir.Traits{FloatOnly: true},
+		Traits: traits,
 		Infer: func(n *ir.Node) ([]int, error) {
 			a, shape := n.Attrs.(*TopKAttrs), slices.Clone(n.Args[0].Type.Shape)
 			axis, err := walk.Axis(a.Axis, len(shape))

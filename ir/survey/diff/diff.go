@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"lathe/ir"
-	"lathe/ir/op/sequence"
 	"lathe/ir/survey"
 	"lathe/ir/text"
 )
@@ -157,18 +156,18 @@ func (m *matching) aspects(x, y *ir.Node) []Aspect {
 	return list
 }
 
-// attrs are the attributes of n, those that say one thing in two ways in one: axes counted from the end, and the scale
-// of attention that the width gives.
+// attrs are the attributes of n, those that say one thing in two ways in one: axes counted from the end, and what an
+// operation makes of an attribute that is left to it.
 func attrs(n *ir.Node) [][2]string {
+	if a, ok := n.Attrs.(interface{ Resolved(n *ir.Node) any }); ok {
+		c := *n
+		c.Attrs = a.Resolved(n)
+		n = &c
+	}
 	list := text.Attrs(n)
 	for i, at := range list {
-		v, err := strconv.ParseFloat(at[1], 64)
-		switch {
-		case at[0] == "axis" && err == nil && v < 0:
-			list[i][1] = strconv.Itoa(int(v) + len(n.Args[0].Type.Shape))
-		case at[0] == "scale" && n.Op == sequence.Attention && v == 0:
-			scale := 1 / math.Sqrt(float64(n.Args[0].Type.Shape[3]))
-			list[i][1] = strconv.FormatFloat(scale, 'g', -1, 32)
+		if v, err := strconv.Atoi(at[1]); at[0] == "axis" && err == nil && v < 0 {
+			list[i][1] = strconv.Itoa(v + len(n.Args[0].Type.Shape))
 		}
 	}
 	return list
