@@ -11,7 +11,7 @@ var blocks = []Entry{
 		"$ lathe inspect g.lathe\n-- g.lathe --\nlathe 1\ngraph %g quantized() {\n" +
 			"  %c = const {data = i8 [1, 2, 3, 4]} : 4 mxint(8,2){0x1p+00,3}\n  return y = %c\n}\n"},
 	{"L0347", "A sum over blocks has no window accumulator: a grouped convolution, or too many blocks.",
-		"op.Conv.Eval(n) // in two groups, over blocks"},
+		"sum.Conv.Eval(n) // in two groups, over blocks"},
 	{"L0348", "Data and weights of a sum over blocks have different block sizes.",
-		"op.Linear.Eval(n) // of mxint(8,4) data and mxint(8,2) weights"},
+		"sum.Linear.Eval(n) // of mxint(8,4) data and mxint(8,2) weights"},
 }

@@ -71,9 +71,9 @@ var graphs = []Entry{
 	{"L0329", "A graph file is cut off or damaged.",
 		"$ lathe inspect g.lathe\n-- g.lathe --\nlathe-file 1 0000"},
 	{"L0330", "A stream broadcasts into an operation whose hardware takes streams of equal size.",
-		"op.Add.RTL(n) // of 2x3 and 1x3, without the repeat that scheduling inserts"},
+		"pointwise.Add.RTL(n) // of 2x3 and 1x3, without the repeat that scheduling inserts"},
 	{"L0331", "An operation joins or repeats more than its hardware can at once.",
-		"op.Concat.RTL(n) // of three streams, without the chain that scheduling makes"},
+		"move.Concat.RTL(n) // of three streams, without the chain that scheduling makes"},
 	{"L0332", "A constant is joined to a stream.",
 		"$ lathe emit-verilog g.lathe -o out\n-- g.lathe --\nlathe 1\ngraph %g quantized(%x) {\n  %x = input : 1x2 int(8)\n" +
 			"  %c = const {data = i8 [1, 2]} : 1x2 int(8)\n  %y = concat(%x, %c) {axis = 1} : 1x4 int(8)\n  return y = %y\n}\n"},

@@ -17,5 +17,5 @@ var quantImports = []Entry{
 // The errors of real scales.
 var realScales = []Entry{
 	{"L0340", "Sums are too wide, or the step of the result is too far from theirs, for an integer factor.",
-		"op.Linear.Eval(n) // 40-bit data, 20-bit weights in steps of 0.3"},
+		"sum.Linear.Eval(n) // 40-bit data, 20-bit weights in steps of 0.3"},
 }

@@ -12,6 +12,7 @@ var Checks = []Check{
 	{"package", "a package has at most 15 files", packages},
 	{"size", "no file is larger than 2 MiB", size},
 	{"order", "packages import only what stands below them", order},
+	{"layers", "docs/architecture.md shows the order of packages that holds", layerTable},
 	{"process", "only the named packages start programs or use cgo", processes},
 	{"environment", "only the command line reads the environment", environment},
 	{"clock", "only the named packages read the clock", clocks},

@@ -3,6 +3,7 @@
 package tidy
 
 import (
+	"fmt"
 	"go/ast"
 	"slices"
 	"strconv"
@@ -22,12 +23,11 @@ var layers = [][]string{
 	{"ir/op"},
 	{"ir/text"},
 	{"golden/ref"},
-	{"frontend", "lower", "train", "ir/survey"},
+	{"frontend", "lower", "ir/survey"},
 	{"emit"},
 	{"sim", "golden/pjrt", "internal/doctor"},
 	{"golden"},
 	{"internal/driver"},
-	{"search"},
 	{"internal/cli"},
 	{"cmd", "scripts", "internal/docs", "internal/tidy"},
 }
@@ -91,6 +91,35 @@ func order(t Tree) []Finding {
 		}
 	}
 	return out
+}
+
+// layerTable compares layers with the block of docs/architecture.md that begins with the lowest: a line each, its
+// entries apart by a space or more, a comment behind #.
+func layerTable(t Tree) []Finding {
+	for _, f := range t {
+		if f.Path != architecture {
+			continue
+		}
+		_, text, _ := strings.Cut(string(f.Data), "\n## Who may import whom\n")
+		_, text, _ = strings.Cut(text, "```\n")
+		text, _, _ = strings.Cut(text, "```")
+		lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+		for i := range max(len(lines), len(layers)) {
+			var have, want string
+			if i < len(lines) {
+				entries, _, _ := strings.Cut(lines[i], "#")
+				have = strings.Join(strings.Fields(entries), " ")
+			}
+			if i < len(layers) {
+				want = strings.Join(layers[i], " ")
+			}
+			if have != want {
+				msg := fmt.Sprintf("layer %d is %q here and %q in internal/tidy/imports.go", i+1, have, want)
+				return []Finding{{Path: architecture, Msg: msg}}
+			}
+		}
+	}
+	return nil
 }
 
 func importPath(spec *ast.ImportSpec) string {

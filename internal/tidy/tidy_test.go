@@ -189,6 +189,12 @@ var planted = map[string][]struct {
 			"lists sim/, which holds no code"},
 		{"good", map[string]string{"ir/a.go": "", architecture: "| `ir/` | x\n| `docs/` | x\n"}, ""},
 	},
+	"layers": {
+		{"another", layerPage(strings.Replace(layerText(), "ir/format", "ir/formats", 1)), `is "ir/formats" here`},
+		{"missing", layerPage(strings.Replace(layerText(), "ir/format\n", "", 1)), `"ir/format" in internal/tidy/imports.go`},
+		{"short", layerPage(strings.SplitAfter(layerText(), "\n")[0]), "layer 2 is"},
+		{"good", layerPage(layerText()), ""},
+	},
 	"readme": {
 		{"target", readmeTree("    make nothing\n    lathe run\n"), "make nothing: no such target"},
 		{"command", readmeTree("    lathe runn x\n    lathe run\n"), "lathe runn: no such command"},
@@ -196,6 +202,19 @@ var planted = map[string][]struct {
 		{"not shown", readmeTree("lathe run\n"), "does not show lathe run"},
 		{"good", readmeTree("make nothing\n```\n$ make test\nlathe run examples/a/m.onnx --x examples/a\n```\n"), ""},
 	},
+}
+
+// layerText is the order of packages as the page shows it, and layerPage a page with such a block.
+func layerText() string {
+	text := ""
+	for _, names := range layers {
+		text += strings.Join(names, "  ") + "\n"
+	}
+	return text
+}
+
+func layerPage(text string) map[string]string {
+	return map[string]string{architecture: "\n## Who may import whom\nAs follows:\n```\n" + text + "```\n"}
 }
 
 func files(stem string, n int, ext string) map[string]string {
