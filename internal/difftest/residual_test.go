@@ -50,7 +50,7 @@ func neverStops(t *testing.T, r *rand.Rand, g *ir.Graph) {
 		t.Fatal(err)
 	}
 	for _, percent := range []int{2, 10, 30, 60, 90, 97} {
-		times, err := tokens.RunStalled(g, 5, func() bool { return r.IntN(100) < percent })
+		times, err := tokens.RunStalled(g, 5, func(int) bool { return r.IntN(100) < percent })
 		if err != nil || !times.Done {
 			t.Errorf("%d %% stalls: %v\n%s%s", percent, err, describeFifos(g), Describe(g))
 		}

@@ -10,18 +10,19 @@ import (
 // Alone runs one unit by itself: frames of in[i] beats on stream i, and of out beats on each of its outs results.
 func Alone(flow rtl.Flow, in []int, out, outs, frames int) *Times {
 	n := &ir.Node{Op: &ir.Op{}}
+	k := newKnown(nil)
+	k.read[n] = &moves{flow: flow}
 	b := &builder{net: newNet(), out: map[*ir.Node][]*wire{}, readers: map[*ir.Node]int{n: outs},
-		o: options{known: &known{read: map[*ir.Node]*moves{n: {flow: flow}}}}}
+		o: options{known: k}}
 	b.o.depth = func(*ir.Node) (int, bool) { return flow[0].N, flow[0].N > blockRAM }
 	var wires []*wire
 	for _, beats := range in {
 		wires = append(wires, b.source(beats, frames))
 	}
-	b.out[n] = []*wire{{}}
+	b.out[n] = []*wire{b.net.wire()}
 	b.chain(n, flow, wires)
 	for range outs {
 		b.sink(b.next(n), out)
 	}
-	b.net.patience = 1
 	return b.net.times(outs)
 }

@@ -8,180 +8,125 @@ const unlimited = int(^uint(0) >> 1)
 // blockRAM is the depth beyond which stream_fifo is a memory with two registers behind it.
 const blockRAM = 64
 
-// fifo is stream_fifo. With a depth of 0 it is not there: two wires.
+// fifo is stream_fifo. With one or two places it is a stream_skid, which moves as a FIFO of two.
 type fifo struct {
 	in, out *wire
-	depth   int
-	// late says that the FIFO has the registers of a block RAM.
-	late   bool
-	used   int
-	v0, v1 bool // the two registers
-	// held and most are the beats in it, now and at most, counted as stream_fifo does.
-	held, most int
-	skid       *skid
+	places  int
+	// held are the cycles in which the beats in it came, but for those in the registers and on the output; freed those in
+	// which places became free that no beat has taken since. fresh places no beat has ever taken.
+	held, freed cycles
+	fresh       int
+	offered     bool
+	// late says that the FIFO has the registers of a block RAM. A beat came into the first one in cycle read; moved is when
+	// the one before went on to the second.
+	late, reads bool
+	read, moved int
+	load        *load // of FIFO nodes
 }
 
-func newFifo(in, out *wire, depth int, late bool) *fifo {
-	f := &fifo{in: in, out: out, depth: depth, late: late}
-	if depth == 1 || depth == 2 {
-		f.skid = &skid{in: in, out: out}
+func newFifo(in, out *wire, places int, late bool) *fifo {
+	if places == 1 {
+		places = 2
 	}
-	return f
+	return &fifo{in: in, out: out, places: places, fresh: places, late: late, moved: -1}
 }
 
-func (f *fifo) offer() {
-	switch {
-	case f.skid != nil:
-		f.skid.offer()
-	case f.depth == 0:
-		f.out.valid = f.in.valid
-	case f.late:
-		f.out.valid = f.v1
-	default:
-		f.out.valid = f.used > 0
-	}
-}
-
-func (f *fifo) accept() {
-	switch {
-	case f.skid != nil:
-		f.skid.accept()
-	case f.depth == 0:
-		f.in.ready = f.out.ready
-	default:
-		f.in.ready = f.used < f.depth
-	}
-}
-
-func (f *fifo) tick() bool {
-	enters, leaves := f.in.moves(), f.out.moves()
-	if enters {
-		f.held++
-	}
-	if leaves {
-		f.held--
-	}
-	f.most = max(f.most, f.held)
-	switch {
-	case f.skid != nil:
-		return f.skid.tick()
-	case f.depth == 0:
-		return enters
-	case !f.late:
-		f.used = f.held
-		return enters || leaves
-	}
-	take1 := !f.v1 || f.out.ready
-	take0 := !f.v0 || take1
-	read := take0 && f.used > 0
-	changed := enters || leaves || read || f.v0 && take1
-	if take1 {
-		f.v1 = f.v0
-	}
-	if take0 {
-		f.v0 = read
-	}
-	if enters {
-		f.used++
-	}
-	if read {
-		f.used--
-	}
-	return changed
-}
-
-// fork is stream_fork.
-type fork struct {
-	in    *wire
-	out   []*wire
-	taken []bool
-	// blocked counts, for each branch, the cycles in which it alone held up the others.
-	blocked []int
-}
-
-func (f *fork) offer() {
-	for i, w := range f.out {
-		w.valid = f.in.valid && !f.taken[i]
-	}
-}
-
-func (f *fork) accept() {
-	f.in.ready = true
-	for i, w := range f.out {
-		f.in.ready = f.in.ready && (f.taken[i] || w.ready)
-	}
-}
-
-func (f *fork) tick() bool {
-	if !f.in.valid {
-		return false
-	}
-	holds, culprit, changed := 0, 0, f.in.ready
-	for i, w := range f.out {
-		if !f.taken[i] && !w.ready {
-			holds, culprit = holds+1, i
+func (f *fifo) move() {
+	for {
+		moves := f.leave()
+		if f.in.has && (f.fresh > 0 || f.freed.len() > 0) {
+			cycle := max(f.in.at, f.room())
+			f.in.take(cycle)
+			f.held.push(cycle)
+			f.load.enter(cycle)
+			moves = true
+		}
+		if !moves {
+			break
 		}
 	}
-	if holds == 1 {
-		f.blocked[culprit]++
+	switch {
+	case f.fresh > 0:
+		f.in.accept(0)
+	case f.freed.len() > 0:
+		f.in.accept(f.freed.first() + 1)
 	}
-	for i, w := range f.out {
-		changed = changed || w.moves()
-		f.taken[i] = !f.in.ready && (f.taken[i] || w.ready)
+}
+
+// room takes a place and is the cycle from which it is free.
+func (f *fifo) room() int {
+	if f.fresh > 0 {
+		if f.places != unlimited {
+			f.fresh--
+		}
+		return 0
 	}
-	return changed
+	return f.freed.pop() + 1
 }
 
-// source offers the beats of all frames without a pause.
-type source struct {
-	out        *wire
-	left       int
-	beats, had int
-	first      []int // cycle of the first beat of each frame
-	now        *int
-	holds      func() bool
-	ready      bool // the next beat is offered until it is taken
+func (f *fifo) free(cycle int) {
+	if f.places != unlimited {
+		f.freed.push(cycle)
+	}
 }
 
-func (s *source) offer() {
-	s.ready = s.ready || s.holds == nil || !s.holds()
-	s.out.valid = s.left > 0 && s.ready
-}
-
-func (s *source) accept() {}
-func (s *source) tick() bool {
-	if !s.out.moves() {
+// leave brings a beat a step nearer to the output.
+func (f *fifo) leave() bool {
+	if f.offered && !f.out.has {
+		f.offered = false
+		f.load.leave(f.out.taken)
+		if !f.late {
+			f.free(f.out.taken)
+		}
+	}
+	switch {
+	case f.reads && !f.offered:
+		f.moved, f.reads, f.offered = max(f.read+1, f.out.taken), false, true
+		f.out.offer(f.moved + 1)
+	case f.held.len() == 0:
+		return false
+	case f.late && !f.reads:
+		f.read, f.reads = max(f.held.pop()+1, f.moved), true
+		f.free(f.read)
+	case !f.late && !f.offered:
+		f.offered = true
+		f.out.offer(max(f.held.pop(), f.out.taken) + 1)
+	default:
 		return false
 	}
-	s.ready = false
-	if s.had%s.beats == 0 {
-		s.first = append(s.first, *s.now)
-	}
-	s.had++
-	s.left--
 	return true
 }
 
-// sink takes every beat.
-type sink struct {
-	in          *wire
-	beats, had  int
-	first, last []int // cycles of the first and last beat of each frame
-	now         *int
-	holds       func() bool
+// load counts the beats in a FIFO as stream_fifo does.
+type load struct {
+	ins, outs  cycles
+	held, most int
 }
 
-func (s *sink) offer()  {}
-func (s *sink) accept() { s.in.ready = s.holds == nil || !s.holds() }
-func (s *sink) tick() bool {
-	if !s.in.moves() {
-		return false
+func (l *load) enter(cycle int) {
+	if l != nil {
+		l.ins.push(cycle)
+		l.count(false)
 	}
-	if s.had%s.beats == 0 {
-		s.first = append(s.first, *s.now)
+}
+
+func (l *load) leave(cycle int) {
+	if l != nil {
+		l.outs.push(cycle)
+		l.count(false)
 	}
-	if s.had++; s.had%s.beats == 0 {
-		s.last = append(s.last, *s.now)
+}
+
+// count goes on in the order of cycles as far as both sides are known; at the end of a run they are.
+func (l *load) count(end bool) {
+	for l.ins.len() > 0 && (end || l.outs.len() > 0) {
+		if l.outs.len() > 0 && l.outs.first() <= l.ins.first() {
+			l.outs.pop()
+			l.held--
+			continue
+		}
+		l.ins.pop()
+		l.held++
+		l.most = max(l.most, l.held)
 	}
-	return true
 }

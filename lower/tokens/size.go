@@ -109,7 +109,6 @@ func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.net.patience = 1
 	return s.net.times(len(s.g.Out)), nil
 }
 
@@ -140,7 +139,7 @@ func (s *sizer) culprit(branches []*ir.Node) *ir.Node {
 	var second *ir.Node
 	for _, b := range branches {
 		f := s.net.forks[b.Args[0]]
-		if in := s.net.fifos[b].in; s.on[b] || f == nil || !f.in.valid || !in.valid || in.ready {
+		if in := s.net.into[b]; s.on[b] || f == nil || !f.in.has || !in.has {
 			continue
 		}
 		behind := downstream(s.g, b)
@@ -155,7 +154,7 @@ func (s *sizer) culprit(branches []*ir.Node) *ir.Node {
 				if a.IsConst() {
 					continue
 				}
-				starved := !args[i].valid && beside[a]
+				starved := !args[i].has && beside[a]
 				i++
 				if starved && !behind[a] {
 					return b
@@ -233,7 +232,7 @@ func (s *sizer) busiest(branches []*ir.Node, tried map[*ir.Node]bool) (found *ir
 			continue
 		}
 		for i, w := range s.net.forks[b.Args[0]].out {
-			if count := s.net.forks[b.Args[0]].blocked[i]; w == s.net.fifos[b].in && count > most {
+			if count := s.net.forks[b.Args[0]].blocked[i]; w == s.net.into[b] && count > most {
 				found, most = b, count
 			}
 		}

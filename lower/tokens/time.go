@@ -22,7 +22,7 @@ type Times struct {
 func Run(g *ir.Graph, frames int) (*Times, error) { return RunStalled(g, frames, nil) }
 
 // RunStalled is Run with inputs that pause and outputs that are held up whenever holds says so.
-func RunStalled(g *ir.Graph, frames int, holds func() bool) (*Times, error) {
+func RunStalled(g *ir.Graph, frames int, holds func(cycle int) bool) (*Times, error) {
 	depth := func(n *ir.Node) (int, bool) { return n.HW.Fifo, n.HW.Fifo > blockRAM }
 	return simulate(g, options{frames: frames, holds: holds, known: newKnown(&unit.Cache{}), depth: depth})
 }
@@ -32,23 +32,20 @@ func simulate(g *ir.Graph, o options) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n.patience = 1; o.holds != nil {
-		n.patience = 1000 // all may hold still for a while
-	}
 	return n.times(len(g.Out)), nil
 }
 
 // times runs a net, whose first sinks are its outs outputs, and reads its counters.
 func (n *net) times(outs int) *Times {
-	t := &Times{Most: map[*ir.Node]int{}, Done: n.run(n.patience)}
-	for node, f := range n.fifos {
-		t.Most[node] = f.most
+	t := &Times{Most: map[*ir.Node]int{}, Done: n.run()}
+	for node, l := range n.loads {
+		t.Most[node] = l.most
 	}
 	for _, s := range n.sources {
-		t.In = append(t.In, s.first)
+		t.In = append(t.In, s.counts.first)
 	}
 	for _, s := range n.sinks[:outs] {
-		t.First, t.Last = append(t.First, s.first), append(t.Last, s.last)
+		t.First, t.Last = append(t.First, s.counts.first), append(t.Last, s.counts.last)
 	}
 	return t
 }

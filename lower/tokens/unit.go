@@ -25,13 +25,27 @@ type moves struct {
 	turns []int
 }
 
-// known reads that once a node.
+// known reads that once a node, and the steps of its stages once.
 type known struct {
 	units *unit.Cache
 	read  map[*ir.Node]*moves
+	marks map[*rtl.Stage][]mark
+	uses  map[*rtl.Stage][]use
 }
 
-func newKnown(units *unit.Cache) *known { return &known{units, map[*ir.Node]*moves{}} }
+func newKnown(units *unit.Cache) *known {
+	return &known{units, map[*ir.Node]*moves{}, map[*rtl.Stage][]mark{}, map[*rtl.Stage][]use{}}
+}
+
+// once is f of a stage, computed once.
+func once[T any](have map[*rtl.Stage]T, s *rtl.Stage, f func(*rtl.Stage) T) T {
+	v, known := have[s]
+	if !known {
+		v = f(s)
+		have[s] = v
+	}
+	return v
+}
 
 func (r *known) of(n *ir.Node) (*moves, error) {
 	if u, known := r.read[n]; known {

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tokens
+
+import "lathe/rtl"
+
+// wire is one stream in one cycle: whether a beat is offered, and whether it is taken.
+type line struct{ valid, ready bool }
+
+func (w *line) moves() bool { return w.valid && w.ready }
+
+// part is a piece of hardware in every cycle: offer sets the valid of its outputs, which may depend on that of its
+// inputs; accept sets the ready of its inputs, which may depend on all valid and on the ready of its outputs; tick is
+// the clock edge, and says whether anything has changed.
+type clocked interface {
+	offer()
+	accept()
+	tick() bool
+}
+
+// skid is stream_skid.
+type skidAt struct {
+	in, out     *line
+	full, spare bool
+}
+
+func (s *skidAt) offer()  { s.out.valid = s.full }
+func (s *skidAt) accept() { s.in.ready = !s.spare }
+func (s *skidAt) tick() bool {
+	was := *s
+	if s.out.ready || !s.full {
+		s.full, s.spare = s.spare || s.in.valid, false
+	} else if s.in.moves() {
+		s.spare = true
+	}
+	return s.full != was.full || s.spare != was.spare || s.in.moves() || s.out.moves()
+}
+
+// widen is stream_widen.
+type widenAt struct {
+	in, out    *line
+	n, count   int
+	full, hold bool // hold: the output register is full
+}
+
+func (w *widenAt) offer()  { w.out.valid = w.hold }
+func (w *widenAt) accept() { w.in.ready = !w.full }
+func (w *widenAt) tick() bool {
+	take := w.in.moves()
+	complete := take && w.count == w.n-1
+	room := !w.hold || w.out.ready
+	changed := take || w.out.moves() || room && w.full
+	if take {
+		w.count = (w.count + 1) % w.n
+	}
+	if room {
+		w.hold, w.full = w.full || complete, false
+	} else if complete {
+		w.full = true
+	}
+	return changed
+}
+
+// narrow is stream_narrow without its skid.
+type narrowAt struct {
+	in, out  *line
+	n, count int
+	busy     bool
+}
+
+func (w *narrowAt) offer()  { w.out.valid = w.busy }
+func (w *narrowAt) accept() { w.in.ready = !w.busy || w.out.ready && w.count == w.n-1 }
+func (w *narrowAt) tick() bool {
+	load, gone := w.in.moves(), w.out.moves()
+	switch {
+	case load:
+		w.busy, w.count = true, 0
+	case gone:
+		w.count++
+		w.busy = w.count < w.n
+	}
+	return load || gone
+}
+
+// steps makes a fixed sequence of steps a frame, which take beats of its inputs and give some.
+type stepsAt struct {
+	in    []*line
+	out   *line
+	stage *rtl.Stage
+	at    int
+	step  rtl.Step
+	can   bool // the beats that the step takes are there
+	pipe  row
+}
+
+func newStepsAt(stage *rtl.Stage, in []*line, out *line) *stepsAt {
+	return &stepsAt{in: in, out: out, stage: stage, step: stage.Step(0), pipe: row{last: stage.Regs}}
+}
+
+func (s *stepsAt) offer() {
+	s.can = true
+	for i, w := range s.in {
+		s.can = s.can && (s.step.Take>>i&1 == 0 || w.valid)
+	}
+	s.out.valid = s.pipe.valid(s.can && s.step.Give)
+}
+
+func (s *stepsAt) accept() {
+	moves := s.moves() && s.can
+	for i, w := range s.in {
+		w.ready = moves && s.step.Take>>i&1 == 1
+	}
+}
+
+func (s *stepsAt) moves() bool { return s.step.Free || s.pipe.moves(s.out) }
+
+func (s *stepsAt) tick() bool {
+	if !s.moves() {
+		return false
+	}
+	changed := s.pipe.shift(s.can && s.step.Give) || s.can
+	if s.can {
+		if s.at++; s.at == s.stage.Period {
+			s.at = 0
+		}
+		s.step = s.stage.Step(s.at)
+	}
+	return changed
+}
+
+// pipe is a row of registers that move together.
+type row struct {
+	bits uint64
+	last int // how many
+}
+
+// valid is whether the last register holds a beat; without registers whether one comes.
+func (p *row) valid(comes bool) bool {
+	if p.last == 0 {
+		return comes
+	}
+	return p.bits>>(p.last-1)&1 == 1
+}
+
+func (p *row) moves(out *line) bool { return out.ready || p.last > 0 && !out.valid }
+
+func (p *row) shift(comes bool) (changed bool) {
+	was := p.bits
+	p.bits <<= 1
+	if comes {
+		p.bits |= 1
+	}
+	p.bits &= 1<<p.last - 1
+	return was != 0 || comes
+}
+
+// memory holds beats that steps read, window generators' rows.
+type memoryAt struct {
+	in, out        *line
+	stage          *rtl.Stage
+	at             int
+	written, begun int // beats written; those of the frames before that of the next step
+	need, freed    int // of the next step
+	seen           int // beats written, as steps see them
+	pipe           row
+}
+
+func newMemoryAt(stage *rtl.Stage, in, out *line) *memoryAt {
+	m := &memoryAt{in: in, out: out, stage: stage, pipe: row{last: stage.Regs}}
+	m.look()
+	return m
+}
+
+func (m *memoryAt) look() {
+	m.need, m.freed = m.begun+m.stage.Need(m.at), m.begun+m.stage.Freed(m.at)
+}
+
+func (m *memoryAt) offer()  { m.out.valid = m.pipe.valid(false) }
+func (m *memoryAt) accept() { m.in.ready = m.written < m.freed+m.stage.N }
+func (m *memoryAt) tick() bool {
+	changed := false
+	reads := m.seen >= m.need
+	if m.pipe.moves(m.out) {
+		changed = m.pipe.shift(reads)
+		if reads {
+			if m.at++; m.at == m.stage.Period {
+				m.at, m.begun = 0, m.begun+m.stage.Frame
+			}
+			m.look()
+		}
+	}
+	if m.stage.Late && m.seen < m.written {
+		m.seen, changed = m.written, true
+	}
+	if m.in.moves() {
+		m.written++
+		changed = true
+	}
+	if !m.stage.Late {
+		m.seen = m.written
+	}
+	return changed
+}
+
+// columns is op_window_cols.
+type columnsAt struct {
+	in, out    *line
+	c          rtl.Columns
+	t, next    int
+	tail, done bool
+	hold       bool
+	run        bool
+}
+
+func (c *columnsAt) offer() { c.out.valid = c.hold }
+func (c *columnsAt) accept() {
+	c.run = !c.hold || c.out.ready
+	c.in.ready = c.run && (!c.tail || c.t < c.c.Ahead)
+}
+
+func (c *columnsAt) tick() bool {
+	take := c.in.moves()
+	rowEnd := take && c.t == c.c.W-1
+	last := c.next == c.c.Last
+	send := c.run && (c.tail || take && !c.done && (c.t == c.next || rowEnd && c.t < c.next))
+	changed := take || send || c.out.moves()
+	if c.run {
+		c.hold = send
+	}
+	if take {
+		if c.t++; rowEnd {
+			c.t = 0
+		}
+	}
+	if send {
+		if c.next += c.c.Step; last {
+			c.next = c.c.First
+		}
+	}
+	switch {
+	case rowEnd:
+		c.tail, c.done = !(c.done || send && last), false
+	case send && last:
+		c.tail, c.done = false, !c.tail
+	}
+	return changed
+}
+
+// fifo is stream_fifo. With a depth of 0 it is not there: two wires.
+type fifoAt struct {
+	in, out *line
+	depth   int
+	// late says that the FIFO has the registers of a block RAM.
+	late   bool
+	used   int
+	v0, v1 bool // the two registers
+	// held and most are the beats in it, now and at most, counted as stream_fifo does.
+	held, most int
+	skid       *skidAt
+}
+
+func newFifoAt(in, out *line, depth int, late bool) *fifoAt {
+	f := &fifoAt{in: in, out: out, depth: depth, late: late}
+	if depth == 1 || depth == 2 {
+		f.skid = &skidAt{in: in, out: out}
+	}
+	return f
+}
+
+func (f *fifoAt) offer() {
+	switch {
+	case f.skid != nil:
+		f.skid.offer()
+	case f.depth == 0:
+		f.out.valid = f.in.valid
+	case f.late:
+		f.out.valid = f.v1
+	default:
+		f.out.valid = f.used > 0
+	}
+}
+
+func (f *fifoAt) accept() {
+	switch {
+	case f.skid != nil:
+		f.skid.accept()
+	case f.depth == 0:
+		f.in.ready = f.out.ready
+	default:
+		f.in.ready = f.used < f.depth
+	}
+}
+
+func (f *fifoAt) tick() bool {
+	enters, leaves := f.in.moves(), f.out.moves()
+	if enters {
+		f.held++
+	}
+	if leaves {
+		f.held--
+	}
+	f.most = max(f.most, f.held)
+	switch {
+	case f.skid != nil:
+		return f.skid.tick()
+	case f.depth == 0:
+		return enters
+	case !f.late:
+		f.used = f.held
+		return enters || leaves
+	}
+	take1 := !f.v1 || f.out.ready
+	take0 := !f.v0 || take1
+	read := take0 && f.used > 0
+	changed := enters || leaves || read || f.v0 && take1
+	if take1 {
+		f.v1 = f.v0
+	}
+	if take0 {
+		f.v0 = read
+	}
+	if enters {
+		f.used++
+	}
+	if read {
+		f.used--
+	}
+	return changed
+}
+
+// fork is stream_fork.
+type forkAt struct {
+	in    *line
+	out   []*line
+	taken []bool
+	// blocked counts, for each branch, the cycles in which it alone held up the others.
+	blocked []int
+}
+
+func (f *forkAt) offer() {
+	for i, w := range f.out {
+		w.valid = f.in.valid && !f.taken[i]
+	}
+}
+
+func (f *forkAt) accept() {
+	f.in.ready = true
+	for i, w := range f.out {
+		f.in.ready = f.in.ready && (f.taken[i] || w.ready)
+	}
+}
+
+func (f *forkAt) tick() bool {
+	if !f.in.valid {
+		return false
+	}
+	holds, culprit, changed := 0, 0, f.in.ready
+	for i, w := range f.out {
+		if !f.taken[i] && !w.ready {
+			holds, culprit = holds+1, i
+		}
+	}
+	if holds == 1 {
+		f.blocked[culprit]++
+	}
+	for i, w := range f.out {
+		changed = changed || w.moves()
+		f.taken[i] = !f.in.ready && (f.taken[i] || w.ready)
+	}
+	return changed
+}
+
+// source offers the beats of all frames without a pause.
+type sourceAt struct {
+	out        *line
+	left       int
+	beats, had int
+	first      []int // cycle of the first beat of each frame
+	now        *int
+	holds      func(cycle int) bool
+	ready      bool // the next beat is offered until it is taken
+}
+
+func (s *sourceAt) offer() {
+	s.ready = s.ready || s.holds == nil || !s.holds(*s.now)
+	s.out.valid = s.left > 0 && s.ready
+}
+
+func (s *sourceAt) accept() {}
+func (s *sourceAt) tick() bool {
+	if !s.out.moves() {
+		return false
+	}
+	s.ready = false
+	if s.had%s.beats == 0 {
+		s.first = append(s.first, *s.now)
+	}
+	s.had++
+	s.left--
+	return true
+}
+
+// sink takes every beat.
+type sinkAt struct {
+	in          *line
+	beats, had  int
+	first, last []int // cycles of the first and last beat of each frame
+	now         *int
+	holds       func(cycle int) bool
+}
+
+func (s *sinkAt) offer()  {}
+func (s *sinkAt) accept() { s.in.ready = s.holds == nil || !s.holds(*s.now) }
+func (s *sinkAt) tick() bool {
+	if !s.in.moves() {
+		return false
+	}
+	if s.had%s.beats == 0 {
+		s.first = append(s.first, *s.now)
+	}
+	if s.had++; s.had%s.beats == 0 {
+		s.last = append(s.last, *s.now)
+	}
+	return true
+}
