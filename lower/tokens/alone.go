@@ -4,6 +4,7 @@ package tokens
 
 import (
 	"lathe/ir"
+	"lathe/lower/tokens/beat"
 	"lathe/rtl"
 )
 
@@ -12,14 +13,14 @@ func Alone(flow rtl.Flow, in []int, out, outs, frames int) *Times {
 	n := &ir.Node{Op: &ir.Op{}}
 	k := newKnown(nil)
 	k.read[n] = &moves{flow: flow}
-	b := &builder{net: newNet(), out: map[*ir.Node][]*wire{}, readers: map[*ir.Node]int{n: outs},
+	b := &builder{net: newNet(k), out: map[*ir.Node][]*beat.Wire{}, readers: map[*ir.Node]int{n: outs},
 		o: options{known: k}}
-	b.o.depth = func(*ir.Node) (int, bool) { return flow[0].N, flow[0].N > blockRAM }
-	var wires []*wire
+	b.o.depth = func(*ir.Node) (int, bool) { return flow[0].N, flow[0].N > beat.BlockRAM }
+	var wires []*beat.Wire
 	for _, beats := range in {
 		wires = append(wires, b.source(beats, frames))
 	}
-	b.out[n] = []*wire{b.net.wire()}
+	b.out[n] = []*beat.Wire{b.net.Wire()}
 	b.chain(n, flow, wires)
 	for range outs {
 		b.sink(b.next(n), out)

@@ -7,6 +7,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/lower/tokens/beat"
 )
 
 // maxFrames is how many samples a simulation runs at most: as many as a simulation of the hardware without stalls.
@@ -98,11 +99,11 @@ func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 	s.net, err = build(s.g, options{frames: frames, worst: worst, known: s.known, depth: func(n *ir.Node) (int, bool) {
 		switch {
 		case !slices.Contains(branches, n):
-			return n.HW.Fifo, n.HW.Fifo > blockRAM
+			return n.HW.Fifo, n.HW.Fifo > beat.BlockRAM
 		case s.on[n] && s.turns[n] > 0:
 			return s.turns[n], s.late[n]
 		case s.on[n]:
-			return unlimited, s.late[n]
+			return beat.Unlimited, s.late[n]
 		}
 		return 0, false
 	}})
@@ -139,7 +140,7 @@ func (s *sizer) culprit(branches []*ir.Node) *ir.Node {
 	var second *ir.Node
 	for _, b := range branches {
 		f := s.net.forks[b.Args[0]]
-		if in := s.net.into[b]; s.on[b] || f == nil || !f.in.has || !in.has {
+		if in := s.net.into[b]; s.on[b] || f == nil || !f.in.Full() || !in.Full() {
 			continue
 		}
 		behind := downstream(s.g, b)
@@ -154,7 +155,7 @@ func (s *sizer) culprit(branches []*ir.Node) *ir.Node {
 				if a.IsConst() {
 					continue
 				}
-				starved := !args[i].has && beside[a]
+				starved := !args[i].Full() && beside[a]
 				i++
 				if starved && !behind[a] {
 					return b
@@ -231,8 +232,8 @@ func (s *sizer) busiest(branches []*ir.Node, tried map[*ir.Node]bool) (found *ir
 		if s.on[b] || tried[b] || s.turns[b] > 0 {
 			continue
 		}
-		for i, w := range s.net.forks[b.Args[0]].out {
-			if count := s.net.forks[b.Args[0]].blocked[i]; w == s.net.into[b] && count > most {
+		for i, w := range s.net.forks[b.Args[0]].Out {
+			if count := s.net.forks[b.Args[0]].Blocked[i]; w == s.net.into[b] && count > most {
 				found, most = b, count
 			}
 		}
@@ -295,7 +296,7 @@ func (s *sizer) measure(branches []*ir.Node) (map[*ir.Node]int, error) {
 			if most := s.turns[b]; most > 0 {
 				depth[b] = min(depth[b], most)
 			}
-			if late := depth[b] > blockRAM; late && !s.late[b] {
+			if late := depth[b] > beat.BlockRAM; late && !s.late[b] {
 				s.late[b], again = true, true
 			}
 		}

@@ -5,6 +5,7 @@ package tokens
 import (
 	"lathe/ir"
 	"lathe/ir/unit"
+	"lathe/lower/tokens/beat"
 )
 
 // Times are the cycles of an undisturbed run; cycle 0 is the first in which an input offers a beat.
@@ -23,7 +24,7 @@ func Run(g *ir.Graph, frames int) (*Times, error) { return RunStalled(g, frames,
 
 // RunStalled is Run with inputs that pause and outputs that are held up whenever holds says so.
 func RunStalled(g *ir.Graph, frames int, holds func(cycle int) bool) (*Times, error) {
-	depth := func(n *ir.Node) (int, bool) { return n.HW.Fifo, n.HW.Fifo > blockRAM }
+	depth := func(n *ir.Node) (int, bool) { return n.HW.Fifo, n.HW.Fifo > beat.BlockRAM }
 	return simulate(g, options{frames: frames, holds: holds, known: newKnown(&unit.Cache{}), depth: depth})
 }
 
@@ -37,15 +38,15 @@ func simulate(g *ir.Graph, o options) (*Times, error) {
 
 // times runs a net, whose first sinks are its outs outputs, and reads its counters.
 func (n *net) times(outs int) *Times {
-	t := &Times{Most: map[*ir.Node]int{}, Done: n.run()}
+	t := &Times{Most: map[*ir.Node]int{}, Done: n.Run()}
 	for node, l := range n.loads {
-		t.Most[node] = l.most
+		t.Most[node] = l.Most
 	}
-	for _, s := range n.sources {
-		t.In = append(t.In, s.counts.first)
+	for _, c := range n.in {
+		t.In = append(t.In, c.First)
 	}
-	for _, s := range n.sinks[:outs] {
-		t.First, t.Last = append(t.First, s.counts.first), append(t.Last, s.counts.last)
+	for _, c := range n.out[:outs] {
+		t.First, t.Last = append(t.First, c.First), append(t.Last, c.Last)
 	}
 	return t
 }

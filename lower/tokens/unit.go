@@ -5,6 +5,7 @@ package tokens
 import (
 	"lathe/ir"
 	"lathe/ir/unit"
+	"lathe/lower/tokens/beat"
 	"lathe/rtl"
 )
 
@@ -25,26 +26,15 @@ type moves struct {
 	turns []int
 }
 
-// known reads that once a node, and the steps of its stages once.
+// known reads that once a node.
 type known struct {
-	units *unit.Cache
-	read  map[*ir.Node]*moves
-	marks map[*rtl.Stage][]mark
-	uses  map[*rtl.Stage][]use
+	units  *unit.Cache
+	read   map[*ir.Node]*moves
+	tables *beat.Tables
 }
 
 func newKnown(units *unit.Cache) *known {
-	return &known{units, map[*ir.Node]*moves{}, map[*rtl.Stage][]mark{}, map[*rtl.Stage][]use{}}
-}
-
-// once is f of a stage, computed once.
-func once[T any](have map[*rtl.Stage]T, s *rtl.Stage, f func(*rtl.Stage) T) T {
-	v, known := have[s]
-	if !known {
-		v = f(s)
-		have[s] = v
-	}
-	return v
+	return &known{units, map[*ir.Node]*moves{}, beat.NewTables()}
 }
 
 func (r *known) of(n *ir.Node) (*moves, error) {

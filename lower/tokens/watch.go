@@ -5,6 +5,7 @@ package tokens
 import (
 	"lathe/ir"
 	"lathe/ir/unit"
+	"lathe/lower/tokens/beat"
 )
 
 // Stream is when the first and the last beat of each frame move on a stream.
@@ -15,23 +16,22 @@ type Stream struct{ First, Last []int }
 func Watch(g *ir.Graph, frames int) (*Times, map[*ir.Node][]Stream, error) {
 	known := newKnown(&unit.Cache{})
 	n, err := build(g, options{frames: frames, known: known, depth: func(n *ir.Node) (int, bool) {
-		return n.HW.Fifo, n.HW.Fifo > blockRAM
+		return n.HW.Fifo, n.HW.Fifo > beat.BlockRAM
 	}})
 	if err != nil {
 		return nil, nil, err
 	}
-	counters := map[*ir.Node][]*counter{}
+	counters := map[*ir.Node][]*beat.Counter{}
 	for node, wires := range n.results {
 		for _, w := range wires {
-			c := &counter{beats: beats(node)}
-			counters[node], w.watch = append(counters[node], c), append(w.watch, c)
+			counters[node] = append(counters[node], w.Watch(beats(node)))
 		}
 	}
 	times := n.times(len(g.Out))
 	seen := map[*ir.Node][]Stream{}
 	for node, list := range counters {
 		for _, c := range list {
-			seen[node] = append(seen[node], Stream{c.first, c.last})
+			seen[node] = append(seen[node], Stream{c.First, c.Last})
 		}
 	}
 	return times, seen, nil

@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+package beat
 
 // part is a piece of hardware. move goes on with all beats whose cycles follow from what its wires say by now; it is
 // called again when one of them changes.
 type part interface{ move() }
 
-// wire is one stream. There is one beat on it at most: offered from cycle at on, until its reader says in which cycle
+// Wire is one stream. There is one beat on it at most: offered from cycle at on, until its reader says in which cycle
 // it takes it.
-type wire struct {
-	net       *net
+type Wire struct {
+	net       *Net
 	from, to  int // the parts, as numbers; none: -1
 	has       bool
 	at, taken int // taken is the cycle in which the last beat was taken, -1 before the first
 	// ready is the cycle from which the reader would take a beat, where open says that it knows. Only FIFOs say so.
 	ready int
 	open  bool
-	watch []*counter
+	watch []*Counter
 }
 
-func (n *net) wire() *wire { return &wire{net: n, from: -1, to: -1, taken: -1} }
+// Wire makes a wire between no parts.
+func (n *Net) Wire() *Wire { return &Wire{net: n, from: -1, to: -1, taken: -1} }
 
 // offer puts a beat on the wire, which is free.
-func (w *wire) offer(at int) {
+func (w *Wire) offer(at int) {
 	w.has, w.at = true, at
 	w.net.wake(w.to)
 }
 
 // take removes the beat in that cycle.
-func (w *wire) take(cycle int) {
+func (w *Wire) take(cycle int) {
 	w.has, w.open, w.taken = false, false, cycle
 	for _, c := range w.watch {
 		c.note(cycle)
@@ -37,24 +38,34 @@ func (w *wire) take(cycle int) {
 }
 
 // accept tells the writer from which cycle a beat would be taken.
-func (w *wire) accept(from int) {
+func (w *Wire) accept(from int) {
 	if !w.open {
 		w.open, w.ready = true, from
 		w.net.wake(w.from)
 	}
 }
 
-// counter notes the cycles of the first and the last beat of every frame.
-type counter struct {
-	beats, had  int
-	first, last []int
+// Full says, behind a run, that there is a beat on the wire that nobody takes.
+func (w *Wire) Full() bool { return w.has }
+
+// Watch counts the beats that are taken, so many a frame.
+func (w *Wire) Watch(beats int) *Counter {
+	c := &Counter{beats: beats}
+	w.watch = append(w.watch, c)
+	return c
 }
 
-func (c *counter) note(cycle int) {
+// Counter notes the cycles in which the first and the last beat of each frame are taken.
+type Counter struct {
+	First, Last []int
+	beats, had  int
+}
+
+func (c *Counter) note(cycle int) {
 	if c.had%c.beats == 0 {
-		c.first = append(c.first, cycle)
+		c.First = append(c.First, cycle)
 	}
 	if c.had++; c.had%c.beats == 0 {
-		c.last = append(c.last, cycle)
+		c.Last = append(c.Last, cycle)
 	}
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+package beat
 
 import "lathe/rtl"
 
 // memory holds beats that steps read, window generators' rows.
 type memory struct {
-	in    *wire
+	in    *Wire
 	stage *rtl.Stage
 	uses  []use
 	// written counts the beats taken. writes are the cycles in which those were that steps may still wait for; the first
@@ -35,7 +35,7 @@ func usesOf(s *rtl.Stage) []use {
 // room says that from a cycle on so many beats may have been taken.
 type room struct{ beats, from int }
 
-func newMemory(stage *rtl.Stage, uses []use, in, out *wire) *memory {
+func newMemory(stage *rtl.Stage, uses []use, in, out *Wire) *memory {
 	return &memory{in: in, stage: stage, uses: uses, last: -1, rooms: []room{{int(uses[0].freed) + stage.N, 0}},
 		pipe: pipe{out: out, regs: stage.Regs}}
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+package beat
 
 // source offers the beats of all frames without a pause.
 type source struct {
-	out    *wire
+	out    *Wire
 	left   int // beats that are not offered yet
-	counts counter
+	counts *Counter
 	holds  func(cycle int) bool
 }
 
@@ -23,8 +23,8 @@ func (s *source) move() {
 
 // sink takes every beat.
 type sink struct {
-	in     *wire
-	counts counter
+	in     *Wire
+	counts *Counter
 	holds  func(cycle int) bool
 }
 

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+package beat
 
-// unlimited is a FIFO without an end.
-const unlimited = int(^uint(0) >> 1)
+// Unlimited is the places of a FIFO without an end.
+const Unlimited = int(^uint(0) >> 1)
 
-// blockRAM is the depth beyond which stream_fifo is a memory with two registers behind it.
-const blockRAM = 64
+// BlockRAM is the depth beyond which stream_fifo is a memory with two registers behind it.
+const BlockRAM = 64
 
 // fifo is stream_fifo. With one or two places it is a stream_skid, which moves as a FIFO of two.
 type fifo struct {
-	in, out *wire
+	in, out *Wire
 	places  int
-	// held are the cycles in which the beats in it came, but for those in the registers and on the output; freed those in
-	// which places became free that no beat has taken since. fresh places no beat has ever taken.
+	// held are the cycles in which the beats came that are in neither the registers nor the output; freed those in which
+	// places became free that no beat has taken since. No beat has ever taken the fresh places.
 	held, freed cycles
 	fresh       int
 	offered     bool
-	// late says that the FIFO has the registers of a block RAM. A beat came into the first one in cycle read; moved is when
-	// the one before went on to the second.
+	// late says that the FIFO has the registers of a block RAM. A beat came into the first one in cycle read; moved is
+	// when the one before went on to the second.
 	late, reads bool
 	read, moved int
-	load        *load // of FIFO nodes
+	load        *Load // nil where nobody asks
 }
 
-func newFifo(in, out *wire, places int, late bool) *fifo {
+func newFifo(in, out *Wire, places int, late bool) *fifo {
 	if places == 1 {
 		places = 2
 	}
@@ -56,7 +56,7 @@ func (f *fifo) move() {
 // room takes a place and is the cycle from which it is free.
 func (f *fifo) room() int {
 	if f.fresh > 0 {
-		if f.places != unlimited {
+		if f.places != Unlimited {
 			f.fresh--
 		}
 		return 0
@@ -65,7 +65,7 @@ func (f *fifo) room() int {
 }
 
 func (f *fifo) free(cycle int) {
-	if f.places != unlimited {
+	if f.places != Unlimited {
 		f.freed.push(cycle)
 	}
 }
@@ -97,20 +97,22 @@ func (f *fifo) leave() bool {
 	return true
 }
 
-// load counts the beats in a FIFO as stream_fifo does.
-type load struct {
-	ins, outs  cycles
-	held, most int
+// Load counts the beats in a FIFO as stream_fifo does.
+type Load struct {
+	// Most is the greatest number of beats at once.
+	Most      int
+	ins, outs cycles
+	held      int
 }
 
-func (l *load) enter(cycle int) {
+func (l *Load) enter(cycle int) {
 	if l != nil {
 		l.ins.push(cycle)
 		l.count(false)
 	}
 }
 
-func (l *load) leave(cycle int) {
+func (l *Load) leave(cycle int) {
 	if l != nil {
 		l.outs.push(cycle)
 		l.count(false)
@@ -118,7 +120,7 @@ func (l *load) leave(cycle int) {
 }
 
 // count goes on in the order of cycles as far as both sides are known; at the end of a run they are.
-func (l *load) count(end bool) {
+func (l *Load) count(end bool) {
 	for l.ins.len() > 0 && (end || l.outs.len() > 0) {
 		if l.outs.len() > 0 && l.outs.first() <= l.ins.first() {
 			l.outs.pop()
@@ -127,6 +129,6 @@ func (l *load) count(end bool) {
 		}
 		l.ins.pop()
 		l.held++
-		l.most = max(l.most, l.held)
+		l.Most = max(l.Most, l.held)
 	}
 }

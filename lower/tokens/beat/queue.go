@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+package beat
 
 // cycles is a queue of cycles, the earliest first.
 type cycles struct {

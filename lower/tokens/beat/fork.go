@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+package beat
 
-// fork is stream_fork.
-type fork struct {
-	in     *wire
-	out    []*wire
+// Fork is stream_fork.
+type Fork struct {
+	in     *Wire
+	Out    []*Wire
 	active bool // the beat at the input is offered on all branches
-	// blocked counts, for each branch, the cycles in which it alone held up the others.
-	blocked []int
+	// Blocked counts, for each branch, the cycles in which it alone held up the others.
+	Blocked []int
 }
 
-func (f *fork) move() {
+func (f *Fork) move() {
 	for f.in.has {
 		if !f.active {
 			f.active = true
-			for _, w := range f.out {
+			for _, w := range f.Out {
 				w.offer(f.in.at)
 			}
 		}
 		slow, last, second := 0, f.in.at, f.in.at
-		for i, w := range f.out {
+		for i, w := range f.Out {
 			switch {
 			case w.has:
 				return
@@ -30,7 +30,7 @@ func (f *fork) move() {
 				second = max(second, w.taken)
 			}
 		}
-		f.blocked[slow] += last - second
+		f.Blocked[slow] += last - second
 		f.active = false
 		f.in.take(last)
 	}
@@ -38,7 +38,7 @@ func (f *fork) move() {
 
 // link is a FIFO that is not there: two wires that are one.
 type link struct {
-	in, out *wire
+	in, out *Wire
 	active  bool
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+package beat
 
 import "lathe/rtl"
 
 // columns is op_window_cols.
 type columns struct {
-	in *wire
+	in *Wire
 	c  rtl.Columns
 	// t is the next column to take, next that of the next window; tail and done are as in the module.
 	t, next    int
@@ -17,7 +17,7 @@ type columns struct {
 	pipe                   pipe
 }
 
-func newColumns(c rtl.Columns, in, out *wire) *columns {
+func newColumns(c rtl.Columns, in, out *Wire) *columns {
 	return &columns{in: in, c: c, next: c.First, took: -1, sent: -1, row: -1, ended: -1, pipe: pipe{out: out, regs: 1}}
 }
 

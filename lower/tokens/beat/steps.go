@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+package beat
 
 import (
 	"slices"
@@ -26,8 +26,8 @@ func marksOf(s *rtl.Stage) (marks []mark) {
 
 // steps makes a fixed sequence of steps a frame, which take beats of its inputs and give some.
 type steps struct {
-	in     []*wire
-	out    *wire
+	in     []*Wire
+	out    *Wire
 	period int
 	marks  []mark
 	// next is the coming mark; plain steps lie before it. last is the cycle of the last mark.
@@ -37,7 +37,7 @@ type steps struct {
 	asks bool
 }
 
-func newSteps(s *rtl.Stage, marks []mark, in []*wire, out *wire) *steps {
+func newSteps(s *rtl.Stage, marks []mark, in []*Wire, out *Wire) *steps {
 	p := &steps{in: in, out: out, period: s.Period, marks: marks, last: -1, pipe: pipe{out: out, regs: s.Regs}}
 	if len(marks) > 0 {
 		p.plain = marks[0].at

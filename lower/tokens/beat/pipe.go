@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+package beat
 
 // pipe is a row of registers that move together: in every cycle in which the last one is empty or taken.
 type pipe struct {
-	out  *wire
+	out  *Wire
 	regs int
 	// beats are those behind the one that is offered: the cycle in which each would reach the last register if none of
 	// those before it were held up.

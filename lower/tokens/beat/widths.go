@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tokens
+package beat
 
 // widen is stream_widen: beats gather in one register, and move on to a second one together.
 type widen struct {
-	in, out  *wire
+	in, out  *Wire
 	n, count int
 	from     int // the first cycle in which the next beat may be taken
 	whole    int // the cycle in which the gathered beats became n, where count is n
@@ -31,7 +31,7 @@ func (w *widen) move() {
 
 // narrow is stream_narrow without its skid.
 type narrow struct {
-	in, out *wire
+	in, out *Wire
 	n       int
 	left    int // parts of the beat in hand that have not left
 	from    int // as in widen
