@@ -84,16 +84,9 @@ func TestFarHeads(t *testing.T) {
 	near, far := quick(d.job(t)), d
 	far.p = dense(attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: heads, KVHeads: heads, Queries: queries, Keys: keys,
 		Dim: dim})
-	i, err := far.p.Instance("attention")
-	if err != nil {
-		t.Fatal(err)
-	}
-	launches, err := far.p.Launch("attention", attn.Args{Q: cuda.Buffer(0), K: cuda.Buffer(1), V: cuda.Buffer(2),
+	j, places := cudatest.Job{}, map[string]cudatest.Place{}
+	cudatest.Add(t, &j, far.p, attn.Args{Q: cuda.Buffer(0), K: cuda.Buffer(1), V: cuda.Buffer(2),
 		O: cuda.Buffer(3), LSE: cuda.Buffer(4), Mask: cuda.Null(), Lengths: cuda.Null()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	j, places := cudatest.Job{Kernels: []cuda.Instance{i}, Launches: launches}, map[string]cudatest.Place{}
 	for _, b := range near.Buffers {
 		size := max(b.Bytes, int64(len(b.Data)))
 		j.Buffers = append(j.Buffers, cudatest.Buffer{Name: b.Name, Bytes: size * heads, Out: b.Out})

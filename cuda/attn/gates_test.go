@@ -4,7 +4,6 @@ package attn_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	"lathe/cuda"
@@ -22,16 +21,12 @@ func TestSDPAGates(t *testing.T) {
 		for mask := attn.NoMask; mask <= attn.AddWord; mask++ {
 			for _, queries := range []int64{64, 1000} {
 				n := len(all)
-				p := attn.SDPA{Word: word.BFloat16 + word.Float(n%2), Batch: 1, Heads: 1, KVHeads: 1, Queries: queries, Keys: 1000,
-					Dim: dim, Mask: mask, Causal: attn.Causal((n + n/2 + k) % 3)}
+				p := dense(attn.SDPA{Word: word.BFloat16 + word.Float(n%2), Batch: 1, Heads: 1, KVHeads: 1, Queries: queries,
+					Keys: 1000, Dim: dim, Mask: mask, Causal: attn.Causal((n + n/2 + k) % 3)})
 				if !tools.Long && (queries == 64 || int(mask) != k%4) {
 					continue
 				}
-				i, err := p.Instance(fmt.Sprintf("sdpa_%d_%d_%d", dim, mask, queries))
-				if err != nil {
-					t.Fatal(err)
-				}
-				all = append(all, i)
+				all = append(all, cudatest.Plan(t, p).Instances...)
 			}
 		}
 	}
@@ -62,8 +57,8 @@ func TestValid(t *testing.T) {
 		}
 	}
 	sound.Queries = 0
-	if l, err := sound.Launch("k", attn.Args{}); err != nil || len(l) != 0 {
-		t.Errorf("%d launches for no queries, %v", len(l), err)
+	if l := cudatest.Plan(t, sound).Launches(attn.Args{}); len(l) != 0 {
+		t.Errorf("%d launches for no queries", len(l))
 	}
 }
 
@@ -89,26 +84,26 @@ func TestFloor(t *testing.T) {
 	}
 }
 
-// TestLaunchRefuses demands that no launch, and no kernel, comes of a problem that none takes.
-func TestLaunchRefuses(t *testing.T) {
+// TestPlanRefuses demands that no plan comes of a problem that no kernel takes.
+func TestPlanRefuses(t *testing.T) {
 	sound := attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 2, KVHeads: 1, Queries: 3, Keys: 5, Dim: 64, Scale: 0.125}
-	if l, err := sound.Launch("k", attn.Args{}); err != nil || len(l) != 1 {
-		t.Fatalf("%d launches, %v", len(l), err)
+	if l := cudatest.Plan(t, sound).Launches(attn.Args{}); len(l) != 1 {
+		t.Fatalf("%d launches", len(l))
 	}
-	odd := sound
+	arch, odd := cuda.Archs()[0], sound
 	odd.Dim = 72
-	if _, err := odd.Instance("k"); diag.CodeOf(err) != "L0990" {
+	if _, err := odd.Plan(arch); diag.CodeOf(err) != "L0990" {
 		t.Errorf("a kernel for a head dimension of 72: %v", err)
 	}
-	if _, err := (attn.MXINT8{SDPA: odd}).Instance("k"); diag.CodeOf(err) != "L0990" {
+	if _, err := (attn.MXINT8{SDPA: odd}).Plan(arch); diag.CodeOf(err) != "L0990" {
 		t.Errorf("a kernel of MXINT8 for a head dimension of 72: %v", err)
 	}
 	odd = sound
 	odd.KVHeads = 3
-	if _, err := odd.Launch("k", attn.Args{}); diag.CodeOf(err) != "L0990" {
+	if _, err := odd.Plan(arch); diag.CodeOf(err) != "L0990" {
 		t.Errorf("2 heads over 3: %v", err)
 	}
-	if _, err := (attn.MXINT8{SDPA: odd}).Launch("k", attn.MXINT8Args{}); diag.CodeOf(err) != "L0990" {
+	if _, err := (attn.MXINT8{SDPA: odd}).Plan(arch); diag.CodeOf(err) != "L0990" {
 		t.Errorf("2 heads over 3 of MXINT8: %v", err)
 	}
 }

@@ -36,7 +36,7 @@ func (p MXINT8) tile() tile {
 
 // Plan is the kernel. Errors as that of SDPA.
 func (p MXINT8) Plan(a cuda.Arch) (cuda.Plan[MXINT8Args], error) {
-	return planned(a, decode, p.Instance, p.Launch)
+	return planned(a, p, decode)
 }
 
 // decode is what to do with a problem that only the kernel on floats takes.
@@ -56,11 +56,7 @@ func (p MXINT8) Valid() error {
 	return p.SDPA.Valid()
 }
 
-// Instance is the kernel for the problem, with an entry of the given name. Error as that of SDPA.
-func (p MXINT8) Instance(kernel string) (cuda.Instance, error) {
-	if err := p.dimension(); err != nil {
-		return cuda.Instance{}, err
-	}
+func (p MXINT8) instance() (cuda.Instance, error) {
 	t, causal := p.tile(), 0
 	if p.Causal != Full {
 		causal = 1
@@ -69,20 +65,12 @@ func (p MXINT8) Instance(kernel string) (cuda.Instance, error) {
 	for _, n := range []int{int(p.Dim), t.keys, t.queries, warps, causal} {
 		params = append(params, strconv.Itoa(n))
 	}
-	return cuda.Make("sdpa_mxint8", kernel, params...)
+	return cuda.Named("sdpa_mxint8", params...)
 }
 
-// Launch is the call of the kernel, or nothing where there are no queries. Errors as those of SDPA.
-func (p MXINT8) Launch(kernel string, a MXINT8Args) ([]cuda.Launch, error) {
-	if err := p.Valid(); err != nil {
-		return nil, err
-	}
-	i, err := p.Instance(kernel)
-	if err != nil {
-		return nil, err
-	}
+func (p MXINT8) launches(i cuda.Instance, shared int, a MXINT8Args) []cuda.Launch {
 	args := append([]cuda.Arg{a.Q, a.K, a.KScales, a.V, a.VScales, a.Lengths, a.O, a.LSE}, p.scalars()...)
-	return p.launch(i, args, p.Q, p.K, p.Scales, p.O)
+	return p.launch(i, shared, args, p.Q, p.K, p.Scales, p.O)
 }
 
 // Floor is that of SDPA with 8.25 bits a key's or value's element.

@@ -61,14 +61,10 @@ func newCached(p attn.SDPA, lengths []int32) cached {
 func (c cached) job(t testing.TB) cudatest.Job {
 	t.Helper()
 	a, buffers := c.operands(c.k, c.v)
-	i, n := instance[attn.MXINT8Args](t, c.p), len(buffers)
+	n := len(buffers)
 	buffers = append(buffers, cudatest.Buffer{Name: "key scales", Data: c.kx},
 		cudatest.Buffer{Name: "value scales", Data: c.vx})
-	l, err := c.p.Launch(i.Kernel, attn.MXINT8Args{Args: a, KScales: cuda.Buffer(n), VScales: cuda.Buffer(n + 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cudatest.Job{Kernels: []cuda.Instance{i}, Buffers: buffers, Launches: l}
+	return job(t, c.p, attn.MXINT8Args{Args: a, KScales: cuda.Buffer(n), VScales: cuda.Buffer(n + 1)}, buffers)
 }
 
 // special makes a block of values NaN, one with -2^128, which is -Inf in bfloat16, and a block of the last key NaN.
@@ -156,15 +152,12 @@ func TestMXINT8Gates(t *testing.T) {
 	var all []cuda.Instance
 	for k, dim := range []int64{64, 80, 96, 128, 256} {
 		for _, queries := range []int64{64, 1000} {
-			p := attn.MXINT8{SDPA: attn.SDPA{Word: word.BFloat16, Queries: queries, Dim: dim, Causal: attn.Causal(k % 3)}}
+			p := attn.MXINT8{SDPA: dense(attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: queries,
+				Keys: 1000, Dim: dim, Causal: attn.Causal(k % 3)})}
 			if !tools.Long && (queries == 64 || k%2 == 0) {
 				continue
 			}
-			i, err := p.Instance(fmt.Sprintf("sdpa_mxint8_%d_%d", dim, queries))
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, i)
+			all = append(all, cudatest.Plan(t, p).Instances...)
 		}
 	}
 	cudatest.Gates(t, all...)

@@ -117,24 +117,27 @@ func (p SDPA) dimension() error {
 	return nil
 }
 
-// Plan is the kernel. Errors as Valid, and L0990 where a block has more shared memory than the architecture.
+// Plan is the kernel; nothing is launched where there are no queries. Errors as Valid, and L0990 where a block has more
+// shared memory than the architecture.
 func (p SDPA) Plan(a cuda.Arch) (cuda.Plan[Args], error) {
-	return planned(a, "there are architectures with more", p.Instance, p.Launch)
+	return planned(a, p, "there are architectures with more")
+}
+
+// problem is what both kernels are planned by.
+type problem[O any] interface {
+	Valid() error
+	instance() (cuda.Instance, error)
+	launches(i cuda.Instance, shared int, o O) []cuda.Launch
 }
 
 // planned is the plan of one kernel, refused where its blocks have more shared memory than an architecture has.
-func planned[O any](a cuda.Arch, hint string, instance func(kernel string) (cuda.Instance, error),
-	launch func(kernel string, o O) ([]cuda.Launch, error)) (cuda.Plan[O], error) {
+func planned[O any](a cuda.Arch, p problem[O], hint string) (cuda.Plan[O], error) {
 	fail := func(err error) (cuda.Plan[O], error) { return cuda.Plan[O]{}, err }
-	var none O
-	if _, err := launch("attention", none); err != nil { // whatever its operands are
+	if err := p.Valid(); err != nil {
 		return fail(err)
 	}
-	i, err := instance("attention")
+	i, err := p.instance()
 	if err != nil {
-		return fail(err)
-	}
-	if i, err = cuda.Named(i.Template.Name, i.Params...); err != nil {
 		return fail(err)
 	}
 	shared, err := i.Shared()
@@ -145,10 +148,7 @@ func planned[O any](a cuda.Arch, hint string, instance func(kernel string) (cuda
 		return fail(refuse(i.Template.Name, "%d bytes of shared memory a block, %s has %d", shared, a.Name, a.Shared).
 			WithHint("%s", hint))
 	}
-	return cuda.OneKernel(i, func(o O) []cuda.Launch {
-		l, _ := launch(i.Kernel, o) // its errors are those above
-		return l
-	}), nil
+	return cuda.OneKernel(i, func(o O) []cuda.Launch { return p.launches(i, shared, o) }), nil
 }
 
 // Valid reports what no kernel can take on any architecture: error L0990.
@@ -189,12 +189,7 @@ func (p SDPA) blocks() int64 {
 	return (p.Queries + rows - 1) / rows * p.Heads * p.Batch
 }
 
-// Instance is the kernel for the problem, with an entry of the given name. Error L0990 for a head dimension that there
-// is no kernel for.
-func (p SDPA) Instance(kernel string) (cuda.Instance, error) {
-	if err := p.dimension(); err != nil {
-		return cuda.Instance{}, err
-	}
+func (p SDPA) instance() (cuda.Instance, error) {
 	t, _ := p.tile()
 	causal := 0
 	if p.Causal != Full {
@@ -204,33 +199,24 @@ func (p SDPA) Instance(kernel string) (cuda.Instance, error) {
 	for _, n := range []int{int(p.Word), int(p.Dim), t.keys, t.queries, warps, causal, int(p.Mask)} {
 		params = append(params, strconv.Itoa(n))
 	}
-	return cuda.Make("sdpa", kernel, params...)
+	return cuda.Named("sdpa", params...)
 }
 
-// Launch is the call of the kernel, or nothing where there are no queries. Errors as Valid.
-func (p SDPA) Launch(kernel string, a Args) ([]cuda.Launch, error) {
-	if err := p.Valid(); err != nil {
-		return nil, err
-	}
-	i, err := p.Instance(kernel)
-	if err != nil {
-		return nil, err
-	}
+func (p SDPA) launches(i cuda.Instance, shared int, a Args) []cuda.Launch {
 	args := append([]cuda.Arg{a.Q, a.K, a.V, a.Mask, a.Lengths, a.O, a.LSE}, p.scalars()...)
-	return p.launch(i, args, p.Q, p.K, p.V, p.O, p.MaskStrides)
+	return p.launch(i, shared, args, p.Q, p.K, p.V, p.O, p.MaskStrides)
 }
 
 // launch calls an instance with arguments and strides behind them, or is nothing where there are no queries.
-func (p SDPA) launch(i cuda.Instance, args []cuda.Arg, strides ...Strides) ([]cuda.Launch, error) {
-	shared, err := i.Shared()
-	if err != nil || p.blocks() == 0 {
-		return nil, err
+func (p SDPA) launch(i cuda.Instance, shared int, args []cuda.Arg, strides ...Strides) []cuda.Launch {
+	if p.blocks() == 0 {
+		return nil
 	}
 	for _, s := range strides {
 		args = append(args, cuda.I64(s.Batch), cuda.I64(s.Head), cuda.I64(s.Row))
 	}
 	return []cuda.Launch{{Kernel: i.Kernel, Grid: [3]uint32{uint32(p.blocks()), 1, 1}, Block: [3]uint32{32 * warps, 1, 1},
-		Shared: uint32(shared), Args: args}}, nil
+		Shared: uint32(shared), Args: args}}
 }
 
 // scalars are the arguments from the number of heads to the scale.

@@ -27,17 +27,17 @@ func dense(p attn.SDPA) attn.SDPA {
 	return p
 }
 
-// instance is the kernel of a problem that every architecture takes.
-func instance[O any](t testing.TB, p cuda.Problem[O]) (i cuda.Instance) {
+// job runs a problem, for which every architecture has the same kernel.
+func job[O any](t testing.TB, p cuda.Problem[O], o O, buffers []cudatest.Buffer) cudatest.Job {
 	t.Helper()
+	j := cudatest.Job{Buffers: buffers}
+	cudatest.Add(t, &j, p, o)
 	for _, a := range cuda.Archs() {
-		plan, err := p.Plan(a)
-		if err != nil {
-			t.Fatal(err)
+		if plan, err := p.Plan(a); err != nil || plan.Instances[0].String() != j.Kernels[0].String() {
+			t.Fatalf("%s: %v, not %s: %v", a.Name, plan.Instances, j.Kernels[0], err)
 		}
-		i = plan.Instances[0]
 	}
-	return i
+	return j
 }
 
 // operands are the buffers of a problem, with keys and values as they are given, and the arguments that name them.
@@ -65,12 +65,7 @@ func (d data) operands(k, v []byte) (attn.Args, []cudatest.Buffer) {
 func (d data) job(t testing.TB) cudatest.Job {
 	t.Helper()
 	a, buffers := d.operands(encode(d.p.Word, d.k), encode(d.p.Word, d.v))
-	i := instance[attn.Args](t, d.p)
-	l, err := d.p.Launch(i.Kernel, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cudatest.Job{Kernels: []cuda.Instance{i}, Buffers: buffers, Launches: l}
+	return job(t, d.p, a, buffers)
 }
 
 // check allows twice the error that a plain computation in the same precision makes in the row, and a unit in the last

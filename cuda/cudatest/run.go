@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"lathe/cuda"
@@ -266,4 +267,30 @@ func (b Buffer) contents(m *ptx.Machine, at uint64) (now, before []byte, err err
 		before = append(before, bytes.Repeat([]byte{0xFF}, len(part)-len(p.Data))...)
 	}
 	return now, before, nil
+}
+
+// Plan is the plan of a problem, on sm_90 where it depends on the architecture.
+func Plan[O any](t testing.TB, p cuda.Problem[O]) cuda.Plan[O] {
+	t.Helper()
+	a, err := cuda.FindArch("sm_90")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := p.Plan(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan
+}
+
+// Add adds the launches of a problem to a job, and its kernels as far as the job lacks them.
+func Add[O any](t testing.TB, j *Job, p cuda.Problem[O], o O) {
+	t.Helper()
+	plan := Plan(t, p)
+	for _, i := range plan.Instances {
+		if !slices.ContainsFunc(j.Kernels, func(k cuda.Instance) bool { return k.Kernel == i.Kernel }) {
+			j.Kernels = append(j.Kernels, i)
+		}
+	}
+	j.Launches = append(j.Launches, plan.Launches(o)...)
 }

@@ -54,9 +54,13 @@ func (p W8A16) Planned(template string, params []string, splits int) (Plan, erro
 	return p.with(choice{template: template, params: params, blocks: blocks, splits: splits})
 }
 
-// Launched is the launch of the kernel.
-func (s SplitSum) Launched(i cuda.Instance, o Operands) (cuda.Launch, error) {
+// Launched is the kernel and its launch.
+func (s SplitSum) Launched(o Operands) (cuda.Instance, cuda.Launch, error) {
+	i, err := s.instance()
+	if err != nil {
+		return i, cuda.Launch{}, err
+	}
 	l, err := gridOf(i, s.blocks())
 	l.Args = s.args(o)
-	return l, err
+	return i, l, err
 }

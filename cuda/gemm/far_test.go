@@ -140,12 +140,8 @@ func TestFarSums(t *testing.T) {
 	const rows, cols, parts = 37, 64, 3
 	make := func(m int) cudatest.Job {
 		s := gemm.SplitSum{M: m, N: cols, Splits: parts, Epilogue: gemm.Epilogue{Out: word.BF16, Act: gemm.Relu}}
-		i, err := s.Instance()
-		if err != nil {
-			t.Fatal(err)
-		}
 		null := cuda.Null()
-		l, err := s.Launched(i, gemm.Operands{Workspace: cuda.Buffer(0), Y: cuda.Buffer(1), Bias: null, Residual: null,
+		i, l, err := s.Launched(gemm.Operands{Workspace: cuda.Buffer(0), Y: cuda.Buffer(1), Bias: null, Residual: null,
 			YScales: null})
 		if err != nil {
 			t.Fatal(err)

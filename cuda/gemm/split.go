@@ -22,8 +22,7 @@ func (s SplitSum) stride() int64 { return int64(s.M) * s.pitch() }
 // Workspace is the size of all parts in bytes.
 func (s SplitSum) Workspace() int64 { return int64(s.Splits) * s.stride() * 4 }
 
-// Instance is the kernel.
-func (s SplitSum) Instance() (cuda.Instance, error) { return cuda.Named("split_sum", s.params()...) }
+func (s SplitSum) instance() (cuda.Instance, error) { return cuda.Named("split_sum", s.params()...) }
 
 // blocks of the grid: a thread takes eight columns, blocks of 32 stay together.
 func (s SplitSum) blocks() int { return max(ceil(s.M*ceil(s.Columns(s.N), 32)*4, 256), 1) }

@@ -174,7 +174,7 @@ func (p W8A16) with(c choice) (Plan, error) {
 // split adds the second kernel.
 func (p W8A16) split(plan Plan, head cuda.Launch, dims []cuda.Arg) (Plan, error) {
 	s := SplitSum{M: p.M, N: p.N, Splits: plan.Splits, Epilogue: p.Epilogue}
-	i, err := s.Instance()
+	i, err := s.instance()
 	if err != nil {
 		return Plan{}, err
 	}

@@ -18,29 +18,27 @@ func TestAccesses(t *testing.T) {
 	chain := pointwise.Chain{N: n, Cols: n, In: num.BF16, Out: num.BF16, Inputs: []pointwise.Shape{0}}
 	one, narrow := cast(t, n, "int(8)", "fixed(8,1)"), cast(t, n, "fp32", "fixed(8,1)")
 	wide := cast(t, n, "int(16)", "int(64)")
+	castOf := func(p pointwise.Cast) func(j *cudatest.Job) {
+		return func(j *cudatest.Job) { cudatest.Add(t, j, p, plain(cuda.Buffer(0), cuda.Buffer(1))) }
+	}
 	for _, c := range []struct {
-		name    string
-		problem interface {
-			Instance(kernel string) (cuda.Instance, error)
-		}
-		launch   cuda.Launch
+		name     string
+		add      func(j *cudatest.Job)
 		bytes    [2]int64 // of an element, in and out
 		thread   int64    // elements of a thread
 		accesses int64    // of a warp
 	}{
-		{"cast 1 to 1", one, launched(one), [2]int64{1, 1}, 16, 2},
-		{"cast 4 to 1", narrow, launched(narrow), [2]int64{4, 1}, 4, 2},
-		{"cast 2 to 8", wide, launched(wide), [2]int64{2, 8}, 4, 3},
-		{"chain", chain, chain.Launch("k", cuda.Buffer(1), cuda.Buffer(0)), [2]int64{2, 2}, 8, 2},
+		{"cast 1 to 1", castOf(one), [2]int64{1, 1}, 16, 2},
+		{"cast 4 to 1", castOf(narrow), [2]int64{4, 1}, 4, 2},
+		{"cast 2 to 8", castOf(wide), [2]int64{2, 8}, 4, 3},
+		{"chain", func(j *cudatest.Job) {
+			cudatest.Add(t, j, chain, pointwise.ChainOperands{X: []cuda.Arg{cuda.Buffer(0)}, Y: cuda.Buffer(1)})
+		}, [2]int64{2, 2}, 8, 2},
 	} {
-		kernel, err := c.problem.Instance("k")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, stats := cudatest.Trace(t, cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel},
-			Launches: []cuda.Launch{c.launch},
-			Buffers: []cudatest.Buffer{{Name: "x", Data: make([]byte, n*c.bytes[0])},
-				{Name: "y", Bytes: n * c.bytes[1], Out: true}}})
+		job := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{{Name: "x", Data: make([]byte, n*c.bytes[0])},
+			{Name: "y", Bytes: n * c.bytes[1], Out: true}}}
+		c.add(&job)
+		_, stats := cudatest.Trace(t, job)
 		warps := n / (32 * c.thread)
 		if got := stats[0].GlobalAccesses; got != warps*c.accesses {
 			t.Errorf("%s: %d accesses, want %d", c.name, got, warps*c.accesses)
@@ -48,14 +46,10 @@ func TestAccesses(t *testing.T) {
 	}
 	for _, in := range []num.Codec{num.FP32, num.BF16} {
 		p := pointwise.Quantize{Rows: 16, Cols: 512, In: in}
-		kernel, err := p.Instance("k")
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, stats := cudatest.Trace(t, cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel},
-			Launches: []cuda.Launch{p.Launch("k", cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2))},
-			Buffers: []cudatest.Buffer{{Name: "x", Data: make([]byte, n*in.Bytes)}, {Name: "q", Bytes: n, Out: true},
-				{Name: "X", Bytes: n / 32, Out: true}}})
+		job := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{{Name: "x", Data: make([]byte, n*in.Bytes)},
+			{Name: "q", Bytes: n, Out: true}, {Name: "X", Bytes: n / 32, Out: true}}}
+		cudatest.Add(t, &job, p, pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)})
+		_, stats := cudatest.Trace(t, job)
 		if got, want := stats[0].GlobalAccesses, int64(n/512*(in.Bytes+2)); got != want {
 			t.Errorf("quantize of %s: %d accesses, want %d", in.Type, got, want)
 		}
@@ -67,8 +61,9 @@ func cast(t testing.TB, n int64, from, to string) pointwise.Cast {
 	return pointwise.Cast{N: n, From: side(t, from), To: side(t, to)}
 }
 
-func launched(p pointwise.Cast) cuda.Launch {
-	return p.Launch("k", cuda.Buffer(0), cuda.Buffer(1), cuda.Null(), cuda.Null())
+// plain are the operands of a problem without scales.
+func plain(x, y cuda.Arg) pointwise.Operands {
+	return pointwise.Operands{X: x, Y: y, XScales: cuda.Null(), YScales: cuda.Null()}
 }
 
 // The check of each case sees a wrong byte.

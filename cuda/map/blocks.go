@@ -24,41 +24,37 @@ func (p Blocks) PerRow() int64 {
 	return (p.Length + int64(p.To.BlockSize()) - 1) / int64(p.To.BlockSize())
 }
 
-// Instance is the kernel for the problem under a name. Error L0990 for what the kernel does not take: a source with an
-// image of scales.
-func (p Blocks) Instance(kernel string) (cuda.Instance, error) {
+func (p Blocks) instance() (cuda.Instance, error) {
 	if p.From.Codec.Block || p.From.Group > 0 {
-		return cuda.Instance{}, unfit(kernel, "to_blocks reads values with one scale, not %s", p.From.Codec.Type).
+		return cuda.Instance{}, unfit("to_blocks", "to_blocks reads values with one scale, not %s", p.From.Codec.Type).
 			WithHint("cast to fp32 first")
 	}
 	to, ok := num.Of(p.To)
 	if !ok {
-		return cuda.Instance{}, unfit(kernel, "the kernel library has no codec for %s", p.To)
+		return cuda.Instance{}, unfit("to_blocks", "the kernel library has no codec for %s", p.To)
 	}
 	n := max(p.Outer*p.Length*p.Inner, 32*p.Outer*p.PerRow()*p.Inner)
-	return cuda.Make("to_blocks", kernel, p.From.Codec.Type, to.Type, wide(n))
+	return cuda.Named("to_blocks", p.From.Codec.Type, to.Type, wide(n))
 }
 
-// Launch runs it: x codes of From, q codes of To, and the scale image [Outer][blocks][Inner].
-func (p Blocks) Launch(kernel string, x, q, scales cuda.Arg) cuda.Launch {
-	return cuda.Launch{
-		Kernel: kernel, Grid: grid(p.Outer*p.PerRow()*p.Inner, 8), Block: [3]uint32{256, 1, 1},
-		Args: []cuda.Arg{x, q, scales, cuda.I64(p.Outer), cuda.I64(p.Length), cuda.I64(p.Inner),
-			cuda.I64(int64(p.To.BlockSize())), cuda.F32(p.From.Scale), cuda.I64(p.From.Zero), cuda.U32(format.Mix(p.Seed))},
-	}
+// args are the arguments of a launch for that many samples' outer indices.
+func (p Blocks) args(o Operands, outer cuda.Arg) []cuda.Arg {
+	return []cuda.Arg{o.X, o.Y, o.YScales, outer, cuda.I64(p.Length), cuda.I64(p.Inner),
+		cuda.I64(int64(p.To.BlockSize())), cuda.F32(p.From.Scale), cuda.I64(p.From.Zero), cuda.U32(format.Mix(p.Seed))}
 }
 
-// Valid reports why no kernel can take the problem. Error as Instance.
+// Valid reports why no kernel can take the problem: error L0990 for a source with an image of scales.
 func (p Blocks) Valid() error {
-	_, err := p.Instance("to_blocks")
+	_, err := p.instance()
 	return err
 }
 
-// Plan is the kernel, on any architecture. Error as Instance.
+// Plan is the kernel, on any architecture: X are codes of From, Y codes of To, YScales the scale image
+// [Outer][blocks][Inner]. Error as Valid.
 func (p Blocks) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
-	i, err := named(p.Instance("to_blocks"))
+	i, err := p.instance()
 	return cuda.OneKernel(i, func(o Operands) []cuda.Launch {
-		return []cuda.Launch{p.Launch(i.Kernel, o.X, o.Y, o.YScales)}
+		return oneLaunch(i, p.Outer*p.PerRow()*p.Inner, 8, p.args(o, cuda.I64(p.Outer)))
 	}), err
 }
 
@@ -69,16 +65,14 @@ func (p Blocks) Floor() cuda.Floor {
 	return cuda.Floor{Bytes: n*int64(p.From.Codec.Bytes+to.Bytes) + p.Outer*p.PerRow()*p.Inner}
 }
 
-// Call is the same for each of a number of samples. Errors as Instance.
+// Call is the same for each of a number of samples. Error as Valid.
 func (p Blocks) Call(o Operands, _ cuda.Target) (cuda.Call, error) {
-	i, err := named(p.Instance("to_blocks"))
+	i, err := p.instance()
 	if err != nil {
 		return cuda.Call{}, err
 	}
-	args := p.Launch("", o.X, o.Y, o.YScales).Args
-	args[3] = cuda.Samples64(p.Outer, 1)
 	rows, n := p.Outer*p.PerRow()*p.Inner, p.Outer*p.Length*p.Inner
 	most := elements(32*max(rows, n)) / max(32, int64(p.To.BlockSize()))
 	return cuda.Call{Instance: i, Blocks: 1, Rows: rows, Tile: 8, MaxRows: most,
-		Args: args, Bytes: p.Floor().Bytes}, nil
+		Args: p.args(o, cuda.Samples64(p.Outer, 1)), Bytes: p.Floor().Bytes}, nil
 }

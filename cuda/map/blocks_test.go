@@ -17,7 +17,6 @@ import (
 
 // Blocks of every width and length, along any axis, from any format, against ir/format.
 func TestBlocks(t *testing.T) {
-	var all []cuda.Instance
 	job := cudatest.Job{}
 	var want [][]byte
 	r := rand.New(rand.NewPCG(11, 12))
@@ -36,12 +35,6 @@ func TestBlocks(t *testing.T) {
 			t.Fatal(c.to)
 		}
 		p := pointwise.Blocks{Outer: c.outer, Length: c.length, Inner: c.inner, From: side(t, c.from), To: to, Seed: 5}
-		name := fmt.Sprintf("blocks_%d", i)
-		kernel, err := p.Instance(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, kernel)
 		n := c.outer * c.length * c.inner
 		codes := make([]int64, n)
 		for k := range codes {
@@ -61,17 +54,17 @@ func TestBlocks(t *testing.T) {
 		for _, v := range codes {
 			in = append(in, binary.LittleEndian.AppendUint64(nil, uint64(v))[:size]...)
 		}
-		job.Launches = append(job.Launches, p.Launch(name, cuda.Buffer(3*i), cuda.Buffer(3*i+1), cuda.Buffer(3*i+2)))
+		cudatest.Add(t, &job, p,
+			pointwise.Operands{X: cuda.Buffer(3 * i), Y: cuda.Buffer(3*i + 1), YScales: cuda.Buffer(3*i + 2)})
 		job.Buffers = append(job.Buffers, cudatest.Buffer{Name: c.from, Data: in},
 			cudatest.Buffer{Name: c.to, Bytes: int64(len(q)), Out: true},
 			cudatest.Buffer{Name: "scales of " + c.to, Bytes: int64(len(scales)), Out: true})
 		want = append(want, q, scales)
 	}
-	job.Kernels = all
 	for i, out := range cudatest.Run(t, job) {
-		cudatest.Equal(t, fmt.Sprintf("%s, output %d", all[i/2], i%2), out, want[i], 1)
+		cudatest.Equal(t, fmt.Sprintf("%s, output %d", job.Launches[i/2].Kernel, i%2), out, want[i], 1)
 	}
-	cudatest.Gates(t, all...)
+	cudatest.Gates(t, job.Kernels...)
 }
 
 // sourceWord is a word of fp32: zeros, subnormals, ordinary and large values, infinities, any words, in runs.

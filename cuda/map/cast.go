@@ -52,59 +52,52 @@ func SideOf(f format.Format) (Side, error) {
 	return s, nil
 }
 
-// Instance is the kernel for the problem under a name. Error L0990 for a problem that the kernel does not take: a block
-// format as target, which needs the whole block, or binary16 that is not named as saturating after a block format,
-// whose values leave its range.
-func (p Cast) Instance(kernel string) (cuda.Instance, error) {
+func (p Cast) instance() (cuda.Instance, error) {
 	switch {
 	case p.To.Codec.Block:
-		return cuda.Instance{}, unfit(kernel, "cast does not make blocks").WithHint("use quantize")
+		return cuda.Instance{}, unfit("cast", "cast does not make blocks").WithHint("use quantize")
 	case p.From.Codec.Block && p.To.Codec == num.FP16:
-		return cuda.Instance{}, unfit(kernel, "values of a block format do not fit binary16").
+		return cuda.Instance{}, unfit("cast", "values of a block format do not fit binary16").
 			WithHint("ask for bf16 or fp32, or for binary16 that saturates")
 	case p.From.Group < 0 || p.To.Group < 0 || p.axis() && (p.Length < 1 || p.Inner < 1):
-		return cuda.Instance{}, unfit(kernel, "an axis of %d by %d elements", p.Length, p.Inner)
+		return cuda.Instance{}, unfit("cast", "an axis of %d by %d elements", p.Length, p.Inner)
 	}
-	return cuda.Make("cast", kernel, p.From.Codec.Type, p.To.Codec.Type, strconv.Itoa(bit(p.axis())), wide(p.N))
+	return cuda.Named("cast", p.From.Codec.Type, p.To.Codec.Type, strconv.Itoa(bit(p.axis())), wide(p.N))
 }
 
 func (p Cast) axis() bool { return p.From.Group > 0 || p.To.Group > 0 }
 
-// Launch runs it: x and y are the codes, xs and ys the scale images, cuda.Null where there is none: float32 words of an
-// affine format, bytes of a block format.
-func (p Cast) Launch(kernel string, x, y, xs, ys cuda.Arg) cuda.Launch {
-	return cuda.Launch{
-		Kernel: kernel, Grid: grid(p.N, p.each()), Block: [3]uint32{256, 1, 1},
-		Args: []cuda.Arg{x, y, xs, ys, cuda.I64(p.N), cuda.I64(p.Length), cuda.I64(p.Inner),
-			cuda.I64(p.From.Group), cuda.I64(p.To.Group), cuda.F32(p.From.Scale), cuda.F32(p.To.Scale),
-			cuda.I64(p.From.Zero), cuda.I64(p.To.Zero), cuda.U32(format.Mix(p.Seed))},
-	}
+// args are the arguments of a launch over n codes.
+func (p Cast) args(o Operands, n cuda.Arg) []cuda.Arg {
+	return []cuda.Arg{o.X, o.Y, o.XScales, o.YScales, n, cuda.I64(p.Length), cuda.I64(p.Inner),
+		cuda.I64(p.From.Group), cuda.I64(p.To.Group), cuda.F32(p.From.Scale), cuda.F32(p.To.Scale),
+		cuda.I64(p.From.Zero), cuda.I64(p.To.Zero), cuda.U32(format.Mix(p.Seed))}
 }
 
-// Valid reports why no kernel can take the problem. Error as Instance.
+// Valid reports why no kernel can take the problem. Error L0990 for a block format as target, which needs the whole
+// block, or binary16 that is not named as saturating after a block format, whose values leave its range.
 func (p Cast) Valid() error {
-	_, err := p.Instance("cast")
+	_, err := p.instance()
 	return err
 }
 
-// Plan is the kernel, on any architecture. Error as Instance.
+// Plan is the kernel, on any architecture: X and Y are the codes, XScales and YScales the scale images, cuda.Null where
+// there is none: float32 words of an affine format, bytes of a block format. Error as Valid.
 func (p Cast) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
-	i, err := named(p.Instance("cast"))
+	i, err := p.instance()
 	return cuda.OneKernel(i, func(o Operands) []cuda.Launch {
-		return []cuda.Launch{p.Launch(i.Kernel, o.X, o.Y, o.XScales, o.YScales)}
+		return oneLaunch(i, p.N, p.each(), p.args(o, cuda.I64(p.N)))
 	}), err
 }
 
-// Call is the cast of the N codes of each of a number of samples, which have a scale image each. Errors as Instance.
+// Call is the cast of the N codes of each of a number of samples, which have a scale image each. Error as Valid.
 func (p Cast) Call(o Operands, _ cuda.Target) (cuda.Call, error) {
-	i, err := named(p.Instance("cast"))
+	i, err := p.instance()
 	if err != nil {
 		return cuda.Call{}, err
 	}
-	args := p.Launch("", o.X, o.Y, o.XScales, o.YScales).Args
-	args[4] = cuda.Samples64(p.N, 1)
-	return cuda.Call{Instance: i, Blocks: 1, Rows: p.N, Tile: p.each(), MaxRows: elements(p.N), Args: args,
-		Bytes: p.Floor().Bytes}, nil
+	return cuda.Call{Instance: i, Blocks: 1, Rows: p.N, Tile: p.each(), MaxRows: elements(p.N),
+		Args: p.args(o, cuda.Samples64(p.N, 1)), Bytes: p.Floor().Bytes}, nil
 }
 
 // each is the number of elements of a block of threads.

@@ -92,10 +92,6 @@ func (c casting) run(t *testing.T, seed uint64) {
 	from, to := mustParse(t, c.from), mustParse(t, c.to)
 	n := c.outer * c.length * c.axis
 	p := pointwise.Cast{N: n, Length: c.length, Inner: c.axis, From: side(t, c.from), To: side(t, c.to), Seed: 3}
-	kernel, err := p.Instance("cast")
-	if err != nil {
-		t.Fatal(err)
-	}
 	xs, scaleIn := scaleImage(r, p.From, c)
 	ys, scaleOut := scaleImage(r, p.To, c)
 	var in, want []byte
@@ -120,10 +116,11 @@ func (c casting) run(t *testing.T, seed uint64) {
 		}
 		return cuda.Buffer(index)
 	}
-	got := cudatest.Run(t, cudatest.Job{Kernels: []cuda.Instance{kernel},
-		Launches: []cuda.Launch{p.Launch("cast", cuda.Buffer(0), cuda.Buffer(1), image(2, xs), image(3, ys))},
-		Buffers: []cudatest.Buffer{{Name: "x", Data: in}, {Name: "y", Bytes: int64(len(want)), Out: true},
-			{Name: "xs", Data: xs}, {Name: "ys", Data: ys}}})[0]
+	job := cudatest.Job{Buffers: []cudatest.Buffer{{Name: "x", Data: in}, {Name: "y", Bytes: int64(len(want)), Out: true},
+		{Name: "xs", Data: xs}, {Name: "ys", Data: ys}}}
+	cudatest.Add(t, &job, p,
+		pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), XScales: image(2, xs), YScales: image(3, ys)})
+	got := cudatest.Run(t, job)[0]
 	cudatest.Equal(t, c.from+" to "+c.to, got, want, p.To.Codec.Bytes)
 }
 
@@ -152,14 +149,11 @@ func TestAllPairs(t *testing.T) {
 	} {
 		t.Run(out.side.Codec.Type, func(t *testing.T) {
 			p := pointwise.Cast{N: 65536, Length: 65536, Inner: 1, From: side(t, "mxint8"), To: out.side}
-			kernel, err := p.Instance("cast")
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := numbers(out.codec, cudatest.Run(t, cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel},
-				Launches: []cuda.Launch{p.Launch("cast", cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2), cuda.Null())},
-				Buffers: []cudatest.Buffer{{Name: "q", Data: q},
-					{Name: "y", Bytes: 65536 * int64(out.side.Codec.Bytes), Out: true}, {Name: "X", Data: x}}})[0])
+			job := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{{Name: "q", Data: q},
+				{Name: "y", Bytes: 65536 * int64(out.side.Codec.Bytes), Out: true}, {Name: "X", Data: x}}}
+			cudatest.Add(t, &job, p,
+				pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), XScales: cuda.Buffer(2), YScales: cuda.Null()})
+			got := numbers(out.codec, cudatest.Run(t, job)[0])
 			equal, nan, beyond := 0, 0, 0
 			for i, g := range got {
 				want := mx.Decode(int64(int8(q[i]))).Mul(mx.ScaleValue(int64(x[i/32]))).Float64()
@@ -208,17 +202,12 @@ func castTails(t *testing.T, pair [2]string) {
 		}
 		x := cuda.BufferAt(2*i, int64(shift*p.From.Codec.Bytes))
 		y := cuda.BufferAt(2*i+1, int64(shift*p.To.Codec.Bytes))
-		job.Launches = append(job.Launches, p.Launch("cast", x, y, cuda.Null(), cuda.Null()))
+		cudatest.Add(t, &job, p, plain(x, y))
 		job.Buffers = append(job.Buffers,
 			cudatest.Buffer{Name: fmt.Sprintf("x of %d", n), Data: append(make([]byte, shift*p.From.Codec.Bytes), in...)},
 			cudatest.Buffer{Name: fmt.Sprintf("y of %d", n), Bytes: int64(len(out) + shift*p.To.Codec.Bytes), Out: true})
 		want, shifts = append(want, out), append(shifts, shift*p.To.Codec.Bytes)
 	}
-	kernel, err := p.Instance("cast")
-	if err != nil {
-		t.Fatal(err)
-	}
-	job.Kernels = []cuda.Instance{kernel}
 	for i, out := range cudatest.Run(t, job) {
 		cudatest.Equal(t, fmt.Sprint(pair, i), out[shifts[i]:], want[i], p.To.Codec.Bytes)
 	}
@@ -228,18 +217,15 @@ func castTails(t *testing.T, pair [2]string) {
 func TestCastWide(t *testing.T) {
 	const n, first = 1<<33 + 4096 + 5, 1 << 33
 	p := pointwise.Cast{N: n, From: side(t, "int(8)"), To: side(t, "fixed(8,1)")}
-	kernel, err := p.Instance("cast")
-	if err != nil {
-		t.Fatal(err)
-	}
 	x, want := make([]byte, n-first), make([]byte, n-first)
 	for i := range x {
 		x[i] = byte(i * 7)
 		want[i] = byte(min(max(2*int(int8(x[i])), -128), 127))
 	}
-	got := cudatest.Run(t, cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel}, First: first / 4096,
-		Launches: []cuda.Launch{p.Launch("cast", cuda.Buffer(0), cuda.Buffer(1), cuda.Null(), cuda.Null())},
+	job := cudatest.Job{Quick: true, First: first / 4096,
 		Buffers: []cudatest.Buffer{{Name: "x", Bytes: n, Sparse: true, Pieces: []cudatest.Piece{{At: first, Data: x}}},
-			{Name: "y", Bytes: n, Sparse: true, Out: true, Pieces: []cudatest.Piece{{At: first, Bytes: n - first}}}}})[0]
+			{Name: "y", Bytes: n, Sparse: true, Out: true, Pieces: []cudatest.Piece{{At: first, Bytes: n - first}}}}}
+	cudatest.Add(t, &job, p, plain(cuda.Buffer(0), cuda.Buffer(1)))
+	got := cudatest.Run(t, job)[0]
 	cudatest.Equal(t, "cast", got, want, 1)
 }

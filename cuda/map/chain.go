@@ -32,24 +32,23 @@ type Chain struct {
 // most is the number of inputs and of scalars that the kernel has room for.
 const most = 4
 
-// Instance is the kernel for the problem under a name. Error L0990 for what the kernel does not take.
-func (p Chain) Instance(kernel string) (cuda.Instance, error) {
+func (p Chain) instance() (cuda.Instance, error) {
 	for _, c := range []num.Codec{p.In, p.Out} {
 		if c != num.FP32 && c != num.BF16 && c != num.FP16 {
-			return cuda.Instance{}, unfit(kernel, "chains compute on fp32, bf16 and fp16, not %s", c.Type)
+			return cuda.Instance{}, unfit("chain", "chains compute on fp32, bf16 and fp16, not %s", c.Type)
 		}
 	}
 	if n := len(p.Inputs); n > most || p.Expr.need(exprArg) > n || p.Expr.need(exprScalar) > len(p.Scalars) {
-		return cuda.Instance{}, unfit(kernel, "%s of %d inputs and %d scalars", p.Expr.Type(), n, len(p.Scalars))
+		return cuda.Instance{}, unfit("chain", "%s of %d inputs and %d scalars", p.Expr.Type(), n, len(p.Scalars))
 	}
 	if p.Cols < 1 || p.N%p.Cols != 0 {
-		return cuda.Instance{}, unfit(kernel, "%d elements are not rows of %d", p.N, p.Cols)
+		return cuda.Instance{}, unfit("chain", "%d elements are not rows of %d", p.N, p.Cols)
 	}
 	shapes := 0
 	for k, s := range p.Inputs {
 		shapes |= int(s) << (2 * k)
 	}
-	return cuda.Make("chain", kernel, p.Expr.Type(), p.In.Type, p.Out.Type, strconv.Itoa(len(p.Inputs)),
+	return cuda.Named("chain", p.Expr.Type(), p.In.Type, p.Out.Type, strconv.Itoa(len(p.Inputs)),
 		strconv.Itoa(shapes), wide(p.N))
 }
 
@@ -59,44 +58,42 @@ type ChainOperands struct {
 	Y cuda.Arg
 }
 
-// Valid reports why no kernel can take the problem. Error as Instance.
+// Valid reports why no kernel can take the problem: error L0990.
 func (p Chain) Valid() error {
-	_, err := p.Instance("chain")
+	_, err := p.instance()
 	return err
 }
 
-// Plan is the kernel, on any architecture. Error as Instance.
+// Plan is the kernel, on any architecture. Error as Valid.
 func (p Chain) Plan(cuda.Arch) (cuda.Plan[ChainOperands], error) {
-	i, err := named(p.Instance("chain"))
+	i, err := p.instance()
 	return cuda.OneKernel(i, func(o ChainOperands) []cuda.Launch {
-		return []cuda.Launch{p.Launch(i.Kernel, o.Y, o.X...)}
+		return oneLaunch(i, p.N, 2048, p.args(o, cuda.I64(p.N)))
 	}), err
 }
 
-// Call is the chain over the N elements of each of a number of samples; every input has all of them. Error L0990 as
-// Instance.
+// Call is the chain over the N elements of each of a number of samples; every input has all of them. Error as
+// Valid.
 func (p Chain) Call(o ChainOperands, _ cuda.Target) (cuda.Call, error) {
-	i, err := named(p.Instance("chain"))
+	i, err := p.instance()
 	if err != nil {
 		return cuda.Call{}, err
 	}
-	args := p.Launch("", o.Y, o.X...).Args
-	args[most+1] = cuda.Samples64(p.N, 1)
-	return cuda.Call{Instance: i, Blocks: 1, Rows: p.N, Tile: 2048, MaxRows: elements(p.N), Args: args,
-		Bytes: p.Floor().Bytes}, nil
+	return cuda.Call{Instance: i, Blocks: 1, Rows: p.N, Tile: 2048, MaxRows: elements(p.N),
+		Args: p.args(o, cuda.Samples64(p.N, 1)), Bytes: p.Floor().Bytes}, nil
 }
 
-// Launch runs it; x are the inputs, as many as the problem has.
-func (p Chain) Launch(kernel string, y cuda.Arg, x ...cuda.Arg) cuda.Launch {
+// args are the arguments of a launch over n elements.
+func (p Chain) args(o ChainOperands, n cuda.Arg) []cuda.Arg {
 	var args []cuda.Arg
 	for k := range most {
-		if k < len(x) {
-			args = append(args, x[k])
+		if k < len(o.X) {
+			args = append(args, o.X[k])
 		} else {
 			args = append(args, cuda.Null())
 		}
 	}
-	args = append(args, y, cuda.I64(p.N), cuda.I64(p.Cols))
+	args = append(args, o.Y, n, cuda.I64(p.Cols))
 	for k := range most {
 		var s float32
 		if k < len(p.Scalars) {
@@ -104,7 +101,7 @@ func (p Chain) Launch(kernel string, y cuda.Arg, x ...cuda.Arg) cuda.Launch {
 		}
 		args = append(args, cuda.F32(s))
 	}
-	return cuda.Launch{Kernel: kernel, Grid: grid(p.N, 2048), Block: [3]uint32{256, 1, 1}, Args: args}
+	return args
 }
 
 // Floor is the least number of bytes that any implementation moves.

@@ -58,17 +58,11 @@ func functions(t *testing.T, c num.Codec) {
 		cudatest.Buffer{Name: "b", Data: words(c, b)})
 	a, b = numbers(c, words(c, a)), numbers(c, words(c, b))
 	for i, f := range pointwise.Functions() {
-		name := "kernel_" + f.Name
 		p := pointwise.Chain{N: n, Cols: n, In: c, Out: c, Inputs: make([]pointwise.Shape, f.Arity),
 			Expr: expr(t, f.Name, []pointwise.Expr{pointwise.Arg(0), pointwise.Arg(1)}[:f.Arity]...)}
-		kernel, err := p.Instance(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		job.Kernels = append(job.Kernels, kernel)
 		x := []cuda.Arg{cuda.Buffer(0), cuda.Buffer(1)}[:f.Arity]
-		job.Launches = append(job.Launches, p.Launch(name, cuda.Buffer(2+i), x...))
-		job.Buffers = append(job.Buffers, cudatest.Buffer{Name: name, Bytes: int64(n * c.Bytes), Out: true})
+		cudatest.Add(t, &job, p, pointwise.ChainOperands{X: x, Y: cuda.Buffer(2 + i)})
+		job.Buffers = append(job.Buffers, cudatest.Buffer{Name: f.Name, Bytes: int64(n * c.Bytes), Out: true})
 	}
 	for i, out := range cudatest.Run(t, job) {
 		f := pointwise.Functions()[i]
@@ -126,11 +120,7 @@ func TestChain(t *testing.T) {
 
 func chained(t *testing.T, p pointwise.Chain, shift int64) {
 	t.Helper()
-	kernel, err := p.Instance("chain")
-	if err != nil {
-		t.Fatal(err)
-	}
-	job := cudatest.Job{Kernels: []cuda.Instance{kernel}}
+	job := cudatest.Job{}
 	sizes := [...]int64{p.N, p.Cols, p.N / p.Cols}
 	var x [][]float64
 	var args []cuda.Arg
@@ -145,7 +135,7 @@ func chained(t *testing.T, p pointwise.Chain, shift int64) {
 	end := shift * int64(p.Out.Bytes)
 	y := cuda.BufferAt(len(x), end)
 	job.Buffers = append(job.Buffers, cudatest.Buffer{Name: "y", Bytes: p.N*int64(p.Out.Bytes) + end, Out: true})
-	job.Launches = []cuda.Launch{p.Launch("chain", y, args...)}
+	cudatest.Add(t, &job, p, pointwise.ChainOperands{X: args, Y: y})
 	got := numbers(p.Out, cudatest.Run(t, job)[0][end:])
 	want, size := make([]float64, p.N), make([]float64, p.N)
 	var scalars []float64

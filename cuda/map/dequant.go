@@ -30,8 +30,7 @@ func (d Dequant) Width() int64 {
 	return 4
 }
 
-// Instance is the kernel. Error L0990 for an output that it does not write.
-func (d Dequant) Instance() (cuda.Instance, error) {
+func (d Dequant) instance() (cuda.Instance, error) {
 	if d.Out != "bf16" && d.Out != "f32" {
 		e := diag.New("L0990", "dequant", "no output in %q", d.Out)
 		if d.Out == "f16" {
@@ -46,25 +45,16 @@ func (d Dequant) Instance() (cuda.Instance, error) {
 	return cuda.Make("dequant", name, d.Out, wide)
 }
 
-// Launch reads elements and scales from the buffers q and x and writes y. Errors: L0990 as Instance, L0933 for an N
+// Valid reports why no kernel can take the problem. Errors: L0990 for an output that it does not write, L0933 for an N
 // that is no size, or larger than a grid.
-func (d Dequant) Launch(q, x, y int) (cuda.Launch, error) {
-	p, err := d.Plan(cuda.Arch{})
-	if err != nil {
-		return cuda.Launch{}, err
-	}
-	return p.Launches(Operands{X: cuda.Buffer(q), XScales: cuda.Buffer(x), Y: cuda.Buffer(y)})[0], nil
-}
-
-// Valid reports why no kernel can take the problem. Errors as Launch.
 func (d Dequant) Valid() error {
 	_, err := d.Plan(cuda.Arch{})
 	return err
 }
 
-// Plan is the kernel, on any architecture. Errors as Launch.
+// Plan is the kernel, on any architecture. Errors as Valid.
 func (d Dequant) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
-	i, err := d.Instance()
+	i, err := d.instance()
 	if err != nil {
 		return cuda.Plan[Operands]{}, err
 	}

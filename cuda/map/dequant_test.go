@@ -16,19 +16,12 @@ import (
 	"lathe/internal/diag"
 )
 
-func instance(t testing.TB, d pointwise.Dequant) cuda.Instance {
-	t.Helper()
-	i, err := d.Instance()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
-}
-
 func TestDequantGates(t *testing.T) {
 	var all []cuda.Instance
 	for _, n := range []int64{1, 1 << 31} {
-		all = append(all, instance(t, pointwise.Dequant{Out: "bf16", N: n}), instance(t, pointwise.Dequant{Out: "f32", N: n}))
+		for _, out := range []string{"bf16", "f32"} {
+			all = append(all, cudatest.Plan(t, pointwise.Dequant{Out: out, N: n}).Instances...)
+		}
 	}
 	cudatest.Gates(t, all...)
 }
@@ -36,12 +29,9 @@ func TestDequantGates(t *testing.T) {
 // job is a call of the kernel.
 func job(t testing.TB, d pointwise.Dequant, q, x cudatest.Buffer) cudatest.Job {
 	t.Helper()
-	l, err := d.Launch(0, 1, 2)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cudatest.Job{Kernels: []cuda.Instance{instance(t, d)}, Launches: []cuda.Launch{l},
-		Buffers: []cudatest.Buffer{q, x, {Name: "y", Bytes: d.N * d.Width(), Out: true}}}
+	j := cudatest.Job{Buffers: []cudatest.Buffer{q, x, {Name: "y", Bytes: d.N * d.Width(), Out: true}}}
+	cudatest.Add(t, &j, d, pointwise.Operands{X: cuda.Buffer(0), XScales: cuda.Buffer(1), Y: cuda.Buffer(2)})
+	return j
 }
 
 // at is element i of the output.
@@ -148,12 +138,12 @@ func TestCases(t *testing.T) {
 }
 
 func TestDequantRefuses(t *testing.T) {
-	_, err := pointwise.Dequant{Out: "f16", N: 1}.Instance()
+	err := pointwise.Dequant{Out: "f16", N: 1}.Valid()
 	if diag.CodeOf(err) != "L0990" || !strings.Contains(err.Error(), "not exact in fp16") {
 		t.Errorf("fp16: %v", err)
 	}
 	for _, n := range []int64{-1, 1 << 44} {
-		if _, err := (pointwise.Dequant{Out: "bf16", N: n}).Launch(0, 1, 2); diag.CodeOf(err) != "L0933" {
+		if err := (pointwise.Dequant{Out: "bf16", N: n}).Valid(); diag.CodeOf(err) != "L0933" {
 			t.Errorf("%d elements: %v", n, err)
 		}
 	}

@@ -30,14 +30,11 @@ func TestChainFar(t *testing.T) {
 	far(t, func(more int64) cudatest.Job {
 		p := pointwise.Chain{Expr: sum, N: (rows + more) * cols, Cols: cols, In: num.BF16, Out: num.FP32,
 			Inputs: []pointwise.Shape{pointwise.Whole, pointwise.Column, pointwise.Row}}
-		kernel, err := p.Instance("chain")
-		if err != nil {
-			t.Fatal(err)
-		}
-		j := cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel}, Buffers: []cudatest.Buffer{
+		j := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{
 			{Name: "x", Bytes: 2 * p.N}, {Name: "column", Bytes: 2 * (rows + more)}, {Name: "row", Bytes: 2 * cols},
-			{Name: "y", Bytes: 4 * p.N, Out: true}},
-			Launches: []cuda.Launch{p.Launch("chain", cuda.Buffer(3), cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2))}}
+			{Name: "y", Bytes: 4 * p.N, Out: true}}}
+		cudatest.Add(t, &j, p,
+			pointwise.ChainOperands{X: []cuda.Arg{cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2)}, Y: cuda.Buffer(3)})
 		if more == 0 {
 			j.Buffers[0].Data, j.Buffers[1].Data, j.Buffers[2].Data = data, column, row
 		}
@@ -59,15 +56,11 @@ func TestBlocksFar(t *testing.T) {
 		far(t, func(more int64) cudatest.Job {
 			p := pointwise.Blocks{Outer: outer + more, Length: length, Inner: inner, From: side(t, "fp32"),
 				To: format.NewMXInt(8, 32)}
-			kernel, err := p.Instance("blocks")
-			if err != nil {
-				t.Fatal(err)
-			}
 			n := p.Outer * length * inner
-			j := cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel}, Buffers: []cudatest.Buffer{
+			j := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{
 				{Name: "x", Bytes: 4 * n}, {Name: "q", Bytes: n, Out: true},
-				{Name: "X", Bytes: p.Outer * p.PerRow() * inner, Out: true}},
-				Launches: []cuda.Launch{p.Launch("blocks", cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2))}}
+				{Name: "X", Bytes: p.Outer * p.PerRow() * inner, Out: true}}}
+			cudatest.Add(t, &j, p, pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)})
 			if more == 0 {
 				j.Buffers[0].Data = data
 			}
@@ -84,13 +77,10 @@ func TestCastFar(t *testing.T) {
 	far(t, func(more int64) cudatest.Job {
 		p := pointwise.Cast{N: (rows + more) * cols, From: side(t, "mxint8"), To: pointwise.Side{Codec: num.FP32},
 			Length: cols, Inner: 1}
-		kernel, err := p.Instance("cast")
-		if err != nil {
-			t.Fatal(err)
-		}
-		j := cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel}, Buffers: []cudatest.Buffer{
-			{Name: "q", Bytes: p.N}, {Name: "X", Bytes: p.N / 32}, {Name: "y", Bytes: 4 * p.N, Out: true}},
-			Launches: []cuda.Launch{p.Launch("cast", cuda.Buffer(0), cuda.Buffer(2), cuda.Buffer(1), cuda.Null())}}
+		j := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{
+			{Name: "q", Bytes: p.N}, {Name: "X", Bytes: p.N / 32}, {Name: "y", Bytes: 4 * p.N, Out: true}}}
+		cudatest.Add(t, &j, p,
+			pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(2), XScales: cuda.Buffer(1), YScales: cuda.Null()})
 		if more == 0 {
 			j.Buffers[0].Data, j.Buffers[1].Data = q, x
 		}

@@ -3,7 +3,6 @@
 package pointwise_test
 
 import (
-	"fmt"
 	"testing"
 
 	"lathe/cuda"
@@ -48,27 +47,21 @@ func expr(t testing.TB, name string, args ...pointwise.Expr) pointwise.Expr {
 // Every kernel of the folder in the instances that cost most.
 func TestGates(t *testing.T) {
 	var all []cuda.Instance
-	add := func(i cuda.Instance, err error) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, i)
-	}
-	name := func() string { return fmt.Sprintf("kernel_%d", len(all)) }
 	for _, in := range []num.Codec{num.FP32, num.BF16, num.FP16} {
 		for _, rows := range []int64{1, 1 << 30} {
-			add(pointwise.Quantize{Rows: rows, Cols: 100, In: in}.Instance(name()))
+			all = append(all, cudatest.Plan(t, pointwise.Quantize{Rows: rows, Cols: 100, In: in}).Instances...)
 		}
 	}
 	for _, pair := range [][2]string{{"fp32", "fixed(8,4)"}, {"fixed(8,4)", "fixed(8,2)"}, {"mxint8", "fp16sat"},
 		{"int(32,round=stochastic)*[1]", "uint(8,z=3,over=wrap)*[1:4]"}, {"fixed(64,3)", "int(8,round=away,div=f32)*0.1"}} {
 		c := pointwise.Cast{N: 1000, Length: 10, Inner: 10, From: side(t, pair[0]), To: side(t, pair[1])}
-		add(c.Instance(name()))
+		all = append(all, cudatest.Plan(t, c).Instances...)
 	}
 	for _, f := range pointwise.Functions() {
 		args := []pointwise.Expr{pointwise.Arg(0), pointwise.Arg(1)}[:f.Arity]
-		add(pointwise.Chain{Expr: expr(t, f.Name, args...), N: 1 << 33, Cols: 1 << 10, In: num.BF16, Out: num.FP16,
-			Inputs: []pointwise.Shape{pointwise.Whole, pointwise.Row}[:f.Arity]}.Instance(name()))
+		c := pointwise.Chain{Expr: expr(t, f.Name, args...), N: 1 << 33, Cols: 1 << 10, In: num.BF16, Out: num.FP16,
+			Inputs: []pointwise.Shape{pointwise.Whole, pointwise.Row}[:f.Arity]}
+		all = append(all, cudatest.Plan(t, c).Instances...)
 	}
 	cudatest.Gates(t, all...)
 }

@@ -38,48 +38,33 @@ var (
 // Blocks is the number of blocks in a row; the last one may be short.
 func (p Quantize) Blocks() int64 { return (p.Cols + 31) / 32 }
 
-// Instance is the kernel for the problem under a name. Error L0990 for an input that the kernel does not read.
-func (p Quantize) Instance(kernel string) (cuda.Instance, error) {
+func (p Quantize) instance() (cuda.Instance, error) {
 	switch p.In {
 	case num.FP32, num.BF16, num.FP16:
 	default:
-		return cuda.Instance{}, unfit(kernel, "quantize reads fp32, bf16 and fp16, not %s", p.In.Type)
+		return cuda.Instance{}, unfit("quantize", "quantize reads fp32, bf16 and fp16, not %s", p.In.Type)
 	}
-	return cuda.Make("quantize", kernel, p.In.Type, wide(p.Rows*p.Blocks()*32))
+	return cuda.Named("quantize", p.In.Type, wide(p.Rows*p.Blocks()*32))
 }
 
-// Valid reports why no kernel can take the problem: error L0990.
+// Valid reports why no kernel can take the problem: error L0990 for an input that the kernel does not read.
 func (p Quantize) Valid() error {
-	_, err := p.Instance("quantize")
+	_, err := p.instance()
 	return err
 }
 
-// Plan is the kernel, on any architecture.
+// Plan is the kernel, on any architecture: X are [Rows][Cols] words, Y [Rows][Cols] bytes, YScales the scale image.
+// Error as Valid.
 func (p Quantize) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
-	i, err := named(p.Instance("quantize"))
-	return cuda.OneKernel(i, func(o Operands) []cuda.Launch {
-		return []cuda.Launch{p.Launch(i.Kernel, o.X, o.Y, o.YScales)}
-	}), err
-}
-
-// named gives a kernel the name that its parameters make.
-func named(i cuda.Instance, err error) (cuda.Instance, error) {
-	if err != nil {
-		return i, err
-	}
-	return cuda.Named(i.Template.Name, i.Params...)
-}
-
-// Launch runs it: x [Rows][Cols] words, q [Rows][Cols] bytes, and the scale image.
-func (p Quantize) Launch(kernel string, x, q, scales cuda.Arg) cuda.Launch {
+	i, err := p.instance()
 	inRow, step := p.Blocks(), int64(1)
 	if p.Transposed {
 		inRow, step = 1, p.pitch()
 	}
-	return cuda.Launch{
-		Kernel: kernel, Grid: grid(p.Rows*p.Blocks(), 128), Block: [3]uint32{256, 1, 1},
-		Args: []cuda.Arg{x, q, scales, cuda.I64(p.Rows), cuda.I64(p.Cols), cuda.I64(p.Cols), cuda.I64(inRow), cuda.I64(step)},
-	}
+	return cuda.OneKernel(i, func(o Operands) []cuda.Launch {
+		return oneLaunch(i, p.Rows*p.Blocks(), 128, []cuda.Arg{o.X, o.Y, o.YScales, cuda.I64(p.Rows), cuda.I64(p.Cols),
+			cuda.I64(p.Cols), cuda.I64(inRow), cuda.I64(step)})
+	}), err
 }
 
 func (p Quantize) pitch() int64 { return max(p.Rows, p.Pitch) }
@@ -111,6 +96,11 @@ func elements(n int64) int64 {
 		return math.MaxInt64
 	}
 	return math.MaxInt32 - 1<<16
+}
+
+// oneLaunch is the launch of a kernel with a block of threads for each `each` of n items.
+func oneLaunch(i cuda.Instance, n, each int64, args []cuda.Arg) []cuda.Launch {
+	return []cuda.Launch{{Kernel: i.Kernel, Grid: grid(n, each), Block: [3]uint32{256, 1, 1}, Args: args}}
 }
 
 // grid has one dimension and a block for each `each` of n items, at least one.

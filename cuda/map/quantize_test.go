@@ -147,16 +147,9 @@ func quantized(t *testing.T, quick bool, all ...quantizing) {
 	t.Helper()
 	job := cudatest.Job{Quick: quick}
 	for i, p := range all {
-		if i == 0 {
-			kernel, err := p.Instance("quantize")
-			if err != nil {
-				t.Fatal(err)
-			}
-			job.Kernels = append(job.Kernels, kernel)
-		}
 		away := int64(p.In.Bytes) * p.shift
-		job.Launches = append(job.Launches, p.Launch("quantize",
-			cuda.BufferAt(3*i, away), cuda.BufferAt(3*i+1, p.shift), cuda.Buffer(3*i+2)))
+		cudatest.Add(t, &job, p.Quantize, pointwise.Operands{
+			X: cuda.BufferAt(3*i, away), Y: cuda.BufferAt(3*i+1, p.shift), YScales: cuda.Buffer(3*i + 2)})
 		job.Buffers = append(job.Buffers,
 			cudatest.Buffer{Name: "x", Data: append(make([]byte, away), words(p.In, p.x)...)},
 			cudatest.Buffer{Name: "q", Bytes: int64(len(p.x)) + p.shift, Out: true},
@@ -211,20 +204,17 @@ func TestQuantizeTwice(t *testing.T) {
 func TestQuantizeWide(t *testing.T) {
 	p := pointwise.Quantize{Rows: 1<<20 + 3, Cols: 2048, In: num.BF16}
 	const first = 1 << 20 // row
-	kernel, err := p.Instance("quantize")
-	if err != nil {
-		t.Fatal(err)
-	}
 	x := rows(4, 3, 2048)
 	in := words(p.In, x)
-	out := cudatest.Run(t, cudatest.Job{Quick: true, Kernels: []cuda.Instance{kernel}, First: first * 64 / 128,
-		Launches: []cuda.Launch{p.Launch("quantize", cuda.Buffer(0), cuda.Buffer(1), cuda.Buffer(2))},
+	job := cudatest.Job{Quick: true, First: first * 64 / 128,
 		Buffers: []cudatest.Buffer{
 			{Name: "x", Bytes: p.Rows * 4096, Sparse: true, Pieces: []cudatest.Piece{{At: first * 4096, Data: in}}},
 			{Name: "q", Bytes: p.Rows * 2048, Sparse: true, Out: true,
 				Pieces: []cudatest.Piece{{At: first * 2048, Bytes: 3 * 2048}}},
 			{Name: "X", Bytes: p.Rows * 64, Sparse: true, Out: true, Pieces: []cudatest.Piece{{At: first * 64, Bytes: 3 * 64}}},
-		}})
+		}}
+	cudatest.Add(t, &job, p, pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)})
+	out := cudatest.Run(t, job)
 	part := pointwise.Quantize{Rows: 3, Cols: 2048}
 	q, scales := blockCodes(part, numbers(p.In, in))
 	cudatest.Equal(t, "elements", out[0], q, 1)

@@ -220,13 +220,8 @@ func compareSmall(t *testing.T, floats []small, r *rand.Rand) {
 	var want [][]byte
 	add := func(c pointwise.Cast, in, out []byte) {
 		i := len(want)
-		name := fmt.Sprintf("cast_%d", i)
-		kernel, err := c.Instance(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		job.Kernels = append(job.Kernels, kernel)
-		job.Launches = append(job.Launches, c.Launch(name, cuda.Buffer(2*i), cuda.Buffer(2*i+1), cuda.Null(), cuda.Null()))
+		cudatest.Add(t, &job, c, pointwise.Operands{
+			X: cuda.Buffer(2 * i), Y: cuda.Buffer(2*i + 1), XScales: cuda.Null(), YScales: cuda.Null()})
 		job.Buffers = append(job.Buffers, cudatest.Buffer{Name: c.From.Codec.Type, Data: in},
 			cudatest.Buffer{Name: c.To.Codec.Type, Bytes: int64(len(out)), Out: true})
 		want = append(want, out)

@@ -136,13 +136,8 @@ func compare(t *testing.T, pairs []pair) {
 	job := cudatest.Job{Quick: true}
 	for i, p := range pairs {
 		c := p.cast(t)
-		name := fmt.Sprintf("cast_%d", i)
-		kernel, err := c.Instance(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		job.Kernels = append(job.Kernels, kernel)
-		job.Launches = append(job.Launches, c.Launch(name, cuda.Buffer(2*i), cuda.Buffer(2*i+1), cuda.Null(), cuda.Null()))
+		cudatest.Add(t, &job, c, pointwise.Operands{
+			X: cuda.Buffer(2 * i), Y: cuda.Buffer(2*i + 1), XScales: cuda.Null(), YScales: cuda.Null()})
 		job.Buffers = append(job.Buffers,
 			cudatest.Buffer{Name: p.from.String(), Data: pack(p.in, c.From.Codec.Bytes)},
 			cudatest.Buffer{Name: p.to.String(), Bytes: int64(len(p.in) * c.To.Codec.Bytes), Out: true})

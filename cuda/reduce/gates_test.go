@@ -23,11 +23,7 @@ func TestSoftmaxGates(t *testing.T) {
 		if i%2 == 1 {
 			p.Mask = &reduce.MaskRows{Div: 1, Mul: 1, Mod: 1}
 		}
-		k, err := p.Instance(fmt.Sprintf("softmax_%d", n))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, k)
+		all = append(all, cudatest.Plan(t, p).Instances...)
 	}
 	cudatest.Gates(t, all...)
 }
@@ -44,16 +40,15 @@ func TestNormGates(t *testing.T) {
 				if i%3 == 1 {
 					p.Quant = &reduce.Blocks{Stride: n}
 				}
-				k, err := p.Instance(fmt.Sprintf("norm_%d", n))
-				if err != nil {
-					t.Fatal(err)
-				}
-				all = append(all, k)
+				all = append(all, cudatest.Plan(t, p).Instances...)
 			}
 			cudatest.Gates(t, all...)
 		})
 	}
 }
+
+// softmaxArgs are the buffers of a softmax without a mask.
+var softmaxArgs = reduce.SoftmaxArgs{X: cuda.Buffer(0), Mask: cuda.Null(), Y: cuda.Buffer(1)}
 
 // TestValid refuses what no launch can do, and launches nothing where there is nothing.
 func TestValid(t *testing.T) {
@@ -73,16 +68,15 @@ func TestValid(t *testing.T) {
 		t.Error(err)
 	}
 	wide := reduce.Matrix{Rows: 1, Cols: 1 << 31}
-	if _, err := (reduce.Softmax{Matrix: wide}).Launch("k", cuda.Buffer(0), cuda.Null(), cuda.Buffer(1)); err == nil {
-		t.Error("a launch of softmax of too long a row")
+	if _, err := (reduce.Softmax{Matrix: wide}).Plan(cuda.Arch{}); err == nil {
+		t.Error("a plan of softmax of too long a row")
 	}
-	if _, err := (reduce.Norm{Matrix: wide}).Launch("k", reduce.NormArgs{}); err == nil {
-		t.Error("a launch of a norm of too long a row")
+	if _, err := (reduce.Norm{Matrix: wide}).Plan(cuda.Arch{}); err == nil {
+		t.Error("a plan of a norm of too long a row")
 	}
 	for _, m := range []reduce.Matrix{{Rows: 0, Cols: 8}, {Rows: 8, Cols: 0}} {
-		l, err := reduce.Softmax{Matrix: m}.Launch("k", cuda.Buffer(0), cuda.Null(), cuda.Buffer(1))
-		if err != nil || len(l) != 0 {
-			t.Errorf("%+v: %d launches, %v", m, len(l), err)
+		if l := cudatest.Plan(t, reduce.Softmax{Matrix: m}).Launches(softmaxArgs); len(l) != 0 {
+			t.Errorf("%+v: %d launches", m, len(l))
 		}
 	}
 }
@@ -92,24 +86,17 @@ func TestLaunchFits(t *testing.T) {
 	for _, n := range sizes {
 		m := reduce.Matrix{Rows: 9, Cols: n}
 		s := reduce.Softmax{Matrix: m, In: word.BFloat16, Out: word.Float32}
-		i, err := s.Instance("k")
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := s.Launch("k", cuda.Buffer(0), cuda.Null(), cuda.Buffer(1))
-		if err != nil || len(l) != 1 || i.Fit(l[0]) != nil {
-			t.Errorf("softmax of %d columns: %v, %v", n, err, i.Fit(l[0]))
+		plan := cudatest.Plan(t, s)
+		if l := plan.Launches(softmaxArgs); len(l) != 1 || plan.Instances[0].Fit(l[0]) != nil {
+			t.Errorf("softmax of %d columns: %v", n, l)
 		}
 		for _, rms := range []bool{false, true} {
 			p := reduce.Norm{Matrix: m, RMS: rms, In: word.Float32, Out: word.Float16, Eps: 1e-5}
-			i, err := p.Instance("k")
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := p.Launch("k", reduce.NormArgs{X: cuda.Buffer(0), Addend: cuda.Null(), Sum: cuda.Null(),
+			plan := cudatest.Plan(t, p)
+			l := plan.Launches(reduce.NormArgs{X: cuda.Buffer(0), Addend: cuda.Null(), Sum: cuda.Null(),
 				Gain: cuda.Null(), Bias: cuda.Null(), Y: cuda.Buffer(1), Scales: cuda.Null()})
-			if err != nil || len(l) != 1 || i.Fit(l[0]) != nil {
-				t.Errorf("norm of %d columns: %v, %v", n, err, i.Fit(l[0]))
+			if len(l) != 1 || plan.Instances[0].Fit(l[0]) != nil {
+				t.Errorf("norm of %d columns: %v", n, l)
 			}
 		}
 	}

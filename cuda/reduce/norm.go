@@ -59,34 +59,12 @@ func (p Norm) Valid() error {
 	return p.valid(p.kernel(), p.In)
 }
 
-// Instance is the kernel for the problem, with an entry of the given name.
-func (p Norm) Instance(kernel string) (cuda.Instance, error) {
-	t := p.team(p.In)
-	return cuda.Make(t.name(p.kernel()), kernel, p.params(t)...)
-}
-
 func (p Norm) params(t team) []string {
 	params := slices.Concat(texts(int(p.In), int(p.Out), int(p.Gain)), t.params(), texts(bit(p.Add), bit(p.Quant != nil)))
 	if p.RMS {
 		params = append(params, texts(bit(p.UnitOffset), bit(p.RoundBeforeGain))...)
 	}
 	return params
-}
-
-// Launch is the call of the kernel, or nothing for a matrix without elements. Errors as Valid.
-func (p Norm) Launch(kernel string, a NormArgs) ([]cuda.Launch, error) {
-	if err := p.Valid(); err != nil {
-		return nil, err
-	}
-	i, err := p.Instance(kernel)
-	if err != nil {
-		return nil, err
-	}
-	to := Blocks{Stride: p.Cols}
-	if p.Quant != nil {
-		to = *p.Quant
-	}
-	return p.launches(i, p.In, p.arguments(a, cuda.I64(p.Rows), to))
 }
 
 // arguments are those of a launch on so many rows.
@@ -99,20 +77,20 @@ func (p Norm) arguments(a NormArgs, rows cuda.Arg, to Blocks) []cuda.Arg {
 		cuda.I64(to.Block), cuda.F32(float32(1/float64(p.Cols))), cuda.F32(p.Eps))
 }
 
-// Plan is the kernel, on any architecture. Errors as Valid.
+// Plan is the kernel, on any architecture; nothing is launched for a matrix without elements. Errors as Valid.
 func (p Norm) Plan(cuda.Arch) (cuda.Plan[NormArgs], error) {
-	i, err := p.named()
-	if err == nil {
-		_, err = p.Launch(i.Kernel, NormArgs{})
+	i, err := p.instance()
+	if err != nil {
+		return cuda.Plan[NormArgs]{}, err
 	}
-	return cuda.OneKernel(i, func(o NormArgs) []cuda.Launch {
-		l, _ := p.Launch(i.Kernel, o) // its errors are those above
-		return l
-	}), err
+	to := Blocks{Stride: p.Cols}
+	if p.Quant != nil {
+		to = *p.Quant
+	}
+	return plan(p.Matrix, i, p.In, func(o NormArgs) []cuda.Arg { return p.arguments(o, cuda.I64(p.Rows), to) })
 }
 
-// named is the kernel under a name that its parameters make.
-func (p Norm) named() (cuda.Instance, error) {
+func (p Norm) instance() (cuda.Instance, error) {
 	if err := p.Valid(); err != nil {
 		return cuda.Instance{}, err
 	}
@@ -123,7 +101,7 @@ func (p Norm) named() (cuda.Instance, error) {
 // Call normalizes the rows of each of a number of samples, with one gain and bias for all and without Quant. Errors as
 // Valid.
 func (p Norm) Call(o NormArgs, _ cuda.Target) (cuda.Call, error) {
-	i, err := p.named()
+	i, err := p.instance()
 	return cuda.Call{Instance: i, Blocks: 1, Rows: p.Rows, Tile: int64(p.team(p.In).rows), Bytes: p.Floor().Bytes,
 		Args: p.arguments(o, cuda.Samples64(p.Rows, 1), Blocks{Stride: p.Cols})}, err
 }

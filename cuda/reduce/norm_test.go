@@ -46,14 +46,7 @@ func newNorm(p reduce.Norm) normCase {
 func (c normCase) job(t testing.TB) cudatest.Job {
 	t.Helper()
 	p := c.p
-	if err := p.Valid(); err != nil {
-		t.Fatal(err)
-	}
-	i, err := p.Instance("norm_row")
-	if err != nil {
-		t.Fatal(err)
-	}
-	j := cudatest.Job{Kernels: []cuda.Instance{i}}
+	j := cudatest.Job{}
 	put := func(there bool, b cudatest.Buffer) cuda.Arg {
 		if !there {
 			return cuda.Null()
@@ -75,9 +68,7 @@ func (c normCase) job(t testing.TB) cudatest.Job {
 		Bias:   put(!c.noBias, cudatest.Buffer{Name: "bias", Data: encode(p.Gain, c.bias)}),
 		Scales: put(p.Quant != nil, cudatest.Buffer{Name: "scales", Bytes: blocks, Out: true}),
 	}
-	if j.Launches, err = p.Launch("norm_row", a); err != nil {
-		t.Fatal(err)
-	}
+	cudatest.Add(t, &j, p, a)
 	return j
 }
 

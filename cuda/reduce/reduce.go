@@ -89,23 +89,27 @@ func (m Matrix) valid(kernel string, in word.Float) error {
 	return nil
 }
 
-// launches is the one call for a matrix, or none where there is nothing to write.
-func (m Matrix) launches(i cuda.Instance, in word.Float, args []cuda.Arg) ([]cuda.Launch, error) {
-	if m.Rows == 0 || m.Cols == 0 {
-		return nil, nil
-	}
+// plan is that of the one kernel for a matrix, or of no launch where there is nothing to write.
+func plan[O any](m Matrix, i cuda.Instance, in word.Float, args func(O) []cuda.Arg) (cuda.Plan[O], error) {
 	shared, err := i.Shared()
 	if err != nil {
-		return nil, err
+		return cuda.Plan[O]{}, err
 	}
 	t := m.team(in)
-	return []cuda.Launch{{
+	l := cuda.Launch{
 		Kernel: i.Kernel,
 		Grid:   [3]uint32{uint32((m.Rows + int64(t.rows) - 1) / int64(t.rows)), 1, 1},
 		Block:  [3]uint32{uint32(32 * t.warps * t.rows), 1, 1},
 		Shared: uint32(shared),
-		Args:   args,
-	}}, nil
+	}
+	return cuda.OneKernel(i, func(o O) []cuda.Launch {
+		if m.Rows == 0 || m.Cols == 0 {
+			return nil
+		}
+		one := l
+		one.Args = args(o)
+		return []cuda.Launch{one}
+	}), nil
 }
 
 func texts(numbers ...int) []string {

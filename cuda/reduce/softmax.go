@@ -36,12 +36,6 @@ func (p Softmax) Valid() error {
 	return p.valid("softmax", p.In)
 }
 
-// Instance is the kernel for the problem, with an entry of the given name.
-func (p Softmax) Instance(kernel string) (cuda.Instance, error) {
-	t := p.team(p.In)
-	return cuda.Make(t.name("softmax"), kernel, p.params(t)...)
-}
-
 func (p Softmax) params(t team) []string {
 	return slices.Concat(texts(int(p.In), int(p.Out)), t.params(), texts(bit(p.Mask != nil)))
 }
@@ -49,20 +43,27 @@ func (p Softmax) params(t team) []string {
 // SoftmaxArgs are the buffers of a launch; cuda.Null for a mask that is not there.
 type SoftmaxArgs struct{ X, Mask, Y cuda.Arg }
 
-// Plan is the kernel, on any architecture. Errors as Valid.
+// Plan is the kernel, on any architecture; nothing is launched for a matrix without elements. X and Y are matrices of
+// In and Out, Mask is as MaskRows says. Errors as Valid.
 func (p Softmax) Plan(cuda.Arch) (cuda.Plan[SoftmaxArgs], error) {
-	i, err := p.named()
-	if err == nil {
-		_, err = p.Launch(i.Kernel, cuda.Null(), cuda.Null(), cuda.Null())
+	i, err := p.instance()
+	if err != nil {
+		return cuda.Plan[SoftmaxArgs]{}, err
 	}
-	return cuda.OneKernel(i, func(o SoftmaxArgs) []cuda.Launch {
-		l, _ := p.Launch(i.Kernel, o.X, o.Mask, o.Y) // its errors are those above
-		return l
-	}), err
+	rows := MaskRows{1, 1, 1}
+	if p.Mask != nil {
+		rows = *p.Mask
+	}
+	return plan(p.Matrix, i, p.In, func(o SoftmaxArgs) []cuda.Arg { return p.arguments(o, cuda.I64(p.Rows), rows) })
 }
 
-// named is the kernel under a name that its parameters make.
-func (p Softmax) named() (cuda.Instance, error) {
+// arguments are those of a launch on so many rows.
+func (p Softmax) arguments(o SoftmaxArgs, rows cuda.Arg, mask MaskRows) []cuda.Arg {
+	return []cuda.Arg{o.X, o.Mask, o.Y, rows, cuda.U32(uint32(p.Cols)), cuda.U64(mask.Div), cuda.U64(mask.Mul),
+		cuda.U64(mask.Mod)}
+}
+
+func (p Softmax) instance() (cuda.Instance, error) {
 	if err := p.Valid(); err != nil {
 		return cuda.Instance{}, err
 	}
@@ -72,28 +73,9 @@ func (p Softmax) named() (cuda.Instance, error) {
 
 // Call is softmax of the rows of each of a number of samples, without a mask. Errors as Valid.
 func (p Softmax) Call(o SoftmaxArgs, _ cuda.Target) (cuda.Call, error) {
-	i, err := p.named()
+	i, err := p.instance()
 	return cuda.Call{Instance: i, Blocks: 1, Rows: p.Rows, Tile: int64(p.team(p.In).rows), Bytes: p.Floor().Bytes,
-		Args: []cuda.Arg{o.X, cuda.Null(), o.Y, cuda.Samples64(p.Rows, 1), cuda.U32(uint32(p.Cols)),
-			cuda.U64(1), cuda.U64(1), cuda.U64(1)}}, err
-}
-
-// Launch is the call of the kernel, or nothing for a matrix without elements. x and y are matrices of In and Out, mask
-// as MaskRows says, cuda.Null without one. Errors as Valid.
-func (p Softmax) Launch(kernel string, x, mask, y cuda.Arg) ([]cuda.Launch, error) {
-	if err := p.Valid(); err != nil {
-		return nil, err
-	}
-	i, err := p.Instance(kernel)
-	if err != nil {
-		return nil, err
-	}
-	rows := MaskRows{1, 1, 1}
-	if p.Mask != nil {
-		rows = *p.Mask
-	}
-	return p.launches(i, p.In, []cuda.Arg{x, mask, y, cuda.I64(p.Rows), cuda.U32(uint32(p.Cols)),
-		cuda.U64(rows.Div), cuda.U64(rows.Mul), cuda.U64(rows.Mod)})
+		Args: p.arguments(o, cuda.Samples64(p.Rows, 1), MaskRows{1, 1, 1})}, err
 }
 
 // Floor reads x once and writes y once; the mask is not counted, since its rows repeat.

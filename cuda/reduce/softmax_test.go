@@ -77,23 +77,17 @@ func newSoftmax(p reduce.Softmax) softmaxCase {
 
 func (c softmaxCase) job(t testing.TB) cudatest.Job {
 	t.Helper()
-	i, err := c.p.Instance("softmax")
-	if err != nil {
-		t.Fatal(err)
-	}
 	mask := cuda.Null()
 	if c.mask != nil {
 		mask = cuda.Buffer(2)
 	}
-	l, err := c.p.Launch("softmax", cuda.Buffer(0), mask, cuda.Buffer(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cudatest.Job{Kernels: []cuda.Instance{i}, Launches: l, Buffers: []cudatest.Buffer{
+	j := cudatest.Job{Buffers: []cudatest.Buffer{
 		{Name: "x", Data: encode(c.p.In, c.x)},
 		{Name: "y", Bytes: c.p.Rows * c.p.Cols * int64(c.p.Out.Type().Bytes()), Out: true},
 		{Name: "mask", Data: c.mask},
 	}}
+	cudatest.Add(t, &j, c.p, reduce.SoftmaxArgs{X: cuda.Buffer(0), Mask: mask, Y: cuda.Buffer(1)})
+	return j
 }
 
 // check compares every row with the definition: 4e-7, for small values 2^-18 of them, and a rounding to the format;
