@@ -118,20 +118,19 @@ func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 const worstFrames = 4
 
 // untilItRuns adds FIFOs until the design does not stop: each where a fork is held up by a branch that leads to units
-// which wait for another branch of the same fork.
+// which wait for another branch of the same fork. The run goes on from where it stopped.
 func (s *sizer) untilItRuns(branches []*ir.Node) error {
-	for {
-		t, err := s.run(branches, true)
-		if err != nil || t.Done {
-			return err
-		}
+	t, err := s.run(branches, true)
+	for ; err == nil && !t.Done; t.Done = s.net.Run() {
 		culprit := s.culprit(branches)
 		if culprit == nil {
 			return diag.New("L0433", s.g.Name, "the design stops, and no FIFO behind a fork would help").
 				WithHint("this is a fault of Lathe: report the model and the plan")
 		}
 		s.on[culprit] = true
+		s.net.Open(s.net.into[culprit])
 	}
+	return err
 }
 
 // culprit finds a branch that holds its fork up, in graph order: one that the starved argument does not depend on, if

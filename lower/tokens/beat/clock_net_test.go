@@ -26,6 +26,8 @@ type twin struct {
 	outputs []*sinkAt
 	forks   map[*Fork]*forkAt
 	loads   map[*Load]*fifoAt
+	links   []*Wire      // to FIFOs of no places
+	endless map[int]bool // those of them, by number, that have no end instead
 	text    string
 }
 
@@ -63,6 +65,12 @@ func (w *twin) sink(from stream) {
 
 func (w *twin) fifo(x stream, places int, late bool) stream {
 	out := w.wire()
+	if places == 0 {
+		w.links = append(w.links, w.wires[x.wire])
+		if w.endless[len(w.links)-1] {
+			places = Unlimited
+		}
+	}
 	c := newFifoAt(w.lines[x.wire], w.lines[out], places, late)
 	w.loads[w.net.Fifo(w.wires[x.wire], w.wires[out], places, late)] = c
 	w.clock(c, "fifo of %d, late %v: %d -> %d", places, late, x.wire, out)
@@ -254,26 +262,32 @@ func (w *twin) tick() (moved bool) {
 	return moved
 }
 
+// draw makes the net of a seed, in which the links with these numbers have no end.
+func draw(seed int, endless map[int]bool) *twin {
+	r := rand.New(rand.NewPCG(uint64(seed), 1))
+	w := &twin{r: r, net: New(NewTables()), frames: 1 + r.IntN(5), loads: map[*Load]*fifoAt{},
+		forks: map[*Fork]*forkAt{}, endless: endless}
+	if percent := 20 * r.IntN(5); r.IntN(2) == 0 {
+		salt := r.Uint64()
+		w.holds = func(cycle int) bool { return rand.New(rand.NewPCG(uint64(cycle), salt)).IntN(100) < percent }
+	}
+	for range 1 + r.IntN(2) {
+		w.source(1 + r.IntN(24))
+	}
+	for range 1 + r.IntN(10) {
+		w.grow()
+	}
+	for _, x := range w.open {
+		w.sink(x)
+	}
+	return w
+}
+
 // TestClock compares the cycles of random nets with those that a clock makes, which drives all parts in every cycle.
 func TestClock(t *testing.T) {
 	stopped := 0
 	for seed := range 3000 {
-		r := rand.New(rand.NewPCG(uint64(seed), 1))
-		w := &twin{r: r, net: New(NewTables()), frames: 1 + r.IntN(5), loads: map[*Load]*fifoAt{},
-			forks: map[*Fork]*forkAt{}}
-		if percent := 20 * r.IntN(5); r.IntN(2) == 0 {
-			salt := r.Uint64()
-			w.holds = func(cycle int) bool { return rand.New(rand.NewPCG(uint64(cycle), salt)).IntN(100) < percent }
-		}
-		for range 1 + r.IntN(2) {
-			w.source(1 + r.IntN(24))
-		}
-		for range 1 + r.IntN(10) {
-			w.grow()
-		}
-		for _, x := range w.open {
-			w.sink(x)
-		}
+		w := draw(seed, nil)
 		still, limit := 0, 300
 		for still < limit && w.now < 200_000 {
 			if still++; w.tick() {

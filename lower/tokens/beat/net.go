@@ -86,6 +86,19 @@ func (n *Net) Fifo(in, out *Wire, places int, late bool) *Load {
 	return f.load
 }
 
+// Open makes the FIFO of no places behind a wire one without an end, behind a run that has stopped. The cycles of later
+// beats are then none that any hardware has; which beats move is what a run with that FIFO from the start would say,
+// since parts are determinate.
+func (n *Net) Open(in *Wire) {
+	l := n.parts[in.to].(*link)
+	f := newFifo(l.in, l.out, Unlimited, false)
+	n.parts[in.to] = f
+	if f.offered = l.active; l.active {
+		in.take(in.at)
+	}
+	n.wake(in.to)
+}
+
 // Stage makes the parts of a stage that is no fork. Of sparse ones every row of registers that move together has one
 // place: as many as it has for beats that come one by one, with gaps between them, and are then held up.
 func (n *Net) Stage(s *rtl.Stage, sparse bool, in []*Wire, out *Wire) {
