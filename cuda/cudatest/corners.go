@@ -10,9 +10,9 @@ var (
 	CornerElements = []int8{-128, -127, -1, 0, 1, 127}
 )
 
-// AllPairs returns every element with every scale, one block of 32 after the other: 65,536 elements and 2,048 scales.
+// AllCodes returns every element with every scale, one block of 32 after the other: 65,536 elements and 2,048 scales.
 // Blocks 8X to 8X+7 hold scale X and the elements 0 to 255 as bytes.
-func AllPairs() (elements, scales []byte) {
+func AllCodes() (elements, scales []byte) {
 	for x := range 256 {
 		for q := range 256 {
 			elements = append(elements, byte(q))

@@ -74,7 +74,7 @@ func nearestF16(x float64) uint16 {
 }
 
 func TestCorners(t *testing.T) {
-	q, x := AllPairs()
+	q, x := AllCodes()
 	seen := map[[2]byte]bool{}
 	for i := range q {
 		seen[[2]byte{q[i], x[i/32]}] = true

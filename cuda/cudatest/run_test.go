@@ -32,7 +32,7 @@ func TestRunSees(t *testing.T) {
 		t.Fatal(err)
 	}
 	mod := Load(t, "", i)
-	q, x := AllPairs()
+	q, x := AllCodes()
 	sound := func() Job {
 		return Job{
 			Kernels: []cuda.Instance{i},

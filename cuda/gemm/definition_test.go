@@ -60,7 +60,7 @@ func defineMX(p gemm.MX, t testing.TB, xq, xs, wq, ws []byte) (words, scales []i
 	left := d.BroadcastInDim(d.Transpose(d.Convert(vxe, hlo.I64), 1, 0), dims, []int{0, 1})
 	right := d.BroadcastInDim(d.Transpose(d.Convert(vwe, hlo.I64), 1, 0), dims, []int{0, 2})
 	exponents := d.Add(left, right) // of two factors 2^-133 each
-	nan := d.is(d.Reduce(hlo.FoldMax, d.Max(left, right), 0), hlo.EQ, 255)
+	nan := d.is(d.Reduce(hlo.ReduceMax, d.Max(left, right), 0), hlo.EQ, 255)
 	plainBF16 := p.Wide && p.Out == word.BF16
 	args := []hlo.Array{x, xe, w, we}
 	if !p.Wide {
@@ -143,7 +143,7 @@ func (d defined) once(p, e hlo.Value, digits, low int64) hlo.Value {
 	var sum []hlo.Value
 	carry := d.n(0)
 	for j := range int64(17) {
-		here := d.Reduce(hlo.FoldAdd, d.Select(d.is(limb, hlo.EQ, j), moved, d.n(0)), 0)
+		here := d.Reduce(hlo.ReduceAdd, d.Select(d.is(limb, hlo.EQ, j), moved, d.n(0)), 0)
 		here = d.Add(here, carry)
 		sum, carry = append(sum, d.And(here, d.n(1<<32-1))), d.ShiftRightArith(here, d.n(32))
 	}
@@ -231,7 +231,7 @@ func (d defined) encode(y hlo.Value) (q, scales hlo.Value) {
 	y = d.Pad(y, d.n(0), []int{0, 0}, []int{0, blocks*32 - n}, []int{0, 0})
 	y = d.Reshape(y, m, blocks, 32)
 	magnitude := d.And(y, d.n(1<<31-1))
-	scales = d.ShiftRightLogical(d.Reduce(hlo.FoldMax, magnitude, 2), d.n(23))
+	scales = d.ShiftRightLogical(d.Reduce(hlo.ReduceMax, magnitude, 2), d.n(23))
 	X := d.BroadcastInDim(scales, []int{m, blocks, 32}, []int{0, 1})
 	field := d.ShiftRightLogical(magnitude, d.n(23))
 	v := d.And(magnitude, d.n(1<<23-1))

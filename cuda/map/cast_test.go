@@ -134,8 +134,8 @@ func mustParse(t testing.TB, text string) format.Format {
 }
 
 // Every scale with every element: exact in fp32 and bfloat16, but for NaN and one -Inf; saturated by name in binary16.
-func TestAllPairs(t *testing.T) {
-	q, x := cudatest.AllPairs()
+func TestAllCodes(t *testing.T) {
+	q, x := cudatest.AllCodes()
 	mx := format.NewMXInt(8, 32)
 	for _, out := range []struct {
 		side  pointwise.Side

@@ -45,7 +45,7 @@ func at(b []byte, i int, out string) float64 {
 // TestDequantExhaustive takes all 65,536 pairs of scale and element: 65,279 exact values, 256 NaN, one -Inf, which the
 // scale 254 gives with -128. The zeros among them are positive.
 func TestDequantExhaustive(t *testing.T) {
-	q, x := cudatest.AllPairs()
+	q, x := cudatest.AllCodes()
 	for _, out := range []string{"bf16", "f32"} {
 		t.Run(out, func(t *testing.T) {
 			t.Parallel()

@@ -92,22 +92,22 @@ func pack(codes []uint64, size int) []byte {
 	return out
 }
 
-// pair is one cast and the inputs that it is tried on.
-type pair struct {
+// conversion is one cast and the inputs that it is tried on.
+type conversion struct {
 	from, to format.Format
 	in       []uint64
 }
 
-func newPair(from, to format.Format, r *rand.Rand) pair {
-	p := pair{from: from, to: to}
+func newConversion(from, to format.Format, r *rand.Rand) conversion {
+	p := conversion{from: from, to: to}
 	for _, c := range append(codes(from, r), near(from, to, r)...) {
 		p.in = append(p.in, stored(from, c))
 	}
 	return p
 }
 
-// cast is the problem of the pair.
-func (p pair) cast(t *testing.T) pointwise.Cast {
+// cast is the problem of the conversion.
+func (p conversion) cast(t *testing.T) pointwise.Cast {
 	t.Helper()
 	from, err := pointwise.SideOf(p.from)
 	if err != nil {
@@ -121,7 +121,7 @@ func (p pair) cast(t *testing.T) pointwise.Cast {
 }
 
 // want is what ir/format makes of the inputs.
-func (p pair) want() []uint64 {
+func (p conversion) want() []uint64 {
 	var out []uint64
 	for i, c := range p.in {
 		word := format.StochasticWord(7, uint32(i))
@@ -130,11 +130,11 @@ func (p pair) want() []uint64 {
 	return out
 }
 
-// compare runs pairs as one unit and compares every code.
-func compare(t *testing.T, pairs []pair) {
+// compare runs conversions as one unit and compares every code.
+func compare(t *testing.T, conversions []conversion) {
 	t.Helper()
 	job := cudatest.Job{Quick: true}
-	for i, p := range pairs {
+	for i, p := range conversions {
 		c := p.cast(t)
 		cudatest.Add(t, &job, c, pointwise.Operands{
 			X: cuda.Buffer(2 * i), Y: cuda.Buffer(2*i + 1), XScales: cuda.Null(), YScales: cuda.Null()})
@@ -143,7 +143,7 @@ func compare(t *testing.T, pairs []pair) {
 			cudatest.Buffer{Name: p.to.String(), Bytes: int64(len(p.in) * c.To.Codec.Bytes), Out: true})
 	}
 	for i, out := range cudatest.Run(t, job) {
-		p := pairs[i]
+		p := conversions[i]
 		size := len(out) / len(p.in)
 		cudatest.Equal(t, fmt.Sprintf("%s -> %s", p.from, p.to), out, pack(p.want(), size), size)
 	}
@@ -156,20 +156,20 @@ func TestCodecs(t *testing.T) {
 		all = append(all, parse(t, text))
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	var pairs []pair
+	var conversions []conversion
 	for i, f := range all {
-		pairs = append(pairs, newPair(f, format.FP32, r), newPair(format.FP32, f, r))
+		conversions = append(conversions, newConversion(f, format.FP32, r), newConversion(format.FP32, f, r))
 		if tools.Long || i%6 == 0 {
-			pairs = append(pairs, newPair(f, all[(i+1)%len(all)], r))
+			conversions = append(conversions, newConversion(f, all[(i+1)%len(all)], r))
 		}
 	}
-	groups(t, pairs)
+	groups(t, conversions)
 }
 
-// groups compares a few pairs at a time.
-func groups(t *testing.T, pairs []pair) {
+// groups compares a few conversions at a time.
+func groups(t *testing.T, conversions []conversion) {
 	t.Helper()
-	for part := range slices.Chunk(pairs, 7) {
+	for part := range slices.Chunk(conversions, 7) {
 		t.Run(fmt.Sprintf("%s to %s and on", part[0].from, part[0].to), func(t *testing.T) {
 			t.Parallel()
 			compare(t, part)
@@ -181,27 +181,27 @@ func groups(t *testing.T, pairs []pair) {
 func TestWideTies(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	wide := parse(t, "fixed(64,33)")
-	var pairs []pair
+	var conversions []conversion
 	for _, text := range []string{"fixed(16,1)", "int(24,round=away)", "fixed(40,32,round=down)",
 		"fixed(8,-20,round=stochastic)",
 		"fixed(32,-30,round=ceil)", "fixed(63,30,round=up,over=wrap)", "int(32,z=3)*1", "fp32"} {
 		to := parse(t, text)
-		p := newPair(wide, to, r)
+		p := newConversion(wide, to, r)
 		for range 500 { // k and a half, and one beside it
 			n := 1 + r.IntN(62)
 			v := int64(r.Uint64()) >> n << n
 			p.in = append(p.in, uint64(v|1<<(n-1)), uint64(v|1<<(n-1)+1), uint64(v|1<<(n-1)-1))
 		}
-		pairs = append(pairs, p)
+		conversions = append(conversions, p)
 	}
-	groups(t, pairs)
+	groups(t, conversions)
 }
 
 // Inputs that a float has and an integer has not.
 func TestSpecials(t *testing.T) {
-	var pairs []pair
+	var conversions []conversion
 	for _, text := range texts {
-		p := pair{from: format.FP32, to: parse(t, text)}
+		p := conversion{from: format.FP32, to: parse(t, text)}
 		for _, v := range []float64{0, math.Copysign(0, -1), math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat32,
 			-math.MaxFloat32, math.SmallestNonzeroFloat32, -math.SmallestNonzeroFloat32, 0x1p-126, 0x1p-127, 1e38, -1e38} {
 			p.in = append(p.in, uint64(math.Float32bits(float32(v))))
@@ -216,12 +216,12 @@ func TestSpecials(t *testing.T) {
 				p.in = append(p.in, uint64(math.Float32bits(v*scale*float32(math.Ldexp(1, e)))))
 			}
 		}
-		pairs = append(pairs, p)
+		conversions = append(conversions, p)
 	}
-	edge := pair{from: parse(t, "int(64)"), to: parse(t, "uint(32,z=4294967295)*1")} // no room for the zero point
+	edge := conversion{from: parse(t, "int(64)"), to: parse(t, "uint(32,z=4294967295)*1")} // no room for the zero point
 	for k := range 40 {
 		edge.in = append(edge.in, 1<<63-1<<k, 1<<63+1<<k)
 	}
-	pairs = append(pairs, edge)
-	groups(t, pairs)
+	conversions = append(conversions, edge)
+	groups(t, conversions)
 }

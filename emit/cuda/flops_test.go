@@ -24,7 +24,7 @@ type counted struct {
 	attrs   any
 	x, w, y []int // w: of a constant argument, nil for none
 	others  int   // constant arguments of one value a channel
-	pair    bool  // x twice
+	twice   bool  // x twice
 	want    int64
 }
 
@@ -35,8 +35,8 @@ var countedOps = map[string]counted{
 	"depthwise": {op: sum.Conv, attrs: image(4), x: []int{1, 6, 6, 4}, w: []int{4, 3, 3, 1}, y: []int{1, 4, 4, 4},
 		want: 2 * 64 * 9},
 	"scale":   {op: sum.Scale, attrs: &column.ScaleAttrs{Axis: 1}, x: []int{1, 8}, y: []int{1, 8}, others: 2, want: 2 * 8},
-	"add":     {op: pointwise.Add, x: []int{4, 6}, y: []int{4, 6}, pair: true, want: 24},
-	"mul":     {op: pointwise.Mul, x: []int{4, 6}, y: []int{4, 6}, pair: true, want: 24},
+	"add":     {op: pointwise.Add, x: []int{4, 6}, y: []int{4, 6}, twice: true, want: 24},
+	"mul":     {op: pointwise.Mul, x: []int{4, 6}, y: []int{4, 6}, twice: true, want: 24},
 	"relu":    {op: pointwise.Relu, x: []int{4, 6}, y: []int{4, 6}, want: 24},
 	"sigmoid": {op: curve.Sigmoid, x: []int{4, 6}, y: []int{4, 6}, want: 24},
 	"maxpool": {op: window.MaxPool, attrs: &image(1).Window, x: []int{1, 6, 6, 4}, y: []int{1, 4, 4, 4}, want: 64 * 9},
@@ -76,7 +76,7 @@ func (c counted) graph(quantized bool) *ir.Graph {
 	for range c.others {
 		constant(c.x[len(c.x)-1:])
 	}
-	if c.pair {
+	if c.twice {
 		y.Args = append(y.Args, x)
 	}
 	g.Nodes = append(g.Nodes, y)

@@ -18,8 +18,8 @@ import (
 // Limits on constant expressions: elements of one result, and of all results together. Larger ones stay nodes, which
 // engines evaluate once.
 const (
-	maxResult = 1 << 20
-	maxFolded = 1 << 24
+	maxResult   = 1 << 20
+	maxComputed = 1 << 24
 )
 
 // Builder makes one graph. Every value is a node; nodes that no output needs vanish in Finish.
@@ -35,7 +35,7 @@ type Builder struct {
 
 // New begins a graph called name, read from a file of the given base name.
 func New(name, file string) *Builder {
-	return &Builder{File: file, g: &ir.Graph{Name: name, Origin: &ir.Origin{}}, names: namer{}, budget: maxFolded,
+	return &Builder{File: file, g: &ir.Graph{Name: name, Origin: &ir.Origin{}}, names: namer{}, budget: maxComputed,
 		modules: map[string]bool{}, binding: &Binding{}}
 }
 
@@ -106,8 +106,8 @@ func (b *Builder) Emit(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Nod
 	if err := ir.CheckShape(n.Type.Shape); err != nil {
 		return nil, n.Errorf("L0306", "%v", err)
 	}
-	if folded, err := b.fold(n); folded != nil || err != nil {
-		return folded, err
+	if computed, err := b.compute(n); computed != nil || err != nil {
+		return computed, err
 	}
 	b.name(n, at)
 	b.g.Nodes = append(b.g.Nodes, n)
@@ -144,8 +144,8 @@ func (b *Builder) Evaluate(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir
 	return b.constant(n)
 }
 
-// fold returns the constant that n is, or nil if it is none or too large.
-func (b *Builder) fold(n *ir.Node) (*ir.Node, error) {
+// compute returns the constant that n is, or nil if it is none or too large.
+func (b *Builder) compute(n *ir.Node) (*ir.Node, error) {
 	if len(n.Args) == 0 || slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() }) {
 		return nil, nil
 	}

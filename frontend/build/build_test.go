@@ -12,7 +12,7 @@ import (
 	"lathe/ir/op/pointwise"
 )
 
-func TestFold(t *testing.T) {
+func TestCompute(t *testing.T) {
 	b := New("g", "m.onnx")
 	x, err := b.Input("x", ir.F32, []int{2, 3})
 	if err != nil {

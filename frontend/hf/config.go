@@ -100,10 +100,10 @@ func (c *config) index(absent int, key string) int {
 
 // positive reads a positive real number, such as the eps of a norm.
 func (c *config) positive(absent float64, keys ...string) float64 {
-	return c.real(c.find(keys...), absent)
+	return c.positiveNumber(c.find(keys...), absent)
 }
 
-func (c *config) real(v *source.JSON, absent float64) float64 {
+func (c *config) positiveNumber(v *source.JSON, absent float64) float64 {
 	if v.IsNull() {
 		return absent
 	}

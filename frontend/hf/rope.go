@@ -24,7 +24,7 @@ type rope struct {
 func (m *model) rope(size int, theta float64) rope {
 	table := m.find("rope_parameters", "rope_scaling")
 	if v := table.Get("rope_theta"); !v.IsNull() {
-		theta = m.real(v, theta)
+		theta = m.positiveNumber(v, theta)
 	} else {
 		theta = m.positive(theta, "rope_theta")
 	}
@@ -40,7 +40,7 @@ func (m *model) rope(size int, theta float64) rope {
 	if part.IsNull() {
 		part = m.find("partial_rotary_factor")
 	}
-	if m.real(part, 1) != 1 {
+	if m.positiveNumber(part, 1) != 1 {
 		m.fail(part.Errorf(CodeSetting, "rotary embeddings of a part of each head are not supported"))
 	}
 	r := rope{size: size}
@@ -68,7 +68,7 @@ func (m *model) rope(size int, theta float64) rope {
 func (m *model) scaling(table *source.JSON, key string) float64 {
 	v, err := table.Need(key)
 	m.fail(err)
-	return m.real(v, 1)
+	return m.positiveNumber(v, 1)
 }
 
 // llama3 slows the low frequencies by a factor and leaves the high ones, with a slope in between (Llama 3.1).

@@ -35,11 +35,11 @@ var vit = architecture{
 
 // image is the shape of an image: channels, rows, columns.
 func (m *model) image() []int {
-	return []int{m.count(3, "num_channels"), m.pair(224, "image_size")[0], m.pair(224, "image_size")[1]}
+	return []int{m.count(3, "num_channels"), m.rowsColumns(224, "image_size")[0], m.rowsColumns(224, "image_size")[1]}
 }
 
-// pair reads one size, or a list of two: rows and columns.
-func (m *model) pair(absent int, key string) [2]int {
+// rowsColumns reads one size, or a list of two: rows and columns.
+func (m *model) rowsColumns(absent int, key string) [2]int {
 	v := m.find(key)
 	if sizes, err := v.Ints(); err == nil && len(sizes) == 2 && min(sizes[0], sizes[1]) > 0 &&
 		max(sizes[0], sizes[1]) <= maxCount {
@@ -50,7 +50,7 @@ func (m *model) pair(absent int, key string) [2]int {
 }
 
 func (m *model) vitBody() *ir.Node {
-	path, image, patch := m.root+"embeddings", m.image(), m.pair(16, "patch_size")
+	path, image, patch := m.root+"embeddings", m.image(), m.rowsColumns(16, "patch_size")
 	m.module(path, "ViTEmbeddings")
 	if image[1]%patch[0] != 0 || image[2]%patch[1] != 0 {
 		return m.bound("images of %dx%d are not cut evenly into patches of %dx%d", image[1], image[2], patch[0], patch[1])

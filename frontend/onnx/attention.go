@@ -53,8 +53,8 @@ func convertAttention(c *call) {
 	}
 	c.resultAt(1, k)
 	c.resultAt(2, v)
-	a := &sequence.AttentionAttrs{Scale: c.real("scale", 0), Causal: c.int("is_causal", 0) != 0,
-		Softcap: c.real("softcap", 0)}
+	a := &sequence.AttentionAttrs{Scale: c.finite("scale", 0), Causal: c.int("is_causal", 0) != 0,
+		Softcap: c.finite("softcap", 0)}
 	mask := c.mask(a, q.Type.Shape, k.Type.Shape, past)
 	if c.wants(3) {
 		c.scores(a, q, k, mask)

@@ -47,8 +47,8 @@ func convertEinsum(c *call) {
 }
 
 func convertLRN(c *call) {
-	a := build.LRNAttrs{Size: int(min(max(c.int("size", 0), 0), maxAttr)), Alpha: c.real("alpha", 1e-4),
-		Beta: c.real("beta", 0.75), Bias: c.real("bias", 1)}
+	a := build.LRNAttrs{Size: int(min(max(c.int("size", 0), 0), maxAttr)), Alpha: c.finite("alpha", 1e-4),
+		Beta: c.finite("beta", 0.75), Bias: c.finite("bias", 1)}
 	x := c.data(0)
 	if c.err != nil {
 		return

@@ -219,7 +219,7 @@ func (c *call) arg(i int) *ir.Node {
 		return c.codesOf(v)
 	}
 	n, err := c.load(v)
-	c.wrap(source.CodeFold, err)
+	c.wrap(source.CodeCompute, err)
 	return n
 }
 
@@ -268,7 +268,7 @@ func (c *call) emitBy(emit emitter, suffix string, o *ir.Op, attrs any, args ...
 	if err != nil {
 		code := source.CodeShape
 		if d := (*diag.Error)(nil); !errors.As(err, &d) { // not of the shapes: of the elements of constants
-			code = source.CodeFold
+			code = source.CodeCompute
 		}
 		c.wrap(code, err)
 		return nil

@@ -215,7 +215,7 @@ func shapeErrors() []badCase {
 		{"transpose", source.CodeAttr, "permutation", single(13, x, nd("Transpose", "x", "y", aInts("perm", 0, 1, 1)))},
 		{"transpose short", source.CodeAttr, "permutation", single(13, x, nd("Transpose", "x", "y", aInts("perm", 1, 0)))},
 		{"flatten", source.CodeAttr, "axis 4", single(13, x, nd("Flatten", "x", "y", aInt("axis", 4)))},
-		{"gather index", source.CodeFold, "index 5", list(nd("Gather", "a b", "s"))},
+		{"gather index", source.CodeCompute, "index 5", list(nd("Gather", "a b", "s"))},
 		{"matmul inner", source.CodeShape, "multiply", single(13, vi("x", 2, 3), nd("MatMul", "x x", "y"))},
 		{"concat types", source.CodeDType, "operands", list(nd("Cast", "a", "f", aInt("to", 1)), nd("Concat", "a f", "s",
 			aInt("axis", 0)))},
@@ -238,7 +238,7 @@ func shapeErrors() []badCase {
 			nd("Where", "e a f", "s"))},
 		{"add types", source.CodeDType, "operands", list(nd("Cast", "a", "f", aInt("to", 6)), nd("Add", "a f", "s"))},
 		{"constant without value", source.CodeAttr, "0 attributes", list(nd("Constant", "", "s"))},
-		{"second error waits", source.CodeFold, "index 5", list(nd("Gather", "a b", "s"), nd("Relu", "s", "unused"))},
+		{"second error waits", source.CodeCompute, "index 5", list(nd("Gather", "a b", "s"), nd("Relu", "s", "unused"))},
 	}
 }
 
@@ -270,7 +270,7 @@ func TestRefused(t *testing.T) {
 	for _, code := range []string{source.CodeVersion, source.CodeForm, source.CodeAttr, source.CodeDType,
 		source.CodePayload,
 		source.CodeExternal, source.CodeDims, source.CodeOpenDim, source.CodeUndefined, source.CodeCycle, source.CodeOrder,
-		source.CodeDuplicate, source.CodeNotConst, source.CodeDynamic, source.CodeShape, source.CodeFold, source.CodeArity,
+		source.CodeDuplicate, source.CodeNotConst, source.CodeDynamic, source.CodeShape, source.CodeCompute, source.CodeArity,
 		source.CodeSparse, source.CodeSpatial, source.CodeNoOutput, source.CodeSecondUsed, source.CodeLimit,
 		source.CodeBroken, source.CodeRecursion} {
 		if !covered[code] {

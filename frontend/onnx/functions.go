@@ -61,7 +61,7 @@ func functionTable() []opSpec {
 // convertAlpha converts a function with the parameter alpha, which is def by default.
 func convertAlpha(o *ir.Op, def float32) func(*call) {
 	return func(c *call) {
-		a := &curve.AlphaAttrs{Alpha: c.real("alpha", def)}
+		a := &curve.AlphaAttrs{Alpha: c.finite("alpha", def)}
 		if o == curve.Celu && a.Alpha == 0 {
 			c.fail(source.CodeAttr, "attribute alpha is 0, by which it divides")
 		}
@@ -69,8 +69,8 @@ func convertAlpha(o *ir.Op, def float32) func(*call) {
 	}
 }
 
-// real is a finite attribute.
-func (c *call) real(name string, def float32) float32 {
+// finite is a finite attribute.
+func (c *call) finite(name string, def float32) float32 {
 	v := c.float(name, def)
 	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 		c.fail(source.CodeAttr, "attribute %s is %g", name, v)
@@ -79,13 +79,13 @@ func (c *call) real(name string, def float32) float32 {
 }
 
 func convertSelu(c *call) {
-	a := &curve.SeluAttrs{Alpha: c.real("alpha", 1.67326319217681884765625),
-		Gamma: c.real("gamma", 1.05070102214813232421875)}
+	a := &curve.SeluAttrs{Alpha: c.finite("alpha", 1.67326319217681884765625),
+		Gamma: c.finite("gamma", 1.05070102214813232421875)}
 	c.result(c.emit("", curve.Selu, a, c.data(0)))
 }
 
 func convertHardSigmoid(c *call) {
-	a := &curve.HardSigmoidAttrs{Alpha: c.real("alpha", 0.2), Beta: c.real("beta", 0.5)}
+	a := &curve.HardSigmoidAttrs{Alpha: c.finite("alpha", 0.2), Beta: c.finite("beta", 0.5)}
 	c.result(c.emit("", curve.HardSigmoid, a, c.data(0)))
 }
 

@@ -156,7 +156,7 @@ func (im *importer) failed() error {
 func (im *importer) report(err error) {
 	var d *diag.Error
 	if !errors.As(err, &d) {
-		d = diag.New(source.CodeFold, im.base, "%v", err)
+		d = diag.New(source.CodeCompute, im.base, "%v", err)
 	}
 	im.errs = append(im.errs, d)
 }

@@ -71,7 +71,7 @@ func moveErrors() []badCase {
 			nd("Split", "x s", "a b", aInt("axis", 1)), nd("Add", "a b", "y"))},
 		{"slice of nothing", source.CodeDims, "no elements", single(13, x, nd("Slice", "x f t", "y"), it("f", 2),
 			it("t", 9))},
-		{"gather beyond", source.CodeFold, "index 2 is outside", single(13, x, nd("Gather", "x i", "y"), it("i", 2))},
+		{"gather beyond", source.CodeCompute, "index 2 is outside", single(13, x, nd("Gather", "x i", "y"), it("i", 2))},
 		{"pad mode", source.CodeAttr, `"mirror" is not supported`, single(13, x, nd("Pad", "x p", "y",
 			aStr("mode", "mirror")), it("p", 0, 1, 0, 1))},
 		{"pad far", source.CodeAttr, "needs more elements", single(13, x, nd("Pad", "x p", "y", aStr("mode", "reflect")),

@@ -52,7 +52,7 @@ func opCases() []opCase {
 			ft("s", d(2)), ft("b", d(2)), ft("m", d(2)), ft("v", d(2), 0.5, 2))},
 		{"batchnorm matrix", single(15, vi("x", 3, 2), nd("BatchNormalization", "x s b m v", "y"),
 			ft("s", d(2)), ft("b", d(2)), ft("m", d(2)), ft("v", d(2), 0.5, 2))},
-	}, linearCases()...), windowCases()...), shapeCases()...), foldCases()...)
+	}, linearCases()...), windowCases()...), shapeCases()...), computedCases()...)
 }
 
 func linearCases() []opCase {
@@ -135,8 +135,8 @@ func shapeCases() []opCase {
 	}
 }
 
-// foldCases end in a constant list of integers that becomes the shape or a factor of the result.
-func foldCases() []opCase {
+// computedCases end in a constant list of integers that becomes the shape or a factor of the result.
+func computedCases() []opCase {
 	x := vi("x", 2, 3, 4)
 	shape := func(inits []pb, nodes ...pb) testModel {
 		return chain(15, x, inits, append(nodes, nd("Reshape", "x s", "y"))...)

@@ -117,7 +117,7 @@ func (c *call) coded(s *scheme) {
 		c.quantized(c.data(0), s, 1, "")
 		return
 	}
-	if k := c.reals(0); c.err == nil {
+	if k := c.elements(0); c.err == nil {
 		n := c.decode(c.in[0].name, s, s.encode(k, c.shape(0)), c.shape(0))
 		*c.fr.values[c.n.out[0]] = value{name: c.in[0].name, dtype: 1, node: n}
 	}

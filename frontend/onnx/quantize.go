@@ -109,7 +109,7 @@ func convertQuantize(c *call) {
 	switch {
 	case c.err != nil:
 	case c.in[0].constant():
-		if k := c.reals(0); c.err == nil {
+		if k := c.elements(0); c.err == nil {
 			n := c.made("codes", build.IntBlob(storage(s.dtype()), s.encode(k, c.shape(0))), c.shape(0))
 			if c.result(n); c.err == nil {
 				c.fr.values[c.n.out[0]].dtype = s.dtype()
@@ -122,11 +122,11 @@ func convertQuantize(c *call) {
 	}
 }
 
-// reals returns the elements of constant input i, of any size: weights are never too large.
-func (c *call) reals(i int) []float64 {
+// elements returns the elements of constant input i, of any size: weights are never too large.
+func (c *call) elements(i int) []float64 {
 	v, ok := build.Floats(c.data(i))
 	if c.err == nil && !ok {
-		c.fail(source.CodeFold, "input %d (%s) cannot be read", i, quote(c.in[i].name))
+		c.fail(source.CodeCompute, "input %d (%s) cannot be read", i, quote(c.in[i].name))
 	}
 	return v
 }

@@ -89,7 +89,7 @@ func convertFill(c *call) {
 	one := c.number(0, "value")
 	if a := c.attr("value", kindTensor); a != nil {
 		b, err := a.t.blob(&c.ext)
-		c.wrap(source.CodeFold, err)
+		c.wrap(source.CodeCompute, err)
 		if c.err == nil && b.Len() != 1 {
 			c.fail(source.CodeAttr, "attribute value has %d elements instead of one", b.Len())
 		}

@@ -26,7 +26,7 @@ const (
 	CodeNotConst   = "L0220" // weights or parameters are not constant
 	CodeDynamic    = "L0221" // what must be constant is computed from data
 	CodeShape      = "L0222" // shapes do not fit together
-	CodeFold       = "L0223" // a constant expression cannot be evaluated
+	CodeCompute    = "L0223" // a constant expression cannot be evaluated
 	CodeArity      = "L0224" // an operation has too few or too many inputs or outputs
 	CodeSparse     = "L0225" // sparse tensors are not supported
 	CodeSpatial    = "L0226" // images with more than two spatial axes are not supported

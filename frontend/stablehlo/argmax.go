@@ -14,9 +14,9 @@ import (
 	"lathe/ir/op/whole"
 )
 
-// reducePair recognises the reduction of values beside their positions: the greatest or the least value, and where it
+// reducePlaced recognises the reduction of values beside their positions: the greatest or the least value, and where it
 // stands first or last. What the region does is found by trying it.
-func (c *call) reducePair(values, inits []value, axes []int) {
+func (c *call) reducePlaced(values, inits []value, axes []int) {
 	if len(values) != 2 || len(axes) != 1 || !c.counts(values[1], axes[0]) || !ir.IsWhole(values[1].node.Type.Format) {
 		c.fail(source.CodeForm, "a reduction of %d operands that is not recognised", len(values))
 		return
@@ -65,7 +65,7 @@ func (c *call) picks(k choice, like, at *ir.Node) bool {
 				continue
 			}
 			in := []*ir.Node{c.number(like, a), c.whole(at, int64(i)), c.number(like, b), c.whole(at, int64(j))}
-			got, ok := c.scalarCall(0, c.pairOrder(in))
+			got, ok := c.scalarCall(0, c.regionOrder(in))
 			if !ok || len(got) != 2 {
 				return false
 			}
@@ -81,8 +81,8 @@ func (c *call) picks(k choice, like, at *ir.Node) bool {
 	return true
 }
 
-// pairOrder brings arguments from a, i, b, j into the order of the region: pairs in parentheses hold a, b and i, j.
-func (c *call) pairOrder(in []*ir.Node) []*ir.Node {
+// regionOrder brings arguments from a, i, b, j into the order of the region: pairs in parentheses hold a, b and i, j.
+func (c *call) regionOrder(in []*ir.Node) []*ir.Node {
 	if len(c.in.Names) > 0 {
 		return []*ir.Node{in[0], in[2], in[1], in[3]}
 	}

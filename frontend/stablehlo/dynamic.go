@@ -68,7 +68,7 @@ func convertDynamicIota(c *call) {
 	}
 }
 
-func convertRealSlice(c *call) {
+func convertSliceByValues(c *call) {
 	x := c.node(0)
 	start, limit, step := c.numbers(1), c.numbers(2), c.numbers(3)
 	if c.err != nil || x == nil {

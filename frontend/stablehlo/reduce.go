@@ -112,7 +112,7 @@ func convertReduce(c *call) {
 	x := values[0]
 	axes = slices.Sorted(slices.Values(c.axes(axes, len(x.dims))))
 	if len(values) != 1 {
-		c.reducePair(values, inits, axes)
+		c.reducePlaced(values, inits, axes)
 		return
 	}
 	name := c.monoid()

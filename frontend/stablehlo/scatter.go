@@ -44,7 +44,7 @@ func convertScatter(c *call) {
 	if !c.placed(&p, x.dims, index) {
 		return
 	}
-	fold, known := folds[c.monoid()]
+	reduction, known := reductions[c.monoid()]
 	if !known && !c.replaces() {
 		c.fail(source.CodeForm, "a scatter by an operation that is not recognised")
 		return
@@ -65,15 +65,15 @@ func convertScatter(c *call) {
 	}
 	row := []int{elems(updates.dims)}
 	table := c.padded(c.shape(c.full(x), []int{n}), 0, 0, 1, 0)
-	table = c.emit(whole.ScatterElements, &whole.ScatterAttrs{Axis: 0, Reduce: fold}, table, c.shape(at, row),
+	table = c.emit(whole.ScatterElements, &whole.ScatterAttrs{Axis: 0, Reduce: reduction}, table, c.shape(at, row),
 		c.shape(c.full(updates), row))
 	if table != nil {
 		c.done(c.shape(c.slice(table, 0, 0, n, 1), x.dims))
 	}
 }
 
-// folds are the ways in which an update joins what stands in its place, by the operation of the region.
-var folds = map[string]string{
+// reductions are the ways in which an update joins what stands in its place, by the operation of the region.
+var reductions = map[string]string{
 	"stablehlo.add": "add", "stablehlo.multiply": "mul", "stablehlo.maximum": "max", "stablehlo.minimum": "min",
 }
 

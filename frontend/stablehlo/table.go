@@ -119,7 +119,7 @@ func moves() []spec {
 		{name: "stablehlo.dynamic_broadcast_in_dim", least: 2, most: 2, convert: convertDynamicBroadcast, mixed: true},
 		{name: "stablehlo.dynamic_reshape", least: 2, most: 2, convert: convertDynamicReshape, mixed: true},
 		{name: "stablehlo.dynamic_iota", least: 1, most: 1, convert: convertDynamicIota, mixed: true},
-		{name: "stablehlo.real_dynamic_slice", least: 4, most: 4, convert: convertRealSlice, mixed: true},
+		{name: "stablehlo.real_dynamic_slice", least: 4, most: 4, convert: convertSliceByValues, mixed: true},
 		{name: "stablehlo.dynamic_pad", least: 5, most: 5, convert: convertDynamicPad, mixed: true},
 	}
 }

@@ -68,12 +68,12 @@ type arrayFile struct {
 	arrays []npz.Array
 }
 
-// alone is an array alone in its file, pair are two.
+// alone is an array alone in its file, two are both of theirs.
 func alone(name string, v []float32, shape ...int) []npz.Array {
 	return []npz.Array{npz.Float32Array(name, shape, v)}
 }
 
-func pair(a, b npz.Array) []npz.Array { return []npz.Array{a, b} }
+func two(a, b npz.Array) []npz.Array { return []npz.Array{a, b} }
 
 // bound are files that stand for inputs of models, and one of unsigned integers.
 func bound() []arrayFile {
@@ -86,12 +86,12 @@ func bound() []arrayFile {
 		{"near-name.npz", alone("w_1", weightValues("w1", 48), 6, 8)},
 		{"square-weight.npz", alone("w1", weightValues("w1", 36), 6, 6)},
 		{"double-weight.npz", []npz.Array{npz.Float64Array("w1", []int{6, 8}, make([]float64, 48))}},
-		{"two.npz", pair(npz.Float32Array("a", []int{1, 4}, ramp(4)), npz.Float32Array("b", []int{1, 4}, ramp(4)))},
+		{"two.npz", two(npz.Float32Array("a", []int{1, 4}, ramp(4)), npz.Float32Array("b", []int{1, 4}, ramp(4)))},
 		{"half.npz", alone("a", ramp(4), 1, 4)},
 		{"other-half.npz", alone("b", ramp(4), 1, 4)},
 		{"whole-half.npz", []npz.Array{npz.Int64Array("a", []int{1, 4}, []int64{1, 2, 3, 4})}},
 		{"weight.npz", alone("w", weightValues("w", 32), 4, 8)},
-		{"unsigned.npz", pair(npz.Int64Array("a", []int{2}, []int64{3, 5}), npz.Int64Array("b", []int{2}, []int64{5, 3}))},
+		{"unsigned.npz", two(npz.Int64Array("a", []int{2}, []int64{3, 5}), npz.Int64Array("b", []int{2}, []int64{5, 3}))},
 	}
 }
 
@@ -112,18 +112,18 @@ func WriteArrays(dir string) error {
 		{"many.npz", alone("x", ramp(50_000*8), 50_000, 8)},
 		{"image.npz", alone("x", ramp(samples*72), samples, 2, 6, 6)},
 		{"wrong-shape.npz", alone("x", ramp(samples*9), samples, 9)},
-		{"wrong-name.npz", pair(npz.Float32Array("data", []int{1, 8}, ramp(8)), npz.Float32Array("w", []int{2}, ramp(2)))},
+		{"wrong-name.npz", two(npz.Float32Array("data", []int{1, 8}, ramp(8)), npz.Float32Array("w", []int{2}, ramp(2)))},
 		{"nan.npz", alone("x", nan, samples, 8)},
 		{"huge-values.npz", alone("x", large, samples, 8)},
 		{"none.npz", alone("x", nil, 0, 8)},
 		{"one.npy", alone("x", ramp(8), 1, 8)},
 		{"operands_x.npz", alone("x", ramp(120), 3, 40)},
-		{"even.npz", pair(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{3, 4}, ramp(12)))},
-		{"uneven.npz", pair(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{2, 4}, ramp(8)))},
-		{"operands.npz", pair(npz.Float32Array("a", []int{3, 40}, ramp(120)), npz.Float32Array("b", []int{40}, ramp(40)))},
-		{"mismatch.npz", pair(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{5}, ramp(5)))},
-		{"two-others.npz", pair(npz.Float32Array("p", []int{3, 4}, ramp(12)), npz.Float32Array("q", []int{4}, ramp(4)))},
-		{"tokens.npz", pair(npz.Int64Array("input_ids", []int{2, 3}, []int64{1, 7, 3, 0, 2, 5}),
+		{"even.npz", two(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{3, 4}, ramp(12)))},
+		{"uneven.npz", two(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{2, 4}, ramp(8)))},
+		{"operands.npz", two(npz.Float32Array("a", []int{3, 40}, ramp(120)), npz.Float32Array("b", []int{40}, ramp(40)))},
+		{"mismatch.npz", two(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{5}, ramp(5)))},
+		{"two-others.npz", two(npz.Float32Array("p", []int{3, 4}, ramp(12)), npz.Float32Array("q", []int{4}, ramp(4)))},
+		{"tokens.npz", two(npz.Int64Array("input_ids", []int{2, 3}, []int64{1, 7, 3, 0, 2, 5}),
 			npz.Int64Array("attention_mask", []int{2, 3}, []int64{1, 1, 1, 1, 1, 0}))},
 		{"codes.npz", []npz.Array{npz.Int64Array("codes", []int{2, 3}, []int64{1, 2, 3, 4, 5, 6})}},
 		{"labels.npy", []npz.Array{npz.Int64Array("labels", []int{samples}, labels)}},

@@ -120,8 +120,8 @@ func movePrimitives(r *rand.Rand) []primitive {
 	}
 }
 
-// foldPrimitives sum and fold.
-func foldPrimitives(r *rand.Rand) []primitive {
+// reducePrimitives sum and fold.
+func reducePrimitives(r *rand.Rand) []primitive {
 	in := func(d hlo.DType, a, b []int) []hlo.Array {
 		return []hlo.Array{small(r, d, a...), small(r, d, b...)}
 	}
@@ -140,18 +140,19 @@ func foldPrimitives(r *rand.Rand) []primitive {
 		{"conv of no axes", conv(hlo.Conv{}, hlo.F32), in(hlo.F32, []int{4, 6}, []int{5, 6})},
 		{"reduce", func(b *hlo.Builder, x []hlo.Value) []hlo.Value {
 			v, u := x[0], b.Convert(x[1], hlo.UI64)
-			return []hlo.Value{b.Reduce(hlo.FoldAdd, v, 3, 0), b.Reduce(hlo.FoldMax, v, 1, 2), b.Reduce(hlo.FoldMin, u, 1),
-				b.Reduce(hlo.FoldAdd, b.Mul(v, b.Convert(v, hlo.I8)), 0, 1, 2, 3), b.ArgMax(v, 1), b.ReduceKeep(hlo.FoldMax, u, 0)}
+			return []hlo.Value{b.Reduce(hlo.ReduceAdd, v, 3, 0), b.Reduce(hlo.ReduceMax, v, 1, 2), b.Reduce(hlo.ReduceMin, u, 1),
+				b.Reduce(hlo.ReduceAdd, b.Mul(v, b.Convert(v, hlo.I8)), 0, 1, 2, 3), b.ArgMax(v, 1),
+				b.ReduceKeep(hlo.ReduceMax, u, 0)}
 		}, in(hlo.I8, []int{2, 4, 3, 5}, []int{4, 6})},
 		{"reduce_window", func(b *hlo.Builder, x []hlo.Value) []hlo.Value {
 			w := hlo.Window{Size: []int{1, 3, 2}, Stride: []int{1, 2, 1}, Dilation: []int{1, 2, 3}, Low: []int{0, 2, 1},
 				High: []int{0, 1, 4}}
-			v := b.ReduceWindow(hlo.FoldAdd, x[0], w)
-			return []hlo.Value{v, b.ReduceWindow(hlo.FoldMax, x[0], w), b.ReduceWindow(hlo.FoldMin, b.Mul(v, v), hlo.Window{
+			v := b.ReduceWindow(hlo.ReduceAdd, x[0], w)
+			return []hlo.Value{v, b.ReduceWindow(hlo.ReduceMax, x[0], w), b.ReduceWindow(hlo.ReduceMin, b.Mul(v, v), hlo.Window{
 				Size: []int{1, 2, 1}})}
 		}, in(hlo.I32, []int{2, 7, 6}, []int{1})},
 		{"read often", func(b *hlo.Builder, x []hlo.Value) []hlo.Value { // what is computed once, and what reads it
-			total := b.ReduceKeep(hlo.FoldAdd, x[0], 1)
+			total := b.ReduceKeep(hlo.ReduceAdd, x[0], 1)
 			v := b.Sub(x[0], b.BroadcastInDim(total, x[0].Type().Dims, []int{0, 1}))
 			return []hlo.Value{v, b.DotGeneral(v, v, hlo.Dot{LhsContract: []int{1}, RhsContract: []int{1}}, hlo.I32), total}
 		}, in(hlo.I32, []int{3, 40}, []int{1})},
@@ -166,7 +167,7 @@ func TestPrimitives(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := Rand("primitives", 0)
-	for _, p := range append(append(wordPrimitives(r), movePrimitives(r)...), foldPrimitives(r)...) {
+	for _, p := range append(append(wordPrimitives(r), movePrimitives(r)...), reducePrimitives(r)...) {
 		t.Run(p.name, func(t *testing.T) {
 			b := hlo.New("p")
 			var args []hlo.Value

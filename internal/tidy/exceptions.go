@@ -5,7 +5,7 @@ package tidy
 import "slices"
 
 // Exceptions are the files and folders that are let off a rule.
-var Exceptions = slices.Concat(large, operators, oldWords)
+var Exceptions = slices.Concat(large, operators)
 
 var large = []Exception{
 	{"size", "examples/bert-tiny-like/model.onnx", "the same network in every file form: 485 k parameters in float32"},
@@ -20,17 +20,4 @@ var operators = []Exception{
 	{"identity", "lower/layout", "pushes transposes and reshapes out: they are what it is about"},
 	{"identity", "lower/own/own.go", "makes clips of quant nodes, and reads the formats that they give to values"},
 	{"identity", "lower/whole.go", "drops convert between types that hold the values that lowering goes on with"},
-}
-
-const constants = "says fold of constants that are computed: simplify is the word"
-
-var oldWords = []Exception{
-	{"vocabulary", "emit/cuda/generic/fold.go", "says fold of reductions"},
-	{"vocabulary", "frontend/build/build.go", constants},
-	{"vocabulary", "frontend/build/build_test.go", constants},
-	{"vocabulary", "frontend/onnx/ops_test.go", constants},
-	{"vocabulary", "frontend/source/codes.go", constants},
-	{"vocabulary", "frontend/stablehlo/scatter.go", "says fold of reductions"},
-	{"vocabulary", "internal/driver/flow.go", "says flow of the stages in a row"},
-	{"vocabulary", "internal/driver/flow_test.go", "says flow of the stages in a row"},
 }

@@ -71,8 +71,14 @@ var planted = map[string][]struct {
 		{"name", wordTree("frontend/a.go", "\nfunc maxFolded() {}\n"), "frontend/a.go:6: vocabulary: maxFolded"},
 		{"field", wordTree("cuda/a.go", "\ntype t struct{ dataFlow int }\n"), "dataFlow"},
 		{"file", wordTree("frontend/fold.go", ""), "frontend/fold.go"},
-		{"undefined", map[string]string{architecture: "\n| fold | |\n"}, "lack flow"},
+		{"below", wordTree("lower/simplify/a.go", "\nvar folded int\n"), "folded: fold has another meaning"},
+		{"file of a folder", wordTree("lower/a.go", "\ntype pair int\n"), "lower/a.go:6: vocabulary: pair: pair has"},
+		{"test", wordTree("sim/a_test.go", "\nfunc TestAllPairs() {}\n"), "TestAllPairs"},
+		{"real", wordTree("frontend/a.go", "\ntype t struct{ realValue int }\n"), "realValue: real has another meaning"},
+		{"undefined", map[string]string{architecture: "\n| fold | |\n| pair | |\n| real | |\n"}, "lack flow"},
 		{"good", wordTree("lower/fold.go", "\nvar foldings int\n"), ""},
+		{"good file", wordTree("lower/forks.go", "\nvar pairs, surreal int\n"), ""},
+		{"good below", wordTree("rtl/op/a.go", "\nvar pairFlow, realScale int\n"), ""},
 	},
 	"length": {
 		{"go", map[string]string{"ir/a.go": strings.Repeat("//\n", maxGoLines+1)}, "401 lines, at most 400"},
@@ -339,5 +345,5 @@ func inFile(tree map[string]string, name string) map[string]string {
 }
 
 func wordTree(name, rest string) map[string]string {
-	return map[string]string{architecture: "\n| flow | |\n| fold | |\n", name: goText("a", rest)}
+	return map[string]string{architecture: "\n| flow | |\n| fold | |\n| pair | |\n| real | |\n", name: goText("a", rest)}
 }

@@ -14,17 +14,31 @@ import (
 type meaning struct {
 	word  string         // as the table of words has it
 	forms *regexp.Regexp // its forms as parts of identifiers, in lower case
-	where []string       // the folders whose names may use it, and those below
-	other string         // what to write elsewhere
+	// where lists what may use it: files, folders, and with a slash behind them folders with all below.
+	where []string
+	other string // what to write elsewhere
 }
 
 var meanings = []meaning{
 	{"fold", regexp.MustCompile(`^fold(s|ed|ing|ings)?$`),
-		[]string{"ir", "ir/text", "lower", "lower/balance", "lower/tokens", "rtl", "emit/verilog", "golden", "internal"},
-		"constants are simplified, reductions reduce"},
+		[]string{"ir", "lower", "lower/balance", "rtl/", "internal/diag"},
+		"constants are computed, reductions reduce"},
 	{"flow", regexp.MustCompile(`^flows?$`),
-		[]string{"ir", "ir/op", "rtl", "lower/tokens", "internal/difftest", "internal/errortest"},
+		[]string{"ir/unit", "ir/op/hardware", "lower/tokens", "rtl/", "internal/difftest"},
 		"stages in a row are a pipeline or steps"},
+	{"pair", regexp.MustCompile(`^pair(s|ed|ing)?$`),
+		[]string{"ir/op/", "lower/forks.go", "lower/recognize", "rtl/", "cuda/", "frontend/onnx/ops.go",
+			"frontend/torch/ops_pair.go", "internal/difftest"},
+		"what belongs together matches, what is two is called by its names"},
+	{"real", regexp.MustCompile(`^reals?$`), []string{"ir/op/", "rtl/", "internal/diag", "internal/difftest"},
+		"what is not whole or not quantized is float"},
+}
+
+// allows says that the word may stand in f.
+func (m *meaning) allows(f *File) bool {
+	return slices.ContainsFunc(m.where, func(w string) bool {
+		return f.Path == w || f.dir() == w || strings.HasSuffix(w, "/") && strings.HasPrefix(f.Path, w)
+	})
 }
 
 // vocabulary holds the names of declarations and of files to the words of docs/architecture.md. Names of local
@@ -46,7 +60,7 @@ func vocabulary(t Tree) []Finding {
 		}
 		for _, id := range f.declared() {
 			for _, m := range meanings {
-				if slices.ContainsFunc(parts(id.Name), m.forms.MatchString) && !underAny(f.dir(), m.where) {
+				if slices.ContainsFunc(parts(id.Name), m.forms.MatchString) && !m.allows(f) {
 					msg := id.Name + ": " + m.word + " has another meaning in docs/architecture.md; " + m.other
 					out = append(out, Finding{Path: f.Path, Line: f.line(id.Pos()), Msg: msg})
 				}
@@ -85,7 +99,7 @@ func (f *File) declared() []*ast.Ident {
 
 var part = regexp.MustCompile(`[A-Z]+(?:[a-z0-9]+)?|[a-z0-9]+`)
 
-// parts are the words of an identifier in lower case: two of FoldMax, three of fold_max_test.
+// parts are the words of an identifier in lower case: two of ReduceMax, three of fold_max_test.
 func parts(name string) []string {
 	all := part.FindAllString(name, -1)
 	for i, p := range all {

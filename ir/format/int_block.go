@@ -141,7 +141,7 @@ func (f IntBlock) EncodeHLO(b *hlo.Builder, x hlo.Value, in Fixed) hlo.Value {
 	lo, hi := f.ScaleLimits()
 	v := b.Blocks(b.Convert(x, hlo.I64), f.K)
 	dims = v.Type().Dims
-	top := b.Reduce(hlo.FoldMax, b.Abs(v), len(dims)-1)
+	top := b.Reduce(hlo.ReduceMax, b.Abs(v), len(dims)-1)
 	bits := b.Sub(b.Splat(top, 64), b.CountLeadingZeros(top))
 	e := b.Clamp(b.Splat(top, int64(lo)), b.Add(bits, b.Splat(bits, int64(-1-in.F))), b.Splat(top, int64(hi)))
 	by := b.Min(b.Add(e, b.Splat(e, int64(in.F-(f.W-2)))), b.Splat(e, 60))

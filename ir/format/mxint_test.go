@@ -52,8 +52,8 @@ func TestMXIntWorked(t *testing.T) {
 	}
 }
 
-// TestMXInt8Pairs decodes all pairs of a code and a scale byte.
-func TestMXInt8Pairs(t *testing.T) {
+// TestMXInt8Combinations decodes all pairs of a code and a scale byte.
+func TestMXInt8Combinations(t *testing.T) {
 	out := make([]Exact, 1)
 	for x := range int64(256) {
 		for q := int64(-128); q < 128; q++ {

@@ -175,9 +175,9 @@ var mistakes = map[string]func(b *hlo.Builder) hlo.Value{
 	"conv stride": func(b *hlo.Builder) hlo.Value {
 		return b.ConvInt(i32(b, 1, 4, 4, 3), i32(b, 2, 3, 3, 3), hlo.Conv{Stride: []int{0, 1}}, 31)
 	},
-	"reduce": func(b *hlo.Builder) hlo.Value { return b.Reduce(hlo.FoldAdd, i32(b, 2), 1) },
+	"reduce": func(b *hlo.Builder) hlo.Value { return b.Reduce(hlo.ReduceAdd, i32(b, 2), 1) },
 	"window": func(b *hlo.Builder) hlo.Value {
-		return b.ReduceWindow(hlo.FoldAdd, i32(b, 2), hlo.Window{Size: []int{1, 1}})
+		return b.ReduceWindow(hlo.ReduceAdd, i32(b, 2), hlo.Window{Size: []int{1, 1}})
 	},
 	"argmax":      func(b *hlo.Builder) hlo.Value { return b.ArgMax(i32(b, 2), 2) },
 	"requant out": func(b *hlo.Builder) hlo.Value { return b.Saturate(i32(b, 2), 0, 9, true, hlo.I8) },
@@ -202,7 +202,7 @@ func TestMistakes(t *testing.T) {
 		b.At("here")
 		v := wrong(b)
 		after := b.Tanh(b.Concat(0, b.Requant(v, hlo.Requantize{Shift: hlo.Places(2), Width: 8, Out: hlo.I8}), v))
-		b.Return(after, b.ReduceKeep(hlo.FoldMax, b.ArgMax(v, 0), 0), b.Splat(v, 1), b.ConvLast(v, v, hlo.Conv{}))
+		b.Return(after, b.ReduceKeep(hlo.ReduceMax, b.ArgMax(v, 0), 0), b.Splat(v, 1), b.ConvLast(v, v, hlo.Conv{}))
 		if diag.CodeOf(b.Err()) != hlo.CodeBuild || b.Text() != "" || !strings.HasPrefix(b.Err().Error(), "here: ") {
 			t.Errorf("%s: %v, text %q", name, b.Err(), b.Text())
 		}

@@ -24,7 +24,7 @@ func (b *Builder) DotGeneral(x, y Value, d Dot, out DType) Value {
 		return b.failf("dot: operands %s and %s differ in element type", x.typ, y.typ)
 	}
 	t := Type{DType: out}
-	if !d.pairs(x.typ, y.typ) {
+	if !d.fits(x.typ, y.typ) {
 		return b.failf("dot: %s by %s over axes %v and %v, batch %v and %v",
 			x.typ, y.typ, d.LhsContract, d.RhsContract, d.LhsBatch, d.RhsBatch)
 	}
@@ -47,8 +47,8 @@ func (b *Builder) DotGeneral(x, y Value, d Dot, out DType) Value {
 	return b.emit("dot_general", t, numbers, x, y).with(Attrs{Dot: d})
 }
 
-// pairs reports that the axis lists are legal for x and y and that the sizes agree.
-func (d Dot) pairs(x, y Type) bool {
+// fits reports that the axis lists are legal for x and y and that the sizes agree.
+func (d Dot) fits(x, y Type) bool {
 	left := append(append([]int{}, d.LhsBatch...), d.LhsContract...)
 	right := append(append([]int{}, d.RhsBatch...), d.RhsContract...)
 	if len(d.LhsBatch) != len(d.RhsBatch) || len(left) != len(right) ||

@@ -35,8 +35,8 @@ type Attrs struct {
 
 	Dir Dir // compare; sort: GT for the largest first, LT for the least
 
-	Fold   Fold   // reduce, reduce_window, scatter
-	Window Window // reduce_window, all lists filled in
+	Reducer Reducer // reduce, reduce_window, scatter
+	Window  Window  // reduce_window, all lists filled in
 
 	Dot  Dot  // dot_general
 	Conv Conv // convolution, everything filled in

@@ -9,19 +9,19 @@ import (
 	"strings"
 )
 
-// Fold is the operation that a reduction repeats.
-type Fold string
+// Reducer is the operation that a reduction repeats.
+type Reducer string
 
-// The folds, with 0, the smallest or the largest value, or 1 as the start. Integers wrap in their own type.
+// The reducers, with 0, the smallest or the largest value, or 1 as the start. Integers wrap in their own type.
 const (
-	FoldAdd Fold = "add"
-	FoldMax Fold = "maximum"
-	FoldMin Fold = "minimum"
-	FoldMul Fold = "multiply"
+	ReduceAdd Reducer = "add"
+	ReduceMax Reducer = "maximum"
+	ReduceMin Reducer = "minimum"
+	ReduceMul Reducer = "multiply"
 )
 
-// Reduce folds x over the axes, which disappear from the result.
-func (b *Builder) Reduce(f Fold, x Value, axes ...int) Value {
+// Reduce reduces x over the axes, which disappear from the result.
+func (b *Builder) Reduce(f Reducer, x Value, axes ...int) Value {
 	if !b.sound("reduce", x) {
 		return Value{}
 	}
@@ -34,11 +34,11 @@ func (b *Builder) Reduce(f Fold, x Value, axes ...int) Value {
 	t := Type{x.typ.DType, others(x.typ, axes, nil)}
 	start := b.start(f, x.typ.DType)
 	v := b.emitRegion("reduce", t, "dimensions = "+ints(axes), region(f, x.typ.DType), x, start)
-	return v.with(Attrs{Axes: slices.Clone(axes), Fold: f})
+	return v.with(Attrs{Axes: slices.Clone(axes), Reducer: f})
 }
 
 // ReduceKeep is Reduce with the axes kept at size 1.
-func (b *Builder) ReduceKeep(f Fold, x Value, axes ...int) Value {
+func (b *Builder) ReduceKeep(f Reducer, x Value, axes ...int) Value {
 	v := b.Reduce(f, x, axes...)
 	if b.err != nil {
 		return Value{}
@@ -54,7 +54,7 @@ func (b *Builder) ReduceKeep(f Fold, x Value, axes ...int) Value {
 // High).
 type Window struct {
 	Size, Stride, Dilation []int
-	Low, High              []int // padding with the start value of the fold
+	Low, High              []int // padding with the start value of the reducer
 }
 
 // Spatial widens a window over the n axes before the last (channels-last images) to all axes of x.
@@ -73,8 +73,8 @@ func (w Window) Spatial(x Value) Window {
 	return Window{widen(w.Size, 1), widen(w.Stride, 1), widen(w.Dilation, 1), widen(w.Low, 0), widen(w.High, 0)}
 }
 
-// ReduceWindow folds the elements under each position of the window; only whole windows count.
-func (b *Builder) ReduceWindow(f Fold, x Value, w Window) Value {
+// ReduceWindow reduces the elements under each position of the window; only whole windows count.
+func (b *Builder) ReduceWindow(f Reducer, x Value, w Window) Value {
 	if !b.sound("reduce_window", x) {
 		return Value{}
 	}
@@ -102,7 +102,7 @@ func (b *Builder) ReduceWindow(f Fold, x Value, w Window) Value {
 		ints(w.Dilation), ints(w.Size), ints(w.Stride))
 	start := b.start(f, x.typ.DType)
 	v := b.emitRegion("reduce_window", Type{x.typ.DType, dims}, attrs, region(f, x.typ.DType), x, start)
-	return v.with(Attrs{Window: w, Fold: f})
+	return v.with(Attrs{Window: w, Reducer: f})
 }
 
 // slide gives the number of window positions on each axis; all lists are filled in.
@@ -128,38 +128,38 @@ func (w Window) slide(dims []int) ([]int, bool) {
 // ArgMax is the I32 index of the largest element along axis, the first of equals; the axis disappears. NaN is larger
 // than all numbers, as NumPy, XLA and ONNX have it.
 func (b *Builder) ArgMax(x Value, axis int) Value {
-	largest := b.ReduceKeep(FoldMax, x, axis)
+	largest := b.ReduceKeep(ReduceMax, x, axis)
 	if b.err != nil {
 		return Value{}
 	}
 	index, none := b.Iota(x.typ.With(I32), axis), b.Int(I32, math.MaxInt32)
 	hit := b.Compare(EQ, x, b.BroadcastInDim(largest, x.typ.Dims, seq(0, x.typ.Rank())))
 	if !x.typ.DType.IsFloat() {
-		return b.Reduce(FoldMin, b.Select(hit, index, none), axis)
+		return b.Reduce(ReduceMin, b.Select(hit, index, none), axis)
 	}
 	// Whether the maximum of a row with NaN is NaN or not: indices of NaN are the lowest, others stand behind them.
 	size := b.Int(I32, int64(x.typ.Dims[axis]))
 	place := b.Select(b.Compare(NE, x, x), index, b.Select(hit, b.Add(index, size), none))
-	first := b.Reduce(FoldMin, place, axis)
+	first := b.Reduce(ReduceMin, place, axis)
 	return b.Select(b.Compare(LT, first, size), first, b.Sub(first, size))
 }
 
-// start is the neutral element of a fold.
-func (b *Builder) start(f Fold, d DType) Value {
+// start is the neutral element of a reducer.
+func (b *Builder) start(f Reducer, d DType) Value {
 	switch f {
-	case FoldAdd:
+	case ReduceAdd:
 		return b.Int(d, 0)
-	case FoldMul:
+	case ReduceMul:
 		return b.Int(d, 1)
 	}
 	if d.IsFloat() {
-		return b.Float(d, math.Inf(boolInt(f == FoldMin)*2-1))
+		return b.Float(d, math.Inf(boolInt(f == ReduceMin)*2-1))
 	}
 	lo, hi := limits(d)
-	if d == UI64 && f == FoldMin {
+	if d == UI64 && f == ReduceMin {
 		return b.Not(b.Int(d, 0))
 	}
-	if f == FoldMax {
+	if f == ReduceMax {
 		return b.Int(d, lo)
 	}
 	return b.Int(d, hi)
@@ -174,10 +174,10 @@ func limits(d DType) (lo, hi int64) {
 	return 0, int64(uint64(1)<<n - 1)
 }
 
-// region is the body of a fold on scalars.
-func region(f Fold, d DType) string {
+// region is the body of a reducer on scalars.
+func region(f Reducer, d DType) string {
 	t := Type{DType: d}.String()
-	if f == FoldLast {
+	if f == ReduceLast {
 		return fmt.Sprintf("    ^bb0(%%x: %s, %%y: %s):\n      \"stablehlo.return\"(%%y) : (%s) -> ()\n", t, t, t)
 	}
 	return fmt.Sprintf("    ^bb0(%%x: %s, %%y: %s):\n"+

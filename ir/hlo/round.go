@@ -158,7 +158,7 @@ func (s scaler) constant(f func(n int) int64) Value {
 // right rounds v / 2^n for the positive shifts n and leaves the rest alone.
 //
 // With v = q*2^n + r, 0 <= r < 2^n, the rounded value is q + ((r + add) >> n), where add depends on the mode: the
-// usual (v + add) >> n, without its overflow. Shifts near the word width first fold their low bits into one sticky
+// usual (v + add) >> n, without its overflow. Shifts near the word width first gather their low bits into one sticky
 // bit.
 func (s scaler) right(v Value, round uint8) Value {
 	b := s.b
@@ -172,10 +172,10 @@ func (s scaler) right(v Value, round uint8) Value {
 	top := last - 2 // r + add stays inside the word up to here, and a sticky bit stays below the half
 	sign := b.ShiftRightArith(v, b.Int(s.word, int64(last)))
 	if slices.Max(s.shift.By) > top {
-		fold := func(n int) int64 { return int64(min(max(0, n-top), last)) }
-		low := b.And(v, s.constant(func(n int) int64 { return 1<<fold(n) - 1 }))
+		gather := func(n int) int64 { return int64(min(max(0, n-top), last)) }
+		low := b.And(v, s.constant(func(n int) int64 { return 1<<gather(n) - 1 }))
 		sticky := b.Convert(b.Compare(NE, low, b.Int(s.word, 0)), s.word)
-		v = b.Or(b.ShiftRightArith(v, s.constant(fold)), sticky)
+		v = b.Or(b.ShiftRightArith(v, s.constant(gather)), sticky)
 	}
 	by := s.constant(func(n int) int64 { return int64(clampInt(n, top)) })
 	mask := s.constant(func(n int) int64 { return 1<<clampInt(n, top) - 1 })

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// FoldLast keeps the update: the fold of a scatter that overwrites.
-const FoldLast Fold = "update"
+// ReduceLast keeps the update: the reducer of a scatter that overwrites.
+const ReduceLast Reducer = "update"
 
 // ScatterRows writes rows into a table: row i of updates goes to row idx[i] of table, whose first axis counts rows, and
-// is folded into what stands there. Rows outside of the table are left out. idx is a vector of integers.
-func (b *Builder) ScatterRows(f Fold, table, idx, updates Value) Value {
+// is combined with what stands there. Rows outside of the table are left out. idx is a vector of integers.
+func (b *Builder) ScatterRows(f Reducer, table, idx, updates Value) Value {
 	if !b.sound("scatter", table, idx, updates) {
 		return Value{}
 	}
@@ -27,7 +27,8 @@ func (b *Builder) ScatterRows(f Fold, table, idx, updates Value) Value {
 	}
 	attrs := "indices_are_sorted = false, scatter_dimension_numbers = #stablehlo.scatter<" + window +
 		"inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = false"
-	return b.emitRegion("scatter", table.typ, attrs, region(f, table.typ.DType), table, idx, updates).with(Attrs{Fold: f})
+	v := b.emitRegion("scatter", table.typ, attrs, region(f, table.typ.DType), table, idx, updates)
+	return v.with(Attrs{Reducer: f})
 }
 
 // SortPlaces sorts lines of x along an axis, the largest first or the least first, equal elements in their order, and

@@ -14,21 +14,21 @@ import (
 // TestScatter writes rows: two meet in one place, and one lies outside.
 func TestScatter(t *testing.T) {
 	for _, c := range []struct {
-		fold hlo.Fold
-		want []int64
+		reducer hlo.Reducer
+		want    []int64
 	}{
-		{hlo.FoldLast, []int64{1, 2, 30, 40, 5, 6}}, {hlo.FoldAdd, []int64{1, 2, 43, 64, 5, 6}},
-		{hlo.FoldMul, []int64{1, 2, 900, 3200, 5, 6}}, {hlo.FoldMax, []int64{1, 2, 30, 40, 5, 6}},
-		{hlo.FoldMin, []int64{1, 2, 3, 4, 5, 6}},
+		{hlo.ReduceLast, []int64{1, 2, 30, 40, 5, 6}}, {hlo.ReduceAdd, []int64{1, 2, 43, 64, 5, 6}},
+		{hlo.ReduceMul, []int64{1, 2, 900, 3200, 5, 6}}, {hlo.ReduceMax, []int64{1, 2, 30, 40, 5, 6}},
+		{hlo.ReduceMin, []int64{1, 2, 3, 4, 5, 6}},
 	} {
 		b := hlo.New("scatter")
 		x := b.Arg("x", hlo.TypeOf(hlo.I32, 3, 2))
 		i := b.Const(hlo.FromInt64s(hlo.I64, []int{3}, []int64{1, 1, 3}))
 		v := b.Const(hlo.FromInt64s(hlo.I32, []int{3, 2}, []int64{10, 20, 30, 40, 50, 60}))
-		b.Return(b.ScatterRows(c.fold, x, i, v))
+		b.Return(b.ScatterRows(c.reducer, x, i, v))
 		got := pjrttest.Run(t, b, hlo.FromInt64s(hlo.I32, []int{3, 2}, []int64{1, 2, 3, 4, 5, 6}))
 		if !slices.Equal(got[0].Int64s(), c.want) {
-			t.Errorf("%s: %v, want %v", c.fold, got[0].Int64s(), c.want)
+			t.Errorf("%s: %v, want %v", c.reducer, got[0].Int64s(), c.want)
 		}
 	}
 }
@@ -59,8 +59,8 @@ func TestSort(t *testing.T) {
 // TestScatterErrors wants shapes that do not fit refused.
 func TestScatterErrors(t *testing.T) {
 	for name, build := range map[string]func(b *hlo.Builder, x, i hlo.Value){
-		"updates": func(b *hlo.Builder, x, i hlo.Value) { b.ScatterRows(hlo.FoldAdd, x, i, x) },
-		"indices": func(b *hlo.Builder, x, _ hlo.Value) { b.ScatterRows(hlo.FoldAdd, x, x, x) },
+		"updates": func(b *hlo.Builder, x, i hlo.Value) { b.ScatterRows(hlo.ReduceAdd, x, i, x) },
+		"indices": func(b *hlo.Builder, x, _ hlo.Value) { b.ScatterRows(hlo.ReduceAdd, x, x, x) },
 		"axis":    func(b *hlo.Builder, x, _ hlo.Value) { b.SortPlaces(x, 2, true) },
 	} {
 		b := hlo.New(name)

@@ -107,18 +107,18 @@ func TestReductions(t *testing.T) {
 	b := hlo.New("reductions")
 	x := b.Arg("x", hlo.TypeOf(hlo.I32, 2, 6, 6, 2))
 	v := func(a ...int) int64 { return (int64(72*a[0]+12*a[1]+2*a[2]+a[3])*37)%101 - 50 }
-	fold := func(f hlo.Fold, values []int64) int64 {
+	reduced := func(f hlo.Reducer, values []int64) int64 {
 		if len(values) == 0 {
 			return 0
 		}
 		out := values[0]
 		for _, n := range values[1:] {
 			switch f {
-			case hlo.FoldAdd:
+			case hlo.ReduceAdd:
 				out += n
-			case hlo.FoldMax:
+			case hlo.ReduceMax:
 				out = max(out, n)
-			case hlo.FoldMin:
+			case hlo.ReduceMin:
 				out = min(out, n)
 			}
 		}
@@ -142,13 +142,13 @@ func TestReductions(t *testing.T) {
 	}
 	w := hlo.Window{Size: []int{3, 2}, Stride: []int{2, 1}, Dilation: []int{1, 2}, Low: []int{1, 1}, High: []int{0, 0}}
 	var cases []shapeCase
-	for _, f := range []hlo.Fold{hlo.FoldAdd, hlo.FoldMax, hlo.FoldMin} {
+	for _, f := range []hlo.Reducer{hlo.ReduceAdd, hlo.ReduceMax, hlo.ReduceMin} {
 		cases = append(cases,
-			shapeCase{"reduce", b.Reduce(f, x, 1, 3), []int{2, 6}, func(a []int) int64 { return fold(f, line(a)) }},
+			shapeCase{"reduce", b.Reduce(f, x, 1, 3), []int{2, 6}, func(a []int) int64 { return reduced(f, line(a)) }},
 			shapeCase{"keep", b.ReduceKeep(f, x, 1, 3), []int{2, 1, 6, 1},
-				func(a []int) int64 { return fold(f, line([]int{a[0], a[2]})) }},
+				func(a []int) int64 { return reduced(f, line([]int{a[0], a[2]})) }},
 			shapeCase{"window", b.ReduceWindow(f, x, w.Spatial(x)), []int{2, 3, 5, 2},
-				func(a []int) int64 { return fold(f, under(a)) }})
+				func(a []int) int64 { return reduced(f, under(a)) }})
 	}
 	cases = append(cases, shapeCase{"argmax", b.ArgMax(b.Rem(x, b.Int(hlo.I32, 5)), 2), []int{2, 6, 2},
 		func(a []int) int64 {
@@ -164,14 +164,14 @@ func TestReductions(t *testing.T) {
 	runShapes(t, b, cases, hlo.FromInt64s(hlo.I32, []int{2, 6, 6, 2}, data))
 }
 
-// TestFoldStarts reduces no elements at all, which leaves the start value of each fold and type.
-func TestFoldStarts(t *testing.T) {
+// TestReducerStarts reduces no elements at all, which leaves the start value of each reducer and type.
+func TestReducerStarts(t *testing.T) {
 	b := hlo.New("starts")
 	var outs []hlo.Value
 	types := []hlo.DType{hlo.I8, hlo.I32, hlo.I64, hlo.UI8, hlo.UI32, hlo.UI64, hlo.F32, hlo.F64}
 	for _, d := range types {
 		none := b.SliceAxis(b.Iota(hlo.TypeOf(d, 3), 0), 0, 1, 1)
-		for _, f := range []hlo.Fold{hlo.FoldAdd, hlo.FoldMax, hlo.FoldMin} {
+		for _, f := range []hlo.Reducer{hlo.ReduceAdd, hlo.ReduceMax, hlo.ReduceMin} {
 			v := b.Reduce(f, none, 0)
 			if !d.IsFloat() {
 				outs = append(outs, v)

@@ -74,7 +74,7 @@ func Steps(layers []Layer) []int {
 
 // Choose returns the option of each layer, none slower than cycles, and what all cost with their adapters. Every layer
 // must have an option that is fast enough, which Fastest tells. The choice is a local optimum: no single layer can
-// change to lower the sum, and hardly a pair.
+// change to lower the sum, and hardly two together.
 func Choose(layers []Layer, cycles int, w Weights) ([]int, rtl.Cost) {
 	c := &chooser{layers: layers, w: w, adapters: map[joint]rtl.Cost{}, readers: make([][]int, len(layers))}
 	c.picks = make([]int, len(layers))
@@ -86,7 +86,7 @@ func Choose(layers []Layer, cycles int, w Weights) ([]int, rtl.Cost) {
 		}
 	}
 	for range sweeps {
-		if alone, pairs := c.sweep(), c.pairs(); !alone && !pairs {
+		if alone, both := c.sweep(), c.neighbours(); !alone && !both {
 			break
 		}
 	}
@@ -164,18 +164,18 @@ func (c *chooser) sweep() bool {
 // together bounds the options of each of two neighbours that are tried together.
 const together = 24
 
-// pairs lets any two neighbours change together: they may agree on lanes that neither would choose alone.
-func (c *chooser) pairs() bool {
+// neighbours lets any two neighbours change together: they may agree on lanes that neither would choose alone.
+func (c *chooser) neighbours() bool {
 	changed := false
 	for i, l := range c.layers {
 		for _, a := range l.Args {
-			changed = c.pair(a, i) || changed
+			changed = c.together(a, i) || changed
 		}
 	}
 	return changed
 }
 
-func (c *chooser) pair(a, i int) bool {
+func (c *chooser) together(a, i int) bool {
 	kept := [2]int{c.picks[a], c.picks[i]}
 	best, least := kept, c.both(a, i)
 	for _, ka := range c.allowed[a][:min(len(c.allowed[a]), together)] {

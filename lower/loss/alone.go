@@ -40,8 +40,8 @@ func (m *Meter) counterpart(a *ir.Node, named map[string]int) int {
 	}
 }
 
-// single computes the node of a pair on values of the float graph.
-func (m *Meter) single(p *pair, values []*ir.Tensor) ([]float64, error) {
+// single computes the node of a match on values of the float graph.
+func (m *Meter) single(p *match, values []*ir.Tensor) ([]float64, error) {
 	n := m.after.Nodes[p.to]
 	if len(n.Args) == 0 {
 		t, err := encode(values[p.from], n.Type)

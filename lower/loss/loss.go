@@ -51,8 +51,8 @@ func (e *sum) join(o sum) {
 	e.worst, e.peak = max(e.worst, o.worst), max(e.peak, o.peak)
 }
 
-// pair is a value that both graphs have: positions in their node lists, and how it is reported.
-type pair struct {
+// match is a value that both graphs have: positions in their node lists, and how it is reported.
+type match struct {
 	from, to int
 	value    Value
 	// args are the positions in the float graph of the arguments of node to, -1 for constants; nil: not measured alone.
@@ -64,8 +64,8 @@ type pair struct {
 type Meter struct {
 	before, after *ir.Graph
 	float, exact  *ref.Program
-	pairs         []pair
-	nodes         int // the first of pairs are nodes, the others outputs
+	matches       []match
+	nodes         int // the first of matches are nodes, the others outputs
 }
 
 // New prepares the comparison of a quantized graph with the float graph that it came from: of nodes of the same name,
@@ -87,16 +87,16 @@ func New(before, after *ir.Graph, alone bool) (*Meter, error) {
 	for i, n := range after.Nodes {
 		at[n] = i
 		if from, ok := named[n.Name]; ok && !n.IsConst() && n.Type.Elems() == before.Nodes[from].Type.Elems() {
-			m.pairs = append(m.pairs, pair{from: from, to: i, value: value(n.Name, n)})
+			m.matches = append(m.matches, match{from: from, to: i, value: value(n.Name, n)})
 		}
 	}
-	m.nodes = len(m.pairs)
+	m.nodes = len(m.matches)
 	for i, o := range after.Out {
-		m.pairs = append(m.pairs, pair{from: at[before.Out[i].Node], to: at[o.Node], value: value(o.Name, o.Node)})
+		m.matches = append(m.matches, match{from: at[before.Out[i].Node], to: at[o.Node], value: value(o.Name, o.Node)})
 	}
 	if alone {
-		for k := range m.pairs {
-			m.pairs[k].args = m.counterparts(after.Nodes[m.pairs[k].to], named)
+		for k := range m.matches {
+			m.matches[k].args = m.counterparts(after.Nodes[m.matches[k].to], named)
 		}
 	}
 	return m, nil
@@ -125,14 +125,14 @@ func (m *Meter) Add(ctx context.Context, samples []ref.Sample, enter func(*ir.Gr
 	return nil
 }
 
-// chunk adds the errors of each pair, sample by sample in their order, so that sums do not depend on the machine.
+// chunk adds the errors of each match, sample by sample in their order, so that sums do not depend on the machine.
 func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
 	want := make([][][]float64, len(x))
 	all, alone := make([][]sum, len(x)), make([][]sum, len(x))
 	err := m.float.Trace(ctx, x, func(i int, values []*ir.Tensor) (err error) {
-		want[i], alone[i] = make([][]float64, len(m.pairs)), make([]sum, len(m.pairs))
-		for k := range m.pairs {
-			p := &m.pairs[k]
+		want[i], alone[i] = make([][]float64, len(m.matches)), make([]sum, len(m.matches))
+		for k := range m.matches {
+			p := &m.matches[k]
 			if want[i][k], err = values[p.from].Decode(); err != nil {
 				return err
 			}
@@ -151,8 +151,8 @@ func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
 		return err
 	}
 	err = m.exact.Trace(ctx, y, func(i int, values []*ir.Tensor) error {
-		all[i] = make([]sum, len(m.pairs))
-		for k, p := range m.pairs {
+		all[i] = make([]sum, len(m.matches))
+		for k, p := range m.matches {
 			got, err := values[p.to].Decode()
 			if err != nil {
 				return err
@@ -165,9 +165,9 @@ func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
 		return err
 	}
 	for i := range x {
-		for k := range m.pairs {
-			m.pairs[k].all.join(all[i][k])
-			m.pairs[k].alone.join(alone[i][k])
+		for k := range m.matches {
+			m.matches[k].all.join(all[i][k])
+			m.matches[k].alone.join(alone[i][k])
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
 
 // Values are the errors over all samples added, of nodes in graph order, and of outputs.
 func (m *Meter) Values() (nodes, outputs []Value) {
-	for k, p := range m.pairs {
+	for k, p := range m.matches {
 		v := p.value
 		v.SQNR, v.MaxErr, v.Peak = Decibels(p.all.signal, p.all.noise), p.all.worst, p.all.peak
 		if p.args != nil {

@@ -23,8 +23,8 @@ func (s run) outLanes() int {
 	return 1
 }
 
-// fold applies f to the elements of each run.
-func (s run) fold(x []int64, f func([]int64) int64) []int64 {
+// reduce applies f to the elements of each run.
+func (s run) reduce(x []int64, f func([]int64) int64) []int64 {
 	var out []int64
 	for o := range s.outer {
 		for i := range s.inner {
@@ -50,7 +50,7 @@ func (s run) bench(t *testing.T, module string, signed bool, f func([]int64) int
 		Module: module, Params: append(params, more...),
 		In:    []rtltest.Port{{Name: "in", Lanes: s.lanes, Signed: signed, Beats: s.outer * s.n * s.inner / s.lanes}},
 		Out:   []rtltest.Port{{Name: "out", Lanes: s.outLanes(), Signed: signed && module != "op_argmax"}},
-		Model: func(x [][]int64) [][]int64 { return [][]int64{s.fold(x[0], f)} },
+		Model: func(x [][]int64) [][]int64 { return [][]int64{s.reduce(x[0], f)} },
 	})
 }
 

@@ -177,7 +177,7 @@ func (p *parser) reference(v *Var, at, size int64, name string) error {
 	if name == "generic" && p.at("(") {
 		r.Generic = true
 		var inner string
-		if err := p.pair(&inner); err != nil {
+		if err := p.directive(&inner); err != nil {
 			return err
 		}
 		r.Symbol = inner

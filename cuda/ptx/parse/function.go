@@ -179,7 +179,7 @@ func (p *parser) statement() error {
 // registers reads ".reg .b32 %r<128>, a, b;".
 func (p *parser) registers() error {
 	var kind string
-	if err := p.pair(&kind); err != nil {
+	if err := p.directive(&kind); err != nil {
 		return err
 	}
 	kind = strings.TrimPrefix(kind, ".")

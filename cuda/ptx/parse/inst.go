@@ -76,7 +76,7 @@ func (p *parser) label(name string) error {
 		list := []string{}
 		for !p.at(";") {
 			var target string
-			if err := p.pair(&target); err != nil {
+			if err := p.directive(&target); err != nil {
 				return err
 			}
 			list = append(list, target)

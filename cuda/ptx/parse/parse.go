@@ -120,21 +120,21 @@ func (p *parser) integer() (int64, error) {
 func (p *parser) top() error {
 	switch p.tok.text {
 	case ".version":
-		return p.pair(&p.mod.Version)
+		return p.directive(&p.mod.Version)
 	case ".target":
-		if err := p.pair(&p.mod.Target); err != nil {
+		if err := p.directive(&p.mod.Target); err != nil {
 			return err
 		}
 		for p.at(",") {
 			var other string
-			if err := p.pair(&other); err != nil {
+			if err := p.directive(&other); err != nil {
 				return err
 			}
 		}
 		return nil
 	case ".address_size":
 		var size string
-		if err := p.pair(&size); err != nil {
+		if err := p.directive(&size); err != nil {
 			return err
 		}
 		if size != "64" {
@@ -149,8 +149,8 @@ func (p *parser) top() error {
 	return p.declaration()
 }
 
-// pair takes a directive and stores the word behind it.
-func (p *parser) pair(into *string) error {
+// directive takes a directive and stores the word behind it.
+func (p *parser) directive(into *string) error {
 	if err := p.advance(); err != nil {
 		return err
 	}
@@ -239,7 +239,7 @@ func (p *parser) debugTail() error {
 		switch p.tok.text {
 		case "function_name":
 			var name string
-			if err := p.pair(&name); err != nil {
+			if err := p.directive(&name); err != nil {
 				return err
 			}
 			if plus, err := p.skip("+"); err != nil {

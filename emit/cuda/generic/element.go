@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// others are computed by cases in element, move or fold.
+// others are computed by cases in element, move or accumulate.
 var others = []hlo.Kind{
 	hlo.KindInput, hlo.KindWeight, "constant", "iota", "reshape", "broadcast_in_dim", "transpose", "slice", "reverse",
 	"pad", "gather", "concatenate", "reduce", "reduce_window", "dot_general", "convolution", "scatter", kindRank,

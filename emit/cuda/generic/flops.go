@@ -41,7 +41,7 @@ func (p *Program) operations(n int) int64 {
 	switch {
 	case o.Kind == "dot_general" || o.Kind == "convolution":
 		return 2 * int64(iterations(p, n)) * elems
-	case o.Kind == "scatter" && o.Attrs.Fold == hlo.FoldLast:
+	case o.Kind == "scatter" && o.Attrs.Reducer == hlo.ReduceLast:
 		return 0
 	case o.Kind == "scatter":
 		return int64(p.Ops[o.Operands[2]].Type.Len())

@@ -267,7 +267,7 @@ func (g *gen) compute(n int, at []index.Expr) *kernel.Expr {
 		return v
 	}
 	if looped(o.Kind) {
-		return g.fold(n, at)
+		return g.accumulate(n, at)
 	}
 	return g.element(n, at)
 }

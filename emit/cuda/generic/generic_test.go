@@ -40,7 +40,7 @@ func TestWide(t *testing.T) {
 		2_000_000_000: "for (u32 k0 = 0; k0 < 2000000000u; k0++)"} {
 		b := hlo.New("wide")
 		x := hlo.TypeOf(hlo.F32, 1, elems)
-		_, text := compiled(t, b, b.Reduce(hlo.FoldAdd, b.Arg("x", x), 1), x)
+		_, text := compiled(t, b, b.Reduce(hlo.ReduceAdd, b.Arg("x", x), 1), x)
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -55,10 +55,10 @@ func TestSplit(t *testing.T) {
 		build   func(b *hlo.Builder, x hlo.Value) hlo.Value
 	}{
 		"a sum for each row": {2, func(b *hlo.Builder, x hlo.Value) hlo.Value {
-			return b.Sub(x, b.BroadcastInDim(b.ReduceKeep(hlo.FoldAdd, x, 1), []int{64, 64}, []int{0, 1}))
+			return b.Sub(x, b.BroadcastInDim(b.ReduceKeep(hlo.ReduceAdd, x, 1), []int{64, 64}, []int{0, 1}))
 		}},
 		"a sum that is read once": {1, func(b *hlo.Builder, x hlo.Value) hlo.Value {
-			return b.Neg(b.Reduce(hlo.FoldAdd, x, 1))
+			return b.Neg(b.Reduce(hlo.ReduceAdd, x, 1))
 		}},
 		"a cheap operand of a product": {1, func(b *hlo.Builder, x hlo.Value) hlo.Value {
 			return b.DotGeneral(b.Neg(x), x, hlo.Dot{LhsContract: []int{1}, RhsContract: []int{0}}, hlo.I32)

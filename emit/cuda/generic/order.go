@@ -102,7 +102,7 @@ func (g *gen) ranked(n int, at []index.Expr) *kernel.Expr {
 	return v
 }
 
-// scatter folds into an element of a table the updates of its row, in ascending order.
+// scatter combines an element of a table with the updates of its row, in ascending order.
 func (g *gen) scatter(n int, at []index.Expr) *kernel.Expr {
 	o := &g.c.p.Ops[n]
 	start := g.operand(n, 0, at)
@@ -118,7 +118,7 @@ func (g *gen) scatter(n int, at []index.Expr) *kernel.Expr {
 		here := kernel.Binary("==", kernel.Convert(word.I64, row), kernel.Convert(word.I64, g.code(at[0])))
 		g.when(here, func() {
 			if v := g.operand(n, 2, append([]index.Expr{i}, at[1:]...)); v != nil {
-				g.set(acc, folded(o.Attrs.Fold, acc, v))
+				g.set(acc, reduced(o.Attrs.Reducer, acc, v))
 			}
 		})
 	})

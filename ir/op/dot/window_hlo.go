@@ -57,7 +57,7 @@ func (w *windowSum) tap(b *hlo.Builder, run, tap int, x, fields hlo.Value) hlo.V
 	if w.data.fields {
 		shift = b.Add(shift, b.BroadcastInDim(b.Transpose(carrier.Wide(b, fields), 1, 0), dims, []int{0, 1}))
 	}
-	return b.Reduce(hlo.FoldAdd, b.WindowTerm(d, shift, w.acc.W), 0)
+	return b.Reduce(hlo.ReduceAdd, b.WindowTerm(d, shift, w.acc.W), 0)
 }
 
 // rows gives v the shape [all leading axes, last axis].

@@ -100,8 +100,8 @@ func softmaxHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 	for i := range all {
 		all[i] = i
 	}
-	top := b.ReduceKeep(hlo.FoldMax, x, b.Axis(axis))
+	top := b.ReduceKeep(hlo.ReduceMax, x, b.Axis(axis))
 	e := b.Exp(b.Sub(x, carrier.Spread(b, top, dims, all)))
-	total := b.ReduceKeep(hlo.FoldAdd, e, b.Axis(axis))
+	total := b.ReduceKeep(hlo.ReduceAdd, e, b.Axis(axis))
 	return b.Div(e, carrier.Spread(b, total, dims, all)), b.Err()
 }

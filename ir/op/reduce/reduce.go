@@ -208,18 +208,18 @@ func reduceHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, kind reduction) (hlo.Val
 	}
 	switch {
 	case kind == reduceMax:
-		return b.ReduceKeep(hlo.FoldMax, x, axes...), b.Err()
+		return b.ReduceKeep(hlo.ReduceMax, x, axes...), b.Err()
 	case kind == reduceMin:
-		return b.ReduceKeep(hlo.FoldMin, x, axes...), b.Err()
+		return b.ReduceKeep(hlo.ReduceMin, x, axes...), b.Err()
 	case n.Type.IsFloat():
-		y := b.ReduceKeep(hlo.FoldAdd, x, axes...)
+		y := b.ReduceKeep(hlo.ReduceAdd, x, axes...)
 		if kind == reduceMean {
 			y = b.Mul(y, b.Float(hlo.F32, 1/float64(count)))
 		}
 		return y, b.Err()
 	}
 	if arith.OnWhole(n) && kind == reduceSum {
-		return carrier.Wrap(b, b.ReduceKeep(hlo.FoldAdd, x, axes...), n.Type), b.Err()
+		return carrier.Wrap(b, b.ReduceKeep(hlo.ReduceAdd, x, axes...), n.Type), b.Err()
 	}
 	in, err := arith.FixedOf(n, n.Args[0].Type)
 	if err != nil {
@@ -234,13 +234,13 @@ func reduceHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, kind reduction) (hlo.Val
 		if bits > 63 {
 			return hlo.Value{}, n.Errorf("L0317", "sums need %d bits, StableHLO integers have 64", bits)
 		}
-		return carrier.Requant(b, n, b.ReduceKeep(hlo.FoldAdd, carrier.Wide(b, x), axes...), -in.F, bits)
+		return carrier.Requant(b, n, b.ReduceKeep(hlo.ReduceAdd, carrier.Wide(b, x), axes...), -in.F, bits)
 	}
 	up, down := max(0, out.F-in.F), max(0, in.F-out.F)
 	if bits+up > 62 || down > 40 {
 		return hlo.Value{}, n.Errorf("L0317", "the mean needs %d bits, StableHLO integers have 63", max(bits+up, down+22))
 	}
-	sum := b.ShiftLeft(b.ReduceKeep(hlo.FoldAdd, carrier.Wide(b, x), axes...), b.Int(hlo.I64, int64(up)))
+	sum := b.ShiftLeft(b.ReduceKeep(hlo.ReduceAdd, carrier.Wide(b, x), axes...), b.Int(hlo.I64, int64(up)))
 	q := b.DivRound(sum, b.Int(hlo.I64, int64(count)<<down), uint8(out.Round))
 	return b.Saturate(q, uint8(out.Over), out.W, out.Signed, carrier.DType(n.Type)), b.Err()
 }

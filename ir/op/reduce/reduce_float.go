@@ -16,21 +16,21 @@ import (
 )
 
 // Prod is the product along axes, of whole numbers modulo 2^W.
-var Prod = reduceFloat("reduce_prod", "product along axes", hlo.FoldMul, 1,
+var Prod = reduceFloat("reduce_prod", "product along axes", hlo.ReduceMul, 1,
 	func(a, b int64) int64 { return a * b }, draw.Either)
 
 // The reductions of truth values.
 var (
-	Any = reduceFloat("reduce_any", "1 where any truth value along axes is 1", hlo.FoldMax, 0,
+	Any = reduceFloat("reduce_any", "1 where any truth value along axes is 1", hlo.ReduceMax, 0,
 		func(a, b int64) int64 { return a | b }, genBool)
-	All = reduceFloat("reduce_all", "1 where all truth values along axes are 1", hlo.FoldMin, 1,
+	All = reduceFloat("reduce_all", "1 where all truth values along axes are 1", hlo.ReduceMin, 1,
 		func(a, b int64) int64 { return a & b }, genBool)
 )
 
 func genBool(*rand.Rand) format.Format { return ir.Bool }
 
 // reduceFloat makes a reduction of float graphs. Floats are multiplied, in float64, by reduce_prod alone.
-func reduceFloat(name, doc string, fold hlo.Fold, start int64, f func(a, b int64) int64,
+func reduceFloat(name, doc string, reducer hlo.Reducer, start int64, f func(a, b int64) int64,
 	pick func(*rand.Rand) format.Format) *ir.Op {
 	return &ir.Op{
 		Name: name, Doc: doc, Attrs: Attrs{}, Arity: [2]int{1, 1},
@@ -38,7 +38,7 @@ func reduceFloat(name, doc string, fold hlo.Fold, start int64, f func(a, b int64
 		Infer:  reduceInfer,
 		Format: func(n *ir.Node) (format.Format, error) {
 			x := n.Args[0]
-			if fold != hlo.FoldMul && x.Type.Format != ir.Bool {
+			if reducer != hlo.ReduceMul && x.Type.Format != ir.Bool {
 				return nil, fmt.Errorf("%s computes on truth values, %q is %s", n.Op.Name, x.Name, x.Type.Format)
 			}
 			return x.Type.Format, nil
@@ -68,7 +68,7 @@ func reduceFloat(name, doc string, fold hlo.Fold, start int64, f func(a, b int64
 			if err := column.InFloatGraph(n); err != nil {
 				return hlo.Value{}, err
 			}
-			y := b.ReduceKeep(fold, args[0], b.Axes(n.Attrs.(*Attrs).Axes...)...)
+			y := b.ReduceKeep(reducer, args[0], b.Axes(n.Attrs.(*Attrs).Axes...)...)
 			return carrier.Wrap(b, y, n.Type), b.Err()
 		},
 		Legal: column.NoInteger,
@@ -81,7 +81,7 @@ func reduceFloat(name, doc string, fold hlo.Fold, start int64, f func(a, b int64
 	}
 }
 
-// reduceCodes folds the listed codes.
+// reduceCodes reduces the listed codes.
 func reduceCodes(x []int64, in []int, start int64, f func(a, b int64) int64) int64 {
 	for _, i := range in {
 		start = f(start, x[i])

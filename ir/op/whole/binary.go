@@ -21,8 +21,8 @@ import (
 type binaryOp struct {
 	name, doc string
 	attrs     any
-	// real computes it on floats, nil if it takes whole numbers only.
-	real func(n *ir.Node) func(a, b float64) float64
+	// floats computes it on floats, nil if it takes whole numbers only.
+	floats func(n *ir.Node) func(a, b float64) float64
 	// whole computes it on whole numbers; the result is cut to W bits behind.
 	whole func(n *ir.Node, f format.Fixed) func(a, b int64) int64
 	// float and codes print the two.
@@ -42,7 +42,7 @@ func (p binaryOp) op() *ir.Op {
 		Legal:  column.NoInteger,
 		Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {
 			f, attrs := draw.Whole(r), any(nil)
-			if p.real != nil {
+			if p.floats != nil {
 				f = draw.Either(r)
 			}
 			if p.draw != nil {
@@ -55,7 +55,7 @@ func (p binaryOp) op() *ir.Op {
 
 func (p binaryOp) format(n *ir.Node) (format.Format, error) {
 	f, err := n.OneFormat(n.Args...)
-	if err == nil && p.real == nil && !ir.IsWhole(f) {
+	if err == nil && p.floats == nil && !ir.IsWhole(f) {
 		err = fmt.Errorf("%s computes on whole numbers and truth values, %q is %s", n.Op.Name, n.Args[0].Name, f)
 	}
 	return f, err
@@ -66,7 +66,7 @@ func (p binaryOp) eval(n *ir.Node) (ir.Kernel, error) {
 		return nil, err
 	}
 	if n.Type.IsFloat() {
-		f := p.real(n)
+		f := p.floats(n)
 		return column.BinaryFloat(n, func(a, b float32) float32 { return float32(f(float64(a), float64(b))) }), nil
 	}
 	ints, _ := ir.WholeOf(n.Type.Format)

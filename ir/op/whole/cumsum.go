@@ -108,6 +108,6 @@ func cumSumHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	if a.Reverse {
 		w.Low, w.High = w.High, w.Low
 	}
-	y := b.ReduceWindow(hlo.FoldAdd, x, w)
+	y := b.ReduceWindow(hlo.ReduceAdd, x, w)
 	return carrier.Wrap(b, y, n.Type), b.Err()
 }

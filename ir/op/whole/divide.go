@@ -15,7 +15,7 @@ import (
 // Div is a / b. The quotient of whole numbers is cut toward zero, and 0 where b is 0.
 var Div = binaryOp{
 	name: "div", doc: "a / b; whole numbers toward zero, and 0 where b is 0",
-	real: func(*ir.Node) func(a, b float64) float64 { return func(a, b float64) float64 { return a / b } },
+	floats: func(*ir.Node) func(a, b float64) float64 { return func(a, b float64) float64 { return a / b } },
 	whole: func(*ir.Node, format.Fixed) func(a, b int64) int64 {
 		return func(a, b int64) int64 {
 			if b == 0 {
@@ -55,7 +55,7 @@ type ModAttrs struct {
 var Mod = binaryOp{
 	name: "mod", doc: "a - b*q, q = a/b toward zero or, with floor, down; the whole number a where b is 0",
 	attrs: ModAttrs{},
-	real: func(n *ir.Node) func(a, b float64) float64 {
+	floats: func(n *ir.Node) func(a, b float64) float64 {
 		floor := n.Attrs.(*ModAttrs).Floor
 		return func(a, b float64) float64 {
 			r := math.Mod(a, b)
@@ -99,10 +99,10 @@ func floorHLO(b *hlo.Builder, n *ir.Node, r, y hlo.Value) hlo.Value {
 // Power is a^b. A whole number to a negative power is 1 / a^-b toward zero, and 0 for a = 0.
 var Power = binaryOp{
 	name: "power", doc: "a^b; whole numbers modulo 2^W, to negative powers 1, -1 or 0",
-	real:  func(*ir.Node) func(a, b float64) float64 { return math.Pow },
-	whole: func(*ir.Node, format.Fixed) func(a, b int64) int64 { return wholePower },
-	float: func(b *hlo.Builder, _ *ir.Node, x, y hlo.Value) hlo.Value { return b.Pow(x, y) },
-	codes: powerHLO,
+	floats: func(*ir.Node) func(a, b float64) float64 { return math.Pow },
+	whole:  func(*ir.Node, format.Fixed) func(a, b int64) int64 { return wholePower },
+	float:  func(b *hlo.Builder, _ *ir.Node, x, y hlo.Value) hlo.Value { return b.Pow(x, y) },
+	codes:  powerHLO,
 }.op()
 
 // wholePower is a^b modulo 2^64, toward zero.

@@ -31,16 +31,16 @@ type ScatterNDAttrs struct {
 
 // reductions are the ways in which scatters combine.
 var reductions = []struct {
-	name  string
-	fold  hlo.Fold
-	real  func(a, b float32) float32
-	whole func(a, b int64) int64
+	name    string
+	reducer hlo.Reducer
+	floats  func(a, b float32) float32
+	whole   func(a, b int64) int64
 }{
-	{"", hlo.FoldLast, func(_, b float32) float32 { return b }, func(_, b int64) int64 { return b }},
-	{"add", hlo.FoldAdd, func(a, b float32) float32 { return a + b }, func(a, b int64) int64 { return a + b }},
-	{"mul", hlo.FoldMul, func(a, b float32) float32 { return a * b }, func(a, b int64) int64 { return a * b }},
-	{"max", hlo.FoldMax, func(a, b float32) float32 { return max(a, b) }, func(a, b int64) int64 { return max(a, b) }},
-	{"min", hlo.FoldMin, func(a, b float32) float32 { return min(a, b) }, func(a, b int64) int64 { return min(a, b) }},
+	{"", hlo.ReduceLast, func(_, b float32) float32 { return b }, func(_, b int64) int64 { return b }},
+	{"add", hlo.ReduceAdd, func(a, b float32) float32 { return a + b }, func(a, b int64) int64 { return a + b }},
+	{"mul", hlo.ReduceMul, func(a, b float32) float32 { return a * b }, func(a, b int64) int64 { return a * b }},
+	{"max", hlo.ReduceMax, func(a, b float32) float32 { return max(a, b) }, func(a, b int64) int64 { return max(a, b) }},
+	{"min", hlo.ReduceMin, func(a, b float32) float32 { return min(a, b) }, func(a, b int64) int64 { return min(a, b) }},
 }
 
 // ScatterElements writes each element of updates into data: along the axis at the position that indices say, along all
@@ -151,7 +151,7 @@ func scatterFormat(n *ir.Node) (format.Format, error) {
 	return n.OneFormat(n.Args[0], n.Args[2])
 }
 
-// scatterEval folds runs of updates into data at the rows that places lists.
+// scatterEval combines runs of updates with data at the rows that places lists.
 func scatterEval(n *ir.Node, reduce string, run int, places func(codes []int64) ([]int, error)) (ir.Kernel, error) {
 	if err := column.InFloatGraph(n); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func scatterEval(n *ir.Node, reduce string, run int, places func(codes []int64) 
 		for i, p := range rows {
 			for k := range run {
 				if out.Codes == nil {
-					out.Floats[p*run+k] = f.real(out.Floats[p*run+k], args[2].Floats[i*run+k])
+					out.Floats[p*run+k] = f.floats(out.Floats[p*run+k], args[2].Floats[i*run+k])
 				} else {
 					out.Codes[p*run+k] = cut(f.whole(out.Codes[p*run+k], args[2].Codes[i*run+k]))
 				}
@@ -184,7 +184,7 @@ func scatterEval(n *ir.Node, reduce string, run int, places func(codes []int64) 
 	}, nil
 }
 
-// scatterHLO folds rows of updates into data at the places that place prints.
+// scatterHLO combines rows of updates with data at the places that place prints.
 func scatterHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value, reduce string, rest []int,
 	place func(index hlo.Value) (hlo.Value, error)) (hlo.Value, error) {
 	if err := column.InFloatGraph(n); err != nil {
@@ -204,6 +204,6 @@ func scatterHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value, reduce string, res
 	dims := v[0].Type().Dims
 	table := b.Reshape(v[0], append([]int{walk.Size(dims) / max(walk.Size(rest), 1)}, rest...)...)
 	updates := b.Reshape(v[2], append([]int{at.Type().Len()}, rest...)...)
-	y := b.ScatterRows(reductions[reductionOf(reduce)].fold, table, b.Reshape(at, at.Type().Len()), updates)
+	y := b.ScatterRows(reductions[reductionOf(reduce)].reducer, table, b.Reshape(at, at.Type().Len()), updates)
 	return b.Reshape(carrier.Wrap(b, y, n.Type), dims...), b.Err()
 }

@@ -101,7 +101,7 @@ func factorMeanHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, g *geometry.Grid, a 
 	if p.in.Zero != 0 {
 		x = b.Sub(x, b.Splat(x, p.in.Zero))
 	}
-	sum := b.ReduceWindow(hlo.FoldAdd, x, poolWindow(b, g, &a.Window))
+	sum := b.ReduceWindow(hlo.ReduceAdd, x, poolWindow(b, g, &a.Window))
 	m := b.Weight(hlo.FromInt64s(hlo.I64, n.Type.Shape, factors))
 	v := b.Mul(sum, b.BroadcastTo(m, sum.Type().Dims...))
 	r := &arith.Rescale{Out: p.out.Ints, Zero: p.out.Zero, Shift: []int{shift}}

@@ -42,7 +42,7 @@ func maxPoolHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 	if err != nil {
 		return hlo.Value{}, n.Errorf("L0306", "%v", err)
 	}
-	return b.ReduceWindow(hlo.FoldMax, args[0], poolWindow(b, g, w)), b.Err()
+	return b.ReduceWindow(hlo.ReduceMax, args[0], poolWindow(b, g, w)), b.Err()
 }
 
 func avgPoolHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
@@ -73,7 +73,7 @@ func avgHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, a *AvgAttrs) (hlo.Value, er
 		for i, c := range counts {
 			floats[i] = float32(c)
 		}
-		sum := b.ReduceWindow(hlo.FoldAdd, x, poolWindow(b, g, &a.Window))
+		sum := b.ReduceWindow(hlo.ReduceAdd, x, poolWindow(b, g, &a.Window))
 		div := b.Weight(hlo.FromFloat32s(n.Type.Shape, floats))
 		return b.Div(sum, b.BroadcastTo(div, sum.Type().Dims...)), b.Err()
 	}
@@ -93,7 +93,7 @@ func avgHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, a *AvgAttrs) (hlo.Value, er
 	for i := range counts {
 		counts[i] <<= down
 	}
-	sum := b.ReduceWindow(hlo.FoldAdd, carrier.Wide(b, x), poolWindow(b, g, &a.Window))
+	sum := b.ReduceWindow(hlo.ReduceAdd, carrier.Wide(b, x), poolWindow(b, g, &a.Window))
 	sum = b.ShiftLeft(sum, b.Int(hlo.I64, int64(up)))
 	div := b.Weight(hlo.FromInt64s(hlo.I64, n.Type.Shape, counts))
 	q := b.DivRound(sum, b.BroadcastTo(div, sum.Type().Dims...), uint8(out.Round))

@@ -31,7 +31,7 @@ func match(a, b *ir.Graph, names bool) *matching {
 	})
 	for i := range min(len(a.In), len(b.In)) { // inputs that have other names, by place
 		if x, y := a.In[i], b.In[i]; slices.Equal(x.Type.Shape, y.Type.Shape) {
-			m.pair(x, y)
+			m.match(x, y)
 		}
 	}
 	for _, alike := range []func(x, y *ir.Node) bool{equal, sameOp} {
@@ -46,8 +46,8 @@ func match(a, b *ir.Graph, names bool) *matching {
 	return m
 }
 
-// pair makes x and y partners where neither has one and both are constants or neither is.
-func (m *matching) pair(x, y *ir.Node) bool {
+// match makes x and y partners where neither has one and both are constants or neither is.
+func (m *matching) match(x, y *ir.Node) bool {
 	if m.of[x] != nil || m.of[y] != nil || x.IsConst() != y.IsConst() {
 		return false
 	}
@@ -65,7 +65,7 @@ func sameOp(x, y *ir.Node) bool { return x.Op == y.Op && len(x.Args) == len(y.Ar
 func (m *matching) named(byName map[string]*ir.Node, alike func(x, y *ir.Node) bool) {
 	for _, n := range m.b.Nodes {
 		if p := byName[n.Name]; p != nil && !n.IsConst() && alike(p, n) {
-			m.pair(p, n)
+			m.match(p, n)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func (m *matching) forward(alike func(x, y *ir.Node) bool) {
 		}
 		for _, p := range least {
 			if m.of[p] == nil && alike(p, n) && m.sameArgs(p, n) {
-				m.pair(p, n)
+				m.match(p, n)
 				break
 			}
 		}
@@ -105,7 +105,7 @@ func (m *matching) sameArgs(p, n *ir.Node) bool {
 func (m *matching) backward(alike func(x, y *ir.Node) bool) {
 	for i := range min(len(m.a.Out), len(m.b.Out)) {
 		if x, y := m.a.Out[i].Node, m.b.Out[i].Node; alike(x, y) {
-			m.pair(x, y)
+			m.match(x, y)
 		}
 	}
 	for _, n := range slices.Backward(m.b.Nodes) {
@@ -115,7 +115,7 @@ func (m *matching) backward(alike func(x, y *ir.Node) bool) {
 		}
 		for i, x := range p.Args {
 			if y := n.Args[i]; !x.IsConst() && !x.Op.Traits.Source && alike(x, y) {
-				m.pair(x, y)
+				m.match(x, y)
 			}
 		}
 	}
@@ -125,7 +125,7 @@ func (m *matching) backward(alike func(x, y *ir.Node) bool) {
 func (m *matching) constants(byName map[string]*ir.Node) {
 	for _, n := range m.b.Nodes {
 		if p := byName[n.Name]; p != nil && n.IsConst() && slices.Equal(p.Type.Shape, n.Type.Shape) {
-			m.pair(p, n)
+			m.match(p, n)
 		}
 	}
 	for _, n := range m.b.Nodes {
@@ -135,7 +135,7 @@ func (m *matching) constants(byName map[string]*ir.Node) {
 		}
 		for i := range min(len(p.Args), len(n.Args)) {
 			if p.Args[i].IsConst() && n.Args[i].IsConst() {
-				m.pair(p.Args[i], n.Args[i])
+				m.match(p.Args[i], n.Args[i])
 			}
 		}
 	}

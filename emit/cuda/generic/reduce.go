@@ -11,8 +11,8 @@ import (
 	"lathe/ir/hlo"
 )
 
-// fold computes an operation that runs over many elements, in ascending order.
-func (g *gen) fold(n int, at []index.Expr) *kernel.Expr {
+// accumulate computes an operation that runs over many elements, in ascending order.
+func (g *gen) accumulate(n int, at []index.Expr) *kernel.Expr {
 	switch g.c.p.Ops[n].Kind {
 	case "reduce":
 		return g.reduce(n, at)
@@ -30,22 +30,22 @@ func (g *gen) fold(n int, at []index.Expr) *kernel.Expr {
 	return g.convolution(n, at)
 }
 
-// folded is one step of a fold.
-func folded(f hlo.Fold, acc, v *kernel.Expr) *kernel.Expr {
+// reduced is one step of a reduction.
+func reduced(f hlo.Reducer, acc, v *kernel.Expr) *kernel.Expr {
 	switch {
-	case f == hlo.FoldLast:
+	case f == hlo.ReduceLast:
 		return v
-	case f == hlo.FoldAdd && v.Type.IsFloat():
+	case f == hlo.ReduceAdd && v.Type.IsFloat():
 		return kernel.Binary("+", acc, v)
-	case f == hlo.FoldAdd:
+	case f == hlo.ReduceAdd:
 		return kernel.Function(v.Type, "add", acc, v)
-	case f == hlo.FoldMul && v.Type.IsFloat():
+	case f == hlo.ReduceMul && v.Type.IsFloat():
 		return kernel.Binary("*", acc, v)
-	case f == hlo.FoldMul:
+	case f == hlo.ReduceMul:
 		return kernel.Function(v.Type, "mul", acc, v)
 	}
 	name := "greatest"
-	if f == hlo.FoldMin {
+	if f == hlo.ReduceMin {
 		name = "least"
 	}
 	if v.Type.IsFloat() {
@@ -74,7 +74,7 @@ func (g *gen) reduce(n int, at []index.Expr) *kernel.Expr {
 			to = slices.Insert(to, a, inner[i])
 		}
 		if v := g.operand(n, 0, to); v != nil {
-			g.set(acc, folded(o.Attrs.Fold, acc, v))
+			g.set(acc, reduced(o.Attrs.Reducer, acc, v))
 		}
 	})
 	return acc
@@ -96,7 +96,7 @@ func (g *gen) reduceWindow(n int, at []index.Expr) *kernel.Expr {
 		}
 		g.guarded(list, func(to []index.Expr) {
 			if v := g.operand(n, 0, to); v != nil {
-				g.set(acc, folded(o.Attrs.Fold, acc, v))
+				g.set(acc, reduced(o.Attrs.Reducer, acc, v))
 			}
 		})
 	})
