@@ -11,7 +11,8 @@ import (
 // Blocks is the problem of the kernel to_blocks: codes of any format to blocks, along the middle axis of
 // [Outer][Length][Inner].
 type Blocks struct {
-	Outer, Length, Inner int64
+	Outer int64
+	Axis
 	// From is a side with one scale, or without scales.
 	From Side
 	To   format.Block

@@ -34,7 +34,8 @@ func TestBlocks(t *testing.T) {
 		if !ok {
 			t.Fatal(c.to)
 		}
-		p := pointwise.Blocks{Outer: c.outer, Length: c.length, Inner: c.inner, From: side(t, c.from), To: to, Seed: 5}
+		p := pointwise.Blocks{Outer: c.outer, Axis: pointwise.Axis{Length: c.length, Inner: c.inner}, From: side(t, c.from),
+			To: to, Seed: 5}
 		n := c.outer * c.length * c.inner
 		codes := make([]int64, n)
 		for k := range codes {

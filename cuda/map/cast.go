@@ -15,12 +15,14 @@ import (
 type Cast struct {
 	N        int64
 	From, To Side
-	// Length and Inner say where the axis of the scale images lies: the elements form [..][Length][Inner]. Both are 0
-	// where no side has a scale image.
-	Length, Inner int64
+	// Axis is that of the scale images, zero where no side has one.
+	Axis
 	// Seed serves formats that round stochastically, with the row-major index of the element.
 	Seed uint32
 }
+
+// Axis is an axis along which elements share scales: they form [..][Length][Inner].
+type Axis struct{ Length, Inner int64 }
 
 // Side is one end of a cast.
 type Side struct {

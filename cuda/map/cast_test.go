@@ -91,7 +91,8 @@ func (c casting) run(t *testing.T, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 8))
 	from, to := mustParse(t, c.from), mustParse(t, c.to)
 	n := c.outer * c.length * c.axis
-	p := pointwise.Cast{N: n, Length: c.length, Inner: c.axis, From: side(t, c.from), To: side(t, c.to), Seed: 3}
+	p := pointwise.Cast{N: n, Axis: pointwise.Axis{Length: c.length, Inner: c.axis}, From: side(t, c.from), To: side(t,
+		c.to), Seed: 3}
 	xs, scaleIn := scaleImage(r, p.From, c)
 	ys, scaleOut := scaleImage(r, p.To, c)
 	var in, want []byte
@@ -148,7 +149,7 @@ func TestAllCodes(t *testing.T) {
 		{side(t, "fp16sat"), num.FP16, 65504, 65504},
 	} {
 		t.Run(out.side.Codec.Type, func(t *testing.T) {
-			p := pointwise.Cast{N: 65536, Length: 65536, Inner: 1, From: side(t, "mxint8"), To: out.side}
+			p := pointwise.Cast{N: 65536, Axis: pointwise.Axis{Length: 65536, Inner: 1}, From: side(t, "mxint8"), To: out.side}
 			job := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{{Name: "q", Data: q},
 				{Name: "y", Bytes: 65536 * int64(out.side.Codec.Bytes), Out: true}, {Name: "X", Data: x}}}
 			cudatest.Add(t, &job, p,

@@ -54,7 +54,7 @@ func TestBlocksFar(t *testing.T) {
 			data[i] = byte(r.Uint32())
 		}
 		far(t, func(more int64) cudatest.Job {
-			p := pointwise.Blocks{Outer: outer + more, Length: length, Inner: inner, From: side(t, "fp32"),
+			p := pointwise.Blocks{Outer: outer + more, Axis: pointwise.Axis{Length: length, Inner: inner}, From: side(t, "fp32"),
 				To: format.NewMXInt(8, 32)}
 			n := p.Outer * length * inner
 			j := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{
@@ -76,7 +76,7 @@ func TestCastFar(t *testing.T) {
 	q, x := cudatest.Blocks(3, rows*cols/32, 127, 20)
 	far(t, func(more int64) cudatest.Job {
 		p := pointwise.Cast{N: (rows + more) * cols, From: side(t, "mxint8"), To: pointwise.Side{Codec: num.FP32},
-			Length: cols, Inner: 1}
+			Axis: pointwise.Axis{Length: cols, Inner: 1}}
 		j := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{
 			{Name: "q", Bytes: p.N}, {Name: "X", Bytes: p.N / 32}, {Name: "y", Bytes: 4 * p.N, Out: true}}}
 		cudatest.Add(t, &j, p,

@@ -54,7 +54,8 @@ func TestGates(t *testing.T) {
 	}
 	for _, pair := range [][2]string{{"fp32", "fixed(8,4)"}, {"fixed(8,4)", "fixed(8,2)"}, {"mxint8", "fp16sat"},
 		{"int(32,round=stochastic)*[1]", "uint(8,z=3,over=wrap)*[1:4]"}, {"fixed(64,3)", "int(8,round=away,div=f32)*0.1"}} {
-		c := pointwise.Cast{N: 1000, Length: 10, Inner: 10, From: side(t, pair[0]), To: side(t, pair[1])}
+		c := pointwise.Cast{N: 1000, Axis: pointwise.Axis{Length: 10, Inner: 10}, From: side(t, pair[0]), To: side(t,
+			pair[1])}
 		all = append(all, cudatest.Plan(t, c).Instances...)
 	}
 	for _, f := range pointwise.Functions() {

@@ -24,8 +24,8 @@ func TestRefused(t *testing.T) {
 		problem
 	}{
 		{"does not make blocks", pointwise.Cast{N: 1, From: f32, To: mx}},
-		{"do not fit binary16", pointwise.Cast{N: 1, Length: 1, Inner: 1, From: mx, To: half}},
-		{"an axis of 0 by 1", pointwise.Cast{N: 1, Inner: 1, From: mx, To: f32}},
+		{"do not fit binary16", pointwise.Cast{N: 1, Axis: pointwise.Axis{Length: 1, Inner: 1}, From: mx, To: half}},
+		{"an axis of 0 by 1", pointwise.Cast{N: 1, Axis: pointwise.Axis{Inner: 1}, From: mx, To: f32}},
 		{"to_blocks reads values with one scale", pointwise.Blocks{From: mx, To: format.NewMXInt(8, 32)}},
 		{"quantize reads", pointwise.Quantize{Rows: 1, Cols: 1, In: side(t, "fixed(8,4)").Codec}},
 		{"chains compute on", pointwise.Chain{N: 1, Cols: 1, In: num.FP16Sat, Out: num.FP32, Inputs: whole}},

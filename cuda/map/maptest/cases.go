@@ -208,8 +208,8 @@ func more() ([]cuda.Case, error) {
 		for _, err := range []error{
 			add(Quantize(pointwise.Quantize{Rows: s.rows, Cols: s.cols, In: num.BF16}, s.timed)),
 			add(Cast(pointwise.Cast{N: n, From: from, To: to}, fixed, s.timed)),
-			add(Blocks(pointwise.Blocks{Outer: 3, Length: s.rows, Inner: s.cols / 4, From: from,
-				To: format.NewMXInt(8, 32)}, s.timed)),
+			add(Blocks(pointwise.Blocks{Outer: 3, Axis: pointwise.Axis{Length: s.rows, Inner: s.cols / 4},
+				From: from, To: format.NewMXInt(8, 32)}, s.timed)),
 			add(Chain(pointwise.Chain{Expr: sum, N: n, Cols: s.cols, In: num.BF16, Out: num.BF16,
 				Inputs: []pointwise.Shape{pointwise.Whole, pointwise.Whole}}, "gelu_add", s.timed)),
 		} {

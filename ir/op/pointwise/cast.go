@@ -179,14 +179,14 @@ func castCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	x := u.Add(cuda.Operand{Kind: cuda.Input})
 	y := u.Add(cuda.Operand{Kind: cuda.Output})
 	if b, ok := out.BlockFormat(); ok {
-		p := pointwise.Blocks{Outer: elems / row, Length: row, Inner: 1, From: from, To: b}
+		p := pointwise.Blocks{Outer: elems / row, Axis: pointwise.Axis{Length: row, Inner: 1}, From: from, To: b}
 		o := pointwise.Operands{X: x, Y: y, YScales: u.Add(cuda.Operand{Kind: cuda.OutputScales})}
 		return column.CUDAUnit(&u, p, o, t)
 	}
 	if fromOutside(n.Args[0]) {
 		return nil, cuda.Refuse("scales from outside may be 255, which is NaN for cast and a power of two for the node")
 	}
-	p := pointwise.Cast{N: elems, From: from, To: to, Length: row, Inner: 1}
+	p := pointwise.Cast{N: elems, From: from, To: to, Axis: pointwise.Axis{Length: row, Inner: 1}}
 	o := pointwise.Operands{X: x, XScales: u.Add(cuda.Operand{Kind: cuda.InputScales}), Y: y, YScales: cuda.Null()}
 	return column.CUDAUnit(&u, p, o, t)
 }
