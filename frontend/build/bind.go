@@ -195,3 +195,12 @@ func numpyName(d ir.DType) string {
 	}
 	return "uint" + strconv.Itoa(f.W)
 }
+
+// NotConstant words the error that values must be constant, and says how n becomes that where it is an input.
+func NotConstant(n *ir.Node, what string) *diag.Error {
+	if n == nil || !n.IsInput() {
+		return diag.New(source.CodeNotConst, "", "%s must be constant, not computed at run time", what)
+	}
+	return diag.New(source.CodeNotConst, "", "%s must be constant, not an input of the model", what).
+		WithHint("--bind weights.npz, a file with an array %q, makes a constant of it", n.Name)
+}

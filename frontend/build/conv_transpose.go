@@ -68,7 +68,7 @@ func (c *chain) turned(w *ir.Node, s []int, groups int) *ir.Node {
 		return nil
 	}
 	if !w.IsConst() {
-		c.fail(source.CodeNotConst, "the weights are not constant")
+		c.err = NotConstant(w, "the weights")
 		return nil
 	}
 	t, err := w.Value()

@@ -242,7 +242,7 @@ func (c *call) whole(i int) bool { return !isFloat(storage(c.in[i].dtype)) }
 // weight is data that must be constant.
 func (c *call) weight(i int, what string) *ir.Node {
 	if c.err == nil && !c.in[i].constant() {
-		c.fail(source.CodeNotConst, "%s (%s) are computed at run time, they must be constant", what, quote(c.in[i].name))
+		c.wrap(source.CodeNotConst, build.NotConstant(c.in[i].node, what+" "+quote(c.in[i].name)))
 	}
 	return c.data(i)
 }

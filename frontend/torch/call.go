@@ -189,7 +189,7 @@ func (c *call) maybe(name string) *ir.Node {
 func (c *call) weight(name string) *ir.Node {
 	n := c.maybe(name)
 	if n != nil && !c.constant(n) {
-		c.fail(source.CodeNotConst, "the %s is computed at run time; it must be constant", name)
+		c.wrap(build.NotConstant(n, "the "+name))
 	}
 	return n
 }
