@@ -29,7 +29,7 @@ func (t Type) BlockLengths() []int {
 	if !ok {
 		return nil
 	}
-	return Blocks(t.row(), b.BlockSize())
+	return Blocks(t.Row(), b.BlockSize())
 }
 
 // Blocks cuts n elements into blocks of k and a shorter tail, and lists their lengths.
@@ -41,8 +41,8 @@ func Blocks(n, k int) []int {
 	return lengths
 }
 
-// row is the length of the last axis, 1 for a scalar.
-func (t Type) row() int {
+// Row is the length of the last axis, 1 for a scalar.
+func (t Type) Row() int {
 	if len(t.Shape) == 0 {
 		return 1
 	}
@@ -61,7 +61,7 @@ func (t Type) ScaleShape() []int {
 
 // SameBlocks says that values of shapes a and b, in row-major order, are cut into the same blocks of up to k elements.
 func SameBlocks(a, b []int, k int) bool {
-	x, y := Type{Shape: a}.row(), Type{Shape: b}.row()
+	x, y := Type{Shape: a}.Row(), Type{Shape: b}.Row()
 	return x == y || x%k == 0 && y%k == 0
 }
 
@@ -117,7 +117,7 @@ func EncodeFloats(t Type, x []float32) *Tensor {
 
 // EachBlock calls f for every block of a value in a block format: its index and its elements from..to-1.
 func (t *Tensor) EachBlock(f func(block, from, to int)) {
-	lengths, row := t.Type.BlockLengths(), t.Type.row()
+	lengths, row := t.Type.BlockLengths(), t.Type.Row()
 	for r := 0; r < t.Type.Elems()/row; r++ {
 		at := r * row
 		for i, n := range lengths {

@@ -57,10 +57,7 @@ func (t Type) Block(i int) int {
 	if !ok {
 		return 0
 	}
-	row := 1
-	if len(t.Shape) > 0 {
-		row = t.Shape[len(t.Shape)-1]
-	}
+	row := t.Row()
 	perRow := (row + b.BlockSize() - 1) / b.BlockSize()
 	return i/row*perRow + i%row/b.BlockSize()
 }

@@ -223,7 +223,7 @@ func (l *laner) wanted(n *ir.Node) int {
 		lanes = max(lanes, l.takes(u))
 	}
 	if lanes == 0 {
-		return largest(lane.Divisors(last(n.Type.Shape)), defaultIn)
+		return largest(lane.Divisors(n.Type.Row()), defaultIn)
 	}
 	return nearestDivisor(n.Type.Elems(), lanes)
 }
@@ -248,7 +248,7 @@ func (l *laner) takes(u *ir.Node) int {
 	case a.in > 0:
 		return a.in
 	case len(l.users[u]) == 0:
-		return largest(lane.Divisors(last(u.Type.Shape)), defaultIn)
+		return largest(lane.Divisors(u.Type.Row()), defaultIn)
 	}
 	if _, known := l.taken[u]; !known {
 		l.taken[u] = 0
@@ -300,10 +300,3 @@ func largest(values []int, limit int) int {
 
 // nearestDivisor of size to lanes, rather below than above.
 func nearestDivisor(size, lanes int) int { return largest(lane.Divisors(size), lanes) }
-
-func last(shape []int) int {
-	if len(shape) == 0 {
-		return 1
-	}
-	return shape[len(shape)-1]
-}

@@ -17,17 +17,10 @@ func CommonChannels(n *ir.Node) int {
 	channels := 0
 	for _, a := range n.Args {
 		if !a.IsConst() {
-			channels = GCD(lastOf(a.Type.Shape), channels)
+			channels = GCD(a.Type.Row(), channels)
 		}
 	}
 	return channels
-}
-
-func lastOf(shape []int) int {
-	if len(shape) == 0 {
-		return 1
-	}
-	return shape[len(shape)-1]
 }
 
 // Follows is the column of units that have the lanes that arrive.

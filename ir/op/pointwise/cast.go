@@ -165,7 +165,7 @@ func castCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	if err := castLegal(n); err != nil {
 		return nil, n.Errorf("L0308", "%v", err)
 	}
-	row := int64(rowOf(out))
+	row := int64(out.Row())
 	elems := int64(n.Type.Elems())
 	from, err := pointwise.SideOf(in.Format)
 	if err != nil {
@@ -197,14 +197,6 @@ func fromOutside(x *ir.Node) bool {
 	lo, hi, _ := block.ScaleRange(x)
 	least, most := b.ScaleLimits()
 	return slices.Equal([]int{lo, hi}, []int{least, most})
-}
-
-// rowOf is the length of the last axis, 1 for a scalar.
-func rowOf(t ir.Type) int {
-	if len(t.Shape) == 0 {
-		return 1
-	}
-	return t.Shape[len(t.Shape)-1]
 }
 
 func castHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
@@ -241,7 +233,7 @@ func castRTL(n *ir.Node) (*rtl.Unit, error) {
 			}
 		}
 	}
-	s := format.Stream{Lanes: n.HW.InLanes, Beats: hardware.Beats(n.Type, n.HW.InLanes), Row: rowOf(n.Type)}
+	s := format.Stream{Lanes: n.HW.InLanes, Beats: hardware.Beats(n.Type, n.HW.InLanes), Row: n.Type.Row()}
 	s.Rows = n.Type.Elems() / s.Row
 	decode, encode := codecs(n)
 	switch {
