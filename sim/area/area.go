@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,6 +83,7 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 	if err != nil {
 		return nil, diag.New(CodeInput, dir, "%v", err)
 	}
+	files = slices.Sorted(slices.Values(files)) // Yosys maps a few LUTs differently when it reads files in another order
 	if err := checkNames(dir, files, top, opts.Family); err != nil {
 		return nil, err
 	}
