@@ -98,20 +98,7 @@ func timeUnits(s *State, g *ir.Graph) error {
 }
 
 // Time fills in latency and initiation interval of every node from the headers of the modules.
-func Time(g *ir.Graph) error {
-	var units unit.Cache
-	for _, n := range g.Nodes {
-		if n.IsConst() {
-			continue
-		}
-		var u UnitReport
-		if err := unitTime(&units, n, &u); err != nil {
-			return err
-		}
-		n.HW.II, n.HW.Latency = u.II, u.Latency
-	}
-	return nil
-}
+func Time(g *ir.Graph) error { return timeUnits(&State{Report: &Report{}}, g) }
 
 // unitTime fills in module, latency and initiation interval. Wires and inputs take a cycle a beat and no time.
 func unitTime(units *unit.Cache, n *ir.Node, u *UnitReport) error {

@@ -3,6 +3,8 @@
 package rtl
 
 import (
+	"fmt"
+
 	"lathe/internal/diag"
 	"lathe/rtl/netlist"
 )
@@ -79,4 +81,28 @@ func moduleFacts(module string, params []Param) (f Facts, err error) {
 	}
 	f.Costed = err == nil
 	return f, err
+}
+
+// NewUnit makes a unit of a library module. pairs are the names and values of parameters: integers, and texts, which
+// get quotation marks.
+func NewUnit(module string, pairs ...any) *Unit { return (&Unit{Module: module}).With(pairs...) }
+
+// With adds parameters.
+func (u *Unit) With(pairs ...any) *Unit {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		value := fmt.Sprint(pairs[i+1])
+		if s, ok := pairs[i+1].(string); ok {
+			value = `"` + s + `"`
+		}
+		u.Params = append(u.Params, Param{Name: pairs[i].(string), Value: value})
+	}
+	return u
+}
+
+// Flag is b as a parameter.
+func Flag(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"math/bits"
 	"strconv"
+
+	"lathe/rtl"
 )
 
 // Div says how an affine format divides by its scale.
@@ -279,8 +281,8 @@ func Log2(s float32) (exp int, ok bool) {
 
 // KernelType is affine_code, which takes scale and zero point beside the codes.
 func (a Affine) KernelType() string {
-	return fmt.Sprintf("affine_code<%d, %d, %s, %s, %d>", a.W, flag(a.Signed), a.Round.kernel(), a.Over.kernel(),
-		flag(a.Div == DivF32))
+	return fmt.Sprintf("affine_code<%d, %d, %s, %s, %d>", a.W, rtl.Flag(a.Signed), a.Round.kernel(), a.Over.kernel(),
+		rtl.Flag(a.Div == DivF32))
 }
 
 func (a Affine) withRules(change func(*Round, *Over)) Format {

@@ -3,8 +3,6 @@
 package format
 
 import (
-	"strconv"
-
 	"lathe/ir/hlo"
 	"lathe/rtl"
 )
@@ -56,20 +54,4 @@ func requantHLO(b *hlo.Builder, v hlo.Value, exp, bits int, f Fixed) hlo.Value {
 		Bits: bits, Shift: hlo.Places(-f.F - exp), Round: uint8(f.Round), Over: uint8(f.Over),
 		Width: f.W, Signed: f.Signed, Out: Carrier(f),
 	})
-}
-
-// instance makes an instance; pairs are names and integers.
-func instance(module string, pairs ...any) *rtl.Unit {
-	u := &rtl.Unit{Module: module}
-	for i := 0; i < len(pairs); i += 2 {
-		u.Params = append(u.Params, rtl.Param{Name: pairs[i].(string), Value: strconv.Itoa(pairs[i+1].(int))})
-	}
-	return u
-}
-
-func flag(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }

@@ -116,12 +116,12 @@ func (d DFloat) EncodeHLO(b *hlo.Builder, x hlo.Value, in Fixed) hlo.Value {
 // DecodeRTL is num_float_dec without a hidden bit.
 func (d DFloat) DecodeRTL(out Fixed, s Stream) *rtl.Unit {
 	exp, _, _ := d.Lattice()
-	return instance("num_float_dec", "LANES", s.Lanes, "E", d.E, "M", d.M, "HIDDEN", 0, "SHIFT", -out.F-exp,
-		"OUT_W", out.W, "OUT_SIGNED", flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over), "BEATS", s.Beats)
+	return rtl.NewUnit("num_float_dec", "LANES", s.Lanes, "E", d.E, "M", d.M, "HIDDEN", 0, "SHIFT", -out.F-exp,
+		"OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over), "BEATS", s.Beats)
 }
 
 // EncodeRTL is num_float_enc without a hidden bit.
 func (d DFloat) EncodeRTL(in Fixed, s Stream) *rtl.Unit {
-	return instance("num_float_enc", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", flag(in.Signed), "E", d.E, "M", d.M,
-		"HIDDEN", 0, "SHIFT", d.low()+in.F, "NEG_ZERO", 1, "BEATS", s.Beats)
+	return rtl.NewUnit("num_float_enc", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", rtl.Flag(in.Signed), "E", d.E,
+		"M", d.M, "HIDDEN", 0, "SHIFT", d.low()+in.F, "NEG_ZERO", 1, "BEATS", s.Beats)
 }

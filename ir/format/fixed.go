@@ -221,8 +221,8 @@ func (f Fixed) EncodeHLO(b *hlo.Builder, x hlo.Value, in Fixed) hlo.Value {
 
 // DecodeRTL is op_cast.
 func (f Fixed) DecodeRTL(out Fixed, s Stream) *rtl.Unit {
-	return instance("op_cast", "LANES", s.Lanes, "IN_W", f.W, "IN_SIGNED", flag(f.Signed), "SHIFT", f.F-out.F,
-		"OUT_W", out.W, "OUT_SIGNED", flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over), "BEATS", s.Beats)
+	return rtl.NewUnit("op_cast", "LANES", s.Lanes, "IN_W", f.W, "IN_SIGNED", rtl.Flag(f.Signed), "SHIFT", f.F-out.F,
+		"OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over), "BEATS", s.Beats)
 }
 
 // EncodeRTL is op_cast.
@@ -230,7 +230,7 @@ func (f Fixed) EncodeRTL(in Fixed, s Stream) *rtl.Unit { return in.DecodeRTL(f, 
 
 // KernelType is fixed_code.
 func (f Fixed) KernelType() string {
-	return fmt.Sprintf("fixed_code<%d, %d, %d, %s, %s>", f.W, f.F, flag(f.Signed), f.Round.kernel(), f.Over.kernel())
+	return fmt.Sprintf("fixed_code<%d, %d, %d, %s, %s>", f.W, f.F, rtl.Flag(f.Signed), f.Round.kernel(), f.Over.kernel())
 }
 
 func (f Fixed) withRules(change func(*Round, *Over)) Format {

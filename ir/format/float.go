@@ -140,8 +140,8 @@ func (f Float) magnitudeHLO(b *hlo.Builder, v hlo.Value, in Fixed) hlo.Value {
 // DecodeRTL is num_float_dec.
 func (f Float) DecodeRTL(out Fixed, s Stream) *rtl.Unit {
 	exp, _, _ := f.Lattice()
-	return instance("num_float_dec", "LANES", s.Lanes, "E", f.E, "M", f.M, "SHIFT", -out.F-exp, "OUT_W", out.W,
-		"OUT_SIGNED", flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over), "BEATS", s.Beats)
+	return rtl.NewUnit("num_float_dec", "LANES", s.Lanes, "E", f.E, "M", f.M, "SHIFT", -out.F-exp, "OUT_W", out.W,
+		"OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over), "BEATS", s.Beats)
 }
 
 // EncodeRTL is num_float_enc.
@@ -149,6 +149,6 @@ func (f Float) EncodeRTL(in Fixed, s Stream) *rtl.Unit { return f.encoder(in, s,
 
 // encoder is num_float_enc, with two codes of zero or with one.
 func (f Float) encoder(in Fixed, s Stream, negZero bool) *rtl.Unit {
-	return instance("num_float_enc", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", flag(in.Signed), "E", f.E, "M", f.M,
-		"SHIFT", f.low()-f.M+in.F, "NEG_ZERO", flag(negZero), "BEATS", s.Beats)
+	return rtl.NewUnit("num_float_enc", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", rtl.Flag(in.Signed), "E", f.E,
+		"M", f.M, "SHIFT", f.low()-f.M+in.F, "NEG_ZERO", rtl.Flag(negZero), "BEATS", s.Beats)
 }

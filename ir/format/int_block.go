@@ -175,7 +175,7 @@ func overElements(b *hlo.Builder, v hlo.Value, dims []int) hlo.Value {
 
 // EncodeRTL is mx_encode.
 func (f IntBlock) EncodeRTL(in Fixed, s Stream) *rtl.Unit {
-	return instance("mx_encode", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", flag(in.Signed), "EXP", -in.F,
+	return rtl.NewUnit("mx_encode", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", rtl.Flag(in.Signed), "EXP", -in.F,
 		"W", f.W, "K", f.K, "SCALE_W", f.ScaleBits, "BIAS", f.Bias, "ROW", s.Row, "ROWS", s.Rows, "ROUND", int(f.Round))
 }
 
@@ -184,7 +184,7 @@ func (f IntBlock) DecodeRTL(out Fixed, s Stream) *rtl.Unit {
 	offset := f.ElementExp(0) + out.F
 	low := min(max(-(s.ScaleLo+f.Bias+offset), 0), f.W+1)
 	high := min(max(s.ScaleHi+f.Bias+offset, 0), out.W)
-	return instance("mx_decode", "LANES", s.Lanes, "W", f.W, "SCALE_W", f.ScaleBits, "OFFSET", offset,
-		"LOW", low, "HIGH", high, "OUT_W", out.W, "OUT_SIGNED", flag(out.Signed), "ROUND", int(out.Round),
+	return rtl.NewUnit("mx_decode", "LANES", s.Lanes, "W", f.W, "SCALE_W", f.ScaleBits, "OFFSET", offset,
+		"LOW", low, "HIGH", high, "OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round),
 		"OVER", int(out.Over), "BEATS", s.Beats)
 }

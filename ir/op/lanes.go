@@ -5,7 +5,6 @@ package op
 import (
 	"lathe/ir"
 	"lathe/ir/op/block"
-	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
 )
 
@@ -25,7 +24,7 @@ func LanesOf(n *ir.Node) (*ir.Lanes, error) {
 		}
 	}
 	if _, byChannel := n.ChannelAxis(); byChannel {
-		return &ir.Lanes{In: hardware.Counts(lane.CommonChannels(n), "channels"), Mem: n.Op.Traits.Weighted}, nil
+		return &ir.Lanes{In: lane.Counts(lane.CommonChannels(n), "channels"), Mem: n.Op.Traits.Weighted}, nil
 	}
-	return &ir.Lanes{In: hardware.Counts(n.Type.Elems(), "elements")}, nil
+	return &ir.Lanes{In: lane.Counts(n.Type.Elems(), "elements")}, nil
 }

@@ -138,7 +138,7 @@ func encodeNear(out format.Format, x format.Exact, fraction bool, near func(floa
 	case x.IsNaN():
 		return out.Encode(x)
 	case x.IsInf(): // it counts as a number whose exponent no format reaches
-		x = format.FromInt(int64(1-2*hardware.Flag(x.Signbit())), 1<<11)
+		x = format.FromInt(int64(1-2*rtl.Flag(x.Signbit())), 1<<11)
 	default:
 		codes, _ := arith.IntegersOf(out)
 		y := near(x.Float64())

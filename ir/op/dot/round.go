@@ -11,6 +11,7 @@ import (
 	"lathe/ir/op/arith"
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/hardware"
+	"lathe/rtl"
 )
 
 // sumRound is the one rounding of exact sums t to codes. Sums of one step, a power of two, are shifted into the result
@@ -82,7 +83,7 @@ func (s sumRound) params(n *ir.Node) ([]any, error) {
 		p = append(p, "ZERO", s.res.Zero)
 	}
 	out := s.res.Out
-	return append(p, "OUT_W", out.W, "OUT_SIGNED", hardware.Flag(out.Signed), "ROUND", int(out.Round), "OVER",
+	return append(p, "OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round), "OVER",
 		int(out.Over)), nil
 }
 

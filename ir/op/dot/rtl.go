@@ -38,7 +38,7 @@ func LinearUnit(n *ir.Node) (*rtl.Unit, error) {
 
 // packWidths is PackCause of the widths of data and weights.
 func packWidths(x int, signed bool, w int) string {
-	factor := x + hardware.Flag(!signed)
+	factor := x + rtl.Flag(!signed)
 	switch {
 	case min(factor, w) < 2 || x+w < 9:
 		return fmt.Sprintf("products of %d bits by weights of %d take LUTs, not DSPs", x, w)
@@ -97,7 +97,7 @@ func (m *exactSum) numeric(n *ir.Node, w widths) ([]any, error) {
 		_, err := arith.FixedOf(n, n.Args[0].Type)
 		return nil, err
 	}
-	p := []any{"IN_W", m.data.ints.W, "IN_SIGNED", hardware.Flag(m.data.ints.Signed), "W_W", w.weight, "DOT_W", m.dotBits,
+	p := []any{"IN_W", m.data.ints.W, "IN_SIGNED", rtl.Flag(m.data.ints.Signed), "W_W", w.weight, "DOT_W", m.dotBits,
 		"BIAS_W", w.bias, "PSH_W", w.psh, "T_W", m.tBits}
 	out, err := m.round.params(n)
 	return append(p, out...), err
@@ -202,10 +202,10 @@ func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := hardware.Unit("op_"+f.Name, f.Size...)
+	u := rtl.NewUnit("op_"+f.Name, f.Size...)
 	if f.unrolled && n.HW.Style == ir.StyleUnroll {
 		u.Module += "_unrolled"
-		return m.unrolled(n, hardware.With(u, num...), w)
+		return m.unrolled(n, u.With(num...), w)
 	}
 	if f.Lanes != nil {
 		return nil, f.Lanes
@@ -215,11 +215,11 @@ func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 		if err != nil {
 			return nil, err
 		}
-		hardware.With(u, pad...)
+		u.With(pad...)
 	}
-	hardware.With(u, f.Exact...)
-	hardware.With(u, num...)
-	hardware.With(u, f.Tail...)
+	u.With(f.Exact...)
+	u.With(num...)
+	u.With(f.Tail...)
 	u.Images = exactImages(n, f, w)
 	return u, nil
 }

@@ -21,9 +21,9 @@ func WindowLanes(n *ir.Node) (*ir.Lanes, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := hardware.Counts(block.CommonLength(w.lengths), "elements of every block")
+	in := lane.Counts(block.CommonLength(w.lengths), "elements of every block")
 	drain := func(in, rows int) int { return block.Drain(rows, in, w.lengths) }
-	return &ir.Lanes{In: in, Out: hardware.Counts(w.out, "outputs"), Drain: drain, Styles: []ir.Style{ir.StyleFold},
+	return &ir.Lanes{In: in, Out: lane.Counts(w.out, "outputs"), Drain: drain, Styles: []ir.Style{ir.StyleFold},
 		Mem: true}, nil
 }
 
@@ -111,10 +111,10 @@ func (w *windowSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 		b, _ := n.Args[0].Type.BlockFormat()
 		scale = b.ScaleWidth()
 	}
-	r := hardware.Unit("mx_"+f.Name, append(f.Size, f.Window...)...)
-	hardware.With(r, "K", min(u.lengths[0], run), "IN_LANES", u.lanes, "ROWS", u.rows, "DRAIN", u.drain)
-	hardware.With(r, "X_W", u.data.ints.W, "XS_W", scale, "W_W", u.wW, "WS_W", u.wsW, "D_W", u.dBits)
-	hardware.With(r, "OFFSET", u.offset, "SPAN", u.span, "LOW", u.low, "CLAMP", hardware.Flag(u.clamp), "SUM_W", u.sumW,
+	r := rtl.NewUnit("mx_"+f.Name, append(f.Size, f.Window...)...)
+	r.With("K", min(u.lengths[0], run), "IN_LANES", u.lanes, "ROWS", u.rows, "DRAIN", u.drain)
+	r.With("X_W", u.data.ints.W, "XS_W", scale, "W_W", u.wW, "WS_W", u.wsW, "D_W", u.dBits)
+	r.With("OFFSET", u.offset, "SPAN", u.span, "LOW", u.low, "CLAMP", rtl.Flag(u.clamp), "SUM_W", u.sumW,
 		"BIAS_W", u.biasW,
 		"OUT_W", u.acc.W, "ROM_STYLE", hardware.MemStyle(n))
 	scales := rtl.Image{Param: "SCALES", Width: u.drain * u.wsW}

@@ -45,7 +45,7 @@ func Table(n *ir.Node, table []int64) *rtl.Unit {
 	if style == "auto" && in > bramBits {
 		style = "block"
 	}
-	u := Unit("op_table", "LANES", n.HW.InLanes, "IN_W", in, "OUT_W", out,
+	u := rtl.NewUnit("op_table", "LANES", n.HW.InLanes, "IN_W", in, "OUT_W", out,
 		"BEATS", Beats(n.Type, n.HW.InLanes), "ROM_STYLE", style)
 	u.Images = []rtl.Image{{Param: "IMAGE", Width: out, Make: func(im *rtl.Image) error {
 		im.Words = arith.Words(table)

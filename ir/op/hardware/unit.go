@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package hardware writes the units of the RTL column: parameters, words of memory images, timing.
 package hardware
 
 import (
@@ -12,43 +13,16 @@ import (
 	"lathe/rtl"
 )
 
-// Unit makes an instance; pairs are parameter names and int or string values.
-func Unit(module string, pairs ...any) *rtl.Unit {
-	u := &rtl.Unit{Module: module}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		value := fmt.Sprint(pairs[i+1])
-		if s, ok := pairs[i+1].(string); ok {
-			value = `"` + s + `"`
-		}
-		u.Params = append(u.Params, rtl.Param{Name: pairs[i].(string), Value: value})
-	}
-	return u
-}
-
-// With appends parameters to a unit.
-func With(u *rtl.Unit, pairs ...any) *rtl.Unit {
-	u.Params = append(u.Params, Unit("", pairs...).Params...)
-	return u
-}
-
-// Flag is b as a parameter.
-func Flag(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // operandParams describe argument 0; ResultParams the rounding of values at exponent exp into the result.
 func operandParams(n *ir.Node) (params []any, fx format.Fixed, err error) {
 	fx, err = arith.FixedOf(n, n.Args[0].Type)
-	return []any{"IN_W", fx.W, "IN_SIGNED", Flag(fx.Signed)}, fx, err
+	return []any{"IN_W", fx.W, "IN_SIGNED", rtl.Flag(fx.Signed)}, fx, err
 }
 
 // ResultParams are the parameters of the one rounding of integers in steps of 2^exp into the format of n.
 func ResultParams(n *ir.Node, exp int) ([]any, error) {
 	fx, err := Result(n)
-	return []any{"SHIFT", -fx.F - exp, "OUT_W", fx.W, "OUT_SIGNED", Flag(fx.Signed),
+	return []any{"SHIFT", -fx.F - exp, "OUT_W", fx.W, "OUT_SIGNED", rtl.Flag(fx.Signed),
 		"ROUND", int(fx.Round), "OVER", int(fx.Over)}, err
 }
 
@@ -82,11 +56,11 @@ func Elementwise(module string, n *ir.Node, exp int, more ...any) (*rtl.Unit, er
 	if err != nil {
 		return nil, err
 	}
-	u := Unit(module, "LANES", n.HW.InLanes)
-	With(u, in...)
-	With(u, out...)
-	With(u, more...)
-	return With(u, "BEATS", Beats(n.Type, n.HW.InLanes)), nil
+	u := rtl.NewUnit(module, "LANES", n.HW.InLanes)
+	u.With(in...)
+	u.With(out...)
+	u.With(more...)
+	return u.With("BEATS", Beats(n.Type, n.HW.InLanes)), nil
 }
 
 // ArgExp is the exponent of the step of argument 0.

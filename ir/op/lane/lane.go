@@ -72,3 +72,8 @@ func Check(n *ir.Node, key string, lanes int, legal []int, size int, things stri
 func CheckDivisor(n *ir.Node, key string, lanes, size int, things string) *diag.Error {
 	return Check(n, key, lanes, Divisors(size), size, things)
 }
+
+// Counts is a count that divides size things.
+func Counts(size int, things string) ir.Count {
+	return ir.Count{Legal: Divisors(size), Size: size, Things: things}
+}

@@ -12,7 +12,6 @@ import (
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
-	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
 	"lathe/ir/op/walk"
 	"lathe/rtl"
@@ -106,7 +105,7 @@ func concatRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	axis, lanes := n.Attrs.(*ConcatAttrs).Axis, n.HW.OutLanes
-	u := hardware.Unit("op_concat", "WIDTH", n.Type.BeatWidth(lanes), "A_BEATS",
+	u := rtl.NewUnit("op_concat", "WIDTH", n.Type.BeatWidth(lanes), "A_BEATS",
 		walk.Size(n.Args[0].Type.Shape[axis:])/lanes,
 		"B_BEATS", walk.Size(n.Args[1].Type.Shape[axis:])/lanes, "GROUPS", walk.Size(n.Type.Shape[:axis]))
 	u.In = []string{"a", "b"}

@@ -95,7 +95,7 @@ func padRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	shape, w := n.Args[0].Type.Shape, n.Type.Format.Width()
 	inner := walk.Size(shape[a.Axis+1:])
-	u := hardware.Unit("op_pad", "LANES", lanes, "W", w, "BEFORE", a.Before*inner/lanes, "BODY", shape[a.Axis]*inner/lanes,
+	u := rtl.NewUnit("op_pad", "LANES", lanes, "W", w, "BEFORE", a.Before*inner/lanes, "BODY", shape[a.Axis]*inner/lanes,
 		"AFTER", a.After*inner/lanes, "GROUPS", walk.Size(shape[:a.Axis]))
 	u.Params = append(u.Params, rtl.Param{Name: "VALUE", Value: hardware.Hex(big.NewInt(padCode(n)), w)})
 	return u, nil

@@ -75,9 +75,9 @@ func reorderRTL(n *ir.Node) (*rtl.Unit, error) {
 	for len(axes) < wheels {
 		axes = append([]strided{{1, 0}}, axes...)
 	}
-	u := hardware.Unit("op_reorder", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", frame/lanes, "GROUPS", groups)
+	u := rtl.NewUnit("op_reorder", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", frame/lanes, "GROUPS", groups)
 	for i, a := range axes {
-		hardware.With(u, fmt.Sprintf("D%d", i), a.size, fmt.Sprintf("S%d", i), a.stride/lanes)
+		u.With(fmt.Sprintf("D%d", i), a.size, fmt.Sprintf("S%d", i), a.stride/lanes)
 	}
-	return hardware.With(u, "STYLE", hardware.MemStyle(n)), nil
+	return u.With("STYLE", hardware.MemStyle(n)), nil
 }

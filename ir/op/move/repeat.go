@@ -12,7 +12,6 @@ import (
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
-	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
 	"lathe/ir/op/walk"
 	"lathe/rtl"
@@ -94,10 +93,10 @@ func repeatRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	r, lanes := list[0], n.HW.OutLanes
 	if r.run == 1 {
-		return hardware.Unit("op_repeat", "WIDTH", n.Type.BeatWidth(1), "COPIES", lanes, "BEATS", 1, "TIMES", r.times/lanes,
+		return rtl.NewUnit("op_repeat", "WIDTH", n.Type.BeatWidth(1), "COPIES", lanes, "BEATS", 1, "TIMES", r.times/lanes,
 			"GROUPS", r.groups), nil
 	}
-	return hardware.Unit("op_repeat", "WIDTH", n.Type.BeatWidth(lanes), "COPIES", 1, "BEATS", r.run/lanes, "TIMES",
+	return rtl.NewUnit("op_repeat", "WIDTH", n.Type.BeatWidth(lanes), "COPIES", 1, "BEATS", r.run/lanes, "TIMES",
 		r.times,
 		"GROUPS", r.groups), nil
 }

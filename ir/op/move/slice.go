@@ -11,7 +11,6 @@ import (
 	"lathe/ir/hlo"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
-	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
 	"lathe/ir/op/walk"
 	"lathe/rtl"
@@ -78,7 +77,7 @@ func sliceRTL(n *ir.Node) (*rtl.Unit, error) {
 	if a.Step > 1 && a.Count > 1 {
 		run, every, count = 1, a.Step, a.Count
 	}
-	return hardware.Unit("op_slice", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", in[a.Axis]*inner/lanes,
+	return rtl.NewUnit("op_slice", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", in[a.Axis]*inner/lanes,
 		"FIRST", a.Start*inner/lanes, "RUN", run*inner/lanes, "EVERY", every*inner/lanes, "COUNT", count,
 		"GROUPS", walk.Size(in[:a.Axis])), nil
 }

@@ -151,10 +151,10 @@ func clipHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 
 // codesClip is op_clip on codes as they are: those between the bounds of c stay what they are.
 func codesClip(n *ir.Node, in, out format.Fixed, c clipBounds) *rtl.Unit {
-	u := hardware.Unit("op_clip", "LANES", n.HW.InLanes, "IN_W", in.W, "IN_SIGNED", hardware.Flag(in.Signed), "SHIFT", 0,
-		"OUT_W", out.W, "OUT_SIGNED", hardware.Flag(out.Signed), "ROUND", 0, "OVER", 0)
+	u := rtl.NewUnit("op_clip", "LANES", n.HW.InLanes, "IN_W", in.W, "IN_SIGNED", rtl.Flag(in.Signed), "SHIFT", 0,
+		"OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", 0, "OVER", 0)
 	c.params(u, in.W, out.W)
-	return hardware.With(u, "BEATS", hardware.Beats(n.Type, n.HW.InLanes))
+	return u.With("BEATS", hardware.Beats(n.Type, n.HW.InLanes))
 }
 
 // params adds the thresholds for arguments of in bits and codes of out bits.

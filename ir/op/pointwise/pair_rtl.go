@@ -71,7 +71,7 @@ func pairRTL(n *ir.Node, o pairOp) (*rtl.Unit, error) {
 		image.Words = append(image.Words, packLanes(codes[i:i+n.HW.InLanes], sides[at].w))
 	}
 	u.Images = []rtl.Image{image}
-	return hardware.With(u, "WORDS", len(image.Words), "STYLE", hardware.MemStyle(n)), nil
+	return u.With("WORDS", len(image.Words), "STYLE", hardware.MemStyle(n)), nil
 }
 
 // operandOf describes argument a, which must be of the size of the result where it is a stream.
@@ -151,7 +151,7 @@ func pairUnit(module string, n *ir.Node, p exactPair, a, b operand) (*rtl.Unit, 
 		}
 	} else {
 		s := p.scale
-		out = []any{"SHIFT", s.Shift[0], "OUT_W", s.Out.W, "OUT_SIGNED", hardware.Flag(s.Out.Signed), "ROUND",
+		out = []any{"SHIFT", s.Shift[0], "OUT_W", s.Out.W, "OUT_SIGNED", rtl.Flag(s.Out.Signed), "ROUND",
 			int(s.Out.Round),
 			"OVER", int(s.Out.Over), "ZERO", s.Zero}
 		if s.Mul != nil {
@@ -159,14 +159,14 @@ func pairUnit(module string, n *ir.Node, p exactPair, a, b operand) (*rtl.Unit, 
 			t += big.NewInt(ma).BitLen()
 		}
 	}
-	u := hardware.Unit(module, "LANES", n.HW.InLanes, "KIND", int(p.kind),
-		"A_W", a.w, "A_SIGNED", hardware.Flag(a.signed), "B_W", b.w, "B_SIGNED", hardware.Flag(b.signed),
+	u := rtl.NewUnit(module, "LANES", n.HW.InLanes, "KIND", int(p.kind),
+		"A_W", a.w, "A_SIGNED", rtl.Flag(a.signed), "B_W", b.w, "B_SIGNED", rtl.Flag(b.signed),
 		"MA", ma, "SHA", a.side.shift, "PA_W", pa, "MB", mb, "SHB", b.side.shift, "PB_W", pb, "T_W", t,
-		"DEEP", hardware.Flag(deep))
+		"DEEP", rtl.Flag(deep))
 	u.Params = append(u.Params, rtl.Param{Name: "CA", Value: hardware.Hex(a.add(), pa)},
 		rtl.Param{Name: "CB", Value: hardware.Hex(b.add(), pb)})
-	hardware.With(u, out...)
-	return hardware.With(u, "BEATS", hardware.Beats(n.Type, n.HW.InLanes)), nil
+	u.With(out...)
+	return u.With("BEATS", hardware.Beats(n.Type, n.HW.InLanes)), nil
 }
 
 // width is the signed bits that hold every result of operands between the given ends; each factor alone takes its

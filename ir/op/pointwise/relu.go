@@ -84,7 +84,7 @@ func blockReluRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, e
 	}
 	b, _ := n.Type.BlockFormat()
-	return hardware.Unit("mx_relu", "LANES", n.HW.InLanes, "W", b.Width(), "SCALE_W", b.ScaleWidth(), "BEATS",
+	return rtl.NewUnit("mx_relu", "LANES", n.HW.InLanes, "W", b.Width(), "SCALE_W", b.ScaleWidth(), "BEATS",
 		hardware.Beats(n.Type, n.HW.InLanes)), nil
 }
 

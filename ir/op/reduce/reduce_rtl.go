@@ -45,7 +45,7 @@ func reduceRun(n *ir.Node) (reducedRun, bool) {
 func reduceLanes(n *ir.Node) (*ir.Lanes, error) {
 	run, _ := reduceRun(n) // what is none is refused by the unit
 	size, _ := run.lanes(1)
-	l := &ir.Lanes{In: hardware.Counts(max(size, 1), "elements")}
+	l := &ir.Lanes{In: lane.Counts(max(size, 1), "elements")}
 	if run.Inner <= 1 {
 		l.Tie = func(lanes int) (in, out int) { return lanes, 1 }
 	}
@@ -86,8 +86,8 @@ func (k reduction) rtl(n *ir.Node) (*rtl.Unit, error) {
 	}
 	params := []any{"OUTER", r.Outer, "N", r.N, "INNER", r.Inner}
 	if k == reduceMax || k == reduceMin {
-		u := hardware.Unit("op_reduce", params...)
-		return hardware.With(u, "LANES", n.HW.InLanes, "E_W", in.W, "SIGNED", hardware.Flag(in.Signed), "KIND", int(k),
+		u := rtl.NewUnit("op_reduce", params...)
+		return u.With("LANES", n.HW.InLanes, "E_W", in.W, "SIGNED", rtl.Flag(in.Signed), "KIND", int(k),
 			"ACC_W", in.W), nil
 	}
 	div := 1
@@ -116,8 +116,8 @@ func argMaxRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return hardware.Unit("op_argmax", "OUTER", r.Outer, "N", r.N, "LANES", n.HW.InLanes, "E_W", in.W, "SIGNED",
-		hardware.Flag(in.Signed),
-		"TAIL", hardware.Flag(n.Attrs.(*ArgMaxAttrs).Last), "OUT_W", out.W, "OUT_SIGNED", hardware.Flag(out.Signed), "OVER",
+	return rtl.NewUnit("op_argmax", "OUTER", r.Outer, "N", r.N, "LANES", n.HW.InLanes, "E_W", in.W, "SIGNED",
+		rtl.Flag(in.Signed),
+		"TAIL", rtl.Flag(n.Attrs.(*ArgMaxAttrs).Last), "OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "OVER",
 		int(out.Over)), nil
 }

@@ -26,7 +26,7 @@ var Fork = &ir.Op{
 	Gen:    genFork,
 	Lanes:  lane.Follows,
 	RTL: func(n *ir.Node) (*rtl.Unit, error) {
-		u := hardware.Unit("stream_fork", "WIDTH", n.Type.BeatWidth(n.HW.InLanes), "N", max(n.HW.Branches, 1))
+		u := rtl.NewUnit("stream_fork", "WIDTH", n.Type.BeatWidth(n.HW.InLanes), "N", max(n.HW.Branches, 1))
 		u.Frames = hardware.Beats(n.Type, n.HW.InLanes)
 		return u, nil
 	},

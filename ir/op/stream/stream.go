@@ -20,9 +20,9 @@ import (
 func adapterUnit(t ir.Type, in, out int) *rtl.Unit {
 	b, _ := t.BlockFormat()
 	if out > in {
-		return hardware.Unit("mx_widen", "WIDTH", b.Width()*in, "SCALE_W", b.ScaleWidth(), "N", out/in)
+		return rtl.NewUnit("mx_widen", "WIDTH", b.Width()*in, "SCALE_W", b.ScaleWidth(), "N", out/in)
 	}
-	return hardware.Unit("mx_narrow", "WIDTH", b.Width()*out, "SCALE_W", b.ScaleWidth(), "N", in/out)
+	return rtl.NewUnit("mx_narrow", "WIDTH", b.Width()*out, "SCALE_W", b.ScaleWidth(), "N", in/out)
 }
 
 // isAdapterOfBlocks says that n widens or narrows a stream of blocks.
@@ -59,11 +59,11 @@ func adapter(name, doc, module string) *ir.Op {
 		case isAdapterOfBlocks(n):
 			u = adapterUnit(n.Type, in, out)
 		case module == "stream_widen":
-			u = hardware.Unit(module, "WIDTH", n.Type.BeatWidth(in), "N", out/in)
+			u = rtl.NewUnit(module, "WIDTH", n.Type.BeatWidth(in), "N", out/in)
 		case module == "stream_narrow":
-			u = hardware.Unit(module, "WIDTH", n.Type.BeatWidth(out), "N", in/out)
+			u = rtl.NewUnit(module, "WIDTH", n.Type.BeatWidth(out), "N", in/out)
 		default:
-			u = hardware.Unit(module, "WIDTH", n.Type.BeatWidth(in), "DEPTH", n.HW.Fifo)
+			u = rtl.NewUnit(module, "WIDTH", n.Type.BeatWidth(in), "DEPTH", n.HW.Fifo)
 		}
 		u.Frames = hardware.Beats(n.Type, max(in, out)) // the header speaks of one wide beat
 		return u, nil

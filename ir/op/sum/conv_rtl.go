@@ -38,7 +38,7 @@ func convLanes(n *ir.Node) (*ir.Lanes, error) {
 	}
 	l.In = ir.Count{Legal: kernelLanes(g, a.Groups), Size: g.KH * g.KW * g.C / a.Groups,
 		Things: "kernel elements in whole channels or pixels"}
-	l.Out = hardware.Counts(rows/a.Groups, "output channels")
+	l.Out = lane.Counts(rows/a.Groups, "output channels")
 	l.Stream = func(in int) []int { return pixelLanes(g.C, in) }
 	return l, nil
 }

@@ -14,7 +14,7 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/draw"
-	"lathe/ir/op/hardware"
+	"lathe/ir/op/lane"
 	"lathe/ir/op/walk"
 )
 
@@ -196,7 +196,7 @@ func linearLanes(n *ir.Node) (*ir.Lanes, error) {
 		return dot.WindowLanes(n)
 	}
 	w := n.Args[1].Type.Shape
-	return &ir.Lanes{In: hardware.Counts(w[1], "inputs"), Out: hardware.Counts(w[0], "outputs"), Mem: true,
+	return &ir.Lanes{In: lane.Counts(w[1], "inputs"), Out: lane.Counts(w[0], "outputs"), Mem: true,
 		Styles: []ir.Style{ir.StyleFold, ir.StyleUnroll}}, nil
 }
 

@@ -14,8 +14,8 @@ import (
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
-	"lathe/ir/op/hardware"
 	"lathe/ir/op/walk"
+	"lathe/rtl"
 )
 
 // CompareAttrs name the relation: eq, ne, lt, le, gt or ge.
@@ -90,9 +90,9 @@ func compareEval(n *ir.Node) (ir.Kernel, error) {
 			for i := range count {
 				j, k := from[0]+i*step[0], from[1]+i*step[1]
 				if n.Args[0].Type.IsFloat() {
-					out.Codes[at+i] = int64(hardware.Flag(holds(r, args[0].Floats[j], args[1].Floats[k])))
+					out.Codes[at+i] = int64(rtl.Flag(holds(r, args[0].Floats[j], args[1].Floats[k])))
 				} else {
-					out.Codes[at+i] = int64(hardware.Flag(holds(r, args[0].Codes[j], args[1].Codes[k])))
+					out.Codes[at+i] = int64(rtl.Flag(holds(r, args[0].Codes[j], args[1].Codes[k])))
 				}
 			}
 		})
@@ -157,7 +157,7 @@ func isKind(name, doc string, is func(x float64) bool, print func(*hlo.Builder, 
 			return func(args []*ir.Tensor) (*ir.Tensor, error) {
 				out := ir.NewTensor(n.Type)
 				for i, x := range args[0].Floats {
-					out.Codes[i] = int64(hardware.Flag(is(float64(x))))
+					out.Codes[i] = int64(rtl.Flag(is(float64(x))))
 				}
 				return out, nil
 			}, nil

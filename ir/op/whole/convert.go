@@ -14,7 +14,7 @@ import (
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
-	"lathe/ir/op/hardware"
+	"lathe/rtl"
 )
 
 // ConvertAttrs name the element type of the source model to convert to.
@@ -65,7 +65,7 @@ func convertEval(n *ir.Node) (ir.Kernel, error) {
 			case x.Codes != nil:
 				out.Codes[i] = code(x.Codes[i])
 			case to == ir.B1:
-				out.Codes[i] = int64(hardware.Flag(x.Floats[i] != 0))
+				out.Codes[i] = int64(rtl.Flag(x.Floats[i] != 0))
 			default:
 				out.Codes[i] = code(truncated(x.Floats[i]))
 			}
@@ -77,7 +77,7 @@ func convertEval(n *ir.Node) (ir.Kernel, error) {
 // wrappedOrTrue cuts to the low bits of t; Bool is what is not 0.
 func wrappedOrTrue(t ir.Type) func(v int64) int64 {
 	if t.Format == ir.Bool {
-		return func(v int64) int64 { return int64(hardware.Flag(v != 0)) }
+		return func(v int64) int64 { return int64(rtl.Flag(v != 0)) }
 	}
 	return arith.Wrap(t)
 }

@@ -132,12 +132,12 @@ func factorMeanUnit(n *ir.Node, module string, g *geometry.Grid, params []any, a
 	if less != int64(int32(less)) {
 		return nil, n.Errorf("L0311", "the zero points of a window add up to %d, more than 32 bits", less)
 	}
-	u := hardware.Unit(module, params...)
-	hardware.With(u, "LANES", n.HW.InLanes, "E_W", p.in.Ints.W, "SIGNED", hardware.Flag(p.in.Ints.Signed), "OUT_W",
+	u := rtl.NewUnit(module, params...)
+	u.With("LANES", n.HW.InLanes, "E_W", p.in.Ints.W, "SIGNED", rtl.Flag(p.in.Ints.Signed), "OUT_W",
 		r.Out.W,
-		"OUT_SIGNED", hardware.Flag(r.Out.Signed), "ROUND", int(r.Out.Round), "OVER", int(r.Out.Over), "M_W", factorWidth(r))
+		"OUT_SIGNED", rtl.Flag(r.Out.Signed), "ROUND", int(r.Out.Round), "OVER", int(r.Out.Over), "M_W", factorWidth(r))
 	u.Params = append(u.Params, rtl.Param{Name: "M", Value: hardware.Hex(big.NewInt(r.Mul[0]), 64)})
-	return hardware.With(u, "SUB", less, "SHIFT", r.Shift[0], "ZERO", r.Zero), nil
+	return u.With("SUB", less, "SHIFT", r.Shift[0], "ZERO", r.Zero), nil
 }
 
 func factorWidth(r *arith.Rescale) int {

@@ -27,8 +27,8 @@ func maxPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 	if fx.W > 32 { // the least code is a parameter, and parameters of that kind have 32 bits
 		return nil, n.Errorf("L0311", "maxima of %d bits have no hardware in this version", fx.W).WithHint("use 32 or less")
 	}
-	u := hardware.Unit("op_maxpool", geometry.Params(g)...)
-	return hardware.With(u, "LANES", n.HW.InLanes, "E_W", fx.W, "SIGNED", hardware.Flag(fx.Signed)), nil
+	u := rtl.NewUnit("op_maxpool", geometry.Params(g)...)
+	return u.With("LANES", n.HW.InLanes, "E_W", fx.W, "SIGNED", rtl.Flag(fx.Signed)), nil
 }
 
 func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
@@ -99,7 +99,7 @@ func edgeUnit(n *ir.Node, g *geometry.Grid, common int64, factors []int64) (*rtl
 	}
 	in := n.Args[0].Type.Format.Width()
 	sum := in + bits.Len(uint(g.KH*g.KW-1)) + width + 1 // as wide as the product
-	hardware.With(u, "F_W", width, "S_W", min(sum, in+bits.Len64(uint64(common))))
+	u.With("F_W", width, "S_W", min(sum, in+bits.Len64(uint64(common))))
 	u.Images = []rtl.Image{{Param: "FACTORS", Width: width, Words: arith.Words(factors)}}
 	return u, nil
 }
@@ -129,9 +129,9 @@ func AverageUnit(n *ir.Node, module string, params []any) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	u := hardware.Unit(module, params...)
-	return hardware.With(u, "LANES", n.HW.InLanes, "E_W", in.W, "SIGNED", hardware.Flag(in.Signed), "LSHIFT", out.F-in.F,
-		"OUT_W", out.W, "OUT_SIGNED", hardware.Flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over)), nil
+	u := rtl.NewUnit(module, params...)
+	return u.With("LANES", n.HW.InLanes, "E_W", in.W, "SIGNED", rtl.Flag(in.Signed), "LSHIFT", out.F-in.F,
+		"OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over)), nil
 }
 
 // poolGeometry checks what the pool modules take.
