@@ -86,7 +86,7 @@ func TestBrokenHeaders(t *testing.T) {
 		{"sm_90a", "sm_95", `archs: "sm_95" is unknown`},
 		{"WARPS > 4:", "WARPS >:", `header line sass: "WARPS >" is not an expression`},
 		{"\ntemplate", "\n#include <cuda.h>\ntemplate", "includes a file"},
-		{"num/mxint8.cuh", "num/nothing.cuh", "uses: there is no cuda/num/nothing.cuh"},
+		{"num/mxint8.cuh", "num/nothing.cuh", "uses: unknown file cuda/num/nothing.cuh"},
 	} {
 		text := strings.Replace(sound, c[0], c[1], 1)
 		if text == sound {

@@ -51,7 +51,7 @@ func ReadTemplate(file, text string) (*Template, error) {
 	}
 	for _, used := range t.Uses {
 		if _, err := Text(used); err != nil {
-			return fail("uses: there is no cuda/%s", used)
+			return fail("uses: unknown file cuda/%s", used)
 		}
 	}
 	for _, a := range t.Archs {

@@ -93,7 +93,7 @@ func (n *Node) FloatFormat() (format.Format, error) {
 	}
 	f, err := n.OneFormat(n.Args...)
 	if err == nil && IsWhole(f) && !n.Op.Traits.Whole {
-		err = fmt.Errorf("%s computes on floats, %q is %s", n.Op.Name, n.Args[0].Name, f)
+		err = fmt.Errorf("%s takes floats, %q is %s", n.Op.Name, n.Args[0].Name, f)
 	}
 	return f, err
 }

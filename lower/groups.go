@@ -67,9 +67,9 @@ func (b *grouping) check(n, anchor *ir.Node, group *ir.Group) error {
 	case n == anchor:
 		return nil
 	case n.Op.Traits.Source || anchor.Op.Traits.Source:
-		return n.Errorf("L0947", "%s stands in a group with %s: inputs and constants have none", n.Name, anchor.Name)
+		return n.Errorf("L0947", "%s is grouped with %s, but inputs and constants belong to no group", n.Name, anchor.Name)
 	case group == nil || !b.computed(anchor):
-		return n.Errorf("L0947", "%s stands in the group of %s, which has none of its own", n.Name, anchor.Name)
+		return n.Errorf("L0947", "%s is in the group of %s, which anchors none", n.Name, anchor.Name)
 	}
 	return nil
 }

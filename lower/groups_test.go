@@ -52,11 +52,11 @@ func TestGroups(t *testing.T) {
 		{"e:a", "a(x)a>a b(a)b>b c(a)c>c d(b,c)d>d"},
 		{"d:a c:a", "a reads what is computed of its own results"},
 		{"b:a d:c", "a(x)a,b>a,b c(a,b)c,d>c,d"},
-		{"x:a", "inputs and constants have none"},
-		{"c:w", "inputs and constants have none"},
-		{"b:a a:c", "has none of its own"},
-		{"b:e", "has none of its own"},
-		{"b:elsewhere", "has none of its own"},
+		{"x:a", "inputs and constants belong to no group"},
+		{"c:w", "inputs and constants belong to no group"},
+		{"b:a a:c", "which anchors none"},
+		{"b:e", "which anchors none"},
+		{"b:elsewhere", "which anchors none"},
 	} {
 		g, at := diamond()
 		at["elsewhere"] = &ir.Node{Name: "elsewhere", Op: pointwise.Relu}

@@ -89,7 +89,7 @@ func (p *planParser) target(f *planFile, t *Target) {
 	}
 	if c := f.Target.ClockMHz; c != nil {
 		if !(*c >= 1 && *c <= 2000) {
-			p.fail("target.clock_mhz", "clock_mhz = %v lies outside of 1..2000", *c)
+			p.fail("target.clock_mhz", "clock_mhz = %v lies outside 1..2000", *c)
 		}
 		t.ClockMHz = *c
 	}

@@ -74,7 +74,7 @@ func (c *compiler) name(name string) term {
 		if l.Name == name {
 			e, err := ParseExpr(l.Default)
 			if err != nil {
-				return c.fail(name + " is no expression")
+				return c.fail(name + " is not an expression")
 			}
 			return c.term(e.tree)
 		}

@@ -283,7 +283,7 @@ func TestRefused(t *testing.T) {
 		{"modifier", "add.rx.f32 %o0, %v, %v;", "L0961", "add.rx.f32"},
 		{"register", "mov.b64 %rd1, %v;", "L0961", "32 bits"},
 		{"operand count", "add.u32 %o0, %v;", "L0961", "2 operands, not 3"},
-		{"label", "bra NOWHERE;", "L0960", "no label NOWHERE"},
+		{"label", "bra NOWHERE;", "L0960", "unknown label NOWHERE"},
 		{"grammar", "add.u32 %o0, [;", "L0960", ""},
 		{"mask without a lane", "shfl.sync.bfly.b32 %o0, %v, 1, 31, 0xfffffffe;", "L0966", "does not name lane 0"},
 		{"lanes elsewhere", "setp.lt.u32 %p1, %lane, 8; @%p1 bra L; shfl.sync.bfly.b32 %o0, %v, 1, 31, 0xffffffff; L:",

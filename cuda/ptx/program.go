@@ -188,7 +188,7 @@ func (d *decoder) address(name string, add uint64) (int32, error) {
 		return d.constant(uint64(p.offset) + add), nil
 	}
 	if !slices.ContainsFunc(d.mod.globals(), func(v *parse.Var) bool { return v.Name == name }) {
-		return 0, d.unknown("there is no variable %s", name)
+		return 0, d.unknown("unknown variable %s", name)
 	}
 	at := d.addRow(lane.Row{})
 	d.prog.relocs = append(d.prog.relocs, reloc{row: at, symbol: name, add: add})
@@ -211,7 +211,7 @@ func (d *decoder) special(name string) (int32, error) {
 		return at, nil
 	}
 	if !slices.Contains(specials, name) {
-		return 0, d.unknown("there is no register %s", name)
+		return 0, d.unknown("unknown register %s", name)
 	}
 	at := d.addRow(lane.Row{})
 	d.names[name] = at

@@ -238,7 +238,7 @@ func buildIndexed(d *decoder, mods []string) (bool, error) {
 	}
 	list, ok := d.fn.Tables[d.in.Args[1].Name]
 	if !ok {
-		return true, d.unknown("there is no table of labels %s", d.in.Args[1].Name)
+		return true, d.unknown("unknown table of labels %s", d.in.Args[1].Name)
 	}
 	index, err := d.source(&d.in.Args[0], typeU32, false)
 	if err != nil {

@@ -31,10 +31,10 @@ func TestReadme(t *testing.T) {
 	}
 	u := d.Units[0]
 	for _, want := range []string{"| kernels.cu |", "| tables.bin |", "| report.json |",
-		"| kernels.sm_90.cubin | machine code for compute capability 9.0 and later ones of the same major number: H100",
-		"| a.cubin | machine code for compute capability 9.0 alone: H100", "| kernels.ptx | PTX",
+		"| kernels.sm_90.cubin | machine code for compute capability 9.0 and later ones with the same major number: H100",
+		"| a.cubin | machine code for compute capability 9.0 only: H100", "| kernels.ptx | PTX",
 		"| in | x | 1 | i8 | [1 6] | `fixed(8,4)` |", "| out | p |",
-		fmt.Sprintf("`%s`, grid 1 x 1, %d threads, %d bytes of shared memory, arguments\nbuffer 1 + 0, buffer 0 + 0,",
+		fmt.Sprintf("`%s`: grid 1 x 1, %d threads, %d bytes of shared memory, arguments\nbuffer 1 + 0, buffer 0 + 0,",
 			u.Kernel, u.Threads, u.Shared), " 10 (4 bytes),"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -29,9 +29,12 @@ func TestPacking(t *testing.T) {
 	}{
 		{[]emit.Port{fixed}, []string{"`a`: lane i in bits `[9*i +: 9]`\n", "code*2^-F"},
 			[]string{"scale", "(code - z)*S"}},
-		{[]emit.Port{affine}, []string{"`b`: lane i in bits `[8*i +: 8]`\n", "(code - z)*S"}, []string{"code*2^-F", "X=255"}},
-		{[]emit.Port{block, fixed}, []string{"`c`: lane i in bits `[8*i +: 8]`, scale code of the block in `[71:64]`",
-			"X=255", "code*2^-F"}, []string{"(code - z)*S"}},
+		{[]emit.Port{affine}, []string{"`b`: lane i in bits `[8*i +: 8]`\n", "(code - z)*S"},
+			[]string{"code*2^-F", "X = 255"}},
+		{[]emit.Port{block, fixed}, []string{"`c`: lane i in bits `[8*i +: 8]`, scale field of the block in `[71:64]`",
+			"blocks of 32 elements along the last axis share a scale field X of 8 bits",
+			"that of `fixed(8,6)` times 2^(X-127)",
+			"X = 255", "code*2^-F"}, []string{"(code - z)*S"}},
 	} {
 		text := packing(c.ports)
 		for _, w := range c.want {

@@ -97,7 +97,7 @@ func (c *chain) floats(part string, values []float32, shape ...int) *ir.Node {
 // axis is an axis of rank axes, negative ones counted from the end.
 func (c *chain) axis(axis, rank int) int {
 	if axis < -rank || axis >= rank {
-		c.fail(source.CodeAttr, "axis %d is outside of the %d axes", axis, rank)
+		c.fail(source.CodeAttr, "axis %d is outside the %d axes", axis, rank)
 		return 0
 	}
 	if axis < 0 {

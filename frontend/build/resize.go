@@ -26,13 +26,13 @@ type ResizeAttrs struct {
 	// Coordinates is half_pixel, half_pixel_symmetric, pytorch_half_pixel, align_corners, asymmetric or
 	// tf_crop_and_resize.
 	Coordinates string
-	// Crop is where tf_crop_and_resize begins and ends on each axis, as parts of it; what lies outside of the image gets
+	// Crop is where tf_crop_and_resize begins and ends on each axis, as parts of it; what lies outside the image gets
 	// the value Outside.
 	Crop    [][2]float64
 	Outside float32
 	// Nearest is round_prefer_floor, round_prefer_ceil, floor or ceil.
 	Nearest string
-	// CubicA is the parameter of cubic (ONNX: -0.75); ExcludeOutside leaves out what lies outside of the image, instead
+	// CubicA is the parameter of cubic (ONNX: -0.75); ExcludeOutside leaves out what lies outside the image, instead
 	// of repeating its border.
 	CubicA         float64
 	ExcludeOutside bool

@@ -77,7 +77,7 @@ func (m *model) bind(opts source.Options) {
 		case "seq":
 			bind(&m.seq, name, opts.Dims[name])
 		default:
-			m.bound("there is no dimension %s to set, only batch and seq", source.Quote(name))
+			m.bound("unknown dimension %s: only batch and seq can be set", source.Quote(name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(opts.Shapes)) {

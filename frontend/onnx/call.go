@@ -200,7 +200,7 @@ func (c *call) shape(i int) []int { return c.in[i].shape() }
 // axis maps an axis, negative from the end, into 0..rank-1 (or rank, where last is 1).
 func (c *call) axis(v int64, rank, last int) int {
 	if v < int64(-rank) || v >= int64(rank+last) {
-		c.fail(source.CodeAttr, "axis %d is outside of %d dimensions", v, rank)
+		c.fail(source.CodeAttr, "axis %d is outside %d dimensions", v, rank)
 		return 0
 	}
 	if v < 0 {

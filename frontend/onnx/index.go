@@ -48,7 +48,7 @@ func convertGather(c *call) {
 	index, ok := build.Ints(at)
 	for i, v := range index {
 		if v < int64(-size) || v >= int64(size) {
-			c.fail(source.CodeCompute, "index %d is outside of %d elements", v, size)
+			c.fail(source.CodeCompute, "index %d is outside %d elements", v, size)
 			return
 		}
 		index[i] = (v + int64(size)) % int64(size)

@@ -71,17 +71,17 @@ Written by
     %s -args -update
 
 which runs the node tests of the ONNX project (package onnx 1.22.0) through the importer, on the reference and on PJRT:
-**%d of %d pass (%.1f %%)**. Float32 results agree within %g of their size and %g, half floats within %g and %g;
-whole numbers and truth values are equal. In these tests parameters of operations (axes, shapes, weights) are inputs of
-the graph; the ones that must be constant are given as initializers. A test whose name ends in _expanded has the
-operation written out as others, and counts for the operation.
+**%d of %d pass (%.1f %%)**. The tolerances are %g relative and %g absolute for float32, %g and %g for half
+floats; integers and booleans must be equal. These tests pass parameters of operations (axes, shapes, weights) as graph
+inputs; those that must be constant become initializers. A test whose name ends in _expanded spells the operation out
+in others and counts for that operation.
 
-Files of operator sets %d to %d are read. Beside the operations below: functions of the model (inlined, with attributes
-by reference), and the operations of quantized models that runtimes and QONNX add (com.microsoft QLinearAdd,
+Lathe reads operator sets %d to %d. Beyond the operations below, it inlines model functions, with attributes by
+reference, and reads the operations that runtimes and QONNX add to quantized models (com.microsoft QLinearAdd,
 QLinearMul, QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool, QLinearGlobalAveragePool, QGemm; Quant, IntQuant,
-BipolarQuant, Trunc). Elements of float64, float16 and bfloat16 are computed as float32; a Cast to a narrower type
-rounds. Integers of uint64 are computed modulo 2^64: outputs have that type, and division, comparison and conversion to
-floats take 2^63 and more for negative numbers. Which operations hardware computes, [ops.md](ops.md) says.
+BipolarQuant, Trunc). float64, float16 and bfloat16 are computed in float32; a Cast to a narrower type rounds. uint64 is
+computed modulo 2^64: outputs are uint64, but division, comparison and conversion to floats treat values from 2^63 up as
+negative. [ops.md](ops.md) lists the operations with hardware.
 
 | operation | opsets | limits | node tests |
 |---|---|---|---|

@@ -173,7 +173,7 @@ func (d *directory) find() error {
 	if l := at - locatorSize; l >= 0 && le.Uint32(data[l:]) == locatorMark {
 		where := le.Uint64(data[l+8:])
 		if where > uint64(l) || uint64(l)-where < end64Size || le.Uint32(data[where:]) != end64Mark {
-			return brokenAt(l, "the archive points to a zip64 directory at byte %d, where there is none", where)
+			return brokenAt(l, "no zip64 directory at byte %d, where the archive points", where)
 		}
 		e := data[where:]
 		d.count, size, start = le.Uint64(e[32:]), le.Uint64(e[40:]), le.Uint64(e[48:])

@@ -20,7 +20,7 @@ func convertCall(c *call) {
 func (c *call) inline(name string) {
 	f := c.funcs[name]
 	if f == nil {
-		c.fail(syntax.CodeCall, "there is no function @%s", name)
+		c.fail(syntax.CodeCall, "unknown function @%s", name)
 		return
 	}
 	outs, err := c.body(f, c.args, c.place(cleaned(name)))

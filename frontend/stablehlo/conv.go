@@ -39,7 +39,7 @@ func (c *call) dimNumbers() (d dimNumbers) {
 		}
 	}
 	if len(lists) != 3 {
-		c.fail(source.CodeAttr, "the dimension numbers %s are not understood", text)
+		c.fail(source.CodeAttr, "unsupported dimension numbers %s", text)
 		return
 	}
 	d.batch, d.feature, d.spatial = c.axisNames(lists[0], "b", "f")

@@ -58,7 +58,7 @@ stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (F, F) -> F
 stablehlo.slice %a [0:2, 1:9] : (F) -> tensor<2x8xf32>
 	L0209: stablehlo.slice: 1:9:1 does not lie within 3 elements of axis 1
 stablehlo.select %a, %a, %a : F, F
-	L0334: where chooses by truth values
+	L0334: where takes a boolean condition
 stablehlo.concatenate %a, %b, dim = 0 : (F, tensor<3x2xf32>) -> tensor<5x3xf32>
 	L0306: cannot join 2x3 and 3x2 along axis 0
 stablehlo.constant dense<[1.0, 2.0]> : tensor<3xf32>
@@ -72,7 +72,7 @@ stablehlo.iota dim = 2 : F
 stablehlo.dynamic_reshape %a, %i : (F, tensor<2x3xi32>) -> tensor<?x?xf32>
 	L0276: stablehlo.dynamic_reshape: operand 1 is computed from data
 call @nothing(%a) : (F) -> F
-	L0278: call: there is no function @nothing
+	L0278: call: unknown function @nothing
 `
 
 // TestRefused demands that messages point to the operation.

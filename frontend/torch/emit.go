@@ -125,7 +125,7 @@ func (c *call) reshape(suffix string, n *ir.Node, shape []int) *ir.Node {
 func (c *call) axis(v int64, rank int) int {
 	n := int64(max(rank, 1)) // a scalar takes 0 and -1
 	if v < -n || v >= n {
-		c.fail(source.CodeAttr, "axis %d is outside of %d dimensions", v, rank)
+		c.fail(source.CodeAttr, "axis %d is outside %d dimensions", v, rank)
 		return 0
 	}
 	if v < 0 {

@@ -108,7 +108,7 @@ func (s *server) answer(f frame) (parts [][]byte, err error) {
 		id := c.u32()
 		p := s.programs[id]
 		if p == nil {
-			return nil, diag.New(CodeRun, "", "there is no program %d", id)
+			return nil, diag.New(CodeRun, "", "unknown program %d", id)
 		}
 		if f.kind == kindDrop {
 			delete(s.programs, id)

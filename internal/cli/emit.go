@@ -46,7 +46,7 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 		return err
 	}
 	if e.vectors < 0 || e.vectors > maxVectors {
-		return usagef("--vectors %d is outside of 0 to %d", e.vectors, maxVectors)
+		return usagef("--vectors %d is outside 0 to %d", e.vectors, maxVectors)
 	}
 	if err := driver.Verilog.Check(e.out); err != nil {
 		return err

@@ -160,7 +160,7 @@ func oneOf(flag, value string, allowed ...string) error {
 			return nil
 		}
 	}
-	err := diag.New("L0101", "", "%s %q is none of %s", flag, value, strings.Join(allowed, ", "))
+	err := diag.New("L0101", "", "%s %q: must be one of %s", flag, value, strings.Join(allowed, ", "))
 	if near := diag.Nearest(value, allowed); near != "" {
 		err = err.WithHint("did you mean %s?", near)
 	}

@@ -58,7 +58,7 @@ func (v *verifyFlags) addSamples(c *cobra.Command) {
 func (v *verifyFlags) check() error {
 	switch {
 	case v.stalls < 0 || v.stalls > 95:
-		return usagef("--stalls %d is outside of 0 to 95", v.stalls)
+		return usagef("--stalls %d is outside 0 to 95", v.stalls)
 	case v.samples < 1:
 		return usagef("--samples %d: at least one is needed", v.samples)
 	case v.runs < 1:

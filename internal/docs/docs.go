@@ -54,12 +54,12 @@ func Errors(codes []diag.Entry) string {
 	slices.SortFunc(codes, func(a, b diag.Entry) int { return strings.Compare(a.Code, b.Code) })
 	var b strings.Builder
 	b.WriteString("# Errors\n\nWritten by `make gen` from the catalogue in `internal/diag`; edit it there.\n\n" +
-		"An error names where it happened, its code, the cause, facts that bear on it, and the nearest fix:\n\n" +
+		"An error names its place, its code, the cause, related facts, and the nearest fix:\n\n" +
 		"```\nmodel.onnx: features.0 (Conv): L0412: out_lanes 5 does not divide 16 output channels\n" +
 		"  note: set by plan.toml:9 [[fold.rule]] name = \"features.0\"\n  hint: use 4 or 8\n```\n\n" +
-		"Each code stands with an example that provokes it: commands (`$`), the last of which fails, with the files that\n" +
-		"they need; or Go, where no command shows the error unless something else is wrong. `internal/clitest` makes the\n" +
-		"models and arrays that the examples name, and `internal/errortest` runs all examples.\n")
+		"Each code has an example that provokes it: commands (`$`), the last of which fails, with the files they need; or\n" +
+		"Go, for errors that no command can provoke on its own. `internal/clitest` makes the models and arrays that the\n" +
+		"examples name; `internal/errortest` runs all examples.\n")
 	left := codes
 	for _, r := range ranges {
 		var mine []diag.Entry

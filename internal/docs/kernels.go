@@ -39,9 +39,9 @@ func Kernels(measurements fs.FS) (string, error) {
 	}
 	var b strings.Builder
 	b.WriteString("# CUDA kernels\n\nWritten by `make gen` from the headers of the kernel library, `cuda/catalogue` and " +
-		"docs/measurements; `lathe list cuda`\nprints the same in short.\n\n" + kernelsHead)
+		"docs/measurements; `lathe list cuda`\nprints a summary.\n\n" + kernelsHead)
 	if len(times) == 0 {
-		b.WriteString("\nNo GPU was at hand: nothing here was timed, and no kernel has run on one. Floors are predictions.\n")
+		b.WriteString("\nNo kernel has run on a GPU yet: nothing is timed, and floors are predictions.\n")
 	}
 	family := ""
 	for _, r := range rows {
@@ -55,13 +55,13 @@ func Kernels(measurements fs.FS) (string, error) {
 	return b.String(), nil
 }
 
-const kernelsHead = `- compiled: for every architecture of the table, with an empty log, no spills, no stack, within its
-  register budget, with the machine instructions that it claims and without loads or stores of local memory.
-- emulated: what was compiled has run in the PTX interpreter, under every schedule and both moments of asynchronous
-  copies, with equal bits and a result within its gate.
+const kernelsHead = `- compiled: for every architecture in the table, without warnings, spills, stack or local memory,
+  within the register budget and with the claimed machine instructions.
+- emulated: the compiled kernel ran in the PTX interpreter, under every schedule and with asynchronous copies done early
+  and late; the bits were equal each time and the result within tolerance.
 - measured: on the named GPU at the named commit.
-- floor: the time in which an H200 moves the bytes, at 4.3e12 a second, or computes, at 790e12 flop/s of bf16
-  or twice as many of bytes, whichever is longer.
+- floor: the time an H200 needs to move the bytes (4.3e12 bytes/s) or to compute (790e12 flop/s in bf16, twice that in
+  8-bit formats), whichever is longer.
 `
 
 // writeTemplate writes what the header of a template says, and a line for each of its kernels.
@@ -76,7 +76,7 @@ func writeTemplate(b *strings.Builder, r catalogue.Row) {
 	const text = "\nParameters `%s`; threads `%s`; shared memory `%s`; register budget `%s`; must have %s.\n"
 	fmt.Fprintf(b, text, strings.Join(params, ", "), threads, shared, regs, orNone(sass))
 	if len(r.Kernels) == 0 {
-		b.WriteString("\nNo case of it yet.\n")
+		b.WriteString("\nNo cases yet.\n")
 		return
 	}
 	head, line := "\n| kernel |", "\n|---|"

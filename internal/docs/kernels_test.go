@@ -18,7 +18,7 @@ func TestKernels(t *testing.T) {
 		tree fstest.MapFS
 		want string
 	}{
-		{fstest.MapFS{}, "No GPU was at hand"},
+		{fstest.MapFS{}, "No kernel has run on a GPU"},
 		{fstest.MapFS{}, row + "- |"},
 		{file(strings.Replace(line, "%", "ok", 1) + "\n"), row + "171.2 us, 97 % of the floor: NVIDIA H200, abc1234 |"},
 		{file(strings.Replace(line, "%", "wrong", 1) + "\n"), row + "wrong: NVIDIA H200, abc1234 |"},

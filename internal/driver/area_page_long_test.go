@@ -156,29 +156,30 @@ Written by
 
     %s -update
 
-which is a part of ~make long~; without ~-update~ it fails where this page is not what it finds.
+which ~make long~ includes; without ~-update~ the test fails if this page is out of date.
 
-The balance mode weighs foldings by the cost lines of module headers ([stream.md](stream.md) has their grammar), which
-were calibrated on single modules with Yosys 0.23, ~synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut~. The
-tables compare the sum over the units of a whole design with what Yosys counts of it. ~lathe emit-verilog MODEL
---calibrate calib.npz [--plan PLAN] -o DIR~ writes what is predicted for each unit into design.json; ~lathe area
-DIR~ counts.
-Plans: ~default~ is no plan (8 bits); the others are files of [examples/plans](../examples/plans). Block RAM is in
-blocks of 18 Kbit.
+The balance mode weighs foldings by the cost lines in module headers (grammar: [stream.md](stream.md)). They were
+calibrated on single modules with Yosys 0.23, ~synth_xilinx -family xcup -noiopad -noclkbuf -nowidelut~. The tables
+compare their sum over the units of a design with the cells that Yosys counts in the whole design. ~lathe emit-verilog
+MODEL --calibrate calib.npz [--plan PLAN] -o DIR~ writes the prediction for each unit into design.json; ~lathe area DIR~
+counts cells.
 
-DSPs follow the rules that Yosys maps by: a product takes one for operands of up to 27 by 18 bits, none below 9 bits of
-result or where an operand is one bit; ~dsp = "pack"~ halves them. A ROM goes to block RAM where ~mem = "block"~ says
-so, and under ~auto~ where 64 bits in LUTs would cost more than 1/129 of an 18 Kbit block. LUTs of a ROM depend on its
-contents; the lines count its bits.
+~default~ means no plan (8 bits); the other plans are files of [examples/plans](../examples/plans). Block RAM is counted
+in blocks of 18 Kbit.
+
+DSPs follow the mapping rules of Yosys: a product of up to 27 by 18 bits takes one DSP, and none if its result has fewer
+than 9 bits or an operand is one bit; ~dsp = "pack"~ halves the count. A ROM goes to block RAM if ~mem = "block"~, and
+under ~auto~ if 64 bits in LUTs would cost more than 1/129 of an 18 Kbit block. The LUTs of a ROM depend on its
+contents; cost lines know only its size.
 `
 
 const areaTail = `
 ## Errors
 
-Over these %d designs LUTs are off by %.1f %% on average, %.1f %% at worst, FFs by %.1f %%, %.1f %% at worst. DSPs are
-exact everywhere; block RAMs differ in %d designs. ~make test~ repeats some of them (TestPredictedArea).
+Over these %d designs, LUTs are off by %.1f %% on average and %.1f %% at worst, FFs by %.1f %% and %.1f %%. DSPs are
+exact everywhere; block RAMs differ in %d designs. ~make test~ repeats some of the designs (TestPredictedArea).
 
-Least certain are rounding and saturation (shared logic) and ROMs of few bits. The wrapper's ports and TLAST counters (a
-few LUTs a stream) are left out. Unrolled layers are estimated by the number of odd multiples that weights of their
-width need, not by the weights.
+The least certain are rounding and saturation (shared logic) and small ROMs. The wrapper's ports and TLAST counters (a
+few LUTs per stream) are left out. Unrolled layers are estimated by the number of odd multiples that weights of their
+width need, not by the weights themselves.
 `

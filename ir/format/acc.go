@@ -158,7 +158,7 @@ func SignedBits(lo, hi *big.Int) int {
 func accOperands(a, b Format) (x, y Ints, err error) {
 	for _, f := range []Format{a, b} {
 		if _, ok := AsInts(f); !ok {
-			return x, y, diag.New(codeAcc, "", "%s has no common step of 63 bits, so there is no exact accumulator for it", f).
+			return x, y, diag.New(codeAcc, "", "%s has no common step of 63 bits and thus no exact accumulator", f).
 				WithHint("give an accumulator format such as acc=fixed(48,24)")
 		}
 	}

@@ -84,7 +84,7 @@ func fixedArgs(c *call) []intRange {
 
 func buildFixed(c *call) (Format, error) {
 	if len(c.args) == 1 {
-		return nil, c.fail(codePattern, len(c.name)+1, "the fraction bits are left open, which only a plan may do").
+		return nil, c.fail(codePattern, len(c.name)+1, "the fraction bits are missing; only a plan may omit them").
 			WithHint("use %s(%s,F)", c.name, c.args[0].val)
 	}
 	v, err := c.ints(fixedArgs(c)...)
@@ -141,7 +141,7 @@ func buildInt(c *call) (Format, error) {
 
 func buildFloat32(c *call) (Format, error) {
 	if c.bracket || c.scale.col > 0 {
-		return nil, c.fail(codeArgs, len(c.name)+1, "fp32 stands alone")
+		return nil, c.fail(codeArgs, len(c.name)+1, "fp32 takes no arguments")
 	}
 	return FP32, nil
 }

@@ -55,7 +55,7 @@ func Parse(text string) (Format, error) {
 func (c *call) build() (Format, error) {
 	if c.family.Alias != "" {
 		if c.bracket || c.scale.col > 0 {
-			return nil, c.fail(codeArgs, len(c.name)+1, "%s stands alone", c.name).WithHint("use %s", c.family.Alias)
+			return nil, c.fail(codeArgs, len(c.name)+1, "%s takes no arguments", c.name).WithHint("use %s", c.family.Alias)
 		}
 		return Parse(c.family.Alias)
 	}

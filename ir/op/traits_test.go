@@ -213,7 +213,7 @@ func hasChannels(_ *rand.Rand, n *ir.Node) error {
 	return nil
 }
 
-// hasAxis moves the axis outside of the argument, which Infer must refuse.
+// hasAxis moves the axis outside the argument, which Infer must refuse.
 func hasAxis(_ *rand.Rand, n *ir.Node) error {
 	axis := n.AxisOf()
 	defer func(v int) { *axis = v }(*axis)
@@ -224,7 +224,7 @@ func hasAxis(_ *rand.Rand, n *ir.Node) error {
 	return nil
 }
 
-// hasAxes moves an axis outside of the argument, which Infer must refuse.
+// hasAxes moves an axis outside the argument, which Infer must refuse.
 func hasAxes(_ *rand.Rand, n *ir.Node) error {
 	axes := n.AxesOf()
 	defer func(v int) { axes[0] = v }(axes[0])

@@ -261,7 +261,7 @@ func (p *parser) members(v reflect.Value) error {
 			for _, f := range all {
 				names = append(names, f.name)
 			}
-			return p.hint(p.lex.fail(t, codeField, "there is no %s here", shown(t.text)), t.text, names)
+			return p.hint(p.lex.fail(t, codeField, "unknown field %s", shown(t.text)), t.text, names)
 		}
 		if seen[i] {
 			return p.lex.fail(t, codeField, "%s is given twice", t.text)

@@ -82,7 +82,7 @@ func Check(g *ir.Graph) error {
 			}
 			switch have := given[fmt.Sprint(i, reader.Name)]; {
 			case have == nil:
-				errs = append(errs, b.Errorf("L0720", "there is no FIFO between %q and %q, which needs one of %d beats",
+				errs = append(errs, b.Errorf("L0720", "no FIFO between %q and %q, where one of %d beats is needed",
 					b.Args[0].Name, reader.Name, depth[b]).WithHint("schedule the model again"))
 			case have.HW.Fifo < depth[b]:
 				errs = append(errs, shallow(have, depth[b]))

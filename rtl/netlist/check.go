@@ -169,7 +169,7 @@ func (c *checker) width(where string, e Expr) int {
 	all, known := c.widths[name]
 	switch {
 	case !known:
-		c.fail("%s: there is no wire %q", where, name)
+		c.fail("%s: unknown wire %q", where, name)
 		return 0
 	case at == nil:
 		return all
@@ -196,7 +196,7 @@ func target(e Expr) (name string, at *bits, ok bool) {
 func (c *checker) drive(where string, to Expr) {
 	name, at, ok := target(to)
 	if !ok {
-		c.fail("%s drives what is no wire", where)
+		c.fail("%s drives something that is not a wire", where)
 		return
 	}
 	if at == nil {

@@ -99,11 +99,11 @@ func TestCheck(t *testing.T) {
 		{"bit 0 of w is not driven", func(m *Module) { m.Items = append(m.Items, Wire{Name: "w"}) }},
 		{"wire a is declared twice", func(m *Module) { m.Items = append(m.Items, Wire{Name: "a", Value: Const{1, 0}}) }},
 		{"bits 8 to 8 of a, which has 8", func(m *Module) { m.Items[0] = Wire{Name: "n", Value: Bit{"a", 8}} }},
-		{`there is no wire "b"`, func(m *Module) { m.Items[0] = Wire{Name: "n", Value: Ref("b")} }},
+		{`unknown wire "b"`, func(m *Module) { m.Items[0] = Wire{Name: "n", Value: Ref("b")} }},
 		{"8 has no 3 bits", func(m *Module) { m.Items[0] = Wire{Name: "n", Value: Not{Const{3, 8}}} }},
 		{`instance "join" has no name`, func(m *Module) { leaf(m).Name = "join" }},
 		{`wire "1w" has no name`, func(m *Module) { m.Items = append(m.Items, Wire{Name: "1w", Value: Zeros(1)}) }},
-		{"drives what is no wire", func(m *Module) { m.Items = append(m.Items, Assign{Zeros(1), Zeros(1)}) }},
+		{"drives something that is not a wire", func(m *Module) { m.Items = append(m.Items, Assign{Zeros(1), Zeros(1)}) }},
 	} {
 		m := sample()
 		c.plant(m)

@@ -161,7 +161,7 @@ func checkNames(dir string, files []string, top, family string) error {
 	}
 	for _, f := range files {
 		if !fileName.MatchString(f) || !filepath.IsLocal(f) {
-			return diag.New(CodeInput, f, "not a name that Yosys can be given").
+			return diag.New(CodeInput, f, "Yosys cannot read a file of this name").
 				WithHint("use letters, digits and _ . / + -, ending in .v or .sv, below the design's folder")
 		}
 	}

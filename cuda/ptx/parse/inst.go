@@ -261,7 +261,7 @@ func (p *parser) name(t token) (Operand, error) {
 func (p *parser) resolve() error {
 	known := func(line int, name string) error {
 		if _, ok := p.fn.Labels[name]; !ok {
-			return p.lex.fault(line, "there is no label %s in %s", name, p.fn.Name)
+			return p.lex.fault(line, "unknown label %s in %s", name, p.fn.Name)
 		}
 		return nil
 	}

@@ -37,7 +37,7 @@ func SameShape(n *ir.Node) ([]int, error) { return n.Args[0].Type.Shape, nil }
 func Plain(n *ir.Node) error {
 	for _, t := range append(TypesOf(n.Args), n.Type) {
 		if t.Format != nil && format.Coded(t.Format) && !MovesCodes(n) {
-			return fmt.Errorf("%s computes on fixed values; casts decode and encode %s", n.Op.Name, t.Format)
+			return fmt.Errorf("%s takes fixed values, not %s", n.Op.Name, t.Format)
 		}
 	}
 	return arith.OneStep(n)
@@ -87,7 +87,7 @@ func Finite(name string, v float64) error {
 	return nil
 }
 
-// AxisInfer keeps the shape, and refuses an axis outside of it.
+// AxisInfer keeps the shape, and refuses an axis outside it.
 func AxisInfer(n *ir.Node) ([]int, error) {
 	_, err := walk.Axis(n.Attrs.(*AxisAttrs).Axis, len(n.Args[0].Type.Shape))
 	return n.Args[0].Type.Shape, err
@@ -133,7 +133,7 @@ type ScaleAttrs struct {
 func InferChannels(n *ir.Node, axis int) ([]int, error) {
 	x := n.Args[0].Type.Shape
 	if axis < 0 || axis >= len(x) {
-		return nil, fmt.Errorf("channel axis %d is outside of %s", axis, ir.ShapeString(x))
+		return nil, fmt.Errorf("channel axis %d is outside %s", axis, ir.ShapeString(x))
 	}
 	for _, p := range n.Args[1:] {
 		if s := p.Type.Shape; len(s) != 1 || s[0] != x[axis] {

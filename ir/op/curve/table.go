@@ -201,7 +201,7 @@ func (f *function) cuda(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 		name = f.kernel(n.Attrs)
 	}
 	if name == "" {
-		return nil, cuda.Refuse("chains know no function %s", f.name)
+		return nil, cuda.Refuse("chains have no function %s", f.name)
 	}
 	return pointwise.ChainCUDA(name)(n, t)
 }

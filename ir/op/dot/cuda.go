@@ -44,7 +44,7 @@ func CodesOf(n *ir.Node) (*Codes, error) {
 	}
 	m, exact := p.(*exactSum)
 	if !exact {
-		return nil, n.Errorf("L0308", "sums over blocks are not computed on codes alone")
+		return nil, n.Errorf("L0308", "sums over blocks need scales beside the codes")
 	}
 	return m.onCodes(n)
 }

@@ -125,7 +125,7 @@ func (w *windowSum) constants(n *ir.Node) error {
 	}
 	if xb, ok := n.Args[0].Type.BlockFormat(); ok {
 		if size := xb.BlockSize(); blocks && min(k, run) != min(size, run) {
-			return n.Errorf("L0348", "data in blocks of %d meet weights in blocks of %d", size, k).
+			return n.Errorf("L0348", "data has blocks of %d, weights have blocks of %d", size, k).
 				WithHint("give both the same block size")
 		}
 		k = xb.BlockSize()
@@ -172,7 +172,7 @@ func (w *windowSum) bound(n *ir.Node) error {
 	})
 	w.dBits = arith.SignedBits(new(big.Int).Lsh(most, uint(w.data.ints.W-1)))
 	if w.dBits > block.WindowW || len(w.lengths) > maxBlocks {
-		return n.Errorf("L0347", "%d sums of blocks of %d bits are beyond a window accumulator: %d of %d bits are the limit",
+		return n.Errorf("L0347", "%d sums of blocks of %d bits exceed a window accumulator: at most %d of %d bits",
 			len(w.lengths), w.dBits, maxBlocks, block.WindowW).WithHint("give its weights a fixed format")
 	}
 	return nil

@@ -50,7 +50,7 @@ func (w *windowSum) hardware(n *ir.Node) (*blockUnit, error) {
 	}
 	if u.drain < 1 || u.rows%u.drain != 0 || u.rows/u.drain > slices.Min(w.lengths)/u.lanes {
 		return nil, n.Errorf("L0650", "%d sums that leave %d a beat take longer than a block of %d beats", u.rows, u.drain,
-			slices.Min(w.lengths)/u.lanes).WithHint("schedule the quantized graph again, or take fewer lanes")
+			slices.Min(w.lengths)/u.lanes).WithHint("schedule the quantized graph again, or use fewer lanes")
 	}
 	for _, v := range w.weights {
 		u.wW = max(u.wW, arith.SignedBits(big.NewInt(v)))

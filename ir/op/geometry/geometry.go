@@ -81,10 +81,10 @@ func windows(in, k, s, d, begin, end int, ceil bool) (int, error) {
 // Empty reports windows that see padding only, along either axis: they have no maximum and no mean.
 func (g *Grid) Empty() error {
 	if at, found := emptyWindow(g.H, g.KH, g.SH, g.DH, g.PT, g.OH); found {
-		return fmt.Errorf("windows of output row %d lie in the padding as a whole", at)
+		return fmt.Errorf("the windows of output row %d lie entirely in the padding", at)
 	}
 	if at, found := emptyWindow(g.W, g.KW, g.SW, g.DW, g.PL, g.OW); found {
-		return fmt.Errorf("windows of output column %d lie in the padding as a whole", at)
+		return fmt.Errorf("the windows of output column %d lie entirely in the padding", at)
 	}
 	return nil
 }

@@ -97,8 +97,8 @@ func concatRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	for _, a := range n.Args {
 		if a.IsConst() {
-			return nil, n.Errorf("L0332", "joins the constant %q to a stream, which has no hardware in this version", a.Name).
-				WithHint("a constant at the border of an array is a pad; others can be added behind the model")
+			return nil, n.Errorf("L0332", "joining the constant %q to a stream has no hardware in this version", a.Name).
+				WithHint("use pad for a constant border; join other constants outside the model")
 		}
 	}
 	if err := checkMove(n); err != nil {

@@ -86,7 +86,7 @@ func along(n *ir.Node, axis int, at func(i int) int) []int {
 // onAxis checks that an axis attribute names an axis of argument 0.
 func onAxis(n *ir.Node, axis int) error {
 	if shape := n.Args[0].Type.Shape; axis < 0 || axis >= len(shape) {
-		return fmt.Errorf("axis %d is outside of %s", axis, ir.ShapeString(shape))
+		return fmt.Errorf("axis %d is outside %s", axis, ir.ShapeString(shape))
 	}
 	return nil
 }

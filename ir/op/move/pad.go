@@ -38,7 +38,7 @@ var Pad = &ir.Op{
 			return nil, err
 		}
 		if a.Before < 0 || a.After < 0 || a.Before > ir.MaxValue || a.After > ir.MaxValue {
-			return nil, fmt.Errorf("%d elements before and %d behind an axis", a.Before, a.After)
+			return nil, fmt.Errorf("pads %d and %d must lie in 0 to %d", a.Before, a.After, ir.MaxValue)
 		}
 		return resized(n, a.Axis, a.Before+n.Args[0].Type.Shape[a.Axis]+a.After), nil
 	},

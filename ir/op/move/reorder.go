@@ -69,7 +69,7 @@ func reorderRTL(n *ir.Node) (*rtl.Unit, error) {
 		last.size, last.stride = last.size/lanes, lanes
 	}
 	if len(axes) > wheels {
-		return nil, n.Errorf("L0333", "transpose %v of %s moves %d axes apart, hardware does %d",
+		return nil, n.Errorf("L0333", "transpose %v of %s moves %d separate axes; hardware moves %d",
 			n.Attrs.(*TransposeAttrs).Perm, ir.ShapeString(n.Args[0].Type.Shape), len(axes), wheels)
 	}
 	for len(axes) < wheels {

@@ -68,12 +68,12 @@ var Transpose = &ir.Op{
 	Infer: func(n *ir.Node) ([]int, error) {
 		perm, in := n.Attrs.(*TransposeAttrs).Perm, n.Args[0].Type.Shape
 		if len(perm) != len(in) {
-			return nil, fmt.Errorf("permutation %v for rank %d", perm, len(in))
+			return nil, fmt.Errorf("permutation %v does not fit rank %d", perm, len(in))
 		}
 		out, seen := make([]int, len(perm)), make([]bool, len(perm))
 		for i, p := range perm {
 			if p < 0 || p >= len(in) || seen[p] {
-				return nil, fmt.Errorf("%v is no permutation of %d axes", perm, len(in))
+				return nil, fmt.Errorf("%v is not a permutation of %d axes", perm, len(in))
 			}
 			seen[p], out[i] = true, in[p]
 		}

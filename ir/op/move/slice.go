@@ -33,7 +33,7 @@ var Slice = &ir.Op{
 		}
 		if size := n.Args[0].Type.Shape[a.Axis]; a.Count < 0 || a.Step < 1 || a.Start < 0 || a.Start > size ||
 			a.Count > 0 && (a.Start == size || (a.Count-1) > (size-1-a.Start)/a.Step) {
-			return nil, fmt.Errorf("%d indices from %d on in steps of %d do not lie in axis %d of %s", a.Count, a.Start, a.Step,
+			return nil, fmt.Errorf("%d indices from %d in steps of %d exceed axis %d of %s", a.Count, a.Start, a.Step,
 				a.Axis, ir.ShapeString(n.Args[0].Type.Shape))
 		}
 		return resized(n, a.Axis, a.Count), nil

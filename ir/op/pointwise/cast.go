@@ -95,12 +95,12 @@ func blockCastLegal(n *ir.Node) error {
 			continue
 		}
 		if !Encodes(t.Format) {
-			return fmt.Errorf("a cast between blocks and %s has no integer form; fixed formats of up to %d bits have", t.Format,
-				block.WindowW)
+			return fmt.Errorf("blocks cast to and from fixed formats of up to %d bits, not %s", block.WindowW,
+				t.Format)
 		}
 	}
 	if in.InBlocks() && out.InBlocks() {
-		return fmt.Errorf("a cast from %s to %s takes two: by a fixed format", in.Format, out.Format)
+		return fmt.Errorf("a cast from %s to %s needs two steps, through a fixed format", in.Format, out.Format)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func castTable(n *ir.Node) ([]int64, error) {
 func castCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	in, out := n.Args[0].Type, n.Type
 	if !in.InBlocks() && !out.InBlocks() || n.Type.Elems() == 0 {
-		return nil, cuda.Refuse("a cast from %s to %s is one operation an element", in.Format, out.Format)
+		return nil, cuda.Refuse("a cast from %s to %s is one operation per element", in.Format, out.Format)
 	}
 	if err := castLegal(n); err != nil {
 		return nil, n.Errorf("L0308", "%v", err)
@@ -184,7 +184,7 @@ func castCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 		return column.CUDAUnit(&u, p, o, t)
 	}
 	if fromOutside(n.Args[0]) {
-		return nil, cuda.Refuse("scales from outside may be 255, which is NaN for cast and a power of two for the node")
+		return nil, cuda.Refuse("input scales may be 255, which is NaN to cast and a power of two to the node")
 	}
 	p := pointwise.Cast{N: elems, From: from, To: to, Axis: pointwise.Axis{Length: row, Inner: 1}}
 	o := pointwise.Operands{X: x, XScales: u.Add(cuda.Operand{Kind: cuda.InputScales}), Y: y, YScales: cuda.Null()}

@@ -62,10 +62,10 @@ var ArgMax = &ir.Op{
 	Legal: func(n *ir.Node) error {
 		fx, ok := format.AsFixed(n.Type.Format)
 		if !ok || fx.F != 0 {
-			return fmt.Errorf("argmax gives integers, not %s", n.Type.Format)
+			return fmt.Errorf("the result of argmax is an integer, not %s", n.Type.Format)
 		}
 		if n.Attrs.(*ArgMaxAttrs).Least {
-			return fmt.Errorf("hardware has the largest value, not the least")
+			return fmt.Errorf("hardware finds the largest value, not the smallest")
 		}
 		return column.Plain(n)
 	},

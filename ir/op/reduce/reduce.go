@@ -71,7 +71,7 @@ func reduceInfer(n *ir.Node) ([]int, error) {
 	axes := n.Attrs.(*Attrs).Axes
 	for i, a := range axes {
 		if a < 0 || a >= len(out) || slices.Contains(axes[:i], a) {
-			return nil, fmt.Errorf("axes %v of %s", axes, ir.ShapeString(out))
+			return nil, fmt.Errorf("axes %v do not fit %s", axes, ir.ShapeString(out))
 		}
 	}
 	for _, a := range axes {

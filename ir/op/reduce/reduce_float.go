@@ -39,7 +39,7 @@ func reduceFloat(name, doc string, reducer hlo.Reducer, start int64, f func(a, b
 		Format: func(n *ir.Node) (format.Format, error) {
 			x := n.Args[0]
 			if reducer != hlo.ReduceMul && x.Type.Format != ir.Bool {
-				return nil, fmt.Errorf("%s computes on truth values, %q is %s", n.Op.Name, x.Name, x.Type.Format)
+				return nil, fmt.Errorf("%s takes booleans, %q is %s", n.Op.Name, x.Name, x.Type.Format)
 			}
 			return x.Type.Format, nil
 		},

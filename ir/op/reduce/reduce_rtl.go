@@ -66,7 +66,7 @@ func runOf(n *ir.Node) (reducedRun, error) {
 	r, ok := reduceRun(n)
 	if !ok {
 		return r, n.Errorf("L0311", "%s of %s over axes with others between them has no hardware in this version", n.Op.Name,
-			ir.ShapeString(n.Args[0].Type.Shape)).WithHint("reduce one axis after the other")
+			ir.ShapeString(n.Args[0].Type.Shape)).WithHint("reduce one axis at a time")
 	}
 	size, _ := r.lanes(1)
 	if e := lane.CheckDivisor(n, "lanes", n.HW.InLanes, size, "elements"); e != nil {

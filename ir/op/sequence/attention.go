@@ -69,7 +69,7 @@ func attentionInfer(n *ir.Node) ([]int, error) {
 func attentionFormat(n *ir.Node) (format.Format, error) {
 	for i, a := range n.Args {
 		if !a.Type.IsFloat() && (i < 3 || a.Type.Format != ir.Bool) {
-			return nil, fmt.Errorf("attention is of floats, masks are floats or truth values; %q is %s", a.Name, a.Type.Format)
+			return nil, fmt.Errorf("attention takes floats, and masks of floats or booleans; %q is %s", a.Name, a.Type.Format)
 		}
 	}
 	return format.FP32, nil

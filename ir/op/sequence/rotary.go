@@ -47,7 +47,7 @@ func rotaryInfer(n *ir.Node) ([]int, error) {
 	}
 	dim := rotated(n)
 	if dim < 2 || dim > x[3] || dim%2 != 0 {
-		return nil, fmt.Errorf("%d elements of %s cannot be turned in pairs", dim, ir.ShapeString(x))
+		return nil, fmt.Errorf("%d elements of %s cannot be rotated in pairs", dim, ir.ShapeString(x))
 	}
 	for _, a := range n.Args[1:] {
 		s := a.Type.Shape

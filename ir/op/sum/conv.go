@@ -64,12 +64,12 @@ func convInfer(n *ir.Node) ([]int, error) {
 		ic, kernel = w[len(w)-1], w[1:len(w)-1]
 	}
 	if ic != g.C/a.Groups {
-		return nil, fmt.Errorf("weights %s take %d channels, the input %s gives %d in %d groups", ir.ShapeString(w), ic,
+		return nil, fmt.Errorf("weights %s take %d channels, input %s has %d in each of %d groups", ir.ShapeString(w), ic,
 			ir.ShapeString(n.Args[0].Type.Shape), g.C/a.Groups, a.Groups)
 	}
 	for i, k := range kernel {
 		if k != a.Kernel[i] {
-			return nil, fmt.Errorf("weights %s do not have the kernel %v", ir.ShapeString(w), a.Kernel)
+			return nil, fmt.Errorf("weights %s do not match kernel %v", ir.ShapeString(w), a.Kernel)
 		}
 	}
 	if len(n.Args) > 2 {
@@ -150,7 +150,7 @@ func convCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	}
 	single := g.KH*g.KW == 1 && g.SH*g.SW == 1 && g.OH == g.H && g.OW == g.W
 	if !single || a.Groups != 1 || !a.ChannelsLast {
-		return nil, cuda.Refuse("the library has no convolution but that of single pixels, channels last")
+		return nil, cuda.Refuse("the library has only 1x1 convolutions, channels last")
 	}
 	p, err := dot.New(n)
 	if err != nil {

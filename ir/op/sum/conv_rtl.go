@@ -116,7 +116,7 @@ func convLanesLegal(n *ir.Node, g *geometry.Grid, rows int) error {
 		return e
 	}
 	if in, s := n.HW.InLanes, n.HW.StreamIn; in < g.C && in%s != 0 && s%in != 0 {
-		return n.Errorf("L0412", "in_lanes %d fit neither whole pixels of %d channels nor the %d lanes of the stream",
+		return n.Errorf("L0412", "in_lanes %d is neither a multiple of %d channels nor the %d lanes of the stream",
 			in, g.C, s).WithHint("use %d or a multiple", g.C)
 	}
 	return nil

@@ -182,7 +182,7 @@ func linearHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 
 func linearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	if n.Type.IsFloat() {
-		return nil, cuda.Refuse("the library has no product of fp32 matrices")
+		return nil, cuda.Refuse("the library does not multiply fp32 matrices")
 	}
 	p, err := dot.New(n)
 	if err != nil {

@@ -67,7 +67,7 @@ func Size(dims []int) int {
 // Axis maps a possibly negative axis into 0..rank-1.
 func Axis(axis, rank int) (int, error) {
 	if axis < -rank || axis >= rank {
-		return 0, fmt.Errorf("axis %d is outside of rank %d", axis, rank)
+		return 0, fmt.Errorf("axis %d is outside rank %d", axis, rank)
 	}
 	if axis < 0 {
 		axis += rank

@@ -56,7 +56,7 @@ func (p binaryOp) op() *ir.Op {
 func (p binaryOp) format(n *ir.Node) (format.Format, error) {
 	f, err := n.OneFormat(n.Args...)
 	if err == nil && p.floats == nil && !ir.IsWhole(f) {
-		err = fmt.Errorf("%s computes on whole numbers and truth values, %q is %s", n.Op.Name, n.Args[0].Name, f)
+		err = fmt.Errorf("%s takes integers and booleans, %q is %s", n.Op.Name, n.Args[0].Name, f)
 	}
 	return f, err
 }

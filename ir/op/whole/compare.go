@@ -44,7 +44,7 @@ func relationOf(n *ir.Node) (relation, error) {
 			return r, nil
 		}
 	}
-	return relation{}, fmt.Errorf("%q is no relation; they are eq, ne, lt, le, gt, ge", rel)
+	return relation{}, fmt.Errorf("unknown relation %q; use eq, ne, lt, le, gt or ge", rel)
 }
 
 // Compare is the truth value of a relation between two values of one format. With NaN only ne holds.
@@ -130,7 +130,7 @@ func compareHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 
 // The kinds of floats that are no finite numbers.
 var (
-	IsNaN = isKind("is_nan", "1 where x is no number, else 0", func(x float64) bool { return x != x },
+	IsNaN = isKind("is_nan", "1 where x is NaN, else 0", func(x float64) bool { return x != x },
 		func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Compare(hlo.NE, x, x) })
 	IsInf = isKind("is_inf", "1 where x is an infinity, else 0", func(x float64) bool { return math.IsInf(x, 0) },
 		func(b *hlo.Builder, x hlo.Value) hlo.Value {
@@ -146,13 +146,13 @@ func isKind(name, doc string, is func(x float64) bool, print func(*hlo.Builder, 
 		Infer:  column.SameShape,
 		Format: func(n *ir.Node) (format.Format, error) {
 			if !n.Args[0].Type.IsFloat() {
-				return nil, fmt.Errorf("%s computes on floats, %q is %s", n.Op.Name, n.Args[0].Name, n.Args[0].Type.Format)
+				return nil, fmt.Errorf("%s takes floats, %q is %s", n.Op.Name, n.Args[0].Name, n.Args[0].Type.Format)
 			}
 			return ir.Bool, nil
 		},
 		Eval: func(n *ir.Node) (ir.Kernel, error) {
 			if !n.Args[0].Type.IsFloat() {
-				return nil, n.Errorf("L0308", "%s computes on floats", n.Op.Name)
+				return nil, n.Errorf("L0308", "%s takes floats", n.Op.Name)
 			}
 			return func(args []*ir.Tensor) (*ir.Tensor, error) {
 				out := ir.NewTensor(n.Type)
@@ -164,7 +164,7 @@ func isKind(name, doc string, is func(x float64) bool, print func(*hlo.Builder, 
 		},
 		HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 			if !n.Args[0].Type.IsFloat() {
-				return hlo.Value{}, n.Errorf("L0308", "%s computes on floats", n.Op.Name)
+				return hlo.Value{}, n.Errorf("L0308", "%s takes floats", n.Op.Name)
 			}
 			return carrier.FromBool(b, print(b, args[0])), b.Err()
 		},

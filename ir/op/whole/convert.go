@@ -33,7 +33,7 @@ var Convert = &ir.Op{
 		to := n.Attrs.(*ConvertAttrs).To
 		f := ir.FormatOf(to)
 		if f == nil {
-			return nil, fmt.Errorf("%q is no element type", to)
+			return nil, fmt.Errorf("unknown element type %q", to)
 		}
 		return f, nil
 	},

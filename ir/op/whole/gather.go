@@ -57,7 +57,7 @@ func axisSize(n *ir.Node, i, axis int) int {
 // indexedFormat is the format of data, argument 0; indices, argument 1, are whole numbers.
 func indexedFormat(n *ir.Node) (format.Format, error) {
 	if i := n.Args[1]; !ir.IsWhole(i.Type.Format) || i.Type.Format == ir.Bool {
-		return nil, fmt.Errorf("%s takes positions as whole numbers, %q is %s", n.Op.Name, i.Name, i.Type.Format)
+		return nil, fmt.Errorf("%s takes integer positions, %q is %s", n.Op.Name, i.Name, i.Type.Format)
 	}
 	return n.Args[0].Type.Format, nil
 }
@@ -69,7 +69,7 @@ func position(n *ir.Node, v int64, size int) (int, error) {
 		p += int64(size)
 	}
 	if p < 0 || p >= int64(size) {
-		return 0, n.Errorf("L0335", "position %d is outside of an axis of %d of %s", v, size,
+		return 0, n.Errorf("L0335", "position %d is outside an axis of %d of %s", v, size,
 			ir.ShapeString(n.Args[0].Type.Shape))
 	}
 	return int(p), nil

@@ -64,7 +64,7 @@ func besideData(n *ir.Node, axis int) error {
 		fits = i == axis || index[i] <= data[i]
 	}
 	if !fits {
-		return fmt.Errorf("indices of %s do not lie beside data of %s along axis %d", ir.ShapeString(index),
+		return fmt.Errorf("indices of %s do not match data of %s except along axis %d", ir.ShapeString(index),
 			ir.ShapeString(data), axis)
 	}
 	return nil

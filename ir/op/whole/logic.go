@@ -66,7 +66,7 @@ var Not = &ir.Op{
 	Format: func(n *ir.Node) (format.Format, error) {
 		f := n.Args[0].Type.Format
 		if !ir.IsWhole(f) {
-			return nil, fmt.Errorf("not computes on whole numbers and truth values, %q is %s", n.Args[0].Name, f)
+			return nil, fmt.Errorf("not takes integers and booleans, %q is %s", n.Args[0].Name, f)
 		}
 		return f, nil
 	},

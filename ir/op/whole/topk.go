@@ -45,7 +45,7 @@ func topK(name, doc string, places bool) *ir.Op {
 				return nil, err
 			}
 			if a.K < 0 || a.K > shape[axis] {
-				return nil, fmt.Errorf("the first %d of axis %d of %s", a.K, axis, ir.ShapeString(shape))
+				return nil, fmt.Errorf("axis %d of %s does not have %d elements", axis, ir.ShapeString(shape), a.K)
 			}
 			shape[axis] = a.K
 			return shape, nil

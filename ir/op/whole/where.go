@@ -22,7 +22,7 @@ var Where = &ir.Op{
 	Infer:  walk.BroadcastArgs,
 	Format: func(n *ir.Node) (format.Format, error) {
 		if c := n.Args[0]; c.Type.Format != ir.Bool {
-			return nil, fmt.Errorf("where chooses by truth values, %q is %s", c.Name, c.Type.Format)
+			return nil, fmt.Errorf("where takes a boolean condition, %q is %s", c.Name, c.Type.Format)
 		}
 		return n.OneFormat(n.Args[1:]...)
 	},

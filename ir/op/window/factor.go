@@ -118,12 +118,12 @@ func factorMeanUnit(n *ir.Node, module string, g *geometry.Grid, params []any, a
 	for d, other := range p.of {
 		if r == nil || other != nil && d != g.KH*g.KW {
 			return nil, n.Errorf("L0311", "a mean of affine codes over windows that divide by different counts has no hardware "+
-				"in this version").WithHint("set count_include_pad = 1, or take pads of 0")
+				"in this version").WithHint("set count_include_pad = 1, or use no padding")
 		}
 	}
 	if g.PT+g.PL+g.PB+g.PR > 0 && p.in.Zero != 0 {
 		return nil, n.Errorf("L0311", "a mean over padding, which has the code %d of zero, has no hardware in this version",
-			p.in.Zero).WithHint("take pads of 0, or data without a zero point")
+			p.in.Zero).WithHint("use no padding, or data without a zero point")
 	}
 	if err := r.CheckHardware(n); err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func globalWindow(n *ir.Node) (*AvgAttrs, error) {
 	shape := n.Args[0].Type.Shape
 	rank := len(shape) - 2
 	if rank < 1 || rank > 2 {
-		return nil, fmt.Errorf("shape %s has no one or two spatial axes", ir.ShapeString(shape))
+		return nil, fmt.Errorf("shape %s does not have one or two spatial axes", ir.ShapeString(shape))
 	}
 	a := &AvgAttrs{}
 	a.ChannelsLast = n.Attrs.(*GlobalAttrs).ChannelsLast

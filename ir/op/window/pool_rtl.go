@@ -48,8 +48,8 @@ func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 		return AverageUnit(n, "op_avgpool", append(geometry.Params(g), "DIV", common/factors[0]))
 	}
 	if common > maxDivisor {
-		return nil, n.Errorf("L0311", "windows divide by so many different counts that their common multiple is %d: no "+
-			"hardware in this version", common).WithHint("set count_include_pad = 1, or take pads of 0")
+		return nil, n.Errorf("L0311", "the divisors of the windows have the common multiple %d, which has no "+
+			"hardware in this version", common).WithHint("set count_include_pad = 1, or use no padding")
 	}
 	return edgeUnit(n, g, common, factors)
 }
