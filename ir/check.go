@@ -77,7 +77,7 @@ func (g *Graph) CheckReaders() error {
 		case n.IsConst() || count == branches || count == 0 && branches == 1:
 		case branches == 1:
 			errs = append(errs, n.Errorf("L0430", "%q has %d readers and is not a fork", n.Name, count).
-				WithHint("put a fork node behind it, which its readers read"))
+				WithHint("put a fork node after it, which its readers read"))
 		default:
 			errs = append(errs, n.Errorf("L0430", "fork %q has %d branches and %d readers", n.Name, branches, count).
 				WithHint("set branches = %d", count))

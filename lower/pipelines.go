@@ -19,7 +19,7 @@ var FloatPipeline = Pipeline{
 	{"join_clips", "clips and ReLUs in a row become one clip", Exact, 0, only(simplify.Clips)},
 	{"recognize_functions", "decomposed functions of single elements become one, which hardware looks up in one table",
 		Lossy, rounding, recognizer(recognize.Table[0].Patterns)},
-	{"fold_pads", "pads of zeros go into the convolutions and averages behind them", Lossy, rounding, only(simplify.Pads)},
+	{"fold_pads", "pads of zeros go into the convolutions and averages after them", Lossy, rounding, only(simplify.Pads)},
 	{"expand", "operations without a unit become those that they consist of: batch_norm becomes scale", Lossy, rounding,
 		only(simplify.Composites)},
 	{"constant_to_scale", "add, sub and mul by a constant per channel become scale", Lossy, rounding,
@@ -47,11 +47,11 @@ var QuantizePipeline = Pipeline{
 var SchedulePipeline = Pipeline{
 	{"refuse_stream", "names all nodes without a module", Annotate, 0, refuseStream},
 	{"pair_streams", "joins of many become joins of two, and streams that broadcast are repeated", Exact, 0, pairStreams},
-	{"insert_forks", "forks behind values with several readers", Exact, 0, insertForks},
+	{"insert_forks", "forks after values with several readers", Exact, 0, insertForks},
 	{"choose_lanes", "lanes, style and memory of every node, by the plan's rules", Annotate, 0, chooseLanes},
 	{"insert_adapters", "widens and narrows streams between nodes of different lanes", Exact, 0, insertAdapters},
 	{"time_units", "initiation interval and latency from the headers of the modules", Annotate, 0, timeUnits},
-	{"size_fifos", "FIFOs behind forks, as deep as a run beat by beat shows", Exact, 0, sizeFifos},
+	{"size_fifos", "FIFOs after forks, as deep as a run beat by beat shows", Exact, 0, sizeFifos},
 }
 
 // Orders are the reasons for the order of the pipelines; a test holds the pipelines to them.
@@ -97,9 +97,9 @@ var RecognizeOrders = []Order{
 	{"share_common", "recognize_functions", "parts that only a pattern reads vanish with it"},
 	{"recognize_functions", "recognize_norms", "a function within a norm is part of no product"},
 	{"recognize_softmax", "recognize_attention", "attention has a softmax"},
-	{"recognize_norms", "recognize_linear", "the summand behind a norm is its bias"},
+	{"recognize_norms", "recognize_linear", "the summand after a norm is its bias"},
 	{"recognize_linear", "recognize_rotary", "queries and keys come from linear layers"},
-	{"recognize_rotary", "recognize_attention", "the scale of queries and keys stands behind the embedding"},
+	{"recognize_rotary", "recognize_attention", "the scale of queries and keys stands after the embedding"},
 	{"recognize_linear", "fold_weights", "weights of products are transposed"},
 	{"fold_weights", "share_weights", "patterns turn and cut one constant for several readers"},
 	{"recognize_attention", "join_reshape", "heads are grouped otherwise around attention"},

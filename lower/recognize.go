@@ -15,7 +15,7 @@ import (
 var RecognizePipeline = slices.Concat(Pipeline{
 	{"fold_constants", "computes nodes whose arguments are all constants", Exact, 0, only(simplify.Constants)},
 	{"drop_identity", "removes nodes that return their argument", Exact, 0, only(simplify.Identities)},
-	{"sink_reshape", "reshapes by axes of one element move behind element-wise operations, which broadcast by themselves",
+	{"sink_reshape", "reshapes by axes of one element move after element-wise operations, which broadcast by themselves",
 		Exact, 0, only(simplify.Spreads)},
 	{"share_common", "nodes that compute the same value become one", Exact, 0, only(simplify.Common)},
 }, recognizers(), Pipeline{

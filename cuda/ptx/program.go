@@ -294,7 +294,7 @@ func opcodes() []opcode {
 			"m16n8k{4,8} f32.tf32.tf32.f32, m16n8k{16,32} s32.{u,s}8.{u,s}8.s32, m16n8k{32,64} s32.{u,s}4.{u,s}4.s32", buildMMA},
 		{"ldmatrix", ".sync.aligned.m8n8 .x1 .x2 .x4 {.trans} .shared.b16", buildMatrix},
 		{"stmatrix", ".sync.aligned.m8n8 .x1 .x2 .x4 {.trans} .shared.b16", buildMatrix},
-		{"cp", ".async .ca .cg .shared.global of 4, 8, 16 bytes, zeros behind a source length", buildCopy},
+		{"cp", ".async .ca .cg .shared.global of 4, 8, 16 bytes, zeros after a source length", buildCopy},
 		{"cp", ".async.commit_group .wait_group .wait_all", buildGroups},
 		{"membar", ".cta .gl .sys", buildNothing},
 		{"fence", ".sc .acq_rel .proxy, any scope", buildNothing},

@@ -17,7 +17,7 @@ import (
 func (b *Builder) InstanceNorm(at Place, x, scale, bias *ir.Node, eps float32) (*ir.Node, error) {
 	c := b.chain(at)
 	if len(x.Type.Shape) < 3 {
-		c.fail(source.CodeShape, "%s has no axis behind the channels", ir.ShapeString(x.Type.Shape))
+		c.fail(source.CodeShape, "%s has no axis after the channels", ir.ShapeString(x.Type.Shape))
 		return c.done(nil)
 	}
 	args := []*ir.Node{x}

@@ -239,7 +239,7 @@ func (f *File) place(data []byte) error {
 		at, last = t.end, t.Name
 	}
 	if at != uint64(len(data)) {
-		return diag.New(source.CodePayload, f.Base, "has %d bytes behind its last tensor", uint64(len(data))-at)
+		return diag.New(source.CodePayload, f.Base, "has %d bytes after its last tensor", uint64(len(data))-at)
 	}
 	return nil
 }

@@ -93,12 +93,12 @@ func TestRefused(t *testing.T) {
 	one := func(dtype, shape, offsets string) string { return `{"a": ` + entry(dtype, shape, offsets) + `}` }
 	for _, c := range []struct{ header, data, code, say string }{
 		{two("0, 4", "2, 6"), "123456", source.CodePayload, `b: L0211: its bytes from 2 on overlap those of "a"`},
-		{two("4, 8", "0, 4") + " x", "12345678", source.CodeBroken, "behind the end"},
+		{two("4, 8", "0, 4") + " x", "12345678", source.CodeBroken, "after the end"},
 		{two("0, 4", "0, 4"), "1234", source.CodePayload, "overlap"},
 		{two("0, 4", "5, 9"), "123456789", source.CodePayload, "those from 4 on belong to no tensor"},
 		{two("1, 5", "5, 9"), "123456789", source.CodePayload, "those from 0 on"},
 		{two("0, 4", "4, 8"), "1234567", source.CodeBroken, "end at 8, the file's data at 7"},
-		{two("0, 4", "4, 8"), "123456789", source.CodePayload, "1 bytes behind its last tensor"},
+		{two("0, 4", "4, 8"), "123456789", source.CodePayload, "1 bytes after its last tensor"},
 		{one("F32", "2", "0, 4"), "1234", source.CodePayload, "shape 2 of type F32 takes 8"},
 		{one("F4", "3", "0, 2"), "12", source.CodePayload, "do not end with a byte"},
 		{one("F33", "2", "0, 4"), "1234", source.CodeDType, `"F33" is unknown`},
@@ -119,7 +119,7 @@ func TestRefused(t *testing.T) {
 		{`{"a": ` + entry("U8", "0", "0, 0") + `, "a": ` + entry("U8", "0", "0, 0") + `}`, "", source.CodeDuplicate, "twice"},
 		{`{"__metadata__": {"a": 1}}`, "", source.CodeAttr, "not a string"},
 		{``, "", source.CodeBroken, "a value is needed"},
-		{"{}\x00", "", source.CodeBroken, "behind the end"},
+		{"{}\x00", "", source.CodeBroken, "after the end"},
 		{strings.Repeat("[", 101), "", source.CodeLimit, "deep"},
 	} {
 		_, err := Parse("m.safetensors", file(c.header, c.data))

@@ -71,7 +71,7 @@ func parseJSON(file string, data []byte, limit int) (*JSON, error) {
 		return nil, err
 	}
 	if p.space(); p.at < len(p.data) {
-		return nil, p.fail("%s behind the end of the value", p.found())
+		return nil, p.fail("%s after the end of the value", p.found())
 	}
 	return root, nil
 }

@@ -20,6 +20,8 @@ func (a *App) area() *cobra.Command {
 	var family string
 	var noDSP bool
 	c := &cobra.Command{Use: "area DIR|MODEL", Short: "count LUT, FF, DSP and BRAM with Yosys, per instance and in total",
+		Long: "Counts LUT, FF, DSP and block RAM with Yosys, per instance and in total. DIR is a folder that emit-verilog\n" +
+			"wrote; a MODEL is compiled first, as emit-verilog does. Nothing is placed or routed.",
 		Example: "  lathe area out/", Args: exactly("DIR|MODEL")}
 	s.add(c, true)
 	c.Flags().StringVar(&family, "family", "", "Yosys family: xcup, xcu, xc7, ...; that of the part unless given")

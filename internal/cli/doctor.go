@@ -16,6 +16,7 @@ import (
 
 func (a *App) doctor() *cobra.Command {
 	c := &cobra.Command{Use: "doctor", Short: "show what is installed, what is missing, what that costs and how to fix it",
+		Long:    "Shows which tools are installed, what does not work without the others, and how to get them.",
 		Example: "  lathe doctor", Args: exactly()}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		findings := doctor.Check(c.Context(), doctor.Env{
@@ -54,6 +55,7 @@ func nameGPU() (string, error) {
 
 func (a *App) format() *cobra.Command {
 	c := &cobra.Command{Use: "fmt FILE", Short: "print a text graph in canonical form",
+		Long:    "Prints a text graph (.lathe) in canonical form.",
 		Example: "  lathe fmt graph.txt", Args: exactly("FILE")}
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		canonical, err := text.Format(args[0])

@@ -198,7 +198,7 @@ func (a *App) printKernels(d *cuda.Design, binaries []cuda.Binary, model, out st
 	if len(archs) > 0 {
 		legend += "; registers of a thread, the most of " + strings.Join(archs, ", ")
 	}
-	fmt.Fprintf(a.Out, "\n%s\n%d kernels in %s: %s\n", legend, len(d.Units), out, strings.Join(files, ", "))
+	fmt.Fprintf(a.Out, "\n%s\n%s in %s: %s\n", legend, counted(len(d.Units), "kernel"), out, strings.Join(files, ", "))
 	fmt.Fprintf(a.Out, "%d bytes of constants, %d bytes of buffers a sample\n", len(d.Tables), d.Total(1)-d.Size(0, 1))
 	a.warnSpills(d, binaries)
 	return a.writeJSON(map[string]any{"model": model, "folder": out, "kernels": d.Units, "binaries": binaries})

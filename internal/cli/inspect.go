@@ -5,6 +5,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -171,9 +172,13 @@ func unlessZero(n int) string {
 	return fmt.Sprint(n)
 }
 
-// counted is a number of things in words: "1 node", "2 nodes".
+// counted is a number of things in words: "1 node", "2 nodes", "2 launches".
 func counted(n int, thing string) string {
-	if n != 1 {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(thing, "ch"):
+		thing += "es"
+	default:
 		thing += "s"
 	}
 	return fmt.Sprintf("%d %s", n, thing)

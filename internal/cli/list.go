@@ -4,6 +4,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -33,6 +34,8 @@ var listings = []listing{
 
 func (a *App) list() *cobra.Command {
 	c := &cobra.Command{Use: "list ops|formats|passes|targets|rtl|cuda", Short: "list what this version knows",
+		Long: "Lists the operations, number formats, passes, FPGAs, Verilog modules or CUDA kernels of this version.\n" +
+			"Long cells are cut in the table; --json has them whole.",
 		Example: "  lathe list ops", Args: exactly("ops, formats, passes, targets, rtl or cuda")}
 	c.RunE = func(_ *cobra.Command, args []string) error {
 		var names []string
@@ -45,7 +48,7 @@ func (a *App) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.table(rows); err != nil {
+			if err := a.table(shortened(rows)); err != nil {
 				return err
 			}
 			if l.name == "cuda" {
@@ -77,6 +80,30 @@ func objects(rows [][]string) []map[string]any {
 			}
 		}
 		out = append(out, o)
+	}
+	return out
+}
+
+// longest and longestLast bound the characters of a listed cell, and of one in the last column.
+const (
+	longest     = 48
+	longestLast = 120
+)
+
+// shortened is a table without the ends of long cells.
+func shortened(rows [][]string) [][]string {
+	out := make([][]string, len(rows))
+	for i, r := range rows {
+		out[i] = slices.Clone(r)
+		for k, cell := range r {
+			most := longest
+			if k == len(r)-1 {
+				most = longestLast
+			}
+			if text := []rune(cell); len(text) > most {
+				out[i][k] = string(text[:most-3]) + "..."
+			}
+		}
 	}
 	return out
 }

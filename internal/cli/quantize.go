@@ -25,7 +25,7 @@ func (a *App) quantize() *cobra.Command {
 		Example: "  lathe quantize model.onnx --calibrate x.npz -o m.lathe --explain", Args: exactly("MODEL")}
 	s.add(c, true)
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
-	c.Flags().BoolVar(&explain, "explain", false, "print the rule behind each format, and the error of each node alone")
+	c.Flags().BoolVar(&explain, "explain", false, "print what decided each format, and the error of each node alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err

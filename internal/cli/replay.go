@@ -81,6 +81,6 @@ func (a *App) printReplay(r *record.Report) error {
 	if err := a.table(rows); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "%d launches; %s\n", r.Launches, r.Verdict())
+	fmt.Fprintf(a.Out, "%s; %s\n", counted(r.Launches, "launch"), r.Verdict())
 	return nil
 }

@@ -27,9 +27,9 @@ type verifyFlags struct {
 
 func (a *App) verify() *cobra.Command {
 	var v verifyFlags
-	c := &cobra.Command{Use: "verify MODEL", Short: "prove that ref, PJRT and the simulated hardware agree code by code",
+	c := &cobra.Command{Use: "verify MODEL", Short: "test that ref, PJRT and the simulated hardware agree code by code",
 		Long: "Quantizes, emits, simulates with random stalls, and compares the reference, PJRT and the hardware code\n" +
-			"by code. Exit status 1 on a mismatch, naming node, index and values.",
+			"by code, on samples: a test, not a proof. Exit status 1 on a mismatch, naming node, index and values.",
 		Example: "  lathe verify model.onnx --calibrate c.npz --inputs x.npz --labels y.npy", Args: exactly("MODEL")}
 	v.add(c, true)
 	v.addSamples(c)
@@ -202,11 +202,19 @@ func (v *verifyFlags) load(job *driver.Job, random bool) error {
 	return nil
 }
 
+// cycles is a mean number of cycles in words.
+func cycles(n float64) string {
+	if n == 1 {
+		return counted(1, "cycle")
+	}
+	return fmt.Sprintf("%.4g cycles", n)
+}
+
 func (a *App) printCheck(c *driver.Check) error {
 	rows := [][]string{
 		{"samples", fmt.Sprint(c.Samples)}, {"outputs compared", fmt.Sprint(c.Outputs)},
 		{"mismatches", fmt.Sprintf("%d (ref = pjrt = rtl)", c.Mismatches)},
-		{"latency", fmt.Sprintf("%d cycles", c.Latency)}, {"initiation interval", fmt.Sprintf("%.4g cycles", c.II)},
+		{"latency", counted(c.Latency, "cycle")}, {"initiation interval", cycles(c.II)},
 		{"simulated", fmt.Sprintf("%d cycles, %d starved, %d blocked by stalls", c.Cycles, c.Stalls.Starved,
 			c.Stalls.Blocked)},
 	}
@@ -215,7 +223,7 @@ func (a *App) printCheck(c *driver.Check) error {
 	}
 	for _, o := range c.Second {
 		names := map[string]string{driver.SecondSimulator: "also in Icarus", driver.GateLevel: "also as gates of Yosys"}
-		text := fmt.Sprintf("%d samples, %d outputs, %d mismatches", o.Samples, o.Outputs, o.Mismatches)
+		text := fmt.Sprintf("%s, %s, %d mismatches", counted(o.Samples, "sample"), counted(o.Outputs, "output"), o.Mismatches)
 		rows = append(rows, []string{names[o.Engine], text})
 	}
 	if c.Accuracy != nil {

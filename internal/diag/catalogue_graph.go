@@ -136,7 +136,7 @@ var plans = []Entry{
 	{"L0430", "In a scheduled graph, a value other than a fork has several readers, or a fork lacks an output.",
 		"a relu that two outputs name"},
 	{"L0431", "In a scheduled graph, the lanes of a node differ from those of its input stream.",
-		"a relu of two lanes behind an input of one"},
+		"a relu of two lanes after an input of one"},
 	{"L0433", "The streams of a design deadlock, and no FIFO would help: a fault of Lathe.",
 		"an operation whose unit waits for more beats than a frame has"},
 	{"L0450", "A sum over blocks has no window accumulator in the formats that the plan gives it.",

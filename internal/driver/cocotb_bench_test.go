@@ -27,8 +27,8 @@ var cocotbSeconds = regexp.MustCompile(`(?m)^seconds ([0-9.]+)$`)
 // both compare the results. cocotb runs on Verilator too, so that the ratio is that of the benches. scripts/setup bench
 // installs cocotb; without it this is skipped.
 func BenchmarkCocotb(b *testing.B) {
-	bin := filepath.Join(tools.CacheDir(b), "cocotb", "bin")
-	tools.Need(b, "verilator", "g++", "make", filepath.Join(bin, "cocotb-config"))
+	tools.Need(b, "verilator", "g++", "make")
+	bin := tools.NeedCocotb(b)
 	j := job(b, "digits-mlp", "model.onnx", "", 0)
 	program, err := ref.New(j.HW.Scheduled)
 	if err != nil {

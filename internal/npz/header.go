@@ -115,7 +115,7 @@ func parseHeader(text, pos string) (*header, error) {
 			return nil, err
 		}
 		if !d.take(":") || strings.Contains(seen, key+" ") {
-			return nil, d.fail("expected a colon behind a new key, key %q", key)
+			return nil, d.fail("expected a colon after a new key, key %q", key)
 		}
 		seen += key + " "
 		switch key {

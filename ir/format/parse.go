@@ -163,7 +163,7 @@ func (c *call) splitRest(i int) error {
 	case c.text[i] != '*':
 		return c.fail(codeSyntax, i+1, "expected * or the end, found %q", c.text[i])
 	case i+1 == len(c.text):
-		return c.fail(codeScale, i+2, "a scale is missing behind the star")
+		return c.fail(codeScale, i+2, "a scale is missing after the star")
 	}
 	c.scale = arg{val: c.text[i+1:], col: i + 2}
 	return nil
@@ -184,7 +184,7 @@ func (c *call) addArg(from, to int) error {
 		return nil
 	}
 	if len(c.opts) > 0 {
-		return c.fail(codeSyntax, from+1, "%s stands behind an option; options come last", quote(s))
+		return c.fail(codeSyntax, from+1, "%s stands after an option; options come last", quote(s))
 	}
 	c.args = append(c.args, arg{val: s, col: from + 1})
 	return nil

@@ -192,7 +192,7 @@ func unpack(name string, data []byte) (*ir.Graph, error) {
 	p := newParser(name, src, nil)
 	start := min(padded(headSize+int(size)), len(data))
 	if !zero(data[headSize+int(size) : start]) {
-		return nil, damaged(name, "the padding behind its text is not empty")
+		return nil, damaged(name, "the padding after its text is not empty")
 	}
 	p.area = data[start:]
 	if err := p.file(); err != nil {

@@ -163,7 +163,7 @@ func (l *lexer) word() {
 	}
 	l.next = token{tokWord, l.src[start:l.pos], start}
 	if start == l.pos {
-		l.next = token{tokBad, "a name is missing behind %", start}
+		l.next = token{tokBad, "a name is missing after %", start}
 	}
 }
 

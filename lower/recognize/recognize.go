@@ -53,7 +53,7 @@ var Table = [...]struct {
 		functions},
 	{"recognize_softmax", "exponential functions and their sums become softmax and log_softmax", softmaxes},
 	{"recognize_norms", "decomposed normalizations become layer_norm and rms_norm", norms},
-	{"recognize_linear", "matmul by constants and the addition behind it become linear", linears},
+	{"recognize_linear", "matmul by constants and the addition after it become linear", linears},
 	{"recognize_rotary", "decomposed rotary embeddings become rotary", rotaries},
 	{"recognize_attention", "products, scale, mask and softmax become attention", attentions},
 }

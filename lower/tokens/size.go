@@ -124,7 +124,7 @@ func (s *sizer) untilItRuns(branches []*ir.Node) error {
 	for ; err == nil && !t.Done; t.Done = s.net.Run() {
 		culprit := s.culprit(branches)
 		if culprit == nil {
-			return diag.New("L0433", s.g.Name, "the design stops, and no FIFO behind a fork would help").
+			return diag.New("L0433", s.g.Name, "the design stops, and no FIFO after a fork would help").
 				WithHint("this is a fault of Lathe: report the model and the plan")
 		}
 		s.on[culprit] = true

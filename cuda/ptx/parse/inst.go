@@ -36,7 +36,7 @@ func (p *parser) instruction() error {
 		if more, err := p.skip(","); err != nil {
 			return err
 		} else if !more && !p.at(";") {
-			return p.fault("%q stands behind an operand of %s", p.tok.text, word.text)
+			return p.fault("%q stands after an operand of %s", p.tok.text, word.text)
 		}
 	}
 	p.fn.Body = append(p.fn.Body, in)

@@ -204,7 +204,7 @@ func (r *reader) list(body []byte) (Literal, error) {
 	r.out = make([]byte, 0, r.size*r.count)
 	rest, err := r.nested(body, 0)
 	if err == nil && len(bytes.TrimSpace(rest)) > 0 {
-		err = r.fail("unexpected %q behind the elements", shortened(string(rest)))
+		err = r.fail("unexpected %q after the elements", shortened(string(rest)))
 	}
 	return Literal{&ir.Blob{DType: r.dtype, Bytes: r.out}, false}, err
 }

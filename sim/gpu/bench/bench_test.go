@@ -121,9 +121,9 @@ func TestRun(t *testing.T) {
 // TestTouched has kernels write where they must not: around their output, and into an input.
 func TestTouched(t *testing.T) {
 	for what, change := range map[string]func(c *cuda.Case){
-		"byte 0 behind the end of to was written": func(c *cuda.Case) { c.Buffers[0].Bytes -= 4 },
-		"4 bytes before to were written":          func(c *cuda.Case) { c.Launches[0].Args[0].Offset = -4 },
-		"the input to was written":                func(c *cuda.Case) { c.Buffers[0].Output = false },
+		"byte 0 after the end of to was written": func(c *cuda.Case) { c.Buffers[0].Bytes -= 4 },
+		"4 bytes before to were written":         func(c *cuda.Case) { c.Launches[0].Args[0].Offset = -4 },
+		"the input to was written":               func(c *cuda.Case) { c.Buffers[0].Output = false },
 	} {
 		c := words(t, "copy_words", 100, true)
 		if change(&c); !c.Buffers[0].Output {

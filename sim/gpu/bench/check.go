@@ -107,7 +107,7 @@ func (r *run) verify(o *operands, c *cuda.Case, sums []string) (v cuda.Verdict, 
 			return wrong("%d bytes before %s were written", guard-at, b.Name), nil
 		}
 		if at := slices.IndexFunc(all[guard+b.Bytes:], isTouched); at >= 0 {
-			return wrong("byte %d behind the end of %s was written", at, b.Name), nil
+			return wrong("byte %d after the end of %s was written", at, b.Name), nil
 		}
 		if b.Output {
 			outputs = append(outputs, inner)

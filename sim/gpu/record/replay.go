@@ -101,9 +101,9 @@ func (r *Report) Verdict() string {
 	case outside > 0:
 		return fmt.Sprintf("DIFFERENT: %d of %d reads", outside, len(r.Reads))
 	case differ > 0:
-		return fmt.Sprintf("within tolerance: all %d reads, %d of them not to the last bit", len(r.Reads), differ)
+		return fmt.Sprintf("within tolerance: %d of %d reads, %d not to the last bit", len(r.Reads), len(r.Reads), differ)
 	}
-	return fmt.Sprintf("equal: all %d reads, bit for bit", len(r.Reads))
+	return fmt.Sprintf("equal: %d of %d reads, bit for bit", len(r.Reads), len(r.Reads))
 }
 
 // verdict is error L0987 for the first answer beyond its tolerance.
