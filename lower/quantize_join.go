@@ -220,7 +220,13 @@ func (q *quantizer) ownConst(n *ir.Node, i int, name string, given bool) bool {
 // window gives n its accumulator, chosen from the scales of its weights, what is known of those of its data, and the
 // values that calibration has seen.
 func (q *quantizer) window(n *ir.Node) bool {
-	limit := 127
+	limit := 0 // where nothing is known of the result, the greatest scale
+	for _, a := range n.Args[:2] {
+		if b, blocks := a.Type.BlockFormat(); blocks {
+			_, hi := b.ScaleLimits()
+			limit = max(limit, hi)
+		}
+	}
 	if v := q.values[n]; v != nil {
 		limit = topBit(v) + windowMargin
 	}

@@ -34,6 +34,9 @@ func (p Blocks) instance() (cuda.Instance, error) {
 	if !ok {
 		return cuda.Instance{}, unfit("to_blocks", "the kernel library has no codec for %s", p.To)
 	}
+	if lo, hi := p.To.ScaleLimits(); lo != -127 || hi != 127 {
+		return cuda.Instance{}, unfit("to_blocks", "to_blocks writes scales of 2^-127 to 2^127, not those of %s", p.To)
+	}
 	n := max(p.Outer*p.Length*p.Inner, 32*p.Outer*p.PerRow()*p.Inner)
 	return cuda.Named("to_blocks", p.From.Codec.Type, to.Type, wide(n))
 }

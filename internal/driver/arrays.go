@@ -297,7 +297,8 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 			continue
 		}
 		element := in.Type.Format
-		if b, blocks := in.Type.BlockFormat(); blocks {
+		b, blocks := in.Type.BlockFormat()
+		if blocks {
 			element = b.Element()
 		}
 		fx, ok := format.AsFixed(element)
@@ -318,7 +319,7 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 				t.Codes[i] = randomCode(r, fx, zero, s%4)
 			}
 			for i := range t.BlockScales {
-				t.BlockScales[i] = randomScale(r, s%8)
+				t.BlockScales[i] = randomScale(r, b, s%8)
 			}
 			samples[s] = append(samples[s], t)
 		}
@@ -352,10 +353,15 @@ func randomCode(r *rand.Rand, f format.Fixed, zero int64, kind int) int64 {
 	return uniform()
 }
 
-// randomScale draws a scale field: around 1 for the most part, sometimes any but NaN.
-func randomScale(r *rand.Rand, kind int) int64 {
+// randomScale draws a scale field of b: around 1 for the most part, sometimes any but NaN.
+func randomScale(r *rand.Rand, b format.Block, kind int) int64 {
+	lo, hi := b.ScaleLimits()
+	exp := 0
 	if kind == 5 || r.IntN(64) == 0 {
-		return r.Int64N(255)
+		exp = lo + int(r.Int64N(int64(hi-lo+1)))
+	} else {
+		exp = min(max(r.IntN(17)-12, lo), hi)
 	}
-	return 127 + int64(r.IntN(17)) - 12
+	field, _ := b.ScaleField(exp)
+	return field
 }
