@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/ir/format"
 )
 
 func TestMain(m *testing.M) { pjrttest.Main(m) }
@@ -90,8 +92,25 @@ func compareSlow(t *testing.T, g *ir.Graph, r *rand.Rand, n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		takeMoved(g, want, got[s])
 		if d := differ(g, want, got[s], 1e-6); d != "" {
 			report(t, g, d, s, samples[s])
+		}
+	}
+}
+
+// takeMoved replaces codes that an operation moved by those that came out, where they have the same value: the slow
+// evaluator knows values, of which formats with several codes for one keep the code.
+func takeMoved(g *ir.Graph, want, got ref.Sample) {
+	for i, o := range g.Out {
+		t := o.Node.Type
+		if !format.Coded(t.Format) || !slices.Contains(movers, o.Node.Op) {
+			continue
+		}
+		for k, w := range want[i].Codes {
+			if v := got[i].Codes[k]; rawValue(t.Format, w).Cmp(rawValue(t.Format, v)) == 0 {
+				want[i].Codes[k] = v
+			}
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 	"sort"
+	"sync"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -31,7 +32,7 @@ type coded struct {
 // known says that the definition of f stands here.
 func known(f format.Format) error {
 	switch f.(type) {
-	case format.Fixed, format.Affine, format.MXInt, enumerated:
+	case format.Fixed, format.Affine, format.MXInt, format.Float, format.DFloat, format.Log, enumerated:
 		return nil
 	}
 	if format.IsFloat(f) {
@@ -87,7 +88,7 @@ func decodeOne(t ir.Type, i int, code int64) *big.Rat {
 		list := f.list()
 		return list[slices.IndexFunc(list, func(c coded) bool { return c.code == code })].x
 	}
-	return nil // ruled out by known
+	return rawValue(t.Format, code)
 }
 
 // encode rounds v once into the codes of f and applies its overflow rule.
@@ -101,7 +102,54 @@ func encode(f format.Format, v *big.Rat) int64 {
 	case enumerated:
 		return nearest(f.list(), v)
 	}
-	return 0 // ruled out by known
+	code := nearest(rawList(f), v)
+	if _, one := f.(format.Log); !one && v.Sign() < 0 && code == 0 {
+		code = 1 << (f.Width() - 1) // what is negative and becomes zero keeps its sign
+	}
+	return code
+}
+
+// rawValue is the value of a code of float(e,m), dfloat(e,m) or log(W), from their definitions.
+func rawValue(f format.Format, code int64) *big.Rat {
+	e, m, hidden := 0, 0, true
+	switch f := f.(type) {
+	case format.Float:
+		e, m = f.E, f.M
+	case format.DFloat:
+		e, m, hidden = f.E, f.M, false
+	case format.Log:
+		e = f.W - 1
+	}
+	steps, fields := int64(1)<<m, int64(1)<<e
+	sign, field, k := code/steps/fields%2, code/steps%fields, code%steps
+	v := new(big.Rat).SetFrac64(k, steps)
+	switch {
+	case hidden && field > 0:
+		v.Add(v, integer(1))
+	case hidden:
+		field = 1
+	}
+	if v.Mul(v, power(int(field-fields/2+1))); sign == 1 {
+		v.Neg(v)
+	}
+	return v
+}
+
+// rawLists are the lists of rawList, by format.
+var rawLists sync.Map
+
+// rawList is the list of all codes of such a format, as that of an enumerated one.
+func rawList(f format.Format) []coded {
+	if list, ok := rawLists.Load(f); ok {
+		return list.([]coded)
+	}
+	list := make([]coded, 1<<f.Width())
+	for c := range list {
+		list[c] = coded{int64(c), rawValue(f, int64(c))}
+	}
+	sort.SliceStable(list, func(i, k int) bool { return list[i].x.Cmp(list[k].x) < 0 })
+	rawLists.Store(f, list)
+	return list
 }
 
 // round takes v to an integer.

@@ -108,7 +108,7 @@ func (d DFloat) EncodeHLO(b *hlo.Builder, x hlo.Value, in Fixed) hlo.Value {
 	q := b.RoundShiftBy(v, b.Clamp(k(-60), b.Add(field, k(first)), k(60)), uint8(RoundEven))
 	carry := b.ShiftRightLogical(q, m)
 	code := b.Add(b.ShiftLeft(b.Add(field, carry), m), b.ShiftRightLogical(q, carry))
-	code = b.Min(code, k(d.most()))
+	code = b.Select(b.Compare(hlo.EQ, v, zero), zero, b.Min(code, k(d.most())))
 	minus := b.Compare(hlo.LT, x, zero)
 	return b.Convert(b.Select(minus, b.Add(code, k(1<<(d.E+d.M))), code), Carrier(d))
 }

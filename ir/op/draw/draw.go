@@ -91,6 +91,25 @@ func Format(r *rand.Rand) format.Format {
 	return a
 }
 
+// Coded draws a format whose codes are no integers: float, dfloat or log, of up to 9 bits.
+func Coded(r *rand.Rand) format.Format {
+	switch r.IntN(3) {
+	case 0:
+		return format.Float{E: Between(r, 1, 4), M: Between(r, 0, 4)}
+	case 1:
+		return format.DFloat{E: Between(r, 1, 3), M: Between(r, 2, 5)}
+	}
+	return format.Log{W: Between(r, 2, 6)}
+}
+
+// Moved draws a format of codes that are moved and not computed on, one in eight that are no integers.
+func Moved(r *rand.Rand) format.Format {
+	if Chance(r, 12) {
+		return Coded(r)
+	}
+	return Format(r)
+}
+
 // Result draws a format for results of magnitude up to 2^top, most often one that keeps some of their bits: half of
 // the extreme results saturate or wrap.
 func Result(r *rand.Rand, top int) format.Fixed {
@@ -162,7 +181,7 @@ func Unary(r *rand.Rand, o *ir.Op) *ir.Graph {
 
 // Same is an operation that leaves codes as they are.
 func Same(r *rand.Rand, o *ir.Op) *ir.Graph {
-	x := Input("x", ir.Type{Shape: Shape(r, 0, 4), Format: Format(r)})
+	x := Input("x", ir.Type{Shape: Shape(r, 0, 4), Format: Moved(r)})
 	return Graph(o, nil, Keeps(x.Type), x)
 }
 

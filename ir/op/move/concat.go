@@ -143,7 +143,7 @@ func concatLanes(n *ir.Node) []int {
 
 // genConcat draws one to four arguments, rarely a constant among them.
 func genConcat(r *rand.Rand, o *ir.Op) *ir.Graph {
-	t := ir.Type{Shape: draw.Shape(r, 1, 4), Format: draw.Format(r)}
+	t := ir.Type{Shape: draw.Shape(r, 1, 4), Format: draw.Moved(r)}
 	a := &ConcatAttrs{Axis: r.IntN(len(t.Shape))}
 	var args []*ir.Node
 	for i, name := range []string{"a", "b", "c", "d"}[:draw.Between(r, 1, 4)] {

@@ -166,6 +166,6 @@ func genRepeat(r *rand.Rand, o *ir.Op) *ir.Graph {
 	for cut < len(have) && have[cut] == 1 && draw.Chance(r, 50) {
 		cut++
 	}
-	x := draw.Input("x", ir.Type{Shape: have[cut:], Format: draw.Format(r)})
+	x := draw.Input("x", ir.Type{Shape: have[cut:], Format: draw.Moved(r)})
 	return draw.Graph(o, &RepeatAttrs{shape}, draw.Keeps(x.Type), x)
 }

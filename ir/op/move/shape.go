@@ -119,7 +119,7 @@ func transposeWalk(shape, perm []int) *walk.Walk {
 }
 
 func genReshape(r *rand.Rand, o *ir.Op) *ir.Graph {
-	x := draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 4), Format: draw.Format(r)})
+	x := draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 4), Format: draw.Moved(r)})
 	shape := []int{x.Type.Elems()}
 	if draw.Chance(r, 50) {
 		shape = append([]int{1}, shape...)
@@ -132,7 +132,7 @@ func genReshape(r *rand.Rand, o *ir.Op) *ir.Graph {
 
 // genTranspose draws any permutation, sometimes with axes of size 1.
 func genTranspose(r *rand.Rand, o *ir.Op) *ir.Graph {
-	x := draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 5), Format: draw.Format(r)})
+	x := draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 5), Format: draw.Moved(r)})
 	for i := range x.Type.Shape {
 		if draw.Chance(r, 20) {
 			x.Type.Shape[i] = 1

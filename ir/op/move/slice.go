@@ -92,7 +92,7 @@ func sliceLanes(n *ir.Node) []int {
 }
 
 func genSlice(r *rand.Rand, o *ir.Op) *ir.Graph {
-	x := draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 4), Format: draw.Format(r)})
+	x := draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 4), Format: draw.Moved(r)})
 	a := &SliceAttrs{Axis: r.IntN(len(x.Type.Shape)), Step: 1}
 	size := x.Type.Shape[a.Axis]
 	if a.Start = r.IntN(size); draw.Chance(r, 40) {

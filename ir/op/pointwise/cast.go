@@ -4,6 +4,7 @@ package pointwise
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 
 	"lathe/cuda"
@@ -33,7 +34,25 @@ var Cast = &ir.Op{
 	RTL:    castRTL,
 	CUDA:   ir.OneNode(castCUDA),
 	Legal:  castLegal,
-	Gen:    draw.Unary,
+	Gen:    genCast,
+}
+
+// genCast casts integers, or codes that are no integers from and to fixed values.
+func genCast(r *rand.Rand, o *ir.Op) *ir.Graph {
+	if draw.Chance(r, 50) {
+		return draw.Unary(r, o)
+	}
+	coded := ir.Type{Format: draw.Coded(r)}
+	exact, _ := format.ExactFixed(coded.Format)
+	fixed := draw.Fixed(r, 24)
+	if draw.Chance(r, 85) { // of about the same range
+		fixed.F = fixed.W - exact.W + exact.F + draw.Between(r, -2, 3)
+	}
+	shape := draw.Shape(r, 0, 4)
+	if draw.Chance(r, 50) {
+		return draw.Graph(o, nil, coded, draw.Input("x", ir.Type{Shape: shape, Format: fixed}))
+	}
+	return draw.Graph(o, nil, ir.Type{Format: fixed}, draw.Input("x", ir.Type{Shape: shape, Format: coded.Format}))
 }
 
 // codecs are the two sides of a cast, one of which is fixed: decode is the format of the argument where the result is
