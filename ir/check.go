@@ -41,7 +41,7 @@ func (g *Graph) Check() error {
 		}
 	}
 	for _, n := range g.In {
-		if !seen[n] || n.Op.Name != "input" {
+		if !seen[n] || !n.IsInput() {
 			errs = append(errs, n.Errorf("L0303", "input %q is not an input node of the graph", n.Name))
 		}
 	}
@@ -70,7 +70,7 @@ func (g *Graph) CheckReaders() error {
 	readers := g.Readers()
 	for _, n := range g.Nodes {
 		branches := 1
-		if n.Op.Name == "fork" {
+		if n.Op.Traits.Forks {
 			branches = max(n.HW.Branches, 1)
 		}
 		switch count := readers[n]; {

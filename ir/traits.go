@@ -34,6 +34,8 @@ type Traits struct {
 	Compares bool
 	// Monotone: the result grows, or stays, with every element of every argument.
 	Monotone bool
+	// Commutes: there are two arguments, and the result is the same with them swapped.
+	Commutes bool
 	// Turns, if not nil, lists for the attributes of an element-wise operation with one argument the values of that
 	// argument at which it stops rising or falling, or jumps. It is not Monotone, but it is between two of them.
 	Turns func(attrs any) []float64
@@ -52,6 +54,8 @@ type Traits struct {
 	Joins bool
 	// Wire: KeepsCodes, and the stream of the result is that of argument 0: hardware is a name.
 	Wire bool
+	// Forks: the stream of the result goes to HW.Branches readers. Streams of all others have one reader.
+	Forks bool
 	// BlockCodes: on a block format the codes of the result follow from those of argument 0 alone, and scales stay.
 	BlockCodes bool
 	// Cuts: values of argument 0 beyond a bound make no difference to the result.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"lathe/ir"
-	"lathe/ir/op/sum"
 )
 
 // multipliers decides what multiplies in n, whose lanes are decided. Where two products cannot share a DSP, a rule that
@@ -37,8 +36,11 @@ func (l *laner) multipliers(n *ir.Node, a asked) {
 func (l *laner) unpacked(n *ir.Node) (cause, hint string, err error) {
 	cause, known := l.causes[n]
 	if !known {
-		if cause, err = sum.PackCause(n); err != nil {
-			return "", "", err
+		cause = n.Op.Name + " has no two products with a common factor"
+		if n.Op.PackCause != nil {
+			if cause, err = n.Op.PackCause(n); err != nil {
+				return "", "", err
+			}
 		}
 		l.causes[n] = cause
 	}

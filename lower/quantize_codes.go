@@ -8,7 +8,6 @@ import (
 	"lathe/ir/op/block"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
-	"lathe/ir/op/pointwise"
 	"lathe/lower/calib"
 )
 
@@ -39,9 +38,9 @@ func (q *quantizer) between(a *ir.Node, c Choice, v *calib.Values) (via Choice, 
 	_, scaled := to.(format.Scaled)
 	width := 0
 	switch {
-	case blocks && !pointwise.Encodes(from) || a.Type.InBlocks() && !pointwise.Encodes(q.resolve(c, v)):
+	case blocks && !block.Encodes(from) || a.Type.InBlocks() && !block.Encodes(q.resolve(c, v)):
 		width = betweenW
-	case format.Coded(to) && format.IsFixed(from) && !pointwise.Encodes(from):
+	case format.Coded(to) && format.IsFixed(from) && !block.Encodes(from):
 		width = block.WindowW
 	case scaled && !format.IsFixed(to) && !a.Type.InBlocks() && from.Width() > tableW: // the cast is a table
 		return openFormat(tableW, "on its way to "+to.String()), true
@@ -68,7 +67,7 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 	if n.Op.Traits.Casts {
 		return nil
 	}
-	if !pointwise.TakesCodes(n) {
+	if !column.TakesCodes(n) {
 		for i, a := range n.Args {
 			if a.IsConst() || !format.Coded(a.Type.Format) {
 				continue
@@ -89,7 +88,7 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 // codedResult decides the result of n in the format of choice c, whose codes are no integers, and says whether it has:
 // the unit of n makes fixed values, exact where so many bits do, which a cast behind it encodes.
 func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
-	if !format.Coded(c.Pattern.Format) || n.IsInput() || pointwise.TakesCodes(n) {
+	if !format.Coded(c.Pattern.Format) || n.IsInput() || column.TakesCodes(n) {
 		return false
 	}
 	n.Type.Scales = nil

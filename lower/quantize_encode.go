@@ -9,7 +9,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op/pointwise"
+	"lathe/ir/op/column"
 )
 
 // encode replaces argument i of n by codes of type typ. A format that the plan gives in full may saturate: a warning
@@ -58,7 +58,7 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 				n.Name, beyond, len(x), name, typ.Format, worst, c.From)
 		}
 	}
-	if format.Coded(typ.Format) && !pointwise.TakesCodes(n) {
+	if format.Coded(typ.Format) && !column.TakesCodes(n) {
 		typ.Format, codes = exactCodes(typ.Format, codes)
 	}
 	q.setConst(n, i, typ, ir.CodeBlob(codes))

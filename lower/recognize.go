@@ -75,13 +75,19 @@ func standing(g *ir.Graph, found []recognize.Found) []recognize.Found {
 // wholeRange is the range of random values of an input of whole numbers: positions in what they pick from, else 0 and
 // 1.
 func wholeRange(g *ir.Graph, in *ir.Node) (lo, hi float64) {
-	most := 2
+	least := 0
 	for _, n := range g.Nodes {
-		if n.Op.Name == "gather" && n.Args[1] == in {
-			if axis := n.AxisOf(); axis != nil {
-				most = n.Args[0].Type.Shape[*axis]
+		for i, a := range n.Args {
+			if a != in || n.Op.Traits.Index == nil {
+				continue
+			}
+			if size := n.Op.Traits.Index(n, i); size > 0 && (least == 0 || size < least) {
+				least = size
 			}
 		}
 	}
-	return -0.49, float64(most) - 0.51
+	if least == 0 {
+		least = 2
+	}
+	return -0.49, float64(least) - 0.51
 }

@@ -53,7 +53,8 @@ func TestTraits(t *testing.T) {
 				{"Axes", o.Traits.Axes != nil, hasAxes},
 				{"PerChannel", o.Traits.PerChannel, hasChannels},
 				{"Positions", o.Traits.Positions != nil, hasPositions}, {"Perm", o.Traits.Perm != nil, permutes},
-				{"Casts", o.Traits.Casts, casts}, {"bounded", o.Bounds != nil, bounds},
+				{"Casts", o.Traits.Casts, casts}, {"Commutes", o.Traits.Commutes, commutes},
+				{"bounded", o.Bounds != nil, bounds},
 			} {
 				if !trait.has {
 					continue
@@ -125,6 +126,27 @@ func element(t *ir.Tensor, at int) int64 {
 		return t.Codes[at]
 	}
 	return int64(math.Float32bits(t.Floats[at]))
+}
+
+// commutes swaps the arguments.
+func commutes(r *rand.Rand, n *ir.Node) error {
+	x := drawn(r, n)
+	before, err := draw.Run(n, x)
+	if err != nil {
+		return err
+	}
+	other := *n
+	other.Args = []*ir.Node{n.Args[1], n.Args[0]}
+	after, err := draw.Run(&other, []*ir.Tensor{x[1], x[0]})
+	if err != nil {
+		return err
+	}
+	for i := range n.Type.Elems() {
+		if element(before, i) != element(after, i) {
+			return fmt.Errorf("element %d depends on the order of the arguments", i)
+		}
+	}
+	return nil
 }
 
 // isMonotone raises some elements of the arguments.

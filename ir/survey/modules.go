@@ -97,7 +97,7 @@ const deepest = 64
 
 // add finds the module of a node, and counts the node for it and for those around it.
 func (t *tree) add(row *Node, n *ir.Node) {
-	if n.Op.Name == "input" {
+	if n.IsInput() {
 		return
 	}
 	if strings.Count(n.Name, ".") < deepest {

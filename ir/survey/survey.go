@@ -117,7 +117,7 @@ func Of(g *ir.Graph) *Graph {
 		tree.add(&row, n)
 		s.MACs, s.Bytes, s.Used = s.MACs+row.MACs, s.Bytes+row.Bytes, s.Used+row.Params
 		switch {
-		case n.Op.Name == "input":
+		case n.IsInput():
 			s.Inputs = append(s.Inputs, row)
 			if readers[n] == 0 {
 				s.Unread = append(s.Unread, n.Name)

@@ -35,7 +35,7 @@ func newLayout(g *ir.Graph) *layout {
 				rank = max(rank, of[a].rank+1)
 			}
 		}
-		of[n] = newBox(labels(n), rank, n.Op.Name == "input")
+		of[n] = newBox(labels(n), rank, n.IsInput())
 		l.add(of[n])
 		for _, a := range n.Args {
 			if of[a] != nil {

@@ -19,6 +19,12 @@ const (
 	scaleMax = 8 // bits of a scale field
 )
 
+// Encodes says that format f, which is fixed, can be cast to blocks and back.
+func Encodes(f format.Format) bool {
+	fx, ok := format.AsFixed(f)
+	return ok && fx.W <= WindowW && fx.Round <= format.RoundOutward
+}
+
 // BlockProblem says why a block format cannot be used in a graph; empty if it can.
 func BlockProblem(b format.Block) string {
 	_, codec := b.(format.Codec)

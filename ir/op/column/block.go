@@ -20,6 +20,9 @@ func MovesCodes(n *ir.Node) bool {
 	return (t.KeepsCodes || t.Joins) && !t.Compares
 }
 
+// TakesCodes says that n reads and makes codes of any scalar format: it casts or moves them, or is a table.
+func TakesCodes(n *ir.Node) bool { return n.Op.Traits.Casts || MovesCodes(n) }
+
 // KeepsBlocks says that n, whose argument 0 is in a block format, can hand on its blocks as they are: it moves codes
 // without crossing the borders of blocks, or works on the codes alone (relu).
 func KeepsBlocks(n *ir.Node) bool {

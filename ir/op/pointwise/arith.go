@@ -18,7 +18,7 @@ import (
 
 // Add is a + b with broadcasting.
 var Add = binary("add", "a + b", func(a, b float32) float32 { return a + b }, pairOp{pairSum, 1},
-	(*hlo.Builder).Add, ir.Traits{Elementwise: true, Monotone: true})
+	(*hlo.Builder).Add, ir.Traits{Elementwise: true, Commutes: true, Monotone: true})
 
 // Sub is a - b with broadcasting.
 var Sub = binary("sub", "a - b", func(a, b float32) float32 { return a - b }, pairOp{pairSum, -1},
@@ -26,15 +26,15 @@ var Sub = binary("sub", "a - b", func(a, b float32) float32 { return a - b }, pa
 
 // Mul is a * b with broadcasting.
 var Mul = binary("mul", "a * b", func(a, b float32) float32 { return a * b }, pairOp{pairProduct, 1},
-	(*hlo.Builder).Mul, ir.Traits{Elementwise: true})
+	(*hlo.Builder).Mul, ir.Traits{Elementwise: true, Commutes: true})
 
 // Min is the smaller of a and b with broadcasting.
 var Min = binary("min", "min(a, b)", func(a, b float32) float32 { return min(a, b) }, pairOp{pairMin, 1},
-	(*hlo.Builder).Min, ir.Traits{Elementwise: true, Monotone: true})
+	(*hlo.Builder).Min, ir.Traits{Elementwise: true, Commutes: true, Monotone: true})
 
 // Max is the greater of a and b with broadcasting.
 var Max = binary("max", "max(a, b)", func(a, b float32) float32 { return max(a, b) }, pairOp{pairMax, 1},
-	(*hlo.Builder).Max, ir.Traits{Elementwise: true, Monotone: true})
+	(*hlo.Builder).Max, ir.Traits{Elementwise: true, Commutes: true, Monotone: true})
 
 func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 	print func(b *hlo.Builder, x, y hlo.Value) hlo.Value, traits ir.Traits) *ir.Op {

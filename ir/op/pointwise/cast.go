@@ -20,9 +20,6 @@ import (
 	"lathe/rtl"
 )
 
-// TakesCodes says that n reads and makes codes of any scalar format: it casts or moves them, or is a table.
-func TakesCodes(n *ir.Node) bool { return n.Op == Cast || column.MovesCodes(n) }
-
 // Cast re-encodes values in another format, with one rounding. It is the only operation that asks formats for their
 // codecs: one side is fixed, the other has one. Between all other formats of up to TableBits bits it is a table.
 var Cast = &ir.Op{
@@ -113,7 +110,7 @@ func blockCastLegal(n *ir.Node) error {
 			}
 			continue
 		}
-		if !Encodes(t.Format) {
+		if !block.Encodes(t.Format) {
 			return fmt.Errorf("blocks cast to and from fixed formats of up to %d bits, not %s", block.WindowW,
 				t.Format)
 		}
@@ -122,12 +119,6 @@ func blockCastLegal(n *ir.Node) error {
 		return fmt.Errorf("a cast from %s to %s needs two steps, through a fixed format", in.Format, out.Format)
 	}
 	return nil
-}
-
-// Encodes says that format f, which is fixed, can be cast to blocks and back.
-func Encodes(f format.Format) bool {
-	fx, ok := format.AsFixed(f)
-	return ok && fx.W <= block.WindowW && fx.Round <= format.RoundOutward
 }
 
 // blockCastEval encodes blocks from fixed values, or decodes them.

@@ -45,8 +45,14 @@ var Attention = composite.New(ir.Op{
 	Arity: [2]int{3, 4}, Traits: ir.Traits{FloatOnly: true},
 	Infer: attentionInfer, Format: attentionFormat, Eval: attentionEval, Expand: attentionExpand,
 	CUDA:  ir.OneNode(attentionCUDA),
-	Legal: column.NoInteger, Gen: genAttention,
+	Legal: column.NoInteger, MACs: attentionMACs, Gen: genAttention,
 })
+
+// attentionMACs are those of the scores and of the means of v.
+func attentionMACs(n *ir.Node) int {
+	q, v := n.Args[0].Type.Shape, n.Args[2].Type.Shape
+	return q[0] * q[1] * q[2] * v[2] * (q[3] + v[3])
+}
 
 func attentionInfer(n *ir.Node) ([]int, error) {
 	q, k, v := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Args[2].Type.Shape

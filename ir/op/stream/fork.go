@@ -18,7 +18,7 @@ import (
 // one reader. Branches are numbered by the readers in graph order, then the outputs of the graph.
 var Fork = &ir.Op{
 	Name: "fork", Doc: "gives every beat to each of its readers", Arity: [2]int{1, 1},
-	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Elementwise: true},
+	Traits: ir.Traits{KeepsCodes: true, Monotone: true, Elementwise: true, Forks: true},
 	Infer:  column.SameShape,
 	Eval:   column.PassThrough,
 	HLO:    func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },

@@ -38,6 +38,8 @@ var Conv = &ir.Op{
 	CUDA:   ir.OneNode(convCUDA),
 	Legal:  convLegal,
 	Gen:    genConv,
+
+	PackCause: convPackCause,
 }
 
 // Depthwise says that a convolution to out channels over images of g takes each channel by itself.

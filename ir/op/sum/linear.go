@@ -34,6 +34,8 @@ var Linear = &ir.Op{
 	CUDA:   ir.OneNode(linearCUDA),
 	Legal:  dot.Legal,
 	Gen:    genLinear,
+
+	PackCause: packCause,
 }
 
 func linearInfer(n *ir.Node) ([]int, error) {

@@ -30,7 +30,13 @@ var MatMul = &ir.Op{
 	Eval:   matmulEval,
 	HLO:    matmulHLO,
 	Legal:  column.NoInteger,
+	MACs:   matmulMACs,
 	Gen:    genMatMul,
+}
+
+func matmulMACs(n *ir.Node) int {
+	a := n.Args[0].Type.Shape
+	return n.Type.Elems() * a[len(a)-1]
 }
 
 func matmulInfer(n *ir.Node) ([]int, error) {

@@ -7,17 +7,9 @@ import (
 	"lathe/ir/op/dot"
 )
 
-// PackCause says why products of the linear or convolution n, decided but for its lanes, cannot share a DSP in pairs,
-// whatever those lanes are; "" where they can. The bounds are those of num_mul_pair. Errors are those of a layer that
-// has no hardware.
-func PackCause(n *ir.Node) (string, error) {
-	a, isConv := n.Attrs.(*ConvAttrs)
-	switch {
-	case n.Op != Linear && !isConv:
-		return n.Op.Name + " has no two products with a common factor", nil
-	case isConv && a.Groups > 1 && a.Groups == n.Args[1].Type.Shape[0]:
-		return "no two output channels share their data", nil
-	case n.HW.Style == ir.StyleUnroll:
+// packCause is the PackCause column of sums whose data are common to all outputs. The bounds are those of num_mul_pair.
+func packCause(n *ir.Node) (string, error) {
+	if n.HW.Style == ir.StyleUnroll {
 		return "an unrolled layer multiplies by constants", nil
 	}
 	p, err := dot.New(n)
@@ -25,4 +17,11 @@ func PackCause(n *ir.Node) (string, error) {
 		return "", err
 	}
 	return p.PackCause(n)
+}
+
+func convPackCause(n *ir.Node) (string, error) {
+	if a := n.Attrs.(*ConvAttrs); a.Groups > 1 && a.Groups == n.Args[1].Type.Shape[0] {
+		return "no two output channels share their data", nil
+	}
+	return packCause(n)
 }

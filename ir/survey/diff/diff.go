@@ -6,7 +6,6 @@ package diff
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -195,8 +194,8 @@ func called(n *ir.Node) string { return "%" + n.Name + " (" + n.Op.Name + ")" }
 
 // swapped says that x and y read the same two values in the other order, where that makes no difference.
 func (m *matching) swapped(x, y *ir.Node) bool {
-	return len(x.Args) == 2 && len(y.Args) == 2 && slices.Contains([]string{"add", "mul", "min", "max"}, x.Op.Name) &&
-		m.of[x.Args[0]] == y.Args[1] && m.of[x.Args[1]] == y.Args[0]
+	return x.Op.Traits.Commutes && y.Op.Traits.Commutes && m.of[x.Args[0]] == y.Args[1] &&
+		m.of[x.Args[1]] == y.Args[0]
 }
 
 // outputs compares what the outputs are and what they are called.
