@@ -9,35 +9,6 @@ import (
 	"strings"
 )
 
-// concrete finds code outside of ir/format that asks which format it has: a type assertion or a type switch on one of
-// its structs. Interfaces of the package are questions that a format answers itself.
-func concrete(t Tree) []Finding {
-	questions := map[string]bool{}
-	for _, f := range t.goFiles(true) {
-		if f.dir() == "ir/format" {
-			f.types(func(s *ast.TypeSpec) {
-				if _, ok := s.Type.(*ast.InterfaceType); ok {
-					questions[s.Name.Name] = true
-				}
-			})
-		}
-	}
-	var out []Finding
-	for _, f := range t.goFiles(true) {
-		if under(f.dir(), "ir/format") || bench(f.dir()) {
-			continue
-		}
-		asks := func(e ast.Expr) {
-			if pkg, name := f.imported(e); pkg == module+"ir/format" && !questions[name] {
-				msg := "asks for format." + name + ": what it does with the answer belongs into ir/format"
-				out = append(out, Finding{Path: f.Path, Line: f.line(e.Pos()), Msg: msg})
-			}
-		}
-		f.asked(asks)
-	}
-	return out
-}
-
 // types calls do for each type that f declares.
 func (f *File) types(do func(*ast.TypeSpec)) {
 	for _, d := range f.Go.Decls {
@@ -93,8 +64,12 @@ func (f *File) imported(e ast.Expr) (pkg, name string) {
 // about are the folders whose code is about operations: their rooms, and the frontends, which say models in them.
 var about = []string{"ir/op", "frontend"}
 
-// identity finds code elsewhere that asks which operation a node is: a comparison or a case with one of the operations
-// that ir/op/all.go lists, or a type assertion to the attributes of one. Traits are what others may know of all.
+// makers make a node of an operation that is an argument.
+var makers = map[string]bool{"NewNode": true, "Add": true, "adapter": true}
+
+// identity finds code elsewhere that asks which operation a node is: a use of one of the operations that ir/op/all.go
+// lists for anything but making a node, a comparison of the name of one, or a type assertion to the attributes of one.
+// Traits are what others may know of all.
 func identity(t Tree) []Finding {
 	ops, attrs := operations(t)
 	var out []Finding
@@ -102,56 +77,105 @@ func identity(t Tree) []Finding {
 		if underAny(f.dir(), about) || bench(f.dir()) {
 			continue
 		}
-		is := func(e ast.Expr, set map[string]bool, what string) {
-			pkg, name := f.imported(e)
-			if key := pkg + "." + name; set[key] {
-				msg := what + " " + path.Base(pkg) + "." + name + ": a trait or a column can say what it wants to know"
-				out = append(out, Finding{Path: f.Path, Line: f.line(e.Pos()), Msg: msg})
-			}
+		find := func(n ast.Node, what string) {
+			msg := what + ": a trait or a column can say what it wants to know"
+			out = append(out, Finding{Path: f.Path, Line: f.line(n.Pos()), Msg: msg})
 		}
+		making := map[ast.Expr]bool{}
 		ast.Inspect(f.Go, func(n ast.Node) bool {
-			switch n := n.(type) {
-			case *ast.BinaryExpr:
-				if n.Op == token.EQL || n.Op == token.NEQ {
-					is(n.X, ops, "compares with")
-					is(n.Y, ops, "compares with")
+			for _, e := range made(n) {
+				making[e] = true
+			}
+			if e, ok := n.(*ast.SelectorExpr); ok && !making[e] {
+				if pkg, name := f.imported(e); ops[pkg+"."+name] {
+					find(e, "asks for "+path.Base(pkg)+"."+name)
 				}
-			case *ast.CaseClause:
-				for _, e := range n.List {
-					is(e, ops, "has a case for")
+			}
+			_, binary := n.(*ast.BinaryExpr)
+			for _, e := range f.compared(n) {
+				if s, ok := e.(*ast.SelectorExpr); ok && (!binary || constant(n)) && s.Sel.Name == "Name" && named(s.X) {
+					find(e, "compares the name of an operation")
+				}
+			}
+			if call, ok := n.(*ast.CallExpr); ok && len(call.Args) == 1 {
+				pkg, name := f.imported(call.Fun)
+				if _, text := call.Args[0].(*ast.BasicLit); text && pkg == module+"ir/op" && name == "Find" {
+					find(call, "finds an operation by its name")
 				}
 			}
 			return true
 		})
-		f.asked(func(e ast.Expr) { is(e, attrs, "asks for") })
+		f.asked(func(e ast.Expr) {
+			if pkg, name := f.imported(e); attrs[pkg+"."+name] {
+				find(e, "asks for "+path.Base(pkg)+"."+name)
+			}
+		})
 	}
 	return out
 }
 
-// operations are the operations that ir/op/all.go lists, and the attribute structs of their packages, as path.Name.
+// named says that e is x.Op, or a variable that can be one.
+func named(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.SelectorExpr:
+		return e.Sel.Name == "Op"
+	case *ast.Ident:
+		return e.Name == "op"
+	}
+	return false
+}
+
+// made are the expressions directly in n whose values become the operation of a node: Op in a literal or an assignment,
+// and arguments of makers.
+func made(n ast.Node) []ast.Expr {
+	switch n := n.(type) {
+	case *ast.KeyValueExpr:
+		if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Op" {
+			return []ast.Expr{n.Value}
+		}
+	case *ast.AssignStmt:
+		var out []ast.Expr
+		for i, l := range n.Lhs {
+			if s, ok := l.(*ast.SelectorExpr); ok && s.Sel.Name == "Op" && len(n.Rhs) == len(n.Lhs) {
+				out = append(out, n.Rhs[i])
+			}
+		}
+		return out
+	case *ast.CallExpr:
+		switch fun := n.Fun.(type) {
+		case *ast.Ident:
+			if makers[fun.Name] {
+				return n.Args
+			}
+		case *ast.SelectorExpr:
+			if makers[fun.Sel.Name] {
+				return n.Args
+			}
+		}
+	}
+	return nil
+}
+
+// operations are the operations that ir/op/all.go lists, and the exported attribute structs below ir/op, as path.Name.
 func operations(t Tree) (ops, attrs map[string]bool) {
 	ops, attrs = map[string]bool{}, map[string]bool{}
-	rooms := map[string]bool{}
 	for _, f := range t.goFiles(true) {
-		if f.Path != "ir/op/all.go" {
-			continue
-		}
-		ast.Inspect(f.Go, func(n ast.Node) bool {
-			if lit, ok := n.(*ast.CompositeLit); ok {
-				for _, e := range lit.Elts {
-					if pkg, name := f.imported(e); pkg != "" {
-						ops[pkg+"."+name], rooms[pkg] = true, true
+		if f.Path == "ir/op/all.go" {
+			ast.Inspect(f.Go, func(n ast.Node) bool {
+				if lit, ok := n.(*ast.CompositeLit); ok {
+					for _, e := range lit.Elts {
+						if pkg, name := f.imported(e); pkg != "" {
+							ops[pkg+"."+name] = true
+						}
 					}
 				}
-			}
-			return true
-		})
-	}
-	for _, f := range t.goFiles(true) {
-		if pkg := module + f.dir(); rooms[pkg] {
+				return true
+			})
+		}
+		if under(f.dir(), "ir/op") {
 			f.types(func(s *ast.TypeSpec) {
-				if strings.HasSuffix(s.Name.Name, "Attrs") {
-					attrs[pkg+"."+s.Name.Name] = true
+				if s.Name.IsExported() && strings.HasSuffix(s.Name.Name, "Attrs") {
+					attrs[module+f.dir()+"."+s.Name.Name] = true
 				}
 			})
 		}

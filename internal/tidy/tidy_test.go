@@ -57,15 +57,38 @@ var planted = map[string][]struct {
 	"concrete": {
 		{"assertion", formatTree("_, _ = f.(format.Fixed)"), "lower/a.go:8: concrete: asks for format.Fixed"},
 		{"switch", formatTree("switch f.(type) {\n\tcase *format.Fixed:\n\t}"), "lower/a.go:9"},
+		{"alias", formatTree("type fixed = format.Fixed\n\tvar _ fixed"), "calls format.Fixed fixed"},
+		{"type argument", formatTree("_, _ = is[format.Fixed](f)"), "has the type argument format.Fixed"},
+		{"code set", formatTree("_ = f.CodeSet() == format.NewFixed(8, 4)"), "compares a CodeSet"},
+		{"code sets", formatTree("switch f.CodeSet() {\n\tcase format.NewFixed(8, 4):\n\t}"), "compares a CodeSet"},
+		{"struct", formatTree("_ = f == (format.Fixed{})"), "compares with a format.Fixed"},
+		{"family", formatTree("_ = format.FamilyOf(f) == \"int\""), "compares a FamilyOf"},
+		{"text", formatTree("_ = f.String() != \"mxint8\""), "compares the text of a format"},
+		{"prefix", formatTree("_ = strings.HasPrefix(f.String(), \"mx\")"), "compares the text of a format"},
+		{"two texts", formatTree("_ = f.String() == f.String()"), ""},
 		{"question", formatTree("_, _ = f.(format.Block)"), ""},
 	},
 	"identity": {
-		{"comparison", opTree("_ = n.Op == sum.Linear"), "lower/a.go:8: identity: compares with sum.Linear"},
-		{"case", opTree("switch n.Op {\n\tcase sum.Linear:\n\t}"), "lower/a.go:9: identity: has a case for"},
+		{"comparison", opTree("_ = n.Op == sum.Linear"), "lower/a.go:8: identity: asks for sum.Linear"},
+		{"case", opTree("switch n.Op {\n\tcase sum.Linear:\n\t}"), "lower/a.go:9: identity: asks for sum.Linear"},
+		{"variable", opTree("l := sum.Linear\n\t_ = n.Op == l"), "lower/a.go:8: identity: asks for sum.Linear"},
+		{"map", opTree("_ = map[*ir.Op]bool{sum.Linear: true}"), "asks for sum.Linear"},
+		{"slice", opTree("_ = slices.Contains([]*ir.Op{sum.Linear}, n.Op)"), "asks for sum.Linear"},
+		{"argument", opTree("_ = is(n, sum.Linear)"), "asks for sum.Linear"},
+		{"name", opTree("_ = n.Op.Name == \"conv\""), "compares the name of an operation"},
+		{"name of a variable", opTree("_ = \"conv\" != op.Name"), "compares the name of an operation"},
+		{"names", opTree("switch n.Op.Name {\n\tcase \"conv\":\n\t}"), "lower/a.go:8: identity: compares the name"},
+		{"list of names", opTree("_ = slices.Contains(list, n.Op.Name)"), "compares the name of an operation"},
+		{"map of names", opTree("_ = list[n.Op.Name]"), "compares the name of an operation"},
+		{"found", opTree("_ = op.Find(\"conv\")"), "finds an operation by its name"},
+		{"shared attributes", opTree("_ = n.Attrs.(*column.AxisAttrs)"), "asks for column.AxisAttrs"},
 		{"attributes", opTree("_ = n.Attrs.(*sum.ConvAttrs)"), "asks for sum.ConvAttrs"},
-		{"elsewhere", inFile(opTree("_ = n.Op == sum.Linear"), "emit/a.go"), "emit/a.go:8: identity: compares"},
+		{"elsewhere", inFile(opTree("_ = n.Op == sum.Linear"), "emit/a.go"), "emit/a.go:8: identity: asks"},
 		{"frontend", inFile(opTree("_ = n.Op == sum.Linear"), "frontend/a.go"), ""},
 		{"made", opTree("_ = g.Add(sum.Linear, &sum.ConvAttrs{})"), ""},
+		{"made of a literal", opTree("_ = ir.Node{Op: sum.Linear}"), ""},
+		{"made of another", opTree("n.Op, n.Attrs = sum.Linear, nil"), ""},
+		{"names that plans give", opTree("_ = n.Op.Name == m.Op"), ""},
 	},
 	"vocabulary": {
 		{"name", wordTree("frontend/a.go", "\nfunc maxFolded() {}\n"), "frontend/a.go:6: vocabulary: maxFolded"},
@@ -322,7 +345,7 @@ func TestLoad(t *testing.T) {
 func formatTree(statement string) map[string]string {
 	return map[string]string{
 		"ir/format/a.go": goText("format", "\ntype Fixed struct{}\n\ntype Block interface{ Size() int }\n"),
-		"lower/a.go": "// x\n\npackage lower\n\nimport \"lathe/ir/format\"\n\nfunc a(f any) {\n\t" +
+		"lower/a.go": "// x\n\npackage lower\n\nimport (\"lathe/ir/format\"; \"strings\")\n\nfunc a(f any) {\n\t" +
 			statement + "\n}\n",
 	}
 }
@@ -332,7 +355,9 @@ func opTree(statement string) map[string]string {
 	return map[string]string{
 		"ir/op/all.go":      goText("op", "\nimport \"lathe/ir/op/sum\"\n\nvar All = [...]any{sum.Linear}\n"),
 		"ir/op/sum/conv.go": goText("sum", "\ntype ConvAttrs struct{}\n"),
-		"lower/a.go": "// x\n\npackage lower\n\nimport \"lathe/ir/op/sum\"\n\nfunc a(n, g any) {\n\t" +
+		"ir/op/column/a.go": goText("column", "\ntype AxisAttrs struct{}\n"),
+		"lower/a.go": "// x\n\npackage lower\n\nimport (\"lathe/ir/op/sum\"; \"lathe/ir/op/column\"; \"lathe/ir/op\"; " +
+			"\"slices\")\n\nfunc a(n, g any) {\n\t" +
 			statement + "\n}\n",
 	}
 }
