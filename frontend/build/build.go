@@ -9,10 +9,12 @@ import (
 	"fmt"
 	"slices"
 
+	"lathe/frontend/unsigned"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
+	"lathe/ir/op/whole"
 )
 
 // Limits on constant expressions: elements of one result, and of all results together. Larger ones stay nodes, which
@@ -31,6 +33,8 @@ type Builder struct {
 	budget  int
 	modules map[string]bool
 	binding *Binding
+	// unsigned are the values of the operation being converted that are unsigned integers of 64 bits; nil between such.
+	unsigned map[*ir.Node]bool
 }
 
 // New begins a graph called name, read from a file of the given base name.
@@ -97,8 +101,20 @@ func (b *Builder) Const(name string, data *ir.Blob, shape []int) (*ir.Node, erro
 	return n, nil
 }
 
-// Emit makes a node. Where all arguments are constants and the result is not too large, it is a constant at once.
+// Emit makes a node. Where all arguments are constants and the result is not too large, it is a constant at once. What
+// depends on the order of unsigned integers of 64 bits is written out, see Unsigned.
 func (b *Builder) Emit(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Node, error) {
+	n, err := b.unsignedForm(at, o, attrs, args)
+	if n == nil && err == nil {
+		n, err = b.emit(at, o, attrs, args...)
+	}
+	if err == nil {
+		b.carryUnsigned(n, o, attrs, args)
+	}
+	return n, err
+}
+
+func (b *Builder) emit(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir.Node, error) {
 	n, err := ir.NewNode(o, at.Name, b.File+": "+at.Name+" ("+at.Source+")", attrs, args...)
 	if err != nil {
 		return nil, err
@@ -122,6 +138,54 @@ func (b *Builder) EmitNode(at Place, o *ir.Op, attrs any, args ...*ir.Node) (*ir
 	n, err := b.Emit(at, o, attrs, args...)
 	b.budget = budget
 	return n, err
+}
+
+// Unsigned runs convert, which makes the nodes of one operation of the source. What it marks is forgotten behind it: a
+// node can stand for values of several types.
+func (b *Builder) Unsigned(convert func()) {
+	before := b.unsigned
+	b.unsigned = map[*ir.Node]bool{}
+	convert()
+	b.unsigned = before
+}
+
+// MarkUnsigned says that n, an argument or a constant of the operation being converted, is of unsigned integers of 64
+// bits.
+func (b *Builder) MarkUnsigned(n *ir.Node) {
+	if b.unsigned != nil && n != nil && n.Type.Format == ir.Int64 {
+		b.unsigned[n] = true
+	}
+}
+
+// IsUnsigned says that n was marked in the operation being converted, or computed from such values.
+func (b *Builder) IsUnsigned(n *ir.Node) bool { return b.unsigned[n] }
+
+// unsignedForm is an operation on unsigned integers written out; nil where it needs no other form.
+func (b *Builder) unsignedForm(at Place, o *ir.Op, attrs any, args []*ir.Node) (*ir.Node, error) {
+	if !slices.ContainsFunc(args, b.IsUnsigned) {
+		return nil, nil
+	}
+	marked := b.unsigned
+	b.unsigned = nil // the nodes below mean what they say
+	defer func() { b.unsigned = marked }()
+	c := b.chain(at)
+	n := unsigned.Form(c, o, attrs, args, func(n *ir.Node) bool { return marked[n] })
+	return n, c.err
+}
+
+// carryUnsigned marks n where it is computed from marked values, places of elements aside.
+func (b *Builder) carryUnsigned(n *ir.Node, o *ir.Op, attrs any, args []*ir.Node) {
+	to, converted := attrs.(*whole.ConvertAttrs)
+	if converted && to.To == ir.U64 || o.Traits.Positions == nil && !converted && slices.ContainsFunc(args, b.IsUnsigned) {
+		b.MarkUnsigned(n)
+	}
+}
+
+// ShiftRight shifts zeros into x, whole numbers of a signed format. Amounts are unsigned.
+func (b *Builder) ShiftRight(at Place, x, by *ir.Node) (*ir.Node, error) {
+	c := b.chain(at)
+	n := unsigned.ShiftRight(c, x, by)
+	return n, c.err
 }
 
 // name gives a node its name and its position; a constant has its name from the file, or gets it in Finish.

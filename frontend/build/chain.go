@@ -38,6 +38,21 @@ func (c *chain) do(part string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node 
 	return n
 }
 
+// Do and Like make a chain the maker of package unsigned.
+func (c *chain) Do(part string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
+	return c.do(part, o, attrs, args...)
+}
+
+// Like is a scalar constant in the format of n.
+func (c *chain) Like(n *ir.Node, v int64) *ir.Node {
+	if c.err != nil {
+		return nil
+	}
+	var k *ir.Node
+	k, c.err = c.b.Const(c.at.Name+".const", IntBlob(ir.StoredAs(n.Type.Format), []int64{v}), nil)
+	return k
+}
+
 // fail ends the chain with an error at the place of the operation.
 func (c *chain) fail(code, msg string, args ...any) {
 	if c.err == nil {

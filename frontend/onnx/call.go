@@ -109,7 +109,7 @@ func (c *call) apply(s *opSpec) {
 		}
 	}
 	if c.err == nil {
-		s.convert(c)
+		c.b.Unsigned(func() { s.convert(c) })
 	}
 }
 
@@ -220,6 +220,9 @@ func (c *call) arg(i int) *ir.Node {
 	}
 	n, err := c.load(v)
 	c.wrap(source.CodeCompute, err)
+	if storage(v.dtype) == ir.U64 {
+		c.b.MarkUnsigned(n)
+	}
 	return n
 }
 
@@ -300,6 +303,9 @@ func (c *call) made(role string, data *ir.Blob, shape []int) *ir.Node {
 	}
 	n, err := c.b.Const(c.label+"."+role, data, shape)
 	c.wrap(source.CodeDims, err)
+	if data.DType == ir.U64 {
+		c.b.MarkUnsigned(n)
+	}
 	return n
 }
 
@@ -345,7 +351,14 @@ func (c *call) resultAt(i int, n *ir.Node) {
 	if n.IsConst() && own(n) == nil {
 		n.Name, n.Pos = name, c.base+": "+name+" (initializer)"
 	}
-	*c.fr.values[name] = value{name: name, dtype: dtypeOf(n.Type.Format, similar), node: n}
+	dtype := dtypeOf(n.Type.Format, similar)
+	switch {
+	case c.b.IsUnsigned(n):
+		dtype = dtypeUint64
+	case dtype == dtypeUint64: // sizes and places
+		dtype = dtypeOf(n.Type.Format, 0)
+	}
+	*c.fr.values[name] = value{name: name, dtype: dtype, node: n}
 }
 
 // wants says that result i is read.

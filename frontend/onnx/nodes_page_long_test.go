@@ -80,8 +80,8 @@ Lathe reads operator sets %d to %d. Beyond the operations below, it inlines mode
 reference, and reads the operations that runtimes and QONNX add to quantized models (com.microsoft QLinearAdd,
 QLinearMul, QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool, QLinearGlobalAveragePool, QGemm; Quant, IntQuant,
 BipolarQuant, Trunc). float64, float16 and bfloat16 are computed in float32; a Cast to a narrower type rounds. uint64 is
-computed modulo 2^64: outputs are uint64, but division, comparison and conversion to floats treat values from 2^63 up as
-negative. [ops.md](ops.md) lists the operations with hardware.
+computed modulo 2^64, with its own order: values from 2^63 up are positive. [ops.md](ops.md) lists the operations with
+hardware.
 
 | operation | opsets | limits | node tests |
 |---|---|---|---|

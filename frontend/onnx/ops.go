@@ -155,6 +155,13 @@ func convertShift(c *call) {
 	case "LEFT":
 	case "RIGHT":
 		o = whole.ShiftRight
+		if storage(c.in[0].dtype) == ir.U64 && c.err == nil {
+			n, err := c.b.ShiftRight(c.place(""), a, c.arg(1))
+			c.wrap(source.CodeShape, err)
+			c.b.MarkUnsigned(n)
+			c.result(n)
+			return
+		}
 	default:
 		c.fail(source.CodeAttr, "direction %s is neither LEFT nor RIGHT", quote(d))
 	}

@@ -49,9 +49,10 @@ var dtypes = [...]struct {
 
 // Element types that need names.
 const (
-	dtypeBool  = 9
-	dtypeUint4 = 21
-	dtypeInt4  = 22
+	dtypeBool   = 9
+	dtypeUint64 = 13
+	dtypeUint4  = 21
+	dtypeInt4   = 22
 )
 
 // dtypeName is the schema's name of an element type.

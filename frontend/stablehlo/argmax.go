@@ -56,6 +56,9 @@ func (c *call) counts(v value, axis int) bool {
 // picks tries the region on pairs of values and positions.
 func (c *call) picks(k choice, like, at *ir.Node) bool {
 	numbers := []float64{-1, 0, 2, 2, 0}
+	if c.b.IsUnsigned(like) {
+		numbers[0] = 3
+	}
 	if like.Type.IsFloat() {
 		numbers = append(numbers, math.NaN(), math.Inf(1), math.Inf(-1))
 	}
@@ -106,9 +109,9 @@ func (k choice) stays(a, b float64, i, j int) bool {
 // neutralPick says that the initial value is never chosen, save where all are equal to it.
 func (c *call) neutralPick(k choice, init value) bool {
 	if k.least {
-		return neutral("stablehlo.minimum", init)
+		return c.neutral("stablehlo.minimum", init)
 	}
-	return neutral("stablehlo.maximum", init)
+	return c.neutral("stablehlo.maximum", init)
 }
 
 // pick makes the two results.
@@ -119,7 +122,10 @@ func (c *call) pick(k choice, x, at value, axis int) {
 	}
 	n := c.full(x)
 	init := value{c.number(x.node, math.Inf(map[bool]int{true: 1, false: -1}[k.least])), nil}
-	if !x.node.Type.IsFloat() {
+	if c.b.IsUnsigned(x.node) {
+		init.node = c.whole(x.node, map[bool]int64{true: -1, false: 0}[k.least])
+		c.b.MarkUnsigned(init.node)
+	} else if !x.node.Type.IsFloat() {
 		init.node = c.whole(x.node, map[bool]int64{true: most(x.node), false: least(x.node)}[k.least])
 	}
 	best := c.reduced(name, o, x, init, []int{axis})

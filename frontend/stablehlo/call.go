@@ -83,6 +83,17 @@ func (c *call) check(s *spec) {
 	}
 }
 
+// markUnsigned marks the operands that the text states to be ui64.
+func (c *call) markUnsigned() {
+	types := c.in.Types.In
+	is := func(t syntax.Type) bool { return t.Elem == "ui64" }
+	for i, a := range c.args {
+		if len(types) == len(c.args) && is(types[i]) || len(types) != len(c.args) && slices.ContainsFunc(types, is) {
+			c.b.MarkUnsigned(a.node)
+		}
+	}
+}
+
 // sameType checks a value against a type that the text states.
 func (c *call) sameType(t syntax.Type, v value, what string) {
 	if !t.Tensor || v.node == nil || c.err != nil {

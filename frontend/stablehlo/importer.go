@@ -180,7 +180,10 @@ func (im *importer) convert(sc *scope, op *syntax.Op) {
 		return
 	}
 	if c.check(s); c.err == nil {
-		s.convert(c)
+		im.b.Unsigned(func() {
+			c.markUnsigned()
+			s.convert(c)
+		})
 	}
 	c.checkResults()
 	if c.err != nil {

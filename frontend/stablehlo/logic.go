@@ -64,12 +64,12 @@ func convertShiftLogical(c *call) {
 		return
 	}
 	width := x.node.Type.Format.Width()
-	n, ok := by.scalar()
-	if !ok {
-		c.fail(source.CodeDynamic, "the amount of a logical shift of signed numbers is computed from data")
-		return
-	}
-	switch {
+	switch n, ok := by.scalar(); {
+	case !ok:
+		c.same(x, by)
+		shifted, err := c.b.ShiftRight(c.at(), x.node, by.node)
+		c.wrap(err)
+		c.outs = append(c.outs, value{shifted, x.dims})
 	case n < 0 || n >= float64(width):
 		c.outs = append(c.outs, value{c.number(x.node, 0), x.dims})
 	case n == 0:

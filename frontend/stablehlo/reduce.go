@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
@@ -81,12 +82,16 @@ func reduceOp(name string, like *ir.Node) *ir.Op {
 }
 
 // neutral says that a value does not change what an operation makes of it.
-func neutral(name string, init value) bool {
+func (c *call) neutral(name string, init value) bool {
 	v, ok := init.scalar()
 	if !ok {
 		return false
 	}
 	float := init.node.Type.IsFloat()
+	if c.b.IsUnsigned(init.node) && (name == "stablehlo.maximum" || name == "stablehlo.minimum") {
+		codes, _ := build.Ints(init.node)
+		return codes[0] == map[bool]int64{true: 0, false: -1}[name == "stablehlo.maximum"]
+	}
 	switch name {
 	case "stablehlo.add", "stablehlo.or", "stablehlo.xor":
 		return v == 0
@@ -166,7 +171,7 @@ func (c *call) reduced(name string, o *ir.Op, x, init value, axes []int) value {
 	default:
 		n = c.shape(c.emit(o, &reduce.Attrs{Axes: axes}, c.full(x)), dims)
 	}
-	if neutral(name, init) {
+	if c.neutral(name, init) {
 		return wholeValue(n)
 	}
 	v := value{init.node, dims}

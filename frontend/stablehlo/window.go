@@ -50,7 +50,7 @@ func convertReduceWindow(c *call) {
 func (c *call) pool(name string, x, init value, w windowOp) value {
 	n := c.full(x)
 	var axes []int
-	fits := n != nil && n.Type.IsFloat() && neutral(name, init)
+	fits := n != nil && n.Type.IsFloat() && c.neutral(name, init)
 	for i := range w.size {
 		fits = fits && w.base[i] == 1 && min(w.low[i], w.high[i]) >= 0
 		if w.size[i] > 1 || w.stride[i] > 1 || w.low[i] != 0 || w.high[i] != 0 {
@@ -173,7 +173,7 @@ func (c *call) joinWindows(name string, x, init value, w windowOp) value {
 		n = c.padAxis(n, axis, w.low[axis], w.high[axis], w.base[axis]-1, fill)
 		n = c.joinAxis(name, n, axis, w)
 	}
-	if n != nil && !neutral(name, init) && elems(w.size) > 1 {
+	if n != nil && !c.neutral(name, init) && elems(w.size) > 1 {
 		return c.joined(name, wholeValue(n), value{init.node, n.Type.Shape})
 	}
 	return wholeValue(n)

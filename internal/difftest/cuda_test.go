@@ -107,7 +107,13 @@ func compareKernel(t *testing.T, engine kernelEngine, g *ir.Graph, r *rand.Rand,
 // compareDesign runs the kernels that were made of g.
 func compareDesign(t *testing.T, engine kernelEngine, g *ir.Graph, d *cuda.Design, r *rand.Rand, tolerance float64) {
 	t.Helper()
-	samples := Samples(r, g, kernelSamples)
+	compareSamplesDesign(t, engine, g, d, Samples(r, g, kernelSamples), tolerance)
+}
+
+// compareSamplesDesign is compareDesign on the given samples.
+func compareSamplesDesign(t *testing.T, engine kernelEngine, g *ir.Graph, d *cuda.Design, samples []ref.Sample,
+	tolerance float64) {
+	t.Helper()
 	want, err := evaluate(t.Context(), g, samples)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Describe(g))

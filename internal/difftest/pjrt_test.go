@@ -57,7 +57,12 @@ func TestPJRT(t *testing.T) {
 // comparePJRT runs one program on many samples.
 func comparePJRT(t *testing.T, g *ir.Graph, r *rand.Rand, tolerance float64) {
 	t.Helper()
-	samples := Samples(r, g, pjrtSamples)
+	compareSamplesPJRT(t, g, Samples(r, g, pjrtSamples), tolerance)
+}
+
+// compareSamplesPJRT runs one program on the given samples.
+func compareSamplesPJRT(t *testing.T, g *ir.Graph, samples []ref.Sample, tolerance float64) {
+	t.Helper()
 	want, err := evaluate(t.Context(), g, samples)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Describe(g))
