@@ -39,8 +39,8 @@ type Traits struct {
 	// Turns, if not nil, lists for the attributes of an element-wise operation with one argument the values of that
 	// argument at which it stops rising or falling, or jumps. It is not Monotone, but it is between two of them.
 	Turns func(attrs any) []float64
-	// Weighted: the result is linear in argument 0. Argument 1 holds constant weights, one row of axis 0 an output
-	// channel; argument 2, which may be missing, one summand an output channel.
+	// Weighted: the result is linear in argument 0. Argument 1 holds the weights, one row of axis 0 an output channel, and
+	// argument 2, which may be missing, one summand an output channel; in quantized graphs both are constants.
 	Weighted bool
 	// Blocks, if not nil, says of n, some of whose types are block formats, that it computes on their blocks.
 	Blocks func(n *Node) bool

@@ -104,7 +104,7 @@ func broken(p Pass, g *ir.Graph, msg string, args ...any) *diag.Error {
 	return e.WithHint("this is a fault of Lathe: report the model, the plan and this message")
 }
 
-// baseline evaluates an imported graph; weights that nodes compute are folded first, as the engine needs constants.
+// baseline evaluates an imported graph; weights that nodes compute are computed first, as the engine needs constants.
 func (r *runner) baseline(g *ir.Graph) ([]ref.Sample, error) {
 	c := g.Clone()
 	if g.Stage == ir.StageFloat {

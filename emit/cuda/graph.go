@@ -42,7 +42,7 @@ func (o Options) target() (cuda.Target, error) {
 	return cuda.Target{Arch: a, Samples: max(o.Samples, 1), BatchInvariant: o.BatchInvariant}, err
 }
 
-// Emit makes the kernels of a float or quantized graph in which constants are folded, in the groups that lowering
+// Emit makes the kernels of a float or quantized graph in which constants are computed, in the groups that lowering
 // chooses. Its error lists every group that has no kernels: L0310 and L0317 where it has no StableHLO form, L0945 where
 // its operations have no kernels, L0946 for values that no buffer holds. Also L0934 for an unknown architecture.
 func Emit(g *ir.Graph, o Options) (*Design, error) {

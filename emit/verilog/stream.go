@@ -8,7 +8,7 @@ import (
 	"lathe/rtl/netlist"
 )
 
-// stream is the three signals of a stream in the core.
+// handshake is the three signals of a stream in the core.
 type handshake struct{ data, valid, ready netlist.Expr }
 
 // wiresOf is the stream whose signals have the given prefix.

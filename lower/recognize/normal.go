@@ -244,7 +244,7 @@ type term struct {
 	coef float64
 }
 
-// sum is a number plus terms.
+// addends is a number plus terms.
 type addends struct {
 	number float64
 	terms  []term

@@ -157,7 +157,7 @@ func rmsNorm(m *matcher, n *ir.Node) *made {
 	return normOf(norm.RMSNorm, n, o, o.d, others)
 }
 
-// norm is the operation, with a scale where one factor is left that fits.
+// normOf is the operation, with a scale where one factor is left that fits.
 func normOf(o *ir.Op, n *ir.Node, at moment, x *ir.Node, others []power) *made {
 	r := &made{op: o, attrs: &norm.Attrs{Axis: at.axis, Eps: float32(at.eps)}, args: []*ir.Node{x}}
 	switch {

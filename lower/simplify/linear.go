@@ -10,7 +10,7 @@ import (
 	"lathe/ir/op/sum"
 )
 
-// Scales folds every scale that is the only reader of a linear operation, of a convolution or of another scale into
+// Scales merges every scale that is the only reader of a linear operation, of a convolution or of another scale into
 // that node, which keeps its name: w[c] becomes w[c]*m[c], the bias becomes bias*m + b.
 func Scales(g *ir.Graph) error {
 	users := g.Users()

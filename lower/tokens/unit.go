@@ -75,7 +75,7 @@ func (r *known) wait(n *ir.Node, i int) (bool, error) {
 	return before.fork() || u.turnBeats(streamOf(n, i)) > 0, nil
 }
 
-// stream is the number of argument i of n among those that are no constants.
+// streamOf is the number of argument i of n among those that are no constants.
 func streamOf(n *ir.Node, i int) (number int) {
 	for _, a := range n.Args[:i] {
 		if !a.IsConst() {

@@ -40,7 +40,7 @@ func Magnitude(f format.Format) int {
 	return format.SignedBits(Range(f))
 }
 
-// Step is the exponent of the lattice of f; formats without one have no Step (ok false).
+// Step is the exponent of the lattice of f; formats without one have no step (ok false).
 func Step(t ir.Type) (int, bool) {
 	exp, _, ok := t.Format.Lattice()
 	return exp, ok
@@ -55,7 +55,7 @@ func CommonStep(n *ir.Node) (int, error) {
 	return exp, nil
 }
 
-// OneStep is plain, of codes of any scalar format.
+// OneStep refuses arguments whose values have no common step, whatever the scalar format.
 func OneStep(n *ir.Node) error {
 	for _, a := range n.Args {
 		if _, ok := Step(a.Type); !ok && !a.IsConst() {

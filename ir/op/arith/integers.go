@@ -8,7 +8,7 @@ import (
 	"lathe/ir/format"
 )
 
-// Integers is a format seen as Integers: the code q has the value (q-zero)*step.
+// Integers is a format seen as integers: the code q has the value (q-zero)*step.
 type Integers struct {
 	Ints format.Fixed // the codes q as numbers, F = 0, with rounding and overflow
 	Zero int64

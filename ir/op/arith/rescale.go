@@ -118,7 +118,7 @@ func (r *Rescale) CodeBig(c int, t *big.Int) int64 {
 	return r.Out.RequantBig(q.Add(q, big.NewInt(r.Zero)), 0)
 }
 
-// Channels is r for the Channels from, from+1, ... of n.
+// Channels is r for the channels from, from+1, ... of n.
 func (r *Rescale) Channels(from, n int) *Rescale {
 	if r == nil {
 		return nil
@@ -133,7 +133,7 @@ func (r *Rescale) Channels(from, n int) *Rescale {
 	return &c
 }
 
-// Common gives the factors at one Common shift: a left shift of a factor is no rounding. width is that of the factors,
+// Common gives the factors at one common shift: a left shift of a factor is no rounding. width is that of the factors,
 // 0 if there are none.
 func (r *Rescale) Common() (mul []*big.Int, width, shift int) {
 	for i, s := range r.Shift {

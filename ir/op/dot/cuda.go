@@ -76,7 +76,7 @@ func (m *exactSum) onCodes(n *ir.Node) (*Codes, error) {
 	return c, nil
 }
 
-// Product is a Product of bytes.
+// Product is a product of bytes.
 func (m *exactSum) Product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	p, channels, weights, err := m.int8Product(n)
 	if err != nil {

@@ -26,19 +26,19 @@ import (
 type Sum interface {
 	// Size is the number of rows, which are output channels, and of terms in a row.
 	Size() (rows, terms int)
-	// input views a value of the data as integers.
+	// Input views a value of the data as integers.
 	Input(n *ir.Node, t *ir.Tensor) (Input, error)
-	// kernel computes all rows; weights stay where they are.
+	// Kernel computes all rows; weights stay where they are.
 	Kernel() Kernel
-	// groups computes rows in n equal runs, one kernel each.
+	// Groups computes rows in n equal runs, one kernel each.
 	Groups(n int) []Kernel
-	// dot prints the sums of the data x in StableHLO, as codes of the result.
+	// Dot prints the sums of the data x in StableHLO, as codes of the result.
 	Dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d Form) (hlo.Value, error)
-	// unit is the hardware behind front, for the lanes of n.
+	// Unit is the hardware behind front, for the lanes of n.
 	Unit(n *ir.Node, f Front) (*rtl.Unit, error)
 	// PackCause says why no two products can share a DSP; "" where they can.
 	PackCause(n *ir.Node) (string, error)
-	// product is the kernel of the library for all data of a sample as the rows of a matrix.
+	// Product is the kernel of the library for all data of a sample as the rows of a matrix.
 	Product(n *ir.Node, t cuda.Target) (*cuda.Unit, error)
 }
 
@@ -99,7 +99,7 @@ func KindsOf(n *ir.Node) Kinds {
 	return k
 }
 
-// Window says that products have exponents of their own, so that sums go into a Window accumulator.
+// Window says that products have exponents of their own, so that sums go into a window accumulator.
 func (k Kinds) Window() bool { return k.data == blocked || k.weights == blocked }
 
 // factors says that some step is no power of two, or some data have a zero point.

@@ -11,7 +11,7 @@ import (
 	"lathe/ir/op/column"
 )
 
-// Product is a Product over blocks of 32 elements of up to 8 bits, into a window accumulator.
+// Product is a product over blocks of 32 elements of up to 8 bits, into a window accumulator.
 func (w *windowSum) Product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	p, weights, scales, err := w.blockProduct(n)
 	if err != nil {

@@ -126,7 +126,7 @@ func Top(t ir.Type) int {
 	return max(lo.Log2(), hi.Log2()) + 1
 }
 
-// Keeps is the type of a result that Keeps the format of its argument.
+// Keeps is the type of a result that keeps the format of its argument.
 func Keeps(t ir.Type) ir.Type { return ir.Type{Format: t.Format, Scales: t.Scales} }
 
 // Codes draws n codes of f: all least, all greatest, mixed extremes, all zero, or anything.

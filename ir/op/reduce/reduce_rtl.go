@@ -61,7 +61,7 @@ func (r reducedRun) lanes(in int) (size, out int) {
 	return r.N, 1
 }
 
-// run checks what the modules of reductions take.
+// runOf checks what the modules of reductions take.
 func runOf(n *ir.Node) (reducedRun, error) {
 	r, ok := reduceRun(n)
 	if !ok {

@@ -30,7 +30,7 @@ type BatchNormAttrs struct {
 }
 
 // BatchNorm is (x - mean)/sqrt(var + eps)*gamma + beta per channel; arguments x, gamma, beta, mean, var.
-// It exists in float graphs only: lowering folds it into a linear operation or turns it into scale.
+// It exists in float graphs only: lowering merges it with a linear operation or turns it into scale.
 var BatchNorm = &ir.Op{
 	Name: "batch_norm", Doc: "(x - mean)/sqrt(var + eps)*gamma + beta per channel",
 	Attrs: BatchNormAttrs{}, Arity: [2]int{5, 5},

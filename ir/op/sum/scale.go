@@ -19,7 +19,8 @@ import (
 	"lathe/rtl"
 )
 
-// Scale is x*m[c] + b[c] per channel with constants m and b: the exact value, one rounding into the result format.
+// Scale is x*m[c] + b[c] per channel. Quantized, m and b are constants: the exact value, one rounding into the result
+// format.
 var Scale = &ir.Op{
 	Name: "scale", Doc: "x*m + b per channel", Attrs: column.ScaleAttrs{}, Arity: [2]int{3, 3},
 	Traits: ir.Traits{Weighted: true, Axis: column.ScaleAxis, PerChannel: true},

@@ -134,7 +134,7 @@ func scatterShape(n *ir.Node, reduce string, want []int) ([]int, error) {
 	return n.Args[0].Type.Shape, nil
 }
 
-// reductionOf is the place of a fold in the list, -1 for none.
+// reductionOf is the place of a reduction in the list, -1 for none.
 func reductionOf(reduce string) int {
 	for i, f := range reductions {
 		if f.name == reduce {
