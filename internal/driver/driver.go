@@ -211,26 +211,28 @@ type Hardware struct {
 	Scheduled *ir.Graph
 	Schedule  *lower.Report
 	Design    *emit.Design
+
+	units unit.Cache
 }
 
 // Emit schedules a quantized graph and prints the design.
 func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, error) {
-	g, report := q.Graph, (*lower.Report)(nil)
-	passes, units := q.passes, &unit.Cache{}
-	passes.Units, o.Units = units, units
-	if g.Stage != ir.StageScheduled {
+	hw := &Hardware{Quantized: q, Scheduled: q.Graph}
+	passes := q.passes
+	passes.Units, o.Units = &hw.units, &hw.units
+	if hw.Scheduled.Stage != ir.StageScheduled {
 		var err error
-		if g, report, err = lower.ScheduleWith(ctx, q.Graph, q.Plan, passes); err != nil {
+		if hw.Scheduled, hw.Schedule, err = lower.ScheduleWith(ctx, q.Graph, q.Plan, passes); err != nil {
 			return nil, err
 		}
 	}
 	o.Part, o.ClockMHz = q.Plan.Target.FPGA.Part, q.Plan.Target.ClockMHz
-	if report != nil && report.Balance != nil {
-		o.Balance = report.Balance
+	if hw.Schedule != nil && hw.Schedule.Balance != nil {
+		o.Balance = hw.Schedule.Balance
 	}
-	d, err := verilog.Emit(g, o)
-	if err != nil {
+	var err error
+	if hw.Design, err = verilog.Emit(hw.Scheduled, o); err != nil {
 		return nil, err
 	}
-	return &Hardware{Quantized: q, Scheduled: g, Schedule: report, Design: d}, nil
+	return hw, nil
 }

@@ -38,10 +38,10 @@ func predict(hw *Hardware) ([]Fifo, error) {
 	if len(list) == 0 && !forks(hw.Scheduled) {
 		return nil, nil
 	}
-	if err := tokens.Check(hw.Scheduled); err != nil {
+	if err := tokens.Check(hw.Scheduled, &hw.units); err != nil {
 		return nil, err
 	}
-	times, err := tokens.Run(hw.Scheduled, quietSamples)
+	times, err := tokens.Run(hw.Scheduled, &hw.units, quietSamples)
 	if err != nil {
 		return nil, err
 	}

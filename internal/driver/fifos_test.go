@@ -12,6 +12,7 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op/stream"
+	"lathe/ir/unit"
 	"lathe/lower/tokens"
 	"lathe/sim"
 )
@@ -54,10 +55,10 @@ func TestFifos(t *testing.T) {
 func TestShallowFifos(t *testing.T) {
 	e := engines(t)
 	sound := job(t, "digits-resnet", "model.onnx", "", 20)
-	if err := tokens.Check(sound.HW.Scheduled); err != nil {
+	if err := tokens.Check(sound.HW.Scheduled, &unit.Cache{}); err != nil {
 		t.Fatal(err)
 	}
-	times, err := tokens.Run(sound.HW.Scheduled, 16)
+	times, err := tokens.Run(sound.HW.Scheduled, &unit.Cache{}, 16)
 	if err != nil {
 		t.Fatal(err)
 	}

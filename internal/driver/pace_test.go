@@ -12,6 +12,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
+	"lathe/ir/unit"
 	"lathe/lower/tokens"
 	"lathe/sim"
 )
@@ -132,7 +133,7 @@ func compareBeats(t *testing.T, model, plan string) {
 		t.Parallel()
 		e := engines(t)
 		g := job(t, model, "model.onnx", plan, 0).HW.Scheduled
-		times, streams, err := tokens.Watch(g, paceFrames)
+		times, streams, err := tokens.Watch(g, &unit.Cache{}, paceFrames)
 		if err != nil || !times.Done {
 			t.Fatal(times, err)
 		}

@@ -293,7 +293,8 @@ var stageFaults = map[string]func(t *testing.T) error{
 			}
 			return &rtl.Unit{Module: "op_reorder", Params: params}, nil
 		}
-		return tokens.Check(forked(t, &slow)) // all of a frame goes in before the first beat comes out, and no FIFO
+		// all of a frame goes in before the first beat comes out, and no FIFO
+		return tokens.Check(forked(t, &slow), &unit.Cache{})
 	},
 	"L0721": func(t *testing.T) error {
 		g := forked(t, pointwise.Relu)

@@ -13,9 +13,11 @@ func Alone(flow rtl.Flow, in []int, out, outs, frames int) *Times {
 	n := &ir.Node{Op: &ir.Op{}}
 	k := newKnown(nil)
 	k.read[n] = &moves{flow: flow}
+	if k.read[n].fifo() {
+		n.HW.Fifo = flow[0].N
+	}
 	b := &builder{net: newNet(k), out: map[*ir.Node][]*beat.Wire{}, readers: map[*ir.Node]int{n: outs},
-		o: options{known: k}}
-	b.o.depth = func(*ir.Node) (int, bool) { return flow[0].N, flow[0].N > beat.BlockRAM }
+		o: options{known: k, depth: scheduled}}
 	var wires []*beat.Wire
 	for _, beats := range in {
 		wires = append(wires, b.source(beats, frames))

@@ -35,12 +35,15 @@ func newNet(k *known) *net {
 		forks: map[*ir.Node]*fork{}, args: map[*ir.Node][]*beat.Wire{}, results: map[*ir.Node][]*beat.Wire{}}
 }
 
+// scheduled is the depth of a FIFO node that the graph gives.
+func scheduled(n *ir.Node) (int, bool) { return n.HW.Fifo, n.HW.Fifo > beat.BlockRAM }
+
 // options of a simulation.
 type options struct {
 	frames int
 	// known is what the modules say.
 	known *known
-	// depth of each FIFO node, in place of that in the graph.
+	// depth of each FIFO node.
 	depth func(n *ir.Node) (places int, late bool)
 	// worst takes for every row of registers that move together one place: as many as it has for beats that come one by
 	// one, with gaps between them, and are then held up.

@@ -99,7 +99,7 @@ func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 	s.net, err = build(s.g, options{frames: frames, worst: worst, known: s.known, depth: func(n *ir.Node) (int, bool) {
 		switch {
 		case !slices.Contains(branches, n):
-			return n.HW.Fifo, n.HW.Fifo > beat.BlockRAM
+			return scheduled(n)
 		case s.on[n] && s.turns[n] > 0:
 			return s.turns[n], s.late[n]
 		case s.on[n]:

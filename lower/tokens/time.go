@@ -5,7 +5,6 @@ package tokens
 import (
 	"lathe/ir"
 	"lathe/ir/unit"
-	"lathe/lower/tokens/beat"
 )
 
 // Times are the cycles of an undisturbed run; cycle 0 is the first in which an input offers a beat.
@@ -20,16 +19,13 @@ type Times struct {
 }
 
 // Run simulates frames samples through a graph whose nodes know their latencies, with FIFOs as deep as they are.
-func Run(g *ir.Graph, frames int) (*Times, error) { return RunStalled(g, frames, nil) }
-
-// RunStalled is Run with inputs that pause and outputs that are held up whenever holds says so.
-func RunStalled(g *ir.Graph, frames int, holds func(cycle int) bool) (*Times, error) {
-	depth := func(n *ir.Node) (int, bool) { return n.HW.Fifo, n.HW.Fifo > beat.BlockRAM }
-	return simulate(g, options{frames: frames, holds: holds, known: newKnown(&unit.Cache{}), depth: depth})
+func Run(g *ir.Graph, units *unit.Cache, frames int) (*Times, error) {
+	return RunStalled(g, units, frames, nil)
 }
 
-func simulate(g *ir.Graph, o options) (*Times, error) {
-	n, err := build(g, o)
+// RunStalled is Run with inputs that pause and outputs that are held up whenever holds says so.
+func RunStalled(g *ir.Graph, units *unit.Cache, frames int, holds func(cycle int) bool) (*Times, error) {
+	n, err := build(g, options{frames: frames, holds: holds, known: newKnown(units), depth: scheduled})
 	if err != nil {
 		return nil, err
 	}

@@ -13,11 +13,8 @@ type Stream struct{ First, Last []int }
 
 // Watch is Run that also notes when beats move on the result of every unit; of a fork, on each of its branches, in the
 // order of its readers.
-func Watch(g *ir.Graph, frames int) (*Times, map[*ir.Node][]Stream, error) {
-	known := newKnown(&unit.Cache{})
-	n, err := build(g, options{frames: frames, known: known, depth: func(n *ir.Node) (int, bool) {
-		return n.HW.Fifo, n.HW.Fifo > beat.BlockRAM
-	}})
+func Watch(g *ir.Graph, units *unit.Cache, frames int) (*Times, map[*ir.Node][]Stream, error) {
+	n, err := build(g, options{frames: frames, known: newKnown(units), depth: scheduled})
 	if err != nil {
 		return nil, nil, err
 	}
