@@ -47,9 +47,48 @@ func endAt(n *ir.Node) string {
 	return "end the model at " + strings.Join(names, " and ")
 }
 
+// refuseInfinite names each constant that holds NaN or an infinity, at the first node that reads it: whatever is
+// measured or bounded behind it would blame another one. Error L0408.
+func refuseInfinite(g *ir.Graph) error {
+	var errs diag.List
+	seen := map[*ir.Node]bool{}
+	for _, n := range g.Nodes {
+		for _, a := range n.Args {
+			if !a.IsConst() || !a.Type.IsFloat() || seen[a] {
+				continue
+			}
+			seen[a] = true
+			if k, v := firstInfinite(a.Attrs.(*ir.Const).Data); k >= 0 {
+				errs = append(errs, n.Errorf("L0408", "constant %q, of shape %s, holds %v at flat index %d", a.Name,
+					ir.ShapeString(a.Type.Shape), v, k).WithHint("repair the weights of the model: no number format holds this"))
+			}
+		}
+	}
+	return errs.Err()
+}
+
+// firstInfinite finds the first element of b that is NaN or infinite; k is -1 where there is none.
+func firstInfinite(b *ir.Blob) (k int, v float32) {
+	const piece = 1 << 16
+	buf := make([]float32, min(piece, b.Len()))
+	for from := 0; from < b.Len(); from += piece {
+		part := buf[:min(piece, b.Len()-from)]
+		b.FloatsAt(part, from)
+		for i, v := range part {
+			if v-v != 0 {
+				return from + i, v
+			}
+		}
+	}
+	return -1, 0
+}
+
 // calibrate finds out which values each node takes: from samples, or from the declared ranges of the inputs.
 func calibrate(s *State, g *ir.Graph) error {
-	var err error
+	err := refuseInfinite(g)
+	if err != nil {
+		return err
+	}
 	if len(s.Samples) > 0 {
 		in := make([]ref.Sample, len(s.Samples))
 		for i, sample := range s.Samples {

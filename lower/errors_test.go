@@ -73,13 +73,15 @@ func TestQuantizeErrors(t *testing.T) {
 			"L0409 L0409", "set by plan.toml:4"},
 		{"skip of all but one", relu, "[[quantize.rule]]\nname = \"r\"\nskip = false\n" + rule("skip = true"), "L0409",
 			"x (input): L0409"},
-		{"wide blocks of data", relu, rule("data_out = \"mxint(20,32)\""), "L0406 L0406",
+		{"wide blocks of data", relu, rule("data_out = \"mxint(20,32)\""), "L0406",
 			"elements of blocks have 2 to 16 bits here, not 20\n" +
-				"  note: set by plan.toml:3 [[quantize.rule]] name = \"*\"\n  hint: formats that work: fixed(8), ufixed(8)"},
+				"  note: set by plan.toml:3 [[quantize.rule]] name = \"*\"\n  note: the same holds for one more node\n" +
+				"  hint: formats that work: fixed(8), ufixed(8)"},
+		{"a wide float", fc, rule("weight = \"float(8,3)\""), "L0406", "take 259 bits, counted in its smallest step"},
 		{"wide blocks of weights", fc, rule("weight = \"mxint(20,32)\""), "L0406",
 			"hint: formats that work: fixed(8), fixed(8,4)"},
 		{"fp32", fc, rule("data_in = \"fp32\""), "L0406", "stay float"},
-		{"scales on data", relu, "[quantize]\ndata = \"int(8)*[0]\"", "L0406 L0406", "for weights"},
+		{"scales on data", relu, "[quantize]\ndata = \"int(8)*[0]\"", "L0406", "for weights"},
 		{"scales along inputs", fc, rule("weight = \"int(8)*[1]\""), "L0406", "output channel"},
 		{"wide table", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(curve.Sigmoid, "s", nil, x) },
 			"[quantize]\ndata = \"fixed(20)\"", "L0407", "up to 16 bits"},
@@ -92,7 +94,7 @@ func TestQuantizeErrors(t *testing.T) {
 		{"infinite weight", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			w := b.Const([]int{4}, 1, 2, float32(math.Inf(1)), 1)
 			return b.Add(sum.Scale, "s", &column.ScaleAttrs{Axis: 1}, x, w, b.Random(1, 4))
-		}, "", "L0404", ""},
+		}, "", "L0408", "of shape 4, holds +Inf at flat index 2"},
 		{"unknown input", relu, "[[input]]\nname = \"X\"\nrange = [0, 1]", "L0403", `did you mean "x"`},
 		{"unknown output", relu, "[[output]]\nname = \"z9\"", "L0403", `it has "y0"`},
 	} {

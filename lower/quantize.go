@@ -10,7 +10,6 @@ import (
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op/block"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/pointwise"
 	"lathe/lower/calib"
@@ -35,6 +34,9 @@ type quantizer struct {
 	own         *own.Model
 	ruled, bare map[*ir.Node]bool
 	errs        diag.List
+	// faults counts what is wrong; refused holds the errors L0406, each of which stands for all nodes of one cause.
+	faults  int
+	refused map[refusal]*refused
 }
 
 // quantize gives every node a format: rules first, then defaults; constants become codes, and casts stand where a
@@ -50,7 +52,7 @@ func quantize(s *State, g *ir.Graph) error {
 	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values, users: g.Users(),
 		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice),
 		open:  make(map[*ir.Node]format.Block),
-		ruled: make(map[*ir.Node]bool), bare: make(map[*ir.Node]bool)}
+		ruled: make(map[*ir.Node]bool), bare: make(map[*ir.Node]bool), refused: make(map[refusal]*refused)}
 	var err error
 	if q.own, err = own.Of(g); err != nil {
 		return err
@@ -64,6 +66,7 @@ func quantize(s *State, g *ir.Graph) error {
 		}
 	}
 	q.castOutputs()
+	q.countRefused()
 	if err := q.errs.Err(); err != nil {
 		return err
 	}
@@ -87,7 +90,8 @@ func (q *quantizer) checkRules() {
 			}
 		}
 		if skip != nil && *skip.Skip {
-			q.fail(n, "L0409", "stays float, which hardware cannot do; not in this version").WithNote("set by %s", skip.From)
+			q.fail(n, "L0409", "stays float, which hardware cannot do; not in this version").WithNote("set by %s", skip.From).
+				WithHint("take skip = true out of the plan, or stay in float: run and emit-cuda do, without --plan")
 		}
 	}
 	for _, r := range q.plan.Quantize.Rules {
@@ -100,6 +104,7 @@ func (q *quantizer) checkRules() {
 func (q *quantizer) fail(n *ir.Node, code, msg string, args ...any) *diag.Error {
 	e := n.Errorf(code, msg, args...)
 	q.errs = append(q.errs, e)
+	q.faults++
 	return e
 }
 
@@ -139,7 +144,7 @@ func (q *quantizer) computes(n *ir.Node, readers int) *ir.Node {
 
 // node decides the formats of one node; its arguments are decided already.
 func (q *quantizer) node(n *ir.Node) {
-	mistakes := len(q.errs)
+	mistakes := q.faults
 	if c := q.rule(n, dataIn); c != nil {
 		for i, a := range n.Args {
 			if !a.IsConst() {
@@ -185,7 +190,7 @@ func (q *quantizer) node(n *ir.Node) {
 			q.result(n, c)
 		}
 	}
-	if len(q.errs) == mistakes { // else the formats of n are not those of the plan
+	if q.faults == mistakes { // else the formats of n are not those of the plan
 		q.legal(n, explicit)
 		if risk, ok := dot.FactorRisk(n); ok {
 			q.report.Slots = append(q.report.Slots, Slot{n.Name, n.Op.Name, "factor", risk.Factors, risk.String()})
@@ -232,8 +237,7 @@ func (q *quantizer) result(n *ir.Node, c Choice) {
 	n.Type.Format = q.resolve(c, v)
 	n.Type.Scales = nil
 	if why := dataProblem(n.Type.Format); why != "" {
-		q.fail(n, "L0406", "format %s cannot carry data: %s", n.Type.Format, why).WithNote("set by %s", c.From).
-			Hint = dataFormats
+		q.refuseFormat(n, n.Type.Format, "data", why, c.From, dataFormats)
 		n.Type.Format = format.Fixed{W: 8, Signed: true} // so that later nodes can be checked too
 	}
 	q.explain(n, "data_out", n.Type, c.From)
@@ -279,29 +283,6 @@ func join(a, b *calib.Values) *calib.Values {
 	return &calib.Values{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max), Sample: sample}
 }
 
-// dataFormats and weightFormats name formats that always work.
-const (
-	dataFormats   = "formats that work: fixed(8), ufixed(8), fixed(8,4), int(8), of other widths too"
-	weightFormats = "formats that work: fixed(8), fixed(8,4), int(8), int(8)*[0], of other widths too"
-)
-
-// dataProblem says why a format cannot be that of a stream; empty if it can.
-func dataProblem(f format.Format) string {
-	if format.IsFloat(f) {
-		return "values would stay float, which hardware cannot do; not in this version"
-	}
-	if b, isBlock := f.(format.Block); isBlock {
-		return block.BlockProblem(b)
-	}
-	if _, scales := format.ScaleAxis(f); scales {
-		return "scales per channel are for weights"
-	}
-	if _, _, ok := f.Lattice(); !ok {
-		return "its values have no common step of 63 bits"
-	}
-	return ""
-}
-
 // cast returns a in the format of choice c for reader n: a itself where it has that format already.
 func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.Node {
 	if c.Pattern.Fits(a.Type.Format) {
@@ -314,8 +295,7 @@ func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.
 	t := &ir.Node{Name: q.g.FreshName(a.Name + ".cast"), Op: pointwise.Cast, Args: []*ir.Node{a}, Pos: a.Pos,
 		Type: ir.Type{Shape: a.Type.Shape, Format: q.resolve(c, v)}, Stats: a.Stats}
 	if why := dataProblem(t.Type.Format); why != "" {
-		q.fail(n, "L0406", "format %s cannot carry data: %s", t.Type.Format, why).WithNote("set by %s", c.From).
-			Hint = dataFormats
+		q.refuseFormat(n, t.Type.Format, "data", why, c.From, dataFormats)
 		return a
 	}
 	q.values[t] = v

@@ -65,11 +65,11 @@ func (q *quantizer) constants(n *ir.Node) {
 			why = dataProblem(typ.Format)
 		}
 		if why != "" {
-			e := q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", c.Pattern, name, a.Name, why)
-			e.Notes, e.Hint = append(e.Notes, "set by "+c.From), dataFormats
+			hint := dataFormats
 			if name == "weight" {
-				e.Hint = weightFormats
+				hint = weightFormats
 			}
+			q.refuseFormat(n, c.Pattern, name, why, c.From, hint)
 			return
 		}
 		q.explain(n, name, typ, c.From)
@@ -205,8 +205,7 @@ func (q *quantizer) castBehind(n *ir.Node, c Choice) {
 // blockConst encodes a constant in blocks along its last axis.
 func (q *quantizer) blockConst(n *ir.Node, i int, b format.Block, t *ir.Tensor, c Choice, slot string) {
 	if why := block.BlockProblem(b); why != "" {
-		q.fail(n, "L0406", "format %s cannot be that of %s %q: %s", b, slot, n.Args[i].Name, why).
-			WithNote("set by %s", c.From).Hint = weightFormats
+		q.refuseFormat(n, b, slot, why, c.From, weightFormats)
 		return
 	}
 	v := ir.EncodeFloats(ir.Type{Shape: t.Type.Shape, Format: b}, t.Floats)

@@ -47,7 +47,7 @@ func (c Calibration) arrange(g *ir.Graph) ([]ref.Sample, error) {
 		}
 		if len(list) == 0 || len(list) != len(samples) {
 			errs = append(errs, n.Errorf("L0404", "%d calibration samples for input %q, %d for input %q", len(list), n.Name,
-				len(samples), names[0]))
+				len(samples), names[0]).WithHint("give every input as many samples"))
 			continue
 		}
 		for i, t := range list {
@@ -75,11 +75,13 @@ func compare(a, b string) int {
 func usable(n *ir.Node, i int, t *ir.Tensor) *diag.Error {
 	if !t.Type.IsFloat() || !slices.Equal(t.Type.Shape, n.Type.Shape) {
 		return n.Errorf("L0404", "calibration sample %d of input %q has shape %s, the model takes %s", i, n.Name,
-			ir.ShapeString(t.Type.Shape), ir.ShapeString(n.Type.Shape))
+			ir.ShapeString(t.Type.Shape), ir.ShapeString(n.Type.Shape)).
+			WithHint("calibration arrays have the shape of the input, after one leading sample axis")
 	}
 	for k, v := range t.Floats {
 		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return n.Errorf("L0404", "calibration sample %d of input %q holds %v at element %d", i, n.Name, v, k)
+			return n.Errorf("L0404", "calibration sample %d of input %q holds %v at element %d", i, n.Name, v, k).
+				WithHint("take the sample out of the calibration data, or repair it")
 		}
 	}
 	return nil

@@ -5,10 +5,12 @@ package lower
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op"
 	"lathe/ir/op/move"
 	"lathe/ir/op/whole"
 	"lathe/lower/simplify"
@@ -71,16 +73,19 @@ func refuseValues(g *ir.Graph) error {
 	return errs.Err()
 }
 
+// kind is an operation that the error of refuseWhole lists.
+type kind struct {
+	op    string
+	count int
+	first *ir.Node
+	whole bool // it has hardware, but not for whole numbers
+}
+
 // refuseWhole lists all operations without a form in hardware, with counts and the first place of each, where whole
 // numbers are among their values. Error L0337.
 func refuseWhole(g *ir.Graph) error {
 	if err := simplify.Constants(g); err != nil {
 		return err
-	}
-	type kind struct {
-		op    string
-		count int
-		first *ir.Node
 	}
 	var kinds []kind
 	nodes, whole := 0, false
@@ -93,32 +98,54 @@ func refuseWhole(g *ir.Graph) error {
 			continue
 		}
 		nodes, whole = nodes+1, whole || takes
+		onlyWhole := takes && (op.HasHardware(n.Op) || n.IsInput())
 		at := -1
 		for i, k := range kinds {
-			if k.op == n.Op.Name {
+			if k.op == n.Op.Name && k.whole == onlyWhole {
 				at = i
 			}
 		}
 		if at < 0 {
 			at = len(kinds)
-			kinds = append(kinds, kind{op: n.Op.Name, first: n})
+			kinds = append(kinds, kind{op: n.Op.Name, first: n, whole: onlyWhole})
 		}
 		kinds[at].count++
 	}
 	if !whole {
 		return nil // what is left has errors of its own
 	}
-	e := diag.New("L0337", g.Name, "%d operations in %d nodes have no form in hardware", len(kinds), nodes)
-	for _, k := range kinds[:min(len(kinds), maxKinds)] {
-		note := fmt.Sprintf("%s: %d nodes, the first is %q", k.op, k.count, k.first.Name)
-		if k.count == 1 {
-			note = fmt.Sprintf("%s: node %q", k.op, k.first.Name)
-		}
-		e = e.WithNote("%s", note)
+	file, _, _ := strings.Cut(kinds[0].first.Pos, ": ")
+	if file == "" {
+		file = g.Name
 	}
+	e := diag.New("L0337", file, "%d operations in %d nodes have no form in hardware", len(kinds), nodes)
+	e.Notes = notesOf(kinds[:min(len(kinds), maxKinds)])
 	if more := len(kinds) - maxKinds; more > 0 {
 		e = e.WithNote("and %d more", more)
 	}
 	return e.WithHint("stay in float, as run and emit-cuda do without --plan and --calibrate, or export the part of the " +
-		"model behind them")
+		"model after them")
+}
+
+// notesOf lists kinds by their cause.
+func notesOf(kinds []kind) (notes []string) {
+	var onWhole, none []string
+	for _, k := range kinds {
+		text := fmt.Sprintf("%s: %d nodes, the first is %q", k.op, k.count, k.first.Name)
+		if k.count == 1 {
+			text = fmt.Sprintf("%s: node %q", k.op, k.first.Name)
+		}
+		if k.whole {
+			onWhole = append(onWhole, text)
+		} else {
+			none = append(none, text)
+		}
+	}
+	if len(onWhole) > 0 {
+		notes = append(notes, "on whole numbers, with which no hardware computes: "+strings.Join(onWhole, "; "))
+	}
+	if len(none) > 0 {
+		notes = append(notes, "without hardware for any numbers: "+strings.Join(none, "; "))
+	}
+	return notes
 }

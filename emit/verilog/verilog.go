@@ -76,14 +76,10 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		top += "_top"
 	}
 	if o.Top != "" {
-		top = sanitize(o.Top)
-		if top != o.Top {
-			return nil, diag.New("L0622", "", "%q is not a name for a Verilog module", o.Top).WithHint("use %q", top)
+		if err := CheckTop(o.Top); err != nil {
+			return nil, err
 		}
-		if taken(top) || taken(top+"_core") {
-			return nil, diag.New("L0622", "", "%q is the name of a module that designs contain", top).
-				WithHint("use %q", top+"_top")
-		}
+		top = o.Top
 	}
 	b := &builder{graph: g, units: o.Units, byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
 	if b.units == nil {
@@ -101,6 +97,19 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		return nil, err
 	}
 	return b.design, Describe(b.design)
+}
+
+// CheckTop refuses a name that the top module of a design cannot have. Error L0622.
+func CheckTop(name string) error {
+	top := sanitize(name)
+	switch {
+	case top != name:
+		return diag.New("L0622", "", "--top: %q is not a name for a Verilog module", name).WithHint("use %q", top)
+	case taken(top) || taken(top+"_core"):
+		return diag.New("L0622", "", "--top: %q is the name of a module that designs contain", top).
+			WithHint("use %q", top+"_top")
+	}
+	return nil
 }
 
 // taken says that a module of this name exists already: in the library, or around the design in simulation.

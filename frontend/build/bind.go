@@ -3,6 +3,7 @@
 package build
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ type Binding struct {
 	arrays map[string]*npz.Array // by the name of the input
 	file   string                // for messages
 	notes  []string              // what the user should hear
+	order  bool                  // arrays were taken in order, not by name
 }
 
 // Bind finds for each array of f the input that it stands for, among the names of all inputs in order: the one of its
@@ -80,6 +82,7 @@ func (b *Binding) inOrder(f *npz.File, names []string) error {
 		return diag.New(source.CodeBinding, b.file, "no array is called as an input, and %d arrays are more than the %d "+
 			"inputs", len(f.Arrays), len(names)).WithHint("the inputs are %s", few(names))
 	}
+	b.order = true
 	pairs := make([]string, len(f.Arrays))
 	for i := range f.Arrays {
 		b.arrays[names[i]] = &f.Arrays[i]
@@ -150,8 +153,7 @@ func BindInputs(g *ir.Graph, f *npz.File) error {
 // floats for whole numbers or the reverse, or floats of more digits are refused.
 func (b *Binding) blob(input string, a *npz.Array, d ir.DType, shape []int) (*ir.Blob, error) {
 	if !slices.Equal(a.Shape, shape) {
-		return nil, diag.New(source.CodeBinding, b.file, "array %q has shape %s, input %q takes %s", a.Name,
-			ir.ShapeString(a.Shape), input, ir.ShapeString(shape))
+		return nil, b.misshapen(input, a, shape)
 	}
 	whole, isWhole := ir.WholeOf(ir.FormatOf(d))
 	isFloat := strings.HasPrefix(a.DType, "float")
@@ -180,6 +182,49 @@ func (b *Binding) blob(input string, a *npz.Array, d ir.DType, shape []int) (*ir
 		}
 	}
 	return IntBlob(ir.StoredAs(whole), values), nil
+}
+
+// What errors about shapes add.
+const (
+	inTurn     = "no array is called as an input: they were taken in order"
+	transposed = "save its transpose: array.T"
+)
+
+// misshapen is the error for an array whose shape is not that of its input.
+func (b *Binding) misshapen(input string, a *npz.Array, shape []int) *diag.Error {
+	e := diag.New(source.CodeBinding, b.file, "array %q has shape %s, input %q takes %s", a.Name,
+		ir.ShapeString(a.Shape), input, ir.ShapeString(shape))
+	if b.order {
+		e = e.WithNote(inTurn)
+	}
+	if turned := slices.Clone(a.Shape); len(turned) > 1 {
+		slices.Reverse(turned)
+		if slices.Equal(turned, shape) {
+			return e.WithHint(transposed)
+		}
+	}
+	return e
+}
+
+// Explain names the file and the array from which the shape of an input was taken in an error about it;
+// fits says whether another shape would do.
+func (b *Binding) Explain(input string, err error, fits func(shape []int) bool) error {
+	a, e := b.arrays[input], (*diag.Error)(nil)
+	if a == nil || !errors.As(err, &e) {
+		return err
+	}
+	of := *e
+	of.Pos = b.file
+	of.Msg = fmt.Sprintf("array %q of shape %s does not fit: ", a.Name, ir.ShapeString(a.Shape)) + e.Msg
+	if b.order {
+		of.Notes = append(slices.Clone(of.Notes), inTurn)
+	}
+	if turned := slices.Clone(a.Shape); len(turned) > 1 {
+		if slices.Reverse(turned); fits(turned) {
+			return of.WithHint(transposed)
+		}
+	}
+	return &of
 }
 
 // numpyName is how NumPy calls the arrays that inputs of a storage type take.

@@ -110,6 +110,7 @@ func (w *weights) check(pos string) error {
 				e = e.WithNote("%s; the nearest that is there: %s", name, near)
 			}
 		}
+		e = e.WithHint("the weights and %s must come from the same model: fetch both again", configName)
 		list = append(list, e)
 	}
 	if len(extra) > 0 {
@@ -118,6 +119,7 @@ func (w *weights) check(pos string) error {
 		for _, name := range extra[:min(len(extra), shown)] {
 			e = e.WithNote("%s", source.Quote(name))
 		}
+		e = e.WithHint("the weights and %s must come from the same model: fetch both again", configName)
 		list = append(list, e)
 	}
 	list = append(list, w.odd[:min(len(w.odd), shown)]...)

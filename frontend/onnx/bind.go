@@ -66,6 +66,15 @@ func (b *binder) given(v *valueInfo) error {
 	if !ok {
 		return nil
 	}
+	err := b.fit(v, shape)
+	if _, byHand := b.opts.Shapes[v.name]; err == nil || byHand {
+		return err
+	}
+	return b.bound.Explain(v.name, err, func(turned []int) bool { return b.fit(v, turned) == nil })
+}
+
+// fit takes the symbols of v from a shape. Error L0215 where it does not fit.
+func (b *binder) fit(v *valueInfo, shape []int) error {
 	if v.rank && len(shape) != len(v.dims) {
 		return diag.New(source.CodeBinding, "", "input %s has %d dimensions, the given shape %s has %d", quote(v.name),
 			len(v.dims), ir.ShapeString(shape), len(shape))

@@ -288,7 +288,7 @@ func TestUnsupported(t *testing.T) {
 	want := `m.onnx: L0207: 2 operations in 3 nodes are not supported
   note: Rleu: 2 nodes, the first is "a"; nearest supported operation: Relu
   note: qonnx.Quant: node "c"
-  hint: lathe list ops shows what is supported
+  hint: docs/onnx.md lists the operators that are supported
 m.onnx: e (LeakyRelu): L0209: attribute alpha has the wrong type`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v", err)

@@ -142,7 +142,7 @@ func (im *importer) failed() error {
 			}
 			e.Notes = append(e.Notes, note)
 		}
-		all = append(all, e.WithHint("lathe list ops shows what is supported"))
+		all = append(all, e.WithHint("docs/onnx.md lists the operators that are supported"))
 	}
 	more := len(im.errs) - maxErrors
 	all = append(all, im.errs[:min(len(im.errs), maxErrors)]...)

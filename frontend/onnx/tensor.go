@@ -178,7 +178,7 @@ func (t *tensor) unpack(data []byte) []byte {
 func (t *tensor) checkLength(n int) error {
 	if want := t.bytes(); n != want {
 		return t.fail(source.CodePayload, "has %d bytes of data, %s of %s need %d", n, ir.ShapeString(t.dims),
-			dtypeName(t.dtype), want)
+			dtypeName(t.dtype), want).WithHint("the file is cut off or was written wrongly: export the model again")
 	}
 	return nil
 }

@@ -42,6 +42,7 @@ func Known(kind string, given, names []string) error {
 		if near := diag.Nearest(name, names); near != "" {
 			return e.WithHint("did you mean %s?", Quote(near))
 		}
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
 		if len(names) > 0 && len(names) < 10 {
 			return e.WithHint("it has %s", strings.Join(names, ", "))
 		}

@@ -275,7 +275,7 @@ func (im *importer) bind(inputs []string, binding *build.Binding) error {
 	for _, name := range inputs {
 		if shape, ok := binding.Shape(name); ok {
 			if err := im.given(name, shape); err != nil {
-				return err
+				return binding.Explain(name, err, func(turned []int) bool { return im.given(name, turned) == nil })
 			}
 		}
 	}

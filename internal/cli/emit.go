@@ -117,6 +117,11 @@ func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *driver.
 
 // hardware runs every stage up to the design.
 func (a *App) hardware(ctx context.Context, s driver.Source, top string) (*driver.Hardware, error) {
+	if top != "" { // before the work
+		if err := verilog.CheckTop(top); err != nil {
+			return nil, err
+		}
+	}
 	g, err := s.Import()
 	if err != nil {
 		return nil, err

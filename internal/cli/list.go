@@ -116,7 +116,7 @@ func (a *App) table(rows [][]string) error {
 			if i > 0 {
 				fmt.Fprint(w, "\t")
 			}
-			fmt.Fprint(w, cell)
+			fmt.Fprint(w, diag.OneLine(cell))
 		}
 		fmt.Fprintln(w)
 	}

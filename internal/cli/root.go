@@ -86,7 +86,14 @@ func (a *App) run(ctx context.Context, name string, args []string) int {
 		fmt.Fprintf(a.Err, "%s: interrupted\n", name)
 		return exitNo
 	}
-	fmt.Fprintf(a.Err, "%s: %v\n", name, err)
+	var several diag.List
+	if errors.As(err, &several) {
+		for _, one := range several {
+			fmt.Fprintf(a.Err, "%s: %v\n", name, one)
+		}
+	} else {
+		fmt.Fprintf(a.Err, "%s: %v\n", name, err)
+	}
 	if diag.CodeOf(err) == "L0101" {
 		return exitUsage
 	}

@@ -78,13 +78,7 @@ func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
 	if s.dumpAfter == "" {
 		return s.source, nil
 	}
-	var names []string
-	for _, l := range pipelines() {
-		for _, p := range l.steps {
-			names = append(names, p.Name)
-		}
-	}
-	if err := oneOf("--dump-after", s.dumpAfter, names...); err != nil {
+	if err := knownPass(s.dumpAfter); err != nil {
 		return s.source, err
 	}
 	s.source.Passes.DumpAfter = func(pass string, g *ir.Graph) {
@@ -93,6 +87,27 @@ func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
 		}
 	}
 	return s.source, nil
+}
+
+// knownPass refuses a pass that no pipeline of quantize and schedule has; the names come by pipeline.
+func knownPass(name string) error {
+	err, all := diag.New("L0101", "", "--dump-after %q is no pass", name), []string(nil)
+	for _, l := range pipelines() {
+		var names []string
+		for _, p := range l.steps {
+			if p.Name == name {
+				return nil
+			}
+			if !slices.Contains(names, p.Name) {
+				names = append(names, p.Name)
+			}
+		}
+		err, all = err.WithNote("%s: %s", l.name, strings.Join(names, ", ")), append(all, names...)
+	}
+	if near := diag.Nearest(name, all); near != "" {
+		err = err.WithHint("did you mean %s?", near)
+	}
+	return &usageError{err}
 }
 
 // warn prints the notes of a report to standard error.

@@ -44,7 +44,7 @@ func (e *Error) WithNote(note string, args ...any) *Error {
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Pos != "" {
-		b.WriteString(e.Pos + ": ")
+		b.WriteString(OneLine(e.Pos) + ": ")
 	}
 	b.WriteString(e.Code + ": " + e.Msg)
 	for _, n := range e.Notes {
@@ -55,6 +55,12 @@ func (e *Error) Error() string {
 	}
 	return b.String()
 }
+
+// breaks writes the characters that break lines and columns, which names in models may hold, as Go does.
+var breaks = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`)
+
+// OneLine is text without breaks of lines and columns.
+func OneLine(text string) string { return breaks.Replace(text) }
 
 // List is several errors reported at once, such as all unsupported nodes of a model.
 type List []*Error

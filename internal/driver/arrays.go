@@ -114,7 +114,8 @@ func appendSamples(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, 
 	values := a.Float32s()
 	for i, v := range values {
 		if !n.Type.IsFloat() && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) { // which codes cannot be
-			return diag.New("L0912", path, "array %q holds %g at flat index %d", a.Name, v, i)
+			return diag.New("L0912", path, "array %q holds %g at flat index %d", a.Name, v, i).
+				WithHint("the codes of number formats are finite: take the sample out, or compute in float, without --plan")
 		}
 	}
 	size := n.Type.Elems()

@@ -197,7 +197,8 @@ func (s Source) calibration(g *ir.Graph) (c lower.Calibration, err error) {
 	for i, n := range g.In {
 		for _, v := range samples {
 			if k := slices.IndexFunc(v[i].Floats, func(x float32) bool { return x != x }); k >= 0 {
-				return c, diag.New("L0912", s.Calibrate, "a sample of input %q holds NaN at flat index %d", n.Name, k)
+				return c, diag.New("L0912", s.Calibrate, "a sample of input %q holds NaN at flat index %d", n.Name, k).
+					WithHint("take the sample out of the file, or repair it")
 			}
 			c.Samples[n.Name] = append(c.Samples[n.Name], v[i])
 		}

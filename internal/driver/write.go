@@ -4,6 +4,7 @@ package driver
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -70,8 +71,11 @@ func (k Kind) Check(dir string) error {
 const mayWrite = 2
 
 func unwritable(dir string, err error) error {
-	return diag.New("L0625", dir, "cannot write the design: %v", cause(err)).
-		WithHint("name a folder that can be made, or an empty one")
+	e := diag.New("L0625", dir, "cannot write the design: %v", cause(err))
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return e.WithHint("make room, or name a folder on another disk")
+	}
+	return e.WithHint("name a folder that can be made, or an empty one")
 }
 
 // resolved is where a folder really lies: a link stays a link.

@@ -84,6 +84,9 @@ func fixedArgs(c *call) []intRange {
 
 func buildFixed(c *call) (Format, error) {
 	if len(c.args) == 1 {
+		if _, err := c.integer(c.args[0].val, c.args[0].col, fixedArgs(c)[0]); err != nil {
+			return nil, err
+		}
 		return nil, c.fail(codePattern, len(c.name)+1, "the fraction bits are missing; only a plan may omit them").
 			WithHint("use %s(%s,F)", c.name, c.args[0].val)
 	}

@@ -271,7 +271,8 @@ func (c *call) integer(s string, col int, r intRange) (int, error) {
 	}
 	v, err := strconv.Atoi(s)
 	if err != nil || v < r.lo || v > r.hi {
-		return 0, c.fail(codeArgs, col, "%s is %s; it must lie in %d..%d", r.name, s, r.lo, r.hi)
+		return 0, c.fail(codeArgs, col, "%s is %s; it must lie in %d..%d", r.name, s, r.lo, r.hi).
+			WithHint("for example %s", c.family.Example)
 	}
 	return v, nil
 }

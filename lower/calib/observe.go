@@ -30,7 +30,8 @@ func Observe(ctx context.Context, g *ir.Graph, samples []ref.Sample) (map[*ir.No
 			}
 			part := selection(t.Floats, i, len(samples))
 			if !(part.Max-part.Min <= 2*math.MaxFloat32) {
-				return g.Nodes[k].Errorf("L0404", "calibration sample %d gives a value here that is not a finite number", i)
+				return g.Nodes[k].Errorf("L0404", "calibration sample %d gives a value here that is not a finite number", i).
+					WithHint("the constants of the model are finite, so the values of the sample are too large for it: take it out")
 			}
 			parts[i][k] = part
 		}

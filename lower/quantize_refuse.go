@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"fmt"
+
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/block"
+)
+
+// dataFormats and weightFormats name formats that work.
+const (
+	dataFormats = "formats that work: fixed(8), ufixed(8), fixed(8,4), int(8), float(4,3), dfloat(4,3), log(5), mxint8, " +
+		"of other widths too"
+	weightFormats = "formats that work: fixed(8), fixed(8,4), int(8), int(8)*[0], float(4,3), dfloat(4,3), log(5), " +
+		"mxint8, of other widths too"
+)
+
+// maxSteps is the most bits of a value, in the smallest steps of its format.
+const maxSteps = 63
+
+// dataProblem says why a format cannot be that of a stream; empty if it can.
+func dataProblem(f format.Format) string {
+	if format.IsFloat(f) {
+		return "values would stay float, which hardware cannot do; not in this version"
+	}
+	if b, isBlock := f.(format.Block); isBlock {
+		return block.BlockProblem(b)
+	}
+	if _, scales := format.ScaleAxis(f); scales {
+		return "scales per channel are for weights"
+	}
+	if _, bits, ok := f.Lattice(); !ok {
+		return fmt.Sprintf("its values take %d bits, counted in its smallest step; at most %d are possible", bits, maxSteps)
+	}
+	return ""
+}
+
+// refusal is a cause of L0406: a format, what it is for, and who asks for it.
+type refusal struct{ format, use, from string }
+
+// refused is the error for the first node of a cause, and the number of the others.
+type refused struct {
+	err  *diag.Error
+	more int
+}
+
+// refuseFormat reports that format f cannot be that of use ("data", "weight"), once for all nodes.
+func (q *quantizer) refuseFormat(n *ir.Node, f fmt.Stringer, use, why, from, hint string) {
+	cause := refusal{f.String(), use, from}
+	if r := q.refused[cause]; r != nil {
+		r.more++
+		q.faults++
+		return
+	}
+	msg := "format %s cannot be that of a %s: %s"
+	if use == "data" {
+		msg = "format %s cannot carry %s: %s"
+	}
+	e := q.fail(n, "L0406", msg, f, use, why).WithNote("set by %s", from)
+	e.Hint = hint
+	q.refused[cause] = &refused{err: e}
+}
+
+// countRefused says in each error of refuseFormat how many nodes it stands for.
+func (q *quantizer) countRefused() {
+	for _, r := range q.refused {
+		switch {
+		case r.more == 1:
+			r.err.Notes = append(r.err.Notes, "the same holds for one more node")
+		case r.more > 1:
+			r.err.Notes = append(r.err.Notes, fmt.Sprintf("the same holds for %d more nodes", r.more))
+		}
+	}
+}
