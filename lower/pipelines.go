@@ -13,18 +13,19 @@ const rounding = 1e-4
 
 // FloatPipeline simplifies an imported graph and makes it channels-last.
 var FloatPipeline = Pipeline{
-	{"fold_constants", "computes nodes whose arguments are all constants", Exact, 0, only(simplify.Constants)},
+	{"compute_constants", "computes nodes whose arguments are all constants", Exact, 0, only(simplify.Constants)},
 	{"drop_identity", "removes nodes that return their argument", Exact, 0, only(simplify.Identities)},
 	{"constant_to_clip", "the minimum or maximum with one number becomes clip", Exact, 0, only(simplify.Bounds)},
 	{"join_clips", "clips and ReLUs in a row become one clip", Exact, 0, only(simplify.Clips)},
 	{"recognize_functions", "decomposed functions of single elements become one, which hardware looks up in one table",
 		Lossy, rounding, recognizer(recognize.Table[0].Patterns)},
-	{"fold_pads", "pads of zeros go into the convolutions and averages after them", Lossy, rounding, only(simplify.Pads)},
+	{"absorb_pads", "pads of zeros go into the convolutions and averages after them", Lossy, rounding,
+		only(simplify.Pads)},
 	{"expand", "operations without a unit become those that they consist of: batch_norm becomes scale", Lossy, rounding,
 		only(simplify.Composites)},
 	{"constant_to_scale", "add, sub and mul by a constant per channel become scale", Lossy, rounding,
 		only(simplify.Arithmetic)},
-	{"fold_scale", "scale goes into the weights and bias of the linear, conv or scale before it", Lossy, rounding,
+	{"absorb_scale", "scale goes into the weights and bias of the linear, conv or scale before it", Lossy, rounding,
 		only(simplify.Scales)},
 	{"channels_last", "images become N, H, W, C, between transposes", Lossy, rounding, only(layout.ChannelsLast)},
 	{"sink_transpose", "transposes move towards the outputs and cancel", Exact, 0, only(layout.Sink)},
@@ -56,19 +57,19 @@ var SchedulePipeline = Pipeline{
 
 // Orders are the reasons for the order of the pipelines; a test holds the pipelines to them.
 var Orders = []Order{
-	{"fold_constants", "constant_to_scale", "constants that exporters compute by nodes must be seen as constants"},
-	{"fold_constants", "channels_last", "weights that are transposed by nodes must be constants before they are permuted"},
+	{"compute_constants", "constant_to_scale", "constants that exporters compute by nodes must be seen as constants"},
+	{"compute_constants", "channels_last", "weights that nodes transpose must be constants before they are permuted"},
 	{"drop_identity", "recognize_functions", "parts of a function must read each other"},
 	{"recognize_functions", "constant_to_scale", "factors and summands of a function must not become scales"},
-	{"drop_identity", "fold_pads", "an identity between a pad and its convolution would hide one from the other"},
-	{"fold_constants", "constant_to_clip", "constants that exporters compute by nodes must be seen as constants"},
+	{"drop_identity", "absorb_pads", "an identity between a pad and its convolution would hide one from the other"},
+	{"compute_constants", "constant_to_clip", "constants that exporters compute by nodes must be seen as constants"},
 	{"constant_to_clip", "join_clips", "the minimum and the maximum with a number are clips in a row"},
-	{"drop_identity", "fold_scale", "a dropout between conv and batch_norm would hide one from the other"},
-	{"constant_to_scale", "fold_scale", "a bias that is an addition of its own becomes the bias of the linear"},
-	{"expand", "fold_scale", "scale is the one form that is folded"},
+	{"drop_identity", "absorb_scale", "a dropout between conv and batch_norm would hide one from the other"},
+	{"constant_to_scale", "absorb_scale", "a bias that is an addition of its own becomes the bias of the linear"},
+	{"expand", "absorb_scale", "scale is the one form that is absorbed"},
 	{"expand", "constant_to_scale", "norms consist of sums and products with constants, too"},
 	{"constant_to_scale", "channels_last", "the channel axis of a constant is known while images are channels-first"},
-	{"fold_scale", "channels_last", "fewer nodes stand between the transposes"},
+	{"absorb_scale", "channels_last", "fewer nodes stand between the transposes"},
 	{"channels_last", "sink_transpose", "the transposes that it inserts must meet"},
 	{"sink_transpose", "absorb_transpose", "transposes must have reached outputs and reshapes"},
 	{"absorb_transpose", "hoist_transpose", "a transpose that columns can absorb must not move away from them"},
@@ -91,7 +92,7 @@ var Orders = []Order{
 
 // RecognizeOrders are the reasons for the order of RecognizePipeline.
 var RecognizeOrders = []Order{
-	{"fold_constants", "recognize_functions", "numbers that exporters compute by nodes must be seen as constants"},
+	{"compute_constants", "recognize_functions", "numbers that exporters compute by nodes must be seen as constants"},
 	{"drop_identity", "recognize_functions", "parts of a function must read each other"},
 	{"sink_reshape", "share_common", "two sums, one of them made wide again, are the same without the reshapes"},
 	{"share_common", "recognize_functions", "parts that only a pattern reads vanish with it"},
@@ -100,7 +101,7 @@ var RecognizeOrders = []Order{
 	{"recognize_norms", "recognize_linear", "the summand after a norm is its bias"},
 	{"recognize_linear", "recognize_rotary", "queries and keys come from linear layers"},
 	{"recognize_rotary", "recognize_attention", "the scale of queries and keys stands after the embedding"},
-	{"recognize_linear", "fold_weights", "weights of products are transposed"},
-	{"fold_weights", "share_weights", "patterns turn and cut one constant for several readers"},
+	{"recognize_linear", "absorb_weights", "weights of products are transposed"},
+	{"absorb_weights", "share_weights", "patterns turn and cut one constant for several readers"},
 	{"recognize_attention", "join_reshape", "heads are grouped otherwise around attention"},
 }

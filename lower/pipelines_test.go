@@ -138,7 +138,7 @@ func TestRunOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := len(FloatPipeline) + len(QuantizePipeline) - 1
-	if len(dumped) != last+1 || dumped[0] != "fold_constants" || dumped[last] != "quantize" {
+	if len(dumped) != last+1 || dumped[0] != "compute_constants" || dumped[last] != "quantize" {
 		t.Errorf("dumped %v", dumped)
 	}
 	if r.Passes[0].Time != time.Second || r.Passes[0].Verified {

@@ -13,13 +13,13 @@ import (
 
 // RecognizePipeline makes operations whole that exporters have decomposed. The graph stays float.
 var RecognizePipeline = slices.Concat(Pipeline{
-	{"fold_constants", "computes nodes whose arguments are all constants", Exact, 0, only(simplify.Constants)},
+	{"compute_constants", "computes nodes whose arguments are all constants", Exact, 0, only(simplify.Constants)},
 	{"drop_identity", "removes nodes that return their argument", Exact, 0, only(simplify.Identities)},
 	{"sink_reshape", "reshapes by axes of one element move after element-wise operations, which broadcast by themselves",
 		Exact, 0, only(simplify.Spreads)},
 	{"share_common", "nodes that compute the same value become one", Exact, 0, only(simplify.Common)},
 }, recognizers(), Pipeline{
-	{"fold_weights", "computes the constants that patterns turned or cut", Exact, 0, only(simplify.Constants)},
+	{"absorb_weights", "computes the constants that patterns turned or cut", Exact, 0, only(simplify.Constants)},
 	{"share_weights", "constants that are the same become one", Exact, 0, only(simplify.Common)},
 	{"join_reshape", "reshapes in a row become one", Exact, 0, only(simplify.Reshapes)},
 })

@@ -5,8 +5,10 @@ package tidy
 import (
 	"bytes"
 	"go/ast"
+	"go/token"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,21 +19,23 @@ type meaning struct {
 	// where lists what may use it: files, folders, and with a slash behind them folders with all below.
 	where []string
 	other string // what to write elsewhere
+	// passes are the passes that users see by a name with the word in its sense.
+	passes []string
 }
 
 var meanings = []meaning{
 	{"fold", regexp.MustCompile(`^fold(s|ed|ing|ings)?$`),
 		[]string{"ir", "lower", "lower/balance", "rtl/", "internal/diag"},
-		"constants are computed, reductions reduce"},
+		"constants are computed, scales absorbed, reductions reduce", nil},
 	{"flow", regexp.MustCompile(`^flows?$`),
 		[]string{"ir/unit", "ir/op/hardware", "lower/tokens", "rtl/", "internal/difftest"},
-		"stages in a row are a pipeline or steps"},
+		"stages in a row are a pipeline or steps", nil},
 	{"pair", regexp.MustCompile(`^pair(s|ed|ing)?$`),
 		[]string{"ir/op/", "lower/forks.go", "lower/recognize", "rtl/", "cuda/", "frontend/onnx/ops.go",
 			"frontend/torch/ops_pair.go", "internal/difftest"},
-		"what belongs together matches, what is two is called by its names"},
+		"what belongs together matches, what is two is called by its names", []string{"pair_streams"}},
 	{"real", regexp.MustCompile(`^reals?$`), []string{"ir/op/", "rtl/", "internal/diag", "internal/difftest"},
-		"what is not whole or not quantized is float"},
+		"what is not whole or not quantized is float", nil},
 }
 
 // allows says that the word may stand in f.
@@ -41,8 +45,8 @@ func (m *meaning) allows(f *File) bool {
 	})
 }
 
-// vocabulary holds the names of declarations and of files to the words of docs/architecture.md. Names of local
-// variables are free.
+// vocabulary holds the names of declarations, of files and of passes to the words of docs/architecture.md. Names of
+// local variables are free.
 func vocabulary(t Tree) []Finding {
 	var out []Finding
 	var page []byte
@@ -66,8 +70,67 @@ func vocabulary(t Tree) []Finding {
 				}
 			}
 		}
+		for name, pos := range f.passes() {
+			for _, m := range meanings {
+				if slices.ContainsFunc(parts(name), m.forms.MatchString) && !slices.Contains(m.passes, name) {
+					msg := "the pass " + name + ": " + m.word + " has another meaning in docs/architecture.md; " + m.other
+					out = append(out, Finding{Path: f.Path, Line: f.line(pos), Msg: msg})
+				}
+			}
+		}
 	}
 	return out
+}
+
+// passes are the names in the literals of f that make a Pass, alone or in a Pipeline.
+func (f *File) passes() map[string]token.Pos {
+	found := map[string]token.Pos{}
+	add := func(e ast.Expr) {
+		lit, ok := e.(*ast.CompositeLit)
+		if !ok || len(lit.Elts) == 0 {
+			return
+		}
+		for _, e := range lit.Elts {
+			kv, keyed := e.(*ast.KeyValueExpr)
+			if keyed {
+				if key, ok := kv.Key.(*ast.Ident); !ok || key.Name != "Name" {
+					continue
+				}
+				e = kv.Value
+			}
+			if text, ok := e.(*ast.BasicLit); ok {
+				if name, err := strconv.Unquote(text.Value); err == nil {
+					found[name] = text.Pos()
+				}
+			}
+			return
+		}
+	}
+	ast.Inspect(f.Go, func(n ast.Node) bool {
+		if lit, ok := n.(*ast.CompositeLit); ok {
+			switch typeName(lit.Type) {
+			case "Pass":
+				add(lit)
+			case "Pipeline":
+				for _, e := range lit.Elts {
+					add(e)
+				}
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// typeName is the name of a type without its package; "" if it has none.
+func typeName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
 }
 
 // declared lists the names that f declares at its top level, those of fields and methods, and the name of its file.

@@ -55,7 +55,7 @@ var BatchNorm = &ir.Op{
 	Expand: batchNormExpand,
 	Gen:    genBatchNorm,
 	Legal: func(*ir.Node) error {
-		return fmt.Errorf("batch_norm must be folded or turned into scale before it is quantized")
+		return fmt.Errorf("batch_norm must be absorbed or turned into scale before it is quantized")
 	},
 }
 
