@@ -107,8 +107,6 @@ var formats = []Entry{
 		"$ lathe convert --format 'fixed(8,4)*0.5' --in x.npz --out y.npz"},
 	{"L0506", "A number format leaves its fraction bits open where they are needed.",
 		"$ lathe convert --format 'fixed(8)' --in x.npz --out y.npz"},
-	{"L0507", "There is no exact accumulator for the products of two formats.",
-		"format.AccBits(4, wide, wide) // sums of four products of fixed(63,0)"},
 	{"L0508", "Codes, scales and shapes do not match.",
 		"$ lathe convert --format mxint8 --decode --in codes.npz --out y.npz"},
 }

@@ -302,11 +302,6 @@ var stageFaults = map[string]func(t *testing.T) error{
 		check := &driver.Check{Fifos: []driver.Fifo{{Node: "y", Depth: 3, Predicted: 3, Quiet: 3}}}
 		return check.Overflows(&driver.Hardware{Scheduled: g})
 	},
-	"L0507": func(*testing.T) error {
-		wide := format.Fixed{W: 63, Signed: true}
-		_, _, err := format.AccBits(4, wide, wide)
-		return err
-	},
 	"L0601": func(*testing.T) error {
 		_, err := rtl.Lookup("op_magic")
 		return err

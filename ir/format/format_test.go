@@ -208,7 +208,7 @@ func TestEveryCode(t *testing.T) {
 			if !isInt || SignedBits(big.NewInt(k), new(big.Int)) > bits && !(lo.Sign() >= 0 && k>>bits == 0) {
 				t.Errorf("%v: %v is not an integer of %d bits times 2^%d", f, v, bits, exp)
 			}
-			if view, viewOK := AsInts(f); !viewOK || FromInt(view.Of(c), 0).Mul(view.Step).Cmp(v) != 0 {
+			if view, viewOK := IntegersOf(f); viewOK && FromInt(view.Of(c), 0).Mul(view.Step).Cmp(v) != 0 {
 				t.Errorf("%v: integer view of %x is %d steps of %v, value %v", f, c, view.Of(c), view.Step, v)
 			}
 		}

@@ -19,7 +19,6 @@ const (
 	codeOption  = "L0504" // unknown option, or a value that it does not take
 	codeScale   = "L0505" // scale missing, out of range, or not allowed
 	codePattern = "L0506" // fraction bits left open where a complete format is needed
-	codeAcc     = "L0507" // no exact accumulator
 	codeData    = "L0508" // codes, scales and shapes that do not belong together
 )
 

@@ -2,6 +2,8 @@
 
 package format
 
+import "math/big"
+
 // The questions that others have for a format, beyond what every format answers. Each is an interface of its own, so
 // that a format answers in its file those that concern it, and nobody asks which format it is.
 
@@ -17,6 +19,15 @@ func (v Integers) Span() (lo, hi int64) {
 	all := Fixed{W: v.Codes.W, Signed: v.Codes.Signed}
 	return all.Min() - v.Zero, all.Max() - v.Zero
 }
+
+// Bits is the width of a two's complement number that holds every code without its zero point.
+func (v Integers) Bits() int {
+	lo, hi := v.Span()
+	return SignedBits(big.NewInt(lo), big.NewInt(hi))
+}
+
+// Of is code, sign-extended, minus the zero point.
+func (v Integers) Of(code int64) int64 { return v.Codes.low(code) - v.Zero }
 
 // IntegersOf is the view of formats whose codes are integers with one step; ok is false for all others.
 func IntegersOf(f Format) (v Integers, ok bool) {

@@ -132,3 +132,6 @@ func Words(v []int64) []*big.Int {
 	}
 	return words
 }
+
+// IsFixed says that codes of f are integers times a power of two, which adders and shifters compute on directly.
+func IsFixed(f format.Format) bool { return format.IsFixed(f) }

@@ -76,8 +76,8 @@ func Log2(r *big.Rat) (exp int, ok bool) {
 }
 
 // NewRescale plans the way from integers of tBits signed bits, in steps of ratio[c] output steps, to codes of out.
-func NewRescale(out Integers, ratios []*big.Rat, tBits int) (*Rescale, error) {
-	r := &Rescale{Out: out.Ints, Zero: out.Zero}
+func NewRescale(out format.Integers, ratios []*big.Rat, tBits int) (*Rescale, error) {
+	r := &Rescale{Out: out.Codes, Zero: out.Zero}
 	bits := min(FactorBits, ProductBits-tBits)
 	if bits < LeastFactor {
 		return nil, fmt.Errorf("sums of %d bits leave no room for a factor; up to %d do", tBits, ProductBits-LeastFactor)

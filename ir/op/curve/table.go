@@ -140,9 +140,9 @@ func encodeNear(out format.Format, x format.Exact, fraction bool, near func(floa
 	case x.IsInf(): // it counts as a number whose exponent no format reaches
 		x = format.FromInt(int64(1-2*rtl.Flag(x.Signbit())), 1<<11)
 	default:
-		codes, _ := arith.IntegersOf(out)
+		codes, _ := format.IntegersOf(out)
 		y := near(x.Float64())
-		if a := math.Abs(y); fraction || !pointwise.ScalarCodes(out) || codes.Ints.Over == format.Wrap ||
+		if a := math.Abs(y); fraction || !pointwise.ScalarCodes(out) || codes.Codes.Over == format.Wrap ||
 			!(a > 1e-250 && a < 1e250) {
 			break
 		}

@@ -106,7 +106,7 @@ func (m *exactSum) int8Product(n *ir.Node) (p gemm.Int8, channels []gemm.Channel
 	if x.W == 0 || x.W > 8 {
 		return refuse("products of bytes take integers of up to 8 bits, not %s", n.Args[0].Type.Format)
 	}
-	if _, ok := arith.IntegersOf(n.Type.Format); !ok {
+	if _, ok := format.IntegersOf(n.Type.Format); !ok {
 		return refuse("products of bytes give integers, not %s", n.Type.Format)
 	}
 	p = gemm.Int8{M: n.Type.Elems() / max(m.out, 1), N: m.out, K: m.in, Unsigned: !x.Signed}

@@ -115,7 +115,7 @@ func streamKind(t ir.Type) operandKind {
 	if _, blocks := t.BlockFormat(); blocks {
 		return blocked
 	}
-	if _, integers := arith.IntegersOf(t.Format); integers && !arith.IsFixed(t.Format) {
+	if _, integers := format.IntegersOf(t.Format); integers && !arith.IsFixed(t.Format) {
 		return scaled
 	}
 	return stepped
@@ -126,7 +126,7 @@ func constKind(t ir.Type) operandKind {
 	if _, blocks := t.BlockFormat(); blocks {
 		return blocked
 	}
-	c, integers := arith.IntegersOf(t.Format)
+	c, integers := format.IntegersOf(t.Format)
 	if _, power := arith.Log2(c.Step.Rat()); integers && !power {
 		return scaled
 	}
@@ -196,7 +196,7 @@ func fixedData(n *ir.Node) (Data, error) {
 }
 
 // scaledData is data of a sum whose steps are scales.
-func scaledData(kind operandKind, c arith.Integers) Data {
+func scaledData(kind operandKind, c format.Integers) Data {
 	lo, hi := c.Span()
-	return Data{kind: kind, ints: format.Fixed{W: c.Ints.W, Signed: c.Ints.Signed}, zero: c.Zero, lo: lo, hi: hi}
+	return Data{kind: kind, ints: format.Fixed{W: c.Codes.W, Signed: c.Codes.Signed}, zero: c.Zero, lo: lo, hi: hi}
 }

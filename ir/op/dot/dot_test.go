@@ -272,7 +272,7 @@ func checkSum(t *testing.T, r *rand.Rand, n *ir.Node, p Sum) (open int) {
 // slowCodes are the codes of the result for a sum; with factors, for a sum a little less and a little more: a bias is
 // rounded 2^-guardBits of a step below, or where sums of 31 bits end; factors have so many bits that products fit 63.
 func slowCodes(n *ir.Node, c int, sum *big.Rat, p Sum) (lo, hi int64) {
-	out, _ := arith.IntegersOf(n.Type.Format)
+	out, _ := format.IntegersOf(n.Type.Format)
 	v := new(big.Rat).Quo(sum, out.Step.Rat())
 	slack := new(big.Rat)
 	if m, exact := p.(*exactSum); exact && KindsOf(n).factors() {
@@ -283,8 +283,8 @@ func slowCodes(n *ir.Node, c int, sum *big.Rat, p Sum) (lo, hi int64) {
 		slack.Mul(new(big.Rat).Abs(v), arith.TwoTo(-min(31, 63-m.tBits))).Add(slack, half)
 	}
 	code := func(v *big.Rat) int64 {
-		q := rounded(v, out.Ints.Round)
-		return entered(q.Add(q, big.NewInt(out.Zero)), out.Ints)
+		q := rounded(v, out.Codes.Round)
+		return entered(q.Add(q, big.NewInt(out.Zero)), out.Codes)
 	}
 	return code(new(big.Rat).Sub(v, slack)), code(new(big.Rat).Add(v, slack))
 }

@@ -51,7 +51,7 @@ func codesOfConst(n *ir.Node, i int) (constCodes, error) {
 			k.steps = append(k.steps, format.FromFloat32(s))
 		}
 	} else {
-		c, ok := arith.IntegersOf(t.Type.Format)
+		c, ok := format.IntegersOf(t.Type.Format)
 		if !ok {
 			return k, n.Errorf("L0308", "%s: %s has no integers", n.Args[i].Name, t.Type.Format)
 		}
@@ -68,8 +68,8 @@ func codesOfConst(n *ir.Node, i int) (constCodes, error) {
 
 // planFactors is the plan where steps are scales: a sum t[c] counts steps of its own channel.
 func planFactors(n *ir.Node) (*exactSum, error) {
-	x, ok := arith.IntegersOf(n.Args[0].Type.Format)
-	out, okOut := arith.IntegersOf(n.Type.Format)
+	x, ok := format.IntegersOf(n.Args[0].Type.Format)
+	out, okOut := format.IntegersOf(n.Type.Format)
 	if !ok || !okOut {
 		return nil, n.Errorf("L0308", "%s of %s gives %s: scales that are no powers of two need integers on both sides",
 			n.Op.Name, n.Args[0].Type.Format, n.Type.Format)
@@ -91,7 +91,7 @@ func planFactors(n *ir.Node) (*exactSum, error) {
 	powers := m.center(bias, out.Step.Rat())
 	m.bounds()
 	if powers {
-		m.round.res = &arith.Rescale{Out: out.Ints, Zero: out.Zero, Shift: []int{-m.exp}}
+		m.round.res = &arith.Rescale{Out: out.Codes, Zero: out.Zero, Shift: []int{-m.exp}}
 		return m, nil
 	}
 	if m.round.res, err = arith.NewRescale(out, m.ratio, m.tBits); err != nil {

@@ -14,8 +14,8 @@ import (
 // CodesIn are the codes of t as numbers, for operations that compare them or move them: a scale above 0 and a zero
 // point change nothing about their order.
 func CodesIn(n *ir.Node, t ir.Type) (format.Fixed, error) {
-	if c, ok := arith.IntegersOf(t.Format); ok {
-		return c.Ints, nil
+	if c, ok := format.IntegersOf(t.Format); ok {
+		return c.Codes, nil
 	}
 	return arith.FixedOf(n, t)
 }

@@ -69,12 +69,12 @@ type exactPair struct {
 // planPair chooses the form: that of lattices, or that of codes where an argument or the result has a zero point or a
 // scale that is no power of two.
 func planPair(n *ir.Node, o pairOp) (exactPair, error) {
-	var c [3]arith.Integers
+	var c [3]format.Integers
 	real := false
 	for i, t := range []ir.Type{n.Args[0].Type, n.Args[1].Type, n.Type} {
 		real = real || !format.IsFixed(t.Format)
 		var ok bool
-		if c[i], ok = arith.IntegersOf(t.Format); !ok {
+		if c[i], ok = format.IntegersOf(t.Format); !ok {
 			return planLattice(n.Args[0].Type, n.Args[1].Type, o)
 		}
 	}
@@ -107,11 +107,11 @@ func planLattice(a, b ir.Type, o pairOp) (exactPair, error) {
 
 // planCodes works on codes without their zero points: shifts where all ratios of steps are powers of two; else a
 // product is rescaled by one factor, and both operands of a sum by one factor each, at one common shift.
-func planCodes(a, b, y arith.Integers, o pairOp) (exactPair, error) {
+func planCodes(a, b, y format.Integers, o pairOp) (exactPair, error) {
 	p := exactPair{kind: o.kind, sides: [2]pairSide{{zero: a.Zero, mul: 1}, {zero: b.Zero, mul: o.sign}}}
 	wa, wb := a.Bits(), b.Bits()
 	ra, rb := new(big.Rat).Quo(a.Step.Rat(), y.Step.Rat()), new(big.Rat).Quo(b.Step.Rat(), y.Step.Rat())
-	p.scale = &arith.Rescale{Out: y.Ints, Zero: y.Zero}
+	p.scale = &arith.Rescale{Out: y.Codes, Zero: y.Zero}
 	if o.kind == pairProduct {
 		var err error
 		ratio := ra.Mul(ra, b.Step.Rat())

@@ -76,7 +76,7 @@ func pairRTL(n *ir.Node, o pairOp) (*rtl.Unit, error) {
 
 // operandOf describes argument a, which must be of the size of the result where it is a stream.
 func operandOf(n, a *ir.Node, side pairSide) (operand, error) {
-	f, ok := arith.IntegersOf(a.Type.Format)
+	f, ok := format.IntegersOf(a.Type.Format)
 	if !ok {
 		_, err := arith.FixedOf(n, a.Type)
 		return operand{}, err
@@ -86,7 +86,7 @@ func operandOf(n, a *ir.Node, side pairSide) (operand, error) {
 			ir.ShapeString(a.Type.Shape), ir.ShapeString(n.Type.Shape), n.Op.Name)
 	}
 	lo, hi := f.Span()
-	return operand{w: f.Ints.W, signed: f.Ints.Signed, side: side, lo: big.NewInt(lo + f.Zero),
+	return operand{w: f.Codes.W, signed: f.Codes.Signed, side: side, lo: big.NewInt(lo + f.Zero),
 		hi: big.NewInt(hi + f.Zero)}, nil
 }
 

@@ -59,7 +59,7 @@ func QuantFormat(n *ir.Node) (format.Format, error) {
 	if err != nil {
 		return nil, n.Errorf("L0309", "%v", err)
 	}
-	if _, ok := arith.IntegersOf(f); !ok {
+	if _, ok := format.IntegersOf(f); !ok {
 		return nil, fmt.Errorf("quant needs integers with one scale, not %s", f)
 	}
 	return f, nil
@@ -109,7 +109,7 @@ func quantCode(n *ir.Node, x format.Exact) int64 {
 
 // signCodes are the codes of a bipolar node for arguments below the code of zero and from it on.
 func signCodes(n *ir.Node) (zero, below, above int64) {
-	c, _ := arith.IntegersOf(n.Args[0].Type.Format)
+	c, _ := format.IntegersOf(n.Args[0].Type.Format)
 	return c.Zero, quantCode(n, format.FromInt(-1, 0)), quantCode(n, format.FromInt(1, 0))
 }
 
@@ -118,21 +118,21 @@ func quantRTL(n *ir.Node) (*rtl.Unit, error) {
 	if !n.Attrs.(*QuantAttrs).Bipolar {
 		return affineRTL(castRTL)(n)
 	}
-	in, ok := arith.IntegersOf(n.Args[0].Type.Format)
-	out, okOut := arith.IntegersOf(n.Type.Format)
+	in, ok := format.IntegersOf(n.Args[0].Type.Format)
+	out, okOut := format.IntegersOf(n.Type.Format)
 	if !ok || !okOut {
 		_, err := arith.FixedOf(n, n.Type)
 		return nil, err
 	}
 	zero, below, above := signCodes(n)
-	all := format.Fixed{W: in.Ints.W, Signed: in.Ints.Signed}
+	all := format.Fixed{W: in.Codes.W, Signed: in.Codes.Signed}
 	switch {
 	case zero <= all.Min():
 		zero, below = all.Min()+1, above
 	case zero > all.Max():
 		zero, above = all.Max(), below
 	}
-	return codesClip(n, in.Ints, out.Ints, clipBounds{xlo: zero, xhi: zero - 1, codeLo: below, codeHi: above}), nil
+	return codesClip(n, in.Codes, out.Codes, clipBounds{xlo: zero, xhi: zero - 1, codeLo: below, codeHi: above}), nil
 }
 
 func quantLegal(n *ir.Node) error {
@@ -152,7 +152,7 @@ func quantHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	if err != nil {
 		return hlo.Value{}, err
 	}
-	c, _ := arith.IntegersOf(f)
+	c, _ := format.IntegersOf(f)
 	x := args[0]
 	scale := b.Weight(hlo.FromFloat32s(nil, []float32{c.Step.Float32()})) // an argument: XLA must not take its reciprocal
 	if n.Attrs.(*QuantAttrs).Bipolar {
@@ -160,11 +160,11 @@ func quantHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return b.Select(b.Compare(hlo.LT, x, b.Splat(x, 0)), b.Neg(s), s), b.Err()
 	}
 	scale = b.BroadcastInDim(scale, x.Type().Dims, nil)
-	if c.Ints.Over == format.Wrap {
+	if c.Codes.Over == format.Wrap {
 		return hlo.Value{}, n.Errorf("L0310", "quant to %s has a float meaning in the reference engine only", f)
 	}
-	v := roundFloat(b, b.Div(x, scale), c.Ints.Round)
-	lo, hi := float64(c.Ints.Min()-c.Zero), float64(c.Ints.Max()-c.Zero)
+	v := roundFloat(b, b.Div(x, scale), c.Codes.Round)
+	lo, hi := float64(c.Codes.Min()-c.Zero), float64(c.Codes.Max()-c.Zero)
 	v = b.Min(b.Max(v, b.Float(hlo.F32, lo)), b.Float(hlo.F32, hi))
 	return b.Mul(v, scale), b.Err()
 }

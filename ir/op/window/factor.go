@@ -22,23 +22,23 @@ func factorMean(n *ir.Node) bool {
 	if n.Type.IsFloat() || arith.IsFixed(n.Type.Format) && arith.IsFixed(n.Args[0].Type.Format) {
 		return false
 	}
-	_, in := arith.IntegersOf(n.Args[0].Type.Format)
-	_, out := arith.IntegersOf(n.Type.Format)
+	_, in := format.IntegersOf(n.Args[0].Type.Format)
+	_, out := format.IntegersOf(n.Type.Format)
 	return in && out
 }
 
 // meanPlan is the integer plan of means of affine codes: y = over(zero + RS(sum(q - zero of x)*mul, shift)) with
 // mul/2^shift the ratio of the steps divided by the number of elements.
 type meanPlan struct {
-	in, out arith.Integers
+	in, out format.Integers
 	tBits   int
 	of      []*arith.Rescale // by divisor; nil where no window has it
 }
 
 func planMean(n *ir.Node, g *geometry.Grid, a *AvgAttrs) (*meanPlan, error) {
 	p := &meanPlan{}
-	p.in, _ = arith.IntegersOf(n.Args[0].Type.Format)
-	p.out, _ = arith.IntegersOf(n.Type.Format)
+	p.in, _ = format.IntegersOf(n.Args[0].Type.Format)
+	p.out, _ = format.IntegersOf(n.Type.Format)
 	lo, hi := p.in.Span()
 	size := big.NewInt(int64(g.KH * g.KW))
 	p.tBits = format.SignedBits(new(big.Int).Mul(size, big.NewInt(lo)), new(big.Int).Mul(size, big.NewInt(hi)))
@@ -104,7 +104,7 @@ func factorMeanHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, g *geometry.Grid, a 
 	sum := b.ReduceWindow(hlo.ReduceAdd, x, poolWindow(b, g, &a.Window))
 	m := b.Weight(hlo.FromInt64s(hlo.I64, n.Type.Shape, factors))
 	v := b.Mul(sum, b.BroadcastTo(m, sum.Type().Dims...))
-	r := &arith.Rescale{Out: p.out.Ints, Zero: p.out.Zero, Shift: []int{shift}}
+	r := &arith.Rescale{Out: p.out.Codes, Zero: p.out.Zero, Shift: []int{shift}}
 	return carrier.Rescale(r, b, n, v, arith.ProductBits)
 }
 
@@ -133,7 +133,7 @@ func factorMeanUnit(n *ir.Node, module string, g *geometry.Grid, params []any, a
 		return nil, n.Errorf("L0311", "the zero points of a window add up to %d, more than 32 bits", less)
 	}
 	u := rtl.NewUnit(module, params...)
-	u.With("LANES", n.HW.InLanes, "E_W", p.in.Ints.W, "SIGNED", rtl.Flag(p.in.Ints.Signed), "OUT_W",
+	u.With("LANES", n.HW.InLanes, "E_W", p.in.Codes.W, "SIGNED", rtl.Flag(p.in.Codes.Signed), "OUT_W",
 		r.Out.W,
 		"OUT_SIGNED", rtl.Flag(r.Out.Signed), "ROUND", int(r.Out.Round), "OVER", int(r.Out.Over), "M_W", factorWidth(r))
 	u.Params = append(u.Params, rtl.Param{Name: "M", Value: hardware.Hex(big.NewInt(r.Mul[0]), 64)})
