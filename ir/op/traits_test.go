@@ -156,8 +156,18 @@ func isMonotone(r *rand.Rand, n *ir.Node) error {
 		if x[i] == nil {
 			continue
 		}
-		for k, c := range x[i].Codes {
-			y[i].Codes[k] = max(y[i].Codes[k], c)
+		low, err := x[i].Decode()
+		if err != nil {
+			return err
+		}
+		high, err := y[i].Decode()
+		if err != nil {
+			return err
+		}
+		for k, c := range x[i].Codes { // not all formats have codes in the order of their values
+			if high[k] < low[k] {
+				y[i].Codes[k] = c
+			}
 		}
 	}
 	var results [2][]float64
