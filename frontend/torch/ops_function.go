@@ -41,6 +41,7 @@ func plain() []row {
 		{"asinh.default", "self", unary(curve.Asinh)},
 		{"atanh.default", "self", unary(curve.Atanh)},
 		{"mish.default", "self", unary(curve.Mish)},
+		{"hinge.default", "self", unary(pointwise.Hinge)},
 		{"hardswish.default", "self", unary(curve.HardSwish)},
 	}
 }
