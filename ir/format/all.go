@@ -63,6 +63,8 @@ func All() []Family {
 			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
 		{Name: "fp32", Syntax: "fp32", Example: "fp32", build: buildFloat32,
 			Doc: "IEEE 754 binary32: the values of a graph that is not quantized"},
+		{Name: "coarse", Syntax: "coarse(W,k)", Example: "coarse(6,8)", build: buildCoarse,
+			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-20), X of 5 bits; X = 31 is NaN"},
 		{Name: "mxint8", Syntax: "mxint8", Example: "mxint8", Alias: "mxint(8,32)", Doc: "OCP MXINT8"},
 	}
 }
