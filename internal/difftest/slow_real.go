@@ -128,8 +128,6 @@ func slowFloats(n *ir.Node, args []value) ([]*big.Rat, error) {
 	switch n.Op {
 	case norm.Softmax:
 		return slowSoftmax(n.Attrs.(*column.AxisAttrs).Axis, args[0]), nil
-	case pointwise.Hinge:
-		return once(args[0], func(x *big.Rat) *big.Rat { return largest(minus(integer(1), x), integer(0)) }), nil
 	case norm.LogSoftmax:
 		return slowLogSoftmax(n.Attrs.(*column.AxisAttrs).Axis, args[0]), nil
 	case sum.MatMul:

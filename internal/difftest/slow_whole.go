@@ -10,6 +10,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
+	"lathe/ir/op/pointwise"
 	"lathe/ir/op/whole"
 )
 
@@ -44,6 +45,8 @@ func slowElement(n *ir.Node, x []*big.Rat) (y *big.Rat, known bool) {
 		return slowPower(n, x[0], x[1]), true
 	case whole.Convert:
 		return slowConvert(n, x[0]), true
+	case pointwise.Hinge:
+		return largest(minus(integer(1), x[0]), integer(0)), true
 	case whole.IsNaN, whole.IsInf:
 		return integer(0), true
 	}
