@@ -61,7 +61,7 @@ func blockMeaning(b format.Block) string {
 		"element is that of `%s` times 2^(X%+d)", b, b.BlockSize(), along, b.ScaleWidth(), b.Element().CodeSet(),
 		b.ScaleExp(0))
 	if top := int64(1)<<b.ScaleWidth() - 1; b.ScaleValue(top).IsNaN() {
-		text += fmt.Sprintf("; X = %d makes the block NaN", top)
+		text += fmt.Sprintf("; do not send X = %d, NaN in the\nformat: the hardware takes it as a scale", top)
 	}
 	return text + ". All elements of a beat are of one block, whose X the\nbeat carries."
 }

@@ -41,7 +41,8 @@ func TestText(t *testing.T) {
 				}
 				for _, g := range graphs {
 					b, err := golden.Print(g, 1, false)
-					if err != nil && slices.Contains(noPJRT, diag.CodeOf(err)) || strings.Contains(b.Text(), bits) {
+					if err != nil && slices.Contains(noPJRT, diag.CodeOf(err)) ||
+						slices.ContainsFunc(unread, func(name string) bool { return strings.Contains(b.Text(), name) }) {
 						continue
 					}
 					done++
@@ -55,9 +56,9 @@ func TestText(t *testing.T) {
 	}
 }
 
-// bits is the one operation in what is printed that the reader refuses by its name: the graph has no numbers that are
-// the bits of others.
-const bits = `"stablehlo.bitcast_convert"`
+// unread are the operations in what is printed that the reader refuses by their names: the graph has no numbers that
+// are the bits of others, and no count of zeros, which only encoders of floats print.
+var unread = []string{`"stablehlo.bitcast_convert"`, `"stablehlo.count_leading_zeros"`}
 
 // textCases is the number of graphs of each operation.
 const textCases = 6

@@ -13,7 +13,9 @@ import (
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
+	"lathe/ir/op/hardware"
 	"lathe/ir/op/walk"
+	"lathe/rtl"
 )
 
 // ArgMaxAttrs are the attributes of argmax.
@@ -159,4 +161,29 @@ func argMaxHLO(b *hlo.Builder, n *ir.Node, x hlo.Value) (hlo.Value, error) {
 		return b.Convert(v, hlo.F32), b.Err()
 	}
 	return carrier.Requant(b, n, v, 0, 31)
+}
+
+// argMaxRTL is an index along the innermost axis of the stream.
+func argMaxRTL(n *ir.Node) (*rtl.Unit, error) {
+	r, err := runOf(n)
+	if err != nil {
+		return nil, err
+	}
+	if r.Inner > 1 {
+		return nil, n.Errorf("L0311", "argmax of %s over axis %d, not the innermost, has no hardware in this version",
+			ir.ShapeString(n.Args[0].Type.Shape), n.Attrs.(*ArgMaxAttrs).Axis).
+			WithHint("take it over the channels of an image, or the last axis")
+	}
+	in, err := hardware.CodesIn(n, n.Args[0].Type)
+	if err != nil {
+		return nil, err
+	}
+	out, err := hardware.Result(n)
+	if err != nil {
+		return nil, err
+	}
+	return rtl.NewUnit("op_argmax", "OUTER", r.Outer, "N", r.N, "LANES", n.HW.InLanes, "E_W", in.W, "SIGNED",
+		rtl.Flag(in.Signed),
+		"TAIL", rtl.Flag(n.Attrs.(*ArgMaxAttrs).Last), "OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "OVER",
+		int(out.Over)), nil
 }
