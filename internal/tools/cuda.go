@@ -28,12 +28,7 @@ func needCUDA(t testing.TB, names ...string) string {
 	if len(absent) == 0 {
 		return dir
 	}
-	text := fmt.Sprintf("%s needs %v in %s (scripts/setup --cuda puts it there)", t.Name(), absent, dir)
-	if os.Getenv("CI") == "true" {
-		t.Fatal(text)
-	}
-	fmt.Fprintf(os.Stderr, "SKIP %d: %s\n", skipped.Add(1), text)
-	t.Skip(text)
+	message{fmt.Sprintf("%s needs %v in %s (scripts/setup --cuda puts it there)", t.Name(), absent, dir), inCI()}.end(t)
 	return ""
 }
 

@@ -22,13 +22,22 @@ var skipped atomic.Int64
 // running count of such skips to standard error, and fails the test instead where the environment says CI=true.
 func Need(t testing.TB, names ...string) {
 	t.Helper()
-	if msg := verdict(t.Name(), missing(names), os.Getenv("CI") == "true"); msg.text != "" {
-		if msg.fatal {
-			t.Fatal(msg.text)
-		}
-		fmt.Fprintf(os.Stderr, "SKIP %d: %s\n", skipped.Add(1), msg.text)
-		t.Skip(msg.text)
+	if msg := verdict(t.Name(), missing(names), inCI()); msg.text != "" {
+		msg.end(t)
 	}
+}
+
+// inCI says that a missing tool is a failure.
+func inCI() bool { return os.Getenv("CI") == "true" }
+
+// end skips or fails the test, as Need does.
+func (m message) end(t testing.TB) {
+	t.Helper()
+	if m.fatal {
+		t.Fatal(m.text)
+	}
+	fmt.Fprintf(os.Stderr, "SKIP %d: %s\n", skipped.Add(1), m.text)
+	t.Skip(m.text)
 }
 
 // CacheDir returns the folder for compiled models: LATHE_CACHE if set, else "lathe" in the user's cache folder, else a
