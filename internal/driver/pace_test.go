@@ -14,6 +14,7 @@ import (
 	"lathe/ir/op/leaf"
 	"lathe/ir/unit"
 	"lathe/lower/tokens"
+	"lathe/lower/tokens/beat"
 	"lathe/sim"
 )
 
@@ -145,7 +146,7 @@ func compareBeats(t *testing.T, model, plan string) {
 			t.Errorf("%g cycles a sample, predicted %g", r.IICycles, ii)
 		}
 		at, wrong := 0, 0
-		same := func(n *ir.Node, s tokens.Stream) {
+		same := func(n *ir.Node, s *beat.Counter) {
 			got := r.Tap[at]
 			if at++; !slices.Equal(got.First, s.First) || !slices.Equal(got.Last, s.Last) {
 				if wrong++; wrong < 5 {

@@ -17,22 +17,16 @@ type net struct {
 	// into is the wire to each FIFO node, loads what the FIFOs that are there have held.
 	into  map[*ir.Node]*beat.Wire
 	loads map[*ir.Node]*beat.Load
-	forks map[*ir.Node]*fork
+	forks map[*ir.Node]*beat.Fork
 	// args are the wires on which a node with several streams takes them.
 	args map[*ir.Node][]*beat.Wire
 	// results are the wires of the result of each unit, one a reader.
 	results map[*ir.Node][]*beat.Wire
 }
 
-// fork is the one of a node, and the wire to it.
-type fork struct {
-	*beat.Fork
-	in *beat.Wire
-}
-
 func newNet(k *known) *net {
 	return &net{Net: beat.New(k.tables), into: map[*ir.Node]*beat.Wire{}, loads: map[*ir.Node]*beat.Load{},
-		forks: map[*ir.Node]*fork{}, args: map[*ir.Node][]*beat.Wire{}, results: map[*ir.Node][]*beat.Wire{}}
+		forks: map[*ir.Node]*beat.Fork{}, args: map[*ir.Node][]*beat.Wire{}, results: map[*ir.Node][]*beat.Wire{}}
 }
 
 // scheduled is the depth of a FIFO node that the graph gives.
@@ -149,7 +143,7 @@ func (b *builder) part(n *ir.Node, s *rtl.Stage, in []*beat.Wire, out *beat.Wire
 	switch {
 	case s.Kind == rtl.StageFork: // one wire for each reader of n
 		f := b.net.Fork(in[0], max(b.readers[n], 1))
-		b.out[n], b.net.forks[n] = append([]*beat.Wire(nil), f.Out...), &fork{f, in[0]}
+		b.out[n], b.net.forks[n] = append([]*beat.Wire(nil), f.Out...), f
 	case b.o.known.read[n].fifo():
 		places, late := b.o.depth(n)
 		b.net.into[n], b.net.loads[n] = in[0], b.net.Fifo(in[0], out, places, late)

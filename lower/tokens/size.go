@@ -13,7 +13,7 @@ import (
 // maxFrames is how many samples a simulation runs at most: as many as a simulation of the hardware without stalls.
 const maxFrames = 16
 
-// effort bounds the work of one simulation in parts times cycles, fewest the samples of one that is too much for it.
+// effort bounds the samples of one simulation by parts times cycles; fewest are those of one beyond it.
 const (
 	effort = 5e7
 	fewest = 3
@@ -139,7 +139,7 @@ func (s *sizer) culprit(branches []*ir.Node) *ir.Node {
 	var second *ir.Node
 	for _, b := range branches {
 		f := s.net.forks[b.Args[0]]
-		if in := s.net.into[b]; s.on[b] || f == nil || !f.in.Full() || !in.Full() {
+		if in := s.net.into[b]; s.on[b] || f == nil || !f.In.Full() || !in.Full() {
 			continue
 		}
 		behind := downstream(s.g, b)

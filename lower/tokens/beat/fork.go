@@ -4,7 +4,7 @@ package beat
 
 // Fork is stream_fork.
 type Fork struct {
-	in     *Wire
+	In     *Wire
 	Out    []*Wire
 	active bool // the beat at the input is offered on all branches
 	// Blocked counts, for each branch, the cycles in which it alone held up the others.
@@ -12,14 +12,14 @@ type Fork struct {
 }
 
 func (f *Fork) move() {
-	for f.in.has {
+	for f.In.has {
 		if !f.active {
 			f.active = true
 			for _, w := range f.Out {
-				w.offer(f.in.at)
+				w.offer(f.In.at)
 			}
 		}
-		slow, last, second := 0, f.in.at, f.in.at
+		slow, last, second := 0, f.In.at, f.In.at
 		for i, w := range f.Out {
 			switch {
 			case w.has:
@@ -32,7 +32,7 @@ func (f *Fork) move() {
 		}
 		f.Blocked[slow] += last - second
 		f.active = false
-		f.in.take(last)
+		f.In.take(last)
 	}
 }
 

@@ -65,7 +65,7 @@ func (n *Net) Sink(from *Wire, beats int, holds func(cycle int) bool) *Counter {
 
 // Fork gives the beats of in to so many wires.
 func (n *Net) Fork(in *Wire, count int) *Fork {
-	f := &Fork{in: in, Blocked: make([]int, count)}
+	f := &Fork{In: in, Blocked: make([]int, count)}
 	for range count {
 		f.Out = append(f.Out, n.Wire())
 	}
