@@ -126,19 +126,12 @@ func floatTable(n *ir.Node) *ir.Blob {
 
 // gatherHLO brings the axis to the front, takes rows, and brings it back.
 func gatherHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	if err := column.InFloatGraph(n); err != nil {
-		return hlo.Value{}, err
-	}
 	in := n.Args[0].Type.Shape
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(in))
 	if err != nil {
 		return hlo.Value{}, n.Errorf("L0306", "%v", err)
 	}
-	data, lead, err := tableHLO(b, n, args)
-	if err != nil {
-		return hlo.Value{}, err
-	}
-	index, err := carrier.EachSample(b, n, args, 1)
+	data, index, lead, err := tableHLO(b, n, args)
 	if err != nil {
 		return hlo.Value{}, err
 	}
@@ -177,12 +170,20 @@ func gatheredPerm(b *hlo.Builder, axis, indices, rest int) []int {
 	return perm
 }
 
-// tableHLO is argument 0, and 1 where it has an axis of samples, which stays as it is: 0 where all samples share it.
-func tableHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (v hlo.Value, lead int, err error) {
-	if v, err = carrier.Value(b, n, args, 0); err == nil && carrier.PerSample(n, 0, v) {
+// tableHLO is argument 0 and the positions of argument 1, of each sample. lead is 1 where the table has an axis of
+// samples, which stays as it is, and 0 where all samples share it.
+func tableHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (table, index hlo.Value, lead int, err error) {
+	if err = column.InFloatGraph(n); err != nil {
+		return
+	}
+	if table, err = carrier.Value(b, n, args, 0); err != nil {
+		return
+	}
+	if carrier.PerSample(n, 0, table) {
 		lead = 1
 	}
-	return v, lead, err
+	index, err = carrier.EachSample(b, n, args, 1)
+	return
 }
 
 // placeHLO is the place on an axis for positions, in i64: negative ones count from the end, and those outside are moved

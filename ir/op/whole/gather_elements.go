@@ -8,7 +8,6 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/hlo"
-	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
 	"lathe/ir/op/walk"
@@ -28,14 +27,7 @@ var GatherElements = &ir.Op{
 	Format: indexedFormat,
 	Eval:   gatherElementsEval,
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-		if err := column.InFloatGraph(n); err != nil {
-			return hlo.Value{}, err
-		}
-		data, lead, err := tableHLO(b, n, args)
-		if err != nil {
-			return hlo.Value{}, err
-		}
-		index, err := carrier.EachSample(b, n, args, 1)
+		data, index, lead, err := tableHLO(b, n, args)
 		if err != nil {
 			return hlo.Value{}, err
 		}

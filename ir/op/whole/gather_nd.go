@@ -9,7 +9,6 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/hlo"
-	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
 	"lathe/ir/op/walk"
@@ -41,18 +40,11 @@ var GatherND = &ir.Op{
 	Format: indexedFormat,
 	Eval:   gatherNDEval,
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-		if err := column.InFloatGraph(n); err != nil {
-			return hlo.Value{}, err
-		}
 		t, err := tupleOf(n, n.Attrs.(*GatherNDAttrs).BatchDims)
 		if err != nil {
 			return hlo.Value{}, n.Errorf("L0306", "%v", err)
 		}
-		data, lead, err := tableHLO(b, n, args)
-		if err != nil {
-			return hlo.Value{}, err
-		}
-		index, err := carrier.EachSample(b, n, args, 1)
+		data, index, lead, err := tableHLO(b, n, args)
 		if err != nil {
 			return hlo.Value{}, err
 		}
