@@ -74,13 +74,16 @@ func firstInfinite(b *ir.Blob) (k int, v float32) {
 	for from := 0; from < b.Len(); from += piece {
 		part := buf[:min(piece, b.Len()-from)]
 		b.FloatsAt(part, from)
-		for i, v := range part {
-			if v-v != 0 {
-				return from + i, v
-			}
+		if i := infiniteAt(part); i >= 0 {
+			return from + i, part[i]
 		}
 	}
 	return -1, 0
+}
+
+// infiniteAt is the index of the first element that is NaN or infinite, -1 where there is none.
+func infiniteAt(x []float32) int {
+	return slices.IndexFunc(x, func(v float32) bool { return v-v != 0 })
 }
 
 // calibrate finds out which values each node takes: from samples, or from the declared ranges of the inputs.

@@ -79,13 +79,11 @@ func (q *quantizer) constants(n *ir.Node) {
 
 // finite refuses constants that are NaN or infinite.
 func (q *quantizer) finite(n, a *ir.Node, x []float32) bool {
-	for i, v := range x {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			q.fail(n, "L0408", "constant %q holds %v at element %d", a.Name, v, i)
-			return false
-		}
+	i := infiniteAt(x)
+	if i >= 0 {
+		q.fail(n, "L0408", "constant %q holds %v at element %d", a.Name, x[i], i)
 	}
-	return true
+	return i < 0
 }
 
 // biasFormat chooses fraction bits with which no bias saturates, and not finer than the finest product of the sum.

@@ -40,10 +40,8 @@ func (q *quantizer) largeWeights(n *ir.Node, c Choice) (done bool) {
 	var infinite atomic.Bool
 	fracs := channelFracs(f, channels, func(c int, buf []float32) []float32 {
 		buf = row(c, buf)
-		for _, v := range buf {
-			if v-v != 0 { // NaN or infinite
-				infinite.Store(true)
-			}
+		if infiniteAt(buf) >= 0 {
+			infinite.Store(true)
 		}
 		return buf
 	})

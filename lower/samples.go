@@ -4,7 +4,6 @@ package lower
 
 import (
 	"context"
-	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -78,11 +77,9 @@ func usable(n *ir.Node, i int, t *ir.Tensor) *diag.Error {
 			ir.ShapeString(t.Type.Shape), ir.ShapeString(n.Type.Shape)).
 			WithHint("calibration arrays have the shape of the input, after one leading sample axis")
 	}
-	for k, v := range t.Floats {
-		if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
-			return n.Errorf("L0404", "calibration sample %d of input %q holds %v at element %d", i, n.Name, v, k).
-				WithHint("take the sample out of the calibration data, or repair it")
-		}
+	if k := infiniteAt(t.Floats); k >= 0 {
+		return n.Errorf("L0404", "calibration sample %d of input %q holds %v at element %d", i, n.Name, t.Floats[k], k).
+			WithHint("take the sample out of the calibration data, or repair it")
 	}
 	return nil
 }
