@@ -121,6 +121,9 @@ func folder(path string, opts Options) (*ir.Graph, error) {
 		if err == nil {
 			err = build.BindInputs(g, opts.Bind)
 		}
+		if err == nil {
+			err = build.EndGraph(g, opts.Outputs, path)
+		}
 		return g, err
 	}
 	if _, err := os.Stat(filepath.Join(path, "saved_model.pb")); err == nil {
@@ -161,7 +164,7 @@ func loadText(path string, opts Options) (*ir.Graph, error) {
 				ir.ShapeString(n.Type.Shape), ir.ShapeString(want))
 		}
 	}
-	return g, nil
+	return g, build.EndGraph(g, opts.Outputs, path)
 }
 
 // firstBytes reads enough of a file to recognise it.

@@ -34,6 +34,8 @@ type Traits struct {
 	Compares bool
 	// Monotone: the result grows, or stays, with every element of every argument.
 	Monotone bool
+	// Ranks: along Axis, elements of the result stand in the order of those of argument 0, the only one.
+	Ranks bool
 	// Commutes: there are two arguments, and the result is the same with them swapped.
 	Commutes bool
 	// Turns, if not nil, lists for the attributes of an element-wise operation with one argument the values of that

@@ -15,7 +15,7 @@ import (
 )
 
 // refuseFloat lists every node whose operation has no exact integer meaning. Error L0410 for each.
-func refuseFloat(_ *State, g *ir.Graph) error {
+func refuseFloat(s *State, g *ir.Graph) error {
 	var errs diag.List
 	for _, n := range g.Nodes {
 		if n.Op.Traits.FloatOnly {
@@ -24,27 +24,52 @@ func refuseFloat(_ *State, g *ir.Graph) error {
 				e = e.WithNote("the operations that it consists of would each round, and lose small values")
 			}
 			const hint = "%s, or stay in float: run and emit-cuda do, without --plan and --calibrate"
-			errs = append(errs, e.WithHint(hint, endAt(n)))
+			errs = append(errs, e.WithHint(hint, s.endAt(n)))
 		}
 	}
 	return errs.Err()
 }
 
-// endAt says how to leave n out of the model: by ending it at the nodes in front.
-func endAt(n *ir.Node) string {
+// endAt says how to leave n out of the model: by ending it at the values in front that have an integer form. They go by
+// their names in the imported graph, where a bias is a node of its own that lowering merges into another one.
+func (s *State) endAt(n *ir.Node) string {
+	if s.imported != nil {
+		if m := s.imported.Find(n.Name); m != nil && m.Op == n.Op {
+			n = m
+		}
+	}
+	front := slices.Clone(n.Args)
+	for i := 0; i < len(front); i++ {
+		if front[i].Op.Traits.FloatOnly {
+			front = append(front, front[i].Args...)
+		}
+	}
+	front = slices.DeleteFunc(front, func(a *ir.Node) bool { return a.Op.Traits.FloatOnly })
+	if flag := outputsFlag(front); flag != "" {
+		return "end the model at what stands in front: " + flag
+	}
+	return fmt.Sprintf("leave %q out of the model", n.Name)
+}
+
+// outputsFlag is the flag that ends a model at what the nodes compute; "" where they are inputs and constants.
+func outputsFlag(nodes []*ir.Node) string {
 	var names []string
-	for _, a := range n.Args {
+	for _, a := range nodes {
 		for a.Op.Traits.Perm != nil { // inserted by lowering, for the most part
 			a = a.Args[0]
 		}
-		if name := fmt.Sprintf("%q", a.Name); !a.IsConst() && !a.IsInput() && !slices.Contains(names, name) {
-			names = append(names, name)
+		if !a.IsConst() && !a.IsInput() && !slices.Contains(names, a.Name) {
+			names = append(names, a.Name)
 		}
 	}
 	if len(names) == 0 {
-		return fmt.Sprintf("leave %q out of the model", n.Name)
+		return ""
 	}
-	return "end the model at " + strings.Join(names, " and ")
+	list := strings.Join(names, ",")
+	if strings.ContainsAny(list, " \"'$&;|<>()*?`\\#!~") {
+		list = "'" + strings.ReplaceAll(list, "'", "'\\''") + "'"
+	}
+	return "--outputs " + list
 }
 
 // refuseInfinite names each constant that holds NaN or an infinity, at the first node that reads it: whatever is

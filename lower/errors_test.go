@@ -30,7 +30,8 @@ func TestRefuseNorms(t *testing.T) {
 		g := b.Done(b.Add(o, "n", attrs, b.Add(pointwise.Relu, "r", nil, b.Input("x", 1, 4))))
 		_, _, err := Quantize(t.Context(), g, DefaultPlan(), Calibration{})
 		want := o.Name + ` (node "n") has no integer form in this version` + "\n  note: the operations that it consists of " +
-			"would each round, and lose small values\n  hint: end the model at \"r\", or stay in float"
+			"would each round, and lose small values\n  hint: end the model at what stands in front: --outputs r, " +
+			"or stay in float"
 		if diag.CodeOf(err) != "L0410" || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", o.Name, err)
 		}
@@ -63,7 +64,7 @@ func TestQuantizeErrors(t *testing.T) {
 	}{
 		{"softmax twice", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(norm.Softmax, "s2", &column.AxisAttrs{}, b.Add(norm.Softmax, "s1", &column.AxisAttrs{}, x))
-		}, "", "L0410 L0410", `hint: end the model at "s1", or stay in float: run and emit-cuda do`},
+		}, "", "L0410 L0410", `hint: leave "s2" out of the model, or stay in float: run and emit-cuda do`},
 		{"attention", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			y := b.Add(move.Reshape, "heads", &move.ReshapeAttrs{Shape: []int{1, 1, 2, 2}}, x)
 			return b.Add(sequence.Attention, "a", &sequence.AttentionAttrs{}, y, y, y)

@@ -10,12 +10,12 @@ import (
 )
 
 // refuseStream lists the operations without a module: L0414.
-func refuseStream(_ *State, g *ir.Graph) error {
+func refuseStream(s *State, g *ir.Graph) error {
 	var errs diag.List
 	for _, n := range g.Nodes {
 		if n.Op.RTL == nil && !n.Op.Traits.Source {
 			errs = append(errs, n.Errorf("L0414", "%s (%q) has no hardware in this version", n.Op.Name, n.Name).
-				WithHint("%s, or run it with --engine ref or pjrt", endAt(n)))
+				WithHint("%s, or run it with --engine ref or pjrt", s.endAt(n)))
 		}
 	}
 	return errs.Err()

@@ -42,7 +42,7 @@ func QuantizeWith(ctx context.Context, g *ir.Graph, plan *Plan, c Calibration, o
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &State{Plan: plan, Report: &Report{}, Samples: samples}
+	s := &State{Plan: plan, Report: &Report{}, Samples: samples, imported: g}
 	r := newRunner(ctx, q, s, o)
 	if err := r.run(s, FloatPipeline, q); err != nil {
 		return nil, nil, err
@@ -181,6 +181,8 @@ type State struct {
 	Report *Report
 	// Samples are calibration samples in the caller's layout, in the order of Graph.In; empty without calibration data.
 	Samples []ref.Sample
+
+	imported *ir.Graph // the graph before all passes; nil where only a quantized one is known
 
 	values map[*ir.Node]*calib.Values // what calibrate found
 	runner *runner

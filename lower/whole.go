@@ -89,13 +89,22 @@ func refuseWhole(g *ir.Graph) error {
 	}
 	var kinds []kind
 	nodes, whole := 0, false
+	var front []*ir.Node // what hardware could end at
+	lost := map[*ir.Node]bool{}
 	for _, n := range g.Nodes {
 		takes := ir.IsWhole(n.Type.Format)
 		for _, a := range n.Args {
 			takes = takes || ir.IsWhole(a.Type.Format)
 		}
+		lost[n] = slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return lost[a] })
 		if n.IsConst() || !takes && (!n.Op.Traits.FloatOnly || n.Op.ByParts()) {
 			continue
+		}
+		lost[n] = true
+		for _, a := range n.Args {
+			if !lost[a] {
+				front = append(front, a)
+			}
 		}
 		nodes, whole = nodes+1, whole || takes
 		onlyWhole := takes && (op.HasHardware(n.Op) || n.IsInput())
@@ -123,8 +132,11 @@ func refuseWhole(g *ir.Graph) error {
 	if more := len(kinds) - maxKinds; more > 0 {
 		e = e.WithNote("and %d more", more)
 	}
-	return e.WithHint("stay in float, as run and emit-cuda do without --plan and --calibrate, or export the part of the " +
-		"model after them")
+	hint := "stay in float, as run and emit-cuda do without --plan and --calibrate"
+	if flag := outputsFlag(front); flag != "" {
+		return e.WithHint("end the model at what stands in front: %s; or %s", flag, hint)
+	}
+	return e.WithHint("%s, or export the part of the model after them", hint)
 }
 
 // notesOf lists kinds by their cause.

@@ -91,7 +91,7 @@ func (c *call) check(s *opSpec) {
 		switch {
 		case !slices.Contains(names, a.name):
 			e := c.fail(source.CodeAttr, "has no attribute %s", quote(a.name))
-			if near := nearest(a.name, names); near != "" {
+			if near := source.Near(a.name, names); near != "" {
 				_ = e.WithHint("did you mean %s?", near)
 			}
 		case seen[a.name]:

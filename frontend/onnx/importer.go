@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lathe/frontend/build"
 	"lathe/frontend/source"
@@ -29,6 +30,7 @@ type importer struct {
 	// unknown counts unsupported operations, by name and in order.
 	unknown  map[string]*unknownOp
 	unknowns []*unknownOp
+	front    []string // the computed values that unsupported operations read
 }
 
 // frame is where names mean something: the graph, a subgraph, or the body of a function.
@@ -71,6 +73,7 @@ func (im *importer) run() (*ir.Graph, error) {
 	}
 	im.findContainers()
 	fr := &frame{opset: int(im.model.opset), values: make(map[string]*value, len(im.model.graph.nodes))}
+	known, lost := im.end(fr, im.model.graph)
 	live, err := im.prepare(fr, im.model.graph)
 	if err != nil {
 		return nil, err
@@ -80,12 +83,13 @@ func (im *importer) run() (*ir.Graph, error) {
 	}
 	im.convertAll(fr, im.model.graph, live)
 	if err := im.failed(); err != nil {
+		if len(lost) > 0 {
+			err = im.b.NoValue(lost[0], known)
+		}
 		return nil, err
 	}
-	for _, o := range im.model.graph.outputs {
-		if err := im.output(fr, o.name); err != nil {
-			return nil, err
-		}
+	if err := im.outputs(fr, known); err != nil {
+		return nil, err
 	}
 	g, err := im.b.Finish()
 	if err == nil {
@@ -137,12 +141,16 @@ func (im *importer) failed() error {
 			if u.count == 1 {
 				note = fmt.Sprintf("%s: node %s", u.op, quote(u.first))
 			}
-			if near := nearest(u.op, opNames()); near != "" {
+			if near := source.Near(u.op, opNames()); near != "" {
 				note += "; nearest supported operation: " + near
 			}
 			e.Notes = append(e.Notes, note)
 		}
-		all = append(all, e.WithHint("docs/onnx.md lists the operators that are supported"))
+		hint := "docs/onnx.md lists the operators that are supported"
+		if front := slices.Compact(slices.Sorted(slices.Values(im.front))); len(front) > 0 && len(front) < maxErrors {
+			hint += "; to end the model in front of them: --outputs " + strings.Join(front, ",")
+		}
+		all = append(all, e.WithHint("%s", hint))
 	}
 	more := len(im.errs) - maxErrors
 	all = append(all, im.errs[:min(len(im.errs), maxErrors)]...)
@@ -317,5 +325,12 @@ func (c *call) spec(n *node) *opSpec {
 		c.unknowns = append(c.unknowns, u)
 	}
 	u.count++
+	if c.fr.outer == nil && len(c.fr.calls) == 0 {
+		for _, in := range n.in {
+			if v := c.fr.find(in); v != nil && v.node != nil && !v.bad && !v.constant() && !v.node.IsInput() {
+				c.front = append(c.front, in)
+			}
+		}
+	}
 	return nil
 }

@@ -5,8 +5,6 @@ package onnx
 import (
 	"strconv"
 	"strings"
-
-	"lathe/internal/diag"
 )
 
 // label is the readable name of a node: the path of the module that it comes from where the exporter recorded one
@@ -126,21 +124,6 @@ func (im *importer) label(fr *frame, n *node) string {
 		label += "." + strings.ToLower(n.name[strings.LastIndexByte(n.name, '/')+1:])
 	}
 	return fr.prefix + label
-}
-
-// nearest suggests a name; names of machine-made length are left out, because comparing them is slow.
-func nearest(name string, candidates []string) string {
-	const long, many = 64, 5000
-	if len(name) > long {
-		return ""
-	}
-	short := make([]string, 0, min(len(candidates), many))
-	for _, c := range candidates {
-		if len(c) <= long && len(short) < many {
-			short = append(short, c)
-		}
-	}
-	return diag.Nearest(name, short)
 }
 
 // maxShown bounds names in messages.

@@ -84,7 +84,7 @@ func (o *orderer) defined(reader int, name string) error {
 		return nil
 	case !ok:
 		e := diag.New(source.CodeUndefined, where, "reads %s, which no node, input or initializer defines", quote(name))
-		if near := nearest(name, sortedKeys(made)); near != "" {
+		if near := source.Near(name, sortedKeys(made)); near != "" {
 			e = e.WithHint("did you mean %s?", quote(near))
 		}
 		return e
@@ -129,7 +129,7 @@ func (o *orderer) findLive() (live []bool, err error) {
 		at, ok := made[out.name]
 		if !ok && o.fr.outer.find(out.name) == nil {
 			e := diag.New(source.CodeUndefined, "", "output %s is computed by no node", quote(out.name))
-			if near := nearest(out.name, sortedKeys(made)); near != "" {
+			if near := source.Near(out.name, sortedKeys(made)); near != "" {
 				e = e.WithHint("did you mean %s?", quote(near))
 			}
 			return nil, e

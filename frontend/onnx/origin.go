@@ -38,7 +38,7 @@ func (im *importer) origin(fr *frame, o *ir.Origin) {
 	for _, out := range im.model.graph.outputs {
 		read[out.name] = true
 	}
-	for i := range im.model.graph.nodes {
+	for i := 0; i < len(im.model.graph.nodes) && im.opts.Outputs == nil; i++ {
 		if n := &im.model.graph.nodes[i]; n.dangles(read) {
 			o.Dangling = append(o.Dangling, im.label(fr, n))
 		}

@@ -26,6 +26,8 @@ type Options struct {
 	Shapes map[string][]int
 	// Unroll is up to how many rounds a loop of a model is written out; 0 refuses loops.
 	Unroll int
+	// Outputs are the names of the values at which the user ends the model; nil for the outputs that it has.
+	Outputs []string
 	// Bind are arrays that stand for inputs of the model, which so become constants; nil for none.
 	Bind *npz.File
 	// Transformer is what a Hugging Face folder leaves open.
@@ -49,6 +51,22 @@ func Known(kind string, given, names []string) error {
 		return e
 	}
 	return nil
+}
+
+// Near is the one of many names that is nearest to name, "" for none. Names of machine-made length are left out,
+// because comparing them is slow.
+func Near(name string, candidates []string) string {
+	const long, many = 64, 5000
+	if len(name) > long {
+		return ""
+	}
+	short := make([]string, 0, min(len(candidates), many))
+	for _, c := range candidates {
+		if len(c) <= long && len(short) < many {
+			short = append(short, c)
+		}
+	}
+	return diag.Nearest(name, short)
 }
 
 // Transformer chooses a graph among those that a Hugging Face folder describes.

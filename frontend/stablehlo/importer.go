@@ -98,17 +98,13 @@ func (im *importer) run() (*ir.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	results, err := im.body(entry, args, "")
-	if err := im.failed(err); err != nil {
-		return nil, err
+	if im.opts.Outputs != nil {
+		err = im.endAt(entry, args)
+	} else {
+		err = im.results(entry, args)
 	}
-	names := im.outputNames(entry, len(results))
-	for i, v := range results {
-		n, err := im.expand(v, names[i])
-		if err != nil {
-			return nil, err
-		}
-		im.b.OutputAs(names[i], n, im.resultStorage(entry, i))
+	if err != nil {
+		return nil, err
 	}
 	im.b.Origin().Format = "StableHLO"
 	g, err := im.b.Finish()
@@ -116,6 +112,23 @@ func (im *importer) run() (*ir.Graph, error) {
 		build.GuessBuffers(g)
 	}
 	return g, err
+}
+
+// results converts the entry and makes outputs of what it returns.
+func (im *importer) results(entry *function, args []value) error {
+	results, err := im.body(entry, args, "")
+	if err := im.failed(err); err != nil {
+		return err
+	}
+	names := im.outputNames(entry, len(results))
+	for i, v := range results {
+		n, err := im.expand(v, names[i])
+		if err != nil {
+			return err
+		}
+		im.b.OutputAs(names[i], n, im.resultStorage(entry, i))
+	}
+	return nil
 }
 
 // block converts the operations of a block and returns what its last one returns.

@@ -84,13 +84,19 @@ func (im *importer) run() (*ir.Graph, error) {
 	if err := im.inputs(); err != nil {
 		return nil, err
 	}
+	e, live := im.end()
 	for i := range im.graph.nodes {
-		im.convert(&im.graph.nodes[i])
+		if live[i] {
+			im.convert(&im.graph.nodes[i])
+		}
 	}
 	if err := im.failed(); err != nil {
+		if len(e.lost) > 0 {
+			err = im.b.NoValue(e.lost[0], e.known())
+		}
 		return nil, err
 	}
-	if err := im.results(); err != nil {
+	if err := im.results(e); err != nil {
 		return nil, err
 	}
 	origin := im.b.Origin()
@@ -168,7 +174,10 @@ func (im *importer) shapeOf(m *meta) ([]int, error) {
 }
 
 // results makes the outputs of the graph.
-func (im *importer) results() error {
+func (im *importer) results(e ending) error {
+	if im.opts.Outputs != nil {
+		return im.outputs(e)
+	}
 	for i, o := range im.program.outputs {
 		switch o.kind {
 		case "user_output", "loss_output":

@@ -24,6 +24,8 @@ type graphFacts struct {
 	Recognized []found `json:"recognized,omitempty"`
 	// NoHardware names the nodes that emit-verilog will refuse for their operation, or because their value is read twice.
 	NoHardware []string `json:"no_hardware,omitempty"`
+	// Ends say where the hardware of a classifier ends, and what it leaves out.
+	Ends []string `json:"hardware_ends,omitempty"`
 }
 
 // fileFacts is what the model file holds beside the graph.
@@ -98,14 +100,20 @@ func (a *App) inspect() *cobra.Command {
 				return err
 			}
 		}
-		return a.show(g, f, report)
+		ended, notes, err := lower.End(c.Context(), g, source.Outputs != nil)
+		if err != nil {
+			return err
+		}
+		return a.show(g, ended, notes, f, report)
 	}
 	return a.withJSON(c)
 }
 
-// show prints the view of a graph that the flags ask for, and all facts as JSON. r is nil without --recognize.
-func (a *App) show(g *ir.Graph, f inspectFlags, r *lower.Report) error {
+// show prints the view of a graph that the flags ask for, and all facts as JSON. ended is the part that hardware
+// computes, with notes on it; r is nil without --recognize.
+func (a *App) show(g, ended *ir.Graph, notes []string, f inspectFlags, r *lower.Report) error {
 	facts := factsOf(g)
+	facts.NoHardware, facts.Ends = withoutHardware(ended), notes
 	facts.Recognized = foundFacts(r)
 	var err error
 	switch {
@@ -122,6 +130,9 @@ func (a *App) show(g *ir.Graph, f inspectFlags, r *lower.Report) error {
 	}
 	if !f.tree && len(facts.NoHardware) > 0 {
 		fmt.Fprintf(a.Out, "\nno hardware in this version: %s\n", some(facts.NoHardware))
+	}
+	for _, text := range notes {
+		fmt.Fprintf(a.Out, "\n%s\n", text)
 	}
 	a.printTotals(facts)
 	a.printFound(facts.Recognized, r)

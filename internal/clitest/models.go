@@ -47,6 +47,14 @@ func soundModels() []namedModel {
 			weights("s", 2), weights("b", 2), weights("m", 2), floats("v", []float32{1, -1}, 2))},
 		{"sigmoid.onnx", one(x, node("sigmoid1", "Sigmoid", "x", "y"))},
 		{"softmax.onnx", one(x, node("softmax1", "Softmax", "x", "y"))},
+		{"classifier.onnx", vary(func(m *onnxModel) { // label and probabilities
+			m.nodes = append(m.nodes, node("soft", "Softmax", "y", "p"), node("most", "ArgMax", "p", "i", intAttr("axis", 1)),
+				node("names", "Gather", "classes i", "label"))
+			m.tensors, m.outputs = append(m.tensors, ints("classes", 3, 1, 4, 5)), list(value("label"), value("p"))
+		})},
+		{"odd-tail.onnx", vary(func(m *onnxModel) { // an operation that is not supported, at the end
+			m.nodes, m.outputs = append(m.nodes, node("nms", "Unique", "y", "z")), list(value("z"))
+		})},
 		{"sum.onnx", onnxModel{nodes: list(node("add1", "Add", "a b", "y")), inputs: list(value("a", 1, 4), value("b", 1, 4)),
 			outputs: list(value("y"))}},
 		{"fork.onnx", onnxModel{nodes: list(node("relu1", "Relu", "x", "y"), node("relu2", "Relu", "y", "z")),

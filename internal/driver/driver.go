@@ -52,6 +52,8 @@ type Source struct {
 	Note   func(string)
 	// Bind is the path of arrays that stand for inputs of the model, which so become constants, or empty.
 	Bind string
+	// Outputs are the names of the values at which the model ends; nil for the outputs that it has.
+	Outputs []string
 	// Warn, if not nil, hears what a user should know of the import before trusting the results.
 	Warn func(string)
 }
@@ -65,7 +67,8 @@ func (s Source) Import() (*ir.Graph, error) {
 	}
 	shapes := plan.Shapes()
 	maps.Copy(shapes, s.Shapes)
-	opts := source.Options{Dims: s.Dims, Shapes: shapes, Transformer: s.Transformer, Unroll: s.Unroll}
+	opts := source.Options{Dims: s.Dims, Shapes: shapes, Transformer: s.Transformer, Unroll: s.Unroll,
+		Outputs: s.Outputs}
 	if s.Bind != "" {
 		if opts.Bind, err = npz.Read(s.Bind); err != nil {
 			return nil, err
@@ -134,7 +137,8 @@ type Quantized struct {
 	passes lower.Options
 }
 
-// Quantize lowers an imported graph to integers under the plan. A graph that was saved quantized is taken as it is.
+// Quantize lowers an imported graph to integers under the plan; without outputs of the user's choice, it ends where
+// hardware can. A graph that was saved quantized is taken as it is.
 func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 	plan, err := s.ReadPlan()
 	if err != nil {
@@ -147,6 +151,10 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 		}
 		return q, nil
 	}
+	g, notes, err := lower.End(ctx, g, s.Outputs != nil)
+	if err != nil {
+		return nil, err
+	}
 	calibration, err := s.calibration(g)
 	if err != nil {
 		return nil, err
@@ -155,6 +163,7 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 	if err != nil {
 		return nil, err
 	}
+	report.Notes = append(notes, report.Notes...)
 	return &Quantized{Plan: plan, Float: g, Graph: q, Report: report, passes: s.Passes}, nil
 }
 

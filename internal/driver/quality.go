@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"fmt"
 	"math"
 
 	"lathe/golden/ref"
@@ -21,13 +22,28 @@ func values(g *ir.Graph, s ref.Sample, i int) ([]float64, error) {
 	return pick(v, outputIndex(o.Node.Type.Shape, o.Perm)), nil
 }
 
-// Accuracy is the share of samples in which the largest element of output 0 stands at the label; of equal elements the
-// first counts.
+// classes is the number of classes that output 0 tells apart. place says that it is the number of one, and not a value
+// for each.
+func classes(g *ir.Graph) (n int, place bool) {
+	for at := g.Out[0].Node; ; at = at.Args[0] {
+		t := &at.Op.Traits
+		switch {
+		case t.Positions != nil && g.Out[0].Node.Type.Elems() == 1:
+			return t.Positions(at), true
+		case len(at.Args) != 1 || !t.KeepsCodes && !t.Casts && !t.Elementwise:
+			return g.Out[0].Node.Type.Elems(), false
+		}
+	}
+}
+
+// Accuracy is the share of samples in which output 0 is the label, where it is a place, or has its largest element at
+// the label; of equal elements the first counts.
 func Accuracy(g *ir.Graph, outputs []ref.Sample, labels []int64) (float64, error) {
 	if len(labels) != len(outputs) {
 		return 0, diag.New("L0914", g.Name, "%d labels for %d samples", len(labels), len(outputs))
 	}
 	right := 0
+	_, place := classes(g)
 	for s, out := range outputs {
 		v, err := values(g, out, 0)
 		if err != nil {
@@ -38,6 +54,9 @@ func Accuracy(g *ir.Graph, outputs []ref.Sample, labels []int64) (float64, error
 			if v[i] > v[best] {
 				best = i
 			}
+		}
+		if place {
+			best = int(v[0])
 		}
 		if int64(best) == labels[s] {
 			right++
@@ -91,16 +110,19 @@ func Labels(path string) ([]int64, error) {
 	return labels, nil
 }
 
-// CheckLabels demands one label a sample, each the index of an element of output 0. path is where they come from.
+// CheckLabels demands one label a sample, each a class of output 0. path is where they come from.
 func CheckLabels(path string, labels []int64, samples int, g *ir.Graph) error {
 	if len(labels) != samples {
 		return diag.New("L0914", path, "%d labels for %d samples", len(labels), samples)
 	}
-	out := g.Out[0]
+	n, place := classes(g)
+	what := fmt.Sprintf("has %d elements", n)
+	if place {
+		what = fmt.Sprintf("tells %d classes apart", n)
+	}
 	for i, l := range labels {
-		if classes := out.Node.Type.Elems(); l < 0 || l >= int64(classes) {
-			return diag.New("L0914", path, "label %d of sample %d is not a class: output %q has %d elements", l, i, out.Name,
-				classes)
+		if l < 0 || l >= int64(n) {
+			return diag.New("L0914", path, "label %d of sample %d is not a class: output %q %s", l, i, g.Out[0].Name, what)
 		}
 	}
 	return nil

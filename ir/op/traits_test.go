@@ -49,6 +49,7 @@ func TestTraits(t *testing.T) {
 				{"Elementwise", o.Traits.Elementwise, isElementwise}, {"Monotone", o.Traits.Monotone, isMonotone},
 				{"Weighted", o.Traits.Weighted, isWeighted}, {"KeepsCodes", o.Traits.KeepsCodes, keepsCodes},
 				{"Wire", o.Traits.Wire, isWire}, {"Last", o.Traits.Last != nil, hasChannels},
+				{"Ranks", o.Traits.Ranks, ranks},
 				{"Axis", o.Traits.Axis != nil, hasAxis},
 				{"Axes", o.Traits.Axes != nil, hasAxes},
 				{"PerChannel", o.Traits.PerChannel, hasChannels},

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package torch
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"lathe/frontend/build"
+	"lathe/frontend/source"
+	"lathe/internal/diag"
+)
+
+// ending is where the user ends the program.
+type ending struct {
+	// tensors are the values of the graph by the names that they go by there and, as outputs, in the caller.
+	tensors map[string]string
+	// labels are what the names of the nodes of each operation begin with; lost are names that only a look at all
+	// operations may find.
+	labels, lost []string
+}
+
+// known are the names that a user may mean.
+func (e *ending) known() []string {
+	return slices.Concat(slices.Sorted(maps.Keys(e.tensors)), e.labels)
+}
+
+// end finds the operations that are needed where the user ends the program: all, where he does not.
+func (im *importer) end() (e ending, live []bool) {
+	live = make([]bool, len(im.graph.nodes))
+	if im.opts.Outputs == nil {
+		for i := range live {
+			live[i] = true
+		}
+		return e, live
+	}
+	e = ending{map[string]string{}, make([]string, len(live)), nil}
+	for name := range im.values {
+		e.tensors[name] = name
+	}
+	made := map[string]int{}
+	for i := range im.graph.nodes {
+		n := &im.graph.nodes[i]
+		path, class := modulePath(n.stack)
+		e.labels[i] = label(n, path, class).Name
+		for _, name := range (&call{n: n}).outs() {
+			made[name], e.tensors[name] = i, name
+		}
+	}
+	for i, o := range im.program.outputs {
+		if names := tensorNames(o.arg); len(names) == 1 && im.program.names != nil && e.tensors[names[0]] != "" {
+			e.tensors[im.program.names[i]] = names[0]
+		}
+	}
+	var roots []int
+	var nodes []string // what must be the name of a node
+	for _, name := range im.opts.Outputs {
+		tensor, ok := e.tensors[name]
+		if at, computed := made[tensor]; computed {
+			roots = append(roots, at)
+		} else if !ok {
+			nodes = append(nodes, name)
+		}
+	}
+	ends, lost := build.Ends(nodes, e.labels)
+	e.lost = lost
+	im.mark(live, append(roots, ends...), made, len(lost) > 0)
+	return e, live
+}
+
+// mark marks the operations that the roots need, or all. What changes values in place is kept too, so that reading
+// those afterwards is an error as ever.
+func (im *importer) mark(live []bool, roots []int, made map[string]int, all bool) {
+	last := slices.Max(append([]int{-1}, roots...))
+	stack := slices.Clone(roots)
+	for i := range im.graph.nodes {
+		target, _, _ := strings.Cut(im.graph.nodes[i].target, ".default")
+		if all || i < last && strings.HasSuffix(target, "_") {
+			stack = append(stack, i)
+		}
+	}
+	for len(stack) > 0 {
+		at := stack[len(stack)-1]
+		if stack = stack[:len(stack)-1]; live[at] {
+			continue
+		}
+		live[at] = true
+		for _, in := range im.graph.nodes[at].in {
+			for _, name := range tensorNames(in.arg) {
+				if from, ok := made[name]; ok {
+					stack = append(stack, from)
+				}
+			}
+		}
+	}
+}
+
+// outputs makes the outputs of the graph where the user ends the program.
+func (im *importer) outputs(e ending) error {
+	return im.b.EndAt(im.opts.Outputs, e.known(), func(name string) (bool, error) {
+		tensor, ok := e.tensors[name]
+		if !ok {
+			return false, nil
+		}
+		n, err := im.nodeOf(tensor)
+		if err != nil {
+			return true, diag.At(err, source.CodeUndefined, im.b.File)
+		}
+		im.b.Output(name, n)
+		return true, nil
+	})
+}
