@@ -3,7 +3,6 @@
 package lower
 
 import (
-	"context"
 	"slices"
 
 	"lathe/ir"
@@ -48,13 +47,13 @@ func (f foldings) fill(n *ir.Node, a *asked) {
 type tried struct {
 	layers  []balance.Layer
 	nodes   []*ir.Node
-	units   *unit.Cache // of one node at a time: most foldings are never asked for again
-	unknown []string    // modules that do not state what they cost
+	units   *unit.Cache
+	unknown []string // modules that do not state what they cost
 }
 
 // tryFoldings evaluates every folding of every node, of a graph with forks. Wires and forks are no layers, since they
 // have the lanes that arrive: who reads one reads what is behind it.
-func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph) (*tried, error) {
+func tryFoldings(plan *FoldPlan, g *ir.Graph, units *unit.Cache) (*tried, error) {
 	l := newLaner(plan, g)
 	for _, n := range g.Nodes { // something legal everywhere first: nodes look at what arrives
 		if !n.IsConst() {
@@ -64,14 +63,11 @@ func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph) (*tried, erro
 	if err := l.errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &tried{}
+	t := &tried{units: units}
 	at := map[*ir.Node]int{}
 	for _, n := range g.Nodes {
 		if n.IsConst() {
 			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return nil, err
 		}
 		d, err := op.LanesOf(n)
 		if err != nil {
@@ -107,7 +103,6 @@ const guessed = 64
 func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 	kept := n.HW
 	defer func() { n.HW = kept }()
-	t.units = &unit.Cache{}
 	var list []balance.Option
 	var first error
 	seen := map[folding]bool{}

@@ -82,7 +82,7 @@ func (c *call) check(s *opSpec) {
 	} else if i := slices.Index(c.in[:required], nil); i >= 0 {
 		c.fail(source.CodeArity, "takes %s, input %d is missing", inputs(s.least, s.most), i)
 	}
-	if len(c.n.out) == 0 || c.n.out[0] == "" {
+	if len(c.n.out) == 0 || c.n.out[0] == "" && (!s.several || strings.Join(c.n.out, "") == "") {
 		c.fail(source.CodeArity, "has no result")
 	}
 	seen := map[string]bool{}

@@ -34,7 +34,7 @@ const windowAttrs = "auto_pad kernel_shape pads strides dilations "
 // opTable lists the operations.
 func opTable() []opSpec {
 	return slices.Concat(layerTable(), pairTable(), functionTable(), moveTable(), indexTable(), shapeTable(),
-		reduceTable(), blockTable())
+		reduceTable(), blockTable(), recurrentTable())
 }
 
 // layerTable lists layers with weights, windows and what stands between them.

@@ -47,6 +47,7 @@ type (
 		t      *tensor
 		ints   []int64
 		floats []float32
+		texts  [][]byte
 		g      *graph
 		has    kinds
 		ref    string // the attribute of the function around that is meant
@@ -76,6 +77,7 @@ const (
 	kindGraph  = 5
 	kindFloats = 6
 	kindInts   = 7
+	kindTexts  = 8
 )
 
 // Limits that no sound model reaches.
@@ -308,6 +310,9 @@ func (a *attr) decodeField(f *field) (err error) {
 	case 8:
 		err = f.varints(func(v uint64) { a.ints = append(a.ints, int64(v)) })
 		a.has |= 1 << kindInts
+	case 9:
+		a.texts, err = append(a.texts, f.sub.buf), f.want(2)
+		a.has |= 1 << kindTexts
 	case 6:
 		a.g, err = decodeSubgraph(f)
 		a.has |= 1 << kindGraph

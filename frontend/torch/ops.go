@@ -17,7 +17,7 @@ import (
 // tables lists the operations, by what they do.
 func tables() [][]row {
 	return [][]row{layers(), plain(), functions(), shapes(), pairs(), reductions(), matrices(), makers(), indexing(),
-		images()}
+		images(), recurrences()}
 }
 
 // layers lists the operations with weights, the norms and the pools.

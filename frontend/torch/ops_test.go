@@ -23,8 +23,21 @@ const leastPrograms = 150
 // TestOps computes the programs of testdata/ops.zip: what PyTorch exports of each operation, as it is and after
 // run_decompositions (NAME_dec), with the inputs and outputs of PyTorch itself. testdata/ops.py made them.
 func TestOps(t *testing.T) {
-	members := opMembers(t)
-	programs := 0
+	if n := computeAll(t, opMembers(t)); n < leastPrograms {
+		t.Errorf("%d programs", n)
+	}
+}
+
+// TestRecurrent does the same with recurrent modules, of testdata/recurrent.zip, which testdata/recurrent.py made.
+func TestRecurrent(t *testing.T) {
+	if n := computeAll(t, membersOf(t, "testdata/recurrent.zip")); n != 10 {
+		t.Errorf("%d programs", n)
+	}
+}
+
+// computeAll computes all programs of an archive, and counts them.
+func computeAll(t *testing.T, members map[string][]byte) (programs int) {
+	t.Helper()
 	for name, data := range members {
 		name, ok := strings.CutSuffix(name, ".pt2")
 		if !ok {
@@ -47,15 +60,16 @@ func TestOps(t *testing.T) {
 			}
 		})
 	}
-	if programs < leastPrograms {
-		t.Errorf("%d programs", programs)
-	}
+	return programs
 }
 
 // opMembers reads testdata/ops.zip.
-func opMembers(t testing.TB) map[string][]byte {
+func opMembers(t testing.TB) map[string][]byte { return membersOf(t, "testdata/ops.zip") }
+
+// membersOf reads an archive.
+func membersOf(t testing.TB, path string) map[string][]byte {
 	t.Helper()
-	r, err := zip.OpenReader("testdata/ops.zip")
+	r, err := zip.OpenReader(path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -137,13 +137,13 @@ func TestViews(t *testing.T) {
 // TestUnsupported demands all unsupported operations in one error, with counts and places.
 func TestUnsupported(t *testing.T) {
 	_, err := Parse("m.pt2", pt2test.New("input x f32 2x4\n"+
-		"a f32 2x4 = lstm_cell.default self=%x @ net.0:Cell\nb f32 2x4 = lstm_cell.default self=%a @ net.1:Cell\n"+
+		"a f32 2x4 = fft_rfft.default self=%x @ net.0:Cell\nb f32 2x4 = fft_rfft.default self=%a @ net.1:Cell\n"+
 		"c f32 2x4 = my::op.default self=%b @ net.2:Cell\nd f32 2x4 = relu.default self=%c\noutput d").Archive(),
 		source.Options{})
 	if diag.CodeOf(err) != source.CodeOp || strings.Count(err.Error(), source.CodeOp) != 1 {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 operations in 3 nodes", "lstm_cell.default: 2 nodes, the first are net.0.a, net.1.b",
+	for _, want := range []string{"2 operations in 3 nodes", "fft_rfft.default: 2 nodes, the first are net.0.a, net.1.b",
 		"my::op.default: net.2.c"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nlacks %q", err, want)

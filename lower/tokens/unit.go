@@ -15,11 +15,8 @@ func Front(units *unit.Cache, n *ir.Node) (int, error) {
 	if n.Op.Traits.Source {
 		return 0, nil
 	}
-	u, err := units.Of(n)
-	if err != nil || u == nil {
-		return 0, err
-	}
-	return u.Front()
+	m, err := units.Motion(n)
+	return m.Front, err
 }
 
 // moves is what the module of a node says of its beats.
