@@ -55,6 +55,17 @@ type Blob struct {
 
 	once   sync.Once
 	digest string
+	kept   sync.Map
+}
+
+// Keep is what made gives, which is called for the first of a key: a place beside the data for what is computed of them
+// many times.
+func (b *Blob) Keep(key any, made func() any) any {
+	if v, known := b.kept.Load(key); known {
+		return v
+	}
+	v, _ := b.kept.LoadOrStore(key, made())
+	return v
 }
 
 // Len is the number of elements.

@@ -115,6 +115,9 @@ func (t *Tensor) Decode() ([]float64, error) {
 	if b, ok := t.Type.Format.(format.Block); ok {
 		return t.decodeBlocks(b)
 	}
+	if f, ok := format.AsFixed(t.Type.Format); ok && f.Floats(t.Codes, out) {
+		return out, nil
+	}
 	for i, c := range t.Codes {
 		out[i] = t.Type.Format.Decode(c).Float64()
 	}

@@ -94,7 +94,7 @@ func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (
 	}
 	var err error
 	b.opts.Units = s.plans()
-	if b.tried, err = tryFoldings(fold, forked, s.plans()); err != nil {
+	if b.tried, err = tryFoldings(ctx, fold, forked); err != nil {
 		return nil, nil, err
 	}
 	search := b.byBudget

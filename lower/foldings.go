@@ -3,6 +3,7 @@
 package lower
 
 import (
+	"context"
 	"slices"
 
 	"lathe/ir"
@@ -47,13 +48,13 @@ func (f foldings) fill(n *ir.Node, a *asked) {
 type tried struct {
 	layers  []balance.Layer
 	nodes   []*ir.Node
-	units   *unit.Cache
-	unknown []string // modules that do not state what they cost
+	units   *unit.Cache // of one node at a time: most foldings are never asked for again
+	unknown []string    // modules that do not state what they cost
 }
 
 // tryFoldings evaluates every folding of every node, of a graph with forks. Wires and forks are no layers, since they
 // have the lanes that arrive: who reads one reads what is behind it.
-func tryFoldings(plan *FoldPlan, g *ir.Graph, units *unit.Cache) (*tried, error) {
+func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph) (*tried, error) {
 	l := newLaner(plan, g)
 	for _, n := range g.Nodes { // something legal everywhere first: nodes look at what arrives
 		if !n.IsConst() {
@@ -63,11 +64,14 @@ func tryFoldings(plan *FoldPlan, g *ir.Graph, units *unit.Cache) (*tried, error)
 	if err := l.errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &tried{units: units}
+	t := &tried{}
 	at := map[*ir.Node]int{}
 	for _, n := range g.Nodes {
 		if n.IsConst() {
 			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
 		d, err := op.LanesOf(n)
 		if err != nil {
@@ -103,6 +107,7 @@ const guessed = 64
 func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
 	kept := n.HW
 	defer func() { n.HW = kept }()
+	t.units = &unit.Cache{}
 	var list []balance.Option
 	var first error
 	seen := map[folding]bool{}

@@ -79,18 +79,37 @@ func asDiag(n *ir.Node, err error) *diag.Error {
 // Run evaluates all samples, in parallel, and returns the outputs of each.
 func (p *Program) Run(ctx context.Context, samples []Sample) ([]Sample, error) {
 	out := make([]Sample, len(samples))
-	err := p.each(ctx, samples, func(i int, values []*ir.Tensor) error {
-		out[i] = p.outputs(values)
-		return nil
-	}, false)
+	err := p.each(ctx, samples, func(ctx context.Context, i int) error {
+		values, err := p.one(ctx, samples[i], false, nil)
+		if err == nil {
+			out[i] = p.outputs(values)
+		}
+		return err
+	})
 	return out, err
 }
 
-// Trace evaluates all samples, in parallel, and hands every value of each to visit, which must not be kept beyond the
-// call: values[k] belongs to Graph.Nodes[k] and is nil for constants. visit is called concurrently.
+// Trace evaluates all samples, in parallel, and hands every value of each to visit: values[k] belongs to Graph.Nodes[k]
+// and is nil for constants. visit is called concurrently.
 func (p *Program) Trace(ctx context.Context, samples []Sample,
 	visit func(sample int, values []*ir.Tensor) error) error {
-	return p.each(ctx, samples, visit, true)
+	return p.each(ctx, samples, func(ctx context.Context, i int) error {
+		values, err := p.one(ctx, samples[i], true, nil)
+		if err != nil {
+			return err
+		}
+		return visit(i, values)
+	})
+}
+
+// Each evaluates all samples, in parallel, and hands each value to visit as soon as it is there, of one sample in the
+// order of Graph.Nodes: so that only those are in memory that others still read. visit is called concurrently.
+func (p *Program) Each(ctx context.Context, samples []Sample,
+	visit func(sample, node int, value *ir.Tensor) error) error {
+	return p.each(ctx, samples, func(ctx context.Context, i int) error {
+		_, err := p.one(ctx, samples[i], false, func(k int, v *ir.Tensor) error { return visit(i, k, v) })
+		return err
+	})
 }
 
 // Apply evaluates node k of the graph alone, on arguments of its types; those that are constants are nil.
@@ -116,7 +135,7 @@ func (p *Program) outputs(values []*ir.Tensor) Sample {
 }
 
 // each evaluates samples on all processors; the first error stops the rest.
-func (p *Program) each(ctx context.Context, samples []Sample, done func(int, []*ir.Tensor) error, keep bool) error {
+func (p *Program) each(ctx context.Context, samples []Sample, one func(ctx context.Context, sample int) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	work := make(chan int)
@@ -124,11 +143,7 @@ func (p *Program) each(ctx context.Context, samples []Sample, done func(int, []*
 	for range min(runtime.GOMAXPROCS(0), len(samples)) {
 		wg.Go(func() {
 			for i := range work {
-				values, err := p.one(samples[i], keep)
-				if err == nil {
-					err = done(i, values)
-				}
-				if err != nil {
+				if err := one(ctx, i); err != nil {
 					cancel(err)
 				}
 			}
@@ -147,8 +162,48 @@ feed:
 	return context.Cause(ctx)
 }
 
-// one evaluates a single sample. Values are dropped after their last reader unless keep is set.
-func (p *Program) one(s Sample, keep bool) ([]*ir.Tensor, error) {
+// one evaluates a single sample, and shows visit, if it is not nil, every value. Values are dropped after their last
+// reader unless keep is set.
+func (p *Program) one(ctx context.Context, s Sample, keep bool, visit func(node int, v *ir.Tensor) error) (
+	[]*ir.Tensor, error) {
+	values, err := p.enter(s)
+	if err != nil {
+		return nil, err
+	}
+	var args []*ir.Tensor
+	for i, k := range p.kernels {
+		if k != nil {
+			args = args[:0]
+			for _, j := range p.args[i] {
+				if j < 0 {
+					args = append(args, nil)
+				} else {
+					args = append(args, values[j])
+				}
+			}
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			if values[i], err = k(args); err != nil {
+				return nil, asDiag(p.graph.Nodes[i], err)
+			}
+		}
+		if visit != nil && values[i] != nil {
+			if err := visit(i, values[i]); err != nil {
+				return nil, err
+			}
+		}
+		for _, j := range p.args[i] {
+			if !keep && j >= 0 && p.last[j] <= i {
+				values[j] = nil
+			}
+		}
+	}
+	return values, nil
+}
+
+// enter is the values of the inputs of a sample, in their places.
+func (p *Program) enter(s Sample) ([]*ir.Tensor, error) {
 	if len(s) != len(p.inputs) {
 		return nil, diag.New("L0312", p.graph.Name, "%d values for %d inputs", len(s), len(p.inputs))
 	}
@@ -163,30 +218,6 @@ func (p *Program) one(s Sample, keep bool) ([]*ir.Tensor, error) {
 			return nil, n.Errorf("L0312", "a sample in %s, the input takes %s", s[i].Type.Format, n.Type.Format)
 		}
 		values[at] = s[i]
-	}
-	var args []*ir.Tensor
-	for i, k := range p.kernels {
-		if k == nil {
-			continue
-		}
-		args = args[:0]
-		for _, j := range p.args[i] {
-			if j < 0 {
-				args = append(args, nil)
-			} else {
-				args = append(args, values[j])
-			}
-		}
-		v, err := k(args)
-		if err != nil {
-			return nil, asDiag(p.graph.Nodes[i], err)
-		}
-		values[i] = v
-		for _, j := range p.args[i] {
-			if !keep && j >= 0 && p.last[j] <= i {
-				values[j] = nil
-			}
-		}
 	}
 	return values, nil
 }

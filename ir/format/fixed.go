@@ -4,6 +4,7 @@ package format
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"math/bits"
 	"strconv"
@@ -101,6 +102,20 @@ func (f Fixed) over(v int64) int64 {
 
 // Decode is code*2^-F; bits above W are ignored.
 func (f Fixed) Decode(code int64) Exact { return FromInt(f.low(code), -f.F) }
+
+// Floats writes the values of codes, rounded half-even to 53 bits. It writes nothing, and says false, where they may
+// lie beyond the normal numbers of float64.
+func (f Fixed) Floats(codes []int64, out []float64) bool {
+	const normal = 900 // the values of codes of 64 bits are, too
+	if f.F < -normal || f.F > normal {
+		return false
+	}
+	step := math.Ldexp(1, -f.F)
+	for i, c := range codes {
+		out[i] = float64(f.low(c)) * step
+	}
+	return true
+}
 
 // Encode rounds v*2^F to an integer and applies the overflow rule; NaN gives 0, infinities the extreme codes.
 func (f Fixed) Encode(v Exact) int64 {

@@ -176,3 +176,20 @@ func TestFixedStochastic(t *testing.T) {
 		t.Error("floor without a word, or special values")
 	}
 }
+
+// TestFixedFloats compares with the exact values, widths beyond 53 bits and the ends of float64 included.
+func TestFixedFloats(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := Fixed{W: rapid.IntRange(1, 63).Draw(t, "W"), F: rapid.IntRange(-1100, 1100).Draw(t, "F"),
+			Signed: rapid.Bool().Draw(t, "signed")}
+		codes, out := rapid.SliceOfN(rapid.Int64(), 1, 4).Draw(t, "codes"), make([]float64, 4)
+		if f.Floats(codes, out) != (f.F >= -900 && f.F <= 900) {
+			t.Fatalf("%v is or is not beyond float64", f)
+		}
+		for i, c := range codes {
+			if want := f.Decode(c).Float64(); out[i] != want && f.F >= -900 && f.F <= 900 {
+				t.Fatalf("%v: code %d = %v, want %v", f, c, out[i], want)
+			}
+		}
+	})
+}

@@ -37,13 +37,26 @@ func Decibels(signal, noise float64) float64 {
 // sum collects the error of one value over samples.
 type sum struct{ signal, noise, worst, peak float64 }
 
-func (e *sum) add(x, y []float64) {
-	for i, v := range x {
-		d := math.Abs(v - y[i])
-		e.signal += v * v
-		e.noise += d * d
-		e.worst, e.peak = max(e.worst, d), max(e.peak, math.Abs(v))
+// add compares y with the values of x.
+func (e *sum) add(x *ir.Tensor, y []float64) error {
+	if !x.Type.IsFloat() {
+		values, err := x.Decode()
+		for i, v := range values {
+			e.one(v, y[i])
+		}
+		return err
 	}
+	for i, v := range x.Floats {
+		e.one(float64(v), y[i])
+	}
+	return nil
+}
+
+func (e *sum) one(v, got float64) {
+	d := math.Abs(v - got)
+	e.signal += v * v
+	e.noise += d * d
+	e.worst, e.peak = max(e.worst, d), max(e.peak, math.Abs(v))
 }
 
 func (e *sum) join(o sum) {
@@ -106,13 +119,27 @@ func value(name string, n *ir.Node) Value {
 	return Value{Name: name, Op: n.Op.Name, Format: n.Type.Format.String(), Pos: n.Pos}
 }
 
-// chunkSamples is how many samples are held in memory at once.
-const chunkSamples = 16
+// heldSamples and heldValues bound the samples whose values in the float graph are held at once.
+const (
+	heldSamples = 16
+	heldValues  = 1 << 25
+)
+
+// chunkOf is how many samples are held at once.
+func chunkOf(g *ir.Graph) int {
+	values := 1
+	for _, n := range g.Nodes {
+		if !n.IsConst() {
+			values += n.Type.Elems()
+		}
+	}
+	return max(1, min(heldSamples, heldValues/values))
+}
 
 // Add runs both graphs on the same samples; enter turns one into the values of a graph's inputs.
 func (m *Meter) Add(ctx context.Context, samples []ref.Sample, enter func(*ir.Graph, ref.Sample) ref.Sample) error {
-	for len(samples) > 0 {
-		chunk := samples[:min(len(samples), chunkSamples)]
+	for held := chunkOf(m.before); len(samples) > 0; {
+		chunk := samples[:min(len(samples), held)]
 		samples = samples[len(chunk):]
 		x, y := make([]ref.Sample, len(chunk)), make([]ref.Sample, len(chunk))
 		for i, sample := range chunk {
@@ -127,15 +154,12 @@ func (m *Meter) Add(ctx context.Context, samples []ref.Sample, enter func(*ir.Gr
 
 // chunk adds the errors of each match, sample by sample in their order, so that sums do not depend on the machine.
 func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
-	want := make([][][]float64, len(x))
+	want := make([][]*ir.Tensor, len(x))
 	all, alone := make([][]sum, len(x)), make([][]sum, len(x))
-	err := m.float.Trace(ctx, x, func(i int, values []*ir.Tensor) (err error) {
-		want[i], alone[i] = make([][]float64, len(m.matches)), make([]sum, len(m.matches))
+	err := m.float.Trace(ctx, x, func(i int, values []*ir.Tensor) error {
+		want[i], alone[i] = values, make([]sum, len(m.matches))
 		for k := range m.matches {
 			p := &m.matches[k]
-			if want[i][k], err = values[p.from].Decode(); err != nil {
-				return err
-			}
 			if p.args == nil {
 				continue
 			}
@@ -143,23 +167,33 @@ func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
 			if err != nil {
 				return err
 			}
-			alone[i][k].add(want[i][k], got)
+			if err := alone[i][k].add(values[p.from], got); err != nil {
+				return err
+			}
 		}
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	err = m.exact.Trace(ctx, y, func(i int, values []*ir.Tensor) error {
+	of := map[int][]int{} // the matches of a node
+	for k, p := range m.matches {
+		of[p.to] = append(of[p.to], k)
+	}
+	for i := range all {
 		all[i] = make([]sum, len(m.matches))
-		for k, p := range m.matches {
-			got, err := values[p.to].Decode()
-			if err != nil {
-				return err
-			}
-			all[i][k].add(want[i][k], got)
+	}
+	err = m.exact.Each(ctx, y, func(i, node int, value *ir.Tensor) error {
+		if of[node] == nil {
+			return nil
 		}
-		return nil
+		got, err := value.Decode()
+		for _, k := range of[node] {
+			if err == nil {
+				err = all[i][k].add(want[i][m.matches[k].from], got)
+			}
+		}
+		return err
 	})
 	if err != nil {
 		return err

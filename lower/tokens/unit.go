@@ -15,8 +15,11 @@ func Front(units *unit.Cache, n *ir.Node) (int, error) {
 	if n.Op.Traits.Source {
 		return 0, nil
 	}
-	m, err := units.Motion(n)
-	return m.Front, err
+	u, err := units.Of(n)
+	if err != nil || u == nil {
+		return 0, err
+	}
+	return u.Front()
 }
 
 // moves is what the module of a node says of its beats.

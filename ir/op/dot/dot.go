@@ -60,7 +60,7 @@ func New(n *ir.Node) (Sum, error) {
 	if KindsOf(n).Window() {
 		return asPlan(planWindow(n))
 	}
-	return asPlan(planExact(n))
+	return asPlan(keptExact(n))
 }
 
 // NamesWindow says that the plan of the weighted node n, as its types have it, names the format of its result: that of

@@ -4,6 +4,9 @@ package dot
 
 import (
 	"math/big"
+	"reflect"
+	"slices"
+	"sync"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -26,6 +29,65 @@ type exactSum struct {
 
 	round sumRound
 	ratio []*big.Rat // the step of t[c] in steps of the result, where steps are scales
+
+	inHardware func() (raw *exactSum, w widths) // what units take, computed when first asked for
+}
+
+// keptExact is planExact, once for the same weights, bias and types: whoever weighs foldings asks hundreds of times.
+func keptExact(n *ir.Node) (*exactSum, error) {
+	if !n.Args[1].IsConst() {
+		return planExact(n) // which says what is wrong
+	}
+	all := n.Args[1].Attrs.(*ir.Const).Data.Keep(plansKey{}, func() any { return &plans{} }).(*plans)
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	from := foundationOf(n)
+	if at := slices.IndexFunc(all.list, from.same); at >= 0 {
+		return all.list[at].sum, nil
+	}
+	m, err := planExact(n)
+	if err != nil {
+		return nil, err
+	}
+	m.inHardware = sync.OnceValues(func() (*exactSum, widths) {
+		raw := m.raw()
+		return raw, raw.widths()
+	})
+	if from.sum = m; len(m.weights) < manyWeights {
+		all.list = append(all.list, from)
+	}
+	return m, nil
+}
+
+// plansKey is the key of the plans beside weights.
+type plansKey struct{}
+
+// plans are those made of the same weights.
+type plans struct {
+	mu   sync.Mutex
+	list []foundation
+}
+
+// foundation is what a plan is made of beside the weights, and the plan.
+type foundation struct {
+	types []ir.Type // of the result and the arguments
+	bias  *ir.Blob
+	sum   *exactSum
+}
+
+func foundationOf(n *ir.Node) foundation {
+	f := foundation{types: []ir.Type{n.Type}}
+	for _, a := range n.Args {
+		f.types = append(f.types, a.Type)
+	}
+	if len(n.Args) > 2 && n.Args[2].IsConst() {
+		f.bias = n.Args[2].Attrs.(*ir.Const).Data
+	}
+	return f
+}
+
+func (f foundation) same(g foundation) bool {
+	return f.bias == g.bias && reflect.DeepEqual(f.types, g.types)
 }
 
 // planExact reads weights and bias. Very many weights stay where they are, as narrow codes: as integers of 64 bits they

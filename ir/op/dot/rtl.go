@@ -109,7 +109,8 @@ func (m *exactSum) PackCause(n *ir.Node) (string, error) {
 		_, err := arith.FixedOf(n, n.Args[0].Type)
 		return "", err
 	}
-	return packWidths(m.data.ints.W, m.data.ints.Signed, m.widths().weight), nil
+	_, w := m.inHardware()
+	return packWidths(m.data.ints.W, m.data.ints.Signed, w.weight), nil
 }
 
 // padding is the code of padding, which is the value zero, as a parameter; none where it is 0.
@@ -196,8 +197,7 @@ type Front struct {
 
 // Unit is op_<name>, which takes codes as they are.
 func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
-	m = m.raw()
-	w := m.widths()
+	m, w := m.inHardware()
 	num, err := m.numeric(n, w)
 	if err != nil {
 		return nil, err
