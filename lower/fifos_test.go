@@ -46,23 +46,23 @@ func TestFifos(t *testing.T) {
 	if u := report.Units[len(report.Units)-2]; u.Node != "sum.fifo" || u.Module != "stream_fifo" {
 		t.Errorf("the report has %+v before the sum", u)
 	}
-	if err := tokens.Check(s, &unit.Cache{}); err != nil {
+	if err := tokens.Check(t.Context(), s, &unit.Cache{}); err != nil {
 		t.Error(err)
 	}
-	times, err := tokens.Run(s, &unit.Cache{}, 4)
+	times, err := tokens.Run(t.Context(), s, &unit.Cache{}, 4)
 	if err != nil || !times.Done || times.Most[fifos[0]] >= fifos[0].HW.Fifo || int(times.II()) != report.II() {
 		t.Errorf("%+v, %v; %d beats deep, a sample every %d cycles", times, err, fifos[0].HW.Fifo, report.II())
 	}
 	fifos[0].HW.Fifo--
-	if err := tokens.Check(s, &unit.Cache{}); diag.CodeOf(err) != "L0720" {
+	if err := tokens.Check(t.Context(), s, &unit.Cache{}); diag.CodeOf(err) != "L0720" {
 		t.Errorf("one place shallower: %v", err)
 	}
 	s.Replace(fifos[0], fifos[0].Args[0])
 	s.DropDead()
-	if err := tokens.Check(s, &unit.Cache{}); diag.CodeOf(err) != "L0720" {
+	if err := tokens.Check(t.Context(), s, &unit.Cache{}); diag.CodeOf(err) != "L0720" {
 		t.Errorf("no FIFO: %v", err)
 	}
-	if times, err := tokens.Run(s, &unit.Cache{}, 4); err != nil || times.Done {
+	if times, err := tokens.Run(t.Context(), s, &unit.Cache{}, 4); err != nil || times.Done {
 		t.Errorf("without the FIFO the design does not stop: %+v, %v", times, err)
 	}
 }
@@ -96,10 +96,10 @@ func TestTurns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := tokens.Check(s, &unit.Cache{}); err != nil {
+		if err := tokens.Check(t.Context(), s, &unit.Cache{}); err != nil {
 			t.Error(err)
 		}
-		fast, err := tokens.Run(s, &unit.Cache{}, 16)
+		fast, err := tokens.Run(t.Context(), s, &unit.Cache{}, 16)
 		if err != nil || int(fast.II()) != report.II() {
 			t.Errorf("%s: %v; a sample every %g cycles, want %d", name, err, fast.II(), report.II())
 		}
@@ -108,7 +108,7 @@ func TestTurns(t *testing.T) {
 				n.HW.Fifo = 0
 			}
 		}
-		if slow, err := tokens.Run(s, &unit.Cache{}, 16); err != nil || slow.II() <= fast.II() {
+		if slow, err := tokens.Run(t.Context(), s, &unit.Cache{}, 16); err != nil || slow.II() <= fast.II() {
 			t.Errorf("%s: without FIFOs %g cycles, %v", name, slow.II(), err)
 		}
 	}
@@ -129,7 +129,7 @@ func TestNarrowInput(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		times, err := tokens.Run(s, &unit.Cache{}, 16)
+		times, err := tokens.Run(t.Context(), s, &unit.Cache{}, 16)
 		if err != nil || report.II() != 64/4*12 || times.II() != float64(report.II()) {
 			t.Errorf("%d lanes: %v; a sample every %g cycles, predicted %d", lanes, err, times.II(), report.II())
 		}
@@ -151,7 +151,7 @@ func TestMeansInTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			times, err := tokens.Run(s, &unit.Cache{}, 2)
+			times, err := tokens.Run(t.Context(), s, &unit.Cache{}, 2)
 			if want := s.Find("mean").HW.Latency; err != nil || times.First[0][0] != want {
 				t.Errorf("%s, %d pixels: %+v, %v; want a latency of %d", data, side*side, times, err, want)
 			}

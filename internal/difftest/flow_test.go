@@ -82,7 +82,7 @@ func compareFlow(t *testing.T, r *rand.Rand, graphs []*ir.Graph, frames int) {
 		if err := lower.Time(one); err != nil {
 			t.Fatal(err)
 		}
-		times, err := tokens.Run(one, &unit.Cache{}, frames)
+		times, err := tokens.Run(t.Context(), one, &unit.Cache{}, frames)
 		if err != nil || !times.Done {
 			t.Errorf("done %v, %v\n%s", times != nil && times.Done, err, Describe(one))
 			continue

@@ -27,7 +27,7 @@ func TestResidual(t *testing.T) {
 		t.Run(fmt.Sprint("slow/", i), func(t *testing.T) { compareSlow(t, g, r, exactSamples) })
 		t.Run(fmt.Sprint("pjrt/", i), func(t *testing.T) { comparePJRT(t, g, r, 0) })
 		s := scheduled(t, g, i/Residuals%2 == 1)
-		if err := tokens.Check(s, &unit.Cache{}); err != nil {
+		if err := tokens.Check(t.Context(), s, &unit.Cache{}); err != nil {
 			t.Errorf("%v\n%s", err, Describe(s))
 		}
 		neverStops(t, r, s)
@@ -51,7 +51,7 @@ func neverStops(t *testing.T, r *rand.Rand, g *ir.Graph) {
 		t.Fatal(err)
 	}
 	for _, percent := range []int{2, 10, 30, 60, 90, 97} {
-		times, err := tokens.RunStalled(g, &unit.Cache{}, 5, func(int) bool { return r.IntN(100) < percent })
+		times, err := tokens.RunStalled(t.Context(), g, &unit.Cache{}, 5, func(int) bool { return r.IntN(100) < percent })
 		if err != nil || !times.Done {
 			t.Errorf("%d %% stalls: %v\n%s%s", percent, err, describeFifos(g), Describe(g))
 		}
@@ -84,7 +84,7 @@ func compareFifos(t *testing.T, seed int, graphs []*ir.Graph) {
 		}
 	}
 	for i, one := range graphs {
-		times, err := tokens.Run(one, &unit.Cache{}, frames)
+		times, err := tokens.Run(t.Context(), one, &unit.Cache{}, frames)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ type Fifo struct {
 }
 
 // predict lists the FIFOs of a design. One that is shallower than it must be is an error L0720.
-func predict(hw *Hardware) ([]Fifo, error) {
+func predict(ctx context.Context, hw *Hardware) ([]Fifo, error) {
 	var list []Fifo
 	for _, u := range hw.Design.Units {
 		if u.Depth > 0 {
@@ -38,10 +38,10 @@ func predict(hw *Hardware) ([]Fifo, error) {
 	if len(list) == 0 && !forks(hw.Scheduled) {
 		return nil, nil
 	}
-	if err := tokens.Check(hw.Scheduled, &hw.units); err != nil {
+	if err := tokens.Check(ctx, hw.Scheduled, &hw.units); err != nil {
 		return nil, err
 	}
-	times, err := tokens.Run(hw.Scheduled, &hw.units, quietSamples)
+	times, err := tokens.Run(ctx, hw.Scheduled, &hw.units, quietSamples)
 	if err != nil {
 		return nil, err
 	}

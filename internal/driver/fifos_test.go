@@ -55,10 +55,10 @@ func TestFifos(t *testing.T) {
 func TestShallowFifos(t *testing.T) {
 	e := engines(t)
 	sound := job(t, "digits-resnet", "model.onnx", "", 20)
-	if err := tokens.Check(sound.HW.Scheduled, &unit.Cache{}); err != nil {
+	if err := tokens.Check(t.Context(), sound.HW.Scheduled, &unit.Cache{}); err != nil {
 		t.Fatal(err)
 	}
-	times, err := tokens.Run(sound.HW.Scheduled, &unit.Cache{}, 16)
+	times, err := tokens.Run(t.Context(), sound.HW.Scheduled, &unit.Cache{}, 16)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -134,7 +134,7 @@ func compareBeats(t *testing.T, model, plan string) {
 		t.Parallel()
 		e := engines(t)
 		g := job(t, model, "model.onnx", plan, 0).HW.Scheduled
-		times, streams, err := tokens.Watch(g, &unit.Cache{}, paceFrames)
+		times, streams, err := tokens.Watch(t.Context(), g, &unit.Cache{}, paceFrames)
 		if err != nil || !times.Done {
 			t.Fatal(times, err)
 		}

@@ -103,7 +103,7 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Fifos, err = predict(j.HW); err != nil {
+	if c.Fifos, err = predict(ctx, j.HW); err != nil {
 		return nil, err
 	}
 	want, err := program.Run(ctx, j.Samples)

@@ -3,13 +3,15 @@
 package tokens
 
 import (
+	"context"
+
 	"lathe/ir"
 	"lathe/lower/tokens/beat"
 	"lathe/rtl"
 )
 
 // Alone runs one unit by itself: frames of in[i] beats on stream i, and of out beats on each of its outs results.
-func Alone(flow rtl.Flow, in []int, out, outs, frames int) *Times {
+func Alone(ctx context.Context, flow rtl.Flow, in []int, out, outs, frames int) (*Times, error) {
 	n := &ir.Node{Op: &ir.Op{}}
 	k := newKnown(nil)
 	k.read[n] = &moves{flow: flow}
@@ -27,5 +29,5 @@ func Alone(flow rtl.Flow, in []int, out, outs, frames int) *Times {
 	for range outs {
 		b.sink(b.next(n), out)
 	}
-	return b.net.times(outs)
+	return b.net.times(ctx, outs)
 }

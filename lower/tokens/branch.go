@@ -3,6 +3,7 @@
 package tokens
 
 import (
+	"context"
 	"fmt"
 
 	"lathe/internal/diag"
@@ -13,13 +14,13 @@ import (
 
 // Size puts a FIFO on those branches of forks, and before those units that take their streams by turns, that need one,
 // as deep as a run beat by beat shows, and says how many.
-func Size(g *ir.Graph, units *unit.Cache) (fifos int, err error) {
+func Size(ctx context.Context, g *ir.Graph, units *unit.Cache) (fifos int, err error) {
 	known := newKnown(units)
 	branches, err := insert(g, known)
 	if len(branches) == 0 || err != nil {
 		return 0, err
 	}
-	depth, err := depths(g, branches, known)
+	depth, err := depths(ctx, g, branches, known)
 	if err != nil {
 		return 0, err
 	}
@@ -58,7 +59,7 @@ func insert(g *ir.Graph, known *known) (branches []*ir.Node, err error) {
 
 // Check demands of every FIFO of a scheduled graph at least the depth that it needs, whoever decided it: error L0720
 // for each that is shallower or missing.
-func Check(g *ir.Graph, units *unit.Cache) error {
+func Check(ctx context.Context, g *ir.Graph, units *unit.Cache) error {
 	c, known := g.Clone(), newKnown(units)
 	given, errs, err := takeOut(c, known)
 	if err != nil {
@@ -69,7 +70,7 @@ func Check(g *ir.Graph, units *unit.Cache) error {
 	if err != nil {
 		return err
 	}
-	depth, err := depths(c, branches, known)
+	depth, err := depths(ctx, c, branches, known)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@
 package tokens
 
 import (
+	"context"
 	"slices"
 
 	"lathe/internal/diag"
@@ -26,8 +27,17 @@ type sizer struct {
 	on     map[*ir.Node]bool // branches whose FIFO is needed
 	late   map[*ir.Node]bool // those of them that are block RAM
 	turns  map[*ir.Node]int  // branches that no fork feeds, and the beats that they ever need
+	proven map[*ir.Node]bool // branches whose FIFO is needed, whatever others there are
 	known  *known
-	net    *net
+	net    *net           // of the last run
+	quiet  map[string]ran // runs with all places, by the FIFOs that they had
+	ctx    context.Context
+}
+
+// ran is a net behind its run.
+type ran struct {
+	net   *net
+	times *Times
 }
 
 // depths computes how deep each of the FIFO nodes called branches must be, which insert made, so that the design
@@ -39,10 +49,9 @@ type sizer struct {
 //
 // A design that does not stop with these depths and places in one run does not stop in any: its units are determinate,
 // and a beat that moves never takes from another the chance to move.
-func depths(g *ir.Graph, branches []*ir.Node, known *known) (map[*ir.Node]int, error) {
-	s := &sizer{g: g, frames: framesFor(g), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{}, known: known}
-	var err error
-	if s.turns, err = turns(g, branches, known); err != nil {
+func depths(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known) (map[*ir.Node]int, error) {
+	s, err := newSizer(ctx, g, branches, known)
+	if err != nil {
 		return nil, err
 	}
 	if err := s.untilItRuns(branches); err != nil {
@@ -55,6 +64,12 @@ func depths(g *ir.Graph, branches []*ir.Node, known *known) (map[*ir.Node]int, e
 		return nil, err
 	}
 	return s.measure(branches)
+}
+
+func newSizer(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known) (*sizer, error) {
+	turns, err := turns(g, branches, known)
+	return &sizer{ctx: ctx, g: g, frames: framesFor(g), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{}, known: known,
+		turns: turns, proven: map[*ir.Node]bool{}, quiet: map[string]ran{}}, err
 }
 
 // turns lists the branches that no fork feeds, and the beats that gather at each.
@@ -110,7 +125,29 @@ func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.net.times(len(s.g.Out)), nil
+	return s.net.times(s.ctx, len(s.g.Out))
+}
+
+// undisturbed is run with all places. It runs once for the same FIFOs.
+func (s *sizer) undisturbed(branches []*ir.Node) (*Times, error) {
+	key := make([]byte, len(branches))
+	for i, b := range branches {
+		if s.on[b] {
+			key[i] = 1
+		}
+		if s.late[b] {
+			key[i] |= 2
+		}
+	}
+	if r, known := s.quiet[string(key)]; known {
+		s.net = r.net
+		return r.times, nil
+	}
+	t, err := s.run(branches, false)
+	if err == nil {
+		s.quiet[string(key)] = ran{s.net, t}
+	}
+	return t, err
 }
 
 // worstFrames is how many frames show whether a design stops: one that is on its way out holds up the next, and that
@@ -121,17 +158,29 @@ const worstFrames = 4
 // which wait for another branch of the same fork. The run goes on from where it stopped.
 func (s *sizer) untilItRuns(branches []*ir.Node) error {
 	t, err := s.run(branches, true)
-	for ; err == nil && !t.Done; t.Done = s.net.Run() {
+	for ; err == nil && !t.Done; t.Done, err = s.net.Run(s.ctx) {
 		culprit := s.culprit(branches)
 		if culprit == nil {
 			return diag.New("L0433", s.g.Name, "the design stops, and no FIFO after a fork would help").
 				WithHint("this is a fault of Lathe: report the model and the plan")
 		}
-		s.on[culprit] = true
-		s.net.Open(s.net.into[culprit])
+		if s.on[culprit] = true; s.inCycle(branches, culprit) {
+			s.proven[culprit] = true
+		}
+		s.net.loads[culprit] = s.net.Open(s.net.into[culprit])
+	}
+	if err == nil && !t.Done {
+		return nil
+	}
+	for b := range s.on {
+		s.late[b] = s.net.loads[b].Most > surelyDeep
 	}
 	return err
 }
+
+// surelyDeep is how many beats a FIFO must have held in a run that has stopped in between, whose cycles are no real
+// ones, to be block RAM for sure.
+const surelyDeep = 8 * beat.BlockRAM
 
 // culprit finds a branch that holds its fork up, in graph order: one that the starved argument does not depend on, if
 // there is any.
@@ -186,25 +235,28 @@ const slack = 0.5
 
 // untilItIsFast adds FIFOs until samples follow each other as fast as with FIFOs on all branches.
 func (s *sizer) untilItIsFast(branches []*ir.Node) error {
+	now, err := s.undisturbed(branches)
+	if err != nil || now.Done && now.II() <= s.limit()+slack {
+		return err
+	}
 	needed := s.on
 	s.on = map[*ir.Node]bool{}
 	for _, b := range branches {
 		s.on[b] = true
 	}
-	best, err := s.run(branches, false)
+	best, err := s.undisturbed(branches)
 	if err != nil {
 		return err
 	}
 	s.on = needed
-	now, err := s.run(branches, false)
-	if err != nil {
+	if now, err = s.undisturbed(branches); err != nil {
 		return err
 	}
 	if now.II() > best.II()+slack && len(s.turns) > 0 {
 		for b := range s.turns {
 			s.on[b] = true
 		}
-		if now, err = s.run(branches, false); err != nil {
+		if now, err = s.undisturbed(branches); err != nil {
 			return err
 		}
 	}
@@ -215,13 +267,22 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 			return nil // a pair of them might help
 		}
 		s.on[b], tried[b] = true, true
-		next, err := s.run(branches, false)
-		if err != nil {
+		if now, err = s.undisturbed(branches); err != nil {
 			return err
 		}
-		now = next
 	}
 	return nil
+}
+
+// limit is the initiation interval that no FIFO can better: that of the slowest unit.
+func (s *sizer) limit() float64 {
+	ii := 0
+	for _, n := range s.g.Nodes {
+		if !n.IsConst() {
+			ii = max(ii, n.HW.II)
+		}
+	}
+	return float64(ii)
 }
 
 // busiest is the branch that alone held its fork up in most cycles of the last run.
@@ -242,15 +303,15 @@ func (s *sizer) busiest(branches []*ir.Node, tried map[*ir.Node]bool) (found *ir
 
 // prune takes away what is not needed after all.
 func (s *sizer) prune(branches []*ir.Node) error {
-	if len(s.on) < 2 {
+	if len(s.on) < 2 || len(s.on) == len(s.proven) {
 		return nil
 	}
-	with, err := s.run(branches, false)
+	with, err := s.undisturbed(branches)
 	if err != nil {
 		return err
 	}
 	for _, b := range branches {
-		if !s.on[b] {
+		if !s.on[b] || s.proven[b] {
 			continue
 		}
 		delete(s.on, b)
@@ -262,7 +323,7 @@ func (s *sizer) prune(branches []*ir.Node) error {
 			s.on[b] = true
 			continue
 		}
-		without, err := s.run(branches, false)
+		without, err := s.undisturbed(branches)
 		if err != nil {
 			return err
 		}
@@ -277,30 +338,39 @@ func (s *sizer) prune(branches []*ir.Node) error {
 // none does.
 func (s *sizer) measure(branches []*ir.Node) (map[*ir.Node]int, error) {
 	for {
-		t, err := s.run(branches, false)
+		quiet, err := s.undisturbed(branches)
 		if err != nil {
 			return nil, err
+		}
+		depth := map[*ir.Node]int{}
+		if s.deepen(branches, depth, quiet) {
+			continue
 		}
 		worst, err := s.run(branches, true)
 		if err != nil {
 			return nil, err
 		}
-		depth, again := map[*ir.Node]int{}, false
-		for _, b := range branches {
-			if !s.on[b] {
-				depth[b] = 0
-				continue
-			}
-			depth[b] = max(t.Most[b], worst.Most[b]) + 1
-			if most := s.turns[b]; most > 0 {
-				depth[b] = min(depth[b], most)
-			}
-			if late := depth[b] > beat.BlockRAM; late && !s.late[b] {
-				s.late[b], again = true, true
-			}
-		}
-		if !again {
+		if !s.deepen(branches, depth, worst) {
 			return depth, nil
 		}
 	}
+}
+
+// deepen makes depths that of what a run has held, and says whether one more of the FIFOs became block RAM.
+func (s *sizer) deepen(branches []*ir.Node, depth map[*ir.Node]int, t *Times) (again bool) {
+	for _, b := range branches {
+		if !s.on[b] {
+			depth[b] = 0
+			continue
+		}
+		need := t.Most[b] + 1
+		if most := s.turns[b]; most > 0 {
+			need = min(need, most)
+		}
+		depth[b] = max(depth[b], need)
+		if depth[b] > beat.BlockRAM && !s.late[b] {
+			s.late[b], again = true, true
+		}
+	}
+	return again
 }

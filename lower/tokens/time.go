@@ -3,6 +3,8 @@
 package tokens
 
 import (
+	"context"
+
 	"lathe/ir"
 	"lathe/ir/unit"
 )
@@ -19,22 +21,27 @@ type Times struct {
 }
 
 // Run simulates frames samples through a graph whose nodes know their latencies, with FIFOs as deep as they are.
-func Run(g *ir.Graph, units *unit.Cache, frames int) (*Times, error) {
-	return RunStalled(g, units, frames, nil)
+func Run(ctx context.Context, g *ir.Graph, units *unit.Cache, frames int) (*Times, error) {
+	return RunStalled(ctx, g, units, frames, nil)
 }
 
 // RunStalled is Run with inputs that pause and outputs that are held up whenever holds says so.
-func RunStalled(g *ir.Graph, units *unit.Cache, frames int, holds func(cycle int) bool) (*Times, error) {
+func RunStalled(ctx context.Context, g *ir.Graph, units *unit.Cache, frames int, holds func(cycle int) bool) (
+	*Times, error) {
 	n, err := build(g, options{frames: frames, holds: holds, known: newKnown(units), depth: scheduled})
 	if err != nil {
 		return nil, err
 	}
-	return n.times(len(g.Out)), nil
+	return n.times(ctx, len(g.Out))
 }
 
 // times runs a net, whose first sinks are its outs outputs, and reads its counters.
-func (n *net) times(outs int) *Times {
-	t := &Times{Most: map[*ir.Node]int{}, Done: n.Run()}
+func (n *net) times(ctx context.Context, outs int) (*Times, error) {
+	done, err := n.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &Times{Most: map[*ir.Node]int{}, Done: done}
 	for node, l := range n.loads {
 		t.Most[node] = l.Most
 	}
@@ -44,7 +51,7 @@ func (n *net) times(outs int) *Times {
 	for _, c := range n.out[:outs] {
 		t.First, t.Last = append(t.First, c.First), append(t.Last, c.Last)
 	}
-	return t
+	return t, nil
 }
 
 // II is the mean distance of frames in the second half of a run, over all outputs; 0 for fewer than two frames.

@@ -3,6 +3,8 @@
 package tokens
 
 import (
+	"context"
+
 	"lathe/ir"
 	"lathe/ir/unit"
 	"lathe/lower/tokens/beat"
@@ -10,7 +12,8 @@ import (
 
 // Watch is Run that also notes when the first and the last beat of each frame move on the result of every unit; of a
 // fork, on each of its branches, in the order of its readers.
-func Watch(g *ir.Graph, units *unit.Cache, frames int) (*Times, map[*ir.Node][]*beat.Counter, error) {
+func Watch(ctx context.Context, g *ir.Graph, units *unit.Cache, frames int) (*Times, map[*ir.Node][]*beat.Counter,
+	error) {
 	n, err := build(g, options{frames: frames, known: newKnown(units), depth: scheduled})
 	if err != nil {
 		return nil, nil, err
@@ -21,5 +24,6 @@ func Watch(g *ir.Graph, units *unit.Cache, frames int) (*Times, map[*ir.Node][]*
 			counters[node] = append(counters[node], w.Watch(beats(node)))
 		}
 	}
-	return n.times(len(g.Out)), counters, nil
+	t, err := n.times(ctx, len(g.Out))
+	return t, counters, err
 }

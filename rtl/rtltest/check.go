@@ -190,16 +190,19 @@ func (c *checker) plain(ctx context.Context) error {
 	if res.IICycles != float64(c.ii) {
 		return fmt.Errorf("initiation interval is %v cycles, the header says %d", res.IICycles, c.ii)
 	}
-	return c.flows(res)
+	return c.flows(ctx, res)
 }
 
 // flows compares the cycles in which frames leave with those that the header's flow line gives.
-func (c *checker) flows(res *sim.Result) error {
+func (c *checker) flows(ctx context.Context, res *sim.Result) error {
 	if c.Pipeline || c.flow == nil {
 		return nil
 	}
 	v := c.vectors
-	times := tokens.Alone(c.flow, v.inBeats, v.outBeats[0], len(c.Out), v.frames)
+	times, err := tokens.Alone(ctx, c.flow, v.inBeats, v.outBeats[0], len(c.Out), v.frames)
+	if err != nil {
+		return err
+	}
 	for i, out := range res.Out {
 		for _, side := range []struct {
 			what      string

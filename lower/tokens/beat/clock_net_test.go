@@ -297,7 +297,7 @@ func TestClock(t *testing.T) {
 		if w.now == 200_000 {
 			continue
 		}
-		done := w.net.Run()
+		done := run(t, w.net)
 		if !done {
 			stopped++
 		}

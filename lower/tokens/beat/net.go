@@ -8,6 +8,8 @@
 package beat
 
 import (
+	"context"
+
 	"lathe/internal/diag"
 	"lathe/rtl"
 )
@@ -88,15 +90,18 @@ func (n *Net) Fifo(in, out *Wire, places int, late bool) *Load {
 
 // Open makes the FIFO of no places behind a wire one without an end, behind a run that has stopped. The cycles of later
 // beats are then none that any hardware has; which beats move is what a run with that FIFO from the start would say,
-// since parts are determinate.
-func (n *Net) Open(in *Wire) {
+// since parts are determinate. The load is about what the FIFO would hold.
+func (n *Net) Open(in *Wire) *Load {
 	l := n.parts[in.to].(*link)
 	f := newFifo(l.in, l.out, Unlimited, false)
-	n.parts[in.to] = f
+	f.load = &Load{}
+	n.parts[in.to], n.loads = f, append(n.loads, f.load)
 	if f.offered = l.active; l.active {
+		f.load.enter(in.at)
 		in.take(in.at)
 	}
 	n.wake(in.to)
+	return f.load
 }
 
 // Stage makes the parts of a stage that is no fork. Of sparse ones every row of registers that move together has one
@@ -164,9 +169,17 @@ func (n *Net) wake(part int) {
 	}
 }
 
-// Run moves all beats, and says whether every frame has left by then.
-func (n *Net) Run() (done bool) {
-	for len(n.waiting) > 0 {
+// patience is how many moves of parts pass between two looks at the context.
+const patience = 1 << 12
+
+// Run moves all beats, and says whether every frame has left by then. An error is that of a context that ends before.
+func (n *Net) Run(ctx context.Context) (done bool, err error) {
+	for moves := 0; len(n.waiting) > 0; moves++ {
+		if moves%patience == 0 {
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+		}
 		p := n.waiting[len(n.waiting)-1]
 		n.waiting, n.waits[p] = n.waiting[:len(n.waiting)-1], false
 		n.parts[p].move()
@@ -174,7 +187,7 @@ func (n *Net) Run() (done bool) {
 	for _, l := range n.loads {
 		l.count(true)
 	}
-	return n.finished()
+	return n.finished(), nil
 }
 
 // finished says that all sources are empty and all sinks have whole frames.

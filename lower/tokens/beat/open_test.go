@@ -42,7 +42,7 @@ func TestOpen(t *testing.T) {
 	for seed := range 1000 {
 		w, endless := diamonds(seed, nil), map[int]bool{}
 		for again := true; again; {
-			w.net.Run()
+			run(t, w.net)
 			again = false
 			for i, in := range w.links {
 				if !endless[i] && in.Full() {
@@ -57,7 +57,7 @@ func TestOpen(t *testing.T) {
 		}
 		opened++
 		other := diamonds(seed, endless)
-		other.net.Run()
+		run(t, other.net)
 		for i, s := range w.net.sinks {
 			if had := other.net.sinks[i].counts.had; s.counts.had != had {
 				t.Fatalf("seed %d: sink %d takes %d beats, %d if FIFOs %v never have an end\n%s", seed, i, s.counts.had, had,
@@ -68,4 +68,13 @@ func TestOpen(t *testing.T) {
 	if opened < 100 {
 		t.Errorf("only %d nets stop at a link", opened)
 	}
+}
+
+func run(t *testing.T, n *Net) (done bool) {
+	t.Helper()
+	done, err := n.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
 }
