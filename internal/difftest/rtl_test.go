@@ -26,7 +26,8 @@ var noRTL = []string{"L0310", "L0311", "L0332", "L0333", "L0620"}
 // perDesign is the number of graphs that share a simulation.
 const perDesign = 10
 
-// TestRTL compares Verilated hardware with the Eval column of every operation that has an RTL column.
+// TestRTL compares Verilated hardware with the Eval column of every operation that has an RTL column, and its cycles
+// with the flow lines of its modules.
 func TestRTL(t *testing.T) {
 	var graphs []*ir.Graph
 	for _, o := range Ops() {
@@ -43,7 +44,7 @@ func TestRTL(t *testing.T) {
 			t.Parallel()
 			r := Rand("rtl", i)
 			group := graphs[i:min(i+perDesign, len(graphs))]
-			compareRTL(t, r, Merge("merged", group), rtlSamples, i < icarusDesigns*perDesign)
+			compareRTL(t, r, group, rtlSamples, i < icarusDesigns*perDesign)
 		})
 	}
 }
@@ -69,11 +70,13 @@ func hardware(t *testing.T, o *ir.Op) (graphs []*ir.Graph, refused int) {
 	return graphs, refused
 }
 
-// compareRTL lints and builds one design, and runs it under three seeds with random stalls; in one of the runs a reset
-// falls into the stream. The first frames go through Icarus as well if asked.
-func compareRTL(t *testing.T, r *rand.Rand, g *ir.Graph, n int, icarus bool) {
+// compareRTL lints and builds graphs as one design, and runs it under three seeds with random stalls; in one of the runs
+// a reset falls into the stream. Then it compares the cycles of a run without stalls. The first frames go through Icarus
+// as well if asked.
+func compareRTL(t *testing.T, r *rand.Rand, graphs []*ir.Graph, n int, icarus bool) {
 	t.Helper()
 	tools.Need(t, "verilator", "g++")
+	g := Merge("merged", graphs)
 	samples := Samples(r, g, n)
 	want, err := evaluate(t.Context(), g, samples)
 	if err != nil {
@@ -112,6 +115,7 @@ func compareRTL(t *testing.T, r *rand.Rand, g *ir.Graph, n int, icarus bool) {
 			}
 		}
 	}
+	compareFlow(t, r, graphs, d, m)
 	if icarus {
 		compareIcarus(t, g, d, spec, samples[:6], want)
 	}
