@@ -39,8 +39,8 @@ type Op struct {
 	// Exact is the fixed format that holds every result of a quantized node without rounding, whatever its result format;
 	// an error where there is none. Without the column results are rounded, or are codes of an argument.
 	Exact func(n *Node) (format.Fixed, error)
-	// HLO prints the same as StableHLO. Activations carry one leading sample axis; codes travel in i32 or i64. Constant
-	// arguments come as zero Values: the column prints the form that it needs as a weight.
+	// HLO prints the same as StableHLO. Activations carry the sample axis of b, where it has one (Builder.Axis); codes
+	// travel in i32 or i64. Constant arguments come as zero Values: the column prints the form that it needs as a weight.
 	HLO func(b *hlo.Builder, n *Node, args []hlo.Value) (hlo.Value, error)
 	// Expand writes the node, which stays as it is, as simpler ones, returned in order; the last one takes its place. They
 	// read the arguments of the node and each other; names need not be unique in the graph.

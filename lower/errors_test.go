@@ -80,7 +80,7 @@ func TestQuantizeErrors(t *testing.T) {
 				"  hint: formats that work: fixed(8), ufixed(8)"},
 		{"a wide float", fc, rule("weight = \"float(8,3)\""), "L0406", "take 259 bits, counted in its smallest step"},
 		{"wide blocks of weights", fc, rule("weight = \"mxint(20,32)\""), "L0406",
-			"hint: formats that work: fixed(8), fixed(8,4)"},
+			"hint: formats that work: fixed(8), int(8), int(8)*[0], fixed(8,4)"},
 		{"fp32", fc, rule("data_in = \"fp32\""), "L0406", "stay float"},
 		{"scales on data", relu, "[quantize]\ndata = \"int(8)*[0]\"", "L0406", "for weights"},
 		{"scales along inputs", fc, rule("weight = \"int(8)*[1]\""), "L0406", "output channel"},

@@ -4,6 +4,7 @@ package lower
 
 import (
 	"fmt"
+	"strings"
 
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -12,12 +13,21 @@ import (
 )
 
 // dataFormats and weightFormats name formats that work.
-const (
-	dataFormats = "formats that work: fixed(8), ufixed(8), fixed(8,4), int(8), float(4,3), dfloat(4,3), log(5), mxint8, " +
-		"of other widths too"
-	weightFormats = "formats that work: fixed(8), fixed(8,4), int(8), int(8)*[0], float(4,3), dfloat(4,3), log(5), " +
-		"mxint8, of other widths too"
+var (
+	dataFormats   = working("fixed(8)", "ufixed(8)", "int(8)")
+	weightFormats = working("fixed(8)", "int(8)", "int(8)*[0]")
 )
+
+// working is a hint: the given texts, for which calibration finds the rest, and the example of every family without a
+// problem.
+func working(texts ...string) string {
+	for _, f := range format.All() {
+		if p, err := format.Parse(f.Example); err == nil && dataProblem(p) == "" {
+			texts = append(texts, f.Example)
+		}
+	}
+	return "formats that work: " + strings.Join(texts, ", ") + ", of other widths too"
+}
 
 // maxSteps is the most bits of a value, in the smallest steps of its format.
 const maxSteps = 63

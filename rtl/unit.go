@@ -14,7 +14,8 @@ import (
 type Unit struct {
 	Module string
 	// Body has the ports clk, rst, and data, valid and ready of the streams In and of "out". It has no name yet: that
-	// follows from the place of the unit in the design. Params and Images are for library modules only.
+	// follows from the place of the unit in the design. Its leaves are pipelines without memory images; Flow refuses
+	// others. Params and Images are for library modules only.
 	Body *netlist.Module
 	// In are the prefixes of the input streams, in the order of the node's arguments that are no constants; nil is "in".
 	In     []string

@@ -6,13 +6,14 @@ import (
 	"math"
 
 	"lathe/cuda"
+	"lathe/cuda/word"
 	"lathe/internal/diag"
 )
 
 // Dequant is y[i] = q[i] * 2^(X[i/32]-133): N elements of MXINT8 blocks (OCP MX v1.0, section 6.3) as words of Out.
 type Dequant struct {
-	// Out is bf16 or f32. In fp16 most scales are not exact, so there is no such kernel.
-	Out string
+	// Out is word.BF16 or word.F32. In fp16 most scales are not exact, so there is no such kernel.
+	Out word.Type
 	// N counts elements; the last block may be short.
 	N int64
 }
@@ -22,27 +23,19 @@ const (
 	dequantElements = 16 // a thread
 )
 
-// Width is the size of an output element in bytes.
-func (d Dequant) Width() int64 {
-	if d.Out == "bf16" {
-		return 2
-	}
-	return 4
-}
-
 func (d Dequant) instance() (cuda.Instance, error) {
-	if d.Out != "bf16" && d.Out != "f32" {
+	if d.Out != word.BF16 && d.Out != word.F32 {
 		e := diag.New("L0990", "dequant", "no output in %q", d.Out)
-		if d.Out == "f16" {
+		if d.Out == word.F16 {
 			e = e.WithNote("MXINT8 is not exact in fp16: its range is smaller than that of the scales")
 		}
 		return cuda.Instance{}, e.WithHint("use bf16 or f32")
 	}
-	wide, name := "0", "dequant_"+d.Out
+	wide, name := "0", "dequant_"+string(d.Out)
 	if d.N >= math.MaxInt32 {
 		wide, name = "1", name+"_wide"
 	}
-	return cuda.Make("dequant", name, d.Out, wide)
+	return cuda.Make("dequant", name, string(d.Out), wide)
 }
 
 // Valid reports why no kernel can take the problem. Errors: L0990 for an output that it does not write, L0933 for an N
@@ -70,4 +63,6 @@ func (d Dequant) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
 }
 
 // Floor is what must be moved at least; there is no arithmetic to speak of.
-func (d Dequant) Floor() cuda.Floor { return cuda.Floor{Bytes: d.N + (d.N+31)/32 + d.Width()*d.N} }
+func (d Dequant) Floor() cuda.Floor {
+	return cuda.Floor{Bytes: d.N + (d.N+31)/32 + int64(d.Out.Bytes())*d.N}
+}

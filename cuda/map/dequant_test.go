@@ -13,13 +13,14 @@ import (
 	"lathe/cuda/cudatest"
 	pointwise "lathe/cuda/map"
 	"lathe/cuda/map/maptest"
+	"lathe/cuda/word"
 	"lathe/internal/diag"
 )
 
 func TestDequantGates(t *testing.T) {
 	var all []cuda.Instance
 	for _, n := range []int64{1, 1 << 31} {
-		for _, out := range []string{"bf16", "f32"} {
+		for _, out := range []word.Type{word.BF16, word.F32} {
 			all = append(all, cudatest.Plan(t, pointwise.Dequant{Out: out, N: n}).Instances...)
 		}
 	}
@@ -29,14 +30,14 @@ func TestDequantGates(t *testing.T) {
 // job is a call of the kernel.
 func job(t testing.TB, d pointwise.Dequant, q, x cudatest.Buffer) cudatest.Job {
 	t.Helper()
-	j := cudatest.Job{Buffers: []cudatest.Buffer{q, x, {Name: "y", Bytes: d.N * d.Width(), Out: true}}}
+	j := cudatest.Job{Buffers: []cudatest.Buffer{q, x, {Name: "y", Bytes: d.N * int64(d.Out.Bytes()), Out: true}}}
 	cudatest.Add(t, &j, d, pointwise.Operands{X: cuda.Buffer(0), XScales: cuda.Buffer(1), Y: cuda.Buffer(2)})
 	return j
 }
 
 // at is element i of the output.
-func at(b []byte, i int, out string) float64 {
-	if out == "bf16" {
+func at(b []byte, i int, out word.Type) float64 {
+	if out == word.BF16 {
 		return float64(math.Float32frombits(uint32(binary.LittleEndian.Uint16(b[2*i:])) << 16))
 	}
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
@@ -46,8 +47,8 @@ func at(b []byte, i int, out string) float64 {
 // scale 254 gives with -128. The zeros among them are positive.
 func TestDequantExhaustive(t *testing.T) {
 	q, x := cudatest.AllCodes()
-	for _, out := range []string{"bf16", "f32"} {
-		t.Run(out, func(t *testing.T) {
+	for _, out := range []word.Type{word.BF16, word.F32} {
+		t.Run(string(out), func(t *testing.T) {
 			t.Parallel()
 			d := pointwise.Dequant{Out: out, N: 65536}
 			got := cudatest.Run(t, job(t, d, cudatest.Buffer{Name: "q", Data: q}, cudatest.Buffer{Name: "X", Data: x}))[0]
@@ -76,7 +77,7 @@ func TestDequantExhaustive(t *testing.T) {
 // TestDequantTails takes lengths around those at which a thread, a block of 32 or a block of threads ends.
 func TestDequantTails(t *testing.T) {
 	for _, n := range []int64{0, 1, 15, 16, 17, 31, 32, 33, 4095, 4096, 4097, 4113} {
-		for _, out := range []string{"bf16", "f32"} {
+		for _, out := range []word.Type{word.BF16, word.F32} {
 			t.Run(fmt.Sprintf("%s/%d", out, n), func(t *testing.T) {
 				t.Parallel()
 				q, x := cudatest.Blocks(uint64(n), int(n+31)/32, 127, 100)
@@ -98,14 +99,15 @@ func TestDequantWide(t *testing.T) {
 	const from, n = 1 << 32, 1<<32 + 4096 + 17
 	q, x := cudatest.Blocks(3, 129, 127, 100)
 	q = q[:n-from]
-	for _, out := range []string{"bf16", "f32"} {
+	for _, out := range []word.Type{word.BF16, word.F32} {
 		d := pointwise.Dequant{Out: out, N: n}
 		j := job(t, d,
 			cudatest.Buffer{Name: "q", Bytes: n, Sparse: true, Pieces: []cudatest.Piece{{At: from, Data: q}}},
 			cudatest.Buffer{Name: "X", Bytes: (n + 31) / 32, Sparse: true, Pieces: []cudatest.Piece{{At: from / 32, Data: x}}})
 		j.First = from / 4096
 		j.Buffers[2].Sparse = true
-		j.Buffers[2].Pieces = []cudatest.Piece{{At: d.Width() * from, Bytes: d.Width() * (n - from)}}
+		width := int64(d.Out.Bytes())
+		j.Buffers[2].Pieces = []cudatest.Piece{{At: width * from, Bytes: width * (n - from)}}
 		got := cudatest.Run(t, j)[0]
 		for i := range q {
 			v, want := at(got, i, out), maptest.Value(q[i], x[i/32])
@@ -128,9 +130,6 @@ func TestCases(t *testing.T) {
 		}
 	}
 	y := make([]byte, 2*33)
-	if v := (pointwise.Dequant{Out: "bf16", N: 33}); v.Width() != 2 {
-		t.Errorf("width %d", v.Width())
-	}
 	c, err := maptest.Dequant(pointwise.Dequant{Out: "bf16", N: 33}, false)
 	if err != nil || !strings.Contains(c.Check([][]byte{y}).Wrong, "element 1 is 0") {
 		t.Errorf("zeros pass: %v", err)

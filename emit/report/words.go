@@ -44,7 +44,7 @@ func cycles(v float64) string {
 	return fmt.Sprintf("%.2f", v)
 }
 
-// exact is the ratio in dB from which on there is no error (flow.SQNRLimit).
+// exact is the ratio in dB from which on there is no error (driver.SQNRLimit).
 const exact = 300
 
 // decibel prints a ratio; nil is no error at all.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package verilog prints scheduled graphs as hardware: a core with one library instance a node, a Verilog-2001 wrapper
-// with AXI4-Stream ports, and memory images. It names one operation, fork, of which every reader has a stream of its
-// own; all others say by their RTL column what they are.
+// with AXI4-Stream ports, and memory images. Operations say by their RTL column what they
+// are.
 package verilog
 
 import (

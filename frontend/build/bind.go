@@ -79,7 +79,7 @@ func inputOf(array string, names []string) string {
 // inOrder binds the arrays to the first inputs.
 func (b *Binding) inOrder(f *npz.File, names []string) error {
 	if len(f.Arrays) > len(names) {
-		return diag.New(source.CodeBinding, b.file, "no array is called as an input, and %d arrays are more than the %d "+
+		return diag.New(source.CodeBinding, b.file, "no array is named after an input, and %d arrays are more than the %d "+
 			"inputs", len(f.Arrays), len(names)).WithHint("the inputs are %s", few(names))
 	}
 	b.order = true
@@ -186,7 +186,7 @@ func (b *Binding) blob(input string, a *npz.Array, d ir.DType, shape []int) (*ir
 
 // What errors about shapes add.
 const (
-	inTurn     = "no array is called as an input: they were taken in order"
+	inTurn     = "no array is named after an input: they were taken in order"
 	transposed = "save its transpose: array.T"
 )
 

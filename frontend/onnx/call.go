@@ -232,7 +232,7 @@ func (c *call) data(i int) *ir.Node {
 		return nil
 	}
 	if !isFloat(storage(c.in[i].dtype)) {
-		c.fail(source.CodeDType, "input %d (%s) holds %s, real numbers are needed", i, quote(c.in[i].name),
+		c.fail(source.CodeDType, "input %d (%s) holds %s where floats are needed", i, quote(c.in[i].name),
 			dtypeName(c.in[i].dtype))
 		return nil
 	}

@@ -3,7 +3,7 @@
 // Package onnx imports ONNX models (operator sets 7 to 27) as float graphs.
 //
 // The file is mapped and read field by field; weights stay views of the mapping. Decoding (wire.go, records.go,
-// tensor.go) checks every length before anything is allocated, conversion (importer.go, ops.go) folds shape
+// tensor.go) checks every length before anything is allocated, conversion (importer.go, ops.go) computes shape
 // arithmetic on constants and makes one graph node, or few, from each remaining ONNX node.
 package onnx
 

@@ -101,7 +101,7 @@ func (c *call) broadcastScales(s *scheme, shape []int) {
 		axis = at
 	}
 	if c.in[1].dtype != 1 && c.whole(1) {
-		c.fail(source.CodeDType, "its scale %s holds no real numbers", quote(c.in[1].name))
+		c.fail(source.CodeDType, "its scale %s holds no floats", quote(c.in[1].name))
 		return
 	}
 	s.scales = nil

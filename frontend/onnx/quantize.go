@@ -151,7 +151,7 @@ func (c *call) decoded(i int, s *scheme) *value {
 	case c.err != nil:
 	case v.constant():
 		if isFloat(storage(v.dtype)) {
-			c.fail(source.CodeDType, "input %d (%s) holds real numbers where codes are needed", i, quote(v.name))
+			c.fail(source.CodeDType, "input %d (%s) holds floats where codes are needed", i, quote(v.name))
 			return out
 		}
 		if got, want := c.codes(v.dtype), s; c.err == nil && got.ints != want.ints {
@@ -165,7 +165,7 @@ func (c *call) decoded(i int, s *scheme) *value {
 	case v.quant != nil && v.quant.same(s):
 		out.node = v.node
 	case isFloat(storage(v.dtype)):
-		c.fail(source.CodeDType, "input %d (%s) holds real numbers where codes are needed", i, quote(v.name))
+		c.fail(source.CodeDType, "input %d (%s) holds floats where codes are needed", i, quote(v.name))
 	default:
 		out.node = c.decodedAtRun(c.arg(i), s)
 	}

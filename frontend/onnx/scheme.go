@@ -123,7 +123,7 @@ func (c *call) linearScheme(at int, shape []int, axis int64, dtype int64) *schem
 		return &s
 	}
 	if c.whole(at) || len(scale) == 0 {
-		c.fail(source.CodeDType, "its scale %s holds no real numbers", quote(c.in[at].name))
+		c.fail(source.CodeDType, "its scale %s holds no floats", quote(c.in[at].name))
 		return &s
 	}
 	c.setScales(&s, scale, shape, axis)

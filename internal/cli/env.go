@@ -155,7 +155,7 @@ type progress struct {
 	bar  *progressbar.ProgressBar
 }
 
-// Report is a flow.Progress: step has done of total units; total 0 is unknown.
+// Report is a driver.Progress: step has done of total units; total 0 is unknown.
 func (p *progress) Report(step string, done, total int) {
 	if step != p.step {
 		p.finish()

@@ -8,6 +8,6 @@ var foldings = []Entry{
 	{"L0456", "The rate that the plan asks for does not fit into its budget.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n" +
 			"-- plan.toml --\n[fold]\nmode = \"balance\"\nfps = 1e6\nmax_lut = 9"},
-	{"L0457", "No folding is as small as the budget of the plan.",
+	{"L0457", "No folding fits the plan's budget.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nmode = \"balance\"\nmax_lut = 9"},
 }

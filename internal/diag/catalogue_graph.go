@@ -44,7 +44,7 @@ var graphs = []Entry{
 			"  %w = input : 4x8 fp32\n  %y = linear(%x, %w) : 1x4 fp32\n  return y = %y\n}\n"},
 	{"L0316", "A variance of a batch normalisation is not positive.",
 		"$ lathe quantize negative-variance.onnx -o m.lathe"},
-	{"L0317", "An operation needs integers of more bits than StableHLO has.",
+	{"L0317", "An operation needs wider integers than StableHLO has.",
 		"golden.Print(g, 1, false) // the product of two values of 40 bits"},
 	{"L0318", "A value of a float graph is neither fp32 nor a whole number modulo 2^W.",
 		inspect("float(%x)", "  %x = input : 1x8 fixed(8,4)\n  return y = %x")},

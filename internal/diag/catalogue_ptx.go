@@ -8,7 +8,7 @@ var interpreter = []Entry{
 		"ptx.Parse(\"k.ptx\", []byte(\".version 8.8\")) // and nothing else"},
 	{"L0961", "The interpreter does not execute an opcode, modifier or operand of a kernel.",
 		"ptx.Parse(\"k.ptx\", text) // with a wgmma"},
-	{"L0962", "A kernel cannot be launched so: too many threads, too much shared memory, parameters of wrong length.",
+	{"L0962", "Invalid kernel launch: too many threads, too much shared memory, parameters of wrong length.",
 		"machine.Launch(k, grid, block, 0, nil) // of a kernel with parameters"},
 	{"L0963", "A buffer of the interpreter cannot be made, or a copy from or to it leaves it.",
 		"machine.Read(0x1000, data) // where no buffer is"},

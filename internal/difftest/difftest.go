@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package difftest draws random graphs and runs them on every engine. An operation enters by standing in op.All, with
-// its Gen column, and by its definition in the slow evaluator, in exact fractions. Operations and formats are also
-// named where random graphs get lanes (schedule.go), where they form chains and blocks, and in cases of single values.
+// its Gen column, and by its definition in the slow evaluator, in exact fractions (slow_*.go); formats are defined a
+// second time there too. Operations and formats are also named where random graphs form chains and blocks, and in cases
+// of single values.
 //
 // The tests of this package compare
 //
 //	the Eval column            with the slow evaluator, over all formats
 //	StableHLO on PJRT          with the Eval column, code by code; float graphs within a tolerance
 //	Verilated and Icarus RTL   with the Eval column, code by code, under random stalls
+//	CUDA kernels, emulated     with the Eval column, code by code; float graphs within a tolerance
 //
 // for every operation alone and for chains. Case i of operation o is the same graph on every machine; a failure names
 // it (linear/17), and `go test ./internal/difftest -run 'TestExact/linear/17'` runs it again.

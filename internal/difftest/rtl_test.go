@@ -70,9 +70,9 @@ func hardware(t *testing.T, o *ir.Op) (graphs []*ir.Graph, refused int) {
 	return graphs, refused
 }
 
-// compareRTL lints and builds graphs as one design, and runs it under three seeds with random stalls; in one of the runs
-// a reset falls into the stream. Then it compares the cycles of a run without stalls. The first frames go through Icarus
-// as well if asked.
+// compareRTL lints and builds graphs as one design, and runs it under three seeds with random stalls; in one of the
+// runs a reset falls into the stream. Then it compares the cycles of a run without stalls. The first frames go through
+// Icarus as well if asked.
 func compareRTL(t *testing.T, r *rand.Rand, graphs []*ir.Graph, n int, icarus bool) {
 	t.Helper()
 	tools.Need(t, "verilator", "g++")

@@ -74,7 +74,7 @@ func identity(t Tree) []Finding {
 	ops, attrs := operations(t)
 	var out []Finding
 	for _, f := range t.goFiles(true) {
-		if underAny(f.dir(), about) || bench(f.dir()) {
+		if underAny(f.dir(), about) {
 			continue
 		}
 		find := func(n ast.Node, what string) {

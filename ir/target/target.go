@@ -66,7 +66,7 @@ func Find(part string) (*FPGA, error) {
 	if near := diag.Nearest(low, append(names, devices(all)...)); near != "" {
 		return nil, err.WithHint("did you mean %q?", near)
 	}
-	return nil, err.WithHint("known devices: %s; any package and grade of them will do", strings.Join(devices(all), ", "))
+	return nil, err.WithHint("known devices: %s; any package and speed grade works", strings.Join(devices(all), ", "))
 }
 
 // Parts lists the part names in the order of All.

@@ -12,6 +12,7 @@ import (
 	"lathe/cuda"
 	pointwise "lathe/cuda/map"
 	"lathe/cuda/num"
+	"lathe/cuda/word"
 	"lathe/ir/format"
 )
 
@@ -20,7 +21,7 @@ import (
 func Cases() ([]cuda.Case, error) {
 	var all []cuda.Case
 	for _, c := range []struct {
-		out   string
+		out   word.Type
 		n     int64
 		timed bool
 	}{
@@ -43,8 +44,8 @@ const sampled = 1 << 16
 // stride is the distance of the blocks of 32 that a check looks at: odd, so that all places in a row come up.
 func stride(n int64) int64 { return max(n/sampled, 1) | 1 }
 
-// word is the i-th word of the inputs of a case: any bit pattern of bfloat16, or with `tame` one of moderate size.
-func word(i int64, tame bool) uint16 {
+// inputWord is the i-th word of the inputs of a case: any bit pattern of bfloat16, or with `tame` one of moderate size.
+func inputWord(i int64, tame bool) uint16 {
 	w := uint16(format.Mix(uint32(i)) >> 8)
 	if tame {
 		w = w&0x83FF | 0x3C00 // exponents 120 to 127
@@ -56,7 +57,7 @@ func word(i int64, tame bool) uint16 {
 func fillWords(tame bool) func(b []byte) {
 	return func(b []byte) {
 		for i := range len(b) / 2 {
-			binary.LittleEndian.PutUint16(b[2*i:], word(int64(i), tame))
+			binary.LittleEndian.PutUint16(b[2*i:], inputWord(int64(i), tame))
 		}
 	}
 }
@@ -80,7 +81,7 @@ func checkQuantize(p pointwise.Quantize, q, scales []byte) cuda.Verdict {
 		n := min(32, p.Cols-from)
 		x, codes, want := make([]format.Exact, n), make([]int64, n), make([]byte, n)
 		for j := range x {
-			x[j] = format.FromFloat64(cuda.BF16(word(row*p.Cols+from+int64(j), false)))
+			x[j] = format.FromFloat64(cuda.BF16(inputWord(row*p.Cols+from+int64(j), false)))
 		}
 		scale := byte(mx.EncodeBlock(x, codes))
 		for j, c := range codes {
@@ -106,7 +107,7 @@ func Cast(p pointwise.Cast, to format.Format, timed bool) (cuda.Case, error) {
 			{Name: "y", Bytes: size * p.N, Output: true}},
 		Check: func(out [][]byte) cuda.Verdict {
 			for k := int64(0); k < p.N; k += stride(p.N) {
-				code := uint64(to.Encode(format.FromFloat64(cuda.BF16(word(k, false)))))
+				code := uint64(to.Encode(format.FromFloat64(cuda.BF16(inputWord(k, false)))))
 				want := binary.LittleEndian.AppendUint64(nil, code)[:size]
 				if got := out[0][k*size : (k+1)*size]; !bytes.Equal(got, want) {
 					return cuda.Verdict{Wrong: fmt.Sprintf("element %d is %v, want %v", k, got, want)}
@@ -127,7 +128,7 @@ func Chain(p pointwise.Chain, name string, timed bool) (cuda.Case, error) {
 		Check: func(out [][]byte) cuda.Verdict {
 			v := cuda.Verdict{Tol: 1}
 			for k := int64(0); k < p.N; k += stride(p.N) {
-				x := cuda.BF16(word(k, true))
+				x := cuda.BF16(inputWord(k, true))
 				want := p.Expr.Eval([]float64{x, x}, nil)
 				got := cuda.BF16At(out[0], k)
 				// One rounding to bfloat16, and some ulps of fp32 of the larger operand.
@@ -164,7 +165,7 @@ func checkBlocks(p pointwise.Blocks, q, scales []byte) cuda.Verdict {
 		var at []int64
 		for k := from; k < min(from+int64(p.To.BlockSize()), p.Length); k++ {
 			at = append(at, (o*p.Length+k)*p.Inner+column)
-			x = append(x, format.FromFloat64(cuda.BF16(word(at[len(at)-1], false))))
+			x = append(x, format.FromFloat64(cuda.BF16(inputWord(at[len(at)-1], false))))
 		}
 		codes := make([]int64, len(x))
 		scale := byte(p.To.EncodeBlock(x, codes))

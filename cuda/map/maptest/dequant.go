@@ -18,7 +18,7 @@ import (
 func Dequant(d pointwise.Dequant, timed bool) (cuda.Case, error) {
 	return caseOf(d, pointwise.Operands{X: cuda.Buffer(0), XScales: cuda.Buffer(1), Y: cuda.Buffer(2)}, cuda.Case{
 		Name:  fmt.Sprintf("dequant/%s/n=%d", d.Out, d.N),
-		Shape: fmt.Sprintf("n=%d", d.N), Formats: "mxint8 -> " + d.Out, Timed: timed,
+		Shape: fmt.Sprintf("n=%d", d.N), Formats: "mxint8 -> " + string(d.Out), Timed: timed,
 		Buffers: []cuda.CaseBuffer{
 			{Name: "q", Bytes: d.N, Fill: func(b []byte) {
 				for i := range b {
@@ -30,7 +30,7 @@ func Dequant(d pointwise.Dequant, timed bool) (cuda.Case, error) {
 					b[i] = byte(i / 8)
 				}
 			}},
-			{Name: "y", Bytes: d.Width() * d.N, Output: true},
+			{Name: "y", Bytes: int64(d.Out.Bytes()) * d.N, Output: true},
 		},
 		Check: func(out [][]byte) cuda.Verdict { return checkDequant(d, out[0]) },
 	})

@@ -12,10 +12,10 @@ import (
 // Bounds of block formats in operations: element width, and the width of the fixed formats that they are cast from and
 // to, which is also that of the window accumulator.
 const (
-	mxMinW   = 2
-	MxMaxW   = 16
+	minW     = 2
+	MaxW     = 16
 	WindowW  = 48 // the widest window accumulator
-	mxMaxRun = 1 << 12
+	maxRun   = 1 << 12
 	scaleMax = 8 // bits of a scale field
 )
 
@@ -29,10 +29,10 @@ func Encodes(f format.Format) bool {
 func BlockProblem(b format.Block) string {
 	_, codec := b.(format.Codec)
 	switch w, r := b.Width(), format.Rounding(b); {
-	case w < mxMinW || w > MxMaxW:
-		return fmt.Sprintf("elements of blocks have %d to %d bits here, not %d", mxMinW, MxMaxW, w)
-	case b.BlockSize() > mxMaxRun:
-		return fmt.Sprintf("blocks have up to %d elements here, not %d", mxMaxRun, b.BlockSize())
+	case w < minW || w > MaxW:
+		return fmt.Sprintf("elements of blocks have %d to %d bits here, not %d", minW, MaxW, w)
+	case b.BlockSize() > maxRun:
+		return fmt.Sprintf("blocks have up to %d elements here, not %d", maxRun, b.BlockSize())
 	case b.ScaleWidth() > scaleMax:
 		return fmt.Sprintf("scales of blocks have up to %d bits here, not %d", scaleMax, b.ScaleWidth())
 	case r > format.RoundOutward:

@@ -350,7 +350,7 @@ func TestZeroRow(t *testing.T) {
 	n := &ir.Node{Name: "y", Op: &ir.Op{Name: "linear", Traits: ir.Traits{Weighted: true, Blocks: column.SumsInBlocks}},
 		Args: []*ir.Node{x, w, b}, HW: ir.HW{InLanes: 1, OutLanes: 1},
 		Type: ir.Type{Shape: []int{2}, Format: format.Affine{W: 8, Signed: true, Scale: 0.25, Axis: format.PerTensor}}}
-	if _, err := LinearUnit(n); err != nil {
+	if _, err := unitOf(n); err != nil {
 		t.Fatal(err)
 	}
 	p, err := New(n)

@@ -10,31 +10,8 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/hardware"
-	"lathe/ir/op/lane"
 	"lathe/rtl"
 )
-
-// LinearUnit is the unit of a sum that reads its data as they come.
-func LinearUnit(n *ir.Node) (*rtl.Unit, error) {
-	p, err := New(n)
-	if err != nil {
-		return nil, err
-	}
-	rows, terms := p.Size()
-	f := Front{Name: "linear", unrolled: true, Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
-		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
-		Window: []any{"RUN", terms}, Tail: append(hardware.RomStyle(n), Multipliers(n)...)}
-	if e := lane.CheckDivisor(n, "in_lanes", n.HW.InLanes, terms, "inputs"); e != nil {
-		f.Lanes = e
-	} else if e := lane.CheckDivisor(n, "out_lanes", n.HW.OutLanes, rows, "outputs"); e != nil {
-		f.Lanes = e
-	}
-	u, err := p.Unit(n, f)
-	if err == nil {
-		u.Frames = n.Args[0].Type.Elems() / terms // the header speaks of one vector
-	}
-	return u, err
-}
 
 // packWidths is PackCause of the widths of data and weights.
 func packWidths(x int, signed bool, w int) string {
@@ -185,7 +162,7 @@ func (m *exactSum) constImage(outLanes int, w widths) []*big.Int {
 // Front is what an op puts before the multipliers of a sum: the module, and the parameters that are its own.
 type Front struct {
 	Name     string // of the modules: op_<name> for exact sums, mx_<name> for those over blocks
-	unrolled bool   // there is an op_<name>_unrolled, with all weights as constants
+	Unrolled bool   // there is an op_<name>_unrolled, with all weights as constants
 	Size     []any  // sizes, which all modules have
 	Padded   bool   // data are padded with zeros
 	Exact    []any  // what op_<name> has besides
@@ -203,7 +180,7 @@ func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 		return nil, err
 	}
 	u := rtl.NewUnit("op_"+f.Name, f.Size...)
-	if f.unrolled && n.HW.Style == ir.StyleUnroll {
+	if f.Unrolled && n.HW.Style == ir.StyleUnroll {
 		u.Module += "_unrolled"
 		return m.unrolled(n, u.With(num...), w)
 	}

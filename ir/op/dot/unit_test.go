@@ -24,6 +24,18 @@ type sumUnit struct {
 	words map[string][]string // of images, as texts
 }
 
+// unitOf is the unit of a sum without a window in front.
+func unitOf(n *ir.Node) (*rtl.Unit, error) {
+	p, err := New(n)
+	if err != nil {
+		return nil, err
+	}
+	rows, terms := p.Size()
+	return p.Unit(n, Front{Name: "linear", Unrolled: true, Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
+		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
+		Window: []any{"RUN", terms}})
+}
+
 // number is an integer parameter; def where it is not given.
 func (u sumUnit) number(name string, def int) int {
 	for _, p := range u.Params {
@@ -158,7 +170,7 @@ func TestSumUnit(t *testing.T) {
 			n.HW.InLanes, n.HW.Rows = drawDivisor(r, block.CommonLength(w.lengths)), n.HW.OutLanes
 			n.HW.OutLanes = block.Drain(n.HW.Rows, n.HW.InLanes, w.lengths)
 		}
-		made, err := LinearUnit(n)
+		made, err := unitOf(n)
 		if err != nil {
 			continue // a factor or a zero point beyond the unit
 		}

@@ -46,18 +46,26 @@ func planWindow(n *ir.Node) (*windowSum, error) {
 
 // planWindowInto is planWindow for an accumulator that is not yet decided.
 func planWindowInto(n *ir.Node, acc format.Fixed) (*windowSum, error) {
-	if x, w := n.Args[0].Type.Shape, n.Args[1].Type.Shape; len(w) < 2 || w[len(w)-1] != x[len(x)-1] {
-		return nil, n.Errorf("L0347", "a sum over blocks takes all channels of a pixel, not a group of them").
-			WithHint("give its weights a fixed format")
-	}
 	w := &windowSum{acc: acc}
-	if err := w.readData(n); err != nil {
+	if err := w.readTypes(n); err != nil {
 		return nil, err
 	}
 	if err := w.constants(n); err != nil {
 		return nil, err
 	}
 	return w, w.addBias(n)
+}
+
+// readTypes reads what follows from the types of data and weights: the sizes of the sum, and the blocks of a row.
+func (w *windowSum) readTypes(n *ir.Node) error {
+	if x, w := n.Args[0].Type.Shape, n.Args[1].Type.Shape; len(w) < 2 || w[len(w)-1] != x[len(x)-1] {
+		return n.Errorf("L0347", "a sum over blocks takes all channels of a pixel, not a group of them").
+			WithHint("give its weights a fixed format")
+	}
+	if err := w.readData(n); err != nil {
+		return err
+	}
+	return w.divide(n)
 }
 
 // readData reads the format of the argument.
@@ -72,7 +80,7 @@ func (w *windowSum) readData(n *ir.Node) error {
 		fx, _ := format.AsFixed(x.Format)
 		if !meetsBlocks(x.Format) {
 			return n.Errorf("L0308", "weights in blocks take data in blocks or fixed of up to %d signed bits, not %s",
-				block.MxMaxW,
+				block.MaxW,
 				x.Format)
 		}
 		w.data = Data{ints: format.Fixed{W: fx.W, Signed: true}, exp: -fx.F}
@@ -92,7 +100,7 @@ func sumProblem(b format.Block) string {
 // meetsBlocks says that data of format f, which is no block format, can be multiplied with weights in blocks.
 func meetsBlocks(f format.Format) bool {
 	fx, ok := format.AsFixed(f)
-	return ok && fx.Signed && fx.W <= block.MxMaxW
+	return ok && fx.Signed && fx.W <= block.MaxW
 }
 
 // SumsTogether says that data and weights of the weighted sum n, one of which is in blocks, go together: blocks of one
@@ -108,12 +116,8 @@ func SumsTogether(n *ir.Node) bool {
 	return !blocks || min(x.BlockSize(), run) == min(w.BlockSize(), run)
 }
 
-// constants reads the weights: blocks along the last axis, or fixed with one scale a row, cut as the data are.
-func (w *windowSum) constants(n *ir.Node) error {
-	t, err := arith.ConstArg(n, 1)
-	if err != nil {
-		return err
-	}
+// divide gives the elements of a row their blocks, which data and weights have in common.
+func (w *windowSum) divide(n *ir.Node) error {
 	shape := n.Args[1].Type.Shape
 	run := shape[len(shape)-1]
 	w.out, w.in = shape[0], walk.Size(shape[1:])
@@ -134,6 +138,16 @@ func (w *windowSum) constants(n *ir.Node) error {
 	for range taps {
 		w.lengths = append(w.lengths, one...)
 	}
+	return nil
+}
+
+// constants reads the weights: blocks along the last axis, or fixed with one scale a row, cut as the data are.
+func (w *windowSum) constants(n *ir.Node) error {
+	t, err := arith.ConstArg(n, 1)
+	if err != nil {
+		return err
+	}
+	wb, blocks := n.Args[1].Type.BlockFormat()
 	w.wexp = make([]int, 0, w.out*len(w.lengths))
 	if blocks {
 		if why := sumProblem(wb); why != "" {

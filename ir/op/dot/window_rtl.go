@@ -17,8 +17,8 @@ import (
 
 // WindowLanes are the foldings of sums over blocks: inputs a beat, and rows, the outputs computed at once.
 func WindowLanes(n *ir.Node) (*ir.Lanes, error) {
-	w, err := planWindow(n)
-	if err != nil {
+	w := &windowSum{}
+	if err := w.readTypes(n); err != nil {
 		return nil, err
 	}
 	in := lane.Counts(block.CommonLength(w.lengths), "elements of every block")

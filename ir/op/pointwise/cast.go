@@ -194,7 +194,7 @@ func castCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 		return column.CUDAUnit(&u, p, o, t)
 	}
 	if fromOutside(n.Args[0]) {
-		return nil, cuda.Refuse("input scales may be 255, which is NaN to cast and a power of two to the node")
+		return nil, cuda.Refuse("input scales may be no powers of two, which cast makes NaN and the node does not check")
 	}
 	p := pointwise.Cast{N: elems, From: from, To: to, Axis: pointwise.Axis{Length: row, Inner: 1}}
 	o := pointwise.Operands{X: x, XScales: u.Add(cuda.Operand{Kind: cuda.InputScales}), Y: y, YScales: cuda.Null()}

@@ -14,8 +14,10 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/draw"
+	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
 	"lathe/ir/op/walk"
+	"lathe/rtl"
 )
 
 // Linear is y = x*transpose(w) + b: x [..., in], w [out, in], b [out] (optional), y [..., out].
@@ -29,7 +31,7 @@ var Linear = &ir.Op{
 	Bounds: linearBounds,
 	Exact:  dot.ExactSum,
 	HLO:    linearHLO,
-	RTL:    dot.LinearUnit,
+	RTL:    linearUnit,
 	Lanes:  linearLanes,
 	CUDA:   ir.OneNode(linearCUDA),
 	Legal:  dot.Legal,
@@ -213,4 +215,26 @@ func genLinear(r *rand.Rand, o *ir.Op) *ir.Graph {
 	}
 	x := draw.Input("x", ir.Type{Shape: shape, Format: draw.Format(r)})
 	return genSum(r, o, nil, x, []int{out, in}, draw.Chance(r, 80))
+}
+
+// linearUnit reads its data as they come.
+func linearUnit(n *ir.Node) (*rtl.Unit, error) {
+	p, err := dot.New(n)
+	if err != nil {
+		return nil, err
+	}
+	rows, terms := p.Size()
+	f := dot.Front{Name: "linear", Unrolled: true, Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
+		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
+		Window: []any{"RUN", terms}, Tail: append(hardware.RomStyle(n), dot.Multipliers(n)...)}
+	if e := lane.CheckDivisor(n, "in_lanes", n.HW.InLanes, terms, "inputs"); e != nil {
+		f.Lanes = e
+	} else if e := lane.CheckDivisor(n, "out_lanes", n.HW.OutLanes, rows, "outputs"); e != nil {
+		f.Lanes = e
+	}
+	u, err := p.Unit(n, f)
+	if err == nil {
+		u.Frames = n.Args[0].Type.Elems() / terms // the header speaks of one vector
+	}
+	return u, err
 }
