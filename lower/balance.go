@@ -262,9 +262,9 @@ func (b *balancer) estimateFits(cycles int) bool {
 // fitting schedules the graph at a rate. over says what the cheapest found takes beyond the budget; "" if it fits.
 func (b *balancer) fitting(cycles int) (best *scheduled, over string, err error) {
 	w := b.weights()
-	for range boosts {
+	for try := range boosts {
 		picks, _ := balance.Choose(b.tried.layers, cycles, w)
-		d, err := b.schedule(picks)
+		d, err := b.schedule(picks, try > 0)
 		if err != nil {
 			return nil, "", err
 		}
@@ -322,8 +322,9 @@ func raised(w balance.Weights, over []excess) balance.Weights {
 	return w
 }
 
-// schedule runs the whole pipeline with one choice.
-func (b *balancer) schedule(picks []int) (*scheduled, error) {
+// schedule runs the whole pipeline with one choice. With ifFits it stops in front of the FIFOs, which take the longest,
+// where the rest alone is beyond the budget: the result is no more than that cost.
+func (b *balancer) schedule(picks []int, ifFits bool) (*scheduled, error) {
 	key := fmt.Sprint(picks)
 	if d := b.done[key]; d != nil {
 		return d, nil
@@ -334,7 +335,14 @@ func (b *balancer) schedule(picks []int) (*scheduled, error) {
 		s.chosen[n.Name] = folding{o.In, o.Asked, o.Stream}
 	}
 	c := b.graph.Clone()
-	if err := newRunner(b.ctx, c, s, b.opts).run(s, SchedulePipeline, c); err != nil {
+	run, fifos := newRunner(b.ctx, c, s, b.opts), len(SchedulePipeline)-1
+	if err := run.run(s, SchedulePipeline[:fifos], c); err != nil {
+		return nil, err
+	}
+	if cost := s.Report.Cost(); ifFits && b.over(cost) != nil {
+		return &scheduled{cost: cost}, nil
+	}
+	if err := run.run(s, SchedulePipeline[fifos:], c); err != nil {
 		return nil, err
 	}
 	b.done[key] = &scheduled{c, s.Report, s.Report.Cost()}

@@ -33,7 +33,7 @@ func Proven(ctx context.Context, g *ir.Graph, units *unit.Cache) (proven map[str
 		for _, b := range branches {
 			s.on[b] = b != without
 		}
-		t, err := s.run(branches, true)
+		t, err := s.worst(branches)
 		if err != nil {
 			return nil, 0, err
 		}

@@ -26,12 +26,14 @@ type sizer struct {
 	frames int
 	on     map[*ir.Node]bool // branches whose FIFO is needed
 	late   map[*ir.Node]bool // those of them that are block RAM
-	turns  map[*ir.Node]int  // branches that no fork feeds, and the beats that they ever need
-	proven map[*ir.Node]bool // branches whose FIFO is needed, whatever others there are
-	known  *known
-	net    *net           // of the last run
-	quiet  map[string]ran // runs with all places, by the FIFOs that they had
-	ctx    context.Context
+	// guessed are those of them that are taken for block RAM before they are measured.
+	guessed map[*ir.Node]bool
+	turns   map[*ir.Node]int  // branches that no fork feeds, and the beats that they ever need
+	proven  map[*ir.Node]bool // branches whose FIFO is needed, whatever others there are
+	known   *known
+	net     *net           // of the last run
+	quiet   map[string]ran // runs with all places, by the FIFOs that they had
+	ctx     context.Context
 }
 
 // ran is a net behind its run.
@@ -69,7 +71,7 @@ func depths(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known)
 func newSizer(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known) (*sizer, error) {
 	turns, err := turns(g, branches, known)
 	return &sizer{ctx: ctx, g: g, frames: framesFor(g), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{}, known: known,
-		turns: turns, proven: map[*ir.Node]bool{}, quiet: map[string]ran{}}, err
+		guessed: map[*ir.Node]bool{}, turns: turns, proven: map[*ir.Node]bool{}, quiet: map[string]ran{}}, err
 }
 
 // turns lists the branches that no fork feeds, and the beats that gather at each.
@@ -105,12 +107,8 @@ func framesFor(g *ir.Graph) int {
 }
 
 // run simulates with the chosen FIFOs without end and the other branches without FIFO.
-func (s *sizer) run(branches []*ir.Node, worst bool) (*Times, error) {
+func (s *sizer) run(branches []*ir.Node, frames int, worst bool) (*Times, error) {
 	var err error
-	frames := s.frames
-	if worst {
-		frames = min(frames, worstFrames)
-	}
 	s.net, err = build(s.g, options{frames: frames, worst: worst, known: s.known, depth: func(n *ir.Node) (int, bool) {
 		switch {
 		case !slices.Contains(branches, n):
@@ -143,7 +141,7 @@ func (s *sizer) undisturbed(branches []*ir.Node) (*Times, error) {
 		s.net = r.net
 		return r.times, nil
 	}
-	t, err := s.run(branches, false)
+	t, err := s.run(branches, s.frames, false)
 	if err == nil {
 		s.quiet[string(key)] = ran{s.net, t}
 	}
@@ -154,10 +152,34 @@ func (s *sizer) undisturbed(branches []*ir.Node) (*Times, error) {
 // one a third.
 const worstFrames = 4
 
-// untilItRuns adds FIFOs until the design does not stop: each where a fork is held up by a branch that leads to units
-// which wait for another branch of the same fork. The run goes on from where it stopped.
+func (s *sizer) worst(branches []*ir.Node) (*Times, error) {
+	return s.run(branches, min(s.frames, worstFrames), true)
+}
+
+// untilItRuns adds FIFOs until the design does not stop in the first frame. Nearly all are found there.
 func (s *sizer) untilItRuns(branches []*ir.Node) error {
-	t, err := s.run(branches, true)
+	t, err := s.run(branches, 1, true)
+	if err != nil {
+		return err
+	}
+	if err := s.release(branches, t); err != nil {
+		return err
+	}
+	for b := range s.on {
+		if s.net.loads[b].Most > likelyDeep {
+			s.late[b], s.guessed[b] = true, true
+		}
+	}
+	return nil
+}
+
+// likelyDeep is how many beats a FIFO must have held in a run that has stopped in between, whose cycles are no real
+// ones, to be taken for block RAM before it is measured.
+const likelyDeep = 2 * beat.BlockRAM
+
+// release adds FIFOs until the net of the last run does not stop: each where a fork is held up by a branch that leads
+// to units which wait for another branch of the same fork. The run goes on from where it stopped.
+func (s *sizer) release(branches []*ir.Node, t *Times) (err error) {
 	for ; err == nil && !t.Done; t.Done, err = s.net.Run(s.ctx) {
 		culprit := s.culprit(branches)
 		if culprit == nil {
@@ -169,18 +191,8 @@ func (s *sizer) untilItRuns(branches []*ir.Node) error {
 		}
 		s.net.loads[culprit] = s.net.Open(s.net.into[culprit])
 	}
-	if err == nil && !t.Done {
-		return nil
-	}
-	for b := range s.on {
-		s.late[b] = s.net.loads[b].Most > surelyDeep
-	}
 	return err
 }
-
-// surelyDeep is how many beats a FIFO must have held in a run that has stopped in between, whose cycles are no real
-// ones, to be block RAM for sure.
-const surelyDeep = 8 * beat.BlockRAM
 
 // culprit finds a branch that holds its fork up, in graph order: one that the starved argument does not depend on, if
 // there is any.
@@ -315,7 +327,7 @@ func (s *sizer) prune(branches []*ir.Node) error {
 			continue
 		}
 		delete(s.on, b)
-		worst, err := s.run(branches, true)
+		worst, err := s.worst(branches)
 		if err != nil {
 			return err
 		}
@@ -332,45 +344,4 @@ func (s *sizer) prune(branches []*ir.Node) error {
 		}
 	}
 	return nil
-}
-
-// measure runs with the chosen FIFOs. One that turns out to be block RAM has other timing, so the run repeats until
-// none does.
-func (s *sizer) measure(branches []*ir.Node) (map[*ir.Node]int, error) {
-	for {
-		quiet, err := s.undisturbed(branches)
-		if err != nil {
-			return nil, err
-		}
-		depth := map[*ir.Node]int{}
-		if s.deepen(branches, depth, quiet) {
-			continue
-		}
-		worst, err := s.run(branches, true)
-		if err != nil {
-			return nil, err
-		}
-		if !s.deepen(branches, depth, worst) {
-			return depth, nil
-		}
-	}
-}
-
-// deepen makes depths that of what a run has held, and says whether one more of the FIFOs became block RAM.
-func (s *sizer) deepen(branches []*ir.Node, depth map[*ir.Node]int, t *Times) (again bool) {
-	for _, b := range branches {
-		if !s.on[b] {
-			depth[b] = 0
-			continue
-		}
-		need := t.Most[b] + 1
-		if most := s.turns[b]; most > 0 {
-			need = min(need, most)
-		}
-		depth[b] = max(depth[b], need)
-		if depth[b] > beat.BlockRAM && !s.late[b] {
-			s.late[b], again = true, true
-		}
-	}
-	return again
 }
