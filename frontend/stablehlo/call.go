@@ -59,6 +59,9 @@ func (c *call) check(s *spec) {
 		c.fail(source.CodeArity, "%d operands", n)
 		return
 	}
+	if s.bare && len(c.in.Loose) > 0 {
+		c.fail(syntax.CodeSyntax, "unexpected %q", c.in.Loose[0].Text)
+	}
 	if s.untyped {
 		return
 	}

@@ -149,6 +149,9 @@ func (im *importer) block(sc *scope, ops []syntax.Op) ([]value, error) {
 		}
 		switch op.Name {
 		case "return", "func.return", "stablehlo.return", "mhlo.return":
+			if i < len(ops)-1 {
+				return nil, im.Errorf(syntax.CodeSyntax, ops[i+1].At, "%s stands behind the return", ops[i+1].Name)
+			}
 			return im.returned(sc, op)
 		}
 		im.convert(sc, op)
@@ -156,16 +159,25 @@ func (im *importer) block(sc *scope, ops []syntax.Op) ([]value, error) {
 	return nil, diag.New(source.CodeNoOutput, im.Name, "a function or region returns nothing")
 }
 
+// returned are the values that a block returns, of the types that the text states.
 func (im *importer) returned(sc *scope, op *syntax.Op) ([]value, error) {
+	c := &call{importer: im, in: im.Instr(op), sc: sc}
 	var out []value
-	for _, name := range im.Instr(op).Operands {
+	for _, name := range c.in.Operands {
 		v, ok := sc.find(name)
 		if !ok {
 			return nil, im.Errorf(source.CodeUndefined, op.At, "%%%s is not defined", name)
 		}
 		out = append(out, v)
 	}
-	return out, nil
+	if types := c.in.Types.In; len(types) != len(out) {
+		c.fail(syntax.CodeTypes, "%d values have %d types", len(out), len(types))
+	} else {
+		for i, t := range types {
+			c.sameType(t, out[i], "value")
+		}
+	}
+	return out, c.err
 }
 
 // convert makes the nodes, or constants, that an operation stands for, and defines its results.

@@ -22,6 +22,8 @@ type function struct {
 	args []syntax.Arg
 	outs []syntax.Attrs // of the results
 	body *syntax.Node
+	// types are those that the function states for its results.
+	types []syntax.Type
 }
 
 // collect finds the functions and the one to import: main, the only public one, or the only one.
@@ -86,6 +88,10 @@ func (im *importer) function(op *syntax.Op) (f *function, private bool, err erro
 	f = &function{name: in.Callee, at: op.At}
 	if name := in.Attrs.Get("sym_name"); name != nil {
 		f.name = name.Word()
+	}
+	f.types = in.Types.Out
+	if typed := in.Attrs.Get("function_type"); typed != nil { // of the generic form
+		f.types = im.Signature(typed).Out
 	}
 	if len(in.Regions) == 0 || len(in.Regions[0].Blocks) == 0 {
 		return nil, false, im.Errorf(source.CodeForm, op.At, "the function @%s has no body", f.name)
@@ -247,5 +253,18 @@ func (im *importer) body(f *function, args []value, path string) ([]value, error
 	for i, a := range f.args {
 		sc.values[a.Name] = args[i]
 	}
-	return im.block(sc, f.body.Blocks[0].Ops)
+	ops := f.body.Blocks[0].Ops
+	outs, err := im.block(sc, ops)
+	if err != nil {
+		return nil, err
+	}
+	c := &call{importer: im, in: im.Instr(&ops[len(ops)-1])}
+	if len(outs) != len(f.types) {
+		c.fail(syntax.CodeTypes, "%d values, the function @%s states %d", len(outs), f.name, len(f.types))
+		return nil, c.err
+	}
+	for i, t := range f.types {
+		c.sameType(t, outs[i], "result of @"+f.name)
+	}
+	return outs, c.err
 }

@@ -17,10 +17,21 @@ type spec struct {
 	convert     func(c *call)
 	// mixed: one type behind the colon is not that of all operands. untyped: conversions compare types themselves.
 	mixed, untyped bool
+	// bare: between operands and colon the text has no words of its own.
+	bare bool
 }
 
 // table lists the operations.
-func table() []spec { return slices.Concat(arithmetic(), functions(), moves(), control()) }
+func table() []spec {
+	list := slices.Concat(arithmetic(), functions())
+	for i := range list {
+		list[i].bare = !slices.Contains(worded, list[i].name)
+	}
+	return slices.Concat(list, moves(), control())
+}
+
+// worded are the operations element by element whose texts have more than operands, attributes and types.
+var worded = []string{"stablehlo.constant", "arith.constant", "stablehlo.compare", "stablehlo.reduce_precision"}
 
 // arithmetic are operations of two operands, and conversions.
 func arithmetic() []spec {

@@ -95,6 +95,7 @@ func (r *records) op() Op {
 	op.Items = r.pop(base)
 	op.Name, op.At = op.Items[0].Text, op.Items[0].At
 	op.Items = op.Items[1:]
+	r.commas(op.Items)
 	return op
 }
 
@@ -164,6 +165,7 @@ func (r *records) group(kind Kind) Node {
 	_, n.End = r.span(&r.list[r.at])
 	r.at++
 	n.Kids = r.pop(base)
+	r.commas(n.Kids)
 	if len(n.Blocks) > 0 {
 		n.Kind, n.Kids = Region, nil
 	}

@@ -145,6 +145,12 @@ type Signature struct {
 	Arrow bool
 }
 
+// Signature reads the types of a function from an attribute.
+func (f *File) Signature(a *Attr) Signature {
+	s, _ := f.types(a.Value)
+	return s
+}
+
 // types reads types from nodes: "t, t", "(t, t) -> t", "(t) -> (t, t)". It returns how many nodes it took.
 func (f *File) types(nodes []Node) (s Signature, taken int) {
 	list, k := f.typeList(nodes)
