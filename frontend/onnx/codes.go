@@ -113,6 +113,9 @@ func (c *call) spreadOver(i int, role string) *ir.Node {
 
 // decodedBy is DequantizeLinear in float arithmetic.
 func (c *call) decodedBy() {
+	if c.has(2) {
+		c.oneShape(1)
+	}
 	n := c.converted("real", c.arg(0), ir.F32)
 	if c.has(2) {
 		n = c.emit("steps", pointwise.Sub, nil, n, c.spreadOver(2, "zero"))
@@ -129,6 +132,7 @@ func (c *call) codedBy() {
 	ints := c.codes(dtype).ints
 	var zero *ir.Node
 	if c.has(2) {
+		c.oneShape(1)
 		zero = c.spreadOver(2, "zero")
 	}
 	c.coded32(ints, dtype, c.spreadOver(1, "scale"), zero)

@@ -59,8 +59,8 @@ func (im *importer) end(fr *frame, g *graph) (known, lost []string) {
 // outputs makes the outputs of the graph: those of the file, or what the user ends it at; known are names of values.
 func (im *importer) outputs(fr *frame, known []string) error {
 	if im.opts.Outputs == nil {
-		for _, o := range im.model.graph.outputs {
-			if err := im.output(fr, o.name); err != nil {
+		for i := range im.model.graph.outputs {
+			if err := im.output(fr, &im.model.graph.outputs[i]); err != nil {
 				return err
 			}
 		}
@@ -70,6 +70,6 @@ func (im *importer) outputs(fr *frame, known []string) error {
 		if fr.values[name] == nil {
 			return false, nil
 		}
-		return true, im.output(fr, name)
+		return true, im.output(fr, &valueInfo{name: name})
 	})
 }

@@ -61,6 +61,18 @@ func modelErrors() []badCase {
 		{"nameless dimension", source.CodeOpenDim, "dimension 1", single(13, vi("x", 1, nil), relu)},
 		{"unknown rank", source.CodeOpenDim, "shape of input", single(13, pb(nil).str(1, "x").msg(2,
 			pb(nil).msg(1, pb(nil).int(1, 1))), relu)},
+		{"declared size", source.CodeShape, `output "y" has shape 2x3, the file declares Nx4`, with(func(m *testModel) {
+			m.outputs = []pb{vi("y", "N", 4)}
+		})},
+		{"declared axes", source.CodeShape, "the file declares 2x3x1", with(func(m *testModel) {
+			m.outputs = []pb{vi("y", 2, 3, 1)}
+		})},
+		{"zero points", source.CodeShape, `its zero point "z" has shape 3, its scale scalar`, single(13, x,
+			nd("QuantizeLinear", "x s z", "y"), ft("s", nil, 0.5), head("z", 3, 3).str(9, "\x00\x00\x00"))},
+		{"one zero point", source.CodeShape, `its zero point "z" has shape 1, its scale 3`, single(13, x, nd("QuantizeLinear",
+			"x s z", "y"), ft("s", d(3), 0.5, 0.25, 1), head("z", 3, 1).str(9, "\x00"))},
+		{"zero points in floats", source.CodeShape, "has shape 2, its scale 3", single(13, x, nd("QuantizeLinear",
+			"x s z", "y"), ft("s", d(3), 0.5, 0.25, 1), head("z", 3, 2).str(9, "\x00\x01"))},
 		{"second result", source.CodeSecondUsed, `"z"`,
 			chain(13, img, nil, nd("MaxPool", "x", "y z", aInts("kernel_shape", 2, 2)), nd("Relu", "z", "q"), nd("Add", "y q",
 				"w"),

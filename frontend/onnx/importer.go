@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lathe/frontend/build"
@@ -227,7 +228,9 @@ func findUsed(g *graph, live []bool) map[string]bool {
 	return used
 }
 
-func (im *importer) output(fr *frame, name string) error {
+// output makes a value an output of the graph, of the shape that the file declares.
+func (im *importer) output(fr *frame, declared *valueInfo) error {
+	name := declared.name
 	v := fr.find(name)
 	if v == nil || v.bad {
 		return diag.New(source.CodeUndefined, "", "output %s is computed by no node", quote(name))
@@ -244,8 +247,45 @@ func (im *importer) output(fr *frame, name string) error {
 		return diag.New(source.CodeDims, "", "output %s of shape %s has no elements", quote(name),
 			ir.ShapeString(n.Type.Shape))
 	}
+	if !declared.allows(n.Type.Shape) {
+		return diag.New(source.CodeShape, "", "output %s has shape %s, the file declares %s", quote(name),
+			ir.ShapeString(n.Type.Shape), declared.shapeText()).WithHint("correct or remove the shape that the file declares")
+	}
 	im.b.OutputAs(name, n, storage(v.dtype))
 	return nil
+}
+
+// allows says that a shape does not contradict the declared one. Exporters declare no axes where they know of none, and
+// sizes below 1 for those that are open.
+func (v *valueInfo) allows(shape []int) bool {
+	if len(v.dims) == 0 {
+		return true
+	}
+	if len(v.dims) != len(shape) {
+		return false
+	}
+	for i, d := range v.dims {
+		if d.fixed && d.value > 0 && d.value != int64(shape[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// shapeText prints the declared shape: names and ? for open dimensions.
+func (v *valueInfo) shapeText() string {
+	var parts []string
+	for _, d := range v.dims {
+		switch {
+		case d.fixed && d.value > 0:
+			parts = append(parts, strconv.FormatInt(d.value, 10))
+		case d.name != "":
+			parts = append(parts, clip(d.name))
+		default:
+			parts = append(parts, "?")
+		}
+	}
+	return strings.Join(parts, "x")
 }
 
 // convert makes the graph nodes, or the constants, that n stands for.

@@ -130,6 +130,7 @@ func (c *call) linearScheme(at int, shape []int, axis int64, dtype int64) *schem
 	if !c.has(at+1) || c.err != nil {
 		return &s
 	}
+	c.oneShape(at)
 	zero, ok := build.Ints(c.fixed(at+1, "the zero point"))
 	switch {
 	case c.err != nil:
@@ -142,6 +143,15 @@ func (c *call) linearScheme(at int, shape []int, axis int64, dtype int64) *schem
 		s.zero = zero[0]
 	}
 	return &s
+}
+
+// oneShape demands a zero point, input at + 1, of the shape of its scale; single numbers may have axes.
+func (c *call) oneShape(at int) {
+	scale, zero := c.shape(at), c.shape(at+1)
+	if c.err == nil && !slices.Equal(scale, zero) && (elems(scale) != 1 || elems(zero) != 1) {
+		c.fail(source.CodeShape, "its zero point %s has shape %s, its scale %s", quote(c.in[at+1].name), ir.ShapeString(zero),
+			ir.ShapeString(scale))
+	}
 }
 
 // setScales takes one scale, or one for each index of an axis of shape.

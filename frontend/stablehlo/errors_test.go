@@ -110,31 +110,37 @@ func TestStrict(t *testing.T) {
 			`  "func.return"(%a) : (` + f + ") -> ()\n}) : () -> ()"
 	}
 	sum := "%0 = stablehlo.add %a, %b : " + f
-	for text, want := range map[string]string{
-		op("stablehlo.add %a, %b"):                 "",
-		op("stablehlo.add %a %b ,,"):               "2:25: L0270: a comma is missing between %a and %b",
-		op("stablehlo.add %a,, %b"):                "2:24: L0270: a comma without",
-		op("stablehlo.add %a, %b,"):                "2:28: L0270: a comma without",
-		op("stablehlo.add , %a, %b"):               "2:22: L0270: a comma without",
-		op("stablehlo.add %a, %b :"):               `2:29: L0270: nothing stands behind ":"`,
-		op("stablehlo.add %a, %b ->"):              `2:29: L0270: nothing stands behind "->"`,
-		op("stablehlo.add %a, %b softly"):          `2:8: L0270: stablehlo.add: unexpected "softly"`,
-		op("stablehlo.reverse %a, dims = [0,, 1]"): "2:39: L0270: a comma without",
-		body("%0 = \"stablehlo.add\"(%a %b) : ("+f+", "+f+") -> "+f, "return %0 : "+f):   "2:27: L0270: a comma is missing",
-		body("%0 = \"stablehlo.add\"(%a, %b,) : ("+f+", "+f+") -> "+f, "return %0 : "+f): "2:30: L0270: a comma without",
-		body("%0 = \"stablehlo.add\"(%a, %b) : ("+f+",, "+f+") -> "+f, "return %0 : "+f): "L0270: a comma without",
-		body(sum, "return %0 : tensor<3x2xf32>"):                                         "3:3: L0275: return: the value has the type " + f,
-		body(sum, "return %0 : tensor<2x3xi32>"):                                         "3:3: L0275: return: the value has the type " + f,
-		body(sum, "return %0"):                                                           "3:3: L0275: return: 1 values have 0 types",
-		body(sum, "return %0 : "+f+", "+f):                                               "3:3: L0275: return: 1 values have 2 types",
-		body(sum, "return %0, %a : "+f+", "+f):                                           "3:3: L0275: return: 2 values, the function @main states 1",
-		body("%0 = stablehlo.reshape %a : ("+f+") -> tensor<6xf32>", "return %0 : tensor<6xf32>"): "3:3: L0275: return: the " +
-			"result of @main has the type tensor<6xf32> and not " + f,
-		body(sum, "return %0 : "+f+"\n  %1 = stablehlo.abs %0 : "+f): "L0270: stablehlo.abs stands behind the return",
-		generic("(" + f + ") -> " + f):                               "",
-		generic("(" + f + ") -> (tensor<6xf32>)"):                    "L0275: func.return: the result of @main",
-		generic("(" + f + ") -> (" + f + ", " + f + ")"):             "L0275: func.return: 1 values, the function @main states 2",
+	generically := func(operands, types string) string {
+		return body(`%0 = "stablehlo.add"(`+operands+") : ("+types+") -> "+f, "return %0 : "+f)
+	}
+	two := f + ", " + f
+	for _, c := range [][2]string{
+		{op("stablehlo.add %a, %b"), ""},
+		{op("stablehlo.add %a %b ,,"), "2:25: L0270: a comma is missing between %a and %b"},
+		{op("stablehlo.add %a,, %b"), "2:24: L0270: a comma without"},
+		{op("stablehlo.add %a, %b,"), "2:28: L0270: a comma without"},
+		{op("stablehlo.add , %a, %b"), "2:22: L0270: a comma without"},
+		{op("stablehlo.add %a, %b :"), `2:29: L0270: nothing stands behind ":"`},
+		{op("stablehlo.add %a, %b ->"), `2:29: L0270: nothing stands behind "->"`},
+		{op("stablehlo.add %a, %b softly"), `2:8: L0270: stablehlo.add: unexpected "softly"`},
+		{op("stablehlo.reverse %a, dims = [0,, 1]"), "2:39: L0270: a comma without"},
+		{generically("%a, %b", two), ""},
+		{generically("%a %b", two), "2:27: L0270: a comma is missing"},
+		{generically("%a, %b,", two), "2:30: L0270: a comma without"},
+		{generically("%a, %b", f+",, "+f), "L0270: a comma without"},
+		{body(sum, "return %0 : tensor<3x2xf32>"), "3:3: L0275: return: the value has the type " + f},
+		{body(sum, "return %0 : tensor<2x3xi32>"), "3:3: L0275: return: the value has the type " + f},
+		{body(sum, "return %0"), "3:3: L0275: return: 1 values have 0 types"},
+		{body(sum, "return %0 : "+two), "3:3: L0275: return: 1 values have 2 types"},
+		{body(sum, "return %0, %a : "+two), "3:3: L0275: return: 2 values, the function @main states 1"},
+		{body("%0 = stablehlo.reshape %a : ("+f+") -> tensor<6xf32>", "return %0 : tensor<6xf32>"),
+			"3:3: L0275: return: the result of @main has the type tensor<6xf32> and not " + f},
+		{body(sum, "return %0 : "+f+"\n  %1 = stablehlo.abs %0 : "+f), "L0270: stablehlo.abs stands behind the return"},
+		{generic("(" + f + ") -> " + f), ""},
+		{generic("(" + f + ") -> (tensor<6xf32>)"), "L0275: func.return: the result of @main"},
+		{generic("(" + f + ") -> (" + two + ")"), "L0275: func.return: 1 values, the function @main states 2"},
 	} {
+		text, want := c[0], c[1]
 		_, err := Parse("m.mlir", []byte(text), source.Options{})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) ||
 			err != nil && strings.Contains(err.Error(), "\n") {
