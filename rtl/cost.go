@@ -9,7 +9,9 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 
 	"lathe/internal/diag"
 )
@@ -289,11 +291,32 @@ func (h *Header) instance(name string, env map[string]int) (Cost, error) {
 	if err != nil {
 		return Cost{}, err
 	}
+	key := sub.valuesOf(inner)
+	if c, known := partCosts.Load(key); known {
+		return c.(Cost), nil
+	}
 	c, err := sub.cost(inner)
 	if err != nil {
 		return c, h.blame(err)
 	}
+	partCosts.Store(key, c)
 	return c, nil
+}
+
+// partCosts holds the costs of modules inside others, by valuesOf: units of thousands of foldings have the same parts.
+var partCosts sync.Map
+
+// valuesOf is the name of the module and the values of its parameters, in their order.
+func (h *Header) valuesOf(env map[string]int) string {
+	key := make([]byte, 0, 128)
+	key = append(key, h.Name...)
+	for _, decl := range h.Params {
+		key = append(key, ' ')
+		if v, known := env[decl.Name]; known {
+			key = strconv.AppendInt(key, int64(v), 16)
+		}
+	}
+	return string(key)
 }
 
 // inside is the header of an instance and the values of its parameters; one whose text cannot be evaluated is unknown

@@ -68,7 +68,11 @@ var exprValues sync.Map
 
 // integer is the number that the text of a parameter stands for, if it does.
 func integer(text string, values map[string]int) (int, bool) {
-	switch v := readValue(text); v.kind {
+	return readValue(text).integer(values)
+}
+
+func (v value) integer(values map[string]int) (int, bool) {
+	switch v.kind {
 	case numberValue:
 		return v.n, true
 	case exprValue:
@@ -80,8 +84,9 @@ func integer(text string, values map[string]int) (int, bool) {
 
 // scalar is integer, or the code of a text.
 func scalar(text string, env map[string]int) (int, bool) {
-	if v := readValue(text); v.kind == textValue {
+	v := readValue(text)
+	if v.kind == textValue {
 		return v.n, true
 	}
-	return integer(text, env)
+	return v.integer(env)
 }
