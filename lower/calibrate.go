@@ -92,6 +92,36 @@ func refuseInfinite(g *ir.Graph) error {
 	return errs.Err()
 }
 
+// mostRead is how many weights InfiniteWeights reads, so that a look at a large model stays quick.
+const mostRead = 1 << 26
+
+// InfiniteWeights tells, a line each, of the weights of a float graph that hold NaN or an infinity, among the first
+// mostRead of them.
+func InfiniteWeights(g *ir.Graph) []string {
+	var lines []string
+	read := 0
+	seen := map[*ir.Node]bool{}
+	for _, n := range g.Nodes {
+		if !n.Op.Traits.Weighted {
+			continue
+		}
+		for _, a := range n.Args[1:] {
+			if !a.IsConst() || !a.Type.IsFloat() || seen[a] {
+				continue
+			}
+			seen[a] = true
+			if read += a.Type.Elems(); read > mostRead {
+				return lines
+			}
+			if k, v := firstInfinite(a.Attrs.(*ir.Const).Data); k >= 0 {
+				lines = append(lines, fmt.Sprintf("constant %q, of shape %s, holds %v at flat index %d", a.Name,
+					ir.ShapeString(a.Type.Shape), v, k))
+			}
+		}
+	}
+	return lines
+}
+
 // firstInfinite finds the first element of b that is NaN or infinite; k is -1 where there is none.
 func firstInfinite(b *ir.Blob) (k int, v float32) {
 	const piece = 1 << 16

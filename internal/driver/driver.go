@@ -80,6 +80,11 @@ func (s Source) Import() (*ir.Graph, error) {
 			s.Warn(text)
 		}
 	}
+	if err == nil && g.Stage == ir.StageFloat && s.Warn != nil {
+		for _, text := range lower.InfiniteWeights(g) {
+			s.Warn(text)
+		}
+	}
 	return g, err
 }
 
