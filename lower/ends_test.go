@@ -13,6 +13,7 @@ import (
 const (
 	soft  = "%p = softmax(%z) {axis = 1} : 1x4 fp32"
 	most  = "%a = argmax(%p) {axis = 1} : 1 int(64,over=wrap)"
+	most0 = "%a = argmax(%z) {axis = 1} : 1 int(64,over=wrap)"
 	label = "%l = gather(%names, %a) {axis = 0} : 1 int(64,over=wrap)"
 )
 
@@ -40,6 +41,7 @@ var tails = []struct {
 		"%p1 = slice(%p) {axis = 1, start = 1, count = 1, step = 1} : 1x1 fp32", "p0 = %p0, p1 = %p1", "p0=z", false},
 	{"threshold", "%s = sigmoid(%z) : 1x4 fp32\n" +
 		"%g = compare(%s, %half) {rel = \"gt\"} : 1x4 uint(1,over=wrap)", "y = %g, s = %s", "s=s", false},
+	{"a label beside scores", most0 + "\n" + label + "\n%i = identity(%z) : 1x4 fp32", "label = %l, z = %i", "z=i", false},
 	{"decomposed", "%m = reduce_max(%z) {axes = [1]} : 1x1 fp32\n" +
 		"%d = sub(%z, %m) : 1x4 fp32\n%e = exp(%d) : 1x4 fp32\n" +
 		"%t = reduce_sum(%e) {axes = [1]} : 1x1 fp32\n%q = div(%e, %t) : 1x4 fp32", "y = %q", "y=z", false},

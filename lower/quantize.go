@@ -166,6 +166,8 @@ func (q *quantizer) node(n *ir.Node) {
 			c = *explicit
 		} else if own, ok := q.modelChoice(n); ok {
 			c = own
+		} else {
+			c = q.scaledInput(n, c)
 		}
 		q.result(n, c)
 		return

@@ -59,7 +59,7 @@ func (q *quantizer) constants(n *ir.Node) {
 		case name == "bias":
 			typ.Format, why = q.biasFormat(n, c, t.Floats)
 		case channels:
-			typ, why = channelType(c, t)
+			typ, why = channelType(c, t, q.finer(n))
 		default:
 			typ.Format = q.resolve(c, calib.Of(t.Floats))
 			why = dataProblem(typ.Format)
@@ -101,7 +101,7 @@ func (q *quantizer) biasFormat(n *ir.Node, c Choice, x []float32) (format.Format
 
 // channelType completes the format of weights: an open pattern, or int(W)*[0], gets one power-of-two scale for each
 // output channel (axis 0), chosen by the least squared error of that channel.
-func channelType(c Choice, t *ir.Tensor) (ir.Type, string) {
+func channelType(c Choice, t *ir.Tensor, finer int) (ir.Type, string) {
 	typ := ir.Type{Shape: t.Type.Shape, Format: c.Pattern.Format}
 	f, open := c.Pattern.Open()
 	if _, scales := format.ScaleAxis(c.Pattern.Format); scales {
@@ -118,7 +118,9 @@ func channelType(c Choice, t *ir.Tensor) (ir.Type, string) {
 		return typ, ""
 	}
 	size := len(t.Floats) / t.Type.Shape[0]
-	fracs := channelFracs(f, t.Type.Shape[0], func(c int, _ []float32) []float32 { return t.Floats[c*size : (c+1)*size] })
+	fracs := channelFracs(f, t.Type.Shape[0], finer, func(c int, _ []float32) []float32 {
+		return t.Floats[c*size : (c+1)*size]
+	})
 	return fracsType(typ, f, fracs), ""
 }
 
@@ -138,8 +140,9 @@ func fracsType(typ ir.Type, f format.Fixed, fracs []int) ir.Type {
 }
 
 // channelFracs chooses fraction bits for each channel, whose values row returns; channels of zeros follow the coarsest
-// other. row is called by several at once, each with a buffer of its own for the values; nil at first.
-func channelFracs(f format.Fixed, channels int, row func(c int, buf []float32) []float32) []int {
+// other, and none is by more than finer bits finer than that one. row is called by several at once, each with a buffer
+// of its own for the values; nil at first.
+func channelFracs(f format.Fixed, channels, finer int, row func(c int, buf []float32) []float32) []int {
 	fracs := make([]int, channels)
 	coarsest := math.MaxInt
 	zero := make([]bool, channels)
@@ -160,7 +163,7 @@ func channelFracs(f format.Fixed, channels int, row func(c int, buf []float32) [
 		case zero[c]:
 			fracs[c] = coarsest
 		default:
-			fracs[c] = min(fracs[c], coarsest+spread)
+			fracs[c] = min(fracs[c], coarsest+finer)
 		}
 	}
 	return fracs

@@ -38,7 +38,7 @@ func (q *quantizer) largeWeights(n *ir.Node, c Choice) (done bool) {
 		return buf[:size]
 	}
 	var infinite atomic.Bool
-	fracs := channelFracs(f, channels, func(c int, buf []float32) []float32 {
+	fracs := channelFracs(f, channels, spread, func(c int, buf []float32) []float32 {
 		buf = row(c, buf)
 		if infiniteAt(buf) >= 0 {
 			infinite.Store(true)

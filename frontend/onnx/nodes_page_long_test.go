@@ -86,6 +86,11 @@ BipolarQuant, Trunc). float64, float16 and bfloat16 are computed in float32; a C
 computed modulo 2^64, with its own order: values from 2^63 up are positive. [ops.md](ops.md) lists the operations with
 hardware.
 
+Models of scikit-learn, as skl2onnx writes them: Scaler, Normalizer, Binarizer, LinearRegressor, LinearClassifier,
+ArrayFeatureExtractor and ZipMap of ai.onnx.ml. ZipMap gives the array of probabilities, a column a class; labels that
+are texts are their places in the list, which lathe inspect prints. Trees, support vector machines and encoders of
+texts are refused.
+
 | operation | opsets | limits | node tests |
 |---|---|---|---|
 `

@@ -40,23 +40,33 @@ func quantTable() []opSpec {
 	}
 }
 
-// refusals are operations of quantized models that no fixed hardware computes, with the reason.
-var refusals = [...]struct{ op, why string }{
-	{"ConvInteger", "belongs to dynamic quantization, whose scales come from the data of each sample"},
-	{microsoft + "DynamicQuantizeMatMul", "takes its scale from the data of each sample"},
-	{microsoft + "MatMulIntegerToFloat", "belongs to dynamic quantization: scales come from the data of each sample"},
-	{microsoft + "MatMulNBits", "has weights in blocks with a scale each, along the input"},
-	{qonnx + "FloatQuant", "asks for small floats, which no operation computes in"},
-	{qonnx + "MultiThreshold", "counts thresholds, which has no operation here"},
+// refusal is an operation that is known and has no form here, with the reason and what to do instead.
+type refusal struct{ op, why, hint string }
+
+const static = "quantize the model statically: QuantizeLinear and DequantizeLinear, or QONNX Quant"
+
+// quantRefusals are operations of quantized models that no fixed hardware computes.
+func quantRefusals() []refusal {
+	return []refusal{
+		{"ConvInteger", "belongs to dynamic quantization, whose scales come from the data of each sample", static},
+		{microsoft + "DynamicQuantizeMatMul", "takes its scale from the data of each sample", static},
+		{microsoft + "MatMulIntegerToFloat", "belongs to dynamic quantization: scales come from the data of each sample",
+			static},
+		{microsoft + "MatMulNBits", "has weights in blocks with a scale each, along the input", static},
+		{qonnx + "FloatQuant", "asks for small floats, which no operation computes in", static},
+		{qonnx + "MultiThreshold", "counts thresholds, which has no operation here", static},
+	}
 }
 
 // refused fails operations that are known and cannot be supported.
 func (c *call) refused(name string) bool {
-	for _, r := range refusals {
-		if r.op == name {
-			c.fail(source.CodeQuantRefused, "%s %s", name, r.why).Hint = "quantize the model statically: " +
-				"QuantizeLinear and DequantizeLinear, or QONNX Quant"
-			return true
+	tables := map[string][]refusal{source.CodeQuantRefused: quantRefusals(), source.CodeOp: classicRefusals()}
+	for code, list := range tables {
+		for _, r := range list {
+			if r.op == name {
+				c.fail(code, "%s %s", name, r.why).Hint = r.hint
+				return true
+			}
 		}
 	}
 	return false

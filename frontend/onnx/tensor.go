@@ -49,6 +49,8 @@ var dtypes = [...]struct {
 
 // Element types that need names.
 const (
+	dtypeInt64  = 7
+	dtypeString = 8
 	dtypeBool   = 9
 	dtypeUint64 = 13
 	dtypeUint4  = 21
@@ -361,4 +363,20 @@ func (t *tensor) decimal(key string, val []byte) (int, error) {
 		return 0, t.fail(source.CodeExternal, "has the %s %q, which is not a byte count", key, val[:min(len(val), 32)])
 	}
 	return int(v), nil
+}
+
+// texts reads the elements of a tensor of strings.
+func (t *tensor) texts() ([]string, error) {
+	var list []string
+	err := t.msg.each(func(f *field) error {
+		if f.num != 6 {
+			return nil
+		}
+		if err := limit("texts of tensor "+quote(t.name), len(list)+1, maxFields); err != nil {
+			return err
+		}
+		list = append(list, string(f.sub.buf[:min(len(f.sub.buf), maxName)]))
+		return f.want(protowire.BytesType)
+	})
+	return list, err
 }

@@ -55,6 +55,16 @@ func soundModels() []namedModel {
 		{"odd-tail.onnx", vary(func(m *onnxModel) { // an operation that is not supported, at the end
 			m.nodes, m.outputs = append(m.nodes, node("nms", "Unique", "y", "z")), list(value("z"))
 		})},
+		{"sklearn.onnx", onnxModel{inputs: list(value("x", 1, 8)), outputs: list(valueOf("label", int64Type), value("p")),
+			nodes: list(
+				node("Scaler", "Scaler", "x", "s", floatsAttr("offset", 0, 1, 0, -1, 0, 2, 0, 0),
+					floatsAttr("scale", 1, 64, 0.5, 1, 2, 1, 0.125, 1)).text(7, "ai.onnx.ml"),
+				node("Linear", "LinearClassifier", "s", "label q", floatsAttr("coefficients", weightValues("c", 32)...),
+					floatsAttr("intercepts", weightValues("i", 4)...), intsAttr("classlabels_ints", 0, 1, 2, 3),
+					textAttr("post_transform", "SOFTMAX")).text(7, "ai.onnx.ml"),
+				node("Norm", "Normalizer", "q", "n", textAttr("norm", "L1")).text(7, "ai.onnx.ml"),
+				node("ZipMap", "ZipMap", "n", "p", intsAttr("classlabels_int64s", 0, 1, 2, 3)).text(7, "ai.onnx.ml"))}},
+		{"trees.onnx", one(x, node("forest", "TreeEnsembleRegressor", "x", "y").text(7, "ai.onnx.ml"))},
 		{"sum.onnx", onnxModel{nodes: list(node("add1", "Add", "a b", "y")), inputs: list(value("a", 1, 4), value("b", 1, 4)),
 			outputs: list(value("y"))}},
 		{"fork.onnx", onnxModel{nodes: list(node("relu1", "Relu", "x", "y"), node("relu2", "Relu", "y", "z")),

@@ -97,6 +97,16 @@ func intsAttr(name string, values ...int64) message {
 	return a.number(20, 7)
 }
 
+func floatsAttr(name string, values ...float32) message {
+	a := message(nil).text(1, name)
+	for _, v := range values {
+		a = protowire.AppendFixed32(protowire.AppendTag(a, 7, protowire.Fixed32Type), math.Float32bits(v))
+	}
+	return a.number(20, 6)
+}
+
+func textAttr(name, v string) message { return message(nil).text(1, name).text(4, v).number(20, 3) }
+
 // head is a TensorProto without data.
 func head(name string, elem int64, dims ...int64) message {
 	t := message(nil)

@@ -3,6 +3,7 @@
 package simplify
 
 import (
+	"math"
 	"slices"
 
 	"lathe/ir"
@@ -118,4 +119,94 @@ func biasOf(n *ir.Node) *ir.Node {
 		return nil
 	}
 	return n.Args[2]
+}
+
+const (
+	// alike is how much larger the largest factor of an input's scale may be than the least where the weights of the next
+	// layer take them: they share one format, in which small ones would be lost.
+	alike = 2
+	// aside is the largest summand of such a scale: around larger ones, the input needs bits that the weights cannot give.
+	aside = 2
+)
+
+// InputScales merges the scale of an input into the linear operation that alone reads it, where the factors are about
+// alike: w[c] becomes w[c]*m, and the bias takes the sum of w*b.
+func InputScales(g *ir.Graph) error {
+	users := g.Users()
+	for _, s := range slices.Clone(g.Nodes) {
+		if s.Op != sum.Scale || !s.Args[0].IsInput() || s.Attrs.(*column.ScaleAttrs).Axis != len(s.Type.Shape)-1 {
+			continue
+		}
+		n := onlyReader(users, g, s)
+		if n == nil || n.Op != sum.Linear || n.Args[0] != s || slices.ContainsFunc(n.Args[1:], owned) {
+			continue
+		}
+		mul, err := s.Args[1].Value()
+		if err != nil {
+			return err
+		}
+		add, err := s.Args[2].Value()
+		if err != nil {
+			return err
+		}
+		if !similar(mul.Floats) || slices.ContainsFunc(add.Floats, func(v float32) bool { return v > aside || v < -aside }) {
+			continue
+		}
+		if err := absorbInput(g, n, s, mul.Floats, add.Floats); err != nil {
+			return err
+		}
+		n.Args[0], s.Args = s.Args[0], nil
+	}
+	g.DropDead()
+	return nil
+}
+
+// owned says that a weight is computed, or that its values are codes of the model.
+func owned(w *ir.Node) bool {
+	k, ok := w.Attrs.(*ir.Const)
+	return !ok || k.Own.Format != nil
+}
+
+// similar says that all factors are of about one size.
+func similar(factors []float32) bool {
+	least, most := float32(math.Inf(1)), float32(0)
+	for _, v := range factors {
+		least, most = min(least, max(v, -v)), max(most, max(v, -v))
+	}
+	return most <= alike*least && most > 0
+}
+
+// absorbInput multiplies the weights of linear n by the factors of the scale s in front, in float64.
+func absorbInput(g *ir.Graph, n, s *ir.Node, mul, add []float32) error {
+	t, err := n.Args[1].Value()
+	if err != nil {
+		return err
+	}
+	w, shift := make([]float32, len(t.Floats)), make([]float64, n.Args[1].Type.Shape[0])
+	for i, v := range t.Floats {
+		c := i % len(mul)
+		w[i] = float32(float64(v) * float64(mul[c]))
+		shift[i/len(mul)] += float64(v) * float64(add[c])
+	}
+	from := []*ir.Node{s.Args[2], n.Args[1]}
+	if bias := biasOf(n); bias != nil {
+		old, err := bias.Value()
+		if err != nil {
+			return err
+		}
+		for i, v := range old.Floats {
+			shift[i] += float64(v)
+		}
+	}
+	b := make([]float32, len(shift))
+	for i, v := range shift {
+		b[i] = float32(v)
+	}
+	if biasOf(n) != nil {
+		SetConst(g, n, 2, []int{len(b)}, b, from...)
+	} else if slices.ContainsFunc(b, func(v float32) bool { return v != 0 }) {
+		n.Args = append(n.Args, newConst(g, n, n.Name+".bias", n.Pos, []int{len(b)}, b, from...))
+	}
+	SetConst(g, n, 1, n.Args[1].Type.Shape, w, s.Args[1])
+	return nil
 }
