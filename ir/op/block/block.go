@@ -17,6 +17,8 @@ const (
 	WindowW  = 48 // the widest window accumulator
 	maxRun   = 1 << 12
 	scaleMax = 8 // bits of a scale field
+
+	minScale, maxScale = -149, 127 // exponents of the powers of two in float32, as which types list scales
 )
 
 // Encodes says that format f, which is fixed, can be cast to blocks and back.
@@ -28,6 +30,7 @@ func Encodes(f format.Format) bool {
 // BlockProblem says why a block format cannot be used in a graph; empty if it can.
 func BlockProblem(b format.Block) string {
 	_, codec := b.(format.Codec)
+	lo, hi := b.ScaleLimits()
 	switch w, r := b.Width(), format.Rounding(b); {
 	case w < minW || w > MaxW:
 		return fmt.Sprintf("elements of blocks have %d to %d bits here, not %d", minW, MaxW, w)
@@ -35,6 +38,8 @@ func BlockProblem(b format.Block) string {
 		return fmt.Sprintf("blocks have up to %d elements here, not %d", maxRun, b.BlockSize())
 	case b.ScaleWidth() > scaleMax:
 		return fmt.Sprintf("scales of blocks have up to %d bits here, not %d", scaleMax, b.ScaleWidth())
+	case lo < minScale || hi > maxScale:
+		return fmt.Sprintf("scales of blocks are 2^%d to 2^%d here, not 2^%d to 2^%d", minScale, maxScale, lo, hi)
 	case r > format.RoundOutward:
 		return fmt.Sprintf("round=%s has no hardware", r)
 	case !codec:

@@ -80,3 +80,18 @@ func Wire(*ir.Node) (*rtl.Unit, error) { return &rtl.Unit{}, nil }
 
 // RomStyle is the parameter of modules with images.
 func RomStyle(n *ir.Node) []any { return []any{"ROM_STYLE", MemStyle(n)} }
+
+// MeanUnit completes an exact mean: the sum times 2^LSHIFT, divided by DIV and rounded once.
+func MeanUnit(n *ir.Node, module string, params []any) (*rtl.Unit, error) {
+	in, err := arith.FixedOf(n, n.Args[0].Type)
+	if err != nil {
+		return nil, err
+	}
+	out, err := Result(n)
+	if err != nil {
+		return nil, err
+	}
+	u := rtl.NewUnit(module, params...)
+	return u.With("LANES", n.HW.InLanes, "E_W", in.W, "SIGNED", rtl.Flag(in.Signed), "LSHIFT", out.F-in.F,
+		"OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over)), nil
+}

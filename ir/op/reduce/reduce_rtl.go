@@ -8,7 +8,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
-	"lathe/ir/op/window"
 	"lathe/rtl"
 )
 
@@ -94,5 +93,5 @@ func (k reduction) rtl(n *ir.Node) (*rtl.Unit, error) {
 	if k == reduceMean {
 		div = r.N
 	}
-	return window.AverageUnit(n, "op_reduce_mean", append(params, "DIV", div))
+	return hardware.MeanUnit(n, "op_reduce_mean", append(params, "DIV", div))
 }

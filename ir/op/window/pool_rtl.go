@@ -45,7 +45,7 @@ func avgPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, n.Errorf("L0306", "%v", err)
 	}
 	if uniform(factors) {
-		return AverageUnit(n, "op_avgpool", append(geometry.Params(g), "DIV", common/factors[0]))
+		return hardware.MeanUnit(n, "op_avgpool", append(geometry.Params(g), "DIV", common/factors[0]))
 	}
 	if common > maxDivisor {
 		return nil, n.Errorf("L0311", "the divisors of the windows have the common multiple %d, which has no "+
@@ -89,7 +89,7 @@ func (a *AvgAttrs) factors(shape []int) (common int64, factors []int64, err erro
 
 // edgeUnit is a mean over windows of different counts.
 func edgeUnit(n *ir.Node, g *geometry.Grid, common int64, factors []int64) (*rtl.Unit, error) {
-	u, err := AverageUnit(n, "op_avgpool_edges", append(geometry.Params(g), "DIV", common))
+	u, err := hardware.MeanUnit(n, "op_avgpool_edges", append(geometry.Params(g), "DIV", common))
 	if err != nil {
 		return nil, err
 	}
@@ -116,22 +116,7 @@ func globalAvgRTL(n *ir.Node) (*rtl.Unit, error) {
 	if factorMean(n) {
 		return factorMeanUnit(n, "op_global_avgpool", g, []any{"H", g.H, "W", g.W, "C", g.C}, a)
 	}
-	return AverageUnit(n, "op_global_avgpool", []any{"H", g.H, "W", g.W, "C", g.C, "DIV", g.H * g.W})
-}
-
-// AverageUnit completes an exact mean: the sum times 2^LSHIFT, divided by DIV and rounded once.
-func AverageUnit(n *ir.Node, module string, params []any) (*rtl.Unit, error) {
-	in, err := arith.FixedOf(n, n.Args[0].Type)
-	if err != nil {
-		return nil, err
-	}
-	out, err := hardware.Result(n)
-	if err != nil {
-		return nil, err
-	}
-	u := rtl.NewUnit(module, params...)
-	return u.With("LANES", n.HW.InLanes, "E_W", in.W, "SIGNED", rtl.Flag(in.Signed), "LSHIFT", out.F-in.F,
-		"OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round), "OVER", int(out.Over)), nil
+	return hardware.MeanUnit(n, "op_global_avgpool", []any{"H", g.H, "W", g.W, "C", g.C, "DIV", g.H * g.W})
 }
 
 // poolGeometry checks what the pool modules take.
