@@ -2,7 +2,7 @@
 # `make demo` and `make test` are all that a newcomer needs; both install what is missing first (scripts/setup).
 SHELL := /bin/bash -o pipefail
 .DEFAULT_GOAL := build
-.PHONY: help setup build demo test long fuzz bench gen replay lint fmt clean
+.PHONY: help setup build wheel demo test long fuzz bench gen replay lint fmt clean
 # PKGS narrows test, long, fuzz and bench: make test PKGS=./ir/...
 PKGS ?= ./...
 FUZZTIME ?= 60s
@@ -16,6 +16,9 @@ setup: ## installs the tools and the PJRT plugin that are missing
 build: ## builds every command into bin/
 	@mkdir -p bin
 	go build -trimpath -o bin/ ./cmd/...
+
+wheel: build ## packs bin/lathe as a Python package for pip: build/lathe-*.whl
+	@go run -trimpath ./scripts/wheel -o build bin/lathe
 
 demo: setup build ## imports a trained model, emits Verilog, simulates, compares, counts cells
 	@scripts/demo

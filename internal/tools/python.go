@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tools
+
+import (
+	"os/exec"
+	"testing"
+)
+
+// NeedNumPy returns a Python that has pip and NumPy: the first in PATH, or that of Debian, where one of another origin
+// stands before it without them. It skips t as Need does.
+func NeedNumPy(t testing.TB) string {
+	t.Helper()
+	for _, python := range []string{"python3", "/usr/bin/python3"} {
+		if exec.Command(python, "-c", "import numpy, pip").Run() == nil {
+			return python
+		}
+	}
+	text := t.Name() + " needs a python3 with pip and NumPy (scripts/setup installs Debian's)"
+	message{text, inCI()}.end(t)
+	return ""
+}
