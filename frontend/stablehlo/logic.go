@@ -9,6 +9,7 @@ import (
 	"lathe/frontend/source"
 	"lathe/frontend/stablehlo/syntax"
 	"lathe/ir"
+	"lathe/ir/op/pointwise"
 	"lathe/ir/op/whole"
 )
 
@@ -75,9 +76,41 @@ func convertShiftLogical(c *call) {
 	case n == 0:
 		c.outs = append(c.outs, x)
 	default:
-		mask := value{c.whole(x.node, 1<<(width-int(n))-1), x.dims}
-		c.outs = append(c.outs, c.pointwise(whole.And, nil, c.pointwise(whole.ShiftRight, nil, x, by), mask))
+		c.outs = append(c.outs, c.down(x, int(n)))
 	}
+}
+
+// down shifts n zeros into x from above, fewer than it has bits.
+func (c *call) down(x value, n int) value {
+	by := value{c.whole(x.node, int64(n)), x.dims}
+	y := c.pointwise(whole.ShiftRight, nil, x, by)
+	if c.err != nil || least(x.node) == 0 {
+		return y
+	}
+	return c.pointwise(whole.And, nil, y, value{c.whole(x.node, 1<<(x.node.Type.Format.Width()-n)-1), x.dims})
+}
+
+// convertLeadingZeros is W less the bits of x as an unsigned number, which are found half by half: where the upper half
+// is not 0, the bits are those of it and all of the lower one.
+func convertLeadingZeros(c *call) {
+	x := c.args[0]
+	if !ir.IsWhole(x.node.Type.Format) || x.node.Type.Format == ir.Bool {
+		c.fail(source.CodeDType, "%s has no integers", typeText(x))
+		return
+	}
+	width := x.node.Type.Format.Width()
+	like := x
+	number := func(v int) value { return value{c.whole(like.node, int64(v)), like.dims} }
+	some := func(v value) value { return c.pointwise(whole.Compare, &whole.CompareAttrs{Rel: "ne"}, v, number(0)) }
+	zeros := number(width)
+	for half := width / 2; half > 0 && c.err == nil; half /= 2 {
+		upper := c.down(x, half)
+		found := some(upper)
+		zeros = c.pointwise(pointwise.Sub, nil, zeros, c.pointwise(whole.Where, nil, found, number(half), number(0)))
+		x = c.pointwise(whole.Where, nil, found, upper, x)
+	}
+	c.outs = append(c.outs, c.pointwise(pointwise.Sub, nil, zeros, c.pointwise(whole.Where, nil, some(x), number(1),
+		number(0))))
 }
 
 // convertConvert changes the element type.

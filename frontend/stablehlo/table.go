@@ -53,6 +53,7 @@ func arithmetic() []spec {
 		{name: "stablehlo.shift_left", least: 2, most: 2, convert: binary(whole.ShiftLeft, nil)},
 		{name: "stablehlo.shift_right_arithmetic", least: 2, most: 2, convert: binary(whole.ShiftRight, nil)},
 		{name: "stablehlo.shift_right_logical", least: 2, most: 2, convert: convertShiftLogical},
+		{name: "stablehlo.count_leading_zeros", least: 1, most: 1, convert: convertLeadingZeros},
 		{name: "stablehlo.compare", least: 2, most: 2, convert: convertCompare},
 		{name: "stablehlo.select", least: 3, most: 3, convert: convertSelect, untyped: true},
 		{name: "stablehlo.clamp", least: 3, most: 3, convert: convertClamp, untyped: true},
