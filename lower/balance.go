@@ -137,8 +137,8 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		if limit == 0 {
 			room = "are more than one a cycle"
 		}
-		return nil, "", n.Errorf("L0455", "%.10g samples a second at %g MHz %s; %s (%q) takes %d cycles at least",
-			fps, b.plan.Target.ClockMHz, room, n.Op.Name, n.Name, least).
+		return nil, "", n.Errorf("L0455", "%s samples a second at %g MHz %s; %s (%q) takes %s at least", tomlText(fps),
+			b.plan.Target.ClockMHz, room, n.Op.Name, n.Name, cycles(least)).
 			WithNote("that is with %s", b.lanes(slow, least)).WithNote("set by %s", b.plan.Fold.From).
 			WithHint("ask for at most fps = %s", floorRate(b.rate(least)))
 	}
@@ -147,7 +147,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		return nil, "", err
 	}
 	if over != "" {
-		e := diag.New("L0456", b.graph.Name, "%.10g samples a second take %s than the budget", fps, over).
+		e := diag.New("L0456", b.graph.Name, "%s samples a second take %s than the budget", tomlText(fps), over).
 			WithNote("set by %s", b.plan.Fold.From)
 		if best, _, err := b.byBudget(); err == nil {
 			ii := best.report.II()
@@ -157,8 +157,8 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 	}
 	ii := d.report.II()
 	if ii > limit {
-		return nil, "", diag.New("L0455", b.graph.Name, "%.10g samples a second leave %d cycles each; the design found "+
-			"takes %d, at %q", fps, limit, ii, d.bottleneck(ii)).
+		return nil, "", diag.New("L0455", b.graph.Name, "%s samples a second leave %d cycles each; the design found "+
+			"takes %d, at %q", tomlText(fps), limit, ii, d.bottleneck(ii)).
 			WithHint("give lanes to that node by a [[fold.rule]], or ask for a lower rate")
 	}
 	proof := "no folding is slower than this"
@@ -178,7 +178,14 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 // floorRate prints a rate to three digits, rounded down so that it can be reached.
 func floorRate(fps float64) string {
 	scale := math.Pow(10, math.Floor(math.Log10(fps))-2)
-	return fmt.Sprintf("%.10g", math.Floor(fps/scale)*scale)
+	return tomlText(math.Floor(fps/scale) * scale)
+}
+
+func cycles(n int) string {
+	if n == 1 {
+		return "1 cycle"
+	}
+	return grouped(n) + " cycles"
 }
 
 // byBudget is as fast as the budget allows: the steps of speed are searched by estimates, and those around the best

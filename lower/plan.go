@@ -21,6 +21,8 @@ type Plan struct {
 	Fold     FoldPlan
 	Inputs   []InputPlan
 	Outputs  []OutputPlan
+	// Notes say where settings from outside and the file disagree.
+	Notes []string
 }
 
 // Target is the device and its clock.

@@ -207,6 +207,8 @@ type lines struct {
 	file  string
 	paths []string
 	at    []int
+	// flags are the flags of a command that stand above a key.
+	flags map[string]string
 }
 
 var (
@@ -250,8 +252,12 @@ func (l *lines) add(path string, line int) {
 	l.at = append(l.at, line)
 }
 
-// pos is file:line of a path, or of the nearest table around it that has a line of its own, or the file.
+// pos is the flag that stands above a path, or file:line of it, or of the nearest table around it that has a line of its
+// own, or the file.
 func (l *lines) pos(path string) string {
+	if flag, ok := l.flags[path]; ok {
+		return flag
+	}
 	for {
 		for i, p := range l.paths {
 			if p == path {

@@ -38,11 +38,10 @@ type planParser struct {
 // ParsePlan reads a plan; name stands in messages. What the plan does not say is as in DefaultPlan. All mistakes are
 // reported at once: L0401 for unknown keys, wrong types and syntax, L0402 for values that are not allowed, L0413 for an
 // unknown part, L0416 for keys of a mode that is not the plan's, L05xx for impossible formats, each with its line.
-func ParsePlan(name string, data []byte) (*Plan, error) {
-	f, at, err := decodePlan(name, data)
-	if err != nil {
-		return nil, err
-	}
+func ParsePlan(name string, data []byte) (*Plan, error) { return ParsePlanWith(name, data, Settings{}) }
+
+// plan is what the file says, with the defaults where it says nothing.
+func (f *planFile) plan(name string, at *lines) (*Plan, error) {
 	plan := DefaultPlan()
 	plan.File = name
 	p := &planParser{at: at}

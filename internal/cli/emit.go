@@ -25,6 +25,7 @@ func (a *App) emitVerilog() *cobra.Command {
 			"a plan: 8 bits, folded.",
 		Example: "  emit-verilog model.onnx -o out/ --calibrate x.npz", Args: exactly("MODEL")}
 	e.add(c, true)
+	e.choices.add(c)
 	f := c.Flags()
 	f.StringVarP(&e.out, "output", "o", "", "folder for the design; replaces that of an earlier emit-verilog")
 	f.StringVar(&e.top, "top", "", "name of the top module")

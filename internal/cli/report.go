@@ -29,6 +29,7 @@ func (a *App) report() *cobra.Command {
 		Example: "  lathe report model.onnx --calibrate c.npz --inputs x.npz --labels y.npy -o report.html",
 		Args:    exactly("MODEL")}
 	v.add(c, true)
+	v.choices.add(c)
 	v.addSamples(c)
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the page (HTML)")
 	c.Flags().StringVar(&title, "title", "", "headline; default: the name of the graph")

@@ -79,9 +79,6 @@ func (a *App) run(ctx context.Context, name string, args []string) int {
 		return exitOK
 	case errors.Is(err, errNo):
 		return exitNo
-	case errors.As(err, &usage):
-		fmt.Fprintf(a.Err, "%s: %v\n", name, err)
-		return exitUsage
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintf(a.Err, "%s: interrupted\n", name)
 		return exitNo
@@ -94,7 +91,7 @@ func (a *App) run(ctx context.Context, name string, args []string) int {
 	} else {
 		fmt.Fprintf(a.Err, "%s: %v\n", name, err)
 	}
-	if diag.CodeOf(err) == "L0101" {
+	if errors.As(err, &usage) || diag.CodeOf(err) == "L0101" {
 		return exitUsage
 	}
 	return exitNo
@@ -122,6 +119,8 @@ func unknownCommand(root *cobra.Command, given string) error {
 
 // usageError is wrong usage: an unknown flag, a missing argument.
 type usageError struct{ error }
+
+func (e *usageError) Unwrap() error { return e.error }
 
 func usagef(msg string, args ...any) error {
 	return &usageError{diag.New("L0101", "", msg, args...)}
@@ -152,6 +151,7 @@ func (a *App) command(name string) *cobra.Command {
 		root.SetHelpCommand(help(root))
 		root.CompletionOptions.HiddenDefaultCmd = true
 	}
+	root.SetUsageFunc(explainFlags)
 	root.Version = Version
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {

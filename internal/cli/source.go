@@ -28,6 +28,7 @@ type sourceFlags struct {
 	// of folders of Hugging Face
 	transformer source.Transformer
 	past        int
+	choices     choiceFlags
 }
 
 func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
@@ -75,6 +76,9 @@ func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
 	s.source.Shapes = shapes
 	s.source.Note = func(text string) { fmt.Fprintf(a.Err, "note: %s\n", text) }
 	s.source.Warn = func(text string) { fmt.Fprintf(a.Err, "warning: %s\n", text) }
+	if err := s.choose(a); err != nil {
+		return s.source, err
+	}
 	start := time.Now()
 	s.source.Passes.Clock = func() time.Duration { return time.Since(start) }
 	if s.dumpAfter == "" {

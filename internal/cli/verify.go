@@ -32,6 +32,7 @@ func (a *App) verify() *cobra.Command {
 			"by code, on samples: a test, not a proof. Exit status 1 on a mismatch, naming node, index and values.",
 		Example: "  lathe verify model.onnx --calibrate c.npz --inputs x.npz --labels y.npy", Args: exactly("MODEL")}
 	v.add(c, true)
+	v.choices.add(c)
 	v.addSamples(c)
 	f := c.Flags()
 	f.BoolVar(&v.trace, "trace", false, "also compare intermediate values, of up to 64 samples")

@@ -36,6 +36,8 @@ func (p Progress) report(step string, done, total int) {
 type Source struct {
 	// Model is the path of the model; Plan and Calibrate are paths or empty.
 	Model, Plan, Calibrate string
+	// Settings stand above the plan.
+	Settings lower.Settings
 	// Dims binds symbolic dimensions of the model.
 	Dims map[string]int
 	// Transformer is what a Hugging Face folder leaves open.
@@ -108,16 +110,16 @@ func Evaluable(g *ir.Graph) (*ir.Graph, error) {
 	return c, nil
 }
 
-// ReadPlan reads the plan, or returns the default one.
+// ReadPlan reads the plan, or returns the default one, under the settings.
 func (s Source) ReadPlan() (*lower.Plan, error) {
 	if s.Plan == "" {
-		return lower.DefaultPlan(), nil
+		return lower.ParsePlanWith("", nil, s.Settings)
 	}
 	data, err := os.ReadFile(s.Plan)
 	if err != nil {
 		return nil, diag.New("L0921", s.Plan, "cannot read the plan: %v", cause(err))
 	}
-	return lower.ParsePlan(filepath.Base(s.Plan), data)
+	return lower.ParsePlanWith(filepath.Base(s.Plan), data, s.Settings)
 }
 
 // cause strips the path that os errors repeat.

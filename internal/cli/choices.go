@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"lathe/lower"
+)
+
+// choiceFlags are the choices of a plan that most users make, and the only ones for many.
+type choiceFlags struct {
+	fps, clock float64
+	part, dsp  string
+	bits       int
+	flags      *pflag.FlagSet // nil where the command does not have them
+}
+
+func (f *choiceFlags) add(c *cobra.Command) {
+	f.flags = c.Flags()
+	f.flags.Float64Var(&f.fps, "fps", 0, "samples a second to reach, with the least hardware that does")
+	f.flags.StringVar(&f.part, "part", "", "the FPGA, see lathe list targets: xc7a100t")
+	f.flags.IntVar(&f.bits, "bits", 0, "bits of data and weights, 2 to 24; without it and a plan: 8")
+	f.flags.StringVar(&f.dsp, "dsp", "", "what multiplies: one DSP each, pack for two in one, none for LUTs")
+	f.flags.Float64Var(&f.clock, "clock", 0, "MHz that you hope for; without it and a plan: 250")
+}
+
+// settings are the flags that were given.
+func (f *choiceFlags) settings() (s lower.Settings) {
+	if f.flags == nil {
+		return s
+	}
+	s.FPS, s.ClockMHz = given(f.flags, "fps", &f.fps), given(f.flags, "clock", &f.clock)
+	s.Part, s.DSP = given(f.flags, "part", &f.part), given(f.flags, "dsp", &f.dsp)
+	s.Bits = given(f.flags, "bits", &f.bits)
+	return s
+}
+
+// given is v where the flag was given, else nil.
+func given[T any](f *pflag.FlagSet, name string, v *T) *T {
+	if !f.Changed(name) {
+		return nil
+	}
+	return v
+}
+
+// choose puts the flags above the plan and prints where they disagree with it. A flag of a wrong value is wrong usage.
+func (s *sourceFlags) choose(a *App) error {
+	s.source.Settings = s.choices.settings()
+	if s.source.Settings == (lower.Settings{}) {
+		return nil
+	}
+	plan, err := s.source.ReadPlan()
+	if err != nil {
+		if strings.HasPrefix(err.Error(), "--") {
+			return &usageError{err}
+		}
+		return err
+	}
+	for _, text := range plan.Notes {
+		s.source.Note(text)
+	}
+	return nil
+}
+
+// reading are the flags of how a model is read and lowered, which many commands share: their help comes last.
+var reading = []string{"bind", "check-passes", "dim", "dump-after", "example", "loss", "model-inputs", "outputs", "past",
+	"seq", "shape", "task", "unroll"}
+
+// explainFlags prints the flags that are a command's own, and then those of how it reads a model.
+func explainFlags(c *cobra.Command) error {
+	last := pflag.NewFlagSet("", pflag.ContinueOnError)
+	for _, name := range reading {
+		if f := c.LocalFlags().Lookup(name); f != nil && !f.Hidden {
+			last.AddFlag(f)
+		}
+	}
+	hide := func(hidden bool) { last.VisitAll(func(f *pflag.Flag) { f.Hidden = hidden }) }
+	hide(true)
+	err := (&cobra.Command{}).UsageFunc()(c)
+	hide(false)
+	if err == nil && last.HasFlags() {
+		c.Printf("\nHow the model is read, as in other commands:\n%s", last.FlagUsages())
+	}
+	return err
+}
