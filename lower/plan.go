@@ -39,6 +39,9 @@ type QuantizePlan struct {
 	Acc int
 	// Calibrate is how fraction bits are chosen that a format leaves open.
 	Calibrate calib.Method
+	// Round and Over hold for formats whose text does not say them.
+	Round format.Round
+	Over  format.Over
 	// Rules are tried in order: the first that matches a node and sets a slot decides that slot.
 	Rules []*Rule
 }
@@ -50,6 +53,8 @@ type Choice struct {
 	From string
 	// Given says that the plan asks for it, and not only the default: then it stands above what the model itself says.
 	Given bool
+
+	calibrated bool // values of calibration completed it
 }
 
 // Match selects nodes: every field that is not empty must match.

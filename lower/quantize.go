@@ -31,7 +31,9 @@ type quantizer struct {
 	open map[*ir.Node]format.Block
 	// own is the model's own quantization, ruled says that the plan decided a value in spite of it, and bare lists nodes
 	// that compute an output for nobody else.
-	own         *own.Model
+	own *own.Model
+	// loose counts formats that calibration completed and no rule of a plan can stand for.
+	loose       int
 	ruled, bare map[*ir.Node]bool
 	errs        diag.List
 	// faults counts what is wrong; refused holds the errors L0406, each of which stands for all nodes of one cause.
@@ -44,7 +46,11 @@ type quantizer struct {
 // for constants that have no code, L0409 for nodes that the plan wants to keep float.
 func quantize(s *State, g *ir.Graph) error {
 	before := g.Clone()
+	loose := 0
 	if s.Plan.Quantize.Data.Given {
+		if slices.ContainsFunc(g.Nodes, own.Quantizes) {
+			loose++ // the values of inputs decide which clips stay
+		}
 		if err := own.Clips(g, func(n *ir.Node) (lo, hi float64) { return s.values[n].Min, s.values[n].Max }); err != nil {
 			return err
 		}
@@ -52,6 +58,7 @@ func quantize(s *State, g *ir.Graph) error {
 	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values, users: g.Users(),
 		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice),
 		open:  make(map[*ir.Node]format.Block),
+		loose: loose,
 		ruled: make(map[*ir.Node]bool), bare: make(map[*ir.Node]bool), refused: make(map[refusal]*refused)}
 	var err error
 	if q.own, err = own.Of(g); err != nil {
@@ -70,6 +77,7 @@ func quantize(s *State, g *ir.Graph) error {
 	if err := q.errs.Err(); err != nil {
 		return err
 	}
+	s.Report.Loose = q.loose
 	g.DropDead()
 	g.Stage = ir.StageQuantized
 	return s.measure(before, g)
@@ -146,11 +154,7 @@ func (q *quantizer) computes(n *ir.Node, readers int) *ir.Node {
 func (q *quantizer) node(n *ir.Node) {
 	mistakes := q.faults
 	if c := q.rule(n, dataIn); c != nil {
-		for i, a := range n.Args {
-			if !a.IsConst() {
-				n.Args[i] = q.cast(a, *c, n, q.values[a])
-			}
-		}
+		q.argumentsAs(n, *c)
 	}
 	if own.Encodes(n) && !q.quant(n) {
 		return
@@ -170,6 +174,7 @@ func (q *quantizer) node(n *ir.Node) {
 			c = q.scaledInput(n, c)
 		}
 		q.result(n, c)
+		q.pin(n, "data_out", c)
 		return
 	case n.Op.Traits.KeepsCodes:
 		n.Type.Format, n.Type.Scales = n.Args[0].Type.Format, nil
@@ -190,6 +195,7 @@ func (q *quantizer) node(n *ir.Node) {
 		q.constants(n)
 		if c := q.resultChoice(n, explicit); !q.blockResult(n, c) && !q.codedResult(n, c) {
 			q.result(n, c)
+			q.pin(n, "data_out", c)
 		}
 	}
 	if q.faults == mistakes { // else the formats of n are not those of the plan
@@ -245,8 +251,16 @@ func (q *quantizer) result(n *ir.Node, c Choice) {
 	q.explain(n, "data_out", n.Type, c.From)
 }
 
-// resolve completes the format of a choice by the values that it must hold.
+// resolve completes the format of a choice by values of calibration, and counts it as loose.
 func (q *quantizer) resolve(c Choice, v *calib.Values) format.Format {
+	if _, open := c.Pattern.Open(); open {
+		q.loose++
+	}
+	return q.complete(c, v)
+}
+
+// complete completes the format of a choice by the values that it must hold.
+func (q *quantizer) complete(c Choice, v *calib.Values) format.Format {
 	f, open := c.Pattern.Open()
 	if !open {
 		return c.Pattern.Format

@@ -119,6 +119,7 @@ func (q *quantizer) unblock(n *ir.Node) (was format.Block) {
 	c := openFormat(width, n.Op.Name+" computes on fixed values")
 	if n.Op.Traits.Joins {
 		c = q.joinedChoice(n, c)
+		q.loose++
 	}
 	for i, a := range n.Args {
 		b, ok := a.Type.BlockFormat()

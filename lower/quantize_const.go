@@ -61,7 +61,7 @@ func (q *quantizer) constants(n *ir.Node) {
 		case channels:
 			typ, why = channelType(c, t, q.finer(n))
 		default:
-			typ.Format = q.resolve(c, calib.Of(t.Floats))
+			typ.Format = q.complete(c, calib.Of(t.Floats))
 			why = dataProblem(typ.Format)
 		}
 		if why != "" {

@@ -52,7 +52,10 @@ func (q *quantizer) wantJoined() {
 
 // joinedChoice completes the choice of a result by its values.
 func (q *quantizer) joinedChoice(n *ir.Node, c Choice) Choice {
-	c.Pattern = format.PatternOf(q.resolve(c, q.values[n]))
+	if _, open := c.Pattern.Open(); open {
+		c.calibrated = true
+	}
+	c.Pattern = format.PatternOf(q.complete(c, q.values[n]))
 	c.From += ", for all that " + n.Name + " joins"
 	return c
 }
@@ -83,6 +86,11 @@ func (q *quantizer) joined(n *ir.Node, explicit *Choice) {
 	} else {
 		c := q.joinedChoice(n, want)
 		q.result(n, c)
+		if blocks {
+			q.loose++
+		} else {
+			q.pin(n, "data_out", c)
+		}
 		for i, a := range n.Args {
 			if !a.IsConst() {
 				n.Args[i] = q.cast(a, c, n, q.values[a])
@@ -227,6 +235,7 @@ func (q *quantizer) window(n *ir.Node) bool {
 			limit = max(limit, hi)
 		}
 	}
+	q.loose++
 	if v := q.values[n]; v != nil {
 		limit = topBit(v) + windowMargin
 	}

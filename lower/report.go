@@ -21,6 +21,10 @@ type Report struct {
 	Recognized []recognize.Found
 	// Slots says which rule decided each format, in graph order.
 	Slots []Slot
+	// Chosen are the slots whose fraction bits calibration chose and a rule for the node can give; Loose counts what
+	// calibration decided beyond that.
+	Chosen []Slot
+	Loose  int
 	// Nodes and Outputs hold the error of each value against the float model, accumulated from the inputs on, and with
 	// Options.Alone also that of each node alone.
 	Nodes, Outputs []ValueReport

@@ -140,7 +140,7 @@ func (a *App) command(name string) *cobra.Command {
 			Long: "lathe compiles trained neural networks to Verilog and to CUDA kernels, and shows by simulation\n" +
 				"that the hardware computes exactly what the quantized model says.",
 			Example: "  lathe verify model.onnx --calibrate x.npz"}
-		root.AddCommand(a.inspect(), a.diff(), a.runModel(), a.quantize(), a.emitVerilog(), a.emitCUDA(), a.replay(),
+		root.AddCommand(a.inspect(), a.diff(), a.runModel(), a.quantize(), a.plan(), a.emitVerilog(), a.emitCUDA(), a.replay(),
 			a.verify(), a.area(), a.report(), a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
 		root.RunE = func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {

@@ -232,6 +232,15 @@ type Hardware struct {
 	units unit.Cache
 }
 
+// Schedule is the report of what each node would get as hardware; nil for a graph that was saved scheduled.
+func (q *Quantized) Schedule(ctx context.Context) (*lower.Report, error) {
+	if q.Graph.Stage == ir.StageScheduled {
+		return nil, nil
+	}
+	_, report, err := lower.ScheduleWith(ctx, q.Graph, q.Plan, q.passes)
+	return report, err
+}
+
 // Emit schedules a quantized graph and prints the design.
 func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, error) {
 	hw := &Hardware{Quantized: q, Scheduled: q.Graph}

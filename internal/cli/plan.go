@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *App) plan() *cobra.Command {
+	var s sourceFlags
+	c := &cobra.Command{Use: "plan MODEL", Short: "print a plan filled in with the model's nodes and the formats of calibration",
+		Long: "Prints a plan for a model: what the flags and --plan say, a rule for each format that calibration chose, and\n" +
+			"as comments what else was decided, with the names of the nodes. emit-verilog with this plan makes the same\n" +
+			"Verilog as with the flags.",
+		Example: "  lathe plan model.onnx --calibrate x.npz --fps 1e5 > plan.toml", Args: exactly("MODEL")}
+	s.add(c, true)
+	s.choices.add(c)
+	c.RunE = func(c *cobra.Command, args []string) error {
+		source, err := s.of(a, args[0])
+		if err != nil {
+			return err
+		}
+		p := progress{app: a}
+		defer p.finish()
+		p.Report("import", 0, 0)
+		g, err := source.Import()
+		if err != nil {
+			return err
+		}
+		p.Report("quantize", 0, 0)
+		q, err := source.Quantize(c.Context(), g)
+		if err != nil {
+			return err
+		}
+		a.warnQuantized(q)
+		p.Report("schedule", 0, 0)
+		schedule, err := q.Schedule(c.Context())
+		if err != nil {
+			return err
+		}
+		p.finish()
+		text := q.Plan.Text(filepath.Base(args[0]), q.Graph, q.Report, schedule)
+		fmt.Fprint(a.Out, text)
+		facts := map[string]any{"model": args[0], "plan": text}
+		if q.Report != nil {
+			facts["chosen"], facts["needs_calibration"] = q.Report.Chosen, q.Report.Loose > 0
+		}
+		return a.writeJSON(facts)
+	}
+	return a.withJSON(c)
+}

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// Text is the plan as a file, filled in with what became of it for a model: formats that calibration chose stand as
+// rules, other decisions as comments. g is the quantized graph, quantized and scheduled are the reports of lowering it;
+// quantized is nil for a graph that was saved quantized. Where quantized.Loose is 0, ParsePlan of the text leads to the
+// same design without calibration data.
+func (p *Plan) Text(model string, g *ir.Graph, quantized, scheduled *Report) string {
+	t := planText{plan: p, model: model, graph: g, scheduled: scheduled}
+	if quantized != nil {
+		t.quantized = *quantized
+	}
+	t.head(quantized == nil)
+	t.target()
+	t.quantize(quantized == nil)
+	t.fold()
+	if quantized != nil {
+		t.ends()
+	}
+	return t.out.String()
+}
+
+type planText struct {
+	plan      *Plan
+	model     string
+	graph     *ir.Graph
+	quantized Report
+	scheduled *Report
+	out       strings.Builder
+}
+
+func (t *planText) line(text string, args ...any) { fmt.Fprintf(&t.out, text+"\n", args...) }
+
+// key writes a key, as a comment where the plan leaves it to the default.
+func (t *planText) key(given bool, name string, value any, comment string) {
+	text := name + " = " + tomlText(value)
+	if !given {
+		text = "# " + text
+	}
+	if comment != "" {
+		text = fmt.Sprintf("%-32s # %s", text, comment)
+	}
+	t.line("%s", text)
+}
+
+func (t *planText) head(saved bool) {
+	t.line("# The plan of %s. Keys and their values: docs/plan.md. Lines behind # say what Lathe chose by itself;", t.model)
+	t.line("# take the # away to keep a choice, change it to make another.")
+	switch {
+	case saved:
+		t.line("# The graph was saved quantized: its formats stand, and only [target] and [fold] have an effect.")
+	case t.quantized.Loose > 0:
+		t.line("# Calibration decides more than rules can say here: give --calibrate with this plan, as when it was made.")
+	default:
+		t.line("# It leads to the same Verilog with and without --calibrate.")
+	}
+}
+
+func (t *planText) target() {
+	f := t.plan.Target.FPGA
+	t.line("\n[target]")
+	t.key(true, "part", f.Part, fmt.Sprintf("%s: %s LUT, %s DSP, %s block RAM", f.Family, grouped(f.LUT), grouped(f.DSP),
+		grouped(f.BRAM)))
+	t.key(true, "clock_mhz", t.plan.Target.ClockMHz, "hoped for; cycles become seconds by it")
+}
+
+func (t *planText) quantize(saved bool) {
+	q := &t.plan.Quantize
+	t.line("\n[quantize]")
+	if saved {
+		return
+	}
+	given := func(c Choice) bool { return c.Given || !t.ownFormats() }
+	t.key(given(q.Data), "data", t.format(&q.Data), "inputs and results where no rule says more")
+	t.key(given(q.Weight), "weight", t.format(&q.Weight), "fraction bits by output channel")
+	t.key(given(q.Bias), "bias", t.format(&q.Bias), "")
+	t.key(true, "round", roundWords[q.Round], strings.Join(roundWords, ", "))
+	t.key(true, "overflow", overWords[q.Over], strings.Join(overWords, ", "))
+	t.key(true, "calibrate", q.Calibrate.String(), "")
+	t.key(true, "acc", q.Acc, "bits of accumulators of products in blocks, at most")
+	for _, n := range t.quantized.Nodes {
+		if n.Op == "input" {
+			continue
+		}
+		t.chosen(n.Name)
+	}
+	for _, r := range q.Rules {
+		t.line("\n[[quantize.rule]]")
+		t.match(&r.Match)
+		if r.Skip != nil {
+			t.key(true, "skip", *r.Skip, "")
+		}
+		t.slot("data_in", r.DataIn)
+		t.slot("weight", r.Weight)
+		t.slot("bias", r.Bias)
+		t.slot("data_out", r.DataOut)
+	}
+}
+
+// ownFormats says that the model brings formats, above which keys of [quantize] would stand.
+func (t *planText) ownFormats() bool {
+	return slices.ContainsFunc(t.quantized.Slots, func(s Slot) bool { return strings.HasPrefix(s.From, "the model:") })
+}
+
+// chosen writes the rule of one node: what calibration chose, and as comments what follows from other choices.
+func (t *planText) chosen(node string) {
+	pinned, seen := make(map[string]bool), make(map[string]bool)
+	for _, s := range t.quantized.Chosen {
+		if s.Node == node {
+			pinned[s.Slot] = true
+		}
+	}
+	var rule, said []string
+	head := "[[quantize.rule]]"
+	for _, s := range t.quantized.Slots {
+		switch {
+		case s.Node != node || s.Slot == "factor" || seen[s.Slot]:
+			continue
+		case s.Slot == "acc" || !pinned[s.Slot]:
+			said = append(said, fmt.Sprintf("# %s = %s", s.Slot, quoted(s.Format)))
+		default:
+			rule = append(rule, fmt.Sprintf("%s = %s", s.Slot, quoted(t.whole(s.Format))))
+		}
+		seen[s.Slot] = true
+		head = fmt.Sprintf("%-32s # %s", "[[quantize.rule]]", s.Op)
+	}
+	off := ""
+	if len(rule) == 0 { // a rule must set something
+		off = "# "
+	}
+	t.line("\n%s%s\n%s%s", off, head, off, matchLine(node))
+	for _, l := range append(rule, said...) {
+		t.line("%s", l)
+	}
+}
+
+// matchLine selects exactly one node.
+func matchLine(node string) string {
+	if strings.ContainsAny(node, "*?") {
+		return "regex = " + quoted("^"+regexp.QuoteMeta(node)+"$")
+	}
+	return "name = " + quoted(node)
+}
+
+func (t *planText) match(m *Match) {
+	for _, k := range []struct{ key, text string }{{"op", m.Op}, {"name", m.Name}, {"regex", m.Regex}} {
+		if k.text != "" {
+			t.key(true, k.key, k.text, "")
+		}
+	}
+}
+
+func (t *planText) slot(key string, c *Choice) {
+	if c != nil {
+		t.key(true, key, t.format(c), "")
+	}
+}
+
+func (t *planText) format(c *Choice) string { return t.whole(c.Pattern.String()) }
+
+// whole is a format's text with the options that it leaves out for being the common ones, where those of the plan
+// differ.
+func (t *planText) whole(text string) string {
+	q := &t.plan.Quantize
+	pattern, err := format.ParsePattern(text)
+	if err != nil {
+		return text
+	}
+	var options string
+	format.WithRules(pattern.Format, func(r *format.Round, o *format.Over) {
+		if *r != q.Round && !strings.Contains(text, "round=") {
+			options += ",round=" + roundWords[*r]
+		}
+		if *o != q.Over && !strings.Contains(text, "over=") {
+			options += ",over=" + overWords[*o]
+		}
+	})
+	at := strings.Index(text, ")")
+	if at < 0 || options == "" {
+		return text
+	}
+	return text[:at] + options + text[at:]
+}
+
+func (t *planText) fold() {
+	f := &t.plan.Fold
+	t.line("\n[fold]")
+	t.key(true, "mode", f.Mode, strings.Join(modeWords, ", "))
+	if f.FPS > 0 {
+		t.key(true, "fps", f.FPS, "samples a second at clock_mhz")
+	}
+	for _, b := range []struct {
+		key string
+		n   int
+	}{{"max_lut", f.MaxLUT}, {"max_dsp", f.MaxDSP}, {"max_bram", f.MaxBRAM}} {
+		if b.n > 0 {
+			t.key(true, b.key, b.n, "")
+		}
+	}
+	dsp := f.DSP
+	if dsp == "" {
+		dsp = dspWords[0]
+	}
+	t.key(f.DSP != "", "dsp", dsp, strings.Join(dspWords, ", "))
+	for _, r := range f.Rules {
+		t.line("\n[[fold.rule]]")
+		t.match(&r.Match)
+		for _, k := range []struct {
+			key string
+			n   int
+		}{{"in_lanes", r.InLanes}, {"out_lanes", r.OutLanes}} {
+			if k.n > 0 {
+				t.key(true, k.key, k.n, "")
+			}
+		}
+		for _, k := range []struct{ key, text string }{{"style", r.Style.String()}, {"mem", r.Mem}, {"dsp", r.DSP}} {
+			if k.text != "" {
+				t.key(true, k.key, k.text, "")
+			}
+		}
+	}
+	if t.scheduled != nil {
+		t.lanes(t.scheduled)
+	}
+}
+
+// lanes writes the lanes of each unit as comments.
+func (t *planText) lanes(r *Report) {
+	named := make(map[string]bool, len(t.graph.Nodes)) // not what scheduling adds
+	for _, n := range t.graph.Nodes {
+		named[n.Name] = true
+	}
+	for _, u := range r.Units {
+		if u.Module == "" || !named[u.Node] {
+			continue
+		}
+		about := u.Module + ", " + cycles(u.II)
+		if u.Costed {
+			about += fmt.Sprintf(", %s LUT, %s DSP", grouped(u.Cost.LUT), grouped(u.Cost.DSP))
+		}
+		t.line("\n%-32s # %s", "# [[fold.rule]]", about)
+		t.line("# %s", matchLine(u.Node))
+		t.line("# in_lanes = %d\n# out_lanes = %d", u.InLanes, u.OutLanes)
+	}
+}
+
+func (t *planText) ends() {
+	chosen := make(map[string]string)
+	for _, s := range t.quantized.Chosen {
+		if s.Op == "input" {
+			chosen[s.Node] = s.Format
+		}
+	}
+	for _, n := range t.graph.In {
+		t.line("\n[[input]]")
+		t.key(true, "name", n.Name, "")
+		in := t.plan.input(n.Name)
+		if in == nil {
+			in = &InputPlan{}
+		}
+		switch {
+		case chosen[n.Name] != "":
+			t.key(true, "format", t.whole(chosen[n.Name]), "")
+		case in.Format != nil:
+			t.key(true, "format", t.format(in.Format), "")
+		}
+		if r := in.Range; r != nil {
+			t.line("range = [%s, %s]", fraction(r[0]), fraction(r[1]))
+		} else {
+			t.line("# range = [-1.0, 1.0]")
+		}
+		if in.Shape != nil {
+			t.line("shape = %s", strings.ReplaceAll(fmt.Sprint(in.Shape), " ", ", "))
+		}
+	}
+	for _, o := range t.graph.Out {
+		out := t.plan.output(o.Name)
+		if out == nil || out.Format == nil {
+			t.line("\n# [[output]]\n# name = %s\n# format = %s", quoted(o.Name), quoted("fixed(16)"))
+			continue
+		}
+		t.line("\n[[output]]")
+		t.key(true, "name", o.Name, "")
+		t.key(true, "format", t.format(out.Format), "")
+	}
+}
+
+// fraction is a number with a point, as lists of TOML want all of them alike.
+func fraction(v float64) string {
+	s := tomlText(v)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
