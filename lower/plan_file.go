@@ -252,8 +252,8 @@ func (l *lines) add(path string, line int) {
 	l.at = append(l.at, line)
 }
 
-// pos is the flag that stands above a path, or file:line of it, or of the nearest table around it that has a line of its
-// own, or the file.
+// pos is the flag that stands above a path, or file:line of it, or of the nearest table around it that has a line of
+// its own, or the file.
 func (l *lines) pos(path string) string {
 	if flag, ok := l.flags[path]; ok {
 		return flag

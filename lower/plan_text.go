@@ -55,8 +55,8 @@ func (t *planText) key(given bool, name string, value any, comment string) {
 }
 
 func (t *planText) head(saved bool) {
-	t.line("# The plan of %s. Keys and their values: docs/plan.md. Lines behind # say what Lathe chose by itself;", t.model)
-	t.line("# take the # away to keep a choice, change it to make another.")
+	t.line("# The plan of %s. Keys and their values: docs/plan.md. Lines behind # say what follows", t.model)
+	t.line("# from others, or what Lathe chose: take the # away to hold on to it, or to choose otherwise.")
 	switch {
 	case saved:
 		t.line("# The graph was saved quantized: its formats stand, and only [target] and [fold] have an effect.")

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"lathe/internal/diag"
+	"lathe/internal/whole"
 )
 
 //go:embed harness/harness.h
@@ -211,11 +212,11 @@ func cached(ctx context.Context, cache, name string, fill func(dir string) error
 	if _, err := os.Stat(final); err == nil {
 		return final, nil
 	}
-	dir, err := os.MkdirTemp(root, "making-")
+	dir, err := whole.Folder(root, "making-")
 	if err != nil {
 		return "", unwritable(err)
 	}
-	defer os.RemoveAll(dir)
+	defer whole.Remove(dir)
 	if err := fill(dir); err != nil {
 		var failure *toolError
 		var known *diag.Error

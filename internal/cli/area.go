@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/internal/driver"
+	"lathe/internal/whole"
 	"lathe/ir/target"
 	"lathe/sim/area"
 )
@@ -89,11 +90,11 @@ func (a *App) designFolder(ctx context.Context, s sourceFlags, arg string) (dir 
 	if err != nil {
 		return "", nil, err
 	}
-	temp, err := os.MkdirTemp("", "lathe-area-*")
+	temp, err := whole.Folder("", "lathe-area-*")
 	if err != nil {
 		return "", nil, err
 	}
-	done = func() { os.RemoveAll(temp) }
+	done = func() { whole.Remove(temp) }
 	if err := driver.Write(hw.Design, temp); err != nil {
 		done()
 		return "", nil, err

@@ -11,10 +11,10 @@ import (
 
 func (a *App) plan() *cobra.Command {
 	var s sourceFlags
-	c := &cobra.Command{Use: "plan MODEL", Short: "print a plan filled in with the model's nodes and the formats of calibration",
-		Long: "Prints a plan for a model: what the flags and --plan say, a rule for each format that calibration chose, and\n" +
-			"as comments what else was decided, with the names of the nodes. emit-verilog with this plan makes the same\n" +
-			"Verilog as with the flags.",
+	c := &cobra.Command{Use: "plan MODEL", Short: "print a plan filled in with the nodes of a model",
+		Long: "Prints a plan for a model: what the flags and --plan say, a rule for each format that calibration chose,\n" +
+			"and as comments what else was decided, with the names of the nodes. emit-verilog with this plan makes the\n" +
+			"same Verilog as with the flags.",
 		Example: "  lathe plan model.onnx --calibrate x.npz --fps 1e5 > plan.toml", Args: exactly("MODEL")}
 	s.add(c, true)
 	s.choices.add(c)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"lathe/golden/pjrt"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/internal/whole"
 	"lathe/sim/area"
 )
 
@@ -122,11 +122,11 @@ func absent(err error) bool {
 
 // countCells counts the cells of a design with Yosys.
 func countCells(ctx context.Context, hw *driver.Hardware) (r *area.Report, err error) {
-	dir, err := os.MkdirTemp("", "lathe-report-*")
+	dir, err := whole.Folder("", "lathe-report-*")
 	if err != nil {
 		return nil, diag.New("L0625", "", "cannot write the design: %v", reason(err))
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() { err = errors.Join(err, whole.Remove(dir)) }()
 	folder := filepath.Join(dir, "design")
 	if err := driver.Write(hw.Design, folder); err != nil {
 		return nil, err

@@ -10,11 +10,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -25,7 +23,7 @@ import (
 // Version names the compiler in emitted files; it depends on nothing but the source.
 const Version = "0.1.0"
 
-// Exit statuses: done; the check failed or the input is unusable; the command was used wrongly.
+// Exit statuses: done; the check failed or the input is unusable; the command was used wrongly. Signals have their own.
 const (
 	exitOK    = 0
 	exitNo    = 1
@@ -55,10 +53,8 @@ func Main(name string, args []string) int {
 		}
 		return exitOK
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	a := &App{Env: hostEnv(), Out: os.Stdout, Err: os.Stderr}
-	return a.run(ctx, name, args)
+	return a.run(interruptible(name), name, args)
 }
 
 func (a *App) run(ctx context.Context, name string, args []string) int {
@@ -74,13 +70,14 @@ func (a *App) run(ctx context.Context, name string, args []string) int {
 		}
 	}
 	var usage *usageError
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitOK
-	case errors.Is(err, errNo):
-		return exitNo
-	case errors.Is(err, context.Canceled):
+	}
+	if status, ok := interruption(ctx); ok { // whatever the work says of it
 		fmt.Fprintf(a.Err, "%s: interrupted\n", name)
+		return status
+	}
+	if errors.Is(err, errNo) {
 		return exitNo
 	}
 	var several diag.List
@@ -140,8 +137,8 @@ func (a *App) command(name string) *cobra.Command {
 			Long: "lathe compiles trained neural networks to Verilog and to CUDA kernels, and shows by simulation\n" +
 				"that the hardware computes exactly what the quantized model says.",
 			Example: "  lathe verify model.onnx --calibrate x.npz"}
-		root.AddCommand(a.inspect(), a.diff(), a.runModel(), a.quantize(), a.plan(), a.emitVerilog(), a.emitCUDA(), a.replay(),
-			a.verify(), a.area(), a.report(), a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
+		root.AddCommand(a.inspect(), a.diff(), a.runModel(), a.quantize(), a.plan(), a.emitVerilog(), a.emitCUDA(),
+			a.replay(), a.verify(), a.area(), a.report(), a.convert(), a.dot(), a.list(), a.doctor(), a.format(), a.worker())
 		root.RunE = func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return unknownCommand(c, args[0])

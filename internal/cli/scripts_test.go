@@ -81,6 +81,12 @@ func need(t *testing.T, script string) (plugin string) {
 	if !ok {
 		return ""
 	}
+	return needed(t, list)
+}
+
+// needed skips the test where one of the tools is missing, and returns the plugin if that is one of them.
+func needed(t *testing.T, list string) (plugin string) {
+	t.Helper()
 	for _, name := range strings.Fields(list) {
 		switch name {
 		case "plugin":

@@ -3,6 +3,8 @@
 package cli
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"time"
 
@@ -79,6 +81,11 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	if err := writable(v.wave, "L0920"); err != nil {
 		return err
 	}
+	if v.out != "" {
+		if err := driver.Verilog.Check(v.out); err != nil {
+			return err
+		}
+	}
 	p := progress{app: a}
 	defer p.finish()
 	job, seconds, err := a.job(c, v, model, &p)
@@ -88,8 +95,8 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	engines := driver.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now}
 	check, err := engines.Verify(c.Context(), *job)
 	p.finish()
-	if err != nil {
-		return err
+	if e := v.write(c.Context(), job, model); e != nil || err != nil {
+		return cmp.Or(err, e)
 	}
 	check.Model, check.Folder = model, v.out
 	for step, s := range seconds {
@@ -114,6 +121,18 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 		return errNo
 	}
 	return nil
+}
+
+// write puts the design into the folder of -o, whether it is right or not, but not after an interruption.
+func (v *verifyFlags) write(ctx context.Context, job *driver.Job, model string) error {
+	if v.out == "" || ctx.Err() != nil {
+		return nil
+	}
+	vectors := job.Samples[:min(job.HW.AffordableVectors(), len(job.Samples))]
+	if err := job.HW.Complete(ctx, model, vectors); err != nil {
+		return err
+	}
+	return driver.Write(job.HW.Design, v.out)
 }
 
 // job runs the stages before the comparison and times them.
@@ -154,15 +173,6 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 	}
 	if err := v.load(job, c.Flags().Changed("samples")); err != nil {
 		return nil, nil, err
-	}
-	if v.out != "" { // last, so that a refusal leaves no folder behind
-		vectors := job.Samples[:min(hw.AffordableVectors(), len(job.Samples))]
-		if err := hw.Complete(c.Context(), model, vectors); err != nil {
-			return nil, nil, err
-		}
-		if err := driver.Write(hw.Design, v.out); err != nil {
-			return nil, nil, err
-		}
 	}
 	lap("emit")
 	return job, seconds, nil

@@ -17,6 +17,7 @@ import (
 	"lathe/emit/cuda"
 	"lathe/emit/verilog"
 	"lathe/internal/diag"
+	"lathe/internal/whole"
 	"lathe/rtl"
 )
 
@@ -104,11 +105,11 @@ func writeFolder(k Kind, files []rtl.File, dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return fail(err)
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+"-*")
+	temp, err := whole.Folder(filepath.Dir(dir), "."+filepath.Base(dir)+"-*")
 	if err != nil {
 		return fail(err)
 	}
-	defer os.RemoveAll(temp)
+	defer whole.Remove(temp)
 	if err := os.Chmod(temp, 0o755); err != nil {
 		return fail(err)
 	}

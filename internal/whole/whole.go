@@ -20,10 +20,11 @@ func Write(path string, fill func(w io.Writer) error) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return into(path, fill)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	f, err := file(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err
 	}
+	defer Keep(f.Name())
 	err = buffered(f, fill)
 	if err == nil {
 		err = f.Chmod(0o644) // readable like any file that a program writes

@@ -10,7 +10,6 @@ package area
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"lathe/internal/diag"
+	"lathe/internal/whole"
 )
 
 // Codes of the errors that Count and Sources return.
@@ -108,7 +108,7 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 		return nil, r.failed(CodeOutput, "%v", err)
 	}
 	report.Tool, report.Flags = r.version, flags
-	return report, os.RemoveAll(r.folder)
+	return report, whole.Remove(r.folder)
 }
 
 // synthesis is the one command of a count. No pads and clock buffers: the design is a block inside a chip.

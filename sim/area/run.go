@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lathe/internal/diag"
+	"lathe/internal/whole"
 )
 
 // run is one Yosys run: its folder holds script, log and results, and stays behind only when the run failed.
@@ -39,7 +40,7 @@ func newRun(ctx context.Context, opts Options) (*run, error) {
 	if err != nil || len(words) < 2 || words[0] != "Yosys" {
 		return nil, diag.New(CodeNoTool, "", "%s -V does not name a version of Yosys (%v)", opts.Yosys, err)
 	}
-	folder, err := os.MkdirTemp(opts.LogDir, "lathe-yosys-")
+	folder, err := whole.Folder(opts.LogDir, "lathe-yosys-")
 	if err != nil {
 		return nil, diag.New(CodeFailed, "", "no folder for the log: %v", err)
 	}
@@ -72,7 +73,8 @@ func (r *run) yosys(ctx context.Context, script string) error {
 		return r.failed(CodeTimeout, "Yosys did not finish within %v", r.timeout).
 			WithHint("a flat or fully unrolled design can take minutes: count its modules one by one, or allow more time")
 	case ctx.Err() != nil:
-		return r.failed(CodeFailed, "Yosys was stopped: %v", ctx.Err())
+		_ = whole.Remove(r.folder) // nobody asks why
+		return ctx.Err()
 	case err != nil:
 		return r.explain(err)
 	}
@@ -104,6 +106,7 @@ func (r *run) explain(cause error) error {
 
 // failed is a diag.Error that names the log.
 func (r *run) failed(code, msg string, args ...any) *diag.Error {
+	whole.Keep(r.folder)
 	return diag.New(code, "", msg, args...).WithNote("the whole output of Yosys: %s", r.file("log"))
 }
 
