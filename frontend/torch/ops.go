@@ -17,7 +17,7 @@ import (
 // tables lists the operations, by what they do.
 func tables() [][]row {
 	return [][]row{layers(), plain(), functions(), shapes(), pairs(), reductions(), matrices(), makers(), indexing(),
-		images(), recurrences()}
+		images(), orders(), recurrences()}
 }
 
 // layers lists the operations with weights, the norms and the pools.
@@ -116,14 +116,20 @@ func (c *call) spatial(name string, list []int, rank, def int) []int {
 	return slices.Repeat([]int{def}, rank)
 }
 
-// batched gives an image without a batch axis one of size 1; undo takes it away again.
+// batched is aside of what takes one or two spatial axes.
 func (c *call) batched(x *ir.Node, spatial int) (y *ir.Node, undo func(*ir.Node) *ir.Node) {
+	if c.err == nil && spatial > 2 {
+		c.fail(source.CodeSpatial, "has %d spatial axes; one or two are supported", spatial)
+	}
+	return c.aside(x, spatial)
+}
+
+// aside gives an image without a batch axis one of size 1; undo takes it away again.
+func (c *call) aside(x *ir.Node, spatial int) (y *ir.Node, undo func(*ir.Node) *ir.Node) {
 	shape := c.shape(x)
 	switch {
 	case c.err != nil:
 		return nil, func(*ir.Node) *ir.Node { return nil }
-	case spatial > 2:
-		c.fail(source.CodeSpatial, "has %d spatial axes; one or two are supported", spatial)
 	case len(shape) == spatial+2:
 		return x, func(y *ir.Node) *ir.Node { return y }
 	case len(shape) != spatial+1:
@@ -148,7 +154,7 @@ func convertConv(c *call) {
 		c.transposed(x, w, b)
 		return
 	}
-	x, undo := c.batched(x, rank)
+	x, undo := c.aside(x, rank)
 	if c.err != nil {
 		return
 	}
@@ -161,6 +167,10 @@ func convertConv(c *call) {
 		win.Pads = slices.Concat(pads, pads)
 	}
 	c.window(&win)
+	if rank == 3 {
+		c.result(undo(c.volume(x, w, b, win, clampInt(c.int("groups", 1)))))
+		return
+	}
 	a := &sum.ConvAttrs{Window: win, Groups: clampInt(c.int("groups", 1))}
 	args := []*ir.Node{x, w}
 	if b != nil {

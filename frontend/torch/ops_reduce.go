@@ -171,37 +171,39 @@ func convertArgMax(c *call) {
 
 // convertVar is the variance, in two passes, or its root; the divisor is the count less the correction.
 func convertVar(root bool) func(*call) {
-	return func(c *call) {
-		x := c.tensor("self")
-		axes := c.axes(c.ints("dim"), len(c.shape(x)))
-		correction := 1.
-		if c.has("correction") {
-			correction = c.scalar("correction").float()
-		}
-		if !c.bool("unbiased", true) {
-			correction = 0
-		}
-		count := 1.
-		for _, a := range axes {
-			if c.err == nil && len(x.Type.Shape) > 0 {
-				count *= float64(x.Type.Shape[a])
-			}
-		}
-		if c.err == nil && count <= correction {
-			c.fail(source.CodeForm, "is a variance of %g values with a correction of %g", count, correction)
-		}
-		far := c.emit("minus", pointwise.Sub, nil, x, c.reduced("mean", reduce.Mean, x, axes, true))
-		v := c.reduced("var", reduce.Mean, c.emit("square", pointwise.Mul, nil, far, far), axes, c.bool("keepdim", false))
-		if correction != 0 {
-			v = c.emit("correction", pointwise.Mul, nil, v,
-				c.constantOf(number{kind: 'f', f: count / (count - correction)}, ir.F32,
-					"factor"))
-		}
-		if root {
-			v = c.emit("", curve.Sqrt, nil, v)
-		}
-		c.result(v)
+	return func(c *call) { c.result(c.variance(root, "")) }
+}
+
+func (c *call) variance(root bool, suffix string) *ir.Node {
+	x := c.tensor("self")
+	axes := c.axes(c.ints("dim"), len(c.shape(x)))
+	correction := 1.
+	if c.has("correction") {
+		correction = c.scalar("correction").float()
 	}
+	if !c.bool("unbiased", true) {
+		correction = 0
+	}
+	count := 1.
+	for _, a := range axes {
+		if c.err == nil && len(x.Type.Shape) > 0 {
+			count *= float64(x.Type.Shape[a])
+		}
+	}
+	if c.err == nil && count <= correction {
+		c.fail(source.CodeForm, "is a variance of %g values with a correction of %g", count, correction)
+	}
+	far := c.emit("minus", pointwise.Sub, nil, x, c.reduced("mean", reduce.Mean, x, axes, true))
+	v := c.reduced("var", reduce.Mean, c.emit("square", pointwise.Mul, nil, far, far), axes, c.bool("keepdim", false))
+	if correction != 0 {
+		v = c.emit("correction", pointwise.Mul, nil, v,
+			c.constantOf(number{kind: 'f', f: count / (count - correction)}, ir.F32,
+				"factor"))
+	}
+	if root {
+		v = c.emit(suffix, curve.Sqrt, nil, v)
+	}
+	return v
 }
 
 // convertNorm is the root of the sum of squares, or the sum of sizes.

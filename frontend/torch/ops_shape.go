@@ -37,7 +37,7 @@ func shapes() []row {
 		{"movedim.intlist moveaxis.intlist", "self source destination", convertMovedim},
 		{"expand.default", "self size implicit", convertExpand},
 		{"expand_as.default", "self other", convertExpandAs},
-		{"repeat.default", "self repeats", convertRepeat},
+		{"repeat.default", "self repeats", convertRepeat("repeats")}, {"tile.default", "self dims", convertRepeat("dims")},
 		{"slice.Tensor", "self dim start end step", convertSlice},
 		{"narrow.default", "self dim start length", convertNarrow},
 		{"select.int", "self dim index", convertSelect},
@@ -285,15 +285,20 @@ func (c *call) broadcast(suffix string, x *ir.Node, shape []int) *ir.Node {
 	return c.emit(suffix, move.Repeat, &move.RepeatAttrs{Shape: shape}, x)
 }
 
-// convertRepeat tiles: axis i stands repeats[i] times in a row.
-func convertRepeat(c *call) {
-	x, times := c.tensor("self"), c.ints("repeats")
-	if c.err == nil && len(times) < len(x.Type.Shape) {
-		c.fail(source.CodeAttr, "repeats %s %v times", ir.ShapeString(x.Type.Shape), times)
+// convertRepeat tiles: axis i stands repeats[i] times in a row. Tile takes fewer numbers than axes, for the last ones.
+func convertRepeat(name string) func(*call) {
+	return func(c *call) {
+		x, times := c.tensor("self"), c.ints(name)
+		if c.err == nil && name == "dims" && len(times) < len(x.Type.Shape) {
+			times = append(slices.Repeat([]int{1}, len(x.Type.Shape)-len(times)), times...)
+		}
+		if c.err == nil && len(times) < len(x.Type.Shape) {
+			c.fail(source.CodeAttr, "repeats %s %v times", ir.ShapeString(x.Type.Shape), times)
+		}
+		if c.err != nil {
+			return
+		}
+		x = c.reshape("axes", x, append(slices.Repeat([]int{1}, len(times)-len(x.Type.Shape)), x.Type.Shape...))
+		c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Tile(at, x, times) }, x)
 	}
-	if c.err != nil {
-		return
-	}
-	x = c.reshape("axes", x, append(slices.Repeat([]int{1}, len(times)-len(x.Type.Shape)), x.Type.Shape...))
-	c.composed(func(at build.Place) (*ir.Node, error) { return c.b.Tile(at, x, times) }, x)
 }

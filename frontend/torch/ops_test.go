@@ -35,6 +35,14 @@ func TestRecurrent(t *testing.T) {
 	}
 }
 
+// TestAten does the same with operations that sort, write at positions or are made of others, of testdata/aten.zip,
+// which testdata/aten.py made.
+func TestAten(t *testing.T) {
+	if n := computeAll(t, membersOf(t, "testdata/aten.zip")); n != 29 {
+		t.Errorf("%d programs", n)
+	}
+}
+
 // computeAll computes all programs of an archive, and counts them.
 func computeAll(t *testing.T, members map[string][]byte) (programs int) {
 	t.Helper()
