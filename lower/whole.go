@@ -96,15 +96,15 @@ func refuseWhole(g *ir.Graph) error {
 		for _, a := range n.Args {
 			takes = takes || ir.IsWhole(a.Type.Format)
 		}
-		lost[n] = slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return lost[a] })
-		if n.IsConst() || !takes && (!n.Op.Traits.FloatOnly || n.Op.ByParts()) {
-			continue
-		}
-		lost[n] = true
+		refused := !n.IsConst() && (takes || n.Op.Traits.FloatOnly && !n.Op.ByParts())
+		lost[n] = refused || slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return lost[a] })
 		for _, a := range n.Args {
-			if !lost[a] {
+			if lost[n] && !lost[a] {
 				front = append(front, a)
 			}
+		}
+		if !refused {
+			continue
 		}
 		nodes, whole = nodes+1, whole || takes
 		onlyWhole := takes && (op.HasHardware(n.Op) || n.IsInput())

@@ -73,3 +73,19 @@ func TestArgMaxIsQuantized(t *testing.T) {
 		t.Errorf("positions below 10 are %s", q.Out[0].Node.Type)
 	}
 }
+
+// TestHintsAtTheFront: the hint names all values that operations without hardware need, and those behind them.
+func TestHintsAtTheFront(t *testing.T) {
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(1, 4)}
+	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}}
+	scores := wholeNode(t, g, pointwise.Relu, "scores", nil, x)
+	total := wholeNode(t, g, reduce.Sum, "total", &reduce.Attrs{Axes: []int{1}}, scores)
+	none := wholeNode(t, g, whole.Convert, "none", &whole.ConvertAttrs{To: ir.I32}, total)
+	some := wholeNode(t, g, whole.Convert, "some", &whole.ConvertAttrs{To: ir.F32}, none)
+	y := wholeNode(t, g, pointwise.Add, "y", nil, scores, some)
+	g.Out = []ir.Output{{Name: "y", Node: y}}
+	_, _, err := lower.Quantize(t.Context(), g, lower.DefaultPlan(), lower.Calibration{})
+	if diag.CodeOf(err) != "L0337" || !strings.Contains(err.Error(), "--outputs total,scores;") {
+		t.Error(err)
+	}
+}
