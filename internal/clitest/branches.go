@@ -25,3 +25,16 @@ func branches() onnxModel {
 			weights("map", 1, 2, 12, 12), weights("w5", 72, 4)),
 	}
 }
+
+// recurrent goes over four steps of two values with an LSTM, and with a GRU over what that gives.
+func recurrent() onnxModel {
+	return onnxModel{
+		nodes: list(node("cut", "Reshape", "x steps", "xs"),
+			node("lstm", "LSTM", "xs w1 r1 b1", "hs", intAttr("hidden_size", 2)), node("join", "Reshape", "hs steps", "h"),
+			node("gru", "GRU", "h w2 r2 b2", "gs last", intAttr("hidden_size", 2), intAttr("linear_before_reset", 1)),
+			node("flat", "Reshape", "last row", "y")),
+		tensors: list(weights("w1", 1, 8, 2), weights("r1", 1, 8, 2), weights("b1", 1, 16), weights("w2", 1, 6, 2),
+			weights("r2", 1, 6, 2), weights("b2", 1, 12), ints("steps", 4, 1, 2), ints("row", 1, 2)),
+		inputs: list(value("x", 1, 8)), outputs: list(value("y", 1, 2)),
+	}
+}
