@@ -142,7 +142,7 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 			WithNote("that is with %s", b.lanes(slow, least)).WithNote("set by %s", b.plan.Fold.From).
 			WithHint("ask for at most fps = %s", floorRate(b.rate(least)))
 	}
-	d, over, err := b.fitting(limit)
+	d, over, err := b.fitting(limit, false)
 	if err != nil {
 		return nil, "", err
 	}
@@ -199,8 +199,8 @@ func (b *balancer) byBudget() (*scheduled, string, error) {
 		return -1
 	})
 	at = min(at, len(steps)-1)
-	best, over, err := b.fitting(steps[at])
-	for ; err == nil && over != "" && at+1 < len(steps); best, over, err = b.fitting(steps[at]) {
+	best, over, err := b.fitting(steps[at], true)
+	for ; err == nil && over != "" && at+1 < len(steps); best, over, err = b.fitting(steps[at], true) {
 		at++
 	}
 	if err != nil {
@@ -211,7 +211,7 @@ func (b *balancer) byBudget() (*scheduled, string, error) {
 			WithNote("set by %s", b.plan.Fold.From).WithHint("raise the bound, or lower the bits of weights and data")
 	}
 	for ; at > 0; at-- {
-		faster, over, err := b.fitting(steps[at-1])
+		faster, over, err := b.fitting(steps[at-1], false)
 		if err != nil {
 			return nil, "", err
 		}
@@ -266,12 +266,13 @@ func (b *balancer) estimateFits(cycles int) bool {
 	return false
 }
 
-// fitting schedules the graph at a rate. over says what the cheapest found takes beyond the budget; "" if it fits.
-func (b *balancer) fitting(cycles int) (best *scheduled, over string, err error) {
+// fitting schedules the graph at a rate. over says what the first choice takes beyond the budget; "" if one fits. With
+// bound, that may be without its FIFOs, which saves a run of beats.
+func (b *balancer) fitting(cycles int, bound bool) (best *scheduled, over string, err error) {
 	w := b.weights()
 	for try := range boosts {
 		picks, _ := balance.Choose(b.tried.layers, cycles, w)
-		d, err := b.schedule(picks, try > 0)
+		d, err := b.schedule(picks, bound || try > 0)
 		if err != nil {
 			return nil, "", err
 		}
@@ -280,7 +281,9 @@ func (b *balancer) fitting(cycles int) (best *scheduled, over string, err error)
 			return d, "", nil
 		}
 		if over == "" {
-			best, over = d, strings.Join(overTexts(excesses), " and ")
+			if best, over = d, strings.Join(overTexts(excesses), " and "); d.graph == nil {
+				over = "at least " + over
+			}
 		}
 		w = raised(w, excesses)
 	}

@@ -117,7 +117,10 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	if err := a.writeJSON(check); err != nil {
 		return err
 	}
-	if check.Mismatches > 0 {
+	if check.Missed != "" {
+		fmt.Fprintf(a.Err, "rate missed: %s\n", check.Missed)
+	}
+	if check.Mismatches > 0 || check.Missed != "" {
 		return errNo
 	}
 	return nil

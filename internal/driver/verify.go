@@ -52,6 +52,8 @@ type Check struct {
 	Folder   string             `json:"folder,omitempty"`
 	// Second are the opinions of other simulators on a few samples; their mismatches are counted in Mismatches too.
 	Second []Opinion `json:"second,omitempty"`
+	// Missed says that samples follow each other more slowly than the plan asks for or the balance mode promised.
+	Missed string `json:"rate_missed,omitempty"`
 	// Warnings say what weakens the proof.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -283,6 +285,7 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 	if predicted := j.HW.Schedule.II(); c.II > 0 && c.II != float64(predicted) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("a sample takes %g cycles, %d were predicted", c.II, predicted))
 	}
+	c.pace(j.HW.Plan, j.HW.Schedule.Balance)
 	if err := c.compare("rtl", nodes, repeat(want, quietSamples), quiet.Outputs); err != nil {
 		return err
 	}
@@ -315,6 +318,19 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 			"of %d; ask for more stalls or more samples", c.Stalls.Starved, c.Stalls.Blocked, c.Cycles))
 	}
 	return nil
+}
+
+// pace holds the measured distance of samples to the rate that the plan asks for, and to what the balance mode, nil for
+// others, has promised.
+func (c *Check) pace(plan *lower.Plan, promised *lower.Balance) {
+	hz, fps := plan.Target.ClockMHz*1e6, plan.Fold.FPS
+	switch {
+	case fps > 0 && c.II*fps > hz*(1+1e-12):
+		c.Missed = fmt.Sprintf("a sample takes %g cycles, at %g MHz %.10g samples a second; the plan asks for %.10g", c.II,
+			plan.Target.ClockMHz, hz/c.II, fps)
+	case promised != nil && c.II > float64(promised.Cycles):
+		c.Missed = fmt.Sprintf("a sample takes %g cycles, %d were promised", c.II, promised.Cycles)
+	}
 }
 
 // stalled is a run with stalls on all ports.

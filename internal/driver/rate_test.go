@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"testing"
+
+	"lathe/lower"
+)
+
+// TestPace: a rate is missed where a sample takes more cycles than the plan leaves it, or than were promised.
+func TestPace(t *testing.T) {
+	for _, c := range []struct {
+		ii, fps  float64
+		promised int // 0: not in the balance mode
+		missed   bool
+	}{
+		{ii: 250, fps: 1e6},
+		{ii: 250.5, fps: 1e6, missed: true},
+		{ii: 230, fps: 1e6, promised: 192, missed: true},
+		{ii: 192, fps: 1e6, promised: 192},
+		{ii: 230, promised: 192, missed: true},
+		{ii: 230, promised: 230},
+		{ii: 230},
+	} {
+		plan := lower.DefaultPlan()
+		plan.Target.ClockMHz, plan.Fold.FPS = 250, c.fps
+		var promised *lower.Balance
+		if c.promised > 0 {
+			promised = &lower.Balance{Cycles: c.promised}
+		}
+		check := Check{II: c.ii}
+		check.pace(plan, promised)
+		if (check.Missed != "") != c.missed {
+			t.Errorf("%+v: %q", c, check.Missed)
+		}
+	}
+}
