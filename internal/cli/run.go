@@ -16,6 +16,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/lower"
 	"lathe/sim"
 )
 
@@ -32,12 +33,13 @@ func (a *App) runModel() *cobra.Command {
 	var inputs, output string
 	var r runFlags
 	c := &cobra.Command{Use: "run MODEL --inputs IN.npz -o OUT.npz", Short: "compute the outputs of a model on an engine",
-		Long: "Computes the outputs of a model. Without --plan and --calibrate the model runs as imported (engines ref,\n" +
-			"pjrt and cuda); with either, quantized. The engine rtl always quantizes: without --plan by the default\n" +
-			"plan, with ranges from --calibrate or interval analysis. The engine cuda runs on a GPU or, without one,\n" +
-			"interprets the kernels and says so. A longer leading axis, or an extra one, counts samples.",
+		Long: "Computes the outputs of a model. Without --plan, --calibrate, --bits and the like it runs as imported\n" +
+			"(engines ref, pjrt and cuda); with any of them, quantized. The engine rtl always quantizes: without a plan\n" +
+			"by the default one, with ranges from --calibrate or interval analysis. The engine cuda runs on a GPU or,\n" +
+			"without one, interprets the kernels and says so. A longer leading axis, or an extra one, counts samples.",
 		Example: "  lathe run model.onnx --inputs x.npz -o y.npz --engine pjrt", Args: exactly("MODEL")}
 	s.add(c, true)
+	s.choices.add(c)
 	asImported(c)
 	c.Flags().StringVar(&inputs, "inputs", "", "arrays named as the graph's inputs (.npz), if it has any")
 	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
@@ -73,8 +75,7 @@ func (a *App) runModel() *cobra.Command {
 			return err
 		}
 		source.Arrays = inputs
-		device := ""
-		r.device = &device
+		r.device = new(string)
 		arrays, err := a.compute(c.Context(), source, inputs, r)
 		if err != nil {
 			return err
@@ -83,7 +84,7 @@ func (a *App) runModel() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.writeJSON(runFacts{args[0], r.engine, device, output, facts})
+		return a.writeJSON(runFacts{args[0], r.engine, *r.device, output, facts})
 	}
 	return a.withJSON(c)
 }
@@ -107,7 +108,7 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 		return nil, usagef("lathe run needs --inputs")
 	}
 	var hw *driver.Hardware
-	if s.Plan != "" || s.Calibrate != "" || r.engine == "rtl" {
+	if s.Plan != "" || s.Calibrate != "" || s.Settings != (lower.Settings{}) || r.engine == "rtl" {
 		s.Passes.Unmeasured = true // no error is printed
 		q, err := s.Quantize(ctx, g)
 		if err != nil {

@@ -18,7 +18,7 @@ def compile(model, *, calibration=None, plan=None, fps=None, part=None, bits=Non
     fps          samples a second to reach with the least area, at the clock
     part, clock  the FPGA and its clock in MHz
     bits         the width of data and weights
-    dsp          what multiplies in folded layers: "one", "pack" or "none"
+    dsp          what multiplies in folded layers: "one", "pack" or "none"; these five stand above the plan
     folder       where the design goes; else a temporary folder, which goes with the Design
     example      arguments to export a module of PyTorch with; else the first sample of the calibration
     top, vectors the name of the top module; how many samples the testbench has
@@ -28,12 +28,10 @@ def compile(model, *, calibration=None, plan=None, fps=None, part=None, bits=Non
     """
     work = tempfile.TemporaryDirectory(prefix="lathe-")
     path = models.file(model, work.name, calibration if example is None else example)
-    plan_file = os.path.join(work.name, "plan.toml")
-    with open(plan_file, "w", encoding="utf-8") as out:
-        out.write(plans.text(plan, fps, part, bits, dsp, clock))
     if "bind" in flags:
         flags["bind"] = arrays.npz(flags["bind"], os.path.join(work.name, "bind.npz"))
-    choices = [f"--plan={plan_file}"]
+    plan = plans.file(plan, os.path.join(work.name, "plan.toml"))
+    choices = [f"--plan={plan}", *_flags({"fps": fps, "part": part, "bits": bits, "dsp": dsp, "clock": clock})]
     if calibration is not None:
         choices.append(f"--calibrate={arrays.npz(calibration, os.path.join(work.name, 'calibration.npz'))}")
     folder = os.path.join(work.name, "design") if folder is None else os.fspath(folder)

@@ -1,41 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Plans: the choices of a call as the TOML text that the program reads (docs/plan.md)."""
+"""Plans (docs/plan.md) as files that the program reads."""
 
-import copy
 import json
 import os
 from collections.abc import Mapping
 
 
-def text(plan, fps=None, part=None, bits=None, dsp=None, clock=None):
-    """The text of a plan. plan is a path, a text, or a mapping as docs/plan.md has it; None is the empty plan.
+def file(plan, path):
+    """The path of a plan: plan itself where it is a path, else a new file at path with its text.
 
-    fps, part, bits, dsp and clock stand for the keys that everybody sets; given beside a plan, they win.
+    plan is a path, a text, or a mapping of tables; None is the empty plan.
     """
-    choices = {"target": {"part": part, "clock_mhz": clock}, "quantize": {"data": bits and f"fixed({bits})",
-               "weight": bits and f"fixed({bits})"}, "fold": {"mode": fps and "balance", "fps": fps, "dsp": dsp}}
-    choices = {table: {k: v for k, v in keys.items() if v is not None} for table, keys in choices.items()}
-    choices = {table: keys for table, keys in choices.items() if keys}
     if isinstance(plan, os.PathLike) or isinstance(plan, str) and "\n" not in plan and "=" not in plan:
-        with open(plan, encoding="utf-8") as file:
-            plan = file.read()
-    if isinstance(plan, str):
-        if not choices:
-            return plan
-        plan = _parse(plan)
-    plan = copy.deepcopy(dict(plan or {}))
-    for table, keys in choices.items():
-        plan[table] = {**plan.get(table, {}), **keys}
-    return "\n".join(_table(name, keys) for name, keys in plan.items())
-
-
-def _parse(plan):
-    try:
-        import tomllib  # since Python 3.11
-    except ImportError:
-        raise TypeError("fps, part, bits, dsp and clock beside the text of a plan need Python 3.11: "
-                        "write them into the plan, or give it as a dict") from None
-    return tomllib.loads(plan)
+        return os.fspath(plan)
+    if not isinstance(plan, str):
+        plan = "\n".join(_table(name, keys) for name, keys in (plan or {}).items())
+    with open(path, "w", encoding="utf-8") as out:
+        out.write(plan)
+    return path
 
 
 def _table(name, value):
