@@ -40,8 +40,8 @@ func (m *Mismatch) String() string {
 	if m.Scale {
 		what = "scale of the block at "
 	}
-	return fmt.Sprintf("%s%s[%s] of sample %d: %s gives %d (%g), ref %d (%g)", what, m.Node, index, m.Sample, m.Engine,
-		m.Got, m.GotV, m.Want, m.WantV)
+	return fmt.Sprintf("%s%s[%s] of sample %d: %s gives %d (%s), ref %d (%s)", what, m.Node, index, m.Sample, m.Engine,
+		m.Got, diag.Number(float64(m.GotV), -1), m.Want, diag.Number(float64(m.WantV), -1))
 }
 
 // Compare counts the codes in which got differs from want and describes the first difference, which is nil where

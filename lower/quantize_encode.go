@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
@@ -54,8 +55,8 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 			}
 		}
 		if beyond > 0 {
-			q.report.warn("%s: %d of %d values of %q lie outside of %s (up to %g) and saturate or wrap; set by %s",
-				n.Name, beyond, len(x), name, typ.Format, worst, c.From)
+			q.report.warn("%s: %d of %d values of %q lie outside of %s (up to %s) and saturate or wrap; set by %s",
+				n.Name, beyond, len(x), name, typ.Format, diag.Number(float64(worst), 6), c.From)
 		}
 	}
 	if format.Coded(typ.Format) && !column.TakesCodes(n) {

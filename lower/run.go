@@ -24,6 +24,8 @@ type Options struct {
 	Verify bool
 	// DumpAfter, if not nil, gets the graph after every pass; it must not change it.
 	DumpAfter func(pass string, g *ir.Graph)
+	// Begin, if not nil, hears of every pass before it runs.
+	Begin func(pass string)
 	// Clock, if not nil, times the passes.
 	Clock func() time.Duration
 	// Shuffle, if not nil, may put the nodes into another topological order after every pass. Tests use it.
@@ -66,6 +68,9 @@ func (r *runner) run(s *State, p Pipeline, g *ir.Graph) error {
 		var old *ir.Graph
 		if r.Verify {
 			old = g.Clone()
+		}
+		if r.Begin != nil {
+			r.Begin(pass.Name)
 		}
 		start := r.now()
 		if err := pass.Run(s, g); err != nil {

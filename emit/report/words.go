@@ -8,6 +8,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"lathe/internal/diag"
 )
 
 // words are how the page prints figures.
@@ -97,7 +99,7 @@ func micros(clockMHz float64, cycles int) string {
 		return "?"
 	}
 	us := float64(cycles) / clockMHz
-	return strings.TrimSuffix(fmt.Sprintf("%.3g", us), ".") + " µs"
+	return diag.Number(us, 3) + " µs"
 }
 
 // bar is the width in percent of the bar of one layer.

@@ -28,7 +28,9 @@ func (a *App) area() *cobra.Command {
 	c.Flags().StringVar(&family, "family", "", "Yosys family: xcup, xcu, xc7, ...; that of the part unless given")
 	c.Flags().BoolVar(&noDSP, "nodsp", false, "build multipliers from LUTs")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		dir, done, err := a.designFolder(c.Context(), s, args[0])
+		p := progress{app: a}
+		defer p.finish()
+		dir, done, err := a.designFolder(c.Context(), s, args[0], &p)
 		if err != nil {
 			return err
 		}
@@ -42,9 +44,7 @@ func (a *App) area() *cobra.Command {
 				return err
 			}
 		}
-		p := progress{app: a}
-		p.Report("Yosys", 0, 0)
-		r, err := area.Count(c.Context(), dir, files, top, area.Options{Family: family, NoDSP: noDSP})
+		r, err := area.Count(c.Context(), dir, files, top, area.Options{Family: family, NoDSP: noDSP, Progress: p.yosys()})
 		p.finish()
 		if err != nil {
 			return err
@@ -78,7 +78,8 @@ func familyOf(s driver.Source, dir string) (string, error) {
 }
 
 // designFolder is the folder itself, or a temporary one into which the model is emitted.
-func (a *App) designFolder(ctx context.Context, s sourceFlags, arg string) (dir string, done func(), err error) {
+func (a *App) designFolder(ctx context.Context, s sourceFlags, arg string, p *progress) (dir string, done func(),
+	err error) {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		return arg, func() {}, nil
 	}
@@ -86,7 +87,7 @@ func (a *App) designFolder(ctx context.Context, s sourceFlags, arg string) (dir 
 	if err != nil {
 		return "", nil, err
 	}
-	hw, err := a.hardware(ctx, source, "")
+	hw, err := a.hardware(ctx, source, "", p)
 	if err != nil {
 		return "", nil, err
 	}

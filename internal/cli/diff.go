@@ -132,7 +132,7 @@ func weightText(w diff.Weight) string {
 	if w.Elements == 0 {
 		return w.TypeA + " -> " + w.TypeB
 	}
-	most := fmt.Sprintf("by up to %.3g, the greatest magnitude is %.3g", w.MaxDiff, w.Peak)
+	most := fmt.Sprintf("by up to %s, the greatest magnitude is %s", diag.Number(w.MaxDiff, 3), diag.Number(w.Peak, 3))
 	if w.MaxDiff < 0 {
 		most = "by up to infinity or NaN"
 	}

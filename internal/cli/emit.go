@@ -12,6 +12,7 @@ import (
 	"lathe/emit"
 	"lathe/emit/verilog"
 	"lathe/golden/ref"
+	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/lower"
@@ -57,7 +58,9 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 		return err
 	}
 	source.Arrays = e.inputs
-	hw, err := a.hardware(c.Context(), source, e.top)
+	p := progress{app: a}
+	defer p.finish()
+	hw, err := a.hardware(c.Context(), source, e.top, &p)
 	if err != nil {
 		return err
 	}
@@ -65,9 +68,11 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 		return err
 	}
 	d := hw.Design
+	p.Report("write", 0, 0)
 	if err := driver.Write(d, e.out); err != nil {
 		return err
 	}
+	p.finish()
 	if err := a.printDesign(d, e.out); err != nil {
 		return err
 	}
@@ -117,26 +122,33 @@ func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *driver.
 }
 
 // hardware runs every stage up to the design.
-func (a *App) hardware(ctx context.Context, s driver.Source, top string) (*driver.Hardware, error) {
+func (a *App) hardware(ctx context.Context, s driver.Source, top string, p *progress) (*driver.Hardware, error) {
 	if top != "" { // before the work
 		if err := verilog.CheckTop(top); err != nil {
 			return nil, err
 		}
 	}
+	s.Passes.Begin = p.Detail
+	p.Report("import", 0, 0)
 	g, err := s.Import()
 	if err != nil {
 		return nil, err
 	}
+	p.Report("quantize", 0, 0)
 	q, err := s.Quantize(ctx, g)
 	if err != nil {
 		return nil, err
 	}
+	p.finish()
 	a.warnQuantized(q)
+	p.Report("schedule", 0, 0)
 	hw, err := q.Emit(ctx, verilog.Options{Version: Version, Top: top})
 	if err != nil {
 		return nil, err
 	}
+	p.finish()
 	a.warn(hw.Schedule)
+	hw.Progress = p.Report
 	return hw, nil
 }
 
@@ -188,7 +200,7 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 	}
 	fmt.Fprintf(a.Out, "\nbalanced: %s samples a second at %g MHz", rate(b.Reached), b.ClockMHz)
 	if b.FPS > 0 {
-		fmt.Fprintf(a.Out, ", %.2f%% above the %.10g asked for", 100*(b.Reached/b.FPS-1), b.FPS)
+		fmt.Fprintf(a.Out, ", %.2f%% above the %s asked for", 100*(b.Reached/b.FPS-1), diag.Number(b.FPS, 10))
 	}
 	fmt.Fprintf(a.Out, "; %s sets the pace\n", b.Bottleneck)
 	c := b.Cost
@@ -200,10 +212,7 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 
 // rate prints samples a second without an exponent: six digits, or all those before the point.
 func rate(fps float64) string {
-	if fps >= 1e6 {
-		return fmt.Sprintf("%.0f", fps)
-	}
-	return fmt.Sprintf("%.6g", fps)
+	return diag.Number(fps, 6)
 }
 
 // bounds lists what is bounded.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"lathe/internal/diag"
 	"lathe/ir/survey"
 	"lathe/lower"
 )
@@ -189,8 +190,8 @@ func (a *App) printFound(list []found, r *lower.Report) {
 	}
 	for _, p := range r.Passes {
 		if p.Verified && !p.Loss.Same {
-			fmt.Fprintf(a.Out, "pass %s: outputs of random samples move by up to %.2g, %.2g of the greatest\n", p.Name,
-				p.Loss.MaxErr, p.Loss.Relative)
+			fmt.Fprintf(a.Out, "pass %s: outputs of random samples move by up to %s, %.2g of the greatest\n", p.Name,
+				diag.Number(p.Loss.MaxErr, 2), p.Loss.Relative)
 		}
 	}
 }

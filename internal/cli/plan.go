@@ -25,6 +25,7 @@ func (a *App) plan() *cobra.Command {
 		}
 		p := progress{app: a}
 		defer p.finish()
+		source.Passes.Begin = p.Detail
 		p.Report("import", 0, 0)
 		g, err := source.Import()
 		if err != nil {
@@ -35,6 +36,7 @@ func (a *App) plan() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		p.finish()
 		a.warnQuantized(q)
 		p.Report("schedule", 0, 0)
 		schedule, err := q.Schedule(c.Context())

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -37,40 +38,51 @@ func (a *App) quantize() *cobra.Command {
 		if err := writable(out, "L0328"); err != nil {
 			return err
 		}
-		source, err := s.of(a, args[0])
-		if err != nil {
-			return err
-		}
-		g, err := source.Import()
-		if err != nil {
-			return err
-		}
-		source.Passes.Alone = explain
-		q, err := source.Quantize(c.Context(), g)
-		if err != nil {
-			return err
-		}
-		if q.Report == nil {
-			return diag.New("L0103", args[0], "the graph is quantized already")
-		}
-		a.warnQuantized(q)
-		if err := text.Save(out, q.Graph); err != nil {
-			return err
-		}
-		if err := a.printErrors(q.Report, explain); err != nil {
-			return err
-		}
-		if explain {
-			if err := a.printSlots(q.Report); err != nil {
-				return err
-			}
-		}
-		fmt.Fprintf(a.Out, "\nsaved %s\n", out)
-		facts := quantizeFacts(q.Report)
-		facts["model"], facts["output"] = args[0], out
-		return a.writeJSON(facts)
+		return a.quantizeModel(c.Context(), s, args[0], out, explain)
 	}
 	return a.withJSON(c)
+}
+
+// quantizeModel quantizes a model, saves it to out and prints its errors.
+func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model, out string, explain bool) error {
+	source, err := s.of(a, model)
+	if err != nil {
+		return err
+	}
+	p := progress{app: a}
+	defer p.finish()
+	source.Passes.Begin = p.Detail
+	p.Report("import", 0, 0)
+	g, err := source.Import()
+	if err != nil {
+		return err
+	}
+	p.Report("quantize", 0, 0)
+	source.Passes.Alone = explain
+	q, err := source.Quantize(ctx, g)
+	if err != nil {
+		return err
+	}
+	if q.Report == nil {
+		return diag.New("L0103", model, "the graph is quantized already")
+	}
+	p.finish()
+	a.warnQuantized(q)
+	if err := text.Save(out, q.Graph); err != nil {
+		return err
+	}
+	if err := a.printErrors(q.Report, explain); err != nil {
+		return err
+	}
+	if explain {
+		if err := a.printSlots(q.Report); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.Out, "\nsaved %s\n", out)
+	facts := quantizeFacts(q.Report)
+	facts["model"], facts["output"] = model, out
+	return a.writeJSON(facts)
 }
 
 // printErrors prints the error of each node against the float model, accumulated from the inputs on, and on request
@@ -82,22 +94,22 @@ func (a *App) printErrors(r *lower.Report, alone bool) error {
 	}
 	rows := [][]string{append(head, "peak", "source")}
 	for _, n := range r.Nodes {
-		row := []string{n.Name, n.Op, n.Format, decibel(n.SQNR), fmt.Sprintf("%.3g", n.MaxErr)}
+		row := []string{n.Name, n.Op, n.Format, decibel(n.SQNR), diag.Number(n.MaxErr, 3)}
 		switch {
 		case alone && n.Alone == nil:
 			row = append(row, "-", "-")
 		case alone:
-			row = append(row, decibel(n.Alone.SQNR), fmt.Sprintf("%.3g", n.Alone.MaxErr))
+			row = append(row, decibel(n.Alone.SQNR), diag.Number(n.Alone.MaxErr, 3))
 		}
-		rows = append(rows, append(row, fmt.Sprintf("%.3g", n.Peak), n.Pos))
+		rows = append(rows, append(row, diag.Number(n.Peak, 3), n.Pos))
 	}
 	if err := a.table(rows); err != nil {
 		return err
 	}
 	fmt.Fprintln(a.Out)
 	for _, o := range r.Outputs {
-		fmt.Fprintf(a.Out, "output %s: %s, max error %.3g over %d samples\n", o.Name, ratio(o.SQNR), o.MaxErr,
-			r.Samples)
+		fmt.Fprintf(a.Out, "output %s: %s, max error %s over %d samples\n", o.Name, ratio(o.SQNR),
+			diag.Number(o.MaxErr, 3), r.Samples)
 		if o.SQNR < 20 && len(r.Warnings) == 0 {
 			fmt.Fprintf(a.Err, "warning: output %s keeps only %s dB; the table shows where it is lost\n", o.Name,
 				decibel(o.SQNR))

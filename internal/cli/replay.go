@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/cuda/ptx"
+	"lathe/internal/diag"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/record"
 )
@@ -76,7 +77,7 @@ func (a *App) printReplay(r *record.Report) error {
 	rows := [][]string{{"step", "buffer", "bytes", "differ", "beyond tolerance", "largest error"}}
 	for _, c := range r.Reads {
 		rows = append(rows, []string{fmt.Sprint(c.Step), fmt.Sprint(c.Buffer), fmt.Sprint(c.Bytes), fmt.Sprint(c.Differ),
-			fmt.Sprint(c.Outside), fmt.Sprintf("%g", c.MaxErr)})
+			fmt.Sprint(c.Outside), diag.Number(c.MaxErr, -1)})
 	}
 	if err := a.table(rows); err != nil {
 		return err

@@ -105,8 +105,7 @@ func (a *App) measure(ctx context.Context, job *driver.Job, p *progress) (*drive
 	default:
 		return nil, err
 	}
-	p.Report("Yosys", 0, 0)
-	if m.Area, err = countCells(ctx, job.HW); err != nil {
+	if m.Area, err = countCells(ctx, job.HW, p); err != nil {
 		if !absent(err) {
 			return nil, err
 		}
@@ -121,7 +120,7 @@ func absent(err error) bool {
 }
 
 // countCells counts the cells of a design with Yosys.
-func countCells(ctx context.Context, hw *driver.Hardware) (r *area.Report, err error) {
+func countCells(ctx context.Context, hw *driver.Hardware, p *progress) (r *area.Report, err error) {
 	dir, err := whole.Folder("", "lathe-report-*")
 	if err != nil {
 		return nil, diag.New("L0625", "", "cannot write the design: %v", reason(err))
@@ -131,5 +130,6 @@ func countCells(ctx context.Context, hw *driver.Hardware) (r *area.Report, err e
 	if err := driver.Write(hw.Design, folder); err != nil {
 		return nil, err
 	}
-	return area.Count(ctx, folder, hw.Design.Sources(), hw.Design.Top, area.Options{Family: hw.Plan.Target.FPGA.Yosys})
+	return area.Count(ctx, folder, hw.Design.Sources(), hw.Design.Top, area.Options{
+		Family: hw.Plan.Target.FPGA.Yosys, Progress: p.yosys()})
 }

@@ -157,7 +157,7 @@ func loss(p lower.PassReport) string {
 	if p.Loss.Same {
 		return "same bits"
 	}
-	return fmt.Sprintf("max error %.3g, %s", p.Loss.MaxErr, ratio(p.Loss.SQNR))
+	return fmt.Sprintf("max error %s, %s", diag.Number(p.Loss.MaxErr, 3), ratio(p.Loss.SQNR))
 }
 
 // required refuses an empty flag.

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lathe/emit/verilog"
+	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 )
@@ -151,6 +152,7 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 		return nil, nil, err
 	}
 	source.Arrays = v.inputs
+	source.Passes.Begin = p.Detail
 	p.Report("import", 0, 0)
 	g, err := source.Import()
 	if err != nil {
@@ -162,12 +164,15 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 	if err != nil {
 		return nil, nil, err
 	}
+	p.finish()
 	a.warnQuantized(q)
 	lap("quantize")
+	p.Report("schedule", 0, 0)
 	hw, err := q.Emit(c.Context(), verilog.Options{Version: Version})
 	if err != nil {
 		return nil, nil, err
 	}
+	p.finish()
 	a.warn(hw.Schedule)
 	job := &driver.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report,
 		Second: driver.Second{Frames: v.second, Optional: !c.Flags().Changed("second"), Gates: v.gates}}
@@ -221,7 +226,7 @@ func cycles(n float64) string {
 	if n == 1 {
 		return counted(1, "cycle")
 	}
-	return fmt.Sprintf("%.4g cycles", n)
+	return diag.Number(n, 4) + " cycles"
 }
 
 func (a *App) printCheck(c *driver.Check) error {

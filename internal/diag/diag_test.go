@@ -75,3 +75,17 @@ func TestAt(t *testing.T) {
 		t.Error(placed)
 	}
 }
+
+// TestNumber holds numbers to their full length.
+func TestNumber(t *testing.T) {
+	for _, c := range []struct {
+		v      float64
+		digits int
+		want   string
+	}{{18360.4, 4, "18360"}, {1e6, 3, "1000000"}, {1234.5678, 6, "1234.57"}, {0.00001234, 2, "1.2e-05"}, {0, 3, "0"},
+		{-98765.4, 3, "-98765"}, {1e12, -1, "1000000000000"}, {1234567.25, -1, "1234567.25"}} {
+		if got := Number(c.v, c.digits); got != c.want {
+			t.Errorf("%v to %d digits is %s, want %s", c.v, c.digits, got, c.want)
+		}
+	}
+}

@@ -2,7 +2,10 @@
 
 package diag
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // short is the length of names up to which one mistake is as far as a suggestion goes: "Pad" is no misspelt "Add".
 const short = 4
@@ -47,4 +50,17 @@ func distance(a, b string) int {
 		before, row = row, next
 	}
 	return row[len(b)]
+}
+
+// Number prints a number with so many significant digits, and large ones with all digits before the point: 18360, not
+// 1.836e+04. With digits -1 it is the shortest text that stands for v.
+func Number(v float64, digits int) string {
+	s := strconv.FormatFloat(v, 'g', digits, 64)
+	switch {
+	case !strings.Contains(s, "e+"):
+		return s
+	case digits < 0:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 0, 64)
 }

@@ -228,6 +228,8 @@ type Hardware struct {
 	Scheduled *ir.Graph
 	Schedule  *lower.Report
 	Design    *emit.Design
+	// Progress hears of the vectors of Complete.
+	Progress Progress
 
 	units unit.Cache
 }

@@ -4,6 +4,8 @@ package driver
 
 import (
 	"context"
+	"runtime"
+	"slices"
 
 	"lathe/emit/bench"
 	"lathe/emit/report"
@@ -79,13 +81,28 @@ func (h *Hardware) Complete(ctx context.Context, model string, samples []ref.Sam
 	return verilog.Describe(d)
 }
 
+// evaluate runs samples in a few blocks, and reports how many are done.
+func (h *Hardware) evaluate(ctx context.Context, program *ref.Program, samples []ref.Sample) ([]ref.Sample, error) {
+	const blocks = 20
+	var results []ref.Sample
+	for block := range slices.Chunk(samples, max((len(samples)+blocks-1)/blocks, runtime.GOMAXPROCS(0))) {
+		h.Progress.report("vectors", len(results), len(samples))
+		out, err := program.Run(ctx, block)
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, out...)
+	}
+	return results, nil
+}
+
 // vectors packs samples, and what the reference makes of them, as the wrapper's streams carry them.
 func (h *Hardware) vectors(ctx context.Context, samples []ref.Sample) (v bench.Vectors, err error) {
 	program, err := ref.New(h.Scheduled)
 	if err != nil {
 		return v, err
 	}
-	results, err := program.Run(ctx, samples)
+	results, err := h.evaluate(ctx, program, samples)
 	if err != nil {
 		return v, err
 	}

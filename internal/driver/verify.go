@@ -11,6 +11,7 @@ import (
 	"lathe/golden"
 	"lathe/golden/pjrt"
 	"lathe/golden/ref"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/lower"
 	"lathe/sim"
@@ -233,8 +234,9 @@ func (c *Check) saturated(j Job) {
 			}
 		}
 		if beyond*100 > total {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%.0f %% of the values of input %q lie beyond %s, that is %.4g to %.4g",
-				100*float64(beyond)/float64(total), n.Name, j.HW.Scheduled.In[i].Type.Format, least, most))
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%.0f %% of the values of input %q lie beyond %s, that is %s to %s",
+				100*float64(beyond)/float64(total), n.Name, j.HW.Scheduled.In[i].Type.Format,
+				diag.Number(float64(least), 4), diag.Number(float64(most), 4)))
 		}
 	}
 }
@@ -283,7 +285,8 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 	}
 	c.Latency, c.II = quiet.Result.LatencyCycles, quiet.Result.IICycles
 	if predicted := j.HW.Schedule.II(); c.II > 0 && c.II != float64(predicted) {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("a sample takes %g cycles, %d were predicted", c.II, predicted))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("a sample takes %s cycles, %d were predicted",
+			diag.Number(c.II, -1), predicted))
 	}
 	c.pace(j.HW.Plan, j.HW.Schedule.Balance)
 	if err := c.compare("rtl", nodes, repeat(want, quietSamples), quiet.Outputs); err != nil {

@@ -38,6 +38,8 @@ type Options struct {
 	Timeout time.Duration // default 10 minutes
 	Yosys   string        // command, default "yosys" in PATH
 	LogDir  string        // parent of the folder that keeps script and log of a failed run, default os.TempDir()
+	// Progress, if not nil, hears how many of the steps of a count Yosys has begun.
+	Progress func(done, total int)
 }
 
 // Instance is one module instance with all that lies below it.
@@ -96,6 +98,7 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 		return nil, err
 	}
 	flags := synthesis(top, opts)
+	r.steps = len(files)
 	if err := r.yosys(ctx, script(dir, files, modules, flags)); err != nil {
 		return nil, err
 	}

@@ -24,6 +24,8 @@ type run struct {
 	version   string
 	folder    string // where Yosys runs and writes
 	timeout   time.Duration
+	steps     int
+	progress  func(done, total int)
 }
 
 // newRun finds Yosys and makes the folder.
@@ -44,7 +46,8 @@ func newRun(ctx context.Context, opts Options) (*run, error) {
 	if err != nil {
 		return nil, diag.New(CodeFailed, "", "no folder for the log: %v", err)
 	}
-	return &run{path, strings.Join(words[:2], " "), folder, opts.Timeout}, nil
+	return &run{yosysPath: path, version: strings.Join(words[:2], " "), folder: folder, timeout: opts.Timeout,
+		progress: opts.Progress}, nil
 }
 
 func (r *run) file(name string) string { return filepath.Join(r.folder, name) }
@@ -67,7 +70,10 @@ func (r *run) yosys(ctx context.Context, script string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
+	done := make(chan struct{})
+	go follow(r.file("log"), r.steps, r.progress, done)
 	err = cmd.Run()
+	close(done)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return r.failed(CodeTimeout, "Yosys did not finish within %v", r.timeout).

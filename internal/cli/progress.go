@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+)
+
+// progress shows long work: a line that is redrawn on a terminal, else one line when a step begins and another every
+// ten seconds.
+type progress struct {
+	app *App
+
+	mu           sync.Mutex
+	step, detail string
+	passes       int // begun in this step
+	done, total  int
+	began, said  time.Time
+	drawn        int // characters of the line on the terminal
+	stop         chan struct{}
+}
+
+const (
+	redraw = 150 * time.Millisecond // what is over sooner draws nothing
+	repeat = 10 * time.Second
+)
+
+// Report is a driver.Progress: step has done of total units; total 0 is unknown.
+func (p *progress) Report(step string, done, total int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if step != p.step {
+		p.clear()
+		p.step, p.detail, p.passes, p.began = step, "", 0, time.Now()
+		p.said = p.began
+		if !p.app.Env.Terminal {
+			fmt.Fprintf(p.app.Err, "%s ...\n", step)
+		}
+	}
+	p.done, p.total = done, total
+	if p.stop == nil {
+		p.stop = make(chan struct{})
+		go p.tick(p.stop)
+	}
+}
+
+// Detail names what the step is at.
+func (p *progress) Detail(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.detail = text
+	p.passes++
+}
+
+// yosys begins the step of a count, and returns what hears of it.
+func (p *progress) yosys() func(done, total int) {
+	p.Report("Yosys", 0, 0)
+	return func(done, total int) { p.Report("Yosys", done, total) }
+}
+
+func (p *progress) tick(stop chan struct{}) {
+	clock := time.NewTicker(redraw)
+	defer clock.Stop()
+	for {
+		select {
+		case <-stop:
+			return
+		case now := <-clock.C:
+			p.mu.Lock()
+			p.show(now)
+			p.mu.Unlock()
+		}
+	}
+}
+
+// show draws the line, or prints it where it is time to.
+func (p *progress) show(now time.Time) {
+	switch {
+	case p.step == "":
+	case p.app.Env.Terminal:
+		text := p.line(now)
+		fmt.Fprintf(p.app.Err, "\r%s%s", text, strings.Repeat(" ", max(p.drawn-len(text), 0)))
+		p.drawn = len(text)
+	case now.Sub(p.said) >= repeat:
+		p.said = now
+		fmt.Fprintln(p.app.Err, p.line(now))
+	}
+}
+
+// line is a step with how far it is: the percentage and the time left, or the count and the time so far.
+func (p *progress) line(now time.Time) string {
+	text, so := p.step, now.Sub(p.began)
+	if p.detail != "" {
+		return fmt.Sprintf("%s: pass %d, %s, %v", text, p.passes, p.detail, so.Round(time.Second))
+	}
+	switch {
+	case p.total > 0 && p.done > 0:
+		done, total := min(p.done, p.total), p.total
+		left := so * time.Duration(total-done) / time.Duration(done)
+		return fmt.Sprintf("%s: %d %%, %v left", text, 100*done/total, left.Round(time.Second))
+	case p.done > 0:
+		return fmt.Sprintf("%s: %d in %v", text, p.done, so.Round(time.Second))
+	}
+	return fmt.Sprintf("%s: %v", text, so.Round(time.Second))
+}
+
+// clear takes the line off the terminal.
+func (p *progress) clear() {
+	if p.drawn > 0 {
+		fmt.Fprintf(p.app.Err, "\r%s\r", strings.Repeat(" ", p.drawn))
+		p.drawn = 0
+	}
+}
+
+// finish ends the last step; another may begin.
+func (p *progress) finish() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.stop != nil {
+		close(p.stop)
+		p.stop = nil
+	}
+	p.clear()
+	p.step, p.detail = "", ""
+}
