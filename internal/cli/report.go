@@ -80,6 +80,10 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title st
 	if err := a.writeJSON(facts); err != nil {
 		return err
 	}
+	if m.Check != nil && m.Check.Missed != "" {
+		fmt.Fprintf(a.Err, "rate missed: %s\n", m.Check.Missed)
+		return errNo
+	}
 	if m.Check != nil && m.Check.Mismatches > 0 {
 		fmt.Fprintf(a.Err, "%d mismatches: lathe verify names them\n", m.Check.Mismatches)
 		return errNo

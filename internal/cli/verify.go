@@ -32,7 +32,8 @@ func (a *App) verify() *cobra.Command {
 	var v verifyFlags
 	c := &cobra.Command{Use: "verify MODEL", Short: "test that ref, PJRT and the simulated hardware agree code by code",
 		Long: "Quantizes, emits, simulates with random stalls, and compares the reference, PJRT and the hardware code\n" +
-			"by code, on samples: a test, not a proof. Exit status 1 on a mismatch, naming node, index and values.",
+			"by code, on samples: a test, not a proof. Exit status 1 on a mismatch, naming node, index and values, and\n" +
+			"where samples follow each other more slowly than the plan asks for.",
 		Example: "  lathe verify model.onnx --calibrate c.npz --inputs x.npz --labels y.npy", Args: exactly("MODEL")}
 	v.add(c, true)
 	v.choices.add(c)
