@@ -70,10 +70,14 @@ func (r *run) yosys(ctx context.Context, script string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
-	done := make(chan struct{})
-	go follow(r.file("log"), r.steps, r.progress, done)
+	ended, followed := make(chan struct{}), make(chan struct{})
+	go func() {
+		follow(r.file("log"), r.steps, r.progress, ended)
+		close(followed)
+	}()
 	err = cmd.Run()
-	close(done)
+	close(ended)
+	<-followed // nothing is reported of a count that is over
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return r.failed(CodeTimeout, "Yosys did not finish within %v", r.timeout).
