@@ -168,6 +168,7 @@ func (e *toolError) firstError() string {
 func tool(ctx context.Context, dir, code, name string, args ...string) error {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+dir) // what a killed compiler leaves goes with the folder
 	// A tool is a driver with children of its own: on cancellation all of them end.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

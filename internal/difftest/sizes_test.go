@@ -6,9 +6,9 @@ package difftest
 
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
-	exactCases      = 60
+	exactCases      = 40
 	exactSamples    = 12
-	floatCases      = 20
+	floatCases      = 12
 	pjrtCases       = 20
 	pjrtSamples     = 100
 	rtlCases        = 6

@@ -33,7 +33,8 @@ func balancedSource(t testing.TB, model, plan string) *driver.Quantized {
 }
 
 // TestPlannedOnce counts how often the RTL columns are asked while a model is balanced, scheduled and emitted: once for
-// each hardware that a node is given. It runs alone, since it changes the columns of all operations.
+// each hardware that a node is given, and once more for the hardware that weighing, which forgets what it has weighed,
+// puts into a schedule. It runs alone, since it changes the columns of all operations.
 func TestPlannedOnce(t *testing.T) {
 	q := balancedSource(t, "digits-resnet", "budget")
 	var mu sync.Mutex
@@ -57,11 +58,19 @@ func TestPlannedOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	again := 0
 	for what, times := range plans {
 		if times > 1 {
+			again++
+		}
+		if times > 2 {
 			t.Errorf("planned %d times: %s", times, what)
 		}
 	}
+	if 20*again > len(plans) {
+		t.Errorf("%d of %d units are planned again", again, len(plans))
+	}
+	t.Logf("%d units, %d of them planned again", len(plans), again)
 	if len(plans) < 10*len(hw.Design.Units) {
 		t.Errorf("%d plans for %d units: nothing was weighed", len(plans), len(hw.Design.Units))
 	}

@@ -67,6 +67,7 @@ func (r *run) yosys(ctx context.Context, script string) error {
 	// -e: the warning means that Yosys made up an undriven wire for a hierarchical name.
 	cmd := exec.CommandContext(ctx, r.yosysPath, "-e", "implicitly declared", "-s", "run.ys")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = r.folder, log, log
+	cmd.Env = append(cmd.Environ(), "TMPDIR="+r.folder) // what a killed Yosys leaves goes with the folder
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
