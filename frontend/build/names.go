@@ -51,13 +51,36 @@ func Ends(names, labels []string) (ends []int, lost []string) {
 	return ends, lost
 }
 
+// Live marks the operations of a model that those of roots need: made is the one that computes each value, and reads
+// are the values that one reads.
+func Live(count int, roots []int, made map[string]int, reads func(i int) []string) []bool {
+	live, stack := make([]bool, count), slices.Clone(roots)
+	for len(stack) > 0 {
+		at := stack[len(stack)-1]
+		if stack = stack[:len(stack)-1]; live[at] {
+			continue
+		}
+		live[at] = true
+		for _, name := range reads(at) {
+			if from, ok := made[name]; ok {
+				stack = append(stack, from)
+			}
+		}
+	}
+	return live
+}
+
 // EndAt makes the values called names the outputs of the graph. output makes an output of a value that the source calls
 // so, and is false where there is none: then it is the name of a node. known are the names of the source's values.
 // Error L0215.
 func (b *Builder) EndAt(names, known []string, output func(name string) (bool, error)) error {
+	return endAt(b.g, b.File, names, known, output)
+}
+
+func endAt(g *ir.Graph, file string, names, known []string, output func(name string) (bool, error)) error {
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
-			return diag.New(source.CodeBinding, b.File, "output %s is named twice", source.Quote(name))
+			return diag.New(source.CodeBinding, file, "output %s is named twice", source.Quote(name))
 		}
 		if done, err := output(name); done || err != nil {
 			if err != nil {
@@ -65,13 +88,13 @@ func (b *Builder) EndAt(names, known []string, output func(name string) (bool, e
 			}
 			continue
 		}
-		at := slices.IndexFunc(b.g.Nodes, func(n *ir.Node) bool { return n.Name == name && !n.IsConst() })
-		if at < 0 {
-			return b.NoValue(name, known)
+		n := g.Find(name)
+		if n == nil || n.IsConst() {
+			return noValue(file, name, g, known)
 		}
-		b.Output(name, b.g.Nodes[at])
+		g.Out = append(g.Out, ir.Output{Name: name, Node: n})
 	}
-	dropUnread(b.g)
+	dropUnread(g)
 	return nil
 }
 
@@ -111,26 +134,17 @@ func EndGraph(g *ir.Graph, names []string, file string) error {
 		return diag.New(source.CodeBinding, file, "the graph is %s: it keeps the outputs that it has", g.Stage).
 			WithHint("give --outputs with the model, to lathe quantize")
 	}
-	var outs []ir.Output
 	var known []string
-	for _, o := range g.Out {
+	had := g.Out
+	for _, o := range had {
 		known = append(known, o.Name)
 	}
-	for i, name := range names {
-		if slices.Contains(names[:i], name) {
-			return diag.New(source.CodeBinding, file, "output %s is named twice", source.Quote(name))
+	g.Out = nil
+	return endAt(g, file, names, known, func(name string) (bool, error) {
+		at := slices.Index(known, name)
+		if at >= 0 {
+			g.Out = append(g.Out, had[at])
 		}
-		if at := slices.Index(known, name); at >= 0 {
-			outs = append(outs, g.Out[at])
-			continue
-		}
-		n := g.Find(name)
-		if n == nil || n.IsConst() {
-			return noValue(file, name, g, known)
-		}
-		outs = append(outs, ir.Output{Name: name, Node: n})
-	}
-	g.Out = outs
-	dropUnread(g)
-	return nil
+		return at >= 0, nil
+	})
 }

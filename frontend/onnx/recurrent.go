@@ -133,8 +133,7 @@ func (l *layer) sizes() {
 		}
 	}
 	if len(w) == 3 && l.steps*n > recurrent.MaxSteps {
-		c.fail(source.CodeLimit, "goes over %d steps; each is written out, up to %d steps are supported", l.steps*n,
-			recurrent.MaxSteps).Hint = "export the model for a shorter sequence, and carry the states from one to the next"
+		c.fail(source.CodeLimit, recurrent.TooLong, l.steps*n, recurrent.MaxSteps).Hint = recurrent.Shorter
 	}
 }
 

@@ -18,6 +18,12 @@ import (
 // MaxSteps bounds the steps of one layer, its directions together: each step becomes about 12 nodes.
 const MaxSteps = 1 << 12
 
+// TooLong is what a layer over more steps is told, and Shorter what to do.
+const (
+	TooLong = "goes over %d steps; each is written out, up to %d steps are supported"
+	Shorter = "export the model for a shorter sequence, and carry the states from one to the next"
+)
+
 // Maker makes nodes for an importer, which keeps the first error: nodes behind it are nil. Part tells a node from the
 // others of the operation.
 type Maker interface {

@@ -38,7 +38,14 @@ func (im *importer) endAt(f *function, args []value) error {
 		}
 	}
 	more, lost := build.Ends(nodes, labels)
-	live := im.live(ops, append(ends, more...), made, len(lost) > 0)
+	if ends = append(ends, more...); len(lost) > 0 { // all, but for the one that returns
+		for i := range ops {
+			if len(ops[i].Results) > 0 {
+				ends = append(ends, i)
+			}
+		}
+	}
+	live := build.Live(len(ops), ends, made, func(i int) []string { return im.reads(&ops[i], nil) })
 	im.stack = append(im.stack, f.name)
 	for i := range ops {
 		if live[i] {
@@ -75,29 +82,6 @@ func label(in *syntax.Instr) string {
 	}
 	_, name, _ := strings.Cut(in.Op.Name, ".")
 	return name
-}
-
-// live marks the operations that the ends need; or all, but for the one that returns.
-func (im *importer) live(ops []syntax.Op, ends []int, made map[string]int, all bool) []bool {
-	live, stack := make([]bool, len(ops)), ends
-	for i := range ops {
-		if all && len(ops[i].Results) > 0 {
-			stack = append(stack, i)
-		}
-	}
-	for len(stack) > 0 {
-		at := stack[len(stack)-1]
-		if stack = stack[:len(stack)-1]; live[at] {
-			continue
-		}
-		live[at] = true
-		for _, name := range im.reads(&ops[at], nil) {
-			if from, ok := made[name]; ok {
-				stack = append(stack, from)
-			}
-		}
-	}
-	return live
 }
 
 // reads adds the names that an operation and its regions read.

@@ -28,14 +28,10 @@ func (e *ending) known() []string {
 
 // end finds the operations that are needed where the user ends the program: all, where he does not.
 func (im *importer) end() (e ending, live []bool) {
-	live = make([]bool, len(im.graph.nodes))
 	if im.opts.Outputs == nil {
-		for i := range live {
-			live[i] = true
-		}
-		return e, live
+		return e, slices.Repeat([]bool{true}, len(im.graph.nodes))
 	}
-	e = ending{map[string]string{}, make([]string, len(live)), nil}
+	e = ending{map[string]string{}, make([]string, len(im.graph.nodes)), nil}
 	for name := range im.values {
 		e.tensors[name] = name
 	}
@@ -65,35 +61,25 @@ func (im *importer) end() (e ending, live []bool) {
 	}
 	ends, lost := build.Ends(nodes, e.labels)
 	e.lost = lost
-	im.mark(live, append(roots, ends...), made, len(lost) > 0)
-	return e, live
+	return e, im.live(append(roots, ends...), made, len(lost) > 0)
 }
 
-// mark marks the operations that the roots need, or all. What changes values in place is kept too, so that reading
+// live marks the operations that the roots need, or all. What changes values in place is kept too, so that reading
 // those afterwards is an error as ever.
-func (im *importer) mark(live []bool, roots []int, made map[string]int, all bool) {
+func (im *importer) live(roots []int, made map[string]int, all bool) []bool {
 	last := slices.Max(append([]int{-1}, roots...))
-	stack := slices.Clone(roots)
 	for i := range im.graph.nodes {
 		target, _, _ := strings.Cut(im.graph.nodes[i].target, ".default")
 		if all || i < last && strings.HasSuffix(target, "_") {
-			stack = append(stack, i)
+			roots = append(roots, i)
 		}
 	}
-	for len(stack) > 0 {
-		at := stack[len(stack)-1]
-		if stack = stack[:len(stack)-1]; live[at] {
-			continue
+	return build.Live(len(im.graph.nodes), roots, made, func(i int) (names []string) {
+		for _, in := range im.graph.nodes[i].in {
+			names = append(names, tensorNames(in.arg)...)
 		}
-		live[at] = true
-		for _, in := range im.graph.nodes[at].in {
-			for _, name := range tensorNames(in.arg) {
-				if from, ok := made[name]; ok {
-					stack = append(stack, from)
-				}
-			}
-		}
-	}
+		return names
+	})
 }
 
 // outputs makes the outputs of the graph where the user ends the program.

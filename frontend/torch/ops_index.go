@@ -56,6 +56,25 @@ func (c *call) gathered(x, index *ir.Node, axis int) {
 	c.result(c.emit("", whole.GatherElements, &column.AxisAttrs{Axis: axis}, x, index))
 }
 
+// positions are the axes of x that the list of an index has positions for, and those. does is what the operation does
+// there; truths says why it cannot by truth values.
+func (c *call) positions(x *ir.Node, list []*ir.Node, does, truths string) (axes []int, index []*ir.Node) {
+	for i, n := range list {
+		if n == nil {
+			continue
+		}
+		if n.Type.IsFloat() || n.Type.Format == ir.Bool {
+			c.fail(source.CodeForm, "%s", truths)
+			return nil, nil
+		}
+		axes, index = append(axes, i), append(index, c.cast(n, ir.I64))
+	}
+	if len(list) > len(x.Type.Shape) || len(axes) == 0 {
+		c.fail(source.CodeShape, "%s at positions along %d axes of %s", does, len(axes), ir.ShapeString(x.Type.Shape))
+	}
+	return axes, index
+}
+
 // convertIndex takes elements where whole numbers point along some axes. Several of them broadcast against each other,
 // and the axes are taken as one.
 func convertIndex(c *call) {
@@ -63,21 +82,9 @@ func convertIndex(c *call) {
 	if c.err != nil {
 		return
 	}
-	var axes []int
-	var index []*ir.Node
-	for i, n := range list {
-		if n == nil {
-			continue
-		}
-		if n.Type.IsFloat() || n.Type.Format == ir.Bool {
-			c.fail(source.CodeForm, "takes elements by truth values: how many there are is known at run time only")
-			return
-		}
-		axes, index = append(axes, i), append(index, c.cast(n, ir.I64))
-	}
-	rank := len(x.Type.Shape)
-	if len(list) > rank || len(axes) == 0 {
-		c.fail(source.CodeShape, "takes elements at positions along %d axes of %s", len(axes), ir.ShapeString(x.Type.Shape))
+	axes, index := c.positions(x, list, "takes elements",
+		"takes elements by truth values: how many there are is known at run time only")
+	if c.err != nil {
 		return
 	}
 	if len(axes) == 1 {
@@ -85,7 +92,7 @@ func convertIndex(c *call) {
 		return
 	}
 	perm := slices.Clone(axes) // the axes that are indexed first
-	for i := range rank {
+	for i := range x.Type.Shape {
 		if !slices.Contains(axes, i) {
 			perm = append(perm, i)
 		}

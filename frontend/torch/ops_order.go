@@ -116,21 +116,8 @@ func convertIndexPut(c *call) {
 		c.putMasked(x, list[0], values)
 		return
 	}
-	var axes []int
-	var index []*ir.Node
-	for i, n := range list {
-		if n == nil {
-			continue
-		}
-		if n.Type.IsFloat() || n.Type.Format == ir.Bool {
-			c.fail(source.CodeForm, "writes by truth values along several axes")
-			return
-		}
-		axes, index = append(axes, i), append(index, c.cast(n, ir.I64))
-	}
-	rank := len(x.Type.Shape)
-	if len(list) > rank || len(axes) == 0 {
-		c.fail(source.CodeShape, "writes at positions along %d axes of %s", len(axes), ir.ShapeString(x.Type.Shape))
+	axes, index := c.positions(x, list, "writes", "writes by truth values along several axes")
+	if c.err != nil {
 		return
 	}
 	if axes[len(axes)-1] != len(axes)-1 {

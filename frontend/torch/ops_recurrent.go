@@ -157,8 +157,7 @@ func convertRecurrent(c *call) {
 	}
 	s.steps, s.batch = x.Type.Shape[s.axis], x.Type.Shape[1-s.axis]
 	if s.steps*s.dirs > recurrent.MaxSteps || s.steps < 1 {
-		c.fail(source.CodeLimit, "goes over %d steps; each is written out, up to %d steps are supported", s.steps*s.dirs,
-			recurrent.MaxSteps).Hint = "export the model for a shorter sequence, and carry the states from one to the next"
+		c.fail(source.CodeLimit, recurrent.TooLong, s.steps*s.dirs, recurrent.MaxSteps).Hint = recurrent.Shorter
 		return
 	}
 	xs := s.run(recurrent.Steps(c, x, s.axis))
