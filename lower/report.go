@@ -4,6 +4,8 @@ package lower
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"lathe/ir"
@@ -123,7 +125,6 @@ func (s *State) measure(before, after *ir.Graph) error {
 			return nil
 		}
 		samples = callerLayout(before, random(before, s.Plan, s.runner.Seed, drawn))
-		s.Report.note("errors against the float model are measured on random samples, %d of them", drawn)
 	}
 	s.Report.Samples = len(samples)
 	meter, err := loss.New(before, after, s.runner.Alone)
@@ -134,11 +135,27 @@ func (s *State) measure(before, after *ir.Graph) error {
 		return err
 	}
 	s.Report.Nodes, s.Report.Outputs = meter.Values()
-	for _, o := range s.Report.Outputs {
-		if len(s.Samples) == 0 && o.SQNR < coarse {
-			s.Report.warn("output %q keeps only %.0f dB: interval analysis leaves room for values that hardly occur; "+
-				"give calibration data", o.Name, o.SQNR)
-		}
+	if r := s.Report; len(s.Samples) == 0 && (r.Loose > 0 || len(r.Chosen) > 0) {
+		s.expect()
 	}
 	return nil
+}
+
+// expect says first of all what to expect without calibration data, and how to do better.
+func (s *State) expect() {
+	least := math.Inf(1)
+	for _, o := range s.Report.Outputs {
+		least = min(least, o.SQNR)
+	}
+	keeps := "are exact"
+	if !math.IsInf(least, 1) {
+		keeps = fmt.Sprintf("keep %.0f dB against the float model", least)
+	}
+	text := fmt.Sprintf("no calibration data: outputs %s on %d random samples; some hundred real inputs do better: "+
+		"numpy.savez(\"calib.npz\", x), then --calibrate calib.npz", keeps, s.Report.Samples)
+	if least < coarse {
+		s.Report.Warnings = slices.Insert(s.Report.Warnings, 0, text)
+		return
+	}
+	s.Report.Notes = slices.Insert(s.Report.Notes, 0, text)
 }

@@ -32,7 +32,8 @@ type Options struct {
 	Shuffle func(g *ir.Graph)
 	// Seed decides the samples of Verify and of the error report where there is no calibration data.
 	Seed uint64
-	// Alone measures the error of each node by itself too, which takes as long as evaluating the quantized graph again.
+	// Alone measures the error of each node by itself too, which takes as long as evaluating the quantized graph again,
+	// and counts values by size.
 	Alone bool
 	// Unmeasured leaves the errors against the float model out, for callers that print none.
 	Unmeasured bool

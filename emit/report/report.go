@@ -36,6 +36,11 @@ type Report struct {
 	Compared  *Proof   `json:"compared,omitempty"`
 	Layers    []Layer  `json:"layers"`
 	Fifos     []Fifo   `json:"fifos,omitempty"`
+	// Timeline is two samples on their way through the layers, in an idle design and without stalls.
+	Timeline []Span `json:"timeline,omitempty"`
+	// Precision is the quality of the model at several widths, Widths the samples it was measured on, in words.
+	Precision []Precision `json:"precision,omitempty"`
+	Widths    string      `json:"precision_on,omitempty"`
 	// Missing says what was not measured, and why; Notes and Warnings are those of the compiler.
 	Missing  []string `json:"missing,omitempty"`
 	Notes    []string `json:"notes,omitempty"`
@@ -154,10 +159,12 @@ type Layer struct {
 	Adapter bool   `json:"adapter,omitempty"`
 	Cells   *Cells `json:"cells,omitempty"`
 	// Predicted is what the header of the module says of its costs.
-	Predicted *Cells  `json:"predicted,omitempty"`
-	Alone     *Error  `json:"alone,omitempty"`
-	Total     *Error  `json:"accumulated,omitempty"`
-	Images    []Image `json:"images,omitempty"`
+	Predicted *Cells `json:"predicted,omitempty"`
+	Alone     *Error `json:"alone,omitempty"`
+	Total     *Error `json:"accumulated,omitempty"`
+	// Values are those of the float model.
+	Values *Magnitudes `json:"values,omitempty"`
+	Images []Image     `json:"images,omitempty"`
 }
 
 // Image is one memory image.

@@ -30,13 +30,18 @@ func full() *Report {
 			Seeds: []uint64{1, 2}, First: []string{hostile}},
 		Layers: []Layer{{Node: hostile, Op: "conv", Source: hostile, Module: "op_conv", Instance: "c", Format: "fixed(8,4)",
 			Decided: hostile, Min: f(-1), Max: f(2), Cycles: 576, Slowest: true, Cells: &Cells{7, 8, 9, 0.5},
-			Alone: &Error{f(40), 0.25}, Total: &Error{nil, 0}, Images: []Image{{"a.mem", 16, 64}}},
+			Alone: &Error{f(40), 0.25}, Total: &Error{nil, 0}, Images: []Image{{"a.mem", 16, 64}},
+			Values: &Magnitudes{Zeros: 3, Least: -2, Counts: []int{5, 0, 10}, Format: &[2]int{-1, 3}}},
 			{Node: "half", Cycles: 288}},
 		Predicted: &Cells{120, 440, 5, 1.5},
 		Balance: &Balance{FPS: 400000, Reached: 434028, Cost: Cells{LUT: 120, DSP: 5, BRAM: 1.5}, Budget: Cells{LUT: 900},
 			Proof: hostile},
-		Fifos: []Fifo{{Node: "f", Depth: 9, Predicted: n(8), Quiet: n(0), Stalled: n(7)}},
-		Notes: []string{"run `" + hostile + "`"}, Warnings: []string{hostile}, Picture: []byte("<svg><text>x</text></svg>")}
+		Fifos:     []Fifo{{Node: "f", Depth: 9, Predicted: n(8), Quiet: n(0), Stalled: n(7)}},
+		Timeline:  []Span{{hostile, []int{0, 50}, []int{49, 99}}},
+		Precision: []Precision{{Bits: 4, SQNR: f(12), Accuracy: f(0.5)}, {Bits: 8, SQNR: f(40), Accuracy: f(0.9)}},
+		Widths:    "9 samples of x.npz",
+		Notes:     []string{"run `" + hostile + "`"}, Warnings: []string{hostile},
+		Picture: []byte("<svg><text>x</text></svg>")}
 }
 
 // parse demands that the page is well-formed XML too, and returns its elements, attributes and text.
@@ -100,7 +105,10 @@ func TestPage(t *testing.T) {
 		"31.2 dB", "123 12.3 % of xcku5p; predicted: 120", "5 50.0 %",
 		"Balanced for 400,000 samples a second: reaches 434,028, which is 8.51 % above", "predicted 120 5 1.5",
 		"budget 900 any any", "counted by Yosys 123 5 1.5", "1.5 37.5 %", "0 mismatches", "rtl 2,000", "seeds 1 2",
-		"-1 … 2 40.0 dB 0.25 exact 0", "f 9 8 0 7", "a.mem 16 64 1.0"} {
+		"-1 … 2 3 zeros; others from 2^-2 to 2^1; the format has steps of 2^-1 and reaches 2^3",
+		"40.0 dB 0.25 exact 0",
+		"f 9 8 0 7", "a.mem 16 64 1.0", "0 … 49, 50 … 99", "on 9 samples of x.npz",
+		"4 50.00 % 12.0 dB 8 90.00 % 40.0 dB"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -108,8 +116,17 @@ func TestPage(t *testing.T) {
 	if strings.Contains(text, "not measured") || strings.Contains(text, "Not everything") {
 		t.Error("something is said not to be measured")
 	}
-	if !slices.Contains(attributes, "style=width:50.0%") {
-		t.Error("no bar of half the length")
+	for what, want := range map[string]string{"a layer at half the pace": "style=width:50.0%",
+		"a FIFO that holds 7 of 9":   "style=width:77.8%",
+		"an accuracy of 90 %":        "style=width:90.0%",
+		"the LUT of the device":      "style=width:12.3%",
+		"the second sample":          "style=left:50.00%;width:50.00%",
+		"the range of the format":    "width=20",
+		"values below its step":      "class=out",
+		"the most frequent of sizes": "height=24"} {
+		if !slices.Contains(attributes, want) {
+			t.Errorf("%s: no %s", what, want)
+		}
 	}
 }
 

@@ -14,9 +14,9 @@ import (
 
 // words are how the page prints figures.
 var words = template.FuncMap{
-	"above": above, "bar": bar, "code": code, "count": count, "cycles": cycles, "decibel": decibel,
-	"figure": figure, "kbit": kbit, "micros": micros, "percent": percent, "rate": rate, "rounded": rounded,
-	"share": share,
+	"above": above, "at": at, "bar": bar, "code": code, "count": count, "cycles": cycles, "decibel": decibel,
+	"figure": figure, "filled": filled, "histogram": histogram, "kbit": kbit, "length": length, "micros": micros,
+	"percent": percent, "rate": rate, "rounded": rounded, "scale": scale, "share": share, "wide": wide,
 }
 
 // count groups the digits of a number by commas.
@@ -77,6 +77,8 @@ func number(v any) float64 {
 		return float64(x)
 	case float64:
 		return x
+	case *int:
+		return float64(*x)
 	}
 	return math.NaN()
 }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -31,6 +32,7 @@ func (a *App) emitVerilog() *cobra.Command {
 	f.StringVarP(&e.out, "output", "o", "", "folder for the design; replaces that of an earlier emit-verilog")
 	f.StringVar(&e.top, "top", "", "name of the top module")
 	f.StringVar(&e.inputs, "inputs", "", "samples for the testbench (.npz); else those of --calibrate, or random codes")
+	f.StringVar(&e.labels, "labels", "", labelsUsage)
 	f.IntVar(&e.vectors, "vectors", driver.DefaultVectors, "most samples in the testbench; 0: no testbench")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitDesign(c, &e, args[0]) }
 	return a.withJSON(c)
@@ -39,8 +41,9 @@ func (a *App) emitVerilog() *cobra.Command {
 // emitFlags are the flags of emit-verilog.
 type emitFlags struct {
 	sourceFlags
-	out, top, inputs string
-	vectors          int
+	out, top       string
+	inputs, labels string
+	vectors        int
 }
 
 func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
@@ -53,6 +56,9 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	if err := driver.Verilog.Check(e.out); err != nil {
 		return err
 	}
+	if err := needsSamples(e.labels, e.inputs+e.source.Calibrate, "--inputs or --calibrate"); err != nil {
+		return err
+	}
 	source, err := e.of(a, model)
 	if err != nil {
 		return err
@@ -61,6 +67,10 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	p := progress{app: a}
 	defer p.finish()
 	hw, err := a.hardware(c.Context(), source, e.top, &p)
+	if err != nil {
+		return err
+	}
+	accuracy, err := accuracies(c.Context(), hw.Quantized, cmp.Or(e.inputs, e.source.Calibrate), e.labels)
 	if err != nil {
 		return err
 	}
@@ -81,9 +91,10 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 			return err
 		}
 	}
+	a.printAccuracy(accuracy)
 	return a.writeJSON(map[string]any{"balance": d.Balance, "model": model,
 		"folder": e.out, "top": d.Top, "core": d.Core, "units": d.Units,
-		"slowest": driver.Slowest(d).Node, "files": len(d.All())})
+		"slowest": driver.Slowest(d).Node, "files": len(d.All()), "accuracy": accuracy})
 }
 
 // maxVectors bounds what the testbench loads at its start.
@@ -121,13 +132,8 @@ func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *driver.
 	return hw.Complete(c.Context(), model, samples)
 }
 
-// hardware runs every stage up to the design.
-func (a *App) hardware(ctx context.Context, s driver.Source, top string, p *progress) (*driver.Hardware, error) {
-	if top != "" { // before the work
-		if err := verilog.CheckTop(top); err != nil {
-			return nil, err
-		}
-	}
+// quantized imports a model and quantizes it, and prints what there is to say of it.
+func (a *App) quantized(ctx context.Context, s driver.Source, p *progress) (*driver.Quantized, error) {
 	s.Passes.Begin = p.Detail
 	p.Report("import", 0, 0)
 	g, err := s.Import()
@@ -141,6 +147,20 @@ func (a *App) hardware(ctx context.Context, s driver.Source, top string, p *prog
 	}
 	p.finish()
 	a.warnQuantized(q)
+	return q, nil
+}
+
+// hardware runs every stage up to the design.
+func (a *App) hardware(ctx context.Context, s driver.Source, top string, p *progress) (*driver.Hardware, error) {
+	if top != "" { // before the work
+		if err := verilog.CheckTop(top); err != nil {
+			return nil, err
+		}
+	}
+	q, err := a.quantized(ctx, s, p)
+	if err != nil {
+		return nil, err
+	}
 	p.Report("schedule", 0, 0)
 	hw, err := q.Emit(ctx, verilog.Options{Version: Version, Top: top})
 	if err != nil {

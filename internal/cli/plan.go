@@ -25,19 +25,10 @@ func (a *App) plan() *cobra.Command {
 		}
 		p := progress{app: a}
 		defer p.finish()
-		source.Passes.Begin = p.Detail
-		p.Report("import", 0, 0)
-		g, err := source.Import()
+		q, err := a.quantized(c.Context(), source, &p)
 		if err != nil {
 			return err
 		}
-		p.Report("quantize", 0, 0)
-		q, err := source.Quantize(c.Context(), g)
-		if err != nil {
-			return err
-		}
-		p.finish()
-		a.warnQuantized(q)
 		p.Report("schedule", 0, 0)
 		schedule, err := q.Schedule(c.Context())
 		if err != nil {

@@ -21,6 +21,7 @@ type progress struct {
 	began, said  time.Time
 	drawn        int // characters of the line on the terminal
 	stop         chan struct{}
+	took         map[string]float64 // seconds of the steps that are over
 }
 
 const (
@@ -33,8 +34,8 @@ func (p *progress) Report(step string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if step != p.step {
-		p.clear()
-		p.step, p.detail, p.passes, p.began = step, "", 0, time.Now()
+		p.end()
+		p.step, p.passes, p.began = step, 0, time.Now()
 		p.said = p.began
 		if !p.app.Env.Terminal {
 			fmt.Fprintf(p.app.Err, "%s ...\n", step)
@@ -123,6 +124,18 @@ func (p *progress) finish() {
 		close(p.stop)
 		p.stop = nil
 	}
+	p.end()
+}
+
+// end ends a step, if there is one.
+func (p *progress) end() {
 	p.clear()
+	if p.step == "" {
+		return
+	}
+	if p.took == nil {
+		p.took = make(map[string]float64)
+	}
+	p.took[p.step] += time.Since(p.began).Seconds()
 	p.step, p.detail = "", ""
 }

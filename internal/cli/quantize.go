@@ -18,7 +18,7 @@ import (
 
 func (a *App) quantize() *cobra.Command {
 	var s sourceFlags
-	var out string
+	var out, labels string
 	var explain bool
 	c := &cobra.Command{Use: "quantize MODEL -o M.lathe", Short: "turn a model into integers and save it",
 		Long: "Quantizes a model, saves it, and prints each node's error against the float model. The saved graph works\n" +
@@ -26,6 +26,7 @@ func (a *App) quantize() *cobra.Command {
 		Example: "  lathe quantize model.onnx --calibrate x.npz -o m.lathe --explain", Args: exactly("MODEL")}
 	s.add(c, true)
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
+	c.Flags().StringVar(&labels, "labels", "", "class numbers of the samples of --calibrate (.npy), for accuracy")
 	c.Flags().BoolVar(&explain, "explain", false, "print what decided each format, and the error of each node alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
@@ -35,39 +36,37 @@ func (a *App) quantize() *cobra.Command {
 		case ".onnx", ".pt2", ".mlir", ".stablehlo":
 			return usagef("-o %s: the saved graph is not a %s file; name it .lathe", out, ext)
 		}
+		if err := needsSamples(labels, s.source.Calibrate, "--calibrate"); err != nil {
+			return err
+		}
 		if err := writable(out, "L0328"); err != nil {
 			return err
 		}
-		return a.quantizeModel(c.Context(), s, args[0], out, explain)
+		return a.quantizeModel(c.Context(), s, args[0], out, labels, explain)
 	}
 	return a.withJSON(c)
 }
 
 // quantizeModel quantizes a model, saves it to out and prints its errors.
-func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model, out string, explain bool) error {
+func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model, out, labels string, explain bool) error {
 	source, err := s.of(a, model)
 	if err != nil {
 		return err
 	}
 	p := progress{app: a}
 	defer p.finish()
-	source.Passes.Begin = p.Detail
-	p.Report("import", 0, 0)
-	g, err := source.Import()
-	if err != nil {
-		return err
-	}
-	p.Report("quantize", 0, 0)
 	source.Passes.Alone = explain
-	q, err := source.Quantize(ctx, g)
+	q, err := a.quantized(ctx, source, &p)
 	if err != nil {
 		return err
 	}
 	if q.Report == nil {
 		return diag.New("L0103", model, "the graph is quantized already")
 	}
-	p.finish()
-	a.warnQuantized(q)
+	accuracy, err := accuracies(ctx, q, source.Calibrate, labels)
+	if err != nil {
+		return err
+	}
 	if err := text.Save(out, q.Graph); err != nil {
 		return err
 	}
@@ -79,8 +78,10 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model, out strin
 			return err
 		}
 	}
-	fmt.Fprintf(a.Out, "\nsaved %s\n", out)
 	facts := quantizeFacts(q.Report)
+	facts["accuracy"] = accuracy
+	a.printAccuracy(accuracy)
+	fmt.Fprintf(a.Out, "\nsaved %s\n", out)
 	facts["model"], facts["output"] = model, out
 	return a.writeJSON(facts)
 }

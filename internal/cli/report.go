@@ -49,7 +49,7 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title st
 	if err := v.check(); err != nil {
 		return err
 	}
-	v.source.Passes.Alone = true
+	v.source.Passes.Alone, v.source.Arrays = true, v.inputs
 	p := progress{app: a}
 	defer p.finish()
 	job, _, err := a.job(c, v, model, &p)
@@ -57,6 +57,10 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title st
 		return err
 	}
 	m, err := a.measure(c.Context(), job, &p)
+	if err != nil {
+		return err
+	}
+	m.Precision, m.Widths, err = v.source.Precision(c.Context(), job.HW.Float, job.Labels, p.Report)
 	p.finish()
 	if err != nil {
 		return err
@@ -71,6 +75,9 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title st
 		return diag.New("L0624", model, "cannot print the report: %v", err)
 	}
 	if err := writeFile(out, page); err != nil {
+		return err
+	}
+	if err := a.printMeasured(job.HW, m, facts); err != nil {
 		return err
 	}
 	fmt.Fprintf(a.Out, "wrote %s\n", out)
@@ -89,6 +96,35 @@ func (a *App) reportModel(c *cobra.Command, v *verifyFlags, model, out, title st
 		return errNo
 	}
 	return nil
+}
+
+// printMeasured says on the terminal what matters most of the page.
+func (a *App) printMeasured(hw *driver.Hardware, m *driver.Measured, r *report.Report) error {
+	if m.Check != nil {
+		if err := a.printCheck(m.Check); err != nil {
+			return err
+		}
+	}
+	ii, clock := float64(r.Speed.II), hw.Plan.Target.ClockMHz
+	if r.Speed.MeasuredII != nil {
+		ii = *r.Speed.MeasuredII
+	}
+	rows := [][]string{{"rate", fmt.Sprintf("%s samples/s at %s MHz, set by %s", diag.Number(clock*1e6/ii, 6),
+		diag.Number(clock, 6), r.Speed.Bottleneck)}}
+	if r.Area != nil {
+		c := r.Area.Total
+		rows = append(rows, []string{"cells", fmt.Sprintf("%d LUT, %d FF, %d DSP, %g block RAM (%s)", c.LUT, c.FF, c.DSP,
+			c.BRAM, r.Area.Tool)})
+	}
+	for _, p := range m.Precision {
+		if p.Accuracy != nil {
+			rows = append(rows, []string{counted(p.Bits, "bit"), fmt.Sprintf("accuracy %.4f, %.1f dB", *p.Accuracy, *p.SQNR)})
+		} else {
+			rows = append(rows, []string{counted(p.Bits, "bit"), fmt.Sprintf("%.1f dB", *p.SQNR)})
+		}
+	}
+	fmt.Fprintln(a.Out)
+	return a.table(rows)
 }
 
 // measure verifies and counts, as far as the tools are there.

@@ -12,7 +12,6 @@ import (
 	"lathe/golden"
 	"lathe/golden/pjrt"
 	"lathe/golden/ref"
-	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/ir"
@@ -23,9 +22,11 @@ import (
 // runFlags say on what a model runs, and what comes out.
 type runFlags struct {
 	engine, record   string
+	labels           string
 	codes, invariant bool
 	archs            []string // of the machine code in a recording
 	device           *string  // on which the engine cuda ran
+	accuracy         **float64
 }
 
 func (a *App) runModel() *cobra.Command {
@@ -44,6 +45,7 @@ func (a *App) runModel() *cobra.Command {
 	c.Flags().StringVar(&inputs, "inputs", "", "arrays named as the graph's inputs (.npz), if it has any")
 	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
 	c.Flags().StringVar(&r.engine, "engine", "ref", "ref, pjrt, rtl or cuda")
+	c.Flags().StringVar(&r.labels, "labels", "", "class numbers of the samples (.npy), for accuracy")
 	c.Flags().BoolVar(&r.codes, "codes", false, "write integer codes instead of values")
 	c.Flags().StringVar(&r.record, "record", "", "folder to record the calls of the engine cuda in, see lathe replay")
 	c.Flags().StringSliceVar(&r.archs, "arch", kernels.ArchNames(), "GPU architectures of a recording")
@@ -52,20 +54,8 @@ func (a *App) runModel() *cobra.Command {
 		if err := required(c, "output"); err != nil {
 			return err
 		}
-		if err := oneOf("--engine", r.engine, "ref", "pjrt", "rtl", "cuda"); err != nil {
+		if err := r.check(inputs, c.Flags().Changed("arch")); err != nil {
 			return err
-		}
-		if r.record != "" && r.engine != "cuda" {
-			return &usageError{diag.New("L0101", "", "--record needs --engine cuda")}
-		}
-		if r.record == "" && c.Flags().Changed("arch") {
-			return &usageError{diag.New("L0101", "", "--arch needs --record")}
-		}
-		if err := checkArchs(r.archs); err != nil {
-			return err
-		}
-		if r.invariant && r.engine != "cuda" {
-			return &usageError{diag.New("L0101", "", "--batch-invariant needs --engine cuda")}
 		}
 		if err := writable(output, "L0906"); err != nil {
 			return err
@@ -75,7 +65,7 @@ func (a *App) runModel() *cobra.Command {
 			return err
 		}
 		source.Arrays = inputs
-		r.device = new(string)
+		r.device, r.accuracy = new(string), new(*float64)
 		arrays, err := a.compute(c.Context(), source, inputs, r)
 		if err != nil {
 			return err
@@ -84,9 +74,28 @@ func (a *App) runModel() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.writeJSON(runFacts{args[0], r.engine, *r.device, output, facts})
+		return a.writeJSON(runFacts{args[0], r.engine, *r.device, output, facts, *r.accuracy})
 	}
 	return a.withJSON(c)
+}
+
+// check refuses flags that have no effect on the engine, and labels without samples.
+func (r *runFlags) check(inputs string, archs bool) error {
+	if err := oneOf("--engine", r.engine, "ref", "pjrt", "rtl", "cuda"); err != nil {
+		return err
+	}
+	switch cuda := r.engine == "cuda"; {
+	case r.record != "" && !cuda:
+		return usagef("--record needs --engine cuda")
+	case r.record == "" && archs:
+		return usagef("--arch needs --record")
+	case r.invariant && !cuda:
+		return usagef("--batch-invariant needs --engine cuda")
+	}
+	if err := checkArchs(r.archs); err != nil {
+		return err
+	}
+	return needsSamples(r.labels, inputs, "--inputs")
 }
 
 // runFacts are what --json says of a run; Device is "emulated (sm_80)" or the GPU of the engine cuda.
@@ -96,6 +105,8 @@ type runFacts struct {
 	Device string `json:"device,omitempty"`
 	Output string `json:"output"`
 	Arrays any    `json:"arrays"`
+	// Accuracy is the share of samples that are right; nil without labels.
+	Accuracy *float64 `json:"accuracy,omitempty"`
 }
 
 // compute imports, quantizes where a plan or the engine asks for it, and runs.
@@ -146,6 +157,9 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 	}
 	outputs, err := a.engine(ctx, r, g, hw, samples)
 	if err != nil {
+		return nil, err
+	}
+	if *r.accuracy, err = a.printRight(g, outputs, r.labels); err != nil {
 		return nil, err
 	}
 	return driver.Arrays(g, outputs, batch, r.codes)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lathe/emit/verilog"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
@@ -70,10 +69,8 @@ func (v *verifyFlags) check() error {
 		return usagef("--runs %d: at least one is needed", v.runs)
 	case v.second < 0 || v.gates < 0:
 		return usagef("--second %d, --gates %d: a number of samples is 0 or more", v.second, v.gates)
-	case v.labels != "" && v.inputs == "":
-		return usagef("--labels needs --inputs")
 	}
-	return nil
+	return needsSamples(v.labels, v.inputs, "--inputs")
 }
 
 func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error {
@@ -143,38 +140,16 @@ func (v *verifyFlags) write(ctx context.Context, job *driver.Job, model string) 
 // job runs the stages before the comparison and times them.
 func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (*driver.Job, map[string]float64,
 	error) {
-	seconds, start := map[string]float64{}, time.Now()
-	lap := func(step string) {
-		seconds[step] = time.Since(start).Seconds()
-		start = time.Now()
-	}
+	start := time.Now()
 	source, err := v.of(a, model)
 	if err != nil {
 		return nil, nil, err
 	}
 	source.Arrays = v.inputs
-	source.Passes.Begin = p.Detail
-	p.Report("import", 0, 0)
-	g, err := source.Import()
+	hw, err := a.hardware(c.Context(), source, "", p)
 	if err != nil {
 		return nil, nil, err
 	}
-	lap("import")
-	p.Report("quantize", 0, 0)
-	q, err := source.Quantize(c.Context(), g)
-	if err != nil {
-		return nil, nil, err
-	}
-	p.finish()
-	a.warnQuantized(q)
-	lap("quantize")
-	p.Report("schedule", 0, 0)
-	hw, err := q.Emit(c.Context(), verilog.Options{Version: Version})
-	if err != nil {
-		return nil, nil, err
-	}
-	p.finish()
-	a.warn(hw.Schedule)
 	job := &driver.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report,
 		Second: driver.Second{Frames: v.second, Optional: !c.Flags().Changed("second"), Gates: v.gates}}
 	for i := range v.runs {
@@ -183,7 +158,8 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 	if err := v.load(job, c.Flags().Changed("samples")); err != nil {
 		return nil, nil, err
 	}
-	lap("emit")
+	seconds := map[string]float64{"import": p.took["import"], "quantize": p.took["quantize"]}
+	seconds["emit"] = time.Since(start).Seconds() - seconds["import"] - seconds["quantize"]
 	return job, seconds, nil
 }
 
@@ -247,11 +223,7 @@ func (a *App) printCheck(c *driver.Check) error {
 		rows = append(rows, []string{names[o.Engine], text})
 	}
 	if c.Accuracy != nil {
-		text := fmt.Sprintf("quantized %.4f", c.Accuracy.Quantized)
-		if c.Accuracy.Float != nil {
-			text = fmt.Sprintf("float %.4f, %s", *c.Accuracy.Float, text)
-		}
-		rows = append(rows, []string{"accuracy", text})
+		rows = append(rows, []string{"accuracy", accuracyText(c.Accuracy)})
 	}
 	if c.SQNR != nil {
 		text := fmt.Sprintf("%.1f dB", *c.SQNR)

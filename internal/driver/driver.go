@@ -170,7 +170,7 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 	if err != nil {
 		return nil, err
 	}
-	report.Notes = append(notes, report.Notes...)
+	report.Notes = append(report.Notes, notes...)
 	return &Quantized{Plan: plan, Float: g, Graph: q, Report: report, passes: s.Passes}, nil
 }
 

@@ -34,16 +34,7 @@ func (h *Hardware) VectorSamples(given []ref.Sample, n int, seed uint64) ([]ref.
 
 // AffordableVectors is DefaultVectors, or fewer where the reference would compute for long; 0 for very large models.
 func (h *Hardware) AffordableVectors() int {
-	work := 1
-	for _, n := range h.Scheduled.Nodes {
-		for _, a := range n.Args {
-			if a.IsConst() && len(a.Type.Shape) > 1 { // each weight meets every position of the result
-				channels := max(1, n.Type.Shape[len(n.Type.Shape)-1])
-				work += a.Type.Elems() * (n.Type.Elems() / channels)
-			}
-		}
-	}
-	return min(DefaultVectors, vectorWork/work)
+	return min(DefaultVectors, vectorWork/multiplications(h.Scheduled))
 }
 
 // Complete adds to the design what makes its folder stand on its own: testbench with the samples and the results of the

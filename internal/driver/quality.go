@@ -3,6 +3,7 @@
 package driver
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -63,6 +64,43 @@ func Accuracy(g *ir.Graph, outputs []ref.Sample, labels []int64) (float64, error
 		}
 	}
 	return float64(right) / float64(len(outputs)), nil
+}
+
+// Accuracies are those of the model before and after quantization, on the samples and labels of two files.
+func (q *Quantized) Accuracies(ctx context.Context, samples, labels string) (*Accuracies, error) {
+	file, err := npz.Read(samples)
+	if err != nil {
+		return nil, err
+	}
+	classes, err := Labels(labels)
+	if err != nil {
+		return nil, err
+	}
+	of := func(g *ir.Graph) (float64, error) {
+		x, _, err := Samples(g, file)
+		if err != nil {
+			return 0, err
+		}
+		if err := CheckLabels(labels, classes, len(x), g); err != nil {
+			return 0, err
+		}
+		y, err := evaluate(ctx, g, x)
+		if err != nil {
+			return 0, err
+		}
+		return Accuracy(g, y, classes)
+	}
+	r := &Accuracies{}
+	if r.Quantized, err = of(q.Graph); err != nil || q.Float == nil {
+		return r, err
+	}
+	float, err := Evaluable(q.Float)
+	if err != nil {
+		return nil, err
+	}
+	right, err := of(float)
+	r.Float = &right
+	return r, err
 }
 
 // SQNRLimit bounds what SQNR returns, since JSON has no infinity: +SQNRLimit is no error at all, -SQNRLimit error

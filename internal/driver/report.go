@@ -13,6 +13,9 @@ import (
 	"lathe/emit/report"
 	"lathe/ir"
 	"lathe/ir/text"
+	"lathe/lower"
+	"lathe/lower/loss"
+	"lathe/lower/tokens"
 	"lathe/rtl"
 	"lathe/sim/area"
 )
@@ -21,6 +24,9 @@ import (
 type Measured struct {
 	Check *Check
 	Area  *area.Report
+	// Precision is what Source.Precision has measured, on the samples of Widths.
+	Precision []report.Precision
+	Widths    string
 	// Missing says why something was not measured, a line each.
 	Missing []string
 }
@@ -37,7 +43,7 @@ func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*repor
 		return nil, err
 	}
 	r := &report.Report{Name: d.Name, Model: filepath.Base(model), Version: d.Version, Part: d.Part, ClockMHz: d.ClockMHz,
-		Top: d.Top, Core: d.Core, Missing: m.Missing, Picture: picture,
+		Top: d.Top, Core: d.Core, Missing: m.Missing, Picture: picture, Precision: m.Precision, Widths: m.Widths,
 		Device: report.Device{Name: fpga.Device, Family: fpga.Family, LUT: fpga.LUT, FF: fpga.FF, DSP: fpga.DSP,
 			BRAM: float64(fpga.BRAM)}}
 	for _, n := range h.Scheduled.Nodes {
@@ -56,6 +62,9 @@ func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*repor
 	h.layers(r)
 	h.lowered(r)
 	h.costs(r)
+	if err := h.timeline(ctx, r); err != nil {
+		return nil, err
+	}
 	if m.Check != nil {
 		m.Check.report(r)
 	}
@@ -90,6 +99,57 @@ func (h *Hardware) layers(r *report.Report) {
 			r.Fifos = append(r.Fifos, report.Fifo{Node: u.Node, Depth: u.Depth})
 		}
 	}
+}
+
+// timelineBeats bounds the beats of a timeline, which a folder that was just emitted shows too.
+const timelineBeats = 1 << 19
+
+// timeline adds when the results of two samples leave each layer. A large design has none.
+func (h *Hardware) timeline(ctx context.Context, r *report.Report) error {
+	beats := 0
+	for _, n := range h.Scheduled.Nodes {
+		if !n.IsConst() {
+			beats += 2 * n.Type.Elems() / max(1, n.HW.OutLanes)
+		}
+	}
+	if beats > timelineBeats {
+		return nil
+	}
+	times, counters, err := tokens.Watch(ctx, h.Scheduled, &h.units, 2)
+	if err != nil || !times.Done {
+		return err
+	}
+	for _, l := range r.Layers {
+		if n := h.Scheduled.Find(l.Node); !l.Adapter && len(counters[n]) > 0 {
+			c := counters[n][0]
+			r.Timeline = append(r.Timeline, report.Span{Node: l.Node, First: c.First, Last: c.Last})
+		}
+	}
+	return nil
+}
+
+// magnitudes counts the float values of a layer by size; nil where nobody has.
+func (h *Hardware) magnitudes(v *lower.ValueReport) *report.Magnitudes {
+	if v.Sizes == nil {
+		return nil
+	}
+	m := &report.Magnitudes{Zeros: v.Sizes[0], Least: loss.LeastExp, Counts: v.Sizes[1:]}
+	for len(m.Counts) > 0 && m.Counts[len(m.Counts)-1] == 0 {
+		m.Counts = m.Counts[:len(m.Counts)-1]
+	}
+	for len(m.Counts) > 0 && m.Counts[0] == 0 {
+		m.Counts, m.Least = m.Counts[1:], m.Least+1
+	}
+	n := h.Scheduled.Find(v.Name)
+	if n == nil || n.Type.Scales != nil {
+		return m
+	}
+	if step, _, ok := n.Type.Format.Lattice(); ok {
+		lo, hi := n.Type.Format.Limits()
+		largest := max(hi.Float64(), -lo.Float64())
+		m.Format = &[2]int{step, int(math.Ceil(math.Log2(largest)))}
+	}
+	return m
 }
 
 // predicted converts costs, which count half blocks of RAM.
@@ -146,7 +206,7 @@ func (h *Hardware) lowered(r *report.Report) {
 		r.Notes, r.Warnings = append(r.Notes, q.Notes...), append(r.Warnings, q.Warnings...)
 		for _, v := range q.Nodes {
 			if l := at[v.Name]; l != nil {
-				l.Total = errorOf(v.SQNR, v.MaxErr)
+				l.Total, l.Values = errorOf(v.SQNR, v.MaxErr), h.magnitudes(&v)
 				if v.Alone != nil {
 					l.Alone = errorOf(v.Alone.SQNR, v.Alone.MaxErr)
 				}

@@ -35,7 +35,7 @@ func newLayout(g *ir.Graph) *layout {
 				rank = max(rank, of[a].rank+1)
 			}
 		}
-		of[n] = newBox(labels(n), rank, n.IsInput())
+		of[n] = newBox(labels(n), rank, lookOf(n))
 		l.add(of[n])
 		for _, a := range n.Args {
 			if of[a] != nil {
@@ -45,7 +45,7 @@ func newLayout(g *ir.Graph) *layout {
 	}
 	for _, o := range g.Out {
 		if from := of[o.Node]; from != nil {
-			b := newBox([]string{o.Name, "output"}, from.rank+1, true)
+			b := newBox([]string{o.Name, "output"}, from.rank+1, ends)
 			l.add(b)
 			l.connect(from, b)
 		}
@@ -67,7 +67,7 @@ func (l *layout) connect(from, to *box) {
 	e := edge{[]*box{from}}
 	if to.rank-from.rank <= maxBend {
 		for r := from.rank + 1; r < to.rank; r++ {
-			bend := newBox(nil, r, false)
+			bend := newBox(nil, r, look{})
 			l.add(bend)
 			e.through = append(e.through, bend)
 		}
@@ -137,6 +137,11 @@ func (l *layout) place() (width, height float64) {
 			}
 			b.x = max(want, right+b.width/2)
 			right = b.x + b.width/2 + gapAcross
+		}
+		for _, b := range r {
+			if len(b.lines) == 0 {
+				b.height = tallest
+			}
 		}
 		y += tallest + gapDown
 	}

@@ -24,7 +24,8 @@ const (
 )
 
 // SVG draws g from top to bottom: a box with name, operation, shape and format for each node, an arrow for each
-// argument. Constants stand as a line in the box of the node that reads them. The same graph gives the same bytes.
+// argument. Constants stand as a line in the box of the node that reads them. Colours tell kinds of operations apart;
+// boxes of a scheduled graph say lanes and cycles. The same graph gives the same bytes.
 func SVG(ctx context.Context, g *ir.Graph) ([]byte, error) {
 	l := newLayout(g)
 	for range sweeps {
@@ -71,6 +72,9 @@ func labels(n *ir.Node) []string {
 	if i := strings.IndexByte(lines[2], '{'); i >= 0 {
 		lines[2] = lines[2][:i] // the scales are too long
 	}
+	if h := &n.HW; h.II > 0 && h.InLanes > 0 {
+		lines = append(lines, fmt.Sprintf("%d to %d lanes, %d cycles", h.InLanes, h.OutLanes, h.II))
+	}
 	for _, a := range n.Args {
 		if a.IsConst() {
 			lines = append(lines, a.Name+" "+ir.ShapeString(a.Type.Shape)+" "+formatName(a))
@@ -86,18 +90,48 @@ func formatName(n *ir.Node) string {
 	return n.Type.Format.String()
 }
 
+// look is a class of boxes of one colour; the word is a class of CSS for pages that colour them by themselves.
+type look struct{ word, fill string }
+
+var (
+	ends     = look{"ends", "#f3f3f3"}
+	sums     = look{"sums", "#cfe0fb"}
+	singles  = look{"singles", "#fdebc8"}
+	moves    = look{"moves", "#eceff3"}
+	casts    = look{"casts", "#e8dcf7"}
+	gathered = look{"gathered", "#d3efdc"}
+)
+
+// lookOf tells apart sums of products, operations on single elements, those that only move elements, changes of format,
+// and what gathers elements otherwise: pools, reductions, norms.
+func lookOf(n *ir.Node) look {
+	switch t := &n.Op.Traits; {
+	case t.Source:
+		return ends
+	case t.Weighted:
+		return sums
+	case t.KeepsCodes, t.Joins, t.Forks:
+		return moves
+	case t.Casts:
+		return casts
+	case t.Elementwise:
+		return singles
+	}
+	return gathered
+}
+
 // box is a node, an output, or (without lines) a bend of a long arrow.
 type box struct {
 	lines         []string
+	look          look
 	rank, at      int // layer, and position in it
 	x, y          float64
 	width, height float64
 	above, below  []*box
-	round         bool // an input or output of the graph
 }
 
-func newBox(lines []string, rank int, round bool) *box {
-	b := &box{lines: lines, rank: rank, round: round, width: 2}
+func newBox(lines []string, rank int, look look) *box {
+	b := &box{lines: lines, rank: rank, look: look, width: 2}
 	for _, s := range lines {
 		n := min(utf8.RuneCountInString(s), maxLabel)
 		b.width = max(b.width, float64(n)*charWidth+2*boxPad)
@@ -112,12 +146,12 @@ func (x *box) draw(b *strings.Builder) {
 	if len(x.lines) == 0 {
 		return
 	}
-	radius, fill := 2, "#eef3fa"
-	if x.round {
-		radius, fill = 12, "#f3f3f3"
+	radius := 2
+	if x.look == ends {
+		radius = 12
 	}
-	fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%d" fill="%s" stroke="#456"/>`+"\n",
-		x.x-x.width/2, x.y, x.width, x.height, radius, fill)
+	fmt.Fprintf(b, `<rect class="%s" x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="%d" fill="%s" stroke="#456"/>`+"\n",
+		x.look.word, x.x-x.width/2, x.y, x.width, x.height, radius, x.look.fill)
 	for i, s := range x.lines {
 		weight := ""
 		if i == 0 {
@@ -138,7 +172,10 @@ func (e edge) draw(b *strings.Builder) {
 	for _, to := range e.through[1:] {
 		mid := (y + to.y) / 2
 		fmt.Fprintf(b, "C%.1f %.1f %.1f %.1f %.1f %.1f", x, mid, to.x, mid, to.x, to.y)
-		x, y = to.x, to.y
+		if x, y = to.x, to.y; len(to.lines) == 0 { // past the boxes of the rank
+			y += to.height
+			fmt.Fprintf(b, "V%.1f", y)
+		}
 	}
 	b.WriteString(`" fill="none" stroke="#555" marker-end="url(#a)"/>` + "\n")
 }

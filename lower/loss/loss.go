@@ -21,7 +21,13 @@ type Value struct {
 	// Alone is the error that the node makes by itself: its quantized operation on the values of the float graph, encoded
 	// in the formats of its arguments. nil where that was not asked for, or where the float graph lacks an argument.
 	Alone *Error
+	// Sizes counts the float values by size, nil where errors alone were not asked for: [0] are zeros, [1+i] those with
+	// 2^(i+LeastExp) <= |v| < 2^(i+LeastExp+1), smaller ones with the first and larger ones with the last.
+	Sizes []int
 }
+
+// LeastExp and mostExp bound the exponents that Sizes tells apart.
+const LeastExp, mostExp = -40, 40
 
 // Error is a ratio in dB, +Inf where there is no error, and the greatest error.
 type Error struct{ SQNR, MaxErr float64 }
@@ -35,7 +41,10 @@ func Decibels(signal, noise float64) float64 {
 }
 
 // sum collects the error of one value over samples.
-type sum struct{ signal, noise, worst, peak float64 }
+type sum struct {
+	signal, noise, worst, peak float64
+	sizes                      []int // as Value.Sizes; nil: not counted
+}
 
 // add compares y with the values of x.
 func (e *sum) add(x *ir.Tensor, y []float64) error {
@@ -57,11 +66,29 @@ func (e *sum) one(v, got float64) {
 	e.signal += v * v
 	e.noise += d * d
 	e.worst, e.peak = max(e.worst, d), max(e.peak, math.Abs(v))
+	if e.sizes == nil {
+		return
+	}
+	place := 0
+	if v != 0 {
+		_, exp := math.Frexp(v) // 1/2 <= |fraction| < 1
+		place = 1 + max(LeastExp, min(exp-1, mostExp)) - LeastExp
+	}
+	e.sizes[place]++
 }
 
 func (e *sum) join(o sum) {
 	e.signal, e.noise = e.signal+o.signal, e.noise+o.noise
 	e.worst, e.peak = max(e.worst, o.worst), max(e.peak, o.peak)
+	if o.sizes == nil {
+		return
+	}
+	if e.sizes == nil {
+		e.sizes = make([]int, len(o.sizes))
+	}
+	for i, n := range o.sizes {
+		e.sizes[i] += n
+	}
 }
 
 // match is a value that both graphs have: positions in their node lists, and how it is reported.
@@ -78,13 +105,14 @@ type Meter struct {
 	before, after *ir.Graph
 	float, exact  *ref.Program
 	matches       []match
-	nodes         int // the first of matches are nodes, the others outputs
+	nodes         int  // the first of matches are nodes, the others outputs
+	counts        bool // values by size
 }
 
 // New prepares the comparison of a quantized graph with the float graph that it came from: of nodes of the same name,
-// and of outputs of the same index. alone asks for the error of each node by itself too.
+// and of outputs of the same index. alone asks for the error of each node by itself too, and for the sizes of values.
 func New(before, after *ir.Graph, alone bool) (*Meter, error) {
-	m := &Meter{before: before, after: after}
+	m := &Meter{before: before, after: after, counts: alone}
 	var err error
 	if m.float, err = ref.New(before); err != nil {
 		return nil, err
@@ -182,6 +210,11 @@ func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
 	}
 	for i := range all {
 		all[i] = make([]sum, len(m.matches))
+		for k := range all[i] {
+			if m.counts {
+				all[i][k].sizes = make([]int, 2+mostExp-LeastExp)
+			}
+		}
 	}
 	err = m.exact.Each(ctx, y, func(i, node int, value *ir.Tensor) error {
 		if of[node] == nil {
@@ -212,6 +245,7 @@ func (m *Meter) Values() (nodes, outputs []Value) {
 	for k, p := range m.matches {
 		v := p.value
 		v.SQNR, v.MaxErr, v.Peak = Decibels(p.all.signal, p.all.noise), p.all.worst, p.all.peak
+		v.Sizes = p.all.sizes
 		if p.args != nil {
 			v.Alone = &Error{Decibels(p.alone.signal, p.alone.noise), p.alone.worst}
 		}

@@ -89,6 +89,11 @@ func TestAloneAndAccumulated(t *testing.T) {
 	y := want[3]
 	y.Name = "y"
 	same(t, outputs, []loss.Value{y})
+	for exp, want := range map[int]int{-1: 0, 0: 20, 1: 20, 2: 0} { // 1.5 and 2.125
+		if got := nodes[0].Sizes[1+exp-loss.LeastExp]; got != want {
+			t.Errorf("%d values of x from 2^%d on, want %d", got, exp, want)
+		}
+	}
 }
 
 func same(t *testing.T, got, want []loss.Value) {
@@ -115,8 +120,8 @@ func TestAloneOnRequestOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range first(m.Values()) {
-		if v.Alone != nil {
-			t.Errorf("%s was measured alone", v.Name)
+		if v.Alone != nil || v.Sizes != nil {
+			t.Errorf("%s was measured alone, or its values were counted", v.Name)
 		}
 	}
 }

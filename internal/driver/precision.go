@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"lathe/emit/report"
+	"lathe/golden/ref"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/lower/own"
+)
+
+// trialWidths are the widths of data and weights that Precision tries.
+var trialWidths = []int{3, 4, 5, 6, 7, 8, 10, 12, 16}
+
+// trialWork bounds the multiplications of Precision.
+const trialWork = 1 << 30
+
+// Precision measures what a float model keeps at several widths of data and weights, the rest of the plan being as it
+// is: on the samples of Arrays, or else of Calibrate, and with the labels of Arrays, unless they are nil, also its
+// accuracy. on says in words which samples those are. There is no point for a width that the plan does not allow, and
+// none at all for a model that brings its own formats, without samples, or where it is too large.
+func (s Source) Precision(ctx context.Context, g *ir.Graph, labels []int64, p Progress) (points []report.Precision,
+	on string, err error) {
+	path := cmp.Or(s.Arrays, s.Calibrate)
+	if g == nil || path == "" || slices.ContainsFunc(g.Nodes, own.Quantizes) {
+		return nil, "", nil
+	}
+	file, err := npz.Read(path)
+	if err != nil {
+		return nil, "", err
+	}
+	floats, _, err := Samples(g, file)
+	if err != nil {
+		return nil, "", err
+	}
+	n := min(len(floats), trialWork/len(trialWidths)/multiplications(g))
+	if n == 0 {
+		return nil, "", nil
+	}
+	if labels != nil {
+		n = min(n, len(labels))
+	}
+	float, err := Evaluable(g)
+	if err != nil {
+		return nil, "", err
+	}
+	want, err := evaluate(ctx, float, floats[:n])
+	if err != nil {
+		return nil, "", err
+	}
+	s.Passes.Unmeasured, s.Passes.Alone = true, false
+	for i, bits := range trialWidths {
+		p.report("widths", i, len(trialWidths))
+		s.Settings.Bits = &bits
+		q, err := s.Quantize(ctx, g)
+		if ctx.Err() != nil {
+			return nil, "", ctx.Err()
+		}
+		if err != nil {
+			continue
+		}
+		point := report.Precision{Bits: bits}
+		if err := trial(ctx, &point, q.Graph, file, g, want, labels); err != nil {
+			return nil, "", err
+		}
+		points = append(points, point)
+	}
+	return points, fmt.Sprintf("%d samples of %s", n, filepath.Base(path)), nil
+}
+
+// trial measures the quantized graph q on the first samples of a file against what the float graph g gives for them.
+func trial(ctx context.Context, point *report.Precision, q *ir.Graph, file *npz.File, g *ir.Graph, want []ref.Sample,
+	labels []int64) error {
+	samples, _, err := Samples(q, file)
+	if err != nil {
+		return err
+	}
+	got, err := evaluate(ctx, q, samples[:len(want)])
+	if err != nil {
+		return err
+	}
+	ratio, err := SQNR(g, want, q, got)
+	if point.SQNR = &ratio; err != nil || labels == nil {
+		return err
+	}
+	right, err := Accuracy(q, got, labels[:len(want)])
+	point.Accuracy = &right
+	return err
+}
+
+func evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
+	program, err := ref.New(g)
+	if err != nil {
+		return nil, err
+	}
+	return program.Run(ctx, samples)
+}
+
+// multiplications of one sample, about: each weight meets every position of the result.
+func multiplications(g *ir.Graph) int {
+	work := 1
+	for _, n := range g.Nodes {
+		for _, a := range n.Args {
+			if a.IsConst() && len(a.Type.Shape) > 1 {
+				channels := max(1, n.Type.Shape[len(n.Type.Shape)-1])
+				work += a.Type.Elems() * (n.Type.Elems() / channels)
+			}
+		}
+	}
+	return work
+}
