@@ -11,6 +11,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/unit"
 	"lathe/lower/balance"
 	"lathe/rtl"
 )
@@ -43,13 +44,6 @@ type Balance struct {
 	Proof string `json:"proof"`
 }
 
-// scheduled is one evaluated design.
-type scheduled struct {
-	graph  *ir.Graph
-	report *Report
-	cost   rtl.Cost
-}
-
 // bottleneck is the first node that takes so many cycles.
 func (d *scheduled) bottleneck(ii int) (name string) {
 	for _, u := range d.report.Units {
@@ -78,7 +72,7 @@ type balancer struct {
 // allows. Errors: L0455 for a rate that no folding reaches, L0456 for one that the budget does not allow, L0457 for a
 // budget that no folding meets.
 func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.Graph, *Report, error) {
-	b := &balancer{ctx: ctx, plan: plan, graph: g, opts: o, done: map[string]*scheduled{}}
+	b := newBalancer(ctx, g, plan, o)
 	fold := &plan.Fold
 	b.budget = Budget{fold.MaxLUT, fold.MaxDSP, fold.MaxBRAM}
 	if b.budget == (Budget{}) && fold.FPS == 0 {
@@ -86,15 +80,7 @@ func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (
 		part := func(n int) int { return int(fill * float64(n)) }
 		b.budget = Budget{part(dev.LUT), part(dev.DSP), part(dev.BRAM)}
 	}
-	forked := g.Clone()
-	s := &State{Plan: plan, Report: &Report{}, units: o.Units}
-	head := SchedulePipeline[:slices.IndexFunc(SchedulePipeline, func(p Pass) bool { return p.Name == "choose_lanes" })]
-	if err := newRunner(ctx, forked, s, Options{}).run(s, head, forked); err != nil {
-		return nil, nil, err
-	}
-	var err error
-	b.opts.Units = s.plans()
-	if b.tried, err = tryFoldings(ctx, fold, forked); err != nil {
+	if err := b.try(0); err != nil {
 		return nil, nil, err
 	}
 	search := b.byBudget
@@ -114,6 +100,26 @@ func scheduleBalanced(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (
 		best.report.warn("the design is predicted to take %s %s more than %s has", grouped(e.n), e.name, dev.Part)
 	}
 	return best.graph, best.report, nil
+}
+
+func newBalancer(ctx context.Context, g *ir.Graph, plan *Plan, o Options) *balancer {
+	if o.Units == nil {
+		o.Units = &unit.Cache{}
+	}
+	return &balancer{ctx: ctx, plan: plan, graph: g, opts: o, done: map[string]*scheduled{}}
+}
+
+// try evaluates the foldings of the graph; those that take more cycles than a limit need not be among them.
+func (b *balancer) try(limit int) error {
+	forked := b.graph.Clone()
+	s := &State{Plan: b.plan, Report: &Report{}, units: b.opts.Units}
+	head := SchedulePipeline[:slices.IndexFunc(SchedulePipeline, func(p Pass) bool { return p.Name == "choose_lanes" })]
+	if err := newRunner(b.ctx, forked, s, Options{}).run(s, head, forked); err != nil {
+		return err
+	}
+	var err error
+	b.tried, err = tryFoldings(b.ctx, &b.plan.Fold, forked, limit)
+	return err
 }
 
 func (b *balancer) describe(d *scheduled, proof string) *Balance {
@@ -330,33 +336,6 @@ func raised(w balance.Weights, over []excess) balance.Weights {
 		}
 	}
 	return w
-}
-
-// schedule runs the whole pipeline with one choice. With ifFits it stops in front of the FIFOs, which take the longest,
-// where the rest alone is beyond the budget: the result is no more than that cost.
-func (b *balancer) schedule(picks []int, ifFits bool) (*scheduled, error) {
-	key := fmt.Sprint(picks)
-	if d := b.done[key]; d != nil {
-		return d, nil
-	}
-	s := &State{Plan: b.plan, Report: &Report{}, chosen: foldings{}, units: b.opts.Units}
-	for i, n := range b.tried.nodes {
-		o := b.tried.layers[i].Options[picks[i]]
-		s.chosen[n.Name] = folding{o.In, o.Asked, o.Stream}
-	}
-	c := b.graph.Clone()
-	run, fifos := newRunner(b.ctx, c, s, b.opts), len(SchedulePipeline)-1
-	if err := run.run(s, SchedulePipeline[:fifos], c); err != nil {
-		return nil, err
-	}
-	if cost := s.Report.Cost(); ifFits && b.over(cost) != nil {
-		return &scheduled{cost: cost}, nil
-	}
-	if err := run.run(s, SchedulePipeline[fifos:], c); err != nil {
-		return nil, err
-	}
-	b.done[key] = &scheduled{c, s.Report, s.Report.Cost()}
-	return b.done[key], nil
 }
 
 // grouped prints 1240 as 1,240.

@@ -5,6 +5,7 @@ package lower
 import (
 	"context"
 	"slices"
+	"sort"
 
 	"lathe/ir"
 	"lathe/ir/op"
@@ -14,8 +15,8 @@ import (
 	"lathe/rtl"
 )
 
-// folding is what the balance mode chooses for a node, in the words of a plan: in_lanes and out_lanes, and the lanes of
-// the stream into it. Rules of the plan win over it.
+// folding is what the modes lean and balance choose for a node, in the words of a plan: in_lanes and out_lanes, and the
+// lanes of the stream into it. Rules of the plan win over it.
 type folding struct{ in, out, stream int }
 
 // foldingOf is the folding that n has.
@@ -30,10 +31,10 @@ func foldingOf(n *ir.Node) folding {
 // foldings are the choices of a graph, by the names of its nodes.
 type foldings map[string]folding
 
-// fill puts the choice where the rules say nothing.
+// fill puts the choice where the rules say nothing, neither lanes nor style.
 func (f foldings) fill(n *ir.Node, a *asked) {
 	c, ok := f[n.Name]
-	if !ok {
+	if !ok || a.style != ir.StyleUndecided {
 		return
 	}
 	if a.in == 0 {
@@ -52,9 +53,10 @@ type tried struct {
 	unknown []string    // modules that do not state what they cost
 }
 
-// tryFoldings evaluates every folding of every node, of a graph with forks. Wires and forks are no layers, since they
-// have the lanes that arrive: who reads one reads what is behind it.
-func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph) (*tried, error) {
+// tryFoldings evaluates the foldings of every node, of a graph with forks: all of them, or with a limit of cycles those
+// that may be the cheapest within it. The first is the one that a node has by default. Wires and forks are no layers,
+// since they have the lanes that arrive: who reads one reads what is behind it.
+func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph, limit int) (*tried, error) {
 	l := newLaner(plan, g)
 	for _, n := range g.Nodes { // something legal everywhere first: nodes look at what arrives
 		if !n.IsConst() {
@@ -88,7 +90,7 @@ func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph) (*tried, erro
 		for _, a := range streams(n) {
 			layer.Args = append(layer.Args, at[a])
 		}
-		if layer.Options, err = t.options(l, n); err != nil {
+		if layer.Options, err = t.options(l, n, limit); err != nil {
 			return nil, err
 		}
 		at[n] = len(t.layers)
@@ -103,46 +105,101 @@ func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph) (*tried, erro
 // is in no figure that anybody sees.
 const guessed = 64
 
-// options are the foldings of one node that are legal, evaluated.
-func (t *tried) options(l *laner, n *ir.Node) ([]balance.Option, error) {
+// options are the foldings of one node that are legal, evaluated, as tryFoldings says.
+func (t *tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, error) {
 	kept := n.HW
 	defer func() { n.HW = kept }()
 	t.units = &unit.Cache{}
-	var list []balance.Option
-	var first error
-	seen := map[folding]bool{}
-	all, err := proposals(n)
+	e := evaluation{tried: t, laner: l, node: n, known: map[folding]int{}}
+	d, err := op.LanesOf(n)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range all {
-		l.chosen = foldings{n.Name: f}
-		l.errs = nil
-		l.node(n)
-		f = foldingOf(n)
-		if len(l.errs) > 0 || seen[f] {
-			continue
+	e.option(foldingOf(n)) // first, so that it comes first among equals
+	for _, row := range proposals(d) {
+		if limit > 0 && d.Product() {
+			row = e.within(row, limit)
 		}
-		seen[f] = true
-		var u UnitReport
-		if err := unitTime(t.units, n, &u); err != nil {
-			if first == nil {
-				first = err
-			}
-			continue
+		for _, f := range row {
+			e.option(f)
 		}
-		if !u.Costed && u.Module != "" {
-			t.unknown = append(t.unknown, u.Module)
-			u.Cost = rtl.Cost{LUT: guessed * f.in * f.out}
-		}
-		list = append(list, balance.Option{Stream: f.stream, In: f.in, Out: n.HW.OutLanes, Asked: f.out, II: u.II,
-			Cost: u.Cost.Add(t.buffer(n))})
 	}
 	l.chosen, l.errs = nil, nil
-	if len(list) == 0 {
-		return nil, first
+	if len(e.list) == 0 {
+		return nil, e.first
 	}
-	return list, nil
+	return e.list, nil
+}
+
+// evaluation collects the options of one node.
+type evaluation struct {
+	*tried
+	laner *laner
+	node  *ir.Node
+	list  []balance.Option
+	known map[folding]int // places in the list; -1 for what is not legal
+	first error
+}
+
+// option is the evaluated folding; nil if it is not legal.
+func (e *evaluation) option(f folding) *balance.Option {
+	n, l := e.node, e.laner
+	l.chosen = foldings{n.Name: f}
+	l.errs = nil
+	l.node(n)
+	if len(l.errs) > 0 {
+		return nil
+	}
+	f = foldingOf(n)
+	at, seen := e.known[f]
+	if !seen {
+		at = e.add(f)
+		e.known[f] = at
+	}
+	if at < 0 {
+		return nil
+	}
+	return &e.list[at]
+}
+
+// add evaluates the folding that the node has, and returns its place in the list, -1 for what is not legal.
+func (e *evaluation) add(f folding) int {
+	n := e.node
+	var u UnitReport
+	if err := unitTime(e.units, n, &u); err != nil {
+		if e.first == nil {
+			e.first = err
+		}
+		return -1
+	}
+	if !u.Costed && u.Module != "" {
+		e.unknown = append(e.unknown, u.Module)
+		u.Cost = rtl.Cost{LUT: guessed * f.in * f.out}
+	}
+	e.list = append(e.list, balance.Option{Stream: f.stream, In: f.in, Out: n.HW.OutLanes, Asked: f.out, II: u.II,
+		Cost: u.Cost.Add(e.buffer(n))})
+	return len(e.list) - 1
+}
+
+// within are the foldings of a row that may be the cheapest of those that take at most so many cycles: from the fewest
+// lanes in that do to twice as many, which may save an adapter.
+func (e *evaluation) within(row []folding, limit int) []folding {
+	var last []int // of each number of lanes in the place with the widest stream
+	for i, f := range row {
+		if i > 0 && row[i-1].in == f.in {
+			last = last[:len(last)-1]
+		}
+		last = append(last, i)
+	}
+	from := sort.Search(len(last), func(i int) bool {
+		o := e.option(row[last[i]])
+		return o != nil && o.II <= limit
+	})
+	if from == len(last) {
+		return nil
+	}
+	least := row[last[from]].in
+	return slices.DeleteFunc(row, func(f folding) bool { return f.in < least || f.in > 2*least })
 }
 
 // buffer is the FIFO of a vector that a folded unit gets in front.
@@ -154,26 +211,23 @@ func (t *tried) buffer(n *ir.Node) rtl.Cost {
 	return rtl.Cost{}
 }
 
-// proposals are the foldings of n. What it has is the first, so that it comes first among equals.
-func proposals(n *ir.Node) ([]folding, error) {
-	d, err := op.LanesOf(n)
-	if err != nil {
-		return nil, err
-	}
-	list := []folding{foldingOf(n)}
+// proposals are the foldings of a unit, in rows of ascending lanes in.
+func proposals(d *ir.Lanes) (rows [][]folding) {
 	for _, out := range append([]int{0}, d.Out.Legal...) {
 		if d.Product() == (out == 0) {
 			continue
 		}
+		var row []folding
 		for _, lanes := range d.In.Legal {
 			in, results := lanes, out
 			if !d.Product() {
 				in, results = d.Tied(lanes)
 			}
 			for _, s := range d.Streams(in) {
-				list = append(list, folding{in, results, s})
+				row = append(row, folding{in, results, s})
 			}
 		}
+		rows = append(rows, row)
 	}
-	return list, nil
+	return rows
 }

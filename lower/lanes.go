@@ -25,7 +25,7 @@ type laner struct {
 	users map[*ir.Node][]*ir.Node
 	taken map[*ir.Node]int // what takes has found
 	errs  diag.List
-	// chosen is what the balance mode chose, where rules say nothing.
+	// chosen is what the modes lean and balance chose, where rules say nothing.
 	chosen foldings
 	causes map[*ir.Node]string // what unpacked has found
 	notes  []string
@@ -206,7 +206,7 @@ func (l *laner) pace(n *ir.Node, d *ir.Lanes) int {
 	return lanes
 }
 
-// stream is the lanes of the beats into n: as the balance mode chose, else those that arrive where the unit takes them,
+// stream is the lanes of the beats into n: as lean or balance chose, else those that arrive where the unit takes them,
 // else the nearest below, else the fewest above.
 func (l *laner) stream(n *ir.Node, d *ir.Lanes, in int) int {
 	legal := d.Streams(in)

@@ -71,7 +71,10 @@ func ScheduleWith(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 	if g.Stage != ir.StageQuantized {
 		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; only quantized graphs are scheduled", g.Stage)
 	}
-	if plan.Fold.Mode == "balance" {
+	switch plan.Fold.Mode {
+	case "lean":
+		return scheduleLean(ctx, g, plan, o)
+	case "balance":
 		return scheduleBalanced(ctx, g, plan, o)
 	}
 	s := &State{Plan: plan, Report: &Report{}, units: o.Units}
@@ -186,8 +189,10 @@ type State struct {
 
 	values map[*ir.Node]*calib.Values // what calibrate found
 	runner *runner
-	chosen foldings // by the balance mode
+	chosen foldings // by the modes lean and balance
 	units  *unit.Cache
+	// measured is the cycles of a sample by the run beat by beat of size_fifos; 0 where nothing had to run.
+	measured float64
 }
 
 // plans are the units of the graph.

@@ -76,7 +76,8 @@ type Rule struct {
 
 // FoldPlan chooses how much hardware each layer gets.
 type FoldPlan struct {
-	// Mode is "fold" (few multipliers, reused), "unroll" (one multiplier a weight) or "balance".
+	// Mode is "lean" (the rate of fold with the least hardware), "fold" (some lanes in every layer), "unroll" (one
+	// multiplier a weight) or "balance" (for a rate or a budget).
 	Mode string
 	// From is the plan line of Mode.
 	From  string
@@ -135,7 +136,7 @@ func DefaultPlan() *Plan {
 			Data: fixed("data", 8), Weight: fixed("weight", 8), Bias: fixed("bias", 16), Calibrate: calib.MSE,
 			Acc: block.WindowW,
 		},
-		Fold: FoldPlan{Mode: "fold", From: "the default mode"},
+		Fold: FoldPlan{Mode: "lean", From: "the default mode"},
 	}
 }
 

@@ -22,7 +22,8 @@ import (
 var (
 	roundWords = []string{"even", "away", "up", "down", "halfzero", "floor", "ceil", "zero", "outward"}
 	overWords  = []string{"saturate", "sym", "wrap"}
-	modeWords  = []string{"fold", "unroll", "balance"}
+	modeWords  = []string{"lean", "fold", "unroll", "balance"}
+	styleWords = []string{"fold", "unroll"}
 	memWords   = []string{"auto", "block", "distributed"}
 	dspWords   = []string{"one", "pack", "none"}
 )
@@ -241,7 +242,7 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 		p.positive(path+".in_lanes", r.InLanes, &rule.InLanes)
 		p.positive(path+".out_lanes", r.OutLanes, &rule.OutLanes)
 		if r.Style != nil {
-			rule.Style = []ir.Style{ir.StyleFold, ir.StyleUnroll}[p.word(path+".style", r.Style, modeWords[:2])]
+			rule.Style = []ir.Style{ir.StyleFold, ir.StyleUnroll}[p.word(path+".style", r.Style, styleWords)]
 		}
 		if r.Mem != nil {
 			rule.Mem = memWords[p.word(path+".mem", r.Mem, memWords)]

@@ -125,7 +125,7 @@ func TestEmptyPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := DefaultPlan()
-	if p.Quantize.Data != d.Quantize.Data || p.Fold.Mode != "fold" || p.Target != d.Target || d.Target.FPGA.Device == "" {
+	if p.Quantize.Data != d.Quantize.Data || p.Fold.Mode != "lean" || p.Target != d.Target || d.Target.FPGA.Device == "" {
 		t.Errorf("%+v", p)
 	}
 	if f, ok := p.Quantize.Data.Pattern.Open(); !ok || f != (format.Fixed{W: 8, Signed: true}) {

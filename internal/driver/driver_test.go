@@ -166,10 +166,10 @@ func TestLoopCanFail(t *testing.T) {
 		edit  func(t *testing.T, j *driver.Job)
 	}{
 		{"one bit of a weight image", "2", true, func(t *testing.T, j *driver.Job) {
-			flipBit(t, j, "n_2_weights.mem", 5, false)
+			flipBit(t, j, "n_2_weights.mem", 8, false)
 		}},
 		{"one bit of a weight image, checksum adapted", "2", false, func(t *testing.T, j *driver.Job) {
-			flipBit(t, j, "n_2_weights.mem", 5, true)
+			flipBit(t, j, "n_2_weights.mem", 8, true)
 		}},
 		{"a weight image that is missing", "2", true, func(_ *testing.T, j *driver.Job) {
 			d := j.HW.Design

@@ -336,10 +336,30 @@ func (c *Check) pace(plan *lower.Plan, promised *lower.Balance) {
 	}
 }
 
+// stallBurst is how many cycles a stall lasts on average.
+const stallBurst = 3
+
 // stalled is a run with stalls on all ports.
 func (j Job) stalled(seed uint64) sim.Input {
-	stall := []sim.Stall{{Percent: j.Stalls, Burst: 3}}
-	return sim.Input{Seed: seed, Idle: stall, Back: stall, Occupancy: true, MaxIdle: j.patience()}
+	in := sim.Input{Seed: seed, Back: []sim.Stall{{Percent: j.Stalls, Burst: stallBurst}}, Occupancy: true,
+		MaxIdle: j.patience()}
+	ii := Slowest(j.HW.Design).Cycles
+	for _, p := range j.HW.Design.Ports {
+		if p.Input {
+			in.Idle = append(in.Idle, pauses(j.Stalls, ii/p.Beats))
+		}
+	}
+	return in
+}
+
+// pauses are the stalls of an input that the design reads every so many cycles. Where that is seldom, as many beats are
+// late as cycles are stalled elsewhere, by so many cycles on average: a short pause would be over before the design
+// looks.
+func pauses(percent, every int) sim.Stall {
+	if every <= stallBurst {
+		return sim.Stall{Percent: percent, Burst: stallBurst}
+	}
+	return sim.Stall{Percent: 100 * percent * every / (100 + percent*every), Burst: every}
 }
 
 // repeat takes n samples, starting over when there are fewer.

@@ -281,7 +281,7 @@ var stageFaults = map[string]func(t *testing.T) error{
 			return &rtl.Unit{Module: "op_slice", Params: []rtl.Param{{Name: "BEATS", Value: "9"}, {Name: "FIRST", Value: "1"},
 				{Name: "RUN", Value: "8"}, {Name: "EVERY", Value: "8"}, {Name: "COUNT", Value: "1"}}}, nil
 		}
-		_, err := tokens.Size(t.Context(), forked(t, &hungry), &unit.Cache{})
+		_, _, err := tokens.Size(t.Context(), forked(t, &hungry), &unit.Cache{})
 		return err
 	},
 	"L0720": func(t *testing.T) error {

@@ -32,7 +32,8 @@ type Layer struct {
 // Weights are what a LUT, an FF, a DSP and a block of 18 Kbit count for in the sum that is made least.
 type Weights struct{ LUT, FF, DSP, BRAM float64 }
 
-func (w Weights) of(c rtl.Cost) float64 {
+// Of is what a cost weighs.
+func (w Weights) Of(c rtl.Cost) float64 {
 	return w.LUT*float64(c.LUT) + w.FF*float64(c.FF) + w.DSP*float64(c.DSP) + w.BRAM*float64(c.BRAM)
 }
 
@@ -76,15 +77,41 @@ func Steps(layers []Layer) []int {
 // must have an option that is fast enough, which Fastest tells. The choice is a local optimum: no single layer can
 // change to lower the sum, and hardly two together.
 func Choose(layers []Layer, cycles int, w Weights) ([]int, rtl.Cost) {
-	c := &chooser{layers: layers, w: w, adapters: map[joint]rtl.Cost{}, readers: make([][]int, len(layers))}
-	c.picks = make([]int, len(layers))
+	c := newChooser(layers, cycles, w)
+	for i := range layers {
+		c.picks[i] = c.allowed[i][0]
+	}
+	return c.settle()
+}
+
+// Improve is Choose from a choice on that is fast enough: the result weighs no more than that.
+func Improve(layers []Layer, picks []int, cycles int, w Weights) ([]int, rtl.Cost) {
+	c := newChooser(layers, cycles, w)
+	for i, l := range layers {
+		c.picks[i] = picks[i]
+		for _, k := range c.allowed[i] {
+			if a, b := l.Options[k], l.Options[picks[i]]; a.Stream == b.Stream && a.Out == b.Out {
+				c.picks[i] = k
+			}
+		}
+	}
+	return c.settle()
+}
+
+func newChooser(layers []Layer, cycles int, w Weights) *chooser {
+	c := &chooser{layers: layers, w: w, adapters: map[joint]rtl.Cost{}, readers: make([][]int, len(layers)),
+		picks: make([]int, len(layers))}
 	for i, l := range layers {
 		c.allowed = append(c.allowed, allowed(l, cycles, w))
-		c.picks[i] = c.allowed[i][0]
 		for _, a := range l.Args {
 			c.readers[a] = append(c.readers[a], i)
 		}
 	}
+	return c
+}
+
+// settle changes one layer or two at a time until that lowers the sum no more.
+func (c *chooser) settle() ([]int, rtl.Cost) {
 	for range sweeps {
 		if alone, both := c.sweep(), c.neighbours(); !alone && !both {
 			break
@@ -124,7 +151,7 @@ func allowed(l Layer, cycles int, w Weights) []int {
 
 // less orders options by weight; of equals the faster, then the one of fewer lanes comes first.
 func less(a, b Option, w Weights) bool {
-	if x, y := w.of(a.Cost), w.of(b.Cost); x != y {
+	if x, y := w.Of(a.Cost), w.Of(b.Cost); x != y {
 		return x < y
 	}
 	if a.II != b.II {
@@ -192,19 +219,19 @@ func (c *chooser) together(a, i int) bool {
 
 // both is the weight of two neighbours with all their adapters.
 func (c *chooser) both(a, i int) float64 {
-	shared := c.w.of(c.adapter(a, c.layers[a].Options[c.picks[a]].Out, c.layers[i].Options[c.picks[i]].Stream))
+	shared := c.w.Of(c.adapter(a, c.layers[a].Options[c.picks[a]].Out, c.layers[i].Options[c.picks[i]].Stream))
 	return c.around(a, c.picks[a]) + c.around(i, c.picks[i]) - shared
 }
 
 // around is the weight of option k of layer i with the adapters at both its ends.
 func (c *chooser) around(i, k int) float64 {
 	o := c.layers[i].Options[k]
-	sum := c.w.of(o.Cost)
+	sum := c.w.Of(o.Cost)
 	for _, a := range c.layers[i].Args {
-		sum += c.w.of(c.adapter(a, c.layers[a].Options[c.picks[a]].Out, o.Stream))
+		sum += c.w.Of(c.adapter(a, c.layers[a].Options[c.picks[a]].Out, o.Stream))
 	}
 	for _, r := range c.readers[i] {
-		sum += c.w.of(c.adapter(i, o.Out, c.layers[r].Options[c.picks[r]].Stream))
+		sum += c.w.Of(c.adapter(i, o.Out, c.layers[r].Options[c.picks[r]].Stream))
 	}
 	return sum
 }

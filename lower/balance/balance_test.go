@@ -55,7 +55,7 @@ func TestChoose(t *testing.T) {
 			}
 			kept := picks[i]
 			for k, o := range l.Options {
-				if picks[i] = k; o.II <= cycles && even.of(sum(layers, picks)) < even.of(cost)-1e-9 {
+				if picks[i] = k; o.II <= cycles && even.Of(sum(layers, picks)) < even.Of(cost)-1e-9 {
 					t.Errorf("layer %d with option %d for %d costs %+v, less than %+v", i, k, kept, sum(layers, picks), cost)
 				}
 			}
@@ -85,17 +85,17 @@ func TestChooseBest(t *testing.T) {
 		steps := Steps(layers)
 		cycles := steps[len(steps)/2]
 		_, cost := Choose(layers, cycles, even)
-		best := even.of(cost)
+		best := even.Of(cost)
 		picks := []int{0, 0}
 		for picks[0] = range layers[0].Options {
 			for picks[1] = range layers[1].Options {
 				slow := max(layers[0].Options[picks[0]].II, layers[1].Options[picks[1]].II)
-				if v := even.of(sum(layers, picks)); slow <= cycles && v < best {
+				if v := even.Of(sum(layers, picks)); slow <= cycles && v < best {
 					best = v
 				}
 			}
 		}
-		if got := even.of(cost); got > best*1.1 {
+		if got := even.Of(cost); got > best*1.1 {
 			t.Errorf("%g, the best is %g", got, best)
 		} else if got > best {
 			missed++

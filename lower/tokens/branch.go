@@ -13,16 +13,17 @@ import (
 )
 
 // Size puts a FIFO on those branches of forks, and before those units that take their streams by turns, that need one,
-// as deep as a run beat by beat shows, and says how many.
-func Size(ctx context.Context, g *ir.Graph, units *unit.Cache) (fifos int, err error) {
+// as deep as a run beat by beat shows. It says how many, and how many cycles a sample then took; 0 where no FIFO was
+// in question, and nothing had to run.
+func Size(ctx context.Context, g *ir.Graph, units *unit.Cache) (fifos int, ii float64, err error) {
 	known := newKnown(units)
 	branches, err := insert(g, known)
 	if len(branches) == 0 || err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	depth, err := depths(ctx, g, branches, known)
+	depth, ii, err := depths(ctx, g, branches, known)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for _, b := range branches {
 		if b.HW.Fifo = depth[b]; b.HW.Fifo == 0 {
@@ -32,7 +33,7 @@ func Size(ctx context.Context, g *ir.Graph, units *unit.Cache) (fifos int, err e
 		}
 	}
 	g.DropDead()
-	return fifos, nil
+	return fifos, ii, nil
 }
 
 // insert puts a FIFO behind every fork before each of its readers, and before units that take their streams by turns.
@@ -70,7 +71,7 @@ func Check(ctx context.Context, g *ir.Graph, units *unit.Cache) error {
 	if err != nil {
 		return err
 	}
-	depth, err := depths(ctx, c, branches, known)
+	depth, _, err := depths(ctx, c, branches, known)
 	if err != nil {
 		return err
 	}

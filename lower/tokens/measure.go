@@ -9,28 +9,28 @@ import (
 
 // measure runs with the chosen FIFOs. One that turns out to be block RAM has other timing, so the run repeats until
 // none does.
-func (s *sizer) measure(branches []*ir.Node) (map[*ir.Node]int, error) {
+func (s *sizer) measure(branches []*ir.Node) (depth map[*ir.Node]int, ii float64, err error) {
 	for {
 		quiet, err := s.undisturbed(branches)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
-		depth := map[*ir.Node]int{}
+		depth = map[*ir.Node]int{}
 		if s.deepen(branches, depth, quiet) {
 			continue
 		}
 		worst, err := s.worst(branches)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if !worst.Done { // a later frame stops it
 			if err := s.release(branches, worst); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			continue
 		}
 		if !s.deepen(branches, depth, worst) && !s.unguess(depth) {
-			return depth, nil
+			return depth, quiet.II(), nil
 		}
 	}
 }

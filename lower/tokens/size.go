@@ -44,26 +44,28 @@ type ran struct {
 
 // depths computes how deep each of the FIFO nodes called branches must be, which insert made, so that the design
 // neither stops nor waits for them: the most beats that a FIFO without an end would hold, and one more. 0: no FIFO is
-// needed. The depths in the graph do not count. Error L0433 for a design that stops all the same.
+// needed. The depths in the graph do not count. ii is the cycles of a sample with them. Error L0433 for a design that
+// stops all the same.
 //
 // Registers that move together have fewer places for beats that come with gaps. What must never happen, a design that
 // stops, is therefore looked at with one place for each such row, and how fast it is without stalls with all.
 //
 // A design that does not stop with these depths and places in one run does not stop in any: its units are determinate,
 // and a beat that moves never takes from another the chance to move.
-func depths(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known) (map[*ir.Node]int, error) {
+func depths(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known) (depth map[*ir.Node]int, ii float64,
+	err error) {
 	s, err := newSizer(ctx, g, branches, known)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := s.untilItRuns(branches); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := s.untilItIsFast(branches); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if err := s.prune(branches); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	return s.measure(branches)
 }

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"fmt"
+
+	"lathe/ir"
+	"lathe/rtl"
+)
+
+// scheduled is one evaluated design.
+type scheduled struct {
+	graph  *ir.Graph
+	report *Report
+	cost   rtl.Cost
+	// measured is the cycles of a sample by a run beat by beat; 0 where nothing had to run.
+	measured float64
+}
+
+// schedule runs the whole pipeline with one choice. With ifFits it stops in front of the FIFOs, which take the longest,
+// where the rest alone is beyond the budget: the result is no more than that cost.
+func (b *balancer) schedule(picks []int, ifFits bool) (*scheduled, error) {
+	key := fmt.Sprint(picks)
+	if d := b.done[key]; d != nil {
+		return d, nil
+	}
+	chosen := foldings{}
+	for i, n := range b.tried.nodes {
+		o := b.tried.layers[i].Options[picks[i]]
+		chosen[n.Name] = folding{o.In, o.Asked, o.Stream}
+	}
+	d, err := b.begin(chosen)
+	if err != nil {
+		return nil, err
+	}
+	if d.cost = d.report.Cost(); ifFits && b.over(d.cost) != nil {
+		return &scheduled{cost: d.cost}, nil
+	}
+	if err := d.finish(); err != nil {
+		return nil, err
+	}
+	b.done[key] = &d.scheduled
+	return &d.scheduled, nil
+}
+
+// begun is a design that lacks only the last pass, size_fifos.
+type begun struct {
+	scheduled
+	state *State
+	run   *runner
+}
+
+// begin runs the pipeline with a choice of foldings up to the FIFOs, which take the longest.
+func (b *balancer) begin(chosen foldings) (*begun, error) {
+	c := b.graph.Clone()
+	s := &State{Plan: b.plan, Report: &Report{}, chosen: chosen, units: b.opts.Units}
+	d := &begun{scheduled{graph: c, report: s.Report}, s, newRunner(b.ctx, c, s, b.opts)}
+	return d, d.run.run(s, SchedulePipeline[:len(SchedulePipeline)-1], c)
+}
+
+// finish sizes the FIFOs.
+func (d *begun) finish() error {
+	err := d.run.run(d.state, SchedulePipeline[len(SchedulePipeline)-1:], d.graph)
+	d.cost, d.measured = d.report.Cost(), d.state.measured
+	return err
+}
