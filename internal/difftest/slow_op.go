@@ -58,7 +58,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			}
 			return x.at(from...)
 		}), nil
-	case move.Concat, move.Slice, move.Pad, move.Repeat:
+	case move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch:
 		return slowMove(n, args), nil
 	case reduce.Sum, reduce.Mean, reduce.Max, reduce.Min, reduce.Prod, reduce.Any, reduce.All:
 		return slowReduce(n, x), nil

@@ -117,12 +117,23 @@ func slowMove(n *ir.Node, args []value) []*big.Rat {
 		case *move.SliceAttrs:
 			from[a.Axis] = a.Start + i[a.Axis]*a.Step
 		case *move.PadAttrs:
+			if a.Each {
+				turn := a.Before + 1 + a.After
+				if i[a.Axis]%turn != a.Before {
+					return new(big.Rat).SetFloat64(float64(a.Value))
+				}
+				from[a.Axis] /= turn
+				return x.at(from...)
+			}
 			from[a.Axis] -= a.Before
 			if k := from[a.Axis]; k < 0 || k >= x.shape[a.Axis] {
 				return new(big.Rat).SetFloat64(float64(a.Value))
 			}
 		case *move.RepeatAttrs:
 			return repeat(x, i)
+		case *move.StretchAttrs:
+			place := round(big.NewRat(int64(i[a.Axis]*a.Step+a.Start), int64(a.Of)), format.RoundFloor).Int64()
+			from[a.Axis] = int(min(max(place, 0), int64(x.shape[a.Axis]-1)))
 		}
 		return x.at(from...)
 	})

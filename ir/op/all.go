@@ -36,7 +36,7 @@ var All = [...]*ir.Op{
 	pointwise.Add, pointwise.Sub, pointwise.Mul, pointwise.Min, pointwise.Max,
 	move.Reshape, move.Transpose, move.Identity, pointwise.Cast,
 	pointwise.Quant,
-	move.Concat, move.Slice, move.Pad, move.Repeat,
+	move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch,
 	whole.Compare, whole.Where, whole.And, whole.Or, whole.Xor, whole.Not, whole.ShiftLeft, whole.ShiftRight, whole.Div,
 	whole.Mod, whole.Power, whole.Convert, whole.IsNaN, whole.IsInf,
 	whole.Gather, whole.GatherElements, whole.GatherND, whole.ScatterElements, whole.ScatterND, whole.CumSum,

@@ -85,7 +85,7 @@ func moveInto(n *ir.Node, w *geometry.Window) bool {
 			axis++
 		}
 	}
-	if !ok || p.Value != 0 || axis < 0 || axis >= rank {
+	if !ok || p.Each || p.Value != 0 || axis < 0 || axis >= rank {
 		return false
 	}
 	// Windows that lie in the padding as a whole are the pad's business, not the window's.

@@ -60,7 +60,8 @@ func returnsArgument(n *ir.Node) bool {
 			}
 		}
 		return true
-	case *move.ConcatAttrs, *move.SliceAttrs, *move.PadAttrs, *move.RepeatAttrs:
+	case *move.ConcatAttrs, *move.SliceAttrs, *move.PadAttrs, *move.RepeatAttrs,
+		*move.StretchAttrs:
 		return slices.Equal(n.Type.Shape, n.Args[0].Type.Shape)
 	case *geometry.Window:
 		return onePixel(a)

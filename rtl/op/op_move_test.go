@@ -144,6 +144,36 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
+// stretch is a point of op_stretch.
+type stretch struct{ width, beats, runs, size, start, step, of, groups int }
+
+func (c stretch) bench() rtltest.Bench {
+	p := rtltest.P
+	var from []int
+	for g := range c.groups {
+		for i := range c.size {
+			run := 0
+			for run < c.runs-1 && (run+1)*c.of <= i*c.step+c.start {
+				run++
+			}
+			for k := range c.beats {
+				from = append(from, (g*c.runs+run)*c.beats+k)
+			}
+		}
+	}
+	return moveBench("op_stretch", c.width, c.groups*c.runs*c.beats, from, nil, p("WIDTH", c.width), p("BEATS", c.beats),
+		p("RUNS", c.runs), p("SIZE", c.size), p("START", c.start), p("STEP", c.step), p("OF", c.of), p("GROUPS", c.groups))
+}
+
+var stretches = []stretch{{8, 2, 3, 6, 0, 1, 2, 2}, {5, 1, 2, 8, -1, 1, 3, 3}, {12, 3, 4, 7, 0, 3, 6, 1},
+	{3, 1, 1, 4, -3, 1, 1, 2}, {9, 2, 5, 9, -2, 1, 1, 2}, {7, 4, 3, 8, -5, 6, 16, 1}, {4, 1, 3, 3, 0, 1, 1, 2}}
+
+func TestStretch(t *testing.T) {
+	for _, c := range stretches {
+		rtltest.Run(t, c.bench())
+	}
+}
+
 // order is a point of op_reorder.
 type order struct {
 	width, beats int
@@ -199,6 +229,8 @@ func TestMoveBroken(t *testing.T) {
 	broken(t, "op_pad.sv", "if (rst) place <= CW'(0);", "", pads[2].bench)
 	broken(t, "op_repeat.sv", "turn  <= TW'(0);", "", repetitions[0].bench)
 	broken(t, "op_repeat.sv", ".en   (moves)", ".en   (1'b1)", repetitions[2].bench)
+	broken(t, "op_stretch.sv", "&& run != RW'(RUNS - 1)", "", stretches[4].bench)
+	broken(t, "op_stretch.sv", "phase <= AW'(START);", "phase <= AW'(0);", stretches[5].bench)
 	broken(t, "op_reorder.sv", "assign in_ready = !full[wbank];", "assign in_ready = 1'b1;", orders[8].bench)
 	broken(t, "op_reorder.sv", "rbank ? rplace + AW'(BEATS) : rplace", "rplace", orders[0].bench)
 	broken(t, "op_reorder.sv", "AW'(S1 - B2)", "AW'(S1 - B3)", orders[1].bench)
