@@ -11,6 +11,7 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
+	"lathe/ir/op/whole"
 )
 
 func TestBlocks(t *testing.T) {
@@ -232,6 +233,61 @@ func TestConvTranspose(t *testing.T) {
 		})
 		spread(x, w, want, c.a)
 		same(t, c.name, got, want)
+	}
+}
+
+// TestConvTransposeDrawn draws strides, kernels, paddings and groups of all kinds.
+func TestConvTransposeDrawn(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 2))
+	for range 150 {
+		rank := 1 + r.IntN(2)
+		a := ConvTransposeAttrs{Groups: 1 + r.IntN(2), Pads: make([]int, 2*rank)}
+		x, w := []int{1, 2 * (1 + r.IntN(2))}, []int{0, 1 + r.IntN(3)}
+		w[0] = x[1]
+		want := []int{1, w[1] * a.Groups}
+		for i := range rank {
+			k, s, d := 1+r.IntN(5), 1+r.IntN(4), 1+r.IntN(4)/3
+			x, w = append(x, 1+r.IntN(5)), append(w, k)
+			a.Strides, a.Dilations = append(a.Strides, s), append(a.Dilations, d)
+			a.OutputPadding = append(a.OutputPadding, r.IntN(s))
+			size := (x[2+i]-1)*s + d*(k-1) + 1 + a.OutputPadding[i]
+			a.Pads[i] = r.IntN(min(size, 4))
+			a.Pads[rank+i] = r.IntN(min(size-a.Pads[i], 4))
+			want = append(want, size-a.Pads[i]-a.Pads[rank+i])
+		}
+		in, weights, bias := random(r, x...), random(r, w...), random(r, want[1])
+		got := evaluated(t, []array{in}, func(b *Builder, at Place, args []*ir.Node) (*ir.Node, error) {
+			return b.ConvTranspose(at, args[0], constant(t, b, "w", weights), constant(t, b, "b", bias), a)
+		})
+		y := filled(want, func(i []int) float64 { return bias.at(i[1]) })
+		spread(in, weights, y, a)
+		same(t, fmt.Sprintf("%v by %v, %+v", x, w, a), got, y)
+	}
+}
+
+// TestPick takes elements in orders that streams have, and in one that they have not.
+func TestPick(t *testing.T) {
+	x := random(rand.New(rand.NewPCG(7, 2)), 2, 5, 3)
+	for _, c := range []struct {
+		places []int64
+		gather bool
+	}{
+		{[]int64{0, 0, 1, 1, 2, 2, 3, 3, 4, 4}, false}, {[]int64{0, 0, 0, 1, 2, 3, 4, 4}, false}, {[]int64{1, 3}, false},
+		{[]int64{2, 2, 3, 3}, false}, {[]int64{2, 1, 0, 1, 2, 3, 4, 3}, false}, {[]int64{0, 0, 1, 2, 2, 2, 4}, true},
+		{[]int64{3, 4, 0, 1, 2, 3, 4, 0, 1}, false}, {[]int64{3}, false}, {[]int64{0, 0, 1, 2, 3, 4}, false},
+	} {
+		table := false
+		got := evaluated(t, []array{x}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+			n, err := b.Pick(at, in[0], 1, c.places)
+			table = err == nil && n.Op == whole.Gather
+			return n, err
+		})
+		if table != c.gather {
+			t.Errorf("%v: a table: %v", c.places, table)
+		}
+		same(t, fmt.Sprint(c.places), got, filled([]int{2, len(c.places), 3}, func(i []int) float64 {
+			return x.at(i[0], int(c.places[i[1]]), i[2])
+		}))
 	}
 }
 

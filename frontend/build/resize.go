@@ -9,7 +9,8 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op/column"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/whole"
@@ -49,7 +50,7 @@ func (b *Builder) Resize(at Place, x *ir.Node, a ResizeAttrs) (*ir.Node, error) 
 		c.fail(source.CodeAttr, "sizes %v, scales %v and crops %v for the axes %v", a.Sizes, a.Scales, a.Crop, a.Axes)
 		return c.done(nil)
 	}
-	y := x
+	y, smooth := x, map[int][]float32{}
 	for i, axis := range a.Axes {
 		axis = c.axis(axis, len(x.Type.Shape))
 		if c.err == nil && a.Sizes[i] < 1 {
@@ -68,9 +69,14 @@ func (b *Builder) Resize(at Place, x *ir.Node, a ResizeAttrs) (*ir.Node, error) 
 		if !(s.scale > 0) {
 			c.fail(source.CodeAttr, "axis %d has the scale %g", axis, s.scale)
 		}
-		y = c.sampled("axis"+strconv.Itoa(axis), y, axis, &s)
+		part := "axis" + strconv.Itoa(axis)
+		if f := s.factor(y, axis); f > 0 {
+			y, smooth[axis] = c.repeated(part, y, axis, f), triangle(f)
+			continue
+		}
+		y = c.sampled(part, y, axis, &s)
 	}
-	return c.done(y)
+	return c.done(c.smoothed(y, smooth))
 }
 
 // sampler makes an axis of out elements of one of in elements.
@@ -239,7 +245,7 @@ func (c *chain) tapped(part string, x *ir.Node, axis int, taps []tap, columns []
 	var sum *ir.Node
 	for k, t := range taps {
 		name := part + ".tap" + strconv.Itoa(k)
-		y := c.do(name, whole.Gather, &column.AxisAttrs{Axis: axis}, x, c.wholes(name+".at", ir.I64, t.at, len(t.at)))
+		y := c.picked(name, x, axis, t.at)
 		if t.weight != nil {
 			y = c.do(name+".weighted", pointwise.Mul, nil, y, c.floats(name+".weights", t.weight, columns...))
 		}
@@ -283,4 +289,69 @@ func identity(at []int64, size int) bool {
 		}
 	}
 	return len(at) == size
+}
+
+// factor is the whole factor by which a spatial axis of an image grows by linear interpolation between the centres of
+// elements; 0 for all else.
+func (s *sampler) factor(x *ir.Node, axis int) int {
+	rank := len(x.Type.Shape)
+	centres := s.Coordinates == "half_pixel" || s.Coordinates == "pytorch_half_pixel" ||
+		s.Coordinates == "half_pixel_symmetric"
+	if s.Mode != "linear" || !centres || s.ExcludeOutside || axis < 2 || rank < 3 || rank > 4 || s.out%s.in != 0 ||
+		s.scale != float64(s.out/s.in) || s.out == s.in {
+		return 0
+	}
+	return s.out / s.in
+}
+
+// repeated gives every element of an axis factor times, and those at the ends as much more as a window over factor
+// elements reaches beyond them.
+func (c *chain) repeated(part string, x *ir.Node, axis, factor int) *ir.Node {
+	reach := factor / 2
+	return c.do(part, move.Stretch, &move.StretchAttrs{Axis: axis, Size: x.Type.Shape[axis]*factor + 2*reach,
+		Start: -reach, Step: 1, Of: factor}, x)
+}
+
+// triangle are the weights of factor repeated elements in linear interpolation: their mean, where their number is odd;
+// else the mean of the means on both sides of a place between two.
+func triangle(factor int) []float32 {
+	w := make([]float32, factor+1-factor%2)
+	for i := range w {
+		if w[i] = 1 / float32(factor); factor%2 == 0 && (i == 0 || i == factor) {
+			w[i] /= 2
+		}
+	}
+	return w
+}
+
+// smoothed is the convolution of each channel of an image by the product of one row of weights for each axis, by axis;
+// x itself where there are none.
+func (c *chain) smoothed(x *ir.Node, rows map[int][]float32) *ir.Node {
+	if c.err != nil || len(rows) == 0 {
+		return x
+	}
+	rank := len(x.Type.Shape) - 2
+	kernel := []float32{1}
+	w := geometry.Window{Pads: make([]int, 2*rank)}
+	for i := range rank {
+		row := rows[2+i]
+		if row == nil {
+			row = []float32{1}
+		}
+		w.Kernel, w.Strides, w.Dilations = append(w.Kernel, len(row)), append(w.Strides, 1), append(w.Dilations, 1)
+		var product []float32
+		for _, a := range kernel {
+			for _, b := range row {
+				product = append(product, a*b)
+			}
+		}
+		kernel = product
+	}
+	channels := x.Type.Shape[1]
+	var weights []float32
+	for range channels {
+		weights = append(weights, kernel...)
+	}
+	return c.do("smoothed", sum.Conv, &sum.ConvAttrs{Window: w, Groups: channels}, x,
+		c.floats("smooth", weights, append([]int{channels, 1}, w.Kernel...)...))
 }

@@ -10,6 +10,7 @@ import (
 
 	"lathe/frontend/source"
 	"lathe/ir"
+	"lathe/ir/op/whole"
 )
 
 // places is where ONNX puts output o, by the formulas of its text.
@@ -129,6 +130,48 @@ func TestResize(t *testing.T) {
 		refused(t, a, code, [][]int{{2, 3}}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
 			return b.Resize(at, in[0], a)
 		})
+	}
+}
+
+// TestResizeImages interpolates images by whole factors, which becomes one convolution, and by others, which needs no
+// table.
+func TestResizeImages(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 2))
+	for _, factors := range [][2]int{{2, 2}, {3, 1}, {4, 3}, {1, 5}} {
+		for _, mode := range []string{"half_pixel", "pytorch_half_pixel", "align_corners"} {
+			a := ResizeAttrs{Mode: "linear", Axes: []int{2, 3}, Coordinates: mode}
+			a.Sizes = []int{3 * factors[0], 4 * factors[1]}
+			x := random(r, 1, 2, 3, 4)
+			got := evaluated(t, []array{x}, func(b *Builder, at Place, in []*ir.Node) (*ir.Node, error) {
+				return b.Resize(at, in[0], a)
+			})
+			want := resized(x, 2, a.Sizes[0], float64(factors[0]), a)
+			same(t, fmt.Sprint(factors, mode), got, resized(want, 3, a.Sizes[1], float64(factors[1]), a))
+		}
+	}
+	for _, out := range []int{5, 7, 9, 12} {
+		for _, mode := range []string{"half_pixel", "align_corners", "asymmetric"} {
+			a := ResizeAttrs{Mode: "linear", Axes: []int{1}, Sizes: []int{out}, Coordinates: mode}
+			b := New("g", "m.onnx")
+			x, err := b.Input("x", ir.F32, []int{1, 5})
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := b.Resize(Place{Name: "y"}, x, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Output("y", y)
+			g, err := b.Finish()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range g.Nodes {
+				if n.Op == whole.Gather {
+					t.Errorf("%s to %d: %s is a table", mode, out, n.Name)
+				}
+			}
+		}
 	}
 }
 

@@ -186,6 +186,9 @@ func (c *call) pick(x *ir.Node, axis int, index []int) *ir.Node {
 	if c.err != nil {
 		return nil
 	}
+	if a := move.StretchOf(axis, x.Type.Shape[axis], index); a != nil && len(index) > x.Type.Shape[axis] && !x.IsConst() {
+		return c.emit("stretch", move.Stretch, a, x)
+	}
 	var pieces []*ir.Node
 	for at := 0; at < len(index); {
 		a := &move.SliceAttrs{Axis: axis, Start: index[at], Count: 1, Step: 1}

@@ -150,6 +150,37 @@ func TestOwnFormats(t *testing.T) {
 	}
 }
 
+// TestTransposedCodes keeps the codes of a transposed convolution, whose weights are put together anew, each with the
+// scale of its channel.
+func TestTransposedCodes(t *testing.T) {
+	codes := make([]int8, 2*3*4)
+	for i := range codes {
+		codes[i] = int8(i*37%255 - 127)
+	}
+	m := chain(19, vi("x", 1, 2, 5), []pb{i8("w", d(2, 3, 4), codes...), ft("s", d(3), 0.5, 0.25, 0.125)},
+		nd("DequantizeLinear", "w s", "f", aInt("axis", 1)), nd("ConvTranspose", "x f", "y", aInts("strides", 2)))
+	g, err := Parse("m.onnx", m.bytes(), source.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range g.Nodes {
+		k, ok := n.Attrs.(*ir.Const)
+		if !ok || k.Own.Format == nil {
+			continue
+		}
+		if k.Own.Format.String() != "int(8)*[0]" || len(k.Own.Scales) != 6 || n.Type.Shape[0] != 6 {
+			t.Fatalf("%s %v has the codes of %s, scales %v", n.Name, n.Type.Shape, k.Own.Format, k.Own.Scales)
+		}
+		for i, v := range k.Data.Floats() {
+			if q := v / k.Own.Scales[i/4]; q != float32(int8(q)) {
+				t.Errorf("weight %d is %g of its steps", i, q)
+			}
+		}
+		return
+	}
+	t.Error("no weight keeps its codes")
+}
+
 // TestQuantRefused wants a reason for each form that has no hardware.
 func TestQuantRefused(t *testing.T) {
 	x := vi("x", 1, 12)

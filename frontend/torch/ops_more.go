@@ -8,11 +8,9 @@ import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
-	"lathe/ir/op/column"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/move"
 	"lathe/ir/op/norm"
-	"lathe/ir/op/whole"
 )
 
 // images lists what moves, pads and resizes images, and other operations that the builder composes.
@@ -208,9 +206,13 @@ func (c *call) ordered(suffix string, x *ir.Node, axis int, index []int64) *ir.N
 	if c.err != nil {
 		return nil
 	}
-	at, err := c.b.Const(c.place.Name+".order", ints(ir.I64, index...), []int{len(index)})
+	at := c.place
+	if suffix != "" {
+		at.Name, at.Alt = at.Name+"."+suffix, ""
+	}
+	n, err := c.b.Pick(at, x, axis, index)
 	c.wrap(err)
-	return c.emit(suffix, whole.Gather, &column.AxisAttrs{Axis: axis}, x, at)
+	return n
 }
 
 func convertInstanceNorm(c *call) {

@@ -38,3 +38,32 @@ func recurrent() onnxModel {
 		inputs: list(value("x", 1, 8)), outputs: list(value("y", 1, 2)),
 	}
 }
+
+// decoder makes images larger again, in all ways: a transposed convolution with overlaps, one of each channel by
+// itself, repeated and interpolated pixels; then it pads by the edge, cuts a border off and convolves.
+func decoder() onnxModel {
+	pads, two := intsAttr("pads", 1, 1, 1, 1), intsAttr("strides", 2, 2)
+	linear := textAttr("mode", "linear")
+	return onnxModel{
+		inputs: list(value("x", 1, 2, 6, 6)), outputs: list(value("y")),
+		nodes: list(
+			node("conv1", "Conv", "x w1", "c1", pads), node("relu1", "Relu", "c1", "r1"),
+			node("pool1", "MaxPool", "r1", "p", intsAttr("kernel_shape", 2, 2), two),
+			node("up1", "ConvTranspose", "p w2", "u0", pads, two), node("norm1", "BatchNormalization", "u0 s b b v", "u1"),
+			node("relu2", "Relu", "u1", "u2"),
+			node("up2", "ConvTranspose", "p w3", "u3", intsAttr("pads", 1, 1, 1, 1), two, intAttr("group", 4),
+				intsAttr("output_padding", 1, 1)),
+			node("near1", "Resize", "p _ twice", "n1", textAttr("coordinate_transformation_mode", "asymmetric"),
+				textAttr("nearest_mode", "floor")),
+			node("smooth1", "Resize", "p _ twice", "l1", linear),
+			node("corners1", "Resize", "p _ twice", "l2", linear,
+				textAttr("coordinate_transformation_mode", "align_corners")),
+			node("join1", "Concat", "r1 u2 u3 n1 l1 l2", "j", intAttr("axis", 1)),
+			node("edge1", "Pad", "j wider", "j1", textAttr("mode", "edge")), node("crop1", "Pad", "j1 less", "j2"),
+			node("conv2", "Conv", "j2 w4", "y")),
+		tensors: list(weights("w1", 4, 2, 3, 3), weights("w2", 4, 4, 4, 4), weights("w3", 4, 1, 3, 3),
+			weights("w4", 3, 24, 3, 3), weights("s", 4), weights("b", 4), floats("v", []float32{1, 2, 0.5, 1}, 4),
+			floats("twice", []float32{1, 1, 2, 2}, 4), ints("wider", 0, 0, 1, 2, 0, 0, 2, 1),
+			ints("less", 0, 0, -1, 0, 0, 0, 0, -1)),
+	}
+}

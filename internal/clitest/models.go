@@ -42,6 +42,7 @@ func soundModels() []namedModel {
 		{"qdq-residual.onnx", qdqResidual()},
 		{"branches.onnx", branches()},
 		{"recurrent.onnx", recurrent()},
+		{"decoder.onnx", decoder()},
 		{"conv.onnx", one(image, node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3))},
 		{"batch.onnx", one(value("x", 2, 2, 6, 6), node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3))},
 		{"negative-variance.onnx", one(image, node("norm1", "BatchNormalization", "x s b m v", "y"),
