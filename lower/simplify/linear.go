@@ -12,15 +12,16 @@ import (
 )
 
 // Scales merges every scale that is the only reader of a linear operation, of a convolution or of another scale into
-// that node, which keeps its name: w[c] becomes w[c]*m[c], the bias becomes bias*m + b.
+// that node, which keeps its name: w[c] becomes w[c]*m[c], the bias becomes bias*m + b. Operations between both may
+// move whole channels.
 func Scales(g *ir.Graph) error {
 	users := g.Users()
 	for _, n := range slices.Clone(g.Nodes) {
 		if n.Op != sum.Scale {
 			continue
 		}
-		x := n.Args[0]
-		if !outputScale(x, n.Attrs.(*column.ScaleAttrs).Axis) || onlyReader(users, g, x) != n {
+		x, factors := weighted(g, users, n)
+		if x == nil {
 			continue
 		}
 		if keeps, err := keepsWeights(x, n); err != nil {
@@ -28,10 +29,15 @@ func Scales(g *ir.Graph) error {
 		} else if keeps {
 			continue
 		}
+		if n.Args[0] != x {
+			if err := spread(g, n, factors); err != nil {
+				return err
+			}
+		}
 		if err := absorb(g, x, n); err != nil {
 			return err
 		}
-		g.Replace(n, x)
+		g.Replace(n, n.Args[0])
 		n.Args = nil // dead: it must not count as a reader of x
 		users = g.Users()
 	}
