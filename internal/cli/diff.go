@@ -35,7 +35,10 @@ func (a *App) diff() *cobra.Command {
 			return usagef("--atol %g: a tolerance is 0 or more", o.Tolerance)
 		}
 		var g [2]*ir.Graph
+		p := progress{app: a}
+		defer p.finish()
 		for i, path := range args {
+			p.Report("import "+path, 0, 0)
 			source, err := s.of(a, path)
 			if err != nil {
 				return err
@@ -52,7 +55,9 @@ func (a *App) diff() *cobra.Command {
 				}
 			}
 		}
+		p.Report("compare", 0, 0)
 		r, err := diff.Of(g[0], g[1], o)
+		p.finish()
 		if err != nil {
 			return err
 		}

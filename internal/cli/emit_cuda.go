@@ -129,21 +129,28 @@ func checkArchs(names []string) error {
 
 // kernels imports a model, quantizes it where a plan or calibration is given, and makes its kernels.
 func (a *App) kernels(ctx context.Context, s driver.Source, o cuda.Options) (*cuda.Design, error) {
+	p := progress{app: a}
+	defer p.finish()
+	p.Report("import", 0, 0)
 	g, err := s.Import()
 	if err != nil {
 		return nil, err
 	}
+	p.finish()
 	if s.Plan != "" || s.Calibrate != "" {
 		s.Passes.Unmeasured = true // no error is printed
+		p.Report("quantize", 0, 0)
 		q, err := s.Quantize(ctx, g)
 		if err != nil {
 			return nil, err
 		}
+		p.finish()
 		a.warnQuantized(q)
 		g = q.Graph
 	} else {
 		a.noteFormats(g)
 	}
+	p.Report("kernels", 0, 0)
 	_, d, err := driver.EmitCUDA(ctx, g, o)
 	return d, err
 }

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,22 +82,23 @@ func (a *App) inspect() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		p := progress{app: a}
+		defer p.finish()
+		p.Report("import", 0, 0)
 		g, err := source.Import()
 		if err != nil {
 			return err
 		}
 		var report *lower.Report
 		if f.recognize {
+			p.Report("recognize", 0, 0)
 			if g, report, err = source.Recognize(c.Context(), g); err != nil {
 				return err
 			}
 		}
 		if f.svg != "" {
-			picture, err := text.SVG(c.Context(), g)
-			if err != nil {
-				return err
-			}
-			if err := writeFile(f.svg, picture); err != nil {
+			p.Report("draw", 0, 0)
+			if err := drawGraph(c.Context(), g, f.svg); err != nil {
 				return err
 			}
 		}
@@ -104,9 +106,19 @@ func (a *App) inspect() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		p.finish()
 		return a.show(g, ended, notes, f, report)
 	}
 	return a.withJSON(c)
+}
+
+// drawGraph draws a graph into a file.
+func drawGraph(ctx context.Context, g *ir.Graph, path string) error {
+	picture, err := text.SVG(ctx, g)
+	if err != nil {
+		return err
+	}
+	return writeFile(path, picture)
 }
 
 // show prints the view of a graph that the flags ask for, and all facts as JSON. ended is the part that hardware

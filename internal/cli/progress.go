@@ -10,7 +10,7 @@ import (
 )
 
 // progress shows long work: a line that is redrawn on a terminal, else one line when a step begins and another every
-// ten seconds.
+// ten seconds. What is over soon shows nothing.
 type progress struct {
 	app *App
 
@@ -18,14 +18,15 @@ type progress struct {
 	step, detail string
 	passes       int // begun in this step
 	done, total  int
-	began, said  time.Time
-	drawn        int // characters of the line on the terminal
+	start        time.Time // of the first step
+	began, said  time.Time // of this step; said is zero before its first line
+	drawn        int       // characters of the line on the terminal
 	stop         chan struct{}
 	took         map[string]float64 // seconds of the steps that are over
 }
 
 const (
-	redraw = 150 * time.Millisecond // what is over sooner draws nothing
+	redraw = 150 * time.Millisecond
 	repeat = 10 * time.Second
 )
 
@@ -35,16 +36,24 @@ func (p *progress) Report(step string, done, total int) {
 	defer p.mu.Unlock()
 	if step != p.step {
 		p.end()
-		p.step, p.passes, p.began = step, 0, time.Now()
-		p.said = p.began
-		if !p.app.Env.Terminal {
-			fmt.Fprintf(p.app.Err, "%s ...\n", step)
+		p.step, p.passes, p.began, p.said = step, 0, time.Now(), time.Time{}
+		if p.start.IsZero() {
+			p.start = p.began
 		}
+		p.announce(p.began)
 	}
 	p.done, p.total = done, total
 	if p.stop == nil {
 		p.stop = make(chan struct{})
 		go p.tick(p.stop)
+	}
+}
+
+// announce begins a step where nothing is redrawn, unless all might be over soon.
+func (p *progress) announce(now time.Time) {
+	if !p.app.Env.Terminal && p.said.IsZero() && now.Sub(p.start) >= redraw {
+		fmt.Fprintf(p.app.Err, "%s ...\n", p.step)
+		p.said = now
 	}
 }
 
@@ -85,6 +94,8 @@ func (p *progress) show(now time.Time) {
 		text := p.line(now)
 		fmt.Fprintf(p.app.Err, "\r%s%s", text, strings.Repeat(" ", max(p.drawn-len(text), 0)))
 		p.drawn = len(text)
+	case p.said.IsZero():
+		p.announce(now)
 	case now.Sub(p.said) >= repeat:
 		p.said = now
 		fmt.Fprintln(p.app.Err, p.line(now))

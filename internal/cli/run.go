@@ -111,28 +111,21 @@ type runFacts struct {
 
 // compute imports, quantizes where a plan or the engine asks for it, and runs.
 func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r runFlags) ([]npz.Array, error) {
+	p := progress{app: a}
+	defer p.finish()
+	p.Report("import", 0, 0)
 	g, err := s.Import()
 	if err != nil {
 		return nil, err
 	}
+	p.finish()
 	if inputs == "" && len(g.In) > 0 {
 		return nil, usagef("lathe run needs --inputs")
 	}
 	var hw *driver.Hardware
 	if s.Plan != "" || s.Calibrate != "" || s.Settings != (lower.Settings{}) || r.engine == "rtl" {
-		s.Passes.Unmeasured = true // no error is printed
-		q, err := s.Quantize(ctx, g)
-		if err != nil {
+		if g, hw, err = a.integers(ctx, s, &p, g, r.engine == "rtl"); err != nil {
 			return nil, err
-		}
-		a.warnQuantized(q)
-		g = q.Graph
-		if r.engine == "rtl" {
-			if hw, err = q.Emit(ctx, verilog.Options{Version: Version}); err != nil {
-				return nil, err
-			}
-			a.warn(hw.Schedule)
-			g = hw.Scheduled
 		}
 	} else {
 		a.noteFormats(g)
@@ -155,7 +148,8 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 	if err != nil {
 		return nil, err
 	}
-	outputs, err := a.engine(ctx, r, g, hw, samples)
+	outputs, err := a.engine(ctx, &p, r, g, hw, samples)
+	p.finish()
 	if err != nil {
 		return nil, err
 	}
@@ -165,10 +159,32 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 	return driver.Arrays(g, outputs, batch, r.codes)
 }
 
-func (a *App) engine(ctx context.Context, r runFlags, g *ir.Graph, hw *driver.Hardware,
+// integers quantizes a graph, and makes hardware of it where that is to run.
+func (a *App) integers(ctx context.Context, s driver.Source, p *progress, g *ir.Graph, hardware bool) (*ir.Graph,
+	*driver.Hardware, error) {
+	s.Passes.Unmeasured = true // no error is printed
+	p.Report("quantize", 0, 0)
+	q, err := s.Quantize(ctx, g)
+	if err != nil {
+		return nil, nil, err
+	}
+	p.finish()
+	a.warnQuantized(q)
+	if !hardware {
+		return q.Graph, nil, nil
+	}
+	p.Report("schedule", 0, 0)
+	hw, err := q.Emit(ctx, verilog.Options{Version: Version})
+	if err != nil {
+		return nil, nil, err
+	}
+	p.finish()
+	a.warn(hw.Schedule)
+	return hw.Scheduled, hw, nil
+}
+
+func (a *App) engine(ctx context.Context, p *progress, r runFlags, g *ir.Graph, hw *driver.Hardware,
 	samples []ref.Sample) ([]ref.Sample, error) {
-	p := progress{app: a}
-	defer p.finish()
 	switch r.engine {
 	case "pjrt":
 		e, err := pjrt.Start(ctx, a.Env.pjrtConfig())
@@ -178,7 +194,7 @@ func (a *App) engine(ctx context.Context, r runFlags, g *ir.Graph, hw *driver.Ha
 		defer e.Close()
 		return golden.RunPJRT(ctx, e, g, samples, false, func(n int) { p.Report("PJRT", n, len(samples)) })
 	case "cuda":
-		return a.runKernels(ctx, &p, g, samples, r)
+		return a.runKernels(ctx, p, g, samples, r)
 	case "rtl":
 		p.Report("build simulation", 0, 0)
 		m, err := sim.Build(ctx, sim.DesignSpec(hw.Design, a.Env.Cache, false, false))
@@ -192,6 +208,7 @@ func (a *App) engine(ctx context.Context, r runFlags, g *ir.Graph, hw *driver.Ha
 		}
 		return run.Outputs, nil
 	}
+	p.Report("compute", 0, 0)
 	program, err := ref.New(g)
 	if err != nil {
 		return nil, err
