@@ -69,7 +69,7 @@ func producer(x *ir.Node) *ir.Node {
 // sizeFifos puts FIFOs behind forks, which have latencies too.
 func sizeFifos(s *State, g *ir.Graph) error {
 	fifos, ii, err := tokens.Size(s.runner.ctx, g, s.plans())
-	if s.measured = ii; err != nil || fifos == 0 {
+	if s.Report.Measured = ii; err != nil || fifos == 0 {
 		return err
 	}
 	s.Report.Units = nil

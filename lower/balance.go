@@ -32,8 +32,8 @@ type Balance struct {
 	Part     string  `json:"part"`
 	ClockMHz float64 `json:"clock_mhz"`
 	FPS      float64 `json:"fps,omitempty"`
-	// Cycles is the initiation interval of a sample, Reached the rate at the clock.
-	Cycles  int     `json:"cycles"`
+	// Cycles is how many a sample takes, Reached the rate at the clock.
+	Cycles  float64 `json:"cycles"`
 	Reached float64 `json:"reached_fps"`
 	// Bottleneck is the node that sets the pace.
 	Bottleneck string `json:"bottleneck"`
@@ -123,15 +123,13 @@ func (b *balancer) try(limit int) error {
 }
 
 func (b *balancer) describe(d *scheduled, proof string) *Balance {
-	ii := d.report.II()
-	r := &Balance{Part: b.plan.Target.FPGA.Part, ClockMHz: b.plan.Target.ClockMHz, FPS: b.plan.Fold.FPS, Cycles: ii,
-		Reached: b.rate(ii), Cost: d.cost, Budget: b.budget, Proof: proof}
-	r.Bottleneck = d.bottleneck(ii)
-	return r
+	ii := d.report.Interval()
+	return &Balance{Part: b.plan.Target.FPGA.Part, ClockMHz: b.plan.Target.ClockMHz, FPS: b.plan.Fold.FPS, Cycles: ii,
+		Reached: b.rate(ii), Cost: d.cost, Budget: b.budget, Proof: proof, Bottleneck: d.bottleneck(d.report.II())}
 }
 
 // rate is samples a second at an initiation interval.
-func (b *balancer) rate(cycles int) float64 { return b.plan.Target.ClockMHz * 1e6 / float64(cycles) }
+func (b *balancer) rate(cycles float64) float64 { return b.plan.Target.ClockMHz * 1e6 / cycles }
 
 // byRate meets the rate with least area.
 func (b *balancer) byRate() (*scheduled, string, error) {
@@ -146,9 +144,12 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		return nil, "", n.Errorf("L0455", "%s samples a second at %g MHz %s; %s (%q) takes %s at least", tomlText(fps),
 			b.plan.Target.ClockMHz, room, n.Op.Name, n.Name, cycles(least)).
 			WithNote("that is with %s", b.lanes(slow, least)).WithNote("set by %s", b.plan.Fold.From).
-			WithHint("ask for at most fps = %s", floorRate(b.rate(least)))
+			WithHint("ask for at most fps = %s", floorRate(b.rate(float64(least))))
 	}
 	d, over, err := b.fitting(limit, false)
+	if err == nil && over == "" && d.report.Interval() > float64(limit) {
+		d, over, err = b.hurried(d, limit, least)
+	}
 	if err != nil {
 		return nil, "", err
 	}
@@ -156,15 +157,15 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		e := diag.New("L0456", b.graph.Name, "%s samples a second take %s than the budget", tomlText(fps), over).
 			WithNote("set by %s", b.plan.Fold.From)
 		if best, _, err := b.byBudget(); err == nil {
-			ii := best.report.II()
-			return nil, "", e.WithHint("the budget allows %d cycles a sample: fps = %s", ii, floorRate(b.rate(ii)))
+			ii := best.report.Interval()
+			return nil, "", e.WithHint("the budget allows %s cycles a sample: fps = %s", tomlText(ii), floorRate(b.rate(ii)))
 		}
 		return nil, "", e.WithHint("no folding meets this budget at any rate")
 	}
 	ii := d.report.II()
-	if ii > limit {
+	if d.report.Interval() > float64(limit) {
 		return nil, "", diag.New("L0455", b.graph.Name, "%s samples a second leave %d cycles each; the design found "+
-			"takes %d, at %q", tomlText(fps), limit, ii, d.bottleneck(ii)).
+			"takes %s, at %q", tomlText(fps), limit, tomlText(d.report.Interval()), d.bottleneck(ii)).
 			WithHint("give lanes to that node by a [[fold.rule]], or ask for a lower rate")
 	}
 	proof := "no folding is slower than this"
@@ -179,6 +180,22 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		proof += fmt.Sprintf("; no smaller folding was found between %s and %s cycles", grouped(ii), grouped(limit))
 	}
 	return d, proof, nil
+}
+
+// hurried looks for a design within a limit of cycles where streams that meet hold each other up: its units must be
+// faster than the limit.
+func (b *balancer) hurried(d *scheduled, limit, least int) (*scheduled, string, error) {
+	for aim := limit; ; {
+		aim = min(aim-1, int(float64(aim)*float64(limit)/d.report.Interval()))
+		if aim < least {
+			return d, "", nil
+		}
+		next, over, err := b.fitting(aim, false)
+		if err != nil || over != "" || next.report.Interval() <= float64(limit) {
+			return next, over, err
+		}
+		d = next
+	}
 }
 
 // floorRate prints a rate to three digits, rounded down so that it can be reached.

@@ -31,8 +31,8 @@ func TestBalanceRate(t *testing.T) {
 			t.Fatal(err)
 		}
 		b := r.Balance
-		if b.Cycles != r.II() || b.Reached < fps || b.Reached != 250e6/float64(b.Cycles) {
-			t.Errorf("%g samples a second asked for: %d cycles, %g a second", fps, b.Cycles, b.Reached)
+		if b.Cycles != r.Interval() || b.Reached < fps || b.Reached != 250e6/b.Cycles {
+			t.Errorf("%g samples a second asked for: %g cycles, %g a second", fps, b.Cycles, b.Reached)
 		}
 		if b.Cost.LUT < last {
 			t.Errorf("%g samples a second take %d LUT, less than the slower design", fps, b.Cost.LUT)
@@ -46,7 +46,7 @@ func TestBalanceRate(t *testing.T) {
 
 // TestBalanceBudget demands that the design fits, that the proof speaks of the next step, and that more buys speed.
 func TestBalanceBudget(t *testing.T) {
-	last := 0
+	last := 0.0
 	for _, dsp := range []int{4, 12, 60} {
 		_, r, err := balanced(t, fmt.Sprintf("max_dsp = %d", dsp))
 		if err != nil {
@@ -57,7 +57,7 @@ func TestBalanceBudget(t *testing.T) {
 			t.Errorf("%d DSP: %+v", dsp, b)
 		}
 		if last > 0 && b.Cycles >= last {
-			t.Errorf("%d DSP: %d cycles, with fewer %d", dsp, b.Cycles, last)
+			t.Errorf("%d DSP: %g cycles, with fewer %g", dsp, b.Cycles, last)
 		}
 		last = b.Cycles
 	}
@@ -76,8 +76,8 @@ func TestBalanceBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b := r.Balance; b.Reached < fps || b.Cycles != r.II() {
-			t.Errorf("%g samples a second asked for: %d cycles, %g a second", fps, b.Cycles, b.Reached)
+		if b := r.Balance; b.Reached < fps || b.Cycles != r.Interval() {
+			t.Errorf("%g samples a second asked for: %g cycles, %g a second", fps, b.Cycles, b.Reached)
 		}
 		side := false
 		for _, n := range g.Nodes {
@@ -148,7 +148,7 @@ func TestBalancePixelACycle(t *testing.T) {
 			continue
 		}
 		if b := r.Balance; b.Cycles != 64 || b.Bottleneck != c.first {
-			t.Errorf("%s: %d cycles, of %s; want 64, of %s", c.dir, b.Cycles, b.Bottleneck, c.first)
+			t.Errorf("%s: %g cycles, of %s; want 64, of %s", c.dir, b.Cycles, b.Bottleneck, c.first)
 		}
 		if !strings.Contains(strings.Join(r.Warnings, "\n"), "DSP more than xc7a35tcpg236-1 has") {
 			t.Errorf("%s: warnings: %q", c.dir, r.Warnings)

@@ -48,13 +48,13 @@ func (b *balancer) leanest(limit int) []int {
 // only where there is doubt.
 func (b *balancer) better(lean *scheduled, plain *begun) (*scheduled, error) {
 	w, limit := b.weights(), float64(plain.report.II())
-	if lean.measured <= limit && w.Of(lean.cost) <= w.Of(plain.report.Cost()) {
+	if lean.report.Measured <= limit && w.Of(lean.cost) <= w.Of(plain.report.Cost()) {
 		return lean, nil
 	}
 	if err := plain.finish(); err != nil {
 		return nil, err
 	}
-	if lean.measured > max(plain.measured, limit) || w.Of(lean.cost) > w.Of(plain.cost) {
+	if lean.report.Measured > plain.report.Interval() || w.Of(lean.cost) > w.Of(plain.cost) {
 		return &plain.scheduled, nil
 	}
 	return lean, nil

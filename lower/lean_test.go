@@ -81,7 +81,7 @@ func TestLeanFallsBack(t *testing.T) {
 		{"slower", ii + 1, rtl.Cost{}, false},
 		{"larger", ii, rtl.Cost{LUT: 1000}, false},
 	} {
-		lean := &scheduled{cost: cost.Add(c.more), measured: c.measured}
+		lean := &scheduled{report: &Report{Measured: c.measured}, cost: cost.Add(c.more)}
 		best, err := b.better(lean, plain)
 		if err != nil || (best == lean) != c.lean {
 			t.Errorf("%s: %v, %v", c.what, best == lean, err)

@@ -191,8 +191,6 @@ type State struct {
 	runner *runner
 	chosen foldings // by the modes lean and balance
 	units  *unit.Cache
-	// measured is the cycles of a sample by the run beat by beat of size_fifos; 0 where nothing had to run.
-	measured float64
 }
 
 // plans are the units of the graph.

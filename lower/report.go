@@ -34,6 +34,9 @@ type Report struct {
 	Samples int
 	// Units lists the hardware of each node of a scheduled graph.
 	Units []UnitReport
+	// Measured is the cycles of a sample by a run beat by beat; 0 where no streams part and meet, so that nothing had to
+	// run.
+	Measured float64
 	// Balance is what the balance mode aimed at and reached; nil in other modes.
 	Balance *Balance
 }
@@ -74,6 +77,10 @@ func (r *Report) II() int {
 	}
 	return ii
 }
+
+// Interval is how many cycles a sample takes: those of the slowest unit, or more where streams that part meet again and
+// hold each other up.
+func (r *Report) Interval() float64 { return max(float64(r.II()), r.Measured) }
 
 // Cost is the sum over the units, as far as their headers state it.
 func (r *Report) Cost() rtl.Cost {

@@ -14,8 +14,6 @@ type scheduled struct {
 	graph  *ir.Graph
 	report *Report
 	cost   rtl.Cost
-	// measured is the cycles of a sample by a run beat by beat; 0 where nothing had to run.
-	measured float64
 }
 
 // schedule runs the whole pipeline with one choice. With ifFits it stops in front of the FIFOs, which take the longest,
@@ -62,6 +60,6 @@ func (b *balancer) begin(chosen foldings) (*begun, error) {
 // finish sizes the FIFOs.
 func (d *begun) finish() error {
 	err := d.run.run(d.state, SchedulePipeline[len(SchedulePipeline)-1:], d.graph)
-	d.cost, d.measured = d.report.Cost(), d.state.measured
+	d.cost = d.report.Cost()
 	return err
 }

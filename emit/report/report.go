@@ -71,10 +71,11 @@ type Port struct {
 	TData     int    `json:"tdata_width"`
 }
 
-// Speed is in cycles: II and Bottleneck as the compiler computes them, MeasuredII and Latency as a simulation without
-// stalls has shown.
+// Speed is in cycles: II, that of the slowest unit, which is the Bottleneck, and Interval, the distance of samples, as
+// the compiler computes them; MeasuredII and Latency as a simulation without stalls has shown.
 type Speed struct {
 	II         int      `json:"ii_cycles"`
+	Interval   float64  `json:"interval_cycles"`
 	Bottleneck string   `json:"bottleneck"` // the node
 	MeasuredII *float64 `json:"measured_ii_cycles,omitempty"`
 	Latency    *int     `json:"latency_cycles,omitempty"`

@@ -23,7 +23,7 @@ func full() *Report {
 	return &Report{Name: hostile, Model: hostile, Version: "0", Part: "xcku5p-ffvb676-2-e", ClockMHz: 250, Top: "net",
 		Device: Device{Name: "xcku5p", Family: "Kintex", LUT: 1000, FF: 2000, DSP: 10, BRAM: 4}, Parameters: 1234567,
 		Ports:   []Port{{Stream: "s_axis", Name: hostile, Direction: "in", Shape: "1x4", Format: "fixed(8,4)"}},
-		Speed:   Speed{II: 576, Bottleneck: hostile, MeasuredII: f(576), Latency: n(791)},
+		Speed:   Speed{II: 576, Interval: 576, Bottleneck: hostile, MeasuredII: f(576), Latency: n(791)},
 		Quality: Quality{Float: f(0.98), Quantized: f(0.975), SQNR: f(31.25), Samples: 64, On: "them"},
 		Area:    &Area{Total: Cells{123, 456, 5, 1.5}, Tool: "Yosys 0", Flags: hostile},
 		Compared: &Proof{Samples: 10, Outputs: 1000, Engines: []Engine{{"rtl", 2000}}, StallPercent: 30,
@@ -132,7 +132,7 @@ func TestPage(t *testing.T) {
 
 // TestEmpty says of everything that it was not measured, and invents nothing.
 func TestEmpty(t *testing.T) {
-	page, err := HTML(&Report{Name: "net", Layers: []Layer{{Node: "n", Cycles: 3}}, Speed: Speed{II: 3},
+	page, err := HTML(&Report{Name: "net", Layers: []Layer{{Node: "n", Cycles: 3}}, Speed: Speed{II: 3, Interval: 3},
 		Fifos: []Fifo{{Node: "f", Depth: 2}}, Missing: []string{"Area: `yosys` & more"}})
 	if err != nil {
 		t.Fatal(err)

@@ -84,11 +84,11 @@ func number(v any) float64 {
 }
 
 // rate is samples a second at a clock in MHz and an initiation interval in cycles.
-func rate(clockMHz float64, ii int) string {
+func rate(clockMHz float64, ii float64) string {
 	if ii <= 0 {
 		return "?"
 	}
-	r := clockMHz * 1e6 / float64(ii)
+	r := clockMHz * 1e6 / ii
 	if r < 100 {
 		return figure(r)
 	}

@@ -86,6 +86,9 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	if err := a.printDesign(d, e.out); err != nil {
 		return err
 	}
+	if ii := hw.Interval(); ii > float64(driver.Slowest(d).Cycles) {
+		fmt.Fprintf(a.Out, "a sample every %s: streams that meet hold each other up\n", cycles(ii))
+	}
 	if hw.Schedule != nil {
 		if err := a.printBalance(hw.Schedule.Balance, d); err != nil {
 			return err
@@ -206,7 +209,7 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 		if u.Module == "" {
 			continue
 		}
-		row := []string{u.Instance, fmt.Sprint(u.Cycles), fmt.Sprintf("%.0f%%", 100*float64(u.Cycles)/float64(b.Cycles))}
+		row := []string{u.Instance, fmt.Sprint(u.Cycles), fmt.Sprintf("%.0f%%", 100*float64(u.Cycles)/b.Cycles)}
 		if c := u.Cost; c != nil {
 			row = append(row, fmt.Sprint(c.LUT), fmt.Sprint(c.FF), fmt.Sprint(c.DSP), fmt.Sprint(c.BRAM))
 		} else {

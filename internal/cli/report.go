@@ -105,7 +105,7 @@ func (a *App) printMeasured(hw *driver.Hardware, m *driver.Measured, r *report.R
 			return err
 		}
 	}
-	ii, clock := float64(r.Speed.II), hw.Plan.Target.ClockMHz
+	ii, clock := r.Speed.Interval, hw.Plan.Target.ClockMHz
 	if r.Speed.MeasuredII != nil {
 		ii = *r.Speed.MeasuredII
 	}

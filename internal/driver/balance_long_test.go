@@ -30,7 +30,7 @@ func TestRates(t *testing.T) {
 			}
 			b := hw.Schedule.Balance
 			above := 100 * (b.Reached/fps - 1)
-			t.Logf("%s: %g asked for, %.6g reached (%.2f %% above), %d cycles, %+v", model, fps, b.Reached, above, b.Cycles,
+			t.Logf("%s: %g asked for, %.6g reached (%.2f %% above), %g cycles, %+v", model, fps, b.Reached, above, b.Cycles,
 				b.Cost)
 			if above < 0 {
 				t.Errorf("%s: %g samples a second, %g asked for", model, b.Reached, fps)
@@ -41,8 +41,8 @@ func TestRates(t *testing.T) {
 			near++
 			if simulated < 12 {
 				simulated++
-				if ii := measured(t, model, hw); ii != float64(b.Cycles) {
-					t.Errorf("%s at %g: %g cycles a sample, predicted %d", model, fps, ii, b.Cycles)
+				if ii := measured(t, model, hw); ii != b.Cycles {
+					t.Errorf("%s at %g: %g cycles a sample, predicted %g", model, fps, ii, b.Cycles)
 				}
 			}
 		}

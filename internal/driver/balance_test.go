@@ -22,8 +22,8 @@ func TestBalanced(t *testing.T) {
 				t.Fatal(err)
 			}
 			b := j.HW.Schedule.Balance
-			if check.Mismatches != 0 || check.II != float64(b.Cycles) {
-				t.Errorf("%d mismatches, %g cycles a sample, predicted %d", check.Mismatches, check.II, b.Cycles)
+			if check.Mismatches != 0 || check.II != b.Cycles {
+				t.Errorf("%d mismatches, %g cycles a sample, predicted %g", check.Mismatches, check.II, b.Cycles)
 			}
 			if b.FPS > 0 && b.Reached < b.FPS {
 				t.Errorf("%g samples a second, %g were asked for", b.Reached, b.FPS)

@@ -27,23 +27,24 @@ type Fifo struct {
 	instance string
 }
 
-// predict lists the FIFOs of a design. One that is shallower than it must be is an error L0720.
-func predict(ctx context.Context, hw *Hardware) ([]Fifo, error) {
-	var list []Fifo
+// predict lists the FIFOs of a design, and says how many cycles a sample takes. A FIFO that is shallower than it must
+// be is an error L0720.
+func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, err error) {
 	for _, u := range hw.Design.Units {
 		if u.Depth > 0 {
 			list = append(list, Fifo{Node: u.Node, Depth: u.Depth, instance: u.Instance})
 		}
 	}
+	ii = float64(Slowest(hw.Design).Cycles)
 	if len(list) == 0 && !forks(hw.Scheduled) {
-		return nil, nil
+		return nil, ii, nil
 	}
 	if err := tokens.Check(ctx, hw.Scheduled, &hw.units); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	times, err := tokens.Run(ctx, hw.Scheduled, &hw.units, quietSamples)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	for n, most := range times.Most {
 		for i := range list {
@@ -52,7 +53,7 @@ func predict(ctx context.Context, hw *Hardware) ([]Fifo, error) {
 			}
 		}
 	}
-	return list, nil
+	return list, max(ii, times.II()), nil
 }
 
 // forks says that a value of g has several readers.

@@ -12,7 +12,7 @@ import (
 func TestPace(t *testing.T) {
 	for _, c := range []struct {
 		ii, fps  float64
-		promised int // 0: not in the balance mode
+		promised float64 // 0: not in the balance mode
 		missed   bool
 	}{
 		{ii: 250, fps: 1e6},

@@ -77,7 +77,7 @@ func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*repor
 // layers lists the units, and marks the slowest, all of equals; the first gives the bottleneck its name.
 func (h *Hardware) layers(r *report.Report) {
 	slowest := Slowest(h.Design)
-	r.Speed = report.Speed{II: slowest.Cycles, Bottleneck: slowest.Node}
+	r.Speed = report.Speed{II: slowest.Cycles, Interval: h.Interval(), Bottleneck: slowest.Node}
 	for _, u := range h.Design.Units {
 		l := report.Layer{Node: u.Node, Op: u.Op, Source: u.Source, Module: u.Module, Instance: u.Instance,
 			Shape: ir.ShapeString(u.Shape), Format: u.Format, InLanes: u.InLanes, OutLanes: u.OutLanes, Cycles: u.Cycles,
@@ -177,6 +177,15 @@ func (h *Hardware) costs(r *report.Report) {
 	b := h.Schedule.Balance
 	r.Balance = &report.Balance{FPS: b.FPS, Reached: b.Reached, Cost: predicted(b.Cost), Proof: b.Proof,
 		Budget: report.Cells{LUT: b.Budget.LUT, DSP: b.Budget.DSP, BRAM: float64(b.Budget.BRAM)}}
+}
+
+// Interval is how many cycles a sample takes, as the compiler computes it.
+func (h *Hardware) Interval() float64 {
+	ii := float64(Slowest(h.Design).Cycles)
+	if h.Schedule == nil { // saved scheduled
+		return ii
+	}
+	return max(ii, h.Schedule.Measured)
 }
 
 // Slowest is the unit that sets the pace, the first of equals; a unit goes before a stream without one.

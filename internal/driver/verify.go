@@ -57,6 +57,8 @@ type Check struct {
 	Missed string `json:"rate_missed,omitempty"`
 	// Warnings say what weakens the proof.
 	Warnings []string `json:"warnings,omitempty"`
+
+	predicted float64 // cycles of a sample
 }
 
 // Stalls say what the simulated streams went through.
@@ -106,7 +108,7 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Fifos, err = predict(ctx, j.HW); err != nil {
+	if c.Fifos, c.predicted, err = predict(ctx, j.HW); err != nil {
 		return nil, err
 	}
 	want, err := program.Run(ctx, j.Samples)
@@ -284,9 +286,9 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 		return err
 	}
 	c.Latency, c.II = quiet.Result.LatencyCycles, quiet.Result.IICycles
-	if predicted := j.HW.Schedule.II(); c.II > 0 && c.II != float64(predicted) {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("a sample takes %s cycles, %d were predicted",
-			diag.Number(c.II, -1), predicted))
+	if c.II > 0 && c.II != c.predicted {
+		c.Warnings = append(c.Warnings, fmt.Sprintf("a sample takes %s cycles, %s were predicted", diag.Number(c.II, -1),
+			diag.Number(c.predicted, -1)))
 	}
 	c.pace(j.HW.Plan, j.HW.Schedule.Balance)
 	if err := c.compare("rtl", nodes, repeat(want, quietSamples), quiet.Outputs); err != nil {
@@ -331,8 +333,8 @@ func (c *Check) pace(plan *lower.Plan, promised *lower.Balance) {
 	case fps > 0 && c.II*fps > hz*(1+1e-12):
 		c.Missed = fmt.Sprintf("a sample takes %g cycles, at %g MHz %.10g samples a second; the plan asks for %.10g", c.II,
 			plan.Target.ClockMHz, hz/c.II, fps)
-	case promised != nil && c.II > float64(promised.Cycles):
-		c.Missed = fmt.Sprintf("a sample takes %g cycles, %d were promised", c.II, promised.Cycles)
+	case promised != nil && c.II > promised.Cycles:
+		c.Missed = fmt.Sprintf("a sample takes %g cycles, %g were promised", c.II, promised.Cycles)
 	}
 }
 
