@@ -36,9 +36,9 @@ type Op struct {
 	// Bounds bounds the result in a float graph by the bounds of the arguments, element by element; those of weights are
 	// not filled in. Without the column bounds follow from traits, or from those of what the node expands to.
 	Bounds func(n *Node, args []Bounds) (Bounds, error)
-	// Exact is the fixed format that holds every result of a quantized node without rounding, whatever its result format;
-	// an error where there is none. Without the column results are rounded, or are codes of an argument.
-	Exact func(n *Node) (format.Fixed, error)
+	// Exact is a format of one step that holds every result of a quantized node without rounding, whatever its result
+	// format; an error where there is none. Without the column results are rounded, or are codes of an argument.
+	Exact func(n *Node) (format.Format, error)
 	// HLO prints the same as StableHLO. Activations carry the sample axis of b, where it has one (Builder.Axis); codes
 	// travel in i32 or i64. Constant arguments come as zero Values: the column prints the form that it needs as a weight.
 	HLO func(b *hlo.Builder, n *Node, args []hlo.Value) (hlo.Value, error)

@@ -141,6 +141,24 @@ func infiniteAt(x []float32) int {
 	return slices.IndexFunc(x, func(v float32) bool { return v-v != 0 })
 }
 
+// bound finds out which values are possible behind the formats of a quantized model, whatever the samples.
+func (s *State) bound(g *ir.Graph) error {
+	model, err := own.Of(g)
+	if err != nil || !model.Quantized || s.Plan.Quantize.Data.Given {
+		return err
+	}
+	bounds, err := calib.Intervals(g, func(n *ir.Node) (lo, hi float64) {
+		if f, ok := model.Format(n); ok {
+			return f.Limits()
+		}
+		return s.values[n].Min, s.values[n].Max
+	})
+	if err == nil { // else there are operations whose values nothing bounds, and samples have to do
+		s.bounds = bounds
+	}
+	return nil
+}
+
 // calibrate finds out which values each node takes: from samples, or from the declared ranges of the inputs.
 func calibrate(s *State, g *ir.Graph) error {
 	err := refuseInfinite(g)
@@ -152,7 +170,10 @@ func calibrate(s *State, g *ir.Graph) error {
 		for i, sample := range s.Samples {
 			in[i] = enter(g, sample)
 		}
-		s.values, err = calib.Observe(s.runner.ctx, g, in)
+		if s.values, err = calib.Observe(s.runner.ctx, g, in); err != nil {
+			return err
+		}
+		err = s.bound(g)
 	} else {
 		var model *own.Model
 		if model, err = own.Of(g); err != nil {

@@ -188,6 +188,7 @@ type State struct {
 	imported *ir.Graph // the graph before all passes; nil where only a quantized one is known
 
 	values map[*ir.Node]*calib.Values // what calibrate found
+	bounds map[*ir.Node]*calib.Values // what is possible, where values were seen in samples; of quantized models only
 	runner *runner
 	chosen foldings // by the modes lean and balance
 	units  *unit.Cache

@@ -29,13 +29,17 @@ type quantizer struct {
 	wanted map[*ir.Node]*Choice
 	// open lists values that the plan wants in blocks and that nobody reads as such: they stay fixed.
 	open map[*ir.Node]format.Block
-	// own is the model's own quantization, ruled says that the plan decided a value in spite of it, and bare lists nodes
-	// that compute an output for nobody else.
-	own *own.Model
+	// own is the model's own quantization, and ruled says that the plan decided a value in spite of it.
+	own   *own.Model
+	ruled map[*ir.Node]bool
+	// bounds are the values that are possible where those of values were seen in samples (sampled), and cut lists values
+	// that the model leaves open and that are rounded.
+	bounds  map[*ir.Node]*calib.Values
+	sampled bool
+	cut     map[*ir.Node]bool
 	// loose counts formats that calibration completed and no rule of a plan can stand for.
-	loose       int
-	ruled, bare map[*ir.Node]bool
-	errs        diag.List
+	loose int
+	errs  diag.List
 	// faults counts what is wrong; refused holds the errors L0406, each of which stands for all nodes of one cause.
 	faults  int
 	refused map[refusal]*refused
@@ -57,9 +61,11 @@ func quantize(s *State, g *ir.Graph) error {
 	}
 	q := &quantizer{g: g, plan: s.Plan, report: s.Report, values: s.values, users: g.Users(),
 		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice),
-		open:  make(map[*ir.Node]format.Block),
-		loose: loose,
-		ruled: make(map[*ir.Node]bool), bare: make(map[*ir.Node]bool), refused: make(map[refusal]*refused)}
+		open:   make(map[*ir.Node]format.Block),
+		loose:  loose,
+		ruled:  make(map[*ir.Node]bool),
+		bounds: s.bounds, sampled: len(s.Samples) > 0, cut: make(map[*ir.Node]bool),
+		refused: make(map[refusal]*refused)}
 	var err error
 	if q.own, err = own.Of(g); err != nil {
 		return err
@@ -73,6 +79,7 @@ func quantize(s *State, g *ir.Graph) error {
 		}
 	}
 	q.castOutputs()
+	q.noteCut()
 	q.countRefused()
 	if err := q.errs.Err(); err != nil {
 		return err
@@ -160,6 +167,7 @@ func (q *quantizer) node(n *ir.Node) {
 		return
 	}
 	was := q.decode(n)
+	q.narrowed(n)
 	explicit := q.rule(n, dataOut)
 	switch {
 	case n.IsInput():
@@ -170,6 +178,8 @@ func (q *quantizer) node(n *ir.Node) {
 			c = *explicit
 		} else if own, ok := q.modelChoice(n); ok {
 			c = own
+		} else if q.staysExact() {
+			c = q.openInput(n)
 		} else {
 			c = q.scaledInput(n, c)
 		}
@@ -217,6 +227,9 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 	}
 	if c, ok := q.modelChoice(n); ok {
 		return c
+	}
+	if q.staysExact() {
+		return q.openChoice(n)
 	}
 	c := q.plan.Quantize.Data
 	if n.Op.Traits.Cuts {
@@ -316,6 +329,9 @@ func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.
 	}
 	q.values[t] = v
 	q.g.InsertAfter(a, t)
+	if untabled(a.Type, t.Type.Format) {
+		q.rescale(t)
+	}
 	q.explain(n, "data_in", t.Type, c.From)
 	return t
 }

@@ -5,9 +5,12 @@ package lower
 import (
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/arith"
 	"lathe/ir/op/block"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
+	"lathe/ir/op/leaf"
+	"lathe/ir/op/sum"
 	"lathe/lower/calib"
 )
 
@@ -35,14 +38,13 @@ func openFormat(width int, why string) Choice {
 func (q *quantizer) between(a *ir.Node, c Choice, v *calib.Values) (via Choice, ok bool) {
 	from, to := a.Type.Format, c.Pattern.Format
 	_, blocks := c.blocks()
-	_, scaled := to.(format.Scaled)
 	width := 0
 	switch {
 	case blocks && !block.Encodes(from) || a.Type.InBlocks() && !block.Encodes(q.resolve(c, v)):
 		width = betweenW
 	case format.Coded(to) && format.IsFixed(from) && !block.Encodes(from):
 		width = block.WindowW
-	case scaled && !format.IsFixed(to) && !a.Type.InBlocks() && from.Width() > tableW: // the cast is a table
+	case len(a.Type.Shape) == 0 && untabled(a.Type, to): // the cast is a table, and there is no axis for a scale
 		return openFormat(tableW, "on its way to "+to.String()), true
 	default:
 		return Choice{}, false
@@ -52,6 +54,49 @@ func (q *quantizer) between(a *ir.Node, c Choice, v *calib.Values) (via Choice, 
 		via.Pattern = format.PatternOf(exactly(from))
 	}
 	return via, true
+}
+
+// untabled says that a cast of values of type t to format f, which has a real scale, would be too large a table.
+func untabled(t ir.Type, f format.Format) bool {
+	_, scaled := f.(format.Scaled)
+	_, integers := format.IntegersOf(t.Format)
+	return scaled && !format.IsFixed(f) && integers && t.Format.Width() > tableW
+}
+
+// mixed says that n computes element by element on values of many bits, and that real scales are in play: units bring
+// all to one step that is not fine enough for both.
+func mixed(n *ir.Node, result format.Pattern) bool {
+	if _, open := result.Open(); open || !n.Op.Traits.Elementwise || n.Op.Traits.Casts {
+		return false
+	}
+	wide, real := false, !format.IsFixed(result.Format)
+	for _, a := range n.Args {
+		_, integers := format.IntegersOf(a.Type.Format)
+		wide = wide || !a.IsConst() && integers && a.Type.Format.Width() > arith.TableBits
+		real = real || !format.IsFixed(a.Type.Format)
+	}
+	return wide && real
+}
+
+// rescale makes the cast t, in place, a scale by 1, whose one rounding takes a real scale without a table.
+func (q *quantizer) rescale(t *ir.Node) {
+	axis := len(t.Type.Shape) - 1
+	ones := make([]int64, t.Type.Shape[axis])
+	for i := range ones {
+		ones[i] = 1
+	}
+	args := []*ir.Node{t.Args[0]}
+	for _, c := range []struct {
+		name  string
+		codes []int64
+	}{{".one", ones}, {".zero", make([]int64, len(ones))}} {
+		k := &ir.Node{Name: q.g.FreshName(t.Name + c.name), Op: leaf.Const, Pos: t.Pos,
+			Type:  ir.Type{Shape: []int{len(ones)}, Format: format.Fixed{W: 2, Signed: true}},
+			Attrs: ir.Computed(ir.CodeBlob(c.codes))}
+		q.g.InsertBefore(t, k)
+		args = append(args, k)
+	}
+	t.Op, t.Attrs, t.Args = sum.Scale, &column.ScaleAttrs{Axis: axis}, args
 }
 
 // exactly is the fixed format that holds every value of the scalar format f, which has a common step.
@@ -85,16 +130,22 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 	return was
 }
 
-// codedResult decides the result of n in the format of choice c, whose codes are no integers, and says whether it has:
-// the unit of n makes fixed values, exact where so many bits do, which a cast behind it encodes.
+// codedResult decides the result of n in the format of choice c, whose codes are no integers, or would be a table of
+// very many entries, and says whether it has: the unit of n makes fixed values, exact where so many bits do, which a
+// cast behind it encodes.
 func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
-	if !format.Coded(c.Pattern.Format) || n.IsInput() || column.TakesCodes(n) {
+	coded := format.Coded(c.Pattern.Format) && !column.TakesCodes(n)
+	if n.IsInput() || !coded && !mixed(n, c.Pattern) {
 		return false
 	}
 	n.Type.Scales = nil
-	if f, ok := dot.ExactResult(n, block.WindowW); ok {
+	if f, ok := dot.ExactResult(n, block.WindowW); ok && format.IsFixed(f) {
 		n.Type.Format = f
 		q.explain(n, "data_out", n.Type, "every bit of the result, before it is encoded")
+	} else if q.staysExact() {
+		via := q.openChoice(n)
+		n.Type.Format = via.Pattern.Format
+		q.explain(n, "data_out", n.Type, via.From)
 	} else {
 		n.Type.Format = q.resolve(openFormat(openW, ""), q.values[n])
 		q.explain(n, "data_out", n.Type, n.Op.Name+" computes on fixed values")

@@ -39,6 +39,7 @@ func (q *quantizer) constants(n *ir.Node) {
 		if q.ownConst(n, i, name, c.Given) {
 			continue
 		}
+		c = q.openConst(n, i, c)
 		if channels && i == 1 && q.largeWeights(n, c) {
 			continue
 		}
@@ -52,6 +53,9 @@ func (q *quantizer) constants(n *ir.Node) {
 		}
 		if b, blocks := c.blocks(); blocks {
 			q.blockConst(n, i, b, t, c, name)
+			continue
+		}
+		if q.factors(n, i, t.Floats, c) {
 			continue
 		}
 		typ, why := ir.Type{Shape: t.Type.Shape}, ""
@@ -93,7 +97,11 @@ func (q *quantizer) biasFormat(n *ir.Node, c Choice, x []float32) (format.Format
 		return c.Pattern.Format, dataProblem(c.Pattern.Format)
 	}
 	frac := calib.Frac(f, calib.Of(x), calib.MinMax)
-	if exp, ok := dot.ProductStep(n); ok {
+	exp, ok := dot.ProductStep(n)
+	if q.staysExact() && !c.Given {
+		frac, exp = min(frac, lastBit(x)), exp-biasGuard
+	}
+	if ok {
 		frac = min(frac, -exp)
 	}
 	return c.Pattern.With(frac), ""

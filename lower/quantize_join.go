@@ -21,7 +21,6 @@ func (q *quantizer) wantOutputs() {
 		if n == nil {
 			continue
 		}
-		q.bare[n] = true
 		if p := q.plan.output(o.Name); p != nil && p.Format != nil {
 			q.wanted[n] = p.Format
 		}
@@ -32,7 +31,7 @@ func (q *quantizer) wantOutputs() {
 // other reader and no rule of their own: then nothing is rounded twice.
 func (q *quantizer) wantJoined() {
 	for _, n := range q.g.Nodes {
-		if !n.Op.Traits.Joins || len(n.Args) < 2 || q.rule(n, dataIn) != nil {
+		if !n.Op.Traits.Joins || len(n.Args) < 2 || q.rule(n, dataIn) != nil || q.leftOpen(n) {
 			continue
 		}
 		c := q.joinedChoice(n, q.resultChoice(n, q.rule(n, dataOut)))
@@ -121,8 +120,7 @@ func (q *quantizer) joinedConst(n *ir.Node, i int) {
 	q.encode(n, i, typ, t.Floats, Choice{Pattern: format.PatternOf(typ.Format), From: "the format of " + n.Name})
 }
 
-// modelChoice is the format that the model itself gives to the value of n; the plan's data stands above it. What a
-// quantized model leaves open at an output keeps every bit of its sum, where those are few.
+// modelChoice is the format that the model itself gives to the value of n; the plan's data stands above it.
 func (q *quantizer) modelChoice(n *ir.Node) (Choice, bool) {
 	if q.plan.Quantize.Data.Given {
 		return Choice{}, false
@@ -137,24 +135,7 @@ func (q *quantizer) modelChoice(n *ir.Node) (Choice, bool) {
 	if f, ok := own.Signs(n); ok {
 		return Choice{Pattern: format.PatternOf(f), From: "the model: " + n.Name}, true
 	}
-	if q.own.Quantized && (q.bare[n] || q.onlyQuantized(n)) {
-		if f, ok := own.Exact(n, exactBits); ok {
-			return Choice{Pattern: format.PatternOf(f), From: "every bit of the sum, which the model leaves open"}, true
-		}
-	}
 	return Choice{}, false
-}
-
-// exactBits bounds the width of values that keep all bits of a sum.
-const exactBits = 32
-
-// onlyQuantized says that all readers of n round it, each to codes of its own: it must not be rounded before.
-func (q *quantizer) onlyQuantized(n *ir.Node) bool {
-	all := len(q.users[n]) > 0 && !q.g.IsOutput(n)
-	for _, u := range q.users[n] {
-		all = all && own.Quantizes(u)
-	}
-	return all
 }
 
 // quant decides a quant node of the model: nothing where the value before it has its format, else a cast. Where the

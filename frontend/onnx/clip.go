@@ -4,7 +4,9 @@ package onnx
 
 import (
 	"math"
+	"slices"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/ir"
 	"lathe/ir/op/move"
@@ -25,6 +27,9 @@ func convertClip(c *call) {
 	if c.err != nil {
 		return
 	}
+	if c.clipCodes() {
+		return
+	}
 	if c.whole(0) || c.has(1) && !c.in[1].constant() || c.has(2) && !c.in[2].constant() {
 		c.clipBetween()
 		return
@@ -40,6 +45,48 @@ func convertClip(c *call) {
 	}
 	a.Min = min(a.Min, a.Max) // where the bounds cross, the upper one wins
 	c.result(c.emit("", pointwise.Clip, a, c.data(0)))
+}
+
+// clipCodes is a Clip between QuantizeLinear and DequantizeLinear, which leaves codes of fewer bits; it says whether it
+// is one.
+func (c *call) clipCodes() bool {
+	v := c.in[0]
+	if c.err != nil || v == nil || !c.whole(0) || v.quant == nil && !v.constant() {
+		return false
+	}
+	s := v.quant
+	if s == nil {
+		if !slices.ContainsFunc(codeTypes[:], func(t codeType) bool { return t.dtype == v.dtype }) {
+			return false
+		}
+		all := c.codes(v.dtype)
+		s = &all
+	}
+	lo, hi := s.ints.Min(), s.ints.Max()
+	for i, bound := range []*int64{&lo, &hi} {
+		if c.has(i + 1) {
+			x, ok := build.Ints(c.arg(i + 1))
+			if !ok || len(x) != 1 || !c.in[i+1].constant() {
+				return false
+			}
+			*bound = x[0]
+		}
+	}
+	t, ok := s.clipped(lo, hi)
+	switch {
+	case !ok:
+		return false
+	case v.quant == nil:
+		c.clipBetween()
+		if c.err == nil {
+			c.fr.values[c.n.out[0]].clip = t
+		}
+	case v.node.Op == pointwise.Quant:
+		c.quantized(v.node.Args[0], t, v.dtype, "")
+	default:
+		return false
+	}
+	return true
 }
 
 // clipBetween takes bounds of any kind: the upper one last.

@@ -164,7 +164,11 @@ func (c *call) decoded(i int, s *scheme) *value {
 			c.fail(source.CodeDType, "input %d (%s) holds floats where codes are needed", i, quote(v.name))
 			return out
 		}
-		if got, want := c.codes(v.dtype), s; c.err == nil && got.ints != want.ints {
+		if v.clip != nil {
+			t := *s
+			t.ints = v.clip.ints
+			s = &t
+		} else if got, want := c.codes(v.dtype), s; c.err == nil && got.ints != want.ints {
 			c.fail(source.CodeDType, "input %d (%s) holds %s, its zero point is of another type", i, quote(v.name),
 				dtypeName(v.dtype))
 			return out
@@ -172,7 +176,7 @@ func (c *call) decoded(i int, s *scheme) *value {
 		codes, _ := build.Ints(c.arg(i))
 		out.node = c.decode(v.name, s, codes, c.shape(i)) // named after what the file holds
 		out.name = v.name
-	case v.quant != nil && v.quant.same(s):
+	case v.quant != nil && v.quant.within(s):
 		out.node = v.node
 	case isFloat(storage(v.dtype)):
 		c.fail(source.CodeDType, "input %d (%s) holds floats where codes are needed", i, quote(v.name))

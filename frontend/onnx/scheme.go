@@ -25,6 +25,30 @@ func (s *scheme) same(t *scheme) bool {
 	return s.ints.W == t.ints.W && s.ints.Signed == t.ints.Signed && s.zero == t.zero && slices.Equal(s.scales, t.scales)
 }
 
+// within says that codes of s are codes of t for the same numbers.
+func (s *scheme) within(t *scheme) bool {
+	same := *s
+	same.ints.W, same.ints.Signed = t.ints.W, t.ints.Signed
+	return same.same(t) && s.ints.Min() >= t.ints.Min() && s.ints.Max() <= t.ints.Max()
+}
+
+// clipped is the scheme whose codes are those of s from lo to hi; false where no width has that range.
+func (s *scheme) clipped(lo, hi int64) (*scheme, bool) {
+	lo, hi = max(lo, s.ints.Min()), min(hi, s.ints.Max())
+	for w := 1; w <= s.ints.W; w++ {
+		for _, signed := range []bool{true, false} {
+			for _, over := range []format.Over{format.Sat, format.Sym} {
+				t := *s
+				t.ints.W, t.ints.Signed, t.ints.Over = w, signed, over
+				if (w > 1 || over == format.Sat) && t.ints.Min() == lo && t.ints.Max() == hi && lo <= s.zero && s.zero <= hi {
+					return &t, true
+				}
+			}
+		}
+	}
+	return nil, false
+}
+
 // typ is the scheme as a format: fixed where it has no zero point and one power of two. Values that are not coded yet
 // are divided by the scale in float32, as runtimes do.
 func (s *scheme) typ(div format.Div) ir.Type {
@@ -91,12 +115,15 @@ func (c *call) decode(name string, s *scheme, codes []int64, shape []int) *ir.No
 	return n
 }
 
-// codeTypes are the element types of codes.
-var codeTypes = [...]struct {
+// codeType is an element type of codes.
+type codeType struct {
 	dtype  int64
 	w      int
 	signed bool
-}{{2, 8, false}, {3, 8, true}, {4, 16, false}, {5, 16, true}, {6, 32, true}, {21, 4, false}, {22, 4, true},
+}
+
+// codeTypes are the element types of codes.
+var codeTypes = [...]codeType{{2, 8, false}, {3, 8, true}, {4, 16, false}, {5, 16, true}, {6, 32, true}, {21, 4, false}, {22, 4, true},
 	{12, 32, false}}
 
 // codes is the scheme of an element type, without scale and zero point.

@@ -22,6 +22,7 @@ type value struct {
 	flip   *ir.Node // the transpose of a constant matrix, once a node reads it
 	bad    bool     // the producer failed, and that is reported already
 	quant  *scheme  // of codes that are computed: node then gives the numbers that they stand for
+	clip   *scheme  // of constant codes: the range that a Clip leaves of their type
 }
 
 func (v *value) shape() []int {

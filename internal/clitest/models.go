@@ -40,6 +40,7 @@ func soundModels() []namedModel {
 		{"model.onnx", mlp()},
 		{"wide.onnx", one(value("x", 1, 128), node("fc1", "Gemm", "x w", "y"), weights("w", 128, 128))},
 		{"qdq-residual.onnx", qdqResidual()},
+		{"trained.onnx", trained()},
 		{"branches.onnx", branches()},
 		{"recurrent.onnx", recurrent()},
 		{"decoder.onnx", decoder()},

@@ -2,6 +2,8 @@
 
 package clitest
 
+import "strings"
+
 // element types of codes.
 const (
 	uint8Type  = 2
@@ -55,6 +57,52 @@ func qdqResidual() onnxModel {
 	add(node("fc1", "Gemm", "f w3", "l", intAttr("transB", 1)))
 	coded("l", 0.037, int8Type, 7)
 	m.nodes[len(m.nodes)-1] = node("l_deq", "DequantizeLinear", "l_q l_s l_z", "y")
+	return m
+}
+
+// trained is a network of quantization-aware training as exporters write it: codes of few bits by a Clip between
+// QuantizeLinear and DequantizeLinear, and by Quant of QONNX; real scales, a scale a channel; batch norms and a sum of
+// branches that nobody quantizes.
+func trained() onnxModel {
+	m := onnxModel{inputs: list(value("x", 1, 8)), outputs: list(value("y"))}
+	add := func(n ...message) { m.nodes = append(m.nodes, n...) }
+	keep := func(t ...message) { m.tensors = append(m.tensors, t...) }
+	// coded makes v_d of value v: codes from lo to hi in storage of 8 bits.
+	coded := func(v string, scale float32, elem int64, lo, hi byte) {
+		keep(floats(v+"_s", []float32{scale}), head(v+"_z", elem).text(9, "\x00"),
+			head(v+"_lo", elem).text(9, string([]byte{lo})),
+			head(v+"_hi", elem).text(9, string([]byte{hi})))
+		add(node(v+"_quant", "QuantizeLinear", v+" "+v+"_s "+v+"_z", v+"_q"),
+			node(v+"_clip", "Clip", v+"_q "+v+"_lo "+v+"_hi", v+"_c"),
+			node(v+"_deq", "DequantizeLinear", v+"_c "+v+"_s "+v+"_z", v+"_d"))
+	}
+	// quant makes q of v by Quant.
+	quant := func(v, q string, scales []float32, bits float32, dims ...int64) {
+		keep(floats(q+"_s", scales, dims...), floats(q+"_w", []float32{bits}))
+		add(node(q+"_quant", "Quant", v+" "+q+"_s zero "+q+"_w", q).text(7, "qonnx.custom_op.general"))
+	}
+	norm := func(v, to string) {
+		keep(weights(to+"_g", 3), weights(to+"_b", 3), weights(to+"_m", 3), floats(to+"_v", []float32{0.4, 1.5, 0.9}, 3))
+		add(node(to+"_norm", "BatchNormalization", v+" "+to+"_g "+to+"_b "+to+"_m "+to+"_v", to))
+	}
+	pads := intsAttr("pads", 1, 1, 1, 1)
+	keep(ints("image", 1, 2, 2, 2), floats("zero", []float32{0}), weights("k2", 3, 3, 3, 3), weights("k3", 2, 12),
+		floats("k1_s", []float32{0.3, 0.17, 0.26}, 3), head("k1_lo", int8Type).text(9, "\xff"),
+		head("k1_hi", int8Type).text(9, "\x01"),
+		head("k1_q", int8Type, 3, 2, 3, 3).text(9, strings.Repeat("\x01\xff\x00\xff\x01\x01", 9)))
+	coded("x", 0.11, int8Type, 0xf8, 0x07)
+	add(node("image1", "Reshape", "x_d image", "i"), node("k1_clip", "Clip", "k1_q k1_lo k1_hi", "k1_c"),
+		node("k1_deq", "DequantizeLinear", "k1_c k1_s", "k1", intAttr("axis", 0)), node("conv1", "Conv", "i k1", "c1", pads))
+	norm("c1", "n1")
+	add(node("relu1", "Relu", "n1", "r1"))
+	coded("r1", 0.09, uint8Type, 0, 7)
+	quant("k2", "k2_q", []float32{0.4, 0.21, 0.33}, 3, 3, 1, 1, 1)
+	add(node("conv2", "Conv", "r1_d k2_q", "c2", pads))
+	norm("c2", "n2")
+	add(node("add1", "Add", "n2 r1_d", "s"))
+	quant("s", "t", []float32{0.23}, 4)
+	quant("k3", "k3_q", []float32{0.14}, 4)
+	add(node("flat1", "Flatten", "t", "f"), node("fc1", "Gemm", "f k3_q", "y", intAttr("transB", 1)))
 	return m
 }
 

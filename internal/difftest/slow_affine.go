@@ -86,6 +86,7 @@ type factoredSum struct {
 	t           []*big.Int // the rounded bias
 	bits        int        // signed bits that hold every t
 	powers      bool
+	biasBits    int // of the longest code of the bias
 }
 
 // slowFactored evaluates y = zero + round(t*M/2^sh) in the numbers of the definition, as real values of the codes.
@@ -168,6 +169,8 @@ func newFactoredSum(n *ir.Node, args []value) *factoredSum {
 		}
 		b := new(big.Rat)
 		if len(args) > 2 {
+			code := new(big.Rat).Quo(args[2].x[c], stepOf(n.Args[2].Type, c)).Num()
+			s.biasBits = max(s.biasBits, format.SignedBits(code, code))
 			b = new(big.Rat).Quo(args[2].x[c], new(big.Rat).Mul(s.ratio[c], stepOf(n.Type, 0)))
 		}
 		s.bias = append(s.bias, b)
@@ -193,7 +196,8 @@ func isPower(r *big.Rat) bool {
 
 // shifts chooses how many fraction bits the sums have below a product step, for the bias: none where every bias is a
 // multiple of that step but for a relative 2^-22; as many as it takes where steps are powers of two and the bias is an
-// exact multiple; else 8 below a result step, unless sums grew beyond 31 bits.
+// exact multiple; else 8 below a result step, and one more for each bit of the codes of the bias beyond 16, unless sums
+// grew beyond 31 bits.
 func (s *factoredSum) shifts() {
 	near, exact, guard := true, s.powers, 0
 	for _, b := range s.bias {
@@ -208,7 +212,7 @@ func (s *factoredSum) shifts() {
 			top = max(top, r.Num().BitLen()-r.Denom().BitLen()+1)
 		}
 		s.measure()
-		guard = max(0, min(top+8, 31-s.bits))
+		guard = max(0, min(top+8+max(0, s.biasBits-16), 31-s.bits))
 	}
 	if s.powers { // one step for all channels
 		low := new(big.Rat)

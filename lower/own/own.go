@@ -6,7 +6,6 @@ package own
 import (
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op/dot"
 	"lathe/ir/op/pointwise"
 )
 
@@ -118,16 +117,6 @@ func (f Format) Limits() (lo, hi float64) {
 
 // Inside is the format without what concerns values from outside only: codes are divided by exact scales.
 func (f Format) Inside() format.Format { return format.WithExactQuotients(f.Format) }
-
-// Exact is the format of the sums of a weighted node, whose constants are codes: what the model leaves unquantized then
-// loses nothing. ok is false for sums without a common power of two, and for those of more bits than asked for.
-func Exact(n *ir.Node, bits int) (format.Format, bool) {
-	if !n.Op.Traits.Weighted {
-		return nil, false
-	}
-	f, err := dot.ExactSum(n)
-	return f, err == nil && f.W <= bits
-}
 
 // Clip makes a quant node cut off what lies beyond its format, and round nothing.
 func Clip(n *ir.Node, f Format) {

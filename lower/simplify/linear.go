@@ -13,7 +13,7 @@ import (
 
 // Scales merges every scale that is the only reader of a linear operation, of a convolution or of another scale into
 // that node, which keeps its name: w[c] becomes w[c]*m[c], the bias becomes bias*m + b. Operations between both may
-// move whole channels.
+// move whole channels. Weights that are codes of the model stay those codes: their scales take the factors.
 func Scales(g *ir.Graph) error {
 	users := g.Users()
 	for _, n := range slices.Clone(g.Nodes) {
@@ -24,9 +24,11 @@ func Scales(g *ir.Graph) error {
 		if x == nil {
 			continue
 		}
-		if keeps, err := keepsWeights(x, n); err != nil {
+		codes, keeps, err := codesTimes(x, n, factors)
+		if err != nil {
 			return err
-		} else if keeps {
+		}
+		if keeps {
 			continue
 		}
 		if n.Args[0] != x {
@@ -37,6 +39,12 @@ func Scales(g *ir.Graph) error {
 		if err := absorb(g, x, n); err != nil {
 			return err
 		}
+		if codes != nil {
+			w := x.Args[1]
+			SetConst(g, x, 1, w.Type.Shape, codes.Data.Floats())
+			k := x.Args[1].Attrs.(*ir.Const)
+			k.Data, k.Own = codes.Data, codes.Own
+		}
 		g.Replace(n, n.Args[0])
 		n.Args = nil // dead: it must not count as a reader of x
 		users = g.Users()
@@ -45,13 +53,25 @@ func Scales(g *ir.Graph) error {
 	return nil
 }
 
-// keepsWeights says that x has weights which are codes of the model, and factors of s would make other numbers of them.
-func keepsWeights(x, s *ir.Node) (bool, error) {
+// codesTimes is the weights of x times the factors of scale s, where they are codes of the model and the factors are not
+// all 1; keeps says that they would be no codes any more.
+func codesTimes(x, s *ir.Node, factors []int) (codes *ir.Const, keeps bool, err error) {
 	if x.Args[1].Attrs.(*ir.Const).Own.Format == nil {
-		return false, nil
+		return nil, false, nil
 	}
-	ones, err := onlyAdds(s)
-	return !ones, err
+	if ones, err := onlyAdds(s); err != nil || ones {
+		return nil, false, err
+	}
+	t, err := s.Args[1].Value()
+	if err != nil {
+		return nil, false, err
+	}
+	of := make([]float32, len(factors))
+	for k, f := range factors {
+		of[k] = t.Floats[f]
+	}
+	codes = rescaled(x.Args[1], of)
+	return codes, codes == nil, nil
 }
 
 // onlyAdds says that all factors of scale s are 1.

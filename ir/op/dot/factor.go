@@ -4,6 +4,7 @@ package dot
 
 import (
 	"math/big"
+	"slices"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -11,13 +12,19 @@ import (
 	"lathe/ir/op/walk"
 )
 
-// guardBits is how far below a step of the result a bias is rounded that is no multiple of the products' step.
-const guardBits = 8
+// guardBits is how far below a step of the result a bias is rounded that is no multiple of the products' step; one whose
+// codes have more than plainBias bits is rounded as much further below as they have more.
+const guardBits, plainBias = 8, 16
 
 // constCodes is a constant seen as integers with one step, or one for each index of axis 0.
 type constCodes struct {
 	ints  []int64
 	steps []format.Exact
+}
+
+// bits are those of the longest code.
+func (k constCodes) bits() int {
+	return format.SignedBits(big.NewInt(slices.Min(k.ints)), big.NewInt(slices.Max(k.ints)))
 }
 
 func (k constCodes) step(c int) *big.Rat { return k.steps[arith.At(len(k.steps), c)].Rat() }
@@ -143,7 +150,7 @@ func (m *exactSum) center(bias constCodes, out *big.Rat) (powers bool) {
 		in[c] = new(big.Rat).Mul(new(big.Rat).SetInt64(bias.ints[c]), bias.step(c))
 		in[c].Quo(in[c].Quo(in[c], out), m.ratio[c])
 	}
-	guard := m.guard(in)
+	guard := m.guard(in, guardBits+max(0, bias.bits()-plainBias))
 	dyadic := powers
 	for _, b := range in {
 		_, ok := arith.Log2(new(big.Rat).SetFrac(big.NewInt(1), b.Denom()))
@@ -172,9 +179,9 @@ func (m *exactSum) center(bias constCodes, out *big.Rat) (powers bool) {
 	return powers
 }
 
-// guard is the number of fraction bits that sums need for the bias: none where it is a multiple of the products' step
-// but for the rounding of its scale to float32, as models have it.
-func (m *exactSum) guard(bias []*big.Rat) int {
+// guard is the number of fraction bits that sums need for the bias, down to so many bits below a step of the result: none
+// where it is a multiple of the products' step but for the rounding of its scale to float32, as models have it.
+func (m *exactSum) guard(bias []*big.Rat, below int) int {
 	near, top := true, 0
 	for c, b := range bias {
 		rest := new(big.Rat).Sub(b, new(big.Rat).SetInt(arith.Scaled(b, 0)))
@@ -192,7 +199,7 @@ func (m *exactSum) guard(bias []*big.Rat) int {
 		probe.bias[c] = arith.Scaled(bias[c], 0)
 	}
 	probe.bounds()
-	return max(0, min(top+guardBits, arith.ProductBits-arith.FactorBits-1-probe.tBits))
+	return max(0, min(top+below, arith.ProductBits-arith.FactorBits-1-probe.tBits))
 }
 
 // raw is the plan for the codes themselves, as streams carry them: the zero point of x is part of the bias.
@@ -217,24 +224,24 @@ func (m *exactSum) raw() *exactSum {
 
 // ExactSum is the format that holds every sum of the weighted node n, whose constants are codes, without any rounding.
 // Sums whose steps are no powers of two have none.
-func ExactSum(n *ir.Node) (format.Fixed, error) {
+func ExactSum(n *ir.Node) (format.Format, error) {
 	c := *n
 	c.Type.Format = format.Fixed{W: 1}
 	m, err := planExact(&c)
 	if err != nil {
-		return format.Fixed{}, err
+		return nil, err
 	}
 	if m.round.res != nil {
-		return format.Fixed{}, n.Errorf("L0340", "the sums of %s have no step that is a power of two", n.Name)
+		return nil, n.Errorf("L0340", "the sums of %s have no step that is a power of two", n.Name)
 	}
 	return format.Fixed{W: m.tBits, F: -m.exp, Signed: true}, nil
 }
 
-// ExactResult is the fixed format of up to so many bits that holds every result of n; false where there is none.
-func ExactResult(n *ir.Node, bits int) (f format.Fixed, ok bool) {
+// ExactResult is the format of up to so many bits that holds every result of n; false where there is none.
+func ExactResult(n *ir.Node, bits int) (f format.Format, ok bool) {
 	if n.Op.Exact == nil {
-		return f, false
+		return nil, false
 	}
 	f, err := n.Op.Exact(n)
-	return f, err == nil && f.W <= bits
+	return f, err == nil && f.Width() <= bits
 }

@@ -45,14 +45,11 @@ func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 		Infer:  func(n *ir.Node) ([]int, error) { return walk.Broadcast(n.Args[0].Type.Shape, n.Args[1].Type.Shape) },
 		Eval:   func(n *ir.Node) (ir.Kernel, error) { return binaryEval(n, fl, o) },
 		Bounds: o.bounds(),
-		Exact: func(n *ir.Node) (format.Fixed, error) {
-			p, err := planLattice(n.Args[0].Type, n.Args[1].Type, o)
-			return format.Fixed{W: p.bits, F: -p.exp, Signed: true}, err
-		},
-		HLO:  binaryHLO(o, print),
-		RTL:  func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, o) },
-		CUDA: ir.OneNode(ChainCUDA(name)),
-		Gen:  genBinary,
+		Exact:  func(n *ir.Node) (format.Format, error) { return exactPairOf(n, o) },
+		HLO:    binaryHLO(o, print),
+		RTL:    func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, o) },
+		CUDA:   ir.OneNode(ChainCUDA(name)),
+		Gen:    genBinary,
 		Legal: func(n *ir.Node) error {
 			if err := column.Plain(n); err != nil {
 				return err

@@ -30,8 +30,12 @@ var Clip = &ir.Op{
 	Traits: ir.Traits{Whole: true, Elementwise: true, Table: true, Monotone: true, Cuts: true},
 	Infer:  column.SameShape,
 	Eval:   clipEval,
-	HLO:    affineHLO(clipHLO),
-	RTL:    affineRTL(clipRTL),
+	Exact: func(n *ir.Node) (format.Format, error) {
+		a := n.Attrs.(*ClipAttrs)
+		return argumentFormat(n, a.Min, a.Max)
+	},
+	HLO: affineHLO(clipHLO),
+	RTL: affineRTL(clipRTL),
 	Legal: func(n *ir.Node) error {
 		if a := n.Attrs.(*ClipAttrs); math.IsNaN(float64(a.Min)) || math.IsNaN(float64(a.Max)) {
 			return fmt.Errorf("a bound is NaN: %g, %g", a.Min, a.Max)

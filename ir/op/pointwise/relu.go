@@ -4,6 +4,7 @@ package pointwise
 
 import (
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/block"
@@ -59,6 +60,7 @@ var Relu = &ir.Op{
 			return func(v int64) int64 { return enc(max(v, 0)) }, nil
 		},
 	}.Eval),
+	Exact: func(n *ir.Node) (format.Format, error) { return argumentFormat(n, 0) },
 	HLO:   affineHLO(reluHLO),
 	RTL:   affineRTL(reluRTL),
 	CUDA:  ir.OneNode(ChainCUDA("relu")),
