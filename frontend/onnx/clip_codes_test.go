@@ -12,8 +12,8 @@ import (
 	"lathe/ir/op/pointwise"
 )
 
-// TestClippedCodes reads a Clip between QuantizeLinear and DequantizeLinear as a format of fewer bits, where one has the
-// range, and computes the same in any case.
+// TestClippedCodes reads a Clip between QuantizeLinear and DequantizeLinear as a format of fewer bits, where one has
+// the range, and computes the same in any case.
 func TestClippedCodes(t *testing.T) {
 	for _, c := range []struct {
 		lo, hi int8

@@ -10,6 +10,7 @@ import (
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
 )
 
 // maxCopied bounds the elements of weights that are copied into the order that layers have.
@@ -240,6 +241,39 @@ func (c *call) matmul(suffix string, a, b *ir.Node) *ir.Node {
 		shape = slices.Delete(shape, at-1, at)
 	}
 	return c.reshape(suffix, y, shape)
+}
+
+// convertConvInteger: as MatMulInteger, for windows. float32 holds such sums up to 2^24, those of 500 products; models
+// turn them into float32 anyway.
+func convertConvInteger(c *call) {
+	operand := func(i int, role string, rank int) *value {
+		emit := c.emit
+		if c.err == nil && c.in[i].constant() {
+			emit = c.emitNow
+		}
+		x := emit(role+"_real", whole.Convert, &whole.ConvertAttrs{To: ir.F32}, c.arg(i))
+		if c.err == nil && c.has(i+2) {
+			zero := c.converted(role+"_zero", c.arg(i+2), ir.F32)
+			if c.err == nil && len(zero.Type.Shape) == 1 && zero.Type.Shape[0] > 1 { // one an output channel
+				shape := slices.Repeat([]int{1}, rank)
+				shape[0] = zero.Type.Shape[0]
+				zero = c.reshape(role+"_zeros", zero, shape)
+			} else if c.err == nil {
+				zero = c.reshape(role+"_zeros", zero, []int{})
+			}
+			x = emit(role, pointwise.Sub, nil, x, zero)
+		}
+		return &value{name: c.in[i].name, dtype: 1, node: x}
+	}
+	rank := len(c.shape(0))
+	in := []*value{operand(0, "x", rank), operand(1, "w", rank)}
+	if c.err != nil {
+		return
+	}
+	c.in = in
+	if convertConv(c); c.err == nil {
+		c.result(c.converted("whole", c.fr.values[c.n.out[0]].node, ir.I32))
+	}
 }
 
 // convertMatMulInteger: products of bytes less their zero points, with sums modulo 2^32.

@@ -25,7 +25,7 @@ var limits = [...]struct{ ops, text string }{
 	{"DequantizeLinear QuantizeLinear", "codes of 4 bits as weights only, no float8; in hardware one scale a tensor, " +
 		"or one an output channel of weights"},
 	{"Dropout", "inference only"},
-	{"DynamicQuantizeLinear MatMulInteger", "in float graphs, not in hardware"},
+	{"DynamicQuantizeLinear MatMulInteger ConvInteger", "in float graphs, not in hardware"},
 	{"Einsum", "a letter once an operand"},
 	{"Expand Tile Reshape", "shape constant"},
 	{"Gather GatherElements GatherND", "an index outside of its axis is an error in the reference; PJRT takes the " +
@@ -52,7 +52,8 @@ var since = [...]struct {
 	ops   string
 }{
 	{9, "ConstantOfShape EyeLike IsNaN NonZero OneHot Where Sinh Cosh Asinh Acosh Atanh Sign Erf"},
-	{10, "ThresholdedRelu IsInf Mod QLinearConv QLinearMatMul QuantizeLinear DequantizeLinear Resize MatMulInteger"},
+	{10, "ThresholdedRelu IsInf Mod QLinearConv QLinearMatMul QuantizeLinear DequantizeLinear Resize MatMulInteger " +
+		"ConvInteger"},
 	{11, "BitShift CumSum DynamicQuantizeLinear GatherElements GatherND Range Round ScatterElements ScatterND"},
 	{12, "Celu Einsum GreaterOrEqual LessOrEqual"},
 	{14, "HardSwish Trilu"},

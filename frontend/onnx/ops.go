@@ -43,6 +43,7 @@ func layerTable() []opSpec {
 		{"Gemm", "alpha beta transA transB", 2, 3, convertGemm, false},
 		{"MatMul", "", 2, 2, convertMatMul, false},
 		{"MatMulInteger", "", 2, 4, convertMatMulInteger, false},
+		{"ConvInteger", windowAttrs + "group", 2, 4, convertConvInteger, false},
 		{"Conv", windowAttrs + "group", 2, 3, convertConv, false},
 		{"ConvTranspose", windowAttrs + "group output_padding output_shape", 2, 3, convertConvTranspose, false},
 		{"BatchNormalization", "epsilon momentum spatial training_mode", 5, 5, convertBatchNorm, false},

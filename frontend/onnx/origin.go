@@ -18,6 +18,7 @@ func (im *importer) origin(fr *frame, o *ir.Origin) {
 		o.Warnings = append(o.Warnings, fmt.Sprintf("operator set %d is newer than %d, up to which operations are tested",
 			im.model.opset, newestOpset))
 	}
+	im.warnDynamic(fr, o)
 	seen := map[string]bool{}
 	read := map[string]bool{}
 	for i := range im.model.graph.nodes {
@@ -51,6 +52,24 @@ func (im *importer) origin(fr *frame, o *ir.Origin) {
 		if inits[v.name] {
 			o.Shadowed = append(o.Shadowed, v.name)
 		}
+	}
+}
+
+// warnDynamic tells of scales that come from the data of each sample: floats compute them, and hardware does not.
+func (im *importer) warnDynamic(fr *frame, o *ir.Origin) {
+	var first *node
+	count := 0
+	for i := range im.model.graph.nodes {
+		if n := &im.model.graph.nodes[i]; n.op == "DynamicQuantizeLinear" && n.domain == "" {
+			if count++; first == nil {
+				first = n
+			}
+		}
+	}
+	if count > 0 {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("%d DynamicQuantizeLinear (the first is %q) take scales from the data "+
+			"of each sample, which engines of floats compute and hardware does not: for hardware %s", count,
+			im.label(fr, first), static))
 	}
 }
 

@@ -123,7 +123,11 @@ func (c *call) coded(s *scheme) {
 	}
 }
 
-func convertQonnxQuant(c *call) { c.coded(c.qonnxScheme(c.shape(0))) }
+func convertQonnxQuant(c *call) {
+	if !c.quantEach() {
+		c.coded(c.qonnxScheme(c.shape(0)))
+	}
+}
 
 // convertBipolarQuant is the scale with the sign of x: the codes 1 and -1.
 func convertBipolarQuant(c *call) {

@@ -3,6 +3,7 @@
 package onnx
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -190,7 +191,8 @@ func TestQuantRefused(t *testing.T) {
 		name, code, text string
 		model            testModel
 	}{
-		{"dynamic", "L0253", "ConvInteger", chain(13, x, nil, nd("ConvInteger", "x x", "y"))},
+		{"dynamic", "L0253", "DynamicQuantizeMatMul", chain(13, x, []pb{i8("w", d(12, 2), byteRamp(24)...), s},
+			nd("DynamicQuantizeMatMul", "x w s", "y").str(7, "com.microsoft"))},
 		{"negative scale", "L0252", "-1", chain(13, x, []pb{ft("s", nil, -1), z}, nd("QuantizeLinear", "x s z", "q"),
 			nd("DequantizeLinear", "q s z", "y"))},
 		{"float8", "L0250", "float8e4m3fn", chain(19, x, []pb{s, codesTensor("z", 17, nil, "\x00")},
@@ -205,6 +207,45 @@ func TestQuantRefused(t *testing.T) {
 		_, err := Parse("m.onnx", c.model.bytes(), source.Options{})
 		if diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: want %s and %q in: %v", c.name, c.code, c.text, err)
+		}
+	}
+}
+
+// TestDynamic computes dynamic quantization as the standard defines it, and says that hardware does not.
+func TestDynamic(t *testing.T) {
+	w, zero := []int8{3, -7, 11, 127, -128, 0, 5, 2}, int8(-3)
+	m := chain(13, vi("x", 1, 1, 4, 4), []pb{i8("w", d(2, 1, 2, 2), w...), i8("wz", nil, zero), ft("ws", nil, 0.02)},
+		nd("DynamicQuantizeLinear", "x", "q s z"), nd("ConvInteger", "q w z wz", "p", aInts("pads", 1, 1, 0, 0)),
+		nd("Cast", "p", "f", aInt("to", 1)), nd("Mul", "s ws", "m"), nd("Mul", "f m", "y"))
+	g, err := Parse("m.onnx", m.bytes(), source.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(g.Origin.Warnings) != 1 || !strings.Contains(g.Origin.Warnings[0], "or give lathe the float model") {
+		t.Errorf("warnings: %q", g.Origin.Warnings)
+	}
+	x := ramp(16, 3)
+	least, most := float32(0), float32(0)
+	for _, v := range x {
+		least, most = min(least, v), max(most, v)
+	}
+	scale := (most - least) / 255
+	point := float32(math.RoundToEven(float64(-least / scale)))
+	code := func(y, x0 int) float32 { // less its zero point, which is what lies outside of the image
+		if y < 0 || x0 < 0 {
+			return 0
+		}
+		return min(max(float32(math.RoundToEven(float64(x[4*y+x0]/scale)))+point, 0), 255) - point
+	}
+	got := evaluate(t, g, x)[0].Floats
+	for i, v := range got {
+		c, y, x0 := i/16, i/4%4, i%4
+		sum := float32(0)
+		for k := range 4 {
+			sum += code(y+k/2-1, x0+k%2-1) * (float32(w[4*c+k]) - float32(zero))
+		}
+		if want := sum * (scale * 0.02); math.Abs(float64(v-want)) > 1e-5 {
+			t.Errorf("element %d: %g, want %g", i, v, want)
 		}
 	}
 }

@@ -43,12 +43,12 @@ func quantTable() []opSpec {
 // refusal is an operation that is known and has no form here, with the reason and what to do instead.
 type refusal struct{ op, why, hint string }
 
-const static = "quantize the model statically: QuantizeLinear and DequantizeLinear, or QONNX Quant"
+const static = "quantize the model statically (quantize_static of onnxruntime, QONNX), or give lathe " +
+	"the float model, which --calibrate quantizes"
 
 // quantRefusals are operations of quantized models that no fixed hardware computes.
 func quantRefusals() []refusal {
 	return []refusal{
-		{"ConvInteger", "belongs to dynamic quantization, whose scales come from the data of each sample", static},
 		{microsoft + "DynamicQuantizeMatMul", "takes its scale from the data of each sample", static},
 		{microsoft + "MatMulIntegerToFloat", "belongs to dynamic quantization: scales come from the data of each sample",
 			static},

@@ -123,8 +123,8 @@ type codeType struct {
 }
 
 // codeTypes are the element types of codes.
-var codeTypes = [...]codeType{{2, 8, false}, {3, 8, true}, {4, 16, false}, {5, 16, true}, {6, 32, true}, {21, 4, false}, {22, 4, true},
-	{12, 32, false}}
+var codeTypes = [...]codeType{{2, 8, false}, {3, 8, true}, {4, 16, false}, {5, 16, true}, {6, 32, true},
+	{21, 4, false}, {22, 4, true}, {12, 32, false}}
 
 // codes is the scheme of an element type, without scale and zero point.
 func (c *call) codes(dtype int64) scheme {

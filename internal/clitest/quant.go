@@ -119,7 +119,7 @@ func brokenQuantModels() []namedModel {
 		{"scale-blocks.onnx", model(list(node("q1", "QuantizeLinear", "x s", "y", intAttr("block_size", 4))),
 			floats("s", []float32{0.5, 0.25}, 2))},
 		{"negative-scale.onnx", model(list(quantize, back), floats("s", []float32{-0.5}), zero)},
-		{"dynamic.onnx", model(list(node("q1", "DynamicQuantizeLinear", "x", "q s z"),
-			node("conv1", "ConvInteger", "q q", "y")))},
+		{"dynamic.onnx", model(list(node("fc1", "DynamicQuantizeMatMul", "x w s", "y").text(7, "com.microsoft")),
+			head("w", int8Type, 8, 2).text(9, strings.Repeat("\x05\xfb", 8)), scale)},
 	}
 }

@@ -53,8 +53,8 @@ func Scales(g *ir.Graph) error {
 	return nil
 }
 
-// codesTimes is the weights of x times the factors of scale s, where they are codes of the model and the factors are not
-// all 1; keeps says that they would be no codes any more.
+// codesTimes is the weights of x times factors of scale s, one for each channel of x, where they are codes of the model
+// and the factors are not all 1; keeps says that they would be no codes any more.
 func codesTimes(x, s *ir.Node, factors []int) (codes *ir.Const, keeps bool, err error) {
 	if x.Args[1].Attrs.(*ir.Const).Own.Format == nil {
 		return nil, false, nil

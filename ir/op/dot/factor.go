@@ -12,8 +12,8 @@ import (
 	"lathe/ir/op/walk"
 )
 
-// guardBits is how far below a step of the result a bias is rounded that is no multiple of the products' step; one whose
-// codes have more than plainBias bits is rounded as much further below as they have more.
+// guardBits is how far below a step of the result a bias is rounded that is no multiple of the products' step; one
+// whose codes have more than plainBias bits is rounded as much further below as they have more.
 const guardBits, plainBias = 8, 16
 
 // constCodes is a constant seen as integers with one step, or one for each index of axis 0.
@@ -179,8 +179,8 @@ func (m *exactSum) center(bias constCodes, out *big.Rat) (powers bool) {
 	return powers
 }
 
-// guard is the number of fraction bits that sums need for the bias, down to so many bits below a step of the result: none
-// where it is a multiple of the products' step but for the rounding of its scale to float32, as models have it.
+// guard is the number of fraction bits that sums need for the bias, down to so many bits below a step of the result:
+// none where it is a multiple of the products' step but for the rounding of its scale to float32, as models have it.
 func (m *exactSum) guard(bias []*big.Rat, below int) int {
 	near, top := true, 0
 	for c, b := range bias {

@@ -10,8 +10,8 @@ import (
 	"lathe/ir/format"
 )
 
-// argumentFormat is the Exact column of operations whose result is the argument or one of some bounds: the format of the
-// argument, where it has codes for the bounds that lie between its values.
+// argumentFormat is the Exact column of operations whose result is the argument or one of some bounds: the format of
+// the argument, where it has codes for the bounds that lie between its values.
 func argumentFormat(n *ir.Node, bounds ...float32) (format.Format, error) {
 	f := n.Args[0].Type.Format
 	if _, ok := format.IntegersOf(f); !ok {

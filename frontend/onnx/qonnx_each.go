@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package onnx
+
+import (
+	"math"
+	"slices"
+
+	"lathe/frontend/source"
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// Quant of QONNX with a bit width, or a scale, for each channel or each element.
+
+// mostWidth bounds bit widths, and tooFine says so of codes in a common scale.
+const (
+	mostWidth = 32
+	tooFine   = "has weights of %d bits, counted in their least scale; up to %d are supported"
+)
+
+// spread reads input i, which broadcasts to shape, and gives its value for each element.
+func (c *call) spread(i int, shape []int) func(at int) float64 {
+	given, values := c.shape(i), c.elements(i)
+	steps := make([]int, len(shape))
+	inner := 1
+	for k := len(given) - 1; k >= 0 && c.err == nil; k-- {
+		at := len(shape) - len(given) + k
+		if at < 0 || given[k] != 1 && given[k] != shape[at] {
+			c.fail(source.CodeShape, "input %d has shape %s, which does not broadcast to %s", i, ir.ShapeString(given),
+				ir.ShapeString(shape))
+			break
+		}
+		if given[k] > 1 {
+			steps[at] = inner
+		}
+		inner *= given[k]
+	}
+	return func(at int) float64 {
+		from := 0
+		for k := len(shape) - 1; k >= 0; k-- {
+			from += at % shape[k] * steps[k]
+			at /= shape[k]
+		}
+		return values[from]
+	}
+}
+
+// varies says that constant input i holds several numbers, and how many of its axes have more than one index.
+func (c *call) varies(i int) (differ bool, axes int) {
+	for _, d := range c.shape(i) {
+		if d > 1 {
+			axes++
+		}
+	}
+	if axes == 0 || !c.in[i].constant() {
+		return false, axes
+	}
+	v := c.elements(i)
+	return c.err == nil && len(v) > 0 && slices.Min(v) != slices.Max(v), axes
+}
+
+// quantEach is a Quant whose bit widths differ, or whose scales do so along several axes; it says whether it is one.
+// Weights become codes of one width that holds all: they have no others than those of their own widths. Scales that
+// differ along several axes must be the least times powers of two, in which all are counted.
+func (c *call) quantEach() bool {
+	widths, _ := c.varies(3)
+	scales, axes := c.varies(1)
+	scales = scales && axes > 1
+	switch {
+	case c.err != nil || !widths && !scales:
+		return false
+	case !c.in[0].constant():
+		what, hint := "bit widths", "give the value one width, the largest: only weights may have widths of their own"
+		if scales {
+			what, hint = "scales", "give the value one scale, the least: only weights may have scales of their own"
+		}
+		c.fail(source.CodeQuantForm, "gives elements of a computed value %s of their own", what).Hint = hint
+		return true
+	}
+	shape := c.shape(0)
+	s := &scheme{axis: -1, scales: []float32{1}, ints: format.Fixed{Signed: true}}
+	if s.zero = c.integer(2, "the zero point", -1<<31, 1<<31); s.zero != 0 && scales {
+		c.fail(source.CodeQuantForm, "has the zero point %d beside scales of elements; 0 is supported", s.zero)
+	}
+	codes := c.codesEach(s.zero, shape)
+	if c.err != nil {
+		return true
+	}
+	if !scales {
+		c.broadcastScales(s, shape)
+	} else if codes = c.commonScale(s, codes, shape); c.err != nil {
+		return true
+	}
+	for _, v := range codes {
+		for s.ints.W = max(s.ints.W, 2); v < s.ints.Min() || v > s.ints.Max(); s.ints.W++ {
+		}
+	}
+	if s.ints.W > mostWidth {
+		c.fail(source.CodeQuantForm, tooFine, s.ints.W, mostWidth)
+		return true
+	}
+	n := c.decode(c.in[0].name, s, codes, shape)
+	*c.fr.values[c.n.out[0]] = value{name: c.in[0].name, dtype: 1, node: n}
+	return true
+}
+
+// codesEach gives input 0 codes, each of the width and the scale at its place. Width 0 is the number 0: what pruning
+// leaves.
+func (c *call) codesEach(zero int64, shape []int) []int64 {
+	x, scale, width := c.elements(0), c.spread(1, shape), c.spread(3, shape)
+	a := format.Affine{Signed: c.int("signed", 1) != 0, Round: c.roundingMode("ROUND"), Div: format.DivF32}
+	if c.int("narrow", 0) != 0 {
+		a.Over = format.Sym
+	}
+	codes := make([]int64, len(x))
+	for i, v := range x {
+		if c.err != nil {
+			return nil
+		}
+		w, s := width(i), float32(scale(i))
+		switch {
+		case w != math.Trunc(w) || w < 0 || w > mostWidth:
+			c.fail(source.CodeQuantForm, "has the bit width %g; integers from 0 to %d are supported", w, mostWidth)
+		case !(s > 0) || s > 3e38:
+			c.fail(source.CodeQuantScale, "has the scale %g; scales are positive finite numbers", s)
+		case w == 0:
+			codes[i] = zero
+		case w == 1 && a.Signed: // +1 and -1, as BipolarQuant
+			codes[i] = zero + 1
+			if v < 0 {
+				codes[i] = zero - 1
+			}
+		default:
+			a.W = int(w)
+			codes[i] = a.EncodeScaled(format.FromFloat64(v), s, zero)
+		}
+	}
+	return codes
+}
+
+// commonScale makes the least scale that of s, and counts codes in it.
+func (c *call) commonScale(s *scheme, codes []int64, shape []int) []int64 {
+	scale := c.spread(1, shape)
+	least := slices.Min(c.elements(1))
+	s.scales = []float32{float32(least)}
+	out := make([]int64, len(codes))
+	for i, q := range codes {
+		e, power := format.Log2(float32(scale(i) / least))
+		switch {
+		case q == 0:
+		case power && e < mostWidth:
+			out[i] = q << e
+		case power:
+			c.fail(source.CodeQuantForm, tooFine, e+2, mostWidth)
+			return nil
+		default:
+			c.fail(source.CodeQuantForm, "has scales of elements from %g to %g whose ratios are no powers of two", least,
+				slices.Max(c.elements(1))).Hint = "give each output channel one scale, or make all scales powers of two"
+			return nil
+		}
+	}
+	return out
+}
