@@ -4,6 +4,7 @@ package ir_test
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -81,6 +82,25 @@ func TestRewrite(t *testing.T) {
 	}
 	if got := g.FreshName("b"); got != "b_2" {
 		t.Errorf("fresh name %q", got)
+	}
+}
+
+// TestCloneAttrs demands that no list is shared, also not in a struct that attributes embed, as those of windows do.
+func TestCloneAttrs(t *testing.T) {
+	type Window struct{ Pads []int }
+	type attrs struct {
+		Window
+		Axes   []int
+		hidden []int
+	}
+	a := &attrs{Window{[]int{1, 2}}, []int{3}, []int{4}}
+	b := ir.CloneAttrs(a).(*attrs)
+	if !reflect.DeepEqual(a, b) {
+		t.Errorf("%v became %v", a, b)
+	}
+	b.Pads[0], b.Axes[0] = 5, 6
+	if a.Pads[0] != 1 || a.Axes[0] != 3 {
+		t.Errorf("a change of the clone shows in the original: %v", a)
 	}
 }
 

@@ -88,20 +88,30 @@ func (g *Graph) DropDead() int {
 	return dropped
 }
 
-// CloneAttrs copies the struct behind the pointer; slices are copied one level deep, constant data is shared.
+// CloneAttrs copies the struct behind the pointer; slices in it and in structs that it holds are copied one level deep,
+// constant data is shared.
 func CloneAttrs(attrs any) any {
 	if attrs == nil {
 		return nil
 	}
 	src := reflect.ValueOf(attrs).Elem()
 	dst := reflect.New(src.Type())
-	dst.Elem().Set(src)
+	copyFields(dst.Elem(), src)
+	return dst.Interface()
+}
+
+// copyFields copies a struct with the lists in it and in the structs that it embeds.
+func copyFields(dst, src reflect.Value) {
+	dst.Set(src)
 	for i := range src.NumField() {
-		if f := src.Field(i); f.Kind() == reflect.Slice && !f.IsNil() {
+		switch f := src.Field(i); {
+		case !dst.Field(i).CanSet():
+		case f.Kind() == reflect.Struct:
+			copyFields(dst.Field(i), f)
+		case f.Kind() == reflect.Slice && !f.IsNil():
 			c := reflect.MakeSlice(f.Type(), f.Len(), f.Len())
 			reflect.Copy(c, f)
-			dst.Elem().Field(i).Set(c)
+			dst.Field(i).Set(c)
 		}
 	}
-	return dst.Interface()
 }
