@@ -35,6 +35,9 @@ type Target struct {
 type QuantizePlan struct {
 	// Data, Weight and Bias hold where no rule decides.
 	Data, Weight, Bias Choice
+	// Unsigned says that values which are never negative take the bits of Data, where that leaves the fraction bits open,
+	// without a sign.
+	Unsigned bool
 	// Acc is the most bits of a window accumulator, which sums of products over blocks go into.
 	Acc int
 	// Calibrate is how fraction bits are chosen that a format leaves open.
@@ -133,8 +136,8 @@ func DefaultPlan() *Plan {
 	return &Plan{
 		Target: Target{FPGA: *fpga, ClockMHz: 250},
 		Quantize: QuantizePlan{
-			Data: fixed("data", 8), Weight: fixed("weight", 8), Bias: fixed("bias", 16), Calibrate: calib.MSE,
-			Acc: block.WindowW,
+			Data: fixed("data", 8), Weight: fixed("weight", 8), Bias: fixed("bias", 16), Unsigned: true,
+			Calibrate: calib.MSE, Acc: block.WindowW,
 		},
 		Fold: FoldPlan{Mode: "lean", From: "the default mode"},
 	}

@@ -23,6 +23,7 @@ type planFile struct {
 	} `toml:"target"`
 	Quantize struct {
 		Data      *string        `toml:"data"`
+		Unsigned  *bool          `toml:"unsigned"`
 		Weight    *string        `toml:"weight"`
 		Bias      *string        `toml:"bias"`
 		Round     *string        `toml:"round"`

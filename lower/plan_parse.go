@@ -104,6 +104,9 @@ func (p *planParser) quantize(f *planFile, q *QuantizePlan) {
 	p.round = format.Round(p.word("quantize.round", f.Quantize.Round, roundWords))
 	p.over = format.Over(p.word("quantize.overflow", f.Quantize.Overflow, overWords))
 	q.Round, q.Over = p.round, p.over
+	if q.Unsigned = f.Quantize.Data == nil; f.Quantize.Unsigned != nil {
+		q.Unsigned = *f.Quantize.Unsigned
+	}
 	q.Calibrate = calib.Method(p.word("quantize.calibrate", f.Quantize.Calibrate, calib.Methods()))
 	if a := f.Quantize.Acc; a != nil {
 		if *a < 8 || *a > block.WindowW {

@@ -81,6 +81,9 @@ func (o *overlay) bits(w int) error {
 	q := &o.file.Quantize
 	text, wide := fmt.Sprintf("fixed(%d)", w), fmt.Sprintf("fixed(%d)", 2*w)
 	over(o, "--bits", "quantize.data", &q.Data, &text)
+	if q.Unsigned == nil {
+		q.Unsigned = &DefaultPlan().Quantize.Unsigned
+	}
 	over(o, "--bits", "quantize.weight", &q.Weight, &text)
 	if q.Bias == nil && 2*w > DefaultPlan().Quantize.Bias.Pattern.W {
 		over(o, "--bits", "quantize.bias", &q.Bias, &wide)

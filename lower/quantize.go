@@ -23,6 +23,10 @@ type quantizer struct {
 	report *Report
 	values map[*ir.Node]*calib.Values
 	users  map[*ir.Node][]*ir.Node
+	// always bounds values whatever the inputs are; nil where the plan wants a sign everywhere.
+	always map[*ir.Node]calib.Range
+	// wanting are the bounds of what readers want of nodes that cut off the rest for them, by name.
+	wanting map[string]calib.Range
 	// behind says that a node was judged by the values behind the relu or clip that reads it.
 	behind map[*ir.Node]bool
 	// wanted is the format that [[output]] asks of the node that computes the output.
@@ -65,10 +69,13 @@ func quantize(s *State, g *ir.Graph) error {
 		loose:  loose,
 		ruled:  make(map[*ir.Node]bool),
 		bounds: s.bounds, sampled: len(s.Samples) > 0, cut: make(map[*ir.Node]bool),
-		refused: make(map[refusal]*refused)}
+		wanting: make(map[string]calib.Range), refused: make(map[refusal]*refused)}
 	var err error
 	if q.own, err = own.Of(g); err != nil {
 		return err
+	}
+	if s.Plan.Quantize.Unsigned {
+		q.always = calib.Always(g)
 	}
 	q.checkRules()
 	q.wantOutputs()
@@ -87,7 +94,7 @@ func quantize(s *State, g *ir.Graph) error {
 	s.Report.Loose = q.loose
 	g.DropDead()
 	g.Stage = ir.StageQuantized
-	return s.measure(before, g)
+	return s.measure(before, g, q.wanting)
 }
 
 // checkRules warns of rules that match no node, and refuses rules that keep nodes float.
@@ -208,6 +215,9 @@ func (q *quantizer) node(n *ir.Node) {
 			q.pin(n, "data_out", c)
 		}
 	}
+	if q.absorbed(n) {
+		return
+	}
 	if q.faults == mistakes { // else the formats of n are not those of the plan
 		q.legal(n, explicit)
 		if risk, ok := dot.FactorRisk(n); ok {
@@ -231,7 +241,7 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 	if q.staysExact() {
 		return q.openChoice(n)
 	}
-	c := q.plan.Quantize.Data
+	c := q.unsigned(n, q.plan.Quantize.Data)
 	if n.Op.Traits.Cuts {
 		arg := n.Args[0]
 		for arg.Op.Traits.KeepsCodes {

@@ -5,7 +5,6 @@ package lower
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -72,8 +71,8 @@ func TestDefaultFormats(t *testing.T) {
 	got := formats(q)
 	for name, want := range map[string]string{
 		"x":    "input fixed(8,6)",
-		"fc1":  "linear fixed(8,5)", // behind the relu it reaches 0.25+2.5, not the -8 of the other row
-		"relu": "relu fixed(8,5)",
+		"fc1":  "linear ufixed(8,6)", // and relu: it reaches 0.25+2.5, not the -8 of the other row
+		"relu": "",
 		"fc2":  "linear fixed(8,5)",
 	} {
 		if got[name] != want {
@@ -95,13 +94,11 @@ func TestDefaultFormats(t *testing.T) {
 		!strings.Contains(r.Notes[1], "interval analysis, input \"x\" in [-1, 1] by plan.toml:1") {
 		t.Errorf("notes: %q", r.Notes)
 	}
-	if len(r.Nodes) != 4 || len(r.Outputs) != 1 || !(r.Outputs[0].SQNR > 25) || r.Samples != drawnSamples {
+	if len(r.Nodes) != 3 || len(r.Outputs) != 1 || !(r.Outputs[0].SQNR > 25) || r.Samples != drawnSamples {
 		t.Errorf("report: %+v %+v", r.Nodes, r.Outputs)
 	}
-	if st := q.Find("fc1").Stats; !st.Known || st.Min != -8.045 || st.Max != 2.75 {
-		if math.Abs(st.Min+8.045) > 1e-6 || st.Max != 2.75 {
-			t.Errorf("stats: %+v", st)
-		}
+	if st := q.Find("fc1").Stats; !st.Known || st.Min != 0 || st.Max != 2.75 {
+		t.Errorf("stats: %+v", st)
 	}
 }
 
@@ -136,7 +133,7 @@ func TestRules(t *testing.T) {
 		"x":      "input fixed(8,6,over=sym)",
 		"x.cast": "cast fixed(6,4,over=sym)",
 		"fc1":    "linear fixed(12,4,over=sym)",
-		"relu":   "relu fixed(8,5,over=sym)",
+		"relu":   "relu ufixed(8,6,over=sym)",
 		"fc2":    "linear fixed(9,6,over=sym)",
 	} {
 		if got[name] != want {
@@ -167,7 +164,7 @@ func TestRules(t *testing.T) {
 		"fc1 data_out":  `plan.toml:8 [[quantize.rule]] op = "linear" name = "fc1"`,
 		"fc1 weight":    `plan.toml:11 [[quantize.rule]] op = "linear"`,
 		"fc2 data_out":  `plan.toml:13 [[quantize.rule]] op = "linear"`,
-		"relu data_out": "the default for data", "x data_out": "the default for data",
+		"relu data_out": "the default for data, never negative", "x data_out": "the default for data",
 		"fc2 data_in": `plan.toml:22 [[output]] name = "y0"`,
 	} {
 		if from[slot] != want {

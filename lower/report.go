@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lathe/ir"
+	"lathe/lower/calib"
 	"lathe/lower/loss"
 	"lathe/lower/recognize"
 	"lathe/rtl"
@@ -119,8 +120,9 @@ func affordable(g *ir.Graph) int {
 	return min(drawnWeights/weights, drawnSamples)
 }
 
-// measure reports the error of every node that both the float and the quantized graph have, and of the outputs.
-func (s *State) measure(before, after *ir.Graph) error {
+// measure reports the error of every node that both the float and the quantized graph have, and of the outputs. cut are
+// bounds of what matters of nodes, by name.
+func (s *State) measure(before, after *ir.Graph, cut map[string]calib.Range) error {
 	if s.runner.Unmeasured {
 		return nil
 	}
@@ -134,7 +136,7 @@ func (s *State) measure(before, after *ir.Graph) error {
 		samples = callerLayout(before, random(before, s.Plan, s.runner.Seed, drawn))
 	}
 	s.Report.Samples = len(samples)
-	meter, err := loss.New(before, after, s.runner.Alone)
+	meter, err := loss.New(before, after, cut, s.runner.Alone)
 	if err != nil {
 		return err
 	}

@@ -213,11 +213,11 @@ func TestCompareKernelOutput(t *testing.T) {
 // TestKernelLibrary: the kernels of trained models are those of the library where it has them.
 func TestKernelLibrary(t *testing.T) {
 	for _, c := range []struct{ model, plan, want string }{
-		{"digits-mlp", "", "int8 own int8 own int8"},
-		{"digits-mlp", "w4", "int8 own int8 own int8"},
+		{"digits-mlp", "", "int8 int8 int8"},
+		{"digits-mlp", "w4", "int8 int8 int8"},
 		{"digits-mlp", "mx", "mx_window own own to_blocks mx_window own own to_blocks mx_window to_blocks"},
-		{"jets-mlp", "", "int8 own int8 own int8 own int8"},
-		{"digits-dscnn", "", "own own own own int8 own own own int8 own own int8"},
+		{"jets-mlp", "", "int8 int8 int8 int8"},
+		{"digits-dscnn", "", "own own own int8 own own own int8 own own int8"},
 		{"digits-mlp", "float", "own chain own chain own"},
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)

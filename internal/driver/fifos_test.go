@@ -116,7 +116,7 @@ func TestBrokenStreams(t *testing.T) {
 	}
 	hw = &driver.Hardware{Quantized: j.HW.Quantized, Scheduled: j.HW.Scheduled, Design: d}
 	_, err = e.Verify(t.Context(), driver.Job{HW: hw, Samples: j.Samples, Seeds: []uint64{1}})
-	if diag.CodeOf(err) != "L0704" || !strings.Contains(err.Error(), `"stem.2.fork" is held up by "block1.add`) {
+	if diag.CodeOf(err) != "L0704" || !strings.Contains(err.Error(), `"stem.0.fork" is held up by "block1.add`) {
 		t.Errorf("a design without the FIFO: %v", err)
 	}
 	model, err := sim.Build(t.Context(), sim.DesignSpec(d, tools.CacheDir(t), true, false))
@@ -124,11 +124,11 @@ func TestBrokenStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = sim.RunDesign(t.Context(), model, missing, d, j.Samples, sim.Input{MaxIdle: 5000})
-	place := `"block1.add" waits for "block1.conv2", while "stem.2.fork" waits for it`
+	place := `"block1.add" waits for "block1.conv2", while "stem.0.fork" waits for it`
 	if err == nil || !strings.Contains(err.Error(), place) {
 		t.Errorf("the place of a deadlock: %v", err)
 	}
-	fork := j.HW.Scheduled.Find("stem.2.fork")
+	fork := j.HW.Scheduled.Find("stem.0.fork")
 	swapLanes(t, j, fork)
 	check, err := e.Verify(t.Context(), *j)
 	if err != nil || check.Mismatches == 0 || check.First[0].Node != "block1.conv1" {

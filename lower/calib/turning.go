@@ -13,6 +13,15 @@ import (
 // turning bounds an element-wise function of one argument that is monotone between its turns: the least and the
 // greatest of its values at the ends of the interval and at the turns inside, and beside them, since it may jump there.
 func turning(n *ir.Node, x ir.Bounds) (ir.Bounds, error) {
+	b, err := turns(n, x)
+	if err != nil {
+		return b, err
+	}
+	return b, bounded(n, b)
+}
+
+// turns is turning whose bounds may be infinite.
+func turns(n *ir.Node, x ir.Bounds) (ir.Bounds, error) {
 	at := [][]*ir.Tensor{{x.Lo}, {x.Hi}}
 	for _, turn := range n.Op.Traits.Turns(n.Attrs) {
 		v := float32(turn)
@@ -25,11 +34,7 @@ func turning(n *ir.Node, x ir.Bounds) (ir.Bounds, error) {
 			at = append(at, []*ir.Tensor{t})
 		}
 	}
-	b, err := column.Extremes(n, at...)
-	if err != nil {
-		return b, err
-	}
-	return b, bounded(n, b)
+	return column.Extremes(n, at...)
 }
 
 // bounded refuses bounds that are no finite numbers: those of a logarithm or a reciprocal whose argument may be 0.

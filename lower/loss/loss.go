@@ -10,6 +10,7 @@ import (
 
 	"lathe/golden/ref"
 	"lathe/ir"
+	"lathe/lower/calib"
 )
 
 // Value is the error of one value against the float model.
@@ -46,17 +47,18 @@ type sum struct {
 	sizes                      []int // as Value.Sizes; nil: not counted
 }
 
-// add compares y with the values of x.
-func (e *sum) add(x *ir.Tensor, y []float64) error {
+// add compares y with the values of x, or with the nearest that matter.
+func (e *sum) add(x *ir.Tensor, y []float64, matters calib.Range) error {
+	near := func(v float64) float64 { return min(max(v, matters.Min), matters.Max) }
 	if !x.Type.IsFloat() {
 		values, err := x.Decode()
 		for i, v := range values {
-			e.one(v, y[i])
+			e.one(near(v), y[i])
 		}
 		return err
 	}
 	for i, v := range x.Floats {
-		e.one(float64(v), y[i])
+		e.one(near(float64(v)), y[i])
 	}
 	return nil
 }
@@ -95,6 +97,7 @@ func (e *sum) join(o sum) {
 type match struct {
 	from, to int
 	value    Value
+	matters  calib.Range
 	// args are the positions in the float graph of the arguments of node to, -1 for constants; nil: not measured alone.
 	args       []int
 	all, alone sum
@@ -110,9 +113,11 @@ type Meter struct {
 }
 
 // New prepares the comparison of a quantized graph with the float graph that it came from: of nodes of the same name,
-// and of outputs of the same index. alone asks for the error of each node by itself too, and for the sizes of values.
-func New(before, after *ir.Graph, alone bool) (*Meter, error) {
+// and of outputs of the same index. cut are the bounds of what matters of some nodes, by name: quantized, they cut off
+// the rest for those that read them. alone asks for the error of each node by itself too, and for the sizes of values.
+func New(before, after *ir.Graph, cut map[string]calib.Range, alone bool) (*Meter, error) {
 	m := &Meter{before: before, after: after, counts: alone}
+	everything := calib.Range{Min: math.Inf(-1), Max: math.Inf(1)}
 	var err error
 	if m.float, err = ref.New(before); err != nil {
 		return nil, err
@@ -128,12 +133,17 @@ func New(before, after *ir.Graph, alone bool) (*Meter, error) {
 	for i, n := range after.Nodes {
 		at[n] = i
 		if from, ok := named[n.Name]; ok && !n.IsConst() && n.Type.Elems() == before.Nodes[from].Type.Elems() {
-			m.matches = append(m.matches, match{from: from, to: i, value: value(n.Name, n)})
+			p := match{from: from, to: i, value: value(n.Name, n), matters: everything}
+			if r, ok := cut[n.Name]; ok {
+				p.matters = r
+			}
+			m.matches = append(m.matches, p)
 		}
 	}
 	m.nodes = len(m.matches)
 	for i, o := range after.Out {
-		m.matches = append(m.matches, match{from: at[before.Out[i].Node], to: at[o.Node], value: value(o.Name, o.Node)})
+		m.matches = append(m.matches, match{from: at[before.Out[i].Node], to: at[o.Node], value: value(o.Name, o.Node),
+			matters: everything})
 	}
 	if alone {
 		for k := range m.matches {
@@ -195,7 +205,7 @@ func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
 			if err != nil {
 				return err
 			}
-			if err := alone[i][k].add(values[p.from], got); err != nil {
+			if err := alone[i][k].add(values[p.from], got, p.matters); err != nil {
 				return err
 			}
 		}
@@ -223,7 +233,7 @@ func (m *Meter) chunk(ctx context.Context, x, y []ref.Sample) error {
 		got, err := value.Decode()
 		for _, k := range of[node] {
 			if err == nil {
-				err = all[i][k].add(want[i][m.matches[k].from], got)
+				err = all[i][k].add(want[i][m.matches[k].from], got, m.matches[k].matters)
 			}
 		}
 		return err

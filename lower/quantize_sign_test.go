@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"math"
+	"testing"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/pointwise"
+	"lathe/lower/lowertest"
+)
+
+// TestUnsigned: what only relus read becomes unsigned where the plan leaves that open, and the relus go.
+func TestUnsigned(t *testing.T) {
+	c := samples(network(t), -1, 1, 20)
+	for _, k := range []struct {
+		name, plan, fc1 string
+		relu            bool
+	}{
+		{"the default", "", "linear ufixed(8,7)", false},
+		{"data as written", "[quantize]\ndata = \"fixed(8)\"", "linear fixed(8,6)", true},
+		{"data, and the key", "[quantize]\ndata = \"fixed(6)\"\nunsigned = true", "linear ufixed(6,5)", false},
+		{"the key alone", "[quantize]\nunsigned = false", "linear fixed(8,6)", true},
+		{"wrapping is no relu", "[quantize]\noverflow = \"wrap\"", "linear fixed(8,3,over=wrap)", true},
+		{"a rule as written", "[[quantize.rule]]\nname = \"fc1\"\ndata_out = \"fixed(8,5)\"", "linear fixed(8,5)", true},
+	} {
+		q, r := mustQuantize(t, network(t), k.plan, c)
+		if got := formats(q); got["fc1"] != k.fc1 || (q.Find("relu") != nil) != k.relu {
+			t.Errorf("%s: fc1 is %s, relu %q", k.name, got["fc1"], got["relu"])
+		}
+		for _, v := range r.Nodes {
+			if v.Name == "fc1" && !k.relu && v.SQNR < 25 {
+				t.Errorf("%s: fc1 is compared with what nobody wants: %.1f dB", k.name, v.SQNR)
+			}
+		}
+	}
+	plan, err := ParsePlanWith("--bits", nil, Settings{Bits: new(5)})
+	if err != nil || !plan.Quantize.Unsigned {
+		t.Errorf("--bits 5: %v", err)
+	}
+}
+
+// TestUnsignedGains: the bit that the sign took makes outputs better.
+func TestUnsignedGains(t *testing.T) {
+	c := samples(classifier(t), -1, 1, 20)
+	_, with := mustQuantize(t, classifier(t), "", c)
+	_, without := mustQuantize(t, classifier(t), "[quantize]\nunsigned = false", c)
+	if a, b := with.Outputs[0].SQNR, without.Outputs[0].SQNR; a < b+1 {
+		t.Errorf("%.1f dB, %.1f with signs", a, b)
+	}
+}
+
+// TestTwoReaders: a relu that is not the only reader stays, and takes the bit for itself.
+func TestTwoReaders(t *testing.T) {
+	b := lowertest.New(t, 1)
+	x := b.Linear("fc", b.Input("x", 1, 4), 4, true)
+	relu := b.Add(pointwise.Relu, "relu", nil, x)
+	q, _ := mustQuantize(t, b.Done(b.Linear("fc2", relu, 2, true), b.Linear("fc3", x, 2, true)), "", Calibration{})
+	fc, _ := format.AsFixed(q.Find("fc").Type.Format)
+	if f, ok := format.AsFixed(q.Find("relu").Type.Format); !ok || f.Signed || !fc.Signed {
+		t.Errorf("%v", formats(q))
+	}
+}
+
+// TestChangesNothing asks operations in front of formats whose codes they cut off, or not.
+func TestChangesNothing(t *testing.T) {
+	six := &pointwise.ClipAttrs{Max: 6}
+	for _, c := range []struct {
+		op    *ir.Op
+		attrs any
+		text  string
+		to    string
+		want  bool
+	}{
+		{pointwise.Relu, nil, "ufixed(8,5)", "", true},
+		{pointwise.Relu, nil, "fixed(8,5)", "", false},
+		{pointwise.Relu, nil, "ufixed(8,5)", "ufixed(8,4)", false},
+		{pointwise.Clip, six, "ufixed(8,6)", "", true},
+		{pointwise.Clip, six, "ufixed(8,5)", "", false},
+		{pointwise.Clip, &pointwise.ClipAttrs{Min: float32(math.Inf(-1)), Max: 3.96875}, "fixed(8,5)", "", true},
+		{pointwise.Clip, &pointwise.ClipAttrs{Min: -3, Max: 9}, "fixed(8,5)", "", false},
+		{pointwise.Relu, nil, "uint(8)*0.3", "", true},
+		{pointwise.Relu, nil, "uint(8,z=1)*0.3", "", false},
+		{pointwise.Relu, nil, "ufixed(17,5)", "", false}, // not looked at
+	} {
+		typ := func(text string) ir.Type {
+			f, err := format.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ir.Type{Shape: []int{1, 3}, Format: f}
+		}
+		x := &ir.Node{Name: "x", Op: network(t).In[0].Op, Attrs: &ir.Input{}, Type: typ(c.text)}
+		n := &ir.Node{Name: "n", Op: c.op, Attrs: c.attrs, Args: []*ir.Node{x}, Type: typ(c.text)}
+		if c.to != "" {
+			n.Type = typ(c.to)
+		}
+		if got := changesNothing(n); got != c.want {
+			t.Errorf("%s of %s %s: %v", c.op.Name, c.text, c.to, got)
+		}
+	}
+}
