@@ -5,6 +5,7 @@ package lower
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lathe/golden/ref"
@@ -17,38 +18,58 @@ import (
 // refuseFloat lists every node whose operation has no exact integer meaning. Error L0410 for each.
 func refuseFloat(s *State, g *ir.Graph) error {
 	var errs diag.List
+	var lost []*ir.Node
 	for _, n := range g.Nodes {
 		if n.Op.Traits.FloatOnly {
+			lost = append(lost, n)
 			e := n.Errorf("L0410", "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
 			if n.Op.Traits.RoundsOnce {
 				e = e.WithNote("the operations that it consists of would each round, and lose small values")
 			}
-			const hint = "%s, or stay in float: run and emit-cuda do, without --plan and --calibrate"
-			errs = append(errs, e.WithHint(hint, s.endAt(n)))
+			errs = append(errs, e)
 		}
+	}
+	if len(errs) > 0 { // one way out, for all
+		errs[0] = errs[0].WithHint("%s, or stay in float: run and emit-cuda do, without --plan and --calibrate",
+			s.endAt(g, lost...))
 	}
 	return errs.Err()
 }
 
-// endAt says how to leave n out of the model: by ending it at the values in front that have an integer form. They go by
-// their names in the imported graph, where a bias is a node of its own that lowering merges into another one.
-func (s *State) endAt(n *ir.Node) string {
+// endAt says how to leave nodes of g out of the model: by ending it at the values in front of them and of all that
+// needs them. Those go by their names in the imported graph, where a bias is a node of its own that lowering merges
+// into another one.
+func (s *State) endAt(g *ir.Graph, nodes ...*ir.Node) string {
 	if s.imported != nil {
-		if m := s.imported.Find(n.Name); m != nil && m.Op == n.Op {
-			n = m
+		there := make([]*ir.Node, len(nodes))
+		for i, n := range nodes {
+			if there[i] = s.imported.Find(n.Name); there[i] == nil || there[i].Op != n.Op {
+				there = nil
+				break
+			}
+		}
+		if there != nil {
+			g, nodes = s.imported, there
 		}
 	}
-	front := slices.Clone(n.Args)
-	for i := 0; i < len(front); i++ {
-		if front[i].Op.Traits.FloatOnly {
-			front = append(front, front[i].Args...)
+	lost := map[*ir.Node]bool{}
+	var front []*ir.Node
+	for _, n := range g.Nodes {
+		lost[n] = slices.Contains(nodes, n) || slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return lost[a] })
+		for _, a := range n.Args {
+			if lost[n] && !lost[a] {
+				front = append(front, a)
+			}
 		}
 	}
-	front = slices.DeleteFunc(front, func(a *ir.Node) bool { return a.Op.Traits.FloatOnly })
 	if flag := outputsFlag(front); flag != "" {
 		return "end the model at what stands in front: " + flag
 	}
-	return fmt.Sprintf("leave %q out of the model", n.Name)
+	var names []string
+	for _, n := range nodes {
+		names = append(names, strconv.Quote(n.Name))
+	}
+	return fmt.Sprintf("leave %s out of the model", strings.Join(names, ", "))
 }
 
 // outputsFlag is the flag that ends a model at what the nodes compute; "" where they are inputs and constants.

@@ -64,7 +64,7 @@ func TestQuantizeErrors(t *testing.T) {
 	}{
 		{"softmax twice", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(norm.Softmax, "s2", &column.AxisAttrs{}, b.Add(norm.Softmax, "s1", &column.AxisAttrs{}, x))
-		}, "", "L0410 L0410", `hint: leave "s2" out of the model, or stay in float: run and emit-cuda do`},
+		}, "", "L0410 L0410", `hint: leave "s1", "s2" out of the model, or stay in float: run and emit-cuda do`},
 		{"attention", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			y := b.Add(move.Reshape, "heads", &move.ReshapeAttrs{Shape: []int{1, 1, 2, 2}}, x)
 			return b.Add(sequence.Attention, "a", &sequence.AttentionAttrs{}, y, y, y)

@@ -15,7 +15,7 @@ func refuseStream(s *State, g *ir.Graph) error {
 	for _, n := range g.Nodes {
 		if n.Op.RTL == nil && !n.Op.Traits.Source {
 			errs = append(errs, n.Errorf("L0414", "%s (%q) has no hardware in this version", n.Op.Name, n.Name).
-				WithHint("%s, or run it with --engine ref or pjrt", s.endAt(n)))
+				WithHint("%s, or run it with --engine ref or pjrt", s.endAt(g, n)))
 		}
 	}
 	return errs.Err()

@@ -54,7 +54,7 @@ func (v *verifyFlags) addSamples(c *cobra.Command) {
 	f.IntVar(&v.runs, "runs", 1, "stalled simulations, each with its own seed")
 	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port stalls, 0 to 95")
 	f.StringVar(&v.labels, "labels", "", "class numbers (.npy), for accuracy")
-	f.IntVar(&v.second, "second", 2, "samples that also run in a second simulator, Icarus; 0: none")
+	f.IntVar(&v.second, "second", 2, "samples that also run in Icarus, by default only where that is quick; 0: none")
 	f.IntVar(&v.gates, "gates", 0, "samples that also run through the netlist that Yosys makes of the design")
 }
 
@@ -206,6 +206,13 @@ func cycles(n float64) string {
 	return diag.Number(n, 4) + " cycles"
 }
 
+func decibels(v float64) string {
+	if v >= driver.SQNRLimit {
+		return "exact"
+	}
+	return fmt.Sprintf("%.1f dB", v)
+}
+
 func (a *App) printCheck(c *driver.Check) error {
 	rows := [][]string{
 		{"samples", fmt.Sprint(c.Samples)}, {"outputs compared", fmt.Sprint(c.Outputs)},
@@ -226,9 +233,11 @@ func (a *App) printCheck(c *driver.Check) error {
 		rows = append(rows, []string{"accuracy", accuracyText(c.Accuracy)})
 	}
 	if c.SQNR != nil {
-		text := fmt.Sprintf("%.1f dB", *c.SQNR)
-		if *c.SQNR >= driver.SQNRLimit {
-			text = "exact"
+		text := decibels(*c.SQNR)
+		if len(c.OutputSQNR) > 1 {
+			for i, o := range c.OutputSQNR {
+				text += fmt.Sprintf("%s %s %s", []string{":", ","}[min(i, 1)], o.Name, decibels(o.SQNR))
+			}
 		}
 		rows = append(rows, []string{"output SQNR", text})
 	}

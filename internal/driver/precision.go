@@ -86,8 +86,8 @@ func trial(ctx context.Context, point *report.Precision, q *ir.Graph, file *npz.
 	if err != nil {
 		return err
 	}
-	ratio, err := SQNR(g, want, q, got)
-	if point.SQNR = &ratio; err != nil || labels == nil {
+	all, _, err := SQNR(g, want, q, got)
+	if point.SQNR = &all; err != nil || labels == nil {
 		return err
 	}
 	right, err := Accuracy(q, got, labels[:len(want)])

@@ -107,29 +107,41 @@ func (q *Quantized) Accuracies(ctx context.Context, samples, labels string) (*Ac
 // without a signal.
 const SQNRLimit = 300
 
-// SQNR is the ratio in decibel of the power of all float outputs to that of their quantization error, within SQNRLimit.
-func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) (float64, error) {
-	var signal, noise float64
+// SQNR is the ratio in decibel of the power of all float outputs to that of their quantization error, within SQNRLimit,
+// and the same of each output alone.
+func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) (all float64, each []float64,
+	err error) {
+	signal, noise := make([]float64, len(float.Out)), make([]float64, len(float.Out))
 	for s := range want {
 		for i := range float.Out {
 			x, err := values(float, want[s], i)
 			if err != nil {
-				return 0, err
+				return 0, nil, err
 			}
 			y, err := values(quantized, got[s], i)
 			if err != nil {
-				return 0, err
+				return 0, nil, err
 			}
 			for k := range x {
-				signal += x[k] * x[k]
-				noise += (x[k] - y[k]) * (x[k] - y[k])
+				signal[i] += x[k] * x[k]
+				noise[i] += (x[k] - y[k]) * (x[k] - y[k])
 			}
 		}
 	}
-	if noise == 0 {
-		return SQNRLimit, nil
+	var power, loss float64
+	for i := range signal {
+		each = append(each, ratio(signal[i], noise[i]))
+		power, loss = power+signal[i], loss+noise[i]
 	}
-	return max(-SQNRLimit, min(SQNRLimit, 10*math.Log10(signal/noise))), nil
+	return ratio(power, loss), each, nil
+}
+
+// ratio is in decibel, within SQNRLimit.
+func ratio(signal, noise float64) float64 {
+	if noise == 0 {
+		return SQNRLimit
+	}
+	return max(-SQNRLimit, min(SQNRLimit, 10*math.Log10(signal/noise)))
 }
 
 // Labels reads class numbers from a .npy file or the only array of an .npz file.

@@ -188,11 +188,21 @@ func (h *Hardware) Interval() float64 {
 	return max(ii, h.Schedule.Measured)
 }
 
-// Slowest is the unit that sets the pace, the first of equals; a unit goes before a stream without one.
+// Slowest is the unit that sets the pace, the first of equals; one that computes goes before one that only moves
+// values, and that before a stream without a unit.
 func Slowest(d *emit.Design) emit.Unit {
+	rank := func(u *emit.Unit) int {
+		switch {
+		case u.Module == "":
+			return 0
+		case strings.HasPrefix(u.Module, "stream_"):
+			return 1
+		}
+		return 2
+	}
 	var best emit.Unit
 	for _, u := range d.Units {
-		if u.Cycles > best.Cycles || u.Cycles == best.Cycles && best.Module == "" {
+		if u.Cycles > best.Cycles || u.Cycles == best.Cycles && rank(&u) > rank(&best) {
 			best = u
 		}
 	}

@@ -23,7 +23,8 @@ const (
 type Second struct {
 	// Frames is how many samples run in Icarus, which is slow; 0 for none.
 	Frames int
-	// Optional lets Icarus be missing: the result then warns.
+	// Optional lets Icarus be missing, or run fewer samples of a design that takes very many cycles: the result warns of
+	// none.
 	Optional bool
 	// Gates is how many samples run through the netlist that Yosys makes; 0 for none.
 	Gates int
@@ -40,7 +41,13 @@ type Opinion struct {
 // second compares samples of the run in other simulators. Registers start unknown in Icarus, and it reads Verilog by
 // rules of its own; the netlist is what a synthesizer makes of the sources, memory images included.
 func (e Engines) second(ctx context.Context, j Job, c *Check, want []ref.Sample) error {
-	if n := min(j.Second.Frames, len(j.Samples)); n > 0 {
+	frames := min(j.Second.Frames, len(j.Samples))
+	if j.Second.Optional && frames > 0 {
+		if frames = min(frames, c.quick()); frames == 0 {
+			c.Warnings = append(c.Warnings, "Icarus is left out, which takes long for so many cycles: --second 1 runs it")
+		}
+	}
+	if n := frames; n > 0 {
 		j.Progress.report("Icarus", 0, n)
 		got, err := sim.IcarusDesign(ctx, e.Cache, j.HW.Design, j.Samples[:n], j.stalled(1))
 		var missing *diag.Error
@@ -73,6 +80,17 @@ func (e Engines) second(ctx context.Context, j Job, c *Check, want []ref.Sample)
 		return c.opinion(GateLevel, j, want[:n], run.Outputs)
 	}
 	return nil
+}
+
+// quickCycles is how many cycles Icarus simulates unasked: half a minute or so.
+const quickCycles = 20_000
+
+// quick is how many samples those are.
+func (c *Check) quick() int {
+	if c.Latency > quickCycles {
+		return 0
+	}
+	return 1 + int((quickCycles-float64(c.Latency))/max(c.II, 1))
 }
 
 // opinion adds an engine to the counts and to the opinions.

@@ -42,15 +42,17 @@ type Check struct {
 	First   []*golden.Mismatch `json:"first_mismatches,omitempty"`
 	// Latency is first beat in to first beat out, II the distance of samples, both without stalls; Cycles is the length
 	// of the stalled runs.
-	Latency  int                `json:"latency_cycles"`
-	II       float64            `json:"ii_cycles"`
-	Cycles   int                `json:"cycles"`
-	Stalls   Stalls             `json:"stalls"`
-	Fifos    []Fifo             `json:"fifos,omitempty"`
-	Accuracy *Accuracies        `json:"accuracy,omitempty"`
-	SQNR     *float64           `json:"sqnr_db,omitempty"`
-	Seconds  map[string]float64 `json:"seconds"`
-	Folder   string             `json:"folder,omitempty"`
+	Latency  int         `json:"latency_cycles"`
+	II       float64     `json:"ii_cycles"`
+	Cycles   int         `json:"cycles"`
+	Stalls   Stalls      `json:"stalls"`
+	Fifos    []Fifo      `json:"fifos,omitempty"`
+	Accuracy *Accuracies `json:"accuracy,omitempty"`
+	// SQNR is that of all outputs together, OutputSQNR of each.
+	SQNR       *float64           `json:"sqnr_db,omitempty"`
+	OutputSQNR []OutputSQNR       `json:"output_sqnr,omitempty"`
+	Seconds    map[string]float64 `json:"seconds"`
+	Folder     string             `json:"folder,omitempty"`
 	// Second are the opinions of other simulators on a few samples; their mismatches are counted in Mismatches too.
 	Second []Opinion `json:"second,omitempty"`
 	// Missed says that samples follow each other more slowly than the plan asks for or the balance mode promised.
@@ -59,6 +61,12 @@ type Check struct {
 	Warnings []string `json:"warnings,omitempty"`
 
 	predicted float64 // cycles of a sample
+}
+
+// OutputSQNR is the ratio in dB of one output.
+type OutputSQNR struct {
+	Name string  `json:"name"`
+	SQNR float64 `json:"sqnr_db"`
 }
 
 // Stalls say what the simulated streams went through.
@@ -196,14 +204,18 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 		return err
 	}
 	outputs = outputs[:len(floats)]
-	sqnr, err := SQNR(j.HW.Float, floats, j.HW.Scheduled, outputs)
+	all, each, err := SQNR(j.HW.Float, floats, j.HW.Scheduled, outputs)
 	if err != nil {
 		return err
 	}
-	c.SQNR = &sqnr
-	if sqnr < lowSQNR {
-		c.Warnings = append(c.Warnings, fmt.Sprintf("the outputs keep only %.1f dB against the float model; see "+
-			"lathe quantize for the error of each node", sqnr))
+	c.SQNR = &all
+	for i, v := range each {
+		name := j.HW.Scheduled.Out[i].Name
+		c.OutputSQNR = append(c.OutputSQNR, OutputSQNR{name, v})
+		if v < lowSQNR {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("output %q keeps only %.1f dB against the float model: more bits may "+
+				"help (--bits 12), and lathe quantize shows the error of each node", name, v))
+		}
 	}
 	c.saturated(j)
 	if j.Labels == nil {

@@ -168,6 +168,11 @@ func (d *dict) descr(h *header) error {
 	for i, t := range dtypes {
 		names[i] = t.name
 	}
+	if strings.ContainsAny(s, "USO") {
+		return diag.New(codeDType, d.pos, "elements of type %q are texts or objects, and numbers are read", s).
+			WithHint("replace classes by their numbers, in the order that lathe inspect lists: " +
+				"numpy.unique(y, return_inverse=True)[1] if that is the sorted one")
+	}
 	return diag.New(codeDType, d.pos, "elements of type %q are not read", s).
 		WithHint("convert the array with astype to one of %s", strings.Join(names, ", "))
 }
