@@ -26,13 +26,22 @@ func values(g *ir.Graph, s ref.Sample, i int) ([]float64, error) {
 // classes is the number of classes that output 0 tells apart. place says that it is the number of one, and not a value
 // for each.
 func classes(g *ir.Graph) (n int, place bool) {
-	for at := g.Out[0].Node; ; at = at.Args[0] {
+	first := g.Out[0].Node
+	if n, place = places(first); place && first.Type.Elems() == 1 {
+		return n, true
+	}
+	return first.Type.Elems(), false
+}
+
+// places says that elements of a value are positions along an axis, and how many there are.
+func places(n *ir.Node) (size int, ok bool) {
+	for at := n; ; at = at.Args[0] {
 		t := &at.Op.Traits
 		switch {
-		case t.Positions != nil && g.Out[0].Node.Type.Elems() == 1:
+		case t.Positions != nil:
 			return t.Positions(at), true
 		case len(at.Args) != 1 || !t.KeepsCodes && !t.Casts && !t.Elementwise:
-			return g.Out[0].Node.Type.Elems(), false
+			return 0, false
 		}
 	}
 }
