@@ -52,16 +52,7 @@ func (s *State) endAt(g *ir.Graph, nodes ...*ir.Node) string {
 			g, nodes = s.imported, there
 		}
 	}
-	lost := map[*ir.Node]bool{}
-	var front []*ir.Node
-	for _, n := range g.Nodes {
-		lost[n] = slices.Contains(nodes, n) || slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return lost[a] })
-		for _, a := range n.Args {
-			if lost[n] && !lost[a] {
-				front = append(front, a)
-			}
-		}
-	}
+	front := frontOf(g, func(n *ir.Node) bool { return slices.Contains(nodes, n) })
 	if flag := outputsFlag(front); flag != "" {
 		return "end the model at what stands in front: " + flag
 	}
@@ -70,6 +61,20 @@ func (s *State) endAt(g *ir.Graph, nodes ...*ir.Node) string {
 		names = append(names, strconv.Quote(n.Name))
 	}
 	return fmt.Sprintf("leave %s out of the model", strings.Join(names, ", "))
+}
+
+// frontOf are the values of g that refused nodes, and all that needs those, read from others.
+func frontOf(g *ir.Graph, refused func(n *ir.Node) bool) (front []*ir.Node) {
+	lost := map[*ir.Node]bool{}
+	for _, n := range g.Nodes {
+		lost[n] = refused(n) || slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return lost[a] })
+		for _, a := range n.Args {
+			if lost[n] && !lost[a] {
+				front = append(front, a)
+			}
+		}
+	}
+	return front
 }
 
 // outputsFlag is the flag that ends a model at what the nodes compute; "" where they are inputs and constants.

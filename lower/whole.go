@@ -89,21 +89,13 @@ func refuseWhole(g *ir.Graph) error {
 	}
 	var kinds []kind
 	nodes, whole := 0, false
-	var front []*ir.Node // what hardware could end at
-	lost := map[*ir.Node]bool{}
+	refused := map[*ir.Node]bool{}
 	for _, n := range g.Nodes {
 		takes := ir.IsWhole(n.Type.Format)
 		for _, a := range n.Args {
 			takes = takes || ir.IsWhole(a.Type.Format)
 		}
-		refused := !n.IsConst() && (takes || n.Op.Traits.FloatOnly && !n.Op.ByParts())
-		lost[n] = refused || slices.ContainsFunc(n.Args, func(a *ir.Node) bool { return lost[a] })
-		for _, a := range n.Args {
-			if lost[n] && !lost[a] {
-				front = append(front, a)
-			}
-		}
-		if !refused {
+		if refused[n] = !n.IsConst() && (takes || n.Op.Traits.FloatOnly && !n.Op.ByParts()); !refused[n] {
 			continue
 		}
 		nodes, whole = nodes+1, whole || takes
@@ -133,7 +125,7 @@ func refuseWhole(g *ir.Graph) error {
 		e = e.WithNote("and %d more", more)
 	}
 	hint := "stay in float, as run and emit-cuda do without --plan and --calibrate"
-	if flag := outputsFlag(front); flag != "" {
+	if flag := outputsFlag(frontOf(g, func(n *ir.Node) bool { return refused[n] })); flag != "" {
 		return e.WithHint("end the model at what stands in front: %s; or %s", flag, hint)
 	}
 	return e.WithHint("%s, or export the part of the model after them", hint)

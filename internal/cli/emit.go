@@ -16,6 +16,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
+	"lathe/ir"
 	"lathe/lower"
 )
 
@@ -143,6 +144,11 @@ func (a *App) quantized(ctx context.Context, s driver.Source, p *progress) (*dri
 	if err != nil {
 		return nil, err
 	}
+	return a.integers(ctx, s, g, p)
+}
+
+// integers quantizes an imported graph, and prints what there is to say of it.
+func (a *App) integers(ctx context.Context, s driver.Source, g *ir.Graph, p *progress) (*driver.Quantized, error) {
 	p.Report("quantize", 0, 0)
 	q, err := s.Quantize(ctx, g)
 	if err != nil {
@@ -164,6 +170,11 @@ func (a *App) hardware(ctx context.Context, s driver.Source, top string, p *prog
 	if err != nil {
 		return nil, err
 	}
+	return a.design(ctx, q, top, p)
+}
+
+// design makes hardware of a quantized graph, and prints what there is to say of it.
+func (a *App) design(ctx context.Context, q *driver.Quantized, top string, p *progress) (*driver.Hardware, error) {
 	p.Report("schedule", 0, 0)
 	hw, err := q.Emit(ctx, verilog.Options{Version: Version, Top: top})
 	if err != nil {

@@ -139,13 +139,10 @@ func (a *App) kernels(ctx context.Context, s driver.Source, o cuda.Options) (*cu
 	p.finish()
 	if s.Plan != "" || s.Calibrate != "" {
 		s.Passes.Unmeasured = true // no error is printed
-		p.Report("quantize", 0, 0)
-		q, err := s.Quantize(ctx, g)
+		q, err := a.integers(ctx, s, g, &p)
 		if err != nil {
 			return nil, err
 		}
-		p.finish()
-		a.warnQuantized(q)
 		g = q.Graph
 	} else {
 		a.noteFormats(g)

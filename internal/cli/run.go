@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	kernels "lathe/cuda"
-	"lathe/emit/verilog"
 	"lathe/golden"
 	"lathe/golden/pjrt"
 	"lathe/golden/ref"
@@ -26,7 +25,6 @@ type runFlags struct {
 	codes, invariant bool
 	archs            []string // of the machine code in a recording
 	device           *string  // on which the engine cuda ran
-	accuracy         **float64
 }
 
 func (a *App) runModel() *cobra.Command {
@@ -65,8 +63,8 @@ func (a *App) runModel() *cobra.Command {
 			return err
 		}
 		source.Arrays = inputs
-		r.device, r.accuracy = new(string), new(*float64)
-		arrays, err := a.compute(c.Context(), source, inputs, r)
+		r.device = new(string)
+		arrays, accuracy, err := a.compute(c.Context(), source, inputs, r)
 		if err != nil {
 			return err
 		}
@@ -74,7 +72,7 @@ func (a *App) runModel() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return a.writeJSON(runFacts{args[0], r.engine, *r.device, output, facts, *r.accuracy})
+		return a.writeJSON(runFacts{args[0], r.engine, *r.device, output, facts, accuracy})
 	}
 	return a.withJSON(c)
 }
@@ -109,78 +107,65 @@ type runFacts struct {
 	Accuracy *float64 `json:"accuracy,omitempty"`
 }
 
-// compute imports, quantizes where a plan or the engine asks for it, and runs.
-func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r runFlags) ([]npz.Array, error) {
+// compute imports, quantizes where a plan or the engine asks for it, and runs. The accuracy is nil without labels.
+func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r runFlags) ([]npz.Array, *float64,
+	error) {
 	p := progress{app: a}
 	defer p.finish()
 	p.Report("import", 0, 0)
 	g, err := s.Import()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p.finish()
 	if inputs == "" && len(g.In) > 0 {
-		return nil, usagef("lathe run needs --inputs")
+		return nil, nil, usagef("lathe run needs --inputs")
 	}
 	var hw *driver.Hardware
 	if s.Plan != "" || s.Calibrate != "" || s.Settings != (lower.Settings{}) || r.engine == "rtl" {
-		if g, hw, err = a.integers(ctx, s, &p, g, r.engine == "rtl"); err != nil {
-			return nil, err
+		s.Passes.Unmeasured = true // no error is printed
+		q, err := a.integers(ctx, s, g, &p)
+		if err != nil {
+			return nil, nil, err
+		}
+		if g = q.Graph; r.engine == "rtl" {
+			if hw, err = a.design(ctx, q, "", &p); err != nil {
+				return nil, nil, err
+			}
+			g = hw.Scheduled
 		}
 	} else {
 		a.noteFormats(g)
 	}
 	if g, err = driver.Evaluable(g); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if r.codes {
 		if err := driver.HasCodes(s.Model, g); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	var file *npz.File
 	if inputs != "" {
 		if file, err = npz.Read(inputs); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	samples, batch, err := driver.Samples(g, file)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	outputs, err := a.engine(ctx, &p, r, g, hw, samples)
 	p.finish()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if *r.accuracy, err = a.printRight(g, outputs, r.labels); err != nil {
-		return nil, err
-	}
-	return driver.Arrays(g, outputs, batch, r.codes)
-}
-
-// integers quantizes a graph, and makes hardware of it where that is to run.
-func (a *App) integers(ctx context.Context, s driver.Source, p *progress, g *ir.Graph, hardware bool) (*ir.Graph,
-	*driver.Hardware, error) {
-	s.Passes.Unmeasured = true // no error is printed
-	p.Report("quantize", 0, 0)
-	q, err := s.Quantize(ctx, g)
+	accuracy, err := a.printRight(g, outputs, r.labels)
 	if err != nil {
 		return nil, nil, err
 	}
-	p.finish()
-	a.warnQuantized(q)
-	if !hardware {
-		return q.Graph, nil, nil
-	}
-	p.Report("schedule", 0, 0)
-	hw, err := q.Emit(ctx, verilog.Options{Version: Version})
-	if err != nil {
-		return nil, nil, err
-	}
-	p.finish()
-	a.warn(hw.Schedule)
-	return hw.Scheduled, hw, nil
+	arrays, err := driver.Arrays(g, outputs, batch, r.codes)
+	return arrays, accuracy, err
 }
 
 func (a *App) engine(ctx context.Context, p *progress, r runFlags, g *ir.Graph, hw *driver.Hardware,

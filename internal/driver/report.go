@@ -83,7 +83,7 @@ func (h *Hardware) layers(r *report.Report) {
 			Shape: ir.ShapeString(u.Shape), Format: u.Format, InLanes: u.InLanes, OutLanes: u.OutLanes, Cycles: u.Cycles,
 			Latency: u.Latency,
 			Slowest: u.Cycles == slowest.Cycles && (u.Module != "" || u.Node == slowest.Node),
-			Adapter: strings.HasPrefix(u.Module, "stream_")}
+			Adapter: adapts(&u)}
 		if n := h.Scheduled.Find(u.Node); n != nil && n.Stats.Known {
 			l.Min, l.Max = &n.Stats.Min, &n.Stats.Max
 		}
@@ -195,7 +195,7 @@ func Slowest(d *emit.Design) emit.Unit {
 		switch {
 		case u.Module == "":
 			return 0
-		case strings.HasPrefix(u.Module, "stream_"):
+		case adapts(u):
 			return 1
 		}
 		return 2
@@ -208,6 +208,9 @@ func Slowest(d *emit.Design) emit.Unit {
 	}
 	return best
 }
+
+// adapts says that a unit moves values and computes none.
+func adapts(u *emit.Unit) bool { return strings.HasPrefix(u.Module, "stream_") }
 
 // lowered adds what quantization and scheduling have to say.
 func (h *Hardware) lowered(r *report.Report) {

@@ -195,11 +195,7 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 	if err != nil {
 		return err
 	}
-	program, err := ref.New(float)
-	if err != nil {
-		return err
-	}
-	floats, err := program.Run(ctx, j.Floats)
+	floats, err := evaluate(ctx, float, j.Floats)
 	if err != nil {
 		return err
 	}
