@@ -16,6 +16,9 @@ type Stage struct {
 	Period, Frame int
 	// Step says what step s of a period takes and gives (StageSteps).
 	Step func(s int) Step
+	// Burst is how many beats leave for each step that gives (StageSteps with registers): in as many moves of the
+	// registers, whatever the steps then do. 0 is 1.
+	Burst int
 	// Need is how many beats of the frame must be in the memory for step s of the period, and Freed how many of them have
 	// left it before that step (StageMemory). Every step gives a beat.
 	Need, Freed func(s int) int
@@ -45,7 +48,7 @@ type StageKind uint8
 
 // The kinds of stages, with the calls by which flow lines of headers make them; s is the step.
 const (
-	StageSteps   StageKind = iota // steps(period, take, give, regs[, free]): a fixed sequence of steps
+	StageSteps   StageKind = iota // steps(period, take, give, regs[, free]), bursts(period, take, give, regs, n)
 	StageMemory                   // memory(places, frame, period, need, freed, regs[, late]): beats that steps read
 	StageSkid                     // skid(): stream_skid
 	StageFifo                     // fifo(places): stream_fifo

@@ -162,6 +162,8 @@ func (h *Header) stage(x *ast.CallExpr, env map[string]int, streams int) (Flow, 
 		c.fail("unsupported call in flow")
 	case name.Name == "steps" && (len(args) == 4 || len(args) == 5):
 		s = Stage{Kind: StageSteps, Period: at(0), Regs: at(3), Step: steps(args)}
+	case name.Name == "bursts" && len(args) == 5:
+		s = Stage{Kind: StageSteps, Period: at(0), Regs: at(3), Step: steps(args[:4]), Burst: at(4)}
 	case name.Name == "memory" && (len(args) == 6 || len(args) == 7):
 		s = Stage{Kind: StageMemory, N: at(0), Frame: at(1), Period: at(2), Need: args[3].at, Freed: args[4].at, Regs: at(5),
 			Late: len(args) == 7 && at(6) != 0}

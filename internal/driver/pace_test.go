@@ -124,7 +124,7 @@ func steady(first []int) float64 {
 // TestBeats compares whole designs with their run as tokens: on every stream between two units, and on every branch of
 // a fork, the first and the last beat of each sample move in the cycle that was predicted.
 func TestBeats(t *testing.T) {
-	for _, c := range [][2]string{{"digits-resnet", "mx"}, {"digits-cnn", "fps"}, {"digits-qonnx", ""}} {
+	for _, c := range [][2]string{{"digits-resnet", "mx"}, {"digits-cnn", "fps"}, {"digits-qdq-mlp", "mxmix"}} {
 		compareBeats(t, c[0], c[1])
 	}
 }

@@ -26,7 +26,7 @@
 //   latency: IN / IN_LANES + 9 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
 //   ii: (IN / IN_LANES) * (OUT / ROWS)   order: elements ascending, lanes innermost
 //   front: NF > 1 ? SF : 0
-//   flow: steps(SF * NF, s < SF, s % SF == SF - 1, FRONT + 6) + steps(ROWS / DRAIN, s == 0, 1, 0) + u_skid
+//   flow: bursts(SF * NF, s < SF, s % SF == SF - 1, FRONT + 6, ROWS / DRAIN) + u_skid
 //   let: ACC = X_W + W_W + clog2(IN_LANES) > D_W ? 1 : 2
 //   lut: ROWS * ACC * D_W + 3
 //   ff: ROWS * D_W + FRONT

@@ -113,6 +113,21 @@ func (w *twin) steps(in []stream, beats int, pattern []rtl.Step, regs int) strea
 	return w.stage(s, in, beats, func(in []*line, out *line) clocked { return newStepsAt(&s, in, out) })
 }
 
+// bursts makes a stage of the given pattern of which each step that gives sends so many beats.
+func (w *twin) bursts(x stream, beats int, pattern []rtl.Step, regs, burst int) stream {
+	var apart []rtl.Step
+	for _, p := range pattern {
+		if apart = append(apart, p); p.Give {
+			apart = append(apart, make([]rtl.Step, burst-1+w.r.IntN(2))...)
+		}
+	}
+	s := rtl.Stage{Kind: rtl.StageSteps, Period: len(apart), Regs: regs, Burst: burst,
+		Step: func(i int) rtl.Step { return apart[i] }}
+	w.text += fmt.Sprintf("%+v\n", apart)
+	return w.stage(s, []stream{x}, beats*burst,
+		func(in []*line, out *line) clocked { return newStepsAt(&s, in, out) })
+}
+
 // pattern draws steps that take and give so many beats of each stream, in any order.
 func (w *twin) pattern(takes []int, gives, regs int) []rtl.Step {
 	r := w.r
@@ -236,7 +251,12 @@ func (w *twin) grow() {
 		push(w.steps([]stream{x, y}, both*gives, pattern, regs))
 	default:
 		takes, gives, regs := divisorOf(r, x.beats), 1+r.IntN(3), []int{0, 0, 1, 2, 5, 30}[r.IntN(6)]
-		push(w.steps([]stream{x}, x.beats/takes*gives, w.pattern([]int{takes}, gives, regs), regs))
+		pattern, beats := w.pattern([]int{takes}, gives, regs), x.beats/takes*gives
+		if regs > 0 && r.IntN(3) == 0 {
+			push(w.bursts(x, beats, pattern, regs, 2+r.IntN(3)))
+			return
+		}
+		push(w.steps([]stream{x}, beats, pattern, regs))
 	}
 }
 

@@ -90,6 +90,7 @@ type stepsAt struct {
 	at    int
 	step  rtl.Step
 	can   bool // the beats that the step takes are there
+	left  int  // beats of a burst that follow
 	pipe  row
 }
 
@@ -118,7 +119,14 @@ func (s *stepsAt) tick() bool {
 	if !s.moves() {
 		return false
 	}
-	changed := s.pipe.shift(s.can && s.step.Give) || s.can
+	gives := s.can && s.step.Give
+	changed := s.pipe.shift(gives || s.left > 0) || s.can
+	switch {
+	case gives:
+		s.left = max(s.stage.Burst, 1) - 1
+	case s.left > 0:
+		s.left--
+	}
 	if s.can {
 		if s.at++; s.at == s.stage.Period {
 			s.at = 0

@@ -76,7 +76,7 @@ func (c *columns) column() bool {
 
 // send says whether the window that leaves is the last of its row.
 func (c *columns) send(cycle int) (last bool) {
-	c.pipe.enter(cycle, c.took)
+	c.pipe.enter(cycle, c.took, 1)
 	c.sent = cycle
 	if last = c.next == c.c.Last; last {
 		c.next = c.c.First

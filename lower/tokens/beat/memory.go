@@ -83,7 +83,7 @@ func (m *memory) step() bool {
 	if !ok {
 		return false
 	}
-	m.pipe.enter(cycle, cycle)
+	m.pipe.enter(cycle, cycle, 1)
 	m.last = cycle
 	if m.at++; m.at == m.stage.Period {
 		m.at, m.begun = 0, m.begun+m.stage.Frame

@@ -64,8 +64,9 @@ func (p *pipe) after(cycle, count int) (at int, ok bool) {
 	return at, !p.unknown(at - 1)
 }
 
-// enter puts a beat into the row, in a cycle in which it moves. Nothing more is asked of cycles up to passed.
-func (p *pipe) enter(cycle, passed int) {
+// enter puts beats into the row, the first in a cycle in which it moves, the others in the next moves. Nothing more is
+// asked of cycles up to passed.
+func (p *pipe) enter(cycle, passed, beats int) {
 	done := 0
 	for done < len(p.stops) && p.stops[done].to <= passed {
 		done++
@@ -77,6 +78,8 @@ func (p *pipe) enter(cycle, passed int) {
 			before -= s.to - s.from
 		}
 	}
-	p.beats.push(cycle + p.regs - before)
+	for i := range beats {
+		p.beats.push(cycle + p.regs - before + i)
+	}
 	p.settle()
 }

@@ -33,12 +33,14 @@ type steps struct {
 	// next is the coming mark; plain steps lie before it. last is the cycle of the last mark.
 	next, plain, last int
 	pipe              pipe
+	burst             int // beats that leave for a step that gives
 	// asks says that without registers the beat of the coming mark is on the output.
 	asks bool
 }
 
 func newSteps(s *rtl.Stage, marks []mark, in []*Wire, out *Wire) *steps {
-	p := &steps{in: in, out: out, period: s.Period, marks: marks, last: -1, pipe: pipe{out: out, regs: s.Regs}}
+	p := &steps{in: in, out: out, period: s.Period, marks: marks, last: -1, pipe: pipe{out: out, regs: s.Regs},
+		burst: max(s.Burst, 1)}
 	if len(marks) > 0 {
 		p.plain = marks[0].at
 	}
@@ -108,7 +110,7 @@ func (s *steps) register(m *mark) bool {
 		return false
 	}
 	if m.Give {
-		s.pipe.enter(cycle, cycle)
+		s.pipe.enter(cycle, cycle, s.burst)
 	}
 	return s.finish(m, cycle)
 }
