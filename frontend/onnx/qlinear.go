@@ -5,6 +5,7 @@ package onnx
 import (
 	"lathe/frontend/source"
 	"lathe/ir"
+	"lathe/ir/op/norm"
 )
 
 // operand reads a value with its scale and zero point, inputs i to i+2, as real numbers.
@@ -96,6 +97,26 @@ func convertQLinearUnary(convert func(*call)) func(*call) {
 		x, _ := c.operand(0, 0)
 		c.floatThenCode(convert, 3, c.in[0].dtype, x)
 	}
+}
+
+// convertQLinearSoftmax has an attribute for the operator set whose Softmax it is.
+func convertQLinearSoftmax(c *call) {
+	c.opset = int(c.int("opset", int64(c.opset)))
+	convertQLinearUnary(convertSoftmax(norm.Softmax))(c)
+}
+
+// convertQLinearConcat: scale and zero point of the result, then parts with theirs.
+func convertQLinearConcat(c *call) {
+	if len(c.in)%3 != 2 {
+		c.fail(source.CodeArity, "has %d inputs; two for the result and three for each part are needed", len(c.in))
+		return
+	}
+	var parts []*value
+	for i := 2; i < len(c.in); i += 3 {
+		x, _ := c.operand(i, 0)
+		parts = append(parts, x)
+	}
+	c.floatThenCode(convertConcat, 0, parts[0].dtype, parts...)
 }
 
 // convertQLinearPool is a pool of images with channels first.

@@ -43,6 +43,11 @@ func qonnxNode(op, ins, outs string, attrs ...pb) pb {
 	return nd(op, ins, outs, attrs...).str(7, "qonnx.custom_op.general")
 }
 
+// msNode is a node of those that onnxruntime adds.
+func msNode(op, ins, outs string, attrs ...pb) pb {
+	return nd(op, ins, outs, attrs...).str(7, "com.microsoft")
+}
+
 func quantCases() []opCase {
 	x := vi("x", 1, 12)
 	s, z := ft("s", nil, 0.07), i8("z", nil, 3)
@@ -78,6 +83,14 @@ func quantCases() []opCase {
 			q, nd("QLinearConv", "xq xs xz w ws wz ys yz b", "yq", aInts("pads", 1, 1, 0, 0)), out)},
 		{"qlinearmatmul", chain(13, x, with(i8("w", d(12, 3), byteRamp(36)...), ft("ws", nil, 0.02), i8("wz", nil, 4)),
 			q, nd("QLinearMatMul", "xq xs xz w ws wz ys yz", "yq"), out)},
+		{"qlinearsoftmax", chain(13, x, with(ft("ps", nil, 1./256), i8("pz", nil, -128)), q,
+			msNode("QLinearSoftmax", "xq xs xz ps pz", "p", aInt("axis", -1), aInt("opset", 13)),
+			nd("DequantizeLinear", "p ps pz", "y"))},
+		{"qlinearsoftmax 12", chain(13, img, with(ft("ps", nil, 1./256), i8("pz", nil, -128)), q,
+			msNode("QLinearSoftmax", "xq xs xz ps pz", "p", aInt("axis", 2), aInt("opset", 12)),
+			nd("DequantizeLinear", "p ps pz", "y"))},
+		{"qlinearconcat", chain(13, img, with(i8("c", d(1, 1, 4, 5), byteRamp(20)...)), q,
+			msNode("QLinearConcat", "ys yz xq xs xz c xs yz", "yq", aInt("axis", 1)), out)},
 		{"pool of codes", chain(13, img, with(), q, nd("MaxPool", "xq", "p", aInts("kernel_shape", 2, 2)),
 			nd("Flatten", "p", "f"), nd("DequantizeLinear", "f xs xz", "y"))},
 	}
@@ -132,6 +145,7 @@ func TestOwnFormats(t *testing.T) {
 		"weights quantized in the model": "int(8,z=3)*0.07",
 		"qlinearconv":                    "int(8)*[0] int(32)*[0]",
 		"qlinearmatmul":                  "int(8,z=4)*0.02",
+		"qlinearconcat":                  "int(8,z=9)*0.05",
 		"quant weights":                  "int(3,over=sym)*[0]",
 	}
 	for _, c := range quantCases() {
@@ -192,7 +206,7 @@ func TestQuantRefused(t *testing.T) {
 		model            testModel
 	}{
 		{"dynamic", "L0253", "DynamicQuantizeMatMul", chain(13, x, []pb{i8("w", d(12, 2), byteRamp(24)...), s},
-			nd("DynamicQuantizeMatMul", "x w s", "y").str(7, "com.microsoft"))},
+			msNode("DynamicQuantizeMatMul", "x w s", "y"))},
 		{"negative scale", "L0252", "-1", chain(13, x, []pb{ft("s", nil, -1), z}, nd("QuantizeLinear", "x s z", "q"),
 			nd("DequantizeLinear", "q s z", "y"))},
 		{"float8", "L0250", "float8e4m3fn", chain(19, x, []pb{s, codesTensor("z", 17, nil, "\x00")},

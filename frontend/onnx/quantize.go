@@ -33,6 +33,8 @@ func quantTable() []opSpec {
 		{microsoft + "QLinearAveragePool", windowAttrs + "ceil_mode count_include_pad channels_last", 4, 5,
 			convertQLinearPool(convertAvgPool), false},
 		{microsoft + "QLinearGlobalAveragePool", "channels_last", 4, 5, convertQLinearPool(convertGlobalAvg), false},
+		{microsoft + "QLinearSoftmax", "axis opset", 5, 5, convertQLinearSoftmax, false},
+		{microsoft + "QLinearConcat", "axis", 5, many, convertQLinearConcat, false},
 		{qonnx + "Quant", "signed narrow rounding_mode", 4, 4, convertQonnxQuant, false},
 		{qonnx + "IntQuant", "signed narrow rounding_mode", 4, 4, convertQonnxQuant, false},
 		{qonnx + "BipolarQuant", "", 2, 2, convertBipolarQuant, false},

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -41,15 +42,7 @@ func (a *App) convert() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		arrays, err := convertArrays(f, file, decode)
-		if err != nil {
-			return err
-		}
-		facts, err := a.writeArrays(out, arrays)
-		if err != nil {
-			return err
-		}
-		return a.writeJSON(map[string]any{"output": out, "arrays": facts})
+		return a.arrays(c.Context(), out, func() ([]npz.Array, error) { return convertArrays(f, file, decode) })
 	}
 	return a.withJSON(c)
 }
@@ -135,15 +128,7 @@ func (a *App) dot() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		arrays, err := dotArrays(fa, fb, file)
-		if err != nil {
-			return err
-		}
-		facts, err := a.writeArrays(out, arrays)
-		if err != nil {
-			return err
-		}
-		return a.writeJSON(map[string]any{"output": out, "arrays": facts})
+		return a.arrays(c.Context(), out, func() ([]npz.Array, error) { return dotArrays(fa, fb, file) })
 	}
 	return a.withJSON(c)
 }
@@ -169,6 +154,25 @@ func dotArrays(fa, fb format.Format, file *npz.File) ([]npz.Array, error) {
 	return []npz.Array{npz.Float64Array("y", x.Shape[:len(x.Shape)-1], y)}, nil
 }
 
+// arrays computes arrays and writes them. A signal does not wait for the rest of a large one.
+func (a *App) arrays(ctx context.Context, out string, compute func() ([]npz.Array, error)) error {
+	p := progress{app: a}
+	defer p.finish()
+	p.Report("compute", 0, 0)
+	var arrays []npz.Array
+	if err := abandoned(ctx, func() (err error) {
+		arrays, err = compute()
+		return err
+	}); err != nil {
+		return err
+	}
+	p.finish()
+	if err := a.writeArrays(ctx, out, arrays); err != nil {
+		return err
+	}
+	return a.writeJSON(map[string]any{"output": out, "arrays": a.printArrays(out, arrays)})
+}
+
 // arrayFacts describe an array that was written.
 type arrayFacts struct {
 	Name  string `json:"name"`
@@ -176,15 +180,19 @@ type arrayFacts struct {
 	DType string `json:"dtype"`
 }
 
-// writeArrays writes a file of arrays and prints what was written.
-func (a *App) writeArrays(path string, arrays []npz.Array) ([]arrayFacts, error) {
-	if err := npz.Write(path, arrays); err != nil {
-		return nil, err
-	}
-	var facts []arrayFacts
+// writeArrays writes a file of arrays.
+func (a *App) writeArrays(ctx context.Context, path string, arrays []npz.Array) error {
+	p := progress{app: a}
+	defer p.finish()
+	p.Report("write "+path, 0, 0)
+	return abandoned(ctx, func() error { return npz.Write(path, arrays) })
+}
+
+// printArrays prints what was written.
+func (a *App) printArrays(path string, arrays []npz.Array) (facts []arrayFacts) {
 	for _, arr := range arrays {
 		facts = append(facts, arrayFacts{arr.Name, arr.Shape, arr.DType})
 		fmt.Fprintf(a.Out, "%s: %s %s -> %s\n", arr.Name, ir.ShapeString(arr.Shape), arr.DType, path)
 	}
-	return facts, nil
+	return facts
 }

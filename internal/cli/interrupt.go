@@ -47,6 +47,20 @@ func interruptible(name string) context.Context {
 	return ctx
 }
 
+// abandoned runs work that does not look at contexts. After a signal it is left alone, to end with the program, and what
+// it has half written is gone.
+func abandoned(ctx context.Context, work func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- work() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		whole.Abandon()
+		return context.Cause(ctx)
+	}
+}
+
 // interruption is the exit status of a command whose context ended with a signal.
 func interruption(ctx context.Context) (status int, ok bool) {
 	var why interrupted

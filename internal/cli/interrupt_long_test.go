@@ -77,8 +77,11 @@ func TestInterruptionsAnywhere(t *testing.T) {
 			whole, slowest := interrupt(t, c, latest, syscall.SIGTERM)
 			for k := range moments {
 				after := time.Duration(random.Int64N(int64(whole)))
-				_, obeyed := interrupt(t, c, after, []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}[k%2])
+				ran, obeyed := interrupt(t, c, after, []syscall.Signal{syscall.SIGINT, syscall.SIGTERM}[k%2])
 				slowest = max(slowest, obeyed)
+				if obeyed == 0 {
+					whole = min(whole, ran) // caches are warm
+				}
 			}
 			t.Logf("of %v; the slowest end took %v", whole.Round(time.Millisecond), slowest.Round(time.Millisecond))
 		})

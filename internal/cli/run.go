@@ -68,11 +68,10 @@ func (a *App) runModel() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		facts, err := a.writeArrays(output, arrays)
-		if err != nil {
+		if err := a.writeArrays(c.Context(), output, arrays); err != nil {
 			return err
 		}
-		return a.writeJSON(runFacts{args[0], r.engine, *r.device, output, facts, accuracy})
+		return a.writeJSON(runFacts{args[0], r.engine, *r.device, output, a.printArrays(output, arrays), accuracy})
 	}
 	return a.withJSON(c)
 }

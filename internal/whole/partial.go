@@ -49,16 +49,21 @@ func Keep(path string) {
 	delete(partial.paths, path)
 }
 
+// once guards Abandon.
+var once sync.Once
+
 // Abandon removes all that is not whole, and lets nobody begin anything more: the program must end next. It is for
 // work that does not return in time to remove its own.
 func Abandon() {
-	partial.Lock() // for good
-	for path := range partial.paths {
-		for range 20 { // someone may still write into it
-			if os.RemoveAll(path) == nil {
-				break
+	once.Do(func() {
+		partial.Lock() // for good
+		for path := range partial.paths {
+			for range 20 { // someone may still write into it
+				if os.RemoveAll(path) == nil {
+					break
+				}
+				time.Sleep(5 * time.Millisecond)
 			}
-			time.Sleep(5 * time.Millisecond)
 		}
-	}
+	})
 }

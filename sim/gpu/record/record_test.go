@@ -104,6 +104,13 @@ func TestReplay(t *testing.T) {
 	if must(t, err); string(got) != string(want) {
 		t.Errorf("read %d bytes, other than the session's", len(got))
 	}
+	_, d2 := device(t)
+	_, err = record.Replay(t.Context(), dir, d2, out) // again, over what is there
+	must(t, err)
+	names, err := filepath.Glob(filepath.Join(out, "*"))
+	if must(t, err); len(names) != 2 {
+		t.Errorf("files %v", names)
+	}
 	free, total, err := d.MemInfo()
 	if must(t, err); free != total {
 		t.Errorf("%d of %d free", free, total)

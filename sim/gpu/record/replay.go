@@ -9,9 +9,11 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"lathe/cuda"
 	"lathe/internal/diag"
+	"lathe/internal/whole"
 	"lathe/sim/gpu"
 )
 
@@ -45,7 +47,7 @@ type replay struct {
 	dir    string
 	m      *Manifest
 	device gpu.Device
-	out    string
+	temp   string // the folder for what is read, until all is; empty where it is not kept
 	held   []gpu.Buffer // by index
 	there  []bool
 	codes  []gpu.Code
@@ -53,7 +55,7 @@ type replay struct {
 }
 
 // Replay asks a device for everything in a recording and compares what it answers. Where out is not empty, what was
-// read is written into that folder as read-STEP.bin. ctx is looked at between steps. Errors: L0986 for a recording that
+// read is written into that folder as read-STEP.bin, at the end. ctx is looked at between steps. Errors: L0986 for a recording that
 // is broken, L0987 for answers beyond their tolerance, after all have been compared, with the report; those of the
 // device. Nothing of the replay is left on the device.
 func Replay(ctx context.Context, dir string, device gpu.Device, out string) (*Report, error) {
@@ -61,13 +63,14 @@ func Replay(ctx context.Context, dir string, device gpu.Device, out string) (*Re
 	if err != nil {
 		return nil, err
 	}
-	r := &replay{dir: dir, m: m, device: device, out: out, held: make([]gpu.Buffer, len(m.Buffers)),
+	r := &replay{dir: dir, m: m, device: device, held: make([]gpu.Buffer, len(m.Buffers)),
 		there: make([]bool, len(m.Buffers)), codes: make([]gpu.Code, len(m.Programs)),
 		report: &Report{Device: device.Name(), Arch: device.Arch(), Recorded: m.Device}}
 	if out != "" {
-		if err := os.MkdirAll(out, 0o755); err != nil {
+		if r.temp, err = beside(out); err != nil {
 			return nil, unkept(out, err)
 		}
+		defer whole.Remove(r.temp)
 	}
 	for i := range m.Steps {
 		if err = ctx.Err(); err != nil {
@@ -83,7 +86,47 @@ func Replay(ctx context.Context, dir string, device gpu.Device, out string) (*Re
 	if err != nil {
 		return nil, err
 	}
+	if out != "" {
+		if err := move(r.temp, out); err != nil {
+			return nil, unkept(out, err)
+		}
+	}
 	return r.report, r.report.verdict(dir)
+}
+
+// beside makes a folder on the file system of dir, which an interruption removes: within dir where that is a folder.
+func beside(dir string) (string, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	switch info, err := os.Stat(abs); {
+	case err == nil && info.IsDir():
+		return whole.Folder(abs, ".replay-*")
+	case err == nil:
+		return "", syscall.ENOTDIR
+	}
+	if err := os.MkdirAll(filepath.Dir(abs), 0o755); err != nil {
+		return "", err
+	}
+	return whole.Folder(filepath.Dir(abs), "."+filepath.Base(abs)+"-*")
+}
+
+// move puts the files of a folder into another one, which may be absent.
+func move(from, to string) error {
+	if _, err := os.Stat(to); os.IsNotExist(err) {
+		if err := os.Chmod(from, 0o755); err != nil {
+			return err
+		}
+		return os.Rename(from, to)
+	}
+	files, err := os.ReadDir(from)
+	for _, f := range files {
+		if err == nil {
+			err = os.Rename(filepath.Join(from, f.Name()), filepath.Join(to, f.Name()))
+		}
+	}
+	return err
 }
 
 // Verdict says in words how the answers compare with the recording.
@@ -216,9 +259,9 @@ func (r *replay) read(i int, s *Step) error {
 	if err := r.device.Read(r.held[s.Buffer].Slice(s.Offset, s.Data.Bytes), got); err != nil {
 		return err
 	}
-	if r.out != "" {
-		if err := os.WriteFile(filepath.Join(r.out, fmt.Sprintf("read-%d.bin", i)), got, 0o644); err != nil {
-			return unkept(r.out, err)
+	if r.temp != "" {
+		if err := os.WriteFile(filepath.Join(r.temp, fmt.Sprintf("read-%d.bin", i)), got, 0o644); err != nil {
+			return unkept(r.temp, err)
 		}
 	}
 	c := Read{Step: i, Buffer: s.Buffer, Bytes: s.Data.Bytes}
