@@ -25,6 +25,7 @@ var tails = []struct {
 	{"softmax", soft, "y = %p", "y=z", false},
 	{"log softmax, reshaped", "%p = log_softmax(%z) {axis = 1} : 1x4 fp32\n%r = reshape(%p) {shape = [4]} : 4 fp32",
 		"y = %r", "y=z", false},
+	{"quantized softmax", soft + "\n%q = quant(%p) {format = \"uint(8)*0.00390625\"} : 1x4 fp32", "y = %q", "y=z", false},
 	{"argmax alone stays", "%a = argmax(%z) {axis = 1} : 1 int(64,over=wrap)", "y = %a", "y=a", false},
 	{"argmax of softmax", soft + "\n" + most, "y = %a", "y=a(z)", false},
 	{"along another axis", "%r = reshape(%z) {shape = [2, 2]} : 2x2 fp32\n%p = softmax(%r) {axis = 1} : 2x2 fp32\n" +

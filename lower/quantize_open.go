@@ -64,10 +64,26 @@ func (q *quantizer) openChoice(n *ir.Node) Choice {
 
 // exactResult is the format that holds every result of n.
 func exactResult(n *ir.Node) (format.Format, bool) {
-	if n.Op.Traits.Joins {
-		return allOf(n.Args)
+	if !n.Op.Traits.Joins {
+		return dot.ExactResult(n, exactBits)
 	}
-	return dot.ExactResult(n, exactBits)
+	if f, ok := allOf(n.Args); ok {
+		return f, true
+	}
+	return kept(n)
+}
+
+// kept is the one format of all arguments, which the result can have too; false where there is none.
+func kept(n *ir.Node) (format.Format, bool) {
+	was, f := n.Type, n.Args[0].Type.Format
+	defer func() { n.Type = was }()
+	for _, a := range n.Args {
+		if a.Type.IsFloat() || a.Type.Scales != nil || a.Type.Format.String() != f.String() {
+			return nil, false
+		}
+	}
+	n.Type.Format, n.Type.Scales = f, nil
+	return f, n.Op.Legal == nil || n.Op.Legal(n) == nil
 }
 
 // allOf is the fixed format of up to exactBits bits that holds all values of nodes; false where there is none.

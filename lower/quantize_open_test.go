@@ -13,6 +13,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sum"
 	"lathe/lower/lowertest"
@@ -121,6 +122,34 @@ func TestOpenValues(t *testing.T) {
 		}
 		if q, _ = mustQuantize(t, g, "[quantize]\ndata = \"fixed(8)\"", c); q.Find("conv2").Type.Format.Width() != 8 {
 			t.Errorf("seed %d: %v", seed, formats(q))
+		}
+	}
+}
+
+// TestOpenJoins: padding and constants beside codes of the model keep its format, whatever its scale and zero point, and
+// whoever gives no samples is not told that some would do better.
+func TestOpenJoins(t *testing.T) {
+	const codes = "int(8,z=5)*0.3"
+	b := lowertest.New(t, 1)
+	x := b.Add(pointwise.Quant, "q", &pointwise.QuantAttrs{Format: codes}, b.Input("x", 1, 2, 3))
+	token := b.Const([]int{1, 1, 3}, 0.6, -0.9, 1.5)
+	f, err := format.Parse(codes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token.Attrs.(*ir.Const).Own = ir.Type{Format: f}
+	both := b.Add(move.Concat, "both", &move.ConcatAttrs{Axis: 1}, token, x)
+	g := b.Done(b.Add(pointwise.Quant, "y", &pointwise.QuantAttrs{Format: codes}, both))
+	q, r := mustQuantize(t, g, "", Calibration{})
+	if p := q.Find("both.pad"); p == nil || p.Type.Format.String() != codes {
+		t.Errorf("formats %v", formats(q))
+	}
+	if d := farthest(t, g, q); d > 1e-5 { // float32 against exact multiples of 0.3
+		t.Errorf("off by %g: %v", d, formats(q))
+	}
+	for _, n := range r.Notes {
+		if strings.Contains(n, "rounded") || strings.Contains(n, "do better") {
+			t.Error(n)
 		}
 	}
 }

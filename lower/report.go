@@ -107,6 +107,8 @@ const (
 	drawnWeights = 50_000_000
 	// coarse is the SQNR in dB of an output below which a plan without calibration data is worth a warning.
 	coarse = 20
+	// fine is the one from which on calibration data would gain nothing that matters.
+	fine = 80
 )
 
 // affordable is how many samples are drawn: fewer of large models, and none of very large ones.
@@ -160,8 +162,10 @@ func (s *State) expect() {
 	if !math.IsInf(least, 1) {
 		keeps = fmt.Sprintf("keep %.0f dB against the float model", least)
 	}
-	text := fmt.Sprintf("no calibration data: outputs %s on %d random samples; some hundred real inputs do better: "+
-		"numpy.savez(\"calib.npz\", x), then --calibrate calib.npz", keeps, s.Report.Samples)
+	text := fmt.Sprintf("no calibration data: outputs %s on %d random samples", keeps, s.Report.Samples)
+	if least < fine {
+		text += "; some hundred real inputs do better: numpy.savez(\"calib.npz\", x), then --calibrate calib.npz"
+	}
 	if least < coarse {
 		s.Report.Warnings = slices.Insert(s.Report.Warnings, 0, text)
 		return

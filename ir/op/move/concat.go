@@ -95,10 +95,11 @@ func concatRTL(n *ir.Node) (*rtl.Unit, error) {
 	if len(n.Args) != 2 {
 		return nil, n.Errorf("L0331", "hardware joins two streams, not %d", len(n.Args))
 	}
-	for _, a := range n.Args {
+	for i, a := range n.Args {
 		if a.IsConst() {
-			return nil, n.Errorf("L0332", "joining the constant %q to a stream has no hardware in this version", a.Name).
-				WithHint("use pad for a constant border; join other constants outside the model")
+			return nil, n.Errorf("L0332", "joining the constant %q to a stream has no hardware", a.Name).
+				WithHint("quantize makes a sum of it where the graph is float; here, pad %q with zeros and add the constant",
+					n.Args[1-i].Name)
 		}
 	}
 	if err := checkMove(n); err != nil {
