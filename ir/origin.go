@@ -26,6 +26,8 @@ type Origin struct {
 	Notes []string
 	// Warnings are what a user should know before trusting the results.
 	Warnings []string
+	// Instead says what to take for hardware in place of a file that no hardware computes; "" for others.
+	Instead string
 }
 
 // Module is a module of the source model: its path ("encoder.layer.0.attention") and the class of its code.

@@ -126,8 +126,8 @@ func TestOpenValues(t *testing.T) {
 	}
 }
 
-// TestOpenJoins: padding and constants beside codes of the model keep its format, whatever its scale and zero point, and
-// whoever gives no samples is not told that some would do better.
+// TestOpenJoins: padding and constants beside codes of the model keep its format, whatever its scale and zero point,
+// and whoever gives no samples is not told that some would do better.
 func TestOpenJoins(t *testing.T) {
 	const codes = "int(8,z=5)*0.3"
 	b := lowertest.New(t, 1)

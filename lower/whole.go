@@ -125,6 +125,9 @@ func refuseWhole(g *ir.Graph) error {
 		e = e.WithNote("and %d more", more)
 	}
 	hint := "stay in float, as run and emit-cuda do without --plan and --calibrate"
+	if o := g.Origin; o != nil && o.Instead != "" { // nothing in front is worth a design
+		return e.WithHint("%s; or %s", o.Instead, hint)
+	}
 	if flag := outputsFlag(frontOf(g, func(n *ir.Node) bool { return refused[n] })); flag != "" {
 		return e.WithHint("end the model at what stands in front: %s; or %s", flag, hint)
 	}

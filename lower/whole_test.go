@@ -3,6 +3,7 @@
 package lower_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -86,6 +87,11 @@ func TestHintsAtTheFront(t *testing.T) {
 	g.Out = []ir.Output{{Name: "y", Node: y}}
 	_, _, err := lower.Quantize(t.Context(), g, lower.DefaultPlan(), lower.Calibration{})
 	if diag.CodeOf(err) != "L0337" || !strings.Contains(err.Error(), "--outputs total,scores;") {
+		t.Error(err)
+	}
+	g.Origin = &ir.Origin{Instead: "quantize it otherwise"}
+	_, _, err = lower.Quantize(t.Context(), g, lower.DefaultPlan(), lower.Calibration{})
+	if text := fmt.Sprint(err); !strings.Contains(text, "hint: quantize it otherwise") || strings.Contains(text, "--outputs") {
 		t.Error(err)
 	}
 }

@@ -32,7 +32,8 @@ type importer struct {
 	// unknown counts unsupported operations, by name and in order.
 	unknown  map[string]*unknownOp
 	unknowns []*unknownOp
-	front    []string // the computed values that unsupported operations read
+	refusals map[string]*refused // by name
+	front    []string            // the computed values that unsupported operations read
 }
 
 // frame is where names mean something: the graph, a subgraph, or the body of a function.
@@ -70,6 +71,7 @@ const maxErrors = 20
 
 func (im *importer) run() (*ir.Graph, error) {
 	im.specs, im.unknown, im.unit = map[string]*opSpec{}, map[string]*unknownOp{}, map[*ir.Node]bool{}
+	im.refusals = map[string]*refused{}
 	for _, s := range slices.Concat(opTable(), quantTable(), classicTable()) {
 		im.specs[s.name] = &s
 	}
@@ -153,6 +155,14 @@ func (im *importer) failed() error {
 			hint += "; to end the model in front of them: --outputs " + strings.Join(front, ",")
 		}
 		all = append(all, e.WithHint("%s", hint))
+	}
+	for _, r := range im.refusals {
+		switch {
+		case r.more == 1:
+			r.err.Notes = append(r.err.Notes, "the same holds for one more node")
+		case r.more > 1:
+			r.err.Notes = append(r.err.Notes, fmt.Sprintf("the same holds for %d more nodes", r.more))
+		}
 	}
 	more := len(im.errs) - maxErrors
 	all = append(all, im.errs[:min(len(im.errs), maxErrors)]...)

@@ -67,6 +67,7 @@ func (im *importer) warnDynamic(fr *frame, o *ir.Origin) {
 		}
 	}
 	if count > 0 {
+		o.Instead = static
 		o.Warnings = append(o.Warnings, fmt.Sprintf("%d DynamicQuantizeLinear (the first is %q) take scales from the data "+
 			"of each sample, which engines of floats compute and hardware does not: for hardware %s", count,
 			im.label(fr, first), static))

@@ -83,17 +83,10 @@ func quantCases() []opCase {
 			q, nd("QLinearConv", "xq xs xz w ws wz ys yz b", "yq", aInts("pads", 1, 1, 0, 0)), out)},
 		{"qlinearmatmul", chain(13, x, with(i8("w", d(12, 3), byteRamp(36)...), ft("ws", nil, 0.02), i8("wz", nil, 4)),
 			q, nd("QLinearMatMul", "xq xs xz w ws wz ys yz", "yq"), out)},
-		{"qlinearsoftmax", chain(13, x, with(ft("ps", nil, 1./256), i8("pz", nil, -128)), q,
-			msNode("QLinearSoftmax", "xq xs xz ps pz", "p", aInt("axis", -1), aInt("opset", 13)),
-			nd("DequantizeLinear", "p ps pz", "y"))},
-		{"qlinearsoftmax 12", chain(13, img, with(ft("ps", nil, 1./256), i8("pz", nil, -128)), q,
-			msNode("QLinearSoftmax", "xq xs xz ps pz", "p", aInt("axis", 2), aInt("opset", 12)),
-			nd("DequantizeLinear", "p ps pz", "y"))},
-		{"qlinearconcat", chain(13, img, with(i8("c", d(1, 1, 4, 5), byteRamp(20)...)), q,
-			msNode("QLinearConcat", "ys yz xq xs xz c xs yz", "yq", aInt("axis", 1)), out)},
 		{"pool of codes", chain(13, img, with(), q, nd("MaxPool", "xq", "p", aInts("kernel_shape", 2, 2)),
 			nd("Flatten", "p", "f"), nd("DequantizeLinear", "f xs xz", "y"))},
 	}
+	cases = append(cases, addedCases(x, img, with, q, out)...)
 	for _, mode := range []string{"ROUND", "FLOOR", "CEIL", "UP", "DOWN", "HALF_UP", "HALF_DOWN"} {
 		cases = append(cases, opCase{"quant " + mode, chain(13, x, []pb{ft("s", nil, 0.25), ft("z", nil, 0), ft("w", nil, 4)},
 			qonnxNode("Quant", "x s z w", "y", aStr("rounding_mode", mode)))})
@@ -110,6 +103,20 @@ func quantCases() []opCase {
 			qonnxNode("Trunc", "x s z i o", "y"))},
 		opCase{"trunc 2", chain(13, x, []pb{ft("s", nil, 0.125), ft("z", nil, 0), ft("i", nil, 6), ft("t", nil, 0.5),
 			ft("o", nil, 3)}, qonnxNode("Trunc", "x s z i t o", "y", aStr("rounding_mode", "ROUND")))})
+}
+
+// addedCases are operations that onnxruntime adds: q codes x or img, out decodes the result.
+func addedCases(x, img pb, with func(...pb) []pb, q, out pb) []opCase {
+	return []opCase{
+		{"qlinearsoftmax", chain(13, x, with(ft("ps", nil, 1./256), i8("pz", nil, -128)), q,
+			msNode("QLinearSoftmax", "xq xs xz ps pz", "p", aInt("axis", -1), aInt("opset", 13)),
+			nd("DequantizeLinear", "p ps pz", "y"))},
+		{"qlinearsoftmax 12", chain(13, img, with(ft("ps", nil, 1./256), i8("pz", nil, -128)), q,
+			msNode("QLinearSoftmax", "xq xs xz ps pz", "p", aInt("axis", 2), aInt("opset", 12)),
+			nd("DequantizeLinear", "p ps pz", "y"))},
+		{"qlinearconcat", chain(13, img, with(i8("c", d(1, 1, 4, 5), byteRamp(20)...)), q,
+			msNode("QLinearConcat", "ys yz xq xs xz c xs yz", "yq", aInt("axis", 1)), out)},
+	}
 }
 
 // TestQuantized holds imported quantization to the reference evaluator, to the last bit of float32 where no sum is.
@@ -225,6 +232,18 @@ func TestQuantRefused(t *testing.T) {
 	}
 }
 
+// TestRefusedOnce: nodes of one operation that is refused share one error, which counts them.
+func TestRefusedOnce(t *testing.T) {
+	x, w, s := vi("x", 1, 12), i8("w", d(12, 12), byteRamp(144)...), ft("s", nil, 0.07)
+	_, err := Parse("m.onnx", chain(13, x, []pb{w, s}, msNode("DynamicQuantizeMatMul", "x w s", "a"),
+		msNode("DynamicQuantizeMatMul", "a w s", "b"), msNode("DynamicQuantizeMatMul", "x w s", "c"),
+		nd("Add", "b c", "y")).bytes(), source.Options{})
+	if err == nil || strings.Count(err.Error(), "L0253") != 1 ||
+		!strings.Contains(err.Error(), "the same holds for 2 more nodes") {
+		t.Errorf("want one error for three nodes: %v", err)
+	}
+}
+
 // TestDynamic computes dynamic quantization as the standard defines it, and says that hardware does not.
 func TestDynamic(t *testing.T) {
 	w, zero := []int8{3, -7, 11, 127, -128, 0, 5, 2}, int8(-3)
@@ -237,6 +256,9 @@ func TestDynamic(t *testing.T) {
 	}
 	if len(g.Origin.Warnings) != 1 || !strings.Contains(g.Origin.Warnings[0], "or give lathe the float model") {
 		t.Errorf("warnings: %q", g.Origin.Warnings)
+	}
+	if !strings.Contains(g.Origin.Instead, "quantize the model statically") {
+		t.Errorf("instead: %q", g.Origin.Instead)
 	}
 	x := ramp(16, 3)
 	least, most := float32(0), float32(0)

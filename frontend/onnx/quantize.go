@@ -5,6 +5,7 @@ package onnx
 import (
 	"lathe/frontend/build"
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/curve"
@@ -60,15 +61,28 @@ func quantRefusals() []refusal {
 	}
 }
 
-// refused fails operations that are known and cannot be supported.
+// refused is the error of the first node of an operation, and the number of the others.
+type refused struct {
+	err  *diag.Error
+	more int
+}
+
+// refused fails operations that are known and cannot be supported: the first node of each, which stands for the others.
 func (c *call) refused(name string) bool {
 	tables := map[string][]refusal{source.CodeQuantRefused: quantRefusals(), source.CodeOp: classicRefusals()}
 	for code, list := range tables {
 		for _, r := range list {
-			if r.op == name {
-				c.fail(code, "%s %s", name, r.why).Hint = r.hint
+			if r.op != name {
+				continue
+			}
+			if had := c.refusals[name]; had != nil {
+				had.more++
 				return true
 			}
+			e := c.fail(code, "%s %s", name, r.why)
+			e.Hint = r.hint
+			c.refusals[name] = &refused{err: e}
+			return true
 		}
 	}
 	return false

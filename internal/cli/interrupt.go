@@ -47,8 +47,8 @@ func interruptible(name string) context.Context {
 	return ctx
 }
 
-// abandoned runs work that does not look at contexts. After a signal it is left alone, to end with the program, and what
-// it has half written is gone.
+// abandoned runs work that does not look at contexts. After a signal it is left alone, to end with the program, and
+// what it has half written is gone.
 func abandoned(ctx context.Context, work func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- work() }()

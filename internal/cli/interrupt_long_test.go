@@ -36,7 +36,7 @@ var longer = []interruption{
 	{"verilator g++ plugin yosys", "report %r --calibrate %c --samples 2 -o %o.html"},
 	{"yosys", "area %r"},
 	{"verilator g++", "run %r --inputs %c -o %o.npz --engine rtl"},
-	{"", "run %m --example %i --inputs %i -o %o.npz --engine ref"},
+	{"", "run %m --inputs %i -o %o.npz --engine ref"},
 	{"plugin", "run %m --inputs %i -o %o.npz --engine pjrt"},
 	{"nvrtc", "run %r --inputs %c -o %o.npz --engine cuda --record %o"},
 	{"nvrtc", "emit-cuda %m -o %o"},

@@ -47,7 +47,7 @@ type replay struct {
 	dir    string
 	m      *Manifest
 	device gpu.Device
-	temp   string // the folder for what is read, until all is; empty where it is not kept
+	temp   string       // the folder for what is read, until all is; empty where it is not kept
 	held   []gpu.Buffer // by index
 	there  []bool
 	codes  []gpu.Code
@@ -55,9 +55,9 @@ type replay struct {
 }
 
 // Replay asks a device for everything in a recording and compares what it answers. Where out is not empty, what was
-// read is written into that folder as read-STEP.bin, at the end. ctx is looked at between steps. Errors: L0986 for a recording that
-// is broken, L0987 for answers beyond their tolerance, after all have been compared, with the report; those of the
-// device. Nothing of the replay is left on the device.
+// read is written into that folder as read-STEP.bin, at the end. ctx is looked at between steps. Errors: L0986 for a
+// recording that is broken, L0987 for answers beyond their tolerance, after all have been compared, with the report;
+// those of the device. Nothing of the replay is left on the device.
 func Replay(ctx context.Context, dir string, device gpu.Device, out string) (*Report, error) {
 	m, err := Open(dir)
 	if err != nil {
