@@ -211,8 +211,8 @@ func calibrate(s *State, g *ir.Graph) error {
 				return f.Limits() // the model quantizes it: nothing lies beyond
 			}
 			if declared {
-				s.Report.note("no calibration data: formats come from interval analysis, input %q in [%g, %g] by %s", n.Name, lo,
-					hi, s.Plan.input(n.Name).From)
+				s.Report.note("no calibration data: formats come from interval analysis, input %q in [%s, %s] by %s", n.Name,
+					diag.Number(lo, -1), diag.Number(hi, -1), s.Plan.input(n.Name).From)
 			} else {
 				s.Report.note("no calibration data: formats come from interval analysis, input %q taken as [-1, 1]; "+
 					"declare its range in the plan, or give samples", n.Name)

@@ -86,6 +86,7 @@ func TestQuantizeErrors(t *testing.T) {
 		{"scales along inputs", fc, rule("weight = \"int(8)*[1]\""), "L0406", "output channel"},
 		{"wide table", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(curve.Sigmoid, "s", nil, x) },
 			"[quantize]\ndata = \"fixed(20)\"", "L0407", "up to 16 bits"},
+		{"wide argument", wideArgument, "[[quantize.rule]]\nname = \"s\"\ndata_in = \"fixed(20)\"", "L0407", "note: data_in (\"r\") fixed(20,"},
 		{"argmax of fractions", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(reduce.ArgMax, "a", &reduce.ArgMaxAttrs{Axis: 1}, x)
 		}, "[[quantize.rule]]\nop = \"argmax\"\ndata_out = \"fixed(8,4)\"", "L0407", "plan.toml:3"},
@@ -110,6 +111,10 @@ func TestQuantizeErrors(t *testing.T) {
 			t.Errorf("%s: want %s with %q, got\n%v", c.name, c.codes, c.part, err)
 		}
 	}
+}
+
+func wideArgument(b *lowertest.Builder, x *ir.Node) *ir.Node {
+	return b.Add(curve.Sigmoid, "s", nil, b.Add(pointwise.Relu, "r", nil, x))
 }
 
 // codes lists the codes of an error.

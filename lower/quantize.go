@@ -3,7 +3,6 @@
 package lower
 
 import (
-	"fmt"
 	"math/bits"
 	"slices"
 
@@ -357,35 +356,6 @@ func (q *quantizer) castOutputs() {
 			q.g.Out[i].Node = q.cast(o.Node, *p.Format, o.Node, q.values[o.Node])
 		}
 	}
-}
-
-// legal asks the operation whether it takes the formats that were chosen.
-func (q *quantizer) legal(n *ir.Node, explicit *Choice) {
-	if n.Op.Legal == nil {
-		return
-	}
-	err := n.Op.Legal(n)
-	if err == nil {
-		return
-	}
-	e := q.fail(n, "L0407", "%s", message(err))
-	for _, s := range q.report.Slots {
-		if s.Node == n.Name {
-			e = e.WithNote("%s %s by %s", s.Slot, s.Format, s.From)
-		}
-	}
-	e.Hint = fmt.Sprintf("give it other formats: [[quantize.rule]] name = %q", n.Name)
-	if explicit != nil {
-		e.Hint = "leave data_out of this node to Lathe"
-	}
-}
-
-// message is what an operation has against formats, without place and code.
-func message(err error) string {
-	if d, ok := err.(*diag.Error); ok {
-		return d.Msg
-	}
-	return err.Error()
 }
 
 func (q *quantizer) explain(n *ir.Node, slot string, t ir.Type, from string) {

@@ -86,3 +86,45 @@ func (q *quantizer) countRefused() {
 		}
 	}
 }
+
+// legal asks the operation whether it takes the formats that were chosen.
+func (q *quantizer) legal(n *ir.Node, explicit *Choice) {
+	if n.Op.Legal == nil {
+		return
+	}
+	err := n.Op.Legal(n)
+	if err == nil {
+		return
+	}
+	e := q.fail(n, "L0407", "%s", message(err))
+	for _, s := range q.report.Slots {
+		if s.Node == n.Name {
+			e = e.WithNote("%s%s %s by %s", s.Slot, read(n, s.Slot), s.Format, s.From)
+		}
+	}
+	e.Hint = fmt.Sprintf("give it other formats: [[quantize.rule]] name = %q", n.Name)
+	if explicit != nil {
+		e.Hint = "leave data_out of this node to Lathe"
+	}
+}
+
+// read names the value that slot data_in of n is about, where there is one alone, and not a cast of it.
+func read(n *ir.Node, slot string) string {
+	from := streams(n)
+	if slot != "data_in" || len(from) != 1 {
+		return ""
+	}
+	a := from[0]
+	for a.Op.Traits.Casts {
+		a = a.Args[0]
+	}
+	return fmt.Sprintf(" (%q)", a.Name)
+}
+
+// message is what an operation has against formats, without place and code.
+func message(err error) string {
+	if d, ok := err.(*diag.Error); ok {
+		return d.Msg
+	}
+	return err.Error()
+}

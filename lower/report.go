@@ -146,6 +146,9 @@ func (s *State) measure(before, after *ir.Graph, cut map[string]calib.Range) err
 		return err
 	}
 	s.Report.Nodes, s.Report.Outputs = meter.Values()
+	for i, o := range after.Out {
+		_, s.Report.Outputs[i].Place = Places(o.Node)
+	}
 	if r := s.Report; len(s.Samples) == 0 && (r.Loose > 0 || len(r.Chosen) > 0) {
 		s.expect()
 	}
@@ -154,16 +157,22 @@ func (s *State) measure(before, after *ir.Graph, cut map[string]calib.Range) err
 
 // expect says first of all what to expect without calibration data, and how to do better.
 func (s *State) expect() {
-	least := math.Inf(1)
+	least, other := math.Inf(1), false
 	for _, o := range s.Report.Outputs {
-		least = min(least, o.SQNR)
+		if !o.Place {
+			least = min(least, o.SQNR)
+		}
+		other = other || o.Place && o.MaxErr > 0
 	}
 	keeps := "are exact"
-	if !math.IsInf(least, 1) {
+	switch {
+	case !math.IsInf(least, 1):
 		keeps = fmt.Sprintf("keep %.0f dB against the float model", least)
+	case other:
+		keeps = "are not all the classes of the float model"
 	}
 	text := fmt.Sprintf("no calibration data: outputs %s on %d random samples", keeps, s.Report.Samples)
-	if least < fine {
+	if least < fine || other {
 		text += "; some hundred real inputs do better: numpy.savez(\"calib.npz\", x), then --calibrate calib.npz"
 	}
 	if least < coarse {

@@ -141,8 +141,8 @@ func (r *runner) verify(pass Pass, old, g *ir.Graph, report *PassReport) error {
 	case pass.Effect != Lossy && formatDiff(g, r.before, after) != "":
 		return broken(pass, g, "promises the same values, but changes %s", formatDiff(g, r.before, after))
 	case pass.Effect != Lossy && !loss.Same:
-		return broken(pass, g, "promises the same values, but output %q changes by up to %g", g.Out[loss.Output].Name,
-			loss.MaxErr)
+		return broken(pass, g, "promises the same values, but output %q changes by up to %s", g.Out[loss.Output].Name,
+			diag.Number(loss.MaxErr, 6))
 	case pass.Bound > 0 && !(loss.Relative <= pass.Bound):
 		return broken(pass, g, "changes output %q by %g of its magnitude, more than %g", g.Out[loss.Output].Name,
 			loss.Relative, pass.Bound)

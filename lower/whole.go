@@ -40,6 +40,19 @@ func asValues(g *ir.Graph) {
 // positions says that n makes positions, and that it has an integer form.
 func positions(n *ir.Node) bool { return n.Op.Traits.Positions != nil && !n.Op.Traits.FloatOnly }
 
+// Places says that elements of a value are positions along an axis, such as numbers of classes, and how many there are.
+func Places(n *ir.Node) (size int, ok bool) {
+	for at := n; ; at = at.Args[0] {
+		t := &at.Op.Traits
+		switch {
+		case t.Positions != nil:
+			return t.Positions(at), true
+		case len(at.Args) != 1 || !t.KeepsCodes && !t.Casts && !t.Elementwise:
+			return 0, false
+		}
+	}
+}
+
 // behindPositions says that n reads positions, directly or behind nodes that move them.
 func behindPositions(n *ir.Node) bool {
 	for len(n.Args) == 1 {

@@ -91,7 +91,8 @@ func TestHintsAtTheFront(t *testing.T) {
 	}
 	g.Origin = &ir.Origin{Instead: "quantize it otherwise"}
 	_, _, err = lower.Quantize(t.Context(), g, lower.DefaultPlan(), lower.Calibration{})
-	if text := fmt.Sprint(err); !strings.Contains(text, "hint: quantize it otherwise") || strings.Contains(text, "--outputs") {
+	if text := fmt.Sprint(err); !strings.Contains(text, "hint: quantize it otherwise") ||
+		strings.Contains(text, "--outputs") {
 		t.Error(err)
 	}
 }

@@ -73,6 +73,15 @@ func parse(t *testing.T, page []byte) (elements, attributes []string, text strin
 // outside finds references to anything but the page itself.
 var outside = regexp.MustCompile(`(?i)^(src|href|srcset|data|action|poster)=|javascript:|url\(|@import`)
 
+// TestFigures: large numbers in full.
+func TestFigures(t *testing.T) {
+	for v, want := range map[float64]string{18360: "18360", 1234567: "1234567", 0.123456: "0.1235", 3: "3"} {
+		if got := figure(v); got != want {
+			t.Errorf("%g is %q, want %q", v, got, want)
+		}
+	}
+}
+
 // TestPage holds the page to one file that is well-formed, refers to nothing and escapes all names.
 func TestPage(t *testing.T) {
 	page, err := HTML(full())

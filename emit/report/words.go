@@ -60,7 +60,7 @@ func decibel(v *float64) string {
 func percent(v float64) string { return fmt.Sprintf("%.2f %%", 100*v) }
 
 // figure prints a value in four digits.
-func figure(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+func figure(v float64) string { return diag.Number(v, 4) }
 
 // share is a part of a whole in percent; empty where the whole is unknown.
 func share(part, whole any) string {

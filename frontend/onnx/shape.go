@@ -8,6 +8,7 @@ import (
 
 	"lathe/frontend/build"
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
 	"lathe/ir/op/whole"
@@ -117,7 +118,7 @@ func convertRange(c *call) {
 	}
 	n := math.Ceil((limit - start) / delta)
 	if !(n <= maxSmall) { // NaN too
-		c.fail(source.CodeLimit, "a range of %g elements, the limit is %d", n, maxSmall)
+		c.fail(source.CodeLimit, "a range of %s elements, the limit is %d", diag.Number(n, -1), maxSmall)
 		return
 	}
 	shape := []int{max(0, int(n))}

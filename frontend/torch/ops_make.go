@@ -7,6 +7,7 @@ import (
 
 	"lathe/frontend/build"
 	"lathe/frontend/source"
+	"lathe/internal/diag"
 	"lathe/ir"
 )
 
@@ -112,7 +113,8 @@ func convertArange(c *call) {
 	end := c.scalar("end")
 	n := math.Ceil((end.float() - start.float()) / step.float())
 	if c.err == nil && !(n >= 0 && n <= maxMade) {
-		c.fail(source.CodeLimit, "makes a range from %g to %g in steps of %g", start.float(), end.float(), step.float())
+		c.fail(source.CodeLimit, "makes a range from %s to %s in steps of %s", diag.Number(start.float(), -1),
+			diag.Number(end.float(), -1), diag.Number(step.float(), -1))
 	}
 	if c.err != nil {
 		return

@@ -13,6 +13,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/whole"
 	"lathe/ir/target"
+	"lathe/lower"
 	"lathe/sim/area"
 )
 
@@ -23,14 +24,15 @@ func (a *App) area() *cobra.Command {
 	c := &cobra.Command{Use: "area DIR|MODEL", Short: "count LUT, FF, DSP and BRAM with Yosys, per instance and in total",
 		Long: "Counts LUT, FF, DSP and block RAM with Yosys, per instance and in total. DIR is a folder that emit-verilog\n" +
 			"wrote; a MODEL is compiled first, as emit-verilog does. Nothing is placed or routed.",
-		Example: "  lathe area out/", Args: exactly("DIR|MODEL")}
+		Example: "  lathe area out/\n  lathe area model.onnx --fps 1e5", Args: exactly("DIR|MODEL")}
 	s.add(c, true)
+	s.choices.add(c)
 	c.Flags().StringVar(&family, "family", "", "Yosys family: xcup, xcu, xc7, ...; that of the part unless given")
 	c.Flags().BoolVar(&noDSP, "nodsp", false, "build multipliers from LUTs")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		p := progress{app: a}
 		defer p.finish()
-		dir, done, err := a.designFolder(c.Context(), s, args[0], &p)
+		dir, done, err := a.designFolder(c.Context(), &s, args[0], &p)
 		if err != nil {
 			return err
 		}
@@ -57,7 +59,7 @@ func (a *App) area() *cobra.Command {
 	return a.withJSON(c)
 }
 
-// familyOf is the family of the plan's part or, without a plan, of the part that the design in dir was made for.
+// familyOf is the family of the part that the user names or, without one, of that for which the design in dir was made.
 func familyOf(s driver.Source, dir string) (string, error) {
 	plan, err := s.ReadPlan()
 	if err != nil {
@@ -65,7 +67,7 @@ func familyOf(s driver.Source, dir string) (string, error) {
 	}
 	part := plan.Target.FPGA
 	var made struct{ Part string }
-	if text, err := os.ReadFile(filepath.Join(dir, "design.json")); s.Plan == "" && err == nil {
+	if text, err := os.ReadFile(filepath.Join(dir, "design.json")); s.Plan == "" && s.Settings.Part == nil && err == nil {
 		if json.Unmarshal(text, &made) == nil && made.Part != "" {
 			found, err := target.Find(made.Part)
 			if err != nil {
@@ -78,9 +80,13 @@ func familyOf(s driver.Source, dir string) (string, error) {
 }
 
 // designFolder is the folder itself, or a temporary one into which the model is emitted.
-func (a *App) designFolder(ctx context.Context, s sourceFlags, arg string, p *progress) (dir string, done func(),
+func (a *App) designFolder(ctx context.Context, s *sourceFlags, arg string, p *progress) (dir string, done func(),
 	err error) {
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
+		s.source.Settings = s.choices.settings()
+		if given := s.source.Settings; given != (lower.Settings{Part: given.Part}) {
+			return "", nil, usagef("the design in %s is made: only --part, --family and --nodsp apply to it", arg)
+		}
 		return arg, func() {}, nil
 	}
 	source, err := s.of(a, arg)

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,13 +20,20 @@ type choiceFlags struct {
 	flags      *pflag.FlagSet // nil where the command does not have them
 }
 
-func (f *choiceFlags) add(c *cobra.Command) {
+// add gives a command the flags of those names, or all.
+func (f *choiceFlags) add(c *cobra.Command, only ...string) {
 	f.flags = c.Flags()
-	f.flags.Float64Var(&f.fps, "fps", 0, "samples a second to reach, with the least hardware that does")
-	f.flags.StringVar(&f.part, "part", "", "the FPGA, see lathe list targets: xc7a100t")
-	f.flags.IntVar(&f.bits, "bits", 0, "bits of data and weights, 2 to 24; without it and a plan: 8")
-	f.flags.StringVar(&f.dsp, "dsp", "", "what multiplies: one DSP each, pack for two in one, none for LUTs")
-	f.flags.Float64Var(&f.clock, "clock", 0, "MHz that you hope for; without it and a plan: 250")
+	all := pflag.NewFlagSet("", pflag.ContinueOnError)
+	all.Float64Var(&f.fps, "fps", 0, "samples a second to reach, with the least hardware that does")
+	all.StringVar(&f.part, "part", "", "the FPGA, see lathe list targets: xc7a100t")
+	all.IntVar(&f.bits, "bits", 0, "bits of data and weights, 2 to 24; without it and a plan: 8")
+	all.StringVar(&f.dsp, "dsp", "", "what multiplies: one DSP each, pack for two in one, none for LUTs")
+	all.Float64Var(&f.clock, "clock", 0, "MHz that you hope for; without it and a plan: 250")
+	all.VisitAll(func(flag *pflag.Flag) {
+		if len(only) == 0 || slices.Contains(only, flag.Name) {
+			f.flags.AddFlag(flag)
+		}
+	})
 }
 
 // settings are the flags that were given.

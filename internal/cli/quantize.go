@@ -25,6 +25,7 @@ func (a *App) quantize() *cobra.Command {
 			"with every command in place of the model.",
 		Example: "  lathe quantize model.onnx --calibrate x.npz -o m.lathe --explain", Args: exactly("MODEL")}
 	s.add(c, true)
+	s.choices.add(c, "bits")
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
 	c.Flags().StringVar(&labels, "labels", "", "class numbers of the samples of --calibrate (.npy), for accuracy")
 	c.Flags().BoolVar(&explain, "explain", false, "print what decided each format, and the error of each node alone")
@@ -109,6 +110,15 @@ func (a *App) printErrors(r *lower.Report, alone bool) error {
 	}
 	fmt.Fprintln(a.Out)
 	for _, o := range r.Outputs {
+		if o.Place {
+			all := ""
+			if o.MaxErr > 0 {
+				all = "not all "
+			}
+			fmt.Fprintf(a.Out, "output %s: numbers of classes, %sthose of the float model over %d samples\n", o.Name, all,
+				r.Samples)
+			continue
+		}
 		fmt.Fprintf(a.Out, "output %s: %s, max error %s over %d samples\n", o.Name, ratio(o.SQNR),
 			diag.Number(o.MaxErr, 3), r.Samples)
 		if o.SQNR < 20 && len(r.Warnings) == 0 {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -117,11 +118,14 @@ func (a *App) printMeasured(hw *driver.Hardware, m *driver.Measured, r *report.R
 			c.BRAM, r.Area.Tool)})
 	}
 	for _, p := range m.Precision {
+		var has []string
 		if p.Accuracy != nil {
-			rows = append(rows, []string{counted(p.Bits, "bit"), fmt.Sprintf("accuracy %.4f, %.1f dB", *p.Accuracy, *p.SQNR)})
-		} else {
-			rows = append(rows, []string{counted(p.Bits, "bit"), fmt.Sprintf("%.1f dB", *p.SQNR)})
+			has = append(has, fmt.Sprintf("accuracy %.4f", *p.Accuracy))
 		}
+		if p.SQNR != nil {
+			has = append(has, fmt.Sprintf("%.1f dB", *p.SQNR))
+		}
+		rows = append(rows, []string{counted(p.Bits, "bit"), strings.Join(has, ", ")})
 	}
 	fmt.Fprintln(a.Out)
 	return a.table(rows)

@@ -87,7 +87,7 @@ func trial(ctx context.Context, point *report.Precision, q *ir.Graph, file *npz.
 		return err
 	}
 	all, _, err := SQNR(g, want, q, got)
-	if point.SQNR = &all; err != nil || labels == nil {
+	if point.SQNR = all; err != nil || labels == nil {
 		return err
 	}
 	right, err := Accuracy(q, got, labels[:len(want)])

@@ -11,6 +11,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/npz"
 	"lathe/ir"
+	"lathe/lower"
 )
 
 // values are the decoded elements of output i in the caller's layout.
@@ -27,23 +28,10 @@ func values(g *ir.Graph, s ref.Sample, i int) ([]float64, error) {
 // for each.
 func classes(g *ir.Graph) (n int, place bool) {
 	first := g.Out[0].Node
-	if n, place = places(first); place && first.Type.Elems() == 1 {
+	if n, place = lower.Places(first); place && first.Type.Elems() == 1 {
 		return n, true
 	}
 	return first.Type.Elems(), false
-}
-
-// places says that elements of a value are positions along an axis, and how many there are.
-func places(n *ir.Node) (size int, ok bool) {
-	for at := n; ; at = at.Args[0] {
-		t := &at.Op.Traits
-		switch {
-		case t.Positions != nil:
-			return t.Positions(at), true
-		case len(at.Args) != 1 || !t.KeepsCodes && !t.Casts && !t.Elementwise:
-			return 0, false
-		}
-	}
 }
 
 // Accuracy is the share of samples in which output 0 is the label, where it is a place, or has its largest element at
@@ -116,20 +104,20 @@ func (q *Quantized) Accuracies(ctx context.Context, samples, labels string) (*Ac
 // without a signal.
 const SQNRLimit = 300
 
-// SQNR is the ratio in decibel of the power of all float outputs to that of their quantization error, within SQNRLimit,
-// and the same of each output alone.
-func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) (all float64, each []float64,
+// SQNR is the ratio in decibel of the power of float outputs to that of their quantization error, within SQNRLimit: of
+// all together, and of each alone. Both are nil for numbers of classes, of which a neighbour is no nearer than another.
+func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sample) (all *float64, each []*float64,
 	err error) {
 	signal, noise := make([]float64, len(float.Out)), make([]float64, len(float.Out))
 	for s := range want {
 		for i := range float.Out {
 			x, err := values(float, want[s], i)
 			if err != nil {
-				return 0, nil, err
+				return nil, nil, err
 			}
 			y, err := values(quantized, got[s], i)
 			if err != nil {
-				return 0, nil, err
+				return nil, nil, err
 			}
 			for k := range x {
 				signal[i] += x[k] * x[k]
@@ -138,11 +126,18 @@ func SQNR(float *ir.Graph, want []ref.Sample, quantized *ir.Graph, got []ref.Sam
 		}
 	}
 	var power, loss float64
-	for i := range signal {
-		each = append(each, ratio(signal[i], noise[i]))
+	each = make([]*float64, len(signal))
+	for i, o := range quantized.Out {
+		if _, place := lower.Places(o.Node); place {
+			continue
+		}
+		v := ratio(signal[i], noise[i])
+		each[i] = &v
 		power, loss = power+signal[i], loss+noise[i]
+		both := ratio(power, loss)
+		all = &both
 	}
-	return ratio(power, loss), each, nil
+	return all, each, nil
 }
 
 // ratio is in decibel, within SQNRLimit.

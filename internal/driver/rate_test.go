@@ -35,4 +35,9 @@ func TestPace(t *testing.T) {
 			t.Errorf("%+v: %q", c, check.Missed)
 		}
 	}
+	slow := Check{II: 1016064}
+	if slow.pace(lower.DefaultPlan(), &lower.Balance{Cycles: 1e6}); slow.Missed !=
+		"a sample takes 1016064 cycles, 1000000 were promised" {
+		t.Errorf("large numbers in full: %q", slow.Missed)
+	}
 }

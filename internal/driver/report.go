@@ -221,6 +221,9 @@ func (h *Hardware) lowered(r *report.Report) {
 	if q := h.Quantized.Report; q != nil {
 		r.Quality.Samples = q.Samples
 		for _, o := range q.Outputs {
+			if o.Place {
+				continue
+			}
 			if v := max(-SQNRLimit, min(SQNRLimit, o.SQNR)); r.Quality.SQNR == nil || v < *r.Quality.SQNR {
 				r.Quality.SQNR, r.Quality.On = &v, fmt.Sprintf("%d samples of the quantizer", q.Samples)
 			}

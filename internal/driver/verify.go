@@ -48,7 +48,7 @@ type Check struct {
 	Stalls   Stalls      `json:"stalls"`
 	Fifos    []Fifo      `json:"fifos,omitempty"`
 	Accuracy *Accuracies `json:"accuracy,omitempty"`
-	// SQNR is that of all outputs together, OutputSQNR of each that is no number of a class.
+	// SQNR is that of all outputs together, OutputSQNR of each, where they are no numbers of classes.
 	SQNR       *float64           `json:"sqnr_db,omitempty"`
 	OutputSQNR []OutputSQNR       `json:"output_sqnr,omitempty"`
 	Seconds    map[string]float64 `json:"seconds"`
@@ -204,16 +204,16 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 	if err != nil {
 		return err
 	}
-	c.SQNR = &all
+	c.SQNR = all
 	for i, v := range each {
 		name := j.HW.Scheduled.Out[i].Name
-		if _, place := places(j.HW.Scheduled.Out[i].Node); place {
-			continue // a neighbouring class is no nearer than another
+		if v == nil {
+			continue
 		}
-		c.OutputSQNR = append(c.OutputSQNR, OutputSQNR{name, v})
-		if v < lowSQNR {
+		c.OutputSQNR = append(c.OutputSQNR, OutputSQNR{name, *v})
+		if *v < lowSQNR {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("output %q keeps only %.1f dB against the float model: more bits may "+
-				"help (--bits 12), and lathe quantize shows the error of each node", name, v))
+				"help (--bits 12), and lathe quantize shows the error of each node", name, *v))
 		}
 	}
 	c.saturated(j)
@@ -342,10 +342,11 @@ func (c *Check) pace(plan *lower.Plan, promised *lower.Balance) {
 	hz, fps := plan.Target.ClockMHz*1e6, plan.Fold.FPS
 	switch {
 	case fps > 0 && c.II*fps > hz*(1+1e-12):
-		c.Missed = fmt.Sprintf("a sample takes %g cycles, at %g MHz %.10g samples a second; the plan asks for %.10g", c.II,
-			plan.Target.ClockMHz, hz/c.II, fps)
+		c.Missed = fmt.Sprintf("a sample takes %s cycles, at %s MHz %s samples a second; the plan asks for %s",
+			diag.Number(c.II, 10), diag.Number(plan.Target.ClockMHz, -1), diag.Number(hz/c.II, 10), diag.Number(fps, 10))
 	case promised != nil && c.II > promised.Cycles:
-		c.Missed = fmt.Sprintf("a sample takes %g cycles, %g were promised", c.II, promised.Cycles)
+		c.Missed = fmt.Sprintf("a sample takes %s cycles, %s were promised", diag.Number(c.II, 10),
+			diag.Number(promised.Cycles, 10))
 	}
 }
 

@@ -22,6 +22,8 @@ type Value struct {
 	// Alone is the error that the node makes by itself: its quantized operation on the values of the float graph, encoded
 	// in the formats of its arguments. nil where that was not asked for, or where the float graph lacks an argument.
 	Alone *Error
+	// Place says that the value of an output is a position, such as the number of a class, whose ratio means nothing.
+	Place bool
 	// Sizes counts the float values by size, nil where errors alone were not asked for: [0] are zeros, [1+i] those with
 	// 2^(i+LeastExp) <= |v| < 2^(i+LeastExp+1), smaller ones with the first and larger ones with the last.
 	Sizes []int

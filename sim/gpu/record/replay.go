@@ -164,8 +164,8 @@ func (r *Report) verdict(dir string) error {
 		return nil
 	}
 	return diag.New("L0987", dir, "the results of %s differ from those of %s: %d of %d reads differ, the first in step "+
-		"%d: buffer %d, %d of %d bytes, largest error %g", r.Device, r.Recorded, bad, len(r.Reads), first.Step,
-		first.Buffer, first.Differ, first.Bytes, first.MaxErr).
+		"%d: buffer %d, %d of %d bytes, largest error %s", r.Device, r.Recorded, bad, len(r.Reads), first.Step,
+		first.Buffer, first.Differ, first.Bytes, diag.Number(first.MaxErr, -1)).
 		WithHint("with -o DIR the results are kept, to be compared with those in data/")
 }
 
