@@ -56,11 +56,9 @@ func TestQuantizeErrors(t *testing.T) {
 	fc := func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Linear("fc", x, 2, true) }
 	rule := func(keys string) string { return "[[quantize.rule]]\nname = \"*\"\n" + keys }
 	for _, c := range []struct {
-		name  string
-		build func(b *lowertest.Builder, x *ir.Node) *ir.Node
-		plan  string
-		codes string
-		part  string
+		name              string
+		build             func(b *lowertest.Builder, x *ir.Node) *ir.Node
+		plan, codes, part string
 	}{
 		{"softmax twice", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(norm.Softmax, "s2", &column.AxisAttrs{}, b.Add(norm.Softmax, "s1", &column.AxisAttrs{}, x))
@@ -84,9 +82,9 @@ func TestQuantizeErrors(t *testing.T) {
 		{"fp32", fc, rule("data_in = \"fp32\""), "L0406", "stay float"},
 		{"scales on data", relu, "[quantize]\ndata = \"int(8)*[0]\"", "L0406", "for weights"},
 		{"scales along inputs", fc, rule("weight = \"int(8)*[1]\""), "L0406", "output channel"},
-		{"wide table", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(curve.Sigmoid, "s", nil, x) },
-			"[quantize]\ndata = \"fixed(20)\"", "L0407", "up to 16 bits"},
-		{"wide argument", wideArgument, "[[quantize.rule]]\nname = \"s\"\ndata_in = \"fixed(20)\"", "L0407", "note: data_in (\"r\") fixed(20,"},
+		{"wide table", wideArgument, "[quantize]\ndata = \"fixed(20)\"", "L0407", "up to 16 bits"},
+		{"wide argument", wideArgument, "[[quantize.rule]]\nname = \"s\"\ndata_in = \"fixed(20)\"", "L0407",
+			"note: data_in (\"r\") fixed(20,"},
 		{"argmax of fractions", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(reduce.ArgMax, "a", &reduce.ArgMaxAttrs{Axis: 1}, x)
 		}, "[[quantize.rule]]\nop = \"argmax\"\ndata_out = \"fixed(8,4)\"", "L0407", "plan.toml:3"},
