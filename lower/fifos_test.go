@@ -67,6 +67,29 @@ func TestFifos(t *testing.T) {
 	}
 }
 
+// TestCrossedForks: two forks hold each other up, each by a join that waits for the other one.
+func TestCrossedForks(t *testing.T) {
+	plan := mustPlan(t, "[fold]\nmode = \"fold\"\n[[fold.rule]]\nin_lanes = 1\nout_lanes = 1\n")
+	b := lowertest.New(t, 1)
+	x := b.Input("x", 1, 2, 4, 4)
+	a, c := b.Conv("a", x, 2, 1, 1, 0, 1, true), b.Conv("c", x, 2, 1, 1, 0, 1, true)
+	first := b.Add(move.Concat, "first", &move.ConcatAttrs{Axis: 1}, a, c)
+	second := b.Add(move.Concat, "second", &move.ConcatAttrs{Axis: 1}, c, b.Conv("slow", a, 2, 3, 1, 1, 1, true))
+	q, _, err := Quantize(context.Background(), b.Done(first, second), plan, Calibration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := ScheduleWith(context.Background(), q, plan, Options{Verify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	times, frames, err := tokens.Steady(t.Context(), s, &unit.Cache{})
+	if err != nil || !times.Done {
+		t.Errorf("%+v, %v", times, err)
+	}
+	t.Log(frames, times.II())
+}
+
 // TestTurns schedules a concat that takes its two streams by turns, rows that a pad adds, and a repeated vector:
 // where they would hold up the units before them, FIFOs keep the pace of the slowest unit.
 func TestTurns(t *testing.T) {

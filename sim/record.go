@@ -138,12 +138,19 @@ func (r *reader) finish() {
 	if len(res.FirstIn) > 0 {
 		res.LatencyCycles = res.FirstOut[0] - res.FirstIn[0]
 	}
-	for _, first := range r.firstOut {
-		if end := len(first) - 1; end > 0 {
+	res.IICycles = Interval(res.Out)
+}
+
+// Interval is the mean distance of frames in the second half of a run, of that port where it is the greatest; 0 for
+// fewer than two frames.
+func Interval(out []PortStats) (cycles float64) {
+	for _, p := range out {
+		if end := len(p.First) - 1; end > 0 {
 			from := end / 2
-			res.IICycles = max(res.IICycles, float64(first[end]-first[from])/float64(end-from))
+			cycles = max(cycles, float64(p.First[end]-p.First[from])/float64(end-from))
 		}
 	}
+	return cycles
 }
 
 // merge takes, frame by frame, the best cycle over the ports.

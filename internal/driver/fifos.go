@@ -27,9 +27,9 @@ type Fifo struct {
 	instance string
 }
 
-// predict lists the FIFOs of a design, and says how many cycles a sample takes. A FIFO that is shallower than it must
-// be is an error L0720.
-func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, err error) {
+// predict lists the FIFOs of a design, and says how many cycles a sample takes, and of how many samples a run shows it.
+// A FIFO that is shallower than it must be is an error L0720.
+func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, samples int, err error) {
 	for _, u := range hw.Design.Units {
 		if u.Depth > 0 {
 			list = append(list, Fifo{Node: u.Node, Depth: u.Depth, instance: u.Instance})
@@ -37,14 +37,18 @@ func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, err er
 	}
 	ii = float64(Slowest(hw.Design).Cycles)
 	if len(list) == 0 && !forks(hw.Scheduled) {
-		return nil, ii, nil
+		return nil, ii, quietSamples, nil
 	}
 	if err := tokens.Check(ctx, hw.Scheduled, &hw.units); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
-	times, err := tokens.Run(ctx, hw.Scheduled, &hw.units, quietSamples)
+	times, samples, err := tokens.Steady(ctx, hw.Scheduled, &hw.units)
+	if err == nil && samples < quietSamples { // a large design
+		samples = quietSamples
+		times, err = tokens.Run(ctx, hw.Scheduled, &hw.units, samples)
+	}
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
 	for n, most := range times.Most {
 		for i := range list {
@@ -53,7 +57,7 @@ func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, err er
 			}
 		}
 	}
-	return list, max(ii, times.II()), nil
+	return list, max(ii, times.II()), samples, nil
 }
 
 // forks says that a value of g has several readers.

@@ -123,7 +123,7 @@ func (o *outcome) judge(j *driver.Job) error {
 	for _, out := range j.HW.Scheduled.Out {
 		each += out.Node.Type.Elems() + out.Node.Type.Blocks()
 	}
-	want := map[string]int{"pjrt": c.Samples * each, "rtl": (quietSamples + c.Samples) * each,
+	want := map[string]int{"pjrt": c.Samples * each, "rtl": (c.Quiet + c.Samples) * each,
 		"icarus": j.Second.Frames * each}
 	for range j.Seeds[1:] {
 		if o.Later > 0 {
@@ -140,8 +140,8 @@ func (o *outcome) judge(j *driver.Job) error {
 			return fmt.Errorf("%s was compared on %d codes, not on %d", engine, c.Compared[engine], n)
 		}
 	}
-	if c.II != float64(j.HW.Schedule.II()) {
-		return fmt.Errorf("a sample takes %g cycles, predicted are %d", c.II, j.HW.Schedule.II())
+	if ii := j.HW.Interval(); c.II != ii {
+		return fmt.Errorf("a sample takes %g cycles, promised are %g", c.II, ii)
 	}
 	if c.Stalls.Starved == 0 || c.Stalls.Blocked == 0 {
 		return fmt.Errorf("a kind of stall never happened: %+v", c.Stalls)

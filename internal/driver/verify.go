@@ -40,6 +40,8 @@ type Check struct {
 	// Balance is what the balance mode aimed at and reached; nil in other modes.
 	Balance *lower.Balance     `json:"balance,omitempty"`
 	First   []*golden.Mismatch `json:"first_mismatches,omitempty"`
+	// Quiet is the number of samples of the run without stalls.
+	Quiet int `json:"quiet_samples"`
 	// Latency is first beat in to first beat out, II the distance of samples, both without stalls; Cycles is the length
 	// of the stalled runs.
 	Latency  int         `json:"latency_cycles"`
@@ -116,7 +118,7 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.Fifos, c.predicted, err = predict(ctx, j.HW); err != nil {
+	if c.Fifos, c.predicted, c.Quiet, err = predict(ctx, j.HW); err != nil {
 		return nil, err
 	}
 	want, err := program.Run(ctx, j.Samples)
@@ -282,12 +284,12 @@ func (c *Check) compare(engine string, nodes []*ir.Node, want, got []ref.Sample)
 	return nil
 }
 
-// quietSamples is how many samples measure latency and initiation interval without stalls.
+// quietSamples is how many samples measure latency and initiation interval of a design in which no streams meet.
 const quietSamples = 16
 
 // simulate measures an undisturbed run first, then compares one run a seed with random stalls on all ports.
 func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []ref.Sample, nodes []*ir.Node) error {
-	quiet, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, repeat(j.Samples, quietSamples),
+	quiet, err := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, repeat(j.Samples, c.Quiet),
 		sim.Input{Occupancy: len(c.Fifos) > 0, MaxIdle: j.patience()})
 	if err != nil {
 		return err
@@ -302,7 +304,7 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 			diag.Number(c.predicted, -1)))
 	}
 	c.pace(j.HW.Plan, j.HW.Schedule.Balance)
-	if err := c.compare("rtl", nodes, repeat(want, quietSamples), quiet.Outputs); err != nil {
+	if err := c.compare("rtl", nodes, repeat(want, c.Quiet), quiet.Outputs); err != nil {
 		return err
 	}
 	for i, seed := range j.Seeds {

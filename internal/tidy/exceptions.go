@@ -18,7 +18,7 @@ var large = []Exception{
 var operators = []Exception{
 	{"concrete", "internal/difftest", "defines formats a second time, independently, and draws their edge cases"},
 	{"identity", "internal/difftest", "defines operations a second time, independently, and draws chains of them"},
-	{"identity", "lower/lowertest/random.go", "draws random networks of the operations that passes rewrite"},
+	{"identity", "lower/lowertest", "draws random networks of the operations that passes rewrite and streams join"},
 	{"identity", "lower/recognize", "makes operations of what exporters have decomposed: each rewrite is about one"},
 	{"identity", "lower/simplify", "merges scales, pads and pools: each rewrite is about the operations that it merges"},
 	{"identity", "lower/layout", "pushes transposes and reshapes out: they are what it is about"},

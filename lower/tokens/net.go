@@ -44,6 +44,8 @@ type options struct {
 	worst bool
 	// holds, if not nil, says before every beat of an input, and in every cycle of an output, whether it holds still.
 	holds func(cycle int) bool
+	// pace, if not 0, is how many cycles pass at least between the frames of an input.
+	pace float64
 }
 
 // build makes the parts of all nodes.
@@ -84,7 +86,11 @@ func (b *builder) next(n *ir.Node) *beat.Wire {
 }
 
 func (b *builder) source(beats, frames int) *beat.Wire {
-	w, c := b.net.Source(beats, frames, b.o.holds)
+	holds := b.o.holds
+	if b.o.pace > 0 {
+		holds = paced(beats, b.o.pace)
+	}
+	w, c := b.net.Source(beats, frames, holds)
 	b.net.in = append(b.net.in, c)
 	return w
 }

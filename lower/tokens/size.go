@@ -11,15 +11,6 @@ import (
 	"lathe/lower/tokens/beat"
 )
 
-// maxFrames is how many samples a simulation runs at most: as many as a simulation of the hardware without stalls.
-const maxFrames = 16
-
-// effort bounds the samples of one simulation by parts times cycles; fewest are those of one beyond it.
-const (
-	effort = 5e7
-	fewest = 3
-)
-
 // sizer looks for the FIFOs of a graph that has one on every branch of its forks.
 type sizer struct {
 	g      *ir.Graph
@@ -33,6 +24,7 @@ type sizer struct {
 	known   *known
 	net     *net           // of the last run
 	quiet   map[string]ran // runs with all places, by the FIFOs that they had
+	pace    float64        // cycles between the samples of an input; 0: as fast as they are taken
 	ctx     context.Context
 }
 
@@ -44,8 +36,8 @@ type ran struct {
 
 // depths computes how deep each of the FIFO nodes called branches must be, which insert made, so that the design
 // neither stops nor waits for them: the most beats that a FIFO without an end would hold, and one more. 0: no FIFO is
-// needed. The depths in the graph do not count. ii is the cycles of a sample with them. Error L0433 for a design that
-// stops all the same.
+// needed. The depths in the graph do not count. ii is the cycles of a sample with them, in a steady run where there is
+// time for one. Error L0433 for a design that stops all the same.
 //
 // Registers that move together have fewer places for beats that come with gaps. What must never happen, a design that
 // stops, is therefore looked at with one place for each such row, and how fast it is without stalls with all.
@@ -58,6 +50,23 @@ func depths(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known)
 	if err != nil {
 		return nil, 0, err
 	}
+	for {
+		if depth, ii, err = s.sized(branches); err != nil {
+			return nil, 0, err
+		}
+		if 2*s.frames > affordable(g) {
+			return depth, ii, nil
+		}
+		t, frames, err := steady(g, func(frames int) (*Times, error) { return s.with(branches, depth, frames) })
+		if err != nil || frames <= s.frames || t.II() <= ii+slack {
+			return depth, t.II(), err
+		}
+		s.longer(frames)
+	}
+}
+
+// sized are the depths that the samples of one run ask for, and the cycles of a sample with FIFOs without end.
+func (s *sizer) sized(branches []*ir.Node) (depth map[*ir.Node]int, ii float64, err error) {
 	if err := s.untilItRuns(branches); err != nil {
 		return nil, 0, err
 	}
@@ -97,21 +106,9 @@ func turns(g *ir.Graph, branches []*ir.Node, known *known) (map[*ir.Node]int, er
 	return found, nil
 }
 
-// framesFor is how many frames of g are simulated.
-func framesFor(g *ir.Graph) int {
-	ii, parts := 1, 0
-	for _, n := range g.Nodes {
-		if !n.IsConst() {
-			ii, parts = max(ii, n.HW.II), parts+3
-		}
-	}
-	return min(maxFrames, max(fewest, int(effort/float64(ii)/float64(parts))))
-}
-
 // run simulates with the chosen FIFOs without end and the other branches without FIFO.
-func (s *sizer) run(branches []*ir.Node, frames int, worst bool) (*Times, error) {
-	var err error
-	s.net, err = build(s.g, options{frames: frames, worst: worst, known: s.known, depth: func(n *ir.Node) (int, bool) {
+func (s *sizer) run(branches []*ir.Node, frames int, worst bool) (t *Times, err error) {
+	o := options{frames: frames, worst: worst, known: s.known, depth: func(n *ir.Node) (int, bool) {
 		switch {
 		case !slices.Contains(branches, n):
 			return scheduled(n)
@@ -121,8 +118,11 @@ func (s *sizer) run(branches []*ir.Node, frames int, worst bool) (*Times, error)
 			return beat.Unlimited, s.late[n]
 		}
 		return 0, false
-	}})
-	if err != nil {
+	}}
+	if !worst {
+		o.pace = s.pace
+	}
+	if s.net, err = build(s.g, o); err != nil {
 		return nil, err
 	}
 	return s.net.times(s.ctx, len(s.g.Out))
@@ -196,10 +196,11 @@ func (s *sizer) release(branches []*ir.Node, t *Times) (err error) {
 	return err
 }
 
-// culprit finds a branch that holds its fork up, in graph order: one that the starved argument does not depend on, if
-// there is any.
+// culprit finds a branch that holds its fork up, in graph order. Behind it a unit starves for another stream: best one
+// from the same fork that does not depend on the branch, then any from that fork. Last comes one from elsewhere: two
+// forks that hold each other up, each by a unit that waits for the other one.
 func (s *sizer) culprit(branches []*ir.Node) *ir.Node {
-	var second *ir.Node
+	var second, third *ir.Node
 	for _, b := range branches {
 		f := s.net.forks[b.Args[0]]
 		if in := s.net.into[b]; s.on[b] || f == nil || !f.In.Full() || !in.Full() {
@@ -207,28 +208,42 @@ func (s *sizer) culprit(branches []*ir.Node) *ir.Node {
 		}
 		behind := downstream(s.g, b)
 		beside := downstream(s.g, b.Args[0])
-		for _, join := range s.g.Nodes {
-			args := s.net.args[join]
-			if args == nil || !behind[join] {
-				continue
-			}
-			i := 0
-			for _, a := range join.Args {
-				if a.IsConst() {
-					continue
-				}
-				starved := !args[i].Full() && beside[a]
-				i++
-				if starved && !behind[a] {
-					return b
-				}
-				if starved && second == nil {
-					second = b
-				}
+		for _, a := range s.starved(behind) {
+			switch {
+			case beside[a] && !behind[a]:
+				return b
+			case beside[a] && second == nil:
+				second = b
+			case !behind[a] && third == nil && slices.ContainsFunc(f.Out, func(w *beat.Wire) bool { return !w.Full() }):
+				third = b
 			}
 		}
 	}
+	if second == nil {
+		return third
+	}
 	return second
+}
+
+// starved are the arguments that those of the given units with several streams wait for.
+func (s *sizer) starved(units map[*ir.Node]bool) (found []*ir.Node) {
+	for _, join := range s.g.Nodes {
+		args := s.net.args[join]
+		if args == nil || !units[join] {
+			continue
+		}
+		i := 0
+		for _, a := range join.Args {
+			if a.IsConst() {
+				continue
+			}
+			if !args[i].Full() {
+				found = append(found, a)
+			}
+			i++
+		}
+	}
+	return found
 }
 
 // downstream are the nodes that depend on n, itself included.
@@ -250,7 +265,7 @@ const slack = 0.5
 // untilItIsFast adds FIFOs until samples follow each other as fast as with FIFOs on all branches.
 func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 	now, err := s.undisturbed(branches)
-	if err != nil || now.Done && now.II() <= s.limit()+slack {
+	if err != nil || now.Done && now.II() <= slowest(s.g)+slack {
 		return err
 	}
 	needed := s.on
@@ -286,17 +301,6 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 		}
 	}
 	return nil
-}
-
-// limit is the initiation interval that no FIFO can better: that of the slowest unit.
-func (s *sizer) limit() float64 {
-	ii := 0
-	for _, n := range s.g.Nodes {
-		if !n.IsConst() {
-			ii = max(ii, n.HW.II)
-		}
-	}
-	return float64(ii)
 }
 
 // busiest is the branch that alone held its fork up in most cycles of the last run.

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build long
+
+package driver_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lathe/internal/driver"
+	"lathe/sim"
+)
+
+// TestManyIntervals is TestIntervals of 220 branching networks and 30 recurrent ones.
+func TestManyIntervals(t *testing.T) { compareIntervals(t, 220, 10) }
+
+// TestExampleIntervals: every example under every plan takes the cycles a sample that reports promise. Designs that are
+// equal but for names are simulated once.
+func TestExampleIntervals(t *testing.T) {
+	models, err := inHardware("model.onnx")
+	plans, planErr := filepath.Glob(examples + "plans/*.toml")
+	if err != nil || planErr != nil || len(models) < 9 || len(plans) < 16 {
+		t.Fatalf("%d examples, %d plans, %v, %v", len(models), len(plans), err, planErr)
+	}
+	known := map[string]float64{}
+	for _, m := range models {
+		for _, p := range append([]string{""}, plans...) {
+			model, plan := filepath.Base(filepath.Dir(m)), strings.TrimSuffix(filepath.Base(p), ".toml")
+			if p == "" {
+				plan = ""
+			}
+			t.Run(model+"/"+plan, func(t *testing.T) {
+				j := job(t, model, "model.onnx", plan, 20)
+				key := circuit(j.HW.Scheduled)
+				if known[key] == 0 {
+					known[key] = quietInterval(t, j)
+				}
+				if got, want := known[key], j.HW.Interval(); got != want {
+					t.Errorf("a sample takes %g cycles, %g were promised", got, want)
+				}
+			})
+		}
+	}
+	t.Logf("%d designs", len(known))
+}
+
+// quietInterval simulates 16 samples without stalls.
+func quietInterval(t *testing.T, j *driver.Job) float64 {
+	t.Helper()
+	m, err := sim.Build(t.Context(), sim.DesignSpec(j.HW.Design, engines(t).Cache, false, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := sim.Input{MaxIdle: 1 << 22}
+	run, err := sim.RunDesign(t.Context(), m, j.HW.Scheduled, j.HW.Design, j.Samples[:quietSamples], in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run.Result.IICycles
+}
