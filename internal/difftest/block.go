@@ -3,7 +3,9 @@
 package difftest
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"testing"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -26,6 +28,21 @@ func BlockCase(kind string, i int) (*ir.Graph, *rand.Rand) {
 	x := b.kind(kind)
 	b.g.Out = []ir.Output{{Name: "y", Node: x}}
 	return b.g, r
+}
+
+// Blocks draws count graphs of a kind that are legal.
+func Blocks(t *testing.T, kind string, count int) (graphs []*ir.Graph) {
+	t.Helper()
+	refused := 0
+	for i := 0; len(graphs) < count; i++ {
+		g, _ := BlockCase(kind, i)
+		if err := g.Check(); err == nil {
+			graphs = append(graphs, g)
+		} else if refused++; refused > count+10 {
+			t.Fatalf("%d of %s refused: %v\n%s", refused, kind, err, Describe(g))
+		}
+	}
+	return graphs
 }
 
 // blockGraph is a graph under construction.
@@ -198,4 +215,31 @@ func (b *blockGraph) sum(o *ir.Op, attrs any, x *ir.Node, shape ...int) *ir.Node
 		}
 	}
 	return n
+}
+
+// otherBlock is a block format that is none of ir/format's: scale fields of 6 bits around 2^0 = 40.
+type otherBlock struct{ format.IntBlock }
+
+func (o otherBlock) String() string         { return fmt.Sprintf("other(%d,%d)", o.W, o.K) }
+func (o otherBlock) CodeSet() format.Format { return o }
+
+// OtherBlocks is blocks in and out, a sum over them, and relu on them.
+func OtherBlocks(w, k, row, out int) *ir.Graph {
+	b := &blockGraph{r: Rand("other blocks", w), g: &ir.Graph{Name: "other", Stage: ir.StageQuantized}}
+	f := otherBlock{format.IntBlock{W: w, K: k, ScaleBits: 6, Bias: 40}}
+	x := b.node(pointwise.Cast, nil, f, b.input(format.Fixed{W: 14, F: 9, Signed: true}, 3, row))
+	values := make([]float32, out*row)
+	for i := range values {
+		values[i] = float32(b.r.NormFloat64()) * float32(int(1)<<(i/k%5))
+	}
+	weights := ir.EncodeFloats(ir.Type{Shape: []int{out, row}, Format: f}, values)
+	typ := weights.Type
+	typ.Scales = ir.ScaleValues(f, weights.BlockScales)
+	c := &ir.Node{Name: "w", Op: leaf.Const, Attrs: &ir.Const{Data: ir.CodeBlob(weights.Codes)}, Type: typ}
+	b.g.Nodes = append(b.g.Nodes, c)
+	sum := b.node(sum.Linear, nil, format.Fixed{W: 30, F: 14, Signed: true, Round: format.RoundFloor}, x, c)
+	y := b.node(pointwise.Relu, nil, f, b.node(pointwise.Cast, nil, f, sum))
+	y = b.node(pointwise.Cast, nil, format.Fixed{W: 12, F: 5, Signed: true}, y)
+	b.g.Out = []ir.Output{{Name: "y", Node: y}}
+	return b.g
 }

@@ -261,8 +261,8 @@ func (c *chain) short(a, b *ir.Node) *ir.Node {
 	return c.node(pointwise.Add, nil, a, b)
 }
 
-// describeFifos lists the FIFOs of a graph for a failure.
-func describeFifos(g *ir.Graph) (text string) {
+// DescribeFifos lists the FIFOs of a graph for a failure.
+func DescribeFifos(g *ir.Graph) (text string) {
 	for _, n := range g.Nodes {
 		if n.Op == stream.Fifo {
 			text += fmt.Sprintf("  %s behind %s: %d beats\n", n.Name, n.Args[0].Name, n.HW.Fifo)

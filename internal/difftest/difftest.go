@@ -5,15 +5,17 @@
 // second time there too. Operations and formats are also named where random graphs form chains and blocks, and in cases
 // of single values.
 //
-// The tests of this package compare
+// The tests of this folder compare
 //
-//	the Eval column            with the slow evaluator, over all formats
-//	StableHLO on PJRT          with the Eval column, code by code; float graphs within a tolerance
-//	Verilated and Icarus RTL   with the Eval column, code by code, under random stalls
-//	CUDA kernels, emulated     with the Eval column, code by code; float graphs within a tolerance
+//	here       the Eval column            with the slow evaluator, over all formats
+//	floats     float graphs               with the slow evaluator, and with PJRT within a tolerance
+//	programs   StableHLO on PJRT          with the Eval column, code by code
+//	hardware   Verilated and Icarus RTL   with the Eval column, code by code, under random stalls
+//	kernels    CUDA kernels, emulated     with the Eval column, code by code; float graphs within a tolerance
 //
-// for every operation alone and for chains. Case i of operation o is the same graph on every machine; a failure names
-// it (linear/17), and `go test ./internal/difftest -run 'TestExact/linear/17'` runs it again.
+// for every operation alone and for chains. They are packages of their own, since go test runs packages side by side.
+// Case i of operation o is the same graph on every machine; a failure names it (linear/17), and
+// `go test ./internal/difftest -run 'TestExact/linear/17'` runs it again.
 package difftest
 
 import (

@@ -15,7 +15,7 @@ func TestExact(t *testing.T) {
 			for i := range exactCases {
 				t.Run(fmt.Sprint(i), func(t *testing.T) {
 					g, r := Case(o, i)
-					compareSlow(t, g, r, exactSamples)
+					CompareSlow(t, g, r, exactSamples)
 				})
 			}
 		})

@@ -30,7 +30,7 @@ func Float(r *rand.Rand, g *ir.Graph) (*ir.Graph, error) {
 		n.Type = ir.Float(n.Type.Shape...)
 		switch a := n.Attrs.(type) {
 		case *ir.Const:
-			a.Data = randomFloats(r, n.Type.Elems())
+			a.Data = RandomFloats(r, n.Type.Elems())
 		case *move.TransposeAttrs:
 			a.Perm = r.Perm(len(a.Perm))
 		case *sum.ConvAttrs:
@@ -66,7 +66,8 @@ func channelsFirst(shape []int) []int {
 	return append([]int{shape[0], shape[last]}, shape[1:last]...)
 }
 
-func randomFloats(r *rand.Rand, n int) *ir.Blob {
+// RandomFloats are n values from a normal distribution.
+func RandomFloats(r *rand.Rand, n int) *ir.Blob {
 	values := make([]float32, n)
 	for i := range values {
 		values[i] = float32(r.NormFloat64())

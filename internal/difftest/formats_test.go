@@ -182,7 +182,7 @@ func TestFormats(t *testing.T) {
 					reformat(r, g, f)
 					if g.Check() == nil {
 						legal++
-						compareSlow(t, g, r, exactSamples)
+						CompareSlow(t, g, r, exactSamples)
 					}
 				}
 				if legal < exactCases/8 {
@@ -200,7 +200,7 @@ func TestFormatChain(t *testing.T) {
 			r := Rand(ops, 1000)
 			same := func(int) format.Format { return f }
 			g := ChainIn(r, ops, same, same)
-			t.Run(fmt.Sprint(f, "/", i), func(t *testing.T) { compareSlow(t, g, r, exactSamples) })
+			t.Run(fmt.Sprint(f, "/", i), func(t *testing.T) { CompareSlow(t, g, r, exactSamples) })
 		}
 	}
 }
@@ -215,7 +215,7 @@ func TestCastZero(t *testing.T) {
 	for c := range in.Codes {
 		in.Codes[c] = int64(c)
 	}
-	out, err := evaluate(t.Context(), g, []ref.Sample{{in}})
+	out, err := Evaluate(t.Context(), g, []ref.Sample{{in}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func Samples(r *rand.Rand, g *ir.Graph, n int) []ref.Sample {
 		for i := range samples {
 			t := ir.NewTensor(in.Type)
 			if t.Codes == nil {
-				fillFloats(r, t.Floats, i)
+				FillFloats(r, t.Floats, i)
 			} else {
 				fillCodes(r, in.Type.Format, t.Codes, rows, i)
 				keepInside(g, in, t.Codes)
@@ -123,8 +123,8 @@ func codeRange(f format.Format) format.Fixed {
 	return format.Fixed{W: f.Width()}
 }
 
-// fillFloats makes value i of a float input: zeros, equal values, large and small ones, then normal ones.
-func fillFloats(r *rand.Rand, x []float32, i int) {
+// FillFloats makes value i of a float input: zeros, equal values, large and small ones, then normal ones.
+func FillFloats(r *rand.Rand, x []float32, i int) {
 	scale := []float64{0, 1, 100, 1e-3, 1}[min(i, 4)]
 	for k := range x {
 		x[k] = float32(r.NormFloat64() * scale)

@@ -95,7 +95,7 @@ func arriving(n *ir.Node) int {
 	return n.HW.InLanes
 }
 
-// adapt puts width converters between n and its argument k where their lanes differ.
+// adapt puts width converters between n and its argument k where their lanes Differ.
 func adapt(g *ir.Graph, n *ir.Node, k int) {
 	have, want := n.Args[k].HW.OutLanes, arriving(n)
 	if want%have != 0 { // first to what divides both

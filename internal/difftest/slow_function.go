@@ -12,8 +12,8 @@ import (
 	"lathe/ir/op/curve"
 )
 
-// isTable says that n is one of the functions of slowTable.
-func isTable(n *ir.Node) bool {
+// IsTable says that n is one of the functions of slowTable.
+func IsTable(n *ir.Node) bool {
 	_, ok := slowTable(n, new(big.Rat))
 	return ok
 }

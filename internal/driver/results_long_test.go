@@ -63,7 +63,7 @@ type entry struct {
 }
 
 // extraPlans are shown on one file of each model. unroll is shown nowhere: Icarus takes an hour for two samples of
-// such a design; internal/difftest simulates unrolled networks.
+// such a design; internal/difftest/hardware simulates unrolled networks.
 var extraPlans = []string{"mixed", "wrap", "pack", "serial"}
 
 const leftOut = "unroll"

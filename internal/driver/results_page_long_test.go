@@ -89,7 +89,7 @@ In the table are the ` + "`.onnx`" + ` files of all examples but the transformer
 tiny-llama), which hardware cannot run, under no plan and under each plan of
 [examples/plans](../examples/plans), with two limits:
 
-- ` + "`unroll`" + ` is left out, since Icarus takes an hour for two samples of such a design; internal/difftest
+- ` + "`unroll`" + ` is left out, since Icarus takes an hour for two samples of such a design; internal/difftest/hardware
   simulates unrolled random networks.
 - ` + "`mixed`, `pack`, `serial` and `wrap`" + ` run on ` + "`model.onnx`" + ` only.
 

@@ -28,13 +28,13 @@ var meanings = []meaning{
 		[]string{"ir", "lower", "lower/balance", "rtl/", "internal/diag"},
 		"constants are computed, scales absorbed, reductions reduce", nil},
 	{"flow", regexp.MustCompile(`^flows?$`),
-		[]string{"ir/unit", "ir/op/hardware", "lower/tokens", "rtl/", "internal/difftest"},
+		[]string{"ir/unit", "ir/op/hardware", "lower/tokens", "rtl/", "internal/difftest/"},
 		"stages in a row are a pipeline or steps", nil},
 	{"pair", regexp.MustCompile(`^pair(s|ed|ing)?$`),
 		[]string{"ir/op/", "lower/forks.go", "lower/recognize", "rtl/", "cuda/", "frontend/onnx/ops.go",
-			"frontend/torch/ops_pair.go", "internal/difftest"},
+			"frontend/torch/ops_pair.go", "internal/difftest/"},
 		"what belongs together matches, what is two is called by its names", []string{"pair_streams"}},
-	{"real", regexp.MustCompile(`^reals?$`), []string{"ir/op/", "rtl/", "internal/diag", "internal/difftest"},
+	{"real", regexp.MustCompile(`^reals?$`), []string{"ir/op/", "rtl/", "internal/diag", "internal/difftest/"},
 		"what is not whole or not quantized is float", nil},
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package hardware
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"lathe/emit/verilog"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
+	"lathe/internal/difftest"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op/sum"
@@ -30,7 +31,7 @@ const perDesign = 10
 // with the flow lines of its modules.
 func TestRTL(t *testing.T) {
 	var graphs []*ir.Graph
-	for _, o := range Ops() {
+	for _, o := range difftest.Ops() {
 		if o.RTL == nil {
 			continue
 		}
@@ -42,7 +43,7 @@ func TestRTL(t *testing.T) {
 	for i := 0; i < len(graphs); i += perDesign {
 		t.Run(fmt.Sprint(i/perDesign), func(t *testing.T) {
 			t.Parallel()
-			r := Rand("rtl", i)
+			r := difftest.Rand("rtl", i)
 			group := graphs[i:min(i+perDesign, len(graphs))]
 			compareRTL(t, r, group, rtlSamples, i < icarusDesigns*perDesign)
 		})
@@ -55,16 +56,16 @@ func hardware(t *testing.T, o *ir.Op) (graphs []*ir.Graph, refused int) {
 	if o == sum.Linear || o == sum.Conv { // several modules each
 		cases *= 2
 	}
-	if g, _ := Case(o, 0); isTable(g.Out[0].Node) { // all of them are one module with different images
+	if g, _ := difftest.Case(o, 0); difftest.IsTable(g.Out[0].Node) { // all of them are one module with different images
 		cases = tableCases
 	}
 	for i := 0; len(graphs) < cases; i++ {
-		g, r := Case(o, i)
-		Schedule(r, g)
+		g, r := difftest.Case(o, i)
+		difftest.Schedule(r, g)
 		if _, err := verilog.Emit(g, verilog.Options{}); err == nil {
 			graphs = append(graphs, g)
 		} else if refused++; !slices.Contains(noRTL, diag.CodeOf(err)) || refused > 3*cases+10 {
-			t.Fatalf("%s, case %d, %d refused: %v\n%s", o.Name, i, refused, err, Describe(g))
+			t.Fatalf("%s, case %d, %d refused: %v\n%s", o.Name, i, refused, err, difftest.Describe(g))
 		}
 	}
 	return graphs, refused
@@ -76,23 +77,23 @@ func hardware(t *testing.T, o *ir.Op) (graphs []*ir.Graph, refused int) {
 func compareRTL(t *testing.T, r *rand.Rand, graphs []*ir.Graph, n int, icarus bool) {
 	t.Helper()
 	tools.Need(t, "verilator", "g++")
-	g := Merge("merged", graphs)
-	samples := Samples(r, g, n)
-	want, err := evaluate(t.Context(), g, samples)
+	g := difftest.Merge("merged", graphs)
+	samples := difftest.Samples(r, g, n)
+	want, err := difftest.Evaluate(t.Context(), g, samples)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	d, err := verilog.Emit(g, verilog.Options{})
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	if err := sim.Lint(t.Context(), tools.CacheDir(t), d.Top, d.Files); err != nil {
-		t.Errorf("%v\n%s", err, Describe(g))
+		t.Errorf("%v\n%s", err, difftest.Describe(g))
 	}
 	spec := sim.DesignSpec(d, tools.CacheDir(t), false, false)
 	m, err := sim.Build(t.Context(), spec)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	for seed := range 3 {
 		in := sim.Input{Seed: uint64(seed), MaxIdle: 20_000, Drain: 50}
@@ -104,14 +105,14 @@ func compareRTL(t *testing.T, r *rand.Rand, graphs []*ir.Graph, n int, icarus bo
 		}
 		run, err := sim.RunDesign(t.Context(), m, g, d, samples, in)
 		if err != nil {
-			t.Fatalf("seed %d: %v\n%s", seed, err, Describe(g))
+			t.Fatalf("seed %d: %v\n%s", seed, err, difftest.Describe(g))
 		}
 		if err := run.Result.Check(&spec); err != nil {
-			t.Errorf("seed %d: %v\n%s", seed, err, Describe(g))
+			t.Errorf("seed %d: %v\n%s", seed, err, difftest.Describe(g))
 		}
 		for s := range samples {
-			if what := differ(g, want[s], run.Outputs[s], 0); what != "" {
-				report(t, g, what, s, samples[s])
+			if what := difftest.Differ(g, want[s], run.Outputs[s], 0); what != "" {
+				difftest.Report(t, g, what, s, samples[s])
 			}
 		}
 	}
@@ -156,12 +157,12 @@ func compareIcarus(t *testing.T, g *ir.Graph, d *emit.Design, spec sim.Spec, sam
 	}
 	got, err := sim.Icarus(t.Context(), spec, in)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	for i, stream := range got {
 		if !bytes.Equal(stream, outputs[i]) {
 			t.Errorf("Icarus: output %s is %x, want %x\n%s", g.Out[i].Name, stream, outputs[i],
-				describeCase(g, g.Out[i].Name[:len(g.Out[i].Name)-1], samples[0]))
+				difftest.DescribeCase(g, g.Out[i].Name[:len(g.Out[i].Name)-1], samples[0]))
 		}
 	}
 }

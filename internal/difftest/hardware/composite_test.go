@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package hardware
 
 import (
 	"fmt"
 	"testing"
 
+	"lathe/internal/difftest"
+	"lathe/internal/difftest/programs"
 	"lathe/ir"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/sequence"
@@ -18,20 +20,20 @@ func TestComposites(t *testing.T) {
 	var designs []*ir.Graph
 	for _, o := range []*ir.Op{norm.LogSoftmax, sequence.Rotary} {
 		for i, found := 0, 0; found < chainCases/7; i++ {
-			g, r := Case(o, i)
+			g, r := difftest.Case(o, i)
 			if len(g.In) > 1 {
 				continue // a scale that is computed
 			}
 			found++
 			c := lower.Calibration{Samples: map[string][]*ir.Tensor{}}
-			for _, s := range Samples(r, g, 8)[4:] {
+			for _, s := range difftest.Samples(r, g, 8)[4:] {
 				c.Samples["x"] = append(c.Samples["x"], s[0])
 			}
 			q, _, err := lower.Quantize(t.Context(), g, lower.DefaultPlan(), c)
 			if err != nil {
-				t.Fatalf("%s/%d: %v\n%s", o.Name, i, err, Describe(g))
+				t.Fatalf("%s/%d: %v\n%s", o.Name, i, err, difftest.Describe(g))
 			}
-			comparePJRT(t, q, r, 0)
+			programs.Compare(t, q, r, 0)
 			designs = append(designs, scheduled(t, q, found%2 == 0))
 		}
 	}
@@ -39,7 +41,7 @@ func TestComposites(t *testing.T) {
 		t.Run(fmt.Sprint("rtl/", i/chainsPerDesign), func(t *testing.T) {
 			t.Parallel()
 			group := designs[i:min(i+chainsPerDesign, len(designs))]
-			compareRTL(t, Rand("composites", i), group, chainFrames, i == 0)
+			compareRTL(t, difftest.Rand("composites", i), group, chainFrames, i == 0)
 		})
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package programs
 
 import (
 	"fmt"
@@ -10,6 +10,7 @@ import (
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
+	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/curve"
@@ -71,7 +72,7 @@ func TestSpecials(t *testing.T) {
 	for _, in := range g.In {
 		sample = append(sample, &ir.Tensor{Type: in.Type, Floats: specials})
 	}
-	want, err := evaluate(t.Context(), g, []ref.Sample{sample})
+	want, err := difftest.Evaluate(t.Context(), g, []ref.Sample{sample})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,11 +135,11 @@ func TestExtremes(t *testing.T) {
 				addOut(t, g, "to "+string(to), whole.Convert, &whole.ConvertAttrs{To: to}, a)
 			}
 			s := []ref.Sample{{{Type: a.Type, Codes: inside}, {Type: b.Type, Codes: inside}}}
-			want, err := evaluate(t.Context(), g, s)
+			want, err := difftest.Evaluate(t.Context(), g, s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			slow, err := Slow(g, s[0])
+			slow, err := difftest.Slow(g, s[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -146,10 +147,10 @@ func TestExtremes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := differ(g, slow, want[0], 0); d != "" {
+			if d := difftest.Differ(g, slow, want[0], 0); d != "" {
 				t.Error("ref beside the slow evaluator:", d, inside)
 			}
-			if d := differ(g, want[0], got[0], 0); d != "" {
+			if d := difftest.Differ(g, want[0], got[0], 0); d != "" {
 				t.Error("pjrt beside ref:", d, inside)
 			}
 		})

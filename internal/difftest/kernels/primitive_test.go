@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package kernels
 
 import (
 	"math/rand/v2"
@@ -11,6 +11,7 @@ import (
 	"lathe/emit/cuda/generic"
 	"lathe/emit/cuda/kernel"
 	"lathe/golden/pjrt/pjrttest"
+	"lathe/internal/difftest"
 	"lathe/internal/tools"
 	"lathe/ir/hlo"
 	"lathe/sim/gpu"
@@ -166,7 +167,7 @@ func TestPrimitives(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Rand("primitives", 0)
+	r := difftest.Rand("primitives", 0)
 	for _, p := range append(append(wordPrimitives(r), movePrimitives(r)...), reducePrimitives(r)...) {
 		t.Run(p.name, func(t *testing.T) {
 			b := hlo.New("p")

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package programs
 
 import (
 	"fmt"
 	"testing"
 
+	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/reduce"
@@ -17,7 +18,7 @@ var wholes = []format.Format{ir.Int64, ir.Int32, ir.Int16, ir.Int8, ir.Uint32, i
 // TestWhole draws the operations of quantized graphs that take whole numbers, in float graphs of each format of those:
 // the Eval column against the slow evaluator and against PJRT, code by code.
 func TestWhole(t *testing.T) {
-	for _, o := range Ops() {
+	for _, o := range difftest.Ops() {
 		if !o.Traits.Whole {
 			continue
 		}
@@ -25,13 +26,13 @@ func TestWhole(t *testing.T) {
 			t.Parallel()
 			var graphs []*ir.Graph
 			for i := range 2 * len(wholes) {
-				g, r := Case(o, i)
-				w := Whole(r, g, wholes[i%len(wholes)])
+				g, r := difftest.Case(o, i)
+				w := difftest.Whole(r, g, wholes[i%len(wholes)])
 				graphs = append(graphs, w)
-				t.Run(fmt.Sprint("slow/", i), func(t *testing.T) { compareSlow(t, w, r, exactSamples) })
+				t.Run(fmt.Sprint("slow/", i), func(t *testing.T) { difftest.CompareSlow(t, w, r, exactSamples) })
 			}
 			t.Run("pjrt", func(t *testing.T) {
-				comparePJRT(t, Merge(o.Name, graphs), Rand(o.Name+" on whole numbers", 0), 0)
+				Compare(t, difftest.Merge(o.Name, graphs), difftest.Rand(o.Name+" on whole numbers", 0), 0)
 			})
 		})
 	}
@@ -44,14 +45,14 @@ func TestWholeArgMax(t *testing.T) {
 			t.Parallel()
 			var graphs []*ir.Graph
 			for i := range 8 {
-				g, r := Case(reduce.ArgMax, i)
-				w := Whole(r, g, f)
+				g, r := difftest.Case(reduce.ArgMax, i)
+				w := difftest.Whole(r, g, f)
 				n := w.Out[0].Node
 				n.Type.Format, n.Attrs.(*reduce.ArgMaxAttrs).Least = ir.Int64, i%2 == 1
 				graphs = append(graphs, w)
-				compareSlow(t, w, r, exactSamples)
+				difftest.CompareSlow(t, w, r, exactSamples)
 			}
-			comparePJRT(t, Merge("argmax", graphs), Rand("argmax of "+f.String(), k), 0)
+			Compare(t, difftest.Merge("argmax", graphs), difftest.Rand("argmax of "+f.String(), k), 0)
 		})
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package floats
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 
 	"lathe/golden"
 	"lathe/golden/ref"
+	"lathe/internal/difftest"
+	"lathe/internal/difftest/programs"
 	"lathe/ir"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/norm"
@@ -26,13 +28,13 @@ func TestWeightsAsValues(t *testing.T) {
 		for i := range 6 {
 			t.Run(fmt.Sprint(o.Name, "/", i), func(t *testing.T) {
 				t.Parallel()
-				g, r := Case(o, i)
-				fixed, err := Float(r, g)
+				g, r := difftest.Case(o, i)
+				fixed, err := difftest.Float(r, g)
 				if err != nil {
 					t.Fatal(err)
 				}
 				free, weights := freed(fixed, i)
-				values := Samples(r, free, samples)
+				values := difftest.Samples(r, free, samples)
 				for s := range values { // a positive variance, and the constants of the model in the first sample
 					for k, n := range free.In {
 						c := weights[n]
@@ -49,8 +51,8 @@ func TestWeightsAsValues(t *testing.T) {
 					}
 				}
 				sameAsFixed(t, fixed, free, weights, values[0])
-				compareForm(t, free, values, golden.Form{Samples: samples}, 1e-5)
-				compareForm(t, free, values[:1], golden.Form{}, 1e-5)
+				programs.CompareForm(t, free, values, golden.Form{Samples: samples}, 1e-5)
+				programs.CompareForm(t, free, values[:1], golden.Form{}, 1e-5)
 				shared := golden.Form{Samples: samples, Shared: map[*ir.Node]bool{}}
 				for k, n := range free.In {
 					if shared.Shared[n] = weights[n] != nil; shared.Shared[n] {
@@ -59,7 +61,7 @@ func TestWeightsAsValues(t *testing.T) {
 						}
 					}
 				}
-				compareForm(t, free, values, shared, 1e-5)
+				programs.CompareForm(t, free, values, shared, 1e-5)
 			})
 		}
 	}
@@ -98,15 +100,15 @@ func sameAsFixed(t *testing.T, fixed, free *ir.Graph, weights map[*ir.Node]*ir.N
 			inputs = append(inputs, sample[k])
 		}
 	}
-	want, err := evaluate(t.Context(), fixed, []ref.Sample{inputs})
+	want, err := difftest.Evaluate(t.Context(), fixed, []ref.Sample{inputs})
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := evaluate(t.Context(), free, []ref.Sample{sample})
+	got, err := difftest.Evaluate(t.Context(), free, []ref.Sample{sample})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := differ(free, want[0], got[0], 0); d != "" {
-		t.Errorf("as constants and as inputs: %s\n%s", d, Describe(free))
+	if d := difftest.Differ(free, want[0], got[0], 0); d != "" {
+		t.Errorf("as constants and as inputs: %s\n%s", d, difftest.Describe(free))
 	}
 }

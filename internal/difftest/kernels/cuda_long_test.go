@@ -2,7 +2,7 @@
 
 //go:build long
 
-package difftest
+package kernels
 
 import (
 	"testing"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package hardware
 
 import (
 	"fmt"
 	"testing"
 
+	"lathe/internal/difftest"
+	"lathe/internal/difftest/programs"
 	"lathe/ir"
 	"lathe/lower"
 )
@@ -15,23 +17,23 @@ import (
 func TestChain(t *testing.T) {
 	var designs []*ir.Graph
 	for i := range chainCases {
-		ops := Chains[i%len(Chains)]
-		r := Rand(ops, i)
-		g := Chain(r, ops)
-		t.Run(fmt.Sprint("slow/", i), func(t *testing.T) { compareSlow(t, g, r, exactSamples) })
-		t.Run(fmt.Sprint("pjrt/", i), func(t *testing.T) { comparePJRT(t, g, r, 0) })
+		ops := difftest.Chains[i%len(difftest.Chains)]
+		r := difftest.Rand(ops, i)
+		g := difftest.Chain(r, ops)
+		t.Run(fmt.Sprint("slow/", i), func(t *testing.T) { difftest.CompareSlow(t, g, r, exactSamples) })
+		t.Run(fmt.Sprint("pjrt/", i), func(t *testing.T) { programs.Compare(t, g, r, 0) })
 		if i%3 == 2 {
 			designs = append(designs, scheduled(t, g, i%2 == 0))
 			continue
 		}
-		Schedule(r, g)
+		difftest.Schedule(r, g)
 		designs = append(designs, g)
 	}
 	for i := 0; i < len(designs); i += chainsPerDesign {
 		t.Run(fmt.Sprint("rtl/", i/chainsPerDesign), func(t *testing.T) {
 			t.Parallel()
 			group := designs[i:min(i+chainsPerDesign, len(designs))]
-			compareRTL(t, Rand("chains", i), group, chainFrames, i == 0)
+			compareRTL(t, difftest.Rand("chains", i), group, chainFrames, i == 0)
 		})
 	}
 }
@@ -45,7 +47,7 @@ func scheduled(t *testing.T, g *ir.Graph, unroll bool) *ir.Graph {
 	}
 	s, _, err := lower.Schedule(t.Context(), g, plan)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	return s
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package kernels
 
 import (
 	"math"
@@ -10,6 +10,7 @@ import (
 	"lathe/golden"
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
+	"lathe/internal/difftest"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op/curve"
@@ -30,7 +31,7 @@ var voids = []struct {
 	{[4]float32{0, -7, 0, -7}, 1, 3},
 }
 
-// voidGraph takes the root of a row, and behind it the functions on which engines are likely to differ.
+// voidGraph takes the root of a row, and behind it the functions on which engines are likely to Differ.
 func voidGraph() *ir.Graph {
 	g := &ir.Graph{Name: "voids", Stage: ir.StageFloat}
 	add := func(name string, o *ir.Op, attrs any, shape []int, args ...*ir.Node) *ir.Node {
@@ -79,7 +80,7 @@ func TestVoids(t *testing.T) {
 			}
 		}
 	}
-	want, err := evaluate(t.Context(), g, samples)
+	want, err := difftest.Evaluate(t.Context(), g, samples)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package kernels
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"lathe/emit/cuda"
+	"lathe/internal/difftest"
+	"lathe/internal/difftest/programs"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -43,25 +45,25 @@ func sizeOf(r *rand.Rand, most int) int {
 // runLibrary compares graphs, of which the last node of each must run the named template, with their Eval column.
 func runLibrary(t *testing.T, template string, cases int, draw func(r *rand.Rand) *ir.Graph) {
 	tools.NeedNVRTC(t)
-	for from := 0; from < cases; from += perProgram {
+	for from := 0; from < cases; from += programs.PerProgram {
 		t.Run(fmt.Sprint(from), func(t *testing.T) {
 			t.Parallel()
-			r := Rand(template+" in kernels", from)
+			r := difftest.Rand(template+" in kernels", from)
 			engine := libraryEngine(r)
 			var graphs []*ir.Graph
-			for range min(perProgram, cases-from) {
+			for range min(programs.PerProgram, cases-from) {
 				g := draw(r)
 				d, err := cuda.Emit(g, engine.options)
 				if err != nil {
-					t.Fatalf("%v\n%s", err, Describe(g))
+					t.Fatalf("%v\n%s", err, difftest.Describe(g))
 				}
 				last := d.Units[len(d.Units)-1]
 				if !strings.HasPrefix(last.Template, template+"<") {
-					t.Errorf("%s runs %q: %s\n%s", last.Node, last.Template, last.Notes, Describe(g))
+					t.Errorf("%s runs %q: %s\n%s", last.Node, last.Template, last.Notes, difftest.Describe(g))
 				}
 				graphs = append(graphs, g)
 			}
-			compareKernel(t, engine, Merge(template, graphs), r, 1e-5)
+			compareKernel(t, engine, difftest.Merge(template, graphs), r, 1e-5)
 		})
 	}
 }
@@ -173,7 +175,8 @@ func TestLibraryFloats(t *testing.T) {
 			})
 			y := g.Out[0].Node
 			for _, name := range []string{"scale", "bias"}[:r.IntN(o.Arity[1])] {
-				c := &ir.Node{Name: name, Op: leaf.Const, Type: ir.Float(cols), Attrs: &ir.Const{Data: randomFloats(r, cols)}}
+				c := &ir.Node{Name: name, Op: leaf.Const, Type: ir.Float(cols),
+					Attrs: &ir.Const{Data: difftest.RandomFloats(r, cols)}}
 				y.Args, g.Nodes = append(y.Args, c), append([]*ir.Node{c}, g.Nodes...)
 			}
 			g.In = y.Args[:1]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package kernels
 
 import (
 	"fmt"
@@ -13,6 +13,8 @@ import (
 	"lathe/golden"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
+	"lathe/internal/difftest"
+	"lathe/internal/difftest/programs"
 	"lathe/internal/driver"
 	"lathe/internal/tools"
 	"lathe/ir"
@@ -58,36 +60,36 @@ func TestKernels(t *testing.T) {
 
 // compareKernels runs cases of every operation, several in one design.
 func compareKernels(t *testing.T, engine kernelEngine, cases int) {
-	for _, o := range Ops() {
+	for _, o := range difftest.Ops() {
 		t.Run(o.Name, func(t *testing.T) {
 			t.Parallel()
 			var exact, floats []*ir.Graph
 			refused := 0
 			for i := 0; len(floats) < cases; i++ {
-				g, r := Case(o, i)
+				g, r := difftest.Case(o, i)
 				if g.Stage != ir.StageFloat {
 					var err error
-					if g, err = Float(r, g); err != nil {
+					if g, err = difftest.Float(r, g); err != nil {
 						t.Fatal(err)
 					}
 				}
 				floats = append(floats, g)
 			}
 			for i := 0; len(exact) < cases; i++ {
-				g, _ := Case(o, i)
+				g, _ := difftest.Case(o, i)
 				if g.Stage == ir.StageFloat {
 					break
 				}
 				if _, err := cuda.Emit(g, engine.options); err == nil {
 					exact = append(exact, g)
-				} else if refused++; !slices.Contains(noPJRT, diag.CodeOf(err)) || refused > 2*cases {
-					t.Fatalf("case %d, %d refused: %v\n%s", i, refused, err, Describe(g))
+				} else if refused++; !slices.Contains(programs.Refused, diag.CodeOf(err)) || refused > 2*cases {
+					t.Fatalf("case %d, %d refused: %v\n%s", i, refused, err, difftest.Describe(g))
 				}
 			}
 			for _, group := range [][]*ir.Graph{exact, floats} {
-				for i := 0; i < len(group); i += perProgram {
-					part := group[i:min(i+perProgram, len(group))]
-					compareKernel(t, engine, Merge(o.Name, part), Rand(o.Name+" in kernels", i), 1e-5)
+				for i := 0; i < len(group); i += programs.PerProgram {
+					part := group[i:min(i+programs.PerProgram, len(group))]
+					compareKernel(t, engine, difftest.Merge(o.Name, part), difftest.Rand(o.Name+" in kernels", i), 1e-5)
 				}
 			}
 		})
@@ -99,7 +101,7 @@ func compareKernel(t *testing.T, engine kernelEngine, g *ir.Graph, r *rand.Rand,
 	t.Helper()
 	d, err := cuda.Emit(g, engine.options)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	compareDesign(t, engine, g, d, r, tolerance)
 }
@@ -107,21 +109,21 @@ func compareKernel(t *testing.T, engine kernelEngine, g *ir.Graph, r *rand.Rand,
 // compareDesign runs the kernels that were made of g.
 func compareDesign(t *testing.T, engine kernelEngine, g *ir.Graph, d *cuda.Design, r *rand.Rand, tolerance float64) {
 	t.Helper()
-	compareSamplesDesign(t, engine, g, d, Samples(r, g, kernelSamples), tolerance)
+	compareSamplesDesign(t, engine, g, d, difftest.Samples(r, g, kernelSamples), tolerance)
 }
 
 // compareSamplesDesign is compareDesign on the given samples.
 func compareSamplesDesign(t *testing.T, engine kernelEngine, g *ir.Graph, d *cuda.Design, samples []ref.Sample,
 	tolerance float64) {
 	t.Helper()
-	want, err := evaluate(t.Context(), g, samples)
+	want, err := difftest.Evaluate(t.Context(), g, samples)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	got := engine.run(t, d, samples)
 	for s := range samples {
-		if d := differ(g, want[s], got[s], tolerance); d != "" {
-			report(t, g, d, s, samples[s])
+		if d := difftest.Differ(g, want[s], got[s], tolerance); d != "" {
+			difftest.Report(t, g, d, s, samples[s])
 		}
 	}
 }
@@ -130,10 +132,10 @@ func compareSamplesDesign(t *testing.T, engine kernelEngine, g *ir.Graph, d *cud
 func TestKernelChains(t *testing.T) {
 	tools.NeedNVRTC(t)
 	for i := range kernelCases {
-		ops := Chains[i%len(Chains)]
+		ops := difftest.Chains[i%len(difftest.Chains)]
 		t.Run(fmt.Sprint(ops, " ", i), func(t *testing.T) {
 			t.Parallel()
-			compareKernel(t, emulated, Chain(Rand(ops, i), ops), Rand(ops+" in kernels", i), 0)
+			compareKernel(t, emulated, difftest.Chain(difftest.Rand(ops, i), ops), difftest.Rand(ops+" in kernels", i), 0)
 		})
 	}
 }
@@ -141,13 +143,13 @@ func TestKernelChains(t *testing.T) {
 // TestKernelBlocks does the same for operations on blocks that share a scale.
 func TestKernelBlocks(t *testing.T) {
 	tools.NeedNVRTC(t)
-	for _, kind := range BlockKinds {
+	for _, kind := range difftest.BlockKinds {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			graphs := blockGraphs(t, kind, kernelCases)
-			for i := 0; i < len(graphs); i += perProgram {
-				part := graphs[i:min(i+perProgram, len(graphs))]
-				compareKernel(t, emulated, Merge(kind, part), Rand(kind+" in kernels", i), 0)
+			graphs := difftest.Blocks(t, kind, kernelCases)
+			for i := 0; i < len(graphs); i += programs.PerProgram {
+				part := graphs[i:min(i+programs.PerProgram, len(graphs))]
+				compareKernel(t, emulated, difftest.Merge(kind, part), difftest.Rand(kind+" in kernels", i), 0)
 			}
 		})
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package hardware
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lathe/emit"
+	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/op/stream"
 	"lathe/ir/unit"
@@ -24,10 +25,11 @@ const flowFrames = 8
 // hardware that nobody disturbs: m holds graphs side by side as design d.
 func compareFlow(t *testing.T, r *rand.Rand, graphs []*ir.Graph, d *emit.Design, m *sim.Model) {
 	t.Helper()
-	g := Merge("merged", graphs)
-	run, err := sim.RunDesign(t.Context(), m, g, d, Samples(r, g, flowFrames), sim.Input{MaxIdle: 50_000, Occupancy: true})
+	g := difftest.Merge("merged", graphs)
+	samples := difftest.Samples(r, g, flowFrames)
+	run, err := sim.RunDesign(t.Context(), m, g, d, samples, sim.Input{MaxIdle: 50_000, Occupancy: true})
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	held := map[string]int{}
 	for path, most := range run.Result.Occupancy() {
@@ -44,7 +46,7 @@ func compareFlow(t *testing.T, r *rand.Rand, graphs []*ir.Graph, d *emit.Design,
 		}
 		times, err := tokens.Run(t.Context(), one, &unit.Cache{}, flowFrames)
 		if err != nil || !times.Done {
-			t.Errorf("done %v, %v\n%s", times != nil && times.Done, err, Describe(one))
+			t.Errorf("done %v, %v\n%s", times != nil && times.Done, err, difftest.Describe(one))
 		} else {
 			from := in[0].First[0]
 			for k := range one.In {
@@ -68,7 +70,7 @@ func compareCycles(t *testing.T, g *ir.Graph, what string, want, got []int, from
 		since[f] = c - from
 	}
 	if !slices.Equal(want, since) {
-		t.Errorf("%s leave at %v, the flow says %v\n%s", what, since, want, Describe(g))
+		t.Errorf("%s leave at %v, the flow says %v\n%s", what, since, want, difftest.Describe(g))
 	}
 }
 
@@ -80,8 +82,8 @@ func compareFifos(t *testing.T, g *ir.Graph, times *tokens.Times, held map[strin
 			continue
 		}
 		if got := held[fmt.Sprintf("c%d_%s", i, n.Name)]; got != times.Most[n] || got > n.HW.Fifo {
-			t.Errorf("%s of %d beats held %d, predicted %d\n%s%s", n.Name, n.HW.Fifo, got, times.Most[n], describeFifos(g),
-				Describe(g))
+			t.Errorf("%s of %d beats held %d, predicted %d\n%s%s", n.Name, n.HW.Fifo, got, times.Most[n],
+				difftest.DescribeFifos(g), difftest.Describe(g))
 		}
 	}
 }

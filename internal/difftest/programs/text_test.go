@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package programs
 
 import (
 	"fmt"
@@ -18,6 +18,7 @@ import (
 	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
+	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/hlo"
 )
@@ -25,15 +26,15 @@ import (
 // TestText reads back the StableHLO text that every operation prints, and compares the values of both graphs: the
 // programs of codes code by code, those of floats within the rounding of their sums.
 func TestText(t *testing.T) {
-	for _, o := range Ops() {
+	for _, o := range difftest.Ops() {
 		t.Run(o.Name, func(t *testing.T) {
 			t.Parallel()
 			done := 0
 			for i := 0; done < textCases && i < 8*textCases; i++ {
-				g, r := Case(o, i)
+				g, r := difftest.Case(o, i)
 				graphs := []*ir.Graph{g}
 				if g.Stage != ir.StageFloat {
-					f, err := Float(r, g)
+					f, err := difftest.Float(r, g)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -41,12 +42,12 @@ func TestText(t *testing.T) {
 				}
 				for _, g := range graphs {
 					b, err := golden.Print(g, 1, false)
-					if err != nil && slices.Contains(noPJRT, diag.CodeOf(err)) ||
+					if err != nil && slices.Contains(Refused, diag.CodeOf(err)) ||
 						slices.ContainsFunc(unread, func(name string) bool { return strings.Contains(b.Text(), name) }) {
 						continue
 					}
 					done++
-					t.Run(fmt.Sprint(i, g.Stage), func(t *testing.T) { readBack(t, g, Samples(r, g, 7)) })
+					t.Run(fmt.Sprint(i, g.Stage), func(t *testing.T) { readBack(t, g, difftest.Samples(r, g, 7)) })
 				}
 			}
 			if done == 0 {
@@ -66,9 +67,9 @@ const textCases = 6
 // readBack prints g for some samples at once, reads the text, and compares.
 func readBack(t *testing.T, g *ir.Graph, samples []ref.Sample) {
 	t.Helper()
-	want, err := evaluate(t.Context(), g, samples)
+	want, err := difftest.Evaluate(t.Context(), g, samples)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	b, err := golden.Print(g, len(samples), false)
 	if err != nil {
@@ -76,7 +77,7 @@ func readBack(t *testing.T, g *ir.Graph, samples []ref.Sample) {
 	}
 	read, err := stablehlo.Parse("text.mlir", []byte(b.Text()), source.Options{})
 	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, Describe(g), b.Text())
+		t.Fatalf("%v\n%s\n%s", err, difftest.Describe(g), b.Text())
 	}
 	var in ref.Sample
 	for i, n := range read.In {
@@ -91,9 +92,9 @@ func readBack(t *testing.T, g *ir.Graph, samples []ref.Sample) {
 		}
 		in = append(in, v)
 	}
-	out, err := evaluate(t.Context(), read, []ref.Sample{in})
+	out, err := difftest.Evaluate(t.Context(), read, []ref.Sample{in})
 	if err != nil {
-		t.Fatalf("%v\n%s\n%s", err, Describe(g), b.Text())
+		t.Fatalf("%v\n%s\n%s", err, difftest.Describe(g), b.Text())
 	}
 	for s := range samples {
 		var got ref.Sample
@@ -107,9 +108,9 @@ func readBack(t *testing.T, g *ir.Graph, samples []ref.Sample) {
 			}
 			got = append(got, part)
 		}
-		if d := differ(g, want[s], got, 1e-5); d != "" {
+		if d := difftest.Differ(g, want[s], got, 1e-5); d != "" {
 			t.Log(b.Text())
-			report(t, g, d, s, samples[s])
+			difftest.Report(t, g, d, s, samples[s])
 		}
 	}
 }
@@ -130,7 +131,7 @@ func tensorOf(t ir.Type, a hlo.Array) *ir.Tensor {
 
 // TestPrograms runs programs of all supported operations as they stand on PJRT, and by the graphs that they become.
 func TestPrograms(t *testing.T) {
-	archive, err := txtar.ParseFile("../../frontend/stablehlo/testdata/ops.txtar")
+	archive, err := txtar.ParseFile("../../../frontend/stablehlo/testdata/ops.txtar")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestPrograms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := Rand(f.Name, 0)
+			r := difftest.Rand(f.Name, 0)
 			for s := range 20 {
 				runProgram(t, g, p, r, s)
 			}
@@ -161,7 +162,7 @@ func runProgram(t *testing.T, g *ir.Graph, p *pjrt.Program, r *rand.Rand, s int)
 	for _, n := range g.In {
 		v := ir.NewTensor(n.Type)
 		if v.Codes == nil {
-			fillFloats(r, v.Floats, s)
+			difftest.FillFloats(r, v.Floats, s)
 			args = append(args, hlo.FromFloat32s(n.Type.Shape, v.Floats))
 		} else {
 			for i := range v.Codes {
@@ -178,14 +179,14 @@ func runProgram(t *testing.T, g *ir.Graph, p *pjrt.Program, r *rand.Rand, s int)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := evaluate(t.Context(), g, []ref.Sample{in})
+	out, err := difftest.Evaluate(t.Context(), g, []ref.Sample{in})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for k, v := range out[0] {
 		w := ref.Sample{tensorOf(v.Type, want[k])}
 		one := &ir.Graph{Out: g.Out[k : k+1]}
-		if d := differ(one, w, ref.Sample{v}, 2e-6); d != "" {
+		if d := difftest.Differ(one, w, ref.Sample{v}, 2e-6); d != "" {
 			t.Fatalf("sample %d: %s\ninputs %v", s, d, in[0].Floats)
 		}
 	}

@@ -11,16 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/golden/pjrt/pjrttest"
 	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
 )
 
-func TestMain(m *testing.M) { pjrttest.Main(m) }
-
-// evaluate checks g and runs the reference engine.
-func evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
+// Evaluate checks g and runs the reference engine.
+func Evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
@@ -31,10 +28,10 @@ func evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sam
 	return p.Run(ctx, samples)
 }
 
-// differ describes the first difference between two values of the outputs of g: codes must be equal, floats agree
+// Differ describes the first difference between two values of the outputs of g: codes must be equal, floats agree
 // within tolerance relative to the largest finite magnitude of their tensor, or to 1; what is no finite number on one
 // side is none on the other.
-func differ(g *ir.Graph, want, got ref.Sample, tolerance float64) string {
+func Differ(g *ir.Graph, want, got ref.Sample, tolerance float64) string {
 	for i, o := range g.Out {
 		top := 1.0
 		for _, v := range want[i].Floats {
@@ -72,18 +69,18 @@ func differ(g *ir.Graph, want, got ref.Sample, tolerance float64) string {
 
 func finite(v float32) bool { return !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) }
 
-// report ends the test with the case and the input that led to a difference.
-func report(t *testing.T, g *ir.Graph, what string, sample int, in ref.Sample) {
+// Report ends the test with the case and the input that led to a difference.
+func Report(t *testing.T, g *ir.Graph, what string, sample int, in ref.Sample) {
 	t.Helper()
 	name, _, _ := strings.Cut(what, "y[") // c3_ of c3_y[7] in a merged graph, nothing in others
-	t.Fatalf("sample %d: %s\n%s", sample, what, describeCase(g, name, in))
+	t.Fatalf("sample %d: %s\n%s", sample, what, DescribeCase(g, name, in))
 }
 
-// compareSlow compares the reference engine with the slow evaluator on n samples.
-func compareSlow(t *testing.T, g *ir.Graph, r *rand.Rand, n int) {
+// CompareSlow compares the reference engine with the slow evaluator on n samples.
+func CompareSlow(t *testing.T, g *ir.Graph, r *rand.Rand, n int) {
 	t.Helper()
 	samples := Samples(r, g, n)
-	got, err := evaluate(t.Context(), g, samples)
+	got, err := Evaluate(t.Context(), g, samples)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, Describe(g))
 	}
@@ -93,8 +90,8 @@ func compareSlow(t *testing.T, g *ir.Graph, r *rand.Rand, n int) {
 			t.Fatal(err)
 		}
 		takeMoved(g, want, got[s])
-		if d := differ(g, want, got[s], 1e-6); d != "" {
-			report(t, g, d, s, samples[s])
+		if d := Differ(g, want, got[s], 1e-6); d != "" {
+			Report(t, g, d, s, samples[s])
 		}
 	}
 }
@@ -115,8 +112,8 @@ func takeMoved(g *ir.Graph, want, got ref.Sample) {
 	}
 }
 
-// describeCase prints the part of a merged graph that belongs to the case called name, and its input.
-func describeCase(g *ir.Graph, name string, in ref.Sample) string {
+// DescribeCase prints the part of a merged graph that belongs to the case called name, and its input.
+func DescribeCase(g *ir.Graph, name string, in ref.Sample) string {
 	part := &ir.Graph{}
 	text := ""
 	for _, n := range g.Nodes {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package hardware
 
 import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"lathe/internal/difftest"
+	"lathe/internal/difftest/programs"
 	"lathe/ir"
 	"lathe/ir/unit"
 	"lathe/lower"
@@ -18,22 +20,22 @@ import (
 func TestResidual(t *testing.T) {
 	var designs []*ir.Graph
 	for i := range residualCases {
-		r := Rand("residual", i)
-		g := Residual(r, i%Residuals)
-		t.Run(fmt.Sprint("slow/", i), func(t *testing.T) { compareSlow(t, g, r, exactSamples) })
-		t.Run(fmt.Sprint("pjrt/", i), func(t *testing.T) { comparePJRT(t, g, r, 0) })
-		s := scheduled(t, g, i/Residuals%2 == 1)
+		r := difftest.Rand("residual", i)
+		g := difftest.Residual(r, i%difftest.Residuals)
+		t.Run(fmt.Sprint("slow/", i), func(t *testing.T) { difftest.CompareSlow(t, g, r, exactSamples) })
+		t.Run(fmt.Sprint("pjrt/", i), func(t *testing.T) { programs.Compare(t, g, r, 0) })
+		s := scheduled(t, g, i/difftest.Residuals%2 == 1)
 		if err := tokens.Check(t.Context(), s, &unit.Cache{}); err != nil {
-			t.Errorf("%v\n%s", err, Describe(s))
+			t.Errorf("%v\n%s", err, difftest.Describe(s))
 		}
 		neverStops(t, r, s)
 		designs = append(designs, s)
 	}
-	for i := 0; i < len(designs); i += Residuals {
-		group := designs[i:min(i+Residuals, len(designs))]
-		t.Run(fmt.Sprint("rtl/", i/Residuals), func(t *testing.T) {
+	for i := 0; i < len(designs); i += difftest.Residuals {
+		group := designs[i:min(i+difftest.Residuals, len(designs))]
+		t.Run(fmt.Sprint("rtl/", i/difftest.Residuals), func(t *testing.T) {
 			t.Parallel()
-			compareRTL(t, Rand("residuals", i), group, chainFrames, i == 0)
+			compareRTL(t, difftest.Rand("residuals", i), group, chainFrames, i == 0)
 		})
 	}
 }
@@ -47,7 +49,7 @@ func neverStops(t *testing.T, r *rand.Rand, g *ir.Graph) {
 	for _, percent := range []int{2, 10, 30, 60, 90, 97} {
 		times, err := tokens.RunStalled(t.Context(), g, &unit.Cache{}, 5, func(int) bool { return r.IntN(100) < percent })
 		if err != nil || !times.Done {
-			t.Errorf("%d %% stalls: %v\n%s%s", percent, err, describeFifos(g), Describe(g))
+			t.Errorf("%d %% stalls: %v\n%s%s", percent, err, difftest.DescribeFifos(g), difftest.Describe(g))
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package kernels
 
 import (
 	"cmp"
@@ -14,6 +14,8 @@ import (
 	"lathe/emit/cuda"
 	"lathe/frontend/build"
 	"lathe/golden/ref"
+	"lathe/internal/difftest"
+	"lathe/internal/difftest/programs"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/op/column"
@@ -184,17 +186,17 @@ func TestUnsigned(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			g := c.graph(t)
-			samples := unsignedSamples(Rand("unsigned", i), g, 200)
-			out, err := evaluate(t.Context(), g, samples)
+			samples := unsignedSamples(difftest.Rand("unsigned", i), g, 200)
+			out, err := difftest.Evaluate(t.Context(), g, samples)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for s, got := range out {
 				if d := c.wrong(samples[s], got[0]); d != "" {
-					report(t, g, d, s, samples[s])
+					difftest.Report(t, g, d, s, samples[s])
 				}
 			}
-			compareSamplesPJRT(t, g, samples, 0)
+			programs.CompareSamples(t, g, samples, 0)
 			t.Run("kernels", func(t *testing.T) {
 				tools.NeedNVRTC(t)
 				d, err := cuda.Emit(g, cuda.Options{})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package difftest
+package kernels
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lathe/emit/cuda"
+	"lathe/internal/difftest"
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -42,24 +43,24 @@ func TestOneKernel(t *testing.T) {
 	if u := d.Units[0]; u.Node != "cast" || u.Format != "fixed(5,2)" || u.Bytes != 210*(1+2+1) || u.Flops != 2*210 {
 		t.Errorf("%+v", u)
 	}
-	compareDesign(t, emulated, g, d, Rand("one kernel", 0), 0)
+	compareDesign(t, emulated, g, d, difftest.Rand("one kernel", 0), 0)
 
 	g.Out = append(g.Out, ir.Output{Name: "between", Node: sum})
 	if d = emitGroups(t, g, groups); len(d.Outputs) != 2 || len(d.Units) != 2 {
 		t.Fatalf("%d outputs of %d kernels\n%s", len(d.Outputs), len(d.Units), d.Source)
 	}
-	compareDesign(t, emulated, g, d, Rand("one kernel", 1), 0)
+	compareDesign(t, emulated, g, d, difftest.Rand("one kernel", 1), 0)
 }
 
 func emitGroups(t *testing.T, g *ir.Graph, anchors map[*ir.Node]*ir.Node) *cuda.Design {
 	t.Helper()
 	groups, err := lower.NewGroups(g, anchors)
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	d, err := cuda.EmitGroups(g, groups, cuda.Options{})
 	if err != nil {
-		t.Fatalf("%v\n%s", err, Describe(g))
+		t.Fatalf("%v\n%s", err, difftest.Describe(g))
 	}
 	return d
 }
@@ -70,10 +71,10 @@ func TestKernelGroups(t *testing.T) {
 	for i := range kernelCases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
-			r := Rand("groups", i)
-			g := Residual(r, i%Residuals)
+			r := difftest.Rand("groups", i)
+			g := difftest.Residual(r, i%difftest.Residuals)
 			if i%2 == 1 {
-				g = Chain(r, Chains[r.IntN(len(Chains))])
+				g = difftest.Chain(r, difftest.Chains[r.IntN(len(difftest.Chains))])
 			}
 			d := emitGroups(t, g, randomGroups(t, r, g))
 			compareDesign(t, emulated, g, d, r, 0)
@@ -105,6 +106,6 @@ func randomGroups(t *testing.T, r *rand.Rand, g *ir.Graph) map[*ir.Node]*ir.Node
 			return anchors
 		}
 	}
-	t.Fatalf("no groups of several in\n%s", Describe(g))
+	t.Fatalf("no groups of several in\n%s", difftest.Describe(g))
 	return nil
 }

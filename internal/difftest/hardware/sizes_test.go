@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !long
+
+package hardware
+
+import "lathe/internal/difftest"
+
+// Numbers of cases for each operation; the build tag long has larger ones.
+const (
+	exactSamples    = 12
+	rtlCases        = 6
+	tableCases      = 1
+	rtlSamples      = 30
+	icarusDesigns   = 2
+	chainCases      = 14
+	chainsPerDesign = 4
+	chainFrames     = 8
+	residualCases   = 2 * difftest.Residuals
+)

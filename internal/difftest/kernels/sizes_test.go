@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !long
+
+package kernels
+
+// Numbers of cases for each operation; the build tag long has larger ones.
+const (
+	kernelCases   = 10
+	libraryCases  = 6
+	kernelSamples = 30
+)
