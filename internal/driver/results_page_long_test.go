@@ -89,8 +89,8 @@ In the table are the ` + "`.onnx`" + ` files of all examples but the transformer
 tiny-llama), which hardware cannot run, under no plan and under each plan of
 [examples/plans](../examples/plans), with two limits:
 
-- ` + "`unroll`" + ` is left out, since Icarus takes an hour for two samples of such a design; internal/difftest/hardware
-  simulates unrolled random networks.
+- ` + "`unroll`" + ` is left out, since Icarus takes an hour for two samples of such a design;
+  internal/difftest/hardware simulates unrolled random networks.
 - ` + "`mixed`, `pack`, `serial` and `wrap`" + ` run on ` + "`model.onnx`" + ` only.
 
 Other file forms are not in the table. The ` + "`.pt2`" + ` programs of digits-mlp, digits-cnn and jets-mlp become the

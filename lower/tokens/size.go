@@ -54,10 +54,10 @@ func depths(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known)
 		if depth, ii, err = s.sized(branches); err != nil {
 			return nil, 0, err
 		}
-		if 2*s.frames > affordable(g) {
+		if 2*framesFor(g, known) > affordable(g, known) {
 			return depth, ii, nil
 		}
-		t, frames, err := steady(g, func(frames int) (*Times, error) { return s.with(branches, depth, frames) })
+		t, frames, err := steady(g, known, func(frames int) (*Times, error) { return s.with(branches, depth, frames) })
 		if err != nil || frames <= s.frames || t.II() <= ii+slack {
 			return depth, t.II(), err
 		}
@@ -81,8 +81,8 @@ func (s *sizer) sized(branches []*ir.Node) (depth map[*ir.Node]int, ii float64, 
 
 func newSizer(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known) (*sizer, error) {
 	turns, err := turns(g, branches, known)
-	return &sizer{ctx: ctx, g: g, frames: framesFor(g), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{}, known: known,
-		guessed: map[*ir.Node]bool{}, turns: turns, proven: map[*ir.Node]bool{}, quiet: map[string]ran{}}, err
+	return &sizer{ctx: ctx, g: g, frames: framesFor(g, known), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{},
+		known: known, guessed: map[*ir.Node]bool{}, turns: turns, proven: map[*ir.Node]bool{}, quiet: map[string]ran{}}, err
 }
 
 // turns lists the branches that no fork feeds, and the beats that gather at each.

@@ -29,17 +29,20 @@ const (
 const even = 0.01
 
 // framesFor is how many frames of g are simulated first.
-func framesFor(g *ir.Graph) int { return min(fewFrames, max(fewest, affordable(g))) }
+func framesFor(g *ir.Graph, k *known) int { return min(fewFrames, max(fewest, affordable(g, k))) }
 
-// affordable is how many frames of g one simulation may run.
-func affordable(g *ir.Graph) int {
+// affordable is how many frames of g one simulation may run, whatever FIFOs it has.
+func affordable(g *ir.Graph, k *known) int {
 	parts := 0
 	for _, n := range g.Nodes {
-		if !n.IsConst() {
+		if n.IsConst() {
+			continue
+		}
+		if u, err := k.of(n); err != nil || !u.fifo() {
 			parts += 3
 		}
 	}
-	return min(mostFrames, int(effort/slowest(g)/float64(parts)))
+	return min(mostFrames, int(effort/slowest(g)/float64(max(parts, 1))))
 }
 
 // slowest is the initiation interval that no FIFO can better: that of the slowest unit.
@@ -55,17 +58,17 @@ func slowest(g *ir.Graph) float64 {
 
 // Steady is Run for as many samples as it takes until twice as many have no other rate. It says how many that are.
 func Steady(ctx context.Context, g *ir.Graph, units *unit.Cache) (*Times, int, error) {
-	return steady(g, func(frames int) (*Times, error) { return Run(ctx, g, units, frames) })
+	return steady(g, newKnown(units), func(frames int) (*Times, error) { return Run(ctx, g, units, frames) })
 }
 
-func steady(g *ir.Graph, run func(frames int) (*Times, error)) (t *Times, frames int, err error) {
-	frames = framesFor(g)
+func steady(g *ir.Graph, k *known, run func(frames int) (*Times, error)) (t *Times, frames int, err error) {
+	frames = framesFor(g, k)
 	if t, err = run(frames); err != nil || !t.Done {
 		return t, frames, err
 	}
 	for {
 		ii, more := t.II(), max(2*frames, t.underWay())
-		if more > affordable(g) {
+		if more > affordable(g, k) {
 			return t, frames, nil
 		}
 		longer, err := run(more)
