@@ -15,19 +15,33 @@ import (
 	"lathe/lower/own"
 )
 
+// maxAlike bounds the nodes of one operation that get an error each.
+const maxAlike = 3
+
 // refuseFloat lists every node whose operation has no exact integer meaning. Error L0410 for each.
 func refuseFloat(s *State, g *ir.Graph) error {
 	var errs diag.List
 	var lost []*ir.Node
+	alike := map[*ir.Op]int{}
 	for _, n := range g.Nodes {
 		if n.Op.Traits.FloatOnly {
 			lost = append(lost, n)
-			e := n.Errorf("L0410", "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
-			if n.Op.Traits.RoundsOnce {
-				e = e.WithNote("the operations that it consists of would each round, and lose small values")
-			}
-			errs = append(errs, e)
+			alike[n.Op]++
 		}
+	}
+	said := map[*ir.Op]bool{}
+	for _, n := range lost {
+		if said[n.Op] && alike[n.Op] > maxAlike {
+			continue
+		}
+		e := n.Errorf("L0410", "%s (node %q) has no integer form in this version", n.Op.Name, n.Name)
+		if n.Op.Traits.RoundsOnce {
+			e = e.WithNote("the operations that it consists of would each round, and lose small values")
+		}
+		if alike[n.Op] > maxAlike {
+			e = e.WithNote("the same holds for %d more nodes", alike[n.Op]-1)
+		}
+		said[n.Op], errs = true, append(errs, e)
 	}
 	if len(errs) > 0 { // one way out, for all
 		errs[0] = errs[0].WithHint("%s, or stay in float: run and emit-cuda do, without --plan and --calibrate",
@@ -53,8 +67,11 @@ func (s *State) endAt(g *ir.Graph, nodes ...*ir.Node) string {
 		}
 	}
 	front := frontOf(g, func(n *ir.Node) bool { return slices.Contains(nodes, n) })
-	if flag := outputsFlag(front); flag != "" {
+	if flag := outputsFlag(front); flag != "" && len(front) <= maxKinds {
 		return "end the model at what stands in front: " + flag
+	}
+	if len(nodes) > maxKinds {
+		return fmt.Sprintf("leave these %d nodes out of the model", len(nodes))
 	}
 	var names []string
 	for _, n := range nodes {

@@ -5,6 +5,7 @@ package lower
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -35,6 +36,20 @@ func TestRefuseNorms(t *testing.T) {
 		if diag.CodeOf(err) != "L0410" || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", o.Name, err)
 		}
+	}
+}
+
+// TestRefuseMany: many nodes of one operation share an error, and the hint is no page of names.
+func TestRefuseMany(t *testing.T) {
+	b := lowertest.New(t, 1)
+	y := b.Input("x", 1, 4)
+	for i := range 20 {
+		y = b.Add(norm.LayerNorm, fmt.Sprintf("n%d", i), &norm.Attrs{Axis: -1, Eps: 1e-5}, y)
+	}
+	_, _, err := Quantize(t.Context(), b.Done(y), DefaultPlan(), Calibration{})
+	if text := fmt.Sprint(err); strings.Count(text, "L0410") != 1 ||
+		!strings.Contains(text, "the same holds for 19 more nodes\n  hint: leave these 20 nodes out of the model, or") {
+		t.Error(err)
 	}
 }
 

@@ -64,6 +64,8 @@ func classicRefusals() []refusal {
 		{classic + "CastMap", noText, numbers}, {classic + "FeatureVectorizer", noText, numbers},
 		{classic + "Imputer", "fills in values that are missing, which hardware cannot tell", "fill them in before the " +
 			"model, and export the model alone"},
+		{"Scan", "repeats a part of the model, as skl2onnx writes nearest neighbours", "train an MLPClassifier or an " +
+			"MLPRegressor on the same data in place of nearest neighbours; of other loops, export a model without them"},
 		{"StringNormalizer", noText, numbers}, {"TfIdfVectorizer", noText, numbers},
 	}
 }

@@ -214,6 +214,7 @@ func TestQuantRefused(t *testing.T) {
 	}{
 		{"dynamic", "L0253", "DynamicQuantizeMatMul", chain(13, x, []pb{i8("w", d(12, 2), byteRamp(24)...), s},
 			msNode("DynamicQuantizeMatMul", "x w s", "y"))},
+		{"neighbours", "L0207", "nearest neighbours", chain(13, x, nil, nd("Scan", "x", "y"))},
 		{"negative scale", "L0252", "-1", chain(13, x, []pb{ft("s", nil, -1), z}, nd("QuantizeLinear", "x s z", "q"),
 			nd("DequantizeLinear", "q s z", "y"))},
 		{"float8", "L0250", "float8e4m3fn", chain(19, x, []pb{s, codesTensor("z", 17, nil, "\x00")},
