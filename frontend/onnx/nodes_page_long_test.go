@@ -82,7 +82,8 @@ in others and counts for that operation.
 Lathe reads operator sets %d to %d, and newer ones with a warning. Beyond the operations below, it inlines model
 functions, with attributes by reference, and reads the operations that runtimes and QONNX add to quantized models
 (com.microsoft QLinearAdd,
-QLinearMul, QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool, QLinearGlobalAveragePool, QLinearSoftmax, QLinearConcat, QGemm; Quant, IntQuant,
+QLinearMul, QLinearSigmoid, QLinearLeakyRelu, QLinearAveragePool, QLinearGlobalAveragePool, QLinearSoftmax,
+QLinearConcat, QGemm; Quant, IntQuant,
 BipolarQuant, Trunc). float64, float16 and bfloat16 are computed in float32; a Cast to a narrower type rounds. uint64 is
 computed modulo 2^64, with its own order: values from 2^63 up are positive. [ops.md](ops.md) lists the operations with
 hardware.

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lathe/internal/diag"
 	"lathe/sim/nvrtc"
@@ -153,9 +154,24 @@ func (a *App) command(name string) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		text := parsing.ReplaceAllString(err.Error(), "")
-		return &usageError{diag.New("L0101", "", "%s", text).WithHint("%s --help lists the flags", c.CommandPath())}
+		hint := c.CommandPath() + " --help lists the flags"
+		if near := nearestFlag(c, text); near != "" {
+			hint = "did you mean --" + near + "? " + hint
+		}
+		return &usageError{diag.New("L0101", "", "%s", text).WithHint("%s", hint)}
 	})
 	return root
+}
+
+// nearestFlag is the flag of a command that an unknown one may have meant.
+func nearestFlag(c *cobra.Command, text string) string {
+	given, unknown := strings.CutPrefix(text, "unknown flag: --")
+	if !unknown {
+		return ""
+	}
+	var names []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	return diag.Nearest(given, names)
 }
 
 // parsing is what Go's number parsers put before the reason, which repeats the value.
