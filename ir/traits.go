@@ -60,7 +60,7 @@ type Traits struct {
 	Forks bool
 	// BlockCodes: on a block format the codes of the result follow from those of argument 0 alone, and scales stay.
 	BlockCodes bool
-	// Cuts: values of argument 0 beyond a bound make no difference to the result.
+	// Cuts: the result is argument 0, cut off at bounds, in one more rounding where its format is another.
 	Cuts bool
 	// Axis, if not nil, points to the attribute that names an axis of argument 0. The operation works along that axis,
 	// or reads its other arguments along it, and treats all other axes alike.

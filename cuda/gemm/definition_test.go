@@ -287,5 +287,5 @@ func requantize(p gemm.Int8, d defined, sum hlo.Value, channels []gemm.Channel) 
 		bits = min(bits, 62+min(shift.By[len(shift.By)-1], 0)) // those that shift left have few
 	}
 	v = d.Convert(d.RoundShift(v, bits, shift, uint8(p.Result.Round)), hlo.I64)
-	return d.Saturate(d.Add(v, d.n(int64(p.Zero))), uint8(p.Result.Over), p.Result.W, p.Result.Signed, hlo.I64)
+	return d.Saturate(d.Add(v, d.n(int64(p.Zero))), int32(p.Result.Over), p.Result.W, p.Result.Signed, hlo.I64)
 }

@@ -92,10 +92,12 @@ template <int ROUND> DEV void round_mag(split_mag& s, bool neg, u32 word) {
   if (goes_up<ROUND>(s.whole & 1, neg, s.frac, s.rest, word) && ++s.whole == 0) s.big = true;
 }
 
-// The integer (-1)^neg * mag as a code of W bits, sign-extended where SIGNED. An infinity is `big` with OVER = SAT.
+// The integer (-1)^neg * mag as a code of W bits, sign-extended where SIGNED; OVER beyond WRAP: WRAP + 1 + 2 * h
+// saturates at 0 and h, one more at -h and h. An infinity is `big` with OVER = SAT.
 template <int W, int SIGNED, int OVER> DEV u64 fit_integer(u64 mag, bool big, bool neg) {
-  const u64 top = SIGNED ? (1ull << (W - 1)) - 1 : (1ull << (W & 63)) - (OVER == SYM ? 2 : 1);
-  const u64 low = SIGNED ? top + (OVER != SYM) : 0;
+  const u64 full = SIGNED ? (1ull << (W - 1)) - 1 : (1ull << (W & 63)) - (OVER == SYM ? 2 : 1);
+  const u64 top = OVER > WRAP ? (OVER - WRAP - 1) >> 1 : full;
+  const u64 low = OVER > WRAP ? ((OVER - WRAP - 1) & 1) * top : SIGNED ? top + (OVER != SYM) : 0;
   if (OVER == WRAP) {
     const u64 v = neg ? 0 - mag : mag;
     return SIGNED ? (u64)((i64)(v << (64 - W)) >> (64 - W)) : v << (64 - W) >> (64 - W);

@@ -59,9 +59,11 @@ func (b *blockGraph) kind(kind string) *ir.Node {
 	case "decode":
 		f := b.fixed(48, 30)
 		f.Round = format.Round(r.IntN(int(format.RoundOutward) + 1))
-		f.Over = format.Over(r.IntN(3))
 		if f.Signed = r.IntN(4) > 0; f.W == 1 {
 			f.W = 2
+		}
+		if f.Over = format.Over(r.IntN(4)); f.Over > format.Wrap {
+			f.Over = draw.Limits(r, f)
 		}
 		return b.node(pointwise.Cast, nil, f, b.input(b.block(), b.shape()...))
 	case "linear":

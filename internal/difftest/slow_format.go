@@ -186,7 +186,10 @@ func enter(w int, signed bool, over format.Over, q *big.Int) int64 {
 		half := new(big.Int).Rsh(size, 1)
 		lo, hi = new(big.Int).Neg(half), new(big.Int).Sub(half, big.NewInt(1))
 	}
+	least, most, limited := over.Limits()
 	switch {
+	case limited:
+		lo, hi = big.NewInt(least), big.NewInt(most)
 	case over == format.Wrap:
 		q = new(big.Int).Mod(q, size)
 		if q.Cmp(hi) > 0 {

@@ -217,7 +217,7 @@ func TestKernelLibrary(t *testing.T) {
 		{"digits-mlp", "w4", "int8 int8 int8"},
 		{"digits-mlp", "mx", "mx_window own own to_blocks mx_window own own to_blocks mx_window to_blocks"},
 		{"jets-mlp", "", "int8 int8 int8 int8"},
-		{"digits-dscnn", "", "own own own int8 own own own int8 own own int8"},
+		{"digits-dscnn", "", "own own int8 own int8 own int8"},
 		{"digits-mlp", "float", "own chain own chain own"},
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)

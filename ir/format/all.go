@@ -35,9 +35,10 @@ const (
 var (
 	optZero  = Option{"z", nil, "zero point, subtracted from the code; may lie outside the code range"}
 	optRound = Option{"round", roundNames[:], "how a value between two codes is rounded; default even"}
-	optOver  = Option{"over", overNames[:], "what happens beyond the largest code: saturate (default), symmetric, wrap"}
-	optAxis  = Option{"axis", nil, "axis that is cut into blocks; default the last"}
-	optDiv   = Option{"div", divNames[:], "exact quotient (default), or rounded to float32 first"}
+	optOver  = Option{"over", append(overNames[:], limitWord), "what happens beyond the largest code: saturate " +
+		"(default), symmetric, wrap; or saturate at LO and HI, where LO = 0 or -HI"}
+	optAxis = Option{"axis", nil, "axis that is cut into blocks; default the last"}
+	optDiv  = Option{"div", divNames[:], "exact quotient (default), or rounded to float32 first"}
 )
 
 // All lists the formats, aliases behind the families.
@@ -97,16 +98,31 @@ func buildFixed(c *call) (Format, error) {
 	return c.finishFixed(v[0], v[1])
 }
 
+// overFits checks the overflow rule of f: a rule has one text.
+func (c *call) overFits(f Fixed) error {
+	lo, hi, limited := f.Over.Limits()
+	most := Fixed{W: f.W, Signed: f.Signed}.Max()
+	switch {
+	case f.W == 1 && f.Over == Sym:
+		return c.fail(codeOption, 1, "over=sym leaves one code of a single bit")
+	case !limited:
+	case lo < 0 && !f.Signed:
+		return c.fail(codeOption, 1, "over=%v: codes without a sign begin at 0", f.Over)
+	case hi > min(most, MaxLimit):
+		return c.fail(codeOption, 1, "over=%v: the largest code is %d", f.Over, min(most, MaxLimit))
+	case hi == most && (lo < 0 || !f.Signed):
+		return c.fail(codeOption, 1, "over=%v is over=%v", f.Over, map[bool]Over{true: Sym}[f.Signed])
+	}
+	return nil
+}
+
 // finishFixed makes the format once W and F are known.
 func (c *call) finishFixed(w, frac int) (Format, error) {
 	f := Fixed{W: w, F: frac, Signed: c.name[0] != 'u', Round: c.round(), Over: c.over()}
 	if err := c.noScale(); err != nil {
 		return nil, err
 	}
-	if f.W == 1 && f.Over == Sym {
-		return nil, c.fail(codeOption, 1, "over=sym leaves one code of a single bit")
-	}
-	return f, nil
+	return f, c.overFits(f)
 }
 
 func buildInt(c *call) (Format, error) {
@@ -130,8 +146,8 @@ func buildInt(c *call) (Format, error) {
 	if c.option("div") == "f32" {
 		a.Div = DivF32
 	}
-	if a.W == 1 && a.Over == Sym {
-		return nil, c.fail(codeOption, 1, "over=sym leaves one code of a single bit")
+	if err := c.overFits(a.Integers()); err != nil {
+		return nil, err
 	}
 	zero, err := c.intOption(0, intRange{"z", -maxZero, maxZero})
 	if err != nil {

@@ -51,7 +51,7 @@ func Carrier(f Format) hlo.DType {
 // requantHLO prints the one rounding of the integers v*2^exp, |v| < 2^bits, into f.
 func requantHLO(b *hlo.Builder, v hlo.Value, exp, bits int, f Fixed) hlo.Value {
 	return b.Requant(v, hlo.Requantize{
-		Bits: bits, Shift: hlo.Places(-f.F - exp), Round: uint8(f.Round), Over: uint8(f.Over),
+		Bits: bits, Shift: hlo.Places(-f.F - exp), Round: uint8(f.Round), Over: int32(f.Over),
 		Width: f.W, Signed: f.Signed, Out: Carrier(f),
 	})
 }

@@ -64,7 +64,10 @@ func (f Fixed) Limits() (lo, hi Exact) { return FromInt(f.Min(), -f.F), FromInt(
 
 // Min is the smallest code that Encode returns: with over=sym one more than the most negative one.
 func (f Fixed) Min() int64 {
+	lo, _, limited := f.Over.Limits()
 	switch {
+	case limited:
+		return lo
 	case !f.Signed:
 		return 0
 	case f.Over == Sym:
@@ -75,7 +78,10 @@ func (f Fixed) Min() int64 {
 
 // Max is the largest code that Encode returns: for unsigned formats with over=sym 2^W-2.
 func (f Fixed) Max() int64 {
+	_, hi, limited := f.Over.Limits()
 	switch {
+	case limited:
+		return hi
 	case f.Signed:
 		return 1<<(f.W-1) - 1
 	case f.Over == Sym:

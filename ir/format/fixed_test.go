@@ -28,6 +28,9 @@ func TestFixedWorked(t *testing.T) {
 		{with(RoundEven, Wrap), Inf(true), 0x80, -8},
 		{with(RoundEven, Sym), Inf(true), 0x81, -7.9375},
 		{with(RoundEven, Sym), FromInt(-8, 0), 0x81, -7.9375},
+		{with(RoundEven, Around0(96)), FromFloat64(7), 0x60, 6},
+		{with(RoundEven, Around0(96)), Inf(true), 0xa0, -6},
+		{with(RoundEven, From0(127)), FromFloat64(-7), 0x00, 0},
 		{f, FromFloat64(-0.03125), 0x00, 0},
 		{with(RoundUp, Sat), FromFloat64(-0.03125), 0x00, 0},
 		{with(RoundAway, Sat), FromFloat64(-0.03125), 0xff, -0.0625},
@@ -46,13 +49,21 @@ func TestFixedWorked(t *testing.T) {
 func genFixed() *rapid.Generator[Fixed] {
 	return rapid.Custom(func(t *rapid.T) Fixed {
 		f := Fixed{Signed: rapid.Bool().Draw(t, "signed"), F: rapid.IntRange(-70, 70).Draw(t, "F"),
-			Round: rapid.SampledFrom(integerModes).Draw(t, "round"), Over: Over(rapid.IntRange(0, 2).Draw(t, "over"))}
+			Round: rapid.SampledFrom(integerModes).Draw(t, "round"), Over: Over(rapid.IntRange(0, 3).Draw(t, "over"))}
 		f.W = rapid.IntRange(1, 64).Draw(t, "W")
 		if !f.Signed {
 			f.W = min(f.W, 63)
 		}
 		if f.Over == Sym {
 			f.W = max(f.W, 2)
+		}
+		if f.Over > Wrap {
+			f.W = max(f.W, 3)
+			top := min(f.CodeSet().(Fixed).Max()-1, MaxLimit)
+			f.Over = From0(rapid.Int64Range(1, top).Draw(t, "limit"))
+			if f.Signed && rapid.Bool().Draw(t, "around") {
+				f.Over++
+			}
 		}
 		return f
 	})
@@ -78,7 +89,10 @@ func fixedRef(f Fixed, v *big.Int, exp int) int64 {
 		q.Mod(q.Sub(q, lo), span) // Euclidean: 0 .. span-1
 		return q.Add(q, lo).Int64()
 	}
-	if f.Over == Sym && f.Signed {
+	if least, most, limited := f.Over.Limits(); limited {
+		lo.SetInt64(least)
+		hi.SetInt64(most)
+	} else if f.Over == Sym && f.Signed {
 		lo.Add(lo, big.NewInt(1))
 	} else if f.Over == Sym {
 		hi.Sub(hi, big.NewInt(1))

@@ -160,7 +160,7 @@ func (f IntBlock) DecodeHLO(b *hlo.Builder, x hlo.Value, out Fixed) hlo.Value {
 	by = b.Sub(b.Splat(by, int64(-f.ElementExp(0)-out.F)), by)
 	by = b.Clamp(b.Splat(by, int64(-out.W)), by, b.Splat(by, 60))
 	q := b.RoundShiftBy(v, overElements(b, by, v.Type().Dims), uint8(out.Round))
-	q = b.Saturate(q, uint8(out.Over), out.W, out.Signed, Carrier(out))
+	q = b.Saturate(q, int32(out.Over), out.W, out.Signed, Carrier(out))
 	return b.Unblocks(q, dims[len(dims)-1])
 }
 

@@ -211,7 +211,7 @@ func (c *call) checkOptions() error {
 			return c.unknownOption(o)
 		}
 		values := c.family.Options[k].Values
-		if values == nil || slices.Contains(values, o.val) {
+		if values == nil || slices.Contains(values, o.val) || slices.Contains(values, limitWord) && limitsOf(o.val) > Wrap {
 			continue
 		}
 		err := c.fail(codeOption, o.col+len(o.key)+1, "%s takes no value %s", o.key, quote(o.val))
@@ -298,7 +298,27 @@ func (c *call) intOption(def int, r intRange) (int, error) {
 
 // round and over read the options of these names, whose values are checked already.
 func (c *call) round() Round { return Round(max(slices.Index(roundNames[:], c.option("round")), 0)) }
-func (c *call) over() Over   { return Over(max(slices.Index(overNames[:], c.option("over")), 0)) }
+func (c *call) over() Over {
+	return max(limitsOf(c.option("over")), Over(slices.Index(overNames[:], c.option("over"))), Sat)
+}
+
+// limitWord stands for limits among the values of an option.
+const limitWord = "LO..HI"
+
+// limitsOf reads limits as String prints them; Sat where s is something else.
+func limitsOf(s string) Over {
+	_, last, _ := strings.Cut(s, "..")
+	hi, err := strconv.ParseInt(last, 10, 32)
+	if err != nil || hi < 1 || hi > MaxLimit {
+		return Sat
+	}
+	for _, o := range []Over{From0(hi), Around0(hi)} {
+		if o.String() == s {
+			return o
+		}
+	}
+	return Sat
+}
 
 // noScale refuses a scale.
 func (c *call) noScale() error {

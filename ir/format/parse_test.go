@@ -12,7 +12,8 @@ import (
 
 var legalTexts = []string{"fixed(8,4)", "fixed(64,-3)", "fixed(4,12)", "fixed(8,4,round=floor,over=wrap)",
 	"ufixed(63,1000)",
-	"int(8)", "uint(63)", "int(8)*0.05", "int(8,z=-3)*0.05", "uint(8,z=300,round=away,over=sym,div=f32)*1e-08",
+	"int(8)", "int(8,over=-100..100)", "int(8,over=0..127)*0.05", "uint(63)",
+	"int(8)*0.05", "int(8,z=-3)*0.05", "uint(8,z=300,round=away,over=sym,div=f32)*1e-08",
 	"int(4)*[0]",
 	"int(4)*[1:32]", "mxint8", "mxint(8,16)", "mxint(4,32)", "mxint(8,32,round=away)", "mxint(8,32,axis=0)", "fp32"}
 
@@ -67,7 +68,7 @@ func TestPattern(t *testing.T) {
 	for _, c := range []struct {
 		text, with string
 	}{{"fixed(8)", "fixed(8,5)"}, {"ufixed(16,round=floor)", "ufixed(16,5,round=floor)"},
-		{"fixed(8,over=sym)", "fixed(8,5,over=sym)"}} {
+		{"fixed(8,over=sym)", "fixed(8,5,over=sym)"}, {"ufixed(8,over=0..192)", "ufixed(8,5,over=0..192)"}} {
 		p, err := ParsePattern(c.text)
 		if err != nil || p.HasF || p.String() != c.text || p.With(5).String() != c.with {
 			t.Errorf("%s: %+v %v", c.text, p, err)
@@ -133,6 +134,13 @@ var illegalTexts = []struct{ text, code, part string }{
 	{"fixed(8,4,round=even,round=up)", codeOption, "twice"},
 	{"fixed(8,4,over=inf)", codeOption, "no value"},
 	{"fixed(1,0,over=sym)", codeOption, "one code"},
+	{"ufixed(8,5,over=0..256)", codeOption, "the largest code is 255"},
+	{"ufixed(8,5,over=0..255)", codeOption, "is over=sat"},
+	{"fixed(8,5,over=-127..127)", codeOption, "is over=sym"},
+	{"ufixed(8,5,over=-5..5)", codeOption, "begin at 0"},
+	{"fixed(8,5,over=0..0)", codeOption, "no value"},
+	{"fixed(8,5,over=-3..5)", codeOption, "no value"},
+	{"fixed(8,5,over=0..05)", codeOption, "no value"},
 	{"int(1,over=sym)*2", codeOption, "one code"},
 	{"mxint(8,32,over=wrap)", codeOption, "its options are round, axis"},
 	{"fixed(8,4)*0.5", codeScale, "takes no scale"},

@@ -3,7 +3,9 @@
 package format
 
 import (
+	"fmt"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -37,8 +39,9 @@ func (r Round) String() string {
 // kernel is the name in exact.cuh of the kernel library.
 func (r Round) kernel() string { return strings.ToUpper(r.String()) }
 
-// Over says what becomes of a rounded value outside the range of codes. The numbers are those of the RTL.
-type Over uint8
+// Over says what becomes of a rounded value outside the range of codes. The numbers are those of the RTL. Those
+// beyond Wrap are limits: see From0.
+type Over int32
 
 // The overflow rules of integer formats.
 const (
@@ -49,16 +52,42 @@ const (
 
 var overNames = [...]string{"sat", "sym", "wrap"}
 
-// String is the name in format texts.
-func (o Over) String() string {
-	if int(o) < len(overNames) {
-		return overNames[o]
+// MaxLimit is the largest code that From0 and Around0 take.
+const MaxLimit = 1<<30 - 2
+
+// From0 is saturation at 0 and at a code hi of 1..MaxLimit: what a relu or a clip inside the range of a format does.
+func From0(hi int64) Over { return Wrap + 1 + 2*Over(hi) }
+
+// Around0 is saturation at -hi and hi.
+func Around0(hi int64) Over { return From0(hi) + 1 }
+
+// Limits are the codes that o saturates at, false for the rules with names.
+func (o Over) Limits() (lo, hi int64, ok bool) {
+	if o <= Wrap {
+		return 0, 0, false
 	}
-	return "unknown"
+	hi = int64(o-Wrap-1) >> 1
+	return -hi * int64((o-Wrap-1)&1), hi, true
 }
 
-// kernel is the name in exact.cuh of the kernel library.
-func (o Over) kernel() string { return strings.ToUpper(o.String()) }
+// String is the name in format texts, or LO..HI.
+func (o Over) String() string {
+	switch lo, hi, limited := o.Limits(); {
+	case limited:
+		return fmt.Sprintf("%d..%d", lo, hi)
+	case o < 0:
+		return "unknown"
+	}
+	return overNames[o]
+}
+
+// kernel is the template argument of the kernel library, whose names are in exact.cuh.
+func (o Over) kernel() string {
+	if o > Wrap {
+		return strconv.Itoa(int(o))
+	}
+	return strings.ToUpper(o.String())
+}
 
 // increment says whether the floor q of a value becomes q+1, given the sign of the value and its fraction: half is
 // the comparison of the fraction with one half (-1, 0, 1), zero says that there is no fraction at all.

@@ -18,12 +18,11 @@ const (
 	numRounds
 )
 
-// The overflow codes, as in the RTL parameter OVER.
+// The overflow codes, as in the RTL parameter OVER. OverWrap+1+2*H clamps to 0..H, one more to -H..H.
 const (
-	OverSat  uint8 = iota // clamp to the code range
+	OverSat  int32 = iota // clamp to the code range
 	OverSym               // clamp, the most negative code excluded, or the greatest of an unsigned range
 	OverWrap              // keep the low bits
-	numOvers
 )
 
 // Shift is a number of binary places, to the right; negative shifts go left. By holds one number for the whole
@@ -42,10 +41,30 @@ type Requantize struct {
 	Bits   int
 	Shift  Shift
 	Round  uint8 // one of the Round codes
-	Over   uint8 // one of the Over codes
+	Over   int32 // one of the Over codes
 	Width  int   // bits of the result: 1..64 signed, 1..63 unsigned
 	Signed bool
 	Out    DType // element type of the result, which must hold Width
+}
+
+// most is the largest code of the width.
+func (q Requantize) most() int64 { return int64(uint64(1)<<(q.Width-boolInt(q.Signed)) - 1) }
+
+// limits are the codes that the rule, which is not OverWrap, clamps to.
+func (q Requantize) limits() (lo, hi int64) {
+	hi = q.most()
+	switch least := -hi - 1; {
+	case q.Over > OverWrap:
+		hi = int64(q.Over-OverWrap-1) >> 1
+		return -hi * int64((q.Over-OverWrap-1)&1), hi
+	case q.Signed && q.Over == OverSat:
+		return least, hi
+	case q.Signed:
+		return -hi, hi
+	case q.Over == OverSym:
+		hi--
+	}
+	return 0, hi
 }
 
 // Requant gives over(RS(v, shift)) exactly, for any shift and any width: integer operations only, in i32 where input
@@ -82,7 +101,7 @@ func (b *Builder) RoundShift(v Value, bits int, s Shift, round uint8) Value {
 }
 
 // Saturate brings an integer into a code range without a shift; Over wrap keeps the low bits.
-func (b *Builder) Saturate(v Value, over uint8, width int, signed bool, out DType) Value {
+func (b *Builder) Saturate(v Value, over int32, width int, signed bool, out DType) Value {
 	return b.Requant(v, Requantize{Shift: Places(0), Over: over, Width: width, Signed: signed, Out: out})
 }
 
@@ -127,10 +146,10 @@ func (b *Builder) shiftOK(v Value, s Shift) bool {
 func (b *Builder) codesOK(q Requantize) bool {
 	room := q.Out.Bits() - boolInt(q.Signed != q.Out.IsSigned())
 	switch {
-	case q.Round >= numRounds || q.Over >= numOvers:
-		b.failf("requantize: unknown rounding %d or overflow %d", q.Round, q.Over)
 	case q.Width < 1 || !q.Out.IsInt() || q.Width > room || q.Signed && !q.Out.IsSigned():
 		b.failf("requantize: %s cannot hold codes of %d bits (signed %v)", q.Out, q.Width, q.Signed)
+	case q.Round >= numRounds || q.Over < 0 || int64(q.Over-OverWrap-1)>>1 > q.most():
+		b.failf("requantize: unknown rounding %d or overflow %d", q.Round, q.Over)
 	}
 	return b.err == nil
 }
@@ -234,21 +253,14 @@ func (s scaler) enter(v Value, q Requantize) Value {
 		}
 		return s.wrap(shifted, q)
 	}
-	hi := int64(uint64(1)<<(q.Width-boolInt(q.Signed)) - 1)
-	lo := int64(0)
-	if !q.Signed && q.Over == OverSym {
-		hi--
-	}
-	if q.Signed {
-		lo = -hi - int64(boolInt(q.Over == OverSat))
-	}
+	lo, hi := q.limits()
 	above := s.constant(func(n int) int64 { return hi >> min(left(n), 63) })
 	below := s.constant(func(n int) int64 {
 		k := min(left(n), 63)
-		if lo != -hi && k < q.Width { // a power of two
+		if lo == -hi-1 && k < q.Width { // a power of two, perhaps the least number of the word
 			return lo >> k
 		}
-		return -(hi >> k) * int64(boolInt(q.Signed))
+		return -(-lo >> k)
 	})
 	out := b.Select(b.Compare(LT, v, below), b.Int(s.word, lo), shifted)
 	return b.Select(b.Compare(GT, v, above), b.Int(s.word, hi), out)

@@ -64,6 +64,13 @@ func requant(v int64, shift int, q hlo.Requantize) int64 {
 	if q.Signed {
 		hi.Rsh(hi, 1)
 		lo.Not(hi)
+	}
+	if q.Over > hlo.OverWrap {
+		hi.SetInt64(int64(q.Over-hlo.OverWrap-1) >> 1)
+		if lo.SetInt64(0); (q.Over-hlo.OverWrap-1)&1 != 0 {
+			lo.Neg(hi)
+		}
+	} else if q.Signed {
 		if q.Over == hlo.OverSym {
 			lo.Neg(hi)
 		}
@@ -112,13 +119,14 @@ func allShifts(lo, hi int) []int {
 // which differ in the right shift only, one of these.
 func requantPlans(round uint8, bits int, shifts []int) []hlo.Requantize {
 	var plans []hlo.Requantize
-	for over := range hlo.OverWrap + 1 {
+	const from0, around0 = hlo.OverWrap + 1 + 2*11, hlo.OverWrap + 2 + 2*11
+	for _, over := range []int32{hlo.OverSat, hlo.OverSym, hlo.OverWrap, from0, around0} {
 		for i, width := range []int{1, 5, 8, 31, 32, 33, 62, 63, 64} {
-			if (int(round)+int(over)+i)%3 != 0 {
+			if (int(round)+int(over)+i)%3 != 0 || over >= from0 && width < 5 {
 				continue
 			}
 			for _, signed := range []bool{true, false} {
-				if signed || width < 64 {
+				if (signed || width < 64) && (signed || over != around0) {
 					plans = append(plans, hlo.Requantize{Bits: bits, Shift: hlo.Shift{By: shifts}, Round: round,
 						Over: over, Width: width, Signed: signed, Out: hlo.I64})
 				}
@@ -185,7 +193,10 @@ func TestRequantUniform(t *testing.T) {
 				room--
 			}
 			q := hlo.Requantize{Bits: 31, Shift: hlo.Places(r.IntN(80) - 40), Round: uint8(r.IntN(9)),
-				Over: uint8(r.IntN(3)), Width: 1 + r.IntN(room), Signed: signed, Out: out}
+				Over: int32(r.IntN(6)), Width: 1 + r.IntN(room), Signed: signed, Out: out}
+			if q.Over > hlo.OverWrap && q.Width < 3 { // else 0..1 and -1..1, or the like
+				q.Over = hlo.OverSat
+			}
 			plans, outs = append(plans, q), append(outs, b.Requant(x, q))
 		}
 		b.Return(outs...)

@@ -70,6 +70,12 @@ func Fit(q *big.Int, width int, signed bool, over int) *big.Int {
 		return r
 	}
 	switch {
+	case over > Wrap:
+		most.SetInt64(int64(over-Wrap-1) >> 1)
+		least.SetInt64(0)
+		if (over-Wrap-1)&1 != 0 {
+			least.Neg(most)
+		}
 	case over == Symmetric && signed:
 		least.Neg(most)
 	case over == Symmetric:

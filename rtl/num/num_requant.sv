@@ -8,11 +8,13 @@
 //               OUT_W       bits of out
 //               OUT_SIGNED  1: out is two's complement
 //               ROUND       0 even 1 away 2 up 3 down 4 halfzero 5 floor 6 ceil 7 zero 8 outward
-//               OVER        0 saturate, 1 without the most negative (unsigned: the greatest) code, 2 wrap
+//               OVER        0 saturate, 1 without the most negative (unsigned: the greatest) code, 2 wrap,
+//                           3 + 2 * H saturate at 0 and H, 4 + 2 * H at -H and H
 //   latency: 0   ii: 1   order: combinational
-//   lut: (SHIFT > 0 && ROUND != 5 ? (SH > 1 ? 2 + (SH - 2) / 4 : 1) : 0) + (OVER == 2 || (OUT_SIGNED != 0 && QW
-//       < OUT_W) || (OUT_SIGNED == 0 && IN_SIGNED == 0 && QW <= OUT_W + 1) ? 0 : OUT_SIGNED != 0 && QW == OUT_W ?
-//       (OVER == 1 ? 2 : 0) : OUT_W + max(1, QW - OUT_W - 5) - 1 + (OVER == 1 ? OUT_W * 2 / 3 : 0))
+//   lut: (SHIFT > 0 && ROUND != 5 ? (SH > 1 ? 2 + (SH - 2) / 4 : 1) : 0) + (OVER > 2 ? OUT_W * 5 / 4 :
+//       OVER == 2 || (OUT_SIGNED != 0 && QW < OUT_W) || (OUT_SIGNED == 0 && IN_SIGNED == 0 && QW <= OUT_W + 1) ? 0 :
+//       OUT_SIGNED != 0 && QW == OUT_W ? (OVER == 1 ? 2 : 0) :
+//       OUT_W + max(1, QW - OUT_W - 5) - 1 + (OVER == 1 ? OUT_W * 2 / 3 : 0))
 `default_nettype none
 module num_requant #(
     parameter integer IN_W       = 16,
@@ -36,8 +38,11 @@ module num_requant #(
     if (IN_W < 1 || OUT_W < 1) begin : g_bad_width
       IN_W_and_OUT_W_must_be_at_least_1 u_bad ();
     end
-    if (ROUND < 0 || ROUND > 8 || OVER < 0 || OVER > 2) begin : g_bad_mode
-      ROUND_must_be_0_to_8_and_OVER_0_to_2 u_bad ();
+    if (ROUND < 0 || ROUND > 8 || OVER < 0) begin : g_bad_mode
+      ROUND_must_be_0_to_8_and_OVER_not_negative u_bad ();
+    end
+    if (OVER > 2 && OUT_W < 31 && (OVER - 3) / 2 >= 1 << (OUT_W - (OUT_SIGNED != 0 ? 1 : 0))) begin : g_bad_limit
+      OVER_must_have_a_limit_of_OUT_W_bits u_bad ();
     end
   endgenerate
 
@@ -82,7 +87,29 @@ module num_requant #(
       wire unused_low = &{1'b0, v, half, sticky};
     end
 
-    if (OVER == 2 || (OUT_SIGNED != 0 && QW < OUT_W)) begin : g_plain
+    if (OVER > 2) begin : g_limit
+      localparam integer HIGH = (OVER - 3) / 2;
+      localparam integer HW = $clog2(HIGH + 1);
+      localparam integer XW = QW > OUT_W + 2 ? QW : OUT_W + 2;
+      localparam [HW-1:0] MOST = HW'(HIGH);
+      wire [XW-1:0] x = {{(XW - QW) {q[QW-1]}}, q};
+      wire more, less;  // of the low bits: beyond HIGH, beyond -HIGH
+      if (&MOST) begin : g_all
+        assign more = 1'b0;
+        assign less = !(|x[HW-1:0]);
+      end else begin : g_some
+        assign more = x[HW-1:0] > MOST;
+        assign less = x[HW-1:0] <= ~MOST;
+      end
+      wire above = !x[XW-1] && (|x[XW-2:HW] || more);
+      if (OVER % 2 != 0) begin : g_from_zero
+        assign out = x[XW-1] ? {OUT_W{1'b0}} : above ? OUT_W'(HIGH) : x[OUT_W-1:0];
+        wire unused_less = &{1'b0, less};
+      end else begin : g_around_zero
+        wire below = x[XW-1] && (!(&x[XW-2:HW]) || less);
+        assign out = above ? OUT_W'(HIGH) : below ? ~OUT_W'(HIGH) + OUT_W'(1) : x[OUT_W-1:0];
+      end
+    end else if (OVER == 2 || (OUT_SIGNED != 0 && QW < OUT_W)) begin : g_plain
       // No check needed (or wanted): a wider signed output holds every q.
       if (QW >= OUT_W) begin : g_cut
         assign out = q[OUT_W-1:0];

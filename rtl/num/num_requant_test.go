@@ -104,10 +104,22 @@ func flag(b bool) int {
 	return 0
 }
 
-// modes calls f with every rounding, overflow and signedness.
+// limited is c at a width; a rule beyond Wrap becomes limits at three quarters of the codes, from zero or its negative.
+func limited(c Cast, width int) Cast {
+	if c.Width = width; c.Over > Wrap {
+		top := 1<<min(width-flag(c.Signed), 29) - 2
+		around := c.Signed && c.Over == Wrap+2
+		if c.Over = Saturate; top > 0 {
+			c.Over = Wrap + 1 + 2*max(1, top*3/4) + flag(around)
+		}
+	}
+	return c
+}
+
+// modes calls f with every rounding, overflow and signedness, for limited.
 func modes(f func(c Cast, inSigned bool)) {
 	for round := Even; round <= Outward; round++ {
-		for over := Saturate; over <= Wrap; over++ {
+		for over := Saturate; over <= Wrap+2; over++ {
 			for sign := range 4 {
 				f(Cast{Round: round, Over: over, Signed: sign&1 != 0}, sign&2 != 0)
 			}
@@ -123,8 +135,8 @@ func TestRequantModes(t *testing.T) {
 	modes(func(c Cast, inSigned bool) {
 		for i := range 7 {
 			s := shapes[(len(points)+i/5)%len(shapes)]
-			c := c
-			c.Shift, c.Width = s.shift, s.out
+			c := limited(c, s.out)
+			c.Shift = s.shift
 			points = append(points, point{inWidth: s.in, inSigned: inSigned, outWidth: s.out, model: c.Of,
 				params: fmt.Sprintf(".IN_W(%d),.IN_SIGNED(%d),.SHIFT(%d),.OUT_W(%d),.OUT_SIGNED(%d),.ROUND(%d),.OVER(%d)",
 					s.in, flag(inSigned), s.shift, s.out, flag(c.Signed), c.Round, c.Over)})
@@ -137,7 +149,7 @@ func TestRequantModes(t *testing.T) {
 func TestRequantWide(t *testing.T) {
 	for i, s := range []struct{ in, shift, out int }{{100, 37, 20}, {64, 33, 40}, {33, -40, 70}, {90, 95, 8},
 		{40, 12, 12}} {
-		c := Cast{Shift: s.shift, Width: s.out, Signed: i%2 == 0, Round: i % 9, Over: i % 3}
+		c := limited(Cast{Shift: s.shift, Signed: i%2 == 0, Round: i % 9, Over: (i + 2) % 5}, s.out)
 		rtltest.Run(t, rtltest.Bench{
 			Module: "num_requant",
 			Params: []rtl.Param{rtltest.P("IN_W", s.in), rtltest.P("SHIFT", s.shift), rtltest.P("OUT_W", s.out),

@@ -25,8 +25,8 @@ func TestOffsetModes(t *testing.T) {
 		}
 		for i := range 5 {
 			s := shapes[(len(points)+i/4)%len(shapes)]
-			c := c
-			c.Shift, c.Width = s.shift, s.out
+			c := limited(c, s.out)
+			c.Shift = s.shift
 			points = append(points, point{inWidth: s.in, inSigned: true, outWidth: s.out,
 				model: func(v *big.Int) *big.Int { return c.Offset(v, int64(s.zero)) },
 				params: fmt.Sprintf(".IN_W(%d),.SHIFT(%d),.ZERO(%d),.OUT_W(%d),.OUT_SIGNED(%d),.ROUND(%d),.OVER(%d)",

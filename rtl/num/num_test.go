@@ -189,8 +189,7 @@ func TestDivConstModes(t *testing.T) {
 	modes(func(c Cast, inSigned bool) {
 		for i := range 4 {
 			s := shapes[(len(points)+i/3)%len(shapes)]
-			c := c
-			c.Width = s.out
+			c := limited(c, s.out)
 			points = append(points, point{inWidth: s.in, inSigned: inSigned, outWidth: s.out,
 				model: func(v *big.Int) *big.Int { return c.Divided(v, s.lshift, s.n) },
 				params: fmt.Sprintf(".IN_W(%d),.IN_SIGNED(%d),.LSHIFT(%d),.N(%d),.OUT_W(%d),.OUT_SIGNED(%d),.ROUND(%d),.OVER(%d)",

@@ -16,9 +16,10 @@ func TestRequantProofs(t *testing.T) {
 		{in: 6, shift: 9, out: 4}, {in: 7, shift: 1, out: 12}, {in: 10, shift: 0, out: 6}, {in: 1, shift: 1, out: 1}} {
 		t.Run(fmt.Sprint(shape), func(t *testing.T) {
 			t.Parallel()
-			for modes := range 9 * 3 * 4 {
+			for modes := range 9 * 5 * 4 {
 				c := shape
-				c.round, c.over, c.signed, c.outSigned = modes%9, modes/9%3, modes/27%2, modes/54
+				c.round, c.over, c.signed, c.outSigned = modes%9, modes/9%5, modes/45%2, modes/90
+				c.over = limited(Cast{Signed: c.outSigned == 1, Over: c.over}, c.out).Over
 				requant(c).Prove(t)
 			}
 		})

@@ -40,6 +40,13 @@ func (c cast) definition(n, d, q string) string {
 		least, most = fmt.Sprintf("-(80'sd1 <<< %d)", c.out-1), fmt.Sprintf("(80'sd1 <<< %d) - 80'sd1", c.out-1)
 	}
 	switch {
+	case c.over > 2:
+		most = fmt.Sprintf("80'sd%d", (c.over-3)/2)
+		if c.over%2 == 0 {
+			least = "-" + most
+		} else {
+			least = "80'sd0"
+		}
 	case c.over == 1 && c.outSigned == 1:
 		least += " + 80'sd1"
 	case c.over == 1:
@@ -93,12 +100,14 @@ func TestRequantProof(t *testing.T) {
 	even := cast{16, 1, 5, 8, 1, 0, 0}
 	requant(even).Prove(t)
 	for i := range roundings {
-		requant(cast{12, 1, 4, 7, i % 2, i, i % 3}).Prove(t)
+		requant(cast{12, 1, 4, 7, i % 2, i, []int{0, 1, 2, 3 + 2*48}[i%4]}).Prove(t)
 	}
 	requant(even).Refute(t, formaltest.Mutant{Module: "num_requant", Old: "half && (sticky || v[SH]);", New: "half;"})
 	requant(even).Refute(t, formaltest.Mutant{Module: "num_requant", Old: "q[QW-1] ? LEAST : MOST", New: "MOST"})
 	requant(cast{16, 1, 5, 8, 1, 0, 1}).Refute(t, formaltest.Mutant{Module: "num_requant",
 		Old: "sat == LEAST ? ~MOST + OUT_W'(1) : sat", New: "sat"})
+	requant(cast{16, 1, 5, 8, 1, 0, 4 + 2*96}).Refute(t, formaltest.Mutant{Module: "num_requant",
+		Old: "!(&x[XW-2:HW]) || less", New: "!(&x[XW-2:HW])"})
 }
 
 // quotient is num_div_const against its definition: q is the floor of n/d where it times d lies within d below n. That

@@ -25,7 +25,7 @@ func Requant(b *hlo.Builder, n *ir.Node, v hlo.Value, exp, bits int) (hlo.Value,
 		return hlo.Value{}, err
 	}
 	return b.Requant(v, hlo.Requantize{
-		Bits: bits, Shift: hlo.Places(-fx.F - exp), Round: uint8(fx.Round), Over: uint8(fx.Over),
+		Bits: bits, Shift: hlo.Places(-fx.F - exp), Round: uint8(fx.Round), Over: int32(fx.Over),
 		Width: fx.W, Signed: fx.Signed, Out: DType(n.Type),
 	}), b.Err()
 }

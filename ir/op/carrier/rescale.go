@@ -31,5 +31,5 @@ func Rescale(r *arith.Rescale, b *hlo.Builder, n *ir.Node, v hlo.Value, bits int
 	}
 	v = b.RoundShift(v, bits, hlo.Shift{By: r.Shift, Axis: last}, uint8(r.Out.Round))
 	v = b.Add(Wide(b, v), b.Int(hlo.I64, r.Zero))
-	return b.Saturate(v, uint8(r.Out.Over), r.Out.W, r.Out.Signed, DType(n.Type)), b.Err()
+	return b.Saturate(v, int32(r.Out.Over), r.Out.W, r.Out.Signed, DType(n.Type)), b.Err()
 }

@@ -67,10 +67,34 @@ func Fixed(r *rand.Rand, maxW int) format.Fixed {
 	if Chance(r, 60) {
 		f.Round = format.Round(r.IntN(int(format.RoundOutward) + 1))
 	}
-	if f.Over = format.Over(r.IntN(3)); f.W == 1 && f.Over == format.Sym {
+	if f.Over = format.Over(r.IntN(4)); f.Over > format.Wrap {
+		f.Over = Limits(r, f)
+	}
+	if f.W == 1 && f.Over == format.Sym {
 		f.Over = format.Sat
 	}
 	return f
+}
+
+// Limits draws limits for f as a relu or a clip would have them, half of them at three quarters of the codes. Formats
+// of few codes have none.
+func Limits(r *rand.Rand, f format.Fixed) format.Over {
+	f.Over = format.Sat
+	top := min(f.Max(), format.MaxLimit)
+	if f.Signed && Chance(r, 30) {
+		return format.From0(max(1, top))
+	}
+	if top--; top < 1 {
+		return format.Sat
+	}
+	hi := max(1, top/4*3)
+	if Chance(r, 50) {
+		hi = 1 + r.Int64N(top)
+	}
+	if f.Signed && Chance(r, 50) {
+		return format.Around0(hi)
+	}
+	return format.From0(hi)
 }
 
 // Format draws a format for an argument: mostly fixed, sometimes wide, sometimes affine.

@@ -35,8 +35,7 @@ func GenWeightType(r *rand.Rand, shape []int) ir.Type {
 		return ir.Type{Shape: shape, Format: a}
 	}
 	f := Fixed(r, 9)
-	f.W = w
-	if w == 1 {
+	if f.W = w; w == 1 || f.Over > format.Wrap {
 		f.Over = format.Sat
 	}
 	return ir.Type{Shape: shape, Format: f}

@@ -242,7 +242,7 @@ func reduceHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, kind reduction) (hlo.Val
 	}
 	sum := b.ShiftLeft(b.ReduceKeep(hlo.ReduceAdd, carrier.Wide(b, x), axes...), b.Int(hlo.I64, int64(up)))
 	q := b.DivRound(sum, b.Int(hlo.I64, int64(count)<<down), uint8(out.Round))
-	return b.Saturate(q, uint8(out.Over), out.W, out.Signed, carrier.DType(n.Type)), b.Err()
+	return b.Saturate(q, int32(out.Over), out.W, out.Signed, carrier.DType(n.Type)), b.Err()
 }
 
 // genReduce draws some axes of a value; a few have none between those that stay.

@@ -97,5 +97,5 @@ func avgHLO(b *hlo.Builder, n *ir.Node, x hlo.Value, a *AvgAttrs) (hlo.Value, er
 	sum = b.ShiftLeft(sum, b.Int(hlo.I64, int64(up)))
 	div := b.Weight(hlo.FromInt64s(hlo.I64, n.Type.Shape, counts))
 	q := b.DivRound(sum, b.BroadcastTo(div, sum.Type().Dims...), uint8(out.Round))
-	return b.Saturate(q, uint8(out.Over), out.W, out.Signed, carrier.DType(n.Type)), b.Err()
+	return b.Saturate(q, int32(out.Over), out.W, out.Signed, carrier.DType(n.Type)), b.Err()
 }
