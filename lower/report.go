@@ -35,8 +35,8 @@ type Report struct {
 	Samples int
 	// Units lists the hardware of each node of a scheduled graph.
 	Units []UnitReport
-	// Measured is the cycles of a sample by a run beat by beat; 0 where no streams part and meet, so that nothing had to
-	// run.
+	// Measured is the cycles of a sample by a run beat by beat: more than those of the slowest unit where units hold each
+	// other up.
 	Measured float64
 	// Balance is what the balance mode aimed at and reached; nil in other modes.
 	Balance *Balance

@@ -88,7 +88,7 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 		return err
 	}
 	if ii := hw.Interval(); ii > float64(driver.Slowest(d).Cycles) {
-		fmt.Fprintf(a.Out, "a sample every %s: streams that meet hold each other up\n", cycles(ii))
+		fmt.Fprintf(a.Out, "a sample every %s: units hold each other up\n", cycles(ii))
 	}
 	if hw.Schedule != nil {
 		if err := a.printBalance(hw.Schedule.Balance, d); err != nil {

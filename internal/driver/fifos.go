@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"lathe/internal/diag"
-	"lathe/ir"
 	"lathe/lower/tokens"
 	"lathe/sim"
 )
@@ -35,10 +34,6 @@ func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, sample
 			list = append(list, Fifo{Node: u.Node, Depth: u.Depth, instance: u.Instance})
 		}
 	}
-	ii = float64(Slowest(hw.Design).Cycles)
-	if len(list) == 0 && !forks(hw.Scheduled) {
-		return nil, ii, quietSamples, nil
-	}
 	if err := tokens.Check(ctx, hw.Scheduled, &hw.units); err != nil {
 		return nil, 0, 0, err
 	}
@@ -57,12 +52,7 @@ func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, sample
 			}
 		}
 	}
-	return list, max(ii, times.II()), samples, nil
-}
-
-// forks says that a value of g has several readers.
-func forks(g *ir.Graph) bool {
-	return slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { return n.HW.Branches > 1 })
+	return list, max(float64(Slowest(hw.Design).Cycles), times.II()), samples, nil
 }
 
 // watch notes how full the FIFOs have been in a run.

@@ -5,6 +5,7 @@
 package driver_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -12,8 +13,10 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"lathe/internal/clitest"
+	"lathe/internal/driver"
 )
 
 // models, if given, is where the models of TestLargeNetworks stay: -args -models FOLDER.
@@ -46,14 +49,48 @@ func TestLargeNetworks(t *testing.T) {
 			emit := []string{"emit-verilog", model, "-o", filepath.Join(dir, "out"), "--vectors", "1"}
 			for what, args := range map[string][]string{"inspect": {"inspect", model}, "default plan": emit,
 				"budget": append(emit, "--plan", plan)} {
-				c := exec.CommandContext(t.Context(), filepath.Join(dir, "lathe"), args...)
-				if out, err := c.CombinedOutput(); err != nil {
-					t.Fatalf("lathe %v: %v\n%s", args, err, out)
-				}
-				used := c.ProcessState.SysUsage().(*syscall.Rusage)
-				t.Logf("%s %dx%d, %s: %.2f CPU seconds, %d MiB", name, side, side, what,
-					(c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(), used.Maxrss>>10)
+				t.Logf("%s %dx%d, %s: %s", name, side, side, what, spent(t, dir, args...))
 			}
 		}
 	}
+}
+
+// TestVerifyLarge verifies one image of MobileNetV1-0.25 for 96x96 pixels and of ResNet-8, as MLPerf Tiny has them, and
+// prints how long that takes with an empty cache of simulators.
+func TestVerifyLarge(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("LATHE_PJRT_PLUGIN", engines(t).PJRT.Plugin)
+	t.Setenv("LATHE_CACHE", filepath.Join(dir, "cache"))
+	if err := clitest.Build(dir); err != nil {
+		t.Fatal(err)
+	}
+	for name, side := range map[string]int{"mobilenetv1-0.25": 96, "resnet8": 32} {
+		model, result := filepath.Join(dir, name+".onnx"), filepath.Join(dir, "v.json")
+		if err := clitest.ImageNet(model, name, side); err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		used := spent(t, dir, "verify", model, "--samples", "1", "--json", result)
+		var check driver.Check
+		data, err := os.ReadFile(result)
+		if err == nil {
+			err = json.Unmarshal(data, &check)
+		}
+		if err != nil || check.Mismatches != 0 || check.Compared["rtl"] == 0 || check.Missed != "" {
+			t.Errorf("%s: %v, %+v", name, err, check)
+		}
+		t.Logf("%s: %.0f seconds, %s, %g cycles a sample", name, time.Since(start).Seconds(), used, check.II)
+	}
+}
+
+// spent runs lathe, which lies in dir, and says how much processor time and memory it took, what it started included.
+func spent(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), filepath.Join(dir, "lathe"), args...)
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("lathe %v: %v\n%s", args, err, out)
+	}
+	used := c.ProcessState.SysUsage().(*syscall.Rusage)
+	return fmt.Sprintf("%.2f CPU seconds, %d MiB", (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds(),
+		used.Maxrss>>10)
 }

@@ -284,7 +284,7 @@ func (c *Check) compare(engine string, nodes []*ir.Node, want, got []ref.Sample)
 	return nil
 }
 
-// quietSamples is how many samples measure latency and initiation interval of a design in which no streams meet.
+// quietSamples is how many samples measure latency and initiation interval at least.
 const quietSamples = 16
 
 // simulate measures an undisturbed run first, then compares one run a seed with random stalls on all ports.

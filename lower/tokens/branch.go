@@ -13,13 +13,19 @@ import (
 )
 
 // Size puts a FIFO on those branches of forks, and before those units that take their streams by turns, that need one,
-// as deep as a run beat by beat shows. It says how many, and how many cycles a sample then took; 0 where no FIFO was
-// in question, and nothing had to run.
+// as deep as a run beat by beat shows. It says how many, and how many cycles a sample then took.
 func Size(ctx context.Context, g *ir.Graph, units *unit.Cache) (fifos int, ii float64, err error) {
 	known := newKnown(units)
 	branches, err := insert(g, known)
-	if len(branches) == 0 || err != nil {
+	if err != nil {
 		return 0, 0, err
+	}
+	if len(branches) == 0 {
+		t, _, err := Steady(ctx, g, units)
+		if err != nil {
+			return 0, 0, err
+		}
+		return 0, t.II(), nil
 	}
 	depth, ii, err := depths(ctx, g, branches, known)
 	if err != nil {
