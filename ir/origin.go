@@ -26,7 +26,7 @@ type Origin struct {
 	Notes []string
 	// Warnings are what a user should know before trusting the results.
 	Warnings []string
-	// Instead says what to take for hardware in place of a file that no hardware computes; "" for others.
+	// Instead is the hint for those who want hardware of a file that no hardware computes; "" for other files.
 	Instead string
 }
 

@@ -18,7 +18,8 @@ import (
 // maxAlike bounds the nodes of one operation that get an error each.
 const maxAlike = 3
 
-// refuseFloat lists every node whose operation has no exact integer meaning. Error L0410 for each.
+// refuseFloat lists the nodes whose operations have no exact integer meaning. Error L0410 for each; from four nodes of
+// one operation on, the first stands for all.
 func refuseFloat(s *State, g *ir.Graph) error {
 	var errs diag.List
 	var lost []*ir.Node

@@ -4,6 +4,7 @@ package lower
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -87,7 +88,47 @@ func TestCrossedForks(t *testing.T) {
 	if err != nil || !times.Done {
 		t.Errorf("%+v, %v", times, err)
 	}
-	t.Log(frames, times.II())
+	for _, n := range s.Nodes {
+		if err == nil && times.II() < float64(n.HW.II) {
+			t.Errorf("%d samples, %g cycles each, but %s takes %d", frames, times.II(), n.Name, n.HW.II)
+		}
+	}
+}
+
+// failing is a context that ends when it has been asked so many times.
+type failing struct {
+	context.Context
+	left int
+}
+
+func (c *failing) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestEndedSchedule: scheduling ends with the error of its context, wherever that ends.
+func TestEndedSchedule(t *testing.T) {
+	plan := mustPlan(t, "[[fold.rule]]\nop = \"conv\"\nin_lanes = 1\nout_lanes = 1\n")
+	b := lowertest.New(t, 1)
+	a := b.Conv("a", b.Input("x", 1, 2, 4, 4), 2, 1, 1, 0, 1, true)
+	c := b.Conv("c", a, 2, 3, 1, 1, 1, true)
+	q, _, err := Quantize(context.Background(), b.Done(b.Add(pointwise.Add, "sum", nil, a, c)), plan, Calibration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for left := range 1000 {
+		_, _, err := ScheduleWith(&failing{context.Background(), left}, q, plan, Options{})
+		switch {
+		case err == nil && left > 3:
+			t.Logf("asked %d times", left)
+			return
+		case !errors.Is(err, context.Canceled):
+			t.Fatalf("after %d: %v", left, err)
+		}
+	}
+	t.Error("it never ends")
 }
 
 // TestTurns schedules a concat that takes its two streams by turns, rows that a pad adds, and a repeated vector:

@@ -89,11 +89,12 @@ func (q *quantizer) absorbed(n *ir.Node) bool {
 	return true
 }
 
-// limits says that a computes and rounds a result which nobody but one node reads, so that a limit may cut it.
+// limits says that a computes and rounds a result which nobody but one node reads, so that limits may cut it. What only
+// moves codes rounds none.
 func (q *quantizer) limits(a *ir.Node) bool {
 	codes, integers := format.IntegersOf(a.Type.Format)
 	return integers && codes.Codes.Over < format.Wrap && !a.IsInput() && !a.IsConst() && !a.Op.Traits.KeepsCodes &&
-		a.Op.Traits.Positions == nil && len(q.users[a]) == 1 && !q.g.IsOutput(a)
+		!a.Op.Traits.Joins && !a.Op.Traits.Wire && a.Op.Traits.Positions == nil && len(q.users[a]) == 1 && !q.g.IsOutput(a)
 }
 
 // limited writes the new format of a into its line of the report.

@@ -8,6 +8,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/lower/lowertest"
 )
@@ -61,6 +62,36 @@ func TestTwoReaders(t *testing.T) {
 	fc, _ := format.AsFixed(q.Find("fc").Type.Format)
 	if f, ok := format.AsFixed(q.Find("relu").Type.Format); !ok || f.Signed || !fc.Signed {
 		t.Errorf("%v", formats(q))
+	}
+}
+
+// TestCutsBehindMoves: a concat and a pad round nothing, so that a relu or a clip behind them stays, with its values.
+func TestCutsBehindMoves(t *testing.T) {
+	for name, build := range map[string]func(b *lowertest.Builder) *ir.Node{
+		"concat": func(b *lowertest.Builder) *ir.Node {
+			x := b.Input("x", 1, 2, 4, 4)
+			return b.Add(move.Concat, "join", &move.ConcatAttrs{Axis: 1}, b.Conv("a", x, 2, 1, 1, 0, 1, true),
+				b.Conv("c", x, 2, 1, 1, 0, 1, true))
+		},
+		"pad": func(b *lowertest.Builder) *ir.Node {
+			a := b.Conv("a", b.Input("x", 1, 2, 4, 4), 2, 1, 1, 0, 1, true)
+			return b.Add(move.Pad, "join", &move.PadAttrs{Axis: 2, Before: 1, After: 1}, a)
+		},
+	} {
+		for _, plan := range []string{"", "[quantize]\ndata = \"fixed(8)\""} {
+			for _, op := range []*ir.Op{pointwise.Relu, pointwise.Clip} {
+				attrs := map[*ir.Op]any{pointwise.Clip: &pointwise.ClipAttrs{Min: -0.25, Max: 0.25}}[op]
+				b := lowertest.New(t, 1)
+				g := b.Done(b.Add(op, "cut", attrs, build(b)))
+				q, _ := mustQuantize(t, g, plan, Calibration{})
+				if far := farthest(t, g, q); far > 0.1 {
+					t.Errorf("%s, %s, plan %q: %g from the float model", op.Name, name, plan, far)
+				}
+				if f, ok := format.AsFixed(q.Find("join").Type.Format); !ok || f.Over != format.Sat {
+					t.Errorf("%s, %s, plan %q: %v", op.Name, name, plan, f)
+				}
+			}
+		}
 	}
 }
 

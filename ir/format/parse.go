@@ -211,7 +211,8 @@ func (c *call) checkOptions() error {
 			return c.unknownOption(o)
 		}
 		values := c.family.Options[k].Values
-		if values == nil || slices.Contains(values, o.val) || slices.Contains(values, limitWord) && limitsOf(o.val) > Wrap {
+		limits := slices.Contains(values, limitWord) && limitsOf(o.val) > Wrap
+		if values == nil || limits || slices.Contains(values, o.val) && o.val != limitWord {
 			continue
 		}
 		err := c.fail(codeOption, o.col+len(o.key)+1, "%s takes no value %s", o.key, quote(o.val))

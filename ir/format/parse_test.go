@@ -12,7 +12,7 @@ import (
 
 var legalTexts = []string{"fixed(8,4)", "fixed(64,-3)", "fixed(4,12)", "fixed(8,4,round=floor,over=wrap)",
 	"ufixed(63,1000)",
-	"int(8)", "int(8,over=-100..100)", "int(8,over=0..127)*0.05", "uint(63)",
+	"int(8)", "int(8,over=-100..100)", "int(32,over=-1073741821..1073741821)", "int(8,over=0..127)*0.05", "uint(63)",
 	"int(8)*0.05", "int(8,z=-3)*0.05", "uint(8,z=300,round=away,over=sym,div=f32)*1e-08",
 	"int(4)*[0]",
 	"int(4)*[1:32]", "mxint8", "mxint(8,16)", "mxint(4,32)", "mxint(8,32,round=away)", "mxint(8,32,axis=0)", "fp32"}
@@ -138,6 +138,7 @@ var illegalTexts = []struct{ text, code, part string }{
 	{"ufixed(8,5,over=0..255)", codeOption, "is over=sat"},
 	{"fixed(8,5,over=-127..127)", codeOption, "is over=sym"},
 	{"ufixed(8,5,over=-5..5)", codeOption, "begin at 0"},
+	{"fixed(8,5,over=LO..HI)", codeOption, "no value"},
 	{"fixed(8,5,over=0..0)", codeOption, "no value"},
 	{"fixed(8,5,over=-3..5)", codeOption, "no value"},
 	{"fixed(8,5,over=0..05)", codeOption, "no value"},

@@ -53,7 +53,7 @@ const (
 var overNames = [...]string{"sat", "sym", "wrap"}
 
 // MaxLimit is the largest code that From0 and Around0 take.
-const MaxLimit = 1<<30 - 2
+const MaxLimit = 1<<30 - 3
 
 // From0 is saturation at 0 and at a code hi of 1..MaxLimit: what a relu or a clip inside the range of a format does.
 func From0(hi int64) Over { return Wrap + 1 + 2*Over(hi) }

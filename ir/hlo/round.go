@@ -50,6 +50,12 @@ type Requantize struct {
 // most is the largest code of the width.
 func (q Requantize) most() int64 { return int64(uint64(1)<<(q.Width-boolInt(q.Signed)) - 1) }
 
+// limited says that the rule, if it has limits, has codes of the range.
+func (q Requantize) limited() bool {
+	lo, hi := q.limits()
+	return q.Over <= OverWrap || hi >= 1 && hi <= q.most() && (q.Signed || lo == 0)
+}
+
 // limits are the codes that the rule, which is not OverWrap, clamps to.
 func (q Requantize) limits() (lo, hi int64) {
 	hi = q.most()
@@ -148,7 +154,7 @@ func (b *Builder) codesOK(q Requantize) bool {
 	switch {
 	case q.Width < 1 || !q.Out.IsInt() || q.Width > room || q.Signed && !q.Out.IsSigned():
 		b.failf("requantize: %s cannot hold codes of %d bits (signed %v)", q.Out, q.Width, q.Signed)
-	case q.Round >= numRounds || q.Over < 0 || int64(q.Over-OverWrap-1)>>1 > q.most():
+	case q.Round >= numRounds || q.Over < 0 || !q.limited():
 		b.failf("requantize: unknown rounding %d or overflow %d", q.Round, q.Over)
 	}
 	return b.err == nil

@@ -194,7 +194,13 @@ func TestRequantUniform(t *testing.T) {
 			}
 			q := hlo.Requantize{Bits: 31, Shift: hlo.Places(r.IntN(80) - 40), Round: uint8(r.IntN(9)),
 				Over: int32(r.IntN(6)), Width: 1 + r.IntN(room), Signed: signed, Out: out}
-			if q.Over > hlo.OverWrap && q.Width < 3 { // else 0..1 and -1..1, or the like
+			if q.Over > hlo.OverWrap && q.Width > 3 { // limits from 1 on
+				if around := q.Over == 5 && q.Signed; around {
+					q.Over = hlo.OverWrap + 4 + 2*int32(r.IntN(1<<min(q.Width-2, 20)))
+				} else {
+					q.Over = hlo.OverWrap + 3 + 2*int32(r.IntN(1<<min(q.Width-2, 20)))
+				}
+			} else if q.Over > hlo.OverWrap {
 				q.Over = hlo.OverSat
 			}
 			plans, outs = append(plans, q), append(outs, b.Requant(x, q))

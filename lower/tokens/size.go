@@ -58,8 +58,11 @@ func depths(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known)
 			return depth, ii, nil
 		}
 		t, frames, err := steady(g, known, func(frames int) (*Times, error) { return s.with(branches, depth, frames) })
-		if err != nil || frames <= s.frames || t.II() <= ii+slack {
-			return depth, t.II(), err
+		if err != nil {
+			return nil, 0, err
+		}
+		if frames <= s.frames || t.II() <= ii+slack {
+			return depth, t.II(), nil
 		}
 		s.longer(frames)
 	}

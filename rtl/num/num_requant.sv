@@ -41,6 +41,9 @@ module num_requant #(
     if (ROUND < 0 || ROUND > 8 || OVER < 0) begin : g_bad_mode
       ROUND_must_be_0_to_8_and_OVER_not_negative u_bad ();
     end
+    if (OVER == 3 || OVER == 4 || (OVER > 2 && OVER % 2 == 0 && OUT_SIGNED == 0)) begin : g_bad_codes
+      OVER_must_saturate_at_codes_of_the_output u_bad ();
+    end
     if (OVER > 2 && OUT_W < 31 && (OVER - 3) / 2 >= 1 << (OUT_W - (OUT_SIGNED != 0 ? 1 : 0))) begin : g_bad_limit
       OVER_must_have_a_limit_of_OUT_W_bits u_bad ();
     end

@@ -102,6 +102,8 @@ func TestRequantProof(t *testing.T) {
 	for i := range roundings {
 		requant(cast{12, 1, 4, 7, i % 2, i, []int{0, 1, 2, 3 + 2*48}[i%4]}).Prove(t)
 	}
+	requant(cast{12, 1, 4, 7, 1, 0, 4 + 2*48}).Prove(t)
+	requant(cast{12, 1, 4, 7, 1, 0, 4 + 2*31}).Prove(t) // all ones
 	requant(even).Refute(t, formaltest.Mutant{Module: "num_requant", Old: "half && (sticky || v[SH]);", New: "half;"})
 	requant(even).Refute(t, formaltest.Mutant{Module: "num_requant", Old: "q[QW-1] ? LEAST : MOST", New: "MOST"})
 	requant(cast{16, 1, 5, 8, 1, 0, 1}).Refute(t, formaltest.Mutant{Module: "num_requant",

@@ -31,7 +31,7 @@ var voids = []struct {
 	{[4]float32{0, -7, 0, -7}, 1, 3},
 }
 
-// voidGraph takes the root of a row, and behind it the functions on which engines are likely to Differ.
+// voidGraph takes the root of a row, and behind it the functions on which engines are likely to differ.
 func voidGraph() *ir.Graph {
 	g := &ir.Graph{Name: "voids", Stage: ir.StageFloat}
 	add := func(name string, o *ir.Op, attrs any, shape []int, args ...*ir.Node) *ir.Node {

@@ -81,8 +81,8 @@ func Fixed(r *rand.Rand, maxW int) format.Fixed {
 func Limits(r *rand.Rand, f format.Fixed) format.Over {
 	f.Over = format.Sat
 	top := min(f.Max(), format.MaxLimit)
-	if f.Signed && Chance(r, 30) {
-		return format.From0(max(1, top))
+	if f.Signed && top > 0 && Chance(r, 30) {
+		return format.From0(top)
 	}
 	if top--; top < 1 {
 		return format.Sat
