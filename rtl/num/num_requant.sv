@@ -95,6 +95,8 @@ module num_requant #(
       localparam integer HW = $clog2(HIGH + 1);
       localparam integer XW = QW > OUT_W + 2 ? QW : OUT_W + 2;
       localparam [HW-1:0] MOST = HW'(HIGH);
+      localparam [OUT_W-1:0] TOP = OUT_W'(HIGH);
+      localparam [OUT_W-1:0] BOTTOM = ~TOP + OUT_W'(1);  // no ~ of a cast: Yosys takes it of the width
       wire [XW-1:0] x = {{(XW - QW) {q[QW-1]}}, q};
       wire more, less;  // of the low bits: beyond HIGH, beyond -HIGH
       if (&MOST) begin : g_all
@@ -106,11 +108,11 @@ module num_requant #(
       end
       wire above = !x[XW-1] && (|x[XW-2:HW] || more);
       if (OVER % 2 != 0) begin : g_from_zero
-        assign out = x[XW-1] ? {OUT_W{1'b0}} : above ? OUT_W'(HIGH) : x[OUT_W-1:0];
+        assign out = x[XW-1] ? {OUT_W{1'b0}} : above ? TOP : x[OUT_W-1:0];
         wire unused_less = &{1'b0, less};
       end else begin : g_around_zero
         wire below = x[XW-1] && (!(&x[XW-2:HW]) || less);
-        assign out = above ? OUT_W'(HIGH) : below ? ~OUT_W'(HIGH) + OUT_W'(1) : x[OUT_W-1:0];
+        assign out = above ? TOP : below ? BOTTOM : x[OUT_W-1:0];
       end
     end else if (OVER == 2 || (OUT_SIGNED != 0 && QW < OUT_W)) begin : g_plain
       // No check needed (or wanted): a wider signed output holds every q.
