@@ -96,8 +96,9 @@ template <int ROUND> DEV void round_mag(split_mag& s, bool neg, u32 word) {
 // saturates at 0 and h, one more at -h and h. An infinity is `big` with OVER = SAT.
 template <int W, int SIGNED, int OVER> DEV u64 fit_integer(u64 mag, bool big, bool neg) {
   const u64 full = SIGNED ? (1ull << (W - 1)) - 1 : (1ull << (W & 63)) - (OVER == SYM ? 2 : 1);
-  const u64 top = OVER > WRAP ? (OVER - WRAP - 1) >> 1 : full;
-  const u64 low = OVER > WRAP ? ((OVER - WRAP - 1) & 1) * top : SIGNED ? top + (OVER != SYM) : 0;
+  const u64 limits = OVER > WRAP ? (u64)(OVER - WRAP - 1) : 0;
+  const u64 top = OVER > WRAP ? limits >> 1 : full;
+  const u64 low = OVER > WRAP ? (limits & 1) * top : SIGNED ? top + (OVER != SYM) : 0;
   if (OVER == WRAP) {
     const u64 v = neg ? 0 - mag : mag;
     return SIGNED ? (u64)((i64)(v << (64 - W)) >> (64 - W)) : v << (64 - W) >> (64 - W);
