@@ -75,15 +75,15 @@ func exactResult(n *ir.Node) (format.Format, bool) {
 
 // kept is the one format of all arguments, which the result can have too; false where there is none.
 func kept(n *ir.Node) (format.Format, bool) {
-	was, f := n.Type, n.Args[0].Type.Format
-	defer func() { n.Type = was }()
+	f := n.Args[0].Type.Format
 	for _, a := range n.Args {
 		if a.Type.IsFloat() || a.Type.Scales != nil || a.Type.Format.String() != f.String() {
 			return nil, false
 		}
 	}
-	n.Type.Format, n.Type.Scales = f, nil
-	return f, n.Op.Legal == nil || n.Op.Legal(n) == nil
+	like := *n
+	like.Type.Format, like.Type.Scales = f, nil
+	return f, n.Op.Legal == nil || n.Op.Legal(&like) == nil
 }
 
 // allOf is the fixed format of up to exactBits bits that holds all values of nodes; false where there is none.

@@ -125,12 +125,13 @@ func cutsOff(n *ir.Node) (over format.Over, ok bool) {
 		near[i] = min(max(near[i], least), most)
 	}
 	cut, err := mapped(n, near...)
-	if err != nil || slices.ContainsFunc(near, func(c int64) bool {
-		y := cut[0]
-		cut = cut[1:]
-		return y != min(max(c, lo), hi)
-	}) {
+	if err != nil {
 		return 0, false
+	}
+	for i, c := range near {
+		if cut[i] != min(max(c, lo), hi) {
+			return 0, false
+		}
 	}
 	switch {
 	case lo == least && hi == most:

@@ -21,7 +21,7 @@ func Size(ctx context.Context, g *ir.Graph, units *unit.Cache) (fifos int, ii fl
 		return 0, 0, err
 	}
 	if len(branches) == 0 {
-		t, _, err := Steady(ctx, g, units)
+		t, _, err := steadyAsIs(ctx, g, known)
 		if err != nil {
 			return 0, 0, err
 		}

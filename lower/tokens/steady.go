@@ -58,7 +58,14 @@ func slowest(g *ir.Graph) float64 {
 
 // Steady is Run for as many samples as it takes until twice as many have no other rate. It says how many that are.
 func Steady(ctx context.Context, g *ir.Graph, units *unit.Cache) (*Times, int, error) {
-	return steady(g, newKnown(units), func(frames int) (*Times, error) { return Run(ctx, g, units, frames) })
+	return steadyAsIs(ctx, g, newKnown(units))
+}
+
+// steadyAsIs is Steady of what is known already.
+func steadyAsIs(ctx context.Context, g *ir.Graph, k *known) (*Times, int, error) {
+	return steady(g, k, func(frames int) (*Times, error) {
+		return simulate(ctx, g, options{frames: frames, known: k, depth: scheduled})
+	})
 }
 
 func steady(g *ir.Graph, k *known, run func(frames int) (*Times, error)) (t *Times, frames int, err error) {
@@ -100,16 +107,12 @@ func (s *sizer) with(branches []*ir.Node, depth map[*ir.Node]int, frames int) (*
 	for _, b := range branches {
 		chosen[b] = true
 	}
-	n, err := build(s.g, options{frames: frames, known: s.known, depth: func(n *ir.Node) (int, bool) {
+	return simulate(s.ctx, s.g, options{frames: frames, known: s.known, depth: func(n *ir.Node) (int, bool) {
 		if !chosen[n] {
 			return scheduled(n)
 		}
 		return depth[n], depth[n] > beat.BlockRAM
 	}})
-	if err != nil {
-		return nil, err
-	}
-	return n.times(s.ctx, len(s.g.Out))
 }
 
 // longer makes further runs as long as it takes until their rate is steady. Inputs then keep the pace of the slowest

@@ -28,7 +28,12 @@ func Run(ctx context.Context, g *ir.Graph, units *unit.Cache, frames int) (*Time
 // RunStalled is Run with inputs that pause and outputs that are held up whenever holds says so.
 func RunStalled(ctx context.Context, g *ir.Graph, units *unit.Cache, frames int, holds func(cycle int) bool) (
 	*Times, error) {
-	n, err := build(g, options{frames: frames, holds: holds, known: newKnown(units), depth: scheduled})
+	return simulate(ctx, g, options{frames: frames, holds: holds, known: newKnown(units), depth: scheduled})
+}
+
+// simulate builds a net and runs it.
+func simulate(ctx context.Context, g *ir.Graph, o options) (*Times, error) {
+	n, err := build(g, o)
 	if err != nil {
 		return nil, err
 	}
