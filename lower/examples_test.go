@@ -141,19 +141,30 @@ func TestExampleAccuracy(t *testing.T) {
 	}
 }
 
-// TestExamplePlans reads every plan that the project ships.
+// TestExamplePlans reads every plan that the project ships and quantizes small models by it, quantized ones among them.
 func TestExamplePlans(t *testing.T) {
 	files, err := filepath.Glob("../examples/plans/*.toml")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no plans: %v", err)
+	}
+	examples := map[string]*example{}
+	for _, dir := range []string{"digits-qonnx", "digits-qdq-mlp", "jets-mlp"} {
+		examples[dir] = load(t, dir, "model.onnx")
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ParsePlan(filepath.Base(file), data); err != nil {
+		plan, err := ParsePlan(filepath.Base(file), data)
+		if err != nil {
 			t.Error(err)
+			continue
+		}
+		for dir, e := range examples {
+			if _, _, err := Quantize(t.Context(), e.g, plan, e.calib); err != nil {
+				t.Errorf("%s: %v", dir, err)
+			}
 		}
 	}
 }

@@ -90,9 +90,12 @@ func (q *quantizer) absorbed(n *ir.Node) bool {
 }
 
 // limits says that a computes and rounds a result which nobody but one node reads, so that limits may cut it. What only
-// moves codes rounds none.
+// moves codes rounds none, and sums over blocks have bounds of their own.
 func (q *quantizer) limits(a *ir.Node) bool {
 	codes, integers := format.IntegersOf(a.Type.Format)
+	if slices.ContainsFunc(a.Args, func(x *ir.Node) bool { return x.Type.InBlocks() }) {
+		return false
+	}
 	return integers && codes.Codes.Over < format.Wrap && !a.IsInput() && !a.IsConst() && !a.Op.Traits.KeepsCodes &&
 		!a.Op.Traits.Joins && !a.Op.Traits.Wire && a.Op.Traits.Positions == nil && len(q.users[a]) == 1 && !q.g.IsOutput(a)
 }
