@@ -102,6 +102,33 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
+// TestEmulated demands that the interpreter executes every kernel that is listed: one that is compiled only may compute
+// anything.
+func TestEmulated(t *testing.T) {
+	kernels, err := cases.Kernels()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range unexecuted(kernels) {
+		t.Errorf("%s is compiled only: give its family a case of a few tiles that is not timed", i)
+	}
+	planted := cases.Kernel{Instance: kernels[0].Instance, Cases: 2, Timed: 2}
+	if got := unexecuted([]cases.Kernel{planted}); len(got) != 1 || got[0] != planted.Instance.String() {
+		t.Errorf("of a kernel with two timed cases and no other: %v", got)
+	}
+}
+
+// unexecuted names the kernels whose cases are all for a GPU only.
+func unexecuted(kernels []cases.Kernel) []string {
+	var names []string
+	for _, k := range kernels {
+		if k.Cases == k.Timed {
+			names = append(names, k.Instance.String())
+		}
+	}
+	return names
+}
+
 // TestShard demands that the gates of a short run see every kernel, and every architecture.
 func TestShard(t *testing.T) {
 	kernels, err := cases.Kernels()

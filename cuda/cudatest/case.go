@@ -3,9 +3,11 @@
 package cudatest
 
 import (
+	"strings"
 	"testing"
 
 	"lathe/cuda"
+	"lathe/cuda/ptx"
 )
 
 // RunCase runs a case in every order, or in two where quick is set, and fails the test by its verdict.
@@ -31,4 +33,31 @@ func JobOf(c cuda.Case, quick bool) Job {
 		j.Buffers = append(j.Buffers, job)
 	}
 	return j
+}
+
+// Planted runs a case once, with the race detector, after the text `sound` of its source has become `fault`. It returns
+// what shows the fault, the error of the run or the verdict; "" where nothing does.
+func Planted(t testing.TB, c cuda.Case, sound, fault string) string {
+	t.Helper()
+	source, err := cuda.Print(c.Instances...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(source, sound) != 1 {
+		t.Fatalf("%s: the source has %q %d times", c.Name, sound, strings.Count(source, sound))
+	}
+	source = strings.Replace(source, sound, fault, 1)
+	unit, err := Compiler(t).Compile(t.Context(), "planted.cu", source, cuda.PortablePTX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := ptx.Parse("planted.ptx", unit.PTX)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, _, err := JobOf(c, true).On(mod, ptx.Options{Races: true})
+	if err != nil {
+		return err.Error()
+	}
+	return c.Check(out).Wrong
 }

@@ -54,8 +54,17 @@ func Span(k int) int { return 43 - bits.Len(uint(max(ceil(k, 32)-1, 0))) }
 
 // Plan chooses the configuration of least estimated time.
 func (p MX) Plan(a cuda.Arch) (Plan, error) {
-	if err := p.Valid(); err != nil {
+	best, err := p.choose(a)
+	if err != nil {
 		return Plan{}, err
+	}
+	return p.with(best, Span(p.K))
+}
+
+// choose is the configuration of least estimated time.
+func (p MX) choose(a cuda.Arch) (tile, error) {
+	if err := p.Valid(); err != nil {
+		return tile{}, err
 	}
 	b := byteProduct{kernel: p.kernel(), m: p.M, n: p.N, k: p.K, pitch: 132, alu: 5}
 	if p.Wide {
@@ -64,11 +73,7 @@ func (p MX) Plan(a cuda.Arch) (Plan, error) {
 	tiles := slices.DeleteFunc(slices.Clone(tilesMX), func(t tile) bool {
 		return p.Out == MXINT8 && p.Columns(t.bn) < 32
 	})
-	best, err := b.cheapest(tiles, a)
-	if err != nil {
-		return Plan{}, err
-	}
-	return p.with(best, Span(p.K))
+	return b.cheapest(tiles, a)
 }
 
 // with is the plan of a configuration; a span of -1 sends every block to the longer accumulators.

@@ -59,8 +59,17 @@ func (p W8A16) Floor() cuda.Floor {
 
 // Plan chooses a kernel and its configuration: the one of least estimated time.
 func (p W8A16) Plan(a cuda.Arch) (Plan, error) {
-	if err := p.Valid(); err != nil {
+	best, err := p.choose(a)
+	if err != nil {
 		return Plan{}, err
+	}
+	return p.with(best)
+}
+
+// choose is the kernel of least estimated time, in its configuration.
+func (p W8A16) choose(a cuda.Arch) (choice, error) {
+	if err := p.Valid(); err != nil {
+		return choice{}, err
 	}
 	g := gpuOf(a)
 	best, found := choice{cost: math.Inf(1)}, false
@@ -70,9 +79,9 @@ func (p W8A16) Plan(a cuda.Arch) (Plan, error) {
 		}
 	}
 	if !found {
-		return Plan{}, refuse("w8a16", "no configuration fits %s", a.Name)
+		return choice{}, refuse("w8a16", "no configuration fits %s", a.Name)
 	}
-	return p.with(best)
+	return best, nil
 }
 
 // choice is a kernel, its configuration and the number of splits, with the estimated time in clocks.

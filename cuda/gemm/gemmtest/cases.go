@@ -39,7 +39,8 @@ func CasesWithin(bound float64) ([]cuda.Case, error) {
 // The constants of the bound on sums: by tensor cores, which truncate, and by the interpreter, which rounds.
 const gpuBound, CPUBound = 4, 1
 
-// linearCases are small problems with corners, one for each kernel, and those of the speed goals.
+// linearCases are small problems with corners, one for each kernel, and those of the speed goals, each behind a reduced
+// one that runs the same kernels.
 func linearCases(a cuda.Arch, bound float64) ([]cuda.Case, error) {
 	var all []cuda.Case
 	for i, c := range []struct {
@@ -59,6 +60,13 @@ func linearCases(a cuda.Arch, bound float64) ([]cuda.Case, error) {
 		{gemm.W8A16{M: 4096, N: 4096, K: 4096, Epilogue: gemm.Epilogue{Out: word.BF16, Bias: true, Act: gemm.GeluErf,
 			Residual: true}}, true},
 	} {
+		if c.timed {
+			small, plan, err := c.Reduced(a)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, W8A16(small, plan, uint64(i), true, bound))
+		}
 		plan, err := c.Plan(a)
 		if err != nil {
 			return nil, err
@@ -84,6 +92,13 @@ func exactCases(a cuda.Arch) ([]cuda.Case, error) {
 	} {
 		for _, wide := range []bool{false, true} {
 			c.Wide = wide
+			if c.timed {
+				small, plan, err := c.Reduced(a)
+				if err != nil {
+					return nil, err
+				}
+				all = append(all, MX(small, plan, uint64(i), c.scales))
+			}
 			plan, err := c.Plan(a)
 			if err != nil {
 				return nil, err
@@ -107,6 +122,13 @@ func int8Cases(a cuda.Arch) ([]cuda.Case, error) {
 		{gemm.Int8{M: 33, N: 40, K: 64, Raw: true}, false},
 		{gemm.Int8{M: 4096, N: 4096, K: 4096, Result: Codes8}, true},
 	} {
+		if c.timed {
+			small, plan, err := c.Reduced(a)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, Int8(small, plan, uint64(i), Channels(small, uint64(i), true)))
+		}
 		plan, err := c.Plan(a)
 		if err != nil {
 			return nil, err

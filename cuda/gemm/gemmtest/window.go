@@ -100,6 +100,13 @@ func windowCases(a cuda.Arch) ([]cuda.Case, error) {
 		{gemm.Window{M: 20, N: 33, K: 96, Shift: -124, Bits: 20}, NarrowScales, false},
 		{gemm.Window{M: 2048, N: 4096, K: 4096, Scaled: true, Shift: -246, Bits: 44, Exact: true}, NarrowScales, true},
 	} {
+		if c.timed {
+			small, plan, err := c.Reduced(a)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, Window(small, plan, uint64(i), c.scales))
+		}
 		plan, err := c.Plan(a)
 		if err != nil {
 			return nil, err

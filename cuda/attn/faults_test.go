@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attn_test
+
+import (
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/attn/attntest"
+	"lathe/cuda/cudatest"
+)
+
+// TestPlantedFaults plants faults that the cases must notice: each in every instance that it changes.
+func TestPlantedFaults(t *testing.T) {
+	cases, err := attntest.Cases()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []struct{ name, instance, sound, fault string }{
+		{"none", "sdpa<1, 128, 48, 2, 4, 0, 0>", "tiles > 0", "tiles > 0"},
+		{"a scale 2.08 times too large", "sdpa<1, 128, 48, 2, 4, 0, 0>", "mul_rn(scale, 1.44269504f)",
+			"mul_rn(scale, D == 128 && WM == 2 && !CAUSAL ? 3.0f : 1.44269504f)"},
+		{"a phantom key", "sdpa<1, 128, 48, 2, 4, 0, 0>", "if (MASK || from + BN > limit ||",
+			"if (MASK || from + BN > limit + 1 ||"},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			c := smallest(t, cases, f.instance)
+			got := cudatest.Planted(t, c, f.sound, f.fault)
+			if t.Log(got); (got != "") != (f.sound != f.fault) {
+				t.Errorf("%s: %q", c.Name, got)
+			}
+		})
+	}
+}
+
+// smallest is the first case of an instance that is not timed.
+func smallest(t *testing.T, cases []cuda.Case, instance string) cuda.Case {
+	t.Helper()
+	for _, c := range cases {
+		if !c.Timed && c.Instances[0].String() == instance {
+			return c
+		}
+	}
+	t.Fatalf("%s has timed cases only", instance)
+	return cuda.Case{}
+}
