@@ -24,6 +24,11 @@ type Tile = tile
 func (t tile) Rows() int { return t.bm }
 func (t tile) Cols() int { return t.bn }
 
+func (t thin) Cols() int { return t.cols() }
+
+// Step is how many products of a block its warps take at a time.
+func (t thin) Step() int { return 4 * 32 * t.wk }
+
 func (t tile) Params() []string     { return t.params() }
 func (t thin) Params() []string     { return t.params() }
 func (e Epilogue) Params() []string { return e.params() }

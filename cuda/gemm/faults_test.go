@@ -73,6 +73,30 @@ func TestPlantedFaults(t *testing.T) {
 	}
 }
 
+// TestLeaks plants reads beyond the end of a row, into the next one: weights are 0 there, which times infinity is NaN.
+// The cases have to notice.
+func TestLeaks(t *testing.T) {
+	cases, err := gemmtest.CasesWithin(gemmtest.CPUBound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []struct{ instance, sound, fault string }{
+		{"w8a16_thin<2, 2, 4, 4096, 1, 0, 0, bf16>", "* 2, k < K);", "* 2, k < K || m + 1 < M);"},
+		{"w8a16_thin<1, 1, 8, 2048, 1, 0, 0, f32>", "* 2, k < K);", "* 2, k < K || m + 1 < M);"},
+		{"w8a16<64, 128, 2, 4, 3, 1, 0, 0, bf16>", "row <= last && k < pitch)", "row <= last && (k < pitch || row < last))"},
+	} {
+		seen := ""
+		for _, c := range cases {
+			if !c.Timed && c.Instances[0].String() == f.instance && seen == "" {
+				seen = cudatest.Planted(t, c, f.sound, f.fault)
+			}
+		}
+		if t.Logf("%s: %s", f.instance, seen); !strings.Contains(seen, "is NaN") {
+			t.Errorf("%s: not seen", f.instance)
+		}
+	}
+}
+
 // TestExactFaults plants faults into the arithmetic of exact products: values tell of each.
 func TestExactFaults(t *testing.T) {
 	mx := func(wide bool, scales gemmtest.Scales, out word.Type) cuda.Case {

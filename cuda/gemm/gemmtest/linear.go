@@ -97,7 +97,8 @@ func cornerRow(r *rand.Rand, row int, q, x []byte) {
 	}
 }
 
-// activations draws bf16 rows; with corners row 1 is -0, row 2 has an infinity and row 3 a NaN.
+// activations draws bf16 rows; with corners row 1 is -0, row 2 has an infinity and row 3 a NaN. The rows beside rows of
+// numbers begin or end with an infinity: where a kernel reads beyond a row, 0 times that is NaN.
 func activations(seed uint64, m, k int, corners bool) []byte {
 	r := Dice(seed, "x")
 	out := make([]byte, 0, 2*m*k)
@@ -110,7 +111,8 @@ func activations(seed uint64, m, k int, corners bool) []byte {
 			switch {
 			case corners && row == 1:
 				v = float32(math.Copysign(0, -1))
-			case corners && row == 2 && col == k/2:
+			case corners && row == 2 && col == k/2, corners && (row == 3 || row == 5) && col == 0,
+				corners && row == 7 && col == k-1:
 				v = float32(math.Inf(1))
 			case corners && row == 3 && col == k-1:
 				v = float32(math.NaN())
