@@ -12,6 +12,7 @@ import (
 // the package, as the cases do.
 var (
 	TilesBF16 = tilesBF16
+	Tiles16   = tiles16
 	TilesMX   = tilesMX
 	TilesInt8 = tilesInt8
 	Thins     = thins
@@ -38,6 +39,11 @@ func (p Int8) With(t Tile) (Plan, error)                  { return p.with(t) }
 func (p MX) With(t Tile, span int) (Plan, error)          { return p.with(t, span) }
 func (p Window) With(t Tile) (Plan, error)                { return p.with(t) }
 func (p Window) InstanceOf(t Tile) (cuda.Instance, error) { return p.instance(t) }
+
+// With is the plan of a configuration with the k range in so many parts.
+func (p W16A16) With(t Tile, splits int) (Plan, error) {
+	return p.with(p.on(t, splits, gpu{}))
+}
 
 // Planned is the plan with a template in a configuration, by its parameters.
 func (p W8A16) Planned(template string, params []string, splits int) (Plan, error) {

@@ -86,7 +86,21 @@ func slicesOf(t *testing.T) []farther {
 		add("w8a16_thin, columns, "+gemmtest.Text(e), linear("w8a16_thin", thin, few), linear("w8a16_thin", thin, many),
 			places)
 	}
-	return append(append(all, farMX(t)...), farInt8(t)...)
+	return append(append(append(all, farHalves(t)...), farMX(t)...), farInt8(t)...)
+}
+
+func farHalves(t *testing.T) []farther {
+	make := func(m, n int) cuda.Case {
+		p := gemm.W16A16{M: m, N: n, K: 72, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: word.BF16, Bias: true,
+			Residual: true}}
+		return halfCase(t, p, gemm.Tiles16[3], 1, 1)
+	}
+	rows, columns := make(67, 64), make(7, 96)
+	return []farther{
+		{"w16a16, rows", rows, make(manyRows+67, 64), rowsAt(manyRows, 67, 72, 64, 2, 2)},
+		{"w16a16, columns", columns, make(7, manyColumns+96),
+			columnsAt(manyColumns, 7, 96, 2*72, gemm.LayoutInt8, gemm.Epilogue{}, 2)},
+	}
 }
 
 func farMX(t *testing.T) (all []farther) {

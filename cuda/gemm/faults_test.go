@@ -169,6 +169,8 @@ func TestCounters(t *testing.T) {
 			p := gemm.W8A16{M: 8, N: 64, K: 1024, Epilogue: gemm.Epilogue{Out: word.BF16}}
 			return gemmtest.W8A16(p, planned(t, p, "w8a16_thin", gemm.Thins[3].Params(), 1), 1, false, 1)
 		}(),
+		halfCase(t, gemm.W16A16{M: 64, N: 128, K: 256, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: word.BF16}},
+			gemm.Tiles16[4], 1, 1),
 		func() cuda.Case {
 			p := gemm.MX{M: 64, N: 64, K: 256, Epilogue: gemm.Epilogue{Out: word.F32}}
 			plan, err := p.With(gemm.TilesMX[1], 0)

@@ -92,6 +92,7 @@ var (
 	_ cuda.Problem[Operands] = MX{}
 	_ cuda.Batched[Operands] = Window{}
 	_ cuda.Batched[Operands] = Int8{}
+	_ cuda.Batched[Operands] = W16A16{}
 )
 
 // limit bounds M, N and K, so that indices of rows, columns and tiles fit 32 bits; products of them have 64.

@@ -27,6 +27,10 @@ func TestPlace(t *testing.T) {
 				t.Errorf("bf16, left: lane %d byte %d is (%d, %d), the mma wants (%d, %d)", lane, b, row, col, m, k)
 			}
 			row, col = LayoutInt8.Place(lane, b)
+			// w16a16: words of 16 bits, of which two lie in each word of four bytes
+			if n, k := rightBF16(lane, b/4%2, b/2%2); row != n+b/8*8 || col != 2*k+b%2 {
+				t.Errorf("16 bits: lane %d byte %d is (%d, %d), the mma wants (%d, %d)", lane, b, row, col, n+b/8*8, 2*k+b%2)
+			}
 			if n, k = rightInt8(lane, b/4%2, b%4); row != n+b/8*8 || col != k {
 				t.Errorf("int8: lane %d byte %d is (%d, %d), the mma wants (%d, %d)", lane, b, row, col, n+b/8*8, k)
 			}

@@ -39,6 +39,19 @@ func (p W8A16) Reduced(a cuda.Arch) (W8A16, Plan, error) {
 	return p, Plan{}, refuse(want.template, "no small problem for %v", want.params)
 }
 
+// Reduced is a small problem, and its plan in the configuration of p, its k range in two parts where that of p has
+// parts. Errors as Plan.
+func (p W16A16) Reduced(a cuda.Arch) (W16A16, Plan, error) {
+	want, err := p.choose(a, p.splits())
+	if err != nil {
+		return p, Plan{}, err
+	}
+	t, parts := want.tile, min(want.splits, 2)
+	p.M, p.N, p.K = t.bm+3, t.bn+8, 64*(t.stages+1)*parts+8
+	plan, err := p.with(p.on(t, parts, gpuOf(a)))
+	return p, plan, err
+}
+
 // beyond are rows, columns and products of bytes just beyond a tile, its stages all filled.
 func (t tile) beyond() (m, n, k int) { return t.bm + 3, t.bn + 8, 128*t.stages + 16 }
 

@@ -2,14 +2,7 @@
 
 package gemm
 
-import (
-	"fmt"
-	"math"
-	"slices"
-
-	"lathe/cuda"
-	"lathe/cuda/word"
-)
+import "lathe/cuda"
 
 // W8A16 is y = epilogue(x*transpose(w)): x bf16 [M][K], w MXINT8 [N][K], packed by LayoutBF16. Weights become bf16,
 // exactly; sums are fp32.
@@ -71,26 +64,7 @@ func (p W8A16) choose(a cuda.Arch) (choice, error) {
 	if err := p.Valid(); err != nil {
 		return choice{}, err
 	}
-	g := gpuOf(a)
-	best, found := choice{cost: math.Inf(1)}, false
-	for _, c := range p.choices(g) {
-		if c.cost < best.cost {
-			best, found = c, true
-		}
-	}
-	if !found {
-		return choice{}, refuse("w8a16", "no configuration fits %s", a.Name)
-	}
-	return best, nil
-}
-
-// choice is a kernel, its configuration and the number of splits, with the estimated time in clocks.
-type choice struct {
-	template string
-	params   []string
-	blocks   int // of the grid, without splits
-	splits   int
-	cost     float64
+	return least("w8a16", p.choices(gpuOf(a)), a)
 }
 
 // choices lists what can run the problem.
@@ -105,7 +79,7 @@ func (p W8A16) choices(g gpu) []choice {
 			}
 			work := work{bytes: float64(t.bm*128 + t.bn*66), macs: float64(t.bm * t.bn * 64),
 				alu: 2.5 * float64(t.bn*64*t.wm), shared: t.stages * (t.bm*128 + t.bn*66), threads: 32 * t.wm * t.wn}
-			all = append(all, choice{"w8a16", t.params(), blocks, s, g.cost(work, blocks, s, steps, p.M*p.N)})
+			all = append(all, choice{"w8a16", t.params(), t, blocks, s, g.cost(work, blocks, s, steps, p.M*p.N)})
 		}
 	}
 	if p.BatchInvariant || p.M > thinRows {
@@ -122,89 +96,15 @@ func (p W8A16) choices(g gpu) []choice {
 			}
 			work := work{bytes: float64(p.M*128 + t.cols()*66), macs: float64(8 * t.cols() * 64),
 				alu: 3.5 * float64(t.cols()*64), shared: 8 * (t.kr*2 + 16), threads: 32 * t.wn * t.wk, streams: true}
-			all = append(all, choice{"w8a16_thin", t.params(), blocks, s, g.cost(work, blocks, s, steps, p.M*p.N)})
+			all = append(all, choice{"w8a16_thin", t.params(), tile{}, blocks, s, g.cost(work, blocks, s, steps, p.M*p.N)})
 		}
 	}
 	return all
 }
 
-// splitCounts are the numbers of parts worth a thought for that many steps of k.
-func splitCounts(steps int) []int {
-	counts := []int{1}
-	for s := 2; s <= min(steps, 64); s++ {
-		if s <= 8 || s%4 == 0 {
-			counts = append(counts, s)
-		}
-	}
-	if steps > 64*32 { // more than any part of w8a16_thin holds
-		counts = append(counts, ceil(steps, 32))
-	}
-	return counts
-}
-
-// invariantSplits is the number of parts where it may depend on N and K alone: enough for small M to fill a GPU.
-func invariantSplits(n, steps int) int {
-	return max(1, min(8, steps/8, 256/max(ceil(n, 128), 1)))
-}
-
 // with is the plan of a choice.
 func (p W8A16) with(c choice) (Plan, error) {
-	vec := bit(p.K%8 == 0)
-	main := slices.Concat(c.params, []string{vec}, p.Epilogue.params())
-	if c.splits > 1 {
-		main = slices.Concat(c.params, []string{vec, "0", "0", string(word.F32)})
-	}
-	first, err := cuda.Named(c.template, main...)
-	if err != nil {
-		return Plan{}, err
-	}
-	plan := Plan{Instances: []cuda.Instance{first}, Splits: c.splits,
-		Why: fmt.Sprintf("%s, %d blocks, k in %d parts", first, c.blocks, c.splits)}
-	if p.M == 0 || p.N == 0 {
-		plan.Launches = func(Operands) []cuda.Launch { return nil }
-		return plan, nil
-	}
-	dims := []cuda.Arg{cuda.I32(int32(p.M)), cuda.I32(int32(p.N)), cuda.I32(int32(p.K)), cuda.I32(int32(c.splits))}
-	head, err := gridOf(first, c.blocks*c.splits)
-	if err != nil {
-		return Plan{}, err
-	}
-	if c.splits == 1 {
-		plan.Launches = func(o Operands) []cuda.Launch {
-			l := head
-			l.Args = slices.Concat([]cuda.Arg{o.X, o.W, o.WScales}, p.sink(o, p.M, p.N), dims)
-			return []cuda.Launch{l}
-		}
-		return plan, nil
-	}
-	return p.split(plan, head, dims)
-}
-
-// split adds the second kernel.
-func (p W8A16) split(plan Plan, head cuda.Launch, dims []cuda.Arg) (Plan, error) {
-	s := SplitSum{M: p.M, N: p.N, Splits: plan.Splits, Epilogue: p.Epilogue}
-	i, err := s.instance()
-	if err != nil {
-		return Plan{}, err
-	}
-	tail, err := gridOf(i, s.blocks())
-	if err != nil {
-		return Plan{}, err
-	}
-	plan.Instances, plan.Workspace = append(plan.Instances, i), s.Workspace()
-	plan.Launches = func(o Operands) []cuda.Launch {
-		l, t := head, tail
-		null := cuda.Null()
-		l.Args = slices.Concat([]cuda.Arg{o.X, o.W, o.WScales, null, null, o.Workspace, null, cuda.I64(s.pitch()),
-			cuda.I64(0), cuda.I64(0)}, dims)
-		t.Args = s.args(o)
-		return []cuda.Launch{l, t}
-	}
-	return plan, nil
-}
-
-// sink are the arguments of an epilogue: bias, residual, y, scales, ldy, scale_block, scale_row.
-func (e Epilogue) sink(o Operands, m, n int) []cuda.Arg {
-	return []cuda.Arg{o.Bias, o.Residual, o.Y, o.YScales, cuda.I64(int64(e.Columns(n))), cuda.I64(ScalePitch(m)),
-		cuda.I64(1)}
+	return parted{p.M, p.N, p.K, p.Epilogue}.plan(c, []string{bit(p.K%8 == 0)}, func(o Operands) []cuda.Arg {
+		return []cuda.Arg{o.X, o.W, o.WScales}
+	})
 }

@@ -26,7 +26,8 @@ func CasesWithin(bound float64) ([]cuda.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){exactCases, windowCases, int8Cases} {
+	halfCases := func(a cuda.Arch) ([]cuda.Case, error) { return halfCases(a, bound) }
+	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){halfCases, exactCases, windowCases, int8Cases} {
 		cases, err := list(a)
 		if err != nil {
 			return nil, err
@@ -72,6 +73,43 @@ func linearCases(a cuda.Arch, bound float64) ([]cuda.Case, error) {
 			return nil, err
 		}
 		one := W8A16(c.W8A16, plan, uint64(i), !c.timed, bound)
+		one.Timed = c.timed
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// halfCases are small problems with corners, and those of the speed goals, each behind a reduced one: the layers of
+// linearCases with weights of 16 bits.
+func halfCases(a cuda.Arch, bound float64) ([]cuda.Case, error) {
+	var all []cuda.Case
+	for i, c := range []struct {
+		gemm.W16A16
+		timed bool
+	}{
+		{gemm.W16A16{M: 65, N: 136, K: 200, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: word.BF16, Bias: true,
+			Act: gemm.GeluErf, Residual: true}}, false},
+		{gemm.W16A16{M: 33, N: 256, K: 264, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: gemm.MXINT8,
+			Act: gemm.Silu, Gate: true}}, false},
+		{gemm.W16A16{M: 5, N: 33, K: 77, Word: word.Float16, Epilogue: gemm.Epilogue{Out: word.F32}}, false},
+		{gemm.W16A16{M: 8, N: 14336, K: 4096, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: word.BF16}}, true},
+		{gemm.W16A16{M: 64, N: 14336, K: 4096, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: word.BF16}}, true},
+		{gemm.W16A16{M: 4096, N: 8192, K: 8192, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: word.BF16}}, true},
+		{gemm.W16A16{M: 4096, N: 4096, K: 4096, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: word.BF16, Bias: true,
+			Act: gemm.GeluErf, Residual: true}}, true},
+	} {
+		if c.timed {
+			small, plan, err := c.Reduced(a)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, W16A16(small, plan, uint64(i), true, bound))
+		}
+		plan, err := c.Plan(a)
+		if err != nil {
+			return nil, err
+		}
+		one := W16A16(c.W16A16, plan, uint64(i), !c.timed, bound)
 		one.Timed = c.timed
 		all = append(all, one)
 	}

@@ -62,7 +62,7 @@ func blockScale(top float64) int {
 	switch {
 	case math.IsInf(top, 0):
 		return 255
-	case top == 0:
+	case float32(top) == 0:
 		return 0
 	}
 	_, e := math.Frexp(float64(float32(top)))

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// w16a16: y = act(x*transpose(w) + bias) + residual, x [M][K] and w [N][K] both bf16 or both f16, on tensor cores. Sums
+// are fp32, k ascending, so a row's bits depend on K and `splits` alone.
+//   BM BN    rows and columns of a block's tile; 64 k a step, STAGES of them in flight
+//   WM WN    warps along the rows and along the columns
+//   VEC      1 where K is a multiple of 8
+//   F        1 bf16, 2 f16
+//   ACT GATE T   as epilogue.cuh has them
+// w is packed (16 rows x 16 k), K padded to 64 with zeros. splits > 1: part i of the k range goes to y + i*M*ldy as
+// bare sums (T f32), which split_sum adds. N counts rows of w. The grid is one-dimensional: tiles times splits.
+//   threads: 32 * WM * WN
+//   shared: STAGES * (BM + BN) * 128
+//   blocks: 2
+//   regs: 128
+//   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, F == 1: HMMA.16816.F32.BF16, F == 2: HMMA.16816.F32, LDS.128
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
+template <int F> DEV void mma_16(f32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {  // m16n8k16
+  if (F == 1) mma_bf16(d, a, b0, b1);
+  else mma_f16(d, a, b0, b1);
+}
+
+template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int F, int ACT, int GATE, class T>
+__device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bias, const void* residual, void* y,
+                                       u8* scales, i64 ldy, i64 scale_block, i64 scale_row, i32 M, i32 N, i32 K,
+                                       i32 splits) {
+  const int NT = 32 * WM * WN, MT = BM / WM / 16, NG = BN / WN / 16, LEFT = BM * 128, STAGE = LEFT + BN * 128;
+  static_assert(NT % 128 == 0, "the chunks of a thread have one place in their rows and groups");
+  const u32 tiles = gridDim.x / splits, split = blockIdx.x / tiles;
+  const i32 steps = (K + 63) / 64, groups = (N + 15) / 16;
+  i32 m0, n0, from, to;
+  tile_place<BM, BN>(blockIdx.x % tiles, M, N, m0, n0);
+  split_range(steps, splits, split, from, to);
+  const u32 base = shared_addr(smem), warp = threadIdx.x >> 5, l = lane();
+  const u32 wm = warp / WN * (BM / WM), wg = warp % WN * NG;  // rows and groups of 16 columns of this warp
+
+  // The chunks of 16 bytes that this thread copies. Behind the last row and the last group stand copies of them, whose
+  // sums are not stored.
+  const i32 row = threadIdx.x >> 3, chunk = threadIdx.x & 7;
+  const u8 *left[BM * 8 / NT], *right[BN * 8 / NT];
+#pragma unroll
+  for (int i = 0; i < BM * 8 / NT; ++i) {
+    left[i] = (const u8*)x + ((i64)min(m0 + row + i * (NT / 8), M - 1) * K + (i64)from * 64) * 2 + chunk * 16;
+  }
+#pragma unroll
+  for (int i = 0; i < BN * 8 / NT; ++i) {
+    const i32 c = threadIdx.x + i * NT, group = min(n0 / 16 + c / 128, groups - 1);
+    right[i] = w + ((i64)group * steps + from) * 2048 + c % 128 * 16;
+  }
+  auto load = [&](i32 k, u32 stage) {
+    if (k < to) {
+      if constexpr (VEC) {
+        const u32 there = k * 64 + chunk * 8 < K ? 16 : 0;
+#pragma unroll
+        for (int i = 0; i < BM * 8 / NT; ++i) {
+          cp_async16(base + stage + row_chunk(row, chunk) + i * (NT * 16), left[i], there);
+          left[i] += 128;
+        }
+      } else {
+        load_rows<BM, NT, 0, 2>(stage, (const u8*)x, m0, M, (i64)K * 2, (i64)k * 128);
+      }
+#pragma unroll
+      for (int i = 0; i < BN * 8 / NT; ++i) {
+        cp_async16(base + stage + LEFT + (threadIdx.x + i * NT) * 16, right[i], 16);
+        right[i] += 2048;
+      }
+    }
+    cp_async_commit();
+  };
+
+  f32 acc[MT][NG * 2][4];
+#pragma unroll
+  for (int i = 0; i < MT * NG * 8; ++i) acc[i / (NG * 8)][i / 4 % (NG * 2)][i % 4] = 0;
+#pragma unroll
+  for (int s = 0; s < STAGES - 1; ++s) load(from + s, s * STAGE);
+  u32 at = 0, next = (STAGES - 1) * STAGE;
+#pragma unroll 1
+  for (i32 k = from; k < to; ++k) {
+    cp_async_wait<STAGES - 2>();
+    barrier();
+    load(k + STAGES - 1, next);
+#pragma unroll
+    for (int h = 0; h < 4; ++h) {
+      u32 a[MT][4];
+#pragma unroll
+      for (int i = 0; i < MT; ++i) left_fragment(a[i], base + at, wm + i * 16, h);
+#pragma unroll
+      for (int g = 0; g < NG; ++g) {
+        const w128 b = *(const w128*)(smem + at + LEFT + (((wg + g) * 4 + h) * 32 + l) * 16);
+#pragma unroll
+        for (int i = 0; i < MT; ++i) {
+          mma_16<F>(acc[i][2 * g], a[i], b.x, b.y);
+          mma_16<F>(acc[i][2 * g + 1], a[i], b.z, b.w);
+        }
+      }
+    }
+    next = at;
+    at = at == (STAGES - 1) * STAGE ? 0 : at + STAGE;
+  }
+  barrier();
+  const i64 part = (i64)split * M * ldy * sizeof(f32);  // 0 without splits
+  const Sink sink = {bias, residual, (u8*)y + part, scales, ldy, scale_block, scale_row, M, GATE ? N / 2 : N};
+  store_sums<BM, BN, WM, WN, ACT, GATE, T>(sink, acc, m0, n0);
+}
