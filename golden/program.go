@@ -24,7 +24,7 @@ func PrintForm(g *ir.Graph, f Form) (*hlo.Builder, error) {
 	b := hlo.New("main")
 	values := make(map[*ir.Node]hlo.Value, len(g.Nodes))
 	for _, n := range g.In {
-		values[n] = b.Arg(n.Name, carrier.Type(n.Type, f.of(n)))
+		values[n] = carrier.Rounded(b, n, b.Arg(n.Name, carrier.Type(n.Type, f.of(n))))
 		if _, block := n.Type.BlockFormat(); block {
 			values[n] = values[n].WithScale(b.Arg(n.Name+" scales", carrier.ScaleType(n.Type, f.of(n))))
 		}

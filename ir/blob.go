@@ -93,6 +93,19 @@ func FloatBlob(values []float32) *Blob {
 	return &Blob{DType: F32, Bytes: bytes}
 }
 
+// Halves is the blob with elements rounded to h, a float of 16 bits, and stored so.
+func (b *Blob) Halves(h format.Half) *Blob {
+	to, values := StoredAs(h), b.Floats()
+	if b.DType == to {
+		return b
+	}
+	bytes := make([]byte, 0, 2*len(values))
+	for _, v := range values {
+		bytes = binary.LittleEndian.AppendUint16(bytes, h.Bits(v))
+	}
+	return &Blob{DType: to, Bytes: bytes}
+}
+
 // DoubleBlob stores values as f64.
 func DoubleBlob(values []float64) *Blob {
 	bytes := make([]byte, 8*len(values))

@@ -158,6 +158,11 @@ func checkNode(n *Node) *diag.Error {
 		return n.Errorf("L0301", "constant has %d elements, its shape %s needs %d", c.Data.Len(),
 			ShapeString(n.Type.Shape), n.Type.Elems())
 	}
+	if c, ok := n.Attrs.(*Const); ok {
+		if _, half := n.Type.Half(); half && c.Data.DType != StoredAs(n.Type.Format) {
+			return n.Errorf("L0301", "constant in %s is stored as %s", n.Type.Format, c.Data.DType)
+		}
+	}
 	shape, err := n.Op.Infer(n)
 	if err != nil {
 		return n.Errorf("L0306", "%v", err)
@@ -183,7 +188,7 @@ func checkStage(n *Node, s Stage) *diag.Error {
 		if err != nil {
 			return n.Errorf("L0334", "%v", err)
 		}
-		if f != n.Type.Format {
+		if f != n.Type.Format && !(format.IsFloat(f) && n.Type.IsFloat()) {
 			return n.Errorf("L0334", "has the format %s, its arguments give %s", n.Type.Format, f)
 		}
 	}

@@ -131,6 +131,22 @@ func (n *Node) Value() (*Tensor, error) {
 	return t, nil
 }
 
+// Kernel prepares the evaluation of n: that of its operation and, where n is a float of 16 bits, one rounding behind.
+func (n *Node) Kernel() (Kernel, error) {
+	k, err := n.Op.Eval(n)
+	h, half := n.Type.Half()
+	if err != nil || !half {
+		return k, err
+	}
+	return func(args []*Tensor) (*Tensor, error) {
+		v, err := k(args)
+		if err == nil {
+			v = v.rounded(h)
+		}
+		return v, err
+	}, nil
+}
+
 // Input is the attributes of an input node.
 type Input struct {
 	// Perm, if not nil, adapts the caller's layout: axis i of the node's value is axis Perm[i] of the caller's array.

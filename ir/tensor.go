@@ -4,6 +4,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 
 	"lathe/ir/format"
 )
@@ -28,6 +29,23 @@ func NewTensor(t Type) *Tensor {
 		v.BlockScales = make([]int64, n)
 	}
 	return v
+}
+
+// Entered is t as the value of a node of type u, which has its shape: rounded where u is a float of 16 bits.
+func (t *Tensor) Entered(u Type) *Tensor {
+	h, half := u.Half()
+	if !half {
+		return t
+	}
+	return (&Tensor{Type: u, Floats: slices.Clone(t.Floats)}).rounded(h)
+}
+
+// rounded rounds the values of t in place.
+func (t *Tensor) rounded(h format.Half) *Tensor {
+	for i, v := range t.Floats {
+		t.Floats[i] = h.Round(v)
+	}
+	return t
 }
 
 // Lattice views the values of a tensor as integers: value i = Ints[i] * 2^exp(channel of i).

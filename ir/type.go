@@ -15,7 +15,7 @@ import (
 type Type struct {
 	// Shape lists the dimensions, outermost first, without a sample axis of its own. A scalar has none.
 	Shape []int
-	// Format is format.FP32 in a float graph.
+	// Format is format.FP32 in a float graph, or a float of 16 bits.
 	Format format.Format
 	// Scales holds one scale per channel when Format has a "[axis]" scale, else nil.
 	Scales []float32
@@ -64,6 +64,9 @@ func (t Type) Block(i int) int {
 
 // IsFloat says that values of this type are float32 numbers and not codes.
 func (t Type) IsFloat() bool { return format.IsFloat(t.Format) }
+
+// Half is the float of 16 bits to which values of this type are rounded.
+func (t Type) Half() (h format.Half, ok bool) { return format.AsHalf(t.Format) }
 
 // SameFormat says that codes of t and u mean the same values.
 func (t Type) SameFormat(u Type) bool {

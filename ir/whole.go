@@ -72,6 +72,12 @@ func FormatOf(d DType) format.Format {
 
 // StoredAs is the storage type of elements in a format of float graphs; "" for other formats.
 func StoredAs(f format.Format) DType {
+	switch f {
+	case format.BF16:
+		return BF
+	case format.F16:
+		return F16
+	}
 	for _, d := range []DType{F32, I8, I16, I32, I64, U8, U16, U32, B1} {
 		if FormatOf(d) == f {
 			return d
@@ -81,7 +87,8 @@ func StoredAs(f format.Format) DType {
 }
 
 // FloatFormat is the format that n has in a float graph: what its operation says, else the one format that all its
-// arguments have. Sources keep theirs. The error says which formats the operation does not take, or not together.
+// arguments have. FP32 stands for all floats. Sources keep theirs. The error says which formats the operation does not
+// take, or not together.
 func (n *Node) FloatFormat() (format.Format, error) {
 	switch {
 	case len(n.Args) == 0:
@@ -89,7 +96,7 @@ func (n *Node) FloatFormat() (format.Format, error) {
 	case n.Op.Format != nil:
 		return n.Op.Format(n)
 	case !slices.ContainsFunc(n.Args, func(a *Node) bool { return IsWhole(a.Type.Format) }):
-		return n.Args[0].Type.Format, nil
+		return computed(n.Args[0]), nil
 	}
 	f, err := n.OneFormat(n.Args...)
 	if err == nil && IsWhole(f) && !n.Op.Traits.Whole {
@@ -98,11 +105,19 @@ func (n *Node) FloatFormat() (format.Format, error) {
 	return f, err
 }
 
-// OneFormat is the format that all args of n have.
+// computed is the format in which values of a are computed with: floats of 16 bits are FP32.
+func computed(a *Node) format.Format {
+	if a.Type.IsFloat() {
+		return format.FP32
+	}
+	return a.Type.Format
+}
+
+// OneFormat is the format that all args of n have; FP32 stands for all floats.
 func (n *Node) OneFormat(args ...*Node) (format.Format, error) {
-	f := args[0].Type.Format
+	f := computed(args[0])
 	for _, a := range args[1:] {
-		if a.Type.Format != f {
+		if computed(a) != f {
 			return nil, fmt.Errorf("%s takes arguments of one format, %q is %s and %q is %s", n.Op.Name, args[0].Name, f,
 				a.Name, a.Type.Format)
 		}

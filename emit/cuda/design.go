@@ -152,7 +152,12 @@ func (d *Design) Total(samples int) int64 {
 
 // storeOf is the smallest type that holds every code of t.
 func storeOf(t ir.Type) word.Type {
-	if t.IsFloat() {
+	switch {
+	case t.Format == format.BF16:
+		return word.BF16
+	case t.Format == format.F16:
+		return word.F16
+	case t.IsFloat():
 		return word.F32
 	}
 	return word.For(t.Format.Width(), format.SignedCodes(t.Format))

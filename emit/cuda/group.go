@@ -5,6 +5,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lathe/cuda/word"
@@ -54,7 +55,11 @@ func record(g *ir.Group) (*generic.Program, error) {
 			args[i] = values[a]
 		}
 		b.At(n.Name)
-		v, err := carrier.Print(b, n, args)
+		print := carrier.Print
+		if !slices.ContainsFunc(g.Members, func(m *ir.Node) bool { return slices.Contains(m.Args, n) }) {
+			print = carrier.Unrounded // the store rounds
+		}
+		v, err := print(b, n, args)
 		if err != nil {
 			return nil, asDiag(n, err)
 		}

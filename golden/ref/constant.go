@@ -19,7 +19,7 @@ func Constant(n *ir.Node) (*ir.Tensor, error) {
 		}
 		args[i] = t
 	}
-	k, err := n.Op.Eval(n)
+	k, err := n.Kernel()
 	if err != nil {
 		return nil, err
 	}

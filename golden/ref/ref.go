@@ -54,7 +54,7 @@ func New(g *ir.Graph) (*Program, error) {
 			if c := known[n]; c != nil {
 				m = c
 			}
-			if k, err = m.Op.Eval(m); err != nil {
+			if k, err = m.Kernel(); err != nil {
 				errs = append(errs, asDiag(n, err))
 			}
 		}
@@ -217,7 +217,7 @@ func (p *Program) enter(s Sample) ([]*ir.Tensor, error) {
 		if s[i].Type.IsFloat() != n.Type.IsFloat() {
 			return nil, n.Errorf("L0312", "a sample in %s, the input takes %s", s[i].Type.Format, n.Type.Format)
 		}
-		values[at] = s[i]
+		values[at] = s[i].Entered(n.Type)
 	}
 	return values, nil
 }

@@ -21,6 +21,7 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir"
+	"lathe/lower"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/record"
 	"lathe/sim/nvrtc"
@@ -33,6 +34,7 @@ type cudaFlags struct {
 	archs     []string
 	samples   int
 	invariant bool
+	precision precisionFlags
 }
 
 func (a *App) emitCUDA() *cobra.Command {
@@ -49,6 +51,7 @@ func (a *App) emitCUDA() *cobra.Command {
 	c.Flags().StringSliceVar(&e.archs, "arch", kernels.ArchNames(), "GPU architectures")
 	c.Flags().IntVar(&e.samples, "samples", 1, "choose kernels for this many samples at a time")
 	c.Flags().BoolVar(&e.invariant, "batch-invariant", false, invariantUsage)
+	e.precision.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitKernels(c, &e, args[0]) }
 	return a.withJSON(c)
 }
@@ -91,7 +94,11 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	d, err := a.kernels(c.Context(), source, e.options())
+	precision, err := e.precision.of(source.Plan != "" || source.Calibrate != "")
+	if err != nil {
+		return err
+	}
+	d, err := a.kernels(c.Context(), source, precision, e.options())
 	if err != nil {
 		return err
 	}
@@ -128,7 +135,8 @@ func checkArchs(names []string) error {
 }
 
 // kernels imports a model, quantizes it where a plan or calibration is given, and makes its kernels.
-func (a *App) kernels(ctx context.Context, s driver.Source, o cuda.Options) (*cuda.Design, error) {
+func (a *App) kernels(ctx context.Context, s driver.Source, precision lower.Precision, o cuda.Options) (*cuda.Design,
+	error) {
 	p := progress{app: a}
 	defer p.finish()
 	p.Report("import", 0, 0)
@@ -144,8 +152,8 @@ func (a *App) kernels(ctx context.Context, s driver.Source, o cuda.Options) (*cu
 			return nil, err
 		}
 		g = q.Graph
-	} else {
-		a.noteFormats(g)
+	} else if g, err = a.unquantized(ctx, g, precision); err != nil {
+		return nil, err
 	}
 	p.Report("kernels", 0, 0)
 	_, d, err := driver.EmitCUDA(ctx, g, o)

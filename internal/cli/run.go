@@ -25,6 +25,8 @@ type runFlags struct {
 	codes, invariant bool
 	archs            []string // of the machine code in a recording
 	device           *string  // on which the engine cuda ran
+	halves           precisionFlags
+	precision        lower.Precision
 }
 
 func (a *App) runModel() *cobra.Command {
@@ -48,6 +50,7 @@ func (a *App) runModel() *cobra.Command {
 	c.Flags().StringVar(&r.record, "record", "", "folder to record the calls of the engine cuda in, see lathe replay")
 	c.Flags().StringSliceVar(&r.archs, "arch", kernels.ArchNames(), "GPU architectures of a recording")
 	c.Flags().BoolVar(&r.invariant, "batch-invariant", false, invariantUsage+" (engine cuda)")
+	r.halves.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
 			return err
@@ -60,6 +63,9 @@ func (a *App) runModel() *cobra.Command {
 		}
 		source, err := s.of(a, args[0])
 		if err != nil {
+			return err
+		}
+		if r.precision, err = r.halves.of(quantizes(source, r.engine)); err != nil {
 			return err
 		}
 		source.Arrays = inputs
@@ -106,6 +112,11 @@ type runFacts struct {
 	Accuracy *float64 `json:"accuracy,omitempty"`
 }
 
+// quantizes says that a model from s is quantized for an engine.
+func quantizes(s driver.Source, engine string) bool {
+	return s.Plan != "" || s.Calibrate != "" || s.Settings != (lower.Settings{}) || engine == "rtl"
+}
+
 // compute imports, quantizes where a plan or the engine asks for it, and runs. The accuracy is nil without labels.
 func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r runFlags) ([]npz.Array, *float64,
 	error) {
@@ -121,7 +132,7 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 		return nil, nil, usagef("lathe run needs --inputs")
 	}
 	var hw *driver.Hardware
-	if s.Plan != "" || s.Calibrate != "" || s.Settings != (lower.Settings{}) || r.engine == "rtl" {
+	if quantizes(s, r.engine) {
 		s.Passes.Unmeasured = true // no error is printed
 		q, err := a.integers(ctx, s, g, &p)
 		if err != nil {
@@ -133,8 +144,8 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 			}
 			g = hw.Scheduled
 		}
-	} else {
-		a.noteFormats(g)
+	} else if g, err = a.unquantized(ctx, g, r.precision); err != nil {
+		return nil, nil, err
 	}
 	if g, err = driver.Evaluable(g); err != nil {
 		return nil, nil, err

@@ -29,8 +29,8 @@ func Evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sam
 }
 
 // Differ describes the first difference between two values of the outputs of g: codes must be equal, floats agree
-// within tolerance relative to the largest finite magnitude of their tensor, or to 1; what is no finite number on one
-// side is none on the other.
+// within tolerance relative to the largest finite magnitude of their tensor, or to 1, and floats of 16 bits within a
+// step besides; what is no finite number on one side is none on the other.
 func Differ(g *ir.Graph, want, got ref.Sample, tolerance float64) string {
 	for i, o := range g.Out {
 		top := 1.0
@@ -50,7 +50,7 @@ func Differ(g *ir.Graph, want, got ref.Sample, tolerance float64) string {
 				if !finite(w) && !finite(v) {
 					continue
 				}
-				if !(math.Abs(float64(w)-float64(v)) <= tolerance*top) {
+				if !(math.Abs(float64(w)-float64(v)) <= tolerance*top+halfStep(o.Node.Type, w)) {
 					return fmt.Sprintf("%s[%d]: %g, want %g", o.Name, k, v, w)
 				}
 				continue
@@ -65,6 +65,19 @@ func Differ(g *ir.Graph, want, got ref.Sample, tolerance float64) string {
 		}
 	}
 	return ""
+}
+
+// halfStep is the distance of floats of 16 bits around v, 0 for others: results that are rounded from either side of
+// the middle of two are so far apart.
+func halfStep(t ir.Type, v float32) float64 {
+	size := math.Abs(float64(v))
+	switch t.Format {
+	case format.BF16:
+		return max(size*0x1p-7, 0x1p-133)
+	case format.F16:
+		return max(size*0x1p-10, 0x1p-24)
+	}
+	return 0
 }
 
 func finite(v float32) bool { return !math.IsNaN(float64(v)) && !math.IsInf(float64(v), 0) }

@@ -89,3 +89,17 @@ func Whole(r *rand.Rand, g *ir.Graph, f format.Format) *ir.Graph {
 	}
 	return w
 }
+
+// Halved gives inputs and results of a float graph floats of 16 bits in a quarter of the cases, one of them or both.
+func Halved(r *rand.Rand, g *ir.Graph) *ir.Graph {
+	h := g.Clone()
+	if r.IntN(4) > 0 {
+		return h
+	}
+	for _, n := range h.Nodes {
+		if n.Type.IsFloat() && !n.IsConst() {
+			n.Type.Format = []format.Format{format.FP32, format.BF16, format.F16}[r.IntN(3)]
+		}
+	}
+	return h
+}

@@ -98,6 +98,9 @@ func Slow(g *ir.Graph, s ref.Sample) (ref.Sample, error) {
 		if len(x) != n.Type.Elems() {
 			return nil, fmt.Errorf("%s: %d elements for %s", n.Name, len(x), n.Type)
 		}
+		for i := range x {
+			x[i] = slowHalf(n.Type, x[i])
+		}
 		codes[n] = slowCodes(n, x, codes)
 		if n.Type.IsFloat() {
 			values[n] = value{n.Type.Shape, x}

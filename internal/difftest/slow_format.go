@@ -61,7 +61,7 @@ func decode(t ir.Type, s *ir.Tensor) []*big.Rat {
 	out := make([]*big.Rat, t.Elems())
 	for i := range out {
 		if t.IsFloat() {
-			out[i] = real32(s.Floats[i])
+			out[i] = slowHalf(t, real32(s.Floats[i]))
 			continue
 		}
 		out[i] = decodeOne(t, i, s.Codes[i])
@@ -225,4 +225,31 @@ func nearest(list []coded, v *big.Rat) int64 {
 		return list[below].code
 	}
 	return list[above].code
+}
+
+// slowHalf rounds to the values of t where it is a float of 16 bits: to 8 or 11 significant bits, but to no less than
+// multiples of the least value. What is beyond the largest becomes nil, which stands for all that is not finite.
+func slowHalf(t ir.Type, v *big.Rat) *big.Rat {
+	bits, least, top := 8, -133, 128
+	switch t.Format {
+	case format.F16:
+		bits, least, top = 11, -24, 16
+	case format.BF16:
+	default:
+		return v
+	}
+	if v == nil || v.Sign() == 0 {
+		return v
+	}
+	size := new(big.Rat).Abs(v)
+	exp := size.Num().BitLen() - size.Denom().BitLen() // of the leading bit, or one more
+	if size.Cmp(power(exp)) < 0 {
+		exp--
+	}
+	step := power(max(exp+1-bits, least))
+	q := new(big.Rat).SetInt(round(new(big.Rat).Quo(v, step), format.RoundEven))
+	if q.Mul(q, step); new(big.Rat).Abs(q).Cmp(power(top)) >= 0 {
+		return nil
+	}
+	return q
 }

@@ -64,6 +64,10 @@ func All() []Family {
 			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
 		{Name: "fp32", Syntax: "fp32", Example: "fp32", build: buildFloat32,
 			Doc: "IEEE 754 binary32: the values of a graph that is not quantized"},
+		{Name: "bf16", Syntax: "bf16", Example: "bf16", build: buildHalf,
+			Doc: "bfloat16, the upper half of fp32: values of a float graph that are rounded to it"},
+		{Name: "f16", Syntax: "f16", Example: "f16", build: buildHalf,
+			Doc: "IEEE 754 binary16: values of a float graph that are rounded to it"},
 		{Name: "mxint8", Syntax: "mxint8", Example: "mxint8", Alias: "mxint(8,32)", Doc: "OCP MXINT8"},
 	}
 }

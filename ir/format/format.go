@@ -63,5 +63,9 @@ type Block interface {
 // SameType reports that a and b have the same codes with the same values, so that no cast is needed.
 func SameType(a, b Format) bool { return a.CodeSet() == b.CodeSet() }
 
-// IsFloat reports that f is the float format of graphs that are not quantized.
-func IsFloat(f Format) bool { return f == FP32 }
+// IsFloat reports that f is a format of graphs that are not quantized, whose values are float32 numbers: FP32 itself,
+// or a float of 16 bits to which they are rounded.
+func IsFloat(f Format) bool {
+	_, half := f.(Half)
+	return half || f == FP32
+}

@@ -55,11 +55,20 @@ func Convert(t word.Type, x *Expr) *Expr {
 	if x.Kind == Lit && !x.Type.IsFloat() && !t.IsFloat() && t != word.Bool {
 		return Int(t, truncate(t, int64(x.Bits)))
 	}
+	if half(x.Type) { // which nothing computes with
+		return Convert(t, Function(word.F32, "from_"+string(x.Type), x))
+	}
+	if half(t) {
+		return Function(t, "to_"+string(t), Convert(word.F32, x))
+	}
 	if t == word.Bool {
 		return Binary("!=", x, Int(x.Type, 0))
 	}
 	return &Expr{Kind: Cast, Type: t, Args: []*Expr{x}}
 }
+
+// half says that t is a float that only lies in memory.
+func half(t word.Type) bool { return t == word.BF16 || t == word.F16 }
 
 // Narrow brings the result of an operator back to its type, which C++ has widened to int.
 func Narrow(x *Expr) *Expr {

@@ -11,6 +11,8 @@ typedef long long i64;
 typedef unsigned long long u64;
 typedef float f32;
 typedef double f64;
+typedef unsigned short bf16;  // floats of 16 bits, which are converted where they are read and written
+typedef unsigned short f16;
 
 template <class T> struct bits_of { typedef u32 type; };
 template <> struct bits_of<i8> { typedef u8 type; };
@@ -50,3 +52,8 @@ LATHE_FN float_greatest(T x, T y) { return x != x || x > y ? x : y; }
 
 __device__ __forceinline__ f32 logistic(f32 x) { return 1.0f / (1.0f + expf(-x)); }
 __device__ __forceinline__ f64 logistic(f64 x) { return 1.0 / (1.0 + exp(-x)); }
+
+__device__ __forceinline__ f32 from_bf16(bf16 x) { return __int_as_float((int)x << 16); }
+__device__ __forceinline__ f32 from_f16(f16 x) { f32 r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(x)); return r; }
+__device__ __forceinline__ bf16 to_bf16(f32 x) { u16 r; asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(r) : "f"(x)); return r; }
+__device__ __forceinline__ f16 to_f16(f32 x) { u16 r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(x)); return r; }

@@ -73,7 +73,7 @@ func compareKernels(t *testing.T, engine kernelEngine, cases int) {
 						t.Fatal(err)
 					}
 				}
-				floats = append(floats, g)
+				floats = append(floats, difftest.Halved(r, g))
 			}
 			for i := 0; len(exact) < cases; i++ {
 				g, _ := difftest.Case(o, i)

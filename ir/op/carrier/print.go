@@ -11,6 +11,23 @@ import (
 // of its node, or that behind an axis of samples: that of n has one where some argument has one. Error L0310 for an
 // operation without a StableHLO form.
 func Print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	v, err := Unrounded(b, n, args)
+	if err != nil || n.IsConst() {
+		return v, err
+	}
+	return Rounded(b, n, v), b.Err()
+}
+
+// Rounded rounds v to the values of n, where n is a float of 16 bits.
+func Rounded(b *hlo.Builder, n *ir.Node, v hlo.Value) hlo.Value {
+	if h, half := n.Type.Half(); half {
+		return h.RoundHLO(b, v)
+	}
+	return v
+}
+
+// Unrounded is Print without the rounding of a result in a float of 16 bits.
+func Unrounded(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	if n.Op.HLO == nil {
 		return hlo.Value{}, n.Errorf("L0310", "%s has no StableHLO form in this version", n.Op.Name)
 	}

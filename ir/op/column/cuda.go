@@ -4,6 +4,9 @@ package column
 
 import (
 	"lathe/cuda"
+	"lathe/cuda/word"
+	"lathe/ir"
+	"lathe/ir/format"
 )
 
 // CUDAUnit is a unit of one call: problem p of each sample.
@@ -14,4 +17,25 @@ func CUDAUnit[O any](u *cuda.Unit, p cuda.Batched[O], o O, t cuda.Target) (*cuda
 	}
 	u.Calls = []cuda.Call{call}
 	return u, nil
+}
+
+// FloatWord is the float in which kernels read and write values of type t; a Refusal for codes.
+func FloatWord(n *ir.Node, t ir.Type) (word.Float, error) {
+	switch t.Format {
+	case format.FP32:
+		return word.Float32, nil
+	case format.BF16:
+		return word.BFloat16, nil
+	case format.F16:
+		return word.Float16, nil
+	}
+	return 0, cuda.Refuse("%s of %s", n.Op.Name, t.Format)
+}
+
+// FloatWords are those of the first argument and of the result.
+func FloatWords(n *ir.Node) (in, out word.Float, err error) {
+	if in, err = FloatWord(n, n.Args[0].Type); err == nil {
+		out, err = FloatWord(n, n.Type)
+	}
+	return in, out, err
 }

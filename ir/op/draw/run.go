@@ -8,7 +8,7 @@ import (
 
 // Run evaluates n on the values of its arguments.
 func Run(n *ir.Node, args []*ir.Tensor) (*ir.Tensor, error) {
-	k, err := n.Op.Eval(n)
+	k, err := n.Kernel()
 	if err != nil {
 		return nil, err
 	}

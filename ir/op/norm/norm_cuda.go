@@ -15,11 +15,16 @@ import (
 func normCUDA(n *ir.Node, rms bool, t cuda.Target) (*cuda.Unit, error) {
 	a, shape := n.Attrs.(*Attrs), n.Type.Shape
 	axis, err := walk.Axis(a.Axis, len(shape))
-	if err != nil || !n.Type.IsFloat() {
-		return nil, cuda.Refuse("%s of %s", n.Op.Name, n.Type.Format)
+	if err != nil {
+		return nil, err
+	}
+	in, out, err := column.FloatWords(n)
+	if err != nil {
+		return nil, err
 	}
 	cols := walk.Size(shape[axis:])
-	p := reduce.Norm{RMS: rms, Eps: a.Eps, Matrix: reduce.Matrix{Rows: int64(walk.Size(shape[:axis])), Cols: int64(cols)}}
+	p := reduce.Norm{RMS: rms, In: in, Out: out, Eps: a.Eps,
+		Matrix: reduce.Matrix{Rows: int64(walk.Size(shape[:axis])), Cols: int64(cols)}}
 	var u cuda.Unit
 	args := reduce.NormArgs{X: u.Add(cuda.Operand{Kind: cuda.Input}), Addend: cuda.Null(), Sum: cuda.Null(),
 		Gain: cuda.Null(), Bias: cuda.Null(), Scales: cuda.Null()}

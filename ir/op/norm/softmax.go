@@ -66,13 +66,18 @@ func softmaxEval(n *ir.Node) (ir.Kernel, error) {
 func softmaxCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	shape := n.Type.Shape
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(shape))
-	if err != nil || !n.Type.IsFloat() {
-		return nil, cuda.Refuse("softmax of %s", n.Type.Format)
+	if err != nil {
+		return nil, err
+	}
+	in, out, err := column.FloatWords(n)
+	if err != nil {
+		return nil, err
 	}
 	if walk.Size(shape[axis+1:]) != 1 {
 		return nil, cuda.Refuse("softmax runs along rows, not along axis %d of %s", axis, ir.ShapeString(shape))
 	}
-	p := reduce.Softmax{Matrix: reduce.Matrix{Rows: int64(walk.Size(shape[:axis])), Cols: int64(shape[axis])}}
+	p := reduce.Softmax{In: in, Out: out,
+		Matrix: reduce.Matrix{Rows: int64(walk.Size(shape[:axis])), Cols: int64(shape[axis])}}
 	var u cuda.Unit
 	x, y := u.Add(cuda.Operand{Kind: cuda.Input}), u.Add(cuda.Operand{Kind: cuda.Output})
 	return column.CUDAUnit(&u, p, reduce.SoftmaxArgs{X: x, Mask: cuda.Null(), Y: y}, t)

@@ -15,15 +15,22 @@ import (
 // ChainCUDA is an element-wise function of floats by its name in chains.
 func ChainCUDA(name string) func(*ir.Node, cuda.Target) (*cuda.Unit, error) {
 	return func(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-		if !n.Type.IsFloat() {
-			return nil, cuda.Refuse("chains of functions take floats, not %s", n.Type.Format)
+		for _, typ := range []ir.Type{n.Type, n.Args[0].Type} {
+			if !typ.IsFloat() {
+				return nil, cuda.Refuse("chains of functions take floats, not %s", typ.Format)
+			}
 		}
+		in, _ := num.Of(n.Args[0].Type.Format)
+		out, _ := num.Of(n.Type.Format)
 		var u cuda.Unit
 		var args []pointwise.Expr
 		var x []cuda.Arg
 		for i, a := range n.Args {
 			if a.IsConst() || !slices.Equal(a.Type.Shape, n.Type.Shape) {
 				return nil, cuda.Refuse("%s of %s is not a chain of values of one shape", n.Op.Name, ir.ShapeString(a.Type.Shape))
+			}
+			if a.Type.Format != n.Args[0].Type.Format {
+				return nil, cuda.Refuse("%s of %s and %s", n.Op.Name, n.Args[0].Type.Format, a.Type.Format)
 			}
 			args = append(args, pointwise.Arg(i))
 			x = append(x, u.Add(cuda.Operand{Kind: cuda.Input, Index: i}))
@@ -36,7 +43,7 @@ func ChainCUDA(name string) func(*ir.Node, cuda.Target) (*cuda.Unit, error) {
 		if elems == 0 {
 			return nil, cuda.Refuse("the value has no elements")
 		}
-		p := pointwise.Chain{Expr: e, N: elems, Cols: elems, In: num.FP32, Out: num.FP32,
+		p := pointwise.Chain{Expr: e, N: elems, Cols: elems, In: in, Out: out,
 			Inputs: make([]pointwise.Shape, len(args))}
 		return column.CUDAUnit(&u, p, pointwise.ChainOperands{X: x, Y: u.Add(cuda.Operand{Kind: cuda.Output})}, t)
 	}

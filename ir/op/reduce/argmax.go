@@ -49,7 +49,7 @@ var ArgMax = &ir.Op{
 		return append(out, in[axis+1:]...), nil
 	},
 	Format: func(n *ir.Node) (format.Format, error) {
-		if n.Type.Format == format.FP32 { // as values, which lowering chooses formats for
+		if n.Type.IsFloat() { // as values, which lowering chooses formats for
 			return format.FP32, nil
 		}
 		return ir.Int64, nil

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"lathe/cuda"
 	"lathe/internal/workers"
 	"lathe/ir"
 	"lathe/ir/dense"
@@ -196,10 +195,6 @@ func masked(e *composite.Expansion, x *ir.Node) *ir.Node {
 		Attrs: &ir.Const{Data: ir.FloatBlob(values)}}
 	e.Parts = append(e.Parts, order)
 	return e.Do("causal", pointwise.Add, nil, x, order)
-}
-
-func attentionCUDA(n *ir.Node, _ cuda.Target) (*cuda.Unit, error) {
-	return nil, cuda.Refuse("the library's attention takes bf16 and f16, not %s", n.Type.Format)
 }
 
 // Attention computes a block of queries of one head at a time: at most queryBlock, and blockScores scores.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"lathe/cuda"
 	"lathe/ir"
 	"lathe/ir/dense"
 	"lathe/ir/hlo"
@@ -182,17 +181,6 @@ func linearHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 	}
 	return p.Dot(b, n, x, dot.Form{Shape: n.Args[1].Type.Shape, Bytes: true,
 		Products: func(x, w hlo.Value, bits int) (hlo.Value, error) { return b.DotInt(x, w, contract, bits), b.Err() }})
-}
-
-func linearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-	if n.Type.IsFloat() {
-		return nil, cuda.Refuse("the library does not multiply fp32 matrices")
-	}
-	p, err := dot.New(n)
-	if err != nil {
-		return nil, err
-	}
-	return p.Product(n, t)
 }
 
 func linearLanes(n *ir.Node) (*ir.Lanes, error) {

@@ -101,40 +101,10 @@ func truncated(x float32) int64 {
 
 // roundTo rounds to the values of an element type of floats.
 func roundTo(d ir.DType) func(x float32) float32 {
-	switch d {
-	case ir.F16:
-		return roundHalf
-	case ir.BF:
-		return func(x float32) float32 { return dropBits(x, 16) }
+	if h, ok := halfOf(d); ok {
+		return h.Round
 	}
 	return func(x float32) float32 { return x }
-}
-
-// dropBits rounds the last bits of the significand away, to nearest even.
-func dropBits(x float32, drop int) float32 {
-	if x != x {
-		return x
-	}
-	b := math.Float32bits(x)
-	b += 1<<(drop-1) - 1 + b>>drop&1
-	return math.Float32frombits(b >> drop << drop)
-}
-
-// The least normal number of f16, and the least float32 that is rounded beyond its greatest.
-const (
-	leastHalf = 0x1p-14
-	beyondF16 = 65520
-)
-
-// roundHalf rounds to the values of f16.
-func roundHalf(x float32) float32 {
-	switch a := math.Abs(float64(x)); {
-	case a >= beyondF16:
-		return float32(math.Copysign(math.Inf(1), float64(x)))
-	case a < leastHalf:
-		return float32(math.RoundToEven(float64(x)*0x1p24) * 0x1p-24)
-	}
-	return dropBits(x, 13)
 }
 
 func convertHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
@@ -167,24 +137,21 @@ func truncatedHLO(b *hlo.Builder, x hlo.Value) hlo.Value {
 	return b.Select(b.Compare(hlo.LT, x, b.Splat(x, 0)), b.Neg(v), v)
 }
 
+// halfOf is the format of an element type of 16 bits.
+func halfOf(d ir.DType) (h format.Half, ok bool) {
+	switch d {
+	case ir.F16:
+		return format.AsHalf(format.F16)
+	case ir.BF:
+		return format.AsHalf(format.BF16)
+	}
+	return format.Half{}, false
+}
+
 // roundHLO prints roundTo.
 func roundHLO(b *hlo.Builder, x hlo.Value, to ir.DType) hlo.Value {
-	drop := func(n int64) hlo.Value {
-		bits := b.Bitcast(x, hlo.I32)
-		odd := b.And(b.ShiftRightLogical(bits, b.Int(hlo.I32, n)), b.Int(hlo.I32, 1))
-		up := b.Add(b.Add(bits, b.Int(hlo.I32, 1<<(n-1)-1)), odd)
-		return b.Bitcast(b.And(up, b.Int(hlo.I32, -1<<n)), hlo.F32)
-	}
-	isNaN := b.Compare(hlo.NE, x, x)
-	switch to {
-	case ir.BF:
-		return b.Select(isNaN, x, drop(16))
-	case ir.F16:
-		a := b.Abs(x)
-		small := b.Mul(b.RoundEven(b.Mul(x, carrier.Number(b, 0x1p24))), carrier.Number(b, 0x1p-24))
-		v := b.Select(b.Compare(hlo.LT, a, carrier.Number(b, leastHalf)), small, drop(13))
-		far := b.Mul(b.Sign(x), carrier.Number(b, math.Inf(1)))
-		return b.Select(isNaN, x, b.Select(b.Compare(hlo.GE, a, carrier.Number(b, beyondF16)), far, v))
+	if h, ok := halfOf(to); ok {
+		return h.RoundHLO(b, x)
 	}
 	return x
 }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"path/filepath"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/ir/format"
+	"lathe/ir/op/sum"
+	"lathe/ir/text"
+)
+
+// TestPrecision keeps a network in bf16 and in f16: matrices and computed values, and no biases. The text holds it, and
+// it loses little.
+func TestPrecision(t *testing.T) {
+	e := load(t, "digits-mlp", "model.onnx")
+	float := e.accuracy(t, e.g)
+	for _, name := range []string{"bf16", "f16"} {
+		p, err := ParsePrecision(name, name)
+		if err != nil || !p.Halved() {
+			t.Fatal(p, err)
+		}
+		g, err := p.Apply(t.Context(), e.g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		linear := 0
+		for _, n := range g.Nodes {
+			if !n.IsConst() && n.Type.Format != p.Act {
+				t.Errorf("%s: %s", n.Name, n.Type)
+			}
+			if n.Op != sum.Linear {
+				continue
+			}
+			if linear++; n.Args[1].Type.Format != p.Weight || n.Args[2].Type.Format != format.FP32 {
+				t.Errorf("%s: weights %s, bias %s", n.Name, n.Args[1].Type, n.Args[2].Type)
+			}
+		}
+		if linear != 3 {
+			t.Errorf("%d linear nodes", linear)
+		}
+		if got := e.accuracy(t, g); got < float-0.5 {
+			t.Errorf("%s: %g %% are right, in fp32 %g", name, got, float)
+		}
+		path := filepath.Join(t.TempDir(), "m.lathe")
+		if err := text.Save(path, g); err != nil {
+			t.Fatal(err)
+		}
+		back, err := text.Load(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again := e.accuracy(t, back); again != e.accuracy(t, g) || back.In[0].Type.Format != p.Act {
+			t.Errorf("%s: read back, %g %% are right, the input is %s", name, again, back.In[0].Type)
+		}
+	}
+	if _, err := ParsePrecision("bf16", "fixed(8,4)"); diag.CodeOf(err) != "L0101" {
+		t.Error(err)
+	}
+	q, _, err := Quantize(t.Context(), e.g, DefaultPlan(), e.calib)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := Precision{Act: format.BF16, Weight: format.BF16}
+	if _, err := p.Apply(t.Context(), q); diag.CodeOf(err) != "L0411" {
+		t.Error(err)
+	}
+}
