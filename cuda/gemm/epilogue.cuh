@@ -3,10 +3,14 @@
 // rows of g and u alternate (gate). Computed in fp32, rounded once. A thread holds eight columns of a row, four lanes
 // a block of MXINT8.
 
-// What becomes of the sums. T of the functions below: f32, bf16, or i8 for MXINT8.
+// f16 by a type of its own: its word is that of bf16.
+struct half { f16 word; };
+DEV void store_f32(half* p, f32 x) { p->word = f32_f16(x); }
+
+// What becomes of the sums. T of the functions below: f32, bf16, half, or i8 for MXINT8.
 struct Sink {
   const f32* bias;   // a number a column of sums; 0: none
-  const void* r;     // residual, laid out as y: f32 where y is, else bf16; 0: none
+  const void* r;     // residual, laid out as y: f32 or f16 where y is, else bf16; 0: none
   void* y;           // M rows of N elements, ldy apart
   u8* scales;        // of MXINT8: block b of row m at b*scale_block + m*scale_row
   i64 ldy, scale_block, scale_row;
@@ -22,8 +26,18 @@ template <int ACT> DEV f32 activate(f32 x) {
   return x;
 }
 
+// Words of 16 bits, as T has them: bf16 where it is no half.
+template <class T> struct halves {
+  DEV static f32 value(u32 w) { return word_f32(w << 16); }
+  DEV static u32 pair(f32 lo, f32 hi) { return f32x2_bf16x2(lo, hi); }
+};
+template <> struct halves<half> {
+  DEV static f32 value(u32 w) { return f16_f32((f16)w); }
+  DEV static u32 pair(f32 lo, f32 hi) { return f32x2_f16x2(lo, hi); }
+};
+
 template <class T> DEV f32 load_f32(const void* p, i64 at) {
-  return sizeof(T) == 4 ? ((const f32*)p)[at] : bf16_f32(((const bf16*)p)[at]);
+  return sizeof(T) == 4 ? ((const f32*)p)[at] : halves<T>::value(((const u16*)p)[at]);
 }
 
 // Adds the residual to eight columns from n on of row m.
@@ -43,7 +57,7 @@ template <class T> DEV void add_residual(const Sink& s, f32 (&v)[8], i32 m, i32 
     const w128 u = ld128((const bf16*)s.r + at);
     const u32 w[4] = {u.x, u.y, u.z, u.w};
 #pragma unroll
-    for (int j = 0; j < 8; ++j) v[j] += word_f32(j & 1 ? w[j / 2] & 0xFFFF0000u : w[j / 2] << 16);
+    for (int j = 0; j < 8; ++j) v[j] += halves<T>::value(w[j / 2] >> j % 2 * 16);
     return;
   }
 #pragma unroll
@@ -73,8 +87,8 @@ template <class T> DEV void store_columns(const Sink& s, const f32 (&v)[8], i32 
       st128((f32*)s.y + at, w128{f32_word(v[0]), f32_word(v[1]), f32_word(v[2]), f32_word(v[3])});
       st128((f32*)s.y + at + 4, w128{f32_word(v[4]), f32_word(v[5]), f32_word(v[6]), f32_word(v[7])});
     } else {
-      st128((bf16*)s.y + at, w128{f32x2_bf16x2(v[0], v[1]), f32x2_bf16x2(v[2], v[3]), f32x2_bf16x2(v[4], v[5]),
-                                  f32x2_bf16x2(v[6], v[7])});
+      st128((u16*)s.y + at, w128{halves<T>::pair(v[0], v[1]), halves<T>::pair(v[2], v[3]),
+                                 halves<T>::pair(v[4], v[5]), halves<T>::pair(v[6], v[7])});
     }
   }
 }

@@ -46,7 +46,7 @@ const MXINT8 = word.I8
 type Epilogue struct {
 	Act  Activation
 	Gate bool
-	// Out is word.F32, word.BF16 or MXINT8.
+	// Out is word.F32, word.BF16 or MXINT8; of W16A16 also word.F16.
 	Out word.Type
 	// Bias and Residual say that there are such operands: fp32, one a row of the weights; and a matrix shaped as the
 	// result, of its type, or bf16 where that is MXINT8.
@@ -58,7 +58,11 @@ func (e Epilogue) Plain() bool { return e.Act == None && !e.Gate && !e.Bias && !
 
 // params are the template parameters ACT, GATE and T.
 func (e Epilogue) params() []string {
-	return []string{strconv.Itoa(int(e.Act)), bit(e.Gate), string(e.Out)}
+	out := string(e.Out)
+	if e.Out == word.F16 {
+		out = "half" // in the text of kernels f16 is the same type as bf16
+	}
+	return []string{strconv.Itoa(int(e.Act)), bit(e.Gate), out}
 }
 
 func bit(b bool) string {

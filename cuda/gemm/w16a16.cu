@@ -24,6 +24,7 @@ __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bia
                                        u8* scales, i64 ldy, i64 scale_block, i64 scale_row, i32 M, i32 N, i32 K,
                                        i32 splits) {
   const int NT = 32 * WM * WN, MT = BM / WM / 16, NG = BN / WN / 16, LEFT = BM * 128, STAGE = LEFT + BN * 128;
+  const int XC = BM * 8 / NT, WC = BN * 8 / NT;  // chunks of 16 bytes that a thread copies a step
   static_assert(NT % 128 == 0, "the chunks of a thread have one place in their rows and groups");
   const u32 tiles = gridDim.x / splits, split = blockIdx.x / tiles;
   const i32 steps = (K + 63) / 64, groups = (N + 15) / 16;
@@ -33,25 +34,24 @@ __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bia
   const u32 base = shared_addr(smem), warp = threadIdx.x >> 5, l = lane();
   const u32 wm = warp / WN * (BM / WM), wg = warp % WN * NG;  // rows and groups of 16 columns of this warp
 
-  // The chunks of 16 bytes that this thread copies. Behind the last row and the last group stand copies of them, whose
-  // sums are not stored.
+  // Behind the last row and the last group stand copies of them, whose sums are not stored.
   const i32 row = threadIdx.x >> 3, chunk = threadIdx.x & 7;
-  const u8 *left[BM * 8 / NT], *right[BN * 8 / NT];
+  const u8 *left[XC], *right[WC];
 #pragma unroll
-  for (int i = 0; i < BM * 8 / NT; ++i) {
+  for (int i = 0; i < XC; ++i) {
     left[i] = (const u8*)x + ((i64)min(m0 + row + i * (NT / 8), M - 1) * K + (i64)from * 64) * 2 + chunk * 16;
   }
 #pragma unroll
-  for (int i = 0; i < BN * 8 / NT; ++i) {
+  for (int i = 0; i < WC; ++i) {
     const i32 c = threadIdx.x + i * NT, group = min(n0 / 16 + c / 128, groups - 1);
     right[i] = w + ((i64)group * steps + from) * 2048 + c % 128 * 16;
   }
   auto load = [&](i32 k, u32 stage) {
     if (k < to) {
       if constexpr (VEC) {
-        const u32 there = k * 64 + chunk * 8 < K ? 16 : 0;
+        const u32 there = k * 8 + chunk < K / 8 ? 16 : 0;
 #pragma unroll
-        for (int i = 0; i < BM * 8 / NT; ++i) {
+        for (int i = 0; i < XC; ++i) {
           cp_async16(base + stage + row_chunk(row, chunk) + i * (NT * 16), left[i], there);
           left[i] += 128;
         }
@@ -59,7 +59,7 @@ __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bia
         load_rows<BM, NT, 0, 2>(stage, (const u8*)x, m0, M, (i64)K * 2, (i64)k * 128);
       }
 #pragma unroll
-      for (int i = 0; i < BN * 8 / NT; ++i) {
+      for (int i = 0; i < WC; ++i) {
         cp_async16(base + stage + LEFT + (threadIdx.x + i * NT) * 16, right[i], 16);
         right[i] += 2048;
       }

@@ -33,7 +33,11 @@ func (p W16A16) Valid() error {
 	if p.Word != word.BFloat16 && p.Word != word.Float16 {
 		return refuse("w16a16", "operands in %s", p.Word).WithHint("there are bf16 and f16")
 	}
-	return p.Epilogue.Valid("w16a16", p.N)
+	e := p.Epilogue
+	if e.Out == word.F16 {
+		e.Out = word.BF16 // what every product has
+	}
+	return e.Valid("w16a16", p.N)
 }
 
 // Floor is the least that must be moved and computed.

@@ -31,7 +31,8 @@ func TestW16A16Gates(t *testing.T) {
 		}
 		all = append(all, of("1", word.BFloat16, gemm.Epilogue{Act: gemm.GeluErf, Out: word.BF16}),
 			of("1", word.Float16, gemm.Epilogue{Act: gemm.Silu, Gate: true, Out: gemm.MXINT8}),
-			of("0", word.BFloat16, gemm.Epilogue{Out: word.F32}))
+			of("0", word.BFloat16, gemm.Epilogue{Out: word.F32}),
+			of("1", word.Float16, gemm.Epilogue{Out: word.F16, Act: gemm.GeluTanh, Bias: true, Residual: true}))
 	}
 	cudatest.Gates(t, made(t, "w16a16", all...)...)
 }
@@ -67,7 +68,7 @@ func TestW16A16(t *testing.T) {
 			Bias: true}}, 1, 1, false},
 		{gemm.W16A16{M: 33, N: 256, K: 72, Word: bf16, Epilogue: gemm.Epilogue{Out: gemm.MXINT8, Act: gemm.Silu,
 			Gate: true, Residual: true}}, 2, 1, false},
-		{gemm.W16A16{M: 63, N: 65, K: 200, Word: f16, Epilogue: gemm.Epilogue{Out: word.F32, Residual: true}}, 3, 1, false},
+		{gemm.W16A16{M: 63, N: 65, K: 200, Word: f16, Epilogue: gemm.Epilogue{Out: word.F16, Residual: true}}, 3, 1, false},
 		{gemm.W16A16{M: 64, N: 126, K: 120, Word: bf16, Epilogue: gemm.Epilogue{Out: word.BF16, Act: gemm.Silu, Gate: true,
 			Bias: true}}, 4, 1, false},
 		{gemm.W16A16{M: 129, N: 127, K: 31, Word: bf16, Epilogue: gemm.Epilogue{Out: word.F32, Act: gemm.GeluTanh,
@@ -81,6 +82,8 @@ func TestW16A16(t *testing.T) {
 		{gemm.W16A16{M: 20, N: 37, K: 712, Word: bf16, Epilogue: gemm.Epilogue{Out: word.BF16, Act: gemm.GeluErf,
 			Bias: true, Residual: true}}, 1, 3, true},
 		{gemm.W16A16{M: 2, N: 65, K: 32, Word: f16, Epilogue: gemm.Epilogue{Out: word.F32}}, 0, 7, false}, // empty parts
+		{gemm.W16A16{M: 9, N: 72, K: 136, Word: f16, Epilogue: gemm.Epilogue{Out: word.F16, Act: gemm.Silu, Bias: true,
+			Residual: true}}, 0, 2, false},
 	} {
 		run(t, halfCase(t, c.W16A16, gemm.Tiles16[c.tile], c.splits, uint64(i)), !c.all)
 	}
@@ -138,9 +141,9 @@ func TestHalfFaults(t *testing.T) {
 		{"no barrier before the sums", "  barrier();\n  const i64", "  const i64", "L0967", "no barrier"},
 		{"rows beyond the last", "(NT / 8), M - 1)", "(NT / 8), M)", "L0964", "of x"},
 		{"groups beyond the last", "c / 128, groups - 1)", "c / 128, groups)", "L0964", "of w"},
-		{"columns beyond the last", "chunk * 8 < K ? 16 : 0", "chunk * 8 < K + 8 ? 16 : 0", "L0964", "of x"},
-		{"the next row behind the last column", "chunk * 8 < K ? 16 : 0",
-			"chunk * 8 < K + (m0 + row < M - 1 ? 8 : 0) ? 16 : 0", "", "wrong"},
+		{"columns beyond the last", "chunk < K / 8 ? 16", "chunk <= K / 8 ? 16", "L0964", "of x"},
+		{"the next row behind the last column", "chunk < K / 8 ? 16",
+			"chunk < K / 8 + (m0 + row < M - 1) ? 16", "", "wrong"},
 		{"another step", "* 4 + h) * 32", "* 4 + (h ^ 1)) * 32", "", "wrong"},
 		{"fragments of two columns", "a[i], b.x, b.y", "a[i], b.x, b.w", "", "wrong"},
 	} {

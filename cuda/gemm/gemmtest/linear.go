@@ -167,14 +167,21 @@ func (b *operandsOf) epilogue(seed uint64, e gemm.Epilogue, m, n int, o *gemm.Op
 		o.Bias = b.in("bias", int64(n)*4, func() []byte { return Floats(Dice(seed, "bias"), n, 4) })
 	}
 	if e.Residual {
-		size := e.ResidualBytes()
-		fill := func() []byte { return Floats(Dice(seed, "r"), m*cols, size) }
-		o.Residual = b.in("residual", int64(m)*int64(cols)*int64(size), fill)
+		fill := func() []byte { return residuals(e, seed, m*cols) }
+		o.Residual = b.in("residual", int64(m)*int64(cols)*int64(e.ResidualBytes()), fill)
 	}
 	o.Y = b.out("y", int64(m)*int64(cols)*int64(e.Out.Bytes()))
 	if e.Out == gemm.MXINT8 {
 		o.YScales = b.out("scales", int64(ceil(cols, 32))*gemm.ScalePitch(m))
 	}
+}
+
+// residuals draws n elements of the residual.
+func residuals(e gemm.Epilogue, seed uint64, n int) []byte {
+	if e.Out == word.F16 {
+		return halves(word.Float16, seed, "r", 1, n, never)
+	}
+	return Floats(Dice(seed, "r"), n, e.ResidualBytes())
 }
 
 // weights adds packed weights and their scales.
@@ -250,16 +257,15 @@ func check(e gemm.Epilogue, seed uint64, m, n, products int, bound float64, s fu
 		}
 	}
 	var residual []byte
-	size := e.ResidualBytes()
 	if e.Residual {
-		residual = Floats(Dice(seed, "r"), m*cols, size)
+		residual = residuals(e, seed, m*cols)
 	}
 	y, tol := make([]float64, cols), make([]float64, cols)
 	for _, row := range sample(m, products) {
 		for col := range cols {
 			r := 0.0
 			if e.Residual {
-				r = wordAt(residual, row*cols+col, size)
+				r = wordAt(residual, row*cols+col, e.Out)
 			}
 			y[col], tol[col] = end(e, func(j int) sums { return s(row, j) }, bias, r, col, bound)
 		}

@@ -81,6 +81,8 @@ func end(e gemm.Epilogue, s func(j int) sums, bias []float32, residual float64, 
 	switch e.Out {
 	case word.BF16:
 		tol += math.Ldexp(math.Abs(y), -8) + math.Ldexp(1, -134)
+	case word.F16:
+		tol += math.Ldexp(math.Abs(y), -11) + math.Ldexp(1, -25)
 	case word.F32:
 		tol += math.Ldexp(math.Abs(y), -24) + math.Ldexp(1, -149)
 	}
@@ -99,10 +101,13 @@ func F32At(b []byte, i int) float64 {
 	return float64(math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:])))
 }
 
-// wordAt is element i of fp32 words, or of bf16 words where size is 2.
-func wordAt(b []byte, i, size int) float64 {
-	if size == 4 {
+// wordAt is element i of words of fp32, f16, or bf16 for all others.
+func wordAt(b []byte, i int, t word.Type) float64 {
+	switch t {
+	case word.F32:
 		return F32At(b, i)
+	case word.F16:
+		return f16Values()[binary.LittleEndian.Uint16(b[2*i:])]
 	}
 	return cuda.BF16At(b, int64(i))
 }

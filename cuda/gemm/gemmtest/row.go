@@ -5,9 +5,7 @@ package gemmtest
 import (
 	"math"
 
-	"lathe/cuda"
 	"lathe/cuda/gemm"
-	"lathe/cuda/word"
 )
 
 // checkRow compares row `row` of m rows with values and allowed errors.
@@ -16,14 +14,12 @@ func checkRow(e gemm.Epilogue, v *verdict, row, m int, y, tol []float64, outputs
 	for col := range cols {
 		i := row*cols + col
 		switch e.Out {
-		case word.BF16:
-			v.near(i, cuda.BF16At(outputs[0], int64(i)), y[col], tol[col])
-		case word.F32:
-			v.near(i, F32At(outputs[0], i), y[col], tol[col])
 		case gemm.MXINT8:
 			if col%32 == 0 {
 				checkBlock(e, v, row, col, m, y[col:min(col+32, cols)], tol[col:min(col+32, cols)], outputs)
 			}
+		default:
+			v.near(i, wordAt(outputs[0], i, e.Out), y[col], tol[col])
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"sync"
 
 	"lathe/cuda"
 	"lathe/cuda/gemm"
@@ -42,6 +43,9 @@ func halfValues(f word.Float) []float64 {
 	}
 	return all
 }
+
+// f16Values are those of f16.
+var f16Values = sync.OnceValue(func() []float64 { return halfValues(word.Float16) })
 
 // halves draws rows of k words with magnitudes from 1/16 to 2. Where corners are wanted the first eight rows of so many
 // have some: infinities and NaN in the first and the last columns, so that what reads beyond the end of a row meets
