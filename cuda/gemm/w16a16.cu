@@ -49,7 +49,7 @@ __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bia
   auto load = [&](i32 k, u32 stage) {
     if (k < to) {
       if constexpr (VEC) {
-        const u32 there = k * 8 + chunk < K / 8 ? 16 : 0;
+        const u32 there = k * 64 + chunk * 8 < K ? 16 : 0;
 #pragma unroll
         for (int i = 0; i < XC; ++i) {
           cp_async16(base + stage + row_chunk(row, chunk) + i * (NT * 16), left[i], there);
