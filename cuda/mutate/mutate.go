@@ -40,8 +40,8 @@ type rule struct {
 // rules, in the order in which a token is tried.
 var rules = []rule{
 	{"drop call", dropCall}, {"wait less", waitLess}, {"drop condition", dropCondition}, {"drop operand", dropOperand},
-	{"choose branch", chooseBranch}, {"boundary", boundary}, {"constant", constant}, {"shift index", shiftIndex},
-	{"swizzle", swizzle}, {"swap fragments", swapFragments}, {"operator", operator},
+	{"choose branch", chooseBranch}, {"boundary", boundary}, {"limit", limit}, {"constant", constant},
+	{"shift index", shiftIndex}, {"swizzle", swizzle}, {"swap fragments", swapFragments}, {"operator", operator},
 }
 
 // Rules are the names of all kinds of faults.

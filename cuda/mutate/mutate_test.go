@@ -26,6 +26,9 @@ DEV void pipeline(const u8* X, i64 n) {
   address = row ^ chunk;
 #pragma unroll
   for (int j = 0; j < 16; ++j) sum += j > 8;
+#pragma unroll
+  for (int j = 0; j < N / 8; ++j) sum += j;
+  if (MASK || from + BN > limit || at <= to[n - 1] * 2) sum = s & 15;
 }
 `
 
@@ -46,9 +49,16 @@ func TestMutants(t *testing.T) {
 		"boundary: < => <=", "boundary: == => !=", "constant: 32 => 33", "constant: 0xFu => 0x10u",
 		"shift index: n / 32 => (n / 32) + 1", "swizzle: ^ => +", "constant: 16 => 15", "boundary: > => >=",
 		"swap fragments: b[0], b[1] => b[1], b[0]",
+		"limit: 32 => (32) - 1", "limit: N / 8 => (N / 8) - 1", "limit: limit => (limit) + 1",
+		"limit: to[n - 1] * 2 => (to[n - 1] * 2) + 1",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
+		}
+	}
+	for _, twice := range []string{"limit: 16 => (16) - 1", "limit: 8 => (8) + 1", "limit: 1 => (1) + 1"} {
+		if slices.Contains(got, twice) {
+			t.Errorf("%s: constant has it", twice)
 		}
 	}
 	for _, m := range Mutants(pipeline) {

@@ -94,6 +94,43 @@ func boundary(s *source, i int) {
 	}
 }
 
+// limits are comparisons and how far off their limit is planted: the direction that boundary, for integers, has not.
+var limits = [][2]string{{"<", "- 1"}, {"<=", "+ 1"}, {">", "+ 1"}, {">=", "- 1"}}
+
+// limit moves what a comparison compares with by one, away from what boundary does: a phantom row, a tile too few. The
+// bounds of unrolled loops only make them shorter, for the reason that constant has.
+func limit(s *source, i int) {
+	if !s.spaced(i) {
+		return
+	}
+	end := s.operand(i + 1)
+	if end <= i {
+		return
+	}
+	for _, l := range limits {
+		if s.tok(i) != l[0] || end == i+1 && s.tokens[end].kind == number && (l[1] == "+ 1") != s.unrolled(i) {
+			continue // constant has it
+		}
+		s.plant(i+1, end, "("+s.span(i+1, end)+") "+l[1])
+	}
+}
+
+// operand is the index of the last token of the operand from token i on: sums and products, up to what binds less than
+// a comparison; -1 where a bracket is not closed.
+func (s *source) operand(i int) int {
+	for ; i < len(s.tokens); i++ {
+		switch s.tok(i) {
+		case "(", "[":
+			if i = closing(s.tokens, i); i < 0 {
+				return -1
+			}
+		case ")", "]", ";", ",", "&&", "||", "?", ":", "}", "==", "!=", "&", "|", "^":
+			return i - 1
+		}
+	}
+	return -1
+}
+
 // spaced says that white space stands on both sides of a token, as around binary operators.
 func (s *source) spaced(i int) bool {
 	at, end := s.tokens[i].at, s.tokens[i].at+len(s.tok(i))
