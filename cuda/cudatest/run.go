@@ -176,8 +176,20 @@ func fit(kernels []cuda.Instance, l cuda.Launch) error {
 func (j Job) run(mod *ptx.Module, o order) ([][]byte, []*ptx.Stats, error) {
 	return j.On(mod, ptx.Options{
 		Schedule: o.schedule, Seed: o.seed, Copies: o.copies, Races: o.races, Lanes: o.races, Count: o.races,
+		Blocks: blockOrder(o.schedule), Grid: o.races || o.schedule == ptx.Reverse && o.copies == ptx.Lazy,
 		Workers: 1, First: j.First,
 	})
+}
+
+// blockOrder goes with an order of warps: what runs in reverse does so altogether.
+func blockOrder(s ptx.Schedule) ptx.Order {
+	switch s {
+	case ptx.Reverse:
+		return ptx.Descending
+	case ptx.Random:
+		return ptx.Shuffled
+	}
+	return ptx.Ascending
 }
 
 // On runs the launches of the job once, by what is in mod, on a machine of its own. It returns the outputs, in the

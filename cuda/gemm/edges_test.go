@@ -39,6 +39,7 @@ func TestLinearEdges(t *testing.T) {
 			}
 		}
 	}
+	at("w8a16_thin", gemm.Thins[3].Params(), 5, 72, 320, 2, word.BF16) // a warp's last block of k stands alone
 	for i, c := range gemm.Thins {
 		for _, unit := range []int{8, 1} {
 			if !tools.Long && (unit == 1 || i != 5) {

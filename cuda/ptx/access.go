@@ -43,8 +43,9 @@ type access struct {
 	// sign spreads the sign of a loaded element over bits of the register.
 	sign bool
 	bits int
-	// atomic says that two such accesses are no race.
-	atomic bool
+	// atomic says that two such accesses are no race; acquire and release what they do to others. reads says of an atomic
+	// write that it reads too, nc of a read that it may give what was there before the launch.
+	atomic, acquire, release, reads, nc bool
 	// fixed is the length of accesses that are no loads or stores of registers; flight says that it is a copy that begins.
 	fixed  int
 	flight bool
@@ -68,7 +69,8 @@ func ordering(mods []string) bool {
 
 // accessMods reads space, vector length and type.
 func accessMods(mods []string) (a access, t lane.Type, n int, ok bool) {
-	n, a.atomic = 1, ordering(mods)
+	n, a.atomic, a.nc = 1, ordering(mods), slices.Contains(mods, "nc")
+	a.acquire, a.release = orders(mods)
 	for i, m := range mods {
 		switch m {
 		case "global", "const":
@@ -284,6 +286,15 @@ func putBytes(v []byte, x uint64) {
 	}
 }
 
+// global says that an address of the access is one of global memory.
+func (a *access) global(addr uint64) bool {
+	sp := a.space
+	if sp == spaceGeneric {
+		sp, _ = windowOf(addr)
+	}
+	return sp == spaceGlobal
+}
+
 func runLoad(w *warp, in *inst, mask uint32) *fault {
 	a := in.mem
 	n := a.size * len(a.rows)
@@ -298,6 +309,11 @@ func runLoad(w *warp, in *inst, mask uint32) *fault {
 		v, f := w.locate(in, i, base[i]+a.add, a.space, n, false)
 		if f != nil {
 			return f
+		}
+		if w.cta.history != nil && a.global(base[i]+a.add) {
+			if f := w.touch(in, i, base[i]+a.add, v, nil); f != nil {
+				return f
+			}
 		}
 		for k, r := range a.rows {
 			x := getBytes(v[k*a.size:][:a.size])
@@ -324,6 +340,15 @@ func runStore(w *warp, in *inst, mask uint32) *fault {
 		v, f := w.locate(in, i, base[i]+a.add, a.space, n, true)
 		if f != nil {
 			return f
+		}
+		if w.cta.history != nil && a.global(base[i]+a.add) {
+			var next [32]byte
+			for k, r := range a.rows {
+				putBytes(next[k*a.size:][:a.size], w.rows[r][i])
+			}
+			if f := w.touch(in, i, base[i]+a.add, v, next[:n]); f != nil {
+				return f
+			}
 		}
 		for k, r := range a.rows {
 			putBytes(v[k*a.size:][:a.size], w.rows[r][i])

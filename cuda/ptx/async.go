@@ -138,6 +138,12 @@ func runCopy(w *warp, in *inst, mask uint32) *fault {
 		if p.from, f = w.copySource(in, i, from[i]+op.src.add, op.n, int(length)); f != nil {
 			return f
 		}
+		if w.cta.history != nil {
+			read := inst{index: in.index, src: in.src, mem: &op.src}
+			if f := w.touch(&read, i, from[i]+op.src.add, p.from, nil); f != nil {
+				return f
+			}
+		}
 		if w.cta.m.opt.Copies == Eager {
 			p.perform()
 		}

@@ -79,7 +79,8 @@ func typeName(t lane.Type) string {
 }
 
 func buildAtom(d *decoder, mods []string) (bool, error) {
-	a := access{atomic: true}
+	a := access{atomic: true, reads: true}
+	a.acquire, a.release = orders(mods)
 	op := ""
 	var t lane.Type
 	for i, m := range mods {
@@ -158,6 +159,11 @@ func runAtom(w *warp, in *inst, mask uint32) *fault {
 		v, f := w.locate(in, i, base[i]+a.add, a.space, a.size, true)
 		if f != nil {
 			return f
+		}
+		if w.cta.history != nil && a.global(base[i]+a.add) {
+			if f := w.touch(in, i, base[i]+a.add, v, v); f != nil {
+				return f
+			}
 		}
 		old := getBytes(v)
 		putBytes(v, x.f(old, w.rows[x.srcs[0]][i], w.rows[x.srcs[1]][i]))

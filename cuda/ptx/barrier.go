@@ -16,6 +16,7 @@ type barrier struct {
 	waiting uint32 // those of them that wait
 	threads int    // that are expected; 0 means all that have not ended
 	clock   []uint32
+	known   race.Known
 	// all, any and count are the reductions of bar.red so far.
 	all, any bool
 	count    uint64
@@ -120,6 +121,7 @@ func runBar(w *warp, in *inst, mask uint32) *fault {
 	}
 	b.arrived |= 1 << w.id
 	join32(b.clock, w.clock)
+	b.known = b.known.Join(w.story.known)
 	if op.red != "" {
 		p := (w.preds[op.source] ^ op.not) & mask
 		b.all = b.all && p == mask
@@ -169,6 +171,7 @@ func (c *cta) complete(b *barrier) {
 		w.wait = nil
 		w.together(w.live)
 		join32(w.clock, b.clock)
+		w.story.known = w.story.known.Join(b.known)
 		w.clock[w.id]++
 		w.reduced(b)
 	}

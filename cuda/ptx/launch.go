@@ -37,7 +37,7 @@ func (m *Machine) Launch(k *Kernel, grid, block [3]uint32, shared uint32, params
 	}
 	total := int64(grid[0]) * int64(grid[1]) * int64(grid[2])
 	workers := min(int64(max(m.opt.Workers, 1)), total)
-	if k.prog.ordered {
+	if k.prog.ordered || m.opt.Grid {
 		workers = min(workers, 1)
 	}
 	all := make([]*cta, workers)
@@ -46,10 +46,13 @@ func (m *Machine) Launch(k *Kernel, grid, block [3]uint32, shared uint32, params
 	var wg sync.WaitGroup
 	for i := range all {
 		all[i] = newCTA(m, k.prog, init, grid, block, shared, params)
+		if m.opt.Grid {
+			all[i].history = race.NewGrid()
+		}
 		wg.Go(func() {
-			for b := m.opt.First + int64(i); b < total && faults[i] == nil; b += workers {
-				at[i] = b
-				faults[i] = all[i].run(b)
+			for k := int64(i); k < total-m.opt.First && faults[i] == nil; k += workers {
+				at[i] = m.opt.block(k, total-m.opt.First)
+				faults[i] = all[i].run(at[i])
 			}
 		})
 	}
@@ -110,6 +113,8 @@ type cta struct {
 	counting    bool
 	races       bool
 	shadow      *race.Shadow
+	index       int64 // of the block in the grid
+	history     *race.Grid
 	rng         uint64
 	scratch     tile.Scratch
 }
@@ -151,7 +156,7 @@ func (c *cta) reset(index int64) {
 	for i := range c.shared {
 		c.shared[i] = 0xFF
 	}
-	c.bars = [16]barrier{}
+	c.bars, c.index = [16]barrier{}, index
 	c.rng = c.m.opt.Seed*0x9E3779B97F4A7C15 + uint64(index)
 	if c.shadow != nil {
 		c.shadow.Reset()
@@ -165,7 +170,7 @@ func (c *cta) reset(index int64) {
 		n := min(c.threads-w.id*lane.Width, lane.Width)
 		w.live = uint32(uint64(1)<<n - 1)
 		w.active, w.pc, w.next, w.wait, w.carry = w.live, 0, never, nil, 0
-		w.syncs, w.all, w.met = 0, 0, nil
+		w.syncs, w.all, w.met, w.story = 0, 0, nil, story{}
 		w.copies = copyQueue{pieces: w.copies.pieces[:0], ends: w.copies.ends[:0]}
 		for i := range w.clock {
 			w.clock[i] = 0

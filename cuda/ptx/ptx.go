@@ -114,6 +114,13 @@ type Options struct {
 	// Races checks the shared memory byte by byte: races, reads of what was never written, accesses to what is being
 	// copied.
 	Races bool
+	// Grid checks global memory byte by byte: no read or write of what another block or warp wrote, unless a barrier
+	// stands in between, or an atomic write behind a fence and an atomic read of it before a fence; and no read by .nc of
+	// what the launch has written. Reads are not kept: what is written after a read shows in another order. Blocks run
+	// one at a time.
+	Grid bool
+	// Blocks is the order in which blocks run.
+	Blocks Order
 	// Lanes lets Races demand order between the lanes of a warp too: a barrier or bar.warp.sync between an access of one
 	// lane and that of another, as GPUs from sm_70 on need it.
 	Lanes bool

@@ -4,6 +4,7 @@ package ptx
 
 import (
 	"bytes"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -190,4 +191,112 @@ func passes(mask uint32, base *lane.Row, add uint64, n int) int64 {
 		most = max(most, counts[w%32])
 	}
 	return 1 + most
+}
+
+// story is what a warp knows of other blocks, and what it says of its own.
+type story struct {
+	// known is what happened before the warp, heard what its next fence adds, told what its atomic writes tell.
+	known, heard, told race.Known
+}
+
+// orders says whether modifiers let an access learn of other blocks, and tell them.
+func orders(mods []string) (acquire, release bool) {
+	for _, m := range mods {
+		acquire = acquire || m == "acquire" || m == "acq_rel" || m == "sc"
+		release = release || m == "release" || m == "acq_rel" || m == "sc"
+	}
+	return acquire && !slices.Contains(mods, "cta"), release && !slices.Contains(mods, "cta")
+}
+
+// buildFence decodes membar and fence. Those of a block or a proxy tell other blocks nothing.
+func buildFence(d *decoder, mods []string) (bool, error) {
+	far := !slices.Contains(mods, "cta") && !slices.ContainsFunc(mods, func(m string) bool {
+		return len(m) > 4 && m[:5] == "proxy"
+	})
+	d.emit(inst{kind: kindRun, run: func(w *warp, _ *inst, _ uint32) *fault {
+		if far && w.cta.history != nil {
+			w.release()
+			w.story.known, w.story.heard = w.story.known.Join(w.story.heard), nil
+		}
+		return nil
+	}})
+	return true, nil
+}
+
+// release lets later atomic writes of the warp tell all that has happened before.
+func (w *warp) release() {
+	now := maps.Clone(w.story.known)
+	if now == nil {
+		now = race.Known{}
+	}
+	now[w.cta.index] = slices.Clone(w.clock)
+	w.story.told = now
+	w.clock[w.id]++
+}
+
+// touch checks an access of one lane to global memory, v being the bytes that are there. With a write, `next` are those
+// that will be: who writes what is there already disturbs nobody.
+func (w *warp) touch(in *inst, i int, addr uint64, v, next []byte) *fault {
+	g, a := w.cta.history, in.mem
+	who := race.GridAccess{Warp: w.id, Block: w.cta.index, Clock: w.clock, Known: w.story.known, Inst: in.index,
+		Atomic: a.atomic}
+	if a.atomic {
+		w.hear(a, addr, next != nil)
+		who.Known = w.story.known
+	}
+	for k := range v {
+		at := addr + uint64(k)
+		if next != nil && next[k] == v[k] && !a.atomic {
+			continue
+		}
+		if a.nc {
+			if c := g.Touched(at); c != nil {
+				return w.unordered(in, i, at, c, "reads by .nc")
+			}
+			continue
+		}
+		if c := g.Earlier(&who, at); c != nil {
+			return w.unordered(in, i, at, c, map[bool]string{false: "reads", true: "writes"}[next != nil])
+		}
+		if next != nil {
+			g.Write(&who, at)
+		}
+	}
+	return nil
+}
+
+// hear is what an atomic access learns and tells.
+func (w *warp) hear(a *access, addr uint64, writes bool) {
+	g := w.cta.history
+	if a.reads || !writes {
+		heard := g.Hear(addr)
+		if a.acquire {
+			w.story.known = w.story.known.Join(heard)
+		} else {
+			w.story.heard = w.story.heard.Join(heard)
+		}
+	}
+	if writes {
+		if a.release {
+			w.release()
+		}
+		g.Tell(addr, w.story.told, a.reads)
+	}
+}
+
+// unordered is the fault of an access to global memory that an earlier write does not precede.
+func (w *warp) unordered(in *inst, i int, addr uint64, c *race.GridConflict, does string) *fault {
+	what, off := "global memory", addr
+	if b := w.cta.mem.Find(addr); b != nil {
+		what, off = b.Name, addr-b.Base
+	}
+	p := w.cta.prog
+	if in.mem.nc {
+		return newFault("L0967", w, in, 1<<i, "warp %d of block %d %s byte %d of %s, which warp %d of block %d wrote in "+
+			"this launch at %s: it may find what was there before", w.id, w.cta.index, does, off, what, c.Warp, c.Block,
+			p.where(c.Inst))
+	}
+	return newFault("L0967", w, in, 1<<i, "warp %d of block %d %s byte %d of %s, which warp %d of block %d wrote at %s: "+
+		"no barrier, and no fence with atomic accesses, stands in between", w.id, w.cta.index, does, off, what, c.Warp,
+		c.Block, p.where(c.Inst))
 }

@@ -195,3 +195,39 @@ func (s *Stats) add(o *Stats) {
 		s.Opcodes[op] += n
 	}
 }
+
+// Order is the order in which the blocks of a grid run. Nothing promises one: a sound kernel yields the same bits in
+// all of them.
+type Order int
+
+// The orders.
+const (
+	Ascending Order = iota
+	Descending
+	// Shuffled draws one; Options.Seed begins it.
+	Shuffled
+)
+
+// block is the place in the grid of the i-th of n blocks that run.
+func (o Options) block(i, n int64) int64 {
+	switch o.Blocks {
+	case Descending:
+		i = n - 1 - i
+	case Shuffled:
+		seed := o.Seed*0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03
+		step := seed%uint64(n) | 1
+		for ; common(step, uint64(n)) > 1; step += 2 {
+		}
+		hi, lo := bits.Mul64(uint64(i), step)
+		lo, carry := bits.Add64(lo, seed>>32, 0)
+		i = int64(bits.Rem64(hi+carry, lo, uint64(n)))
+	}
+	return o.First + i
+}
+
+func common(a, b uint64) uint64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -35,6 +35,7 @@ type warp struct {
 	count        int64
 	syncs, all   uint32 // how often lanes have come together, and the last time that all of them did
 	met          *race.Met
+	story        story
 }
 
 // turn says what ended a turn.

@@ -18,7 +18,7 @@ var interpreter = []Entry{
 		"machine.Launch(k, grid, block, 0, params) // with the address of an element plus one"},
 	{"L0966", "The lanes of a warp execute separately an instruction that they must execute together.",
 		"machine.Launch(k, grid, block, 0, params) // a barrier after a branch"},
-	{"L0967", "Two warps access a byte of shared memory, one of them writes it, and no barrier lies in between.",
+	{"L0967", "Two warps access a byte of shared or global memory, one of them writes it, and nothing orders the two.",
 		"machine.Launch(k, grid, block, 0, params) // a warp reads what another one has written"},
 	{"L0968", "A kernel reads shared memory that was never written.",
 		"machine.Launch(k, grid, block, 0, params) // a load from shared memory, and no store"},
