@@ -10,31 +10,36 @@ import (
 	"lathe/ir/format"
 )
 
-// Precision is how a float graph keeps its values, each of them format.FP32, BF16 or F16.
+// Precision is how a float graph keeps its values.
 type Precision struct {
-	// Act is for inputs and computed values: an operation computes in fp32 and rounds its result once.
+	// Act is for inputs and computed values, format.FP32, BF16 or F16: an operation computes in fp32 and rounds its result
+	// once.
 	Act format.Format
-	// Weight is for the matrices of linear operations and for tables of which rows are picked. Biases, gains and other
-	// constants stay fp32.
+	// Weight is for the weights of linear operations and convolutions, and for tables of which rows are picked: as Act, or
+	// MXINT8 for matrices. Biases, gains and other constants stay fp32.
 	Weight format.Format
 }
 
-// ParsePrecision reads the names of two formats: fp32, bf16 or f16. Error L0101 for others.
+// mxint8 is the format of blocks that weights of float graphs can have.
+var mxint8 format.Format = format.NewMXInt(8, 32)
+
+// ParsePrecision reads the names of two formats: fp32, bf16 or f16, for weights also mxint8. Error L0101 for others,
+// and for weights whose values act does not hold.
 func ParsePrecision(act, weight string) (p Precision, err error) {
-	for _, c := range []struct {
-		flag, text string
-		to         *format.Format
-	}{{"--act", act, &p.Act}, {"--weight", weight, &p.Weight}} {
-		f, err := format.Parse(c.text)
-		if err != nil || !format.IsFloat(f) {
-			return p, diag.New("L0101", "", "%s %s: not among fp32, bf16 and f16", c.flag, c.text)
-		}
-		*c.to = f
+	if p.Act, err = format.Parse(act); err != nil || !format.IsFloat(p.Act) {
+		return p, diag.New("L0101", "", "--act %s: not among fp32, bf16 and f16", act)
+	}
+	if p.Weight, err = format.Parse(weight); err != nil || !format.IsFloat(p.Weight) && p.Weight != mxint8 {
+		return p, diag.New("L0101", "", "--weight %s: not among fp32, bf16, f16 and mxint8", weight)
+	}
+	if p.Weight == mxint8 && p.Act == format.F16 {
+		return p, diag.New("L0101", "", "--weight mxint8 --act f16: f16 does not hold all values of mxint8").
+			WithHint("--act bf16 does")
 	}
 	return p, nil
 }
 
-// Halved says that some value is kept in 16 bits.
+// Halved says that some value is not kept in fp32.
 func (p Precision) Halved() bool { return p.Act != format.FP32 || p.Weight != format.FP32 }
 
 // Apply is a float graph with its values in precision p; operations that an exporter has decomposed are whole again, as
@@ -66,7 +71,7 @@ func (p Precision) Apply(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 		case !n.IsConst():
 			n.Type.Format = p.Act
 		case weights[n]:
-			if err := narrow(n, p.Weight); err != nil {
+			if err := p.narrow(n); err != nil {
 				return nil, err
 			}
 		}
@@ -74,14 +79,27 @@ func (p Precision) Apply(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 	return g, g.Check()
 }
 
-// narrow rounds a constant to the values of f.
-func narrow(n *ir.Node, f format.Format) error {
-	h, half := format.AsHalf(f)
-	if !half {
-		return nil
+// narrow rounds the constant n to the values of p.Weight. Weights in blocks keep the type of computed values, which
+// holds them, and remember the blocks as their own format; what is no matrix becomes such a value without.
+func (p Precision) narrow(n *ir.Node) error {
+	c, to := *n.Attrs.(*ir.Const), p.Weight
+	if to == mxint8 {
+		to = p.Act
+		if t := (ir.Type{Shape: n.Type.Shape, Format: mxint8}); len(t.Shape) == 2 {
+			values, err := ir.EncodeFloats(t, c.Data.Floats()).Decode()
+			if err != nil {
+				return n.Errorf("L0301", "%v", err)
+			}
+			rounded := make([]float32, len(values))
+			for i, v := range values {
+				rounded[i] = float32(v)
+			}
+			c.Data, c.Own = ir.FloatBlob(rounded), ir.Type{Format: mxint8}
+		}
 	}
-	c := *n.Attrs.(*ir.Const)
-	c.Data = c.Data.Halves(h)
-	n.Attrs, n.Type.Format = &c, f
+	if h, half := format.AsHalf(to); half {
+		c.Data, n.Type.Format = c.Data.Halves(h), to
+	}
+	n.Attrs = &c
 	return nil
 }

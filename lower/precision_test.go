@@ -4,21 +4,24 @@ package lower
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"lathe/internal/diag"
+	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/sum"
 	"lathe/ir/text"
 )
 
-// TestPrecision keeps a network in bf16 and in f16: matrices and computed values, and no biases. The text holds it, and
-// it loses little.
+// TestPrecision keeps a network in bf16, in f16, and in bf16 with weights of MXINT8: matrices and computed values, and
+// no biases. The text holds it, and it loses little.
 func TestPrecision(t *testing.T) {
 	e := load(t, "digits-mlp", "model.onnx")
 	float := e.accuracy(t, e.g)
-	for _, name := range []string{"bf16", "f16"} {
-		p, err := ParsePrecision(name, name)
+	for _, c := range []struct{ name, weight string }{{"bf16", "bf16"}, {"f16", "f16"}, {"bf16", "mxint8"}} {
+		name := c.name + " " + c.weight
+		p, err := ParsePrecision(c.name, c.weight)
 		if err != nil || !p.Halved() {
 			t.Fatal(p, err)
 		}
@@ -34,8 +37,14 @@ func TestPrecision(t *testing.T) {
 			if n.Op != sum.Linear {
 				continue
 			}
-			if linear++; n.Args[1].Type.Format != p.Weight || n.Args[2].Type.Format != format.FP32 {
+			if linear++; n.Args[1].Type.Format != p.Act || n.Args[2].Type.Format != format.FP32 {
 				t.Errorf("%s: weights %s, bias %s", n.Name, n.Args[1].Type, n.Args[2].Type)
+			}
+			if w := n.Args[1].Attrs.(*ir.Const); c.weight == "mxint8" {
+				blocks := ir.EncodeFloats(ir.Type{Shape: n.Args[1].Type.Shape, Format: w.Own.Format}, w.Data.Floats())
+				if values, err := blocks.Decode(); err != nil || !slices.Equal(values, w.Data.Floats64()) {
+					t.Errorf("%s: weights are no values of %v, %v", n.Name, w.Own.Format, err)
+				}
 			}
 		}
 		if linear != 3 {
@@ -56,8 +65,14 @@ func TestPrecision(t *testing.T) {
 			t.Errorf("%s: read back, %g %% are right, the input is %s", name, again, back.In[0].Type)
 		}
 	}
-	if _, err := ParsePrecision("bf16", "fixed(8,4)"); diag.CodeOf(err) != "L0101" {
-		t.Error(err)
+}
+
+func TestPrecisionErrors(t *testing.T) {
+	e := load(t, "digits-mlp", "model.onnx")
+	for _, bad := range [][2]string{{"bf16", "fixed(8,4)"}, {"mxint8", "bf16"}, {"f16", "mxint8"}, {"half", "fp32"}} {
+		if _, err := ParsePrecision(bad[0], bad[1]); diag.CodeOf(err) != "L0101" {
+			t.Error(bad, err)
+		}
 	}
 	q, _, err := Quantize(t.Context(), e.g, DefaultPlan(), e.calib)
 	if err != nil {

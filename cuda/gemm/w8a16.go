@@ -2,7 +2,11 @@
 
 package gemm
 
-import "lathe/cuda"
+import (
+	"slices"
+
+	"lathe/cuda"
+)
 
 // W8A16 is y = epilogue(x*transpose(w)): x bf16 [M][K], w MXINT8 [N][K], packed by LayoutBF16. Weights become bf16,
 // exactly; sums are fp32.
@@ -107,4 +111,31 @@ func (p W8A16) with(c choice) (Plan, error) {
 	return parted{p.M, p.N, p.K, p.Epilogue}.plan(c, []string{bit(p.K%8 == 0)}, func(o Operands) []cuda.Arg {
 		return []cuda.Arg{o.X, o.W, o.WScales}
 	})
+}
+
+// Call is the product of the M rows of each of a number of samples, on tiles, in a configuration for those of t; k is
+// not split. Results are no MXINT8. Errors as Plan.
+func (p W8A16) Call(o Operands, t cuda.Target) (cuda.Call, error) {
+	if err := p.Valid(); err != nil {
+		return cuda.Call{}, err
+	}
+	if p.Out == MXINT8 {
+		return cuda.Call{}, refuse("w8a16", "results in MXINT8 for several samples")
+	}
+	all := p
+	all.M = t.Rows(p.M, limit)
+	best, err := least("w8a16", slices.DeleteFunc(all.choices(gpuOf(t.Arch)), func(c choice) bool {
+		return c.template != "w8a16" || c.splits > 1
+	}), t.Arch)
+	if err != nil {
+		return cuda.Call{}, err
+	}
+	i, err := cuda.Named("w8a16", slices.Concat(best.params, []string{bit(p.K%8 == 0)}, p.Epilogue.params())...)
+	if err != nil {
+		return cuda.Call{}, err
+	}
+	args := []cuda.Arg{o.X, o.W, o.WScales, o.Bias, o.Residual, o.Y, cuda.Null(), cuda.I64(int64(p.Columns(p.N))),
+		cuda.I64(1), cuda.I64(1), cuda.Samples32(int64(p.M), 1), cuda.I32(int32(p.N)), cuda.I32(int32(p.K)), cuda.I32(1)}
+	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.tile.bn)), Rows: int64(p.M), Tile: int64(best.tile.bm),
+		Args: args, Bytes: p.Floor().Bytes}, nil
 }

@@ -17,7 +17,7 @@ type precisionFlags struct{ act, weight string }
 
 func (f *precisionFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.act, "act", "fp32", "inputs and computed values of a float model: fp32, bf16 or f16")
-	c.Flags().StringVar(&f.weight, "weight", "fp32", "its matrices and tables: fp32, bf16 or f16")
+	c.Flags().StringVar(&f.weight, "weight", "fp32", "its weights: fp32, bf16, f16 or mxint8")
 }
 
 // of reads the flags. They are about float models: error L0101 beside others that quantize.

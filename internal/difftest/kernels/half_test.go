@@ -17,6 +17,7 @@ import (
 	"lathe/ir/op/norm"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
+	"lathe/lower"
 )
 
 // halfOf draws a float of 16 bits.
@@ -60,7 +61,27 @@ func TestLibraryHalves(t *testing.T) {
 			args = append(args, constantOf(r, "b", format.FP32, n))
 		}
 		return oneOf(&ir.Node{Name: "y", Op: sum.Linear, Args: args,
-			Type: ir.Type{Shape: []int{m, n}, Format: []format.Format{format.BF16, format.FP32}[r.IntN(2)]}})
+			Type: ir.Type{Shape: []int{m, n}, Format: []format.Format{format.BF16, format.F16, format.FP32}[r.IntN(3)]}})
+	})
+}
+
+// TestLibraryBlocks: weights whose own format is MXINT8 stay in blocks of bytes.
+func TestLibraryBlocks(t *testing.T) {
+	runLibrary(t, "w8a16", libraryCases, func(r *rand.Rand) *ir.Graph {
+		m, n, k := sizeOf(r, 40), sizeOf(r, 140), sizeOf(r, 300)
+		args := []*ir.Node{valueOf("x", format.FP32, m, k), constantOf(r, "w", format.FP32, n, k)}
+		if r.IntN(3) > 0 {
+			args = append(args, constantOf(r, "b", format.FP32, n))
+		}
+		g := oneOf(&ir.Node{Name: "y", Op: sum.Linear, Args: args, Type: ir.Float(m, n)})
+		p, err := lower.ParsePrecision("bf16", "mxint8")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, err = p.Apply(t.Context(), g); err != nil {
+			t.Fatal(err)
+		}
+		return g
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"lathe/cuda/gemm"
 	"lathe/cuda/word"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
@@ -24,7 +25,8 @@ func linearCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	return p.Product(n, t)
 }
 
-// linearHalves is the product of data and constant weights in one float of 16 bits.
+// linearHalves is the product of data and constant weights in one float of 16 bits; weights whose own format is MXINT8
+// lie in it.
 func linearHalves(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	in, out, err := column.FloatWords(n)
 	if err != nil {
@@ -39,26 +41,33 @@ func linearHalves(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 			w.Type.Format)
 	case len(n.Args) > 2 && (!n.Args[2].IsConst() || len(n.Args[2].Type.Shape) != 1):
 		return nil, cuda.Refuse("the library adds a constant bias of one number an output")
-	case out.Type() == word.F16:
-		return nil, cuda.Refuse("the library's products are stored in bf16 or fp32, not %s", n.Type.Format)
 	}
-	rows := x.Shape[:len(x.Shape)-1]
-	p := gemm.W16A16{M: walk.Size(rows), N: w.Type.Shape[0], K: w.Type.Shape[1], Word: in,
-		BatchInvariant: t.BatchInvariant, Epilogue: gemm.Epilogue{Out: out.Type(), Bias: len(n.Args) > 2}}
-	if err := p.Valid(); err != nil {
-		return nil, cuda.Refused(err)
-	}
-	var u cuda.Unit
+	m, sink := walk.Size(x.Shape[:len(x.Shape)-1]), gemm.Epilogue{Out: out.Type(), Bias: len(n.Args) > 2}
+	u := &cuda.Unit{}
 	o := gemm.Operands{X: u.Add(cuda.Operand{Kind: cuda.Input}), Bias: cuda.Null(), Residual: cuda.Null(),
 		YScales: cuda.Null()}
-	o.W = u.Add(cuda.Operand{Kind: cuda.Table, Data: p.Pack(w.Attrs.(*ir.Const).Data.Bytes)})
-	if p.Bias {
+	if sink.Bias {
 		v, err := n.Args[2].Value()
 		if err != nil {
 			return nil, err
 		}
-		o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: hlo.FromFloat32s([]int{p.N}, v.Floats).Data})
+		o.Bias = table(u, hlo.FromFloat32s([]int{len(v.Floats)}, v.Floats).Data)
 	}
 	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
-	return column.CUDAUnit(&u, p, o, t)
+	c, size := w.Attrs.(*ir.Const), w.Type.Shape
+	if c.Own.Format == format.Format(format.NewMXInt(8, 32)) && in == word.BFloat16 {
+		p := gemm.W8A16{M: m, N: size[0], K: size[1], BatchInvariant: t.BatchInvariant, Epilogue: sink}
+		v := ir.EncodeFloats(ir.Type{Shape: size, Format: c.Own.Format}, c.Data.Floats())
+		o.W = table(u, gemm.LayoutBF16.Pack(word.I8.Append(nil, v.Codes...), p.N, p.K))
+		o.WScales = table(u, gemm.LayoutBF16.PackScales(word.U8.Append(nil, v.BlockScales...), p.N, p.K))
+		return column.CUDAUnit(u, p, o, t)
+	}
+	p := gemm.W16A16{M: m, N: size[0], K: size[1], Word: in, BatchInvariant: t.BatchInvariant, Epilogue: sink}
+	o.W = table(u, p.Pack(c.Data.Bytes))
+	return column.CUDAUnit(u, p, o, t)
+}
+
+// table is constant data as an argument.
+func table(u *cuda.Unit, data []byte) cuda.Arg {
+	return u.Add(cuda.Operand{Kind: cuda.Table, Data: data})
 }
