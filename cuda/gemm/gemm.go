@@ -92,7 +92,7 @@ type Plan = cuda.Plan[Operands]
 
 // The products.
 var (
-	_ cuda.Problem[Operands] = W8A16{}
+	_ cuda.Batched[Operands] = W8A16{}
 	_ cuda.Problem[Operands] = MX{}
 	_ cuda.Batched[Operands] = Window{}
 	_ cuda.Batched[Operands] = Int8{}

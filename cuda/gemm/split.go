@@ -116,6 +116,21 @@ func (p parted) split(plan Plan, head cuda.Launch, dims []cuda.Arg, in func(Oper
 	return plan, nil
 }
 
+// call is the product for each of a number of samples by a choice of one tile that does not split k; args are the first
+// arguments. Scales of an MXINT8 result follow each other row by row: [M][ceil(columns/32)].
+func (p parted) call(c choice, fixed []string, args []cuda.Arg, o Operands, floor cuda.Floor) (cuda.Call, error) {
+	i, err := cuda.Named(c.template, slices.Concat(c.params, fixed, p.Epilogue.params())...)
+	if err != nil {
+		return cuda.Call{}, err
+	}
+	cols := p.Columns(p.n)
+	args = append(args, o.Bias, o.Residual, o.Y, o.YScales, cuda.I64(int64(cols)), cuda.I64(1),
+		cuda.I64(int64(ceil(cols, 32))), cuda.Samples32(int64(p.m), 1), cuda.I32(int32(p.n)), cuda.I32(int32(p.k)),
+		cuda.I32(1))
+	return cuda.Call{Instance: i, Blocks: int64(ceil(p.n, c.tile.bn)), Rows: int64(p.m), Tile: int64(c.tile.bm),
+		Args: args, Bytes: floor.Bytes}, nil
+}
+
 // sink are the arguments of an epilogue: bias, residual, y, scales, ldy, scale_block, scale_row.
 func (e Epilogue) sink(o Operands, m, n int) []cuda.Arg {
 	return []cuda.Arg{o.Bias, o.Residual, o.Y, o.YScales, cuda.I64(int64(e.Columns(n))), cuda.I64(ScalePitch(m)),

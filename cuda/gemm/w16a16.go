@@ -3,7 +3,6 @@
 package gemm
 
 import (
-	"slices"
 	"strconv"
 
 	"lathe/cuda"
@@ -112,14 +111,5 @@ func (p W16A16) Call(o Operands, t cuda.Target) (cuda.Call, error) {
 	if err != nil {
 		return cuda.Call{}, err
 	}
-	i, err := cuda.Named("w16a16", slices.Concat(best.params, p.fixed(), p.Epilogue.params())...)
-	if err != nil {
-		return cuda.Call{}, err
-	}
-	cols := p.Columns(p.N)
-	args := []cuda.Arg{o.X, o.W, o.Bias, o.Residual, o.Y, o.YScales, cuda.I64(int64(cols)), cuda.I64(1),
-		cuda.I64(int64(ceil(cols, 32))), cuda.Samples32(int64(p.M), 1), cuda.I32(int32(p.N)), cuda.I32(int32(p.K)),
-		cuda.I32(1)}
-	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.tile.bn)), Rows: int64(p.M), Tile: int64(best.tile.bm),
-		Args: args, Bytes: p.Floor().Bytes}, nil
+	return parted{p.M, p.N, p.K, p.Epilogue}.call(best, p.fixed(), []cuda.Arg{o.X, o.W}, o, p.Floor())
 }

@@ -252,3 +252,19 @@ func TestHalfPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestLongCalls: a call does not split k, however long it is and whatever a plan would do for the same bits.
+func TestLongCalls(t *testing.T) {
+	for _, invariant := range []bool{false, true} {
+		e, target := gemm.Epilogue{Out: word.BF16}, cuda.Target{Arch: arch(t), Samples: 3, BatchInvariant: invariant}
+		for _, p := range []cuda.Batched[gemm.Operands]{
+			gemm.W8A16{M: 1, N: 4096, K: 4096, BatchInvariant: invariant, Epilogue: e},
+			gemm.W16A16{M: 1, N: 4096, K: 4096, Word: word.BFloat16, BatchInvariant: invariant, Epilogue: e},
+		} {
+			call, err := p.Call(gemm.Operands{}, target)
+			if err != nil || call.Args[len(call.Args)-1].Bits != 1 {
+				t.Errorf("%T, batch-invariant %v: %v, %v", p, invariant, call.Instance, err)
+			}
+		}
+	}
+}

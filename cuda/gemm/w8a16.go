@@ -2,11 +2,7 @@
 
 package gemm
 
-import (
-	"slices"
-
-	"lathe/cuda"
-)
+import "lathe/cuda"
 
 // W8A16 is y = epilogue(x*transpose(w)): x bf16 [M][K], w MXINT8 [N][K], packed by LayoutBF16. Weights become bf16,
 // exactly; sums are fp32.
@@ -74,20 +70,12 @@ func (p W8A16) choose(a cuda.Arch) (choice, error) {
 // choices lists what can run the problem.
 func (p W8A16) choices(g gpu) []choice {
 	steps := ceil(p.K, 64)
-	var all []choice
-	for _, t := range tilesBF16 {
-		blocks := ceil(p.M, t.bm) * ceil(p.N, t.bn)
-		for _, s := range splitCounts(steps) {
-			if p.BatchInvariant && s != invariantSplits(p.N, steps) {
-				continue
-			}
-			work := work{bytes: float64(t.bm*128 + t.bn*66), macs: float64(t.bm * t.bn * 64),
-				alu: 2.5 * float64(t.bn*64*t.wm), shared: t.stages * (t.bm*128 + t.bn*66), threads: 32 * t.wm * t.wn}
-			all = append(all, choice{"w8a16", t.params(), t, blocks, s, g.cost(work, blocks, s, steps, p.M*p.N)})
-		}
+	if p.BatchInvariant {
+		return p.tiled(g, []int{invariantSplits(p.N, steps)}) // tiles all give the same sums, splits and thin kernels do not
 	}
-	if p.BatchInvariant || p.M > thinRows {
-		return all // batch-invariant: tiles all give the same sums, splits and thin kernels do not
+	all := p.tiled(g, splitCounts(steps))
+	if p.M > thinRows {
+		return all
 	}
 	for _, t := range thins {
 		if p.Out == MXINT8 && p.Columns(t.cols()) < 32 {
@@ -106,9 +94,26 @@ func (p W8A16) choices(g gpu) []choice {
 	return all
 }
 
+// tiled lists the configurations of w8a16, the k range in each of the given numbers of parts.
+func (p W8A16) tiled(g gpu, splits []int) []choice {
+	var all []choice
+	for _, t := range tilesBF16 {
+		blocks := ceil(p.M, t.bm) * ceil(p.N, t.bn)
+		work := work{bytes: float64(t.bm*128 + t.bn*66), macs: float64(t.bm * t.bn * 64),
+			alu: 2.5 * float64(t.bn*64*t.wm), shared: t.stages * (t.bm*128 + t.bn*66), threads: 32 * t.wm * t.wn}
+		for _, s := range splits {
+			all = append(all, choice{"w8a16", t.params(), t, blocks, s, g.cost(work, blocks, s, ceil(p.K, 64), p.M*p.N)})
+		}
+	}
+	return all
+}
+
+// fixed is the template parameter VEC.
+func (p W8A16) fixed() []string { return []string{bit(p.K%8 == 0)} }
+
 // with is the plan of a choice.
 func (p W8A16) with(c choice) (Plan, error) {
-	return parted{p.M, p.N, p.K, p.Epilogue}.plan(c, []string{bit(p.K%8 == 0)}, func(o Operands) []cuda.Arg {
+	return parted{p.M, p.N, p.K, p.Epilogue}.plan(c, p.fixed(), func(o Operands) []cuda.Arg {
 		return []cuda.Arg{o.X, o.W, o.WScales}
 	})
 }
@@ -124,18 +129,9 @@ func (p W8A16) Call(o Operands, t cuda.Target) (cuda.Call, error) {
 	}
 	all := p
 	all.M = t.Rows(p.M, limit)
-	best, err := least("w8a16", slices.DeleteFunc(all.choices(gpuOf(t.Arch)), func(c choice) bool {
-		return c.template != "w8a16" || c.splits > 1
-	}), t.Arch)
+	best, err := least("w8a16", all.tiled(gpuOf(t.Arch), []int{1}), t.Arch)
 	if err != nil {
 		return cuda.Call{}, err
 	}
-	i, err := cuda.Named("w8a16", slices.Concat(best.params, []string{bit(p.K%8 == 0)}, p.Epilogue.params())...)
-	if err != nil {
-		return cuda.Call{}, err
-	}
-	args := []cuda.Arg{o.X, o.W, o.WScales, o.Bias, o.Residual, o.Y, cuda.Null(), cuda.I64(int64(p.Columns(p.N))),
-		cuda.I64(1), cuda.I64(1), cuda.Samples32(int64(p.M), 1), cuda.I32(int32(p.N)), cuda.I32(int32(p.K)), cuda.I32(1)}
-	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.tile.bn)), Rows: int64(p.M), Tile: int64(best.tile.bm),
-		Args: args, Bytes: p.Floor().Bytes}, nil
+	return parted{p.M, p.N, p.K, p.Epilogue}.call(best, p.fixed(), []cuda.Arg{o.X, o.W, o.WScales}, o, p.Floor())
 }
