@@ -29,31 +29,17 @@ func module(t testing.TB, source string) *ptx.Module {
 	return mod
 }
 
-// TestPlantedFaults plants faults in the pipelined kernel. Each is found in one run under the plainest schedule: by the
-// race detector or the guard zones, by name, and by values where every byte is written and waited for.
-func TestPlantedFaults(t *testing.T) {
-	p := gemm.W8A16{M: 65, N: 72, K: 200,
-		Epilogue: gemm.Epilogue{Out: word.F32}} // the last step lies where sums are staged
-	c := gemmtest.W8A16(p, planned(t, p, "w8a16", gemm.TilesBF16[2].Params(), 1), 1, true, 1)
+// planted is a fault: the text old of a kernel becomes new. An error with a code says so, or the output is "wrong".
+type planted struct{ name, old, new, code, says string }
+
+// noticed runs a case with each of the faults, with the race detector.
+func noticed(t *testing.T, c cuda.Case, faults []planted) {
+	t.Helper()
 	sound, err := cuda.Print(c.Instances...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const head = "    cp_async_wait<STAGES - 2>();\n    barrier();\n    load(k + STAGES - 1);\n"
-	for _, f := range []struct{ name, old, new, code, says string }{
-		{"sound", "", "", "", ""},
-		{"no wait", head, "    barrier();\n    load(k + STAGES - 1);\n", "L0973", "in flight"},
-		{"a wait one group short", "cp_async_wait<STAGES - 2>", "cp_async_wait<STAGES - 1>", "L0973", "in flight"},
-		{"no barrier", head, "    cp_async_wait<STAGES - 2>();\n    load(k + STAGES - 1);\n", "L0967", "no barrier"},
-		{"the load before the barrier", head,
-			"    cp_async_wait<STAGES - 2>();\n    load(k + STAGES - 1);\n    barrier();\n", "L0967", "no barrier"},
-		{"the wrong stage", "    const u32 at = k % STAGES * STAGE;\n    const u8",
-			"    const u32 at = (k + 1) % STAGES * STAGE;\n    const u8", "L0973", "in flight"},
-		{"no barrier before the sums", "  barrier();\n  const i64", "  const i64", "L0967", "no barrier"},
-		{"rows beyond the last", "    if (m >= s.M) return;\n    if (!whole)", "    if (!whole)", "L0964", "of y"},
-		{"the wrong swizzle", "(l & 15), 2 * step + (l >> 4)", "(l & 15), (2 * step + (l >> 4)) ^ (l & 1)", "", "wrong"},
-		{"the scale of a neighbour", "(l >> 2) * 2);\n        scale", "(l >> 2 ^ 1) * 2);\n        scale", "", "wrong"},
-	} {
+	for _, f := range faults {
 		text := strings.Replace(sound, f.old, f.new, 1)
 		if f.old != "" && text == sound {
 			t.Errorf("%s: nothing to replace", f.name)
@@ -71,6 +57,29 @@ func TestPlantedFaults(t *testing.T) {
 			t.Errorf("%s: %q", f.name, wrong)
 		}
 	}
+}
+
+// TestPlantedFaults plants faults in the pipelined kernel. Each is found in one run under the plainest schedule: by the
+// race detector or the guard zones, by name, and by values where every byte is written and waited for.
+func TestPlantedFaults(t *testing.T) {
+	p := gemm.W8A16{M: 65, N: 72, K: 200,
+		Epilogue: gemm.Epilogue{Out: word.F32}} // the last step lies where sums are staged
+	c := gemmtest.W8A16(p, planned(t, p, "w8a16", gemm.TilesBF16[2].Params(), 1), 1, true, 1)
+	const head = "    cp_async_wait<STAGES - 2>();\n    barrier();\n    load(k + STAGES - 1);\n"
+	noticed(t, c, []planted{
+		{"sound", "", "", "", ""},
+		{"no wait", head, "    barrier();\n    load(k + STAGES - 1);\n", "L0973", "in flight"},
+		{"a wait one group short", "cp_async_wait<STAGES - 2>", "cp_async_wait<STAGES - 1>", "L0973", "in flight"},
+		{"no barrier", head, "    cp_async_wait<STAGES - 2>();\n    load(k + STAGES - 1);\n", "L0967", "no barrier"},
+		{"the load before the barrier", head,
+			"    cp_async_wait<STAGES - 2>();\n    load(k + STAGES - 1);\n    barrier();\n", "L0967", "no barrier"},
+		{"the wrong stage", "    const u32 at = k % STAGES * STAGE;\n    const u8",
+			"    const u32 at = (k + 1) % STAGES * STAGE;\n    const u8", "L0973", "in flight"},
+		{"no barrier before the sums", "  barrier();\n  const i64", "  const i64", "L0967", "no barrier"},
+		{"rows beyond the last", "    if (m >= s.M) return;\n    if (!whole)", "    if (!whole)", "L0964", "of y"},
+		{"the wrong swizzle", "(l & 15), 2 * step + (l >> 4)", "(l & 15), (2 * step + (l >> 4)) ^ (l & 1)", "", "wrong"},
+		{"the scale of a neighbour", "(l >> 2) * 2);\n        scale", "(l >> 2 ^ 1) * 2);\n        scale", "", "wrong"},
+	})
 }
 
 // TestLeaks plants reads beyond the end of a row, into the next one: weights are 0 there, which times infinity is NaN.

@@ -13,7 +13,6 @@ import (
 	"lathe/cuda/cudatest"
 	"lathe/cuda/gemm"
 	"lathe/cuda/gemm/gemmtest"
-	"lathe/cuda/ptx"
 	"lathe/cuda/word"
 	"lathe/internal/diag"
 	"lathe/internal/tools"
@@ -125,12 +124,8 @@ func TestHalfRowsAlone(t *testing.T) {
 func TestHalfFaults(t *testing.T) {
 	p := gemm.W16A16{M: 65, N: 72, K: 200, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: word.F32}}
 	c := halfCase(t, p, gemm.Tiles16[3], 1, 1)
-	sound, err := cuda.Print(c.Instances...)
-	if err != nil {
-		t.Fatal(err)
-	}
 	const head = "    cp_async_wait<STAGES - 2>();\n    barrier();\n    load(k + STAGES - 1, next);\n"
-	for _, f := range []struct{ name, old, new, code, says string }{
+	noticed(t, c, []planted{
 		{"sound", "", "", "", ""},
 		{"no wait", head, "    barrier();\n    load(k + STAGES - 1, next);\n", "L0973", "in flight"},
 		{"a wait one group short", "cp_async_wait<STAGES - 2>", "cp_async_wait<STAGES - 1>", "L0973", "in flight"},
@@ -146,24 +141,7 @@ func TestHalfFaults(t *testing.T) {
 			"chunk * 8 < K + 8 * (m0 + row < M - 1) ? 16", "", "wrong"},
 		{"another step", "* 4 + h) * 32", "* 4 + (h ^ 1)) * 32", "", "wrong"},
 		{"fragments of two columns", "a[i], b.x, b.y", "a[i], b.x, b.w", "", "wrong"},
-	} {
-		text := strings.Replace(sound, f.old, f.new, 1)
-		if f.old != "" && text == sound {
-			t.Errorf("%s: nothing to replace", f.name)
-		}
-		out, _, err := cudatest.JobOf(c, true).On(module(t, text), ptx.Options{Races: true})
-		wrong := ""
-		if err == nil {
-			wrong = c.Check(out).Wrong
-		}
-		t.Logf("%s: %v %s", f.name, err, wrong)
-		if diag.CodeOf(err) != f.code || err != nil && !strings.Contains(err.Error(), f.says) {
-			t.Errorf("%s: got %v, want %s", f.name, err, f.code)
-		}
-		if (wrong != "") != (f.says == "wrong") {
-			t.Errorf("%s: %q", f.name, wrong)
-		}
-	}
+	})
 }
 
 // TestHalfCall runs a call on three samples at once and demands the bits of a plan for as many rows; scales of MXINT8
