@@ -202,13 +202,10 @@ func (b *Blob) FloatsAt(out []float32, from int) {
 		for i := range out {
 			out[i] = math.Float32frombits(le.Uint32(data[4*i:]))
 		}
-	case BF:
+	case BF, F16:
+		h, _ := HalfOf(b.DType)
 		for i := range out {
-			out[i] = math.Float32frombits(uint32(le.Uint16(data[2*i:])) << 16)
-		}
-	case F16:
-		for i := range out {
-			out[i] = half(le.Uint16(data[2*i:]))
+			out[i] = h.Value(le.Uint16(data[2*i:]))
 		}
 	case F64:
 		for i := range out {
@@ -267,21 +264,6 @@ func (b *Blob) Floats64() []float64 {
 		out[i] = float64(v)
 	}
 	return out
-}
-
-// half decodes IEEE binary16.
-func half(h uint16) float32 {
-	sign, exp, man := uint32(h>>15)<<31, uint32(h>>10&31), uint32(h&1023)
-	switch {
-	case exp == 31 && man != 0:
-		return float32(math.NaN())
-	case exp == 31:
-		return math.Float32frombits(sign | 255<<23)
-	case exp == 0: // man*2^-24
-		v := float32(man) / (1 << 24)
-		return math.Float32frombits(sign | math.Float32bits(v))
-	}
-	return math.Float32frombits(sign | (exp+127-15)<<23 | man<<13)
 }
 
 // Tensor reads the blob as a value of type t.

@@ -70,6 +70,17 @@ func FormatOf(d DType) format.Format {
 	return nil
 }
 
+// HalfOf is the float of 16 bits that elements of a storage type are.
+func HalfOf(d DType) (h format.Half, ok bool) {
+	switch d {
+	case F16:
+		return format.AsHalf(format.F16)
+	case BF:
+		return format.AsHalf(format.BF16)
+	}
+	return h, false
+}
+
 // StoredAs is the storage type of elements in a format of float graphs; "" for other formats.
 func StoredAs(f format.Format) DType {
 	switch f {

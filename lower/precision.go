@@ -20,19 +20,16 @@ type Precision struct {
 	Weight format.Format
 }
 
-// mxint8 is the format of blocks that weights of float graphs can have.
-var mxint8 format.Format = format.NewMXInt(8, 32)
-
 // ParsePrecision reads the names of two formats: fp32, bf16 or f16, for weights also mxint8. Error L0101 for others,
 // and for weights whose values act does not hold.
 func ParsePrecision(act, weight string) (p Precision, err error) {
 	if p.Act, err = format.Parse(act); err != nil || !format.IsFloat(p.Act) {
 		return p, diag.New("L0101", "", "--act %s: not among fp32, bf16 and f16", act)
 	}
-	if p.Weight, err = format.Parse(weight); err != nil || !format.IsFloat(p.Weight) && p.Weight != mxint8 {
+	if p.Weight, err = format.Parse(weight); err != nil || !format.IsFloat(p.Weight) && p.Weight != format.MXInt8 {
 		return p, diag.New("L0101", "", "--weight %s: not among fp32, bf16, f16 and mxint8", weight)
 	}
-	if p.Weight == mxint8 && p.Act == format.F16 {
+	if p.Weight == format.MXInt8 && p.Act == format.F16 {
 		return p, diag.New("L0101", "", "--weight mxint8 --act f16: f16 does not hold all values of mxint8").
 			WithHint("--act bf16 does")
 	}
@@ -53,7 +50,6 @@ func (p Precision) Apply(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	g = g.Clone()
 	weights := map[*ir.Node]bool{}
 	for _, n := range g.Nodes {
 		for i, a := range n.Args {
@@ -83,9 +79,9 @@ func (p Precision) Apply(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 // holds them, and remember the blocks as their own format; what is no matrix becomes such a value without.
 func (p Precision) narrow(n *ir.Node) error {
 	c, to := *n.Attrs.(*ir.Const), p.Weight
-	if to == mxint8 {
+	if to == format.MXInt8 {
 		to = p.Act
-		if t := (ir.Type{Shape: n.Type.Shape, Format: mxint8}); len(t.Shape) == 2 {
+		if t := (ir.Type{Shape: n.Type.Shape, Format: format.MXInt8}); len(t.Shape) == 2 {
 			values, err := ir.EncodeFloats(t, c.Data.Floats()).Decode()
 			if err != nil {
 				return n.Errorf("L0301", "%v", err)
@@ -94,7 +90,7 @@ func (p Precision) narrow(n *ir.Node) error {
 			for i, v := range values {
 				rounded[i] = float32(v)
 			}
-			c.Data, c.Own = ir.FloatBlob(rounded), ir.Type{Format: mxint8}
+			c.Data, c.Own = ir.FloatBlob(rounded), ir.Type{Format: format.MXInt8}
 		}
 	}
 	if h, half := format.AsHalf(to); half {

@@ -50,6 +50,9 @@ func (h Half) CodeSet() Format { return h }
 // Lattice has none: graphs compute on the values in float32.
 func (Half) Lattice() (exp int, bits int, ok bool) { return 0, 0, false }
 
+// brain says that h is BF16: its values are float32 numbers whose lower half is 0.
+func (h Half) brain() bool { return h.exp == 8 }
+
 // bias is that of the exponent field.
 func (h Half) bias() int { return 1<<(h.exp-1) - 1 }
 
@@ -70,7 +73,7 @@ func (h Half) Limits() (lo, hi Exact) {
 
 // KernelType is bf16_code or fp16_code.
 func (h Half) KernelType() string {
-	if h == BF16 {
+	if h.brain() {
 		return "bf16_code"
 	}
 	return "fp16_code"
@@ -78,7 +81,7 @@ func (h Half) KernelType() string {
 
 // Value is the number with the given bits.
 func (h Half) Value(bits uint16) float32 {
-	if h == BF16 {
+	if h.brain() {
 		return math.Float32frombits(uint32(bits) << 16)
 	}
 	sign, exp, frac := uint32(bits>>15)<<31, uint32(bits>>10&31), uint32(bits&1023)
@@ -99,7 +102,7 @@ func (h Half) Bits(x float32) uint16 {
 	x = h.Round(x)
 	b := math.Float32bits(x)
 	switch a := math.Abs(float64(x)); {
-	case h == BF16:
+	case h.brain():
 		return uint16(b >> 16)
 	case math.IsInf(a, 1):
 		return uint16(b>>16&0x8000 | 31<<10)
@@ -117,7 +120,7 @@ const (
 
 // Round is x rounded to the nearest value, ties to the even one; a NaN stays.
 func (h Half) Round(x float32) float32 {
-	if h == BF16 {
+	if h.brain() {
 		return dropBits(x, 16)
 	}
 	switch a := math.Abs(float64(x)); {
@@ -149,7 +152,7 @@ func (h Half) RoundHLO(b *hlo.Builder, x hlo.Value) hlo.Value {
 		return b.Bitcast(b.And(up, b.Int(hlo.I32, -1<<n)), hlo.F32)
 	}
 	isNaN := b.Compare(hlo.NE, x, x)
-	if h == BF16 {
+	if h.brain() {
 		return b.Select(isNaN, x, drop(16))
 	}
 	a := b.Abs(x)

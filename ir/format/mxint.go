@@ -17,6 +17,9 @@ func NewMXInt(w, k int) MXInt {
 	return MXInt{IntBlock{W: w, K: k, ScaleBits: 8, Bias: 127}} // E8M0
 }
 
+// MXInt8 is mxint8, OCP MXINT8.
+var MXInt8 Format = NewMXInt(8, 32)
+
 func buildMXInt(c *call) (Format, error) {
 	v, err := c.ints(intRange{"W", 2, 32}, intRange{"k", 1, maxBlock})
 	if err != nil {

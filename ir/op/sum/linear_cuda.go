@@ -55,7 +55,7 @@ func linearHalves(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	}
 	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
 	c, size := w.Attrs.(*ir.Const), w.Type.Shape
-	if c.Own.Format == format.Format(format.NewMXInt(8, 32)) && in == word.BFloat16 {
+	if c.Own.Format == format.MXInt8 && in == word.BFloat16 {
 		p := gemm.W8A16{M: m, N: size[0], K: size[1], BatchInvariant: t.BatchInvariant, Epilogue: sink}
 		v := ir.EncodeFloats(ir.Type{Shape: size, Format: c.Own.Format}, c.Data.Floats())
 		o.W = table(u, gemm.LayoutBF16.Pack(word.I8.Append(nil, v.Codes...), p.N, p.K))

@@ -101,7 +101,7 @@ func truncated(x float32) int64 {
 
 // roundTo rounds to the values of an element type of floats.
 func roundTo(d ir.DType) func(x float32) float32 {
-	if h, ok := halfOf(d); ok {
+	if h, ok := ir.HalfOf(d); ok {
 		return h.Round
 	}
 	return func(x float32) float32 { return x }
@@ -137,20 +137,9 @@ func truncatedHLO(b *hlo.Builder, x hlo.Value) hlo.Value {
 	return b.Select(b.Compare(hlo.LT, x, b.Splat(x, 0)), b.Neg(v), v)
 }
 
-// halfOf is the format of an element type of 16 bits.
-func halfOf(d ir.DType) (h format.Half, ok bool) {
-	switch d {
-	case ir.F16:
-		return format.AsHalf(format.F16)
-	case ir.BF:
-		return format.AsHalf(format.BF16)
-	}
-	return format.Half{}, false
-}
-
 // roundHLO prints roundTo.
 func roundHLO(b *hlo.Builder, x hlo.Value, to ir.DType) hlo.Value {
-	if h, ok := halfOf(to); ok {
+	if h, ok := ir.HalfOf(to); ok {
 		return h.RoundHLO(b, x)
 	}
 	return x
