@@ -40,6 +40,8 @@ func edged() []attn.SDPA {
 		causal  attn.Causal
 		mask    attn.Mask
 	}{
+		{bf16, 8, few, attn.BottomRight, attn.NoMask}, {bf16, 16, many, attn.Full, attn.NoMask},
+		{f16, 32, few, attn.TopLeft, attn.NoMask}, {bf16, 8, many, attn.Full, attn.AddF32},
 		{bf16, 64, few, attn.Full, attn.NoMask}, {bf16, 64, many, attn.Full, attn.NoMask},
 		{bf16, 80, few, attn.Full, attn.NoMask}, {bf16, 96, many, attn.Full, attn.NoMask},
 		{bf16, 128, few, attn.BottomRight, attn.NoMask}, {bf16, 128, many, attn.Full, attn.NoMask},
@@ -84,7 +86,8 @@ func around(n int64) []int32 {
 // TestCachedEdges has keys and values in blocks that end around the ends of tiles.
 func TestCachedEdges(t *testing.T) {
 	for _, p := range []attn.SDPA{
-		{Dim: 64}, {Dim: 80}, {Dim: 96, Queries: 65, Causal: attn.TopLeft}, {Dim: 128, Causal: attn.BottomRight}, {Dim: 256},
+		{Dim: 16}, {Dim: 32, Causal: attn.BottomRight}, {Dim: 64}, {Dim: 80},
+		{Dim: 96, Queries: 65, Causal: attn.TopLeft}, {Dim: 128, Causal: attn.BottomRight}, {Dim: 256},
 	} {
 		p.Word, p.Batch, p.Heads, p.KVHeads, p.Queries = word.BFloat16, 6, 1, 1, max(p.Queries, 9)
 		n, _ := tileOf(t, newCached(p, nil).p)

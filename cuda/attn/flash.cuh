@@ -2,11 +2,13 @@
 // flash: the parts of attention whose scores never leave registers (Dao 2023, FlashAttention-2, algorithm 1). A warp
 // owns WM * 16 queries; tiles of BN keys pass by in ascending order. Scores and outputs lie as m16n8k16 leaves them:
 // value e of s[m][n] is row m * 16 + lane / 4 + e / 2 * 8, column n * 8 + lane % 4 * 2 + e % 2. F is 1 for bf16, 2 for
-// f16. D is the head dimension, a multiple of 16.
+// f16. D is the head dimension, a multiple of 8. Rows of shared memory and of sums have flash_width<D>::columns, a
+// multiple of 16: those from D on are zeros.
+template <int D> struct flash_width { static const int columns = (D + 15) / 16 * 16; };
 
 // Bytes from row to row in shared memory: an odd number of 16-byte chunks, so that the eight rows that ldmatrix takes
 // at once lie in different banks, and so that every address is a constant away from that of the lane.
-template <int D> struct flash_row { static const int bytes = 2 * D + 16; };
+template <int D> struct flash_row { static const int bytes = 2 * flash_width<D>::columns + 16; };
 
 template <int F> DEV void flash_mma(f32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {
   if (F == 1) mma_bf16(d, a, b0, b1);
@@ -24,15 +26,17 @@ template <int BM, int LAST> DEV flash_place flash_block(u32 queries, u32 heads) 
   return flash_place{head / heads, head % heads, (i32)((LAST ? tiles - 1 - tile : tile) * BM)};
 }
 
-// Starts copies of R rows, `step` values apart, by T threads; rows from `valid` on become zeros. valid is not 0.
+// Starts copies of R rows, `step` values apart, by T threads; rows from `valid` on and columns from D on become zeros.
+// valid is not 0.
 template <int D, int R, int T> DEV void flash_load(u32 to, const u16* from, i64 step, u32 valid) {
-  const int C = D / 8;
+  const int C = flash_width<D>::columns / 8;
 #pragma unroll
   for (int i = 0; i < (R * C + T - 1) / T; ++i) {
     const u32 item = i * T + threadIdx.x, r = item / C, c = item % C;
-    const bool there = r < valid;
+    const bool there = r < valid && c < D / 8;
     if (R * C % T != 0 && item >= R * C) break;
-    cp_async16(to + r * flash_row<D>::bytes + c * 16, from + (there ? r : 0) * step + c * 8, there ? 16 : 0);
+    cp_async16(to + r * flash_row<D>::bytes + c * 16, from + (there ? r : 0) * step + (c < D / 8 ? c * 8 : 0),
+               there ? 16 : 0);
   }
 }
 
@@ -144,8 +148,8 @@ DEV void flash_values(f32 (&o)[WM][D / 8][4], const u32 (&p)[WM][BN / 16][4], u3
 // The end of a kernel: divides by the sums and writes the outputs of the block, rows to_s values apart, through shared
 // memory in place of the queries, and lse = ln(sum of exp) with c as for flash_softmax; lse may be null. Rows without a
 // key: 0 and -Inf.
-template <int F, int D, int WM, int BM, int LAST>
-DEV void flash_finish(f32 (&o)[WM][D / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][2], f32 c, u16* to, i64 to_b, i64 to_h,
+template <int F, int D, int WM, int BM, int LAST, int N>
+DEV void flash_finish(f32 (&o)[WM][N][4], f32 (&top)[WM][2], f32 (&sum)[WM][2], f32 c, u16* to, i64 to_b, i64 to_h,
                       i64 to_s, f32* lse, u32 heads, u32 queries) {
   cp_async_wait<0>();
   barrier();  // the queries are not read any more
@@ -176,8 +180,9 @@ DEV void flash_finish(f32 (&o)[WM][D / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][
   }
   __syncwarp();
 #pragma unroll
-  for (int i = 0; i < WM * C / 2; ++i) {
+  for (int i = 0; i < (WM * C + 1) / 2; ++i) {
     const u32 item = i * 32 + lane(), r = item / C, k = item % C;
+    if (WM * C % 2 != 0 && r >= 16 * WM) break;
     const w128 w = *(const w128*)(part + r * flash_row<D>::bytes + k * 16);
     if ((i32)r < valid) st128(to + r * to_s + k * 8, w);
   }

@@ -17,7 +17,7 @@ import (
 // TestSDPAGates compiles every head dimension with every mask, for many and for few queries; a sample in a quick run.
 func TestSDPAGates(t *testing.T) {
 	var all []cuda.Instance
-	for k, dim := range []int64{64, 80, 96, 128, 256} {
+	for k, dim := range []int64{8, 16, 32, 64, 80, 96, 128, 256} {
 		for mask := attn.NoMask; mask <= attn.AddWord; mask++ {
 			for _, queries := range []int64{64, 1000} {
 				n := len(all)

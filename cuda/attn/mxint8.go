@@ -49,6 +49,8 @@ func (p MXINT8) Valid() error {
 		return refuse("sdpa_mxint8", "queries in %v: MXINT8 is exact in bf16 only", p.Word).WithHint(decode)
 	case p.Mask != NoMask:
 		return refuse("sdpa_mxint8", "a mask").WithHint(decode)
+	case p.Dim == 8:
+		return refuse("sdpa_mxint8", "head dimension 8: rows of bytes start at multiples of 16").WithHint(decode)
 	case p.K != p.V || p.K.Batch%16 != 0 || p.K.Head%16 != 0 || p.K.Row%16 != 0:
 		return refuse("sdpa_mxint8", "strides %v of keys and %v of values: they must be equal, and rows start at multiples "+
 			"of 16 bytes", p.K, p.V).WithHint(decode)

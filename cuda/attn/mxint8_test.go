@@ -113,6 +113,8 @@ func cachedProblems() []cached {
 	add(nil, attn.SDPA{Batch: 1, Heads: 1, KVHeads: 1, Queries: 5, Keys: 0, Dim: 64})
 	add(nil, attn.SDPA{Batch: 1, Heads: 1, KVHeads: 1, Queries: 30, Keys: 92, Dim: 64, Causal: attn.BottomRight})
 	add(nil, attn.SDPA{Batch: 1, Heads: 1, KVHeads: 1, Queries: 150, Keys: 70, Dim: 64, Causal: attn.BottomRight})
+	add([]int32{60, 65}, attn.SDPA{Batch: 2, Heads: 2, KVHeads: 1, Queries: 9, Keys: 97, Dim: 16})
+	add(nil, attn.SDPA{Batch: 1, Heads: 2, KVHeads: 1, Queries: 70, Keys: 92, Dim: 32, Causal: attn.BottomRight})
 	return all
 }
 
@@ -150,7 +152,7 @@ func TestMXINT8(t *testing.T) {
 // TestMXINT8Gates compiles the kernel of every head dimension; a sample in a quick run.
 func TestMXINT8Gates(t *testing.T) {
 	var all []cuda.Instance
-	for k, dim := range []int64{64, 80, 96, 128, 256} {
+	for k, dim := range []int64{16, 32, 64, 80, 96, 128, 256} {
 		for _, queries := range []int64{64, 1000} {
 			p := attn.MXINT8{SDPA: dense(attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: queries,
 				Keys: 1000, Dim: dim, Causal: attn.Causal(k % 3)})}
@@ -174,7 +176,7 @@ func TestMXINT8Valid(t *testing.T) {
 		"word":      func(p *attn.MXINT8) { p.Word = word.Float16 },
 		"mask":      func(p *attn.MXINT8) { p.Mask = attn.Keep },
 		"stride":    func(p *attn.MXINT8) { p.K.Row, p.V.Row = 72, 72 },
-		"dimension": func(p *attn.MXINT8) { p.Dim = 32 },
+		"dimension": func(p *attn.MXINT8) { p.Dim = 8 },
 	} {
 		p := sound
 		change(&p)

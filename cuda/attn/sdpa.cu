@@ -3,7 +3,7 @@
 // Scores stay in registers; the products are those of tensor cores, statistics fp32, p is rounded to the format for p v
 // while the sum takes it unrounded. Tiles of keys ascend, so a row's bits depend on nothing but the row and its keys.
 //   F        1 bf16, 2 f16
-//   D        head dimension: 64, 80, 96, 128, 256
+//   D        head dimension: 8, 16, 32, 64, 80, 96, 128, 256
 //   BN       keys of a tile
 //   WM       queries of a warp, in 16s
 //   WARPS    warps of a block
@@ -16,7 +16,7 @@
 // score with a bias is rounded to fp32, as any other: where all biases of a query are -FLT_MAX, its scores are equal.
 // scale is more than 0. The grid is one-dimensional: tiles of queries, heads, batch, the tiles innermost.
 //   threads: 32 * WARPS
-//   shared: (16 * WM * WARPS + 2 * BN) * (2 * D + 16)
+//   shared: (16 * WM * WARPS + 2 * BN) * (2 * max(D, 16) + 16)
 //   blocks: D == 64 && WM == 1 && MASK >= 2 ? 3 : D == 80 && MASK != 0 ? 2 : 0
 //   regs: 255
 //   sass: HMMA.16816.F32, LDSM.16.M88.4, LDSM.16.MT88.4, LDGSTS, STG.128, MUFU.EX2
@@ -26,7 +26,7 @@ __device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, c
                                      u16* o, f32* lse, u32 heads, u32 group, i32 queries, i32 keys, i32 diagonal,
                                      f32 scale, i64 q_b, i64 q_h, i64 q_s, i64 k_b, i64 k_h, i64 k_s, i64 v_b, i64 v_h,
                                      i64 v_s, i64 o_b, i64 o_h, i64 o_s, i64 m_b, i64 m_h, i64 m_s) {
-  const int BM = 16 * WM * WARPS, T = 32 * WARPS, S = flash_row<D>::bytes;
+  const int BM = 16 * WM * WARPS, T = 32 * WARPS, S = flash_row<D>::bytes, W = flash_width<D>::columns;
   const flash_place at = flash_block<BM, CAUSAL>(queries, heads);
   const u32 b = at.b, h = at.h;
   const i32 first = at.first, mine = first + threadIdx.x / 32 * 16 * WM;
@@ -37,8 +37,8 @@ __device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, c
   v += b * v_b + h / group * v_h;
   u8* tile_v = smem + (BM + BN) * S;
   const u32 at_q = shared_addr(smem), at_k = at_q + BM * S, at_v = at_k + BN * S;
-  const u32 lane_q = at_q + (threadIdx.x / 32) * 16 * WM * S + flash_lane_a<D>();
-  const u32 lane_k = at_k + flash_lane_b<D>(), lane_v = at_v + flash_lane_a<D>();
+  const u32 lane_q = at_q + (threadIdx.x / 32) * 16 * WM * S + flash_lane_a<W>();
+  const u32 lane_k = at_k + flash_lane_b<W>(), lane_v = at_v + flash_lane_a<W>();
 
   const f32 c = MASK >= 2 ? 1.44269504f : mul_rn(scale, 1.44269504f);
 
@@ -46,8 +46,8 @@ __device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, c
   if (tiles > 0) flash_load<D, BN, T>(at_k, k, k_s, limit);
   cp_async_commit();
 
-  f32 o_sum[WM][D / 8][4], top[WM][2], sum[WM][2];
-  flash_start<D, WM>(o_sum, top, sum);
+  f32 o_sum[WM][W / 8][4], top[WM][2], sum[WM][2];
+  flash_start<W, WM>(o_sum, top, sum);
 #pragma unroll 1
   for (i32 j = 0; j < tiles; ++j) {
     const i32 from = j * BN;
@@ -56,21 +56,21 @@ __device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, c
     flash_load<D, BN, T>(at_v, v + from * v_s, v_s, limit - from);
     cp_async_commit();
     f32 s[WM][BN / 8][4];
-    flash_scores<F, D, BN, WM>(s, lane_q, lane_k);
+    flash_scores<F, W, BN, WM>(s, lane_q, lane_k);
     const flash_view view = {mask, b * m_b + h * m_h, m_s, mine, queries, limit, diagonal};
     if (MASK || from + BN > limit || (CAUSAL && from + BN > mine + diagonal + 1))
       flash_mask<F, BN, WM, CAUSAL, MASK>(s, view, from, scale);
-    flash_softmax<D, BN, WM>(s, top, sum, o_sum, c);
+    flash_softmax<W, BN, WM>(s, top, sum, o_sum, c);
     u32 p[WM][BN / 16][4];
     flash_round<F, BN, WM>(p, s);
     cp_async_wait<0>();
     // The values are there, and nobody reads the keys any more.
     if (MASK || (CAUSAL && from + BN > first + diagonal + 1))
-      flash_part<F, D, BN, WM, T, CAUSAL, MASK>(o_sum, tile_v, view, from, flash_finds<F, D, BN, T>(tile_v));
+      flash_part<F, W, BN, WM, T, CAUSAL, MASK>(o_sum, tile_v, view, from, flash_finds<F, W, BN, T>(tile_v));
     else barrier();
     if (j + 1 < tiles) flash_load<D, BN, T>(at_k, k + (from + BN) * k_s, k_s, limit - from - BN);
     cp_async_commit();
-    flash_values<F, D, BN, WM>(o_sum, p, lane_v);
+    flash_values<F, W, BN, WM>(o_sum, p, lane_v);
   }
   flash_finish<F, D, WM, BM, CAUSAL>(o_sum, top, sum, c, o, o_b, o_h, o_s, lse, heads, queries);
 }

@@ -82,6 +82,9 @@ var tiles = []struct {
 	dim         int64
 	plain, mask tile
 }{
+	{8, tile{64, 2}, tile{64, 2}},
+	{16, tile{64, 2}, tile{64, 2}},
+	{32, tile{64, 2}, tile{64, 2}},
 	{64, tile{64, 2}, tile{64, 2}},
 	{80, tile{64, 2}, tile{32, 2}},
 	{96, tile{64, 2}, tile{32, 2}},
@@ -112,7 +115,7 @@ func refuse(kernel, format string, args ...any) *diag.Error {
 // dimension refuses head dimensions without a kernel.
 func (p SDPA) dimension() error {
 	if _, ok := p.tile(); !ok {
-		return refuse("sdpa", "head dimension %d", p.Dim).WithHint("there are 64, 80, 96, 128 and 256")
+		return refuse("sdpa", "head dimension %d", p.Dim).WithHint("there are 8, 16, 32, 64, 80, 96, 128 and 256")
 	}
 	return nil
 }

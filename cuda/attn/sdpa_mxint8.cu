@@ -2,7 +2,7 @@
 // sdpa_mxint8: sdpa with keys and values in MXINT8, blocks of 32 along the head dimension, the last one short where 32
 // does not divide it. Both are decoded exactly to bfloat16 on their way through registers, so the outputs are those of
 // sdpa on the decoded tensors, bit for bit, where tiles have as many keys.
-//   D, BN, WM, WARPS, CAUSAL  as for sdpa; q and o are bf16
+//   D, BN, WM, WARPS, CAUSAL  as for sdpa, with D a multiple of 16; q and o are bf16
 // k and v have bytes with rows k_s apart, and scales kx and vx, a byte a block, with rows x_s apart; both share their
 // strides. Rows of bytes begin at multiples of 16. Everything else is as for sdpa, without a mask.
 //   threads: 32 * WARPS

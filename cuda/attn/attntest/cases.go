@@ -24,6 +24,8 @@ func Cases() ([]cuda.Case, error) {
 	}{
 		{2, 2, 1, 130, 150, 64, attn.Full, false, true}, {1, 2, 2, 70, 150, 128, attn.BottomRight, false, true},
 		{1, 1, 1, 70, 70, 256, attn.TopLeft, false, true},
+		{2, 2, 1, 70, 65, 8, attn.Full, false, false}, {1, 2, 1, 130, 150, 16, attn.BottomRight, false, true},
+		{1, 2, 2, 70, 150, 32, attn.Full, false, true},
 		{1, 2, 1, 130, 95, 128, attn.Full, false, true}, {2, 2, 1, 50, 145, 128, attn.BottomRight, false, true},
 		{4, 16, 16, 4096, 4096, 128, attn.Full, true, true}, {4, 16, 16, 4096, 4096, 128, attn.BottomRight, true, false},
 		{2, 16, 16, 8192, 8192, 128, attn.Full, true, false}, {1, 16, 16, 16384, 16384, 128, attn.Full, true, false},

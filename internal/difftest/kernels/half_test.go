@@ -129,7 +129,7 @@ func TestLibraryAttention(t *testing.T) {
 
 // attentionOf draws a node of attention that the library takes.
 func attentionOf(r *rand.Rand) *ir.Graph {
-	f, dim := halfOf(r), []int{64, 80, 96, 128}[r.IntN(4)]
+	f, dim := halfOf(r), []int{8, 16, 32, 64, 80, 96, 128}[r.IntN(7)]
 	batch, kv, queries, keys := 1+r.IntN(2), 1+r.IntN(2), sizeOf(r, 70), sizeOf(r, 100)
 	heads := kv * (1 + r.IntN(2))
 	args := []*ir.Node{valueOf("q", f, batch, heads, queries, dim), valueOf("k", f, batch, kv, keys, dim),
