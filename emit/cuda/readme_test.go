@@ -19,7 +19,7 @@ func TestReadme(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := d.Files([]cuda.Binary{{Arch: "sm_90", File: "kernels.sm_90.cubin"}, {Arch: "sm_90a", File: "a.cubin"},
-		{Arch: kernels.PortablePTX, File: cuda.PTXFile}}, "")
+		{Arch: kernels.PortablePTX, File: cuda.PTXFile}}, "", cuda.Host{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,6 +43,7 @@ type report struct {
 	Name     string   `json:"name"`
 	Version  string   `json:"version"`
 	Files    []string `json:"files"`
+	Built    []string `json:"built,omitempty"`
 	Source   string   `json:"source"`
 	Tables   string   `json:"tables"`
 	Binaries []Binary `json:"binaries"`
@@ -68,20 +69,39 @@ type port struct {
 	Array  []int  `json:"array_shape,omitempty"`
 }
 
-// Files are those of the emitted folder: the source, the constants, what compilers made, and report.json. missing says
-// why a binary is not there; empty if all are.
-func (d *Design) Files(binaries []Binary, missing string) ([]rtl.File, error) {
+// Host is what runs the kernels of a folder: files that are made of its Design.
+type Host struct {
+	// Files have What of them stands in the page of the folder.
+	Files []HostFile
+	// Built names what their Makefile makes.
+	Built []string
+	// Page is the section on how to run them.
+	Page string
+}
+
+// HostFile is a file with a line on its content.
+type HostFile struct {
+	rtl.File
+	What string
+}
+
+// Files are those of the emitted folder: the source, the constants, what compilers made, the programs of h, and
+// report.json. missing says why a binary is not there; empty if all are.
+func (d *Design) Files(binaries []Binary, missing string, h Host) ([]rtl.File, error) {
 	files := []rtl.File{{Name: SourceFile, Data: []byte(d.Source)}, {Name: tablesFile, Data: d.Tables}}
 	for _, b := range binaries {
 		files = append(files, rtl.File{Name: b.File, Data: b.Data})
 	}
-	page, err := d.readme(binaries, missing)
+	for _, f := range h.Files {
+		files = append(files, f.File)
+	}
+	page, err := d.readme(binaries, missing, h)
 	if err != nil {
 		return nil, err
 	}
 	files = append(files, page)
 	r := report{Name: d.Name, Version: d.Version, Source: SourceFile, Tables: tablesFile, Binaries: binaries,
-		Missing: missing, Buffers: d.Buffers, Kernels: d.Units}
+		Missing: missing, Buffers: d.Buffers, Kernels: d.Units, Built: h.Built}
 	if r.Binaries == nil {
 		r.Binaries = []Binary{}
 	}
@@ -133,11 +153,12 @@ func (p Port) describe() port {
 	return q
 }
 
-// Listed names the files of an emitted folder, given its report.json; none if that is not what Files makes.
+// Listed names the files of an emitted folder and what is built in it, given its report.json; none if that is not what
+// Files makes.
 func Listed(text []byte) []string {
 	var r report
 	if err := json.Unmarshal(text, &r); err != nil || r.Source != SourceFile || !slices.Contains(r.Files, reportFile) {
 		return nil
 	}
-	return r.Files
+	return append(r.Files, r.Built...)
 }

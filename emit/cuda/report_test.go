@@ -24,7 +24,7 @@ func TestArrayShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := d.Files(nil, "")
+	files, err := d.Files(nil, "", cuda.Host{})
 	if err != nil {
 		t.Fatal(err)
 	}

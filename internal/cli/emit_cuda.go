@@ -98,7 +98,7 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	d, err := a.kernels(c.Context(), source, precision, e.options())
+	g, d, err := a.kernels(c.Context(), source, precision, e.options())
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,11 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 		fmt.Fprintf(a.Err, "note: sources only: %v\n", err)
 		missing = why.Msg + ": " + why.Hint
 	}
-	if err := driver.WriteCUDA(d, binaries, missing, e.out); err != nil {
+	samples, err := driver.DemoSamples(c.Context(), g, nil)
+	if err != nil {
+		return err
+	}
+	if err := driver.WriteCUDA(d, binaries, missing, samples, e.out); err != nil {
 		return err
 	}
 	return a.printKernels(d, binaries, model, e.out)
@@ -135,29 +139,28 @@ func checkArchs(names []string) error {
 }
 
 // kernels imports a model, quantizes it where a plan or calibration is given, and makes its kernels.
-func (a *App) kernels(ctx context.Context, s driver.Source, precision lower.Precision, o cuda.Options) (*cuda.Design,
-	error) {
+func (a *App) kernels(ctx context.Context, s driver.Source, precision lower.Precision, o cuda.Options) (*ir.Graph,
+	*cuda.Design, error) {
 	p := progress{app: a}
 	defer p.finish()
 	p.Report("import", 0, 0)
 	g, err := s.Import()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p.finish()
 	if s.Plan != "" || s.Calibrate != "" {
 		s.Passes.Unmeasured = true // no error is printed
 		q, err := a.integers(ctx, s, g, &p)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		g = q.Graph
 	} else if g, err = a.unquantized(ctx, g, precision); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p.Report("kernels", 0, 0)
-	_, d, err := driver.EmitCUDA(ctx, g, o)
-	return d, err
+	return driver.EmitCUDA(ctx, g, o)
 }
 
 // compileKernels compiles the kernels, with the lines of the source where asked for; what the compiler says of sources

@@ -10,6 +10,7 @@ import (
 
 	kernels "lathe/cuda"
 	"lathe/emit/cuda"
+	"lathe/emit/cuda/host"
 	"lathe/ir"
 	"lathe/lower"
 	"lathe/sim/gpu"
@@ -109,9 +110,14 @@ func ProgramOf(d *cuda.Design, binaries []cuda.Binary) *gpu.Program {
 	return p
 }
 
-// WriteCUDA puts a design and its binaries into a folder, as Write does. missing says why there are no binaries.
-func WriteCUDA(d *cuda.Design, binaries []cuda.Binary, missing, dir string) error {
-	files, err := d.Files(binaries, missing)
+// WriteCUDA puts a design, its binaries and the programs that run them on samples into a folder, as Write does. missing
+// says why there are no binaries.
+func WriteCUDA(d *cuda.Design, binaries []cuda.Binary, missing string, s host.Samples, dir string) error {
+	programs, err := host.Files(d, binaries, s)
+	if err != nil {
+		return err
+	}
+	files, err := d.Files(binaries, missing, programs)
 	if err != nil {
 		return err
 	}

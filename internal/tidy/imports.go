@@ -37,7 +37,7 @@ var layers = [][]string{
 var benches = []string{"cuda/cudatest", "cuda/mutate/mutatetest", "emit/cuda/hosttest", "frontend/torch/pt2test",
 	"golden/pjrt/pjrttest",
 	"internal/clitest", "internal/difftest", "internal/difftest/programs", "internal/errortest", "internal/tools",
-	"lower/lowertest", "rtl/formaltest", "rtl/rtltest", "sim/gpu/gputest"}
+	"lower/lowertest", "rtl/formaltest", "rtl/rtltest", "sim/gpu/emulated", "sim/gpu/gputest"}
 
 func bench(dir string) bool { return slices.Contains(benches, dir) }
 

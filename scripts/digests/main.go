@@ -186,7 +186,7 @@ func kernels(ctx context.Context, g *ir.Graph) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, err := d.Files(nil, "not compiled")
+	files, err := d.Files(nil, "not compiled", cuda.Host{})
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * What NAME.c is told by NAME_kernels.c: code, launches, buffers. */
+#ifndef NAME_KERNELS_H
+#define NAME_KERNELS_H
+
+#include "NAME.h"
+
+#define NAME_KERNELS @KERNELS@
+#define NAME_LAUNCHES @LAUNCHES@
+#define NAME_BUFFERS @BUFFERS@
+#define NAME_COPIES @COPIES@
+#define NAME_IMAGES @IMAGES@
+#define NAME_MAX_ARGUMENTS @MAXARGS@
+
+/* The file of weights. */
+#define NAME_WEIGHTS_BYTES UINT64_C(@WEIGHTS@)
+#define NAME_WEIGHTS_CHECK UINT64_C(@CHECK@)
+
+/* Code for GPUs. Those that a GPU takes are tried in order. */
+typedef struct NAME_image {
+  const char *name; /* "cubin sm_90", "PTX sm_80" */
+  const uint64_t *data;
+  int capability; /* ten times the compute capability; what runs on later ones depends on the next two */
+  int exact;      /* on no other */
+  int ptx;        /* on all later ones, else on those with the same major number */
+} NAME_image;
+
+/* A kernel, and the dynamic shared memory in bytes that its launches take at most. */
+typedef struct NAME_kernel {
+  const char *name;
+  int shared;
+} NAME_kernel;
+
+/* An argument: buffer 0 or more, offset bytes into it (behind the start of the first sample where samples are split);
+ * with buffer -1 a number, value + per_sample * samples, rounded up to a multiple unless that is 0. */
+typedef struct NAME_argument {
+  int64_t offset;
+  uint64_t value;
+  int64_t per_sample;
+  uint64_t multiple;
+  int buffer;
+} NAME_argument;
+
+/* A launch of up to max_samples samples. The grid is blocks by samples; with a tile, blocks * ceil(rows * samples /
+ * tile) by 1. */
+typedef struct NAME_launch {
+  int64_t blocks, rows, tile;
+  int64_t max_samples;
+  unsigned threads, shared;
+  int kernel;
+  int first, count; /* of its arguments */
+} NAME_launch;
+
+/* Where a buffer lies. */
+enum { NAME_IN_WEIGHTS, NAME_IN_WORKSPACE, NAME_IN_INPUT, NAME_IN_OUTPUT };
+typedef struct NAME_place {
+  uint64_t bytes; /* of a sample; of the weights as a whole */
+  int where, index;
+} NAME_place;
+
+/* An output that is an input or another output as it is. */
+typedef struct NAME_copy {
+  int output, buffer;
+} NAME_copy;
+
+extern const NAME_image NAME_images[];
+extern const NAME_kernel NAME_kernel_list[];
+extern const NAME_argument NAME_arguments[];
+extern const NAME_launch NAME_launches[];
+extern const NAME_place NAME_places[];
+extern const NAME_copy NAME_copies[];
+extern const NAME_array NAME_input_list[];
+extern const NAME_array NAME_output_list[];
+
+#endif

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package host
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+
+	"lathe/emit/cuda"
+	"lathe/golden/ref"
+	"lathe/ir"
+)
+
+const samplesFile = "samples.bin"
+
+// Samples are what the demo runs: inputs, and the outputs of the reference; of those there may be none. Float values
+// may differ from them by Part of the largest value of a sample.
+type Samples struct {
+	Inputs, Outputs []ref.Sample
+	Part            float64
+}
+
+// encode is the text of the file, as demo.c reads it.
+func (s Samples) encode(d *cuda.Design) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(len(s.Inputs)))
+	b = binary.LittleEndian.AppendUint64(b, uint64(min(len(s.Outputs), 1)))
+	for _, p := range d.Outputs {
+		part := 0.0
+		if p.Node.Type.IsFloat() {
+			part = s.Part
+		}
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(part))
+		if p.Scales >= 0 {
+			b = binary.LittleEndian.AppendUint64(b, 0)
+		}
+	}
+	b = appendSamples(b, d.Inputs, s.Inputs)
+	return appendSamples(b, d.Outputs, s.Outputs)
+}
+
+// appendSamples lays the values of ports out, all samples of the first one before those of the next.
+func appendSamples(b []byte, ports []cuda.Port, samples []ref.Sample) []byte {
+	if len(samples) == 0 {
+		return b
+	}
+	for i, p := range ports {
+		values := make([]*ir.Tensor, len(samples))
+		for s := range samples {
+			values[s] = samples[s][i]
+		}
+		codes, scales := p.Encode(values)
+		b = slices.Concat(b, codes, scales)
+	}
+	return b
+}
