@@ -49,7 +49,7 @@ const (
 	InputScales                     // its scales
 	Output                          // output Index of the group
 	OutputScales                    // its scales
-	Table                           // constants: Data
+	Table                           // constants: Data makes them, where the unit is emitted
 )
 
 // Samples is the most samples of one launch: of all rows, and of the blocks that a grid has along x or y. At least 1.
@@ -84,7 +84,7 @@ func Named(template string, params ...string) (Instance, error) {
 type Operand struct {
 	Kind  OperandKind
 	Index int
-	Data  []byte
+	Data  func() []byte
 }
 
 // Add appends an operand and returns the argument that is its address.

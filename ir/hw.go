@@ -37,6 +37,8 @@ type HW struct {
 	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that
 	// share their data, or "none", LUTs. "" is "one".
 	DSP string
+	// Group is the node whose kernel on a GPU computes this one too; empty: its own.
+	Group string
 	// Device names the target that runs the node, for graphs that are split over several.
 	Device string
 }

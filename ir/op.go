@@ -60,6 +60,9 @@ type Op struct {
 	// kernels are then made of the StableHLO form, as they are without the column. OneNode makes it of a function of a
 	// node alone.
 	CUDA func(g *Group, t cuda.Target) (*cuda.Unit, error)
+	// Chain is the name of n among the functions of the kernel library that compute elements of floats; "" where it has
+	// none. Kernels that end in such functions apply it to what they have computed.
+	Chain func(n *Node) string
 	// Legal explains why the formats or the schedule of a quantized node cannot be built, or returns nil.
 	Legal func(n *Node) error
 	// Gen makes a random legal node of operation o, which is this one, with its arguments as inputs and constants, for

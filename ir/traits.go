@@ -70,6 +70,11 @@ type Traits struct {
 	Axes func(attrs any) []int
 	// PerChannel: Axis is the axis of channels, the same in argument 0 and in the result.
 	PerChannel bool
+	// Strided: kernels on a GPU find the rows of arguments by strides, so that moves in front of them cost nothing.
+	Strided bool
+	// PerPosition: the result is argument 0, batch x heads x positions x elements, changed by what the other arguments
+	// say of positions: alike for all heads.
+	PerPosition bool
 	// Last, if not nil, points to the attribute that says that channels are the last axis of argument 0 and of the result,
 	// and not axis 1.
 	Last func(attrs any) *bool

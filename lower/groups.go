@@ -8,8 +8,24 @@ import (
 	"lathe/ir"
 )
 
-// Groups chooses what a GPU computes together: each node alone.
-func Groups(g *ir.Graph) ([]*ir.Group, error) { return NewGroups(g, nil) }
+// Groups are what a GPU computes together, as HW.Group of the nodes says: each node alone where it says nothing. Errors
+// as NewGroups.
+func Groups(g *ir.Graph) ([]*ir.Group, error) {
+	named := make(map[string]*ir.Node, len(g.Nodes))
+	for _, n := range g.Nodes {
+		named[n.Name] = n
+	}
+	anchors := map[*ir.Node]*ir.Node{}
+	for _, n := range g.Nodes {
+		if n.HW.Group == "" {
+			continue
+		}
+		if anchors[n] = named[n.HW.Group]; anchors[n] == nil {
+			return nil, n.Errorf("L0947", "%s is in the group of %s, which is not there", n.Name, n.HW.Group)
+		}
+	}
+	return NewGroups(g, anchors)
+}
 
 // NewGroups puts every node into one group: that of the node to which anchors maps it, or its own. Inputs, constants
 // that are no results of the graph, and nodes that nobody reads have none. The groups are in an order in which they can

@@ -3,6 +3,8 @@
 package lower
 
 import (
+	"lathe/ir"
+	"lathe/lower/fuse"
 	"lathe/lower/layout"
 	"lathe/lower/recognize"
 	"lathe/lower/simplify"
@@ -57,6 +59,18 @@ var SchedulePipeline = Pipeline{
 	{"insert_adapters", "widens and narrows streams between nodes of different lanes", Exact, 0, insertAdapters},
 	{"time_units", "initiation interval and latency from the headers of the modules", Annotate, 0, timeUnits},
 	{"size_fifos", "FIFOs after forks, as deep as a run beat by beat shows", Exact, 0, sizeFifos},
+}
+
+// KernelPipeline decides what a GPU computes together.
+var KernelPipeline = Pipeline{
+	{"join_linear", "linear layers on the same data, queries, keys and values, become one", Exact, 0, only(fuse.Linears)},
+	{"join_rotary", "queries and keys that are columns of one value are turned together", Exact, 0, only(fuse.Rotaries)},
+	{"group_kernels", "an operation, the moves in front of it and what follows become one kernel", Annotate, 0,
+		func(s *State, g *ir.Graph) (err error) {
+			s.Report.Borders, err = fuse.Groups(g)
+			return err
+		}},
+	{"round_at_borders", "floats of 16 bits are rounded where a kernel ends, and not within", Lossy, 0, only(fuse.Round)},
 }
 
 // Orders are the reasons for the order of the pipelines; a test holds the pipelines to them.

@@ -3,14 +3,12 @@
 package lower
 
 import (
-	"context"
-
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/format"
 )
 
-// Precision is how a float graph keeps its values.
+// Precision is how a float graph keeps its values; the zero Precision is fp32.
 type Precision struct {
 	// Act is for inputs and computed values, format.FP32, BF16 or F16: an operation computes in fp32 and rounds its result
 	// once.
@@ -37,18 +35,17 @@ func ParsePrecision(act, weight string) (p Precision, err error) {
 }
 
 // Halved says that some value is not kept in fp32.
-func (p Precision) Halved() bool { return p.Act != format.FP32 || p.Weight != format.FP32 }
+func (p Precision) Halved() bool { return p != Precision{} && p != Precision{format.FP32, format.FP32} }
 
-// Apply is a float graph with its values in precision p; operations that an exporter has decomposed are whole again, as
-// they round once. Error L0411 for quantized graphs.
-func (p Precision) Apply(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
+// Apply is a float graph with its values in precision p. Error L0411 for quantized graphs.
+func (p Precision) Apply(g *ir.Graph) (*ir.Graph, error) {
 	if g.Stage != ir.StageFloat {
 		return nil, diag.New("L0411", g.Name, "the graph is %s already; only values of float graphs become %s", g.Stage,
 			p.Act)
 	}
-	g, _, err := Recognize(ctx, g, Options{})
-	if err != nil {
-		return nil, err
+	g = g.Clone()
+	if !p.Halved() {
+		return g, nil
 	}
 	weights := map[*ir.Node]bool{}
 	for _, n := range g.Nodes {

@@ -25,7 +25,7 @@ func TestPrecision(t *testing.T) {
 		if err != nil || !p.Halved() {
 			t.Fatal(p, err)
 		}
-		g, err := p.Apply(t.Context(), e.g)
+		g, err := p.Apply(e.g)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func TestPrecisionErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := Precision{Act: format.BF16, Weight: format.BF16}
-	if _, err := p.Apply(t.Context(), q); diag.CodeOf(err) != "L0411" {
+	if _, err := p.Apply(q); diag.CodeOf(err) != "L0411" {
 		t.Error(err)
 	}
 }

@@ -4,6 +4,7 @@ package lower
 
 import (
 	"fmt"
+	"lathe/lower/fuse"
 	"math"
 	"slices"
 	"time"
@@ -38,6 +39,8 @@ type Report struct {
 	// Measured is the cycles of a sample by a run beat by beat: more than those of the slowest unit where units hold each
 	// other up.
 	Measured float64
+	// Borders are the values between kernels of a GPU.
+	Borders []fuse.Border
 	// Balance is what the balance mode aimed at and reached; nil in other modes.
 	Balance *Balance
 }

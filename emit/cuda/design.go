@@ -85,7 +85,7 @@ type Unit struct {
 // scalar is the Buffer of an argument that is a number.
 const scalar = -1
 
-// Arg is a buffer, or a part of the tables that begins Offset bytes in; or, where Buffer is -1, a number of Size bytes:
+// Arg is a buffer from Offset bytes of the first sample on; or, where Buffer is -1, a number of Size bytes:
 // Value + PerSample*samples, rounded up to a multiple of Multiple unless that is 0. An address of 0 is a number too.
 type Arg struct {
 	Buffer    int    `json:"buffer"`
@@ -130,7 +130,7 @@ func (d *Design) arg(a Arg, from, n int) cuda.Arg {
 	case 0:
 		return cuda.BufferAt(0, a.Offset)
 	}
-	return cuda.BufferAt(a.Buffer, int64(from)*d.Buffers[a.Buffer].Bytes)
+	return cuda.BufferAt(a.Buffer, int64(from)*d.Buffers[a.Buffer].Bytes+a.Offset)
 }
 
 // Size is the bytes of buffer i for a number of samples.

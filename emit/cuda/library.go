@@ -58,7 +58,7 @@ func (e *emitter) operand(g *ir.Group, o cuda.Operand) Arg {
 	case cuda.OutputScales:
 		return Arg{Buffer: e.at[g.Outputs[o.Index]].scales}
 	}
-	return Arg{Offset: e.table(o.Data)} // cuda.Table
+	return Arg{Offset: e.table(o.Data())} // cuda.Table
 }
 
 // call is one launch of g, and makes its kernel known.

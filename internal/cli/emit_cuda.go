@@ -156,11 +156,15 @@ func (a *App) kernels(ctx context.Context, s driver.Source, precision lower.Prec
 			return nil, nil, err
 		}
 		g = q.Graph
-	} else if g, err = a.unquantized(ctx, g, precision); err != nil {
-		return nil, nil, err
+	} else {
+		a.noteFormats(g)
 	}
 	p.Report("kernels", 0, 0)
-	return driver.EmitCUDA(ctx, g, o)
+	if g, _, err = driver.Kernels(ctx, g, precision); err != nil {
+		return nil, nil, err
+	}
+	d, err := cuda.Emit(g, o)
+	return g, d, err
 }
 
 // compileKernels compiles the kernels, with the lines of the source where asked for; what the compiler says of sources
@@ -261,7 +265,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 		return nil, err
 	}
 	*r.device = fmt.Sprintf("%s (%s)", device.Name(), device.Arch())
-	_, d, err := driver.EmitCUDA(ctx, g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
+	d, err := cuda.Emit(g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
 		BatchInvariant: r.invariant})
 	if err != nil {
 		_ = device.Close() // the first error is the one to tell

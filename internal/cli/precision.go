@@ -3,12 +3,8 @@
 package cli
 
 import (
-	"context"
-
 	"github.com/spf13/cobra"
 
-	"lathe/internal/driver"
-	"lathe/ir"
 	"lathe/lower"
 )
 
@@ -27,17 +23,4 @@ func (f *precisionFlags) of(quantized bool) (lower.Precision, error) {
 		return p, usagef("--act and --weight are for models that compute in floats, and the other flags quantize this one")
 	}
 	return p, err
-}
-
-// unquantized is the imported graph g in precision p.
-func (a *App) unquantized(ctx context.Context, g *ir.Graph, p lower.Precision) (*ir.Graph, error) {
-	a.noteFormats(g)
-	if !p.Halved() {
-		return g, nil
-	}
-	g, err := driver.Evaluable(g)
-	if err != nil {
-		return nil, err
-	}
-	return p.Apply(ctx, g)
 }

@@ -144,10 +144,15 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 			}
 			g = hw.Scheduled
 		}
-	} else if g, err = a.unquantized(ctx, g, r.precision); err != nil {
-		return nil, nil, err
+	} else {
+		a.noteFormats(g)
 	}
-	if g, err = driver.Evaluable(g); err != nil {
+	if r.engine == "cuda" || g.Stage == ir.StageFloat && r.precision.Halved() {
+		g, _, err = driver.Kernels(ctx, g, r.precision)
+	} else {
+		g, err = driver.Evaluable(g)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	if r.codes {

@@ -13,22 +13,23 @@ import (
 	"lathe/emit/cuda/host"
 	"lathe/ir"
 	"lathe/lower"
+	"lathe/lower/fuse"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
 
-// EmitCUDA makes the kernels of a float or quantized graph, and returns the graph that they compute: in float graphs
-// operations that an exporter has decomposed are whole again.
-func EmitCUDA(ctx context.Context, g *ir.Graph, o cuda.Options) (*ir.Graph, *cuda.Design, error) {
+// Kernels is the graph that kernels of a float or quantized graph compute, a float one in precision p, and the borders
+// between them: see lower.Kernels.
+func Kernels(ctx context.Context, g *ir.Graph, p lower.Precision) (*ir.Graph, []fuse.Border, error) {
 	g, err := Evaluable(g)
-	if err == nil && g.Stage == ir.StageFloat {
-		g, _, err = lower.Recognize(ctx, g, lower.Options{})
-	}
 	if err != nil {
 		return nil, nil, err
 	}
-	d, err := cuda.Emit(g, o)
-	return g, d, err
+	g, report, err := lower.Kernels(ctx, g, p, lower.Options{})
+	if err != nil {
+		return nil, nil, err
+	}
+	return g, report.Borders, nil
 }
 
 // compilers is how many compilations run at once: each takes about 100 MB.

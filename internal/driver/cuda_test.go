@@ -18,6 +18,7 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/lower"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
@@ -69,7 +70,11 @@ func kernelGraph(t *testing.T, m kernelModel, folder string) *ir.Graph {
 
 func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 	folder := filepath.Join("..", "..", "examples", m.model)
-	g, d, err := driver.EmitCUDA(t.Context(), kernelGraph(t, m, folder), cuda.Options{})
+	g, _, err := driver.Kernels(t.Context(), kernelGraph(t, m, folder), lower.Precision{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := cuda.Emit(g, cuda.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +227,11 @@ func TestKernelLibrary(t *testing.T) {
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)
 		g := kernelGraph(t, kernelModel{c.model, c.plan}, folder)
-		_, d, err := driver.EmitCUDA(t.Context(), g, cuda.Options{})
+		g, _, err := driver.Kernels(t.Context(), g, lower.Precision{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := cuda.Emit(g, cuda.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

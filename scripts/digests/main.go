@@ -27,6 +27,7 @@ import (
 	"lathe/golden"
 	"lathe/internal/driver"
 	"lathe/ir"
+	"lathe/lower"
 	"lathe/rtl"
 )
 
@@ -182,7 +183,11 @@ func stableHLO(g *ir.Graph) ([]byte, error) {
 
 // kernels is the CUDA folder of a graph without what NVRTC makes of it.
 func kernels(ctx context.Context, g *ir.Graph) ([]byte, error) {
-	_, d, err := driver.EmitCUDA(ctx, g, cuda.Options{})
+	g, _, err := driver.Kernels(ctx, g, lower.Precision{})
+	if err != nil {
+		return nil, err
+	}
+	d, err := cuda.Emit(g, cuda.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,7 @@ func TestLibraryBlocks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if g, err = p.Apply(t.Context(), g); err != nil {
+		if g, err = p.Apply(g); err != nil {
 			t.Fatal(err)
 		}
 		return g

@@ -8,7 +8,6 @@ import (
 	"math/big"
 	"math/rand/v2"
 
-	"lathe/cuda"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -58,7 +57,8 @@ func (f function) op() *ir.Op {
 		Eval:  f.eval,
 		HLO:   f.print,
 		RTL:   f.rtl,
-		CUDA:  ir.OneNode(f.cuda),
+		Chain: f.chain,
+		CUDA:  pointwise.ChainCUDA,
 		Legal: f.legal,
 		Gen:   func(r *rand.Rand, o *ir.Op) *ir.Graph { return genTable(r, o, f.draw) },
 	}
@@ -194,16 +194,12 @@ func (f *function) rtl(n *ir.Node) (*rtl.Unit, error) {
 	return hardware.Table(n, table), nil
 }
 
-// cuda is the function as a chain.
-func (f *function) cuda(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-	name := ""
-	if f.kernel != nil {
-		name = f.kernel(n.Attrs)
+// chain is the name of the function in chains.
+func (f *function) chain(n *ir.Node) string {
+	if f.kernel == nil {
+		return ""
 	}
-	if name == "" {
-		return nil, cuda.Refuse("chains have no function %s", f.name)
-	}
-	return pointwise.ChainCUDA(name)(n, t)
+	return f.kernel(n.Attrs)
 }
 
 // genTable is a function of up to 10 bits. The results of most stay within [-1, 1] or the range of the argument.

@@ -85,8 +85,12 @@ func (m *exactSum) Product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	var u cuda.Unit
 	var o gemm.Operands
 	o.X = u.Add(cuda.Operand{Kind: cuda.Input})
-	o.W = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.LayoutInt8.Pack(weights, p.N, p.K)})
-	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.PackChannels(channels)})
+	o.W = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte {
+		return gemm.LayoutInt8.Pack(weights, p.N, p.K)
+	}})
+	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte {
+		return gemm.PackChannels(channels)
+	}})
 	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
 	u.Notes = []string{productNote(p.M, p.N, p.K, t)}
 	return column.CUDAUnit(&u, p, o, t)

@@ -23,9 +23,15 @@ func (w *windowSum) Product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	if p.Scaled {
 		o.XScales = u.Add(cuda.Operand{Kind: cuda.InputScales})
 	}
-	o.W = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.LayoutInt8.Pack(weights, p.N, p.K)})
-	o.WScales = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.LayoutInt8.PackScales(scales, p.N, p.K)})
-	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: gemm.PackBiases(w.bias)})
+	o.W = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte {
+		return gemm.LayoutInt8.Pack(weights, p.N, p.K)
+	}})
+	o.WScales = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte {
+		return gemm.LayoutInt8.PackScales(scales, p.N, p.K)
+	}})
+	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte {
+		return gemm.PackBiases(w.bias)
+	}})
 	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
 	u.Notes = []string{productNote(p.M, p.N, p.K, t)}
 	return column.CUDAUnit(&u, p, o, t)

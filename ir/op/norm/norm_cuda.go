@@ -36,7 +36,9 @@ func normCUDA(n *ir.Node, rms bool, t cuda.Target) (*cuda.Unit, error) {
 			if err != nil {
 				return nil, err
 			}
-			*to = u.Add(cuda.Operand{Kind: cuda.Table, Data: columnTable(v.Floats, arg.Type.Shape, shape[axis:])})
+			*to = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte {
+				return columnTable(v.Floats, arg.Type.Shape, shape[axis:])
+			}})
 		default:
 			return nil, cuda.Refuse("%s of a scale or bias that is computed", n.Op.Name)
 		}

@@ -48,7 +48,8 @@ func binary(name, doc string, fl func(a, b float32) float32, o pairOp,
 		Exact:  func(n *ir.Node) (format.Format, error) { return exactPairOf(n, o) },
 		HLO:    binaryHLO(o, print),
 		RTL:    func(n *ir.Node) (*rtl.Unit, error) { return pairRTL(n, o) },
-		CUDA:   ir.OneNode(ChainCUDA(name)),
+		Chain:  func(*ir.Node) string { return name },
+		CUDA:   ChainCUDA,
 		Gen:    genBinary,
 		Legal: func(n *ir.Node) error {
 			if err := column.Plain(n); err != nil {

@@ -12,39 +12,84 @@ import (
 	"lathe/ir/op/column"
 )
 
-// ChainCUDA is an element-wise function of floats by its name in chains.
-func ChainCUDA(name string) func(*ir.Node, cuda.Target) (*cuda.Unit, error) {
-	return func(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-		for _, typ := range []ir.Type{n.Type, n.Args[0].Type} {
-			if !typ.IsFloat() {
-				return nil, cuda.Refuse("chains of functions take floats, not %s", typ.Format)
-			}
-		}
-		in, _ := num.Of(n.Args[0].Type.Format)
-		out, _ := num.Of(n.Type.Format)
-		var u cuda.Unit
-		var args []pointwise.Expr
-		var x []cuda.Arg
-		for i, a := range n.Args {
-			if a.IsConst() || !slices.Equal(a.Type.Shape, n.Type.Shape) {
-				return nil, cuda.Refuse("%s of %s is not a chain of values of one shape", n.Op.Name, ir.ShapeString(a.Type.Shape))
-			}
-			if a.Type.Format != n.Args[0].Type.Format {
-				return nil, cuda.Refuse("%s of %s and %s", n.Op.Name, n.Args[0].Type.Format, a.Type.Format)
-			}
-			args = append(args, pointwise.Arg(i))
-			x = append(x, u.Add(cuda.Operand{Kind: cuda.Input, Index: i}))
-		}
-		e, err := pointwise.Apply(name, args...)
-		if err != nil {
-			return nil, cuda.Refuse("chains have no function %s", name)
-		}
-		elems := int64(n.Type.Elems())
-		if elems == 0 {
-			return nil, cuda.Refuse("the value has no elements")
-		}
-		p := pointwise.Chain{Expr: e, N: elems, Cols: elems, In: in, Out: out,
-			Inputs: make([]pointwise.Shape, len(args))}
-		return column.CUDAUnit(&u, p, pointwise.ChainOperands{X: x, Y: u.Add(cuda.Operand{Kind: cuda.Output})}, t)
+// ChainCUDA is a group of element-wise functions of floats that have names in chains: values of one shape and one
+// format, and constants of one number, become one value.
+func ChainCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
+	if len(g.Outputs) != 1 {
+		return nil, cuda.Refuse("a chain has one result, not %d", len(g.Outputs))
 	}
+	var u cuda.Unit
+	out := g.Outputs[0]
+	c := chain{group: g, out: out.Type}
+	e, err := c.expr(out)
+	if err != nil {
+		return nil, err
+	}
+	if len(g.Inputs) == 0 {
+		return nil, cuda.Refuse("%s reads nothing but constants", g.Anchor.Op.Name)
+	}
+	var x []cuda.Arg
+	for i, a := range g.Inputs {
+		if a.Type.Format != g.Inputs[0].Type.Format {
+			return nil, cuda.Refuse("a chain of %s and %s", g.Inputs[0].Type.Format, a.Type.Format)
+		}
+		x = append(x, u.Add(cuda.Operand{Kind: cuda.Input, Index: i}))
+	}
+	elems := int64(out.Type.Elems())
+	if elems == 0 {
+		return nil, cuda.Refuse("the value has no elements")
+	}
+	in, _ := num.Of(g.Inputs[0].Type.Format)
+	to, _ := num.Of(out.Type.Format)
+	p := pointwise.Chain{Expr: e, N: elems, Cols: elems, In: in, Out: to, Scalars: c.scalars,
+		Inputs: make([]pointwise.Shape, len(x))}
+	return column.CUDAUnit(&u, p, pointwise.ChainOperands{X: x, Y: u.Add(cuda.Operand{Kind: cuda.Output})}, t)
+}
+
+// chain is the work of ChainCUDA.
+type chain struct {
+	group   *ir.Group
+	out     ir.Type
+	scalars []float32
+}
+
+// expr is n as a function of the inputs of the group.
+func (c *chain) expr(n *ir.Node) (e pointwise.Expr, err error) {
+	if !n.Type.IsFloat() {
+		return e, cuda.Refuse("chains of functions take floats, not %s", n.Type.Format)
+	}
+	if n.IsConst() && n.Type.Elems() == 1 {
+		v, err := n.Value()
+		if err != nil {
+			return e, err
+		}
+		c.scalars = append(c.scalars, v.Floats[0])
+		return pointwise.Scalar(len(c.scalars) - 1), nil
+	}
+	if n.IsConst() || !slices.Equal(n.Type.Shape, c.out.Shape) {
+		return e, cuda.Refuse("%s of %s is not a chain of values of one shape", c.group.Anchor.Op.Name,
+			ir.ShapeString(n.Type.Shape))
+	}
+	if i := slices.Index(c.group.Inputs, n); i >= 0 {
+		return pointwise.Arg(i), nil
+	}
+	name := ""
+	if n.Op.Chain != nil {
+		name = n.Op.Chain(n)
+	}
+	if name == "" {
+		return e, cuda.Refuse("chains have no function %s", n.Op.Name)
+	}
+	var args []pointwise.Expr
+	for _, a := range n.Args {
+		x, err := c.expr(a)
+		if err != nil {
+			return e, err
+		}
+		args = append(args, x)
+	}
+	if e, err = pointwise.Apply(name, args...); err != nil {
+		return e, cuda.Refuse("chains have no function %s", name)
+	}
+	return e, nil
 }

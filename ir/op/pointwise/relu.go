@@ -63,7 +63,8 @@ var Relu = &ir.Op{
 	Exact: func(n *ir.Node) (format.Format, error) { return argumentFormat(n, 0) },
 	HLO:   affineHLO(reluHLO),
 	RTL:   affineRTL(reluRTL),
-	CUDA:  ir.OneNode(ChainCUDA("relu")),
+	Chain: func(*ir.Node) string { return "relu" },
+	CUDA:  ChainCUDA,
 	Legal: reluLegal,
 	Gen:   draw.Unary,
 }

@@ -41,9 +41,9 @@ type AttentionAttrs struct {
 // [B,H,T,S]: truth values keep a score, floats are added to it. A query that may see no key gives zeros.
 var Attention = composite.New(ir.Op{
 	Name: "attention", Doc: "softmax(scale*q*transpose(k) + mask)*v for each head", Attrs: AttentionAttrs{},
-	Arity: [2]int{3, 4}, Traits: ir.Traits{FloatOnly: true},
+	Arity: [2]int{3, 4}, Traits: ir.Traits{FloatOnly: true, Strided: true},
 	Infer: attentionInfer, Format: attentionFormat, Eval: attentionEval, Expand: attentionExpand,
-	CUDA:  ir.OneNode(attentionCUDA),
+	CUDA:  attentionCUDA,
 	Legal: column.NoInteger, MACs: attentionMACs, Gen: genAttention,
 })
 

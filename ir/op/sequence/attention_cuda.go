@@ -3,6 +3,8 @@
 package sequence
 
 import (
+	"slices"
+
 	"lathe/cuda"
 	"lathe/cuda/attn"
 	"lathe/cuda/word"
@@ -10,18 +12,20 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/ir/op/column"
+	"lathe/ir/op/move"
 	"lathe/ir/op/walk"
 )
 
 // attentionCUDA takes queries, keys, values and a result in one float of 16 bits.
-func attentionCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-	in, out, err := column.FloatWords(n)
+func attentionCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
+	n := g.Anchor
+	in, _, err := column.FloatWords(n)
 	if err != nil {
 		return nil, err
 	}
 	a, q, k := n.Attrs.(*AttentionAttrs), n.Args[0].Type, n.Args[1].Type
 	switch {
-	case in == word.Float32 || out != in || k.Format != q.Format || n.Args[2].Type.Format != q.Format:
+	case in == word.Float32 || n.Type.Format != q.Format || k.Format != q.Format || n.Args[2].Type.Format != q.Format:
 		return nil, cuda.Refuse("the library's attention computes in bf16 or f16 throughout, not with %s, %s, %s and %s",
 			q.Format, k.Format, n.Args[2].Type.Format, n.Type.Format)
 	case a.Softcap != 0:
@@ -29,31 +33,86 @@ func attentionCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	case n.Type.Shape[3] != q.Shape[3]:
 		return nil, cuda.Refuse("the library's attention has values as long as its keys")
 	}
-	size := func(s []int, axis int) int64 { return int64(s[axis]) }
-	dim := size(q.Shape, 3)
-	p := attn.SDPA{Word: in, Batch: size(q.Shape, 0), Heads: size(q.Shape, 1), KVHeads: size(k.Shape, 1),
-		Queries: size(q.Shape, 2), Keys: size(k.Shape, 2), Dim: dim, Scale: float32(attentionScale(n)),
-		Q: attn.Dense(size(q.Shape, 1), size(q.Shape, 2), dim), K: attn.Dense(size(k.Shape, 1), size(k.Shape, 2), dim)}
-	p.O, p.V = p.Q, p.K
+	p := attn.SDPA{Word: in, Batch: int64(q.Shape[0]), Heads: int64(q.Shape[1]), KVHeads: int64(k.Shape[1]),
+		Queries: int64(q.Shape[2]), Keys: int64(k.Shape[2]), Dim: int64(q.Shape[3]), Scale: float32(attentionScale(n))}
 	if a.Causal {
 		p.Causal = attn.BottomRight
 	}
-	var u cuda.Unit
-	args := attn.Args{Q: u.Add(cuda.Operand{Kind: cuda.Input}), K: u.Add(cuda.Operand{Kind: cuda.Input, Index: 1}),
-		V: u.Add(cuda.Operand{Kind: cuda.Input, Index: 2}), Mask: cuda.Null(), Lengths: cuda.Null(), LSE: cuda.Null()}
+	u := &cuda.Unit{}
+	args := attn.Args{Mask: cuda.Null(), Lengths: cuda.Null(), LSE: cuda.Null()}
+	r := rows{group: g, unit: u}
+	for i, at := range []struct {
+		arg     *cuda.Arg
+		strides *attn.Strides
+	}{{&args.Q, &p.Q}, {&args.K, &p.K}, {&args.V, &p.V}} {
+		if *at.arg, *at.strides, err = r.source(n.Args[i]); err != nil {
+			return nil, err
+		}
+	}
 	if len(n.Args) > 3 {
-		o, err := maskCUDA(n, &p)
+		o, err := maskCUDA(g, &p)
 		if err != nil {
 			return nil, err
 		}
 		args.Mask = u.Add(o)
 	}
-	args.O = u.Add(cuda.Operand{Kind: cuda.Output})
-	return column.CUDAUnit(&u, p, args, t)
+	if args.O, p.O, err = r.target(n); err != nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(g.Members, func(m *ir.Node) bool { return m != n && !move.Moves(m) }) {
+		return nil, cuda.Refuse("the library's attention moves rows, and computes nothing else")
+	}
+	return column.CUDAUnit(u, p, args, t)
+}
+
+// rows finds the rows of values in memory.
+type rows struct {
+	group *ir.Group
+	unit  *cuda.Unit
+}
+
+// source is where an argument is read.
+func (r *rows) source(n *ir.Node) (cuda.Arg, attn.Strides, error) {
+	v, ok := move.Source(r.group, n)
+	index := slices.Index(r.group.Inputs, v.Base)
+	if !ok || index < 0 {
+		return cuda.Arg{}, attn.Strides{}, cuda.Refuse("no strides lead to the rows of %s", n.Name)
+	}
+	arg := r.unit.Add(cuda.Operand{Kind: cuda.Input, Index: index})
+	arg.Offset = int64(v.Offset * 2)
+	s, err := rowsOf(v, n)
+	if err == nil && v.Offset%8 != 0 {
+		err = cuda.Refuse("the rows of %s start at element %d of %s, no multiple of 16 bytes", n.Name, v.Offset, v.Base.Name)
+	}
+	return arg, s, err
+}
+
+// target is where the result is written.
+func (r *rows) target(n *ir.Node) (cuda.Arg, attn.Strides, error) {
+	v, ok := move.Target(r.group, n)
+	index := slices.Index(r.group.Outputs, v.Base)
+	if !ok || len(r.group.Outputs) != 1 {
+		return cuda.Arg{}, attn.Strides{}, cuda.Refuse("no strides lead from the rows of %s to what is read of them", n.Name)
+	}
+	s, err := rowsOf(v, n)
+	return r.unit.Add(cuda.Operand{Kind: cuda.Output, Index: index}), s, err
+}
+
+// rowsOf are the strides of n, of four axes, in a view of it. Samples follow each other as batches do.
+func rowsOf(v move.View, n *ir.Node) (attn.Strides, error) {
+	s, elems := v.Strides, v.Base.Type.Elems()
+	if s[3] != 1 && v.Shape[3] > 1 {
+		return attn.Strides{}, cuda.Refuse("the elements of a row of %s do not follow each other", n.Name)
+	}
+	if v.Shape[0] > 1 && s[0]*v.Shape[0] != elems {
+		return attn.Strides{}, cuda.Refuse("the batches of %s are not parts of %s", n.Name, v.Base.Name)
+	}
+	return attn.Strides{Batch: int64(elems / v.Shape[0]), Head: int64(s[1]), Row: int64(s[2])}, nil
 }
 
 // maskCUDA is the mask as an operand. The kernel counts batches through all samples.
-func maskCUDA(n *ir.Node, p *attn.SDPA) (cuda.Operand, error) {
+func maskCUDA(g *ir.Group, p *attn.SDPA) (cuda.Operand, error) {
+	n := g.Anchor
 	mask := n.Args[3]
 	shape := append([]int{1, 1, 1, 1}[:4-len(mask.Type.Shape)], mask.Type.Shape...)
 	stride := func(axis int) int64 {
@@ -86,15 +145,20 @@ func maskCUDA(n *ir.Node, p *attn.SDPA) (cuda.Operand, error) {
 			mask.Type.Format)
 	}
 	if !mask.IsConst() {
-		return cuda.Operand{Kind: cuda.Input, Index: 3}, nil
+		if index := slices.Index(g.Inputs, mask); index >= 0 {
+			return cuda.Operand{Kind: cuda.Input, Index: index}, nil
+		}
+		return cuda.Operand{}, cuda.Refuse("the library's attention computes no mask")
 	}
 	v, err := mask.Value()
 	if err != nil {
 		return cuda.Operand{}, err
 	}
 	if p.Mask == attn.Keep {
-		return cuda.Operand{Kind: cuda.Table, Data: word.U8.Append(nil, v.Codes...)}, nil
+		return cuda.Operand{Kind: cuda.Table, Data: func() []byte { return word.U8.Append(nil, v.Codes...) }}, nil
 	}
 	p.Mask = attn.AddF32
-	return cuda.Operand{Kind: cuda.Table, Data: hlo.FromFloat32s(mask.Type.Shape, v.Floats).Data}, nil
+	return cuda.Operand{Kind: cuda.Table, Data: func() []byte {
+		return hlo.FromFloat32s(mask.Type.Shape, v.Floats).Data
+	}}, nil
 }

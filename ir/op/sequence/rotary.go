@@ -27,7 +27,7 @@ type RotaryAttrs struct {
 // and sines [T,Dim/2] or [B,T,Dim/2] gives (a*cos - b*sin, a*sin + b*cos) for the pair (a, b).
 var Rotary = composite.New(ir.Op{
 	Name: "rotary", Doc: "pairs of elements turned by an angle for each position", Attrs: RotaryAttrs{},
-	Arity: [2]int{3, 3}, Traits: ir.Traits{FloatOnly: true},
+	Arity: [2]int{3, 3}, Traits: ir.Traits{FloatOnly: true, Strided: true, PerPosition: true},
 	Infer: rotaryInfer, Eval: rotaryEval, Expand: rotaryExpand,
 	Legal: column.NoInteger, Gen: genRotary,
 })

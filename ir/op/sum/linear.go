@@ -32,7 +32,7 @@ var Linear = &ir.Op{
 	HLO:    linearHLO,
 	RTL:    linearUnit,
 	Lanes:  linearLanes,
-	CUDA:   ir.OneNode(linearCUDA),
+	CUDA:   linearCUDA,
 	Legal:  dot.Legal,
 	Gen:    genLinear,
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"context"
+
+	"lathe/ir"
+)
+
+// Kernels prepares a float or quantized graph for a GPU: in float graphs operations that an exporter has decomposed are
+// whole again, as they round once, and values have precision p; then nodes are grouped, each group a kernel where that
+// can be, and HW.Group names them. g is not changed, and every engine computes what is returned. The report holds the
+// borders between groups.
+func Kernels(ctx context.Context, g *ir.Graph, p Precision, o Options) (*ir.Graph, *Report, error) {
+	c := g.Clone()
+	if g.Stage == ir.StageFloat {
+		var err error
+		if c, _, err = Recognize(ctx, g, o); err != nil {
+			return nil, nil, err
+		}
+		if c, err = p.Apply(c); err != nil {
+			return nil, nil, err
+		}
+	}
+	s := &State{Plan: DefaultPlan(), Report: &Report{}}
+	err := newRunner(ctx, c, s, o).run(s, KernelPipeline, c)
+	return c, s.Report, err
+}
