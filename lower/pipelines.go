@@ -126,3 +126,10 @@ var RecognizeOrders = []Order{
 	{"absorb_weights", "share_weights", "patterns turn and cut one constant for several readers"},
 	{"recognize_attention", "join_reshape", "heads are grouped otherwise around attention"},
 }
+
+// KernelOrders are the reasons for the order of KernelPipeline.
+var KernelOrders = []Order{
+	{"join_linear", "join_rotary", "queries and keys are columns of one value where one layer computes both"},
+	{"join_rotary", "group_kernels", "what is joined is one anchor"},
+	{"group_kernels", "round_at_borders", "groups say where values leave a kernel"},
+}

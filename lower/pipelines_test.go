@@ -21,6 +21,7 @@ import (
 func TestOrders(t *testing.T) {
 	checkOrders(t, slices.Concat(FloatPipeline, QuantizePipeline, SchedulePipeline), Orders)
 	checkOrders(t, RecognizePipeline, RecognizeOrders)
+	checkOrders(t, KernelPipeline, KernelOrders)
 }
 
 func checkOrders(t *testing.T, all Pipeline, orders []Order) {

@@ -63,7 +63,7 @@ func runPasses(t *testing.T, names []string, in, plan string) string {
 		t.Fatal(err)
 	}
 	var p Pipeline
-	all := slices.Concat(FloatPipeline, QuantizePipeline, SchedulePipeline, RecognizePipeline)
+	all := slices.Concat(FloatPipeline, QuantizePipeline, SchedulePipeline, RecognizePipeline, KernelPipeline)
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(p Pass) bool { return p.Name == name })
 		if i < 0 {

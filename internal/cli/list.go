@@ -155,7 +155,7 @@ type pipeline struct {
 func pipelines() []pipeline {
 	return []pipeline{{"recognize", lower.RecognizePipeline}, {"float", lower.FloatPipeline},
 		{"quantize", lower.QuantizePipeline},
-		{"schedule", lower.SchedulePipeline}}
+		{"schedule", lower.SchedulePipeline}, {"kernels", lower.KernelPipeline}}
 }
 
 func listPasses() ([][]string, error) {

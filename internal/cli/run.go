@@ -147,12 +147,7 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 	} else {
 		a.noteFormats(g)
 	}
-	if r.engine == "cuda" || g.Stage == ir.StageFloat && r.precision.Halved() {
-		g, _, err = driver.Kernels(ctx, g, r.precision)
-	} else {
-		g, err = driver.Evaluable(g)
-	}
-	if err != nil {
+	if g, err = computed(ctx, g, r); err != nil {
 		return nil, nil, err
 	}
 	if r.codes {
@@ -181,6 +176,16 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 	}
 	arrays, err := driver.Arrays(g, outputs, batch, r.codes)
 	return arrays, accuracy, err
+}
+
+// computed is the graph that the engine of r computes: in the groups of kernels where it runs them, or where these say
+// which values are rounded.
+func computed(ctx context.Context, g *ir.Graph, r runFlags) (*ir.Graph, error) {
+	if r.engine == "cuda" || g.Stage == ir.StageFloat && r.precision.Halved() {
+		g, _, err := driver.Kernels(ctx, g, r.precision)
+		return g, err
+	}
+	return driver.Evaluable(g)
 }
 
 func (a *App) engine(ctx context.Context, p *progress, r runFlags, g *ir.Graph, hw *driver.Hardware,

@@ -22,6 +22,7 @@ var operators = []Exception{
 	{"identity", "lower/recognize", "makes operations of what exporters have decomposed: each rewrite is about one"},
 	{"identity", "lower/simplify", "merges scales, pads and pools: each rewrite is about the operations that it merges"},
 	{"identity", "lower/layout", "pushes transposes and reshapes out: they are what it is about"},
+	{"identity", "lower/fuse/join.go", "joins columns of one value: slices, reshapes and transposes are what it is about"},
 	{"identity", "lower/own/own.go", "makes clips of quant nodes, and reads the formats that they give to values"},
 	{"identity", "lower/whole.go", "drops convert between types that hold the values that lowering goes on with"},
 }

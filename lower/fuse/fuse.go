@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package fuse decides which nodes of a graph a GPU computes together: an anchor with the moves in front of it, and what
-// follows until a value is read twice, or no kernel goes on.
+// Package fuse decides which nodes of a graph a GPU computes together: an anchor with the moves in front of it, and
+// what follows until a value is read twice, or no kernel goes on.
 package fuse
 
 import (

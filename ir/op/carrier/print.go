@@ -18,9 +18,10 @@ func Print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	return Rounded(b, n, v), b.Err()
 }
 
-// Rounded rounds v to the values of n, where n is a float of 16 bits.
+// Rounded rounds v to the values of n, where n is a float of 16 bits; what n only moves is rounded.
 func Rounded(b *hlo.Builder, n *ir.Node, v hlo.Value) hlo.Value {
-	if h, half := n.Type.Half(); half {
+	moved := n.Op.Traits.KeepsCodes && n.Args[0].Type.Format == n.Type.Format
+	if h, half := n.Type.Half(); half && !moved {
 		return h.RoundHLO(b, v)
 	}
 	return v

@@ -33,7 +33,7 @@ var LayerNorm = composite.New(ir.Op{
 	Name: "layer_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over the last axes",
 	Attrs: Attrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true, RoundsOnce: true},
 	Infer: normInfer, Eval: layerNormEval, Expand: layerNormExpand,
-	CUDA:  ir.OneNode(func(n *ir.Node, t cuda.Target) (*cuda.Unit, error) { return normCUDA(n, false, t) }),
+	CUDA:  func(g *ir.Group, t cuda.Target) (*cuda.Unit, error) { return normCUDA(g, false, t) },
 	Legal: column.NoInteger, Gen: genNorm,
 })
 
@@ -43,7 +43,7 @@ var RMSNorm = composite.New(ir.Op{
 	Name: "rms_norm", Doc: "x/sqrt(mean of squares + eps)*scale over the last axes",
 	Attrs: Attrs{}, Arity: [2]int{1, 2}, Traits: ir.Traits{FloatOnly: true, RoundsOnce: true},
 	Infer: normInfer, Eval: rmsNormEval, Expand: rmsNormExpand,
-	CUDA:  ir.OneNode(func(n *ir.Node, t cuda.Target) (*cuda.Unit, error) { return normCUDA(n, true, t) }),
+	CUDA:  func(g *ir.Group, t cuda.Target) (*cuda.Unit, error) { return normCUDA(g, true, t) },
 	Legal: column.NoInteger, Gen: genNorm,
 })
 

@@ -75,7 +75,9 @@ func linearHalves(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 			return ir.EncodeFloats(ir.Type{Shape: []int{n, k}, Format: format.MXInt8}, e.weights().Floats())
 		})
 		o.W = table(u, func() []byte { return gemm.LayoutBF16.Pack(word.I8.Append(nil, v().Codes...), n, k) })
-		o.WScales = table(u, func() []byte { return gemm.LayoutBF16.PackScales(word.U8.Append(nil, v().BlockScales...), n, k) })
+		o.WScales = table(u, func() []byte {
+			return gemm.LayoutBF16.PackScales(word.U8.Append(nil, v().BlockScales...), n, k)
+		})
 		return column.CUDAUnit(u, p, o, t)
 	}
 	p := gemm.W16A16{M: m, N: n, K: k, Word: in, BatchInvariant: t.BatchInvariant, Epilogue: sink}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kernels
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/emit/cuda"
+	"lathe/internal/difftest"
+	"lathe/internal/tools"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
+	"lathe/lower"
+)
+
+// TestFusedCodes: quantized networks in the groups that lowering chooses have the codes that their nodes have alone.
+func TestFusedCodes(t *testing.T) {
+	tools.NeedNVRTC(t)
+	fused := 0
+	for i := range kernelCases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			r := difftest.Rand("fused", i)
+			g := difftest.Residual(r, i%difftest.Residuals)
+			if i%2 == 1 {
+				g = difftest.Chain(r, difftest.Chains[r.IntN(len(difftest.Chains))])
+			}
+			g, _, err := lower.Kernels(t.Context(), g, lower.Precision{}, lower.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range g.Nodes {
+				if n.HW.Group != "" {
+					fused++
+				}
+			}
+			compareKernel(t, emulated, g, r, 0)
+		})
+	}
+	if fused < kernelCases/2 {
+		t.Errorf("%d nodes joined the kernel of another one", fused)
+	}
+}
+
+// built makes graphs node by node.
+type built struct {
+	t *testing.T
+	g *ir.Graph
+	f format.Format // of computed values
+}
+
+func (b *built) input(name string, shape ...int) *ir.Node {
+	n := valueOf(name, b.f, shape...)
+	b.g.Nodes, b.g.In = append(b.g.Nodes, n), append(b.g.In, n)
+	return n
+}
+
+// node adds a node with its constants.
+func (b *built) node(o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
+	b.t.Helper()
+	for _, a := range args {
+		if a.IsConst() && !slices.Contains(b.g.Nodes, a) {
+			a.Name = b.g.FreshName(a.Name)
+			b.g.Nodes = append(b.g.Nodes, a)
+		}
+	}
+	n, err := ir.NewNode(o, b.g.FreshName(o.Name), "", attrs, args...)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	n.Type.Format = b.f
+	b.g.Nodes = append(b.g.Nodes, n)
+	return n
+}
+
+// linear is a layer of n outputs, with a bias or without.
+func (b *built) linear(r *rand.Rand, x *ir.Node, n int) *ir.Node {
+	k := x.Type.Shape[len(x.Type.Shape)-1]
+	args := []*ir.Node{x, constantOf(r, "w", b.f, n, k)}
+	if r.IntN(3) > 0 {
+		args = append(args, constantOf(r, "b", format.FP32, n))
+	}
+	return b.node(sum.Linear, nil, args...)
+}
+
+// finish is the graph in groups, which must be the named templates.
+func (b *built) finish(engine kernelEngine, y *ir.Node, want ...string) *ir.Graph {
+	b.t.Helper()
+	b.g.Out = append(b.g.Out, ir.Output{Name: "y", Node: y})
+	g, _, err := lower.Kernels(b.t.Context(), b.g, lower.Precision{}, lower.Options{})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	d, err := cuda.Emit(g, engine.options)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var have []string
+	for _, u := range d.Units {
+		name, _, _ := strings.Cut(u.Template, "<")
+		have = append(have, name)
+	}
+	if strings.Join(have, " ") != strings.Join(want, " ") {
+		b.t.Fatalf("kernels %q, want %q\n%s", have, want, difftest.Describe(g))
+	}
+	return g
+}
+
+// TestFusedProducts: linear layers with functions, gates, sums, reshapes behind them are one kernel, and a norm behind
+// takes the sum that is read again.
+func TestFusedProducts(t *testing.T) {
+	tools.NeedNVRTC(t)
+	for i := range libraryCases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := difftest.Rand("fused products", i)
+			engine := libraryEngine(r)
+			b := &built{t: t, g: &ir.Graph{Name: "g"}, f: halfOf(r)}
+			m, n, k := sizeOf(r, 40), sizeOf(r, 130), sizeOf(r, 200)
+			x, z := b.input("x", m, k), b.input("z", m, n)
+			y := b.linear(r, x, n)
+			if i%3 > 0 {
+				y = b.node([]*ir.Op{pointwise.Relu, curve.Gelu, curve.GeluTanh}[i%3], nil, y)
+			}
+			if i%2 == 1 {
+				u := b.linear(r, x, n)
+				if i%4 == 1 {
+					u, y = y, u
+				}
+				y = b.node(pointwise.Mul, nil, y, u)
+			}
+			if r.IntN(2) == 0 {
+				y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{1, m, n}}, y)
+				y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{m, n}}, y)
+			}
+			y = b.node(pointwise.Add, nil, [][]*ir.Node{{y, z}, {z, y}}[r.IntN(2)]...)
+			compareKernel(t, engine, b.finish(engine, y, "w16a16"), r, 1e-5)
+		})
+	}
+}
+
+// TestFusedNorms: the sum of two values before a norm is stored where others read it.
+func TestFusedNorms(t *testing.T) {
+	tools.NeedNVRTC(t)
+	for i := range libraryCases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := difftest.Rand("fused norms", i)
+			engine := libraryEngine(r)
+			b := &built{t: t, g: &ir.Graph{Name: "g"}, f: []format.Format{format.BF16, format.F16, format.FP32}[i%3]}
+			m, n := sizeOf(r, 20), sizeOf(r, 200)
+			x, z := b.input("x", m, n), b.input("z", m, n)
+			s := b.node(pointwise.Add, nil, x, z)
+			o, args := norm.LayerNorm, []*ir.Node{s, constantOf(r, "gain", format.FP32, n),
+				constantOf(r, "bias", format.FP32, n)}
+			name := "layer_norm"
+			if i%2 == 0 {
+				o, args, name = norm.RMSNorm, args[:2], "rms_norm"
+			}
+			y := b.node(o, &norm.Attrs{Axis: 1, Eps: 1e-5}, args...)
+			b.g.Out = []ir.Output{{Name: "sum", Node: s}}
+			compareKernel(t, engine, b.finish(engine, y, name), r, 1e-5)
+		})
+	}
+}
+
+// TestFusedHeads: queries, keys and values from one layer, turned or not, grouped or not, and what joins the heads are
+// one product and one attention.
+func TestFusedHeads(t *testing.T) {
+	tools.NeedNVRTC(t)
+	for i := range libraryCases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := difftest.Rand("fused heads", i)
+			engine := libraryEngine(r)
+			b := &built{t: t, g: &ir.Graph{Name: "g"}, f: halfOf(r)}
+			batch, tokens, kv, dim := 1+r.IntN(2), 1+r.IntN(40), 1+r.IntN(2), []int{8, 16, 32, 64, 80}[r.IntN(5)]
+			heads := kv * (1 + r.IntN(2))
+			x := b.input("x", batch, tokens, 24)
+			rows := func(h int) *ir.Node {
+				n := b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{batch, tokens, h, dim}}, b.linear(r, x, h*dim))
+				return b.node(move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, n)
+			}
+			q, k, v := rows(heads), rows(kv), rows(kv)
+			want := []string{"w16a16", "sdpa"}
+			if i%2 == 0 {
+				cos := constantOf(r, "cos", format.FP32, tokens, dim/2)
+				sin := constantOf(r, "sin", format.FP32, tokens, dim/2)
+				a := &sequence.RotaryAttrs{}
+				q, k = b.node(sequence.Rotary, a, q, cos, sin), b.node(sequence.Rotary, a, k, cos, sin)
+				want = []string{"w16a16", "", "sdpa"}
+			}
+			y := b.node(sequence.Attention, &sequence.AttentionAttrs{Causal: r.IntN(2) == 0}, q, k, v)
+			y = b.node(move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
+			y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{batch, tokens, heads * dim}}, y)
+			// Steps of queries and keys are those of their dot products, beside what TestLibraryAttention allows.
+			compareKernel(t, engine, b.finish(engine, y, want...), r, 0x1p-5)
+		})
+	}
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lathe/emit/cuda"
+	"lathe/internal/driver"
+	"lathe/ir/format"
+	"lathe/lower"
+)
+
+// TestLaunches counts the kernels of a layer in 16 bits: what follows a product, and what moves heads, is in them.
+func TestLaunches(t *testing.T) {
+	for _, c := range []struct {
+		model, layer string
+		most         int
+	}{
+		{"bert-tiny-like/model.onnx", ".layer.1.", 7}, {"bert-tiny-like/model.pt2", ".layer.1.", 7},
+		{"tiny-llama/model.onnx", ".layers.1.", 8}, {"tiny-llama/hf", ".layers.1.", 8},
+		{"digits-vit/model.onnx", "layers.1.", 7}, {"digits-vit/model_sdpa.pt2", "layers.1.", 7},
+		{"digits-resnet/model.onnx", "block1.", 2}, {"digits-mlp/model.onnx", "", 3},
+	} {
+		for _, weight := range []format.Format{format.BF16, format.MXInt8} {
+			g, err := driver.Source{Model: filepath.Join("..", "..", "examples", c.model)}.Import()
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, _, err = driver.Kernels(t.Context(), g, lower.Precision{Act: format.BF16, Weight: weight})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := cuda.Emit(g, cuda.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var launches []string
+			for _, u := range d.Units {
+				if strings.Contains(u.Node, c.layer) {
+					launches = append(launches, u.Node+" "+u.Op)
+				}
+			}
+			if len(launches) != c.most {
+				t.Errorf("%s, weights in %s: %d launches, want %d:\n%s", c.model, weight, len(launches), c.most,
+					strings.Join(launches, "\n"))
+			}
+		}
+	}
+}
