@@ -13,6 +13,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/internal/tools"
+	"lathe/lower"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
 )
@@ -51,7 +52,11 @@ func emitted(t *testing.T, m model, archs ...string) string {
 		}
 		g = q.Graph
 	}
-	g, d, err := driver.EmitCUDA(t.Context(), g, cuda.Options{})
+	g, _, err = driver.Kernels(t.Context(), g, lower.Precision{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := cuda.Emit(g, cuda.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
