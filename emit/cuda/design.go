@@ -15,6 +15,8 @@ import (
 type Design struct {
 	// Name is that of the graph, Version that of the compiler.
 	Name, Version string
+	// Stage is that of the graph: codes of a quantized one are those of a plan, integers of a float one its own.
+	Stage ir.Stage
 	// Source is the translation unit with all kernels.
 	Source string
 	// Tables holds all constants; buffer 0 of every run has these bytes.

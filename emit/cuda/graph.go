@@ -64,7 +64,7 @@ func EmitGroups(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &emitter{d: &Design{Name: g.Name, Version: o.Version}, at: map[*ir.Node]place{},
+	e := &emitter{d: &Design{Name: g.Name, Version: o.Version, Stage: g.Stage}, at: map[*ir.Node]place{},
 		tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic}
 	e.buffer("tables", 0)
 	for _, n := range g.In {

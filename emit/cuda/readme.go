@@ -54,15 +54,15 @@ func (d *Design) readme(binaries []Binary, missing string, h Host) (rtl.File, er
 		fmt.Fprintf(&b, "\nNo machine code was generated: %s.\n", printable(missing))
 	}
 	b.WriteString(h.Page)
-	d.values(&b)
+	d.valueTable(&b)
 	b.WriteString(readmeLaunch)
 	d.example(&b)
 	b.WriteString(readmeCompile)
 	return rtl.File{Name: readmeFile, Data: []byte(b.String())}, nil
 }
 
-// values lists inputs and outputs.
-func (d *Design) values(b *strings.Builder) {
+// valueTable lists inputs and outputs.
+func (d *Design) valueTable(b *strings.Builder) {
 	b.WriteString("\n## Values\n\n| | name | buffer | elements | shape of one sample | format |\n" +
 		"|---|---|---|---|---|---|\n")
 	for i, p := range slices.Concat(d.Inputs, d.Outputs) {

@@ -67,6 +67,7 @@ type port struct {
 	Scales *int   `json:"scales_buffer,omitempty"`
 	Perm   []int  `json:"perm,omitempty"`
 	Array  []int  `json:"array_shape,omitempty"`
+	Values values `json:"values"`
 }
 
 // Host is what runs the kernels of a folder: files that are made of its Design.
@@ -110,7 +111,7 @@ func (d *Design) Files(binaries []Binary, missing string, h Host) ([]rtl.File, e
 	}
 	r.Files = append(r.Files, reportFile)
 	for _, p := range d.Inputs {
-		q := p.describe()
+		q := d.describe(p)
 		q.Perm = p.Node.Attrs.(*ir.Input).Perm
 		if q.Perm != nil { // axis i of the value is axis Perm[i] of the array
 			q.Array = make([]int, len(q.Shape))
@@ -121,7 +122,7 @@ func (d *Design) Files(binaries []Binary, missing string, h Host) ([]rtl.File, e
 		r.Inputs = append(r.Inputs, q)
 	}
 	for _, p := range d.Outputs {
-		q := p.describe()
+		q := d.describe(p)
 		q.Perm = p.Perm
 		for _, axis := range q.Perm { // axis i of the array is axis Perm[i] of the value
 			q.Array = append(q.Array, q.Shape[axis])
@@ -141,9 +142,10 @@ func (d *Design) Files(binaries []Binary, missing string, h Host) ([]rtl.File, e
 	return append(files, rtl.File{Name: reportFile, Data: text.Bytes()}), nil
 }
 
-func (p Port) describe() port {
+func (d *Design) describe(p Port) port {
 	t := p.Node.Type
-	q := port{Name: p.Name, Shape: t.Shape, Format: t.Format.String(), Store: string(p.Store), Codes: p.Codes}
+	q := port{Name: p.Name, Shape: t.Shape, Format: t.Format.String(), Store: string(p.Store), Codes: p.Codes,
+		Values: d.values(p)}
 	if q.Shape == nil {
 		q.Shape = []int{}
 	}

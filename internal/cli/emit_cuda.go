@@ -16,10 +16,12 @@ import (
 
 	kernels "lathe/cuda"
 	"lathe/emit/cuda"
+	"lathe/emit/cuda/host"
 	"lathe/golden"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/lower"
 	"lathe/sim/gpu"
@@ -41,8 +43,9 @@ func (a *App) emitCUDA() *cobra.Command {
 	var e cudaFlags
 	c := &cobra.Command{Use: "emit-cuda MODEL -o DIR", Short: "compile a model to CUDA kernels",
 		Long: "Compiles a model to a folder of CUDA kernels, one or a few per node: kernels.cu, constants,\n" +
-			"machine code for each architecture, PTX for every GPU from sm_80 on, and report.json with launches,\n" +
-			"buffers, registers and floors. Without --plan and --calibrate the model is compiled as imported, in float.",
+			"machine code for each architecture, PTX for every GPU from sm_80 on, report.json with launches,\n" +
+			"buffers, registers and floors, and what runs them: a C library, a demo and a Python module, which make\n" +
+			"builds without CUDA. Without --plan and --calibrate the model is compiled as imported, in float.",
 		Example: "  emit-cuda model.onnx -o out/ --arch sm_90", Args: exactly("MODEL")}
 	e.add(c, true)
 	asImported(c)
@@ -112,14 +115,39 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 		fmt.Fprintf(a.Err, "note: sources only: %v\n", err)
 		missing = why.Msg + ": " + why.Hint
 	}
-	samples, err := driver.DemoSamples(c.Context(), g, nil)
+	samples, err := a.demoSamples(c.Context(), g, source.Calibrate)
 	if err != nil {
 		return err
 	}
 	if err := driver.WriteCUDA(d, binaries, missing, samples, e.out); err != nil {
 		return err
 	}
-	return a.printKernels(d, binaries, model, e.out)
+	if err := a.printKernels(d, binaries, model, e.out); err != nil {
+		return err
+	}
+	if len(binaries) > 0 {
+		fmt.Fprintf(a.Out, "to run it on a GPU: cd %s && make && ./demo; from Python: import model (see README.md there)\n",
+			e.out)
+	}
+	return nil
+}
+
+// demoSamples are what the demo runs: the first of the calibration samples, if there are any.
+func (a *App) demoSamples(ctx context.Context, g *ir.Graph, calibrate string) (s host.Samples, err error) {
+	p := progress{app: a}
+	defer p.finish()
+	p.Report("samples", 0, 0)
+	var given []ref.Sample
+	if calibrate != "" {
+		file, err := npz.Read(calibrate)
+		if err != nil {
+			return s, err
+		}
+		if given, _, err = driver.Samples(g, file); err != nil {
+			return s, err
+		}
+	}
+	return driver.DemoSamples(ctx, g, given)
 }
 
 // checkArchs refuses architectures that there are not, or that are named twice.

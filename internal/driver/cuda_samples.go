@@ -5,7 +5,6 @@ package driver
 import (
 	"context"
 	"math/rand/v2"
-	"slices"
 
 	"lathe/emit/cuda/host"
 	"lathe/golden/ref"
@@ -15,20 +14,26 @@ import (
 // demoSamples is how many samples an emitted folder of kernels holds unless something else is asked for.
 const demoSamples = 8
 
-// Parts of the largest value of a sample by which float kernels may differ from the reference: they add in another
-// order, and values of 16 bits are rounded once more for each operation.
-const (
-	partOfFloats = 1e-5
-	partOfHalves = 1.0 / 32
-)
+// partOfFloats is the part of the largest value of a sample by which float kernels may differ from the reference, as
+// they add in another order.
+const partOfFloats = 1e-5
+
+// allowedPart is partOfFloats, or four steps of the 16 bits to which a graph rounds values after each operation.
+func allowedPart(g *ir.Graph) float64 {
+	part := partOfFloats
+	for _, n := range g.Nodes {
+		if h, ok := n.Type.Half(); ok {
+			step := float64(h.Value(h.Bits(1)+1)) - 1
+			part = max(part, 4*step)
+		}
+	}
+	return part
+}
 
 // DemoSamples are what the demo of an emitted folder of kernels runs: the first of those given, else random ones of
 // seed 0. Their outputs are those of the reference, where it does not compute for long.
 func DemoSamples(ctx context.Context, g *ir.Graph, given []ref.Sample) (s host.Samples, err error) {
-	s = host.Samples{Inputs: given[:min(len(given), demoSamples)], Part: partOfFloats}
-	if slices.ContainsFunc(g.Nodes, func(n *ir.Node) bool { _, half := n.Type.Half(); return half }) {
-		s.Part = partOfHalves
-	}
+	s = host.Samples{Inputs: given[:min(len(given), demoSamples)], Part: allowedPart(g)}
 	affordable := min(demoSamples, vectorWork/multiplications(g))
 	switch {
 	case len(given) > 0:

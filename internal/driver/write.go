@@ -203,7 +203,7 @@ func (k Kind) listed(dir string) ([]string, error) {
 }
 
 // foreign finds the first file in the folder below dir whose slashed path is not listed; "" if there is none. What is
-// built in an emitted folder, by its Makefile, is not foreign.
+// built in an emitted folder, by its Makefile or by Python, is not foreign.
 func foreign(dir, below string, listed []string) (string, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(below)))
 	if err != nil {
@@ -215,7 +215,7 @@ func foreign(dir, below string, listed []string) (string, error) {
 		case !e.IsDir() && slices.Contains(listed, name):
 		case !e.IsDir():
 			return name, nil
-		case len(listed) > 0 && disposable(filepath.Join(dir, filepath.FromSlash(name))):
+		case len(listed) > 0 && (e.Name() == pythonCache || disposable(filepath.Join(dir, filepath.FromSlash(name)))):
 		case slices.ContainsFunc(listed, func(l string) bool { return strings.HasPrefix(l, name+"/") }):
 			if inside, err := foreign(dir, name+"/", listed); inside != "" || err != nil {
 				return inside, err
@@ -226,6 +226,9 @@ func foreign(dir, below string, listed []string) (string, error) {
 	}
 	return "", nil
 }
+
+// pythonCache is the folder that Python makes beside the modules that it reads.
+const pythonCache = "__pycache__"
 
 // disposable says that a folder is marked as one of things that can be made again: https://bford.info/cachedir/.
 func disposable(dir string) bool {

@@ -2,7 +2,8 @@
 
 // Package host makes the programs of an emitted folder that run its kernels: a C library over the CUDA driver with code
 // and launches inside, a program that tries it, a Python module, and what builds them. Texts that are the same for all
-// models lie in folder/, with NAME where the name of the model will stand, and a word such as @INPUTS@ for a number.
+// models lie in folder/, with NAME and UPPER where the name of the model will stand, and words such as @INPUTS@ for
+// numbers.
 package host
 
 import (
@@ -38,6 +39,7 @@ var what = map[string]string{
 	"NAME.h":         "the functions of the library",
 	"NAME_kernels.h": "what the library knows of the model",
 	"demo.c":         "runs samples.bin and compares",
+	"model.py":       "the library for Python: NumPy arrays, and arrays on the GPU",
 }
 
 // Files are the programs for a design with these binaries; none where there is no code to run.
@@ -210,7 +212,7 @@ func (p *plan) words() []string {
 	for _, u := range p.d.Units {
 		arguments = max(arguments, len(u.Args))
 	}
-	words := []string{"NAME", p.name}
+	words := []string{"NAME", p.name, "UPPER", strings.ToUpper(p.name)}
 	for _, w := range []struct {
 		word  string
 		value any

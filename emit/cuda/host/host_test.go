@@ -3,16 +3,20 @@
 package host_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"lathe/emit/cuda"
+	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
 	"lathe/internal/tools"
+	"lathe/ir"
 	"lathe/lower"
 	"lathe/sim/gpu/gputest"
 	"lathe/sim/nvrtc"
@@ -21,38 +25,68 @@ import (
 // strict are the flags under which the programs compile without a word.
 const strict = "-O1 -Wall -Wextra -Werror -pedantic"
 
-// model is an example and how it is emitted.
+// samples is how many run from Python.
+const samples = 4
+
+// model is an example and how it is emitted: in float, quantized under a plan ("default" is the default one), or with
+// values of 16 bits.
 type model struct {
-	example     string
-	quantized   bool
-	act, weight string
+	example, plan string
+	act, weight   string
+	archs         []string
 }
 
-// emitted writes the folder of a model, with machine code for some architectures.
-func emitted(t *testing.T, m model, archs ...string) string {
+// graph imports the model.
+func (m model) graph(t *testing.T) *ir.Graph {
 	t.Helper()
-	dir := tools.NeedNVRTC(t)
-	compiler, err := nvrtc.Open(dir, filepath.Join(dir, "modules"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Join("..", "..", "..", "examples", m.example)
-	s := driver.Source{Model: filepath.Join(folder, "model.onnx")}
-	if m.quantized {
-		s.Calibrate = filepath.Join(folder, "calib.npz")
-	}
+	s := driver.Source{Model: m.file("model.onnx")}
 	g, err := s.Import()
+	if err == nil && m.plan != "" {
+		s.Calibrate = m.file("calib.npz")
+		if m.plan != "default" {
+			s.Plan = filepath.Join("..", "..", "..", "examples", "plans", m.plan+".toml")
+		}
+		var q *driver.Quantized
+		if q, err = s.Quantize(t.Context(), g); err == nil {
+			return q.Graph
+		}
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.quantized {
-		q, err := s.Quantize(t.Context(), g)
-		if err != nil {
+	return g
+}
+
+func (m model) file(name string) string {
+	return filepath.Join("..", "..", "..", "examples", m.example, name)
+}
+
+// built is an emitted folder that make has built.
+type built struct {
+	model    model
+	dir      string
+	emulated string // folder of the emulated driver
+	want     string // file of the reference's outputs
+	samples  int    // of the inputs
+	part     float64
+}
+
+// build emits the model and builds its folder as its users do.
+func (m model) build(t *testing.T, emulated string) *built {
+	t.Helper()
+	tools.Need(t, "gcc", "make")
+	toolchain := tools.NeedNVRTC(t)
+	compiler, err := nvrtc.Open(toolchain, filepath.Join(toolchain, "modules"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var precision lower.Precision
+	if m.act != "" {
+		if precision, err = lower.ParsePrecision(m.act, m.weight); err != nil {
 			t.Fatal(err)
 		}
-		g = q.Graph
 	}
-	g, _, err = driver.Kernels(t.Context(), g, lower.Precision{})
+	g, _, err := driver.Kernels(t.Context(), m.graph(t), precision)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,69 +94,166 @@ func emitted(t *testing.T, m model, archs ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	binaries, err := driver.CompileCUDA(t.Context(), compiler, d, archs, nil)
+	binaries, err := driver.CompileCUDA(t.Context(), compiler, d, m.archs, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := npz.Read(filepath.Join(folder, "inputs.npz"))
+	file, err := npz.Read(m.file("inputs.npz"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	given, _, err := driver.Samples(g, file)
+	given, batch, err := driver.Samples(g, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, err := driver.DemoSamples(t.Context(), g, given)
+	given = given[:min(len(given), samples)]
+	demo, err := driver.DemoSamples(t.Context(), g, given)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := filepath.Join(t.TempDir(), "out")
-	if err := driver.WriteCUDA(d, binaries, "", samples, out); err != nil {
+	b := &built{model: m, dir: filepath.Join(t.TempDir(), "out"), emulated: emulated, samples: len(given), part: demo.Part}
+	if err := driver.WriteCUDA(d, binaries, "", demo, b.dir); err != nil {
 		t.Fatal(err)
 	}
-	return out
+	b.expect(t, g, given, batch)
+	b.run(t, "make", "CC=gcc", "CFLAGS="+strict)
+	return b
 }
 
-// command runs a program in a folder with the emulated driver, and returns what it prints.
-func command(t *testing.T, dir, emulated string, args ...string) (string, error) {
+// expect writes what Python must return.
+func (b *built) expect(t *testing.T, g *ir.Graph, given []ref.Sample, batch driver.Batch) {
+	t.Helper()
+	p, err := ref.New(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := p.Run(t.Context(), given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch.Samples = len(given)
+	want, err := driver.Arrays(g, out, batch, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.want = filepath.Join(filepath.Dir(b.dir), "want.npz")
+	if err := npz.Write(b.want, want); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// command runs a program in the folder with the emulated driver, and returns what it prints.
+func (b *built) command(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	c := exec.Command(args[0], args[1:]...)
-	c.Dir, c.Env = dir, append(os.Environ(), "LD_LIBRARY_PATH="+emulated)
+	c.Dir, c.Env = b.dir, append(os.Environ(), "LD_LIBRARY_PATH="+b.emulated+":"+b.dir)
 	text, err := c.CombinedOutput()
 	return string(text), err
 }
 
 // run is command, and demands that it ends well.
-func run(t *testing.T, dir, emulated string, args ...string) string {
+func (b *built) run(t *testing.T, args ...string) string {
 	t.Helper()
-	text, err := command(t, dir, emulated, args...)
+	text, err := b.command(t, args...)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(args, " "), err, text)
 	}
 	return text
 }
 
-// TestFolder builds folders as their users do, and runs them on the emulated driver.
-func TestFolder(t *testing.T) {
-	tools.Need(t, "gcc", "make")
+// agrees runs the folder from C and from Python, which must return what the reference computes.
+func (b *built) agrees(t *testing.T) {
+	text := b.run(t, "./demo")
+	if !strings.HasPrefix(text, "PTX sm_80\n") || !strings.Contains(text, fmt.Sprintf("  %d samples: ", b.samples)) {
+		t.Errorf("the demo prints\n%s", text)
+	}
+	python := tools.NeedNumPy(t)
+	script, err := filepath.Abs(filepath.Join("testdata", "check.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs, err := filepath.Abs(b.model.file("inputs.npz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.run(t, python, "-B", script, inputs, b.want, fmt.Sprint(b.samples), fmt.Sprint(b.part))
+}
+
+// TestFolders runs emitted folders on the emulated driver.
+func TestFolders(t *testing.T) {
 	emulated := gputest.Emulated(t)
-	for _, c := range []struct {
-		model model
-		archs []string
-		want  []string
-	}{
-		{model{example: "digits-mlp"}, []string{"sm_80", "sm_90"}, []string{"PTX sm_80\n", " 0 of 80 values beyond 1e-05\n"}},
-		{model{example: "digits-qdq-mlp", quantized: true}, nil, []string{" 0 of 80 codes differ from the reference\n"}},
-	} {
-		t.Run(c.model.example, func(t *testing.T) {
-			dir := emitted(t, c.model, c.archs...)
-			run(t, dir, "", "make", "CC=gcc", "CFLAGS="+strict)
-			text := run(t, dir, emulated, "./demo")
-			for _, want := range c.want {
-				if !strings.Contains(text, want) {
-					t.Errorf("the demo does not print %q:\n%s", want, text)
-				}
+	for _, m := range folders() {
+		t.Run(strings.Join([]string{m.example, m.plan, m.act, m.weight}, " "), func(t *testing.T) {
+			b := m.build(t, emulated)
+			b.agrees(t)
+			if m.example == "digits-mlp" && m.plan == "" && m.act == "" {
+				t.Run("calls", b.calls)
+				t.Run("lacking", b.lacking)
 			}
 		})
+	}
+}
+
+// calls provokes what the library refuses, on one thread and on two.
+func (b *built) calls(t *testing.T) {
+	tables, err := os.ReadFile(filepath.Join(b.dir, "tables.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables[len(tables)/2] ^= 1
+	for name, data := range map[string][]byte{"short.bin": tables[:100], "other.bin": tables} {
+		if err := os.WriteFile(filepath.Join(b.dir, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	source, err := filepath.Abs(filepath.Join("testdata", "calls.c"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.run(t, "gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I.", "-o", "calls", source, "./libmodel.so",
+		"-lpthread")
+	want, err := os.ReadFile(filepath.Join("testdata", "calls.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(b.run(t, "./calls")), "\n")
+	for i, pattern := range strings.Split(strings.TrimSpace(string(want)), "\n") {
+		if i >= len(lines) || !regexp.MustCompile("^"+pattern+"$").MatchString(lines[i]) {
+			t.Fatalf("line %d of\n%s\nis not %s", i+1, strings.Join(lines, "\n"), pattern)
+		}
+	}
+}
+
+// lacking runs the folder without a compiler, without a driver, and without samples.
+func (b *built) lacking(t *testing.T) {
+	text, err := b.command(t, "make", "clean", "CC=nocompiler")
+	if want := "no C compiler: nocompiler is not found; install one"; err == nil || !strings.Contains(text, want) {
+		t.Errorf("make without a compiler prints %q, not %q", text, want)
+	}
+	none := *b
+	none.emulated = t.TempDir()
+	if err := os.WriteFile(filepath.Join(none.emulated, "libcuda.so.1"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	text, err = none.command(t, "./demo")
+	if want := "demo: no CUDA driver ("; err == nil || !strings.HasPrefix(text, want) || strings.Count(text, "\n") != 1 {
+		t.Errorf("without a driver the demo prints %q, not %q", text, want)
+	}
+	if text, err = b.command(t, "./demo", "0", "tables.bin"); err == nil || !strings.Contains(text, "holds no samples") {
+		t.Errorf("the demo takes other files for samples: %q", text)
+	}
+	for sample, word := range map[string]string{"samples.bin": " of 40 values beyond 1e-05"} {
+		path := filepath.Join(b.dir, sample)
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		data[len(data)-1] ^= 0x40 // the exponent of the last output
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if text, err = b.command(t, "./demo"); err == nil || !strings.Contains(text, "1"+word) {
+			t.Errorf("the demo does not see a wrong output: %q", text)
+		}
 	}
 }

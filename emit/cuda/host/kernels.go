@@ -29,7 +29,8 @@ func (p *plan) kernels() []byte {
 	p.list(&b, "kernel", "kernel_list", list)
 	p.launches(&b)
 	for i, at := range p.places {
-		places = append(places, fmt.Sprintf("%d, %s_%s, %d", p.d.Buffers[i].Bytes, p.name, at.where, at.index))
+		places = append(places, fmt.Sprintf("%d, %s_%s, %d", p.d.Buffers[i].Bytes, strings.ToUpper(p.name),
+			at.where, at.index))
 	}
 	p.list(&b, "place", "places", places)
 	for _, c := range p.copies {

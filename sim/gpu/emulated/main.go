@@ -41,6 +41,9 @@ const (
 // The one context that there is, while it is retained.
 const theContext = 1
 
+// lastDefault is the last of the handles that stand for default streams: null, legacy, that of the thread.
+const lastDefault = 2
+
 // plainShared is the shared memory of a block that a kernel may use without being asked for.
 const plainShared = 48 << 10
 
@@ -79,7 +82,7 @@ type state struct {
 }
 
 var driver = state{
-	machine: ptx.NewMachine(ptx.Options{}), current: map[int][]C.uintptr_t{},
+	last: lastDefault, machine: ptx.NewMachine(ptx.Options{}), current: map[int][]C.uintptr_t{},
 	settings: map[string]int64{"devices": 1, "version": 12040, "major": 8, "minor": 0, "memory": 4 << 30},
 	modules:  map[C.uintptr_t]*module{}, functions: map[C.uintptr_t]*function{},
 	streams: map[C.uintptr_t]*stream{}, graphs: map[C.uintptr_t][]func() C.int{}, buffers: map[uint64]int64{},

@@ -166,7 +166,7 @@ func transferred(err error) C.int {
 
 // do does work of a stream now, or keeps it for the graph that the stream captures.
 func (s *state) do(handle C.uintptr_t, work func() C.int) C.int {
-	if handle == 0 {
+	if handle <= lastDefault {
 		for _, st := range s.streams {
 			if st.capturing == syscall.Gettid() {
 				return notInCapture
@@ -231,6 +231,16 @@ func cuLaunchKernel(handle C.uintptr_t, gx, gy, gz, bx, by, bz, shared C.uint, s
 		}
 		return success
 	})
+}
+
+//export cuStreamSynchronize
+func cuStreamSynchronize(handle C.uintptr_t) C.int {
+	r := driver.waiting()
+	defer driver.Unlock()
+	if handle > lastDefault && driver.streams[handle] == nil {
+		return or(r, invalidHandle)
+	}
+	return r // all work is done when it is asked for
 }
 
 //export cuStreamCreate

@@ -54,7 +54,9 @@ typedef struct driver {
   result (*upload)(uint64_t, const void *, size_t);
   result (*download)(void *, uint64_t, size_t);
   result (*copy)(uint64_t, uint64_t, size_t, void *);
-  result (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+  result (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                   void **);
+  result (*stream_wait)(void *);
   result (*stream_create)(void **, unsigned);
   result (*stream_destroy)(void *);
   result (*capture_begin)(void *, int);
@@ -66,15 +68,15 @@ typedef struct driver {
 } driver;
 
 /* In the order of the members. */
-static const char *const functions[] = {"cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuDeviceGetCount",
-                                        "cuDeviceGet", "cuDeviceGetAttribute", "cuDevicePrimaryCtxRetain",
-                                        "cuDevicePrimaryCtxRelease_v2", "cuCtxPushCurrent_v2", "cuCtxPopCurrent_v2",
-                                        "cuModuleLoadData", "cuModuleUnload", "cuModuleGetFunction",
-                                        "cuFuncSetAttribute", "cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyHtoD_v2",
-                                        "cuMemcpyDtoH_v2", "cuMemcpyDtoDAsync_v2", "cuLaunchKernel", "cuStreamCreate",
-                                        "cuStreamDestroy_v2", "cuStreamBeginCapture_v2", "cuStreamEndCapture",
-                                        "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuGraphExecDestroy",
-                                        "cuGraphDestroy"};
+static const char *const functions[] = {
+    "cuInit", "cuDriverGetVersion", "cuGetErrorName", "cuDeviceGetCount", "cuDeviceGet",
+    "cuDeviceGetAttribute", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuCtxPushCurrent_v2",
+    "cuCtxPopCurrent_v2", "cuModuleLoadData", "cuModuleUnload", "cuModuleGetFunction", "cuFuncSetAttribute",
+    "cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpyDtoDAsync_v2",
+    "cuLaunchKernel", "cuStreamSynchronize", "cuStreamCreate", "cuStreamDestroy_v2", "cuStreamBeginCapture_v2",
+    "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuGraphExecDestroy",
+    "cuGraphDestroy",
+};
 enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
 _Static_assert(sizeof(driver) == FUNCTIONS * sizeof(void *), "a name for each function");
 
@@ -86,7 +88,7 @@ struct NAME_model {
   int device;
   void *context, *module;
   const NAME_image *image;
-  void *kernel[NAME_KERNELS + 1];
+  void *kernel[UPPER_KERNELS + 1];
   uint64_t weights;
   atomic_flag lock; /* of the list of workspaces */
   NAME_buffer busy[MAX_RUNS];
@@ -101,11 +103,11 @@ static _Thread_local char message[512];
 
 const char *NAME_last_error(void) { return message; }
 
-int NAME_abi_version(void) { return NAME_ABI_VERSION; }
+int NAME_abi_version(void) { return UPPER_ABI_VERSION; }
 
-const NAME_array *NAME_input(int i) { return i >= 0 && i < NAME_INPUTS ? &NAME_input_list[i] : NULL; }
+const NAME_array *NAME_input(int i) { return i >= 0 && i < UPPER_INPUTS ? &NAME_input_list[i] : NULL; }
 
-const NAME_array *NAME_output(int i) { return i >= 0 && i < NAME_OUTPUTS ? &NAME_output_list[i] : NULL; }
+const NAME_array *NAME_output(int i) { return i >= 0 && i < UPPER_OUTPUTS ? &NAME_output_list[i] : NULL; }
 
 const char *NAME_code(const NAME_model *m) { return m->image ? m->image->name : "nothing"; }
 
@@ -121,14 +123,14 @@ static int fail(int status, const char *format, ...) {
 static int failed(const NAME_model *m, const char *what, const char *call, result r) {
   const char *name = NULL;
   if (m->cu.error_name(r, &name) != 0 || name == NULL) name = "CUDA error";
-  return fail(r == OUT_OF_MEMORY ? NAME_NO_MEMORY : NAME_FAILED, "%s%s%s gives %s (%d)", what, *what ? ": " : "", call,
-              name, r);
+  return fail(r == OUT_OF_MEMORY ? UPPER_NO_MEMORY : UPPER_FAILED, "%s%s%s gives %s (%d)", what, *what ? ": " : "",
+              call, name, r);
 }
 
 /* Begins and ends a part in which the context of the model is that of this thread. */
 static int enter(const NAME_model *m) {
   result r = m->cu.context_push(m->context);
-  return r == 0 ? NAME_OK : failed(m, "", "cuCtxPushCurrent", r);
+  return r == 0 ? UPPER_OK : failed(m, "", "cuCtxPushCurrent", r);
 }
 
 static void leave(const NAME_model *m) {
@@ -140,24 +142,27 @@ static int bind_driver(NAME_model *m) {
   /* It stays loaded, since a driver has threads of its own. */
   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL)
-    return fail(NAME_NO_GPU, "no CUDA driver (%s): a GPU by NVIDIA and its driver, 470 or later, are needed", dlerror());
+    return fail(UPPER_NO_GPU, "no CUDA driver (%s): a GPU by NVIDIA and its driver, 470 or later, are needed",
+                dlerror());
   for (int i = 0; i < FUNCTIONS; i++) {
     void *at = dlsym(library, functions[i]);
     if (at == NULL)
-      return fail(NAME_OLD_DRIVER, "the CUDA driver lacks %s: driver 470 (CUDA 11.4) or later is needed", functions[i]);
+      return fail(UPPER_OLD_DRIVER, "the CUDA driver lacks %s: driver 470 (CUDA 11.4) or later is needed",
+                  functions[i]);
     memcpy((char *)&m->cu + (size_t)i * sizeof at, &at, sizeof at);
   }
-  return NAME_OK;
+  return UPPER_OK;
 }
 
 static int open_device(NAME_model *m, int ordinal, int *capability) {
   result r = m->cu.init(0);
-  if (r == NO_DEVICE) return fail(NAME_NO_GPU, "no GPU: the CUDA driver finds none");
-  if (r == STUB_LIBRARY) return fail(NAME_NO_GPU, "no CUDA driver: libcuda.so.1 is the stub that programs are linked to");
+  if (r == NO_DEVICE) return fail(UPPER_NO_GPU, "no GPU: the CUDA driver finds none");
+  if (r == STUB_LIBRARY)
+    return fail(UPPER_NO_GPU, "no CUDA driver: libcuda.so.1 is the stub that programs are linked to");
   if (r != 0) return failed(m, "", "cuInit", r);
   int count = 0, major = 0, minor = 0;
   if ((r = m->cu.device_count(&count)) != 0) return failed(m, "", "cuDeviceGetCount", r);
-  if (ordinal < 0 || ordinal >= count) return fail(NAME_NO_GPU, "no GPU %d: there are %d", ordinal, count);
+  if (ordinal < 0 || ordinal >= count) return fail(UPPER_NO_GPU, "no GPU %d: there are %d", ordinal, count);
   if ((r = m->cu.device_get(&m->device, ordinal)) != 0) return failed(m, "", "cuDeviceGet", r);
   if ((r = m->cu.device_attribute(&major, CAPABILITY_MAJOR, m->device)) != 0 ||
       (r = m->cu.device_attribute(&minor, CAPABILITY_MINOR, m->device)) != 0)
@@ -167,7 +172,7 @@ static int open_device(NAME_model *m, int ordinal, int *capability) {
     m->context = NULL;
     return failed(m, "", "cuDevicePrimaryCtxRetain", r);
   }
-  return NAME_OK;
+  return UPPER_OK;
 }
 
 /* Whether code can run on a GPU of that capability. */
@@ -179,10 +184,10 @@ static int fits(const NAME_image *image, int capability) {
 
 /* Loads the first image that the GPU and the driver take; the best stand first. */
 static int load(NAME_model *m, int capability) {
-  if (NAME_KERNELS == 0) return NAME_OK;
+  if (UPPER_KERNELS == 0) return UPPER_OK;
   int tried = 0, version = 0;
   result r = NO_BINARY;
-  for (int i = 0; i < NAME_IMAGES; i++) {
+  for (int i = 0; i < UPPER_IMAGES; i++) {
     if (!fits(&NAME_images[i], capability)) continue;
     tried = 1;
     if ((r = m->cu.module_load(&m->module, NAME_images[i].data)) == 0) {
@@ -190,24 +195,25 @@ static int load(NAME_model *m, int capability) {
       break;
     }
     m->module = NULL;
-    if (r != NO_BINARY && r != INVALID_PTX && r != NEWER_PTX) return failed(m, NAME_images[i].name, "cuModuleLoadData", r);
+    if (r != NO_BINARY && r != INVALID_PTX && r != NEWER_PTX)
+      return failed(m, NAME_images[i].name, "cuModuleLoadData", r);
   }
   if (!tried)
-    return fail(NAME_OLD_DRIVER, "no code for this GPU of compute capability %d.%d: 8.0 or later is needed",
+    return fail(UPPER_OLD_DRIVER, "no code for this GPU of compute capability %d.%d: 8.0 or later is needed",
                 capability / 10, capability % 10);
   if (m->module == NULL) {
     if (m->cu.version(&version) != 0) version = 0;
-    return fail(NAME_OLD_DRIVER, "the CUDA driver (CUDA %d.%d) takes none of the code for this GPU (error %d): driver "
+    return fail(UPPER_OLD_DRIVER, "the CUDA driver (CUDA %d.%d) takes none of the code for this GPU (error %d): driver "
                 "470 (CUDA 11.4) or later is needed", version / 1000, version % 1000 / 10, r);
   }
-  for (int i = 0; i < NAME_KERNELS; i++) {
+  for (int i = 0; i < UPPER_KERNELS; i++) {
     const NAME_kernel *k = &NAME_kernel_list[i];
     if ((r = m->cu.function_get(&m->kernel[i], m->module, k->name)) != 0)
       return failed(m, k->name, "cuModuleGetFunction", r);
     if (k->shared > 0 && (r = m->cu.function_set(m->kernel[i], DYNAMIC_SHARED, k->shared)) != 0)
       return failed(m, k->name, "cuFuncSetAttribute (shared memory)", r);
   }
-  return NAME_OK;
+  return UPPER_OK;
 }
 
 /* The sum of a file of weights: four lanes of (sum ^ word) * prime over words of eight bytes, the last one padded by
@@ -226,11 +232,11 @@ static uint64_t check(const unsigned char *data, size_t bytes) {
 
 /* Copies mapped weights to the GPU. */
 static int upload_weights(NAME_model *m, const char *path, const void *data, size_t bytes) {
-  if (check(data, bytes) != NAME_WEIGHTS_CHECK)
-    return fail(NAME_BAD_WEIGHTS, "%s: other weights than those of these kernels; take the tables.bin that came with them",
-                path);
+  if (check(data, bytes) != UPPER_WEIGHTS_CHECK)
+    return fail(UPPER_BAD_WEIGHTS,
+                "%s: other weights than those of these kernels; take the tables.bin that came with them", path);
   int status = enter(m);
-  if (status != NAME_OK) return status;
+  if (status != UPPER_OK) return status;
   result r = m->cu.allocate(&m->weights, bytes);
   if (r != 0) {
     m->weights = 0;
@@ -243,25 +249,25 @@ static int upload_weights(NAME_model *m, const char *path, const void *data, siz
 }
 
 static int read_weights(NAME_model *m, const char *path) {
-  if (NAME_WEIGHTS_BYTES == 0) return NAME_OK;
-  if (path == NULL) return fail(NAME_BAD_ARGUMENT, "NAME_create: no file of weights is named");
+  if (UPPER_WEIGHTS_BYTES == 0) return UPPER_OK;
+  if (path == NULL) return fail(UPPER_BAD_ARGUMENT, "NAME_create: no file of weights is named");
   int file = open(path, O_RDONLY);
   struct stat info;
   if (file < 0 || fstat(file, &info) != 0) {
-    int status = fail(NAME_BAD_WEIGHTS, "%s: cannot read the weights: %s", path, strerror(errno));
+    int status = fail(UPPER_BAD_WEIGHTS, "%s: cannot read the weights: %s", path, strerror(errno));
     if (file >= 0) close(file);
     return status;
   }
-  if (info.st_size < 0 || (uint64_t)info.st_size != NAME_WEIGHTS_BYTES) {
+  if (info.st_size < 0 || (uint64_t)info.st_size != UPPER_WEIGHTS_BYTES) {
     close(file);
-    return fail(NAME_BAD_WEIGHTS, "%s: %lld bytes, the weights of these kernels have %llu", path, (long long)info.st_size,
-                (unsigned long long)NAME_WEIGHTS_BYTES);
+    return fail(UPPER_BAD_WEIGHTS, "%s: %lld bytes, the weights of these kernels have %llu", path,
+                (long long)info.st_size, (unsigned long long)UPPER_WEIGHTS_BYTES);
   }
-  size_t bytes = (size_t)NAME_WEIGHTS_BYTES;
+  size_t bytes = (size_t)UPPER_WEIGHTS_BYTES;
   void *data = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, file, 0);
   int reason = errno;
   close(file);
-  if (data == MAP_FAILED) return fail(NAME_BAD_WEIGHTS, "%s: cannot map the weights: %s", path, strerror(reason));
+  if (data == MAP_FAILED) return fail(UPPER_BAD_WEIGHTS, "%s: cannot map the weights: %s", path, strerror(reason));
   int status = upload_weights(m, path, data, bytes);
   munmap(data, bytes);
   return status;
@@ -269,24 +275,24 @@ static int read_weights(NAME_model *m, const char *path) {
 
 int NAME_create(NAME_model **model, int device, const char *weights) {
   int capability = 0;
-  if (model == NULL) return fail(NAME_BAD_ARGUMENT, "NAME_create: no place for the model is given");
+  if (model == NULL) return fail(UPPER_BAD_ARGUMENT, "NAME_create: no place for the model is given");
   *model = NULL;
   NAME_model *m = calloc(1, sizeof *m);
-  if (m == NULL) return fail(NAME_NO_MEMORY, "NAME_create: out of memory");
+  if (m == NULL) return fail(UPPER_NO_MEMORY, "NAME_create: out of memory");
   atomic_flag_clear(&m->lock);
   int status = bind_driver(m);
-  if (status == NAME_OK) status = open_device(m, device, &capability);
-  if (status == NAME_OK && (status = enter(m)) == NAME_OK) {
+  if (status == UPPER_OK) status = open_device(m, device, &capability);
+  if (status == UPPER_OK && (status = enter(m)) == UPPER_OK) {
     status = load(m, capability);
     leave(m);
   }
-  if (status == NAME_OK) status = read_weights(m, weights);
-  if (status != NAME_OK) {
+  if (status == UPPER_OK) status = read_weights(m, weights);
+  if (status != UPPER_OK) {
     NAME_destroy(m);
     return status;
   }
   *model = m;
-  return NAME_OK;
+  return UPPER_OK;
 }
 
 void NAME_destroy(NAME_model *m) {
@@ -309,37 +315,39 @@ static uint64_t room(const NAME_place *p, int64_t batch) {
 }
 
 size_t NAME_workspace_bytes(int64_t batch) {
-  if (batch < 1 || batch > NAME_MAX_BATCH) return 0;
+  if (batch < 1 || batch > UPPER_MAX_BATCH) return 0;
   uint64_t bytes = 0;
-  for (int i = 0; i < NAME_BUFFERS; i++)
-    if (NAME_places[i].where == NAME_IN_WORKSPACE) bytes += room(&NAME_places[i], batch);
-  return bytes > 0 ? (size_t)bytes : NAME_ALIGN; /* 0 is the answer to a wrong batch */
+  for (int i = 0; i < UPPER_BUFFERS; i++)
+    if (NAME_places[i].where == UPPER_IN_WORKSPACE) bytes += room(&NAME_places[i], batch);
+  return bytes > 0 ? (size_t)bytes : UPPER_ALIGN; /* 0 is the answer to a wrong batch */
 }
 
 static int check_buffer(const char *what, const char *name, NAME_buffer b, uint64_t bytes) {
-  if (bytes == 0) return NAME_OK;
-  if (b.address == 0) return fail(NAME_BAD_ARGUMENT, "%s %s: no memory is given, %llu bytes are needed", what, name,
+  if (bytes == 0) return UPPER_OK;
+  if (b.address == 0) return fail(UPPER_BAD_ARGUMENT, "%s %s: no memory is given, %llu bytes are needed", what, name,
                                   (unsigned long long)bytes);
   if (b.bytes < bytes)
-    return fail(NAME_BAD_ARGUMENT, "%s %s: the buffer has %llu bytes, %llu are needed", what, name,
+    return fail(UPPER_BAD_ARGUMENT, "%s %s: the buffer has %llu bytes, %llu are needed", what, name,
                 (unsigned long long)b.bytes, (unsigned long long)bytes);
-  if (b.address % NAME_ALIGN != 0)
-    return fail(NAME_BAD_ARGUMENT, "%s %s: the address %#llx is not a multiple of %d", what, name,
-                (unsigned long long)b.address, NAME_ALIGN);
-  return NAME_OK;
+  if (b.address % UPPER_ALIGN != 0)
+    return fail(UPPER_BAD_ARGUMENT, "%s %s: the address %#llx is not a multiple of %d", what, name,
+                (unsigned long long)b.address, UPPER_ALIGN);
+  return UPPER_OK;
 }
 
 static int check_args(const NAME_args *a) {
-  if (a == NULL) return fail(NAME_BAD_ARGUMENT, "no arguments are given");
-  if (a->batch < 1 || a->batch > NAME_MAX_BATCH)
-    return fail(NAME_BAD_ARGUMENT, "a batch of %lld samples: 1 to %d can be run", (long long)a->batch, NAME_MAX_BATCH);
-  if ((a->inputs == NULL && NAME_INPUTS > 0) || (a->outputs == NULL && NAME_OUTPUTS > 0))
-    return fail(NAME_BAD_ARGUMENT, "no inputs or no outputs are given: there are %d and %d", NAME_INPUTS, NAME_OUTPUTS);
+  if (a == NULL) return fail(UPPER_BAD_ARGUMENT, "no arguments are given");
+  if (a->batch < 1 || a->batch > UPPER_MAX_BATCH)
+    return fail(UPPER_BAD_ARGUMENT, "a batch of %lld samples: 1 to %d can be run", (long long)a->batch,
+                UPPER_MAX_BATCH);
+  if ((a->inputs == NULL && UPPER_INPUTS > 0) || (a->outputs == NULL && UPPER_OUTPUTS > 0))
+    return fail(UPPER_BAD_ARGUMENT, "no inputs or no outputs are given: there are %d and %d", UPPER_INPUTS,
+                UPPER_OUTPUTS);
   int status = check_buffer("the", "workspace", a->workspace, NAME_workspace_bytes(a->batch));
-  for (int i = 0; i < NAME_INPUTS && status == NAME_OK; i++)
+  for (int i = 0; i < UPPER_INPUTS && status == UPPER_OK; i++)
     status = check_buffer("input", NAME_input_list[i].name, a->inputs[i],
                           NAME_input_list[i].bytes * (uint64_t)a->batch);
-  for (int i = 0; i < NAME_OUTPUTS && status == NAME_OK; i++)
+  for (int i = 0; i < UPPER_OUTPUTS && status == UPPER_OK; i++)
     status = check_buffer("output", NAME_output_list[i].name, a->outputs[i],
                           NAME_output_list[i].bytes * (uint64_t)a->batch);
   return status;
@@ -367,10 +375,10 @@ static int take(NAME_model *m, NAME_buffer w, int *slot) {
   if (!overlaps && *slot >= 0) m->busy[*slot] = w;
   unlock(m);
   if (overlaps)
-    return fail(NAME_BUSY, "another thread is in a run on the same workspace (%#llx, %llu bytes): give each its own",
+    return fail(UPPER_BUSY, "another thread is in a run on the same workspace (%#llx, %llu bytes): give each its own",
                 (unsigned long long)w.address, (unsigned long long)w.bytes);
-  if (*slot < 0) return fail(NAME_BUSY, "%d threads are in runs of this model, which is the most", MAX_RUNS);
-  return NAME_OK;
+  if (*slot < 0) return fail(UPPER_BUSY, "%d threads are in runs of this model, which is the most", MAX_RUNS);
+  return UPPER_OK;
 }
 
 static void give_back(NAME_model *m, int slot) {
@@ -382,16 +390,16 @@ static void give_back(NAME_model *m, int slot) {
 /* Finds the addresses of all buffers. */
 static void locate(const NAME_model *m, const NAME_args *a, uint64_t *at) {
   uint64_t next = a->workspace.address;
-  for (int i = 0; i < NAME_BUFFERS; i++) {
+  for (int i = 0; i < UPPER_BUFFERS; i++) {
     const NAME_place *p = &NAME_places[i];
     switch (p->where) {
-    case NAME_IN_WEIGHTS:
+    case UPPER_IN_WEIGHTS:
       at[i] = m->weights;
       break;
-    case NAME_IN_INPUT:
+    case UPPER_IN_INPUT:
       at[i] = a->inputs[p->index].address;
       break;
-    case NAME_IN_OUTPUT:
+    case UPPER_IN_OUTPUT:
       at[i] = a->outputs[p->index].address;
       break;
     default:
@@ -404,15 +412,15 @@ static void locate(const NAME_model *m, const NAME_args *a, uint64_t *at) {
 /* Launches one kernel on samples from..from+samples-1. */
 static int launch(const NAME_model *m, void *stream, const NAME_launch *l, const uint64_t *at, int64_t from,
                   int64_t samples) {
-  uint64_t value[NAME_MAX_ARGUMENTS + 1];
-  void *list[NAME_MAX_ARGUMENTS + 1];
+  uint64_t value[UPPER_MAX_ARGUMENTS + 1];
+  void *list[UPPER_MAX_ARGUMENTS + 1];
   for (int i = 0; i < l->count; i++) {
     const NAME_argument *a = &NAME_arguments[l->first + i];
     list[i] = &value[i];
     if (a->buffer >= 0) {
       const NAME_place *p = &NAME_places[a->buffer];
       value[i] = at[a->buffer] + (uint64_t)a->offset;
-      if (p->where != NAME_IN_WEIGHTS) value[i] += (uint64_t)from * p->bytes;
+      if (p->where != UPPER_IN_WEIGHTS) value[i] += (uint64_t)from * p->bytes;
       continue;
     }
     value[i] = a->value + (uint64_t)a->per_sample * (uint64_t)samples;
@@ -425,33 +433,33 @@ static int launch(const NAME_model *m, void *stream, const NAME_launch *l, const
   }
   result r = m->cu.launch(m->kernel[l->kernel], (unsigned)x, (unsigned)y, 1, l->threads, 1, 1, l->shared, stream, list,
                           NULL);
-  return r == 0 ? NAME_OK : failed(m, NAME_kernel_list[l->kernel].name, "cuLaunchKernel", r);
+  return r == 0 ? UPPER_OK : failed(m, NAME_kernel_list[l->kernel].name, "cuLaunchKernel", r);
 }
 
 static int launch_all(const NAME_model *m, void *stream, const NAME_args *a) {
-  uint64_t at[NAME_BUFFERS + 1];
+  uint64_t at[UPPER_BUFFERS + 1];
   locate(m, a, at);
-  for (int i = 0; i < NAME_LAUNCHES; i++) {
+  for (int i = 0; i < UPPER_LAUNCHES; i++) {
     const NAME_launch *l = &NAME_launches[i];
     for (int64_t from = 0; from < a->batch; from += l->max_samples) {
       int64_t samples = a->batch - from < l->max_samples ? a->batch - from : l->max_samples;
       int status = launch(m, stream, l, at, from, samples);
-      if (status != NAME_OK) return status;
+      if (status != UPPER_OK) return status;
     }
   }
-  for (int i = 0; i < NAME_COPIES; i++) {
+  for (int i = 0; i < UPPER_COPIES; i++) {
     const NAME_copy *c = &NAME_copies[i];
     size_t bytes = NAME_output_list[c->output].bytes * (size_t)a->batch;
     result r = bytes == 0 ? 0 : m->cu.copy(a->outputs[c->output].address, at[c->buffer], bytes, stream);
     if (r != 0) return failed(m, NAME_output_list[c->output].name, "cuMemcpyDtoDAsync", r);
   }
-  return NAME_OK;
+  return UPPER_OK;
 }
 
 int NAME_run(NAME_model *m, void *stream, const NAME_args *a) {
   int slot, status = check_args(a);
-  if (status != NAME_OK || (status = take(m, a->workspace, &slot)) != NAME_OK) return status;
-  if ((status = enter(m)) == NAME_OK) {
+  if (status != UPPER_OK || (status = take(m, a->workspace, &slot)) != UPPER_OK) return status;
+  if ((status = enter(m)) == UPPER_OK) {
     status = launch_all(m, stream, a);
     leave(m);
   }
@@ -466,21 +474,21 @@ static int capture(NAME_graph *g, void *stream, const NAME_args *a) {
   if (r != 0) return failed(m, "", "cuStreamBeginCapture", r);
   int status = NAME_run(m, stream, a);
   r = m->cu.capture_end(stream, &g->graph); /* in any case, since the stream captures */
-  if (status == NAME_OK && r != 0) status = failed(m, "", "cuStreamEndCapture", r);
-  if (status == NAME_OK && (r = m->cu.graph_instantiate(&g->exec, g->graph, 0)) != 0)
+  if (status == UPPER_OK && r != 0) status = failed(m, "", "cuStreamEndCapture", r);
+  if (status == UPPER_OK && (r = m->cu.graph_instantiate(&g->exec, g->graph, 0)) != 0)
     status = failed(m, "", "cuGraphInstantiate", r);
   return status;
 }
 
 int NAME_graph_create(NAME_graph **graph, NAME_model *m, const NAME_args *a) {
-  if (graph == NULL) return fail(NAME_BAD_ARGUMENT, "NAME_graph_create: no place for the graph is given");
+  if (graph == NULL) return fail(UPPER_BAD_ARGUMENT, "NAME_graph_create: no place for the graph is given");
   *graph = NULL;
   NAME_graph *g = calloc(1, sizeof *g);
-  if (g == NULL) return fail(NAME_NO_MEMORY, "NAME_graph_create: out of memory");
+  if (g == NULL) return fail(UPPER_NO_MEMORY, "NAME_graph_create: out of memory");
   g->model = m;
   void *stream = NULL;
   int status = enter(m);
-  if (status == NAME_OK) {
+  if (status == UPPER_OK) {
     result r = m->cu.stream_create(&stream, STREAM_NON_BLOCKING);
     if (r != 0) {
       status = failed(m, "", "cuStreamCreate", r);
@@ -490,25 +498,25 @@ int NAME_graph_create(NAME_graph **graph, NAME_model *m, const NAME_args *a) {
     }
     leave(m);
   }
-  if (status != NAME_OK) {
+  if (status != UPPER_OK) {
     NAME_graph_destroy(g);
     return status;
   }
   *graph = g;
-  return NAME_OK;
+  return UPPER_OK;
 }
 
 int NAME_graph_run(NAME_graph *g, void *stream) {
   int status = enter(g->model);
-  if (status != NAME_OK) return status;
+  if (status != UPPER_OK) return status;
   result r = g->model->cu.graph_launch(g->exec, stream);
   leave(g->model);
-  return r == 0 ? NAME_OK : failed(g->model, "", "cuGraphLaunch", r);
+  return r == 0 ? UPPER_OK : failed(g->model, "", "cuGraphLaunch", r);
 }
 
 void NAME_graph_destroy(NAME_graph *g) {
   if (g == NULL) return;
-  if (enter(g->model) == NAME_OK) {
+  if (enter(g->model) == UPPER_OK) {
     if (g->exec != NULL) (void)g->model->cu.graph_exec_destroy(g->exec);
     if (g->graph != NULL) (void)g->model->cu.graph_destroy(g->graph);
     leave(g->model);
@@ -516,41 +524,49 @@ void NAME_graph_destroy(NAME_graph *g) {
   free(g);
 }
 
+int NAME_wait(NAME_model *m, void *stream) {
+  int status = enter(m);
+  if (status != UPPER_OK) return status;
+  result r = m->cu.stream_wait(stream);
+  leave(m);
+  return r == 0 ? UPPER_OK : failed(m, "", "cuStreamSynchronize", r);
+}
+
 int NAME_allocate(NAME_model *m, size_t bytes, NAME_buffer *b) {
   int status = enter(m);
-  if (status != NAME_OK) return status;
+  if (status != UPPER_OK) return status;
   b->bytes = bytes > 0 ? bytes : 1;
   result r = m->cu.allocate(&b->address, b->bytes);
   leave(m);
-  return r == 0 ? NAME_OK : failed(m, "", "cuMemAlloc", r);
+  return r == 0 ? UPPER_OK : failed(m, "", "cuMemAlloc", r);
 }
 
 int NAME_release(NAME_model *m, NAME_buffer b) {
   int status = enter(m);
-  if (status != NAME_OK) return status;
+  if (status != UPPER_OK) return status;
   result r = m->cu.release(b.address);
   leave(m);
-  return r == 0 ? NAME_OK : failed(m, "", "cuMemFree", r);
+  return r == 0 ? UPPER_OK : failed(m, "", "cuMemFree", r);
 }
 
 int NAME_upload(NAME_model *m, NAME_buffer to, const void *from, size_t bytes) {
   if (bytes > to.bytes)
-    return fail(NAME_BAD_ARGUMENT, "NAME_upload: %llu bytes for a buffer of %llu", (unsigned long long)bytes,
+    return fail(UPPER_BAD_ARGUMENT, "NAME_upload: %llu bytes for a buffer of %llu", (unsigned long long)bytes,
                 (unsigned long long)to.bytes);
   int status = enter(m);
-  if (status != NAME_OK) return status;
+  if (status != UPPER_OK) return status;
   result r = bytes == 0 ? 0 : m->cu.upload(to.address, from, bytes);
   leave(m);
-  return r == 0 ? NAME_OK : failed(m, "", "cuMemcpyHtoD", r);
+  return r == 0 ? UPPER_OK : failed(m, "", "cuMemcpyHtoD", r);
 }
 
 int NAME_download(NAME_model *m, void *to, NAME_buffer from, size_t bytes) {
   if (bytes > from.bytes)
-    return fail(NAME_BAD_ARGUMENT, "NAME_download: %llu bytes of a buffer of %llu", (unsigned long long)bytes,
+    return fail(UPPER_BAD_ARGUMENT, "NAME_download: %llu bytes of a buffer of %llu", (unsigned long long)bytes,
                 (unsigned long long)from.bytes);
   int status = enter(m);
-  if (status != NAME_OK) return status;
+  if (status != UPPER_OK) return status;
   result r = bytes == 0 ? 0 : m->cu.download(to, from.address, bytes);
   leave(m);
-  return r == 0 ? NAME_OK : failed(m, "", "cuMemcpyDtoH", r);
+  return r == 0 ? UPPER_OK : failed(m, "", "cuMemcpyDtoH", r);
 }

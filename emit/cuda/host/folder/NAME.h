@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * NAME: a neural network on a GPU. See README.md.
  *
- * Functions return NAME_OK or another status; NAME_last_error then has a line on the cause. All of them can be called
+ * Functions return UPPER_OK or another status; NAME_last_error then has a line on the cause. All of them can be called
  * from any thread, and none keeps what its arguments point to, but for NAME_graph_create. */
-#ifndef NAME_H
-#define NAME_H
+#ifndef UPPER_H
+#define UPPER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,28 +13,28 @@
 extern "C" {
 #endif
 
-#define NAME_ABI_VERSION 1
-#define NAME_INPUTS @INPUTS@
-#define NAME_OUTPUTS @OUTPUTS@
+#define UPPER_ABI_VERSION 1
+#define UPPER_INPUTS @INPUTS@
+#define UPPER_OUTPUTS @OUTPUTS@
 /* The most samples of a run, and the alignment of its buffers in bytes. */
-#define NAME_MAX_BATCH @MAXBATCH@
-#define NAME_ALIGN @ALIGN@
+#define UPPER_MAX_BATCH @MAXBATCH@
+#define UPPER_ALIGN @ALIGN@
 
 #if defined(__GNUC__)
-#define NAME_API __attribute__((visibility("default")))
+#define UPPER_API __attribute__((visibility("default")))
 #else
-#define NAME_API
+#define UPPER_API
 #endif
 
 enum NAME_status {
-  NAME_OK,
-  NAME_BAD_ARGUMENT, /* nothing was launched */
-  NAME_NO_GPU,       /* no driver, or no GPU */
-  NAME_OLD_DRIVER,   /* the driver is too old for the code, or the GPU is */
-  NAME_BAD_WEIGHTS,  /* the file is not the one of these kernels */
-  NAME_BUSY,         /* another thread is in a run on the same workspace: nothing was launched */
-  NAME_NO_MEMORY,
-  NAME_FAILED /* the driver reports an error */
+  UPPER_OK,
+  UPPER_BAD_ARGUMENT, /* nothing was launched */
+  UPPER_NO_GPU,       /* no driver, or no GPU */
+  UPPER_OLD_DRIVER,   /* the driver is too old for the code, or the GPU is */
+  UPPER_BAD_WEIGHTS,  /* the file is not the one of these kernels */
+  UPPER_BUSY,         /* another thread is in a run on the same workspace: nothing was launched */
+  UPPER_NO_MEMORY,
+  UPPER_FAILED /* the driver reports an error */
 };
 
 /* An input or output of one sample. */
@@ -55,8 +55,8 @@ typedef struct NAME_buffer {
 typedef struct NAME_model NAME_model;
 typedef struct NAME_graph NAME_graph;
 
-/* What a run computes: batch samples, from NAME_INPUTS buffers to NAME_OUTPUTS buffers. workspace is scratch memory of
- * NAME_workspace_bytes(batch) bytes, of one run at a time. Every buffer begins at a multiple of NAME_ALIGN. */
+/* What a run computes: batch samples, from UPPER_INPUTS buffers to UPPER_OUTPUTS buffers. workspace is scratch memory
+ * of NAME_workspace_bytes(batch) bytes, of one run at a time. Every buffer begins at a multiple of UPPER_ALIGN. */
 typedef struct NAME_args {
   int64_t batch;
   const NAME_buffer *inputs;
@@ -64,41 +64,44 @@ typedef struct NAME_args {
   NAME_buffer workspace;
 } NAME_args;
 
-/* NAME_ABI_VERSION of the library. */
-NAME_API int NAME_abi_version(void);
+/* UPPER_ABI_VERSION of the library. */
+UPPER_API int NAME_abi_version(void);
 
 /* Input or output i; NULL beyond the last. */
-NAME_API const NAME_array *NAME_input(int i);
-NAME_API const NAME_array *NAME_output(int i);
+UPPER_API const NAME_array *NAME_input(int i);
+UPPER_API const NAME_array *NAME_output(int i);
 
 /* Opens GPU number device, loads the kernels, and copies the file of weights (tables.bin) to the GPU. */
-NAME_API int NAME_create(NAME_model **model, int device, const char *weights);
+UPPER_API int NAME_create(NAME_model **model, int device, const char *weights);
 /* Gives everything back; all runs must have ended. NULL is allowed. */
-NAME_API void NAME_destroy(NAME_model *model);
+UPPER_API void NAME_destroy(NAME_model *model);
 
 /* What is loaded, such as "cubin sm_90". */
-NAME_API const char *NAME_code(const NAME_model *model);
+UPPER_API const char *NAME_code(const NAME_model *model);
 
-/* Bytes of the workspace of a run; 0 if the batch is not 1 to NAME_MAX_BATCH. */
-NAME_API size_t NAME_workspace_bytes(int64_t batch);
+/* Bytes of the workspace of a run; 0 if the batch is not 1 to UPPER_MAX_BATCH. */
+UPPER_API size_t NAME_workspace_bytes(int64_t batch);
 
 /* Launches the kernels on a CUstream (or cudaStream_t; NULL is the default stream) and returns before they end. It
  * allocates nothing and waits for nothing, so that it can be captured. */
-NAME_API int NAME_run(NAME_model *model, void *stream, const NAME_args *args);
+UPPER_API int NAME_run(NAME_model *model, void *stream, const NAME_args *args);
+
+/* Waits until everything that was launched on a stream has ended. */
+UPPER_API int NAME_wait(NAME_model *model, void *stream);
 
 /* A run on buffers that stay as they are, captured once and launched as a whole. */
-NAME_API int NAME_graph_create(NAME_graph **graph, NAME_model *model, const NAME_args *args);
-NAME_API int NAME_graph_run(NAME_graph *graph, void *stream);
-NAME_API void NAME_graph_destroy(NAME_graph *graph);
+UPPER_API int NAME_graph_create(NAME_graph **graph, NAME_model *model, const NAME_args *args);
+UPPER_API int NAME_graph_run(NAME_graph *graph, void *stream);
+UPPER_API void NAME_graph_destroy(NAME_graph *graph);
 
 /* Device memory for programs that have no other means; upload and download wait for the default stream. */
-NAME_API int NAME_allocate(NAME_model *model, size_t bytes, NAME_buffer *buffer);
-NAME_API int NAME_release(NAME_model *model, NAME_buffer buffer);
-NAME_API int NAME_upload(NAME_model *model, NAME_buffer to, const void *from, size_t bytes);
-NAME_API int NAME_download(NAME_model *model, void *to, NAME_buffer from, size_t bytes);
+UPPER_API int NAME_allocate(NAME_model *model, size_t bytes, NAME_buffer *buffer);
+UPPER_API int NAME_release(NAME_model *model, NAME_buffer buffer);
+UPPER_API int NAME_upload(NAME_model *model, NAME_buffer to, const void *from, size_t bytes);
+UPPER_API int NAME_download(NAME_model *model, void *to, NAME_buffer from, size_t bytes);
 
 /* What went wrong in the last call of this thread that failed. */
-NAME_API const char *NAME_last_error(void);
+UPPER_API const char *NAME_last_error(void);
 
 #ifdef __cplusplus
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What NAME.c is told by NAME_kernels.c: code, launches, buffers. */
-#ifndef NAME_KERNELS_H
-#define NAME_KERNELS_H
+#ifndef UPPER_KERNELS_H
+#define UPPER_KERNELS_H
 
 #include "NAME.h"
 
-#define NAME_KERNELS @KERNELS@
-#define NAME_LAUNCHES @LAUNCHES@
-#define NAME_BUFFERS @BUFFERS@
-#define NAME_COPIES @COPIES@
-#define NAME_IMAGES @IMAGES@
-#define NAME_MAX_ARGUMENTS @MAXARGS@
+#define UPPER_KERNELS @KERNELS@
+#define UPPER_LAUNCHES @LAUNCHES@
+#define UPPER_BUFFERS @BUFFERS@
+#define UPPER_COPIES @COPIES@
+#define UPPER_IMAGES @IMAGES@
+#define UPPER_MAX_ARGUMENTS @MAXARGS@
 
 /* The file of weights. */
-#define NAME_WEIGHTS_BYTES UINT64_C(@WEIGHTS@)
-#define NAME_WEIGHTS_CHECK UINT64_C(@CHECK@)
+#define UPPER_WEIGHTS_BYTES UINT64_C(@WEIGHTS@)
+#define UPPER_WEIGHTS_CHECK UINT64_C(@CHECK@)
 
 /* Code for GPUs. Those that a GPU takes are tried in order. */
 typedef struct NAME_image {
@@ -52,7 +52,7 @@ typedef struct NAME_launch {
 } NAME_launch;
 
 /* Where a buffer lies. */
-enum { NAME_IN_WEIGHTS, NAME_IN_WORKSPACE, NAME_IN_INPUT, NAME_IN_OUTPUT };
+enum { UPPER_IN_WEIGHTS, UPPER_IN_WORKSPACE, UPPER_IN_INPUT, UPPER_IN_OUTPUT };
 typedef struct NAME_place {
   uint64_t bytes; /* of a sample; of the weights as a whole */
   int where, index;

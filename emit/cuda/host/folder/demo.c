@@ -27,8 +27,10 @@ static double element(const NAME_array *a, const unsigned char *data, size_t i) 
   uint64_t bits = 0;
   memcpy(&bits, data + i * (size_t)(width / 8), (size_t)(width / 8));
   if (t[0] == 'u') return (double)bits;
-  if (t[0] == 'i') return (double)(int64_t)(width < 64 ? (bits ^ (UINT64_C(1) << (width - 1))) - (UINT64_C(1) << (width - 1))
-                                                       : bits);
+  if (t[0] == 'i') {
+    uint64_t sign = UINT64_C(1) << (width - 1);
+    return (double)(int64_t)((bits ^ sign) - sign);
+  }
   if (strcmp(t, "f16") == 0) {
     int exponent = (int)(bits >> 10 & 31), fraction = (int)(bits & 1023);
     double v = exponent == 31 ? (fraction ? NAN : INFINITY)
@@ -49,7 +51,8 @@ static size_t elements(const NAME_array *a) {
 }
 
 /* Prints the first values of the first sample, and what differs from the reference, of which there may be none. */
-static int show(const NAME_array *a, const unsigned char *have, const unsigned char *want, int64_t samples, double part) {
+static int show(const NAME_array *a, const unsigned char *have, const unsigned char *want, int64_t samples,
+                double part) {
   size_t n = elements(a), wrong = 0;
   double most = 0;
   printf("%s (%s):", a->name, a->type);
@@ -99,33 +102,33 @@ static unsigned char *read_file(const char *path, size_t *bytes) {
 /* Runs the samples of a file. */
 static int run(NAME_model *m, const char *path, const unsigned char *at, const unsigned char *end) {
   uint64_t head[2] = {0, 0};
-  double parts[NAME_OUTPUTS + 1] = {0};
-  NAME_buffer in[NAME_INPUTS + 1], out[NAME_OUTPUTS + 1];
+  double parts[UPPER_OUTPUTS + 1] = {0};
+  NAME_buffer in[UPPER_INPUTS + 1], out[UPPER_OUTPUTS + 1];
   NAME_args args = {0, in, out, {0, 0}};
   const unsigned char *p = next(&at, end, sizeof head);
   if (p != NULL) memcpy(head, p, sizeof head);
-  if (p != NULL && (p = next(&at, end, NAME_OUTPUTS * sizeof parts[0])) != NULL)
-    memcpy(parts, p, NAME_OUTPUTS * sizeof parts[0]);
-  if (p == NULL || head[0] < 1 || head[0] > NAME_MAX_BATCH) {
+  if (p != NULL && (p = next(&at, end, UPPER_OUTPUTS * sizeof parts[0])) != NULL)
+    memcpy(parts, p, UPPER_OUTPUTS * sizeof parts[0]);
+  if (p == NULL || head[0] < 1 || head[0] > UPPER_MAX_BATCH) {
     fprintf(stderr, "demo: %s holds no samples of this model\n", path);
     return 1;
   }
   args.batch = (int64_t)head[0];
   int status = NAME_allocate(m, NAME_workspace_bytes(args.batch), &args.workspace);
-  for (int i = 0; i < NAME_INPUTS && status == NAME_OK; i++) {
+  for (int i = 0; i < UPPER_INPUTS && status == UPPER_OK; i++) {
     size_t bytes = NAME_input(i)->bytes * (size_t)args.batch;
     if ((p = next(&at, end, bytes)) == NULL) {
       fprintf(stderr, "demo: %s is too short for %lld samples\n", path, (long long)args.batch);
       return 1;
     }
     status = NAME_allocate(m, bytes, &in[i]);
-    if (status == NAME_OK) status = NAME_upload(m, in[i], p, bytes);
+    if (status == UPPER_OK) status = NAME_upload(m, in[i], p, bytes);
   }
-  for (int i = 0; i < NAME_OUTPUTS && status == NAME_OK; i++)
+  for (int i = 0; i < UPPER_OUTPUTS && status == UPPER_OK; i++)
     status = NAME_allocate(m, NAME_output(i)->bytes * (size_t)args.batch, &out[i]);
-  if (status == NAME_OK) status = NAME_run(m, NULL, &args);
+  if (status == UPPER_OK) status = NAME_run(m, NULL, &args);
   int wrong = 0;
-  for (int i = 0; i < NAME_OUTPUTS && status == NAME_OK; i++) {
+  for (int i = 0; i < UPPER_OUTPUTS && status == UPPER_OK; i++) {
     const NAME_array *a = NAME_output(i);
     size_t bytes = a->bytes * (size_t)args.batch;
     const unsigned char *want = head[1] ? next(&at, end, bytes) : NULL;
@@ -135,17 +138,17 @@ static int run(NAME_model *m, const char *path, const unsigned char *at, const u
       return 1;
     }
     status = NAME_download(m, have, out[i], bytes);
-    if (status == NAME_OK) wrong |= show(a, have, want, args.batch, parts[i]);
+    if (status == UPPER_OK) wrong |= show(a, have, want, args.batch, parts[i]);
     free(have);
   }
-  return status == NAME_OK ? wrong : refused(status);
+  return status == UPPER_OK ? wrong : refused(status);
 }
 
 int main(int argc, char **argv) {
   const char *samples = argc > 2 ? argv[2] : "samples.bin", *weights = argc > 3 ? argv[3] : "tables.bin";
   NAME_model *m;
   int status = NAME_create(&m, argc > 1 ? atoi(argv[1]) : 0, weights);
-  if (status != NAME_OK) return refused(status);
+  if (status != UPPER_OK) return refused(status);
   printf("%s\n", NAME_code(m));
   size_t bytes = 0;
   unsigned char *data = read_file(samples, &bytes);

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !long
+
+package host_test
+
+// folders are the models that run.
+func folders() []model {
+	return []model{
+		{example: "digits-mlp", archs: []string{"sm_80", "sm_90"}},
+		{example: "digits-qdq-mlp", plan: "default"},
+	}
+}
