@@ -17,6 +17,8 @@ type Design struct {
 	Name, Version string
 	// Stage is that of the graph: codes of a quantized one are those of a plan, integers of a float one its own.
 	Stage ir.Stage
+	// GPU is the one for which times are predicted.
+	GPU string
 	// Source is the translation unit with all kernels.
 	Source string
 	// Tables holds all constants; buffer 0 of every run has these bytes.
@@ -80,6 +82,11 @@ type Unit struct {
 	// of a group, the arithmetic operations of its nodes in floats, as generic.Program.Flops counts them.
 	Bytes int64 `json:"bytes"`
 	Flops int64 `json:"flops"`
+	// Floor and Predicted are seconds on the GPU that Design.GPU names, for one sample: what bytes and flops take at its
+	// rates, those of the instruction Ceiling; and what is expected with launch and grid. Neither is measured.
+	Floor     float64 `json:"floor_s"`
+	Predicted float64 `json:"predicted_s"`
+	Ceiling   string  `json:"ceiling"`
 	// Notes say why no kernel of the library runs, and why a value got a kernel of its own.
 	Notes []string `json:"notes,omitempty"`
 }

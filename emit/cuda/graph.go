@@ -29,6 +29,8 @@ type Options struct {
 	BatchInvariant bool
 	// Generic uses no kernel of the library.
 	Generic bool
+	// AllowSlow takes sums of more than SlowFlops operations by a thread a result.
+	AllowSlow bool
 }
 
 // defaultArch is the architecture whose sizes guide where none is named.
@@ -64,7 +66,8 @@ func EmitGroups(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &emitter{d: &Design{Name: g.Name, Version: o.Version, Stage: g.Stage}, at: map[*ir.Node]place{},
+	d := &Design{Name: g.Name, Version: o.Version, Stage: g.Stage, GPU: cuda.PeakOf(target.Arch).GPU}
+	e := &emitter{d: d, at: map[*ir.Node]place{},
 		tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic}
 	e.buffer("tables", 0)
 	for _, n := range g.In {
@@ -76,6 +79,9 @@ func EmitGroups(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
 		if err := e.group(group); err != nil {
 			errs = append(errs, asDiag(group.Anchor, err))
 		}
+	}
+	if !o.AllowSlow {
+		errs = append(errs, e.refuseSlow()...)
 	}
 	if err := errs.Err(); err != nil {
 		return nil, err
@@ -121,6 +127,7 @@ type emitter struct {
 	generic   bool
 	instances []cuda.Instance // kernels of the library
 	users     []string        // comments on which node runs which of them
+	slow      []slow
 }
 
 func (e *emitter) buffer(name string, bytes int64) int {
@@ -175,6 +182,7 @@ func (e *emitter) group(g *ir.Group) error {
 	if err != nil {
 		return err
 	}
+	e.check(g, why)
 	if len(c.kernels.Steps) > 0 {
 		e.groups++
 	}
@@ -182,12 +190,11 @@ func (e *emitter) group(g *ir.Group) error {
 	if why != "" {
 		notes = append(notes, "no kernel of the library: "+why)
 	}
-	e.own(g, c, append(notes, c.kernels.Notes...))
-	return nil
+	return e.own(g, c, append(notes, c.kernels.Notes...))
 }
 
 // own appends the kernels that were made for g, the first of them with notes.
-func (e *emitter) own(g *ir.Group, c *compiled, notes []string) {
+func (e *emitter) own(g *ir.Group, c *compiled, notes []string) error {
 	var inputs []int
 	for _, a := range g.Inputs {
 		inputs = append(inputs, e.at[a].refs()...)
@@ -222,9 +229,13 @@ func (e *emitter) own(g *ir.Group, c *compiled, notes []string) {
 			p := s.Kernel.Params[k]
 			u.Bytes += p.Stride * int64(p.Type.Bytes())
 		}
+		if err := e.predict(&u, nil); err != nil {
+			return err
+		}
 		e.kernels = append(e.kernels, s.Kernel)
 		e.d.Units = append(e.d.Units, u)
 	}
+	return nil
 }
 
 // results gives the outputs of g their places, and returns the buffers that its kernels write: those of results that

@@ -9,6 +9,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/ir"
+	"lathe/ir/op/walk"
 )
 
 // library makes the units of g by kernels of the library, as the CUDA column of its anchor says. ok is false, with the
@@ -40,6 +41,9 @@ func (e *emitter) library(g *ir.Group) (ok bool, why string, err error) {
 		}
 		if i == 0 {
 			unit.Notes, unit.Flops = slices.Clone(u.Notes), flops(g, nil)
+		}
+		if err := e.predict(&unit, &c.Instance); err != nil {
+			return false, "", err
 		}
 		e.d.Units = append(e.d.Units, unit)
 	}
@@ -95,4 +99,21 @@ func (e *emitter) call(g *ir.Group, c cuda.Call, operands []Arg) (Unit, error) {
 		e.users = append(e.users, user)
 	}
 	return u, nil
+}
+
+// predict says how long a unit takes on one sample; of is nil where the kernel was made for its group.
+func (e *emitter) predict(u *Unit, of *cuda.Instance) error {
+	peak := cuda.PeakOf(e.target.Arch)
+	c := peak.Scalar()
+	if of != nil {
+		var err error
+		if c, err = peak.CeilingOf(*of, e.target.Arch); err != nil {
+			return err
+		}
+	} else if u.Flops > 8*int64(walk.Size(u.Shape)) { // sums
+		c = peak.Single()
+	}
+	u.Ceiling, u.Floor = c.Instruction, peak.Floor(u.Bytes, u.Flops, c)
+	u.Predicted = peak.Predict(u.Bytes, u.Flops, int64(u.Grid(1)[0]), c)
+	return nil
 }

@@ -24,6 +24,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/lower"
+	"lathe/lower/fuse"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/record"
 	"lathe/sim/nvrtc"
@@ -37,15 +38,18 @@ type cudaFlags struct {
 	samples   int
 	invariant bool
 	precision precisionFlags
+	explain   bool
+	slow      bool
 }
 
 func (a *App) emitCUDA() *cobra.Command {
 	var e cudaFlags
 	c := &cobra.Command{Use: "emit-cuda MODEL -o DIR", Short: "compile a model to CUDA kernels",
-		Long: "Compiles a model to a folder of CUDA kernels, one or a few per node: kernels.cu, constants,\n" +
-			"machine code for each architecture, PTX for every GPU from sm_80 on, report.json with launches,\n" +
-			"buffers, registers and floors, and what runs them: a C library, a demo and a Python module, which make\n" +
-			"builds without CUDA. Without --plan and --calibrate the model is compiled as imported, in float.",
+		Long: "Compiles a model to a folder of CUDA kernels, each for as many nodes as it can take:\n" +
+			"kernels.cu, constants, machine code for each architecture, PTX for every GPU from sm_80 on,\n" +
+			"report.json with launches, buffers, registers and floors, and what runs them: a C library, a demo\n" +
+			"and a Python module, which make builds without CUDA. Without --plan and --calibrate the model is\n" +
+			"compiled in floats, bf16 unless --act says otherwise.",
 		Example: "  emit-cuda model.onnx -o out/ --arch sm_90", Args: exactly("MODEL")}
 	e.add(c, true)
 	asImported(c)
@@ -54,7 +58,10 @@ func (a *App) emitCUDA() *cobra.Command {
 	c.Flags().StringSliceVar(&e.archs, "arch", kernels.ArchNames(), "GPU architectures")
 	c.Flags().IntVar(&e.samples, "samples", 1, "choose kernels for this many samples at a time")
 	c.Flags().BoolVar(&e.invariant, "batch-invariant", false, invariantUsage)
-	e.precision.add(c)
+	e.precision.add(c, "bf16")
+	c.Flags().BoolVar(&e.explain, "explain", false,
+		"print for each kernel what it computes, its floor and predicted time, and why it ends where it ends")
+	c.Flags().BoolVar(&e.slow, "allow-slow", false, "emit sums of products that get one thread a result")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitKernels(c, &e, args[0]) }
 	return a.withJSON(c)
 }
@@ -70,7 +77,8 @@ const invariantUsage = "give a sample the same bits in every batch"
 
 // options are those of the emission; with a single architecture its sizes guide the choice of kernels.
 func (e *cudaFlags) options() cuda.Options {
-	o := cuda.Options{Version: Version, Samples: e.samples, BatchInvariant: e.invariant}
+	o := cuda.Options{Version: Version, Samples: e.samples, BatchInvariant: e.invariant,
+		AllowSlow: e.slow}
 	if len(e.archs) == 1 {
 		o.Arch = e.archs[0]
 	}
@@ -101,7 +109,7 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	g, d, err := a.kernels(c.Context(), source, precision, e.options())
+	g, d, borders, err := a.kernels(c.Context(), source, precision, e.options())
 	if err != nil {
 		return err
 	}
@@ -121,6 +129,9 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	}
 	if err := driver.WriteCUDA(d, binaries, missing, samples, e.out); err != nil {
 		return err
+	}
+	if e.explain {
+		a.explain(d, borders)
 	}
 	if err := a.printKernels(d, binaries, model, e.out); err != nil {
 		return err
@@ -167,32 +178,31 @@ func checkArchs(names []string) error {
 }
 
 // kernels imports a model, quantizes it where a plan or calibration is given, and makes its kernels.
-func (a *App) kernels(ctx context.Context, s driver.Source, precision lower.Precision, o cuda.Options) (*ir.Graph,
-	*cuda.Design, error) {
+func (a *App) kernels(ctx context.Context, s driver.Source, precision lower.Precision, o cuda.Options) (g *ir.Graph,
+	d *cuda.Design, borders []fuse.Border, err error) {
 	p := progress{app: a}
 	defer p.finish()
 	p.Report("import", 0, 0)
-	g, err := s.Import()
-	if err != nil {
-		return nil, nil, err
+	if g, err = s.Import(); err != nil {
+		return nil, nil, nil, err
 	}
 	p.finish()
 	if s.Plan != "" || s.Calibrate != "" {
 		s.Passes.Unmeasured = true // no error is printed
 		q, err := a.integers(ctx, s, g, &p)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		g = q.Graph
 	} else {
 		a.noteFormats(g)
 	}
 	p.Report("kernels", 0, 0)
-	if g, _, err = driver.Kernels(ctx, g, precision); err != nil {
-		return nil, nil, err
+	if g, borders, err = driver.Kernels(ctx, g, precision); err != nil {
+		return nil, nil, nil, err
 	}
-	d, err := cuda.Emit(g, o)
-	return g, d, err
+	d, err = cuda.Emit(g, o)
+	return g, d, borders, err
 }
 
 // compileKernels compiles the kernels, with the lines of the source where asked for; what the compiler says of sources
@@ -294,7 +304,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 	}
 	*r.device = fmt.Sprintf("%s (%s)", device.Name(), device.Arch())
 	d, err := cuda.Emit(g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
-		BatchInvariant: r.invariant})
+		BatchInvariant: r.invariant, AllowSlow: true})
 	if err != nil {
 		_ = device.Close() // the first error is the one to tell
 		return nil, err

@@ -9,17 +9,26 @@ import (
 )
 
 // precisionFlags say how a model that is not quantized keeps its values.
-type precisionFlags struct{ act, weight string }
+type precisionFlags struct {
+	act, weight string
+	command     *cobra.Command
+}
 
-func (f *precisionFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.act, "act", "fp32", "inputs and computed values of a float model: fp32, bf16 or f16")
-	c.Flags().StringVar(&f.weight, "weight", "fp32", "its weights: fp32, bf16, f16 or mxint8")
+// add declares the flags; weights are as computed values where nothing else is said.
+func (f *precisionFlags) add(c *cobra.Command, act string) {
+	f.command = c
+	c.Flags().StringVar(&f.act, "act", act, "inputs and computed values of a float model: fp32, bf16 or f16")
+	c.Flags().StringVar(&f.weight, "weight", "", "its weights: fp32, bf16, f16 or mxint8; without it as --act says")
 }
 
 // of reads the flags. They are about float models: error L0101 beside others that quantize.
 func (f *precisionFlags) of(quantized bool) (lower.Precision, error) {
-	p, err := lower.ParsePrecision(f.act, f.weight)
-	if err == nil && p.Halved() && quantized {
+	weight := f.weight
+	if weight == "" {
+		weight = f.act
+	}
+	p, err := lower.ParsePrecision(f.act, weight)
+	if given := f.command.Flags().Changed("act") || f.weight != ""; err == nil && p.Halved() && quantized && given {
 		return p, usagef("--act and --weight are for models that compute in floats, and the other flags quantize this one")
 	}
 	return p, err

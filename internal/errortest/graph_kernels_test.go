@@ -3,6 +3,7 @@
 package errortest
 
 import (
+	"slices"
 	"testing"
 
 	"lathe/emit/cuda"
@@ -10,6 +11,7 @@ import (
 	"lathe/ir/hlo"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sum"
 	"lathe/lower"
 )
 
@@ -34,6 +36,15 @@ var graphKernelFaults = map[string]func(t *testing.T) error{
 		a.Name, a.Args = "between", []*ir.Node{g.Nodes[1]}
 		g.Nodes, g.Out[0].Node = append(g.Nodes, &a, &b), &b
 		_, err := lower.NewGroups(g, map[*ir.Node]*ir.Node{&b: g.Nodes[1]})
+		return err
+	},
+	"L0948": func(*testing.T) error {
+		g := reluGraph(pointwise.Relu, 1024)
+		w := &ir.Node{Name: "w", Op: leaf.Const, Type: ir.Float(1024, 1024),
+			Attrs: &ir.Const{Data: ir.FloatBlob(make([]float32, 1<<20))}}
+		g.Nodes[1].Op, g.Nodes[1].Args = sum.Linear, []*ir.Node{g.Nodes[0], w}
+		g.Nodes = slices.Insert(g.Nodes, 1, w)
+		_, err := cuda.Emit(g, cuda.Options{})
 		return err
 	},
 }

@@ -6,6 +6,7 @@ package fuse
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"lathe/cuda"
@@ -332,9 +333,11 @@ func (f *fuser) reason(n, u *ir.Node) string {
 	}
 	switch {
 	case len(readers) > 1:
-		return "several operations read the value"
+		return fmt.Sprintf("%d operations read it", len(readers))
 	case f.output[n]:
-		return "the value is a result of the model"
+		return "it is a result of the model"
+	case !elementwise(u) && !moves(u):
+		return u.Op.Name + " needs all of it, and has a kernel of its own"
 	case f.why[n] != "":
 		return f.why[n]
 	}

@@ -187,7 +187,7 @@ func kernels(ctx context.Context, g *ir.Graph) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := cuda.Emit(g, cuda.Options{})
+	d, err := cuda.Emit(g, cuda.Options{AllowSlow: true})
 	if err != nil {
 		return nil, err
 	}

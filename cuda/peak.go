@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cuda
+
+// Peak is what one GPU of an architecture can do at most, in bytes and operations a second: what NVIDIA's datasheet of
+// that GPU gives, dense, without sparsity.
+type Peak struct {
+	GPU string
+	// SMs is the number of multiprocessors, each of which draws its share of what follows.
+	SMs int
+	// Bytes is memory, Vector fp32 beside the tensor cores, Tensor16 bf16 and f16 with sums in fp32, Tensor8 bytes.
+	Bytes, Vector, Tensor16, Tensor8 float64
+	// Reached is the share of the tensor rates that mma.sync reaches: nine tenths, six where wgmma or tcgen05 is needed
+	// for more.
+	Reached float64
+}
+
+var peaks = map[int]Peak{
+	80:  {"A100 80GB SXM", 108, 2.039e12, 19.5e12, 312e12, 624e12, 0.9},
+	86:  {"A40", 84, 0.696e12, 37.4e12, 149.7e12, 299.3e12, 0.9},
+	89:  {"L40", 142, 0.864e12, 90.5e12, 181e12, 362e12, 0.9},
+	90:  {"H200 SXM", 132, 4.8e12, 67e12, 989e12, 1979e12, 0.6},
+	100: {"B200", 148, 8e12, 75e12, 2250e12, 4500e12, 0.6},
+	120: {"RTX 5090", 170, 1.792e12, 104.8e12, 209.5e12, 838e12, 0.9},
+}
+
+// PeakOf is that of the GPU for which predictions are made on a.
+func PeakOf(a Arch) Peak { return peaks[a.Capability] }
+
+// launchTime is the seconds that a launch takes within a CUDA graph before its first block works, and after its last.
+const launchTime = 2e-6
+
+// Ceiling is the rate of the instruction that computes, in operations a second, and its name.
+type Ceiling struct {
+	Rate        float64
+	Instruction string
+}
+
+// CeilingOf is that of an instance of the library: the tensor-core instruction that it must hold, or fp32.
+func (p Peak) CeilingOf(i Instance, a Arch) (Ceiling, error) {
+	sass, err := i.SASS(a)
+	if err != nil {
+		return Ceiling{}, err
+	}
+	for _, group := range sass {
+		for _, one := range group {
+			switch {
+			case len(one) > 4 && one[:4] == "HMMA":
+				return Ceiling{p.Tensor16 * p.Reached, "HMMA"}, nil
+			case len(one) > 4 && one[:4] == "IMMA":
+				return Ceiling{p.Tensor8 * p.Reached, "IMMA"}, nil
+			}
+		}
+	}
+	return p.Scalar(), nil
+}
+
+// Scalar is the ceiling of kernels without tensor cores.
+func (p Peak) Scalar() Ceiling { return Ceiling{p.Vector, "FFMA"} }
+
+// Single is the ceiling of sums by a thread a result: two loads, their indices and conversions for each product leave
+// about a fiftieth of fp32. It is an estimate.
+func (p Peak) Single() Ceiling { return Ceiling{p.Vector / 50, "FFMA, a thread a result"} }
+
+// Floor is the least time in seconds for bytes and operations.
+func (p Peak) Floor(bytes, flops int64, c Ceiling) float64 {
+	return max(float64(bytes)/p.Bytes, float64(flops)/c.Rate)
+}
+
+// Predict is the time in seconds of a launch of so many blocks: nine tenths of memory's rate, the ceiling of the
+// instruction, both as far as the blocks fill the multiprocessors, and the launch.
+func (p Peak) Predict(bytes, flops, blocks int64, c Ceiling) float64 {
+	filled := float64(min(max(blocks, 1), int64(p.SMs))) / float64(p.SMs)
+	memory := min(0.9*p.Bytes, p.Bytes*filled*3) // a block draws about three times its share
+	return launchTime + max(float64(bytes)/memory, float64(flops)/(c.Rate*filled))
+}
