@@ -38,9 +38,10 @@ type Template struct {
 	// Archs are the architectures for which the kernel exists: names of Archs().
 	Archs []string
 
-	threads, shared, blocks, regs Expr
-	sass                          []wanted
-	text                          string
+	threads, shared, blocks, regs, sectors Expr
+	sass                                   []wanted
+	loops                                  []budget
+	text                                   string
 }
 
 // Param is a template parameter: an integer, or a type where Type is true.

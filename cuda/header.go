@@ -17,7 +17,7 @@ var function = regexp.MustCompile(
 	`(?s)\ntemplate\s*<([^>]*)>\s*__device__\s+__forceinline__\s+void\s+(\w+)\s*\(([^)]*)\)\s*\{`)
 
 var (
-	keyLine  = regexp.MustCompile(`^//\s+(threads|shared|blocks|regs|sass|uses|archs):\s*(.*)$`)
+	keyLine  = regexp.MustCompile(`^//\s+(threads|shared|blocks|regs|sass|loop|sectors|uses|archs):\s*(.*)$`)
 	include  = regexp.MustCompile(`(?m)^\s*#\s*include`)
 	lastWord = regexp.MustCompile(`^(.*?)(\w+)$`)
 )
@@ -89,7 +89,8 @@ func (t *Template) header(text, pos string) (errs diag.List) {
 	for _, field := range []struct {
 		key, absent string
 		to          *Expr
-	}{{"threads", "", &t.threads}, {"shared", "0", &t.shared}, {"blocks", "0", &t.blocks}, {"regs", "", &t.regs}} {
+	}{{"threads", "", &t.threads}, {"shared", "0", &t.shared}, {"blocks", "0", &t.blocks}, {"regs", "", &t.regs},
+		{"sectors", "0", &t.sectors}} {
 		text, ok := lines[field.key]
 		if text = cmp.Or(text, field.absent); !ok && text == "" {
 			errs = append(errs, diag.New("L0931", pos, "header line %s is missing", field.key).WithHint(layout))
@@ -111,6 +112,9 @@ func (t *Template) header(text, pos string) (errs diag.List) {
 		}
 		t.sass = append(t.sass, w)
 	}
+	var err error
+	t.loops, err = budgets(list(lines["loop"]))
+	bad("loop", err)
 	t.Uses, t.Archs = list(lines["uses"]), list(lines["archs"])
 	return errs
 }

@@ -34,7 +34,7 @@ DEV bool flash_decode(u8* to, const u8* raw, const u32 (&scale)[flash_chunks<D, 
     if (R * C % T != 0 && item >= R * C) break;
     large |= scale[i] >= 254;
     const w128 w = *(const w128*)(raw + item * 16);
-    const u32 s = mxint8_scale_bf16(scale[i]) * 0x10001u;
+    const u32 s = mxint8_factor_bf16(scale[i]);
     w128* row = (w128*)(to + r * flash_row<D>::bytes + c * 32);
     row[0] = w128{mxint8_pair_bf16(w.x, 0x4140, s), mxint8_pair_bf16(w.x, 0x4342, s),
                   mxint8_pair_bf16(w.y, 0x4140, s), mxint8_pair_bf16(w.y, 0x4342, s)};

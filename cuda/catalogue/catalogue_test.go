@@ -118,6 +118,32 @@ func TestEmulated(t *testing.T) {
 	}
 }
 
+// TestBudgets holds every listed kernel that has a budget of issue slots to it; in a short run on one architecture.
+func TestBudgets(t *testing.T) {
+	kernels, err := cases.Kernels()
+	if err != nil {
+		t.Fatal(err)
+	}
+	arch, err := cuda.FindArch("sm_90")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []cuda.Instance
+	for _, k := range kernels {
+		loops, err := k.Instance.Loops(arch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(loops) > 0 {
+			all = append(all, k.Instance)
+		}
+	}
+	if len(all) == 0 {
+		t.Error("no kernel has a budget")
+	}
+	cudatest.Gates(t, all...)
+}
+
 // unexecuted names the kernels whose cases are all for a GPU only.
 func unexecuted(kernels []cases.Kernel) []string {
 	var names []string

@@ -48,6 +48,17 @@ type work struct {
 	streams          bool // loads go to registers, many at a time
 }
 
+// slots are the issue slots of a step of 64 k of the kernels for bf16, counted by thread: so many for each weight that
+// a thread decodes, 1.28 a product with the loads of its operands, and 60 for copies, barrier and counters. A test
+// holds them to what the loops have.
+func (t tile) slots(decode float64) float64 {
+	weights, products := t.bn/t.wn*2, t.bm/t.wm/16*(t.bn/t.wn/8)*4
+	return float64(32*t.wm*t.wn) * (decode*float64(weights) + 1.28*float64(products) + 60)
+}
+
+// decoded are the issue slots of a weight in MXINT8 on tiles, thinSlots all slots of w8a16_thin over its weights.
+const decoded, thinSlots = 2.94, 3.9
+
 const (
 	issue    = 128  // instructions of a multiprocessor and clock, counted by thread
 	latency  = 900  // clocks from a load of memory to its use

@@ -25,7 +25,26 @@ type Tile = tile
 func (t tile) Rows() int { return t.bm }
 func (t tile) Cols() int { return t.bn }
 
+// Products are those of a warp in a step of 64 k.
+func (t tile) Products() int { return t.bm / t.wm / 16 * (t.bn / t.wn / 8) * 4 }
+
+// Thin is a configuration of w8a16_thin; Warps are those along its columns.
+type Thin = thin
+
+func (t thin) Warps() int { return t.wn }
+
 func (t thin) Cols() int { return t.cols() }
+
+// Slots are those of a thread, as the estimate of time has them, of W8A16 or W16A16.
+func (t tile) Slots(w8 bool) float64 {
+	if w8 {
+		return t.slots(decoded) / float64(32*t.wm*t.wn)
+	}
+	return t.slots(0) / float64(32*t.wm*t.wn)
+}
+
+// ThinSlots are those of a weight.
+const ThinSlots = thinSlots
 
 // Step is how many products of a block its warps take at a time.
 func (t thin) Step() int { return 4 * 32 * t.wk }

@@ -62,11 +62,52 @@ DEV void load_groups(u32 to, const u8* w, i32 n0, i32 groups, i32 blocks, i32 kb
   }
 }
 
+// The pointers of a thread to its N chunks of 16 bytes in the first step, and the copies of a step, which advance them.
+// NT threads copy N * NT / 8 rows of 128 bytes of a left operand, or N * NT chunks of groups of 16 packed rows that
+// have STEP bytes a step, `steps` of them along k. Behind the last row and the last group stand copies of them, whose
+// sums are not stored. NT is a multiple of 64, so that the chunks of a thread have one place in their rows.
+template <int N, int NT> DEV void rows_start(const u8* (&p)[N], const u8* x, i32 m0, i32 M, i64 pitch, i64 k0) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    p[i] = x + min(m0 + (i32)threadIdx.x / 8 + i * (NT / 8), M - 1) * pitch + k0 + threadIdx.x % 8 * 16;
+  }
+}
+template <int N, int NT> DEV void rows_next(u32 to, const u8* (&p)[N], bool inside) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    cp_async16(to + row_chunk(threadIdx.x / 8, threadIdx.x % 8) + i * (NT * 16), p[i], inside ? 16 : 0);
+    p[i] += 128;
+  }
+}
+template <int N, int NT, int STEP>
+DEV void groups_start(const u8* (&p)[N], const u8* w, i32 n0, i32 groups, i32 steps, i32 from) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    const i32 c = threadIdx.x + i * NT, group = min(n0 / 16 + c / (STEP / 16), groups - 1);
+    p[i] = w + ((i64)group * steps + from) * STEP + c % (STEP / 16) * 16;
+  }
+}
+template <int N, int NT, int STEP> DEV void groups_next(u32 to, const u8* (&p)[N]) {
+#pragma unroll
+  for (int i = 0; i < N; ++i) {
+    cp_async16(to + (threadIdx.x + i * NT) * 16, p[i], 16);
+    p[i] += STEP;
+  }
+}
+
 // The fragment of the left operand of rows r0 .. r0+15 and bytes 32*step .. 32*step+31 of a tile's rows.
 DEV void left_fragment(u32 (&a)[4], u32 tile, u32 r0, u32 step) {
   const u32 l = lane();
   ldmatrix_x4(a, tile + row_chunk(r0 + (l & 15), 2 * step + (l >> 4)));
 }
+
+// The same, i * 16 rows further down, by the address of a lane: lane_fragment of rows r0 .. r0+15 beyond the start of
+// the tile, a multiple of 128.
+DEV u32 lane_fragment(u32 r0) {
+  const u32 l = lane();
+  return row_chunk(r0 + l % 16, l / 16);
+}
+DEV void left_fragment_at(u32 (&a)[4], u32 at, int i, int step) { ldmatrix_x4(a, (at ^ (step * 32)) + i * 2048); }
 
 // The k tiles [from, to) of part `split` of `splits`.
 DEV void split_range(i32 tiles, i32 splits, i32 split, i32& from, i32& to) {

@@ -13,6 +13,7 @@
 //   blocks: 2
 //   regs: 128
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, F == 1: HMMA.16816.F32.BF16, F == 2: HMMA.16816.F32, LDS.128
+//   loop: BM == 128 && VEC: 140 for 64 HMMA.16816
 //   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
 template <int F> DEV void mma_16(f32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {  // m16n8k16
   if (F == 1) mma_bf16(d, a, b0, b1);
@@ -25,7 +26,6 @@ __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bia
                                        i32 splits) {
   const int NT = 32 * WM * WN, MT = BM / WM / 16, NG = BN / WN / 16, LEFT = BM * 128, STAGE = LEFT + BN * 128;
   const int XC = BM * 8 / NT, WC = BN * 8 / NT;  // chunks of 16 bytes that a thread copies a step
-  static_assert(NT % 128 == 0, "the chunks of a thread have one place in their rows and groups");
   const u32 tiles = gridDim.x / splits, split = blockIdx.x / tiles;
   const i32 steps = (K + 63) / 64, groups = (N + 15) / 16;
   i32 m0, n0, from, to;
@@ -34,39 +34,19 @@ __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bia
   const u32 base = shared_addr(smem), warp = threadIdx.x >> 5, l = lane();
   const u32 wm = warp / WN * (BM / WM), wg = warp % WN * NG;  // rows and groups of 16 columns of this warp
 
-  // Behind the last row and the last group stand copies of them, whose sums are not stored.
-  const i32 row = threadIdx.x >> 3, chunk = threadIdx.x & 7;
   const u8 *left[XC], *right[WC];
-#pragma unroll
-  for (int i = 0; i < XC; ++i) {
-    left[i] = (const u8*)x + ((i64)min(m0 + row + i * (NT / 8), M - 1) * K + (i64)from * 64) * 2 + chunk * 16;
-  }
-#pragma unroll
-  for (int i = 0; i < WC; ++i) {
-    const i32 c = threadIdx.x + i * NT, group = min(n0 / 16 + c / 128, groups - 1);
-    right[i] = w + ((i64)group * steps + from) * 2048 + c % 128 * 16;
-  }
+  rows_start<XC, NT>(left, (const u8*)x, m0, M, (i64)K * 2, (i64)from * 128);
+  groups_start<WC, NT, 2048>(right, w, n0, groups, steps, from);
   auto load = [&](i32 k, u32 stage) {
     if (k < to) {
-      if constexpr (VEC) {
-        const u32 there = k * 64 + chunk * 8 < K ? 16 : 0;
-#pragma unroll
-        for (int i = 0; i < XC; ++i) {
-          cp_async16(base + stage + row_chunk(row, chunk) + i * (NT * 16), left[i], there);
-          left[i] += 128;
-        }
-      } else {
-        load_rows<BM, NT, 0, 2>(stage, (const u8*)x, m0, M, (i64)K * 2, (i64)k * 128);
-      }
-#pragma unroll
-      for (int i = 0; i < WC; ++i) {
-        cp_async16(base + stage + LEFT + (threadIdx.x + i * NT) * 16, right[i], 16);
-        right[i] += 2048;
-      }
+      if constexpr (VEC) rows_next<XC, NT>(base + stage, left, k * 64 + threadIdx.x % 8 * 8 < K);
+      else load_rows<BM, NT, 0, 2>(stage, (const u8*)x, m0, M, (i64)K * 2, (i64)k * 128);
+      groups_next<WC, NT, 2048>(base + stage + LEFT, right);
     }
     cp_async_commit();
   };
 
+  const u32 lane_a = base + lane_fragment(wm), lane_w = LEFT + wg * 2048 + l * 16;
   f32 acc[MT][NG * 2][4];
 #pragma unroll
   for (int i = 0; i < MT * NG * 8; ++i) acc[i / (NG * 8)][i / 4 % (NG * 2)][i % 4] = 0;
@@ -82,10 +62,10 @@ __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bia
     for (int h = 0; h < 4; ++h) {
       u32 a[MT][4];
 #pragma unroll
-      for (int i = 0; i < MT; ++i) left_fragment(a[i], base + at, wm + i * 16, h);
+      for (int i = 0; i < MT; ++i) left_fragment_at(a[i], at + lane_a, i, h);
 #pragma unroll
       for (int g = 0; g < NG; ++g) {
-        const w128 b = *(const w128*)(smem + at + LEFT + (((wg + g) * 4 + h) * 32 + l) * 16);
+        const w128 b = *(const w128*)(smem + at + lane_w + (g * 4 + h) * 512);
 #pragma unroll
         for (int i = 0; i < MT; ++i) {
           mma_16<F>(acc[i][2 * g], a[i], b.x, b.y);

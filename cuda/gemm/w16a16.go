@@ -88,7 +88,7 @@ func (p W16A16) choose(a cuda.Arch, splits []int) (choice, error) {
 func (p W16A16) on(t tile, splits int, g gpu) choice {
 	blocks, stage := ceil(p.M, t.bm)*ceil(p.N, t.bn), (t.bm+t.bn)*128
 	w := work{bytes: float64(stage), macs: float64(t.bm * t.bn * 64), shared: t.stages * stage,
-		threads: 32 * t.wm * t.wn}
+		alu: t.slots(0), threads: 32 * t.wm * t.wn}
 	return choice{"w16a16", t.params(), t, blocks, splits, g.cost(w, blocks, splits, ceil(p.K, 64), p.M*p.N)}
 }
 

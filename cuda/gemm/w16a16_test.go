@@ -135,11 +135,11 @@ func TestHalfFaults(t *testing.T) {
 		{"a stage is kept", "    next = at;\n", "", "L0973", "in flight"},
 		{"no barrier before the sums", "  barrier();\n  const i64", "  const i64", "L0967", "no barrier"},
 		{"rows beyond the last", "(NT / 8), M - 1)", "(NT / 8), M)", "L0964", "of x"},
-		{"groups beyond the last", "c / 128, groups - 1)", "c / 128, groups)", "L0964", "of w"},
-		{"columns beyond the last", "chunk * 8 < K ? 16", "chunk * 8 <= K ? 16", "L0964", "of x"},
-		{"the next row behind the last column", "chunk * 8 < K ? 16",
-			"chunk * 8 < K + 8 * (m0 + row < M - 1) ? 16", "", "wrong"},
-		{"another step", "* 4 + h) * 32", "* 4 + (h ^ 1)) * 32", "", "wrong"},
+		{"groups beyond the last", "(STEP / 16), groups - 1)", "(STEP / 16), groups)", "L0964", "of w"},
+		{"columns beyond the last", "% 8 * 8 < K)", "% 8 * 8 <= K)", "L0964", "of x"},
+		{"the next row behind the last column", "% 8 * 8 < K)",
+			"% 8 * 8 < K + 8 * (m0 + BM < M))", "", "wrong"},
+		{"another step", "(g * 4 + h) * 512", "(g * 4 + (h ^ 1)) * 512", "", "wrong"},
 		{"fragments of two columns", "a[i], b.x, b.y", "a[i], b.x, b.w", "", "wrong"},
 	})
 }

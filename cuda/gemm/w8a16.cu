@@ -13,57 +13,64 @@
 //   blocks: BM == 32 ? 3 : 0
 //   regs: BM == 32 || BM * BN / (WM * WN) > 1024 ? 168 : 128
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, HMMA.16816.F32.BF16, LDS.128
+//   loop: BM == 128 && VEC: 345 for 64 HMMA.16816, BM == 16 && VEC: 264 for 16 HMMA.16816
 //   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int ACT, int GATE, class T>
 __device__ __forceinline__ void w8a16(const bf16* x, const u8* w, const u8* ws, const f32* bias, const void* residual,
                                       void* y, u8* scales, i64 ldy, i64 scale_block, i64 scale_row, i32 M, i32 N,
                                       i32 K, i32 splits) {
-  const int NT = 32 * WM * WN, MT = BM / WM / 16, NG = BN / WN / 16, STAGE = BM * 128 + BN * 66;
+  const int NT = 32 * WM * WN, MT = BM / WM / 16, NG = BN / WN / 16, LEFT = BM * 128, SCALES = LEFT + BN * 64;
+  const int STAGE = SCALES + BN * 2, XC = BM * 8 / NT, WC = BN * 4 / NT;  // C: chunks that a thread copies a step
   const u32 tiles = gridDim.x / splits, split = blockIdx.x / tiles;
-  const i32 blocks = (K + 63) / 64 * 2, groups = (N + 15) / 16;
+  const i32 steps = (K + 63) / 64, groups = (N + 15) / 16;
   i32 m0, n0, from, to;
   tile_place<BM, BN>(blockIdx.x % tiles, M, N, m0, n0);
-  split_range(blocks / 2, splits, split, from, to);
+  split_range(steps, splits, split, from, to);
   const u32 base = shared_addr(smem), warp = threadIdx.x >> 5, l = lane();
   const u32 wm = warp / WN * (BM / WM), wg = warp % WN * NG;  // rows and groups of 16 columns of this warp
 
-  auto load = [&](i32 k) {
+  const u8 *left[XC], *right[WC], *exps[1];
+  rows_start<XC, NT>(left, (const u8*)x, m0, M, (i64)K * 2, (i64)from * 128);
+  groups_start<WC, NT, 1024>(right, w, n0, groups, steps, from);
+  groups_start<1, NT, 32>(exps, ws, n0, groups, steps, from);
+  auto load = [&](i32 k, u32 stage) {
     if (k < to) {
-      const u32 at = k % STAGES * STAGE, from_base = base + at;
-      load_rows<BM, NT, VEC, 2>(VEC ? from_base : at, (const u8*)x, m0, M, (i64)K * 2, (i64)k * 128);
-      load_groups<BN, NT, 2, 512>(from_base + BM * 128, w, n0, groups, blocks, k * 2);
-      load_groups<BN, NT, 2, 16>(from_base + BM * 128 + BN * 64, ws, n0, groups, blocks, k * 2);
+      if constexpr (VEC) rows_next<XC, NT>(base + stage, left, k * 64 + threadIdx.x % 8 * 8 < K);
+      else load_rows<BM, NT, 0, 2>(stage, (const u8*)x, m0, M, (i64)K * 2, (i64)k * 128);
+      groups_next<WC, NT, 1024>(base + stage + LEFT, right);
+      if (threadIdx.x < BN / 8) groups_next<1, NT, 32>(base + stage + SCALES, exps);
     }
     cp_async_commit();
   };
 
+  const u32 lane_a = base + lane_fragment(wm), lane_w = LEFT + wg * 1024 + l * 16;
+  const u32 lane_x = SCALES + wg * 32 + l / 4 * 2;
   f32 acc[MT][NG * 2][4];
 #pragma unroll
   for (int i = 0; i < MT * NG * 8; ++i) acc[i / (NG * 8)][i / 4 % (NG * 2)][i % 4] = 0;
 #pragma unroll
-  for (int s = 0; s < STAGES - 1; ++s) load(from + s);
+  for (int s = 0; s < STAGES - 1; ++s) load(from + s, s * STAGE);
+  u32 at = 0, next = (STAGES - 1) * STAGE;
+#pragma unroll 1
   for (i32 k = from; k < to; ++k) {
     cp_async_wait<STAGES - 2>();
     barrier();
-    load(k + STAGES - 1);
-    const u32 at = k % STAGES * STAGE;
-    const u8 *tile = smem + at + BM * 128, *exps = tile + BN * 64;
+    load(k + STAGES - 1, next);
 #pragma unroll
     for (int b = 0; b < 2; ++b) {
       u32 q[NG][4], scale[NG][2];
 #pragma unroll
       for (int g = 0; g < NG; ++g) {
-        const w128 v = *(const w128*)(tile + (((wg + g) * 2 + b) * 32 + l) * 16);
+        const w128 v = *(const w128*)(smem + at + lane_w + (g * 2 + b) * 512);
         q[g][0] = v.x, q[g][1] = v.y, q[g][2] = v.z, q[g][3] = v.w;
-        const u32 X = *(const u16*)(exps + ((wg + g) * 2 + b) * 16 + (l >> 2) * 2);
-        scale[g][0] = mxint8_scale_bf16(X & 255) * 0x10001u;
-        scale[g][1] = mxint8_scale_bf16(X >> 8) * 0x10001u;
+        const u32 s = mxint8_factors_bf16(*(const u16*)(smem + at + lane_x + (g * 2 + b) * 16), 0x4140);
+        scale[g][0] = prmt(s, 0, 0x1010), scale[g][1] = prmt(s, 0, 0x3232);
       }
 #pragma unroll
       for (int h = 0; h < 2; ++h) {
         u32 a[MT][4];
 #pragma unroll
-        for (int i = 0; i < MT; ++i) left_fragment(a[i], base + at, wm + i * 16, b * 2 + h);
+        for (int i = 0; i < MT; ++i) left_fragment_at(a[i], at + lane_a, i, b * 2 + h);
 #pragma unroll
         for (int j = 0; j < NG * 2; ++j) {
           const u32 word = q[j / 2][j % 2 * 2 + h], s = scale[j / 2][j % 2];
@@ -73,6 +80,8 @@ __device__ __forceinline__ void w8a16(const bf16* x, const u8* w, const u8* ws, 
         }
       }
     }
+    next = at;
+    at = at == (STAGES - 1) * STAGE ? 0 : at + STAGE;
   }
   barrier();
   const i64 part = (i64)split * M * ldy * sizeof(f32);  // 0 without splits

@@ -87,7 +87,7 @@ func (p W8A16) choices(g gpu) []choice {
 				continue
 			}
 			work := work{bytes: float64(p.M*128 + t.cols()*66), macs: float64(8 * t.cols() * 64),
-				alu: 3.5 * float64(t.cols()*64), shared: 8 * (t.kr*2 + 16), threads: 32 * t.wn * t.wk, streams: true}
+				alu: thinSlots * float64(t.cols()*64), shared: 8 * (t.kr*2 + 16), threads: 32 * t.wn * t.wk, streams: true}
 			all = append(all, choice{"w8a16_thin", t.params(), tile{}, blocks, s, g.cost(work, blocks, s, steps, p.M*p.N)})
 		}
 	}
@@ -100,7 +100,7 @@ func (p W8A16) tiled(g gpu, splits []int) []choice {
 	for _, t := range tilesBF16 {
 		blocks := ceil(p.M, t.bm) * ceil(p.N, t.bn)
 		work := work{bytes: float64(t.bm*128 + t.bn*66), macs: float64(t.bm * t.bn * 64),
-			alu: 2.5 * float64(t.bn*64*t.wm), shared: t.stages * (t.bm*128 + t.bn*66), threads: 32 * t.wm * t.wn}
+			alu: t.slots(decoded), shared: t.stages * (t.bm*128 + t.bn*66), threads: 32 * t.wm * t.wn}
 		for _, s := range splits {
 			all = append(all, choice{"w8a16", t.params(), t, blocks, s, g.cost(work, blocks, s, ceil(p.K, 64), p.M*p.N)})
 		}

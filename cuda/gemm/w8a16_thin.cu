@@ -12,6 +12,7 @@
 //   shared: max(8 * (KR * 2 + 16), (WK * (16 * R * WN + 4) + 16 * R * WN + 8) * 32)
 //   regs: 128
 //   sass: LDG.128, LDSM.16.M88.4, HMMA.16816.F32.BF16
+//   loop: 260 * R for 8 * R HMMA.16816
 //   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
 template <int R, int WN, int WK, int KR, int VEC, int ACT, int GATE, class T>
 __device__ __forceinline__ void w8a16_thin(const bf16* x, const u8* w, const u8* ws, const f32* bias,
@@ -41,55 +42,55 @@ __device__ __forceinline__ void w8a16_thin(const bf16* x, const u8* w, const u8*
   }
   cp_async_commit();
 
+  // Tiles of the groups of this warp, and their scales. Behind the last group stand copies of it, whose sums are not
+  // stored.
+  const u8 *tiles_at[R], *scales_at[R];
+#pragma unroll
+  for (int r = 0; r < R; ++r) {
+    const i64 tile = (i64)min(g0 + r, groups - 1) * blocks + from + wk * UNROLL;
+    tiles_at[r] = w + (tile * 32 + l) * 16, scales_at[r] = ws + tile * 16 + l / 4 * 2;
+  }
   w128 q[R][UNROLL];
   u32 X[R][UNROLL];
-  auto fetch = [&](i32 b) {  // blocks b .. b+3 of k
+  auto fetch = [&](i32 b, int u) {
+    if (b + u >= to) return;
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-#pragma unroll
-      for (int u = 0; u < UNROLL; ++u) {
-        const bool inside = g0 + r < groups && b + u < to;
-        const i64 tile = (i64)(g0 + r) * blocks + b + u;
-        q[r][u] = w128{0, 0, 0, 0}, X[r][u] = 0;
-        if (inside) q[r][u] = ld128(w + (tile * 32 + l) * 16), X[r][u] = *(const u16*)(ws + tile * 16 + (l >> 2) * 2);
-      }
+      q[r][u] = ld128(tiles_at[r] + u * 512), X[r][u] = *(const u16*)(scales_at[r] + u * 16);
     }
   };
   f32 acc[R][4];
 #pragma unroll
   for (int r = 0; r < R * 4; ++r) acc[r / 4][r % 4] = 0;
-  fetch(from + wk * UNROLL);
+#pragma unroll
+  for (int u = 0; u < UNROLL; ++u) fetch(from + wk * UNROLL, u);
   cp_async_wait<0>();
   barrier();
-  const u32 row = base + min((i32)l & 7, M - 1) * PITCH + (l >> 3) * 16;
+  u32 row = base + min((i32)l & 7, M - 1) * PITCH + (l >> 3) * 16 + wk * (UNROLL * 64);
+#pragma unroll 1
   for (i32 b = from + wk * UNROLL; b < to; b += WK * UNROLL) {
-    u32 words[R][UNROLL][4], s[R][UNROLL][2];
 #pragma unroll
-    for (int r = 0; r < R * UNROLL; ++r) {
-      const w128 v = q[r / UNROLL][r % UNROLL];
-      const u32 e = X[r / UNROLL][r % UNROLL];
-      u32* to_words = words[r / UNROLL][r % UNROLL];
-      to_words[0] = v.x, to_words[1] = v.y, to_words[2] = v.z, to_words[3] = v.w;
-      s[r / UNROLL][r % UNROLL][0] = mxint8_scale_bf16(e & 255) * 0x10001u;
-      s[r / UNROLL][r % UNROLL][1] = mxint8_scale_bf16(e >> 8) * 0x10001u;
-    }
-    fetch(b + WK * UNROLL);
+    for (int r = 0; r < R; ++r) tiles_at[r] += WK * UNROLL * 512, scales_at[r] += WK * UNROLL * 16;
 #pragma unroll
     for (int u = 0; u < UNROLL; ++u) {
       if (b + u >= to) break;
       u32 v[4];
-      ldmatrix_x4(v, row + (b + u - from) * 64);
+      ldmatrix_x4(v, row + u * 64);
 #pragma unroll
       for (int r = 0; r < R; ++r) {
+        const u32 s = mxint8_factors_bf16(X[r][u], 0x4140), s0 = prmt(s, 0, 0x1010), s1 = prmt(s, 0, 0x3232);
+        const w128 words = q[r][u];
 #pragma unroll
         for (int h = 0; h < 2; ++h) {
-          const u32 w0 = words[r][u][h], w1 = words[r][u][2 + h], s0 = s[r][u][0], s1 = s[r][u][1];
+          const u32 w0 = h ? words.y : words.x, w1 = h ? words.w : words.z;
           const u32 a[4] = {mxint8_pair_bf16(w0, 0x4140, s0), mxint8_pair_bf16(w1, 0x4140, s1),
                             mxint8_pair_bf16(w0, 0x4342, s0), mxint8_pair_bf16(w1, 0x4342, s1)};
           mma_bf16(acc[r], a, v[2 * h], v[2 * h + 1]);
         }
       }
+      fetch(b + WK * UNROLL, u);
     }
+    row += WK * UNROLL * 64;
   }
   barrier();  // x is no longer read
   f32* sums = (f32*)smem + 8 * (COLS + 8);

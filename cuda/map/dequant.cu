@@ -22,7 +22,7 @@ __device__ __forceinline__ void dequant(const u8* q, const u8* X, T* y, i64 n) {
   const w128 v = ld128(q + i);
   const u32 w[4] = {v.x, v.y, v.z, v.w};
   if (sizeof(T) == 2) {
-    const u32 s = mxint8_scale_bf16(scale) * 0x10001u;
+    const u32 s = mxint8_factor_bf16(scale);
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       st128(y + i + 8 * h, w128{mxint8_pair_bf16(w[2 * h], 0x4140, s), mxint8_pair_bf16(w[2 * h], 0x4342, s),

@@ -10,13 +10,26 @@ DEV u32 mxint8_scale_bf16(u32 X) {
 }
 DEV f32 mxint8_scale_f32(u32 X) { return word_f32(mxint8_scale_bf16(X) << 16); }
 
-// Two bytes of w, at the places that sel puts into the low bytes of the halves, times the scale in both halves of s.
-// 128 + low bits, then minus 128 or 256: both steps are exact, and so is the product, subnormal results included.
+// For mxint8_pair_bf16: 2^(X-127) as bfloat16 for the bytes of X that sel puts into the low bytes of the halves. X << 7
+// is that number but for X = 0, which is subnormal, and for 255, infinity, of which 0 times it makes NaN.
+DEV u32 mxint8_factors_bf16(u32 X, u32 sel) {
+  const u32 s = prmt(X, 0, sel) << 7;
+  return max_bf16x2(fma_bf16x2(s, 0, s), 0x00400040u);
+}
+DEV u32 mxint8_factor_bf16(u32 X) { return mxint8_factors_bf16(X, 0x4040); }
+
+// (x & mask) | bits in one instruction.
+DEV u32 mxint8_bits(u32 x, u32 mask, u32 bits) {
+  u32 r; asm("lop3.b32 %0, %1, %2, %3, 0xEA;" : "=r"(r) : "r"(x), "r"(mask), "r"(bits)); return r;
+}
+
+// Two bytes of w, at the places that sel puts into the low bytes of the halves, times 2^-6 and the factor s of their
+// block. 128 + low bits, over 64, then minus 2 or 4: both steps are exact, and so is the product, subnormal results
+// included.
 DEV u32 mxint8_pair_bf16(u32 w, u32 sel, u32 s) {
-  u32 x = prmt(w, 0, sel);
-  u32 low = (x & 0x007F007Fu) | 0x43004300u;
-  u32 sign = (x & 0x00800080u) | 0xC300C300u;
-  return fma_bf16x2(fma_bf16x2(low, 0x3F803F80u, sign), s, 0x80008000u);
+  const u32 x = prmt(w, 0, sel);
+  const u32 low = mxint8_bits(x, 0x007F007Fu, 0x43004300u), sign = mxint8_bits(x, 0x00800080u, 0xC000C000u);
+  return fma_bf16x2(fma_bf16x2(low, 0x3C803C80u, sign), s, 0x80008000u);
 }
 // Byte `at` of w times the scale s.
 DEV f32 mxint8_f32(u32 w, u32 at, f32 s) {

@@ -81,5 +81,17 @@ func (c Code) Refusals(i cuda.Instance, arch string) []string {
 			say("its machine code lacks %s", strings.Join(any, " or "))
 		}
 	}
+	budgets, err := i.Loops(a)
+	if err != nil {
+		say("%v", err)
+	}
+	for _, b := range budgets {
+		switch slots, err := c.Slots(b); {
+		case err != nil:
+			say("%v", err)
+		case slots > b.Slots:
+			say("%d issue slots for %d %s, its budget is %d", slots, b.Count, b.Mnemonic, b.Slots)
+		}
+	}
 	return out
 }

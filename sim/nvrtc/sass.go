@@ -19,15 +19,16 @@ import (
 	"lathe/internal/whole"
 )
 
-// Code is the machine code of one kernel: its length, and each mnemonic with all of its dots once, sorted.
+// Code is the machine code of one kernel: its length, each mnemonic with all of its dots once, sorted, and its loops.
 type Code struct {
 	Kernel       string
 	Instructions int
 	Mnemonics    []string
+	Loops        []Loop
 }
 
 // reading is the version of Disassembly: of what it counts, and how. It is part of the name of what is kept.
-const reading = 2
+const reading = 3
 
 // Machine reads a cubin with nvdisasm. Instructions that do nothing do not count: @!PT, which the assembler puts around
 // asynchronous copies, and NOP, which fills the end. Errors L0937 and L0938 as for Assemble.
@@ -70,21 +71,25 @@ func (t Tools) Machine(ctx context.Context, cubin []byte) ([]Code, error) {
 
 var (
 	codeSection = regexp.MustCompile(`^\s*\.section\s+\.text\.(\w+)`)
-	instruction = regexp.MustCompile(`^\s*/\*[0-9a-f]+\*/\s+(@!?\w+\s+)?([A-Z][A-Z0-9_.]*)`)
+	instruction = regexp.MustCompile(`^\s*/\*[0-9a-f]+\*/\s+(@!?\w+\s+)?([A-Z][A-Z0-9_.]*)(.*)`)
 )
 
 // Disassembly reads what nvdisasm -c prints.
 func Disassembly(text string) []Code {
 	var codes []Code
+	var walk loopWalk
 	for line := range strings.Lines(text) {
+		walk.label(line)
 		if m := codeSection.FindStringSubmatch(line); m != nil {
 			codes = append(codes, Code{Kernel: m[1]})
+			walk = loopWalk{}
 		}
 		m := instruction.FindStringSubmatch(line)
 		if m == nil || len(codes) == 0 || strings.TrimSpace(m[1]) == "@!PT" || m[2] == "NOP" {
 			continue
 		}
 		c := &codes[len(codes)-1]
+		walk.step(c, m[2], m[3])
 		c.Instructions++
 		if at, there := slices.BinarySearch(c.Mnemonics, m[2]); !there {
 			c.Mnemonics = slices.Insert(c.Mnemonics, at, m[2])

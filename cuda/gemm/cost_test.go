@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm_test
+
+import (
+	"math"
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
+)
+
+// TestSlots compares the issue slots by which configurations are ranked with those of the compiled loops.
+func TestSlots(t *testing.T) {
+	const arch = "sm_90"
+	slots := func(count int, template string, params ...string) float64 {
+		i, err := cuda.Make(template, "kernel", params...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		source, err := cuda.Print(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := cudatest.Compiler(t).Compile(t.Context(), template, source, arch)
+		if err != nil {
+			t.Fatal(err)
+		}
+		codes, err := cudatest.Programs(t).Machine(t.Context(), m.Cubin)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := codes[0].Slots(cuda.Loop{Count: count, Mnemonic: "HMMA"})
+		if err != nil {
+			t.Fatalf("%s: %v", i, err)
+		}
+		return float64(n)
+	}
+	near := func(what string, model, counted float64) {
+		t.Logf("%s: %.1f for %.1f", what, model, counted)
+		if math.Abs(model-counted) > 0.12*counted {
+			t.Errorf("%s: the model has %.1f slots, the loop %.1f", what, model, counted)
+		}
+	}
+	for _, tile := range []gemm.Tile{gemm.Tiles16[1], gemm.Tiles16[4], gemm.Tiles16[5]} {
+		params := append(tile.Params(), "1", "1", "0", "0", "bf16")
+		near("w16a16", tile.Slots(false), slots(tile.Products(), "w16a16", params...))
+	}
+	for _, tile := range []gemm.Tile{gemm.TilesBF16[0], gemm.TilesBF16[3], gemm.TilesBF16[4]} {
+		near("w8a16", tile.Slots(true), slots(tile.Products(), "w8a16", append(tile.Params(), "1", "0", "0", "bf16")...))
+	}
+	for _, thin := range []gemm.Thin{gemm.Thins[0], gemm.Thins[3]} {
+		r := thin.Cols() / 16 / thin.Warps()
+		params := append(thin.Params(), "1", "0", "0", "bf16")
+		near("w8a16_thin", gemm.ThinSlots, slots(8*r, "w8a16_thin", params...)/float64(64*r))
+	}
+}
