@@ -35,10 +35,11 @@ type values struct {
 	ScaleMin  int `json:"scale_min,omitempty"`
 	ScaleMax  int `json:"scale_max,omitempty"`
 	// Table lists the values of all codes, null for NaN and infinities. From are the least values that become each of
-	// Codes, in ascending order; smaller ones become the first.
-	Table []*float64 `json:"table,omitempty"`
-	From  []float32  `json:"from,omitempty"`
-	Codes []int64    `json:"codes,omitempty"`
+	// Codes, in ascending order; smaller ones become the first, and -0 becomes MinusZero.
+	Table     []*float64 `json:"table,omitempty"`
+	From      []float32  `json:"from,omitempty"`
+	Codes     []int64    `json:"codes,omitempty"`
+	MinusZero int64      `json:"minus_zero,omitempty"`
 }
 
 // tableBits are those of the codes whose values are listed.
@@ -116,7 +117,7 @@ func (v values) block(b format.Block) values {
 
 // table lists the values of a format's codes, and where rounding goes from one to the next.
 func (v *values) table(f format.Format) {
-	v.Kind = "table"
+	v.Kind, v.MinusZero = "table", f.Encode(format.FromFloat32(float32(math.Copysign(0, -1))))
 	for code := range int64(1) << f.Width() {
 		if x := f.Decode(code); x.IsFinite() {
 			value := x.Float64()

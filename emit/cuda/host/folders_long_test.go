@@ -7,8 +7,8 @@ package host_test
 // folders are the models that run: all examples in float, those of integers under the default plan, blocks, and values
 // of 16 bits.
 func folders() []model {
-	out := []model{{example: "digits-mlp", archs: []string{"sm_80", "sm_90"}}, {example: "digits-mlp", plan: "mx"},
-		{example: "digits-mlp", plan: "b16"}}
+	out := []model{{example: "digits-mlp", archs: []string{"sm_80", "sm_90"}, most: 3},
+		{example: "digits-mlp", plan: "mx"}, {example: "digits-mlp", plan: "b16"}}
 	for _, name := range []string{"digits-cnn", "digits-dscnn", "digits-qdq", "digits-qdq-mlp", "digits-qdq-perchannel",
 		"digits-qonnx", "digits-resnet", "jets-mlp"} {
 		out = append(out, model{example: name}, model{example: name, plan: "default"})

@@ -7,7 +7,7 @@ package host_test
 // folders are the models that run.
 func folders() []model {
 	return []model{
-		{example: "digits-mlp", archs: []string{"sm_80", "sm_90"}},
+		{example: "digits-mlp", archs: []string{"sm_80", "sm_90"}, most: 3},
 		{example: "digits-qdq-mlp", plan: "default"},
 	}
 }

@@ -34,6 +34,7 @@ type model struct {
 	example, plan string
 	act, weight   string
 	archs         []string
+	most          int // samples of a launch, if not 0
 }
 
 // graph imports the model.
@@ -93,6 +94,11 @@ func (m model) build(t *testing.T, emulated string) *built {
 	d, err := cuda.Emit(g, cuda.Options{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := range d.Units {
+		if m.most > 0 {
+			d.Units[i].MaxSamples = m.most
+		}
 	}
 	binaries, err := driver.CompileCUDA(t.Context(), compiler, d, m.archs, nil)
 	if err != nil {

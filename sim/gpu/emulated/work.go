@@ -222,6 +222,9 @@ func cuLaunchKernel(handle C.uintptr_t, gx, gy, gz, bx, by, bz, shared C.uint, s
 		p := k.Params[i]
 		copy(packed[p.Offset:], unsafe.Slice((*byte)(at), p.Size))
 	}
+	if driver.settings["record"] != 0 {
+		say("launch %s %d %d %d %d %d %x", k.Name, gx, gy, gz, threads, shared, packed)
+	}
 	grid, block := [3]uint32{uint32(gx), uint32(gy), uint32(gz)}, [3]uint32{uint32(bx), uint32(by), uint32(bz)}
 	return driver.do(stream, func() C.int {
 		if _, err := driver.machine.Launch(k, grid, block, uint32(shared), packed); err != nil {

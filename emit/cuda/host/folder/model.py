@@ -139,7 +139,9 @@ class Port:
             return [self._integers(x)]
         if kind == "table":
             at = np.searchsorted(np.array(self._values["from"], np.float32), x, side="right") - 1
-            return [np.array(self._values["codes"])[np.maximum(at, 0)].astype(self.dtype)]
+            found = np.array(self._values["codes"])[np.maximum(at, 0)]
+            zero = (x == 0) & np.signbit(x)
+            return [np.where(zero, self._values.get("minus_zero", 0), found).astype(self.dtype)]
         if kind == "block":
             return self._blocks(x)
         raise Error(f"input {self.name}: values of {self.format} are not converted here: give codes, and codes=True")
