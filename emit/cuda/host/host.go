@@ -7,7 +7,9 @@
 package host
 
 import (
+	"bytes"
 	"embed"
+	"encoding/binary"
 	"fmt"
 	"path"
 	"slices"
@@ -231,12 +233,13 @@ func (p *plan) words() []string {
 func check(data []byte) uint64 {
 	const prime = 0x100000001b3
 	lanes, sum := [4]uint64{1, 2, 3, 4}, uint64(len(data))
+	padded := append(bytes.Clone(data[len(data)/8*8:]), make([]byte, 8)...)
 	for i := range (len(data) + 7) / 8 {
-		word := uint64(0)
-		for k, b := range data[8*i : min(8*i+8, len(data))] {
-			word |= uint64(b) << (8 * k)
+		word := padded
+		if 8*i+8 <= len(data) {
+			word = data[8*i:]
 		}
-		lanes[i%4] = (lanes[i%4] ^ word) * prime
+		lanes[i%4] = (lanes[i%4] ^ binary.LittleEndian.Uint64(word)) * prime
 	}
 	for _, lane := range lanes {
 		sum = (sum ^ lane) * prime

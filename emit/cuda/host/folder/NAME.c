@@ -83,7 +83,7 @@ _Static_assert(sizeof(driver) == FUNCTIONS * sizeof(void *), "a name for each fu
 /* Workspaces in use at one time, one a thread. */
 enum { MAX_RUNS = 64 };
 
-struct NAME_model {
+struct NAME_handle {
   driver cu;
   int device;
   void *context, *module;
@@ -95,7 +95,7 @@ struct NAME_model {
 };
 
 struct NAME_graph {
-  NAME_model *model;
+  NAME_handle *model;
   void *graph, *exec;
 };
 
@@ -109,7 +109,7 @@ const NAME_array *NAME_input(int i) { return i >= 0 && i < UPPER_INPUTS ? &NAME_
 
 const NAME_array *NAME_output(int i) { return i >= 0 && i < UPPER_OUTPUTS ? &NAME_output_list[i] : NULL; }
 
-const char *NAME_code(const NAME_model *m) { return m->image ? m->image->name : "nothing"; }
+const char *NAME_code(const NAME_handle *m) { return m->image ? m->image->name : "nothing"; }
 
 static int fail(int status, const char *format, ...) {
   va_list list;
@@ -120,7 +120,7 @@ static int fail(int status, const char *format, ...) {
 }
 
 /* The error of a call of the driver, about a kernel or another thing. */
-static int failed(const NAME_model *m, const char *what, const char *call, result r) {
+static int failed(const NAME_handle *m, const char *what, const char *call, result r) {
   const char *name = NULL;
   if (m->cu.error_name(r, &name) != 0 || name == NULL) name = "CUDA error";
   return fail(r == OUT_OF_MEMORY ? UPPER_NO_MEMORY : UPPER_FAILED, "%s%s%s gives %s (%d)", what, *what ? ": " : "",
@@ -128,17 +128,17 @@ static int failed(const NAME_model *m, const char *what, const char *call, resul
 }
 
 /* Begins and ends a part in which the context of the model is that of this thread. */
-static int enter(const NAME_model *m) {
+static int enter(const NAME_handle *m) {
   result r = m->cu.context_push(m->context);
   return r == 0 ? UPPER_OK : failed(m, "", "cuCtxPushCurrent", r);
 }
 
-static void leave(const NAME_model *m) {
+static void leave(const NAME_handle *m) {
   void *old;
   (void)m->cu.context_pop(&old);
 }
 
-static int bind_driver(NAME_model *m) {
+static int bind_driver(NAME_handle *m) {
   /* It stays loaded, since a driver has threads of its own. */
   void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == NULL)
@@ -154,7 +154,7 @@ static int bind_driver(NAME_model *m) {
   return UPPER_OK;
 }
 
-static int open_device(NAME_model *m, int ordinal, int *capability) {
+static int open_device(NAME_handle *m, int ordinal, int *capability) {
   result r = m->cu.init(0);
   if (r == NO_DEVICE) return fail(UPPER_NO_GPU, "no GPU: the CUDA driver finds none");
   if (r == STUB_LIBRARY)
@@ -183,7 +183,7 @@ static int fits(const NAME_image *image, int capability) {
 }
 
 /* Loads the first image that the GPU and the driver take; the best stand first. */
-static int load(NAME_model *m, int capability) {
+static int load(NAME_handle *m, int capability) {
   if (UPPER_KERNELS == 0) return UPPER_OK;
   int tried = 0, version = 0;
   result r = NO_BINARY;
@@ -231,7 +231,7 @@ static uint64_t check(const unsigned char *data, size_t bytes) {
 }
 
 /* Copies mapped weights to the GPU. */
-static int upload_weights(NAME_model *m, const char *path, const void *data, size_t bytes) {
+static int upload_weights(NAME_handle *m, const char *path, const void *data, size_t bytes) {
   if (check(data, bytes) != UPPER_WEIGHTS_CHECK)
     return fail(UPPER_BAD_WEIGHTS,
                 "%s: other weights than those of these kernels; take the tables.bin that came with them", path);
@@ -248,7 +248,7 @@ static int upload_weights(NAME_model *m, const char *path, const void *data, siz
   return status;
 }
 
-static int read_weights(NAME_model *m, const char *path) {
+static int read_weights(NAME_handle *m, const char *path) {
   if (UPPER_WEIGHTS_BYTES == 0) return UPPER_OK;
   if (path == NULL) return fail(UPPER_BAD_ARGUMENT, "NAME_create: no file of weights is named");
   int file = open(path, O_RDONLY);
@@ -273,11 +273,11 @@ static int read_weights(NAME_model *m, const char *path) {
   return status;
 }
 
-int NAME_create(NAME_model **model, int device, const char *weights) {
+int NAME_create(NAME_handle **model, int device, const char *weights) {
   int capability = 0;
   if (model == NULL) return fail(UPPER_BAD_ARGUMENT, "NAME_create: no place for the model is given");
   *model = NULL;
-  NAME_model *m = calloc(1, sizeof *m);
+  NAME_handle *m = calloc(1, sizeof *m);
   if (m == NULL) return fail(UPPER_NO_MEMORY, "NAME_create: out of memory");
   atomic_flag_clear(&m->lock);
   int status = bind_driver(m);
@@ -295,7 +295,7 @@ int NAME_create(NAME_model **model, int device, const char *weights) {
   return UPPER_OK;
 }
 
-void NAME_destroy(NAME_model *m) {
+void NAME_destroy(NAME_handle *m) {
   if (m == NULL) return;
   if (m->context != NULL) {
     if (m->cu.context_push(m->context) == 0) {
@@ -353,15 +353,15 @@ static int check_args(const NAME_args *a) {
   return status;
 }
 
-static void lock(NAME_model *m) {
+static void lock(NAME_handle *m) {
   while (atomic_flag_test_and_set_explicit(&m->lock, memory_order_acquire)) {
   }
 }
 
-static void unlock(NAME_model *m) { atomic_flag_clear_explicit(&m->lock, memory_order_release); }
+static void unlock(NAME_handle *m) { atomic_flag_clear_explicit(&m->lock, memory_order_release); }
 
 /* Takes a workspace for a run; slot is its place in the list. */
-static int take(NAME_model *m, NAME_buffer w, int *slot) {
+static int take(NAME_handle *m, NAME_buffer w, int *slot) {
   int overlaps = 0;
   *slot = -1;
   lock(m);
@@ -381,14 +381,14 @@ static int take(NAME_model *m, NAME_buffer w, int *slot) {
   return UPPER_OK;
 }
 
-static void give_back(NAME_model *m, int slot) {
+static void give_back(NAME_handle *m, int slot) {
   lock(m);
   m->busy[slot].bytes = 0;
   unlock(m);
 }
 
 /* Finds the addresses of all buffers. */
-static void locate(const NAME_model *m, const NAME_args *a, uint64_t *at) {
+static void locate(const NAME_handle *m, const NAME_args *a, uint64_t *at) {
   uint64_t next = a->workspace.address;
   for (int i = 0; i < UPPER_BUFFERS; i++) {
     const NAME_place *p = &NAME_places[i];
@@ -410,7 +410,7 @@ static void locate(const NAME_model *m, const NAME_args *a, uint64_t *at) {
 }
 
 /* Launches one kernel on samples from..from+samples-1. */
-static int launch(const NAME_model *m, void *stream, const NAME_launch *l, const uint64_t *at, int64_t from,
+static int launch(const NAME_handle *m, void *stream, const NAME_launch *l, const uint64_t *at, int64_t from,
                   int64_t samples) {
   uint64_t value[UPPER_MAX_ARGUMENTS + 1];
   void *list[UPPER_MAX_ARGUMENTS + 1];
@@ -436,7 +436,7 @@ static int launch(const NAME_model *m, void *stream, const NAME_launch *l, const
   return r == 0 ? UPPER_OK : failed(m, NAME_kernel_list[l->kernel].name, "cuLaunchKernel", r);
 }
 
-static int launch_all(const NAME_model *m, void *stream, const NAME_args *a) {
+static int launch_all(const NAME_handle *m, void *stream, const NAME_args *a) {
   uint64_t at[UPPER_BUFFERS + 1];
   locate(m, a, at);
   for (int i = 0; i < UPPER_LAUNCHES; i++) {
@@ -456,7 +456,7 @@ static int launch_all(const NAME_model *m, void *stream, const NAME_args *a) {
   return UPPER_OK;
 }
 
-int NAME_run(NAME_model *m, void *stream, const NAME_args *a) {
+int NAME_run(NAME_handle *m, void *stream, const NAME_args *a) {
   int slot, status = check_args(a);
   if (status != UPPER_OK || (status = take(m, a->workspace, &slot)) != UPPER_OK) return status;
   if ((status = enter(m)) == UPPER_OK) {
@@ -469,7 +469,7 @@ int NAME_run(NAME_model *m, void *stream, const NAME_args *a) {
 
 /* Captures a run on a stream of its own. */
 static int capture(NAME_graph *g, void *stream, const NAME_args *a) {
-  NAME_model *m = g->model;
+  NAME_handle *m = g->model;
   result r = m->cu.capture_begin(stream, CAPTURE_THREAD_LOCAL);
   if (r != 0) return failed(m, "", "cuStreamBeginCapture", r);
   int status = NAME_run(m, stream, a);
@@ -480,7 +480,7 @@ static int capture(NAME_graph *g, void *stream, const NAME_args *a) {
   return status;
 }
 
-int NAME_graph_create(NAME_graph **graph, NAME_model *m, const NAME_args *a) {
+int NAME_graph_create(NAME_graph **graph, NAME_handle *m, const NAME_args *a) {
   if (graph == NULL) return fail(UPPER_BAD_ARGUMENT, "NAME_graph_create: no place for the graph is given");
   *graph = NULL;
   NAME_graph *g = calloc(1, sizeof *g);
@@ -524,7 +524,7 @@ void NAME_graph_destroy(NAME_graph *g) {
   free(g);
 }
 
-int NAME_wait(NAME_model *m, void *stream) {
+int NAME_wait(NAME_handle *m, void *stream) {
   int status = enter(m);
   if (status != UPPER_OK) return status;
   result r = m->cu.stream_wait(stream);
@@ -532,7 +532,7 @@ int NAME_wait(NAME_model *m, void *stream) {
   return r == 0 ? UPPER_OK : failed(m, "", "cuStreamSynchronize", r);
 }
 
-int NAME_allocate(NAME_model *m, size_t bytes, NAME_buffer *b) {
+int NAME_allocate(NAME_handle *m, size_t bytes, NAME_buffer *b) {
   int status = enter(m);
   if (status != UPPER_OK) return status;
   b->bytes = bytes > 0 ? bytes : 1;
@@ -541,7 +541,7 @@ int NAME_allocate(NAME_model *m, size_t bytes, NAME_buffer *b) {
   return r == 0 ? UPPER_OK : failed(m, "", "cuMemAlloc", r);
 }
 
-int NAME_release(NAME_model *m, NAME_buffer b) {
+int NAME_release(NAME_handle *m, NAME_buffer b) {
   int status = enter(m);
   if (status != UPPER_OK) return status;
   result r = m->cu.release(b.address);
@@ -549,7 +549,7 @@ int NAME_release(NAME_model *m, NAME_buffer b) {
   return r == 0 ? UPPER_OK : failed(m, "", "cuMemFree", r);
 }
 
-int NAME_upload(NAME_model *m, NAME_buffer to, const void *from, size_t bytes) {
+int NAME_upload(NAME_handle *m, NAME_buffer to, const void *from, size_t bytes) {
   if (bytes > to.bytes)
     return fail(UPPER_BAD_ARGUMENT, "NAME_upload: %llu bytes for a buffer of %llu", (unsigned long long)bytes,
                 (unsigned long long)to.bytes);
@@ -560,7 +560,7 @@ int NAME_upload(NAME_model *m, NAME_buffer to, const void *from, size_t bytes) {
   return r == 0 ? UPPER_OK : failed(m, "", "cuMemcpyHtoD", r);
 }
 
-int NAME_download(NAME_model *m, void *to, NAME_buffer from, size_t bytes) {
+int NAME_download(NAME_handle *m, void *to, NAME_buffer from, size_t bytes) {
   if (bytes > from.bytes)
     return fail(UPPER_BAD_ARGUMENT, "NAME_download: %llu bytes of a buffer of %llu", (unsigned long long)bytes,
                 (unsigned long long)from.bytes);

@@ -52,7 +52,7 @@ typedef struct NAME_buffer {
   size_t bytes;
 } NAME_buffer;
 
-typedef struct NAME_model NAME_model;
+typedef struct NAME_handle NAME_handle;
 typedef struct NAME_graph NAME_graph;
 
 /* What a run computes: batch samples, from UPPER_INPUTS buffers to UPPER_OUTPUTS buffers. workspace is scratch memory
@@ -72,33 +72,33 @@ UPPER_API const NAME_array *NAME_input(int i);
 UPPER_API const NAME_array *NAME_output(int i);
 
 /* Opens GPU number device, loads the kernels, and copies the file of weights (tables.bin) to the GPU. */
-UPPER_API int NAME_create(NAME_model **model, int device, const char *weights);
+UPPER_API int NAME_create(NAME_handle **model, int device, const char *weights);
 /* Gives everything back; all runs must have ended. NULL is allowed. */
-UPPER_API void NAME_destroy(NAME_model *model);
+UPPER_API void NAME_destroy(NAME_handle *model);
 
 /* What is loaded, such as "cubin sm_90". */
-UPPER_API const char *NAME_code(const NAME_model *model);
+UPPER_API const char *NAME_code(const NAME_handle *model);
 
 /* Bytes of the workspace of a run; 0 if the batch is not 1 to UPPER_MAX_BATCH. */
 UPPER_API size_t NAME_workspace_bytes(int64_t batch);
 
 /* Launches the kernels on a CUstream (or cudaStream_t; NULL is the default stream) and returns before they end. It
  * allocates nothing and waits for nothing, so that it can be captured. */
-UPPER_API int NAME_run(NAME_model *model, void *stream, const NAME_args *args);
+UPPER_API int NAME_run(NAME_handle *model, void *stream, const NAME_args *args);
 
 /* Waits until everything that was launched on a stream has ended. */
-UPPER_API int NAME_wait(NAME_model *model, void *stream);
+UPPER_API int NAME_wait(NAME_handle *model, void *stream);
 
 /* A run on buffers that stay as they are, captured once and launched as a whole. */
-UPPER_API int NAME_graph_create(NAME_graph **graph, NAME_model *model, const NAME_args *args);
+UPPER_API int NAME_graph_create(NAME_graph **graph, NAME_handle *model, const NAME_args *args);
 UPPER_API int NAME_graph_run(NAME_graph *graph, void *stream);
 UPPER_API void NAME_graph_destroy(NAME_graph *graph);
 
 /* Device memory for programs that have no other means; upload and download wait for the default stream. */
-UPPER_API int NAME_allocate(NAME_model *model, size_t bytes, NAME_buffer *buffer);
-UPPER_API int NAME_release(NAME_model *model, NAME_buffer buffer);
-UPPER_API int NAME_upload(NAME_model *model, NAME_buffer to, const void *from, size_t bytes);
-UPPER_API int NAME_download(NAME_model *model, void *to, NAME_buffer from, size_t bytes);
+UPPER_API int NAME_allocate(NAME_handle *model, size_t bytes, NAME_buffer *buffer);
+UPPER_API int NAME_release(NAME_handle *model, NAME_buffer buffer);
+UPPER_API int NAME_upload(NAME_handle *model, NAME_buffer to, const void *from, size_t bytes);
+UPPER_API int NAME_download(NAME_handle *model, void *to, NAME_buffer from, size_t bytes);
 
 /* What went wrong in the last call of this thread that failed. */
 UPPER_API const char *NAME_last_error(void);

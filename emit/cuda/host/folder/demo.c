@@ -58,7 +58,10 @@ static int show(const NAME_array *a, const unsigned char *have, const unsigned c
   printf("%s (%s):", a->name, a->type);
   for (size_t i = 0; i < n && i < SHOWN; i++) printf(" %.6g", element(a, have, i));
   printf(n > SHOWN ? " ...\n" : "\n");
-  if (want == NULL) return 0;
+  if (want == NULL) {
+    printf("  not compared: the file has no outputs of the reference\n");
+    return 0;
+  }
   for (int64_t s = 0; s < samples; s++) {
     const unsigned char *x = have + (size_t)s * a->bytes, *y = want + (size_t)s * a->bytes;
     double largest = 0;
@@ -74,7 +77,7 @@ static int show(const NAME_array *a, const unsigned char *have, const unsigned c
     printf("  %lld samples: %llu of %llu codes differ from the reference\n", (long long)samples,
            (unsigned long long)wrong, (unsigned long long)(n * (size_t)samples));
   else
-    printf("  %lld samples: up to %.3g of the largest value beside the reference, %llu of %llu values beyond %.3g\n",
+    printf("  %lld samples: up to %.3g of the largest value away from the reference, %llu of %llu beyond %.3g\n",
            (long long)samples, most, (unsigned long long)wrong, (unsigned long long)(n * (size_t)samples), part);
   return wrong > 0;
 }
@@ -100,7 +103,7 @@ static unsigned char *read_file(const char *path, size_t *bytes) {
 }
 
 /* Runs the samples of a file. */
-static int run(NAME_model *m, const char *path, const unsigned char *at, const unsigned char *end) {
+static int run(NAME_handle *m, const char *path, const unsigned char *at, const unsigned char *end) {
   uint64_t head[2] = {0, 0};
   double parts[UPPER_OUTPUTS + 1] = {0};
   NAME_buffer in[UPPER_INPUTS + 1], out[UPPER_OUTPUTS + 1];
@@ -146,7 +149,7 @@ static int run(NAME_model *m, const char *path, const unsigned char *at, const u
 
 int main(int argc, char **argv) {
   const char *samples = argc > 2 ? argv[2] : "samples.bin", *weights = argc > 3 ? argv[3] : "tables.bin";
-  NAME_model *m;
+  NAME_handle *m;
   int status = NAME_create(&m, argc > 1 ? atoi(argv[1]) : 0, weights);
   if (status != UPPER_OK) return refused(status);
   printf("%s\n", NAME_code(m));

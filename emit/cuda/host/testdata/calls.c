@@ -12,7 +12,7 @@ enum { BATCH = 3, RUNS = 20 };
 
 /* A model with buffers for a batch, and what came out of its first run. */
 typedef struct bench {
-  model_model *model;
+  model_handle *model;
   model_buffer in, out;
   model_args args;
   unsigned char *want, *have;
@@ -30,7 +30,7 @@ static void must(int status) {
 }
 
 static void create(const char *what, int device, const char *weights) {
-  model_model *m = NULL;
+  model_handle *m = NULL;
   tell(what, model_create(&m, device, weights));
   model_destroy(m);
 }
