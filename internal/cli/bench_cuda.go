@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	kernels "lathe/cuda"
+	"lathe/emit/cuda"
+	"lathe/internal/diag"
+	"lathe/internal/driver"
+	"lathe/sim/gpu"
+	"lathe/sim/gpu/bench"
+)
+
+// passFacts are what bench-cuda tells: times in microseconds for one sample. Measured times are there where GPU is.
+type passFacts struct {
+	Model     string      `json:"model"`
+	GPU       string      `json:"gpu,omitempty"`
+	Predicted string      `json:"predicted_for"`
+	Kernels   []unitFacts `json:"kernels"`
+	Floor     float64     `json:"floor_us"`
+	Expected  float64     `json:"predicted_us"`
+	Measured  *float64    `json:"measured_us,omitempty"`
+}
+
+// unitFacts are those of a kernel.
+type unitFacts struct {
+	Node     string   `json:"node"`
+	Op       string   `json:"op"`
+	Kernel   string   `json:"kernel"`
+	Floor    float64  `json:"floor_us"`
+	Expected float64  `json:"predicted_us"`
+	Measured *float64 `json:"measured_us,omitempty"`
+}
+
+func (a *App) benchCUDA() *cobra.Command {
+	var e cudaFlags
+	c := &cobra.Command{Use: "bench-cuda MODEL", Short: "measure the CUDA kernels of a model, or predict their times",
+		Long: "Measures each kernel of a model and a whole pass of one sample on the GPU of this machine, beside the\n" +
+			"floor and the prediction of each. Without a GPU it prints floors and predictions, and says so.",
+		Example: "  lathe bench-cuda model.onnx --json times.json", Args: exactly("MODEL")}
+	e.add(c, true)
+	asImported(c)
+	e.precision.add(c, "bf16")
+	c.RunE = func(c *cobra.Command, args []string) error { return a.benchModel(c.Context(), &e, args[0]) }
+	return a.withJSON(c)
+}
+
+func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err error) {
+	source, err := e.of(a, model)
+	if err != nil {
+		return err
+	}
+	precision, err := e.precision.of(source.Plan != "" || source.Calibrate != "")
+	if err != nil {
+		return err
+	}
+	o := cuda.Options{Version: Version, Samples: 1, AllowSlow: true}
+	device, err := gpu.OpenDriver(gpu.DriverOptions{})
+	code := diag.CodeOf(err)
+	switch {
+	case err == nil:
+		defer func() {
+			if e := device.Close(); err == nil {
+				err = e
+			}
+		}()
+		if arch, err := kernels.FindArch(device.Arch()); err == nil {
+			o.Arch = arch.Name // the configurations of other GPUs are those of the default
+		}
+	case code != "L0975" && code != "L0976":
+		return err
+	}
+	_, d, _, err := a.kernels(ctx, source, precision, o)
+	if err != nil {
+		return err
+	}
+	facts := predictions(d, model)
+	if code == "" {
+		if err := a.measurePass(ctx, device, d, o.Arch, facts); err != nil {
+			return err
+		}
+	}
+	if err := a.printPass(facts); err != nil {
+		return err
+	}
+	return a.writeJSON(facts)
+}
+
+// predictions are the facts of a design of which nothing is measured.
+func predictions(d *cuda.Design, model string) *passFacts {
+	f := &passFacts{Model: model, Predicted: d.GPU}
+	for _, u := range d.Units {
+		k := unitFacts{Node: u.Node, Op: u.Op, Kernel: u.Template, Floor: u.Floor * 1e6, Expected: u.Predicted * 1e6}
+		if k.Kernel == "" {
+			k.Kernel = u.Kernel
+		}
+		f.Kernels = append(f.Kernels, k)
+		f.Floor, f.Expected = f.Floor+k.Floor, f.Expected+k.Expected
+	}
+	return f
+}
+
+// measurePass adds to facts what the GPU says.
+func (a *App) measurePass(ctx context.Context, device *gpu.Driver, d *cuda.Design, arch string, f *passFacts) error {
+	var archs []string
+	if arch != "" {
+		archs = []string{arch}
+	}
+	binaries, err := a.compileKernels(ctx, d, archs, false)
+	if err != nil {
+		return err
+	}
+	pass, err := bench.Standard.Pass(device, d, driver.ProgramOf(d, binaries))
+	if err != nil {
+		return err
+	}
+	f.GPU, f.Measured = device.Name(), &pass.Whole
+	for i := range pass.Units {
+		f.Kernels[i].Measured = &pass.Units[i]
+	}
+	return nil
+}
+
+// printPass prints a line for each kernel, and what the times are.
+func (a *App) printPass(f *passFacts) error {
+	time := func(us float64) string { return fmt.Sprintf("%.3g", us) }
+	head := []string{"node", "op", "floor us", "predicted us"}
+	total := []string{"together", "", time(f.Floor), time(f.Expected)}
+	if f.Measured != nil {
+		head, total = append(head, "measured us"), append(total, time(*f.Measured))
+	}
+	rows := [][]string{append(head, "kernel")}
+	for _, k := range f.Kernels {
+		row := []string{k.Node, k.Op, time(k.Floor), time(k.Expected)}
+		if k.Measured != nil {
+			row = append(row, time(*k.Measured))
+		}
+		rows = append(rows, append(row, k.Kernel))
+	}
+	if err := a.table(append(rows, append(total, ""))); err != nil {
+		return err
+	}
+	if f.Measured == nil {
+		fmt.Fprintf(a.Out, "\none sample; predicted for %s: nothing is measured, as this machine has no GPU\n",
+			f.Predicted)
+		return nil
+	}
+	fmt.Fprintf(a.Out, "\none sample, measured on %s: each kernel alone, and together the whole pass, in CUDA graphs; "+
+		"predicted for %s\n", f.GPU, f.Predicted)
+	return nil
+}
