@@ -35,6 +35,22 @@ func JobOf(c cuda.Case, quick bool) Job {
 	return j
 }
 
+// Sectors runs a job of one launch on whole, aligned tensors, and holds the sectors that it touches to the budget in
+// the header of its kernel.
+func Sectors(t testing.TB, j Job) {
+	t.Helper()
+	budget, err := j.Kernels[0].Sectors()
+	if err != nil || budget == 0 {
+		t.Fatalf("%s has no budget of sectors: %v", j.Kernels[0], err)
+	}
+	j.Quick = true
+	_, stats := Trace(t, j)
+	if s := stats[0]; s.Sectors == 0 || 100*s.Sectors > int64(budget)*s.SectorsIdeal {
+		t.Errorf("%s touches %d sectors, %d are needed, its budget is %d %%", j.Kernels[0], s.Sectors, s.SectorsIdeal,
+			budget)
+	}
+}
+
 // Planted runs a case once, with the race detector, after the text `sound` of its source has become `fault`. It returns
 // what shows the fault, the error of the run or the verdict; "" where nothing does.
 func Planted(t testing.TB, c cuda.Case, sound, fault string) string {

@@ -10,6 +10,7 @@ import (
 	"lathe/cuda/map"
 	"lathe/cuda/map/maptest"
 	"lathe/cuda/num"
+	"lathe/cuda/word"
 )
 
 // Whole, aligned tensors move up to 16 bytes a lane and access: the loads and stores of all warps are counted.
@@ -46,13 +47,18 @@ func TestAccesses(t *testing.T) {
 	}
 	for _, in := range []num.Codec{num.FP32, num.BF16} {
 		p := pointwise.Quantize{Rows: 16, Cols: 512, In: in}
-		job := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{{Name: "x", Data: make([]byte, n*in.Bytes)},
+		one := cudatest.Job{Quick: true, Buffers: []cudatest.Buffer{{Name: "x", Data: make([]byte, n*in.Bytes)},
 			{Name: "q", Bytes: n, Out: true}, {Name: "X", Bytes: n / 32, Out: true}}}
-		cudatest.Add(t, &job, p, pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)})
-		_, stats := cudatest.Trace(t, job)
-		if got, want := stats[0].GlobalAccesses, int64(n/512*(in.Bytes+2)); got != want {
+		cudatest.Add(t, &one, p, pointwise.Operands{X: cuda.Buffer(0), Y: cuda.Buffer(1), YScales: cuda.Buffer(2)})
+		_, stats := cudatest.Trace(t, one)
+		if got, want := stats[0].GlobalAccesses, int64(3*n*in.Bytes/512); got != want {
 			t.Errorf("quantize of %s: %d accesses, want %d", in.Type, got, want)
 		}
+		cudatest.Sectors(t, one)
+	}
+	for _, out := range []word.Type{word.BF16, word.F32} {
+		cudatest.Sectors(t, job(t, pointwise.Dequant{Out: out, N: n}, cudatest.Buffer{Name: "q", Data: make([]byte, n)},
+			cudatest.Buffer{Name: "X", Data: make([]byte, n/32)}))
 	}
 }
 

@@ -6,26 +6,28 @@
 //   WIDE     1 where there are 2^31 elements or more
 // x is [rows][cols], q is [rows][q_row] of which cols bytes of a row are written. The last block of a row may be short.
 // The scale of block b of row r goes to X[r * x_row + b * x_block]: x_row = 1 writes the transposed image.
-// A thread takes half a block. The grid is one-dimensional.
+// A thread takes 16 bytes of x. The grid is one-dimensional.
 //   threads: 256
 //   regs: 48
-//   sass: LDG.128, STG.128, SHFL
+//   sass: LDG.128, STG, SHFL
+//   sectors: 105
 //   uses: num/exact.cuh, num/float.cuh, num/words.cuh, num/mxint8.cuh
 template <class FORMAT, int WIDE>
 __device__ __forceinline__ void quantize(const void* x, u8* q, u8* X, i64 rows, i64 cols, i64 q_row, i64 x_row,
                                          i64 x_block) {
   typedef typename pick<WIDE, u64, u32>::type index;
   typedef typename FORMAT::word in;
-  const index blocks = (index)((cols + 31) / 32), block = ((index)blockIdx.x * 256 + threadIdx.x) / 2;
-  const index row = block / blocks, b = block % blocks, at = b * 32 + threadIdx.x % 2 * 16;
+  const int V = 16 / sizeof(in), T = 32 / V;  // elements of a thread, threads of a block
+  const index blocks = (index)((cols + 31) / 32), block = ((index)blockIdx.x * 256 + threadIdx.x) / T;
+  const index row = block / blocks, b = block % blocks, at = b * 32 + threadIdx.x % T * V;
   const i64 left = row < (index)rows ? cols - (i64)at : 0;  // elements from here on; the shuffle below needs all lanes
   const in* from = (const in*)x + (i64)row * cols + at;
-  in c[16];
-  load_words(c, from, left >= 16 && ((u64)from & 15) == 0, left);
-  f32 v[16];
+  in c[V];
+  load_words(c, from, left >= V && ((u64)from & 15) == 0, left);
+  f32 v[V];
 #pragma unroll
-  for (int j = 0; j < 16; ++j) v[j] = widen<FORMAT>(c[j]);
+  for (int j = 0; j < V; ++j) v[j] = widen<FORMAT>(c[j]);
   u8* to = q + (i64)row * q_row + at;
-  const u32 scale = store_mxint8(to, v, left >= 16 && ((u64)to & 15) == 0, left);
-  if (left > 0 && threadIdx.x % 2 == 0) X[(i64)row * x_row + (i64)b * x_block] = scale;
+  const u32 scale = store_mxint8(to, v, left >= V && (u64)to % V == 0, left);
+  if (left > 0 && threadIdx.x % T == 0) X[(i64)row * x_row + (i64)b * x_block] = scale;
 }

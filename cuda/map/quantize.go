@@ -62,8 +62,8 @@ func (p Quantize) Plan(cuda.Arch) (cuda.Plan[Operands], error) {
 		inRow, step = 1, p.pitch()
 	}
 	return cuda.OneKernel(i, func(o Operands) []cuda.Launch {
-		return oneLaunch(i, p.Rows*p.Blocks(), 128, []cuda.Arg{o.X, o.Y, o.YScales, cuda.I64(p.Rows), cuda.I64(p.Cols),
-			cuda.I64(p.Cols), cuda.I64(inRow), cuda.I64(step)})
+		return oneLaunch(i, p.Rows*p.Blocks()*int64(p.In.Bytes), 128, []cuda.Arg{o.X, o.Y, o.YScales, cuda.I64(p.Rows),
+			cuda.I64(p.Cols), cuda.I64(p.Cols), cuda.I64(inRow), cuda.I64(step)})
 	}), err
 }
 
