@@ -72,10 +72,9 @@ type built struct {
 	part     float64
 }
 
-// build emits the model and builds its folder as its users do.
-func (m model) build(t *testing.T, emulated string) *built {
+// kernels compiles the kernels of a graph, and returns the graph that they compute.
+func (m model) kernels(t *testing.T, g *ir.Graph) (*ir.Graph, *cuda.Design, []cuda.Binary) {
 	t.Helper()
-	tools.Need(t, "gcc", "make")
 	toolchain := tools.NeedNVRTC(t)
 	compiler, err := nvrtc.Open(toolchain, filepath.Join(toolchain, "modules"))
 	if err != nil {
@@ -87,8 +86,7 @@ func (m model) build(t *testing.T, emulated string) *built {
 			t.Fatal(err)
 		}
 	}
-	g, _, err := driver.Kernels(t.Context(), m.graph(t), precision)
-	if err != nil {
+	if g, _, err = driver.Kernels(t.Context(), g, precision); err != nil {
 		t.Fatal(err)
 	}
 	d, err := cuda.Emit(g, cuda.Options{AllowSlow: true})
@@ -104,6 +102,14 @@ func (m model) build(t *testing.T, emulated string) *built {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return g, d, binaries
+}
+
+// build emits the model and builds its folder as its users do.
+func (m model) build(t *testing.T, emulated string) *built {
+	t.Helper()
+	tools.Need(t, "gcc", "make")
+	g, d, binaries := m.kernels(t, m.graph(t))
 	file, err := npz.Read(m.file("inputs.npz"))
 	if err != nil {
 		t.Fatal(err)

@@ -73,12 +73,11 @@ static int show(const NAME_array *a, const unsigned char *have, const unsigned c
       if (largest > 0 && isfinite(d)) most = fmax(most, d / largest);
     }
   }
+  printf("  %lld sample%s: ", (long long)samples, samples == 1 ? "" : "s");
   if (part == 0)
-    printf("  %lld samples: %llu of %llu codes differ from the reference\n", (long long)samples,
-           (unsigned long long)wrong, (unsigned long long)(n * (size_t)samples));
+    printf("%llu of %llu codes differ from the reference\n", (unsigned long long)wrong, (unsigned long long)(n * (size_t)samples));
   else
-    printf("  %lld samples: up to %.3g of the largest value away from the reference, %llu of %llu beyond %.3g\n",
-           (long long)samples, most, (unsigned long long)wrong, (unsigned long long)(n * (size_t)samples), part);
+    printf("up to %.3g of the largest value away from the reference, %llu of %llu beyond %.3g\n", most, (unsigned long long)wrong, (unsigned long long)(n * (size_t)samples), part);
   return wrong > 0;
 }
 
