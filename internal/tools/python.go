@@ -7,6 +7,16 @@ import (
 	"testing"
 )
 
+// NeedTorch returns the python3 in PATH if it has PyTorch. It skips t as Need does, but never fails it: nothing that
+// scripts/setup installs brings PyTorch.
+func NeedTorch(t testing.TB) string {
+	t.Helper()
+	if exec.Command("python3", "-c", "import torch").Run() != nil {
+		message{t.Name() + " needs a python3 with PyTorch", false}.end(t)
+	}
+	return "python3"
+}
+
 // NeedNumPy returns a Python that has pip and NumPy: the first in PATH, or that of Debian, where one of another origin
 // stands before it without them. It skips t as Need does.
 func NeedNumPy(t testing.TB) string {

@@ -38,6 +38,17 @@ func folders() []model {
 	return out
 }
 
+// TestTorch runs the operator of PyTorch on tensors of the CPU, alone and below torch.compile.
+func TestTorch(t *testing.T) {
+	python := tools.NeedTorch(t)
+	b := model{example: "digits-vit", act: "bf16", weight: "bf16"}.build(t, gputest.Emulated(t))
+	script, err := filepath.Abs(filepath.Join("testdata", "tensors.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.run(t, python, "-B", script)
+}
+
 // TestDecoding generates 16 tokens behind a prompt of 6: each step is a folder of its own, whose caches are inputs and
 // outputs, and gets what the reference made in the step before.
 func TestDecoding(t *testing.T) {

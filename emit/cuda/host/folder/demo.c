@@ -74,10 +74,11 @@ static int show(const NAME_array *a, const unsigned char *have, const unsigned c
     }
   }
   printf("  %lld sample%s: ", (long long)samples, samples == 1 ? "" : "s");
+  unsigned long long far = wrong, all = n * (size_t)samples;
   if (part == 0)
-    printf("%llu of %llu codes differ from the reference\n", (unsigned long long)wrong, (unsigned long long)(n * (size_t)samples));
+    printf("%llu of %llu codes differ from the reference\n", far, all);
   else
-    printf("up to %.3g of the largest value away from the reference, %llu of %llu beyond %.3g\n", most, (unsigned long long)wrong, (unsigned long long)(n * (size_t)samples), part);
+    printf("up to %.3g of the largest value away from the reference, %llu of %llu beyond %.3g\n", most, far, all, part);
   return wrong > 0;
 }
 
