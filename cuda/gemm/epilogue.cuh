@@ -17,7 +17,7 @@ struct Sink {
   i32 M, N;
 };
 
-// 0 none, 1 relu (keeps NaN), 2 gelu by erf, 3 gelu by tanh, 4 silu.
+// 0 none, 1 relu (keeps NaN), 2 gelu by erf, 3 gelu by tanh, 4 silu, 5 relu of all, behind the residual.
 template <int ACT> DEV f32 activate(f32 x) {
   if (ACT == 1) return x < 0 ? 0.0f : x;
   if (ACT == 2) return 0.5f * x * erfcf(x * -0.70710678118654752f);  // 1 + erf would cancel for negative x
@@ -63,6 +63,13 @@ template <class T> DEV void add_residual(const Sink& s, f32 (&v)[8], i32 m, i32 
 #pragma unroll
   for (int j = 0; j < 8; ++j) {
     if (n + j < s.N) v[j] += load_f32<T>(s.r, at + j);
+  }
+}
+
+template <int ACT> DEV void activate_last(f32 (&v)[8]) {
+#pragma unroll
+  for (int j = 0; j < 8; ++j) {
+    if (ACT == 5) v[j] = v[j] < 0 ? 0.0f : v[j];
   }
 }
 
@@ -151,6 +158,7 @@ DEV void store_tile(const Sink& s, i32 m0, i32 n0) {
       for (int j = 0; j < 8; ++j) v[j] = activate<ACT>(v[j]);
     }
     add_residual<T>(s, v, m0 + row, n);
+    activate_last<ACT>(v);
     store_columns<T>(s, v, m0 + row, n);
   }
 }

@@ -64,6 +64,9 @@ func (p W16A16) With(t Tile, splits int) (Plan, error) {
 	return p.with(p.on(t, splits, gpu{}))
 }
 
+// With is the plan of a configuration.
+func (p Conv16) With(t Tile) (Plan, error) { return p.planned(t) }
+
 // Planned is the plan with a template in a configuration, by its parameters.
 func (p W8A16) Planned(template string, params []string, splits int) (Plan, error) {
 	blocks := 0

@@ -25,9 +25,10 @@ const (
 	GeluErf  // x/2 * (1 + erf(x/sqrt 2))
 	GeluTanh // x/2 * (1 + tanh(sqrt(2/pi) * (x + 0.044715 x^3)))
 	Silu     // x / (1 + exp(-x))
+	ReluLast // relu of the whole, behind the residual
 )
 
-var activationNames = [...]string{"none", "relu", "gelu_erf", "gelu_tanh", "silu"}
+var activationNames = [...]string{"none", "relu", "gelu_erf", "gelu_tanh", "silu", "relu_last"}
 
 // String is the name of the activation.
 func (a Activation) String() string {
@@ -42,7 +43,7 @@ const MXINT8 = word.I8
 
 // Epilogue is what happens to the sums s of a product, in fp32, with one rounding at its end:
 // y = act(s + bias) + residual, or with Gate act(s0 + bias0)*(s1 + bias1) + residual, where rows 2j of the weights make
-// s0 and rows 2j+1 make s1 of column j.
+// s0 and rows 2j+1 make s1 of column j; with ReluLast, y = relu(s + bias + residual).
 type Epilogue struct {
 	Act  Activation
 	Gate bool
@@ -122,7 +123,7 @@ func (e Epilogue) Valid(kernel string, n int) error {
 	switch {
 	case e.Out != word.BF16 && e.Out != word.F32 && e.Out != MXINT8:
 		return refuse(kernel, "no result in %q", e.Out).WithHint("there are bf16, f32 and i8 (MXINT8)")
-	case e.Act < None || e.Act > Silu:
+	case e.Act < None || e.Act > ReluLast:
 		return refuse(kernel, "no activation %d", e.Act)
 	case e.Gate && n%2 != 0:
 		return refuse(kernel, "%d rows of weights are not pairs of gate and value", n)

@@ -41,5 +41,6 @@ __device__ __forceinline__ void split_sum(const f32* parts, i64 stride, i64 pitc
     out[j] = GATE ? activate<ACT>(v[2 * j % WIDTH]) * v[(2 * j + 1) % WIDTH] : activate<ACT>(v[j]);
   }
   add_residual<T>(sink, out, m, n);
+  activate_last<ACT>(out);
   store_columns<T>(sink, out, m, n);
 }

@@ -81,6 +81,8 @@ func TestW16A16(t *testing.T) {
 		{gemm.W16A16{M: 20, N: 37, K: 712, Word: bf16, Epilogue: gemm.Epilogue{Out: word.BF16, Act: gemm.GeluErf,
 			Bias: true, Residual: true}}, 1, 3, true},
 		{gemm.W16A16{M: 2, N: 65, K: 32, Word: f16, Epilogue: gemm.Epilogue{Out: word.F32}}, 0, 7, false}, // empty parts
+		{gemm.W16A16{M: 6, N: 40, K: 72, Word: bf16, Epilogue: gemm.Epilogue{Out: word.BF16, Act: gemm.ReluLast,
+			Residual: true}}, 0, 2, false},
 		{gemm.W16A16{M: 9, N: 72, K: 136, Word: f16, Epilogue: gemm.Epilogue{Out: word.F16, Act: gemm.Silu, Bias: true,
 			Residual: true}}, 0, 2, false},
 	} {

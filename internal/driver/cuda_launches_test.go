@@ -22,7 +22,7 @@ func TestLaunches(t *testing.T) {
 		{"bert-tiny-like/model.onnx", ".layer.1.", 7}, {"bert-tiny-like/model.pt2", ".layer.1.", 7},
 		{"tiny-llama/model.onnx", ".layers.1.", 8}, {"tiny-llama/hf", ".layers.1.", 8},
 		{"digits-vit/model.onnx", "layers.1.", 7}, {"digits-vit/model_sdpa.pt2", "layers.1.", 7},
-		{"digits-resnet/model.onnx", "block1.", 2}, {"digits-mlp/model.onnx", "", 3},
+		{"digits-resnet/model.onnx", "block1.", 2}, {"digits-cnn/model.onnx", "conv", 2}, {"digits-mlp/model.onnx", "", 3},
 	} {
 		for _, weight := range []format.Format{format.BF16, format.MXInt8} {
 			g, err := driver.Source{Model: filepath.Join("..", "..", "examples", c.model)}.Import()

@@ -27,7 +27,8 @@ func CasesWithin(bound float64) ([]cuda.Case, error) {
 		return nil, err
 	}
 	halfCases := func(a cuda.Arch) ([]cuda.Case, error) { return halfCases(a, bound) }
-	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){halfCases, exactCases, windowCases, int8Cases} {
+	convCases := func(a cuda.Arch) ([]cuda.Case, error) { return convCases(a, bound) }
+	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){halfCases, convCases, exactCases, windowCases, int8Cases} {
 		cases, err := list(a)
 		if err != nil {
 			return nil, err
@@ -111,6 +112,38 @@ func halfCases(a cuda.Arch, bound float64) ([]cuda.Case, error) {
 			return nil, err
 		}
 		one := W16A16(c.W16A16, plan, uint64(i), !c.timed, bound)
+		one.Timed = c.timed
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// convCases are small convolutions with corners, and layers of ResNet-50 at 32 images, each behind a reduced one.
+func convCases(a cuda.Arch, bound float64) ([]cuda.Case, error) {
+	relu := gemm.Epilogue{Out: word.BF16, Bias: true, Act: gemm.ReluLast, Residual: true}
+	var all []cuda.Case
+	for i, c := range []struct {
+		gemm.Conv16
+		timed bool
+	}{
+		{Conv(word.BFloat16, 2, 7, 9, 16, 24, 3, 2, 1, relu), false},
+		{Planes(Conv(word.Float16, 1, 6, 7, 3, 33, 3, 1, 1, gemm.Epilogue{Out: word.F16, Bias: true})), false},
+		{Conv(word.BFloat16, 32, 56, 56, 64, 64, 3, 1, 1, relu), true},
+		{Conv(word.BFloat16, 32, 14, 14, 256, 256, 3, 1, 1, relu), true},
+		{Planes(Conv(word.BFloat16, 32, 224, 224, 3, 64, 7, 2, 3, relu)), true},
+	} {
+		if c.timed {
+			small, plan, err := c.Reduced(a)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, Conv16(small, plan, uint64(i), true, bound))
+		}
+		plan, err := c.Plan(a)
+		if err != nil {
+			return nil, err
+		}
+		one := Conv16(c.Conv16, plan, uint64(i), !c.timed, bound)
 		one.Timed = c.timed
 		all = append(all, one)
 	}

@@ -43,7 +43,7 @@ func activate(a gemm.Activation, x float64) float64 {
 
 // slope bounds the derivative of the activation.
 func slope(a gemm.Activation) float64 {
-	if a == gemm.None || a == gemm.Relu {
+	if a == gemm.None || a == gemm.Relu || a == gemm.ReluLast {
 		return 1
 	}
 	return 1.13
@@ -73,11 +73,14 @@ func end(e gemm.Epilogue, s func(j int) sums, bias []float32, residual float64, 
 		v := at(col)
 		y, tol = activate(e.Act, v.value), bound*v.size*slope(e.Act)
 	}
-	if e.Act > gemm.Relu {
+	if e.Act > gemm.Relu && e.Act < gemm.ReluLast {
 		tol += math.Abs(y) * approximate
 	}
 	y += residual
 	tol += math.Ldexp(math.Abs(y)+math.Abs(residual), -23)
+	if e.Act == gemm.ReluLast {
+		y = activate(gemm.Relu, y)
+	}
 	switch e.Out {
 	case word.BF16:
 		tol += math.Ldexp(math.Abs(y), -8) + math.Ldexp(1, -134)

@@ -14,7 +14,9 @@ import (
 	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
+	"lathe/ir/op/geometry"
 	"lathe/ir/op/move"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
@@ -143,6 +145,9 @@ func TestFusedProducts(t *testing.T) {
 				y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{m, n}}, y)
 			}
 			y = b.node(pointwise.Add, nil, [][]*ir.Node{{y, z}, {z, y}}[r.IntN(2)]...)
+			if i%6 == 0 { // a product and a sum alone
+				y = b.node(pointwise.Relu, nil, y)
+			}
 			compareKernel(t, engine, b.finish(engine, y, "w16a16"), r, 1e-5)
 		})
 	}
@@ -204,6 +209,44 @@ func TestFusedHeads(t *testing.T) {
 			y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{batch, tokens, heads * dim}}, y)
 			// Steps of queries and keys are those of their dot products, beside what TestLibraryAttention allows.
 			compareKernel(t, engine, b.finish(engine, y, want...), r, 0x1p-5)
+		})
+	}
+}
+
+// TestFusedConvolutions: a convolution with norm, residual and relu is one kernel, channels last, whatever the caller's
+// layout is.
+func TestFusedConvolutions(t *testing.T) {
+	tools.NeedNVRTC(t)
+	for i := range libraryCases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := difftest.Rand("fused convolutions", i)
+			engine := libraryEngine(r)
+			f := halfOf(r)
+			b := &built{t: t, g: &ir.Graph{Name: "g"}, f: format.FP32}
+			batch, c, n, h, w := 1+r.IntN(2), []int{3, 8, 16, 20}[r.IntN(4)], 8*(1+r.IntN(4)), 4+r.IntN(5), 4+r.IntN(5)
+			k := 1 + 2*r.IntN(2)
+			window := geometry.Window{Kernel: []int{k, k}, Strides: []int{1, 1}, Pads: slices.Repeat([]int{k / 2}, 4),
+				Dilations: []int{1, 1}}
+			y := b.node(sum.Conv, &sum.ConvAttrs{Window: window, Groups: 1}, b.input("x", batch, c, h, w),
+				constantOf(r, "w", b.f, n, c, k, k))
+			if i%2 == 0 {
+				y = b.node(sum.Scale, &column.ScaleAttrs{Axis: 1}, y, constantOf(r, "m", b.f, n), constantOf(r, "b", b.f, n))
+			}
+			if i%3 > 0 {
+				y = b.node(pointwise.Add, nil, y, b.input("z", batch, n, h, w))
+			}
+			y = b.node(pointwise.Relu, nil, y)
+			b.g.Out = []ir.Output{{Name: "y", Node: y}}
+			g, _, err := lower.Kernels(t.Context(), b.g, lower.Precision{Act: f, Weight: f}, lower.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := cuda.Emit(g, engine.options)
+			if err != nil || len(d.Units) != 1 || !strings.HasPrefix(d.Units[0].Template, "conv16<") {
+				t.Fatalf("%v: %d kernels\n%s", err, len(d.Units), difftest.Describe(g))
+			}
+			compareKernel(t, engine, g, r, 1e-5)
 		})
 	}
 }

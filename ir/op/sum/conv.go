@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"lathe/cuda"
 	"lathe/ir"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
@@ -35,7 +34,7 @@ var Conv = &ir.Op{
 	HLO:    convHLO,
 	RTL:    convRTL,
 	Lanes:  convLanes,
-	CUDA:   ir.OneNode(convCUDA),
+	CUDA:   convCUDA,
 	Legal:  convLegal,
 	Gen:    genConv,
 
@@ -141,24 +140,6 @@ func windowsOf(g *geometry.Grid, groups, size int, x dot.Input, f func(group, pi
 			f(group, p, w)
 		}
 	}
-}
-
-// convCUDA takes convolutions whose windows are single pixels, as linear nodes over pixels.
-func convCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-	a := n.Attrs.(*ConvAttrs)
-	g, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
-	if err != nil {
-		return nil, n.Errorf("L0306", "%v", err)
-	}
-	single := g.KH*g.KW == 1 && g.SH*g.SW == 1 && g.OH == g.H && g.OW == g.W
-	if !single || a.Groups != 1 || !a.ChannelsLast {
-		return nil, cuda.Refuse("the library has only 1x1 convolutions, channels last")
-	}
-	p, err := dot.New(n)
-	if err != nil {
-		return nil, err
-	}
-	return p.Product(n, t)
 }
 
 func genConv(r *rand.Rand, o *ir.Op) *ir.Graph {

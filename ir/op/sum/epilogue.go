@@ -20,14 +20,18 @@ type epilogue struct {
 	residual *ir.Node
 }
 
-// epilogueOf reads a group from its end: a sum with an input, a product of gate and value, a function, a linear node,
-// each of which may be missing, and reshapes between them.
+// epilogueOf reads a group from its end: a relu, a sum with an input, a product of gate and value, a function, a linear
+// node, each of which but the last may be missing, and reshapes between them.
 func epilogueOf(g *ir.Group) (*epilogue, error) {
 	if len(g.Outputs) != 1 {
 		return nil, cuda.Refuse("what follows the product has %d results", len(g.Outputs))
 	}
 	r := reading{group: g}
 	e, n := &epilogue{}, r.reshaped(g.Outputs[0])
+	last := r
+	if act, in := last.activation(n); act == gemm.Relu && r.is(in, "add") {
+		e.act, n, r = gemm.ReluLast, in, last
+	}
 	if r.is(n, "add") {
 		for i, a := range n.Args {
 			if slices.Contains(g.Inputs, a) && e.residual == nil {
@@ -51,7 +55,12 @@ func epilogueOf(g *ir.Group) (*epilogue, error) {
 		n = gate
 		e.rows = []*ir.Node{r.step(value)}
 	}
-	e.act, n = r.activation(n)
+	act, n := r.activation(n)
+	if e.act == gemm.None {
+		e.act = act
+	} else if act != gemm.None {
+		return nil, cuda.Refuse("products end in one function, not in two")
+	}
 	if !r.product(n) {
 		return nil, cuda.Refuse("%s is not what a product ends in", n.Op.Name)
 	}
@@ -97,7 +106,7 @@ func (r *reading) product(n *ir.Node) bool {
 // activation passes a function that products end in, if there is one.
 func (r *reading) activation(n *ir.Node) (gemm.Activation, *ir.Node) {
 	if r.member(n) && n.Op.Chain != nil && len(n.Args) == 1 {
-		for a := gemm.Relu; a <= gemm.Silu; a++ {
+		for a := gemm.Relu; a < gemm.ReluLast; a++ {
 			if n.Op.Chain(n) == a.String() {
 				return a, r.reshaped(r.step(n).Args[0])
 			}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sum
+
+import (
+	"slices"
+
+	"lathe/cuda"
+	"lathe/cuda/gemm"
+	"lathe/cuda/word"
+	"lathe/ir"
+	"lathe/ir/hlo"
+	"lathe/ir/op/column"
+	"lathe/ir/op/dot"
+	"lathe/ir/op/geometry"
+	"lathe/ir/op/move"
+)
+
+// convCUDA takes convolutions of floats with what follows them, and those of codes alone whose windows are single
+// pixels, as linear nodes over pixels.
+func convCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
+	n := g.Anchor
+	a := n.Attrs.(*ConvAttrs)
+	grid, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
+	if err != nil {
+		return nil, n.Errorf("L0306", "%v", err)
+	}
+	if n.Args[0].Type.IsFloat() {
+		return convHalves(g, grid, t)
+	}
+	return ir.OneNode(func(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
+		single := grid.KH*grid.KW == 1 && grid.SH*grid.SW == 1 && grid.OH == grid.H && grid.OW == grid.W
+		if !single || a.Groups != 1 || !a.ChannelsLast {
+			return nil, cuda.Refuse("the library has only 1x1 convolutions of codes, channels last")
+		}
+		p, err := dot.New(n)
+		if err != nil {
+			return nil, err
+		}
+		return p.Product(n, t)
+	})(g, t)
+}
+
+// convHalves is a convolution in one float of 16 bits. Images may be planes of channels; what is stored has the channels
+// of a pixel side by side.
+func convHalves(g *ir.Group, grid *geometry.Grid, t cuda.Target) (*cuda.Unit, error) {
+	n := g.Anchor
+	a, x, w := n.Attrs.(*ConvAttrs), n.Args[0], n.Args[1]
+	in, err := column.FloatWord(n, x.Type)
+	switch {
+	case err != nil:
+		return nil, err
+	case in == word.Float32:
+		return nil, cuda.Refuse("the library does not convolve fp32 images")
+	case a.Groups != 1:
+		return nil, cuda.Refuse("the library has no convolutions in %d groups", a.Groups)
+	}
+	e := &epilogue{rows: []*ir.Node{n}}
+	if a.ChannelsLast {
+		e, err = epilogueOf(g)
+	} else {
+		err = pixelsTogether(g)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := e.operands(); err != nil {
+		return nil, err
+	}
+	sink, err := e.sink(g)
+	if err != nil {
+		return nil, err
+	}
+	p := gemm.Conv16{Images: grid.N, H: grid.H, W: grid.W, C: grid.C, N: w.Type.Shape[0], OH: grid.OH, OW: grid.OW,
+		KH: grid.KH, KW: grid.KW, SH: grid.SH, SW: grid.SW, DH: grid.DH, DW: grid.DW, PT: grid.PT, PL: grid.PL,
+		Channel: 1, Row: grid.W * grid.C, Column: grid.C, Word: in, Epilogue: sink}
+	if !a.ChannelsLast {
+		p.Channel, p.Row, p.Column = grid.H*grid.W, grid.W, 1
+	}
+	u := &cuda.Unit{}
+	o := gemm.Operands{Bias: cuda.Null(), Residual: cuda.Null(),
+		X: u.Add(cuda.Operand{Kind: cuda.Input, Index: slices.Index(g.Inputs, x)})}
+	if sink.Bias {
+		bias, err := e.biases()
+		if err != nil {
+			return nil, err
+		}
+		o.Bias = table(u, func() []byte { return hlo.FromFloat32s([]int{len(bias)}, bias).Data })
+	}
+	if sink.Residual {
+		o.Residual = u.Add(cuda.Operand{Kind: cuda.Input, Index: slices.Index(g.Inputs, e.residual)})
+	}
+	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
+	o.W = table(u, func() []byte {
+		return p.Pack(tapsFirst(w.Attrs.(*ir.Const).Data.Bytes, p.N, p.C, p.KH*p.KW, a.ChannelsLast))
+	})
+	return column.CUDAUnit(u, p, o, t)
+}
+
+// pixelsTogether refuses what is more than planes that are moved until the channels of a pixel follow each other, pixel
+// by pixel.
+func pixelsTogether(g *ir.Group) error {
+	v, ok := move.Target(g, g.Anchor)
+	if !ok || slices.ContainsFunc(g.Members, func(m *ir.Node) bool { return m != g.Anchor && !move.Moves(m) }) {
+		return cuda.Refuse("the library's convolution stores the channels of a pixel side by side")
+	}
+	at, s := 1, v.Shape // channels, then pixels, row by row; images are dense
+	for _, axis := range append([]int{1}, backwards(len(s))...) {
+		if s[axis] > 1 && v.Strides[axis] != at {
+			return cuda.Refuse("the library's convolution stores the channels of a pixel side by side")
+		}
+		at *= s[axis]
+	}
+	return nil
+}
+
+// backwards are the axes of pixels from the last on, and that of images.
+func backwards(rank int) []int {
+	var out []int
+	for axis := rank - 1; axis > 1; axis-- {
+		out = append(out, axis)
+	}
+	return append(out, 0)
+}
+
+// tapsFirst are weights of two bytes with the channels of a tap side by side.
+func tapsFirst(w []byte, rows, channels, taps int, already bool) []byte {
+	if already || taps == 1 {
+		return w
+	}
+	out := make([]byte, 0, len(w))
+	for row := range rows {
+		for tap := range taps {
+			for c := range channels {
+				at := 2 * ((row*channels+c)*taps + tap)
+				out = append(out, w[at:at+2]...)
+			}
+		}
+	}
+	return out
+}
