@@ -48,7 +48,8 @@ func convCase(t testing.TB, p gemm.Conv16, c gemm.Tile, seed uint64) cuda.Case {
 // planes, pixels and channels at the ends of tiles and beside them.
 func TestConv16(t *testing.T) {
 	const bf16, f16 = word.BFloat16, word.Float16
-	plain, bias := gemm.Epilogue{Out: word.F32}, gemm.Epilogue{Out: word.BF16, Bias: true, Act: gemm.ReluLast, Residual: true}
+	plain := gemm.Epilogue{Out: word.F32}
+	bias := gemm.Epilogue{Out: word.BF16, Bias: true, Act: gemm.ReluLast, Residual: true}
 	wide := gemmtest.Conv(bf16, 1, 5, 9, 8, 17, 3, 1, 2, plain)
 	wide.KW, wide.DW, wide.OW, wide.PL, wide.SH, wide.OH = 2, 3, 8, 1, 3, 3
 	tall := gemmtest.Planes(gemmtest.Conv(f16, 2, 8, 3, 5, 9, 1, 1, 0, plain))
@@ -80,15 +81,16 @@ func TestConvFaults(t *testing.T) {
 		{"sound", "", "", "", ""},
 		{"no wait", "    cp_async_wait<STAGES - 2>();\n", "", "L0973", "in flight"},
 		{"no barrier before the sums", "  barrier();\n  const Sink", "  const Sink", "L0967", "no barrier"},
-		{"pixels beyond the last", "(NT / 8), M - 1)", "(NT / 8), M)", "L0964", "of x"},
+		{"pixels beyond the last", "M - 1), line =", "M), line =", "L0964", "of x"},
 		{"a row above", "* SH - PT", "* SH - PT + 1", "", "wrong"},
-		{"columns of the next row", "(u32)ix < (u32)W;\n          const u16* from", "true;\n          const u16* from", "L0964",
-			"before x"},
+		{"columns of the next row", "(u32)ix < (u32)W;\n          const u16* from", "true;\n          const u16* from",
+			"L0964", "before x"},
 		{"windows move by columns", "% OW * SW", "% OW * SH + m % OW % 2", "", "wrong"},
 		{"channels carry late", "while (c >= C)", "while (c > C)", "L0964", "of x"},
 		{"columns of windows carry late", "++kx == KW", "++kx == KW + 1", "", "wrong"},
 	})
-	gathered := convCase(t, gemmtest.Planes(gemmtest.Conv(word.BFloat16, 2, 6, 9, 5, 24, 3, 2, 1, plain)), gemm.Tiles16[0], 1)
+	planes := gemmtest.Planes(gemmtest.Conv(word.BFloat16, 2, 6, 9, 5, 24, 3, 2, 1, plain))
+	gathered := convCase(t, planes, gemm.Tiles16[0], 1)
 	noticed(t, gathered, []planted{
 		{"sound", "", "", "", ""},
 		{"channels by rows", "at.c * xc", "at.c * xh", "", "wrong"},

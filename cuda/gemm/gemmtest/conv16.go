@@ -10,7 +10,8 @@ import (
 	"lathe/cuda/word"
 )
 
-// Conv16 is the problem on random data with corner values, or without them for times, as W16A16. plan comes from p.Plan.
+// Conv16 is the problem on random data with corner values, or without them for times, as W16A16. plan comes from
+// p.Plan.
 func Conv16(p gemm.Conv16, plan gemm.Plan, seed uint64, corners bool, c float64) cuda.Case {
 	var b operandsOf
 	rows := cornersFor(p.Epilogue, corners)
@@ -27,8 +28,8 @@ func Conv16(p gemm.Conv16, plan gemm.Plan, seed uint64, corners bool, c float64)
 	o.W = b.in("w", p.PackedBytes(), func() []byte { return p.Pack(weights()) })
 	b.epilogue(seed, p.Epilogue, m, p.N, &o)
 	one := cuda.CaseOf(p, plan, o)
-	one.Name = fmt.Sprintf("%s/%dx%dx%dx%d to %dx%dx%d, window %dx%d %s", plan.Instances[0].Kernel, p.Images, p.H, p.W, p.C,
-		p.OH, p.OW, p.N, p.KH, p.KW, Text(p.Epilogue))
+	one.Name = fmt.Sprintf("%s/%dx%dx%dx%d to %dx%dx%d, window %dx%d %s", plan.Instances[0].Kernel, p.Images, p.H, p.W,
+		p.C, p.OH, p.OW, p.N, p.KH, p.KW, Text(p.Epilogue))
 	one.Shape = fmt.Sprintf("%dx%dx%dx%d, %d of %dx%d", p.Images, p.H, p.W, p.C, p.N, p.KH, p.KW)
 	one.Formats = fmt.Sprintf("%s x %s -> %s", p.Word, p.Word, elementText(p.Out))
 	one.Buffers = b.buffers

@@ -41,8 +41,8 @@ func convCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	})(g, t)
 }
 
-// convHalves is a convolution in one float of 16 bits. Images may be planes of channels; what is stored has the channels
-// of a pixel side by side.
+// convHalves is a convolution in one float of 16 bits. Images may be planes of channels; what is stored has the
+// channels of a pixel side by side.
 func convHalves(g *ir.Group, grid *geometry.Grid, t cuda.Target) (*cuda.Unit, error) {
 	n := g.Anchor
 	a, x, w := n.Attrs.(*ConvAttrs), n.Args[0], n.Args[1]
