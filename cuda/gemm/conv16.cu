@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// conv16: y = act(conv(x, w) + bias) + residual as the product of windows with weights, x and w both bf16 or both f16, on
-// tensor cores; windows are never stored. Sums are fp32, k ascending: rows of the window, columns, channels.
+// conv16: y = act(conv(x, w) + bias) + residual as the product of windows with weights, x and w both bf16 or both f16,
+// on tensor cores; windows are never stored. Sums are fp32, k ascending: rows of the window, columns, channels.
 //   BM BN    pixels and channels of a block's tile; 64 k a step, STAGES of them in flight
 //   WM WN    warps along the pixels and along the channels
 //   VEC      1 where channels follow each other and are a multiple of 8
 //   F        1 bf16, 2 f16
 //   ACT T    as epilogue.cuh has them
-// x has the strides xn, xc, xh, xw; y and the residual are [pixels][N]. w is packed as for w16a16, its rows in the order
-// of k. M counts the pixels of the result, N its channels, K the products of one.
+// x has the strides xn, xc, xh, xw; y and the residual are [pixels][N]. w is packed as for w16a16, its rows in the
+// order of k. M counts the pixels of the result, N its channels, K the products of one.
 //   threads: 32 * WM * WN
 //   shared: STAGES * (BM + BN) * 128
 //   blocks: 1

@@ -44,8 +44,8 @@ func convCase(t testing.TB, p gemm.Conv16, c gemm.Tile, seed uint64) cuda.Case {
 	return gemmtest.Conv16(p, plan, seed, true, 1)
 }
 
-// TestConv16 runs small convolutions: windows, strides, dilations, pads on one side, channels that are no multiple of 8,
-// planes, pixels and channels at the ends of tiles and beside them.
+// TestConv16 runs small convolutions: windows, strides, dilations, pads on one side, channels that are no multiple of
+// 8, planes, pixels and channels at the ends of tiles and beside them.
 func TestConv16(t *testing.T) {
 	const bf16, f16 = word.BFloat16, word.Float16
 	plain := gemm.Epilogue{Out: word.F32}
