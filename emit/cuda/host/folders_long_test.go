@@ -41,7 +41,7 @@ func folders() []model {
 // TestTorch runs the operator of PyTorch on tensors of the CPU, alone and below torch.compile.
 func TestTorch(t *testing.T) {
 	python := tools.NeedTorch(t)
-	b := model{example: "digits-vit", act: "bf16", weight: "bf16"}.build(t, gputest.Emulated(t))
+	b := model{example: "digits-vit", act: "bf16", weight: "bf16"}.build(t, gputest.Emulated(t, drivers))
 	script, err := filepath.Abs(filepath.Join("testdata", "tensors.py"))
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestDecoding(t *testing.T) {
 	tools.Need(t, "gcc", "make")
 	const prompt, steps = 6, 16
 	m := model{example: "tiny-llama", act: "bf16", weight: "bf16"}
-	b := &built{emulated: gputest.Emulated(t)}
+	b := &built{emulated: gputest.Emulated(t, drivers)}
 	sample := decoding(m.decoder(t, prompt, 0), []int64{1, 5, 9, 2, 7, 3}, 0, nil)
 	for step := range steps + 1 {
 		tokens, past := prompt, 0

@@ -78,7 +78,7 @@ func TestFormats(t *testing.T) {
 		}
 		types = append(types, ir.Type{Shape: []int{1, 100}, Format: f})
 	}
-	b := &built{emulated: gputest.Emulated(t)}
+	b := &built{emulated: gputest.Emulated(t, drivers)}
 	r := rand.New(rand.NewPCG(1, 2))
 	t.Run("quantized", func(t *testing.T) { b.convert(t, python, ports(types, ir.StageQuantized), r) })
 	types = nil

@@ -25,6 +25,22 @@ import (
 // strict are the flags under which the programs compile without a word.
 const strict = "-O1 -Wall -Wextra -Werror -pedantic"
 
+// drivers is the folder of the emulated driver, which all tests share.
+var drivers string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "lathe-drivers-*")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	drivers = dir
+	return m.Run()
+}
+
 // samples is how many run from Python.
 const samples = 4
 
@@ -193,7 +209,7 @@ func (b *built) agrees(t *testing.T) {
 
 // TestFolders runs emitted folders on the emulated driver.
 func TestFolders(t *testing.T) {
-	emulated := gputest.Emulated(t)
+	emulated := gputest.Emulated(t, drivers)
 	for _, m := range folders() {
 		t.Run(strings.Join([]string{m.example, m.plan, m.act, m.weight}, " "), func(t *testing.T) {
 			b := m.build(t, emulated)

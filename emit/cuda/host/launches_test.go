@@ -48,7 +48,7 @@ func unusual() *emit.Design {
 func TestLaunches(t *testing.T) {
 	tools.Need(t, "gcc", "make")
 	d := unusual()
-	b := &built{emulated: gputest.Emulated(t), dir: filepath.Join(t.TempDir(), "out")}
+	b := &built{emulated: gputest.Emulated(t, drivers), dir: filepath.Join(t.TempDir(), "out")}
 	ptx := gputest.PTX("7.4", "one(.param .u64 a, .param .u64 b, .param .u64 c, .param .u32 d)",
 		"two(.param .u32 a, .param .u64 b, .param .u32 c, .param .u64 d)")
 	binaries := []emit.Binary{{Arch: cuda.PortablePTX, File: emit.PTXFile, Data: ptx}}
