@@ -30,13 +30,25 @@ template <int BM, int LAST> DEV flash_place flash_block(u32 queries, u32 heads) 
 // valid is not 0.
 template <int D, int R, int T> DEV void flash_load(u32 to, const u16* from, i64 step, u32 valid) {
   const int C = flash_width<D>::columns / 8;
+  if constexpr (T % C == 0 && R * C % T == 0 && D >= 64) {  // the chunks of a thread have one place in their rows
+    const u32 first = threadIdx.x / C;
+    to += first * flash_row<D>::bytes + threadIdx.x % C * 16;
+    const u16* at = from + (first < valid ? first : 0) * step + threadIdx.x % C * 8;
 #pragma unroll
-  for (int i = 0; i < (R * C + T - 1) / T; ++i) {
-    const u32 item = i * T + threadIdx.x, r = item / C, c = item % C;
-    const bool there = r < valid && c < D / 8;
-    if (R * C % T != 0 && item >= R * C) break;
-    cp_async16(to + r * flash_row<D>::bytes + c * 16, from + (there ? r : 0) * step + (c < D / 8 ? c * 8 : 0),
-               there ? 16 : 0);
+    for (int i = 0; i < R * C / T; ++i) {
+      const bool there = first + i * (T / C) < valid;
+      cp_async16(to + i * (T / C * flash_row<D>::bytes), at, there ? 16 : 0);
+      if (first + (i + 1) * (T / C) < valid) at += T / C * step;
+    }
+  } else {
+#pragma unroll
+    for (int i = 0; i < (R * C + T - 1) / T; ++i) {
+      const u32 item = i * T + threadIdx.x, r = item / C, c = item % C;
+      const bool there = r < valid && c < D / 8;
+      if (R * C % T != 0 && item >= R * C) break;
+      cp_async16(to + r * flash_row<D>::bytes + c * 16, from + (there ? r : 0) * step + (c < D / 8 ? c * 8 : 0),
+                 there ? 16 : 0);
+    }
   }
 }
 
@@ -58,12 +70,13 @@ template <int D> DEV u32 flash_lane_b() {
 }
 
 // s = q * k^T. at_q: flash_lane_a of the first query of the warp, at_k: flash_lane_b of the tile of keys.
-template <int F, int D, int BN, int WM> DEV void flash_scores(f32 (&s)[WM][BN / 8][4], u32 at_q, u32 at_k) {
+template <int F, int D, int BN, int WM, int STEPS = (D > 128 ? 1 : D > 64 ? 2 : 4)>
+DEV void flash_scores(f32 (&s)[WM][BN / 8][4], u32 at_q, u32 at_k) {
 #pragma unroll
   for (int m = 0; m < WM; ++m)
 #pragma unroll
     for (int n = 0; n < BN / 8; ++n) s[m][n][0] = s[m][n][1] = s[m][n][2] = s[m][n][3] = 0;
-#pragma unroll (D > 128 ? 1 : D > 64 ? 2 : 4)
+#pragma unroll STEPS
   for (int k = 0; k < D / 16; ++k) {
     u32 a[WM][4];
 #pragma unroll
@@ -82,9 +95,10 @@ template <int F, int D, int BN, int WM> DEV void flash_scores(f32 (&s)[WM][BN / 
 }
 
 // One tile of the online softmax: s becomes exp2((s - top) * c), top and sum follow, o is rescaled. A sum is that of a
-// lane's own columns until flash_finish. While nothing was allowed top is -Inf, and 0 is subtracted instead. The
-// difference is taken first: s * c overflows for masks like -FLT_MAX, and where top stays o must be kept by exactly 1.
-template <int D, int BN, int WM>
+// lane's own columns until flash_finish. While nothing was allowed top is -Inf, and 0 is subtracted instead. With FAR
+// the difference is taken first, since s * c overflows for masks like -FLT_MAX; else s * c - top * c is one
+// instruction, and what o is rescaled by has the same rounded products. Where top stays o is kept by exactly 1.
+template <int D, int BN, int WM, int FAR>
 DEV void flash_softmax(f32 (&s)[WM][BN / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][2], f32 (&o)[WM][D / 8][4], f32 c) {
 #pragma unroll
   for (int m = 0; m < WM; ++m) {
@@ -96,14 +110,15 @@ DEV void flash_softmax(f32 (&s)[WM][BN / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM
       next = fmaxf(next, shfl_xor(next, 1));
       next = fmaxf(next, shfl_xor(next, 2));
       const f32 shift = next == word_f32(0xFF800000u) ? 0 : next;
-      const f32 keep = ex2(mul_rn(add_rn(top[m][h], -shift), c));
+      const f32 far = mul_rn(shift, c), before = mul_rn(top[m][h], c);
+      const f32 keep = ex2(FAR ? mul_rn(add_rn(top[m][h], -shift), c) : add_rn(before, -far));
       top[m][h] = next;
       f32 all = 0;
 #pragma unroll
       for (int n = 0; n < BN / 8; ++n) {
         f32 &x = s[m][n][2 * h], &y = s[m][n][2 * h + 1];
-        x = ex2(mul_rn(add_rn(x, -shift), c));
-        y = ex2(mul_rn(add_rn(y, -shift), c));
+        x = ex2(FAR ? mul_rn(add_rn(x, -shift), c) : fma_rn(x, c, -far));
+        y = ex2(FAR ? mul_rn(add_rn(y, -shift), c) : fma_rn(y, c, -far));
         all = add_rn(all, add_rn(x, y));
       }
       sum[m][h] = fma_rn(sum[m][h], keep, all);

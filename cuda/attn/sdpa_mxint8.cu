@@ -51,7 +51,7 @@ __device__ __forceinline__ void sdpa_mxint8(const u16* q, const u8* k, const u8*
     flash_scores<1, D, BN, WM>(s, lane_q, lane_k);
     const flash_view view = {0, 0, 0, mine, queries, limit, diagonal};
     if (next > limit || (CAUSAL && next > mine + diagonal + 1)) flash_mask<1, BN, WM, CAUSAL, 0>(s, view, from, scale);
-    flash_softmax<D, BN, WM>(s, top, sum, o_sum, c);
+    flash_softmax<D, BN, WM, 0>(s, top, sum, o_sum, c);
     u32 p[WM][BN / 16][4];
     flash_round<1, BN, WM>(p, s);
     cp_async_wait<1>();
