@@ -229,7 +229,7 @@ func (e *emitter) own(g *ir.Group, c *compiled, notes []string) error {
 			p := s.Kernel.Params[k]
 			u.Bytes += p.Stride * int64(p.Type.Bytes())
 		}
-		if err := e.predict(&u, nil); err != nil {
+		if err := e.predict(&u, nil, g); err != nil {
 			return err
 		}
 		e.kernels = append(e.kernels, s.Kernel)

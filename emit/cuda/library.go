@@ -9,7 +9,6 @@ import (
 
 	"lathe/cuda"
 	"lathe/ir"
-	"lathe/ir/op/walk"
 )
 
 // library makes the units of g by kernels of the library, as the CUDA column of its anchor says. ok is false, with the
@@ -42,7 +41,7 @@ func (e *emitter) library(g *ir.Group) (ok bool, why string, err error) {
 		if i == 0 {
 			unit.Notes, unit.Flops = slices.Clone(u.Notes), flops(g, nil)
 		}
-		if err := e.predict(&unit, &c.Instance); err != nil {
+		if err := e.predict(&unit, &c.Instance, g); err != nil {
 			return false, "", err
 		}
 		e.d.Units = append(e.d.Units, unit)
@@ -102,7 +101,7 @@ func (e *emitter) call(g *ir.Group, c cuda.Call, operands []Arg) (Unit, error) {
 }
 
 // predict says how long a unit takes on one sample; of is nil where the kernel was made for its group.
-func (e *emitter) predict(u *Unit, of *cuda.Instance) error {
+func (e *emitter) predict(u *Unit, of *cuda.Instance, g *ir.Group) error {
 	peak := cuda.PeakOf(e.target.Arch)
 	c := peak.Scalar()
 	if of != nil {
@@ -110,7 +109,7 @@ func (e *emitter) predict(u *Unit, of *cuda.Instance) error {
 		if c, err = peak.CeilingOf(*of, e.target.Arch); err != nil {
 			return err
 		}
-	} else if u.Flops > 8*int64(walk.Size(u.Shape)) { // sums
+	} else if slices.ContainsFunc(g.Members, sums) {
 		c = peak.Single()
 	}
 	u.Ceiling, u.Floor = c.Instruction, peak.Floor(u.Bytes, u.Flops, c)

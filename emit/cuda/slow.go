@@ -11,8 +11,8 @@ import (
 	"lathe/ir/survey"
 )
 
-// SlowFlops are the operations of a sum of products, in one sample, beyond which a kernel with a thread a result is an
-// error.
+// SlowFlops are the operations of a node that sums products, in one sample, beyond which a kernel with a thread a
+// result is an error.
 const SlowFlops = 1_000_000
 
 // slow is a node with too large a sum, and why the library has no kernel of it.
@@ -22,10 +22,17 @@ type slow struct {
 	why   string
 }
 
+// shortSum is the number of products in a sum up to which a thread a result is about as fast as memory: those of a
+// depthwise convolution of 7x7, say.
+const shortSum = 64
+
+// sums says that n adds more products than that for a result.
+func sums(n *ir.Node) bool { return survey.MACs(n) > shortSum*n.Type.Elems() }
+
 // check keeps what of g is slow in kernels made for it.
 func (e *emitter) check(g *ir.Group, why string) {
 	for _, n := range g.Members {
-		if flops := 2 * survey.MACs(n); flops > SlowFlops {
+		if flops := 2 * survey.MACs(n); flops > SlowFlops && sums(n) {
 			e.slow = append(e.slow, slow{n, flops, why})
 		}
 	}
