@@ -10,11 +10,19 @@
 //   blocks: WM * WN <= 4 ? 3 : 1
 //   regs: 176
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, IMMA.16832.S8.S8
+//   loop: BM == 128 && VEC: (SM == 120 ? 1160 : 1070) for 32 IMMA.16832
 //   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/tile_s8.cuh, gemm/epilogue.cuh
 //
 // p comes out of the tensor core as 3*2^22 + p in the words of a float: the accumulator starts there. The factor 2^E
 // leaves fp32, so it is taken as a row's times a column's. To keep the first product finite, rows with scales from 232
 // on lend their columns 2^24; columns beyond 236 then overflow in any case.
+
+// 2^(X-133) times `lent`, NaN for 255: X << 23 is 2^(X-127) but for 0, which is subnormal, and for 255, infinity.
+DEV f32 block_scale(u32 X, f32 lent) {
+  const f32 s = fmaxf(word_f32(X << 23), 0x1p-127f);
+  return mul_rn(fma_rn(s, 0.0f, s), 0.015625f * lent);
+}
+
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int ACT, int GATE, class T>
 __device__ __forceinline__ void mx_block(const u8* x, const u8* xs, const u8* w, const u8* ws, i64 xs_pitch,
                                          const f32* bias, const void* residual, void* y, u8* scales, i64 ldy,
@@ -44,7 +52,7 @@ __device__ __forceinline__ void mx_block(const u8* x, const u8* xs, const u8* w,
         for (int h = 0; h < 2; ++h) {
           const u32 X = smem[at + Stage::left_scales + b * BM + wm + i * 16 + h * 8 + (l >> 2)];
           big[i][h] = X >= 232;
-          row[i][h] = X == 255 ? word_f32(0x7FC00000u) : big[i][h] ? word_f32((X - 30) << 23) : mxint8_scale_f32(X);
+          row[i][h] = block_scale(X, big[i][h] ? 0x1p-24f : 1.0f);
           offset[i][h] = -12582912.0f * row[i][h];
         }
       }
@@ -57,8 +65,8 @@ __device__ __forceinline__ void mx_block(const u8* x, const u8* xs, const u8* w,
 #pragma unroll
         for (int c = 0; c < 2; ++c) {
           const u32 e = c ? X >> 8 : X & 255;
-          col[0][c] = mxint8_scale_f32(e);
-          col[1][c] = e == 255 ? col[0][c] : word_f32((min(e, 236u) + 18) << 23);
+          col[0][c] = block_scale(e, 1.0f);
+          col[1][c] = min_nan(mul_rn(col[0][c], 0x1p24f), 0x1p127f);
         }
 #pragma unroll
         for (int i = 0; i < MT; ++i) {
