@@ -6,13 +6,18 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/lower"
 )
 
 // verifyFlags are the flags of verify.
@@ -25,6 +30,7 @@ type verifyFlags struct {
 	second, gates       int
 	seed                uint64
 	trace               bool
+	engines             []string
 }
 
 func (a *App) verify() *cobra.Command {
@@ -39,6 +45,8 @@ func (a *App) verify() *cobra.Command {
 	v.addSamples(c)
 	f := c.Flags()
 	f.BoolVar(&v.trace, "trace", false, "also compare intermediate values, of up to 64 samples")
+	f.StringSliceVar(&v.engines, "engines", []string{"ref", "pjrt", "rtl"},
+		"what is compared: ref and rtl, and pjrt and cuda where they are named")
 	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run to this file (FST, for GTKWave)")
 	f.StringVarP(&v.out, "output", "o", "", "also write the design into this folder")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.verifyModel(c, &v, args[0]) }
@@ -70,7 +78,29 @@ func (v *verifyFlags) check() error {
 	case v.second < 0 || v.gates < 0:
 		return usagef("--second %d, --gates %d: a number of samples is 0 or more", v.second, v.gates)
 	}
+	if v.engines != nil {
+		for _, name := range v.engines {
+			if err := oneOf("--engines", name, "ref", "pjrt", "rtl", "cuda"); err != nil {
+				return err
+			}
+		}
+		if !slices.Contains(v.engines, "ref") || !slices.Contains(v.engines, "rtl") {
+			return usagef("--engines %s: verify compares at least ref and rtl; lathe run --engine has each alone",
+				strings.Join(v.engines, ","))
+		}
+	}
 	return needsSamples(v.labels, v.inputs, "--inputs")
+}
+
+// cuda computes a quantized graph by its kernels, on a GPU or emulated.
+func (a *App) cuda(p *progress) func(context.Context, *ir.Graph, []ref.Sample) ([]ref.Sample, error) {
+	return func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
+		g, _, err := driver.Kernels(ctx, g, lower.Precision{})
+		if err != nil {
+			return nil, err
+		}
+		return a.runKernels(ctx, p, g, samples, runFlags{device: new(string)})
+	}
 }
 
 func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error {
@@ -91,7 +121,11 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	if err != nil {
 		return err
 	}
-	engines := driver.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now}
+	engines := driver.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now,
+		NoPJRT: !slices.Contains(v.engines, "pjrt")}
+	if slices.Contains(v.engines, "cuda") {
+		engines.CUDA = a.cuda(&p)
+	}
 	check, err := engines.Verify(c.Context(), *job)
 	p.finish()
 	if e := v.write(c.Context(), job, model); e != nil || err != nil {
@@ -214,9 +248,15 @@ func decibels(v float64) string {
 }
 
 func (a *App) printCheck(c *driver.Check) error {
+	var engines []string
+	for _, name := range []string{"ref", "pjrt", "cuda", "rtl"} {
+		if slices.Contains(c.Engines, name) {
+			engines = append(engines, name)
+		}
+	}
 	rows := [][]string{
 		{"samples", fmt.Sprint(c.Samples)}, {"outputs compared", fmt.Sprint(c.Outputs)},
-		{"mismatches", fmt.Sprintf("%d (ref = pjrt = rtl)", c.Mismatches)},
+		{"mismatches", fmt.Sprintf("%d (%s)", c.Mismatches, strings.Join(engines, " = "))},
 		{"latency", counted(c.Latency, "cycle")}, {"initiation interval", cycles(c.II)},
 		{"simulated", fmt.Sprintf("%d cycles, %d starved, %d blocked by stalls", c.Cycles, c.Stalls.Starved,
 			c.Stalls.Blocked)},
@@ -242,7 +282,8 @@ func (a *App) printCheck(c *driver.Check) error {
 		rows = append(rows, []string{"output SQNR", text})
 	}
 	steps := ""
-	for _, s := range []string{"import", "quantize", "emit", "ref", "pjrt", "build", "simulate", "trace", "second"} {
+	for _, s := range []string{"import", "quantize", "emit", "ref", "pjrt", "cuda", "build", "simulate", "trace",
+		"second"} {
 		if t, ok := c.Seconds[s]; ok {
 			steps += fmt.Sprintf("%s %.2f  ", s, t)
 		}

@@ -24,6 +24,8 @@ type Engines struct {
 	PJRT  pjrt.Config
 	// NoPJRT leaves PJRT out, which a check without it says by its list of engines.
 	NoPJRT bool
+	// CUDA, if not nil, computes a quantized graph by its kernels.
+	CUDA func(context.Context, *ir.Graph, []ref.Sample) ([]ref.Sample, error)
 	// Now is the clock that times the steps.
 	Now func() time.Time
 }
@@ -103,8 +105,8 @@ type Job struct {
 	Progress Progress
 }
 
-// Verify runs the reference, PJRT and the simulated design on the same samples and compares them code by code. Where
-// outputs differ, or on request, every intermediate value is compared and the first node that differs is named.
+// Verify runs the reference, PJRT, kernels and the simulated design on the same samples and compares them code by code.
+// Where outputs differ, or on request, every intermediate value is compared and the first node that differs is named.
 func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	c := &Check{Model: j.HW.Scheduled.Name, Samples: len(j.Samples), Engines: []string{"ref"}, Compared: map[string]int{},
 		Seconds: map[string]float64{}, Stalls: Stalls{Percent: j.Stalls, Seeds: j.Seeds}}
@@ -132,16 +134,9 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	done("float")
 	nodes := outputNodes(j.HW.Scheduled)
 	c.Outputs = outputs(j.HW.Scheduled, len(want))
-	if !e.NoPJRT {
-		got, err := e.pjrt(ctx, j.HW.Scheduled, j.Samples, false, j.Progress)
-		if err != nil {
-			return nil, err
-		}
-		if err := c.compare("pjrt", nodes, want, got); err != nil {
-			return nil, err
-		}
+	if err := e.software(ctx, j, c, nodes, want, done); err != nil {
+		return nil, err
 	}
-	done("pjrt")
 	j.Progress.report("build simulation", 0, 0)
 	model, err := sim.Build(ctx, sim.DesignSpec(j.HW.Design, e.Cache, false, j.FST != ""))
 	if err != nil {
@@ -254,17 +249,6 @@ func (c *Check) saturated(j Job) {
 				diag.Number(float64(least), 4), diag.Number(float64(most), 4)))
 		}
 	}
-}
-
-func (e Engines) pjrt(ctx context.Context, g *ir.Graph, samples []ref.Sample, trace bool,
-	p Progress) ([]ref.Sample, error) {
-	p.report("PJRT", 0, len(samples))
-	engine, err := pjrt.Start(ctx, e.PJRT)
-	if err != nil {
-		return nil, err
-	}
-	defer engine.Close()
-	return golden.RunPJRT(ctx, engine, g, samples, trace, func(n int) { p.report("PJRT", n, len(samples)) })
 }
 
 // compare adds one engine to the counts.
