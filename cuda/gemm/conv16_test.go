@@ -23,10 +23,10 @@ func TestConv16Gates(t *testing.T) {
 		if !tools.Long && i != 4 {
 			continue
 		}
-		for _, vec := range []string{"0", "1"} {
-			all = append(all, append(c.Params(), vec, strconv.Itoa(int(word.BFloat16)), strconv.Itoa(int(gemm.GeluErf)), "bf16"),
-				append(c.Params(), vec, strconv.Itoa(int(word.Float16)), strconv.Itoa(int(gemm.Relu)), "half"))
+		of := func(vec string, f word.Float, a gemm.Activation, out string) []string {
+			return append(c.Params(), vec, strconv.Itoa(int(f)), strconv.Itoa(int(a)), out)
 		}
+		all = append(all, of("0", word.Float16, gemm.ReluLast, "half"), of("1", word.BFloat16, gemm.GeluErf, "bf16"))
 	}
 	cudatest.Gates(t, made(t, "conv16", all...)...)
 }
@@ -63,10 +63,8 @@ func TestConv16(t *testing.T) {
 		{gemmtest.Planes(gemmtest.Conv(bf16, 1, 9, 7, 3, 20, 3, 2, 1, bias)), 1, true},
 		{wide, 0, false}, {tall, 2, false},
 		{gemmtest.Conv(f16, 1, 3, 5, 72, 127, 1, 1, 0, gemm.Epilogue{Out: word.F16, Bias: true, Act: gemm.Silu}), 1, false},
-		{gemmtest.Conv(bf16, 1, 8, 8, 24, 64, 3, 1, 1, plain), 3, false},
 		{gemmtest.Conv(bf16, 3, 5, 13, 8, 65, 5, 2, 2, plain), 4, false},
 		{gemmtest.Conv(bf16, 1, 5, 13, 12, 129, 2, 1, 0, plain), 5, false},
-		{gemmtest.Conv(f16, 1, 1, 17, 8, 8, 1, 1, 0, plain), 0, false},
 		{gemmtest.Conv(bf16, 1, 2, 2, 200, 16, 2, 2, 0, bias), 2, false},
 	} {
 		run(t, convCase(t, c.Conv16, gemm.Tiles16[c.tile], uint64(i)), !c.all)
@@ -79,10 +77,8 @@ func TestConvFaults(t *testing.T) {
 	copied := convCase(t, gemmtest.Conv(word.BFloat16, 2, 6, 9, 24, 72, 3, 2, 1, plain), gemm.Tiles16[3], 1)
 	noticed(t, copied, []planted{
 		{"sound", "", "", "", ""},
-		{"no wait", "    cp_async_wait<STAGES - 2>();\n", "", "L0973", "in flight"},
 		{"no barrier before the sums", "  barrier();\n  const Sink", "  const Sink", "L0967", "no barrier"},
 		{"pixels beyond the last", "M - 1), line =", "M), line =", "L0964", "of x"},
-		{"a row above", "* SH - PT", "* SH - PT + 1", "", "wrong"},
 		{"columns of the next row", "(u32)ix < (u32)W;\n          const u16* from", "true;\n          const u16* from",
 			"L0964", "before x"},
 		{"windows move by columns", "% OW * SW", "% OW * SH + m % OW % 2", "", "wrong"},
@@ -94,7 +90,6 @@ func TestConvFaults(t *testing.T) {
 	noticed(t, gathered, []planted{
 		{"sound", "", "", "", ""},
 		{"channels by rows", "at.c * xc", "at.c * xh", "", "wrong"},
-		{"pairs the other way", "e % 2 ? words", "e % 2 == 0 ? words", "", "wrong"},
 		{"images by rows", "line / OH * xn", "line / OH * xc", "", "wrong"},
 	})
 }

@@ -50,7 +50,9 @@ func Kernels(measurements fs.FS) (string, error) {
 			fmt.Fprintf(&b, "\n## %s\n", family)
 		}
 		writeTemplate(&b, r)
-		writeFloors(&b, r, all, times)
+		if err := writeFloors(&b, r, all, times); err != nil {
+			return "", err
+		}
 	}
 	return b.String(), nil
 }
@@ -61,7 +63,12 @@ const kernelsHead = `- compiled: for every architecture in the table, without wa
   and late; the bits were equal each time and the result within tolerance.
 - measured: on the named GPU at the named commit.
 - floor: the time an H200 needs to move the bytes (4.3e12 bytes/s) or to compute (790e12 flop/s in bf16, twice that in
-  8-bit formats), whichever is longer.
+  8-bit formats), whichever is longer. It is what any implementation needs, and no promise.
+- ceiling: the tensor-core instruction of the kernel and its rate on an H200, six tenths of the datasheet's since
+  mma.sync does not reach more, or less where the kernel's loop issues too much beside it; FFMA is fp32 without tensor
+  cores.
+- predicted: the time by that ceiling and nine tenths of memory's 4.8e12 bytes/s, as far as the blocks fill the GPU, and
+  2 us for the launch.
 `
 
 // writeTemplate writes what the header of a template says, and a line for each of its kernels.
@@ -107,17 +114,39 @@ func orNone(items []string) string {
 }
 
 // writeFloors writes a line for each case that is timed.
-func writeFloors(b *strings.Builder, r catalogue.Row, all []cuda.Case, times map[string]measurement) {
-	head := "\n| shape | formats | bytes | flop | floor, us | measured |\n|---|---|--:|--:|--:|---|\n"
+func writeFloors(b *strings.Builder, r catalogue.Row, all []cuda.Case, times map[string]measurement) error {
+	head := "\n| shape | formats | bytes | flop | floor, us | ceiling, Tflop/s | predicted, us | measured |\n" +
+		"|---|---|--:|--:|--:|--:|--:|---|\n"
 	for _, c := range all {
 		if !c.Timed || len(c.Instances) == 0 || c.Instances[0].Template.Name != r.Template.Name {
 			continue
 		}
 		b.WriteString(head)
 		head = ""
-		fmt.Fprintf(b, "| %s | %s | %d | %d | %.1f | %s |\n", cell(c.Shape), cell(c.Formats), c.Bytes, c.Flops,
-			c.Floor(copyBandwidth, matrixFlops), times[c.Name].text())
+		ceiling, predicted, err := predict(c)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %.1f | %s %.0f | %.1f | %s |\n", cell(c.Shape), cell(c.Formats), c.Bytes,
+			c.Flops, c.Floor(copyBandwidth, matrixFlops), ceiling.Instruction, ceiling.Rate/1e12, predicted*1e6,
+			times[c.Name].text())
 	}
+	return nil
+}
+
+// predict is what the first kernel of a case can compute, and how many seconds the case is expected to take.
+func predict(c cuda.Case) (cuda.Ceiling, float64, error) {
+	arch, err := cuda.FindArch("sm_90")
+	if err != nil {
+		return cuda.Ceiling{}, 0, err
+	}
+	peak := cuda.PeakOf(arch)
+	ceiling, err := peak.CeilingOf(c.Instances[0], arch)
+	blocks := int64(1)
+	for _, n := range c.Launches[0].Grid {
+		blocks *= int64(n)
+	}
+	return ceiling, peak.Predict(c.Bytes, c.Flops, blocks, ceiling), err
 }
 
 // measurement is a line of docs/measurements.

@@ -69,7 +69,7 @@ func TestGates(t *testing.T) {
 		}
 	}
 	got := strings.Join(nvrtc.Disassembly(listing)[1].Refusals(i, "sm_90"), "\n")
-	for _, want := range []string{"has LDL", "lacks LDG.128", "lacks STG.128"} {
+	for _, want := range []string{"has LDL", "lacks LDG.64", "lacks STG.128"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %q", want, got)
 		}

@@ -121,7 +121,7 @@ func (b *built) finish(engine kernelEngine, y *ir.Node, want ...string) *ir.Grap
 // takes the sum that is read again.
 func TestFusedProducts(t *testing.T) {
 	tools.NeedNVRTC(t)
-	for i := range libraryCases {
+	for i := range fusedCases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			r := difftest.Rand("fused products", i)
@@ -153,10 +153,29 @@ func TestFusedProducts(t *testing.T) {
 	}
 }
 
+// TestNotFused: what repeats elements of a product is computed behind it.
+func TestNotFused(t *testing.T) {
+	tools.NeedNVRTC(t)
+	for i, residual := range []bool{true, false} {
+		r := difftest.Rand("not fused", i)
+		b := &built{t: t, g: &ir.Graph{Name: "g"}, f: format.BF16}
+		x := b.input("x", 3, 8)
+		y := b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{3, 1, 5}}, b.linear(r, x, 5))
+		want := []string{"w16a16", ""}
+		if residual {
+			y = b.node(pointwise.Add, nil, y, b.input("z", 3, 3, 5))
+		} else {
+			y = b.node(pointwise.Mul, nil, y, b.linear(r, x, 5))
+			want = []string{"w16a16", "w16a16", ""}
+		}
+		compareKernel(t, emulated, b.finish(emulated, y, want...), r, 1e-5)
+	}
+}
+
 // TestFusedNorms: the sum of two values before a norm is stored where others read it.
 func TestFusedNorms(t *testing.T) {
 	tools.NeedNVRTC(t)
-	for i := range libraryCases {
+	for i := range fusedCases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			r := difftest.Rand("fused norms", i)
@@ -182,7 +201,7 @@ func TestFusedNorms(t *testing.T) {
 // one product and one attention.
 func TestFusedHeads(t *testing.T) {
 	tools.NeedNVRTC(t)
-	for i := range libraryCases {
+	for i := range fusedCases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			r := difftest.Rand("fused heads", i)
@@ -217,7 +236,7 @@ func TestFusedHeads(t *testing.T) {
 // layout is.
 func TestFusedConvolutions(t *testing.T) {
 	tools.NeedNVRTC(t)
-	for i := range libraryCases {
+	for i := range fusedCases {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			r := difftest.Rand("fused convolutions", i)

@@ -8,6 +8,7 @@ package kernels
 const (
 	kernelCases   = 120
 	libraryCases  = 120
+	fusedCases    = 80
 	kernelTexts   = 300
 	kernelSamples = 60
 )

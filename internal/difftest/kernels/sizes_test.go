@@ -6,7 +6,8 @@ package kernels
 
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
-	kernelCases   = 10
+	kernelCases   = 9
 	libraryCases  = 6
+	fusedCases    = 4
 	kernelSamples = 30
 )

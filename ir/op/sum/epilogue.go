@@ -121,8 +121,14 @@ func (e *epilogue) sink(g *ir.Group) (gemm.Epilogue, error) {
 	out, err := column.FloatWord(y, y.Type)
 	s := gemm.Epilogue{Act: e.act, Gate: len(e.rows) == 2, Out: out.Type(), Residual: e.residual != nil,
 		Bias: slices.ContainsFunc(e.rows, func(n *ir.Node) bool { return len(n.Args) > 2 })}
-	if err != nil || !s.Residual {
+	if err != nil {
 		return s, err
+	}
+	if y.Type.Elems() != e.rows[0].Type.Elems() {
+		return s, cuda.Refuse("%s repeats elements of the product", y.Name)
+	}
+	if !s.Residual {
+		return s, nil
 	}
 	if e.residual.Type.Format != y.Type.Format || !slices.Equal(e.residual.Type.Shape, y.Type.Shape) {
 		return s, cuda.Refuse("products add a value like their result, %s, and not %s", y.Type, e.residual.Type)
