@@ -50,7 +50,8 @@ func (p Precision) Apply(g *ir.Graph) (*ir.Graph, error) {
 	weights := map[*ir.Node]bool{}
 	for _, n := range g.Nodes {
 		for i, a := range n.Args {
-			if n.Op.Traits.Weighted && i == 1 || n.Op.Traits.Index != nil && n.Op.Traits.Index(n, i) == 0 {
+			weighted := n.Op.Traits.Weighted && !n.Op.Traits.PerChannel // whose factors are gains
+			if weighted && i == 1 || n.Op.Traits.Index != nil && n.Op.Traits.Index(n, i) == 0 {
 				weights[a] = true
 			}
 		}

@@ -4,13 +4,13 @@ package lower
 
 import (
 	"fmt"
-	"lathe/lower/fuse"
 	"math"
 	"slices"
 	"time"
 
 	"lathe/ir"
 	"lathe/lower/calib"
+	"lathe/lower/fuse"
 	"lathe/lower/loss"
 	"lathe/lower/recognize"
 	"lathe/rtl"

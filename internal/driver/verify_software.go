@@ -22,8 +22,8 @@ func (e Engines) software(ctx context.Context, j Job, c *Check, nodes []*ir.Node
 		if err != nil {
 			return err
 		}
+		done("pjrt")
 	}
-	done("pjrt")
 	if e.CUDA == nil {
 		return nil
 	}

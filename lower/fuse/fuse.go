@@ -152,6 +152,9 @@ func (f *fuser) fitsAlone(n *ir.Node) bool {
 func (f *fuser) grow(anchor *ir.Node) {
 	members := []*ir.Node{anchor}
 	fits, join := f.fitsAlone(anchor), f.made
+	if moved := f.moved(anchor); !fits && moved != nil {
+		members, fits = moved, true
+	}
 	if fits {
 		join = f.fits
 	}
@@ -169,6 +172,25 @@ func (f *fuser) grow(anchor *ir.Node) {
 	for _, n := range members {
 		f.anchor[n] = anchor
 	}
+}
+
+// moved is an anchor that the library does not take alone with the moves behind it with which it does; nil if there are
+// none.
+func (f *fuser) moved(anchor *ir.Node) (taken []*ir.Node) {
+	if anchor.Op.CUDA == nil || elementwise(anchor) || moves(anchor) {
+		return nil
+	}
+	f.behind([]*ir.Node{anchor}, func(members, more []*ir.Node) (bool, string) {
+		all := slices.Concat(members, more)
+		if slices.ContainsFunc(more, func(n *ir.Node) bool { return !moves(n) }) {
+			return false, ""
+		}
+		if ok, _ := f.accepts(all, anchor); ok {
+			taken = all
+		}
+		return true, ""
+	})
+	return taken
 }
 
 // joining says whether members, with the ones that are more, are one kernel, or else why not.

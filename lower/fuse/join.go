@@ -175,6 +175,9 @@ func headsOf(n *ir.Node, users map[*ir.Node][]*ir.Node) *heads {
 	if !ok || len(h.slice.Type.Shape) != 3 || s.Axis != 2 || s.Step != 1 {
 		return nil
 	}
+	if shape := h.reshape.Type.Shape; shape[2]*shape[3] != s.Count { // heads of a row are not those columns
+		return nil
+	}
 	for _, m := range []*ir.Node{h.transpose, h.reshape, h.slice} {
 		if len(users[m]) != 1 {
 			return nil

@@ -172,6 +172,28 @@ func TestNotFused(t *testing.T) {
 	}
 }
 
+// TestPatches: a convolution of planes whose pixels are tokens, positions added behind, is one kernel in front of the
+// sum; images that a transpose makes planes are read where they end.
+func TestPatches(t *testing.T) {
+	tools.NeedNVRTC(t)
+	for i, turned := range []bool{false, true} {
+		r := difftest.Rand("patches", i)
+		b := &built{t: t, g: &ir.Graph{Name: "g"}, f: format.BF16}
+		x, want := b.input("x", 1, 3, 4, 4), []string{"conv16", "chain"}
+		if turned {
+			b.g.Nodes, b.g.In = nil, nil
+			x = b.node(move.Transpose, &move.TransposeAttrs{Perm: []int{0, 3, 1, 2}}, b.input("x", 1, 4, 4, 3))
+			want = []string{"", "conv16", "chain"}
+		}
+		y := b.node(sum.Conv, &sum.ConvAttrs{Groups: 1, Window: geometry.Window{Kernel: []int{2, 2}, Strides: []int{2, 2},
+			Pads: make([]int, 4), Dilations: []int{1, 1}}}, x, constantOf(r, "w", b.f, 8, 3, 2, 2))
+		y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{1, 8, 4}}, y)
+		y = b.node(move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1}}, y)
+		y = b.node(pointwise.Add, nil, y, b.input("z", 1, 4, 8))
+		compareKernel(t, emulated, b.finish(emulated, y, want...), r, 1e-5)
+	}
+}
+
 // TestFusedNorms: the sum of two values before a norm is stored where others read it.
 func TestFusedNorms(t *testing.T) {
 	tools.NeedNVRTC(t)

@@ -51,7 +51,11 @@ type chain struct {
 	group   *ir.Group
 	out     ir.Type
 	scalars []float32
+	calls   int
 }
+
+// mostCalls bounds the functions of a chain, each counted where its value is used: names of kernels hold them all.
+const mostCalls = 16
 
 // expr is n as a function of the inputs of the group.
 func (c *chain) expr(n *ir.Node) (e pointwise.Expr, err error) {
@@ -79,6 +83,9 @@ func (c *chain) expr(n *ir.Node) (e pointwise.Expr, err error) {
 	}
 	if name == "" {
 		return e, cuda.Refuse("chains have no function %s", n.Op.Name)
+	}
+	if c.calls++; c.calls > mostCalls {
+		return e, cuda.Refuse("a chain of more than %d functions", mostCalls)
 	}
 	var args []pointwise.Expr
 	for _, a := range n.Args {

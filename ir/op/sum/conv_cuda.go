@@ -101,6 +101,9 @@ func convHalves(g *ir.Group, grid *geometry.Grid, t cuda.Target) (*cuda.Unit, er
 // by pixel.
 func pixelsTogether(g *ir.Group) error {
 	v, ok := move.Target(g, g.Anchor)
+	if !slices.Contains(g.Inputs, g.Anchor.Args[0]) || len(g.Outputs) != 1 {
+		return cuda.Refuse("the library's convolution reads images as they lie")
+	}
 	if !ok || slices.ContainsFunc(g.Members, func(m *ir.Node) bool { return m != g.Anchor && !move.Moves(m) }) {
 		return cuda.Refuse("the library's convolution stores the channels of a pixel side by side")
 	}
