@@ -83,10 +83,20 @@ type Group struct {
 
 // GroupOf is a node alone.
 func GroupOf(n *Node) *Group {
-	g := &Group{Anchor: n, Members: []*Node{n}, Outputs: []*Node{n}}
-	for _, a := range n.Args {
-		if !a.IsConst() && !slices.Contains(g.Inputs, a) {
-			g.Inputs = append(g.Inputs, a)
+	return NewGroup(n, []*Node{n}, func(*Node) bool { return true })
+}
+
+// NewGroup is the group of members, in the order of the graph, of which leaves names those that others read.
+func NewGroup(anchor *Node, members []*Node, leaves func(n *Node) bool) *Group {
+	g := &Group{Anchor: anchor, Members: members}
+	for _, n := range members {
+		for _, a := range n.Args {
+			if !a.IsConst() && !slices.Contains(members, a) && !slices.Contains(g.Inputs, a) {
+				g.Inputs = append(g.Inputs, a)
+			}
+		}
+		if leaves(n) {
+			g.Outputs = append(g.Outputs, n)
 		}
 	}
 	return g

@@ -23,20 +23,20 @@ type gpu struct {
 
 // gpuOf knows the capabilities of cuda.Archs.
 func gpuOf(a cuda.Arch) gpu {
-	g := gpu{l2: 32, shared: a.SharedSM, limit: a.Shared}
+	g := gpu{sms: cuda.PeakOf(a).SMs, l2: 32, shared: a.SharedSM, limit: a.Shared}
 	switch a.Capability {
 	case 80:
-		g.sms, g.dram, g.macs = 108, 9, 900
+		g.dram, g.macs = 9, 900
 	case 86:
-		g.sms, g.dram, g.macs = 84, 6, 450
+		g.dram, g.macs = 6, 450
 	case 89:
-		g.sms, g.dram, g.macs = 142, 3, 450
+		g.dram, g.macs = 3, 450
 	case 90:
-		g.sms, g.dram, g.macs = 132, 16.5, 1250
+		g.dram, g.macs = 16.5, 1250
 	case 100:
-		g.sms, g.dram, g.macs = 148, 27, 1250
+		g.dram, g.macs = 27, 1250
 	case 120:
-		g.sms, g.dram, g.macs = 170, 4, 450
+		g.dram, g.macs = 4, 450
 	}
 	return g
 }

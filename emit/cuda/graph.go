@@ -178,7 +178,7 @@ func (e *emitter) group(g *ir.Group) error {
 	if done || err != nil {
 		return err
 	}
-	c, err := compile(g, fmt.Sprintf("k%d_%s", e.groups, identifier(g.Anchor.Name)))
+	c, err := compile(g, fmt.Sprintf("k%d_%s", e.groups, Identifier(g.Anchor.Name)))
 	if err != nil {
 		return err
 	}
@@ -288,8 +288,8 @@ func unitOf(g *ir.Group, kernel string) Unit {
 	return u
 }
 
-// identifier makes a part of a C name.
-func identifier(s string) string {
+// Identifier makes a part of a C name, of 40 characters at most.
+func Identifier(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 			return r

@@ -51,11 +51,7 @@ func (a *App) benchCUDA() *cobra.Command {
 }
 
 func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err error) {
-	source, err := e.of(a, model)
-	if err != nil {
-		return err
-	}
-	precision, err := e.precision.of(source.Plan != "" || source.Calibrate != "")
+	source, precision, err := e.read(a, model)
 	if err != nil {
 		return err
 	}

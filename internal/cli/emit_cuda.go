@@ -85,6 +85,15 @@ func (e *cudaFlags) options() cuda.Options {
 	return o
 }
 
+// read is the model that the flags name, and how its values are kept.
+func (e *cudaFlags) read(a *App, model string) (source driver.Source, p lower.Precision, err error) {
+	if source, err = e.of(a, model); err != nil {
+		return source, p, err
+	}
+	p, err = e.precision.of(source.Plan != "" || source.Calibrate != "")
+	return source, p, err
+}
+
 func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err := required(c, "output"); err != nil {
 		return err
@@ -101,11 +110,7 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err := driver.CUDA.Check(e.out); err != nil { // compiling takes long
 		return err
 	}
-	source, err := e.of(a, model)
-	if err != nil {
-		return err
-	}
-	precision, err := e.precision.of(source.Plan != "" || source.Calibrate != "")
+	source, precision, err := e.read(a, model)
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,7 @@ func Groups(g *ir.Graph) ([]Border, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, stage := range []func(n *ir.Node) bool{f.library, f.alone, elementwise, every} {
+	for _, stage := range []func(n *ir.Node) bool{f.library, alone, elementwise, every} {
 		for _, n := range g.Nodes {
 			if f.free(n) && stage(n) {
 				f.grow(n)
@@ -76,16 +76,11 @@ func newFuser(g *ir.Graph) (*fuser, error) {
 // free says that n is computed, and belongs to no group yet.
 func (f *fuser) free(n *ir.Node) bool { return !n.Op.Traits.Source && f.anchor[n] == nil }
 
-// library says that n is no element-wise function and has a kernel of the library.
-func (f *fuser) library(n *ir.Node) bool {
-	if elementwise(n) || moves(n) || n.Op.CUDA == nil {
-		return false
-	}
-	return f.fitsAlone(n)
-}
+// library says that n is neither an element-wise function nor a move, and has a kernel of the library.
+func (f *fuser) library(n *ir.Node) bool { return alone(n) && f.fitsAlone(n) }
 
 // alone says that n is neither an element-wise function nor a move.
-func (f *fuser) alone(n *ir.Node) bool { return !elementwise(n) && !moves(n) }
+func alone(n *ir.Node) bool { return !elementwise(n) && !moves(n) }
 
 // elementwise says that an element of the result is computed of the elements at its place, and of constants.
 func elementwise(n *ir.Node) bool {
@@ -101,20 +96,12 @@ func every(*ir.Node) bool { return true }
 // group is what members would be together.
 func (f *fuser) group(members []*ir.Node, anchor *ir.Node) *ir.Group {
 	members = slices.Clone(members)
-	slices.SortFunc(members, func(a, b *ir.Node) int { return cmp.Compare(f.order[a], f.order[b]) })
-	g := &ir.Group{Anchor: anchor, Members: members}
-	for _, n := range members {
-		for _, a := range n.Args {
-			if !a.IsConst() && !slices.Contains(members, a) && !slices.Contains(g.Inputs, a) {
-				g.Inputs = append(g.Inputs, a)
-			}
-		}
-		if f.leaves(n, members) {
-			g.Outputs = append(g.Outputs, n)
-		}
-	}
-	return g
+	slices.SortFunc(members, f.compare)
+	return ir.NewGroup(anchor, members, func(n *ir.Node) bool { return f.leaves(n, members) })
 }
+
+// compare is the order of the graph.
+func (f *fuser) compare(a, b *ir.Node) int { return cmp.Compare(f.order[a], f.order[b]) }
 
 // leaves says that n is read by others than members.
 func (f *fuser) leaves(n *ir.Node, members []*ir.Node) bool {
@@ -152,8 +139,10 @@ func (f *fuser) fitsAlone(n *ir.Node) bool {
 func (f *fuser) grow(anchor *ir.Node) {
 	members := []*ir.Node{anchor}
 	fits, join := f.fitsAlone(anchor), f.made
-	if moved := f.moved(anchor); !fits && moved != nil {
-		members, fits = moved, true
+	if !fits && alone(anchor) {
+		if moved := f.moved(anchor); moved != nil {
+			members, fits = moved, true
+		}
 	}
 	if fits {
 		join = f.fits
@@ -177,7 +166,7 @@ func (f *fuser) grow(anchor *ir.Node) {
 // moved is an anchor that the library does not take alone with the moves behind it with which it does; nil if there are
 // none.
 func (f *fuser) moved(anchor *ir.Node) (taken []*ir.Node) {
-	if anchor.Op.CUDA == nil || elementwise(anchor) || moves(anchor) {
+	if anchor.Op.CUDA == nil {
 		return nil
 	}
 	f.behind([]*ir.Node{anchor}, func(members, more []*ir.Node) (bool, string) {
@@ -209,8 +198,8 @@ func (f *fuser) made(members, more []*ir.Node) (bool, string) {
 			return false, "blocks are encoded in a kernel of their own"
 		}
 	}
+	last := slices.MaxFunc(members, f.compare)
 	for _, n := range more {
-		last := slices.MaxFunc(members, func(a, b *ir.Node) int { return cmp.Compare(f.order[a], f.order[b]) })
 		switch {
 		case slices.Contains(n.Args, last) && elementwise(n) && !moves(anchor):
 			if !slices.Equal(n.Type.Shape, last.Type.Shape) {
@@ -244,10 +233,7 @@ func (f *fuser) before(members []*ir.Node, join joining) []*ir.Node {
 
 // circle says that what members read depends on what they give.
 func (f *fuser) circle(members []*ir.Node) bool {
-	last := 0
-	for _, n := range members {
-		last = max(last, f.order[n])
-	}
+	last := f.order[slices.MaxFunc(members, f.compare)]
 	seen := map[*ir.Node]bool{}
 	var reach func(n *ir.Node) bool
 	reach = func(n *ir.Node) bool {
@@ -358,7 +344,7 @@ func (f *fuser) reason(n, u *ir.Node) string {
 		return fmt.Sprintf("%d operations read it", len(readers))
 	case f.output[n]:
 		return "it is a result of the model"
-	case !elementwise(u) && !moves(u):
+	case alone(u):
 		return u.Op.Name + " needs all of it, and has a kernel of its own"
 	case f.why[n] != "":
 		return f.why[n]

@@ -77,14 +77,7 @@ func Files(d *cuda.Design, binaries []cuda.Binary, s Samples) (h cuda.Host, err 
 
 // Name is the name of a design in C: letters, digits and underscores, and no name of another file of the folder.
 func Name(d *cuda.Design) string {
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '_'
-	}, d.Name)
-	const longest = 40
-	name = strings.Trim(name[:min(len(name), longest)], "_")
+	name := strings.Trim(cuda.Identifier(d.Name), "_")
 	if name == "" || name[0] >= '0' && name[0] <= '9' || slices.Contains([]string{"demo", "kernels"}, name) {
 		name = strings.TrimSuffix("model_"+name, "_")
 	}

@@ -9,7 +9,6 @@ import (
 	"lathe/cuda/gemm"
 	"lathe/cuda/word"
 	"lathe/ir"
-	"lathe/ir/hlo"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/geometry"
@@ -78,19 +77,10 @@ func convHalves(g *ir.Group, grid *geometry.Grid, t cuda.Target) (*cuda.Unit, er
 		p.Channel, p.Row, p.Column = grid.H*grid.W, grid.W, 1
 	}
 	u := &cuda.Unit{}
-	o := gemm.Operands{Bias: cuda.Null(), Residual: cuda.Null(),
-		X: u.Add(cuda.Operand{Kind: cuda.Input, Index: slices.Index(g.Inputs, x)})}
-	if sink.Bias {
-		bias, err := e.biases()
-		if err != nil {
-			return nil, err
-		}
-		o.Bias = table(u, func() []byte { return hlo.FromFloat32s([]int{len(bias)}, bias).Data })
+	o, err := e.arguments(u, g, sink)
+	if err != nil {
+		return nil, err
 	}
-	if sink.Residual {
-		o.Residual = u.Add(cuda.Operand{Kind: cuda.Input, Index: slices.Index(g.Inputs, e.residual)})
-	}
-	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
 	o.W = table(u, func() []byte {
 		return p.Pack(tapsFirst(w.Attrs.(*ir.Const).Data.Bytes, p.N, p.C, p.KH*p.KW, a.ChannelsLast))
 	})

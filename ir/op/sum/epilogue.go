@@ -8,6 +8,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/gemm"
 	"lathe/ir"
+	"lathe/ir/hlo"
 	"lathe/ir/op/column"
 )
 
@@ -153,6 +154,26 @@ func (e *epilogue) operands() error {
 		}
 	}
 	return nil
+}
+
+// arguments are those of the product but for its weights; the data is an input of the group.
+func (e *epilogue) arguments(u *cuda.Unit, g *ir.Group, sink gemm.Epilogue) (gemm.Operands, error) {
+	input := func(n *ir.Node) cuda.Arg {
+		return u.Add(cuda.Operand{Kind: cuda.Input, Index: slices.Index(g.Inputs, n)})
+	}
+	o := gemm.Operands{X: input(e.rows[0].Args[0]), Bias: cuda.Null(), Residual: cuda.Null(), YScales: cuda.Null()}
+	if sink.Bias {
+		bias, err := e.biases()
+		if err != nil {
+			return o, err
+		}
+		o.Bias = table(u, func() []byte { return hlo.FromFloat32s([]int{len(bias)}, bias).Data })
+	}
+	if sink.Residual {
+		o.Residual = input(e.residual)
+	}
+	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
+	return o, nil
 }
 
 // biases are one number a row of the weights, 0 where a node has none.

@@ -3,7 +3,6 @@
 package sum
 
 import (
-	"slices"
 	"sync"
 
 	"lathe/cuda"
@@ -11,7 +10,6 @@ import (
 	"lathe/cuda/word"
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/hlo"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/walk"
@@ -55,19 +53,10 @@ func linearHalves(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	x, w := e.rows[0].Args[0].Type, e.rows[0].Args[1]
 	m := walk.Size(x.Shape[:len(x.Shape)-1])
 	u := &cuda.Unit{}
-	o := gemm.Operands{X: u.Add(cuda.Operand{Kind: cuda.Input, Index: slices.Index(g.Inputs, e.rows[0].Args[0])}),
-		Bias: cuda.Null(), Residual: cuda.Null(), YScales: cuda.Null()}
-	if sink.Bias {
-		bias, err := e.biases()
-		if err != nil {
-			return nil, err
-		}
-		o.Bias = table(u, func() []byte { return hlo.FromFloat32s([]int{len(bias)}, bias).Data })
+	o, err := e.arguments(u, g, sink)
+	if err != nil {
+		return nil, err
 	}
-	if sink.Residual {
-		o.Residual = u.Add(cuda.Operand{Kind: cuda.Input, Index: slices.Index(g.Inputs, e.residual)})
-	}
-	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
 	n, k := w.Type.Shape[0]*len(e.rows), w.Type.Shape[1]
 	if w.Attrs.(*ir.Const).Own.Format == format.MXInt8 && in == word.BFloat16 {
 		p := gemm.W8A16{M: m, N: n, K: k, BatchInvariant: t.BatchInvariant, Epilogue: sink}
