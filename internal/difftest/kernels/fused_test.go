@@ -57,7 +57,23 @@ func TestFusedCodes(t *testing.T) {
 type built struct {
 	t *testing.T
 	g *ir.Graph
-	f format.Format // of computed values
+	f format.Format   // of computed values
+	p lower.Precision // that lowering gives them
+}
+
+// fusedGraphs draws graphs, in parallel, which finish into groups, and compares their kernels with their nodes.
+func fusedGraphs(t *testing.T, what string, tolerance float64,
+	draw func(i int, r *rand.Rand, engine kernelEngine, b *built) *ir.Graph) {
+	tools.NeedNVRTC(t)
+	for i := range fusedCases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := difftest.Rand(what, i)
+			engine := libraryEngine(r)
+			g := draw(i, r, engine, &built{t: t, g: &ir.Graph{Name: "g"}})
+			compareKernel(t, engine, g, r, tolerance)
+		})
+	}
 }
 
 func (b *built) input(name string, shape ...int) *ir.Node {
@@ -98,7 +114,7 @@ func (b *built) linear(r *rand.Rand, x *ir.Node, n int) *ir.Node {
 func (b *built) finish(engine kernelEngine, y *ir.Node, want ...string) *ir.Graph {
 	b.t.Helper()
 	b.g.Out = append(b.g.Out, ir.Output{Name: "y", Node: y})
-	g, _, err := lower.Kernels(b.t.Context(), b.g, lower.Precision{}, lower.Options{})
+	g, _, err := lower.Kernels(b.t.Context(), b.g, b.p, lower.Options{})
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -120,37 +136,31 @@ func (b *built) finish(engine kernelEngine, y *ir.Node, want ...string) *ir.Grap
 // TestFusedProducts: linear layers with functions, gates, sums, reshapes behind them are one kernel, and a norm behind
 // takes the sum that is read again.
 func TestFusedProducts(t *testing.T) {
-	tools.NeedNVRTC(t)
-	for i := range fusedCases {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			r := difftest.Rand("fused products", i)
-			engine := libraryEngine(r)
-			b := &built{t: t, g: &ir.Graph{Name: "g"}, f: halfOf(r)}
-			m, n, k := sizeOf(r, 40), sizeOf(r, 130), sizeOf(r, 200)
-			x, z := b.input("x", m, k), b.input("z", m, n)
-			y := b.linear(r, x, n)
-			if i%3 > 0 {
-				y = b.node([]*ir.Op{pointwise.Relu, curve.Gelu, curve.GeluTanh}[i%3], nil, y)
+	fusedGraphs(t, "fused products", 1e-5, func(i int, r *rand.Rand, engine kernelEngine, b *built) *ir.Graph {
+		b.f = halfOf(r)
+		m, n, k := sizeOf(r, 40), sizeOf(r, 130), sizeOf(r, 200)
+		x, z := b.input("x", m, k), b.input("z", m, n)
+		y := b.linear(r, x, n)
+		if i%3 > 0 {
+			y = b.node([]*ir.Op{pointwise.Relu, curve.Gelu, curve.GeluTanh}[i%3], nil, y)
+		}
+		if i%2 == 1 {
+			u := b.linear(r, x, n)
+			if i%4 == 1 {
+				u, y = y, u
 			}
-			if i%2 == 1 {
-				u := b.linear(r, x, n)
-				if i%4 == 1 {
-					u, y = y, u
-				}
-				y = b.node(pointwise.Mul, nil, y, u)
-			}
-			if r.IntN(2) == 0 {
-				y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{1, m, n}}, y)
-				y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{m, n}}, y)
-			}
-			y = b.node(pointwise.Add, nil, [][]*ir.Node{{y, z}, {z, y}}[r.IntN(2)]...)
-			if i%6 == 0 { // a product and a sum alone
-				y = b.node(pointwise.Relu, nil, y)
-			}
-			compareKernel(t, engine, b.finish(engine, y, "w16a16"), r, 1e-5)
-		})
-	}
+			y = b.node(pointwise.Mul, nil, y, u)
+		}
+		if r.IntN(2) == 0 {
+			y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{1, m, n}}, y)
+			y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{m, n}}, y)
+		}
+		y = b.node(pointwise.Add, nil, [][]*ir.Node{{y, z}, {z, y}}[r.IntN(2)]...)
+		if i%6 == 0 { // a product and a sum alone
+			y = b.node(pointwise.Relu, nil, y)
+		}
+		return b.finish(engine, y, "w16a16")
+	})
 }
 
 // TestNotFused: what repeats elements of a product is computed behind it.
@@ -196,98 +206,70 @@ func TestPatches(t *testing.T) {
 
 // TestFusedNorms: the sum of two values before a norm is stored where others read it.
 func TestFusedNorms(t *testing.T) {
-	tools.NeedNVRTC(t)
-	for i := range fusedCases {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			r := difftest.Rand("fused norms", i)
-			engine := libraryEngine(r)
-			b := &built{t: t, g: &ir.Graph{Name: "g"}, f: []format.Format{format.BF16, format.F16, format.FP32}[i%3]}
-			m, n := sizeOf(r, 20), sizeOf(r, 200)
-			x, z := b.input("x", m, n), b.input("z", m, n)
-			s := b.node(pointwise.Add, nil, x, z)
-			o, args := norm.LayerNorm, []*ir.Node{s, constantOf(r, "gain", format.FP32, n),
-				constantOf(r, "bias", format.FP32, n)}
-			name := "layer_norm"
-			if i%2 == 0 {
-				o, args, name = norm.RMSNorm, args[:2], "rms_norm"
-			}
-			y := b.node(o, &norm.Attrs{Axis: 1, Eps: 1e-5}, args...)
-			b.g.Out = []ir.Output{{Name: "sum", Node: s}}
-			compareKernel(t, engine, b.finish(engine, y, name), r, 1e-5)
-		})
-	}
+	fusedGraphs(t, "fused norms", 1e-5, func(i int, r *rand.Rand, engine kernelEngine, b *built) *ir.Graph {
+		b.f = []format.Format{format.BF16, format.F16, format.FP32}[i%3]
+		m, n := sizeOf(r, 20), sizeOf(r, 200)
+		x, z := b.input("x", m, n), b.input("z", m, n)
+		s := b.node(pointwise.Add, nil, x, z)
+		o, args := norm.LayerNorm, []*ir.Node{s, constantOf(r, "gain", format.FP32, n),
+			constantOf(r, "bias", format.FP32, n)}
+		name := "layer_norm"
+		if i%2 == 0 {
+			o, args, name = norm.RMSNorm, args[:2], "rms_norm"
+		}
+		y := b.node(o, &norm.Attrs{Axis: 1, Eps: 1e-5}, args...)
+		b.g.Out = []ir.Output{{Name: "sum", Node: s}}
+		return b.finish(engine, y, name)
+	})
 }
 
 // TestFusedHeads: queries, keys and values from one layer, turned or not, grouped or not, and what joins the heads are
 // one product and one attention.
 func TestFusedHeads(t *testing.T) {
-	tools.NeedNVRTC(t)
-	for i := range fusedCases {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			r := difftest.Rand("fused heads", i)
-			engine := libraryEngine(r)
-			b := &built{t: t, g: &ir.Graph{Name: "g"}, f: halfOf(r)}
-			batch, tokens, kv, dim := 1+r.IntN(2), 1+r.IntN(40), 1+r.IntN(2), []int{8, 16, 32, 64, 80}[r.IntN(5)]
-			heads := kv * (1 + r.IntN(2))
-			x := b.input("x", batch, tokens, 24)
-			rows := func(h int) *ir.Node {
-				n := b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{batch, tokens, h, dim}}, b.linear(r, x, h*dim))
-				return b.node(move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, n)
-			}
-			q, k, v := rows(heads), rows(kv), rows(kv)
-			want := []string{"w16a16", "sdpa"}
-			if i%2 == 0 {
-				cos := constantOf(r, "cos", format.FP32, tokens, dim/2)
-				sin := constantOf(r, "sin", format.FP32, tokens, dim/2)
-				a := &sequence.RotaryAttrs{}
-				q, k = b.node(sequence.Rotary, a, q, cos, sin), b.node(sequence.Rotary, a, k, cos, sin)
-				want = []string{"w16a16", "", "sdpa"}
-			}
-			y := b.node(sequence.Attention, &sequence.AttentionAttrs{Causal: r.IntN(2) == 0}, q, k, v)
-			y = b.node(move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
-			y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{batch, tokens, heads * dim}}, y)
-			// Steps of queries and keys are those of their dot products, beside what TestLibraryAttention allows.
-			compareKernel(t, engine, b.finish(engine, y, want...), r, 0x1p-5)
-		})
-	}
+	fusedGraphs(t, "fused heads", 0x1p-5, func(i int, r *rand.Rand, engine kernelEngine, b *built) *ir.Graph {
+		b.f = halfOf(r)
+		batch, tokens, kv, dim := 1+r.IntN(2), 1+r.IntN(40), 1+r.IntN(2), []int{8, 16, 32, 64, 80}[r.IntN(5)]
+		heads := kv * (1 + r.IntN(2))
+		x := b.input("x", batch, tokens, 24)
+		rows := func(h int) *ir.Node {
+			n := b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{batch, tokens, h, dim}}, b.linear(r, x, h*dim))
+			return b.node(move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, n)
+		}
+		q, k, v := rows(heads), rows(kv), rows(kv)
+		want := []string{"w16a16", "sdpa"}
+		if i%2 == 0 {
+			cos := constantOf(r, "cos", format.FP32, tokens, dim/2)
+			sin := constantOf(r, "sin", format.FP32, tokens, dim/2)
+			a := &sequence.RotaryAttrs{}
+			q, k = b.node(sequence.Rotary, a, q, cos, sin), b.node(sequence.Rotary, a, k, cos, sin)
+			want = []string{"w16a16", "", "sdpa"}
+		}
+		y := b.node(sequence.Attention, &sequence.AttentionAttrs{Causal: r.IntN(2) == 0}, q, k, v)
+		y = b.node(move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
+		y = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{batch, tokens, heads * dim}}, y)
+		// Steps of queries and keys are those of their dot products, beside what TestLibraryAttention allows.
+		return b.finish(engine, y, want...)
+	})
 }
 
 // TestFusedConvolutions: a convolution with norm, residual and relu is one kernel, channels last, whatever the caller's
 // layout is.
 func TestFusedConvolutions(t *testing.T) {
-	tools.NeedNVRTC(t)
-	for i := range fusedCases {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			r := difftest.Rand("fused convolutions", i)
-			engine := libraryEngine(r)
-			f := halfOf(r)
-			b := &built{t: t, g: &ir.Graph{Name: "g"}, f: format.FP32}
-			batch, c, n, h, w := 1+r.IntN(2), []int{3, 8, 16, 20}[r.IntN(4)], 8*(1+r.IntN(4)), 4+r.IntN(5), 4+r.IntN(5)
-			k := 1 + 2*r.IntN(2)
-			window := geometry.Window{Kernel: []int{k, k}, Strides: []int{1, 1}, Pads: slices.Repeat([]int{k / 2}, 4),
-				Dilations: []int{1, 1}}
-			y := b.node(sum.Conv, &sum.ConvAttrs{Window: window, Groups: 1}, b.input("x", batch, c, h, w),
-				constantOf(r, "w", b.f, n, c, k, k))
-			if i%2 == 0 {
-				y = b.node(sum.Scale, &column.ScaleAttrs{Axis: 1}, y, constantOf(r, "m", b.f, n), constantOf(r, "b", b.f, n))
-			}
-			if i%3 > 0 {
-				y = b.node(pointwise.Add, nil, y, b.input("z", batch, n, h, w))
-			}
-			y = b.node(pointwise.Relu, nil, y)
-			b.g.Out = []ir.Output{{Name: "y", Node: y}}
-			g, _, err := lower.Kernels(t.Context(), b.g, lower.Precision{Act: f, Weight: f}, lower.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			d, err := cuda.Emit(g, engine.options)
-			if err != nil || len(d.Units) != 1 || !strings.HasPrefix(d.Units[0].Template, "conv16<") {
-				t.Fatalf("%v: %d kernels\n%s", err, len(d.Units), difftest.Describe(g))
-			}
-			compareKernel(t, engine, g, r, 1e-5)
-		})
-	}
+	fusedGraphs(t, "fused convolutions", 1e-5, func(i int, r *rand.Rand, engine kernelEngine, b *built) *ir.Graph {
+		f := halfOf(r)
+		b.f, b.p = format.FP32, lower.Precision{Act: f, Weight: f}
+		batch, c, n, h, w := 1+r.IntN(2), []int{3, 8, 16, 20}[r.IntN(4)], 8*(1+r.IntN(4)), 4+r.IntN(5), 4+r.IntN(5)
+		k := 1 + 2*r.IntN(2)
+		window := geometry.Window{Kernel: []int{k, k}, Strides: []int{1, 1}, Pads: slices.Repeat([]int{k / 2}, 4),
+			Dilations: []int{1, 1}}
+		y := b.node(sum.Conv, &sum.ConvAttrs{Window: window, Groups: 1}, b.input("x", batch, c, h, w),
+			constantOf(r, "w", b.f, n, c, k, k))
+		if i%2 == 0 {
+			y = b.node(sum.Scale, &column.ScaleAttrs{Axis: 1}, y, constantOf(r, "m", b.f, n), constantOf(r, "b", b.f, n))
+		}
+		if i%3 > 0 {
+			y = b.node(pointwise.Add, nil, y, b.input("z", batch, n, h, w))
+		}
+		return b.finish(engine, b.node(pointwise.Relu, nil, y), "conv16")
+	})
 }
