@@ -75,7 +75,7 @@ func accessMods(mods []string) (a access, t lane.Type, n int, ok bool) {
 		switch m {
 		case "global", "const":
 			a.space = spaceGlobal
-		case "shared", "shared::cta":
+		case "shared", "shared::cta", "shared::cluster":
 			a.space = spaceShared
 		case "local":
 			a.space = spaceLocal

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"lathe/cuda/ptx/parse"
-	"lathe/cuda/ptx/race"
 )
 
 // piece is the copy of one lane.
@@ -30,7 +29,7 @@ type copyQueue struct {
 
 // land ends the first n pieces.
 func (q *copyQueue) land(w *warp, n int) {
-	who := race.Access{Warp: w.id, Clock: w.clock, Sync: w.syncs, All: w.all, Met: w.met}
+	who := w.accessor(nil)
 	for i := range q.pieces[:n] {
 		p := &q.pieces[i]
 		if w.cta.m.opt.Copies == Lazy {

@@ -87,7 +87,7 @@ func buildAtom(d *decoder, mods []string) (bool, error) {
 		switch {
 		case m == "global":
 			a.space = spaceGlobal
-		case m == "shared" || m == "shared::cta":
+		case m == "shared" || m == "shared::cta" || m == "shared::cluster":
 			a.space = spaceShared
 		case slices.Contains(atomicNames, m):
 			op = m

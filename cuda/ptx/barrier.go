@@ -110,7 +110,7 @@ func runBar(w *warp, in *inst, mask uint32) *fault {
 	case b.arrived == 0:
 		*b = barrier{threads: threads, all: true, clock: b.clock, inst: in.index}
 		if b.clock == nil {
-			b.clock = make([]uint32, len(w.cta.warps))
+			b.clock = make([]uint32, len(w.clock))
 		}
 		clear(b.clock)
 	case w.cta.expected(b.threads) != w.cta.expected(threads):
@@ -204,6 +204,9 @@ func (c *cta) ended(w *warp) *fault {
 		if c.bars[i].threads == 0 {
 			c.complete(&c.bars[i])
 		}
+	}
+	if f := w.leaveStores(); f != nil {
+		return f
 	}
 	return w.copies.finish(w)
 }

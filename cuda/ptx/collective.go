@@ -248,3 +248,37 @@ func buildRedux(d *decoder, mods []string) (bool, error) {
 		w.spread(in.d, mask, v)
 	})
 }
+
+// buildMapa decodes mapa: the address of a variable in another block of the cluster, which here is this block.
+func buildMapa(d *decoder, mods []string) (bool, error) {
+	if len(mods) < 1 || d.count(3) != nil {
+		return false, nil
+	}
+	t, ok := lane.ParseType(mods[len(mods)-1])
+	if !ok || !only(mods[:len(mods)-1], "shared::cluster") {
+		return false, nil
+	}
+	in := inst{kind: kindRun}
+	var err error
+	if in.d, err = d.dest(&d.in.Args[0], t.Bits, false); err != nil {
+		return true, err
+	}
+	if in.a, err = d.source(&d.in.Args[1], t, false); err != nil {
+		return true, err
+	}
+	if in.b, err = d.source(&d.in.Args[2], typeU32, false); err != nil {
+		return true, err
+	}
+	in.run = func(w *warp, in *inst, mask uint32) *fault {
+		for m := mask; m != 0; m &= m - 1 {
+			if i := bits.TrailingZeros32(m); w.rows[in.b][i] != 0 {
+				return newFault("L0964", w, in, 1<<i, "block %d of a cluster: clusters are of one block here", w.rows[in.b][i])
+			}
+		}
+		from := w.rows[in.a]
+		merge(&w.rows[in.d], &from, mask)
+		return nil
+	}
+	d.emit(in)
+	return true, nil
+}

@@ -3,6 +3,7 @@
 package ptx
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,6 +58,10 @@ func decode(mod *Module, f *parse.Func) (*program, error) {
 		prog.paramSize = at + p.Size
 		d.vars[p.Name] = place{spaceParam, at}
 	}
+	for _, body := range mod.text.Funcs {
+		prog.grouped = prog.grouped || (body == f || !body.Entry) &&
+			slices.ContainsFunc(body.Body, func(in parse.Inst) bool { return in.Op == "wgmma" })
+	}
 	if err := d.shared(f); err != nil {
 		return nil, err
 	}
@@ -66,6 +71,9 @@ func decode(mod *Module, f *parse.Func) (*program, error) {
 	}
 	if len(prog.insts) == 0 || prog.insts[len(prog.insts)-1].kind != kindExit || prog.insts[len(prog.insts)-1].guard >= 0 {
 		d.emit(inst{kind: kindExit, guard: -1, src: &parse.Inst{Op: "ret", Guard: -1, Line: f.Line}})
+	}
+	if prog.grouped {
+		prog.flightRegisters()
 	}
 	return prog, nil
 }
@@ -164,8 +172,15 @@ func (d *decoder) instruction() error {
 	if err := d.opcode(); err != nil {
 		return err
 	}
+	var registers *uses
+	if d.prog.grouped && d.in.Op != "call" {
+		registers = d.operands()
+	}
 	for i := at; i < len(d.prog.insts); i++ {
 		in := &d.prog.insts[i]
+		if registers != nil {
+			in.uses = registers
+		}
 		if in.guard == 0 { // what a call brings in keeps its own
 			in.guard, in.unless, in.src = guard, flip(d.in.Unless), d.in
 		}

@@ -117,6 +117,13 @@ type cta struct {
 	history     *race.Grid
 	rng         uint64
 	scratch     tile.Scratch
+	// objects are the mbarriers by their offsets, flying the bulk copies to shared memory that have not landed, squads
+	// the warpgroups; futile counts how often warps that wait for phases were all told to go on.
+	objects map[int]*object
+	flying  []*bulk
+	squads  []squad
+	futile  int
+	group   *tile.Group
 }
 
 func newCTA(m *Machine, p *program, init []lane.Row, grid, block [3]uint32, shared uint32, params []byte) *cta {
@@ -134,6 +141,9 @@ func newCTA(m *Machine, p *program, init []lane.Row, grid, block [3]uint32, shar
 		w := &warp{cta: c, id: i, rows: make([]lane.Row, len(init)), preds: make([]uint32, max(p.preds, 1))}
 		w.local = make([]byte, p.local*lane.Width)
 		w.clock = make([]uint32, n)
+		if p.proxied {
+			w.clock = make([]uint32, 2*n+maxObjects)
+		}
 		c.warps = append(c.warps, w)
 	}
 	if c.races {
@@ -157,6 +167,8 @@ func (c *cta) reset(index int64) {
 		c.shared[i] = 0xFF
 	}
 	c.bars, c.index = [16]barrier{}, index
+	c.objects, c.flying, c.futile = map[int]*object{}, c.flying[:0], 0
+	c.squads = make([]squad, (len(c.warps)+3)/4)
 	c.rng = c.m.opt.Seed*0x9E3779B97F4A7C15 + uint64(index)
 	if c.shadow != nil {
 		c.shadow.Reset()
@@ -171,6 +183,11 @@ func (c *cta) reset(index int64) {
 		w.live = uint32(uint64(1)<<n - 1)
 		w.active, w.pc, w.next, w.wait, w.carry = w.live, 0, never, nil, 0
 		w.syncs, w.all, w.met, w.story = 0, 0, nil, story{}
+		w.polls, w.toldNo, w.unfenced = nil, false, 0
+		w.stores, w.groups = w.stores[:0], [lane.Width]int{}
+		if c.prog.grouped {
+			w.flights.reset(len(w.rows))
+		}
 		w.copies = copyQueue{pieces: w.copies.pieces[:0], ends: w.copies.ends[:0]}
 		for i := range w.clock {
 			w.clock[i] = 0

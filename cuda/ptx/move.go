@@ -181,7 +181,7 @@ func window(name string) (space, uint64, bool) {
 	switch name {
 	case "global", "const":
 		return spaceGlobal, 0, true
-	case "shared", "shared::cta":
+	case "shared", "shared::cta", "shared::cluster":
 		return spaceShared, global.SharedBase, true
 	case "local":
 		return spaceLocal, global.LocalBase, true

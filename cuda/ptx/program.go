@@ -37,7 +37,8 @@ type inst struct {
 	cmp           lane.Cmp
 	run           func(w *warp, in *inst, mask uint32) *fault
 	mem           *access
-	more          any // what rare instructions need besides
+	uses          *uses // registers, where they may be those of a wgmma in flight
+	more          any   // what rare instructions need besides
 	src           *parse.Inst
 	index         int32
 }
@@ -59,6 +60,8 @@ type program struct {
 	relocs   []reloc
 	// ordered says that blocks may communicate through atomics, so that they run one after the other.
 	ordered bool
+	// proxied says that there is work for the asynchronous proxy, grouped that some of it is wgmma.
+	proxied, grouped bool
 }
 
 // special is a row that holds a special register.
@@ -253,7 +256,23 @@ type opcode struct {
 }
 
 // opcodes are those that this package executes itself; package lane has the others.
-func opcodes() []opcode {
+func opcodes() []opcode { return append(plainOpcodes(), proxyOpcodes()...) }
+
+// proxyOpcodes are those of sm_90 whose work the asynchronous proxy does.
+func proxyOpcodes() []opcode {
+	return []opcode{
+		{"cp", ".async.bulk{.tensor.{1,2,3,4,5}d} between global and shared memory, .commit_group .wait_group{.read}, " +
+			".prefetch; boxes of tensor maps, by mbarrier or in groups, one block", buildBulk},
+		{"mbarrier", ".init .inval .expect_tx .complete_tx .arrive{.expect_tx} .arrive_drop .test_wait .try_wait {.parity} " +
+			".pending_count", buildObject},
+		{"wgmma", ".mma_async m64n{8 ... 256}k16 f32.{bf16,f16}, k32 s32.{u,s}8, A in registers or shared memory; " +
+			".fence .commit_group .wait_group", buildGroup},
+		{"setmaxnreg", "no effect", buildNothing},
+		{"mapa", "no effect: a cluster is one block", buildMapa},
+	}
+}
+
+func plainOpcodes() []opcode {
 	return []opcode{
 		{"mov", "pred {b,u,s}{16,32,64} f32 f64; packing and unpacking b32 b64", buildMov},
 		{"setp", "", buildSetp}, // package lane has its forms
@@ -297,7 +316,7 @@ func opcodes() []opcode {
 		{"cp", ".async .ca .cg .shared.global of 4, 8, 16 bytes, zeros after a source length", buildCopy},
 		{"cp", ".async.commit_group .wait_group .wait_all", buildGroups},
 		{"membar", ".cta .gl .sys", buildFence},
-		{"fence", ".sc .acq_rel .proxy, any scope", buildFence},
+		{"fence", ".sc .acq_rel .proxy .mbarrier_init, any scope", buildFence},
 		{"prefetch", ".global .local .L1 .L2", buildNothing},
 		{"prefetchu", ".L1", buildNothing},
 		{"discard", ".global.L2", buildNothing},

@@ -104,6 +104,9 @@ const (
 	Eager Copies = iota
 	// Lazy performs a copy at the last moment: at the wait for it, or at the end of the warp.
 	Lazy
+	// Anytime draws the moment of each copy, and whether a wgmma is computed where it is issued or at its wait;
+	// Options.Seed begins the sequence.
+	Anytime
 )
 
 // Options say how a machine runs kernels.

@@ -47,8 +47,10 @@ func (w *warp) watch(in *inst, mask uint32, base *lane.Row, n int, write bool) *
 	if w.cta.shadow == nil || a.space != spaceShared && a.space != spaceGeneric {
 		return nil
 	}
-	who := race.Access{Warp: w.id, Clock: w.clock, Inst: in.index, Turn: uint32(w.count), Atomic: a.atomic, Sync: w.syncs,
-		All: w.all, Met: w.met}
+	who := w.accessor(in)
+	if who.Atomic = a.atomic; write {
+		w.unfenced |= mask
+	}
 	for m := mask; m != 0; m &= m - 1 {
 		i := bits.TrailingZeros32(m)
 		off, ok := w.cta.sharedOffset(a, base[i]+a.add, n)
@@ -74,6 +76,20 @@ func (w *warp) watch(in *inst, mask uint32, base *lane.Row, n int, write bool) *
 	return nil
 }
 
+// accessor is the warp as one who accesses shared memory by an instruction.
+func (w *warp) accessor(in *inst) race.Access {
+	n := len(w.cta.warps)
+	who := race.Access{Warp: w.id, Clock: w.clock[:n], Lane: race.Many, Turn: uint32(w.count), Sync: w.syncs, All: w.all,
+		Met: w.met}
+	if in != nil {
+		who.Inst = in.index
+	}
+	if len(w.clock) > n {
+		who.Fenced, who.Phases = w.clock[n:2*n], w.clock[2*n:]
+	}
+	return who
+}
+
 // sharedOffset is the offset of an address in the shared memory of the block.
 func (c *cta) sharedOffset(a *access, addr uint64, n int) (int, bool) {
 	if a.space == spaceGeneric {
@@ -94,6 +110,17 @@ func (w *warp) conflict(in *inst, i int, c *race.Conflict) *fault {
 	}
 	code, msg := "L0967", ""
 	switch c.Kind {
+	case race.OverRead:
+		return newFault("L0973", w, in, 1<<i, "warp %d writes byte %d of shared memory, which %s is still reading", w.id,
+			c.Offset, w.cta.reader(c.Offset))
+	case race.Object:
+		code, msg = "L0972", "warp %d accesses byte %d of shared memory, which is an mbarrier that warp %d made at %s"
+	case race.Unphased:
+		code, msg = "L0973", "warp %d accesses byte %d of shared memory, into which the copy of warp %d at %s goes, and has "+
+			"not waited for its phase"
+	case race.Unfenced:
+		code, msg = "L0958", "the asynchronous proxy of warp %d accesses byte %d of shared memory, which warp %d wrote at "+
+			"%s: no fence.proxy.async of that warp stands in between"
 	case race.WithinWarp:
 		msg = "a lane of warp %d accesses byte %d of shared memory, which another lane of warp %d accessed at %s: " +
 			"no bar.warp.sync and no barrier stands in between"
@@ -213,7 +240,11 @@ func buildFence(d *decoder, mods []string) (bool, error) {
 	far := !slices.Contains(mods, "cta") && !slices.ContainsFunc(mods, func(m string) bool {
 		return len(m) > 4 && m[:5] == "proxy"
 	})
-	d.emit(inst{kind: kindRun, run: func(w *warp, _ *inst, _ uint32) *fault {
+	async := len(mods) > 1 && mods[0] == "proxy" && mods[1] == "async" && !slices.Contains(mods, "global")
+	d.emit(inst{kind: kindRun, run: func(w *warp, _ *inst, mask uint32) *fault {
+		if async {
+			w.fence(mask)
+		}
 		if far && w.cta.history != nil {
 			w.release()
 			w.story.known, w.story.heard = w.story.known.Join(w.story.heard), nil
@@ -223,13 +254,22 @@ func buildFence(d *decoder, mods []string) (bool, error) {
 	return true, nil
 }
 
+// fence makes what the warp has written visible to the asynchronous proxy, once all lanes that wrote take part.
+func (w *warp) fence(mask uint32) {
+	if n := len(w.cta.warps); w.unfenced&^mask == 0 && len(w.clock) > n {
+		w.unfenced = 0
+		w.clock[n+w.id] = w.clock[w.id]
+		w.clock[w.id]++
+	}
+}
+
 // release lets later atomic writes of the warp tell all that has happened before.
 func (w *warp) release() {
 	now := maps.Clone(w.story.known)
 	if now == nil {
 		now = race.Known{}
 	}
-	now[w.cta.index] = slices.Clone(w.clock)
+	now[w.cta.index] = slices.Clone(w.clock[:len(w.cta.warps)])
 	w.story.told = now
 	w.clock[w.id]++
 }

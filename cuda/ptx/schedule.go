@@ -29,7 +29,19 @@ func (c *cta) run(index int64) *fault {
 		}
 		ready := c.ready(done)
 		if len(ready) == 0 {
-			return c.deadlock(done)
+			more, f := c.unstick()
+			if f != nil {
+				return f
+			}
+			if !more {
+				return c.deadlock(done)
+			}
+			continue
+		}
+		if n := uint64(len(c.flying)); n > 0 && c.m.opt.Copies == Anytime && c.draw()%4 == 0 {
+			if f := c.land(int(c.draw() % n)); f != nil {
+				return f
+			}
 		}
 		next := c.pick(ready, last, turns)
 		if next == last {
@@ -59,14 +71,14 @@ func (c *cta) run(index int64) *fault {
 		}
 	}
 	c.stats.Blocks++
-	return nil
+	return c.finish(c.warps[last])
 }
 
 func (c *cta) ready(done []bool) []int {
 	var list [32]int
 	ready := list[:0]
 	for i, w := range c.warps {
-		if !done[i] && w.wait == nil {
+		if !done[i] && w.wait == nil && w.polls == nil {
 			ready = append(ready, i)
 		}
 	}
@@ -77,11 +89,7 @@ func (c *cta) ready(done []bool) []int {
 func (c *cta) pick(ready []int, last, turns int) int {
 	switch s := c.m.opt.Schedule; {
 	case s == Random:
-		c.rng += 0x9E3779B97F4A7C15
-		z := c.rng
-		z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-		z = (z ^ z>>27) * 0x94D049BB133111EB
-		return ready[(z^z>>31)%uint64(len(ready))]
+		return ready[c.draw()%uint64(len(ready))]
 	case s == RoundRobin || turns > patience:
 		for _, i := range ready {
 			if i > last {
@@ -101,6 +109,8 @@ func (c *cta) deadlock(done []bool) *fault {
 	for i, w := range c.warps {
 		if !done[i] && w.wait != nil {
 			e = e.WithNote("warp %d waits %s at %s", i, w.wait.what(c), c.prog.where(max(w.pc-1, 0)))
+		} else if !done[i] && w.polls != nil {
+			e = e.WithNote("warp %d waits %s at %s", i, w.polls.rests(), c.prog.where(w.pc))
 		}
 	}
 	var ended []string

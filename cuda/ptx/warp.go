@@ -36,6 +36,15 @@ type warp struct {
 	syncs, all   uint32 // how often lanes have come together, and the last time that all of them did
 	met          *race.Met
 	story        story
+	// polls is the mbarrier whose phase the warp waits for; toldNo says that it must go on without.
+	polls  *object
+	toldNo bool
+	// stores are the bulk copies to global memory that are under way, groups the numbers of groups of each lane.
+	stores  []*bulk
+	groups  [lane.Width]int
+	flights flights
+	// unfenced are the lanes that have written shared memory since the last fence for the asynchronous proxy.
+	unfenced uint32
 }
 
 // turn says what ended a turn.
@@ -68,6 +77,9 @@ func (w *warp) run() (turn, *fault) {
 		if w.cta.counting {
 			w.cta.stats.note(w, in, mask)
 		}
+		if in.uses != nil && mask != 0 && w.guard(in) {
+			return turnOver, w.inFlight(in, mask)
+		}
 		switch in.kind {
 		case kindLane:
 			w.laneOp(in, mask)
@@ -98,11 +110,7 @@ func (w *warp) run() (turn, *fault) {
 				return turnOver, f
 			}
 			if in.visible {
-				w.advance()
-				if w.wait != nil {
-					return turnWait, nil
-				}
-				return turnOver, nil
+				return w.passes(), nil
 			}
 		}
 		w.pc++
@@ -110,6 +118,17 @@ func (w *warp) run() (turn, *fault) {
 			w.regroup()
 		}
 	}
+}
+
+// passes ends a turn behind an instruction that others can notice.
+func (w *warp) passes() turn {
+	if w.polls != nil { // it tries again
+		return turnWait
+	}
+	if w.advance(); w.wait != nil {
+		return turnWait
+	}
+	return turnOver
 }
 
 func (w *warp) advance() {

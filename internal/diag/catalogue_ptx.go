@@ -4,10 +4,16 @@ package diag
 
 // The errors of kernels that run in the interpreter.
 var interpreter = []Entry{
+	{"L0957", "A kernel uses a register that a wgmma in flight reads or writes, or gives one to a wgmma without a fence.",
+		"machine.Launch(k, grid, block, 0, params) // sums are stored before wgmma.wait_group"},
+	{"L0958", "The asynchronous proxy accesses shared memory that threads wrote without fence.proxy.async.",
+		"machine.Launch(k, grid, block, 0, params) // stores, a barrier, and a bulk copy of what was stored"},
+	{"L0959", "A matrix descriptor of wgmma, or a tensor map, is invalid or misaligned.",
+		"machine.Launch(k, grid, block, 0, params) // a box at an address that is no multiple of 128"},
 	{"L0960", "The text is not valid PTX.",
 		"ptx.Parse(\"k.ptx\", []byte(\".version 8.8\")) // and nothing else"},
 	{"L0961", "The interpreter does not execute an opcode, modifier or operand of a kernel.",
-		"ptx.Parse(\"k.ptx\", text) // with a wgmma"},
+		"ptx.Parse(\"k.ptx\", text) // with a tcgen05.mma"},
 	{"L0962", "Invalid kernel launch: too many threads, too much shared memory, parameters of wrong length.",
 		"machine.Launch(k, grid, block, 0, nil) // of a kernel with parameters"},
 	{"L0963", "A buffer of the interpreter cannot be made, or a copy from or to it leaves it.",
@@ -28,7 +34,7 @@ var interpreter = []Entry{
 		"machine.Launch(k, grid, block, 0, params) // a loop without an end"},
 	{"L0971", "A kernel executes a trap.",
 		"machine.Launch(k, grid, block, 0, params) // of a kernel with a trap"},
-	{"L0972", "A barrier is used with different numbers of threads, or by a warp twice, or does not exist.",
+	{"L0972", "A barrier or mbarrier does not exist, or is used with wrong numbers of threads, arrivals or bytes.",
 		"machine.Launch(k, grid, block, 0, params) // barrier 99"},
 	{"L0973", "A kernel accesses shared memory that an asynchronous copy is still writing.",
 		"machine.Launch(k, grid, block, 0, params) // a cp.async, a load, and no wait"},

@@ -10,9 +10,20 @@ import (
 
 // ptxFaults are those of kernels in the interpreter.
 var ptxFaults = map[string]func(t *testing.T) error{
+	"L0957": func(t *testing.T) error {
+		return launch(t, "mov.b64 %rd, 0;\n"+
+			"wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r, %s, %r, %s}, %rd, %rd, 0;", 128)
+	},
+	"L0958": func(t *testing.T) error {
+		return launch(t, "st.shared.v4.u32 [part], {%r, %r, %r, %r};\n"+
+			"cp.async.bulk.global.shared::cta.bulk_group [%rd], [part], 16;", 1)
+	},
+	"L0959": func(t *testing.T) error {
+		return launch(t, "cp.async.bulk.tensor.1d.global.shared::cta.bulk_group [%rd, {%r}], [part];", 1)
+	},
 	"L0960": func(*testing.T) error { _, err := ptx.Parse("k.ptx", []byte(".version 8.8\n")); return err },
 	"L0961": func(*testing.T) error {
-		_, err := ptx.Parse("k.ptx", kernelText("wgmma.fence.sync.aligned;"))
+		_, err := ptx.Parse("k.ptx", kernelText("tcgen05.fence::before_thread_sync;"))
 		return err
 	},
 	"L0962": func(t *testing.T) error { return launch(t, "", 2048) },

@@ -167,6 +167,15 @@ func (b *Buffer) View(off uint64, n int, write bool) []byte {
 	return page[in : in+uint64(n)]
 }
 
+// Page is the number of bytes from an address of the buffer on that View can give at once.
+func (b *Buffer) Page(addr uint64) int {
+	off := addr - b.Base
+	if b.pages == nil {
+		return int(b.Size - off)
+	}
+	return int(pageSize - off&(pageSize-1))
+}
+
 // Transfer copies between data and the memory: into it if write is set.
 func (m *Memory) Transfer(addr uint64, data []byte, write bool) error {
 	if len(data) == 0 {

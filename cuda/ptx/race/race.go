@@ -20,6 +20,10 @@ const (
 	WriteAfterWrite                 // a write of what another warp wrote
 	WriteAfterRead                  // a write of what another warp read
 	WithinWarp                      // lanes of one warp that nothing has brought together in between
+	Unphased                        // an access to what a bulk copy wrote, without its phase of an mbarrier
+	Unfenced                        // one by the asynchronous proxy to what others wrote, without a fence
+	OverRead                        // a write to what the asynchronous proxy is reading
+	Object                          // an access to an mbarrier by what is no instruction on mbarriers
 )
 
 // Conflict is an access that is not sound, and the earlier one.
@@ -42,6 +46,11 @@ type Access struct {
 	Turn uint32
 	// Atomic accesses do not conflict with each other.
 	Atomic bool
+	// Async accesses are those of the asynchronous proxy. Fenced says, of each warp, which of its writes are fenced for
+	// that proxy, as far as the accessing warp knows, and Phases how many phases of each mbarrier it has seen complete.
+	Async          bool
+	Fenced, Phases []uint32
+	reads          bool
 	// Lane is the lane that accesses, Many for several at once; Sync counts what has brought lanes of the warp
 	// together (bar.warp.sync and barriers), All is its count when that were all lanes last, and Met tells of some of
 	// them, if that ever happened. These count only where Shadow.Lanes is set.
@@ -97,14 +106,19 @@ const Many = 255
 
 // cell is the history of a granule.
 type cell struct {
-	writer  uint8 // warp + 1; 0 where nothing was written
-	flight  bool
-	atomic  bool
-	wLane   uint8 // lane that wrote last, Many for several
-	wTurn   uint32
-	wClock  uint32
-	wInst   int32
-	wSync   uint32 // count of the writer's warp then
+	writer uint8 // warp + 1; 0 where nothing was written
+	flight bool
+	atomic bool
+	wLane  uint8 // lane that wrote last, Many for several
+	wTurn  uint32
+	wClock uint32
+	wInst  int32
+	wSync  uint32 // count of the writer's warp then
+	// agent is 0, or an mbarrier + 1 by whose phase wClock a bulk copy has landed; reading counts the reads of the
+	// asynchronous proxy under way; object says that this is part of an mbarrier.
+	agent   uint8
+	object  bool
+	reading uint16
 	readers uint32 // warps that have read since
 	rClock  uint32 // clock and instruction of all readers, where mixed holds nothing
 	rInst   int32
@@ -160,6 +174,7 @@ func (s *Shadow) span(off, n int) (from, to int) {
 func (s *Shadow) Read(a *Access, off, n int) *Conflict {
 	from, to := s.span(off, n)
 	own := a.Clock[a.Warp]
+	a.reads = true
 	for i := from; i < to; i++ {
 		c := &s.cells[i]
 		u := int(c.writer) - 1
@@ -168,6 +183,10 @@ func (s *Shadow) Read(a *Access, off, n int) *Conflict {
 			return &Conflict{Kind: Unwritten, Offset: i * s.grain}
 		case c.flight:
 			return s.conflict(InFlight, i, u, c.wInst)
+		case c.agent != 0 || c.object:
+			if k := a.special(c); k != 0 {
+				return s.conflict(k, i, u, c.wInst)
+			}
 		case u != a.Warp && a.Clock[u] < c.wClock && !(a.Atomic && c.atomic):
 			return s.conflict(ReadAfterWrite, i, u, c.wInst)
 		case s.Lanes && u == a.Warp && apart(c.wLane, a.Lane) && !a.follows(lanesOf(c.wLane), c.wSync) &&
@@ -182,19 +201,24 @@ func (s *Shadow) Read(a *Access, off, n int) *Conflict {
 				continue
 			}
 		}
-		if s.Lanes {
-			s.laneReads(i).note(a)
-		}
-		if c.readers&^(1<<a.Warp) == 0 || c.rClock == own && c.rInst == a.Inst {
-			c.readers |= 1 << a.Warp
-			c.rClock, c.rInst = own, a.Inst
-			if len(s.mixed) == 0 || s.mixed[i] == nil {
-				continue
-			}
-		}
-		s.mix(i, c, a, own)
+		s.note(i, c, a, own)
 	}
 	return nil
+}
+
+// note remembers a read of cell i.
+func (s *Shadow) note(i int, c *cell, a *Access, own uint32) {
+	if s.Lanes {
+		s.laneReads(i).note(a)
+	}
+	if c.readers&^(1<<a.Warp) == 0 || c.rClock == own && c.rInst == a.Inst {
+		c.readers |= 1 << a.Warp
+		c.rClock, c.rInst = own, a.Inst
+		if len(s.mixed) == 0 || s.mixed[i] == nil {
+			return
+		}
+	}
+	s.mix(i, c, a, own)
 }
 
 // mix notes a read where earlier readers had another clock or instruction.
@@ -228,12 +252,20 @@ func (s *Shadow) Issue(a *Access, off, n int) *Conflict { return s.write(a, off,
 func (s *Shadow) write(a *Access, off, n int, flight bool) *Conflict {
 	from, to := s.span(off, n)
 	own := a.Clock[a.Warp]
+	a.reads = false
 	for i := from; i < to; i++ {
 		c := &s.cells[i]
 		u := int(c.writer) - 1
 		switch {
 		case c.flight:
 			return s.conflict(OverFlight, i, u, c.wInst)
+		case c.agent != 0 || c.object || c.reading != 0 || a.Async:
+			if k := a.special(c); k != 0 {
+				return s.conflict(k, i, u, c.wInst)
+			}
+		}
+		switch {
+		case c.agent != 0: // its phase has been waited for
 		case u >= 0 && u != a.Warp && a.Clock[u] < c.wClock && !(a.Atomic && c.atomic):
 			return s.conflict(WriteAfterWrite, i, u, c.wInst)
 		case s.Lanes && !(a.Atomic && c.atomic):
@@ -329,7 +361,8 @@ func (l *laneReads) note(a *Access) {
 // apart is the access of another lane of the warp that nothing has brought together with this one since. Lanes that
 // write at once in one instruction are another matter.
 func (s *Shadow) apart(i int, c *cell, a *Access) (inst int32, ok bool) {
-	if int(c.writer) == a.Warp+1 && c.wTurn != a.Turn && apart(c.wLane, a.Lane) && !a.follows(lanesOf(c.wLane), c.wSync) {
+	if int(c.writer) == a.Warp+1 && c.agent == 0 && c.wTurn != a.Turn && apart(c.wLane, a.Lane) &&
+		!a.follows(lanesOf(c.wLane), c.wSync) {
 		return c.wInst, true
 	}
 	l := s.laneReads(i)
