@@ -13,9 +13,14 @@ import (
 type piece struct {
 	to, from []byte // from may be shorter: the rest becomes zero
 	offset   int    // of to, in shared memory
+	done     bool
 }
 
 func (p *piece) perform() {
+	if p.done {
+		return
+	}
+	p.done = true
 	n := copy(p.to, p.from)
 	clear(p.to[n:])
 }
@@ -32,9 +37,7 @@ func (q *copyQueue) land(w *warp, n int) {
 	who := w.accessor(nil)
 	for i := range q.pieces[:n] {
 		p := &q.pieces[i]
-		if w.cta.m.opt.Copies == Lazy {
-			p.perform()
-		}
+		p.perform()
 		if w.cta.shadow != nil {
 			w.cta.shadow.Land(&who, p.offset, len(p.to))
 		}
@@ -143,7 +146,7 @@ func runCopy(w *warp, in *inst, mask uint32) *fault {
 				return f
 			}
 		}
-		if w.cta.m.opt.Copies == Eager {
+		if w.cta.now() {
 			p.perform()
 		}
 		w.copies.pieces = append(w.copies.pieces, p)

@@ -206,10 +206,10 @@ func (w *warp) layBox(in *inst, op *bulkOp, b *bulk) *fault {
 	m, err := tensor.Decode(text)
 	near := w.rows[op.shared.base][i] + op.shared.add
 	switch {
-	case err != nil:
-		return fail("the tensor map at %#x: %v", at, err)
 	case at%tensor.Align != 0:
 		return fail("the tensor map lies at %#x, not at a multiple of %d", at, tensor.Align)
+	case err != nil:
+		return fail("the tensor map at %#x: %v", at, err)
 	case len(m.Dims) != op.rank:
 		return fail("the tensor map has %d dimensions, the instruction %d", len(m.Dims), op.rank)
 	case near%128 != 0:

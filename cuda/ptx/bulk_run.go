@@ -95,7 +95,7 @@ func (c *cta) land(i int) *fault {
 	c.flying = slices.Delete(c.flying, i, i+1)
 	b.move(c)
 	if c.shadow != nil {
-		c.shadow.Arrive(b.from, b.n, b.o.slot, b.o.Phase+1)
+		c.shadow.Arrive(b.from, b.n, b.o.slot, b.o.before+b.o.Phase+1)
 	}
 	done, err := b.o.Expect(-int64(b.n))
 	if err != nil {

@@ -25,6 +25,8 @@ type object struct {
 	live         bool
 	offset, slot int
 	inst         int32
+	// before counts the phases of mbarriers that were at this place before.
+	before uint32
 	// coming is what those that have arrived in this phase know, done what whoever sees it complete learns; used counts,
 	// for each warp, its clock when it last used the object.
 	coming, done, used []uint32
@@ -249,7 +251,7 @@ func (w *warp) makeObject(in *inst, i int, addr uint64, count int64) *fault {
 			return w.conflict(in, i, c)
 		}
 	}
-	o.live, o.inst = true, in.index
+	o.live, o.inst, o.before = true, in.index, o.before+o.Phase
 	if err := o.Init(count); err != nil {
 		return newFault("L0972", w, in, 1<<i, "mbarrier at offset %d of shared memory: %v", off, err)
 	}
@@ -289,7 +291,7 @@ func (c *cta) phase(o *object) {
 	o.known = o.known.Join(o.comingKnown)
 	o.comingKnown = nil
 	clear(o.coming)
-	o.done[2*len(c.warps)+o.slot] = o.Phase
+	o.done[2*len(c.warps)+o.slot] = o.before + o.Phase
 	c.futile = 0
 	for _, w := range c.warps {
 		if w.polls == o {

@@ -120,7 +120,7 @@ func (w *warp) conflict(in *inst, i int, c *race.Conflict) *fault {
 			"not waited for its phase"
 	case race.Unfenced:
 		code, msg = "L0958", "the asynchronous proxy of warp %d accesses byte %d of shared memory, which warp %d wrote at "+
-			"%s: no fence.proxy.async of that warp stands in between"
+			"%s: no fence.proxy.async stands in between"
 	case race.WithinWarp:
 		msg = "a lane of warp %d accesses byte %d of shared memory, which another lane of warp %d accessed at %s: " +
 			"no bar.warp.sync and no barrier stands in between"
@@ -254,13 +254,21 @@ func buildFence(d *decoder, mods []string) (bool, error) {
 	return true, nil
 }
 
-// fence makes what the warp has written visible to the asynchronous proxy, once all lanes that wrote take part.
+// fence makes visible to the asynchronous proxy what the warp knows that others have written, and, once all of its
+// lanes that wrote take part, what it has written itself.
 func (w *warp) fence(mask uint32) {
-	if n := len(w.cta.warps); w.unfenced&^mask == 0 && len(w.clock) > n {
-		w.unfenced = 0
-		w.clock[n+w.id] = w.clock[w.id]
-		w.clock[w.id]++
+	n := len(w.cta.warps)
+	if len(w.clock) == n {
+		return
 	}
+	own := w.clock[n+w.id]
+	join32(w.clock[n:2*n], w.clock[:n])
+	if w.unfenced&^mask != 0 {
+		w.clock[n+w.id] = own
+		return
+	}
+	w.unfenced = 0
+	w.clock[w.id]++
 }
 
 // release lets later atomic writes of the warp tell all that has happened before.

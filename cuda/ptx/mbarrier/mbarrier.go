@@ -30,7 +30,7 @@ func (b *Barrier) Init(count int64) error {
 	if count < 1 || count > MaxCount {
 		return fmt.Errorf("%d arrivals a phase, not 1 to %d", count, MaxCount)
 	}
-	*b = Barrier{Count: count, Pending: count, Phase: b.Phase}
+	*b = Barrier{Count: count, Pending: count}
 	return nil
 }
 
