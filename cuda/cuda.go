@@ -56,6 +56,9 @@ type ArgDecl struct {
 	Pointer    bool
 }
 
+// Map says that the argument describes a tensor for bulk copies.
+func (a ArgDecl) Map() bool { return a.Type == "const tensor_map&" }
+
 // Header returns the expressions of the header as they are written, and the items of the line sass.
 func (t *Template) Header() (threads, shared, regs string, sass []string) {
 	for _, w := range t.sass {

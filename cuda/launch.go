@@ -5,8 +5,10 @@ package cuda
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 	"strings"
 
+	"lathe/cuda/ptx/tensor"
 	"lathe/internal/diag"
 )
 
@@ -23,10 +25,19 @@ type Launch struct {
 type Arg struct {
 	Buffer int // index into the buffers of the call; -1 for a scalar
 	Offset int64
-	Size   int // 4 or 8
+	Size   int // 4 or 8; that of a map is tensor.Size
 	Bits   uint64
 	// PerSample and Multiple are of scalars that depend on the number of samples: see At.
 	PerSample, Multiple int64
+	// Map, if not nil, says that the argument is no address but describes a tensor at that address, for bulk copies.
+	// Bits is 0 then; the outermost dimension is PerSample*samples where PerSample is not 0.
+	Map *tensor.Map
+}
+
+// Tensor is a map of a tensor that begins where an argument points. Its outermost dimension grows by so much with each
+// sample, or not where that is 0.
+func Tensor(at Arg, m tensor.Map, perSample int64) Arg {
+	return Arg{Buffer: at.Buffer, Offset: at.Offset, Size: tensor.Size, Map: &m, PerSample: perSample}
 }
 
 // Samples32 and Samples64 are scalars that grow with the number of samples: so much for each, altogether rounded up to
@@ -45,6 +56,12 @@ func Samples64(each, multiple int64) Arg {
 func (a Arg) At(samples int) Arg {
 	if a.PerSample == 0 {
 		return a
+	}
+	if a.Map != nil {
+		m := *a.Map
+		m.Dims = slices.Clone(m.Dims)
+		m.Dims[len(m.Dims)-1] = a.PerSample * int64(samples)
+		return Arg{Buffer: a.Buffer, Offset: a.Offset, Size: a.Size, Map: &m}
 	}
 	v := a.Bits + uint64(a.PerSample)*uint64(samples)
 	if m := uint64(a.Multiple); m > 0 {
@@ -77,16 +94,30 @@ func U64(v uint64) Arg { return Arg{Buffer: -1, Size: 8, Bits: v} }
 // I64 is a scalar of eight bytes.
 func I64(v int64) Arg { return U64(uint64(v)) }
 
-// Pack lays the arguments out as a kernel's parameters, each aligned to its size, buffers at the given addresses.
-// Error L0933 for the index of a buffer that is not there, or a size that is neither 4 nor 8.
+// Align is the alignment of the argument among a kernel's parameters.
+func (a Arg) Align() int {
+	if a.Map != nil {
+		return tensor.Align
+	}
+	return a.Size
+}
+
+// Pack lays the arguments out as a kernel's parameters, each aligned to its size, buffers at the given addresses, maps
+// as the interpreter has them. Error L0933 for the index of a buffer that is not there, a size that is neither 4 nor 8,
+// or a map that no GPU takes.
 func (l Launch) Pack(addresses []uint64) ([]byte, error) {
+	return l.PackMaps(addresses, func(m *tensor.Map) ([tensor.Size]byte, error) { return m.Encode() })
+}
+
+// PackMaps is Pack with maps encoded by a function.
+func (l Launch) PackMaps(addresses []uint64, encode func(*tensor.Map) ([tensor.Size]byte, error)) ([]byte, error) {
 	var out []byte
 	for k, a := range l.Args {
-		if a.Size != 4 && a.Size != 8 {
+		if a.Size != 4 && a.Size != 8 && a.Map == nil {
 			return nil, diag.New("L0933", l.Kernel, "argument %d has %d bytes, not 4 or 8", k, a.Size).
 				WithHint("cuda.U32, cuda.U64, cuda.Buffer and the like make arguments")
 		}
-		for len(out)%a.Size != 0 {
+		for len(out)%a.Align() != 0 {
 			out = append(out, 0)
 		}
 		bits := a.Bits
@@ -97,7 +128,16 @@ func (l Launch) Pack(addresses []uint64) ([]byte, error) {
 			}
 			bits = addresses[a.Buffer] + uint64(a.Offset)
 		}
-		if a.Size == 4 {
+		if a.Map != nil {
+			m := *a.Map
+			m.Address = bits
+			words, err := encode(&m)
+			if err != nil {
+				return nil, diag.New("L0933", l.Kernel, "argument %d: %v", k, err).
+					WithHint("a tensor begins at 16 bytes, and so do its rows")
+			}
+			out = append(out, words[:]...)
+		} else if a.Size == 4 {
 			out = binary.LittleEndian.AppendUint32(out, uint32(bits))
 		} else {
 			out = binary.LittleEndian.AppendUint64(out, bits)
@@ -123,10 +163,13 @@ func (i Instance) Fit(l Launch) error {
 	}
 	for k, a := range i.Template.Args {
 		want := 8
-		if !a.Pointer {
+		switch {
+		case a.Map():
+			want = tensor.Size
+		case !a.Pointer:
 			want = scalar(i.substitute(a.Type))
 		}
-		if l.Args[k].Size != want || l.Args[k].Buffer >= 0 && !a.Pointer {
+		if l.Args[k].Size != want || l.Args[k].Buffer >= 0 && !a.Pointer && !a.Map() {
 			return fail("argument %d (%s %s) is %d bytes, the launch gives %d", k, a.Type, a.Name, want, l.Args[k].Size)
 		}
 	}

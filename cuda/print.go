@@ -187,7 +187,11 @@ func (i Instance) entry() (string, error) {
 	}
 	var decl, pass []string
 	for _, a := range i.Template.Args {
-		decl = append(decl, i.substitute(a.Type)+" "+a.Name)
+		typ := i.substitute(a.Type)
+		if a.Map() {
+			typ = "const __grid_constant__ tensor_map"
+		}
+		decl = append(decl, typ+" "+a.Name)
 		pass = append(pass, a.Name)
 	}
 	return fmt.Sprintf("\nextern \"C\" __global__ void __launch_bounds__(%s)\n%s(%s) {\n  %s(%s);\n}\n",

@@ -3,6 +3,7 @@
 package cudatest
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -23,7 +24,7 @@ func RunCase(t testing.TB, c cuda.Case, quick bool) cuda.Verdict {
 
 // JobOf is the job that runs a case.
 func JobOf(c cuda.Case, quick bool) Job {
-	j := Job{Kernels: c.Instances, Launches: c.Launches, Quick: quick}
+	j := Job{Kernels: c.Instances, Launches: c.Launches, Quick: quick, Arch: target(c.Instances)}
 	for _, b := range c.Buffers {
 		job := Buffer{Name: b.Name, Bytes: b.Bytes, Out: b.Output}
 		if b.Fill != nil {
@@ -33,6 +34,16 @@ func JobOf(c cuda.Case, quick bool) Job {
 		j.Buffers = append(j.Buffers, job)
 	}
 	return j
+}
+
+// target is the architecture whose PTX runs kernels: "" is the portable one, others where one exists for nothing else.
+func target(kernels []cuda.Instance) string {
+	for _, i := range kernels {
+		if len(cuda.For("sm_80", []cuda.Instance{i})) == 0 {
+			return i.Template.Archs[0]
+		}
+	}
+	return ""
 }
 
 // Sectors runs a job of one launch on whole, aligned tensors, and holds the sectors that it touches to the budget in
@@ -63,7 +74,7 @@ func Planted(t testing.TB, c cuda.Case, sound, fault string) string {
 		t.Fatalf("%s: the source has %q %d times", c.Name, sound, strings.Count(source, sound))
 	}
 	source = strings.Replace(source, sound, fault, 1)
-	unit, err := Compiler(t).Compile(t.Context(), "planted.cu", source, cuda.PortablePTX)
+	unit, err := Compiler(t).Compile(t.Context(), "planted.cu", source, cmp.Or(target(c.Instances), cuda.PortablePTX))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,6 +64,20 @@ func (p W16A16) With(t Tile, splits int) (Plan, error) {
 	return p.with(p.on(t, splits, gpu{}))
 }
 
+// With is the plan of the tile with that extent, in so many blocks at most; 0 for one a tile.
+func (p Hopper16) With(extent, blocks int) (Plan, error) { return p.hopper().within(extent, blocks) }
+
+// With is that of W8A16.
+func (p Hopper8) With(extent, blocks int) (Plan, error) { return p.hopper().within(extent, blocks) }
+
+func (h hopper) within(extent, blocks int) (Plan, error) {
+	c := h.on(extent, gpu{})
+	if blocks > 0 {
+		c.blocks = min(c.blocks, blocks)
+	}
+	return h.with(c)
+}
+
 // With is the plan of a configuration.
 func (p Conv16) With(t Tile) (Plan, error) { return p.planned(t) }
 

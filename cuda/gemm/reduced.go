@@ -52,6 +52,28 @@ func (p W16A16) Reduced(a cuda.Arch) (W16A16, Plan, error) {
 	return p, plan, err
 }
 
+// Reduced is a small problem, and its plan in the configuration of p. Errors as Plan.
+func (p Hopper16) Reduced(a cuda.Arch) (Hopper16, Plan, error) {
+	c, err := p.hopper().choose(p.M, a)
+	if err != nil {
+		return p, Plan{}, err
+	}
+	p.M, p.N, p.K = c.tile.bm+3, c.tile.bn+8, 64*(hopperStages+1)+8
+	plan, err := p.hopper().with(p.hopper().on(c.tile.bn, gpuOf(a)))
+	return p, plan, err
+}
+
+// Reduced is a small problem, and its plan in the configuration of p. Errors as Plan.
+func (p Hopper8) Reduced(a cuda.Arch) (Hopper8, Plan, error) {
+	c, err := p.hopper().choose(p.M, a)
+	if err != nil {
+		return p, Plan{}, err
+	}
+	p.M, p.N, p.K = c.tile.bm+3, c.tile.bn+8, 64*(hopperStages+1)+8
+	plan, err := p.hopper().with(p.hopper().on(c.tile.bm, gpuOf(a)))
+	return p, plan, err
+}
+
 // beyond are rows, columns and products of bytes just beyond a tile, its stages all filled.
 func (t tile) beyond() (m, n, k int) { return t.bm + 3, t.bn + 8, 128*t.stages + 16 }
 

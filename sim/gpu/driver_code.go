@@ -190,7 +190,7 @@ func (d *Driver) launch(c *driverCode, buffers []uint64, l *cuda.Launch) error {
 		}
 		c.allowed[i] = int(l.Shared)
 	}
-	packed, err := l.Pack(buffers)
+	packed, err := l.PackMaps(buffers, d.encode)
 	if err != nil {
 		return err
 	}
@@ -199,7 +199,7 @@ func (d *Driver) launch(c *driverCode, buffers []uint64, l *cuda.Launch) error {
 	params := make([]unsafe.Pointer, len(l.Args)+1) // one more, so that a kernel without arguments has a list
 	offset := 0
 	for k, a := range l.Args {
-		offset = (offset + a.Size - 1) / a.Size * a.Size
+		offset = (offset + a.Align() - 1) / a.Align() * a.Align()
 		pin.Pin(&packed[offset])
 		params[k] = unsafe.Pointer(&packed[offset])
 		offset += a.Size
@@ -215,3 +215,4 @@ func (d *Driver) launch(c *driverCode, buffers []uint64, l *cuda.Launch) error {
 	}
 	return nil
 }
+

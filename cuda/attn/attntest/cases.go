@@ -50,7 +50,8 @@ func Cases() ([]cuda.Case, error) {
 		}
 		all = append(all, one)
 	}
-	return all, nil
+	hopper, err := hopperCases()
+	return append(all, hopper...), err
 }
 
 // measured is the architecture whose configurations the cases have.

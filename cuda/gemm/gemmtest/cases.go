@@ -28,7 +28,9 @@ func CasesWithin(bound float64) ([]cuda.Case, error) {
 	}
 	halfCases := func(a cuda.Arch) ([]cuda.Case, error) { return halfCases(a, bound) }
 	convCases := func(a cuda.Arch) ([]cuda.Case, error) { return convCases(a, bound) }
-	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){halfCases, convCases, exactCases, windowCases, int8Cases} {
+	hopperCases := func(cuda.Arch) ([]cuda.Case, error) { return hopperCases(bound) }
+	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){halfCases, convCases, exactCases, windowCases, int8Cases,
+		hopperCases} {
 		cases, err := list(a)
 		if err != nil {
 			return nil, err

@@ -81,16 +81,31 @@ func halves(f word.Float, seed uint64, operand string, rows, k int, corners ever
 	return out
 }
 
+// packer puts weights into the order of a kernel.
+type packer interface {
+	Pack(w []byte) []byte
+	PackedBytes() int64
+}
+
 // W16A16 is the problem on random data with corner values, or without them for times. c is as that of the function
 // W8A16. plan comes from p.Plan.
 func W16A16(p gemm.W16A16, plan gemm.Plan, seed uint64, corners bool, c float64) cuda.Case {
+	return halfCase(p, p, plan, seed, corners, c)
+}
+
+// Hopper16 is W16A16 for the kernel of sm_90a; plan comes from p.Plan.
+func Hopper16(p gemm.Hopper16, plan gemm.Plan, seed uint64, corners bool, c float64) cuda.Case {
+	return halfCase(p.W16A16, p, plan, seed, corners, c)
+}
+
+func halfCase(p gemm.W16A16, pack packer, plan gemm.Plan, seed uint64, corners bool, c float64) cuda.Case {
 	var b operandsOf
 	rows := cornersFor(p.Epilogue, corners)
 	acts := func() []byte { return halves(p.Word, seed, "x", p.M, p.K, rows) }
 	weights := func() []byte { return halves(p.Word, seed, "w", p.N, p.K, rows) }
 	o := gemm.Operands{XScales: cuda.Null(), WScales: cuda.Null()}
 	o.X = b.in("x", int64(p.M)*int64(p.K)*2, acts)
-	o.W = b.in("w", p.PackedBytes(), func() []byte { return p.Pack(weights()) })
+	o.W = b.in("w", pack.PackedBytes(), func() []byte { return pack.Pack(weights()) })
 	b.epilogue(seed, p.Epilogue, p.M, p.N, &o)
 	o.Workspace = b.out("workspace", plan.Workspace)
 	one := cuda.CaseOf(p, plan, o)

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"lathe/cuda/ptx/tensor"
 	"lathe/internal/diag"
 	"lathe/sim/gpu"
 )
@@ -87,6 +88,8 @@ type Arg struct {
 	Offset int64  `json:"offset,omitempty"`
 	Size   int    `json:"size,omitempty"`
 	Bits   uint64 `json:"bits,omitempty,string"`
+	// Map describes the tensor at the buffer; the argument is no address then.
+	Map *tensor.Map `json:"map,omitempty"`
 }
 
 // Tolerance says how a read may differ from the recorded one: elements of Type ("bf16", "f16", "f32") by Abs, by Rel

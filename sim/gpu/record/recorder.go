@@ -271,7 +271,7 @@ func (r *Recorder) Launch(c gpu.Code, buffers []gpu.Buffer, launches ...cuda.Lau
 			if !ok {
 				return r.stray("launch")
 			}
-			out.Args = append(out.Args, Arg{Buffer: &i, Offset: offset + a.Offset})
+			out.Args = append(out.Args, Arg{Buffer: &i, Offset: offset + a.Offset, Map: a.Map})
 		}
 		s.Launches = append(s.Launches, out)
 	}

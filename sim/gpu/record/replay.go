@@ -240,9 +240,12 @@ func (r *replay) do(i int, s *Step) (err error) {
 func (l *Launch) launch() cuda.Launch {
 	out := cuda.Launch{Kernel: l.Kernel, Grid: l.Grid, Block: l.Block, Shared: l.Shared}
 	for _, a := range l.Args {
-		if a.Buffer != nil {
+		switch {
+		case a.Buffer != nil && a.Map != nil:
+			out.Args = append(out.Args, cuda.Tensor(cuda.BufferAt(*a.Buffer, a.Offset), *a.Map, 0))
+		case a.Buffer != nil:
 			out.Args = append(out.Args, cuda.BufferAt(*a.Buffer, a.Offset))
-		} else {
+		default:
 			out.Args = append(out.Args, cuda.Arg{Buffer: -1, Size: a.Size, Bits: a.Bits})
 		}
 	}

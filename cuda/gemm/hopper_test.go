@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm_test
+
+import (
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/cudatest"
+	"lathe/cuda/gemm"
+	"lathe/cuda/gemm/gemmtest"
+	"lathe/cuda/word"
+)
+
+// hopper16 is a case of a configuration.
+func hopper16(t testing.TB, p gemm.W16A16, extent, blocks int, seed uint64) cuda.Case {
+	t.Helper()
+	h := gemm.Hopper16{W16A16: p}
+	if err := h.Valid(); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := h.With(extent, blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gemmtest.Hopper16(h, plan, seed, true, 1)
+}
+
+func hopper8(t testing.TB, p gemm.W8A16, extent, blocks int, seed uint64) cuda.Case {
+	t.Helper()
+	h := gemm.Hopper8{W8A16: p}
+	if err := h.Valid(); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := h.With(extent, blocks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return gemmtest.W8A16(p, plan, seed, true, 1)
+}
+
+// TestHopperGates compiles every configuration, with the epilogues that need most.
+func TestHopperGates(t *testing.T) {
+	var all []cuda.Instance
+	for _, extent := range []int{256, 128} {
+		for _, e := range []gemm.Epilogue{{Act: gemm.GeluErf, Out: word.BF16}, {Act: gemm.Silu, Gate: true, Out: gemm.MXINT8},
+			{Out: word.F32}} {
+			w16, w8 := gemm.W16A16{M: 1, N: 32, K: 8, Word: word.BFloat16, Epilogue: e}, gemm.W8A16{M: 1, N: 32, K: 8, Epilogue: e}
+			all = append(all, hopper16(t, w16, extent, 0, 0).Instances...)
+			all = append(all, hopper8(t, w8, extent, 0, 0).Instances...)
+		}
+	}
+	cudatest.Gates(t, all...)
+}
+
+// TestHopper16 runs small problems: ends beside those of tiles, several tiles a block, every epilogue.
+func TestHopper16(t *testing.T) {
+	const bf16, f16 = word.BFloat16, word.Float16
+	for i, c := range []struct {
+		gemm.W16A16
+		extent, blocks int
+		all            bool
+	}{
+		{gemm.W16A16{M: 65, N: 72, K: 200, Word: bf16, Epilogue: gemm.Epilogue{Out: word.F32}}, 128, 0, true},
+		{gemm.W16A16{M: 129, N: 129, K: 392, Word: bf16, Epilogue: gemm.Epilogue{Out: word.BF16, Act: gemm.GeluErf,
+			Bias: true, Residual: true}}, 128, 3, false},
+		{gemm.W16A16{M: 128, N: 257, K: 64, Word: f16, Epilogue: gemm.Epilogue{Out: word.F16, Act: gemm.ReluLast,
+			Residual: true}}, 256, 1, false},
+		{gemm.W16A16{M: 7, N: 144, K: 72, Word: bf16, Epilogue: gemm.Epilogue{Out: gemm.MXINT8, Act: gemm.Silu, Gate: true,
+			Bias: true}}, 256, 0, false},
+		{gemm.W16A16{M: 127, N: 127, K: 8, Word: bf16, Epilogue: gemm.Epilogue{Out: gemm.MXINT8, Bias: true}}, 128, 0, false},
+		{gemm.W16A16{M: 0, N: 8, K: 64, Word: bf16, Epilogue: gemm.Epilogue{Out: word.F32}}, 128, 0, false},
+	} {
+		run(t, hopper16(t, c.W16A16, c.extent, c.blocks, uint64(i)), !c.all)
+	}
+}
+
+// TestHopper8 does so with weights in MXINT8.
+func TestHopper8(t *testing.T) {
+	for i, c := range []struct {
+		gemm.W8A16
+		extent, blocks int
+		all            bool
+	}{
+		{gemm.W8A16{M: 65, N: 72, K: 200, Epilogue: gemm.Epilogue{Out: word.F32}}, 128, 0, true},
+		{gemm.W8A16{M: 129, N: 129, K: 392, Epilogue: gemm.Epilogue{Out: word.BF16, Act: gemm.GeluErf, Bias: true,
+			Residual: true}}, 128, 3, false},
+		{gemm.W8A16{M: 257, N: 128, K: 64, Epilogue: gemm.Epilogue{Out: word.F32}}, 256, 1, false},
+		{gemm.W8A16{M: 7, N: 144, K: 72, Epilogue: gemm.Epilogue{Out: gemm.MXINT8, Act: gemm.Silu, Gate: true, Bias: true}},
+			256, 0, false},
+	} {
+		run(t, hopper8(t, c.W8A16, c.extent, c.blocks, uint64(i)), !c.all)
+	}
+}
+
+// TestHopperAgrees demands of the kernels of sm_90a what those of sm_80 compute on the same data, within the tolerance
+// of both, in every order. The interpreter adds 16 products at a time in either, so sums in fp32 have equal bits.
+func TestHopperAgrees(t *testing.T) {
+	p := gemm.W16A16{M: 70, N: 136, K: 136, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: word.F32}}
+	want := cudatest.Run(t, cudatest.JobOf(halfCase(t, p, gemm.Tiles16[3], 1, 9), true))
+	got := cudatest.Run(t, cudatest.JobOf(hopper16(t, p, 128, 0, 9), false))
+	cudatest.Equal(t, "w16a16", got[0], want[0], 4)
+	q := gemm.W8A16{M: 70, N: 136, K: 136, Epilogue: gemm.Epilogue{Out: word.F32}}
+	c := gemmtest.W8A16(q, planned(t, q, "w8a16", gemm.TilesBF16[2].Params(), 1), 9, true, 1)
+	want = cudatest.Run(t, cudatest.JobOf(c, true))
+	got = cudatest.Run(t, cudatest.JobOf(hopper8(t, q, 128, 0, 9), false))
+	cudatest.Equal(t, "w8a16", got[0], want[0], 4)
+}
