@@ -39,14 +39,17 @@ type Ceiling struct {
 	Instruction string
 }
 
+// grouped is the share of the tensor rates that wgmma is taken to reach. It is an estimate.
+const grouped = 0.85
+
 // matrix are the operations of an instruction of the tensor cores: 16x8x16 and 16x8x32 products.
 var matrix = map[string]float64{"HMMA": 4096, "IMMA": 8192}
 
 // issued is how many instructions a multiprocessor issues in a clock: one for each of its four schedulers.
 const issued = 4
 
-// CeilingOf is that of an instance of the library: what mma.sync reaches, or less where the loop around it, by the
-// budget of the header, issues too much beside it; fp32 where it has no such instruction.
+// CeilingOf is that of an instance of the library: what mma.sync or wgmma reaches, or less where the loop around it, by
+// the budget of the header, issues too much beside it; fp32 where it has no such instruction.
 func (p Peak) CeilingOf(i Instance, a Arch) (Ceiling, error) {
 	sass, err := i.SASS(a)
 	if err != nil {
@@ -60,6 +63,10 @@ func (p Peak) CeilingOf(i Instance, a Arch) (Ceiling, error) {
 				c = Ceiling{p.Tensor16 * p.Reached, "HMMA"}
 			case strings.HasPrefix(one, "IMMA"):
 				c = Ceiling{p.Tensor8 * p.Reached, "IMMA"}
+			case strings.HasPrefix(one, "HGMMA"):
+				c = Ceiling{p.Tensor16 * grouped, "HGMMA"}
+			case strings.HasPrefix(one, "IGMMA"):
+				c = Ceiling{p.Tensor8 * grouped, "IGMMA"}
 			}
 		}
 	}

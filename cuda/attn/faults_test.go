@@ -22,6 +22,13 @@ func TestPlantedFaults(t *testing.T) {
 			"mul_rn(scale, D == 128 && WM == 2 && !CAUSAL ? 3.0f : 1.44269504f)"},
 		{"a phantom key", "sdpa<1, 128, 48, 2, 4, 0, 0>", "if (MASK || from + BN > limit ||",
 			"if (MASK || from + BN > limit + 1 ||"},
+		{"a phantom key on Hopper", "sdpa_hopper<1, 128, 176, 2, 0>", "if (from + BN > keys ||",
+			"if (from + BN > keys + 1 ||"},
+		{"keys given back early", "sdpa_hopper<1, 128, 176, 2, 0>", "wgmma_wait<1>();", "wgmma_wait<2>();"},
+		{"sums rescaled while they grow", "sdpa_hopper<1, 64, 128, 3, 1>",
+			"      weigh(j, keep);\n      wgmma_wait<0>();", "      weigh(j, keep);"},
+		{"values of another tile", "sdpa_hopper<1, 64, 128, 3, 1>", "load(at_v + stage, v, BN, j * BN,",
+			"load(at_v + stage, v, BN, j * BN + 1,"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()

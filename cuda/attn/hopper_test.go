@@ -77,7 +77,8 @@ func TestHopperAgrees(t *testing.T) {
 		exact, off, _ := d.row(0, 0, i)
 		for c, x := range exact {
 			a, b := want[i*d.p.Dim+int64(c)], got[i*d.p.Dim+int64(c)]
-			if allowed := 4*off + 2*unit(d.p.Word)*math.Abs(x); !(math.Abs(a-b) <= allowed) && !(math.IsNaN(a) && math.IsNaN(b)) {
+			allowed := 4*off + 2*unit(d.p.Word)*math.Abs(x)
+			if !(math.Abs(a-b) <= allowed) && !(math.IsNaN(a) && math.IsNaN(b)) {
 				t.Fatalf("query %d: o[%d] is %v, that of sdpa %v; %v apart at most", i, c, b, a, allowed)
 			}
 		}

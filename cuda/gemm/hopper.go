@@ -39,7 +39,8 @@ const hopperRows, hopperStages = 128, 4
 // hopperExtents are the other extents of tiles.
 var hopperExtents = []int{256, 128}
 
-// hopperMacs are the products of a multiprocessor and clock that wgmma is taken to reach, 85 % of its rate; an estimate.
+// hopperMacs are the products of a multiprocessor and clock that wgmma is taken to reach, 85 % of its rate: an
+// estimate.
 const hopperMacs = 1740
 
 func (p Hopper16) hopper() hopper {

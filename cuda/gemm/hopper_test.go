@@ -3,6 +3,7 @@
 package gemm_test
 
 import (
+	"strings"
 	"testing"
 
 	"lathe/cuda"
@@ -45,9 +46,9 @@ func TestHopperGates(t *testing.T) {
 	for _, extent := range []int{256, 128} {
 		for _, e := range []gemm.Epilogue{{Act: gemm.GeluErf, Out: word.BF16}, {Act: gemm.Silu, Gate: true, Out: gemm.MXINT8},
 			{Out: word.F32}} {
-			w16, w8 := gemm.W16A16{M: 1, N: 32, K: 8, Word: word.BFloat16, Epilogue: e}, gemm.W8A16{M: 1, N: 32, K: 8, Epilogue: e}
-			all = append(all, hopper16(t, w16, extent, 0, 0).Instances...)
-			all = append(all, hopper8(t, w8, extent, 0, 0).Instances...)
+			p := gemm.W16A16{M: 1, N: 32, K: 8, Word: word.BFloat16, Epilogue: e}
+			all = append(all, hopper16(t, p, extent, 0, 0).Instances...)
+			all = append(all, hopper8(t, gemm.W8A16{M: 1, N: 32, K: 8, Epilogue: e}, extent, 0, 0).Instances...)
 		}
 	}
 	cudatest.Gates(t, all...)
@@ -105,4 +106,33 @@ func TestHopperAgrees(t *testing.T) {
 	want = cudatest.Run(t, cudatest.JobOf(c, true))
 	got = cudatest.Run(t, cudatest.JobOf(hopper8(t, q, 128, 0, 9), false))
 	cudatest.Equal(t, "w8a16", got[0], want[0], 4)
+}
+
+// TestHopperFaults plants faults in the protocol between the warpgroups, which one run finds.
+func TestHopperFaults(t *testing.T) {
+	// Seven steps, so that every stage is filled anew, and two tiles for one block.
+	plain := hopper16(t, gemm.W16A16{M: 65, N: 136, K: 392, Word: word.BFloat16, Epilogue: gemm.Epilogue{Out: word.F32}},
+		128, 1, 1)
+	blocks := hopper8(t, gemm.W8A16{M: 65, N: 72, K: 328, Epilogue: gemm.Epilogue{Out: word.F32}}, 128, 0, 1)
+	for _, f := range []struct {
+		name, sound, fault, says string
+		of                       cuda.Case
+	}{
+		{"none", "wgmma_wait<1>();", "wgmma_wait<1>();", "", plain},
+		{"stages are not awaited", "mbar_wait(full + 8 * r.at, r.parity);", "", "L0968", plain},
+		{"stages are filled while they are read", "mbar_wait(empty + 8 * r.at, r.parity ^ 1);", "", "L0973", plain},
+		{"stages are given back a step early", "wgmma_wait<1>();", "wgmma_wait<2>();", "L0973", plain},
+		{"stages are not given back", "if (k > 0 && lane() == 0) mbar_arrive(before);", "", "L0969", plain},
+		{"fewer bytes are expected", "mbar_expect(bar, STAGE)", "mbar_expect(bar, STAGE - 128)", "L0969", plain},
+		{"sums are read too early", "    wgmma_wait<0>();\n    held(sum);", "    held(sum);", "L0957", plain},
+		{"no fence", "      wgmma_fence();\n", "", "L0957", plain},
+		{"weights are decoded while they are read", "      wgmma_wait<0>();\n", "", "L0957", blocks},
+		{"the scales of other rows", "row ? 0x3232 : 0x1010", "row ? 0x1010 : 0x3232", "wrong", blocks},
+	} {
+		got := cudatest.Planted(t, f.of, f.sound, f.fault)
+		got, _, _ = strings.Cut(got, "\n")
+		if t.Log(f.name, got); (got == "") != (f.says == "") || !strings.Contains(got, f.says) {
+			t.Errorf("%s: %q, want %s", f.name, got, f.says)
+		}
+	}
 }

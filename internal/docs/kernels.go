@@ -65,8 +65,8 @@ const kernelsHead = `- compiled: for every architecture in the table, without wa
 - floor: the time an H200 needs to move the bytes (4.3e12 bytes/s) or to compute (790e12 flop/s in bf16, twice that in
   8-bit formats), whichever is longer. It is what any implementation needs, and no promise.
 - ceiling: the tensor-core instruction of the kernel and its rate on an H200, six tenths of the datasheet's since
-  mma.sync does not reach more, or less where the kernel's loop issues too much beside it; FFMA is fp32 without tensor
-  cores.
+  mma.sync (HMMA, IMMA) does not reach more, or less where the kernel's loop issues too much beside it; 85 % for wgmma
+  (HGMMA, IGMMA), an estimate; FFMA is fp32 without tensor cores.
 - predicted: the time by that ceiling and nine tenths of memory's 4.8e12 bytes/s, as far as the blocks fill the GPU, and
   2 us for the launch.
 `

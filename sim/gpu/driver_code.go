@@ -215,4 +215,3 @@ func (d *Driver) launch(c *driverCode, buffers []uint64, l *cuda.Launch) error {
 	}
 	return nil
 }
-

@@ -22,8 +22,8 @@ func hopperCases() ([]cuda.Case, error) {
 		causal                               attn.Causal
 		timed                                bool
 	}{
-		{1, 2, 1, 129, 177, 128, attn.Full, false}, {1, 1, 1, 129, 255, 128, attn.BottomRight, false},
-		{2, 1, 1, 193, 129, 64, attn.Full, false}, {1, 2, 2, 60, 257, 64, attn.BottomRight, false},
+		{1, 2, 1, 129, 351, 128, attn.Full, false}, {1, 1, 1, 129, 255, 128, attn.BottomRight, false},
+		{2, 1, 1, 193, 255, 64, attn.Full, false}, {1, 2, 2, 60, 257, 64, attn.BottomRight, false},
 		{4, 16, 16, 4096, 4096, 128, attn.Full, true}, {4, 16, 16, 4096, 4096, 128, attn.BottomRight, true},
 		{2, 16, 16, 8192, 8192, 128, attn.Full, true}, {16, 32, 32, 1024, 1024, 64, attn.Full, true},
 		{16, 32, 32, 1024, 1024, 64, attn.BottomRight, true},
