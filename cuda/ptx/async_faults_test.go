@@ -198,6 +198,8 @@ var bulkCases = []struct {
 	{"reduction", "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%r1], 16;", Options{}, "L0961",
 		"cp.reduce"},
 	{"another block of a cluster", "mapa.shared::cluster.u32 %o0, %r1, %t;", Options{}, "L0964", "of one block"},
+	{"half of a warpgroup", "wgmma.fence.sync.aligned; mov.b64 %rd1, 0; wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8" +
+		" {%o0, %o1, %o2, %o3}, %rd1, %rd1, 0;", Options{}, "L0966", "of four warps"},
 	{"an unsupported wgmma", "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%o0, %o1, %o2, %o3}, %rd1, %rd2, 1," +
 		" 1, 1;", Options{}, "L0961", "only f32.bf16.bf16"},
 }
