@@ -36,6 +36,8 @@ type Unit struct {
 	Operands []Operand
 	// Calls run one after the other.
 	Calls []Call
+	// InPlace are outputs of the group, by number, that lie where an input does: the calls change its memory.
+	InPlace map[int]int
 	// Notes are for a reader: which configuration was chosen for what.
 	Notes []string
 }
@@ -50,6 +52,7 @@ const (
 	Output                          // output Index of the group
 	OutputScales                    // its scales
 	Table                           // constants: Data makes them, where the unit is emitted
+	Scratch                         // Bytes a sample that the calls need between them
 )
 
 // Samples is the most samples of one launch: of all rows, and of the blocks that a grid has along x or y. At least 1.
@@ -85,6 +88,7 @@ type Operand struct {
 	Kind  OperandKind
 	Index int
 	Data  func() []byte
+	Bytes int64
 }
 
 // Add appends an operand and returns the argument that is its address.

@@ -75,6 +75,8 @@ type Traits struct {
 	// PerPosition: the result is argument 0, batch x heads x positions x elements, changed by what the other arguments
 	// say of positions: alike for all heads.
 	PerPosition bool
+	// Updates: the result is argument 0 with argument 1 written over a part of it; kernels write it where argument 0 lies.
+	Updates bool
 	// Last, if not nil, points to the attribute that says that channels are the last axis of argument 0 and of the result,
 	// and not axis 1.
 	Last func(attrs any) *bool

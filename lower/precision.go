@@ -51,7 +51,8 @@ func (p Precision) Apply(g *ir.Graph) (*ir.Graph, error) {
 	for _, n := range g.Nodes {
 		for i, a := range n.Args {
 			weighted := n.Op.Traits.Weighted && !n.Op.Traits.PerChannel // whose factors are gains
-			if weighted && i == 1 || n.Op.Traits.Index != nil && n.Op.Traits.Index(n, i) == 0 {
+			table := n.Op.Traits.Index != nil && i == 0 && n.Op.Traits.Index(n, 0) == 0
+			if weighted && i == 1 || table {
 				weights[a] = true
 			}
 		}

@@ -29,6 +29,14 @@ func TestPlantedFaults(t *testing.T) {
 			"      weigh(j, keep);\n      wgmma_wait<0>();", "      weigh(j, keep);"},
 		{"values of another tile", "sdpa_hopper<1, 64, 128, 3, 1>", "load(at_v + stage, v, BN, j * BN,",
 			"load(at_v + stage, v, BN, j * BN + 1,"},
+		{"a phantom key of a cache", "sdpa_decode<1, 64, 4, 1>", "n * 8 + e % 2 >= left", "n * 8 + e % 2 > left"},
+		{"a key too few", "sdpa_decode<1, 64, 4, 0>", "keys - 1) + 1;", "keys - 1);"},
+		{"a tile that is read before it is there", "sdpa_decode<1, 64, 4, 0>", "barrier();  // the tile is there", "//"},
+		{"the next stage too early", "sdpa_decode<1, 64, 4, 0>", "((j + 1) & 1) * (2 * BN * S)", "(j & 1) * (2 * BN * S)"},
+		{"sums that are joined by other tops", "sdpa_decode<1, 64, 4, 1>", "add_rn(top, -s.top)", "add_rn(top, s.top)"},
+		{"a part too many", "sdpa_decode<1, 64, 4, 1>", "+ chunk - 1) / chunk, 1)", "+ chunk) / chunk, 1)"},
+		{"angles of another token", "rope_append<1, 16, 1>", "cos + at * (D / 2)", "cos + (at + 1) * (D / 2)"},
+		{"a row of the cache too far", "rope_append<1, 64, 1>", "* room + at) * D", "* room + at + 1) * D"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()

@@ -67,7 +67,7 @@ func EmitGroups(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
 		return nil, err
 	}
 	d := &Design{Name: g.Name, Version: o.Version, Stage: g.Stage, GPU: cuda.PeakOf(target.Arch).GPU}
-	e := &emitter{d: d, at: map[*ir.Node]place{},
+	e := &emitter{d: d, at: map[*ir.Node]place{}, readers: g.Readers(),
 		tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic}
 	e.buffer("tables", 0)
 	for _, n := range g.In {
@@ -119,6 +119,7 @@ func (p place) refs() []int {
 type emitter struct {
 	d       *Design
 	at      map[*ir.Node]place
+	readers map[*ir.Node]int
 	tables  map[[sha256.Size]byte]int64 // offsets of tables by their data
 	kernels []*kernel.Kernel
 	groups  int // that have kernels of their own

@@ -26,7 +26,16 @@ func (e *emitter) library(g *ir.Group) (ok bool, why string, err error) {
 	if err != nil {
 		return false, "", asDiag(g.Anchor, err)
 	}
-	for _, n := range g.Outputs {
+	for _, in := range u.InPlace {
+		if n := g.Inputs[in]; !n.IsInput() || e.readers[n] != 1 {
+			return false, fmt.Sprintf("%s is read by others than the kernel that changes it", n.Name), nil
+		}
+	}
+	for i, n := range g.Outputs {
+		if in, ok := u.InPlace[i]; ok {
+			e.at[n] = e.at[g.Inputs[in]]
+			continue
+		}
 		e.at[n] = e.place(n)
 	}
 	operands := make([]Arg, len(u.Operands))
@@ -60,6 +69,8 @@ func (e *emitter) operand(g *ir.Group, o cuda.Operand) Arg {
 		return Arg{Buffer: e.at[g.Outputs[o.Index]].codes}
 	case cuda.OutputScales:
 		return Arg{Buffer: e.at[g.Outputs[o.Index]].scales}
+	case cuda.Scratch:
+		return Arg{Buffer: e.buffer(g.Anchor.Name+" parts", o.Bytes)}
 	}
 	return Arg{Offset: e.table(o.Data())} // cuda.Table
 }

@@ -58,12 +58,26 @@ func (m *model) embedding(path string, ids *ir.Node, rows, size int) *ir.Node {
 func (m *model) positionRows(path string, from, rows, size int) *ir.Node {
 	m.module(path, "Embedding")
 	table := m.weight(path+".weight", rows, size)
-	if from+m.seq > rows {
-		return m.bound("%d tokens from row %d of the table of positions on, which has %d", m.seq, from, rows)
+	if all := m.all() - max(m.past, 0); from+all > rows {
+		return m.bound("%d tokens from row %d of the table of positions on, which has %d", all, from, rows)
+	}
+	if m.place != nil {
+		at := m.emit(path+".position", "to", whole.Convert, &whole.ConvertAttrs{To: ir.I64}, m.place)
+		at = m.add(path+".position", at, m.wholes(path+".places", places(from, m.seq)))
+		return m.emit(path, "Embedding", whole.Gather, &column.AxisAttrs{Axis: 0}, table, at)
 	}
 	x := m.emit(path+".slice", "Embedding", move.Slice, &move.SliceAttrs{Axis: 0, Start: from, Count: m.seq, Step: 1},
 		table)
 	return m.reshape(path, x, 1, m.seq, size)
+}
+
+// places counts from the given one on.
+func places(from, count int) []int64 {
+	out := make([]int64, count)
+	for i := range out {
+		out[i] = int64(from + i)
+	}
+	return out
 }
 
 func (m *model) reshape(name string, x *ir.Node, shape ...int) *ir.Node {
@@ -113,8 +127,11 @@ func (m *model) attention(path string, q, k, v *ir.Node, scale float64, causal b
 	if mask := m.mask(); mask != nil {
 		args = append(args, mask)
 	}
-	return m.emit(path+".scaled_dot_product_attention", "scaled_dot_product_attention", sequence.Attention,
-		&sequence.AttentionAttrs{Scale: float32(scale), Causal: causal}, args...)
+	a := &sequence.AttentionAttrs{Scale: float32(scale), Causal: causal}
+	if m.place != nil {
+		a.Causal, a.Placed, args = false, true, append(args, m.place)
+	}
+	return m.emit(path+".scaled_dot_product_attention", "scaled_dot_product_attention", sequence.Attention, a, args...)
 }
 
 // mask is true where a key is kept: [batch, 1, 1, all]. It is nil if the graph has no input attention_mask.
@@ -126,7 +143,7 @@ func (m *model) mask() *ir.Node {
 	if m.keep == nil {
 		keep := m.emit(m.root+"attention_mask.ne", "ne", whole.Compare, &whole.CompareAttrs{Rel: "ne"}, in,
 			m.whole("zero", 0))
-		m.keep = m.reshape(m.root+"attention_mask.view", keep, m.batch, 1, 1, m.seq+max(m.past, 0))
+		m.keep = m.reshape(m.root+"attention_mask.view", keep, m.batch, 1, 1, m.all())
 	}
 	return m.keep
 }

@@ -100,3 +100,65 @@ func testCache(t *testing.T, folder string, past int, chosen []string) {
 		}
 	}
 }
+
+// TestRoom computes the first tokens into caches that have room for all, then the rest one by one in place: the logits
+// are those of all at once. What the caches held before is not seen.
+func TestRoom(t *testing.T) {
+	for _, folder := range decoders {
+		t.Run(folder, func(t *testing.T) {
+			t.Parallel()
+			file := testCase{folder: folder}.arrays(t)
+			want, err := file.Get("logits")
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids, err := file.Get("input_ids")
+			if err != nil {
+				t.Fatal(err)
+			}
+			const first = 3
+			var cached []npz.Array
+			for at, count := 0, first; at < tokens; at, count = at+count, 1 {
+				g := room(t, folder, count)
+				in := &npz.File{Arrays: append(cached, cut(ids, "input_ids", at, count))}
+				for _, n := range g.In {
+					switch {
+					case n.Name == "position":
+						in.Arrays = append(in.Arrays, npz.Int64Array("position", []int{3, 1}, []int64{int64(at), int64(at), int64(at)}))
+					case at == 0 && n.Name != "input_ids":
+						junk := make([]float32, 3*n.Type.Elems())
+						for i := range junk {
+							junk[i] = float32(i%7) - 3
+						}
+						in.Arrays = append(in.Arrays, npz.Float32Array(n.Name, append([]int{3}, n.Type.Shape[1:]...), junk))
+					}
+				}
+				out := run(t, g, in)
+				expect := cut(want, "logits", at, count)
+				compare(t, "logits", out[0].Float64s(), expect.Float64s())
+				cached = nil
+				for _, a := range out[1:] {
+					a.Name = strings.Replace(a.Name, "present", "past", 1)
+					cached = append(cached, a)
+				}
+				if len(cached) != 4 || cached[0].Shape[2] != tokens {
+					t.Fatalf("%d caches, the first %v", len(cached), cached[0].Shape)
+				}
+			}
+		})
+	}
+}
+
+// room loads the graph that takes count tokens, with caches for all.
+func room(t *testing.T, folder string, count int) *ir.Graph {
+	t.Helper()
+	choice := source.Transformer{Seq: count, Room: tokens}
+	g, err := frontend.Load(filepath.Join("testdata", folder), source.Options{Transformer: choice})
+	if err == nil {
+		g, err = driver.Evaluable(g)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}

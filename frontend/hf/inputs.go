@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"lathe/frontend/build"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/move"
+	"lathe/ir/op/sequence"
 )
 
 // CodeChoice is the error of a choice that the model does not offer.
@@ -31,6 +33,9 @@ func (m *model) inputNames() []string {
 	}
 	for i, name := range names {
 		switch {
+		case m.room > 0 && (name == "attention_mask" || name == "position_ids"):
+			m.fail(diag.New(CodeChoice, m.b.File, "caches of %d tokens (--max-seq) take no %s: the input position says it",
+				m.room, name))
 		case !slices.Contains(m.arch.inputs, name):
 			e := diag.New(CodeChoice, m.b.File, "%s models have no input %s", m.arch.modelType, source.Quote(name))
 			hintNearest(e, name, m.arch.inputs)
@@ -64,6 +69,7 @@ func (m *model) bind(opts source.Options) {
 	if m.past = -1; opts.Transformer.Cache {
 		m.past = opts.Transformer.Past
 	}
+	m.room = opts.Transformer.Room
 	bind := func(at *int, what string, n int) {
 		if n < 1 || n > maxCount || *at > 0 && *at != n {
 			m.bound("the dimension %s is to be %d and %d", what, n, *at)
@@ -90,13 +96,23 @@ func (m *model) bind(opts source.Options) {
 	}
 	m.batch = max(m.batch, 1)
 	if m.seq == 0 {
-		if m.seq = min(defaultSeq, max(positions, 1)); m.past > 0 {
+		if m.seq = min(defaultSeq, max(positions, 1)); m.past > 0 || m.room > 0 {
 			m.seq = 1
 		}
 	}
-	if all := m.seq + max(m.past, 0); positions > 0 && all > positions {
-		m.bound("%d tokens are more than the %d positions of the model", all, positions)
+	if all := m.all(); positions > 0 && max(all, m.seq) > positions {
+		m.bound("%d tokens are more than the %d positions of the model", max(all, m.seq), positions)
+	} else if m.seq > all {
+		m.bound("%d tokens do not fit caches of %d", m.seq, all)
 	}
+}
+
+// all is the number of tokens that are attended to: those before, and those of the graph; or what caches have room for.
+func (m *model) all() int {
+	if m.room > 0 {
+		return m.room
+	}
+	return m.seq + max(m.past, 0)
 }
 
 // makeInputs makes the inputs of the graph.
@@ -113,6 +129,12 @@ func (m *model) makeInputs() {
 			d, shape = ir.F32, append([]int{m.batch}, m.image()...)
 		}
 		m.makeInput(name, d, shape)
+	}
+	switch {
+	case m.room > 0 && m.seq == 1:
+		m.place = m.makeInput("position", ir.I32, []int{1})
+	case m.room > 0:
+		m.place = m.constant("position", build.IntBlob(ir.I32, []int64{0}), 1)
 	}
 }
 
@@ -153,15 +175,19 @@ func (m *model) embedded(path string, rows, size int) *ir.Node {
 	return m.embedding(path, m.input("input_ids"), rows, size)
 }
 
-// cache puts the keys and values of earlier tokens before those of layer i, and makes all of them outputs.
+// cache puts the keys and values of earlier tokens before those of layer i, or these into caches that have room, and
+// makes all of them outputs.
 func (m *model) cache(path string, i int, k, v *ir.Node, groups, size int) (allKeys, allValues *ir.Node) {
-	if m.past < 0 {
+	if m.past < 0 && m.room == 0 {
 		return k, v
 	}
 	both := []*ir.Node{k, v}
 	for j, what := range []string{"key", "value"} {
-		if m.past > 0 {
-			name := fmt.Sprintf("past_%s_%d", what, i)
+		name := fmt.Sprintf("past_%s_%d", what, i)
+		if m.room > 0 {
+			earlier := m.makeInput(name, ir.F32, []int{m.batch, groups, m.room, size})
+			both[j] = m.emit(path+"."+what+"s", "update", sequence.Append, nil, earlier, both[j], m.place)
+		} else if m.past > 0 {
 			earlier := m.makeInput(name, ir.F32, []int{m.batch, groups, m.past, size})
 			both[j] = m.emit(path+"."+what+"s", "cat", move.Concat, &move.ConcatAttrs{Axis: 2}, earlier, both[j])
 		}

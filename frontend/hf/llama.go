@@ -108,8 +108,8 @@ func (m *model) llamaAttention(at string, i int, x *ir.Node, kind llamaKind, r r
 
 // window refuses a sliding window that is shorter than what the graph attends to.
 func (m *model) window(size int) {
-	if all := m.seq + max(m.past, 0); size > 0 && all > size {
+	if all := m.all(); size > 0 && all > size {
 		m.refuse("sliding_window", "a window of %d tokens is not supported for %d tokens", size, all).
-			WithHint("take at most %d tokens: --seq", size)
+			WithHint("take at most %d tokens: --seq, --max-seq", size)
 	}
 }

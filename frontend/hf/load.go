@@ -265,7 +265,11 @@ func (m *model) choices(h *head) {
 	switch {
 	case m.opts.Past < 0:
 		m.choice("%d tokens in the caches are fewer than none", m.opts.Past)
-	case m.opts.Cache && !m.arch.caches:
+	case m.opts.Room < 0 || m.opts.Room > maxCount:
+		m.choice("caches of %d tokens are out of range", m.opts.Room)
+	case m.opts.Room > 0 && m.opts.Cache:
+		m.choice("caches of %d tokens (--max-seq) do not grow: they take no number of earlier tokens (--past)", m.opts.Room)
+	case (m.opts.Cache || m.opts.Room > 0) && !m.arch.caches:
 		m.choice("%s models have no caches of keys and values", m.arch.modelType)
 	case m.opts.Loss && h == nil:
 		m.choice("a model without a head has no loss")

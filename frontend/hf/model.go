@@ -24,6 +24,10 @@ type model struct {
 	root string
 	// batch and seq are the sizes of the token inputs; past is the number of tokens in the caches, -1 without caches.
 	batch, seq, past int
+	// room is the number of tokens that caches have room for, 0 where they grow; place is then the position of the first
+	// token.
+	room  int
+	place *ir.Node
 	// in are the inputs of the graph, by name.
 	in map[string]*ir.Node
 	// keep is the mask of attention, made of the input attention_mask.

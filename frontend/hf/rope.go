@@ -91,10 +91,15 @@ func (m *model) rotate(path string, x *ir.Node, r rope) *ir.Node {
 	if m.angles == nil {
 		m.angles = m.turns(r)
 	}
-	return m.emit(path, "apply_rotary_pos_emb", sequence.Rotary, &sequence.RotaryAttrs{}, x, m.angles[0], m.angles[1])
+	args := append([]*ir.Node{x}, m.angles...)
+	if m.place != nil {
+		args = append(args, m.place)
+	}
+	return m.emit(path, "apply_rotary_pos_emb", sequence.Rotary, &sequence.RotaryAttrs{}, args...)
 }
 
-// turns are the cosines and sines of the positions: tables, or computed from the input position_ids.
+// turns are the cosines and sines of the positions: tables, of all that caches have room for, or computed from the
+// input position_ids.
 func (m *model) turns(r rope) []*ir.Node {
 	half, name := len(r.frequency), m.root+"rotary_emb"
 	m.module(name, "RotaryEmbedding")
@@ -105,16 +110,20 @@ func (m *model) turns(r rope) []*ir.Node {
 		cos := m.emit(name+".cos", "cos", curve.Cos, nil, x)
 		return []*ir.Node{cos, m.emit(name+".sin", "sin", curve.Sin, nil, x)}
 	}
-	if m.err != nil || m.seq > maxTurns/half {
-		return []*ir.Node{m.bound("%d tokens have too many angles", m.seq), m.none}
+	count := m.seq
+	if m.room > 0 {
+		count = m.room
 	}
-	cos, sin := make([]float32, m.seq*half), make([]float32, m.seq*half)
-	for t := range m.seq {
+	if m.err != nil || count > maxTurns/half {
+		return []*ir.Node{m.bound("%d tokens have too many angles", count), m.none}
+	}
+	cos, sin := make([]float32, count*half), make([]float32, count*half)
+	for t := range count {
 		for j, f := range r.frequency {
 			angle := float64(float32(t+max(m.past, 0)) * f) // the library multiplies in float32
 			cos[t*half+j], sin[t*half+j] = float32(math.Cos(angle)), float32(math.Sin(angle))
 		}
 	}
-	return []*ir.Node{m.constant(name+".cos", ir.FloatBlob(cos), m.seq, half),
-		m.constant(name+".sin", ir.FloatBlob(sin), m.seq, half)}
+	return []*ir.Node{m.constant(name+".cos", ir.FloatBlob(cos), count, half),
+		m.constant(name+".sin", ir.FloatBlob(sin), count, half)}
 }

@@ -80,13 +80,16 @@ type Transformer struct {
 	// Cache makes keys and values outputs. Past is the number of tokens whose keys and values are inputs.
 	Cache bool
 	Past  int
+	// Room, where it is not 0, is the number of tokens that caches have room for: they are inputs and, with the new tokens
+	// in them, outputs of that size. Where Seq is 1 the position of the token is an input, else it is 0.
+	Room int
 	// Loss adds the input labels and the output loss.
 	Loss bool
 }
 
 // Chosen says that something was chosen.
 func (t Transformer) Chosen() bool {
-	return t.Seq != 0 || t.Inputs != nil || t.Task != "" || t.Cache || t.Past != 0 || t.Loss
+	return t.Seq != 0 || t.Inputs != nil || t.Task != "" || t.Cache || t.Past != 0 || t.Room != 0 || t.Loss
 }
 
 // File is a model file in memory. Data is a read-only mapping that lives as long as the process, because graphs keep

@@ -53,11 +53,13 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 // addTransformer adds what folders of Hugging Face leave open.
 func (s *sourceFlags) addTransformer(c *cobra.Command) {
 	c.Flags().IntVar(&s.transformer.Seq, "seq", 0, "tokens of a Hugging Face model; default: those of the arrays, "+
-		"else 128 or as many as it takes; 1 with --past")
+		"else 128 or as many as it takes; 1 with --past or --max-seq")
 	c.Flags().StringSliceVar(&s.transformer.Inputs, "model-inputs", nil,
 		"inputs of a Hugging Face model: input_ids,attention_mask")
 	c.Flags().StringVar(&s.transformer.Task, "task", "", "head of a Hugging Face model: encoder, causal-lm, ...")
 	c.Flags().IntVar(&s.past, "past", -1, "use caches: keys and values of this many tokens go in, those of all come out")
+	c.Flags().IntVar(&s.transformer.Room, "max-seq", 0, "use caches of this many tokens, in which those of the graph "+
+		"take their places")
 	c.Flags().BoolVar(&s.transformer.Loss, "loss", false, "add the input labels and the output loss")
 }
 

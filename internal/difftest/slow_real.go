@@ -140,6 +140,8 @@ func slowFloats(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowRotary(n.Attrs.(*sequence.RotaryAttrs), args), nil
 	case sequence.Attention:
 		return slowAttention(n, args), nil
+	case sequence.Append:
+		return slowAppend(args), nil
 	case sum.BatchNorm:
 		return slowBatchNorm(n.Attrs.(*sum.BatchNormAttrs), args), nil
 	}
@@ -264,9 +266,29 @@ func slowLogSoftmax(axis int, x value) []*big.Rat {
 	})
 }
 
+// place is a position, from first to last.
+func place(v value, first, last int) int {
+	return int(min(max(v.x[0].Num().Int64(), int64(first)), int64(last)))
+}
+
+// slowAppend is each row of the cache, or the one that is written there.
+func slowAppend(args []value) []*big.Rat {
+	cache, rows := args[0], args[1]
+	from := place(args[2], 0, cache.shape[2]-rows.shape[2])
+	return fill(cache.shape, func(i []int) *big.Rat {
+		if row := i[2] - from; row >= 0 && row < rows.shape[2] {
+			return rows.at(i[0], i[1], row, i[3])
+		}
+		return cache.at(i...)
+	})
+}
+
 // slowRotary turns the pairs, exactly.
 func slowRotary(a *sequence.RotaryAttrs, args []value) []*big.Rat {
-	x := args[0]
+	x, from := args[0], 0
+	if len(args) > 3 {
+		from = place(args[3], 0, args[1].shape[0]-x.shape[2])
+	}
 	dim := a.Dim
 	if dim == 0 {
 		dim = x.shape[3]
@@ -281,7 +303,7 @@ func slowRotary(a *sequence.RotaryAttrs, args []value) []*big.Rat {
 			pair, second = i[3]/2, i[3]%2 == 1
 			one, two = 2*pair, 2*pair+1
 		}
-		angle := func(v value) *big.Rat { return v.at([]int{i[0], i[2], pair}[3-len(v.shape):]...) }
+		angle := func(v value) *big.Rat { return v.at([]int{i[0], from + i[2], pair}[3-len(v.shape):]...) }
 		u, v := x.at(i[0], i[1], i[2], one), x.at(i[0], i[1], i[2], two)
 		if second {
 			return plus(product(u, angle(args[2])), product(v, angle(args[1])))
@@ -293,6 +315,14 @@ func slowRotary(a *sequence.RotaryAttrs, args []value) []*big.Rat {
 // slowAttention is the softmax of scores, times values, in float64; a key that a mask forbids is not there.
 func slowAttention(n *ir.Node, args []value) []*big.Rat {
 	a, q, k, v := n.Attrs.(*sequence.AttentionAttrs), args[0], args[1], args[2]
+	mask, last := args[3:], k.shape[2]
+	switch {
+	case a.Placed:
+		last = place(mask[len(mask)-1], -q.shape[2], k.shape[2])
+		mask = mask[:len(mask)-1]
+	case a.Causal:
+		last = k.shape[2] - q.shape[2]
+	}
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
 		head := i[1] * k.shape[1] / q.shape[1]
 		var scores, values []float64
@@ -306,9 +336,9 @@ func slowAttention(n *ir.Node, args []value) []*big.Rat {
 			if a.Softcap != 0 {
 				s = float64(a.Softcap) * math.Tanh(s/float64(a.Softcap))
 			}
-			sees := !a.Causal || j <= i[2]+k.shape[2]-q.shape[2]
-			if len(args) > 3 {
-				m, _ := repeat(args[3], []int{i[0], i[1], i[2], j}).Float64()
+			sees := j <= i[2]+last
+			if len(mask) > 0 {
+				m, _ := repeat(mask[0], []int{i[0], i[1], i[2], j}).Float64()
 				if n.Args[3].Type.Format == ir.Bool {
 					sees = sees && m != 0
 				} else {

@@ -18,14 +18,19 @@ func TestLaunches(t *testing.T) {
 	for _, c := range []struct {
 		model, layer string
 		most         int
+		room, seq    int // of caches, and tokens of a Hugging Face folder
 	}{
-		{"bert-tiny-like/model.onnx", ".layer.1.", 7}, {"bert-tiny-like/model.pt2", ".layer.1.", 7},
-		{"tiny-llama/model.onnx", ".layers.1.", 8}, {"tiny-llama/hf", ".layers.1.", 8},
-		{"digits-vit/model.onnx", "layers.1.", 7}, {"digits-vit/model_sdpa.pt2", "layers.1.", 7},
-		{"digits-resnet/model.onnx", "block1.", 2}, {"digits-cnn/model.onnx", "conv", 2}, {"digits-mlp/model.onnx", "", 3},
+		{"bert-tiny-like/model.onnx", ".layer.1.", 7, 0, 0}, {"bert-tiny-like/model.pt2", ".layer.1.", 7, 0, 0},
+		{"tiny-llama/model.onnx", ".layers.1.", 8, 0, 0}, {"tiny-llama/hf", ".layers.1.", 8, 0, 0},
+		{"digits-vit/model.onnx", "layers.1.", 7, 0, 0}, {"digits-vit/model_sdpa.pt2", "layers.1.", 7, 0, 0},
+		{"digits-resnet/model.onnx", "block1.", 2, 0, 0}, {"digits-cnn/model.onnx", "conv", 2, 0, 0},
+		{"digits-mlp/model.onnx", "", 3, 0, 0},
+		{"tiny-llama/hf", ".layers.1.", 8, 64, 16}, {"tiny-llama/hf", ".layers.1.", 8, 64, 1},
 	} {
 		for _, weight := range []format.Format{format.BF16, format.MXInt8} {
-			g, err := driver.Source{Model: filepath.Join("..", "..", "examples", c.model)}.Import()
+			s := driver.Source{Model: filepath.Join("..", "..", "examples", c.model)}
+			s.Transformer.Room, s.Transformer.Seq = c.room, c.seq
+			g, err := s.Import()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -29,6 +29,7 @@ func Groups(g *ir.Graph) ([]Border, error) {
 	if err != nil {
 		return nil, err
 	}
+	f.caches()
 	for _, stage := range []func(n *ir.Node) bool{f.library, alone, elementwise, every} {
 		for _, n := range g.Nodes {
 			if f.free(n) && stage(n) {

@@ -50,8 +50,14 @@ func Cases() ([]cuda.Case, error) {
 		}
 		all = append(all, one)
 	}
-	hopper, err := hopperCases()
-	return append(all, hopper...), err
+	for _, family := range []func() ([]cuda.Case, error){decodes, appends, hopperCases} {
+		more, err := family()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
 }
 
 // measured is the architecture whose configurations the cases have.
@@ -151,17 +157,21 @@ func judge(p attn.SDPA, out [][]byte, value func(k, i int64) float64) cuda.Verdi
 
 // define computes row r of a case in float64: outputs, the sums of magnitudes behind them, and lse.
 func define(p attn.SDPA, r int64, value func(k, i int64) float64) (o, size []float64, lse float64) {
-	o, size = make([]float64, p.Dim), make([]float64, p.Dim)
-	i, head := r%p.Queries, r/p.Queries
-	kv := (head/p.Heads*p.KVHeads + head%p.Heads/(p.Heads/p.KVHeads)) * p.Keys
-	last := p.Keys
+	last, i := p.Keys, r%p.Queries
 	switch p.Causal {
 	case attn.TopLeft:
 		last = min(last, i+1)
 	case attn.BottomRight:
 		last = min(last, i+1+p.Keys-p.Queries)
 	}
-	sum := 0.0
+	return defineTo(p, r, last, value)
+}
+
+// defineTo computes row r of keys below last.
+func defineTo(p attn.SDPA, r, last int64, value func(k, i int64) float64) (o, size []float64, lse float64) {
+	o, size = make([]float64, p.Dim), make([]float64, p.Dim)
+	head, sum := r/p.Queries, 0.0
+	kv := (head/p.Heads*p.KVHeads + head%p.Heads/(p.Heads/p.KVHeads)) * p.Keys
 	for j := range max(last, 0) {
 		s := 0.0
 		for c := range p.Dim {

@@ -174,8 +174,12 @@ func computed(n *ir.Node) (*ir.Node, error) {
 
 // Number is a constant of one element, which broadcasts.
 func (e *Expansion) Number(name string, v float64) *ir.Node {
-	c := &ir.Node{Name: e.Of.Name + "." + name, Op: leaf.Const, Pos: e.Of.Pos, Type: ir.Float(),
-		Attrs: &ir.Const{Data: ir.FloatBlob([]float32{float32(v)})}}
+	return e.Const(name, ir.Float(), ir.FloatBlob([]float32{float32(v)}))
+}
+
+// Const is a constant.
+func (e *Expansion) Const(name string, t ir.Type, data *ir.Blob) *ir.Node {
+	c := &ir.Node{Name: e.Of.Name + "." + name, Op: leaf.Const, Pos: e.Of.Pos, Type: t, Attrs: &ir.Const{Data: data}}
 	e.Parts = append(e.Parts, c)
 	return c
 }

@@ -4,6 +4,7 @@
 package sequence
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -17,7 +18,6 @@ import (
 	"lathe/ir/op/composite"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/draw"
-	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
@@ -32,20 +32,44 @@ type AttentionAttrs struct {
 	Scale float32
 	// Causal lets query i see the keys up to i + S - T, so that the last query sees all.
 	Causal bool
+	// Placed says that the last argument is the position of the first query, a whole number: query i sees the keys up to
+	// that place + i.
+	Placed bool
 	// Softcap, where it is not 0, makes the scaled scores s Softcap*tanh(s/Softcap), before the mask.
 	Softcap float32
 }
 
 // Attention is softmax(scale*q*transpose(k) + mask)*v for every head (Vaswani et al., 2017): q [B,H,T,D], k [B,G,S,D],
 // v [B,G,S,E], y [B,H,T,E]. Query head h reads head h/(H/G) of k and v. The mask, which may be missing, broadcasts to
-// [B,H,T,S]: truth values keep a score, floats are added to it. A query that may see no key gives zeros.
+// [B,H,T,S]: truth values keep a score, floats are added to it. A query that may see no key gives zeros. Where the
+// attributes say so a position follows.
 var Attention = composite.New(ir.Op{
 	Name: "attention", Doc: "softmax(scale*q*transpose(k) + mask)*v for each head", Attrs: AttentionAttrs{},
-	Arity: [2]int{3, 4}, Traits: ir.Traits{FloatOnly: true, Strided: true},
+	Arity: [2]int{3, 5}, Traits: ir.Traits{FloatOnly: true, Strided: true, Index: attentionIndex},
 	Infer: attentionInfer, Format: attentionFormat, Eval: attentionEval, Expand: attentionExpand,
 	CUDA:  attentionCUDA,
 	Legal: column.NoInteger, MACs: attentionMACs, Gen: genAttention,
 })
+
+// extra are the arguments behind q, k and v; nil for those that are not there.
+func extra(n *ir.Node) (mask, position *ir.Node) {
+	rest := n.Args[3:]
+	if n.Attrs.(*AttentionAttrs).Placed && len(rest) > 0 {
+		rest, position = rest[:len(rest)-1], rest[len(rest)-1]
+	}
+	if len(rest) > 0 {
+		mask = rest[0]
+	}
+	return mask, position
+}
+
+// attentionIndex: positions are those of keys.
+func attentionIndex(n *ir.Node, i int) int {
+	if _, position := extra(n); position == nil || i != len(n.Args)-1 {
+		return 0
+	}
+	return n.Args[1].Type.Shape[2]
+}
 
 // attentionMACs are those of the scores and of the means of v.
 func attentionMACs(n *ir.Node) int {
@@ -62,8 +86,19 @@ func attentionInfer(n *ir.Node) ([]int, error) {
 	if k[1] == 0 || q[1]%k[1] != 0 {
 		return nil, fmt.Errorf("%d heads of keys do not divide %d heads of queries", k[1], q[1])
 	}
-	if len(n.Args) > 3 {
-		scores, mask := []int{q[0], q[1], q[2], k[2]}, n.Args[3].Type.Shape
+	mask, position := extra(n)
+	switch rest := len(n.Args) - 3; {
+	case n.Attrs.(*AttentionAttrs).Placed && position == nil:
+		return nil, errors.New("the position is missing")
+	case rest == 2 && position == nil:
+		return nil, errors.New("five arguments are queries, keys, values, a mask and a position, which is not asked for")
+	case position != nil:
+		if err := placeShape(position); err != nil {
+			return nil, err
+		}
+	}
+	if mask != nil {
+		scores, mask := []int{q[0], q[1], q[2], k[2]}, mask.Type.Shape
 		if shape, err := walk.Broadcast(mask, scores); err != nil || !slices.Equal(shape, scores) {
 			return nil, fmt.Errorf("mask %s does not broadcast to the scores %s", ir.ShapeString(mask), ir.ShapeString(scores))
 		}
@@ -72,7 +107,14 @@ func attentionInfer(n *ir.Node) ([]int, error) {
 }
 
 func attentionFormat(n *ir.Node) (format.Format, error) {
+	_, position := extra(n)
 	for i, a := range n.Args {
+		if position != nil && i == len(n.Args)-1 {
+			if err := placeFormat(a); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		if !a.Type.IsFloat() && (i < 3 || a.Type.Format != ir.Bool) {
 			return nil, fmt.Errorf("attention takes floats, and masks of floats or booleans; %q is %s", a.Name, a.Type.Format)
 		}
@@ -109,8 +151,8 @@ func newScoring(n *ir.Node) scoring {
 	if a.Causal {
 		s.diagonal = k[2] - q[2]
 	}
-	if len(n.Args) > 3 {
-		mask, step := n.Args[3].Type.Shape, 1
+	if m, _ := extra(n); m != nil {
+		mask, step := m.Type.Shape, 1
 		for i := 1; i <= len(mask); i++ {
 			if d := mask[len(mask)-i]; d != 1 {
 				s.strides[4-i], step = step, step*d
@@ -174,27 +216,31 @@ func masked(e *composite.Expansion, x *ir.Node) *ir.Node {
 		return x
 	}
 	n := e.Of
+	mask, position := extra(n)
 	switch {
-	case len(n.Args) < 4:
-	case n.Args[3].Type.IsFloat():
-		x = e.Do("masked", pointwise.Add, nil, x, n.Args[3])
+	case mask == nil:
+	case mask.Type.IsFloat():
+		x = e.Do("masked", pointwise.Add, nil, x, mask)
 	default:
-		x = e.Do("kept", whole.Where, nil, n.Args[3], x, e.Number("never", math.Inf(-1)))
+		x = e.Do("kept", whole.Where, nil, mask, x, e.Number("never", math.Inf(-1)))
+	}
+	queries, keys := n.Args[0].Type.Shape[2], n.Args[1].Type.Shape[2]
+	if position != nil {
+		last := e.Do("last", pointwise.Add, nil, wholes(e, "query", upTo(queries), queries, 1),
+			placed(e, position, -queries, keys))
+		seen := e.Do("seen", whole.Compare, &whole.CompareAttrs{Rel: "le"}, wholes(e, "key", upTo(keys), 1, keys), last)
+		return e.Do("behind", whole.Where, nil, seen, x, e.Number("unseen", math.Inf(-1)))
 	}
 	if !n.Attrs.(*AttentionAttrs).Causal {
 		return x
 	}
-	queries, keys := n.Args[0].Type.Shape[2], n.Args[1].Type.Shape[2]
 	values := make([]float32, queries*keys)
 	for i := range values {
 		if i%keys > i/keys+keys-queries {
 			values[i] = float32(math.Inf(-1))
 		}
 	}
-	order := &ir.Node{Name: n.Name + ".order", Op: leaf.Const, Pos: n.Pos, Type: ir.Float(queries, keys),
-		Attrs: &ir.Const{Data: ir.FloatBlob(values)}}
-	e.Parts = append(e.Parts, order)
-	return e.Do("causal", pointwise.Add, nil, x, order)
+	return e.Do("causal", pointwise.Add, nil, x, e.Const("order", ir.Float(queries, keys), ir.FloatBlob(values)))
 }
 
 // Attention computes a block of queries of one head at a time: at most queryBlock, and blockScores scores.
@@ -207,7 +253,8 @@ func attentionEval(n *ir.Node) (ir.Kernel, error) {
 	if err := column.InFloatGraph(n); err != nil {
 		return nil, err
 	}
-	a := &attending{n: n, scoring: newScoring(n)}
+	all := &attending{n: n, scoring: newScoring(n)}
+	_, position := extra(n)
 	q, k := n.Args[0].Type.Shape, n.Args[1].Type.Shape
 	block := max(1, min(queryBlock, blockScores/max(1, k[2]), q[2]))
 	blocks, fill := (q[2]+block-1)/block, column.FixedArgs(n)
@@ -215,6 +262,11 @@ func attentionEval(n *ir.Node) (ir.Kernel, error) {
 		args, err := fill(args)
 		if err != nil {
 			return nil, err
+		}
+		a := *all
+		if position != nil {
+			p := args[len(args)-1].Codes[0]
+			a.diagonal = int(min(max(p, int64(-q[2])), int64(k[2])))
 		}
 		y := ir.NewTensor(n.Type)
 		few := 1 + walk.Grain/max(1, block*k[2])
@@ -245,7 +297,7 @@ func (a *attending) block(args []*ir.Tensor, y *ir.Tensor, head, first, rows int
 		Left:  dense.Left(args[0].Floats[(head*q[2]+first)*q[3]:], q[3]),
 		Right: dense.Rows(args[1].Floats[at*q[3]:], q[3])}).Run()
 	var mask *ir.Tensor
-	if len(args) > 3 {
+	if m, _ := extra(a.n); m != nil {
 		mask = args[3]
 	}
 	totals := make([]float64, rows)
@@ -312,6 +364,9 @@ func genAttention(r *rand.Rand, o *ir.Op) *ir.Graph {
 		if args = append(args, draw.Input("mask", t)); draw.Chance(r, 40) {
 			args[3] = draw.Values(r, "mask", t)
 		}
+	}
+	if a.Placed = draw.Chance(r, 30); a.Placed {
+		args = append(args, genPlace(r, s))
 	}
 	return draw.FloatGraph(o, a, args...)
 }

@@ -38,6 +38,12 @@ func attentionCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	if a.Causal {
 		p.Causal = attn.BottomRight
 	}
+	mask, position := extra(n)
+	if position != nil {
+		if err := placedCUDA(&p, mask, position); err != nil {
+			return nil, err
+		}
+	}
 	u := &cuda.Unit{}
 	args := attn.Args{Mask: cuda.Null(), Lengths: cuda.Null(), LSE: cuda.Null()}
 	r := rows{group: g, unit: u}
@@ -49,7 +55,7 @@ func attentionCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 			return nil, err
 		}
 	}
-	if len(n.Args) > 3 {
+	if mask != nil {
 		o, err := maskCUDA(g, &p)
 		if err != nil {
 			return nil, err
@@ -62,7 +68,46 @@ func attentionCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	if slices.ContainsFunc(g.Members, func(m *ir.Node) bool { return m != n && !move.Moves(m) }) {
 		return nil, cuda.Refuse("the library's attention moves rows, and computes nothing else")
 	}
+	if position != nil && !position.IsConst() {
+		return decodeCUDA(g, u, p, args, position, t)
+	}
 	return column.CUDAUnit(u, p, args, t)
+}
+
+// placedCUDA is attention at a position: of one query at any, of several at 0, which see no key behind the last.
+func placedCUDA(p *attn.SDPA, mask, position *ir.Node) error {
+	switch {
+	case position.IsConst():
+		v, err := position.Value()
+		if err != nil || v.Codes[0] != 0 || p.Queries > p.Keys {
+			return cuda.Refuse("the library's attention of several queries takes the position 0, with room for them")
+		}
+		p.Keys, p.Causal = p.Queries, attn.BottomRight
+	case mask != nil:
+		return cuda.Refuse("the library's attention at a position takes no mask")
+	case p.Queries != 1:
+		return cuda.Refuse("the library's attention at a position takes one query, not %d", p.Queries)
+	}
+	return nil
+}
+
+// decodeCUDA is attention of one query a head at a position that is an input.
+func decodeCUDA(g *ir.Group, u *cuda.Unit, p attn.SDPA, args attn.Args, position *ir.Node, t cuda.Target) (*cuda.Unit,
+	error) {
+	d := attn.Decode{Word: p.Word, Batch: p.Batch, Heads: p.Heads, KVHeads: p.KVHeads, Keys: p.Keys, Dim: p.Dim,
+		Rows: p.Batch, Scale: p.Scale, Q: p.Q, K: p.K, V: p.V, O: p.O}
+	at, err := placeOperand(g, u, position)
+	if err != nil {
+		return nil, err
+	}
+	o := attn.DecodeArgs{Q: args.Q, K: args.K, V: args.V, Position: at, O: args.O, Parts: cuda.Null()}
+	if bytes := d.Workspace(); bytes > 0 {
+		o.Parts = u.Add(cuda.Operand{Kind: cuda.Scratch, Bytes: bytes})
+	}
+	if u.Calls, err = d.Calls(o, t); err != nil {
+		return nil, cuda.Refused(err)
+	}
+	return u, nil
 }
 
 // rows finds the rows of values in memory.

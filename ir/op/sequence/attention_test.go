@@ -4,6 +4,7 @@ package sequence
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"lathe/ir"
@@ -74,6 +75,36 @@ func TestAttention(t *testing.T) {
 			if math.Abs(float64(got[i]-want)) > 1e-5*float64(want) {
 				t.Errorf("%s: query %d gives %g, want %g", c.name, i, got[i], want)
 			}
+		}
+	}
+}
+
+// TestPlaced states positions by hand: of queries, and of rows in a cache. Those without room are moved.
+func TestPlaced(t *testing.T) {
+	run := func(o *ir.Op, attrs any, position int64, args ...*ir.Tensor) []float32 {
+		t.Helper()
+		args = append(args, &ir.Tensor{Type: ir.Type{Shape: []int{1}, Format: ir.Int32}, Codes: []int64{position}})
+		var nodes []*ir.Node
+		for i, x := range args {
+			nodes = append(nodes, draw.Input(string(rune('a'+i)), x.Type))
+		}
+		y, err := draw.Run(draw.Graph(o, attrs, ir.Type{Format: format.FP32}, nodes...).Out[0].Node, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return y.Floats
+	}
+	column := func(v ...float32) *ir.Tensor { return &ir.Tensor{Type: ir.Float(1, 1, len(v), 1), Floats: v} }
+	cache, rows := column(1, 2, 3, 4), column(8, 9)
+	for position, want := range map[int64][]float32{-3: {8, 9, 3, 4}, 1: {1, 8, 9, 4}, 2: {1, 2, 8, 9}, 9: {1, 2, 8, 9}} {
+		if got := run(Append, nil, position, cache, rows); !slices.Equal(got, want) {
+			t.Errorf("rows at %d make %v, want %v", position, got, want)
+		}
+	}
+	for position, want := range map[int64][]float32{-2: {0, 0}, -1: {0, 1}, 0: {1, 1.5}, 2: {2, 2.5}, 9: {2.5, 2.5}} {
+		got := run(Attention, &AttentionAttrs{Placed: true}, position, column(0, 0), cache, cache)
+		if !slices.Equal(got, want) {
+			t.Errorf("queries at %d give %v, want %v", position, got, want)
 		}
 	}
 }

@@ -8,11 +8,13 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op/column"
 	"lathe/ir/op/composite"
 	"lathe/ir/op/draw"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/whole"
 )
 
 // RotaryAttrs are the attributes of rotary.
@@ -24,11 +26,12 @@ type RotaryAttrs struct {
 }
 
 // Rotary turns pairs of elements by an angle for each position (Su et al., RoFormer, 2021): x [B,H,T,D] with cosines
-// and sines [T,Dim/2] or [B,T,Dim/2] gives (a*cos - b*sin, a*sin + b*cos) for the pair (a, b).
+// and sines [T,Dim/2] or [B,T,Dim/2] gives (a*cos - b*sin, a*sin + b*cos) for the pair (a, b). With a fourth argument,
+// the position of the first row, they are tables [N,Dim/2] of all positions: it is moved to the nearest of 0 to N-T.
 var Rotary = composite.New(ir.Op{
 	Name: "rotary", Doc: "pairs of elements turned by an angle for each position", Attrs: RotaryAttrs{},
-	Arity: [2]int{3, 3}, Traits: ir.Traits{FloatOnly: true, Strided: true, PerPosition: true},
-	Infer: rotaryInfer, Eval: rotaryEval, Expand: rotaryExpand,
+	Arity: [2]int{3, 4}, Traits: ir.Traits{FloatOnly: true, Strided: true, PerPosition: true, Index: rotaryIndex},
+	Infer: rotaryInfer, Format: rotaryFormat, Eval: rotaryEval, Expand: rotaryExpand,
 	Legal: column.NoInteger, Gen: genRotary,
 })
 
@@ -40,6 +43,23 @@ func rotated(n *ir.Node) int {
 	return n.Args[0].Type.Shape[3]
 }
 
+// rotaryIndex: the positions are those at which all rows have room.
+func rotaryIndex(n *ir.Node, i int) int {
+	if i != 3 {
+		return 0
+	}
+	return lastPlace(n.Args[1], 0, n.Args[0]) + 1
+}
+
+func rotaryFormat(n *ir.Node) (format.Format, error) {
+	if len(n.Args) > 3 {
+		if err := placeFormat(n.Args[3]); err != nil {
+			return nil, err
+		}
+	}
+	return n.OneFormat(n.Args[:3]...)
+}
+
 func rotaryInfer(n *ir.Node) ([]int, error) {
 	x := n.Args[0].Type.Shape
 	if len(x) != 4 {
@@ -48,6 +68,15 @@ func rotaryInfer(n *ir.Node) ([]int, error) {
 	dim := rotated(n)
 	if dim < 2 || dim > x[3] || dim%2 != 0 {
 		return nil, fmt.Errorf("%d elements of %s cannot be rotated in pairs", dim, ir.ShapeString(x))
+	}
+	if len(n.Args) > 3 {
+		for _, a := range n.Args[1:3] {
+			if s := a.Type.Shape; len(s) != 2 || s[0] < x[2] || s[1] != dim/2 || s[0] != n.Args[1].Type.Shape[0] {
+				return nil, fmt.Errorf("%s has shape %s, %s needs a table of %d columns and at least %d rows", a.Name,
+					ir.ShapeString(s), ir.ShapeString(x), dim/2, x[2])
+			}
+		}
+		return x, placeShape(n.Args[3])
 	}
 	for _, a := range n.Args[1:] {
 		s := a.Type.Shape
@@ -76,9 +105,16 @@ func rotaryEval(n *ir.Node) (ir.Kernel, error) {
 		}
 		out := ir.NewTensor(n.Type)
 		copy(out.Floats, args[0].Floats)
+		first := 0
+		if len(args) > 3 {
+			first = place(args[3], lastPlace(n.Args[1], 0, n.Args[0]))
+		}
 		for row := 0; row*shape[3] < len(out.Floats); row++ {
 			x, y := args[0].Floats[row*shape[3]:], out.Floats[row*shape[3]:]
 			at := (row/(shape[1]*shape[2])*shape[2] + row%shape[2]) * half
+			if len(args) > 3 {
+				at = (first + row%shape[2]) * half
+			}
 			cos, sin := args[1].Floats[at%len(args[1].Floats):], args[2].Floats[at%len(args[2].Floats):]
 			for i := range half {
 				a, b := float64(x[i*stride]), float64(x[i*stride+next])
@@ -100,7 +136,10 @@ func rotaryExpand(n *ir.Node) ([]*ir.Node, error) {
 	}
 	a, b := e.Do("first", move.Slice, part, x), e.Do("second", move.Slice, other, x)
 	var angle [2]*ir.Node
-	for i, arg := range n.Args[1:] {
+	for i, arg := range n.Args[1:3] {
+		if len(n.Args) > 3 {
+			arg = placedRows(e, arg, n.Args[3], shape[2], []string{"cos_rows", "sin_rows"}[i])
+		}
 		if angle[i] = arg; len(arg.Type.Shape) == 3 { // the same for all heads
 			angle[i] = e.Reshape([]string{"cos", "sin"}[i], arg, shape[0], 1, shape[2], half)
 		}
@@ -124,6 +163,13 @@ func rotaryExpand(n *ir.Node) ([]*ir.Node, error) {
 	return e.Done()
 }
 
+// placedRows are count rows of a table from a position on.
+func placedRows(e *composite.Expansion, table, position *ir.Node, count int, name string) *ir.Node {
+	places := e.Do(name+"_at", pointwise.Add, nil, wholes(e, name+"_places", upTo(count), count),
+		placed(e, position, 0, table.Type.Shape[0]-count))
+	return e.Do(name, whole.Gather, &column.AxisAttrs{Axis: 0}, table, places)
+}
+
 // genRotary draws both ways of pairing, angles for all batches or each, and rows that are turned in part.
 func genRotary(r *rand.Rand, o *ir.Op) *ir.Graph {
 	a := &RotaryAttrs{Interleaved: draw.Chance(r, 50)}
@@ -134,6 +180,11 @@ func genRotary(r *rand.Rand, o *ir.Op) *ir.Graph {
 		dim = a.Dim
 	}
 	args := []*ir.Node{draw.Input("x", ir.Float(shape...))}
+	if draw.Chance(r, 30) {
+		table := []int{shape[2] + draw.Between(r, 0, 3), dim / 2}
+		args = append(args, draw.Operand(r, 70, "cos", table...), draw.Operand(r, 70, "sin", table...))
+		return draw.FloatGraph(o, a, append(args, genPlace(r, table[0]-shape[2]))...)
+	}
 	for _, name := range []string{"cos", "sin"} {
 		s := []int{shape[2], dim / 2}
 		if draw.Chance(r, 40) {

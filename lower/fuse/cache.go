@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fuse
+
+import (
+	"slices"
+
+	"lathe/ir"
+)
+
+// caches makes one group of what writes keys and values of a layer into their caches, with the rotation in front of
+// them and the moves between, where the library has a kernel of all that.
+func (f *fuser) caches() {
+	for _, n := range f.graph.Nodes {
+		if !f.free(n) || !f.inPlace(n) {
+			continue
+		}
+		turned, source := f.origin(n.Args[1])
+		members := f.appended(n, turned)
+		for _, other := range f.graph.Nodes {
+			if other == n || !f.free(other) || !f.inPlace(other) || !slices.Equal(other.Args[2:], n.Args[2:]) {
+				continue
+			}
+			if _, from := f.origin(other.Args[1]); from == source || turned == nil {
+				members = union(members, f.appended(other, nil))
+				break
+			}
+		}
+		if ok, why := f.accepts(members, n); !ok {
+			f.why[n] = why
+			continue
+		}
+		for _, m := range members {
+			f.anchor[m] = n
+		}
+	}
+}
+
+// inPlace says that n writes into an input that nobody else reads.
+func (f *fuser) inPlace(n *ir.Node) bool {
+	return n.Op.Traits.Updates && n.Args[0].IsInput() && len(f.users[n.Args[0]]) == 1 && !f.output[n.Args[0]]
+}
+
+// origin is what moves lead from to n, with a rotation on the way or nil.
+func (f *fuser) origin(n *ir.Node) (turned, source *ir.Node) {
+	for f.free(n) {
+		switch {
+		case moves(n) && len(n.Args) == 1:
+		case n.Op.Traits.PerPosition && turned == nil:
+			turned = n
+		default:
+			return turned, n
+		}
+		n = n.Args[0]
+	}
+	return turned, n
+}
+
+// appended is n with the moves in front of it, those in front of a rotation too, and what else the rotation moves to.
+func (f *fuser) appended(n, turned *ir.Node) []*ir.Node {
+	members := []*ir.Node{n}
+	for a := n.Args[1]; f.free(a) && (a == turned || moves(a) && len(a.Args) == 1); a = a.Args[0] {
+		if a != turned && slices.ContainsFunc(f.users[a], func(u *ir.Node) bool { return !slices.Contains(members, u) }) {
+			break
+		}
+		members = append(members, a)
+		if a != turned {
+			continue
+		}
+		for _, u := range f.users[a] {
+			if moves(u) && f.free(u) && !slices.Contains(members, u) {
+				members = append(members, u)
+			}
+		}
+	}
+	return members
+}
+
+// union is a with what else there is of b.
+func union(a, b []*ir.Node) []*ir.Node {
+	for _, n := range b {
+		if !slices.Contains(a, n) {
+			a = append(a, n)
+		}
+	}
+	return a
+}
