@@ -10,7 +10,8 @@ import (
 
 // Loop is a budget of issue slots: the loop of a kernel that has Count instructions of a mnemonic takes Slots at most,
 // counting every instruction that is issued between its first and its branch back, and all turns of loops within it.
-// Blocks that the compiler has laid behind the loop, since a branch to them is unlikely, do not count.
+// What is rare does not count: blocks that a warp enters only where one of its lanes votes for that (intrinsics.cuh,
+// rare), and those that the compiler has laid behind the loop.
 type Loop struct {
 	Slots, Count int
 	Mnemonic     string

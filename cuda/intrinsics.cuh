@@ -142,6 +142,8 @@ DEV u32 shfl_xor(u32 x, u32 mask) {
 DEV u32 shfl_idx(u32 x, u32 from) {
   u32 r; asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, 0xffffffff;" : "=r"(r) : "r"(x), "r"(from)); return r;
 }
+// Whether any lane says so: how a loop asks for what is rare, since budgets do not count what stands behind a vote.
+DEV bool rare(bool x) { return __any_sync(0xFFFFFFFFu, x); }
 DEV f32 shfl_xor(f32 x, u32 mask) { return word_f32(shfl_xor(f32_word(x), mask)); }
 DEV f32 shfl_idx(f32 x, u32 from) { return word_f32(shfl_idx(f32_word(x), from)); }
 DEV i32 redux_add(i32 x) {

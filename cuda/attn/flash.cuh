@@ -94,25 +94,62 @@ DEV void flash_scores(f32 (&s)[WM][BN / 8][4], u32 at_q, u32 at_k) {
   }
 }
 
-// One tile of the online softmax: s becomes exp2((s - top) * c), top and sum follow, o is rescaled. A sum is that of a
-// lane's own columns until flash_finish. While nothing was allowed top is -Inf, and 0 is subtracted instead. With FAR
-// the difference is taken first, since s * c overflows for masks like -FLT_MAX; else s * c - top * c is one
-// instruction, and what o is rescaled by has the same rounded products. Where top stays o is kept by exactly 1.
-template <int D, int BN, int WM, int FAR>
-DEV void flash_softmax(f32 (&s)[WM][BN / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][2], f32 (&o)[WM][D / 8][4], f32 c) {
+// Whether a row's greatest score lies so far above its top that the top moves there.
+template <int FAR> DEV bool flash_above(f32 next, f32 top, f32 c) {
+  return (FAR ? mul_rn(add_rn(next, -top), c) : fma_rn(next, c, -mul_rn(top, c))) > 8.0f;
+}
+
+// Moves the tops of rows to `next`, in a tile where some row of the warp wants that; the sums so far are rescaled, by
+// exactly 1 in rows whose top stays, so that a row's bits do not depend on its neighbours.
+template <int D, int WM, int FAR>
+DEV void flash_move(f32 (&top)[WM][2], f32 (&sum)[WM][2], f32 (&o)[WM][D / 8][4], const f32 (&next)[WM][2], f32 c) {
 #pragma unroll
   for (int m = 0; m < WM; ++m) {
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
-      f32 next = top[m][h];
+      if (!flash_above<FAR>(next[m][h], top[m][h], c)) continue;
+      const f32 by = FAR ? mul_rn(add_rn(top[m][h], -next[m][h]), c)
+                         : add_rn(mul_rn(top[m][h], c), -mul_rn(next[m][h], c));
+      const f32 keep = ex2(by);
+      top[m][h] = next[m][h];
+      sum[m][h] = mul_rn(sum[m][h], keep);
 #pragma unroll
-      for (int n = 0; n < BN / 8; ++n) next = fmaxf(next, fmaxf(s[m][n][2 * h], s[m][n][2 * h + 1]));
-      next = fmaxf(next, shfl_xor(next, 1));
-      next = fmaxf(next, shfl_xor(next, 2));
-      const f32 shift = next == word_f32(0xFF800000u) ? 0 : next;
-      const f32 far = mul_rn(shift, c), before = mul_rn(top[m][h], c);
-      const f32 keep = ex2(FAR ? mul_rn(add_rn(top[m][h], -shift), c) : add_rn(before, -far));
-      top[m][h] = next;
+      for (int d = 0; d < D / 8; ++d) {
+        o[m][d][2 * h] = mul_rn(o[m][d][2 * h], keep);
+        o[m][d][2 * h + 1] = mul_rn(o[m][d][2 * h + 1], keep);
+      }
+    }
+  }
+}
+
+// One tile of the online softmax: s becomes exp2((s - top) * c), sum follows. A sum is that of a lane's own columns
+// until flash_finish. top is a score that lies at most 8 / c below the row's greatest, so that exponentials are 2^8 at
+// most: it moves rarely, and o is left alone where it stays. While nothing was allowed top is -Inf, and 0 is subtracted
+// instead. With FAR the difference is taken first, since s * c overflows for masks like -FLT_MAX; else s * c - top * c
+// is one instruction.
+template <int D, int BN, int WM, int FAR>
+DEV void flash_softmax(f32 (&s)[WM][BN / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM][2], f32 (&o)[WM][D / 8][4], f32 c) {
+  f32 next[WM][2];
+  bool moves = false;
+#pragma unroll
+  for (int m = 0; m < WM; ++m) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      f32& most = next[m][h];
+      most = s[m][0][2 * h];
+#pragma unroll
+      for (int n = 0; n < BN / 8; ++n) most = fmaxf(most, fmaxf(s[m][n][2 * h], s[m][n][2 * h + 1]));
+      most = fmaxf(most, shfl_xor(most, 1));
+      most = fmaxf(most, shfl_xor(most, 2));
+      moves |= flash_above<FAR>(most, top[m][h], c);
+    }
+  }
+  if (rare(moves)) flash_move<D, WM, FAR>(top, sum, o, next, c);
+#pragma unroll
+  for (int m = 0; m < WM; ++m) {
+#pragma unroll
+    for (int h = 0; h < 2; ++h) {
+      const f32 shift = top[m][h] == word_f32(0xFF800000u) ? 0 : top[m][h], far = mul_rn(shift, c);
       f32 all = 0;
 #pragma unroll
       for (int n = 0; n < BN / 8; ++n) {
@@ -121,12 +158,7 @@ DEV void flash_softmax(f32 (&s)[WM][BN / 8][4], f32 (&top)[WM][2], f32 (&sum)[WM
         y = ex2(FAR ? mul_rn(add_rn(y, -shift), c) : fma_rn(y, c, -far));
         all = add_rn(all, add_rn(x, y));
       }
-      sum[m][h] = fma_rn(sum[m][h], keep, all);
-#pragma unroll
-      for (int d = 0; d < D / 8; ++d) {
-        o[m][d][2 * h] = mul_rn(o[m][d][2 * h], keep);
-        o[m][d][2 * h + 1] = mul_rn(o[m][d][2 * h + 1], keep);
-      }
+      sum[m][h] = add_rn(sum[m][h], all);
     }
   }
 }

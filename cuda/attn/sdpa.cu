@@ -20,7 +20,7 @@
 //   blocks: D <= 16 || D == 64 && WM == 1 && MASK >= 2 ? 3 : D == 80 && MASK != 0 ? 2 : 0
 //   regs: 255
 //   sass: HMMA.16816.F32, LDSM.16.M88.4, LDSM.16.MT88.4, LDGSTS, STG.128, MUFU.EX2
-//   loop: D == 128 && WM == 2 && CAUSAL + MASK == 0: 840 for 192 HMMA.16816
+//   loop: D == 128 && WM == 2 && CAUSAL + MASK == 0: 660 for 192 HMMA.16816
 //   uses: attn/flash.cuh, attn/mask.cuh
 template <int F, int D, int BN, int WM, int WARPS, int CAUSAL, int MASK>
 __device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, const void* mask, const i32* lengths,
@@ -59,7 +59,7 @@ __device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, c
     f32 s[WM][BN / 8][4];
     flash_scores<F, W, BN, WM, (W > 128 ? 1 : CAUSAL + MASK == 0 ? 8 : W > 64 ? 2 : 4)>(s, lane_q, lane_k);
     const flash_view view = {mask, b * m_b + h * m_h, m_s, mine, queries, limit, diagonal};
-    if (MASK || from + BN > limit || (CAUSAL && from + BN > mine + diagonal + 1))
+    if (MASK || rare(from + BN > limit || (CAUSAL && from + BN > mine + diagonal + 1)))
       flash_mask<F, BN, WM, CAUSAL, MASK>(s, view, from, scale);
     flash_softmax<W, BN, WM, MASK >= 2>(s, top, sum, o_sum, c);
     u32 p[WM][BN / 16][4];

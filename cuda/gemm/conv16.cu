@@ -13,23 +13,21 @@
 //   blocks: 1
 //   regs: 176
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, F == 1: HMMA.16816.F32.BF16, F == 2: HMMA.16816.F32, LDS.128
-//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
-template <int F> DEV void mma_conv(f32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {  // m16n8k16
-  if (F == 1) mma_bf16(d, a, b0, b1);
-  else mma_f16(d, a, b0, b1);
-}
+//   loop: BM == 128 && VEC: 220 for 64 HMMA.16816
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/step16.cuh, gemm/epilogue.cuh
 
-// A place within the windows: channel c of row ky and column kx.
+// A place within the windows, channel c of row ky and column kx; or how far one lies behind another.
 struct Tap {
   i32 c, ky, kx;
-  DEV void skip(i32 by, i32 C, i32 KW) {
-    c += by;
-    while (c >= C) {
-      c -= C;
-      if (++kx == KW) kx = 0, ++ky;
-    }
+  DEV void skip(const Tap& by, i32 C, i32 KW) {
+    c += by.c;
+    kx += by.kx;
+    ky += by.ky;
+    if (c >= C) c -= C, ++kx;
+    if (kx >= KW) kx -= KW, ++ky;
   }
 };
+DEV Tap tap_of(i32 k, i32 C, i32 KW) { return Tap{k % C, k / C / KW, k / C % KW}; }
 
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int F, int ACT, class T>
 __device__ __forceinline__ void conv16(const u16* x, const u8* w, const f32* bias, const void* residual, void* y,
@@ -42,41 +40,39 @@ __device__ __forceinline__ void conv16(const u16* x, const u8* w, const f32* bia
   const i32 steps = (K + 63) / 64, groups = (N + 15) / 16;
   i32 m0, n0;
   tile_place<BM, BN>(blockIdx.x, M, N, m0, n0);
-  const u32 base = shared_addr(smem), warp = threadIdx.x >> 5, l = lane();
+  const u32 base = shared_addr(smem), warp = threadIdx.x >> 5;
   const u32 wm = warp / WN * (BM / WM), wg = warp % WN * NG;  // rows and groups of 16 columns of this warp
 
   // Behind the last pixel and the last group stand copies of them, whose sums are not stored.
   const i32 row = threadIdx.x >> 3, chunk = threadIdx.x & 7;
   i32 top[XC], left[XC];  // of the windows
-  const u16* image[XC];
+  const u16* origin[XC];  // their first pixels, which may lie outside of x
   const u8* right[WC];
 #pragma unroll
   for (int i = 0; i < XC; ++i) {
     const i32 m = min(m0 + row + i * (NT / 8), M - 1), line = m / OW;
     top[i] = line % OH * SH - PT;
     left[i] = m % OW * SW - PL;
-    image[i] = x + line / OH * xn;
+    origin[i] = x + line / OH * xn + top[i] * xh + left[i] * xw;
   }
-#pragma unroll
-  for (int i = 0; i < WC; ++i) {
-    const i32 c = threadIdx.x + i * NT, group = min(n0 / 16 + c / 128, groups - 1);
-    right[i] = w + (i64)group * steps * 2048 + c % 128 * 16;
-  }
-  Tap tap = {0, 0, 0};
-  tap.skip(chunk * 8, C, KW);
+  groups_start<WC, NT, 2048>(right, w, n0, groups, steps, 0);
+  Tap tap = tap_of(chunk * 8, C, KW);
+  const Tap step = tap_of(64, C, KW), one = tap_of(1, C, KW);
   auto load = [&](i32 k, u32 stage) {
     if (k < steps) {
       if constexpr (VEC) {
         const i32 dy = tap.ky * DH, dx = tap.kx * DW;
         const bool there = k * 64 + chunk * 8 < K;
+        i64 offset = dy * xh + dx * xw + tap.c;
+        asm volatile("" : "+l"(offset));  // once, and not for each chunk that is inside
 #pragma unroll
         for (int i = 0; i < XC; ++i) {
           const i32 iy = top[i] + dy, ix = left[i] + dx;
           const bool inside = there && (u32)iy < (u32)H && (u32)ix < (u32)W;
-          const u16* from = image[i] + (inside ? iy * xh + ix * xw + tap.c : 0);
-          cp_async16(base + stage + row_chunk(row, chunk) + i * (NT * 16), from, inside ? 16 : 0);
+          cp_async16(base + stage + row_chunk(row, chunk) + i * (NT * 16), inside ? origin[i] + offset : x,
+                     inside ? 16 : 0);
         }
-        tap.skip(64, C, KW);
+        tap.skip(step, C, KW);
       } else {
         u32 words[XC][4];
         Tap at = tap;
@@ -84,31 +80,30 @@ __device__ __forceinline__ void conv16(const u16* x, const u8* w, const f32* bia
         for (int e = 0; e < 8; ++e) {
           const i32 dy = at.ky * DH, dx = at.kx * DW;
           const bool there = k * 64 + chunk * 8 + e < K;
+          i64 offset = dy * xh + dx * xw + at.c * xc;
+          asm volatile("" : "+l"(offset));
 #pragma unroll
           for (int i = 0; i < XC; ++i) {
             const i32 iy = top[i] + dy, ix = left[i] + dx;
             const bool inside = there && (u32)iy < (u32)H && (u32)ix < (u32)W;
-            const u32 v = inside ? image[i][iy * xh + ix * xw + at.c * xc] : 0;
+            const u32 v = inside ? origin[i][offset] : 0;
             words[i][e / 2] = e % 2 ? words[i][e / 2] | v << 16 : v;
           }
-          at.skip(1, C, KW);
+          at.skip(one, C, KW);
         }
-        tap.skip(64, C, KW);
+        tap.skip(step, C, KW);
 #pragma unroll
         for (int i = 0; i < XC; ++i) {
           *(w128*)(smem + stage + row_chunk(row, chunk) + i * (NT * 16)) =
               w128{words[i][0], words[i][1], words[i][2], words[i][3]};
         }
       }
-#pragma unroll
-      for (int i = 0; i < WC; ++i) {
-        cp_async16(base + stage + LEFT + (threadIdx.x + i * NT) * 16, right[i], 16);
-        right[i] += 2048;
-      }
+      groups_next<WC, NT, 2048>(base + stage + LEFT, right);
     }
     cp_async_commit();
   };
 
+  const u32 lane_a = base + lane_fragment(wm), lane_w = LEFT + wg * 2048 + lane() * 16;
   f32 acc[MT][NG * 2][4];
 #pragma unroll
   for (int i = 0; i < MT * NG * 8; ++i) acc[i / (NG * 8)][i / 4 % (NG * 2)][i % 4] = 0;
@@ -120,21 +115,7 @@ __device__ __forceinline__ void conv16(const u16* x, const u8* w, const f32* bia
     cp_async_wait<STAGES - 2>();
     barrier();
     load(k + STAGES - 1, next);
-#pragma unroll
-    for (int h = 0; h < 4; ++h) {
-      u32 a[MT][4];
-#pragma unroll
-      for (int i = 0; i < MT; ++i) left_fragment(a[i], base + at, wm + i * 16, h);
-#pragma unroll
-      for (int g = 0; g < NG; ++g) {
-        const w128 b = *(const w128*)(smem + at + LEFT + (((wg + g) * 4 + h) * 32 + l) * 16);
-#pragma unroll
-        for (int i = 0; i < MT; ++i) {
-          mma_conv<F>(acc[i][2 * g], a[i], b.x, b.y);
-          mma_conv<F>(acc[i][2 * g + 1], a[i], b.z, b.w);
-        }
-      }
-    }
+    multiply_16<F>(acc, at + lane_a, at + lane_w);
     next = at;
     at = at == (STAGES - 1) * STAGE ? 0 : at + STAGE;
   }

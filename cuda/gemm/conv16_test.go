@@ -79,11 +79,12 @@ func TestConvFaults(t *testing.T) {
 		{"sound", "", "", "", ""},
 		{"no barrier before the sums", "  barrier();\n  const Sink", "  const Sink", "L0967", "no barrier"},
 		{"pixels beyond the last", "M - 1), line =", "M), line =", "L0964", "of x"},
-		{"columns of the next row", "(u32)ix < (u32)W;\n          const u16* from", "true;\n          const u16* from",
-			"L0964", "before x"},
+		{"columns of the next row", "(u32)ix < (u32)W;\n          cp_async16", "true;\n          cp_async16", "L0964",
+			"before x"},
 		{"windows move by columns", "% OW * SW", "% OW * SH + m % OW % 2", "", "wrong"},
-		{"channels carry late", "while (c >= C)", "while (c > C)", "L0964", "of x"},
-		{"columns of windows carry late", "++kx == KW", "++kx == KW + 1", "", "wrong"},
+		{"channels carry late", "if (c >= C)", "if (c > C)", "L0964", "of x"},
+		{"columns of windows carry late", "if (kx >= KW)", "if (kx > KW)", "", "wrong"},
+		{"steps of other windows", "k / C / KW, k / C % KW", "k / C % KW, k / C / KW", "", "wrong"},
 	})
 	planes := gemmtest.Planes(gemmtest.Conv(word.BFloat16, 2, 6, 9, 5, 24, 3, 2, 1, plain))
 	gathered := convCase(t, planes, gemm.Tiles16[0], 1)

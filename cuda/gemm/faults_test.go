@@ -122,16 +122,26 @@ func TestExactFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	requantized := gemmtest.Int8(codes, plan, 1, gemmtest.Channels(codes, 1, false))
+	window := gemm.Window{M: 33, N: 40, K: 1, Scaled: true, Shift: -230, Bits: 48, Exact: true}
+	plan, err = window.With(gemm.TilesMX[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	far := gemmtest.Window(window, plan, 1, gemmtest.NarrowScales)
 	for _, f := range []struct {
 		name, old, new string
 		c              cuda.Case
 	}{
-		{"rows lend no exponent", "big[i][h] = X >= 232;", "big[i][h] = false;", mx(false, gemmtest.AnyScales, word.F32)},
-		{"rows lend too late", "big[i][h] = X >= 232;", "big[i][h] = X >= 244;", mx(false, gemmtest.AnyScales, word.F32)},
-		{"scales of the next row", "h * 8 + (l >> 2)];\n          big", "h * 8 + (l >> 2 ^ 1)];\n          big",
+		{"rows lend no exponent", "big[i][h] = LEND && X >= 240;", "big[i][h] = false;", mx(false, gemmtest.AnyScales, word.F32)},
+		{"rows lend too late", "big[i][h] = LEND && X >= 240;", "big[i][h] = X >= 246;", mx(false, gemmtest.AnyScales, word.F32)},
+		{"scales of the next row", "h * 8 + (l >> 2)];\n      const f32 s", "h * 8 + (l >> 2 ^ 1)];\n      const f32 s",
 			mx(false, gemmtest.NarrowScales, word.F32)},
-		{"a NaN scale is a number", "mul_rn(fma_rn(s, 0.0f, s), 0.015625f", "mul_rn(s, 0.015625f",
+		{"a row's NaN is a number", "block_scale(X << 23)", "fminf(block_scale(X << 23), 0x1p127f)",
 			mx(false, gemmtest.AnyScales, word.F32)},
+		{"a column's NaN is a number", "fma_rn(s, 0.0f, s);", "s;", mx(false, gemmtest.AnyScales, word.F32)},
+		{"nobody looks for great scales", "rare((high & 0x80808080u) != 0)", "false", mx(false, gemmtest.AnyScales, word.F32)},
+		{"nobody looks for great shifts", "EXACT && rare(", "false && rare(", far},
+		{"a great shift is cut", "- 30, 0), 31)", "- 30, 0), 0)", far},
 		{"shifts beyond the span", "if (shift >= limit)", "if (shift > 1000)", mx(true, gemmtest.FarScales, word.F32)},
 		{"no rounding", "m + (rest > half || (rest == half && (m & 1)))", "m", mx(true, gemmtest.NarrowScales, word.F32)},
 		{"two roundings", "const bool odd = sizeof(T) == 2", "const bool odd = sizeof(T) == 0",

@@ -66,7 +66,7 @@ func (p MX) choose(a cuda.Arch) (tile, error) {
 	if err := p.Valid(); err != nil {
 		return tile{}, err
 	}
-	b := byteProduct{kernel: p.kernel(), m: p.M, n: p.N, k: p.K, pitch: 132, alu: 5}
+	b := byteProduct{kernel: p.kernel(), m: p.M, n: p.N, k: p.K, pitch: 132, alu: 6}
 	if p.Wide {
 		b.alu = 9
 	}

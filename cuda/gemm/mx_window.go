@@ -58,7 +58,7 @@ func (p Window) choose(a cuda.Arch) (tile, error) {
 	if err := p.Valid(); err != nil {
 		return tile{}, err
 	}
-	b := byteProduct{kernel: "mx_window", m: p.M, n: p.N, k: p.K, pitch: 128, alu: 5}
+	b := byteProduct{kernel: "mx_window", m: p.M, n: p.N, k: p.K, pitch: 128, alu: 6.5}
 	if !p.Exact {
 		b.alu = 12
 	}

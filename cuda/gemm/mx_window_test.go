@@ -39,6 +39,7 @@ func TestWindow(t *testing.T) {
 		all    bool
 	}{
 		{gemm.Window{M: 65, N: 72, K: 400, Scaled: true, Shift: -246, Bits: 37, Exact: true}, 1, gemmtest.NarrowScales, true},
+		{gemm.Window{M: 33, N: 40, K: 1, Scaled: true, Shift: -230, Bits: 48, Exact: true}, 1, gemmtest.NarrowScales, false},
 		{gemm.Window{M: 33, N: 80, K: 352, Scaled: true, Shift: -250, Bits: 33}, 1, gemmtest.AnyScales, true},
 		{gemm.Window{M: 7, N: 33, K: 33, Scaled: true, Shift: -262, Bits: 14}, 1, gemmtest.NarrowScales, false},
 		{gemm.Window{M: 31, N: 130, K: 131, Scaled: true, Shift: -230, Bits: 48}, 0, gemmtest.AnyScales, false},

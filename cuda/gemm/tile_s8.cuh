@@ -16,35 +16,68 @@ struct InputS8 {
   i64 xs_pitch;
 };
 
-// Runs body(stage, first block of 32 k, fragments...) for every step of k.
+// Runs body(stage, first block of 32 k) for every step of k. Rows and groups that do not exist are zeros.
 template <int BM, int BN, int NT, int STAGES, int VEC, int SCALES, class F>
 DEV void steps_s8(const InputS8& in, i32 m0, i32 n0, F body) {
   typedef StageS8<BM, BN, SCALES> Stage;
-  const i32 steps = (in.K + 127) / 128, blocks = steps * 4, real = (in.K + 31) / 32, groups = (in.N + 15) / 16;
-  const u32 base = shared_addr(smem);
-  auto load = [&](i32 k) {
+  const int XC = BM * 8 / NT, WC = BN * 8 / NT;  // chunks of 16 bytes that a thread copies a step
+  const i32 steps = (in.K + 127) / 128, real = (in.K + 31) / 32, groups = (in.N + 15) / 16 - n0 / 16;
+  const u32 base = shared_addr(smem), t = threadIdx.x;
+  const i32 rows = in.M - m0 - t / 8;
+  const u8 *left[XC], *right[WC];
+  rows_start<XC, NT>(left, in.x, m0, in.M, in.K, 0);
+  groups_start<WC, NT, 2048>(right, in.w, n0, groups + n0 / 16, steps, 0);
+  // Of the scales a thread copies one chunk of each side: 16 rows of a block, or a group's part of four.
+  const i32 block = t / (BM / 16), row = t % (BM / 16) * 16;
+  const u8 *left_scales = in.xs, *right_scales = in.ws;
+  if constexpr (SCALES) {
+    if (t < BM / 4 && m0 + row < in.M) left_scales += block * in.xs_pitch + m0 + row;
+    if ((i32)t / 4 < groups) right_scales += ((i64)(n0 / 16 + t / 4) * steps * 4 + t % 4) * 16;
+  }
+  auto load = [&](i32 k, u32 at) {
     if (k < steps) {
-      const u32 at = k % STAGES * Stage::bytes, to = base + at;
-      load_rows<BM, NT, VEC, 1>(VEC ? to : at, in.x, m0, in.M, in.K, (i64)k * 128);
-      load_groups<BN, NT, 4, 512>(to + Stage::weights, in.w, n0, groups, blocks, k * 4);
+      const u32 to = base + at;
+      if constexpr (VEC) {
+        const i32 valid = k * 128 + (i32)t % 8 * 16 < in.K ? rows : 0;
+#pragma unroll
+        for (int i = 0; i < XC; ++i) {
+          cp_async16(to + row_chunk(t / 8, t % 8) + i * (NT * 16), left[i], i * (NT / 8) < valid ? 16 : 0);
+          left[i] += 128;
+        }
+      } else {
+        load_rows<BM, NT, 0, 1>(at, in.x, m0, in.M, in.K, (i64)k * 128);
+      }
+#pragma unroll
+      for (int i = 0; i < WC; ++i) {
+        const bool there = ((i32)t + i * NT) / 128 < groups;
+        cp_async16(to + Stage::weights + (t + i * NT) * 16, right[i], there ? 16 : 0);
+        right[i] += 2048;
+      }
       if constexpr (SCALES) {
-        load_groups<BN, NT, 4, 16>(to + Stage::right_scales, in.ws, n0, groups, blocks, k * 4);
-        const i32 c = threadIdx.x, block = c / (BM / 16), row = c % (BM / 16) * 16;
-        if (c < BM / 4) {
-          copy_inside(to + Stage::left_scales + block * BM + row, in.xs, (k * 4 + block) * in.xs_pitch + m0 + row,
-                      k * 4 + block < real && m0 + row < in.M);
+        if (t < BM / 4) {
+          const bool there = k * 4 + block < real && m0 + row < in.M;
+          cp_async16(to + Stage::left_scales + block * BM + row, there ? left_scales : in.xs, there ? 16 : 0);
+          left_scales += 4 * in.xs_pitch;
+        }
+        if (t < BN / 4) {
+          cp_async16(to + Stage::right_scales + t * 16, right_scales, (i32)t / 4 < groups ? 16 : 0);
+          right_scales += 64;
         }
       }
     }
     cp_async_commit();
   };
 #pragma unroll
-  for (int s = 0; s < STAGES - 1; ++s) load(s);
+  for (int s = 0; s < STAGES - 1; ++s) load(s, s * Stage::bytes);
+  u32 at = 0, next = (STAGES - 1) * Stage::bytes;
+#pragma unroll 1
   for (i32 k = 0; k < steps; ++k) {
     cp_async_wait<STAGES - 2>();
     barrier();
-    load(k + STAGES - 1);
-    body((u32)(k % STAGES * Stage::bytes), k * 4);
+    load(k + STAGES - 1, next);
+    body(at, k * 4);
+    next = at;
+    at = at == (STAGES - 1) * Stage::bytes ? 0 : at + Stage::bytes;
   }
   barrier();
 }

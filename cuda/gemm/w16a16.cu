@@ -14,12 +14,7 @@
 //   regs: 128
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, F == 1: HMMA.16816.F32.BF16, F == 2: HMMA.16816.F32, LDS.128
 //   loop: BM == 128 && VEC: 140 for 64 HMMA.16816
-//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/epilogue.cuh
-template <int F> DEV void mma_16(f32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {  // m16n8k16
-  if (F == 1) mma_bf16(d, a, b0, b1);
-  else mma_f16(d, a, b0, b1);
-}
-
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/step16.cuh, gemm/epilogue.cuh
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int F, int ACT, int GATE, class T>
 __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bias, const void* residual, void* y,
                                        u8* scales, i64 ldy, i64 scale_block, i64 scale_row, i32 M, i32 N, i32 K,
@@ -58,21 +53,7 @@ __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bia
     cp_async_wait<STAGES - 2>();
     barrier();
     load(k + STAGES - 1, next);
-#pragma unroll
-    for (int h = 0; h < 4; ++h) {
-      u32 a[MT][4];
-#pragma unroll
-      for (int i = 0; i < MT; ++i) left_fragment_at(a[i], at + lane_a, i, h);
-#pragma unroll
-      for (int g = 0; g < NG; ++g) {
-        const w128 b = *(const w128*)(smem + at + lane_w + (g * 4 + h) * 512);
-#pragma unroll
-        for (int i = 0; i < MT; ++i) {
-          mma_16<F>(acc[i][2 * g], a[i], b.x, b.y);
-          mma_16<F>(acc[i][2 * g + 1], a[i], b.z, b.w);
-        }
-      }
-    }
+    multiply_16<F>(acc, at + lane_a, at + lane_w);
     next = at;
     at = at == (STAGES - 1) * STAGE ? 0 : at + STAGE;
   }

@@ -23,34 +23,100 @@ type Product struct {
 	Mnemonic string
 }
 
+// Span is instructions First to Last.
+type Span struct{ First, Last int }
+
 var (
 	codeLabel  = regexp.MustCompile(`^\s*(\.L_x_\d+):`)
 	branchTo   = regexp.MustCompile("`\\((\\.L_x_\\d+)\\)")
 	isProducts = regexp.MustCompile(`^(HMMA|IMMA|HGMMA|IGMMA)\b`)
+
+	setsPredicate = regexp.MustCompile(`^\s*(P\d),`)
 )
 
 // loopWalk finds the loops of a kernel line by line.
 type loopWalk struct {
 	labels   map[string]int
 	products []Product
+	rare     rareWalk
 }
 
-func (w *loopWalk) label(line string) {
+// rareWalk finds the blocks that a vote decides on: what `@!P BRA end` skips, or what `@P BRA block` reaches behind
+// `BRA end`.
+type rareWalk struct {
+	vote   string // the predicate of a vote
+	block  string // where a block begins
+	behind string // what the instruction before jumps to in any case
+	end    string // where the block ends that is being read
+}
+
+func (w *loopWalk) label(c *Code, line string) {
 	// A label stands before the instruction that it names.
-	if m := codeLabel.FindStringSubmatch(line); m != nil {
-		if w.labels == nil {
-			w.labels = map[string]int{}
+	m := codeLabel.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	if w.labels == nil {
+		w.labels = map[string]int{}
+	}
+	w.labels[m[1]] = -1
+	r := &w.rare
+	if r.end == m[1] {
+		r.end = ""
+	}
+	if r.block == m[1] && r.end == "" {
+		if _, back := w.labels[r.behind]; r.behind != "" && !back {
+			r.begin(c, r.behind)
 		}
-		w.labels[m[1]] = -1
+		r.block = ""
 	}
 }
 
+func (r *rareWalk) begin(c *Code, end string) {
+	r.end = end
+	c.Rare = append(c.Rare, Span{c.Instructions, c.Instructions - 1})
+}
+
+// skips says whether the next instruction is of a rare block, or begins one behind itself.
+func (w *loopWalk) skips(c *Code, predicate, mnemonic, rest string) bool {
+	r := &w.rare
+	if r.end != "" {
+		c.Rare[len(c.Rare)-1].Last = c.Instructions
+		return true
+	}
+	to, forwards := "", false
+	if m := branchTo.FindStringSubmatch(rest); m != nil && mnemonic == "BRA" {
+		_, back := w.labels[m[1]]
+		to, forwards = m[1], !back
+	}
+	r.behind = ""
+	if predicate == "" {
+		r.behind = to
+	}
+	switch m := setsPredicate.FindStringSubmatch(rest); {
+	case mnemonic == "VOTE.ANY" && m != nil:
+		r.vote = m[1]
+	case m != nil && m[1] == r.vote:
+		r.vote = ""
+	case r.vote != "" && forwards && predicate == "@!"+r.vote:
+		c.Instructions++
+		r.begin(c, to)
+		c.Instructions--
+	case r.vote != "" && forwards && predicate == "@"+r.vote:
+		r.block = to
+	}
+	return false
+}
+
 // step takes the next instruction that counts.
-func (w *loopWalk) step(c *Code, mnemonic, rest string) {
+func (w *loopWalk) step(c *Code, predicate, mnemonic, rest string) {
 	for name, at := range w.labels {
 		if at < 0 {
 			w.labels[name] = c.Instructions
 		}
+	}
+	if w.skips(c, predicate, mnemonic, rest) {
+		return
 	}
 	if isProducts.MatchString(mnemonic) {
 		w.products = append(w.products, Product{At: c.Instructions, Mnemonic: mnemonic})
@@ -80,8 +146,8 @@ func (w *loopWalk) step(c *Code, mnemonic, rest string) {
 
 // Slots are the issue slots that the code takes for as many products as a budget has: those of the outermost loop with
 // such products, or of the least of several, which are the main one and its ends. Loops within it turn until there are
-// as many products. It is an error where no loop has them, or where one within has none, so that nobody knows how often
-// it turns.
+// as many products. What a warp skips unless one of its lanes votes for it is rare, and does not count. It is an error
+// where no loop has them, or where one within has none, so that nobody knows how often it turns.
 func (c Code) Slots(b cuda.Loop) (int, error) {
 	least, failed := 0, error(nil)
 	for k, l := range c.Loops {
@@ -107,7 +173,7 @@ func (c Code) Slots(b cuda.Loop) (int, error) {
 // slots are those of one loop.
 func (c Code) slots(k int, b cuda.Loop) (int, error) {
 	l := c.Loops[k]
-	own, size, inner := l.count(b.Mnemonic), l.Last-l.First+1, -1
+	own, size, inner := l.count(b.Mnemonic), c.size(l), -1
 	for at := range c.Loops {
 		if c.within(at) != k {
 			continue
@@ -117,7 +183,7 @@ func (c Code) slots(k int, b cuda.Loop) (int, error) {
 		} else {
 			own -= n
 		}
-		size -= c.Loops[at].Last - c.Loops[at].First + 1
+		size -= c.size(c.Loops[at])
 		inner = at
 	}
 	if inner < 0 {
@@ -133,6 +199,17 @@ func (c Code) slots(k int, b cuda.Loop) (int, error) {
 	}
 	rest, err := c.slots(inner, cuda.Loop{Count: n, Mnemonic: b.Mnemonic})
 	return size + (b.Count-own)/n*rest, err
+}
+
+// size is how many instructions a turn of a loop takes, those of loops within it once.
+func (c Code) size(l Loop) int {
+	n := l.Last - l.First + 1
+	for _, r := range c.Rare {
+		if r.First >= l.First && r.Last <= l.Last {
+			n -= r.Last - r.First + 1
+		}
+	}
+	return n
 }
 
 // within is the smallest loop around loop k; -1 for none.

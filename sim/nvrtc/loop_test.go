@@ -63,6 +63,55 @@ func TestSlots(t *testing.T) {
 	}
 }
 
+// voting is a loop of nine slots and two products: a block that a vote skips, and the other side of a branch on one, have
+// six more.
+const voting = "	.section	.text.kernel,\"ax\",@progbits\n" + `kernel:
+.text.kernel:
+.L_x_1:
+        /*0000*/                   VOTE.ANY P0, P0 ;
+        /*0010*/              @!P0 BRA ` + "`(.L_x_2)" + ` ;
+        /*0020*/                   FMUL R1, R2, R3 ;
+        /*0030*/                   HMMA.16816.F32.BF16 R1, R2, R3, R4 ;
+.L_x_2:
+        /*0040*/                   HMMA.16816.F32.BF16 R1, R2, R3, R4 ;
+        /*0050*/                   VOTE.ANY P1, P1 ;
+        /*0060*/               @P1 BRA ` + "`(.L_x_3)" + ` ;
+        /*0070*/                   HMMA.16816.F32.BF16 R1, R2, R3, R4 ;
+        /*0080*/                   BRA ` + "`(.L_x_5)" + ` ;
+.L_x_3:
+        /*0090*/                   FMUL R1, R2, R3 ;
+.L_x_4:
+        /*00a0*/                   HMMA.16816.F32.BF16 R1, R2, R3, R4 ;
+        /*00b0*/              @!P2 BRA ` + "`(.L_x_4)" + ` ;
+        /*00c0*/                   FMUL R1, R2, R3 ;
+.L_x_5:
+        /*00d0*/                   FADD R1, R2, R3 ;
+        /*00e0*/               @P3 BRA ` + "`(.L_x_1)" + ` ;
+`
+
+// TestVotes leaves out what stands behind a vote of the warp, and nothing else.
+func TestVotes(t *testing.T) {
+	for _, c := range []struct {
+		old, new string
+		slots    int
+	}{
+		{"", "", 9},
+		{"VOTE.ANY P0, P0", "ISETP.NE P0, PT, R1, R2", 11}, // no vote
+		{"VOTE.ANY P1, P1", "VOTE.ANY P1, P1 ;\n /*0*/ MOV R1, R2", 10},
+		{"VOTE.ANY P0, P0", "VOTE.ANY P0, P0 ;\n /*0*/ ISETP.NE P0, PT, R1, R2", 12}, // another predicate of that name
+		{"@!P0 BRA", "@P0 BRA", 11},                                                  // to where the sides meet
+
+	} {
+		text := strings.Replace(voting, c.old, c.new, 1)
+		code := nvrtc.Disassembly(text)[0]
+		count := len(code.Loops[len(code.Loops)-1].Products)
+		got, err := code.Slots(cuda.Loop{Count: count, Mnemonic: "HMMA"})
+		if got != c.slots || err != nil {
+			t.Errorf("%s: %d slots for %d products, %v, want %d", c.new, got, count, err, c.slots)
+		}
+	}
+}
+
 // TestBudget refuses a loop that takes one slot more than the header allows.
 func TestBudget(t *testing.T) {
 	for budget, says := range map[string]string{

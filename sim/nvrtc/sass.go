@@ -19,16 +19,18 @@ import (
 	"lathe/internal/whole"
 )
 
-// Code is the machine code of one kernel: its length, each mnemonic with all of its dots once, sorted, and its loops.
+// Code is the machine code of one kernel: its length, each mnemonic with all of its dots once, sorted, its loops, and
+// the blocks that a warp skips where none of its lanes votes for them.
 type Code struct {
 	Kernel       string
 	Instructions int
 	Mnemonics    []string
 	Loops        []Loop
+	Rare         []Span
 }
 
 // reading is the version of Disassembly: of what it counts, and how. It is part of the name of what is kept.
-const reading = 3
+const reading = 4
 
 // Machine reads a cubin with nvdisasm. Instructions that do nothing do not count: @!PT, which the assembler puts around
 // asynchronous copies, and NOP, which fills the end. Errors L0937 and L0938 as for Assemble.
@@ -79,17 +81,19 @@ func Disassembly(text string) []Code {
 	var codes []Code
 	var walk loopWalk
 	for line := range strings.Lines(text) {
-		walk.label(line)
 		if m := codeSection.FindStringSubmatch(line); m != nil {
 			codes = append(codes, Code{Kernel: m[1]})
 			walk = loopWalk{}
+		}
+		if len(codes) > 0 {
+			walk.label(&codes[len(codes)-1], line)
 		}
 		m := instruction.FindStringSubmatch(line)
 		if m == nil || len(codes) == 0 || strings.TrimSpace(m[1]) == "@!PT" || m[2] == "NOP" {
 			continue
 		}
 		c := &codes[len(codes)-1]
-		walk.step(c, m[2], m[3])
+		walk.step(c, strings.TrimSpace(m[1]), m[2], m[3])
 		c.Instructions++
 		if at, there := slices.BinarySearch(c.Mnemonics, m[2]); !there {
 			c.Mnemonics = slices.Insert(c.Mnemonics, at, m[2])
