@@ -7,6 +7,7 @@
 // strides. Rows of bytes begin at multiples of 16. Everything else is as for sdpa, without a mask.
 //   threads: 32 * WARPS
 //   shared: (16 * WM * WARPS + 2 * BN) * (2 * D + 16) + 2 * BN * D
+//   blocks: D == 16 ? 3 : 0
 //   regs: 255
 //   sass: HMMA.16816.F32.BF16, LDSM.16.M88.4, LDSM.16.MT88.4, LDGSTS, STG.128, MUFU.EX2
 //   uses: num/mxint8.cuh, attn/flash.cuh, attn/flash_mxint8.cuh, attn/mask.cuh
@@ -50,7 +51,8 @@ __device__ __forceinline__ void sdpa_mxint8(const u16* q, const u8* k, const u8*
     f32 s[WM][BN / 8][4];
     flash_scores<1, D, BN, WM>(s, lane_q, lane_k);
     const flash_view view = {0, 0, 0, mine, queries, limit, diagonal};
-    if (next > limit || (CAUSAL && next > mine + diagonal + 1)) flash_mask<1, BN, WM, CAUSAL, 0>(s, view, from, scale);
+    if (rare(next > limit || (CAUSAL && next > mine + diagonal + 1)))
+      flash_mask<1, BN, WM, CAUSAL, 0>(s, view, from, scale);
     flash_softmax<D, BN, WM, 0>(s, top, sum, o_sum, c);
     u32 p[WM][BN / 16][4];
     flash_round<1, BN, WM>(p, s);
