@@ -63,8 +63,8 @@ func TestSlots(t *testing.T) {
 	}
 }
 
-// voting is a loop of nine slots and two products: a block that a vote skips, and the other side of a branch on one, have
-// six more.
+// voting is a loop of nine slots and two products: a block that a vote skips, and the other side of a branch on one,
+// have six more.
 const voting = "	.section	.text.kernel,\"ax\",@progbits\n" + `kernel:
 .text.kernel:
 .L_x_1:
