@@ -106,8 +106,14 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-// TestExactFaults plants faults into the arithmetic of exact products: values tell of each.
-func TestExactFaults(t *testing.T) {
+// inexact is a fault in the arithmetic of a case: the text old of its kernel becomes new.
+type inexact struct {
+	name, old, new string
+	c              cuda.Case
+}
+
+// inexactFaults are faults of exact products.
+func inexactFaults(t *testing.T) []inexact {
 	mx := func(wide bool, scales gemmtest.Scales, out word.Type) cuda.Case {
 		p := gemm.MX{M: 33, N: 72, K: 352, Wide: wide, Epilogue: gemm.Epilogue{Out: out}}
 		plan, err := p.With(gemm.TilesMX[1], gemm.Span(p.K))
@@ -128,18 +134,15 @@ func TestExactFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	far := gemmtest.Window(window, plan, 1, gemmtest.NarrowScales)
-	for _, f := range []struct {
-		name, old, new string
-		c              cuda.Case
-	}{
-		{"rows lend no exponent", "big[i][h] = LEND && X >= 240;", "big[i][h] = false;", mx(false, gemmtest.AnyScales, word.F32)},
-		{"rows lend too late", "big[i][h] = LEND && X >= 240;", "big[i][h] = X >= 246;", mx(false, gemmtest.AnyScales, word.F32)},
+	block := mx(false, gemmtest.AnyScales, word.F32)
+	return []inexact{
+		{"rows lend no exponent", "big[i][h] = LEND && X >= 240;", "big[i][h] = false;", block},
+		{"rows lend too late", "big[i][h] = LEND && X >= 240;", "big[i][h] = X >= 246;", block},
 		{"scales of the next row", "h * 8 + (l >> 2)];\n      const f32 s", "h * 8 + (l >> 2 ^ 1)];\n      const f32 s",
 			mx(false, gemmtest.NarrowScales, word.F32)},
-		{"a row's NaN is a number", "block_scale(X << 23)", "fminf(block_scale(X << 23), 0x1p127f)",
-			mx(false, gemmtest.AnyScales, word.F32)},
-		{"a column's NaN is a number", "fma_rn(s, 0.0f, s);", "s;", mx(false, gemmtest.AnyScales, word.F32)},
-		{"nobody looks for great scales", "rare((high & 0x80808080u) != 0)", "false", mx(false, gemmtest.AnyScales, word.F32)},
+		{"a row's NaN is a number", "block_scale(X << 23)", "fminf(block_scale(X << 23), 0x1p127f)", block},
+		{"a column's NaN is a number", "fma_rn(s, 0.0f, s);", "s;", block},
+		{"nobody looks for great scales", "rare((high & 0x80808080u) != 0)", "false", block},
 		{"nobody looks for great shifts", "EXACT && rare(", "false && rare(", far},
 		{"a great shift is cut", "- 30, 0), 31)", "- 30, 0), 0)", far},
 		{"shifts beyond the span", "if (shift >= limit)", "if (shift > 1000)", mx(true, gemmtest.FarScales, word.F32)},
@@ -151,7 +154,12 @@ func TestExactFaults(t *testing.T) {
 		{"a carry is lost", "carry >>= 32;", "carry = 0;", mx(true, gemmtest.AnyScales, word.F32)},
 		{"no sticky bit", " | (rest != 0), at", ", at", ties(t, gemm.Epilogue{Out: word.F32}, -1)},
 		{"a tie to odd", "(tie && (q & 1))", "tie", requantized},
-	} {
+	}
+}
+
+// TestExactFaults plants faults into the arithmetic of exact products: values tell of each.
+func TestExactFaults(t *testing.T) {
+	for _, f := range inexactFaults(t) {
 		sound, err := cuda.Print(f.c.Instances...)
 		if err != nil {
 			t.Fatal(err)
