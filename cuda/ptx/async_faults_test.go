@@ -120,6 +120,13 @@ const (
 	bulkDone  = "@%p1 cp.async.bulk.wait_group 0;"
 )
 
+// 64 threads write, meet, and read what the other warp wrote.
+const (
+	meetStart = "mov.u32 %r1, part; add.u32 %r2, %r1, 128; setp.eq.u32 %p1, %t, 0;" +
+		"@%p1 mbarrier.init.shared.b64 [%r1], 64; bar.sync 0;" + bulkStore
+	meetRead = "xor.b32 %r4, %t, 32; mad.lo.u32 %r4, %r4, 4, %r2; ld.shared.b32 %o0, [%r4];"
+)
+
 var late = Options{Races: true, Copies: Lazy}
 
 // bulkCases are kernels of those parts, with what must be found.
@@ -198,6 +205,19 @@ var bulkCases = []struct {
 	{"reduction", "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%r1], 16;", Options{}, "L0961",
 		"cp.reduce"},
 	{"another block of a cluster", "mapa.shared::cluster.u32 %o0, %r1, %t;", Options{}, "L0964", "of one block"},
+	{"made again, and its new phase not waited for", bulkStart + bulkLoad + bulkWait + "bar.sync 0;" +
+		"@%p1 mbarrier.inval.shared.b64 [%r1]; @%p1 mbarrier.init.shared.b64 [%r1], 1; bar.sync 0;" + bulkLoad +
+		"bar.sync 0;" + bulkRead, Options{Races: true}, "L0973", "has not waited for its phase"},
+	{"threads meet at an mbarrier", meetStart + "mbarrier.arrive.shared.b64 _, [%r1];" + bulkWait + meetRead,
+		Options{Races: true}, "", ""},
+	{"threads meet at an mbarrier that orders nothing", meetStart + "mbarrier.arrive.relaxed.cta.shared.b64 _, [%r1];" +
+		bulkWait + meetRead, Options{Races: true}, "L0967", "no barrier stands in between"},
+	{"a fence of one lane", bulkStart + "setp.lt.u32 %p3, %t, 32; mad.lo.u32 %r3, %t, 4, %r2; @%p3 st.shared.b32 [%r3], %v;" +
+		"@%p1 " + bulkFence + "bar.sync 0;" + strings.ReplaceAll(bulkOut, "256", "128") + bulkDone, Options{Races: true},
+		"L0958", ""},
+	{"a fence of all lanes that wrote", bulkStart + "setp.lt.u32 %p3, %t, 32; mad.lo.u32 %r3, %t, 4, %r2;" +
+		"@%p3 st.shared.b32 [%r3], %v; @%p3 " + bulkFence + "bar.sync 0;" + strings.ReplaceAll(bulkOut, "256", "128") +
+		bulkDone, Options{Races: true}, "", ""},
 	{"half of a warpgroup", "wgmma.fence.sync.aligned; mov.b64 %rd1, 0; wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8" +
 		" {%o0, %o1, %o2, %o3}, %rd1, %rd1, 0;", Options{}, "L0966", "of four warps"},
 	{"an unsupported wgmma", "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%o0, %o1, %o2, %o3}, %rd1, %rd2, 1," +
