@@ -65,11 +65,12 @@ type order struct {
 
 func (o order) String() string {
 	name := [...]string{"round robin", "run-ahead", "reverse", "random"}[o.schedule]
-	return fmt.Sprintf("%s, seed %d, %s copies", name, o.seed, [...]string{"eager", "lazy"}[o.copies])
+	return fmt.Sprintf("%s, seed %d, %s copies", name, o.seed, [...]string{"eager", "lazy", "drawn"}[o.copies])
 }
 
-// orders are {round robin, run-ahead, reverse, three random ones} x {eager, lazy}. The race detector is on in the
-// first, since it does not depend on the order; quick jobs keep the first and one that differs from it in everything.
+// orders are {round robin, run-ahead, reverse, three random ones} x {eager, lazy}, where one of the random ones draws
+// the moment of each copy instead. The race detector is on in the first, since it does not depend on the order; quick
+// jobs keep the first and one that differs from it in everything.
 func orders(quick bool) []order {
 	if quick {
 		return []order{{ptx.RoundRobin, 0, ptx.Eager, true}, {ptx.Reverse, 0, ptx.Lazy, false}}
@@ -80,6 +81,9 @@ func orders(quick bool) []order {
 			all = append(all, order{s, 0, c, len(all) == 0})
 		}
 		for seed := uint64(1); seed <= 3; seed++ {
+			if seed == 3 && c == ptx.Eager {
+				c = ptx.Anytime
+			}
 			all = append(all, order{ptx.Random, seed, c, false})
 		}
 	}
@@ -89,7 +93,7 @@ func orders(quick bool) []order {
 // drawn is one of all orders, every fourth with the race detector on.
 func drawn(seed uint64) order {
 	r := rand.New(rand.NewPCG(seed, 0x6f72646572))
-	schedule, copies := ptx.Schedule(r.IntN(int(ptx.Random)+1)), ptx.Copies(r.IntN(int(ptx.Lazy)+1))
+	schedule, copies := ptx.Schedule(r.IntN(int(ptx.Random)+1)), ptx.Copies(r.IntN(int(ptx.Anytime)+1))
 	return order{schedule, r.Uint64(), copies, r.IntN(4) == 0}
 }
 

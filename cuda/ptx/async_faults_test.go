@@ -127,7 +127,11 @@ const (
 	meetRead = "xor.b32 %r4, %t, 32; mad.lo.u32 %r4, %r4, 4, %r2; ld.shared.b32 %o0, [%r4];"
 )
 
-var late = Options{Races: true, Copies: Lazy}
+var (
+	raced = Options{Races: true}
+	laned = Options{Races: true, Lanes: true}
+	late  = Options{Races: true, Copies: Lazy}
+)
 
 // bulkCases are kernels of those parts, with what must be found.
 var bulkCases = []struct {
@@ -135,30 +139,27 @@ var bulkCases = []struct {
 	opt        Options
 	code, says string
 }{
-	{"sound load", bulkStart + bulkLoad + bulkWait + bulkRead, Options{Races: true, Lanes: true}, "", ""},
+	{"sound load", bulkStart + bulkLoad + bulkWait + bulkRead, laned, "", ""},
 	{"sound bulkLoad, at the last moment", bulkStart + bulkLoad + bulkWait + bulkRead, late, "", ""},
 	{"a state instead of a parity", bulkStart + bulkLoad +
-		"@!%p1 bra D; W: mbarrier.try_wait.shared.b64 %p2, [%r1], %rd3;" +
-		"@!%p2 bra W; D: bar.sync 0;" + bulkRead, late, "", ""},
+		"@!%p1 bra D; W: mbarrier.try_wait.shared.b64 %p2, [%r1], %rd3;" + "@!%p2 bra W; D: bar.sync 0;" + bulkRead, late,
+		"", ""},
 	{"test_wait", bulkStart + bulkLoad + strings.Replace(bulkWait, "try_wait", "test_wait", 1) + bulkRead, late, "", ""},
-	{"no wait", bulkStart + bulkLoad + "bar.sync 0;" + bulkRead, Options{Races: true}, "L0973",
-		"has not waited for its phase"},
+	{"no wait", bulkStart + bulkLoad + "bar.sync 0;" + bulkRead, raced, "L0973", "has not waited for its phase"},
 	{"no bulkWait, in flight", bulkStart + bulkLoad + "bar.sync 0;" + bulkRead, late, "L0973", "in flight"},
 	{"only one warp waits", bulkStart + bulkLoad + "bar.sync 0; setp.lt.u32 %p3, %t, 32; @!%p3 bra R;" + bulkWait +
-		"R: " + bulkRead, Options{Races: true}, "L0973", ""},
+		"R: " + bulkRead, raced, "L0973", ""},
 	{"others wait for one that waits", bulkStart + bulkLoad + "@!%p1 bra R;" + bulkWait + "R: bar.sync 0;" + bulkRead,
 		late, "", ""},
 	{"nobody waits", bulkStart + bulkLoad, late, "L0973", "nobody has waited"},
-	{"written while it lands", bulkStart + bulkLoad + "bar.sync 0;" + bulkStore, Options{Races: true}, "L0973", ""},
+	{"written while it lands", bulkStart + bulkLoad + "bar.sync 0;" + bulkStore, raced, "L0973", ""},
 	{"read before it is loaded", bulkStart + "@%p1 st.shared.b32 [%r2], 1; bar.sync 0; ld.shared.b32 %o1, [%r2];" +
-		bulkFence + bulkLoad + bulkWait, Options{Races: true}, "L0967", "read at"},
+		bulkFence + bulkLoad + bulkWait, raced, "L0967", "read at"},
 	{"read before it is loaded, with a barrier", bulkStart + "@%p1 st.shared.b32 [%r2], 1; bar.sync 0;" +
-		"ld.shared.b32 %o1, [%r2];" + bulkFence + "bar.sync 0;" + bulkLoad + bulkWait, Options{Races: true}, "", ""},
+		"ld.shared.b32 %o1, [%r2];" + bulkFence + "bar.sync 0;" + bulkLoad + bulkWait, raced, "", ""},
 	{"written before it is loaded, without a fence", bulkStart + bulkStore + "bar.sync 0;" + bulkLoad + bulkWait,
-		Options{Races: true},
-		"L0958", ""},
-	{"too many arrivals", bulkStart + "mbarrier.arrive.shared.b64 _, [%r1], 2;", Options{}, "L0972",
-		"phase lacks"},
+		raced, "L0958", ""},
+	{"too many arrivals", bulkStart + "mbarrier.arrive.shared.b64 _, [%r1], 2;", Options{}, "L0972", "phase lacks"},
 	{"bytes are left", bulkStart + "@%p1 mbarrier.expect_tx.relaxed.cta.shared.b64 [%r1], 64;", Options{}, "L0972",
 		"64 bytes that were announced"},
 	{"more bytes than can be counted", bulkStart + "@%p1 mbarrier.expect_tx.relaxed.cta.shared.b64 [%r1], 0x100000;",
@@ -166,62 +167,56 @@ var bulkCases = []struct {
 	{"a state of long ago", bulkStart + "@!%p1 bra D; mbarrier.arrive.shared.b64 %rd3, [%r1];" +
 		"mbarrier.arrive.shared.b64 _, [%r1]; mbarrier.test_wait.shared.b64 %p2, [%r1], %rd3; D:", Options{}, "L0972",
 		"phase 0"},
-	{"ended while it is used", bulkStart + bulkLoad + bulkWait + "@%p1 mbarrier.inval.shared.b64 [%r1];",
-		Options{Races: true}, "L0967",
-		"ends the mbarrier"},
+	{"ended while it is used", bulkStart + bulkLoad + bulkWait + "@%p1 mbarrier.inval.shared.b64 [%r1];", raced,
+		"L0967", "ends the mbarrier"},
 	{"ended after use, and made again", bulkStart + bulkLoad + bulkWait +
-		"bar.sync 0; @%p1 mbarrier.inval.shared.b64 [%r1];" +
-		"@%p1 mbarrier.init.shared.b64 [%r1], 1; bar.sync 0;" + bulkLoad + strings.ReplaceAll(bulkWait, "W", "V") +
-		bulkRead,
-		Options{Races: true}, "", ""},
+		"bar.sync 0; @%p1 mbarrier.inval.shared.b64 [%r1];" + "@%p1 mbarrier.init.shared.b64 [%r1], 1; bar.sync 0;" +
+		bulkLoad + strings.ReplaceAll(bulkWait, "W", "V") + bulkRead, raced, "", ""},
 	{"used before it is made", "mov.u32 %r1, part; setp.eq.u32 %p1, %t, 0; @%p1 mbarrier.init.shared.b64 [%r1], 1;" +
-		"mbarrier.test_wait.parity.shared.b64 %p2, [%r1], 1;", Options{Races: true}, "L0967", ""},
+		"mbarrier.test_wait.parity.shared.b64 %p2, [%r1], 1;", raced, "L0967", ""},
 	{"a length of 8", bulkStart + strings.ReplaceAll(bulkLoad, "256", "8"), Options{}, "L0965", "multiple of 16"},
 	{"beyond the buffer", bulkStart + strings.ReplaceAll(bulkLoad, "256", "512"), Options{}, "L0964", "of in"},
-	{"sound store", bulkStart + bulkStore + bulkFence + "bar.sync 0;" + bulkOut + bulkDone, Options{Races: true,
-		Lanes: true}, "", ""},
-	{"a store without a fence", bulkStart + bulkStore + "bar.sync 0;" + bulkOut + bulkDone, Options{Races: true},
+	{"sound store", bulkStart + bulkStore + bulkFence + "bar.sync 0;" + bulkOut + bulkDone, laned, "", ""},
+	{"a store without a fence", bulkStart + bulkStore + "bar.sync 0;" + bulkOut + bulkDone, raced, "L0958", ""},
+	{"a fence of one warp", bulkStart + bulkStore + "@%p1 " + bulkFence + "bar.sync 0;" + bulkOut + bulkDone, raced,
 		"L0958", ""},
-	{"a fence of one warp", bulkStart + bulkStore + "@%p1 " + bulkFence + "bar.sync 0;" + bulkOut + bulkDone,
-		Options{Races: true}, "L0958", ""},
-	{"a store without a barrier", bulkStart + bulkStore + bulkFence + bulkOut + bulkDone, Options{Races: true},
-		"L0967", ""},
-	{"a store without a wait", bulkStart + bulkStore + bulkFence + "bar.sync 0;" + bulkOut, Options{Races: true},
-		"L0973", "thread ends"},
+	{"a store without a barrier", bulkStart + bulkStore + bulkFence + bulkOut + bulkDone, raced, "L0967", ""},
+	{"a store without a wait", bulkStart + bulkStore + bulkFence + "bar.sync 0;" + bulkOut, raced, "L0973",
+		"thread ends"},
 	{"a store without a commit", bulkStart + bulkStore + bulkFence + "bar.sync 0;" + strings.Split(bulkOut, ";")[0] +
-		";" + bulkDone,
-		Options{Races: true}, "L0973", "thread ends"},
+		";" + bulkDone, raced, "L0973", "thread ends"},
 	{"written while it is stored", bulkStart + bulkStore + bulkFence + "bar.sync 0;" + bulkOut +
-		"@%p1 st.shared.b32 [%r2], 7;" + bulkDone,
-		Options{Races: true}, "L0973", "is still reading"},
+		"@%p1 st.shared.b32 [%r2], 7;" + bulkDone, raced, "L0973", "is still reading"},
 	{"written once it is read", bulkStart + bulkStore + bulkFence + "bar.sync 0;" + bulkOut +
-		"@%p1 cp.async.bulk.wait_group.read 0;" +
-		"@%p1 st.shared.b32 [%r2], 7;" + bulkDone, late, "", ""},
+		"@%p1 cp.async.bulk.wait_group.read 0;" + "@%p1 st.shared.b32 [%r2], 7;" + bulkDone, late, "", ""},
 	{"waits for all but one", bulkStart + bulkStore + bulkFence + "bar.sync 0;" + bulkOut +
-		"@%p1 cp.async.bulk.wait_group 1;",
-		Options{Races: true}, "L0973", "thread ends"},
-	{"multicast", "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%in]," +
-		" 16, [%r1], %h1;", Options{}, "L0961", "multicast::cluster is not executed"},
+		"@%p1 cp.async.bulk.wait_group 1;", raced, "L0973", "thread ends"},
+	{"multicast",
+		"cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%in]," +
+			" 16, [%r1], %h1;", Options{}, "L0961", "multicast::cluster is not executed"},
 	{"reduction", "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%r1], 16;", Options{}, "L0961",
 		"cp.reduce"},
 	{"another block of a cluster", "mapa.shared::cluster.u32 %o0, %r1, %t;", Options{}, "L0964", "of one block"},
 	{"made again, and its new phase not waited for", bulkStart + bulkLoad + bulkWait + "bar.sync 0;" +
 		"@%p1 mbarrier.inval.shared.b64 [%r1]; @%p1 mbarrier.init.shared.b64 [%r1], 1; bar.sync 0;" + bulkLoad +
-		"bar.sync 0;" + bulkRead, Options{Races: true}, "L0973", "has not waited for its phase"},
-	{"threads meet at an mbarrier", meetStart + "mbarrier.arrive.shared.b64 _, [%r1];" + bulkWait + meetRead,
-		Options{Races: true}, "", ""},
-	{"threads meet at an mbarrier that orders nothing", meetStart + "mbarrier.arrive.relaxed.cta.shared.b64 _, [%r1];" +
-		bulkWait + meetRead, Options{Races: true}, "L0967", "no barrier stands in between"},
-	{"a fence of one lane", bulkStart + "setp.lt.u32 %p3, %t, 32; mad.lo.u32 %r3, %t, 4, %r2; @%p3 st.shared.b32 [%r3], %v;" +
-		"@%p1 " + bulkFence + "bar.sync 0;" + strings.ReplaceAll(bulkOut, "256", "128") + bulkDone, Options{Races: true},
-		"L0958", ""},
+		"bar.sync 0;" + bulkRead, raced, "L0973", "has not waited for its phase"},
+	{"threads meet at an mbarrier", meetStart + "mbarrier.arrive.shared.b64 _, [%r1];" + bulkWait + meetRead, raced,
+		"", ""},
+	{"threads meet at an mbarrier that orders nothing", meetStart +
+		"mbarrier.arrive.relaxed.cta.shared.b64 _, [%r1];" + bulkWait + meetRead, raced, "L0967",
+		"no barrier stands in between"},
+	{"a fence of one lane", bulkStart +
+		"setp.lt.u32 %p3, %t, 32; mad.lo.u32 %r3, %t, 4, %r2; @%p3 st.shared.b32 [%r3], %v;" + "@%p1 " + bulkFence +
+		"bar.sync 0;" + strings.ReplaceAll(bulkOut, "256", "128") + bulkDone, raced, "L0958", ""},
 	{"a fence of all lanes that wrote", bulkStart + "setp.lt.u32 %p3, %t, 32; mad.lo.u32 %r3, %t, 4, %r2;" +
 		"@%p3 st.shared.b32 [%r3], %v; @%p3 " + bulkFence + "bar.sync 0;" + strings.ReplaceAll(bulkOut, "256", "128") +
-		bulkDone, Options{Races: true}, "", ""},
-	{"half of a warpgroup", "wgmma.fence.sync.aligned; mov.b64 %rd1, 0; wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8" +
-		" {%o0, %o1, %o2, %o3}, %rd1, %rd1, 0;", Options{}, "L0966", "of four warps"},
-	{"an unsupported wgmma", "wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%o0, %o1, %o2, %o3}, %rd1, %rd2, 1," +
-		" 1, 1;", Options{}, "L0961", "only f32.bf16.bf16"},
+		bulkDone, raced, "", ""},
+	{"half of a warpgroup",
+		"wgmma.fence.sync.aligned; mov.b64 %rd1, 0; wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8" +
+			" {%o0, %o1, %o2, %o3}, %rd1, %rd1, 0;", Options{}, "L0966", "of four warps"},
+	{"an unsupported wgmma",
+		"wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {%o0, %o1, %o2, %o3}, %rd1, %rd2, 1," + " 1, 1;", Options{},
+		"L0961", "only f32.bf16.bf16"},
 }
 
 // TestBulk copies plain bytes to and from shared memory, soundly and not.
