@@ -42,6 +42,9 @@ var archs = []Arch{
 // PortablePTX is the target of the one PTX that every GPU of the table can load.
 const PortablePTX = "compute_80"
 
+// HopperArch has the copy engine and products by warpgroups. Kernels with them run nowhere else.
+const HopperArch = "sm_90a"
+
 // Archs returns the architectures that Lathe compiles for, oldest first.
 func Archs() []Arch { return slices.Clone(archs) }
 

@@ -20,6 +20,8 @@ type Target struct {
 	// BatchInvariant gives a sample the same bits whatever others are computed with it: the choice does not depend on
 	// Samples.
 	BatchInvariant bool
+	// Hopper takes kernels for sm_90a alone where their estimated time is no more. Arch is sm_90a then.
+	Hopper bool
 }
 
 // Rows is the number of rows, at most so many, to choose for where a sample has n.

@@ -64,7 +64,7 @@ func (p Hopper) Plan(a cuda.Arch) (cuda.Plan[Args], error) {
 	if err := p.Valid(); err != nil {
 		return cuda.Plan[Args]{}, err
 	}
-	if a.Name != "sm_90a" {
+	if a.Name != cuda.HopperArch {
 		return cuda.Plan[Args]{}, refuse("sdpa_hopper", "no kernel for %s", a.Name).WithHint("there is one for sm_90a")
 	}
 	t, causal := p.tile(), int64(0)
@@ -121,6 +121,12 @@ func (p Hopper) rows(at cuda.Arg, heads, rows int64, s Strides, box, each int64)
 
 // promoted has copies bring whole lines of 128 bytes to L2 (CU_TENSOR_MAP_L2_PROMOTION_L2_128B).
 const promoted = 2
+
+// Worthwhile says that the kernel can be expected to take less time than that of SDPA, which has tiles of 64 queries
+// where there are few.
+func (p Hopper) Worthwhile(t cuda.Target) bool {
+	return p.Valid() == nil && t.Arch.Name == cuda.HopperArch && p.Queries > 64
+}
 
 // Call is the attention of every sample in one launch, whose batches follow each other. Errors as Plan.
 func (p Hopper) Call(a Args, t cuda.Target) (cuda.Call, error) {

@@ -122,7 +122,7 @@ func (h hopper) on(extent int, g gpu) choice {
 
 // choose is the choice of least estimated time for m rows. Error L0990 for other architectures than sm_90a.
 func (h hopper) choose(m int, a cuda.Arch) (choice, error) {
-	if a.Name != "sm_90a" {
+	if a.Name != cuda.HopperArch {
 		return choice{}, refuse(h.kernel, "no kernel for %s", a.Name).WithHint("there is one for sm_90a")
 	}
 	h.m = m
@@ -200,7 +200,7 @@ func (h hopper) called(o Operands, t cuda.Target, f cuda.Floor) (cuda.Call, erro
 	return call, err
 }
 
-// Worthwhile says that the estimated time is less than that of W16A16.
+// Worthwhile says that the estimated time is no more than that of W16A16.
 func (p Hopper16) Worthwhile(t cuda.Target) bool {
 	all := p.W16A16
 	all.M = t.Rows(p.M, limit)
@@ -208,7 +208,7 @@ func (p Hopper16) Worthwhile(t cuda.Target) bool {
 	return p.Valid() == nil && err == nil && p.hopper().beats(other, all.M, t.Arch)
 }
 
-// Worthwhile says that the estimated time is less than that of W8A16.
+// Worthwhile says that the estimated time is no more than that of W8A16.
 func (p Hopper8) Worthwhile(t cuda.Target) bool {
 	all := p.W8A16
 	all.M = t.Rows(p.M, limit)
@@ -216,8 +216,8 @@ func (p Hopper8) Worthwhile(t cuda.Target) bool {
 	return p.Valid() == nil && err == nil && p.hopper().beats(other, all.M, t.Arch)
 }
 
-// beats says that m rows take less time than by another choice.
+// beats says that m rows take no more time than by another choice.
 func (h hopper) beats(other choice, m int, a cuda.Arch) bool {
 	c, err := h.choose(m, a)
-	return err == nil && c.cost < other.cost
+	return err == nil && c.cost <= other.cost
 }

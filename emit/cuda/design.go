@@ -5,7 +5,10 @@
 package cuda
 
 import (
+	"fmt"
+
 	"lathe/cuda"
+	"lathe/cuda/ptx/tensor"
 	"lathe/cuda/word"
 	"lathe/ir"
 	"lathe/ir/format"
@@ -19,6 +22,8 @@ type Design struct {
 	Stage ir.Stage
 	// GPU is the one for which times are predicted.
 	GPU string
+	// Only is the architecture on which the kernels run; "" for any.
+	Only string
 	// Source is the translation unit with all kernels.
 	Source string
 	// Tables holds all constants; buffer 0 of every run has these bytes.
@@ -103,6 +108,9 @@ type Arg struct {
 	Value     uint64 `json:"value,omitempty"`
 	PerSample int64  `json:"per_sample,omitempty"`
 	Multiple  int64  `json:"multiple,omitempty"`
+	// Tensor, if there is one, makes the argument a map of the tensor at that address. Its outermost dimension has
+	// PerSample*samples elements, unless that is 0.
+	Tensor *tensor.Map `json:"tensor,omitempty"`
 }
 
 // Grid is that of a launch on so many samples, at most MaxSamples.
@@ -132,6 +140,11 @@ func (d *Design) Launches(samples int) []cuda.Launch {
 
 // arg is an argument of a launch of n samples from the given one on.
 func (d *Design) arg(a Arg, from, n int) cuda.Arg {
+	if a.Tensor != nil {
+		at := a
+		at.Tensor = nil
+		return cuda.Tensor(d.arg(at, from, n), *a.Tensor, a.PerSample).At(n)
+	}
 	switch a.Buffer {
 	case scalar:
 		s := cuda.Arg{Buffer: scalar, Size: a.Size, Bits: a.Value, PerSample: a.PerSample, Multiple: a.Multiple}
@@ -140,6 +153,14 @@ func (d *Design) arg(a Arg, from, n int) cuda.Arg {
 		return cuda.BufferAt(0, a.Offset)
 	}
 	return cuda.BufferAt(a.Buffer, int64(from)*d.Buffers[a.Buffer].Bytes+a.Offset)
+}
+
+// Needed says which GPUs and drivers run the kernels: "8.0 or later", a compute capability, and "470".
+func (d *Design) Needed() (capability, driver string) {
+	if a, err := cuda.FindArch(d.Only); err == nil {
+		return fmt.Sprintf("%d.%d", a.Capability/10, a.Capability%10), "525"
+	}
+	return "8.0 or later", "470"
 }
 
 // Size is the bytes of buffer i for a number of samples.

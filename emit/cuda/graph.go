@@ -27,6 +27,8 @@ type Options struct {
 	Arch           string
 	Samples        int
 	BatchInvariant bool
+	// Hopper chooses for sm_90a, kernels that run nowhere else among them; Arch does not matter then.
+	Hopper bool
 	// Generic uses no kernel of the library.
 	Generic bool
 	// AllowSlow takes sums of more than SlowFlops operations by a thread a result.
@@ -40,8 +42,11 @@ func (o Options) target() (cuda.Target, error) {
 	if o.Arch == "" {
 		o.Arch = defaultArch
 	}
+	if o.Hopper {
+		o.Arch = cuda.HopperArch
+	}
 	a, err := cuda.FindArch(o.Arch)
-	return cuda.Target{Arch: a, Samples: max(o.Samples, 1), BatchInvariant: o.BatchInvariant}, err
+	return cuda.Target{Arch: a, Samples: max(o.Samples, 1), BatchInvariant: o.BatchInvariant, Hopper: o.Hopper}, err
 }
 
 // Emit makes the kernels of a float or quantized graph in which constants are computed, in the groups that lowering

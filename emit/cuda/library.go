@@ -96,10 +96,14 @@ func (e *emitter) call(g *ir.Group, c cuda.Call, operands []Arg) (Unit, error) {
 		}
 		at := operands[a.Buffer]
 		at.Offset += a.Offset
+		at.Tensor, at.PerSample = a.Map, a.PerSample
 		u.Args = append(u.Args, at)
 	}
 	if !slices.ContainsFunc(e.instances, func(i cuda.Instance) bool { return i.Kernel == c.Instance.Kernel }) {
 		e.instances = append(e.instances, c.Instance)
+		if archs := c.Instance.Template.Archs; len(archs) > 0 {
+			e.d.Only = archs[0]
+		}
 	}
 	for _, n := range g.Members {
 		user := fmt.Sprintf("// %s = %s: %s", describe(n), n.Op.Name, c.Instance.Kernel)

@@ -18,6 +18,11 @@ const readmeFile = "README.md"
 //go:embed readme_launch.md
 var readmeLaunch string
 
+// readmeTensor follows the launches where arguments describe tensors.
+//
+//go:embed readme_tensor.md
+var readmeTensor string
+
 //go:embed readme_compile.md
 var readmeCompile string
 
@@ -32,13 +37,16 @@ func (d *Design) readme(binaries []Binary, missing string, h Host) (rtl.File, er
 	b.WriteString("| file | content |\n|---|---|\n")
 	fmt.Fprintf(&b, "| %s | the kernels, CUDA C++ |\n| %s | buffer 0: all constants |\n", SourceFile, tablesFile)
 	for _, f := range binaries {
-		arch, err := cuda.FindArch(f.Arch)
+		name, ptx := strings.CutPrefix(f.Arch, PTXOnly)
+		arch, err := cuda.FindArch(name)
 		what := fmt.Sprintf("machine code for compute capability %d.%d", arch.Capability/10, arch.Capability%10)
 		switch {
 		case diag.CodeOf(err) == "L0934":
 			what = "PTX, which the driver compiles for any GPU of compute capability 8.0 or higher"
 		case err != nil:
 			return rtl.File{}, err
+		case ptx:
+			what = fmt.Sprintf("PTX for compute capability %d.%d only", arch.Capability/10, arch.Capability%10)
 		case arch.Exact:
 			what += " only: " + arch.GPUs
 		default:
@@ -57,7 +65,12 @@ func (d *Design) readme(binaries []Binary, missing string, h Host) (rtl.File, er
 	d.valueTable(&b)
 	b.WriteString(readmeLaunch)
 	d.example(&b)
-	b.WriteString(readmeCompile)
+	compile := readmeCompile
+	if d.Only != "" {
+		b.WriteString(readmeTensor)
+		compile = strings.Replace(compile, "sm_90", d.Only, 1)
+	}
+	b.WriteString(compile)
 	return rtl.File{Name: readmeFile, Data: []byte(b.String())}, nil
 }
 
@@ -88,7 +101,11 @@ func (d *Design) example(b *strings.Builder) {
 			args = append(args, fmt.Sprintf("%d (%d bytes)", a.Bits, max(a.Size, 1)))
 			continue
 		}
-		args = append(args, fmt.Sprintf("buffer %d + %d", a.Buffer, a.Offset))
+		at := fmt.Sprintf("buffer %d + %d", a.Buffer, a.Offset)
+		if a.Map != nil {
+			at = "a map of the tensor at " + at
+		}
+		args = append(args, at)
 	}
 	fmt.Fprintf(b, "\nFor %d samples, the first launch is `%s`: grid %d x %d, %d threads, %d bytes of shared memory, "+
 		"arguments\n%s.\n", readmeSamples, l.Kernel, l.Grid[0], l.Grid[1], l.Block[0], l.Shared, strings.Join(args, ", "))

@@ -13,7 +13,8 @@ import (
 
 // Binary is what a compiler made of the source for one architecture.
 type Binary struct {
-	// Arch is "sm_90"; "compute_80" for the PTX that every GPU from there on takes.
+	// Arch is "sm_90"; "compute_80" for the PTX that every GPU from there on takes, PTXOnly and an architecture for one
+	// that runs nowhere else.
 	Arch string `json:"arch"`
 	File string `json:"file"`
 	// Kernels is what the assembler reports; none for PTX.
@@ -29,6 +30,9 @@ type Usage struct {
 	Spill     int    `json:"spill_bytes"`
 	Stack     int    `json:"stack_bytes"`
 }
+
+// PTXOnly stands before the architecture of a Binary that is PTX for it alone.
+const PTXOnly = "PTX "
 
 // Names of the files of an emitted folder.
 const (

@@ -46,6 +46,7 @@ func (a *App) benchCUDA() *cobra.Command {
 	e.add(c, true)
 	asImported(c)
 	e.precision.add(c, "bf16")
+	e.addHopper(c)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.benchModel(c.Context(), &e, args[0]) }
 	return a.withJSON(c)
 }
@@ -55,7 +56,7 @@ func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err e
 	if err != nil {
 		return err
 	}
-	o := cuda.Options{Version: Version, Samples: 1, AllowSlow: true}
+	o := cuda.Options{Version: Version, Samples: 1, AllowSlow: true, Hopper: e.hopper}
 	device, err := gpu.OpenDriver(gpu.DriverOptions{})
 	code := diag.CodeOf(err)
 	switch {
@@ -65,8 +66,15 @@ func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err e
 				err = e
 			}
 		}()
-		if arch, err := kernels.FindArch(device.Arch()); err == nil {
+		arch, err := kernels.FindArch(device.Arch())
+		if e.hopper && arch.Capability != 90 {
+			return usagef("--hopper: its kernels run on sm_90a alone, and %s is %s", device.Name(), device.Arch())
+		}
+		if err == nil {
 			o.Arch = arch.Name // the configurations of other GPUs are those of the default
+		}
+		if e.hopper {
+			o.Arch = kernels.HopperArch
 		}
 	case code != "L0975" && code != "L0976":
 		return err

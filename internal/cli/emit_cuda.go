@@ -40,6 +40,7 @@ type cudaFlags struct {
 	precision precisionFlags
 	explain   bool
 	slow      bool
+	hopper    bool
 }
 
 func (a *App) emitCUDA() *cobra.Command {
@@ -61,6 +62,7 @@ func (a *App) emitCUDA() *cobra.Command {
 	e.precision.add(c, "bf16")
 	c.Flags().BoolVar(&e.explain, "explain", false,
 		"print for each kernel what it computes, its floor and predicted time, and why it ends where it ends")
+	e.addHopper(c)
 	c.Flags().BoolVar(&e.slow, "allow-slow", false, "emit sums of products that get one thread a result")
 	c.RunE = func(c *cobra.Command, args []string) error { return a.emitKernels(c, &e, args[0]) }
 	return a.withJSON(c)
@@ -77,12 +79,35 @@ const invariantUsage = "give a sample the same bits in every batch"
 
 // options are those of the emission; with a single architecture its sizes guide the choice of kernels.
 func (e *cudaFlags) options() cuda.Options {
-	o := cuda.Options{Version: Version, Samples: e.samples, BatchInvariant: e.invariant,
+	o := cuda.Options{Version: Version, Samples: e.samples, BatchInvariant: e.invariant, Hopper: e.hopper,
 		AllowSlow: e.slow}
 	if len(e.archs) == 1 {
 		o.Arch = e.archs[0]
 	}
 	return o
+}
+
+func (e *cudaFlags) addHopper(c *cobra.Command) {
+	c.Flags().BoolVar(&e.hopper, "hopper", false,
+		"take kernels for sm_90a alone (H100, H200) where they are expected to be faster; none has run on a GPU yet")
+}
+
+// checkArchs is that of the architectures; with --hopper sm_90a alone is left of them. named says that --arch named
+// them. A usage error for others.
+func (e *cudaFlags) checkArchs(named bool) error {
+	for i, name := range e.archs {
+		e.archs[i] = strings.TrimSpace(name) // behind a comma, say
+	}
+	if err := checkArchs(e.archs); err != nil || !e.hopper {
+		return err
+	}
+	for _, name := range e.archs {
+		if a, err := kernels.FindArch(name); named && (err != nil || a.Capability != 90) {
+			return usagef("--hopper: its kernels run on sm_90a alone, --arch names %s; emit two folders", name)
+		}
+	}
+	e.archs = []string{kernels.HopperArch}
+	return nil
 }
 
 // read is the model that the flags name, and how its values are kept.
@@ -101,10 +126,7 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if e.samples < 1 {
 		return usagef("--samples %d: at least one sample is computed", e.samples)
 	}
-	for i, name := range e.archs {
-		e.archs[i] = strings.TrimSpace(name) // behind a comma, say
-	}
-	if err := checkArchs(e.archs); err != nil {
+	if err := e.checkArchs(c.Flags().Changed("arch")); err != nil {
 		return err
 	}
 	if err := driver.CUDA.Check(e.out); err != nil { // compiling takes long
@@ -117,6 +139,9 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	g, d, borders, err := a.kernels(c.Context(), source, precision, e.options())
 	if err != nil {
 		return err
+	}
+	if e.hopper && d.Only == "" {
+		fmt.Fprintf(a.Err, "note: --hopper: no kernel for sm_90a alone is expected to be faster for this model\n")
 	}
 	binaries, err := a.compileKernels(c.Context(), d, e.archs, false)
 	missing := ""

@@ -37,8 +37,9 @@ func Kernels(ctx context.Context, g *ir.Graph, p lower.Precision) (*ir.Graph, []
 // compilers is how many compilations run at once: each takes about 100 MB.
 const compilers = 2
 
-// CompileCUDA compiles the kernels of d for the named architectures, and as the PTX that every GPU takes, which is the
-// last of the binaries. Errors L0934 for an unknown architecture, L0936 where the compiler refuses.
+// CompileCUDA compiles the kernels of d for the named architectures, and as PTX for every GPU, or for those on which
+// alone they run, which is the last of the binaries. Errors L0934 for an unknown architecture, L0936 where the compiler
+// refuses.
 func CompileCUDA(ctx context.Context, c *nvrtc.Compiler, d *cuda.Design, archs []string, p Progress) ([]cuda.Binary,
 	error) {
 	for _, a := range archs {
@@ -92,6 +93,13 @@ func compileCubin(ctx context.Context, c *nvrtc.Compiler, d *cuda.Design, arch s
 }
 
 func compilePTX(ctx context.Context, c *nvrtc.Compiler, d *cuda.Design) (cuda.Binary, error) {
+	if d.Only != "" {
+		m, err := c.Compile(ctx, cuda.SourceFile, d.Source, d.Only)
+		if err != nil {
+			return cuda.Binary{}, err
+		}
+		return cuda.Binary{Arch: cuda.PTXOnly + d.Only, File: cuda.PTXFile, Data: m.PTX}, nil
+	}
 	m, err := c.Compile(ctx, cuda.SourceFile, d.Source, kernels.PortablePTX)
 	if err != nil {
 		return cuda.Binary{}, err

@@ -14,7 +14,8 @@ import (
 type Bundle struct {
 	// Modules are in the order of cuda.Archs.
 	Modules []*Module
-	// PTX is that of compute_80, its version lowered so that drivers of 470 and later take it.
+	// PTX is that of compute_80, its version lowered so that drivers of 470 and later take it; that of the last module
+	// where no kernel exists for it.
 	PTX []byte
 }
 
@@ -35,6 +36,9 @@ func (c *Compiler) Bundle(ctx context.Context, name string, kernels []cuda.Insta
 		}
 	}
 	m, err := c.some(ctx, name, cuda.For("sm_80", kernels), cuda.PortablePTX)
+	if m == nil && len(b.Modules) > 0 {
+		b.PTX = b.Modules[len(b.Modules)-1].PTX
+	}
 	if err != nil || m == nil {
 		return b, err
 	}

@@ -72,18 +72,21 @@ func (s Swizzle) At(addr uint64) uint64 { return addr ^ addr>>7&(1<<(s&3)-1)<<4 
 
 // Map is a tensor of which boxes are copied. Dimension 0 is the one whose elements lie side by side.
 type Map struct {
-	Type Type
+	Type Type `json:"type"`
 	// Address is that of the first element, a multiple of 16.
-	Address uint64
+	Address uint64 `json:"address,omitempty"`
 	// Dims are the extents, Strides the bytes from one element to the next along dimensions 1 and up: multiples of 16.
-	Dims, Strides []int64
+	Dims    []int64 `json:"dims"`
+	Strides []int64 `json:"strides"`
 	// Box is the extent of a copy, Steps which elements of it are copied: every n-th; nil stands for ones.
-	Box, Steps []int64
-	Swizzle    Swizzle
+	Box     []int64 `json:"box"`
+	Steps   []int64 `json:"steps,omitempty"`
+	Swizzle Swizzle `json:"swizzle"`
 	// NaN fills floats outside of the tensor with NaN instead of zero.
-	NaN bool
+	NaN bool `json:"nan,omitempty"`
 	// Interleave and Promotion are passed on to the driver: only 0 of the first is executed here, the second is a hint.
-	Interleave, Promotion uint8
+	Interleave uint8 `json:"interleave,omitempty"`
+	Promotion  uint8 `json:"promotion,omitempty"`
 }
 
 // Check says what the driver would refuse; nil if nothing.

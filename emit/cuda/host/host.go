@@ -169,16 +169,21 @@ func (p *plan) order(binaries []cuda.Binary) error {
 			p.images = append(p.images, image{Binary: b, name: "PTX sm_80", capability: 80, ptx: true})
 			continue
 		}
-		a, err := kernels.FindArch(b.Arch)
+		name, ptx := strings.CutPrefix(b.Arch, cuda.PTXOnly)
+		a, err := kernels.FindArch(name)
 		if err != nil {
 			return err
 		}
-		p.images = append(p.images, image{Binary: b, name: "cubin " + b.Arch, capability: a.Capability, exact: a.Exact})
+		kind := "cubin "
+		if ptx {
+			kind = "PTX "
+		}
+		p.images = append(p.images, image{Binary: b, name: kind + name, capability: a.Capability, exact: a.Exact, ptx: ptx})
 	}
 	slices.SortStableFunc(p.images, func(a, b image) int {
 		rank := func(i image) int {
 			switch {
-			case i.ptx:
+			case i.ptx: // nothing else suits what it suits
 				return 0
 			case i.exact:
 				return 2*i.capability + 1
@@ -203,10 +208,18 @@ func (p *plan) batch() int64 {
 
 // words are what stands for the words of the texts.
 func (p *plan) words() []string {
-	arguments := 0
+	arguments, tensors := 0, 0
 	for _, u := range p.d.Units {
 		arguments = max(arguments, len(u.Args))
+		maps := 0
+		for _, a := range u.Args {
+			if a.Tensor != nil {
+				maps++
+			}
+		}
+		tensors = max(tensors, maps)
 	}
+	needed, oldest := p.d.Needed()
 	words := []string{"NAME", p.name, "UPPER", strings.ToUpper(p.name)}
 	for _, w := range []struct {
 		word  string
@@ -214,8 +227,9 @@ func (p *plan) words() []string {
 	}{
 		{"INPUTS", len(p.inputs)}, {"OUTPUTS", len(p.outputs)}, {"MAXBATCH", p.batch()}, {"ALIGN", align},
 		{"KERNELS", len(p.kernelNames)}, {"LAUNCHES", len(p.d.Units)}, {"BUFFERS", len(p.d.Buffers)},
-		{"COPIES", len(p.copies)}, {"IMAGES", len(p.images)}, {"MAXARGS", arguments}, {"WEIGHTS", len(p.d.Tables)},
-		{"CHECK", fmt.Sprintf("%#x", check(p.d.Tables))},
+		{"COPIES", len(p.copies)}, {"IMAGES", len(p.images)}, {"MAXARGS", arguments}, {"MAXTENSORS", tensors},
+		{"WEIGHTS", len(p.d.Tables)}, {"CHECK", fmt.Sprintf("%#x", check(p.d.Tables))}, {"NEEDED", needed},
+		{"DRIVER", oldest},
 	} {
 		words = append(words, "@"+w.word+"@", fmt.Sprint(w.value))
 	}

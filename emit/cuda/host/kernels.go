@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+
+	"lathe/cuda/ptx/tensor"
 )
 
 // kernels is NAME_kernels.c: code and launches as C arrays.
@@ -57,7 +59,7 @@ func (p *plan) code(b *bytes.Buffer, index int, m image) {
 
 // launches prints launches and their arguments.
 func (p *plan) launches(b *bytes.Buffer) {
-	var launches, arguments []string
+	var launches, arguments, tensors []string
 	at := map[string]int{}
 	for i, name := range p.kernelNames {
 		at[name] = i
@@ -66,12 +68,27 @@ func (p *plan) launches(b *bytes.Buffer) {
 		launches = append(launches, fmt.Sprintf("%d, %d, %d, %d, %d, %d, %d, %d, %d", u.Blocks, u.Rows, u.Tile, u.MaxSamples,
 			u.Threads, u.Shared, at[u.Kernel], len(arguments), len(u.Args)))
 		for _, a := range u.Args {
-			arguments = append(arguments, fmt.Sprintf("%d, %#xu, %d, %d, %d", a.Offset, a.Value, a.PerSample, a.Multiple,
-				a.Buffer))
+			tensor := -1
+			if a.Tensor != nil {
+				tensor = len(tensors)
+				tensors = append(tensors, tensorText(a.Tensor))
+			}
+			arguments = append(arguments, fmt.Sprintf("%d, %#xu, %d, %d, %d, %d", a.Offset, a.Value, a.PerSample, a.Multiple,
+				a.Buffer, tensor))
 		}
 	}
 	p.list(b, "argument", "arguments", arguments)
+	p.list(b, "tensor", "tensors", tensors)
 	p.list(b, "launch", "launches", launches)
+}
+
+// tensorText are the fields of a NAME_tensor.
+func tensorText(m *tensor.Map) string {
+	list := func(v []int64) string {
+		return "{" + strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ", "), "[]") + "}"
+	}
+	return fmt.Sprintf("%d, %d, %d, %d, %s, %s, %s", m.Type, len(m.Dims), m.Swizzle, m.Promotion, list(m.Dims),
+		list(m.Strides), list(m.Box))
 }
 
 // arrays prints inputs or outputs.

@@ -71,6 +71,9 @@ func attentionCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	if position != nil && !position.IsConst() {
 		return decodeCUDA(g, u, p, args, position, t)
 	}
+	if h := (attn.Hopper{SDPA: p}); t.Hopper && position == nil && h.Worthwhile(t) { // caches have rows yet to be written
+		return column.CUDAUnit(u, h, args, t)
+	}
 	return column.CUDAUnit(u, p, args, t)
 }
 

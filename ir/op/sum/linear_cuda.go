@@ -67,9 +67,16 @@ func linearHalves(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 		o.WScales = table(u, func() []byte {
 			return gemm.LayoutBF16.PackScales(word.U8.Append(nil, v().BlockScales...), n, k)
 		})
+		if h := (gemm.Hopper8{W8A16: p}); t.Hopper && h.Worthwhile(t) {
+			return column.CUDAUnit(u, h, o, t)
+		}
 		return column.CUDAUnit(u, p, o, t)
 	}
 	p := gemm.W16A16{M: m, N: n, K: k, Word: in, BatchInvariant: t.BatchInvariant, Epilogue: sink}
+	if h := (gemm.Hopper16{W16A16: p}); t.Hopper && h.Worthwhile(t) {
+		o.W = table(u, func() []byte { return h.Pack(e.weights().Bytes) })
+		return column.CUDAUnit(u, h, o, t)
+	}
 	o.W = table(u, func() []byte { return p.Pack(e.weights().Bytes) })
 	return column.CUDAUnit(u, p, o, t)
 }

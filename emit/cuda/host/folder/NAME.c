@@ -83,8 +83,13 @@ _Static_assert(sizeof(driver) == FUNCTIONS * sizeof(void *), "a name for each fu
 /* Workspaces in use at one time, one a thread. */
 enum { MAX_RUNS = 64 };
 
+/* cuTensorMapEncodeTiled, which drivers have from CUDA 12 on. */
+typedef result (*encode_function)(void *, int, unsigned, uint64_t, const uint64_t *, const uint64_t *, const uint32_t *,
+                                  const uint32_t *, int, int, int, int);
+
 struct NAME_handle {
   driver cu;
+  encode_function encode;
   int device;
   void *context, *module;
   const NAME_image *image;
@@ -151,6 +156,13 @@ static int bind_driver(NAME_handle *m) {
                   functions[i]);
     memcpy((char *)&m->cu + (size_t)i * sizeof at, &at, sizeof at);
   }
+  if (UPPER_MAX_TENSORS > 0) {
+    void *at = dlsym(library, "cuTensorMapEncodeTiled");
+    if (at == NULL)
+      return fail(UPPER_OLD_DRIVER, "the CUDA driver lacks cuTensorMapEncodeTiled: driver 525 (CUDA 12.0) or later is "
+                  "needed");
+    memcpy(&m->encode, &at, sizeof at);
+  }
   return UPPER_OK;
 }
 
@@ -199,8 +211,8 @@ static int load(NAME_handle *m, int capability) {
       return failed(m, NAME_images[i].name, "cuModuleLoadData", r);
   }
   if (!tried)
-    return fail(UPPER_OLD_DRIVER, "no code for this GPU of compute capability %d.%d: 8.0 or later is needed",
-                capability / 10, capability % 10);
+    return fail(UPPER_OLD_DRIVER, "no code for this GPU of compute capability %d.%d: %s is needed", capability / 10,
+                capability % 10, "@NEEDED@");
   if (m->module == NULL) {
     if (m->cu.version(&version) != 0) version = 0;
     return fail(UPPER_OLD_DRIVER, "the CUDA driver (CUDA %d.%d) takes none of the code for this GPU (error %d): driver "
@@ -409,11 +421,24 @@ static void locate(const NAME_handle *m, const NAME_args *a, uint64_t *at) {
   }
 }
 
+/* Encodes the map of a tensor at an address; outermost is its extent along the last dimension, or 0. */
+static int encode(const NAME_handle *m, const NAME_tensor *t, uint64_t address, uint64_t outermost, void *map) {
+  const uint32_t steps[5] = {1, 1, 1, 1, 1};
+  uint64_t dims[5];
+  memcpy(dims, t->dims, sizeof dims);
+  if (outermost != 0) dims[t->rank - 1] = outermost;
+  result r = m->encode(map, t->type, (unsigned)t->rank, address, dims, t->strides, t->box, steps, 0, t->swizzle,
+                       t->promotion, 0);
+  return r == 0 ? UPPER_OK : failed(m, "", "cuTensorMapEncodeTiled", r);
+}
+
 /* Launches one kernel on samples from..from+samples-1. */
 static int launch(const NAME_handle *m, void *stream, const NAME_launch *l, const uint64_t *at, int64_t from,
                   int64_t samples) {
   uint64_t value[UPPER_MAX_ARGUMENTS + 1];
   void *list[UPPER_MAX_ARGUMENTS + 1];
+  _Alignas(64) unsigned char maps[UPPER_MAX_TENSORS + 1][128];
+  int tensors = 0;
   for (int i = 0; i < l->count; i++) {
     const NAME_argument *a = &NAME_arguments[l->first + i];
     list[i] = &value[i];
@@ -421,6 +446,10 @@ static int launch(const NAME_handle *m, void *stream, const NAME_launch *l, cons
       const NAME_place *p = &NAME_places[a->buffer];
       value[i] = at[a->buffer] + (uint64_t)a->offset;
       if (p->where != UPPER_IN_WEIGHTS) value[i] += (uint64_t)from * p->bytes;
+      if (a->tensor < 0) continue;
+      list[i] = maps[tensors++];
+      int status = encode(m, &NAME_tensors[a->tensor], value[i], (uint64_t)a->per_sample * (uint64_t)samples, list[i]);
+      if (status != UPPER_OK) return status;
       continue;
     }
     value[i] = a->value + (uint64_t)a->per_sample * (uint64_t)samples;

@@ -11,6 +11,7 @@
 #define UPPER_COPIES @COPIES@
 #define UPPER_IMAGES @IMAGES@
 #define UPPER_MAX_ARGUMENTS @MAXARGS@
+#define UPPER_MAX_TENSORS @MAXTENSORS@
 
 /* The file of weights. */
 #define UPPER_WEIGHTS_BYTES UINT64_C(@WEIGHTS@)
@@ -32,14 +33,22 @@ typedef struct NAME_kernel {
 } NAME_kernel;
 
 /* An argument: buffer 0 or more, offset bytes into it (behind the start of the first sample where samples are split);
- * with buffer -1 a number, value + per_sample * samples, rounded up to a multiple unless that is 0. */
+ * with buffer -1 a number, value + per_sample * samples, rounded up to a multiple unless that is 0. With tensor 0 or
+ * more the map of a tensor that begins at the address; per_sample * samples is its outermost extent, unless it is 0. */
 typedef struct NAME_argument {
   int64_t offset;
   uint64_t value;
   int64_t per_sample;
   uint64_t multiple;
-  int buffer;
+  int buffer, tensor;
 } NAME_argument;
+
+/* A tensor of which kernels copy boxes, as cuTensorMapEncodeTiled takes it; the innermost dimension comes first. */
+typedef struct NAME_tensor {
+  int type, rank, swizzle, promotion;
+  uint64_t dims[5], strides[5];
+  uint32_t box[5];
+} NAME_tensor;
 
 /* A launch of up to max_samples samples. The grid is blocks by samples; with a tile, blocks * ceil(rows * samples /
  * tile) by 1. */
@@ -66,6 +75,7 @@ typedef struct NAME_copy {
 extern const NAME_image NAME_images[];
 extern const NAME_kernel NAME_kernel_list[];
 extern const NAME_argument NAME_arguments[];
+extern const NAME_tensor NAME_tensors[];
 extern const NAME_launch NAME_launches[];
 extern const NAME_place NAME_places[];
 extern const NAME_copy NAME_copies[];
