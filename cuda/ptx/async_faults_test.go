@@ -151,6 +151,7 @@ var bulkCases = []struct {
 		"R: " + bulkRead, raced, "L0973", ""},
 	{"others wait for one that waits", bulkStart + bulkLoad + "@!%p1 bra R;" + bulkWait + "R: bar.sync 0;" + bulkRead,
 		late, "", ""},
+	{"nobody waits, though all has landed", bulkStart + bulkLoad, raced, "L0973", "nobody has waited"},
 	{"nobody waits", bulkStart + bulkLoad, late, "L0973", "nobody has waited"},
 	{"written while it lands", bulkStart + bulkLoad + "bar.sync 0;" + bulkStore, raced, "L0973", ""},
 	{"read before it is loaded", bulkStart + "@%p1 st.shared.b32 [%r2], 1; bar.sync 0; ld.shared.b32 %o1, [%r2];" +

@@ -97,6 +97,7 @@ func (c *cta) land(i int) *fault {
 	if c.shadow != nil {
 		c.shadow.Arrive(b.from, b.n, b.o.slot, b.o.before+b.o.Phase+1)
 	}
+	b.o.latest, b.o.due = b, b.o.before+b.o.Phase+1
 	done, err := b.o.Expect(-int64(b.n))
 	if err != nil {
 		return newFault("L0972", b.warp, &c.prog.insts[b.inst], 1<<b.lane, "mbarrier at offset %d of shared memory: %v",
@@ -172,4 +173,38 @@ func (w *warp) leaveStores() *fault {
 	}
 	w.stores = w.stores[:0]
 	return nil
+}
+
+// finish looks at what a block leaves behind.
+func (c *cta) finish(last *warp) *fault {
+	in := &c.prog.insts[len(c.prog.insts)-1]
+	for len(c.flying) > 0 {
+		if c.races {
+			return c.unawaited(c.flying[0])
+		}
+		if f := c.land(0); f != nil {
+			return f
+		}
+	}
+	var all []*object
+	for _, o := range c.objects {
+		all = append(all, o)
+	}
+	slices.SortFunc(all, func(a, b *object) int { return a.slot - b.slot })
+	for _, o := range all {
+		if f := c.leftover(o, last, in, 0); f != nil {
+			return f
+		}
+		seen := func(w *warp) bool { return w.clock[2*len(c.warps)+o.slot] >= o.due }
+		if b := o.latest; b != nil && c.races && !slices.ContainsFunc(c.warps, seen) {
+			return c.unawaited(b)
+		}
+	}
+	return c.uneven()
+}
+
+// unawaited is the fault of a copy to shared memory that may outlive the block.
+func (c *cta) unawaited(b *bulk) *fault {
+	return newFault("L0973", b.warp, &c.prog.insts[b.inst], 1<<b.lane,
+		"the block ends, and this copy into its shared memory may be in flight: nobody has waited for its phase")
 }

@@ -5,7 +5,6 @@ package ptx
 import (
 	"fmt"
 	"math/bits"
-	"slices"
 	"strings"
 
 	"lathe/cuda/ptx/lane"
@@ -31,6 +30,9 @@ type object struct {
 	// for each warp, its clock when it last used the object.
 	coming, done, used []uint32
 	comingKnown, known race.Known
+	// latest is the copy that has landed last, due the number of phases after which its bytes are there.
+	latest *bulk
+	due    uint32
 }
 
 // objectOp is an instruction on mbarriers.
@@ -365,30 +367,4 @@ func (c *cta) unstick() (more bool, f *fault) {
 // rests says what a warp that waits for a phase waits for.
 func (o *object) rests() string {
 	return fmt.Sprintf("for the mbarrier at offset %d of shared memory, whose %s,", o.offset, o.String())
-}
-
-// finish looks at what a block leaves behind.
-func (c *cta) finish(last *warp) *fault {
-	in := &c.prog.insts[len(c.prog.insts)-1]
-	for len(c.flying) > 0 {
-		if c.races {
-			b := c.flying[0]
-			return newFault("L0973", b.warp, &c.prog.insts[b.inst], 1<<b.lane,
-				"the block ends, and this copy into its shared memory may be in flight: nobody has waited for its phase")
-		}
-		if f := c.land(0); f != nil {
-			return f
-		}
-	}
-	var all []*object
-	for _, o := range c.objects {
-		all = append(all, o)
-	}
-	slices.SortFunc(all, func(a, b *object) int { return a.slot - b.slot })
-	for _, o := range all {
-		if f := c.leftover(o, last, in, 0); f != nil {
-			return f
-		}
-	}
-	return c.uneven()
 }

@@ -23,6 +23,13 @@ func (d *Driver) encode(m *tensor.Map) (out [tensor.Size]byte, err error) {
 	steps := slices.Repeat([]uint32{1}, len(m.Dims))
 	var dims, strides []uint64
 	var box []uint32
+	fill := int32(0)
+	if m.NaN {
+		fill = 1
+	}
+	for i, n := range m.Steps {
+		steps[i] = uint32(n)
+	}
 	for i, n := range m.Dims {
 		dims, box = append(dims, uint64(n)), append(box, uint32(m.Box[i]))
 	}
@@ -36,7 +43,7 @@ func (d *Driver) encode(m *tensor.Map) (out [tensor.Size]byte, err error) {
 	first := -uintptr(unsafe.Pointer(room)) % tensor.Align
 	to := (*libcuda.TensorMap)(unsafe.Pointer(&room[first]))
 	r := d.lib.TensorMapEncodeTiled(to, int32(m.Type), uint32(len(dims)), libcuda.Address(m.Address), &dims[0],
-		&strides[0], &box[0], &steps[0], 0, int32(m.Swizzle), int32(m.Promotion), 0)
+		&strides[0], &box[0], &steps[0], 0, int32(m.Swizzle), int32(m.Promotion), fill)
 	if r != libcuda.Success {
 		return out, d.failed("cuTensorMapEncodeTiled", r)
 	}
