@@ -19,7 +19,7 @@ func ReadDescriptor(bits uint64) (Descriptor, error) {
 	d := Descriptor{Start: bits & 0x3FFF << 4, Leading: bits >> 16 & 0x3FFF << 4, Stride: bits >> 32 & 0x3FFF << 4}
 	d.Row = [...]uint64{16, 128, 64, 32}[bits>>62]
 	switch {
-	case bits>>49&7 != 0:
+	case d.Row > 16 && bits>>49&7 != 0: // without a swizzle it says nothing
 		return d, fmt.Errorf("a descriptor with base offset %d is not executed", bits>>49&7)
 	case bits&^(0x3FFF|0x3FFF<<16|0x3FFF<<32|7<<49|3<<62) != 0:
 		return d, fmt.Errorf("%#x is not a descriptor: bits are set that have no meaning", bits)

@@ -144,6 +144,10 @@ def pointers(types, *scalars):
     return [("*" + t) for t in types.split()] + list(scalars)
 
 
+def columns(n):
+    return ["tensordesc<bf16[64,64]>", f"tensordesc<bf16[64,{n}]>", f"tensordesc<bf16[64,{n}]>", "i32"]
+
+
 TILE = {"BM": 64, "BN": 64, "BK": 64}
 BOXES = ["tensordesc<bf16[64,64]>"] * 3
 BOTH, HOPPER = (80, 90), (90,)
@@ -163,6 +167,15 @@ KERNELS = [
     ("matmul_narrow", matmul_boxes,
      ["tensordesc<fp16[64,16]>", "tensordesc<fp16[32,16]>", "tensordesc<fp16[64,32]>", "i32"],
      {"BM": 64, "BN": 32, "BK": 16}, {"num_warps": 4, "num_stages": 2}, HOPPER),
+    ("matmul_shallow", matmul_boxes,
+     ["tensordesc<bf16[64,32]>", "tensordesc<bf16[64,32]>", "tensordesc<bf16[64,64]>", "i32"],
+     {"BM": 64, "BN": 64, "BK": 32}, {"num_warps": 4, "num_stages": 3}, HOPPER),
+    ("matmul_columns_32", matmul_columns, columns(32), {"BM": 64, "BN": 32, "BK": 64},
+     {"num_warps": 4, "num_stages": 2}, HOPPER),
+    ("matmul_columns_16", matmul_columns, columns(16), {"BM": 64, "BN": 16, "BK": 64},
+     {"num_warps": 4, "num_stages": 2}, HOPPER),
+    ("matmul_columns_8", matmul_columns, columns(8), {"BM": 64, "BN": 8, "BK": 64},
+     {"num_warps": 4, "num_stages": 2}, HOPPER),
     ("matmul_persistent", matmul_persistent, BOXES + ["i32", "i32", "i32"], TILE,
      {"num_warps": 4, "num_stages": 3}, HOPPER),
     ("attention", attention, pointers("bf16 bf16 bf16 bf16", "i32", "fp32"), {**FLASH, "CAUSAL": False},

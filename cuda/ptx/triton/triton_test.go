@@ -239,10 +239,8 @@ func product(file string, grid [3]uint32, out *matrix, depth int, a, b func(i, j
 	}}
 }
 
-func (m *matrix) at(i, j int) float64 { return m.values[i*m.cols+j] }
-func (m *matrix) across(i, j int) float64 {
-	return m.values[j*m.cols+i]
-}
+func (m *matrix) at(i, j int) float64     { return m.values[i*m.cols+j] }
+func (m *matrix) across(i, j int) float64 { return m.values[j*m.cols+i] }
 
 // softmaxOf is the weights of a row of scores.
 func softmaxOf(scores []float64) []float64 {
@@ -335,10 +333,20 @@ func boxTasks() []task {
 		product("matmul_columns.sm_90", tiles(104, 72, 64), s, 104, p.across, q.at, p, q, s, int32(104)),
 		product("matmul_wide.sm_90", tiles(130, 136, 128), z, 192, x.at, y.across, x, y, z, int32(192)),
 		product("matmul_narrow.sm_90", [3]uint32{2, 2, 1}, w, 56, u.at, v.across, u, v, w, int32(56)),
+		product("matmul_shallow.sm_90", tiles(100, 72, 64), c, 200, a.at, b.across, a, b, c, int32(200)),
+		columns(32), columns(16), columns(8),
 		product("matmul_persistent.sm_90", [3]uint32{2, 1, 1}, z, 192, x.at, y.across, x, y, z, int32(130), int32(136),
 			int32(192)),
 		attention("attention_boxes.sm_90", "bf16", 2, 128, false),
 	}
+}
+
+// columns is the product of columns by tiles of n, whose rows have a swizzle of their own length each.
+func columns(n int) task {
+	r := rand.New(rand.NewPCG(9, uint64(n)))
+	a, b, c := drawn(r, "bf16", 72, 72), drawn(r, "bf16", 72, 56), output("bf16", 72, 56)
+	file, grid := fmt.Sprintf("matmul_columns_%d.sm_90", n), [3]uint32{2, uint32(55/n + 1), 1}
+	return product(file, grid, c, 72, a.across, b.at, a, b, c, int32(72))
 }
 
 func tasks() []task {
