@@ -6,6 +6,7 @@ package cuda
 
 import (
 	"fmt"
+	"slices"
 
 	"lathe/cuda"
 	"lathe/cuda/ptx/tensor"
@@ -36,6 +37,16 @@ type Design struct {
 	Units []Unit
 	// Traced are the outputs of all groups in graph order, if they were asked for.
 	Traced []Port
+	// Step is the design of one more token on the same caches, nil where there is none.
+	Step *Design
+}
+
+// All are the units of d and of its step.
+func (d *Design) All() []Unit {
+	if d.Step == nil {
+		return d.Units
+	}
+	return slices.Concat(d.Units, d.Step.Units)
 }
 
 // Buffer is a piece of device memory.
@@ -54,6 +65,9 @@ type Port struct {
 	// Codes is the buffer with the elements, of type Store; Scales that of the scales of blocks, or -1.
 	Codes, Scales     int
 	Store, ScaleStore word.Type
+	// Cache says that it is an input that kernels write where it lies, or the output that is the same memory; Position
+	// that it is where they do so. Only EmitSteps sets them.
+	Cache, Position bool
 	// Perm restores the caller's layout of an output, as in ir.Output.
 	Perm []int
 }

@@ -67,13 +67,26 @@ func Emit(g *ir.Graph, o Options) (*Design, error) {
 // EmitGroups is Emit with groups of the caller's choice, in an order in which they can be computed, of a graph in which
 // no operation has constants alone for arguments. Also error L0947 for a value that no group gives.
 func EmitGroups(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
-	target, err := o.target()
+	e, err := newEmitter(o)
 	if err != nil {
 		return nil, err
 	}
-	d := &Design{Name: g.Name, Version: o.Version, Stage: g.Stage, GPU: cuda.PeakOf(target.Arch).GPU}
-	e := &emitter{d: d, at: map[*ir.Node]place{}, readers: g.Readers(),
-		tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic}
+	d, err := e.emit(g, groups, o)
+	if err != nil {
+		return nil, err
+	}
+	return d, e.finish(d)
+}
+
+func newEmitter(o Options) (*emitter, error) {
+	target, err := o.target()
+	return &emitter{tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic}, err
+}
+
+// emit makes the design of a graph, yet without what all designs of the emitter share.
+func (e *emitter) emit(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
+	d := &Design{Name: g.Name, Version: o.Version, Stage: g.Stage, GPU: cuda.PeakOf(e.target.Arch).GPU}
+	e.d, e.at, e.readers, e.slow = d, map[*ir.Node]place{}, g.Readers(), nil
 	e.buffer("tables", 0)
 	for _, n := range g.In {
 		e.at[n] = e.place(n)
@@ -104,10 +117,22 @@ func EmitGroups(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
 			e.d.Traced = append(e.d.Traced, e.port(n.Name, n))
 		}
 	}
-	e.d.Buffers[0].Bytes = int64(len(e.d.Tables))
-	e.d.share()
-	e.d.Source, err = e.source()
-	return e.d, err
+	return d, nil
+}
+
+// finish gives designs their source and tables, and lets buffers share their place.
+func (e *emitter) finish(designs ...*Design) error {
+	source, err := e.source()
+	only := ""
+	for _, d := range designs {
+		only = max(only, d.Only)
+	}
+	for _, d := range designs {
+		d.Source, d.Tables, d.Only = source, e.data, only
+		d.Buffers[0].Bytes = int64(len(e.data))
+		d.share()
+	}
+	return err
 }
 
 // place is where the value of a node lies.
@@ -126,6 +151,7 @@ type emitter struct {
 	at      map[*ir.Node]place
 	readers map[*ir.Node]int
 	tables  map[[sha256.Size]byte]int64 // offsets of tables by their data
+	data    []byte                      // of all tables
 	kernels []*kernel.Kernel
 	groups  int // that have kernels of their own
 
@@ -271,11 +297,11 @@ func (e *emitter) table(data []byte) int64 {
 	key := sha256.Sum256(data)
 	at, ok := e.tables[key]
 	if !ok {
-		for len(e.d.Tables)%align != 0 {
-			e.d.Tables = append(e.d.Tables, 0)
+		for len(e.data)%align != 0 {
+			e.data = append(e.data, 0)
 		}
-		at = int64(len(e.d.Tables))
-		e.d.Tables = append(e.d.Tables, data...)
+		at = int64(len(e.data))
+		e.data = append(e.data, data...)
 		e.tables[key] = at
 	}
 	return at

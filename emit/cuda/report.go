@@ -52,12 +52,18 @@ type report struct {
 	Tables   string   `json:"tables"`
 	Binaries []Binary `json:"binaries"`
 	Missing  string   `json:"missing,omitempty"`
-	Inputs   []port   `json:"inputs"`
-	Outputs  []port   `json:"outputs"`
-	Buffers  []Buffer `json:"buffers"`
-	Kernels  []Unit   `json:"kernels"`
-	Bytes    int64    `json:"bytes"`
-	Flops    int64    `json:"flops"`
+	program
+	Step *program `json:"step,omitempty"`
+}
+
+// program is what a design computes.
+type program struct {
+	Inputs  []port   `json:"inputs"`
+	Outputs []port   `json:"outputs"`
+	Buffers []Buffer `json:"buffers"`
+	Kernels []Unit   `json:"kernels"`
+	Bytes   int64    `json:"bytes"`
+	Flops   int64    `json:"flops"`
 }
 
 // port is an input or output in the report: Shape is that of the value in the buffer, Array that of the caller's array
@@ -71,7 +77,10 @@ type port struct {
 	Scales *int   `json:"scales_buffer,omitempty"`
 	Perm   []int  `json:"perm,omitempty"`
 	Array  []int  `json:"array_shape,omitempty"`
-	Values values `json:"values"`
+	// Cache and Position are as in Port.
+	Cache    bool   `json:"cache,omitempty"`
+	Position bool   `json:"position,omitempty"`
+	Values   values `json:"values"`
 }
 
 // Host is what runs the kernels of a folder: files that are made of its Design.
@@ -106,7 +115,11 @@ func (d *Design) Files(binaries []Binary, missing string, h Host) ([]rtl.File, e
 	}
 	files = append(files, page)
 	r := report{Name: d.Name, Version: d.Version, Source: SourceFile, Tables: tablesFile, Binaries: binaries,
-		Missing: missing, Buffers: d.Buffers, Kernels: d.Units, Built: h.Built}
+		Missing: missing, program: d.program(), Built: h.Built}
+	if d.Step != nil {
+		step := d.Step.program()
+		r.Step = &step
+	}
 	if r.Binaries == nil {
 		r.Binaries = []Binary{}
 	}
@@ -114,6 +127,19 @@ func (d *Design) Files(binaries []Binary, missing string, h Host) ([]rtl.File, e
 		r.Files = append(r.Files, f.Name)
 	}
 	r.Files = append(r.Files, reportFile)
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(r); err != nil {
+		return nil, err
+	}
+	return append(files, rtl.File{Name: reportFile, Data: text.Bytes()}), nil
+}
+
+// program is d in the report.
+func (d *Design) program() program {
+	r := program{Buffers: d.Buffers, Kernels: d.Units}
 	for _, p := range d.Inputs {
 		q := d.describe(p)
 		q.Perm = p.Node.Attrs.(*ir.Input).Perm
@@ -136,20 +162,13 @@ func (d *Design) Files(binaries []Binary, missing string, h Host) ([]rtl.File, e
 	for _, u := range d.Units {
 		r.Bytes, r.Flops = r.Bytes+u.Bytes, r.Flops+u.Flops
 	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	if err := enc.Encode(r); err != nil {
-		return nil, err
-	}
-	return append(files, rtl.File{Name: reportFile, Data: text.Bytes()}), nil
+	return r
 }
 
 func (d *Design) describe(p Port) port {
 	t := p.Node.Type
 	q := port{Name: p.Name, Shape: t.Shape, Format: t.Format.String(), Store: string(p.Store), Codes: p.Codes,
-		Values: d.values(p)}
+		Values: d.values(p), Cache: p.Cache, Position: p.Position}
 	if q.Shape == nil {
 		q.Shape = []int{}
 	}

@@ -17,7 +17,6 @@ import (
 	kernels "lathe/cuda"
 	"lathe/emit/cuda"
 	"lathe/emit/cuda/host"
-	"lathe/golden"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
@@ -25,8 +24,6 @@ import (
 	"lathe/ir"
 	"lathe/lower"
 	"lathe/lower/fuse"
-	"lathe/sim/gpu"
-	"lathe/sim/gpu/record"
 	"lathe/sim/nvrtc"
 )
 
@@ -136,10 +133,11 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err != nil {
 		return err
 	}
-	g, d, borders, err := a.kernels(c.Context(), source, precision, e.options())
+	m, err := a.emission(c.Context(), source, precision, e.options())
 	if err != nil {
 		return err
 	}
+	d := m.design
 	if e.hopper && d.Only == "" {
 		fmt.Fprintf(a.Err, "note: --hopper: no kernel for sm_90a alone is expected to be faster for this model\n")
 	}
@@ -153,7 +151,7 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 		fmt.Fprintf(a.Err, "note: sources only: %v\n", err)
 		missing = why.Msg + ": " + why.Hint
 	}
-	samples, err := a.demoSamples(c.Context(), g, source.Calibrate)
+	samples, err := a.demoSamples(c.Context(), m, source.Calibrate)
 	if err != nil {
 		return err
 	}
@@ -161,7 +159,11 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 		return err
 	}
 	if e.explain {
-		a.explain(d, borders)
+		a.explain(d, m.borders)
+	}
+	if e.explain && d.Step != nil {
+		fmt.Fprintf(a.Out, "One more token:\n\n")
+		a.explain(d.Step, m.stepBorders)
 	}
 	if err := a.printKernels(d, binaries, model, e.out); err != nil {
 		return err
@@ -173,8 +175,41 @@ func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	return nil
 }
 
+// emission is what emit-cuda emits: a graph, and one of one more token where the model has caches with room for it.
+type emission struct {
+	graph, step          *ir.Graph
+	design               *cuda.Design
+	borders, stepBorders []fuse.Border
+}
+
+// emission imports a model and makes its kernels.
+func (a *App) emission(ctx context.Context, s driver.Source, p lower.Precision, o cuda.Options) (m emission,
+	err error) {
+	if s.Transformer.Room == 0 {
+		m.graph, m.design, m.borders, err = a.kernels(ctx, s, p, o)
+		return m, err
+	}
+	if s.Plan != "" || s.Calibrate != "" {
+		return m, usagef("--max-seq: caches are kept in floats, not with --plan or --calibrate")
+	}
+	progress := progress{app: a}
+	defer progress.finish()
+	progress.Report("kernels", 0, 0)
+	if m.graph, m.step, err = s.Steps(); err != nil {
+		return m, err
+	}
+	if m.graph, m.borders, err = driver.Kernels(ctx, m.graph, p); err != nil {
+		return m, err
+	}
+	if m.step, m.stepBorders, err = driver.Kernels(ctx, m.step, p); err != nil {
+		return m, err
+	}
+	m.design, err = cuda.EmitSteps(m.graph, m.step, o)
+	return m, err
+}
+
 // demoSamples are what the demo runs: the first of the calibration samples, if there are any.
-func (a *App) demoSamples(ctx context.Context, g *ir.Graph, calibrate string) (s host.Samples, err error) {
+func (a *App) demoSamples(ctx context.Context, m emission, calibrate string) (s host.Samples, err error) {
 	p := progress{app: a}
 	defer p.finish()
 	p.Report("samples", 0, 0)
@@ -184,11 +219,14 @@ func (a *App) demoSamples(ctx context.Context, g *ir.Graph, calibrate string) (s
 		if err != nil {
 			return s, err
 		}
-		if given, _, err = driver.Samples(g, file); err != nil {
+		if given, _, err = driver.Samples(m.graph, file); err != nil {
 			return s, err
 		}
 	}
-	return driver.DemoSamples(ctx, g, given)
+	if m.step != nil {
+		return driver.DemoSteps(ctx, m.graph, m.step)
+	}
+	return driver.DemoSamples(ctx, m.graph, given)
 }
 
 // checkArchs refuses architectures that there are not, or that are named twice.
@@ -262,7 +300,10 @@ func (a *App) compileKernels(ctx context.Context, d *cuda.Design, archs []string
 // printKernels prints a line for each launch, and what the numbers in it say.
 func (a *App) printKernels(d *cuda.Design, binaries []cuda.Binary, model, out string) error {
 	rows := [][]string{{"node", "op", "format", "blocks", "threads", "bytes", "flops", "registers", "kernel"}}
-	for _, u := range d.Units {
+	for i, u := range d.All() {
+		if i == len(d.Units) {
+			rows = append(rows, []string{"one more token:", "", "", "", "", "", "", "", ""})
+		}
 		registers := "?" // not compiled to machine code
 		if _, most := usage(binaries, u.Kernel); most > 0 {
 			registers = fmt.Sprint(most)
@@ -285,10 +326,14 @@ func (a *App) printKernels(d *cuda.Design, binaries []cuda.Binary, model, out st
 	if len(archs) > 0 {
 		legend += "; registers of a thread, the most of " + strings.Join(archs, ", ")
 	}
-	fmt.Fprintf(a.Out, "\n%s\n%s in %s: %s\n", legend, counted(len(d.Units), "kernel"), out, strings.Join(files, ", "))
+	fmt.Fprintf(a.Out, "\n%s\n%s in %s: %s\n", legend, counted(len(d.All()), "kernel"), out, strings.Join(files, ", "))
 	fmt.Fprintf(a.Out, "%d bytes of constants, %d bytes of buffers a sample\n", len(d.Tables), d.Total(1)-d.Size(0, 1))
 	a.warnSpills(d, binaries)
-	return a.writeJSON(map[string]any{"model": model, "folder": out, "kernels": d.Units, "binaries": binaries})
+	facts := map[string]any{"model": model, "folder": out, "kernels": d.Units, "binaries": binaries}
+	if d.Step != nil {
+		facts["step"] = d.Step.Units
+	}
+	return a.writeJSON(facts)
 }
 
 // usage is what a kernel takes on each architecture that has machine code, in their order, and its most registers.
@@ -312,7 +357,7 @@ type archUsage struct {
 // warnSpills names each kernel that keeps more than registers, once for all nodes that it serves.
 func (a *App) warnSpills(d *cuda.Design, binaries []cuda.Binary) {
 	seen := map[string]bool{}
-	for _, u := range d.Units {
+	for _, u := range d.All() {
 		list, _ := usage(binaries, u.Kernel)
 		for _, k := range list {
 			if k.Spill+k.Stack > 0 && !seen[u.Kernel] {
@@ -322,63 +367,4 @@ func (a *App) warnSpills(d *cuda.Design, binaries []cuda.Binary) {
 		}
 		seen[u.Kernel] = true
 	}
-}
-
-// runKernels runs the kernels of a graph on a GPU, or else on the emulated device. Where r says so, it leaves a
-// recording, with machine code for the architectures that r names.
-func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples []ref.Sample, r runFlags) (
-	out []ref.Sample, err error) {
-	device, note, err := gpu.Choose(gpu.DriverOptions{}, emulation(ctx))
-	if err != nil {
-		return nil, err
-	}
-	*r.device = fmt.Sprintf("%s (%s)", device.Name(), device.Arch())
-	d, err := cuda.Emit(g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
-		BatchInvariant: r.invariant, AllowSlow: true})
-	if err != nil {
-		_ = device.Close() // the first error is the one to tell
-		return nil, err
-	}
-	if r.record != "" {
-		if device, err = recording(device, g, r.record); err != nil {
-			return nil, err
-		}
-	}
-	defer func() { // a recording appears when it is closed, and only of a whole run
-		if r, ok := device.(*record.Recorder); ok && err != nil {
-			r.Fail(err)
-		}
-		if e := device.Close(); err == nil {
-			err = e
-		}
-	}()
-	var archs []string
-	if note != "" {
-		fmt.Fprintf(a.Err, "note: %s\n", note)
-	} else if arch, err := kernels.FindArch(device.Arch()); err == nil {
-		archs = []string{arch.Name} // other GPUs take the PTX
-	}
-	if r.record != "" {
-		archs = r.archs
-	}
-	binaries, err := a.compileKernels(ctx, d, archs, r.record == "")
-	if err != nil {
-		return nil, err
-	}
-	return golden.RunCUDA(ctx, device, d, driver.ProgramOf(d, binaries), samples, false,
-		func(n int) { p.Report("kernels", n, len(samples)) })
-}
-
-// recording writes down what is asked of a device. Codes must be the same on every device; float outputs may differ by
-// what docs/cuda.md says of them.
-func recording(device gpu.Device, g *ir.Graph, folder string) (gpu.Device, error) {
-	r, err := record.New(device, folder)
-	if err != nil {
-		_ = device.Close() // the first error is the one to tell
-		return nil, err
-	}
-	if g.Stage == ir.StageFloat {
-		r.AllowAll(record.Tolerance{Type: "f32", OfMax: 1e-5})
-	}
-	return r, nil
 }

@@ -82,7 +82,7 @@ func compileCubin(ctx context.Context, c *nvrtc.Compiler, d *cuda.Design, arch s
 		return cuda.Binary{}, err
 	}
 	b := cuda.Binary{Arch: arch, File: "kernels." + arch + ".cubin", Data: m.Cubin}
-	for _, u := range d.Units { // in the order of the source
+	for _, u := range d.All() { // in the order of the source
 		seen := slices.ContainsFunc(b.Kernels, func(k cuda.Usage) bool { return k.Kernel == u.Kernel })
 		if k, ok := m.Kernel(u.Kernel); ok && !seen {
 			b.Kernels = append(b.Kernels, cuda.Usage{Kernel: k.Kernel, Registers: k.Registers,
@@ -191,4 +191,80 @@ func randomFloats(g *ir.Graph, n int) []ref.Sample {
 		}
 	}
 	return samples
+}
+
+// demoSteps is how many tokens an emitted folder of kernels computes one by one behind the first ones.
+const demoSteps = 16
+
+// Steps imports the model twice, on caches that have room for Transformer.Room tokens: the graph of the first Seq
+// tokens, 128 or the room unless it is given, and that of one more token at a position.
+func (s Source) Steps() (first, step *ir.Graph, err error) {
+	if s.Transformer.Seq == 0 {
+		const most = 128
+		s.Transformer.Seq = min(s.Transformer.Room, most)
+	}
+	if first, err = s.Import(); err != nil {
+		return nil, nil, err
+	}
+	s.Transformer.Seq = 1
+	step, err = s.Import()
+	return first, step, err
+}
+
+// DemoSteps are DemoSamples of the first tokens, and of random ones behind them, as far as caches have room. Graphs are
+// those of Steps, or made of them; their caches are inputs and outputs in one order.
+func DemoSteps(ctx context.Context, first, step *ir.Graph) (s host.Samples, err error) {
+	if s, err = DemoSamples(ctx, first, nil); err != nil {
+		return s, err
+	}
+	position, caches, room, tokens := stepInputs(step)
+	s.First = tokens(first)
+	values := s.Outputs
+	for at := s.First; at < min(room, s.First+demoSteps); at++ {
+		next := host.Step{}
+		for i := range s.Inputs {
+			sample := randomFloats(step, i+1)[i]
+			for k, n := range step.In {
+				switch c := slices.Index(caches, n); {
+				case n == position:
+					sample[k] = &ir.Tensor{Type: n.Type, Codes: []int64{int64(at)}}
+				case c >= 0 && values != nil:
+					sample[k] = values[i][len(values[i])-len(caches)+c]
+				case c < 0 && isWhole(step, n.Type): // other tokens in each step
+					for j, v := range sample[k].Codes {
+						sample[k].Codes[j] = (v + int64(at)) % max(int64(step.Positions(n)), 1)
+					}
+				}
+			}
+			next.Inputs = append(next.Inputs, sample)
+		}
+		if values != nil {
+			if values, err = evaluate(ctx, step, next.Inputs); err != nil {
+				return s, err
+			}
+			next.Outputs = values
+		}
+		s.Steps = append(s.Steps, next)
+	}
+	return s, nil
+}
+
+// stepInputs finds the position and the caches of a graph, the room of caches, and how many tokens a graph on such
+// caches writes into them.
+func stepInputs(g *ir.Graph) (position *ir.Node, caches []*ir.Node, room int, tokens func(*ir.Graph) int) {
+	for _, n := range g.Nodes {
+		if n.Op.Traits.Updates {
+			position, room = n.Args[2], n.Type.Shape[2]
+			caches = append(caches, n.Args[0])
+		}
+	}
+	slices.SortFunc(caches, func(a, b *ir.Node) int { return slices.Index(g.In, a) - slices.Index(g.In, b) })
+	return position, caches, room, func(g *ir.Graph) int {
+		for _, n := range g.Nodes {
+			if n.Op.Traits.Updates {
+				return n.Args[1].Type.Shape[2]
+			}
+		}
+		return 0
+	}
 }

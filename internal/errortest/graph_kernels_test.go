@@ -11,6 +11,7 @@ import (
 	"lathe/ir/hlo"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
 	"lathe/lower"
 )
@@ -45,6 +46,17 @@ var graphKernelFaults = map[string]func(t *testing.T) error{
 		g.Nodes[1].Op, g.Nodes[1].Args = sum.Linear, []*ir.Node{g.Nodes[0], w}
 		g.Nodes = slices.Insert(g.Nodes, 1, w)
 		_, err := cuda.Emit(g, cuda.Options{})
+		return err
+	},
+	"L0949": func(*testing.T) error {
+		var in []*ir.Node
+		for _, name := range []string{"cache", "rows", "position"} {
+			in = append(in, &ir.Node{Name: name, Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(1, 2, 4, 8)})
+		}
+		in[1].Type, in[2].Type = ir.Float(1, 2, 1, 8), ir.Type{Shape: []int{1}, Format: ir.Int32}
+		y := &ir.Node{Name: "y", Op: sequence.Append, Args: in, Type: in[0].Type}
+		g := &ir.Graph{Name: "cache", In: in, Nodes: append(slices.Clone(in), y), Out: []ir.Output{{Name: "y", Node: y}}}
+		_, err := cuda.EmitSteps(g, g, cuda.Options{})
 		return err
 	},
 }

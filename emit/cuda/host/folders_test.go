@@ -11,3 +11,6 @@ func folders() []model {
 		{example: "digits-qdq-mlp", plan: "default"},
 	}
 }
+
+// decoders are the ways to keep the values of a decoder.
+func decoders() []model { return []model{{example: "tiny-llama", act: "bf16", weight: "bf16"}} }

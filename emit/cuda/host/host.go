@@ -122,36 +122,34 @@ type image struct {
 	exact, ptx bool
 }
 
-// plan is a design as the library holds it.
+// plan is a design as the library holds it, with that of its step.
 type plan struct {
+	d           *cuda.Design
+	name        string
+	programs    []program
+	caches      []array
+	kernelNames []string
+	shared      []int // dynamic shared memory that launches of each kernel take at most
+	images      []image
+}
+
+// program is a design: where its buffers lie, and which of them its outputs are copies of. position is the buffer of
+// positions, or -1.
+type program struct {
 	d               *cuda.Design
-	name            string
 	inputs, outputs []array
-	places          []place // of the buffers
+	places          []place
 	copies          [][2]int
-	kernelNames     []string
-	shared          []int // dynamic shared memory that launches of each kernel take at most
-	images          []image
+	position        int
 }
 
 func newPlan(d *cuda.Design, binaries []cuda.Binary) (*plan, error) {
-	p := &plan{d: d, name: Name(d), inputs: arrays(d.Inputs), outputs: arrays(d.Outputs),
-		places: make([]place, len(d.Buffers))}
-	for i := range p.places {
-		p.places[i].where = "IN_WORKSPACE"
+	p := &plan{d: d, name: Name(d), programs: []program{newProgram(d)}}
+	if d.Step != nil {
+		p.caches = arrays(choose(d.Inputs, func(q cuda.Port) bool { return q.Cache }))
+		p.programs = append(p.programs, newProgram(d.Step))
 	}
-	p.places[0].where = "IN_WEIGHTS"
-	for i, a := range p.inputs {
-		p.places[a.buffer] = place{"IN_INPUT", i}
-	}
-	for i, a := range p.outputs {
-		if p.places[a.buffer].where == "IN_WORKSPACE" {
-			p.places[a.buffer] = place{"IN_OUTPUT", i}
-			continue
-		}
-		p.copies = append(p.copies, [2]int{i, a.buffer})
-	}
-	for _, u := range d.Units {
+	for _, u := range d.All() {
 		at := slices.Index(p.kernelNames, u.Kernel)
 		if at < 0 {
 			at = len(p.kernelNames)
@@ -160,6 +158,42 @@ func newPlan(d *cuda.Design, binaries []cuda.Binary) (*plan, error) {
 		p.shared[at] = max(p.shared[at], u.Shared)
 	}
 	return p, p.order(binaries)
+}
+
+// choose are the ports that f tells.
+func choose(ports []cuda.Port, f func(cuda.Port) bool) []cuda.Port {
+	return slices.DeleteFunc(slices.Clone(ports), func(p cuda.Port) bool { return !f(p) })
+}
+
+func newProgram(d *cuda.Design) program {
+	given := func(q cuda.Port) bool { return !q.Cache && !q.Position }
+	p := program{d: d, inputs: arrays(choose(d.Inputs, given)), outputs: arrays(choose(d.Outputs, given)),
+		places: make([]place, len(d.Buffers)), position: -1}
+	for i := range p.places {
+		p.places[i].where = "IN_WORKSPACE"
+	}
+	p.places[0].where = "IN_WEIGHTS"
+	for i, a := range p.inputs {
+		p.places[a.buffer] = place{"IN_INPUT", i}
+	}
+	caches := 0
+	for _, q := range d.Inputs {
+		if q.Cache {
+			p.places[q.Codes] = place{"IN_CACHE", caches}
+			caches++
+		}
+		if q.Position {
+			p.position = q.Codes
+		}
+	}
+	for i, a := range p.outputs {
+		if p.places[a.buffer].where == "IN_WORKSPACE" {
+			p.places[a.buffer] = place{"IN_OUTPUT", i}
+			continue
+		}
+		p.copies = append(p.copies, [2]int{i, a.buffer})
+	}
+	return p
 }
 
 // order fills images.
@@ -198,9 +232,11 @@ func (p *plan) order(binaries []cuda.Binary) error {
 // batch is the most samples of a run.
 func (p *plan) batch() int64 {
 	most := int64(maxBatch)
-	for _, b := range p.d.Buffers[1:] {
-		if b.Bytes > 0 {
-			most = min(most, maxBytes/b.Bytes)
+	for _, q := range p.programs {
+		for _, b := range q.d.Buffers[1:] {
+			if b.Bytes > 0 {
+				most = min(most, maxBytes/b.Bytes)
+			}
 		}
 	}
 	return max(most, 1)
@@ -208,8 +244,8 @@ func (p *plan) batch() int64 {
 
 // words are what stands for the words of the texts.
 func (p *plan) words() []string {
-	arguments, tensors := 0, 0
-	for _, u := range p.d.Units {
+	arguments, tensors, buffers, room := 0, 0, 0, 0
+	for _, u := range p.d.All() {
 		arguments = max(arguments, len(u.Args))
 		maps := 0
 		for _, a := range u.Args {
@@ -219,17 +255,23 @@ func (p *plan) words() []string {
 		}
 		tensors = max(tensors, maps)
 	}
+	for _, q := range p.programs {
+		buffers = max(buffers, len(q.places))
+	}
+	for _, a := range p.caches {
+		room = a.shape[2] // [batch][heads][tokens][size]
+	}
 	needed, oldest := p.d.Needed()
 	words := []string{"NAME", p.name, "UPPER", strings.ToUpper(p.name)}
 	for _, w := range []struct {
 		word  string
 		value any
 	}{
-		{"INPUTS", len(p.inputs)}, {"OUTPUTS", len(p.outputs)}, {"MAXBATCH", p.batch()}, {"ALIGN", align},
-		{"KERNELS", len(p.kernelNames)}, {"LAUNCHES", len(p.d.Units)}, {"BUFFERS", len(p.d.Buffers)},
-		{"COPIES", len(p.copies)}, {"IMAGES", len(p.images)}, {"MAXARGS", arguments}, {"MAXTENSORS", tensors},
-		{"WEIGHTS", len(p.d.Tables)}, {"CHECK", fmt.Sprintf("%#x", check(p.d.Tables))}, {"NEEDED", needed},
-		{"DRIVER", oldest},
+		{"INPUTS", len(p.programs[0].inputs)}, {"OUTPUTS", len(p.programs[0].outputs)}, {"MAXBATCH", p.batch()},
+		{"ALIGN", align}, {"CACHES", len(p.caches)}, {"MAXSEQ", room}, {"KERNELS", len(p.kernelNames)},
+		{"PROGRAMS", len(p.programs)}, {"MAXBUFFERS", buffers}, {"IMAGES", len(p.images)}, {"MAXARGS", arguments},
+		{"MAXTENSORS", tensors}, {"WEIGHTS", len(p.d.Tables)}, {"CHECK", fmt.Sprintf("%#x", check(p.d.Tables))},
+		{"NEEDED", needed}, {"DRIVER", oldest},
 	} {
 		words = append(words, "@"+w.word+"@", fmt.Sprint(w.value))
 	}

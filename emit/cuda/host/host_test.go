@@ -234,18 +234,25 @@ func (b *built) calls(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	source, err := filepath.Abs(filepath.Join("testdata", "calls.c"))
+	b.provoke(t, "calls", "model")
+}
+
+// provoke compiles a program of testdata with the library of a name, and demands that it prints the lines beside it.
+func (b *built) provoke(t *testing.T, program, library string) {
+	t.Helper()
+	source, err := filepath.Abs(filepath.Join("testdata", program+".c"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.run(t, "gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I.", "-o", "calls", source, "./libmodel.so",
-		"-lpthread")
-	want, err := os.ReadFile(filepath.Join("testdata", "calls.txt"))
+	b.run(t, "gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-pedantic", "-I.", "-o", program, source,
+		"./lib"+library+".so", "-lpthread")
+	want, err := os.ReadFile(filepath.Join("testdata", program+".txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	lines := strings.Split(strings.TrimSpace(b.run(t, "./calls")), "\n")
-	for i, pattern := range strings.Split(strings.TrimSpace(string(want)), "\n") {
+	lines := strings.Split(strings.TrimSpace(b.run(t, "./"+program)), "\n")
+	patterns := strings.Split(strings.TrimSpace(string(want)), "\n")
+	for i, pattern := range patterns {
 		if i >= len(lines) || !regexp.MustCompile("^"+pattern+"$").MatchString(lines[i]) {
 			t.Fatalf("line %d of\n%s\nis not %s", i+1, strings.Join(lines, "\n"), pattern)
 		}

@@ -19,7 +19,7 @@ func (p *plan) kernels() []byte {
 	for i, m := range p.images {
 		p.code(&b, i, m)
 	}
-	var images, list, places, copies []string
+	var images, list []string
 	for i, m := range p.images {
 		images = append(images, fmt.Sprintf("%s, code_%d, %d, %d, %d", quote(m.name), i, m.capability, number(m.exact),
 			number(m.ptx)))
@@ -30,18 +30,33 @@ func (p *plan) kernels() []byte {
 	}
 	p.list(&b, "kernel", "kernel_list", list)
 	p.launches(&b)
-	for i, at := range p.places {
-		places = append(places, fmt.Sprintf("%d, %s_%s, %d", p.d.Buffers[i].Bytes, strings.ToUpper(p.name),
-			at.where, at.index))
-	}
-	p.list(&b, "place", "places", places)
-	for _, c := range p.copies {
-		copies = append(copies, fmt.Sprintf("%d, %d", c[0], c[1]))
-	}
-	p.list(&b, "copy", "copies", copies)
-	p.arrays(&b, "input", p.inputs)
-	p.arrays(&b, "output", p.outputs)
+	p.arrays(&b, "", "cache", p.caches)
+	p.runs(&b)
 	return b.Bytes()
+}
+
+// runs prints where the buffers of programs lie, their copies and arrays.
+func (p *plan) runs(b *bytes.Buffer) {
+	var places, copies, programs []string
+	launches := 0
+	for i, q := range p.programs {
+		prefix := []string{"", "step_"}[i]
+		p.arrays(b, "static ", prefix+"input", q.inputs)
+		p.arrays(b, "static ", prefix+"output", q.outputs)
+		programs = append(programs, fmt.Sprintf("%d, %d, %d, %d, %d, %d, %d, %s_%sinput_list, %s_%soutput_list", launches,
+			len(q.d.Units), len(places), len(q.places), len(copies), len(q.copies), q.position, p.name, prefix, p.name, prefix))
+		launches += len(q.d.Units)
+		for i, at := range q.places {
+			places = append(places, fmt.Sprintf("%d, %s_%s, %d", q.d.Buffers[i].Bytes, strings.ToUpper(p.name), at.where,
+				at.index))
+		}
+		for _, c := range q.copies {
+			copies = append(copies, fmt.Sprintf("%d, %d", c[0], c[1]))
+		}
+	}
+	p.list(b, "place", "places", places)
+	p.list(b, "copy", "copies", copies)
+	p.list(b, "program", "programs", programs)
 }
 
 // code prints an image as words of eight bytes, the last of them padded by zeros; PTX ends with one in any case.
@@ -64,7 +79,7 @@ func (p *plan) launches(b *bytes.Buffer) {
 	for i, name := range p.kernelNames {
 		at[name] = i
 	}
-	for _, u := range p.d.Units {
+	for _, u := range p.d.All() {
 		launches = append(launches, fmt.Sprintf("%d, %d, %d, %d, %d, %d, %d, %d, %d", u.Blocks, u.Rows, u.Tile, u.MaxSamples,
 			u.Threads, u.Shared, at[u.Kernel], len(arguments), len(u.Args)))
 		for _, a := range u.Args {
@@ -91,8 +106,8 @@ func tensorText(m *tensor.Map) string {
 		list(m.Strides), list(m.Box))
 }
 
-// arrays prints inputs or outputs.
-func (p *plan) arrays(b *bytes.Buffer, kind string, list []array) {
+// arrays prints inputs, outputs or caches.
+func (p *plan) arrays(b *bytes.Buffer, storage, kind string, list []array) {
 	var rows []string
 	for i, a := range list {
 		shape := "NULL"
@@ -103,15 +118,20 @@ func (p *plan) arrays(b *bytes.Buffer, kind string, list []array) {
 		}
 		rows = append(rows, fmt.Sprintf("%s, %s, %d, %s, %d", quote(a.name), quote(a.typ), len(a.shape), shape, a.bytes))
 	}
-	p.list(b, "array", kind+"_list", rows)
+	p.stored(b, storage, "array", kind+"_list", rows)
 }
 
-// list prints an array of structs. One without elements gets a row of zeros, since C has no empty arrays.
+// list prints an array of structs.
 func (p *plan) list(b *bytes.Buffer, typ, name string, rows []string) {
+	p.stored(b, "", typ, name, rows)
+}
+
+// stored is list with a storage class. An array without elements gets a row of zeros, since C has no empty arrays.
+func (p *plan) stored(b *bytes.Buffer, storage, typ, name string, rows []string) {
 	if len(rows) == 0 {
 		rows = []string{"0"}
 	}
-	fmt.Fprintf(b, "\nconst %s_%s %s_%s[] = {\n    {%s},\n};\n", p.name, typ, p.name, name,
+	fmt.Fprintf(b, "\n"+storage+"const %s_%s %s_%s[] = {\n    {%s},\n};\n", p.name, typ, p.name, name,
 		strings.Join(rows, "},\n    {"))
 }
 

@@ -59,6 +59,32 @@ func TestFusedCaches(t *testing.T) {
 	})
 }
 
+// TestTurnedCaches: columns of one value, of any float, are turned and go into caches by one kernel.
+func TestTurnedCaches(t *testing.T) {
+	fusedGraphs(t, "turned caches", 1e-5, func(i int, r *rand.Rand, engine kernelEngine, b *built) *ir.Graph {
+		b.f = []format.Format{format.FP32, format.BF16, format.F16}[i%3]
+		batch, kv, dim, tokens := 1+r.IntN(2), 1+r.IntN(2), 16*(1+r.IntN(3)), 1+r.IntN(3)
+		heads, room := kv*(1+r.IntN(3)), tokens+r.IntN(5)
+		position := &ir.Node{Name: "position", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1},
+			Format: ir.Int32}}
+		b.g.In, b.g.Nodes = append(b.g.In, position), append(b.g.Nodes, position)
+		x := b.input("x", batch, tokens, (heads+2*kv)*dim)
+		rows := func(from, h int) *ir.Node {
+			n := b.node(move.Slice, &move.SliceAttrs{Axis: 2, Start: from * dim, Count: h * dim, Step: 1}, x)
+			n = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{batch, tokens, h, dim}}, n)
+			return b.node(move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, n)
+		}
+		q, k, v := rows(0, heads), rows(heads, kv), rows(heads+kv, kv)
+		cos, sin := constantOf(r, "cos", format.FP32, room, dim/2), constantOf(r, "sin", format.FP32, room, dim/2)
+		a := &sequence.RotaryAttrs{}
+		q, k = b.node(sequence.Rotary, a, q, cos, sin, position), b.node(sequence.Rotary, a, k, cos, sin, position)
+		k = b.node(sequence.Append, nil, b.input("keys", batch, kv, room, dim), k, position)
+		v = b.node(sequence.Append, nil, b.input("values", batch, kv, room, dim), v, position)
+		b.g.Out = []ir.Output{{Name: "keys", Node: k}, {Name: "values", Node: v}}
+		return b.finish(engine, q, "rope_append")
+	})
+}
+
 // TestSharedCache: a cache that is read as it was, too, is not written in place.
 func TestSharedCache(t *testing.T) {
 	b := &built{t: t, g: &ir.Graph{Name: "g"}, f: format.BF16}

@@ -205,9 +205,23 @@ func attentionExpand(n *ir.Node) ([]*ir.Node, error) {
 	total := e.Do("total", pointwise.Max, nil, e.Do("sum", reduce.Sum, last, w), e.Number("tiny", 0.5))
 	w = e.Do("weights", pointwise.Mul, nil, w,
 		e.Do("per_total", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, total))
-	y := e.Do("sums", sum.MatMul, nil, e.Reshape("weights_of_rows", w, s[0], heads, rows, keys), v)
+	y := e.Do("sums", sum.MatMul, nil, e.Reshape("weights_of_rows", w, s[0], heads, rows, keys), seenValues(e, v))
 	e.Reshape("result", y, n.Type.Shape...)
 	return e.Done()
+}
+
+// seenValues are values with zeros behind the last query's position: what caches hold there is not seen, not even NaN.
+func seenValues(e *composite.Expansion, v *ir.Node) *ir.Node {
+	n := e.Of
+	_, position := extra(n)
+	if e.Err != nil || position == nil {
+		return v
+	}
+	queries, keys := n.Args[0].Type.Shape[2], v.Type.Shape[2]
+	last := e.Do("last_of_all", pointwise.Add, nil, wholes(e, "last_query", []int64{int64(queries - 1)}),
+		placed(e, position, -queries, keys))
+	there := e.Do("there", whole.Compare, &whole.CompareAttrs{Rel: "le"}, wholes(e, "place", upTo(keys), keys, 1), last)
+	return e.Do("values", whole.Where, nil, there, v, e.Number("nothing", 0))
 }
 
 // masked adds the mask of attention to scores, and that of causal order.

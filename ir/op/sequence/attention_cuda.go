@@ -127,7 +127,10 @@ func (r *rows) source(n *ir.Node) (cuda.Arg, attn.Strides, error) {
 		return cuda.Arg{}, attn.Strides{}, cuda.Refuse("no strides lead to the rows of %s", n.Name)
 	}
 	arg := r.unit.Add(cuda.Operand{Kind: cuda.Input, Index: index})
-	arg.Offset = int64(v.Offset * 2)
+	arg.Offset = int64(v.Offset) * 2
+	if v.Base.Type.Format == format.FP32 {
+		arg.Offset *= 2
+	}
 	s, err := rowsOf(v, n)
 	if err == nil && v.Offset%8 != 0 {
 		err = cuda.Refuse("the rows of %s start at element %d of %s, no multiple of 16 bytes", n.Name, v.Offset, v.Base.Name)

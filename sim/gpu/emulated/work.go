@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"syscall"
 	"unsafe"
@@ -196,6 +197,22 @@ func cuMemcpyDtoDAsync_v2(to, from C.uint64_t, n C.size_t, stream C.uintptr_t) C
 		data := make([]byte, n)
 		if r := transferred(driver.machine.Read(uint64(from), data)); r != success {
 			return r
+		}
+		return transferred(driver.machine.Write(uint64(to), data))
+	})
+}
+
+//export cuMemsetD32Async
+func cuMemsetD32Async(to C.uint64_t, value C.uint, n C.size_t, stream C.uintptr_t) C.int {
+	r := driver.begin()
+	defer driver.Unlock()
+	if r != success || to%4 != 0 {
+		return or(r, invalidValue)
+	}
+	return driver.do(stream, func() C.int {
+		var data []byte
+		for range n {
+			data = binary.LittleEndian.AppendUint32(data, uint32(value))
 		}
 		return transferred(driver.machine.Write(uint64(to), data))
 	})

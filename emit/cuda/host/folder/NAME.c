@@ -54,6 +54,7 @@ typedef struct driver {
   result (*upload)(uint64_t, const void *, size_t);
   result (*download)(void *, uint64_t, size_t);
   result (*copy)(uint64_t, uint64_t, size_t, void *);
+  result (*set)(uint64_t, unsigned, size_t, void *);
   result (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
                    void **);
   result (*stream_wait)(void *);
@@ -73,6 +74,7 @@ static const char *const functions[] = {
     "cuDeviceGetAttribute", "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuCtxPushCurrent_v2",
     "cuCtxPopCurrent_v2", "cuModuleLoadData", "cuModuleUnload", "cuModuleGetFunction", "cuFuncSetAttribute",
     "cuMemAlloc_v2", "cuMemFree_v2", "cuMemcpyHtoD_v2", "cuMemcpyDtoH_v2", "cuMemcpyDtoDAsync_v2",
+    "cuMemsetD32Async",
     "cuLaunchKernel", "cuStreamSynchronize", "cuStreamCreate", "cuStreamDestroy_v2", "cuStreamBeginCapture_v2",
     "cuStreamEndCapture", "cuGraphInstantiateWithFlags", "cuGraphLaunch", "cuGraphExecDestroy",
     "cuGraphDestroy",
@@ -102,7 +104,12 @@ struct NAME_handle {
 struct NAME_graph {
   NAME_handle *model;
   void *graph, *exec;
+  int64_t batch;
+  NAME_buffer positions;
 };
+
+/* Programs: the second only of models with caches. */
+enum { RUN, DECODE };
 
 static _Thread_local char message[512];
 
@@ -110,9 +117,19 @@ const char *NAME_last_error(void) { return message; }
 
 int NAME_abi_version(void) { return UPPER_ABI_VERSION; }
 
-const NAME_array *NAME_input(int i) { return i >= 0 && i < UPPER_INPUTS ? &NAME_input_list[i] : NULL; }
+const NAME_array *NAME_input(int i) { return i >= 0 && i < UPPER_INPUTS ? &NAME_programs[RUN].inputs[i] : NULL; }
 
-const NAME_array *NAME_output(int i) { return i >= 0 && i < UPPER_OUTPUTS ? &NAME_output_list[i] : NULL; }
+const NAME_array *NAME_output(int i) { return i >= 0 && i < UPPER_OUTPUTS ? &NAME_programs[RUN].outputs[i] : NULL; }
+
+const NAME_array *NAME_cache(int i) { return i >= 0 && i < UPPER_CACHES ? &NAME_cache_list[i] : NULL; }
+
+const NAME_array *NAME_decode_input(int i) {
+  return UPPER_PROGRAMS > 1 && i >= 0 && i < UPPER_INPUTS ? &NAME_programs[UPPER_PROGRAMS - 1].inputs[i] : NULL;
+}
+
+const NAME_array *NAME_decode_output(int i) {
+  return UPPER_PROGRAMS > 1 && i >= 0 && i < UPPER_OUTPUTS ? &NAME_programs[UPPER_PROGRAMS - 1].outputs[i] : NULL;
+}
 
 const char *NAME_code(const NAME_handle *m) { return m->image ? m->image->name : "nothing"; }
 
@@ -328,10 +345,15 @@ static uint64_t room(const NAME_place *p, int64_t batch) {
 
 size_t NAME_workspace_bytes(int64_t batch) {
   if (batch < 1 || batch > UPPER_MAX_BATCH) return 0;
-  uint64_t bytes = 0;
-  for (int i = 0; i < UPPER_BUFFERS; i++)
-    if (NAME_places[i].where == UPPER_IN_WORKSPACE) bytes += room(&NAME_places[i], batch);
-  return bytes > 0 ? (size_t)bytes : UPPER_ALIGN; /* 0 is the answer to a wrong batch */
+  uint64_t most = 0;
+  for (int k = 0; k < UPPER_PROGRAMS; k++) {
+    uint64_t bytes = 0;
+    const NAME_place *place = &NAME_places[NAME_programs[k].first_place];
+    for (int i = 0; i < NAME_programs[k].buffers; i++)
+      if (place[i].where == UPPER_IN_WORKSPACE) bytes += room(&place[i], batch);
+    if (bytes > most) most = bytes;
+  }
+  return most > 0 ? (size_t)most : UPPER_ALIGN; /* 0 is the answer to a wrong batch */
 }
 
 static int check_buffer(const char *what, const char *name, NAME_buffer b, uint64_t bytes) {
@@ -347,7 +369,22 @@ static int check_buffer(const char *what, const char *name, NAME_buffer b, uint6
   return UPPER_OK;
 }
 
-static int check_args(const NAME_args *a) {
+static int check_arrays(const char *what, const NAME_array *list, int count, const NAME_buffer *buffers,
+                        int64_t batch) {
+  int status = UPPER_OK;
+  for (int i = 0; i < count && status == UPPER_OK; i++)
+    status = check_buffer(what, list[i].name, buffers[i], list[i].bytes * (uint64_t)batch);
+  return status;
+}
+
+/* The position of one more token. */
+static int check_position(int64_t position) {
+  if (position >= 0 && position < UPPER_MAX_SEQ) return UPPER_OK;
+  return fail(UPPER_BAD_ARGUMENT, "a token at position %lld: the caches have room for %d tokens", (long long)position,
+              UPPER_MAX_SEQ);
+}
+
+static int check_args(const NAME_program *p, const NAME_args *a) {
   if (a == NULL) return fail(UPPER_BAD_ARGUMENT, "no arguments are given");
   if (a->batch < 1 || a->batch > UPPER_MAX_BATCH)
     return fail(UPPER_BAD_ARGUMENT, "a batch of %lld samples: 1 to %d can be run", (long long)a->batch,
@@ -355,14 +392,15 @@ static int check_args(const NAME_args *a) {
   if ((a->inputs == NULL && UPPER_INPUTS > 0) || (a->outputs == NULL && UPPER_OUTPUTS > 0))
     return fail(UPPER_BAD_ARGUMENT, "no inputs or no outputs are given: there are %d and %d", UPPER_INPUTS,
                 UPPER_OUTPUTS);
+  if (a->caches == NULL && UPPER_CACHES > 0)
+    return fail(UPPER_BAD_ARGUMENT, "no caches are given: there are %d", UPPER_CACHES);
   int status = check_buffer("the", "workspace", a->workspace, NAME_workspace_bytes(a->batch));
-  for (int i = 0; i < UPPER_INPUTS && status == UPPER_OK; i++)
-    status = check_buffer("input", NAME_input_list[i].name, a->inputs[i],
-                          NAME_input_list[i].bytes * (uint64_t)a->batch);
-  for (int i = 0; i < UPPER_OUTPUTS && status == UPPER_OK; i++)
-    status = check_buffer("output", NAME_output_list[i].name, a->outputs[i],
-                          NAME_output_list[i].bytes * (uint64_t)a->batch);
-  return status;
+  if (status == UPPER_OK) status = check_arrays("input", p->inputs, UPPER_INPUTS, a->inputs, a->batch);
+  if (status == UPPER_OK) status = check_arrays("output", p->outputs, UPPER_OUTPUTS, a->outputs, a->batch);
+  if (status == UPPER_OK) status = check_arrays("cache", NAME_cache_list, UPPER_CACHES, a->caches, a->batch);
+  if (status != UPPER_OK || p->position < 0) return status;
+  if (a->positions.address == 0) return check_position(a->position);
+  return check_buffer("the", "positions", a->positions, 4 * (uint64_t)a->batch);
 }
 
 static void lock(NAME_handle *m) {
@@ -400,25 +438,35 @@ static void give_back(NAME_handle *m, int slot) {
 }
 
 /* Finds the addresses of all buffers. */
-static void locate(const NAME_handle *m, const NAME_args *a, uint64_t *at) {
+static void locate(const NAME_handle *m, const NAME_program *p, const NAME_args *a, uint64_t *at) {
   uint64_t next = a->workspace.address;
-  for (int i = 0; i < UPPER_BUFFERS; i++) {
-    const NAME_place *p = &NAME_places[i];
-    switch (p->where) {
+  for (int i = 0; i < p->buffers; i++) {
+    const NAME_place *place = &NAME_places[p->first_place + i];
+    switch (place->where) {
     case UPPER_IN_WEIGHTS:
       at[i] = m->weights;
       break;
     case UPPER_IN_INPUT:
-      at[i] = a->inputs[p->index].address;
+      at[i] = a->inputs[place->index].address;
       break;
     case UPPER_IN_OUTPUT:
-      at[i] = a->outputs[p->index].address;
+      at[i] = a->outputs[place->index].address;
+      break;
+    case UPPER_IN_CACHE:
+      at[i] = a->caches[place->index].address;
       break;
     default:
       at[i] = next;
-      next += room(p, a->batch);
+      next += room(place, a->batch);
     }
   }
+  if (p->position >= 0 && a->positions.address != 0) at[p->position] = a->positions.address;
+}
+
+/* Writes a position for every sample. */
+static int set_positions(const NAME_handle *m, void *stream, uint64_t at, int64_t position, int64_t batch) {
+  result r = m->cu.set(at, (unsigned)position, (size_t)batch, stream);
+  return r == 0 ? UPPER_OK : failed(m, "position", "cuMemsetD32Async", r);
 }
 
 /* Encodes the map of a tensor at an address; outermost is its extent along the last dimension, or 0. */
@@ -433,8 +481,8 @@ static int encode(const NAME_handle *m, const NAME_tensor *t, uint64_t address, 
 }
 
 /* Launches one kernel on samples from..from+samples-1. */
-static int launch(const NAME_handle *m, void *stream, const NAME_launch *l, const uint64_t *at, int64_t from,
-                  int64_t samples) {
+static int launch(const NAME_handle *m, void *stream, const NAME_program *p, const NAME_launch *l, const uint64_t *at,
+                  int64_t from, int64_t samples) {
   uint64_t value[UPPER_MAX_ARGUMENTS + 1];
   void *list[UPPER_MAX_ARGUMENTS + 1];
   _Alignas(64) unsigned char maps[UPPER_MAX_TENSORS + 1][128];
@@ -443,9 +491,9 @@ static int launch(const NAME_handle *m, void *stream, const NAME_launch *l, cons
     const NAME_argument *a = &NAME_arguments[l->first + i];
     list[i] = &value[i];
     if (a->buffer >= 0) {
-      const NAME_place *p = &NAME_places[a->buffer];
+      const NAME_place *place = &NAME_places[p->first_place + a->buffer];
       value[i] = at[a->buffer] + (uint64_t)a->offset;
-      if (p->where != UPPER_IN_WEIGHTS) value[i] += (uint64_t)from * p->bytes;
+      if (place->where != UPPER_IN_WEIGHTS) value[i] += (uint64_t)from * place->bytes;
       if (a->tensor < 0) continue;
       list[i] = maps[tensors++];
       int status = encode(m, &NAME_tensors[a->tensor], value[i], (uint64_t)a->per_sample * (uint64_t)samples, list[i]);
@@ -465,43 +513,56 @@ static int launch(const NAME_handle *m, void *stream, const NAME_launch *l, cons
   return r == 0 ? UPPER_OK : failed(m, NAME_kernel_list[l->kernel].name, "cuLaunchKernel", r);
 }
 
-static int launch_all(const NAME_handle *m, void *stream, const NAME_args *a) {
-  uint64_t at[UPPER_BUFFERS + 1];
-  locate(m, a, at);
-  for (int i = 0; i < UPPER_LAUNCHES; i++) {
-    const NAME_launch *l = &NAME_launches[i];
+static int launch_all(const NAME_handle *m, void *stream, const NAME_program *p, const NAME_args *a) {
+  uint64_t at[UPPER_MAX_BUFFERS + 1];
+  locate(m, p, a, at);
+  if (p->position >= 0 && a->positions.address == 0) {
+    int status = set_positions(m, stream, at[p->position], a->position, a->batch);
+    if (status != UPPER_OK) return status;
+  }
+  for (int i = 0; i < p->launches; i++) {
+    const NAME_launch *l = &NAME_launches[p->first_launch + i];
     for (int64_t from = 0; from < a->batch; from += l->max_samples) {
       int64_t samples = a->batch - from < l->max_samples ? a->batch - from : l->max_samples;
-      int status = launch(m, stream, l, at, from, samples);
+      int status = launch(m, stream, p, l, at, from, samples);
       if (status != UPPER_OK) return status;
     }
   }
-  for (int i = 0; i < UPPER_COPIES; i++) {
-    const NAME_copy *c = &NAME_copies[i];
-    size_t bytes = NAME_output_list[c->output].bytes * (size_t)a->batch;
+  for (int i = 0; i < p->copies; i++) {
+    const NAME_copy *c = &NAME_copies[p->first_copy + i];
+    const NAME_array *output = &p->outputs[c->output];
+    size_t bytes = output->bytes * (size_t)a->batch;
     result r = bytes == 0 ? 0 : m->cu.copy(a->outputs[c->output].address, at[c->buffer], bytes, stream);
-    if (r != 0) return failed(m, NAME_output_list[c->output].name, "cuMemcpyDtoDAsync", r);
+    if (r != 0) return failed(m, output->name, "cuMemcpyDtoDAsync", r);
   }
   return UPPER_OK;
 }
 
-int NAME_run(NAME_handle *m, void *stream, const NAME_args *a) {
-  int slot, status = check_args(a);
+/* Checks all arguments, then launches a program. */
+static int start(NAME_handle *m, void *stream, int program, const NAME_args *a) {
+  if (program >= UPPER_PROGRAMS)
+    return fail(UPPER_BAD_ARGUMENT, "NAME_decode: the model has no caches; lathe emit-cuda --max-seq N makes them");
+  const NAME_program *p = &NAME_programs[program];
+  int slot, status = check_args(p, a);
   if (status != UPPER_OK || (status = take(m, a->workspace, &slot)) != UPPER_OK) return status;
   if ((status = enter(m)) == UPPER_OK) {
-    status = launch_all(m, stream, a);
+    status = launch_all(m, stream, p, a);
     leave(m);
   }
   give_back(m, slot);
   return status;
 }
 
+int NAME_run(NAME_handle *m, void *stream, const NAME_args *a) { return start(m, stream, RUN, a); }
+
+int NAME_decode(NAME_handle *m, void *stream, const NAME_args *a) { return start(m, stream, DECODE, a); }
+
 /* Captures a run on a stream of its own. */
-static int capture(NAME_graph *g, void *stream, const NAME_args *a) {
+static int capture(NAME_graph *g, void *stream, int program, const NAME_args *a) {
   NAME_handle *m = g->model;
   result r = m->cu.capture_begin(stream, CAPTURE_THREAD_LOCAL);
   if (r != 0) return failed(m, "", "cuStreamBeginCapture", r);
-  int status = NAME_run(m, stream, a);
+  int status = start(m, stream, program, a);
   r = m->cu.capture_end(stream, &g->graph); /* in any case, since the stream captures */
   if (status == UPPER_OK && r != 0) status = failed(m, "", "cuStreamEndCapture", r);
   if (status == UPPER_OK && (r = m->cu.graph_instantiate(&g->exec, g->graph, 0)) != 0)
@@ -509,7 +570,7 @@ static int capture(NAME_graph *g, void *stream, const NAME_args *a) {
   return status;
 }
 
-int NAME_graph_create(NAME_graph **graph, NAME_handle *m, const NAME_args *a) {
+static int create_graph(NAME_graph **graph, NAME_handle *m, int program, const NAME_args *a) {
   if (graph == NULL) return fail(UPPER_BAD_ARGUMENT, "NAME_graph_create: no place for the graph is given");
   *graph = NULL;
   NAME_graph *g = calloc(1, sizeof *g);
@@ -522,7 +583,7 @@ int NAME_graph_create(NAME_graph **graph, NAME_handle *m, const NAME_args *a) {
     if (r != 0) {
       status = failed(m, "", "cuStreamCreate", r);
     } else {
-      status = capture(g, stream, a);
+      status = capture(g, stream, program, a);
       (void)m->cu.stream_destroy(stream);
     }
     leave(m);
@@ -531,8 +592,30 @@ int NAME_graph_create(NAME_graph **graph, NAME_handle *m, const NAME_args *a) {
     NAME_graph_destroy(g);
     return status;
   }
+  g->batch = a->batch;
+  g->positions = a->positions;
   *graph = g;
   return UPPER_OK;
+}
+
+int NAME_graph_create(NAME_graph **graph, NAME_handle *m, const NAME_args *a) {
+  return create_graph(graph, m, RUN, a);
+}
+
+int NAME_decode_graph_create(NAME_graph **graph, NAME_handle *m, const NAME_args *a) {
+  if (a != NULL && a->positions.address == 0)
+    return fail(UPPER_BAD_ARGUMENT, "NAME_decode_graph_create: no memory for positions is given");
+  return create_graph(graph, m, DECODE, a);
+}
+
+int NAME_decode_graph_run(NAME_graph *g, void *stream, int64_t position) {
+  if (g->positions.address == 0)
+    return fail(UPPER_BAD_ARGUMENT, "NAME_decode_graph_run: the graph is not one of NAME_decode");
+  int status = check_position(position);
+  if (status != UPPER_OK || (status = enter(g->model)) != UPPER_OK) return status;
+  status = set_positions(g->model, stream, g->positions.address, position, g->batch);
+  leave(g->model);
+  return status == UPPER_OK ? NAME_graph_run(g, stream) : status;
 }
 
 int NAME_graph_run(NAME_graph *g, void *stream) {

@@ -6,9 +6,8 @@
 #include "NAME.h"
 
 #define UPPER_KERNELS @KERNELS@
-#define UPPER_LAUNCHES @LAUNCHES@
-#define UPPER_BUFFERS @BUFFERS@
-#define UPPER_COPIES @COPIES@
+#define UPPER_PROGRAMS @PROGRAMS@ /* a run, and one more token */
+#define UPPER_MAX_BUFFERS @MAXBUFFERS@
 #define UPPER_IMAGES @IMAGES@
 #define UPPER_MAX_ARGUMENTS @MAXARGS@
 #define UPPER_MAX_TENSORS @MAXTENSORS@
@@ -61,7 +60,7 @@ typedef struct NAME_launch {
 } NAME_launch;
 
 /* Where a buffer lies. */
-enum { UPPER_IN_WEIGHTS, UPPER_IN_WORKSPACE, UPPER_IN_INPUT, UPPER_IN_OUTPUT };
+enum { UPPER_IN_WEIGHTS, UPPER_IN_WORKSPACE, UPPER_IN_INPUT, UPPER_IN_OUTPUT, UPPER_IN_CACHE };
 typedef struct NAME_place {
   uint64_t bytes; /* of a sample; of the weights as a whole */
   int where, index;
@@ -72,6 +71,13 @@ typedef struct NAME_copy {
   int output, buffer;
 } NAME_copy;
 
+/* Launches, buffers and copies of a run, each a part of the list of all; arrays; and the buffer of positions or -1. */
+typedef struct NAME_program {
+  int first_launch, launches, first_place, buffers, first_copy, copies, position;
+  const NAME_array *inputs, *outputs;
+} NAME_program;
+
+extern const NAME_program NAME_programs[];
 extern const NAME_image NAME_images[];
 extern const NAME_kernel NAME_kernel_list[];
 extern const NAME_argument NAME_arguments[];
@@ -79,7 +85,6 @@ extern const NAME_tensor NAME_tensors[];
 extern const NAME_launch NAME_launches[];
 extern const NAME_place NAME_places[];
 extern const NAME_copy NAME_copies[];
-extern const NAME_array NAME_input_list[];
-extern const NAME_array NAME_output_list[];
+extern const NAME_array NAME_cache_list[];
 
 #endif

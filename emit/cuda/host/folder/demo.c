@@ -3,9 +3,11 @@
  *
  *     ./demo [GPU [SAMPLES_FILE [WEIGHTS_FILE]]]
  *
- * The file begins with two words of eight bytes, the number of samples and whether there are outputs, and a double for
- * each output, by how much of the largest value of a sample it may differ. Then come the inputs, all samples of the
- * first, and the outputs in the same way. The exit status is 1 where an output differs by more. */
+ * The file begins with words of eight bytes, the number of samples, whether there are outputs, the number of tokens
+ * that follow one by one (of models with caches) and the position of the first of them; and a double for each output, by
+ * how much of the largest value of a sample it may differ; for tokens that follow twice as much, since what is in the
+ * caches may differ, too. Then come the inputs, all samples of the first, and the
+ * outputs in the same way, and both for each token that follows. The exit status is 1 where an output differs by more. */
 #include "NAME.h"
 
 #include <math.h>
@@ -102,12 +104,56 @@ static unsigned char *read_file(const char *path, size_t *bytes) {
   return data;
 }
 
+/* Uploads inputs and makes room for outputs, of a run or of one more token. */
+static int prepare(NAME_handle *m, int decodes, const unsigned char **at, const unsigned char *end, NAME_args *a,
+                   NAME_buffer *in, NAME_buffer *out) {
+  int status = UPPER_OK;
+  for (int i = 0; i < UPPER_INPUTS && status == UPPER_OK; i++) {
+    size_t bytes = (decodes ? NAME_decode_input(i) : NAME_input(i))->bytes * (size_t)a->batch;
+    const unsigned char *data = next(at, end, bytes);
+    if (data == NULL) {
+      fprintf(stderr, "demo: the file is too short for %lld samples\n", (long long)a->batch);
+      return 1;
+    }
+    status = NAME_allocate(m, bytes, &in[i]);
+    if (status == UPPER_OK) status = NAME_upload(m, in[i], data, bytes);
+  }
+  for (int i = 0; i < UPPER_OUTPUTS && status == UPPER_OK; i++)
+    status = NAME_allocate(m, (decodes ? NAME_decode_output(i) : NAME_output(i))->bytes * (size_t)a->batch, &out[i]);
+  a->inputs = in;
+  a->outputs = out;
+  return status == UPPER_OK ? UPPER_OK : refused(status);
+}
+
+/* Compares outputs with those in the file, if it has them, and gives the memory back. */
+static int finish(NAME_handle *m, int decodes, const unsigned char **at, const unsigned char *end, const NAME_args *a,
+                  int compared, const double *parts) {
+  int wrong = 0;
+  for (int i = 0; i < UPPER_OUTPUTS; i++) {
+    const NAME_array *array = decodes ? NAME_decode_output(i) : NAME_output(i);
+    size_t bytes = array->bytes * (size_t)a->batch;
+    const unsigned char *want = compared ? next(at, end, bytes) : NULL;
+    unsigned char *have = malloc(bytes + 1);
+    if (have == NULL || (compared && want == NULL)) {
+      fprintf(stderr, "demo: the file is too short, or there is no memory\n");
+      return 1;
+    }
+    int status = NAME_download(m, have, a->outputs[i], bytes);
+    if (status == UPPER_OK) wrong |= show(array, have, want, a->batch, (decodes ? 2 : 1) * parts[i]);
+    free(have);
+    if (status == UPPER_OK) status = NAME_release(m, a->outputs[i]);
+    if (status != UPPER_OK) return refused(status);
+  }
+  for (int i = 0; i < UPPER_INPUTS; i++) (void)NAME_release(m, a->inputs[i]);
+  return wrong;
+}
+
 /* Runs the samples of a file. */
 static int run(NAME_handle *m, const char *path, const unsigned char *at, const unsigned char *end) {
-  uint64_t head[2] = {0, 0};
+  uint64_t head[4] = {0, 0, 0, 0};
   double parts[UPPER_OUTPUTS + 1] = {0};
-  NAME_buffer in[UPPER_INPUTS + 1], out[UPPER_OUTPUTS + 1];
-  NAME_args args = {0, in, out, {0, 0}};
+  NAME_buffer in[UPPER_INPUTS + 1], out[UPPER_OUTPUTS + 1], caches[UPPER_CACHES + 1];
+  NAME_args args = {0, in, out, {0, 0}, caches, 0, {0, 0}};
   const unsigned char *p = next(&at, end, sizeof head);
   if (p != NULL) memcpy(head, p, sizeof head);
   if (p != NULL && (p = next(&at, end, UPPER_OUTPUTS * sizeof parts[0])) != NULL)
@@ -118,33 +164,19 @@ static int run(NAME_handle *m, const char *path, const unsigned char *at, const 
   }
   args.batch = (int64_t)head[0];
   int status = NAME_allocate(m, NAME_workspace_bytes(args.batch), &args.workspace);
-  for (int i = 0; i < UPPER_INPUTS && status == UPPER_OK; i++) {
-    size_t bytes = NAME_input(i)->bytes * (size_t)args.batch;
-    if ((p = next(&at, end, bytes)) == NULL) {
-      fprintf(stderr, "demo: %s is too short for %lld samples\n", path, (long long)args.batch);
-      return 1;
-    }
-    status = NAME_allocate(m, bytes, &in[i]);
-    if (status == UPPER_OK) status = NAME_upload(m, in[i], p, bytes);
-  }
-  for (int i = 0; i < UPPER_OUTPUTS && status == UPPER_OK; i++)
-    status = NAME_allocate(m, NAME_output(i)->bytes * (size_t)args.batch, &out[i]);
-  if (status == UPPER_OK) status = NAME_run(m, NULL, &args);
+  for (int i = 0; i < UPPER_CACHES && status == UPPER_OK; i++)
+    status = NAME_allocate(m, NAME_cache(i)->bytes * (size_t)args.batch, &caches[i]);
+  if (status != UPPER_OK) return refused(status);
   int wrong = 0;
-  for (int i = 0; i < UPPER_OUTPUTS && status == UPPER_OK; i++) {
-    const NAME_array *a = NAME_output(i);
-    size_t bytes = a->bytes * (size_t)args.batch;
-    const unsigned char *want = head[1] ? next(&at, end, bytes) : NULL;
-    unsigned char *have = malloc(bytes + 1);
-    if (have == NULL || (head[1] && want == NULL)) {
-      fprintf(stderr, "demo: %s is too short, or there is no memory\n", path);
-      return 1;
-    }
-    status = NAME_download(m, have, out[i], bytes);
-    if (status == UPPER_OK) wrong |= show(a, have, want, args.batch, parts[i]);
-    free(have);
+  for (uint64_t i = 0; i <= head[2]; i++) {
+    int decodes = i > 0;
+    if ((status = prepare(m, decodes, &at, end, &args, in, out)) != UPPER_OK) return status;
+    if (decodes) printf("token at position %lld\n", (long long)(args.position = (int64_t)(head[3] + i - 1)));
+    status = decodes ? NAME_decode(m, NULL, &args) : NAME_run(m, NULL, &args);
+    if (status != UPPER_OK) return refused(status);
+    wrong |= finish(m, decodes, &at, end, &args, head[1] != 0, parts);
   }
-  return status == UPPER_OK ? wrong : refused(status);
+  return wrong;
 }
 
 int main(int argc, char **argv) {

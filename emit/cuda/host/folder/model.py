@@ -7,6 +7,12 @@
 NumPy arrays hold values, or codes where codes=True; one more leading axis, or a longer one where the model's is 1,
 counts samples. Arrays on the GPU (torch tensors, __cuda_array_interface__, DLPack) are taken as they are, in the type
 that the kernels store, and outputs are of the same kind.
+
+A model with caches of keys and values computes the first tokens, and then one more at a time:
+
+    cache = model.new_cache()
+    y = model.run(tokens, cache=cache)
+    y = model.decode(token, cache=cache)
 """
 
 import ctypes
@@ -32,7 +38,8 @@ class _Buffer(ctypes.Structure):
 
 class _Args(ctypes.Structure):
     _fields_ = [("batch", ctypes.c_int64), ("inputs", ctypes.POINTER(_Buffer)), ("outputs", ctypes.POINTER(_Buffer)),
-                ("workspace", _Buffer)]
+                ("workspace", _Buffer), ("caches", ctypes.POINTER(_Buffer)), ("position", ctypes.c_int64),
+                ("positions", _Buffer)]
 
 
 def _open_library():
@@ -47,6 +54,7 @@ def _open_library():
             ("destroy", None, [pointer]), ("code", ctypes.c_char_p, [pointer]),
             ("workspace_bytes", size, [ctypes.c_int64]),
             ("run", ctypes.c_int, [pointer, pointer, ctypes.POINTER(_Args)]),
+            ("decode", ctypes.c_int, [pointer, pointer, ctypes.POINTER(_Args)]),
             ("wait", ctypes.c_int, [pointer, pointer]),
             ("allocate", ctypes.c_int, [pointer, size, ctypes.POINTER(_Buffer)]),
             ("release", ctypes.c_int, [pointer, _Buffer]),
@@ -55,8 +63,8 @@ def _open_library():
         function = getattr(lib, "NAME_" + name)
         function.restype, function.argtypes = result, arguments
         setattr(lib, name, function)
-    if lib.abi_version() != 1:
-        raise Error(f"{path} has version {lib.abi_version()} of its interface, this module needs 1: run make again")
+    if lib.abi_version() != 2:
+        raise Error(f"{path} has version {lib.abi_version()} of its interface, this module needs 2: run make again")
     return lib
 
 
@@ -199,8 +207,19 @@ class Port:
         return self.elements // self.memory[-1] * -(-self.memory[-1] // self._values["block"]) if self.scales else 0
 
 
-inputs = [Port(p, True) for p in _report["inputs"]]
-outputs = [Port(p, False) for p in _report["outputs"]]
+def _ports(program, kind, wanted):
+    return [Port(p, kind == "inputs") for p in program[kind] if wanted(p)]
+
+
+def _given_or_taken(p):
+    return not p.get("cache") and not p.get("position")
+
+
+inputs, outputs = [_ports(_report, kind, _given_or_taken) for kind in ("inputs", "outputs")]
+caches = _ports(_report, "inputs", lambda p: p.get("cache"))
+max_seq = caches[0].shape[2] if caches else 0  # tokens that caches have room for
+step_inputs, step_outputs = [_ports(_report.get("step") or {"inputs": [], "outputs": []}, kind, _given_or_taken)
+                             for kind in ("inputs", "outputs")]  # of decode
 
 
 def _lengths(ports):
@@ -333,6 +352,21 @@ def _stream_of(x):
     return (getattr(x, "__cuda_array_interface__", None) or {}).get("stream") or 0
 
 
+class Cache:
+    """The keys and values of the tokens so far: memory on the GPU of a model, for a number of samples. length counts
+    the tokens; a smaller one forgets the last of them."""
+
+    def __init__(self, owner, batch=1):
+        if not caches:
+            raise Error("the model has no caches; lathe emit-cuda --max-seq N makes them")
+        self._owner, self.batch, self.length = owner, batch, 0
+        self.buffers = [owner._allocate(batch * n) for n in _lengths(caches)]
+
+    def __del__(self):
+        for b in getattr(self, "buffers", []):
+            self._owner._release(b)
+
+
 class Model:
     """The model on one GPU. Calls may come from several threads."""
 
@@ -373,18 +407,36 @@ class Model:
         """Waits until all work of a stream is done."""
         self._check(self._lib.wait(self._handle, stream or None))
 
-    def launch(self, batch, inputs, outputs, workspace, stream=0):
+    def launch(self, batch, inputs, outputs, workspace, stream=0, cache=None, decode=False):
         """Runs on device memory, given as (address, bytes): all arrays of the library, scales among them."""
         a = (_Buffer * max(len(inputs), 1))(*[_Buffer(*b) for b in inputs])
         b = (_Buffer * max(len(outputs), 1))(*[_Buffer(*b) for b in outputs])
-        self._check(self._lib.run(self._handle, stream or None, ctypes.byref(_Args(batch, a, b, _Buffer(*workspace)))))
+        args = _Args(batch, a, b, _Buffer(*workspace))
+        if cache is not None:
+            args.caches, args.position = (_Buffer * max(len(caches), 1))(*cache.buffers), cache.length
+        call = self._lib.decode if decode else self._lib.run
+        self._check(call(self._handle, stream or None, ctypes.byref(args)))
+
+    def new_cache(self, batch=1):
+        """Caches for so many samples, which hold no tokens."""
+        return Cache(self, batch)
 
     def workspace_bytes(self, batch):
         """Bytes of scratch memory that a run of so many samples needs; 0 if there can be no such run."""
         return self._lib.workspace_bytes(batch)
 
-    def run(self, *arrays, codes=False, stream=None, **named):
-        """The outputs for inputs in order or by name: one array, or a tuple of several."""
+    def run(self, *arrays, codes=False, stream=None, cache=None, **named):
+        """The outputs for inputs in order or by name: one array, or a tuple of several. With a cache these are the
+        first tokens; NumPy arrays may hold fewer than the model takes, and outputs have as many."""
+        return self._call(inputs, outputs, False, arrays, codes, stream, cache, named)
+
+    def decode(self, *arrays, codes=False, stream=None, cache=None, **named):
+        """The outputs for one more token, behind those in the cache, which then holds it too."""
+        if cache is None:
+            raise Error("decode needs cache=, which new_cache makes")
+        return self._call(step_inputs, step_outputs, True, arrays, codes, stream, cache, named)
+
+    def _call(self, inputs, outputs, decode, arrays, codes, stream, cache, named):
         arrays = list(arrays) + [None] * (len(inputs) - len(arrays))
         for i, p in enumerate(inputs):
             if p.name in named:
@@ -396,17 +448,33 @@ class Model:
         device = [_on_device(x) for x in arrays]
         if any(device) != all(device):
             raise Error("some inputs are on the GPU and others are not")
+        tokens = room = inputs[0].shape[1] if caches else 0
+        if caches and not decode and not any(device):
+            tokens = min(np.shape(arrays[0])[np.ndim(arrays[0]) - len(inputs[0].shape) + 1], room)
+            arrays = [_resized(p, np.asarray(x), room) for p, x in zip(inputs, arrays)]
         batches = [p.batch(_shape(x)) for p, x in zip(inputs, arrays)]
         batch, axis = batches[0] if batches else (1, "single")
         if any(b[0] != batch for b in batches):
             raise Error(f"the inputs hold {[b[0] for b in batches]} samples")
+        if cache is None and caches:
+            raise Error("the model has caches: give cache=, which new_cache makes")
+        if cache is not None and cache.batch != batch:
+            raise Error(f"the inputs hold {batch} samples, the cache is for {cache.batch}")
+        if cache is not None and not decode:
+            cache.length = 0
+        way = (inputs, outputs, cache, decode)
         if any(device):
-            results = self._run_device(arrays, batch, axis, stream)
+            results = self._run_device(way, arrays, batch, axis, stream)
         else:
-            results = self._run_host(arrays, batch, axis, codes)
+            results = self._run_host(way, arrays, batch, axis, codes)
+        if cache is not None:
+            cache.length += tokens
+        if tokens < room:
+            results = [_resized(p, y, tokens) for p, y in zip(outputs, results)]
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _run_host(self, arrays, batch, axis, codes):
+    def _run_host(self, way, arrays, batch, axis, codes):
+        inputs, outputs, cache, decode = way
         parts = []
         for p, x in zip(inputs, arrays):
             x = np.asarray(x).reshape((batch,) + p.shape)
@@ -423,13 +491,13 @@ class Model:
                 self._upload(b, x)
             taken = [allocate(batch * n) for n in _lengths(outputs)]
             pairs = [[(b.address, b.bytes) for b in list] for list in (given, taken)]
-            self.launch(batch, pairs[0], pairs[1], (workspace.address, workspace.bytes))
-            return self._results(taken, batch, axis, codes)
+            self.launch(batch, pairs[0], pairs[1], (workspace.address, workspace.bytes), 0, cache, decode)
+            return self._results(outputs, taken, batch, axis, codes)
         finally:
             for b in held:
                 self._release(b)
 
-    def _results(self, taken, batch, axis, codes):
+    def _results(self, outputs, taken, batch, axis, codes):
         results, at = [], 0
         for p in outputs:
             raw = np.empty((batch,) + p.memory, p.dtype)
@@ -444,7 +512,8 @@ class Model:
             results.append(np.ascontiguousarray(y).reshape(p.shaped(batch, axis)))
         return results
 
-    def _run_device(self, arrays, batch, axis, stream):
+    def _run_device(self, way, arrays, batch, axis, stream):
+        inputs, outputs, cache, decode = way
         if any(p.scales for p in inputs + outputs):
             raise Error("values in blocks are taken and given as NumPy arrays only")
         if stream is None:
@@ -465,7 +534,7 @@ class Model:
                     for p in outputs]
             workspace = self._workspace(size, stream)
             targets = [(y._buffer.address, y._buffer.bytes) for y in made]
-        self.launch(batch, [v[0] for v in views], targets, workspace, stream)
+        self.launch(batch, [v[0] for v in views], targets, workspace, stream, cache, decode)
         if torch:
             made = [(y.permute(p.order()) if p.order() else y).reshape(p.shaped(batch, axis))
                     for p, y in zip(outputs, made)]
@@ -505,6 +574,16 @@ class Model:
         return (address, batch * p.elements * size), keep
 
 
+def _resized(p, x, tokens):
+    """An array with so many tokens, which are axis 1 of a sample: cut, or zeros at the end."""
+    axis = x.ndim - len(p.shape) + 1
+    if len(p.shape) < 2 or axis < 1 or p.shape[1] != inputs[0].shape[1] or x.shape[axis] == tokens:
+        return x
+    if x.shape[axis] > tokens:
+        return x.take(range(tokens), axis) if p in outputs else x
+    return np.concatenate([x, np.zeros(x.shape[:axis] + (tokens - x.shape[axis],) + x.shape[axis + 1:], x.dtype)], axis)
+
+
 def _torch_type(torch, p):
     names = {"f32": "float32", "f16": "float16", "bf16": "bfloat16", "i8": "int8", "u8": "uint8", "i16": "int16",
              "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64"}
@@ -528,6 +607,16 @@ def default():
 def run(*arrays, **named):
     """Model.run on GPU 0."""
     return default().run(*arrays, **named)
+
+
+def new_cache(batch=1):
+    """Model.new_cache on GPU 0."""
+    return default().new_cache(batch)
+
+
+def decode(*arrays, **named):
+    """Model.decode on GPU 0."""
+    return default().decode(*arrays, **named)
 
 
 def torch_operator():

@@ -42,7 +42,7 @@ static void open_bench(bench *b) {
   memset(b, 0, sizeof *b);
   must(model_create(&b->model, 0, "tables.bin"));
   b->bytes = model_output(0)->bytes * BATCH;
-  b->args = (model_args){BATCH, &b->in, &b->out, {0, 0}};
+  b->args = (model_args){.batch = BATCH, .inputs = &b->in, .outputs = &b->out};
   must(model_allocate(b->model, n, &b->in));
   must(model_allocate(b->model, b->bytes, &b->out));
   must(model_allocate(b->model, model_workspace_bytes(BATCH), &b->args.workspace));
@@ -106,6 +106,7 @@ static void arguments(bench *b) {
   a.outputs = &out;
   a.batch = 0;
   tell("no batch", model_run(b->model, NULL, &a));
+  tell("no caches", model_decode(b->model, NULL, &a));
   a.batch = MODEL_MAX_BATCH + 1;
   tell("large batch", model_run(b->model, NULL, &a));
   a.batch = BATCH;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	kernels "lathe/cuda"
+	"lathe/emit/cuda"
+	"lathe/golden"
+	"lathe/golden/ref"
+	"lathe/internal/driver"
+	"lathe/ir"
+	"lathe/sim/gpu"
+	"lathe/sim/gpu/record"
+)
+
+// runKernels runs the kernels of a graph on a GPU, or else on the emulated device. Where r says so, it leaves a
+// recording, with machine code for the architectures that r names.
+func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples []ref.Sample, r runFlags) (
+	out []ref.Sample, err error) {
+	device, note, err := gpu.Choose(gpu.DriverOptions{}, emulation(ctx))
+	if err != nil {
+		return nil, err
+	}
+	*r.device = fmt.Sprintf("%s (%s)", device.Name(), device.Arch())
+	d, err := cuda.Emit(g, cuda.Options{Version: Version, Samples: golden.CUDABatch(device, len(samples)),
+		BatchInvariant: r.invariant, AllowSlow: true})
+	if err != nil {
+		_ = device.Close() // the first error is the one to tell
+		return nil, err
+	}
+	if r.record != "" {
+		if device, err = recording(device, g, r.record); err != nil {
+			return nil, err
+		}
+	}
+	defer func() { // a recording appears when it is closed, and only of a whole run
+		if r, ok := device.(*record.Recorder); ok && err != nil {
+			r.Fail(err)
+		}
+		if e := device.Close(); err == nil {
+			err = e
+		}
+	}()
+	var archs []string
+	if note != "" {
+		fmt.Fprintf(a.Err, "note: %s\n", note)
+	} else if arch, err := kernels.FindArch(device.Arch()); err == nil {
+		archs = []string{arch.Name} // other GPUs take the PTX
+	}
+	if r.record != "" {
+		archs = r.archs
+	}
+	binaries, err := a.compileKernels(ctx, d, archs, r.record == "")
+	if err != nil {
+		return nil, err
+	}
+	return golden.RunCUDA(ctx, device, d, driver.ProgramOf(d, binaries), samples, false,
+		func(n int) { p.Report("kernels", n, len(samples)) })
+}
+
+// recording writes down what is asked of a device. Codes must be the same on every device; float outputs may differ by
+// what docs/cuda.md says of them.
+func recording(device gpu.Device, g *ir.Graph, folder string) (gpu.Device, error) {
+	r, err := record.New(device, folder)
+	if err != nil {
+		_ = device.Close() // the first error is the one to tell
+		return nil, err
+	}
+	if g.Stage == ir.StageFloat {
+		r.AllowAll(record.Tolerance{Type: "f32", OfMax: 1e-5})
+	}
+	return r, nil
+}
