@@ -101,14 +101,19 @@ type byteProduct struct {
 	alu float64
 }
 
+// cost is that of a configuration.
+func (p byteProduct) cost(t tile, g gpu) float64 {
+	stage := (t.bm + t.bn) * p.pitch
+	w := work{bytes: float64(stage), macs: float64(t.bm * t.bn * 64), alu: p.alu * float64(t.bm*t.bn*4),
+		shared: t.stages * stage, threads: 32 * t.wm * t.wn}
+	return g.cost(w, ceil(p.m, t.bm)*ceil(p.n, t.bn), 1, ceil(p.k, 128), p.m*p.n)
+}
+
 // cheapest is the configuration of least estimated time. Error L0990 where none fits.
 func (p byteProduct) cheapest(tiles []tile, a cuda.Arch) (tile, error) {
 	g, least, best := gpuOf(a), math.Inf(1), tile{}
 	for _, t := range tiles {
-		stage := (t.bm + t.bn) * p.pitch
-		w := work{bytes: float64(stage), macs: float64(t.bm * t.bn * 64), alu: p.alu * float64(t.bm*t.bn*4),
-			shared: t.stages * stage, threads: 32 * t.wm * t.wn}
-		if c := g.cost(w, ceil(p.m, t.bm)*ceil(p.n, t.bn), 1, ceil(p.k, 128), p.m*p.n); c < least {
+		if c := p.cost(t, g); c < least {
 			best, least = t, c
 		}
 	}

@@ -70,6 +70,9 @@ func (p Hopper16) With(extent, blocks int) (Plan, error) { return p.hopper().wit
 // With is that of W8A16.
 func (p Hopper8) With(extent, blocks int) (Plan, error) { return p.hopper().within(extent, blocks) }
 
+// With is that of Int8, a block a tile.
+func (p HopperInt8) With(extent int) (Plan, error) { return p.with(p.hopper().on(extent, gpu{})) }
+
 func (h hopper) within(extent, blocks int) (Plan, error) {
 	c := h.on(extent, gpu{})
 	if blocks > 0 {

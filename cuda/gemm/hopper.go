@@ -17,9 +17,13 @@ type Hopper16 struct{ W16A16 }
 // Hopper8 is W8A16 by the copy engine and the warpgroups of sm_90a. K is a multiple of 8, and not 0.
 type Hopper8 struct{ W8A16 }
 
+// HopperInt8 is Int8 by the copy engine and the warpgroups of sm_90a. K is a multiple of 16, and not 0.
+type HopperInt8 struct{ Int8 }
+
 var (
 	_ cuda.Batched[Operands] = Hopper16{}
 	_ cuda.Batched[Operands] = Hopper8{}
+	_ cuda.Batched[Operands] = HopperInt8{}
 )
 
 // hopper is such a product.

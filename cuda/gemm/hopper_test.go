@@ -11,6 +11,7 @@ import (
 	"lathe/cuda/gemm"
 	"lathe/cuda/gemm/gemmtest"
 	"lathe/cuda/word"
+	"lathe/ir/format"
 )
 
 // hopper16 is a case of a configuration.
@@ -91,6 +92,31 @@ func TestHopper8(t *testing.T) {
 			256, 0, false},
 	} {
 		run(t, hopper8(t, c.W8A16, c.extent, c.blocks, uint64(i)), !c.all)
+	}
+}
+
+// TestHopperInt8 demands every bit.
+func TestHopperInt8(t *testing.T) {
+	for i, c := range []struct {
+		gemm.Int8
+		extent int
+		all    bool
+	}{
+		{gemm.Int8{M: 65, N: 72, K: 400, Result: gemmtest.Codes8, Zero: 3}, 128, true},
+		{gemm.Int8{M: 129, N: 130, K: 656, Unsigned: true, Result: format.Fixed{W: 16, Signed: true, Over: format.Sym}}, 128,
+			false},
+		{gemm.Int8{M: 9, N: 257, K: 128, Raw: true}, 256, false},
+	} {
+		p := gemm.HopperInt8{Int8: c.Int8}
+		if err := p.Valid(); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := p.With(c.extent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := gemmtest.HopperInt8(p, plan, uint64(i), gemmtest.Channels(c.Int8, uint64(i), i == 0))
+		t.Run(one.Name, func(t *testing.T) { cudatest.RunCase(t, one, !c.all) })
 	}
 }
 

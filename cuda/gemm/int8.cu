@@ -11,37 +11,12 @@
 //   blocks: WM * WN <= 4 ? 3 : 1
 //   regs: 200
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, IMMA.16832.S8.S8|IMMA.16832.U8.S8
-//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/tile_s8.cuh, gemm/epilogue.cuh, gemm/requant.cuh
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/tile_s8.cuh, gemm/epilogue.cuh, gemm/requant.cuh,
+//   uses: gemm/codes.cuh
 DEV void mma_u8s8(i32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {  // m16n8k32
   asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 "
       "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
       : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
-}
-
-// Eight codes as memory has them.
-template <class T> DEV void store_codes(T* y, const i32 (&v)[8], i32 count, bool whole) {
-  if (!whole) {
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      if (j < count) y[j] = (T)v[j];
-    }
-  } else if (sizeof(T) == 4) {
-    st128(y, w128{(u32)v[0], (u32)v[1], (u32)v[2], (u32)v[3]});
-    st128(y + 4, w128{(u32)v[4], (u32)v[5], (u32)v[6], (u32)v[7]});
-  } else {
-    const int PER = 4 / sizeof(T);
-    u32 w[8 / PER];
-#pragma unroll
-    for (int i = 0; i < 8 / PER; ++i) {
-      w[i] = 0;
-#pragma unroll
-      for (int j = 0; j < PER; ++j) {
-        w[i] |= ((u32)v[i * PER + j] & (0xFFFFFFFFu >> (32 - 8 * sizeof(T)))) << (8 * sizeof(T) * j);
-      }
-    }
-    if constexpr (sizeof(T) == 1) st64(y, w64{w[0], w[1]});
-    else st128(y, w128{w[0], w[1], w[2], w[3]});
-  }
 }
 
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int R, int WRAP, int RAW, class A, class T>
@@ -81,23 +56,5 @@ __device__ __forceinline__ void int8(const A* x, const u8* w, const void* channe
   }
   stage_sums<BM, BN, WM, WN, 0, 0>(Sink{}, sum, n0);
   barrier();
-#pragma unroll 1
-  for (int i = 0; i < BM * BN / 8 / NT; ++i) {
-    const u32 c = threadIdx.x + i * NT, row = c / (BN / 8), chunk = c % (BN / 8);
-    const i32 m = m0 + row, n = n0 + chunk * 8;
-    f32 v[8];
-    staged<BN, 0>(v, row, chunk);
-    if (m >= M || n >= N) continue;
-    i32 code[8];
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      code[j] = (i32)f32_word(v[j]);
-      if constexpr (!RAW) {
-        const w128 u = ld128((const u8*)channels + (i64)min(n + j, N - 1) * 16);
-        const Channel ch = {(i64)((u64)u.y << 32 | u.x), (i32)u.z, (i16)u.w, (i16)(u.w >> 16)};
-        code[j] = requantize<R, WRAP>(code[j], ch, zero, lo, hi);
-      }
-    }
-    store_codes(y + m * ldy + n, code, N - n, ldy % (16 / sizeof(T)) == 0 && ldy % 8 == 0 && n + 8 <= N);
-  }
+  store_coded<BM, BN, NT, R, WRAP, RAW>(channels, y, ldy, M, N, zero, lo, hi, m0, n0);
 }

@@ -74,6 +74,17 @@ func (p Hopper8) Reduced(a cuda.Arch) (Hopper8, Plan, error) {
 	return p, plan, err
 }
 
+// Reduced is a small problem, and its plan in the configuration of p. Errors as Plan.
+func (p HopperInt8) Reduced(a cuda.Arch) (HopperInt8, Plan, error) {
+	c, err := p.hopper().choose(p.M, a)
+	if err != nil {
+		return p, Plan{}, err
+	}
+	p.M, p.N, p.K = c.tile.beyond()
+	plan, err := p.with(p.hopper().on(c.tile.bn, gpuOf(a)))
+	return p, plan, err
+}
+
 // beyond are rows, columns and products of bytes just beyond a tile, its stages all filled.
 func (t tile) beyond() (m, n, k int) { return t.bm + 3, t.bn + 8, 128*t.stages + 16 }
 

@@ -61,5 +61,35 @@ func hopperCases(bound float64) ([]cuda.Case, error) {
 		one.Timed = c.timed
 		all = append(all, one)
 	}
+	bytes, err := hopperBytes(a)
+	return append(all, bytes...), err
+}
+
+// hopperBytes are a small product of bytes and one of the speed goals, behind a reduced one.
+func hopperBytes(a cuda.Arch) ([]cuda.Case, error) {
+	var all []cuda.Case
+	for i, c := range []struct {
+		gemm.Int8
+		timed bool
+	}{
+		{gemm.Int8{M: 20, N: 136, K: 144, Unsigned: true, Result: Codes8}, false},
+		{gemm.Int8{M: 4096, N: 4096, K: 4096, Result: Codes8}, true},
+	} {
+		p := gemm.HopperInt8{Int8: c.Int8}
+		if c.timed {
+			small, plan, err := p.Reduced(a)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, HopperInt8(small, plan, uint64(i), Channels(small.Int8, uint64(i), true)))
+		}
+		plan, err := p.Plan(a)
+		if err != nil {
+			return nil, err
+		}
+		one := HopperInt8(p, plan, uint64(i), Channels(p.Int8, uint64(i), true))
+		one.Timed = c.timed
+		all = append(all, one)
+	}
 	return all, nil
 }

@@ -13,14 +13,26 @@ import (
 
 // Int8 is the problem on the given channels and random bytes, extremes among them; plan comes from p.Plan.
 func Int8(p gemm.Int8, plan gemm.Plan, seed uint64, channels []gemm.Channel) cuda.Case {
+	return bytesCase(p, plan, seed, channels, gemm.LayoutInt8.Bytes(p.N, p.K),
+		func(w []byte) []byte { return gemm.LayoutInt8.Pack(w, p.N, p.K) })
+}
+
+// HopperInt8 is Int8 for the kernel of sm_90a; plan comes from p.Plan.
+func HopperInt8(p gemm.HopperInt8, plan gemm.Plan, seed uint64, channels []gemm.Channel) cuda.Case {
+	return bytesCase(p.Int8, plan, seed, channels, int64(p.N)*int64(p.K), p.Pack)
+}
+
+// bytesCase is a case whose weights are packed to so many bytes.
+func bytesCase(p gemm.Int8, plan gemm.Plan, seed uint64, channels []gemm.Channel, packed int64,
+	pack func(w []byte) []byte) cuda.Case {
 	var b operandsOf
 	acts := func() []byte { return Acts(p, seed) }
 	weights := func() ([]byte, []byte) { return Int8s(seed, "w", p.N*p.K), make([]byte, p.N*ceil(p.K, 32)) }
 	o := gemm.Operands{Bias: cuda.Null()}
 	o.X = b.in("x", int64(p.M)*int64(p.K), acts)
-	o.W = b.in("w", gemm.LayoutInt8.Bytes(p.N, p.K), func() []byte {
+	o.W = b.in("w", packed, func() []byte {
 		q, _ := weights()
-		return gemm.LayoutInt8.Pack(q, p.N, p.K)
+		return pack(q)
 	})
 	y := p.Word()
 	if !p.Raw {

@@ -84,8 +84,13 @@ func (m *exactSum) Product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	}
 	var u cuda.Unit
 	var o gemm.Operands
+	h := gemm.HopperInt8{Int8: p}
+	hopper := t.Hopper && h.Worthwhile(t)
 	o.X = u.Add(cuda.Operand{Kind: cuda.Input})
 	o.W = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte {
+		if hopper {
+			return h.Pack(weights)
+		}
 		return gemm.LayoutInt8.Pack(weights, p.N, p.K)
 	}})
 	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte {
@@ -93,6 +98,9 @@ func (m *exactSum) Product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	}})
 	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
 	u.Notes = []string{productNote(p.M, p.N, p.K, t)}
+	if hopper {
+		return column.CUDAUnit(&u, h, o, t)
+	}
 	return column.CUDAUnit(&u, p, o, t)
 }
 
