@@ -69,6 +69,9 @@ var groupFaults = []struct {
 		"warpgroup differ"},
 	{"a matrix beyond shared memory", inShared, "cvt.u64.u32 %rd6, %r4;", "cvt.u64.u32 %rd6, 0x30000;", "L0964",
 		"matrix B"},
+	{"the warp ends before its wgmma", inShared, mmaWait, "ret;\n", "L0973", "the warp ends"},
+	{"sums of another shape in flight", inShared, inShared.mma(3), strings.NewReplacer("m64n8k16", "m64n16k16", "%d3}",
+		"%d3, %d4, %d5, %d6, %d7}").Replace(inShared.mma(3)), "L0957", "has another shape"},
 	{"a base offset", inShared, mmaFence, "or.b64 %rd6, %rd6, 0x2000000000000;\n" + mmaFence, "L0959", "base offset 1"},
 	{"bits of no descriptor", inShared, mmaFence, "or.b64 %rd6, %rd6, 0x8000;\n" + mmaFence, "L0959",
 		"not a descriptor"},
@@ -236,6 +239,53 @@ func TestBulk(t *testing.T) {
 					t.Fatalf("%s: thread %d has %#x, not %#x", c.name, i, got[i][0], input[i])
 				}
 			}
+		}
+	}
+}
+
+// TestPhaseTells has a warp of block 1 learn of block 0, and another one of it by an mbarrier: what block 0 wrote
+// before is then known to that one too.
+func TestPhaseTells(t *testing.T) {
+	const body = `.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u64 y)
+{
+.reg .pred %p<4>;
+.reg .b32 %r<8>;
+.reg .b64 %rd<4>;
+.shared .align 8 .b8 bar[8];
+ld.param.u64 %rd1, [y];
+mov.u32 %r1, %tid.x; mov.u32 %r2, %ctaid.x; mov.u32 %r3, bar;
+setp.eq.u32 %p1, %r1, 0; setp.ne.u32 %p2, %r2, 0;
+@%p2 bra B;
+@%p1 st.global.b32 [%rd1], 7;
+@%p1 red.release.gpu.global.add.u32 [%rd1+4], 1;
+ret;
+B: @%p1 mbarrier.init.shared.b64 [%r3], 1;
+bar.sync 0;
+@%p1 ld.acquire.gpu.global.b32 %r4, [%rd1+4];
+@%p1 mbarrier.arrive.shared.b64 _, [%r3];
+W: mbarrier.try_wait.parity.shared.b64 %p3, [%r3], 0;
+@!%p3 bra W;
+ld.global.b32 %r5, [%rd1];
+ret;
+}
+`
+	for _, c := range []struct{ sound, fault, code string }{
+		{"ret;", "ret;", ""}, {"ld.acquire.gpu", "ld.relaxed.gpu", "L0967"},
+		{"mbarrier.arrive.", "mbarrier.arrive.relaxed.cta.", "L0967"},
+	} {
+		mod, err := Parse("k.ptx", []byte(strings.ReplaceAll(body, c.sound, c.fault)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := NewMachine(Options{Grid: true})
+		k := mod.Kernel("k")
+		args := params(k, put(t, m, "y", make([]byte, 8)))
+		_, err = m.Launch(k, [3]uint32{2, 1, 1}, [3]uint32{64, 1, 1}, 0, args)
+		if diag.CodeOf(err) != c.code {
+			t.Errorf("%s: %v, not %q", c.fault, err, c.code)
 		}
 	}
 }

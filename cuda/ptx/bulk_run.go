@@ -162,8 +162,12 @@ func (w *warp) waitStores(in *inst, mask uint32, n int, read bool) {
 	})
 }
 
-// leaveStores ends the copies of a warp that ends.
+// leaveStores ends the copies of a warp that ends, which must not have a wgmma in flight either.
 func (w *warp) leaveStores() *fault {
+	if q := w.flights.list; w.cta.races && len(q) > 0 {
+		return newFault("L0973", w, &w.cta.prog.insts[q[0].inst], 0,
+			"the warp ends, and this wgmma may still read shared memory: wait_group is missing, or waits for too few groups")
+	}
 	for _, b := range w.stores {
 		if w.cta.races && !b.read {
 			return newFault("L0973", w, &w.cta.prog.insts[b.inst], 1<<b.lane,

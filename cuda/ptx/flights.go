@@ -48,6 +48,10 @@ func (w *warp) registers(in *inst, f *flight, _ ticket) *fault {
 				return newFault("L0957", w, in, 0, "register %d of %s was written before: no wgmma.fence stands in between", k,
 					[]string{"the accumulators", "A"}[i])
 			}
+			if n := q.named[r]; i == 0 && n > q.over && !q.list[n-q.over-1].op.like(f.op) {
+				return newFault("L0957", w, in, 0, "register %d of the accumulators is one of the wgmma at %s, which is in flight "+
+					"and has another shape", k, w.cta.prog.where(q.list[n-q.over-1].inst))
+			}
 			if i == 1 && q.busy[r] > q.over {
 				return newFault("L0957", w, in, 0, "register %d of A is an accumulator in flight", k)
 			}
@@ -55,6 +59,9 @@ func (w *warp) registers(in *inst, f *flight, _ ticket) *fault {
 	}
 	return nil
 }
+
+// like says that two products have accumulators of one shape, so that the second may follow at once.
+func (op *groupOp) like(o *groupOp) bool { return op.n == o.n && op.e.Bytes == o.e.Bytes }
 
 // guard says whether an instruction uses registers that are in flight. One that is only moved to another is taken as
 // renamed, as ptxas does it: what was in flight stays so under both names.
