@@ -12,16 +12,17 @@ import (
 // Kernels prepares a float or quantized graph for a GPU: in float graphs operations that an exporter has decomposed are
 // whole again, as they round once, networks of images are in the form that quantization starts from, channels last, and
 // values have precision p; then nodes are grouped, each group a kernel where that can be, and HW.Group names them. g is
-// not changed, and every engine computes what is returned. The report holds the borders between groups.
+// not changed, and every engine computes what is returned. The report holds the borders between groups, and what
+// was recognized.
 func Kernels(ctx context.Context, g *ir.Graph, p Precision, o Options) (*ir.Graph, *Report, error) {
-	c := g.Clone()
+	c, s := g.Clone(), &State{Plan: DefaultPlan(), Report: &Report{}}
 	if g.Stage == ir.StageFloat {
 		var err error
-		if c, _, err = Recognize(ctx, g, o); err != nil {
+		if c, s.Report, err = Recognize(ctx, g, o); err != nil {
 			return nil, nil, err
 		}
 		if p.Halved() && ofImages(c) {
-			if c, err = Simplify(ctx, c, o); err != nil {
+			if err := newRunner(ctx, c, s, o).run(s, FloatPipeline, c); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -29,7 +30,6 @@ func Kernels(ctx context.Context, g *ir.Graph, p Precision, o Options) (*ir.Grap
 			return nil, nil, err
 		}
 	}
-	s := &State{Plan: DefaultPlan(), Report: &Report{}}
 	err := newRunner(ctx, c, s, o).run(s, KernelPipeline, c)
 	return c, s.Report, err
 }

@@ -51,7 +51,8 @@ func (o Options) target() (cuda.Target, error) {
 
 // Emit makes the kernels of a float or quantized graph in which constants are computed, in the groups that lowering
 // chooses. Its error lists every group that has no kernels: L0310 and L0317 where it has no StableHLO form, L0945 where
-// its operations have no kernels, L0946 for values that no buffer holds. Also L0934 for an unknown architecture.
+// its operations have no kernels, L0946 for values that no buffer holds, L0948 for a large sum without a kernel of the
+// library, unless AllowSlow. Also L0934 for an unknown architecture.
 func Emit(g *ir.Graph, o Options) (*Design, error) {
 	g, err := ref.WithConstants(g)
 	if err != nil {

@@ -198,10 +198,11 @@ func (a *App) emission(ctx context.Context, s driver.Source, p lower.Precision, 
 	if m.graph, m.step, err = s.Steps(); err != nil {
 		return m, err
 	}
-	if m.graph, m.borders, err = driver.Kernels(ctx, m.graph, p); err != nil {
+	progress.finish()
+	if m.graph, m.borders, err = a.grouped(ctx, m.graph, p, s.Passes); err != nil {
 		return m, err
 	}
-	if m.step, m.stepBorders, err = driver.Kernels(ctx, m.step, p); err != nil {
+	if m.step, m.stepBorders, err = a.grouped(ctx, m.step, p, s.Passes); err != nil {
 		return m, err
 	}
 	m.design, err = cuda.EmitSteps(m.graph, m.step, o)
@@ -266,11 +267,23 @@ func (a *App) kernels(ctx context.Context, s driver.Source, precision lower.Prec
 		a.noteFormats(g)
 	}
 	p.Report("kernels", 0, 0)
-	if g, borders, err = driver.Kernels(ctx, g, precision); err != nil {
+	p.finish()
+	if g, borders, err = a.grouped(ctx, g, precision, s.Passes); err != nil {
 		return nil, nil, nil, err
 	}
 	d, err = cuda.Emit(g, o)
 	return g, d, borders, err
+}
+
+// grouped is the graph that kernels compute, with the borders between them; it prints what the passes report.
+func (a *App) grouped(ctx context.Context, g *ir.Graph, precision lower.Precision, o lower.Options) (*ir.Graph,
+	[]fuse.Border, error) {
+	g, report, err := driver.Kernels(ctx, g, precision, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	a.warn(report)
+	return g, report.Borders, nil
 }
 
 // compileKernels compiles the kernels, with the lines of the source where asked for; what the compiler says of sources

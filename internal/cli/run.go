@@ -147,7 +147,7 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 	} else {
 		a.noteFormats(g)
 	}
-	if g, err = computed(ctx, g, r); err != nil {
+	if g, err = a.computed(ctx, g, r, s.Passes); err != nil {
 		return nil, nil, err
 	}
 	if r.codes {
@@ -180,9 +180,10 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 
 // computed is the graph that the engine of r computes: in the groups of kernels where it runs them, or where these say
 // which values are rounded.
-func computed(ctx context.Context, g *ir.Graph, r runFlags) (*ir.Graph, error) {
+func (a *App) computed(ctx context.Context, g *ir.Graph, r runFlags, o lower.Options) (*ir.Graph, error) {
 	if r.engine == "cuda" || g.Stage == ir.StageFloat && r.precision.Halved() {
-		g, _, err := driver.Kernels(ctx, g, r.precision)
+		g, report, err := driver.Kernels(ctx, g, r.precision, o)
+		a.warn(report)
 		return g, err
 	}
 	return driver.Evaluable(g)

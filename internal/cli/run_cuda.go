@@ -12,6 +12,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/driver"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/record"
 )
@@ -32,7 +33,7 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 		return nil, err
 	}
 	if r.record != "" {
-		if device, err = recording(device, g, r.record); err != nil {
+		if device, err = recording(device, d, g, r.record); err != nil {
 			return nil, err
 		}
 	}
@@ -61,16 +62,29 @@ func (a *App) runKernels(ctx context.Context, p *progress, g *ir.Graph, samples 
 		func(n int) { p.Report("kernels", n, len(samples)) })
 }
 
-// recording writes down what is asked of a device. Codes must be the same on every device; float outputs may differ by
-// what docs/cuda.md says of them.
-func recording(device gpu.Device, g *ir.Graph, folder string) (gpu.Device, error) {
+// recording writes down what the kernels of d ask of a device. Codes must be the same on every device; outputs in
+// floats may differ by what docs/gpu.md says of them.
+func recording(device gpu.Device, d *cuda.Design, g *ir.Graph, folder string) (gpu.Device, error) {
 	r, err := record.New(device, folder)
 	if err != nil {
 		_ = device.Close() // the first error is the one to tell
 		return nil, err
 	}
-	if g.Stage == ir.StageFloat {
-		r.AllowAll(record.Tolerance{Type: "f32", OfMax: 1e-5})
+	share := 1e-5
+	for _, n := range g.Nodes {
+		switch n.Type.Format {
+		case format.BF16:
+			share = max(share, 0x1p-6)
+		case format.F16:
+			share = max(share, 0x1p-9)
+		}
 	}
+	buffers := make([]record.Tolerance, len(d.Buffers))
+	for _, p := range d.Outputs {
+		if p.Node.Type.IsFloat() {
+			buffers[p.Codes] = record.Tolerance{Type: string(p.Store), OfMax: share}
+		}
+	}
+	r.AllowNext(buffers)
 	return r, nil
 }

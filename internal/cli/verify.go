@@ -93,12 +93,13 @@ func (v *verifyFlags) check() error {
 }
 
 // cuda computes a quantized graph by its kernels, on a GPU or emulated.
-func (a *App) cuda(p *progress) func(context.Context, *ir.Graph, []ref.Sample) ([]ref.Sample, error) {
+func (a *App) cuda(p *progress, o lower.Options) func(context.Context, *ir.Graph, []ref.Sample) ([]ref.Sample, error) {
 	return func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-		g, _, err := driver.Kernels(ctx, g, lower.Precision{})
+		g, report, err := driver.Kernels(ctx, g, lower.Precision{}, o)
 		if err != nil {
 			return nil, err
 		}
+		a.warn(report)
 		return a.runKernels(ctx, p, g, samples, runFlags{device: new(string)})
 	}
 }
@@ -124,7 +125,7 @@ func (a *App) verifyModel(c *cobra.Command, v *verifyFlags, model string) error 
 	engines := driver.Engines{Cache: a.Env.Cache, PJRT: a.Env.pjrtConfig(), Now: time.Now,
 		NoPJRT: !slices.Contains(v.engines, "pjrt")}
 	if slices.Contains(v.engines, "cuda") {
-		engines.CUDA = a.cuda(&p)
+		engines.CUDA = a.cuda(&p, v.source.Passes)
 	}
 	check, err := engines.Verify(c.Context(), *job)
 	p.finish()

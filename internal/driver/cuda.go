@@ -15,23 +15,18 @@ import (
 	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/lower"
-	"lathe/lower/fuse"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
 
-// Kernels is the graph that kernels of a float or quantized graph compute, a float one in precision p, and the borders
-// between them: see lower.Kernels.
-func Kernels(ctx context.Context, g *ir.Graph, p lower.Precision) (*ir.Graph, []fuse.Border, error) {
+// Kernels is the graph that kernels of a float or quantized graph compute, a float one in precision p: see
+// lower.Kernels.
+func Kernels(ctx context.Context, g *ir.Graph, p lower.Precision, o lower.Options) (*ir.Graph, *lower.Report, error) {
 	g, err := Evaluable(g)
 	if err != nil {
 		return nil, nil, err
 	}
-	g, report, err := lower.Kernels(ctx, g, p, lower.Options{})
-	if err != nil {
-		return nil, nil, err
-	}
-	return g, report.Borders, nil
+	return lower.Kernels(ctx, g, p, o)
 }
 
 // compilers is how many compilations run at once: each takes about 100 MB.

@@ -34,7 +34,7 @@ func TestLaunches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, _, err = driver.Kernels(t.Context(), g, lower.Precision{Act: format.BF16, Weight: weight})
+			g, _, err = driver.Kernels(t.Context(), g, lower.Precision{Act: format.BF16, Weight: weight}, lower.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

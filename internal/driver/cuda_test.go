@@ -70,7 +70,8 @@ func kernelGraph(t *testing.T, m kernelModel, folder string) *ir.Graph {
 
 func runKernelExample(t *testing.T, compiler *nvrtc.Compiler, m kernelModel) {
 	folder := filepath.Join("..", "..", "examples", m.model)
-	g, _, err := driver.Kernels(t.Context(), kernelGraph(t, m, folder), lower.Precision{})
+	g, _, err := driver.Kernels(t.Context(), kernelGraph(t, m, folder), lower.Precision{},
+		lower.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +228,7 @@ func TestKernelLibrary(t *testing.T) {
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)
 		g := kernelGraph(t, kernelModel{c.model, c.plan}, folder)
-		g, _, err := driver.Kernels(t.Context(), g, lower.Precision{})
+		g, _, err := driver.Kernels(t.Context(), g, lower.Precision{}, lower.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -183,7 +183,7 @@ func stableHLO(g *ir.Graph) ([]byte, error) {
 
 // kernels is the CUDA folder of a graph without what NVRTC makes of it.
 func kernels(ctx context.Context, g *ir.Graph) ([]byte, error) {
-	g, _, err := driver.Kernels(ctx, g, lower.Precision{})
+	g, _, err := driver.Kernels(ctx, g, lower.Precision{}, lower.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func (m model) decoder(t *testing.T, emulated string) (*built, host.Samples) {
 		t.Fatal(err)
 	}
 	for _, g := range []**ir.Graph{&first, &step} {
-		if *g, _, err = driver.Kernels(t.Context(), *g, precision); err != nil {
+		if *g, _, err = driver.Kernels(t.Context(), *g, precision, lower.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}

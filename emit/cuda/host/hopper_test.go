@@ -53,7 +53,7 @@ func TestHopper(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, _, err := driver.Kernels(t.Context(), layers(t), precision)
+	g, _, err := driver.Kernels(t.Context(), layers(t), precision, lower.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func (m model) kernels(t *testing.T, g *ir.Graph) (*ir.Graph, *cuda.Design, []cu
 			t.Fatal(err)
 		}
 	}
-	if g, _, err = driver.Kernels(t.Context(), g, precision); err != nil {
+	if g, _, err = driver.Kernels(t.Context(), g, precision, lower.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	d, err := cuda.Emit(g, cuda.Options{AllowSlow: true})

@@ -24,7 +24,7 @@ type Recorder struct {
 	alive     []gpu.Buffer // by index; Addr 0 once freed
 	codes     []gpu.Code   // by index of programs; nil once unloaded
 	tolerance []Tolerance  // by index of buffers; Type "" for none
-	allowed   Tolerance    // of buffers to come
+	allowed   []Tolerance  // of buffers to come
 }
 
 // New begins a recording into dir, which must be absent or empty, of what is asked of device. The device is the
@@ -136,7 +136,10 @@ func (r *Recorder) Alloc(bytes int64) (gpu.Buffer, error) {
 	r.step(Step{Do: "alloc", Buffer: len(r.alive)})
 	r.m.Buffers = append(r.m.Buffers, bytes)
 	r.alive = append(r.alive, b)
-	r.tolerance = append(r.tolerance, r.allowed)
+	r.tolerance = append(r.tolerance, Tolerance{})
+	if len(r.allowed) > 0 {
+		r.tolerance[len(r.tolerance)-1], r.allowed = r.allowed[0], r.allowed[1:]
+	}
 	return b, nil
 }
 
@@ -205,8 +208,8 @@ func (r *Recorder) Allow(b gpu.Buffer, t Tolerance) {
 	}
 }
 
-// AllowAll lets reads of all buffers that are allocated from now on differ.
-func (r *Recorder) AllowAll(t Tolerance) { r.allowed = t }
+// AllowNext lets reads of the buffers that are allocated next differ, in this order; Type "" means not at all.
+func (r *Recorder) AllowNext(t []Tolerance) { r.allowed = t }
 
 // Fill passes on and writes down.
 func (r *Recorder) Fill(b gpu.Buffer, value byte) error {
