@@ -52,6 +52,7 @@ type report struct {
 	Tables   string   `json:"tables"`
 	Binaries []Binary `json:"binaries"`
 	Missing  string   `json:"missing,omitempty"`
+	GPU      string   `json:"gpu"`
 	program
 	Step *program `json:"step,omitempty"`
 }
@@ -115,7 +116,7 @@ func (d *Design) Files(binaries []Binary, missing string, h Host) ([]rtl.File, e
 	}
 	files = append(files, page)
 	r := report{Name: d.Name, Version: d.Version, Source: SourceFile, Tables: tablesFile, Binaries: binaries,
-		Missing: missing, program: d.program(), Built: h.Built}
+		Missing: missing, GPU: d.GPU, program: d.program(), Built: h.Built}
 	if d.Step != nil {
 		step := d.Step.program()
 		r.Step = &step
