@@ -169,10 +169,17 @@ func DemoSamples(ctx context.Context, g *ir.Graph, given []ref.Sample) (s host.S
 	return s, err
 }
 
-// randomFloats draws samples of a float graph: values from -1 to 1, and whole numbers that it takes.
-func randomFloats(g *ir.Graph, n int) []ref.Sample {
+// randomFloats draws samples of a float graph: values from -1 to 1, and whole numbers that it takes; nil for the inputs
+// that are left out.
+func randomFloats(g *ir.Graph, n int, without ...*ir.Node) []ref.Sample {
 	samples := make([]ref.Sample, n)
 	for k, in := range g.In {
+		if slices.Contains(without, in) {
+			for s := range samples {
+				samples[s] = append(samples[s], nil)
+			}
+			continue
+		}
 		if isWhole(g, in.Type) {
 			appendRandom(samples, g, in, uint64(k)<<32)
 			continue
@@ -207,31 +214,28 @@ func (s Source) Steps() (first, step *ir.Graph, err error) {
 }
 
 // DemoSteps are DemoSamples of the first tokens, and of random ones behind them, as far as caches have room. Graphs are
-// those of Steps, or made of them; their caches are inputs and outputs in one order.
+// those of Steps, or made of them; their caches are inputs and outputs in one order. Samples have no values of caches
+// and positions, which nobody sees, unless the reference computes.
 func DemoSteps(ctx context.Context, first, step *ir.Graph) (s host.Samples, err error) {
-	if s, err = DemoSamples(ctx, first, nil); err != nil {
-		return s, err
-	}
-	position, caches, room, tokens := stepInputs(step)
-	s.First = tokens(first)
-	values := s.Outputs
-	for at := s.First; at < min(room, s.First+demoSteps); at++ {
-		next := host.Step{}
-		for i := range s.Inputs {
-			sample := randomFloats(step, i+1)[i]
-			for k, n := range step.In {
-				switch c := slices.Index(caches, n); {
-				case n == position:
-					sample[k] = &ir.Tensor{Type: n.Type, Codes: []int64{int64(at)}}
-				case c >= 0 && values != nil:
-					sample[k] = values[i][len(values[i])-len(caches)+c]
-				case c < 0 && isWhole(step, n.Type): // other tokens in each step
-					for j, v := range sample[k].Codes {
-						sample[k].Codes[j] = (v + int64(at)) % max(int64(step.Positions(n)), 1)
-					}
-				}
+	affordable := min(demoSamples, vectorWork/multiplications(first))
+	before, c := cachesOf(first), cachesOf(step)
+	s = host.Samples{Part: allowedPart(first), First: before.tokens}
+	s.Inputs = randomFloats(first, max(affordable, 1), before.inputs...)
+	if affordable > 0 {
+		for _, sample := range s.Inputs {
+			for _, n := range before.inputs {
+				sample[slices.Index(first.In, n)] = ir.NewTensor(n.Type)
 			}
-			next.Inputs = append(next.Inputs, sample)
+		}
+		if s.Outputs, err = evaluate(ctx, first, s.Inputs); err != nil {
+			return s, err
+		}
+	}
+	values, drawn := s.Outputs, randomFloats(step, len(s.Inputs), append(c.inputs, c.position)...)
+	for at := s.First; at < min(c.room, s.First+demoSteps); at++ {
+		next := host.Step{}
+		for i := range drawn {
+			next.Inputs = append(next.Inputs, c.next(step, drawn[i], at, values, i))
 		}
 		if values != nil {
 			if values, err = evaluate(ctx, step, next.Inputs); err != nil {
@@ -244,22 +248,42 @@ func DemoSteps(ctx context.Context, first, step *ir.Graph) (s host.Samples, err 
 	return s, nil
 }
 
-// stepInputs finds the position and the caches of a graph, the room of caches, and how many tokens a graph on such
-// caches writes into them.
-func stepInputs(g *ir.Graph) (position *ir.Node, caches []*ir.Node, room int, tokens func(*ir.Graph) int) {
+// caches are the inputs of a graph that it writes in place, in order, with what it reads beside them: their room, the
+// position, and how many tokens go there.
+type caches struct {
+	inputs       []*ir.Node
+	position     *ir.Node
+	room, tokens int
+}
+
+func cachesOf(g *ir.Graph) (c caches) {
 	for _, n := range g.Nodes {
 		if n.Op.Traits.Updates {
-			position, room = n.Args[2], n.Type.Shape[2]
-			caches = append(caches, n.Args[0])
+			c.position, c.room, c.tokens = n.Args[2], n.Type.Shape[2], n.Args[1].Type.Shape[2]
+			c.inputs = append(c.inputs, n.Args[0])
 		}
 	}
-	slices.SortFunc(caches, func(a, b *ir.Node) int { return slices.Index(g.In, a) - slices.Index(g.In, b) })
-	return position, caches, room, func(g *ir.Graph) int {
-		for _, n := range g.Nodes {
-			if n.Op.Traits.Updates {
-				return n.Args[1].Type.Shape[2]
+	slices.SortFunc(c.inputs, func(a, b *ir.Node) int { return slices.Index(g.In, a) - slices.Index(g.In, b) })
+	return c
+}
+
+// next is sample i of one more token at a position: caches are the last outputs of the token before, if there are any,
+// and tokens other ones in each step.
+func (c caches) next(g *ir.Graph, drawn ref.Sample, at int, before []ref.Sample, i int) ref.Sample {
+	sample := slices.Clone(drawn)
+	for k, n := range g.In {
+		cache := slices.Index(c.inputs, n)
+		switch {
+		case n == c.position:
+			sample[k] = &ir.Tensor{Type: n.Type, Codes: []int64{int64(at)}}
+		case cache >= 0 && before != nil:
+			sample[k] = before[i][len(before[i])-len(c.inputs)+cache]
+		case cache < 0 && isWhole(g, n.Type):
+			sample[k] = &ir.Tensor{Type: n.Type}
+			for _, v := range drawn[k].Codes {
+				sample[k].Codes = append(sample[k].Codes, (v+int64(at))%max(int64(g.Positions(n)), 1))
 			}
 		}
-		return 0
 	}
+	return sample
 }

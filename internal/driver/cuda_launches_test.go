@@ -3,6 +3,8 @@
 package driver_test
 
 import (
+	"bytes"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -26,9 +28,13 @@ func TestLaunches(t *testing.T) {
 		{"digits-resnet/model.onnx", "block1.", 2, 0, 0}, {"digits-cnn/model.onnx", "conv", 2, 0, 0},
 		{"digits-mlp/model.onnx", "", 3, 0, 0},
 		{"tiny-llama/hf", ".layers.1.", 8, 64, 16}, {"tiny-llama/hf", ".layers.1.", 8, 64, 1},
+		{"tiny-llama/hf", ".layers.1.", 9, 300, 1},
 	} {
 		for _, weight := range []format.Format{format.BF16, format.MXInt8} {
 			s := driver.Source{Model: filepath.Join("..", "..", "examples", c.model)}
+			if c.room > 64 {
+				s.Model = longer(t, s.Model)
+			}
 			s.Transformer.Room, s.Transformer.Seq = c.room, c.seq
 			g, err := s.Import()
 			if err != nil {
@@ -54,4 +60,23 @@ func TestLaunches(t *testing.T) {
 			}
 		}
 	}
+}
+
+// longer is a copy of a Hugging Face folder for more tokens than it was trained for.
+func longer(t *testing.T, folder string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "hf")
+	if err := os.CopyFS(dir, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "config.json")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(`"max_position_embeddings": 64`), []byte(`"max_position_embeddings": 4096`), 1)
+	if err := os.WriteFile(path, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return dir
 }

@@ -26,6 +26,9 @@ var folder embed.FS
 //go:embed run.md
 var page string
 
+//go:embed step.md
+var stepPage string
+
 // Bounds of what a run takes. align is that of the widest access of a kernel.
 const (
 	maxBatch = 1 << 20
@@ -71,6 +74,9 @@ func Files(d *cuda.Design, binaries []cuda.Binary, s Samples) (h cuda.Host, err 
 	add(p.name+"_kernels.c", "machine code, PTX and launches as C arrays", p.kernels())
 	add(samplesFile, "samples with the outputs of the reference", s.encode(d))
 	h.Page = fill.Replace(page)
+	if d.Step != nil {
+		h.Page += fill.Replace(stepPage)
+	}
 	h.Built = []string{"demo", "lib" + p.name + ".so"}
 	return h, nil
 }
