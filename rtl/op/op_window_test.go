@@ -32,7 +32,7 @@ func dense(g geometry, in, out int) bool {
 func TestWindowSeq(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 1))
-	for range 6 {
+	for range tools.Sample(3, 12) {
 		g := randomGeometry(r, pick(r, []int{1, 2, 4, 6, 12}))
 		groups := pick(r, divisors(g.C))
 		out := pick(r, divisors(g.C/groups))
@@ -45,7 +45,7 @@ func TestWindowSeq(t *testing.T) {
 func TestWindowRows(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 1))
-	for range 4 {
+	for range tools.Sample(2, 8) {
 		g := randomGeometry(r, 2)
 		g.KW, g.SW, g.DW, g.PL, g.PR = 1, 1, 1, 0, 0
 		windowBench(t, "op_window_rows", g, 2, 2*g.KH, 1, 3, append(g.params()[:2:2], rtltest.P("KH", g.KH),
@@ -57,7 +57,7 @@ func TestWindowRows(t *testing.T) {
 func TestWindowCols(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 1))
-	for range 6 {
+	for range tools.Sample(3, 12) {
 		g := randomGeometry(r, 3)
 		g.H, g.KH, g.SH, g.DH, g.PT, g.PB = 1, 1, 1, 1, 0, 0
 		windowBench(t, "op_window_cols", g, 3, 3*g.KW, 1, 6, []rtl.Param{rtltest.P("W", g.W), rtltest.P("KW", g.KW),
@@ -69,7 +69,7 @@ func TestWindowCols(t *testing.T) {
 func TestWindowWide(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(4, 1))
-	for n := 0; n < 4; {
+	for n := 0; n < tools.Sample(2, 8); {
 		g := randomGeometry(r, pick(r, []int{1, 2, 3}))
 		out := g.C * pick(r, divisors(g.KH*g.KW))
 		if !dense(g, g.C, out) {
@@ -85,7 +85,7 @@ func TestWindowWide(t *testing.T) {
 func TestWindow(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 2))
-	for n := 0; n < 12; {
+	for n := 0; n < tools.Sample(7, 24); {
 		g := randomGeometry(r, pick(r, []int{1, 2, 4, 6}))
 		switch r.IntN(6) {
 		case 0:

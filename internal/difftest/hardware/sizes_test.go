@@ -13,7 +13,7 @@ const (
 	tableCases      = 1
 	rtlSamples      = 30
 	icarusDesigns   = 2
-	chainCases      = 14
+	chainCases      = 10
 	chainsPerDesign = 4
 	chainFrames     = 8
 	residualCases   = 2 * difftest.Residuals
