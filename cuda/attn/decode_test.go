@@ -118,6 +118,25 @@ func TestDecodeSpecial(t *testing.T) {
 	checkDecode(t, d, cudatest.Run(t, j)[0])
 }
 
+// TestDecodeTops: a key far above all others decides, whichever warp and part have it; sums relative to a lower top
+// would be infinite.
+func TestDecodeTops(t *testing.T) {
+	p := decodes()[0]
+	at := []int32{192, 192, 192, 192, 192, 192}
+	d, p, j := decoding(t, p, at)
+	for b := range p.Batch {
+		key := []int64{5, 20, 40, 60, 70, 185}[b]
+		for c := range p.Dim {
+			for h := range p.Heads {
+				d.q[(b*p.Heads+h)*p.Dim+c] = 8
+			}
+			d.k[(b*p.Keys+key)*p.Dim+c] = 8
+		}
+	}
+	j.Buffers[0].Data, j.Buffers[1].Data = encode(p.Word, d.q), encode(p.Word, d.k)
+	checkDecode(t, d, cudatest.Run(t, j)[0])
+}
+
 // TestDecodeBits: a row has the same bits whatever batches are beside it.
 func TestDecodeBits(t *testing.T) {
 	p := decodes()[0]
