@@ -122,10 +122,10 @@ func TestDecodeSpecial(t *testing.T) {
 // would be infinite.
 func TestDecodeTops(t *testing.T) {
 	p := decodes()[0]
-	at := []int32{192, 192, 192, 192, 192, 192}
+	at := []int32{192, 192, 192, 192, 192, 192, 192}
 	d, p, j := decoding(t, p, at)
 	for b := range p.Batch {
-		key := []int64{5, 20, 40, 60, 70, 185}[b]
+		key := []int64{5, 20, 40, 60, 70, 185, 192}[b]
 		for c := range p.Dim {
 			for h := range p.Heads {
 				d.q[(b*p.Heads+h)*p.Dim+c] = 8
