@@ -22,24 +22,16 @@ __device__ __forceinline__ void w16a16_hopper(const tensor_map& x, const tensor_
   const u32 tiles = (M + BM - 1) / BM * ((N + BN - 1) / BN);
   const i32 steps = (K + 63) / 64;
   stages_init<STAGES>(full, empty);
-  i32 m0, n0;
-  ring<STAGES> r = {0, 0};
   if (threadIdx.x >= 256) {
-    registers_down<40>();
-    if (threadIdx.x != 256) return;
-    for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-      tile_place<BM, BN>(tile, M, N, m0, n0);
-      for (i32 k = 0; k < steps; ++k, r.next()) {
-        const u32 to = base + r.at * STAGE, bar = full + 8 * r.at;
-        mbar_wait(empty + 8 * r.at, r.parity ^ 1);
-        mbar_expect(bar, STAGE);
-        copy_box(to, x, k * 64, m0, bar);
-        copy_box(to + LEFT, w, k * 64, n0, bar);
-      }
-    }
+    produce<BM, BN, STAGES, STAGE, STAGE>(base, full, M, N, steps, [&](u32 to, u32 bar, i32 k, i32 m, i32 n) {
+      copy_box(to, x, k * 64, m, bar);
+      copy_box(to + LEFT, w, k * 64, n, bar);
+    });
     return;
   }
   registers_up<232>();
+  i32 m0, n0;
+  ring<STAGES> r = {0, 0};
   const Sink sink = {bias, residual, y, scales, ldy, scale_block, scale_row, M, GATE ? N / 2 : N};
   const u64 left = operand(base + threadIdx.x / 128 * 8192), right = operand(base + LEFT);
   f32 sum[BN / 8][4];

@@ -23,25 +23,17 @@ __device__ __forceinline__ void w8a16_hopper(const tensor_map& x, const tensor_m
   const u32 tiles = (M + BM - 1) / BM * ((N + BN - 1) / BN);
   const i32 steps = (K + 63) / 64;
   stages_init<STAGES>(full, empty);
-  i32 m0, n0;
-  ring<STAGES> r = {0, 0};
   if (threadIdx.x >= 256) {
-    registers_down<40>();
-    if (threadIdx.x != 256) return;
-    for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-      tile_place<BM, BN>(tile, M, N, m0, n0);
-      for (i32 k = 0; k < steps; ++k, r.next()) {
-        const u32 to = base + r.at * STAGE, bar = full + 8 * r.at;
-        mbar_wait(empty + 8 * r.at, r.parity ^ 1);
-        mbar_expect(bar, SCALES + BN * 2);
-        copy_box(to, x, k * 64, m0, bar);
-        copy_box(to + WEIGHTS, w, k * 256, n0 / 16, bar);
-        copy_box(to + SCALES, ws, k * 32, n0 / 16, bar);
-      }
-    }
+    produce<BM, BN, STAGES, STAGE, SCALES + BN * 2>(base, full, M, N, steps, [&](u32 to, u32 bar, i32 k, i32 m, i32 n) {
+      copy_box(to, x, k * 64, m, bar);
+      copy_box(to + WEIGHTS, w, k * 256, n / 16, bar);
+      copy_box(to + SCALES, ws, k * 32, n / 16, bar);
+    });
     return;
   }
   registers_up<232>();
+  i32 m0, n0;
+  ring<STAGES> r = {0, 0};
   const Sink sink = {bias, residual, y, scales, ldy, scale_block, scale_row, M, GATE ? N / 2 : N};
   const u64 right = operand(base);
   const u8* mine = smem + (base - shared_addr(smem)) + WEIGHTS + threadIdx.x / 32 * 1024 + lane() * 16;

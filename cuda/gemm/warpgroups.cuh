@@ -18,6 +18,26 @@ template <int STAGES> DEV void stages_init(u32 full, u32 empty) {
   barrier();
 }
 
+// What the copying warpgroup does: for each step of each of the block's tiles copies(to, bar, k, m0, n0) starts the
+// copies of BYTES into a stage of STAGE bytes that is empty. `barriers` are the full ones, then the empty ones.
+template <int BM, int BN, int STAGES, int STAGE, int BYTES, class F>
+DEV void produce(u32 base, u32 barriers, i32 M, i32 N, i32 steps, F copies) {
+  registers_down<40>();
+  if (threadIdx.x % 128 != 0) return;
+  ring<STAGES> r = {0, 0};
+  const u32 tiles = (M + BM - 1) / BM * ((N + BN - 1) / BN);
+  for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    i32 m0, n0;
+    tile_place<BM, BN>(tile, M, N, m0, n0);
+    for (i32 k = 0; k < steps; ++k, r.next()) {
+      const u32 bar = barriers + 8 * r.at;
+      mbar_wait(bar + 8 * STAGES, r.parity ^ 1);
+      mbar_expect(bar, BYTES);
+      copies(base + r.at * STAGE, bar, k, m0, n0);
+    }
+  }
+}
+
 // act(gate) * value, the sums of rows n0+col and n0+col+1 of the weights, to where the column of the result is staged.
 // The bias is loaded here and no earlier: registers are scarce.
 template <int ACT> DEV void stage_gated(const Sink& s, f32* at, u32 col, i32 n0, f32 gate, f32 value) {
