@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rope_append: turns pairs of elements of heads by the angles of their positions, and writes rows into caches in place.
 // Heads 0 to heads-1 of x are queries, which go to q; the kv behind them keys, which go to k. Rows of v go to v_cache
-// as they are, and those of x where ROPE is 0 and none is turned. Element i of a head and i + D/2 are a pair: (a, b)
+// as values, and those of x where ROPE is 0 and none is turned. Element i of a head and i + D/2 are a pair: (a, b)
 // becomes (a cos - b sin, a sin + b cos), in fp32, rounded once.
 //   F        0 fp32, 1 bf16, 2 f16
 //   D        head dimension, a multiple of 16

@@ -31,6 +31,9 @@ type Options struct {
 	Hopper bool
 	// Generic uses no kernel of the library.
 	Generic bool
+	// KeepInputs leaves inputs as they are: the caller's memory. Without it a kernel may put its result where an input of
+	// the graph lies.
+	KeepInputs bool
 	// AllowSlow takes sums of more than SlowFlops operations by a thread a result.
 	AllowSlow bool
 }
@@ -81,7 +84,8 @@ func EmitGroups(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
 
 func newEmitter(o Options) (*emitter, error) {
 	target, err := o.target()
-	return &emitter{tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic}, err
+	return &emitter{tables: map[[sha256.Size]byte]int64{}, target: target, generic: o.Generic,
+		keepInputs: o.KeepInputs}, err
 }
 
 // emit makes the design of a graph, yet without what all designs of the emitter share.
@@ -156,11 +160,12 @@ type emitter struct {
 	kernels []*kernel.Kernel
 	groups  int // that have kernels of their own
 
-	target    cuda.Target
-	generic   bool
-	instances []cuda.Instance // kernels of the library
-	users     []string        // comments on which node runs which of them
-	slow      []slow
+	target     cuda.Target
+	generic    bool
+	keepInputs bool
+	instances  []cuda.Instance // kernels of the library
+	users      []string        // comments on which node runs which of them
+	slow       []slow
 }
 
 func (e *emitter) buffer(name string, bytes int64) int {
@@ -241,10 +246,19 @@ func (e *emitter) own(g *ir.Group, c *compiled, notes []string) error {
 	for i, s := range c.kernels.Steps {
 		u := unitOf(g, s.Kernel.Name)
 		u.Blocks, u.Threads, u.MaxSamples = s.Kernel.Blocks(), kernel.Threads, cuda.MaxGridY
+		work := flops(g, c.program)
 		if i == 0 {
-			u.Notes, u.Flops = notes, flops(g, c.program)
+			u.Notes, u.Flops = notes, work
+		}
+		// Of a table no more is read than there are results and operations: a row that is picked, and not all of them.
+		reads := work
+		for k, r := range s.Args {
+			if r.Kind == generic.Output || r.Kind == generic.Scratch {
+				reads += s.Kernel.Params[k].Stride
+			}
 		}
 		for k, r := range s.Args {
+			p := s.Kernel.Params[k]
 			a := Arg{}
 			switch r.Kind {
 			case generic.Input:
@@ -256,10 +270,9 @@ func (e *emitter) own(g *ir.Group, c *compiled, notes []string) error {
 			default:
 				t := c.kernels.Tables[r.Index]
 				a.Offset = e.table(t.Data)
-				u.Bytes += int64(len(t.Data))
+				u.Bytes += min(int64(len(t.Data)), reads*int64(p.Type.Bytes()))
 			}
 			u.Args = append(u.Args, a)
-			p := s.Kernel.Params[k]
 			u.Bytes += p.Stride * int64(p.Type.Bytes())
 		}
 		if err := e.predict(&u, nil, g); err != nil {

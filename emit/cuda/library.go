@@ -27,7 +27,11 @@ func (e *emitter) library(g *ir.Group) (ok bool, why string, err error) {
 		return false, "", asDiag(g.Anchor, err)
 	}
 	for _, in := range u.InPlace {
-		if n := g.Inputs[in]; !n.IsInput() || e.readers[n] != 1 {
+		n := g.Inputs[in]
+		if e.keepInputs {
+			return false, fmt.Sprintf("the kernel changes %s, which is the caller's", n.Name), nil
+		}
+		if !n.IsInput() || e.readers[n] != 1 {
 			return false, fmt.Sprintf("%s is read by others than the kernel that changes it", n.Name), nil
 		}
 	}

@@ -13,6 +13,7 @@ import (
 // position 0, step one more at the position that is its input. The result is the design of first, whose Step is that of
 // step; both have one Source and one Tables. Errors as Emit, and L0949 for a cache that no kernel writes in place.
 func EmitSteps(first, step *ir.Graph, o Options) (*Design, error) {
+	o.KeepInputs = false // of caches nothing is kept
 	e, err := newEmitter(o)
 	if err != nil {
 		return nil, err

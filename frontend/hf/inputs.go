@@ -131,7 +131,7 @@ func (m *model) makeInputs() {
 		m.makeInput(name, d, shape)
 	}
 	switch {
-	case m.room > 0 && m.seq == 1:
+	case m.room > 0 && m.seq == 1 && !m.opts.First:
 		m.place = m.makeInput("position", ir.I32, []int{1})
 	case m.room > 0:
 		m.place = m.constant("position", build.IntBlob(ir.I32, []int64{0}), 1)

@@ -81,8 +81,10 @@ type Transformer struct {
 	Cache bool
 	Past  int
 	// Room, where it is not 0, is the number of tokens that caches have room for: they are inputs and, with the new tokens
-	// in them, outputs of that size. Where Seq is 1 the position of the token is an input, else it is 0.
-	Room int
+	// in them, outputs of that size. Where Seq is 1 the position of the token is an input, unless it is the First; else it
+	// is 0.
+	Room  int
+	First bool
 	// Loss adds the input labels and the output loss.
 	Loss bool
 }

@@ -77,7 +77,7 @@ const invariantUsage = "give a sample the same bits in every batch"
 // options are those of the emission; with a single architecture its sizes guide the choice of kernels.
 func (e *cudaFlags) options() cuda.Options {
 	o := cuda.Options{Version: Version, Samples: e.samples, BatchInvariant: e.invariant, Hopper: e.hopper,
-		AllowSlow: e.slow}
+		AllowSlow: e.slow, KeepInputs: true}
 	if len(e.archs) == 1 {
 		o.Arch = e.archs[0]
 	}
@@ -191,6 +191,12 @@ func (a *App) emission(ctx context.Context, s driver.Source, p lower.Precision, 
 	}
 	if s.Plan != "" || s.Calibrate != "" {
 		return m, usagef("--max-seq: caches are kept in floats, not with --plan or --calibrate")
+	}
+	if _, ok := s.Dims["seq"]; ok || len(s.Shapes) > 0 {
+		return m, usagef("--max-seq: --seq says how many tokens come first, not --dim seq, --shape or --example")
+	}
+	if s.Outputs != nil {
+		return m, usagef("--max-seq: the caches are outputs besides, so that --outputs cannot choose: leave it out")
 	}
 	progress := progress{app: a}
 	defer progress.finish()

@@ -28,6 +28,7 @@ type sourceFlags struct {
 	// of folders of Hugging Face
 	transformer source.Transformer
 	past        int
+	given       func(flag string) bool
 	choices     choiceFlags
 }
 
@@ -53,13 +54,14 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 // addTransformer adds what folders of Hugging Face leave open.
 func (s *sourceFlags) addTransformer(c *cobra.Command) {
 	c.Flags().IntVar(&s.transformer.Seq, "seq", 0, "tokens of a Hugging Face model; default: those of the arrays, "+
-		"else 128 or as many as it takes; 1 with --past or --max-seq")
+		"else 128 or as many as it takes; 1 with --past or --max-seq, and of an emit-cuda --max-seq 128 or half of the room")
 	c.Flags().StringSliceVar(&s.transformer.Inputs, "model-inputs", nil,
 		"inputs of a Hugging Face model: input_ids,attention_mask")
 	c.Flags().StringVar(&s.transformer.Task, "task", "", "head of a Hugging Face model: encoder, causal-lm, ...")
 	c.Flags().IntVar(&s.past, "past", -1, "use caches: keys and values of this many tokens go in, those of all come out")
 	c.Flags().IntVar(&s.transformer.Room, "max-seq", 0, "use caches of this many tokens, in which those of the graph "+
 		"take their places")
+	s.given = c.Flags().Changed
 	c.Flags().BoolVar(&s.transformer.Loss, "loss", false, "add the input labels and the output loss")
 }
 
@@ -70,6 +72,11 @@ func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
 		s.source.Transformer.Cache, s.source.Transformer.Past = true, s.past
 	} else if s.past < -1 {
 		return s.source, &usageError{diag.New("L0101", "", "--past %d is negative", s.past)}
+	}
+	for name, tokens := range map[string]int{"seq": s.transformer.Seq, "max-seq": s.transformer.Room} {
+		if s.given(name) && tokens < 1 {
+			return s.source, usagef("--%s %d: at least one token", name, tokens)
+		}
 	}
 	shapes, err := s.shape.shapes()
 	if err != nil {

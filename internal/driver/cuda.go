@@ -199,16 +199,17 @@ func randomFloats(g *ir.Graph, n int, without ...*ir.Node) []ref.Sample {
 const demoSteps = 16
 
 // Steps imports the model twice, on caches that have room for Transformer.Room tokens: the graph of the first Seq
-// tokens, 128 or the room unless it is given, and that of one more token at a position.
+// tokens, 128 or half of the room unless it is given, and that of one more token at a position.
 func (s Source) Steps() (first, step *ir.Graph, err error) {
 	if s.Transformer.Seq == 0 {
 		const most = 128
-		s.Transformer.Seq = min(s.Transformer.Room, most)
+		s.Transformer.Seq = max(1, min(s.Transformer.Room/2, most))
 	}
+	s.Transformer.First = true
 	if first, err = s.Import(); err != nil {
 		return nil, nil, err
 	}
-	s.Transformer.Seq = 1
+	s.Transformer.Seq, s.Transformer.First = 1, false
 	step, err = s.Import()
 	return first, step, err
 }

@@ -31,7 +31,7 @@ var (
 	branchTo   = regexp.MustCompile("`\\((\\.L_x_\\d+)\\)")
 	isProducts = regexp.MustCompile(`^(HMMA|IMMA|HGMMA|IGMMA)\b`)
 
-	setsPredicate = regexp.MustCompile(`^\s*(P\d),`)
+	setsPredicate = regexp.MustCompile(`^\s*(?:[A-Z0-9]+, )?(P\d)\b`) // among the first two operands
 )
 
 // loopWalk finds the loops of a kernel line by line.
@@ -61,7 +61,7 @@ func (w *loopWalk) label(c *Code, line string) {
 	}
 	w.labels[m[1]] = -1
 	r := &w.rare
-	if r.end == m[1] {
+	if r.vote = ""; r.end == m[1] {
 		r.end = ""
 	}
 	if r.block == m[1] && r.end == "" {
@@ -80,14 +80,18 @@ func (r *rareWalk) begin(c *Code, end string) {
 // skips says whether the next instruction is of a rare block, or begins one behind itself.
 func (w *loopWalk) skips(c *Code, predicate, mnemonic, rest string) bool {
 	r := &w.rare
-	if r.end != "" {
-		c.Rare[len(c.Rare)-1].Last = c.Instructions
-		return true
-	}
-	to, forwards := "", false
+	to, at, forwards := "", 0, false
 	if m := branchTo.FindStringSubmatch(rest); m != nil && mnemonic == "BRA" {
-		_, back := w.labels[m[1]]
-		to, forwards = m[1], !back
+		first, back := w.labels[m[1]]
+		to, at, forwards = m[1], first, !back
+	}
+	if r.end != "" {
+		block := &c.Rare[len(c.Rare)-1]
+		if block.Last = c.Instructions; to == "" || forwards || at >= block.First {
+			return true
+		}
+		// The vote leaves the loop that ends here: nothing of it is rare.
+		r.end, c.Rare = "", c.Rare[:len(c.Rare)-1]
 	}
 	r.behind = ""
 	if predicate == "" {
@@ -96,7 +100,7 @@ func (w *loopWalk) skips(c *Code, predicate, mnemonic, rest string) bool {
 	switch m := setsPredicate.FindStringSubmatch(rest); {
 	case mnemonic == "VOTE.ANY" && m != nil:
 		r.vote = m[1]
-	case m != nil && m[1] == r.vote:
+	case mnemonic == "R2P" || m != nil && m[1] == r.vote:
 		r.vote = ""
 	case r.vote != "" && forwards && predicate == "@!"+r.vote:
 		c.Instructions++

@@ -99,7 +99,10 @@ func TestVotes(t *testing.T) {
 		{"VOTE.ANY P0, P0", "ISETP.NE P0, PT, R1, R2", 11}, // no vote
 		{"VOTE.ANY P1, P1", "VOTE.ANY P1, P1 ;\n /*0*/ MOV R1, R2", 10},
 		{"VOTE.ANY P0, P0", "VOTE.ANY P0, P0 ;\n /*0*/ ISETP.NE P0, PT, R1, R2", 12}, // another predicate of that name
-		{"@!P0 BRA", "@P0 BRA", 11},                                                  // to where the sides meet
+		{"VOTE.ANY P0, P0", "VOTE.ANY P0, P0 ;\n /*0*/ ISETP.NE P4, P0, R1, R2", 12}, // its second result
+		{"VOTE.ANY P0, P0", "VOTE.ANY P0, P0 ;\n /*0*/ R2P PR, R5, 0x1", 12},
+		{"VOTE.ANY P0, P0 ;", "VOTE.ANY P0, P0 ;\n.L_x_9:", 11},
+		{"@!P0 BRA", "@P0 BRA", 11}, // to where the sides meet
 
 	} {
 		text := strings.Replace(voting, c.old, c.new, 1)

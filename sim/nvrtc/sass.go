@@ -30,7 +30,7 @@ type Code struct {
 }
 
 // reading is the version of Disassembly: of what it counts, and how. It is part of the name of what is kept.
-const reading = 4
+const reading = 5
 
 // Machine reads a cubin with nvdisasm. Instructions that do nothing do not count: @!PT, which the assembler puts around
 // asynchronous copies, and NOP, which fills the end. Errors L0937 and L0938 as for Assemble.

@@ -178,9 +178,14 @@ func (c *compiler) table(n int, a hlo.Array) (Ref, word.Type) {
 	return Ref{Table, i}, c.group.Tables[i].Type
 }
 
-// narrow stores integers in as few bytes as the largest of them needs.
+// narrow stores integers in as few bytes as the largest of them needs, and floats whose lower halves are 0 as bf16.
 func narrow(a hlo.Array) TableData {
 	d := a.Type.DType
+	if d == hlo.F32 {
+		if upper, ok := upperHalves(a.Data); ok {
+			return TableData{word.BF16, upper}
+		}
+	}
 	if d.IsFloat() || d == hlo.I1 || d == hlo.UI64 {
 		return TableData{TypeOf(d), a.Data}
 	}
@@ -199,4 +204,18 @@ func narrow(a hlo.Array) TableData {
 		}
 	}
 	return TableData{t, t.Append(nil, values...)}
+}
+
+// upperHalves are those of words of four bytes, unless a lower half is not 0.
+func upperHalves(words []byte) (upper []byte, ok bool) {
+	for i := 0; i < len(words); i += 4 {
+		if words[i] != 0 || words[i+1] != 0 {
+			return nil, false
+		}
+	}
+	upper = make([]byte, 0, len(words)/2)
+	for i := 0; i < len(words); i += 4 {
+		upper = append(upper, words[i+2], words[i+3])
+	}
+	return upper, true
 }

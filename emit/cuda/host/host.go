@@ -268,6 +268,10 @@ func (p *plan) words() []string {
 		room = a.shape[2] // [batch][heads][tokens][size]
 	}
 	needed, oldest := p.d.Needed()
+	cache := ""
+	if len(p.caches) > 0 {
+		cache = ", cache=model.new_cache()"
+	}
 	words := []string{"NAME", p.name, "UPPER", strings.ToUpper(p.name)}
 	for _, w := range []struct {
 		word  string
@@ -277,12 +281,15 @@ func (p *plan) words() []string {
 		{"ALIGN", align}, {"CACHES", len(p.caches)}, {"MAXSEQ", room}, {"KERNELS", len(p.kernelNames)},
 		{"PROGRAMS", len(p.programs)}, {"MAXBUFFERS", buffers}, {"IMAGES", len(p.images)}, {"MAXARGS", arguments},
 		{"MAXTENSORS", tensors}, {"WEIGHTS", len(p.d.Tables)}, {"CHECK", fmt.Sprintf("%#x", check(p.d.Tables))},
-		{"NEEDED", needed}, {"DRIVER", oldest},
+		{"NEEDED", needed}, {"DRIVER", oldest}, {"CUDA", versions[oldest]}, {"NEWCACHE", cache},
 	} {
 		words = append(words, "@"+w.word+"@", fmt.Sprint(w.value))
 	}
 	return words
 }
+
+// versions of CUDA that drivers came with.
+var versions = map[string]string{"470": "11.4", "525": "12.0"}
 
 // check is the sum of the file of weights, as NAME.c computes it.
 func check(data []byte) uint64 {

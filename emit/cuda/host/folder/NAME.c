@@ -233,7 +233,7 @@ static int load(NAME_handle *m, int capability) {
   if (m->module == NULL) {
     if (m->cu.version(&version) != 0) version = 0;
     return fail(UPPER_OLD_DRIVER, "the CUDA driver (CUDA %d.%d) takes none of the code for this GPU (error %d): driver "
-                "470 (CUDA 11.4) or later is needed", version / 1000, version % 1000 / 10, r);
+                "@DRIVER@ (CUDA @CUDA@) or later is needed", version / 1000, version % 1000 / 10, r);
   }
   for (int i = 0; i < UPPER_KERNELS; i++) {
     const NAME_kernel *k = &NAME_kernel_list[i];
@@ -593,7 +593,7 @@ static int create_graph(NAME_graph **graph, NAME_handle *m, int program, const N
     return status;
   }
   g->batch = a->batch;
-  g->positions = a->positions;
+  if (program == DECODE) g->positions = a->positions;
   *graph = g;
   return UPPER_OK;
 }

@@ -62,8 +62,8 @@ typedef struct NAME_graph NAME_graph;
  * of NAME_workspace_bytes(batch) bytes, of one run at a time. Every buffer begins at a multiple of UPPER_ALIGN.
  * The rest is for models with caches and may be left out: UPPER_CACHES buffers, which are changed in place and need no
  * content at first, and, for NAME_decode alone, position: how many tokens they hold of every sample. In its place
- * positions may be device memory with an i32 a sample, which is read when the kernels run and not checked: such
- * positions are moved to the nearest of 0 to UPPER_MAX_SEQ - 1. */
+ * positions may be device memory with an i32 a sample, which is read when the kernels run and not checked:
+ * outputs are unspecified beyond 0 to UPPER_MAX_SEQ - 1, and nothing outside of the caches is touched. */
 typedef struct NAME_args {
   int64_t batch;
   const NAME_buffer *inputs;

@@ -359,8 +359,14 @@ class Cache:
     def __init__(self, owner, batch=1):
         if not caches:
             raise Error("the model has no caches; lathe emit-cuda --max-seq N makes them")
-        self._owner, self.batch, self.length = owner, batch, 0
-        self.buffers = [owner._allocate(batch * n) for n in _lengths(caches)]
+        if not isinstance(batch, int) or batch < 1:
+            raise Error(f"caches for {batch!r} samples: at least 1")
+        self._owner, self.batch, self.length, self.buffers = owner, batch, 0, []
+        for n in _lengths(caches):
+            self.buffers.append(owner._allocate(batch * n))
+
+    def __repr__(self):
+        return f"<caches of {self.batch} samples with {self.length} tokens>"
 
     def __del__(self):
         for b in getattr(self, "buffers", []):
@@ -450,7 +456,12 @@ class Model:
             raise Error("some inputs are on the GPU and others are not")
         tokens = room = inputs[0].shape[1] if caches else 0
         if caches and not decode and not any(device):
+            if np.ndim(arrays[0]) < len(inputs[0].shape):
+                raise Error(f"input {inputs[0].name} has shape {np.shape(arrays[0])}; the model takes "
+                            f"{inputs[0].shape}, or fewer tokens")
             tokens = min(np.shape(arrays[0])[np.ndim(arrays[0]) - len(inputs[0].shape) + 1], room)
+            if tokens == 0:
+                raise Error("no tokens")
             arrays = [_resized(p, np.asarray(x), room) for p, x in zip(inputs, arrays)]
         batches = [p.batch(_shape(x)) for p, x in zip(inputs, arrays)]
         batch, axis = batches[0] if batches else (1, "single")
@@ -458,6 +469,8 @@ class Model:
             raise Error(f"the inputs hold {[b[0] for b in batches]} samples")
         if cache is None and caches:
             raise Error("the model has caches: give cache=, which new_cache makes")
+        if cache is not None and getattr(cache, "_owner", None) is not self:
+            raise Error("cache= takes what new_cache of this model makes")
         if cache is not None and cache.batch != batch:
             raise Error(f"the inputs hold {batch} samples, the cache is for {cache.batch}")
         if cache is not None and not decode:
@@ -623,6 +636,8 @@ def torch_operator():
     """The operator lathe_NAME::run of PyTorch: a list of tensors to a list of tensors, in the types that the kernels
     store, on the CPU or the GPU. torch.compile knows the shapes of its outputs."""
     global _operator
+    if caches:
+        raise Error("there is no operator of a model with caches, which its calls change: run and decode take them")
     import torch
     with _lock:
         if _operator is not None:
