@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"lathe/cuda"
@@ -137,11 +138,24 @@ func TestDecodeTops(t *testing.T) {
 	checkDecode(t, d, cudatest.Run(t, j)[0])
 }
 
-// TestDecodeBits: a row has the same bits whatever batches are beside it.
+// TestDecodeBits: a row has the same bits whatever batches and heads are beside it.
 func TestDecodeBits(t *testing.T) {
 	p := decodes()[0]
-	_, _, all := decoding(t, p, []int32{5, 100, 150})
+	d, _, all := decoding(t, p, []int32{5, 100, 150})
 	together := cudatest.Run(t, all)[0]
+	for i := range d.q {
+		if i/int(p.Dim)%int(p.Heads) > 0 {
+			d.q[i] = round(p.Word, 64*d.q[i])
+		}
+	}
+	others := all
+	others.Buffers = slices.Clone(all.Buffers)
+	others.Buffers[0].Data = encode(p.Word, d.q)
+	loud := cudatest.Run(t, others)[0]
+	for b := range int64(3) {
+		at := 2 * b * p.Heads * p.Dim
+		cudatest.Equal(t, "o of the first head", loud[at:at+2*p.Dim], together[at:at+2*p.Dim], 2)
+	}
 	p.Batch = 1
 	row, cache := 2*p.Heads*p.Dim, 2*p.KVHeads*p.Keys*p.Dim
 	for b := range int64(3) {

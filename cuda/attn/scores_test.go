@@ -62,6 +62,23 @@ func TestFiniteMask(t *testing.T) {
 	}
 }
 
+// TestNeighbours demands the same bits of a query whatever the scores of those beside it are: where their tops move,
+// its own stays.
+func TestNeighbours(t *testing.T) {
+	for _, p := range []attn.SDPA{{Word: word.BFloat16, Dim: 64}, {Word: word.Float16, Dim: 128,
+		Mask: attn.AddF32}} {
+		p.Batch, p.Heads, p.KVHeads, p.Queries, p.Keys = 1, 1, 1, 16, 300
+		d := newData(dense(p), nil)
+		calm := cudatest.Run(t, quick(d.job(t)))
+		for i := range d.q[p.Dim:] {
+			d.q[int(p.Dim)+i] = round(p.Word, 64*d.q[int(p.Dim)+i])
+		}
+		for k, size := range []int64{2 * p.Dim, 4} { // of the outputs, and of lse
+			cudatest.Equal(t, "o and lse", cudatest.Run(t, quick(d.job(t)))[k][:size], calm[k][:size], 2)
+		}
+	}
+}
+
 // TestEqualScores has many tiles of equal keys, whose values are 1 in the first half and -1 in the second: early keys
 // weigh as much as late ones, whatever the score.
 func TestEqualScores(t *testing.T) {

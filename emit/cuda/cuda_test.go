@@ -185,12 +185,19 @@ func TestLaunches(t *testing.T) {
 	}
 	for i, a := range second.Args {
 		want := first.Args[i].Offset
-		if a.Buffer != 0 {
-			want = 65535 * d.Buffers[a.Buffer].Bytes
+		if a.Buffer != 0 { // samples are as long as the kernel counts them, however long the buffer has room for
+			want = 65535 * d.Units[0].Args[i].Each
 		}
 		if a.Offset != want {
 			t.Errorf("argument %d begins at %d, want %d", i, a.Offset, want)
 		}
+	}
+	results := int64(1) // codes of a byte
+	for _, n := range d.Units[0].Shape {
+		results *= int64(n)
+	}
+	if last := d.Units[0].Args[len(d.Units[0].Args)-1]; last.Each != results {
+		t.Errorf("%d bytes a sample, want %d", last.Each, results)
 	}
 	if d.Total(2)-d.Total(1) != d.Total(3)-d.Total(2) || d.Size(0, 5) != int64(len(d.Tables)) {
 		t.Errorf("%d, %d, %d bytes for 1 to 3 samples", d.Total(1), d.Total(2), d.Total(3))

@@ -113,11 +113,13 @@ type Unit struct {
 // scalar is the Buffer of an argument that is a number.
 const scalar = -1
 
-// Arg is a buffer from Offset bytes of the first sample on; or, where Buffer is -1, a number of Size bytes:
-// Value + PerSample*samples, rounded up to a multiple of Multiple unless that is 0. An address of 0 is a number too.
+// Arg is a buffer from Offset bytes of the first sample on, samples Each bytes apart; or, where Buffer is -1, a number
+// of Size bytes: Value + PerSample*samples, rounded up to a multiple of Multiple unless that is 0. An address of 0 is a
+// number too.
 type Arg struct {
 	Buffer    int    `json:"buffer"`
 	Offset    int64  `json:"offset,omitempty"`
+	Each      int64  `json:"each,omitempty"`
 	Size      int    `json:"size,omitempty"`
 	Value     uint64 `json:"value,omitempty"`
 	PerSample int64  `json:"per_sample,omitempty"`
@@ -166,7 +168,7 @@ func (d *Design) arg(a Arg, from, n int) cuda.Arg {
 	case 0:
 		return cuda.BufferAt(0, a.Offset)
 	}
-	return cuda.BufferAt(a.Buffer, int64(from)*d.Buffers[a.Buffer].Bytes+a.Offset)
+	return cuda.BufferAt(a.Buffer, int64(from)*a.Each+a.Offset)
 }
 
 // Needed says which GPUs and drivers run the kernels: "8.0 or later", a compute capability, and "470".

@@ -135,6 +135,7 @@ func (e *emitter) finish(designs ...*Design) error {
 	for _, d := range designs {
 		d.Source, d.Tables, d.Only = source, e.data, only
 		d.Buffers[0].Bytes = int64(len(e.data))
+		d.stride()
 		d.share()
 	}
 	return err

@@ -7,6 +7,17 @@ import "slices"
 // slotAlign is the alignment of the parts of shared buffers: that of the widest access.
 const slotAlign = 16
 
+// stride tells every address how far samples lie apart, which is less than the buffer has where larger values share it.
+func (d *Design) stride() {
+	for _, u := range d.Units {
+		for k, a := range u.Args {
+			if a.Buffer > 0 {
+				u.Args[k].Each = d.Buffers[a.Buffer].Bytes
+			}
+		}
+	}
+}
+
 // share lets values that are never needed at the same time take the same buffer. Tables, inputs, outputs and traced
 // values keep their own.
 func (d *Design) share() {

@@ -6,6 +6,6 @@ package difftest
 
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
-	exactCases   = 40
+	exactCases   = 30
 	exactSamples = 12
 )

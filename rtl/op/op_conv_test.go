@@ -110,7 +110,7 @@ func drawConv(r *rand.Rand) rtltest.Bench {
 func TestConv(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(12, 1))
-	for range tools.Sample(5, 16) {
+	for range tools.Sample(3, 16) {
 		rtltest.Run(t, drawConv(r))
 	}
 }

@@ -76,7 +76,7 @@ func (g geometry) edges() (common int64, factors []int64) {
 func TestAvgPoolEdges(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(15, 1))
-	for i := range tools.Sample(4, 12) {
+	for i := range tools.Sample(3, 12) {
 		g, lanes := drawPool(r, []int{1, 2, 4}, false)
 		common, factors := g.edges()
 		for ; common == 0 || common > 1000; common, factors = g.edges() {

@@ -70,7 +70,7 @@ func poolBench(t *testing.T, module string, g geometry, lanes int, signed bool, 
 func TestMaxPool(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(6, 1))
-	for i := range tools.Sample(4, 12) {
+	for i := range tools.Sample(3, 12) {
 		g, lanes := drawPool(r, []int{1, 2, 3, 4}, i%2 == 0)
 		signed, least := r.IntN(2), int64(0)
 		if signed == 1 {
@@ -167,7 +167,7 @@ func rounded(sum int64, lshift, div, mode, width int) int64 {
 func TestAvgPool(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(10, 1))
-	for i := range tools.Sample(4, 12) {
+	for i := range tools.Sample(3, 12) {
 		g, lanes := drawPool(r, []int{1, 2, 4}, i%2 == 0)
 		if i < 2 { // windows of a power of two, disjoint and not
 			g.KH, g.KW, g.H, g.W, g.SH, g.SW = 2, 2, 6, 4, 2, 2-i

@@ -88,8 +88,8 @@ func (p *plan) launches(b *bytes.Buffer) {
 				tensor = len(tensors)
 				tensors = append(tensors, tensorText(a.Tensor))
 			}
-			arguments = append(arguments, fmt.Sprintf("%d, %#xu, %d, %d, %d, %d", a.Offset, a.Value, a.PerSample, a.Multiple,
-				a.Buffer, tensor))
+			arguments = append(arguments, fmt.Sprintf("%d, %#xu, %d, %d, %d, %d, %d", a.Offset, a.Value, a.PerSample,
+				a.Multiple, a.Each, a.Buffer, tensor))
 		}
 	}
 	p.list(b, "argument", "arguments", arguments)

@@ -35,12 +35,12 @@ func unusual() *emit.Design {
 		Inputs:  []emit.Port{{Name: "x", Node: x, Codes: in, Scales: -1, Store: "f32"}},
 		Outputs: []emit.Port{{Name: y.Name, Node: y, Codes: out, Scales: -1, Store: "f32"}},
 		Units: []emit.Unit{
-			{Kernel: "one", Blocks: 3, Threads: 64, MaxSamples: 2, Args: []emit.Arg{{Buffer: 0, Offset: 512}, {Buffer: in},
-				{Buffer: a, Offset: 20}, value}},
+			{Kernel: "one", Blocks: 3, Threads: 64, MaxSamples: 2, Args: []emit.Arg{{Buffer: 0, Offset: 512},
+				{Buffer: in, Each: 48}, {Buffer: a, Offset: 20, Each: 64}, value}},
 			{Kernel: "two", Blocks: 2, Rows: 9, Tile: 16, Threads: 128, Shared: 100_000, MaxSamples: 65535,
-				Args: []emit.Arg{rows, {Buffer: b}, padded, wide}},
-			{Kernel: "one", Blocks: 1, Threads: 32, MaxSamples: 3, Args: []emit.Arg{{Buffer: 0}, {Buffer: a}, {Buffer: out},
-				number}},
+				Args: []emit.Arg{rows, {Buffer: b, Each: 7}, padded, wide}},
+			{Kernel: "one", Blocks: 1, Threads: 32, MaxSamples: 3, Args: []emit.Arg{{Buffer: 0}, {Buffer: a, Each: 100},
+				{Buffer: out, Each: 12}, number}},
 		}}
 }
 

@@ -9,11 +9,11 @@ import "lathe/internal/difftest"
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
 	exactSamples    = 12
-	rtlCases        = 6
+	rtlCases        = 5
 	tableCases      = 1
 	rtlSamples      = 30
-	icarusDesigns   = 2
-	chainCases      = 10
+	icarusDesigns   = 1
+	chainCases      = 8
 	chainsPerDesign = 4
 	chainFrames     = 8
 	residualCases   = 2 * difftest.Residuals

@@ -6,7 +6,7 @@ package kernels
 
 // Numbers of cases for each operation; the build tag long has larger ones.
 const (
-	kernelCases   = 9
+	kernelCases   = 7
 	libraryCases  = 6
 	fusedCases    = 4
 	kernelSamples = 30

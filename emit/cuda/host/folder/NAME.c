@@ -481,8 +481,8 @@ static int encode(const NAME_handle *m, const NAME_tensor *t, uint64_t address, 
 }
 
 /* Launches one kernel on samples from..from+samples-1. */
-static int launch(const NAME_handle *m, void *stream, const NAME_program *p, const NAME_launch *l, const uint64_t *at,
-                  int64_t from, int64_t samples) {
+static int launch(const NAME_handle *m, void *stream, const NAME_launch *l, const uint64_t *at, int64_t from,
+                  int64_t samples) {
   uint64_t value[UPPER_MAX_ARGUMENTS + 1];
   void *list[UPPER_MAX_ARGUMENTS + 1];
   _Alignas(64) unsigned char maps[UPPER_MAX_TENSORS + 1][128];
@@ -491,9 +491,7 @@ static int launch(const NAME_handle *m, void *stream, const NAME_program *p, con
     const NAME_argument *a = &NAME_arguments[l->first + i];
     list[i] = &value[i];
     if (a->buffer >= 0) {
-      const NAME_place *place = &NAME_places[p->first_place + a->buffer];
-      value[i] = at[a->buffer] + (uint64_t)a->offset;
-      if (place->where != UPPER_IN_WEIGHTS) value[i] += (uint64_t)from * place->bytes;
+      value[i] = at[a->buffer] + (uint64_t)a->offset + (uint64_t)from * a->each;
       if (a->tensor < 0) continue;
       list[i] = maps[tensors++];
       int status = encode(m, &NAME_tensors[a->tensor], value[i], (uint64_t)a->per_sample * (uint64_t)samples, list[i]);
@@ -524,7 +522,7 @@ static int launch_all(const NAME_handle *m, void *stream, const NAME_program *p,
     const NAME_launch *l = &NAME_launches[p->first_launch + i];
     for (int64_t from = 0; from < a->batch; from += l->max_samples) {
       int64_t samples = a->batch - from < l->max_samples ? a->batch - from : l->max_samples;
-      int status = launch(m, stream, p, l, at, from, samples);
+      int status = launch(m, stream, l, at, from, samples);
       if (status != UPPER_OK) return status;
     }
   }

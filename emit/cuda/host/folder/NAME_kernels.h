@@ -31,14 +31,14 @@ typedef struct NAME_kernel {
   int shared;
 } NAME_kernel;
 
-/* An argument: buffer 0 or more, offset bytes into it (behind the start of the first sample where samples are split);
- * with buffer -1 a number, value + per_sample * samples, rounded up to a multiple unless that is 0. With tensor 0 or
+/* An argument: buffer 0 or more, offset bytes into it, and each bytes for every sample before those of the launch; with
+ * buffer -1 a number, value + per_sample * samples, rounded up to a multiple unless that is 0. With tensor 0 or
  * more the map of a tensor that begins at the address; per_sample * samples is its outermost extent, unless it is 0. */
 typedef struct NAME_argument {
   int64_t offset;
   uint64_t value;
   int64_t per_sample;
-  uint64_t multiple;
+  uint64_t multiple, each;
   int buffer, tensor;
 } NAME_argument;
 
