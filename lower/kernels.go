@@ -11,9 +11,9 @@ import (
 
 // Kernels prepares a float or quantized graph for a GPU: in float graphs operations that an exporter has decomposed are
 // whole again, as they round once, networks of images are in the form that quantization starts from, channels last, and
-// values have precision p; then nodes are grouped, each group a kernel where that can be, and HW.Group names them. g is
-// not changed, and every engine computes what is returned. The report holds the borders between groups, and what
-// was recognized.
+// values have precision p; then nodes are grouped, each group a kernel where that can be, and HW.Group names them,
+// unless o leaves them alone. g is not changed, and every engine computes what is returned. The report holds the
+// borders between groups, and what was recognized.
 func Kernels(ctx context.Context, g *ir.Graph, p Precision, o Options) (*ir.Graph, *Report, error) {
 	c, s := g.Clone(), &State{Plan: DefaultPlan(), Report: &Report{}}
 	if g.Stage == ir.StageFloat {
@@ -29,6 +29,9 @@ func Kernels(ctx context.Context, g *ir.Graph, p Precision, o Options) (*ir.Grap
 		if c, err = p.Apply(c); err != nil {
 			return nil, nil, err
 		}
+	}
+	if o.Unfused {
+		return c, s.Report, nil
 	}
 	err := newRunner(ctx, c, s, o).run(s, KernelPipeline, c)
 	return c, s.Report, err

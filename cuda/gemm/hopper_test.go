@@ -145,13 +145,13 @@ func TestHopperFaults(t *testing.T) {
 		of                       cuda.Case
 	}{
 		{"none", "wgmma_wait<1>();", "wgmma_wait<1>();", "", plain},
-		{"stages are not awaited", "mbar_wait(full + 8 * r.at, r.parity);", "", "L0968", plain},
+		{"stages are not awaited", "mbar_wait(barriers + 8 * r.at, r.parity);", "", "L0968", plain},
 		{"stages are filled while they are read", "mbar_wait(bar + 8 * STAGES, r.parity ^ 1);", "", "L0973", plain},
 		{"stages are given back a step early", "wgmma_wait<1>();", "wgmma_wait<2>();", "L0973", plain},
 		{"stages are not given back", "if (k > 0 && lane() == 0) mbar_arrive(before);", "", "L0969", plain},
 		{"fewer bytes are expected", "mbar_expect(bar, BYTES)", "mbar_expect(bar, BYTES - 128)", "L0969", plain},
-		{"sums are read too early", "    wgmma_wait<0>();\n    held(sum);", "    held(sum);", "L0957", plain},
-		{"no fence", "      wgmma_fence();\n", "", "L0957", plain},
+		{"sums are read too early", "  wgmma_wait<0>();\n  held(sum);", "  held(sum);", "L0957", plain},
+		{"no fence", "    wgmma_fence();\n    multiply", "    multiply", "L0957", plain},
 		{"weights are decoded while they are read", "      wgmma_wait<0>();\n", "", "L0957", blocks},
 		{"the scales of other rows", "row ? 0x3232 : 0x1010", "row ? 0x1010 : 0x3232", "wrong", blocks},
 	} {

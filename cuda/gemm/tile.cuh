@@ -49,19 +49,6 @@ DEV void load_rows(u32 to, const u8* x, i32 m0, i32 M, i64 pitch, i64 k0) {
   }
 }
 
-// Copies KB tiles of 512 bytes from kb0 on for each of BN/16 groups of rows; `blocks` tiles lie along k, a multiple of
-// KB. Groups from `groups` on become 0.
-template <int BN, int NT, int KB, int BYTES>
-DEV void load_groups(u32 to, const u8* w, i32 n0, i32 groups, i32 blocks, i32 kb0) {
-  const int chunks = KB * BYTES / 16, all = BN / 16 * chunks;
-#pragma unroll
-  for (int i = 0; i < (all + NT - 1) / NT; ++i) {
-    const i32 c = threadIdx.x + i * NT, group = c / chunks, at = c % chunks, g = n0 / 16 + group;
-    if (all % NT != 0 && c >= all) break;
-    copy_inside(to + c * 16, w, ((i64)g * blocks + kb0) * BYTES + at * 16, g < groups);
-  }
-}
-
 // The pointers of a thread to its N chunks of 16 bytes in the first step, and the copies of a step, which advance them.
 // NT threads copy N * NT / 8 rows of 128 bytes of a left operand, or N * NT chunks of groups of 16 packed rows that
 // have STEP bytes a step, `steps` of them along k. Behind the last row and the last group stand copies of them, whose

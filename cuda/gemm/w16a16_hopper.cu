@@ -18,12 +18,12 @@ __device__ __forceinline__ void w16a16_hopper(const tensor_map& x, const tensor_
                                               const void* residual, void* y, u8* scales, i64 ldy, i64 scale_block,
                                               i64 scale_row, i32 M, i32 N, i32 K) {
   const int BM = 128, LEFT = BM * 128, STAGE = LEFT + BN * 128;
-  const u32 base = stages_start(), full = base + STAGES * STAGE, empty = full + 8 * STAGES;
+  const u32 base = stages_start(), barriers = base + STAGES * STAGE;
   const u32 tiles = (M + BM - 1) / BM * ((N + BN - 1) / BN);
   const i32 steps = (K + 63) / 64;
-  stages_init<STAGES>(full, empty);
+  stages_init<STAGES>(barriers);
   if (threadIdx.x >= 256) {
-    produce<BM, BN, STAGES, STAGE, STAGE>(base, full, M, N, steps, [&](u32 to, u32 bar, i32 k, i32 m, i32 n) {
+    produce<BM, BN, STAGES, STAGE, STAGE>(base, barriers, M, N, steps, [&](u32 to, u32 bar, i32 k, i32 m, i32 n) {
       copy_box(to, x, k * 64, m, bar);
       copy_box(to + LEFT, w, k * 64, n, bar);
     });
@@ -37,22 +37,10 @@ __device__ __forceinline__ void w16a16_hopper(const tensor_map& x, const tensor_
   f32 sum[BN / 8][4];
   for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     tile_place<BM, BN>(tile, M, N, m0, n0);
-    u32 before = 0;
-#pragma unroll 1
-    for (i32 k = 0; k < steps; ++k, r.next()) {
-      const u64 at = r.at * (STAGE >> 4);
-      mbar_wait(full + 8 * r.at, r.parity);
-      wgmma_fence();
+    consume<STAGES, STAGE>(r, barriers, sum, steps, [&](u64 at, bool more) {
 #pragma unroll
-      for (int h = 0; h < 4; ++h) wgmma<F>(sum, left + at + 2 * h, right + at + 2 * h, h > 0 || k > 0);
-      wgmma_commit();
-      wgmma_wait<1>();  // the step before has read its stage
-      if (k > 0 && lane() == 0) mbar_arrive(before);
-      before = empty + 8 * r.at;
-    }
-    wgmma_wait<0>();
-    held(sum);
-    if (lane() == 0) mbar_arrive(before);
+      for (int h = 0; h < 4; ++h) wgmma<F>(sum, left + at + 2 * h, right + at + 2 * h, h > 0 || more);
+    });
     store_slices<ACT, GATE, T>(sink, sum, m0, n0);
   }
 }

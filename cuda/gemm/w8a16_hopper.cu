@@ -19,16 +19,17 @@ __device__ __forceinline__ void w8a16_hopper(const tensor_map& x, const tensor_m
                                              const f32* bias, const void* residual, void* y, u8* scales, i64 ldy,
                                              i64 scale_block, i64 scale_row, i32 M, i32 N, i32 K) {
   const int BN = 128, WEIGHTS = BM * 128, SCALES = WEIGHTS + BN * 64, STAGE = SCALES + 1024;
-  const u32 base = stages_start(), full = base + STAGES * STAGE, empty = full + 8 * STAGES;
+  const u32 base = stages_start(), barriers = base + STAGES * STAGE;
   const u32 tiles = (M + BM - 1) / BM * ((N + BN - 1) / BN);
   const i32 steps = (K + 63) / 64;
-  stages_init<STAGES>(full, empty);
+  stages_init<STAGES>(barriers);
   if (threadIdx.x >= 256) {
-    produce<BM, BN, STAGES, STAGE, SCALES + BN * 2>(base, full, M, N, steps, [&](u32 to, u32 bar, i32 k, i32 m, i32 n) {
+    auto copies = [&](u32 to, u32 bar, i32 k, i32 m, i32 n) {
       copy_box(to, x, k * 64, m, bar);
       copy_box(to + WEIGHTS, w, k * 256, n / 16, bar);
       copy_box(to + SCALES, ws, k * 32, n / 16, bar);
-    });
+    };
+    produce<BM, BN, STAGES, STAGE, SCALES + BN * 2>(base, barriers, M, N, steps, copies);
     return;
   }
   registers_up<232>();
@@ -44,7 +45,7 @@ __device__ __forceinline__ void w8a16_hopper(const tensor_map& x, const tensor_m
 #pragma unroll 1
     for (i32 k = 0; k < steps; ++k, r.next()) {
       const u32 at = r.at * STAGE;
-      mbar_wait(full + 8 * r.at, r.parity);
+      mbar_wait(barriers + 8 * r.at, r.parity);
       u32 a[4][4];
 #pragma unroll
       for (int b = 0; b < 2; ++b) {
@@ -63,7 +64,7 @@ __device__ __forceinline__ void w8a16_hopper(const tensor_map& x, const tensor_m
       for (int h = 0; h < 4; ++h) wgmma<1, 0>(sum, a[h], right + (at >> 4) + 2 * h, h > 0 || k > 0);
       wgmma_commit();
       wgmma_wait<0>();
-      if (lane() == 0) mbar_arrive(empty + 8 * r.at);
+      if (lane() == 0) mbar_arrive(barriers + 8 * (STAGES + r.at));
     }
     held(sum);
     store_turned<ACT, GATE, T>(sink, sum, m0, n0);

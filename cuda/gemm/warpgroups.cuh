@@ -6,12 +6,12 @@
 // The first stage, at a multiple of 1024 bytes as the swizzle wants it; 20480 bytes before it are staged sums.
 DEV u32 stages_start() { return (shared_addr(smem) + 20480 + 1023) & ~1023u; }
 
-template <int STAGES> DEV void stages_init(u32 full, u32 empty) {
+template <int STAGES> DEV void stages_init(u32 barriers) {
   if (threadIdx.x == 0) {
 #pragma unroll
     for (int s = 0; s < STAGES; ++s) {
-      mbar_init(full + 8 * s, 1);
-      mbar_init(empty + 8 * s, 8);
+      mbar_init(barriers + 8 * s, 1);
+      mbar_init(barriers + 8 * (STAGES + s), 8);
     }
     fence_async();
   }
@@ -19,7 +19,7 @@ template <int STAGES> DEV void stages_init(u32 full, u32 empty) {
 }
 
 // What the copying warpgroup does: for each step of each of the block's tiles copies(to, bar, k, m0, n0) starts the
-// copies of BYTES into a stage of STAGE bytes that is empty. `barriers` are the full ones, then the empty ones.
+// copies of BYTES into a stage of STAGE bytes that is empty.
 template <int BM, int BN, int STAGES, int STAGE, int BYTES, class F>
 DEV void produce(u32 base, u32 barriers, i32 M, i32 N, i32 steps, F copies) {
   registers_down<40>();
@@ -36,6 +36,26 @@ DEV void produce(u32 base, u32 barriers, i32 M, i32 N, i32 steps, F copies) {
       copies(base + r.at * STAGE, bar, k, m0, n0);
     }
   }
+}
+
+// What a multiplying warpgroup does for a tile: multiply(at, more) starts the products of a stage, `at` being its place
+// in descriptors, and adds them to the sums from the second step on. Two steps are in flight.
+template <int STAGES, int STAGE, class V, int N, class F>
+DEV void consume(ring<STAGES>& r, u32 barriers, V (&sum)[N][4], i32 steps, F multiply) {
+  u32 before = 0;
+#pragma unroll 1
+  for (i32 k = 0; k < steps; ++k, r.next()) {
+    mbar_wait(barriers + 8 * r.at, r.parity);
+    wgmma_fence();
+    multiply(r.at * (STAGE >> 4), k > 0);
+    wgmma_commit();
+    wgmma_wait<1>();  // the step before has read its stage
+    if (k > 0 && lane() == 0) mbar_arrive(before);
+    before = barriers + 8 * (STAGES + r.at);
+  }
+  wgmma_wait<0>();
+  held(sum);
+  if (lane() == 0) mbar_arrive(before);
 }
 
 // act(gate) * value, the sums of rows n0+col and n0+col+1 of the weights, to where the column of the result is staged.

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"fmt"
 	"strings"
@@ -19,6 +20,8 @@ import (
 // Options of an emission.
 type Options struct {
 	Version string
+	// Name of the design; that of the graph where it is empty.
+	Name string
 	// Trace keeps the values of all outputs of groups.
 	Trace bool
 	// Arch, Samples and BatchInvariant guide the choice of configurations: the architecture of that name and so many
@@ -90,7 +93,7 @@ func newEmitter(o Options) (*emitter, error) {
 
 // emit makes the design of a graph, yet without what all designs of the emitter share.
 func (e *emitter) emit(g *ir.Graph, groups []*ir.Group, o Options) (*Design, error) {
-	d := &Design{Name: g.Name, Version: o.Version, Stage: g.Stage, GPU: cuda.PeakOf(e.target.Arch).GPU}
+	d := &Design{Name: cmp.Or(o.Name, g.Name), Version: o.Version, Stage: g.Stage, GPU: cuda.PeakOf(e.target.Arch).GPU}
 	e.d, e.at, e.readers, e.slow = d, map[*ir.Node]place{}, g.Readers(), nil
 	e.buffer("tables", 0)
 	for _, n := range g.In {
@@ -244,10 +247,10 @@ func (e *emitter) own(g *ir.Group, c *compiled, notes []string) error {
 		name := fmt.Sprintf("%s scratch %d", g.Anchor.Name, i)
 		scratch = append(scratch, e.buffer(name, s.Elems*int64(s.Type.Bytes())))
 	}
+	work := flops(g, c.program)
 	for i, s := range c.kernels.Steps {
 		u := unitOf(g, s.Kernel.Name)
 		u.Blocks, u.Threads, u.MaxSamples = s.Kernel.Blocks(), kernel.Threads, cuda.MaxGridY
-		work := flops(g, c.program)
 		if i == 0 {
 			u.Notes, u.Flops = notes, work
 		}

@@ -40,23 +40,36 @@ func EmitSteps(first, step *ir.Graph, o Options) (*Design, error) {
 	return designs[0], e.finish(designs...)
 }
 
-// inPlace demands that every cache is written where it lies, and marks the ports.
+// inPlace demands that every cache is written where it lies, and marks the ports. Its error names one cache of those
+// that are refused for the same reason.
 func (e *emitter) inPlace(g *ir.Graph, groups []*ir.Group) error {
 	var errs diag.List
+	first, more := map[string]*diag.Error{}, map[*diag.Error]int{} // by reason; further caches
 	for _, group := range groups {
 		for _, n := range group.Members {
 			if !n.Op.Traits.Updates || !n.Args[0].IsInput() {
 				continue
 			}
-			if e.at[n] != e.at[n.Args[0]] {
-				_, why, err := e.library(group)
-				if err != nil {
-					return err
-				}
-				errs = append(errs, n.Errorf("L0949", "no kernel writes into the cache %s where it lies: %s", n.Args[0].Name, why).
-					WithHint("without --max-seq keys and values are inputs and outputs: --past"))
-			}
 			e.mark(n)
+			if e.at[n] == e.at[n.Args[0]] {
+				continue
+			}
+			_, why, err := e.library(group)
+			if err != nil {
+				return err
+			}
+			if same := first[why]; same != nil {
+				more[same]++
+				continue
+			}
+			first[why] = n.Errorf("L0949", "no kernel writes into the cache %s where it lies: %s", n.Args[0].Name, why).
+				WithHint("without --max-seq keys and values are inputs and outputs: --past")
+			errs = append(errs, first[why])
+		}
+	}
+	for _, err := range errs {
+		if more[err] > 0 {
+			err.WithNote("the same with %d more caches", more[err])
 		}
 	}
 	return errs.Err()

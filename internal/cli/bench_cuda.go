@@ -12,6 +12,8 @@ import (
 	"lathe/emit/cuda"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/ir"
+	"lathe/lower"
 	"lathe/sim/gpu"
 	"lathe/sim/gpu/bench"
 )
@@ -25,6 +27,7 @@ type passFacts struct {
 	Floor     float64     `json:"floor_us"`
 	Expected  float64     `json:"predicted_us"`
 	Measured  *float64    `json:"measured_us,omitempty"`
+	Unfused   *passFacts  `json:"unfused,omitempty"` // the same model, each operation in kernels of its own
 }
 
 // unitFacts are those of a kernel.
@@ -41,7 +44,8 @@ func (a *App) benchCUDA() *cobra.Command {
 	var e cudaFlags
 	c := &cobra.Command{Use: "bench-cuda MODEL", Short: "measure the CUDA kernels of a model, or predict their times",
 		Long: "Measures each kernel of a model and a whole pass of one sample on the GPU of this machine, beside the\n" +
-			"floor and the prediction of each. Without a GPU it prints floors and predictions, and says so.",
+			"floor and the prediction of each, and beside the same model with each operation in kernels of its own.\n" +
+			"Without a GPU it prints floors and predictions, and says so.",
 		Example: "  lathe bench-cuda model.onnx --json times.json", Args: exactly("MODEL")}
 	e.add(c, true)
 	asImported(c)
@@ -82,20 +86,51 @@ func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err e
 	case code != "L0975" && code != "L0976":
 		return err
 	}
-	_, d, _, err := a.kernels(ctx, source, precision, o)
+	g, err := a.prepared(ctx, source)
 	if err != nil {
 		return err
 	}
-	facts := predictions(d, model)
-	if code == "" {
-		if err := a.measurePass(ctx, device, d, o.Arch, facts); err != nil {
-			return err
-		}
+	if code != "" {
+		device = nil
+	}
+	facts, err := a.passesOf(ctx, device, g, source, precision, o)
+	if err != nil {
+		return err
 	}
 	if err := a.printPass(facts); err != nil {
 		return err
 	}
 	return a.writeJSON(facts)
+}
+
+// passesOf are the facts of a graph, and of the same in which each operation has kernels of its own; measured where
+// there is a device.
+func (a *App) passesOf(ctx context.Context, device *gpu.Driver, g *ir.Graph, s driver.Source, p lower.Precision,
+	o cuda.Options) (*passFacts, error) {
+	var passes [2]*passFacts
+	for i, unfused := range []bool{false, true} {
+		s.Passes.Unfused = unfused
+		computed, report, err := driver.Kernels(ctx, g, p, s.Passes)
+		if err != nil {
+			return nil, err
+		}
+		if !unfused { // once
+			a.warn(report)
+		}
+		d, err := cuda.Emit(computed, o)
+		if err != nil {
+			return nil, err
+		}
+		passes[i] = predictions(d, s.Model)
+		if device == nil {
+			continue
+		}
+		if err := a.measurePass(ctx, device, d, o.Arch, passes[i]); err != nil {
+			return nil, err
+		}
+	}
+	passes[0].Unfused = passes[1]
+	return passes[0], nil
 }
 
 // predictions are the facts of a design of which nothing is measured.
@@ -152,12 +187,19 @@ func (a *App) printPass(f *passFacts) error {
 	if err := a.table(append(rows, append(total, ""))); err != nil {
 		return err
 	}
+	u := f.Unfused
+	unfused := fmt.Sprintf("each operation in kernels of its own: %d launches in place of %d, predicted %s us",
+		len(u.Kernels), len(f.Kernels), time(u.Expected))
+	if u.Measured != nil {
+		unfused += fmt.Sprintf(", measured %s us", time(*u.Measured))
+	}
+	fmt.Fprintf(a.Out, "\n%s\n", unfused)
 	if f.Measured == nil {
-		fmt.Fprintf(a.Out, "\none sample; predicted for %s: nothing is measured, as this machine has no GPU\n",
+		fmt.Fprintf(a.Out, "one sample; predicted for %s: nothing is measured, as this machine has no GPU\n",
 			f.Predicted)
 		return nil
 	}
-	fmt.Fprintf(a.Out, "\none sample, measured on %s: each kernel alone, and together the whole pass, in CUDA graphs; "+
+	fmt.Fprintf(a.Out, "one sample, measured on %s: each kernel alone, and together the whole pass, in CUDA graphs; "+
 		"predicted for %s\n", f.GPU, f.Predicted)
 	return nil
 }

@@ -30,7 +30,7 @@ import (
 // cudaFlags are the flags of emit-cuda.
 type cudaFlags struct {
 	sourceFlags
-	out       string
+	out, name string
 	archs     []string
 	samples   int
 	invariant bool
@@ -53,6 +53,7 @@ func (a *App) emitCUDA() *cobra.Command {
 	asImported(c)
 	c.Flags().StringVarP(&e.out, "output", "o", "",
 		"folder for the kernels; replaces those of an earlier emit-cuda")
+	c.Flags().StringVar(&e.name, "name", "", "name of the C library and of its functions")
 	c.Flags().StringSliceVar(&e.archs, "arch", kernels.ArchNames(), "GPU architectures")
 	c.Flags().IntVar(&e.samples, "samples", 1, "choose kernels for this many samples at a time")
 	c.Flags().BoolVar(&e.invariant, "batch-invariant", false, invariantUsage)
@@ -76,7 +77,7 @@ const invariantUsage = "give a sample the same bits in every batch"
 
 // options are those of the emission; with a single architecture its sizes guide the choice of kernels.
 func (e *cudaFlags) options() cuda.Options {
-	o := cuda.Options{Version: Version, Samples: e.samples, BatchInvariant: e.invariant, Hopper: e.hopper,
+	o := cuda.Options{Version: Version, Name: e.name, Samples: e.samples, BatchInvariant: e.invariant, Hopper: e.hopper,
 		AllowSlow: e.slow, KeepInputs: true}
 	if len(e.archs) == 1 {
 		o.Arch = e.archs[0]
@@ -116,14 +117,22 @@ func (e *cudaFlags) read(a *App, model string) (source driver.Source, p lower.Pr
 	return source, p, err
 }
 
+// check refuses flags that say nothing that can be done.
+func (e *cudaFlags) check(c *cobra.Command) error {
+	if e.samples < 1 {
+		return usagef("--samples %d: at least one sample is computed", e.samples)
+	}
+	if usable := host.Name(e.name); c.Flags().Changed("name") && usable != e.name {
+		return usagef("--name %s is no name for a C library and the files of its folder; %s is one", e.name, usable)
+	}
+	return e.checkArchs(c.Flags().Changed("arch"))
+}
+
 func (a *App) emitKernels(c *cobra.Command, e *cudaFlags, model string) error {
 	if err := required(c, "output"); err != nil {
 		return err
 	}
-	if e.samples < 1 {
-		return usagef("--samples %d: at least one sample is computed", e.samples)
-	}
-	if err := e.checkArchs(c.Flags().Changed("arch")); err != nil {
+	if err := e.check(c); err != nil {
 		return err
 	}
 	if err := driver.CUDA.Check(e.out); err != nil { // compiling takes long
@@ -255,25 +264,9 @@ func checkArchs(names []string) error {
 // kernels imports a model, quantizes it where a plan or calibration is given, and makes its kernels.
 func (a *App) kernels(ctx context.Context, s driver.Source, precision lower.Precision, o cuda.Options) (g *ir.Graph,
 	d *cuda.Design, borders []fuse.Border, err error) {
-	p := progress{app: a}
-	defer p.finish()
-	p.Report("import", 0, 0)
-	if g, err = s.Import(); err != nil {
+	if g, err = a.prepared(ctx, s); err != nil {
 		return nil, nil, nil, err
 	}
-	p.finish()
-	if s.Plan != "" || s.Calibrate != "" {
-		s.Passes.Unmeasured = true // no error is printed
-		q, err := a.integers(ctx, s, g, &p)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		g = q.Graph
-	} else {
-		a.noteFormats(g)
-	}
-	p.Report("kernels", 0, 0)
-	p.finish()
 	if g, borders, err = a.grouped(ctx, g, precision, s.Passes); err != nil {
 		return nil, nil, nil, err
 	}

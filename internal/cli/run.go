@@ -182,8 +182,7 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 // which values are rounded.
 func (a *App) computed(ctx context.Context, g *ir.Graph, r runFlags, o lower.Options) (*ir.Graph, error) {
 	if r.engine == "cuda" || g.Stage == ir.StageFloat && r.precision.Halved() {
-		g, report, err := driver.Kernels(ctx, g, r.precision, o)
-		a.warn(report)
+		g, _, err := a.grouped(ctx, g, r.precision, o)
 		return g, err
 	}
 	return driver.Evaluable(g)

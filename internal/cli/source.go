@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -195,4 +196,26 @@ func oneOf(flag, value string, allowed ...string) error {
 		err = err.WithHint("did you mean %s?", near)
 	}
 	return &usageError{err}
+}
+
+// prepared is the model that kernels are to compute, quantized where a plan or calibration is given.
+func (a *App) prepared(ctx context.Context, s driver.Source) (*ir.Graph, error) {
+	p := progress{app: a}
+	defer p.finish()
+	p.Report("import", 0, 0)
+	g, err := s.Import()
+	if err != nil {
+		return nil, err
+	}
+	p.finish()
+	if s.Plan == "" && s.Calibrate == "" {
+		a.noteFormats(g)
+		return g, nil
+	}
+	s.Passes.Unmeasured = true // no error is printed
+	q, err := a.integers(ctx, s, g, &p)
+	if err != nil {
+		return nil, err
+	}
+	return q.Graph, nil
 }

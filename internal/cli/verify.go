@@ -95,11 +95,10 @@ func (v *verifyFlags) check() error {
 // cuda computes a quantized graph by its kernels, on a GPU or emulated.
 func (a *App) cuda(p *progress, o lower.Options) func(context.Context, *ir.Graph, []ref.Sample) ([]ref.Sample, error) {
 	return func(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-		g, report, err := driver.Kernels(ctx, g, lower.Precision{}, o)
+		g, _, err := a.grouped(ctx, g, lower.Precision{}, o)
 		if err != nil {
 			return nil, err
 		}
-		a.warn(report)
 		return a.runKernels(ctx, p, g, samples, runFlags{device: new(string)})
 	}
 }

@@ -66,15 +66,16 @@ func (w *loopWalk) label(c *Code, line string) {
 	}
 	if r.block == m[1] && r.end == "" {
 		if _, back := w.labels[r.behind]; r.behind != "" && !back {
-			r.begin(c, r.behind)
+			r.begin(c, c.Instructions, r.behind)
 		}
 		r.block = ""
 	}
 }
 
-func (r *rareWalk) begin(c *Code, end string) {
+// begin starts a block at instruction `first`, up to the label `end`.
+func (r *rareWalk) begin(c *Code, first int, end string) {
 	r.end = end
-	c.Rare = append(c.Rare, Span{c.Instructions, c.Instructions - 1})
+	c.Rare = append(c.Rare, Span{first, first - 1})
 }
 
 // skips says whether the next instruction is of a rare block, or begins one behind itself.
@@ -103,9 +104,7 @@ func (w *loopWalk) skips(c *Code, predicate, mnemonic, rest string) bool {
 	case mnemonic == "R2P" || m != nil && m[1] == r.vote:
 		r.vote = ""
 	case r.vote != "" && forwards && predicate == "@!"+r.vote:
-		c.Instructions++
-		r.begin(c, to)
-		c.Instructions--
+		r.begin(c, c.Instructions+1, to)
 	case r.vote != "" && forwards && predicate == "@"+r.vote:
 		r.block = to
 	}

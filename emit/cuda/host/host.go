@@ -81,9 +81,10 @@ func Files(d *cuda.Design, binaries []cuda.Binary, s Samples) (h cuda.Host, err 
 	return h, nil
 }
 
-// Name is the name of a design in C: letters, digits and underscores, and no name of another file of the folder.
-func Name(d *cuda.Design) string {
-	name := strings.Trim(cuda.Identifier(d.Name), "_")
+// Name is the name in C of a design that is called so: letters, digits and underscores, and no name of another file of
+// the folder.
+func Name(design string) string {
+	name := strings.Trim(cuda.Identifier(design), "_")
 	if name == "" || name[0] >= '0' && name[0] <= '9' || slices.Contains([]string{"demo", "kernels"}, name) {
 		name = strings.TrimSuffix("model_"+name, "_")
 	}
@@ -150,7 +151,7 @@ type program struct {
 }
 
 func newPlan(d *cuda.Design, binaries []cuda.Binary) (*plan, error) {
-	p := &plan{d: d, name: Name(d), programs: []program{newProgram(d)}}
+	p := &plan{d: d, name: Name(d.Name), programs: []program{newProgram(d)}}
 	if d.Step != nil {
 		p.caches = arrays(choose(d.Inputs, func(q cuda.Port) bool { return q.Cache }))
 		p.programs = append(p.programs, newProgram(d.Step))
