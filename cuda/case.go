@@ -8,8 +8,9 @@ package cuda
 type Case struct {
 	// Name is unique among all cases: "dequant/bf16/n=1000".
 	Name string
-	// Instances are the kernels of the launches.
+	// Instances are the kernels of the launches. Where there are none, Source is the text of them all.
 	Instances []Instance
+	Source    string
 	// Shape and Formats say what is computed: "M=16 N=4096 K=4096", "bf16 x mxint8 -> bf16".
 	Shape, Formats string
 	// Buffers are what the arguments of the launches index.

@@ -3,9 +3,6 @@
 package docs
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"strings"
@@ -22,9 +19,9 @@ const (
 	matrixFlops   = 790e12
 )
 
-// Kernels is the page of CUDA kernels; measurements holds what scripts/gpu-bench wrote. Errors as catalogue.Rows and
-// cases.All, and for lines of measurements that cannot be read.
-func Kernels(measurements fs.FS) (string, error) {
+// Kernels is the page of CUDA kernels; tree is docs/measurements, what scripts/gpu-bench wrote. Errors as
+// catalogue.Rows and cases.All, and for lines of it that cannot be read.
+func Kernels(tree fs.FS) (string, error) {
 	rows, err := catalogue.Rows()
 	if err != nil {
 		return "", err
@@ -33,14 +30,14 @@ func Kernels(measurements fs.FS) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	times, err := measured(measurements)
+	times, err := measured(tree)
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	b.WriteString("# CUDA kernels\n\nWritten by `make gen` from the headers of the kernel library, `cuda/catalogue` and " +
 		"docs/measurements; `lathe list cuda`\nprints a summary.\n\n" + kernelsHead)
-	if len(times) == 0 {
+	if len(times.last) == 0 {
 		b.WriteString("\nNo kernel has run on a GPU yet: nothing is timed, and floors are predictions.\n")
 	}
 	family := ""
@@ -54,6 +51,8 @@ func Kernels(measurements fs.FS) (string, error) {
 			return "", err
 		}
 	}
+	times.writeLayers(&b)
+	times.writeSlower(&b)
 	return b.String(), nil
 }
 
@@ -61,7 +60,8 @@ const kernelsHead = `- compiled: for every architecture in the table, without wa
   within the register budget and with the claimed machine instructions.
 - emulated: the compiled kernel ran in the PTX interpreter, under every schedule and with asynchronous copies done early
   and late; the bits were equal each time and the result within tolerance.
-- measured: on the named GPU at the named commit.
+- measured: on the named GPU at the named commit, beside what docs/measurements/predictions.json said before, and
+  how many times as long another library takes for the same work.
 - floor: the time an H200 needs to move the bytes (4.3e12 bytes/s) or to compute (790e12 flop/s in bf16, twice that in
   8-bit formats), whichever is longer. It is what any implementation needs, and no promise.
 - ceiling: the tensor-core instruction of the kernel and its rate on an H200, six tenths of the datasheet's since
@@ -114,7 +114,7 @@ func orNone(items []string) string {
 }
 
 // writeFloors writes a line for each case that is timed.
-func writeFloors(b *strings.Builder, r catalogue.Row, all []cuda.Case, times map[string]measurement) error {
+func writeFloors(b *strings.Builder, r catalogue.Row, all []cuda.Case, times *measurements) error {
 	head := "\n| shape | formats | bytes | flop | floor, us | ceiling, Tflop/s | predicted, us | measured |\n" +
 		"|---|---|--:|--:|--:|--:|--:|---|\n"
 	for _, c := range all {
@@ -123,70 +123,13 @@ func writeFloors(b *strings.Builder, r catalogue.Row, all []cuda.Case, times map
 		}
 		b.WriteString(head)
 		head = ""
-		ceiling, predicted, err := predict(c)
+		e, err := cases.Predict(c)
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(b, "| %s | %s | %d | %d | %.1f | %s %.0f | %.1f | %s |\n", cell(c.Shape), cell(c.Formats), c.Bytes,
-			c.Flops, c.Floor(copyBandwidth, matrixFlops), ceiling.Instruction, ceiling.Rate/1e12, predicted*1e6,
-			times[c.Name].text())
+			c.Flops, c.Floor(copyBandwidth, matrixFlops), e.Ceiling.Instruction, e.Ceiling.Rate/1e12, e.Seconds*1e6,
+			times.text(c.Name))
 	}
 	return nil
-}
-
-// predict is what the first kernel of a case can compute, and how many seconds the case is expected to take.
-func predict(c cuda.Case) (cuda.Ceiling, float64, error) {
-	arch, err := cuda.FindArch("sm_90")
-	if err != nil {
-		return cuda.Ceiling{}, 0, err
-	}
-	peak := cuda.PeakOf(arch)
-	ceiling, err := peak.CeilingOf(c.Instances[0], arch)
-	blocks := int64(1)
-	for _, n := range c.Launches[0].Grid {
-		blocks *= int64(n)
-	}
-	return ceiling, peak.Predict(c.Bytes, c.Flops, blocks, ceiling), err
-}
-
-// measurement is a line of docs/measurements.
-type measurement struct {
-	Case, Commit, GPU, Status string
-	Median                    float64 `json:"us_median"`
-	PctFloor                  float64 `json:"pct_floor"`
-}
-
-func (m measurement) text() string {
-	switch m.Status {
-	case "":
-		return "-"
-	case "ok":
-		return fmt.Sprintf("%.1f us, %.0f %% of the floor: %s, %s", m.Median, m.PctFloor, m.GPU, m.Commit)
-	}
-	return fmt.Sprintf("%s: %s, %s", m.Status, m.GPU, m.Commit)
-}
-
-// measured reads all measurements by case; the last line of a case counts.
-func measured(tree fs.FS) (map[string]measurement, error) {
-	names, err := fs.Glob(tree, "*.jsonl")
-	if err != nil {
-		return nil, err
-	}
-	all := map[string]measurement{}
-	for _, name := range names {
-		data, err := fs.ReadFile(tree, name)
-		if err != nil {
-			return nil, err
-		}
-		lines := bufio.NewScanner(bytes.NewReader(data))
-		lines.Buffer(nil, 1<<20)
-		for n := 1; lines.Scan(); n++ {
-			var m measurement
-			if err := json.Unmarshal(lines.Bytes(), &m); err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", name, n, err)
-			}
-			all[m.Case] = m
-		}
-	}
-	return all, nil
 }

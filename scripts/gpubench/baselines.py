@@ -9,6 +9,7 @@ graph.
 """
 import argparse
 import json
+import math
 import re
 import sys
 import time
@@ -121,6 +122,55 @@ def attention(b, h, s, d, causal):
     yield "torch sdpa", make, work, 8 * b * h * s * d
 
 
+def heads(x, count):
+    return x.view(*x.shape[:2], count, -1).transpose(1, 2)
+
+
+def bert_base(batch, tokens):
+    """One layer of BERT-base behind the embedding of positions: operands and function."""
+    hidden, inner = 768, 3072
+    shapes = [(tokens, hidden), (1, hidden), (3 * hidden, hidden), (hidden, hidden), (inner, hidden), (hidden, inner)]
+    sizes = [3 * hidden, hidden, inner, hidden] + 6 * [hidden]
+
+    def work(x, pos, kind, qkv, out, up, down, b_qkv, b_out, b_up, b_down, g0, b0, g1, b1, g2, b2):
+        x = F.layer_norm(x + pos + kind, (hidden,), g0, b0, 1e-12)
+        q, k, v = (heads(part, 12) for part in F.linear(x, qkv, b_qkv).chunk(3, -1))
+        y = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2)
+        x = F.layer_norm(x + F.linear(y, out, b_out), (hidden,), g1, b1, 1e-12)
+        y = F.linear(F.gelu(F.linear(x, up, b_up)), down, b_down)
+        return F.layer_norm(x + y, (hidden,), g2, b2, 1e-12)
+
+    return [(batch, tokens, hidden)] + shapes + [(n,) for n in sizes], work
+
+
+def llama_8b(batch, tokens):
+    """One layer of Llama 3 8B and the norm behind the last layer: operands and function."""
+    hidden, inner, dim = 4096, 14336, 128
+    shapes = [(6144, hidden), (hidden, hidden), (2 * inner, hidden), (hidden, inner), (hidden,), (hidden,), (hidden,)]
+
+    def turn(x, cos, sin):
+        low, high = x.chunk(2, -1)
+        return x * cos + torch.cat((-high, low), -1) * sin
+
+    def work(x, cos, sin, qkv, out, gate_up, down, g1, g2, g3):
+        q, k, v = F.linear(F.rms_norm(x, (hidden,), g1, 1e-5), qkv).split((hidden, 1024, 1024), -1)
+        q, k, v = turn(heads(q, 32), cos, sin), turn(heads(k, 8), cos, sin), heads(v, 8)
+        y = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True)
+        x = x + F.linear(y.transpose(1, 2).flatten(2), out)
+        gate, up = F.linear(F.rms_norm(x, (hidden,), g2, 1e-5), gate_up).chunk(2, -1)
+        return F.rms_norm(x + F.linear(F.silu(gate) * up, down), (hidden,), g3, 1e-5)
+
+    return [(batch, tokens, hidden), (tokens, dim), (tokens, dim)] + shapes, work
+
+
+def layer(name, batch, tokens):
+    shapes, work = {"bert-base": bert_base, "llama-8b": llama_8b}[name](batch, tokens)
+    make = lambda: tuple(rand(*s) for s in shapes)  # noqa: E731
+    size = 2 * sum(math.prod(s) for s in shapes)
+    yield "torch", make, work, size
+    yield "torch.compile", make, torch.compile(work, mode="max-autotune-no-cudagraphs"), size
+
+
 def baselines(case):
     """What PyTorch has for a case: name, operands, function, bytes."""
     kernel, shape, formats = case["kernel"], case["shape"], case["formats"]
@@ -134,6 +184,8 @@ def baselines(case):
             yield from rows_of(kernel, int(m[1]), int(m[2]))
     elif m := re.match(r"B=(\d+) H=(\d+) S=(\d+) D=(\d+)( causal)?", shape):
         yield from attention(*map(int, m.groups()[:4]), m[5] is not None)
+    elif m := re.match(r"layer/([^/]+)/batch=(\d+)", case["case"]):
+        yield from layer(m[1], int(m[2]), int(re.search(r"tokens=(\d+)", shape)[1]))
 
 
 def main():

@@ -5,6 +5,7 @@
 //	gpubench build -toolchain DIR -pack DIR     compiles the kernels of all cases
 //	gpubench run -pack DIR -out DIR             checks and times; needs the pack and a GPU
 //	gpubench list                               the cases
+//	gpubench predict -out DIR -commit TEXT      adds to predictions.json what is not predicted yet
 //
 // scripts/gpu-bench calls it.
 package main
@@ -64,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	commands := []struct {
 		name string
 		do   func(ctx context.Context, f *flags, cases []cuda.Case, stdout io.Writer) error
-	}{{"build", build}, {"run", measure}, {"list", list}}
+	}{{"build", build}, {"run", measure}, {"list", list}, {"predict", predict}}
 	for _, c := range commands {
 		if len(args) == 0 || args[0] != c.name {
 			continue
@@ -82,11 +83,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		}
 		return 0
 	}
-	fmt.Fprintln(stderr, "usage: gpubench build|run|list [flags]")
+	fmt.Fprintln(stderr, "usage: gpubench build|run|list|predict [flags]")
 	return 2
 }
 
-// selected are the cases of all families whose names hold a text.
+// selected are the cases of all families whose names hold a text; none where that is the name of a layer.
 func selected(match string) ([]cuda.Case, error) {
 	all, err := cases.All()
 	if err != nil {
@@ -102,10 +103,22 @@ func selected(match string) ([]cuda.Case, error) {
 			out = append(out, c)
 		}
 	}
-	if len(out) == 0 {
+	if len(out) == 0 && len(passes(match)) == 0 {
 		return nil, fmt.Errorf("no case has %q in its name", match)
 	}
 	return out, nil
+}
+
+// withLayers are cases and, behind them, the passes whose names hold a text. Making one takes seconds.
+func withLayers(ctx context.Context, cases []cuda.Case, match string) ([]cuda.Case, error) {
+	for _, p := range passes(match) {
+		c, _, err := p.made(ctx, true)
+		if err != nil {
+			return nil, err
+		}
+		cases = append(cases, c)
+	}
+	return cases, nil
 }
 
 // listed is what baselines.py reads of a case.
@@ -119,6 +132,9 @@ type listed struct {
 
 func list(_ context.Context, f *flags, cases []cuda.Case, stdout io.Writer) error {
 	lines := json.NewEncoder(stdout)
+	for _, p := range passes(f.match) {
+		cases = append(cases, p.described(true))
+	}
 	for i, c := range cases {
 		if f.json {
 			one := listed{c.Name, bench.Templates(&cases[i]), c.Shape, c.Formats, c.Timed}
@@ -131,7 +147,7 @@ func list(_ context.Context, f *flags, cases []cuda.Case, stdout io.Writer) erro
 		if c.Timed {
 			what = "timed"
 		}
-		fmt.Fprintf(stdout, "%-40s %-8s %s, %d bytes, %d flops\n", c.Name, what, c.Formats, c.Bytes, c.Flops)
+		fmt.Fprintf(stdout, "%-40s %-8s %s, %s\n", c.Name, what, c.Formats, c.Shape)
 	}
 	return nil
 }
@@ -139,6 +155,9 @@ func list(_ context.Context, f *flags, cases []cuda.Case, stdout io.Writer) erro
 func build(ctx context.Context, f *flags, cases []cuda.Case, stdout io.Writer) error {
 	nv, err := nvrtc.Open(f.toolchain, f.cache)
 	if err != nil {
+		return err
+	}
+	if cases, err = withLayers(ctx, cases, f.match); err != nil {
 		return err
 	}
 	p, err := bench.Compile(ctx, nv, cases, strings.Split(f.archs, ","), f.pack, f.commit)
@@ -164,6 +183,8 @@ func measure(ctx context.Context, f *flags, cases []cuda.Case, stdout io.Writer)
 		o.Cases = slices.DeleteFunc(cases, func(c cuda.Case) bool { return c.Timed })
 		o.Append = func(*bench.Record) error { return nil }
 	} else if path, err = f.onGPU(&o); err != nil {
+		return err
+	} else if o.Cases, err = withLayers(ctx, cases, f.match); err != nil {
 		return err
 	}
 	sum, err := bench.Run(ctx, o)

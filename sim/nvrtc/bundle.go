@@ -22,12 +22,24 @@ type Bundle struct {
 // Bundle compiles kernels for the named architectures; a kernel whose header names architectures is left out of the
 // others, and an architecture without a kernel has no module. Errors as Compile, cuda.Print and cuda.FindArch.
 func (c *Compiler) Bundle(ctx context.Context, name string, kernels []cuda.Instance, archs []string) (*Bundle, error) {
+	return c.bundle(archs, func(arch, target string) (*Module, error) {
+		return c.some(ctx, name, cuda.For(arch, kernels), target)
+	})
+}
+
+// BundleText compiles a source whose kernels run on all architectures. Errors as Compile and cuda.FindArch.
+func (c *Compiler) BundleText(ctx context.Context, name, source string, archs []string) (*Bundle, error) {
+	return c.bundle(archs, func(_, target string) (*Module, error) { return c.Compile(ctx, name, source, target) })
+}
+
+// bundle asks for the module of each architecture, and for that of the portable PTX.
+func (c *Compiler) bundle(archs []string, module func(arch, target string) (*Module, error)) (*Bundle, error) {
 	b := &Bundle{}
 	for _, arch := range archs {
 		if _, err := cuda.FindArch(arch); err != nil {
 			return nil, err
 		}
-		m, err := c.some(ctx, name, cuda.For(arch, kernels), arch)
+		m, err := module(arch, arch)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +47,7 @@ func (c *Compiler) Bundle(ctx context.Context, name string, kernels []cuda.Insta
 			b.Modules = append(b.Modules, m)
 		}
 	}
-	m, err := c.some(ctx, name, cuda.For("sm_80", kernels), cuda.PortablePTX)
+	m, err := module("sm_80", cuda.PortablePTX)
 	if m == nil && len(b.Modules) > 0 {
 		b.PTX = b.Modules[len(b.Modules)-1].PTX
 	}

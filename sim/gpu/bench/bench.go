@@ -280,8 +280,11 @@ func instances(c *cuda.Case) []string {
 	return out
 }
 
-// Templates are the names of the kernels of a case, joined by +.
+// Templates are the names of the kernels of a case, joined by +; its own name where it has a source in their place.
 func Templates(c *cuda.Case) string {
+	if len(c.Instances) == 0 {
+		return c.Name
+	}
 	var out []string
 	for _, i := range c.Instances {
 		out = append(out, i.Template.Name)

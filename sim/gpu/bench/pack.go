@@ -38,6 +38,9 @@ type Packed struct {
 
 // key is the hash of the source of a case's kernels.
 func key(c *cuda.Case) (string, error) {
+	if len(c.Instances) == 0 {
+		return digest([]byte(c.Source)), nil
+	}
 	source, err := cuda.Print(c.Instances...)
 	return digest([]byte(source)), err
 }
@@ -58,7 +61,7 @@ func Compile(ctx context.Context, nv *nvrtc.Compiler, cases []cuda.Case, archs [
 			continue
 		}
 		have[k] = true
-		b, err := nv.Bundle(ctx, c.Name, c.Instances, archs)
+		b, err := bundle(ctx, nv, c, archs)
 		if err != nil {
 			return nil, err
 		}
@@ -77,6 +80,13 @@ func Compile(ctx context.Context, nv *nvrtc.Compiler, cases []cuda.Case, archs [
 		return nil, diag.New("L0988", dir, "the pack cannot be written: %v", err).WithHint("choose another folder")
 	}
 	return p, nil
+}
+
+func bundle(ctx context.Context, nv *nvrtc.Compiler, c *cuda.Case, archs []string) (*nvrtc.Bundle, error) {
+	if len(c.Instances) == 0 {
+		return nv.BundleText(ctx, c.Name, c.Source, archs)
+	}
+	return nv.Bundle(ctx, c.Name, c.Instances, archs)
 }
 
 // OpenPack reads a pack. Error L0988.

@@ -17,7 +17,15 @@ class Tensor:
     def to(self, _):
         return self
 
-    unsqueeze = to
+    unsqueeze = __add__ = to
+
+    def transpose(self, *_):
+        return self
+
+    flatten = transpose
+
+    def chunk(self, parts, _):
+        return (self,) * parts
 
     def view(self, *shape):
         return Tensor(*shape)
@@ -45,7 +53,7 @@ def randint(low, high, shape, device, dtype):
     return Tensor(*shape)
 
 
-def compile(f):
+def compile(f, mode=None):
     return f
 
 
