@@ -51,3 +51,17 @@ DEV void store_coded(const void* channels, T* y, i64 ldy, i32 M, i32 N, i32 zero
     store_codes(y + m * ldy + n, code, N - n, ldy % (16 / sizeof(T)) == 0 && ldy % 8 == 0 && n + 8 <= N);
   }
 }
+
+// Stages and stores the sums of warps that hold BM/WM rows and BN/WN columns each as fragments of mma.
+template <int BM, int BN, int WM, int WN, int R, int WRAP, int RAW, class T, int MT, int J>
+DEV void store_coded_sums(const i32 (&acc)[MT][J][4], const void* channels, T* y, i64 ldy, i32 M, i32 N, i32 zero,
+                          i32 lo, i32 hi, i32 m0, i32 n0) {
+  f32 sum[MT][J][4];  // the same words
+#pragma unroll
+  for (int i = 0; i < MT * J * 4; ++i) {
+    sum[i / (J * 4)][i / 4 % J][i % 4] = word_f32(acc[i / (J * 4)][i / 4 % J][i % 4]);
+  }
+  stage_sums<BM, BN, WM, WN, 0, 0>(Sink{}, sum, n0);
+  barrier();
+  store_coded<BM, BN, 32 * WM * WN, R, WRAP, RAW>(channels, y, ldy, M, N, zero, lo, hi, m0, n0);
+}

@@ -4,21 +4,16 @@ package gemm
 
 import (
 	"slices"
-	"strconv"
 
 	"lathe/cuda"
 	"lathe/cuda/word"
 )
 
-// Conv16 is y = epilogue(conv(x, w)) over Images images: x of C channels, H rows and W columns, w [N][KH][KW][C] packed
-// by Pack, both bf16 or both f16; sums are fp32. The result has OH rows and OW columns of N channels, which follow each
-// other; beyond the image, PT rows above it and PL columns left of it among others, x is 0.
+// Conv16 is y = epilogue(conv(x, w)): images x and weights w [N][KH][KW][C], packed by Pack, both bf16 or both f16;
+// sums are fp32. The N channels of a pixel of the result follow each other; beyond the images x is 0.
 type Conv16 struct {
-	Images, H, W, C, N     int
-	OH, OW, KH, KW, SH, SW int
-	DH, DW, PT, PL         int
-	// Channel, Row and Column are the distances of x in elements; images are dense.
-	Channel, Row, Column int
+	Images
+	N int
 	// Word is word.BFloat16 or word.Float16.
 	Word word.Float
 	// Epilogue has no gate.
@@ -29,15 +24,13 @@ var _ cuda.Batched[Operands] = Conv16{}
 
 // product is the convolution as a product of windows, of which it shares sizes, weights and configurations.
 func (p Conv16) product() W16A16 {
-	return W16A16{M: p.Images * p.OH * p.OW, N: p.N, K: p.KH * p.KW * p.C, Word: p.Word, Epilogue: p.Epilogue}
+	return W16A16{M: p.windows(), N: p.N, K: p.window(), Word: p.Word, Epilogue: p.Epilogue}
 }
 
 // Valid reports why no kernel can take the problem: error L0990.
 func (p Conv16) Valid() error {
-	for _, n := range []int{p.Images, p.H, p.W, p.C, p.OH, p.OW, p.KH, p.KW, p.SH, p.SW, p.DH, p.DW} {
-		if n < 1 || n > limit {
-			return refuse("conv16", "a size of %d: sizes lie between 1 and %d", n, limit)
-		}
+	if err := p.valid("conv16"); err != nil {
+		return err
 	}
 	if p.Gate {
 		return refuse("conv16", "a gate")
@@ -56,22 +49,16 @@ func (p Conv16) PackedBytes() int64 { return p.product().PackedBytes() }
 
 // Floor is the least that must be moved and computed; images are read once.
 func (p Conv16) Floor() cuda.Floor {
-	f, images := p.product().Floor(), int64(p.Images)*int64(p.H)*int64(p.W)*int64(p.C)*2
-	windows := int64(p.product().M) * int64(p.product().K) * 2
-	f.Bytes += images - windows
+	q := p.product()
+	f := q.Floor()
+	f.Bytes += 2 * (p.elements() - int64(q.M)*int64(q.K))
 	return f
-}
-
-// vector says that the kernel copies eight channels at once.
-func (p Conv16) vector() bool {
-	return p.C%8 == 0 && p.Channel == 1 && p.Row%8 == 0 && p.Column%8 == 0
 }
 
 // with are the instance and the grid of a tile.
 func (p Conv16) with(t tile) (cuda.Instance, int, error) {
 	e := p.Epilogue.params() // without the gate
-	i, err := cuda.Named("conv16", slices.Concat(t.params(), []string{bit(p.vector()), strconv.Itoa(int(p.Word)), e[0],
-		e[2]})...)
+	i, err := cuda.Named("conv16", slices.Concat(t.params(), texts(p.unit(2), int(p.Word)), []string{e[0], e[2]})...)
 	q := p.product()
 	return i, ceil(q.M, t.bm) * ceil(q.N, t.bn), err
 }
@@ -89,20 +76,13 @@ func (p Conv16) choose(a cuda.Arch, m int) (tile, error) {
 
 // args are those of a launch; m is the number of pixels.
 func (p Conv16) args(o Operands, m cuda.Arg) []cuda.Arg {
-	out := []cuda.Arg{o.X, o.W, o.Bias, o.Residual, o.Y, cuda.Null(), cuda.I64(int64(p.N)), cuda.I64(0), cuda.I64(0), m,
-		cuda.I32(int32(p.N)), cuda.I32(int32(p.product().K)), cuda.I64(int64(p.H) * int64(p.W) * int64(p.C))}
-	for _, s := range []int{p.Channel, p.Row, p.Column} {
-		out = append(out, cuda.I64(int64(s)))
-	}
-	for _, n := range []int{p.H, p.W, p.C, p.OH, p.OW, p.KW, p.SH, p.SW, p.DH, p.DW, p.PT, p.PL} {
-		out = append(out, cuda.I32(int32(n)))
-	}
-	return out
+	return append([]cuda.Arg{o.X, o.W, o.Bias, o.Residual, o.Y, cuda.Null(), cuda.I64(int64(p.N)), cuda.I64(0),
+		cuda.I64(0), m, cuda.I32(int32(p.N)), cuda.I32(int32(p.window()))}, p.Images.args()...)
 }
 
 // Plan chooses the configuration of least estimated time. Errors as Valid.
 func (p Conv16) Plan(a cuda.Arch) (Plan, error) {
-	t, err := p.choose(a, p.product().M)
+	t, err := p.choose(a, p.windows())
 	if err != nil {
 		return Plan{}, err
 	}
@@ -115,12 +95,12 @@ func (p Conv16) planned(t tile) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	return whole(i, blocks, func(o Operands) []cuda.Arg { return p.args(o, cuda.I32(int32(p.product().M))) })
+	return whole(i, blocks, func(o Operands) []cuda.Arg { return p.args(o, cuda.I32(int32(p.windows()))) })
 }
 
 // Call is the convolution of the images of each of a number of samples. Errors as Valid.
 func (p Conv16) Call(o Operands, t cuda.Target) (cuda.Call, error) {
-	m := p.product().M
+	m := p.windows()
 	best, err := p.choose(t.Arch, t.Rows(m, limit))
 	if err != nil {
 		return cuda.Call{}, err
@@ -132,20 +112,11 @@ func (p Conv16) Call(o Operands, t cuda.Target) (cuda.Call, error) {
 
 // Reduced is a small problem, and its plan in the configuration of p. Errors as Plan.
 func (p Conv16) Reduced(a cuda.Arch) (Conv16, Plan, error) {
-	t, err := p.choose(a, p.product().M)
+	t, err := p.choose(a, p.windows())
 	if err != nil {
 		return p, Plan{}, err
 	}
-	// As few rows of the result as fill a tile, and as many channels as fill the stages.
-	dense := p.Channel == 1
-	p.Images, p.OW, p.OH, p.N = 1, 9, ceil(t.bm+3, 9), t.bn+8
-	p.C = 8 * max(1, ceil(64*(t.stages+1)+8, 8*p.KH*p.KW))
-	p.H, p.W = (p.OH-1)*p.SH+(p.KH-1)*p.DH+1-p.PT, (p.OW-1)*p.SW+(p.KW-1)*p.DW+1-p.PL
-	p.H, p.W = max(p.H, 1), max(p.W, 1)
-	p.Channel, p.Row, p.Column = p.H*p.W, p.W, 1
-	if dense {
-		p.Channel, p.Row, p.Column = 1, p.W*p.C, p.C
-	}
+	p.Images, p.N = p.reduced(t, 64, p.unit(2)), t.bn+8
 	plan, err := p.planned(t)
 	return p, plan, err
 }

@@ -26,7 +26,7 @@ func TestConv16Gates(t *testing.T) {
 		of := func(vec string, f word.Float, a gemm.Activation, out string) []string {
 			return append(c.Params(), vec, strconv.Itoa(int(f)), strconv.Itoa(int(a)), out)
 		}
-		all = append(all, of("0", word.Float16, gemm.ReluLast, "half"), of("1", word.BFloat16, gemm.GeluErf, "bf16"))
+		all = append(all, of("1", word.Float16, gemm.ReluLast, "half"), of("8", word.BFloat16, gemm.GeluErf, "bf16"))
 	}
 	cudatest.Gates(t, made(t, "conv16", all...)...)
 }
@@ -77,11 +77,11 @@ func TestConvFaults(t *testing.T) {
 	copied := convCase(t, gemmtest.Conv(word.BFloat16, 2, 6, 9, 24, 72, 3, 2, 1, plain), gemm.Tiles16[3], 1)
 	noticed(t, copied, []planted{
 		{"sound", "", "", "", ""},
-		{"no barrier before the sums", "  barrier();\n  const Sink", "  const Sink", "L0967", "no barrier"},
+		{"no barrier before the sums", "  barrier();\n}", "}", "L0967", "no barrier"},
 		{"pixels beyond the last", "M - 1), line =", "M), line =", "L0964", "of x"},
-		{"columns of the next row", "(u32)ix < (u32)W;\n          cp_async16", "true;\n          cp_async16", "L0964",
+		{"columns of the next row", "&& (u32)ix < (u32)im.W", "", "L0964",
 			"before x"},
-		{"windows move by columns", "% OW * SW", "% OW * SH + m % OW % 2", "", "wrong"},
+		{"windows move by columns", "% im.OW * im.SW", "% im.OW * im.SH + m % im.OW % 2", "", "wrong"},
 		{"channels carry late", "if (c >= C)", "if (c > C)", "L0964", "of x"},
 		{"columns of windows carry late", "if (kx >= KW)", "if (kx > KW)", "", "wrong"},
 		{"steps of other windows", "k / C / KW, k / C % KW", "k / C % KW, k / C / KW", "", "wrong"},
@@ -90,8 +90,8 @@ func TestConvFaults(t *testing.T) {
 	gathered := convCase(t, planes, gemm.Tiles16[0], 1)
 	noticed(t, gathered, []planted{
 		{"sound", "", "", "", ""},
-		{"channels by rows", "at.c * xc", "at.c * xh", "", "wrong"},
-		{"images by rows", "line / OH * xn", "line / OH * xc", "", "wrong"},
+		{"channels by rows", "at.c * im.xc", "at.c * im.xh", "", "wrong"},
+		{"images by rows", "line / im.OH * im.xn", "line / im.OH * im.xc", "", "wrong"},
 	})
 }
 
@@ -99,7 +99,7 @@ func TestConvFaults(t *testing.T) {
 func TestConvCall(t *testing.T) {
 	p := gemmtest.Conv(word.BFloat16, 2, 5, 4, 8, 20, 3, 1, 1, gemm.Epilogue{Out: word.BF16, Bias: true, Residual: true})
 	all := p
-	all.Images *= 3
+	all.Count *= 3
 	c := convCase(t, all, gemm.Tiles16[0], 3)
 	want := cudatest.Run(t, cudatest.JobOf(c, true))
 	o := gemm.Operands{X: cuda.Buffer(0), W: cuda.Buffer(1), Bias: cuda.Buffer(2), Residual: cuda.Buffer(3),

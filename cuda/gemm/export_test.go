@@ -84,6 +84,9 @@ func (h hopper) within(extent, blocks int) (Plan, error) {
 // With is the plan of a configuration.
 func (p Conv16) With(t Tile) (Plan, error) { return p.planned(t) }
 
+// With is the plan of a configuration.
+func (p Conv8) With(t Tile) (Plan, error) { return p.planned(t) }
+
 // Planned is the plan with a template in a configuration, by its parameters.
 func (p W8A16) Planned(template string, params []string, splits int) (Plan, error) {
 	blocks := 0

@@ -47,7 +47,8 @@ func TestCases(t *testing.T) {
 			}
 		})
 	}
-	for _, name := range []string{"w8a16", "w8a16_thin", "w16a16", "conv16", "mx_block", "mx_wide", "int8"} {
+	for _, name := range []string{"w8a16", "w8a16_thin", "w16a16", "conv16", "conv8", "mx_block", "mx_wide",
+		"int8"} {
 		if !timed[name] {
 			t.Errorf("%s is not timed", name)
 		}

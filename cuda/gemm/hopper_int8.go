@@ -50,8 +50,7 @@ func (p HopperInt8) with(c choice) (Plan, error) {
 }
 
 func (p HopperInt8) instance(c choice) (cuda.Instance, error) {
-	shared := p.params(tile{})[len(tile{}.params())+1:] // but for the configuration and VEC
-	return cuda.Named(c.template, slices.Concat(c.params, shared)...)
+	return cuda.Named(c.template, slices.Concat(c.params, p.coded())...)
 }
 
 // mapped are the arguments for so many rows, `each` of them a sample.

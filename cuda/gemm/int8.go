@@ -5,13 +5,14 @@ package gemm
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"lathe/cuda"
 	"lathe/cuda/word"
 	"lathe/ir/format"
 )
 
-// Int8 is y = requantize(x*transpose(w)) in integers: x [M][K] bytes, w [N][K] signed bytes, packed by LayoutInt8.
+// Int8 is y = requantize(x*transpose(w)) in integers: x [M][K] bytes, w [N][K] signed bytes, packed by Pack.
 type Int8 struct {
 	M, N, K int
 	// Unsigned says that x are numbers from 0 to 255.
@@ -84,6 +85,12 @@ func (p Int8) Valid() error {
 	return nil
 }
 
+// Pack puts weights, N rows of K bytes, into the order of the kernel.
+func (p Int8) Pack(w []byte) []byte { return LayoutInt8.Pack(w, p.N, p.K) }
+
+// PackedBytes is the size of packed weights.
+func (p Int8) PackedBytes() int64 { return LayoutInt8.Bytes(p.N, p.K) }
+
 // Floor is the least that must be moved and computed.
 func (p Int8) Floor() cuda.Floor {
 	m, n, k := int64(p.M), int64(p.N), int64(p.K)
@@ -121,12 +128,17 @@ func (p Int8) Call(o Operands, t cuda.Target) (cuda.Call, error) {
 		return cuda.Call{}, err
 	}
 	i, err := cuda.Named("int8", p.params(best)...)
-
 	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.bn)), Rows: int64(p.M), Tile: int64(best.bm),
 		Args: p.args(o, cuda.Samples32(int64(p.M), 1)), Bytes: p.Floor().Bytes}, err
 }
 
+// params are the template parameters of a configuration.
 func (p Int8) params(t tile) []string {
+	return slices.Concat(t.params(), []string{bit(p.K%16 == 0)}, p.coded())
+}
+
+// coded are the template parameters R, WRAP, RAW, A and T.
+func (p Int8) coded() []string {
 	x, wrap, round := "i8", 0, int(p.Result.Round)
 	if p.Unsigned {
 		x = "u8"
@@ -137,7 +149,7 @@ func (p Int8) params(t tile) []string {
 	if p.Raw {
 		wrap, round = 0, 0
 	}
-	return append(append(t.params(), bit(p.K%16 == 0)), append(texts(round, wrap), bit(p.Raw), x, string(p.Word()))...)
+	return append(texts(round, wrap), bit(p.Raw), x, string(p.Word()))
 }
 
 // with is the plan of a configuration.

@@ -14,7 +14,7 @@
 //   regs: 128
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, F == 1: HMMA.16816.F32.BF16, F == 2: HMMA.16816.F32, LDS.128
 //   loop: BM == 128 && VEC: 140 for 64 HMMA.16816
-//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/step16.cuh, gemm/epilogue.cuh
+//   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/step.cuh, gemm/epilogue.cuh
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int F, int ACT, int GATE, class T>
 __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bias, const void* residual, void* y,
                                        u8* scales, i64 ldy, i64 scale_block, i64 scale_row, i32 M, i32 N, i32 K,
@@ -53,7 +53,7 @@ __device__ __forceinline__ void w16a16(const u16* x, const u8* w, const f32* bia
     cp_async_wait<STAGES - 2>();
     barrier();
     load(k + STAGES - 1, next);
-    multiply_16<F>(acc, at + lane_a, at + lane_w);
+    multiply_step<F>(acc, at + lane_a, at + lane_w);
     next = at;
     at = at == (STAGES - 1) * STAGE ? 0 : at + STAGE;
   }

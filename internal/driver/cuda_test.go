@@ -223,7 +223,9 @@ func TestKernelLibrary(t *testing.T) {
 		{"digits-mlp", "w4", "int8 int8 int8"},
 		{"digits-mlp", "mx", "mx_window own to_blocks mx_window own to_blocks mx_window to_blocks"},
 		{"jets-mlp", "", "int8 int8 int8 int8"},
-		{"digits-dscnn", "", "own own int8 own int8 own int8"},
+		{"digits-dscnn", "", "conv8 own int8 own int8 own int8"},
+		{"digits-cnn", "", "conv8 own conv8 int8"},
+		{"digits-resnet", "", "conv8 conv8 conv8 own conv8 conv8 conv8 own own int8"},
 		{"digits-mlp", "float", "own own own"},
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)

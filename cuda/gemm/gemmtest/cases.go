@@ -30,7 +30,7 @@ func CasesWithin(bound float64) ([]cuda.Case, error) {
 	convCases := func(a cuda.Arch) ([]cuda.Case, error) { return convCases(a, bound) }
 	hopperCases := func(cuda.Arch) ([]cuda.Case, error) { return hopperCases(bound) }
 	for _, list := range []func(cuda.Arch) ([]cuda.Case, error){halfCases, convCases, exactCases, windowCases, int8Cases,
-		hopperCases} {
+		conv8Cases, hopperCases} {
 		cases, err := list(a)
 		if err != nil {
 			return nil, err
@@ -208,6 +208,37 @@ func int8Cases(a cuda.Arch) ([]cuda.Case, error) {
 			return nil, err
 		}
 		one := Int8(c.Int8, plan, uint64(i), Channels(c.Int8, uint64(i), true))
+		one.Timed = c.timed
+		all = append(all, one)
+	}
+	return all, nil
+}
+
+// conv8Cases are small convolutions of codes, and layers of ResNet-50 at 32 images, each behind a reduced one.
+func conv8Cases(a cuda.Arch) ([]cuda.Case, error) {
+	var all []cuda.Case
+	for i, c := range []struct {
+		gemm.Conv8
+		timed bool
+	}{
+		{ConvBytes(Images(2, 7, 9, 16, 3, 2, 1), gemm.Int8{N: 24, Result: Codes8, Zero: 3}, -7), false},
+		{ConvBytes(Images(1, 6, 7, 3, 3, 1, 1).Laid(false), gemm.Int8{N: 33, Unsigned: true, Result: Codes8}, 131), false},
+		{ConvBytes(Images(32, 56, 56, 64, 3, 1, 1), gemm.Int8{N: 64, Result: Codes8}, 0), true},
+		{ConvBytes(Images(32, 14, 14, 256, 3, 1, 1), gemm.Int8{N: 256, Result: Codes8}, 0), true},
+		{ConvBytes(Images(32, 224, 224, 3, 7, 2, 3), gemm.Int8{N: 64, Result: Codes8}, 0), true},
+	} {
+		if c.timed {
+			small, plan, err := c.Reduced(a)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, Conv8(small, plan, uint64(i), Channels(small.Int8, uint64(i), true)))
+		}
+		plan, err := c.Plan(a)
+		if err != nil {
+			return nil, err
+		}
+		one := Conv8(c.Conv8, plan, uint64(i), Channels(c.Int8, uint64(i), true))
 		one.Timed = c.timed
 		all = append(all, one)
 	}

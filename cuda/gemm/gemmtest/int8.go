@@ -13,27 +13,54 @@ import (
 
 // Int8 is the problem on the given channels and random bytes, extremes among them; plan comes from p.Plan.
 func Int8(p gemm.Int8, plan gemm.Plan, seed uint64, channels []gemm.Channel) cuda.Case {
-	return bytesCase(p, plan, seed, channels, gemm.LayoutInt8.Bytes(p.N, p.K),
-		func(w []byte) []byte { return gemm.LayoutInt8.Pack(w, p.N, p.K) })
+	acts := func() []byte { return Acts(p, seed) }
+	return bytesCase(p, plan, seed, channels,
+		byteOperands{int64(p.M) * int64(p.K), acts, acts, p.PackedBytes(), p.Pack})
 }
 
 // HopperInt8 is Int8 for the kernel of sm_90a; plan comes from p.Plan.
 func HopperInt8(p gemm.HopperInt8, plan gemm.Plan, seed uint64, channels []gemm.Channel) cuda.Case {
-	return bytesCase(p.Int8, plan, seed, channels, int64(p.N)*int64(p.K), p.Pack)
+	acts := func() []byte { return Acts(p.Int8, seed) }
+	return bytesCase(p.Int8, plan, seed, channels,
+		byteOperands{int64(p.M) * int64(p.K), acts, acts, int64(p.N) * int64(p.K), p.Pack})
 }
 
-// bytesCase is a case whose weights are packed to so many bytes.
-func bytesCase(p gemm.Int8, plan gemm.Plan, seed uint64, channels []gemm.Channel, packed int64,
-	pack func(w []byte) []byte) cuda.Case {
+// Conv8 is the problem on the given channels and random bytes, extremes among them; plan comes from p.Plan.
+func Conv8(p gemm.Conv8, plan gemm.Plan, seed uint64, channels []gemm.Channel) cuda.Case {
+	size := p.Count * p.H * p.W * p.C
+	image := func() []byte { return Int8s(seed, "x", size) }
+	seen := func() []byte { return windows(p.Images, image(), []byte{byte(p.Outside)}) }
+	c := bytesCase(p.Int8, plan, seed, channels, byteOperands{int64(size), image, seen, p.PackedBytes(), p.Pack})
+	c.Bytes = p.Floor().Bytes
+	c.Shape = imagesText(p.Images, p.N)
+	c.Name = fmt.Sprintf("%s/%s to %dx%d, outside %d, %s", plan.Instances[0].Kernel, c.Shape, p.OH, p.OW, p.Outside,
+		p.Result)
+	return c
+}
+
+// ConvBytes is the convolution of images with p.N rows of weights, a code of outside beyond them; p.M and p.K follow.
+func ConvBytes(i gemm.Images, p gemm.Int8, outside int) gemm.Conv8 {
+	p.M, p.K = i.Count*i.OH*i.OW, i.KH*i.KW*i.C
+	return gemm.Conv8{Images: i, Int8: p, Outside: outside}
+}
+
+// byteOperands are what a product of bytes multiplies.
+type byteOperands struct {
+	// x is as the kernel reads it, of so many bytes; rows are those of the product.
+	size    int64
+	x, rows func() []byte
+	// packed is the size of weights that are packed by pack.
+	packed int64
+	pack   func(w []byte) []byte
+}
+
+// bytesCase is a case of the product p of the operands in.
+func bytesCase(p gemm.Int8, plan gemm.Plan, seed uint64, channels []gemm.Channel, in byteOperands) cuda.Case {
 	var b operandsOf
-	acts := func() []byte { return Acts(p, seed) }
-	weights := func() ([]byte, []byte) { return Int8s(seed, "w", p.N*p.K), make([]byte, p.N*ceil(p.K, 32)) }
+	weights := func() []byte { return Int8s(seed, "w", p.N*p.K) }
 	o := gemm.Operands{Bias: cuda.Null()}
-	o.X = b.in("x", int64(p.M)*int64(p.K), acts)
-	o.W = b.in("w", packed, func() []byte {
-		q, _ := weights()
-		return pack(q)
-	})
+	o.X = b.in("x", in.size, in.x)
+	o.W = b.in("w", in.packed, func() []byte { return in.pack(weights()) })
 	y := p.Word()
 	if !p.Raw {
 		o.Bias = b.in("channels", int64(p.N)*gemm.ChannelBytes, func() []byte { return gemm.PackChannels(channels) })
@@ -48,8 +75,7 @@ func bytesCase(p gemm.Int8, plan gemm.Plan, seed uint64, channels []gemm.Channel
 	c.Shape, c.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), x+" x int8 -> "+string(y)
 	c.Buffers, c.Int8 = b.buffers, true
 	c.Check = func(outputs [][]byte) cuda.Verdict {
-		q, _ := weights()
-		return checkCodes(p, acts(), q, channels, outputs)
+		return checkCodes(p, in.rows(), weights(), channels, outputs)
 	}
 	return c
 }

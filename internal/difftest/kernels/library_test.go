@@ -122,14 +122,59 @@ func TestLibraryPixels(t *testing.T) {
 			if template == "mx_window" {
 				g = linearOf(r, format.NewMXInt(8, 32), format.NewMXInt(8, 32), y, 1, n, k)
 			}
-			node, h, w := g.Out[0].Node, 1+r.IntN(5), 1+r.IntN(5)
-			node.Op, g.In[0].Type.Shape = sum.Conv, []int{1, h, w, k}
-			node.Attrs = &sum.ConvAttrs{Groups: 1, Window: geometry.Window{Kernel: []int{1, 1}, Strides: []int{1, 1},
-				Pads: []int{0, 0, 0, 0}, Dilations: []int{1, 1}, ChannelsLast: true}}
-			node.Type.Shape, node.Args[1].Type.Shape = []int{1, h, w, n}, []int{n, 1, 1, k}
+			convolved(g, []int{1 + r.IntN(5), 1 + r.IntN(5), k}, geometry.Window{Kernel: []int{1, 1}, Strides: []int{1, 1},
+				Pads: make([]int, 4), Dilations: []int{1, 1}})
 			return g
 		})
 	}
+}
+
+// convolved makes a linear graph a convolution of an image, rows by columns by channels.
+func convolved(g *ir.Graph, image []int, w geometry.Window) {
+	x, y := g.In[0], g.Out[0].Node
+	w.ChannelsLast = true
+	out, last := y.Args[1].Type.Shape[0], len(image)-1
+	x.Type.Shape = append([]int{1}, image...)
+	y.Args[1].Type.Shape = append(append([]int{out}, w.Kernel...), image[last])
+	y.Op, y.Attrs, y.Type.Shape = sum.Conv, &sum.ConvAttrs{Groups: 1, Window: w}, []int{1}
+	for i, k := range w.Kernel {
+		seen := image[i] + w.Pads[i] + w.Pads[i+last] - (k-1)*w.Dilations[i] - 1
+		y.Type.Shape = append(y.Type.Shape, seen/w.Strides[i]+1)
+	}
+	y.Type.Shape = append(y.Type.Shape, out)
+}
+
+// TestLibraryConvolutions: convolutions of codes run the product of windows, whichever code is zero beyond the image.
+func TestLibraryConvolutions(t *testing.T) {
+	runLibrary(t, "conv8", libraryCases, func(r *rand.Rand) *ir.Graph {
+		var x, y format.Format = format.Fixed{W: 1 + r.IntN(8), F: 4, Signed: r.IntN(2) == 0}, format.Fixed{W: 8, F: 1,
+			Signed: true, Round: format.Round(r.IntN(9)), Over: format.Over(r.IntN(3))}
+		if r.IntN(3) > 0 {
+			signed := r.IntN(2) == 0
+			x = format.Affine{W: 8, Signed: signed, Scale: 0.02, Axis: format.PerTensor,
+				Zero: int64(r.IntN(256)) - map[bool]int64{true: 128}[signed]}
+			y = format.Affine{W: 8, Signed: true, Zero: int64(r.IntN(40) - 20), Scale: 0.4, Axis: format.PerTensor}
+		}
+		var window geometry.Window
+		var image []int
+		k := []int{1, 3, 8, 16, 20, 32}[r.IntN(6)]
+		for axis := range 1 + min(1, r.IntN(4)) {
+			window.Kernel = append(window.Kernel, 2-axis+r.IntN(3))
+			window.Strides = append(window.Strides, 1+r.IntN(3))
+			window.Dilations = append(window.Dilations, 1+r.IntN(2))
+			image = append(image, 7+r.IntN(6))
+		}
+		for range 2 * len(image) {
+			window.Pads = append(window.Pads, r.IntN(4))
+		}
+		in := k
+		for _, n := range window.Kernel {
+			in *= n
+		}
+		g := linearOf(r, x, format.Fixed{W: 8, F: 6, Signed: true}, y, 1, sizeOf(r, 140), in)
+		convolved(g, append(image, k), window)
+		return g
+	})
 }
 
 // TestLibraryCasts: casts into blocks and out of them run kernels of the library, those in between too.

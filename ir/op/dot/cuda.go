@@ -76,32 +76,30 @@ func (m *exactSum) onCodes(n *ir.Node) (*Codes, error) {
 	return c, nil
 }
 
-// Product is a product of bytes.
-func (m *exactSum) Product(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
+// Product is a product of bytes, or a convolution.
+func (m *exactSum) Product(n *ir.Node, images *gemm.Images, t cuda.Target) (*cuda.Unit, error) {
 	p, channels, weights, err := m.int8Product(n)
 	if err != nil {
 		return nil, err
 	}
-	var u cuda.Unit
-	var o gemm.Operands
-	h := gemm.HopperInt8{Int8: p}
-	hopper := t.Hopper && h.Worthwhile(t)
-	o.X = u.Add(cuda.Operand{Kind: cuda.Input})
-	o.W = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte {
-		if hopper {
-			return h.Pack(weights)
-		}
-		return gemm.LayoutInt8.Pack(weights, p.N, p.K)
-	}})
-	o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte {
-		return gemm.PackChannels(channels)
-	}})
-	o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
-	u.Notes = []string{productNote(p.M, p.N, p.K, t)}
-	if hopper {
-		return column.CUDAUnit(&u, h, o, t)
+	unit := func(of cuda.Batched[gemm.Operands], pack func(w []byte) []byte) (*cuda.Unit, error) {
+		var u cuda.Unit
+		o := gemm.Operands{X: u.Add(cuda.Operand{Kind: cuda.Input})}
+		o.W = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte { return pack(weights) }})
+		o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte { return gemm.PackChannels(channels) }})
+		o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
+		u.Notes = []string{productNote(p.M, p.N, p.K, t)}
+		return column.CUDAUnit(&u, of, o, t)
 	}
-	return column.CUDAUnit(&u, p, o, t)
+	h := gemm.HopperInt8{Int8: p}
+	switch {
+	case images != nil:
+		c := gemm.Conv8{Images: *images, Int8: p, Outside: int(m.data.zero)}
+		return unit(c, c.Pack)
+	case t.Hopper && h.Worthwhile(t):
+		return unit(h, h.Pack)
+	}
+	return unit(p, p.Pack)
 }
 
 // productNote says for what the configuration of a product was chosen.

@@ -6,6 +6,7 @@ package dot
 
 import (
 	"lathe/cuda"
+	"lathe/cuda/gemm"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -38,8 +39,9 @@ type Sum interface {
 	Unit(n *ir.Node, f Front) (*rtl.Unit, error)
 	// PackCause says why no two products can share a DSP; "" where they can.
 	PackCause(n *ir.Node) (string, error)
-	// Product is the kernel of the library for all data of a sample as the rows of a matrix.
-	Product(n *ir.Node, t cuda.Target) (*cuda.Unit, error)
+	// Product is the kernel of the library for all data of a sample: the rows of a matrix, or images, whose windows are
+	// the rows.
+	Product(n *ir.Node, images *gemm.Images, t cuda.Target) (*cuda.Unit, error)
 }
 
 // Input is the data of a sum: integers, and the scale fields of their blocks where they have any.

@@ -15,29 +15,39 @@ import (
 	"lathe/ir/op/move"
 )
 
-// convCUDA takes convolutions of floats with what follows them, and those of codes alone whose windows are single
-// pixels, as linear nodes over pixels.
+// convCUDA takes convolutions of floats with what follows them, and those of codes alone; of single pixels as linear
+// nodes.
 func convCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	n := g.Anchor
 	a := n.Attrs.(*ConvAttrs)
 	grid, err := geometry.New(n.Args[0].Type.Shape, &a.Window)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, n.Errorf("L0306", "%v", err)
-	}
-	if n.Args[0].Type.IsFloat() {
+	case a.Groups != 1:
+		return nil, cuda.Refuse("the library has no convolutions in %d groups", a.Groups)
+	case n.Args[0].Type.IsFloat():
 		return convHalves(g, grid, t)
+	case !a.ChannelsLast:
+		return nil, cuda.Refuse("the library convolves codes channels last")
 	}
 	return ir.OneNode(func(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-		single := grid.KH*grid.KW == 1 && grid.SH*grid.SW == 1 && grid.OH == grid.H && grid.OW == grid.W
-		if !single || a.Groups != 1 || !a.ChannelsLast {
-			return nil, cuda.Refuse("the library has only 1x1 convolutions of codes, channels last")
-		}
 		p, err := dot.New(n)
 		if err != nil {
 			return nil, err
 		}
-		return p.Product(n, t)
+		if grid.KH*grid.KW == 1 && grid.SH*grid.SW == 1 && grid.OH == grid.H && grid.OW == grid.W {
+			return p.Product(n, nil, t)
+		}
+		images := imagesOf(grid, true)
+		return p.Product(n, &images, t)
 	})(g, t)
+}
+
+// imagesOf are the images of a grid, as the library has them.
+func imagesOf(g *geometry.Grid, channelsLast bool) gemm.Images {
+	return gemm.Images{Count: g.N, H: g.H, W: g.W, C: g.C, OH: g.OH, OW: g.OW, KH: g.KH, KW: g.KW, SH: g.SH, SW: g.SW,
+		DH: g.DH, DW: g.DW, PT: g.PT, PL: g.PL}.Laid(channelsLast)
 }
 
 // convHalves is a convolution in one float of 16 bits. Images may be planes of channels; what is stored has the
@@ -46,13 +56,11 @@ func convHalves(g *ir.Group, grid *geometry.Grid, t cuda.Target) (*cuda.Unit, er
 	n := g.Anchor
 	a, x, w := n.Attrs.(*ConvAttrs), n.Args[0], n.Args[1]
 	in, err := column.FloatWord(n, x.Type)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case in == word.Float32:
+	}
+	if in == word.Float32 {
 		return nil, cuda.Refuse("the library does not convolve fp32 images")
-	case a.Groups != 1:
-		return nil, cuda.Refuse("the library has no convolutions in %d groups", a.Groups)
 	}
 	e := &epilogue{rows: []*ir.Node{n}}
 	if a.ChannelsLast {
@@ -70,12 +78,7 @@ func convHalves(g *ir.Group, grid *geometry.Grid, t cuda.Target) (*cuda.Unit, er
 	if err != nil {
 		return nil, err
 	}
-	p := gemm.Conv16{Images: grid.N, H: grid.H, W: grid.W, C: grid.C, N: w.Type.Shape[0], OH: grid.OH, OW: grid.OW,
-		KH: grid.KH, KW: grid.KW, SH: grid.SH, SW: grid.SW, DH: grid.DH, DW: grid.DW, PT: grid.PT, PL: grid.PL,
-		Channel: 1, Row: grid.W * grid.C, Column: grid.C, Word: in, Epilogue: sink}
-	if !a.ChannelsLast {
-		p.Channel, p.Row, p.Column = grid.H*grid.W, grid.W, 1
-	}
+	p := gemm.Conv16{Images: imagesOf(grid, a.ChannelsLast), N: w.Type.Shape[0], Word: in, Epilogue: sink}
 	u := &cuda.Unit{}
 	o, err := e.arguments(u, g, sink)
 	if err != nil {

@@ -25,7 +25,7 @@ func linearCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 		if err != nil {
 			return nil, err
 		}
-		return p.Product(n, t)
+		return p.Product(n, nil, t)
 	})(g, t)
 }
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gemm
+
+import (
+	"bytes"
+	"slices"
+
+	"lathe/cuda"
+)
+
+// Conv8 is y = requantize(conv(x, w)) in integers: images x of bytes and weights w [N][KH][KW][C] of signed bytes,
+// packed by Pack. The N channels of a pixel of the result follow each other.
+type Conv8 struct {
+	Images
+	// Int8 is the product of the M windows with the weights, K elements each.
+	Int8
+	// Outside is the code that x has beyond the images.
+	Outside int
+}
+
+var _ cuda.Batched[Operands] = Conv8{}
+
+// outsideBytes is how often that code stands behind the weights: what a thread copies at once.
+const outsideBytes = 16
+
+// Valid reports why no kernel can take the problem: error L0990.
+func (p Conv8) Valid() error {
+	if err := p.Images.valid("conv8"); err != nil {
+		return err
+	}
+	least, most := -128, 127
+	if p.Unsigned {
+		least, most = 0, 255
+	}
+	switch {
+	case p.M != p.windows() || p.K != p.window():
+		return refuse("conv8", "%d rows of %d products for %d windows of %d", p.M, p.K, p.windows(), p.window())
+	case p.Outside < least || p.Outside > most:
+		return refuse("conv8", "a code of %d beyond the images: they have %d to %d", p.Outside, least, most)
+	}
+	return p.Int8.Valid()
+}
+
+// Pack puts weights, [N][KH][KW][C], into the order of the kernel.
+func (p Conv8) Pack(w []byte) []byte {
+	return append(p.Int8.Pack(w), bytes.Repeat([]byte{byte(p.Outside)}, outsideBytes)...)
+}
+
+// PackedBytes is the size of packed weights.
+func (p Conv8) PackedBytes() int64 { return p.Int8.PackedBytes() + outsideBytes }
+
+// Floor is the least that must be moved and computed; images are read once.
+func (p Conv8) Floor() cuda.Floor {
+	f := p.Int8.Floor()
+	f.Bytes += p.elements() - int64(p.M)*int64(p.K)
+	return f
+}
+
+// choose is the configuration of least estimated time for m rows.
+func (p Conv8) choose(a cuda.Arch, m int) (tile, error) {
+	if err := p.Valid(); err != nil {
+		return tile{}, err
+	}
+	q := p.Int8
+	q.M = m
+	return q.choose(a)
+}
+
+// instance is the kernel of a configuration.
+func (p Conv8) instance(t tile) (cuda.Instance, error) {
+	return cuda.Named("conv8", slices.Concat(t.params(), texts(p.unit(1)), p.coded())...)
+}
+
+// args are those of a launch; m is the number of windows.
+func (p Conv8) args(o Operands, m cuda.Arg) []cuda.Arg {
+	return slices.Concat(p.Int8.args(o, m), p.Images.args())
+}
+
+// Plan chooses the configuration of least estimated time. Its operands are those of Int8. Errors as Valid.
+func (p Conv8) Plan(a cuda.Arch) (Plan, error) {
+	t, err := p.choose(a, p.M)
+	if err != nil {
+		return Plan{}, err
+	}
+	return p.planned(t)
+}
+
+// planned is the plan of a configuration.
+func (p Conv8) planned(t tile) (Plan, error) {
+	i, err := p.instance(t)
+	if err != nil {
+		return Plan{}, err
+	}
+	return whole(i, ceil(p.M, t.bm)*ceil(p.N, t.bn), func(o Operands) []cuda.Arg {
+		return p.args(o, cuda.I32(int32(p.M)))
+	})
+}
+
+// Call is the convolution of the images of each of a number of samples. Errors as Valid.
+func (p Conv8) Call(o Operands, t cuda.Target) (cuda.Call, error) {
+	best, err := p.choose(t.Arch, t.Rows(p.M, limit))
+	if err != nil {
+		return cuda.Call{}, err
+	}
+	i, err := p.instance(best)
+	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.bn)), Rows: int64(p.M), Tile: int64(best.bm),
+		Args: p.args(o, cuda.Samples32(int64(p.M), 1)), Bytes: p.Floor().Bytes}, err
+}
+
+// Reduced is a small problem, and its plan in the configuration of p. Errors as Plan.
+func (p Conv8) Reduced(a cuda.Arch) (Conv8, Plan, error) {
+	t, err := p.choose(a, p.M)
+	if err != nil {
+		return p, Plan{}, err
+	}
+	p.Images, p.N = p.reduced(t, 128, p.unit(1)), t.bn+8
+	p.M, p.K = p.windows(), p.window()
+	plan, err := p.planned(t)
+	return p, plan, err
+}
