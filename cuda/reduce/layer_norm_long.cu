@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // layer_norm_long: layer_norm of rows of any length, a block of WARPS warps a row. The first pass merges mean and
-// squared differences of each thread's values tile by tile (Chan, Golub, LeVeque 1983, equations 1.5); the second reads
-// the row again and writes.
+// squared differences of each thread's values tile by tile (Chan, Golub, LeVeque 1983, equations 1.5); the second
+// writes.
 //   IN, OUT, GAIN, V, WARPS, ADD, QUANT  as for layer_norm
+//   KEEP  as for softmax_long, of x or of the sum
 // Tiles of 32 * WARPS * row_tile<V>::values columns, ascending.
 //   threads: 32 * WARPS
-//   shared: 8 * WARPS
+//   shared: 8 * WARPS + KEEP
 //   blocks: 2
 //   regs: 128
-//   sass: V > 1: LDG.128, V > 1 && QUANT == 0: STG.128|STG.64, MUFU.RSQ
+//   sass: V > 1: LDG.128, V > 1 && QUANT == 0: STG.128|STG.64, KEEP > 0: LDGSTS.E.BYPASS.128,
+//   sass: KEEP > 0: LDS.128, MUFU.RSQ
 //   uses: num/words.cuh, num/mxint8.cuh, reduce/row.cuh, reduce/norm.cuh
-template <int IN, int OUT, int GAIN, int V, int WARPS, int ADD, int QUANT>
+template <int IN, int OUT, int GAIN, int V, int WARPS, int KEEP, int ADD, int QUANT>
 __device__ __forceinline__ void layer_norm_long(const void* x, const void* add, void* sum, const void* gain,
                                                 const void* bias, void* y, u8* scales, i64 rows, u32 n, i64 ys,
                                                 i64 srow, i64 sblock, f32 inv_n, f32 eps) {
@@ -22,11 +24,14 @@ __device__ __forceinline__ void layer_norm_long(const void* x, const void* add, 
   const u8* in = (const u8*)x + first;
   const u8* other = (const u8*)add + first;
   f32 count = 0, mean = 0, squares = 0;
+  const long_row<IN, V, N, T, KEEP> values = {in, 8 * WARPS, t, n};
+  values.start();
 #pragma unroll 1
   for (u32 from = 0; from < n; from += T * N) {
     const u64 skip = (u64)from * row_word<IN>::bytes;
     f32 v[N], d[N];
-    load_sum<IN, V, N, T, ADD>(v, in + skip, other + skip, (u8*)sum + first + skip, t, n - from);
+    values.first(v, from, 0);
+    if (ADD) add_long(v, values, from, other + skip, (u8*)sum + first + skip);
     f32 here = 0;
 #pragma unroll
     for (int c = 0; c < N / V; ++c) here += row_column<V, T>(c, t) < n - from ? V : 0;
@@ -48,5 +53,5 @@ __device__ __forceinline__ void layer_norm_long(const void* x, const void* add, 
   const f32 scale = rsqrt(fma_rn(total, inv_n, eps));
   u8* out = (u8*)y + row * ys * (QUANT ? 1 : row_word<OUT>::bytes);
   const layer_norm_end<GAIN, V> end = {gain, bias, scale};
-  store_long<IN, OUT, V, N, T, ADD, QUANT>(end, in, other, center, out, scales + row * srow, sblock, t, n);
+  store_long<IN, OUT, V, N, T, KEEP, ADD, QUANT>(end, values, other, center, out, scales + row * srow, sblock);
 }

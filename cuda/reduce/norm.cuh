@@ -2,29 +2,36 @@
 // norm: what the kernels of normalization share: the residual sum before them, gain and bias, and the two sinks, words
 // and MXINT8 blocks. Every operation is spelled out, so that fused and separate kernels give the same bits.
 
-// N values of x, or of x + add rounded to the format of x.
-template <int F, int V, int N, int T, int ADD>
-DEV void load_again(f32 (&v)[N], const void* x, const void* add, u32 t, u32 n) {
-  load_row<F, V, N, T>(v, x, t, n, 0);
-  if (ADD) {
-    f32 w[N];
-    load_row<F, V, N, T>(w, add, t, n, 0);
+// v + add, rounded to format F.
+template <int F, int V, int N, int T> DEV void add_row(f32 (&v)[N], const void* add, u32 t, u32 n) {
+  f32 w[N];
+  load_row<F, V, N, T>(w, add, t, n, 0);
 #pragma unroll
-    for (int i = 0; i < N; ++i) v[i] = row_round<F>(add_rn(v[i], w[i]));
+  for (int i = 0; i < N; ++i) v[i] = row_round<F>(add_rn(v[i], w[i]));
+}
+
+// The same, and to sum.
+template <int F, int V, int N, int T> DEV void add_store(f32 (&v)[N], const void* add, void* sum, u32 t, u32 n) {
+  add_row<F, V, N, T>(v, add, t, n);
+#pragma unroll
+  for (int c = 0; c < N / V; ++c) {
+    const u32 at = row_column<V, T>(c, t);
+    if (at < n) store_chunk<F, V>(sum, at, v + c * V);
   }
 }
 
-// The same, and stored to sum where there is an addend.
+// N values of x, or of x + add rounded to the format of x, which is stored to sum.
 template <int F, int V, int N, int T, int ADD>
 DEV void load_sum(f32 (&v)[N], const void* x, const void* add, void* sum, u32 t, u32 n) {
-  load_again<F, V, N, T, ADD>(v, x, add, t, n);
-  if (ADD) {
-#pragma unroll
-    for (int c = 0; c < N / V; ++c) {
-      const u32 at = row_column<V, T>(c, t);
-      if (at < n) store_chunk<F, V>(sum, at, v + c * V);
-    }
-  }
+  load_row<F, V, N, T>(v, x, t, n, 0);
+  if (ADD) add_store<F, V, N, T>(v, add, sum, t, n);
+}
+
+// Values of a tile of a long row become sums, which are kept in their place.
+template <int F, int V, int N, int T, int KEEP>
+DEV void add_long(f32 (&v)[N], const long_row<F, V, N, T, KEEP>& row, u32 from, const void* add, void* sum) {
+  add_store<F, V, N, T>(v, add, sum, row.t, row.n - from);
+  row.put(v, from);
 }
 
 // V values to the sink: words of format F, or MXINT8 of the values rounded to F, in blocks of 32 columns whose scales
@@ -86,17 +93,19 @@ DEV void store_row(const END& end, const f32 (&v)[N], void* y, u8* scales, i64 s
   }
 }
 
-// The second pass over a long row: its values less `center`, in tiles of T * N columns, to the sink.
-template <int IN, int OUT, int V, int N, int T, int ADD, int QUANT, class END>
-DEV void store_long(const END& end, const void* x, const void* add, f32 center, void* y, u8* scales, i64 step, u32 t,
-                    u32 n) {
+// The second pass over a long row: its values less `center`, in tiles, to the sink.
+template <int IN, int OUT, int V, int N, int T, int KEEP, int ADD, int QUANT, class END>
+DEV void store_long(const END& end, const long_row<IN, V, N, T, KEEP>& row, const void* add, f32 center, void* y,
+                    u8* scales, i64 step) {
 #pragma unroll 1
-  for (u32 from = 0; from < n; from += T * N) {
-    const u64 skip = (u64)from * row_word<IN>::bytes;
+  for (u32 from = 0; from < row.n; from += T * N) {
     f32 v[N];
-    load_again<IN, V, N, T, ADD>(v, (const u8*)x + skip, (const u8*)add + skip, t, n - from);
+    row.again(v, from, 0);
+    if (ADD && !row.keeps(from)) {
+      add_row<IN, V, N, T>(v, (const u8*)add + (u64)from * row_word<IN>::bytes, row.t, row.n - from);
+    }
 #pragma unroll
     for (int i = 0; i < N; ++i) v[i] = add_rn(v[i], -center);
-    store_row<OUT, V, N, T, QUANT>(end, v, y, scales, step, t, from, n);
+    store_row<OUT, V, N, T, QUANT>(end, v, y, scales, step, row.t, from, row.n);
   }
 }

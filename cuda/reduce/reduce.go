@@ -31,7 +31,8 @@ type Matrix struct {
 // team is who works on a row: values of an access, values of a thread, warps of a row, rows of a block.
 type team struct {
 	access, values, warps, rows int
-	long                        bool // the row is read twice, by a block
+	long                        bool // a block reads the row in tiles, twice
+	keep                        int  // bytes of it that stay in shared memory meanwhile
 }
 
 // inRegisters are the teams that hold a row in registers, smallest first; a value more a thread would cost occupancy.
@@ -42,7 +43,11 @@ var inRegisters = []struct{ warps, values, rows int }{
 // longWarps are the warps of a row that does not fit into registers.
 const longWarps = 8
 
-// team is the smallest that holds a row in registers, or one that reads it twice.
+// kept are the bytes of a long row that stay in shared memory: two rows of a multiprocessor of sm_90, or four; every
+// architecture has as much for a block.
+var kept = []int{48 << 10, 96 << 10}
+
+// team is the smallest that holds a row in registers, or in shared memory, or as much of it as fits.
 func (m Matrix) team(in word.Float) team {
 	t := team{access: 16 / in.Type().Bytes(), warps: 1, rows: 4}
 	if m.Unaligned || m.Cols%int64(t.access) != 0 {
@@ -57,13 +62,20 @@ func (m Matrix) team(in word.Float) team {
 			return t
 		}
 	}
-	return team{access: t.access, warps: longWarps, rows: 1, long: true}
+	t = team{access: t.access, warps: longWarps, rows: 1, long: true}
+	if t.access > 1 {
+		t.keep = kept[0]
+		if m.Cols*int64(in.Type().Bytes()) > int64(t.keep) {
+			t.keep = kept[1]
+		}
+	}
+	return t
 }
 
 // params are the template parameters that a team decides.
 func (t team) params() []string {
 	if t.long {
-		return texts(t.access, t.warps)
+		return texts(t.access, t.warps, t.keep)
 	}
 	return texts(t.access, t.values, t.warps, t.rows)
 }

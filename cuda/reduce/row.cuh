@@ -13,6 +13,19 @@ template <int F> DEV u32 row_narrow(f32 x) { return F == 0 ? f32_word(x) : F == 
 template <int F> DEV u32 row_narrow2(f32 lo, f32 hi) { return F == 1 ? f32x2_bf16x2(lo, hi) : f32x2_f16x2(lo, hi); }
 template <int F> DEV f32 row_round(f32 x) { return F == 0 ? x : row_widen<F>(row_narrow<F>(x)); }
 
+// The V values of 16 bytes, and back, each rounded once.
+template <int F, int V> DEV void widen_chunk(f32* v, w128 w) {
+  const u32 words[4] = {w.x, w.y, w.z, w.w};
+#pragma unroll
+  for (int i = 0; i < V; ++i) v[i] = row_widen<F>(F == 0 ? words[i % 4] : words[i / 2 % 4] >> 16 * (i % 2) & 0xFFFF);
+}
+template <int F, int V> DEV w128 narrow_chunk(const f32* v) {
+  u32 w[4];
+#pragma unroll
+  for (int h = 0; h < 4; ++h) w[h] = F == 0 ? f32_word(v[h % V]) : row_narrow2<F>(v[2 * h % V], v[(2 * h + 1) % V]);
+  return w128{w[0], w[1], w[2], w[3]};
+}
+
 // V values from column `at`.
 template <int F, int V> DEV void load_chunk(f32* v, const void* row, u32 at) {
   const u8* p = (const u8*)row + (u64)at * row_word<F>::bytes;
@@ -79,6 +92,65 @@ template <int F, int V, int N, int T> DEV void load_row(f32 (&v)[N], const void*
     }
   }
 }
+
+// A long row, of which the first KEEP bytes stay in shared memory from byte `at` on: every thread copies its own chunks
+// there, a few tiles before it reads them, and reads them there again. What lies behind is read from memory each time.
+// Of rows that do not start at multiples of 16 bytes, V being 1, nothing is kept.
+template <int F, int V, int N, int T, int KEEP> struct long_row {
+  static_assert(KEEP == 0 || V * row_word<F>::bytes == 16 && KEEP % (T * N * row_word<F>::bytes) == 0, "whole tiles");
+  static const int ahead = 4, width = T * N;  // tiles, columns of one
+  const u8* row;
+  u32 at, t, n;
+
+  DEV u32 place(u32 from, int c) const { return (from + row_column<V, T>(c, t)) * row_word<F>::bytes; }
+  DEV bool keeps(u32 from) const { return KEEP > 0 && from < KEEP / row_word<F>::bytes; }
+  DEV void fetch(u32 from) const {
+#pragma unroll
+    for (int c = 0; c < N / V; ++c) {
+      const u32 byte = place(from, c);
+      if (keeps(from) && byte < n * row_word<F>::bytes) cp_async16(shared_addr(smem) + at + byte, row + byte, 16);
+    }
+    cp_async_commit();
+  }
+  DEV void start() const {
+    if (KEEP > 0) {
+#pragma unroll
+      for (int i = 0; i < ahead; ++i) fetch(i * width);
+    }
+  }
+  // The tile of column `from`, in ascending order; `fill` beyond the row.
+  DEV void first(f32 (&v)[N], u32 from, f32 fill) const {
+    if (KEEP > 0) {
+      fetch(from + ahead * width);
+      cp_async_wait<ahead>();
+    }
+    again(v, from, fill);
+  }
+  // The same once more, in any order.
+  DEV void again(f32 (&v)[N], u32 from, f32 fill) const {
+    if (!keeps(from)) {
+      load_row<F, V, N, T>(v, row + (u64)from * row_word<F>::bytes, t, n - from, fill);
+      return;
+    }
+#pragma unroll
+    for (int c = 0; c < N / V; ++c) {
+      const u32 byte = place(from, c);
+      const bool there = byte < n * row_word<F>::bytes;
+      const w128 w = there ? *(const w128*)(smem + at + byte) : w128{0, 0, 0, 0};
+      widen_chunk<F, V>(v + c * V, w);
+#pragma unroll
+      for (int i = 0; i < V; ++i) v[c * V + i] = there ? v[c * V + i] : fill;
+    }
+  }
+  // Other values in place of those of a tile that is kept.
+  DEV void put(const f32 (&v)[N], u32 from) const {
+#pragma unroll
+    for (int c = 0; c < N / V; ++c) {
+      const u32 byte = place(from, c);
+      if (keeps(from) && byte < n * row_word<F>::bytes) *(w128*)(smem + at + byte) = narrow_chunk<F, V>(v + c * V);
+    }
+  }
+};
 
 // Of all threads of the team; every one gets the same bits. place: WARPS words of shared memory, used once.
 template <int WARPS> DEV f32 team_sum(f32 x, f32* place) {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax_long: softmax of rows of any length, a block of WARPS warps a row. The first pass keeps a maximum and the sum
-// below it for each thread, rescaled where the maximum grows; the second reads the row again and writes.
+// below it for each thread, rescaled where the maximum grows; the second writes.
 //   IN, OUT, V, WARPS, MASK  as for softmax
+//   KEEP     bytes of the row that stay in shared memory; the second pass reads the others again
 // Tiles of 32 * WARPS * row_tile<V>::values columns, ascending; what a row gives depends on nothing but the row.
 //   threads: 32 * WARPS
-//   shared: 8 * WARPS
+//   shared: 8 * WARPS + KEEP
 //   blocks: 2
 //   regs: 96
-//   sass: V > 1: LDG.128, V > 1: STG.128|STG.64, MUFU.EX2
+//   sass: V > 1: LDG.128, V > 1: STG.128|STG.64, KEEP > 0: LDGSTS.E.BYPASS.128, KEEP > 0: LDS.128, MUFU.EX2
 //   uses: reduce/row.cuh, reduce/exp.cuh
-template <int IN, int OUT, int V, int WARPS, int MASK>
+template <int IN, int OUT, int V, int WARPS, int KEEP, int MASK>
 __device__ __forceinline__ void softmax_long(const void* x, const u8* mask, void* y, i64 rows, u32 n,
                                              u64 ma, u64 mb, u64 mc) {
   const int T = 32 * WARPS, N = row_tile<V>::values;
@@ -19,11 +20,13 @@ __device__ __forceinline__ void softmax_long(const void* x, const u8* mask, void
   const f32 none = word_f32(0xFF800000u);
   const u8* in = (const u8*)x + row * n * row_word<IN>::bytes;
   const u8* keep = MASK ? mask + ((u64)row / ma * mb + (u64)row % mc) * n : mask;
+  const long_row<IN, V, N, T, KEEP> values = {in, 8 * WARPS, t, n};
+  values.start();
   f32 top = none, base = 0, sum = 0;
 #pragma unroll 1
   for (u32 from = 0; from < n; from += T * N) {
     f32 v[N];
-    load_row<IN, V, N, T>(v, in + (u64)from * row_word<IN>::bytes, t, n - from, none);
+    values.first(v, from, none);
     if (MASK) {
 #pragma unroll
       for (int c = 0; c < N / V; ++c) apply_mask<V>(v + c * V, keep + from, row_column<V, T>(c, t), n - from);
@@ -45,7 +48,7 @@ __device__ __forceinline__ void softmax_long(const void* x, const u8* mask, void
 #pragma unroll 1
   for (u32 from = 0; from < n; from += T * N) {
     f32 v[N];
-    load_row<IN, V, N, T>(v, in + (u64)from * row_word<IN>::bytes, t, n - from, none);
+    values.again(v, from, none);
 #pragma unroll
     for (int c = 0; c < N / V; ++c) {
       const u32 at = row_column<V, T>(c, t);

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reduce_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"lathe/cuda"
+	"lathe/cuda/cudatest"
+	"lathe/cuda/reduce"
+	"lathe/cuda/word"
+)
+
+// TestKept has rows that end around the ends of what stays in shared memory, 12288 and 24576 values of four bytes. The
+// bits are those of kernels that keep nothing, and what is kept is read from memory once.
+func TestKept(t *testing.T) {
+	const chunk = 128 // values that a warp reads at once
+	for _, c := range []struct{ cols, kept int64 }{{12284, 12284}, {12288, 12288}, {12292, 12292}, {24576, 24576},
+		{24580, 24576}, {24572, 24572}} {
+		t.Run(fmt.Sprint(c.cols), func(t *testing.T) {
+			t.Parallel()
+			m := reduce.Matrix{Rows: 3, Cols: c.cols}
+			mask := &reduce.MaskRows{Div: 1, Mul: 1, Mod: 2}
+			soft := newSoftmax(reduce.Softmax{Matrix: m, In: word.Float32, Out: word.Float32, Mask: mask})
+			layer := newNorm(reduce.Norm{Matrix: m, In: word.Float32, Out: word.BFloat16, Gain: word.Float32, Eps: 1e-5})
+			rms := newNorm(reduce.Norm{Matrix: m, In: word.Float32, Out: word.Float32, Gain: word.BFloat16, Eps: 1e-5, RMS: true,
+				Add: true})
+			read := (c.kept + chunk - 1) / chunk * m.Rows
+			compareKept(t, soft.job(t), 4, read)
+			compareKept(t, layer.job(t), 5, read)
+			compareKept(t, rms.job(t), 5, 2*read) // and the addend
+		})
+	}
+}
+
+// compareKept runs a job, and the same with nothing kept, as template parameter `at` says it.
+func compareKept(t *testing.T, j cudatest.Job, at int, saved int64) {
+	t.Helper()
+	j.Quick = true
+	got, want := cudatest.Run(t, j), j
+	params := append([]string(nil), j.Kernels[0].Params...)
+	if params[at] == "0" {
+		t.Fatalf("%s keeps nothing", j.Kernels[0])
+	}
+	params[at] = "0"
+	i, err := cuda.Named(j.Kernels[0].Template.Name, params...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared, err := i.Shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Kernels, want.Launches = []cuda.Instance{i}, append([]cuda.Launch(nil), j.Launches...)
+	want.Launches[0].Kernel, want.Launches[0].Shared = i.Kernel, uint32(shared)
+	for k, out := range cudatest.Run(t, want) {
+		if !bytes.Equal(out, got[k]) {
+			t.Errorf("%s: output %d has other bits where nothing is kept", j.Kernels[0], k)
+		}
+	}
+	_, with := cudatest.Trace(t, j)
+	_, without := cudatest.Trace(t, want)
+	if less := without[0].GlobalAccesses - with[0].GlobalAccesses; less != saved {
+		t.Errorf("%s: %d accesses less than with nothing kept, want %d", j.Kernels[0], less, saved)
+	}
+}
