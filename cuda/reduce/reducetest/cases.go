@@ -24,6 +24,7 @@ func Cases() ([]cuda.Case, error) {
 	for _, m := range []reduce.Matrix{{Rows: 5, Cols: 33}, {Rows: 6, Cols: 1000}, {Rows: 3, Cols: 4096}, {Rows: 2,
 		Cols: 12345},
 		{Rows: 2, Cols: 4104}, {Rows: 2, Cols: 8200}, // the teams of 8192 columns and more, with ragged ends
+		{Rows: 1, Cols: 49160}, // more than stays in shared memory
 		{Rows: 32768, Cols: 1024}, {Rows: 32768, Cols: 4096}, {Rows: 32768, Cols: 8192}, {Rows: 8192, Cols: 65536}} {
 		timed := m.Rows > 1000
 		if err := add(Softmax(reduce.Softmax{Matrix: m, In: word.BFloat16, Out: word.BFloat16}, timed)); err != nil {
