@@ -95,7 +95,7 @@ func ScaleValues(b format.Block, fields []int64) []float32 {
 	return out
 }
 
-// EncodeFloats encodes real values, which must be finite, into a new value of a quantized type t.
+// EncodeFloats encodes real values into a new value of a quantized type t; they must be finite where t has no NaN.
 func EncodeFloats(t Type, x []float32) *Tensor {
 	v := NewTensor(t)
 	b, block := t.BlockFormat()

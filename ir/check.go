@@ -180,10 +180,10 @@ func checkStage(n *Node, s Stage) *diag.Error {
 	if s >= StageQuantized && n.Type.IsFloat() {
 		return n.Errorf("L0307", "is still float in a quantized graph")
 	}
-	if s == StageFloat && !n.Type.IsFloat() && !IsWhole(n.Type.Format) {
-		return n.Errorf("L0318", "has the format %s in a float graph", n.Type.Format)
-	}
 	if s == StageFloat {
+		if err := checkFloats(n); err != nil {
+			return err
+		}
 		f, err := n.FloatFormat()
 		if err != nil {
 			return n.Errorf("L0334", "%v", err)
@@ -201,4 +201,24 @@ func checkStage(n *Node, s Stage) *diag.Error {
 		return n.Errorf("L0309", "lanes are not decided")
 	}
 	return nil
+}
+
+// checkFloats demands floats and whole numbers, but of inputs and of operations on floats alone that take blocks.
+func checkFloats(n *Node) *diag.Error {
+	blocks := n.TakesBlocks()
+	for _, a := range n.Args {
+		if a.Type.InBlocks() && !blocks {
+			return n.Errorf("L0318", "reads %s, which is %s, in a float graph", a.Name, a.Type.Format)
+		}
+	}
+	if n.Type.IsFloat() || IsWhole(n.Type.Format) || n.Type.InBlocks() && (blocks || n.IsInput()) {
+		return nil
+	}
+	return n.Errorf("L0318", "has the format %s in a float graph", n.Type.Format)
+}
+
+// TakesBlocks says that n computes in floats, on blocks.
+func (n *Node) TakesBlocks() bool {
+	t := &n.Op.Traits
+	return t.FloatOnly && t.Blocks != nil && t.Blocks(n)
 }

@@ -16,6 +16,8 @@ type Precision struct {
 	// Weight is for the weights of linear operations and convolutions, and for tables of which rows are picked: as Act, or
 	// MXINT8 for matrices. Biases, gains and other constants stay fp32.
 	Weight format.Format
+	// Cache is for keys and values that are written where earlier ones lie: nil for Act, or MXINT8.
+	Cache format.Format
 }
 
 // ParsePrecision reads the names of two formats: fp32, bf16 or f16, for weights also mxint8. Error L0101 for others,
@@ -34,8 +36,31 @@ func ParsePrecision(act, weight string) (p Precision, err error) {
 	return p, nil
 }
 
+// WithCache is p with caches in a format of that name: that of computed values, or mxint8 beside bf16, which holds all
+// its values. Error L0101 for others.
+func (p Precision) WithCache(name string) (Precision, error) {
+	f, err := format.Parse(name)
+	switch {
+	case err != nil || f != format.MXInt8 && !format.IsFloat(f):
+		return p, diag.New("L0101", "", "--kv %s: not among fp32, bf16, f16 and mxint8", name)
+	case f == p.Act:
+		p.Cache = nil
+	case f != format.MXInt8:
+		return p, diag.New("L0101", "", "--kv %s: floats are kept as computed values, in %s", f, p.Act).
+			WithHint("--act %s --kv %s, or --kv mxint8", f, f)
+	case p.Act != format.BF16:
+		return p, diag.New("L0101", "", "--kv mxint8 --act %s: attention over mxint8 computes in bf16", p.Act).
+			WithHint("--act bf16")
+	default:
+		p.Cache = f
+	}
+	return p, nil
+}
+
 // Halved says that some value is not kept in fp32.
-func (p Precision) Halved() bool { return p != Precision{} && p != Precision{format.FP32, format.FP32} }
+func (p Precision) Halved() bool {
+	return p != Precision{} && p != Precision{Act: format.FP32, Weight: format.FP32}
+}
 
 // Apply is a float graph with its values in precision p. Error L0411 for quantized graphs.
 func (p Precision) Apply(g *ir.Graph) (*ir.Graph, error) {
@@ -55,6 +80,11 @@ func (p Precision) Apply(g *ir.Graph) (*ir.Graph, error) {
 			if weighted && i == 1 || table {
 				weights[a] = true
 			}
+		}
+	}
+	for _, n := range g.Nodes {
+		if n.Op.Traits.Updates && p.Cache != nil {
+			n.Args[0].Type.Format, n.Type.Format = p.Cache, p.Cache
 		}
 	}
 	for _, n := range g.Nodes {

@@ -74,6 +74,16 @@ func TestPrecisionErrors(t *testing.T) {
 			t.Error(bad, err)
 		}
 	}
+	for _, bad := range [][2]string{{"bf16", "int4"}, {"bf16", "fixed(8,4)"}, {"bf16", "f16"}, {"f16", "mxint8"},
+		{"fp32", "mxint8"}} {
+		p, err := ParsePrecision(bad[0], bad[0])
+		if err == nil {
+			_, err = p.WithCache(bad[1])
+		}
+		if diag.CodeOf(err) != "L0101" {
+			t.Error(bad, err)
+		}
+	}
 	q, _, err := Quantize(t.Context(), e.g, DefaultPlan(), e.calib)
 	if err != nil {
 		t.Fatal(err)

@@ -21,13 +21,15 @@ type RopeAppend struct {
 	Heads  int64 // of queries
 	// KVHeads are those of caches; of Copied heads, as many or none, rows of V go to the second cache.
 	KVHeads, Copied int64
-	Room, Dim       int64
-	X, V, Q         Strides
+	// InBlocks says that caches are in MXINT8, and Word bf16; Unrounded, that turned keys are not rounded to it before.
+	InBlocks, Unrounded bool
+	Room, Dim           int64
+	X, V, Q             Strides
 }
 
 // RopeAppendArgs are the buffers of a launch; cuda.Null for what is not there, and for position 0.
 type RopeAppendArgs struct {
-	X, V, Cos, Sin, Position, Q, KCache, VCache cuda.Arg
+	X, V, Cos, Sin, Position, Q, KCache, KScales, VCache, VScales cuda.Arg
 }
 
 var _ cuda.Batched[RopeAppendArgs] = RopeAppend{}
@@ -37,7 +39,11 @@ const ropeThreads = 256
 
 // items is the number of threads of a sample.
 func (p RopeAppend) items() int64 {
-	return p.Batch * p.Tokens * (p.Heads + p.KVHeads + p.Copied) * (p.Dim / 16)
+	row := p.Dim / 16
+	if p.InBlocks {
+		row = 2 * ((p.Dim + 31) / 32)
+	}
+	return p.Batch * p.Tokens * (p.Heads + p.KVHeads + p.Copied) * row
 }
 
 // Valid reports what no kernel can take on any architecture: error L0990.
@@ -50,6 +56,8 @@ func (p RopeAppend) Valid() error {
 		return fail("%d batches, of which %d share a position", p.Batch, p.Rows)
 	case p.Copied != 0 && p.Copied != p.KVHeads || p.KVHeads < 1 || p.Heads < 0:
 		return fail("%d heads of queries, %d of keys and %d of values", p.Heads, p.KVHeads, p.Copied)
+	case p.InBlocks && p.Word != word.BFloat16:
+		return fail("caches of MXINT8 beside %v: MXINT8 is exact in bf16 only", p.Word)
 	case !p.Turns && p.Heads > 0:
 		return fail("queries that are not turned")
 	case p.Tokens < 1 || p.Tokens > p.Room || p.Room >= 1<<30:
@@ -87,7 +95,7 @@ func (p RopeAppend) Plan(a cuda.Arch) (cuda.Plan[RopeAppendArgs], error) {
 }
 
 func (p RopeAppend) args(o RopeAppendArgs) []cuda.Arg {
-	args := []cuda.Arg{o.X, o.V, o.Cos, o.Sin, o.Position, o.Q, o.KCache, o.VCache,
+	args := []cuda.Arg{o.X, o.V, o.Cos, o.Sin, o.Position, o.Q, o.KCache, o.KScales, o.VCache, o.VScales,
 		cuda.Samples64(p.Batch*p.Tokens, 0), cuda.U32(uint32(p.Rows)), cuda.U32(uint32(p.Tokens)),
 		cuda.U32(uint32(p.Heads)), cuda.U32(uint32(p.KVHeads)), cuda.U32(uint32(p.Copied)), cuda.I32(int32(p.Room))}
 	for _, s := range []Strides{p.X, p.V, p.Q} {
@@ -101,11 +109,18 @@ func (p RopeAppend) Call(o RopeAppendArgs, _ cuda.Target) (cuda.Call, error) {
 	if err := p.Valid(); err != nil {
 		return cuda.Call{}, err
 	}
-	turns := 0
+	turns, blocks := 0, 0
 	if p.Turns {
 		turns = 1
 	}
-	i, err := cuda.Named("rope_append", strconv.Itoa(int(p.Word)), strconv.Itoa(int(p.Dim)), strconv.Itoa(turns))
+	if p.InBlocks {
+		blocks = 1
+		if p.Turns && p.Unrounded {
+			turns = 2
+		}
+	}
+	i, err := cuda.Named("rope_append", strconv.Itoa(int(p.Word)), strconv.Itoa(int(p.Dim)), strconv.Itoa(turns),
+		strconv.Itoa(blocks))
 	return cuda.Call{Instance: i, Blocks: 1, Rows: p.items(), Tile: ropeThreads, Args: p.args(o),
 		Bytes: p.Floor().Bytes}, err
 }
@@ -123,6 +138,9 @@ func (p RopeAppend) Floor() cuda.Floor {
 	f := cuda.Floor{Bytes: 2 * size * rows * (p.Heads + p.KVHeads + p.Copied) * p.Dim, Flops: 3 * rows * turned * p.Dim}
 	if p.Turns {
 		f.Bytes += 4 * p.Tokens * p.Dim
+	}
+	if p.InBlocks {
+		f.Bytes -= rows * (p.KVHeads + p.Copied) * (p.Dim - (p.Dim+31)/32)
 	}
 	return f
 }

@@ -23,12 +23,15 @@ type Decode struct {
 	Scale        float32
 	Q, K, V, O   Strides // rows of q and o are not used
 	Chunk        int64   // keys of a block; 0 is a choice by the other sizes
+	// InBlocks says that keys and values are those of the problem MXINT8, with scales at the distances Scales.
+	InBlocks bool
+	Scales   Strides
 }
 
 // DecodeArgs are the buffers of the launches: Position holds an i32 for every Rows batches, Parts the workspace of the
-// plan, a multiple of 16 bytes.
+// plan, a multiple of 16 bytes; scales are there where keys and values are in blocks.
 type DecodeArgs struct {
-	Q, K, V, Position, O, Parts cuda.Arg
+	Q, K, V, Position, O, Parts, KScales, VScales cuda.Arg
 }
 
 var _ cuda.Problem[DecodeArgs] = Decode{}
@@ -45,12 +48,18 @@ func (p Decode) sdpa() SDPA {
 		Scale: p.Scale, Q: p.Q, K: p.K, V: p.V, O: p.O}
 }
 
+// cached is the problem as one of attention over blocks.
+func (p Decode) cached() MXINT8 { return MXINT8{SDPA: p.sdpa(), Scales: p.Scales} }
+
 // Valid reports what no kernel can take on any architecture: error L0990.
 func (p Decode) Valid() error {
-	if err := p.sdpa().Valid(); err != nil {
-		return err
+	err := p.sdpa().Valid()
+	if p.InBlocks {
+		err = p.cached().Valid()
 	}
 	switch {
+	case err != nil:
+		return err
 	case p.Rows < 1 || p.Batch%p.Rows != 0:
 		return refuse("sdpa_decode", "%d batches, of which %d share a position", p.Batch, p.Rows)
 	case p.Chunk < 0 || p.Chunk%(16*p.warps()) != 0:
@@ -96,12 +105,15 @@ func (p Decode) instances() (out []cuda.Instance, err error) {
 			err = e
 		}
 	}
-	if p.splits() == 1 {
-		add("sdpa_decode", int(p.Word), int(p.Dim), int(p.warps()), 0)
-		return out, err
+	parts := int(min(p.splits()-1, 1))
+	if p.InBlocks {
+		add("sdpa_decode_mxint8", int(p.Dim), int(p.warps()), parts)
+	} else {
+		add("sdpa_decode", int(p.Word), int(p.Dim), int(p.warps()), parts)
 	}
-	add("sdpa_decode", int(p.Word), int(p.Dim), int(p.warps()), 1)
-	add("sdpa_join", int(p.Word), int(p.Dim))
+	if parts > 0 {
+		add("sdpa_join", int(p.Word), int(p.Dim))
+	}
 	return out, err
 }
 
@@ -180,10 +192,14 @@ func (p Decode) Calls(o DecodeArgs, t cuda.Target) ([]cuda.Call, error) {
 		}
 		return out
 	}
-	args := []cuda.Arg{o.Q, o.K, o.V, o.Position, o.O, o.Parts, cuda.U32(uint32(p.Rows)), cuda.U32(uint32(p.KVHeads)),
-		cuda.U32(uint32(p.Heads / p.KVHeads))}
-	args = append(append(args, split...), strides(p.Q.Batch, p.Q.Head, p.K.Batch, p.K.Head, p.K.Row, p.V.Batch, p.V.Head,
-		p.V.Row, p.O.Batch, p.O.Head)...)
+	args, second := []cuda.Arg{o.Q, o.K, o.V}, p.V
+	if p.InBlocks {
+		args, second = []cuda.Arg{o.Q, o.K, o.KScales, o.V, o.VScales}, p.Scales
+	}
+	args = append(args, o.Position, o.O, o.Parts, cuda.U32(uint32(p.Rows)), cuda.U32(uint32(p.KVHeads)),
+		cuda.U32(uint32(p.Heads/p.KVHeads)))
+	args = append(append(args, split...), strides(p.Q.Batch, p.Q.Head, p.K.Batch, p.K.Head, p.K.Row, second.Batch,
+		second.Head, second.Row, p.O.Batch, p.O.Head)...)
 	calls := []cuda.Call{{Instance: list[0], Blocks: p.tiles() * p.splits(), Rows: p.Batch, Tile: 1, Args: args,
 		Bytes: p.Floor().Bytes}}
 	if len(list) > 1 {
@@ -198,4 +214,9 @@ func (p Decode) Calls(o DecodeArgs, t cuda.Target) ([]cuda.Call, error) {
 }
 
 // Floor reads q, all keys and values that caches have room for, and writes o once.
-func (p Decode) Floor() cuda.Floor { return p.sdpa().Floor() }
+func (p Decode) Floor() cuda.Floor {
+	if p.InBlocks {
+		return p.cached().Floor()
+	}
+	return p.sdpa().Floor()
+}

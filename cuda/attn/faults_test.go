@@ -38,8 +38,19 @@ func TestPlantedFaults(t *testing.T) {
 		{"the next stage too early", "sdpa_decode<1, 64, 4, 0>", "((j + 1) & 1) * (2 * BN * S)", "(j & 1) * (2 * BN * S)"},
 		{"sums that are joined by other tops", "sdpa_decode<1, 64, 4, 1>", "add_rn(top, -s.top)", "add_rn(top, s.top)"},
 		{"a part too many", "sdpa_decode<1, 64, 4, 1>", "+ chunk - 1) / chunk, 1)", "+ chunk) / chunk, 1)"},
-		{"angles of another token", "rope_append<1, 16, 1>", "cos + at * (D / 2)", "cos + (at + 1) * (D / 2)"},
-		{"a row of the cache too far", "rope_append<1, 64, 1>", "* room + at) * D", "* room + at + 1) * D"},
+		{"a phantom key in blocks", "sdpa_decode_mxint8<64, 4, 1>", "n * 8 + e % 2 >= left", "n * 8 + e % 2 > left"},
+		{"a tile of blocks twice", "sdpa_decode_mxint8<64, 4, 0>", "k += BN * k_s,", "k += 0 * k_s,"},
+		{"scales of another tile", "sdpa_decode_mxint8<64, 4, 0>", "vx += BN * x_s", "vx += BN * x_s + 1"},
+		{"blocks that are read before they are there", "sdpa_decode_mxint8<64, 4, 0>", "    cp_async_wait<0>();\n    __sync",
+			"    cp_async_wait<1>();\n    __sync"},
+		{"blocks of another warp", "sdpa_decode_mxint8<64, 4, 0>", "+ warp * 32 * D", "+ warp * 16 * D"},
+		{"keys that are not rounded before they are encoded", "rope_append<1, 64, 1, 1>", "ROPE == 2 ? z", "ROPE ? z"},
+		{"a scale that nobody writes", "rope_append<1, 16, 1, 1>", "c % 2 == 0) (h", "c % 2 == 1) (h"},
+		{"scales of the next head", "rope_append<1, 64, 1, 1>", "[row * ((D + 31) / 32) + c / 2]",
+			"[row * ((D + 31) / 32) + c]"},
+		{"codes of threads without elements", "rope_append<1, 16, 1, 1>", "there && c * 16 < D", "there"},
+		{"angles of another token", "rope_append<1, 16, 1, 0>", "cos += at * (D / 2)", "cos += (at + 1) * (D / 2)"},
+		{"a row of the cache too far", "rope_append<1, 64, 1, 0>", "* room + at;", "* room + at + 1;"},
 	} {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()

@@ -64,8 +64,8 @@ type Args struct {
 
 // The problems.
 var (
-	_ cuda.Problem[Args]       = SDPA{}
-	_ cuda.Problem[MXINT8Args] = MXINT8{}
+	_ cuda.Batched[Args]       = SDPA{}
+	_ cuda.Batched[MXINT8Args] = MXINT8{}
 )
 
 // warps of a block.

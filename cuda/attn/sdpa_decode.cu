@@ -24,23 +24,18 @@ __device__ __forceinline__ void sdpa_decode(const u16* q, const u16* k, const u1
                                             u32 splits, f32 scale, i64 q_b, i64 q_h, i64 k_b, i64 k_h, i64 k_s,
                                             i64 v_b, i64 v_h, i64 v_s, i64 o_b, i64 o_h) {
   const int BN = 16 * WARPS, T = 32 * WARPS, S = flash_row<D>::bytes, W = flash_width<D>::columns;
-  const u32 tiles_h = (group + 15) / 16, warp = threadIdx.x / 32;
-  const u32 split = blockIdx.x % splits, tile = blockIdx.x / splits % tiles_h;
-  const u32 shared_head = blockIdx.x / splits / tiles_h % kv;
-  const u64 b = blockIdx.x / splits / tiles_h / kv;
-  const u32 head = shared_head * group + tile * 16, valid = min(group - tile * 16, 16u);
-  const i32 from = split * chunk, to = min(decode_limit(position, b, rows, keys), from + chunk);
-  const i32 tiles = to > from ? (to - from + BN - 1) / BN : 0;
-  if (SPLIT && split > 0 && tiles == 0) return;  // sdpa_join does not read it
-  k += b * k_b + shared_head * k_h + from * k_s;
-  v += b * v_b + shared_head * v_h + from * v_s;
-  const u32 at_q = shared_addr(smem), at_kv = at_q + 16 * S;
+  const decode_place at = decode_block(position, rows, kv, group, keys, chunk, splits);
+  const i32 count = at.to - at.from, tiles = count > 0 ? (count + BN - 1) / BN : 0;
+  if (SPLIT && at.split > 0 && tiles == 0) return;  // sdpa_join does not read it
+  k += at.b * k_b + at.shared * k_h + at.from * k_s;
+  v += at.b * v_b + at.shared * v_h + at.from * v_s;
+  const u32 warp = threadIdx.x / 32, at_q = shared_addr(smem), at_kv = at_q + 16 * S;
   const f32 c = mul_rn(scale, 1.44269504f);
 
-  flash_load<D, 16, T>(at_q, q + b * q_b + head * q_h, q_h, valid);
+  flash_load<D, 16, T>(at_q, q + at.b * q_b + at.head * q_h, q_h, at.valid);
   if (tiles > 0) {
-    flash_load<D, BN, T>(at_kv, k, k_s, to - from);
-    flash_load<D, BN, T>(at_kv + BN * S, v, v_s, to - from);
+    flash_load<D, BN, T>(at_kv, k, k_s, count);
+    flash_load<D, BN, T>(at_kv + BN * S, v, v_s, count);
   }
   cp_async_commit();
   f32 o_sum[1][W / 8][4], top[1][2], sum[1][2];
@@ -52,19 +47,14 @@ __device__ __forceinline__ void sdpa_decode(const u16* q, const u16* k, const u1
     const i32 next = (j + 1) * BN;
     if (j + 1 < tiles) {
       const u32 stage = at_kv + ((j + 1) & 1) * (2 * BN * S);
-      flash_load<D, BN, T>(stage, k + next * k_s, k_s, to - from - next);
-      flash_load<D, BN, T>(stage + BN * S, v + next * v_s, v_s, to - from - next);
+      flash_load<D, BN, T>(stage, k + next * k_s, k_s, count - next);
+      flash_load<D, BN, T>(stage + BN * S, v + next * v_s, v_s, count - next);
     }
     cp_async_commit();
     const u32 mine = at_kv + (j & 1) * (2 * BN * S) + warp * 16 * S;
     f32 s[1][2][4];
     flash_scores<F, W, 16, 1>(s, at_q + flash_lane_a<W>(), mine + flash_lane_b<W>());
-    const i32 left = to - from - j * BN - (i32)warp * 16 - lane() % 4 * 2;  // keys from this lane's first on
-#pragma unroll
-    for (int n = 0; n < 2; ++n)
-#pragma unroll
-      for (int e = 0; e < 4; ++e)
-        if (n * 8 + e % 2 >= left) s[0][n][e] = word_f32(0xFF800000u);
+    decode_mask(s, count - j * BN - (i32)warp * 16);
     flash_softmax<W, 16, 1, 0>(s, top, sum, o_sum, c);
     u32 p[1][1][4];
     flash_round<F, 16, 1>(p, s);
@@ -72,35 +62,5 @@ __device__ __forceinline__ void sdpa_decode(const u16* q, const u16* k, const u1
   }
   cp_async_wait<0>();
   barrier();  // nobody reads queries and keys any more
-
-  f32 *tops = (f32*)smem, *totals = tops + BN, *sums = totals + BN;  // [WARPS][16], with sums rows of P
-  const int P = W + 8;                                               // of which 16 lanes write to all banks
-#pragma unroll
-  for (int h = 0; h < 2; ++h) {
-    f32 all = add_rn(sum[0][h], shfl_xor(sum[0][h], 1));
-    all = add_rn(all, shfl_xor(all, 2));
-    const u32 r = warp * 16 + h * 8 + lane() / 4;
-    if (lane() % 4 == 0) tops[r] = top[0][h], totals[r] = all;
-#pragma unroll
-    for (int d = 0; d < W / 8; ++d) {
-      const w64 pair = {f32_word(o_sum[0][d][2 * h]), f32_word(o_sum[0][d][2 * h + 1])};
-      *(w64*)(sums + r * P + d * 8 + lane() % 4 * 2) = pair;
-    }
-  }
-  barrier();
-#pragma unroll 1
-  for (u32 item = threadIdx.x; item < valid * (D / 8); item += T) {
-    const u32 r = item / (D / 8), d = item % (D / 8) * 8;
-    decode_sum y;
-    decode_start(y, tops[r]);
-#pragma unroll
-    for (int w = 1; w < WARPS; ++w) y.top = fmaxf(y.top, tops[w * 16 + r]);
-#pragma unroll
-    for (int w = 0; w < WARPS; ++w) {
-      const u32 row = w * 16 + r;
-      decode_add(y, tops[row], totals[row], sums + row * P + d, c);
-    }
-    if (SPLIT) decode_keep(parts + ((b * kv * group + head + r) * splits + split) * decode_part<D>::size, d, y, D);
-    else decode_store<F>(o + b * o_b + (head + r) * o_h + d, y);
-  }
+  decode_finish<F, D, WARPS, SPLIT>(o_sum, top, sum, c, at, kv * group, splits, o, o_b, o_h, parts);
 }

@@ -10,7 +10,7 @@
 //   blocks: D == 16 ? 3 : 0
 //   regs: 255
 //   sass: HMMA.16816.F32.BF16, LDSM.16.M88.4, LDSM.16.MT88.4, LDGSTS, STG.128, MUFU.EX2
-//   uses: num/mxint8.cuh, attn/flash.cuh, attn/flash_mxint8.cuh, attn/mask.cuh
+//   uses: num/words.cuh, num/mxint8.cuh, attn/flash.cuh, attn/flash_mxint8.cuh, attn/mask.cuh
 template <int D, int BN, int WM, int WARPS, int CAUSAL>
 __device__ __forceinline__ void sdpa_mxint8(const u16* q, const u8* k, const u8* kx, const u8* v, const u8* vx,
                                             const i32* lengths, u16* o, f32* lse, u32 heads, u32 group, i32 queries,

@@ -22,11 +22,12 @@ func flops(g *ir.Group, p *generic.Program) int64 {
 	return sum
 }
 
-// nodeFlops are the operations of one node. Operations of float graphs alone are as they are. p is what has been
-// recorded of n, or nil: where n is in floats it serves again.
+// nodeFlops are the operations of one node. Operations of float graphs alone are as they are, unless caches are in
+// blocks. p is what has been recorded of n, or nil: where n is in floats it serves again.
 func nodeFlops(n *ir.Node, p *generic.Program) int64 {
 	codes := func(a *ir.Node) bool { return !a.Type.IsFloat() }
-	floats := n.Op.Traits.FloatOnly || n.Type.IsFloat() && !slices.ContainsFunc(n.Args, codes)
+	floats := n.Op.Traits.FloatOnly && !slices.ContainsFunc(n.Args, inBlocks) ||
+		n.Type.IsFloat() && !slices.ContainsFunc(n.Args, codes)
 	if !floats {
 		n, p = inFloats(n), nil
 	}
@@ -39,11 +40,17 @@ func nodeFlops(n *ir.Node, p *generic.Program) int64 {
 	return p.Flops()
 }
 
-// inFloats is n with values in fp32; its constants are no particular ones.
+func inBlocks(n *ir.Node) bool { return n.Type.InBlocks() }
+
+// inFloats is n with values in fp32; its constants are no particular ones. An operation that is one of floats keeps the
+// whole numbers among its arguments.
 func inFloats(n *ir.Node) *ir.Node {
 	out := *n
 	out.Type, out.Args = ir.Float(n.Type.Shape...), make([]*ir.Node, len(n.Args))
 	for i, a := range n.Args {
+		if out.Args[i] = a; n.Op.Traits.FloatOnly && ir.IsWhole(a.Type.Format) {
+			continue
+		}
 		arg := *a
 		arg.Type = ir.Float(a.Type.Shape...)
 		if a.IsConst() {

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lathe/cuda"
@@ -102,7 +103,11 @@ func (e *emitter) emit(g *ir.Graph, groups []*ir.Group, o Options) (*Design, err
 	}
 	var errs diag.List
 	for _, group := range groups {
-		if err := e.group(group); err != nil {
+		err := e.group(group)
+		if diag.CodeOf(err) == "L0949" { // and so in every layer
+			return nil, err
+		}
+		if err != nil {
 			errs = append(errs, asDiag(group.Anchor, err))
 		}
 	}
@@ -219,6 +224,11 @@ func (e *emitter) group(g *ir.Group) error {
 	done, why, err := e.library(g)
 	if done || err != nil {
 		return err
+	}
+	if at := slices.IndexFunc(g.Anchor.Args, inBlocks); at >= 0 && g.Anchor.Op.Traits.FloatOnly {
+		return g.Anchor.Errorf("L0949", "no kernel takes the cache %s in %s: %s", g.Anchor.Args[at].Name,
+			g.Anchor.Args[at].Type.Format, cmp.Or(why, "the library is not asked")).
+			WithHint("without --kv caches are in floats")
 	}
 	c, err := compile(g, fmt.Sprintf("k%d_%s", e.groups, Identifier(g.Anchor.Name)))
 	if err != nil {

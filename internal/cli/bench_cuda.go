@@ -49,7 +49,7 @@ func (a *App) benchCUDA() *cobra.Command {
 		Example: "  lathe bench-cuda model.onnx --json times.json", Args: exactly("MODEL")}
 	e.add(c, true)
 	asImported(c)
-	e.precision.add(c, "bf16")
+	e.addPrecision(c)
 	e.addHopper(c)
 	c.RunE = func(c *cobra.Command, args []string) error { return a.benchModel(c.Context(), &e, args[0]) }
 	return a.withJSON(c)

@@ -38,6 +38,7 @@ type cudaFlags struct {
 	explain   bool
 	slow      bool
 	hopper    bool
+	kv        string
 }
 
 func (a *App) emitCUDA() *cobra.Command {
@@ -57,7 +58,7 @@ func (a *App) emitCUDA() *cobra.Command {
 	c.Flags().StringSliceVar(&e.archs, "arch", kernels.ArchNames(), "GPU architectures")
 	c.Flags().IntVar(&e.samples, "samples", 1, "choose kernels for this many samples at a time")
 	c.Flags().BoolVar(&e.invariant, "batch-invariant", false, invariantUsage)
-	e.precision.add(c, "bf16")
+	e.addPrecision(c)
 	c.Flags().BoolVar(&e.explain, "explain", false,
 		"print for each kernel what it computes, its floor and predicted time, and why it ends where it ends")
 	e.addHopper(c)
@@ -108,12 +109,24 @@ func (e *cudaFlags) checkArchs(named bool) error {
 	return nil
 }
 
+// addPrecision declares how values are kept.
+func (e *cudaFlags) addPrecision(c *cobra.Command) {
+	e.precision.add(c, "bf16")
+	c.Flags().StringVar(&e.kv, "kv", "", "keys and values in the caches of --max-seq: mxint8, or as --act says without it")
+}
+
 // read is the model that the flags name, and how its values are kept.
 func (e *cudaFlags) read(a *App, model string) (source driver.Source, p lower.Precision, err error) {
 	if source, err = e.of(a, model); err != nil {
 		return source, p, err
 	}
-	p, err = e.precision.of(source.Plan != "" || source.Calibrate != "")
+	if p, err = e.precision.of(source.Plan != "" || source.Calibrate != ""); err != nil || e.kv == "" {
+		return source, p, err
+	}
+	if source.Transformer.Room == 0 {
+		return source, p, usagef("--kv %s: there are no caches without --max-seq", e.kv)
+	}
+	p, err = p.WithCache(e.kv)
 	return source, p, err
 }
 

@@ -11,6 +11,6 @@ var graphKernels = []Entry{
 		"lower.NewGroups(g, anchors) // a group of a first and a last node, without the one between them"},
 	{"L0948", "The kernel library has nothing for a large sum of products, and a thread a result would be slow.",
 		"lathe emit-cuda model.onnx -o out/ --act fp32 // a linear layer of 1024 x 1024 weights"},
-	{"L0949", "No kernel writes a cache of keys or values where it lies.",
+	{"L0949", "No kernel takes a cache of keys or values, or writes it where it lies.",
 		"lathe emit-cuda llama --max-seq 64 -o out/ // heads of 8 elements: kernels write rows of multiples of 16"},
 }

@@ -4,6 +4,7 @@ package driver
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -137,10 +138,16 @@ const demoSamples = 8
 // they add in another order.
 const partOfFloats = 1e-5
 
-// allowedPart is partOfFloats, or four steps of the 16 bits to which a graph rounds values after each operation.
+// allowedPart is partOfFloats, or four steps of the 16 bits to which a graph rounds values after each operation, or of
+// the blocks of its caches, relative to the largest of their values.
 func allowedPart(g *ir.Graph) float64 {
 	part := partOfFloats
 	for _, n := range g.Nodes {
+		if b, ok := n.Type.BlockFormat(); ok {
+			if exp, _, ok := b.Element().Lattice(); ok {
+				part = max(part, 4*math.Ldexp(1, exp))
+			}
+		}
 		if h, ok := n.Type.Half(); ok {
 			step := float64(h.Value(h.Bits(1)+1)) - 1
 			part = max(part, 4*step)

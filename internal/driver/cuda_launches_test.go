@@ -20,15 +20,17 @@ func TestLaunches(t *testing.T) {
 	for _, c := range []struct {
 		model, layer string
 		most         int
-		room, seq    int // of caches, and tokens of a Hugging Face folder
+		room, seq    int           // of caches, and tokens of a Hugging Face folder
+		kv           format.Format // of caches, nil for bf16
 	}{
-		{"bert-tiny-like/model.onnx", ".layer.1.", 7, 0, 0}, {"bert-tiny-like/model.pt2", ".layer.1.", 7, 0, 0},
-		{"tiny-llama/model.onnx", ".layers.1.", 8, 0, 0}, {"tiny-llama/hf", ".layers.1.", 8, 0, 0},
-		{"digits-vit/model.onnx", "layers.1.", 7, 0, 0}, {"digits-vit/model_sdpa.pt2", "layers.1.", 7, 0, 0},
-		{"digits-resnet/model.onnx", "block1.", 2, 0, 0}, {"digits-cnn/model.onnx", "conv", 2, 0, 0},
-		{"digits-mlp/model.onnx", "", 3, 0, 0},
-		{"tiny-llama/hf", ".layers.1.", 8, 64, 16}, {"tiny-llama/hf", ".layers.1.", 8, 64, 1},
-		{"tiny-llama/hf", ".layers.1.", 9, 300, 1},
+		{"bert-tiny-like/model.onnx", ".layer.1.", 7, 0, 0, nil}, {"bert-tiny-like/model.pt2", ".layer.1.", 7, 0, 0, nil},
+		{"tiny-llama/model.onnx", ".layers.1.", 8, 0, 0, nil}, {"tiny-llama/hf", ".layers.1.", 8, 0, 0, nil},
+		{"digits-vit/model.onnx", "layers.1.", 7, 0, 0, nil}, {"digits-vit/model_sdpa.pt2", "layers.1.", 7, 0, 0, nil},
+		{"digits-resnet/model.onnx", "block1.", 2, 0, 0, nil}, {"digits-cnn/model.onnx", "conv", 2, 0, 0, nil},
+		{"digits-mlp/model.onnx", "", 3, 0, 0, nil},
+		{"tiny-llama/hf", ".layers.1.", 8, 64, 16, nil}, {"tiny-llama/hf", ".layers.1.", 8, 64, 1, nil},
+		{"tiny-llama/hf", ".layers.1.", 9, 300, 1, nil}, {"tiny-llama/hf", ".layers.1.", 8, 64, 16, format.MXInt8},
+		{"tiny-llama/hf", ".layers.1.", 8, 64, 1, format.MXInt8}, {"tiny-llama/hf", ".layers.1.", 9, 300, 1, format.MXInt8},
 	} {
 		for _, weight := range []format.Format{format.BF16, format.MXInt8} {
 			s := driver.Source{Model: filepath.Join("..", "..", "examples", c.model)}
@@ -40,7 +42,8 @@ func TestLaunches(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			g, _, err = driver.Kernels(t.Context(), g, lower.Precision{Act: format.BF16, Weight: weight}, lower.Options{})
+			g, _, err = driver.Kernels(t.Context(), g, lower.Precision{Act: format.BF16, Weight: weight, Cache: c.kv},
+				lower.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

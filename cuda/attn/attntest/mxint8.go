@@ -21,30 +21,49 @@ func MXINT8(p attn.MXINT8, timed bool) (cuda.Case, error) {
 	if err != nil {
 		return cuda.Case{}, err
 	}
-	blocks := (p.Dim + 31) / 32
-	c, a := dense(p.SDPA, plan.Instances[0], func(k, i int64) float64 {
+	c, a := dense(p.SDPA, plan.Instances[0], inBlocks(p.Dim))
+	o := attn.MXINT8Args{Args: a, KScales: cuda.Buffer(5), VScales: cuda.Buffer(6)}
+	encoded(&c, p.Dim)
+	return finished(c, cuda.CaseOf(p, plan, o), timed, cachedFormats), nil
+}
+
+// cachedFormats are those of attention over blocks.
+const cachedFormats = "bf16, mxint8 -> bf16"
+
+// inBlocks are the values of a case whose keys and values are blocks along rows of dim elements.
+func inBlocks(dim int64) func(k, i int64) float64 {
+	return func(k, i int64) float64 {
 		if k == 0 {
 			return sample(k, i)
 		}
-		return math.Ldexp(float64(element(k, i)), int(scale(k, i/p.Dim*blocks+i%p.Dim/32))-133)
-	})
-	for k := int64(1); k <= 2; k++ {
-		rows := c.Buffers[k].Bytes / 2 / p.Dim
-		c.Buffers[k].Bytes = rows * p.Dim
-		c.Buffers[k].Fill = func(b []byte) {
-			for i := range b {
-				b[i] = byte(element(k, int64(i)))
-			}
-		}
-		c.Buffers = append(c.Buffers, cuda.CaseBuffer{Name: "scales of " + c.Buffers[k].Name, Bytes: rows * blocks,
-			Fill: func(b []byte) {
-				for i := range b {
-					b[i] = scale(k, int64(i))
-				}
-			}})
+		return math.Ldexp(float64(element(k, i)), int(scale(k, i/dim*((dim+31)/32)+i%dim/32))-133)
 	}
-	o := attn.MXINT8Args{Args: a, KScales: cuda.Buffer(5), VScales: cuda.Buffer(6)}
-	return finished(c, cuda.CaseOf(p, plan, o), timed, "bf16, mxint8 -> bf16"), nil
+}
+
+// encoded makes blocks of the keys and values of a case, buffers 1 and 2, whose scales are further buffers.
+func encoded(c *cuda.Case, dim int64) {
+	for k := int64(1); k <= 2; k++ {
+		rows := c.Buffers[k].Bytes / 2 / dim
+		c.Buffers[k].Bytes, c.Buffers[k].Fill = rows*dim, elements(k)
+		c.Buffers = append(c.Buffers, cuda.CaseBuffer{Name: "scales of " + c.Buffers[k].Name, Bytes: rows * ((dim + 31) / 32),
+			Fill: scales(k)})
+	}
+}
+
+func elements(k int64) func([]byte) {
+	return func(b []byte) {
+		for i := range b {
+			b[i] = byte(element(k, int64(i)))
+		}
+	}
+}
+
+func scales(k int64) func([]byte) {
+	return func(b []byte) {
+		for i := range b {
+			b[i] = scale(k, int64(i))
+		}
+	}
 }
 
 // element is element i of keys (k = 1) or values (2) of a case, and scale the scale of block i: 2^-6 to 1, times 2^-6.

@@ -3,6 +3,7 @@
 package host_test
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -35,7 +36,7 @@ func (m model) prompt() int {
 func TestDecoding(t *testing.T) {
 	emulated := gputest.Emulated(t, drivers)
 	for i, m := range decoders() {
-		t.Run(strings.Join([]string{m.act, m.weight}, " "), func(t *testing.T) {
+		t.Run(strings.Join([]string{m.act, m.weight, m.kv}, " "), func(t *testing.T) {
 			b, demo := m.decoder(t, emulated)
 			text := b.run(t, "./demo")
 			if strings.Count(text, "token at position ") != tokens || strings.Count(text, "samples: ") != tokens+1 {
@@ -69,6 +70,9 @@ func (m model) decoder(t *testing.T, emulated string) (*built, host.Samples) {
 		t.Fatal(err)
 	}
 	precision, err := lower.ParsePrecision(m.act, m.weight)
+	if err == nil {
+		precision, err = precision.WithCache(cmp.Or(m.kv, m.act))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}

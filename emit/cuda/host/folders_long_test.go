@@ -48,5 +48,5 @@ func decoders() (out []model) {
 	for _, pair := range [][2]string{{"bf16", "bf16"}, {"bf16", "mxint8"}, {"f16", "f16"}, {"fp32", "fp32"}} {
 		out = append(out, model{example: "tiny-llama", act: pair[0], weight: pair[1]})
 	}
-	return out
+	return append(out, model{example: "tiny-llama", act: "bf16", weight: "mxint8", kv: "mxint8"})
 }

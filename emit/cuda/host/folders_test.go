@@ -13,4 +13,7 @@ func folders() []model {
 }
 
 // decoders are the ways to keep the values of a decoder.
-func decoders() []model { return []model{{example: "tiny-llama", act: "bf16", weight: "bf16"}} }
+func decoders() []model {
+	return []model{{example: "tiny-llama", act: "bf16", weight: "bf16"},
+		{example: "tiny-llama", act: "bf16", weight: "bf16", kv: "mxint8"}}
+}

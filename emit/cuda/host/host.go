@@ -153,7 +153,7 @@ type program struct {
 func newPlan(d *cuda.Design, binaries []cuda.Binary) (*plan, error) {
 	p := &plan{d: d, name: Name(d.Name), programs: []program{newProgram(d)}}
 	if d.Step != nil {
-		p.caches = arrays(choose(d.Inputs, func(q cuda.Port) bool { return q.Cache }))
+		p.caches = cachesOf(d)
 		p.programs = append(p.programs, newProgram(d.Step))
 	}
 	for _, u := range d.All() {
@@ -172,6 +172,11 @@ func choose(ports []cuda.Port, f func(cuda.Port) bool) []cuda.Port {
 	return slices.DeleteFunc(slices.Clone(ports), func(p cuda.Port) bool { return !f(p) })
 }
 
+// cachesOf are the caches of a design: scales of blocks behind their codes.
+func cachesOf(d *cuda.Design) []array {
+	return arrays(choose(d.Inputs, func(q cuda.Port) bool { return q.Cache }))
+}
+
 func newProgram(d *cuda.Design) program {
 	given := func(q cuda.Port) bool { return !q.Cache && !q.Position }
 	p := program{d: d, inputs: arrays(choose(d.Inputs, given)), outputs: arrays(choose(d.Outputs, given)),
@@ -183,12 +188,10 @@ func newProgram(d *cuda.Design) program {
 	for i, a := range p.inputs {
 		p.places[a.buffer] = place{"IN_INPUT", i}
 	}
-	caches := 0
+	for i, a := range cachesOf(d) {
+		p.places[a.buffer] = place{"IN_CACHE", i}
+	}
 	for _, q := range d.Inputs {
-		if q.Cache {
-			p.places[q.Codes] = place{"IN_CACHE", caches}
-			caches++
-		}
 		if q.Position {
 			p.position = q.Codes
 		}

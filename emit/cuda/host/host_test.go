@@ -49,6 +49,7 @@ const samples = 4
 type model struct {
 	example, plan string
 	act, weight   string
+	kv            string // caches, if not as act
 	archs         []string
 	most          int // samples of a launch, if not 0
 }

@@ -3,15 +3,19 @@
 package kernels
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"lathe/emit/cuda"
 	"lathe/internal/difftest"
+	"lathe/internal/tools"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
 	"lathe/ir/op/sequence"
+	"lathe/lower"
 )
 
 // TestFusedCaches: keys and values of new tokens go into caches in place, turned or not, and attention reads them
@@ -83,6 +87,83 @@ func TestTurnedCaches(t *testing.T) {
 		b.g.Out = []ir.Output{{Name: "keys", Node: k}, {Name: "values", Node: v}}
 		return b.finish(engine, q, "rope_append")
 	})
+}
+
+// TestCachesInBlocks: rows of new tokens go into caches of MXINT8, bit for bit as in the reference where angles turn
+// them exactly, and attention reads the values there: of the first tokens, of one more, and of one more in parts.
+func TestCachesInBlocks(t *testing.T) {
+	tools.NeedNVRTC(t)
+	for i := range fusedCases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := difftest.Rand("caches in blocks", i)
+			engine := libraryEngine(r)
+			b := &built{t: t, g: &ir.Graph{Name: "g"}, f: format.FP32}
+			b.p = lower.Precision{Act: format.BF16, Weight: format.BF16, Cache: format.MXInt8}
+			g := b.cachesInBlocks(i, r, engine)
+			samples := difftest.Samples(r, g, kernelSamples)
+			for _, s := range samples {
+				for _, v := range s {
+					for k := range v.BlockScales { // about 1, as an overflow means something else in each engine
+						v.BlockScales[k] = 119 + int64(r.IntN(9))
+					}
+				}
+			}
+			d, err := cuda.Emit(g, engine.options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareSamplesDesign(t, engine, g, d, samples, 0x1p-6)
+		})
+	}
+}
+
+// cachesInBlocks draws attention over caches, whose rows are columns of an input.
+func (b *built) cachesInBlocks(i int, r *rand.Rand, engine kernelEngine) *ir.Graph {
+	batch, kv, dim := 1+r.IntN(2), 1+r.IntN(2), []int{16, 32, 64, 80}[r.IntN(4)]
+	heads, tokens, room := kv*(1+r.IntN(3)), 1, 1+r.IntN(80)
+	want := []string{"rope_append", "sdpa_decode_mxint8"}
+	position := &ir.Node{Name: "position", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Type{Shape: []int{1},
+		Format: ir.Int32}}
+	switch i % 3 {
+	case 1:
+		tokens, want[1] = 1+r.IntN(room), "sdpa_mxint8"
+		position.Op, position.Attrs = leaf.Const, &ir.Const{Data: ir.CodeBlob([]int64{0})}
+	case 2:
+		room, want = room+400, append(want, "sdpa_join")
+	}
+	if position.IsInput() {
+		b.g.In = append(b.g.In, position)
+	}
+	b.g.Nodes = append(b.g.Nodes, position)
+	x := b.input("x", batch, tokens, (heads+2*kv)*dim)
+	rows := func(from, h int) *ir.Node {
+		n := b.node(move.Slice, &move.SliceAttrs{Axis: 2, Start: from * dim, Count: h * dim, Step: 1}, x)
+		n = b.node(move.Reshape, &move.ReshapeAttrs{Shape: []int{batch, tokens, h, dim}}, n)
+		return b.node(move.Transpose, &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, n)
+	}
+	q, k, v := rows(0, heads), rows(heads, kv), rows(heads+kv, kv)
+	if i%2 == 0 {
+		var angles [2]*ir.Node
+		for n, name := range []string{"cos", "sin"} {
+			values := make([]float32, room*dim/2)
+			for j := range values {
+				values[j] = []float32{0, 1, -1, 0.5}[r.IntN(4)]
+			}
+			angles[n] = &ir.Node{Name: name, Op: leaf.Const, Type: ir.Float(room, dim/2),
+				Attrs: &ir.Const{Data: ir.FloatBlob(values)}}
+		}
+		a := &sequence.RotaryAttrs{}
+		if i%4 == 0 { // else keys are encoded unrounded
+			q = b.node(sequence.Rotary, a, q, angles[0], angles[1], position)
+		}
+		k = b.node(sequence.Rotary, a, k, angles[0], angles[1], position)
+	}
+	k = b.node(sequence.Append, nil, b.input("keys", batch, kv, room, dim), k, position)
+	v = b.node(sequence.Append, nil, b.input("values", batch, kv, room, dim), v, position)
+	b.g.Out = []ir.Output{{Name: "keys", Node: k}, {Name: "values", Node: v}}
+	y := b.node(sequence.Attention, &sequence.AttentionAttrs{Placed: true}, q, k, v, position)
+	return b.finish(engine, y, want...)
 }
 
 // TestSharedCache: a cache that is read as it was, too, is not written in place.

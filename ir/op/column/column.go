@@ -152,9 +152,10 @@ type AxisAttrs struct {
 }
 
 // InFloatGraph refuses nodes of quantized graphs, which may have float formats nowhere and whole ones of the same bits.
+// Blocks may stand beside floats where the operation takes them.
 func InFloatGraph(n *ir.Node) error {
 	for _, t := range append([]ir.Type{n.Type}, TypesOf(n.Args)...) {
-		if !t.IsFloat() && !ir.IsWhole(t.Format) {
+		if !t.IsFloat() && !ir.IsWhole(t.Format) && !(t.InBlocks() && n.TakesBlocks()) {
 			return n.Errorf("L0308", "%s computes in float graphs, %s has no meaning there", n.Op.Name, t.Format)
 		}
 	}

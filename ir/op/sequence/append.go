@@ -17,20 +17,24 @@ import (
 )
 
 // Append writes rows [B,H,T,D] into a cache [B,H,N,D], from a position on: a whole number, moved to the nearest of 0 to
-// N-T. All other rows stay as they are.
+// N-T. All other rows stay as they are. A cache of floats may be one of blocks along D: rows are encoded, each block by
+// itself.
 var Append = composite.New(ir.Op{
 	Name: "append", Doc: "a cache with rows in it from a position on; arguments cache, rows, position",
-	Arity: [2]int{3, 3},
-	Traits: ir.Traits{FloatOnly: true, Strided: true, Updates: true, Index: func(n *ir.Node, i int) int {
-		if i != 2 {
-			return 0
-		}
-		return lastPlace(n.Args[0], 2, n.Args[1]) + 1
-	}},
-	Infer: appendInfer, Format: appendFormat, Eval: appendEval, Expand: appendExpand,
+	Arity:  [2]int{3, 3},
+	Traits: ir.Traits{FloatOnly: true, Strided: true, Updates: true, Blocks: keptInBlocks, Index: appendIndex},
+	Infer:  appendInfer, Format: appendFormat, Eval: appendEval, Expand: appendExpand,
 	CUDA:  appendCUDA,
 	Legal: column.NoInteger, Gen: genAppend,
 })
+
+// appendIndex: positions are those at which all rows have room.
+func appendIndex(n *ir.Node, i int) int {
+	if i != 2 {
+		return 0
+	}
+	return lastPlace(n.Args[0], 2, n.Args[1]) + 1
+}
 
 func appendInfer(n *ir.Node) ([]int, error) {
 	cache, rows := n.Args[0].Type.Shape, n.Args[1].Type.Shape
@@ -46,8 +50,14 @@ func appendFormat(n *ir.Node) (format.Format, error) {
 	if err := placeFormat(n.Args[2]); err != nil {
 		return nil, err
 	}
-	if c := n.Args[0]; !c.Type.IsFloat() {
-		return nil, fmt.Errorf("append takes caches of floats, %q is %s", c.Name, c.Type.Format)
+	for i, a := range n.Args[:2] {
+		if !a.Type.IsFloat() && (i > 0 || !a.Type.InBlocks()) {
+			return nil, fmt.Errorf("append takes rows of floats, and caches of floats or blocks; %q is %s", a.Name,
+				a.Type.Format)
+		}
+	}
+	if n.Args[0].Type.InBlocks() {
+		return n.Args[0].Type.Format, nil
 	}
 	return n.OneFormat(n.Args[:2]...)
 }
@@ -63,10 +73,17 @@ func appendEval(n *ir.Node) (ir.Kernel, error) {
 		if err != nil {
 			return nil, err
 		}
-		out := &ir.Tensor{Type: n.Type, Floats: slices.Clone(args[0].Floats)}
-		from, run := place(args[2], last), rows[2]*rows[3]
+		fresh, from := args[1], place(args[2], last)
+		if n.Type.InBlocks() {
+			fresh = ir.EncodeFloats(n.Type.WithShape(rows), fresh.Floats)
+		}
+		out := &ir.Tensor{Type: n.Type, Floats: slices.Clone(args[0].Floats), Codes: slices.Clone(args[0].Codes),
+			BlockScales: slices.Clone(args[0].BlockScales)}
 		for head := range rows[0] * rows[1] {
-			copy(out.Floats[(head*size[2]+from)*size[3]:], args[1].Floats[head*run:(head+1)*run])
+			to, at := head*size[2]+from, head*rows[2]
+			putRows(out.Floats, to, fresh.Floats, at, rows[2], rows[3])
+			putRows(out.Codes, to, fresh.Codes, at, rows[2], rows[3])
+			putRows(out.BlockScales, to, fresh.BlockScales, at, rows[2], len(n.Type.BlockLengths()))
 		}
 		return out, nil
 	}, nil
@@ -74,6 +91,9 @@ func appendEval(n *ir.Node) (ir.Kernel, error) {
 
 // appendExpand takes for each place of the cache the row that comes there, or what is there.
 func appendExpand(n *ir.Node) ([]*ir.Node, error) {
+	if err := noProgram(n); err != nil {
+		return nil, err
+	}
 	e, cache, rows := composite.Expand(n), n.Args[0], n.Args[1]
 	all, count := cache.Type.Shape[2], rows.Type.Shape[2]
 	from := placed(e, n.Args[2], 0, lastPlace(cache, 2, rows))

@@ -18,8 +18,9 @@ import (
 // in front.
 type appending struct {
 	rows
-	turned       *ir.Node // the rotation, nil for none
-	keys, values *ir.Node // what is appended: keys turned, if anything is
+	turned       *ir.Node      // the rotation, nil for none
+	keys, values *ir.Node      // what is appended: keys turned, if anything is
+	format       format.Format // of rows: that of caches, or bf16 for blocks
 	p            attn.RopeAppend
 	args         attn.RopeAppendArgs
 }
@@ -28,18 +29,23 @@ type appending struct {
 func appendCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	a := &appending{rows: rows{group: g, unit: &cuda.Unit{InPlace: map[int]int{}}}}
 	a.args = attn.RopeAppendArgs{X: cuda.Null(), V: cuda.Null(), Cos: cuda.Null(), Sin: cuda.Null(),
-		Position: cuda.Null(), Q: cuda.Null(), KCache: cuda.Null(), VCache: cuda.Null()}
+		Position: cuda.Null(), Q: cuda.Null(), KCache: cuda.Null(), KScales: cuda.Null(), VCache: cuda.Null(),
+		VScales: cuda.Null()}
 	if err := a.members(); err != nil {
 		return nil, err
 	}
-	cache := g.Anchor.Type.Shape
-	word, err := column.FloatWord(g.Anchor, g.Anchor.Type)
+	cache, rows := g.Anchor.Type.Shape, g.Anchor.Type
+	if rows.Format == format.MXInt8 {
+		rows.Format = format.BF16
+	}
+	word, err := column.FloatWord(g.Anchor, rows)
 	if err != nil {
 		return nil, err
 	}
+	a.format = rows.Format
 	a.p = attn.RopeAppend{Word: word, Turns: a.turned != nil, Batch: int64(cache[0]), Rows: int64(cache[0]),
 		Tokens: int64(g.Anchor.Args[1].Type.Shape[2]), KVHeads: int64(cache[1]), Room: int64(cache[2]),
-		Dim: int64(cache[3])}
+		Dim: int64(cache[3]), InBlocks: g.Anchor.Type.InBlocks()}
 	for _, step := range []func() error{a.turn, a.caches, a.position} {
 		if err := step(); err != nil {
 			return nil, err
@@ -101,9 +107,10 @@ func (a *appending) turn() (err error) {
 	source := a.keys.Args[1]
 	if a.turned != nil {
 		attrs := a.turned.Attrs.(*RotaryAttrs)
+		a.p.Unrounded = a.turned.Type.Format == format.FP32
 		if attrs.Interleaved || rotated(a.turned) != a.turned.Type.Shape[3] || len(a.turned.Args) != 4 ||
 			a.turned.Args[3] != a.keys.Args[2] || a.turned.Args[1].Type.Shape[0] != int(a.p.Room) ||
-			a.turned.Type.Format != a.keys.Type.Format {
+			a.turned.Type.Format != a.format && !a.p.Unrounded {
 			return cuda.Refuse("the library's append turns all elements of a row, i with i + D/2, at the position of the keys")
 		}
 		source = a.turned.Args[0]
@@ -124,8 +131,8 @@ func (a *appending) turn() (err error) {
 			return err
 		}
 	}
-	if source.Type.Format != a.keys.Type.Format {
-		return cuda.Refuse("the library's append reads %s, the cache holds %s", source.Type.Format, a.keys.Type.Format)
+	if err := a.reading(source); err != nil {
+		return err
 	}
 	a.args.X, a.p.X, err = a.source(source)
 	return err
@@ -163,9 +170,9 @@ func (a *appending) split() error {
 // caches finds where keys and values go, and where values come from.
 func (a *appending) caches() (err error) {
 	for _, c := range []struct {
-		node *ir.Node
-		arg  *cuda.Arg
-	}{{a.keys, &a.args.KCache}, {a.values, &a.args.VCache}} {
+		node        *ir.Node
+		arg, scales *cuda.Arg
+	}{{a.keys, &a.args.KCache, &a.args.KScales}, {a.values, &a.args.VCache, &a.args.VScales}} {
 		if c.node == nil {
 			continue
 		}
@@ -175,16 +182,28 @@ func (a *appending) caches() (err error) {
 		}
 		a.unit.InPlace[out] = in
 		*c.arg = a.unit.Add(cuda.Operand{Kind: cuda.Output, Index: out})
+		if a.p.InBlocks {
+			*c.scales = a.unit.Add(cuda.Operand{Kind: cuda.OutputScales, Index: out})
+		}
 	}
 	if a.values == nil {
 		return nil
 	}
-	if rows := a.values.Args[1]; rows.Type.Format != a.values.Type.Format {
-		return cuda.Refuse("the library's append reads %s, the cache holds %s", rows.Type.Format, a.values.Type.Format)
+	if err := a.reading(a.values.Args[1]); err != nil {
+		return err
 	}
 	a.p.Copied = a.p.KVHeads
 	a.args.V, a.p.V, err = a.source(a.values.Args[1])
 	return err
+}
+
+// reading demands rows in the format that the kernel reads.
+func (a *appending) reading(n *ir.Node) error {
+	if n.Type.Format == a.format {
+		return nil
+	}
+	return cuda.Refuse("the library's append reads %s for a cache in %s, not %s", a.format, a.keys.Type.Format,
+		n.Type.Format)
 }
 
 // position finds where the position is read; that of constants must be 0.

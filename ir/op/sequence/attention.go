@@ -42,10 +42,10 @@ type AttentionAttrs struct {
 // Attention is softmax(scale*q*transpose(k) + mask)*v for every head (Vaswani et al., 2017): q [B,H,T,D], k [B,G,S,D],
 // v [B,G,S,E], y [B,H,T,E]. Query head h reads head h/(H/G) of k and v. The mask, which may be missing, broadcasts to
 // [B,H,T,S]: truth values keep a score, floats are added to it. A query that may see no key gives zeros. Where the
-// attributes say so a position follows.
+// attributes say so a position follows. Keys and values may be caches in blocks along D, which are read as values.
 var Attention = composite.New(ir.Op{
 	Name: "attention", Doc: "softmax(scale*q*transpose(k) + mask)*v for each head", Attrs: AttentionAttrs{},
-	Arity: [2]int{3, 5}, Traits: ir.Traits{FloatOnly: true, Strided: true, Index: attentionIndex},
+	Arity: [2]int{3, 5}, Traits: ir.Traits{FloatOnly: true, Strided: true, Blocks: readsBlocks, Index: attentionIndex},
 	Infer: attentionInfer, Format: attentionFormat, Eval: attentionEval, Expand: attentionExpand,
 	CUDA:  attentionCUDA,
 	Legal: column.NoInteger, MACs: attentionMACs, Gen: genAttention,
@@ -115,7 +115,8 @@ func attentionFormat(n *ir.Node) (format.Format, error) {
 			}
 			continue
 		}
-		if !a.Type.IsFloat() && (i < 3 || a.Type.Format != ir.Bool) {
+		blocks := (i == 1 || i == 2) && a.Type.InBlocks()
+		if !a.Type.IsFloat() && !blocks && (i < 3 || a.Type.Format != ir.Bool) {
 			return nil, fmt.Errorf("attention takes floats, and masks of floats or booleans; %q is %s", a.Name, a.Type.Format)
 		}
 	}
@@ -186,6 +187,9 @@ func (s scoring) of(dot float64, mask *ir.Tensor, at int) float64 {
 
 // attentionExpand never repeats keys and values: the queries of the heads that share them are rows of one matrix.
 func attentionExpand(n *ir.Node) ([]*ir.Node, error) {
+	if err := noProgram(n); err != nil {
+		return nil, err
+	}
 	e, a := composite.Expand(n), n.Attrs.(*AttentionAttrs)
 	q, k, v := n.Args[0], n.Args[1], n.Args[2]
 	s, keys, heads := q.Type.Shape, k.Type.Shape[2], k.Type.Shape[1]
@@ -276,6 +280,11 @@ func attentionEval(n *ir.Node) (ir.Kernel, error) {
 		args, err := fill(args)
 		if err != nil {
 			return nil, err
+		}
+		for i, t := range args[1:3] {
+			if args[1+i], err = inFloats(t); err != nil {
+				return nil, err
+			}
 		}
 		a := *all
 		if position != nil {

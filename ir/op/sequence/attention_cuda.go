@@ -16,47 +16,37 @@ import (
 	"lathe/ir/op/walk"
 )
 
-// attentionCUDA takes queries, keys, values and a result in one float of 16 bits.
+// attentionCUDA takes queries, keys, values and a result in one float of 16 bits, or keys and values in MXINT8 and the
+// rest in bf16.
 func attentionCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
-	n := g.Anchor
-	in, _, err := column.FloatWords(n)
+	n, u := g.Anchor, &cuda.Unit{}
+	p, err := attentionProblem(n)
 	if err != nil {
 		return nil, err
 	}
-	a, q, k := n.Attrs.(*AttentionAttrs), n.Args[0].Type, n.Args[1].Type
-	switch {
-	case in == word.Float32 || n.Type.Format != q.Format || k.Format != q.Format || n.Args[2].Type.Format != q.Format:
-		return nil, cuda.Refuse("the library's attention computes in bf16 or f16 throughout, not with %s, %s, %s and %s",
-			q.Format, k.Format, n.Args[2].Type.Format, n.Type.Format)
-	case a.Softcap != 0:
-		return nil, cuda.Refuse("the library's attention has no softcap")
-	case n.Type.Shape[3] != q.Shape[3]:
-		return nil, cuda.Refuse("the library's attention has values as long as its keys")
-	}
-	p := attn.SDPA{Word: in, Batch: int64(q.Shape[0]), Heads: int64(q.Shape[1]), KVHeads: int64(k.Shape[1]),
-		Queries: int64(q.Shape[2]), Keys: int64(k.Shape[2]), Dim: int64(q.Shape[3]), Scale: float32(attentionScale(n))}
-	if a.Causal {
-		p.Causal = attn.BottomRight
-	}
 	mask, position := extra(n)
 	if position != nil {
-		if err := placedCUDA(&p, mask, position); err != nil {
+		if err := placedCUDA(&p.SDPA, mask, position); err != nil {
 			return nil, err
 		}
 	}
-	u := &cuda.Unit{}
-	args := attn.Args{Mask: cuda.Null(), Lengths: cuda.Null(), LSE: cuda.Null()}
+	args := attn.MXINT8Args{KScales: cuda.Null(), VScales: cuda.Null(),
+		Args: attn.Args{Mask: cuda.Null(), Lengths: cuda.Null(), LSE: cuda.Null()}}
 	r := rows{group: g, unit: u}
 	for i, at := range []struct {
-		arg     *cuda.Arg
-		strides *attn.Strides
-	}{{&args.Q, &p.Q}, {&args.K, &p.K}, {&args.V, &p.V}} {
+		arg, scales *cuda.Arg
+		strides     *attn.Strides
+	}{{&args.Q, nil, &p.Q}, {&args.K, &args.KScales, &p.K}, {&args.V, &args.VScales, &p.V}} {
 		if *at.arg, *at.strides, err = r.source(n.Args[i]); err != nil {
 			return nil, err
 		}
+		if t := n.Args[i].Type; t.InBlocks() {
+			*at.scales = u.Add(cuda.Operand{Kind: cuda.InputScales, Index: slices.Index(g.Inputs, n.Args[i])})
+			p.Scales = attn.Dense(int64(t.Shape[1]), int64(t.Shape[2]), int64(len(t.BlockLengths())))
+		}
 	}
 	if mask != nil {
-		o, err := maskCUDA(g, &p)
+		o, err := maskCUDA(g, &p.SDPA)
 		if err != nil {
 			return nil, err
 		}
@@ -68,13 +58,44 @@ func attentionCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	if slices.ContainsFunc(g.Members, func(m *ir.Node) bool { return m != n && !move.Moves(m) }) {
 		return nil, cuda.Refuse("the library's attention moves rows, and computes nothing else")
 	}
-	if position != nil && !position.IsConst() {
+	h := attn.Hopper{SDPA: p.SDPA}
+	switch {
+	case position != nil && !position.IsConst():
 		return decodeCUDA(g, u, p, args, position, t)
+	case n.Args[1].Type.InBlocks():
+		return column.CUDAUnit(u, p, args, t)
+	case t.Hopper && position == nil && h.Worthwhile(t): // caches have rows yet to be written
+		return column.CUDAUnit(u, h, args.Args, t)
 	}
-	if h := (attn.Hopper{SDPA: p}); t.Hopper && position == nil && h.Worthwhile(t) { // caches have rows yet to be written
-		return column.CUDAUnit(u, h, args, t)
+	return column.CUDAUnit(u, p.SDPA, args.Args, t)
+}
+
+// attentionProblem is n yet without strides.
+func attentionProblem(n *ir.Node) (attn.MXINT8, error) {
+	fail := func(format string, args ...any) (attn.MXINT8, error) {
+		return attn.MXINT8{}, cuda.Refuse("the library's attention "+format, args...)
 	}
-	return column.CUDAUnit(u, p, args, t)
+	in, _, err := column.FloatWords(n)
+	if err != nil {
+		return attn.MXINT8{}, err
+	}
+	a, q, k, v := n.Attrs.(*AttentionAttrs), n.Args[0].Type, n.Args[1].Type, n.Args[2].Type
+	cached := in == word.BFloat16 && k.Format == format.MXInt8
+	switch {
+	case in == word.Float32 || n.Type.Format != q.Format || k.Format != q.Format && !cached || v.Format != k.Format:
+		return fail("computes in bf16 or f16 throughout, or in bf16 over mxint8, not with %s, %s, %s and %s", q.Format,
+			k.Format, v.Format, n.Type.Format)
+	case a.Softcap != 0:
+		return fail("has no softcap")
+	case n.Type.Shape[3] != q.Shape[3]:
+		return fail("has values as long as its keys")
+	}
+	p := attn.SDPA{Word: in, Batch: int64(q.Shape[0]), Heads: int64(q.Shape[1]), KVHeads: int64(k.Shape[1]),
+		Queries: int64(q.Shape[2]), Keys: int64(k.Shape[2]), Dim: int64(q.Shape[3]), Scale: float32(attentionScale(n))}
+	if a.Causal {
+		p.Causal = attn.BottomRight
+	}
+	return attn.MXINT8{SDPA: p}, nil
 }
 
 // placedCUDA is attention at a position: of one query at any, of several at 0, which see no key behind the last.
@@ -95,15 +116,17 @@ func placedCUDA(p *attn.SDPA, mask, position *ir.Node) error {
 }
 
 // decodeCUDA is attention of one query a head at a position that is an input.
-func decodeCUDA(g *ir.Group, u *cuda.Unit, p attn.SDPA, args attn.Args, position *ir.Node, t cuda.Target) (*cuda.Unit,
-	error) {
+func decodeCUDA(g *ir.Group, u *cuda.Unit, p attn.MXINT8, args attn.MXINT8Args, position *ir.Node, t cuda.Target) (
+	*cuda.Unit, error) {
 	d := attn.Decode{Word: p.Word, Batch: p.Batch, Heads: p.Heads, KVHeads: p.KVHeads, Keys: p.Keys, Dim: p.Dim,
-		Rows: p.Batch, Scale: p.Scale, Q: p.Q, K: p.K, V: p.V, O: p.O}
+		Rows: p.Batch, Scale: p.Scale, Q: p.Q, K: p.K, V: p.V, O: p.O, Scales: p.Scales,
+		InBlocks: g.Anchor.Args[1].Type.InBlocks()}
 	at, err := placeOperand(g, u, position)
 	if err != nil {
 		return nil, err
 	}
-	o := attn.DecodeArgs{Q: args.Q, K: args.K, V: args.V, Position: at, O: args.O, Parts: cuda.Null()}
+	o := attn.DecodeArgs{Q: args.Q, K: args.K, V: args.V, Position: at, O: args.O, Parts: cuda.Null(),
+		KScales: args.KScales, VScales: args.VScales}
 	if bytes := d.Workspace(); bytes > 0 {
 		o.Parts = u.Add(cuda.Operand{Kind: cuda.Scratch, Bytes: bytes})
 	}

@@ -10,6 +10,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/draw"
+	"lathe/ir/op/pointwise"
 )
 
 // attend is attention of one head: a query of one element for each row, keys 1, 2, ..., values 1, 10, 100, ...
@@ -105,6 +106,95 @@ func TestPlaced(t *testing.T) {
 		got := run(Attention, &AttentionAttrs{Placed: true}, position, column(0, 0), cache, cache)
 		if !slices.Equal(got, want) {
 			t.Errorf("queries at %d give %v, want %v", position, got, want)
+		}
+	}
+}
+
+// TestBlocks: rows go into a cache in blocks encoded, each block by itself, the last one short.
+func TestBlocks(t *testing.T) {
+	const dim = 40
+	cache, rows := kept(4, dim), ir.NewTensor(ir.Float(1, 1, 2, dim))
+	for i := range rows.Floats {
+		rows.Floats[i] = float32(i*i) / 64
+	}
+	at := &ir.Tensor{Type: ir.Type{Shape: []int{1}, Format: ir.Int32}, Codes: []int64{1}}
+	y := compute(t, Append, nil, cache.Type.Format, cache, rows, at)
+	fresh := ir.EncodeFloats(cache.Type.WithShape(rows.Type.Shape), rows.Floats)
+	codes := slices.Concat(cache.Codes[:dim], fresh.Codes, cache.Codes[3*dim:])
+	scales := slices.Concat(cache.BlockScales[:2], fresh.BlockScales, cache.BlockScales[6:])
+	if !slices.Equal(y.Codes, codes) || !slices.Equal(y.BlockScales, scales) || scales[2] == scales[3] {
+		t.Errorf("%v %v, want %v %v", y.Codes, y.BlockScales, codes, scales)
+	}
+}
+
+// TestBlocksRead: attention over caches in blocks is that over their values.
+func TestBlocksRead(t *testing.T) {
+	cache, query := kept(4, 40), ir.NewTensor(ir.Float(1, 1, 1, 40))
+	query.Floats[39] = 0.01
+	values, err := cache.Decode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain := ir.NewTensor(ir.Float(cache.Type.Shape...))
+	for i, v := range values {
+		plain.Floats[i] = float32(v)
+	}
+	a := &AttentionAttrs{}
+	got, want := compute(t, Attention, a, format.FP32, query, cache, cache), compute(t, Attention, a, format.FP32, query,
+		plain, plain)
+	if !slices.Equal(got.Floats, want.Floats) {
+		t.Errorf("over blocks %v, over their values %v", got.Floats, want.Floats)
+	}
+}
+
+// kept is a cache in blocks.
+func kept(room, dim int) *ir.Tensor {
+	cache := ir.NewTensor(ir.Type{Shape: []int{1, 1, room, dim}, Format: format.MXInt8})
+	for i := range cache.Codes {
+		cache.Codes[i] = int64(i % 100)
+	}
+	for i := range cache.BlockScales {
+		cache.BlockScales[i] = int64(120 + i)
+	}
+	return cache
+}
+
+// compute evaluates an operation of a float graph.
+func compute(t *testing.T, o *ir.Op, attrs any, f format.Format, args ...*ir.Tensor) *ir.Tensor {
+	t.Helper()
+	var nodes []*ir.Node
+	for i, x := range args {
+		nodes = append(nodes, draw.Input(string(rune('a'+i)), x.Type))
+	}
+	g := draw.Graph(o, attrs, ir.Type{Format: f}, nodes...)
+	g.Stage = ir.StageFloat
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	y, err := draw.Run(g.Out[0].Node, args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return y
+}
+
+// TestBlocksRefused: nothing but caches is in blocks, and nothing else takes them.
+func TestBlocksRefused(t *testing.T) {
+	cache, rows := draw.Input("cache", kept(4, 40).Type), draw.Input("rows", ir.Float(1, 1, 4, 40))
+	at := draw.Input("at", ir.Type{Shape: []int{1}, Format: ir.Int32})
+	for _, n := range []*ir.Node{
+		{Op: pointwise.Relu, Args: []*ir.Node{cache}, Type: cache.Type},
+		{Op: pointwise.Add, Args: []*ir.Node{rows, cache}, Type: rows.Type},
+		{Op: Append, Args: []*ir.Node{rows, cache, at}, Type: rows.Type},
+		{Op: Append, Args: []*ir.Node{cache, rows, at}, Type: rows.Type},
+		{Op: Attention, Args: []*ir.Node{cache, rows, rows}, Type: rows.Type, Attrs: &AttentionAttrs{}},
+		{Op: Attention, Args: []*ir.Node{rows, rows, rows}, Type: cache.Type, Attrs: &AttentionAttrs{}},
+	} {
+		n.Name = "y"
+		in := []*ir.Node{cache, rows, at}
+		g := &ir.Graph{Name: "g", In: in, Nodes: append(slices.Clone(in), n), Out: []ir.Output{{Name: "y", Node: n}}}
+		if err := g.Check(); err == nil {
+			t.Errorf("%s of %s to %s passes", n.Op.Name, n.Args[0].Type, n.Type)
 		}
 	}
 }

@@ -16,7 +16,8 @@ extern "C" {
 #define UPPER_ABI_VERSION 2
 #define UPPER_INPUTS @INPUTS@
 #define UPPER_OUTPUTS @OUTPUTS@
-/* Caches of keys and values, and the tokens that they have room for; 0 without caches. */
+/* Buffers of caches of keys and values, for those in blocks codes and then scales, and the tokens that caches have room
+ * for; 0 without caches. */
 #define UPPER_CACHES @CACHES@
 #define UPPER_MAX_SEQ @MAXSEQ@
 /* The most samples of a run, and the alignment of its buffers in bytes. */

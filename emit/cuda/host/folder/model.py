@@ -419,7 +419,7 @@ class Model:
         b = (_Buffer * max(len(outputs), 1))(*[_Buffer(*b) for b in outputs])
         args = _Args(batch, a, b, _Buffer(*workspace))
         if cache is not None:
-            args.caches, args.position = (_Buffer * max(len(caches), 1))(*cache.buffers), cache.length
+            args.caches, args.position = (_Buffer * max(len(cache.buffers), 1))(*cache.buffers), cache.length
         call = self._lib.decode if decode else self._lib.run
         self._check(call(self._handle, stream or None, ctypes.byref(args)))
 
