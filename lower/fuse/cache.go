@@ -15,16 +15,13 @@ func (f *fuser) caches() {
 		if !f.free(n) || !f.inPlace(n) {
 			continue
 		}
-		turned, source := f.origin(n.Args[1])
+		turned, _ := f.origin(n.Args[1])
 		members := f.appended(n, turned)
-		for _, other := range f.graph.Nodes {
-			if other == n || !f.free(other) || !f.inPlace(other) || !slices.Equal(other.Args[2:], n.Args[2:]) {
-				continue
+		if other := f.beside(n); other != nil {
+			if t, _ := f.origin(other.Args[1]); turned == nil && t != nil {
+				continue // it goes with the other
 			}
-			if _, from := f.origin(other.Args[1]); from == source || turned == nil {
-				members = union(members, f.appended(other, nil))
-				break
-			}
+			members = union(members, f.appended(other, nil))
 		}
 		if ok, why := f.accepts(members, n); !ok {
 			f.why[n] = why
@@ -39,6 +36,22 @@ func (f *fuser) caches() {
 // inPlace says that n writes into an input that nobody else reads.
 func (f *fuser) inPlace(n *ir.Node) bool {
 	return n.Op.Traits.Updates && n.Args[0].IsInput() && len(f.users[n.Args[0]]) == 1 && !f.output[n.Args[0]]
+}
+
+// beside is another cache of the same layer, written at the same position: its rows come from the same value, or the
+// same operation reads both. nil if there is none.
+func (f *fuser) beside(n *ir.Node) *ir.Node {
+	_, source := f.origin(n.Args[1])
+	for _, other := range f.graph.Nodes {
+		if other == n || !f.free(other) || !f.inPlace(other) || !slices.Equal(other.Args[2:], n.Args[2:]) {
+			continue
+		}
+		reads := func(u *ir.Node) bool { return slices.Contains(f.users[other], u) }
+		if _, from := f.origin(other.Args[1]); from == source || slices.ContainsFunc(f.users[n], reads) {
+			return other
+		}
+	}
+	return nil
 }
 
 // origin is what moves lead from to n, with a rotation on the way or nil.
