@@ -31,11 +31,12 @@ template <int F, int MASK> DEV bool flash_allows(u32 w) {
 }
 
 // -Inf to the scores of keys that are not allowed; with MASK 2 or 3 the others become score * scale + bias. s as in
-// flash.cuh; its first column is key `from`.
+// flash.cuh; its first column is key `from`. Returns whether the mask forbids one of this thread's keys.
 template <int F, int BN, int WM, int CAUSAL, int MASK>
-DEV void flash_mask(f32 (&s)[WM][BN / 8][4], const flash_view& view, i32 from, f32 scale) {
+DEV bool flash_mask(f32 (&s)[WM][BN / 8][4], const flash_view& view, i32 from, f32 scale) {
   const int bytes = MASK == 1 ? 1 : MASK == 2 ? 4 : 2;
   const i32 mine = from + lane() % 4 * 2;
+  bool forbids = false;
 #pragma unroll
   for (int m = 0; m < WM; ++m) {
 #pragma unroll
@@ -50,13 +51,16 @@ DEV void flash_mask(f32 (&s)[WM][BN / 8][4], const flash_view& view, i32 from, f
           f32 y = word_f32(0xFF800000u);
           if (n * 8 + e < end) {
             const u32 w = MASK ? flash_mask_word<F, MASK>(line + (n * 8 + e) * bytes) : 1;
-            if (flash_allows<F, MASK>(w)) y = MASK < 2 ? x : fma_rn(x, scale, flash_bias<F, MASK>(w));
+            const bool allowed = flash_allows<F, MASK>(w);
+            if (allowed) y = MASK < 2 ? x : fma_rn(x, scale, flash_bias<F, MASK>(w));
+            forbids |= !allowed;
           }
           x = y;
         }
       }
     }
   }
+  return forbids;
 }
 
 // The top bit of each half of w that is NaN or infinite.

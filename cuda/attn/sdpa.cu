@@ -59,16 +59,17 @@ __device__ __forceinline__ void sdpa(const u16* q, const u16* k, const u16* v, c
     f32 s[WM][BN / 8][4];
     flash_scores<F, W, BN, WM, (W > 128 ? 1 : CAUSAL + MASK == 0 ? 8 : W > 64 ? 2 : 4)>(s, lane_q, lane_k);
     const flash_view view = {mask, b * m_b + h * m_h, m_s, mine, queries, limit, diagonal};
+    bool forbids = CAUSAL && from + BN > first + diagonal + 1;
     if (MASK || rare(from + BN > limit || (CAUSAL && from + BN > mine + diagonal + 1)))
-      flash_mask<F, BN, WM, CAUSAL, MASK>(s, view, from, scale);
+      forbids |= flash_mask<F, BN, WM, CAUSAL, MASK>(s, view, from, scale);
     flash_softmax<W, BN, WM, MASK >= 2>(s, top, sum, o_sum, c);
     u32 p[WM][BN / 16][4];
     flash_round<F, BN, WM>(p, s);
     cp_async_wait<0>();
     // The values are there, and nobody reads the keys any more.
-    if (MASK || (CAUSAL && from + BN > first + diagonal + 1))
+    if (MASK ? __syncthreads_or(forbids) : forbids)
       flash_part<F, W, BN, WM, T, CAUSAL, MASK>(o_sum, tile_v, view, from, flash_finds<F, W, BN, T>(tile_v));
-    else barrier();
+    else if (MASK == 0) barrier();
     if (j + 1 < tiles) flash_load<D, BN, T>(at_k, k + (from + BN) * k_s, k_s, limit - from - BN);
     cp_async_commit();
     flash_values<F, W, BN, WM>(o_sum, p, lane_v);
