@@ -156,7 +156,7 @@ func TestMXINT8Gates(t *testing.T) {
 		for _, queries := range []int64{64, 1000} {
 			p := attn.MXINT8{SDPA: dense(attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: queries,
 				Keys: 1000, Dim: dim, Causal: attn.Causal(k % 3)})}
-			if !tools.Long && (queries == 64 || k%2 == 0) {
+			if !tools.Long && (queries == 64 || k%2 == 0) || queries == 64 && dim == 256 { // which has one kernel
 				continue
 			}
 			all = append(all, cudatest.Plan(t, p).Instances...)
