@@ -114,16 +114,21 @@ func OneNode(f func(n *Node, t cuda.Target) (*cuda.Unit, error)) func(*Group, cu
 		if err != nil {
 			return nil, err
 		}
-		for i, o := range u.Operands {
-			if o.Kind != cuda.Input && o.Kind != cuda.InputScales {
-				continue
-			}
-			if u.Operands[i].Index = slices.Index(g.Inputs, n.Args[o.Index]); u.Operands[i].Index < 0 {
-				return nil, errors.New("a kernel reads the constant " + n.Args[o.Index].Name + " as a value")
-			}
-		}
-		return u, nil
+		return u, g.Bind(u, n.Args)
 	}
+}
+
+// Bind makes the inputs of u, indices of args, those of g.
+func (g *Group) Bind(u *cuda.Unit, args []*Node) error {
+	for i, o := range u.Operands {
+		if o.Kind != cuda.Input && o.Kind != cuda.InputScales {
+			continue
+		}
+		if u.Operands[i].Index = slices.Index(g.Inputs, args[o.Index]); u.Operands[i].Index < 0 {
+			return errors.New("a kernel reads the constant " + args[o.Index].Name + " as a value")
+		}
+	}
+	return nil
 }
 
 // Kernel computes one sample from the argument values. It is safe for concurrent use and does not keep args.

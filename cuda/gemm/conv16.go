@@ -68,10 +68,7 @@ func (p Conv16) choose(a cuda.Arch, m int) (tile, error) {
 	if err := p.Valid(); err != nil {
 		return tile{}, err
 	}
-	q := p.product()
-	q.M = m
-	c, err := q.choose(a, []int{1})
-	return c.tile, err
+	return p.cheapest("conv16", m, p.N, 2, a)
 }
 
 // args are those of a launch; m is the number of pixels.

@@ -19,7 +19,7 @@ import (
 // TestConv16Gates compiles every configuration, with the epilogues that need most.
 func TestConv16Gates(t *testing.T) {
 	var all [][]string
-	for i, c := range gemm.Tiles16 {
+	for i, c := range gemm.TilesConv {
 		if !tools.Long && i != 4 {
 			continue
 		}
@@ -59,22 +59,22 @@ func TestConv16(t *testing.T) {
 		tile int
 		all  bool
 	}{
-		{gemmtest.Conv(bf16, 2, 6, 5, 16, 40, 3, 1, 1, bias), 3, true},
+		{gemmtest.Conv(bf16, 2, 6, 5, 16, 40, 3, 1, 1, bias), 2, true},
 		{gemmtest.Planes(gemmtest.Conv(bf16, 1, 9, 7, 3, 20, 3, 2, 1, bias)), 1, true},
-		{wide, 0, false}, {tall, 2, false},
+		{wide, 0, false}, {tall, 3, false},
 		{gemmtest.Conv(f16, 1, 3, 5, 72, 127, 1, 1, 0, gemm.Epilogue{Out: word.F16, Bias: true, Act: gemm.Silu}), 1, false},
 		{gemmtest.Conv(bf16, 3, 5, 13, 8, 65, 5, 2, 2, plain), 4, false},
 		{gemmtest.Conv(bf16, 1, 5, 13, 12, 129, 2, 1, 0, plain), 5, false},
-		{gemmtest.Conv(bf16, 1, 2, 2, 200, 16, 2, 2, 0, bias), 2, false},
+		{gemmtest.Conv(bf16, 1, 2, 2, 200, 16, 2, 2, 0, bias), 3, false},
 	} {
-		run(t, convCase(t, c.Conv16, gemm.Tiles16[c.tile], uint64(i)), !c.all)
+		run(t, convCase(t, c.Conv16, gemm.TilesConv[c.tile], uint64(i)), !c.all)
 	}
 }
 
 // TestConvFaults plants faults in what a window sees.
 func TestConvFaults(t *testing.T) {
 	plain := gemm.Epilogue{Out: word.F32}
-	copied := convCase(t, gemmtest.Conv(word.BFloat16, 2, 6, 9, 24, 72, 3, 2, 1, plain), gemm.Tiles16[3], 1)
+	copied := convCase(t, gemmtest.Conv(word.BFloat16, 2, 6, 9, 24, 72, 3, 2, 1, plain), gemm.TilesConv[2], 1)
 	noticed(t, copied, []planted{
 		{"sound", "", "", "", ""},
 		{"no barrier before the sums", "  barrier();\n}", "}", "L0967", "no barrier"},
@@ -87,7 +87,7 @@ func TestConvFaults(t *testing.T) {
 		{"steps of other windows", "k / C / KW, k / C % KW", "k / C % KW, k / C / KW", "", "wrong"},
 	})
 	planes := gemmtest.Planes(gemmtest.Conv(word.BFloat16, 2, 6, 9, 5, 24, 3, 2, 1, plain))
-	gathered := convCase(t, planes, gemm.Tiles16[0], 1)
+	gathered := convCase(t, planes, gemm.TilesConv[0], 1)
 	noticed(t, gathered, []planted{
 		{"sound", "", "", "", ""},
 		{"channels by rows", "at.c * im.xc", "at.c * im.xh", "", "wrong"},
@@ -100,7 +100,7 @@ func TestConvCall(t *testing.T) {
 	p := gemmtest.Conv(word.BFloat16, 2, 5, 4, 8, 20, 3, 1, 1, gemm.Epilogue{Out: word.BF16, Bias: true, Residual: true})
 	all := p
 	all.Count *= 3
-	c := convCase(t, all, gemm.Tiles16[0], 3)
+	c := convCase(t, all, gemm.TilesConv[0], 3)
 	want := cudatest.Run(t, cudatest.JobOf(c, true))
 	o := gemm.Operands{X: cuda.Buffer(0), W: cuda.Buffer(1), Bias: cuda.Buffer(2), Residual: cuda.Buffer(3),
 		Y: cuda.Buffer(4)}

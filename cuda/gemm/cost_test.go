@@ -4,17 +4,19 @@ package gemm_test
 
 import (
 	"math"
+	"strconv"
 	"testing"
 
 	"lathe/cuda"
 	"lathe/cuda/cudatest"
 	"lathe/cuda/gemm"
+	"lathe/cuda/gemm/gemmtest"
 )
 
 // TestSlots compares the issue slots by which configurations are ranked with those of the compiled loops.
 func TestSlots(t *testing.T) {
 	const arch = "sm_90"
-	slots := func(count int, template string, params ...string) float64 {
+	slotsOf := func(mnemonic string, count int, template string, params ...string) float64 {
 		i, err := cuda.Make(template, "kernel", params...)
 		if err != nil {
 			t.Fatal(err)
@@ -31,11 +33,14 @@ func TestSlots(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := codes[0].Slots(cuda.Loop{Count: count, Mnemonic: "HMMA"})
+		n, err := codes[0].Slots(cuda.Loop{Count: count, Mnemonic: mnemonic})
 		if err != nil {
 			t.Fatalf("%s: %v", i, err)
 		}
 		return float64(n)
+	}
+	slots := func(count int, template string, params ...string) float64 {
+		return slotsOf("HMMA", count, template, params...)
 	}
 	near := func(what string, model, counted float64) {
 		t.Logf("%s: %.1f for %.1f", what, model, counted)
@@ -54,5 +59,12 @@ func TestSlots(t *testing.T) {
 		r := thin.Cols() / 16 / thin.Warps()
 		params := append(thin.Params(), "1", "0", "0", "bf16")
 		near("w8a16_thin", gemm.ThinSlots, slots(8*r, "w8a16_thin", params...)/float64(64*r))
+	}
+	for _, tile := range gemm.TilesConv {
+		for _, unit := range []int{16, 4} {
+			images := gemmtest.Images(1, 8, 8, unit, 3, 1, 1)
+			params := append(tile.Params(), strconv.Itoa(unit), "0", "0", "0", "i8", "i8", "0")
+			near("conv8", images.Slots(tile, 1), slotsOf("IMMA", tile.Products(), "conv8", params...))
+		}
 	}
 }

@@ -15,6 +15,7 @@ var (
 	Tiles16   = tiles16
 	TilesMX   = tilesMX
 	TilesInt8 = tilesInt8
+	TilesConv = tilesConv
 	Thins     = thins
 )
 
@@ -42,6 +43,9 @@ func (t tile) Slots(w8 bool) float64 {
 	}
 	return t.slots(0) / float64(32*t.wm*t.wn)
 }
+
+// Slots are those of a thread, for elements of the given size.
+func (i Images) Slots(t Tile, size int) float64 { return i.slots(t, size) / float64(32*t.wm*t.wn) }
 
 // ThinSlots are those of a weight.
 const ThinSlots = thinSlots

@@ -53,6 +53,36 @@ func (i Images) unit(size int) int {
 	return 1
 }
 
+// tilesConv are the configurations of convolutions, those of few windows first.
+var tilesConv = []tile{
+	{16, 64, 1, 4, 6}, {16, 128, 1, 4, 3}, {64, 64, 2, 2, 3}, {128, 32, 4, 1, 3}, {128, 64, 2, 2, 3}, {128, 128, 2, 4, 3},
+}
+
+// slots are the issue slots of a step, counted by thread: 1.25 a product, 4 a chunk of the weights, and for each copy
+// the way to its place in the window and to each row. A test holds them to what the loops have.
+func (i Images) slots(t tile, size int) float64 {
+	threads := 32 * t.wm * t.wn
+	products, rows, chunks := t.bm/t.wm/16*(t.bn/t.wn/8)*4, t.bm*8/threads, t.bn*8/threads
+	copies := 16 / (size * i.unit(size)) // of a chunk
+	return float64(threads) * (1.25*float64(products) + float64(4*chunks+26+copies*(32+9*rows)))
+}
+
+// cheapest is the configuration of least estimated time for m windows and n rows of weights, elements of the given
+// size. Error L0990 where none fits.
+func (i Images) cheapest(kernel string, m, n, size int, a cuda.Arch) (tile, error) {
+	g := gpuOf(a)
+	var all []choice
+	for _, t := range tilesConv {
+		stage := (t.bm + t.bn) * 128
+		w := work{bytes: float64(stage), macs: float64(t.bm * t.bn * 64), alu: i.slots(t, size), shared: t.stages * stage,
+			threads: 32 * t.wm * t.wn}
+		cost := g.cost(w, ceil(m, t.bm)*ceil(n, t.bn), 1, ceil(i.window()*size, 128), m*n)
+		all = append(all, choice{template: kernel, tile: t, cost: cost})
+	}
+	c, err := least(kernel, all, a)
+	return c.tile, err
+}
+
 // args are the arguments of a kernel, behind those of a product.
 func (i Images) args() []cuda.Arg {
 	out := []cuda.Arg{cuda.I64(int64(i.H) * int64(i.W) * int64(i.C))}

@@ -16,16 +16,15 @@
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int R, int WRAP, int RAW, class A, class T>
 __device__ __forceinline__ void int8(const A* x, const u8* w, const void* channels, T* y, i64 ldy, i32 M, i32 N, i32 K,
                                      i32 zero, i32 lo, i32 hi) {
-  const int NT = 32 * WM * WN, MT = BM / WM / 16, NG = BN / WN / 16, F = (A)-1 < 0 ? 3 : 4;
+  const int NT = 32 * WM * WN, MT = BM / WM / 16, NG = BN / WN / 16;
   i32 m0, n0;
   tile_place<BM, BN>(blockIdx.x, M, N, m0, n0);
   const u32 warp = threadIdx.x >> 5, wm = warp / WN * (BM / WM), wg = warp % WN * NG;
   const u32 lane_a = shared_addr(smem) + lane_fragment(wm), lane_w = BM * 128 + wg * 2048 + lane() * 16;
-  i32 acc[MT][NG * 2][4];
-#pragma unroll
-  for (int i = 0; i < MT * NG * 8; ++i) acc[i / (NG * 8)][i / 4 % (NG * 2)][i % 4] = 0;
+  i32 acc[MT][NG * 2][4] = {};
   const InputS8 in = {(const u8*)x, w, M, N, K};
   steps_s8<BM, BN, NT, STAGES, VEC, 0>(
-      in, m0, n0, [&](u32 at, i32) { multiply_step<F>(acc, at + lane_a, at + lane_w); });
-  store_coded_sums<BM, BN, WM, WN, R, WRAP, RAW>(acc, channels, y, ldy, M, N, zero, lo, hi, m0, n0);
+      in, m0, n0, [&](u32 at, i32) { multiply_step<bytes_of<A>::F>(acc, at + lane_a, at + lane_w); });
+  store_coded_sums<BM, BN, WM, WN, R, WRAP, RAW>(acc, channels, y, ldy, M, N, zero, lo, hi, m0, n0,
+                                                 Added<R, 0>{});
 }

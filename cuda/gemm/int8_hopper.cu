@@ -52,7 +52,8 @@ __device__ __forceinline__ void int8_hopper(const tensor_map& x, const tensor_ma
         stage_pair<32, 0, 0>(Sink{}, row, i / 2 * 8 + lane() % 4 * 2, 0, v[i / 2][i % 2 * 2], v[i / 2][i % 2 * 2 + 1]);
       }
       barrier_of<1, 256>();
-      store_coded<BM, 32, 256, R, WRAP, RAW>(channels, y, ldy, M, N, zero, lo, hi, m0, n0 + c * 32);
+      store_coded<BM, 32, 256, R, WRAP, RAW>(channels, y, ldy, M, N, zero, lo, hi, m0, n0 + c * 32,
+                                                Added<R, 0>{});
       barrier_of<1, 256>();
     }
   }

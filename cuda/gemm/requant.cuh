@@ -37,15 +37,19 @@ struct Channel {
   i16 shift, up;
 };
 
-// The code of a sum: R rounds; WRAP 0 clamps to lo..hi, else its number of low bits is kept, as a signed number where
-// lo < 0.
-template <int R, int WRAP> DEV i32 requantize(i32 sum, const Channel& c, i32 zero, i32 lo, i32 hi) {
-  const i64 t = (((i64)sum << c.up) + c.bias) * c.mul;
-  const i64 q = c.shift > 0 ? round_right<R>(t, c.shift) : shift_left<WRAP>(t, -c.shift);
+// over(zero + RS(t, shift)): R rounds; WRAP 0 clamps to lo..hi, else its number of low bits is kept, as a signed number
+// where lo < 0.
+template <int R, int WRAP> DEV i32 code_of(i64 t, i32 shift, i32 zero, i32 lo, i32 hi) {
+  const i64 q = shift > 0 ? round_right<R>(t, shift) : shift_left<WRAP>(t, -shift);
   if constexpr (WRAP) {
     const u64 low = (u64)(q + zero) << (64 - WRAP);
     return lo < 0 ? (i32)((i64)low >> (64 - WRAP)) : (i32)(low >> (64 - WRAP));
   } else {
     return (i32)(min(max(q, (i64)lo - zero), (i64)hi - zero) + zero);
   }
+}
+
+// The code of the sum of a channel.
+template <int R, int WRAP> DEV i32 requantize(i32 sum, const Channel& c, i32 zero, i32 lo, i32 hi) {
+  return code_of<R, WRAP>((((i64)sum << c.up) + c.bias) * c.mul, c.shift, zero, lo, hi);
 }

@@ -7,6 +7,10 @@ template <int F> DEV void mma_step(f32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b
   else mma_f16(d, a, b0, b1);
 }
 
+// F of the bytes of rows.
+template <class A> struct bytes_of { static const int F = 3; };
+template <> struct bytes_of<u8> { static const int F = 4; };
+
 DEV void mma_u8s8(i32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b1) {  // m16n8k32
   asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 "
       "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"

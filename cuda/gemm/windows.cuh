@@ -37,7 +37,7 @@ template <int N> DEV void copy_async(u32 to, const void* from, bool there) {
 // packed weights w from n0 on. Of M windows and N rows, K elements each; behind the last ones stand copies of them,
 // whose sums are not stored. VEC is how many elements are copied at once: where channels follow each other, as many of
 // 4, 8 or 16 bytes as divide them, else 1. CODED: im.outside is there. At the end shared memory is free.
-template <int BM, int BN, int NT, int STAGES, int VEC, int CODED, class T, class B>
+template <int BM, int BN, int NT, int STAGES, int VEC, bool CODED, class T, class B>
 DEV void over_windows(const Images<T>& im, const u8* w, i32 M, i32 N, i32 K, i32 m0, i32 n0, B body) {
   const int LEFT = BM * 128, STAGE = LEFT + BN * 128, S = 128 / sizeof(T), E = 16 / sizeof(T), P = 4 / sizeof(T);
   const int XC = BM * 8 / NT, WC = BN * 8 / NT;  // chunks of 16 bytes that a thread copies a step
@@ -58,7 +58,7 @@ DEV void over_windows(const Images<T>& im, const u8* w, i32 M, i32 N, i32 K, i32
   groups_start<WC, NT, 2048>(right, w, n0, groups, steps, 0);
   Tap tap = tap_of(chunk * E, im.C, im.KW);
   const Tap step = tap_of(S, im.C, im.KW), unit = tap_of(VEC, im.C, im.KW);
-  const u32 outside = CODED && VEC == 1 ? *im.outside : 0;
+  const u32 outside = CODED ? *im.outside : 0;
   auto load = [&](i32 k, u32 stage) {
     if (k < steps) {
       const u32 to = stage + row_chunk(row, chunk);

@@ -225,7 +225,7 @@ func TestKernelLibrary(t *testing.T) {
 		{"jets-mlp", "", "int8 int8 int8 int8"},
 		{"digits-dscnn", "", "conv8 own int8 own int8 own int8"},
 		{"digits-cnn", "", "conv8 own conv8 int8"},
-		{"digits-resnet", "", "conv8 conv8 conv8 own conv8 conv8 conv8 own own int8"},
+		{"digits-resnet", "", "conv8 conv8 conv8 conv8 conv8 conv8 own int8"},
 		{"digits-mlp", "float", "own own own"},
 	} {
 		folder := filepath.Join("..", "..", "examples", c.model)

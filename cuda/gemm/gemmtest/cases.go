@@ -214,19 +214,26 @@ func int8Cases(a cuda.Arch) ([]cuda.Case, error) {
 	return all, nil
 }
 
+// AddedBytes are unsigned bytes, added to a result in steps of two thirds of theirs.
+var AddedBytes = gemm.Added{Unsigned: true, Mul: 0x55555, Factor: 0x80001, Bias: -0x80001 * 115, Shift: 20,
+	Result: Codes8, Zero: -2}
+
 // conv8Cases are small convolutions of codes, and layers of ResNet-50 at 32 images, each behind a reduced one.
 func conv8Cases(a cuda.Arch) ([]cuda.Case, error) {
 	var all []cuda.Case
 	for i, c := range []struct {
 		gemm.Conv8
+		added *gemm.Added
 		timed bool
 	}{
-		{ConvBytes(Images(2, 7, 9, 16, 3, 2, 1), gemm.Int8{N: 24, Result: Codes8, Zero: 3}, -7), false},
-		{ConvBytes(Images(1, 6, 7, 3, 3, 1, 1).Laid(false), gemm.Int8{N: 33, Unsigned: true, Result: Codes8}, 131), false},
-		{ConvBytes(Images(32, 56, 56, 64, 3, 1, 1), gemm.Int8{N: 64, Result: Codes8}, 0), true},
-		{ConvBytes(Images(32, 14, 14, 256, 3, 1, 1), gemm.Int8{N: 256, Result: Codes8}, 0), true},
-		{ConvBytes(Images(32, 224, 224, 3, 7, 2, 3), gemm.Int8{N: 64, Result: Codes8}, 0), true},
+		{ConvBytes(Images(2, 7, 9, 16, 3, 2, 1), gemm.Int8{N: 24, Result: Codes8, Zero: 3}, -7), &AddedBytes, false},
+		{ConvBytes(Images(1, 6, 7, 3, 3, 1, 1).Laid(false), gemm.Int8{N: 33, Unsigned: true, Result: Codes8}, 131), nil,
+			false},
+		{ConvBytes(Images(32, 56, 56, 64, 3, 1, 1), gemm.Int8{N: 64, Result: Codes8}, 0), nil, true},
+		{ConvBytes(Images(32, 14, 14, 256, 3, 1, 1), gemm.Int8{N: 256, Result: Codes8}, 0), &AddedBytes, true},
+		{ConvBytes(Images(32, 224, 224, 3, 7, 2, 3), gemm.Int8{N: 64, Result: Codes8}, 0), nil, true},
 	} {
+		c.Added = c.added
 		if c.timed {
 			small, plan, err := c.Reduced(a)
 			if err != nil {

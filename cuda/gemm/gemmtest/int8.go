@@ -8,6 +8,7 @@ import (
 
 	"lathe/cuda"
 	"lathe/cuda/gemm"
+	"lathe/cuda/word"
 	"lathe/ir/format"
 )
 
@@ -15,14 +16,14 @@ import (
 func Int8(p gemm.Int8, plan gemm.Plan, seed uint64, channels []gemm.Channel) cuda.Case {
 	acts := func() []byte { return Acts(p, seed) }
 	return bytesCase(p, plan, seed, channels,
-		byteOperands{int64(p.M) * int64(p.K), acts, acts, p.PackedBytes(), p.Pack})
+		byteOperands{int64(p.M) * int64(p.K), acts, acts, p.PackedBytes(), p.Pack, p.Word(), nil})
 }
 
 // HopperInt8 is Int8 for the kernel of sm_90a; plan comes from p.Plan.
 func HopperInt8(p gemm.HopperInt8, plan gemm.Plan, seed uint64, channels []gemm.Channel) cuda.Case {
 	acts := func() []byte { return Acts(p.Int8, seed) }
 	return bytesCase(p.Int8, plan, seed, channels,
-		byteOperands{int64(p.M) * int64(p.K), acts, acts, int64(p.N) * int64(p.K), p.Pack})
+		byteOperands{int64(p.M) * int64(p.K), acts, acts, int64(p.N) * int64(p.K), p.Pack, p.Word(), nil})
 }
 
 // Conv8 is the problem on the given channels and random bytes, extremes among them; plan comes from p.Plan.
@@ -30,7 +31,8 @@ func Conv8(p gemm.Conv8, plan gemm.Plan, seed uint64, channels []gemm.Channel) c
 	size := p.Count * p.H * p.W * p.C
 	image := func() []byte { return Int8s(seed, "x", size) }
 	seen := func() []byte { return windows(p.Images, image(), []byte{byte(p.Outside)}) }
-	c := bytesCase(p.Int8, plan, seed, channels, byteOperands{int64(size), image, seen, p.PackedBytes(), p.Pack})
+	c := bytesCase(p.Int8, plan, seed, channels,
+		byteOperands{int64(size), image, seen, p.PackedBytes(), p.Pack, p.Word(), p.Added})
 	c.Bytes = p.Floor().Bytes
 	c.Shape = imagesText(p.Images, p.N)
 	c.Name = fmt.Sprintf("%s/%s to %dx%d, outside %d, %s", plan.Instances[0].Kernel, c.Shape, p.OH, p.OW, p.Outside,
@@ -52,6 +54,9 @@ type byteOperands struct {
 	// packed is the size of weights that are packed by pack.
 	packed int64
 	pack   func(w []byte) []byte
+	// word is that of the result, added what its codes have added; nil for nothing.
+	word  word.Type
+	added *gemm.Added
 }
 
 // bytesCase is a case of the product p of the operands in.
@@ -61,21 +66,24 @@ func bytesCase(p gemm.Int8, plan gemm.Plan, seed uint64, channels []gemm.Channel
 	o := gemm.Operands{Bias: cuda.Null()}
 	o.X = b.in("x", in.size, in.x)
 	o.W = b.in("w", in.packed, func() []byte { return in.pack(weights()) })
-	y := p.Word()
 	if !p.Raw {
 		o.Bias = b.in("channels", int64(p.N)*gemm.ChannelBytes, func() []byte { return gemm.PackChannels(channels) })
 	}
-	o.Y = b.out("y", int64(p.M)*int64(p.N)*int64(y.Bytes()))
+	more := func() []byte { return Int8s(seed, "r", p.M*p.N) }
+	if in.added != nil {
+		o.Residual = b.in("r", int64(p.M)*int64(p.N), more)
+	}
+	o.Y = b.out("y", int64(p.M)*int64(p.N)*int64(in.word.Bytes()))
 	x := "int8"
 	if p.Unsigned {
 		x = "uint8"
 	}
 	c := cuda.CaseOf(p, plan, o)
 	c.Name = fmt.Sprintf("%s/m=%d n=%d k=%d %s", plan.Instances[0].Kernel, p.M, p.N, p.K, p.Result)
-	c.Shape, c.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), x+" x int8 -> "+string(y)
+	c.Shape, c.Formats = fmt.Sprintf("M=%d N=%d K=%d", p.M, p.N, p.K), x+" x int8 -> "+string(in.word)
 	c.Buffers, c.Int8 = b.buffers, true
 	c.Check = func(outputs [][]byte) cuda.Verdict {
-		return checkCodes(p, in.rows(), weights(), channels, outputs)
+		return checkCodes(p, in, weights(), channels, more(), outputs)
 	}
 	return c
 }
@@ -102,10 +110,10 @@ func Int8s(seed uint64, operand string, n int) []byte {
 	return out
 }
 
-// checkCodes demands every code.
-func checkCodes(p gemm.Int8, x, w []byte, channels []gemm.Channel, outputs [][]byte) cuda.Verdict {
-	v := verdict{Verdict: cuda.Verdict{BitEqual: true}}
-	size := p.Word().Bytes()
+// checkCodes demands every code of a product with weights w, to which more are added where the case has that.
+func checkCodes(p gemm.Int8, in byteOperands, w []byte, channels []gemm.Channel, more []byte,
+	outputs [][]byte) cuda.Verdict {
+	v, x, size := verdict{Verdict: cuda.Verdict{BitEqual: true}}, in.rows(), in.word.Bytes()
 	for _, m := range sample(p.M, p.N*p.K) {
 		for n := range p.N {
 			sum := int64(0)
@@ -125,10 +133,24 @@ func checkCodes(p gemm.Int8, x, w []byte, channels []gemm.Channel, outputs [][]b
 			for b := range size {
 				got |= uint64(outputs[0][i*size+b]) << (8 * b)
 			}
-			v.same(i, got, uint64(code(p, sum, c))&(1<<(8*size)-1))
+			want := code(p, sum, c)
+			if in.added != nil {
+				want = sumCode(*in.added, p.Result.Round, want, more[i])
+			}
+			v.same(i, got, uint64(want)&(1<<(8*size)-1))
 		}
 	}
 	return v.done()
+}
+
+// sumCode is the code of q and the byte r, by the definition.
+func sumCode(a gemm.Added, round format.Round, q int64, r byte) int64 {
+	v := int64(int8(r))
+	if a.Unsigned {
+		v = int64(r)
+	}
+	t := format.RSBig(big.NewInt(q*a.Mul+v*a.Factor+a.Bias), a.Shift, round)
+	return a.Result.RequantBig(t.Add(t, big.NewInt(int64(a.Zero))), 0)
 }
 
 // Channels makes channels whose codes use their range, those of a real scale where mul is set.

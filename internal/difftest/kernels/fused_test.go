@@ -273,3 +273,34 @@ func TestFusedConvolutions(t *testing.T) {
 		return b.finish(engine, b.node(pointwise.Relu, nil, y), "conv16")
 	})
 }
+
+// TestFusedSums: a convolution of codes and the sum with another value behind it are one kernel.
+func TestFusedSums(t *testing.T) {
+	tools.NeedNVRTC(t)
+	for i := range fusedCases {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := difftest.Rand("fused sums", i)
+			engine, g := libraryEngine(r), convolutionOf(r)
+			y := g.Out[0].Node
+			z, s := *g.In[0], ir.Node{Name: "s", Op: []*ir.Op{pointwise.Add, pointwise.Sub}[r.IntN(2)]}
+			z.Name, z.Type.Shape = "z", y.Type.Shape
+			s.Type, s.Args = y.Type, [][]*ir.Node{{y, &z}, {&z, y}}[r.IntN(2)]
+			if f, fixed := y.Type.Format.(format.Fixed); fixed {
+				s.Type.Format = format.Fixed{W: 8, F: f.F + r.IntN(4) - 2, Signed: r.IntN(2) == 0, Round: f.Round}
+			} else {
+				s.Type.Format = format.Affine{W: 8, Zero: int64(r.IntN(256)), Scale: 0.43, Axis: format.PerTensor}
+			}
+			g.In, g.Nodes, g.Out[0].Node = append(g.In, &z), append(g.Nodes, &z, &s), &s
+			g, _, err := lower.Kernels(t.Context(), g, lower.Precision{}, lower.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := cuda.Emit(g, engine.options)
+			if err != nil || len(d.Units) != 1 || !strings.HasPrefix(d.Units[0].Template, "conv8<") {
+				t.Fatalf("%d kernels, the first %q, %v\n%s", len(d.Units), d.Units[0].Template, err, difftest.Describe(g))
+			}
+			compareDesign(t, engine, g, d, r, 0)
+		})
+	}
+}

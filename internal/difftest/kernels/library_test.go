@@ -146,35 +146,36 @@ func convolved(g *ir.Graph, image []int, w geometry.Window) {
 
 // TestLibraryConvolutions: convolutions of codes run the product of windows, whichever code is zero beyond the image.
 func TestLibraryConvolutions(t *testing.T) {
-	runLibrary(t, "conv8", libraryCases, func(r *rand.Rand) *ir.Graph {
-		var x, y format.Format = format.Fixed{W: 1 + r.IntN(8), F: 4, Signed: r.IntN(2) == 0}, format.Fixed{W: 8, F: 1,
-			Signed: true, Round: format.Round(r.IntN(9)), Over: format.Over(r.IntN(3))}
-		if r.IntN(3) > 0 {
-			signed := r.IntN(2) == 0
-			x = format.Affine{W: 8, Signed: signed, Scale: 0.02, Axis: format.PerTensor,
-				Zero: int64(r.IntN(256)) - map[bool]int64{true: 128}[signed]}
-			y = format.Affine{W: 8, Signed: true, Zero: int64(r.IntN(40) - 20), Scale: 0.4, Axis: format.PerTensor}
-		}
-		var window geometry.Window
-		var image []int
-		k := []int{1, 3, 8, 16, 20, 32}[r.IntN(6)]
-		for axis := range 1 + min(1, r.IntN(4)) {
-			window.Kernel = append(window.Kernel, 2-axis+r.IntN(3))
-			window.Strides = append(window.Strides, 1+r.IntN(3))
-			window.Dilations = append(window.Dilations, 1+r.IntN(2))
-			image = append(image, 7+r.IntN(6))
-		}
-		for range 2 * len(image) {
-			window.Pads = append(window.Pads, r.IntN(4))
-		}
-		in := k
-		for _, n := range window.Kernel {
-			in *= n
-		}
-		g := linearOf(r, x, format.Fixed{W: 8, F: 6, Signed: true}, y, 1, sizeOf(r, 140), in)
-		convolved(g, append(image, k), window)
-		return g
-	})
+	runLibrary(t, "conv8", libraryCases, convolutionOf)
+}
+
+// convolutionOf is a convolution of codes with a window of more than one pixel.
+func convolutionOf(r *rand.Rand) *ir.Graph {
+	var x, y format.Format = format.Fixed{W: 1 + r.IntN(8), F: 4, Signed: r.IntN(2) == 0}, format.Fixed{W: 8, F: 1,
+		Signed: true, Round: format.Round(r.IntN(9)), Over: format.Over(r.IntN(3))}
+	if r.IntN(3) > 0 {
+		signed := r.IntN(2) == 0
+		x = format.Affine{W: 8, Signed: signed, Scale: 0.02, Axis: format.PerTensor,
+			Zero: int64(r.IntN(256)) - map[bool]int64{true: 128}[signed]}
+		y = format.Affine{W: 8, Signed: true, Zero: int64(r.IntN(40) - 20), Scale: 0.4, Axis: format.PerTensor}
+	}
+	var window geometry.Window
+	var image []int
+	k := []int{1, 3, 8, 16, 20, 32}[r.IntN(6)]
+	in := k
+	for axis := range 1 + min(1, r.IntN(4)) {
+		window.Kernel = append(window.Kernel, 2-axis+r.IntN(3))
+		window.Strides = append(window.Strides, 1+r.IntN(3))
+		window.Dilations = append(window.Dilations, 1+r.IntN(2))
+		image = append(image, 7+r.IntN(6))
+		in *= window.Kernel[axis]
+	}
+	for range 2 * len(image) {
+		window.Pads = append(window.Pads, r.IntN(4))
+	}
+	g := linearOf(r, x, format.Fixed{W: 8, F: 6, Signed: true}, y, 1, sizeOf(r, 140), in)
+	convolved(g, append(image, k), window)
+	return g
 }
 
 // TestLibraryCasts: casts into blocks and out of them run kernels of the library, those in between too.

@@ -77,24 +77,27 @@ func (m *exactSum) onCodes(n *ir.Node) (*Codes, error) {
 }
 
 // Product is a product of bytes, or a convolution.
-func (m *exactSum) Product(n *ir.Node, images *gemm.Images, t cuda.Target) (*cuda.Unit, error) {
+func (m *exactSum) Product(n *ir.Node, w *Windows, t cuda.Target) (*cuda.Unit, error) {
 	p, channels, weights, err := m.int8Product(n)
 	if err != nil {
 		return nil, err
 	}
-	unit := func(of cuda.Batched[gemm.Operands], pack func(w []byte) []byte) (*cuda.Unit, error) {
+	unit := func(of cuda.Batched[gemm.Operands], pack func([]byte) []byte) (*cuda.Unit, error) {
 		var u cuda.Unit
 		o := gemm.Operands{X: u.Add(cuda.Operand{Kind: cuda.Input})}
 		o.W = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte { return pack(weights) }})
 		o.Bias = u.Add(cuda.Operand{Kind: cuda.Table, Data: func() []byte { return gemm.PackChannels(channels) }})
 		o.Y = u.Add(cuda.Operand{Kind: cuda.Output})
+		if w != nil && w.Added != nil {
+			o.Residual = u.Add(cuda.Operand{Kind: cuda.Input, Index: 1})
+		}
 		u.Notes = []string{productNote(p.M, p.N, p.K, t)}
 		return column.CUDAUnit(&u, of, o, t)
 	}
 	h := gemm.HopperInt8{Int8: p}
 	switch {
-	case images != nil:
-		c := gemm.Conv8{Images: *images, Int8: p, Outside: int(m.data.zero)}
+	case w != nil:
+		c := gemm.Conv8{Images: w.Images, Int8: p, Outside: int(m.data.zero), Added: w.Added}
 		return unit(c, c.Pack)
 	case t.Hopper && h.Worthwhile(t):
 		return unit(h, h.Pack)

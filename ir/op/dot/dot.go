@@ -39,9 +39,14 @@ type Sum interface {
 	Unit(n *ir.Node, f Front) (*rtl.Unit, error)
 	// PackCause says why no two products can share a DSP; "" where they can.
 	PackCause(n *ir.Node) (string, error)
-	// Product is the kernel of the library for all data of a sample: the rows of a matrix, or images, whose windows are
-	// the rows.
-	Product(n *ir.Node, images *gemm.Images, t cuda.Target) (*cuda.Unit, error)
+	// Product is the kernel of the library for all data of a sample, as the rows of a matrix, or as w says.
+	Product(n *ir.Node, w *Windows, t cuda.Target) (*cuda.Unit, error)
+}
+
+// Windows are images whose windows are the rows of a product, and what is added to its codes, which is input 1.
+type Windows struct {
+	gemm.Images
+	Added *gemm.Added
 }
 
 // Input is the data of a sum: integers, and the scale fields of their blocks where they have any.

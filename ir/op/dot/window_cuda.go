@@ -12,8 +12,8 @@ import (
 )
 
 // Product is a product over blocks of 32 elements of up to 8 bits, into a window accumulator.
-func (w *windowSum) Product(n *ir.Node, images *gemm.Images, t cuda.Target) (*cuda.Unit, error) {
-	if images != nil {
+func (w *windowSum) Product(n *ir.Node, of *Windows, t cuda.Target) (*cuda.Unit, error) {
+	if of != nil {
 		return nil, cuda.Refuse("the library has only 1x1 convolutions of blocks")
 	}
 	p, weights, scales, err := w.blockProduct(n)

@@ -9,10 +9,12 @@ import (
 	"lathe/cuda/gemm"
 	"lathe/cuda/word"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op/column"
 	"lathe/ir/op/dot"
 	"lathe/ir/op/geometry"
 	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
 )
 
 // convCUDA takes convolutions of floats with what follows them, and those of codes alone; of single pixels as linear
@@ -31,17 +33,56 @@ func convCUDA(g *ir.Group, t cuda.Target) (*cuda.Unit, error) {
 	case !a.ChannelsLast:
 		return nil, cuda.Refuse("the library convolves codes channels last")
 	}
-	return ir.OneNode(func(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
-		p, err := dot.New(n)
+	return convCodes(g, grid, t)
+}
+
+// convCodes is a convolution of codes, alone or with a sum behind it; of single pixels and alone, a linear node.
+func convCodes(g *ir.Group, grid *geometry.Grid, t cuda.Target) (*cuda.Unit, error) {
+	n := g.Anchor
+	inputs, w := n.Args, &dot.Windows{Images: imagesOf(grid, true)}
+	if single := grid.KH*grid.KW == 1 && grid.SH*grid.SW == 1 && grid.OH == grid.H && grid.OW == grid.W; single {
+		w = nil
+	}
+	if len(g.Members) > 1 {
+		added, other, err := addedTo(g)
 		if err != nil {
 			return nil, err
 		}
-		if grid.KH*grid.KW == 1 && grid.SH*grid.SW == 1 && grid.OH == grid.H && grid.OW == grid.W {
-			return p.Product(n, nil, t)
-		}
-		images := imagesOf(grid, true)
-		return p.Product(n, &images, t)
-	})(g, t)
+		inputs, w = []*ir.Node{n.Args[0], other}, &dot.Windows{Images: imagesOf(grid, true), Added: added}
+	}
+	p, err := dot.New(n)
+	if err != nil {
+		return nil, err
+	}
+	u, err := p.Product(n, w, t)
+	if err != nil {
+		return nil, err
+	}
+	return u, g.Bind(u, inputs)
+}
+
+// addedTo reads a group of a convolution of codes and a sum of its result and another value.
+func addedTo(g *ir.Group) (*gemm.Added, *ir.Node, error) {
+	refuse := func() (*gemm.Added, *ir.Node, error) {
+		return nil, nil, cuda.Refuse("a convolution of codes ends in one sum of codes of up to 8 bits")
+	}
+	if len(g.Members) != 2 || len(g.Outputs) != 1 || g.Outputs[0] == g.Anchor {
+		return refuse()
+	}
+	n := g.Outputs[0]
+	s, ok := pointwise.SumOfCodes(n)
+	if !ok || s.Zero != int64(int32(s.Zero)) {
+		return refuse()
+	}
+	at := slices.Index(n.Args, g.Anchor)
+	other := n.Args[1-at]
+	f, ok := format.IntegersOf(other.Type.Format)
+	if !ok || f.Codes.W > 8 || !slices.Contains(g.Inputs, other) || !slices.Equal(other.Type.Shape, n.Type.Shape) ||
+		!slices.Equal(g.Anchor.Type.Shape, n.Type.Shape) {
+		return refuse()
+	}
+	return &gemm.Added{Unsigned: !f.Codes.Signed, Mul: s.Factors[at], Factor: s.Factors[1-at], Bias: s.Bias,
+		Shift: s.Shift, Result: s.Result, Zero: int32(s.Zero)}, other, nil
 }
 
 // imagesOf are the images of a grid, as the library has them.
