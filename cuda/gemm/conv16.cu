@@ -26,7 +26,7 @@ __device__ __forceinline__ void conv16(const u16* x, const u8* w, const f32* bia
   const u32 warp = threadIdx.x >> 5, wm = warp / WN * (BM / WM), wg = warp % WN * NG;  // rows and groups of this warp
   const u32 lane_a = shared_addr(smem) + lane_fragment(wm), lane_w = BM * 128 + wg * 2048 + lane() * 16;
   f32 acc[MT][NG * 2][4] = {};
-  const Images<u16> images = {x, 0, xn, xc, xh, xw, H, W, C, OH, OW, KW, SH, SW, DH, DW, PT, PL};
+  const Images<u16> images = {x, x, xn, xc, xh, xw, H, W, C, OH, OW, KW, SH, SW, DH, DW, PT, PL};
   over_windows<BM, BN, NT, STAGES, VEC, false>(
       images, w, M, N, K, m0, n0, [&](u32 at) { multiply_step<F>(acc, at + lane_a, at + lane_w); });
   const Sink sink = {bias, residual, y, scales, ldy, scale_block, scale_row, M, N};

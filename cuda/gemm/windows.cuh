@@ -16,7 +16,7 @@ struct Tap {
 DEV Tap tap_of(i32 k, i32 C, i32 KW) { return Tap{k % C, k / C / KW, k / C % KW}; }
 
 // Images x of elements T with the strides xn, xc, xh, xw, and the windows over them; outside: 16 bytes that stand
-// beyond the images, or 0 for zeros.
+// beyond the images, or an address of which nothing is read, for zeros.
 template <class T> struct Images {
   const T *x, *outside;
   i64 xn, xc, xh, xw;
@@ -36,7 +36,7 @@ template <int N> DEV void copy_async(u32 to, const void* from, bool there) {
 // Runs body(stage) for every step of k: BM windows from m0 on lie there, as tile.cuh has rows, then BN rows of the
 // packed weights w from n0 on. Of M windows and N rows, K elements each; behind the last ones stand copies of them,
 // whose sums are not stored. VEC is how many elements are copied at once: where channels follow each other, as many of
-// 4, 8 or 16 bytes as divide them, else 1. CODED: im.outside is there. At the end shared memory is free.
+// 4, 8 or 16 bytes as divide them, else 1. CODED: im.outside is read. At the end shared memory is free.
 template <int BM, int BN, int NT, int STAGES, int VEC, bool CODED, class T, class B>
 DEV void over_windows(const Images<T>& im, const u8* w, i32 M, i32 N, i32 K, i32 m0, i32 n0, B body) {
   const int LEFT = BM * 128, STAGE = LEFT + BN * 128, S = 128 / sizeof(T), E = 16 / sizeof(T), P = 4 / sizeof(T);
@@ -80,7 +80,7 @@ DEV void over_windows(const Images<T>& im, const u8* w, i32 M, i32 N, i32 K, i32
         for (int e = 0; e < E; e += VEC) {
           each(e, [&](int i, bool inside, const T* p) {
             copy_async<VEC * sizeof(T)>(base + to + i * (NT * 16) + e * sizeof(T),
-                                        inside ? p : CODED ? im.outside : im.x, inside || CODED);
+                                        inside ? p : im.outside, inside || CODED);
           });
         }
       } else {
