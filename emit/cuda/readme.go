@@ -83,7 +83,11 @@ func (d *Design) valueTable(b *strings.Builder) {
 		if i >= len(d.Inputs) {
 			direction = "out"
 		}
-		fmt.Fprintf(b, "| %s | %s | %d | %s | %v | `%s` |\n", direction, printable(p.Name), p.Codes, p.Store,
+		buffer := fmt.Sprint(p.Codes)
+		if p.Scales >= 0 {
+			buffer += fmt.Sprintf(", scales in %d", p.Scales)
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %v | `%s` |\n", direction, printable(p.Name), buffer, p.Store,
 			p.Node.Type.Shape, p.Node.Type.Format)
 	}
 }

@@ -5,6 +5,7 @@ package host_test
 import (
 	"cmp"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -38,6 +39,10 @@ func TestDecoding(t *testing.T) {
 	for i, m := range decoders() {
 		t.Run(strings.Join([]string{m.act, m.weight, m.kv}, " "), func(t *testing.T) {
 			b, demo := m.decoder(t, emulated)
+			page, err := os.ReadFile(filepath.Join(b.dir, "README.md"))
+			if row := "| past_key_0 | 2, scales in 3 | i8 |"; err != nil || strings.Contains(string(page), row) != (m.kv != "") {
+				t.Errorf("%v, %q in\n%s", err, row, page)
+			}
 			text := b.run(t, "./demo")
 			if strings.Count(text, "token at position ") != tokens || strings.Count(text, "samples: ") != tokens+1 {
 				t.Errorf("the demo prints\n%s", text)
