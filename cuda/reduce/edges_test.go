@@ -14,7 +14,8 @@ import (
 )
 
 // TestEdges has rows that end around the ends of what a team holds or takes at a time, by single values and by eight.
-// Every second row begins and ends with what is no number, so that a value of the row beside it is seen.
+// Every second row begins and ends with what is no number, so that a value of the row beside it is seen; the last value
+// of the last row outweighs the others.
 func TestEdges(t *testing.T) {
 	ends := []int64{256, 1024, 4096, 8192, 3 * 2048, 2 * 8192}
 	if tools.Long {
@@ -43,8 +44,8 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// apart makes the second of three rows begin with an infinity and end with NaN.
-func apart(x []float64, cols int64) { x[cols], x[2*cols-1] = math.Inf(1), math.NaN() }
+// apart makes the second of three rows begin with an infinity and end with NaN, and the third end with a large value.
+func apart(x []float64, cols int64) { x[cols], x[2*cols-1], x[3*cols-1] = math.Inf(1), math.NaN(), 96 }
 
 func quick(j cudatest.Job) cudatest.Job {
 	j.Quick = true
