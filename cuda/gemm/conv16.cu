@@ -13,7 +13,8 @@
 //   blocks: 1
 //   regs: 200
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, F == 1: HMMA.16816.F32.BF16, F == 2: HMMA.16816.F32, LDS.128
-//   loop: VEC == 8 && BM == 128 && BN > 32: BN == 128 ? 214 : 260 for 64 HMMA.16816
+//   loop: VEC == 8 && BM == 128 && BN > 32: BN == 128 ? 214 : 260 for 64 HMMA.16816,
+//   loop: VEC == 1: BM * BN / WM / WN / 16 + 364 + 34 * BM / WM / WN for BM * BN / WM / WN / 32 HMMA.16816
 //   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/step.cuh, gemm/epilogue.cuh, gemm/windows.cuh
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int F, int ACT, class T>
 __device__ __forceinline__ void conv16(const u16* x, const u8* w, const f32* bias, const void* residual, void* y,
@@ -27,8 +28,9 @@ __device__ __forceinline__ void conv16(const u16* x, const u8* w, const f32* bia
   const u32 lane_a = shared_addr(smem) + lane_fragment(wm), lane_w = BM * 128 + wg * 2048 + lane() * 16;
   f32 acc[MT][NG * 2][4] = {};
   const Images<u16> images = {x, x, xn, xc, xh, xw, H, W, C, OH, OW, KW, SH, SW, DH, DW, PT, PL};
-  over_windows<BM, BN, NT, STAGES, VEC, false>(
-      images, w, M, N, K, m0, n0, [&](u32 at) { multiply_step<F>(acc, at + lane_a, at + lane_w); });
+  over_windows<BM, BN, NT, STAGES, VEC, false>(images, w, M, N, K, m0, n0, [&](u32 at, int h) {
+    multiply_quarter<F>(acc, at + lane_a, at + lane_w, h);
+  });
   const Sink sink = {bias, residual, y, scales, ldy, scale_block, scale_row, M, N};
   store_sums<BM, BN, WM, WN, ACT, 0, T>(sink, acc, m0, n0);
 }

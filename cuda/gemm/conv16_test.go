@@ -90,7 +90,7 @@ func TestConvFaults(t *testing.T) {
 	gathered := convCase(t, planes, gemm.TilesConv[0], 1)
 	noticed(t, gathered, []planted{
 		{"sound", "", "", "", ""},
-		{"channels by rows", "at.c * im.xc", "at.c * im.xh", "", "wrong"},
+		{"channels by rows", "at_tap.c * im.xc", "at_tap.c * im.xh", "", "wrong"},
 		{"images by rows", "line / im.OH * im.xn", "line / im.OH * im.xc", "", "wrong"},
 	})
 }

@@ -13,7 +13,8 @@
 //   blocks: WM * WN > 4 ? 1 : BM == 128 ? 2 : 3
 //   regs: 230
 //   sass: LDGSTS.E.BYPASS.128, LDSM.16.M88.4, IMMA.16832.S8.S8|IMMA.16832.U8.S8
-//   loop: VEC == 16 && BM == 128 && BN > 32: BN == 128 ? 214 : 260 for 64 IMMA.16832
+//   loop: VEC == 16 && BM == 128 && BN > 32: BN == 128 ? 214 : 260 for 64 IMMA.16832,
+//   loop: VEC == 1: BM * BN / WM / WN / 16 + 668 + 68 * BM / WM / WN for BM * BN / WM / WN / 32 IMMA.16832
 //   uses: num/words.cuh, num/mxint8.cuh, gemm/tile.cuh, gemm/step.cuh, gemm/epilogue.cuh, gemm/requant.cuh,
 //   uses: gemm/codes.cuh, gemm/windows.cuh
 template <int BM, int BN, int WM, int WN, int STAGES, int VEC, int R, int WRAP, int RAW, class A, class T, int SUM>
@@ -29,8 +30,9 @@ __device__ __forceinline__ void conv8(const A* x, const u8* w, const void* chann
   i32 acc[MT][NG * 2][4] = {};
   const u8* outside = w + (i64)((N + 15) / 16) * ((K + 127) / 128) * 2048;
   const Images<u8> images = {(const u8*)x, outside, xn, xc, xh, xw, H, W, C, OH, OW, KW, SH, SW, DH, DW, PT, PL};
-  over_windows<BM, BN, NT, STAGES, VEC, true>(
-      images, w, M, N, K, m0, n0, [&](u32 at) { multiply_step<bytes_of<A>::F>(acc, at + lane_a, at + lane_w); });
+  over_windows<BM, BN, NT, STAGES, VEC, true>(images, w, M, N, K, m0, n0, [&](u32 at, int h) {
+    multiply_quarter<bytes_of<A>::F>(acc, at + lane_a, at + lane_w, h);
+  });
   const Added<R, SUM> added = {(const u8*)r, bias, mul, factor, shift, zero_r, lo_r, hi_r};
   store_coded_sums<BM, BN, WM, WN, R, WRAP, RAW>(acc, channels, y, ldy, M, N, zero, lo, hi, m0, n0, added);
 }

@@ -61,7 +61,7 @@ func TestSlots(t *testing.T) {
 		near("w8a16_thin", gemm.ThinSlots, slots(8*r, "w8a16_thin", params...)/float64(64*r))
 	}
 	for _, tile := range gemm.TilesConv {
-		for _, unit := range []int{16, 4} {
+		for _, unit := range []int{16, 4, 1} {
 			images := gemmtest.Images(1, 8, 8, unit, 3, 1, 1)
 			params := append(tile.Params(), strconv.Itoa(unit), "0", "0", "0", "i8", "i8", "0")
 			near("conv8", images.Slots(tile, 1), slotsOf("IMMA", tile.Products(), "conv8", params...))

@@ -63,8 +63,11 @@ var tilesConv = []tile{
 func (i Images) slots(t tile, size int) float64 {
 	threads := 32 * t.wm * t.wn
 	products, rows, chunks := t.bm/t.wm/16*(t.bn/t.wn/8)*4, t.bm*8/threads, t.bn*8/threads
-	copies := 16 / (size * i.unit(size)) // of a chunk
-	return float64(threads) * (1.25*float64(products) + float64(4*chunks+26+copies*(32+9*rows)))
+	copies, row := 16/(size*i.unit(size)), 9 // of a chunk
+	if i.unit(size) == 1 {
+		row = 15 // through registers
+	}
+	return float64(threads) * (1.25*float64(products) + float64(4*chunks+26+copies*(33+row*rows)))
 }
 
 // cheapest is the configuration of least estimated time for m windows and n rows of weights, elements of the given

@@ -21,22 +21,23 @@ template <int F> DEV void mma_step(i32 (&d)[4], const u32 (&a)[4], u32 b0, u32 b
   else mma_u8s8(d, a, b0, b1);
 }
 
-// acc += the k of a stage. at: of lane_fragment in the rows of this warp; words: of this lane in the packed weights of
-// its first group of 16 columns.
-template <int F, class S, int MT, int N8> DEV void multiply_step(S (&acc)[MT][N8][4], u32 at, u32 words) {
+// acc += quarter h of the k of a stage. at: of lane_fragment in the rows of this warp; words: of this lane in the
+// packed weights of its first group of 16 columns.
+template <int F, class S, int MT, int N8> DEV void multiply_quarter(S (&acc)[MT][N8][4], u32 at, u32 words, int h) {
+  u32 a[MT][4];
 #pragma unroll
-  for (int h = 0; h < 4; ++h) {
-    u32 a[MT][4];
+  for (int i = 0; i < MT; ++i) left_fragment_at(a[i], at, i, h);
 #pragma unroll
-    for (int i = 0; i < MT; ++i) left_fragment_at(a[i], at, i, h);
+  for (int g = 0; g < N8 / 2; ++g) {
+    const w128 b = *(const w128*)(smem + words + (g * 4 + h) * 512);
 #pragma unroll
-    for (int g = 0; g < N8 / 2; ++g) {
-      const w128 b = *(const w128*)(smem + words + (g * 4 + h) * 512);
-#pragma unroll
-      for (int i = 0; i < MT; ++i) {
-        mma_step<F>(acc[i][2 * g], a[i], b.x, b.y);
-        mma_step<F>(acc[i][2 * g + 1], a[i], b.z, b.w);
-      }
+    for (int i = 0; i < MT; ++i) {
+      mma_step<F>(acc[i][2 * g], a[i], b.x, b.y);
+      mma_step<F>(acc[i][2 * g + 1], a[i], b.z, b.w);
     }
   }
+}
+template <int F, class S, int MT, int N8> DEV void multiply_step(S (&acc)[MT][N8][4], u32 at, u32 words) {
+#pragma unroll
+  for (int h = 0; h < 4; ++h) multiply_quarter<F>(acc, at, words, h);
 }

@@ -33,10 +33,11 @@ template <int N> DEV void copy_async(u32 to, const void* from, bool there) {
   }
 }
 
-// Runs body(stage) for every step of k: BM windows from m0 on lie there, as tile.cuh has rows, then BN rows of the
-// packed weights w from n0 on. Of M windows and N rows, K elements each; behind the last ones stand copies of them,
-// whose sums are not stored. VEC is how many elements are copied at once: where channels follow each other, as many of
-// 4, 8 or 16 bytes as divide them, else 1. CODED: im.outside is read. At the end shared memory is free.
+// Runs body(stage, h) for every step of k and its quarters h: BM windows from m0 on lie there, as tile.cuh has rows,
+// then BN rows of the packed weights w from n0 on. Of M windows and N rows, K elements each; behind the last ones stand
+// copies of them, whose sums are not stored. VEC is how many elements are copied at once: where channels follow each
+// other, as many of 4, 8 or 16 bytes as divide them, else 1. CODED: im.outside is read. At the end shared memory is
+// free.
 template <int BM, int BN, int NT, int STAGES, int VEC, bool CODED, class T, class B>
 DEV void over_windows(const Images<T>& im, const u8* w, i32 M, i32 N, i32 K, i32 m0, i32 n0, B body) {
   const int LEFT = BM * 128, STAGE = LEFT + BN * 128, S = 128 / sizeof(T), E = 16 / sizeof(T), P = 4 / sizeof(T);
@@ -59,59 +60,77 @@ DEV void over_windows(const Images<T>& im, const u8* w, i32 M, i32 N, i32 K, i32
   Tap tap = tap_of(chunk * E, im.C, im.KW);
   const Tap step = tap_of(S, im.C, im.KW), unit = tap_of(VEC, im.C, im.KW);
   const u32 outside = CODED ? *im.outside : 0;
-  auto load = [&](i32 k, u32 stage) {
-    if (k < steps) {
-      const u32 to = stage + row_chunk(row, chunk);
-      Tap at = tap;
-      auto each = [&](i32 e, auto&& take) {  // what every row has at that element and place
-        const i32 dy = at.ky * im.DH, dx = at.kx * im.DW;
-        const bool there = k * S + chunk * E + e < K;
-        i64 offset = dy * im.xh + dx * im.xw + (VEC > 1 ? at.c : at.c * im.xc);
-        asm volatile("" : "+l"(offset));  // once, and not for each row that is inside
+  Tap at_tap = tap;  // of the next element
+  auto each = [&](i32 k, i32 e, auto&& take) {  // what every row has at that element and place
+    const i32 dy = at_tap.ky * im.DH, dx = at_tap.kx * im.DW;
+    const bool there = k * S + chunk * E + e < K;
+    i64 offset = dy * im.xh + dx * im.xw + (VEC > 1 ? at_tap.c : at_tap.c * im.xc);
+    asm volatile("" : "+l"(offset));  // once, and not for each row that is inside
 #pragma unroll
-        for (int i = 0; i < XC; ++i) {
-          const i32 iy = top[i] + dy, ix = left[i] + dx;
-          take(i, there && (u32)iy < (u32)im.H && (u32)ix < (u32)im.W, origin[i] + offset);
-        }
-        at.skip(unit, im.C, im.KW);
-      };
-      if constexpr (VEC > 1) {
-#pragma unroll
-        for (int e = 0; e < E; e += VEC) {
-          each(e, [&](int i, bool inside, const T* p) {
-            copy_async<VEC * sizeof(T)>(base + to + i * (NT * 16) + e * sizeof(T),
-                                        inside ? p : im.outside, inside || CODED);
-          });
-        }
-      } else {
-#pragma unroll 1
-        for (int e = 0; e < E; e += P) {  // words of 4 bytes; all at once would take too many registers
-          u32 words[XC];
-#pragma unroll
-          for (int b = 0; b < P; ++b) {
-            each(e + b, [&](int i, bool inside, const T* p) {
-              const u32 v = inside ? (u32)*p : outside;
-              words[i] = b ? words[i] | v << (b * 8 * sizeof(T)) : v;
-            });
-          }
-#pragma unroll
-          for (int i = 0; i < XC; ++i) *(u32*)(smem + to + i * (NT * 16) + e * sizeof(T)) = words[i];
-        }
+    for (int i = 0; i < XC; ++i) {
+      const i32 iy = top[i] + dy, ix = left[i] + dx;
+      take(i, there && (u32)iy < (u32)im.H && (u32)ix < (u32)im.W, origin[i] + offset);
+    }
+    at_tap.skip(unit, im.C, im.KW);
+  };
+  auto quarter = [&](i32 k, u32 stage, int h) {  // of the chunks of a step: 4 bytes of each
+    const u32 to = stage + row_chunk(row, chunk) + h * 4;
+    if constexpr (VEC > 1) {
+      if (h * 4 % (VEC * sizeof(T)) == 0) {
+        each(k, h * P, [&](int i, bool inside, const T* p) {
+          copy_async<VEC * sizeof(T)>(base + to + i * (NT * 16), inside ? p : im.outside, inside || CODED);
+        });
       }
-      tap.skip(step, im.C, im.KW);
-      groups_next<WC, NT, 2048>(base + stage + LEFT, right);
+    } else {
+      u32 words[XC];
+#pragma unroll
+      for (int b = 0; b < P; ++b) {
+        each(k, h * P + b, [&](int i, bool inside, const T* p) {
+          const u32 v = inside ? (u32)*p : outside;
+          words[i] = b ? words[i] | v << (b * 8 * sizeof(T)) : v;
+        });
+      }
+#pragma unroll
+      for (int i = 0; i < XC; ++i) *(u32*)(smem + to + i * (NT * 16)) = words[i];
+    }
+  };
+  auto rest = [&](u32 stage) {  // of a step, behind its quarters
+    tap.skip(step, im.C, im.KW);
+    at_tap = tap;
+    groups_next<WC, NT, 2048>(base + stage + LEFT, right);
+  };
+  for (int s = 0; s < STAGES - 1; ++s) {
+    if (s < steps) {
+#pragma unroll (VEC > 1 ? 4 : 1)
+      for (int h = 0; h < 4; ++h) quarter(s, s * STAGE, h);
+      rest(s * STAGE);
     }
     cp_async_commit();
-  };
-#pragma unroll
-  for (int s = 0; s < STAGES - 1; ++s) load(s, s * STAGE);
+  }
   u32 at = 0, next = (STAGES - 1) * STAGE;
 #pragma unroll 1
   for (i32 k = 0; k < steps; ++k) {
     cp_async_wait<STAGES - 2>();
     barrier();
-    load(k + STAGES - 1, next);
-    body(at);
+    const bool more = k + STAGES - 1 < steps;
+    if constexpr (VEC > 1) {
+      if (more) {
+#pragma unroll
+        for (int h = 0; h < 4; ++h) quarter(k + STAGES - 1, next, h);
+        rest(next);
+      }
+      cp_async_commit();
+#pragma unroll
+      for (int h = 0; h < 4; ++h) body(at, h);
+    } else {
+#pragma unroll 1
+      for (int h = 0; h < 4; ++h) {  // elements take registers, products hide how long they are on their way
+        if (more) quarter(k + STAGES - 1, next, h);
+        body(at, h);
+      }
+      if (more) rest(next);
+      cp_async_commit();
+    }
     next = at;
     at = at == (STAGES - 1) * STAGE ? 0 : at + STAGE;
   }
