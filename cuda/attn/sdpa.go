@@ -115,7 +115,7 @@ func refuse(kernel, format string, args ...any) *diag.Error {
 // dimension refuses head dimensions without a kernel.
 func (p SDPA) dimension() error {
 	if _, ok := p.tile(); !ok {
-		return refuse("sdpa", "head dimension %d", p.Dim).WithHint("there are 8, 16, 32, 64, 80, 96, 128 and 256")
+		return refuse("sdpa", "head dimension %d: 8, 16, 32, 64, 80, 96, 128 and 256 are taken", p.Dim)
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func (e *emitter) inPlace(g *ir.Graph, groups []*ir.Group) error {
 	}
 	for _, err := range errs {
 		if more[err] > 0 {
-			err.WithNote("the same with %d more caches", more[err])
+			err.WithNote("so it is with %d of the other caches", more[err])
 		}
 	}
 	return errs.Err()

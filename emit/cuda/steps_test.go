@@ -34,7 +34,7 @@ func TestRefusedCaches(t *testing.T) {
 	g.Nodes = slices.Concat(g.In, appended)
 	_, err := cuda.EmitSteps(g, g, cuda.Options{})
 	if diag.CodeOf(err) != "L0949" || strings.Count(err.Error(), "L0949") != 1 ||
-		!strings.Contains(err.Error(), "cache0") || !strings.Contains(err.Error(), "the same with 2 more caches") {
+		!strings.Contains(err.Error(), "cache0") || !strings.Contains(err.Error(), "so it is with 2 of the other caches") {
 		t.Error(err)
 	}
 }

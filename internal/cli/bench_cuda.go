@@ -60,7 +60,7 @@ func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err e
 	if err != nil {
 		return err
 	}
-	if t := source.Transformer; t.Room > 0 && t.Seq != 1 {
+	if t := source.Transformer; t.Room > 0 && t.Seq > 1 {
 		fmt.Fprintln(a.Err, "note: these are the first tokens; --seq 1 is one more, with --max-seq")
 	}
 	o := cuda.Options{Version: Version, Samples: 1, AllowSlow: true, Hopper: e.hopper}

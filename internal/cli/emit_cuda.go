@@ -327,7 +327,7 @@ func (a *App) printKernels(d *cuda.Design, binaries []cuda.Binary, model, out st
 	rows := [][]string{{"node", "op", "format", "blocks", "threads", "bytes", "flops", "registers", "kernel"}}
 	for i, u := range d.All() {
 		if i == len(d.Units) {
-			rows = append(rows, []string{"one more token:", "", "", "", "", "", "", "", ""})
+			rows = append(rows, []string{"one more token:"})
 		}
 		registers := "?" // not compiled to machine code
 		if _, most := usage(binaries, u.Kernel); most > 0 {

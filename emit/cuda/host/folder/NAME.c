@@ -191,7 +191,7 @@ static int open_device(NAME_handle *m, int ordinal, int *capability) {
   if (r != 0) return failed(m, "", "cuInit", r);
   int count = 0, major = 0, minor = 0;
   if ((r = m->cu.device_count(&count)) != 0) return failed(m, "", "cuDeviceGetCount", r);
-  if (ordinal < 0 || ordinal >= count) return fail(UPPER_NO_GPU, "no GPU %d: there are %d", ordinal, count);
+  if (ordinal < 0 || ordinal >= count) return fail(UPPER_NO_GPU, "GPU %d is not there: %d found, numbered from 0", ordinal, count);
   if ((r = m->cu.device_get(&m->device, ordinal)) != 0) return failed(m, "", "cuDeviceGet", r);
   if ((r = m->cu.device_attribute(&major, CAPABILITY_MAJOR, m->device)) != 0 ||
       (r = m->cu.device_attribute(&minor, CAPABILITY_MINOR, m->device)) != 0)
@@ -390,10 +390,10 @@ static int check_args(const NAME_program *p, const NAME_args *a) {
     return fail(UPPER_BAD_ARGUMENT, "a batch of %lld samples: 1 to %d can be run", (long long)a->batch,
                 UPPER_MAX_BATCH);
   if ((a->inputs == NULL && UPPER_INPUTS > 0) || (a->outputs == NULL && UPPER_OUTPUTS > 0))
-    return fail(UPPER_BAD_ARGUMENT, "no inputs or no outputs are given: there are %d and %d", UPPER_INPUTS,
+    return fail(UPPER_BAD_ARGUMENT, "no inputs or no outputs are given: the model has %d and %d", UPPER_INPUTS,
                 UPPER_OUTPUTS);
   if (a->caches == NULL && UPPER_CACHES > 0)
-    return fail(UPPER_BAD_ARGUMENT, "no caches are given: there are %d", UPPER_CACHES);
+    return fail(UPPER_BAD_ARGUMENT, "no caches are given: the model has %d", UPPER_CACHES);
   int status = check_buffer("the", "workspace", a->workspace, NAME_workspace_bytes(a->batch));
   if (status == UPPER_OK) status = check_arrays("input", p->inputs, UPPER_INPUTS, a->inputs, a->batch);
   if (status == UPPER_OK) status = check_arrays("output", p->outputs, UPPER_OUTPUTS, a->outputs, a->batch);

@@ -123,21 +123,26 @@ class Port:
         """The axes of a batch in the buffer (of an input) or in the caller's array (of an output)."""
         return None if self._perm is None else [0] + [1 + p for p in self._perm]
 
+    def _whole(self, array, low, high):
+        x = np.asarray(array)
+        if x.dtype.kind not in "biu" and not (x == np.trunc(x)).all():
+            raise Error(f"input {self.name} takes whole numbers")
+        if x.size and (x.min() < low or x.max() > high):
+            raise Error(f"input {self.name} takes {low} to {high}, the array holds {x.min()} to {x.max()}")
+        return np.ascontiguousarray(x.astype(self.dtype))
+
     def encode(self, array, codes):
         """The bytes of the codes of values, and those of scales."""
         kind = self._values["kind"]
+        if np.asarray(array).dtype.kind in "cSU":
+            raise Error(f"input {self.name} takes real numbers, the array holds {np.asarray(array).dtype}")
         if kind == "whole":
-            x = np.asarray(array)
-            low, high = self._values["min"], self._values["max"]
-            if x.dtype.kind not in "biu" and not (x == np.trunc(x)).all():
-                raise Error(f"input {self.name} takes whole numbers")
-            if x.size and (x.min() < low or x.max() > high):
-                raise Error(f"input {self.name} takes {low} to {high}, the array holds {x.min()} to {x.max()}")
-            return [np.ascontiguousarray(x.astype(self.dtype))]
+            return [self._whole(array, self._values["min"], self._values["max"])]
         if codes and kind != "float":
             if self.scales:
                 raise Error(f"input {self.name} is in blocks, whose scales are no codes of an array: give values")
-            return [np.ascontiguousarray(np.asarray(array).astype(self.dtype))]
+            limits = np.iinfo(self.dtype)
+            return [self._whole(array, limits.min, limits.max)]
         x = np.ascontiguousarray(array, dtype=np.float32)
         if kind == "float":
             return [_to_bf16(x) if self.store == "bf16" else x.astype(self.dtype)]
@@ -360,7 +365,7 @@ class Cache:
         if not caches:
             raise Error("the model has no caches; lathe emit-cuda --max-seq N makes them")
         if not isinstance(batch, int) or batch < 1:
-            raise Error(f"caches for {batch!r} samples: at least 1")
+            raise Error(f"caches for {batch!r} samples: a whole number from 1 on is needed")
         self._owner, self.batch, self.length, self.buffers = owner, batch, 0, []
         for n in _lengths(caches):
             self.buffers.append(owner._allocate(batch * n))
@@ -443,14 +448,16 @@ class Model:
         return self._call(step_inputs, step_outputs, True, arrays, codes, stream, cache, named)
 
     def _call(self, inputs, outputs, decode, arrays, codes, stream, cache, named):
+        names = [p.name for p in inputs]
+        if len(arrays) > len(inputs):
+            raise Error(f"{len(arrays)} arrays are given, the inputs are {names}")
         arrays = list(arrays) + [None] * (len(inputs) - len(arrays))
         for i, p in enumerate(inputs):
             if p.name in named:
                 arrays[i] = named.pop(p.name)
         missing = [p.name for p, x in zip(inputs, arrays) if x is None]
-        if missing or named or len(arrays) != len(inputs):
-            raise Error(f"the inputs are {[p.name for p in inputs]}; missing: {missing}, unknown: {list(named)}, "
-                        f"given: {len(arrays)}")
+        if missing or named:
+            raise Error(f"the inputs are {names}; missing: {missing}, unknown: {list(named)}")
         device = [_on_device(x) for x in arrays]
         if any(device) != all(device):
             raise Error("some inputs are on the GPU and others are not")

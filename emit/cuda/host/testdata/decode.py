@@ -40,7 +40,7 @@ if count > 1:
     compare("last of the prompt", model.decode(prompt[:, -1:], cache=cache), want[:, count - 1:count])
 refused("no tokens", model.run, prompt[:, :0], cache=cache)
 refused("new_cache of this model", model.run, prompt, cache=5)
-refused("at least 1", model.new_cache, 0)
+refused("a whole number from 1 on", model.new_cache, 0)
 
 cache.length = model.max_seq
 refused(f"position {model.max_seq}: the caches have room for {model.max_seq}", model.decode, tokens[:, :1], cache=cache)
