@@ -57,9 +57,31 @@ func TestSearch(t *testing.T) {
 			_, stats := cudatest.Trace(t, j)
 			accesses[forbidden] = stats[0].SharedAccesses
 		}
+		hidden := hiddenByOrder(mask)
+		hidden.check(t, cudatest.Run(t, quickly(hidden.job(t))))
 		if accesses[0] >= accesses[1] {
 			t.Errorf("mask %d: %d accesses of shared memory where nothing is forbidden, %d else", mask, accesses[0],
 				accesses[1])
 		}
 	}
+}
+
+// hiddenByOrder has a key of NaN that queries before it do not see, as a causal mask has it beside one that forbids
+// nothing.
+func hiddenByOrder(mask attn.Mask) data {
+	p := dense(attn.SDPA{Word: word.BFloat16, Batch: 1, Heads: 1, KVHeads: 1, Queries: 100, Keys: 100, Dim: 64,
+		Mask: mask, Causal: attn.TopLeft})
+	d := newData(p, nil)
+	for i := range d.mask {
+		d.mask[i] = 1
+	}
+	for i := range p.Dim {
+		d.v[77*p.Dim+i] = math.NaN()
+	}
+	return d
+}
+
+func quickly(j cudatest.Job) cudatest.Job {
+	j.Quick = true
+	return j
 }

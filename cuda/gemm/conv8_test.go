@@ -125,13 +125,14 @@ func TestConv8Call(t *testing.T) {
 
 func TestConv8Refusals(t *testing.T) {
 	p := gemmtest.ConvBytes(gemmtest.Images(1, 4, 4, 8, 3, 1, 1), gemm.Int8{N: 8, Result: gemmtest.Codes8}, 0)
-	empty, outside, rows, long, wraps := p, p, p, p, p
+	empty, outside, rows, long, wraps, other := p, p, p, p, p, p
+	other.Added = &gemm.Added{Result: format.Fixed{W: 8, Round: format.RoundFloor}}
 	wraps.Added = &gemm.Added{Result: format.Fixed{W: 8, Over: format.Wrap}}
 	empty.OW, outside.Outside, rows.M = 0, 128, 3
 	long.C, long.K = 1<<14, 9<<14
 	for says, p := range map[string]gemm.Conv8{"a size of 0": empty, "a code of 128": outside,
 		"for 16 windows of 72": rows, "more than 32 bits": long,
-		"a sum in uint(8,over=wrap)": wraps} {
+		"a sum in uint(8,over=wrap)": wraps, "round=floor": other} {
 		_, refused := p.Call(gemm.Operands{}, cuda.Target{Arch: arch(t)})
 		for _, err := range []error{p.Valid(), refused} {
 			if diag.CodeOf(err) != "L0990" || !strings.Contains(err.Error(), says) {

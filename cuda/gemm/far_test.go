@@ -3,6 +3,7 @@
 package gemm_test
 
 import (
+	"slices"
 	"testing"
 
 	"lathe/cuda"
@@ -86,7 +87,7 @@ func slicesOf(t *testing.T) []farther {
 		add("w8a16_thin, columns, "+gemmtest.Text(e), linear("w8a16_thin", thin, few), linear("w8a16_thin", thin, many),
 			places)
 	}
-	return append(append(append(all, farHalves(t)...), farMX(t)...), farInt8(t)...)
+	return slices.Concat(all, farHalves(t), farMX(t), farInt8(t), farConvs(t))
 }
 
 func farHalves(t *testing.T) []farther {
@@ -147,6 +148,23 @@ func farInt8(t *testing.T) (all []farther) {
 				columnsAt(manyColumns, 5, 96, 80, gemm.LayoutInt8, gemm.Epilogue{}, size)})
 	}
 	return all
+}
+
+// farConvs are convolutions of images of 16 pixels that keep their size.
+func farConvs(t *testing.T) []farther {
+	bytes := func(images int) cuda.Case {
+		p := gemmtest.ConvBytes(gemmtest.Images(images, 4, 4, 32, 3, 1, 1), gemm.Int8{N: 64, Result: gemmtest.Codes8}, -7)
+		p.Added = &gemmtest.AddedBytes
+		return byteConvCase(t, p, gemm.TilesConv[1], 1)
+	}
+	halves := func(images int) cuda.Case {
+		e := gemm.Epilogue{Out: word.BF16, Bias: true, Residual: true}
+		return convCase(t, gemmtest.Conv(word.BFloat16, images, 4, 4, 32, 64, 3, 1, 1, e), gemm.TilesConv[1], 1)
+	}
+	of := rowsAt(manyRows, 5*16, 32, 64, 1, 1)
+	of["r"] = of["y"]
+	return []farther{{"conv8", bytes(5), bytes(manyRows/16 + 5), of},
+		{"conv16", halves(5), halves(manyRows/16 + 5), rowsAt(manyRows, 5*16, 32, 64, 2, 2)}}
 }
 
 // TestFarSums adds the last rows of parts of more than 2^31 sums.

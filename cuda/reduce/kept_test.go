@@ -13,24 +13,29 @@ import (
 	"lathe/cuda/word"
 )
 
-// TestKept has rows that end around the ends of what stays in shared memory, 12288 and 24576 values of four bytes. The
-// bits are those of kernels that keep nothing, and what is kept is read from memory once.
+// TestKept has rows that end around the ends of what stays in shared memory, 48 and 96 KiB. The bits are those of
+// kernels that keep nothing, and what is kept is read from memory once.
 func TestKept(t *testing.T) {
-	const chunk = 128 // values that a warp reads at once
-	for _, c := range []struct{ cols, kept int64 }{{12284, 12284}, {12288, 12288}, {12292, 12292}, {24576, 24576},
-		{24580, 24576}, {24572, 24572}} {
-		t.Run(fmt.Sprint(c.cols), func(t *testing.T) {
+	const rows = 3
+	for i, bytes := range []int64{48<<10 - 16, 48 << 10, 48<<10 + 16, 96 << 10, 96<<10 + 16, 96<<10 - 16} {
+		t.Run(fmt.Sprint(bytes), func(t *testing.T) {
 			t.Parallel()
-			m := reduce.Matrix{Rows: 3, Cols: c.cols}
+			wide := reduce.Matrix{Rows: rows, Cols: bytes / 4}
 			mask := &reduce.MaskRows{Div: 1, Mul: 1, Mod: 2}
-			soft := newSoftmax(reduce.Softmax{Matrix: m, In: word.Float32, Out: word.Float32, Mask: mask})
-			layer := newNorm(reduce.Norm{Matrix: m, In: word.Float32, Out: word.BFloat16, Gain: word.Float32, Eps: 1e-5})
-			rms := newNorm(reduce.Norm{Matrix: m, In: word.Float32, Out: word.Float32, Gain: word.BFloat16, Eps: 1e-5, RMS: true,
-				Add: true})
-			read := (c.kept + chunk - 1) / chunk * m.Rows
+			soft := newSoftmax(reduce.Softmax{Matrix: wide, In: word.Float32, Out: word.Float32, Mask: mask})
+			layer := newNorm(reduce.Norm{Matrix: wide, In: word.Float32, Out: word.BFloat16, Gain: word.Float32, Eps: 1e-5})
+			rms := newNorm(reduce.Norm{Matrix: wide, In: word.Float32, Out: word.Float32, Gain: word.BFloat16, Eps: 1e-5,
+				RMS: true, Add: true})
+			read := (min(bytes, 96<<10) + 511) / 512 * rows // by warps
 			compareKept(t, soft.job(t), 4, read)
 			compareKept(t, layer.job(t), 5, read)
 			compareKept(t, rms.job(t), 5, 2*read) // and the addend
+			if i > 2 {
+				return // half as many bytes a value, twice as many values
+			}
+			half := newNorm(reduce.Norm{Matrix: reduce.Matrix{Rows: rows, Cols: bytes / 2}, In: word.Float(1 + i%2),
+				Out: word.Float32, Gain: word.BFloat16, Eps: 1e-5, RMS: i == 1, Add: true})
+			compareKept(t, half.job(t), 5, 2*read)
 		})
 	}
 }

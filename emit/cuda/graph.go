@@ -228,7 +228,7 @@ func (e *emitter) group(g *ir.Group) error {
 	if at := slices.IndexFunc(g.Anchor.Args, inBlocks); at >= 0 && g.Anchor.Op.Traits.FloatOnly {
 		return g.Anchor.Errorf("L0949", "no kernel takes the cache %s in %s: %s", g.Anchor.Args[at].Name,
 			g.Anchor.Args[at].Type.Format, cmp.Or(why, "the library is not asked")).
-			WithHint("other formats of --kv have other kernels, and --past leaves the caches to the caller")
+			WithHint("--kv bf16 has kernels for more head dimensions, and --past leaves the caches to the caller")
 	}
 	c, err := compile(g, fmt.Sprintf("k%d_%s", e.groups, Identifier(g.Anchor.Name)))
 	if err != nil {

@@ -136,7 +136,7 @@ func (e *cudaFlags) check(c *cobra.Command) error {
 		return usagef("--samples %d: at least one sample is computed", e.samples)
 	}
 	if usable := host.Name(e.name); c.Flags().Changed("name") && usable != e.name {
-		return usagef("--name %s is no name for a C library and the files of its folder; %s is one", e.name, usable)
+		return usagef("--name %q is no name for a C library and the files of its folder; %s is one", e.name, usable)
 	}
 	return e.checkArchs(c.Flags().Changed("arch"))
 }

@@ -229,22 +229,28 @@ func compare(ctx context.Context, g *ir.Graph, d *emit.Design, inputs []ref.Samp
 		}
 		for k, p := range d.Outputs {
 			got := p.Decode(computed[written(d, p.Codes)], nil, len(inputs))[i]
-			largest, most := 0.0, 0.0
-			for j, x := range want[0][k].Floats {
-				largest = max(largest, math.Abs(float64(x)))
-				most = max(most, math.Abs(float64(x)-float64(got.Floats[j])))
-				v.BitEqual = v.BitEqual && x == got.Floats[j]
-				if math.IsNaN(float64(got.Floats[j])) {
-					most = math.Inf(1)
-				}
-			}
-			if v.MaxErr = max(v.MaxErr, most/largest); v.MaxErr > part {
-				v.Wrong = fmt.Sprintf("%s of sample %d differs by %g of its largest value, %g are allowed", p.Name, i, v.MaxErr,
-					part)
+			off, equal := distance(got.Floats, want[0][k].Floats)
+			v.MaxErr, v.BitEqual = max(v.MaxErr, off), v.BitEqual && equal
+			if !(off <= part) {
+				v.Wrong = fmt.Sprintf("%s of sample %d differs by %g of its largest value, %g are allowed", p.Name, i, off, part)
 			}
 		}
 	}
 	return v
+}
+
+// distance is the largest difference as a part of the largest value that is wanted, NaN where either has one, and
+// whether all are equal.
+func distance(got, want []float32) (part float64, equal bool) {
+	largest, most, equal := 0.0, 0.0, true
+	for i, x := range want {
+		largest, most = max(largest, math.Abs(float64(x))), max(most, math.Abs(float64(x)-float64(got[i])))
+		equal = equal && x == got[i]
+	}
+	if equal {
+		return 0, true
+	}
+	return most / largest, false
 }
 
 // written is the place of a buffer among those that are outputs of the case.

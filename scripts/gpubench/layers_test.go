@@ -3,6 +3,7 @@
 package main
 
 import (
+	"math"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -47,6 +48,24 @@ func TestLayers(t *testing.T) {
 			Append: func(r *bench.Record) error { status = append(status, r.Status+" "+r.Error); return nil }})
 		if err != nil || sum.Checked != 1 || sum.Wrong != 1 || !strings.Contains(status[1], "of its largest value") {
 			t.Errorf("%s: %q, %v", l.name, status, err)
+		}
+	}
+}
+
+// TestDistance tells a NaN on either side, and zeros, from what is near.
+func TestDistance(t *testing.T) {
+	nan := float32(math.NaN())
+	for _, c := range []struct {
+		got, want []float32
+		near      bool
+	}{
+		{[]float32{1, -4}, []float32{1, -4}, true}, {[]float32{1, -4}, []float32{1.25, -4}, true},
+		{[]float32{1, -4}, []float32{2, -4}, false}, {[]float32{1, nan}, []float32{1, 4}, false},
+		{[]float32{1, 4}, []float32{1, nan}, false}, {[]float32{nan}, []float32{nan}, false},
+		{[]float32{0, 0}, []float32{0, 0}, true}, {[]float32{0, 1}, []float32{0, 0}, false},
+	} {
+		if part, _ := distance(c.got, c.want); part <= 0.125 != c.near {
+			t.Errorf("%v for %v is off by %g", c.got, c.want, part)
 		}
 	}
 }

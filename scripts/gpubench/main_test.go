@@ -4,11 +4,13 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"lathe/cuda/cases"
 	"lathe/internal/tools"
 	"lathe/sim/gpu/gputest"
 )
@@ -85,5 +87,39 @@ func TestRun(t *testing.T) {
 	status, _, stderr = call(t, "run", "-pack", pack, "-out", out, "-library", "libcuda-of-no-machine.so.1")
 	if status != 1 || !strings.Contains(stderr, "L0975") {
 		t.Errorf("%d, %s", status, stderr)
+	}
+}
+
+// TestPredict adds what is missing, changes nothing that is there, and knows the cases of the file of the project.
+func TestPredict(t *testing.T) {
+	dir := t.TempDir()
+	var texts [2][]byte
+	for i, commit := range []string{"a", "b"} {
+		status, out, stderr := call(t, "predict", "-out", dir, "-match", "dequant/bf16", "-commit", commit)
+		if status != 0 || strings.Contains(out, " 0 of them new") != (i == 1) {
+			t.Fatalf("%d\n%s%s", status, out, stderr)
+		}
+		var err error
+		if texts[i], err = os.ReadFile(filepath.Join(dir, predictionsName)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Contains(texts[0], []byte(`"commit":"a"`)) || !bytes.Equal(texts[0], texts[1]) {
+		t.Errorf("%s\nbecame\n%s", texts[0], texts[1])
+	}
+	text, err := os.ReadFile(filepath.Join("../../docs/measurements", predictionsName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []cases.Prediction
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	_, known, _ := call(t, "list", "-json")
+	for _, p := range all {
+		name, err := json.Marshal(p.Case)
+		if err != nil || !strings.Contains(known, `"case":`+string(name)) {
+			t.Errorf("%s is predicted, and no case (%v)", p.Case, err)
+		}
 	}
 }

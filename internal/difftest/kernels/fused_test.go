@@ -304,3 +304,49 @@ func TestFusedSums(t *testing.T) {
 		})
 	}
 }
+
+// TestPartedSums: a sum that the kernel of the convolution cannot add has one of its own. The first case is one that it
+// can.
+func TestPartedSums(t *testing.T) {
+	tools.NeedNVRTC(t)
+	for i, change := range []func(g *ir.Graph, y, z, s *ir.Node){
+		func(*ir.Graph, *ir.Node, *ir.Node, *ir.Node) {},
+		func(_ *ir.Graph, _, _, s *ir.Node) { // rounded otherwise
+			f := s.Type.Format.(format.Fixed)
+			f.Round = (f.Round + 1) % 2
+			s.Type.Format = f
+		},
+		func(_ *ir.Graph, y, z, _ *ir.Node) { // one value for all channels
+			z.Type.Shape = append(slices.Clone(y.Type.Shape[:len(y.Type.Shape)-1]), 1)
+		},
+		func(_ *ir.Graph, _, z, _ *ir.Node) { z.Type.Format = format.Fixed{W: 12, Signed: true} },
+		func(g *ir.Graph, y, _, s *ir.Node) { s.Args = []*ir.Node{y, y} },
+		func(g *ir.Graph, y, _, _ *ir.Node) { g.Out = append(g.Out, ir.Output{Name: "y", Node: y}) },
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			t.Parallel()
+			r := difftest.Rand("parted sums", i)
+			engine, g := libraryEngine(r), convolutionOf(r)
+			y := g.Out[0].Node
+			f, fixed := y.Type.Format.(format.Fixed)
+			for ; !fixed; f, fixed = y.Type.Format.(format.Fixed) {
+				g = convolutionOf(r)
+				y = g.Out[0].Node
+			}
+			z, s := *g.In[0], ir.Node{Name: "s", Op: pointwise.Add, Type: y.Type}
+			z.Name, z.Type.Shape, s.Args = "z", y.Type.Shape, []*ir.Node{y, &z}
+			s.Type.Format = format.Fixed{W: 8, F: f.F, Signed: true, Round: f.Round}
+			g.In, g.Nodes, g.Out[0].Node = append(g.In, &z), append(g.Nodes, &z, &s), &s
+			change(g, y, &z, &s)
+			g, _, err := lower.Kernels(t.Context(), g, lower.Precision{}, lower.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, err := cuda.Emit(g, engine.options)
+			if err != nil || len(d.Units) != min(i+1, 2) {
+				t.Fatalf("%d kernels, %v\n%s", len(d.Units), err, difftest.Describe(g))
+			}
+			compareDesign(t, engine, g, d, r, 0)
+		})
+	}
+}
