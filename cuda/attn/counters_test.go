@@ -58,7 +58,7 @@ func TestSearch(t *testing.T) {
 			accesses[forbidden] = stats[0].SharedAccesses
 		}
 		hidden := hiddenByOrder(mask)
-		hidden.check(t, cudatest.Run(t, quickly(hidden.job(t))))
+		hidden.check(t, cudatest.Run(t, quick(hidden.job(t))))
 		if accesses[0] >= accesses[1] {
 			t.Errorf("mask %d: %d accesses of shared memory where nothing is forbidden, %d else", mask, accesses[0],
 				accesses[1])
@@ -79,9 +79,4 @@ func hiddenByOrder(mask attn.Mask) data {
 		d.v[77*p.Dim+i] = math.NaN()
 	}
 	return d
-}
-
-func quickly(j cudatest.Job) cudatest.Job {
-	j.Quick = true
-	return j
 }

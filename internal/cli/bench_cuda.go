@@ -90,9 +90,6 @@ func (a *App) benchModel(ctx context.Context, e *cudaFlags, model string) (err e
 	if err != nil {
 		return err
 	}
-	if code != "" {
-		device = nil
-	}
 	facts, err := a.passesOf(ctx, device, g, source, precision, o)
 	if err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -61,19 +62,11 @@ const layerCases = "layer/"
 
 // writeLayers writes a line for each whole pass.
 func (t *measurements) writeLayers(b *strings.Builder) {
-	names := map[string]bool{}
+	layers := slices.Collect(maps.Keys(t.last))
 	for _, p := range t.predicted {
-		names[p.Case] = strings.HasPrefix(p.Case, layerCases)
+		layers = append(layers, p.Case)
 	}
-	for name := range t.last {
-		names[name] = strings.HasPrefix(name, layerCases)
-	}
-	var layers []string
-	for name, is := range names {
-		if is {
-			layers = append(layers, name)
-		}
-	}
+	layers = slices.DeleteFunc(layers, func(name string) bool { return !strings.HasPrefix(name, layerCases) })
 	if len(layers) == 0 {
 		return
 	}
@@ -81,7 +74,7 @@ func (t *measurements) writeLayers(b *strings.Builder) {
 	b.WriteString("\n## Whole passes\n\nA transformer of one layer at its real size, in bf16, 128 tokens a sample: " +
 		"all kernels that `lathe emit-cuda`\nchooses, in a row.\n\n" +
 		"| pass | predicted, us | for | measured |\n|---|--:|---|---|\n")
-	for _, name := range layers {
+	for _, name := range slices.Compact(layers) {
 		predicted, gpu := "-", "-"
 		if at := t.find(name); at >= 0 {
 			predicted, gpu = fmt.Sprintf("%.1f", t.predicted[at].Us), t.predicted[at].GPU
