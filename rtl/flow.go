@@ -9,19 +9,19 @@ type Flow []Stage
 // Stage is one part of a unit that decides by itself when it moves.
 type Stage struct {
 	Kind StageKind
-	// N is the factor of StageWiden and StageNarrow, the places of StageFifo, and the beats that StageMemory holds.
+	// N is the factor of StageWiden and StageNarrow, and the places of StageFifo.
 	N int
-	// Period is how many steps StageSteps and StageMemory make before they begin again, at most one a cycle. Frame is the
-	// beats that StageMemory takes for them.
-	Period, Frame int
+	// Period is how many steps StageSteps and StageMemory make before they begin again, at most one a cycle.
+	Period int
 	// Step says what step s of a period takes and gives (StageSteps).
 	Step func(s int) Step
 	// Burst is how many beats leave for each step that gives (StageSteps with registers): in as many moves of the
 	// registers, whatever the steps then do. 0 is 1.
 	Burst int
-	// Need is how many beats of the frame must be in the memory for step s of the period, and Freed how many of them have
-	// left it before that step (StageMemory). Every step gives a beat.
-	Need, Freed func(s int) int
+	// Stores are the memories that the steps of StageMemory read, one for each stream. Gives says that step s of the
+	// period gives a beat; nil: every step.
+	Stores []Store
+	Gives  func(s int) bool
 	// Regs are the registers between a step and the stage's output, at most 63. They move together, whenever the last one
 	// is empty or taken.
 	Regs int
@@ -29,6 +29,15 @@ type Stage struct {
 	Late bool
 	// Columns are the constants of StageColumns.
 	Columns Columns
+}
+
+// Store is a memory that takes the beats of a stream, as long as it has room, and that steps read.
+type Store struct {
+	// Places is how many beats it holds, Frame how many it takes for a period of steps.
+	Places, Frame int
+	// Need is how many beats of the frame must be there for step s of the period, and Freed how many of them have left
+	// before that step. Neither falls within a period. Step 0 needs a beat of some store: nothing else starts a frame.
+	Need, Freed func(s int) int
 }
 
 // Step is one cycle of a StageSteps.
@@ -49,7 +58,7 @@ type StageKind uint8
 // The kinds of stages, with the calls by which flow lines of headers make them; s is the step.
 const (
 	StageSteps   StageKind = iota // steps(period, take, give, regs[, free]), bursts(period, take, give, regs, n)
-	StageMemory                   // memory(places, frame, period, need, freed, regs[, late]): beats that steps read
+	StageMemory                   // memory(places, frame, period, need, freed, regs[, late]), memories(period, give, ...)
 	StageSkid                     // skid(): stream_skid
 	StageFifo                     // fifo(places): stream_fifo
 	StageWiden                    // widen(n): stream_widen

@@ -26,8 +26,13 @@ func TestFlows(t *testing.T) {
 			t.Errorf("%s: %d stages, %v", name, len(flow), err)
 		}
 		for i, s := range flow {
-			if s.Kind == StageSteps && s.Period < 1 || s.Kind == StageMemory && (s.Period < 1 || s.Frame < 1) || s.Regs < 0 {
+			if s.Kind == StageSteps && s.Period < 1 || s.Kind == StageMemory && s.Period < 1 || s.Regs < 0 {
 				t.Errorf("%s: stage %d is %+v", name, i, s)
+			}
+			for _, m := range s.Stores {
+				if m.Frame < 1 || m.Places < 1 || m.Need(s.Period-1) != m.Frame {
+					t.Errorf("%s: stage %d holds %+v", name, i, m)
+				}
 			}
 		}
 		if _, err := u.Front(); err != nil {
@@ -68,15 +73,25 @@ func TestFlowLine(t *testing.T) {
 			t.Errorf("step %d: %+v", s, a.Step(s))
 		}
 	}
-	if m.N != 6 || m.Frame != 3 || m.Period != 9000 || !m.Late || m.Need(2) != 3 || m.Need(20) != 4 || m.Freed(9) != 4 {
+	if held := m.Stores[0]; held.Places != 6 || held.Frame != 3 || m.Period != 9000 || !m.Late || held.Need(2) != 3 ||
+		held.Need(20) != 4 || held.Freed(9) != 4 || m.Gives != nil {
 		t.Errorf("%+v", m)
+	}
+	flow, err = flowOf(t, "memories(A, s == 2, 4, 2, 1, 1, 0, B, A * A, s * A + A, s)")
+	if err != nil || len(flow) != 1 || len(flow[0].Stores) != 2 || flow[0].Regs != 4 {
+		t.Fatalf("%+v, %v", flow, err)
+	}
+	if a, b := flow[0].Stores[0], flow[0].Stores[1]; flow[0].Gives(1) || !flow[0].Gives(2) || a.Places != 2 ||
+		a.Need(2) != 1 || b.Frame != 9 || b.Need(2) != 9 || b.Freed(2) != 2 {
+		t.Errorf("%+v", flow[0])
 	}
 	flow, err = flowOf(t, "u_w + skid()")
 	if err != nil || len(flow) != 2 || flow[0].Kind != StageWiden || flow[0].N != 4 {
 		t.Errorf("%+v, %v", flow, err)
 	}
 	for _, line := range []string{"steps(2, 1, 1)", "steps(s, 1, 1, 0)", "steps(2, s / 0, 1, 0)", "steps(2, 1 / s, 1, 0)",
-		"steps(2, Q, 1, 0)", "u_none", "u_skid * 2", "jump(2)", "steps(2, clog2(s), 1, 0)", "(s ? u_skid : 0)"} {
+		"steps(2, Q, 1, 0)",
+		"u_none", "u_skid * 2", "jump(2)", "memories(A, 1, 1, 2, 1, 1, 0)", "steps(2, clog2(s), 1, 0)", "(s ? u_skid : 0)"} {
 		if _, err := flowOf(t, line); diag.CodeOf(err) != "L0603" {
 			t.Errorf("%s: %v", line, err)
 		}

@@ -162,13 +162,38 @@ func divisorOf(r *rand.Rand, n int) int {
 	}
 }
 
-func (w *twin) memory(x stream) stream {
+// memory makes one that holds beats of the given streams, and has each step read some of all of them. It is how
+// attention holds keys and queries; with one stream it is how windows hold rows, and every step gives.
+func (w *twin) memory(in ...stream) stream {
 	r := w.r
-	frame := divisorOf(r, x.beats)
-	period := 1 + r.IntN(2*frame)
+	times := in[0].beats
+	for _, x := range in {
+		times = gcd(times, x.beats)
+	}
+	times = divisorOf(r, times)
+	longest := 0
+	for _, x := range in {
+		longest = max(longest, x.beats/times)
+	}
+	s := rtl.Stage{Kind: rtl.StageMemory, Period: 1 + r.IntN(2*longest), Regs: 1 + r.IntN(3), Late: r.IntN(2) == 0}
+	for i, x := range in {
+		s.Stores = append(s.Stores, w.store(x.beats/times, s.Period, max(0, 1-i)))
+	}
+	gives := s.Period
+	if len(in) > 1 || r.IntN(4) == 0 {
+		every := 1 + r.IntN(s.Period)
+		gives, s.Gives = s.Period/every, func(s int) bool { return s%every == every-1 }
+		w.text += fmt.Sprintf("every %d ", every)
+	}
+	return w.stage(s, in, times*gives, func(in []*line, out *line) clocked { return newMemoryAt(&s, in, out) })
+}
+
+// store draws what steps of a period need of a frame, at the least so many beats.
+func (w *twin) store(frame, period, least int) rtl.Store {
+	r := w.r
 	need, freed := make([]int, period), make([]int, period)
 	for s := range period {
-		need[s], freed[s] = 1+r.IntN(frame), r.IntN(frame)
+		need[s], freed[s] = least+r.IntN(frame+1-least), r.IntN(frame)
 	}
 	slices.Sort(need)
 	slices.Sort(freed)
@@ -181,11 +206,9 @@ func (w *twin) memory(x stream) stream {
 		places = max(places, need[s]-freed[s])
 	}
 	places += r.IntN(frame + 1)
-	s := rtl.Stage{Kind: rtl.StageMemory, N: places, Frame: frame, Period: period, Regs: 1 + r.IntN(3),
-		Late: r.IntN(2) == 0, Need: func(s int) int { return need[s] }, Freed: func(s int) int { return freed[s] }}
 	w.text += fmt.Sprintf("needs %v, freed %v\n", need, freed)
-	return w.stage(s, []stream{x}, x.beats/frame*period,
-		func(in []*line, out *line) clocked { return newMemoryAt(&s, in[0], out) })
+	return rtl.Store{Places: places, Frame: frame, Need: func(s int) int { return need[s] },
+		Freed: func(s int) int { return freed[s] }}
 }
 
 func (w *twin) columns(x stream) stream {
@@ -210,7 +233,7 @@ func (w *twin) grow() {
 	x := w.open[at]
 	w.open = slices.Delete(w.open, at, at+1)
 	push := func(list ...stream) { w.open = append(w.open, list...) }
-	switch kind := r.IntN(10); kind {
+	switch kind := r.IntN(11); kind {
 	case 0:
 		push(w.fifo(x, []int{0, 1, 2, 3, 7, Unlimited}[r.IntN(6)], false))
 	case 1:
@@ -229,26 +252,18 @@ func (w *twin) grow() {
 		push(w.columns(x))
 	case 6:
 		push(w.fork(x, 1+r.IntN(3))...)
-	case 7: // two streams, by turns or together
+	case 7, 8:
 		if len(w.open) == 0 {
 			push(x)
 			return
 		}
 		y := w.open[0]
 		w.open = w.open[1:]
-		both := gcd(x.beats, y.beats)
-		takes, regs := []int{x.beats / both, y.beats / both}, r.IntN(4)
-		if takes[0]+takes[1] > 60 {
-			push(x, y)
+		if kind == 7 {
+			push(w.together(x, y)...)
 			return
 		}
-		pattern := []rtl.Step{{Take: 3, Give: true}}
-		gives := 1
-		if takes[0] != takes[1] || r.IntN(2) == 0 {
-			gives = 1 + r.IntN(3)
-			pattern = w.pattern(takes, gives, regs)
-		}
-		push(w.steps([]stream{x, y}, both*gives, pattern, regs))
+		push(w.memory(x, y))
 	default:
 		takes, gives, regs := divisorOf(r, x.beats), 1+r.IntN(3), []int{0, 0, 1, 2, 5, 30}[r.IntN(6)]
 		pattern, beats := w.pattern([]int{takes}, gives, regs), x.beats/takes*gives
@@ -258,6 +273,22 @@ func (w *twin) grow() {
 		}
 		push(w.steps([]stream{x}, beats, pattern, regs))
 	}
+}
+
+// together makes steps that take two streams, by turns or together; none if they would be many.
+func (w *twin) together(x, y stream) []stream {
+	r, both := w.r, gcd(x.beats, y.beats)
+	takes, regs := []int{x.beats / both, y.beats / both}, r.IntN(4)
+	if takes[0]+takes[1] > 60 {
+		return []stream{x, y}
+	}
+	pattern := []rtl.Step{{Take: 3, Give: true}}
+	gives := 1
+	if takes[0] != takes[1] || r.IntN(2) == 0 {
+		gives = 1 + r.IntN(3)
+		pattern = w.pattern(takes, gives, regs)
+	}
+	return []stream{w.steps([]stream{x, y}, both*gives, pattern, regs)}
 }
 
 func gcd(a, b int) int {
@@ -350,7 +381,7 @@ func (w *twin) compare(done bool) error {
 		}
 	}
 	for f, c := range w.forks {
-		if done && !slices.Equal(f.Blocked, c.blocked) {
+		if done && !f.In.Full() && !slices.Equal(f.Blocked, c.blocked) {
 			return fmt.Errorf("a fork is blocked %v, the clock says %v", f.Blocked, c.blocked)
 		}
 	}

@@ -162,52 +162,79 @@ func (p *row) shift(comes bool) (changed bool) {
 	return was != 0 || comes
 }
 
-// memory holds beats that steps read, window generators' rows.
+// memory holds beats of streams that steps read.
 type memoryAt struct {
-	in, out        *line
-	stage          *rtl.Stage
-	at             int
+	in     []*line
+	out    *line
+	stage  *rtl.Stage
+	at     int
+	stores []storeAt
+	pipe   row
+}
+
+// storeAt counts the beats of one stream.
+type storeAt struct {
 	written, begun int // beats written; those of the frames before that of the next step
 	need, freed    int // of the next step
 	seen           int // beats written, as steps see them
-	pipe           row
 }
 
-func newMemoryAt(stage *rtl.Stage, in, out *line) *memoryAt {
-	m := &memoryAt{in: in, out: out, stage: stage, pipe: row{last: stage.Regs}}
+func newMemoryAt(stage *rtl.Stage, in []*line, out *line) *memoryAt {
+	m := &memoryAt{in: in, out: out, stage: stage, stores: make([]storeAt, len(in)), pipe: row{last: stage.Regs}}
 	m.look()
 	return m
 }
 
 func (m *memoryAt) look() {
-	m.need, m.freed = m.begun+m.stage.Need(m.at), m.begun+m.stage.Freed(m.at)
+	for i := range m.stores {
+		s := &m.stores[i]
+		s.need, s.freed = s.begun+m.stage.Stores[i].Need(m.at), s.begun+m.stage.Stores[i].Freed(m.at)
+	}
 }
 
-func (m *memoryAt) offer()  { m.out.valid = m.pipe.valid(false) }
-func (m *memoryAt) accept() { m.in.ready = m.written < m.freed+m.stage.N }
+func (m *memoryAt) offer() { m.out.valid = m.pipe.valid(false) }
+
+func (m *memoryAt) accept() {
+	for i, s := range m.stores {
+		m.in[i].ready = s.written < s.freed+m.stage.Stores[i].Places
+	}
+}
+
 func (m *memoryAt) tick() bool {
-	changed := false
-	reads := m.seen >= m.need
+	reads, changed := true, false
+	for _, s := range m.stores {
+		reads = reads && s.seen >= s.need
+	}
 	if m.pipe.moves(m.out) {
-		changed = m.pipe.shift(reads)
+		changed = m.pipe.shift(reads && (m.stage.Gives == nil || m.stage.Gives(m.at))) || reads
 		if reads {
-			if m.at++; m.at == m.stage.Period {
-				m.at, m.begun = 0, m.begun+m.stage.Frame
-			}
-			m.look()
+			m.next()
 		}
 	}
-	if m.stage.Late && m.seen < m.written {
-		m.seen, changed = m.written, true
-	}
-	if m.in.moves() {
-		m.written++
-		changed = true
-	}
-	if !m.stage.Late {
-		m.seen = m.written
+	for i := range m.stores {
+		s := &m.stores[i]
+		if m.stage.Late && s.seen < s.written {
+			s.seen, changed = s.written, true
+		}
+		if m.in[i].moves() {
+			s.written++
+			changed = true
+		}
+		if !m.stage.Late {
+			s.seen = s.written
+		}
 	}
 	return changed
+}
+
+func (m *memoryAt) next() {
+	if m.at++; m.at == m.stage.Period {
+		m.at = 0
+		for i := range m.stores {
+			m.stores[i].begun += m.stage.Stores[i].Frame
+		}
+	}
+	m.look()
 }
 
 // columns is op_window_cols.

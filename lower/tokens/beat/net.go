@@ -31,11 +31,11 @@ func New(t *Tables) *Net { return &Net{tables: t} }
 // Tables hold what stages do in each step of a period, computed once a stage.
 type Tables struct {
 	marks map[*rtl.Stage][]mark
-	uses  map[*rtl.Stage][]use
+	uses  map[*rtl.Stage][]uses
 }
 
 // NewTables holds nothing yet.
-func NewTables() *Tables { return &Tables{map[*rtl.Stage][]mark{}, map[*rtl.Stage][]use{}} }
+func NewTables() *Tables { return &Tables{map[*rtl.Stage][]mark{}, map[*rtl.Stage][]uses{}} }
 
 // once is f of a stage, computed once.
 func once[T any](have map[*rtl.Stage]T, s *rtl.Stage, f func(*rtl.Stage) T) T {
@@ -118,7 +118,7 @@ func (n *Net) Stage(s *rtl.Stage, sparse bool, in []*Wire, out *Wire) {
 	case rtl.StageSteps:
 		p = newSteps(s, once(n.tables.marks, whole, marksOf), in, out)
 	case rtl.StageMemory:
-		p = newMemory(s, once(n.tables.uses, whole, usesOf), in[0], out)
+		p = newMemory(s, once(n.tables.uses, whole, usesOf), in, out)
 	case rtl.StageWiden:
 		p = &widen{in: in[0], out: out, n: s.N}
 	case rtl.StageNarrow:
