@@ -25,8 +25,8 @@ type Stage struct {
 	// Regs are the registers between a step and the stage's output, at most 63. They move together, whenever the last one
 	// is empty or taken.
 	Regs int
-	// Late says that a beat is seen in the memory one cycle later than could be.
-	Late bool
+	// Late is how many cycles later than could be beats are seen in the memories of StageMemory.
+	Late int
 	// Columns are the constants of StageColumns.
 	Columns Columns
 }

@@ -165,8 +165,10 @@ func (h *Header) stage(x *ast.CallExpr, env map[string]int, streams int) (Flow, 
 	case name.Name == "bursts" && len(args) == 5:
 		s = Stage{Kind: StageSteps, Period: at(0), Regs: at(3), Step: steps(args[:4]), Burst: at(4)}
 	case name.Name == "memory" && (len(args) == 6 || len(args) == 7):
-		s = Stage{Kind: StageMemory, Period: at(2), Stores: []Store{{at(0), at(1), args[3].at, args[4].at}}, Regs: at(5),
-			Late: len(args) == 7 && at(6) != 0}
+		s = Stage{Kind: StageMemory, Period: at(2), Stores: []Store{{at(0), at(1), args[3].at, args[4].at}}, Regs: at(5)}
+		if len(args) == 7 {
+			s.Late = at(6)
+		}
 	case name.Name == "memories" && len(args) == 3+4*streams:
 		s = Stage{Kind: StageMemory, Period: at(0), Gives: func(s int) bool { return args[1].at(s) != 0 }, Regs: at(2)}
 		for i := 3; i < len(args); i += 4 {

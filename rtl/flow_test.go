@@ -73,7 +73,7 @@ func TestFlowLine(t *testing.T) {
 			t.Errorf("step %d: %+v", s, a.Step(s))
 		}
 	}
-	if held := m.Stores[0]; held.Places != 6 || held.Frame != 3 || m.Period != 9000 || !m.Late || held.Need(2) != 3 ||
+	if held := m.Stores[0]; held.Places != 6 || held.Frame != 3 || m.Period != 9000 || m.Late != 1 || held.Need(2) != 3 ||
 		held.Need(20) != 4 || held.Freed(9) != 4 || m.Gives != nil {
 		t.Errorf("%+v", m)
 	}

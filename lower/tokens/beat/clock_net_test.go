@@ -175,7 +175,7 @@ func (w *twin) memory(in ...stream) stream {
 	for _, x := range in {
 		longest = max(longest, x.beats/times)
 	}
-	s := rtl.Stage{Kind: rtl.StageMemory, Period: 1 + r.IntN(2*longest), Regs: 1 + r.IntN(3), Late: r.IntN(2) == 0}
+	s := rtl.Stage{Kind: rtl.StageMemory, Period: 1 + r.IntN(2*longest), Regs: 1 + r.IntN(3), Late: r.IntN(3) * r.IntN(4)}
 	for i, x := range in {
 		s.Stores = append(s.Stores, w.store(x.beats/times, s.Period, max(0, 1-i)))
 	}

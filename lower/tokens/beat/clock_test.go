@@ -2,7 +2,11 @@
 
 package beat
 
-import "lathe/rtl"
+import (
+	"slices"
+
+	"lathe/rtl"
+)
 
 // wire is one stream in one cycle: whether a beat is offered, and whether it is taken.
 type line struct{ valid, ready bool }
@@ -174,9 +178,10 @@ type memoryAt struct {
 
 // storeAt counts the beats of one stream.
 type storeAt struct {
-	written, begun int // beats written; those of the frames before that of the next step
-	need, freed    int // of the next step
-	seen           int // beats written, as steps see them
+	written, begun int   // beats written; those of the frames before that of the next step
+	need, freed    int   // of the next step
+	seen           int   // beats written, as steps see them
+	unseen         []int // beats written in each of the last cycles that are not seen yet, the earliest first
 }
 
 func newMemoryAt(stage *rtl.Stage, in []*line, out *line) *memoryAt {
@@ -213,15 +218,16 @@ func (m *memoryAt) tick() bool {
 	}
 	for i := range m.stores {
 		s := &m.stores[i]
-		if m.stage.Late && s.seen < s.written {
-			s.seen, changed = s.written, true
-		}
+		came := 0
 		if m.in[i].moves() {
-			s.written++
-			changed = true
+			came = 1
 		}
-		if !m.stage.Late {
-			s.seen = s.written
+		s.written += came
+		s.unseen = append(s.unseen, came)
+		changed = changed || slices.Contains(s.unseen, 1)
+		if len(s.unseen) > m.stage.Late {
+			s.seen += s.unseen[0]
+			s.unseen = s.unseen[1:]
 		}
 	}
 	return changed

@@ -117,7 +117,7 @@ func (m *memory) step() bool {
 }
 
 // seen is the first cycle in which so many beats of the frame are there, if that is known; 0 if one needed them before.
-func (s *store) seen(need int, late bool) (cycle int, ok bool) {
+func (s *store) seen(need int, late int) (cycle int, ok bool) {
 	if need += s.begun; need > s.written {
 		return 0, false
 	}
@@ -126,10 +126,7 @@ func (s *store) seen(need int, late bool) (cycle int, ok bool) {
 		s.base++
 	}
 	if s.base == need-1 {
-		cycle = s.writes.first() + 1
-		if late {
-			cycle++
-		}
+		cycle = s.writes.first() + 1 + late
 	}
 	return cycle, true
 }
