@@ -21,6 +21,11 @@ func TestFlows(t *testing.T) {
 			continue
 		}
 		u := &Unit{Module: name}
+		for _, p := range h.Ports {
+			if !p.Output && strings.HasSuffix(p.Name, "_valid") {
+				u.In = append(u.In, strings.TrimSuffix(p.Name, "_valid"))
+			}
+		}
 		flow, err := u.Flow()
 		if err != nil || len(flow) == 0 && name != "stream_last" {
 			t.Errorf("%s: %d stages, %v", name, len(flow), err)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// mem_kv: the store of keys or values in attention. Takes frames of tokens as a stream, and is read by address, one
+//   beat each of LANES tokens at once. Two frames are kept: one is written while the other is read.
+//   Beat k of head h of token t lies in bank t % LANES at address (h * TILES + t / LANES) * BEATS + k, that of the
+//   second frame WORDS higher, with TILES = ceil(TOKENS / LANES) and WORDS = HEADS * TILES * BEATS.
+//   parameters  WIDTH   bits of a beat
+//               TOKENS  tokens of a frame
+//               HEADS   heads of a token
+//               BEATS   beats of a head
+//               LANES   tokens that are read at once
+//               PARTS   1: a frame is read while it comes; need says how many of its tokens must be there
+//               MASK    1: tokens that are not live read as 0
+//               STYLE   "auto", "block", "distributed" or "ultra"
+//   frame: the one that is read. enough: it is there as far as it is needed. done: it may be overwritten.
+//   latency: 2   ii: 1   order: one address an enabled cycle
+//   lut: 2 * AW + 20
+//   ff: 2 * AW + LANES * (WIDTH + MASK) + 12
+//   parts: LANES * u_bank
+`default_nettype none
+module mem_kv #(
+    parameter integer WIDTH  = 8,
+    parameter integer TOKENS = 4,
+    parameter integer HEADS  = 1,
+    parameter integer BEATS  = 2,
+    parameter integer LANES  = 1,
+    parameter integer PARTS  = 0,
+    parameter integer MASK   = 0,
+    parameter         STYLE  = "auto",
+    parameter integer AW     = $clog2(2 * HEADS * ((TOKENS + LANES - 1) / LANES) * BEATS),
+    parameter integer NW     = $clog2(TOKENS + 1)
+) (
+    input  wire                   clk,
+    input  wire                   rst,
+    input  wire [      WIDTH-1:0] in_data,
+    input  wire                   in_valid,
+    output wire                   in_ready,
+    input  wire                   frame,
+    input  wire [         NW-1:0] need,
+    output wire                   enough,
+    input  wire                   done,
+    input  wire                   en,
+    input  wire [         AW-1:0] addr,
+    input  wire [      LANES-1:0] live,
+    output wire [LANES*WIDTH-1:0] data
+);
+  localparam integer TILES = (TOKENS + LANES - 1) / LANES;
+  localparam integer WORDS = HEADS * TILES * BEATS;
+  localparam integer KW = BEATS > 1 ? $clog2(BEATS) : 1;
+  localparam integer HW = HEADS > 1 ? $clog2(HEADS) : 1;
+
+  generate
+    if (TOKENS < 1 || HEADS < 1 || BEATS < 1 || LANES < 1) begin : g_bad
+      TOKENS_HEADS_BEATS_and_LANES_must_be_at_least_1 u_bad ();
+    end
+  endgenerate
+
+  logic into;  // the frame that is written
+  logic [1:0] full;
+  logic [KW-1:0] beat;
+  logic [HW-1:0] head;
+  logic [NW-1:0] token;
+  logic [LANES-1:0] lane;  // one bit
+  logic [AW-1:0] place, tile;  // of this beat, and of the first beat of its tile
+  assign in_ready = !full[into];
+  wire write = in_valid && in_ready;
+  wire beat_last = beat == KW'(BEATS - 1);
+  wire token_ends = beat_last && head == HW'(HEADS - 1);
+  wire frame_ends = token_ends && token == NW'(TOKENS - 1);
+  wire [AW-1:0] next_tile = frame_ends ? (into ? AW'(0) : AW'(WORDS)) : lane[LANES-1] ? tile + AW'(BEATS) : tile;
+
+  always_ff @(posedge clk) begin
+    if (write) begin
+      beat  <= beat_last ? KW'(0) : beat + KW'(1);
+      place <= token_ends ? next_tile : place + (beat_last ? AW'((TILES - 1) * BEATS + 1) : AW'(1));
+      if (beat_last) head <= token_ends ? HW'(0) : head + HW'(1);
+      if (token_ends) begin
+        token <= frame_ends ? NW'(0) : token + NW'(1);
+        lane  <= frame_ends || lane[LANES-1] ? LANES'(1) : lane << 1;
+        tile  <= next_tile;
+      end
+      if (frame_ends) begin
+        into <= !into;
+        full[into] <= 1'b1;
+      end
+    end
+    if (done) full[frame] <= 1'b0;
+    if (rst) begin
+      into  <= 1'b0;
+      full  <= 2'b00;
+      beat  <= KW'(0);
+      head  <= HW'(0);
+      token <= NW'(0);
+      lane  <= LANES'(1);
+      place <= AW'(0);
+      tile  <= AW'(0);
+    end
+  end
+
+  // A frame that is read and not full is the one that is written.
+  assign enough = full[frame] || (PARTS != 0 && token >= need);
+
+  wire [LANES*WIDTH-1:0] words;
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_bank
+      mem_ram #(.WIDTH(WIDTH), .DEPTH(2 * WORDS), .STYLE(STYLE), .LATENCY(1)) u_bank (
+          .clk(clk), .we(write && lane[i]), .waddr(place), .wdata(in_data), .en(en), .raddr(addr),
+          .rdata(words[i*WIDTH+:WIDTH])
+      );
+      logic [WIDTH-1:0] word;
+      if (MASK != 0) begin : g_mask
+        logic lives;
+        always_ff @(posedge clk)
+          if (en) begin
+            lives <= live[i];
+            word  <= lives ? words[i*WIDTH+:WIDTH] : WIDTH'(0);
+          end
+      end else begin : g_all
+        always_ff @(posedge clk) if (en) word <= words[i*WIDTH+:WIDTH];
+      end
+      assign data[i*WIDTH+:WIDTH] = word;
+    end
+  endgenerate
+  wire unused = &{1'b0, live, need};
+endmodule
+`default_nettype wire

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_attend_feed: what both products of attention have in common: the store of keys or values (stream b), the row of
+//   queries or probabilities (stream a), and the walk over both, one step a cycle.
+//   parameters  QUERIES KEYS HEADS GROUPS ROW R BEATS CAUSAL OFFSET   see op_attend_walk
+//               SUM     0: a row of a has BEATS beats and meets all tiles, 1: it is one beat and meets one tile
+//               A_W B_W bits of a beat of a and of b
+//               STYLE   memory of the store, see mem_ram
+//   step: in this cycle, if en, a step begins, whose words are a_word and b_words two enabled cycles later. first,
+//   last: it is the first or the last of those that make one sum.
+//   latency: 2   ii: 1   order: see op_attend_walk
+//   lut: 2
+//   parts: u_walk + u_row + u_store
+`default_nettype none
+module op_attend_feed #(
+    parameter integer QUERIES = 4,
+    parameter integer KEYS    = 4,
+    parameter integer HEADS   = 2,
+    parameter integer GROUPS  = 1,
+    parameter integer ROW     = 4,
+    parameter integer R       = 1,
+    parameter integer BEATS   = 2,
+    parameter integer CAUSAL  = 0,
+    parameter integer OFFSET  = 0,
+    parameter integer SUM     = 0,
+    parameter integer A_W     = 8,
+    parameter integer B_W     = 8,
+    parameter         STYLE   = "auto"
+) (
+    input  wire             clk,
+    input  wire             rst,
+    input  wire [  A_W-1:0] a_data,
+    input  wire             a_valid,
+    output wire             a_ready,
+    input  wire [  B_W-1:0] b_data,
+    input  wire             b_valid,
+    output wire             b_ready,
+    input  wire             en,
+    output wire             step,
+    output wire             first,
+    output wire             last,
+    output wire [  A_W-1:0] a_word,
+    output wire [R*B_W-1:0] b_words
+);
+  localparam integer AW = $clog2(2 * GROUPS * ((KEYS + R - 1) / R) * BEATS);
+  localparam integer NW = $clog2(KEYS + 1);
+  localparam integer KW = BEATS > 1 ? $clog2(BEATS) : 1;
+  localparam integer HELD = SUM != 0 ? 1 : BEATS;
+  localparam integer PW = HELD > 1 ? $clog2(HELD) : 1;
+  wire there, enough, frame, beat_first, beat_last, tile_first, tile_last, frame_ends;
+  wire [AW-1:0] addr;
+  wire [R-1:0] live;
+  wire [NW-1:0] need;
+  wire [KW-1:0] beat;
+  assign step = there && enough;
+  assign first = SUM != 0 ? tile_first : beat_first;
+  assign last = SUM != 0 ? tile_last : beat_last;
+  wire go = en && step;
+
+  op_attend_walk #(
+      .QUERIES(QUERIES), .KEYS(KEYS), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R), .BEATS(BEATS),
+      .CAUSAL(CAUSAL), .OFFSET(OFFSET)
+  ) u_walk (
+      .clk(clk), .rst(rst), .step(go), .frame(frame), .addr(addr), .live(live), .need(need), .beat(beat),
+      .beat_first(beat_first), .beat_last(beat_last), .tile_first(tile_first), .tile_last(tile_last),
+      .frame_ends(frame_ends)
+  );
+
+  op_attend_row #(.WIDTH(A_W), .BEATS(HELD)) u_row (
+      .clk(clk), .rst(rst), .in_data(a_data), .in_valid(a_valid), .in_ready(a_ready), .there(there),
+      .done(go && beat_last && (SUM != 0 || tile_last)), .en(en), .beat(SUM != 0 ? PW'(0) : PW'(beat)), .data(a_word)
+  );
+
+  mem_kv #(
+      .WIDTH(B_W), .TOKENS(KEYS), .HEADS(GROUPS), .BEATS(BEATS), .LANES(R), .PARTS(CAUSAL),
+      .MASK(CAUSAL != 0 || ROW > KEYS ? 1 : 0), .STYLE(STYLE)
+  ) u_store (
+      .clk(clk), .rst(rst), .in_data(b_data), .in_valid(b_valid), .in_ready(b_ready), .frame(frame), .need(need),
+      .enough(enough), .done(go && frame_ends), .en(en), .addr(addr), .live(live), .data(b_words)
+  );
+  wire unused = &{1'b0, beat};
+endmodule
+`default_nettype wire

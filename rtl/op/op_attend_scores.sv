@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_attend_scores: the scores of attention: the exact dot product of every query (stream a) with every key (stream
+//   b), cast once. a is QUERIES tokens of HEADS heads of SIZE features, b is KEYS tokens of GROUPS such heads, F
+//   features a beat each; head h of a query meets head h / (HEADS / GROUPS) of the keys. The result is QUERIES tokens
+//   of HEADS rows of ROW scores, R a beat; those of keys that the query does not see are 0, and those from KEYS on.
+//   Two frames of keys are kept: one comes in while queries meet the other. Queries wait for all keys of their frame,
+//   or with CAUSAL for those that they see; the last one for all.
+//   parameters  QUERIES KEYS HEADS GROUPS SIZE   as above
+//               ROW R              R divides ROW; F * R multipliers
+//               F                  divides SIZE
+//               A_W A_SIGNED B_W B_SIGNED   bits of the elements, 1: two's complement
+//               CAUSAL OFFSET      1: query t sees the keys up to t + OFFSET
+//               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
+//               MULT               "auto", "dsp" or "lut", see num_mul; "pack": a DSP for two products, R even,
+//                                  see num_mul_pair
+//               TREE_PIPE          adder levels between registers, 1 or 2
+//               STYLE              memory of the keys, see mem_ram
+//   latency: max(SIZE / F, SIZE / F * GROUPS * (CAUSAL && QUERIES > 1 ? min(max(OFFSET + 1, 0), KEYS) : KEYS)) +
+//       SIZE / F + 5 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
+//   ii: SIZE / F * max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R))   order: token, head, key
+//   let: RUN = ROW / R * BEATS; T = s / (HEADS * RUN); SEEN = T == QUERIES - 1 || CAUSAL == 0 ? KEYS :
+//       min(KEYS, max(0, T + OFFSET + 1))
+//   flow: memories(QUERIES * HEADS * RUN, s % BEATS == BEATS - 1, REGS, 2 * BEATS, QUERIES * HEADS * BEATS,
+//       (s / RUN + 1) * BEATS, s / RUN * BEATS, 2 * KEYS * GROUPS * BEATS, KEYS * GROUPS * BEATS,
+//       SEEN * GROUPS * BEATS, 0) + u_out
+//   lut: 4
+//   ff: REGS + 2
+//   parts: u_feed + u_dots + u_flags + R * u_cast + u_out
+`default_nettype none
+module op_attend_scores #(
+    parameter integer QUERIES    = 4,
+    parameter integer KEYS       = 4,
+    parameter integer HEADS      = 2,
+    parameter integer GROUPS     = 1,
+    parameter integer SIZE       = 8,
+    parameter integer ROW        = 4,
+    parameter integer F          = 4,
+    parameter integer R          = 1,
+    parameter integer A_W        = 8,
+    parameter integer A_SIGNED   = 1,
+    parameter integer B_W        = 8,
+    parameter integer B_SIGNED   = 1,
+    parameter integer CAUSAL     = 0,
+    parameter integer OFFSET     = 0,
+    parameter integer SHIFT      = 7,
+    parameter integer OUT_W      = 8,
+    parameter integer OUT_SIGNED = 1,
+    parameter integer ROUND      = 0,
+    parameter integer OVER       = 0,
+    parameter         MULT       = "auto",
+    parameter integer TREE_PIPE  = 2,
+    parameter         STYLE      = "auto"
+) (
+    input  wire               clk,
+    input  wire               rst,
+    input  wire [  F*A_W-1:0] a_data,
+    input  wire               a_valid,
+    output wire               a_ready,
+    input  wire [  F*B_W-1:0] b_data,
+    input  wire               b_valid,
+    output wire               b_ready,
+    output wire [R*OUT_W-1:0] out_data,
+    output wire               out_valid,
+    input  wire               out_ready
+);
+  localparam integer BEATS = SIZE / F;
+  localparam integer REGS = 5 + ($clog2(F) + TREE_PIPE - 1) / TREE_PIPE;  // memory, product, tree, sum, cast
+  localparam integer SUM_W = A_W + B_W + (B_SIGNED != 0 ? 0 : 1) + $clog2(F);
+  localparam integer ACC_W = SUM_W + $clog2(BEATS);
+
+  generate
+    if (SIZE % F != 0 || TREE_PIPE < 1 || TREE_PIPE > 2) begin : g_bad
+      F_must_divide_SIZE_and_TREE_PIPE_be_1_or_2 u_bad ();
+    end
+  endgenerate
+
+  wire room, step, first, last;
+  wire [F*A_W-1:0] query;
+  wire [R*F*B_W-1:0] keys;
+  logic [REGS-1:0] moving;  // where a score is complete
+  wire en = room || !moving[REGS-1];
+  always_ff @(posedge clk) begin
+    if (en) moving <= REGS'({moving, step && last});
+    if (rst) moving <= REGS'(0);
+  end
+
+  op_attend_feed #(
+      .QUERIES(QUERIES), .KEYS(KEYS), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R), .BEATS(BEATS),
+      .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(0), .A_W(F * A_W), .B_W(F * B_W), .STYLE(STYLE)
+  ) u_feed (
+      .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(b_data),
+      .b_valid(b_valid), .b_ready(b_ready), .en(en), .step(step), .first(first), .last(last), .a_word(query),
+      .b_words(keys)
+  );
+
+  wire [R*SUM_W-1:0] sums;
+  op_attend_dots #(
+      .N(F), .M(R), .X_W(A_W), .X_SIGNED(A_SIGNED), .Y_W(B_W), .Y_SIGNED(B_SIGNED), .MULT(MULT), .PIPE(TREE_PIPE)
+  ) u_dots (
+      .clk(clk), .en(en), .x(query), .y(keys), .out(sums)
+  );
+
+  wire adds, fresh;  // a sum is there, and is the first of its score
+  num_delay #(.WIDTH(2), .DEPTH(REGS - 2)) u_flags (.clk(clk), .en(en), .in({step, first}), .out({adds, fresh}));
+  wire [R*OUT_W-1:0] scores;
+  generate
+    for (genvar i = 0; i < R; i++) begin : g_lane
+      wire signed [SUM_W-1:0] sum = sums[i*SUM_W+:SUM_W];
+      logic signed [ACC_W-1:0] acc;
+      wire signed [ACC_W-1:0] base = BEATS == 1 || fresh ? {ACC_W{1'b0}} : acc;
+      always_ff @(posedge clk) if (en && adds) acc <= base + ACC_W'(sum);
+      op_attend_cast #(
+          .IN_W(ACC_W), .SHIFT(SHIFT), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER)
+      ) u_cast (
+          .clk(clk), .en(en), .in(acc), .out(scores[i*OUT_W+:OUT_W])
+      );
+    end
+  endgenerate
+
+  stream_skid #(.WIDTH(R * OUT_W)) u_out (
+      .clk(clk), .rst(rst), .in_data(scores), .in_valid(moving[REGS-1]), .in_ready(room), .out_data(out_data),
+      .out_valid(out_valid), .out_ready(out_ready)
+  );
+endmodule
+`default_nettype wire
