@@ -9,8 +9,8 @@ type Traits struct {
 	Source bool
 	// FloatOnly: there is no exact integer meaning.
 	FloatOnly bool
-	// RoundsOnce: the integer form rounds nothing but the result. So the operation is not quantized as what it expands
-	// to, whose parts would each round.
+	// RoundsOnce: the integer form rounds the result alone to its format, and what precedes it, if at all, to many more
+	// bits. So the operation is not quantized as what it expands to, whose parts would each round to a format.
 	RoundsOnce bool
 	// Whole: in float graphs it computes on whole numbers, too: all arguments and the result have one format, and results
 	// are modulo 2^W. Operations with a Format column say there what they take.
@@ -44,6 +44,9 @@ type Traits struct {
 	// Weighted: the result is linear in argument 0. Argument 1 holds the weights, one row of axis 0 an output channel, and
 	// argument 2, which may be missing, one summand an output channel; in quantized graphs both are constants.
 	Weighted bool
+	// Gains: argument 1, which may be missing, multiplies the elements of what is computed of argument 0, and argument 2,
+	// which may be missing, is added to them. In quantized graphs both are constants in fixed formats of up to 16 bits.
+	Gains bool
 	// Blocks, if not nil, says of n, some of whose types are block formats, that it computes on their blocks.
 	Blocks func(n *Node) bool
 	// KeepsCodes: every element of the result is an element of argument 0, in its format.

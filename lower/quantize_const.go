@@ -28,15 +28,9 @@ func (q *quantizer) constants(n *ir.Node) {
 		if !a.IsConst() {
 			continue
 		}
-		name, c, explicit, least := "weight", q.plan.Quantize.Weight, q.rule(n, weight), 8
-		if channels && i == 2 {
-			name, c, explicit, least = "bias", q.plan.Quantize.Bias, q.rule(n, bias), betweenW
-		}
-		if explicit != nil {
-			c = *explicit
-		}
-		c = q.constChoice(n, c, explicit != nil, least)
-		if q.ownConst(n, i, name, c.Given) {
+		name, c := q.constSlot(n, i)
+		gain := n.Op.Traits.Gains && i > 0
+		if !gain && q.ownConst(n, i, name, c.Given) {
 			continue
 		}
 		c = q.openConst(n, i, c)
@@ -60,6 +54,8 @@ func (q *quantizer) constants(n *ir.Node) {
 		}
 		typ, why := ir.Type{Shape: t.Type.Shape}, ""
 		switch {
+		case gain:
+			typ.Format, why = q.gainFormat(n, i, c, t.Floats)
 		case name == "bias":
 			typ.Format, why = q.biasFormat(n, c, t.Floats)
 		case channels:
@@ -79,6 +75,21 @@ func (q *quantizer) constants(n *ir.Node) {
 		q.explain(n, name, typ, c.From)
 		q.encode(n, i, typ, t.Floats, c)
 	}
+}
+
+// constSlot is the slot of constant argument i of n, and what decides it.
+func (q *quantizer) constSlot(n *ir.Node, i int) (name string, c Choice) {
+	name, c, explicit, least := "weight", q.plan.Quantize.Weight, q.rule(n, weight), 8
+	switch t := &n.Op.Traits; {
+	case t.Weighted && i == 2:
+		name, c, explicit, least = "bias", q.plan.Quantize.Bias, q.rule(n, bias), betweenW
+	case t.Gains && i > 0:
+		name, c, explicit = q.gainSlot(n, i)
+	}
+	if explicit != nil {
+		c = *explicit
+	}
+	return name, q.constChoice(n, c, explicit != nil, least)
 }
 
 // finite refuses constants that are NaN or infinite.

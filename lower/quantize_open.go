@@ -134,8 +134,9 @@ func (q *quantizer) room(n *ir.Node) *calib.Values {
 	return v
 }
 
-// narrowed narrows what n reads of values that are left open to what its unit takes.
+// narrowed narrows what n reads of values that are left open to what its unit takes, and what a norm reads of any.
 func (q *quantizer) narrowed(n *ir.Node) {
+	q.narrowGains(n)
 	if !q.staysExact() || q.rule(n, dataIn) != nil {
 		return
 	}
@@ -180,7 +181,7 @@ func (q *quantizer) openInput(n *ir.Node) Choice {
 func (q *quantizer) openConst(n *ir.Node, i int, c Choice) Choice {
 	const why = "the model leaves it unquantized"
 	switch {
-	case !q.staysExact() || c.Given:
+	case !q.staysExact() || c.Given || n.Op.Traits.Gains && i > 0:
 		return c
 	case n.Op.Traits.Weighted && i == 1:
 		return openFormat(layerBits, why)

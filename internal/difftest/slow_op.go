@@ -12,6 +12,7 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/move"
+	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/stream"
@@ -65,6 +66,8 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowReduce(n, x), nil
 	case reduce.ArgMax:
 		return slowArgMax(n.Attrs.(*reduce.ArgMaxAttrs), x), nil
+	case norm.LayerNorm, norm.RMSNorm:
+		return slowLayerNorm(n, args), nil
 	}
 	if n.Op.Traits.FloatOnly {
 		return slowFloats(n, args)

@@ -132,8 +132,6 @@ func slowFloats(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowLogSoftmax(n.Attrs.(*column.AxisAttrs).Axis, args[0]), nil
 	case sum.MatMul:
 		return slowMatMul(n, args[0], args[1]), nil
-	case norm.LayerNorm, norm.RMSNorm:
-		return slowLayerNorm(n, args), nil
 	case norm.GroupNorm:
 		return slowGroupNorm(n, args), nil
 	case sequence.Rotary:
@@ -209,6 +207,9 @@ func float64s(x value) []float64 {
 
 // slowLayerNorm is layer_norm, and rms_norm.
 func slowLayerNorm(n *ir.Node, args []value) []*big.Rat {
+	if !n.Type.IsFloat() {
+		return slowCodeNorm(n, args, n.Op == norm.RMSNorm)
+	}
 	a, rank := n.Attrs.(*norm.Attrs), len(n.Type.Shape)
 	axis, all := (a.Axis+rank)%rank, float64s(args[0])
 	return fill(n.Type.Shape, func(i []int) *big.Rat {

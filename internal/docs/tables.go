@@ -39,9 +39,9 @@ func Ops() string {
 	b.WriteString("# Operations\n\nWritten by `make gen` from `ir/op`; `lathe list ops` prints the same.\n\n" +
 		"float: runs on real values. exact: has an integer meaning, which hardware must match bit for bit. pjrt: has a\n" +
 		"StableHLO form. rtl: has hardware. cuda: has kernels. Not every op takes every number format: what cannot be\n" +
-		"built in the formats of a plan is refused with the reason (L0308, L0310), never rounded otherwise. Norms\n" +
-		"(`layer_norm`, `rms_norm`, `group_norm`) run in float only: their parts have hardware, but each would round, so\n" +
-		"quantizing a norm is refused (L0410) until it has a unit that rounds once.\n\n" +
+		"built in the formats of a plan is refused with the reason (L0308, L0310), never rounded otherwise.\n" +
+		"`layer_norm` and `rms_norm` have an integer form that rounds once ([decisions.md](decisions.md)). `group_norm`\n" +
+		"runs in float only: its parts have hardware, but each would round, so quantizing it is refused (L0410).\n\n" +
 		"| op | float | exact | pjrt | rtl | cuda | meaning |\n|---|---|---|---|---|---|---|\n")
 	for _, s := range op.Matrix(cuda.HasKernels) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", s.Name, mark(s.Float), mark(s.Exact), mark(s.HLO),

@@ -19,7 +19,7 @@ func TestPartsShareNothing(t *testing.T) {
 		}
 		r := rand.New(rand.NewPCG(1, 2))
 		for range 20 {
-			n := o.Gen(r, o).Out[0].Node
+			n := floated(r, o.Gen(r, o).Out[0].Node)
 			if n.Op != o {
 				continue
 			}

@@ -307,7 +307,7 @@ func TestExpand(t *testing.T) {
 				break
 			}
 			r := rand.New(rand.NewPCG(seed, 12))
-			n := o.Gen(r, o).Out[0].Node
+			n := floated(r, o.Gen(r, o).Out[0].Node)
 			args := drawn(r, n)
 			want, err := run(n, args)
 			if err != nil {
@@ -324,6 +324,23 @@ func TestExpand(t *testing.T) {
 			}
 		}
 	}
+}
+
+// floated is a node of a quantized graph of one operation as one of a float graph, with constants of any values.
+func floated(r *rand.Rand, n *ir.Node) *ir.Node {
+	if n.Type.IsFloat() {
+		return n
+	}
+	f := *n
+	f.Type, f.Args = ir.Float(n.Type.Shape...), slices.Clone(n.Args)
+	for i, a := range n.Args {
+		c := *a
+		if c.Type = ir.Float(a.Type.Shape...); a.IsConst() {
+			c = *draw.Values(r, a.Name, c.Type)
+		}
+		f.Args[i] = &c
+	}
+	return &f
 }
 
 // groupNormDefined is group_norm by its formula, in float64: the elements of a sample's group follow each other.

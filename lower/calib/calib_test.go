@@ -125,6 +125,17 @@ func TestIntervals(t *testing.T) {
 	}
 }
 
+// TestLayerNorm: no element is further from the mean than the root of one less than their number.
+func TestLayerNorm(t *testing.T) {
+	b := lowertest.New(t, 1)
+	y := b.Add(norm.LayerNorm, "y", &norm.Attrs{Axis: 1}, b.Input("x", 1, 2), b.Const([]int{2}, -3, 2),
+		b.Const([]int{2}, 0, 1))
+	v, err := Intervals(b.Done(y), func(*ir.Node) (lo, hi float64) { return -1, 3 })
+	if err != nil || v[y].Min != -3 || v[y].Max != 3 {
+		t.Errorf("%v, %v", v[y], err)
+	}
+}
+
 func TestIntervalOps(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -144,9 +155,9 @@ func TestIntervalOps(t *testing.T) {
 			return b.Add(pointwise.Mul, "y", nil, x, b.Add(move.Identity, "i", nil, x))
 		}, -3, 9},
 		{"a square", func(b *lowertest.Builder, x *ir.Node) *ir.Node { return b.Add(pointwise.Mul, "y", nil, x, x) }, 0, 9},
-		{"rms_norm, by its parts", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+		{"rms_norm, whose elements are below the root of their number", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(norm.RMSNorm, "y", &norm.Attrs{Axis: 1, Eps: 1}, x)
-		}, -1, 3},
+		}, -1, float64(float32(math.Sqrt2))},
 		{"leaky_relu that turns", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			return b.Add(pointwise.LeakyRelu, "y", &pointwise.LeakyAttrs{Alpha: -5}, x)
 		}, 0, 5},

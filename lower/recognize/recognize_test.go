@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/leaf"
@@ -28,7 +29,10 @@ func TestExpansions(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 7))
 		tried, back := 0, 0
 		for range 60 {
-			g := o.Gen(r, o)
+			g, err := difftest.Float(r, o.Gen(r, o))
+			if err != nil {
+				t.Fatal(err)
+			}
 			n := g.Out[0].Node
 			if g.Check() != nil || g.Stage != ir.StageFloat || n.Op != o || !plain(n) {
 				continue

@@ -6,19 +6,26 @@ package norm
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 
 	"lathe/cuda"
 	"lathe/internal/workers"
 	"lathe/ir"
+	"lathe/ir/hlo"
 	"lathe/ir/op/column"
 	"lathe/ir/op/composite"
 	"lathe/ir/op/curve"
-	"lathe/ir/op/draw"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/walk"
+)
+
+// Of a gain of Fg and a bias of Fb fraction bits the integer form takes Fb up to Fg + BiasBeyond and Fg up to Fb +
+// GainBeyond, each of up to GainBits bits, sign included.
+const (
+	GainBits   = exactBits
+	BiasBeyond = zFrac
+	GainBeyond = sumBits - GainBits - zFrac
 )
 
 // Attrs are the attributes of normalizations over the axes from Axis on, which may be negative, to the last.
@@ -29,23 +36,31 @@ type Attrs struct {
 
 // LayerNorm is (x - mean)/sqrt(variance + eps)*scale + bias over the axes from Axis on, with the population variance
 // (Ba, Kiros and Hinton, 2016). scale and bias, which may be missing, broadcast to those axes.
-var LayerNorm = composite.New(ir.Op{
+var LayerNorm = &ir.Op{
 	Name: "layer_norm", Doc: "(x - mean)/sqrt(var + eps)*scale + bias over the last axes",
-	Attrs: Attrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{FloatOnly: true, RoundsOnce: true},
+	Attrs: Attrs{}, Arity: [2]int{1, 3}, Traits: ir.Traits{RoundsOnce: true, Gains: true},
 	Infer: normInfer, Eval: layerNormEval, Expand: layerNormExpand,
+	Bounds: func(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) { return normBounds(n, args, false) },
+	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+		return normHLO(b, n, args, false)
+	},
 	CUDA:  func(g *ir.Group, t cuda.Target) (*cuda.Unit, error) { return normCUDA(g, false, t) },
-	Legal: column.NoInteger, Gen: genNorm,
-})
+	Legal: func(n *ir.Node) error { return normLegal(n, false) }, Gen: genNorm,
+}
 
 // RMSNorm is x/sqrt(mean of squares + eps)*scale over the axes from Axis on (Zhang and Sennrich, 2019). scale, which
 // may be missing, broadcasts to those axes.
-var RMSNorm = composite.New(ir.Op{
+var RMSNorm = &ir.Op{
 	Name: "rms_norm", Doc: "x/sqrt(mean of squares + eps)*scale over the last axes",
-	Attrs: Attrs{}, Arity: [2]int{1, 2}, Traits: ir.Traits{FloatOnly: true, RoundsOnce: true},
+	Attrs: Attrs{}, Arity: [2]int{1, 2}, Traits: ir.Traits{RoundsOnce: true, Gains: true},
 	Infer: normInfer, Eval: rmsNormEval, Expand: rmsNormExpand,
+	Bounds: func(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) { return normBounds(n, args, true) },
+	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+		return normHLO(b, n, args, true)
+	},
 	CUDA:  func(g *ir.Group, t cuda.Target) (*cuda.Unit, error) { return normCUDA(g, true, t) },
-	Legal: column.NoInteger, Gen: genNorm,
-})
+	Legal: func(n *ir.Node) error { return normLegal(n, true) }, Gen: genNorm,
+}
 
 func normInfer(n *ir.Node) ([]int, error) {
 	x := n.Args[0].Type.Shape
@@ -68,7 +83,7 @@ type normalizer func(x []float32) (mean, factor float64)
 
 func layerNormEval(n *ir.Node) (ir.Kernel, error) {
 	eps := float64(n.Attrs.(*Attrs).Eps)
-	return normEval(n, func(x []float32) (mean, factor float64) {
+	return normEval(n, false, func(x []float32) (mean, factor float64) {
 		mean, variance := Moments(x)
 		return mean, 1 / math.Sqrt(variance+eps)
 	})
@@ -76,7 +91,7 @@ func layerNormEval(n *ir.Node) (ir.Kernel, error) {
 
 func rmsNormEval(n *ir.Node) (ir.Kernel, error) {
 	eps := float64(n.Attrs.(*Attrs).Eps)
-	return normEval(n, func(x []float32) (mean, factor float64) {
+	return normEval(n, true, func(x []float32) (mean, factor float64) {
 		squares := 0.0
 		for _, v := range x {
 			squares += float64(v) * float64(v)
@@ -98,9 +113,9 @@ func Moments(x []float32) (mean, variance float64) {
 }
 
 // normEval normalizes rows, and multiplies by argument 1 and adds argument 2 where they are.
-func normEval(n *ir.Node, row normalizer) (ir.Kernel, error) {
+func normEval(n *ir.Node, rms bool, row normalizer) (ir.Kernel, error) {
 	if !n.Type.IsFloat() {
-		return nil, n.Errorf("L0410", "%s has no integer form in this version", n.Op.Name)
+		return exactEval(n, rms)
 	}
 	shape := n.Type.Shape
 	axis, err := walk.Axis(n.Attrs.(*Attrs).Axis, len(shape))
@@ -184,22 +199,4 @@ func rmsNormExpand(n *ir.Node) ([]*ir.Node, error) {
 	e := composite.Expand(n)
 	affine(e, normalized(e, x, walk.AxesFrom(axis, len(x.Type.Shape)), a.Eps), n.Args[1:]...)
 	return e.Done()
-}
-
-// genNorm draws rows, mostly of several elements, with a scale and a bias that may be computed.
-func genNorm(r *rand.Rand, o *ir.Op) *ir.Graph {
-	x := draw.Input("x", ir.Float(draw.Shape(r, 1, 3)...))
-	rank := len(x.Type.Shape)
-	x.Type.Shape[rank-1] += 3
-	a := &Attrs{Axis: draw.Between(r, -rank, rank-1), Eps: []float32{1e-2, 1e-3, 0.5}[r.IntN(3)]}
-	axis, _ := walk.Axis(a.Axis, rank)
-	args := []*ir.Node{x}
-	for i := 1; i < o.Arity[1] && draw.Chance(r, 75); i++ {
-		shape := append([]int(nil), x.Type.Shape[axis:]...)
-		if len(shape) > 1 && draw.Chance(r, 20) {
-			shape = shape[1:]
-		}
-		args = append(args, draw.Operand(r, 75, []string{"", "scale", "bias"}[i], shape...))
-	}
-	return draw.FloatGraph(o, a, args...)
 }

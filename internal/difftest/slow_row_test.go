@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package difftest
+
+import (
+	"fmt"
+	"math/big"
+	"testing"
+
+	"lathe/golden/ref"
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/draw"
+	"lathe/ir/op/norm"
+)
+
+// TestSlowRsqrt holds the root to values that were computed apart.
+func TestSlowRsqrt(t *testing.T) {
+	for _, c := range []struct {
+		v    int64
+		r, k int
+	}{{1, 1048576, -11}, {2, 741455, -11}, {1000, 530542, -7}, {1e12, 549756, 8}, {1<<62 - 1, 524288, 19}} {
+		if r, k := slowRsqrt(big.NewInt(c.v)); r.Int64() != int64(c.r) || k != c.k {
+			t.Errorf("%d: %s, %d, want %d, %d", c.v, r, k, c.r, c.k)
+		}
+	}
+}
+
+// TestNormAnchor holds both evaluators to codes that were computed apart.
+func TestNormAnchor(t *testing.T) {
+	in := format.Fixed{W: 8, F: 4, Signed: true}
+	root := newSlowRoot(8, 8, real32(1e-5), power(-4))
+	if root.h != 20 || root.eps.Int64() != 171799 {
+		t.Errorf("h is %d, the constant %s", root.h, root.eps)
+	}
+	x := ir.NewTensor(ir.Type{Shape: []int{8}, Format: in})
+	copy(x.Codes, []int64{1, 2, 3, 4, 5, 6, 7, 40})
+	for _, c := range []struct {
+		o    *ir.Op
+		want []int64
+	}{{norm.LayerNorm, []int64{-20, -17, -15, -12, -9, -7, -4, 84}},
+		{norm.RMSNorm, []int64{2, 4, 7, 9, 11, 13, 15, 87}}} {
+		g := draw.Graph(c.o, &norm.Attrs{Eps: 1e-5}, ir.Type{Format: format.Fixed{W: 8, F: 5, Signed: true}},
+			draw.Input("x", x.Type))
+		slow, err := Slow(g, ref.Sample{x})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fast, err := Evaluate(t.Context(), g, []ref.Sample{{x}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprint(c.want)
+		if a, b := fmt.Sprint(slow[0].Codes), fmt.Sprint(fast[0][0].Codes); a != want || b != want {
+			t.Errorf("%s: %s and %s, want %s", c.o.Name, a, b, want)
+		}
+	}
+}

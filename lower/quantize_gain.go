@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/norm"
+	"lathe/lower/calib"
+)
+
+// gainSlot is the slot of the gain or the bias of n, and what decides it where no rule does. That is not the plan's
+// format of weights, which there are millions of: a norm has one gain for each element of a row. An error of 2^-9 of
+// the greatest gain, as 8 bits have, is up to half a step of a result of 8 bits; with 16 bits it is 2^-8 of that, the
+// bounds of the error of a norm hold, and the multiplier, which takes 26 bits of z, is no larger.
+func (q *quantizer) gainSlot(n *ir.Node, i int) (name string, c Choice, explicit *Choice) {
+	c = openFormat(norm.GainBits, "the default for gains and biases of "+n.Op.Name)
+	if i == 1 {
+		return "weight", c, q.rule(n, weight)
+	}
+	return "bias", c, q.rule(n, bias)
+}
+
+// narrowGains casts what n, a norm, normalizes to the bits that it takes.
+func (q *quantizer) narrowGains(n *ir.Node) {
+	if !n.Op.Traits.Gains || q.rule(n, dataIn) != nil {
+		return
+	}
+	a := n.Args[0]
+	if v, integers := format.IntegersOf(a.Type.Format); integers && !a.IsConst() && v.Bits() > norm.GainBits {
+		n.Args[0] = q.cast(a, openFormat(norm.GainBits, "what "+n.Op.Name+" takes"), n, q.values[a])
+	}
+}
+
+// gainFormat chooses fraction bits with which neither gain nor bias, argument i of n, saturates; those of the one have
+// bounds in those of the other.
+func (q *quantizer) gainFormat(n *ir.Node, i int, c Choice, x []float32) (format.Format, string) {
+	f, open := c.Pattern.Open()
+	if !open {
+		return c.Pattern.Format, dataProblem(c.Pattern.Format)
+	}
+	frac := calib.Frac(f, calib.Of(x), calib.MinMax)
+	switch gain, fixed := format.AsFixed(n.Args[1].Type.Format); {
+	case i == 2 && fixed: // decided before
+		frac = min(frac, gain.F+norm.BiasBeyond)
+	case i == 1 && len(n.Args) > 2 && n.Args[2].IsConst():
+		if b, err := n.Args[2].Value(); err == nil {
+			frac = min(frac, calib.Frac(f, calib.Of(b.Floats), calib.MinMax)+norm.GainBeyond)
+		}
+	}
+	return c.Pattern.With(frac), ""
+}
