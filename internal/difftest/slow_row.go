@@ -5,8 +5,10 @@ package difftest
 import (
 	"math/big"
 
+	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/draw"
 	"lathe/ir/op/norm"
 )
 
@@ -112,4 +114,30 @@ func slowRsqrt(v *big.Int) (r *big.Int, k int) {
 		r.Add(r, big.NewInt(1))
 	}
 	return r, k
+}
+
+// Roots are norms, each with its sample, whose roots are decided by one unit: floor(2^62/V) is r*(r+1), where r is the
+// nearest root and r+1 that of one unit more; those of the ends of the range of V; and rows of one element whose z lies
+// in the middle of two. All bits of z show.
+func Roots() (graphs []*ir.Graph, samples ref.Sample) {
+	least, most := int64(1)<<22, int64(1)<<24
+	all := []int64{least, least + 1, most - 2, most - 1}
+	for r := int64(1) << 19; r < 1<<20; r++ {
+		if v := int64(1<<62) / (r * (r + 1)); v < most && int64(1<<62)/v == r*(r+1) {
+			all = append(all, v)
+		}
+	}
+	add := func(eps float32, codes []int64, shape ...int) {
+		x := draw.Input("x", ir.Type{Shape: shape, Format: format.Fixed{W: 4, Signed: true}})
+		y := ir.Type{Format: format.Fixed{W: 24, F: 16, Signed: true}}
+		graphs = append(graphs, draw.Graph(norm.RMSNorm, &norm.Attrs{Axis: -1, Eps: eps}, y, x))
+		sample := ir.NewTensor(x.Type)
+		copy(sample.Codes, codes)
+		samples = append(samples, sample)
+	}
+	for _, v := range all { // a 1 and zeros: (n*1)<<20 is 2^30, and the term of eps is the rest of v*2^8
+		add(float32(v-least)/(1<<32), []int64{1}, 1024)
+	}
+	add(1<<34, []int64{-7, -5, -3, -1, 1, 3, 5, 7}, 8, 1) // V is 2^54 and a little, z = x*2^20/2^21
+	return graphs, samples
 }

@@ -4,6 +4,7 @@ package difftest
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"testing"
 
@@ -53,6 +54,55 @@ func TestNormAnchor(t *testing.T) {
 		want := fmt.Sprint(c.want)
 		if a, b := fmt.Sprint(slow[0].Codes), fmt.Sprint(fast[0][0].Codes); a != want || b != want {
 			t.Errorf("%s: %s and %s, want %s", c.o.Name, a, b, want)
+		}
+	}
+}
+
+// TestRoots compares both evaluators where the root of a norm is decided by one unit.
+func TestRoots(t *testing.T) {
+	graphs, samples := Roots()
+	if len(graphs) < 12 {
+		t.Fatalf("only %d roots", len(graphs))
+	}
+	got, err := Evaluate(t.Context(), Merge("roots", graphs), []ref.Sample{samples})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, g := range graphs {
+		want, err := Slow(g, samples[i:i+1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := Differ(g, want, got[0][i:i+1], 0); d != "" {
+			t.Errorf("%+v: %s", *g.Out[0].Node.Attrs.(*norm.Attrs), d)
+		}
+	}
+}
+
+// TestNormSizes compares both evaluators where V comes close to 2^63: long rows, wide codes, an eps of many steps.
+func TestNormSizes(t *testing.T) {
+	for i, c := range []struct {
+		f    format.Fixed
+		n    int
+		eps  float32
+		fits bool
+	}{{format.Fixed{W: 16, F: 8, Signed: true}, 4096, 1e-5, true}, {format.Fixed{W: 15, F: 8}, 1000, 1e-5, true},
+		{format.Fixed{W: 8, F: 24, Signed: true}, 64, 0.5, true}, {format.Fixed{W: 2, F: 31, Signed: true}, 1, 1.75, true},
+		{format.Fixed{W: 16, Signed: true}, 1, 1<<33 - 1<<30, true}, {format.Fixed{W: 2, Signed: true}, 3, 1 << 59, true},
+		{format.Fixed{W: 16, F: 8, Signed: true}, 92681, 1e-5, true},
+		{format.Fixed{W: 16, F: 8, Signed: true}, 92682, 1e-5, false}, {format.Fixed{W: 16, F: 8}, 4, 1e-5, false},
+		{format.Fixed{W: 2, Signed: true}, 1, 1 << 63, false}, {format.Fixed{W: 8, F: 400, Signed: true}, 1, 1, false},
+		{format.Fixed{W: 8, F: 4, Signed: true}, 1, -1, false},
+		{format.Fixed{W: 8, F: 4, Signed: true}, 1, float32(math.NaN()), false}} {
+		x := draw.Input("x", ir.Type{Shape: []int{c.n}, Format: c.f})
+		y := ir.Type{Format: format.Fixed{W: 30, F: 16, Signed: true}}
+		for _, o := range []*ir.Op{norm.LayerNorm, norm.RMSNorm} {
+			g := draw.Graph(o, &norm.Attrs{Eps: c.eps}, y, x)
+			if err := g.Check(); (err == nil) != c.fits {
+				t.Errorf("%s of %d elements of %s, eps %g: %v", o.Name, c.n, c.f, c.eps, err)
+			} else if c.fits {
+				CompareSlow(t, g, Rand("norm sizes", i), 3)
+			}
 		}
 	}
 }

@@ -166,3 +166,15 @@ func addOut(t *testing.T, g *ir.Graph, name string, o *ir.Op, attrs any, args ..
 	}
 	g.Nodes, g.Out = append(g.Nodes, y), append(g.Out, ir.Output{Name: name, Node: y})
 }
+
+// TestRoots compares norms where the root of a row is decided by one unit.
+func TestRoots(t *testing.T) {
+	graphs, sample := difftest.Roots()
+	for i := 0; i < len(graphs); i += PerProgram {
+		t.Run(fmt.Sprint(i/PerProgram), func(t *testing.T) {
+			t.Parallel()
+			end := min(i+PerProgram, len(graphs))
+			CompareSamples(t, difftest.Merge("roots", graphs[i:end]), []ref.Sample{sample[i:end]}, 0)
+		})
+	}
+}

@@ -32,7 +32,9 @@ func genNorm(r *rand.Rand, o *ir.Op) *ir.Graph {
 			if i == 2 && f.F > zFrac+frac {
 				f.F = zFrac + frac
 			}
-			frac, top = f.F, max(top, f.W-f.F)
+			if top = max(top, f.W-f.F); i == 1 {
+				frac = f.F
+			}
 			row := append([]int(nil), shape[axis:]...)
 			if len(row) > 1 && draw.Chance(r, 20) {
 				row = row[1:]
@@ -40,7 +42,11 @@ func genNorm(r *rand.Rand, o *ir.Op) *ir.Graph {
 			t := ir.Type{Shape: row, Format: format.Fixed{W: f.W, F: f.F, Signed: f.Signed}}
 			args = append(args, draw.Const([]string{"", "scale", "bias"}[i], t, draw.Codes(r, t.Format, t.Elems())))
 		}
-		g := draw.Graph(o, a, ir.Type{Format: draw.Result(r, top)}, args...)
+		y := draw.Result(r, top)
+		if draw.Chance(r, 20) { // shows every bit of z
+			y.W, y.F, y.Over = 36, zFrac+frac, format.Wrap
+		}
+		g := draw.Graph(o, a, ir.Type{Format: y}, args...)
 		if o.Legal(g.Out[0].Node) == nil { // a large eps in fine steps may leave no h
 			return g
 		}
@@ -56,6 +62,9 @@ func genCodes(r *rand.Rand) format.Format {
 	if draw.Chance(r, 70) {
 		f.W = draw.Between(r, 8, 16)
 		f.F = draw.Between(r, 0, f.W)
+		if draw.Chance(r, 20) { // an eps of many steps
+			f.F = draw.Between(r, 16, 24)
+		}
 	}
 	if f.Over > format.Wrap {
 		f.Over = format.Sat

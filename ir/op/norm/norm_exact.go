@@ -211,11 +211,7 @@ func (e *exactNorm) row(x, y []int64, encode func(int64) int64) {
 			sum += v
 		}
 	}
-	v := (n*squares-sum*sum)<<e.h + e.eps
-	r, k := int64(0), 0
-	if v > 0 {
-		r, k = rsqrt(v)
-	}
+	r, k := rsqrt(max((n*squares-sum*sum)<<e.h+e.eps, 1)) // where that is 0 all n*v - sum are
 	for i, v := range x {
 		z := format.RS((n*v-sum)*r, 15+k-e.h/2, format.RoundEven)
 		if e.gamma != nil {

@@ -47,7 +47,6 @@ func (e *exactNorm) print(b *hlo.Builder, x hlo.Value) hlo.Value {
 	}
 	v := b.Add(b.ShiftLeft(q, b.Splat(q, int64(e.h))), b.Splat(q, e.eps))
 	r, k := rsqrtHLO(b, v)
-	r = b.Mul(r, b.Convert(b.Compare(hlo.GT, v, b.Splat(v, 0)), hlo.I64))
 	places := b.Add(k, b.Splat(k, int64(15-e.h/2)))
 	z := b.RoundShiftBy(b.Mul(d, carrier.Spread(b, r, dims, axes)), carrier.Spread(b, places, dims, axes),
 		hlo.RoundHalfEven)
@@ -63,10 +62,10 @@ func (e *exactNorm) print(b *hlo.Builder, x hlo.Value) hlo.Value {
 	return z
 }
 
-// rootBits is the width of r.
-const rootBits = 21
+// rootBits is the width of sqrt(q), q up to 2^40: the last step adds the 1 that 2^20 has more than fits.
+const rootBits = 20
 
-// rsqrtHLO is rsqrt; what it gives for v below 1 means nothing.
+// rsqrtHLO is rsqrt; what it gives for v below 1 is multiplied by zeros, as all deviations are then.
 func rsqrtHLO(b *hlo.Builder, v hlo.Value) (r, k hlo.Value) {
 	c := func(x int64) hlo.Value { return b.Splat(v, x) }
 	v = b.Max(v, c(1))
