@@ -13,8 +13,8 @@
 //               STYLE   "auto", "block", "distributed" or "ultra"
 //   frame: the one that is read. enough: it is there as far as it is needed. done: it may be overwritten.
 //   latency: 2   ii: 1   order: one address an enabled cycle
-//   lut: 2 * AW + 20
-//   ff: 2 * AW + LANES * (WIDTH + MASK) + 12
+//   lut: 3 * AW + NW + LANES * (1 + MASK) + (BEATS * HEADS > 1 ? 20 : 4)
+//   ff: 2 * AW + NW + clog2(BEATS) + clog2(HEADS) + LANES * (WIDTH + MASK + 1) + 3
 //   parts: LANES * u_bank
 `default_nettype none
 module mem_kv #(
@@ -61,11 +61,12 @@ module mem_kv #(
   logic [NW-1:0] token;
   logic [LANES-1:0] lane;  // one bit
   logic [AW-1:0] place, tile;  // of this beat, and of the first beat of its tile
-  assign in_ready = !full[into];
+  assign in_ready = into ? !full[1] : !full[0];
   wire write = in_valid && in_ready;
   wire beat_last = beat == KW'(BEATS - 1);
   wire token_ends = beat_last && head == HW'(HEADS - 1);
   wire frame_ends = token_ends && token == NW'(TOKENS - 1);
+  wire fills = write && frame_ends;
   wire [AW-1:0] next_tile = frame_ends ? (into ? AW'(0) : AW'(WORDS)) : lane[LANES-1] ? tile + AW'(BEATS) : tile;
 
   always_ff @(posedge clk) begin
@@ -78,12 +79,9 @@ module mem_kv #(
         lane  <= frame_ends || lane[LANES-1] ? LANES'(1) : lane << 1;
         tile  <= next_tile;
       end
-      if (frame_ends) begin
-        into <= !into;
-        full[into] <= 1'b1;
-      end
     end
-    if (done) full[frame] <= 1'b0;
+    into <= into ^ fills;
+    full <= (full | {fills && into, fills && !into}) & ~{done && frame, done && !frame};
     if (rst) begin
       into  <= 1'b0;
       full  <= 2'b00;
@@ -97,7 +95,7 @@ module mem_kv #(
   end
 
   // A frame that is read and not full is the one that is written.
-  assign enough = full[frame] || (PARTS != 0 && token >= need);
+  assign enough = (frame ? full[1] : full[0]) || (PARTS != 0 && token >= need);
 
   wire [LANES*WIDTH-1:0] words;
   generate

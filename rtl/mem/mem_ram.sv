@@ -8,11 +8,12 @@
 //               STYLE    "auto", "block", "distributed" or "ultra"
 //               LATENCY  1 or 2
 //   latency: LATENCY   ii: 1   order: one word an enabled cycle
-//   let: LINES = (WIDTH + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * ((DEPTH + 63) / 64); BLOCKS =
-//       min((WIDTH + 35) / 36 * ((DEPTH + 511) / 512), (WIDTH + 17) / 18 * ((DEPTH + 1023) / 1024), (WIDTH + 8) / 9
-//       * ((DEPTH + 2047) / 2048), (WIDTH + 3) / 4 * ((DEPTH + 4095) / 4096)); IN_BLOCK = STYLE == "block" || (STYLE
-//       == "auto" && 8 * LINES > 129 * BLOCKS) ? 1 : 0
-//   lut: IN_BLOCK ? 0 : 8 * LINES
+//   let: PAGES = (DEPTH + 63) / 64; LINES = (WIDTH + (DEPTH > 32 ? 6 : 13)) / (DEPTH > 32 ? 7 : 14) * PAGES;
+//       PICK = PAGES > 1 ? WIDTH * ((PAGES + 2) / 4) + PAGES : 0; BLOCKS = min((WIDTH + 35) / 36 * ((DEPTH + 511)
+//       / 512), (WIDTH + 17) / 18 * ((DEPTH + 1023) / 1024), (WIDTH + 8) / 9 * ((DEPTH + 2047) / 2048), (WIDTH + 3) / 4
+//       * ((DEPTH + 4095) / 4096)); IN_BLOCK = STYLE == "block" || (STYLE == "auto" && 8 * LINES + PICK > 92 * BLOCKS)
+//       ? 1 : 0
+//   lut: IN_BLOCK ? 0 : 8 * LINES + PICK
 //   ff: (IN_BLOCK ? LATENCY - 1 : LATENCY) * WIDTH
 //   bram: IN_BLOCK ? BLOCKS : 0
 `default_nettype none

@@ -5,8 +5,8 @@
 //               BEATS  beats of a row
 //   there: a row can be read. done: it may be overwritten, the next one follows.
 //   latency: 2   ii: 1   order: one beat an enabled cycle
-//   lut: 2 * KW + 6
-//   ff: KW + 4
+//   lut: 7 + (BEATS > 1 ? 2 * KW : 0)
+//   ff: 4 + (BEATS > 1 ? KW : 0)
 //   parts: u_rows
 `default_nettype none
 module op_attend_row #(
@@ -29,21 +29,17 @@ module op_attend_row #(
   logic into, from;  // the row that is written, and the one that is read
   logic [1:0] full;
   logic [KW-1:0] place;
-  assign in_ready = !full[into];
-  assign there = full[from];
+  assign in_ready = into ? !full[1] : !full[0];
+  assign there = from ? full[1] : full[0];
   wire write = in_valid && in_ready;
   wire last = place == KW'(BEATS - 1);
+  wire fills = write && last;
 
   always_ff @(posedge clk) begin
     if (write) place <= last ? KW'(0) : place + KW'(1);
-    if (write && last) begin
-      into <= !into;
-      full[into] <= 1'b1;
-    end
-    if (done) begin
-      from <= !from;
-      full[from] <= 1'b0;
-    end
+    into <= into ^ fills;
+    from <= from ^ done;
+    full <= (full | {fills && into, fills && !into}) & ~{done && from, done && !from};
     if (rst) begin
       into  <= 1'b0;
       from  <= 1'b0;

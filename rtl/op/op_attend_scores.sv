@@ -23,8 +23,8 @@
 //   flow: memories(QUERIES * HEADS * RUN, s % BEATS == BEATS - 1, REGS, 2 * BEATS, QUERIES * HEADS * BEATS,
 //       (s / RUN + 1) * BEATS, s / RUN * BEATS, 2 * KEYS * GROUPS * BEATS, KEYS * GROUPS * BEATS,
 //       SEEN * GROUPS * BEATS, 0) + u_out
-//   lut: 4
-//   ff: REGS + 2
+//   lut: 2 + (BEATS > 1 ? R * ACC_W : 0)
+//   ff: REGS + R * ACC_W
 //   parts: u_feed + u_dots + u_flags + R * u_cast + u_out
 `default_nettype none
 module op_attend_scores #(
@@ -108,7 +108,7 @@ module op_attend_scores #(
       wire signed [SUM_W-1:0] sum = sums[i*SUM_W+:SUM_W];
       logic signed [ACC_W-1:0] acc;
       wire signed [ACC_W-1:0] base = BEATS == 1 || fresh ? {ACC_W{1'b0}} : acc;
-      always_ff @(posedge clk) if (en && adds) acc <= base + ACC_W'(sum);
+      always_ff @(posedge clk) if (en && adds) acc <= ACC_W'(sum) + base;
       op_attend_cast #(
           .IN_W(ACC_W), .SHIFT(SHIFT), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER)
       ) u_cast (

@@ -23,9 +23,9 @@
 //       min(KEYS, max(0, T + OFFSET + 1))
 //   flow: memories(QUERIES * HEADS * RUN, s % RUN >= RUN - BEATS, REGS, 2, QUERIES * HEADS * (ROW / R), s / BEATS + 1,
 //       s / BEATS, 2 * KEYS * GROUPS * BEATS, KEYS * GROUPS * BEATS, SEEN * GROUPS * BEATS, 0) + u_out
-//   lut: 4
-//   ff: REGS + 2
-//   parts: u_feed + u_dots + u_flags + F * u_cast + u_out
+//   lut: 2 + (ROW > R ? 2 * F * ACC_W : 0)
+//   ff: REGS + F * ACC_W
+//   parts: u_feed + u_dots + u_flags + (ROW > R ? F * u_others : 0) + F * u_cast + u_out
 `default_nettype none
 module op_attend_sum #(
     parameter integer QUERIES    = 4,
@@ -118,7 +118,7 @@ module op_attend_sum #(
       wire [ACC_W-1:0] older;
       wire [ACC_W-1:0] base = ROW == R || fresh ? {ACC_W{1'b0}} : older;
       num_delay #(.WIDTH(ACC_W), .DEPTH(BEATS - 1)) u_others (.clk(clk), .en(en && adds), .in(acc), .out(older));
-      always_ff @(posedge clk) if (en && adds) acc <= base + ACC_W'(sum);
+      always_ff @(posedge clk) if (en && adds) acc <= ACC_W'(sum) + base;
       op_attend_cast #(
           .IN_W(ACC_W), .SHIFT(SHIFT), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER)
       ) u_cast (

@@ -11,8 +11,9 @@
 //   step: go on. frame addr live: what this step reads of the store. beat: of the head. row_last: the last beat of each
 //   tile ends a row.
 //   latency: 0   ii: 1   order: counters
-//   lut: 3 * AW + 40
-//   ff: 2 * AW + 40
+//   let: BITS = clog2(BEATS) + clog2(ROW / R) + clog2(HEADS / GROUPS) + clog2(GROUPS) + clog2(QUERIES)
+//   lut: AW + 2 * BITS + 6 + (CAUSAL ? 4 * NW + 11 : ROW > KEYS ? 2 * NW : 0)
+//   ff: 2 * AW + BITS + 2 + (CAUSAL ? 3 * NW : ROW > KEYS ? NW : 0)
 `default_nettype none
 module op_attend_walk #(
     parameter integer QUERIES = 4,

@@ -37,6 +37,11 @@ func TestModuleCosts(t *testing.T) {
 		{"num_add_tree", []string{"N", "12", "IN_W", "12", "PIPE", "2"}},
 		{"num_dot", []string{"N", "4", "A_W", "8", "B_W", "8", "PIPE", "2"}},
 		{"stream_fifo", []string{"WIDTH", "100", "DEPTH", "1000"}},
+		{"mem_ram", []string{"WIDTH", "32", "DEPTH", "128"}},
+		{"mem_ram", []string{"WIDTH", "24", "DEPTH", "128"}},
+		{"op_attend_scores", []string{"QUERIES", "16", "KEYS", "16", "ROW", "16"}},
+		{"op_attend_sum", []string{"QUERIES", "7", "KEYS", "9", "GROUPS", "2", "SIZE", "16", "ROW", "10", "F", "4", "R", "2",
+			"CAUSAL", "1"}},
 	}
 	dir := t.TempDir()
 	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{})
