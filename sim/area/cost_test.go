@@ -42,6 +42,9 @@ func TestModuleCosts(t *testing.T) {
 		{"op_attend_scores", []string{"QUERIES", "16", "KEYS", "16", "ROW", "16"}},
 		{"op_attend_sum", []string{"QUERIES", "7", "KEYS", "9", "GROUPS", "2", "SIZE", "16", "ROW", "10", "F", "4", "R", "2",
 			"CAUSAL", "1"}},
+		{"num_rsqrt", []string{"V_W", "50", "R_W", "32", "FAR", "1"}},
+		{"op_norm_lane", []string{"N", "192", "S_W", "16"}},
+		{"op_norm", []string{"N", "192", "GAIN_W", "0", "EPS", "63'd98956044"}},
 	}
 	dir := t.TempDir()
 	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{})
