@@ -45,6 +45,8 @@ func TestModuleCosts(t *testing.T) {
 		{"num_rsqrt", []string{"V_W", "50", "R_W", "32", "FAR", "1"}},
 		{"op_norm_lane", []string{"N", "192", "S_W", "16"}},
 		{"op_norm", []string{"N", "192", "GAIN_W", "0", "EPS", "63'd98956044"}},
+		{"op_softmax", []string{"ROWS", "400", "N", "197", "LANES", "1", "LIVE", "197", "CAUSAL", "1", "HEADS", "4"}},
+		{"op_softmax", []string{"N", "96", "LANES", "3", "IN_W", "16", "OUT_W", "16", "FO", "16", "LIVE", "96"}},
 	}
 	dir := t.TempDir()
 	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{})

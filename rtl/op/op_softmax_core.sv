@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// op_softmax_core: softmax along rows of N elements in three passes over a row, each of which works on a row of its
+//   own: the first one stores x and finds its maximum, the second one turns x into powers, stores and adds them, the
+//   third one multiplies by the inverse of the sum. Integers throughout: with t = max x - x and y = t*K >> K_SHIFT, in
+//   units of 2^-20, e is 2^-y with 24 fraction bits; S the sum of 2^-y with 32 of them; a = bitlen(S) - 24,
+//   d = (S + 2^(a-1)) >> a, R = floor(2^47 / d); p = min((e*R + 2^(38+a-FO)) >> (39+a-FO), greatest code).
+//   Elements that are not live have p = 0 and take no part in maximum and sum; if none is live all p are 0.
+//   parameters  N                  elements of a row
+//               LANES              elements a beat, a divisor of N
+//               IN_W, SIGNED       bits of x, 1: two's complement
+//               K, K_SHIFT         factor, 24 bits, and right shift
+//               OUT_W, OUT_SIGNED  bits of p, 1: two's complement
+//               FO                 fraction bits of p, up to 16
+//               MASKED             0: all elements are live, and in_live is not read
+//   latency: 2 * N / LANES + 2 * clog2(LANES) + (IN_W <= 8 ? 37 : 42)   ii: max(N / LANES, 26)   order: as the input
+//   flow: (TREE > 0 ? steps(1, 1, 1, TREE) : 0) + memory(X_PLACES, BEATS, BEATS, BEATS, s, POWER + 1) + (BEATS < 26 ?
+//       steps(26, s < BEATS, s < BEATS, 0, s >= BEATS) : 0) + memory(E_PLACES, BEATS, BEATS, BEATS, s, 4, 28 + TREE)
+//       + u_out
+//   lut: 37 + IN_W * 5 / 2 + MASKED * LANES * IN_W + (IN_W + 13) / 14 * 8 + (GAP > 0 ? 6 : 0)
+//   ff: 36 + POWER + SPAN + IN_W + 2 * C_W + TREE + (GAP > 0 ? 5 : 0)
+//   parts: u_greatest + u_x_wait + u_last + u_x + LANES * u_exp + u_e + u_sum + LANES * u_scale + u_out
+`default_nettype none
+module op_softmax_core #(
+    parameter integer N          = 16,
+    parameter integer LANES      = 1,
+    parameter integer IN_W       = 8,
+    parameter integer SIGNED     = 1,
+    parameter [23:0]  K          = 24'd12102203,
+    parameter integer K_SHIFT    = 7,
+    parameter integer OUT_W      = 8,
+    parameter integer OUT_SIGNED = 0,
+    parameter integer FO         = 8,
+    parameter integer MASKED     = 0
+) (
+    input  wire                   clk,
+    input  wire                   rst,
+    input  wire [ LANES*IN_W-1:0] in_data,
+    input  wire [      LANES-1:0] in_live,
+    input  wire                   in_valid,
+    output wire                   in_ready,
+    output wire [LANES*OUT_W-1:0] out_data,
+    output wire                   out_valid,
+    input  wire                   out_ready
+);
+  localparam integer BEATS = N / LANES;
+  localparam integer TREE = $clog2(LANES);  // registers of the trees over the lanes
+  localparam integer POWER = IN_W <= 8 ? 3 : 8;  // those of op_softmax_exp
+  localparam integer SPAN = $clog2(N + 1) - 1;
+  localparam integer GAP = BEATS < 26 ? 26 - BEATS : 0;  // cycles between rows, for the division
+  localparam integer X_PLACES = 1 << $clog2(BEATS + 1);
+  localparam integer E_NEED = 3 * BEATS < BEATS + 30 + TREE ? 3 * BEATS : BEATS + 30 + TREE;
+  localparam integer E_PLACES = 1 << $clog2(E_NEED);
+  localparam integer M_W = IN_W + (MASKED != 0 ? 1 : 0);
+  localparam integer C_W = BEATS > 1 ? $clog2(BEATS) : 1;
+
+  generate
+    if (LANES < 1 || BEATS * LANES != N || IN_W < 1 || IN_W > 16 || FO > 16 || FO < 0 || N > 65536) begin : g_bad
+      LANES_must_divide_N_and_IN_W_and_FO_be_up_to_16 u_bad ();
+    end
+  endgenerate
+
+  // First pass. The elements count from 0 up; one that is not live is the least.
+  wire [LANES*IN_W-1:0] x;
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_in
+      wire [IN_W-1:0] code = in_data[i*IN_W+:IN_W] ^ (SIGNED != 0 ? IN_W'(1) << (IN_W - 1) : IN_W'(0));
+      assign x[i*IN_W+:IN_W] = in_live[i] || MASKED == 0 ? code : IN_W'(0);
+    end
+  endgenerate
+  wire [LANES*IN_W-1:0] x_q;
+  wire [LANES-1:0] live_q;
+  wire [IN_W-1:0] greatest;
+  wire x_valid, x_room;
+  num_max_tree #(.N(LANES), .W(IN_W), .SIGNED(0), .PIPE(1)) u_greatest (
+      .clk(clk), .en(in_ready), .in(x), .out(greatest)
+  );
+  num_delay #(.WIDTH(LANES*(IN_W+1)), .DEPTH(TREE)) u_x_wait (
+      .clk(clk), .en(in_ready), .in({in_live, x}), .out({live_q, x_q})
+  );
+  generate
+    if (TREE == 0) begin : g_direct
+      assign {x_valid, in_ready} = {in_valid, x_room};
+    end else begin : g_tree
+      logic [TREE-1:0] moving;
+      assign x_valid = moving[TREE-1];
+      assign in_ready = x_room || !x_valid;
+      always_ff @(posedge clk) begin
+        if (in_ready) moving <= TREE'({moving, in_valid});
+        if (rst) moving <= TREE'(0);
+      end
+    end
+  endgenerate
+
+  wire x_write = x_valid && x_room;
+  logic [C_W-1:0] count;  // beats of the row before this one
+  wire x_last = count == C_W'(BEATS - 1);
+  logic [IN_W-1:0] most;
+  wire [IN_W-1:0] top = most > greatest ? most : greatest;
+  (* ram_style = "distributed" *) logic [IN_W-1:0] tops[0:3];  // those of whole rows
+  logic [1:0] top_in, top_out;
+  always_ff @(posedge clk) if (x_write && x_last) tops[top_in] <= top;
+  always_ff @(posedge clk) begin
+    if (x_write) begin
+      count <= x_last ? C_W'(0) : count + C_W'(1);
+      most  <= x_last ? IN_W'(0) : top;
+      if (x_last) top_in <= top_in + 2'd1;
+    end
+    if (rst) begin
+      count  <= C_W'(0);
+      most   <= IN_W'(0);
+      top_in <= 2'd0;
+    end
+  end
+  wire [LANES*M_W-1:0] x_word, x_read;
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_word
+      if (MASKED != 0) begin : g_live
+        assign x_word[i*M_W+:M_W] = {live_q[i], x_q[i*IN_W+:IN_W]};
+      end else begin : g_plain
+        assign x_word[i*M_W+:M_W] = x_q[i*IN_W+:IN_W];
+      end
+    end
+  endgenerate
+  wire unused_live = &{1'b0, in_live, live_q};
+
+  // Second pass. All registers up to the next memory move or stand together.
+  wire en, x_step, x_end, e_room, e_last;
+  logic [POWER:0] moving;
+  op_softmax_rows #(.WIDTH(LANES*M_W + 1), .DEPTH(X_PLACES), .BEATS(BEATS), .LATENCY(1)) u_x (
+      .clk(clk), .rst(rst), .in_data({x_last, x_word}), .write(x_write), .room(x_room), .whole(x_write && x_last),
+      .en(en), .read(x_step), .out_data({x_end, x_read})
+  );
+  num_delay #(.WIDTH(1), .DEPTH(POWER)) u_last (.clk(clk), .en(en), .in(x_end), .out(e_last));
+  wire held;  // between two rows
+  assign en = !moving[POWER] || (e_room && !held);
+  wire e_write = moving[POWER] && e_room && !held;
+  always_ff @(posedge clk) begin
+    if (en) moving <= (POWER + 1)'({moving, x_step});
+    if (en && moving[0] && x_end) top_out <= top_out + 2'd1;
+    if (rst) begin
+      moving  <= (POWER + 1)'(0);
+      top_out <= 2'd0;
+    end
+  end
+  generate
+    if (GAP == 0) begin : g_no_gap
+      assign held = 1'b0;
+    end else begin : g_gap
+      logic [4:0] gap;
+      assign held = gap != 5'd0;
+      always_ff @(posedge clk) begin
+        if (held) gap <= gap - 5'd1;
+        else if (e_write && e_last) gap <= 5'(GAP);
+        if (rst) gap <= 5'd0;
+      end
+    end
+  endgenerate
+
+  wire [25*LANES-1:0] e_word, e_read;
+  wire [33*LANES-1:0] e_fine;
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_exp
+      op_softmax_exp #(.IN_W(IN_W), .K(K), .K_SHIFT(K_SHIFT), .MASKED(MASKED)) u_exp (
+          .clk(clk), .en(en), .top(tops[top_out]), .x(x_read[i*M_W+:IN_W]), .live(x_read[i*M_W+M_W-1]),
+          .e24(e_word[25*i+:25]), .e32(e_fine[33*i+:33])
+      );
+    end
+  endgenerate
+
+  // The sum, and third pass.
+  wire go, e_step, e_end, e_whole;
+  logic [3:0] sent;
+  logic e_ended;  // the beat in the memory's first register is the last one of its row
+  wire [24+SPAN:0] factor;
+  logic [24+SPAN:0] factor_q;
+  op_softmax_sum #(.LANES(LANES), .SPAN(SPAN)) u_sum (
+      .clk(clk), .rst(rst), .in(e_fine), .add(e_write), .last(e_last), .whole(e_whole), .next(go && sent[0] && e_ended),
+      .factor(factor)
+  );
+  op_softmax_rows #(.WIDTH(25*LANES), .DEPTH(E_PLACES), .BEATS(BEATS), .LATENCY(2)) u_e (
+      .clk(clk), .rst(rst), .in_data(e_word), .write(e_write), .room(e_room), .whole(e_whole),
+      .en(go), .read(e_step), .out_data(e_read)
+  );
+  wire out_room;
+  assign go = out_room || !sent[3];
+  logic [C_W-1:0] e_count;
+  assign e_end = e_count == C_W'(BEATS - 1);
+  always_ff @(posedge clk) begin
+    if (go) begin
+      sent <= {sent[2:0], e_step};
+      e_ended <= e_end;
+      factor_q <= factor;
+      if (e_step) e_count <= e_end ? C_W'(0) : e_count + C_W'(1);
+    end
+    if (rst) begin
+      sent <= 4'd0;
+      e_count <= C_W'(0);
+    end
+  end
+  wire [LANES*OUT_W-1:0] p;
+  generate
+    for (genvar i = 0; i < LANES; i++) begin : g_scale
+      op_softmax_scale #(.SPAN(SPAN), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .FO(FO)) u_scale (
+          .clk(clk), .en(go), .e(e_read[25*i+:25]), .factor(factor_q), .y(p[i*OUT_W+:OUT_W])
+      );
+    end
+  endgenerate
+  stream_skid #(.WIDTH(LANES*OUT_W)) u_out (
+      .clk(clk), .rst(rst), .in_data(p), .in_valid(sent[3]), .in_ready(out_room), .out_data(out_data),
+      .out_valid(out_valid), .out_ready(out_ready)
+  );
+endmodule
+`default_nettype wire
