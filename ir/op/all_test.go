@@ -14,11 +14,11 @@ import (
 )
 
 // TestHasHardware looks through expansions: a rotation consists of what has units, attention of products of matrices.
-// Norms consist of what has units, too, but round once.
+// group_norm consists of what has units, too, but rounds once.
 func TestHasHardware(t *testing.T) {
 	for o, want := range map[*ir.Op]bool{pointwise.Relu: true, sum.BatchNorm: true, norm.LogSoftmax: true,
 		sequence.Rotary: true,
-		norm.LayerNorm:  false, norm.RMSNorm: false, norm.GroupNorm: false, sum.MatMul: false, norm.Softmax: false,
+		norm.LayerNorm:  true, norm.RMSNorm: true, norm.GroupNorm: false, sum.MatMul: false, norm.Softmax: false,
 		sequence.Attention: false,
 		leaf.Input:         false} {
 		if HasHardware(o) != want {

@@ -115,13 +115,14 @@ module op_norm_sums #(
 
   // Below bit H, v is EPS.
   localparam [ACC_W-1:0] START = ACC_W'(EPS >> H);
+  localparam [62:0] LOW = EPS & ((63'd1 << H) - 63'd1);
   logic signed [ACC_W-1:0] acc;
   wire signed [ACC_W-1:0] total = acc + ACC_W'(p_sum);
   always_ff @(posedge clk) begin
     if (there[2+2*TREE]) acc <= total;
     if (rst || v_valid) acc <= START;
   end
-  assign v = (V_W'($unsigned(total)) << H) | V_W'(EPS & ((63'd1 << H) - 63'd1));
+  assign v = (V_W'($unsigned(total)) << H) | V_W'(LOW);
   assign v_valid = ends[2+2*TREE];
   wire unused_p = &{1'b0, p_sum};  // the sum of a row is not longer than v, those of its beats may be
 endmodule

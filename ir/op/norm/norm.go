@@ -18,6 +18,7 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/walk"
+	"lathe/rtl"
 )
 
 // Of a gain of Fg and a bias of Fb fraction bits the integer form takes Fb up to Fg + BiasBeyond and Fg up to Fb +
@@ -44,6 +45,8 @@ var LayerNorm = &ir.Op{
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return normHLO(b, n, args, false)
 	},
+	RTL:   func(n *ir.Node) (*rtl.Unit, error) { return normRTL(n, false) },
+	Lanes: normLanes,
 	CUDA:  func(g *ir.Group, t cuda.Target) (*cuda.Unit, error) { return normCUDA(g, false, t) },
 	Legal: func(n *ir.Node) error { return normLegal(n, false) }, Gen: genNorm,
 }
@@ -58,6 +61,8 @@ var RMSNorm = &ir.Op{
 	HLO: func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return normHLO(b, n, args, true)
 	},
+	RTL:   func(n *ir.Node) (*rtl.Unit, error) { return normRTL(n, true) },
+	Lanes: normLanes,
 	CUDA:  func(g *ir.Group, t cuda.Target) (*cuda.Unit, error) { return normCUDA(g, true, t) },
 	Legal: func(n *ir.Node) error { return normLegal(n, true) }, Gen: genNorm,
 }

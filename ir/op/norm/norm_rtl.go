@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package norm
+
+import (
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/arith"
+	"lathe/ir/op/hardware"
+	"lathe/ir/op/lane"
+	"lathe/ir/op/walk"
+	"lathe/rtl"
+)
+
+// mostElements bounds the rows of the unit, whose parameters are integers of 32 bits, and mostEps its term of eps.
+const (
+	mostElements = 46340
+	mostEps      = 1 << 62
+)
+
+// normLanes are divisors of a row.
+func normLanes(n *ir.Node) (*ir.Lanes, error) {
+	shape := n.Args[0].Type.Shape
+	axis, err := walk.Axis(n.Attrs.(*Attrs).Axis, len(shape))
+	if err != nil {
+		return nil, err
+	}
+	return &ir.Lanes{In: lane.Counts(walk.Size(shape[axis:]), "elements of a row"), Mem: len(n.Args) > 1}, nil
+}
+
+// normRTL is rows of the innermost axes of the stream.
+func normRTL(n *ir.Node, rms bool) (*rtl.Unit, error) {
+	e, err := exactOf(n, rms)
+	if err != nil {
+		return nil, n.Errorf("L0308", "%v", err)
+	}
+	in, err := arith.FixedOf(n, n.Args[0].Type)
+	if err != nil {
+		return nil, err
+	}
+	out, err := hardware.Result(n)
+	if err != nil {
+		return nil, err
+	}
+	if e.n > mostElements || e.eps >= mostEps {
+		return nil, n.Errorf("L0311", "%s over %d elements with eps %g has no hardware in this version, which takes rows of "+
+			"up to %d and an eps below those of 62 bits", n.Op.Name, e.n, n.Attrs.(*Attrs).Eps, mostElements)
+	}
+	if e := lane.CheckDivisor(n, "lanes", n.HW.InLanes, e.n, "elements of a row"); e != nil {
+		return nil, e
+	}
+	u := rtl.NewUnit("op_norm", "ROWS", e.rows, "N", e.n, "LANES", n.HW.InLanes, "IN_W", in.W, "SIGNED",
+		rtl.Flag(in.Signed), "RMS", rtl.Flag(rms), "H", e.h)
+	u.Params = append(u.Params, rtl.Param{Name: "EPS", Value: hardware.Hex(big.NewInt(e.eps), 63)})
+	var width, frac [2]int
+	for i, a := range n.Args[1:] {
+		f, _ := format.AsFixed(a.Type.Format)
+		width[i], frac[i] = arith.Magnitude(f), f.F
+	}
+	u.With("GAIN_W", width[0], "GAIN_F", frac[0], "BIAS_W", width[1], "BIAS_F", frac[1], "ROM_STYLE",
+		hardware.MemStyle(n), "FO", out.F, "OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round),
+		"OVER", int(out.Over))
+	if e.gamma != nil {
+		u.Images = []rtl.Image{{Param: "IMAGE", Width: n.HW.InLanes * (width[0] + width[1]),
+			Make: func(im *rtl.Image) error {
+				im.Words = e.words(n.HW.InLanes, width, e.frac-frac[1])
+				return nil
+			}}}
+	}
+	return u, nil
+}
+
+// words are beta and gamma of the elements of each beat, gamma in the low bits; left is how far beta is shifted up.
+func (e *exactNorm) words(lanes int, width [2]int, left int) []*big.Int {
+	var words []*big.Int
+	for from := 0; from < e.n; from += lanes {
+		word := new(big.Int)
+		for i := from + lanes - 1; i >= from; i-- {
+			if e.beta != nil {
+				hardware.AppendField(word, big.NewInt(e.beta[i]>>left), width[1])
+			}
+			hardware.AppendField(word, big.NewInt(e.gamma[i]), width[0])
+		}
+		words = append(words, word)
+	}
+	return words
+}
