@@ -48,7 +48,28 @@ func TestModuleCosts(t *testing.T) {
 		{"op_softmax", []string{"ROWS", "400", "N", "197", "LANES", "1", "LIVE", "197", "CAUSAL", "1", "HEADS", "4"}},
 		{"op_softmax", []string{"N", "96", "LANES", "3", "IN_W", "16", "OUT_W", "16", "FO", "16", "LIVE", "96"}},
 	}
+	holdCosts(t, t.TempDir(), modules)
+}
+
+// TestImageCosts does the same with modules that read a memory image, without which nothing of them would be left.
+// Counts of a module differ by some cells with what is mapped before it, so new modules have runs of their own.
+func TestImageCosts(t *testing.T) {
+	tools.Need(t, "yosys")
 	dir := t.TempDir()
+	var image strings.Builder
+	for i := range 256 {
+		fmt.Fprintf(&image, "%012x\n", i*0x0123456789ab&0xffffffffffff)
+	}
+	write(t, dir, "ramp.mem", image.String())
+	holdCosts(t, dir, []single{
+		{"op_interp", []string{"IMAGE", `"ramp.mem"`}},
+		{"op_interp", []string{"D", "2", "EDGE", "2", "IMAGE", `"ramp.mem"`}},
+	})
+}
+
+// holdCosts compares what the headers of modules say with the counts of one run in the given folder.
+func holdCosts(t *testing.T, dir string, modules []single) {
+	t.Helper()
 	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{})
 	if err != nil {
 		t.Fatal(err)
