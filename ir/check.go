@@ -82,12 +82,8 @@ func (g *Graph) CheckReaders() error {
 			errs = append(errs, n.Errorf("L0430", "fork %q has %d branches and %d readers", n.Name, branches, count).
 				WithHint("set branches = %d", count))
 		}
-		want := n.HW.StreamIn
-		if want == 0 {
-			want = n.HW.InLanes
-		}
-		for _, a := range n.Args {
-			if have := a.HW.OutLanes; !a.IsConst() && have != want {
+		for i, a := range n.Args {
+			if have, want := a.HW.OutLanes, n.Takes(i); !a.IsConst() && have != want {
 				errs = append(errs, n.Errorf("L0431", "%q gives beats of %d lanes, %q takes %d", a.Name, have, n.Name, want).
 					WithHint("put a widen or narrow node between them"))
 			}

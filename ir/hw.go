@@ -24,6 +24,8 @@ type HW struct {
 	Rows int
 	// StreamIn is the lanes of a beat that arrives; it differs from InLanes only for windowed units.
 	StreamIn int
+	// Second is the lanes of a beat of the second stream that arrives; 0: StreamIn.
+	Second int
 	// Style chooses between the folded and the unrolled unit.
 	Style Style
 	// II is the initiation interval of a sample in cycles; Latency the cycles from first beat in to first beat out.
@@ -51,4 +53,17 @@ type Stats struct {
 	Min, Max float64
 	// Samples is how many samples were measured.
 	Samples int
+}
+
+// Takes is the lanes of beats that arrive as argument i of n.
+func (n *Node) Takes(i int) int {
+	for _, a := range n.Args[:i] {
+		if !a.IsConst() && n.HW.Second > 0 {
+			return n.HW.Second
+		}
+	}
+	if n.HW.StreamIn == 0 {
+		return n.HW.InLanes
+	}
+	return n.HW.StreamIn
 }

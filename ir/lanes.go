@@ -14,6 +14,8 @@ type Lanes struct {
 	Tie     func(lanes int) (in, out int)
 	// Stream lists, ascending, the lanes that beats on the way in may have. nil: as many as in_lanes.
 	Stream func(in int) []int
+	// Second is the lanes of the beats of the second stream. nil: those of the first.
+	Second func(in, out int) int
 	// Drain is how many of the results that are computed at once leave a beat. nil: all of them.
 	Drain func(in, out int) int
 	// Styles are those that there are units for; none where nothing multiplies by weights. Units that have some take all
@@ -57,7 +59,10 @@ func (l *Lanes) Streams(in int) []int {
 
 // Set gives n a folding; results is the out_lanes, of which Drain may let fewer leave a beat.
 func (l *Lanes) Set(hw *HW, in, results, stream int) {
-	hw.InLanes, hw.OutLanes, hw.StreamIn = in, results, stream
+	hw.InLanes, hw.OutLanes, hw.StreamIn, hw.Second = in, results, stream, 0
+	if l.Second != nil {
+		hw.Second = l.Second(in, results)
+	}
 	if l.Drain != nil {
 		hw.Rows, hw.OutLanes = results, l.Drain(in, results)
 	}

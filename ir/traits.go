@@ -34,6 +34,10 @@ type Traits struct {
 	Compares bool
 	// Monotone: the result grows, or stays, with every element of every argument.
 	Monotone bool
+	// Reads16: argument 0 is worth 16 bits where nothing says how many it has.
+	Reads16 bool
+	// Fraction: results lie between 0 and 1, of which 1 itself may saturate.
+	Fraction bool
 	// Ranks: along Axis, elements of the result stand in the order of those of argument 0, the only one.
 	Ranks bool
 	// Commutes: there are two arguments, and the result is the same with them swapped.

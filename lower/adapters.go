@@ -26,16 +26,16 @@ func insertAdapters(s *State, g *ir.Graph) error {
 		front, _ := tokens.Front(s.plans(), n) // what cannot be built is refused with all others of its kind, by time_units
 		for i, x := range n.Args {
 			if !x.IsConst() {
-				n.Args[i] = equalize(g, n, x, front)
+				n.Args[i] = equalize(g, n, x, n.Takes(i), front)
 			}
 		}
 	}
 	return nil
 }
 
-// equalize is argument x of n, behind what brings it to the lanes that n takes.
-func equalize(g *ir.Graph, n, x *ir.Node, front int) *ir.Node {
-	have, want, slow := x.HW.OutLanes, n.HW.StreamIn, !producer(x).Op.Traits.Source
+// equalize is argument x of n, behind what brings it to the lanes that n wants of it.
+func equalize(g *ir.Graph, n, x *ir.Node, want, front int) *ir.Node {
+	have, slow := x.HW.OutLanes, !producer(x).Op.Traits.Source
 	common := balance.Common(have, want)
 	if common > have {
 		x = adapter(g, stream.Widen, x, n, common)

@@ -73,12 +73,13 @@ func TestQuantizeErrors(t *testing.T) {
 		build             func(b *lowertest.Builder, x *ir.Node) *ir.Node
 		plan, codes, part string
 	}{
-		{"softmax twice", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
-			return b.Add(norm.Softmax, "s2", &column.AxisAttrs{}, b.Add(norm.Softmax, "s1", &column.AxisAttrs{}, x))
+		{"norms of groups", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			a := norm.GroupNormAttrs{Groups: 2}
+			return b.Add(norm.GroupNorm, "s2", &a, b.Add(norm.GroupNorm, "s1", &a, x))
 		}, "", "L0410 L0410", `hint: leave "s1", "s2" out of the model, or stay in float: run and emit-cuda do`},
 		{"attention", func(b *lowertest.Builder, x *ir.Node) *ir.Node {
 			y := b.Add(move.Reshape, "heads", &move.ReshapeAttrs{Shape: []int{1, 1, 2, 2}}, x)
-			return b.Add(sequence.Attention, "a", &sequence.AttentionAttrs{}, y, y, y)
+			return b.Add(sequence.Attention, "a", &sequence.AttentionAttrs{Softcap: 3}, y, y, y)
 		}, "", "L0410", `attention (node "a") has no integer form`},
 		{"skip", relu, rule("skip = true"), "L0409 L0409", "set by plan.toml:1"},
 		{"skip behind a rule for formats", relu, rule("data_out = \"fixed(8)\"") + "\n" + rule("skip = true"),

@@ -238,7 +238,7 @@ func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
 	if q.staysExact() {
 		return q.openChoice(n)
 	}
-	c := q.unsigned(n, q.plan.Quantize.Data)
+	c := q.fitted(n, q.unsigned(n, q.plan.Quantize.Data))
 	if n.Op.Traits.Cuts {
 		arg := n.Args[0]
 		for arg.Op.Traits.KeepsCodes {

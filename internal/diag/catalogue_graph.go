@@ -115,7 +115,7 @@ var plans = []Entry{
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
 			"-- plan.toml --\n[[quantize.rule]]\nname = \"relu1\"\nskip = true"},
 	{"L0410", "An operation has no integer form in this version.",
-		"$ lathe quantize softmax.onnx -o m.lathe"},
+		"$ lathe quantize sine.onnx -o m.lathe"},
 	{"L0411", "A graph is given to a stage that it has already passed or not yet reached.",
 		"lower.Schedule(ctx, float, plan) // a graph that is not quantized"},
 	{"L0412", "The lanes do not divide the dimension they work on.",

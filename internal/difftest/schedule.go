@@ -97,7 +97,7 @@ func arriving(n *ir.Node) int {
 
 // adapt puts width converters between n and its argument k where their lanes Differ.
 func adapt(g *ir.Graph, n *ir.Node, k int) {
-	have, want := n.Args[k].HW.OutLanes, arriving(n)
+	have, want := n.Args[k].HW.OutLanes, n.Takes(k)
 	if want%have != 0 { // first to what divides both
 		both := have
 		for want%both != 0 {

@@ -9,11 +9,13 @@ import (
 	"slices"
 
 	"lathe/golden/ref"
+	"lathe/internal/difftest/rows"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
+	"lathe/ir/op/sequence"
 	"lathe/ir/op/stream"
 	"lathe/ir/op/window"
 )
@@ -147,4 +149,76 @@ func encodeAll(t ir.Type, x []*big.Rat) *ir.Tensor {
 		}
 	}
 	return out
+}
+
+// slowAttend is the meaning of the parts of attention.
+func slowAttend(n *ir.Node, args []value) []*big.Rat {
+	switch a := n.Attrs.(type) {
+	case *sequence.WeightsAttrs:
+		sees := func(i []int) bool { return slowSees(&a.SeenAttrs, i[1], i[3]) }
+		if n.Type.IsFloat() {
+			return slowWeights(args[0], float64(a.Scale), sees)
+		}
+		return slowRows(n, args[0], 3, real32(a.Scale), sees)
+	case *sequence.SeenAttrs:
+		each := args[0].shape[2] / args[1].shape[2]
+		return fill(n.Type.Shape, func(i []int) *big.Rat {
+			y := new(big.Rat)
+			for j := range args[0].shape[3] {
+				x := args[0].at(i[0], i[1], i[2], j)
+				switch {
+				case n.Op == sequence.AttendScores && slowSees(a, i[1], i[3]):
+					y.Add(y, product(x, args[1].at(i[0], i[3], i[2]/each, j)))
+				case n.Op == sequence.AttendSum && slowSees(a, i[1], j):
+					y.Add(y, product(x, args[1].at(i[0], j, i[2]/each, i[3])))
+				}
+			}
+			return y
+		})
+	}
+	return nil
+}
+
+// slowSees says that a token sees a key.
+func slowSees(a *sequence.SeenAttrs, token, key int) bool { return !a.Causal || key-token <= a.Offset }
+
+// slowWeights is softmax(scale*x) among the keys that a token sees, in float64.
+func slowWeights(x value, scale float64, sees func(i []int) bool) []*big.Rat {
+	return fill(x.shape, func(i []int) *big.Rat {
+		if !sees(i) {
+			return new(big.Rat)
+		}
+		own, _ := x.at(i...).Float64()
+		total := 0.0
+		for k := range x.shape[3] {
+			at := []int{i[0], i[1], i[2], k}
+			if other, _ := x.at(at...).Float64(); sees(at) {
+				total += math.Exp(scale * (other - own))
+			}
+		}
+		return new(big.Rat).SetFloat64(1 / total)
+	})
+}
+
+// slowRows is softmax(scale*x) of codes along an axis, in the integers that define it; live says which elements take
+// part.
+func slowRows(n *ir.Node, x value, axis int, scale *big.Rat, live func(i []int) bool) []*big.Rat {
+	axis = (axis + len(x.shape)) % len(x.shape)
+	step, out := stepOf(n.Args[0].Type, 0), stepOf(n.Type, 0)
+	size, known := x.shape[axis], map[string][]*big.Int{}
+	return fill(x.shape, func(at []int) *big.Rat {
+		i := slices.Clone(at)
+		i[axis] = 0
+		key := fmt.Sprint(i)
+		if known[key] == nil {
+			row, takes := make([]*big.Int, size), make([]bool, size)
+			for j := range size {
+				i[axis] = j
+				row[j], takes[j] = new(big.Rat).Quo(x.at(i...), step).Num(), live(i)
+			}
+			known[key] = rows.Softmax(row, takes, new(big.Rat).Mul(step, scale), out.Denom().BitLen()-1)
+		}
+		v := new(big.Rat).SetInt(known[key][at[axis]])
+		return v.Mul(v, out)
+	})
 }

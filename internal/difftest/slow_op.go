@@ -15,6 +15,7 @@ import (
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
+	"lathe/ir/op/sequence"
 	"lathe/ir/op/stream"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/window"
@@ -51,16 +52,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return fill(out, func(i []int) *big.Rat { return f(new(big.Rat), repeat(x, i), repeat(args[1], i)) }), nil
 	case move.Reshape, move.Identity, pointwise.Cast, stream.Widen, stream.Narrow, stream.Fifo, stream.Fork:
 		return x.x, nil
-	case move.Transpose:
-		perm := n.Attrs.(*move.TransposeAttrs).Perm
-		return fill(out, func(i []int) *big.Rat {
-			from := make([]int, len(i))
-			for k, p := range perm {
-				from[p] = i[k]
-			}
-			return x.at(from...)
-		}), nil
-	case move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch:
+	case move.Transpose, move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch:
 		return slowMove(n, args), nil
 	case reduce.Sum, reduce.Mean, reduce.Max, reduce.Min, reduce.Prod, reduce.Any, reduce.All:
 		return slowReduce(n, x), nil
@@ -68,6 +60,14 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowArgMax(n.Attrs.(*reduce.ArgMaxAttrs), x), nil
 	case norm.LayerNorm, norm.RMSNorm:
 		return slowLayerNorm(n, args), nil
+	case sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum:
+		return slowAttend(n, args), nil
+	case norm.Softmax:
+		axis := n.Attrs.(*column.AxisAttrs).Axis
+		if n.Type.IsFloat() {
+			return slowSoftmax(axis, x), nil
+		}
+		return slowRows(n, x, axis, integer(1), func([]int) bool { return true }), nil
 	}
 	if n.Op.Traits.FloatOnly {
 		return slowFloats(n, args)
@@ -299,6 +299,10 @@ func slowMove(n *ir.Node, args []value) []*big.Rat {
 	return fill(n.Type.Shape, func(i []int) *big.Rat {
 		from := append([]int(nil), i...)
 		switch a := n.Attrs.(type) {
+		case *move.TransposeAttrs:
+			for k, p := range a.Perm {
+				from[p] = i[k]
+			}
 		case *move.ConcatAttrs:
 			for _, part := range args {
 				if size := part.shape[a.Axis]; from[a.Axis] >= size {

@@ -126,8 +126,6 @@ func slowBatchNorm(a *sum.BatchNormAttrs, args []value) []*big.Rat {
 // slowFloats are the operations that have no integer meaning.
 func slowFloats(n *ir.Node, args []value) ([]*big.Rat, error) {
 	switch n.Op {
-	case norm.Softmax:
-		return slowSoftmax(n.Attrs.(*column.AxisAttrs).Axis, args[0]), nil
 	case norm.LogSoftmax:
 		return slowLogSoftmax(n.Attrs.(*column.AxisAttrs).Axis, args[0]), nil
 	case sum.MatMul:

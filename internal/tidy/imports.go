@@ -36,7 +36,8 @@ var layers = [][]string{
 // not import them.
 var benches = []string{"cuda/cudatest", "cuda/mutate/mutatetest", "emit/cuda/hosttest", "frontend/torch/pt2test",
 	"golden/pjrt/pjrttest",
-	"internal/clitest", "internal/difftest", "internal/difftest/programs", "internal/errortest", "internal/tools",
+	"internal/clitest", "internal/difftest", "internal/difftest/programs", "internal/difftest/rows",
+	"internal/errortest", "internal/tools",
 	"lower/lowertest", "rtl/formaltest", "rtl/rtltest", "sim/gpu/emulated", "sim/gpu/gputest"}
 
 func bench(dir string) bool { return slices.Contains(benches, dir) }

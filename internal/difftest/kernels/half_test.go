@@ -91,7 +91,11 @@ func TestLibraryHalfRows(t *testing.T) {
 		t.Run(o.Name, func(t *testing.T) {
 			runLibrary(t, o.Name, libraryCases/2, func(r *rand.Rand) *ir.Graph {
 				for i := r.IntN(1 << 20); ; i++ {
-					g, _ := difftest.Case(o, i)
+					drawn, from := difftest.Case(o, i)
+					g, err := difftest.Float(from, drawn)
+					if err != nil {
+						t.Fatal(err)
+					}
 					x, y := g.In[0], g.Out[0].Node
 					x.Type.Format = halfOf(r)
 					y.Type.Format = []format.Format{x.Type.Format, format.FP32}[r.IntN(2)]

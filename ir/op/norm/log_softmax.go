@@ -19,7 +19,7 @@ var LogSoftmax = composite.New(ir.Op{
 	Name: "log_softmax", Doc: "log(exp(x)/sum(exp(x))) along an axis", Attrs: column.AxisAttrs{}, Arity: [2]int{1, 1},
 	Traits: ir.Traits{FloatOnly: true, Ranks: true, Axis: func(attrs any) *int { return &attrs.(*column.AxisAttrs).Axis }},
 	Infer:  column.AxisInfer, Eval: logSoftmaxEval, Expand: logSoftmaxExpand,
-	Legal: column.NoInteger, Gen: genSoftmax,
+	Legal: column.NoInteger, Gen: genFloatSoftmax,
 })
 
 func logSoftmaxEval(n *ir.Node) (ir.Kernel, error) {

@@ -3,7 +3,6 @@
 package norm
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -18,10 +17,11 @@ import (
 	"lathe/ir/op/walk"
 )
 
-// Softmax is exp(x - max)/sum(exp(x - max)) along an axis; float only for now.
+// Softmax is exp(x - max)/sum(exp(x - max)) along an axis. Quantized, it is that of Rows.
 var Softmax = &ir.Op{
 	Name: "softmax", Doc: "exp(x)/sum(exp(x)) along an axis", Attrs: column.AxisAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{FloatOnly: true, Ranks: true, Axis: func(attrs any) *int { return &attrs.(*column.AxisAttrs).Axis }},
+	Traits: ir.Traits{Ranks: true, Reads16: true, Fraction: true,
+		Axis: func(attrs any) *int { return &attrs.(*column.AxisAttrs).Axis }},
 	Infer: func(n *ir.Node) ([]int, error) {
 		_, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(n.Args[0].Type.Shape))
 		return n.Args[0].Type.Shape, err
@@ -31,17 +31,20 @@ var Softmax = &ir.Op{
 	HLO:    softmaxHLO,
 	CUDA:   ir.OneNode(softmaxCUDA),
 	Gen:    genSoftmax,
-	Legal:  func(*ir.Node) error { return fmt.Errorf("softmax has no integer form in this version") },
+	Legal: func(n *ir.Node) error {
+		_, err := PlanRows(n, 1)
+		return err
+	},
 }
 
 func softmaxEval(n *ir.Node) (ir.Kernel, error) {
-	if !n.Type.IsFloat() {
-		return nil, n.Errorf("L0410", "softmax has no integer form in this version")
-	}
 	shape := n.Type.Shape
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(shape))
 	if err != nil {
 		return nil, n.Errorf("L0306", "%v", err)
+	}
+	if !n.Type.IsFloat() {
+		return softmaxCodes(n, axis)
 	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		x, out := args[0].Floats, ir.NewTensor(n.Type)
@@ -83,22 +86,70 @@ func softmaxCUDA(n *ir.Node, t cuda.Target) (*cuda.Unit, error) {
 	return column.CUDAUnit(&u, p, reduce.SoftmaxArgs{X: x, Mask: cuda.Null(), Y: y}, t)
 }
 
-// genSoftmax and genBatchNorm draw float graphs: these operations have no integer form.
+// softmaxCodes computes lines of codes.
+func softmaxCodes(n *ir.Node, axis int) (ir.Kernel, error) {
+	rows, err := PlanRows(n, 1)
+	if err != nil {
+		return nil, n.Errorf("L0308", "%v", err)
+	}
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		out := ir.NewTensor(n.Type)
+		size := n.Type.Shape[axis]
+		x, y := make([]int64, size), make([]int64, size)
+		walk.Lines(n.Type.Shape, axis, func(base, count, stride int) {
+			for i := range count {
+				x[i] = args[0].Codes[base+i*stride]
+			}
+			rows.Row(y, x, nil)
+			for i := range count {
+				out.Codes[base+i*stride] = y[i]
+			}
+		})
+		return out, nil
+	}, nil
+}
+
+// genSoftmax draws arguments of all formats with a step of up to 8, mostly one at which rows are neither flat nor
+// one-hot.
 func genSoftmax(r *rand.Rand, o *ir.Op) *ir.Graph {
+	f := draw.Fixed(r, maxWidth)
+	f.F = max(f.F, -3)
+	if draw.Chance(r, 70) {
+		f.F = f.W - draw.Between(r, 1, 4)
+	}
+	x := draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 3), Format: f})
+	if draw.Chance(r, 25) {
+		a := draw.Affine(r, maxWidth)
+		x.Type.Format = a
+	}
+	rank := len(x.Type.Shape)
+	y := format.Fixed{W: draw.Between(r, 1, maxWidth), Signed: draw.Chance(r, 30)}
+	if y.F = y.W; draw.Chance(r, 30) {
+		y.F = draw.Between(r, 0, maxWidth)
+	}
+	return draw.Graph(o, &column.AxisAttrs{Axis: draw.Between(r, -rank, rank-1)}, ir.Type{Format: y}, x)
+}
+
+// genFloatSoftmax draws float graphs.
+func genFloatSoftmax(r *rand.Rand, o *ir.Op) *ir.Graph {
 	x := draw.Input("x", ir.Float(draw.Shape(r, 1, 3)...))
 	rank := len(x.Type.Shape)
 	return draw.Graph(o, &column.AxisAttrs{Axis: draw.Between(r, -rank, rank-1)}, ir.Type{Format: format.FP32}, x)
 }
 
 func softmaxHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	if !n.Type.IsFloat() {
-		return hlo.Value{}, fmt.Errorf("softmax has no integer form in this version")
-	}
 	axis, err := walk.Axis(n.Attrs.(*column.AxisAttrs).Axis, len(n.Type.Shape))
 	if err != nil {
 		return hlo.Value{}, n.Errorf("L0306", "%v", err)
 	}
 	x := args[0]
+	if !n.Type.IsFloat() {
+		rows, err := PlanRows(n, 1)
+		if err != nil {
+			return hlo.Value{}, n.Errorf("L0308", "%v", err)
+		}
+		return b.Convert(rows.Print(b, carrier.Wide(b, x), b.Axis(axis), nil), carrier.DType(n.Type)), b.Err()
+	}
 	dims, ones := x.Type().Dims, append([]int(nil), x.Type().Dims...)
 	ones[b.Axis(axis)] = 1
 	all := make([]int, len(dims))

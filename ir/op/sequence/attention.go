@@ -20,7 +20,6 @@ import (
 	"lathe/ir/op/draw"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
-	"lathe/ir/op/reduce"
 	"lathe/ir/op/sum"
 	"lathe/ir/op/walk"
 	"lathe/ir/op/whole"
@@ -202,13 +201,7 @@ func attentionExpand(n *ir.Node) ([]*ir.Node, error) {
 		x = e.Do("capped", pointwise.Mul, nil, x, e.Number("cap", c))
 	}
 	x = masked(e, e.Reshape("of_heads", x, s[0], s[1], s[2], keys))
-	last := &reduce.Attrs{Axes: []int{3}}
-	// The least float instead of the maximum of nothing, and 1 instead of a sum of nothing, make zeros of such rows.
-	top := e.Do("top", pointwise.Max, nil, e.Do("max", reduce.Max, last, x), e.Number("least", -math.MaxFloat32))
-	w := e.Do("exp", curve.Exp, nil, e.Do("below", pointwise.Sub, nil, x, top))
-	total := e.Do("total", pointwise.Max, nil, e.Do("sum", reduce.Sum, last, w), e.Number("tiny", 0.5))
-	w = e.Do("weights", pointwise.Mul, nil, w,
-		e.Do("per_total", curve.Reciprocal, &curve.ReciprocalAttrs{Numerator: 1}, total))
+	w := rowSoftmax(e, x)
 	y := e.Do("sums", sum.MatMul, nil, e.Reshape("weights_of_rows", w, s[0], heads, rows, keys), seenValues(e, v))
 	e.Reshape("result", y, n.Type.Shape...)
 	return e.Done()

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layout
+
+import (
+	"math"
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/op/sequence"
+)
+
+// headed swaps the axes of heads and tokens of a value of four axes.
+var headed = []int{0, 2, 1, 3}
+
+// TokensFirst makes scores, weights and sums out of attention, on values whose tokens come before their heads, between
+// transposes. Attention with a mask, a position or a bound of scores stays as it is.
+func TokensFirst(g *ir.Graph) error {
+	for _, n := range slices.Clone(g.Nodes) {
+		a, ok := n.Attrs.(*sequence.AttentionAttrs)
+		if !ok || len(n.Args) != 3 || a.Softcap != 0 {
+			continue
+		}
+		q, k, v := n.Args[0], n.Args[1], n.Args[2]
+		if q.IsConst() || k.IsConst() || v.IsConst() {
+			continue
+		}
+		seen := sequence.SeenAttrs{Causal: a.Causal}
+		if a.Causal {
+			seen.Offset = k.Type.Shape[2] - q.Type.Shape[2]
+		}
+		scale := a.Scale
+		if scale == 0 {
+			scale = float32(1 / math.Sqrt(float64(q.Type.Shape[3])))
+		}
+		scoresSeen, sumSeen := seen, seen
+		scores, err := before(g, n, sequence.AttendScores, "scores", &scoresSeen, transpose(g, n, q, headed),
+			transpose(g, n, k, headed))
+		if err != nil {
+			return err
+		}
+		weights, err := before(g, n, sequence.AttendWeights, "weights", &sequence.WeightsAttrs{SeenAttrs: seen, Scale: scale},
+			scores)
+		if err != nil {
+			return err
+		}
+		n.Op, n.Attrs, n.Args = sequence.AttendSum, &sumSeen, []*ir.Node{weights, transpose(g, n, v, headed)}
+		n.Type.Shape = ir.TransposeShape(n.Type.Shape, headed)
+		behind(g, n, headed)
+	}
+	g.DropDead()
+	return nil
+}
+
+// before is a node of its own in front of n, named after it.
+func before(g *ir.Graph, n *ir.Node, o *ir.Op, name string, attrs any, args ...*ir.Node) (*ir.Node, error) {
+	m, err := ir.NewNode(o, g.FreshName(n.Name+"."+name), n.Pos, attrs, args...)
+	if err == nil {
+		g.InsertBefore(n, m)
+	}
+	return m, err
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// fineW is the width of values that norms and softmax read, where no rule says otherwise: what is summed up along the
+// residual stream of a transformer, and scores, of which a step is a factor of the weights.
+const fineW = 16
+
+// fitted is choice c, of open fraction bits, as the result of n and its readers need it: fractions are given all bits
+// behind the point, and what norms and softmax read at least fineW.
+func (q *quantizer) fitted(n *ir.Node, c Choice) Choice {
+	f, open := c.Pattern.Open()
+	if !open {
+		return c
+	}
+	if n.Op.Traits.Fraction && f.Over != format.Wrap {
+		w := min(f.W, fineW)
+		c.Pattern = format.PatternOf(format.Fixed{W: w, F: w, Round: f.Round, Over: f.Over})
+		c.From += ", fractions of 1"
+		return c
+	}
+	if f.W < fineW && q.readFine(n) {
+		f.W = fineW
+		c.Pattern = format.Pattern{W: fineW, Format: f}
+		c.From += ", wider for what reads it"
+	}
+	return c
+}
+
+// readFine says that an operation reads n for which fineW bits count, maybe through operations that keep formats.
+func (q *quantizer) readFine(n *ir.Node) bool {
+	for _, u := range q.users[n] {
+		t := &u.Op.Traits
+		if t.Reads16 && u.Args[0] == n || (t.KeepsCodes || t.Forks) && q.rule(u, dataOut) == nil && q.readFine(u) {
+			return true
+		}
+	}
+	return false
+}
