@@ -42,6 +42,13 @@ var FloatPipeline = Pipeline{
 	{"absorb_input_scale", "the scale of an input, with factors of about one size, goes into the linear layer after it",
 		Lossy, rounding, only(simplify.InputScales)},
 	{"channels_last", "images become N, H, W, C, between transposes", Lossy, rounding, only(layout.ChannelsLast)},
+	{"cancel_moves", "transposes and reshapes in a row that leave the order of elements as it was become one reshape",
+		Exact, 0, func(_ *State, g *ir.Graph) error {
+			if err := layout.Cancel(g); err != nil {
+				return err
+			}
+			return layout.Free(g)
+		}},
 	{"sink_transpose", "transposes move towards the outputs and cancel", Exact, 0, only(layout.Sink)},
 	{"absorb_transpose", "transposes go into graph outputs and into the columns of linear weights", Lossy, rounding,
 		only(layout.Absorb)},
@@ -104,6 +111,9 @@ var Orders = []Order{
 	{"absorb_scale", "absorb_input_scale", "two scales in a row are one, which the layer can take"},
 	{"constant_to_scale", "channels_last", "the channel axis of a constant is known while images are channels-first"},
 	{"absorb_scale", "channels_last", "fewer nodes stand between the transposes"},
+	{"channels_last", "cancel_moves", "images of tokens are turned back, too"},
+	{"tokens_first", "cancel_moves", "heads of tokens are turned back, too"},
+	{"cancel_moves", "sink_transpose", "a transpose that another one undoes would move away from it"},
 	{"channels_last", "sink_transpose", "the transposes that it inserts must meet"},
 	{"sink_transpose", "absorb_transpose", "transposes must have reached outputs and reshapes"},
 	{"absorb_transpose", "hoist_transpose", "a transpose that columns can absorb must not move away from them"},

@@ -13,7 +13,13 @@ import (
 // Join makes one transpose between two reshapes out of transposes and reshapes in a row, where two of them or more
 // change the order of elements: axes are cut into pieces that move as one. Channel shuffles and changes between depth
 // and space become one move of small frames that way.
-func Join(g *ir.Graph) error {
+func Join(g *ir.Graph) error { return join(g, false) }
+
+// Cancel makes one reshape out of transposes and reshapes in a row that leave the order of elements as it was.
+func Cancel(g *ir.Graph) error { return join(g, true) }
+
+// join rewrites chains, or only those that keep the order of elements.
+func join(g *ir.Graph, kept bool) error {
 	users := g.Users()
 	done := map[*ir.Node]bool{}
 	for _, n := range slices.Backward(slices.Clone(g.Nodes)) {
@@ -31,7 +37,7 @@ func Join(g *ir.Graph) error {
 			}
 		}
 		if turns > 1 {
-			joinChain(g, chain)
+			joinChain(g, chain, kept)
 		}
 	}
 	g.DropDead()
@@ -50,8 +56,9 @@ type cutting struct {
 	next   int
 }
 
-// joinChain rewrites a chain, last node first, unless an axis would have to be cut across others.
-func joinChain(g *ir.Graph, chain []*ir.Node) {
+// joinChain rewrites a chain, last node first, unless an axis would have to be cut across others, or the order of
+// elements is to be kept and is not.
+func joinChain(g *ir.Graph, chain []*ir.Node, kept bool) {
 	n, x := chain[0], chain[len(chain)-1].Args[0]
 	var c cutting
 	for _, d := range x.Type.Shape {
@@ -83,11 +90,29 @@ func joinChain(g *ir.Graph, chain []*ir.Node) {
 			perm = append([]int{i}, perm...)
 		}
 	}
+	if kept && !ascending(perm, shape) {
+		return
+	}
 	cut := &ir.Node{Name: g.FreshName(n.Name + ".cut"), Op: move.Reshape, Args: []*ir.Node{x}, Pos: n.Pos,
 		Attrs: &move.ReshapeAttrs{Shape: shape}, Type: x.Type.WithShape(shape)}
 	g.InsertBefore(n, cut)
 	moved := transpose(g, n, cut, perm)
 	n.Op, n.Attrs, n.Args = move.Reshape, &move.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}, []*ir.Node{moved}
+}
+
+// ascending says that a permutation of axes keeps the order of elements: those of size 1 may go anywhere.
+func ascending(perm, shape []int) bool {
+	last := -1
+	for _, p := range perm {
+		if shape[p] == 1 {
+			continue
+		}
+		if p < last {
+			return false
+		}
+		last = p
+	}
+	return true
 }
 
 // reshape groups the pieces anew, cutting them where an axis ends within one; false if an axis ends across one.

@@ -34,7 +34,7 @@ const (
 	yMost    = 40 << 20 // 2^-40 is nothing in 32 fraction bits
 	cellBits = 12       // of y, within one step of the table
 	eBits    = 24       // fraction bits of the terms that are multiplied
-	wideBits  = 32       // and of those that are summed
+	wideBits = 32       // and of those that are summed
 	quotient = 47       // the reciprocal of d is floor(2^47/d)
 	maxWidth = 16       // bits of arguments and results
 	shiftMax = 62       // every product has fewer bits
