@@ -31,6 +31,8 @@ var Softmax = &ir.Op{
 	HLO:    softmaxHLO,
 	CUDA:   ir.OneNode(softmaxCUDA),
 	Gen:    genSoftmax,
+	RTL:    softmaxRTL,
+	Lanes:  softmaxLanes,
 	Legal: func(n *ir.Node) error {
 		_, err := PlanRows(n, 1)
 		return err

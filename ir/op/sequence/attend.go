@@ -46,7 +46,7 @@ var AttendScores = composite.New(ir.Op{
 	Name: "attend_scores", Doc: "products of queries and keys for each head, tokens first", Attrs: SeenAttrs{},
 	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true},
 	Infer: scoresInfer, Eval: scoresEval, Expand: scoresExpand, HLO: scoresHLO,
-	Legal: productLegal, MACs: scoresMACs, Bounds: scoresBounds, Gen: genScores,
+	RTL: scoresRTL, Lanes: scoresLanes, Legal: productLegal, MACs: scoresMACs, Bounds: scoresBounds, Gen: genScores,
 })
 
 // AttendWeights is softmax(Scale*x) along the keys, the last axis, among those that the token sees; 0 for the others,
@@ -57,6 +57,7 @@ var AttendWeights = composite.New(ir.Op{
 	Infer: weightsInfer, Eval: weightsEval, Expand: weightsExpand, HLO: weightsHLO,
 	Bounds: func(n *ir.Node, _ []ir.Bounds) (ir.Bounds, error) { return column.Between(n, 0, 1), nil },
 	Gen:    genWeights,
+	RTL:    weightsRTL, Lanes: weightsLanes,
 	Legal: func(n *ir.Node) error {
 		_, err := norm.PlanRows(n, float64(n.Attrs.(*WeightsAttrs).Scale))
 		return err
@@ -69,7 +70,7 @@ var AttendSum = composite.New(ir.Op{
 	Name: "attend_sum", Doc: "sums of values by weights for each head, tokens first", Attrs: SeenAttrs{},
 	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true},
 	Infer: sumInfer, Eval: sumEval, Expand: sumExpand, HLO: sumHLO,
-	Legal: productLegal, MACs: sumMACs, Bounds: sumBounds, Gen: genSum,
+	RTL: sumRTL, Lanes: sumLanes, Legal: productLegal, MACs: sumMACs, Bounds: sumBounds, Gen: genSum,
 })
 
 // heads checks that both values are batches of tokens of heads, and that the heads of the second serve those of the

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sequence
+
+import (
+	"lathe/ir"
+	"lathe/ir/op/hardware"
+	"lathe/ir/op/lane"
+	"lathe/ir/op/norm"
+	"lathe/rtl"
+)
+
+// scoresLanes: in_lanes are features of a query and of a key, out_lanes the keys that it meets at once.
+func scoresLanes(n *ir.Node) (*ir.Lanes, error) {
+	return &ir.Lanes{In: lane.Counts(n.Args[0].Type.Shape[3], "features of a head"), Mem: true,
+		Out: lane.Counts(n.Type.Shape[3], "keys")}, nil
+}
+
+// sumLanes: in_lanes are the keys that a row takes at once, out_lanes features of their values.
+func sumLanes(n *ir.Node) (*ir.Lanes, error) {
+	return &ir.Lanes{In: lane.Counts(n.Args[0].Type.Shape[3], "keys"), Mem: true,
+		Out: lane.Counts(n.Type.Shape[3], "features of a head"), Second: func(_, out int) int { return out }}, nil
+}
+
+// weightsLanes are divisors of a row.
+func weightsLanes(n *ir.Node) (*ir.Lanes, error) {
+	return &ir.Lanes{In: lane.Counts(n.Type.Shape[3], "keys")}, nil
+}
+
+func scoresRTL(n *ir.Node) (*rtl.Unit, error) {
+	q, k := n.Args[0].Type.Shape, n.Args[1].Type.Shape
+	u, err := productUnit(n, "op_attend_scores")
+	if err != nil {
+		return nil, err
+	}
+	return u.With("QUERIES", q[1], "KEYS", k[1], "HEADS", q[2], "GROUPS", k[2], "SIZE", q[3], "ROW", k[1],
+		"F", n.HW.InLanes, "R", n.HW.OutLanes), nil
+}
+
+func sumRTL(n *ir.Node) (*rtl.Unit, error) {
+	p, v := n.Args[0].Type.Shape, n.Args[1].Type.Shape
+	u, err := productUnit(n, "op_attend_sum")
+	if err != nil {
+		return nil, err
+	}
+	return u.With("QUERIES", p[1], "KEYS", p[3], "HEADS", p[2], "GROUPS", v[2], "SIZE", v[3], "ROW", p[3],
+		"F", n.HW.OutLanes, "R", n.HW.InLanes), nil
+}
+
+// productUnit is what both products have in common: operands, the tokens that are seen, the rounding, the memory.
+func productUnit(n *ir.Node, module string) (*rtl.Unit, error) {
+	plan, err := planProducts(n)
+	if err != nil {
+		return nil, n.Errorf("L0311", "%v", err)
+	}
+	result, err := hardware.ResultParams(n, plan.exp)
+	if err != nil {
+		return nil, err
+	}
+	u := rtl.NewUnit(module, "A_W", plan.a.W, "A_SIGNED", rtl.Flag(plan.a.Signed), "B_W", plan.b.W,
+		"B_SIGNED", rtl.Flag(plan.b.Signed))
+	u.In, u.Frames = []string{"a", "b"}, n.Type.Shape[0]
+	n.Attrs.(*SeenAttrs).params(u)
+	u.With(result...)
+	if n.HW.DSP == "none" {
+		u.With("MULT", "lut")
+	}
+	return u.With("STYLE", hardware.MemStyle(n)), nil
+}
+
+// params adds those of a unit that skips keys.
+func (a *SeenAttrs) params(u *rtl.Unit) {
+	if a.Causal {
+		u.With("CAUSAL", 1, "OFFSET", a.Offset)
+	}
+}
+
+func weightsRTL(n *ir.Node) (*rtl.Unit, error) {
+	a, s := n.Attrs.(*WeightsAttrs), n.Type.Shape
+	rows, err := norm.PlanRows(n, float64(a.Scale))
+	if err != nil {
+		return nil, n.Errorf("L0311", "%v", err)
+	}
+	u := rtl.NewUnit("op_softmax", "ROWS", s[1]*s[2], "N", s[3], "LANES", n.HW.InLanes)
+	u.Frames = s[0]
+	if a.params(u); a.Causal {
+		u.With("HEADS", s[2])
+	}
+	return rows.Params(n, u)
+}
