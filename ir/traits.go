@@ -38,6 +38,8 @@ type Traits struct {
 	Reads16 bool
 	// Fraction: results lie between 0 and 1, of which 1 itself may saturate.
 	Fraction bool
+	// Table0: elements of the result are elements of argument 0, a constant, and have its format.
+	Table0 bool
 	// Ranks: along Axis, elements of the result stand in the order of those of argument 0, the only one.
 	Ranks bool
 	// Commutes: there are two arguments, and the result is the same with them swapped.

@@ -222,3 +222,13 @@ func slowRows(n *ir.Node, x value, axis int, scale *big.Rat, live func(i []int) 
 		return v.Mul(v, out)
 	})
 }
+
+// slowEmbedding is a row of the table for each id, of which the nearest whole number in the table counts.
+func slowEmbedding(n *ir.Node, args []value) []*big.Rat {
+	last := len(n.Type.Shape) - 1
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		id := round(args[1].at(i[:last]...), format.RoundEven)
+		row := min(max(id.Int64(), 0), int64(args[0].shape[0]-1))
+		return args[0].at(int(row), i[last])
+	})
+}

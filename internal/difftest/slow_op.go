@@ -62,6 +62,8 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowLayerNorm(n, args), nil
 	case sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum:
 		return slowAttend(n, args), nil
+	case sequence.Embedding:
+		return slowEmbedding(n, args), nil
 	case norm.Softmax:
 		axis := n.Attrs.(*column.AxisAttrs).Axis
 		if n.Type.IsFloat() {

@@ -323,7 +323,7 @@ func slowResult(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowBlockSum(n, args), nil
 	case t.FloatOnly && t.Elementwise:
 		return slowElements(n, args)
-	case t.Index != nil && !t.Strided: // of those with strides a position is one of tokens
+	case t.Index != nil && t.FloatOnly && !t.Strided: // of those with strides a position is one of tokens
 		return slowIndexed(n, args)
 	case n.Op == whole.CumSum || n.Op == whole.TopKValues || n.Op == whole.TopKIndices:
 		return slowLine(n, args[0]), nil
