@@ -24,9 +24,13 @@ func (q *quantizer) fitted(n *ir.Node, c Choice) Choice {
 		c.From += ", fractions of 1"
 		return c
 	}
-	if f.W < fineW && q.readFine(n) {
-		f.W = fineW
-		c.Pattern = format.Pattern{W: fineW, Format: f}
+	wide := fineW
+	if !f.Signed {
+		wide-- // what norms read has room for a sign
+	}
+	if f.W < wide && q.readFine(n) {
+		f.W = wide
+		c.Pattern = format.Pattern{W: wide, Format: f}
 		c.From += ", wider for what reads it"
 	}
 	return c
