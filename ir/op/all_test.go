@@ -14,19 +14,11 @@ import (
 )
 
 // TestHasHardware looks through expansions: a rotation consists of what has units, attention of products of matrices.
-<<<<<<< HEAD
 // group_norm consists of what has units, too, but rounds once.
 func TestHasHardware(t *testing.T) {
 	for o, want := range map[*ir.Op]bool{pointwise.Relu: true, sum.BatchNorm: true, norm.LogSoftmax: true,
 		sequence.Rotary: true,
-		norm.LayerNorm:  true, norm.RMSNorm: true, norm.GroupNorm: false, sum.MatMul: false, norm.Softmax: false,
-=======
-// Norms have a unit of their own, but those of groups.
-func TestHasHardware(t *testing.T) {
-	for o, want := range map[*ir.Op]bool{pointwise.Relu: true, sum.BatchNorm: true, norm.LogSoftmax: true,
-		sequence.Rotary: true,
 		norm.LayerNorm:  true, norm.RMSNorm: true, norm.GroupNorm: false, sum.MatMul: false, norm.Softmax: true,
->>>>>>> a4ab5b5 (sequence: rows of a table by ids, in floats, integers and hardware)
 		sequence.Attention: false,
 		leaf.Input:         false} {
 		if HasHardware(o) != want {
