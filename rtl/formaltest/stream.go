@@ -41,9 +41,12 @@ func Stream(width int) string {
 }
 
 // Sender prints what the sender of stream prefix_* is assumed to keep to, and declares f_past and f_rst, the reset of
-// the cycle before. A module has one.
-func Sender(prefix string, width int) string {
-	return start + strings.NewReplacer("$p", prefix, "$w", fmt.Sprint(width-1)).Replace(`
+// the cycle before. A module has one; further streams have Another.
+func Sender(prefix string, width int) string { return start + Another(prefix, width) }
+
+// Another is Sender without these declarations.
+func Another(prefix string, width int) string {
+	return strings.NewReplacer("$p", prefix, "$w", fmt.Sprint(width-1)).Replace(`
   reg f_$p_wait;
   reg [$w:0] f_$p_data;
   always @(posedge clk) begin

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"testing"
+
+	"lathe/rtl"
+	"lathe/rtl/formaltest"
+)
+
+// attendProof is about two queries and two keys of one feature: score f_k is the product of its query and its key,
+// whichever came first and however they and the scores were held up, and 0 for a key that the query does not see.
+func attendProof(causal, depth int) formaltest.Proof {
+	p := formaltest.Proof{Module: "op_attend_scores", Depth: depth, Unroll: true}
+	for name, value := range map[string]int{"QUERIES": 2, "KEYS": 2, "HEADS": 1, "GROUPS": 1, "SIZE": 1, "ROW": 2, "F": 1,
+		"R": 1, "A_W": 1, "A_SIGNED": 0, "B_W": 1, "B_SIGNED": 0, "CAUSAL": causal, "SHIFT": 0, "OUT_W": 2} {
+		p.Params = append(p.Params, rtl.Param{Name: name, Value: fmt.Sprint(value)})
+	}
+	p.Properties = formaltest.Sender("a", 1) + formaltest.Another("b", 1) +
+		formaltest.Receiver("out", "out_valid", "out_ready", "out_data", 2) + fmt.Sprintf(`
+  reg [7:0] f_a_n, f_b_n, f_out_n;
+  (* anyconst *) wire [7:0] f_k;
+  (* anyconst *) wire f_q, f_d;
+  wire f_blind = %d && !f_k[1] && f_k[0];
+  always @(posedge clk) begin
+    f_a_n   <= rst ? 8'd0 : f_a_n + {7'd0, a_valid && a_ready};
+    f_b_n   <= rst ? 8'd0 : f_b_n + {7'd0, b_valid && b_ready};
+    f_out_n <= rst ? 8'd0 : f_out_n + {7'd0, out_valid && out_ready};
+  end
+  always @* begin
+    if (f_past) assume (!rst);
+    if (a_valid && f_a_n == {1'b0, f_k[7:1]}) assume (a_data == f_q);
+    if (b_valid && f_b_n == {1'b0, f_k[7:2], f_k[0]}) assume (b_data == f_d);
+  end
+  always @* if (f_past && out_valid && f_out_n == f_k) assert (out_data == {1'b0, f_q && f_d && !f_blind});
+  always @* cover (f_past && !f_rst && f_out_n == 8'd5);
+`, causal)
+	return p
+}
+
+func TestAttendProof(t *testing.T) {
+	t.Parallel()
+	p := attendProof(1, 16)
+	p.Prove(t)
+	p.Refute(t, formaltest.Mutant{Module: "mem_kv", Old: "token >= need", New: "token + NW'(1) >= need"})
+	p.Refute(t, formaltest.Mutant{Module: "op_attend_row", Old: "AW'({beat, from})", New: "AW'({beat, into})"})
+}
