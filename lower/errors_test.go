@@ -126,7 +126,7 @@ func TestQuantizeErrors(t *testing.T) {
 }
 
 func wideArgument(b *lowertest.Builder, x *ir.Node) *ir.Node {
-	return b.Add(curve.Sigmoid, "s", nil, b.Add(pointwise.Relu, "r", nil, x))
+	return b.Add(curve.Exp, "s", nil, b.Add(pointwise.Relu, "r", nil, x))
 }
 
 // codes lists the codes of an error.

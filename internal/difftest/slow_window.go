@@ -316,8 +316,11 @@ func slowPixels(a *sum.ConvAttrs, x value, run, size int, i []int) []*big.Rat {
 	return window
 }
 
-// slowResult is slowOp, but for sums over blocks, which round on the way.
+// slowResult is slowOp, but for sums over blocks and for interpolation, which round on the way.
 func slowResult(n *ir.Node, args []value) ([]*big.Rat, error) {
+	if y, yes := slowInterpolation(n, args[0]); yes {
+		return y, nil
+	}
 	switch t := n.Op.Traits; {
 	case overBlocks(n):
 		return slowBlockSum(n, args), nil

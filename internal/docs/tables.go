@@ -41,7 +41,9 @@ func Ops() string {
 		"StableHLO form. rtl: has hardware. cuda: has kernels. Not every op takes every number format: what cannot be\n" +
 		"built in the formats of a plan is refused with the reason (L0308, L0310), never rounded otherwise.\n" +
 		"`layer_norm` and `rms_norm` have an integer form that rounds once ([decisions.md](decisions.md)). `group_norm`\n" +
-		"runs in float only: its parts have hardware, but each would round, so quantizing it is refused (L0410).\n\n" +
+		"runs in float only: its parts have hardware, but each would round, so quantizing it is refused (L0410).\n" +
+		"Functions of one number are tables up to 12 bits of argument; beyond, some are interpolated, and the others are\n" +
+		"tables up to 16 bits ([decisions.md](decisions.md)).\n\n" +
 		"| op | float | exact | pjrt | rtl | cuda | meaning |\n|---|---|---|---|---|---|---|\n")
 	for _, s := range op.Matrix(cuda.HasKernels) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s | %s | %s |\n", s.Name, mark(s.Float), mark(s.Exact), mark(s.HLO),

@@ -17,18 +17,21 @@ import (
 // The smooth functions. Those with parameters stand in functions_param.go, rational ones in functions_step.go.
 var (
 	Sigmoid = smooth("sigmoid", "sigmoid", "1/(1+exp(-x))",
-		func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, bigmath.Sigmoid, (*hlo.Builder).Logistic)
-	Tanh     = smooth("tanh", "tanh", "hyperbolic tangent", math.Tanh, bigmath.Tanh, (*hlo.Builder).Tanh)
-	Exp      = smooth("exp", "exp", "e^x", math.Exp, bigmath.Exp, (*hlo.Builder).Exp)
-	Erf      = smooth("erf", "erf", "error function", math.Erf, bigmath.Erf, (*hlo.Builder).Erf)
-	Softplus = smooth("softplus", "softplus", "log(1 + exp(x))", softplus, bigmath.Softplus, softplusHLO)
-	Gelu     = smooth("gelu", "gelu_erf", "x*(1 + erf(x/sqrt(2)))/2",
-		func(x float64) float64 { return x / 2 * math.Erfc(-x/math.Sqrt2) }, bigmath.Gelu, geluHLO, -0.75179152)
+		func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }, bigmath.Sigmoid, (*hlo.Builder).Logistic, &domain{bits: 4})
+	Tanh = smooth("tanh", "tanh", "hyperbolic tangent", math.Tanh, bigmath.Tanh, (*hlo.Builder).Tanh,
+		&domain{bits: 3, low: -1})
+	Exp      = smooth("exp", "exp", "e^x", math.Exp, bigmath.Exp, (*hlo.Builder).Exp, nil)
+	Erf      = smooth("erf", "erf", "error function", math.Erf, bigmath.Erf, (*hlo.Builder).Erf, &domain{bits: 2, low: -1})
+	Softplus = smooth("softplus", "softplus", "log(1 + exp(x))", softplus, bigmath.Softplus, softplusHLO,
+		&domain{bits: 4, keeps: true})
+	Gelu = smooth("gelu", "gelu_erf", "x*(1 + erf(x/sqrt(2)))/2",
+		func(x float64) float64 { return x / 2 * math.Erfc(-x/math.Sqrt2) }, bigmath.Gelu, geluHLO,
+		&domain{bits: 3, keeps: true}, -0.75179152)
 	GeluTanh = smooth("gelu_tanh", "gelu_tanh", "x*(1 + tanh(sqrt(2/pi)*(x + 0.044715*x^3)))/2",
 		func(x float64) float64 { return x / (1 + math.Exp(-2*geluInner(x))) }, bigmath.GeluTanh, geluTanhHLO,
-		-0.75246142)
+		&domain{bits: 3, keeps: true}, -0.75246142)
 	Mish = smooth("mish", "", "x*tanh(log(1 + exp(x)))", func(x float64) float64 { return x * math.Tanh(softplus(x)) },
-		bigmath.Mish, func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Mul(x, b.Tanh(softplusHLO(b, x))) },
+		bigmath.Mish, func(b *hlo.Builder, x hlo.Value) hlo.Value { return b.Mul(x, b.Tanh(softplusHLO(b, x))) }, nil,
 		-1.19243121)
 )
 
@@ -59,14 +62,17 @@ var Sqrt = function{
 }.op()
 
 // smooth makes the operation of an irrational function without parameters. It rises everywhere, or falls up to its one
-// turn. kernel is its name in the kernel library.
+// turn. kernel is its name in the kernel library; wide is its domain, nil if it has none.
 func smooth(name, kernel, doc string, near func(float64) float64, exact func(*big.Float) *big.Float,
-	print func(*hlo.Builder, hlo.Value) hlo.Value, turns ...float64) *ir.Op {
+	print func(*hlo.Builder, hlo.Value) hlo.Value, wide *domain, turns ...float64) *ir.Op {
 	f := function{
 		name: name, doc: doc, monotone: len(turns) == 0,
 		near:  func(any) func(float64) float64 { return near },
 		exact: func(any) func(*big.Rat) format.Exact { return bigmath.Irrational(exact) },
 		hlo:   func(b *hlo.Builder, _ any, x hlo.Value) hlo.Value { return print(b, x) },
+	}
+	if wide != nil {
+		f.domain = func(any) (domain, bool) { return *wide, true }
 	}
 	if kernel != "" {
 		f.kernel = func(any) string { return kernel }

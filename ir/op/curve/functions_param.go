@@ -50,7 +50,8 @@ var Silu = function{
 		}
 		return "silu"
 	},
-	draw: func(r *rand.Rand) any { return &AlphaAttrs{draw.One(r, 1, 1, 1.702, 0)} },
+	domain: func(attrs any) (domain, bool) { return domain{bits: 4, keeps: true}, alphaOf(attrs) == 1 },
+	draw:   func(r *rand.Rand) any { return &AlphaAttrs{draw.One(r, 1, 1, 1.702, 0)} },
 }.op()
 
 // Elu is alpha*(exp(x) - 1) for x < 0, else x.

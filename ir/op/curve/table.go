@@ -3,7 +3,6 @@
 package curve
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -22,7 +21,7 @@ import (
 )
 
 // function is a real function of one argument. As an operation on codes it is the table of the correctly rounded
-// results of all argument codes.
+// results of all argument codes, or with a domain, of arguments of more bits, an interpolation.
 type function struct {
 	name, doc string
 	// attrs is a zero value of the attributes, nil if there are none; params lists their numbers, which must be finite.
@@ -43,6 +42,8 @@ type function struct {
 	kernel func(attrs any) string
 	// whole computes it on whole numbers of float graphs, nil if it does not; hlo then prints it on those, too.
 	whole func(v int64) int64
+	// domain is where the function is more than its limits on either side; false, or nil, for functions without limits.
+	domain func(attrs any) (domain, bool)
 	// draw makes random attributes.
 	draw func(r *rand.Rand) any
 }
@@ -60,7 +61,12 @@ func (f function) op() *ir.Op {
 		Chain: f.chain,
 		CUDA:  pointwise.ChainCUDA,
 		Legal: f.legal,
-		Gen:   func(r *rand.Rand, o *ir.Op) *ir.Graph { return genTable(r, o, f.draw) },
+		Gen: func(r *rand.Rand, o *ir.Op) *ir.Graph {
+			if f.domain != nil && draw.Chance(r, 30) {
+				return genWide(r, o, f.draw)
+			}
+			return genTable(r, o, f.draw)
+		},
 	}
 	return o
 }
@@ -74,6 +80,19 @@ func (f *function) eval(n *ir.Node) (ir.Kernel, error) {
 	}
 	if arith.OnWhole(n) && f.whole != nil {
 		return column.WholeUnary(n, f.whole), nil
+	}
+	p, err := f.planned(n)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		return func(args []*ir.Tensor) (*ir.Tensor, error) {
+			out := ir.NewTensor(n.Type)
+			for i, c := range args[0].Codes {
+				out.Codes[i] = p.code(c)
+			}
+			return out, nil
+		}, nil
 	}
 	table, err := f.codes(n)
 	if err != nil {
@@ -100,14 +119,23 @@ func (f *function) legal(n *ir.Node) error {
 			}
 		}
 	}
-	if w := n.Args[0].Type.Format.Width(); w > arith.TableBits {
-		return fmt.Errorf("%s is a table of 2^W entries and takes arguments of up to %d bits, not %d (%s)",
-			n.Op.Name, arith.TableBits, w, n.Args[0].Type.Format)
-	}
-	return nil
+	_, err := f.interpolates(n)
+	return err
 }
 
-// codes lists the result code for every argument code, indexed by the low W bits of the code.
+// planned is the interpolation that n is computed by; nil for a table.
+func (f *function) planned(n *ir.Node) (*interpolation, error) {
+	if err := f.legal(n); err != nil {
+		return nil, n.Errorf("L0308", "%v", err)
+	}
+	p, err := f.interpolates(n)
+	if p != nil {
+		p.fill(f, n.Attrs)
+	}
+	return p, err
+}
+
+// codes lists the result code of n, a table, for every argument code, indexed by the low W bits of the code.
 func (f *function) codes(n *ir.Node) ([]int64, error) {
 	in := n.Args[0].Type.Format
 	if err := f.legal(n); err != nil {
@@ -165,6 +193,13 @@ func (f *function) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Valu
 	if err := integerCodes(n); err != nil {
 		return hlo.Value{}, err
 	}
+	p, err := f.planned(n)
+	if err != nil {
+		return hlo.Value{}, err
+	}
+	if p != nil {
+		return p.print(b, n, args[0])
+	}
 	table, err := f.codes(n)
 	if err != nil {
 		return hlo.Value{}, err
@@ -186,6 +221,13 @@ func integerCodes(n *ir.Node) error {
 func (f *function) rtl(n *ir.Node) (*rtl.Unit, error) {
 	if err := integerCodes(n); err != nil {
 		return nil, err
+	}
+	p, err := f.planned(n)
+	if err != nil {
+		return nil, err
+	}
+	if p != nil {
+		return p.rtl(n)
 	}
 	table, err := f.codes(n)
 	if err != nil {
@@ -218,4 +260,30 @@ func genTable(r *rand.Rand, o *ir.Op, pick func(r *rand.Rand) any) *ir.Graph {
 		attrs = pick(r)
 	}
 	return draw.Graph(o, attrs, ir.Type{Format: y}, x)
+}
+
+// genWide is a function of 13 to 24 bits, inside of its domain and beyond.
+func genWide(r *rand.Rand, o *ir.Op, pick func(r *rand.Rand) any) *ir.Graph {
+	f := draw.Fixed(r, 16)
+	f.W = draw.Between(r, tableBits+1, 20)
+	f.F = f.W - draw.Between(r, 2, 7)
+	if draw.Chance(r, 20) {
+		f.F = draw.Between(r, -3, f.W+2)
+	}
+	if f.Over > format.Wrap {
+		f.Over = format.Sat
+	}
+	y := draw.Result(r, draw.Between(r, 0, 4))
+	if draw.Chance(r, 30) { // all bits show
+		y.W, y.F = 40, draw.Between(r, 10, 20)
+	}
+	var attrs any
+	if pick != nil {
+		attrs = pick(r)
+	}
+	g := draw.Graph(o, attrs, ir.Type{Format: y}, draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 3), Format: f}))
+	if n := g.Out[0].Node; o.Legal(n) != nil { // of attributes without a domain, which have tables only
+		n.Args[0].Type.Format = format.Fixed{W: 14, F: f.F, Signed: f.Signed}
+	}
+	return g
 }

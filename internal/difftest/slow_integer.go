@@ -3,11 +3,14 @@
 package difftest
 
 import (
+	"fmt"
 	"math/big"
+	"sync"
 
 	"lathe/golden/ref"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/curve"
 	"lathe/ir/op/draw"
 	"lathe/ir/op/norm"
 )
@@ -140,4 +143,97 @@ func Roots() (graphs []*ir.Graph, samples ref.Sample) {
 	}
 	add(1<<34, []int64{-7, -5, -3, -1, 1, 3, 5, 7}, 8, 1) // V is 2^54 and a little, z = x*2^20/2^21
 	return graphs, samples
+}
+
+// interpolated is a function of many bits: a parabola through samples in [-2^d, 2^d), and beyond low, below, and 1, or
+// where that is nil x, above.
+type interpolated struct {
+	d         int
+	low, high *big.Rat
+}
+
+// interpolates are the functions with such a domain.
+func interpolates(n *ir.Node) (interpolated, bool) {
+	zero, one := new(big.Rat), integer(1)
+	if n.Op == curve.Silu && n.Attrs.(*curve.AlphaAttrs).Alpha != 1 {
+		return interpolated{}, false
+	}
+	f, known := map[*ir.Op]interpolated{curve.Gelu: {3, zero, nil}, curve.GeluTanh: {3, zero, nil},
+		curve.Tanh: {3, integer(-1), one}, curve.Silu: {4, zero, nil}, curve.Sigmoid: {4, zero, one},
+		curve.Softplus: {4, zero, nil}, curve.Erf: {2, integer(-1), one}}[n.Op]
+	return f, known
+}
+
+// slowInterpolation is the meaning of such a function of fixed arguments of more than 12 bits; false where it is a
+// table: up to 16 bits, where results have more than 16 fraction bits, or integers of 63 bits do not do.
+func slowInterpolation(n *ir.Node, x value) ([]*big.Rat, bool) {
+	f, known := interpolates(n)
+	in, fixedIn := fixedOf(n.Args[0].Type)
+	out, fixedOut := fixedOf(n.Type)
+	if !known || !fixedIn || !fixedOut || in.W <= 12 {
+		return nil, false
+	}
+	frac := max(in.F, 5)
+	if in.W <= 16 && (out.F > 16 || max(0, out.F+6+f.d)+frac > 62 || frac+f.d >= 62 || in.W+frac-in.F > 62) {
+		return nil, false
+	}
+	return once(x, func(v *big.Rat) *big.Rat { return f.at(n, v, frac, out.F) }), true
+}
+
+// fixedOf is a fixed-point type: integers, or some with a scale that is a power of two and no zero point.
+func fixedOf(t ir.Type) (format.Fixed, bool) {
+	switch f := t.Format.(type) {
+	case format.Fixed:
+		return f, true
+	case format.Affine:
+		if scale := real32(f.Scale); f.Axis < 0 && f.Zero == 0 && scale.Sign() > 0 && isPower(scale) {
+			_, frac := codeOf(t, new(big.Rat))
+			return format.Fixed{W: f.W, F: frac, Signed: f.Signed}, true
+		}
+	}
+	return format.Fixed{}, false
+}
+
+// at is the function at v, of frac fraction bits, before it is rounded to places.
+func (f interpolated) at(n *ir.Node, v *big.Rat, frac, places int) *big.Rat {
+	end := power(f.d)
+	switch {
+	case v.Cmp(new(big.Rat).Neg(end)) < 0:
+		return f.low
+	case v.Cmp(end) >= 0 && f.high == nil:
+		return v
+	case v.Cmp(end) >= 0:
+		return f.high
+	}
+	floor := func(q *big.Rat) *big.Rat { return new(big.Rat).SetInt(round(q, format.RoundFloor)) }
+	u := product(plus(v, end), power(frac))
+	turn := power(frac - 4)
+	i := floor(ratio(u, turn))
+	r := minus(u, product(i, turn))
+	var s [3]*big.Rat
+	for k := range s {
+		j := 2*i.Num().Int64() + int64(k)
+		sample := slowSample(n, minus(big.NewRat(j, 32), end))
+		s[k] = new(big.Rat).SetInt(round(product(sample, power(places+6)), format.RoundEven))
+	}
+	bend := product(integer(2), minus(plus(s[0], s[2]), product(integer(2), s[1])))
+	slope := minus(minus(product(integer(4), s[1]), product(integer(3), s[0])), s[2])
+	slope = plus(slope, floor(ratio(product(bend, r), turn)))
+	return product(plus(s[0], floor(ratio(product(slope, r), turn))), power(-places-6))
+}
+
+// slowSamples are the functions at the places of samples, by name and place.
+var slowSamples sync.Map
+
+func slowSample(n *ir.Node, x *big.Rat) *big.Rat {
+	key := fmt.Sprint(n.Op.Name, " ", x)
+	if y, known := slowSamples.Load(key); known {
+		return y.(*big.Rat)
+	}
+	y, known := slowTable(n, x)
+	if !known {
+		y = slowFunction(n, x)
+	}
+	slowSamples.Store(key, y)
+	return y
 }
