@@ -13,7 +13,7 @@
 //   flow: steps(BEATS, s == 0, 1, 5) + u_out
 //   lut: BEATS > 1 ? AW + 2 * PW + 6 : 6
 //   ff: ID_W + 2 * AW + 3 * PW + 5
-//   dsp: BEATS & (BEATS - 1) ? (AW > 9 ? 1 : 0) : 0
+//   dsp: (1 << clog2(BEATS)) != BEATS ? (AW > 9 ? 1 : 0) : 0
 //   parts: u_rom + u_out
 `default_nettype none
 module op_embedding #(
