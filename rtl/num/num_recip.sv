@@ -7,7 +7,7 @@
 //   in_data: {shift, up, x}, x of 24 bits, up of one
 //   latency: 26   ii: 26   order: as it comes
 //   flow: steps(26, s == 0, s == 25, 1)
-//   lut: SPAN + 34
+//   lut: SPAN + 57
 //   ff: 2 * SPAN + 107
 `default_nettype none
 module num_recip #(
@@ -48,7 +48,7 @@ module num_recip #(
   logic up;
   logic [24:0] rem;
   wire neg = rem[24];
-  wire [24:0] next = {rem[23:0], neg == up} + {!neg, neg ? x : ~x};
+  wire [24:0] next = {rem[23:0], neg == up} + ({25{!neg}} ^ {1'b0, x});
   logic [24+SPAN:0] place;  // of the bit that this step gives
   always_ff @(posedge clk) begin
     if (start) {up, x} <= in_data[24:0];

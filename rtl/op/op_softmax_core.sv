@@ -162,7 +162,7 @@ module op_softmax_core #(
     for (genvar i = 0; i < LANES; i++) begin : g_exp
       op_softmax_exp #(.IN_W(IN_W), .K(K), .K_SHIFT(K_SHIFT), .MASKED(MASKED)) u_exp (
           .clk(clk), .en(en), .top(tops[top_out]), .x(x_read[i*M_W+:IN_W]), .live(x_read[i*M_W+M_W-1]),
-          .e24(e_word[25*i+:25]), .e32(e_fine[33*i+:33])
+          .e({e_word[25*i+:25], e_fine[33*i+:33]})
       );
     end
   endgenerate

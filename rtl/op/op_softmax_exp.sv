@@ -7,6 +7,7 @@
 //               K        factor, 24 bits
 //               K_SHIFT  right shift of the product
 //               MASKED   0: all elements are live
+//   e: with 32 fraction bits in the low 33 bits, with 24 of them above.
 //   latency: IN_W <= 8 ? 3 : 8   ii: 1   order: as it comes
 //   lut: IN_W <= 8 ? IN_W + 1 : IN_W + 133
 //   ff: IN_W <= 8 ? IN_W + MASKED + 34 : 2 * IN_W + 195 + 2 * MASKED
@@ -25,8 +26,7 @@ module op_softmax_exp #(
     input  wire [IN_W-1:0] top,
     input  wire [IN_W-1:0] x,
     input  wire            live,
-    output wire [    24:0] e24,
-    output wire [    32:0] e32
+    output wire [    57:0] e
 );
   // sample is 2^(24 - i/256), rounded: a product of 2^(-1/256), 2^(-2/256), 2^(-4/256), ... with 48 fraction bits.
   localparam [8*48-1:0] POWERS = {
@@ -57,7 +57,7 @@ module op_softmax_exp #(
     end
   endfunction
 
-  // both is e32 and above it what the upper bits of it lack to be e24.
+  // both is e with 32 fraction bits and, above, what its own upper bits lack to be e with 24.
   function [33:0] both(input integer t);
     reg [63:0] y, v;
     begin
@@ -84,14 +84,13 @@ module op_softmax_exp #(
       localparam integer A_W = MASKED != 0 ? IN_W + 1 : IN_W;
       (* rom_style = "block" *) reg [33:0] m[0:(1<<A_W)-1];
       initial for (int i = 0; i < 1 << A_W; i++) m[i] = i < 1 << IN_W ? both(i) : 34'd0;
-      reg [33:0] word, e;
+      reg [33:0] word, found;
       always_ff @(posedge clk)
         if (en) begin
           word <= m[A_W'({dead, t})];
-          e <= word;
+          found <= word;
         end
-      assign e32 = e[32:0];
-      assign e24 = e[32:8] + {24'd0, e[33]};
+      assign e = {found[32:8] + {24'd0, found[33]}, found[32:0]};
       wire unused = dead;
     end else begin : g_lines
       (* rom_style = "block" *) reg [40:0] m[0:255];  // a sample, and what it exceeds the next one by
@@ -123,8 +122,7 @@ module op_softmax_exp #(
           far <= shift[5:4];
           v <= none ? 34'd0 : part >> {far, 4'd0};
         end
-      assign e32 = v[33:1] + {32'd0, v[0]};
-      assign e24 = v[33:9] + {24'd0, v[8]};
+      assign e = {v[33:9] + {24'd0, v[8]}, v[33:1] + {32'd0, v[0]}};
       wire unused = &{1'b0, v, fall};
     end
   endgenerate
