@@ -28,7 +28,7 @@ const (
 
 var basedLiteral = regexp.MustCompile(`^\d*'s?([hdb])([0-9a-fA-F_]+)$`)
 
-// readValue reads a parameter's text; based literals have up to 62 bits.
+// readValue reads a parameter's text; based literals have up to 63 bits.
 func readValue(text string) value {
 	text = strings.TrimSpace(text)
 	if strings.Trim(text, "-0123456789") == "" {
@@ -45,7 +45,7 @@ func readValue(text string) value {
 			return value{}
 		}
 		base := map[string]int{"h": 16, "d": 10, "b": 2}[m[1]]
-		n, err := strconv.ParseInt(strings.ReplaceAll(m[2], "_", ""), base, 63)
+		n, err := strconv.ParseInt(strings.ReplaceAll(m[2], "_", ""), base, 64)
 		if err != nil {
 			return value{}
 		}

@@ -228,6 +228,7 @@ var norms = []norm{
 	{n: 2, lanes: 1, rows: 4, in: fixed8, f: 0, eps: 1e-12, rms: true, fo: 3, out: fixed8},
 	{n: 48, lanes: 1, rows: 2, in: format{7, false}, f: 3, eps: 1e-6, rms: true, gainW: 9, gainF: 7, fo: -1,
 		out: format{4, false}, round: num.Away},
+	{n: 4, lanes: 1, rows: 4, in: fixed8, f: 19, eps: 1.5, fo: 14, out: fixed8}, // the term of eps has 63 bits
 	{n: 2, lanes: 2, rows: 9, in: fixed8, f: 4, eps: 1e-5, rms: true, fo: 5, out: fixed8},
 	{n: 64, lanes: 4, rows: 3, in: fixed8, f: 4, eps: 1e-5, gainW: 8, gainF: 6, biasW: 8, biasF: 5, fo: 5, out: fixed8},
 	{n: 96, lanes: 2, rows: 1, in: fixed16, f: 12, eps: 1e-5, gainW: 16, gainF: 14, biasW: 16, biasF: 12, fo: 12,
