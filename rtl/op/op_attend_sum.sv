@@ -14,7 +14,8 @@
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               MULT               "auto", "dsp" or "lut", see num_mul; "pack": a DSP for two products, F even, see
 //                                  num_mul_pair
-//               TREE_PIPE          adder levels between registers, 1 or 2
+//               TREE_PIPE          adder levels between registers, 1 or 2; packed products are followed by a level
+//                                  of their own
 //               STYLE              memory of the values, see mem_ram
 //   latency: max(1, SIZE / F * GROUPS * (CAUSAL && QUERIES > 1 ? min(max(OFFSET + 1, 0), KEYS) : KEYS)) + (ROW / R - 1)
 //       * (SIZE / F) + 6 + (clog2(R) + TREE_PIPE - 1) / TREE_PIPE
