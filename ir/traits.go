@@ -53,6 +53,8 @@ type Traits struct {
 	// Gains: argument 1, which may be missing, multiplies the elements of what is computed of argument 0, and argument 2,
 	// which may be missing, is added to them. In quantized graphs both are constants in fixed formats of up to 16 bits.
 	Gains bool
+	// Angles: arguments 1 and 2 are cosines and sines. In quantized graphs both are constants of one fixed format.
+	Angles bool
 	// Blocks, if not nil, says of n, some of whose types are block formats, that it computes on their blocks.
 	Blocks func(n *Node) bool
 	// KeepsCodes: every element of the result is an element of argument 0, in its format.

@@ -27,7 +27,7 @@ var FloatPipeline = Pipeline{
 		recognizer(recognize.Table[2].Patterns)},
 	{"recognize_attention", "products, scale, mask and softmax become attention", Lossy, rounding,
 		recognizer(recognize.Table[5].Patterns)},
-	{"tokens_first", "attention becomes scores, weights and sums of values whose tokens come before their heads", Lossy,
+	{"tokens_first", "attention becomes scores, weights and sums, and rotary rotate, on tokens before their heads", Lossy,
 		rounding, only(layout.TokensFirst)},
 	{"absorb_pads", "pads of zeros go into the convolutions and averages after them", Lossy, rounding,
 		only(simplify.Pads)},

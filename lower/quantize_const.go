@@ -29,8 +29,8 @@ func (q *quantizer) constants(n *ir.Node) {
 			continue
 		}
 		name, c := q.constSlot(n, i)
-		gain := n.Op.Traits.Gains && i > 0
-		if !gain && q.ownConst(n, i, name, c.Given) {
+		gain, angle := n.Op.Traits.Gains && i > 0, n.Op.Traits.Angles && i > 0
+		if !gain && !angle && q.ownConst(n, i, name, c.Given) {
 			continue
 		}
 		c = q.openConst(n, i, c)
@@ -56,6 +56,8 @@ func (q *quantizer) constants(n *ir.Node) {
 		switch {
 		case gain:
 			typ.Format, why = q.gainFormat(n, i, c, t.Floats)
+		case angle:
+			typ.Format, why = q.angleFormat(n, i, c, t.Floats)
 		case name == "bias":
 			typ.Format, why = q.biasFormat(n, c, t.Floats)
 		case channels:
@@ -85,6 +87,8 @@ func (q *quantizer) constSlot(n *ir.Node, i int) (name string, c Choice) {
 		name, c, explicit, least = "bias", q.plan.Quantize.Bias, q.rule(n, bias), betweenW
 	case t.Gains && i > 0:
 		name, c, explicit = q.gainSlot(n, i)
+	case t.Angles && i > 0:
+		c = openFormat(angleW, "the default for sines and cosines")
 	}
 	if explicit != nil {
 		c = *explicit

@@ -3,6 +3,8 @@
 package lower
 
 import (
+	"slices"
+
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/norm"
@@ -49,4 +51,24 @@ func (q *quantizer) gainFormat(n *ir.Node, i int, c Choice, x []float32) (format
 		}
 	}
 	return c.Pattern.With(frac), ""
+}
+
+// angleW is the width of cosines and sines where no rule says otherwise.
+const angleW = 16
+
+// angleFormat chooses fraction bits with which neither cosines nor sines, argument i of n, saturate, and those of 1 at
+// most: both have one format.
+func (q *quantizer) angleFormat(n *ir.Node, i int, c Choice, x []float32) (format.Format, string) {
+	f, open := c.Pattern.Open()
+	if !open {
+		return c.Pattern.Format, dataProblem(c.Pattern.Format)
+	}
+	if i > 1 {
+		return n.Args[1].Type.Format, "" // decided before, for both
+	}
+	all := slices.Clone(x)
+	if sin, err := n.Args[2].Value(); err == nil {
+		all = append(all, sin.Floats...)
+	}
+	return c.Pattern.With(min(calib.Frac(f, calib.Of(all), calib.MinMax), f.W-2)), ""
 }

@@ -181,7 +181,7 @@ func (q *quantizer) openInput(n *ir.Node) Choice {
 func (q *quantizer) openConst(n *ir.Node, i int, c Choice) Choice {
 	const why = "the model leaves it unquantized"
 	switch {
-	case !q.staysExact() || c.Given || n.Op.Traits.Gains && i > 0:
+	case !q.staysExact() || c.Given || (n.Op.Traits.Gains || n.Op.Traits.Angles) && i > 0:
 		return c
 	case n.Op.Traits.Weighted && i == 1:
 		return openFormat(layerBits, why)

@@ -75,7 +75,7 @@ func refuseValues(g *ir.Graph) error {
 		varies[n] = slices.Contains(g.In, n)
 		for i, a := range n.Args {
 			varies[n] = varies[n] || varies[a]
-			if t := &n.Op.Traits; i == 0 || !varies[a] || !t.Weighted && !t.PerChannel && !t.Gains {
+			if t := &n.Op.Traits; i == 0 || !varies[a] || !t.Weighted && !t.PerChannel && !t.Gains && !t.Angles {
 				continue
 			}
 			errs = append(errs, n.Errorf("L0315", "argument %d of %s (node %q) is computed from inputs (%q); in hardware it is "+

@@ -151,9 +151,11 @@ func encodeAll(t ir.Type, x []*big.Rat) *ir.Tensor {
 	return out
 }
 
-// slowAttend is the meaning of the parts of attention.
+// slowAttend is the meaning of the parts of attention, of turning what they read among them.
 func slowAttend(n *ir.Node, args []value) []*big.Rat {
 	switch a := n.Attrs.(type) {
+	case *sequence.RotaryAttrs:
+		return slowRotate(a, args)
 	case *sequence.WeightsAttrs:
 		sees := func(i []int) bool { return slowSees(&a.SeenAttrs, i[1], i[3]) }
 		if n.Type.IsFloat() {
@@ -230,5 +232,26 @@ func slowEmbedding(n *ir.Node, args []value) []*big.Rat {
 		id := round(args[1].at(i[:last]...), format.RoundEven)
 		row := min(max(id.Int64(), 0), int64(args[0].shape[0]-1))
 		return args[0].at(int(row), i[last])
+	})
+}
+
+// slowRotate turns the pairs of rows whose tokens come before their heads.
+func slowRotate(a *sequence.RotaryAttrs, args []value) []*big.Rat {
+	x, dim := args[0], 2*args[1].shape[1]
+	return fill(x.shape, func(i []int) *big.Rat {
+		d := i[3]
+		if d >= dim {
+			return x.at(i...)
+		}
+		first, second, pair := d%(dim/2), d%(dim/2)+dim/2, d%(dim/2)
+		if a.Interleaved {
+			first, second, pair = d/2*2, d/2*2+1, d/2
+		}
+		u, v := x.at(i[0], i[1], i[2], first), x.at(i[0], i[1], i[2], second)
+		cos, sin := args[1].at(i[1], pair), args[2].at(i[1], pair)
+		if d == second {
+			return plus(product(u, sin), product(v, cos))
+		}
+		return new(big.Rat).Sub(product(u, cos), product(v, sin))
 	})
 }

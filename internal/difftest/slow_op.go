@@ -60,7 +60,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowArgMax(n.Attrs.(*reduce.ArgMaxAttrs), x), nil
 	case norm.LayerNorm, norm.RMSNorm:
 		return slowLayerNorm(n, args), nil
-	case sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum:
+	case sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum, sequence.Rotate:
 		return slowAttend(n, args), nil
 	case sequence.Embedding:
 		return slowEmbedding(n, args), nil

@@ -26,7 +26,7 @@ var All = [...]*ir.Op{
 	leaf.Input, leaf.Const,
 	sum.Linear, sum.Conv, sum.MatMul, sum.BatchNorm, sum.Scale, norm.LayerNorm, norm.RMSNorm, norm.GroupNorm,
 	sequence.Attention, sequence.Rotary, sequence.Append,
-	sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum, sequence.Embedding,
+	sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum, sequence.Rotate, sequence.Embedding,
 	pointwise.Relu, pointwise.LeakyRelu, pointwise.PRelu, pointwise.Clip, curve.Sigmoid, curve.Tanh, norm.Softmax,
 	norm.LogSoftmax, reduce.ArgMax,
 	curve.Exp, curve.Log, curve.Sqrt, curve.Reciprocal, curve.Pow, curve.Erf, curve.Gelu, curve.GeluTanh, curve.Silu,

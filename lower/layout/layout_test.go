@@ -17,6 +17,7 @@ import (
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
+	"lathe/ir/op/sequence"
 	"lathe/ir/op/window"
 	"lathe/lower/lowertest"
 )
@@ -205,4 +206,39 @@ func gather(x []float32, index []int) []float32 {
 		out[i] = x[j]
 	}
 	return out
+}
+
+// TestTokensFirst leaves no transpose between attention, whose queries and keys are turned, and its linear layers.
+func TestTokensFirst(t *testing.T) {
+	b := lowertest.New(t, 1)
+	x := b.Input("x", 1, 3, 8)
+	cos, sin := b.Random(1, 3, 2), b.Random(1, 3, 2)
+	heads := func(name string, n int) *ir.Node {
+		y := b.Add(move.Reshape, name+"_heads", &move.ReshapeAttrs{Shape: []int{1, 3, n, 4}}, b.Linear(name, x, 4*n, true))
+		return b.Add(move.Transpose, name+"_turned", &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
+	}
+	turn := func(name string, y *ir.Node, a sequence.RotaryAttrs) *ir.Node {
+		return b.Add(sequence.Rotary, name, &a, y, cos, sin)
+	}
+	q := turn("rq", heads("q", 4), sequence.RotaryAttrs{})
+	k := turn("rk", heads("k", 2), sequence.RotaryAttrs{Interleaved: true})
+	y := b.Add(sequence.Attention, "a", &sequence.AttentionAttrs{Causal: true}, q, k, heads("v", 2))
+	y = b.Add(move.Transpose, "back", &move.TransposeAttrs{Perm: []int{0, 2, 1, 3}}, y)
+	y = b.Add(move.Reshape, "rows", &move.ReshapeAttrs{Shape: []int{1, 3, 16}}, y)
+	g := b.Done(b.Linear("o", y, 8, true))
+	before := g.Clone()
+	for _, f := range []func(*ir.Graph) error{TokensFirst, Cancel, Free, Sink, Absorb, Hoist, Join, Free} {
+		if err := f(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := g.Check(); err != nil {
+		t.Fatal(err)
+	}
+	want := "input linear reshape rotate linear reshape rotate linear reshape attend_scores attend_weights attend_sum " +
+		"reshape linear"
+	if got := text(g); got != want {
+		t.Errorf("got:  %s\nwant: %s", got, want)
+	}
+	compare(t, before, g)
 }

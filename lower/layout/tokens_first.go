@@ -13,10 +13,15 @@ import (
 // headed swaps the axes of heads and tokens of a value of four axes.
 var headed = []int{0, 2, 1, 3}
 
-// TokensFirst makes scores, weights and sums out of attention, on values whose tokens come before their heads, between
-// transposes. Attention with a mask, a position or a bound of scores stays as it is.
+// TokensFirst makes scores, weights and sums out of attention, and rotate out of rotary, on values whose tokens come
+// before their heads, between transposes. Attention with a mask, a position or a bound of scores stays as it is, and so
+// does rotary whose angles are no constants, or differ between batches.
 func TokensFirst(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
+		if n.Op == sequence.Rotary {
+			turnTokens(g, n)
+			continue
+		}
 		a, ok := n.Attrs.(*sequence.AttentionAttrs)
 		if !ok || len(n.Args) != 3 || a.Softcap != 0 {
 			continue
@@ -59,4 +64,20 @@ func before(g *ir.Graph, n *ir.Node, o *ir.Op, name string, attrs any, args ...*
 		g.InsertBefore(n, m)
 	}
 	return m, err
+}
+
+// turnTokens makes rotate out of the rotary n where it can.
+func turnTokens(g *ir.Graph, n *ir.Node) {
+	if len(n.Args) != 3 || n.Args[0].IsConst() {
+		return
+	}
+	for _, a := range n.Args[1:] {
+		if !a.IsConst() || len(a.Type.Shape) != 2 {
+			return
+		}
+	}
+	n.Op = sequence.Rotate
+	n.Args = []*ir.Node{transpose(g, n, n.Args[0], headed), n.Args[1], n.Args[2]}
+	n.Type.Shape = ir.TransposeShape(n.Type.Shape, headed)
+	behind(g, n, headed)
 }

@@ -63,6 +63,12 @@ func TestImageCosts(t *testing.T) {
 	}
 	write(t, dir, "ramp.mem", image.String())
 	holdCosts(t, dir, []single{
+		{"op_rotate", []string{"TOKENS", "64", "HEADS", "3", "SIZE", "16", "TURNED", "16", "LANES", "2", "C_W", "12",
+			"ROM_STYLE", `"block"`, "IMAGE", `"ramp.mem"`}},
+		{"op_rotate", []string{"TOKENS", "64", "HEADS", "4", "SIZE", "16", "TURNED", "16", "LANES", "4", "C_W", "12",
+			"ADJACENT", "1", "ROM_STYLE", `"block"`, "IMAGE", `"ramp.mem"`}},
+	})
+	holdCosts(t, dir, []single{
 		{"op_interp", []string{"IMAGE", `"ramp.mem"`}},
 		{"op_interp", []string{"D", "2", "EDGE", "2", "IMAGE", `"ramp.mem"`}},
 	})
