@@ -182,6 +182,8 @@ func (q *quantizer) node(n *ir.Node) {
 			c = *explicit
 		} else if own, ok := q.modelChoice(n); ok {
 			c = own
+		} else if w := idBits(q.g, n); w > 0 {
+			c = Choice{Pattern: format.PatternOf(format.Fixed{W: w}), From: "the positions that are looked up"}
 		} else if q.staysExact() {
 			c = q.openInput(n)
 		} else {
@@ -205,6 +207,13 @@ func (q *quantizer) node(n *ir.Node) {
 		q.explain(n, "data_out", n.Type, "the range of the index")
 	case n.Op.Traits.Joins:
 		q.joined(n, explicit)
+	case n.Op.Traits.Table0:
+		c := q.resultChoice(n, explicit)
+		if !q.blockResult(n, c) && !q.codedResult(n, c) {
+			q.result(n, c)
+			q.pin(n, "data_out", c)
+		}
+		q.table(n)
 	default:
 		q.constants(n)
 		if c := q.resultChoice(n, explicit); !q.blockResult(n, c) && !q.codedResult(n, c) {

@@ -251,3 +251,16 @@ func (q *quantizer) constChoice(n *ir.Node, c Choice, explicit bool, least int) 
 	}
 	return openFormat(max(b.Width(), least), c.From+"; "+n.Op.Name+" takes fixed constants")
 }
+
+// table encodes argument 0 of n, of whose elements the result is made, in the format of the result.
+func (q *quantizer) table(n *ir.Node) {
+	t, err := n.Args[0].Value()
+	if err != nil {
+		q.fail(n, "L0408", "%v", err)
+		return
+	}
+	if q.finite(n, n.Args[0], t.Floats) {
+		typ := ir.Type{Shape: t.Type.Shape, Format: n.Type.Format}
+		q.encode(n, 0, typ, t.Floats, Choice{Pattern: format.Pattern{W: typ.Format.Width(), Format: format.Fixed{}}})
+	}
+}

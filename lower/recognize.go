@@ -75,17 +75,7 @@ func standing(g *ir.Graph, found []recognize.Found) []recognize.Found {
 // wholeRange is the range of random values of an input of whole numbers: positions in what they pick from, else 0 and
 // 1.
 func wholeRange(g *ir.Graph, in *ir.Node) (lo, hi float64) {
-	least := 0
-	for _, n := range g.Nodes {
-		for i, a := range n.Args {
-			if a != in || n.Op.Traits.Index == nil {
-				continue
-			}
-			if size := n.Op.Traits.Index(n, i); size > 0 && (least == 0 || size < least) {
-				least = size
-			}
-		}
-	}
+	least := positionsOf(g, in)
 	if least == 0 {
 		least = 2
 	}

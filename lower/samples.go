@@ -50,6 +50,9 @@ func (c Calibration) arrange(g *ir.Graph) ([]ref.Sample, error) {
 			continue
 		}
 		for i, t := range list {
+			if ir.IsWhole(t.Type.Format) {
+				t = asFloats(t)
+			}
 			if e := usable(n, i, t); e != nil {
 				errs = append(errs, e)
 				break
@@ -58,6 +61,15 @@ func (c Calibration) arrange(g *ir.Graph) ([]ref.Sample, error) {
 		}
 	}
 	return samples, errs.Err()
+}
+
+// asFloats is a tensor of whole numbers as values.
+func asFloats(t *ir.Tensor) *ir.Tensor {
+	f := ir.NewTensor(ir.Float(t.Type.Shape...))
+	for i, c := range t.Codes {
+		f.Floats[i] = float32(c)
+	}
+	return f
 }
 
 func compare(a, b string) int {
@@ -93,7 +105,7 @@ func random(g *ir.Graph, plan *Plan, seed uint64, count int) []ref.Sample {
 		for _, n := range g.In {
 			t := ir.NewTensor(ir.Float(n.Type.Shape...))
 			lo, hi, declared := plan.rangeOf(n)
-			if ir.IsWhole(n.Type.Format) && !declared {
+			if !declared && (ir.IsWhole(n.Type.Format) || positionsOf(g, n) > 0) {
 				lo, hi = wholeRange(g, n)
 				declared = true
 			}

@@ -38,16 +38,17 @@ func TestRefusesWholeNumbers(t *testing.T) {
 	g := &ir.Graph{Name: "g", In: []*ir.Node{ids}, Nodes: []*ir.Node{ids, table}}
 	a := wholeNode(t, g, whole.Gather, "word", &column.AxisAttrs{}, table, ids)
 	b := wholeNode(t, g, whole.Gather, "place", &column.AxisAttrs{}, table, ids)
+	c := wholeNode(t, g, whole.Convert, "number", &whole.ConvertAttrs{To: ir.F32}, ids) // else ids would only be looked up
 	sum := wholeNode(t, g, pointwise.Add, "sum", nil, a, b)
 	y := wholeNode(t, g, norm.Softmax, "soft", &column.AxisAttrs{Axis: -1}, sum)
-	g.Out = []ir.Output{{Name: "y", Node: y}}
+	g.Out = []ir.Output{{Name: "y", Node: y}, {Name: "c", Node: c}}
 	_, _, err := lower.Quantize(t.Context(), g, lower.DefaultPlan(), lower.Calibration{})
 	if diag.CodeOf(err) != "L0337" {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 operations in 3 nodes",
+	for _, want := range []string{"3 operations in 4 nodes",
 		"note: on whole numbers, with which no hardware computes: input",
-		`input: node "ids"`, `gather: 2 nodes, the first is "word"`,
+		`input: node "ids"`, `gather: 2 nodes, the first is "word"; convert: node "number"`,
 		"without hardware for any numbers: gather"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no %q in %v", want, err)

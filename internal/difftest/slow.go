@@ -157,7 +157,9 @@ func slowAttend(n *ir.Node, args []value) []*big.Rat {
 	case *sequence.RotaryAttrs:
 		return slowRotate(a, args)
 	case *sequence.WeightsAttrs:
-		sees := func(i []int) bool { return slowSees(&a.SeenAttrs, i[1], i[3]) }
+		sees := func(i []int) bool {
+			return slowSees(&a.SeenAttrs, i[1], i[3]) && (len(args) == 1 || args[1].at(i[0], i[3]).Sign() != 0)
+		}
 		if n.Type.IsFloat() {
 			return slowWeights(args[0], float64(a.Scale), sees)
 		}

@@ -7,15 +7,17 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/op/move"
 	"lathe/ir/op/sequence"
+	"lathe/ir/op/whole"
 )
 
 // headed swaps the axes of heads and tokens of a value of four axes.
 var headed = []int{0, 2, 1, 3}
 
 // TokensFirst makes scores, weights and sums out of attention, and rotate out of rotary, on values whose tokens come
-// before their heads, between transposes. Attention with a mask, a position or a bound of scores stays as it is, and so
-// does rotary whose angles are no constants, or differ between batches.
+// before their heads, between transposes. Attention with a mask of other things than keys, a position or a bound of
+// scores stays as it is, and so does rotary whose angles are no constants, or differ between batches.
 func TokensFirst(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		if n.Op == sequence.Rotary {
@@ -23,8 +25,14 @@ func TokensFirst(g *ir.Graph) error {
 			continue
 		}
 		a, ok := n.Attrs.(*sequence.AttentionAttrs)
-		if !ok || len(n.Args) != 3 || a.Softcap != 0 {
+		if !ok || a.Placed || len(n.Args) > 4 || a.Softcap != 0 {
 			continue
+		}
+		var mask *ir.Node
+		if len(n.Args) == 4 {
+			if mask = keyMask(g, n); mask == nil {
+				continue
+			}
 		}
 		q, k, v := n.Args[0], n.Args[1], n.Args[2]
 		if q.IsConst() || k.IsConst() || v.IsConst() {
@@ -44,8 +52,12 @@ func TokensFirst(g *ir.Graph) error {
 		if err != nil {
 			return err
 		}
+		args := []*ir.Node{scores}
+		if mask != nil {
+			args = append(args, mask)
+		}
 		weights, err := before(g, n, sequence.AttendWeights, "weights", &sequence.WeightsAttrs{SeenAttrs: seen, Scale: scale},
-			scores)
+			args...)
 		if err != nil {
 			return err
 		}
@@ -55,6 +67,41 @@ func TokensFirst(g *ir.Graph) error {
 	}
 	g.DropDead()
 	return nil
+}
+
+// keyMask is a value of the shape [B,S] that is 0 at the keys that the mask of attention n hides from all tokens and
+// heads; nil where it is another mask.
+func keyMask(g *ir.Graph, n *ir.Node) *ir.Node {
+	mask, k := n.Args[3], n.Args[1].Type.Shape
+	shape := slices.Concat(slices.Repeat([]int{1}, 4-len(mask.Type.Shape)), mask.Type.Shape)
+	if mask.Type.Format != ir.Bool || mask.IsConst() || !slices.Equal(shape, []int{k[0], 1, 1, k[2]}) {
+		return nil
+	}
+	for mask.Op.Traits.Wire {
+		mask = mask.Args[0]
+	}
+	if c, ok := mask.Attrs.(*whole.CompareAttrs); ok && c.Rel == "ne" && zero(mask.Args[1]) &&
+		mask.Args[0].Type.Elems() == k[0]*k[2] {
+		mask = mask.Args[0]
+	}
+	want := []int{k[0], k[2]}
+	if slices.Equal(mask.Type.Shape, want) {
+		return mask
+	}
+	x := &ir.Node{Name: g.FreshName(n.Name + ".mask"), Op: move.Reshape, Attrs: &move.ReshapeAttrs{Shape: want},
+		Args: []*ir.Node{mask}, Pos: n.Pos, Type: mask.Type.WithShape(want)}
+	g.InsertBefore(n, x)
+	return x
+}
+
+// zero says that all elements of a constant are 0.
+func zero(n *ir.Node) bool {
+	if !n.IsConst() {
+		return false
+	}
+	v, err := n.Value()
+	return err == nil && !slices.ContainsFunc(v.Codes, func(c int64) bool { return c != 0 }) &&
+		!slices.ContainsFunc(v.Floats, func(x float32) bool { return x != 0 })
 }
 
 // before is a node of its own in front of n, named after it.

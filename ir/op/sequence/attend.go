@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -18,6 +19,7 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sum"
+	"lathe/ir/op/whole"
 )
 
 // Attention as hardware has it is three operations on values in the order in which beats come: token after token, in
@@ -50,19 +52,35 @@ var AttendScores = composite.New(ir.Op{
 })
 
 // AttendWeights is softmax(Scale*x) along the keys, the last axis, among those that the token sees; 0 for the others,
-// and for tokens that see none: x [B,T,H,S]. Quantized, it is that of norm.Rows.
+// and for tokens that see none: x [B,T,H,S]. With a second argument, a mask [B,S], no token sees the keys at which it is
+// 0. Quantized, it is that of norm.Rows.
 var AttendWeights = composite.New(ir.Op{
 	Name: "attend_weights", Doc: "softmax of scores among the keys that a token sees", Attrs: WeightsAttrs{},
-	Arity: [2]int{1, 1}, Traits: ir.Traits{RoundsOnce: true, Reads16: true, Fraction: true},
+	Arity: [2]int{1, 2}, Traits: ir.Traits{RoundsOnce: true, Reads16: true, Fraction: true, Index: maskIndex},
 	Infer: weightsInfer, Eval: weightsEval, Expand: weightsExpand, HLO: weightsHLO,
 	Bounds: func(n *ir.Node, _ []ir.Bounds) (ir.Bounds, error) { return column.Between(n, 0, 1), nil },
 	Gen:    genWeights,
 	RTL:    weightsRTL, Lanes: weightsLanes,
-	Legal: func(n *ir.Node) error {
-		_, err := norm.PlanRows(n, float64(n.Attrs.(*WeightsAttrs).Scale))
-		return err
-	},
+	Format: func(*ir.Node) (format.Format, error) { return format.FP32, nil }, Legal: weightsLegal,
 })
+
+// maskIndex: elements of a mask are 0 or 1.
+func maskIndex(_ *ir.Node, i int) int {
+	if i == 1 {
+		return 2
+	}
+	return 0
+}
+
+func weightsLegal(n *ir.Node) error {
+	if len(n.Args) > 1 {
+		if _, ok := format.AsFixed(n.Args[1].Type.Format); !ok || n.Args[1].IsConst() {
+			return fmt.Errorf("a mask is a fixed value, and %q is %s", n.Args[1].Name, n.Args[1].Type.Format)
+		}
+	}
+	_, err := norm.PlanRows(n, float64(n.Attrs.(*WeightsAttrs).Scale))
+	return err
+}
 
 // AttendSum is y[b,t,h,e] = sum over s of p[b,t,h,s]*v[b,s,g,e]: p [B,T,H,S], v [B,S,G,E], y [B,T,H,E]. Head h reads
 // head g = h/(H/G) of the values.
@@ -113,6 +131,10 @@ func weightsInfer(n *ir.Node) ([]int, error) {
 	x := n.Args[0].Type.Shape
 	if len(x) != 4 {
 		return nil, fmt.Errorf("%s is not batch x tokens x heads x keys", ir.ShapeString(x))
+	}
+	if len(n.Args) > 1 && !slices.Equal(n.Args[1].Type.Shape, []int{x[0], x[3]}) {
+		return nil, fmt.Errorf("mask %s does not fit the scores %s: it has an element for each key",
+			ir.ShapeString(n.Args[1].Type.Shape), ir.ShapeString(x))
 	}
 	return x, nil
 }
@@ -188,13 +210,30 @@ func weightsExpand(n *ir.Node) ([]*ir.Node, error) {
 	if a.Scale != 1 {
 		x = e.Do("scaled", pointwise.Mul, nil, x, e.Number("scale", float64(a.Scale)))
 	}
-	if !a.Causal {
+	if len(n.Args) > 1 {
+		x = maskedKeys(e, x, n.Args[1])
+	}
+	if !a.Causal && len(n.Args) == 1 {
 		e.Do("weights", norm.Softmax, &column.AxisAttrs{Axis: 3}, x)
 		return e.Done()
 	}
-	x = e.Do("causal", pointwise.Add, nil, x, seenConst(e, &a.SeenAttrs, n.Type.Shape, 0, float32(math.Inf(-1))))
+	if a.Causal {
+		x = e.Do("causal", pointwise.Add, nil, x, seenConst(e, &a.SeenAttrs, n.Type.Shape, 0, float32(math.Inf(-1))))
+	}
 	rowSoftmax(e, x)
 	return e.Done()
+}
+
+// maskedKeys is x with -Inf for keys at which the mask is 0.
+func maskedKeys(e *composite.Expansion, x, mask *ir.Node) *ir.Node {
+	zero := e.Number("zero", 0)
+	if zero.Type.Format = mask.Type.Format; !mask.Type.IsFloat() {
+		zero.Attrs = &ir.Const{Data: ir.CodeBlob([]int64{0})}
+	}
+	seen := e.Do("live", whole.Compare, &whole.CompareAttrs{Rel: "ne"}, mask, zero)
+	s := x.Type.Shape
+	seen = e.Reshape("live_keys", seen, s[0], 1, 1, s[3])
+	return e.Do("masked", whole.Where, nil, seen, x, e.Number("never", math.Inf(-1)))
 }
 
 // rowSoftmax is the softmax of scores, zeros in rows of -Inf.
@@ -260,5 +299,10 @@ func genWeights(r *rand.Rand, o *ir.Op) *ir.Graph {
 	a := &WeightsAttrs{SeenAttrs: drawSeen(r, t, s), Scale: []float32{1, 0.25, 0.35355338, 3}[r.IntN(4)]}
 	y := format.Fixed{W: draw.Between(r, 1, 16)}
 	y.F = y.W
-	return draw.Graph(o, a, ir.Type{Format: y}, draw.Input("x", ir.Type{Shape: []int{b, t, h, s}, Format: f}))
+	args := []*ir.Node{draw.Input("x", ir.Type{Shape: []int{b, t, h, s}, Format: f})}
+	if draw.Chance(r, 40) {
+		mask := format.Fixed{W: draw.Between(r, 1, 2), Signed: draw.Chance(r, 30)}
+		args = append(args, draw.Input("mask", ir.Type{Shape: []int{b, s}, Format: mask}))
+	}
+	return draw.Graph(o, a, ir.Type{Format: y}, args...)
 }

@@ -136,8 +136,18 @@ func weightsEval(n *ir.Node) (ir.Kernel, error) {
 	s := n.Type.Shape
 	return each(n, func(args []*ir.Tensor, y []int64, b, t, h int) {
 		x := args[0].Codes[((b*s[1]+t)*s[2]+h)*s[3]:][:s[3]]
-		rows.Row(y, x, func(key int) bool { return a.sees(t, key) })
+		rows.Row(y, x, func(key int) bool {
+			return a.sees(t, key) && (len(args) == 1 || args[1].Codes[b*s[3]+key] != 0)
+		})
 	}), nil
+}
+
+// sampled are axes of a value, behind that of samples, where there is one.
+func sampled(b *hlo.Builder, axes ...int) []int {
+	if axes = b.Axes(axes...); b.Lead() > 0 {
+		return append([]int{0}, axes...)
+	}
+	return axes
 }
 
 // seenMask prints which scores a token sees, in the shape of scores; nil where it sees all.
@@ -164,18 +174,10 @@ func printProducts(b *hlo.Builder, n *ir.Node, x, y hlo.Value, axis, other int) 
 	}
 	s, groups := n.Args[0].Type.Shape, n.Args[1].Type.Shape[2]
 	x = b.Reshape(x, b.Dims(s[0], s[1], groups, s[2]/groups, s[3])...)
-	lead := b.Lead()
 	d := hlo.Dot{LhsContract: b.Axes(axis + 1), RhsContract: b.Axes(other),
-		LhsBatch: b.Axes(0, 2), RhsBatch: b.Axes(0, 2)}
-	if lead > 0 {
-		d.LhsBatch, d.RhsBatch = append([]int{0}, d.LhsBatch...), append([]int{0}, d.RhsBatch...)
-	}
+		LhsBatch: sampled(b, 0, 2), RhsBatch: sampled(b, 0, 2)}
 	v := b.DotInt(x, y, d, p.bits) // [B,G,T,H/G,?]
-	perm := b.Axes(0, 2, 1, 3, 4)
-	if lead > 0 {
-		perm = append([]int{0}, perm...)
-	}
-	v = b.Reshape(b.Transpose(v, perm...), b.Dims(n.Type.Shape...)...)
+	v = b.Reshape(b.Transpose(v, sampled(b, 0, 2, 1, 3, 4)...), b.Dims(n.Type.Shape...)...)
 	return carrier.Requant(b, n, v, p.exp, p.bits)
 }
 
@@ -214,6 +216,13 @@ func weightsHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error)
 		return hlo.Value{}, n.Errorf("L0308", "%v", err)
 	}
 	seen := seenMask(b, &a.SeenAttrs, n.Type.Shape)
+	if len(args) > 1 {
+		live := carrier.IsTrue(b, b.BroadcastInDim(args[1], args[0].Type().Dims, sampled(b, 0, 3)))
+		if seen != nil {
+			live = b.And(*seen, live)
+		}
+		seen = &live
+	}
 	y := rows.Print(b, carrier.Wide(b, args[0]), b.Axis(3), seen)
 	return b.Convert(y, carrier.DType(n.Type)), b.Err()
 }

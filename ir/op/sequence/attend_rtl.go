@@ -82,7 +82,13 @@ func weightsRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, n.Errorf("L0311", "%v", err)
 	}
 	u := rtl.NewUnit("op_softmax", "ROWS", s[1]*s[2], "N", s[3], "LANES", n.HW.InLanes)
-	u.Frames = s[0]
+	if u.Frames = s[0]; len(n.Args) > 1 {
+		if mask := n.Args[1]; mask.Type.Format.Width() != 1 {
+			return nil, n.Errorf("L0311", "the mask %q is %s, and hardware takes one bit a key", mask.Name, mask.Type.Format).
+				WithHint("give it the format uint(1)")
+		}
+		u.Module, u.In = "op_softmax_masked", []string{"a", "b"}
+	}
 	if a.params(u); a.Causal {
 		u.With("HEADS", s[2])
 	}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/column"
+	"lathe/ir/op/sequence"
+	"lathe/ir/op/whole"
+)
+
+// asIds makes inputs of whole numbers values, where all that reads them are rows of constant tables and masks of keys:
+// formats are chosen for those, and hardware looks them up.
+func asIds(g *ir.Graph) {
+	users := g.Users()
+	for _, in := range g.In {
+		if !ir.IsWhole(in.Type.Format) {
+			continue
+		}
+		if way, ok := idsFrom(g, users, in); ok {
+			for _, n := range way {
+				n.Type.Format = format.FP32
+			}
+			for _, n := range way {
+				for _, u := range users[n] {
+					if u.Op == whole.Gather {
+						u.Op, u.Attrs = sequence.Embedding, nil
+					}
+				}
+			}
+		}
+	}
+}
+
+// idsFrom lists n and what moves its elements on the way to tables and masks; false where they go elsewhere.
+func idsFrom(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) (way []*ir.Node, ok bool) {
+	if g.IsOutput(n) {
+		return nil, false
+	}
+	way = []*ir.Node{n}
+	for _, u := range users[n] {
+		if u.Op.Traits.KeepsCodes {
+			more, ok := idsFrom(g, users, u)
+			if !ok {
+				return nil, false
+			}
+			way = append(way, more...)
+		} else if !looksUp(u, n) {
+			return nil, false
+		}
+	}
+	return way, len(users[n]) > 0
+}
+
+// looksUp says that n reads ids as positions: of rows of a constant table, or of nothing but a mask.
+func looksUp(n, ids *ir.Node) bool {
+	switch a := n.Attrs.(type) {
+	case *column.AxisAttrs:
+		table := n.Args[0]
+		return n.Op == whole.Gather && a.Axis == 0 && table != ids && table.IsConst() && table.Type.IsFloat() &&
+			len(table.Type.Shape) == 2
+	case *sequence.WeightsAttrs:
+		return n.Args[0] != ids
+	}
+	return false
+}
+
+// idBits is the bits of the positions that readers of input n take, through what moves them; 0 where it has others.
+func idBits(g *ir.Graph, n *ir.Node) int {
+	if size := positionsOf(g, n); size > 0 {
+		return max(1, bitsOf(size-1))
+	}
+	return 0
+}
+
+// bitsOf is the bits of a number.
+func bitsOf(v int) (n int) {
+	for ; v > 0; v >>= 1 {
+		n++
+	}
+	return n
+}
+
+// positionsOf is the least number of positions that a reader of n picks from by its values, through what moves them; 0
+// where none does.
+func positionsOf(g *ir.Graph, n *ir.Node) (least int) {
+	for _, u := range g.Nodes {
+		for i, a := range u.Args {
+			if a != n {
+				continue
+			}
+			size := 0
+			if u.Op.Traits.Index != nil {
+				size = u.Op.Traits.Index(u, i)
+			} else if u.Op.Traits.KeepsCodes {
+				size = positionsOf(g, u)
+			}
+			if size > 0 && (least == 0 || size < least) {
+				least = size
+			}
+		}
+	}
+	return least
+}
