@@ -228,6 +228,9 @@ func calibrate(s *State, g *ir.Graph) error {
 			if f, ok := model.Format(n); ok && !declared && n.IsInput() {
 				return f.Limits() // the model quantizes it: nothing lies beyond
 			}
+			if size := positionsOf(g, n); !declared && size > 0 && n.IsInput() {
+				return 0, float64(size - 1) // what it looks up
+			}
 			if declared {
 				s.Report.note("no calibration data: formats come from interval analysis, input %q in [%s, %s] by %s", n.Name,
 					diag.Number(lo, -1), diag.Number(hi, -1), s.Plan.input(n.Name).From)

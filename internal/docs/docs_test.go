@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"lathe/emit/verilog"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir/format"
@@ -61,6 +62,36 @@ func TestPicture(t *testing.T) {
 	}
 	if have, err := os.ReadFile(name); err != nil || !bytes.Equal(have, picture) {
 		t.Errorf("docs/digits-cnn.svg is not what the code draws: run make gen (%v)", err)
+	}
+}
+
+// TestStreams holds the picture in docs/transformers.md to the run that sizes the FIFOs of the example.
+func TestStreams(t *testing.T) {
+	const example, name = "../../examples/digits-vit/", "../../docs/transformer-block.svg"
+	s := driver.Source{Model: example + "model.onnx", Calibrate: example + "calib.npz"}
+	g, err := s.Import()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := s.Quantize(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := Streams(t.Context(), h.Scheduled, "layers.0.", 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(picture), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if have, err := os.ReadFile(name); err != nil || string(have) != picture {
+		t.Errorf("docs/transformer-block.svg is not what the code draws: run make gen (%v)", err)
 	}
 }
 

@@ -92,7 +92,7 @@ func TestVerify(t *testing.T) {
 		{"digits-cnn", "mixed", 4500}, {"digits-dscnn", "", 4500},
 		{"digits-resnet", "", 4500}, {"digits-resnet", "uneven", 4500},
 		{"digits-qdq-perchannel", "", 4500}, {"digits-qonnx", "", 4500}, {"digits-qdq", "w4", 4500},
-		{"digits-mlp", "pack", 4500}, {"digits-cnn", "pack", 4500},
+		{"digits-mlp", "pack", 4500}, {"digits-cnn", "pack", 4500}, {"digits-vit", "", 4500}, {"digits-vit", "mxmix", 4500},
 		{"digits-mlp", "mx", 4500}, {"digits-cnn", "mxmix", 4500}, {"jets-mlp", "mx", 7500},
 		{"digits-qdq-perchannel", "mxmix", 4500}, {"digits-dscnn", "mxmix", 4500},
 	} {

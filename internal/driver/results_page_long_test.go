@@ -86,7 +86,7 @@ which is a part of ` + "`make long`" + `; without ` + "`-update`" + ` it fails w
 Icarus, %d of netlists. Mismatches: %d. Designs that were not compared: %d.
 
 In the table are the ` + "`.onnx`" + ` files of all examples but the transformers (bert-tiny-like, digits-vit and
-tiny-llama), which hardware cannot run, under no plan and under each plan of
+tiny-llama), which [transformers.md](transformers.md) measures, under no plan and under each plan of
 [examples/plans](../examples/plans), with two limits:
 
 - ` + "`unroll`" + ` is left out, since Icarus takes an hour for two samples of such a design;
