@@ -18,9 +18,9 @@ func (q *quantizer) fitted(n *ir.Node, c Choice) Choice {
 	if !open {
 		return c
 	}
-	if n.Op.Traits.Fraction && f.Over != format.Wrap {
+	if n.Op.Traits.Fraction { // with a rounding of their own
 		w := min(f.W, fineW)
-		c.Pattern = format.PatternOf(format.Fixed{W: w, F: w, Round: f.Round, Over: f.Over})
+		c.Pattern = format.PatternOf(format.Fixed{W: w, F: w})
 		c.From += ", fractions of 1"
 		return c
 	}
