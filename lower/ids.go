@@ -53,17 +53,19 @@ func idsFrom(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) (way []*ir.
 	return way, len(users[n]) > 0
 }
 
-// looksUp says that n reads ids as positions: of rows of a constant table, or of nothing but a mask.
+// looksUp says that n reads ids as positions alone: of rows of a constant table, or as quantized graphs do.
 func looksUp(n, ids *ir.Node) bool {
-	switch a := n.Attrs.(type) {
-	case *column.AxisAttrs:
+	if n.Op == whole.Gather {
 		table := n.Args[0]
-		return n.Op == whole.Gather && a.Axis == 0 && table != ids && table.IsConst() && table.Type.IsFloat() &&
-			len(table.Type.Shape) == 2
-	case *sequence.WeightsAttrs:
-		return n.Args[0] != ids
+		first := n.Attrs.(*column.AxisAttrs).Axis == 0
+		return first && table != ids && table.IsConst() && table.Type.IsFloat() && len(table.Type.Shape) == 2
 	}
-	return false
+	for i, a := range n.Args {
+		if a == ids && (n.Op.Traits.FloatOnly || n.Op.Traits.Index == nil || n.Op.Traits.Index(n, i) == 0) {
+			return false
+		}
+	}
+	return true
 }
 
 // idBits is the bits of the positions that readers of input n take, through what moves them; 0 where it has others.

@@ -175,20 +175,7 @@ func (q *quantizer) node(n *ir.Node) {
 	explicit := q.rule(n, dataOut)
 	switch {
 	case n.IsInput():
-		c := q.plan.Quantize.Data
-		if in := q.plan.input(n.Name); in != nil && in.Format != nil {
-			c = *in.Format
-		} else if explicit != nil {
-			c = *explicit
-		} else if own, ok := q.modelChoice(n); ok {
-			c = own
-		} else if w := idBits(q.g, n); w > 0 {
-			c = Choice{Pattern: format.PatternOf(format.Fixed{W: w}), From: "the positions that are looked up"}
-		} else if q.staysExact() {
-			c = q.openInput(n)
-		} else {
-			c = q.scaledInput(n, c)
-		}
+		c := q.inputChoice(n, explicit)
 		q.result(n, c)
 		q.pin(n, "data_out", c)
 		return
@@ -207,18 +194,16 @@ func (q *quantizer) node(n *ir.Node) {
 		q.explain(n, "data_out", n.Type, "the range of the index")
 	case n.Op.Traits.Joins:
 		q.joined(n, explicit)
-	case n.Op.Traits.Table0:
-		c := q.resultChoice(n, explicit)
-		if !q.blockResult(n, c) && !q.codedResult(n, c) {
-			q.result(n, c)
-			q.pin(n, "data_out", c)
-		}
-		q.table(n)
 	default:
-		q.constants(n)
+		if !n.Op.Traits.Table0 {
+			q.constants(n)
+		}
 		if c := q.resultChoice(n, explicit); !q.blockResult(n, c) && !q.codedResult(n, c) {
 			q.result(n, c)
 			q.pin(n, "data_out", c)
+		}
+		if n.Op.Traits.Table0 {
+			q.table(n)
 		}
 	}
 	if q.absorbed(n) {
@@ -230,6 +215,23 @@ func (q *quantizer) node(n *ir.Node) {
 			q.report.Slots = append(q.report.Slots, Slot{n.Name, n.Op.Name, "factor", risk.Factors, risk.String()})
 		}
 	}
+}
+
+// inputChoice is what decides the format of an input.
+func (q *quantizer) inputChoice(n *ir.Node, explicit *Choice) Choice {
+	c := q.plan.Quantize.Data
+	if in := q.plan.input(n.Name); in != nil && in.Format != nil {
+		return *in.Format
+	} else if explicit != nil {
+		return *explicit
+	} else if own, ok := q.modelChoice(n); ok {
+		return own
+	} else if w := idBits(q.g, n); w > 0 {
+		return Choice{Pattern: format.PatternOf(format.Fixed{W: w}), From: "the positions that are looked up"}
+	} else if q.staysExact() {
+		return q.openInput(n)
+	}
+	return q.scaledInput(n, c)
 }
 
 // resultChoice is what decides the result format of a computing node.

@@ -108,7 +108,7 @@ var plans = []Entry{
 	{"L0406", "A number format of the plan cannot be used for data, weights or bias.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n-- plan.toml --\n[quantize]\ndata = \"mxint(20,32)\""},
 	{"L0407", "An operation does not support the number formats that the plan gives it.",
-		"$ lathe quantize sigmoid.onnx -o m.lathe --plan plan.toml\n-- plan.toml --\n[quantize]\ndata = \"fixed(20)\""},
+		"$ lathe quantize sigmoid.onnx -o m.lathe --plan plan.toml\n-- plan.toml --\n[quantize]\ndata = \"fixed(40)\""},
 	{"L0408", "A constant of the model is NaN or infinite, and so has no code.",
 		"$ lathe quantize nan-weights.onnx -o m.lathe"},
 	{"L0409", "The plan keeps a node float, which hardware cannot do.",

@@ -25,5 +25,6 @@ var operators = []Exception{
 	{"identity", "lower/layout", "pushes transposes and reshapes out: they are what it is about"},
 	{"identity", "lower/fuse/join.go", "joins columns of one value: slices, reshapes and transposes are what it is about"},
 	{"identity", "lower/own/own.go", "makes clips of quant nodes, and reads the formats that they give to values"},
+	{"identity", "lower/ids.go", "makes embeddings of gathers, which are what ids are looked up by"},
 	{"identity", "lower/whole.go", "drops convert between types that hold the values that lowering goes on with"},
 }

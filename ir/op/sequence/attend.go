@@ -52,8 +52,8 @@ var AttendScores = composite.New(ir.Op{
 })
 
 // AttendWeights is softmax(Scale*x) along the keys, the last axis, among those that the token sees; 0 for the others,
-// and for tokens that see none: x [B,T,H,S]. With a second argument, a mask [B,S], no token sees the keys at which it is
-// 0. Quantized, it is that of norm.Rows.
+// and for tokens that see none: x [B,T,H,S]. With a second argument, a mask [B,S], no token sees the keys at which it
+// is 0. Quantized, it is that of norm.Rows.
 var AttendWeights = composite.New(ir.Op{
 	Name: "attend_weights", Doc: "softmax of scores among the keys that a token sees", Attrs: WeightsAttrs{},
 	Arity: [2]int{1, 2}, Traits: ir.Traits{RoundsOnce: true, Reads16: true, Fraction: true, Index: maskIndex},
