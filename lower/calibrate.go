@@ -39,6 +39,11 @@ func refuseFloat(s *State, g *ir.Graph) error {
 		if n.Op.Traits.RoundsOnce {
 			e = e.WithNote("the operations that it consists of would each round, and lose small values")
 		}
+		if why := n.Op.Legal; why != nil {
+			if err := why(n); err != nil && !strings.Contains(err.Error(), "has no integer form") {
+				e = e.WithNote("%s", message(err))
+			}
+		}
 		if alike[n.Op] > maxAlike {
 			e = e.WithNote("the same holds for %d more nodes", alike[n.Op]-1)
 		}

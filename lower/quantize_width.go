@@ -40,7 +40,8 @@ func (q *quantizer) fitted(n *ir.Node, c Choice) Choice {
 func (q *quantizer) readFine(n *ir.Node) bool {
 	for _, u := range q.users[n] {
 		t := &u.Op.Traits
-		if t.Reads16 && u.Args[0] == n || (t.KeepsCodes || t.Forks) && q.rule(u, dataOut) == nil && q.readFine(u) {
+		passes := t.KeepsCodes || t.Forks || n.Op.Traits.RoundsOnce && t.Elementwise && len(streams(u)) == 1
+		if t.Reads16 && u.Args[0] == n || passes && q.rule(u, dataOut) == nil && q.readFine(u) {
 			return true
 		}
 	}

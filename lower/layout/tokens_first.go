@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
+	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/whole"
 )
@@ -28,9 +30,10 @@ func TokensFirst(g *ir.Graph) error {
 		if !ok || a.Placed || len(n.Args) > 4 || a.Softcap != 0 {
 			continue
 		}
-		var mask *ir.Node
+		var mask, bias *ir.Node
 		if len(n.Args) == 4 {
-			if mask = keyMask(g, n); mask == nil {
+			mask = keyMask(g, n)
+			if bias = scoreBias(g, n); mask == nil && bias == nil {
 				continue
 			}
 		}
@@ -42,15 +45,17 @@ func TokensFirst(g *ir.Graph) error {
 		if a.Causal {
 			seen.Offset = k.Type.Shape[2] - q.Type.Shape[2]
 		}
-		scale := a.Scale
-		if scale == 0 {
-			scale = float32(1 / math.Sqrt(float64(q.Type.Shape[3])))
-		}
+		scale := a.Resolved(n).(*sequence.AttentionAttrs).Scale
 		scoresSeen, sumSeen := seen, seen
 		scores, err := before(g, n, sequence.AttendScores, "scores", &scoresSeen, transpose(g, n, q, headed),
 			transpose(g, n, k, headed))
 		if err != nil {
 			return err
+		}
+		if bias != nil {
+			if scores, err = before(g, n, pointwise.Add, "biased", nil, scores, bias); err != nil {
+				return err
+			}
 		}
 		args := []*ir.Node{scores}
 		if mask != nil {
@@ -92,6 +97,31 @@ func keyMask(g *ir.Graph, n *ir.Node) *ir.Node {
 		Args: []*ir.Node{mask}, Pos: n.Pos, Type: mask.Type.WithShape(want)}
 	g.InsertBefore(n, x)
 	return x
+}
+
+// scoreBias is the constant that attention n adds to its scaled scores, as one that is added before they are scaled, and
+// whose tokens come before its heads; nil where there is none, or where it is not finite.
+func scoreBias(g *ir.Graph, n *ir.Node) *ir.Node {
+	mask := n.Args[3]
+	if !mask.IsConst() || !mask.Type.IsFloat() {
+		return nil
+	}
+	v, err := mask.Value()
+	if err != nil {
+		return nil
+	}
+	shape := slices.Concat(slices.Repeat([]int{1}, 4-len(mask.Type.Shape)), mask.Type.Shape)
+	scale := n.Attrs.(*sequence.AttentionAttrs).Resolved(n).(*sequence.AttentionAttrs).Scale
+	values := make([]float32, len(v.Floats))
+	for i, from := range ir.TransposeIndex(shape, headed) {
+		if values[i] = v.Floats[from] / scale; math.IsInf(float64(values[i]), 0) || values[i] != values[i] {
+			return nil
+		}
+	}
+	c := &ir.Node{Name: g.FreshName(n.Name + ".bias"), Op: leaf.Const, Pos: mask.Pos,
+		Type: ir.Float(ir.TransposeShape(shape, headed)...), Attrs: ir.Computed(ir.FloatBlob(values), mask)}
+	g.InsertBefore(n, c)
+	return c
 }
 
 // zero says that all elements of a constant are 0.

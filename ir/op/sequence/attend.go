@@ -3,6 +3,7 @@
 package sequence
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -90,6 +91,22 @@ var AttendSum = composite.New(ir.Op{
 	Infer: sumInfer, Eval: sumEval, Expand: sumExpand, HLO: sumHLO,
 	RTL: sumRTL, Lanes: sumLanes, Legal: productLegal, MACs: sumMACs, Bounds: sumBounds, Gen: genSum,
 })
+
+// attentionLegal says what keeps attention, which tokens_first has left as it is, out of hardware.
+func attentionLegal(n *ir.Node) error {
+	a := n.Attrs.(*AttentionAttrs)
+	mask, position := extra(n)
+	switch {
+	case position != nil:
+		return errors.New("attention at a position, into a cache, has no hardware in this version")
+	case a.Softcap != 0:
+		return errors.New("attention whose scores a tanh bounds has no hardware in this version")
+	case mask != nil:
+		return fmt.Errorf("hardware takes finite constants that are added to scores, causal order, and masks that hide "+
+			"keys from all tokens; %q is %s %s", mask.Name, ir.ShapeString(mask.Type.Shape), mask.Type.Format)
+	}
+	return errors.New("attention of constants has no hardware in this version")
+}
 
 // heads checks that both values are batches of tokens of heads, and that the heads of the second serve those of the
 // first.

@@ -47,7 +47,7 @@ var Attention = composite.New(ir.Op{
 	Arity: [2]int{3, 5}, Traits: ir.Traits{FloatOnly: true, Strided: true, Blocks: readsBlocks, Index: attentionIndex},
 	Infer: attentionInfer, Format: attentionFormat, Eval: attentionEval, Expand: attentionExpand,
 	CUDA:  attentionCUDA,
-	Legal: column.NoInteger, MACs: attentionMACs, Gen: genAttention,
+	Legal: attentionLegal, MACs: attentionMACs, Gen: genAttention,
 })
 
 // extra are the arguments behind q, k and v; nil for those that are not there.
