@@ -99,8 +99,8 @@ func keyMask(g *ir.Graph, n *ir.Node) *ir.Node {
 	return x
 }
 
-// scoreBias is the constant that attention n adds to its scaled scores, as one that is added before they are scaled, and
-// whose tokens come before its heads; nil where there is none, or where it is not finite.
+// scoreBias is the constant that attention n adds to its scaled scores, as one that is added before they are scaled,
+// and whose tokens come before its heads; nil where there is none, or where it is not finite.
 func scoreBias(g *ir.Graph, n *ir.Node) *ir.Node {
 	mask := n.Args[3]
 	if !mask.IsConst() || !mask.Type.IsFloat() {
