@@ -13,11 +13,7 @@
 //   latency: 2 * N / LANES + 2 * clog2(LANES) + (IN_W <= 8 ? 37 : 42)
 //   ii: ROWS * max(N / LANES, 26)   order: as the input
 //   flow: u_core
-//   let: C_W = clog2(N / LANES + 1); J_W = clog2(N + 1) + 1; Q_W = clog2((LEAST < 0 ? 0 - LEAST : 0) + N + 2) + 1;
-//       T_W = clog2(ROWS + 1) + clog2(HEADS + 1)
-//   lut: MASKED == 0 ? 0 : CAUSAL == 0 ? J_W + LANES / 2 + 6 : 2 * J_W + 2 * Q_W + T_W
-//   ff: MASKED == 0 ? 0 : C_W + J_W + (CAUSAL == 0 ? 0 : Q_W + T_W)
-//   parts: u_core
+//   parts: (MASKED == 0 ? 0 : u_seen) + u_core
 `default_nettype none
 module op_softmax #(
     parameter integer ROWS       = 2,
@@ -45,69 +41,17 @@ module op_softmax #(
     input  wire                   out_ready
 );
   localparam integer MASKED = CAUSAL != 0 || LIVE < N ? 1 : 0;
-  localparam integer LEAST = CAUSAL == 0 || OFFSET >= LIVE ? LIVE : OFFSET + 1;  // elements that the first row sees
-
-  generate
-    if (ROWS < 1 || LIVE < 0 || LIVE > N || CAUSAL < 0 || CAUSAL > 1 || HEADS < 1) begin : g_bad
-      ROWS_and_HEADS_must_be_at_least_1_and_LIVE_at_most_N_and_CAUSAL_0_or_1 u_bad ();
-    end
-  endgenerate
 
   wire [LANES-1:0] live;
   generate
     if (MASKED == 0) begin : g_all
       assign live = {LANES{1'b1}};
     end else begin : g_some
-      localparam integer BEATS = N / LANES;
-      localparam integer C_W = $clog2(BEATS + 1);
-      localparam integer J_W = $clog2(N + 1) + 1;
-      logic [C_W-1:0] count;  // beats of the row before this one
-      wire row_end = count == C_W'(BEATS - 1);
-      wire move = in_valid && in_ready;
-      // Of the elements that take part, how many are in this beat or behind it; below 0 where the last one is before.
-      logic signed [J_W-1:0] left;
-      wire [J_W-1:0] most;  // of them in the next row
-      always_ff @(posedge clk) begin
-        if (move) begin
-          count <= row_end ? C_W'(0) : count + C_W'(1);
-          left  <= row_end ? most : left - J_W'(LANES);
-        end
-        if (rst) begin
-          count <= C_W'(0);
-          left  <= J_W'(LEAST < 0 ? 0 : LEAST);
-        end
-      end
-      for (genvar i = 0; i < LANES; i++) begin : g_lane
-        assign live[i] = left > J_W'(i);
-      end
-      if (CAUSAL == 0) begin : g_length
-        assign most = J_W'(LIVE);
-      end else begin : g_causal
-        // For the next row: its number, that of its head, and the elements that its token sees, below 0 where it stands
-        // before the first one.
-        localparam integer Q_W = $clog2((LEAST < 0 ? -LEAST : 0) + N + 2) + 1;
-        localparam integer R_W = $clog2(ROWS + 1);
-        localparam integer H_W = $clog2(HEADS + 1);
-        logic signed [Q_W-1:0] reach;
-        logic [R_W-1:0] row;
-        logic [H_W-1:0] head;
-        wire last_row = row == R_W'(ROWS - 1);
-        wire last_head = head == H_W'(HEADS - 1);
-        assign most = reach[Q_W-1] ? J_W'(0) : J_W'(reach);
-        always_ff @(posedge clk) begin
-          if (move && row_end) begin
-            row  <= last_row ? R_W'(0) : row + R_W'(1);
-            head <= last_row || last_head ? H_W'(0) : head + H_W'(1);
-            if (last_row) reach <= Q_W'(LEAST);
-            else if (last_head && reach != Q_W'(LIVE)) reach <= reach + Q_W'(1);
-          end
-          if (rst) begin
-            row   <= R_W'(ROWS > 1 ? 1 : 0);
-            head  <= H_W'(ROWS > 1 && HEADS > 1 ? 1 : 0);
-            reach <= Q_W'(ROWS > 1 && HEADS == 1 && LEAST < LIVE ? LEAST + 1 : LEAST);
-          end
-        end
-      end
+      op_softmax_seen #(
+          .ROWS(ROWS), .N(N), .LANES(LANES), .LIVE(LIVE), .CAUSAL(CAUSAL), .HEADS(HEADS), .OFFSET(OFFSET)
+      ) u_seen (
+          .clk(clk), .rst(rst), .move(in_valid && in_ready), .seen(live)
+      );
     end
   endgenerate
 

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_softmax_masked: softmax along rows, with op_softmax_core's integers, of the elements that a mask lets through. A
 //   frame has ROWS rows of x, stream a, and a mask of N bits, stream b: bit j is 1 where element j of every row takes
-//   part. The others give 0; a row of which none takes part is 0. The mask is taken with the first row, beat by beat,
-//   and kept for the others.
+//   part; where CAUSAL, of row r only up to element r / HEADS + OFFSET. The others give 0; a row of which none takes
+//   part is 0. The mask is taken with the first row, beat by beat, and kept for the others.
 //   parameters  ROWS               rows of a frame
 //               N, LANES           elements of a row, and of a beat: a divisor of N
 //               IN_W, SIGNED       bits of x, up to 16, 1: two's complement
 //               K, K_SHIFT         factor scale * log2(e) * 2^(K_SHIFT+20), 24 bits, the first one 1, and right shift
 //               OUT_W, OUT_SIGNED  bits of p, 1: two's complement
 //               FO                 fraction bits of p, up to 16
+//               CAUSAL             0 or 1
+//               HEADS, OFFSET      rows of a token, and the last element that the first token sees
 //   latency: 2 * N / LANES + 2 * clog2(LANES) + (IN_W <= 8 ? 37 : 42)
 //   ii: ROWS * max(N / LANES, 26)   order: as the input
 //   turns: 0, BEATS
 //   flow: steps(ROWS * BEATS, s < BEATS ? 3 : 1, 1, 0) + u_core
-//   lut: ROWS > 1 ? LANES + C_W + 12 : 1
+//   lut: (ROWS > 1 ? LANES + C_W + 12 : 1) + (CAUSAL == 0 ? 0 : LANES)
 //   ff: ROWS > 1 ? C_W + R_W : 0
-//   parts: (ROWS == 1 ? 0 : BEATS > 1 ? mem_ram.u_mask : num_delay.u_mask) + u_core
+//   parts: (ROWS == 1 ? 0 : BEATS > 1 ? mem_ram.u_mask : num_delay.u_mask) + (CAUSAL == 0 ? 0 : u_seen) + u_core
 `default_nettype none
 module op_softmax_masked #(
     parameter integer ROWS       = 2,
@@ -27,7 +29,10 @@ module op_softmax_masked #(
     parameter integer K_SHIFT    = 7,
     parameter integer OUT_W      = 8,
     parameter integer OUT_SIGNED = 0,
-    parameter integer FO         = 8
+    parameter integer FO         = 8,
+    parameter integer CAUSAL     = 0,
+    parameter integer HEADS      = 1,
+    parameter integer OFFSET     = 0
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -58,12 +63,11 @@ module op_softmax_masked #(
   assign a_ready = room && (b_valid || !fresh);
   assign b_ready = room && a_valid && fresh;
 
-  wire [LANES-1:0] live;
+  wire [LANES-1:0] open;  // by the mask
   generate
     if (ROWS == 1) begin : g_once
       assign fresh = 1'b1;
-      assign live = b_data;
-      wire unused = move;
+      assign open = b_data;
     end else begin : g_keep
       logic [C_W-1:0] count;  // beats of the row before this one
       logic [R_W-1:0] row;
@@ -88,7 +92,23 @@ module op_softmax_masked #(
             .rdata(kept)
         );
       end
-      assign live = fresh ? b_data : kept;
+      assign open = fresh ? b_data : kept;
+    end
+  endgenerate
+
+  wire [LANES-1:0] live;
+  generate
+    if (CAUSAL == 0) begin : g_all
+      assign live = open;
+      wire unused = move;
+    end else begin : g_some
+      wire [LANES-1:0] seen;
+      op_softmax_seen #(
+          .ROWS(ROWS), .N(N), .LANES(LANES), .CAUSAL(CAUSAL), .HEADS(HEADS), .OFFSET(OFFSET)
+      ) u_seen (
+          .clk(clk), .rst(rst), .move(move), .seen(seen)
+      );
+      assign live = open & seen;
     end
   endgenerate
 

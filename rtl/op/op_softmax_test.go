@@ -282,7 +282,9 @@ func TestSoftmax(t *testing.T) {
 func (s softmax) masked() rtltest.Bench {
 	beats := s.n / s.lanes
 	return rtltest.Bench{
-		Module: "op_softmax_masked", Params: s.params(),
+		Module: "op_softmax_masked",
+		Params: append(s.params(), rtltest.P("CAUSAL", s.causal), rtltest.P("HEADS", max(s.heads, 1)),
+			rtltest.P("OFFSET", s.offset)),
 		In: []rtltest.Port{{Name: "a", Lanes: s.lanes, Signed: s.signed == 1, Beats: s.rows * beats},
 			{Name: "b", Lanes: s.lanes, Beats: beats}},
 		Out: []rtltest.Port{{Name: "out", Lanes: s.lanes}},
@@ -301,7 +303,9 @@ func (s softmax) masked() rtltest.Bench {
 		Model: func(in [][]int64) [][]int64 {
 			var out []int64
 			for r := range s.rows {
-				out = append(out, s.of(in[0][r*s.n:(r+1)*s.n], func(j int) bool { return in[1][j] == 1 })...)
+				out = append(out, s.of(in[0][r*s.n:(r+1)*s.n], func(j int) bool {
+					return in[1][j] == 1 && s.sees(r, j)
+				})...)
 			}
 			return [][]int64{out}
 		},
@@ -315,6 +319,10 @@ func TestSoftmaxMasked(t *testing.T) {
 		{rows: 4, n: 31, lanes: 1, inW: 8, signed: 1, scale: 1. / 16, outW: 8, fo: 8},
 		{rows: 3, n: 66, lanes: 2, inW: 16, signed: 1, scale: 1. / 1024, outW: 16, fo: 16},
 		{rows: 5, n: 4, lanes: 4, inW: 8, signed: 0, scale: 1. / 32, outW: 8, fo: 8},
+		// Causal ones, with rows that see none, and one row a frame.
+		{rows: 8, n: 15, lanes: 3, inW: 8, signed: 1, scale: 1. / 16, outW: 8, fo: 8, causal: 1, heads: 2, offset: -1},
+		{rows: 6, n: 6, lanes: 6, inW: 16, signed: 1, scale: 1. / 1024, outW: 16, fo: 16, causal: 1, heads: 1, offset: 2},
+		{rows: 1, n: 9, lanes: 1, inW: 8, signed: 1, scale: 1. / 16, outW: 8, fo: 8, causal: 1, heads: 1, offset: 4},
 	} {
 		rtltest.Run(t, s.masked())
 	}

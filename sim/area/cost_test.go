@@ -47,6 +47,7 @@ func TestModuleCosts(t *testing.T) {
 		{"op_norm", []string{"N", "192", "GAIN_W", "0", "EPS", "63'd98956044"}},
 		{"op_softmax", []string{"ROWS", "400", "N", "197", "LANES", "1", "LIVE", "197", "CAUSAL", "1", "HEADS", "4"}},
 		{"op_softmax_masked", []string{"ROWS", "4", "N", "64", "LANES", "2"}},
+		{"op_softmax_masked", []string{"ROWS", "96", "N", "48", "LANES", "2", "CAUSAL", "1", "HEADS", "2"}},
 		{"op_softmax", []string{"N", "96", "LANES", "3", "IN_W", "16", "OUT_W", "16", "FO", "16", "LIVE", "96"}},
 	}
 	holdCosts(t, t.TempDir(), modules)
