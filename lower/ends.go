@@ -10,6 +10,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/lower/layout"
 	"lathe/lower/recognize"
 	"lathe/lower/simplify"
 )
@@ -86,6 +87,26 @@ func recognized(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 		}
 	}
 	return c, ctx.Err()
+}
+
+// Units is a copy of a float graph, up to the step of lowering that makes attention, norms and lookups the operations
+// that hardware has: what is left without hardware is refused. Other graphs come back as they are.
+func Units(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
+	if g.Stage != ir.StageFloat {
+		return g, nil
+	}
+	c := g.Clone()
+	asValues(c)
+	if err := layout.TokensFirst(c); err != nil {
+		return nil, err
+	}
+	asIds(c)
+	if !slices.ContainsFunc(c.Nodes, func(n *ir.Node) bool { return n.Op.Traits.FloatOnly }) {
+		return c, nil // large models are spared the rest
+	}
+	last := slices.IndexFunc(FloatPipeline, func(p Pass) bool { return p.Name == "tokens_first" })
+	s := &State{Plan: DefaultPlan(), Report: &Report{}}
+	return c, newRunner(ctx, c, s, Options{}).run(s, FloatPipeline[:last+1], c)
 }
 
 // ending is where hardware ends for one output.

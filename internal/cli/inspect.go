@@ -96,24 +96,29 @@ func (a *App) inspect() *cobra.Command {
 				return err
 			}
 		}
-		if f.svg != "" {
-			p.Report("draw", 0, 0)
-			if err := drawGraph(c.Context(), g, f.svg); err != nil {
-				return err
-			}
+		if err := drawGraph(c.Context(), g, f.svg, &p); err != nil {
+			return err
 		}
 		ended, notes, err := lower.End(c.Context(), g, source.Outputs != nil)
 		if err != nil {
 			return err
 		}
+		lacking, err := lackingHardware(c.Context(), ended)
 		p.finish()
-		return a.show(g, ended, notes, f, report)
+		if err != nil {
+			return err
+		}
+		return a.show(g, lacking, notes, f, report)
 	}
 	return a.withJSON(c)
 }
 
-// drawGraph draws a graph into a file.
-func drawGraph(ctx context.Context, g *ir.Graph, path string) error {
+// drawGraph draws a graph into a file, if path names one.
+func drawGraph(ctx context.Context, g *ir.Graph, path string, p *progress) error {
+	if path == "" {
+		return nil
+	}
+	p.Report("draw", 0, 0)
 	picture, err := text.SVG(ctx, g)
 	if err != nil {
 		return err
@@ -121,11 +126,11 @@ func drawGraph(ctx context.Context, g *ir.Graph, path string) error {
 	return writeFile(path, picture)
 }
 
-// show prints the view of a graph that the flags ask for, and all facts as JSON. ended is the part that hardware
-// computes, with notes on it; r is nil without --recognize.
-func (a *App) show(g, ended *ir.Graph, notes []string, f inspectFlags, r *lower.Report) error {
+// show prints the view of a graph that the flags ask for, and all facts as JSON. lacking are nodes without hardware;
+// notes say what is left out of it; r is nil without --recognize.
+func (a *App) show(g *ir.Graph, lacking, notes []string, f inspectFlags, r *lower.Report) error {
 	facts := factsOf(g)
-	facts.NoHardware, facts.Ends = withoutHardware(ended), notes
+	facts.NoHardware, facts.Ends = lacking, notes
 	facts.Recognized = foundFacts(r)
 	var err error
 	switch {
@@ -167,7 +172,19 @@ func factsOfFile(o *ir.Origin) *fileFacts {
 	return f
 }
 
-// withoutHardware names nodes whose operation, after lowering, has no unit.
+// lackingHardware names nodes for which lowering finds no unit. A graph that it cannot take is told as it is.
+func lackingHardware(ctx context.Context, g *ir.Graph) ([]string, error) {
+	if len(withoutHardware(g)) == 0 {
+		return nil, nil
+	}
+	units, err := lower.Units(ctx, g)
+	if err != nil {
+		return withoutHardware(g), ctx.Err()
+	}
+	return withoutHardware(units), nil
+}
+
+// withoutHardware names nodes whose operation has no unit.
 func withoutHardware(g *ir.Graph) []string {
 	var names []string
 	for _, n := range g.Nodes {
