@@ -120,8 +120,11 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 			if was == nil {
 				was = a.Type.Format
 			}
-			exact := Choice{Pattern: format.PatternOf(exactly(a.Type.Format)), From: "the values of " + a.Type.Format.String()}
-			n.Args[i] = q.cast(a, exact, n, q.values[a])
+			via := Choice{Pattern: format.PatternOf(exactly(a.Type.Format)), From: "the values of " + a.Type.Format.String()}
+			if i == 0 && n.Op.Traits.Reads16 && exactly(a.Type.Format).Width() > fineW {
+				via = openFormat(fineW, n.Op.Name+" reads that many bits")
+			}
+			n.Args[i] = q.cast(a, via, n, q.values[a])
 		}
 	}
 	if b := q.unblock(n); was == nil && b != nil {
@@ -148,7 +151,11 @@ func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
 		n.Type.Format = via.Pattern.Format
 		q.explain(n, "data_out", n.Type, via.From)
 	} else {
-		n.Type.Format = q.resolve(openFormat(openW, ""), q.values[n])
+		via := openFormat(openW, "")
+		if n.Op.Traits.Fraction {
+			via.Pattern = format.PatternOf(format.Fixed{W: fineW, F: fineW})
+		}
+		n.Type.Format = q.resolve(via, q.values[n])
 		q.explain(n, "data_out", n.Type, n.Op.Name+" computes on fixed values")
 	}
 	q.castBehind(n, c)

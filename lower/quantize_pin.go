@@ -24,12 +24,13 @@ func (q *quantizer) pin(n *ir.Node, slot string, c Choice) {
 	q.report.Chosen = append(q.report.Chosen, Slot{n.Name, n.Op.Name, slot, n.Type.Format.String(), c.From})
 }
 
-// argumentsAs casts the arguments of n to the choice of its rule for data_in.
+// argumentsAs casts the arguments of n to the choice of its rule for data_in, masks apart, which go with the first.
 func (q *quantizer) argumentsAs(n *ir.Node, c Choice) {
 	was, same := q.loose, true
 	var first *ir.Node
 	for i, a := range n.Args {
-		if a.IsConst() {
+		mask := i > 0 && !n.Args[0].IsConst() && n.Op.Traits.Index != nil && n.Op.Traits.Index(n, i) > 0
+		if a.IsConst() || mask {
 			continue
 		}
 		same = same && !a.Type.InBlocks()
