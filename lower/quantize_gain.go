@@ -23,13 +23,15 @@ func (q *quantizer) gainSlot(n *ir.Node, i int) (name string, c Choice, explicit
 	return "bias", c, q.rule(n, bias)
 }
 
-// narrowGains casts what n, a norm, normalizes to the bits that it takes.
+// narrowGains casts what n, a norm or a softmax, reads to the bits that it takes: a norm takes off a zero point.
 func (q *quantizer) narrowGains(n *ir.Node) {
-	if !n.Op.Traits.Gains || q.rule(n, dataIn) != nil {
+	t := &n.Op.Traits
+	if !t.Gains && !t.Fraction || q.rule(n, dataIn) != nil {
 		return
 	}
 	a := n.Args[0]
-	if v, integers := format.IntegersOf(a.Type.Format); integers && !a.IsConst() && v.Bits() > norm.GainBits {
+	v, integers := format.IntegersOf(a.Type.Format)
+	if wide := v.Codes.W > fineW || t.Gains && v.Bits() > norm.GainBits; integers && !a.IsConst() && wide {
 		n.Args[0] = q.cast(a, openFormat(norm.GainBits, "what "+n.Op.Name+" takes"), n, q.values[a])
 	}
 }

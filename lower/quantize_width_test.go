@@ -19,7 +19,7 @@ func TestScoresOfAllFormats(t *testing.T) {
 		return "[[quantize.rule]]\nop = \"attend_weights\"\n" + key + " = \"" + f + "\"\n"
 	}
 	for _, plan := range []string{
-		"", data("float(4,3)"), data("float(3,2)"), data("dfloat(4,3)"), data("log(5)"), data("mxint8"),
+		"", data("fixed(20)"), data("float(4,3)"), data("float(3,2)"), data("dfloat(4,3)"), data("log(5)"), data("mxint8"),
 		rule("data_out", "float(4,3)"), rule("data_out", "log(5)"), rule("data_out", "mxint8"),
 		rule("data_in", "float(4,3)"), rule("data_in", "fixed(12)"), rule("data_in", "mxint8"),
 	} {
