@@ -90,7 +90,7 @@ func joinChain(g *ir.Graph, chain []*ir.Node, kept bool) {
 			perm = append([]int{i}, perm...)
 		}
 	}
-	if kept && !ascending(perm, shape) {
+	if kept && !move.Ascending(perm, shape) {
 		return
 	}
 	cut := &ir.Node{Name: g.FreshName(n.Name + ".cut"), Op: move.Reshape, Args: []*ir.Node{x}, Pos: n.Pos,
@@ -98,21 +98,6 @@ func joinChain(g *ir.Graph, chain []*ir.Node, kept bool) {
 	g.InsertBefore(n, cut)
 	moved := transpose(g, n, cut, perm)
 	n.Op, n.Attrs, n.Args = move.Reshape, &move.ReshapeAttrs{Shape: slices.Clone(n.Type.Shape)}, []*ir.Node{moved}
-}
-
-// ascending says that a permutation of axes keeps the order of elements: those of size 1 may go anywhere.
-func ascending(perm, shape []int) bool {
-	last := -1
-	for _, p := range perm {
-		if shape[p] == 1 {
-			continue
-		}
-		if p < last {
-			return false
-		}
-		last = p
-	}
-	return true
 }
 
 // reshape groups the pieces anew, cutting them where an axis ends within one; false if an axis ends across one.

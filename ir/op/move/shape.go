@@ -92,9 +92,14 @@ var Transpose = &ir.Op{
 
 // KeepsOrder says that a transpose moves only axes of size 1, so that the row-major order stays.
 func KeepsOrder(n *ir.Node) bool {
+	return Ascending(n.Attrs.(*TransposeAttrs).Perm, n.Args[0].Type.Shape)
+}
+
+// Ascending says that a permutation of the axes of a shape moves only those of size 1.
+func Ascending(perm, shape []int) bool {
 	last := -1
-	for _, p := range n.Attrs.(*TransposeAttrs).Perm {
-		if n.Args[0].Type.Shape[p] == 1 {
+	for _, p := range perm {
+		if shape[p] == 1 {
 			continue
 		}
 		if p < last {
