@@ -4,6 +4,7 @@
 package column
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"sync"
@@ -105,10 +106,11 @@ func WholeUnary(n *ir.Node, f func(v int64) int64) ir.Kernel {
 	}
 }
 
-// NoInteger is the Legal column of operations without a meaning in quantized graphs.
-func NoInteger(n *ir.Node) error {
-	return fmt.Errorf("%s has no integer form in hardware in this version", n.Op.Name)
-}
+// ErrNoInteger is all that is to be said of operations without a meaning in quantized graphs.
+var ErrNoInteger = errors.New("no integer form in hardware in this version")
+
+// NoInteger is the Legal column of operations without a meaning in quantized graphs. Its error is an ErrNoInteger.
+func NoInteger(n *ir.Node) error { return fmt.Errorf("%s has %w", n.Op.Name, ErrNoInteger) }
 
 // OneFormat is the rule of operations whose arguments and result have one format.
 func OneFormat(n *ir.Node) error {

@@ -28,6 +28,24 @@ func New(o ir.Op) *ir.Op {
 	return &o
 }
 
+// OnCodes gives an operation whose Eval and HLO columns are its meaning on codes those that it expands to on floats.
+func OnCodes(o ir.Op) *ir.Op {
+	eval, print := o.Eval, o.HLO
+	o.Eval = func(n *ir.Node) (ir.Kernel, error) {
+		if n.Type.IsFloat() {
+			return PartsEval(n)
+		}
+		return eval(n)
+	}
+	o.HLO = func(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+		if n.Type.IsFloat() {
+			return PartsHLO(b, n, args)
+		}
+		return print(b, n, args)
+	}
+	return &o
+}
+
 // PartsEval is the Eval column of an operation that has only an expansion.
 func PartsEval(n *ir.Node) (ir.Kernel, error) {
 	parts, err := n.Op.Expand(n)

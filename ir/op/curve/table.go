@@ -94,10 +94,7 @@ func (f *function) eval(n *ir.Node) (ir.Kernel, error) {
 			return out, nil
 		}, nil
 	}
-	table, err := f.codes(n)
-	if err != nil {
-		return nil, err
-	}
+	table := f.codes(n)
 	mask := int64(len(table) - 1)
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		out := ir.NewTensor(n.Type)
@@ -135,12 +132,10 @@ func (f *function) planned(n *ir.Node) (*interpolation, error) {
 	return p, err
 }
 
-// codes lists the result code of n, a table, for every argument code, indexed by the low W bits of the code.
-func (f *function) codes(n *ir.Node) ([]int64, error) {
+// codes lists the result code of n, a table that is legal, for every argument code, indexed by the low W bits of the
+// code.
+func (f *function) codes(n *ir.Node) []int64 {
 	in := n.Args[0].Type.Format
-	if err := f.legal(n); err != nil {
-		return nil, n.Errorf("L0308", "%v", err)
-	}
 	w := in.Width()
 	table := make([]int64, 1<<w)
 	signed := format.SignedCodes(in)
@@ -152,7 +147,7 @@ func (f *function) codes(n *ir.Node) ([]int64, error) {
 		}
 		table[i] = encodeNear(n.Type.Format, in.Decode(code), f.fraction, near, exact)
 	}
-	return table, nil
+	return table
 }
 
 // slack bounds the relative error of the float64 forms.
@@ -200,10 +195,7 @@ func (f *function) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Valu
 	if p != nil {
 		return p.print(b, n, args[0])
 	}
-	table, err := f.codes(n)
-	if err != nil {
-		return hlo.Value{}, err
-	}
+	table := f.codes(n)
 	return pointwise.LookUp(b, n, args[0], table)
 }
 
@@ -229,10 +221,7 @@ func (f *function) rtl(n *ir.Node) (*rtl.Unit, error) {
 	if p != nil {
 		return p.rtl(n)
 	}
-	table, err := f.codes(n)
-	if err != nil {
-		return nil, err
-	}
+	table := f.codes(n)
 	return hardware.Table(n, table), nil
 }
 

@@ -45,17 +45,17 @@ type WeightsAttrs struct {
 
 // AttendScores is y[b,t,h,s] = sum over d of q[b,t,h,d]*k[b,s,g,d], 0 for keys that token t does not see: q [B,T,H,D],
 // k [B,S,G,D], y [B,T,H,S]. Query head h reads head g = h/(H/G) of the keys.
-var AttendScores = composite.New(ir.Op{
+var AttendScores = composite.OnCodes(ir.Op{
 	Name: "attend_scores", Doc: "products of queries and keys for each head, tokens first", Attrs: SeenAttrs{},
 	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true},
 	Infer: scoresInfer, Eval: scoresEval, Expand: scoresExpand, HLO: scoresHLO,
-	RTL: scoresRTL, Lanes: scoresLanes, Legal: productLegal, MACs: scoresMACs, Bounds: scoresBounds, Gen: genScores,
+	RTL: scoresRTL, Lanes: scoresLanes, Legal: productLegal, MACs: productMACs, Bounds: productBounds, Gen: genScores,
 })
 
 // AttendWeights is softmax(Scale*x) along the keys, the last axis, among those that the token sees; 0 for the others,
 // and for tokens that see none: x [B,T,H,S]. With a second argument, a mask [B,S], no token sees the keys at which it
 // is 0. Quantized, it is that of norm.Rows.
-var AttendWeights = composite.New(ir.Op{
+var AttendWeights = composite.OnCodes(ir.Op{
 	Name: "attend_weights", Doc: "softmax of scores among the keys that a token sees", Attrs: WeightsAttrs{},
 	Arity: [2]int{1, 2}, Traits: ir.Traits{RoundsOnce: true, Reads16: true, Fraction: true, Index: maskIndex},
 	Infer: weightsInfer, Eval: weightsEval, Expand: weightsExpand, HLO: weightsHLO,
@@ -85,11 +85,11 @@ func weightsLegal(n *ir.Node) error {
 
 // AttendSum is y[b,t,h,e] = sum over s of p[b,t,h,s]*v[b,s,g,e]: p [B,T,H,S], v [B,S,G,E], y [B,T,H,E]. Head h reads
 // head g = h/(H/G) of the values.
-var AttendSum = composite.New(ir.Op{
+var AttendSum = composite.OnCodes(ir.Op{
 	Name: "attend_sum", Doc: "sums of values by weights for each head, tokens first", Attrs: SeenAttrs{},
 	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true},
 	Infer: sumInfer, Eval: sumEval, Expand: sumExpand, HLO: sumHLO,
-	RTL: sumRTL, Lanes: sumLanes, Legal: productLegal, MACs: sumMACs, Bounds: sumBounds, Gen: genSum,
+	RTL: sumRTL, Lanes: sumLanes, Legal: productLegal, MACs: productMACs, Bounds: productBounds, Gen: genSum,
 })
 
 // attentionLegal says what keeps attention, which tokens_first has left as it is, out of hardware.
@@ -156,18 +156,11 @@ func weightsInfer(n *ir.Node) ([]int, error) {
 	return x, nil
 }
 
-func scoresMACs(n *ir.Node) int { return n.Type.Elems() * n.Args[0].Type.Shape[3] }
+// productMACs: an element of either product is a sum along the last axis of argument 0.
+func productMACs(n *ir.Node) int { return n.Type.Elems() * n.Args[0].Type.Shape[3] }
 
-func sumMACs(n *ir.Node) int { return n.Type.Elems() * n.Args[0].Type.Shape[3] }
-
-// scoresBounds: as many products as a query has elements, of the greatest values.
-func scoresBounds(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
-	most := float64(n.Args[0].Type.Shape[3]) * magnitude(args[0]) * magnitude(args[1])
-	return column.Between(n, -most, most), nil
-}
-
-// sumBounds: as many products as there are values, or their means.
-func sumBounds(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
+// productBounds: as many products as are summed, of the greatest values; by weights of attention means of values.
+func productBounds(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
 	most := magnitude(args[1])
 	if n.Args[0].Op != AttendWeights {
 		most *= float64(n.Args[0].Type.Shape[3]) * magnitude(args[0])

@@ -13,7 +13,6 @@ import (
 	"lathe/ir/op/arith"
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
-	"lathe/ir/op/composite"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/walk"
 )
@@ -75,9 +74,6 @@ func each(n *ir.Node, row func(args []*ir.Tensor, y []int64, b, t, h int)) ir.Ke
 }
 
 func scoresEval(n *ir.Node) (ir.Kernel, error) {
-	if n.Type.IsFloat() {
-		return composite.PartsEval(n)
-	}
 	p, err := planProducts(n)
 	if err != nil {
 		return nil, n.Errorf("L0308", "%v", err)
@@ -100,9 +96,6 @@ func scoresEval(n *ir.Node) (ir.Kernel, error) {
 }
 
 func sumEval(n *ir.Node) (ir.Kernel, error) {
-	if n.Type.IsFloat() {
-		return composite.PartsEval(n)
-	}
 	p, err := planProducts(n)
 	if err != nil {
 		return nil, n.Errorf("L0308", "%v", err)
@@ -125,9 +118,6 @@ func sumEval(n *ir.Node) (ir.Kernel, error) {
 }
 
 func weightsEval(n *ir.Node) (ir.Kernel, error) {
-	if n.Type.IsFloat() {
-		return composite.PartsEval(n)
-	}
 	a := n.Attrs.(*WeightsAttrs)
 	rows, err := norm.PlanRows(n, float64(a.Scale))
 	if err != nil {
@@ -182,9 +172,6 @@ func printProducts(b *hlo.Builder, n *ir.Node, x, y hlo.Value, axis, other int) 
 }
 
 func scoresHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	if n.Type.IsFloat() {
-		return composite.PartsHLO(b, n, args)
-	}
 	y, err := printProducts(b, n, args[0], args[1], 3, 3)
 	if err != nil {
 		return y, err
@@ -196,9 +183,6 @@ func scoresHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) 
 }
 
 func sumHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	if n.Type.IsFloat() {
-		return composite.PartsHLO(b, n, args)
-	}
 	p := args[0]
 	if seen := seenMask(b, n.Attrs.(*SeenAttrs), n.Args[0].Type.Shape); seen != nil {
 		p = b.Select(*seen, p, b.Splat(p, 0))
@@ -207,9 +191,6 @@ func sumHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 }
 
 func weightsHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	if n.Type.IsFloat() {
-		return composite.PartsHLO(b, n, args)
-	}
 	a := n.Attrs.(*WeightsAttrs)
 	rows, err := norm.PlanRows(n, float64(a.Scale))
 	if err != nil {

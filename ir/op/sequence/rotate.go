@@ -23,7 +23,7 @@ import (
 // Rotate is Rotary of tokens that come before their heads: x [B,T,H,D] with constant cosines and sines [T,Dim/2] gives
 // (a*cos - b*sin, a*sin + b*cos) for the pair (a, b). Quantized, each of both is rounded once, and the constants have
 // one format.
-var Rotate = composite.New(ir.Op{
+var Rotate = composite.OnCodes(ir.Op{
 	Name: "rotate", Doc: "pairs of elements turned by an angle for each token, tokens first", Attrs: RotaryAttrs{},
 	Arity: [2]int{3, 3}, Traits: ir.Traits{RoundsOnce: true, Angles: true},
 	Infer: rotateInfer, Bounds: rotateBounds, Eval: rotateEval, Expand: rotateExpand, HLO: rotateHLO,
@@ -148,9 +148,6 @@ func (p *turns) fill(n *ir.Node) error {
 }
 
 func rotateEval(n *ir.Node) (ir.Kernel, error) {
-	if n.Type.IsFloat() {
-		return composite.PartsEval(n)
-	}
 	p, err := planRotate(n)
 	if err != nil {
 		return nil, n.Errorf("L0308", "%v", err)
@@ -169,9 +166,6 @@ func rotateEval(n *ir.Node) (ir.Kernel, error) {
 }
 
 func rotateHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	if n.Type.IsFloat() {
-		return composite.PartsHLO(b, n, args)
-	}
 	p, err := planRotate(n)
 	if err == nil {
 		err = p.fill(n)
