@@ -3,6 +3,7 @@
 package lower
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/column"
 	"lathe/lower/calib"
 	"lathe/lower/own"
 )
@@ -40,7 +42,7 @@ func refuseFloat(s *State, g *ir.Graph) error {
 			e = e.WithNote("the operations that it consists of would each round, and lose small values")
 		}
 		if why := n.Op.Legal; why != nil {
-			if err := why(n); err != nil && !strings.Contains(err.Error(), "has no integer form") {
+			if err := why(n); err != nil && !errors.Is(err, column.ErrNoInteger) {
 				e = e.WithNote("%s", message(err))
 			}
 		}

@@ -10,7 +10,6 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
-	"lathe/lower/layout"
 	"lathe/lower/recognize"
 	"lathe/lower/simplify"
 )
@@ -97,10 +96,9 @@ func Units(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 	}
 	c := g.Clone()
 	asValues(c)
-	if err := layout.TokensFirst(c); err != nil {
+	if err := asLookups(c); err != nil {
 		return nil, err
 	}
-	asIds(c)
 	if !slices.ContainsFunc(c.Nodes, func(n *ir.Node) bool { return n.Op.Traits.FloatOnly }) {
 		return c, nil // large models are spared the rest
 	}

@@ -3,12 +3,25 @@
 package lower
 
 import (
+	"math/bits"
+
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/column"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/whole"
+	"lathe/lower/layout"
 )
+
+// asLookups takes whole numbers out of a graph where hardware needs none: what is attention in the model gets its masks
+// of keys, and ids become values.
+func asLookups(g *ir.Graph) error {
+	if err := layout.TokensFirst(g); err != nil {
+		return err
+	}
+	asIds(g)
+	return nil
+}
 
 // asIds makes inputs of whole numbers values, where all that reads them are rows of constant tables and masks of keys:
 // formats are chosen for those, and hardware looks them up.
@@ -68,21 +81,8 @@ func looksUp(n, ids *ir.Node) bool {
 	return true
 }
 
-// idBits is the bits of the positions that readers of input n take, through what moves them; 0 where it has others.
-func idBits(g *ir.Graph, n *ir.Node) int {
-	if size := positionsOf(g, n); size > 0 {
-		return max(1, bitsOf(size-1))
-	}
-	return 0
-}
-
-// bitsOf is the bits of a number.
-func bitsOf(v int) (n int) {
-	for ; v > 0; v >>= 1 {
-		n++
-	}
-	return n
-}
+// positionBits is the bits of the positions on an axis of a size.
+func positionBits(size int) int { return max(1, bits.Len(uint(size-1))) }
 
 // positionsOf is the least number of positions that a reader of n picks from by its values, through what moves them; 0
 // where none does.

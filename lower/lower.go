@@ -14,7 +14,6 @@ import (
 	"lathe/ir"
 	"lathe/ir/unit"
 	"lathe/lower/calib"
-	"lathe/lower/layout"
 )
 
 // Quantize lowers a float graph to one in which every value has a number format. g is not changed. The report tells
@@ -36,10 +35,9 @@ func QuantizeWith(ctx context.Context, g *ir.Graph, plan *Plan, c Calibration, o
 	if err := refuseValues(q); err != nil {
 		return nil, nil, err
 	}
-	if err := layout.TokensFirst(q); err != nil { // what is attention in the model: masks of keys need no whole numbers
+	if err := asLookups(q); err != nil {
 		return nil, nil, err
 	}
-	asIds(q)
 	if err := refuseWhole(q.Clone()); err != nil {
 		return nil, nil, err
 	}

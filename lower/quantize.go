@@ -3,7 +3,6 @@
 package lower
 
 import (
-	"math/bits"
 	"slices"
 
 	"lathe/internal/diag"
@@ -190,7 +189,7 @@ func (q *quantizer) node(n *ir.Node) {
 			q.encodeBehind(n, Choice{Pattern: format.PatternOf(was), From: "the format of its argument"})
 		}
 	case n.Op.Traits.Positions != nil && explicit == nil:
-		n.Type.Format = format.Fixed{W: max(1, bits.Len(uint(n.Op.Traits.Positions(n)-1)))}
+		n.Type.Format = format.Fixed{W: positionBits(n.Op.Traits.Positions(n))}
 		q.explain(n, "data_out", n.Type, "the range of the index")
 	case n.Op.Traits.Joins:
 		q.joined(n, explicit)
@@ -226,8 +225,9 @@ func (q *quantizer) inputChoice(n *ir.Node, explicit *Choice) Choice {
 		return *explicit
 	} else if own, ok := q.modelChoice(n); ok {
 		return own
-	} else if w := idBits(q.g, n); w > 0 {
-		return Choice{Pattern: format.PatternOf(format.Fixed{W: w}), From: "the positions that are looked up"}
+	} else if size := positionsOf(q.g, n); size > 0 {
+		id := format.Fixed{W: positionBits(size)}
+		return Choice{Pattern: format.PatternOf(id), From: "the positions that are looked up"}
 	} else if q.staysExact() {
 		return q.openInput(n)
 	}

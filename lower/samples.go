@@ -100,22 +100,24 @@ func usable(n *ir.Node, i int, t *ir.Tensor) *diag.Error {
 func random(g *ir.Graph, plan *Plan, seed uint64, count int) []ref.Sample {
 	r := rand.New(rand.NewPCG(seed, 0))
 	samples := make([]ref.Sample, count)
+	lo, hi := make([]float64, len(g.In)), make([]float64, len(g.In))
 	model, err := own.Of(g)
+	for i, n := range g.In {
+		declared := false
+		if lo[i], hi[i], declared = plan.rangeOf(n); declared {
+			continue
+		}
+		if ir.IsWhole(n.Type.Format) || positionsOf(g, n) > 0 {
+			lo[i], hi[i] = wholeRange(g, n)
+		} else if f, ok := model.Format(n); err == nil && ok {
+			lo[i], hi[i] = f.Limits()
+		}
+	}
 	for i := range samples {
-		for _, n := range g.In {
+		for at, n := range g.In {
 			t := ir.NewTensor(ir.Float(n.Type.Shape...))
-			lo, hi, declared := plan.rangeOf(n)
-			if !declared && (ir.IsWhole(n.Type.Format) || positionsOf(g, n) > 0) {
-				lo, hi = wholeRange(g, n)
-				declared = true
-			}
-			if err == nil && !declared {
-				if f, ok := model.Format(n); ok {
-					lo, hi = f.Limits()
-				}
-			}
 			for k := range t.Floats {
-				t.Floats[k] = float32(lo + (hi-lo)*r.Float64())
+				t.Floats[k] = float32(lo[at] + (hi[at]-lo[at])*r.Float64())
 			}
 			samples[i] = append(samples[i], t)
 		}
