@@ -23,19 +23,6 @@ func (q *quantizer) gainSlot(n *ir.Node, i int) (name string, c Choice, explicit
 	return "bias", c, q.rule(n, bias)
 }
 
-// narrowGains casts what n, a norm or a softmax, reads to the bits that it takes: a norm takes off a zero point.
-func (q *quantizer) narrowGains(n *ir.Node) {
-	t := &n.Op.Traits
-	if !t.Gains && !t.Fraction || q.rule(n, dataIn) != nil {
-		return
-	}
-	a := n.Args[0]
-	v, integers := format.IntegersOf(a.Type.Format)
-	if wide := v.Codes.W > fineW || t.Gains && v.Bits() > norm.GainBits; integers && !a.IsConst() && wide {
-		n.Args[0] = q.cast(a, openFormat(norm.GainBits, "what "+n.Op.Name+" takes"), n, q.values[a])
-	}
-}
-
 // gainFormat chooses fraction bits with which neither gain nor bias, argument i of n, saturates; those of the one have
 // bounds in those of the other.
 func (q *quantizer) gainFormat(n *ir.Node, i int, c Choice, x []float32) (format.Format, string) {

@@ -134,9 +134,10 @@ func (q *quantizer) room(n *ir.Node) *calib.Values {
 	return v
 }
 
-// narrowed narrows what n reads of values that are left open to what its unit takes, and what a norm reads of any.
+// narrowed narrows what n reads of values that are left open to what its unit takes, and what norms and softmax read of
+// any.
 func (q *quantizer) narrowed(n *ir.Node) {
-	q.narrowGains(n)
+	q.narrowFine(n)
 	if !q.staysExact() || q.rule(n, dataIn) != nil {
 		return
 	}

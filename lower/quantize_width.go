@@ -47,3 +47,15 @@ func (q *quantizer) readFine(n *ir.Node) bool {
 	}
 	return false
 }
+
+// narrowFine casts what n, a norm or a softmax, reads to the bits that it takes: a norm takes off a zero point.
+func (q *quantizer) narrowFine(n *ir.Node) {
+	t, a := &n.Op.Traits, n.Args
+	if !t.Reads16 || q.rule(n, dataIn) != nil || a[0].IsConst() {
+		return
+	}
+	v, integers := format.IntegersOf(a[0].Type.Format)
+	if integers && (v.Codes.W > fineW || t.Gains && v.Bits() > fineW) {
+		a[0] = q.cast(a[0], openFormat(fineW, "what "+n.Op.Name+" takes"), n, q.values[a[0]])
+	}
+}
