@@ -74,18 +74,26 @@ func End(ctx context.Context, g *ir.Graph, chosen bool) (*ir.Graph, []string, er
 // recognized is a copy of g, with the same outputs, in which softmax is whole where an exporter has decomposed it.
 func recognized(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 	c := g.Clone()
+	if err := recognizeIn(c, "recognize_softmax"); err != nil {
+		return nil, err
+	}
+	return c, ctx.Err()
+}
+
+// recognizeIn finds the operations of some groups of patterns in g ahead of the pipeline.
+func recognizeIn(g *ir.Graph, groups ...string) error {
 	for _, rewrite := range []func(*ir.Graph) error{simplify.Constants, simplify.Identities, simplify.Spreads,
 		simplify.Common} {
-		if err := rewrite(c); err != nil {
-			return nil, err
+		if err := rewrite(g); err != nil {
+			return err
 		}
 	}
 	for _, group := range recognize.Table {
-		if group.Name == "recognize_softmax" {
-			recognize.Run(c, group.Patterns)
+		if slices.Contains(groups, group.Name) {
+			recognize.Run(g, group.Patterns)
 		}
 	}
-	return c, ctx.Err()
+	return nil
 }
 
 // Units is a copy of a float graph, up to the step of lowering that makes attention, norms and lookups the operations

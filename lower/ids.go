@@ -4,6 +4,7 @@ package lower
 
 import (
 	"math/bits"
+	"slices"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -16,11 +17,21 @@ import (
 // asLookups takes whole numbers out of a graph where hardware needs none: what is attention in the model gets its masks
 // of keys, and ids become values.
 func asLookups(g *ir.Graph) error {
+	if slices.ContainsFunc(g.Nodes, computesWhole) { // perhaps masks, of attention that an exporter has decomposed
+		if err := recognizeIn(g, "recognize_softmax", "recognize_attention"); err != nil {
+			return err
+		}
+	}
 	if err := layout.TokensFirst(g); err != nil {
 		return err
 	}
 	asIds(g)
 	return nil
+}
+
+// computesWhole says that n computes whole numbers or truth values that are no constants.
+func computesWhole(n *ir.Node) bool {
+	return ir.IsWhole(n.Type.Format) && n.Op.Traits.FloatOnly && !n.IsConst() && !n.IsInput()
 }
 
 // asIds makes inputs of whole numbers values, where all that reads them are rows of constant tables and masks of keys:

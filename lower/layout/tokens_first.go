@@ -11,7 +11,6 @@ import (
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sequence"
-	"lathe/ir/op/whole"
 )
 
 // headed swaps the axes of heads and tokens of a value of four axes.
@@ -30,19 +29,21 @@ func TokensFirst(g *ir.Graph) error {
 		if !ok || a.Placed || len(n.Args) > 4 || a.Softcap != 0 {
 			continue
 		}
-		var mask, bias *ir.Node
-		if len(n.Args) == 4 {
-			mask = keyMask(g, n)
-			if bias = scoreBias(g, n); mask == nil && bias == nil {
-				continue
-			}
-		}
 		q, k, v := n.Args[0], n.Args[1], n.Args[2]
 		if q.IsConst() || k.IsConst() || v.IsConst() {
 			continue
 		}
+		var mask, bias *ir.Node
 		seen := sequence.SeenAttrs{Causal: a.Causal}
-		if a.Causal {
+		if len(n.Args) == 4 {
+			var causal bool
+			mask, causal = keyMask(g, n)
+			seen.Causal = seen.Causal || causal
+			if bias = scoreBias(g, n); mask == nil && bias == nil {
+				continue
+			}
+		}
+		if seen.Causal {
 			seen.Offset = k.Type.Shape[2] - q.Type.Shape[2]
 		}
 		scale := a.Resolved(n).(*sequence.AttentionAttrs).Scale
@@ -75,28 +76,21 @@ func TokensFirst(g *ir.Graph) error {
 }
 
 // keyMask is a value of the shape [B,S] that is 0 at the keys that the mask of attention n hides from all tokens and
-// heads; nil where it is another mask.
-func keyMask(g *ir.Graph, n *ir.Node) *ir.Node {
-	mask, k := n.Args[3], n.Args[1].Type.Shape
-	shape := slices.Concat(slices.Repeat([]int{1}, 4-len(mask.Type.Shape)), mask.Type.Shape)
-	if mask.Type.Format != ir.Bool || mask.IsConst() || !slices.Equal(shape, []int{k[0], 1, 1, k[2]}) {
-		return nil
+// heads, which see the others, or of them those in causal order; nil where it is another mask.
+func keyMask(g *ir.Graph, n *ir.Node) (mask *ir.Node, causal bool) {
+	mask, causal, ok := computedMask(n)
+	if !ok || !onlyMasks(g, mask) {
+		return nil, false
 	}
-	for mask.Op.Traits.Wire {
-		mask = mask.Args[0]
-	}
-	if c, ok := mask.Attrs.(*whole.CompareAttrs); ok && c.Rel == "ne" && zero(mask.Args[1]) &&
-		mask.Args[0].Type.Elems() == k[0]*k[2] {
-		mask = mask.Args[0]
-	}
+	k := n.Args[1].Type.Shape
 	want := []int{k[0], k[2]}
 	if slices.Equal(mask.Type.Shape, want) {
-		return mask
+		return mask, causal
 	}
 	x := &ir.Node{Name: g.FreshName(n.Name + ".mask"), Op: move.Reshape, Attrs: &move.ReshapeAttrs{Shape: want},
 		Args: []*ir.Node{mask}, Pos: n.Pos, Type: mask.Type.WithShape(want)}
 	g.InsertBefore(n, x)
-	return x
+	return x, causal
 }
 
 // scoreBias is the constant that attention n adds to its scaled scores, as one that is added before they are scaled,
