@@ -18,6 +18,7 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sequence"
+	"lathe/ir/op/sum"
 	"lathe/ir/op/window"
 	"lathe/lower/lowertest"
 )
@@ -241,4 +242,45 @@ func TestTokensFirst(t *testing.T) {
 		t.Errorf("got:  %s\nwant: %s", got, want)
 	}
 	compare(t, before, g)
+}
+
+// TestConstantQueries makes linear layers out of products with constants, on either side, and of queries that are
+// learned.
+func TestConstantQueries(t *testing.T) {
+	for name, build := range map[string]func(b *lowertest.Builder, x *ir.Node) *ir.Node{
+		"queries": func(b *lowertest.Builder, x *ir.Node) *ir.Node { // [1,2,3,4] of 4 heads on keys of 2 groups
+			return b.Add(sequence.Attention, "a", &sequence.AttentionAttrs{}, b.Random(1, 1, 4, 2, 4), x, x)
+		},
+		"in front": func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(sum.MatMul, "m", nil, b.Random(1, 1, 2, 5, 3), x)
+		},
+		"in front, one for all": func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(sum.MatMul, "m", nil, b.Random(1, 5, 3), x)
+		},
+		"behind": func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(sum.MatMul, "m", nil, x, b.Random(1, 1, 2, 4, 5))
+		},
+		"behind, one for all": func(b *lowertest.Builder, x *ir.Node) *ir.Node {
+			return b.Add(sum.MatMul, "m", nil, x, b.Random(1, 4, 5))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := lowertest.New(t, 1)
+			x := b.Input("x", 1, 2, 3, 4)
+			g := b.Done(build(b, x))
+			before := g.Clone()
+			for _, f := range []func(*ir.Graph) error{TokensFirst, Products} {
+				if err := f(g); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := g.Check(); err != nil {
+				t.Fatal(err)
+			}
+			if got := text(g); !strings.Contains(got, "linear") || strings.Contains(got, "matmul") {
+				t.Errorf("got: %s", got)
+			}
+			compare(t, before, g)
+		})
+	}
 }

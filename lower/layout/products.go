@@ -12,14 +12,20 @@ import (
 )
 
 // Products makes scores or sums of one head out of products of two values, which have units: scores where the second
-// one is transposed.
+// one is transposed. Products of a value and a constant become linear layers.
 func Products(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		if n.Op != sum.MatMul || !n.Type.IsFloat() {
 			continue
 		}
 		a, b := n.Args[0], n.Args[1]
-		if a.IsConst() || b.IsConst() || !sameBatches(a.Type.Shape, b.Type.Shape) {
+		if a.IsConst() != b.IsConst() {
+			if err := constProduct(g, n); err != nil {
+				return err
+			}
+			continue
+		}
+		if a.IsConst() || !sameBatches(a.Type.Shape, b.Type.Shape) {
 			continue
 		}
 		o := sequence.AttendSum

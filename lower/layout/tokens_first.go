@@ -30,7 +30,7 @@ func TokensFirst(g *ir.Graph) error {
 			continue
 		}
 		q, k, v := n.Args[0], n.Args[1], n.Args[2]
-		if q.IsConst() || k.IsConst() || v.IsConst() {
+		if k.IsConst() || v.IsConst() || q.IsConst() && q.Type.Shape[0] != 1 {
 			continue
 		}
 		var mask, bias *ir.Node
@@ -48,8 +48,7 @@ func TokensFirst(g *ir.Graph) error {
 		}
 		scale := a.Resolved(n).(*sequence.AttentionAttrs).Scale
 		scoresSeen, sumSeen := seen, seen
-		scores, err := before(g, n, sequence.AttendScores, "scores", &scoresSeen, transpose(g, n, q, headed),
-			transpose(g, n, k, headed))
+		scores, err := scoresOf(g, n, &scoresSeen)
 		if err != nil {
 			return err
 		}
@@ -73,6 +72,15 @@ func TokensFirst(g *ir.Graph) error {
 	}
 	g.DropDead()
 	return nil
+}
+
+// scoresOf are the scores of attention n, tokens first.
+func scoresOf(g *ir.Graph, n *ir.Node, seen *sequence.SeenAttrs) (*ir.Node, error) {
+	q, k := n.Args[0], n.Args[1]
+	if q.IsConst() {
+		return constScores(g, n, q, k)
+	}
+	return before(g, n, sequence.AttendScores, "scores", seen, transpose(g, n, q, headed), transpose(g, n, k, headed))
 }
 
 // keyMask is a value of the shape [B,S] that is 0 at the keys that the mask of attention n hides from all tokens and

@@ -105,7 +105,8 @@ func attentionLegal(n *ir.Node) error {
 		return fmt.Errorf("hardware takes finite constants that are added to scores, causal order, and masks that hide "+
 			"keys from all tokens; %q is %s %s", mask.Name, ir.ShapeString(mask.Type.Shape), mask.Type.Format)
 	}
-	return errors.New("attention whose queries, keys or values are constants has no hardware in this version")
+	return errors.New("attention to constant keys or values, or of constant queries that differ between batches, " +
+		"has no hardware in this version")
 }
 
 // heads checks that both values are batches of tokens of heads, and that the heads of the second serve those of the
