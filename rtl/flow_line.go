@@ -51,8 +51,7 @@ func (u *Unit) Front() (int, error) {
 	if err != nil || h.front.tree == nil {
 		return 0, err
 	}
-	v, err := h.front.Eval(env)
-	return v, h.blame(err)
+	return h.value(h.front, env, func(h *Header) Expr { return h.front })
 }
 
 // Turns are, for a unit that takes its streams by turns, the beats of each that gather at most while the unit takes
@@ -94,7 +93,7 @@ func (h *Header) flow(env map[string]int, streams int) (Flow, error) {
 	case h.flows.tree != nil:
 		return h.stages(h.flows.tree, env, streams)
 	}
-	values, err := h.Latency.Eval(env)
+	values, err := h.value(h.Latency, env, latencyOf)
 	if err == nil && values < 1 {
 		err = diag.New("L0603", "", "a module of latency %d needs a flow line", values)
 	}

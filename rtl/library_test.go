@@ -97,11 +97,8 @@ func checkHeader(t *testing.T, h *rtl.Header, text string) {
 			t.Errorf("header comment does not explain parameter %s", p.Name)
 		}
 	}
-	if v, err := h.Latency.Eval(values); err != nil || v < 0 {
-		t.Errorf("latency at the defaults: %d, %v", v, err)
-	}
-	if v, err := h.II.Eval(values); err != nil || v < 1 {
-		t.Errorf("ii at the defaults: %d, %v", v, err)
+	if latency, ii, err := h.Timing(nil); err != nil || latency < 0 || ii < 1 {
+		t.Errorf("latency and ii at the defaults: %d, %d, %v", latency, ii, err)
 	}
 	for _, p := range h.Ports {
 		if _, err := h.Width(p.Name, values); err != nil {

@@ -63,14 +63,10 @@ func moduleFacts(module string, params []Param) (f Facts, err error) {
 	if err != nil {
 		return f, err
 	}
-	values, err := header.Values(params)
-	if err != nil {
+	if _, err := header.Values(params); err != nil { // a parameter that it does not have
 		return f, err
 	}
-	if f.Latency, err = header.Latency.Eval(values); err != nil {
-		return f, err
-	}
-	if f.II, err = header.II.Eval(values); err != nil {
+	if f.Latency, f.II, err = header.Timing(params); err != nil {
 		return f, err
 	}
 	if !header.Costed() {

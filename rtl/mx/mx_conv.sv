@@ -9,16 +9,12 @@
 //               OC             output channels
 //               K IN_LANES ROWS DRAIN X_W XS_W W_W WS_W D_W OFFSET SPAN LOW CLAMP SUM_W BIAS_W OUT_W   see mx_linear
 //               WEIGHTS WEIGHTS_SUM SCALES SCALES_SUM BIAS BIAS_SUM ROM_STYLE MULT TREE_PIPE          see mx_linear
-//   and, derived from these and not to be set, CB OH OW BUSY FRONT FROM: beats of a pixel, rows and columns of the
-//   result, cycles of a window, see op_window_wide
-//   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 ? CB
-//       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * CB + 2 + KH * KW * CB)
-//       + 9 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
-//   ii: max(H * W * CB, OH * OW * BUSY)
+//   latency: u_fed   ii: u_fed
 //   order: pixels row-major, output channels ascending
-//   front: KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 && OC > DRAIN ? CB : 0
-//   flow: parts
-//   parts: u_window + u_linear
+//   front: u_fed
+//   flow: u_fed
+//   lut: 0
+//   parts: u_fed + u_weights
 `default_nettype none
 module mx_conv #(
     parameter integer H           = 6,
@@ -59,13 +55,7 @@ module mx_conv #(
     parameter [31:0]  BIAS_SUM    = 32'd0,
     parameter         ROM_STYLE   = "auto",
     parameter         MULT        = "auto",
-    parameter integer TREE_PIPE   = 2,
-    parameter integer CB          = C / IN_LANES,
-    parameter integer OH          = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
-    parameter integer OW          = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
-    parameter integer BUSY        = KH * KW * CB * (OC / ROWS),
-    parameter integer FRONT       = (KW - 1) * DW > PL ? (KW - 1) * DW - PL : 0,
-    parameter integer FROM        = FRONT < W - 1 ? FRONT : W - 1
+    parameter integer TREE_PIPE   = 2
 ) (
     input  wire                         clk,
     input  wire                         rst,
@@ -76,31 +66,28 @@ module mx_conv #(
     output wire                         out_valid,
     input  wire                         out_ready
 );
-  generate
-    if (OH < 1 || OW < 1 || FROM < 0) begin : g_bad
-      the_window_must_fit_into_the_frame u_bad ();
-    end
-  endgenerate
+  localparam integer WORDS = KH * KW * (C / IN_LANES) * (OC / ROWS);
+  localparam integer AW = WORDS > 1 ? $clog2(WORDS) : 1;
+  wire en, step;
+  wire [AW-1:0] addr;
+  wire [ROWS*IN_LANES*W_W-1:0] w;
 
-  wire [XS_W+IN_LANES*X_W-1:0] x;
-  wire x_valid, x_ready;
-  op_window #(
-      .H(H), .W(W), .C(CB), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-      .IN_LANES(1), .OUT_LANES(1), .E_W(XS_W + IN_LANES * X_W), .PAD(0), .PACE(BUSY), .SKID(0)
-  ) u_window (
+  mx_conv_fed #(
+      .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
+      .OC(OC), .K(K), .IN_LANES(IN_LANES), .ROWS(ROWS), .DRAIN(DRAIN), .X_W(X_W), .XS_W(XS_W), .W_W(W_W), .WS_W(WS_W),
+      .D_W(D_W), .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP), .SUM_W(SUM_W), .BIAS_W(BIAS_W), .OUT_W(OUT_W),
+      .SCALES(SCALES), .SCALES_SUM(SCALES_SUM), .BIAS(BIAS), .BIAS_SUM(BIAS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE)
+  ) u_fed (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
-      .out_data(x), .out_valid(x_valid), .out_ready(x_ready)
-  );
-
-  mx_linear #(
-      .IN(KH * KW * C), .OUT(OC), .RUN(C), .K(K), .IN_LANES(IN_LANES), .ROWS(ROWS), .DRAIN(DRAIN), .X_W(X_W),
-      .XS_W(XS_W), .W_W(W_W), .WS_W(WS_W), .D_W(D_W), .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP),
-      .SUM_W(SUM_W), .BIAS_W(BIAS_W), .OUT_W(OUT_W), .WEIGHTS(WEIGHTS), .WEIGHTS_SUM(WEIGHTS_SUM), .SCALES(SCALES),
-      .SCALES_SUM(SCALES_SUM), .BIAS(BIAS), .BIAS_SUM(BIAS_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT),
-      .TREE_PIPE(TREE_PIPE)
-  ) u_linear (
-      .clk(clk), .rst(rst), .in_data(x), .in_valid(x_valid), .in_ready(x_ready),
+      .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
   );
+
+  mem_rom #(
+      .WIDTH(ROWS*IN_LANES*W_W), .DEPTH(WORDS), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
+  ) u_weights (
+      .clk(clk), .en(en), .addr(addr), .data(w)
+  );
+  wire unused_step = &{1'b0, step};
 endmodule
 `default_nettype wire

@@ -23,14 +23,11 @@
 //               SCALES, SCALES_SUM     image: words in the order group of rows, block, group of DRAIN: DRAIN scales
 //               BIAS, BIAS_SUM         image: words of DRAIN biases, rows ascending
 //               ROM_STYLE, MULT, TREE_PIPE   as op_linear
-//   latency: IN / IN_LANES + 9 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
-//   ii: (IN / IN_LANES) * (OUT / ROWS)   order: elements ascending, lanes innermost
-//   front: NF > 1 ? SF : 0
-//   flow: bursts(SF * NF, s < SF, s % SF == SF - 1, FRONT + 6, ROWS / DRAIN) + u_skid
-//   let: ACC = X_W + W_W + clog2(IN_LANES) > D_W ? 1 : 2
-//   lut: ROWS * ACC * D_W + 3
-//   ff: ROWS * D_W + FRONT
-//   parts: u_feed + u_weights + u_flags + ROWS * u_dot + (XS_W ? u_xs : 0) + u_drain + u_skid
+//   latency: u_fed   ii: u_fed   order: elements ascending, lanes innermost
+//   front: u_fed
+//   flow: u_fed
+//   lut: 0
+//   parts: u_fed + u_weights
 `default_nettype none
 module mx_linear #(
     parameter integer IN          = 16,
@@ -71,98 +68,28 @@ module mx_linear #(
     output wire                         out_valid,
     input  wire                         out_ready
 );
-  localparam integer SF = IN / IN_LANES;
-  localparam integer NF = OUT / ROWS;
-  localparam integer AW = SF * NF > 1 ? $clog2(SF * NF) : 1;
-  localparam integer XW = XS_W + IN_LANES * X_W;
-  localparam integer WW = ROWS * IN_LANES * W_W;
-  localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
-  localparam integer FRONT = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
-
-  generate
-    if (SF * IN_LANES != IN || NF * ROWS != OUT || ROWS % DRAIN != 0 || IN % RUN != 0 || RUN % IN_LANES != 0
-        || (RUN > K && (K % IN_LANES != 0 || (RUN % K) % IN_LANES != 0))) begin : g_bad_lanes
-      IN_LANES_must_divide_blocks_and_ROWS_OUT_and_DRAIN_ROWS u_bad ();
-    end
-  endgenerate
-
-  // Everything up to the output register moves or stands together.
-  wire en;
-
-  wire [XW-1:0] x;
-  wire step;
+  localparam integer WORDS = (IN / IN_LANES) * (OUT / ROWS);
+  localparam integer AW = WORDS > 1 ? $clog2(WORDS) : 1;
+  wire en, step;
   wire [AW-1:0] addr;
-  wire block_first, block_last, row_last;
-  mx_linear_feed #(
-      .SF(SF), .NF(NF), .XW(XW), .RUN(RUN / IN_LANES), .K(RUN > K ? K / IN_LANES : RUN / IN_LANES)
-  ) u_feed (
-      .clk(clk), .rst(rst), .en(en), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
-      .x(x), .step(step), .addr(addr), .block_first(block_first), .block_last(block_last), .row_last(row_last)
+  wire [ROWS*IN_LANES*W_W-1:0] w;
+
+  mx_linear_fed #(
+      .IN(IN), .OUT(OUT), .RUN(RUN), .K(K), .IN_LANES(IN_LANES), .ROWS(ROWS), .DRAIN(DRAIN), .X_W(X_W), .XS_W(XS_W),
+      .W_W(W_W), .WS_W(WS_W), .D_W(D_W), .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP), .SUM_W(SUM_W),
+      .BIAS_W(BIAS_W), .OUT_W(OUT_W), .SCALES(SCALES), .SCALES_SUM(SCALES_SUM), .BIAS(BIAS), .BIAS_SUM(BIAS_SUM),
+      .MULT(MULT), .TREE_PIPE(TREE_PIPE)
+  ) u_fed (
+      .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
+      .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),
+      .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
   );
 
-  wire [WW-1:0] w;
   mem_rom #(
-      .WIDTH(WW), .DEPTH(SF * NF), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
+      .WIDTH(ROWS * IN_LANES * W_W), .DEPTH(WORDS), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
   ) u_weights (
       .clk(clk), .en(en), .addr(addr), .data(w)
   );
-
-  // Flags travel with the beat to the sum over the beats of a block; so does the scale.
-  wire sum_first, sum_last, sum_end;
-  num_delay #(.WIDTH(3), .DEPTH(FRONT)) u_flags (
-      .clk(clk), .en(en), .in({block_first, block_last, row_last}), .out({sum_first, sum_last, sum_end})
-  );
-  logic [FRONT-1:0] moving;
-  wire take = moving[FRONT-1] && sum_last;  // the sums of a block are complete
-  always_ff @(posedge clk) begin
-    if (en) moving <= FRONT'({moving, step});
-    if (rst) moving <= FRONT'(0);
-  end
-
-  wire [ROWS*D_W-1:0] d;
-  generate
-    for (genvar p = 0; p < ROWS; p++) begin : g_row
-      localparam integer DOT_W = X_W + W_W + $clog2(IN_LANES);
-      wire signed [DOT_W-1:0] dot;
-      num_dot #(
-          .N(IN_LANES), .A_W(X_W), .A_SIGNED(1), .B_W(W_W), .MULT(MULT), .PIPE(TREE_PIPE)
-      ) u_dot (
-          .clk(clk), .en(en), .a(x[IN_LANES*X_W-1:0]), .b(w[p*IN_LANES*W_W+:IN_LANES*W_W]), .out(dot)
-      );
-      logic [D_W-1:0] acc;
-      wire [D_W-1:0] next = (sum_first ? D_W'(0) : acc) + D_W'(dot);
-      always_ff @(posedge clk) if (en && moving[FRONT-1]) acc <= next;
-      assign d[p*D_W+:D_W] = next;
-      wire unused_dot = &{1'b0, dot};
-    end
-  endgenerate
-
-  wire [7:0] xs;
-  generate
-    if (XS_W > 0) begin : g_scale
-      wire [XS_W-1:0] field;
-      num_delay #(.WIDTH(XS_W), .DEPTH(FRONT - 2)) u_xs (.clk(clk), .en(en), .in(x[XW-1-:XS_W]), .out(field));
-      assign xs = 8'(field);
-    end else begin : g_fixed
-      assign xs = 8'd0;
-    end
-  endgenerate
-
-  wire [DRAIN*OUT_W-1:0] y;
-  wire done;
-  mx_linear_drain #(
-      .ROWS(ROWS), .DRAIN(DRAIN), .GROUPS(NF), .BLOCKS(IN / RUN * ((RUN + K - 1) / K)), .WS_W(WS_W), .D_W(D_W),
-      .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP), .SUM_W(SUM_W), .BIAS_W(BIAS_W), .OUT_W(OUT_W),
-      .SCALES(SCALES), .SCALES_SUM(SCALES_SUM), .BIAS(BIAS), .BIAS_SUM(BIAS_SUM)
-  ) u_drain (
-      .clk(clk), .rst(rst), .en(en), .d(d), .xs(xs), .take(take), .last(sum_end), .y(y), .done(done)
-  );
-
-  wire out_room;
-  assign en = out_room || !done;
-  stream_skid #(.WIDTH(DRAIN * OUT_W)) u_skid (
-      .clk(clk), .rst(rst), .in_data(y), .in_valid(done), .in_ready(out_room),
-      .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
-  );
+  wire unused_step = &{1'b0, step};
 endmodule
 `default_nettype wire

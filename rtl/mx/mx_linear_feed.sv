@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mx_linear_feed: the beats of a vector, NF times over: the first time from the stream, then from a buffer. addr and
-//   the flags belong to the beat that is taken in this cycle; x is that beat two enabled cycles later.
+//   the flags belong to the beat that is taken in this cycle; x is that beat two enabled cycles later. ready: the
+//   weights of the beat are there.
 //   parameters  SF   beats of a vector
 //               NF   how often it is sent
 //               XW   bits of a beat
@@ -27,6 +28,7 @@ module mx_linear_feed #(
     input  wire                                         en,
     input  wire [XW-1:0]                                in_data,
     input  wire                                         in_valid,
+    input  wire                                         ready,
     output wire                                         in_ready,
     output wire [XW-1:0]                                x,
     output wire                                         step,
@@ -49,8 +51,8 @@ module mx_linear_feed #(
   wire nf_last = nf == NF_W'(NF - 1);
   wire fresh = nf == NF_W'(0);  // the beat comes from outside, not from the buffer
   wire run_last;
-  assign step = !fresh || in_valid;
-  assign in_ready = en && fresh;
+  assign step = (!fresh || in_valid) && ready;
+  assign in_ready = en && fresh && ready;
   assign addr = place;
   assign row_last = sf_last;
   assign block_first = beat_at == K_W'(0);

@@ -73,9 +73,9 @@ func TestConvBroken(t *testing.T) {
 	m := convMatrix(g, 4, r.Uint64N(1000))
 	broken(t, "op_window_wide.sv", "(i%KW)*KH+i/KW", "i", func() rtltest.Bench { return convBench(g, m, 2, 12, 2) })
 	valid := geometry{H: 7, W: 4, C: 1, KH: 3, KW: 3, SH: 1, SW: 1, DH: 1, DW: 1}
-	broken(t, "op_conv.sv", ".PACE(BUSY)", ".PACE(1)",
+	broken(t, "op_conv_fed.sv", ".PACE(BUSY)", ".PACE(1)",
 		func() rtltest.Bench { return convBench(valid, convMatrix(valid, 4, 3), 1, 9, 1) })
 	point := geometry{H: 3, W: 3, C: 8, KH: 1, KW: 1, SH: 1, SW: 1, DH: 1, DW: 1}
-	broken(t, "op_conv.sv", "localparam integer GATHER = PLAIN != 0 &&", "localparam integer GATHER = PLAIN == 0 &&",
+	broken(t, "op_conv_fed.sv", "localparam integer GATHER = PLAIN != 0 &&", "localparam integer GATHER = PLAIN == 0 &&",
 		func() rtltest.Bench { return convBench(point, convMatrix(point, 6, 3), 1, 4, 2) })
 }

@@ -21,19 +21,12 @@
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
 //               WEIGHTS WEIGHTS_SUM CONSTS CONSTS_SUM   images as op_linear's; a row of weights is [ky][kx][c]
 //               ROM_STYLE MULT TREE_PIPE                see op_linear
-//   and, derived from these and not to be set, CG, OG and OH to ROW: see op_window_wide
-//   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0
-//       ? (IN_LANES > STREAM_LANES ? CG / STREAM_LANES + 1 + (OG > OUT_LANES ? (CG / IN_LANES > 64 ? 3 : 1) : 0)
-//       : KH * KW * CG / IN_LANES + (IN_LANES < STREAM_LANES ? 2 : 0))
-//       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES
-//       + (min(IN_LANES, C) > STREAM_LANES ? 1 : 0) + (IN_LANES > C && KH * SH + PT + PB == 1 ? 0 : 2)
-//       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * CG / IN_LANES)
-//       + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
-//   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
+//   latency: u_fed   ii: u_fed
 //   order: pixels row-major, output channels ascending
-//   front: PLAIN && GROUPS == 1 && OC > OUT_LANES && IN_LANES <= STREAM_LANES ? C / STREAM_LANES : 0
-//   flow: parts
-//   parts: u_window + (GATHER ? u_fifo : 0) + u_linear
+//   front: u_fed
+//   flow: u_fed
+//   lut: 0
+//   parts: u_fed + u_weights
 `default_nettype none
 module op_conv #(
     parameter integer H            = 8,
@@ -75,22 +68,7 @@ module op_conv #(
     parameter [31:0]  CONSTS_SUM   = 32'd0,
     parameter         ROM_STYLE    = "auto",
     parameter         MULT         = "auto",
-    parameter integer TREE_PIPE    = 2,
-    parameter integer OH           = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
-    parameter integer OW           = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
-    parameter integer CG           = C / GROUPS,
-    parameter integer OG           = OC / GROUPS,
-    parameter integer BUSY         = (KH * KW * CG / IN_LANES) * (OG / OUT_LANES) * GROUPS,
-    parameter integer FRONT        = (KW - 1) * DW > PL ? (KW - 1) * DW - PL : 0,
-    parameter integer FROM         = FRONT < W - 1 ? FRONT : W - 1,
-    parameter integer FULL         = FRONT < W - 2 + SW ? (W - 2 + 2 * SW - FRONT) / SW : 1,
-    parameter integer SENT         = OW < FULL ? OW : FULL,
-    parameter integer REST         = OW - SENT > FROM ? OW - SENT - FROM : 0,
-    parameter integer LAST         = FROM + (SENT - 1) * SW,
-    parameter integer TURN         = W + FROM + REST - (LAST < W - 1 ? LAST : W - 1 + OW - SENT),
-    parameter integer MISS         = SW > BUSY ? SW - BUSY : 0,
-    parameter integer EARLY        = LAST < W - 1 ? 0 : LAST - W + 1 < MISS ? LAST - W + 1 : MISS,
-    parameter integer ROW          = OW * BUSY + (SENT - 1) * MISS - EARLY + (TURN > BUSY ? TURN - BUSY : 0)
+    parameter integer TREE_PIPE    = 2
 ) (
     input  wire                         clk,
     input  wire                         rst,
@@ -101,56 +79,29 @@ module op_conv #(
     output wire                         out_valid,
     input  wire                         out_ready
 );
-  // A single tap makes no windows to store: a vector that arrives in smaller beats must then gather while the last one
-  // is used.
-  localparam integer PLAIN = KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 ? 1 : 0;
-  localparam integer GATHER = PLAIN != 0 && IN_LANES > STREAM_LANES && OG > OUT_LANES ? CG / IN_LANES : 0;
+  localparam integer WORDS = (KH * KW * (C / GROUPS) / IN_LANES) * (OC / GROUPS / OUT_LANES) * GROUPS;
+  localparam integer AW = WORDS > 1 ? $clog2(WORDS) : 1;
+  wire en, step;
+  wire [AW-1:0] addr;
+  wire [OUT_LANES*IN_LANES*W_W-1:0] w;
 
-  generate
-    if (CG * GROUPS != C || OG * GROUPS != OC || (GROUPS > 1 && CG % IN_LANES != 0)) begin : g_bad_groups
-      GROUPS_must_divide_C_and_OC_and_IN_LANES_the_channels_of_a_group u_bad ();
-    end
-    if (OG % OUT_LANES != 0 || OH * ROW < 1) begin : g_bad_lanes
-      OUT_LANES_must_divide_OC u_bad ();
-    end
-  endgenerate
-
-  wire [IN_LANES*IN_W-1:0] part, x;
-  wire part_valid, part_ready, x_valid, x_ready;
-  op_window #(
+  op_conv_fed #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-      .IN_LANES(STREAM_LANES), .OUT_LANES(IN_LANES), .E_W(IN_W), .PAD(PAD), .GROUPS(GROUPS), .PACE(BUSY),
-      .SKID(0)
-  ) u_window (
+      .PAD(PAD), .STREAM_LANES(STREAM_LANES), .IN_LANES(IN_LANES), .OC(OC), .OUT_LANES(OUT_LANES), .GROUPS(GROUPS),
+      .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W),
+      .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER),
+      .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE)
+  ) u_fed (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
-      .out_data(part), .out_valid(part_valid), .out_ready(part_ready)
-  );
-
-  generate
-    if (GATHER != 0) begin : g_gather
-      stream_fifo #(
-          .WIDTH(IN_LANES * IN_W),
-          .DEPTH(GATHER)
-      ) u_fifo (
-          .clk(clk), .rst(rst), .in_data(part), .in_valid(part_valid), .in_ready(part_ready),
-          .out_data(x), .out_valid(x_valid), .out_ready(x_ready)
-      );
-    end else begin : g_direct
-      assign x = part;
-      assign x_valid = part_valid;
-      assign part_ready = x_ready;
-    end
-  endgenerate
-
-  op_linear #(
-      .IN(KH * KW * CG), .OUT(OG), .GROUPS(GROUPS), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W),
-      .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W),
-      .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .WEIGHTS(WEIGHTS),
-      .WEIGHTS_SUM(WEIGHTS_SUM), .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT),
-      .TREE_PIPE(TREE_PIPE)
-  ) u_linear (
-      .clk(clk), .rst(rst), .in_data(x), .in_valid(x_valid), .in_ready(x_ready),
+      .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
   );
+
+  mem_rom #(
+      .WIDTH(OUT_LANES*IN_LANES*W_W), .DEPTH(WORDS), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
+  ) u_weights (
+      .clk(clk), .en(en), .addr(addr), .data(w)
+  );
+  wire unused_step = &{1'b0, step};
 endmodule
 `default_nettype wire

@@ -27,17 +27,11 @@
 //                                    products, OUT_LANES even, see num_mul_pair
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
-//   latency: IN / IN_LANES + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
-//   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
-//   front: NF > 1 ? SF : 0
-//   flow: steps(SF * NF, s < SF, s % SF == SF - 1, FRONT + TAIL + 1) + u_skid
-//   let: STORE = NF > 1 && SF > 1 ? 1 : 0; LINES = (SF + 63) / 64 * ((XW + (SF > 32 ? 7 : 13)) / (SF > 32 ? 8 :
-//       14)); BLOCKS = (XW + 35) / 36 * ((SF + 511) / 512); IN_BLOCK = STORE && 8 * LINES > 129 * BLOCKS ? 1 : 0
-//   lut: FRONT + 6 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
-//   ff: FRONT + TAIL + 1 + 2 * XW + (NF > 1 ? XW + 1 : 0) - (IN_BLOCK ? XW : 0)
-//   bram: IN_BLOCK ? BLOCKS : 0
-//   parts: u_walk + u_weights + u_flags + u_nf + u_consts + (MULT == "pack" ? OUT_LANES / 2 * u_pair : OUT_LANES *
-//       u_lane) + u_skid
+//   latency: u_fed   ii: u_fed   order: elements ascending, lanes innermost
+//   front: u_fed
+//   flow: u_fed
+//   lut: 0
+//   parts: u_fed + u_weights
 `default_nettype none
 module op_linear #(
     parameter integer IN          = 16,
@@ -76,172 +70,28 @@ module op_linear #(
     output wire                       out_valid,
     input  wire                       out_ready
 );
-  localparam integer SF = IN / IN_LANES;
-  localparam integer NF = OUT / OUT_LANES;
-  localparam integer SF_W = SF > 1 ? $clog2(SF) : 1;
-  localparam integer ROWS = NF * GROUPS;
-  localparam integer ROW_W = ROWS > 1 ? $clog2(ROWS) : 1;
-  localparam integer AW = SF * ROWS > 1 ? $clog2(SF * ROWS) : 1;
-  localparam integer XW = IN_LANES * IN_W;
-  localparam integer KW = M_W + PSH_W + BIAS_W;
-  localparam integer WW = OUT_LANES * IN_LANES * W_W;
-  localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
-  localparam integer FRONT = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
-  localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // shift and bias after it, factor
-
-  generate
-    if (SF * IN_LANES != IN || NF * OUT_LANES != OUT) begin : g_bad_lanes
-      IN_LANES_must_divide_IN_and_OUT_LANES_must_divide_OUT u_bad ();
-    end
-    if (TREE_PIPE < 1 || TREE_PIPE > 2) begin : g_bad_pipe
-      TREE_PIPE_must_be_1_or_2 u_bad ();
-    end
-  endgenerate
-
-  // Everything up to the output register moves or stands together.
-  wire en;
-
-  // Stage 0: which beat of the vector meets which weights.
-  wire [SF_W-1:0] sf;
-  wire [ROW_W-1:0] row;
+  localparam integer WORDS = GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES);
+  localparam integer AW = WORDS > 1 ? $clog2(WORDS) : 1;
+  wire en, step;
   wire [AW-1:0] addr;
-  wire step, fresh, sf_first, sf_last;
-  assign in_ready = en && fresh;
-  op_linear_walk #(
-      .SF(SF),
-      .NF(NF),
-      .GROUPS(GROUPS)
-  ) u_walk (
-      .clk(clk), .rst(rst), .en(en), .valid(in_valid), .step(step), .fresh(fresh), .sf_first(sf_first),
-      .sf_last(sf_last), .sf(sf), .row(row), .addr(addr)
+  wire [OUT_LANES*IN_LANES*W_W-1:0] w;
+
+  op_linear_fed #(
+      .IN(IN), .OUT(OUT), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W),
+      .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W),
+      .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT),
+      .TREE_PIPE(TREE_PIPE), .GROUPS(GROUPS)
+  ) u_fed (
+      .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
+      .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),
+      .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
   );
-  wire unused_sf = &{1'b0, sf};  // a vector of one beat, or one that is used once, has no store
 
-  // Stages 1 and 2: the beat, beside the weight memory's two registers.
-  logic [XW-1:0] x_new;
-  logic [XW-1:0] x;
-  always_ff @(posedge clk) if (en) x_new <= in_data;
-  generate
-    if (NF == 1) begin : g_straight
-      always_ff @(posedge clk) if (en) x <= x_new;
-    end else begin : g_replay
-      logic [XW-1:0] x_old;
-      logic fresh_q;
-      if (SF == 1) begin : g_hold
-        always_ff @(posedge clk) if (en && fresh) x_old <= in_data;
-      end else begin : g_buffer
-        logic [XW-1:0] store[0:SF-1];
-        always_ff @(posedge clk)
-          if (en) begin
-            if (fresh) store[sf] <= in_data;
-            x_old <= store[sf];
-          end
-      end
-      always_ff @(posedge clk)
-        if (en) begin
-          fresh_q <= fresh;
-          x <= fresh_q ? x_new : x_old;
-        end
-    end
-  endgenerate
-
-  wire [WW-1:0] w;
   mem_rom #(
-      .WIDTH(WW),
-      .DEPTH(SF * ROWS),
-      .IMAGE(WEIGHTS),
-      .IMAGE_SUM(WEIGHTS_SUM),
-      .STYLE(ROM_STYLE)
+      .WIDTH(OUT_LANES * IN_LANES * W_W), .DEPTH(WORDS), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
   ) u_weights (
-      .clk (clk),
-      .en  (en),
-      .addr(addr),
-      .data(w)
+      .clk(clk), .en(en), .addr(addr), .data(w)
   );
-
-  // Flags travel with the beat to the sum over the beats; the last beat of a vector makes the result.
-  wire sum_valid;
-  wire sum_first;
-  wire sum_last;
-  num_delay #(.WIDTH(2), .DEPTH(FRONT)) u_flags (
-      .clk(clk), .en(en), .in({sf_first, sf_last}), .out({sum_first, sum_last})
-  );
-  logic [FRONT-1:0] moving;
-  logic [TAIL:0] done;
-  assign sum_valid = moving[FRONT-1];
-  always_ff @(posedge clk) begin
-    if (en) begin
-      moving <= FRONT'({moving, step});
-      done   <= (TAIL + 1)'({done, sum_valid && sum_last});
-    end
-    if (rst) begin
-      moving <= FRONT'(0);
-      done   <= (TAIL + 1)'(0);
-    end
-  end
-
-  // Constants arrive where they are used: the sum's first beat, or the shift after the sum.
-  wire [ROW_W-1:0] row_k;
-  wire [OUT_LANES*KW-1:0] konst;
-  num_delay #(.WIDTH(ROW_W), .DEPTH(PSH_W > 0 ? FRONT - 1 : FRONT - 2)) u_nf (
-      .clk(clk), .en(en), .in(row), .out(row_k)
-  );
-  mem_rom #(
-      .WIDTH(OUT_LANES * KW),
-      .DEPTH(ROWS),
-      .IMAGE(CONSTS),
-      .IMAGE_SUM(CONSTS_SUM),
-      .STYLE("auto")
-  ) u_consts (
-      .clk (clk),
-      .en  (en),
-      .addr(row_k),
-      .data(konst)
-  );
-
-  wire [OUT_LANES*OUT_W-1:0] y;
-  generate
-    /* verilator lint_off WIDTH */  // strings of different lengths are compared
-    if (MULT == "pack") begin : g_pack
-      /* verilator lint_on WIDTH */
-      if (OUT_LANES % 2 != 0) begin : g_bad_pack
-        OUT_LANES_must_be_even_where_MULT_is_pack u_bad ();
-      end
-      for (genvar p = 0; p < OUT_LANES / 2; p++) begin : g_pair
-        op_linear_pair #(
-            .IN_LANES(IN_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
-            .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
-            .ROUND(ROUND), .OVER(OVER), .TREE_PIPE(TREE_PIPE), .ONE_BEAT(SF == 1 ? 1 : 0)
-        ) u_pair (
-            .clk(clk), .en(en), .x(x), .w(w[p*2*IN_LANES*W_W+:2*IN_LANES*W_W]), .first(sum_first), .valid(sum_valid),
-            .konst(konst[p*2*KW+:2*KW]), .y(y[p*2*OUT_W+:2*OUT_W])
-        );
-      end
-    end else begin : g_lanes
-      for (genvar p = 0; p < OUT_LANES; p++) begin : g_lane
-        op_linear_lane #(
-            .IN_LANES(IN_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
-            .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
-            .ROUND(ROUND), .OVER(OVER), .MULT(MULT), .TREE_PIPE(TREE_PIPE), .ONE_BEAT(SF == 1 ? 1 : 0)
-        ) u_lane (
-            .clk(clk), .en(en), .x(x), .w(w[p*IN_LANES*W_W+:IN_LANES*W_W]), .first(sum_first), .valid(sum_valid),
-            .konst(konst[p*KW+:KW]), .y(y[p*OUT_W+:OUT_W])
-        );
-      end
-    end
-  endgenerate
-
-  wire out_room;
-  assign en = out_room || !done[TAIL];
-  stream_skid #(.WIDTH(OUT_LANES * OUT_W)) u_skid (
-      .clk(clk),
-      .rst(rst),
-      .in_data(y),
-      .in_valid(done[TAIL]),
-      .in_ready(out_room),
-      .out_data(out_data),
-      .out_valid(out_valid),
-      .out_ready(out_ready)
-  );
+  wire unused_step = &{1'b0, step};
 endmodule
 `default_nettype wire

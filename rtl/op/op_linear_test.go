@@ -119,9 +119,9 @@ func TestLinearLane(t *testing.T) {
 func TestLinearBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 	for _, c := range []struct{ file, old, fault string }{
-		{"op_linear.sv", "fresh_q ? x_new", "!fresh_q ? x_new"},
-		{"op_linear.sv", "assign en = out_room || !done[TAIL];", "assign en = out_room && out_ready || !done[TAIL];"},
-		{"op_linear_walk.sv", "assign step = !fresh || valid;", "assign step = fresh || valid;"},
+		{"op_linear_fed.sv", "fresh_q ? x_new", "!fresh_q ? x_new"},
+		{"op_linear_fed.sv", "assign en = out_room || !done[TAIL];", "assign en = out_room && out_ready || !done[TAIL];"},
+		{"op_linear_walk.sv", "assign step = (!fresh || valid) && ready;", "assign step = (fresh || valid) && ready;"},
 		{"op_linear_lane.sv", "if (en && valid) acc", "if (valid) acc"},
 		{"op_linear_lane.sv", "wire signed [BIAS_W-1:0] bias =", "wire [BIAS_W-1:0] bias ="},
 	} {

@@ -3,8 +3,9 @@
 //   beats of the first time come from outside, the others from a buffer.
 //   parameters  SF NF GROUPS   beats of a vector, times that it is used, vectors that take turns
 //               SF_W ROW_W AW  bits of sf, row, addr
-//   step: a beat is used in this cycle if en. fresh: it comes from outside. sf: its place in the vector. row: how many
-//   times a vector has been used before, over all groups. addr: how many beats.
+//   ready: the weights of the next beat are there. step: a beat is used in this cycle if en. fresh: it comes from
+//   outside. sf: its place in the vector. row: how many times a vector has been used before, over all groups. addr: how
+//   many beats.
 //   latency: 0   ii: 1   order: counters
 //   lut: SF_W + NF_W + AW + (GROUPS > 1 ? ROW_W : 0)
 //   ff: SF_W + NF_W + AW + (GROUPS > 1 ? ROW_W : 0)
@@ -21,6 +22,7 @@ module op_linear_walk #(
     input  wire             rst,
     input  wire             en,
     input  wire             valid,  // a beat is outside
+    input  wire             ready,
     output wire             step,
     output wire             fresh,
     output wire             sf_first,
@@ -36,7 +38,7 @@ module op_linear_walk #(
   assign sf_first = sf == SF_W'(0);
   assign sf_last = sf == SF_W'(SF - 1);
   assign fresh = nf == NF_W'(0);
-  assign step = !fresh || valid;
+  assign step = (!fresh || valid) && ready;
 
   always_ff @(posedge clk) begin
     if (en && step) begin

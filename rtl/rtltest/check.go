@@ -58,10 +58,7 @@ func (b *Bench) prepare(ctx context.Context, cache string) (*checker, error) {
 		return nil, err
 	}
 	c := &checker{Bench: b}
-	if c.latency, err = h.Latency.Eval(values); err != nil {
-		return nil, err
-	}
-	if c.ii, err = h.II.Eval(values); err != nil {
+	if c.latency, c.ii, err = h.Timing(params); err != nil {
 		return nil, err
 	}
 	if h.Family != "" && !b.Pipeline {
