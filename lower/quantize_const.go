@@ -87,6 +87,8 @@ func (q *quantizer) constSlot(n *ir.Node, i int) (name string, c Choice) {
 		name, c, explicit, least = "bias", q.plan.Quantize.Bias, q.rule(n, bias), betweenW
 	case t.Gains && i > 0:
 		name, c, explicit = q.gainSlot(n, i)
+	case t.Elementwise && !t.PerChannel && q.weighed(n):
+		c = openFormat(fineW, "the default for what is added to scores")
 	case t.Angles && i > 0:
 		c = openFormat(angleW, "the default for sines and cosines")
 	}

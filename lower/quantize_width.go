@@ -38,10 +38,21 @@ func (q *quantizer) fitted(n *ir.Node, c Choice) Choice {
 
 // readFine says that an operation reads n for which fineW bits count, maybe through operations that keep formats.
 func (q *quantizer) readFine(n *ir.Node) bool {
+	return q.readBy(n, func(t *ir.Traits) bool { return t.Reads16 })
+}
+
+// weighed says that n are scores, of which an operation makes fractions of 1.
+func (q *quantizer) weighed(n *ir.Node) bool {
+	return q.readBy(n, func(t *ir.Traits) bool { return t.Reads16 && t.Fraction })
+}
+
+// readBy says that an operation with traits of some kind has n as argument 0, maybe through operations that keep
+// formats.
+func (q *quantizer) readBy(n *ir.Node, is func(*ir.Traits) bool) bool {
 	for _, u := range q.users[n] {
 		t := &u.Op.Traits
 		passes := t.KeepsCodes || t.Forks || n.Op.Traits.RoundsOnce && t.Elementwise && len(streams(u)) == 1
-		if t.Reads16 && u.Args[0] == n || passes && q.rule(u, dataOut) == nil && q.readFine(u) {
+		if is(t) && u.Args[0] == n || passes && q.rule(u, dataOut) == nil && q.readBy(u, is) {
 			return true
 		}
 	}

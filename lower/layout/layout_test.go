@@ -5,6 +5,7 @@ package layout
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -279,6 +280,37 @@ func TestConstantQueries(t *testing.T) {
 			}
 			if got := text(g); !strings.Contains(got, "linear") || strings.Contains(got, "matmul") {
 				t.Errorf("got: %s", got)
+			}
+			compare(t, before, g)
+		})
+	}
+}
+
+// TestConstantMasks adds what hides keys from some tokens to their scores, and leaves attention alone in which a token
+// sees no key.
+func TestConstantMasks(t *testing.T) {
+	inf := float32(math.Inf(-1))
+	for name, c := range map[string]struct {
+		mask  []float32 // of 3 tokens and keys
+		taken bool
+	}{
+		"band":      {[]float32{0, 0, inf, 0, 0, 0, inf, 0, 0}, true},
+		"bias":      {[]float32{0.5, 0, -3e38, 1, -1, 2, -1e9, 0, 0}, true},
+		"empty row": {[]float32{0, 0, 0, inf, inf, -2e9, 0, 0, 0}, false},
+		"infinite":  {[]float32{0, 0, 0, float32(math.Inf(1)), 0, 0, 0, 0, 0}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := lowertest.New(t, 1)
+			x := b.Input("x", 1, 2, 3, 4)
+			mask := b.Random(1, 3, 3)
+			mask.Attrs.(*ir.Const).Data = ir.FloatBlob(c.mask)
+			g := b.Done(b.Add(sequence.Attention, "a", &sequence.AttentionAttrs{}, x, x, x, mask))
+			before := g.Clone()
+			if err := TokensFirst(g); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(text(g), "attend_weights"); got != c.taken {
+				t.Errorf("taken apart: %v, want %v", got, c.taken)
 			}
 			compare(t, before, g)
 		})

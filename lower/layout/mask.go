@@ -15,6 +15,10 @@ import (
 // hidden is a number that stands for minus infinity in masks that are added to scores.
 const hidden = -1e9
 
+// lowered is by how much constants lower scaled scores of keys that they hide: a weight falls to less than 2^-57 of
+// what it would be, where scores of 16 bits still tell apart what the others differ by.
+const lowered = 40
+
 // computedMask takes the mask of attention n apart, where the graph computes it from one input with an element for each
 // key, 1 or 0: no token sees the keys at which it is 0, and what is left is all keys or causal order. ok is false where
 // the mask is another one.
@@ -158,6 +162,14 @@ func (t *maskTrial) at(mask *ir.Tensor, i int) (shown, valid bool) {
 	}
 	v := float64(mask.Floats[i])
 	return v == 0, v == 0 || v <= hidden
+}
+
+// biasAt is what element i of a constant mask adds to a scaled score, and whether it hides the key.
+func (t *maskTrial) biasAt(mask *ir.Tensor, i int) (x float32, hides bool) {
+	if mask.Codes != nil {
+		return 0, mask.Codes[i] == 0
+	}
+	return mask.Floats[i], float64(mask.Floats[i]) <= hidden
 }
 
 // bound says whether a mask shows all keys to all of the tokens, or those in causal order.

@@ -102,10 +102,11 @@ func keyMask(g *ir.Graph, n *ir.Node) (mask *ir.Node, causal bool) {
 }
 
 // scoreBias is the constant that attention n adds to its scaled scores, as one that is added before they are scaled,
-// and whose tokens come before its heads; nil where there is none, or where it is not finite.
+// and whose tokens come before its heads. Of keys that it hides, the weights become those of scores that are less by
+// lowered; nil where there is no such constant, or where it hides all keys from some token.
 func scoreBias(g *ir.Graph, n *ir.Node) *ir.Node {
 	mask := n.Args[3]
-	if !mask.IsConst() || !mask.Type.IsFloat() {
+	if !mask.IsConst() {
 		return nil
 	}
 	v, err := mask.Value()
@@ -114,26 +115,27 @@ func scoreBias(g *ir.Graph, n *ir.Node) *ir.Node {
 	}
 	shape := slices.Concat(slices.Repeat([]int{1}, 4-len(mask.Type.Shape)), mask.Type.Shape)
 	scale := n.Attrs.(*sequence.AttentionAttrs).Resolved(n).(*sequence.AttentionAttrs).Scale
-	values := make([]float32, len(v.Floats))
+	trial := &maskTrial{shape: shape, keys: shape[3]}
+	values := make([]float32, trial.elems())
+	shown := make([]bool, len(values)/trial.keys)
 	for i, from := range ir.TransposeIndex(shape, headed) {
-		if values[i] = v.Floats[from] / scale; math.IsInf(float64(values[i]), 0) || values[i] != values[i] {
+		x, hides := trial.biasAt(v, from)
+		if x != x || math.IsInf(float64(x), 1) {
 			return nil
 		}
+		if hides {
+			x = -lowered
+		}
+		values[i] = x / scale
+		shown[i/trial.keys] = shown[i/trial.keys] || !hides
+	}
+	if slices.Contains(shown, false) {
+		return nil
 	}
 	c := &ir.Node{Name: g.FreshName(n.Name + ".bias"), Op: leaf.Const, Pos: mask.Pos,
 		Type: ir.Float(ir.TransposeShape(shape, headed)...), Attrs: ir.Computed(ir.FloatBlob(values), mask)}
 	g.InsertBefore(n, c)
 	return c
-}
-
-// zero says that all elements of a constant are 0.
-func zero(n *ir.Node) bool {
-	if !n.IsConst() {
-		return false
-	}
-	v, err := n.Value()
-	return err == nil && !slices.ContainsFunc(v.Codes, func(c int64) bool { return c != 0 }) &&
-		!slices.ContainsFunc(v.Floats, func(x float32) bool { return x != 0 })
 }
 
 // before is a node of its own in front of n, named after it.
