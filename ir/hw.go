@@ -39,6 +39,11 @@ type HW struct {
 	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that
 	// share their data, or "none", LUTs. "" is "one".
 	DSP string
+	// Unit is the node whose unit computes this one too, in turn Turn of a sample, where layers share units; empty: its
+	// own, in turn 0. Back is the node that takes the result again as a second stream, in the next turn.
+	Unit string
+	Turn int
+	Back string
 	// Group is the node whose kernel on a GPU computes this one too; empty: its own.
 	Group string
 	// Device names the target that runs the node, for graphs that are split over several.

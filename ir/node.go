@@ -52,6 +52,9 @@ type Const struct {
 	// what the model holds, and for literals. It lets parameters be counted as the model has them, and a weight be found
 	// again behind everything that was done to it.
 	From []*Const
+	// Turns are the constants that stand here in turns 1, 2, .. of a sample, in a graph of units that layers share; nil
+	// in all other graphs.
+	Turns []*Node
 }
 
 // maxSources bounds the constants that one is known to come from; what comes from more has those alone.
@@ -110,6 +113,42 @@ func (c *Const) Sources() []*Const {
 		return c.From
 	}
 	return []*Const{c}
+}
+
+// InTurns are the nodes that the unit of n computes, one for each turn of a sample: n alone, but where layers share it.
+func (n *Node) InTurns() []*Node {
+	turns := 1
+	for _, a := range n.Args {
+		if c, ok := a.Attrs.(*Const); ok {
+			turns = max(turns, len(c.Turns)+1)
+		}
+	}
+	if turns == 1 {
+		return []*Node{n}
+	}
+	list := make([]*Node, turns)
+	for t := range list {
+		m := *n
+		m.Args = slices.Clone(n.Args)
+		for i, a := range m.Args {
+			if c, ok := a.Attrs.(*Const); ok && len(c.Turns) > 0 {
+				m.Args[i] = c.at(a, t)
+			}
+		}
+		list[t] = &m
+	}
+	return list
+}
+
+// at is the constant of a turn, in place of a, whose attributes c is.
+func (c *Const) at(a *Node, turn int) *Node {
+	if turn > 0 {
+		return c.Turns[turn-1]
+	}
+	alone, data := *a, *c
+	data.Turns = nil
+	alone.Attrs = &data
+	return &alone
 }
 
 // IsConst says that n is a constant.

@@ -62,20 +62,27 @@ func (g *Graph) InsertBefore(at, n *Node) {
 // DropDead removes nodes that no output needs and returns how many went. Inputs stay: they are the interface.
 func (g *Graph) DropDead() int {
 	live := make(map[*Node]bool, len(g.Nodes))
-	var stack []*Node
-	for _, o := range g.Out {
-		stack = append(stack, o.Node)
-	}
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if !live[n] {
-			live[n] = true
-			stack = append(stack, n.Args...)
+	names := make(map[string]bool)
+	mark := func(stack ...*Node) {
+		for len(stack) > 0 {
+			n := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if !live[n] {
+				live[n], names[n.Name] = true, true
+				stack = append(stack, n.Args...)
+			}
 		}
+	}
+	for _, o := range g.Out {
+		mark(o.Node)
 	}
 	for _, n := range g.In {
 		live[n] = true
+	}
+	for _, n := range g.Nodes { // in a graph of units nobody reads what goes round
+		if n.HW.Back != "" && names[n.HW.Back] {
+			mark(n)
+		}
 	}
 	kept := g.Nodes[:0:0]
 	for _, n := range g.Nodes {

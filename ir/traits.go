@@ -69,6 +69,8 @@ type Traits struct {
 	Wire bool
 	// Forks: the stream of the result goes to HW.Branches readers. Streams of all others have one reader.
 	Forks bool
+	// Ring is the part of the operation in a ring of units that layers share. All of them keep codes.
+	Ring RingPart
 	// BlockCodes: on a block format the codes of the result follow from those of argument 0 alone, and scales stay.
 	BlockCodes bool
 	// Cuts: the result is argument 0, cut off at bounds, in one more rounding where its format is another.
@@ -92,6 +94,18 @@ type Traits struct {
 	// and not axis 1.
 	Last func(attrs any) *bool
 }
+
+// RingPart is a part in a ring of units that layers share: a frame goes through it in several turns of a sample.
+type RingPart uint8
+
+// Parts of a ring. A ring has one Enters and one Leaves, and one Returns.
+const (
+	NoRing  RingPart = iota
+	Enters           // gives the frame from outside in the first turn, then those that Returns gives
+	Returns          // passes on the frames of all turns but the last
+	Leaves           // passes on the frame of the last turn
+	Replays          // gives a frame from outside in each turn
+)
 
 // ByParts says that the operation is quantized, and built in hardware, as what it expands to.
 func (o *Op) ByParts() bool { return o.Expand != nil && o.RTL == nil && !o.Traits.RoundsOnce }

@@ -79,12 +79,13 @@ func sizeFifos(s *State, g *ir.Graph) error {
 // timeUnits takes latency and initiation interval of every node from the header of its module.
 func timeUnits(s *State, g *ir.Graph) error {
 	var errs diag.List
+	turns := stream.Turns(g)
 	for _, n := range g.Nodes {
 		if n.IsConst() {
 			continue
 		}
 		u := UnitReport{Node: n.Name, Op: n.Op.Name, InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes, StreamIn: n.HW.StreamIn}
-		if err := unitTime(s.plans(), n, &u); err != nil {
+		if err := unitTime(s.plans(), n, turns[n], &u); err != nil {
 			errs = errs.Add(err, "L0414", n.Errorf("", "").Pos)
 			continue
 		}
@@ -101,9 +102,11 @@ func timeUnits(s *State, g *ir.Graph) error {
 // Time fills in latency and initiation interval of every node from the headers of the modules.
 func Time(g *ir.Graph) error { return timeUnits(&State{Report: &Report{}}, g) }
 
-// unitTime fills in module, latency and initiation interval. Wires and inputs take a cycle a beat and no time.
-func unitTime(units *unit.Cache, n *ir.Node, u *UnitReport) error {
-	u.II = (n.Type.Elems() + n.HW.OutLanes - 1) / n.HW.OutLanes
+// unitTime fills in module, latency and initiation interval, of a unit that works in several turns of a sample for all
+// of them. Wires and inputs take a cycle a beat and no time.
+func unitTime(units *unit.Cache, n *ir.Node, turns int, u *UnitReport) error {
+	turns = max(turns, 1)
+	u.II = (n.Type.Elems() + n.HW.OutLanes - 1) / n.HW.OutLanes * turns
 	if n.Op.Traits.Source {
 		return nil
 	}
@@ -116,6 +119,6 @@ func unitTime(units *unit.Cache, n *ir.Node, u *UnitReport) error {
 		return err
 	}
 	u.Module, u.Latency, u.Cost, u.Costed = unit.Kind(), facts.Latency, facts.Cost, facts.Costed
-	u.II = facts.II * max(unit.Frames, 1)
+	u.II = facts.II * max(unit.Frames, 1) * turns
 	return nil
 }

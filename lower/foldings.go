@@ -9,6 +9,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
+	"lathe/ir/op/stream"
 	"lathe/ir/unit"
 	"lathe/lower/balance"
 	"lathe/lower/tokens"
@@ -49,8 +50,9 @@ func (f foldings) fill(n *ir.Node, a *asked) {
 type tried struct {
 	layers  []balance.Layer
 	nodes   []*ir.Node
-	units   *unit.Cache // of one node at a time: most foldings are never asked for again
-	unknown []string    // modules that do not state what they cost
+	units   *unit.Cache      // of one node at a time: most foldings are never asked for again
+	turns   map[*ir.Node]int // of units that layers share
+	unknown []string         // modules that do not state what they cost
 }
 
 // tryFoldings evaluates the foldings of every node, of a graph with forks: all of them, or with a limit of cycles those
@@ -66,7 +68,7 @@ func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph, limit int) (*
 	if err := l.errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &tried{}
+	t := &tried{turns: stream.Turns(g)}
 	at := map[*ir.Node]int{}
 	for _, n := range g.Nodes {
 		if n.IsConst() {
@@ -166,7 +168,7 @@ func (e *evaluation) option(f folding) *balance.Option {
 func (e *evaluation) add(f folding) int {
 	n := e.node
 	var u UnitReport
-	if err := unitTime(e.units, n, &u); err != nil {
+	if err := unitTime(e.units, n, e.turns[n], &u); err != nil {
 		if e.first == nil {
 			e.first = err
 		}

@@ -127,6 +127,9 @@ func (l *laner) lanes(n *ir.Node, a asked) {
 		l.fail(n, "", "%s", message(err))
 	case d.Follows():
 		lanes := n.Args[0].HW.OutLanes
+		if enters := l.g.Find(n.HW.Back); enters != nil { // which takes what comes back beside what it follows
+			lanes = enters.HW.OutLanes
+		}
 		d.Set(&n.HW, lanes, lanes, lanes)
 	default:
 		var in, out int

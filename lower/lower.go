@@ -74,6 +74,14 @@ func ScheduleWith(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 	if g.Stage != ir.StageQuantized {
 		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; only quantized graphs are scheduled", g.Stage)
 	}
+	if plan.Fold.Layers == "loop" {
+		return scheduleLoop(ctx, g, plan, o)
+	}
+	return scheduleMode(ctx, g, plan, o)
+}
+
+// scheduleMode is Schedule of a graph in which each node is to have a unit of its own.
+func scheduleMode(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.Graph, *Report, error) {
 	switch plan.Fold.Mode {
 	case "lean":
 		return scheduleLean(ctx, g, plan, o)

@@ -82,6 +82,9 @@ type FoldPlan struct {
 	// Mode is "lean" (the rate of fold with the least hardware), "fold" (some lanes in every layer), "unroll" (one
 	// multiplier a weight) or "balance" (for a rate or a budget).
 	Mode string
+	// Layers is "spatial" (units for every layer) or "loop" (layers that are alike share one block of units), LayersFrom
+	// the plan line that says so.
+	Layers, LayersFrom string
 	// From is the plan line of Mode.
 	From  string
 	Rules []*FoldRule
@@ -139,7 +142,7 @@ func DefaultPlan() *Plan {
 			Data: fixed("data", 8), Weight: fixed("weight", 8), Bias: fixed("bias", 16), Unsigned: true,
 			Calibrate: calib.MSE, Acc: block.WindowW,
 		},
-		Fold: FoldPlan{Mode: "lean", From: "the default mode"},
+		Fold: FoldPlan{Mode: "lean", From: "the default mode", Layers: "spatial"},
 	}
 }
 

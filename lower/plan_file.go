@@ -34,6 +34,7 @@ type planFile struct {
 	} `toml:"quantize"`
 	Fold struct {
 		Mode    *string        `toml:"mode"`
+		Layers  *string        `toml:"layers"`
 		FPS     *float64       `toml:"fps"`
 		MaxLUT  *int           `toml:"max_lut"`
 		MaxDSP  *int           `toml:"max_dsp"`

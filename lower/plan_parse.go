@@ -23,6 +23,7 @@ var (
 	roundWords = []string{"even", "away", "up", "down", "halfzero", "floor", "ceil", "zero", "outward"}
 	overWords  = []string{"saturate", "sym", "wrap"}
 	modeWords  = []string{"lean", "fold", "unroll", "balance"}
+	layerWords = []string{"spatial", "loop"}
 	styleWords = []string{"fold", "unroll"}
 	memWords   = []string{"auto", "block", "distributed"}
 	dspWords   = []string{"one", "pack", "none"}
@@ -216,6 +217,10 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 	out.Mode = modeWords[p.word("fold.mode", f.Fold.Mode, modeWords)]
 	if f.Fold.Mode != nil {
 		out.From = p.at.pos("fold.mode") + fmt.Sprintf(" [fold] mode = %q", *f.Fold.Mode)
+	}
+	out.Layers = layerWords[p.word("fold.layers", f.Fold.Layers, layerWords)]
+	if f.Fold.Layers != nil {
+		out.LayersFrom = p.at.pos("fold.layers") + fmt.Sprintf(" [fold] layers = %q", *f.Fold.Layers)
 	}
 	for _, b := range []struct {
 		key string

@@ -198,6 +198,9 @@ func (t *planText) fold() {
 	f := &t.plan.Fold
 	t.line("\n[fold]")
 	t.key(true, "mode", f.Mode, strings.Join(modeWords, ", "))
+	if f.Layers != "" {
+		t.key(f.LayersFrom != "", "layers", f.Layers, strings.Join(layerWords, ", "))
+	}
 	if f.FPS > 0 {
 		t.key(true, "fps", f.FPS, "samples a second at clock_mhz")
 	}

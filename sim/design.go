@@ -172,9 +172,30 @@ func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
 		if n == nil {
 			return diag.New("L0708", d.Name, "unit %q is not a node of the graph", u.Node)
 		}
-		r.TapNodes = append(r.TapNodes, n)
-		if err := cut(r.Values, result.Taps[i], n.Type, n.HW.OutLanes); err != nil {
+		if err := r.tap(g, n, u.Turns, result.Taps[i]); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// tap cuts the stream of one unit; that of one that layers share has the values of all of them.
+func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, stream []byte) error {
+	if len(turns) == 0 {
+		turns = []string{n.Name}
+	}
+	frames := make([]ref.Sample, len(r.Values)*len(turns))
+	if err := cut(frames, stream, n.Type, n.HW.OutLanes); err != nil {
+		return err
+	}
+	for t, name := range turns {
+		of := g.Find(name)
+		if of == nil {
+			return diag.New("L0708", g.Name, "unit %q computes %q, which is not a node of the graph", n.Name, name)
+		}
+		r.TapNodes = append(r.TapNodes, of)
+		for s := range r.Values {
+			r.Values[s] = append(r.Values[s], frames[s*len(turns)+t][0])
 		}
 	}
 	return nil

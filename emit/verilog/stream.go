@@ -3,6 +3,8 @@
 package verilog
 
 import (
+	"slices"
+
 	"lathe/ir"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
@@ -37,6 +39,30 @@ func (b *builder) reads(n *ir.Node) handshake {
 	return b.byNode[n].result
 }
 
+// turnsOf lists the nodes of units that layers share, by the first of them, which stands in front.
+func turnsOf(g *ir.Graph) map[string][]string {
+	later := map[string][]*ir.Node{}
+	for _, n := range g.Nodes {
+		if n.HW.Unit != "" {
+			later[n.HW.Unit] = append(later[n.HW.Unit], n)
+		}
+	}
+	turns := map[string][]string{}
+	for first, nodes := range later {
+		slices.SortFunc(nodes, func(a, b *ir.Node) int { return a.HW.Turn - b.HW.Turn })
+		turns[first] = []string{first}
+		for _, n := range nodes {
+			turns[first] = append(turns[first], n.Name)
+		}
+	}
+	for _, n := range g.Nodes {
+		if n.Op.Traits.Ring == ir.Replays && n.HW.Branches > 1 {
+			turns[n.Name] = slices.Repeat([]string{n.Name}, n.HW.Branches)
+		}
+	}
+	return turns
+}
+
 // prefixes lists the prefixes of the input streams of a unit.
 func prefixes(u *rtl.Unit) []string {
 	if u.In == nil {
@@ -48,7 +74,7 @@ func prefixes(u *rtl.Unit) []string {
 // drained lists the instances whose result nobody reads: their beats are taken and forgotten.
 func (b *builder) drained() (list []*instance) {
 	for _, inst := range b.order {
-		if b.read[inst.node] == 0 {
+		if b.read[inst.node] == 0 && inst.node.HW.Back == "" {
 			list = append(list, inst)
 		}
 	}

@@ -63,6 +63,9 @@ func (b *builder) unit(inst *instance) []netlist.Item {
 		}
 	}
 	said := fmt.Sprintf("%s: %s -> %s", quoteComment(sourceOf(n)), strings.Join(types, ", "), n.Type)
+	if turns := b.turns[n.Name]; len(turns) > 1 {
+		said += quoteComment(fmt.Sprintf("; %d layers, the last %s", len(turns), turns[len(turns)-1]))
+	}
 	u := &netlist.Instance{Module: inst.module, Name: inst.name, Ports: netlist.Clocked("clk", "rst")}
 	u.Params = append(append(u.Params, inst.unit.Params...), inst.bound...)
 	for i, prefix := range prefixes(inst.unit) {
@@ -70,7 +73,13 @@ func (b *builder) unit(inst *instance) []netlist.Item {
 	}
 	u.Ports = append(u.Ports, wiresOf(inst.out).to("out")...)
 	items := []netlist.Item{netlist.Blank{}, netlist.Comment(said)}
-	return append(append(items, wires(inst.out, inst.width, n.HW.Branches)...), u)
+	if inst.back != "" {
+		items = append(items, wires(inst.back, inst.width, 0)...)
+	}
+	if n.HW.Back == "" { // else they are declared where it leads to
+		items = append(items, wires(inst.out, inst.width, n.HW.Branches)...)
+	}
+	return append(items, u)
 }
 
 // wires declares the three signals of a stream; that of a fork has a valid and a ready for each branch.

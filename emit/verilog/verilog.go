@@ -15,6 +15,7 @@ import (
 	"lathe/emit/bench"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/stream"
 	"lathe/ir/unit"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
@@ -48,6 +49,7 @@ type instance struct {
 	// in are the streams that it reads. out is the prefix of the wires that carry the result, width the bits of its beats.
 	in    []handshake
 	out   string
+	back  string // the prefix of a stream that leads back to it
 	width int
 	// result is the stream of the result; that of a fork has one valid and one ready a branch.
 	result handshake
@@ -62,6 +64,10 @@ type builder struct {
 	order  []*instance
 	// read counts the readers that have a stream already, and so the branches of forks that are given out.
 	read map[*ir.Node]int
+	// turns are the nodes of units that layers share, by the first; back the prefixes of the wires that lead back to the
+	// units that take results again.
+	turns map[string][]string
+	back  map[string]string
 	// results are the streams of the outputs.
 	results []handshake
 }
@@ -81,7 +87,7 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		}
 		top = o.Top
 	}
-	b := &builder{graph: g, units: o.Units, byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
+	b := &builder{graph: stream.Units(g), turns: turnsOf(g), back: map[string]string{}, units: o.Units, byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
 	if b.units == nil {
 		b.units = &unit.Cache{}
 	}
@@ -179,6 +185,12 @@ func (b *builder) instance(inst *instance, ids *names) error {
 			inst.in = append(inst.in, b.reads(a))
 		}
 	}
+	again := n.Op.Traits.Ring == ir.Enters && len(prefixes(unit)) == 2
+	if again {
+		inst.back = "r__" + ids.pick(n.Name+"_back")
+		b.back[n.Name] = inst.back
+		inst.in = append(inst.in, wiresOf(inst.back))
+	}
 	if names := prefixes(unit); len(names) != len(inst.in) {
 		return n.Errorf("L0415", "reads %d streams; the unit of %s takes %d", len(inst.in), n.Op.Name, len(names)).
 			WithHint("run the model with --engine ref or pjrt")
@@ -196,7 +208,9 @@ func (b *builder) instance(inst *instance, ids *names) error {
 	if unit.Body != nil {
 		inst.module = b.design.Core + "_" + inst.name
 	}
-	inst.out = "s__" + inst.name // instance names have no double underscore
+	if inst.out = "s__" + inst.name; n.HW.Back != "" { // instance names have no double underscore
+		inst.out = b.back[n.HW.Back]
+	}
 	inst.result = wiresOf(inst.out)
 	return nil
 }
@@ -341,6 +355,7 @@ func (b *builder) describe(inst *instance) (*emit.Unit, error) {
 		Cycles: n.HW.II, Latency: n.HW.Latency, Stream: inst.out, Width: inst.width, Depth: n.HW.Fifo,
 		Branches: n.HW.Branches,
 	}
+	u.Turns = b.turns[n.Name]
 	for _, a := range n.Args {
 		u.Args = append(u.Args, a.Name)
 	}

@@ -46,6 +46,7 @@ var All = [...]*ir.Op{
 	curve.Sin, curve.Cos, curve.Tan, curve.Asin, curve.Acos, curve.Atan, curve.Sinh, curve.Cosh, curve.Asinh,
 	curve.Acosh, curve.Atanh,
 	stream.Widen, stream.Narrow, stream.Fifo, stream.Fork,
+	stream.Enter, stream.Again, stream.Leave, stream.Replay,
 }
 
 // Find returns the operation called name, or nil.

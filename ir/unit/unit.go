@@ -97,8 +97,17 @@ func (c *Cache) plan(n *ir.Node) *planned {
 		if n.Op.RTL != nil {
 			p.unit, p.err = n.Op.RTL(n)
 		}
+		if turns := len(n.InTurns()); turns > 1 && p.err == nil && !inSets(p.unit) {
+			p.unit, p.err = nil, n.Errorf("L0434", "%s (node %q) has other constants in each of %d layers, and no unit in this "+
+				"version that they can share", n.Op.Name, n.Name, turns).WithHint("take layers = \"loop\" out of the plan")
+		}
 	})
 	return p
+}
+
+// inSets says that the memories of a unit hold the constants of several layers.
+func inSets(u *rtl.Unit) bool {
+	return slices.ContainsFunc(u.Params, func(p rtl.Param) bool { return p.Name == "SETS" })
 }
 
 func (c *Cache) find(n *ir.Node) *planned {
@@ -134,7 +143,8 @@ func sameOperand(x, y *ir.Node) bool {
 		return false
 	}
 	if x.IsConst() {
-		return x.Attrs.(*ir.Const).Data == y.Attrs.(*ir.Const).Data
+		a, b := x.Attrs.(*ir.Const), y.Attrs.(*ir.Const)
+		return a.Data == b.Data && slices.EqualFunc(a.Turns, b.Turns, sameOperand)
 	}
 	return unchanged(x).Name == unchanged(y).Name
 }

@@ -50,7 +50,13 @@ type options struct {
 
 // build makes the parts of all nodes.
 func build(g *ir.Graph, o options) (*net, error) {
-	b := &builder{net: newNet(o.known), o: o, out: map[*ir.Node][]*beat.Wire{}, readers: g.Readers()}
+	b := &builder{net: newNet(o.known), o: o, out: map[*ir.Node][]*beat.Wire{}, readers: g.Readers(),
+		back: map[string]*beat.Wire{}}
+	for _, n := range g.Nodes {
+		if n.HW.Back != "" {
+			b.back[n.HW.Back] = b.net.Wire()
+		}
+	}
 	for _, n := range g.Nodes {
 		if n.IsConst() {
 			continue
@@ -63,7 +69,7 @@ func build(g *ir.Graph, o options) (*net, error) {
 		b.sink(b.next(out.Node), beats(out.Node))
 	}
 	for _, n := range g.Nodes {
-		if !n.IsConst() && b.readers[n] == 0 {
+		if !n.IsConst() && b.readers[n] == 0 && n.HW.Back == "" {
 			b.sink(b.next(n), beats(n)) // drained
 		}
 	}
@@ -76,6 +82,7 @@ type builder struct {
 	o       options
 	out     map[*ir.Node][]*beat.Wire
 	readers map[*ir.Node]int
+	back    map[string]*beat.Wire // into the units that take results again, by name
 }
 
 // next is the wire from n to its next reader.
@@ -113,6 +120,9 @@ func (b *builder) node(n *ir.Node) error {
 			in = append(in, b.next(a))
 		}
 	}
+	if again := b.back[n.Name]; again != nil {
+		in = append(in, again)
+	}
 	u, err := b.o.known.of(n)
 	if err != nil {
 		return err
@@ -120,7 +130,9 @@ func (b *builder) node(n *ir.Node) error {
 	if len(in) > 1 {
 		b.net.args[n] = in
 	}
-	b.out[n] = []*beat.Wire{b.net.Wire()}
+	if b.out[n] = []*beat.Wire{b.back[n.HW.Back]}; n.HW.Back == "" {
+		b.out[n][0] = b.net.Wire()
+	}
 	b.chain(n, u.flow, in)
 	if len(u.flow) > 0 {
 		b.net.results[n] = append([]*beat.Wire(nil), b.out[n]...)

@@ -20,7 +20,7 @@
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
 //               WEIGHTS WEIGHTS_SUM CONSTS CONSTS_SUM   images as op_linear's; a row of weights is [ky][kx][c]
-//               ROM_STYLE MULT TREE_PIPE                see op_linear
+//               ROM_STYLE MULT TREE_PIPE SETS SWEEPS    see op_linear
 //   latency: u_fed   ii: u_fed
 //   order: pixels row-major, output channels ascending
 //   front: u_fed
@@ -68,7 +68,9 @@ module op_conv #(
     parameter [31:0]  CONSTS_SUM   = 32'd0,
     parameter         ROM_STYLE    = "auto",
     parameter         MULT         = "auto",
-    parameter integer TREE_PIPE    = 2
+    parameter integer TREE_PIPE    = 2,
+    parameter integer SETS         = 1,
+    parameter integer SWEEPS       = 1
 ) (
     input  wire                         clk,
     input  wire                         rst,
@@ -90,18 +92,18 @@ module op_conv #(
       .PAD(PAD), .STREAM_LANES(STREAM_LANES), .IN_LANES(IN_LANES), .OC(OC), .OUT_LANES(OUT_LANES), .GROUPS(GROUPS),
       .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W),
       .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER),
-      .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE)
+      .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE), .SETS(SETS), .SWEEPS(SWEEPS)
   ) u_fed (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
   );
 
-  mem_rom #(
-      .WIDTH(OUT_LANES*IN_LANES*W_W), .DEPTH(WORDS), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
+  mem_sets #(
+      .WIDTH(OUT_LANES * IN_LANES * W_W), .DEPTH(WORDS), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(WEIGHTS),
+      .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
   ) u_weights (
-      .clk(clk), .en(en), .addr(addr), .data(w)
+      .clk(clk), .rst(rst), .en(en), .step(step), .addr(addr), .data(w)
   );
-  wire unused_step = &{1'b0, step};
 endmodule
 `default_nettype wire

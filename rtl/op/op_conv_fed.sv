@@ -20,7 +20,7 @@
 //               PSH_W            bits of psh, 0: no left shifts
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
-//               CONSTS CONSTS_SUM MULT TREE_PIPE        see op_linear_fed
+//               CONSTS CONSTS_SUM MULT TREE_PIPE SETS SWEEPS   see op_linear_fed
 //   and, derived from these and not to be set, CG, OG, AW and OH to ROW: see op_window_wide
 //   The ports w_* are those of op_linear_fed; a row of weights is [ky][kx][c].
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0
@@ -74,6 +74,8 @@ module op_conv_fed #(
     parameter [31:0]  CONSTS_SUM   = 32'd0,
     parameter         MULT         = "auto",
     parameter integer TREE_PIPE    = 2,
+    parameter integer SETS         = 1,
+    parameter integer SWEEPS       = 1,
     parameter integer OH           = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
     parameter integer OW           = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
     parameter integer CG           = C / GROUPS,
@@ -150,7 +152,7 @@ module op_conv_fed #(
       .IN(KH * KW * CG), .OUT(OG), .GROUPS(GROUPS), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W),
       .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W),
       .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .CONSTS(CONSTS),
-      .CONSTS_SUM(CONSTS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE)
+      .CONSTS_SUM(CONSTS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE), .SETS(SETS), .SWEEPS(SWEEPS)
   ) u_linear (
       .clk(clk), .rst(rst), .in_data(x), .in_valid(x_valid), .in_ready(x_ready),
       .w_en(w_en), .w_step(w_step), .w_addr(w_addr), .w_ready(w_ready), .w_data(w_data),

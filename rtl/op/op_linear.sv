@@ -27,6 +27,8 @@
 //                                    products, OUT_LANES even, see num_mul_pair
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
+//               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS
+//                                    vectors of each come before those of the next one: see mem_sets
 //   latency: u_fed   ii: u_fed   order: elements ascending, lanes innermost
 //   front: u_fed
 //   flow: u_fed
@@ -59,7 +61,9 @@ module op_linear #(
     parameter         ROM_STYLE   = "auto",
     parameter         MULT        = "auto",
     parameter integer TREE_PIPE   = 2,
-    parameter integer GROUPS      = 1
+    parameter integer GROUPS      = 1,
+    parameter integer SETS        = 1,
+    parameter integer SWEEPS      = 1
 ) (
     input  wire                       clk,
     input  wire                       rst,
@@ -80,18 +84,18 @@ module op_linear #(
       .IN(IN), .OUT(OUT), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W),
       .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W),
       .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT),
-      .TREE_PIPE(TREE_PIPE), .GROUPS(GROUPS)
+      .TREE_PIPE(TREE_PIPE), .GROUPS(GROUPS), .SETS(SETS), .SWEEPS(SWEEPS)
   ) u_fed (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
   );
 
-  mem_rom #(
-      .WIDTH(OUT_LANES * IN_LANES * W_W), .DEPTH(WORDS), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
+  mem_sets #(
+      .WIDTH(OUT_LANES * IN_LANES * W_W), .DEPTH(WORDS), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(WEIGHTS),
+      .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
   ) u_weights (
-      .clk(clk), .en(en), .addr(addr), .data(w)
+      .clk(clk), .rst(rst), .en(en), .step(step), .addr(addr), .data(w)
   );
-  wire unused_step = &{1'b0, step};
 endmodule
 `default_nettype wire

@@ -25,6 +25,8 @@
 //                                    products, OUT_LANES even, see num_mul_pair
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
+//               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS
+//                                    vectors of each come before those of the next one: see mem_sets
 //               SF NF ROWS AW        derived, not to be set
 //   w_ready: the next word of weights is there. w_step: it is used in this cycle if w_en; w_addr is its address. w_data
 //   has it two cycles of w_en later. Words are used in the order of addresses, over and over; word nf * SF + sf has
@@ -38,8 +40,8 @@
 //   lut: FRONT + 6 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
 //   ff: FRONT + TAIL + 1 + 2 * XW + (NF > 1 ? XW + 1 : 0) - (IN_BLOCK ? XW : 0)
 //   bram: IN_BLOCK ? BLOCKS : 0
-//   parts: u_walk + u_flags + u_nf + u_consts + (MULT == "pack" ? OUT_LANES / 2 * u_pair : OUT_LANES * u_lane)
-//       + u_skid
+//   parts: u_walk + u_flags + u_nf + u_consts + (SETS > 1 ? u_used : 0) + (MULT == "pack" ? OUT_LANES / 2 * u_pair :
+//       OUT_LANES * u_lane) + u_skid
 `default_nettype none
 module op_linear_fed #(
     parameter integer IN          = 16,
@@ -65,6 +67,8 @@ module op_linear_fed #(
     parameter         MULT        = "auto",
     parameter integer TREE_PIPE   = 2,
     parameter integer GROUPS      = 1,
+    parameter integer SETS        = 1,
+    parameter integer SWEEPS      = 1,
     parameter integer SF          = IN / IN_LANES,
     parameter integer NF          = OUT / OUT_LANES,
     parameter integer ROWS        = NF * GROUPS,
@@ -90,6 +94,7 @@ module op_linear_fed #(
   localparam integer KW = M_W + PSH_W + BIAS_W;
   localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
   localparam integer FRONT = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
+  localparam integer WAIT = PSH_W > 0 ? FRONT - 1 : FRONT - 2;  // until the constants are read
   localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // shift and bias after it, factor
 
   generate
@@ -173,20 +178,19 @@ module op_linear_fed #(
   // Constants arrive where they are used: the sum's first beat, or the shift after the sum.
   wire [ROW_W-1:0] row_k;
   wire [OUT_LANES*KW-1:0] konst;
-  num_delay #(.WIDTH(ROW_W), .DEPTH(PSH_W > 0 ? FRONT - 1 : FRONT - 2)) u_nf (
-      .clk(clk), .en(en), .in(row), .out(row_k)
-  );
-  mem_rom #(
-      .WIDTH(OUT_LANES * KW),
-      .DEPTH(ROWS),
-      .IMAGE(CONSTS),
-      .IMAGE_SUM(CONSTS_SUM),
-      .STYLE("auto")
+  num_delay #(.WIDTH(ROW_W), .DEPTH(WAIT)) u_nf (.clk(clk), .en(en), .in(row), .out(row_k));
+  wire last_k;  // the last beat of a vector: its row is used
+  generate
+    if (SETS > 1) begin : g_used
+      num_delay #(.WIDTH(1), .DEPTH(WAIT)) u_used (.clk(clk), .en(en), .in(sf_last), .out(last_k));
+    end else begin : g_always
+      assign last_k = 1'b1;
+    end
+  endgenerate
+  mem_sets #(
+      .WIDTH(OUT_LANES * KW), .DEPTH(ROWS), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(CONSTS), .IMAGE_SUM(CONSTS_SUM)
   ) u_consts (
-      .clk (clk),
-      .en  (en),
-      .addr(row_k),
-      .data(konst)
+      .clk(clk), .rst(rst), .en(en), .step(moving[WAIT-1] && last_k), .addr(row_k), .data(konst)
   );
 
   wire [OUT_LANES*OUT_W-1:0] y;

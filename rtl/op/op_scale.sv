@@ -16,6 +16,8 @@
 //               CONSTS, CONSTS_SUM    image: word f, {m, psh, bias} of channel f * LANES + i at bit
 //                                     i * (M_W + PSH_W + BIAS_W)
 //               MULT             "auto", "dsp" or "lut": use_dsp of the multipliers
+//               SETS, SWEEPS     layers that share the unit, each with images of its own, and how often a frame of each
+//                                runs through all channels: see mem_sets
 //   latency: 5 + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)   ii: BEATS   order: channels innermost
 //   lut: AW + STAGES + 2
 //   ff: AW + STAGES
@@ -43,7 +45,9 @@ module op_scale #(
     parameter [31:0]  WEIGHTS_SUM = 32'd0,
     parameter         CONSTS      = "",
     parameter [31:0]  CONSTS_SUM  = 32'd0,
-    parameter         MULT        = "auto"
+    parameter         MULT        = "auto",
+    parameter integer SETS        = 1,
+    parameter integer SWEEPS      = 1
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -90,29 +94,15 @@ module op_scale #(
   wire [LANES*KW-1:0] konst;
   num_delay #(.WIDTH(XW), .DEPTH(2)) u_x (.clk(clk), .en(en), .in(in_data), .out(x));
   num_delay #(.WIDTH(AW), .DEPTH(PSH_W > 0 ? 2 : 1)) u_fold (.clk(clk), .en(en), .in(fold), .out(fold_k));
-  mem_rom #(
-      .WIDTH(LANES * W_W),
-      .DEPTH(FOLDS),
-      .IMAGE(WEIGHTS),
-      .IMAGE_SUM(WEIGHTS_SUM),
-      .STYLE("auto")
+  mem_sets #(
+      .WIDTH(LANES * W_W), .DEPTH(FOLDS), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM)
   ) u_weights (
-      .clk (clk),
-      .en  (en),
-      .addr(fold),
-      .data(w)
+      .clk(clk), .rst(rst), .en(en), .step(in_valid), .addr(fold), .data(w)
   );
-  mem_rom #(
-      .WIDTH(LANES * KW),
-      .DEPTH(FOLDS),
-      .IMAGE(CONSTS),
-      .IMAGE_SUM(CONSTS_SUM),
-      .STYLE("auto")
+  mem_sets #(
+      .WIDTH(LANES * KW), .DEPTH(FOLDS), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(CONSTS), .IMAGE_SUM(CONSTS_SUM)
   ) u_consts (
-      .clk (clk),
-      .en  (en),
-      .addr(fold_k),
-      .data(konst)
+      .clk(clk), .rst(rst), .en(en), .step(moving[PSH_W > 0 ? 1 : 0]), .addr(fold_k), .data(konst)
   );
 
   wire [LANES*OUT_W-1:0] y;

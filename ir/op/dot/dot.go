@@ -149,8 +149,8 @@ func constKind(t ir.Type) operandKind {
 type terms struct {
 	out, in int // rows, and terms of a row
 	data    Data
-	weights []int64  // row-major, out x in; nil: in codesAt, and row reads them
-	codesAt *ir.Blob // weights whose codes are their integers
+	weights []int64    // row-major, out x in; nil: in codesAt, and row reads them
+	codesAt []*ir.Blob // weights whose codes are their integers, one a turn
 }
 
 // Size is the number of rows and of terms in each.

@@ -30,6 +30,8 @@ type exactSum struct {
 	round sumRound
 	ratio []*big.Rat // the step of t[c] in steps of the result, where steps are scales
 
+	turns int // sets of rows, one for each turn of a unit that layers share
+
 	inHardware func() (raw *exactSum, w widths) // what units take, computed when first asked for
 }
 
@@ -72,6 +74,7 @@ type plans struct {
 type foundation struct {
 	types []ir.Type // of the result and the arguments
 	bias  *ir.Blob
+	turns []*ir.Blob // constants of later turns
 	sum   *exactSum
 }
 
@@ -83,11 +86,18 @@ func foundationOf(n *ir.Node) foundation {
 	if len(n.Args) > 2 && n.Args[2].IsConst() {
 		f.bias = n.Args[2].Attrs.(*ir.Const).Data
 	}
+	for _, a := range n.Args {
+		if c, ok := a.Attrs.(*ir.Const); ok {
+			for _, t := range c.Turns {
+				f.types, f.turns = append(f.types, t.Type), append(f.turns, t.Attrs.(*ir.Const).Data)
+			}
+		}
+	}
 	return f
 }
 
 func (f foundation) same(g foundation) bool {
-	return f.bias == g.bias && reflect.DeepEqual(f.types, g.types)
+	return f.bias == g.bias && slices.Equal(f.turns, g.turns) && reflect.DeepEqual(f.types, g.types)
 }
 
 // planExact reads weights and bias. Very many weights stay where they are, as narrow codes: as integers of 64 bits they
@@ -100,16 +110,16 @@ func planExact(n *ir.Node) (*exactSum, error) {
 	if err != nil {
 		return nil, err
 	}
-	shape := n.Args[1].Type.Shape
-	m := &exactSum{terms: terms{out: shape[0], in: walk.Size(shape[1:]), data: data}}
-	w, err := m.latticeWeights(n)
+	shape, turns := n.Args[1].Type.Shape, n.InTurns()
+	m := &exactSum{terms: terms{out: shape[0] * len(turns), in: walk.Size(shape[1:]), data: data}, turns: len(turns)}
+	w, err := m.latticeWeights(turns)
 	if err != nil {
 		return nil, err
 	}
 	if len(w.Exps) > 1 && w.Axis != 0 {
 		return nil, n.Errorf("L0308", "weight scales run along axis %d, output channels are axis 0", w.Axis)
 	}
-	bias, err := m.biasLattice(n, data.exp+w.Exp(0))
+	bias, err := m.biasLattice(turns, data.exp+w.Exp(0))
 	if err != nil {
 		return nil, err
 	}
@@ -120,24 +130,52 @@ func planExact(n *ir.Node) (*exactSum, error) {
 }
 
 // latticeWeights reads the weights, or their steps alone where they stay where they are.
-func (m *exactSum) latticeWeights(n *ir.Node) (*ir.Lattice, error) {
-	if blob := narrowWeights(n); blob != nil {
-		if l, err := (&ir.Tensor{Type: n.Args[1].Type}).Lattice(); err == nil {
-			m.codesAt = blob
+func (m *exactSum) latticeWeights(turns []*ir.Node) (*ir.Lattice, error) {
+	if blobs := narrowWeights(turns); blobs != nil {
+		l, err := m.stacked(turns, func(n *ir.Node) (*ir.Lattice, error) {
+			return (&ir.Tensor{Type: n.Args[1].Type}).Lattice()
+		})
+		if err == nil {
+			m.codesAt = blobs
 			return l, nil
 		}
 	}
-	l, err := arith.ConstLattice(n, 1)
+	l, err := m.stacked(turns, func(n *ir.Node) (*ir.Lattice, error) { return arith.ConstLattice(n, 1) })
 	if err == nil {
 		m.weights = l.Ints
 	}
 	return l, err
 }
 
+// stacked reads a constant of each turn, and puts their rows under each other.
+func (m *exactSum) stacked(turns []*ir.Node, read func(n *ir.Node) (*ir.Lattice, error)) (*ir.Lattice, error) {
+	if len(turns) == 1 {
+		return read(turns[0])
+	}
+	all := &ir.Lattice{}
+	for _, n := range turns {
+		l, err := read(n)
+		if err != nil {
+			return nil, err
+		}
+		if len(l.Exps) > 1 && l.Axis != 0 {
+			return l, nil // which the caller refuses
+		}
+		all.Ints = append(all.Ints, l.Ints...)
+		for c := range m.out / len(turns) {
+			all.Exps = append(all.Exps, l.Exp(c))
+		}
+	}
+	return all, nil
+}
+
+// Size is the number of rows of a turn, and of terms in each.
+func (m *exactSum) Size() (rows, terms int) { return m.out / max(m.turns, 1), m.in }
+
 // biasLattice is the bias of n, or zeros of step 2^exp.
-func (m *exactSum) biasLattice(n *ir.Node, exp int) (*ir.Lattice, error) {
-	if len(n.Args) > 2 {
-		return arith.ConstLattice(n, 2)
+func (m *exactSum) biasLattice(turns []*ir.Node, exp int) (*ir.Lattice, error) {
+	if len(turns[0].Args) > 2 {
+		return m.stacked(turns, func(n *ir.Node) (*ir.Lattice, error) { return arith.ConstLattice(n, 2) })
 	}
 	return &ir.Lattice{Ints: make([]int64, m.out), Exps: []int{exp}}, nil
 }

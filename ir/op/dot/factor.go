@@ -41,6 +41,21 @@ func scalesBeside(f format.Format) (axis, group int, zero int64, ok bool) {
 	return axis, group, zero, ok
 }
 
+// codesOfTurns reads constant argument i of each turn, and puts their rows under each other.
+func codesOfTurns(turns []*ir.Node, i int) (all constCodes, err error) {
+	for _, n := range turns {
+		k, err := codesOfConst(n, i)
+		if err != nil || len(turns) == 1 {
+			return k, err
+		}
+		all.ints = append(all.ints, k.ints...)
+		for c := range n.Args[i].Type.Shape[0] {
+			all.steps = append(all.steps, k.steps[arith.At(len(k.steps), c)])
+		}
+	}
+	return all, nil
+}
+
 // codesOfConst reads constant argument i as integers.
 func codesOfConst(n *ir.Node, i int) (constCodes, error) {
 	t, err := arith.ConstArg(n, i)
@@ -81,16 +96,18 @@ func planFactors(n *ir.Node) (*exactSum, error) {
 		return nil, n.Errorf("L0308", "%s of %s gives %s: scales that are no powers of two need integers on both sides",
 			n.Op.Name, n.Args[0].Type.Format, n.Type.Format)
 	}
-	w, err := codesOfConst(n, 1)
+	turns := n.InTurns()
+	w, err := codesOfTurns(turns, 1)
 	if err != nil {
 		return nil, err
 	}
 	shape := n.Args[1].Type.Shape
 	data := scaledData(KindsOf(n).data, x)
-	m := &exactSum{terms: terms{out: shape[0], in: walk.Size(shape[1:]), weights: w.ints, data: data}}
+	m := &exactSum{terms: terms{out: shape[0] * len(turns), in: walk.Size(shape[1:]), weights: w.ints, data: data},
+		turns: len(turns)}
 	bias := constCodes{ints: make([]int64, m.out), steps: []format.Exact{format.FromInt(1, 0)}}
 	if len(n.Args) > 2 {
-		if bias, err = codesOfConst(n, 2); err != nil {
+		if bias, err = codesOfTurns(turns, 2); err != nil {
 			return nil, err
 		}
 	}

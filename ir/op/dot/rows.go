@@ -8,22 +8,30 @@ import (
 	"lathe/ir/op/column"
 )
 
-// narrowWeights is the data of weights whose codes are their integers, where they are very many; nil for all others.
-func narrowWeights(n *ir.Node) *ir.Blob {
-	if !manyCodes(n) {
-		return nil
+// narrowWeights is the data of weights whose codes are their integers, one for each turn, where they are very many; nil
+// for all others.
+func narrowWeights(turns []*ir.Node) (list []*ir.Blob) {
+	for _, n := range turns {
+		if !codesAlike(n) || n.Args[1].Type.Elems()*len(turns) < manyWeights {
+			return nil
+		}
+		data := n.Args[1].Attrs.(*ir.Const).Data
+		if data.DType != ir.I8 && data.DType != ir.I16 || data.Len() != n.Args[1].Type.Elems() {
+			return nil
+		}
+		list = append(list, data)
 	}
-	data := n.Args[1].Attrs.(*ir.Const).Data
-	if data.DType != ir.I8 && data.DType != ir.I16 || data.Len() != n.Args[1].Type.Elems() {
-		return nil
-	}
-	return data
+	return list
 }
 
 // manyCodes says that n has very many weights, whose codes are integers of one step, or of one a channel.
 func manyCodes(n *ir.Node) bool {
+	return n.Args[1].Type.Elems() >= manyWeights && codesAlike(n)
+}
+
+func codesAlike(n *ir.Node) bool {
 	w := n.Args[1]
-	if !w.IsConst() || w.Type.Elems() < manyWeights || KindsOf(n).factors() {
+	if !w.IsConst() || KindsOf(n).factors() {
 		return false
 	}
 	if axis, _, zero, beside := scalesBeside(w.Type.Format); beside {
@@ -41,7 +49,8 @@ func (s *terms) row(c int, buf *[]int64) []int64 {
 	if len(*buf) < s.in {
 		*buf = make([]int64, s.in)
 	}
-	s.codesAt.IntsAt((*buf)[:s.in], c*s.in)
+	rows := s.out / len(s.codesAt)
+	s.codesAt[c/rows].IntsAt((*buf)[:s.in], c%rows*s.in)
 	return (*buf)[:s.in]
 }
 
@@ -51,7 +60,9 @@ func (s *terms) ints() []int64 {
 		return s.weights
 	}
 	all := make([]int64, s.out*s.in)
-	s.codesAt.IntsAt(all, 0)
+	for i, size := 0, len(all)/len(s.codesAt); i < len(s.codesAt); i++ {
+		s.codesAt[i].IntsAt(all[i*size:(i+1)*size], 0)
+	}
 	return all
 }
 
@@ -67,12 +78,13 @@ func (m *exactSum) held() *exactSum {
 
 // rowKernel is the arithmetic for weights that are not held, one row after the other; nil where it does not apply.
 func (m *exactSum) rowKernel(enc func(c int, v int64) int64, bias []int64) Kernel {
-	if m.codesAt == nil || m.codesAt.DType != ir.I8 {
+	if m.codesAt == nil || m.codesAt[0].DType != ir.I8 {
 		return nil
 	}
+	bytes := m.codesAt[0].Bytes
 	return func(x Input, out []int64) {
 		for c := range m.out {
-			out[c] = enc(c, dotBytes(m.codesAt.Bytes[c*m.in:(c+1)*m.in], x.Ints)<<m.up[c]+bias[c])
+			out[c] = enc(c, dotBytes(bytes[c*m.in:(c+1)*m.in], x.Ints)<<m.up[c]+bias[c])
 		}
 	}
 }

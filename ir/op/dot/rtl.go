@@ -169,6 +169,7 @@ type Front struct {
 	Window   []any  // what mx_<name> has besides
 	Tail     []any  // what op_<name> has behind the parameters of the sum
 	In, Out  int    // products of a row, and rows, that op_<name> computes at once
+	Sweeps   int    // how often a sample reads all rows, for units that layers may share; 0: they may not
 	Lanes    error  // why op_<name> cannot have the lanes of the node; those of mx_<name> follow from its blocks
 }
 
@@ -197,6 +198,9 @@ func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	u.With(f.Exact...)
 	u.With(num...)
 	u.With(f.Tail...)
+	if m.turns > 1 && f.Sweeps > 0 {
+		u.With("SETS", m.turns, "SWEEPS", f.Sweeps)
+	}
 	u.Images = exactImages(n, f, w)
 	return u, nil
 }

@@ -62,10 +62,28 @@ func normRTL(n *ir.Node, rms bool) (*rtl.Unit, error) {
 	u.With("GAIN_W", width[0], "GAIN_F", frac[0], "BIAS_W", width[1], "BIAS_F", frac[1], "ROM_STYLE",
 		hardware.MemStyle(n), "FO", out.F, "OUT_W", out.W, "OUT_SIGNED", rtl.Flag(out.Signed), "ROUND", int(out.Round),
 		"OVER", int(out.Over))
+	turns := n.InTurns()
+	for _, t := range turns[1:] {
+		for i, a := range t.Args[1:] {
+			if !a.Type.SameFormat(n.Args[i+1].Type) {
+				return nil, n.Errorf("L0434", "%s has a gain or a bias in %s, %s one in %s", n.Name, n.Args[i+1].Type.Format,
+					a.Name, a.Type.Format)
+			}
+		}
+	}
+	if len(turns) > 1 {
+		u.With("SETS", len(turns))
+	}
 	if e.gamma != nil {
 		u.Images = []rtl.Image{{Param: "IMAGE", Width: n.HW.InLanes * (width[0] + width[1]),
 			Make: func(im *rtl.Image) error {
-				im.Words = e.words(n.HW.InLanes, width, e.frac-frac[1])
+				for _, t := range turns {
+					e, err := exactOf(t, rms)
+					if err != nil {
+						return err
+					}
+					im.Words = append(im.Words, e.words(n.HW.InLanes, width, e.frac-frac[1])...)
+				}
 				return nil
 			}}}
 	}

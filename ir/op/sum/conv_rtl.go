@@ -89,7 +89,7 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 			"GROUPS", a.Groups}
 		f.Window = []any{"OC", rows}
 		f.In, f.Out, f.Tail = n.HW.InLanes, n.HW.OutLanes, append(hardware.RomStyle(n), dot.Multipliers(n)...)
-		f.Lanes = convLanesLegal(n, g, rows)
+		f.Lanes, f.Sweeps = convLanesLegal(n, g, rows), n.Type.Elems()/rows
 	case n.HW.InLanes <= g.C: // lanes channels at a time, one element of their windows a cycle
 		f.Name, f.Exact = "dwconv", []any{"LANES", n.HW.InLanes}
 		f.In, f.Out, f.Tail = 1, n.HW.InLanes, append(hardware.RomStyle(n), dot.Multipliers(n)...)

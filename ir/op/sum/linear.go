@@ -214,7 +214,8 @@ func linearUnit(n *ir.Node) (*rtl.Unit, error) {
 	rows, terms := p.Size()
 	f := dot.Front{Name: "linear", Unrolled: true, Size: []any{"IN", terms, "OUT", rows}, In: n.HW.InLanes,
 		Out: n.HW.OutLanes, Exact: []any{"IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes},
-		Window: []any{"RUN", terms}, Tail: append(hardware.RomStyle(n), dot.Multipliers(n)...)}
+		Window: []any{"RUN", terms}, Tail: append(hardware.RomStyle(n), dot.Multipliers(n)...),
+		Sweeps: n.Type.Elems() / rows}
 	if e := lane.CheckDivisor(n, "in_lanes", n.HW.InLanes, terms, "inputs"); e != nil {
 		f.Lanes = e
 	} else if e := lane.CheckDivisor(n, "out_lanes", n.HW.OutLanes, rows, "outputs"); e != nil {

@@ -140,7 +140,7 @@ func scaleRTL(n *ir.Node) (*rtl.Unit, error) {
 	channels, _ := p.Size()
 	lanes := n.HW.InLanes
 	f := dot.Front{Name: "scale", Size: []any{"C", channels, "LANES", lanes}, In: 1, Out: lanes,
-		Tail: append([]any{"BEATS", hardware.Beats(n.Type, lanes)}, dot.Multipliers(n)...)}
+		Tail: append([]any{"BEATS", hardware.Beats(n.Type, lanes)}, dot.Multipliers(n)...), Sweeps: n.Type.Elems() / channels}
 	if e := lane.CheckDivisor(n, "lanes", lanes, channels, "channels"); e != nil {
 		f.Lanes = e
 	}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"math/rand/v2"
+
+	"lathe/ir"
+	"lathe/ir/hlo"
+	"lathe/ir/op/column"
+	"lathe/ir/op/draw"
+	"lathe/ir/op/hardware"
+	"lathe/ir/op/lane"
+	"lathe/rtl"
+)
+
+// Ring is the attributes of the parts of a ring: in how many turns a sample goes through its units.
+type Ring struct{ Turns int }
+
+// Enter gives the units of a ring their frames: the one from outside in the first turn, then those that return. The
+// parts of rings exist only in scheduled graphs.
+var Enter = ringPart("enter", "gives layers that share units what each reads", ir.Enters, enterUnit)
+
+// Again returns the frames of all turns but the last.
+var Again = ringPart("again", "passes what a layer gives on to the next one, which shares its units", ir.Returns, againUnit)
+
+// Leave passes on the frame of the last turn.
+var Leave = ringPart("leave", "gives what the last of the layers that share units has computed", ir.Leaves, leaveUnit)
+
+// Replay gives one frame in each turn: a value that all layers read. It has a branch for each layer.
+var Replay = ringPart("replay", "gives a value to every one of the layers that share units", ir.Replays, replayUnit)
+
+// ringPart is an operation that leaves values alone.
+func ringPart(name, doc string, part ir.RingPart, unit func(n *ir.Node, width, beats, turns int) *rtl.Unit) *ir.Op {
+	return &ir.Op{
+		Name: name, Doc: doc, Arity: [2]int{1, 1}, Attrs: Ring{},
+		Traits: ir.Traits{KeepsCodes: true, Monotone: true, Elementwise: true, Ring: part, Forks: part == ir.Replays},
+		Infer:  column.SameShape,
+		Eval:   column.PassThrough,
+		HLO:    func(_ *hlo.Builder, _ *ir.Node, args []hlo.Value) (hlo.Value, error) { return args[0], nil },
+		Legal:  column.SameFormat,
+		Gen:    genRing,
+		Lanes:  lane.Follows,
+		RTL: func(n *ir.Node) (*rtl.Unit, error) {
+			lanes := n.HW.InLanes
+			return unit(n, n.Type.BeatWidth(lanes), hardware.Beats(n.Type, lanes), n.Attrs.(*Ring).Turns), nil
+		},
+	}
+}
+
+// straight is a part of a ring of one turn.
+func straight(width, beats int) *rtl.Unit {
+	u := rtl.NewUnit("stream_skid", "WIDTH", width)
+	u.Frames = beats
+	return u
+}
+
+func enterUnit(_ *ir.Node, width, beats, turns int) *rtl.Unit {
+	if turns == 1 {
+		return straight(width, beats)
+	}
+	u := rtl.NewUnit("op_concat", "WIDTH", width, "A_BEATS", beats, "B_BEATS", (turns-1)*beats)
+	u.In = []string{"a", "b"}
+	return u
+}
+
+func againUnit(_ *ir.Node, width, beats, turns int) *rtl.Unit {
+	if turns == 1 {
+		return straight(width, beats)
+	}
+	return rtl.NewUnit("op_again", "WIDTH", width, "BEATS", beats, "TURNS", turns)
+}
+
+func leaveUnit(_ *ir.Node, width, beats, turns int) *rtl.Unit {
+	return rtl.NewUnit("op_slice", "WIDTH", width, "BEATS", turns*beats, "FIRST", (turns-1)*beats, "RUN", beats,
+		"EVERY", beats)
+}
+
+func replayUnit(_ *ir.Node, width, beats, turns int) *rtl.Unit {
+	return rtl.NewUnit("op_repeat", "WIDTH", width, "BEATS", beats, "TIMES", turns)
+}
+
+// genRing draws a part of a ring of one turn: longer ones are graphs, which no operation draws.
+func genRing(r *rand.Rand, o *ir.Op) *ir.Graph {
+	g := draw.Same(r, o)
+	g.Out[0].Node.Attrs = &Ring{Turns: 1}
+	return g
+}
