@@ -39,6 +39,8 @@ type quantizer struct {
 	bounds  map[*ir.Node]*calib.Values
 	sampled bool
 	cut     map[*ir.Node]bool
+	// ties are the layers that will share units.
+	ties ties
 	// loose counts formats that calibration completed and no rule of a plan can stand for.
 	loose int
 	errs  diag.List
@@ -73,6 +75,7 @@ func quantize(s *State, g *ir.Graph) error {
 	if q.own, err = own.Of(g); err != nil {
 		return err
 	}
+	q.tie()
 	q.checkRules()
 	q.wantOutputs()
 	q.wantJoined()
@@ -172,6 +175,9 @@ func (q *quantizer) node(n *ir.Node) {
 	was := q.decode(n)
 	q.narrowed(n)
 	explicit := q.rule(n, dataOut)
+	if c, ok := q.tied(n); ok && explicit == nil && n == q.ties.entry {
+		explicit = &c
+	}
 	switch {
 	case n.IsInput():
 		c := q.inputChoice(n, explicit)
@@ -197,10 +203,13 @@ func (q *quantizer) node(n *ir.Node) {
 		if !n.Op.Traits.Table0 {
 			q.constants(n)
 		}
-		if c := q.resultChoice(n, explicit); !q.blockResult(n, c) && !q.codedResult(n, c) {
+		c := q.resultChoice(n, explicit)
+		if !q.blockResult(n, c) && !q.codedResult(n, c) {
 			q.result(n, c)
 			q.pin(n, "data_out", c)
+			c.Pattern = format.PatternOf(n.Type.Format)
 		}
+		q.follow(n, c)
 		if n.Op.Traits.Table0 {
 			q.table(n)
 		}
@@ -236,11 +245,14 @@ func (q *quantizer) inputChoice(n *ir.Node, explicit *Choice) Choice {
 
 // resultChoice is what decides the result format of a computing node.
 func (q *quantizer) resultChoice(n *ir.Node, explicit *Choice) Choice {
-	switch {
-	case explicit != nil:
+	if explicit != nil {
 		q.ruled[n] = true
 		return *explicit
-	case q.wanted[n] != nil:
+	}
+	if c, ok := q.tied(n); ok {
+		return c
+	}
+	if q.wanted[n] != nil {
 		return *q.wanted[n]
 	}
 	if c, ok := q.modelChoice(n); ok {

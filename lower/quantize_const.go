@@ -63,7 +63,7 @@ func (q *quantizer) constants(n *ir.Node) {
 		case channels:
 			typ, why = channelType(c, t, q.finer(n))
 		default:
-			typ.Format = q.complete(c, calib.Of(t.Floats))
+			typ.Format = q.complete(c, q.constValues(n, i, t.Floats))
 			why = dataProblem(typ.Format)
 		}
 		if why != "" {

@@ -30,13 +30,13 @@ func (q *quantizer) gainFormat(n *ir.Node, i int, c Choice, x []float32) (format
 	if !open {
 		return c.Pattern.Format, dataProblem(c.Pattern.Format)
 	}
-	frac := calib.Frac(f, calib.Of(x), calib.MinMax)
+	frac := calib.Frac(f, q.constValues(n, i, x), calib.MinMax)
 	switch gain, fixed := format.AsFixed(n.Args[1].Type.Format); {
 	case i == 2 && fixed: // decided before
 		frac = min(frac, gain.F+norm.BiasBeyond)
 	case i == 1 && len(n.Args) > 2 && n.Args[2].IsConst():
 		if b, err := n.Args[2].Value(); err == nil {
-			frac = min(frac, calib.Frac(f, calib.Of(b.Floats), calib.MinMax)+norm.GainBeyond)
+			frac = min(frac, calib.Frac(f, q.constValues(n, 2, b.Floats), calib.MinMax)+norm.GainBeyond)
 		}
 	}
 	return c.Pattern.With(frac), ""
