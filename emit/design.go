@@ -69,7 +69,8 @@ type Unit struct {
 	Module   string   `json:"module,omitempty"`
 	Source   string   `json:"source,omitempty"`
 	Args     []string `json:"args,omitempty"`
-	// Turns are, of a unit that layers share, the nodes that it computes one after the other in a sample.
+	// Turns are, of a unit that layers share, the nodes that it computes one after the other in a sample, ""
+	// where nobody needs the result.
 	Turns    []string `json:"turns,omitempty"`
 	Shape    []int    `json:"shape"`
 	Format   string   `json:"format"`

@@ -32,7 +32,7 @@ func (q *quantizer) tie() {
 	if q.plan.Fold.Layers != "loop" {
 		return
 	}
-	b, _ := loop.Find(q.g, func(_, _ *ir.Node) error { return nil })
+	b, _ := loop.Find(q.g, false)
 	if b == nil {
 		return // which the schedule refuses
 	}

@@ -67,6 +67,9 @@ func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, sampl
 	in = feed(d, samples, in)
 	if len(m.spec.Taps) > 0 {
 		in.TapBeats = tapBeats(g, d)
+		for _, u := range d.Units { // which may have beats left when the last output has gone
+			in.Drain = max(in.Drain, 4*u.Cycles)
+		}
 	}
 	in.Drain = max(in.Drain, drainCycles)
 	result, states, err := m.run(ctx, in)
@@ -189,6 +192,9 @@ func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, stream []byte) 
 		return err
 	}
 	for t, name := range turns {
+		if name == "" { // nobody needs it, and no node computes it
+			continue
+		}
 		of := g.Find(name)
 		if of == nil {
 			return diag.New("L0708", g.Name, "unit %q computes %q, which is not a node of the graph", n.Name, name)

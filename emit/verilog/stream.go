@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/op/stream"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
 )
@@ -39,8 +40,9 @@ func (b *builder) reads(n *ir.Node) handshake {
 	return b.byNode[n].result
 }
 
-// turnsOf lists the nodes of units that layers share, by the first of them, which stands in front.
-func turnsOf(g *ir.Graph) map[string][]string {
+// turnsOf lists the nodes of units of g that layers share, by the first of them, which stands in front; "" where nobody
+// needs what a unit computes in a turn.
+func turnsOf(g, units *ir.Graph) map[string][]string {
 	later := map[string][]*ir.Node{}
 	for _, n := range g.Nodes {
 		if n.HW.Unit != "" {
@@ -58,6 +60,11 @@ func turnsOf(g *ir.Graph) map[string][]string {
 	for _, n := range g.Nodes {
 		if n.Op.Traits.Ring == ir.Replays && n.HW.Branches > 1 {
 			turns[n.Name] = slices.Repeat([]string{n.Name}, n.HW.Branches)
+		}
+	}
+	for n, count := range stream.Turns(units) {
+		if list := turns[n.Name]; len(list) < count {
+			turns[n.Name] = append(list, make([]string, count-len(list))...)
 		}
 	}
 	return turns

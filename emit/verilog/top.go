@@ -64,7 +64,7 @@ func (b *builder) unit(inst *instance) []netlist.Item {
 	}
 	said := fmt.Sprintf("%s: %s -> %s", quoteComment(sourceOf(n)), strings.Join(types, ", "), n.Type)
 	if turns := b.turns[n.Name]; len(turns) > 1 {
-		said += quoteComment(fmt.Sprintf("; %d layers, the last %s", len(turns), turns[len(turns)-1]))
+		said += quoteComment(fmt.Sprintf("; %d layers", len(turns)))
 	}
 	u := &netlist.Instance{Module: inst.module, Name: inst.name, Ports: netlist.Clocked("clk", "rst")}
 	u.Params = append(append(u.Params, inst.unit.Params...), inst.bound...)

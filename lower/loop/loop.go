@@ -21,14 +21,11 @@ type Blocks struct {
 	Shared []*ir.Node
 }
 
-// Difference is why two nodes do not do the same; nil where they do.
-type Difference func(a, b *ir.Node) error
-
 // Find is the longest run of layers of g: that of which most nodes need no unit of their own. Nodes of two layers have
-// one operation, shape and attributes, and differ says nothing against them. nil where there is none; miss then is what
-// differs between the two largest parts that are nearly alike, nil where there are none.
-func Find(g *ir.Graph, differ Difference) (best *Blocks, miss error) {
-	f := &finder{g: g, differ: differ, users: g.Users()}
+// one operation, shape and attributes, and with formats one type, how they round and what they cut off included. nil
+// where there is none; miss then is what differs between the two largest parts that are nearly alike, if any are.
+func Find(g *ir.Graph, formats bool) (best *Blocks, miss error) {
+	f := &finder{g: g, formats: formats, users: g.Users()}
 	f.edges()
 	saved := 0
 	for _, e := range f.list {
@@ -48,13 +45,13 @@ func Find(g *ir.Graph, differ Difference) (best *Blocks, miss error) {
 
 // finder looks for layers.
 type finder struct {
-	g      *ir.Graph
-	differ Difference
-	users  map[*ir.Node][]*ir.Node
-	list   []*pair
-	from   map[*ir.Node][]*pair // by the last node of the lower layer
-	miss   error
-	most   int // nodes that were alike before the miss
+	g       *ir.Graph
+	formats bool
+	users   map[*ir.Node][]*ir.Node
+	list    []*pair
+	from    map[*ir.Node][]*pair // by the last node of the lower layer
+	miss    error
+	most    int // that and the nodes that were alike before
 }
 
 // pair is two layers in a row that are alike.
@@ -99,8 +96,8 @@ func (f *finder) pair(a, b *ir.Node) *pair {
 	w := &walk{finder: f, p: &pair{}, end: a, match: map[*ir.Node]*ir.Node{}}
 	ok := w.same(a, b)
 	if !ok {
-		if w.why != nil && len(w.match) > f.most {
-			f.miss, f.most = w.why, len(w.match)
+		if w.why != nil && len(w.match) >= f.most {
+			f.miss, f.most = w.why, len(w.match)+1
 		}
 		return nil
 	}
@@ -169,7 +166,7 @@ func (w *walk) same(a, b *ir.Node) bool {
 func (w *walk) alike(a, b *ir.Node) bool {
 	switch {
 	case a.Op != b.Op || a.IsInput() || len(a.Args) != len(b.Args) || !slices.Equal(a.Type.Shape, b.Type.Shape):
-		if a.IsConst() && b.IsConst() {
+		if a.Op == b.Op && !slices.Equal(a.Type.Shape, b.Type.Shape) {
 			w.why = a.Errorf("", "%q has shape %s, %q has %s", a.Name, ir.ShapeString(a.Type.Shape), b.Name,
 				ir.ShapeString(b.Type.Shape))
 		}
@@ -179,10 +176,8 @@ func (w *walk) alike(a, b *ir.Node) bool {
 	case !reflect.DeepEqual(a.Attrs, b.Attrs):
 		w.why = a.Errorf("", "%q and %q have other attributes", a.Name, b.Name)
 		return false
-	}
-	if err := w.differ(a, b); err != nil {
-		w.why = err
-		return false
+	case w.formats && a.Type.String() != b.Type.String():
+		return false // which Share says
 	}
 	return true
 }

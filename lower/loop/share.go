@@ -26,13 +26,14 @@ type Sharing struct {
 // L0434 where there is none, which name the first difference of what comes closest.
 func Share(g *ir.Graph) (*Sharing, error) {
 	c := g.Clone()
-	b, miss := Find(c, sameFormats)
+	b, miss := Find(c, true)
 	if b == nil {
-		return nil, refuse(g, miss)
+		if b, miss = Find(c, false); b == nil {
+			return nil, refuse(g, miss)
+		}
 	}
-	if end := last(b.Layers[0]); !b.Entry.Type.SameFormat(end.Type) || !slices.Equal(b.Entry.Type.Shape, end.Type.Shape) {
-		return nil, refuse(g, end.Errorf("", "the first layer reads %q as %s, the others %q as %s", b.Entry.Name, b.Entry.Type,
-			end.Name, end.Type))
+	if err := b.agree(); err != nil {
+		return nil, refuse(g, err)
 	}
 	s := &Sharing{Copies: map[string][]*ir.Node{}, Layers: len(b.Layers), Nodes: len(b.Layers[0]),
 		First: last(b.Layers[0]).Name, Last: last(b.Layers[len(b.Layers)-1]).Name}
@@ -48,12 +49,20 @@ func Share(g *ir.Graph) (*Sharing, error) {
 	return s, nil
 }
 
-// sameFormats compares two nodes of a quantized graph.
-func sameFormats(a, b *ir.Node) error {
-	if a.Type.SameFormat(b.Type) {
-		return nil
+// agree says which nodes of two layers do not have the same format.
+func (b *Blocks) agree() error {
+	for _, layer := range b.Layers[1:] {
+		for i, n := range layer {
+			if first := b.Layers[0][i]; first.Type.String() != n.Type.String() {
+				return n.Errorf("", "%q is %s, %q is %s", first.Name, first.Type.Format, n.Name, n.Type.Format)
+			}
+		}
 	}
-	return a.Errorf("", "%q is %s, %q is %s", a.Name, a.Type.Format, b.Name, b.Type.Format)
+	if end := last(b.Layers[0]); !b.Entry.Type.SameFormat(end.Type) || !slices.Equal(b.Entry.Type.Shape, end.Type.Shape) {
+		return end.Errorf("", "the first layer reads %q, which is %s, the next one %q, which is %s", b.Entry.Name,
+			b.Entry.Type, end.Name, end.Type)
+	}
+	return nil
 }
 
 // refuse says that no layers can share units.

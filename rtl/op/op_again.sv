@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// op_again: of every TURNS frames all but the last, which it drops, through a queue that holds a frame: what layers that
-//   share their units pass on to the next one. The queue takes a frame that comes before the units can read it.
+// op_again: of every TURNS frames all but the last, which it drops, through a queue that holds a frame: what layers
+//   that share their units pass on to the next one. The queue takes a frame before the units can read it.
 //   parameters  WIDTH  bits of a beat
 //               BEATS  beats of a frame
 //               TURNS  frames, 2 or more
@@ -31,7 +31,8 @@ module op_again #(
   wire [WIDTH-1:0] kept;
   wire kept_valid, kept_ready;
   op_slice #(
-      .WIDTH(WIDTH), .BEATS(TURNS * BEATS), .FIRST(0), .RUN((TURNS - 1) * BEATS), .EVERY((TURNS - 1) * BEATS), .COUNT(1)
+      .WIDTH(WIDTH), .BEATS(TURNS * BEATS), .FIRST(0), .RUN((TURNS - 1) * BEATS), .EVERY((TURNS - 1) * BEATS),
+      .COUNT(1)
   ) u_slice (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready), .out_data(kept),
       .out_valid(kept_valid), .out_ready(kept_ready)

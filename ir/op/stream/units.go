@@ -146,6 +146,7 @@ func Unrolled(units *ir.Graph, copies map[string][]*ir.Node) *ir.Graph {
 	if err := g.Sort(); err != nil {
 		return units // which then is refused by whoever checks it
 	}
+	g.DropDead()
 	branches(g)
 	return g
 }

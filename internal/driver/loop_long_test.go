@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build long
+
+package driver_test
+
+const loops = 80
+
+var loopModels = []loopModel{{"digits-vit", "model.onnx", 60}, {"bert-tiny-like", "hf", 8}, {"tiny-llama", "hf", 8}}

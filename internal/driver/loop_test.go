@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"lathe/emit/verilog"
+	"lathe/internal/driver"
+	"lathe/internal/npz"
+	"lathe/ir/op/stream"
+	"lathe/lower"
+	"lathe/lower/lowertest"
+)
+
+// loopPlan has layers share units.
+func loopPlan(t *testing.T, mode string) *lower.Plan {
+	t.Helper()
+	p, err := lower.ParsePlan("loop.toml", fmt.Appendf(nil, "[fold]\nlayers = \"loop\"\nmode = %q\n", mode))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// proves compares the hardware of a job with the other engines, every value of every layer too, and its cycles with
+// those that were predicted.
+func proves(t *testing.T, j driver.Job) {
+	t.Helper()
+	if units := stream.Units(j.HW.Scheduled); len(units.Nodes) >= len(j.HW.Scheduled.Nodes) {
+		t.Fatal("no layers share units")
+	}
+	j.Stalls, j.Seeds, j.Trace = 30, []uint64{1}, true
+	check, err := engines(t).Verify(t.Context(), j)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if check.Mismatches != 0 || check.Outputs == 0 {
+		t.Fatalf("%d of %d codes differ: %v", check.Mismatches, check.Outputs, check.First)
+	}
+	for _, w := range check.Warnings {
+		if strings.Contains(w, "predicted") {
+			t.Error(w)
+		}
+	}
+}
+
+// TestLoop proves random networks whose layers share units.
+func TestLoop(t *testing.T) {
+	for seed := range uint64(loops) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			g, _ := lowertest.Layers(t, seed)
+			p := loopPlan(t, []string{"lean", "fold"}[seed%2])
+			q, report, err := lower.Quantize(t.Context(), g, p, lower.Calibration{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			hw, err := (&driver.Quantized{Plan: p, Float: g, Graph: q, Report: report}).Emit(t.Context(),
+				verilog.Options{Version: "test"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := driver.Job{HW: hw}
+			if j.Samples, err = driver.RandomSamples(hw.Scheduled, 12, seed); err != nil {
+				t.Fatal(err)
+			}
+			proves(t, j)
+		})
+	}
+}
+
+// TestLoopTransformers proves blocks of transformers that are there once for all layers.
+func TestLoopTransformers(t *testing.T) {
+	for _, c := range loopModels {
+		t.Run(c.model, func(t *testing.T) {
+			t.Parallel()
+			arrays := examples + c.model + "/inputs.npz"
+			s := driver.Source{Model: examples + c.model + "/" + c.file, Calibrate: arrays, Arrays: arrays}
+			g, err := s.Import()
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Plan = filepath.Join(t.TempDir(), "loop.toml")
+			if err := os.WriteFile(s.Plan, []byte("[fold]\nlayers = \"loop\"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			q, err := s.Quantize(t.Context(), g)
+			if err != nil {
+				t.Fatal(err)
+			}
+			hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := npz.Read(arrays)
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := driver.Job{HW: hw}
+			if j.Samples, _, err = driver.Samples(hw.Scheduled, f); err != nil {
+				t.Fatal(err)
+			}
+			j.Samples = j.Samples[len(j.Samples)-c.samples:]
+			proves(t, j)
+		})
+	}
+}
+
+// loopModel is an example with layers that are alike.
+type loopModel struct {
+	model, file string
+	samples     int
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package loop_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/internal/difftest"
+	"lathe/ir"
+	"lathe/ir/op/pointwise"
+	"lathe/ir/op/stream"
+	"lathe/ir/text"
+	"lathe/ir/unit"
+	"lathe/lower"
+	"lathe/lower/loop"
+	"lathe/lower/lowertest"
+	"lathe/lower/tokens"
+)
+
+func plan(t *testing.T, layers, mode string) *lower.Plan {
+	t.Helper()
+	p, err := lower.ParsePlan("plan.toml", fmt.Appendf(nil, "[fold]\nlayers = %q\nmode = %q\n", layers, mode))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// quantized is a network of equal layers, decided to be shared.
+func quantized(t *testing.T, seed uint64) (g *ir.Graph, layers int) {
+	t.Helper()
+	f, layers := lowertest.Layers(t, seed)
+	q, _, err := lower.Quantize(t.Context(), f, plan(t, "loop", "fold"), lower.Calibration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return q, layers
+}
+
+const cases = 40
+
+// TestShare finds the layers of random networks, whose scheduled graphs compute what those of separate layers do, and
+// which neither stop nor need other FIFOs under stalls.
+func TestShare(t *testing.T) {
+	more := 0
+	for seed := range uint64(cases) {
+		q, layers := quantized(t, seed)
+		shared, err := loop.Share(q)
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, difftest.Describe(q))
+		}
+		if shared.Layers < layers { // the first one may be of the same kind as they are
+			t.Errorf("seed %d: %d layers share units, %d are alike\n%s", seed, shared.Layers, layers, difftest.Describe(q))
+		}
+		mode := []string{"fold", "lean"}[seed%2]
+		ring, _, err := lower.Schedule(t.Context(), q, plan(t, "loop", mode))
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		row, _, err := lower.Schedule(t.Context(), q, plan(t, "spatial", mode))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := rand.New(rand.NewPCG(seed, 5))
+		same(t, row, ring, difftest.Samples(r, q, 4))
+		if err := tokens.Check(t.Context(), ring, &unit.Cache{}); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		for _, percent := range []int{10, 60, 95} {
+			times, err := tokens.RunStalled(t.Context(), ring, &unit.Cache{}, 4, func(int) bool { return r.IntN(100) < percent })
+			if err != nil || !times.Done {
+				t.Errorf("seed %d: %d %% stalls: %v\n%s", seed, percent, err, difftest.Describe(ring))
+			}
+		}
+		if len(stream.Units(ring).Nodes) < len(ring.Nodes) {
+			more++
+		}
+	}
+	if more < cases {
+		t.Errorf("units are shared in %d of %d networks", more, cases)
+	}
+}
+
+// same compares the results of two graphs.
+func same(t *testing.T, a, b *ir.Graph, samples []ref.Sample) {
+	t.Helper()
+	x, err := difftest.Evaluate(t.Context(), a, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := difftest.Evaluate(t.Context(), b, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range x {
+		for k := range x[i] {
+			if !slices.Equal(x[i][k].Codes, y[i][k].Codes) {
+				t.Fatalf("sample %d, output %d: %v and %v\n%s\n%s", i, k, x[i][k].Codes, y[i][k].Codes, difftest.Describe(a),
+					difftest.Describe(b))
+			}
+		}
+	}
+}
+
+// TestUnrolled: the graph of the units and the graph of all layers are made of each other, and text keeps both.
+func TestUnrolled(t *testing.T) {
+	for seed := range uint64(cases) {
+		q, _ := quantized(t, seed)
+		g, _, err := lower.Schedule(t.Context(), q, plan(t, "loop", "fold"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := text.Parse("g.lathe", text.Print(g), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		units := stream.Units(again)
+		if want := text.Print(stream.Units(g)); text.Print(units) != want {
+			t.Fatalf("seed %d: the units of a graph that was printed:\n%s\nwant\n%s", seed, text.Print(units), want)
+		}
+		samples := difftest.Samples(rand.New(rand.NewPCG(seed, 6)), q, 2)
+		lowertest.Shuffle(rand.New(rand.NewPCG(seed, 7)))(g)
+		same(t, q, stream.Unrolled(stream.Units(g), nil), samples)
+	}
+}
+
+// TestRefused: networks whose layers differ are refused, with what differs.
+func TestRefused(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		change func(p *lower.Plan, g *ir.Graph)
+		want   string
+	}{
+		{"a rule for one layer", func(p *lower.Plan, _ *ir.Graph) {
+			rule, err := lower.ParsePlan("p.toml", []byte("[[quantize.rule]]\nname = \"l1.a\"\ndata_out = \"fixed(9,3)\"\n"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Quantize.Rules = rule.Quantize.Rules
+		}, `"l0.a" is`},
+		{"a layer of another shape", nil, `"a0" has shape 1x4, "a1" has 1x5`},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			b := lowertest.New(t, 3)
+			x := b.Input("x", 1, 6)
+			if c.change != nil {
+				x = b.Linear("l1.a", b.Linear("l0.a", x, 6, true), 6, true)
+			} else {
+				for i, inner := range []int{4, 5} {
+					x = b.Add(pointwise.Relu, fmt.Sprint("relu", i), nil, b.Linear(fmt.Sprint("a", i), x, inner, true))
+					x = b.Linear(fmt.Sprint("b", i), x, 6, true)
+				}
+			}
+			g, p := b.Done(x), plan(t, "loop", "fold")
+			if c.change != nil {
+				c.change(p, g)
+			}
+			q, _, err := lower.Quantize(t.Context(), g, p, lower.Calibration{})
+			if err == nil {
+				_, _, err = lower.Schedule(t.Context(), q, p)
+			}
+			if diag.CodeOf(err) != "L0434" || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("err = %v, want L0434 with %s", err, c.want)
+			}
+		})
+	}
+}

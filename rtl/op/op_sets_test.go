@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"lathe/internal/tools"
+	"lathe/rtl"
+	"lathe/rtl/num"
+	"lathe/rtl/rtltest"
+)
+
+// inSets is a bench of a unit that layers share: units are the benches of each layer alone, whose frames come in turn. A
+// frame of the result is one of each layer, of sweeps frames as the module understands them.
+func inSets(t *testing.T, units []rtltest.Bench, sweeps int, more ...rtl.Param) rtltest.Bench {
+	t.Helper()
+	b := units[0]
+	params := append(append([]rtl.Param(nil), b.Params...), more...)
+	facts, err := (&rtl.Unit{Module: b.Module, Params: params}).Facts()
+	if err != nil {
+		t.Fatal(err)
+	}
+	frames := len(units) * sweeps
+	b.Images = append([]rtl.Image(nil), b.Images...)
+	var declared, passed []string
+	for i := range b.Images {
+		im := &b.Images[i]
+		im.Words = nil
+		for _, u := range units {
+			im.Words = append(im.Words, u.Images[i].Words...)
+		}
+		declared = append(declared, fmt.Sprintf("parameter %s = \"\", parameter [31:0] %s_SUM = 32'd0", im.Param, im.Param))
+		passed = append(passed, fmt.Sprintf(".%s(%s), .%s_SUM(%s_SUM)", im.Param, im.Param, im.Param, im.Param))
+	}
+	for _, p := range params {
+		passed = append(passed, fmt.Sprintf(".%s(%s)", p.Name, p.Value))
+	}
+	width := func(p rtltest.Port, name string) int {
+		h, err := rtl.Lookup(b.Module)
+		if err != nil {
+			t.Fatal(err)
+		}
+		values, err := h.Values(params)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := h.Width(name+"_data", values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	name := "sets_of_" + b.Module
+	b.Files = []rtl.File{{Name: name + ".sv", Data: fmt.Appendf(nil, setsBench, name, b.Module, facts.Latency,
+		facts.II*frames, name, strings.Join(declared, ",\n    "), width(b.In[0], "in"), width(b.Out[0], "out"), b.Module,
+		strings.Join(passed, ", "))}}
+	b.Module, b.Params = name, nil
+	beats := max(b.In[0].Beats, 1) * b.In[0].Lanes
+	b.In = append([]rtltest.Port(nil), b.In...)
+	b.In[0].Beats *= frames
+	b.Model = func(in [][]int64) [][]int64 {
+		var out []int64
+		for i := range frames {
+			out = append(out, units[i/sweeps].Model([][]int64{in[0][i*beats : (i+1)*beats]})[0]...)
+		}
+		return [][]int64{out}
+	}
+	b.Gen, b.Frames = nil, 12
+	return b
+}
+
+const setsBench = `// %s: %s with a frame of each layer.
+//   latency: %d   ii: %d   order: as it comes
+//   flow: parts
+//   parts: u_unit
+module %s #(
+    %s
+) (
+    input wire clk,
+    input wire rst,
+    input wire [%d-1:0] in_data,
+    input wire in_valid,
+    output wire in_ready,
+    output wire [%d-1:0] out_data,
+    output wire out_valid,
+    input wire out_ready
+);
+  %s #(%s) u_unit (.clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid),
+      .in_ready(in_ready), .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready));
+endmodule
+`
+
+// layersOf draws the constants of several layers, and gives all the widths of the widest.
+func layersOf(m matrix, layers int) []*matrix {
+	var all []*matrix
+	dotW, totalW := 0, 0
+	for l := range layers {
+		c := m
+		c.fill(rand.New(rand.NewPCG(31, uint64(l))))
+		for o := range c.weights { // fill has the same extremes everywhere
+			if o < len(c.weights)/2 && l%2 == 1 {
+				c.weights[o], c.weights[c.out-1-o] = c.weights[c.out-1-o], c.weights[o]
+				c.bias[o], c.bias[c.out-1-o] = c.bias[c.out-1-o], c.bias[o]
+			}
+		}
+		c.measure()
+		dotW, totalW = max(dotW, c.dotW), max(totalW, c.totalW)
+		all = append(all, &c)
+	}
+	for _, c := range all {
+		c.dotW, c.totalW = dotW, totalW
+	}
+	return all
+}
+
+// linearSets is a linear unit of several layers.
+func linearSets(t *testing.T, m matrix, inLanes, outLanes, sets, sweeps int) rtltest.Bench {
+	var units []rtltest.Bench
+	for _, c := range layersOf(m, sets) {
+		units = append(units, linearBench(c, inLanes, outLanes))
+	}
+	return inSets(t, units, sweeps, rtltest.P("SETS", sets), rtltest.P("SWEEPS", sweeps))
+}
+
+func TestLinearSets(t *testing.T) {
+	cast := num.Cast{Shift: 6, Width: 8, Signed: true}
+	for _, c := range []struct{ in, out, inLanes, outLanes, pshW, mW, sets, sweeps int }{
+		{6, 4, 2, 2, 0, 0, 3, 2},
+		{6, 4, 3, 2, 2, 0, 2, 1},  // constants that are read late
+		{4, 3, 4, 3, 0, 0, 5, 3},  // one word of weights a layer
+		{4, 6, 4, 2, 1, 0, 3, 1},  // a word of weights, three of constants
+		{12, 2, 2, 2, 0, 0, 2, 5}, // one word of constants, which waits for six beats
+		{5, 5, 1, 1, 0, 9, 4, 2},
+	} {
+		m := matrix{in: c.in, out: c.out, inW: 5, inSigned: true, wW: 4, biasW: 8, pshW: c.pshW, mW: c.mW, cast: cast}
+		if c.mW > 0 {
+			m.zero, m.cast.Shift = 3, 14
+		}
+		rtltest.Run(t, linearSets(t, m, c.inLanes, c.outLanes, c.sets, c.sweeps))
+	}
+}
+
+// scaleSets is a scale of several layers.
+func scaleSets(t *testing.T, channels, lanes, pshW, sets, sweeps int) rtltest.Bench {
+	m := matrix{in: 1, out: channels, inW: 5, inSigned: true, wW: 4, biasW: 8, pshW: pshW,
+		cast: num.Cast{Shift: 3, Width: 8, Signed: true}}
+	var units []rtltest.Bench
+	for _, c := range layersOf(m, sets) {
+		units = append(units, scaleBench(c, lanes, sweeps))
+	}
+	return inSets(t, units, 1, rtltest.P("SETS", sets), rtltest.P("SWEEPS", sweeps))
+}
+
+func TestScaleSets(t *testing.T) {
+	rtltest.Run(t, scaleSets(t, 6, 2, 0, 3, 2))
+	rtltest.Run(t, scaleSets(t, 4, 4, 2, 2, 3))
+	rtltest.Run(t, scaleSets(t, 5, 1, 1, 4, 1))
+}
+
+// normSets is a norm of several layers.
+func normSets(t *testing.T, m norm, sets int) rtltest.Bench {
+	var units []rtltest.Bench
+	for l := range sets {
+		c := m
+		c.fill(rand.New(rand.NewPCG(47, uint64(l))))
+		if l%2 == 1 { // fill has the same extremes everywhere
+			for i := range c.gamma {
+				c.gamma[i] = ^c.gamma[i]
+			}
+		}
+		units = append(units, c.bench())
+	}
+	return inSets(t, units, 1, rtltest.P("SETS", sets))
+}
+
+func TestNormSets(t *testing.T) {
+	rtltest.Run(t, normSets(t, norm{n: 8, lanes: 2, rows: 3, in: fixed8, f: 4, eps: 1e-5, gainW: 8, gainF: 6, biasW: 8,
+		biasF: 5, fo: 5, out: fixed8}, 3))
+	rtltest.Run(t, normSets(t, norm{n: 4, lanes: 4, rows: 2, in: fixed8, f: 4, eps: 1e-5, rms: true, gainW: 8, gainF: 6,
+		fo: 5, out: fixed8}, 2))
+}
+
+// again is a point of op_again.
+type again struct{ width, beats, turns int }
+
+func (c again) bench() rtltest.Bench {
+	p := rtltest.P
+	from := make([]int, (c.turns-1)*c.beats)
+	for i := range from {
+		from[i] = i
+	}
+	return moveBench("op_again", c.width, c.turns*c.beats, from, nil, p("WIDTH", c.width), p("BEATS", c.beats),
+		p("TURNS", c.turns))
+}
+
+var agains = []again{{8, 1, 2}, {5, 3, 4}, {9, 70, 3}, {1, 2, 12}}
+
+func TestAgain(t *testing.T) {
+	for _, c := range agains {
+		rtltest.Run(t, c.bench())
+	}
+}
+
+// TestSetsBroken plants faults into what counts frames and sets.
+func TestSetsBroken(t *testing.T) {
+	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
+	m := matrix{in: 6, out: 4, inW: 5, inSigned: true, wW: 4, biasW: 8, cast: num.Cast{Shift: 6, Width: 8, Signed: true}}
+	linear := func() rtltest.Bench { return linearSets(t, m, 2, 2, 3, 2) }
+	whole := func() rtltest.Bench { return linearSets(t, m, 6, 2, 3, 2) } // a vector is one beat
+	straight := func() rtltest.Bench { return linearSets(t, m, 2, 4, 3, 2) } // a vector is used once, and waited for
+	scale := func() rtltest.Bench { return scaleSets(t, 6, 2, 2, 3, 2) }
+	affine := func() rtltest.Bench {
+		return normSets(t, norm{n: 8, lanes: 2, rows: 3, in: fixed8, f: 4, eps: 1e-5, gainW: 8, gainF: 6, biasW: 8,
+			biasF: 5, fo: 5, out: fixed8}, 3)
+	}
+	for _, c := range []struct {
+		file, old, fault string
+		of               func() rtltest.Bench
+	}{
+		{"op_linear_fed.sv", "moving[WAIT-1] && last_k", "moving[WAIT-1] || last_k", linear},
+		{"op_linear_fed.sv", "moving[WAIT-1] && last_k", "last_k", whole},
+		{"op_linear.sv", ".step(step), .addr", ".step(1'b1), .addr", straight},
+		{"mem_sets.sv", "en && step &&", "step &&", linear},
+		{"mem_sets.sv", "base == AW'((SETS - 1) * DEPTH)", "base == AW'((SETS - 2) * DEPTH)", linear},
+		{"op_scale.sv", ".step(in_valid)", ".step(1'b1)", scale},
+		{"op_scale.sv", "moving[PSH_W > 0 ? 1 : 0]", "moving[0]", scale},
+		{"op_norm.sv", ".step(moving[2])", ".step(moving[1])", affine},
+		{"op_again.sv", ".FIRST(0)", ".FIRST(1)", agains[1].bench},
+	} {
+		broken(t, c.file, c.old, c.fault, c.of)
+	}
+}
