@@ -27,8 +27,8 @@ func scheduleLoop(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 	if err != nil {
 		return nil, nil, err
 	}
-	report.note("%d layers share one block of %d nodes: those up to %q, the last up to %q; a sample goes through it %d times",
-		shared.Layers, shared.Nodes, shared.First, shared.Last, shared.Layers)
+	report.note("%d layers share one block of %d nodes: the first ends in %q, the last in %q; a sample takes %d "+
+		"turns", shared.Layers, shared.Nodes, shared.First, shared.Last, shared.Layers)
 	all := stream.Unrolled(units, shared.Copies)
 	return all, report, all.Check()
 }

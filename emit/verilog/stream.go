@@ -43,28 +43,24 @@ func (b *builder) reads(n *ir.Node) handshake {
 // turnsOf lists the nodes of units of g that layers share, by the first of them, which stands in front; "" where nobody
 // needs what a unit computes in a turn.
 func turnsOf(g, units *ir.Graph) map[string][]string {
-	later := map[string][]*ir.Node{}
-	for _, n := range g.Nodes {
-		if n.HW.Unit != "" {
-			later[n.HW.Unit] = append(later[n.HW.Unit], n)
-		}
-	}
 	turns := map[string][]string{}
-	for first, nodes := range later {
-		slices.SortFunc(nodes, func(a, b *ir.Node) int { return a.HW.Turn - b.HW.Turn })
-		turns[first] = []string{first}
-		for _, n := range nodes {
-			turns[first] = append(turns[first], n.Name)
+	note := func(first string, turn int, name string) {
+		if list := turns[first]; len(list) <= turn {
+			turns[first] = append(list, make([]string, turn+1-len(list))...)
 		}
-	}
-	for _, n := range g.Nodes {
-		if n.Op.Traits.Ring == ir.Replays && n.HW.Branches > 1 {
-			turns[n.Name] = slices.Repeat([]string{n.Name}, n.HW.Branches)
-		}
+		turns[first][turn] = name
 	}
 	for n, count := range stream.Turns(units) {
-		if list := turns[n.Name]; len(list) < count {
-			turns[n.Name] = append(list, make([]string, count-len(list))...)
+		note(n.Name, count-1, "")
+		note(n.Name, 0, n.Name)
+	}
+	for _, n := range g.Nodes {
+		switch {
+		case n.HW.Unit != "":
+			note(n.HW.Unit, n.HW.Turn, n.Name)
+			turns[n.HW.Unit][0] = n.HW.Unit
+		case n.Op.Traits.Ring == ir.Replays && n.HW.Branches > 1:
+			turns[n.Name] = slices.Repeat([]string{n.Name}, n.HW.Branches)
 		}
 	}
 	return turns

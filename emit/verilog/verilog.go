@@ -88,7 +88,8 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		top = o.Top
 	}
 	units := stream.Units(g)
-	b := &builder{graph: units, turns: turnsOf(g, units), back: map[string]string{}, units: o.Units, byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
+	b := &builder{graph: units, turns: turnsOf(g, units), back: map[string]string{}, units: o.Units,
+		byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
 	if b.units == nil {
 		b.units = &unit.Cache{}
 	}

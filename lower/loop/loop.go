@@ -48,14 +48,14 @@ type finder struct {
 	g       *ir.Graph
 	formats bool
 	users   map[*ir.Node][]*ir.Node
-	list    []*pair
-	from    map[*ir.Node][]*pair // by the last node of the lower layer
+	list    []*twins
+	from    map[*ir.Node][]*twins // by the last node of the lower layer
 	miss    error
 	most    int // that and the nodes that were alike before
 }
 
-// pair is two layers in a row that are alike.
-type pair struct {
+// twins are two layers in a row that are alike.
+type twins struct {
 	entry        *ir.Node
 	lower, upper []*ir.Node
 	shared       []*ir.Node
@@ -66,9 +66,9 @@ func last(layer []*ir.Node) *ir.Node { return layer[len(layer)-1] }
 // reach is how many nodes of one kind may be between the last nodes of two layers.
 const reach = 12
 
-// edges finds all pairs of layers.
+// edges finds all layers in a row that are alike.
 func (f *finder) edges() {
-	f.from = map[*ir.Node][]*pair{}
+	f.from = map[*ir.Node][]*twins{}
 	kinds := map[string][]*ir.Node{}
 	for _, n := range f.g.Nodes {
 		if !n.Op.Traits.Source {
@@ -83,7 +83,7 @@ func (f *finder) edges() {
 		alike := kinds[n.Op.Name+" "+ir.ShapeString(n.Type.Shape)]
 		at := slices.Index(alike, n)
 		for _, m := range alike[at+1 : min(len(alike), at+1+reach)] {
-			if p := f.pair(n, m); p != nil {
+			if p := f.compare(n, m); p != nil {
 				f.list = append(f.list, p)
 				f.from[n] = append(f.from[n], p)
 			}
@@ -91,9 +91,9 @@ func (f *finder) edges() {
 	}
 }
 
-// pair compares what leads to a and to b, which reads a; nil where that are no two layers.
-func (f *finder) pair(a, b *ir.Node) *pair {
-	w := &walk{finder: f, p: &pair{}, end: a, match: map[*ir.Node]*ir.Node{}}
+// compare looks at what leads to a and to b, which reads a; nil where that are no two layers.
+func (f *finder) compare(a, b *ir.Node) *twins {
+	w := &walk{finder: f, p: &twins{}, end: a, match: map[*ir.Node]*ir.Node{}}
 	ok := w.same(a, b)
 	if !ok {
 		if w.why != nil && len(w.match) >= f.most {
@@ -124,7 +124,7 @@ func (f *finder) closed(layer []*ir.Node) bool {
 // walk compares two layers from their last nodes on.
 type walk struct {
 	*finder
-	p     *pair
+	p     *twins
 	end   *ir.Node // the last node of the lower layer, which the upper one reads
 	match map[*ir.Node]*ir.Node
 	why   error
@@ -182,15 +182,15 @@ func (w *walk) alike(a, b *ir.Node) bool {
 	return true
 }
 
-// run is the longest run of layers that begins with a pair; nil where it cannot be one.
-func (f *finder) run(p *pair) *Blocks {
+// run is the longest run of layers that begins with two; nil where it cannot be one.
+func (f *finder) run(p *twins) *Blocks {
 	b := &Blocks{Entry: p.entry, Layers: [][]*ir.Node{p.lower, p.upper}, Shared: p.shared}
 	if !f.passes(p.lower, p.upper) {
 		return nil
 	}
 	for {
 		top := b.Layers[len(b.Layers)-1]
-		at := slices.IndexFunc(f.from[last(top)], func(q *pair) bool {
+		at := slices.IndexFunc(f.from[last(top)], func(q *twins) bool {
 			return slices.Equal(q.lower, top) && slices.Equal(q.shared, p.shared) && f.passes(q.lower, q.upper)
 		})
 		if at < 0 {

@@ -77,11 +77,8 @@ func refuse(g *ir.Graph, miss error) error {
 // ring puts the parts of a ring around the layers of g, and notes which nodes share a unit.
 func (b *Blocks) ring(g *ir.Graph) error {
 	turns := len(b.Layers)
-	part := func(o *ir.Op, name string, at *ir.Node) *ir.Node {
-		n := &ir.Node{Name: g.FreshName(name), Op: o, Args: []*ir.Node{at}, Type: at.Type, Pos: at.Pos, Stats: at.Stats,
-			Attrs: &stream.Ring{Turns: turns}}
-		g.InsertAfter(at, n)
-		return n
+	part := func(p ir.RingPart, name string, at *ir.Node) *ir.Node {
+		return stream.InsertPart(g, p, name, at, turns)
 	}
 	replace := func(in []*ir.Node, old, now *ir.Node) {
 		for _, n := range in {
@@ -93,12 +90,12 @@ func (b *Blocks) ring(g *ir.Graph) error {
 		}
 	}
 	for _, v := range b.Shared {
-		r := part(stream.Replay, v.Name+".replay", v)
+		r := part(ir.Replays, v.Name+".replay", v)
 		for _, layer := range b.Layers {
 			replace(layer, v, r)
 		}
 	}
-	enters := part(stream.Enter, b.Entry.Name+".enter", b.Entry)
+	enters := part(ir.Enters, b.Entry.Name+".enter", b.Entry)
 	first, returns := enters.Name, ""
 	replace(b.Layers[0], b.Entry, enters)
 	for t, layer := range b.Layers {
@@ -109,14 +106,14 @@ func (b *Blocks) ring(g *ir.Graph) error {
 		}
 		end := last(layer)
 		if t == turns-1 {
-			l := part(stream.Leave, end.Name+".leave", end)
+			l := part(ir.Leaves, end.Name+".leave", end)
 			g.Replace(end, l)
 			l.Args[0] = end
 			continue
 		}
-		again := part(stream.Again, end.Name+".again", end)
+		again := part(ir.Returns, end.Name+".again", end)
 		again.HW.Back = first
-		next := part(stream.Enter, fmt.Sprintf("%s.%d", first, t+2), again)
+		next := part(ir.Enters, fmt.Sprintf("%s.%d", first, t+2), again)
 		next.HW.Unit, next.HW.Turn = first, t+1
 		if t == 0 {
 			returns = again.Name

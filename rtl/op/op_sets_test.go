@@ -14,8 +14,8 @@ import (
 	"lathe/rtl/rtltest"
 )
 
-// inSets is a bench of a unit that layers share: units are the benches of each layer alone, whose frames come in turn. A
-// frame of the result is one of each layer, of sweeps frames as the module understands them.
+// inSets is a bench of a unit that layers share: units are the benches of each layer alone, whose frames come in turn.
+// A frame of the result is one of each layer, of sweeps frames as the module understands them.
 func inSets(t *testing.T, units []rtltest.Bench, sweeps int, more ...rtl.Param) rtltest.Bench {
 	t.Helper()
 	b := units[0]
@@ -210,7 +210,7 @@ func TestSetsBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 	m := matrix{in: 6, out: 4, inW: 5, inSigned: true, wW: 4, biasW: 8, cast: num.Cast{Shift: 6, Width: 8, Signed: true}}
 	linear := func() rtltest.Bench { return linearSets(t, m, 2, 2, 3, 2) }
-	whole := func() rtltest.Bench { return linearSets(t, m, 6, 2, 3, 2) } // a vector is one beat
+	whole := func() rtltest.Bench { return linearSets(t, m, 6, 2, 3, 2) }    // a vector is one beat
 	straight := func() rtltest.Bench { return linearSets(t, m, 2, 4, 3, 2) } // a vector is used once, and waited for
 	scale := func() rtltest.Bench { return scaleSets(t, 6, 2, 2, 3, 2) }
 	affine := func() rtltest.Bench {

@@ -22,7 +22,8 @@ type Ring struct{ Turns int }
 var Enter = ringPart("enter", "gives layers that share units what each reads", ir.Enters, enterUnit)
 
 // Again returns the frames of all turns but the last.
-var Again = ringPart("again", "passes what a layer gives on to the next one, which shares its units", ir.Returns, againUnit)
+var Again = ringPart("again", "passes what a layer gives on to the next one, which shares its units", ir.Returns,
+	againUnit)
 
 // Leave passes on the frame of the last turn.
 var Leave = ringPart("leave", "gives what the last of the layers that share units has computed", ir.Leaves, leaveUnit)
@@ -46,6 +47,15 @@ func ringPart(name, doc string, part ir.RingPart, unit func(n *ir.Node, width, b
 			return unit(n, n.Type.BeatWidth(lanes), hardware.Beats(n.Type, lanes), n.Attrs.(*Ring).Turns), nil
 		},
 	}
+}
+
+// InsertPart puts a part of a ring behind a node.
+func InsertPart(g *ir.Graph, part ir.RingPart, name string, at *ir.Node, turns int) *ir.Node {
+	o := map[ir.RingPart]*ir.Op{ir.Enters: Enter, ir.Returns: Again, ir.Leaves: Leave, ir.Replays: Replay}[part]
+	n := &ir.Node{Name: g.FreshName(name), Op: o, Args: []*ir.Node{at}, Type: at.Type, Pos: at.Pos, Stats: at.Stats,
+		Attrs: &Ring{Turns: turns}}
+	g.InsertAfter(at, n)
+	return n
 }
 
 // straight is a part of a ring of one turn.

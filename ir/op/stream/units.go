@@ -146,7 +146,14 @@ func Unrolled(units *ir.Graph, copies map[string][]*ir.Node) *ir.Graph {
 	if err := g.Sort(); err != nil {
 		return units // which then is refused by whoever checks it
 	}
+	out := g.Out
+	for _, n := range g.Nodes { // the first turn stands for the unit, whoever needs what it then computes
+		if n.HW.Unit == "" && !n.IsConst() {
+			g.Out = append(g.Out[:len(g.Out):len(g.Out)], ir.Output{Node: n})
+		}
+	}
 	g.DropDead()
+	g.Out = out
 	branches(g)
 	return g
 }
