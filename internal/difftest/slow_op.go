@@ -50,7 +50,8 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 	case pointwise.Add, pointwise.Sub, pointwise.Mul, pointwise.Min, pointwise.Max:
 		f := slowPairs()[n.Op]
 		return fill(out, func(i []int) *big.Rat { return f(new(big.Rat), repeat(x, i), repeat(args[1], i)) }), nil
-	case move.Reshape, move.Identity, pointwise.Cast, stream.Widen, stream.Narrow, stream.Fifo, stream.Fork:
+	case move.Reshape, move.Identity, pointwise.Cast, stream.Widen, stream.Narrow, stream.Fifo, stream.Fork,
+		stream.Enter, stream.Again, stream.Leave, stream.Replay:
 		return x.x, nil
 	case move.Transpose, move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch:
 		return slowMove(n, args), nil

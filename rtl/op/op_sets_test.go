@@ -223,7 +223,7 @@ func TestSetsBroken(t *testing.T) {
 	}{
 		{"op_linear_fed.sv", "moving[WAIT-1] && last_k", "moving[WAIT-1] || last_k", linear},
 		{"op_linear_fed.sv", "moving[WAIT-1] && last_k", "last_k", whole},
-		{"op_linear.sv", ".step(step), .addr", ".step(1'b1), .addr", straight},
+		{"op_linear.sv", ".step(step), .addr", ".step(step || en), .addr", straight},
 		{"mem_sets.sv", "en && step &&", "step &&", linear},
 		{"mem_sets.sv", "base == AW'((SETS - 1) * DEPTH)", "base == AW'((SETS - 2) * DEPTH)", linear},
 		{"op_scale.sv", ".step(in_valid)", ".step(1'b1)", scale},
