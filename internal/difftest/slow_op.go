@@ -34,13 +34,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			return y.Add(y, args[2].at(i[axis]))
 		}), nil
 	case pointwise.PRelu:
-		axis := n.Attrs.(*column.ScaleAttrs).Axis
-		return fill(x.shape, func(i []int) *big.Rat {
-			if v := x.at(i...); v.Sign() >= 0 {
-				return v
-			}
-			return product(x.at(i...), args[1].at(i[axis]))
-		}), nil
+		return slowPRelu(n, args), nil
 	case pointwise.Relu, pointwise.LeakyRelu, pointwise.Clip, curve.Sigmoid, curve.Tanh:
 		return once(x, func(v *big.Rat) *big.Rat { return slowFunction(n, v) }), nil
 	case pointwise.Quant:
@@ -82,6 +76,17 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		}), nil
 	}
 	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+}
+
+// slowPRelu multiplies negative elements by the slope of their channel.
+func slowPRelu(n *ir.Node, args []value) []*big.Rat {
+	axis := n.Attrs.(*column.ScaleAttrs).Axis
+	return fill(args[0].shape, func(i []int) *big.Rat {
+		if v := args[0].at(i...); v.Sign() >= 0 {
+			return v
+		}
+		return product(args[0].at(i...), args[1].at(i[axis]))
+	})
 }
 
 // once applies f to all elements, to equal ones a single time.
