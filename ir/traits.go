@@ -57,6 +57,9 @@ type Traits struct {
 	Angles bool
 	// Blocks, if not nil, says of n, some of whose types are block formats, that it computes on their blocks.
 	Blocks func(n *Node) bool
+	// Meets, if not 0, is the axis of argument 1 along which its products with argument 0, along the last axis of that,
+	// are summed. Both are values.
+	Meets int
 	// KeepsCodes: every element of the result is an element of argument 0, in its format.
 	KeepsCodes bool
 	// Perm, if not nil, permutes the axes of argument 0: axis i of the result is its axis perm[i]. The operation does

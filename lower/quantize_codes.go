@@ -165,18 +165,19 @@ func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
 // unblock puts casts to a fixed format before the arguments of n that are in blocks, or would be, if n cannot take
 // them. It returns the block format of the first, for results that keep the format of their argument.
 func (q *quantizer) unblock(n *ir.Node) (was format.Block) {
-	if column.TakesBlocks(n) && (!n.Op.Traits.BlockCodes || q.staysBlocks(n)) {
+	t := &n.Op.Traits
+	if column.TakesBlocks(n) && (!t.BlockCodes || q.staysBlocks(n)) && (t.Meets == 0 || dot.PairTogether(n)) {
 		return nil
 	}
 	width := betweenW
-	if n.Op.Traits.Curve {
+	if t.Curve {
 		width = tableW
 	}
-	if n.Op.Traits.BlockCodes {
+	if t.BlockCodes {
 		width = openW
 	}
 	c := openFormat(width, n.Op.Name+" computes on fixed values")
-	if n.Op.Traits.Joins {
+	if t.Joins {
 		c = q.joinedChoice(n, c)
 		q.loose++
 	}
@@ -211,7 +212,7 @@ func (q *quantizer) blockResult(n *ir.Node, c Choice) bool {
 	n.Type.Scales = nil
 	switch {
 	case dot.NamesWindow(n):
-		if a := n.Args[0]; !dot.SumsTogether(n) {
+		if a := n.Args[0]; n.Op.Traits.Weighted && !dot.SumsTogether(n) {
 			n.Args[0] = q.cast(a, openFormat(betweenW, "weights in blocks take fixed values"), n, q.values[a])
 		}
 		if !q.window(n) {
@@ -244,7 +245,8 @@ func (q *quantizer) encodeBehind(n *ir.Node, c Choice) {
 }
 
 // encodesLater says that nobody reads n as blocks of b: the one reader is a relu, whose result is encoded in place of
-// its argument, so that blocks are scaled by what relu leaves; or all readers compute on fixed values.
+// its argument, so that blocks are scaled by what relu leaves; or all readers compute on fixed values, by a rule or
+// since they take nothing else.
 func (q *quantizer) encodesLater(n *ir.Node, b format.Block) bool {
 	if q.g.IsOutput(n) || q.rule(n, dataOut) != nil || len(q.users[n]) == 0 {
 		return false
@@ -253,8 +255,11 @@ func (q *quantizer) encodesLater(n *ir.Node, b format.Block) bool {
 	defer func() { n.Type = was }()
 	n.Type.Format = b
 	for _, u := range q.users[n] {
-		if q.rule(u, dataIn) != nil {
-			return false
+		if c := q.rule(u, dataIn); c != nil {
+			if _, blocks := c.blocks(); blocks {
+				return false
+			}
+			continue
 		}
 		again, _ := q.resultChoice(u, q.rule(u, dataOut)).blocks()
 		if column.TakesBlocks(u) && !(u.Op.Traits.BlockCodes && len(q.users[n]) == 1 && again == b) {

@@ -15,11 +15,12 @@ import (
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
 )
 
 // BlockKinds are the graphs over blocks that BlockCase draws.
-var BlockKinds = []string{"encode", "decode", "linear", "conv", "relu", "reshape", "chain"}
+var BlockKinds = []string{"encode", "decode", "linear", "conv", "relu", "reshape", "scores", "sums", "chain"}
 
 // BlockCase draws graph i of a kind: formats of all widths, tails, blocks of zeros, scales far from each other.
 func BlockCase(kind string, i int) (*ir.Graph, *rand.Rand) {
@@ -70,6 +71,8 @@ func (b *blockGraph) kind(kind string) *ir.Node {
 		return b.linear(b.data(b.shape()...))
 	case "conv":
 		return b.conv(b.data(1, 1+r.IntN(5), 1+r.IntN(5), 1+r.IntN(6)))
+	case "scores", "sums":
+		return b.attend(kind)
 	case "relu":
 		m := b.block()
 		return b.node(pointwise.Relu, nil, m, b.input(m, b.shape()...))
@@ -244,4 +247,36 @@ func OtherBlocks(w, k, row, out int) *ir.Graph {
 	y = b.node(pointwise.Cast, nil, format.Fixed{W: 12, F: 5, Signed: true}, y)
 	b.g.Out = []ir.Output{{Name: "y", Node: y}}
 	return b.g
+}
+
+// attend is a product of attention over blocks: of queries and keys, or of weights and values.
+func (b *blockGraph) attend(kind string) *ir.Node {
+	r := b.r
+	batch, groups := 1+r.IntN(2), 1+r.IntN(2)
+	queries, keys, heads, size := 1+r.IntN(4), 1+r.IntN(5), groups*(1+r.IntN(2)), 1+r.IntN(12)
+	a := &sequence.SeenAttrs{}
+	if r.IntN(2) == 0 {
+		a.Causal, a.Offset = true, r.IntN(queries+keys+1)-queries
+	}
+	m := b.block()
+	o, x, y := sequence.AttendScores, []int{batch, queries, heads, size}, []int{batch, keys, groups, size}
+	second, other := format.Format(m), m
+	if other.W = 2 + r.IntN(15); kind == "scores" {
+		second = other
+	} else {
+		o, x, y = sequence.AttendSum, []int{batch, queries, heads, keys * 3}, []int{batch, keys * 3, groups, size}
+		second = b.fixed(16, 6)
+	}
+	p := b.input(m, x...)
+	if r.IntN(2) == 0 { // scales that a cast makes
+		p = b.node(pointwise.Cast, nil, m, b.input(draw.Fixed(r, 16), x...))
+	}
+	n := b.node(o, a, format.Fixed{W: 4 + r.IntN(45), F: r.IntN(40) - 8, Signed: true, Round: format.RoundFloor}, p,
+		b.input(second, y...))
+	if r.IntN(3) > 0 {
+		if fit, err := dot.ChooseWindow(n, 8+r.IntN(41), 4, -20); err == nil {
+			n.Type.Format = fit
+		}
+	}
+	return n
 }

@@ -258,3 +258,58 @@ func slowRotate(a *sequence.RotaryAttrs, args []value) []*big.Rat {
 		return new(big.Rat).Sub(product(u, cos), product(v, sin))
 	})
 }
+
+// slowBlockPair is a product of attention over blocks: for every result one number a block of the summed axis in steps
+// of the accumulator, floor, saturated; then their sum, saturated. Values of a sum are encoded in blocks of tokens.
+func slowBlockPair(n *ir.Node, args []value) []*big.Rat {
+	acc, m := n.Type.Format.(format.Fixed), n.Args[0].Type.Format.(format.MXInt)
+	x, y := args[0], args[1]
+	scores := n.Op == sequence.AttendScores
+	if !scores {
+		y = inTokens(y, m)
+	}
+	a, share := n.Attrs.(*sequence.SeenAttrs), x.shape[2]/y.shape[2]
+	steps := func(v *big.Rat) *big.Rat {
+		q := round(new(big.Rat).Mul(v, power(acc.F)), format.RoundFloor)
+		return integer(enter(acc.W, true, format.Sat, q))
+	}
+	term := func(i []int, j int) *big.Rat {
+		if scores && slowSees(a, i[1], i[3]) {
+			return product(x.at(i[0], i[1], i[2], j), y.at(i[0], i[3], i[2]/share, j))
+		} else if !scores && slowSees(a, i[1], j) {
+			return product(x.at(i[0], i[1], i[2], j), y.at(i[0], j, i[2]/share, i[3]))
+		}
+		return new(big.Rat)
+	}
+	return fill(n.Type.Shape, func(i []int) *big.Rat {
+		sum, borders := new(big.Rat), blocksOf(x.shape[3], m.K)
+		for b := 1; b < len(borders); b++ {
+			d := new(big.Rat)
+			for j := borders[b-1]; j < borders[b]; j++ {
+				d.Add(d, term(i, j))
+			}
+			sum.Add(sum, steps(d))
+		}
+		q := enter(acc.W, true, format.Sat, round(sum, format.RoundFloor))
+		return new(big.Rat).Mul(integer(q), power(-acc.F))
+	})
+}
+
+// inTokens is v [B,S,G,E] with every feature of every head encoded in blocks of m along the tokens.
+func inTokens(v value, m format.MXInt) value {
+	out := value{v.shape, make([]*big.Rat, len(v.x))}
+	size := v.shape[2] * v.shape[3]
+	for at := range v.x {
+		if batch, token := at/size/v.shape[1], at/size%v.shape[1]; token == 0 {
+			var column []*big.Rat
+			for t := range v.shape[1] {
+				column = append(column, v.x[(batch*v.shape[1]+t)*size+at%size])
+			}
+			t := ir.Type{Shape: []int{len(column)}, Format: m}
+			for t, c := range decode(t, encodeBlocks(t, m, column)) {
+				out.x[(batch*v.shape[1]+t)*size+at%size] = c
+			}
+		}
+	}
+	return out
+}

@@ -324,6 +324,8 @@ func slowResult(n *ir.Node, args []value) ([]*big.Rat, error) {
 	switch t := n.Op.Traits; {
 	case overBlocks(n):
 		return slowBlockSum(n, args), nil
+	case n.Op.Traits.Meets > 0 && n.Args[0].Type.InBlocks():
+		return slowBlockPair(n, args), nil
 	case t.FloatOnly && t.Elementwise:
 		return slowElements(n, args)
 	case t.Index != nil && t.FloatOnly && !t.Strided: // of those with strides a position is one of tokens

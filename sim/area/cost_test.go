@@ -75,6 +75,17 @@ func TestImageCosts(t *testing.T) {
 	})
 }
 
+// TestBlockCosts does the same with products over blocks.
+func TestBlockCosts(t *testing.T) {
+	tools.Need(t, "yosys")
+	holdCosts(t, t.TempDir(), []single{
+		{"mx_attend_scores", []string{"QUERIES", "17", "KEYS", "17", "ROW", "17", "HEADS", "4", "GROUPS", "4", "SIZE", "8",
+			"F", "8", "K", "8", "OFFSET", "-227", "SPAN", "38", "LOW", "12", "CLAMP", "0", "SUM_W", "38", "OUT_W", "38"}},
+		{"mx_attend_scores", []string{"QUERIES", "16", "KEYS", "16", "ROW", "16", "SIZE", "40", "K", "32", "R", "2",
+			"CAUSAL", "1", "D_W", "21"}},
+	})
+}
+
 // holdCosts compares what the headers of modules say with the counts of one run in the given folder.
 func holdCosts(t *testing.T, dir string, modules []single) {
 	t.Helper()

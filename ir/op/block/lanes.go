@@ -42,17 +42,20 @@ func ScaleRange(x *ir.Node) (lo, hi, step int) {
 	for len(x.Args) == 1 && x.Args[0].Type.InBlocks() {
 		x = x.Args[0]
 	}
+	if len(x.Args) == 1 { // a cast
+		if fx, ok := format.AsFixed(x.Args[0].Type.Format); ok {
+			return EncodedRange(b, fx)
+		}
+	}
 	lo, hi = b.ScaleLimits()
-	step = lo + b.ElementExp(0) - b.ScaleExp(0)
-	if len(x.Args) != 1 { // no cast
-		return lo, hi, step
-	}
-	if fx, ok := format.AsFixed(x.Args[0].Type.Format); ok {
-		top := fx.W - 1 - fx.F
-		step = max(step, -fx.F)
-		lo, hi = min(max(lo, -fx.F), hi), max(min(hi, top), lo)
-	}
-	return lo, hi, step
+	return lo, hi, lo + b.ElementExp(0) - b.ScaleExp(0)
+}
+
+// EncodedRange is ScaleRange of blocks of b that are encoded from values of the format fx.
+func EncodedRange(b format.Block, fx format.Fixed) (lo, hi, step int) {
+	lo, hi = b.ScaleLimits()
+	step = max(lo+b.ElementExp(0)-b.ScaleExp(0), -fx.F)
+	return min(max(lo, -fx.F), hi), max(min(hi, fx.W-1-fx.F), lo), step
 }
 
 // Drain is how many of rows sums leave a cycle, so that those of the shortest block are gone before the next are there.

@@ -70,10 +70,10 @@ func New(n *ir.Node) (Sum, error) {
 	return asPlan(keptExact(n))
 }
 
-// NamesWindow says that the plan of the weighted node n, as its types have it, names the format of its result: that of
-// the window accumulator. All other sums are exact, and are rounded to any format.
+// NamesWindow says that the plan of n, a weighted node or a product of two values, as its types have it, names the
+// format of its result: that of the window accumulator. All other sums are exact, and are rounded to any format.
 func NamesWindow(n *ir.Node) bool {
-	return n.Op.Traits.Weighted && len(n.Args) > 1 && KindsOf(n).Window() && column.TakesBlocks(n)
+	return PairNamesWindow(n) || n.Op.Traits.Weighted && len(n.Args) > 1 && KindsOf(n).Window() && column.TakesBlocks(n)
 }
 
 // asPlan keeps a plan that failed from becoming an interface that is not nil.

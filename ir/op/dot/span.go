@@ -44,19 +44,42 @@ func (w BlockWindow) String() string {
 	return s
 }
 
+// spanned is a sum over blocks of which it is known where its bits lie, and how many summands there are.
+type spanned interface {
+	// span gives the exponent of the lowest bit of any product or bias, and the least t with every |sum| < 2^t.
+	span(n *ir.Node) (step, top int)
+	// summands of a result; cut says that one of them has lost bits before.
+	summands() (count int, cut bool)
+}
+
+// spannedInto is the plan of n, of two values or with constant weights, for an accumulator.
+func spannedInto(n *ir.Node, acc format.Fixed) (spanned, error) {
+	if n.Op.Traits.Weighted {
+		return planWindowInto(n, acc)
+	}
+	return planPairInto(n, acc)
+}
+
+func (w *windowSum) summands() (int, bool) {
+	if w.cut {
+		return len(w.lengths) + 1, true
+	}
+	return len(w.lengths), false
+}
+
 // WindowOf is what the formats of n, whose result is its accumulator, say about it.
 func WindowOf(n *ir.Node) (BlockWindow, error) {
-	w, err := planWindow(n)
+	acc, err := windowFormat(n)
+	if err != nil {
+		return BlockWindow{}, err
+	}
+	w, err := spannedInto(n, acc)
 	if err != nil {
 		return BlockWindow{}, err
 	}
 	step, top := w.span(n)
-	b := BlockWindow{Acc: w.acc, Exact: step >= -w.acc.F && !w.cut, Saturates: top > w.acc.W-1-w.acc.F,
-		Terms: len(w.lengths)}
-	if w.cut {
-		b.Terms++
-	}
-	return b, nil
+	terms, cut := w.summands()
+	return BlockWindow{Acc: acc, Exact: step >= -acc.F && !cut, Saturates: top > acc.W-1-acc.F, Terms: terms}, nil
 }
 
 // ChooseWindow is an accumulator for n, of up to width bits: exact, with no more bits than that takes, where it fits.
@@ -64,13 +87,17 @@ func WindowOf(n *ir.Node) (BlockWindow, error) {
 // outside are not known: of them bits from 2^fine on count, and sums up to 2^limit.
 func ChooseWindow(n *ir.Node, width, limit, fine int) (format.Fixed, error) {
 	acc := format.Fixed{W: width, Signed: true, Round: format.RoundFloor}
-	w, err := planWindowInto(n, acc)
+	w, err := spannedInto(n, acc)
 	if err != nil {
 		return acc, err
 	}
 	step, top := w.span(n)
-	if b, ok := n.Args[0].Type.BlockFormat(); ok {
-		if _, _, low := block.ScaleRange(n.Args[0]); low < fine && low == b.ElementExp(0) {
+	for _, a := range n.Args[:2] {
+		b, ok := a.Type.BlockFormat()
+		if !ok || a.IsConst() {
+			continue
+		}
+		if _, _, low := block.ScaleRange(a); low < fine && low == b.ElementExp(0) {
 			step, top = step+fine-low, min(top, limit)
 		}
 	}
@@ -85,7 +112,6 @@ func ChooseWindow(n *ir.Node, width, limit, fine int) (format.Fixed, error) {
 	return acc, nil
 }
 
-// span gives the exponent of the lowest bit of any product or bias, and the least t with every |sum| < 2^t.
 func (w *windowSum) span(n *ir.Node) (step, top int) {
 	xtop, xstep := w.data.exp, w.data.exp
 	if w.data.fields {

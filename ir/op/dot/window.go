@@ -35,13 +35,21 @@ const maxBlocks = 1 << 14
 
 // planWindow reads weights and bias of a linear or conv (channels last, one group).
 func planWindow(n *ir.Node) (*windowSum, error) {
-	acc, ok := format.AsFixed(n.Type.Format)
-	if !ok || !acc.Signed || acc.W > block.WindowW || acc.Over != format.Sat || acc.Round != format.RoundFloor {
-		return nil, n.Errorf("L0308", "sums over blocks go into fixed(W,F,round=floor) of up to %d bits, not %s",
-			block.WindowW,
-			n.Type.Format)
+	acc, err := windowFormat(n)
+	if err != nil {
+		return nil, err
 	}
 	return planWindowInto(n, acc)
+}
+
+// windowFormat is the accumulator of n, its result format.
+func windowFormat(n *ir.Node) (format.Fixed, error) {
+	acc, ok := format.AsFixed(n.Type.Format)
+	if !ok || !acc.Signed || acc.W > block.WindowW || acc.Over != format.Sat || acc.Round != format.RoundFloor {
+		return acc, n.Errorf("L0308", "sums over blocks go into fixed(W,F,round=floor) of up to %d bits, not %s",
+			block.WindowW, n.Type.Format)
+	}
+	return acc, nil
 }
 
 // planWindowInto is planWindow for an accumulator that is not yet decided.
@@ -237,18 +245,18 @@ func (w *windowSum) addBias(n *ir.Node) error {
 	return nil
 }
 
-// term is d*2^s, floor, in the range of the accumulator.
-func (w *windowSum) term(d int64, s int) int64 {
-	least, most := w.acc.Min(), w.acc.Max()
+// windowTerm is d*2^s, floor, in the range of the accumulator.
+func windowTerm(acc format.Fixed, d int64, s int) int64 {
+	least, most := acc.Min(), acc.Max()
 	switch {
 	case s <= 0:
 		d >>= min(-s, 63)
-	case d > most>>min(s, w.acc.W-1):
+	case d > most>>min(s, acc.W-1):
 		return most
-	case d < least>>min(s, w.acc.W-1):
+	case d < least>>min(s, acc.W-1):
 		return least
 	default:
-		return d << min(s, w.acc.W-1)
+		return d << min(s, acc.W-1)
 	}
 	return min(max(d, least), most)
 }
@@ -266,7 +274,7 @@ func (w *windowSum) row(c int, x Input) int64 {
 		if w.data.fields {
 			g += int(x.Fields[j])
 		}
-		total += w.term(d, g+w.acc.F)
+		total += windowTerm(w.acc, d, g+w.acc.F)
 		at += n
 	}
 	return min(max(total, w.acc.Min()), w.acc.Max())

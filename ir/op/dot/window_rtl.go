@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/block"
 	"lathe/ir/op/hardware"
@@ -30,10 +31,9 @@ func WindowLanes(n *ir.Node) (*ir.Lanes, error) {
 // blockUnit are the numbers of a sum over blocks in hardware.
 type blockUnit struct {
 	*windowSum
+	shifter
 	lanes, rows, drain int
-	clamp              bool
-	offset, span, low  int
-	sumW, biasW, wW    int
+	biasW, wW          int
 	wsW, wsBase        int // bits of the scales of weights, exponent that 0 stands for
 }
 
@@ -81,17 +81,34 @@ func (u *blockUnit) shifts(n *ir.Node) {
 	}
 	u.wsW = bits.Len(uint(most - u.wsBase))
 	base := u.data.exp + u.wsBase + u.acc.F // the shift where both fields are 0
-	least, greatest := lo+base, hi+base+most-u.wsBase
-	u.low = min(max(-least, 0), u.dBits-1)
-	u.offset = base + u.low
 	_, top := u.windowSum.span(n)
-	u.clamp = top > u.acc.W-1-u.acc.F || least < -u.low
-	u.span = max(greatest+u.low, 0)
-	u.sumW = u.acc.W
-	if u.clamp {
-		u.span = max(min(u.span, u.acc.W+u.low), 1)
-		u.sumW += bits.Len(uint(len(u.lengths)))
+	u.shifter = newShifter(u.acc, base, lo+base, hi+base+most-u.wsBase, u.dBits, top, len(u.lengths))
+}
+
+// shifter are the parameters that move the sums of blocks into a window accumulator: see mx_linear.
+type shifter struct {
+	offset, span, low, sumW int
+	clamp                   bool
+}
+
+// newShifter is that of sums of dBits, of so many blocks and below 2^top, shifted by base where all scale fields are 0,
+// and by least to greatest where they are those of values.
+func newShifter(acc format.Fixed, base, least, greatest, dBits, top, blocks int) (s shifter) {
+	s.low = min(max(-least, 0), dBits-1)
+	s.offset = base + s.low
+	s.clamp = top > acc.W-1-acc.F || least < -s.low
+	s.span = max(greatest+s.low, 0)
+	s.sumW = acc.W
+	if s.clamp {
+		s.span = max(min(s.span, acc.W+s.low), 1)
+		s.sumW += bits.Len(uint(blocks))
 	}
+	return s
+}
+
+// params are those of a module.
+func (s shifter) params() []any {
+	return []any{"OFFSET", s.offset, "SPAN", s.span, "LOW", s.low, "CLAMP", rtl.Flag(s.clamp), "SUM_W", s.sumW}
 }
 
 // scaleField is the field of block j of row c; blocks of zeros take the least.
@@ -114,9 +131,8 @@ func (w *windowSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	r := rtl.NewUnit("mx_"+f.Name, append(f.Size, f.Window...)...)
 	r.With("K", min(u.lengths[0], run), "IN_LANES", u.lanes, "ROWS", u.rows, "DRAIN", u.drain)
 	r.With("X_W", u.data.ints.W, "XS_W", scale, "W_W", u.wW, "WS_W", u.wsW, "D_W", u.dBits)
-	r.With("OFFSET", u.offset, "SPAN", u.span, "LOW", u.low, "CLAMP", rtl.Flag(u.clamp), "SUM_W", u.sumW,
-		"BIAS_W", u.biasW,
-		"OUT_W", u.acc.W, "ROM_STYLE", hardware.MemStyle(n))
+	r.With(u.shifter.params()...)
+	r.With("BIAS_W", u.biasW, "OUT_W", u.acc.W, "ROM_STYLE", hardware.MemStyle(n))
 	scales := rtl.Image{Param: "SCALES", Width: u.drain * u.wsW}
 	bias := rtl.Image{Param: "BIAS", Width: u.drain * u.biasW}
 	for g := 0; g < u.out; g += u.rows {

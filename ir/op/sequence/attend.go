@@ -47,7 +47,7 @@ type WeightsAttrs struct {
 // k [B,S,G,D], y [B,T,H,S]. Query head h reads head g = h/(H/G) of the keys.
 var AttendScores = composite.OnCodes(ir.Op{
 	Name: "attend_scores", Doc: "products of queries and keys for each head, tokens first", Attrs: SeenAttrs{},
-	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true},
+	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 3, Blocks: column.SumsInBlocks},
 	Infer: scoresInfer, Eval: scoresEval, Expand: scoresExpand, HLO: scoresHLO,
 	RTL: scoresRTL, Lanes: scoresLanes, Legal: productLegal, MACs: productMACs, Bounds: productBounds, Gen: genScores,
 })
@@ -87,7 +87,7 @@ func weightsLegal(n *ir.Node) error {
 // head g = h/(H/G) of the values.
 var AttendSum = composite.OnCodes(ir.Op{
 	Name: "attend_sum", Doc: "sums of values by weights for each head, tokens first", Attrs: SeenAttrs{},
-	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true},
+	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 1},
 	Infer: sumInfer, Eval: sumEval, Expand: sumExpand, HLO: sumHLO,
 	RTL: sumRTL, Lanes: sumLanes, Legal: productLegal, MACs: productMACs, Bounds: productBounds, Gen: genSum,
 })

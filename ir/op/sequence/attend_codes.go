@@ -13,6 +13,7 @@ import (
 	"lathe/ir/op/arith"
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
+	"lathe/ir/op/dot"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/walk"
 )
@@ -24,8 +25,12 @@ type products struct {
 	bits int // of them, sign included
 }
 
-// productLegal takes fixed values whose sums have up to 63 bits.
+// productLegal takes fixed values whose sums have up to 63 bits, or values in blocks.
 func productLegal(n *ir.Node) error {
+	if dot.PairNamesWindow(n) {
+		_, err := planBlocks(n)
+		return err
+	}
 	_, err := planProducts(n)
 	return err
 }
@@ -74,6 +79,9 @@ func each(n *ir.Node, row func(args []*ir.Tensor, y []int64, b, t, h int)) ir.Ke
 }
 
 func scoresEval(n *ir.Node) (ir.Kernel, error) {
+	if dot.PairNamesWindow(n) {
+		return blockScoresEval(n)
+	}
 	p, err := planProducts(n)
 	if err != nil {
 		return nil, n.Errorf("L0308", "%v", err)
@@ -96,6 +104,9 @@ func scoresEval(n *ir.Node) (ir.Kernel, error) {
 }
 
 func sumEval(n *ir.Node) (ir.Kernel, error) {
+	if dot.PairNamesWindow(n) {
+		return blockSumEval(n)
+	}
 	p, err := planProducts(n)
 	if err != nil {
 		return nil, n.Errorf("L0308", "%v", err)
@@ -171,8 +182,16 @@ func printProducts(b *hlo.Builder, n *ir.Node, x, y hlo.Value, axis, other int) 
 	return carrier.Requant(b, n, v, p.exp, p.bits)
 }
 
+// printScores prints the scores of all keys.
+func printScores(b *hlo.Builder, n *ir.Node, q, k hlo.Value) (hlo.Value, error) {
+	if dot.PairNamesWindow(n) {
+		return printBlocks(b, n, q, k)
+	}
+	return printProducts(b, n, q, k, 3, 3)
+}
+
 func scoresHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	y, err := printProducts(b, n, args[0], args[1], 3, 3)
+	y, err := printScores(b, n, args[0], args[1])
 	if err != nil {
 		return y, err
 	}
@@ -186,6 +205,9 @@ func sumHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	p := args[0]
 	if seen := seenMask(b, n.Attrs.(*SeenAttrs), n.Args[0].Type.Shape); seen != nil {
 		p = b.Select(*seen, p, b.Splat(p, 0))
+	}
+	if dot.PairNamesWindow(n) {
+		return printBlocks(b, n, p.WithScale(args[0].Scale()), args[1])
 	}
 	return printProducts(b, n, p, args[1], 3, 1)
 }

@@ -4,6 +4,8 @@ package sequence
 
 import (
 	"lathe/ir"
+	"lathe/ir/op/block"
+	"lathe/ir/op/dot"
 	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
 	"lathe/ir/op/norm"
@@ -12,8 +14,11 @@ import (
 
 // scoresLanes: in_lanes are features of a query and of a key, out_lanes the keys that it meets at once.
 func scoresLanes(n *ir.Node) (*ir.Lanes, error) {
-	return &ir.Lanes{In: lane.Counts(n.Args[0].Type.Shape[3], "features of a head"), Mem: true,
-		Out: lane.Counts(n.Type.Shape[3], "keys")}, nil
+	features := lane.Counts(n.Args[0].Type.Shape[3], "features of a head")
+	if dot.PairNamesWindow(n) {
+		features = lane.Counts(block.CommonLength(n.Args[0].Type.BlockLengths()), "elements of every block")
+	}
+	return &ir.Lanes{In: features, Mem: true, Out: lane.Counts(n.Type.Shape[3], "keys")}, nil
 }
 
 // sumLanes: in_lanes are the keys that a row takes at once, out_lanes features of their values.
@@ -28,6 +33,9 @@ func weightsLanes(n *ir.Node) (*ir.Lanes, error) {
 }
 
 func scoresRTL(n *ir.Node) (*rtl.Unit, error) {
+	if dot.PairNamesWindow(n) {
+		return blockScoresRTL(n)
+	}
 	q, k := n.Args[0].Type.Shape, n.Args[1].Type.Shape
 	u, err := productUnit(n, "op_attend_scores")
 	if err != nil {
