@@ -20,8 +20,8 @@ import (
 //
 //	y = sat(sum_j sat(floor(D[j]*2^(g+F))))
 //
-// with sat the range of the result format acc = fixed(W,F). Blocks run along the last axis of argument 0. Argument 1 is
-// in blocks too where it is summed along its last axis; else it is fixed, and encoded in the format of argument 0 in
+// with sat the range of the result format acc = fixed(W,F). Blocks run along the last axis of argument 0. Argument 1
+// is in blocks too where it is summed along its last axis; else it is fixed, and encoded in the format of argument 0 in
 // blocks along the axis that is summed.
 type Pair struct {
 	Acc     format.Fixed
