@@ -15,8 +15,8 @@ import (
 	"lathe/ir/op/column"
 )
 
-// Pair is how products of two values in blocks are summed, in every engine. A row of argument 0 and a line of argument 1
-// are cut into the same blocks; block j contributes its exact integer sum D[j], at the exponent g of both scales:
+// Pair is how products of two values in blocks are summed, in every engine. A row of argument 0 and a line of argument
+// 1 are cut into the same blocks; block j contributes its exact integer sum D[j], at the exponent g of both scales:
 //
 //	y = sat(sum_j sat(floor(D[j]*2^(g+F))))
 //
