@@ -74,10 +74,15 @@ func ScheduleWith(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 	if g.Stage != ir.StageQuantized {
 		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; only quantized graphs are scheduled", g.Stage)
 	}
+	schedule := scheduleMode
 	if plan.Fold.Layers == "loop" {
-		return scheduleLoop(ctx, g, plan, o)
+		schedule = scheduleLoop
 	}
-	return scheduleMode(ctx, g, plan, o)
+	c, r, err := schedule(ctx, g, plan, o)
+	if err == nil {
+		r.warnPart(&plan.Target.FPGA)
+	}
+	return c, r, err
 }
 
 // scheduleMode is Schedule of a graph in which each node is to have a unit of its own.

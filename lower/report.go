@@ -3,12 +3,14 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"lathe/ir"
+	"lathe/ir/target"
 	"lathe/lower/calib"
 	"lathe/lower/fuse"
 	"lathe/lower/loss"
@@ -93,6 +95,27 @@ func (r *Report) Cost() rtl.Cost {
 		sum = sum.Add(u.Cost)
 	}
 	return sum
+}
+
+// warnPart says what a part has too little of, and which unit takes most of it.
+func (r *Report) warnPart(part *target.FPGA) {
+	all := r.Cost()
+	for _, c := range []struct {
+		name string
+		has  int
+		of   func(rtl.Cost) float64
+	}{
+		{"LUT", part.LUT, func(c rtl.Cost) float64 { return float64(c.LUT) }},
+		{"DSP", part.DSP, func(c rtl.Cost) float64 { return float64(c.DSP) }},
+		{"block RAM", part.BRAM, func(c rtl.Cost) float64 { return float64(c.BRAM) / 2 }},
+	} {
+		if c.of(all) <= float64(c.has) {
+			continue
+		}
+		most := slices.MaxFunc(r.Units, func(a, b UnitReport) int { return cmp.Compare(c.of(a.Cost), c.of(b.Cost)) })
+		r.warn("%s has %d %s, and %g are predicted, %g of them for %s (%s)", part.Device, c.has, c.name, c.of(all),
+			c.of(most.Cost), most.Node, most.Module)
+	}
 }
 
 func (r *Report) note(msg string, args ...any) { r.Notes = append(r.Notes, fmt.Sprintf(msg, args...)) }
