@@ -147,7 +147,11 @@ func readme(d *emit.Design) (string, error) {
 	s.WriteString(unitsHeading)
 	for _, u := range d.Units {
 		if u.Module != "" {
-			fmt.Fprintf(&s, "| `%s` | `%s` | %s | `%s` | %d | %d | %d | %d |\n", u.Instance, u.Module, cell(u.Node), u.Format,
+			node := cell(u.Node)
+			if len(u.Turns) > 1 {
+				node += fmt.Sprintf(", in %d turns of a sample", len(u.Turns))
+			}
+			fmt.Fprintf(&s, "| `%s` | `%s` | %s | `%s` | %d | %d | %d | %d |\n", u.Instance, u.Module, node, u.Format,
 				u.InLanes, u.OutLanes, u.Cycles, u.Latency)
 		}
 	}

@@ -27,6 +27,8 @@ type moves struct {
 	flow  rtl.Flow
 	front int
 	turns []int
+	// ring says that a sample takes several turns, in which the next one can gather whatever its size.
+	ring bool
 }
 
 // known reads that once a node.
@@ -44,7 +46,7 @@ func (r *known) of(n *ir.Node) (*moves, error) {
 	if u, known := r.read[n]; known {
 		return u, nil
 	}
-	u := &moves{}
+	u := &moves{ring: n.Op.Traits.Ring == ir.Enters}
 	if !n.Op.Traits.Source && !n.Op.Traits.Wire {
 		m, err := r.units.Motion(n)
 		if err != nil {
@@ -88,13 +90,14 @@ func streamOf(n *ir.Node, i int) (number int) {
 	return number
 }
 
-// longestTurn bounds the beats of FIFOs before units that take their streams by turns: longer turns wait.
+// longestTurn bounds the beats of FIFOs before units that take their streams by turns: longer turns wait, but those in
+// front of layers that share units, which take a sample for all of them.
 const longestTurn = 1024
 
 // turnBeats is how many beats of stream i gather at most while the unit takes none of them: a concat is at the other
 // one, a pad sends what it adds, a repeat what it holds. 0 for units that keep no stream waiting.
 func (u *moves) turnBeats(i int) int {
-	if i >= len(u.turns) || u.turns[i] > longestTurn {
+	if i >= len(u.turns) || u.turns[i] > longestTurn && !u.ring {
 		return 0
 	}
 	return u.turns[i]
