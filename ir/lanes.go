@@ -13,7 +13,7 @@ type Lanes struct {
 	In, Out Count
 	Tie     func(lanes int) (in, out int)
 	// Stream lists, ascending, the lanes that beats on the way in may have. nil: as many as in_lanes.
-	Stream func(in int) []int
+	Stream func(in, out int) []int
 	// Second is the lanes of the beats of the second stream. nil: those of the first.
 	Second func(in, out int) int
 	// Drain is how many of the results that are computed at once leave a beat. nil: all of them.
@@ -49,12 +49,12 @@ func (l *Lanes) Tied(lanes int) (in, out int) {
 	return l.Tie(lanes)
 }
 
-// Streams are the lanes of beats on the way in that go with in_lanes.
-func (l *Lanes) Streams(in int) []int {
+// Streams are the lanes of beats on the way in that go with in_lanes and out_lanes.
+func (l *Lanes) Streams(in, out int) []int {
 	if l.Stream == nil {
 		return []int{in}
 	}
-	return l.Stream(in)
+	return l.Stream(in, out)
 }
 
 // Set gives n a folding; results is the out_lanes, of which Drain may let fewer leave a beat.

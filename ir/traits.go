@@ -36,6 +36,9 @@ type Traits struct {
 	Monotone bool
 	// Reads16: argument 0 is worth 16 bits where nothing says how many it has.
 	Reads16 bool
+	// Recurs: the operation keeps a state from row to row of argument 0. Argument 1 holds the weights of the state, and
+	// argument 2, which may be missing, a bias; in quantized graphs both are constants in fixed formats.
+	Recurs bool
 	// Fraction: results lie between 0 and 1, of which 1 itself may saturate.
 	Fraction bool
 	// Table0: elements of the result are elements of argument 0, a constant, and have its format.

@@ -225,7 +225,7 @@ func proposals(d *ir.Lanes) (rows [][]folding) {
 			if !d.Product() {
 				in, results = d.Tied(lanes)
 			}
-			for _, s := range d.Streams(in) {
+			for _, s := range d.Streams(in, results) {
 				row = append(row, folding{in, results, s})
 			}
 		}

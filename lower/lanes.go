@@ -138,7 +138,7 @@ func (l *laner) lanes(n *ir.Node, a asked) {
 		} else {
 			in, out = l.tied(n, a, d)
 		}
-		d.Set(&n.HW, in, out, l.stream(n, d, in))
+		d.Set(&n.HW, in, out, l.stream(n, d, in, out))
 		n.HW.Style = d.StyleOf(a.style, in, out)
 		if d.Mem {
 			n.HW.Mem = a.mem
@@ -211,8 +211,8 @@ func (l *laner) pace(n *ir.Node, d *ir.Lanes) int {
 
 // stream is the lanes of the beats into n: as lean or balance chose, else those that arrive where the unit takes them,
 // else the nearest below, else the fewest above.
-func (l *laner) stream(n *ir.Node, d *ir.Lanes, in int) int {
-	legal := d.Streams(in)
+func (l *laner) stream(n *ir.Node, d *ir.Lanes, in, out int) int {
+	legal := d.Streams(in, out)
 	if c, ok := l.chosen[n.Name]; ok && slices.Contains(legal, c.stream) {
 		return c.stream
 	}

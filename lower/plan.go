@@ -75,6 +75,8 @@ type Rule struct {
 	// Skip keeps a node float; false protects it from later rules.
 	Skip                          *bool
 	DataIn, Weight, Bias, DataOut *Choice
+	// Gate and Cell are formats within a recurrent layer: what sigmoid and tanh read, and the state.
+	Gate, Cell *Choice
 }
 
 // FoldPlan chooses how much hardware each layer gets.

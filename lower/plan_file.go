@@ -67,6 +67,8 @@ type quantizeRule struct {
 	Weight  *string `toml:"weight"`
 	Bias    *string `toml:"bias"`
 	DataOut *string `toml:"data_out"`
+	Gate    *string `toml:"gate"`
+	Cell    *string `toml:"cell"`
 }
 
 type foldRuleFile struct {

@@ -139,8 +139,11 @@ func (p *planParser) rule(i int, f *quantizeRule) *Rule {
 	r.Weight = p.choice(path+".weight", f.Weight, what)
 	r.Bias = p.choice(path+".bias", f.Bias, what)
 	r.DataOut = p.choice(path+".data_out", f.DataOut, what)
-	if f.Skip == nil && f.DataIn == nil && f.Weight == nil && f.Bias == nil && f.DataOut == nil {
-		p.fail(path, "this rule sets nothing").Hint = "set skip, data_in, weight, bias or data_out"
+	r.Gate = p.asWritten(path+".gate", f.Gate, what)
+	r.Cell = p.asWritten(path+".cell", f.Cell, what)
+	if f.Skip == nil && f.DataIn == nil && f.Weight == nil && f.Bias == nil && f.DataOut == nil && f.Gate == nil &&
+		f.Cell == nil {
+		p.fail(path, "this rule sets nothing").Hint = "set skip, data_in, weight, bias, data_out, gate or cell"
 	}
 	return r
 }
@@ -188,6 +191,15 @@ func glob(pattern string) *regexp.Regexp {
 
 // choice reads a format; nil where the key is not given. what names the key behind file and line.
 func (p *planParser) choice(path string, text *string, what string) *Choice {
+	c := p.asWritten(path, text, what)
+	if c != nil {
+		c.Pattern = p.options(c.Pattern, *text)
+	}
+	return c
+}
+
+// asWritten is a choice that the rounding and overflow of the plan do not change.
+func (p *planParser) asWritten(path string, text *string, what string) *Choice {
 	if text == nil {
 		return nil
 	}
@@ -196,7 +208,7 @@ func (p *planParser) choice(path string, text *string, what string) *Choice {
 		p.add(err, path)
 		return nil
 	}
-	return &Choice{Pattern: p.options(pattern, *text), From: p.at.pos(path) + " " + what, Given: true}
+	return &Choice{Pattern: pattern, From: p.at.pos(path) + " " + what, Given: true}
 }
 
 // options applies the plan's rounding and overflow to a format whose text does not set them itself.

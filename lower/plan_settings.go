@@ -89,7 +89,8 @@ func (o *overlay) bits(w int) error {
 		over(o, "--bits", "quantize.bias", &q.Bias, &wide)
 	}
 	o.rules("--bits", "formats", "quantize.rule", len(q.Rule), func(i int) bool {
-		return q.Rule[i].DataIn != nil || q.Rule[i].Weight != nil || q.Rule[i].DataOut != nil
+		return q.Rule[i].DataIn != nil || q.Rule[i].Weight != nil || q.Rule[i].DataOut != nil ||
+			q.Rule[i].Gate != nil || q.Rule[i].Cell != nil
 	})
 	o.rules("--bits", "format", "input", len(o.file.Input), func(i int) bool { return o.file.Input[i].Format != nil })
 	o.rules("--bits", "format", "output", len(o.file.Output), func(i int) bool { return o.file.Output[i].Format != nil })

@@ -106,6 +106,8 @@ func (t *planText) quantize(saved bool) {
 		t.slot("weight", r.Weight)
 		t.slot("bias", r.Bias)
 		t.slot("data_out", r.DataOut)
+		t.slot("gate", r.Gate)
+		t.slot("cell", r.Cell)
 	}
 }
 

@@ -213,6 +213,9 @@ func (q *quantizer) node(n *ir.Node) {
 		if n.Op.Traits.Table0 {
 			q.table(n)
 		}
+		if n.Op.Traits.Recurs {
+			q.within(n)
+		}
 	}
 	if q.absorbed(n) {
 		return
@@ -312,9 +315,9 @@ func (q *quantizer) complete(c Choice, v *calib.Values) format.Format {
 }
 
 // judge returns the values behind relu and clip where nothing else reads n, not even through operations that keep
-// formats: what they cut off needs no code. nil where something else reads n.
+// formats: what they cut off needs no code. nil where something else reads n, as a layer with a state itself does.
 func (q *quantizer) judge(n *ir.Node) *calib.Values {
-	if q.g.IsOutput(n) || len(q.users[n]) == 0 {
+	if q.g.IsOutput(n) || len(q.users[n]) == 0 || n.Op.Traits.Recurs {
 		return nil
 	}
 	var all *calib.Values

@@ -138,7 +138,7 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 // values, exact where so many bits do, which a cast behind it encodes.
 func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
 	coded := format.Coded(c.Pattern.Format) && !column.TakesCodes(n)
-	gains := n.Op.Traits.Gains && !format.IsFixed(c.Pattern.Format)
+	gains := (n.Op.Traits.Gains || n.Op.Traits.Recurs) && !format.IsFixed(c.Pattern.Format)
 	if n.IsInput() || !coded && !mixed(n, c.Pattern) && !gains {
 		return false
 	}
@@ -152,6 +152,9 @@ func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
 		q.explain(n, "data_out", n.Type, via.From)
 	} else {
 		via := openFormat(openW, "")
+		if n.Op.Traits.Recurs {
+			via = openFormat(betweenW, "")
+		}
 		if n.Op.Traits.Fraction {
 			via.Pattern = format.PatternOf(format.Fixed{W: fineW, F: fineW})
 		}

@@ -28,6 +28,10 @@ func (q *quantizer) constants(n *ir.Node) {
 		if !a.IsConst() {
 			continue
 		}
+		if n.Op.Traits.Recurs {
+			q.stateConst(n, i)
+			continue
+		}
 		name, c := q.constSlot(n, i)
 		gain, angle := n.Op.Traits.Gains && i > 0, n.Op.Traits.Angles && i > 0
 		if !gain && !angle && q.ownConst(n, i, name, c.Given) {

@@ -66,7 +66,8 @@ func (q *quantizer) narrowFine(n *ir.Node) {
 		return
 	}
 	v, integers := format.IntegersOf(a[0].Type.Format)
-	if integers && (v.Codes.W > fineW || t.Gains && v.Bits() > fineW) {
+	real := t.Recurs && !format.IsFixed(a[0].Type.Format)
+	if integers && (v.Codes.W > fineW || t.Gains && v.Bits() > fineW || real) {
 		a[0] = q.cast(a[0], openFormat(fineW, "what "+n.Op.Name+" takes"), n, q.values[a[0]])
 	}
 }

@@ -52,6 +52,8 @@ type layer struct {
 	batchFirst           bool
 	dirs                 []string // "forward", "reverse"
 	steps, batch, hidden int
+	lengths              []int
+	h, c                 []*ir.Node // the states that the directions begin with
 }
 
 func convertRecurrent(kind recurrent.Kind, gates string) func(*call) {
@@ -60,28 +62,82 @@ func convertRecurrent(kind recurrent.Kind, gates string) func(*call) {
 		if l.sizes(); c.err != nil {
 			return
 		}
-		lengths, functions := l.lengths(), l.functions()
-		xs := recurrent.Steps(c, c.data(0), l.lead())
-		h, cell := l.initial(5, "initial_h"), make([]*ir.Node, len(l.dirs))
+		l.lengths, l.h, l.c = l.ends(), l.initial(5, "initial_h"), make([]*ir.Node, len(l.dirs))
 		if kind == recurrent.LSTM {
-			cell = l.initial(6, "initial_c")
+			l.c = l.initial(6, "initial_c")
 		}
-		hs, last := make([][]*ir.Node, len(l.dirs)), make([]recurrent.State, len(l.dirs))
-		for d, dir := range l.dirs {
-			prefix := ""
-			if len(l.dirs) > 1 {
-				prefix = dir + "."
-			}
-			part, per := l.cell(d, prefix), len(functions)/len(l.dirs)
-			if c.err != nil {
-				return
-			}
-			part.F, part.G, part.H = functions[d*per], functions[d*per+min(1, per-1)], functions[d*per+per-1]
-			hs[d], last[d] = recurrent.Run(c, prefix, part, xs, l.batch, recurrent.State{H: h[d], C: cell[d]},
-				dir == "reverse", lengths)
+		cells := l.cells()
+		if c.err != nil {
+			return
 		}
-		l.outputs(hs, last)
+		whole := func(d int) bool { return cells[d].Whole(l.batch, recurrent.State{H: l.h[d], C: l.c[d]}, l.lengths) }
+		if !l.wants(2) && whole(0) && whole(len(cells)-1) {
+			l.compute(cells)
+			return
+		}
+		l.expand(cells)
 	}
+}
+
+// cells are those of all directions.
+func (l *layer) cells() []*recurrent.Cell {
+	functions, standard, relu := l.functions()
+	var cells []*recurrent.Cell
+	for d := range l.dirs {
+		per := len(functions) / len(l.dirs)
+		c := l.cell(d, l.prefix(d))
+		if l.err != nil {
+			return nil
+		}
+		c.F, c.G, c.H = functions[d*per], functions[d*per+min(1, per-1)], functions[d*per+per-1]
+		c.Standard, c.Relu = standard[d], relu[d]
+		cells = append(cells, c)
+	}
+	return cells
+}
+
+// prefix tells the directions apart, where there are two.
+func (l *layer) prefix(d int) string {
+	if len(l.dirs) > 1 {
+		return l.dirs[d] + "."
+	}
+	return ""
+}
+
+// compute makes an operation with state for each direction.
+func (l *layer) compute(cells []*recurrent.Cell) {
+	x := l.reshape("rows", l.data(0), []int{l.steps, l.shape(0)[2]})
+	var all, last []*ir.Node
+	for d, dir := range l.dirs {
+		s := recurrent.Layer(l, l.prefix(d), cells[d], x, dir == "reverse")
+		if l.wants(0) {
+			all = append(all, s.All())
+		}
+		if l.wants(1) {
+			last = append(last, s.Last())
+		}
+	}
+	if l.wants(0) {
+		l.resultAt(0, l.reshape("all", recurrent.Joined(l.call, "all_directions", all, 1), l.stackedShape(l.steps, len(all))))
+	}
+	if l.wants(1) {
+		l.resultAt(1, l.stacked("last", last, len(l.dirs)))
+	}
+}
+
+// expand writes all directions out in time.
+func (l *layer) expand(cells []*recurrent.Cell) {
+	if n := l.steps * len(l.dirs); n > recurrent.MaxSteps {
+		l.fail(source.CodeLimit, recurrent.TooLong, n, recurrent.MaxSteps).Hint = recurrent.Shorter
+		return
+	}
+	xs := recurrent.Steps(l, l.data(0), l.lead())
+	hs, last := make([][]*ir.Node, len(l.dirs)), make([]recurrent.State, len(l.dirs))
+	for d, dir := range l.dirs {
+		hs[d], last[d] = recurrent.Run(l, l.prefix(d), cells[d], xs, l.batch, recurrent.State{H: l.h[d], C: l.c[d]},
+			dir == "reverse", l.lengths)
+	}
+	l.outputs(hs, last)
 }
 
 // lead is the axis of the directions of states, and of the steps of sequences: 0, or 1 behind the batch.
@@ -106,7 +162,7 @@ func (l *layer) sizes() {
 	if l.batchFirst = c.int("layout", 0) != 0; l.batchFirst && c.opset < 14 {
 		c.fail(source.CodeAttr, "layout is an attribute since operator set 14, and the model states set %d", c.opset)
 	}
-	x, w, r := c.shape(0), c.shape(1), c.shape(2)
+	x, r := c.shape(0), c.shape(2)
 	n, gates := len(l.dirs), len(l.gates)
 	if len(r) != 3 || len(x) != 3 {
 		c.fail(source.CodeShape, "its input is %s and its recurrent weights are %s, three axes each are needed",
@@ -132,22 +188,23 @@ func (l *layer) sizes() {
 				ir.ShapeString(wants[i]))
 		}
 	}
-	if len(w) == 3 && l.steps*n > recurrent.MaxSteps {
-		c.fail(source.CodeLimit, recurrent.TooLong, l.steps*n, recurrent.MaxSteps).Hint = recurrent.Shorter
-	}
 }
 
-// lengths reads the lengths of the sequences; nil where all have all steps.
-func (l *layer) lengths() []int {
+// ends reads the lengths of the sequences; nil where all have all steps.
+func (l *layer) ends() []int {
 	if !l.has(4) {
 		return nil
 	}
 	var out []int
+	full := true
 	for _, v := range l.list(4, "sequence_lens") {
 		if v < 1 || v > int64(l.steps) {
 			l.fail(source.CodeAttr, "sequence_lens holds %d, lengths must be 1 to %d", v, l.steps)
 		}
-		out = append(out, int(v))
+		out, full = append(out, int(v)), full && v == int64(l.steps)
+	}
+	if full {
+		return nil
 	}
 	return out
 }
@@ -242,11 +299,13 @@ func activations() []activation {
 	}
 }
 
-// functions reads the activations of all directions. Parameters go, in order, to those that take one.
-func (l *layer) functions() []recurrent.Function {
+// functions reads the activations of all directions. Parameters go, in order, to those that take one. It says of each
+// direction whether they are the ones of the operation with state, and for an RNN that this is relu.
+func (l *layer) functions() (out []recurrent.Function, standard, relu []bool) {
 	names := map[recurrent.Kind][]string{recurrent.LSTM: {"Sigmoid", "Tanh", "Tanh"}, recurrent.GRU: {"Sigmoid", "Tanh"},
 		recurrent.RNN: {"Tanh"}}[l.kind]
 	need := len(names) * len(l.dirs)
+	usual := names
 	names = slices.Repeat(names, len(l.dirs))
 	if a := l.attr("activations", kindTexts); a != nil {
 		names = nil
@@ -262,13 +321,12 @@ func (l *layer) functions() []recurrent.Function {
 	for _, row := range activations() {
 		known = append(known, row.name)
 	}
-	var out []recurrent.Function
 	for _, name := range names {
 		i := slices.IndexFunc(known, func(k string) bool { return strings.EqualFold(k, name) })
 		if i < 0 {
 			e := l.fail(source.CodeAttr, "activation %s is not known", quote(name))
 			e.Hint = "known are " + strings.Join(known, ", ")
-			return nil
+			return nil, nil, nil
 		}
 		row := activations()[i]
 		if row.takes > 0 && len(alphas) > 0 {
@@ -279,7 +337,11 @@ func (l *layer) functions() []recurrent.Function {
 		}
 		out = append(out, row.make(row.alpha, row.beta))
 	}
-	return out
+	for own := range slices.Chunk(names, max(len(usual), 1)) {
+		relu = append(relu, l.kind == recurrent.RNN && strings.EqualFold(own[0], "Relu"))
+		standard = append(standard, relu[len(relu)-1] || slices.EqualFunc(own, usual, strings.EqualFold))
+	}
+	return out, standard, relu
 }
 
 // floats reads a list of numbers; nil if it is absent.
@@ -316,9 +378,14 @@ func (l *layer) outputs(hs [][]*ir.Node, last []recurrent.State) {
 
 // stacked joins values [B,H], and gives what they are counted by axes of their own.
 func (l *layer) stacked(part string, all []*ir.Node, counts ...int) *ir.Node {
-	shape := slices.Concat(counts, []int{l.batch, l.hidden})
+	return l.reshape(part, recurrent.Joined(l.call, strings.TrimPrefix(part+"_steps", "_"), all, l.lead()),
+		l.stackedShape(counts...))
+}
+
+// stackedShape is that of values that are counted so.
+func (l *layer) stackedShape(counts ...int) []int {
 	if l.batchFirst {
-		shape = slices.Concat([]int{l.batch}, counts, []int{l.hidden})
+		return slices.Concat([]int{l.batch}, counts, []int{l.hidden})
 	}
-	return l.reshape(part, recurrent.Joined(l.call, strings.TrimPrefix(part+"_steps", "_"), all, l.lead()), shape)
+	return slices.Concat(counts, []int{l.batch, l.hidden})
 }

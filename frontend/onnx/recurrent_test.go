@@ -246,7 +246,7 @@ func TestRecurrentRefused(t *testing.T) {
 		{"lengths", source.CodeDynamic, "sequence_lens", chain(14, x, []pb{w, rw}, nd("ReduceSum", "x", "s", aInt("keepdims",
 			0)), nd("Cast", "s", "i", aInt("to", 6)), nd("Reshape", "i o", "l"), nd("RNN", "x w r _ l", "y")).with(it("o", 1))},
 		{"layout", source.CodeAttr, "operator set 14", single(7, x, nd("RNN", "x w r", "y", aInt("layout", 1)), w, rw)},
-		{"steps", source.CodeLimit, fmt.Sprint(recurrent.MaxSteps), rnn(vi("x", recurrent.MaxSteps+1, 1, 3), "", nil)},
+		{"steps", source.CodeLimit, fmt.Sprint(recurrent.MaxSteps), rnn(vi("x", recurrent.MaxSteps+1, 2, 3), "", nil)},
 		{"activation", source.CodeAttr, "Softsign", rnn(x, "", nil, pb(nil).str(1, "activations").int(20, 8).str(9, "Gelu"))},
 		{"activations", source.CodeAttr, "need 1", rnn(x, "", nil, pb(nil).str(1, "activations").int(20, 8).str(9,
 			"Tanh").str(9, "Tanh"))},

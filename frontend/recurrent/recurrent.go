@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package recurrent expands recurrent layers over time, for all importers: each step becomes linear layers and
-// element-wise operations of its own, which every engine has. Equations follow the ONNX standard (operators LSTM, GRU
+// Package recurrent reads recurrent layers, for all importers: a layer becomes one operation with state where there is
+// one that computes it; else it is expanded over time, and each step becomes linear layers and element-wise operations
+// of its own, which every engine has. Equations follow the ONNX standard (operators LSTM, GRU
 // and RNN); PyTorch's modules are cases of them.
 package recurrent
 
@@ -15,7 +16,7 @@ import (
 	"lathe/ir/op/whole"
 )
 
-// MaxSteps bounds the steps of one layer, its directions together: each step becomes about 12 nodes.
+// MaxSteps bounds the steps of one layer that is expanded, its directions together: each step becomes about 12 nodes.
 const MaxSteps = 1 << 12
 
 // TooLong is what a layer over more steps is told, and Shorter what to do.
@@ -66,6 +67,8 @@ type Cell struct {
 	Projection *ir.Node
 	// F serves the gates, G the candidate (F that of an RNN), H the cell of an LSTM.
 	F, G, H Function
+	// Standard says that these are sigmoid and tanh; of an RNN that F is tanh, or with Relu the other one.
+	Standard, Relu bool
 	// Clip bounds what activations read to [-Clip, Clip]; 0 does not.
 	Clip float32
 	// Coupled makes the forget gate 1 - i.

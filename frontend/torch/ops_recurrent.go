@@ -58,13 +58,14 @@ func (c *call) blank() recurrent.Cell {
 	sigmoid, tanh := recurrent.Unary(curve.Sigmoid, nil), recurrent.Unary(curve.Tanh, nil)
 	switch target := c.n.target[len(prefix):]; {
 	case strings.HasPrefix(target, "lstm"):
-		return recurrent.Cell{Kind: recurrent.LSTM, Gates: "ifco", F: sigmoid, G: tanh, H: tanh}
+		return recurrent.Cell{Kind: recurrent.LSTM, Gates: "ifco", F: sigmoid, G: tanh, H: tanh, Standard: true}
 	case strings.HasPrefix(target, "gru"):
-		return recurrent.Cell{Kind: recurrent.GRU, Gates: "rzh", F: sigmoid, G: tanh, ResetAfter: true}
+		return recurrent.Cell{Kind: recurrent.GRU, Gates: "rzh", F: sigmoid, G: tanh, ResetAfter: true, Standard: true}
 	case strings.HasPrefix(target, "rnn_relu"):
-		return recurrent.Cell{Kind: recurrent.RNN, Gates: "h", F: recurrent.Unary(pointwise.Relu, nil)}
+		return recurrent.Cell{Kind: recurrent.RNN, Gates: "h", F: recurrent.Unary(pointwise.Relu, nil), Standard: true,
+			Relu: true}
 	}
-	return recurrent.Cell{Kind: recurrent.RNN, Gates: "h", F: tanh}
+	return recurrent.Cell{Kind: recurrent.RNN, Gates: "h", F: tanh, Standard: true}
 }
 
 // cell is a step over features with the weights w [gates*H,I] and r [gates*H,S].
@@ -133,7 +134,8 @@ type stack struct {
 	*call
 	layers, dirs, steps, batch, axis int
 	params                           []*ir.Node
-	initial                          recurrent.State
+	cells                            []*recurrent.Cell // of each layer, of each direction
+	before                           []recurrent.State
 	last                             struct{ H, C func() *ir.Node }
 }
 
@@ -155,27 +157,27 @@ func convertRecurrent(c *call) {
 	if c.err != nil {
 		return
 	}
-	s.steps, s.batch = x.Type.Shape[s.axis], x.Type.Shape[1-s.axis]
-	if s.steps*s.dirs > recurrent.MaxSteps || s.steps < 1 {
-		c.fail(source.CodeLimit, recurrent.TooLong, s.steps*s.dirs, recurrent.MaxSteps).Hint = recurrent.Shorter
+	if s.steps, s.batch = x.Type.Shape[s.axis], x.Type.Shape[1-s.axis]; s.steps < 1 {
+		c.fail(source.CodeShape, "its input %s has no steps", ir.ShapeString(x.Type.Shape))
 		return
 	}
-	xs := s.run(recurrent.Steps(c, x, s.axis))
+	if s.prepare(x.Type.Shape[2]); c.err != nil {
+		return
+	}
+	y := s.compute(x)
 	if c.err != nil {
 		return
 	}
-	shape := []int{s.steps, s.batch, xs[0].Type.Shape[1]}
-	shape[s.axis], shape[1-s.axis] = s.steps, s.batch
-	c.resultIfRead(func() *ir.Node { return c.reshape("", recurrent.Joined(c, "steps", xs, s.axis), shape) })
+	c.resultIfRead(y)
 	if c.resultIfRead(s.last.H); s.last.C != nil {
 		c.resultIfRead(s.last.C)
 	}
 }
 
-// run goes over all layers, and gives the steps of the last one. The last states of all are joined.
-func (s *stack) run(xs []*ir.Node) []*ir.Node {
+// prepare reads the weights and initial states of all layers, each of all directions.
+func (s *stack) prepare(features int) {
 	kind, per := s.blank().Kind, 2
-	s.initial = s.states(kind)
+	initial := s.states(kind)
 	if s.bool("has_biases", true) {
 		per = 4
 	}
@@ -186,27 +188,93 @@ func (s *stack) run(xs []*ir.Node) []*ir.Node {
 	if s.err == nil && (s.layers < 1 || len(s.params) != cells*per || slices.Contains(s.params, nil)) {
 		s.fail(source.CodeArity, "has %d tensors of weights for %d layers in %d directions", len(s.params), s.layers, s.dirs)
 	}
+	for l := 0; l < s.layers && s.err == nil; l++ {
+		for d := range s.dirs {
+			i, name := l*s.dirs+d, s.prefix(l, d)
+			s.cells = append(s.cells, s.weights(features, s.params[i*per:(i+1)*per]))
+			s.before = append(s.before,
+				recurrent.State{H: s.at(name+"h0", initial.H, i), C: s.at(name+"c0", initial.C, i)})
+		}
+		features = s.dirs * s.cells[l*s.dirs].States
+	}
+}
+
+// compute goes over all layers, and makes the result of the last one. The last states of all are joined.
+func (s *stack) compute(x *ir.Node) func() *ir.Node {
+	outs := s.outs()
+	whole := len(outs) < 3 || !s.read(outs[2])
+	for i, c := range s.cells {
+		whole = whole && c.Whole(s.batch, s.before[i], nil)
+	}
+	if whole {
+		return s.whole(x)
+	}
+	if s.steps*s.dirs > recurrent.MaxSteps {
+		s.fail(source.CodeLimit, recurrent.TooLong, s.steps*s.dirs, recurrent.MaxSteps).Hint = recurrent.Shorter
+		return nil
+	}
+	return s.expand(recurrent.Steps(s, x, s.axis))
+}
+
+// whole makes an operation with state of each direction of each layer.
+func (s *stack) whole(x *ir.Node) func() *ir.Node {
+	x = s.reshape("rows", x, []int{s.steps, x.Type.Shape[2]})
+	var states []*recurrent.States
+	both := func(l int) *ir.Node { // directions of a layer
+		var out []*ir.Node
+		for _, d := range states[l*s.dirs:] {
+			out = append(out, d.All())
+		}
+		return recurrent.Joined(s, fmt.Sprintf("layer%d.both", l), out, 1)
+	}
+	for l := range s.layers {
+		if l > 0 {
+			x = both(l - 1)
+		}
+		for d := range s.dirs {
+			states = append(states, recurrent.Layer(s, s.prefix(l, d), s.cells[l*s.dirs+d], x, d == 1))
+		}
+	}
+	s.last.H = func() *ir.Node {
+		var ends []*ir.Node
+		for _, d := range states {
+			ends = append(ends, d.Last())
+		}
+		return s.joined("last", ends)
+	}
+	return func() *ir.Node {
+		y := both(s.layers - 1)
+		return s.reshape("", y, s.sequence(elems(s.shape(y)[1:])))
+	}
+}
+
+// sequence is the shape of a sequence of such features.
+func (s *stack) sequence(features int) []int {
+	shape := []int{s.steps, s.batch, features}
+	shape[s.axis], shape[1-s.axis] = s.steps, s.batch
+	return shape
+}
+
+// expand writes all layers out in time.
+func (s *stack) expand(xs []*ir.Node) func() *ir.Node {
 	var hs, cs []*ir.Node
 	for l := 0; l < s.layers && s.err == nil; l++ {
 		out := make([][]*ir.Node, s.dirs)
 		for d := range s.dirs {
-			i, name := l*s.dirs+d, s.prefix(l, d)
-			p := s.weights(xs[0], s.params[i*per:(i+1)*per])
-			before := recurrent.State{H: s.at(name+"h0", s.initial.H, i), C: s.at(name+"c0", s.initial.C, i)}
-			if s.err != nil {
-				return nil
-			}
+			i := l*s.dirs + d
 			var last recurrent.State
-			out[d], last = recurrent.Run(s, name, p, xs, s.batch, before, d == 1, nil)
+			out[d], last = recurrent.Run(s, s.prefix(l, d), s.cells[i], xs, s.batch, s.before[i], d == 1, nil)
 			hs, cs = append(hs, last.H), append(cs, last.C)
 		}
 		xs = s.sideBySide(l, out)
 	}
 	s.last.H = func() *ir.Node { return s.joined("last", hs) }
-	if kind == recurrent.LSTM {
+	if s.blank().Kind == recurrent.LSTM {
 		s.last.C = func() *ir.Node { return s.joined("last_c", cs) }
 	}
-	return xs
+	return func() *ir.Node {
+		return s.reshape("", recurrent.Joined(s, "steps", xs, s.axis), s.sequence(xs[0].Type.Shape[1]))
+	}
 }
 
 // prefix names a layer and a direction, where there are several.
@@ -223,12 +291,12 @@ func (s *stack) prefix(l, d int) string {
 
 // weights are those of a layer in one direction: of input and state, both biases, a projection; the latter three may be
 // missing.
-func (s *stack) weights(x *ir.Node, params []*ir.Node) *recurrent.Cell {
+func (s *stack) weights(features int, params []*ir.Node) *recurrent.Cell {
 	var all [5]*ir.Node
 	if copy(all[:], params); len(params) == 3 {
 		all[2], all[4] = nil, all[2]
 	}
-	return s.cell(s.shape(x)[1], all[0], all[1], all[2], all[3], all[4])
+	return s.cell(features, all[0], all[1], all[2], all[3], all[4])
 }
 
 // at is the initial state of one layer in one direction; nil of nil, the cell of what has none.

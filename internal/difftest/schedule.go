@@ -78,7 +78,7 @@ func lanes(r *rand.Rand, n *ir.Node, given int) {
 	default:
 		in, out = oneOf(r, d.In.Legal), oneOf(r, d.Out.Legal)
 	}
-	d.Set(&n.HW, in, out, oneOf(r, d.Streams(in)))
+	d.Set(&n.HW, in, out, oneOf(r, d.Streams(in, out)))
 	n.HW.Style = d.StyleOf(style, in, out)
 	if d.Mem && len(d.Styles) > 0 {
 		n.HW.Mem = oneOf(r, []string{"", "auto", "block", "distributed"})

@@ -135,7 +135,7 @@ func slowCodes(n *ir.Node, x []*big.Rat, codes map[*ir.Node]*ir.Tensor) *ir.Tens
 // movers are the operations that do not compute: their results are codes of their arguments.
 var movers = []*ir.Op{window.MaxPool, reduce.Max, reduce.Min, move.Reshape, move.Transpose, move.Identity, stream.Widen,
 	stream.Narrow, stream.Fifo, stream.Fork, stream.Enter, stream.Again, stream.Leave, stream.Replay, move.Concat,
-	move.Slice, move.Pad, move.Repeat, move.Stretch}
+	move.Slice, move.Pad, move.Repeat, move.Stretch, move.Reverse}
 
 // encodeAll rounds every value once into type t.
 func encodeAll(t ir.Type, x []*big.Rat) *ir.Tensor {

@@ -5,14 +5,17 @@ package difftest
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"sync"
 
 	"lathe/golden/ref"
+	"lathe/internal/difftest/rows"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/draw"
 	"lathe/ir/op/norm"
+	"lathe/ir/op/recur"
 )
 
 // slowCodeNorm is layer_norm or rms_norm of codes, by its definition in integers of any size.
@@ -236,4 +239,64 @@ func slowSample(n *ir.Node, x *big.Rat) *big.Rat {
 	}
 	slowSamples.Store(key, y)
 	return y
+}
+
+// slowRecur is a recurrent layer, by its equations; in float graphs numbers are those of float64.
+func slowRecur(n *ir.Node, args []value) []*big.Rat {
+	a := n.Attrs.(*recur.Attrs)
+	l := rows.Layer{Kind: n.Op.Name, Relu: a.Relu, X: slowMatrix(args[0]), R: slowMatrix(args[1])}
+	if len(args) > 2 {
+		l.B = args[2].x
+	}
+	near := func(v *big.Rat) *big.Rat {
+		f, _ := v.Float64()
+		return new(big.Rat).SetFloat64(f)
+	}
+	l.Gate, l.Cell, l.Out = near, near, near
+	l.Sigmoid = func(v *big.Rat) *big.Rat { return near(sigmoidOf(v)) }
+	l.Tanh = func(v *big.Rat) *big.Rat { return near(minus(product(integer(2), sigmoidOf(plus(v, v))), integer(1))) }
+	l.Last = l.Tanh
+	if !n.Type.IsFloat() {
+		l.Gate, l.Cell, l.Out = slowRounding(a.Gate), slowRounding(a.Cell), slowRounding(n.Type.Format.String())
+		gate, _ := format.Parse(a.Gate)
+		l.Sigmoid = slowCurve(curve.Sigmoid, gate, func(w int) format.Format { return format.Fixed{W: w, F: w} })
+		l.Tanh = slowCurve(curve.Tanh, gate, func(w int) format.Format { return format.Fixed{W: w, F: w - 1, Signed: true} })
+		l.Last = slowCurve(curve.Tanh, gate, func(int) format.Format { return n.Type.Format })
+	}
+	return slices.Concat(l.Rows()...)
+}
+
+// slowMatrix cuts a matrix into rows.
+func slowMatrix(v value) [][]*big.Rat { return slices.Collect(slices.Chunk(v.x, v.shape[1])) }
+
+// slowRounding is the rounding into a format; of no format it is none.
+func slowRounding(text string) func(*big.Rat) *big.Rat {
+	f, err := format.Parse(text)
+	return func(v *big.Rat) *big.Rat {
+		if err != nil {
+			return v
+		}
+		return f.Decode(encode(f, v)).Rat()
+	}
+}
+
+// slowCurve is a function of values of a format, rounded to the format of its results.
+func slowCurve(o *ir.Op, in format.Format, of func(w int) format.Format) func(*big.Rat) *big.Rat {
+	if in == nil {
+		return nil
+	}
+	one, known := []int{1}, map[string]*big.Rat{}
+	n := &ir.Node{Name: o.Name, Op: o, Type: ir.Type{Shape: one, Format: of(in.Width())},
+		Args: []*ir.Node{{Name: "x", Type: ir.Type{Shape: one, Format: in}}}}
+	return func(v *big.Rat) *big.Rat {
+		key := v.RatString()
+		if known[key] == nil {
+			y, wide := slowInterpolation(n, value{one, []*big.Rat{v}})
+			if !wide {
+				y = []*big.Rat{slowSample(n, v)}
+			}
+			known[key] = slowRounding(n.Type.Format.String())(y[0])
+		}
+		return known[key]
+	}
 }

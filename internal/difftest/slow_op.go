@@ -14,6 +14,7 @@ import (
 	"lathe/ir/op/move"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/recur"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/stream"
@@ -47,7 +48,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 	case move.Reshape, move.Identity, pointwise.Cast, stream.Widen, stream.Narrow, stream.Fifo, stream.Fork,
 		stream.Enter, stream.Again, stream.Leave, stream.Replay:
 		return x.x, nil
-	case move.Transpose, move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch:
+	case move.Transpose, move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch, move.Reverse:
 		return slowMove(n, args), nil
 	case reduce.Sum, reduce.Mean, reduce.Max, reduce.Min, reduce.Prod, reduce.Any, reduce.All:
 		return slowReduce(n, x), nil
@@ -57,6 +58,8 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowLayerNorm(n, args), nil
 	case sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum, sequence.Rotate:
 		return slowAttend(n, args), nil
+	case recur.LSTM, recur.GRU, recur.RNN:
+		return slowRecur(n, args), nil
 	case sequence.Embedding:
 		return slowEmbedding(n, args), nil
 	case norm.Softmax:
@@ -336,6 +339,8 @@ func slowMove(n *ir.Node, args []value) []*big.Rat {
 			}
 		case *move.RepeatAttrs:
 			return repeat(x, i)
+		case *move.ReverseAttrs:
+			from[a.Axis] = x.shape[a.Axis] - 1 - i[a.Axis]
 		case *move.StretchAttrs:
 			place := round(big.NewRat(int64(i[a.Axis]*a.Step+a.Start), int64(a.Of)), format.RoundFloor).Int64()
 			from[a.Axis] = int(min(max(place, 0), int64(x.shape[a.Axis]-1)))

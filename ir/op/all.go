@@ -13,6 +13,7 @@ import (
 	"lathe/ir/op/move"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/recur"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/stream"
@@ -27,6 +28,7 @@ var All = [...]*ir.Op{
 	sum.Linear, sum.Conv, sum.MatMul, sum.BatchNorm, sum.Scale, norm.LayerNorm, norm.RMSNorm, norm.GroupNorm,
 	sequence.Attention, sequence.Rotary, sequence.Append,
 	sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum, sequence.Rotate, sequence.Embedding,
+	recur.LSTM, recur.GRU, recur.RNN,
 	pointwise.Relu, pointwise.LeakyRelu, pointwise.PRelu, pointwise.Clip, curve.Sigmoid, curve.Tanh, norm.Softmax,
 	norm.LogSoftmax, reduce.ArgMax,
 	curve.Exp, curve.Log, curve.Sqrt, curve.Reciprocal, curve.Pow, curve.Erf, curve.Gelu, curve.GeluTanh, curve.Silu,
@@ -37,7 +39,7 @@ var All = [...]*ir.Op{
 	pointwise.Add, pointwise.Sub, pointwise.Mul, pointwise.Min, pointwise.Max,
 	move.Reshape, move.Transpose, move.Identity, pointwise.Cast,
 	pointwise.Quant,
-	move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch,
+	move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch, move.Reverse,
 	whole.Compare, whole.Where, whole.And, whole.Or, whole.Xor, whole.Not, whole.ShiftLeft, whole.ShiftRight, whole.Div,
 	whole.Mod, whole.Power, whole.Convert, whole.IsNaN, whole.IsInf,
 	whole.Gather, whole.GatherElements, whole.GatherND, whole.ScatterElements, whole.ScatterND, whole.CumSum,

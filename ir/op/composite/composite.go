@@ -52,37 +52,60 @@ func PartsEval(n *ir.Node) (ir.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := make(map[*ir.Node]int, len(parts)+len(n.Args)) // of values: those of the arguments, then of the parts
-	for i, a := range n.Args {
-		place[a] = i
-	}
-	kernels, from := make([]ir.Kernel, len(parts)), make([][]int, len(parts))
-	for i, p := range parts {
-		place[p] = len(n.Args) + i
-		if p.IsConst() {
-			continue
-		}
-		for _, a := range p.Args {
-			from[i] = append(from[i], place[a])
-		}
-		if kernels[i], err = p.Op.Eval(p); err != nil {
-			return nil, err
-		}
-	}
 	if last := parts[len(parts)-1]; last.IsConst() { // all arguments are
 		v, err := last.Value()
 		return func([]*ir.Tensor) (*ir.Tensor, error) { return v, err }, err
 	}
+	kernel, err := Kernels(n.Args, parts)
+	if err != nil {
+		return nil, err
+	}
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		values, err := kernel(args)
+		if err != nil {
+			return nil, err
+		}
+		return values[len(values)-1], nil
+	}, nil
+}
+
+// Kernels prepares nodes in their order, which read args and each other, and gives what computes the value of each; nil
+// stands for constants, which others read from the node.
+func Kernels(args, parts []*ir.Node) (func(args []*ir.Tensor) ([]*ir.Tensor, error), error) {
+	place := make(map[*ir.Node]int, len(parts)+len(args)) // of values: those of the arguments, then of the parts
+	for i, a := range args {
+		place[a] = i
+	}
+	kernels, from := make([]ir.Kernel, len(parts)), make([][]int, len(parts))
+	for i, p := range parts {
+		place[p] = len(args) + i
+		if p.IsConst() {
+			continue
+		}
+		for _, a := range p.Args {
+			at, inside := place[a]
+			if !inside {
+				at = -1 // a constant from outside
+			}
+			from[i] = append(from[i], at)
+		}
+		var err error
+		if kernels[i], err = p.Op.Eval(p); err != nil {
+			return nil, err
+		}
+	}
+	return func(args []*ir.Tensor) ([]*ir.Tensor, error) {
 		values := append([]*ir.Tensor(nil), args...)
 		for i, k := range kernels {
-			if k == nil { // which others read from the node
+			if k == nil {
 				values = append(values, nil)
 				continue
 			}
 			in := make([]*ir.Tensor, len(from[i]))
 			for j, at := range from[i] {
-				in[j] = values[at]
+				if at >= 0 {
+					in[j] = values[at]
+				}
 			}
 			v, err := k(in)
 			if err != nil {
@@ -90,7 +113,7 @@ func PartsEval(n *ir.Node) (ir.Kernel, error) {
 			}
 			values = append(values, v)
 		}
-		return values[len(values)-1], nil
+		return values[len(args):], nil
 	}, nil
 }
 

@@ -28,7 +28,7 @@ func convLanes(n *ir.Node) (*ir.Lanes, error) {
 	if a.Depthwise(g, rows) {
 		l.In = ir.Count{Legal: tapLanes(g), Size: g.C, Things: "channels"}
 		l.Tie = func(lanes int) (in, out int) { return lanes, min(lanes, g.C) }
-		l.Stream = func(in int) []int {
+		l.Stream = func(in, _ int) []int {
 			if in <= g.C {
 				return []int{in}
 			}
@@ -39,7 +39,7 @@ func convLanes(n *ir.Node) (*ir.Lanes, error) {
 	l.In = ir.Count{Legal: kernelLanes(g, a.Groups), Size: g.KH * g.KW * g.C / a.Groups,
 		Things: "kernel elements in whole channels or pixels"}
 	l.Out = lane.Counts(rows/a.Groups, "output channels")
-	l.Stream = func(in int) []int { return pixelLanes(g.C, in) }
+	l.Stream = func(in, _ int) []int { return pixelLanes(g.C, in) }
 	return l, nil
 }
 

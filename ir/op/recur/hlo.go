@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recur
+
+import (
+	"math/rand/v2"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/hlo"
+	"lathe/ir/op/column"
+	"lathe/ir/op/composite"
+	"lathe/ir/op/draw"
+)
+
+// print writes the layer out in time.
+func (k *kind) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
+	return composite.PartsHLO(b, n, args)
+}
+
+// bounds: sigmoid and tanh bound all results but those of relu.
+func (k *kind) bounds(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
+	if !n.Attrs.(*Attrs).Relu {
+		return column.Between(n, -1, 1), nil
+	}
+	w, err := n.Args[1].Value()
+	if err != nil {
+		return ir.Bounds{}, err
+	}
+	size := hidden(n)
+	out := column.Between(n, 0, 0)
+	for t := range n.Type.Shape[0] {
+		for j := range size {
+			most := float64(args[0].Hi.Floats[t*size+j])
+			for i := 0; i < size && t > 0; i++ {
+				most += max(0, float64(w.Floats[j*size+i])) * float64(out.Hi.Floats[(t-1)*size+i])
+			}
+			out.Hi.Floats[t*size+j] = float32(max(0, most))
+		}
+	}
+	return out, nil
+}
+
+// draw makes layers of a few steps, of few and of many bits.
+func (k *kind) draw(r *rand.Rand, o *ir.Op) *ir.Graph {
+	steps, size := draw.Between(r, 1, 4), []int{1, 2, 3, 4, 6}[r.IntN(5)]
+	a := &Attrs{Relu: k.relu && draw.Chance(r, 40)}
+	x := draw.Input("x", ir.Type{Shape: []int{steps, k.gates * size}, Format: fine(r, 4, 16, 2)})
+	rt := ir.Type{Shape: []int{k.gates * size, size}, Format: fine(r, 2, 10, 0)}
+	args := []*ir.Node{x, draw.Const("r", rt, draw.Codes(r, rt.Format, k.gates*size*size))}
+	if k.bias && draw.Chance(r, 60) {
+		bt := ir.Type{Shape: []int{size}, Format: fine(r, 2, 10, 1)}
+		args = append(args, draw.Const("b", bt, draw.Codes(r, bt.Format, size)))
+	}
+	y := draw.Result(r, 1)
+	y.W = min(y.W, 16)
+	y.F = y.W - draw.Between(r, 0, 2)
+	g := draw.Graph(o, a, ir.Type{Format: y}, args...)
+	n := g.Out[0].Node
+	n.Attrs = Defaults(n, []int{8, 16}[r.IntN(2)])
+	if gate := draw.Between(r, 4, 8); !a.Relu && draw.Chance(r, 50) {
+		n.Attrs.(*Attrs).Gate = format.Fixed{W: gate, F: gate - 3, Signed: true}.String()
+	}
+	return g
+}
+
+// fine is a signed or unsigned format of so many bits, most of them behind the point.
+func fine(r *rand.Rand, least, most, whole int) format.Fixed {
+	w := draw.Between(r, least, most)
+	return format.Fixed{W: w, F: w - draw.Between(r, 0, whole), Signed: draw.Chance(r, 80)}
+}

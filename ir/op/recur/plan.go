@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recur
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/arith"
+	"lathe/ir/op/column"
+	"lathe/ir/op/composite"
+	"lathe/ir/op/draw"
+)
+
+// plan is what a quantized layer computes with: the formats of all values within a step, of which those without a
+// rounding hold every value.
+type plan struct {
+	gate, cell, out format.Fixed
+	sigmoid, tanh   format.Fixed
+	x, r, b         format.Fixed // of the arguments; b is that of a bias of zeros where there is none
+	product         format.Fixed // r*h
+	biased          format.Fixed // and a bias
+	sum             format.Fixed // x + r*h, or whatever of these is finest
+	kept, both      format.Fixed // products of a gate and the state, of a gate and a candidate
+	reset           format.Fixed
+	change, moved   format.Fixed
+	weights, bias   []int64
+}
+
+// mostGate and mostCell bound formats within a layer, mostBits exact values, and mostShift what arguments are finer than
+// products of weights.
+const (
+	mostGate  = 16
+	mostCell  = 32
+	mostBits  = 60
+	mostShift = 16
+)
+
+// planned is the plan of a quantized n. Errors say what has no integer form.
+func (k *kind) planned(n *ir.Node) (*plan, error) {
+	if err := column.Plain(n); err != nil {
+		return nil, err
+	}
+	p := &plan{b: format.Fixed{W: 1, Signed: true}}
+	for i, to := range []*format.Fixed{&p.x, &p.r, &p.b} {
+		if i >= len(n.Args) {
+			break
+		}
+		a, ok := n.Args[i], false
+		if *to, ok = format.AsFixed(a.Type.Format); !ok || a.IsConst() != (i > 0) {
+			return nil, fmt.Errorf("%s takes fixed values, constant weights and bias; %q is %s", n.Op.Name, a.Name,
+				a.Type.Format)
+		}
+	}
+	var ok bool
+	if p.out, ok = format.AsFixed(n.Type.Format); !ok {
+		return nil, fmt.Errorf("%s makes fixed values, not %s", n.Op.Name, n.Type.Format)
+	}
+	if err := p.inner(n, k); err != nil {
+		return nil, err
+	}
+	if err := p.constants(n); err != nil {
+		return nil, err
+	}
+	return p, p.widths(n)
+}
+
+// inner reads the formats that attributes name.
+func (p *plan) inner(n *ir.Node, k *kind) error {
+	a := n.Attrs.(*Attrs)
+	var err error
+	if !a.Relu {
+		if p.gate, err = inside(n, "gates", a.Gate, mostGate); err != nil {
+			return err
+		}
+	}
+	w := p.gate.W
+	p.sigmoid, p.tanh = format.Fixed{W: w, F: w}, format.Fixed{W: w, F: w - 1, Signed: true}
+	if k.cell {
+		p.cell, err = inside(n, "the state", a.Cell, mostCell)
+	}
+	return err
+}
+
+// inside reads the format of a value within a layer.
+func inside(n *ir.Node, what, text string, most int) (format.Fixed, error) {
+	f, err := format.Parse(text)
+	if err != nil {
+		return format.Fixed{}, fmt.Errorf("the format %q of %s: %s", text, what, err)
+	}
+	fx, ok := format.AsFixed(f)
+	if !ok || fx != (format.Fixed{W: fx.W, F: fx.F, Signed: true}) || fx.W < 2 || fx.W > most {
+		return fx, fmt.Errorf("%s of %s are fixed(W,F) of 2 to %d bits, not %s", what, n.Op.Name, most, text)
+	}
+	return fx, nil
+}
+
+// constants reads the codes of weights and bias.
+func (p *plan) constants(n *ir.Node) error {
+	for i, to := range []*[]int64{&p.weights, &p.bias} {
+		if i+1 >= len(n.Args) {
+			break
+		}
+		l, err := arith.ConstLattice(n, i+1)
+		if err != nil {
+			return err
+		}
+		*to = l.Ints
+	}
+	return nil
+}
+
+// widths finds what exact values need, of the actual weights.
+func (p *plan) widths(n *ir.Node) error {
+	size := hidden(n)
+	lo, hi := p.out.Min(), p.out.Max()
+	least, most := new(big.Int), new(big.Int)
+	for row := 0; row < len(p.weights); row += size {
+		pos, neg := format.SignedSums(p.weights[row : row+size])
+		from, to := format.SumRange(pos, neg, lo, hi)
+		least, most = lower(least, from), higher(most, to)
+	}
+	p.product = format.Fixed{W: format.SignedBits(least, most), F: p.r.F + p.out.F, Signed: true}
+	p.biased = p.product
+	if len(n.Args) > 2 {
+		p.biased = added(p.product, p.b)
+	}
+	p.sum = added(p.biased, p.x)
+	w := p.gate.W
+	p.kept = format.Fixed{W: w + p.cell.W, F: w + p.cell.F, Signed: true}
+	p.both = format.Fixed{W: 2 * w, F: 2*w - 1, Signed: true}
+	p.reset = format.Fixed{W: w + p.biased.W, F: w + p.biased.F, Signed: true}
+	p.change = added(p.cell, p.tanh)
+	p.moved = format.Fixed{W: w + p.change.W, F: w + p.change.F, Signed: true}
+	for _, f := range []format.Fixed{p.sum, added(p.reset, p.x), added(p.kept, p.both), added(p.moved, p.tanh)} {
+		if f.W > mostBits {
+			return fmt.Errorf("%s of %s, weights %s and results %s needs sums of %d bits; at most %d are possible", n.Op.Name,
+				p.x, p.r, p.out, f.W, mostBits)
+		}
+	}
+	if up := p.sum.F - p.product.F; up > mostShift {
+		return fmt.Errorf("%s has %d fraction bits more than products of %s and %s; at most %d are possible", p.x, up, p.r,
+			p.out, mostShift)
+	}
+	return nil
+}
+
+// added holds every sum of values of both formats, and each by itself.
+func added(a, b format.Fixed) format.Fixed {
+	frac := max(a.F, b.F)
+	wide := func(f format.Fixed) int {
+		if !f.Signed {
+			f.W++
+		}
+		return f.W + frac - f.F
+	}
+	return format.Fixed{W: max(wide(a), wide(b)) + 1, F: frac, Signed: true}
+}
+
+func lower(a, b *big.Int) *big.Int {
+	if b.Cmp(a) < 0 {
+		return b
+	}
+	return a
+}
+
+func higher(a, b *big.Int) *big.Int {
+	if b.Cmp(a) > 0 {
+		return b
+	}
+	return a
+}
+
+// legal says what keeps n from being built.
+func (k *kind) legal(n *ir.Node) error {
+	_, err := k.planned(n)
+	return err
+}
+
+// eval prepares one step, the first apart, and takes it for each row.
+func (k *kind) eval(n *ir.Node) (ir.Kernel, error) {
+	size := hidden(n)
+	row := func(name string, size int, f format.Format) *ir.Node {
+		return draw.Input(name, ir.Type{Shape: []int{size}, Format: f})
+	}
+	x := row("x", n.Args[0].Type.Shape[1], n.Args[0].Type.Format)
+	h, c := row("h", size, n.Type.Format), row("c", size, n.Type.Format)
+	first, err := k.prepare(n, x, state{})
+	if err != nil {
+		return nil, err
+	}
+	if first.next.c != nil {
+		c.Type.Format = first.next.c.Type.Format
+	}
+	later, err := k.prepare(n, x, state{h, c})
+	if err != nil {
+		return nil, err
+	}
+	return func(args []*ir.Tensor) (*ir.Tensor, error) {
+		y, s := ir.NewTensor(n.Type), [2]*ir.Tensor{}
+		for t := range n.Type.Shape[0] {
+			from, in := first, []*ir.Tensor{rowOf(args[0], x.Type, t)}
+			if t > 0 {
+				from, in = later, append(in, s[:]...)
+			}
+			if s, err = from.run(in); err != nil {
+				return nil, err
+			}
+			column.CopyRun(y, t*size, s[0], 0, size)
+		}
+		return y, nil
+	}, nil
+}
+
+// rowOf is row t of a matrix.
+func rowOf(m *ir.Tensor, typ ir.Type, t int) *ir.Tensor {
+	row, size := ir.NewTensor(typ), typ.Shape[0]
+	column.CopyRun(row, 0, m, t*size, size)
+	return row
+}
+
+// prepared is a step that can be taken: what computes its parts, and which of those are h and c, the latter -1 for none.
+type prepared struct {
+	next   state
+	kernel func(args []*ir.Tensor) ([]*ir.Tensor, error)
+	h, c   int
+}
+
+func (k *kind) prepare(n, x *ir.Node, last state) (prepared, error) {
+	s, err := k.begin(n)
+	if err != nil {
+		return prepared{}, err
+	}
+	p := prepared{next: k.next(s, x, last)}
+	if s.Err != nil {
+		return p, s.Err
+	}
+	p.h, p.c = slices.Index(s.Parts, p.next.h), slices.Index(s.Parts, p.next.c)
+	args := []*ir.Node{x}
+	if last.h != nil {
+		args = append(args, last.h, last.c)
+	}
+	p.kernel, err = composite.Kernels(args, s.Parts)
+	return p, err
+}
+
+// run gives h and c, the latter nil where there is none.
+func (p prepared) run(args []*ir.Tensor) (s [2]*ir.Tensor, err error) {
+	values, err := p.kernel(args)
+	if err != nil {
+		return s, err
+	}
+	if s[0] = values[p.h]; p.c >= 0 {
+		s[1] = values[p.c]
+	}
+	return s, nil
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package recur holds the recurrent layers, lstm, gru and rnn, as operations with state.
+package recur
+
+import (
+	"fmt"
+
+	"lathe/ir"
+	"lathe/ir/format"
+)
+
+// Attrs are the attributes of a recurrent layer.
+type Attrs struct {
+	// Gate is the format of what sigmoid and tanh read, and Cell that of the state of lstm and gru, as texts; both are
+	// empty in float graphs.
+	Gate, Cell string
+	// Relu gives rnn that function in place of tanh.
+	Relu bool
+}
+
+// kind is what layers differ in.
+type kind struct {
+	// gates are the rows of a hidden unit, in the order in which they stand in the stream and in the weights.
+	gates int
+	// cell says that there is a state of its own format, with so many integer bits by default; bias that argument 2 may be
+	// a bias of the candidate's product; relu that the layer has the function relu.
+	cell, bias, relu bool
+	whole            int
+	number           int // KIND of op_recur
+	next             func(s *step, x *ir.Node, last state) state
+}
+
+var (
+	lstm = &kind{gates: 4, cell: true, whole: 4, next: nextLSTM}
+	gru  = &kind{gates: 3, cell: true, bias: true, number: 1, next: nextGRU}
+	rnn  = &kind{gates: 1, relu: true, number: 2, next: nextRNN}
+)
+
+// LSTM reads gates x [T,4*H] of which element 4*j+k is that of gate k of unit j, in the order i, f, g, o, and the
+// recurrent weights r [4*H,H], whose rows stand in the same order (Hochreiter and Schmidhuber, 1997; Gers, 2000):
+//
+//	p = x[t] + r*h;  c = sigmoid(p_f)*c + sigmoid(p_i)*tanh(p_g);  h = sigmoid(p_o)*tanh(c);  y[t] = h
+//
+// The states begin with zeros. Quantized, p is rounded to Gate, and so is the c that tanh reads; c is rounded to Cell, h
+// to the result format, once each. Of a Gate of W bits sigmoid makes ufixed(W,W) and tanh fixed(W,W-1).
+var LSTM = layer("lstm", "long short-term memory over the rows of gates and recurrent weights", 2,
+	lstm)
+
+// GRU reads gates x [T,3*H] in the order z, r, n, recurrent weights r [3*H,H], and a bias b [H] of the candidate, which
+// may be missing (Cho, 2014; the reset gate behind the product, as PyTorch has it):
+//
+//	p = x[t] + r*h, in n without x;  n = tanh(x_n + sigmoid(p_r)*(p_n + b));  s = n + sigmoid(p_z)*(s - n);  y[t] = h = s
+//
+// Quantized, the state s has the format Cell, and h is s rounded to the result format; what tanh reads is rounded once.
+var GRU = layer("gru", "gated recurrent unit over the rows of gates and recurrent weights, reset behind the product", 3,
+	gru)
+
+// RNN is h = tanh(x[t] + r*h), or relu in place of tanh: x [T,H], r [H,H]. Quantized, what tanh reads is rounded to Gate,
+// what relu reads is exact.
+var RNN = layer("rnn", "h = tanh(x + r*h), or relu, over rows x", 2, rnn)
+
+// kindOf is that of a node whose operation is one of these.
+func kindOf(n *ir.Node) *kind {
+	switch n.Op.Name {
+	case "lstm":
+		return lstm
+	case "gru":
+		return gru
+	}
+	return rnn
+}
+
+func layer(name, doc string, most int, k *kind) *ir.Op {
+	return &ir.Op{
+		Name: name, Doc: doc, Attrs: Attrs{}, Arity: [2]int{2, most},
+		Traits: ir.Traits{RoundsOnce: true, Reads16: true, Recurs: true},
+		Infer:  k.infer,
+		Eval:   k.eval,
+		Expand: k.expand,
+		HLO:    k.print,
+		RTL:    k.unit,
+		Lanes:  k.lanes,
+		Legal:  k.legal,
+		MACs:   func(n *ir.Node) int { return n.Args[1].Type.Elems() * n.Args[0].Type.Shape[0] },
+		Bounds: k.bounds,
+		Gen:    k.draw,
+	}
+}
+
+// infer checks that rows of gates, weights and bias fit.
+func (k *kind) infer(n *ir.Node) ([]int, error) {
+	x, r := n.Args[0].Type.Shape, n.Args[1].Type.Shape
+	if len(x) != 2 || x[0] < 1 {
+		return nil, fmt.Errorf("%s is not steps x gates", ir.ShapeString(x))
+	}
+	if len(r) != 2 || r[1] < 1 || r[0] != k.gates*r[1] || x[1] != r[0] {
+		return nil, fmt.Errorf("recurrent weights %s do not fit rows of %d gates: %s has %d rows a hidden unit",
+			ir.ShapeString(r), x[1], n.Op.Name, k.gates)
+	}
+	if len(n.Args) > 2 {
+		if b := n.Args[2].Type.Shape; len(b) != 1 || b[0] != r[1] {
+			return nil, fmt.Errorf("bias %s does not fit %d hidden units", ir.ShapeString(b), r[1])
+		}
+	}
+	if n.Attrs.(*Attrs).Relu && !k.relu {
+		return nil, fmt.Errorf("%s has no relu", n.Op.Name)
+	}
+	return []int{x[0], r[1]}, nil
+}
+
+// hidden is the number of hidden units.
+func hidden(n *ir.Node) int { return n.Type.Shape[1] }
+
+// GateBits are the integer bits of what functions read, by default.
+const GateBits = 3
+
+// CellBits are those of the state of n, by default.
+func CellBits(n *ir.Node) int { return kindOf(n).whole }
+
+// Defaults are the attributes of a quantized n whose data have w bits: functions read 12 bits, of tables, and the state
+// has 16, where data have up to 8; else 16, between samples, and 24. Gates saturate at -8 and 8, where sigmoid and tanh
+// are within 2^-11 of their limits. The state of gru lies between -1 and 1; that of lstm is at most the number of steps,
+// and saturates at -16 and 16 where tanh has long done so.
+func Defaults(n *ir.Node, w int) *Attrs {
+	a, k := *n.Attrs.(*Attrs), kindOf(n)
+	gate, cell := format.Fixed{W: 12, F: 8, Signed: true}, format.Fixed{W: 16, Signed: true}
+	if w > 8 {
+		gate, cell = format.Fixed{W: 16, F: 12, Signed: true}, format.Fixed{W: 24, Signed: true}
+	}
+	if cell.F = cell.W - 1 - CellBits(n); k.cell {
+		a.Cell = cell.String()
+	}
+	if !a.Relu {
+		a.Gate = gate.String()
+	}
+	return &a
+}

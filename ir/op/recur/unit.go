@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package recur
+
+import (
+	"math/big"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/curve"
+	"lathe/ir/op/draw"
+	"lathe/ir/op/hardware"
+	"lathe/ir/op/lane"
+	"lathe/rtl"
+)
+
+// lanes: in_lanes are elements of the state that meet their weights at once, out_lanes hidden units, with all their
+// gates: those come in one beat.
+func (k *kind) lanes(n *ir.Node) (*ir.Lanes, error) {
+	size := hidden(n)
+	return &ir.Lanes{In: lane.Counts(size, "elements of the state"), Out: lane.Counts(size, "hidden units"), Mem: true,
+		Stream: func(_, out int) []int { return []int{k.gates * out} }}, nil
+}
+
+// unit is op_recur.
+func (k *kind) unit(n *ir.Node) (*rtl.Unit, error) {
+	p, err := k.planned(n)
+	if err != nil {
+		return nil, n.Errorf("L0311", "%v", err)
+	}
+	size, in, out := hidden(n), n.HW.InLanes, n.HW.OutLanes
+	if e := lane.CheckDivisor(n, "in_lanes", in, size, "elements of the state"); e != nil {
+		return nil, e
+	}
+	if e := lane.CheckDivisor(n, "out_lanes", out, size, "hidden units"); e != nil {
+		return nil, e
+	}
+	result, err := hardware.Result(n)
+	if err != nil {
+		return nil, err
+	}
+	up := uint(p.sum.F - p.product.F)
+	weights := wider(p.weights, up)
+	u := rtl.NewUnit("op_recur", "KIND", k.number, "RELU", rtl.Flag(n.Attrs.(*Attrs).Relu), "STEPS", n.Type.Shape[0],
+		"HIDDEN", size, "IN_LANES", in, "OUT_LANES", out, "X_W", p.x.W, "X_SIGNED", rtl.Flag(p.x.Signed),
+		"X_UP", p.sum.F-p.x.F, "W_W", widest(weights), "T_W", p.sum.W, "SUM_F", p.sum.F,
+		"OUT_W", result.W, "OUT_F", result.F, "OUT_SIGNED", rtl.Flag(result.Signed), "ROUND", int(result.Round),
+		"OVER", int(result.Over))
+	u.Images = []rtl.Image{image("WEIGHTS", k.gates*in*out*widest(weights), k.words(weights, size, in, out))}
+	if !n.Attrs.(*Attrs).Relu {
+		u.With("GATE_W", p.gate.W, "GATE_F", p.gate.F)
+		if err := k.functions(n, p, u); err != nil {
+			return nil, err
+		}
+	}
+	if k.cell {
+		u.With("CELL_W", p.cell.W, "CELL_F", p.cell.F)
+	}
+	if k.bias {
+		bias := wider(p.bias, uint(p.sum.F-p.b.F))
+		if bias == nil {
+			bias = make([]int64, size)
+		}
+		u.With("BIAS_W", widest(bias))
+		u.Images = append(u.Images, image("BIAS", out*widest(bias), words(bias, out)))
+	}
+	u.With("ROM_STYLE", hardware.MemStyle(n))
+	if n.HW.DSP == "none" {
+		u.With("MULT", "lut")
+	}
+	return u, nil
+}
+
+// functions are the parameters and images of the tables or interpolations.
+func (k *kind) functions(n *ir.Node, p *plan, u *rtl.Unit) error {
+	tanh := p.tanh
+	if !k.cell {
+		tanh, _ = format.AsFixed(n.Type.Format)
+	}
+	for _, f := range []struct {
+		op     *ir.Op
+		name   string
+		result format.Fixed
+	}{{curve.Tanh, "TANH", tanh}, {curve.Sigmoid, "SIGMOID", p.sigmoid}} {
+		if f.op == curve.Sigmoid && !k.cell {
+			break
+		}
+		one := &ir.Node{Name: n.Name, Op: f.op, Args: []*ir.Node{draw.Input("x", ir.Type{Shape: []int{1}, Format: p.gate})},
+			Type: ir.Type{Shape: []int{1}, Format: f.result}, HW: ir.HW{InLanes: 1, Mem: n.HW.Mem}, Pos: n.Pos}
+		from, err := f.op.RTL(one)
+		if err != nil {
+			return err
+		}
+		if smooth := from.Module == "op_interp"; f.op == curve.Tanh {
+			u.With("SMOOTH", rtl.Flag(smooth))
+		}
+		for _, v := range from.Params {
+			switch v.Name {
+			case "D", "V_W", "C1_W", "C2_W":
+				u.Params = append(u.Params, rtl.Param{Name: f.name + "_" + v.Name, Value: v.Value})
+			}
+		}
+		im := from.Images[0]
+		im.Param = f.name
+		u.Images = append(u.Images, im)
+	}
+	return nil
+}
+
+// wider is v times 2^up.
+func wider(v []int64, up uint) []int64 {
+	var out []int64
+	for _, c := range v {
+		out = append(out, c<<up)
+	}
+	return out
+}
+
+// widest is the width of the shortest two's complement number that holds all of v.
+func widest(v []int64) int {
+	w := 1
+	for _, c := range v {
+		w = max(w, format.SignedBits(big.NewInt(c), big.NewInt(c)))
+	}
+	return w
+}
+
+func image(name string, width int, words func(width int) []*big.Int) rtl.Image {
+	return rtl.Image{Param: name, Width: width, Make: func(im *rtl.Image) error {
+		im.Words = words(width)
+		return nil
+	}}
+}
+
+// words packs lanes numbers into each word.
+func words(v []int64, lanes int) func(width int) []*big.Int {
+	return func(width int) (all []*big.Int) {
+		for from := 0; from < len(v); from += lanes {
+			word := new(big.Int)
+			for i := from + lanes - 1; i >= from; i-- {
+				hardware.AppendField(word, big.NewInt(v[i]), width/lanes)
+			}
+			all = append(all, word)
+		}
+		return all
+	}
+}
+
+// words packs word group*folds + fold: row r of the group, column c of the fold, at place r*in + c.
+func (k *kind) words(weights []int64, size, in, out int) func(width int) []*big.Int {
+	rows := k.gates * out
+	turned := make([]int64, 0, len(weights))
+	for group := 0; group < len(weights); group += rows * size {
+		for fold := 0; fold < size; fold += in {
+			for row := range rows {
+				at := group + row*size + fold
+				turned = append(turned, weights[at:at+in]...)
+			}
+		}
+	}
+	return words(turned, rows*in)
+}
