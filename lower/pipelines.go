@@ -80,6 +80,8 @@ var SchedulePipeline = Pipeline{
 
 // KernelPipeline decides what a GPU computes together.
 var KernelPipeline = Pipeline{
+	{"write_out_time", "layers with a state become their steps, one after the other, which have kernels", Exact, 0,
+		only(simplify.Steps)},
 	{"join_linear", "linear layers on the same data, queries, keys and values, become one", Exact, 0, only(fuse.Linears)},
 	{"join_rotary", "queries and keys that are columns of one value are turned together", Exact, 0, only(fuse.Rotaries)},
 	{"group_kernels", "an operation, the moves in front of it and what follows become one kernel", Annotate, 0,
@@ -156,6 +158,7 @@ var RecognizeOrders = []Order{
 
 // KernelOrders are the reasons for the order of KernelPipeline.
 var KernelOrders = []Order{
+	{"write_out_time", "group_kernels", "products and functions of a step are groups of their own"},
 	{"join_linear", "join_rotary", "queries and keys are columns of one value where one layer computes both"},
 	{"join_rotary", "group_kernels", "what is joined is one anchor"},
 	{"group_kernels", "round_at_borders", "groups say where values leave a kernel"},

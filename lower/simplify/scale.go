@@ -32,6 +32,22 @@ func Composites(g *ir.Graph) error {
 	return nil
 }
 
+// Steps replaces operations with a state by what they expand to.
+func Steps(g *ir.Graph) error {
+	for _, n := range slices.Clone(g.Nodes) {
+		if !n.Op.Traits.Recurs {
+			continue
+		}
+		parts, err := n.Op.Expand(n)
+		if err != nil {
+			return err
+		}
+		Replace(g, n, parts)
+	}
+	g.DropDead()
+	return nil
+}
+
 // Replace puts parts, which compute the same as n and come from its expansion, in its place. The last keeps the name.
 func Replace(g *ir.Graph, n *ir.Node, parts []*ir.Node) {
 	end := len(parts) - 1
