@@ -58,8 +58,8 @@ type PassReport struct {
 	Loss     Loss
 }
 
-// Slot is one decided format: slot is data_in, weight, bias, data_out, gate or cell; or, as slot factor, what a real ratio of
-// scales became, with the answer whether that ever matters.
+// Slot is one decided format: slot is data_in, weight, bias, data_out, gate or cell; or, as slot factor, what a real
+// ratio of scales became, with the answer whether that ever matters.
 type Slot struct{ Node, Op, Slot, Format, From string }
 
 // ValueReport is the error of one value against the float model.

@@ -14,6 +14,7 @@ import (
 	"lathe/ir/format"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
+	"lathe/ir/op/recur"
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/stream"
@@ -152,9 +153,15 @@ func encodeAll(t ir.Type, x []*big.Rat) *ir.Tensor {
 	return out
 }
 
-// slowAttend is the meaning of the parts of attention, of turning what they read among them.
-func slowAttend(n *ir.Node, args []value) []*big.Rat {
+// slowSequence is the meaning of the parts of attention, of turning what they read among them, of looking tokens up, and
+// of layers with a state.
+func slowSequence(n *ir.Node, args []value) []*big.Rat {
+	if n.Op == sequence.Embedding {
+		return slowEmbedding(n, args)
+	}
 	switch a := n.Attrs.(type) {
+	case *recur.Attrs:
+		return slowRecur(n, a, args)
 	case *sequence.RotaryAttrs:
 		return slowRotate(a, args)
 	case *sequence.WeightsAttrs:

@@ -56,12 +56,9 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		return slowArgMax(n.Attrs.(*reduce.ArgMaxAttrs), x), nil
 	case norm.LayerNorm, norm.RMSNorm:
 		return slowLayerNorm(n, args), nil
-	case sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum, sequence.Rotate:
-		return slowAttend(n, args), nil
-	case recur.LSTM, recur.GRU, recur.RNN:
-		return slowRecur(n, args), nil
-	case sequence.Embedding:
-		return slowEmbedding(n, args), nil
+	case sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum, sequence.Rotate,
+		sequence.Embedding, recur.LSTM, recur.GRU, recur.RNN:
+		return slowSequence(n, args), nil
 	case norm.Softmax:
 		axis := n.Attrs.(*column.AxisAttrs).Axis
 		if n.Type.IsFloat() {

@@ -8,7 +8,7 @@
 //               SMOOTH, TANH, TANH_SUM, TANH_D, TANH_V_W, TANH_C1_W, TANH_C2_W, ROM_STYLE
 //                                 the function, see op_recur_curve
 //   latency: RELU ? 1 : 1 + (SMOOTH ? 7 : 2)   ii: 1   order: as it comes
-//   lut: RELU ? T_W / 2 : 0
+//   lut: RELU ? T_W : 0
 //   ff: RELU ? T_W : GATE_W
 //   parts: RELU ? u_y : u_gate + u_tanh
 `default_nettype none

@@ -62,6 +62,7 @@ func reverseRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	lanes := n.HW.OutLanes
 	run := reverseRun(n) / lanes
-	return rtl.NewUnit("op_reorder", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", size*run, "D4", size, "S4", -run, "D5", run,
-		"S5", 1, "BASE", (size-1)*run, "GROUPS", walk.Size(n.Type.Shape[:axis]), "STYLE", hardware.MemStyle(n)), nil
+	return rtl.NewUnit("op_reorder", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", size*run, "D4", size, "S4", -run,
+		"D5", run, "S5", 1, "BASE", (size-1)*run, "GROUPS", walk.Size(n.Type.Shape[:axis]),
+		"STYLE", hardware.MemStyle(n)), nil
 }

@@ -30,8 +30,8 @@ type plan struct {
 	weights, bias   []int64
 }
 
-// mostGate and mostCell bound formats within a layer, mostBits exact values, and mostShift what arguments are finer than
-// products of weights.
+// mostGate and mostCell bound formats within a layer, mostBits exact values, and mostShift what arguments are finer
+// than products of weights.
 const (
 	mostGate  = 16
 	mostCell  = 32
@@ -92,8 +92,9 @@ func inside(n *ir.Node, what, text string, most int) (format.Fixed, error) {
 		return format.Fixed{}, fmt.Errorf("the format %q of %s: %s", text, what, err)
 	}
 	fx, ok := format.AsFixed(f)
-	if !ok || fx != (format.Fixed{W: fx.W, F: fx.F, Signed: true}) || fx.W < 2 || fx.W > most {
-		return fx, fmt.Errorf("%s of %s are fixed(W,F) of 2 to %d bits, not %s", what, n.Op.Name, most, text)
+	if !ok || !fx.Signed || fx.Round != format.RoundEven || fx.Over != format.Sat || fx.W < 2 || fx.W > most {
+		return fx, fmt.Errorf("%s of %s: fixed(W,F) of 2 to %d bits, which rounds to even and saturates, not %s", what,
+			n.Op.Name, most, text)
 	}
 	return fx, nil
 }
@@ -222,7 +223,8 @@ func rowOf(m *ir.Tensor, typ ir.Type, t int) *ir.Tensor {
 	return row
 }
 
-// prepared is a step that can be taken: what computes its parts, and which of those are h and c, the latter -1 for none.
+// prepared is a step that can be taken: what computes its parts, and which of those are h and c, the latter -1 where
+// there is none.
 type prepared struct {
 	next   state
 	kernel func(args []*ir.Tensor) ([]*ir.Tensor, error)

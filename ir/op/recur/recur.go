@@ -42,22 +42,21 @@ var (
 //
 //	p = x[t] + r*h;  c = sigmoid(p_f)*c + sigmoid(p_i)*tanh(p_g);  h = sigmoid(p_o)*tanh(c);  y[t] = h
 //
-// The states begin with zeros. Quantized, p is rounded to Gate, and so is the c that tanh reads; c is rounded to Cell, h
-// to the result format, once each. Of a Gate of W bits sigmoid makes ufixed(W,W) and tanh fixed(W,W-1).
-var LSTM = layer("lstm", "long short-term memory over the rows of gates and recurrent weights", 2,
-	lstm)
+// The states begin with zeros. Quantized, p is rounded to Gate, and so is the c that tanh reads; c is rounded to Cell,
+// h to the result format, once each. Of a Gate of W bits sigmoid makes ufixed(W,W) and tanh fixed(W,W-1).
+var LSTM = layer("lstm", "long short-term memory over rows of gates, with recurrent weights", 2, lstm)
 
 // GRU reads gates x [T,3*H] in the order z, r, n, recurrent weights r [3*H,H], and a bias b [H] of the candidate, which
 // may be missing (Cho, 2014; the reset gate behind the product, as PyTorch has it):
 //
-//	p = x[t] + r*h, in n without x;  n = tanh(x_n + sigmoid(p_r)*(p_n + b));  s = n + sigmoid(p_z)*(s - n);  y[t] = h = s
+//	p = x[t] + r*h, in n without x;  n = tanh(x_n + sigmoid(p_r)*(p_n + b));  s = n + sigmoid(p_z)*(s - n);  y[t] = s
 //
-// Quantized, the state s has the format Cell, and h is s rounded to the result format; what tanh reads is rounded once.
-var GRU = layer("gru", "gated recurrent unit over the rows of gates and recurrent weights, reset behind the product", 3,
-	gru)
+// Quantized, the state s has the format Cell, and products read y, which is s rounded to the result format; what tanh
+// reads is rounded once.
+var GRU = layer("gru", "gated recurrent unit over rows of gates, reset behind the product of the state", 3, gru)
 
-// RNN is h = tanh(x[t] + r*h), or relu in place of tanh: x [T,H], r [H,H]. Quantized, what tanh reads is rounded to Gate,
-// what relu reads is exact.
+// RNN is h = tanh(x[t] + r*h), or relu in place of tanh: x [T,H], r [H,H]. Quantized, what tanh reads is rounded to
+// Gate, what relu reads is exact.
 var RNN = layer("rnn", "h = tanh(x + r*h), or relu, over rows x", 2, rnn)
 
 // kindOf is that of a node whose operation is one of these.
@@ -118,10 +117,10 @@ const GateBits = 3
 // CellBits are those of the state of n, by default.
 func CellBits(n *ir.Node) int { return kindOf(n).whole }
 
-// Defaults are the attributes of a quantized n whose data have w bits: functions read 12 bits, of tables, and the state
-// has 16, where data have up to 8; else 16, between samples, and 24. Gates saturate at -8 and 8, where sigmoid and tanh
-// are within 2^-11 of their limits. The state of gru lies between -1 and 1; that of lstm is at most the number of steps,
-// and saturates at -16 and 16 where tanh has long done so.
+// Defaults are the attributes of a quantized n whose data have w bits: functions read 12 bits, by tables, and the state
+// has 16, where data have up to 8; else 16, by parabolas, and 24. Gates saturate at -8 and 8, where sigmoid and tanh
+// are within 2^-11 of their limits. The state of gru lies between -1 and 1. That of lstm grows by less than 1 a step, and
+// saturates at -16 and 16, where tanh has long done so: no samples are needed to know a range.
 func Defaults(n *ir.Node, w int) *Attrs {
 	a, k := *n.Attrs.(*Attrs), kindOf(n)
 	gate, cell := format.Fixed{W: 12, F: 8, Signed: true}, format.Fixed{W: 16, Signed: true}

@@ -14,8 +14,8 @@ import (
 	"lathe/ir/op/sum"
 )
 
-// A step in operations that every engine has. Their formats, where the layer is quantized, are such that it rounds where
-// the definition says so, and nowhere else.
+// A step in operations that every engine has. Their formats, where the layer is quantized, are such that it rounds
+// where the definition says so, and nowhere else.
 
 // state is what a step hands on: h is what products and readers see, c the state behind it. Both are nil for zeros.
 type state struct{ h, c *ir.Node }
