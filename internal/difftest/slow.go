@@ -153,8 +153,8 @@ func encodeAll(t ir.Type, x []*big.Rat) *ir.Tensor {
 	return out
 }
 
-// slowSequence is the meaning of the parts of attention, of turning what they read among them, of looking tokens up, and
-// of layers with a state.
+// slowSequence is the meaning of the parts of attention, of turning what they read among them, of looking tokens up,
+// and of layers with a state.
 func slowSequence(n *ir.Node, args []value) []*big.Rat {
 	if n.Op == sequence.Embedding {
 		return slowEmbedding(n, args)

@@ -119,8 +119,8 @@ func CellBits(n *ir.Node) int { return kindOf(n).whole }
 
 // Defaults are the attributes of a quantized n whose data have w bits: functions read 12 bits, by tables, and the state
 // has 16, where data have up to 8; else 16, by parabolas, and 24. Gates saturate at -8 and 8, where sigmoid and tanh
-// are within 2^-11 of their limits. The state of gru lies between -1 and 1. That of lstm grows by less than 1 a step, and
-// saturates at -16 and 16, where tanh has long done so: no samples are needed to know a range.
+// are within 2^-11 of their limits. The state of gru lies between -1 and 1. That of lstm grows by less than 1 a step,
+// and saturates at -16 and 16, where tanh has long done so: no samples are needed to know a range.
 func Defaults(n *ir.Node, w int) *Attrs {
 	a, k := *n.Attrs.(*Attrs), kindOf(n)
 	gate, cell := format.Fixed{W: 12, F: 8, Signed: true}, format.Fixed{W: 16, Signed: true}
