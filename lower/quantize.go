@@ -210,12 +210,7 @@ func (q *quantizer) node(n *ir.Node) {
 			c.Pattern = format.PatternOf(n.Type.Format)
 		}
 		q.follow(n, c)
-		if n.Op.Traits.Table0 {
-			q.table(n)
-		}
-		if n.Op.Traits.Recurs {
-			q.within(n)
-		}
+		q.derived(n)
 	}
 	if q.absorbed(n) {
 		return

@@ -44,6 +44,16 @@ func (q *quantizer) stateConst(n *ir.Node, i int) {
 	q.encode(n, i, typ, t.Floats, c)
 }
 
+// derived decides what follows from the result format of n: that of a table, those within a layer with a state.
+func (q *quantizer) derived(n *ir.Node) {
+	switch t := &n.Op.Traits; {
+	case t.Table0:
+		q.table(n)
+	case t.Recurs:
+		q.within(n)
+	}
+}
+
 // within decides the formats within n, which has a state, behind that of its result.
 func (q *quantizer) within(n *ir.Node) {
 	a := recur.Defaults(n, n.Type.Format.Width())
