@@ -33,5 +33,5 @@ func TestRecurCosts(t *testing.T) {
 		{"op_recur", append([]string{"KIND", "0"}, images...)},
 		{"op_recur", append([]string{"KIND", "1", "CELL_F", "15", "CELL_W", "16"}, images...)},
 		{"op_recur", append([]string{"KIND", "2", "RELU", "1", "W_W", "16"}, images...)},
-	})
+	}, 20)
 }
