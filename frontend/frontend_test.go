@@ -63,6 +63,12 @@ var examples = []struct{ path, nodes string }{
 		"layers.0.ln1:1x17x32 layers.0.qkv:1x17x96 ..."},
 	{"digits-vit/model_legacy.onnx", vit + " ..."},
 	{"digits-vit/model_dyn.onnx", vit + " ..."},
+	{"digits-lstm/model.onnx", "x:1x8x8 lstm:8x1x8 lstm.rows:8x8 lstm.gates:8x128 lstm.states:8x32 ..."},
+	{"digits-lstm/model_legacy.onnx", "x:1x8x8 ..."},
+	{"digits-gru/model.onnx", "x:1x8x8 gru:8x1x8 gru.rows:8x8 gru.forward.gates:8x72 gru.forward.states:8x24 " +
+		"gru.forward.end:1x24 gru.reverse.turned:8x8 gru.reverse.gates:8x72 gru.reverse.states:8x24 " +
+		"gru.reverse.end:1x24 ..."},
+	{"digits-gru/model_legacy.onnx", "x:1x8x8 ..."},
 	{"jets-mlp/model_legacy.onnx", "x:1x16 0:1x64 1:1x64 2:1x32 3:1x32 4:1x32 5:1x32 6:1x5"},
 }
 

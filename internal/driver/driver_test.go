@@ -95,6 +95,7 @@ func TestVerify(t *testing.T) {
 		{"digits-mlp", "pack", 4500}, {"digits-cnn", "pack", 4500}, {"digits-vit", "", 4500}, {"digits-vit", "mxmix", 4500},
 		{"digits-mlp", "mx", 4500}, {"digits-cnn", "mxmix", 4500}, {"jets-mlp", "mx", 7500},
 		{"digits-qdq-perchannel", "mxmix", 4500}, {"digits-dscnn", "mxmix", 4500},
+		{"digits-lstm", "", 3000}, {"digits-lstm", "mx", 3000}, {"digits-gru", "", 3000}, {"digits-gru", "b16", 3000},
 	} {
 		t.Run(c.model+"/"+c.plan, func(t *testing.T) {
 			t.Parallel()

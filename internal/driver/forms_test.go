@@ -34,6 +34,8 @@ var forms = []struct {
 	{"digits-dscnn", []string{"model.onnx", "model.pt2"}, 1e-6, 0},
 	{"jets-mlp", []string{"model.onnx", "model.pt2"}, 1e-6, 0},
 	{"digits-vit", []string{"model.onnx", "model_opset20.onnx", "model.pt2", "model_dyn.pt2", "model_sdpa.pt2"}, 1e-5, 0},
+	{"digits-lstm", []string{"model.onnx", "model_legacy.onnx", "model.pt2"}, 1e-6, 0},
+	{"digits-gru", []string{"model.onnx", "model_legacy.onnx", "model.pt2"}, 1e-6, 0},
 	{"tiny-llama", []string{"hf", "model.onnx", "model.pt2"}, 5e-6, 16},
 	{"bert-tiny-like", []string{"hf", "model.onnx", "model.pt2"}, 5e-6, 24},
 }
