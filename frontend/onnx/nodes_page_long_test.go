@@ -31,8 +31,8 @@ var limits = [...]struct{ ops, text string }{
 	{"Gather GatherElements GatherND", "an index outside of its axis is an error in the reference; PJRT takes the " +
 		"nearest"},
 	{"If", "condition constant"},
-	{"LSTM GRU RNN", "weights, biases, peepholes and lengths of sequences constant; up to 4096 steps, which are " +
-		"written out"},
+	{"LSTM GRU RNN", "weights, biases, peepholes and lengths of sequences constant; hardware with a state, or up to " +
+		"4096 steps, which are written out (recurrent.md)"},
 	{"NonZero", "operand constant"},
 	{"OneHot", "depth constant"},
 	{"Pad", "pads and value constant"},

@@ -28,7 +28,7 @@ func TestExamples(t *testing.T) {
 		"digits-vit/model_dyn.pt2":  "layers.0.ln1:layer_norm:1x17x32 layers.0.qkv:linear:1x17x96 ",
 		"digits-vit/model_sdpa.pt2": "layers.1.scaled_dot_product_attention_1:attention:1x2x17x16",
 		"digits-lstm/model.pt2":     "lstm.gates:linear:8x128 lstm.states:lstm:8x32 lstm:reshape:1x8x32",
-		"digits-gru/model.pt2":      "gru.reverse.turned:reverse:8x8 gru.reverse.gates:linear:8x72 gru.reverse.states:gru:8x24",
+		"digits-gru/model.pt2":      "gru.reverse.gates:linear:8x72 gru.reverse.states:gru:8x24",
 		"tiny-llama/model.pt2":      "model.model.layers.0.self_attn.q_proj:linear:1x16x64",
 		"bert-tiny-like/model.pt2":  "model.bert.encoder.layer.0.attention.self.query:linear:1x24x128",
 	}
