@@ -26,6 +26,7 @@ type sizer struct {
 	quiet   map[string]ran // runs with all places, by the FIFOs that they had
 	pace    float64        // cycles between the samples of an input; 0: as fast as they are taken
 	ctx     context.Context
+	users   map[*ir.Node][]*ir.Node
 }
 
 // ran is a net behind its run.
@@ -84,8 +85,9 @@ func (s *sizer) sized(branches []*ir.Node) (depth map[*ir.Node]int, ii float64, 
 
 func newSizer(ctx context.Context, g *ir.Graph, branches []*ir.Node, known *known) (*sizer, error) {
 	turns, err := turns(g, branches, known)
-	return &sizer{ctx: ctx, g: g, frames: framesFor(g, known), on: map[*ir.Node]bool{}, late: map[*ir.Node]bool{},
-		known: known, guessed: map[*ir.Node]bool{}, turns: turns, proven: map[*ir.Node]bool{}, quiet: map[string]ran{}}, err
+	return &sizer{ctx: ctx, g: g, users: g.Users(), frames: framesFor(g, known), on: map[*ir.Node]bool{},
+		late: map[*ir.Node]bool{}, known: known, guessed: map[*ir.Node]bool{}, turns: turns,
+		proven: map[*ir.Node]bool{}, quiet: map[string]ran{}}, err
 }
 
 // turns lists the branches that no fork feeds, and the beats that gather at each.
@@ -292,13 +294,20 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 			return err
 		}
 	}
-	tried := map[*ir.Node]bool{}
-	for now.II() > best.II()+slack {
-		b := s.busiest(branches, tried)
-		if b == nil {
+	for round := 0; now.II() > best.II()+slack; round++ {
+		list := s.busiest(branches)
+		if len(list) == 0 {
 			return nil // a pair of them might help
 		}
-		s.on[b], tried[b] = true, true
+		// One after the other; in large designs, where many layers lack the same, more at a time after some rounds. What was
+		// too much is pruned.
+		more := 1
+		if s.large() {
+			more <<= max(round-oneByOne, 0)
+		}
+		for _, b := range list[:min(more, len(list))] {
+			s.on[b] = true
+		}
 		if now, err = s.undisturbed(branches); err != nil {
 			return err
 		}
@@ -306,51 +315,22 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 	return nil
 }
 
-// busiest is the branch that alone held its fork up in most cycles of the last run.
-func (s *sizer) busiest(branches []*ir.Node, tried map[*ir.Node]bool) (found *ir.Node) {
-	most := 0
+// oneByOne is how many FIFOs are added each by itself in a large design.
+const oneByOne = 4
+
+// busiest are the branches that alone held their forks up in the last run, those of the most cycles first.
+func (s *sizer) busiest(branches []*ir.Node) (found []*ir.Node) {
+	held := map[*ir.Node]int{}
 	for _, b := range branches {
-		if s.on[b] || tried[b] || s.turns[b] > 0 {
+		if s.on[b] || s.turns[b] > 0 {
 			continue
 		}
 		for i, w := range s.net.forks[b.Args[0]].Out {
-			if count := s.net.forks[b.Args[0]].Blocked[i]; w == s.net.into[b] && count > most {
-				found, most = b, count
+			if count := s.net.forks[b.Args[0]].Blocked[i]; w == s.net.into[b] && count > 0 {
+				found, held[b] = append(found, b), count
 			}
 		}
 	}
+	slices.SortStableFunc(found, func(a, b *ir.Node) int { return held[b] - held[a] })
 	return found
-}
-
-// prune takes away what is not needed after all.
-func (s *sizer) prune(branches []*ir.Node) error {
-	if len(s.on) < 2 || len(s.on) == len(s.proven) {
-		return nil
-	}
-	with, err := s.undisturbed(branches)
-	if err != nil {
-		return err
-	}
-	for _, b := range branches {
-		if !s.on[b] || s.proven[b] {
-			continue
-		}
-		delete(s.on, b)
-		worst, err := s.worst(branches)
-		if err != nil {
-			return err
-		}
-		if !worst.Done { // which shows soon
-			s.on[b] = true
-			continue
-		}
-		without, err := s.undisturbed(branches)
-		if err != nil {
-			return err
-		}
-		if !without.Done || without.II() > with.II()+slack {
-			s.on[b] = true
-		}
-	}
-	return nil
 }
