@@ -87,6 +87,10 @@ func (g *Graph) CheckReaders() error {
 				errs = append(errs, n.Errorf("L0431", "%q gives beats of %d lanes, %q takes %d", a.Name, have, n.Name, want).
 					WithHint("put a widen or narrow node between them"))
 			}
+			if have, want := a.HW.RowOut, n.TakesRow(i); !a.IsConst() && have != want {
+				errs = append(errs, n.Errorf("L0431", "%q gives rows padded to %d elements, %q takes %d (0: not padded)", a.Name,
+					have, n.Name, want).WithHint("give both the same row_out and row_in"))
+			}
 		}
 	}
 	return errs.Err()

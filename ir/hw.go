@@ -26,6 +26,9 @@ type HW struct {
 	StreamIn int
 	// Second is the lanes of a beat of the second stream that arrives; 0: StreamIn.
 	Second int
+	// RowIn and RowOut are the elements of a row of keys as its beats carry it, on the first stream that arrives and on
+	// the result: the last beats may have dead lanes, whose elements count for nothing. 0: rows end where beats do.
+	RowIn, RowOut int
 	// Style chooses between the folded and the unrolled unit.
 	Style Style
 	// II is the initiation interval of a sample in cycles; Latency the cycles from first beat in to first beat out.
@@ -58,6 +61,27 @@ type Stats struct {
 	Min, Max float64
 	// Samples is how many samples were measured.
 	Samples int
+}
+
+// Beats is how many beats a frame of the result of n has.
+func (n *Node) Beats() int { return max((n.Carried()+n.HW.OutLanes-1)/max(n.HW.OutLanes, 1), 1) }
+
+// Carried is how many elements the beats of a frame of the result of n carry, dead ones included.
+func (n *Node) Carried() int {
+	if n.HW.RowOut == 0 {
+		return n.Type.Elems()
+	}
+	return n.Type.Elems() / n.Type.Row() * n.HW.RowOut
+}
+
+// TakesRow is RowIn for argument i of n: only the first stream has padded rows.
+func (n *Node) TakesRow(i int) int {
+	for _, a := range n.Args[:i] {
+		if !a.IsConst() {
+			return 0
+		}
+	}
+	return n.HW.RowIn
 }
 
 // Takes is the lanes of beats that arrive as argument i of n.

@@ -23,6 +23,9 @@ type Lanes struct {
 	Styles []Style
 	// Mem says that the unit keeps constants or frames in a memory of its own.
 	Mem bool
+	// TakesDead says that rows of the first stream may end in dead lanes, GivesDead that those of the result may. A unit
+	// with both has rows of one length.
+	TakesDead, GivesDead bool
 	// Meets says that the unit has, by default, as many lanes as the other streams of its only reader.
 	Meets bool
 }

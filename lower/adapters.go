@@ -53,7 +53,8 @@ func equalize(g *ir.Graph, n, x *ir.Node, want, front int) *ir.Node {
 // adapter makes a node behind x, before its reader, whose beats have the given lanes.
 func adapter(g *ir.Graph, o *ir.Op, x, reader *ir.Node, lanes int) *ir.Node {
 	n := &ir.Node{Name: g.FreshName(reader.Name + "." + o.Name), Op: o, Args: []*ir.Node{x}, Type: x.Type, Pos: reader.Pos,
-		HW: ir.HW{InLanes: x.HW.OutLanes, OutLanes: lanes, StreamIn: x.HW.OutLanes}, Stats: x.Stats}
+		HW: ir.HW{InLanes: x.HW.OutLanes, OutLanes: lanes, StreamIn: x.HW.OutLanes, RowIn: x.HW.RowOut,
+			RowOut: x.HW.RowOut}, Stats: x.Stats}
 	g.InsertBefore(reader, n)
 	return n
 }
@@ -106,7 +107,7 @@ func Time(g *ir.Graph) error { return timeUnits(&State{Report: &Report{}}, g) }
 // of them. Wires and inputs take a cycle a beat and no time.
 func unitTime(units *unit.Cache, n *ir.Node, turns int, u *UnitReport) error {
 	turns = max(turns, 1)
-	u.II = (n.Type.Elems() + n.HW.OutLanes - 1) / n.HW.OutLanes * turns
+	u.II = (n.Carried() + n.HW.OutLanes - 1) / n.HW.OutLanes * turns
 	if n.Op.Traits.Source {
 		return nil
 	}

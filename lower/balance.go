@@ -293,9 +293,10 @@ func (b *balancer) estimateFits(cycles int) bool {
 // bound, that may be without its FIFOs, which saves a run of beats.
 func (b *balancer) fitting(cycles int, bound bool) (best *scheduled, over string, err error) {
 	w := b.weights()
+	var first []int
 	for try := range boosts {
 		picks, _ := balance.Choose(b.tried.layers, cycles, w)
-		d, err := b.schedule(picks, bound || try > 0)
+		d, err := b.schedule(picks, true)
 		if err != nil {
 			return nil, "", err
 		}
@@ -303,12 +304,18 @@ func (b *balancer) fitting(cycles int, bound bool) (best *scheduled, over string
 		if excesses == nil {
 			return d, "", nil
 		}
-		if over == "" {
-			if best, over = d, strings.Join(overTexts(excesses), " and "); d.graph == nil {
-				over = "at least " + over
-			}
+		if try == 0 {
+			best, first = d, picks
 		}
 		w = raised(w, excesses)
+	}
+	if best.graph == nil && !bound {
+		if best, err = b.schedule(first, false); err != nil {
+			return nil, "", err
+		}
+	}
+	if over = strings.Join(overTexts(b.over(best.cost)), " and "); best.graph == nil {
+		over = "at least " + over
 	}
 	return best, over, nil
 }

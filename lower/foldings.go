@@ -16,9 +16,9 @@ import (
 	"lathe/rtl"
 )
 
-// folding is what the modes lean and balance choose for a node, in the words of a plan: in_lanes and out_lanes, and the
-// lanes of the stream into it. Rules of the plan win over it.
-type folding struct{ in, out, stream int }
+// folding is what the modes lean and balance choose for a node, in the words of a plan: in_lanes and out_lanes; the
+// lanes of the stream into it; and the length of its rows of keys where they are padded, else 0. Rules of the plan win.
+type folding struct{ in, out, stream, row int }
 
 // foldingOf is the folding that n has.
 func foldingOf(n *ir.Node) folding {
@@ -26,7 +26,7 @@ func foldingOf(n *ir.Node) folding {
 	if n.HW.Rows > 0 { // a sum over blocks: out_lanes are its rows
 		out = n.HW.Rows
 	}
-	return folding{n.HW.InLanes, out, n.HW.StreamIn}
+	return folding{n.HW.InLanes, out, n.HW.StreamIn, max(n.HW.RowIn, n.HW.RowOut)}
 }
 
 // foldings are the choices of a graph, by the names of its nodes.
@@ -85,7 +85,7 @@ func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph, limit int) (*
 			at[n] = at[n.Args[0]]
 			continue
 		}
-		layer := balance.Layer{}
+		layer := balance.Layer{Chain: l.chain(n)}
 		if n.Type.Elems() > 0 {
 			layer.Bits = n.Type.BeatWidth(1)
 		}
@@ -113,17 +113,21 @@ func (t *tried) options(l *laner, n *ir.Node, limit int) ([]balance.Option, erro
 	defer func() { n.HW = kept }()
 	t.units = &unit.Cache{}
 	e := evaluation{tried: t, laner: l, node: n, known: map[folding]int{}}
-	d, err := op.LanesOf(n)
-	if err != nil {
-		return nil, err
-	}
 	e.option(foldingOf(n)) // first, so that it comes first among equals
-	for _, row := range proposals(d) {
-		if limit > 0 && d.Product() {
-			row = e.within(row, limit)
+	for _, length := range l.lengths(n) {
+		l.chosen = foldings{n.Name: {row: length}}
+		l.row(n, asked{})
+		d, err := op.LanesOf(n)
+		if err != nil {
+			return nil, err
 		}
-		for _, f := range row {
-			e.option(f)
+		for _, row := range proposals(d, length) {
+			if limit > 0 && d.Product() {
+				row = e.within(row, limit)
+			}
+			for _, f := range row {
+				e.option(f)
+			}
 		}
 	}
 	l.chosen, l.errs = nil, nil
@@ -179,7 +183,7 @@ func (e *evaluation) add(f folding) int {
 		u.Cost = rtl.Cost{LUT: guessed * f.in * f.out}
 	}
 	e.list = append(e.list, balance.Option{Stream: f.stream, In: f.in, Out: n.HW.OutLanes, Asked: f.out, II: u.II,
-		Cost: u.Cost.Add(e.buffer(n))})
+		Second: n.HW.Second, Row: f.row, Cost: u.Cost.Add(e.buffer(n))})
 	return len(e.list) - 1
 }
 
@@ -213,8 +217,8 @@ func (t *tried) buffer(n *ir.Node) rtl.Cost {
 	return rtl.Cost{}
 }
 
-// proposals are the foldings of a unit, in rows of ascending lanes in.
-func proposals(d *ir.Lanes) (rows [][]folding) {
+// proposals are the foldings of a unit whose rows of keys are so long, in rows of ascending lanes in.
+func proposals(d *ir.Lanes, length int) (rows [][]folding) {
 	for _, out := range append([]int{0}, d.Out.Legal...) {
 		if d.Product() == (out == 0) {
 			continue
@@ -226,7 +230,7 @@ func proposals(d *ir.Lanes) (rows [][]folding) {
 				in, results = d.Tied(lanes)
 			}
 			for _, s := range d.Streams(in, results) {
-				row = append(row, folding{in, results, s})
+				row = append(row, folding{in, results, s, length})
 			}
 		}
 		rows = append(rows, row)

@@ -29,11 +29,13 @@ type laner struct {
 	chosen foldings
 	causes map[*ir.Node]string // what unpacked has found
 	notes  []string
+	padded map[*ir.Node]*padded // the rows of keys that may end in dead lanes, by the nodes that know of them
 }
 
 func newLaner(plan *FoldPlan, g *ir.Graph) *laner {
-	return &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{},
-		causes: map[*ir.Node]string{}}
+	l := &laner{g: g, plan: plan, users: g.Users(), taken: map[*ir.Node]int{}, causes: map[*ir.Node]string{}}
+	l.padded = findPadded(g, l.users)
+	return l
 }
 
 // chooseLanes gives every node its lanes, style and memory: rules first, then the mode. Errors: L0412 for lanes that do
@@ -72,7 +74,8 @@ type asked struct {
 	dsp, dspFrom    string
 }
 
-func (l *laner) rules(n *ir.Node) asked {
+// ruled is what the rules alone say.
+func (l *laner) ruled(n *ir.Node) asked {
 	var a asked
 	for _, r := range l.plan.Rules {
 		if !r.Covers(n) {
@@ -97,6 +100,12 @@ func (l *laner) rules(n *ir.Node) asked {
 			}
 		}
 	}
+	return a
+}
+
+// rules is what the rules say, else what the mode does.
+func (l *laner) rules(n *ir.Node) asked {
+	a := l.ruled(n)
 	l.chosen.fill(n, &a)
 	if a.style == ir.StyleUndecided {
 		a.style = ir.StyleFold
@@ -115,6 +124,7 @@ func (l *laner) rules(n *ir.Node) asked {
 
 func (l *laner) node(n *ir.Node) {
 	a := l.rules(n)
+	l.row(n, a)
 	l.lanes(n, a)
 	l.multipliers(n, a)
 }
@@ -234,6 +244,7 @@ func (l *laner) wanted(n *ir.Node) int {
 // takes is how many lanes u takes at best; where it has no wish of its own, those that its readers take. 0: any.
 func (l *laner) takes(u *ir.Node) int {
 	a := l.rules(u)
+	l.row(u, a)
 	_, byChannel := u.ChannelAxis()
 	d, err := op.LanesOf(u)
 	switch {

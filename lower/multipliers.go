@@ -11,7 +11,7 @@ import (
 // multipliers decides what multiplies in n, whose lanes are decided. Where two products cannot share a DSP, a rule that
 // names n is wrong; a wish for all layers leaves n as it is, and says so.
 func (l *laner) multipliers(n *ir.Node, a asked) {
-	if !n.Op.Traits.Weighted {
+	if !n.Op.Traits.Weighted && n.Op.PackCause == nil {
 		return
 	}
 	n.HW.DSP = a.dsp

@@ -4,6 +4,7 @@ package sim
 
 import (
 	"context"
+	"slices"
 
 	"lathe/emit"
 	"lathe/golden/ref"
@@ -135,7 +136,7 @@ func tapBeats(g *ir.Graph, d *emit.Design) (beats []int) {
 		if n == nil {
 			return 0
 		}
-		return max(n.Type.Elems()/max(n.HW.OutLanes, 1), 1)
+		return n.Beats()
 	}
 	for _, u := range tapped(d) {
 		beats = append(beats, of(u.Node))
@@ -188,7 +189,7 @@ func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, stream []byte) 
 		turns = []string{n.Name}
 	}
 	frames := make([]ref.Sample, len(r.Values)*len(turns))
-	if err := cut(frames, stream, n.Type, n.HW.OutLanes); err != nil {
+	if err := cut(frames, stream, carried(n), n.HW.OutLanes); err != nil {
 		return err
 	}
 	for t, name := range turns {
@@ -201,10 +202,33 @@ func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, stream []byte) 
 		}
 		r.TapNodes = append(r.TapNodes, of)
 		for s := range r.Values {
-			r.Values[s] = append(r.Values[s], frames[s*len(turns)+t][0])
+			r.Values[s] = append(r.Values[s], alive(frames[s*len(turns)+t][0], n.Type))
 		}
 	}
 	return nil
+}
+
+// carried is the type of what the beats of n carry: its own, with the dead elements of padded rows.
+func carried(n *ir.Node) ir.Type {
+	t := n.Type
+	if n.HW.RowOut > 0 {
+		t.Shape = slices.Clone(t.Shape)
+		t.Shape[len(t.Shape)-1] = n.HW.RowOut
+	}
+	return t
+}
+
+// alive is v without the dead elements at the ends of its rows, of type t.
+func alive(v *ir.Tensor, t ir.Type) *ir.Tensor {
+	from, to := v.Type.Row(), t.Row()
+	if from == to {
+		return v
+	}
+	kept := ir.NewTensor(t)
+	for i := range kept.Codes {
+		kept.Codes[i] = v.Codes[i/to*from+i%to]
+	}
+	return kept
 }
 
 // cut appends one value of type t to each sample.

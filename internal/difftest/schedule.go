@@ -32,7 +32,7 @@ func Schedule(r *rand.Rand, g *ir.Graph) {
 					lanes(r, reader, 0)
 				}
 				if reader.HW.InLanes > 0 {
-					n.HW.OutLanes = arriving(reader)
+					n.HW.OutLanes = reader.Takes(slices.Index(reader.Args, n))
 				}
 			}
 			n.HW.InLanes, n.HW.StreamIn = n.HW.OutLanes, n.HW.OutLanes
@@ -119,6 +119,7 @@ func insert(g *ir.Graph, o *ir.Op, n *ir.Node, k, to int) {
 	x := n.Args[k]
 	a := &ir.Node{Name: g.FreshName(fmt.Sprintf("%s_%s", n.Name, o.Name)), Op: o, Args: []*ir.Node{x}, Type: x.Type}
 	a.HW.InLanes, a.HW.OutLanes = x.HW.OutLanes, to
+	a.HW.RowIn, a.HW.RowOut = x.HW.RowOut, x.HW.RowOut
 	n.Args[k] = a
 	g.InsertBefore(n, a)
 }

@@ -109,7 +109,7 @@ func (h *Hardware) timeline(ctx context.Context, r *report.Report) error {
 	beats := 0
 	for _, n := range h.Scheduled.Nodes {
 		if !n.IsConst() {
-			beats += 2 * n.Type.Elems() / max(1, n.HW.OutLanes)
+			beats += 2 * n.Beats()
 		}
 	}
 	if beats > timelineBeats {

@@ -13,6 +13,10 @@ import (
 // Option is one folding of a layer: the lanes of its argument streams, those that it works on, those of its result.
 type Option struct {
 	Stream, In, Out int
+	// Second is the lanes of the streams behind the first where they differ, else 0.
+	Second int
+	// Row is how long the rows are that beats carry, for layers of a chain.
+	Row int
 	// II is the cycles of a sample, Cost what the layer then takes.
 	II   int
 	Cost rtl.Cost
@@ -27,6 +31,16 @@ type Layer struct {
 	Args    []int
 	// Bits is the width of an element of its result.
 	Bits int
+	// Chain numbers layers that must all have the same Row; 0 for those that are free.
+	Chain int
+}
+
+// takes is the lanes of argument stream i.
+func (o *Option) takes(i int) int {
+	if i > 0 && o.Second > 0 {
+		return o.Second
+	}
+	return o.Stream
 }
 
 // Weights are what a LUT, an FF, a DSP and a block of 18 Kbit count for in the sum that is made least.
@@ -43,14 +57,22 @@ const sweeps = 6
 // Fastest is the greatest over the layers of the least cycles that a layer can have, and the first layer that has it:
 // no choice is faster.
 func Fastest(layers []Layer) (cycles, layer int) {
+	chains := map[int]map[int]int{} // of each chain, the least cycles of its slowest layer with each row
 	for i, l := range layers {
-		least := 0
-		for k, o := range l.Options {
-			if k == 0 || o.II < least {
-				least = o.II
+		least := leastByRow(l)
+		if l.Chain == 0 {
+			if least[0] > cycles {
+				cycles, layer = least[0], i
 			}
+			continue
 		}
-		if least > cycles {
+		chains[l.Chain] = slower(chains[l.Chain], least)
+	}
+	for i, l := range layers {
+		if l.Chain == 0 {
+			continue
+		}
+		if row, least := quickest(chains[l.Chain]); least > cycles && leastByRow(l)[row] == least {
 			cycles, layer = least, i
 		}
 	}
@@ -79,8 +101,11 @@ func Steps(layers []Layer) []int {
 func Choose(layers []Layer, cycles int, w Weights) ([]int, rtl.Cost) {
 	c := newChooser(layers, cycles, w)
 	for i := range layers {
-		c.picks[i] = c.allowed[i][0]
+		if layers[i].Chain == 0 {
+			c.picks[i] = c.allowed[i][0]
+		}
 	}
+	c.begin()
 	return c.settle()
 }
 
@@ -90,7 +115,7 @@ func Improve(layers []Layer, picks []int, cycles int, w Weights) ([]int, rtl.Cos
 	for i, l := range layers {
 		c.picks[i] = picks[i]
 		for _, k := range c.allowed[i] {
-			if a, b := l.Options[k], l.Options[picks[i]]; a.Stream == b.Stream && a.Out == b.Out {
+			if a, b := l.Options[k], l.Options[picks[i]]; a.Stream == b.Stream && a.Out == b.Out && a.Row == b.Row {
 				c.picks[i] = k
 			}
 		}
@@ -99,12 +124,15 @@ func Improve(layers []Layer, picks []int, cycles int, w Weights) ([]int, rtl.Cos
 }
 
 func newChooser(layers []Layer, cycles int, w Weights) *chooser {
-	c := &chooser{layers: layers, w: w, adapters: map[joint]rtl.Cost{}, readers: make([][]int, len(layers)),
-		picks: make([]int, len(layers))}
+	c := &chooser{layers: layers, w: w, adapters: map[joint]rtl.Cost{}, readers: make([][]reader, len(layers)),
+		picks: make([]int, len(layers)), chains: map[int][]int{}}
 	for i, l := range layers {
 		c.allowed = append(c.allowed, allowed(l, cycles, w))
-		for _, a := range l.Args {
-			c.readers[a] = append(c.readers[a], i)
+		for k, a := range l.Args {
+			c.readers[a] = append(c.readers[a], reader{i, k})
+		}
+		if l.Chain != 0 {
+			c.chains[l.Chain] = append(c.chains[l.Chain], i)
 		}
 	}
 	return c
@@ -113,7 +141,7 @@ func newChooser(layers []Layer, cycles int, w Weights) *chooser {
 // settle changes one layer or two at a time until that lowers the sum no more.
 func (c *chooser) settle() ([]int, rtl.Cost) {
 	for range sweeps {
-		if alone, both := c.sweep(), c.neighbours(); !alone && !both {
+		if alone, both, rows := c.sweep(), c.neighbours(), c.rows(); !alone && !both && !rows {
 			break
 		}
 	}
@@ -123,12 +151,12 @@ func (c *chooser) settle() ([]int, rtl.Cost) {
 // allowed lists the options that are fast enough: of those with the same lanes at both ends the cheapest, ordered by
 // weight, since neighbours see nothing but the ends.
 func allowed(l Layer, cycles int, w Weights) []int {
-	best := map[[2]int]int{}
+	best := map[[3]int]int{}
 	for k, o := range l.Options {
 		if o.II > cycles {
 			continue
 		}
-		ends := [2]int{o.Stream, o.Out}
+		ends := [3]int{o.Stream, o.Out, o.Row}
 		if at, ok := best[ends]; !ok || less(l.Options[k], l.Options[at], w) {
 			best[ends] = k
 		}
@@ -163,12 +191,16 @@ func less(a, b Option, w Weights) bool {
 // joint is a place where two streams meet.
 type joint struct{ bits, have, want int }
 
+// reader is an argument of a layer.
+type reader struct{ layer, arg int }
+
 type chooser struct {
 	layers   []Layer
 	w        Weights
 	allowed  [][]int
 	picks    []int
-	readers  [][]int
+	readers  [][]reader
+	chains   map[int][]int // the layers of each
 	adapters map[joint]rtl.Cost
 }
 
@@ -177,7 +209,7 @@ func (c *chooser) sweep() bool {
 	changed := false
 	for i := range c.layers {
 		best, least := c.picks[i], c.around(i, c.picks[i])
-		for _, k := range c.allowed[i] {
+		for _, k := range c.choices(i) {
 			if v := c.around(i, k); v < least {
 				best, least = k, v
 			}
@@ -195,20 +227,22 @@ const together = 24
 func (c *chooser) neighbours() bool {
 	changed := false
 	for i, l := range c.layers {
-		for _, a := range l.Args {
-			changed = c.together(a, i) || changed
+		for k, a := range l.Args {
+			changed = c.together(a, reader{i, k}) || changed
 		}
 	}
 	return changed
 }
 
-func (c *chooser) together(a, i int) bool {
+func (c *chooser) together(a int, r reader) bool {
+	i := r.layer
 	kept := [2]int{c.picks[a], c.picks[i]}
-	best, least := kept, c.both(a, i)
-	for _, ka := range c.allowed[a][:min(len(c.allowed[a]), together)] {
-		for _, ki := range c.allowed[i][:min(len(c.allowed[i]), together)] {
+	best, least := kept, c.both(a, r)
+	before, behind := c.choices(a), c.choices(i)
+	for _, ka := range before[:min(len(before), together)] {
+		for _, ki := range behind[:min(len(behind), together)] {
 			c.picks[a], c.picks[i] = ka, ki
-			if v := c.both(a, i); v < least-1e-12 {
+			if v := c.both(a, r); v < least-1e-12 {
 				best, least = [2]int{ka, ki}, v
 			}
 		}
@@ -218,20 +252,24 @@ func (c *chooser) together(a, i int) bool {
 }
 
 // both is the weight of two neighbours with all their adapters.
-func (c *chooser) both(a, i int) float64 {
-	shared := c.w.Of(c.adapter(a, c.layers[a].Options[c.picks[a]].Out, c.layers[i].Options[c.picks[i]].Stream))
-	return c.around(a, c.picks[a]) + c.around(i, c.picks[i]) - shared
+func (c *chooser) both(a int, r reader) float64 {
+	shared := c.w.Of(c.between(a, c.picks[a], r, c.picks[r.layer]))
+	return c.around(a, c.picks[a]) + c.around(r.layer, c.picks[r.layer]) - shared
+}
+
+// between is the adapter from option from of layer a to option to of a reader.
+func (c *chooser) between(a, from int, r reader, to int) rtl.Cost {
+	return c.adapter(a, c.layers[a].Options[from].Out, c.layers[r.layer].Options[to].takes(r.arg))
 }
 
 // around is the weight of option k of layer i with the adapters at both its ends.
 func (c *chooser) around(i, k int) float64 {
-	o := c.layers[i].Options[k]
-	sum := c.w.Of(o.Cost)
-	for _, a := range c.layers[i].Args {
-		sum += c.w.Of(c.adapter(a, c.layers[a].Options[c.picks[a]].Out, o.Stream))
+	sum := c.w.Of(c.layers[i].Options[k].Cost)
+	for j, a := range c.layers[i].Args {
+		sum += c.w.Of(c.between(a, c.picks[a], reader{i, j}, k))
 	}
 	for _, r := range c.readers[i] {
-		sum += c.w.Of(c.adapter(i, o.Out, c.layers[r].Options[c.picks[r]].Stream))
+		sum += c.w.Of(c.between(i, k, r, c.picks[r.layer]))
 	}
 	return sum
 }
@@ -239,10 +277,9 @@ func (c *chooser) around(i, k int) float64 {
 func (c *chooser) total() rtl.Cost {
 	var sum rtl.Cost
 	for i, l := range c.layers {
-		o := l.Options[c.picks[i]]
-		sum = sum.Add(o.Cost)
-		for _, a := range l.Args {
-			sum = sum.Add(c.adapter(a, c.layers[a].Options[c.picks[a]].Out, o.Stream))
+		sum = sum.Add(l.Options[c.picks[i]].Cost)
+		for j, a := range l.Args {
+			sum = sum.Add(c.between(a, c.picks[a], reader{i, j}, c.picks[i]))
 		}
 	}
 	return sum

@@ -107,7 +107,7 @@ func (b *builder) sink(from *beat.Wire, beats int) {
 }
 
 // beats of a frame of the result of n.
-func beats(n *ir.Node) int { return max(n.Type.Elems()/max(n.HW.OutLanes, 1), 1) }
+func beats(n *ir.Node) int { return n.Beats() }
 
 func (b *builder) node(n *ir.Node) error {
 	if n.Op.Traits.Source {

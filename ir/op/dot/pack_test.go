@@ -19,7 +19,7 @@ func TestPackWidths(t *testing.T) {
 		{8, true, 10, "do not fit"}, {18, true, 4, ""}, {17, false, 4, ""}, {18, false, 4, "do not fit"},
 		{19, true, 3, "do not fit"}, {4, true, 4, "take LUTs"}, {1, true, 12, "take LUTs"}, {1, false, 12, ""},
 	} {
-		got := packWidths(c.x, c.signed, c.w)
+		got := PackWidths(c.x, c.signed, c.w)
 		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 			t.Errorf("%d %v by %d: %q, want %q", c.x, c.signed, c.w, got, c.want)
 		}

@@ -13,8 +13,8 @@ import (
 	"lathe/rtl"
 )
 
-// packWidths is PackCause of the widths of data and weights.
-func packWidths(x int, signed bool, w int) string {
+// PackWidths is PackCause of the widths of data and weights.
+func PackWidths(x int, signed bool, w int) string {
 	factor := x + rtl.Flag(!signed)
 	switch {
 	case min(factor, w) < 2 || x+w < 9:
@@ -87,7 +87,7 @@ func (m *exactSum) PackCause(n *ir.Node) (string, error) {
 		return "", err
 	}
 	_, w := m.inHardware()
-	return packWidths(m.data.ints.W, m.data.ints.Signed, w.weight), nil
+	return PackWidths(m.data.ints.W, m.data.ints.Signed, w.weight), nil
 }
 
 // padding is the code of padding, which is the value zero, as a parameter; none where it is 0.

@@ -73,6 +73,9 @@ func CheckDivisor(n *ir.Node, key string, lanes, size int, things string) *diag.
 	return Check(n, key, lanes, Divisors(size), size, things)
 }
 
+// Rows is a count that divides a row of things as beats carry it, which is longer than its elements where it is padded.
+func Rows(size, padded int, things string) ir.Count { return Counts(max(size, padded), things) }
+
 // Counts is a count that divides size things.
 func Counts(size int, things string) ir.Count {
 	return ir.Count{Legal: Divisors(size), Size: size, Things: things}

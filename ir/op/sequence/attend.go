@@ -49,7 +49,8 @@ var AttendScores = composite.OnCodes(ir.Op{
 	Name: "attend_scores", Doc: "products of queries and keys for each head, tokens first", Attrs: SeenAttrs{},
 	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 3, Blocks: column.SumsInBlocks},
 	Infer: scoresInfer, Eval: scoresEval, Expand: scoresExpand, HLO: scoresHLO,
-	RTL: scoresRTL, Lanes: scoresLanes, Legal: productLegal, MACs: productMACs, Bounds: productBounds, Gen: genScores,
+	RTL: scoresRTL, Lanes: scoresLanes, PackCause: productPackCause, Legal: productLegal, MACs: productMACs,
+	Bounds: productBounds, Gen: genScores,
 })
 
 // AttendWeights is softmax(Scale*x) along the keys, the last axis, among those that the token sees; 0 for the others,
@@ -89,7 +90,8 @@ var AttendSum = composite.OnCodes(ir.Op{
 	Name: "attend_sum", Doc: "sums of values by weights for each head, tokens first", Attrs: SeenAttrs{},
 	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 1},
 	Infer: sumInfer, Eval: sumEval, Expand: sumExpand, HLO: sumHLO,
-	RTL: sumRTL, Lanes: sumLanes, Legal: productLegal, MACs: productMACs, Bounds: productBounds, Gen: genSum,
+	RTL: sumRTL, Lanes: sumLanes, PackCause: productPackCause, Legal: productLegal, MACs: productMACs,
+	Bounds: productBounds, Gen: genSum,
 })
 
 // attentionLegal says what keeps attention, which tokens_first has left as it is, out of hardware.

@@ -12,24 +12,28 @@ import (
 	"lathe/rtl"
 )
 
-// scoresLanes: in_lanes are features of a query and of a key, out_lanes the keys that it meets at once.
+// scoresLanes: in_lanes are features of a query and of a key, out_lanes the keys that it meets at once. Those of blocks
+// give no dead lanes.
 func scoresLanes(n *ir.Node) (*ir.Lanes, error) {
 	features := lane.Counts(n.Args[0].Type.Shape[3], "features of a head")
 	if dot.PairNamesWindow(n) {
 		features = lane.Counts(block.CommonLength(n.Args[0].Type.BlockLengths()), "elements of every block")
 	}
-	return &ir.Lanes{In: features, Mem: true, Out: lane.Counts(n.Type.Shape[3], "keys")}, nil
+	return &ir.Lanes{In: features, Mem: true, GivesDead: !dot.PairNamesWindow(n),
+		Out: lane.Rows(n.Type.Shape[3], n.HW.RowOut, "keys")}, nil
 }
 
 // sumLanes: in_lanes are the keys that a row takes at once, out_lanes features of their values.
 func sumLanes(n *ir.Node) (*ir.Lanes, error) {
-	return &ir.Lanes{In: lane.Counts(n.Args[0].Type.Shape[3], "keys"), Mem: true,
-		Out: lane.Counts(n.Type.Shape[3], "features of a head"), Second: func(_, out int) int { return out }}, nil
+	return &ir.Lanes{In: lane.Rows(n.Args[0].Type.Shape[3], n.HW.RowIn, "keys"), Mem: true,
+		TakesDead: !n.Args[0].Type.InBlocks(), Out: lane.Counts(n.Type.Shape[3], "features of a head"),
+		Second: func(_, out int) int { return out }}, nil
 }
 
-// weightsLanes are divisors of a row.
+// weightsLanes are divisors of a row. A mask has no dead lanes, and comes beside the scores.
 func weightsLanes(n *ir.Node) (*ir.Lanes, error) {
-	return &ir.Lanes{In: lane.Counts(n.Type.Shape[3], "keys")}, nil
+	plain := len(n.Args) == 1
+	return &ir.Lanes{In: lane.Rows(n.Type.Shape[3], n.HW.RowIn, "keys"), TakesDead: plain, GivesDead: plain}, nil
 }
 
 func scoresRTL(n *ir.Node) (*rtl.Unit, error) {
@@ -41,8 +45,8 @@ func scoresRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u.With("QUERIES", q[1], "KEYS", k[1], "HEADS", q[2], "GROUPS", k[2], "SIZE", q[3], "ROW", k[1],
-		"F", n.HW.InLanes, "R", n.HW.OutLanes), nil
+	return u.With("QUERIES", q[1], "KEYS", k[1], "HEADS", q[2], "GROUPS", k[2], "SIZE", q[3],
+		"ROW", max(k[1], n.HW.RowOut), "F", n.HW.InLanes, "R", n.HW.OutLanes), nil
 }
 
 func sumRTL(n *ir.Node) (*rtl.Unit, error) {
@@ -51,7 +55,7 @@ func sumRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u.With("QUERIES", p[1], "KEYS", p[3], "HEADS", p[2], "GROUPS", v[2], "SIZE", v[3], "ROW", p[3],
+	return u.With("QUERIES", p[1], "KEYS", p[3], "HEADS", p[2], "GROUPS", v[2], "SIZE", v[3], "ROW", max(p[3], n.HW.RowIn),
 		"F", n.HW.OutLanes, "R", n.HW.InLanes), nil
 }
 
@@ -70,10 +74,20 @@ func productUnit(n *ir.Node, module string) (*rtl.Unit, error) {
 	u.In, u.Frames = []string{"a", "b"}, n.Type.Shape[0]
 	n.Attrs.(*SeenAttrs).params(u)
 	u.With(result...)
-	if n.HW.DSP == "none" {
-		u.With("MULT", "lut")
-	}
+	u.With(dot.Multipliers(n)...)
 	return u.With("STYLE", hardware.MemStyle(n)), nil
+}
+
+// productPackCause: scores share an element of the query over two keys, sums a weight over two features.
+func productPackCause(n *ir.Node) (string, error) {
+	if dot.PairNamesWindow(n) {
+		return "every product of blocks has a DSP of its own", nil
+	}
+	p, err := planProducts(n)
+	if err != nil {
+		return "", err
+	}
+	return dot.PackWidths(p.a.W, p.a.Signed, p.b.W+rtl.Flag(!p.b.Signed)), nil
 }
 
 // params adds those of a unit that skips keys.
@@ -89,7 +103,10 @@ func weightsRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, n.Errorf("L0311", "%v", err)
 	}
-	u := rtl.NewUnit("op_softmax", "ROWS", s[1]*s[2], "N", s[3], "LANES", n.HW.InLanes)
+	u := rtl.NewUnit("op_softmax", "ROWS", s[1]*s[2], "N", max(s[3], n.HW.RowIn), "LANES", n.HW.InLanes)
+	if n.HW.RowIn > s[3] {
+		u.With("LIVE", s[3])
+	}
 	if u.Frames = s[0]; len(n.Args) > 1 {
 		if mask := n.Args[1]; mask.Type.Format.Width() != 1 {
 			return nil, n.Errorf("L0311", "the mask %q is %s, and hardware takes one bit a key", mask.Name, mask.Type.Format).

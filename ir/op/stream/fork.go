@@ -9,7 +9,6 @@ import (
 	"lathe/ir/hlo"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
-	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
 	"lathe/rtl"
 )
@@ -27,7 +26,7 @@ var Fork = &ir.Op{
 	Lanes:  lane.Follows,
 	RTL: func(n *ir.Node) (*rtl.Unit, error) {
 		u := rtl.NewUnit("stream_fork", "WIDTH", n.Type.BeatWidth(n.HW.InLanes), "N", max(n.HW.Branches, 1))
-		u.Frames = hardware.Beats(n.Type, n.HW.InLanes)
+		u.Frames = n.Beats()
 		return u, nil
 	},
 }

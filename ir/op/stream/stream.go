@@ -11,7 +11,6 @@ import (
 	"lathe/ir/hlo"
 	"lathe/ir/op/column"
 	"lathe/ir/op/draw"
-	"lathe/ir/op/hardware"
 	"lathe/ir/op/lane"
 	"lathe/rtl"
 )
@@ -65,7 +64,7 @@ func adapter(name, doc, module string) *ir.Op {
 		default:
 			u = rtl.NewUnit(module, "WIDTH", n.Type.BeatWidth(in), "DEPTH", n.HW.Fifo)
 		}
-		u.Frames = hardware.Beats(n.Type, max(in, out)) // the header speaks of one wide beat
+		u.Frames = (n.Carried() + max(in, out) - 1) / max(in, out) // the header speaks of one wide beat
 		return u, nil
 	}
 	return o
