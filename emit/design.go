@@ -20,6 +20,9 @@ type Design struct {
 	ClockMHz      float64
 	// Balance is what the choice of foldings aimed at and reached; nil where nothing was balanced.
 	Balance any
+	// Tokens is, for a decoder, the most tokens of a sequence, which a sample then has; 0 for other designs. A token has
+	// the beats of a sample divided by it.
+	Tokens int
 	// Ports lists the streams of the design, inputs first.
 	Ports []Port
 	// Files are sources in the order of compilation, then memory images.

@@ -47,6 +47,9 @@ type HW struct {
 	Unit string
 	Turn int
 	Back string
+	// Decode says that the unit is part of a decoder: sequences may end after any token, and the next one begins when all
+	// that the unit holds has been dropped.
+	Decode bool
 	// Group is the node whose kernel on a GPU computes this one too; empty: its own.
 	Group string
 	// Device names the target that runs the node, for graphs that are split over several.

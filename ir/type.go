@@ -33,6 +33,19 @@ func (t Type) Elems() int {
 	return n
 }
 
+// Tokens is the first axis that is more than a batch of one; 1 where there is none. OfToken is the elements of each.
+func (t Type) Tokens() int {
+	for _, size := range t.Shape {
+		if size > 1 {
+			return size
+		}
+	}
+	return 1
+}
+
+// OfToken is the elements of one of the Tokens.
+func (t Type) OfToken() int { return t.Elems() / t.Tokens() }
+
 // BeatWidth is the bits of a beat of the given lanes: the elements, lane 0 lowest, and for block formats the scale of
 // their block above.
 func (t Type) BeatWidth(lanes int) int {

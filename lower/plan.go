@@ -19,8 +19,10 @@ type Plan struct {
 	Target   Target
 	Quantize QuantizePlan
 	Fold     FoldPlan
-	Inputs   []InputPlan
-	Outputs  []OutputPlan
+	// Decode makes a decoder of a causal model: sequences of up to its tokens, which may come one by one.
+	Decode  bool
+	Inputs  []InputPlan
+	Outputs []OutputPlan
 	// Notes say where settings from outside and the file disagree.
 	Notes []string
 }

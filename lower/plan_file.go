@@ -42,6 +42,9 @@ type planFile struct {
 		DSP     *string        `toml:"dsp"`
 		Rule    []foldRuleFile `toml:"rule"`
 	} `toml:"fold"`
+	Sequence struct {
+		Decode *bool `toml:"decode"`
+	} `toml:"sequence"`
 	Input []struct {
 		Name   *string   `toml:"name"`
 		Format *string   `toml:"format"`

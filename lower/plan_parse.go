@@ -50,6 +50,7 @@ func (f *planFile) plan(name string, at *lines) (*Plan, error) {
 	p.target(f, &plan.Target)
 	p.quantize(f, &plan.Quantize)
 	p.fold(f, &plan.Fold)
+	plan.Decode = f.Sequence.Decode != nil && *f.Sequence.Decode
 	p.ends(f, plan)
 	p.at.sort(p.errs)
 	if err := p.errs.Err(); err != nil {

@@ -17,6 +17,8 @@ type Settings struct {
 	// ClockMHz, Part and DSP stand for clock_mhz and part of [target] and dsp of [fold].
 	ClockMHz  *float64
 	Part, DSP *string
+	// Decode stands for decode of [sequence].
+	Decode *bool
 	// Bits is the width of data and weights; biases get twice as many where they need more than 16.
 	Bits *int
 }
@@ -63,6 +65,7 @@ func (o *overlay) apply(set Settings) error {
 			return r.InLanes != nil || r.OutLanes != nil || r.Style != nil
 		})
 	}
+	over(o, "--decode", "sequence.decode", &f.Sequence.Decode, set.Decode)
 	over(o, "--dsp", "fold.dsp", &f.Fold.DSP, set.DSP)
 	if set.DSP != nil {
 		o.rules("--dsp", "dsp", "fold.rule", len(f.Fold.Rule), func(i int) bool { return f.Fold.Rule[i].DSP != nil })

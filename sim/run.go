@@ -27,6 +27,8 @@ type Stall struct {
 type Input struct {
 	Streams [][]byte // one per input port, Frames * InBeats[i] beats
 	Frames  int
+	// Kinds, if not nil, say of every frame what is special about it; else the last beat of each has the last flag.
+	Kinds   []FrameKind
 	InBeats []int // beats of a frame, per input port
 	// OutBeats are the beats of a frame per output port. The run ends when every frame has gone in and come out.
 	OutBeats []int
@@ -191,20 +193,11 @@ func (m *Model) request(in Input) ([]byte, error) {
 			b = binary.LittleEndian.AppendUint64(b, uint64(v))
 		}
 	}
-	maxIdle, resetAt, progress, strict := in.MaxIdle, in.ResetAt, 0, 0
-	if maxIdle == 0 {
-		maxIdle = 1_000_000
+	put(in.head()...)
+	if in.Kinds != nil && len(in.Kinds) != in.Frames {
+		return bad("%d kinds of %d frames", len(in.Kinds), in.Frames)
 	}
-	if resetAt == 0 {
-		resetAt = -1
-	}
-	if in.Progress != nil {
-		progress = 50_000
-	}
-	if in.Strict {
-		strict = 1
-	}
-	put(int(in.Seed), in.Frames, maxIdle, resetAt, max(in.ResetLen, 1), in.Drain, strict, progress)
+	put(in.kinds()...)
 	for _, beats := range append(append([]int{in.Frames}, in.InBeats...), in.OutBeats...) {
 		if beats < 1 {
 			return bad("%d frames of %v and %v beats: each must be positive", in.Frames, in.InBeats, in.OutBeats)
@@ -231,6 +224,24 @@ func (m *Model) request(in Input) ([]byte, error) {
 		put(beats, 0, 0, 0)
 	}
 	return b, nil
+}
+
+// head are the words of a request in front of the frames.
+func (in *Input) head() []int {
+	maxIdle, resetAt, progress, strict := in.MaxIdle, in.ResetAt, 0, 0
+	if maxIdle == 0 {
+		maxIdle = 1_000_000
+	}
+	if resetAt == 0 {
+		resetAt = -1
+	}
+	if in.Progress != nil {
+		progress = 50_000
+	}
+	if in.Strict {
+		strict = 1
+	}
+	return []int{int(in.Seed), in.Frames, maxIdle, resetAt, max(in.ResetLen, 1), in.Drain, strict, progress}
 }
 
 func pick(stalls []Stall, i int) Stall {

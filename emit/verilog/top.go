@@ -4,6 +4,7 @@ package verilog
 
 import (
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"lathe/emit"
@@ -130,14 +131,22 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 			`X_INTERFACE_PARAMETER = "POLARITY ACTIVE_LOW"`}}},
 		Items: []netlist.Item{netlist.Wire{Name: "rst", Value: netlist.Not{X: netlist.Ref("ap_rst_n")}}}}
 	core := &netlist.Instance{Module: d.Core, Name: "core", Ports: netlist.Clocked("ap_clk", "rst")}
+	if d.Tokens > 0 {
+		core.Ports = netlist.Clocked("ap_clk", "core_rst")
+		m.Items = append(m.Items, session(d)...)
+	}
 	for _, p := range d.Ports {
 		m.Ports = append(m.Ports, axisPorts(p)...)
 		if p.Input {
-			m.Items = append(m.Items, axisInput(p)...)
+			m.Items = append(m.Items, axisInput(p, d.Tokens)...)
 		} else {
-			m.Items = append(m.Items, axisOutput(p)...)
+			m.Items = append(m.Items, axisOutput(p, d.Tokens)...)
 		}
 		core.Ports = append(core.Ports, wiresOf(p.CoreStream).to(p.CoreStream)...)
+	}
+	if d.Tokens > 0 {
+		m.Ports = append(m.Ports, netlist.Port{Name: "position", Output: true, Width: bits.Len(uint(d.Tokens))},
+			netlist.Port{Name: "error", Output: true})
 	}
 	m.Items = append(m.Items, netlist.Blank{}, core)
 	return m
@@ -153,37 +162,54 @@ func axisPorts(p emit.Port) []netlist.Port {
 }
 
 // axisHead separates the lines of a port.
-func axisHead(p emit.Port) []netlist.Item {
+func axisHead(p emit.Port, tokens int) []netlist.Item {
+	beats, of := p.Beats, "sample"
+	if tokens > 0 {
+		beats, of = beats/tokens, "token"
+	}
 	return []netlist.Item{netlist.Blank{},
-		netlist.Comment(fmt.Sprintf("%s: %d beats of %d lanes a sample", quoteComment(p.Name), p.Beats, p.Lanes))}
+		netlist.Comment(fmt.Sprintf("%s: %d beats of %d lanes a %s", quoteComment(p.Name), beats, p.Lanes, of))}
 }
 
-// axisInput cuts the payload out of TDATA. TLAST is not needed: the core counts beats.
-func axisInput(p emit.Port) []netlist.Item {
+// axisInput cuts the payload out of TDATA. TLAST is not needed: the core counts beats. That of a decoder ends a
+// sequence, and the session hands on what is valid.
+func axisInput(p emit.Port, tokens int) []netlist.Item {
 	c := p.CoreStream
-	rest := []netlist.Expr{netlist.Ref(p.Stream + "_tlast")}
+	var rest []netlist.Expr
+	if tokens == 0 {
+		rest = append(rest, netlist.Ref(p.Stream+"_tlast"))
+	}
 	if p.TData > p.Width {
 		rest = append(rest, netlist.Slice{Of: p.Stream + "_tdata", High: p.TData - 1, Low: p.Width})
 	}
-	items := append(axisHead(p),
-		netlist.Wire{Name: c + "_data", Width: p.Width, Value: netlist.Slice{Of: p.Stream + "_tdata", High: p.Width - 1}},
-		netlist.Wire{Name: c + "_valid", Value: netlist.Ref(p.Stream + "_tvalid")}, netlist.Wire{Name: c + "_ready"},
-		netlist.Assign{To: netlist.Ref(p.Stream + "_tready"), From: netlist.Ref(c + "_ready")})
+	items := append(axisHead(p, tokens), netlist.Wire{Name: c + "_data", Width: p.Width,
+		Value: netlist.Slice{Of: p.Stream + "_tdata", High: p.Width - 1}})
+	if tokens == 0 {
+		items = append(items, netlist.Wire{Name: c + "_valid", Value: netlist.Ref(p.Stream + "_tvalid")},
+			netlist.Wire{Name: c + "_ready"},
+			netlist.Assign{To: netlist.Ref(p.Stream + "_tready"), From: netlist.Ref(c + "_ready")})
+	}
+	if len(rest) == 0 {
+		return items
+	}
 	return append(items, unread("unused_"+c, rest...)...)
 }
 
-// axisOutput marks the last beat of each sample and fills TDATA up to whole bytes with zeros.
-func axisOutput(p emit.Port) []netlist.Item {
+// axisOutput marks the last beat of each sample, or of a sequence, and fills TDATA up to whole bytes with zeros.
+func axisOutput(p emit.Port, tokens int) []netlist.Item {
 	c := p.CoreStream
 	ref := func(signal string) netlist.Expr { return netlist.Ref(p.Stream + "_" + signal) }
 	payload := netlist.Expr(netlist.Ref(c + "_payload"))
 	last := &netlist.Instance{Module: "stream_last", Name: "last_" + c, Ports: netlist.Clocked("ap_clk", "rst"),
 		Params: []netlist.Param{{Name: "WIDTH", Value: fmt.Sprint(p.Width)}, {Name: "BEATS", Value: fmt.Sprint(p.Beats)}}}
+	if tokens > 0 {
+		last = answer(p, tokens)
+	}
 	last.Ports = append(last.Ports, wiresOf(c).to("in")...)
 	last.Ports = append(last.Ports, netlist.Connection{Port: "out_data", To: payload},
 		netlist.Connection{Port: "out_last", To: ref("tlast")}, netlist.Connection{Port: "out_valid", To: ref("tvalid")},
 		netlist.Connection{Port: "out_ready", To: ref("tready")})
-	items := append(axisHead(p), wires(c, p.Width, 0)...)
+	items := append(axisHead(p, tokens), wires(c, p.Width, 0)...)
 	items = append(items, netlist.Wire{Name: c + "_payload", Width: p.Width}, last)
 	if p.TData > p.Width {
 		payload = netlist.Concat{netlist.Zeros(p.TData - p.Width), payload}

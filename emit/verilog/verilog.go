@@ -32,6 +32,8 @@ type Options struct {
 	ClockMHz float64
 	// Balance is what the choice of foldings aimed at and reached, for design.json; nil where nothing was balanced.
 	Balance any
+	// Tokens, if not 0, makes a decoder of the design: sequences of up to that many tokens, see emit.Design.
+	Tokens int
 	// Units, if not nil, has what was planned of the units already.
 	Units *unit.Cache
 }
@@ -94,11 +96,14 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		b.units = &unit.Cache{}
 	}
 	b.design = &emit.Design{Name: g.Name, Top: top, Core: top + "_core", Version: o.Version, Part: o.Part,
-		ClockMHz: o.ClockMHz, Balance: o.Balance}
+		ClockMHz: o.ClockMHz, Balance: o.Balance, Tokens: o.Tokens}
 	if err := b.instances(); err != nil {
 		return nil, err
 	}
 	if err := b.ports(); err != nil {
+		return nil, err
+	}
+	if err := decodes(b.design); err != nil {
 		return nil, err
 	}
 	if err := b.sources(o); err != nil {
@@ -270,6 +275,9 @@ func (b *builder) ports() error {
 // sources fills Files and Units.
 func (b *builder) sources(o Options) error {
 	modules := []string{"stream_last"}
+	if b.design.Tokens > 0 {
+		modules = []string{"stream_session", "stream_answer"}
+	}
 	var images []rtl.File
 	units, failed := make([]*emit.Unit, len(b.order)), make([]error, len(b.order))
 	parallel(len(b.order), func(i int) { units[i], failed[i] = b.describe(b.order[i]) })

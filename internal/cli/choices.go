@@ -17,6 +17,7 @@ type choiceFlags struct {
 	fps, clock float64
 	part, dsp  string
 	bits       int
+	decode     bool
 	flags      *pflag.FlagSet // nil where the command does not have them
 }
 
@@ -29,6 +30,8 @@ func (f *choiceFlags) add(c *cobra.Command, only ...string) {
 	all.IntVar(&f.bits, "bits", 0, "bits of data and weights, 2 to 24; without it and a plan: 8")
 	all.StringVar(&f.dsp, "dsp", "", "what multiplies: one DSP each, pack for two in one, none for LUTs")
 	all.Float64Var(&f.clock, "clock", 0, "MHz that you hope for; without it and a plan: 250")
+	all.BoolVar(&f.decode, "decode", false, "make a decoder of a causal model: sequences of up to --max-seq tokens, "+
+		"token by token")
 	all.VisitAll(func(flag *pflag.Flag) {
 		if len(only) == 0 || slices.Contains(only, flag.Name) {
 			f.flags.AddFlag(flag)
@@ -43,7 +46,7 @@ func (f *choiceFlags) settings() (s lower.Settings) {
 	}
 	s.FPS, s.ClockMHz = given(f.flags, "fps", &f.fps), given(f.flags, "clock", &f.clock)
 	s.Part, s.DSP = given(f.flags, "part", &f.part), given(f.flags, "dsp", &f.dsp)
-	s.Bits = given(f.flags, "bits", &f.bits)
+	s.Bits, s.Decode = given(f.flags, "bits", &f.bits), given(f.flags, "decode", &f.decode)
 	return s
 }
 

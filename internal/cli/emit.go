@@ -87,7 +87,11 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	if err := a.printDesign(d, e.out); err != nil {
 		return err
 	}
-	if ii := hw.Interval(); ii > float64(driver.Slowest(d).Cycles) {
+	if dec := hw.Decoder(); dec != nil {
+		fmt.Fprintf(a.Out, "decoder: sequences of up to %s; a prompt of %s takes %s, each that follows "+
+			"by itself in %s\n", counted(dec.Tokens, "token"), counted(dec.Prefill, "token"), counted(dec.First, "cycle"),
+			counted(dec.Token, "cycle"))
+	} else if ii := hw.Interval(); ii > float64(driver.Slowest(d).Cycles) {
 		fmt.Fprintf(a.Out, "a sample every %s: units hold each other up\n", cycles(ii))
 	}
 	if hw.Schedule != nil {

@@ -26,7 +26,7 @@ type verifyFlags struct {
 	inputs, labels, out string
 	wave                string
 	samples, stalls     int
-	runs                int
+	runs, prefill       int
 	second, gates       int
 	seed                uint64
 	trace               bool
@@ -61,6 +61,8 @@ func (v *verifyFlags) addSamples(c *cobra.Command) {
 	f.Uint64Var(&v.seed, "seed", 1, "seed of random samples and stalls")
 	f.IntVar(&v.runs, "runs", 1, "stalled simulations, each with its own seed")
 	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port stalls, 0 to 95")
+	f.IntVar(&v.prefill, "prefill", 0, "with --decode: tokens of the first sequence that come at once, the others one by "+
+		"one; default: a fifth")
 	f.StringVar(&v.labels, "labels", "", "class numbers (.npy), for accuracy")
 	f.IntVar(&v.second, "second", 2, "samples that also run in Icarus, by default only where that is quick; 0: none")
 	f.IntVar(&v.gates, "gates", 0, "samples that also run through the netlist that Yosys makes of the design")
@@ -184,7 +186,10 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 	if err != nil {
 		return nil, nil, err
 	}
-	job := &driver.Job{HW: hw, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report,
+	if err := v.checkPrefill(c, hw); err != nil {
+		return nil, nil, err
+	}
+	job := &driver.Job{HW: hw, Prefill: v.prefill, Stalls: v.stalls, Trace: v.trace, FST: v.wave, Progress: p.Report,
 		Second: driver.Second{Frames: v.second, Optional: !c.Flags().Changed("second"), Gates: v.gates}}
 	for i := range v.runs {
 		job.Seeds = append(job.Seeds, v.seed+uint64(i))
@@ -195,6 +200,19 @@ func (a *App) job(c *cobra.Command, v *verifyFlags, model string, p *progress) (
 	seconds := map[string]float64{"import": p.took["import"], "quantize": p.took["quantize"]}
 	seconds["emit"] = time.Since(start).Seconds() - seconds["import"] - seconds["quantize"]
 	return job, seconds, nil
+}
+
+// checkPrefill refuses a prompt that is none.
+func (v *verifyFlags) checkPrefill(c *cobra.Command, hw *driver.Hardware) error {
+	switch n := hw.Design.Tokens; {
+	case !c.Flags().Changed("prefill"):
+		return nil
+	case n == 0:
+		return usagef("--prefill %d: only a decoder has one, see --decode", v.prefill)
+	case v.prefill < 1 || v.prefill > n:
+		return usagef("--prefill %d is outside 1 to %d, the tokens of a sequence", v.prefill, n)
+	}
+	return nil
 }
 
 // load reads samples, makes random ones, or both.
@@ -247,6 +265,16 @@ func decibels(v float64) string {
 	return fmt.Sprintf("%.1f dB", v)
 }
 
+// decodeRows say how the tokens of a decoder came and went.
+func decodeRows(c *driver.Check) [][]string {
+	d := c.Decode
+	one := fmt.Sprintf("%s one by one, %s each, the slowest %d", counted(d.Tokens-d.Prefill, "token"),
+		cycles(d.TokenCycles), d.MostCycles)
+	all := fmt.Sprintf("%d, %d short, %s beyond the last place; whole ones follow each other every %s",
+		d.Sequences, d.Short, counted(d.Surplus, "token"), cycles(c.II))
+	return [][]string{{"decode", one}, {"sequences", all}}
+}
+
 func (a *App) printCheck(c *driver.Check) error {
 	var engines []string
 	for _, name := range []string{"ref", "pjrt", "cuda", "rtl"} {
@@ -263,6 +291,10 @@ func (a *App) printCheck(c *driver.Check) error {
 	}
 	if c.Mismatches > 0 {
 		rows[2][1] = fmt.Sprint(c.Mismatches)
+	}
+	if d := c.Decode; d != nil {
+		rows[4] = []string{"prefill", fmt.Sprintf("%s, %s", counted(d.Prefill, "token"), counted(d.PrefillCycles, "cycle"))}
+		rows = append(rows, decodeRows(c)...)
 	}
 	for _, o := range c.Second {
 		names := map[string]string{driver.SecondSimulator: "also in Icarus", driver.GateLevel: "also as gates of Yosys"}

@@ -141,6 +141,8 @@ var plans = []Entry{
 		"an operation whose unit waits for more beats than a frame has"},
 	{"L0434", "The plan has layers share units, and no layers in a row are alike, or they have no unit to share.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nlayers = \"loop\""},
+	{"L0435", "A decoder cannot be made of the model: something in it waits for later tokens, or is no sequence.",
+		"$ lathe emit-verilog model.onnx -o out --decode"},
 	{"L0450", "A sum over blocks has no window accumulator in the formats that the plan gives it.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
 			"-- plan.toml --\n[quantize]\ndata = \"mxint(16,32)\"\nweight = \"fixed(40)\""},

@@ -69,7 +69,11 @@ func (s Source) Import() (*ir.Graph, error) {
 	}
 	shapes := plan.Shapes()
 	maps.Copy(shapes, s.Shapes)
-	opts := source.Options{Dims: s.Dims, Shapes: shapes, Transformer: s.Transformer, Unroll: s.Unroll,
+	transformer, err := s.transformer(plan)
+	if err != nil {
+		return nil, err
+	}
+	opts := source.Options{Dims: s.Dims, Shapes: shapes, Transformer: transformer, Unroll: s.Unroll,
 		Outputs: s.Outputs}
 	if s.Bind != "" {
 		if opts.Bind, err = npz.Read(s.Bind); err != nil {
@@ -231,7 +235,8 @@ type Hardware struct {
 	// Progress hears of the vectors of Complete.
 	Progress Progress
 
-	units unit.Cache
+	units  unit.Cache
+	decode *lower.Decode // of a decoder
 }
 
 // Schedule is the report of what each node would get as hardware; nil for a graph that was saved scheduled.
@@ -259,6 +264,12 @@ func (q *Quantized) Emit(ctx context.Context, o verilog.Options) (*Hardware, err
 		o.Balance = hw.Schedule.Balance
 	}
 	var err error
+	if q.Plan.Decode {
+		if err := hw.decoder(ctx); err != nil {
+			return nil, err
+		}
+		o.Tokens = hw.decode.Tokens
+	}
 	if hw.Design, err = verilog.Emit(hw.Scheduled, o); err != nil {
 		return nil, err
 	}

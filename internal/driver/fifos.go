@@ -37,8 +37,13 @@ func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, sample
 	if err := tokens.Check(ctx, hw.Scheduled, &hw.units); err != nil {
 		return nil, 0, 0, err
 	}
-	times, samples, err := tokens.Steady(ctx, hw.Scheduled, &hw.units)
-	if err == nil && samples < quietSamples { // a large design
+	var times *tokens.Times
+	if hw.decode != nil { // sequences do not overlap
+		times, err = tokens.Lockstep(ctx, hw.Scheduled, &hw.units, hw.decode.Tokens, hw.decode.Tokens)
+	} else {
+		times, samples, err = tokens.Steady(ctx, hw.Scheduled, &hw.units)
+	}
+	if err == nil && hw.decode == nil && samples < quietSamples { // a large design
 		samples = quietSamples
 		times, err = tokens.Run(ctx, hw.Scheduled, &hw.units, samples)
 	}
@@ -51,6 +56,9 @@ func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, sample
 				list[i].Predicted = most
 			}
 		}
+	}
+	if hw.decode != nil {
+		return list, hw.decode.Cycles, samples, nil
 	}
 	return list, max(float64(Slowest(hw.Design).Cycles), times.II()), samples, nil
 }
@@ -103,7 +111,7 @@ func (j Job) patience() int {
 
 // stuck explains the error of a design that has stopped: with probes on all streams, who waits for whom.
 func (e Engines) stuck(ctx context.Context, j Job, err error) error {
-	if diag.CodeOf(err) != "L0704" {
+	if diag.CodeOf(err) != "L0704" || j.HW.decode != nil { // whole samples do not show why a decoder stops
 		return err
 	}
 	j.Progress.report("build simulation with probes", 0, 0)

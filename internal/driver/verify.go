@@ -64,6 +64,9 @@ type Check struct {
 	// Warnings say what weakens the proof.
 	Warnings []string `json:"warnings,omitempty"`
 
+	// Decode is what was found of a decoder; nil of other designs.
+	Decode *Decoding `json:"decode,omitempty"`
+
 	predicted float64 // cycles of a sample
 }
 
@@ -99,6 +102,7 @@ type Job struct {
 	Stalls   int      // percent of cycles in which each port holds still
 	Seeds    []uint64 // one stalled run each
 	Later    int      // samples of the stalled runs behind the first, 0 for all
+	Prefill  int      // tokens of a decoder's first sequence that come at once; 0 for DefaultPrefill
 	Trace    bool
 	FST      string // file for a waveform of the first stalled run, empty for none
 	Second   Second
@@ -138,12 +142,12 @@ func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 		return nil, err
 	}
 	j.Progress.report("build simulation", 0, 0)
-	model, err := sim.Build(ctx, sim.DesignSpec(j.HW.Design, e.Cache, false, j.FST != ""))
+	model, simulate, err := e.model(ctx, j, c)
 	if err != nil {
 		return nil, err
 	}
 	done("build")
-	if err := c.simulate(ctx, j, model, want, nodes); err != nil {
+	if err := simulate(ctx, j, model, want, nodes); err != nil {
 		return nil, e.stuck(ctx, j, err)
 	}
 	done("simulate")
@@ -287,7 +291,7 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 		c.Warnings = append(c.Warnings, fmt.Sprintf("a sample takes %s cycles, %s were predicted", diag.Number(c.II, -1),
 			diag.Number(c.predicted, -1)))
 	}
-	c.pace(j.HW.Plan, j.HW.Schedule.Balance)
+	c.pace(j.HW.Plan, j.promised())
 	if err := c.compare("rtl", nodes, repeat(want, c.Quiet), quiet.Outputs); err != nil {
 		return err
 	}
@@ -303,23 +307,41 @@ func (c *Check) simulate(ctx context.Context, j Job, model *sim.Model, want []re
 		if err != nil {
 			return err
 		}
-		c.Cycles += run.Result.Cycles
-		watch(c.Fifos, run.Result, false)
-		for _, p := range run.Result.In {
-			c.Stalls.Starved += p.Starved
-		}
-		for _, p := range run.Result.Out {
-			c.Stalls.Blocked += p.Blocked
-		}
+		c.stalls(run.Result)
 		if err := c.compare("rtl", nodes, want[:samples], run.Outputs); err != nil {
 			return err
 		}
 	}
+	c.unstalled(j)
+	return nil
+}
+
+// stalls adds up those of a run.
+func (c *Check) stalls(r *sim.Result) {
+	c.Cycles += r.Cycles
+	watch(c.Fifos, r, false)
+	for _, p := range r.In {
+		c.Stalls.Starved += p.Starved
+	}
+	for _, p := range r.Out {
+		c.Stalls.Blocked += p.Blocked
+	}
+}
+
+// unstalled warns where a kind of stall did not happen.
+func (c *Check) unstalled(j Job) {
 	if j.Stalls > 0 && (c.Stalls.Starved == 0 || c.Stalls.Blocked == 0) {
 		c.Warnings = append(c.Warnings, fmt.Sprintf("a kind of stall never happened: %d starved and %d blocked cycles "+
 			"of %d; ask for more stalls or more samples", c.Stalls.Starved, c.Stalls.Blocked, c.Cycles))
 	}
-	return nil
+}
+
+// promised is what the balance mode has; nil of other modes.
+func (j *Job) promised() *lower.Balance {
+	if j.HW.Schedule == nil {
+		return nil
+	}
+	return j.HW.Schedule.Balance
 }
 
 // pace holds the measured distance of samples to the rate that the plan asks for, and to what the balance mode, nil for

@@ -10,7 +10,33 @@ import (
 
 // LanesOf are the foldings of n: those of its operation's column; else beats stay within blocks and within channels.
 // Errors are those of weights that cannot be summed.
+//
+// In a decoder no beat has elements of two tokens.
 func LanesOf(n *ir.Node) (*ir.Lanes, error) {
+	l, err := lanesOf(n)
+	if err != nil || !n.HW.Decode || l.Product() || l.Follows() {
+		return l, err
+	}
+	ends := [2]int{n.Type.OfToken(), n.Type.OfToken()}
+	for _, a := range n.Args {
+		if !a.IsConst() {
+			ends[0] = a.Type.OfToken()
+			break
+		}
+	}
+	var legal []int
+	for _, lanes := range l.In.Legal {
+		if in, out := l.Tied(lanes); ends[0]%max(in, 1) == 0 && ends[1]%max(out, 1) == 0 {
+			legal = append(legal, lanes)
+		}
+	}
+	if len(legal) > 0 { // else what reads n is refused
+		l.In.Legal = legal
+	}
+	return l, nil
+}
+
+func lanesOf(n *ir.Node) (*ir.Lanes, error) {
 	if n.Op.Lanes != nil {
 		return n.Op.Lanes(n)
 	}

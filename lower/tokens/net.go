@@ -22,11 +22,14 @@ type net struct {
 	args map[*ir.Node][]*beat.Wire
 	// results are the wires of the result of each unit, one a reader.
 	results map[*ir.Node][]*beat.Wire
+	// streams are the wires on which each unit takes its arguments that are no constants.
+	streams map[*ir.Node][]*beat.Wire
 }
 
 func newNet(k *known) *net {
 	return &net{Net: beat.New(k.tables), into: map[*ir.Node]*beat.Wire{}, loads: map[*ir.Node]*beat.Load{},
-		forks: map[*ir.Node]*beat.Fork{}, args: map[*ir.Node][]*beat.Wire{}, results: map[*ir.Node][]*beat.Wire{}}
+		forks: map[*ir.Node]*beat.Fork{}, args: map[*ir.Node][]*beat.Wire{}, results: map[*ir.Node][]*beat.Wire{},
+		streams: map[*ir.Node][]*beat.Wire{}}
 }
 
 // scheduled is the depth of a FIFO node that the graph gives.
@@ -35,6 +38,8 @@ func scheduled(n *ir.Node) (int, bool) { return n.HW.Fifo, n.HW.Fifo > beat.Bloc
 // options of a simulation.
 type options struct {
 	frames int
+	// tokens, if not 0, divides a frame: ends count tokens in place of frames.
+	tokens int
 	// known is what the modules say.
 	known *known
 	// depth of each FIFO node.
@@ -66,7 +71,7 @@ func build(g *ir.Graph, o options) (*net, error) {
 		}
 	}
 	for _, out := range g.Out {
-		b.sink(b.next(out.Node), beats(out.Node))
+		b.sink(b.next(out.Node), beats(out.Node)/max(o.tokens, 1))
 	}
 	for _, n := range g.Nodes {
 		if !n.IsConst() && b.readers[n] == 0 && n.HW.Back == "" {
@@ -111,7 +116,8 @@ func beats(n *ir.Node) int { return n.Beats() }
 
 func (b *builder) node(n *ir.Node) error {
 	if n.Op.Traits.Source {
-		b.out[n] = []*beat.Wire{b.source(beats(n), b.o.frames)}
+		parts := max(b.o.tokens, 1)
+		b.out[n] = []*beat.Wire{b.source(beats(n)/parts, b.o.frames*parts)}
 		return nil
 	}
 	var in []*beat.Wire
@@ -135,6 +141,7 @@ func (b *builder) node(n *ir.Node) error {
 	}
 	b.chain(n, u.flow, in)
 	if len(u.flow) > 0 {
+		b.net.streams[n] = in
 		b.net.results[n] = append([]*beat.Wire(nil), b.out[n]...)
 	}
 	return nil

@@ -2,7 +2,8 @@
 // op_rotate: pairs of elements turned by an angle for each token, which its heads share: for the pair (a, b) leave
 //   over(round((a * c - b * s) / 2^SHIFT)) and over(round((a * s + b * c) / 2^SHIFT)), each where its element was.
 //   Pairs within a beat need no memory. Else a delay line as long as the partners are apart brings them together: the
-//   last beats of a frame leave behind its last beat in, the others as soon as a partner is there.
+//   last beats of a frame leave behind its last beat in, the others as soon as a partner is there. With FLUSH a token
+//   does what a frame does without: it leaves before the next one is taken.
 //   parameters  TOKENS, HEADS     tokens of a frame, heads of a token
 //               SIZE, TURNED      elements of a head, and how many of them, from the first on, are turned; even
 //               ADJACENT          1: element 2i turns with 2i + 1, 0: i with i + TURNED / 2
@@ -12,10 +13,11 @@
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the one cast, see num_requant
 //               IMAGE, IMAGE_SUM  image: WORDS words a token, {s, c} of pair i at bit i * 2 * C_W. Beats whose angles
 //                                 are equal share a word, as do those without elements that are turned: the last one
+//               FLUSH             1: no beat of a token waits for the next token
 //               ROM_STYLE         "auto", "block" or "distributed"
 //               MULT              "auto", "dsp" or "lut": use_dsp of the multipliers
 //               APART             derived, not to be set: beats between partners
-//   latency: 5 + APART   ii: TOKENS * HEADS * SIZE / LANES + APART   order: as it comes
+//   latency: 5 + APART   ii: TOKENS * HEADS * SIZE / LANES + (FLUSH ? TOKENS : 1) * APART   order: as it comes
 //   turns: 1
 //   flow: steps(BEATS + APART, s < BEATS, s >= APART, 4) + u_out
 //   lut: 3 * AT_W + 3 * AW + BW + HW - 6 + (APART > 0 ? 16 : 0)
@@ -37,6 +39,7 @@ module op_rotate #(
     parameter integer OUT_SIGNED = 1,
     parameter integer ROUND      = 0,
     parameter integer OVER       = 0,
+    parameter integer FLUSH      = 0,
     parameter         IMAGE      = "",
     parameter [31:0]  IMAGE_SUM  = 32'd0,
     parameter         ROM_STYLE  = "auto",
@@ -53,7 +56,7 @@ module op_rotate #(
     input  wire                   out_ready
 );
   localparam integer ROW = SIZE / LANES;  // beats of a head
-  localparam integer BEATS = TOKENS * HEADS * ROW;
+  localparam integer BEATS = (FLUSH != 0 ? 1 : TOKENS) * HEADS * ROW;
   localparam integer REST = TURNED < SIZE ? 1 : 0;
   localparam integer CUT = (TURNED + LANES - 1) / LANES;  // beats with elements that are turned
   localparam integer WORDS = APART > 0 ? TURNED / 2 / LANES + REST : CUT + (CUT < ROW ? 1 : 0);
@@ -96,14 +99,15 @@ module op_rotate #(
   logic [AW-1:0] base, addr;
   wire row_ends = beat == BW'(ROW - 1);
   wire token_ends = row_ends && head == HW'(HEADS - 1);
+  wire frame_ends = FLUSH != 0 ? base == AW'((TOKENS - 1) * WORDS) : ends;
   wire again, rises;
   wire [AW-1:0] next_base = base + AW'(WORDS);
   always_ff @(posedge clk) begin
     if (step && giving) begin
       beat <= row_ends ? BW'(0) : beat + BW'(1);
       if (row_ends) head <= token_ends ? HW'(0) : head + HW'(1);
-      if (token_ends) base <= ends ? AW'(0) : next_base;
-      if (token_ends) addr <= ends ? AW'(0) : next_base;
+      if (token_ends) base <= frame_ends ? AW'(0) : next_base;
+      if (token_ends) addr <= frame_ends ? AW'(0) : next_base;
       else if (row_ends || again) addr <= base;
       else if (rises) addr <= addr + AW'(1);
     end

@@ -16,7 +16,7 @@ import (
 // rotate is a point of op_rotate, named as there.
 type rotate struct {
 	tokens, heads, size, turned, lanes int
-	adjacent                           bool
+	adjacent, flush                    bool
 	x                                  format
 	cW, frac                           int
 	cast                               num.Cast
@@ -115,7 +115,7 @@ func (c *rotate) bench() rtltest.Bench {
 		Params: []rtl.Param{p("TOKENS", c.tokens), p("HEADS", c.heads), p("SIZE", c.size), p("TURNED", c.turned),
 			p("ADJACENT", flag(c.adjacent)), p("LANES", c.lanes), p("X_W", c.x.width), p("X_SIGNED", flag(c.x.signed)),
 			p("C_W", c.cW), p("SHIFT", c.cast.Shift), p("OUT_W", c.cast.Width), p("OUT_SIGNED", flag(c.cast.Signed)),
-			p("ROUND", c.cast.Round), p("OVER", c.cast.Over)},
+			p("ROUND", c.cast.Round), p("OVER", c.cast.Over), p("FLUSH", flag(c.flush))},
 		Images: []rtl.Image{c.image()},
 		In: []rtltest.Port{{Name: "in", Lanes: c.lanes, Signed: c.x.signed,
 			Beats: c.tokens * c.heads * c.size / c.lanes}},
@@ -148,6 +148,10 @@ var rotates = []rotate{
 		cast: num.Cast{Shift: -1, Width: 12, Signed: true, Over: num.Symmetric}},
 	{tokens: 2, heads: 2, size: 5, turned: 4, lanes: 1, adjacent: true, x: fixed8, cW: 16, frac: 14, cast: to8},
 	{tokens: 2, heads: 1, size: 6, turned: 6, lanes: 1, adjacent: true, x: fixed8, cW: 16, frac: 14, cast: to8},
+	{tokens: 3, heads: 2, size: 8, turned: 8, lanes: 2, flush: true, x: fixed8, cW: 16, frac: 14, cast: to8},
+	{tokens: 4, heads: 1, size: 6, turned: 4, lanes: 1, flush: true, x: fixed8, cW: 16, frac: 14, cast: to8},
+	{tokens: 3, heads: 2, size: 8, turned: 4, lanes: 2, adjacent: true, flush: true, x: fixed8, cW: 16, frac: 14,
+		cast: to8},
 }
 
 func TestRotate(t *testing.T) {
@@ -172,7 +176,7 @@ func TestRotateBroken(t *testing.T) {
 		file, old, fault string
 		of               *rotate
 	}{
-		{"op_rotate.sv", "addr <= ends ? AW'(0) : next_base", "addr <= next_base", &apart},
+		{"op_rotate.sv", "addr <= frame_ends ? AW'(0) : next_base", "addr <= next_base", &apart},
 		{"op_rotate.sv", "row_ends || again", "row_ends || (again && token_ends)", &apart},
 		{"op_rotate.sv", "wire step = en && (!taking || in_valid)", "wire step = en && in_valid", &apart},
 		{"op_rotate.sv", "head == HW'(HEADS - 1)", "1'b1", &within},

@@ -16,6 +16,9 @@
 namespace {
 
 constexpr uint64_t kNever = ~0ULL;
+// A frame: its last beat has the last flag on inputs, on outputs; it waits for all outputs of those before it; outputs
+// have none for it.
+constexpr uint8_t kCloses = 1, kEnds = 2, kWaits = 4, kSilent = 8;
 
 struct Random {  // xorshift64*, Vigna 2016
     uint64_t state;
@@ -70,6 +73,7 @@ struct Port {
     Stats stats;
     std::vector<uint8_t> data, before;
     std::vector<uint64_t> first, final;
+    std::vector<uint8_t> closes;  // the frames whose last beat has the last flag
     uint8_t mask() const { return p->width % 8 ? uint8_t((1u << p->width % 8) - 1) : 0xff; }
 };
 
@@ -106,9 +110,12 @@ struct Run {
     std::vector<Port> ports;
     Random random{1};
     uint64_t cycle = 0, quiet = 0, time = 0;
+    std::vector<uint8_t> kinds;     // of every frame: kCloses, kWaits, kSilent
+    std::vector<uint64_t> answers;  // the frames that outputs have of those before it
 
     void load();
     void reset(uint64_t cycles);
+    bool waits(const Port& port) const;
     void garbage(Port& port);
     void drive(Port& port);
     void edge();
@@ -126,6 +133,13 @@ void Run::load() {
     for (ssize_t k; (k = read(0, buffer, sizeof buffer)) > 0;) request.insert(request.end(), buffer, buffer + k);
     seed = word(), frames = word(), max_idle = word(), reset_at = word(), reset_len = word(), drain = word();
     strict = word(), progress = word();
+    const bool told = word();
+    uint64_t answered = 0;
+    for (uint64_t f = 0; f < frames; ++f) {
+        kinds.push_back(told ? uint8_t(word()) : kCloses | kEnds);
+        answers.push_back(answered);
+        if (!(kinds[f] & kSilent)) ++answered;
+    }
     random = Random(seed);
 }
 
@@ -140,7 +154,13 @@ void load_ports(Run& run) {
         port.per_frame = word();
         const uint64_t percent = word(), burst = word(), length = word();
         port.stall.set(percent, burst, run.seed * 1000003 + uint64_t(i));
-        port.total = port.per_frame * run.frames;
+        for (uint8_t kind : run.kinds)
+            if (all[i].kind == 'i') {
+                port.closes.push_back(kind & kCloses);
+            } else if (!(kind & kSilent)) {
+                port.closes.push_back(kind & kEnds);
+            }
+        port.total = port.per_frame * port.closes.size();
         if (at + length > request.size()) exit(3);
         if (all[i].kind == 'i') {
             if (length != port.total * port.bytes) exit(3);
@@ -155,6 +175,11 @@ void load_ports(Run& run) {
     request.clear();
 }
 
+// The next beat of a port has the last flag.
+bool closes(const Port& port) {
+    return (port.done + 1) % port.per_frame == 0 && port.closes[port.done / port.per_frame];
+}
+
 // The wires of an idle input carry noise, so that a design which looks at them without valid is found out.
 void Run::garbage(Port& port) {
     for (size_t b = 0; b < port.bytes; ++b) port.p->data[b] = uint8_t(random.next() >> 40);
@@ -162,13 +187,22 @@ void Run::garbage(Port& port) {
     if (port.p->last) *port.p->last = random.next() >> 63;
 }
 
+// The next beat of an input is the first of a frame that waits for outputs.
+bool Run::waits(const Port& port) const {
+    const uint64_t frame = port.done / port.per_frame;
+    if (port.done % port.per_frame || frame >= frames || !(kinds[frame] & kWaits)) return false;
+    for (const Port& out : ports)
+        if (out.p->kind == 'o' && out.done < answers[frame] * out.per_frame) return true;
+    return false;
+}
+
 void Run::drive(Port& port) {
     if (port.p->kind == 'o') *port.p->ready = !port.stall.step();
     if (port.p->kind != 'i' || port.showing) return;
-    const bool idle = port.stall.step();
+    const bool idle = port.stall.step() || waits(port);
     if (port.done < port.total && !idle) {
         memcpy(port.p->data, &port.data[port.done * port.bytes], port.bytes);
-        if (port.p->last) *port.p->last = (port.done + 1) % port.per_frame == 0;
+        if (port.p->last) *port.p->last = closes(port);
         *port.p->valid = 1;
         port.showing = true;
     } else if (*port.p->valid || cycle == 0) {
@@ -251,7 +285,7 @@ bool Run::sample(Port& port) {
         const uint64_t frame = port.done / port.per_frame, beat = port.done % port.per_frame;
         if (beat == 0) port.first[frame] = cycle;
         if (beat + 1 == port.per_frame) port.final[frame] = cycle;
-        if (p.kind == 'o' && p.last && *p.last != (beat + 1 == port.per_frame) && port.stats.last_error == kNever) {
+        if (p.kind == 'o' && p.last && *p.last != closes(port) && port.stats.last_error == kNever) {
             port.stats.last_error = port.done;
         }
     }

@@ -48,7 +48,9 @@ func rotateRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	u := rtl.NewUnit("op_rotate", "TOKENS", s[1], "HEADS", s[2], "SIZE", s[3], "TURNED", rotated(n), "ADJACENT",
 		rtl.Flag(adjacent), "LANES", lanes, "X_W", p.x.W, "X_SIGNED", rtl.Flag(p.x.Signed), "C_W", p.factor)
-	u.Frames = s[0]
+	if u.Frames = s[0]; n.HW.Decode {
+		u.With("FLUSH", 1)
+	}
 	u.With(result...).With(hardware.RomStyle(n)...)
 	if n.HW.DSP == "none" {
 		u.With("MULT", "lut")

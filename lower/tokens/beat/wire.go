@@ -61,6 +61,9 @@ type Counter struct {
 	beats, had  int
 }
 
+// Had is how many beats have been taken.
+func (c *Counter) Had() int { return c.had }
+
 func (c *Counter) note(cycle int) {
 	if c.had%c.beats == 0 {
 		c.First = append(c.First, cycle)

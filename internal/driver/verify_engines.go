@@ -6,10 +6,48 @@ import (
 	"context"
 	"errors"
 
+	"lathe/golden"
+	"lathe/golden/pjrt"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
+	"lathe/ir"
 	"lathe/sim"
 )
+
+// software compares PJRT and kernels, as far as they are wanted, with the outputs of the reference.
+func (e Engines) software(ctx context.Context, j Job, c *Check, nodes []*ir.Node, want []ref.Sample,
+	done func(step string)) error {
+	if !e.NoPJRT {
+		got, err := e.pjrt(ctx, j.HW.Scheduled, j.Samples, false, j.Progress)
+		if err == nil {
+			err = c.compare("pjrt", nodes, want, got)
+		}
+		if err != nil {
+			return err
+		}
+		done("pjrt")
+	}
+	if e.CUDA == nil {
+		return nil
+	}
+	got, err := e.CUDA(ctx, j.HW.Graph, j.Samples)
+	if err == nil {
+		err = c.compare("cuda", nodes, want, got)
+	}
+	done("cuda")
+	return err
+}
+
+func (e Engines) pjrt(ctx context.Context, g *ir.Graph, samples []ref.Sample, trace bool,
+	p Progress) ([]ref.Sample, error) {
+	p.report("PJRT", 0, len(samples))
+	engine, err := pjrt.Start(ctx, e.PJRT)
+	if err != nil {
+		return nil, err
+	}
+	defer engine.Close()
+	return golden.RunPJRT(ctx, engine, g, samples, trace, func(n int) { p.report("PJRT", n, len(samples)) })
+}
 
 // Names of the second opinions on the hardware, as engines of a Check.
 const (
@@ -101,4 +139,15 @@ func (c *Check) opinion(engine string, j Job, want, got []ref.Sample) error {
 	}
 	c.Second = append(c.Second, Opinion{engine, len(want), outputs(j.HW.Scheduled, len(want)), c.Mismatches - mismatches})
 	return nil
+}
+
+// model builds the simulation, and says how it is run.
+func (e Engines) model(ctx context.Context, j Job, c *Check) (*sim.Model,
+	func(context.Context, Job, *sim.Model, []ref.Sample, []*ir.Node) error, error) {
+	if j.HW.Design.Tokens > 0 {
+		m, err := sim.Build(ctx, sim.SequenceSpec(j.HW.Design, e.Cache, j.FST != ""))
+		return m, c.sequences, err
+	}
+	m, err := sim.Build(ctx, sim.DesignSpec(j.HW.Design, e.Cache, false, j.FST != ""))
+	return m, c.simulate, err
 }

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"context"
+
+	"lathe/emit"
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+)
+
+// FrameKind says what is special about a frame.
+type FrameKind uint8
+
+// What is special about frames.
+const (
+	// Closes: its last beat has the last flag on inputs.
+	Closes FrameKind = 1 << iota
+	// Ends: its last beat has the last flag on outputs.
+	Ends
+	// Waits: it goes in when all outputs of the frames before it have come out.
+	Waits
+	// Silent: nothing comes out for it.
+	Silent
+)
+
+// answered counts the frames that come out.
+func (in *Input) answered() int {
+	n := in.Frames
+	for _, k := range in.Kinds {
+		if k&Silent != 0 {
+			n--
+		}
+	}
+	return n
+}
+
+// kinds packs the kinds of frames for the harness: whether there are any, and each.
+func (in *Input) kinds() []int {
+	if in.Kinds == nil {
+		return []int{0}
+	}
+	words := []int{1}
+	for _, k := range in.Kinds {
+		words = append(words, int(k))
+	}
+	return words
+}
+
+// Sequence is what a decoder is given before it begins anew.
+type Sequence struct {
+	// Sample is the number of the sample whose first tokens these are.
+	Sample int
+	// Tokens is how many there are, Prefill how many of them come without waiting for outputs. Each of the others comes
+	// when the outputs of those before it have been seen.
+	Tokens, Prefill int
+	// Surplus is how many more tokens follow, for which there is no room.
+	Surplus int
+}
+
+// TokenRun is what a decoder gave back.
+type TokenRun struct {
+	// Outputs are the values of the graph outputs, an entry a sequence: those of its tokens, and those of want behind.
+	Outputs []ref.Sample
+	// Want are the values that the reference has there.
+	Want []ref.Sample
+	// Position and Error are the status outputs at each beat of the input that was taken, if the model has taps.
+	Position, Error []int64
+	Result          *Result
+}
+
+// SequenceSpec is DesignSpec of a decoder, with its status outputs as taps.
+func SequenceSpec(d *emit.Design, cacheDir string, waveform bool) Spec {
+	s := DesignSpec(d, cacheDir, false, waveform)
+	for _, status := range []Port{{Name: "position", Width: positionBits(d)}, {Name: "error", Width: 1}} {
+		status.Data, status.Valid, status.Ready = status.Name, s.In[0].Valid, s.In[0].Ready
+		s.Taps = append(s.Taps, status)
+	}
+	return s
+}
+
+func positionBits(d *emit.Design) int {
+	bits := 0
+	for n := d.Tokens; n > 0; n >>= 1 {
+		bits++
+	}
+	return bits
+}
+
+// RunSequences drives the wrapper of a decoder with sequences, one after the other. samples are whole ones, and results
+// those of the reference; a frame of the result is a token. in is as for RunDesign.
+func RunSequences(ctx context.Context, m *Model, d *emit.Design, samples, results []ref.Sample, list []Sequence,
+	in Input) (*TokenRun, error) {
+	in = feedSequences(d, samples, list, in)
+	in.Drain = max(in.Drain, drainCycles)
+	result, _, err := m.run(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	for i := range result.Tap {
+		result.Tap[i].Unstable = -1 // status outputs are no streams: they change while the input waits
+	}
+	if err := result.Check(&m.spec); err != nil {
+		return nil, err
+	}
+	run := &TokenRun{Result: result}
+	if len(result.Taps) > 0 {
+		run.Position = Unpack(result.Taps[0], 1, positionBits(d), false)
+		run.Error = Unpack(result.Taps[1], 1, 1, false)
+	}
+	run.Outputs, run.Want, err = gatherSequences(d, result.Streams, results, list)
+	return run, err
+}
+
+// IcarusSequences is RunSequences in Icarus.
+func IcarusSequences(ctx context.Context, cache string, d *emit.Design, samples, results []ref.Sample, list []Sequence,
+	in Input) (*TokenRun, error) {
+	streams, err := Icarus(ctx, DesignSpec(d, cache, false, false), feedSequences(d, samples, list, in))
+	if err != nil {
+		return nil, err
+	}
+	run := &TokenRun{}
+	run.Outputs, run.Want, err = gatherSequences(d, streams, results, list)
+	return run, err
+}
+
+// feedSequences fills in streams, kinds and beat counts of a run: a frame is a token.
+func feedSequences(d *emit.Design, samples []ref.Sample, list []Sequence, in Input) Input {
+	in.Frames, in.Kinds, in.Streams, in.InBeats, in.OutBeats = 0, nil, nil, nil, nil
+	for _, p := range d.Ports {
+		if !p.Input {
+			in.OutBeats = append(in.OutBeats, p.Beats/d.Tokens)
+			continue
+		}
+		in.InBeats = append(in.InBeats, p.Beats/d.Tokens)
+		size := p.Beats / d.Tokens * (p.TData / 8)
+		var stream []byte
+		for _, s := range list {
+			sample := PackStream(p, samples[s.Sample:s.Sample+1], 0)
+			stream = append(stream, sample[:s.Tokens*size]...)
+			for range s.Surplus {
+				stream = append(stream, sample[:size]...)
+			}
+		}
+		in.Streams = append(in.Streams, stream)
+	}
+	for _, s := range list {
+		for t := range s.Tokens + s.Surplus {
+			kind := FrameKind(0)
+			if t >= s.Prefill && t > 0 {
+				kind |= Waits
+			}
+			if t >= s.Tokens {
+				kind |= Silent
+			}
+			if t == s.Tokens+s.Surplus-1 {
+				kind |= Closes
+			}
+			if t == s.Tokens-1 {
+				kind |= Ends
+			}
+			in.Kinds = append(in.Kinds, kind)
+		}
+	}
+	in.Frames = len(in.Kinds)
+	return in
+}
+
+// gatherSequences cuts output streams into values, filled up with those of the reference, which it returns, too.
+func gatherSequences(d *emit.Design, streams [][]byte, results []ref.Sample, list []Sequence) (got, want []ref.Sample,
+	err error) {
+	got, want = make([]ref.Sample, len(list)), make([]ref.Sample, len(list))
+	for at, p := range d.Ports[1:] {
+		size, stream, filled := p.Beats/d.Tokens*(p.TData/8), streams[at], []byte(nil)
+		for i, s := range list {
+			n := s.Tokens * size
+			if len(stream) < n {
+				return nil, nil, diag.New("L0707", d.Name, "%d bytes came back for %d tokens", len(stream), s.Tokens)
+			}
+			whole := PackStream(p, results[s.Sample:s.Sample+1], at)
+			filled = append(append(filled, stream[:n]...), whole[n:]...)
+			stream = stream[n:]
+			want[i] = append(want[i], results[s.Sample][at])
+		}
+		if err := cut(got, filled, p.Type, p.Lanes); err != nil {
+			return nil, nil, err
+		}
+	}
+	return got, want, nil
+}
