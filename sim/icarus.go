@@ -28,7 +28,7 @@ func Icarus(ctx context.Context, spec Spec, in Input) ([][]byte, error) {
 		return nil, err
 	}
 	bench := spec.icarusBench(in)
-	parts := []string{version("iverilog", "-V"), bench, spec.wrapper()}
+	parts := []string{version("iverilog", "-V"), bench, spec.wrapper(), in.kindLines()}
 	for i, p := range spec.In {
 		parts = append(parts, hexLines(in.Streams[i], p.Bytes()))
 	}
@@ -45,8 +45,10 @@ func Icarus(ctx context.Context, spec Spec, in Input) ([][]byte, error) {
 				return err
 			}
 		}
-		if err := os.WriteFile(filepath.Join(dir, "bench.sv"), []byte(bench), 0o644); err != nil {
-			return err
+		for name, text := range map[string]string{"bench.sv": bench, "kinds.hex": in.kindLines()} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+				return err
+			}
 		}
 		args := append([]string{"-g2012", "-s", "lathe_bench", "-o", "bench.vvp"}, spec.sources()...)
 		if err := tool(ctx, dir, "L0709", "iverilog", append(args, "bench.sv")...); err != nil {
@@ -118,11 +120,12 @@ type benchText struct {
 // icarusBench prints the bench: one process, which drives while the clock is low and looks just before it rises.
 func (s *Spec) icarusBench(in Input) string {
 	var t benchText
+	t.kinds(in)
 	for i, p := range s.In {
 		t.input(fmt.Sprintf("i%d", i), p, in.Frames*in.InBeats[i], in.InBeats[i], pick(in.Idle, i).Percent)
 	}
 	for i, p := range s.Out {
-		t.output(fmt.Sprintf("o%d", i), p, in.Frames*in.OutBeats[i], pick(in.Back, i).Percent)
+		t.output(fmt.Sprintf("o%d", i), p, in.answered()*in.OutBeats[i], pick(in.Back, i).Percent)
 	}
 	for _, w := range s.wires() {
 		for _, signal := range []string{"data", "valid", "ready"} {
@@ -140,6 +143,24 @@ func (s *Spec) icarusBench(in Input) string {
 		strings.Join(t.remaining, " || "), &t.drive, &t.look, &t.after, maxIdle)
 }
 
+// kinds adds what is special about frames: for each its kind in the low bits, and above them the frames that come out
+// before it. due says that the next beat of an input, of so many beats a frame, need not wait for them.
+func (t *benchText) kinds(in Input) {
+	if in.Kinds == nil {
+		t.decl.WriteString("  function due(input integer at, input integer frame);\n    due = 1;\n  endfunction\n" +
+			"  function closes(input integer at);\n    closes = 1;\n  endfunction\n")
+		return
+	}
+	fmt.Fprintf(&t.decl, "  reg [35:0] kinds [0:%d];\n  function closes(input integer at);\n    closes = kinds[at][0];\n"+
+		"  endfunction\n  function due(input integer at, input integer frame);\n"+
+		"    due = at %% frame != 0 || !kinds[at / frame][2]", in.Frames-1)
+	for i, beats := range in.OutBeats {
+		fmt.Fprintf(&t.decl, "%s o%d_at >= kinds[at / frame][35:4] * %d", []string{" || (", " && "}[min(i, 1)], i, beats)
+	}
+	t.decl.WriteString(");\n  endfunction\n")
+	t.start.WriteString("    $readmemh(\"kinds.hex\", kinds);\n")
+}
+
 // input adds an input port that sends n beats.
 func (t *benchText) input(id string, p Port, n, perFrame, idle int) {
 	r := strings.NewReplacer("$id", id, "$msb", fmt.Sprint(p.Width-1), "$top", fmt.Sprint(8*p.Bytes()-1), "$end",
@@ -152,10 +173,11 @@ func (t *benchText) input(id string, p Port, n, perFrame, idle int) {
 `)
 	r.WriteString(&t.start, `    $readmemh("$id.hex", $id_mem);
 `)
-	r.WriteString(&t.drive, `      if (!$id_valid && $id_at < $n && {$random(seed)} % 100 >= $stall) begin
+	r.WriteString(&t.drive, `      if (!$id_valid && $id_at < $n && due($id_at, $frame) &&
+          {$random(seed)} % 100 >= $stall) begin
         $id_valid = 1;
         $id_data = $id_mem[$id_at][$msb:0];
-        $id_last = ($id_at + 1) % $frame == 0;
+        $id_last = ($id_at + 1) % $frame == 0 && closes($id_at / $frame);
       end
 `)
 	r.WriteString(&t.look, `      $id_taken = $id_valid && $id_ready === 1'b1;

@@ -4,6 +4,8 @@ package sim
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
 	"lathe/emit"
 	"lathe/golden/ref"
@@ -46,6 +48,19 @@ func (in *Input) kinds() []int {
 		words = append(words, int(k))
 	}
 	return words
+}
+
+// kindLines are the kinds of frames for $readmemh, each with the number of frames that come out before it.
+func (in *Input) kindLines() string {
+	var b strings.Builder
+	answered := 0
+	for _, k := range in.Kinds {
+		fmt.Fprintf(&b, "%x\n", answered<<4|int(k))
+		if k&Silent == 0 {
+			answered++
+		}
+	}
+	return b.String()
 }
 
 // Sequence is what a decoder is given before it begins anew.

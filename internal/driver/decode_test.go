@@ -98,6 +98,9 @@ func TestDecode(t *testing.T) {
 			e := engines(t)
 			j := decoderJob(t, c.model, c.tokens, c.words, true)
 			j.Prefill = c.prefill
+			if c.tokens < 20 { // Icarus is slow
+				j.Second.Frames = 3
+			}
 			check, err := e.Verify(t.Context(), *j)
 			if err != nil {
 				t.Fatal(err)
@@ -108,6 +111,9 @@ func TestDecode(t *testing.T) {
 			}
 			if d.Sequences < 10 || d.Short < 3 || d.Surplus < 2 || len(check.Warnings) > 0 {
 				t.Errorf("%+v, %v", d, check.Warnings)
+			}
+			if c.tokens < 20 && (len(check.Second) != 1 || check.Second[0].Samples != 3 || check.Second[0].Outputs != 19*37) {
+				t.Errorf("second opinion: %+v", check.Second)
 			}
 			want, err := lower.CheckDecode(t.Context(), j.HW.Scheduled, &unit.Cache{}, c.prefill)
 			if err != nil {
@@ -127,6 +133,30 @@ func TestDecodeHolds(t *testing.T) {
 	if diag.CodeOf(err) != "L0435" || !strings.Contains(err.Error(), "rotary_k") ||
 		!strings.Contains(err.Error(), "rotate holds back what it has of 1 tokens") {
 		t.Errorf("rotary positions of whole frames: %v", err)
+	}
+}
+
+// TestDecodePlans refuses plans under which no decoder comes about.
+func TestDecodePlans(t *testing.T) {
+	for text, want := range map[string]string{"layers = \"loop\"": "whole frames",
+		"fps = 1000\nmode = \"balance\"": "fps"} {
+		plan := filepath.Join(t.TempDir(), "plan.toml")
+		if err := os.WriteFile(plan, []byte("[sequence]\ndecode = true\n[fold]\n"+text+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s := driver.Source{Model: "../../frontend/hf/testdata/gpt2", Plan: plan, Transformer: source.Transformer{Room: 8}}
+		g, err := s.Import()
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := s.Quantize(t.Context(), g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = q.Emit(t.Context(), verilog.Options{})
+		if diag.CodeOf(err) != "L0435" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
 	}
 }
 

@@ -87,17 +87,13 @@ func (e Engines) second(ctx context.Context, j Job, c *Check, want []ref.Sample)
 	}
 	if n := frames; n > 0 {
 		j.Progress.report("Icarus", 0, n)
-		got, err := sim.IcarusDesign(ctx, e.Cache, j.HW.Design, j.Samples[:n], j.stalled(1))
+		err := e.icarus(ctx, j, c, want, n)
 		var missing *diag.Error
 		switch {
 		case j.Second.Optional && errors.As(err, &missing) && missing.Code == "L0701":
 			c.Warnings = append(c.Warnings, "Icarus is not here: no second simulator has read the design")
 		case err != nil:
 			return err
-		default:
-			if err := c.opinion(SecondSimulator, j, want[:n], got); err != nil {
-				return err
-			}
 		}
 	}
 	if n := min(j.Second.Gates, len(j.Samples)); n > 0 {
@@ -117,6 +113,30 @@ func (e Engines) second(ctx context.Context, j Job, c *Check, want []ref.Sample)
 		}
 		return c.opinion(GateLevel, j, want[:n], run.Outputs)
 	}
+	return nil
+}
+
+// icarus compares n samples of the run, or sequences of a decoder, in Icarus.
+func (e Engines) icarus(ctx context.Context, j Job, c *Check, want []ref.Sample, n int) error {
+	if j.HW.decode == nil {
+		got, err := sim.IcarusDesign(ctx, e.Cache, j.HW.Design, j.Samples[:n], j.stalled(1))
+		if err != nil {
+			return err
+		}
+		return c.opinion(SecondSimulator, j, want[:n], got)
+	}
+	list := j.measured(1)[1:]
+	list = list[:min(n, len(list))]
+	run, err := sim.IcarusSequences(ctx, e.Cache, j.HW.Design, j.Samples, want, list, j.stalled(1))
+	if err != nil {
+		return err
+	}
+	mismatches, compared := c.Mismatches, c.Compared[SecondSimulator]
+	if err := c.compareTokens(SecondSimulator, j, outputNodes(j.HW.Scheduled), list, run); err != nil {
+		return err
+	}
+	c.Second = append(c.Second, Opinion{SecondSimulator, len(list), c.Compared[SecondSimulator] - compared,
+		c.Mismatches - mismatches})
 	return nil
 }
 

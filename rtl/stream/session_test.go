@@ -201,16 +201,18 @@ func TestSession(t *testing.T) {
 func TestSessionBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++")
 	for _, c := range []struct{ file, old, fault string }{
-		{"stream_session.sv", "clear <= ended && &idle;", "clear <= 1'b0;"},                    // never reset
-		{"stream_session.sv", "clear <= ended && &idle;", "clear <= ended;"},                   // too soon
-		{"stream_session.sv", "wire run = !ended && !clear;", "wire run = !clear;"},            // not held
-		{"stream_session.sv", "in_valid && run && !full", "in_valid && run"},                   // wraps
-		{"stream_session.sv", "error <= wrong || (error && !fresh);", "error <= wrong;"},       // not sticky
-		{"stream_session.sv", "assign closing = ended || full;", "assign closing = ended;"},    // no last flag when full
-		{"stream_session.sv", "(ended && &idle) begin", "(ended) begin"},                       // ends before outputs left
-		{"stream_session.sv", "if (beat_last && in_last) ended", "if (in_last) ended"},         // ends in mid-token
-		{"stream_session.sv", "full || (in_last && !beat_last)", "full"},                       // says nothing of that
-		{"stream_answer.sv", "wire pass = owes || !beat_last;", "wire pass = 1'b1;"},           // before its token
+		{"stream_session.sv", "clear <= ended && &idle;", "clear <= 1'b0;"},                 // never reset
+		{"stream_session.sv", "clear <= ended && &idle;", "clear <= ended;"},                // too soon
+		{"stream_session.sv", "wire run = !ended && !clear;", "wire run = !clear;"},         // not held
+		{"stream_session.sv", "in_valid && run && !full", "in_valid && run"},                // wraps
+		{"stream_session.sv", "error <= wrong || (error && !fresh);", "error <= wrong;"},    // not sticky
+		{"stream_session.sv", "assign closing = ended || full;", "assign closing = ended;"}, // no last flag when full
+		{"stream_session.sv", "(ended && &idle) begin", "(ended) begin"},                    // ends before outputs left
+		{"stream_session.sv", "if (beat_last && in_last) ended", "if (in_last) ended"},      // ends in mid-token
+		{"stream_session.sv", "full || (in_last && !beat_last)", "full"},                    // says nothing of that
+		{"stream_answer.sv", "wire pass = owes || !beat_last;", "wire pass = 1'b1;"},        // before its token
+		{"stream_answer.sv", "wire pass = owes || !beat_last;",
+			"wire pass = owed > OW'(1) || (owes && closing) || !beat_last;"}, // until the next token comes
 		{"stream_answer.sv", "owes <= token || !only;", "owes <= token;"},                      // loses count
 		{"stream_answer.sv", "beat_last && closing && only;", "beat_last && closing && owes;"}, // several last flags
 	} {
