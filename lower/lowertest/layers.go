@@ -13,12 +13,14 @@ import (
 )
 
 // Layers builds a small network of two to five layers that are alike but for their constants, between others that are
-// not: on tokens or on images, with short cuts, norms, and values from outside that all of them read.
+// not: on tokens or on images, with short cuts, norms, channels by themselves, constants that are added, and values from
+// outside that all of them read.
 func Layers(t testing.TB, seed uint64) (g *ir.Graph, layers int) {
 	l := &layered{Builder: New(t, seed)}
 	layers = 2 + l.r.IntN(4)
 	width := 2 * (1 + l.r.IntN(5))
 	image, short, normal, side := l.r.IntN(3) == 0, l.r.IntN(2) == 0, l.r.IntN(2) == 0, l.r.IntN(3) == 0
+	depth := l.r.IntN(2) == 0
 	shape := []int{1, 1 + l.r.IntN(6), width}
 	if image {
 		shape, normal = []int{1, width, 3 + l.r.IntN(3), 3 + l.r.IntN(3)}, false
@@ -40,6 +42,12 @@ func Layers(t testing.TB, seed uint64) (g *ir.Graph, layers int) {
 		y = l.Add(pointwise.Relu, name("relu"), nil, l.layer(name("a"), y, image))
 		if side {
 			y = l.Add(pointwise.Add, name("side"), nil, y, all)
+		}
+		switch {
+		case depth && image:
+			y = l.Conv(name("depth"), y, width, 3, 1, 1, width, true)
+		case depth:
+			y = l.Add(pointwise.Add, name("places"), nil, y, l.Random(1, shape...))
 		}
 		y = l.layer(name("b"), y, image)
 		if short {

@@ -15,7 +15,7 @@
 //               PSH_W            bits of psh, 0: no left shifts
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
-//               ROM_STYLE MULT   see op_linear
+//               ROM_STYLE MULT SETS SWEEPS   see op_linear
 //               WEIGHTS, WEIGHTS_SUM   image: word g * KH * KW + k, w[g * LANES + i][k] at bit i * W_W
 //               CONSTS, CONSTS_SUM     image: word g, {m, psh, bias} of channel g * LANES + i at bit
 //                                      i * (M_W + PSH_W + BIAS_W)
@@ -27,7 +27,7 @@
 //   flow: u_window + steps(TAPS, 1, s == TAPS - 1, FRONT + TAIL + 1) + u_skid
 //   lut: TAP_W + CF_W + AW + 10
 //   ff: TAP_W + CF_W + AW + FRONT + TAIL + 1
-//   parts: u_window + u_x + u_weights + u_flags + u_cf + u_consts + LANES * u_lane + u_skid
+//   parts: u_window + u_x + u_weights + u_flags + u_cf + u_consts + (SETS > 1 ? u_used : 0) + LANES * u_lane + u_skid
 `default_nettype none
 module op_dwconv #(
     parameter integer H           = 8,
@@ -64,7 +64,9 @@ module op_dwconv #(
     parameter         CONSTS      = "",
     parameter [31:0]  CONSTS_SUM  = 32'd0,
     parameter         ROM_STYLE   = "auto",
-    parameter         MULT        = "auto"
+    parameter         MULT        = "auto",
+    parameter integer SETS        = 1,
+    parameter integer SWEEPS      = 1
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -82,6 +84,7 @@ module op_dwconv #(
   localparam integer AW = TAPS * CF > 1 ? $clog2(TAPS * CF) : 1;
   localparam integer KONST = M_W + PSH_W + BIAS_W;
   localparam integer FRONT = 3;  // memory 2, product 1: stages before the sum over the taps
+  localparam integer WAIT = PSH_W > 0 ? FRONT - 1 : FRONT - 2;  // until the constants are read
   localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // shift and bias after it, factor
 
   // Everything behind the generator moves or stands together.
@@ -119,17 +122,11 @@ module op_dwconv #(
   wire [LANES*IN_W-1:0] x;
   wire [LANES*W_W-1:0] w;
   num_delay #(.WIDTH(LANES * IN_W), .DEPTH(2)) u_x (.clk(clk), .en(en), .in(tap_data), .out(x));
-  mem_rom #(
-      .WIDTH(LANES * W_W),
-      .DEPTH(TAPS * CF),
-      .IMAGE(WEIGHTS),
-      .IMAGE_SUM(WEIGHTS_SUM),
+  mem_sets #(
+      .WIDTH(LANES * W_W), .DEPTH(TAPS * CF), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM),
       .STYLE(ROM_STYLE)
   ) u_weights (
-      .clk (clk),
-      .en  (en),
-      .addr(addr),
-      .data(w)
+      .clk(clk), .rst(rst), .en(en), .step(tap_valid), .addr(addr), .data(w)
   );
 
   // Flags travel with the elements to the sum; the last tap makes the result.
@@ -154,18 +151,19 @@ module op_dwconv #(
   // Constants arrive where they are used: the sum's first tap, or the shift after the sum.
   wire [CF_W-1:0] cf_k;
   wire [LANES*KONST-1:0] konst;
-  num_delay #(.WIDTH(CF_W), .DEPTH(PSH_W > 0 ? FRONT - 1 : FRONT - 2)) u_cf (.clk(clk), .en(en), .in(cf), .out(cf_k));
-  mem_rom #(
-      .WIDTH(LANES * KONST),
-      .DEPTH(CF),
-      .IMAGE(CONSTS),
-      .IMAGE_SUM(CONSTS_SUM),
-      .STYLE("auto")
+  num_delay #(.WIDTH(CF_W), .DEPTH(WAIT)) u_cf (.clk(clk), .en(en), .in(cf), .out(cf_k));
+  wire last_k;  // the last tap: its constants are used
+  generate
+    if (SETS > 1) begin : g_used
+      num_delay #(.WIDTH(1), .DEPTH(WAIT)) u_used (.clk(clk), .en(en), .in(tap_last), .out(last_k));
+    end else begin : g_always
+      assign last_k = 1'b1;
+    end
+  endgenerate
+  mem_sets #(
+      .WIDTH(LANES * KONST), .DEPTH(CF), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(CONSTS), .IMAGE_SUM(CONSTS_SUM)
   ) u_consts (
-      .clk (clk),
-      .en  (en),
-      .addr(cf_k),
-      .data(konst)
+      .clk(clk), .rst(rst), .en(en), .step(moving[WAIT-1] && last_k), .addr(cf_k), .data(konst)
   );
 
   wire [LANES*OUT_W-1:0] y;

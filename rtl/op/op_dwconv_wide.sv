@@ -15,7 +15,7 @@
 //               PSH_W            bits of psh, 0: no left shifts
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
 //               SHIFT OUT_W OUT_SIGNED ROUND OVER   the cast to the output, see num_requant
-//               ROM_STYLE MULT TREE_PIPE   see op_linear
+//               ROM_STYLE MULT TREE_PIPE SETS SWEEPS   see op_linear
 //               WEIGHTS, WEIGHTS_SUM   image: word b, w[c][b * TAP_LANES + t] at bit (c * TAP_LANES + t) * W_W
 //               CONSTS, CONSTS_SUM     image: one word, {m, psh, bias} of channel c at bit c * (M_W + PSH_W + BIAS_W)
 //   and, derived from these and not to be set, OH to ROW: see op_window_wide
@@ -26,7 +26,7 @@
 //   flow: u_window + steps(BUSY, 1, s == BUSY - 1, STAGES + TAIL + 1) + u_skid
 //   lut: AW + STAGES + 8
 //   ff: AW + STAGES + TAIL + 1
-//   parts: u_window + u_x + u_weights + u_flags + u_consts + C * u_lane + u_skid
+//   parts: u_window + u_x + u_weights + u_flags + u_consts + (SETS > 1 ? u_used : 0) + C * u_lane + u_skid
 `default_nettype none
 module op_dwconv_wide #(
     parameter integer H            = 8,
@@ -65,6 +65,8 @@ module op_dwconv_wide #(
     parameter [31:0]  CONSTS_SUM   = 32'd0,
     parameter         ROM_STYLE    = "auto",
     parameter         MULT         = "auto",
+    parameter integer SETS         = 1,
+    parameter integer SWEEPS       = 1,
     parameter integer TREE_PIPE    = 2,
     parameter integer OH           = (H + PT + PB - (KH - 1) * DH - 1) / SH + 1,
     parameter integer OW           = (W + PL + PR - (KW - 1) * DW - 1) / SW + 1,
@@ -94,6 +96,7 @@ module op_dwconv_wide #(
   localparam integer KONST = M_W + PSH_W + BIAS_W;
   localparam integer TREE = ($clog2(TAP_LANES) + TREE_PIPE - 1) / TREE_PIPE;
   localparam integer STAGES = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
+  localparam integer WAIT = PSH_W > 0 ? STAGES - 1 : STAGES - 2;  // until the constants are read
   localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // shift and bias after it, factor
 
   generate
@@ -126,10 +129,11 @@ module op_dwconv_wide #(
   wire [XW*IN_W-1:0] x;
   wire [XW*W_W-1:0] w;
   num_delay #(.WIDTH(XW * IN_W), .DEPTH(2)) u_x (.clk(clk), .en(en), .in(beat), .out(x));
-  mem_rom #(
-      .WIDTH(XW * W_W), .DEPTH(BUSY), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM), .STYLE(ROM_STYLE)
+  mem_sets #(
+      .WIDTH(XW * W_W), .DEPTH(BUSY), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(WEIGHTS), .IMAGE_SUM(WEIGHTS_SUM),
+      .STYLE(ROM_STYLE)
   ) u_weights (
-      .clk(clk), .en(en), .addr(addr), .data(w)
+      .clk(clk), .rst(rst), .en(en), .step(beat_valid), .addr(addr), .data(w)
   );
 
   // Flags travel with the elements to the sum; the last beat makes the result.
@@ -151,12 +155,20 @@ module op_dwconv_wide #(
     end
   end
 
-  // The constants are the same for all windows.
+  // The constants are the same for all windows of a layer.
   wire [C*KONST-1:0] konst;
-  mem_rom #(
-      .WIDTH(C * KONST), .DEPTH(1), .IMAGE(CONSTS), .IMAGE_SUM(CONSTS_SUM), .STYLE("auto")
+  wire last_k;
+  generate
+    if (SETS > 1) begin : g_used
+      num_delay #(.WIDTH(1), .DEPTH(WAIT)) u_used (.clk(clk), .en(en), .in(last), .out(last_k));
+    end else begin : g_always
+      assign last_k = 1'b1;
+    end
+  endgenerate
+  mem_sets #(
+      .WIDTH(C * KONST), .DEPTH(1), .SETS(SETS), .SWEEPS(SWEEPS), .IMAGE(CONSTS), .IMAGE_SUM(CONSTS_SUM)
   ) u_consts (
-      .clk(clk), .en(en), .addr(1'b0), .data(konst)
+      .clk(clk), .rst(rst), .en(en), .step(moving[WAIT-1] && last_k), .addr(1'b0), .data(konst)
   );
 
   wire [C*OUT_W-1:0] y;

@@ -4,6 +4,7 @@ package op
 
 import (
 	"fmt"
+	"math/big"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -62,12 +63,22 @@ func inSets(t *testing.T, units []rtltest.Bench, sweeps int, more ...rtl.Param) 
 	beats := max(b.In[0].Beats, 1) * b.In[0].Lanes
 	b.In = append([]rtltest.Port(nil), b.In...)
 	b.In[0].Beats *= frames
-	b.Model = func(in [][]int64) [][]int64 {
-		var out []int64
-		for i := range frames {
-			out = append(out, units[i/sweeps].Model([][]int64{in[0][i*beats : (i+1)*beats]})[0]...)
+	if b.Model != nil {
+		b.Model = func(in [][]int64) [][]int64 {
+			var out []int64
+			for i := range frames {
+				out = append(out, units[i/sweeps].Model([][]int64{in[0][i*beats : (i+1)*beats]})[0]...)
+			}
+			return [][]int64{out}
 		}
-		return [][]int64{out}
+	} else {
+		b.BigModel = func(in [][]*big.Int) [][]*big.Int {
+			var out []*big.Int
+			for i := range frames {
+				out = append(out, units[i/sweeps].BigModel([][]*big.Int{in[0][i*beats : (i+1)*beats]})[0]...)
+			}
+			return [][]*big.Int{out}
+		}
 	}
 	b.Gen, b.Frames = nil, 12
 	return b
@@ -184,6 +195,67 @@ func TestNormSets(t *testing.T) {
 		fo: 5, out: fixed8}, 2))
 }
 
+// depthwiseSets is a depthwise convolution of several layers, with windows of three rows or of one element, by one tap a
+// cycle or, with taps, by several of all channels.
+func depthwiseSets(t *testing.T, rows, pshW, taps, sets int) rtltest.Bench {
+	g := geometry{H: 4, W: 3, C: 4, KH: 3, KW: 2, SH: 1, SW: 1, DH: 1, DW: 1, PT: 1, PL: 0, PB: 1, PR: 1}
+	if rows == 1 {
+		g.KH, g.KW, g.PT, g.PB, g.PR = 1, 1, 0, 0, 0
+	}
+	m := matrix{in: g.KH * g.KW, out: g.C, inW: 6, inSigned: true, wW: 5, biasW: 10, pshW: pshW,
+		cast: num.Cast{Shift: 4, Width: 8, Signed: true}}
+	p := rtltest.P
+	var units []rtltest.Bench
+	for _, c := range layersOf(m, sets) {
+		b := rtltest.Bench{Module: "op_dwconv", Images: depthwiseImages(c, 2),
+			Params: append(g.params(p("LANES", 2)), c.numeric()...),
+			In:     []rtltest.Port{{Name: "in", Lanes: 2, Signed: true, Beats: g.H * g.W * g.C / 2}},
+			Out:    []rtltest.Port{{Name: "out", Lanes: 2}},
+			Model: func(in [][]int64) [][]int64 {
+				var out []int64
+				windows := g.windows(in[0], 0, g.C)
+				for k := 0; len(windows) > 0; k, windows = (k+1)%g.C, windows[c.in:] {
+					out = append(out, c.code(k, c.total(k, c.dot(c.weights[k], windows[:c.in]))))
+				}
+				return [][]int64{out}
+			}}
+		if taps > 0 {
+			b.Module, b.Images, b.Out[0].Lanes = "op_dwconv_wide", wideImages(c, taps), g.C
+			b.Params = append(g.params(p("STREAM_LANES", 2), p("TAP_LANES", taps)), c.numeric()...)
+		}
+		units = append(units, b)
+	}
+	return inSets(t, units, 1, p("SETS", sets), p("SWEEPS", g.H*g.W))
+}
+
+func TestDepthwiseSets(t *testing.T) {
+	rtltest.Run(t, depthwiseSets(t, 3, 0, 0, 3))
+	rtltest.Run(t, depthwiseSets(t, 1, 2, 0, 2))
+	rtltest.Run(t, depthwiseSets(t, 3, 0, 3, 2))
+	rtltest.Run(t, depthwiseSets(t, 3, 2, 6, 3))
+}
+
+// pairSets adds other constants in each layer.
+func pairSets(t *testing.T, beats, words, sets int) rtltest.Bench {
+	p := pairs[0]
+	p.beats = beats
+	var units []rtltest.Bench
+	for l := range sets {
+		r := rand.New(rand.NewPCG(53, uint64(l)))
+		b := make([]int64, p.lanes*words)
+		for k := range b {
+			b[k] = between(r, -128, 127)
+		}
+		units = append(units, p.bench(b))
+	}
+	return inSets(t, units, 1, rtltest.P("SETS", sets))
+}
+
+func TestPairConstSets(t *testing.T) {
+	rtltest.Run(t, pairSets(t, 6, 3, 3))
+	rtltest.Run(t, pairSets(t, 2, 1, 4))
+}
+
 // again is a point of op_again.
 type again struct{ width, beats, turns int }
 
@@ -217,6 +289,7 @@ func TestSetsBroken(t *testing.T) {
 		return normSets(t, norm{n: 8, lanes: 2, rows: 3, in: fixed8, f: 4, eps: 1e-5, gainW: 8, gainF: 6, biasW: 8,
 			biasF: 5, fo: 5, out: fixed8}, 3)
 	}
+	thin := func() rtltest.Bench { return depthwiseSets(t, 1, 0, 0, 3) }
 	for _, c := range []struct {
 		file, old, fault string
 		of               func() rtltest.Bench
@@ -229,6 +302,11 @@ func TestSetsBroken(t *testing.T) {
 		{"op_scale.sv", ".step(in_valid)", ".step(1'b1)", scale},
 		{"op_scale.sv", "moving[PSH_W > 0 ? 1 : 0]", "moving[0]", scale},
 		{"op_norm.sv", ".step(moving[2])", ".step(moving[1])", affine},
+		{"op_dwconv.sv", "moving[WAIT-1] && last_k", "last_k", func() rtltest.Bench { return depthwiseSets(t, 1, 2, 0, 2) }},
+		{"op_dwconv.sv", ".step(tap_valid)", ".step(tap_valid || en)", thin},
+		{"op_dwconv_wide.sv", "moving[WAIT-1] && last_k", "moving[WAIT-1] || last_k",
+			func() rtltest.Bench { return depthwiseSets(t, 3, 0, 3, 2) }},
+		{"op_pair_const.sv", ".step(in_valid)", ".step(in_valid || en)", func() rtltest.Bench { return pairSets(t, 2, 1, 4) }},
 		{"op_again.sv", ".FIRST(0)", ".FIRST(1)", agains[1].bench},
 	} {
 		broken(t, c.file, c.old, c.fault, c.of)

@@ -57,9 +57,18 @@ func pairRTL(n *ir.Node, o pairOp) (*rtl.Unit, error) {
 	if n.Args[0].IsConst() {
 		at = 0
 	}
-	codes, err := constBeats(n, at)
-	if err != nil {
-		return nil, err
+	var codes []int64
+	turns := n.InTurns()
+	for _, t := range turns {
+		if a := t.Args[at]; !a.Type.SameFormat(n.Args[at].Type) {
+			return nil, n.Errorf("L0434", "%s has a constant in %s, %s is in %s", n.Name, n.Args[at].Type.Format, a.Name,
+				a.Type.Format)
+		}
+		c, err := constBeats(t, at)
+		if err != nil {
+			return nil, err
+		}
+		codes = append(codes, c...)
 	}
 	sides[at] = sides[at].holding(codes)
 	u, err := pairUnit("op_pair_const", n, p, sides[1-at], sides[at])
@@ -71,7 +80,10 @@ func pairRTL(n *ir.Node, o pairOp) (*rtl.Unit, error) {
 		image.Words = append(image.Words, packLanes(codes[i:i+n.HW.InLanes], sides[at].w))
 	}
 	u.Images = []rtl.Image{image}
-	return u.With("WORDS", len(image.Words), "STYLE", hardware.MemStyle(n)), nil
+	if len(turns) > 1 {
+		u.With("SETS", len(turns))
+	}
+	return u.With("WORDS", len(image.Words)/len(turns), "STYLE", hardware.MemStyle(n)), nil
 }
 
 // operandOf describes argument a, which must be of the size of the result where it is a stream.

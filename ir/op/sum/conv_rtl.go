@@ -82,14 +82,14 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	rows, _ := p.Size()
-	f := dot.Front{Name: "conv", Size: geometry.Params(g), Padded: g.PT+g.PL+g.PB+g.PR > 0}
+	f := dot.Front{Name: "conv", Size: geometry.Params(g), Padded: g.PT+g.PL+g.PB+g.PR > 0, Sweeps: n.Type.Elems() / rows}
 	switch {
 	case !a.Depthwise(g, rows):
 		f.Exact = []any{"OC", rows, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes,
 			"GROUPS", a.Groups}
 		f.Window = []any{"OC", rows}
 		f.In, f.Out, f.Tail = n.HW.InLanes, n.HW.OutLanes, append(hardware.RomStyle(n), dot.Multipliers(n)...)
-		f.Lanes, f.Sweeps = convLanesLegal(n, g, rows), n.Type.Elems()/rows
+		f.Lanes = convLanesLegal(n, g, rows)
 	case n.HW.InLanes <= g.C: // lanes channels at a time, one element of their windows a cycle
 		f.Name, f.Exact = "dwconv", []any{"LANES", n.HW.InLanes}
 		f.In, f.Out, f.Tail = 1, n.HW.InLanes, append(hardware.RomStyle(n), dot.Multipliers(n)...)
