@@ -4,6 +4,6 @@
 
 package driver_test
 
-const loops = 80
+const loops = 40
 
 var loopModels = []loopModel{{"digits-vit", "model.onnx", 60}, {"bert-tiny-like", "hf", 8}, {"tiny-llama", "hf", 8}}
