@@ -195,8 +195,8 @@ func TestNormSets(t *testing.T) {
 		fo: 5, out: fixed8}, 2))
 }
 
-// depthwiseSets is a depthwise convolution of several layers, with windows of three rows or of one element, by one tap a
-// cycle or, with taps, by several of all channels.
+// depthwiseSets is a depthwise convolution of several layers, with windows of three rows or of one element, by one tap
+// a cycle or, with taps, by several of all channels.
 func depthwiseSets(t *testing.T, rows, pshW, taps, sets int) rtltest.Bench {
 	g := geometry{H: 4, W: 3, C: 4, KH: 3, KW: 2, SH: 1, SW: 1, DH: 1, DW: 1, PT: 1, PL: 0, PB: 1, PR: 1}
 	if rows == 1 {
@@ -302,11 +302,13 @@ func TestSetsBroken(t *testing.T) {
 		{"op_scale.sv", ".step(in_valid)", ".step(1'b1)", scale},
 		{"op_scale.sv", "moving[PSH_W > 0 ? 1 : 0]", "moving[0]", scale},
 		{"op_norm.sv", ".step(moving[2])", ".step(moving[1])", affine},
-		{"op_dwconv.sv", "moving[WAIT-1] && last_k", "last_k", func() rtltest.Bench { return depthwiseSets(t, 1, 2, 0, 2) }},
+		{"op_dwconv.sv", "moving[WAIT-1] && last_k", "last_k",
+			func() rtltest.Bench { return depthwiseSets(t, 1, 2, 0, 2) }},
 		{"op_dwconv.sv", ".step(tap_valid)", ".step(tap_valid || en)", thin},
 		{"op_dwconv_wide.sv", "moving[WAIT-1] && last_k", "moving[WAIT-1] || last_k",
 			func() rtltest.Bench { return depthwiseSets(t, 3, 0, 3, 2) }},
-		{"op_pair_const.sv", ".step(in_valid)", ".step(in_valid || en)", func() rtltest.Bench { return pairSets(t, 2, 1, 4) }},
+		{"op_pair_const.sv", ".step(in_valid)", ".step(in_valid || en)",
+			func() rtltest.Bench { return pairSets(t, 2, 1, 4) }},
 		{"op_again.sv", ".FIRST(0)", ".FIRST(1)", agains[1].bench},
 	} {
 		broken(t, c.file, c.old, c.fault, c.of)
