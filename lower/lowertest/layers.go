@@ -13,8 +13,8 @@ import (
 )
 
 // Layers builds a small network of two to five layers that are alike but for their constants, between others that are
-// not: on tokens or on images, with short cuts, norms, channels by themselves, constants that are added, and values from
-// outside that all of them read.
+// not: on tokens or on images, with short cuts, norms, channels by themselves, constants that are added, and values
+// from outside that all of them read.
 func Layers(t testing.TB, seed uint64) (g *ir.Graph, layers int) {
 	l := &layered{Builder: New(t, seed)}
 	layers = 2 + l.r.IntN(4)

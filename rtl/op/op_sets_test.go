@@ -40,24 +40,10 @@ func inSets(t *testing.T, units []rtltest.Bench, sweeps int, more ...rtl.Param) 
 	for _, p := range params {
 		passed = append(passed, fmt.Sprintf(".%s(%s)", p.Name, p.Value))
 	}
-	width := func(p rtltest.Port, name string) int {
-		h, err := rtl.Lookup(b.Module)
-		if err != nil {
-			t.Fatal(err)
-		}
-		values, err := h.Values(params)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := h.Width(name+"_data", values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w
-	}
 	name := "sets_of_" + b.Module
 	b.Files = []rtl.File{{Name: name + ".sv", Data: fmt.Appendf(nil, setsBench, name, b.Module, facts.Latency,
-		facts.II*frames, name, strings.Join(declared, ",\n    "), width(b.In[0], "in"), width(b.Out[0], "out"), b.Module,
+		facts.II*frames, name, strings.Join(declared, ",\n    "), portWidth(t, b.Module, params, "in_data"),
+		portWidth(t, b.Module, params, "out_data"), b.Module,
 		strings.Join(passed, ", "))}}
 	b.Module, b.Params = name, nil
 	beats := max(b.In[0].Beats, 1) * b.In[0].Lanes
@@ -82,6 +68,22 @@ func inSets(t *testing.T, units []rtltest.Bench, sweeps int, more ...rtl.Param) 
 	}
 	b.Gen, b.Frames = nil, 12
 	return b
+}
+
+// portWidth is the width of a port in bits.
+func portWidth(t *testing.T, module string, params []rtl.Param, port string) int {
+	t.Helper()
+	ports, err := rtl.Signature(module, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range ports {
+		if p.Name == port {
+			return max(p.Width, 1)
+		}
+	}
+	t.Fatalf("%s has no port %s", module, port)
+	return 0
 }
 
 const setsBench = `// %s: %s with a frame of each layer.
