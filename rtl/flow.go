@@ -27,6 +27,9 @@ type Stage struct {
 	Regs int
 	// Late is how many cycles later than could be beats are seen in the memories of StageMemory.
 	Late int
+	// Before is 1 more than the number of the one stream of the unit that goes through this stage, and replaces it for
+	// the stages behind; 0: the stage reads what the one before it gives, the first of these all streams.
+	Before int
 	// Columns are the constants of StageColumns.
 	Columns Columns
 }

@@ -112,7 +112,7 @@ func (h *Header) stages(tree ast.Expr, env map[string]int, streams int) (Flow, e
 		if err != nil || x.Op != token.ADD {
 			break
 		}
-		if len(a) > 0 {
+		if len(a) > 0 && a[len(a)-1].Before == 0 {
 			streams = 1 // what the first stage gives
 		}
 		b, err := h.stages(x.Y, env, streams)
@@ -148,6 +148,9 @@ func (h *Header) stage(x *ast.CallExpr, env map[string]int, streams int) (Flow, 
 			return nil, err
 		}
 		return h.stages(chosen, env, streams)
+	}
+	if ok && name.Name == "before" && len(x.Args) == 2 {
+		return h.before(x, env, streams)
 	}
 	c := &compiler{header: h, env: env}
 	args := make([]term, len(x.Args))
@@ -192,6 +195,21 @@ func (h *Header) stage(x *ast.CallExpr, env map[string]int, streams int) (Flow, 
 		return nil, h.blame(diag.New("L0603", "", "cannot evaluate flow: %s", c.cause))
 	}
 	return Flow{s}, nil
+}
+
+// before is before(i, flow): stages that only stream i of the module goes through.
+func (h *Header) before(x *ast.CallExpr, env map[string]int, streams int) (Flow, error) {
+	c := &compiler{header: h, env: env}
+	i := c.constant([]term{c.term(x.Args[0])}, 0)
+	if c.cause != "" || i < 0 || i >= streams {
+		return nil, h.blame(diag.New("L0603", "", "cannot evaluate flow: no stream %d of %d %s", i, streams, c.cause))
+	}
+	f, err := h.stages(x.Args[1], env, 1)
+	f = append(Flow(nil), f...)
+	for k := range f {
+		f[k].Before = i + 1
+	}
+	return f, err
 }
 
 // tabled is the longest period whose steps are computed once.

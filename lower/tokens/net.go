@@ -5,6 +5,8 @@
 package tokens
 
 import (
+	"slices"
+
 	"lathe/ir"
 	"lathe/lower/tokens/beat"
 	"lathe/rtl"
@@ -157,6 +159,12 @@ func (b *builder) chain(n *ir.Node, flow rtl.Flow, in []*beat.Wire) {
 		to := out
 		if i < len(flow)-1 {
 			to = b.net.Wire()
+		}
+		if k := flow[i].Before; k > 0 {
+			b.part(n, &flow[i], in[k-1:k], to)
+			in = slices.Clone(in)
+			in[k-1] = to
+			continue
 		}
 		b.part(n, &flow[i], in, to)
 		in = []*beat.Wire{to}
