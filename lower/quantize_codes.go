@@ -151,24 +151,40 @@ func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
 		n.Type.Format = via.Pattern.Format
 		q.explain(n, "data_out", n.Type, via.From)
 	} else {
-		via := openFormat(openW, "")
+		width := openW
 		if n.Op.Traits.Recurs {
-			via = openFormat(betweenW, "")
+			width = betweenW
 		}
-		if n.Op.Traits.Fraction {
-			via.Pattern = format.PatternOf(format.Fixed{W: fineW, F: fineW})
-		}
-		n.Type.Format = q.resolve(via, q.values[n])
+		n.Type.Format = q.resolve(fixedResult(n, width), q.values[n])
 		q.explain(n, "data_out", n.Type, n.Op.Name+" computes on fixed values")
 	}
 	q.castBehind(n, c)
 	return true
 }
 
+// fixedResult is the choice of a fixed format for the result of n before it is encoded.
+func fixedResult(n *ir.Node, width int) Choice {
+	c := openFormat(width, "")
+	if n.Op.Traits.Fraction {
+		c.Pattern = format.PatternOf(format.Fixed{W: fineW, F: fineW})
+	}
+	return c
+}
+
+// turned says that n, argument 1 of u, is summed along another axis than that of blocks: u makes blocks of it by itself.
+func turned(u, n *ir.Node) bool {
+	axis := u.Op.Traits.Meets
+	return axis > 0 && u.Args[1] == n && axis != len(n.Type.Shape)-1
+}
+
 // unblock puts casts to a fixed format before the arguments of n that are in blocks, or would be, if n cannot take
 // them. It returns the block format of the first, for results that keep the format of their argument.
 func (q *quantizer) unblock(n *ir.Node) (was format.Block) {
 	t := &n.Op.Traits
+	if a := n.Args; t.Meets > 0 && a[0].Type.InBlocks() && turned(n, a[1]) &&
+		(a[1].Type.InBlocks() || a[1].Type.Format.Width() > betweenW) {
+		a[1] = q.cast(a[1], openFormat(betweenW, n.Op.Name+" makes blocks of fixed values"), n, q.values[a[1]])
+	}
 	if column.TakesBlocks(n) && (!t.BlockCodes || q.staysBlocks(n)) && (t.Meets == 0 || dot.PairTogether(n)) {
 		return nil
 	}
@@ -231,7 +247,7 @@ func (q *quantizer) blockResult(n *ir.Node, c Choice) bool {
 		n.Type.Format = n.Args[0].Type.Format
 		q.explain(n, "data_out", n.Type, "the format of "+n.Args[0].Name)
 	default:
-		n.Type.Format = q.resolve(openFormat(betweenW, ""), q.values[n])
+		n.Type.Format = q.resolve(fixedResult(n, betweenW), q.values[n])
 		q.explain(n, "data_out", n.Type, n.Op.Name+" computes on fixed values")
 	}
 	q.encodeBehind(n, c)
@@ -258,6 +274,9 @@ func (q *quantizer) encodesLater(n *ir.Node, b format.Block) bool {
 	defer func() { n.Type = was }()
 	n.Type.Format = b
 	for _, u := range q.users[n] {
+		if turned(u, n) {
+			continue
+		}
 		if c := q.rule(u, dataIn); c != nil {
 			if _, blocks := c.blocks(); blocks {
 				return false

@@ -140,6 +140,106 @@ var attends = []attend{
 		low: 16, outW: 16, causal: true, offset: -2, mult: "pack", style: "block"},
 }
 
+// sums is what mx_attend_sum computes: the blocks of the keys are k long, a bench of r keys a beat.
+func (c attendSum) sums(in [][]*big.Int) [][]*big.Int {
+	acc := num.Cast{Width: c.outW, Signed: true, Round: num.Floor, Over: num.Saturate}
+	var p, ps, v []int64
+	for _, b := range in[0] {
+		scale, some := parts(b, c.r, c.aW)
+		p = append(p, some...)
+		for range some {
+			ps = append(ps, scale)
+		}
+	}
+	for _, x := range in[1] {
+		v = append(v, x.Int64())
+	}
+	q, qs := c.tile().lines(v)
+	var out []*big.Int
+	for row := range c.queries * c.heads {
+		for e := range c.size {
+			sum := new(big.Int)
+			for at, n := range blocks(c.keys, c.keys, c.k) {
+				d, first := new(big.Int), at*c.k
+				value := func(s int) int { return (s*c.groups+row%c.heads*c.groups/c.heads)*c.size + e }
+				for s := first; s < first+n; s++ {
+					if !c.causal || s <= row/c.heads+c.offset {
+						d.Add(d, big.NewInt(p[row*c.keys+s]*q[value(s)]))
+					}
+				}
+				sum.Add(sum, acc.Divided(d, int(ps[row*c.keys+first]+qs[value(first)])+c.shift-c.low, 1))
+			}
+			out = append(out, acc.Divided(sum, 0, 1))
+		}
+	}
+	return [][]*big.Int{out}
+}
+
+// attendSum is a point of mx_attend_sum: an attend, of values of vW bits with exponent vExp.
+type attendSum struct {
+	attend
+	vW, vExp int
+}
+
+func (c attendSum) tile() tile {
+	return tile{lanes: c.f, inW: c.vW, signed: 1, exp: c.vExp, w: c.bW, k: c.k, line: c.groups * c.size / c.f,
+		tokens: c.keys}
+}
+
+func (c attendSum) bench() rtltest.Bench {
+	flag := map[bool]int{true: 1}
+	rows := attend{queries: c.queries, heads: c.heads, size: c.keys, f: c.r, k: c.k, aW: c.aW, clamp: c.clamp}
+	p := params("QUERIES", c.queries, "KEYS", c.keys, "HEADS", c.heads, "GROUPS", c.groups, "SIZE", c.size, "F", c.f,
+		"R", c.r, "K", c.k, "A_W", c.aW, "V_W", c.vW, "V_EXP", c.vExp, "B_W", c.bW, "CAUSAL", flag[c.causal], "OFFSET_KEYS",
+		c.offset, "D_W", attend{size: c.keys, k: c.k, aW: c.aW, bW: c.bW}.dW(), "OFFSET", c.shift, "SPAN", c.span, "LOW",
+		c.low, "CLAMP", flag[c.clamp], "SUM_W", c.outW+6, "OUT_W", c.outW, "TREE_PIPE", max(c.pipe, 1))
+	values := c.keys * c.groups * c.size
+	return rtltest.Bench{
+		Module: "mx_attend_sum", Params: p, Seed: uint64(c.queries + c.keys), Frames: 12,
+		In: []rtltest.Port{{Name: "a", Beats: c.queries * c.heads * c.keys / c.r},
+			{Name: "b", Lanes: c.f, Signed: true, Beats: values / c.f}},
+		Out: []rtltest.Port{{Name: "out", Lanes: c.f, Signed: true}},
+		Gen: func(r *rand.Rand, port, frame int) []int64 {
+			if port == 0 {
+				return rows.gen(r, port, frame)
+			}
+			return small(r, frame, values, c.vW, true)
+		},
+		BigModel: c.sums,
+	}
+}
+
+var attendSums = []attendSum{
+	{attend{queries: 4, keys: 4, heads: 2, groups: 2, size: 4, f: 2, r: 2, k: 32, aW: 8, bW: 8, clamp: true, shift: -224,
+		span: 60, low: 18, outW: 30}, 16, -3},
+	{attend{queries: 3, keys: 10, heads: 2, groups: 1, size: 6, f: 2, r: 2, k: 4, aW: 8, bW: 8, clamp: true, shift: -220,
+		span: 50, low: 17, outW: 24, causal: true, pipe: 2}, 12, 0},
+	{attend{queries: 6, keys: 5, heads: 4, groups: 2, size: 3, f: 1, r: 1, k: 2, aW: 6, bW: 6, clamp: true, shift: -230,
+		span: 40, low: 12, outW: 20, causal: true, offset: 2}, 9, -1},
+	{attend{queries: 5, keys: 3, heads: 1, groups: 1, size: 4, f: 4, r: 3, k: 3, aW: 8, bW: 8, shift: -246, span: 30,
+		low: 3, outW: 48, causal: true, offset: -2}, 8, 0},
+}
+
+func TestAttendSum(t *testing.T) {
+	for _, c := range attendSums {
+		rtltest.Run(t, c.bench())
+	}
+}
+
+// TestAttendSumBroken has the bench look at a tile of values one token off, and at faults in what goes round.
+func TestAttendSumBroken(t *testing.T) {
+	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
+	for _, c := range []struct{ file, old, fault string }{
+		{"mx_tile_count.sv", "N_W'(TOKENS - 1)", "N_W'(TOKENS - 2)"}, // the tile of the last values
+		{"mx_attend_sum.sv", "if (at_last && block_last) opening <= last", "if (at_last) opening <= last"},
+		{"mx_attend_sum.sv", ".en(en && enters), .in(window)", ".en(en), .in(window)"},
+		{"mx_attend_sum.sv", "values[F*B_W+i*BS_W+:BS_W]", "values[F*B_W+:BS_W]"},
+		{"mx_attend_sum.sv", "values[j*BW+i*B_W+:B_W]", "values[i*B_W+:B_W]"},
+	} {
+		t.Run(c.fault, func(t *testing.T) { broken(t, attendSums[1].bench(), c.file, c.old, c.fault) })
+	}
+}
+
 func TestAttendScores(t *testing.T) {
 	for _, c := range attends {
 		rtltest.Run(t, c.bench())

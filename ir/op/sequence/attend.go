@@ -88,7 +88,7 @@ func weightsLegal(n *ir.Node) error {
 // head g = h/(H/G) of the values.
 var AttendSum = composite.OnCodes(ir.Op{
 	Name: "attend_sum", Doc: "sums of values by weights for each head, tokens first", Attrs: SeenAttrs{},
-	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 1},
+	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 1, Blocks: column.SumsInBlocks},
 	Infer: sumInfer, Eval: sumEval, Expand: sumExpand, HLO: sumHLO,
 	RTL: sumRTL, Lanes: sumLanes, PackCause: productPackCause, Legal: productLegal, MACs: productMACs,
 	Bounds: productBounds, Gen: genSum,

@@ -124,6 +124,34 @@ func printBlocks(b *hlo.Builder, n *ir.Node, x, y hlo.Value) (hlo.Value, error) 
 
 // blockScoresRTL is mx_attend_scores.
 func blockScoresRTL(n *ir.Node) (*rtl.Unit, error) {
+	q, k := n.Args[0].Type.Shape, n.Args[1].Type.Shape
+	u := rtl.NewUnit("mx_attend_scores", "QUERIES", q[1], "KEYS", k[1], "HEADS", q[2], "GROUPS", k[2], "SIZE", q[3],
+		"ROW", k[1], "F", n.HW.InLanes, "R", n.HW.OutLanes)
+	b, _ := n.Args[1].Type.BlockFormat()
+	return blockUnit(n, u.With("B_W", b.Width(), "BS_W", b.ScaleWidth()))
+}
+
+// blockSumRTL is mx_attend_sum.
+func blockSumRTL(n *ir.Node) (*rtl.Unit, error) {
+	p, v := n.Args[0].Type.Shape, n.Args[1].Type.Shape
+	b, _ := n.Args[0].Type.BlockFormat()
+	fx, err := arith.FixedOf(n, n.Args[1].Type)
+	if err != nil {
+		return nil, err
+	}
+	if e := b.(format.Codec).EncodeRTL(fx, format.Stream{Lanes: 1, Beats: 1, Row: 1, Rows: 1}); e.Module != "mx_encode" {
+		return nil, n.Errorf("L0311", "blocks along tokens are those of %s in hardware, not of %s", format.MXInt8, b)
+	}
+	u := rtl.NewUnit("mx_attend_sum", "QUERIES", p[1], "KEYS", p[3], "HEADS", p[2], "GROUPS", v[2], "SIZE", v[3],
+		"F", n.HW.OutLanes, "R", n.HW.InLanes)
+	u.With("V_W", fx.W, "V_SIGNED", rtl.Flag(fx.Signed), "V_EXP", -fx.F, "B_W", b.Width(), "BS_W", b.ScaleWidth(),
+		"BIAS", -b.ScaleExp(0), "ROUND", int(format.Rounding(b)))
+	return blockUnit(n, u)
+}
+
+// blockUnit adds what both products over blocks have in common: the blocks of argument 0, the tokens that are seen, the
+// window, the memory.
+func blockUnit(n *ir.Node, u *rtl.Unit) (*rtl.Unit, error) {
 	p, err := planBlocks(n)
 	if err != nil {
 		return nil, err
@@ -131,13 +159,8 @@ func blockScoresRTL(n *ir.Node) (*rtl.Unit, error) {
 	if e := block.CheckLanes(n, "in_lanes", n.HW.InLanes, n.Args[0].Type); e != nil {
 		return nil, e
 	}
-	q, k := n.Args[0].Type.Shape, n.Args[1].Type.Shape
-	u := rtl.NewUnit("mx_attend_scores", "QUERIES", q[1], "KEYS", k[1], "HEADS", q[2], "GROUPS", k[2], "SIZE", q[3],
-		"ROW", k[1], "F", n.HW.InLanes, "R", n.HW.OutLanes, "K", p.Lengths[0])
-	for i, name := range []string{"A", "B"} {
-		b, _ := n.Args[i].Type.BlockFormat()
-		u.With(name+"_W", b.Width(), name+"S_W", b.ScaleWidth())
-	}
+	b, _ := n.Args[0].Type.BlockFormat()
+	u.With("K", p.Lengths[0], "A_W", b.Width(), "AS_W", b.ScaleWidth())
 	u.In, u.Frames = []string{"a", "b"}, n.Type.Shape[0]
 	if a := n.Attrs.(*SeenAttrs); a.Causal {
 		u.With("CAUSAL", 1, "OFFSET_KEYS", a.Offset)

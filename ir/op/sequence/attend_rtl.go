@@ -25,9 +25,12 @@ func scoresLanes(n *ir.Node) (*ir.Lanes, error) {
 
 // sumLanes: in_lanes are the keys that a row takes at once, out_lanes features of their values.
 func sumLanes(n *ir.Node) (*ir.Lanes, error) {
-	return &ir.Lanes{In: lane.Rows(n.Args[0].Type.Shape[3], n.HW.RowIn, "keys"), Mem: true,
-		TakesDead: !n.Args[0].Type.InBlocks(), Out: lane.Counts(n.Type.Shape[3], "features of a head"),
-		Second: func(_, out int) int { return out }}, nil
+	keys := lane.Rows(n.Args[0].Type.Shape[3], n.HW.RowIn, "keys")
+	if dot.PairNamesWindow(n) {
+		keys = lane.Counts(block.CommonLength(n.Args[0].Type.BlockLengths()), "elements of every block")
+	}
+	return &ir.Lanes{In: keys, Mem: true, TakesDead: !dot.PairNamesWindow(n),
+		Out: lane.Counts(n.Type.Shape[3], "features of a head"), Second: func(_, out int) int { return out }}, nil
 }
 
 // weightsLanes are divisors of a row. A mask has no dead lanes, and comes beside the scores.
@@ -50,6 +53,9 @@ func scoresRTL(n *ir.Node) (*rtl.Unit, error) {
 }
 
 func sumRTL(n *ir.Node) (*rtl.Unit, error) {
+	if dot.PairNamesWindow(n) {
+		return blockSumRTL(n)
+	}
 	p, v := n.Args[0].Type.Shape, n.Args[1].Type.Shape
 	u, err := productUnit(n, "op_attend_sum")
 	if err != nil {
