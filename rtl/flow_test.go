@@ -94,7 +94,13 @@ func TestFlowLine(t *testing.T) {
 	if err != nil || len(flow) != 2 || flow[0].Kind != StageWiden || flow[0].N != 4 {
 		t.Errorf("%+v, %v", flow, err)
 	}
-	for _, line := range []string{"steps(2, 1, 1)", "steps(s, 1, 1, 0)", "steps(2, s / 0, 1, 0)", "steps(2, 1 / s, 1, 0)",
+	flow, err = flowOf(t, "before(1, u_w + skid()) + memories(A, 1, 4, 2, 1, 1, 0, B, A * A, s * A + A, s) + skid()")
+	if err != nil || len(flow) != 4 || flow[0].Before != 2 || flow[1].Before != 2 || flow[2].Before != 0 ||
+		len(flow[2].Stores) != 2 || flow[3].Before != 0 {
+		t.Errorf("%+v, %v", flow, err)
+	}
+	for _, line := range []string{"before(2, skid())", "before(s, skid())", "before(1)", "before(0, skid()) + memories(1)",
+		"steps(2, 1, 1)", "steps(s, 1, 1, 0)", "steps(2, s / 0, 1, 0)", "steps(2, 1 / s, 1, 0)",
 		"steps(2, Q, 1, 0)",
 		"u_none", "u_skid * 2", "jump(2)", "memories(A, 1, 1, 2, 1, 1, 0)", "steps(2, clog2(s), 1, 0)", "(s ? u_skid : 0)"} {
 		if _, err := flowOf(t, line); diag.CodeOf(err) != "L0603" {

@@ -149,6 +149,7 @@ module mx_attend_scores #(
       wire signed [DOT_W-1:0] dot = dots[i*DOT_W+:DOT_W];
       logic [D_W-1:0] d;
       always_ff @(posedge clk) if (en && adds) d <= (BEATS == 1 || fresh ? D_W'(0) : d) + D_W'(dot);
+      wire unused_dot = &{1'b0, dot};
       wire [SUM_W-1:0] term;
       mx_linear_term #(
           .XS_W(E_W), .WS_W(1), .D_W(D_W), .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP), .SAT_W(OUT_W),

@@ -180,6 +180,7 @@ module mx_attend_sum #(
       wire [D_W-1:0] d_older;
       num_delay #(.WIDTH(D_W), .DEPTH(BEATS - 1)) u_others (.clk(clk), .en(en && adds), .in(d), .out(d_older));
       always_ff @(posedge clk) if (en && adds) d <= (KEYS == R || fresh ? D_W'(0) : d_older) + D_W'(dot);
+      wire unused_dot = &{1'b0, dot};
       wire [SUM_W-1:0] term;
       mx_linear_term #(
           .XS_W(E_W), .WS_W(1), .D_W(D_W), .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP), .SAT_W(OUT_W),

@@ -14,9 +14,10 @@
 //   An output beat is {scales, codes}, one of either a lane.
 //   latency: (TOKENS < K ? TOKENS : K) * LINE + 5   ii: LINE * TOKENS   order: as it comes
 //   flow: memory(DEPTH, LINE * TOKENS, LINE * TOKENS, min((s / TILE + 1) * TILE, LINE * TOKENS), s, 2, 2) + u_skid
-//   let: ROOM = (BANKS * LINE + 63) / 64 * ((LANES * L_W + 6) / 7) + (LINE + 63) / 64 * ((LANES * IN_W + 6) / 7)
-//   lut: LANES * (IN_W * 5 + 2 * IN_W) + 8 * ROOM + 4 * D_W + 12
-//   ff: LANES * (4 * IN_W + 2 * SCALE_W + A_W + 1) + 3 * D_W + 2 * AT_W + 20
+//   let: WIDE = LANES * IN_W; MANY = BANKS << AT_W; ROOM = (MANY > 32 ? (MANY + 63) / 64 * ((LW + 6) / 7) :
+//       (LW + 13) / 14) + (LINE > 32 ? (LINE + 63) / 64 * ((WIDE + 6) / 7) : (WIDE + 13) / 14)
+//   lut: WIDE * 25 / 4 + 8 * ROOM + 4 * D_W - 6
+//   ff: LANES * (3 * IN_W + 2 * SCALE_W + A_W + 1) + 3 * D_W + 2 * AT_W + 16
 //   parts: u_in + u_out_at + u_ring + LANES * u_round + u_skid
 `default_nettype none
 module mx_tile #(
@@ -110,7 +111,7 @@ module mx_tile #(
 
   // Lengths of complete blocks, those of a tile in a bank.
   wire [LW-1:0] lengths_now;
-  logic [LW-1:0] lengths[0:BANKS*LINE-1];
+  logic [LW-1:0] lengths[0:(BANKS<<AT_W)-1];
   logic [N_W-1:0] bank_put, bank_get;
   logic [N_W:0] tiles;
   wire [AT_W-1:0] out_at;
@@ -120,7 +121,7 @@ module mx_tile #(
       .clk(clk), .rst(rst), .step(give), .at(out_at), .first(unused_first), .last(unused_last), .ends(out_ends)
   );
   always_ff @(posedge clk) begin
-    if (last_2) lengths[32'(bank_put)*LINE+32'(at_2)] <= lengths_now;
+    if (last_2) lengths[{bank_put, at_2}] <= lengths_now;
     bank_put <= bank_put + N_W'(ends_2);
     bank_get <= bank_get + N_W'(pop);
     tiles <= tiles + (N_W + 1)'(ends_2) - (N_W + 1)'(pop);
@@ -140,7 +141,7 @@ module mx_tile #(
     if (en) valid <= {valid[1], give};
     if (rst) valid <= 2'd0;
   end
-  wire [LW-1:0] lengths_out = lengths[32'(bank_get)*LINE+32'(out_at)];
+  wire [LW-1:0] lengths_out = lengths[{bank_get, out_at}];
   wire [LANES*IN_W-1:0] v;
   mem_ram #(.WIDTH(LANES * IN_W), .DEPTH(DEPTH), .STYLE(STYLE), .LATENCY(1)) u_ring (
       .clk(clk), .we(take), .waddr(put), .wdata(in_data), .en(en), .raddr(get), .rdata(v)

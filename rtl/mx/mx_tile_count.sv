@@ -5,7 +5,7 @@
 //   step: on to the next beat. at: of the token. first, last: the token is the first or the last of its tile. ends: the
 //   beat is the last of its tile.
 //   latency: 0   ii: 1   order: counters
-//   lut: (LINE > 1 ? 2 * AT_W : 0) + (BLOCK > 1 ? 2 * T_W : 0) + (TAIL ? 2 * N_W : 0)
+//   lut: ((LINE > 1 ? AT_W : 0) + (BLOCK > 1 ? T_W : 0) + (TAIL ? N_W : 0)) * 4 / 3
 //   ff: (LINE > 1 ? AT_W : 0) + (BLOCK > 1 ? T_W : 0) + (TAIL ? N_W : 0)
 `default_nettype none
 module mx_tile_count #(

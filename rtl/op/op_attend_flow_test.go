@@ -11,6 +11,7 @@ import (
 	"lathe/internal/tools"
 	"lathe/lower/tokens/beat"
 	"lathe/rtl"
+	"lathe/rtl/rtltest"
 	"lathe/sim"
 )
 
@@ -45,20 +46,35 @@ func TestAttendHeldUp(t *testing.T) {
 		for _, module := range []string{"op_attend_scores", "op_attend_sum"} {
 			d := c
 			d.causal = i%2 == 0
-			t.Run(fmt.Sprint(module, n), func(t *testing.T) { d.heldUp(t, module, n) })
+			out := d.queries * d.heads * d.row / d.r
+			if module == "op_attend_sum" {
+				out = d.queries * d.heads * d.size / d.f
+			}
+			t.Run(fmt.Sprint(module, n), func(t *testing.T) { heldUpAs(t, d.bench(module), out, n) })
 		}
 	}
 }
 
-func (c attend) heldUp(t *testing.T, module string, n [3]int) {
-	b := c.bench(module)
+// TestBlockSumHeldUp does the same with values that wait for their tile.
+func TestBlockSumHeldUp(t *testing.T) {
+	tools.Need(t, "verilator", "g++")
+	p := rtltest.P
+	b := rtltest.Bench{Module: "mx_attend_sum", In: []rtltest.Port{{Name: "a", Beats: 24}, {Name: "b", Beats: 12}},
+		Params: []rtl.Param{p("QUERIES", 4), p("KEYS", 6), p("HEADS", 2), p("SIZE", 4), p("F", 2), p("R", 2), p("K", 4),
+			p("A_W", 4), p("V_W", 8), p("SUM_W", 12), p("OUT_W", 8)}}
+	for i, n := range [][3]int{{1, 4, 1}, {4, 1, 2}, {2, 2, 4}, {8, 8, 1}} {
+		c := b
+		c.Params = append(b.Params[:len(b.Params):len(b.Params)], p("CAUSAL", i%2))
+		t.Run(fmt.Sprint(n), func(t *testing.T) { heldUpAs(t, c, 16, n) })
+	}
+}
+
+// heldUpAs compares frames of b, which gives out beats of 16 bits a frame, behind width converters of n.
+func heldUpAs(t *testing.T, b rtltest.Bench, out int, n [3]int) {
 	const frames = 7
 	in := []int{b.In[0].Beats * n[0], b.In[1].Beats * n[1]}
-	out := c.queries * c.heads * c.row / c.r * n[2]
-	if module == "op_attend_sum" {
-		out = c.queries * c.heads * c.size / c.f * n[2]
-	}
-	u := &rtl.Unit{Module: module, Params: b.Params, In: []string{"a", "b"}}
+	out *= n[2]
+	u := &rtl.Unit{Module: b.Module, Params: b.Params, In: []string{"a", "b"}}
 	flow, err := u.Flow()
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +116,11 @@ func counted(t *testing.T, flow rtl.Flow, in []int, out, frames int, n [3]int) [
 	flow = append(flow[:len(flow):len(flow)], rtl.Stage{Kind: rtl.StageSkid})
 	for i := range flow {
 		to := net.Wire()
+		if k := flow[i].Before; k > 0 {
+			net.Stage(&flow[i], false, wires[k-1:k:k], to)
+			wires[k-1] = to
+			continue
+		}
 		net.Stage(&flow[i], false, wires, to)
 		wires = []*beat.Wire{to}
 	}

@@ -83,6 +83,9 @@ func TestBlockCosts(t *testing.T) {
 			"F", "8", "K", "8", "OFFSET", "-227", "SPAN", "38", "LOW", "12", "CLAMP", "0", "SUM_W", "38", "OUT_W", "38"}},
 		{"mx_attend_scores", []string{"QUERIES", "16", "KEYS", "16", "ROW", "16", "SIZE", "40", "K", "32", "R", "2",
 			"CAUSAL", "1", "D_W", "21"}},
+		{"mx_tile", []string{"LINE", "8", "TOKENS", "49", "K", "32"}},
+		{"mx_attend_sum", []string{"QUERIES", "17", "KEYS", "17", "HEADS", "4", "GROUPS", "4", "SIZE", "8", "F", "2",
+			"R", "1", "K", "32"}},
 	}, 8)
 }
 
