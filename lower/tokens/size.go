@@ -316,7 +316,7 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 }
 
 // oneByOne is how many FIFOs are added each by itself in a large design.
-const oneByOne = 4
+const oneByOne = 1
 
 // busiest are the branches that alone held their forks up in the last run, those of the most cycles first.
 func (s *sizer) busiest(branches []*ir.Node) (found []*ir.Node) {
