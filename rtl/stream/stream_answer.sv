@@ -8,8 +8,8 @@
 //   token, closing: those of stream_session. idle: no outputs are missing of the tokens that have come.
 //   latency: 0   ii: BEATS   order: as it comes
 //   flow: 0
-//   lut: 2 * clog2(TOKENS + 1) + (clog2(BEATS) > 5 ? clog2(BEATS) * 3 / 2 : clog2(BEATS) + 1) + 4
-//   ff: clog2(TOKENS + 1) + max(clog2(BEATS), 1) + 1
+//   lut: clog2(TOKENS + 1) * 4 / 3 + clog2(BEATS) + 3
+//   ff: clog2(TOKENS + 1) + clog2(BEATS) + 1
 `default_nettype none
 module stream_answer #(
     parameter integer WIDTH  = 8,

@@ -11,8 +11,8 @@
 //   beyond TOKENS, or in_last within a token, which ends nothing; it stays until the next sequence begins.
 //   latency: 0   ii: BEATS   order: as it comes
 //   flow: 0
-//   lut: 2 * clog2(TOKENS + 1) + clog2(BEATS) + 8
-//   ff: clog2(TOKENS + 1) + max(clog2(BEATS), 1) + 5
+//   lut: clog2(TOKENS + 1) * 2 / 5 + clog2(BEATS) + 10
+//   ff: clog2(TOKENS + 1) + clog2(BEATS) + 5
 `default_nettype none
 module stream_session #(
     parameter integer TOKENS = 4,

@@ -53,6 +53,18 @@ func TestModuleCosts(t *testing.T) {
 	holdCosts(t, t.TempDir(), modules, 20)
 }
 
+// TestSessionCosts does the same with what begins and ends the sequences of decoders.
+func TestSessionCosts(t *testing.T) {
+	tools.Need(t, "yosys")
+	modules := []single{
+		{"stream_session", []string{"TOKENS", "80", "BEATS", "1"}},
+		{"stream_session", []string{"TOKENS", "512", "BEATS", "16", "OUTS", "2"}},
+		{"stream_answer", []string{"TOKENS", "80", "BEATS", "1"}},
+		{"stream_answer", []string{"TOKENS", "2048", "BEATS", "64"}},
+	}
+	holdCosts(t, t.TempDir(), modules, 20)
+}
+
 // TestImageCosts does the same with modules that read a memory image, without which nothing of them would be left.
 // Counts of a module differ by some cells with what is mapped before it, so new modules have runs of their own.
 func TestImageCosts(t *testing.T) {
