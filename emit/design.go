@@ -6,6 +6,7 @@ package emit
 import (
 	"path"
 	"slices"
+	"strings"
 
 	"lathe/ir"
 	"lathe/rtl"
@@ -23,6 +24,8 @@ type Design struct {
 	// Tokens is, for a decoder, the most tokens of a sequence, which a sample then has; 0 for other designs. A token has
 	// the beats of a sample divided by it.
 	Tokens int
+	// Memory is what lies in a memory outside of the design; nil: nothing.
+	Memory *Memory
 	// Ports lists the streams of the design, inputs first.
 	Ports []Port
 	// Files are sources in the order of compilation, then memory images.
@@ -85,12 +88,86 @@ type Unit struct {
 	// Cost is what the module's header predicts; nil where it does not.
 	Cost   *rtl.Cost `json:"cost,omitempty"`
 	Images []Image   `json:"images,omitempty"`
+	// Weights are those that lie in a memory outside; nil: the unit has none there.
+	Weights *Region `json:"weights,omitempty"`
 	// Stream is the prefix of the wires in the core that carry the result, Width the bits of a beat.
 	Stream string `json:"stream"`
 	Width  int    `json:"width"`
 	// Depth is the beats of a FIFO, Branches the readers of a fork; 0 for other units.
 	Depth    int `json:"depth,omitempty"`
 	Branches int `json:"branches,omitempty"`
+}
+
+// Memory is what a design reads from a memory outside, through one AXI4 read port.
+type Memory struct {
+	// File is what must stand in that memory, Bytes of it, from the address on that the port weights_base has.
+	File  string `json:"file"`
+	Bytes int    `json:"bytes"`
+	// Bits is the width of RDATA.
+	Bits int `json:"axi_bits"`
+	// Load is the beats that are read once after reset, Traffic those that are read for each sample.
+	Load    int `json:"load_beats"`
+	Traffic int `json:"beats_per_sample"`
+	// Demand is the beats that all units would read in a cycle in which they all work.
+	Demand float64 `json:"beats_per_busy_cycle"`
+	SHA256 string  `json:"sha256"`
+}
+
+// KeepsUp says that a port that never stalls has every word in time, whatever units work at once: a quarter is left for
+// bursts that wait for those of others. Cycles are then those of a design with ROMs; else they are bounded by Traffic.
+func (m *Memory) KeepsUp() bool { return m == nil || m.Demand <= 0.75 }
+
+// Traffic is the beats that cross the memory port for each sample; 0 for a design without one.
+func (d *Design) Traffic() int {
+	if d.Memory == nil {
+		return 0
+	}
+	return d.Memory.Traffic
+}
+
+// The names of the port to a memory outside: the prefix of its signals, where in the memory the file begins, and what
+// says that a read has failed.
+const (
+	AXI       = "m_axi"
+	AXIBase   = "weights_base"
+	AXIFailed = "weights_error"
+)
+
+// Signal is one of an AXI4 read port, seen from the design.
+type Signal struct {
+	Name   string
+	Width  int
+	Output bool
+	// Fixed is set for outputs of the wrapper that never change, at Value.
+	Fixed bool
+	Value uint64
+}
+
+// Signals lists those of the port, without its prefix.
+func (m *Memory) Signals() []Signal {
+	return []Signal{{Name: "araddr", Width: 64, Output: true}, {Name: "arlen", Width: 8, Output: true},
+		{Name: "arsize", Width: 3, Output: true}, {Name: "arburst", Width: 2, Output: true},
+		{Name: "arcache", Width: 4, Output: true, Fixed: true, Value: 3}, // normal memory that may be buffered
+		{Name: "arprot", Width: 3, Output: true, Fixed: true}, {Name: "arvalid", Width: 1, Output: true},
+		{Name: "arready", Width: 1}, {Name: "rdata", Width: m.Bits}, {Name: "rresp", Width: 2}, {Name: "rlast", Width: 1},
+		{Name: "rvalid", Width: 1}, {Name: "rready", Width: 1, Output: true}}
+}
+
+// Region is the place of a unit's weights in a memory outside: Words of Width bits, each sample's use of them.
+type Region struct {
+	// Way is "stream" where words come each time that they are used, "hold" where they are read once.
+	Way string `json:"way"`
+	// Offset is the first byte, a multiple of 4096; Beats is how many beats follow.
+	Offset int `json:"offset"`
+	Beats  int `json:"beats"`
+	Width  int `json:"width"`
+	Words  int `json:"words"`
+	// PerBeat is the words in a beat, the first in the low bits; 0 where a word takes several beats, the low bits first.
+	PerBeat  int    `json:"words_per_beat"`
+	Checksum string `json:"checksum"`
+	// Traffic is the beats that are read for each sample, Needs the bytes that the unit uses in a cycle in which it works.
+	Traffic int     `json:"beats_per_sample"`
+	Needs   float64 `json:"bytes_per_cycle"`
 }
 
 // Image is one memory image of a unit.
@@ -106,7 +183,7 @@ type Image struct {
 func (d *Design) Sources() []string {
 	var names []string
 	for _, f := range d.Files {
-		if !isImage(f.Name) {
+		if isSource(f.Name) {
 			names = append(names, f.Name)
 		}
 	}
@@ -122,6 +199,10 @@ func (d *Design) Images() []string {
 		}
 	}
 	return names
+}
+
+func isSource(name string) bool {
+	return strings.HasSuffix(name, ".sv") || strings.HasSuffix(name, ".v")
 }
 
 func isImage(name string) bool { return len(name) > 4 && name[len(name)-4:] == ".mem" }

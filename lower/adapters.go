@@ -111,15 +111,19 @@ func unitTime(units *unit.Cache, n *ir.Node, turns int, u *UnitReport) error {
 	if n.Op.Traits.Source {
 		return nil
 	}
-	unit, err := units.Of(n)
-	if err != nil || unit.Wire() {
+	made, err := units.Of(n)
+	if err != nil || made.Wire() {
 		return err
 	}
 	facts, err := units.Facts(n)
 	if err != nil {
 		return err
 	}
-	u.Module, u.Latency, u.Cost, u.Costed = unit.Kind(), facts.Latency, facts.Cost, facts.Costed
-	u.II = facts.II * max(unit.Frames, 1) * turns
+	u.Module, u.Latency, u.Cost, u.Costed = made.Kind(), facts.Latency, facts.Cost, facts.Costed
+	u.Traffic = unit.Traffic(n, made)
+	if made.Weights != nil {
+		u.Weights = n.HW.Weights
+	}
+	u.II = max(facts.II*max(made.Frames, 1)*turns, u.Traffic)
 	return nil
 }

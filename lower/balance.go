@@ -46,6 +46,9 @@ type Balance struct {
 
 // bottleneck is the first node that takes so many cycles.
 func (d *scheduled) bottleneck(ii int) (name string) {
+	if d.report.Traffic() > ii {
+		return memoryPort
+	}
 	for _, u := range d.report.Units {
 		switch {
 		case u.II == ii && u.Module != "":
@@ -141,9 +144,12 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 		if limit == 0 {
 			room = "are more than one a cycle"
 		}
-		return nil, "", n.Errorf("L0455", "%s samples a second at %g MHz %s; %s (%q) takes %s at least", tomlText(fps),
-			b.plan.Target.ClockMHz, room, n.Op.Name, n.Name, cycles(least)).
-			WithNote("that is with %s", b.lanes(slow, least)).WithNote("set by %s", b.plan.Fold.From).
+		e := n.Errorf("L0455", "%s samples a second at %g MHz %s; %s (%q) takes %s at least", tomlText(fps),
+			b.plan.Target.ClockMHz, room, n.Op.Name, n.Name, cycles(least))
+		if n.HW.Weights == "stream" {
+			e = e.WithNote("its weights come through %s, %d bits a cycle", memoryPort, n.HW.Port)
+		}
+		return nil, "", e.WithNote("that is with %s", b.lanes(slow, least)).WithNote("set by %s", b.plan.Fold.From).
 			WithHint("ask for at most fps = %s", floorRate(b.rate(float64(least))))
 	}
 	d, over, err := b.fitting(limit, false)
@@ -164,9 +170,13 @@ func (b *balancer) byRate() (*scheduled, string, error) {
 	}
 	ii := d.report.II()
 	if d.report.Interval() > float64(limit) {
+		hint := "give lanes to that node by a [[fold.rule]], or ask for a lower rate"
+		if d.bottleneck(ii) == memoryPort {
+			hint = `raise axi_bits of [memory], say weights = "hold" for some layers, or ask for a lower rate`
+		}
 		return nil, "", diag.New("L0455", b.graph.Name, "%s samples a second leave %d cycles each; the design found "+
 			"takes %s, at %q", tomlText(fps), limit, tomlText(d.report.Interval()), d.bottleneck(ii)).
-			WithHint("give lanes to that node by a [[fold.rule]], or ask for a lower rate")
+			WithHint("%s", hint)
 	}
 	proof := "no folding is slower than this"
 	for _, step := range balance.Steps(b.tried.layers) {

@@ -58,6 +58,7 @@ func chooseLanes(s *State, g *ir.Graph) error {
 			s.Report.warnUnmatched(&r.Match, g)
 		}
 	}
+	l.settle(s, g)
 	for _, note := range l.notes {
 		s.Report.note("%s", note)
 	}
@@ -72,6 +73,8 @@ type asked struct {
 	style           ir.Style
 	mem             string
 	dsp, dspFrom    string
+	// weightsFrom is the rule that says where weights live, "" where none does.
+	weights, weightsFrom string
 }
 
 // ruled is what the rules alone say.
@@ -92,6 +95,9 @@ func (l *laner) ruled(n *ir.Node) asked {
 		}
 		if a.mem == "" {
 			a.mem = r.Mem
+		}
+		if a.weights == "" && r.Weights != "" {
+			a.weights, a.weightsFrom = r.Weights, r.From
 		}
 		if a.dsp == "" && r.DSP != "" {
 			a.dsp = r.DSP
@@ -116,6 +122,9 @@ func (l *laner) rules(n *ir.Node) asked {
 	if a.mem == "" {
 		a.mem = "auto"
 	}
+	if a.weights == "" {
+		a.weights = l.plan.Memory.Weights
+	}
 	if a.dsp == "" {
 		a.dsp = l.plan.DSP
 	}
@@ -127,6 +136,7 @@ func (l *laner) node(n *ir.Node) {
 	l.row(n, a)
 	l.lanes(n, a)
 	l.multipliers(n, a)
+	l.weights(n, a)
 }
 
 // lanes decides lanes, style and memory of n: what is asked for, else what its operation has by default.

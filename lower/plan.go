@@ -94,6 +94,8 @@ type FoldPlan struct {
 	Rules []*FoldRule
 	// DSP holds where no rule sets it.
 	DSP string
+	// Memory is where weights live.
+	Memory MemoryPlan
 	// FPS is the wanted rate and MaxLUT, MaxDSP, MaxBRAM are the bounds of the balance mode; 0: none. ParsePlan refuses
 	// them in any other mode.
 	FPS                     float64
@@ -109,6 +111,8 @@ type FoldRule struct {
 	Style ir.Style
 	// Mem is where the weights live: "auto", "block", "distributed".
 	Mem string
+	// Weights says whether weights live in the chip or outside: a word of [memory].
+	Weights string
 	// DSP is what multiplies: "one" DSP a multiplier, "pack" for two, or "none".
 	DSP string
 }
@@ -146,7 +150,8 @@ func DefaultPlan() *Plan {
 			Data: fixed("data", 8), Weight: fixed("weight", 8), Bias: fixed("bias", 16), Unsigned: true,
 			Calibrate: calib.MSE, Acc: block.WindowW,
 		},
-		Fold: FoldPlan{Mode: "lean", From: "the default mode", Layers: "spatial"},
+		Fold: FoldPlan{Mode: "lean", From: "the default mode", Layers: "spatial",
+			Memory: MemoryPlan{Weights: "rom", AXIBits: defaultAXI, Burst: defaultBurst}},
 	}
 }
 

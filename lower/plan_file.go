@@ -45,6 +45,11 @@ type planFile struct {
 	Sequence struct {
 		Decode *bool `toml:"decode"`
 	} `toml:"sequence"`
+	Memory struct {
+		Weights *string `toml:"weights"`
+		AXIBits *int    `toml:"axi_bits"`
+		Burst   *int    `toml:"burst"`
+	} `toml:"memory"`
 	Input []struct {
 		Name   *string   `toml:"name"`
 		Format *string   `toml:"format"`
@@ -80,6 +85,7 @@ type foldRuleFile struct {
 	OutLanes *int    `toml:"out_lanes"`
 	Style    *string `toml:"style"`
 	Mem      *string `toml:"mem"`
+	Weights  *string `toml:"weights"`
 	DSP      *string `toml:"dsp"`
 }
 

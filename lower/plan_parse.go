@@ -51,6 +51,7 @@ func (f *planFile) plan(name string, at *lines) (*Plan, error) {
 	p.quantize(f, &plan.Quantize)
 	p.fold(f, &plan.Fold)
 	plan.Decode = f.Sequence.Decode != nil && *f.Sequence.Decode
+	p.memory(f, &plan.Fold.Memory)
 	p.ends(f, plan)
 	p.at.sort(p.errs)
 	if err := p.errs.Err(); err != nil {
@@ -268,11 +269,14 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 		if r.Mem != nil {
 			rule.Mem = memWords[p.word(path+".mem", r.Mem, memWords)]
 		}
+		if r.Weights != nil {
+			rule.Weights = weightsWords[p.word(path+".weights", r.Weights, weightsWords)]
+		}
 		if r.DSP != nil {
 			rule.DSP = dspWords[p.word(path+".dsp", r.DSP, dspWords)]
 		}
-		if r.InLanes == nil && r.OutLanes == nil && r.Style == nil && r.Mem == nil && r.DSP == nil {
-			p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style, mem or dsp"
+		if *r == (foldRuleFile{matchFile: r.matchFile}) {
+			p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style, mem, weights or dsp"
 		}
 		out.Rules = append(out.Rules, rule)
 	}

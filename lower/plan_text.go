@@ -223,6 +223,7 @@ func (t *planText) fold() {
 		dsp = dspWords[0]
 	}
 	t.key(f.DSP != "", "dsp", dsp, strings.Join(dspWords, ", "))
+	t.memory(&f.Memory)
 	for _, r := range f.Rules {
 		t.line("\n[[fold.rule]]")
 		t.match(&r.Match)
@@ -234,7 +235,8 @@ func (t *planText) fold() {
 				t.key(true, k.key, k.n, "")
 			}
 		}
-		for _, k := range []struct{ key, text string }{{"style", r.Style.String()}, {"mem", r.Mem}, {"dsp", r.DSP}} {
+		for _, k := range []struct{ key, text string }{{"style", r.Style.String()}, {"mem", r.Mem},
+			{"weights", r.Weights}, {"dsp", r.DSP}} {
 			if k.text != "" {
 				t.key(true, k.key, k.text, "")
 			}

@@ -70,6 +70,9 @@ type UnitReport struct {
 	Node, Op, Module            string
 	InLanes, OutLanes, StreamIn int
 	II, Latency                 int
+	// Traffic is the beats of weights that cross the memory port for a sample, Weights where they lie: see ir.HW.
+	Traffic int
+	Weights string
 	// Cost is what the module's header states; Costed says that it states something.
 	Cost   rtl.Cost
 	Costed bool
@@ -84,9 +87,9 @@ func (r *Report) II() int {
 	return ii
 }
 
-// Interval is how many cycles a sample takes: those of the slowest unit, or more where streams that part meet again and
-// hold each other up.
-func (r *Report) Interval() float64 { return max(float64(r.II()), r.Measured) }
+// Interval is how many cycles a sample takes: those of the slowest unit, or of the memory port, or more where streams
+// that part meet again and hold each other up.
+func (r *Report) Interval() float64 { return max(float64(max(r.II(), r.Traffic())), r.Measured) }
 
 // Cost is the sum over the units, as far as their headers state it.
 func (r *Report) Cost() rtl.Cost {

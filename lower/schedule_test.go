@@ -134,6 +134,11 @@ func TestScheduleErrors(t *testing.T) {
 		{"odd lanes", "[[fold.rule]]\nname = \"conv1\"\nout_lanes = 3\ndsp = \"pack\"", classifier, "L0418",
 			"conv1: L0418: dsp = \"pack\": out_lanes 3 are odd, two of them share a DSP\n" +
 				"  note: set by plan.toml:1 [[fold.rule]] name = \"conv1\"\n  hint: choose an even out_lanes"},
+		{"no weights", "[[fold.rule]]\nname = \"relu1\"\nweights = \"hold\"", classifier, "L0419",
+			"relu1: L0419: weights = \"hold\": clip has no weights that a memory holds\n" +
+				"  note: set by plan.toml:1 [[fold.rule]] name = \"relu1\"\n  hint: leave weights out of the rule"},
+		{"weights of logic", "[[fold.rule]]\nname = \"fc\"\nstyle = \"unroll\"\nweights = \"stream\"", classifier, "L0419",
+			"its weights are constants in the logic of an unrolled unit"},
 		{"pool", "[[fold.rule]]\nname = \"pool\"\nin_lanes = 4", classifier, "L0412",
 			"in_lanes 4 does not divide 6 channels"},
 		{"map", "[[fold.rule]]\nname = \"relu1\"\nin_lanes = 4\nout_lanes = 2", classifier, "L0412",

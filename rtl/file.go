@@ -2,7 +2,10 @@
 
 package rtl
 
-import "io"
+import (
+	"bytes"
+	"io"
+)
 
 // File is a source file or a memory image: a bare name without folder, and its bytes.
 type File struct {
@@ -10,11 +13,16 @@ type File struct {
 	Data []byte
 	// words are those of a large image instead, whose text is made when it is read; nil: Data.
 	words *Packed
+	// regions are those of a file of weights instead; nil: none.
+	regions Regions
 }
 
 // Size is the number of bytes.
 func (f File) Size() int {
-	if f.words != nil {
+	switch {
+	case f.regions != nil:
+		return f.regions.Size()
+	case f.words != nil:
 		return f.words.Len() * (f.words.digits() + 1)
 	}
 	return len(f.Data)
@@ -22,6 +30,11 @@ func (f File) Size() int {
 
 // Bytes is all that the file holds. For large images Write takes less memory.
 func (f File) Bytes() []byte {
+	if f.regions != nil {
+		var b bytes.Buffer
+		_ = f.regions.write(&b) // which has no errors
+		return b.Bytes()
+	}
 	if f.words == nil {
 		return f.Data
 	}
@@ -35,6 +48,9 @@ func (f File) Bytes() []byte {
 
 // Write writes the bytes to w, those of large images in parts. Errors are those of w.
 func (f File) Write(w io.Writer) error {
+	if f.regions != nil {
+		return f.regions.write(w)
+	}
 	if f.words == nil {
 		_, err := w.Write(f.Data)
 		return err

@@ -21,6 +21,8 @@ type Unit struct {
 	In     []string
 	Params []Param
 	Images []Image
+	// Weights lie in a memory outside of the design; nil: they are an image like others, or there are none.
+	Weights *Outside
 	// Frames is how many frames, as the module's header understands them, are in a sample: its ii is the cycles of one. 0
 	// is 1.
 	Frames int
@@ -54,7 +56,12 @@ func (u *Unit) Facts() (f Facts, err error) {
 	case u.Module == "":
 		return f, nil
 	}
-	return moduleFacts(u.Module, u.Params)
+	if f, err = moduleFacts(u.Module, u.Params); err != nil || u.Weights == nil || !f.Costed {
+		return f, err
+	}
+	cost, err := u.Weights.cost()
+	f.Cost = f.Cost.Add(cost)
+	return f, err
 }
 
 // moduleFacts are those of a library module.

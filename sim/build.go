@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"lathe/internal/diag"
@@ -37,7 +38,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 	}
 	args := spec.verilatorArgs()
 	parts := []string{filepath.Base(runtime), spec.wrapper(), spec.glue(), strings.Join(append(args, largeFlags...), " ")}
-	for _, f := range spec.Files {
+	for _, f := range spec.all() {
 		parts = append(parts, f.Name, string(f.Bytes()))
 	}
 	dir, err := cached(ctx, spec.CacheDir, spec.Top+"-"+digest(parts...), func(dir string) error {
@@ -67,7 +68,7 @@ func (s *Spec) check() error {
 		}
 	}
 	seen := map[string]bool{}
-	for _, f := range s.Files {
+	for _, f := range s.all() {
 		if f.Name != filepath.Base(f.Name) || seen[f.Name] {
 			return bad("file %q: names are bare and occur once", f.Name)
 		}
@@ -77,7 +78,15 @@ func (s *Spec) check() error {
 }
 
 // sources returns the names of the files that are given to the tools, the wrapper last.
-func (s *Spec) sources() []string { return append(sources(s.Files), wrapperName+".sv") }
+func (s *Spec) sources() []string { return append(sources(s.all()), wrapperName+".sv") }
+
+// all are the files of the design and of the memory beside it.
+func (s *Spec) all() []File {
+	if s.Memory == nil {
+		return s.Files
+	}
+	return slices.Concat(s.Files, s.Memory.Files)
+}
 
 func sources(files []File) []string {
 	var names []string
@@ -91,7 +100,7 @@ func sources(files []File) []string {
 
 // write puts all files and the wrapper into dir.
 func (s *Spec) write(dir string) error {
-	files := append(append([]File(nil), s.Files...), File{Name: wrapperName + ".sv", Data: []byte(s.wrapper())})
+	files := append(slices.Clone(s.all()), File{Name: wrapperName + ".sv", Data: []byte(s.wrapper())})
 	for _, f := range files {
 		if err := os.WriteFile(filepath.Join(dir, f.Name), f.Bytes(), 0o644); err != nil {
 			return unwritable(err)

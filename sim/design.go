@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lathe/emit"
+	"lathe/emit/bench"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -17,6 +18,11 @@ import (
 func DesignSpec(d *emit.Design, cacheDir string, taps, waveform bool) Spec {
 	s := Spec{Top: d.Top, Files: d.Files, Clock: "ap_clk", Reset: "ap_rst_n", ResetActiveLow: true,
 		CacheDir: cacheDir, Trace: waveform}
+	if m := d.Memory; m != nil {
+		s.Files = slices.DeleteFunc(slices.Clone(d.Files), func(f File) bool { return f.Name == m.File })
+		s.Memory = &Memory{Memory: *m, Base: bench.MemoryBase,
+			Files: append(bench.MemoryParts(), d.Files[len(s.Files)])}
+	}
 	for _, p := range d.Ports {
 		port := Port{Name: p.Stream, Data: p.Stream + "_tdata", Valid: p.Stream + "_tvalid", Ready: p.Stream + "_tready",
 			Last: p.Stream + "_tlast", Width: p.TData}

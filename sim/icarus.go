@@ -28,11 +28,12 @@ func Icarus(ctx context.Context, spec Spec, in Input) ([][]byte, error) {
 		return nil, err
 	}
 	bench := spec.icarusBench(in)
-	parts := []string{version("iverilog", "-V"), bench, spec.wrapper(), in.kindLines()}
+	run := append([]string{"-n", "bench.vvp"}, spec.Memory.plusargs(in)...)
+	parts := append([]string{version("iverilog", "-V"), bench, spec.wrapper(), in.kindLines()}, run...)
 	for i, p := range spec.In {
 		parts = append(parts, hexLines(in.Streams[i], p.Bytes()))
 	}
-	for _, f := range spec.Files {
+	for _, f := range spec.all() {
 		parts = append(parts, f.Name, string(f.Bytes()))
 	}
 	dir, err := cached(ctx, spec.CacheDir, "icarus-"+digest(parts...), func(dir string) error {
@@ -54,7 +55,7 @@ func Icarus(ctx context.Context, spec Spec, in Input) ([][]byte, error) {
 		if err := tool(ctx, dir, "L0709", "iverilog", append(args, "bench.sv")...); err != nil {
 			return err
 		}
-		if err := tool(ctx, dir, "L0705", "vvp", "-n", "bench.vvp"); err != nil {
+		if err := tool(ctx, dir, "L0705", "vvp", run...); err != nil {
 			return err
 		}
 		return ended(filepath.Join(dir, "result.txt"))

@@ -38,6 +38,12 @@ type Input struct {
 	// Idle and Back are the stalls of the input and output ports; a single element stands for all, none for no
 	// stalls.
 	Idle, Back []Stall
+	// Memory are the stalls of a memory at the design, MemoryLatency the cycles that it takes for a burst at most; one
+	// that never stalls sends a beat in each cycle.
+	Memory        Stall
+	MemoryLatency int
+	// Warm is how many cycles go by before the inputs begin: a memory at the design loads it meanwhile.
+	Warm int
 	// MaxIdle is the number of cycles without any transfer after which the run ends with L0704; 0 means one million.
 	MaxIdle int
 	// ResetAt asserts reset for ResetLen cycles (0: one) at that cycle; then all frames run again from the first and
@@ -141,6 +147,7 @@ func (m *Model) run(ctx context.Context, in Input) (*Result, map[string]state, e
 	if in.Occupancy {
 		cmd.Args = append(cmd.Args, "+lathe_occupancy")
 	}
+	cmd.Args = append(cmd.Args, m.spec.Memory.plusargs(in)...)
 	if in.FSTFile != "" {
 		path, err := filepath.Abs(in.FSTFile)
 		if err != nil {
@@ -241,7 +248,8 @@ func (in *Input) head() []int {
 	if in.Strict {
 		strict = 1
 	}
-	return []int{int(in.Seed), in.Frames, maxIdle, resetAt, max(in.ResetLen, 1), in.Drain, strict, progress}
+	return []int{int(in.Seed), in.Frames, maxIdle, resetAt, max(in.ResetLen, 1), in.Drain, strict, progress,
+		in.Warm}
 }
 
 func pick(stalls []Stall, i int) Stall {

@@ -10,6 +10,7 @@
 package sim
 
 import (
+	"lathe/emit"
 	"lathe/rtl"
 )
 
@@ -46,11 +47,22 @@ type Spec struct {
 	Ties []rtl.Param
 
 	In, Out []Port
+	// Memory stands at the AXI4 read port of the design; nil: it has none.
+	Memory *Memory
 	// Taps are passive: their beats are recorded whenever valid and ready are both high.
 	Taps     []Port
 	CacheDir string
 	Trace    bool // able to write FST
 	Warnings bool // treat every Verilator -Wall warning as an error
+}
+
+// Memory is a simulated memory outside of the design.
+type Memory struct {
+	emit.Memory
+	// Base is where its file begins.
+	Base uint64
+	// Files are that file and the modules that the memory consists of.
+	Files []File
 }
 
 // Handshake says who makes valid and ready.

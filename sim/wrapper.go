@@ -5,6 +5,8 @@ package sim
 import (
 	"fmt"
 	"strings"
+
+	"lathe/emit"
 )
 
 // wrapperName is the module that the harness sees; its ports have fixed names: i0_data, i0_valid, ..., o0_*, t0_*.
@@ -52,6 +54,9 @@ func (s *Spec) wrapper() string {
 	if s.Handshake == ByWrapper {
 		s.printHandshake(&b)
 	}
+	if s.Memory != nil {
+		s.Memory.print(&b)
+	}
 	for _, w := range s.wires() {
 		if w.kind == 't' {
 			fmt.Fprintf(&b, "  assign %s_data = dut.%s;\n", w.id, w.port.Data)
@@ -69,6 +74,9 @@ func (s *Spec) wrapper() string {
 func (s *Spec) printInstance(b *strings.Builder) {
 	if s.Handshake == ByWrapper {
 		b.WriteString("  wire enable;\n")
+	}
+	if s.Memory != nil {
+		s.Memory.declare(b)
 	}
 	fmt.Fprintf(b, "  %s", s.Top)
 	if len(s.Params) > 0 {
@@ -96,6 +104,11 @@ func (s *Spec) printInstance(b *strings.Builder) {
 	pin(s.Enable, "enable")
 	for _, tie := range s.Ties {
 		pin(tie.Name, tie.Value)
+	}
+	if s.Memory != nil {
+		for _, p := range s.Memory.pins() {
+			pin(p, p)
+		}
 	}
 	for _, w := range s.wires() {
 		if w.kind == 't' {
@@ -172,4 +185,48 @@ func (s *Spec) glue() string {
 		b.WriteString("void dut_dump(uint64_t) {}\nvoid dut_close() { top->final(); delete top; }\n")
 	}
 	return b.String()
+}
+
+// pins are the ports of the design for the memory, and the wires of the same names around it.
+func (m *Memory) pins() (names []string) {
+	for _, s := range m.Signals() {
+		names = append(names, emit.AXI+"_"+s.Name)
+	}
+	return append(names, emit.AXIBase, emit.AXIFailed)
+}
+
+func (m *Memory) declare(b *strings.Builder) {
+	for _, s := range m.Signals() {
+		fmt.Fprintf(b, "  wire [%d:0] %s_%s;\n", s.Width-1, emit.AXI, s.Name)
+	}
+	fmt.Fprintf(b, "  wire [63:0] %s = 64'd%d;\n  wire %s;\n", emit.AXIBase, m.Base, emit.AXIFailed)
+}
+
+// print prints the memory.
+func (m *Memory) print(b *strings.Builder) {
+	b.WriteString("  reg [31:0] memory_seed, memory_stalls, memory_latency;\n  initial begin\n")
+	for _, name := range []string{"seed", "stalls", "latency"} {
+		fmt.Fprintf(b, "    if ($value$plusargs(\"lathe_memory_%[1]s=%%d\", memory_%[1]s) == 0) "+
+			"memory_%[1]s = 32'd0;\n", name)
+	}
+	fmt.Fprintf(b, "  end\n  tb_memory #(.BITS(%d), .BYTES(%d), .FILE(\"%s\"), .BASE(64'd%d)) memory (\n"+
+		"      .clk(clk), .rst_n(!rst), .seed(memory_seed), .stalls(memory_stalls), .latency(memory_latency)", m.Bits,
+		m.Bytes, m.File, m.Base)
+	for _, s := range m.Signals() {
+		if !s.Fixed {
+			fmt.Fprintf(b, ",\n      .%s(%s_%s)", s.Name, emit.AXI, s.Name)
+		}
+	}
+	fmt.Fprintf(b, "\n  );\n  always @(posedge clk) if (!rst && %s !== 1'b0) $fatal(1, \"%s is set\");\n", emit.AXIFailed,
+		emit.AXIFailed)
+}
+
+// plusargs are how a run tells the memory its stalls; nil without one.
+func (m *Memory) plusargs(in Input) []string {
+	if m == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("+lathe_memory_seed=%d", uint32(in.Seed)),
+		fmt.Sprintf("+lathe_memory_stalls=%d", in.Memory.Percent),
+		fmt.Sprintf("+lathe_memory_latency=%d", in.MemoryLatency)}
 }

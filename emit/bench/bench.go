@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"embed"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"text/template"
 
@@ -19,11 +20,28 @@ import (
 //go:embed *.sv *.tmpl
 var parts embed.FS
 
+//go:embed tb_stall.sv
+var stallText []byte
+
+//go:embed tb_memory.sv
+var memoryText []byte
+
 // modules are the parts of every testbench, in the order of compilation.
 var modules = []string{"tb_stall", "tb_source", "tb_sink"}
 
-// Modules lists the modules that a testbench adds to a design.
-func Modules() []string { return slices.Clone(modules) }
+// memoryModule is the memory of designs that read weights from outside.
+const memoryModule = "tb_memory"
+
+// Modules lists the modules that a testbench may add to a design.
+func Modules() []string { return append(slices.Clone(modules), memoryModule) }
+
+// MemoryBase is where weights lie in a simulated memory: at an address of more than 32 bits.
+const MemoryBase = 0x1_2345_6000
+
+// MemoryParts are the sources of a simulated memory.
+func MemoryParts() []rtl.File {
+	return []rtl.File{{Name: "tb_stall.sv", Data: stallText}, {Name: memoryModule + ".sv", Data: memoryText}}
+}
 
 // Vectors are what the streams of a design carry in a test.
 type Vectors struct {
@@ -53,7 +71,7 @@ func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
 		return nil, diag.New("L0660", d.Name, "%d samples of %d streams for %d ports", v.Samples, len(v.Streams),
 			len(d.Ports))
 	}
-	files, err := fixed()
+	files, err := fixed(d)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +79,10 @@ func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
 		Top, Version                   string
 		Samples, Checked, Quiet, Drain int
 		Ports                          []port
-	}{Top: d.Top, Version: d.Version, Samples: v.Samples, Quiet: patience(d), Drain: drain}
+		Memory                         *emit.Memory
+		Base                           string
+	}{Top: d.Top, Version: d.Version, Samples: v.Samples, Quiet: patience(d), Drain: drain, Memory: d.Memory,
+		Base: fmt.Sprintf("64'h%x", uint64(MemoryBase))}
 	var images []rtl.File
 	for i, p := range d.Ports {
 		beats := v.Samples * p.Beats
@@ -84,10 +105,18 @@ func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
 	return append(files, images...), nil
 }
 
+// used are the modules of the testbench of a design.
+func used(d *emit.Design) []string {
+	if d.Memory != nil {
+		return Modules()
+	}
+	return slices.Clone(modules)
+}
+
 // fixed are the modules that are the same for every design.
-func fixed() ([]rtl.File, error) {
+func fixed(d *emit.Design) ([]rtl.File, error) {
 	var files []rtl.File
-	for _, m := range modules {
+	for _, m := range used(d) {
 		text, err := parts.ReadFile(m + ".sv")
 		if err != nil {
 			return nil, err
@@ -103,6 +132,9 @@ func patience(d *emit.Design) int {
 	cycles := 0
 	for _, u := range d.Units {
 		cycles += u.Cycles + u.Latency
+	}
+	if d.Memory != nil {
+		cycles += d.Memory.Traffic + 4*d.Memory.Load
 	}
 	return 16*cycles + 10_000
 }
@@ -126,7 +158,7 @@ func Makefile(d *emit.Design, family string, simulates bool) (rtl.File, error) {
 		Bench                []string
 	}{Top: d.Top, Version: d.Version, Family: family}
 	if simulates {
-		for _, m := range append(Modules(), d.Top+"_tb") {
+		for _, m := range append(used(d), d.Top+"_tb") {
 			data.Bench = append(data.Bench, folder+m+".sv")
 		}
 	}

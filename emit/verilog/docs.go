@@ -32,6 +32,8 @@ type description struct {
 	Units []emit.Unit `json:"units"`
 	// Tokens is the most tokens of a sequence, of a decoder.
 	Tokens int `json:"tokens,omitempty"`
+	// Memory is what is read from a memory outside.
+	Memory *emit.Memory `json:"memory,omitempty"`
 	// Balance is what the choice of foldings aimed at and reached.
 	Balance any `json:"balance,omitempty"`
 }
@@ -54,7 +56,7 @@ type portDescription struct {
 func Describe(d *emit.Design) error {
 	js := description{Name: d.Name, Version: d.Version, Part: d.Part, Clock: d.ClockMHz, Top: d.Top,
 		Core: d.Core, Sources: d.Sources(), Files: []string{readmeFile, listFile}, Units: d.Units,
-		Balance: d.Balance, Tokens: d.Tokens}
+		Memory: d.Memory, Balance: d.Balance, Tokens: d.Tokens}
 	for _, f := range slices.Concat(d.Files, d.Extra) {
 		js.Files = append(js.Files, f.Name)
 	}
@@ -178,7 +180,8 @@ func readme(d *emit.Design) (string, error) {
 	err := uses.Execute(&s, struct {
 		Top                     string
 		Bench, Makefile, Vivado []string
-	}{d.Top, d.Extras("tb/"), d.Extras(""), d.Extras("vivado/")})
+		Memory                  *emit.Memory
+	}{d.Top, d.Extras("tb/"), d.Extras(""), d.Extras("vivado/"), d.Memory})
 	return s.String(), err
 }
 

@@ -28,11 +28,13 @@ func (b *builder) core(o Options) *netlist.Module {
 			netlist.Port{Name: p.CoreStream + "_valid", Output: !p.Input},
 			netlist.Port{Name: p.CoreStream + "_ready", Output: p.Input})
 	}
+	m.Ports = append(m.Ports, b.axiPorts()...)
 	add := func(items ...netlist.Item) { m.Items = append(m.Items, items...) }
+	add(b.reader()...)
 	units := 0
-	for _, inst := range b.order {
+	for i, inst := range b.order {
 		if inst.name != "" {
-			add(b.unit(inst)...)
+			add(b.unit(inst, &d.Units[i])...)
 			units++
 		}
 	}
@@ -55,7 +57,7 @@ func (b *builder) core(o Options) *netlist.Module {
 }
 
 // unit declares the result stream of a node and the unit that drives it.
-func (b *builder) unit(inst *instance) []netlist.Item {
+func (b *builder) unit(inst *instance, about *emit.Unit) []netlist.Item {
 	n := inst.node
 	var types []string
 	for _, a := range n.Args {
@@ -73,6 +75,8 @@ func (b *builder) unit(inst *instance) []netlist.Item {
 		u.Ports = append(u.Ports, inst.in[i].to(prefix)...)
 	}
 	u.Ports = append(u.Ports, wiresOf(inst.out).to("out")...)
+	memory, ports := b.weights(inst, about)
+	u.Ports = append(u.Ports, ports...)
 	items := []netlist.Item{netlist.Blank{}, netlist.Comment(said)}
 	if inst.back != "" {
 		items = append(items, wires(inst.back, inst.width, 0)...)
@@ -80,6 +84,7 @@ func (b *builder) unit(inst *instance) []netlist.Item {
 	if n.HW.Back == "" { // else they are declared where it leads to
 		items = append(items, wires(inst.out, inst.width, n.HW.Branches)...)
 	}
+	items = append(items, memory...)
 	return append(items, u)
 }
 
@@ -124,6 +129,9 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 	for _, p := range d.Ports {
 		streams = append(streams, p.Stream)
 	}
+	if d.Memory != nil {
+		streams = append(streams, emit.AXI)
+	}
 	m := &netlist.Module{Name: d.Top, Comment: comment(o, d.Top, d.Name+" with AXI4-Stream ports"), Ports: []netlist.Port{
 		{Name: "ap_clk", Attributes: []string{`X_INTERFACE_INFO = "xilinx.com:signal:clock:1.0 ap_clk CLK"`,
 			`X_INTERFACE_PARAMETER = "ASSOCIATED_BUSIF ` + strings.Join(streams, ":") + `, ASSOCIATED_RESET ap_rst_n"`}},
@@ -148,6 +156,8 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 		m.Ports = append(m.Ports, netlist.Port{Name: "position", Output: true, Width: bits.Len(uint(d.Tokens))},
 			netlist.Port{Name: "error", Output: true})
 	}
+	b.axiWrapper(m)
+	core.Ports = append(core.Ports, bound(b.axiPorts())...)
 	m.Items = append(m.Items, netlist.Blank{}, core)
 	return m
 }

@@ -6,8 +6,6 @@
 package verilog
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 
@@ -48,6 +46,9 @@ type instance struct {
 	// images are the memory images as files, bound the parameters that name them.
 	images []rtl.File
 	bound  []rtl.Param
+	// memory is the name of the instance that brings weights from outside, region their place among all regions.
+	memory string
+	region int
 	// in are the streams that it reads. out is the prefix of the wires that carry the result, width the bits of its beats.
 	in    []handshake
 	out   string
@@ -72,6 +73,8 @@ type builder struct {
 	back  map[string]string
 	// results are the streams of the outputs.
 	results []handshake
+	// regions counts the weights that lie outside.
+	regions int
 }
 
 // Emit prints a scheduled graph. All nodes that hardware cannot do are reported at once.
@@ -215,6 +218,9 @@ func (b *builder) instance(inst *instance, ids *names) error {
 	if unit.Body != nil {
 		inst.module = b.design.Core + "_" + inst.name
 	}
+	if unit.Weights != nil {
+		inst.memory = ids.pick(n.Name + "_memory")
+	}
 	if inst.out = "s__" + inst.name; n.HW.Back != "" { // instance names have no double underscore
 		inst.out = b.back[n.HW.Back]
 	}
@@ -224,7 +230,7 @@ func (b *builder) instance(inst *instance, ids *names) error {
 
 // reserved lists the identifiers of the core that no instance may have.
 func (b *builder) reserved() []string {
-	names := []string{"clk", "rst", b.design.Core, b.design.Top}
+	names := []string{"clk", "rst", b.design.Core, b.design.Top, readerName, emit.AXIBase, emit.AXIFailed}
 	for _, side := range []struct {
 		base  string
 		count int
@@ -281,10 +287,19 @@ func (b *builder) sources(o Options) error {
 	var images []rtl.File
 	units, failed := make([]*emit.Unit, len(b.order)), make([]error, len(b.order))
 	parallel(len(b.order), func(i int) { units[i], failed[i] = b.describe(b.order[i]) })
-	for i, inst := range b.order {
+	for i := range b.order {
 		if failed[i] != nil {
 			return failed[i]
 		}
+	}
+	regions, err := b.memory(units)
+	if err != nil {
+		return err
+	}
+	if b.regions = len(regions); b.regions > 0 {
+		modules = append(modules, "axi_read")
+	}
+	for i, inst := range b.order {
 		b.design.Units = append(b.design.Units, *units[i])
 		modules = append(modules, inst.leaves()...)
 		images = append(images, inst.images...)
@@ -296,6 +311,9 @@ func (b *builder) sources(o Options) error {
 	}
 	generated, err := b.generated(o)
 	b.design.Files = slices.Concat(library, generated, images)
+	if b.regions > 0 {
+		b.design.Files = append(b.design.Files, regions.File(weightsFile))
+	}
 	return err
 }
 
@@ -308,6 +326,9 @@ func (inst *instance) leaves() (modules []string) {
 		}
 	case inst.unit.Module != "":
 		modules = append(modules, inst.unit.Module)
+	}
+	if w := inst.unit.Weights; w != nil {
+		modules = append(modules, w.Module)
 	}
 	return modules
 }
@@ -354,46 +375,4 @@ func (b *builder) body(inst *instance, o Options) (*netlist.Module, error) {
 	m.Comment = comment(o, m.Name, sourceOf(inst.node),
 		fmt.Sprintf("  latency: %d   ii: %d   order: as it comes", facts.Latency, facts.II))
 	return &m, err
-}
-
-// describe makes the entry of design.json.
-func (b *builder) describe(inst *instance) (*emit.Unit, error) {
-	n := inst.node
-	u := &emit.Unit{
-		Node: n.Name, Op: n.Op.Name, Instance: inst.name, Module: inst.module, Source: n.Pos, Shape: n.Type.Shape,
-		Format: n.Type.Format.String(), InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes,
-		Cycles: n.HW.II, Latency: n.HW.Latency, Stream: inst.out, Width: inst.width, Depth: n.HW.Fifo,
-		Branches: n.HW.Branches,
-	}
-	u.Turns = b.turns[n.Name]
-	for _, a := range n.Args {
-		u.Args = append(u.Args, a.Name)
-	}
-	if !inst.unit.Wire() {
-		facts, err := b.units.Facts(n)
-		if err != nil {
-			return nil, asDiag(n, err)
-		}
-		if n.HW.II == 0 { // a graph that was scheduled by hand
-			u.Cycles, u.Latency = facts.II, facts.Latency
-		}
-		if facts.Costed {
-			u.Cost = &facts.Cost
-		}
-	}
-	for _, im := range inst.unit.Images {
-		im, err := im.Made()
-		if err != nil {
-			return nil, asDiag(n, err)
-		}
-		f := im.File(inst.name)
-		inst.images, inst.bound = append(inst.images, f), append(inst.bound, im.Params(inst.name)...)
-		h := sha256.New()
-		if err := f.Write(h); err != nil {
-			return nil, err
-		}
-		u.Images = append(u.Images, emit.Image{File: f.Name, Width: im.Width, Words: im.Len(),
-			Checksum: fmt.Sprintf("%08x", im.Sum()), SHA256: hex.EncodeToString(h.Sum(nil))})
-	}
-	return u, nil
 }

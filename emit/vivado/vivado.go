@@ -34,7 +34,8 @@ func Files(d *emit.Design) ([]rtl.File, error) {
 		Top, Version, Part, Period string
 		ClockMHz                   float64
 		Ports                      []emit.Port
-	}{Top: d.Top, Version: d.Version, Part: d.Part, ClockMHz: d.ClockMHz, Ports: d.Ports}
+		Memory                     *emit.Memory
+	}{Top: d.Top, Version: d.Version, Part: d.Part, ClockMHz: d.ClockMHz, Ports: d.Ports, Memory: d.Memory}
 	if data.Part == "" {
 		data.Part = target.Default
 	}
@@ -55,7 +56,7 @@ func Files(d *emit.Design) ([]rtl.File, error) {
 		Data: reader}}
 	for _, f := range []struct{ name, from string }{{d.Top + ".xdc", "clock.xdc.tmpl"}, {"synth.tcl", "synth.tcl.tmpl"},
 		{"package_ip.tcl", "package_ip.tcl.tmpl"}} {
-		t, err := template.ParseFS(parts, f.from)
+		t, err := template.New(f.from).Funcs(template.FuncMap{"upper": strings.ToUpper}).ParseFS(parts, f.from)
 		if err != nil {
 			return nil, err
 		}

@@ -87,13 +87,7 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	if err := a.printDesign(d, e.out); err != nil {
 		return err
 	}
-	if dec := hw.Decoder(); dec != nil {
-		fmt.Fprintf(a.Out, "decoder: sequences of up to %s; a prompt of %s takes %s, each that follows "+
-			"by itself in %s\n", counted(dec.Tokens, "token"), counted(dec.Prefill, "token"), counted(dec.First, "cycle"),
-			counted(dec.Token, "cycle"))
-	} else if ii := hw.Interval(); ii > float64(driver.Slowest(d).Cycles) {
-		fmt.Fprintf(a.Out, "a sample every %s: units hold each other up\n", cycles(ii))
-	}
+	a.printPace(hw)
 	if hw.Schedule != nil {
 		if err := a.printBalance(hw.Schedule.Balance, d); err != nil {
 			return err
@@ -103,6 +97,21 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	return a.writeJSON(map[string]any{"balance": d.Balance, "model": model,
 		"folder": e.out, "top": d.Top, "core": d.Core, "units": d.Units,
 		"slowest": driver.Slowest(d).Node, "files": len(d.All()), "accuracy": accuracy})
+}
+
+// printPace says how long tokens of a decoder take, or a sample where the slowest unit does not say it.
+func (a *App) printPace(hw *driver.Hardware) {
+	if dec := hw.Decoder(); dec != nil {
+		fmt.Fprintf(a.Out, "decoder: sequences of up to %s; a prompt of %s takes %s, each that follows "+
+			"by itself in %s\n", counted(dec.Tokens, "token"), counted(dec.Prefill, "token"), counted(dec.First, "cycle"),
+			counted(dec.Token, "cycle"))
+	} else if ii := hw.Interval(); ii > float64(driver.Slowest(hw.Design).Cycles) {
+		why := "units hold each other up"
+		if ii == float64(hw.Design.Traffic()) {
+			why = "the memory port sets the pace"
+		}
+		fmt.Fprintf(a.Out, "a sample every %s: %s\n", cycles(ii), why)
+	}
 }
 
 // maxVectors bounds what the testbench loads at its start.
@@ -201,6 +210,9 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 	if err := a.table(rows); err != nil {
 		return err
 	}
+	if err := a.printMemory(d); err != nil {
+		return err
+	}
 	u := driver.Slowest(d)
 	name := u.Instance
 	if u.Module == "" {
@@ -211,6 +223,28 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 	if len(d.Extras("tb/")) > 0 {
 		fmt.Fprintf(a.Out, "make -C %s simulates it, with tb/%s_tb.sv\n", out, d.Top)
 	}
+	return nil
+}
+
+// printMemory says what is read from a memory outside; nothing without one.
+func (a *App) printMemory(d *emit.Design) error {
+	m := d.Memory
+	if m == nil {
+		return nil
+	}
+	fmt.Fprintln(a.Out)
+	rows := [][]string{{"weights of", "way", "bytes", "at", "beats a sample", "bytes a busy cycle"}}
+	for _, u := range d.Units {
+		if w := u.Weights; w != nil {
+			rows = append(rows, []string{u.Instance, w.Way, fmt.Sprint(w.Beats * m.Bits / 8), fmt.Sprintf("0x%x", w.Offset),
+				fmt.Sprint(w.Traffic), fmt.Sprintf("%.3g", w.Needs)})
+		}
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "memory port: %d bits, %s of %s; %s a sample, %.3g bytes a cycle if all units work, of %d\n",
+		m.Bits, counted(m.Bytes, "byte"), m.File, counted(m.Traffic, "beat"), m.Demand*float64(m.Bits/8), m.Bits/8)
 	return nil
 }
 

@@ -133,6 +133,9 @@ var plans = []Entry{
 	{"L0418", "Two products of a layer cannot share a DSP, although the plan asks for it by name.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n" +
 			"-- plan.toml --\n[[fold.rule]]\nname = \"fc1\"\nout_lanes = 1\ndsp = \"pack\""},
+	{"L0419", "The weights of a layer cannot lie outside of the chip, although the plan asks for it by a rule.",
+		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n" +
+			"-- plan.toml --\n[[fold.rule]]\nname = \"fc1\"\nstyle = \"unroll\"\nweights = \"stream\""},
 	{"L0430", "In a scheduled graph, a value other than a fork has several readers, or a fork lacks an output.",
 		"a relu that two outputs name"},
 	{"L0431", "In a scheduled graph, the lanes of a node differ from those of its input stream.",

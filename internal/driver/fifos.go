@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 
+	"lathe/emit"
 	"lathe/internal/diag"
 	"lathe/lower/tokens"
 	"lathe/sim"
@@ -60,7 +61,7 @@ func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, sample
 	if hw.decode != nil {
 		return list, hw.decode.Cycles, samples, nil
 	}
-	return list, max(float64(Slowest(hw.Design).Cycles), times.II()), samples, nil
+	return list, max(float64(Slowest(hw.Design).Cycles), float64(hw.Design.Traffic()), times.II()), samples, nil
 }
 
 // watch notes how full the FIFOs have been in a run.
@@ -80,8 +81,12 @@ func watch(list []Fifo, r *sim.Result, quiet bool) {
 	}
 }
 
-// Overflows finds a FIFO that a run without stalls has filled, which was to have a place left: error L0721.
+// Overflows finds a FIFO that a run without stalls has filled, which was to have a place left: error L0721. Where units
+// wait for a memory port, FIFOs fill as they do under stalls.
 func (c *Check) Overflows(hw *Hardware) error {
+	if hw.Design != nil && !hw.Design.Memory.KeepsUp() {
+		return nil
+	}
 	var errs diag.List
 	for _, f := range c.Fifos {
 		n := hw.Scheduled.Find(f.Node)
@@ -106,7 +111,7 @@ func (j Job) patience() int {
 	for _, n := range j.HW.Scheduled.Nodes {
 		cycles += 2 * n.HW.II
 	}
-	return cycles
+	return cycles + 8*loading(j.HW.Design)
 }
 
 // stuck explains the error of a design that has stopped: with probes on all streams, who waits for whom.
@@ -126,3 +131,25 @@ func (e Engines) stuck(ctx context.Context, j Job, err error) error {
 	}
 	return err
 }
+
+// memoryLatency is the most cycles that a simulated memory takes for a burst in runs with stalls.
+const memoryLatency = 40
+
+// loading bounds the cycles after reset in which a design reads weights that it holds, and fills the buffers of others,
+// from a memory that never stalls: a beat, and a word of each layer, in each cycle.
+func loading(d *emit.Design) int {
+	if d.Memory == nil {
+		return 0
+	}
+	cycles := 1024
+	for _, u := range d.Units {
+		if w := u.Weights; w != nil {
+			cycles += w.Words + 2*w.Beats
+		}
+	}
+	return cycles
+}
+
+// portSlack is how much longer than predicted a sample may take where the memory port sets the pace: units that wait
+// for it at different times leave it idle for some cycles.
+const portSlack = 0.1

@@ -183,9 +183,9 @@ func (h *Hardware) costs(r *report.Report) {
 func (h *Hardware) Interval() float64 {
 	ii := float64(Slowest(h.Design).Cycles)
 	if h.Schedule == nil { // saved scheduled
-		return ii
+		return max(ii, float64(h.Design.Traffic()))
 	}
-	return max(ii, h.Schedule.Measured)
+	return max(ii, float64(h.Design.Traffic()), h.Schedule.Measured)
 }
 
 // Slowest is the unit that sets the pace, the first of equals; one that computes goes before one that only moves

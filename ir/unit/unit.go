@@ -95,7 +95,7 @@ func (c *Cache) plan(n *ir.Node) *planned {
 	p := c.find(n)
 	p.once.Do(func() {
 		if n.Op.RTL != nil {
-			p.unit, p.err = n.Op.RTL(n)
+			p.unit, p.err = unitOf(n)
 		}
 		if turns := len(n.InTurns()); turns > 1 && p.err == nil && !inSets(p.unit) {
 			p.unit, p.err = nil, n.Errorf("L0434", "%s (node %q) has other constants in each of %d layers, and no unit in this "+
@@ -108,6 +108,15 @@ func (c *Cache) plan(n *ir.Node) *planned {
 // inSets says that the memories of a unit hold the constants of several layers.
 func inSets(u *rtl.Unit) bool {
 	return slices.ContainsFunc(u.Params, func(p rtl.Param) bool { return p.Name == "SETS" })
+}
+
+// unitOf is the unit of the RTL column, with its weights where the schedule wants them: outside, if they can be there.
+func unitOf(n *ir.Node) (*rtl.Unit, error) {
+	u, err := n.Op.RTL(n)
+	if err != nil || n.HW.Weights == "" || len(n.InTurns()) > 1 || !u.CanFeed() {
+		return u, err
+	}
+	return u.Feed(n.HW.Weights == "hold", n.HW.Port, n.HW.Burst)
 }
 
 func (c *Cache) find(n *ir.Node) *planned {

@@ -14,12 +14,16 @@ import (
 	"lathe/rtl/rtltest"
 )
 
-// broken replaces a piece of a library file by a fault and demands that the bench finds it.
-func broken(t *testing.T, file, old, fault string, bench func() rtltest.Bench) {
+// broken replaces a piece of a library file by a fault and demands that the bench finds it. The file belongs to the
+// module of the bench, or, where that is its own, to those that it names.
+func broken(t *testing.T, file, old, fault string, bench func() rtltest.Bench, inside ...string) {
 	t.Helper()
 	t.Run(file+": "+fault, func(t *testing.T) {
 		b := bench()
-		files, err := rtl.Files(strings.TrimPrefix(b.Module, "sets_of_"))
+		if inside == nil {
+			inside = []string{strings.TrimPrefix(b.Module, "sets_of_")}
+		}
+		files, err := rtl.Files(inside...)
 		if err != nil {
 			t.Fatal(err)
 		}

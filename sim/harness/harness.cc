@@ -106,7 +106,7 @@ void record(char tag, uint16_t port, const void* data, uint64_t n) {
 }
 
 struct Run {
-    uint64_t seed, frames, max_idle, reset_at, reset_len, drain, strict, progress;
+    uint64_t seed, frames, max_idle, reset_at, reset_len, drain, strict, progress, warm;
     std::vector<Port> ports;
     Random random{1};
     uint64_t cycle = 0, quiet = 0, time = 0;
@@ -132,7 +132,7 @@ void Run::load() {
     char buffer[1 << 16];
     for (ssize_t k; (k = read(0, buffer, sizeof buffer)) > 0;) request.insert(request.end(), buffer, buffer + k);
     seed = word(), frames = word(), max_idle = word(), reset_at = word(), reset_len = word(), drain = word();
-    strict = word(), progress = word();
+    strict = word(), progress = word(), warm = word();
     const bool told = word();
     uint64_t answered = 0;
     for (uint64_t f = 0; f < frames; ++f) {
@@ -199,7 +199,7 @@ bool Run::waits(const Port& port) const {
 void Run::drive(Port& port) {
     if (port.p->kind == 'o') *port.p->ready = !port.stall.step();
     if (port.p->kind != 'i' || port.showing) return;
-    const bool idle = port.stall.step() || waits(port);
+    const bool idle = port.stall.step() || waits(port) || cycle < warm;
     if (port.done < port.total && !idle) {
         memcpy(port.p->data, &port.data[port.done * port.bytes], port.bytes);
         if (port.p->last) *port.p->last = closes(port);
@@ -338,7 +338,7 @@ void Run::go() {
         bool moved = false;
         for (Port& port : ports) moved |= sample(port);
         edge();
-        quiet = moved ? 0 : quiet + 1;
+        quiet = moved || cycle < warm ? 0 : quiet + 1;
         if (quiet >= max_idle && outstanding()) {
             settle();
             deadlock();

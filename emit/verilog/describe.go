@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verilog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"lathe/emit"
+)
+
+// describe makes the entry of design.json.
+func (b *builder) describe(inst *instance) (*emit.Unit, error) {
+	n := inst.node
+	u := &emit.Unit{
+		Node: n.Name, Op: n.Op.Name, Instance: inst.name, Module: inst.module, Source: n.Pos, Shape: n.Type.Shape,
+		Format: n.Type.Format.String(), InLanes: n.HW.InLanes, OutLanes: n.HW.OutLanes,
+		Cycles: n.HW.II, Latency: n.HW.Latency, Stream: inst.out, Width: inst.width, Depth: n.HW.Fifo,
+		Branches: n.HW.Branches,
+	}
+	u.Turns = b.turns[n.Name]
+	for _, a := range n.Args {
+		u.Args = append(u.Args, a.Name)
+	}
+	if !inst.unit.Wire() {
+		facts, err := b.units.Facts(n)
+		if err != nil {
+			return nil, asDiag(n, err)
+		}
+		if n.HW.II == 0 { // a graph that was scheduled by hand
+			u.Cycles, u.Latency = facts.II, facts.Latency
+		}
+		if facts.Costed {
+			u.Cost = &facts.Cost
+		}
+	}
+	for _, im := range inst.unit.Images {
+		im, err := im.Made()
+		if err != nil {
+			return nil, asDiag(n, err)
+		}
+		f := im.File(inst.name)
+		inst.images, inst.bound = append(inst.images, f), append(inst.bound, im.Params(inst.name)...)
+		h := sha256.New()
+		if err := f.Write(h); err != nil {
+			return nil, err
+		}
+		u.Images = append(u.Images, emit.Image{File: f.Name, Width: im.Width, Words: im.Len(),
+			Checksum: fmt.Sprintf("%08x", im.Sum()), SHA256: hex.EncodeToString(h.Sum(nil))})
+	}
+	return u, nil
+}

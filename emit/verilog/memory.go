@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package verilog
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"lathe/emit"
+	"lathe/ir/unit"
+	"lathe/rtl"
+	"lathe/rtl/netlist"
+)
+
+// weightsFile has the weights that lie in a memory outside.
+const weightsFile = "weights.bin"
+
+// memory places the weights that lie outside one behind the other, in the order of the nodes, and says so in units.
+func (b *builder) memory(units []*emit.Unit) (rtl.Regions, error) {
+	var regions rtl.Regions
+	m := &emit.Memory{File: weightsFile}
+	for i, inst := range b.order {
+		w := inst.unit.Weights
+		if w == nil {
+			continue
+		}
+		image, err := w.Image.Made()
+		if err != nil {
+			return nil, asDiag(inst.node, err)
+		}
+		inst.region = len(regions)
+		traffic := unit.Traffic(inst.node, inst.unit)
+		units[i].Weights = &emit.Region{Way: inst.node.HW.Weights, Offset: m.Bytes, Beats: w.Beats(), Width: w.Width,
+			Words: w.Depth, PerBeat: w.PerBeat(), Checksum: fmt.Sprintf("%08x", image.Sum()), Traffic: traffic,
+			Needs: float64(w.Traffic()*w.Port/8) / float64(w.Depth)}
+		units[i].Cycles = max(units[i].Cycles, traffic)
+		m.Demand += float64(w.Traffic()) / float64(w.Depth)
+		regions = append(regions, rtl.Region{Outside: w, Words: image})
+		m.Bits, m.Bytes, m.Traffic = w.Port, m.Bytes+w.Bytes(), m.Traffic+traffic
+		if w.Held() {
+			m.Load += w.Beats()
+		}
+	}
+	if len(regions) == 0 {
+		return nil, nil
+	}
+	h := sha256.New()
+	err := regions.File(weightsFile).Write(h)
+	m.SHA256 = hex.EncodeToString(h.Sum(nil))
+	b.design.Memory = m
+	return regions, err
+}
+
+// portOf is a signal as a port of that name.
+func portOf(s emit.Signal, name string) netlist.Port {
+	p := netlist.Port{Name: name, Output: s.Output}
+	if s.Width > 1 {
+		p.Width = s.Width
+	}
+	return p
+}
+
+// axiPorts are the ports that the core has for the memory outside.
+func (b *builder) axiPorts() (ports []netlist.Port) {
+	m := b.design.Memory
+	if m == nil {
+		return nil
+	}
+	for _, s := range m.Signals() {
+		if !s.Fixed {
+			ports = append(ports, portOf(s, emit.AXI+"_"+s.Name))
+		}
+	}
+	return append(ports, netlist.Port{Name: emit.AXIBase, Width: 64}, netlist.Port{Name: emit.AXIFailed, Output: true})
+}
+
+// bound are connections to the ports of the same names.
+func bound(ports []netlist.Port) (list []netlist.Connection) {
+	for _, p := range ports {
+		list = append(list, netlist.Connection{Port: p.Name, To: netlist.Ref(p.Name)})
+	}
+	return list
+}
+
+// The wires between axi_read and those that ask it.
+const (
+	asksValid, asksAt, asksLen, asksReady = "ask__valid", "ask__at", "ask__len", "ask__ready"
+	beatData, beatValid                   = "beat__data", "beat__valid"
+)
+
+// reader is the one instance that all weights from outside pass, with its wires.
+func (b *builder) reader() []netlist.Item {
+	m := b.design.Memory
+	if m == nil {
+		return nil
+	}
+	n, at := b.regions, b.atWidth()
+	in := &netlist.Instance{Module: "axi_read", Name: readerName, Ports: netlist.Clocked("clk", "rst"),
+		Params: []netlist.Param{{Name: "CLIENTS", Value: fmt.Sprint(n)}, {Name: "BITS", Value: fmt.Sprint(m.Bits)},
+			{Name: "AT_W", Value: fmt.Sprint(at)}}}
+	items := []netlist.Item{netlist.Blank{}, netlist.Comment("weights from outside")}
+	for _, w := range []struct {
+		name, port string
+		width      int
+	}{{asksValid, "ask_valid", n}, {asksAt, "ask_at", n * at}, {asksLen, "ask_len", 8 * n}, {asksReady, "ask_ready", n},
+		{beatData, "beat_data", m.Bits}, {beatValid, "beat_valid", n}} {
+		items = append(items, netlist.Wire{Name: w.name, Width: w.width})
+		in.Ports = append(in.Ports, netlist.Connection{Port: w.port, To: netlist.Ref(w.name)})
+	}
+	in.Ports = append(in.Ports, netlist.Connection{Port: "base", To: netlist.Ref(emit.AXIBase)},
+		netlist.Connection{Port: "error", To: netlist.Ref(emit.AXIFailed)})
+	for _, s := range m.Signals() {
+		if !s.Fixed {
+			in.Ports = append(in.Ports, netlist.Connection{Port: s.Name, To: netlist.Ref(emit.AXI + "_" + s.Name)})
+		}
+	}
+	return append(items, in)
+}
+
+// readerName is the instance of axi_read.
+const readerName = "axi_port"
+
+// atWidth is the bits of an address in beats.
+func (b *builder) atWidth() int {
+	return max(rtl.Clog2(b.design.Memory.Bytes*8/b.design.Memory.Bits), 1)
+}
+
+// weights are the wires between a unit and the memory of its weights, the connections of the unit, and that memory.
+func (b *builder) weights(inst *instance, u *emit.Unit) ([]netlist.Item, []netlist.Connection) {
+	w := inst.unit.Weights
+	if w == nil {
+		return nil, nil
+	}
+	prefix := "w__" + inst.name + "_"
+	ref := func(signal string) netlist.Expr { return netlist.Ref(prefix + signal) }
+	at, k := b.atWidth(), inst.region
+	in := &netlist.Instance{Module: w.Module, Name: inst.memory, Ports: netlist.Clocked("clk", "rst")}
+	in.Params = append(append(in.Params, w.Params()...),
+		rtl.Param{Name: "AT", Value: fmt.Sprint(u.Weights.Offset * 8 / w.Port)},
+		rtl.Param{Name: "AT_W", Value: fmt.Sprint(at)},
+		rtl.Param{Name: "SUM", Value: "32'h" + u.Weights.Checksum})
+	in.Ports = append(in.Ports, []netlist.Connection{
+		{Port: "ask_valid", To: netlist.Bit{Of: asksValid, At: k}},
+		{Port: "ask_at", To: netlist.Slice{Of: asksAt, High: k*at + at - 1, Low: k * at}},
+		{Port: "ask_len", To: netlist.Slice{Of: asksLen, High: k*8 + 7, Low: k * 8}},
+		{Port: "ask_ready", To: netlist.Bit{Of: asksReady, At: k}},
+		{Port: "beat_data", To: netlist.Ref(beatData)}, {Port: "beat_valid", To: netlist.Bit{Of: beatValid, At: k}},
+		{Port: "en", To: ref("en")}, {Port: "step", To: ref("step")}, {Port: "ready", To: ref("ready")},
+		{Port: "data", To: ref("data")}}...)
+	items := []netlist.Item{netlist.Wire{Name: prefix + "en"}, netlist.Wire{Name: prefix + "step"},
+		netlist.Wire{Name: prefix + "ready"}, netlist.Wire{Name: prefix + "addr", Width: max(rtl.Clog2(w.Depth), 1)},
+		netlist.Wire{Name: prefix + "data", Width: w.Width}}
+	items = append(items, unread("unused__"+prefix+"addr", ref("addr"))...)
+	var ports []netlist.Connection
+	for _, s := range []string{"en", "step", "addr", "ready", "data"} {
+		ports = append(ports, netlist.Connection{Port: "w_" + s, To: ref(s)})
+	}
+	return append(items, in), ports
+}
+
+// axiWrapper gives the wrapper its ports and what never changes on them.
+func (b *builder) axiWrapper(m *netlist.Module) {
+	if b.design.Memory == nil {
+		return
+	}
+	m.Items = append(m.Items, netlist.Blank{})
+	for _, s := range b.design.Memory.Signals() {
+		p := portOf(s, emit.AXI+"_"+s.Name)
+		p.Attributes = []string{fmt.Sprintf(`X_INTERFACE_INFO = "xilinx.com:interface:aximm:1.0 %s %s"`, emit.AXI,
+			strings.ToUpper(s.Name))}
+		m.Ports = append(m.Ports, p)
+		if s.Fixed {
+			m.Items = append(m.Items, netlist.Assign{To: netlist.Ref(p.Name),
+				From: netlist.Const{Width: s.Width, Value: s.Value}})
+		}
+	}
+	m.Ports = append(m.Ports, netlist.Port{Name: emit.AXIBase, Width: 64},
+		netlist.Port{Name: emit.AXIFailed, Output: true})
+}

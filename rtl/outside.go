@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rtl
+
+import (
+	"bytes"
+	"io"
+	"slices"
+
+	"lathe/internal/diag"
+)
+
+// Outside are the weights of a unit that lie in a memory outside of the design. The unit's module then has ports for
+// them, and a second module stands beside it: it fetches words through the port that the design shares.
+type Outside struct {
+	// Module is mem_stream, where words come each time that they are used, or mem_hold, where they stay in the chip.
+	Module string
+	// Image has the words. Width and Depth are their bits and their number.
+	Image        Image
+	Width, Depth int
+	// Port is the bits of a beat, Burst the beats of a burst, Buffer those that are held or under way.
+	Port, Burst, Buffer int
+	// Style is the memory of mem_hold: "auto", "block" or "distributed".
+	Style string
+}
+
+// Fed is the suffix of modules whose weights come by ports: the module without it has them in a ROM, its instance
+// u_weights.
+const Fed = "_fed"
+
+const romInstance = "u_weights"
+
+// CanFeed says that the weights of u are the words of a ROM that can be replaced by a memory outside.
+func (u *Unit) CanFeed() bool {
+	if u == nil || u.Module == "" {
+		return false
+	}
+	_, err := Lookup(u.Module + Fed)
+	return err == nil && slices.ContainsFunc(u.Images, isWeights)
+}
+
+func isWeights(im Image) bool { return im.Param == "WEIGHTS" }
+
+// holdBurst is the beats of a burst of weights that are read once: how long that takes matters to nobody.
+const holdBurst = 16
+
+// Feed is u, for which CanFeed, with its weights outside: held in the chip or not, over a port of so many bits, in
+// bursts of that many beats. Errors are those of Lookup and of the header.
+func (u *Unit) Feed(held bool, port, burst int) (*Unit, error) {
+	h, err := Lookup(u.Module)
+	if err != nil {
+		return nil, err
+	}
+	_, rom, err := h.inside(romInstance, h.derived(u.Params))
+	if err != nil {
+		return nil, err
+	}
+	if rom["WIDTH"] < 1 || rom["DEPTH"] < 1 {
+		return nil, diag.New("L0603", "", "the header of %s does not say how large %s is", u.Module, romInstance)
+	}
+	o := &Outside{Module: "mem_stream", Width: rom["WIDTH"], Depth: rom["DEPTH"], Port: port, Burst: burst, Style: "auto"}
+	if held {
+		o.Module, o.Burst = "mem_hold", min(burst, holdBurst)
+	}
+	o.Buffer = 2 * o.Burst
+	fed := *u
+	fed.Module, fed.Weights, fed.Params, fed.Images = u.Module+Fed, o, nil, nil
+	for _, p := range u.Params {
+		if p.Name != "ROM_STYLE" {
+			fed.Params = append(fed.Params, p)
+			continue
+		}
+		o.Style = p.Value[1 : len(p.Value)-1]
+	}
+	for _, im := range u.Images {
+		if isWeights(im) {
+			o.Image = im
+		} else {
+			fed.Images = append(fed.Images, im)
+		}
+	}
+	return &fed, nil
+}
+
+// derived is the scope of the header with what its body defines.
+func (h *Header) derived(params []Param) map[string]int {
+	env := h.scope(params)
+	h.derive(env)
+	return env
+}
+
+// Params are those of Module but for the place in memory: AT, AT_W and SUM.
+func (o *Outside) Params() []Param {
+	u := NewUnit(o.Module, "WIDTH", o.Width, "DEPTH", o.Depth, "BITS", o.Port, "BURST", o.Burst, "BUFFER", o.Buffer)
+	if o.Module == "mem_hold" {
+		u.With("STYLE", o.Style)
+	}
+	return u.Params
+}
+
+// Held says that the words stay in the chip.
+func (o *Outside) Held() bool { return o.Module == "mem_hold" }
+
+// PerBeat is how many words lie in a beat, 0 where one takes several.
+func (o *Outside) PerBeat() int { return o.Port / o.Width }
+
+// Beats is how many beats all words take.
+func (o *Outside) Beats() int {
+	if per := o.PerBeat(); per > 0 {
+		return (o.Depth + per - 1) / per
+	}
+	return o.Depth * ((o.Width + o.Port - 1) / o.Port)
+}
+
+// Traffic is the beats that cross the port each time that all words are used.
+func (o *Outside) Traffic() int {
+	if o.Held() {
+		return 0
+	}
+	return o.Beats()
+}
+
+// Page is where regions of memory begin, in bytes: at multiples of it.
+const Page = 4096
+
+// Bytes is the size of the region, whole pages.
+func (o *Outside) Bytes() int { return (o.Beats()*o.Port/8 + Page - 1) / Page * Page }
+
+// cost is what fetches the words.
+func (o *Outside) cost() (Cost, error) {
+	h, err := Lookup(o.Module)
+	if err != nil {
+		return Cost{}, err
+	}
+	return h.Cost(o.Params())
+}
+
+// Regions is a file of weights for a memory outside: one region after the other, each of whole pages. Multi-byte values
+// are little-endian.
+type Regions []Region
+
+// Region is the weights of one unit. The image has its words, made or not.
+type Region struct {
+	*Outside
+	Words Image
+}
+
+// Size is the number of bytes.
+func (r Regions) Size() (size int) {
+	for _, p := range r {
+		size += p.Bytes()
+	}
+	return size
+}
+
+// File is the file of the given name, whose bytes are made when they are read.
+func (r Regions) File(name string) File { return File{Name: name, regions: r} }
+
+// write writes all bytes to w.
+func (r Regions) write(w io.Writer) error {
+	for _, p := range r {
+		if err := p.write(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunk is how many bytes are written at once.
+const chunk = 1 << 20
+
+func (p Region) write(w io.Writer) error {
+	out := bytes.NewBuffer(make([]byte, 0, chunk+Page))
+	left, beat := p.Bytes(), p.Port/8
+	per := max(p.PerBeat(), 1)
+	size := beat
+	if p.PerBeat() == 0 {
+		size = (p.Width + p.Port - 1) / p.Port * beat
+	}
+	line, filled := make([]byte, size), 0
+	flush := func(all bool) error {
+		if !all && out.Len() < chunk {
+			return nil
+		}
+		left -= out.Len()
+		_, err := w.Write(out.Bytes())
+		out.Reset()
+		return err
+	}
+	end := func() error {
+		out.Write(line)
+		clear(line)
+		filled = 0
+		return flush(false)
+	}
+	err := p.Words.limbs(func(word []uint64) error {
+		place(line, filled*p.Width, p.Width, word)
+		if filled++; filled == per {
+			return end()
+		}
+		return nil
+	})
+	if err == nil && filled > 0 {
+		err = end()
+	}
+	if err == nil {
+		out.Write(make([]byte, left-out.Len()))
+		err = flush(true)
+	}
+	return err
+}
+
+// place puts the low bits of word, width of them, at bit at of line, where zeros stand.
+func place(line []byte, at, width int, word []uint64) {
+	for i := 0; i < width; {
+		n := min(8-(at+i)%8, width-i, 64-i%64)
+		bits := byte(word[i/64] >> (i % 64) & (1<<n - 1))
+		line[(at+i)/8] |= bits << ((at + i) % 8)
+		i += n
+	}
+}
+
+// limbs visits the words as 64-bit limbs, the low bits first.
+func (im Image) limbs(visit func(word []uint64) error) error {
+	if im.Packed != nil {
+		return im.Packed.each(func(part *Packed) error {
+			for i := range len(part.Limbs) / max(part.n, 1) {
+				if err := visit(part.Limbs[i*part.n : (i+1)*part.n]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	word := make([]uint64, (im.Width+63)/64)
+	for _, w := range im.Words {
+		clear(word)
+		x := im.wrap(w)
+		for i := 0; x.BitLen() > 0; i++ {
+			word[i] = x.Uint64()
+			x.Rsh(x, 64)
+		}
+		if err := visit(word); err != nil {
+			return err
+		}
+	}
+	return nil
+}
