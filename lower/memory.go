@@ -100,7 +100,7 @@ func (l *laner) settle(s *State, g *ir.Graph) {
 			continue
 		}
 		u, err := s.plans().Of(n)
-		if err != nil || n.HW.Weights != "" && u.Weights != nil {
+		if err != nil || n.HW.Weights != "" && u.Weights != nil && !s.Plan.Decode {
 			continue // an error of the unit is time_units' to tell
 		}
 		cause := ""
@@ -109,6 +109,8 @@ func (l *laner) settle(s *State, g *ir.Graph) {
 			cause = n.Op.Name + " has no weights that a memory holds"
 		case n.HW.Style == ir.StyleUnroll:
 			cause = "its weights are constants in the logic of an unrolled unit"
+		case s.Plan.Decode:
+			cause = "a decoder resets its units between sequences, while reads are under way"
 		case len(n.InTurns()) > 1:
 			cause = "several layers share its unit"
 		default:
