@@ -124,6 +124,9 @@ func printBlocks(b *hlo.Builder, n *ir.Node, x, y hlo.Value) (hlo.Value, error) 
 
 // blockScoresRTL is mx_attend_scores.
 func blockScoresRTL(n *ir.Node) (*rtl.Unit, error) {
+	if _, err := planBlocks(n); err != nil {
+		return nil, err
+	}
 	q, k := n.Args[0].Type.Shape, n.Args[1].Type.Shape
 	u := rtl.NewUnit("mx_attend_scores", "QUERIES", q[1], "KEYS", k[1], "HEADS", q[2], "GROUPS", k[2], "SIZE", q[3],
 		"ROW", k[1], "F", n.HW.InLanes, "R", n.HW.OutLanes)
@@ -133,6 +136,9 @@ func blockScoresRTL(n *ir.Node) (*rtl.Unit, error) {
 
 // blockSumRTL is mx_attend_sum.
 func blockSumRTL(n *ir.Node) (*rtl.Unit, error) {
+	if _, err := planBlocks(n); err != nil {
+		return nil, err
+	}
 	p, v := n.Args[0].Type.Shape, n.Args[1].Type.Shape
 	b, _ := n.Args[0].Type.BlockFormat()
 	fx, err := arith.FixedOf(n, n.Args[1].Type)
