@@ -21,16 +21,17 @@ type Blocks struct {
 	Shared []*ir.Node
 }
 
-// Find is the longest run of layers of g: that of which most nodes need no unit of their own. Nodes of two layers have
-// one operation, shape and attributes, and with formats one type, how they round and what they cut off included. nil
-// where there is none; miss then is what differs between the two largest parts that are nearly alike, if any are.
+// Find is the longest run of layers of g: that of which most nodes need no unit of their own. A layer multiplies by
+// weights, so two sums in a row are none. Nodes of two layers have one operation, shape and attributes, and with
+// formats one type, how they round and what they cut off included. nil where there is none; miss then is what differs
+// between the two largest parts that are nearly alike, if any are.
 func Find(g *ir.Graph, formats bool) (best *Blocks, miss error) {
 	f := &finder{g: g, formats: formats, users: g.Users()}
 	f.edges()
 	saved := 0
 	for _, e := range f.list {
 		b := f.run(e)
-		if b == nil {
+		if b == nil || !slices.ContainsFunc(b.Layers[0], func(n *ir.Node) bool { return n.Op.Traits.Weighted }) {
 			continue
 		}
 		if s := (len(b.Layers) - 1) * len(b.Layers[0]); s > saved {

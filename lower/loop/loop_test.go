@@ -171,3 +171,16 @@ func TestRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestSums: two sums with constants in a row are alike, and no layers.
+func TestSums(t *testing.T) {
+	b := lowertest.New(t, 3)
+	x := b.Input("x", 1, 6)
+	for _, name := range []string{"first", "second"} {
+		x = b.Add(pointwise.Add, name, nil, x, b.Random(1, 6))
+	}
+	g := b.Done(x)
+	if got, _ := loop.Find(g, false); got != nil {
+		t.Errorf("%d layers of %q", len(got.Layers), got.Layers[0][0].Name)
+	}
+}
