@@ -38,6 +38,7 @@ type compiled struct {
 // record writes what a group computes, for one sample.
 func record(g *ir.Group) (*generic.Program, error) {
 	b := hlo.New(g.Anchor.Name)
+	b.Straight = true
 	p := &generic.Program{}
 	values := make(map[*ir.Node]hlo.Value, len(g.Inputs)+len(g.Members))
 	for _, a := range g.Inputs {

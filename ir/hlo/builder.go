@@ -32,6 +32,8 @@ type Builder struct {
 	// Samples is the length of the axis of samples that leads the values of the node that is printed; 0: they have
 	// none. The builder itself reads it in Lead, Axis, Axes and Dims only.
 	Samples int
+	// Straight asks for operations without loops, for readers of Operations, to whom loops mean nothing.
+	Straight bool
 
 	name    string
 	pos     string

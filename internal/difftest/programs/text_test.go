@@ -75,7 +75,7 @@ func readBack(t *testing.T, g *ir.Graph, samples []ref.Sample) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read, err := stablehlo.Parse("text.mlir", []byte(b.Text()), source.Options{})
+	read, err := stablehlo.Parse("text.mlir", []byte(b.Text()), source.Options{Unroll: 4})
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, difftest.Describe(g), b.Text())
 	}

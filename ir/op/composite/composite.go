@@ -127,17 +127,8 @@ func PartsHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 	for i, a := range n.Args {
 		values[a] = args[i]
 	}
-	for _, p := range parts {
-		if p.IsConst() {
-			continue
-		}
-		in := make([]hlo.Value, len(p.Args))
-		for i, a := range p.Args {
-			in[i] = values[a]
-		}
-		if values[p], err = carrier.Print(b, p, in); err != nil {
-			return hlo.Value{}, err
-		}
+	if err := Print(b, parts, values); err != nil {
+		return hlo.Value{}, err
 	}
 	last := parts[len(parts)-1]
 	if !last.IsConst() {
@@ -148,6 +139,24 @@ func PartsHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		return v, err
 	}
 	return b.BroadcastTo(v, b.Dims(last.Type.Shape...)...), b.Err()
+}
+
+// Print prints nodes in their order, which read each other and what has a value, and adds their values; constants,
+// which others read from the node, have none.
+func Print(b *hlo.Builder, parts []*ir.Node, values map[*ir.Node]hlo.Value) (err error) {
+	for _, p := range parts {
+		if p.IsConst() {
+			continue
+		}
+		in := make([]hlo.Value, len(p.Args))
+		for i, a := range p.Args {
+			in[i] = values[a]
+		}
+		if values[p], err = carrier.Print(b, p, in); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Expansion writes a node as simpler ones. Its first error stays.

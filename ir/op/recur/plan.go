@@ -5,14 +5,11 @@ package recur
 import (
 	"fmt"
 	"math/big"
-	"slices"
 
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/column"
-	"lathe/ir/op/composite"
-	"lathe/ir/op/draw"
 )
 
 // plan is what a quantized layer computes with: the formats of all values within a step, of which those without a
@@ -179,84 +176,4 @@ func higher(a, b *big.Int) *big.Int {
 func (k *kind) legal(n *ir.Node) error {
 	_, err := k.planned(n)
 	return err
-}
-
-// eval prepares one step, the first apart, and takes it for each row.
-func (k *kind) eval(n *ir.Node) (ir.Kernel, error) {
-	size := hidden(n)
-	row := func(name string, size int, f format.Format) *ir.Node {
-		return draw.Input(name, ir.Type{Shape: []int{size}, Format: f})
-	}
-	x := row("x", n.Args[0].Type.Shape[1], n.Args[0].Type.Format)
-	h, c := row("h", size, n.Type.Format), row("c", size, n.Type.Format)
-	first, err := k.prepare(n, x, state{})
-	if err != nil {
-		return nil, err
-	}
-	if first.next.c != nil {
-		c.Type.Format = first.next.c.Type.Format
-	}
-	later, err := k.prepare(n, x, state{h, c})
-	if err != nil {
-		return nil, err
-	}
-	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		y, s := ir.NewTensor(n.Type), [2]*ir.Tensor{}
-		for t := range n.Type.Shape[0] {
-			from, in := first, []*ir.Tensor{rowOf(args[0], x.Type, t)}
-			if t > 0 {
-				from, in = later, append(in, s[:]...)
-			}
-			if s, err = from.run(in); err != nil {
-				return nil, err
-			}
-			column.CopyRun(y, t*size, s[0], 0, size)
-		}
-		return y, nil
-	}, nil
-}
-
-// rowOf is row t of a matrix.
-func rowOf(m *ir.Tensor, typ ir.Type, t int) *ir.Tensor {
-	row, size := ir.NewTensor(typ), typ.Shape[0]
-	column.CopyRun(row, 0, m, t*size, size)
-	return row
-}
-
-// prepared is a step that can be taken: what computes its parts, and which of those are h and c, the latter -1 where
-// there is none.
-type prepared struct {
-	next   state
-	kernel func(args []*ir.Tensor) ([]*ir.Tensor, error)
-	h, c   int
-}
-
-func (k *kind) prepare(n, x *ir.Node, last state) (prepared, error) {
-	s, err := k.begin(n)
-	if err != nil {
-		return prepared{}, err
-	}
-	p := prepared{next: k.next(s, x, last)}
-	if s.Err != nil {
-		return p, s.Err
-	}
-	p.h, p.c = slices.Index(s.Parts, p.next.h), slices.Index(s.Parts, p.next.c)
-	args := []*ir.Node{x}
-	if last.h != nil {
-		args = append(args, last.h, last.c)
-	}
-	p.kernel, err = composite.Kernels(args, s.Parts)
-	return p, err
-}
-
-// run gives h and c, the latter nil where there is none.
-func (p prepared) run(args []*ir.Tensor) (s [2]*ir.Tensor, err error) {
-	values, err := p.kernel(args)
-	if err != nil {
-		return s, err
-	}
-	if s[0] = values[p.h]; p.c >= 0 {
-		s[1] = values[p.c]
-	}
-	return s, nil
 }

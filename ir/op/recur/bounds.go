@@ -7,16 +7,9 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/hlo"
 	"lathe/ir/op/column"
-	"lathe/ir/op/composite"
 	"lathe/ir/op/draw"
 )
-
-// print writes the layer out in time.
-func (k *kind) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
-	return composite.PartsHLO(b, n, args)
-}
 
 // bounds: sigmoid and tanh bound all results but those of relu.
 func (k *kind) bounds(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
