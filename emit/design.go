@@ -111,6 +111,8 @@ type Memory struct {
 	// Demand is the beats that all units would read in a cycle in which they all work.
 	Demand float64 `json:"beats_per_busy_cycle"`
 	SHA256 string  `json:"sha256"`
+	// Cost is what the header of the port's module predicts.
+	Cost rtl.Cost `json:"cost"`
 }
 
 // KeepsUp says that a port that never stalls has every word in time, whatever units work at once: a quarter is left for

@@ -113,6 +113,13 @@ const (
 	Replays          // gives a frame from outside in each turn
 )
 
+// MeetsAcross says that products of n are summed along an axis of argument 1 that is not its last one: blocks of
+// argument 1 would span several tokens, so n makes them of fixed values.
+func (n *Node) MeetsAcross() bool {
+	axis := n.Op.Traits.Meets
+	return axis > 0 && axis != len(n.Args[1].Type.Shape)-1
+}
+
 // ByParts says that the operation is quantized, and built in hardware, as what it expands to.
 func (o *Op) ByParts() bool { return o.Expand != nil && o.RTL == nil && !o.Traits.RoundsOnce }
 

@@ -97,7 +97,9 @@ func timeUnits(s *State, g *ir.Graph) error {
 		return err
 	}
 	g.Stage = ir.StageScheduled
-	return nil
+	var err error
+	s.Report.Port, err = portCost(s.plans(), g)
+	return err
 }
 
 // Time fills in latency and initiation interval of every node from the headers of the modules.

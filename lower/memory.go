@@ -126,6 +126,28 @@ func (l *laner) settle(s *State, g *ir.Graph) {
 	}
 }
 
+// portCost is what the port to a memory outside takes; nothing where no unit of g reads from there.
+func portCost(units *unit.Cache, g *ir.Graph) (rtl.Cost, error) {
+	clients, bits, bytes := 0, 0, 0
+	for _, n := range g.Nodes {
+		if n.HW.Weights == "" {
+			continue
+		}
+		u, err := units.Of(n)
+		if err != nil {
+			return rtl.Cost{}, err
+		}
+		if u.Weights != nil {
+			clients, bits, bytes = clients+1, u.Weights.Port, bytes+u.Weights.Bytes()
+		}
+	}
+	if clients == 0 {
+		return rtl.Cost{}, nil
+	}
+	f, err := rtl.ReadPort(clients, bits, bytes).Facts()
+	return f.Cost, err
+}
+
 // Traffic is the beats of weights that cross the memory port for a sample.
 func (r *Report) Traffic() (beats int) {
 	for _, u := range r.Units {

@@ -171,15 +171,8 @@ func fixedResult(n *ir.Node, width int) Choice {
 	return c
 }
 
-// turns says that n sums along another axis of argument 1 than that of blocks, of which it then makes blocks by itself:
-// only where a rule asks for it, since it waits for as many tokens as a block has, and rounds.
-func turns(n *ir.Node) bool {
-	axis := n.Op.Traits.Meets
-	return axis > 0 && axis != len(n.Args[1].Type.Shape)-1
-}
-
 // turned says that a is argument 1 of n alone, and n makes blocks of it by itself.
-func turned(n, a *ir.Node) bool { return turns(n) && n.Args[1] == a && n.Args[0] != a }
+func turned(n, a *ir.Node) bool { return n.MeetsAcross() && n.Args[1] == a && n.Args[0] != a }
 
 // unblock puts casts to a fixed format before the arguments of n that are in blocks, or would be, if n cannot take
 // them. It returns the block format of the first, for results that keep the format of their argument.
@@ -278,7 +271,7 @@ func (q *quantizer) encodesLater(n *ir.Node, b format.Block) bool {
 	defer func() { n.Type = was }()
 	n.Type.Format = b
 	for _, u := range q.users[n] {
-		if c := q.rule(u, dataIn); c != nil || turns(u) {
+		if c := q.rule(u, dataIn); c != nil || u.MeetsAcross() {
 			if c != nil && !turned(u, n) {
 				if _, blocks := c.blocks(); blocks {
 					return false

@@ -38,6 +38,8 @@ type Report struct {
 	Samples int
 	// Units lists the hardware of each node of a scheduled graph.
 	Units []UnitReport
+	// Port is what the port to a memory outside costs that units share.
+	Port rtl.Cost
 	// Measured is the cycles of a sample by a run beat by beat: more than those of the slowest unit where units hold each
 	// other up.
 	Measured float64
@@ -91,9 +93,9 @@ func (r *Report) II() int {
 // that part meet again and hold each other up.
 func (r *Report) Interval() float64 { return max(float64(max(r.II(), r.Traffic())), r.Measured) }
 
-// Cost is the sum over the units, as far as their headers state it.
+// Cost is the sum over the units and the memory port, as far as their headers state it.
 func (r *Report) Cost() rtl.Cost {
-	var sum rtl.Cost
+	sum := r.Port
 	for _, u := range r.Units {
 		sum = sum.Add(u.Cost)
 	}

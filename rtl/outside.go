@@ -135,6 +135,15 @@ func (o *Outside) cost() (Cost, error) {
 	return h.Cost(o.Params())
 }
 
+// ReadPort is what all weights in a memory outside come through: clients that ask it for beats of so many bits, of a file
+// of so many bytes.
+func ReadPort(clients, bits, bytes int) *Unit {
+	return NewUnit("axi_read", "CLIENTS", clients, "BITS", bits, "AT_W", AddressWidth(bits, bytes))
+}
+
+// AddressWidth is the bits of an address in beats.
+func AddressWidth(bits, bytes int) int { return max(Clog2(bytes*8/bits), 1) }
+
 // Regions is a file of weights for a memory outside: one region after the other, each of whole pages. Multi-byte values
 // are little-endian.
 type Regions []Region

@@ -194,7 +194,7 @@ func TestPredicted(t *testing.T) {
 	}
 	_, _, text := parse(t, page)
 	for _, want := range []string{"block RAM not measured predicted by the compiler: about 120 LUT", "LUT*", "77 88 9 1",
-		"nobody has counted", "sum of the units 120 440 5 1.5"} {
+		"nobody has counted", "sum of the predictions 120 440 5 1.5"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
 		}

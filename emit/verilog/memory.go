@@ -48,8 +48,12 @@ func (b *builder) memory(units []*emit.Unit) (rtl.Regions, error) {
 	}
 	h := sha256.New()
 	err := regions.File(weightsFile).Write(h)
+	if err != nil {
+		return nil, err
+	}
 	m.SHA256 = hex.EncodeToString(h.Sum(nil))
-	b.design.Memory = m
+	port, err := rtl.ReadPort(len(regions), m.Bits, m.Bytes).Facts()
+	m.Cost, b.design.Memory = port.Cost, m
 	return regions, err
 }
 
@@ -97,9 +101,8 @@ func (b *builder) reader() []netlist.Item {
 		return nil
 	}
 	n, at := b.regions, b.atWidth()
-	in := &netlist.Instance{Module: "axi_read", Name: readerName, Ports: netlist.Clocked("clk", "rst"),
-		Params: []netlist.Param{{Name: "CLIENTS", Value: fmt.Sprint(n)}, {Name: "BITS", Value: fmt.Sprint(m.Bits)},
-			{Name: "AT_W", Value: fmt.Sprint(at)}}}
+	port := rtl.ReadPort(n, m.Bits, m.Bytes)
+	in := &netlist.Instance{Module: port.Module, Name: readerName, Ports: netlist.Clocked("clk", "rst"), Params: port.Params}
 	items := []netlist.Item{netlist.Blank{}, netlist.Comment("weights from outside")}
 	for _, w := range []struct {
 		name, port string
@@ -123,9 +126,7 @@ func (b *builder) reader() []netlist.Item {
 const readerName = "axi_port"
 
 // atWidth is the bits of an address in beats.
-func (b *builder) atWidth() int {
-	return max(rtl.Clog2(b.design.Memory.Bytes*8/b.design.Memory.Bits), 1)
-}
+func (b *builder) atWidth() int { return rtl.AddressWidth(b.design.Memory.Bits, b.design.Memory.Bytes) }
 
 // weights are the wires between a unit and the memory of its weights, the connections of the unit, and that memory.
 func (b *builder) weights(inst *instance, u *emit.Unit) ([]netlist.Item, []netlist.Connection) {

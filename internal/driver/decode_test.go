@@ -138,10 +138,11 @@ func TestDecodeHolds(t *testing.T) {
 
 // TestDecodePlans refuses plans under which no decoder comes about.
 func TestDecodePlans(t *testing.T) {
-	for text, want := range map[string]string{"layers = \"loop\"": "whole frames",
-		"fps = 1000\nmode = \"balance\"": "fps"} {
+	for text, want := range map[string]string{"[fold]\nlayers = \"loop\"": "whole frames",
+		"[fold]\nfps = 1000\nmode = \"balance\"": "fps",
+		"[quantize]\ndata = \"mxint8\"\n[[quantize.rule]]\nop = \"attend_sum\"\ndata_in = \"mxint8\"": "fixed values"} {
 		plan := filepath.Join(t.TempDir(), "plan.toml")
-		if err := os.WriteFile(plan, []byte("[sequence]\ndecode = true\n[fold]\n"+text+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(plan, []byte("[sequence]\ndecode = true\n"+text+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		s := driver.Source{Model: "../../frontend/hf/testdata/gpt2", Plan: plan, Transformer: source.Transformer{Room: 8}}

@@ -78,10 +78,11 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryClean lints a design with a memory port, elaborates and synthesizes it.
+// TestMemoryClean lints a design with a memory port, elaborates it, and counts its cells, which are as predicted.
 func TestMemoryClean(t *testing.T) {
 	tools.Need(t, "verilator", "iverilog", "yosys")
-	d := outside(t, "digits-cnn", "external", 1).HW.Design
+	j := outside(t, "digits-cnn", "external", 1)
+	d := j.HW.Design
 	files := slices.DeleteFunc(slices.Clone(d.Files), func(f rtl.File) bool { return f.Name == d.Memory.File })
 	if err := sim.Lint(t.Context(), tools.CacheDir(t), d.Top, files); err != nil {
 		t.Error(err)
@@ -89,6 +90,7 @@ func TestMemoryClean(t *testing.T) {
 	if err := sim.Elaborate(t.Context(), tools.CacheDir(t), d.Top, files); err != nil {
 		t.Error(err)
 	}
+	predictedArea(t, j)
 }
 
 // TestMemoryFaults spoils what stands in memory and where: each fault ends the simulation by its name.

@@ -4,6 +4,7 @@ package tokens
 
 import (
 	"context"
+	"fmt"
 
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -50,6 +51,16 @@ func Lockstep(ctx context.Context, g *ir.Graph, units *unit.Cache, tokens, first
 	return t, nil
 }
 
+// apart is how a model would not have n hold tokens back.
+func apart(n *ir.Node) string {
+	if n.MeetsAcross() && n.Args[0].Type.InBlocks() {
+		return fmt.Sprintf("its blocks span several tokens: give it fixed values, data_in = \"fixed(16)\" in a rule for %s",
+			n.Op.Name)
+	}
+	return "a decoder computes each token from those before it: take a causal model, without masks of keys and without " +
+		"what joins all tokens"
+}
+
 // holder names the unit that keeps a net from going on: it has all that there is of its arguments, or waits for one
 // while another is there, and does not give what it has of the tokens so far.
 func (n *net) holder(g *ir.Graph, tokens int, took, gave map[*ir.Node][]*beat.Counter) error {
@@ -72,8 +83,7 @@ func (n *net) holder(g *ir.Graph, tokens int, took, gave map[*ir.Node][]*beat.Co
 			if whole && !w.Full() && gave[node][i].Had() < share(node) {
 				return node.Errorf("L0435", "%s holds back what it has of %d tokens until others come", node.Op.Name, in).
 					WithNote("of %d beats of its result, %d have left", share(node), gave[node][i].Had()).
-					WithHint("a decoder computes each token from those before it: take a causal model, without masks of keys and " +
-						"without what joins all tokens")
+					WithHint("%s", apart(node))
 			}
 		}
 	}

@@ -11,8 +11,8 @@
 //   with RRESP SLVERR or DECERR, or RLAST was wrong; it stays until reset.
 //   latency: 3   ii: 1   order: as bursts are granted
 //   let: CW = CLIENTS > 1 ? clog2(CLIENTS) : 1
-//   lut: CLIENTS * 3 + (AT_W + 8) * ((CLIENTS + 3) / 4) + 2 * (64 - 12) + 24
-//   ff: BITS + 2 * CLIENTS + AT_W + 8 + 64 + 8 + 3 * CW + 20
+//   lut: 4 * CLIENTS + AT_W + 7 + (AT_W + 8) * (CLIENTS - 1) * 2 / 3
+//   ff: BITS + 2 * CLIENTS + AT_W + 3 * CW + 83
 //   parts: u_order
 `default_nettype none
 module axi_read #(
@@ -67,6 +67,16 @@ module axi_read #(
   wire issue = taken && order_room && (!arvalid || arready);
   wire take = (!taken || issue) && |(ask_valid & here);
   assign ask_ready = !taken || issue ? here : {CLIENTS{1'b0}};
+  logic [AT_W-1:0] here_at;
+  logic [7:0] here_len;
+  always_comb begin
+    here_at  = {AT_W{1'b0}};
+    here_len = 8'd0;
+    for (int i = 0; i < CLIENTS; i++) begin  // no index: a product with AT_W would take a DSP
+      here_at  = here_at | (ask_at[i*AT_W+:AT_W] & {AT_W{here[i]}});
+      here_len = here_len | (ask_len[i*8+:8] & {8{here[i]}});
+    end
+  end
   wire [63:0] offset = {{(64 - AT_W - SIZE) {1'b0}}, taken_at, {SIZE{1'b0}}};
 
   always_ff @(posedge clk) begin
@@ -74,8 +84,8 @@ module axi_read #(
       at        <= at == CW'(CLIENTS - 1) ? CW'(0) : at + CW'(1);
       here      <= at == CW'(CLIENTS - 1) ? CLIENTS'(1) : here << 1;
       taken     <= take;
-      taken_at  <= ask_at[at*AT_W+:AT_W];
-      taken_len <= ask_len[at*8+:8];
+      taken_at  <= here_at;
+      taken_len <= here_len;
       taken_by  <= at;
     end
     if (!arvalid || arready) begin

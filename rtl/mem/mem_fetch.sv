@@ -16,8 +16,10 @@
 //               SUM      sum of all words cut into 32-bit limbs, modulo 2^32: other words end the simulation
 //   latency: 6   ii: 1   order: words ascending
 //   let: PER = WIDTH <= BITS ? BITS / WIDTH : 1; PARTS = (WIDTH + BITS - 1) / BITS
-//   lut: 3 * AT_W + 3 * clog2(BUFFER + 1) + 24 + (PER > 1 ? BITS + 2 * clog2(DEPTH) : 0)
-//   ff: 2 * AT_W + clog2(BUFFER + 1) + 16 + (PER > 1 ? BITS + clog2(DEPTH) + clog2(PER) : 0)
+//   lut: AT_W / 2 + 2 * clog2(BUFFER + 1) + 6 + (SETS > 1 ? AT_W + 2 * clog2(SETS) + 8 : 0) + (PER > 1 ? BITS + 2 *
+//       clog2(DEPTH) : 0)
+//   ff: AT_W + clog2(BUFFER + 1) + 2 + (SETS > 1 ? AT_W + clog2(SETS) : 0) + (PER > 1 ? BITS + clog2(DEPTH) +
+//       clog2(PER) : 0)
 //   parts: u_buffer + (PARTS > 1 ? u_join : u_skid)
 `default_nettype none
 module mem_fetch #(

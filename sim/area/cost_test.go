@@ -65,6 +65,24 @@ func TestSessionCosts(t *testing.T) {
 	holdCosts(t, t.TempDir(), modules, 20)
 }
 
+// TestOutsideCosts does the same with what fetches weights from a memory outside: within an eighth.
+func TestOutsideCosts(t *testing.T) {
+	tools.Need(t, "yosys")
+	modules := []single{
+		{"axi_read", []string{"CLIENTS", "1"}},
+		{"axi_read", []string{"CLIENTS", "9", "AT_W", "32"}},
+		{"axi_read", []string{"CLIENTS", "40", "AT_W", "24"}},
+		{"axi_read", []string{"CLIENTS", "24", "BITS", "256", "AT_W", "22"}},
+		{"mem_stream", []string{"WIDTH", "32", "DEPTH", "1000"}},
+		{"mem_stream", []string{"WIDTH", "200", "DEPTH", "500", "BURST", "32", "BUFFER", "64"}},
+		{"mem_stream", []string{"WIDTH", "128", "DEPTH", "4096", "AT_W", "20", "BURST", "64", "BUFFER", "128"}},
+		{"mem_hold", []string{"WIDTH", "32", "DEPTH", "1000"}},
+		{"mem_hold", []string{"WIDTH", "48", "DEPTH", "90", "STYLE", `"distributed"`}},
+		{"mem_hold", []string{"WIDTH", "24", "DEPTH", "512", "SETS", "4", "TURNS", "3", "AT_W", "20"}},
+	}
+	holdCosts(t, t.TempDir(), modules, 8)
+}
+
 // TestImageCosts does the same with modules that read a memory image, without which nothing of them would be left.
 // Counts of a module differ by some cells with what is mapped before it, so new modules have runs of their own.
 func TestImageCosts(t *testing.T) {

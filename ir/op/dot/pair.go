@@ -84,7 +84,7 @@ func planPairInto(n *ir.Node, acc format.Fixed) (*Pair, error) {
 func pairSides(n *ir.Node) (s [2]side, err error) {
 	for i, a := range n.Args {
 		b, blocks := a.Type.BlockFormat()
-		switch last := i == 0 || n.Op.Traits.Meets == len(a.Type.Shape)-1; {
+		switch last := i == 0 || !n.MeetsAcross(); {
 		case last && !blocks, !last && blocks:
 			return s, fmt.Errorf("%s of values in blocks takes %s, not %s", n.Op.Name, pairWants(i, last), a.Type.Format)
 		case blocks:

@@ -112,11 +112,11 @@ func printBlocks(b *hlo.Builder, n *ir.Node, x, y hlo.Value) (hlo.Value, error) 
 		return turn(b.Reshape(v, b.Dims(s[0], s[1], groups, s[2]/groups, size)...), 0, 2, 1, 3, 4)
 	}
 	x = rows(x, s[3]).WithScale(rows(x.Scale(), len(p.Lengths)))
-	if n.Op.Traits.Meets == 3 {
-		y = turn(y, 0, 2, 1, 3).WithScale(turn(y.Scale(), 0, 2, 1, 3))
-	} else {
+	if n.MeetsAcross() {
 		fx, _ := format.AsFixed(n.Args[1].Type.Format)
 		y = p.Encoding().(format.Codec).EncodeHLO(b, turn(y, 0, 2, 3, 1), fx)
+	} else {
+		y = turn(y, 0, 2, 1, 3).WithScale(turn(y.Scale(), 0, 2, 1, 3))
 	}
 	v := p.Print(b, x, y) // [B,G,T,H/G,?]
 	return b.Reshape(turn(v, 0, 2, 1, 3, 4), b.Dims(n.Type.Shape...)...), b.Err()
