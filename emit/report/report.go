@@ -28,8 +28,10 @@ type Report struct {
 	Parameters int     `json:"parameters"` // elements of all constants
 	Ports      []Port  `json:"ports"`
 	Speed      Speed   `json:"speed"`
-	Quality    Quality `json:"quality"`
-	Area       *Area   `json:"area,omitempty"`
+	// Decoder is what is promised of tokens; nil for designs that take whole samples.
+	Decoder *Decoder `json:"decoder,omitempty"`
+	Quality Quality  `json:"quality"`
+	Area    *Area    `json:"area,omitempty"`
 	// Predicted is what the costs in the headers of the modules add up to; nil where one is not stated.
 	Predicted *Cells   `json:"predicted,omitempty"`
 	Balance   *Balance `json:"balance,omitempty"`
@@ -79,6 +81,31 @@ type Speed struct {
 	Bottleneck string   `json:"bottleneck"` // the node
 	MeasuredII *float64 `json:"measured_ii_cycles,omitempty"`
 	Latency    *int     `json:"latency_cycles,omitempty"`
+}
+
+// Decoder is what a decoder promises of sequences of up to so many tokens, whose distance Speed then has: cycles from
+// the first token of a prompt in to the last output of it, and of a token by itself.
+type Decoder struct {
+	Tokens        int `json:"tokens"`
+	Prefill       int `json:"prefill"` // tokens of the prompt
+	PrefillCycles int `json:"prefill_cycles"`
+	TokenCycles   int `json:"token_cycles"`
+}
+
+// Frame is what a design takes as a whole.
+func (r *Report) Frame() string {
+	if r.Decoder != nil {
+		return "sequence"
+	}
+	return "sample"
+}
+
+// BeatsOf says of how many beats of p what comes by itself consists: a sample, or a token of a decoder.
+func (r *Report) BeatsOf(p Port) int {
+	if r.Decoder != nil {
+		return p.Beats / r.Decoder.Tokens
+	}
+	return p.Beats
 }
 
 // Quality is the accuracy with labels, and the ratio of outputs to their error against float in dB (300: none).

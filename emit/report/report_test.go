@@ -44,6 +44,27 @@ func full() *Report {
 		Picture: []byte("<svg><text>x</text></svg>")}
 }
 
+// TestDecoder speaks of sequences and tokens, not of samples, where a design is a decoder.
+func TestDecoder(t *testing.T) {
+	r := full()
+	r.Decoder = &Decoder{Tokens: 8, Prefill: 2, PrefillCycles: 1600, TokenCycles: 1582}
+	r.Ports[0].Beats = 24
+	html, err := HTML(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _, text := parse(t, html)
+	for _, want := range []string{"sequences/s", "one sequence of 8 tokens every 576 cycles", "A token 1,582 cycles",
+		"a prompt of 2: 1,600", "576 cycles a sequence", "beats a token", "fixed(8,4) 0 3 0"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(text, "a sample") || strings.Contains(text, "samples/s") {
+		t.Error("the page speaks of samples")
+	}
+}
+
 // parse demands that the page is well-formed XML too, and returns its elements, attributes and text.
 func parse(t *testing.T, page []byte) (elements, attributes []string, text string) {
 	t.Helper()

@@ -110,7 +110,7 @@ func (a *App) printMeasured(hw *driver.Hardware, m *driver.Measured, r *report.R
 	if r.Speed.MeasuredII != nil {
 		ii = *r.Speed.MeasuredII
 	}
-	rows := [][]string{{"rate", fmt.Sprintf("%s samples/s at %s MHz, set by %s", diag.Number(clock*1e6/ii, 6),
+	rows := [][]string{{"rate", fmt.Sprintf("%s %ss/s at %s MHz, set by %s", diag.Number(clock*1e6/ii, 6), r.Frame(),
 		diag.Number(clock, 6), r.Speed.Bottleneck)}}
 	if r.Area != nil {
 		c := r.Area.Total

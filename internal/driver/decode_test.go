@@ -126,6 +126,19 @@ func TestDecode(t *testing.T) {
 	}
 }
 
+// TestDecodeReport has the report of a decoder speak of tokens, and of no samples that overlap.
+func TestDecodeReport(t *testing.T) {
+	j := decoderJob(t, "../../frontend/hf/testdata/gpt2", 8, 37, true)
+	r, err := j.HW.Report(t.Context(), "gpt2", driver.Measured{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dec := j.HW.Decoder()
+	if r.Decoder == nil || r.Decoder.TokenCycles != dec.Token || r.Speed.Interval != dec.Cycles || r.Timeline != nil {
+		t.Errorf("%+v, %v cycles apart, %d spans: %+v", r.Decoder, r.Speed.Interval, len(r.Timeline), dec)
+	}
+}
+
 // TestDecodeHolds refuses designs that hold tokens back, and names what does.
 func TestDecodeHolds(t *testing.T) {
 	j := decoderJob(t, examples+"tiny-llama/hf", 8, 256, false)
@@ -139,7 +152,7 @@ func TestDecodeHolds(t *testing.T) {
 // TestDecodePlans refuses plans under which no decoder comes about.
 func TestDecodePlans(t *testing.T) {
 	for text, want := range map[string]string{"[fold]\nlayers = \"loop\"": "whole frames",
-		"[fold]\nfps = 1000\nmode = \"balance\"": "fps",
+		"[fold]\nfps = 1000\nmode = \"balance\"":                                                      "fps",
 		"[quantize]\ndata = \"mxint8\"\n[[quantize.rule]]\nop = \"attend_sum\"\ndata_in = \"mxint8\"": "fixed values"} {
 		plan := filepath.Join(t.TempDir(), "plan.toml")
 		if err := os.WriteFile(plan, []byte("[sequence]\ndecode = true\n"+text+"\n"), 0o644); err != nil {

@@ -59,6 +59,10 @@ func (h *Hardware) Report(ctx context.Context, model string, m Measured) (*repor
 		r.Ports = append(r.Ports, report.Port{Stream: p.Stream, Name: p.Name, Direction: direction,
 			Shape: ir.ShapeString(p.Type.Shape), Format: p.Type.Format.String(), Lanes: p.Lanes, Beats: p.Beats, TData: p.TData})
 	}
+	if dec := h.decode; dec != nil {
+		r.Decoder = &report.Decoder{Tokens: dec.Tokens, Prefill: dec.Prefill, PrefillCycles: dec.First,
+			TokenCycles: dec.Token}
+	}
 	h.layers(r)
 	h.lowered(r)
 	h.costs(r)
@@ -112,7 +116,7 @@ func (h *Hardware) timeline(ctx context.Context, r *report.Report) error {
 			beats += 2 * n.Beats()
 		}
 	}
-	if beats > timelineBeats {
+	if beats > timelineBeats || h.decode != nil { // sequences do not overlap
 		return nil
 	}
 	times, counters, err := tokens.Watch(ctx, h.Scheduled, &h.units, 2)
