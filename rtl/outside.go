@@ -135,8 +135,8 @@ func (o *Outside) cost() (Cost, error) {
 	return h.Cost(o.Params())
 }
 
-// ReadPort is what all weights in a memory outside come through: clients that ask it for beats of so many bits, of a file
-// of so many bytes.
+// ReadPort is what all weights in a memory outside come through: clients ask it for beats of so many bits, of a file of
+// so many bytes.
 func ReadPort(clients, bits, bytes int) *Unit {
 	return NewUnit("axi_read", "CLIENTS", clients, "BITS", bits, "AT_W", AddressWidth(bits, bytes))
 }

@@ -102,7 +102,8 @@ func (b *builder) reader() []netlist.Item {
 	}
 	n, at := b.regions, b.atWidth()
 	port := rtl.ReadPort(n, m.Bits, m.Bytes)
-	in := &netlist.Instance{Module: port.Module, Name: readerName, Ports: netlist.Clocked("clk", "rst"), Params: port.Params}
+	in := &netlist.Instance{Module: port.Module, Name: readerName, Params: port.Params,
+		Ports: netlist.Clocked("clk", "rst")}
 	items := []netlist.Item{netlist.Blank{}, netlist.Comment("weights from outside")}
 	for _, w := range []struct {
 		name, port string

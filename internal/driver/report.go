@@ -161,7 +161,8 @@ func predicted(c rtl.Cost) report.Cells {
 	return report.Cells{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: float64(c.BRAM) / 2}
 }
 
-// costs adds what the units and the memory port are predicted to take, as far as all say so, and what a balanced folding has reached.
+// costs adds what the units and the memory port are predicted to take, as far as all say so, and what a balance of
+// foldings has reached.
 func (h *Hardware) costs(r *report.Report) {
 	sum, all := rtl.Cost{}, true
 	if m := h.Design.Memory; m != nil {
