@@ -138,6 +138,7 @@ func (a *App) complete(c *cobra.Command, e *emitFlags, model string, hw *driver.
 		if err != nil {
 			return err
 		}
+		arrays, _ = driver.Filled(hw.Scheduled, hw.Plan, arrays)
 		if given, _, err = driver.Samples(hw.Scheduled, arrays); err != nil {
 			return err
 		}

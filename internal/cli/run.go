@@ -132,12 +132,14 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 		return nil, nil, usagef("lathe run needs --inputs")
 	}
 	var hw *driver.Hardware
+	plan := lower.DefaultPlan()
 	if quantizes(s, r.engine) {
 		s.Passes.Unmeasured = true // no error is printed
 		q, err := a.integers(ctx, s, g, &p)
 		if err != nil {
 			return nil, nil, err
 		}
+		plan = q.Plan
 		if g = q.Graph; r.engine == "rtl" {
 			if hw, err = a.design(ctx, q, "", &p); err != nil {
 				return nil, nil, err
@@ -161,6 +163,7 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 			return nil, nil, err
 		}
 	}
+	file, tokens := driver.Filled(g, plan, file)
 	samples, batch, err := driver.Samples(g, file)
 	if err != nil {
 		return nil, nil, err
@@ -175,6 +178,9 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 		return nil, nil, err
 	}
 	arrays, err := driver.Arrays(g, outputs, batch, r.codes)
+	if tokens > 0 {
+		driver.FirstTokens(g, arrays, tokens)
+	}
 	return arrays, accuracy, err
 }
 

@@ -222,6 +222,10 @@ func (v *verifyFlags) load(job *driver.Job, random bool) error {
 		if err != nil {
 			return err
 		}
+		file, tokens := driver.Filled(job.HW.Scheduled, job.HW.Plan, file)
+		if tokens > 0 {
+			v.source.Note(driver.FilledNote(file, tokens, job.HW.Scheduled))
+		}
 		if job.Samples, _, err = driver.Samples(job.HW.Scheduled, file); err != nil {
 			return err
 		}

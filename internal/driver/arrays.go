@@ -79,7 +79,7 @@ func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 			return nil, batch, diag.New("L0910", f.Path, "array %q has shape %s, input %q takes %s", a.Name,
 				ir.ShapeString(a.Shape), n.Name, ir.ShapeString(shape)).
 				WithHint("one more leading axis, or a longer one where the model's is 1, counts samples; sizes that the model " +
-					"leaves open are set by --shape, and tokens of a Hugging Face folder by --seq")
+					"leaves open are set by --shape, and tokens of a Hugging Face folder by --seq, of a decoder by --max-seq")
 		}
 		if b.Samples == 0 {
 			return nil, batch, diag.New("L0910", f.Path, "array %q of shape %s holds no sample", a.Name,

@@ -18,6 +18,7 @@ import (
 	"lathe/ir/op/column"
 	"lathe/ir/op/leaf"
 	"lathe/ir/op/whole"
+	"lathe/lower"
 )
 
 // permuted is a graph whose input and output are transposed against the caller's arrays: x is 1x2x3 outside.
@@ -210,5 +211,46 @@ func TestRandomPositions(t *testing.T) {
 	}
 	if c := samples[0][0].Codes; slices.Min(c) != 0 || slices.Max(c) != 2 {
 		t.Errorf("positions %v on an axis of 3", c)
+	}
+}
+
+// TestShortSequences gives a decoder arrays of fewer tokens: they are repeated, and what it gives for those is cut off.
+func TestShortSequences(t *testing.T) {
+	x := &ir.Node{Name: "x", Op: leaf.Input, Attrs: &ir.Input{}, Type: ir.Float(1, 5, 2)}
+	g := &ir.Graph{Name: "g", In: []*ir.Node{x}, Nodes: []*ir.Node{x}, Out: []ir.Output{{Name: "y", Node: x}}}
+	decode, frames := lower.DefaultPlan(), lower.DefaultPlan()
+	decode.Decode = true
+	for _, c := range []struct {
+		shape  []int
+		tokens int
+	}{{[]int{2, 3, 2}, 3}, {[]int{2, 1, 3, 2}, 3}, {[]int{1, 3, 2}, 3}, {[]int{2, 5, 2}, 0}, {[]int{2, 6, 2}, 0},
+		{[]int{2, 0, 2}, 0}, {[]int{2, 3, 1}, 0}} {
+		values := make([]float32, ir.Float(c.shape...).Elems())
+		for i := range values {
+			values[i] = float32(i)
+		}
+		f := &npz.File{Path: "x.npz", Arrays: []npz.Array{npz.Float32Array("x", c.shape, values)}}
+		if same, tokens := driver.Filled(g, frames, f); same != f || tokens != 0 {
+			t.Errorf("%v: filled for a design of whole frames", c.shape)
+		}
+		filled, tokens := driver.Filled(g, decode, f)
+		if tokens != c.tokens {
+			t.Errorf("%v: %d tokens, want %d", c.shape, tokens, c.tokens)
+		}
+		if tokens == 0 {
+			continue
+		}
+		samples, batch, err := driver.Samples(g, filled)
+		if err != nil || !slices.Equal(samples[0][0].Floats, []float32{0, 1, 2, 3, 4, 5, 0, 1, 2, 3}) {
+			t.Fatalf("%v: %v, %v", c.shape, samples, err)
+		}
+		out, err := driver.Arrays(g, samples, batch, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if driver.FirstTokens(g, out, tokens); !slices.Equal(out[0].Shape, c.shape) ||
+			!slices.Equal(out[0].Float32s(), values) {
+			t.Errorf("%v: %v came back in %v", c.shape, out[0].Float32s(), out[0].Shape)
+		}
 	}
 }

@@ -6,10 +6,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
+	"slices"
 
 	"lathe/frontend/source"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
+	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/lower"
 	"lathe/sim"
@@ -213,4 +216,47 @@ func status(j Job, run *sim.TokenRun, list []sim.Sequence) error {
 		}
 	}
 	return nil
+}
+
+// Filled is f with sequences as long as those of a decoder: of an array with fewer tokens they are repeated. tokens is
+// how many it had, 0 where f stays as it is. The outputs of a causal model for these do not depend on what follows.
+func Filled(g *ir.Graph, plan *lower.Plan, f *npz.File) (filled *npz.File, tokens int) {
+	if !plan.Decode || len(g.In) != 1 || g.In[0].Attrs.(*ir.Input).Perm != nil {
+		return f, 0
+	}
+	shape, a := g.In[0].Type.Shape, arrayOf(g, g.In[0], f)
+	axis := slices.IndexFunc(shape, func(size int) bool { return size > 1 })
+	if a == nil || axis < 0 {
+		return f, 0
+	}
+	for _, at := range []int{axis, axis + 1} { // with a leading axis that counts samples
+		if at >= len(a.Shape) || a.Shape[at] == 0 || a.Shape[at] >= shape[axis] {
+			continue
+		}
+		long := a.Along(at, shape[axis])
+		if _, ok := batchOf(long.Shape, shape); ok {
+			return &npz.File{Path: f.Path, Arrays: []npz.Array{long}}, a.Shape[at]
+		}
+	}
+	return f, 0
+}
+
+// FilledNote says what Filled did.
+func FilledNote(f *npz.File, tokens int, g *ir.Graph) string {
+	return fmt.Sprintf("%s has sequences of %d tokens, which are repeated to the %d of the decoder", filepath.Base(f.Path),
+		tokens, g.In[0].Type.Tokens())
+}
+
+// FirstTokens cuts what a decoder gave for the tokens that Filled added off the arrays of its outputs.
+func FirstTokens(g *ir.Graph, arrays []npz.Array, tokens int) {
+	for _, o := range g.Out {
+		axis := slices.IndexFunc(o.Node.Type.Shape, func(size int) bool { return size > 1 })
+		for i := range arrays {
+			a := &arrays[i]
+			of := a.Name == o.Name || a.Name == o.Name+"_scale"
+			if at := axis + len(a.Shape) - len(o.Node.Type.Shape); of && o.Perm == nil && axis >= 0 {
+				*a = a.Along(at, tokens)
+			}
+		}
+	}
 }

@@ -166,7 +166,7 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 	if err != nil {
 		return nil, err
 	}
-	calibration, err := s.calibration(g)
+	calibration, err := s.calibration(g, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -201,13 +201,17 @@ func (s Source) requantizes(p *lower.Plan) string {
 }
 
 // calibration reads the calibration file, if there is one.
-func (s Source) calibration(g *ir.Graph) (c lower.Calibration, err error) {
+func (s Source) calibration(g *ir.Graph, plan *lower.Plan) (c lower.Calibration, err error) {
 	if s.Calibrate == "" {
 		return c, nil
 	}
 	f, err := npz.Read(s.Calibrate)
 	if err != nil {
 		return c, err
+	}
+	f, tokens := Filled(g, plan, f)
+	if tokens > 0 && s.Note != nil {
+		s.Note(FilledNote(f, tokens, g))
 	}
 	samples, _, err := Samples(g, f)
 	if err != nil {

@@ -36,6 +36,11 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels []int64, p Pr
 	if err != nil {
 		return nil, "", err
 	}
+	plan, err := s.ReadPlan()
+	if err != nil {
+		return nil, "", err
+	}
+	file, _ = Filled(g, plan, file)
 	floats, _, err := Samples(g, file)
 	if err != nil {
 		return nil, "", err

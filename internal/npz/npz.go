@@ -240,3 +240,21 @@ func halfValue(h uint16) float64 {
 	}
 	return v
 }
+
+// Along is a with n entries along an axis: the first n, or all of them over and over. a has at least one.
+func (a *Array) Along(axis, n int) Array {
+	out := Array{Name: a.Name, Shape: slices.Clone(a.Shape), DType: a.DType}
+	out.Shape[axis] = n
+	inner := dtypeOf(a.DType).size
+	for _, d := range a.Shape[axis+1:] {
+		inner *= d
+	}
+	have := a.Shape[axis]
+	for from := 0; from < len(a.data); from += have * inner {
+		for i := range n {
+			at := from + i%have*inner
+			out.data = append(out.data, a.data[at:at+inner]...)
+		}
+	}
+	return out
+}

@@ -23,6 +23,29 @@ func mustRead(t *testing.T, path string) *File {
 	return f
 }
 
+// TestAlong takes fewer and more entries along each axis.
+func TestAlong(t *testing.T) {
+	a := Int64Array("x", []int{2, 3}, []int64{1, 2, 3, 4, 5, 6})
+	for _, c := range []struct {
+		axis, n int
+		shape   []int
+		want    []int64
+	}{
+		{0, 1, []int{1, 3}, []int64{1, 2, 3}},
+		{0, 3, []int{3, 3}, []int64{1, 2, 3, 4, 5, 6, 1, 2, 3}},
+		{1, 2, []int{2, 2}, []int64{1, 2, 4, 5}},
+		{1, 7, []int{2, 7}, []int64{1, 2, 3, 1, 2, 3, 1, 4, 5, 6, 4, 5, 6, 4}},
+	} {
+		b := a.Along(c.axis, c.n)
+		if got, err := b.Int64s(); err != nil || !slices.Equal(got, c.want) || !slices.Equal(b.Shape, c.shape) {
+			t.Errorf("%d along axis %d: %v of %v, %v", c.n, c.axis, got, b.Shape, err)
+		}
+	}
+	if got, _ := a.Int64s(); len(got) != 6 {
+		t.Errorf("the array itself became %v", got)
+	}
+}
+
 // TestNumPyKinds reads a compressed file that NumPy wrote, one array a type.
 func TestNumPyKinds(t *testing.T) {
 	f := mustRead(t, "testdata/kinds.npz")
