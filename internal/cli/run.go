@@ -157,14 +157,7 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 			return nil, nil, err
 		}
 	}
-	var file *npz.File
-	if inputs != "" {
-		if file, err = npz.Read(inputs); err != nil {
-			return nil, nil, err
-		}
-	}
-	file, tokens := driver.Filled(g, plan, file)
-	samples, batch, err := driver.Samples(g, file)
+	samples, batch, tokens, err := runSamples(g, plan, inputs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -182,6 +175,19 @@ func (a *App) compute(ctx context.Context, s driver.Source, inputs string, r run
 		driver.FirstTokens(g, arrays, tokens)
 	}
 	return arrays, accuracy, err
+}
+
+// runSamples reads the samples of a run. tokens is how many those for a decoder have, 0 where they fill it.
+func runSamples(g *ir.Graph, plan *lower.Plan, inputs string) (s []ref.Sample, b driver.Batch, tokens int, err error) {
+	var file *npz.File
+	if inputs != "" {
+		if file, err = npz.Read(inputs); err != nil {
+			return nil, b, 0, err
+		}
+	}
+	file, tokens = driver.Filled(g, plan, file)
+	s, b, err = driver.Samples(g, file)
+	return s, b, tokens, err
 }
 
 // computed is the graph that the engine of r computes: in the groups of kernels where it runs them, or where these say
