@@ -47,6 +47,7 @@ func TestRows(t *testing.T) {
 		{rule("sum", "in_lanes", "9"), 18},
 		{rule("scores", "out_lanes", "4") + rule("weights", "in_lanes", "5") + rule("sum", "in_lanes", "10"), 20},
 		{rule("scores", "out_lanes", "16") + rule("sum", "in_lanes", "1"), 32},
+		{"[sequence]\ndecode = true\n" + rule("weights", "in_lanes", "9"), 18}, // a token of 34 live elements
 	} {
 		s, _, err := Schedule(t.Context(), attended(3, 17), mustPlan(t, c.plan))
 		if err != nil {

@@ -51,11 +51,15 @@ func edited(t *testing.T, folder, old, new string) string {
 	return dir
 }
 
-// decoderJob is a model as a decoder of so many tokens, or as a design of whole samples, with samples for it.
-func decoderJob(t *testing.T, model string, tokens, words int, decode bool) *driver.Job {
+// decoderJob is a model under a plan, as a decoder of so many tokens or as a design of whole samples, and samples for it.
+func decoderJob(t *testing.T, model, plan string, tokens, words int, decode bool) *driver.Job {
 	t.Helper()
 	arrays := idsFile(t, 4, tokens, words)
-	s := driver.Source{Model: model, Calibrate: arrays, Arrays: arrays,
+	path := filepath.Join(t.TempDir(), "plan.toml")
+	if err := os.WriteFile(path, []byte(plan), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := driver.Source{Model: model, Plan: path, Calibrate: arrays, Arrays: arrays,
 		Settings: lower.Settings{Decode: &decode}, Transformer: source.Transformer{Seq: tokens}}
 	if decode {
 		s.Transformer = source.Transformer{Room: tokens}
@@ -83,20 +87,25 @@ func decoderJob(t *testing.T, model string, tokens, words int, decode bool) *dri
 	return j
 }
 
+// fifths have 12 keys in rows of 15, whose tokens end where beats of five end, and those of live elements do not.
+const fifths = "[[fold.rule]]\nop = \"attend_weights\"\nin_lanes = 5\n" +
+	"[[fold.rule]]\nop = \"attend_scores\"\nout_lanes = 3\n" +
+	"[[fold.rule]]\nop = \"attend_sum\"\nin_lanes = 5\n"
+
 // TestDecode proves decoders: a prompt at once and the others token by token, sequences that end early, tokens beyond
 // the last place. Their outputs are those of the whole causal model.
 func TestDecode(t *testing.T) {
 	for _, c := range []struct {
-		name, model            string
+		name, model, plan      string
 		tokens, prefill, words int
 	}{
-		{"llama", edited(t, examples+"tiny-llama/hf", `embeddings": 64`, `embeddings": 80`), 80, 16, 256},
-		{"gpt2", "../../frontend/hf/testdata/gpt2", 12, 4, 37},
+		{"llama", edited(t, examples+"tiny-llama/hf", `embeddings": 64`, `embeddings": 80`), "", 80, 16, 256},
+		{"gpt2", "../../frontend/hf/testdata/gpt2", fifths, 12, 4, 37},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			e := engines(t)
-			j := decoderJob(t, c.model, c.tokens, c.words, true)
+			j := decoderJob(t, c.model, c.plan, c.tokens, c.words, true)
 			j.Prefill = c.prefill
 			if c.tokens < 20 { // Icarus is slow
 				j.Second.Frames = 3
@@ -141,7 +150,7 @@ func TestDecodeReport(t *testing.T) {
 
 // TestDecodeHolds refuses designs that hold tokens back, and names what does.
 func TestDecodeHolds(t *testing.T) {
-	j := decoderJob(t, examples+"tiny-llama/hf", 8, 256, false)
+	j := decoderJob(t, examples+"tiny-llama/hf", "", 8, 256, false)
 	_, err := lower.CheckDecode(t.Context(), j.HW.Scheduled, &unit.Cache{}, 1)
 	if diag.CodeOf(err) != "L0435" || !strings.Contains(err.Error(), "rotary_k") ||
 		!strings.Contains(err.Error(), "rotate holds back what it has of 1 tokens") {

@@ -17,10 +17,10 @@ func LanesOf(n *ir.Node) (*ir.Lanes, error) {
 	if err != nil || !n.HW.Decode || l.Product() || l.Follows() {
 		return l, err
 	}
-	ends := [2]int{n.Type.OfToken(), n.Type.OfToken()}
+	ends := [2]int{ofToken(n.Type, n.HW.RowIn), ofToken(n.Type, n.HW.RowOut)}
 	for _, a := range n.Args {
 		if !a.IsConst() {
-			ends[0] = a.Type.OfToken()
+			ends[0] = ofToken(a.Type, n.HW.RowIn)
 			break
 		}
 	}
@@ -34,6 +34,14 @@ func LanesOf(n *ir.Node) (*ir.Lanes, error) {
 		l.In.Legal = legal
 	}
 	return l, nil
+}
+
+// ofToken is the elements of a token as its beats carry it: in rows of that length, 0 for rows as they are.
+func ofToken(t ir.Type, row int) int {
+	if row == 0 {
+		return t.OfToken()
+	}
+	return t.OfToken() / t.Row() * row
 }
 
 func lanesOf(n *ir.Node) (*ir.Lanes, error) {
