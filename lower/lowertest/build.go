@@ -35,6 +35,13 @@ func (b *Builder) Input(name string, shape ...int) *ir.Node {
 	return n
 }
 
+// Bits adds an input of truth values.
+func (b *Builder) Bits(name string, shape ...int) *ir.Node {
+	n := b.Input(name, shape...)
+	n.Type.Format = ir.Bool
+	return n
+}
+
 // Const adds a constant with the given values.
 func (b *Builder) Const(shape []int, values ...float32) *ir.Node {
 	n := &ir.Node{Name: b.g.FreshName("const"), Op: leaf.Const, Attrs: &ir.Const{Data: ir.FloatBlob(values)},
