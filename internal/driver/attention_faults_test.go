@@ -20,7 +20,8 @@ import (
 	"lathe/lower/tokens"
 )
 
-// attentionJob is a layer of attention with a short cut: 5 tokens of 2 heads of 4 features, causal, with a mask of keys.
+// attentionJob is a layer of attention with a short cut: 5 tokens of 2 heads of 4 features, causal, with a mask of
+// keys.
 func attentionJob(t *testing.T) *driver.Job {
 	t.Helper()
 	b := lowertest.New(t, 9)
@@ -66,7 +67,8 @@ func TestAttentionCanFail(t *testing.T) {
 			"assign live = seen;"},
 		{"a mask of the frame before", "attention.weights", "op_softmax_masked.sv", "open = fresh ? b_data : kept;",
 			"open = kept;"},
-		{"causal order that shows a key more", "attention.weights", "op_softmax_seen.sv", "left > J_W'(i)", "left >= J_W'(i)"},
+		{"causal order that shows a key more", "attention.weights", "op_softmax_seen.sv", "left > J_W'(i)",
+			"left >= J_W'(i)"},
 		{"keys off by one", "attention.scores", "op_attend_feed.sv", ".en(en), .addr(addr)",
 			".en(en), .addr(SUM == 0 && !tile_first ? addr - 1'b1 : addr)"},
 		{"a tile of values off by one", "attention", "op_attend_feed.sv", ".en(en), .addr(addr)",

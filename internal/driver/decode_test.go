@@ -51,7 +51,7 @@ func edited(t *testing.T, folder, old, new string) string {
 	return dir
 }
 
-// decoderJob is a model under a plan, as a decoder of so many tokens or as a design of whole samples, and samples for it.
+// decoderJob is a model under a plan, as a decoder of so many tokens or as a design of whole samples, with samples.
 func decoderJob(t *testing.T, model, plan string, tokens, words int, decode bool) *driver.Job {
 	t.Helper()
 	arrays := idsFile(t, 4, tokens, words)
@@ -137,7 +137,7 @@ func TestDecode(t *testing.T) {
 
 // TestDecodeReport has the report of a decoder speak of tokens, and of no samples that overlap.
 func TestDecodeReport(t *testing.T) {
-	j := decoderJob(t, "../../frontend/hf/testdata/gpt2", 8, 37, true)
+	j := decoderJob(t, "../../frontend/hf/testdata/gpt2", "", 8, 37, true)
 	r, err := j.HW.Report(t.Context(), "gpt2", driver.Measured{})
 	if err != nil {
 		t.Fatal(err)
