@@ -155,12 +155,15 @@ func (m *Memory) Signals() []Signal {
 		{Name: "rvalid", Width: 1}, {Name: "rready", Width: 1, Output: true}}
 }
 
-// Region is the place of a unit's weights in a memory outside: Words of Width bits, each sample's use of them.
+// Region is the place of a unit's weights in a memory outside: Words of Width bits a set, each sample's use of them.
 type Region struct {
-	// Way is "stream" where words come each time that they are used, "hold" where they are read once.
+	// Way is "stream" where words come each time that they are used, "hold" where they are read once, "swap" where those
+	// of the next layer come while those of one are used.
 	Way string `json:"way"`
-	// Offset is the first byte, a multiple of 4096; Beats is how many beats follow.
+	// Offset is the first byte, a multiple of 4096; Beats is how many beats follow. Of layers that share the unit, each
+	// has a set of its own, in the order of turns; each begins at a multiple of 4096.
 	Offset int `json:"offset"`
+	Sets   int `json:"sets"`
 	Beats  int `json:"beats"`
 	Width  int `json:"width"`
 	Words  int `json:"words"`

@@ -122,9 +122,9 @@ func unitTime(units *unit.Cache, n *ir.Node, turns int, u *UnitReport) error {
 		return err
 	}
 	u.Module, u.Latency, u.Cost, u.Costed = made.Kind(), facts.Latency, facts.Cost, facts.Costed
-	u.Traffic = unit.Traffic(n, made)
+	u.Traffic = unit.Traffic(n, made, turns)
 	if made.Weights != nil {
-		u.Weights = n.HW.Weights
+		u.Weights = made.Weights.Way()
 	}
 	u.II = max(facts.II*max(made.Frames, 1)*turns, u.Traffic)
 	return nil

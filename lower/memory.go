@@ -71,12 +71,19 @@ func (l *laner) weights(n *ir.Node, a asked) {
 		return
 	}
 	if where == "external" {
-		where = "hold"
-		if unit.Sweeps(n) == 1 && weightBits(n) > 2*l.plan.Memory.burstOf()*l.plan.Memory.AXIBits {
-			where = "stream"
-		}
+		where = l.plan.Memory.suits(n)
 	}
 	n.HW.Weights, n.HW.Port, n.HW.Burst = where, l.plan.Memory.AXIBits, l.plan.Memory.burstOf()
+}
+
+// suits is where weights go that lie outside as suits the layer: what a sample uses once comes each time, if it is more
+// than a buffer. Of several sets, which layers use by turns, two are in the chip at least.
+func (m *MemoryPlan) suits(n *ir.Node) string {
+	once, sets := unit.Sweeps(n) == 1, len(n.InTurns())
+	if (once || sets > 2) && weightBits(n) > 2*m.burstOf()*m.AXIBits {
+		return "stream"
+	}
+	return "hold"
 }
 
 // outside says that a word of a plan means a memory outside.
@@ -111,8 +118,6 @@ func (l *laner) settle(s *State, g *ir.Graph) {
 			cause = "its weights are constants in the logic of an unrolled unit"
 		case s.Plan.Decode:
 			cause = "a decoder resets its units between sequences, while reads are under way"
-		case len(n.InTurns()) > 1:
-			cause = "several layers share its unit"
 		default:
 			cause = fmt.Sprintf("the unit %s has no port for weights", u.Kind())
 		}

@@ -15,9 +15,14 @@ import (
 type Outside struct {
 	// Module is mem_stream, where words come each time that they are used, or mem_hold, where they stay in the chip.
 	Module string
-	// Image has the words. Width and Depth are their bits and their number.
+	// Image has the words, those of one set after those of the other. Width and Depth are their bits and how many a set
+	// has.
 	Image        Image
 	Width, Depth int
+	// Sets is how many layers share the unit, each with a set of its own, Sweeps how often a set is used before the next
+	// one. Where Swap is set, two of several sets are in the chip: one that is used and the next one.
+	Sets, Sweeps int
+	Swap         bool
 	// Port is the bits of a beat, Burst the beats of a burst, Buffer those that are held or under way.
 	Port, Burst, Buffer int
 	// Style is the memory of mem_hold: "auto", "block" or "distributed".
@@ -45,7 +50,8 @@ func isWeights(im Image) bool { return im.Param == "WEIGHTS" }
 const holdBurst = 16
 
 // Feed is u, for which CanFeed, with its weights outside: held in the chip or not, over a port of so many bits, in
-// bursts of that many beats. Errors are those of Lookup and of the header.
+// bursts of that many beats. Of weights that are not held, but of which layers use several sets by turns, each set more
+// than once in a row, two sets are. Errors are those of Lookup and of the header.
 func (u *Unit) Feed(held bool, port, burst int) (*Unit, error) {
 	h, err := Lookup(u.Module)
 	if err != nil {
@@ -58,9 +64,13 @@ func (u *Unit) Feed(held bool, port, burst int) (*Unit, error) {
 	if rom["WIDTH"] < 1 || rom["DEPTH"] < 1 {
 		return nil, diag.New("L0603", "", "the header of %s does not say how large %s is", u.Module, romInstance)
 	}
-	o := &Outside{Module: "mem_stream", Width: rom["WIDTH"], Depth: rom["DEPTH"], Port: port, Burst: burst, Style: "auto"}
-	if held {
+	o := &Outside{Module: "mem_stream", Width: rom["WIDTH"], Depth: rom["DEPTH"], Sets: max(rom["SETS"], 1),
+		Sweeps: max(rom["SWEEPS"], 1), Port: port, Burst: burst, Style: "auto"}
+	switch {
+	case held:
 		o.Module, o.Burst = "mem_hold", min(burst, holdBurst)
+	case o.Sets > 1 && o.Sweeps > 1:
+		o.Module, o.Swap = "mem_hold", true
 	}
 	o.Buffer = 2 * o.Burst
 	fed := *u
@@ -92,19 +102,37 @@ func (h *Header) derived(params []Param) map[string]int {
 // Params are those of Module but for the place in memory: AT, AT_W and SUM.
 func (o *Outside) Params() []Param {
 	u := NewUnit(o.Module, "WIDTH", o.Width, "DEPTH", o.Depth, "BITS", o.Port, "BURST", o.Burst, "BUFFER", o.Buffer)
+	if o.Sets > 1 {
+		u.With("SETS", o.Sets, "TURNS", o.Sweeps)
+	}
+	if o.Sets > 1 && o.Held() {
+		u.With("ALL", 1)
+	}
 	if o.Module == "mem_hold" {
 		u.With("STYLE", o.Style)
 	}
 	return u.Params
 }
 
-// Held says that the words stay in the chip.
-func (o *Outside) Held() bool { return o.Module == "mem_hold" }
+// Held says that all words stay in the chip.
+func (o *Outside) Held() bool { return o.Module == "mem_hold" && !o.Swap }
+
+// Way is how words come: "stream", each time that they are used; "swap", a set at a time, while another one is used;
+// "hold", once.
+func (o *Outside) Way() string {
+	switch {
+	case o.Swap:
+		return "swap"
+	case o.Held():
+		return "hold"
+	}
+	return "stream"
+}
 
 // PerBeat is how many words lie in a beat, 0 where one takes several.
 func (o *Outside) PerBeat() int { return o.Port / o.Width }
 
-// Beats is how many beats all words take.
+// Beats is how many beats the words of a set take.
 func (o *Outside) Beats() int {
 	if per := o.PerBeat(); per > 0 {
 		return (o.Depth + per - 1) / per
@@ -112,19 +140,30 @@ func (o *Outside) Beats() int {
 	return o.Depth * ((o.Width + o.Port - 1) / o.Port)
 }
 
-// Traffic is the beats that cross the port each time that all words are used.
-func (o *Outside) Traffic() int {
-	if o.Held() {
+// Traffic is the beats that cross the port while sets are used that often, in all turns of a sample together.
+func (o *Outside) Traffic(uses int) int {
+	switch {
+	case o.Held():
 		return 0
+	case o.Swap:
+		return o.Beats() * (uses / o.Sweeps)
 	}
-	return o.Beats()
+	return o.Beats() * uses
+}
+
+// Demand is the beats that cross the port for each cycle in which the unit works.
+func (o *Outside) Demand() float64 {
+	return float64(o.Traffic(o.Sweeps)) / float64(o.Depth*o.Sweeps)
 }
 
 // Page is where regions of memory begin, in bytes: at multiples of it.
 const Page = 4096
 
-// Bytes is the size of the region, whole pages.
-func (o *Outside) Bytes() int { return (o.Beats()*o.Port/8 + Page - 1) / Page * Page }
+// Bytes is the size of the region: whole pages for each set.
+func (o *Outside) Bytes() int { return o.Sets * o.stride() }
+
+// stride is the bytes from a set to the next one.
+func (o *Outside) stride() int { return (o.Beats()*o.Port/8 + Page - 1) / Page * Page }
 
 // cost is what fetches the words.
 func (o *Outside) cost() (Cost, error) {
@@ -179,43 +218,51 @@ func (r Regions) write(w io.Writer) error {
 const chunk = 1 << 20
 
 func (p Region) write(w io.Writer) error {
-	out := bytes.NewBuffer(make([]byte, 0, chunk+Page))
-	left, beat := p.Bytes(), p.Port/8
-	per := max(p.PerBeat(), 1)
-	size := beat
+	size := p.Port / 8 // of what a line of whole words takes
 	if p.PerBeat() == 0 {
-		size = (p.Width + p.Port - 1) / p.Port * beat
+		size *= (p.Width + p.Port - 1) / p.Port
 	}
-	line, filled := make([]byte, size), 0
-	flush := func(all bool) error {
-		if !all && out.Len() < chunk {
-			return nil
+	out := &beats{to: w, line: make([]byte, size)}
+	left, filled, words := p.stride(), 0, 0
+	err := p.Words.limbs(func(word []uint64) error {
+		place(out.line, filled*p.Width, p.Width, word)
+		filled, words = filled+1, words+1
+		ends := words == p.Depth // of the set
+		if filled == max(p.PerBeat(), 1) || ends {
+			filled, left = 0, left-size
+			out.end()
 		}
-		left -= out.Len()
-		_, err := w.Write(out.Bytes())
-		out.Reset()
+		if ends {
+			out.Write(make([]byte, left))
+			left, words = p.stride(), 0
+		}
+		return out.flush(chunk)
+	})
+	if err != nil {
 		return err
 	}
-	end := func() error {
-		out.Write(line)
-		clear(line)
-		filled = 0
-		return flush(false)
-	}
-	err := p.Words.limbs(func(word []uint64) error {
-		place(line, filled*p.Width, p.Width, word)
-		if filled++; filled == per {
-			return end()
-		}
+	return out.flush(1)
+}
+
+// beats gathers what is written at once.
+type beats struct {
+	bytes.Buffer
+	to   io.Writer
+	line []byte // not yet ended
+}
+
+// end ends the line, and begins one of zeros.
+func (b *beats) end() {
+	b.Write(b.line)
+	clear(b.line)
+}
+
+// flush passes on what has gathered, if that is so many bytes.
+func (b *beats) flush(least int) error {
+	if b.Len() < least {
 		return nil
-	})
-	if err == nil && filled > 0 {
-		err = end()
 	}
-	if err == nil {
-		out.Write(make([]byte, left-out.Len()))
-		err = flush(true)
-	}
+	_, err := b.WriteTo(b.to)
 	return err
 }
 

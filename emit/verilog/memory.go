@@ -31,16 +31,16 @@ func (b *builder) memory(units []*emit.Unit) (rtl.Regions, error) {
 			return nil, asDiag(inst.node, err)
 		}
 		inst.region = len(regions)
-		traffic := unit.Traffic(inst.node, inst.unit)
-		units[i].Weights = &emit.Region{Way: inst.node.HW.Weights, Offset: m.Bytes, Beats: w.Beats(), Width: w.Width,
+		traffic := unit.Traffic(inst.node, inst.unit, len(units[i].Turns))
+		units[i].Weights = &emit.Region{Way: w.Way(), Offset: m.Bytes, Sets: w.Sets, Beats: w.Beats(), Width: w.Width,
 			Words: w.Depth, PerBeat: w.PerBeat(), Checksum: fmt.Sprintf("%08x", image.Sum()), Traffic: traffic,
-			Needs: float64(w.Traffic()*w.Port/8) / float64(w.Depth)}
+			Needs: w.Demand() * float64(w.Port/8)}
 		units[i].Cycles = max(units[i].Cycles, traffic)
-		m.Demand += float64(w.Traffic()) / float64(w.Depth)
+		m.Demand += w.Demand()
 		regions = append(regions, rtl.Region{Outside: w, Words: image})
 		m.Bits, m.Bytes, m.Traffic = w.Port, m.Bytes+w.Bytes(), m.Traffic+traffic
 		if w.Held() {
-			m.Load += w.Beats()
+			m.Load += w.Sets * w.Beats()
 		}
 	}
 	if len(regions) == 0 {

@@ -144,7 +144,7 @@ func loading(d *emit.Design) int {
 	cycles := 1024
 	for _, u := range d.Units {
 		if w := u.Weights; w != nil {
-			cycles += w.Words + 2*w.Beats
+			cycles += w.Sets * (w.Words + 2*w.Beats)
 		}
 	}
 	return cycles

@@ -17,10 +17,10 @@ import (
 	"lathe/lower/lowertest"
 )
 
-// loopPlan has layers share units.
-func loopPlan(t *testing.T, mode string) *lower.Plan {
+// loopPlan has layers share units; more follows in the plan.
+func loopPlan(t *testing.T, mode, more string) *lower.Plan {
 	t.Helper()
-	p, err := lower.ParsePlan("loop.toml", fmt.Appendf(nil, "[fold]\nlayers = \"loop\"\nmode = %q\n", mode))
+	p, err := lower.ParsePlan("loop.toml", fmt.Appendf(nil, "[fold]\nlayers = \"loop\"\nmode = %q\n%s", mode, more))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,9 @@ func proves(t *testing.T, j driver.Job) {
 	if units := stream.Units(j.HW.Scheduled); len(units.Nodes) >= len(j.HW.Scheduled.Nodes) {
 		t.Fatal("no layers share units")
 	}
-	j.Stalls, j.Seeds, j.Trace = 30, []uint64{1}, true
+	if j.Stalls, j.Trace = 30, true; len(j.Seeds) == 0 {
+		j.Seeds = []uint64{1}
+	}
 	check, err := engines(t).Verify(t.Context(), j)
 	if err != nil {
 		t.Fatal(err)
@@ -54,24 +56,29 @@ func TestLoop(t *testing.T) {
 	for seed := range uint64(loops) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			g, _ := lowertest.Layers(t, seed)
-			p := loopPlan(t, []string{"lean", "fold"}[seed%2])
-			q, report, err := lower.Quantize(t.Context(), g, p, lower.Calibration{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			hw, err := (&driver.Quantized{Plan: p, Float: g, Graph: q, Report: report}).Emit(t.Context(),
-				verilog.Options{Version: "test"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			j := driver.Job{HW: hw}
-			if j.Samples, err = driver.RandomSamples(hw.Scheduled, 12, seed); err != nil {
-				t.Fatal(err)
-			}
-			proves(t, j)
+			proves(t, layered(t, seed, loopPlan(t, []string{"lean", "fold"}[seed%2], "")))
 		})
 	}
+}
+
+// layered is a job of a random network of layers that are alike.
+func layered(t *testing.T, seed uint64, p *lower.Plan) driver.Job {
+	t.Helper()
+	g, _ := lowertest.Layers(t, seed)
+	q, report, err := lower.Quantize(t.Context(), g, p, lower.Calibration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hw, err := (&driver.Quantized{Plan: p, Float: g, Graph: q, Report: report}).Emit(t.Context(),
+		verilog.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := driver.Job{HW: hw}
+	if j.Samples, err = driver.RandomSamples(hw.Scheduled, 12, seed); err != nil {
+		t.Fatal(err)
+	}
+	return j
 }
 
 // TestLoopTransformers proves blocks of transformers that are there once for all layers.
@@ -79,36 +86,42 @@ func TestLoopTransformers(t *testing.T) {
 	for _, c := range loopModels {
 		t.Run(c.model, func(t *testing.T) {
 			t.Parallel()
-			arrays := examples + c.model + "/inputs.npz"
-			s := driver.Source{Model: examples + c.model + "/" + c.file, Calibrate: arrays, Arrays: arrays}
-			g, err := s.Import()
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.Plan = filepath.Join(t.TempDir(), "loop.toml")
-			if err := os.WriteFile(s.Plan, []byte("[fold]\nlayers = \"loop\"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			q, err := s.Quantize(t.Context(), g)
-			if err != nil {
-				t.Fatal(err)
-			}
-			hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			f, err := npz.Read(arrays)
-			if err != nil {
-				t.Fatal(err)
-			}
-			j := driver.Job{HW: hw}
-			if j.Samples, _, err = driver.Samples(hw.Scheduled, f); err != nil {
-				t.Fatal(err)
-			}
-			j.Samples = j.Samples[len(j.Samples)-c.samples:]
-			proves(t, j)
+			proves(t, c.job(t, "[fold]\nlayers = \"loop\"\n"))
 		})
 	}
+}
+
+// job is a job of the example under a plan.
+func (c loopModel) job(t *testing.T, plan string) driver.Job {
+	t.Helper()
+	arrays := examples + c.model + "/inputs.npz"
+	s := driver.Source{Model: examples + c.model + "/" + c.file, Calibrate: arrays, Arrays: arrays}
+	g, err := s.Import()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Plan = filepath.Join(t.TempDir(), "loop.toml")
+	if err := os.WriteFile(s.Plan, []byte(plan), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	q, err := s.Quantize(t.Context(), g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := npz.Read(arrays)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := driver.Job{HW: hw}
+	if j.Samples, _, err = driver.Samples(hw.Scheduled, f); err != nil {
+		t.Fatal(err)
+	}
+	j.Samples = j.Samples[len(j.Samples)-c.samples:]
+	return j
 }
 
 // loopModel is an example with layers that are alike.

@@ -11,10 +11,11 @@ import (
 // linear layer reads, or for each pixel of the result of a convolution.
 func Sweeps(n *ir.Node) int { return n.Type.Elems() / max(n.Args[1].Type.Shape[0], 1) }
 
-// Traffic is the beats of weights that u, the unit of n, reads from a memory outside for each sample.
-func Traffic(n *ir.Node, u *rtl.Unit) int {
+// Traffic is the beats of weights that u, the unit of n, reads from a memory outside for each sample, in which it works
+// in so many turns; 0 is 1.
+func Traffic(n *ir.Node, u *rtl.Unit, turns int) int {
 	if u.Weights == nil {
 		return 0
 	}
-	return u.Weights.Traffic() * Sweeps(n)
+	return u.Weights.Traffic(Sweeps(n) * max(turns, 1))
 }

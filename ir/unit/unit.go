@@ -113,7 +113,7 @@ func inSets(u *rtl.Unit) bool {
 // unitOf is the unit of the RTL column, with its weights where the schedule wants them: outside, if they can be there.
 func unitOf(n *ir.Node) (*rtl.Unit, error) {
 	u, err := n.Op.RTL(n)
-	if err != nil || n.HW.Weights == "" || len(n.InTurns()) > 1 || !u.CanFeed() {
+	if err != nil || n.HW.Weights == "" || !u.CanFeed() {
 		return u, err
 	}
 	return u.Feed(n.HW.Weights == "hold", n.HW.Port, n.HW.Burst)

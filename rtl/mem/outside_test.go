@@ -21,7 +21,7 @@ import (
 type outside struct {
 	module                string
 	width, depth          int
-	sets, turns           int
+	sets, turns, all      int
 	bits, burst, pause    int
 	otherWidth, otherDeep int
 }
@@ -65,13 +65,13 @@ func (o outside) bench() rtltest.Bench {
 	return rtltest.Bench{
 		Module: "outside_bench",
 		Params: []rtl.Param{p("WIDTH", o.width), p("DEPTH", o.depth), p("SETS", o.sets), p("TURNS", o.turns),
-			p("BITS", o.bits), p("BURST", o.burst), p("PAUSE", o.pause), p("BEATS", len(lines)), p("W2", o.otherWidth),
+			p("ALL", o.all), p("BITS", o.bits), p("BURST", o.burst), p("PAUSE", o.pause), p("BEATS", len(lines)), p("W2", o.otherWidth),
 			p("D2", o.otherDeep), p("AT2", at),
 			{Name: "S1", Value: fmt.Sprintf("32'h%08x", image(o.width, words).Sum())},
 			{Name: "S2", Value: fmt.Sprintf("32'h%08x", image(o.otherWidth, other).Sum())}},
 		Images: []rtl.Image{{Param: "CONTENTS", Width: o.bits, Words: lines}},
 		Files: []rtl.File{{Name: "outside_bench.sv",
-			Data: []byte(strings.ReplaceAll(outsideBench, "MEMORY", o.module))}},
+			Data: []byte(o.text())}},
 		In:     []rtltest.Port{{Name: "in", Beats: frame}},
 		Out:    []rtltest.Port{{Name: "out"}},
 		Frames: 2 * max(o.otherDeep, 4), // both memories meet all their words, and begin again
@@ -87,6 +87,15 @@ func (o outside) bench() rtltest.Bench {
 			return [][]*big.Int{out}
 		},
 	}
+}
+
+// text is the bench with the module; ALL is a parameter of mem_hold alone.
+func (o outside) text() string {
+	t := strings.ReplaceAll(outsideBench, "MEMORY", o.module)
+	if o.module != "mem_hold" {
+		t = strings.ReplaceAll(t, ".ALL(ALL), ", "")
+	}
+	return t
 }
 
 // beatsOf cuts words into beats, or beats into words, as docs/memory.md says.
@@ -120,14 +129,16 @@ func TestOutside(t *testing.T) {
 
 func outsideCases() []outside {
 	return []outside{
-		{"mem_stream", 12, 8, 1, 1, 64, 4, 0, 20, 4},
-		{"mem_stream", 60, 9, 1, 1, 128, 4, 0, 9, 3},
-		{"mem_hold", 64, 6, 1, 1, 64, 4, 0, 9, 3},
-		{"mem_stream", 21, 5, 3, 2, 64, 1, 0, 64, 5},
-		{"mem_hold", 12, 10, 1, 2, 64, 4, 3, 20, 5},
-		{"mem_hold", 100, 7, 1, 1, 64, 8, 1, 13, 7},
-		{"mem_hold", 30, 8, 3, 2, 128, 2, 0, 12, 4},
-		{"mem_hold", 16, 1, 2, 3, 64, 2, 0, 8, 2},
+		{"mem_stream", 12, 8, 1, 1, 0, 64, 4, 0, 20, 4},
+		{"mem_stream", 60, 9, 1, 1, 0, 128, 4, 0, 9, 3},
+		{"mem_hold", 64, 6, 1, 1, 0, 64, 4, 0, 9, 3},
+		{"mem_stream", 21, 5, 3, 2, 0, 64, 1, 0, 64, 5},
+		{"mem_hold", 12, 10, 1, 2, 0, 64, 4, 3, 20, 5},
+		{"mem_hold", 100, 7, 1, 1, 0, 64, 8, 1, 13, 7},
+		{"mem_hold", 30, 8, 3, 2, 0, 128, 2, 0, 12, 4},
+		{"mem_hold", 16, 1, 2, 3, 0, 64, 2, 0, 8, 2},
+		{"mem_hold", 40, 5, 3, 2, 1, 64, 2, 0, 10, 3},
+		{"mem_hold", 21, 1, 4, 2, 1, 64, 4, 0, 8, 2},
 	}
 }
 
@@ -138,6 +149,7 @@ module outside_bench #(
     parameter integer DEPTH = 10,
     parameter integer SETS = 1,
     parameter integer TURNS = 1,
+    parameter integer ALL = 0,
     parameter integer BITS = 64,
     parameter integer BURST = 4,
     parameter integer PAUSE = 0,
@@ -225,8 +237,8 @@ module outside_bench #(
   wire en = room || !v[1];
   wire take = in_valid && in_ready;
   assign in_ready = en && ready == 2'b11 && warm == 10'd1023 && !bad && !failed;
-  MEMORY #(.WIDTH(WIDTH), .DEPTH(DEPTH), .SETS(SETS), .TURNS(TURNS), .BITS(BITS), .BURST(BURST), .BUFFER(4*BURST),
-      .AT(0), .AT_W(AT_W), .SUM(S1)) u_one (.clk(clk), .rst(rst), .ask_valid(ask_valid[0]), .ask_at(ask_at[0+:AT_W]),
+  MEMORY #(.WIDTH(WIDTH), .DEPTH(DEPTH), .SETS(SETS), .TURNS(TURNS), .ALL(ALL), .BITS(BITS), .BURST(BURST),
+      .BUFFER(4*BURST), .AT(0), .AT_W(AT_W), .SUM(S1)) u_one (.clk(clk), .rst(rst), .ask_valid(ask_valid[0]), .ask_at(ask_at[0+:AT_W]),
       .ask_len(ask_len[7:0]), .ask_ready(ask_ready[0]), .beat_data(beat_data), .beat_valid(beat_valid[0]), .en(en),
       .step(take), .ready(ready[0]), .data(w1));
   mem_hold #(.WIDTH(W2), .DEPTH(D2), .BITS(BITS), .BURST(1), .BUFFER(2), .AT(AT2), .AT_W(AT_W), .SUM(S2)) u_two (
@@ -248,7 +260,7 @@ module outside_bench #(
   end
   stream_skid #(.WIDTH(WIDTH)) u_skid (.clk(clk), .rst(rst), .in_data(x1 ^ w1 ^ w2_x), .in_valid(v[1]),
       .in_ready(room), .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready));
-  wire unused = &{1'b0, rready, at, w2, CONTENTS_SUM};
+  wire unused = &{1'b0, rready, at, w2, CONTENTS_SUM, ALL};
 endmodule
 `
 
@@ -263,6 +275,8 @@ func TestOutsideBroken(t *testing.T) {
 		{3, "mem_fetch.sv", "!turn_last ? start :", "set_last && !turn_last ? start :"},
 		{1, "mem_fetch.sv", "held <= HW'(BUFFER - BURST)", "held <= HW'(BUFFER)"},
 		{6, "mem_hold.sv", "turn == TW'(TURNS - 1);", "turn == TW'(0);"},
+		{8, "mem_hold.sv", "base == AW'((SETS - 1) * DEPTH)", "base == AW'(SETS * DEPTH - 1)"},
+		{8, "mem_hold.sv", "ALL != 0 ? SETS * DEPTH : DEPTH;", "DEPTH;"},
 		{6, "mem_hold.sv", "into <= into ^ fills;", "into <= into;"},
 		{4, "axi_read.sv", "owner == CW'(i)", "owner != CW'(i)"},
 		{4, "axi_read.sv", "base[63:12] + offset[63:12]", "base[63:12] | offset[63:12]"},
