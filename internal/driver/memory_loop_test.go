@@ -24,7 +24,8 @@ func TestMemoryLoop(t *testing.T) {
 	for seed := range uint64(loops) {
 		way := []string{"stream", "hold", "external"}[seed%3]
 		bits := []int{512, 64, 128}[seed%3]
-		j := layered(t, seed, loopPlan(t, "lean", fmt.Sprintf("[memory]\nweights = %q\naxi_bits = %d\nburst = 4\n", way, bits)))
+		memory := fmt.Sprintf("[memory]\nweights = %q\naxi_bits = %d\nburst = 4\n", way, bits)
+		j := layered(t, seed, loopPlan(t, "lean", memory))
 		sets := 0
 		for _, u := range j.HW.Design.Units {
 			if w := u.Weights; w != nil && w.Sets > 1 {

@@ -65,7 +65,8 @@ func (o outside) bench() rtltest.Bench {
 	return rtltest.Bench{
 		Module: "outside_bench",
 		Params: []rtl.Param{p("WIDTH", o.width), p("DEPTH", o.depth), p("SETS", o.sets), p("TURNS", o.turns),
-			p("ALL", o.all), p("BITS", o.bits), p("BURST", o.burst), p("PAUSE", o.pause), p("BEATS", len(lines)), p("W2", o.otherWidth),
+			p("ALL", o.all), p("BITS", o.bits), p("BURST", o.burst), p("PAUSE", o.pause), p("BEATS", len(lines)),
+			p("W2", o.otherWidth),
 			p("D2", o.otherDeep), p("AT2", at),
 			{Name: "S1", Value: fmt.Sprintf("32'h%08x", image(o.width, words).Sum())},
 			{Name: "S2", Value: fmt.Sprintf("32'h%08x", image(o.otherWidth, other).Sum())}},
@@ -238,7 +239,8 @@ module outside_bench #(
   wire take = in_valid && in_ready;
   assign in_ready = en && ready == 2'b11 && warm == 10'd1023 && !bad && !failed;
   MEMORY #(.WIDTH(WIDTH), .DEPTH(DEPTH), .SETS(SETS), .TURNS(TURNS), .ALL(ALL), .BITS(BITS), .BURST(BURST),
-      .BUFFER(4*BURST), .AT(0), .AT_W(AT_W), .SUM(S1)) u_one (.clk(clk), .rst(rst), .ask_valid(ask_valid[0]), .ask_at(ask_at[0+:AT_W]),
+      .BUFFER(4*BURST), .AT(0), .AT_W(AT_W), .SUM(S1)) u_one (.clk(clk), .rst(rst), .ask_valid(ask_valid[0]),
+      .ask_at(ask_at[0+:AT_W]),
       .ask_len(ask_len[7:0]), .ask_ready(ask_ready[0]), .beat_data(beat_data), .beat_valid(beat_valid[0]), .en(en),
       .step(take), .ready(ready[0]), .data(w1));
   mem_hold #(.WIDTH(W2), .DEPTH(D2), .BITS(BITS), .BURST(1), .BUFFER(2), .AT(AT2), .AT_W(AT_W), .SUM(S2)) u_two (
