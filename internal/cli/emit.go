@@ -237,8 +237,8 @@ func (a *App) printMemory(d *emit.Design) error {
 	rows := [][]string{{"weights of", "way", "bytes", "at", "beats a sample", "bytes a busy cycle"}}
 	for _, u := range d.Units {
 		if w := u.Weights; w != nil {
-			size := w.Sets * w.Beats * m.Bits / 8
-			rows = append(rows, []string{u.Instance, w.Way, fmt.Sprint(size), fmt.Sprintf("0x%x", w.Offset), fmt.Sprint(w.Traffic), fmt.Sprintf("%.3g", w.Needs)})
+			size, at := fmt.Sprint(w.Sets*w.Beats*m.Bits/8), fmt.Sprintf("0x%x", w.Offset)
+			rows = append(rows, []string{u.Instance, w.Way, size, at, fmt.Sprint(w.Traffic), fmt.Sprintf("%.3g", w.Needs)})
 		}
 	}
 	if err := a.table(rows); err != nil {
