@@ -12,6 +12,20 @@ import (
 // large says that runs of the graph take so long that their number counts.
 func (s *sizer) large() bool { return s.frames == fewest }
 
+// alike are b and, in a large design, the branches without FIFO that have its place in other layers.
+func (s *sizer) alike(branches []*ir.Node, b *ir.Node) []*ir.Node {
+	if !s.large() {
+		return []*ir.Node{b}
+	}
+	place, found := s.place(b), []*ir.Node{}
+	for _, other := range branches {
+		if !s.on[other] && s.turns[other] == 0 && s.place(other) == place {
+			found = append(found, other)
+		}
+	}
+	return found
+}
+
 // prune takes away what is not needed after all: one FIFO after the other, in large designs those at the same places of
 // all layers together. FIFOs that stay there for the sake of others cost what they hold, and no cycle.
 func (s *sizer) prune(branches []*ir.Node) error {

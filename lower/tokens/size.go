@@ -294,18 +294,14 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 			return err
 		}
 	}
-	for round := 0; now.II() > best.II()+slack; round++ {
+	for now.II() > best.II()+slack {
 		list := s.busiest(branches)
 		if len(list) == 0 {
 			return nil // a pair of them might help
 		}
-		// One after the other; in large designs, where many layers lack the same, more at a time after some rounds. What was
-		// too much is pruned.
-		more := 1
-		if s.large() {
-			more <<= max(round-oneByOne, 0)
-		}
-		for _, b := range list[:min(more, len(list))] {
+		// One after the other; in large designs that of the same place in all layers, which lack the same. What was too much
+		// is pruned.
+		for _, b := range s.alike(branches, list[0]) {
 			s.on[b] = true
 		}
 		if now, err = s.undisturbed(branches); err != nil {
@@ -314,9 +310,6 @@ func (s *sizer) untilItIsFast(branches []*ir.Node) error {
 	}
 	return nil
 }
-
-// oneByOne is how many FIFOs are added each by itself in a large design.
-const oneByOne = 1
 
 // busiest are the branches that alone held their forks up in the last run, those of the most cycles first.
 func (s *sizer) busiest(branches []*ir.Node) (found []*ir.Node) {
