@@ -47,11 +47,13 @@ func (q *quantizer) weighed(n *ir.Node) bool {
 }
 
 // readBy says that an operation with traits of some kind has n as argument 0, maybe through operations that keep
-// formats.
+// formats, or that n makes superfluous.
 func (q *quantizer) readBy(n *ir.Node, is func(*ir.Traits) bool) bool {
+	matters, cut := q.matters(n)
 	for _, u := range q.users[n] {
 		t := &u.Op.Traits
-		passes := t.KeepsCodes || t.Forks || n.Op.Traits.RoundsOnce && t.Elementwise && len(streams(u)) == 1
+		relu := t.Cuts && cut && matters.Min >= 0 // which n then is itself
+		passes := t.KeepsCodes || t.Forks || relu || n.Op.Traits.RoundsOnce && t.Elementwise && len(streams(u)) == 1
 		if is(t) && u.Args[0] == n || passes && q.rule(u, dataOut) == nil && q.readBy(u, is) {
 			return true
 		}

@@ -7,6 +7,8 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/ir/op/norm"
+	"lathe/ir/op/pointwise"
 	"lathe/ir/op/sequence"
 	"lathe/lower/lowertest"
 )
@@ -39,6 +41,37 @@ func TestScoresOfAllFormats(t *testing.T) {
 			if n.Args[1].Type.Format.Width() != 1 {
 				t.Errorf("%q: a mask in %s", plan, n.Args[1].Type.Format)
 			}
+		}
+	}
+}
+
+// TestFineThroughRelu gives what a relu cuts off the bits that a norm behind it reads, so that the relu needs no unit;
+// a layer that others read too keeps its own.
+func TestFineThroughRelu(t *testing.T) {
+	for _, c := range []struct {
+		shared bool
+		bits   int
+		relus  int
+	}{{false, fineW - 1, 0}, {true, 8, 1}} {
+		b := lowertest.New(t, 3)
+		fc := b.Linear("fc", b.Input("x", 1, 6), 8, true)
+		y := b.Add(norm.LayerNorm, "n", &norm.Attrs{Axis: -1, Eps: 1e-5}, b.Add(pointwise.Relu, "r", nil, fc))
+		outs := []*ir.Node{y}
+		if c.shared {
+			outs = append(outs, b.Linear("other", fc, 2, false))
+		}
+		q, _ := mustQuantize(t, b.Done(outs...), "", Calibration{})
+		relus := 0
+		for _, n := range q.Nodes {
+			if n.Op == pointwise.Relu {
+				relus++
+			}
+			if n.Name == "fc" && n.Type.Format.Width() != c.bits {
+				t.Errorf("shared %v: fc is %s, want %d bits", c.shared, n.Type.Format, c.bits)
+			}
+		}
+		if relus != c.relus {
+			t.Errorf("shared %v: %d relus, want %d", c.shared, relus, c.relus)
 		}
 	}
 }
