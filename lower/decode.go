@@ -64,13 +64,14 @@ func forDecode(g *ir.Graph, plan *Plan) (*ir.Graph, error) {
 // Decode is what a run without values says of a decoder.
 type Decode struct {
 	// Tokens is the most of a sequence.
-	Tokens int
+	Tokens int `json:"tokens"`
 	// Prefill is how many of them were sent without waiting, First the cycles from the first token in to the last output
 	// of these, and Token the most cycles from one of the others in to its last output.
-	Prefill      int
-	First, Token int
+	Prefill int `json:"prefill"`
+	First   int `json:"prefill_cycles"`
+	Token   int `json:"token_cycles"`
 	// Cycles is from the first token of a sequence of all tokens at once to that of the next sequence.
-	Cycles float64
+	Cycles float64 `json:"sequence_cycles"`
 }
 
 // CheckDecode demands of a scheduled graph that it gives the outputs of each token before it takes the next one: then

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -96,7 +97,8 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 	a.printAccuracy(accuracy)
 	return a.writeJSON(map[string]any{"balance": d.Balance, "model": model,
 		"folder": e.out, "top": d.Top, "core": d.Core, "units": d.Units,
-		"slowest": driver.Slowest(d).Node, "files": len(d.All()), "accuracy": accuracy})
+		"slowest": driver.Slowest(d).Node, "interval": hw.Interval(), "decoder": hw.Decoder(), "files": len(d.All()),
+		"accuracy": accuracy})
 }
 
 // printPace says how long tokens of a decoder take, or a sample where the slowest unit does not say it.
@@ -107,8 +109,11 @@ func (a *App) printPace(hw *driver.Hardware) {
 			counted(dec.Token, "cycle"))
 	} else if ii := hw.Interval(); ii > float64(driver.Slowest(hw.Design).Cycles) {
 		why := "units hold each other up"
-		if ii == float64(hw.Design.Traffic()) {
+		switch shared := func(u emit.Unit) bool { return len(u.Turns) > 0 }; {
+		case ii == float64(hw.Design.Traffic()):
 			why = "the memory port sets the pace"
+		case slices.ContainsFunc(hw.Design.Units, shared):
+			why = "it goes through the units that layers share once for each of them"
 		}
 		fmt.Fprintf(a.Out, "a sample every %s: %s\n", cycles(ii), why)
 	}
