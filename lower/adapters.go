@@ -7,6 +7,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/ring"
 	"lathe/ir/op/stream"
 	"lathe/ir/unit"
 	"lathe/lower/balance"
@@ -80,7 +81,7 @@ func sizeFifos(s *State, g *ir.Graph) error {
 // timeUnits takes latency and initiation interval of every node from the header of its module.
 func timeUnits(s *State, g *ir.Graph) error {
 	var errs diag.List
-	turns := stream.Turns(g)
+	turns := ring.Turns(g)
 	for _, n := range g.Nodes {
 		if n.IsConst() {
 			continue

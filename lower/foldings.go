@@ -9,7 +9,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/op"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/ir/unit"
 	"lathe/lower/balance"
 	"lathe/lower/tokens"
@@ -68,7 +68,7 @@ func tryFoldings(ctx context.Context, plan *FoldPlan, g *ir.Graph, limit int) (*
 	if err := l.errs.Err(); err != nil {
 		return nil, err
 	}
-	t := &tried{turns: stream.Turns(g)}
+	t := &tried{turns: ring.Turns(g)}
 	at := map[*ir.Node]int{}
 	for _, n := range g.Nodes {
 		if n.IsConst() {

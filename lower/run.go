@@ -13,7 +13,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/ir/unit"
 	"lathe/lower/loss"
 	"lathe/lower/simplify"
@@ -115,7 +115,7 @@ func broken(p Pass, g *ir.Graph, msg string, args ...any) *diag.Error {
 
 // baseline evaluates an imported graph; weights that nodes compute are computed first, as the engine needs constants.
 func (r *runner) baseline(g *ir.Graph) ([]ref.Sample, error) {
-	c := stream.Unrolled(g.Clone(), nil)
+	c := ring.Unrolled(g.Clone(), nil)
 	if g.Stage == ir.StageFloat {
 		if err := simplify.Constants(c); err != nil {
 			return nil, err

@@ -8,7 +8,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/lower/loop"
 )
 
@@ -29,6 +29,6 @@ func scheduleLoop(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 	}
 	report.note("%d layers share one block of %d nodes: the first ends in %q, the last in %q; a sample takes %d "+
 		"turns", shared.Layers, shared.Nodes, shared.First, shared.Last, shared.Layers)
-	all := stream.Unrolled(units, shared.Copies)
+	all := ring.Unrolled(units, shared.Copies)
 	return all, report, all.Check()
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lathe/ir"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
 )
@@ -50,7 +50,7 @@ func turnsOf(g, units *ir.Graph) map[string][]string {
 		}
 		turns[first][turn] = name
 	}
-	for n, count := range stream.Turns(units) {
+	for n, count := range ring.Turns(units) {
 		note(n.Name, count-1, "")
 		note(n.Name, 0, n.Name)
 	}

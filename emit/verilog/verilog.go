@@ -13,7 +13,7 @@ import (
 	"lathe/emit/bench"
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/ir/unit"
 	"lathe/rtl"
 	"lathe/rtl/netlist"
@@ -92,7 +92,7 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		}
 		top = o.Top
 	}
-	units := stream.Units(g)
+	units := ring.Units(g)
 	b := &builder{graph: units, turns: turnsOf(g, units), back: map[string]string{}, units: o.Units,
 		byNode: map[*ir.Node]*instance{}, read: map[*ir.Node]int{}}
 	if b.units == nil {

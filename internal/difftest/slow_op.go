@@ -16,6 +16,7 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/recur"
 	"lathe/ir/op/reduce"
+	"lathe/ir/op/ring"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/stream"
 	"lathe/ir/op/sum"
@@ -46,7 +47,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		f := slowPairs()[n.Op]
 		return fill(out, func(i []int) *big.Rat { return f(new(big.Rat), repeat(x, i), repeat(args[1], i)) }), nil
 	case move.Reshape, move.Identity, pointwise.Cast, stream.Widen, stream.Narrow, stream.Fifo, stream.Fork,
-		stream.Enter, stream.Again, stream.Leave, stream.Replay:
+		ring.Enter, ring.Again, ring.Leave, ring.Replay:
 		return x.x, nil
 	case move.Transpose, move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch, move.Reverse:
 		return slowMove(n, args), nil

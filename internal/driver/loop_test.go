@@ -12,7 +12,7 @@ import (
 	"lathe/emit/verilog"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/lower"
 	"lathe/lower/lowertest"
 )
@@ -31,7 +31,7 @@ func loopPlan(t *testing.T, mode, more string) *lower.Plan {
 // those that were predicted.
 func proves(t *testing.T, j driver.Job) {
 	t.Helper()
-	if units := stream.Units(j.HW.Scheduled); len(units.Nodes) >= len(j.HW.Scheduled.Nodes) {
+	if units := ring.Units(j.HW.Scheduled); len(units.Nodes) >= len(j.HW.Scheduled.Nodes) {
 		t.Fatal("no layers share units")
 	}
 	if j.Stalls, j.Trace = 30, true; len(j.Seeds) == 0 {

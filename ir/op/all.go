@@ -15,6 +15,7 @@ import (
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/recur"
 	"lathe/ir/op/reduce"
+	"lathe/ir/op/ring"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/stream"
 	"lathe/ir/op/sum"
@@ -48,7 +49,7 @@ var All = [...]*ir.Op{
 	curve.Sin, curve.Cos, curve.Tan, curve.Asin, curve.Acos, curve.Atan, curve.Sinh, curve.Cosh, curve.Asinh,
 	curve.Acosh, curve.Atanh,
 	stream.Widen, stream.Narrow, stream.Fifo, stream.Fork,
-	stream.Enter, stream.Again, stream.Leave, stream.Replay,
+	ring.Enter, ring.Again, ring.Leave, ring.Replay,
 }
 
 // Find returns the operation called name, or nil.

@@ -14,7 +14,7 @@ import (
 	"lathe/internal/difftest"
 	"lathe/ir"
 	"lathe/ir/op/pointwise"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/ir/text"
 	"lathe/ir/unit"
 	"lathe/lower"
@@ -59,7 +59,7 @@ func TestShare(t *testing.T) {
 			t.Errorf("seed %d: %d layers share units, %d are alike\n%s", seed, shared.Layers, layers, difftest.Describe(q))
 		}
 		mode := []string{"fold", "lean"}[seed%2]
-		ring, _, err := lower.Schedule(t.Context(), q, plan(t, "loop", mode))
+		loops, _, err := lower.Schedule(t.Context(), q, plan(t, "loop", mode))
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -68,17 +68,17 @@ func TestShare(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(seed, 5))
-		same(t, row, ring, difftest.Samples(r, q, 4))
-		if err := tokens.Check(t.Context(), ring, &unit.Cache{}); err != nil {
+		same(t, row, loops, difftest.Samples(r, q, 4))
+		if err := tokens.Check(t.Context(), loops, &unit.Cache{}); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 		for _, percent := range []int{10, 60, 95} {
-			times, err := tokens.RunStalled(t.Context(), ring, &unit.Cache{}, 4, func(int) bool { return r.IntN(100) < percent })
+			times, err := tokens.RunStalled(t.Context(), loops, &unit.Cache{}, 4, func(int) bool { return r.IntN(100) < percent })
 			if err != nil || !times.Done {
-				t.Errorf("seed %d: %d %% stalls: %v\n%s", seed, percent, err, difftest.Describe(ring))
+				t.Errorf("seed %d: %d %% stalls: %v\n%s", seed, percent, err, difftest.Describe(loops))
 			}
 		}
-		if len(stream.Units(ring).Nodes) < len(ring.Nodes) {
+		if len(ring.Units(loops).Nodes) < len(loops.Nodes) {
 			more++
 		}
 	}
@@ -120,13 +120,13 @@ func TestUnrolled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		units := stream.Units(again)
-		if want := text.Print(stream.Units(g)); text.Print(units) != want {
+		units := ring.Units(again)
+		if want := text.Print(ring.Units(g)); text.Print(units) != want {
 			t.Fatalf("seed %d: the units of a graph that was printed:\n%s\nwant\n%s", seed, text.Print(units), want)
 		}
 		samples := difftest.Samples(rand.New(rand.NewPCG(seed, 6)), q, 2)
 		lowertest.Shuffle(rand.New(rand.NewPCG(seed, 7)))(g)
-		same(t, q, stream.Unrolled(stream.Units(g), nil), samples)
+		same(t, q, ring.Unrolled(ring.Units(g), nil), samples)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 )
 
 // Sharing is a graph whose layers share units.
@@ -45,7 +45,7 @@ func Share(g *ir.Graph) (*Sharing, error) {
 	if err := b.ring(c); err != nil {
 		return nil, err
 	}
-	s.Units = stream.Units(c)
+	s.Units = ring.Units(c)
 	return s, nil
 }
 
@@ -78,7 +78,7 @@ func refuse(g *ir.Graph, miss error) error {
 func (b *Blocks) ring(g *ir.Graph) error {
 	turns := len(b.Layers)
 	part := func(p ir.RingPart, name string, at *ir.Node) *ir.Node {
-		return stream.InsertPart(g, p, name, at, turns)
+		return ring.InsertPart(g, p, name, at, turns)
 	}
 	replace := func(in []*ir.Node, old, now *ir.Node) {
 		for _, n := range in {

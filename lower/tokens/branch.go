@@ -8,6 +8,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/ring"
 	"lathe/ir/op/stream"
 	"lathe/ir/unit"
 )
@@ -68,7 +69,7 @@ func insert(g *ir.Graph, known *known) (branches []*ir.Node, err error) {
 // Check demands of every FIFO of a scheduled graph at least the depth that it needs, whoever decided it: error L0720
 // for each that is shallower or missing.
 func Check(ctx context.Context, g *ir.Graph, units *unit.Cache) error {
-	c, known := stream.Units(g).Clone(), newKnown(units)
+	c, known := ring.Units(g).Clone(), newKnown(units)
 	given, errs, err := takeOut(c, known)
 	if err != nil {
 		return err

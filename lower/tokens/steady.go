@@ -7,7 +7,7 @@ import (
 	"math"
 
 	"lathe/ir"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/ir/unit"
 	"lathe/lower/tokens/beat"
 )
@@ -59,7 +59,7 @@ func slowest(g *ir.Graph) float64 {
 
 // Steady is Run for as many samples as it takes until twice as many have no other rate. It says how many that are.
 func Steady(ctx context.Context, g *ir.Graph, units *unit.Cache) (*Times, int, error) {
-	return steadyAsIs(ctx, stream.Units(g), newKnown(units))
+	return steadyAsIs(ctx, ring.Units(g), newKnown(units))
 }
 
 // steadyAsIs is Steady of what is known already.

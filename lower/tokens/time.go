@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"lathe/ir"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/ir/unit"
 )
 
@@ -29,7 +29,7 @@ func Run(ctx context.Context, g *ir.Graph, units *unit.Cache, frames int) (*Time
 // RunStalled is Run with inputs that pause and outputs that are held up whenever holds says so.
 func RunStalled(ctx context.Context, g *ir.Graph, units *unit.Cache, frames int, holds func(cycle int) bool) (
 	*Times, error) {
-	return simulate(ctx, stream.Units(g), options{frames: frames, holds: holds, known: newKnown(units), depth: scheduled})
+	return simulate(ctx, ring.Units(g), options{frames: frames, holds: holds, known: newKnown(units), depth: scheduled})
 }
 
 // simulate builds a net and runs it.

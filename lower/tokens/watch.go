@@ -6,7 +6,7 @@ import (
 	"context"
 
 	"lathe/ir"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/ir/unit"
 	"lathe/lower/tokens/beat"
 )
@@ -16,7 +16,7 @@ import (
 // layers share, the node of the first layer has the frames of all.
 func Watch(ctx context.Context, g *ir.Graph, units *unit.Cache, frames int) (*Times, map[*ir.Node][]*beat.Counter,
 	error) {
-	all, g := g, stream.Units(g)
+	all, g := g, ring.Units(g)
 	n, err := build(g, options{frames: frames, known: newKnown(units), depth: scheduled})
 	if err != nil {
 		return nil, nil, err

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package stream
+// Package ring holds what layers that share units need: the parts of a ring of units, through which a sample goes once
+// for each of the layers, the graph of the units, and the graph of all turns.
+package ring
 
 import (
 	"math/rand/v2"
