@@ -12,7 +12,7 @@ import (
 
 	"lathe/golden/ref"
 	"lathe/internal/tools"
-	"lathe/ir/op/stream"
+	"lathe/ir/op/ring"
 	"lathe/rtl"
 	"lathe/sim"
 )
@@ -35,7 +35,7 @@ func TestMemoryLoop(t *testing.T) {
 				}
 			}
 		}
-		if most := len(stream.Units(j.HW.Scheduled).Nodes); sets == 0 || sets > most {
+		if most := len(ring.Units(j.HW.Scheduled).Nodes); sets == 0 || sets > most {
 			t.Errorf("seed %d: %d of %d units have weights of several layers outside", seed, sets, most)
 		}
 		j.Seeds = []uint64{1, 2, 3}

@@ -59,7 +59,7 @@ func TestShare(t *testing.T) {
 			t.Errorf("seed %d: %d layers share units, %d are alike\n%s", seed, shared.Layers, layers, difftest.Describe(q))
 		}
 		mode := []string{"fold", "lean"}[seed%2]
-		loops, _, err := lower.Schedule(t.Context(), q, plan(t, "loop", mode))
+		all, _, err := lower.Schedule(t.Context(), q, plan(t, "loop", mode))
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -68,17 +68,17 @@ func TestShare(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(seed, 5))
-		same(t, row, loops, difftest.Samples(r, q, 4))
-		if err := tokens.Check(t.Context(), loops, &unit.Cache{}); err != nil {
+		same(t, row, all, difftest.Samples(r, q, 4))
+		if err := tokens.Check(t.Context(), all, &unit.Cache{}); err != nil {
 			t.Errorf("seed %d: %v", seed, err)
 		}
 		for _, percent := range []int{10, 60, 95} {
-			times, err := tokens.RunStalled(t.Context(), loops, &unit.Cache{}, 4, func(int) bool { return r.IntN(100) < percent })
+			times, err := tokens.RunStalled(t.Context(), all, &unit.Cache{}, 4, func(int) bool { return r.IntN(100) < percent })
 			if err != nil || !times.Done {
-				t.Errorf("seed %d: %d %% stalls: %v\n%s", seed, percent, err, difftest.Describe(loops))
+				t.Errorf("seed %d: %d %% stalls: %v\n%s", seed, percent, err, difftest.Describe(all))
 			}
 		}
-		if len(ring.Units(loops).Nodes) < len(loops.Nodes) {
+		if len(ring.Units(all).Nodes) < len(all.Nodes) {
 			more++
 		}
 	}
