@@ -238,6 +238,8 @@ var norms = []norm{
 	// Rows whose results are the greatest that there are, sqrt(n), and sums of unsigned elements in several lanes.
 	{n: 4, lanes: 2, rows: 3, in: fixed8, f: 4, eps: 1e-12, rms: true, fo: 13, out: fixed16},
 	{n: 6, lanes: 3, rows: 3, in: format{6, false}, f: 2, eps: 1e-4, fo: 12, out: fixed16},
+	// A bias that is larger than any product.
+	{n: 8, lanes: 2, rows: 3, in: fixed8, f: 4, eps: 1e-5, gainW: 8, gainF: 6, biasW: 16, biasF: 5, fo: 2, out: fixed16},
 	{n: 40, lanes: 1, rows: 3, in: fixed8, f: 7, eps: 0.5, gainW: 5, gainF: 0, biasW: 7, biasF: 16, fo: 4,
 		out: format{9, true}, over: num.Symmetric},
 }
@@ -281,8 +283,10 @@ func TestNormBroken(t *testing.T) {
 	short := norm{n: 12, lanes: 2, rows: 2, in: format{5, true}, f: 2, eps: 1e-5, fo: 5, out: fixed8}
 	fine := norm{n: 8, lanes: 1, rows: 3, in: fixed8, f: 4, eps: 1e-5, fo: 16, out: format{24, true}}
 	most := norm{n: 4, lanes: 2, rows: 3, in: fixed8, f: 4, eps: 1e-12, rms: true, fo: 13, out: fixed16}
+	high := norm{n: 8, lanes: 2, rows: 3, in: fixed8, f: 4, eps: 1e-5, gainW: 8, gainF: 6, biasW: 16, biasF: 5, fo: 2,
+		out: fixed16}
 	bare := norm{n: 6, lanes: 3, rows: 3, in: format{6, false}, f: 2, eps: 1e-4, fo: 12, out: fixed16}
-	for i, m := range []*norm{&long, &short, &fine} {
+	for i, m := range []*norm{&long, &short, &fine, &high} {
 		m.fill(rand.New(rand.NewPCG(43, uint64(i))))
 	}
 	for _, c := range []struct {
@@ -299,6 +303,7 @@ func TestNormBroken(t *testing.T) {
 		{"op_norm_lane.sv", ".SHIFT(SHIFT), .OUT_W(Z_W), .ROUND(0)", ".SHIFT(SHIFT), .OUT_W(Z_W), .ROUND(2)", &fine},
 		{"op_norm_sums.sv", "SIGNED != 0 ? beat_raw[B_W-1] : 1'b0", "beat_raw[B_W-1]", &bare},
 		{"op_norm_lane.sv", "Z_W = 18 + ($clog2(N) + 1) / 2", "Z_W = 17 + ($clog2(N) + 1) / 2", &most},
+		{"op_norm_lane.sv", "G_W - UP : BIAS_W) + 1", "G_W - UP : BIAS_W)", &high},
 		{"num_rsqrt.sv", "2'b10: r <= r << 2", "2'b10: r <= r << 1", &long},
 	} {
 		broken(t, c.file, c.old, c.fault, c.of.bench)

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"lathe/internal/tools"
 	"lathe/rtl"
 	"lathe/rtl/rtltest"
 )
@@ -183,12 +184,12 @@ func (s softmax) bench() rtltest.Bench {
 	}
 }
 
-// TestSoftmaxExp holds powers alone to the definition: all of them where there is a table.
+// TestSoftmaxExp holds powers alone to the definition: all of them where there is a table, some far below 2^-64.
 func TestSoftmaxExp(t *testing.T) {
 	t.Parallel()
 	for i, s := range []softmax{{inW: 8, scale: 1. / 16}, {inW: 8, scale: 0.0062}, {inW: 8, scale: 1. / 63},
-		{inW: 5, scale: 0.5}, {inW: 9, scale: 1. / 16}, {inW: 16, scale: 1. / 4096}, {inW: 16, scale: 1. / 64},
-		{inW: 13, scale: 1. / 1024 / 1024}} {
+		{inW: 5, scale: 0.5}, {inW: 8, scale: 0.5}, {inW: 8, scale: 8}, {inW: 9, scale: 1. / 16},
+		{inW: 16, scale: 1. / 4096}, {inW: 16, scale: 1. / 64}, {inW: 13, scale: 1. / 1024 / 1024}} {
 		s.powers(t, i%2, 1000)
 	}
 }
@@ -273,6 +274,7 @@ func TestSoftmax(t *testing.T) {
 		{rows: 12, n: 33, lanes: 1, inW: 12, signed: 1, scale: 1. / 64, outW: 8, fo: 8, causal: 1, heads: 3, offset: 29,
 			live: 31},
 		{rows: 5, n: 8, lanes: 8, inW: 16, signed: 0, scale: 1. / 64, outW: 16, fo: 16, causal: 1, heads: 2},
+		{rows: 3, n: 8, lanes: 2, inW: 8, signed: 1, scale: 1. / 16, outW: 8, fo: 8, causal: 1, heads: 1, offset: 6, live: 5},
 	} {
 		rtltest.Run(t, s.bench())
 	}
@@ -325,5 +327,31 @@ func TestSoftmaxMasked(t *testing.T) {
 		{rows: 1, n: 9, lanes: 1, inW: 8, signed: 1, scale: 1. / 16, outW: 8, fo: 8, causal: 1, heads: 1, offset: 4},
 	} {
 		rtltest.Run(t, s.masked())
+	}
+}
+
+// TestSoftmaxBroken has the bench look at faults: of what is live, of rows that follow each other, of powers and sums.
+func TestSoftmaxBroken(t *testing.T) {
+	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
+	causal := softmax{rows: 7, n: 9, lanes: 3, inW: 8, signed: 1, scale: 1. / 16, outW: 8, fo: 8, causal: 1, heads: 1,
+		offset: -3}
+	late := softmax{rows: 3, n: 8, lanes: 2, inW: 8, signed: 1, scale: 1. / 16, outW: 8, fo: 8, causal: 1, heads: 1,
+		offset: 6, live: 5}
+	steep := softmax{rows: 3, n: 4, lanes: 1, inW: 8, signed: 1, scale: 0.5, outW: 8, fo: 8}
+	kept := softmax{rows: 4, n: 31, lanes: 1, inW: 8, signed: 1, scale: 1. / 16, outW: 8, fo: 8}
+	for _, c := range []struct {
+		file, old, fault string
+		of               func() rtltest.Bench
+	}{
+		{"op_softmax_seen.sv", "left > J_W'(i)", "left >= J_W'(i)", causal.bench},
+		{"op_softmax_seen.sv", "OFFSET >= LIVE ? LIVE", "OFFSET >= N ? LIVE", late.bench},
+		{"op_softmax_core.sv", "most  <= x_last ? IN_W'(0) : top;", "most  <= top;", causal.bench},
+		{"op_softmax_core.sv", "BEATS < 26 ? 26 - BEATS : 0", "BEATS < 26 ? 25 - BEATS : 0", steep.bench},
+		{"op_softmax_exp.sv", "v = y[63:26] != 38'd0", "v = y[63:27] != 37'd0", steep.bench},
+		{"op_softmax_sum.sv", "first <= last_q;", "first <= 1'b0;", steep.bench},
+		{"op_softmax_masked.sv", ".raddr(move ? next : count)", ".raddr(next)", kept.masked},
+		{"op_softmax_masked.sv", "a_valid && fresh;", "fresh;", kept.masked},
+	} {
+		broken(t, c.file, c.old, c.fault, c.of)
 	}
 }
