@@ -131,6 +131,11 @@ var attends = []attend{
 		causal: true, offset: 2, cast: num.Cast{Shift: 3, Width: 8, Signed: true}},
 	{queries: 2, keys: 6, heads: 1, groups: 1, size: 5, row: 6, f: 5, r: 2, aW: 16, bW: 8, bSigned: true,
 		cast: num.Cast{Shift: 16, Width: 8, Signed: true}},
+	// More queries than keys, of which the last ones see all; sums that round to a power of two.
+	{queries: 6, keys: 3, heads: 2, groups: 1, size: 2, row: 4, f: 1, r: 2, aW: 5, bW: 4, bSigned: true, causal: true,
+		cast: num.Cast{Shift: 2, Width: 9, Signed: true}},
+	{queries: 2, keys: 2, heads: 1, groups: 1, size: 2, row: 2, f: 1, r: 1, aW: 8, bW: 8,
+		cast: num.Cast{Shift: 11, Width: 8}},
 }
 
 // packable is the point, without packed products where lanes of the module make no pairs, or codes are too wide.
@@ -190,6 +195,8 @@ func TestAttendBroken(t *testing.T) {
 		{7, "op_attend_scores", "mem_kv.sv", "word  <= lives ?", "word  <= lives || !lives ?"},
 		{7, "op_attend_scores", "op_attend_walk.sv", "32'(token) == QUERIES - 2 ? NW'(KEYS) :", "QUERIES == 0 ? NW'(KEYS) :"},
 		{5, "op_attend_scores", "op_attend_walk.sv", ": OFFSET + 1;", ": OFFSET;"}, // the bound
+		{12, "op_attend_sum", "op_attend_walk.sv", "NW'(sees && bound_q != NW'(KEYS))", "NW'(sees)"},
+		{13, "op_attend_sum", "op_attend_cast.sv", "IN_W - SHIFT : 1) + 1", "IN_W - SHIFT : 1)"},
 		{2, "op_attend_scores", "op_attend_walk.sv", "share == CW'(SHARE - 1)", "share == CW'(0)"},
 		{2, "op_attend_sum", "op_attend_sum.sv", ".en(en && adds), .in(acc)", ".en(en), .in(acc)"},
 		{2, "op_attend_scores", "op_attend_dots.sv", ".a(y_s[(2*i+1)*N*YW+:N*YW]), .b(y_s[2*i*N*YW+:N*YW])",

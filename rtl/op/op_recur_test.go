@@ -252,6 +252,9 @@ var recurs = []recur{
 		y: format{9, true}, yF: 8, smooth: true, round: num.Floor, cellW: 1},
 	{kind: 2, steps: 3, hidden: 4, in: 1, out: 2, relu: true, x: fixed8, xUp: 3, wW: 5, sumF: 9, gateW: 4,
 		y: format{6, false}, yF: 4, cellW: 1, mult: "lut"},
+	// More rows than stages.
+	{kind: 2, steps: 11, hidden: 2, in: 1, out: 1, relu: true, x: fixed8, xUp: 1, wW: 4, sumF: 7, gateW: 4,
+		y: fixed8, yF: 6, cellW: 1},
 }
 
 func TestRecur(t *testing.T) {
@@ -266,8 +269,8 @@ func TestRecur(t *testing.T) {
 // TestRecurBroken has the bench look at faults: of states, of when they are read, of what travels beside a sum.
 func TestRecurBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
-	var of [3]recur
-	for i, at := range []int{0, 4, 1} {
+	var of [4]recur
+	for i, at := range []int{0, 4, 1, 10} {
 		of[i] = recurs[at]
 		of[i].fill(rand.New(rand.NewPCG(73, uint64(i))))
 	}
@@ -278,6 +281,7 @@ func TestRecurBroken(t *testing.T) {
 		{"op_recur_walk.sv", "assign first = row == CW'(0);", "assign first = 1'b0;", &of[0]},
 		{"op_recur_walk.sv", "rest <= CW'(DRAIN);", "rest <= CW'(DRAIN - 1);", &of[0]},
 		{"op_recur_walk.sv", "busy && (!take || valid)", "busy && valid", &of[0]},
+		{"op_recur_walk.sv", "(STEPS > DRAIN ? STEPS : DRAIN)", "DRAIN", &of[3]},
 		{"op_recur_state.sv", "load ? fresh : {", "load && !zero ? fresh : {", &of[0]},
 		{"op_recur_cells.sv", ".DEPTH(FRONT + READ)", ".DEPTH(FRONT + READ + 1)", &of[2]},
 		{"op_recur_cells.sv", "zero_q <= zero;", "zero_q <= zero && write;", &of[1]},
