@@ -4,6 +4,7 @@
 package emit
 
 import (
+	"math/bits"
 	"path"
 	"slices"
 	"strings"
@@ -37,6 +38,9 @@ type Design struct {
 	// Docs are files for readers: design.json and README.md.
 	Docs []rtl.File
 }
+
+// PositionBits are those of the status output of a decoder that counts the tokens of a sequence.
+func (d *Design) PositionBits() int { return bits.Len(uint(d.Tokens)) }
 
 // All returns every file of the emitted folder.
 func (d *Design) All() []rtl.File { return slices.Concat(d.Files, d.Extra, d.Docs) }

@@ -47,9 +47,9 @@ type Traits struct {
 	Ranks bool
 	// Commutes: there are two arguments, and the result is the same with them swapped.
 	Commutes bool
-	// Turns, if not nil, lists for the attributes of an element-wise operation with one argument the values of that
+	// Bends, if not nil, lists for the attributes of an element-wise operation with one argument the values of that
 	// argument at which it stops rising or falling, or jumps. It is not Monotone, but it is between two of them.
-	Turns func(attrs any) []float64
+	Bends func(attrs any) []float64
 	// Weighted: the result is linear in argument 0. Argument 1 holds the weights, one row of axis 0 an output channel, and
 	// argument 2, which may be missing, one summand an output channel; in quantized graphs both are constants.
 	Weighted bool

@@ -171,14 +171,14 @@ func fixedResult(n *ir.Node, width int) Choice {
 	return c
 }
 
-// turned says that a is argument 1 of n alone, and n makes blocks of it by itself.
-func turned(n, a *ir.Node) bool { return n.MeetsAcross() && n.Args[1] == a && n.Args[0] != a }
+// encodes says that a is argument 1 of n alone, and n makes blocks of it by itself.
+func encodes(n, a *ir.Node) bool { return n.MeetsAcross() && n.Args[1] == a && n.Args[0] != a }
 
 // unblock puts casts to a fixed format before the arguments of n that are in blocks, or would be, if n cannot take
 // them. It returns the block format of the first, for results that keep the format of their argument.
 func (q *quantizer) unblock(n *ir.Node) (was format.Block) {
 	t := &n.Op.Traits
-	if a := n.Args; t.Meets > 0 && a[0].Type.InBlocks() && turned(n, a[1]) &&
+	if a := n.Args; t.Meets > 0 && a[0].Type.InBlocks() && encodes(n, a[1]) &&
 		(a[1].Type.InBlocks() || a[1].Type.Format.Width() > betweenW) {
 		a[1] = q.cast(a[1], openFormat(betweenW, n.Op.Name+" makes blocks of fixed values"), n, q.values[a[1]])
 	}
@@ -272,7 +272,7 @@ func (q *quantizer) encodesLater(n *ir.Node, b format.Block) bool {
 	n.Type.Format = b
 	for _, u := range q.users[n] {
 		if c := q.rule(u, dataIn); c != nil || u.MeetsAcross() {
-			if c != nil && !turned(u, n) {
+			if c != nil && !encodes(u, n) {
 				if _, blocks := c.blocks(); blocks {
 					return false
 				}

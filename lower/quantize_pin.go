@@ -30,7 +30,7 @@ func (q *quantizer) argumentsAs(n *ir.Node, c Choice) {
 	var first *ir.Node
 	for i, a := range n.Args {
 		mask := i > 0 && !n.Args[0].IsConst() && n.Op.Traits.Index != nil && n.Op.Traits.Index(n, i) > 0
-		if _, blocks := c.blocks(); a.IsConst() || mask || blocks && i > 0 && turned(n, a) {
+		if _, blocks := c.blocks(); a.IsConst() || mask || blocks && i > 0 && encodes(n, a) {
 			continue
 		}
 		same = same && !a.Type.InBlocks()

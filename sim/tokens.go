@@ -88,19 +88,11 @@ type TokenRun struct {
 // SequenceSpec is DesignSpec of a decoder, with its status outputs as taps.
 func SequenceSpec(d *emit.Design, cacheDir string, waveform bool) Spec {
 	s := DesignSpec(d, cacheDir, false, waveform)
-	for _, status := range []Port{{Name: "position", Width: positionBits(d)}, {Name: "error", Width: 1}} {
+	for _, status := range []Port{{Name: "position", Width: d.PositionBits()}, {Name: "error", Width: 1}} {
 		status.Data, status.Valid, status.Ready = status.Name, s.In[0].Valid, s.In[0].Ready
 		s.Taps = append(s.Taps, status)
 	}
 	return s
-}
-
-func positionBits(d *emit.Design) int {
-	bits := 0
-	for n := d.Tokens; n > 0; n >>= 1 {
-		bits++
-	}
-	return bits
 }
 
 // RunSequences drives the wrapper of a decoder with sequences, one after the other. samples are whole ones, and results
@@ -121,7 +113,7 @@ func RunSequences(ctx context.Context, m *Model, d *emit.Design, samples, result
 	}
 	run := &TokenRun{Result: result}
 	if len(result.Taps) > 0 {
-		run.Position = Unpack(result.Taps[0], 1, positionBits(d), false)
+		run.Position = Unpack(result.Taps[0], 1, d.PositionBits(), false)
 		run.Error = Unpack(result.Taps[1], 1, 1, false)
 	}
 	run.Outputs, run.Want, err = gatherSequences(d, result.Streams, results, list)

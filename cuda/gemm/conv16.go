@@ -3,8 +3,6 @@
 package gemm
 
 import (
-	"slices"
-
 	"lathe/cuda"
 	"lathe/cuda/word"
 )
@@ -55,20 +53,16 @@ func (p Conv16) Floor() cuda.Floor {
 	return f
 }
 
-// with are the instance and the grid of a tile.
-func (p Conv16) with(t tile) (cuda.Instance, int, error) {
-	e := p.Epilogue.params() // without the gate
-	i, err := cuda.Named("conv16", slices.Concat(t.params(), texts(p.unit(2), int(p.Word)), []string{e[0], e[2]})...)
-	q := p.product()
-	return i, ceil(q.M, t.bm) * ceil(q.N, t.bn), err
+// conv is what this is to all convolutions.
+func (p Conv16) conv() conv {
+	return conv{Images: p.Images, kernel: "conv16", n: p.N, size: 2, check: p.Valid, params: p.params, args: p.args,
+		bytes: func() int64 { return p.Floor().Bytes }}
 }
 
-// choose is the tile of least estimated time for m rows.
-func (p Conv16) choose(a cuda.Arch, m int) (tile, error) {
-	if err := p.Valid(); err != nil {
-		return tile{}, err
-	}
-	return p.cheapest("conv16", m, p.N, 2, a)
+// params are those of an instance, behind the tile's.
+func (p Conv16) params() []string {
+	e := p.Epilogue.params() // without the gate
+	return append(texts(p.unit(2), int(p.Word)), e[0], e[2])
 }
 
 // args are those of a launch; m is the number of pixels.
@@ -78,42 +72,18 @@ func (p Conv16) args(o Operands, m cuda.Arg) []cuda.Arg {
 }
 
 // Plan chooses the configuration of least estimated time. Errors as Valid.
-func (p Conv16) Plan(a cuda.Arch) (Plan, error) {
-	t, err := p.choose(a, p.windows())
-	if err != nil {
-		return Plan{}, err
-	}
-	return p.planned(t)
-}
-
-// planned is the plan of a tile.
-func (p Conv16) planned(t tile) (Plan, error) {
-	i, blocks, err := p.with(t)
-	if err != nil {
-		return Plan{}, err
-	}
-	return whole(i, blocks, func(o Operands) []cuda.Arg { return p.args(o, cuda.I32(int32(p.windows()))) })
-}
+func (p Conv16) Plan(a cuda.Arch) (Plan, error) { return p.conv().plan(a) }
 
 // Call is the convolution of the images of each of a number of samples. Errors as Valid.
-func (p Conv16) Call(o Operands, t cuda.Target) (cuda.Call, error) {
-	m := p.windows()
-	best, err := p.choose(t.Arch, t.Rows(m, limit))
-	if err != nil {
-		return cuda.Call{}, err
-	}
-	i, _, err := p.with(best)
-	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.bn)), Rows: int64(m), Tile: int64(best.bm),
-		Args: p.args(o, cuda.Samples32(int64(m), 1)), Bytes: p.Floor().Bytes}, err
-}
+func (p Conv16) Call(o Operands, t cuda.Target) (cuda.Call, error) { return p.conv().call(o, t) }
 
 // Reduced is a small problem, and its plan in the configuration of p. Errors as Plan.
 func (p Conv16) Reduced(a cuda.Arch) (Conv16, Plan, error) {
-	t, err := p.choose(a, p.windows())
+	t, err := p.conv().choose(a, p.windows())
 	if err != nil {
 		return p, Plan{}, err
 	}
 	p.Images, p.N = p.reduced(t, 64, p.unit(2)), t.bn+8
-	plan, err := p.planned(t)
+	plan, err := p.conv().planned(t)
 	return p, plan, err
 }

@@ -95,16 +95,14 @@ func (p Conv8) Floor() cuda.Floor {
 	return f
 }
 
-// choose is the configuration of least estimated time for m rows.
-func (p Conv8) choose(a cuda.Arch, m int) (tile, error) {
-	if err := p.Valid(); err != nil {
-		return tile{}, err
-	}
-	return p.cheapest("conv8", m, p.N, 1, a)
+// conv is what this is to all convolutions.
+func (p Conv8) conv() conv {
+	return conv{Images: p.Images, kernel: "conv8", n: p.N, size: 1, check: p.Valid, params: p.params, args: p.args,
+		bytes: func() int64 { return p.Floor().Bytes }}
 }
 
-// instance is the kernel of a configuration.
-func (p Conv8) instance(t tile) (cuda.Instance, error) {
+// params are those of an instance, behind the tile's.
+func (p Conv8) params() []string {
 	sum := 0
 	if p.Added != nil {
 		if sum = 1; p.Added.Unsigned {
@@ -113,7 +111,7 @@ func (p Conv8) instance(t tile) (cuda.Instance, error) {
 	}
 	coded := p.coded()
 	coded[len(coded)-1] = string(p.Word())
-	return cuda.Named("conv8", slices.Concat(t.params(), texts(p.unit(1)), coded, texts(sum))...)
+	return slices.Concat(texts(p.unit(1)), coded, texts(sum))
 }
 
 // args are those of a launch; m is the number of windows.
@@ -129,44 +127,19 @@ func (p Conv8) args(o Operands, m cuda.Arg) []cuda.Arg {
 
 // Plan chooses the configuration of least estimated time. Its operands are those of Int8, and
 // Residual where something is added. Errors as Valid.
-func (p Conv8) Plan(a cuda.Arch) (Plan, error) {
-	t, err := p.choose(a, p.M)
-	if err != nil {
-		return Plan{}, err
-	}
-	return p.planned(t)
-}
-
-// planned is the plan of a configuration.
-func (p Conv8) planned(t tile) (Plan, error) {
-	i, err := p.instance(t)
-	if err != nil {
-		return Plan{}, err
-	}
-	return whole(i, ceil(p.M, t.bm)*ceil(p.N, t.bn), func(o Operands) []cuda.Arg {
-		return p.args(o, cuda.I32(int32(p.M)))
-	})
-}
+func (p Conv8) Plan(a cuda.Arch) (Plan, error) { return p.conv().plan(a) }
 
 // Call is the convolution of the images of each of a number of samples. Errors as Valid.
-func (p Conv8) Call(o Operands, t cuda.Target) (cuda.Call, error) {
-	best, err := p.choose(t.Arch, t.Rows(p.M, limit))
-	if err != nil {
-		return cuda.Call{}, err
-	}
-	i, err := p.instance(best)
-	return cuda.Call{Instance: i, Blocks: int64(ceil(p.N, best.bn)), Rows: int64(p.M), Tile: int64(best.bm),
-		Args: p.args(o, cuda.Samples32(int64(p.M), 1)), Bytes: p.Floor().Bytes}, err
-}
+func (p Conv8) Call(o Operands, t cuda.Target) (cuda.Call, error) { return p.conv().call(o, t) }
 
 // Reduced is a small problem, and its plan in the configuration of p. Errors as Plan.
 func (p Conv8) Reduced(a cuda.Arch) (Conv8, Plan, error) {
-	t, err := p.choose(a, p.M)
+	t, err := p.conv().choose(a, p.M)
 	if err != nil {
 		return p, Plan{}, err
 	}
 	p.Images, p.N = p.reduced(t, 128, p.unit(1)), t.bn+8
 	p.M, p.K = p.windows(), p.window()
-	plan, err := p.planned(t)
+	plan, err := p.conv().planned(t)
 	return p, plan, err
 }

@@ -86,10 +86,10 @@ func (h hopper) within(extent, blocks int) (Plan, error) {
 }
 
 // With is the plan of a configuration.
-func (p Conv16) With(t Tile) (Plan, error) { return p.planned(t) }
+func (p Conv16) With(t Tile) (Plan, error) { return p.conv().planned(t) }
 
 // With is the plan of a configuration.
-func (p Conv8) With(t Tile) (Plan, error) { return p.planned(t) }
+func (p Conv8) With(t Tile) (Plan, error) { return p.conv().planned(t) }
 
 // Planned is the plan with a template in a configuration, by its parameters.
 func (p W8A16) Planned(template string, params []string, splits int) (Plan, error) {

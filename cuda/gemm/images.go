@@ -107,3 +107,58 @@ func (i Images) reduced(t tile, products, unit int) Images {
 	i.W = max((i.OW-1)*i.SW+(i.KW-1)*i.DW+1-i.PL, 1)
 	return i.Laid(i.Channel == 1)
 }
+
+// conv is what convolutions of all operands have in common: a product of windows with n rows of weights, of elements of
+// the given size.
+type conv struct {
+	Images
+	kernel  string
+	n, size int
+	check   func() error    // Valid
+	params  func() []string // of an instance, behind the tile's
+	args    func(o Operands, windows cuda.Arg) []cuda.Arg
+	bytes   func() int64 // of Floor
+}
+
+// choose is the configuration of least estimated time for m windows.
+func (c conv) choose(a cuda.Arch, m int) (tile, error) {
+	if err := c.check(); err != nil {
+		return tile{}, err
+	}
+	return c.cheapest(c.kernel, m, c.n, c.size, a)
+}
+
+// instance is the kernel of a configuration.
+func (c conv) instance(t tile) (cuda.Instance, error) {
+	return cuda.Named(c.kernel, append(t.params(), c.params()...)...)
+}
+
+func (c conv) plan(a cuda.Arch) (Plan, error) {
+	t, err := c.choose(a, c.windows())
+	if err != nil {
+		return Plan{}, err
+	}
+	return c.planned(t)
+}
+
+// planned is the plan of a configuration.
+func (c conv) planned(t tile) (Plan, error) {
+	i, err := c.instance(t)
+	if err != nil {
+		return Plan{}, err
+	}
+	m := c.windows()
+	return whole(i, ceil(m, t.bm)*ceil(c.n, t.bn), func(o Operands) []cuda.Arg { return c.args(o, cuda.I32(int32(m))) })
+}
+
+// call is the convolution of the images of each of a number of samples.
+func (c conv) call(o Operands, t cuda.Target) (cuda.Call, error) {
+	m := c.windows()
+	best, err := c.choose(t.Arch, t.Rows(m, limit))
+	if err != nil {
+		return cuda.Call{}, err
+	}
+	i, err := c.instance(best)
+	return cuda.Call{Instance: i, Blocks: int64(ceil(c.n, best.bn)), Rows: int64(m), Tile: int64(best.bm),
+		Args: c.args(o, cuda.Samples32(int64(m), 1)), Bytes: c.bytes()}, err
+}

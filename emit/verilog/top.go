@@ -4,7 +4,6 @@ package verilog
 
 import (
 	"fmt"
-	"math/bits"
 	"strings"
 
 	"lathe/emit"
@@ -153,7 +152,7 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 		core.Ports = append(core.Ports, wiresOf(p.CoreStream).to(p.CoreStream)...)
 	}
 	if d.Tokens > 0 {
-		m.Ports = append(m.Ports, netlist.Port{Name: "position", Output: true, Width: bits.Len(uint(d.Tokens))},
+		m.Ports = append(m.Ports, netlist.Port{Name: "position", Output: true, Width: d.PositionBits()},
 			netlist.Port{Name: "error", Output: true})
 	}
 	b.axiWrapper(m)

@@ -76,8 +76,8 @@ func always(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
 	switch {
 	case n.Op.Bounds != nil:
 		return n.Op.Bounds(n, args)
-	case n.Op.Traits.Turns != nil:
-		return turns(n, args[0])
+	case n.Op.Traits.Bends != nil:
+		return bends(n, args[0])
 	case n.Op.Traits.Monotone:
 		return monotone(n, args)
 	}

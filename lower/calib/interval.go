@@ -48,8 +48,8 @@ func intervalOf(n *ir.Node, all map[*ir.Node]ir.Bounds, ranges func(*ir.Node) (l
 		return column.Between(n, lo, hi), nil
 	case n.Op.Bounds != nil:
 		return n.Op.Bounds(n, args)
-	case n.Op.Traits.Turns != nil:
-		return turning(n, args[0])
+	case n.Op.Traits.Bends != nil:
+		return bending(n, args[0])
 	case n.Op.Traits.Monotone:
 		b, err := monotone(n, args)
 		if err == nil {

@@ -68,7 +68,7 @@ func PassThrough(n *ir.Node) (ir.Kernel, error) {
 	}, nil
 }
 
-// AtZero is the Turns trait of functions that turn at 0.
+// AtZero is the Bends trait of functions that bend at 0.
 func AtZero(any) []float64 { return []float64{0} }
 
 // CopyRun copies run elements of src from place from on into dst from place to on.

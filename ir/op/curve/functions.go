@@ -64,9 +64,9 @@ var Sqrt = function{
 // smooth makes the operation of an irrational function without parameters. It rises everywhere, or falls up to its one
 // turn. kernel is its name in the kernel library; wide is its domain, nil if it has none.
 func smooth(name, kernel, doc string, near func(float64) float64, exact func(*big.Float) *big.Float,
-	print func(*hlo.Builder, hlo.Value) hlo.Value, wide *domain, turns ...float64) *ir.Op {
+	print func(*hlo.Builder, hlo.Value) hlo.Value, wide *domain, bends ...float64) *ir.Op {
 	f := function{
-		name: name, doc: doc, monotone: len(turns) == 0,
+		name: name, doc: doc, monotone: len(bends) == 0,
 		near:  func(any) func(float64) float64 { return near },
 		exact: func(any) func(*big.Rat) format.Exact { return bigmath.Irrational(exact) },
 		hlo:   func(b *hlo.Builder, _ any, x hlo.Value) hlo.Value { return print(b, x) },
@@ -78,7 +78,7 @@ func smooth(name, kernel, doc string, near func(float64) float64, exact func(*bi
 		f.kernel = func(any) string { return kernel }
 	}
 	if !f.monotone {
-		f.turns = func(any) []float64 { return turns }
+		f.bends = func(any) []float64 { return bends }
 	}
 	return f.op()
 }

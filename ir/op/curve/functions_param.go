@@ -27,7 +27,7 @@ func alphaParams(attrs any) []float32 { return []float32{attrs.(*AlphaAttrs).Alp
 // Silu is x*sigmoid(alpha*x): SiLU with alpha 1, Swish in general.
 var Silu = function{
 	name: "silu", doc: "x/(1 + exp(-alpha*x))", attrs: AlphaAttrs{}, params: alphaParams,
-	turns: func(attrs any) []float64 {
+	bends: func(attrs any) []float64 {
 		if alphaOf(attrs) == 0 {
 			return nil
 		}
@@ -57,7 +57,7 @@ var Silu = function{
 // Elu is alpha*(exp(x) - 1) for x < 0, else x.
 var Elu = function{
 	name: "elu", doc: "alpha*(exp(x) - 1) for x < 0, else x", attrs: AlphaAttrs{}, params: alphaParams,
-	turns: column.AtZero,
+	bends: column.AtZero,
 	near:  func(attrs any) func(float64) float64 { return bent(alphaOf(attrs), 1, 1) },
 	exact: func(attrs any) func(*big.Rat) format.Exact { return bentExact(alphaOf(attrs), 1, 1) },
 	hlo:   func(b *hlo.Builder, attrs any, x hlo.Value) hlo.Value { return bentHLO(b, x, alphaOf(attrs), 1, 1) },
@@ -68,7 +68,7 @@ var Elu = function{
 var Celu = function{
 	name: "celu", doc: "alpha*(exp(x/alpha) - 1) for x < 0, else x", attrs: AlphaAttrs{},
 	params: func(attrs any) []float32 { return []float32{1 / attrs.(*AlphaAttrs).Alpha} }, // 0 gives an infinity
-	turns:  func(any) []float64 { return nil },
+	bends:  func(any) []float64 { return nil },
 	near:   func(attrs any) func(float64) float64 { return bent(alphaOf(attrs), alphaOf(attrs), 1) },
 	exact:  func(attrs any) func(*big.Rat) format.Exact { return bentExact(alphaOf(attrs), alphaOf(attrs), 1) },
 	hlo: func(b *hlo.Builder, attrs any, x hlo.Value) hlo.Value {
@@ -91,7 +91,7 @@ func seluOf(attrs any) (alpha, gamma float64) {
 var Selu = function{
 	name: "selu", doc: "gamma*alpha*(exp(x) - 1) for x < 0, else gamma*x", attrs: SeluAttrs{},
 	params: func(attrs any) []float32 { return []float32{attrs.(*SeluAttrs).Alpha, attrs.(*SeluAttrs).Gamma} },
-	turns:  column.AtZero,
+	bends:  column.AtZero,
 	near: func(attrs any) func(float64) float64 {
 		alpha, gamma := seluOf(attrs)
 		return bent(alpha*gamma, 1, gamma)
@@ -148,7 +148,7 @@ type PowAttrs struct {
 var Pow = function{
 	name: "pow", doc: "x^exponent, a constant", attrs: PowAttrs{},
 	params: func(attrs any) []float32 { return []float32{attrs.(*PowAttrs).Exponent} },
-	turns:  column.AtZero,
+	bends:  column.AtZero,
 	near: func(attrs any) func(float64) float64 {
 		p := float64(attrs.(*PowAttrs).Exponent)
 		return func(x float64) float64 { return math.Pow(x, p) }
@@ -172,7 +172,7 @@ type ReciprocalAttrs struct {
 var Reciprocal = function{
 	name: "reciprocal", doc: "numerator/x", attrs: ReciprocalAttrs{}, fraction: true,
 	params: func(attrs any) []float32 { return []float32{attrs.(*ReciprocalAttrs).Numerator} },
-	turns:  column.AtZero,
+	bends:  column.AtZero,
 	near: func(attrs any) func(float64) float64 {
 		c := float64(attrs.(*ReciprocalAttrs).Numerator)
 		return func(x float64) float64 { return c / x }

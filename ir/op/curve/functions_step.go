@@ -54,9 +54,9 @@ var (
 // fractional makes the operation of a rational function without parameters. whole is nil where it takes no whole
 // numbers.
 func fractional(name, doc string, near func(float64) float64, exact func(*big.Rat) *big.Rat,
-	print func(*hlo.Builder, hlo.Value) hlo.Value, whole func(int64) int64, turns ...float64) *ir.Op {
+	print func(*hlo.Builder, hlo.Value) hlo.Value, whole func(int64) int64, bends ...float64) *ir.Op {
 	f := function{
-		name: name, doc: doc, monotone: len(turns) == 0, fraction: true, whole: whole,
+		name: name, doc: doc, monotone: len(bends) == 0, fraction: true, whole: whole,
 		near: func(any) func(float64) float64 { return near },
 		exact: func(any) func(*big.Rat) format.Exact {
 			return func(x *big.Rat) format.Exact { return format.FromRat(exact(x)) }
@@ -64,7 +64,7 @@ func fractional(name, doc string, near func(float64) float64, exact func(*big.Ra
 		hlo: func(b *hlo.Builder, _ any, x hlo.Value) hlo.Value { return print(b, x) },
 	}
 	if !f.monotone {
-		f.turns = func(any) []float64 { return turns }
+		f.bends = func(any) []float64 { return bends }
 	}
 	return f.op()
 }
@@ -88,7 +88,7 @@ var HardSigmoid = function{
 	params: func(attrs any) []float32 {
 		return []float32{attrs.(*HardSigmoidAttrs).Alpha, attrs.(*HardSigmoidAttrs).Beta}
 	},
-	turns: func(any) []float64 { return nil }, // it falls where alpha is negative
+	bends: func(any) []float64 { return nil }, // it falls where alpha is negative
 	near: func(attrs any) func(float64) float64 {
 		a := attrs.(*HardSigmoidAttrs)
 		return func(x float64) float64 { return min(max(float64(a.Alpha)*x+float64(a.Beta), 0), 1) }
@@ -111,7 +111,7 @@ var HardSigmoid = function{
 // ThresholdedRelu is x for x > alpha, else 0.
 var ThresholdedRelu = function{
 	name: "thresholded_relu", doc: "x for x > alpha, else 0", attrs: AlphaAttrs{}, params: alphaParams, fraction: true,
-	turns: func(attrs any) []float64 { return []float64{alphaOf(attrs)} },
+	bends: func(attrs any) []float64 { return []float64{alphaOf(attrs)} },
 	near: func(attrs any) func(float64) float64 {
 		alpha := alphaOf(attrs)
 		return func(x float64) float64 {

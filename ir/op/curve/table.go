@@ -27,9 +27,9 @@ type function struct {
 	// attrs is a zero value of the attributes, nil if there are none; params lists their numbers, which must be finite.
 	attrs  any
 	params func(attrs any) []float32
-	// monotone: it never falls. turns lists the places where it stops rising or falling, nil if it is monotone.
+	// monotone: it never falls. bends lists the places where it stops rising or falling, nil if it is monotone.
 	monotone bool
-	turns    func(attrs any) []float64
+	bends    func(attrs any) []float64
 	// near computes it in float64. Its relative error stays below 2^-36 where it is neither 0 nor extreme.
 	near func(attrs any) func(x float64) float64
 	// exact computes it such that encoding the result in any format is encoding the real number. A pole is an infinity.
@@ -52,7 +52,7 @@ type function struct {
 func (f function) op() *ir.Op {
 	o := &ir.Op{
 		Name: f.name, Doc: f.doc, Attrs: f.attrs, Arity: [2]int{1, 1},
-		Traits: ir.Traits{Elementwise: true, Table: true, Curve: true, Monotone: f.monotone, Turns: f.turns,
+		Traits: ir.Traits{Elementwise: true, Table: true, Curve: true, Monotone: f.monotone, Bends: f.bends,
 			Whole: f.whole != nil},
 		Infer: column.SameShape,
 		Eval:  f.eval,

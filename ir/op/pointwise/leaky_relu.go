@@ -25,7 +25,7 @@ type LeakyAttrs struct {
 // LeakyRelu is x for x >= 0, else alpha*x; alpha is the exact float32 value.
 var LeakyRelu = &ir.Op{
 	Name: "leaky_relu", Doc: "x for x >= 0, else alpha*x", Attrs: LeakyAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Elementwise: true, Table: true, Turns: column.AtZero}, // with a negative alpha it falls and rises
+	Traits: ir.Traits{Elementwise: true, Table: true, Bends: column.AtZero}, // with a negative alpha it falls and rises
 	Infer:  column.SameShape,
 	Eval: Unary{
 		Float: func(n *ir.Node) func(float32) float32 {

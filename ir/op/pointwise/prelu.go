@@ -23,7 +23,7 @@ import (
 // PRelu is x for x >= 0, else slope[c]*x with a constant slope for each channel: the exact product, one rounding.
 var PRelu = &ir.Op{
 	Name: "prelu", Doc: "x for x >= 0, else slope*x per channel", Attrs: column.ScaleAttrs{}, Arity: [2]int{2, 2},
-	Traits: ir.Traits{Axis: column.ScaleAxis, PerChannel: true, Turns: column.AtZero},
+	Traits: ir.Traits{Axis: column.ScaleAxis, PerChannel: true, Bends: column.AtZero},
 	Infer:  func(n *ir.Node) ([]int, error) { return column.InferChannels(n, n.Attrs.(*column.ScaleAttrs).Axis) },
 	Eval:   preluEval,
 	HLO:    preluHLO,

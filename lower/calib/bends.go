@@ -10,21 +10,21 @@ import (
 	"lathe/ir/op/column"
 )
 
-// turning bounds an element-wise function of one argument that is monotone between its turns: the least and the
-// greatest of its values at the ends of the interval and at the turns inside, and beside them, since it may jump there.
-func turning(n *ir.Node, x ir.Bounds) (ir.Bounds, error) {
-	b, err := turns(n, x)
+// bending bounds an element-wise function of one argument that is monotone between its bends: the least and the
+// greatest of its values at the ends of the interval and at the bends inside, and beside them, since it may jump there.
+func bending(n *ir.Node, x ir.Bounds) (ir.Bounds, error) {
+	b, err := bends(n, x)
 	if err != nil {
 		return b, err
 	}
 	return b, bounded(n, b)
 }
 
-// turns is turning whose bounds may be infinite.
-func turns(n *ir.Node, x ir.Bounds) (ir.Bounds, error) {
+// bends is bending whose bounds may be infinite.
+func bends(n *ir.Node, x ir.Bounds) (ir.Bounds, error) {
 	at := [][]*ir.Tensor{{x.Lo}, {x.Hi}}
-	for _, turn := range n.Op.Traits.Turns(n.Attrs) {
-		v := float32(turn)
+	for _, bend := range n.Op.Traits.Bends(n.Attrs) {
+		v := float32(bend)
 		below, above := math.Nextafter32(v, float32(math.Inf(-1))), math.Nextafter32(v, float32(math.Inf(1)))
 		for _, v := range []float32{below, v, above} {
 			t := column.CloneFloats(x.Lo)
