@@ -204,7 +204,7 @@ func (q *quantizer) node(n *ir.Node) {
 			q.constants(n)
 		}
 		c := q.resultChoice(n, explicit)
-		if !q.blockResult(n, c) && !q.codedResult(n, c) {
+		if !q.cellRows(n, c) && !q.blockResult(n, c) && !q.codedResult(n, c) {
 			q.result(n, c)
 			q.pin(n, "data_out", c)
 			c.Pattern = format.PatternOf(n.Type.Format)

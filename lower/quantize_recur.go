@@ -20,6 +20,9 @@ func (q *quantizer) stateConst(n *ir.Node, i int) {
 	if i > 1 {
 		name, c, explicit = "bias", q.plan.Quantize.Bias, q.rule(n, bias)
 	}
+	if recur.Begins(n, i) {
+		name, c, explicit = "first state", openFormat(betweenW, "for a state before the first row"), nil
+	}
 	if explicit != nil {
 		c = *explicit
 	}
@@ -50,13 +53,40 @@ func (q *quantizer) derived(n *ir.Node) {
 	case t.Table0:
 		q.table(n)
 	case t.Recurs:
-		q.within(n)
+		if !recur.ShowsCells(n) { // else it is decided
+			q.within(n, n.Type.Format.Width())
+		}
 	}
 }
 
-// within decides the formats within n, which has a state, behind that of its result.
-func (q *quantizer) within(n *ir.Node) {
-	a := recur.Defaults(n, n.Type.Format.Width())
+// cellRows decides the formats of n if its rows show a state beside results, and says whether they do: those have the
+// format of the state, whatever choice c is, which the results that the next row reads have.
+func (q *quantizer) cellRows(n *ir.Node, c Choice) bool {
+	if !n.Op.Traits.Recurs || !recur.ShowsCells(n) {
+		return false
+	}
+	width, fixed := betweenW, format.IsFixed(c.Pattern.Format)
+	if fixed {
+		width = c.Pattern.Format.Width()
+	}
+	a := q.within(n, width)
+	if _, open := c.Pattern.Open(); fixed && !open {
+		a.Hidden = c.Pattern.Format.String()
+	}
+	f, err := format.Parse(a.Cell)
+	if err != nil {
+		q.fail(n, "L0407", "%v", err)
+		return true
+	}
+	n.Type.Format, n.Type.Scales = f, nil
+	q.report.Slots = append(q.report.Slots, Slot{n.Name, n.Op.Name, "hidden", a.Hidden, c.From})
+	q.explain(n, "data_out", n.Type, "the state of "+n.Op.Name+", which its rows show")
+	return true
+}
+
+// within decides the formats within n, which has a state, whose results have so many bits.
+func (q *quantizer) within(n *ir.Node, width int) *recur.Attrs {
+	a := recur.Defaults(n, width)
 	for _, s := range []struct {
 		slot   string
 		choice *Choice
@@ -77,4 +107,5 @@ func (q *quantizer) within(n *ir.Node) {
 		q.report.Slots = append(q.report.Slots, Slot{n.Name, n.Op.Name, s.slot, *s.text, from})
 	}
 	n.Attrs = a
+	return a
 }

@@ -32,6 +32,14 @@ var recurFormats = []struct {
 		"fixed(16,15) fixed(8,7) fixed(16,16) fixed(16,12) fixed(24,19)", ""},
 	{"blocks", "lstm", "[quantize]\ndata = \"mxint8\"\nweight = \"mxint8\"",
 		"fixed(16,15) fixed(16,15) fixed(16,16) fixed(16,12) fixed(24,19)", ""},
+	{"cells", "cells", "", "fixed(16,15) fixed(8,7) fixed(16,11) fixed(12,8) fixed(16,11) fixed(8,7)", ""},
+	{"cells of wide data", "cells", "[quantize]\ndata = \"fixed(12)\"",
+		"fixed(16,15) fixed(8,7) fixed(24,19) fixed(16,12) fixed(24,19) fixed(12,11)", ""},
+	{"cells of blocks", "cells", "[quantize]\ndata = \"mxint8\"\nweight = \"mxint8\"",
+		"fixed(16,15) fixed(16,15) fixed(24,19) fixed(16,12) fixed(24,19) fixed(16,15)", ""},
+	{"a coarse state", "cells", "[[quantize.rule]]\nop = \"lstm\"\ncell = \"fixed(8,4)\"", "",
+		"rows of h in fixed(8,7) and c in fixed(8,4): fixed(8,4), of both, must be the latter, and hold the former"},
+	{"a state that begins high", "high", "", "fixed(16,15) fixed(8,7) fixed(8,5) fixed(12,8) fixed(16,12)", ""},
 	{"gates without a sign", "lstm", "[[quantize.rule]]\nop = \"lstm\"\ngate = \"ufixed(8,8)\"", "",
 		"gates of lstm: fixed(W,F) of 2 to 16 bits, which rounds to even and saturates, not ufixed(8,8)"},
 	{"a wide state", "gru", "[[quantize.rule]]\nop = \"gru\"\ncell = \"fixed(33)\"", "",
@@ -43,12 +51,17 @@ var recurFormats = []struct {
 func TestQuantizeRecurrent(t *testing.T) {
 	for _, c := range recurFormats {
 		t.Run(c.name, func(t *testing.T) {
-			o, rows := map[string]*ir.Op{"lstm": recur.LSTM, "gru": recur.GRU, "rnn": recur.RNN}[c.op], 2
-			rows *= map[string]int{"lstm": 4, "gru": 3, "rnn": 1}[c.op]
+			o, rows := map[string]*ir.Op{"lstm": recur.LSTM, "cells": recur.LSTM, "gru": recur.GRU, "high": recur.GRU,
+				"rnn": recur.RNN}[c.op], 2
+			rows *= map[string]int{"lstm": 4, "gru": 3, "rnn": 1}[o.Name]
 			b := lowertest.New(t, 1)
 			x := b.Linear("x_rows", b.Input("x", 3, 2), rows, false)
 			x = b.Add(pointwise.Clip, "near", &pointwise.ClipAttrs{Min: -0.9, Max: 0.9}, x)
-			g := b.Done(b.Add(o, "n", &recur.Attrs{}, x, b.Random(0.9, rows, 2)))
+			args := []*ir.Node{x, b.Random(0.9, rows, 2)}
+			if c.op == "high" {
+				args = append(args, b.Random(0.9, 2), b.Const([]int{2}, 0.5, -5))
+			}
+			g := b.Done(b.Add(o, "n", &recur.Attrs{Cells: c.op == "cells"}, args...))
 			p, err := ParsePlan("plan.toml", []byte(c.plan))
 			if err != nil {
 				t.Fatal(err)
@@ -66,7 +79,7 @@ func TestQuantizeRecurrent(t *testing.T) {
 			n := q.Find("n")
 			a := n.Attrs.(*recur.Attrs)
 			got := strings.TrimSpace(strings.Join([]string{n.Args[0].Type.Format.String(), n.Args[1].Type.Format.String(),
-				n.Type.Format.String(), a.Gate, a.Cell}, " "))
+				n.Type.Format.String(), a.Gate, a.Cell, a.Hidden}, " "))
 			if got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}

@@ -70,8 +70,8 @@ func convertRecurrent(kind recurrent.Kind, gates string) func(*call) {
 		if c.err != nil {
 			return
 		}
-		whole := func(d int) bool { return cells[d].Whole(l.batch, recurrent.State{H: l.h[d], C: l.c[d]}, l.lengths) }
-		if !l.wants(2) && whole(0) && whole(len(cells)-1) {
+		whole := func(d int) bool { return cells[d].Whole(l.batch, l.before(d), l.lengths) }
+		if whole(0) && whole(len(cells)-1) {
 			l.compute(cells)
 			return
 		}
@@ -107,14 +107,18 @@ func (l *layer) prefix(d int) string {
 // compute makes an operation with state for each direction.
 func (l *layer) compute(cells []*recurrent.Cell) {
 	x := l.reshape("rows", l.data(0), []int{l.steps, l.shape(0)[2]})
-	var all, last []*ir.Node
+	var all, last, lastC []*ir.Node
+	shows := l.wants(2) && l.kind == recurrent.LSTM
 	for d, dir := range l.dirs {
-		s := recurrent.Layer(l, l.prefix(d), cells[d], x, dir == "reverse")
+		s := recurrent.Layer(l, l.prefix(d), cells[d], x, l.before(d), dir == "reverse", shows)
 		if l.wants(0) {
 			all = append(all, s.All())
 		}
 		if l.wants(1) {
 			last = append(last, s.Last())
+		}
+		if shows {
+			lastC = append(lastC, s.LastCell())
 		}
 	}
 	if l.wants(0) {
@@ -123,7 +127,13 @@ func (l *layer) compute(cells []*recurrent.Cell) {
 	if l.wants(1) {
 		l.resultAt(1, l.stacked("last", last, len(l.dirs)))
 	}
+	if shows {
+		l.resultAt(2, l.stacked("last_c", lastC, len(l.dirs)))
+	}
 }
+
+// before is the state that a direction begins with.
+func (l *layer) before(d int) recurrent.State { return recurrent.State{H: l.h[d], C: l.c[d]} }
 
 // expand writes all directions out in time.
 func (l *layer) expand(cells []*recurrent.Cell) {
@@ -134,8 +144,7 @@ func (l *layer) expand(cells []*recurrent.Cell) {
 	xs := recurrent.Steps(l, l.data(0), l.lead())
 	hs, last := make([][]*ir.Node, len(l.dirs)), make([]recurrent.State, len(l.dirs))
 	for d, dir := range l.dirs {
-		hs[d], last[d] = recurrent.Run(l, l.prefix(d), cells[d], xs, l.batch, recurrent.State{H: l.h[d], C: l.c[d]},
-			dir == "reverse", l.lengths)
+		hs[d], last[d] = recurrent.Run(l, l.prefix(d), cells[d], xs, l.batch, l.before(d), dir == "reverse", l.lengths)
 	}
 	l.outputs(hs, last)
 }

@@ -14,12 +14,15 @@ import (
 // and the operation keeps the state. Hardware then has each weight once.
 
 // Whole says that an operation computes the cell over one sequence that begins with s: gates of sigmoid and tanh,
-// states of zeros, nothing beside.
+// constant states, nothing beside.
 func (c *Cell) Whole(batch int, s State, lengths []int) bool {
 	plain := c.Standard && c.Projection == nil && c.Clip == 0 && !c.Coupled && c.Peepholes == [3]*ir.Node{}
-	return plain && batch == 1 && lengths == nil && zero(s.H) && zero(s.C) && c.States == c.Hidden &&
-		(c.Kind != GRU || c.ResetAfter)
+	return plain && batch == 1 && lengths == nil && constant(s.H) && constant(s.C) &&
+		c.States == c.Hidden && (c.Kind != GRU || c.ResetAfter)
 }
+
+// constant says that a state is known, as that is of which nothing is said: zeros.
+func constant(n *ir.Node) bool { return n == nil || n.IsConst() }
 
 // operation is that of the kind, with its gates as those of a cell are named.
 func (c *Cell) operation() (o *ir.Op, gates string) {
@@ -32,9 +35,9 @@ func (c *Cell) operation() (o *ir.Op, gates string) {
 	return recur.RNN, "h"
 }
 
-// Layer is one direction of a layer that is Whole, over the rows x [T,I]: its states, in the order in which it makes
-// them.
-func Layer(m Maker, prefix string, c *Cell, x *ir.Node, backward bool) *States {
+// Layer is one direction of a layer that is Whole, over the rows x [T,I], from the state first on: its states, in the
+// order in which it makes them. Cells says that States.LastCell will be asked for.
+func Layer(m Maker, prefix string, c *Cell, x *ir.Node, first State, backward, cells bool) *States {
 	e := &expansion{Maker: m, Cell: *c, batch: 1, prefix: prefix, step: prefix, known: map[string]*ir.Node{}}
 	o, gates := c.operation()
 	w, r := e.stacked("w", e.Input, gates), e.stacked("r", e.Recurrent, gates)
@@ -46,23 +49,56 @@ func Layer(m Maker, prefix string, c *Cell, x *ir.Node, backward bool) *States {
 		}
 		switch {
 		case own == nil && back == nil:
-			own = m.Const(prefix+"none", ir.FloatBlob(make([]float32, c.Hidden)), []int{c.Hidden})
+			own = e.zeroVector("none")
 		case own != nil && back != nil:
 			own = m.Now(prefix+string(g)+"_bias", pointwise.Add, nil, own, back)
 		}
 		biases = append(biases, either(own, back))
 	}
-	s := &States{e: e, backward: backward}
+	if !zero(first.H) || !zero(first.C) {
+		if c.Kind == GRU && rest == nil {
+			rest = append(rest, e.zeroVector("no_bias"))
+		}
+		rest = append(rest, e.vector("h_first", first.H))
+		if c.Kind == LSTM {
+			rest = append(rest, e.vector("c_first", first.C))
+		}
+	}
+	s := &States{e: e, backward: backward, cells: cells}
 	sums := e.do("gates", sum.Linear, nil, s.turned("turned", x), w, e.unitByUnit("bias", biases))
-	s.made = e.do("states", o, &recur.Attrs{Relu: c.Relu}, append([]*ir.Node{sums, r}, rest...)...)
+	s.made = e.do("states", o, &recur.Attrs{Relu: c.Relu, Cells: cells}, append([]*ir.Node{sums, r}, rest...)...)
 	return s
+}
+
+// zeroVector are zeros [H].
+func (e *expansion) zeroVector(part string) *ir.Node {
+	return e.Const(e.prefix+part, ir.FloatBlob(make([]float32, e.Hidden)), []int{e.Hidden})
+}
+
+// vector is a constant state [1,H] as [H]; nil is zeros.
+func (e *expansion) vector(part string, n *ir.Node) *ir.Node {
+	if n == nil {
+		return e.zeroVector(part)
+	}
+	return e.Now(e.prefix+part, move.Reshape, &move.ReshapeAttrs{Shape: []int{e.Hidden}}, n)
 }
 
 // States are those of all steps of a layer.
 type States struct {
 	e        *expansion
-	made     *ir.Node // [T,H]
+	made     *ir.Node // [T,H], with cells [T,2*H]
+	last     *ir.Node // of the rows of made
 	backward bool
+	cells    bool
+}
+
+// half are h of all units of a row, or c.
+func (s *States) half(part string, rows *ir.Node, which int) *ir.Node {
+	if !s.cells || rows == nil {
+		return rows
+	}
+	a := &move.SliceAttrs{Axis: 1, Start: which, Count: s.e.Hidden, Step: 2}
+	return s.e.do(part, move.Slice, a, rows)
 }
 
 func (s *States) turned(part string, x *ir.Node) *ir.Node {
@@ -73,14 +109,21 @@ func (s *States) turned(part string, x *ir.Node) *ir.Node {
 }
 
 // All are the states [T,H] in the order of time.
-func (s *States) All() *ir.Node { return s.turned("turned_back", s.made) }
+func (s *States) All() *ir.Node { return s.turned("turned_back", s.half("all_h", s.made, 0)) }
 
 // Last is the state [1,H] that is made last.
-func (s *States) Last() *ir.Node {
-	if s.made == nil {
-		return nil
+func (s *States) Last() *ir.Node { return s.half("end_h", s.end(), 0) }
+
+// LastCell is the cell [1,H] that is made last.
+func (s *States) LastCell() *ir.Node { return s.half("end_c", s.end(), 1) }
+
+// end is the last row.
+func (s *States) end() *ir.Node {
+	if s.made == nil || s.last != nil {
+		return s.last
 	}
-	return s.e.do("end", move.Slice, &move.SliceAttrs{Start: s.made.Type.Shape[0] - 1, Count: 1, Step: 1}, s.made)
+	s.last = s.e.do("end", move.Slice, &move.SliceAttrs{Start: s.made.Type.Shape[0] - 1, Count: 1, Step: 1}, s.made)
+	return s.last
 }
 
 // stacked are the rows of a matrix, unit after unit in place of gate after gate.

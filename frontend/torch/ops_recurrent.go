@@ -201,8 +201,7 @@ func (s *stack) prepare(features int) {
 
 // compute goes over all layers, and makes the result of the last one. The last states of all are joined.
 func (s *stack) compute(x *ir.Node) func() *ir.Node {
-	outs := s.outs()
-	whole := len(outs) < 3 || !s.read(outs[2])
+	whole := true
 	for i, c := range s.cells {
 		whole = whole && c.Whole(s.batch, s.before[i], nil)
 	}
@@ -218,6 +217,8 @@ func (s *stack) compute(x *ir.Node) func() *ir.Node {
 
 // whole makes an operation with state of each direction of each layer.
 func (s *stack) whole(x *ir.Node) func() *ir.Node {
+	outs := s.outs()
+	cells := len(outs) > 2 && s.read(outs[2])
 	x = s.reshape("rows", x, []int{s.steps, x.Type.Shape[2]})
 	var states []*recurrent.States
 	both := func(l int) *ir.Node { // directions of a layer
@@ -232,15 +233,21 @@ func (s *stack) whole(x *ir.Node) func() *ir.Node {
 			x = both(l - 1)
 		}
 		for d := range s.dirs {
-			states = append(states, recurrent.Layer(s, s.prefix(l, d), s.cells[l*s.dirs+d], x, d == 1))
+			states = append(states, recurrent.Layer(s, s.prefix(l, d), s.cells[l*s.dirs+d], x,
+				s.before[l*s.dirs+d], d == 1, cells))
 		}
 	}
-	s.last.H = func() *ir.Node {
-		var ends []*ir.Node
-		for _, d := range states {
-			ends = append(ends, d.Last())
+	ends := func(name string, of func(*recurrent.States) *ir.Node) func() *ir.Node {
+		return func() *ir.Node {
+			var all []*ir.Node
+			for _, d := range states {
+				all = append(all, of(d))
+			}
+			return s.joined(name, all)
 		}
-		return s.joined("last", ends)
+	}
+	if s.last.H = ends("last", (*recurrent.States).Last); s.blank().Kind == recurrent.LSTM {
+		s.last.C = ends("last_c", (*recurrent.States).LastCell)
 	}
 	return func() *ir.Node {
 		y := both(s.layers - 1)

@@ -244,7 +244,7 @@ func slowSample(n *ir.Node, x *big.Rat) *big.Rat {
 // slowRecur is a recurrent layer, by its equations; in float graphs numbers are those of float64.
 func slowRecur(n *ir.Node, a *recur.Attrs, args []value) []*big.Rat {
 	l := rows.Layer{Kind: n.Op.Name, Relu: a.Relu, X: slowMatrix(args[0]), R: slowMatrix(args[1])}
-	if len(args) > 2 {
+	if n.Op == recur.GRU && len(args) > 2 {
 		l.B = args[2].x
 	}
 	near := func(v *big.Rat) *big.Rat {
@@ -257,12 +257,46 @@ func slowRecur(n *ir.Node, a *recur.Attrs, args []value) []*big.Rat {
 	l.Last = l.Tanh
 	if !n.Type.IsFloat() {
 		l.Gate, l.Cell, l.Out = slowRounding(a.Gate), slowRounding(a.Cell), slowRounding(n.Type.Format.String())
+		if a.Cells {
+			l.Out = slowRounding(a.Hidden)
+		}
 		gate, _ := format.Parse(a.Gate)
 		l.Sigmoid = slowCurve(curve.Sigmoid, gate, func(w int) format.Format { return format.Fixed{W: w, F: w} })
 		l.Tanh = slowCurve(curve.Tanh, gate, func(w int) format.Format { return format.Fixed{W: w, F: w - 1, Signed: true} })
 		l.Last = slowCurve(curve.Tanh, gate, func(int) format.Format { return n.Type.Format })
 	}
-	return slices.Concat(l.Rows()...)
+	each := func(f func(*big.Rat) *big.Rat, v []*big.Rat) (out []*big.Rat) {
+		for _, x := range v {
+			out = append(out, f(x))
+		}
+		return out
+	}
+	switch n.Op {
+	case recur.LSTM:
+		if len(args) > 2 {
+			l.H, l.C = each(l.Out, args[2].x), each(l.Cell, args[3].x)
+		}
+	case recur.GRU:
+		if len(args) > 3 {
+			l.C = each(l.Cell, args[3].x)
+			l.H = each(l.Out, l.C)
+		}
+	case recur.RNN:
+		if len(args) > 2 {
+			l.H = each(l.Out, args[2].x)
+		}
+	}
+	h, c := l.Rows()
+	if !a.Cells {
+		return slices.Concat(h...)
+	}
+	var both []*big.Rat
+	for t := range h {
+		for j := range h[t] {
+			both = append(both, h[t][j], c[t][j])
+		}
+	}
+	return both
 }
 
 // slowMatrix cuts a matrix into rows.

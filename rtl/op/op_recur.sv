@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_recur: a recurrent layer with its state: LSTM, GRU or RNN. Rows of G gates a hidden unit come in, states go out.
 //   sums = x[t] + r*h, exact, are what op_recur_lstm, _gru or _rnn makes c and h of; h is the result y[t]. In a GRU the
-//   sum of the third gate has BIAS in place of x. A frame begins with states of zeros.
+//   sum of the third gate has BIAS in place of x. A frame begins with states of zeros, or with those of START.
 //   A row takes 1 cycle to load h, SF = HIDDEN / IN_LANES cycles for each of NG = HIDDEN / OUT_LANES groups of units,
 //   and REGS cycles until the h of the last group is there, which the next row needs.
 //   parameters  KIND, RELU           0: LSTM (G = 4: i, f, g, o), 1: GRU (G = 3: z, r, n), 2: RNN (G = 1); its function
@@ -18,6 +18,10 @@
 //               WEIGHTS, WEIGHTS_SUM image: word group * SF + fold; weight of row p of the group and element s of the
 //                                    fold at bit (p * IN_LANES + s) * W_W
 //               BIAS, BIAS_SUM, BIAS_W   image: word group, a bias a unit, each of so many bits (GRU)
+//               CELLS                1: rows are h and c of each unit, both in the format of c (LSTM)
+//               STARTS               1: a frame begins with the states of START, 0: of zeros
+//               START, START_SUM     image: one word, h of all units
+//               START_C, START_C_SUM image: word group, c of its units (LSTM, GRU)
 //               ROM_STYLE            "auto", "block" or "distributed": memory of weights and tables
 //               MULT                 "auto", "dsp" or "lut", see num_mul
 //               G, LF, TAIL, REGS    gates; stages of functions, of units, of all
@@ -27,9 +31,8 @@
 //   let: PERIOD = SF * NG + REGS + 1; M = s % PERIOD; BUSY = M < SF * NG ? 1 : 0
 //   lut: 4
 //   ff: FRONT + 1 + TAIL
-//   parts: u_walk + u_state + u_weights + u_x + u_flags + G * OUT_LANES * u_row + (KIND < 2 ? u_cells : 0) +
-//       (KIND == 0 ? OUT_LANES * u_lstm : KIND == 1 ? OUT_LANES * u_gru + u_own + u_row_group + u_bias :
-//       OUT_LANES * u_rnn) + u_skid
+//   parts: u_walk + u_state + u_weights + u_x + u_flags + G * OUT_LANES * u_row + (KIND == 1 ? u_own + u_row_group +
+//       u_bias : 0) + u_units + u_skid
 `default_nettype none
 module op_recur #(
     parameter integer KIND         = 0,
@@ -71,6 +74,12 @@ module op_recur #(
     parameter         BIAS         = "",
     parameter [31:0]  BIAS_SUM     = 32'd0,
     parameter integer BIAS_W       = 8,
+    parameter integer CELLS        = 0,
+    parameter integer STARTS       = 0,
+    parameter         START        = "",
+    parameter [31:0]  START_SUM    = 32'd0,
+    parameter         START_C      = "",
+    parameter [31:0]  START_C_SUM  = 32'd0,
     parameter         ROM_STYLE    = "auto",
     parameter         MULT         = "auto",
     parameter integer G            = KIND == 0 ? 4 : KIND == 1 ? 3 : 1,
@@ -83,7 +92,7 @@ module op_recur #(
     input  wire [G*OUT_LANES*X_W-1:0] in_data,
     input  wire                       in_valid,
     output wire                       in_ready,
-    output wire [OUT_LANES*OUT_W-1:0] out_data,
+    output wire [OUT_LANES*(CELLS != 0 ? 2*CELL_W : OUT_W)-1:0] out_data,
     output wire                       out_valid,
     input  wire                       out_ready
 );
@@ -93,6 +102,7 @@ module op_recur #(
   localparam integer AW = SF * NG > 1 ? $clog2(SF * NG) : 1;
   localparam integer ROWS = G * OUT_LANES;
   localparam integer YW = OUT_LANES * OUT_W;
+  localparam integer SHOWN_W = CELLS != 0 ? 2 * OUT_LANES * CELL_W : YW;
   localparam integer FRONT = REGS - TAIL - 1;  // memory 2, product 1, tree: stages before the sum
 
   generate
@@ -110,15 +120,19 @@ module op_recur #(
   wire [NG_W-1:0] group;
   wire [AW-1:0] addr;
   assign in_ready = en && take;
-  op_recur_walk #(.STEPS(STEPS), .SF(SF), .NG(NG), .DRAIN(REGS)) u_walk (
+  op_recur_walk #(.STEPS(STEPS), .SF(SF), .NG(NG), .DRAIN(REGS), .AHEAD(STARTS)) u_walk (
       .clk(clk), .rst(rst), .en(en), .valid(in_valid), .load(load), .step(step), .take(take), .last(last),
       .first(first), .group(group), .addr(addr)
   );
 
   wire [YW-1:0] y;
+  wire [SHOWN_W-1:0] shown;
   wire y_valid;
   wire [IN_LANES*OUT_W-1:0] h;
-  op_recur_state #(.HIDDEN(HIDDEN), .W(OUT_W), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES)) u_state (
+  op_recur_state #(
+      .HIDDEN(HIDDEN), .W(OUT_W), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES),
+      .STARTS(STARTS), .START(START), .START_SUM(START_SUM)
+  ) u_state (
       .clk(clk), .en(en), .load(load), .zero(first), .step(step), .valid(y_valid), .y(y), .x(h)
   );
   wire [ROWS*IN_LANES*W_W-1:0] w;
@@ -167,40 +181,13 @@ module op_recur #(
     end
   endgenerate
 
-  localparam integer CW = KIND < 2 ? CELL_W : 1;
-  wire [OUT_LANES*CW-1:0] c, c_next;
+  // What the candidate of a GRU adds: the bias, beside the first cycle of a group, and x, beside its sum.
+  wire [OUT_LANES*X_W-1:0] own;
   generate
-    if (KIND < 2) begin : g_cells
-      localparam integer READ = KIND == 0 ? 1 + LF : 4 + 2 * LF;
-      localparam integer WRITE = KIND == 0 ? 4 + LF : 8 + 2 * LF;
-      op_recur_cells #(.WIDTH(OUT_LANES * CW), .NG(NG), .FRONT(FRONT), .READ(READ), .WRITE(WRITE)) u_cells (
-          .clk(clk), .en(en), .first(first), .group(group), .write(done[WRITE]), .c_next(c_next), .c(c)
-      );
-    end else begin : g_none
-      assign c = {OUT_LANES{1'b0}};
-      assign c_next = {OUT_LANES{1'b0}};
-      wire unused_cells = &{1'b0, c, c_next, group};
-    end
-
-    if (KIND == 0) begin : g_lstm
-      for (genvar u = 0; u < OUT_LANES; u++) begin : g_unit
-        op_recur_lstm #(
-            .T_W(T_W), .SUM_F(SUM_F), .GATE_W(GATE_W), .GATE_F(GATE_F), .CELL_W(CELL_W), .CELL_F(CELL_F),
-            .OUT_W(OUT_W), .OUT_F(OUT_F), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .SMOOTH(SMOOTH),
-            .TANH(TANH), .TANH_SUM(TANH_SUM), .TANH_D(TANH_D), .TANH_V_W(TANH_V_W), .TANH_C1_W(TANH_C1_W),
-            .TANH_C2_W(TANH_C2_W), .SIGMOID(SIGMOID), .SIGMOID_SUM(SIGMOID_SUM), .SIGMOID_D(SIGMOID_D),
-            .SIGMOID_V_W(SIGMOID_V_W), .SIGMOID_C1_W(SIGMOID_C1_W), .SIGMOID_C2_W(SIGMOID_C2_W),
-            .ROM_STYLE(ROM_STYLE), .MULT(MULT)
-        ) u_lstm (
-            .clk(clk), .en(en), .sums(sums[u*4*T_W+:4*T_W]), .c(c[u*CW+:CW]), .c_next(c_next[u*CW+:CW]),
-            .y(y[u*OUT_W+:OUT_W])
-        );
-      end
-    end else if (KIND == 1) begin : g_gru
-      // The bias of the candidate, beside the first cycle of a group, and x, beside its sum.
+    if (KIND == 1) begin : g_candidate
       wire [NG_W-1:0] row_group;
       wire [OUT_LANES*BIAS_W-1:0] bias;
-      wire [OUT_LANES*X_W-1:0] own_x, own;
+      wire [OUT_LANES*X_W-1:0] own_x;
       num_delay #(.WIDTH(NG_W), .DEPTH(FRONT - 2)) u_row_group (.clk(clk), .en(en), .in(group), .out(row_group));
       mem_rom #(
           .WIDTH(OUT_LANES * BIAS_W), .DEPTH(NG), .IMAGE(BIAS), .IMAGE_SUM(BIAS_SUM), .STYLE("auto")
@@ -208,41 +195,32 @@ module op_recur #(
           .clk(clk), .en(en), .addr(row_group), .data(bias)
       );
       num_delay #(.WIDTH(OUT_LANES * X_W), .DEPTH(SF)) u_own (.clk(clk), .en(en), .in(own_x), .out(own));
-      for (genvar u = 0; u < OUT_LANES; u++) begin : g_unit
-        localparam integer P = 3 * u + 2;
+      for (genvar u = 0; u < OUT_LANES; u++) begin : g_bias
         wire signed [BIAS_W-1:0] bias_s = bias[u*BIAS_W+:BIAS_W];
-        assign starts[P*T_W+:T_W] = T_W'(bias_s);
-        assign own_x[u*X_W+:X_W] = x[P*X_W+:X_W];
-        op_recur_gru #(
-            .T_W(T_W), .SUM_F(SUM_F), .OWN_W(X_W + 1), .OWN_F(SUM_F - X_UP), .GATE_W(GATE_W), .GATE_F(GATE_F),
-            .CELL_W(CELL_W), .CELL_F(CELL_F), .OUT_W(OUT_W), .OUT_F(OUT_F), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND),
-            .OVER(OVER), .SMOOTH(SMOOTH), .TANH(TANH), .TANH_SUM(TANH_SUM), .TANH_D(TANH_D), .TANH_V_W(TANH_V_W),
-            .TANH_C1_W(TANH_C1_W), .TANH_C2_W(TANH_C2_W), .SIGMOID(SIGMOID), .SIGMOID_SUM(SIGMOID_SUM),
-            .SIGMOID_D(SIGMOID_D), .SIGMOID_V_W(SIGMOID_V_W), .SIGMOID_C1_W(SIGMOID_C1_W),
-            .SIGMOID_C2_W(SIGMOID_C2_W), .ROM_STYLE(ROM_STYLE), .MULT(MULT)
-        ) u_gru (
-            .clk(clk), .en(en), .sums(sums[u*3*T_W+:3*T_W]),
-            .own({X_SIGNED != 0 ? own[u*X_W+X_W-1] : 1'b0, own[u*X_W+:X_W]}), .c(c[u*CW+:CW]),
-            .c_next(c_next[u*CW+:CW]), .y(y[u*OUT_W+:OUT_W])
-        );
+        assign starts[(3*u+2)*T_W+:T_W] = T_W'(bias_s);
+        assign own_x[u*X_W+:X_W] = x[(3*u+2)*X_W+:X_W];
       end
-    end else begin : g_rnn
-      for (genvar u = 0; u < OUT_LANES; u++) begin : g_unit
-        op_recur_rnn #(
-            .RELU(RELU), .T_W(T_W), .SUM_F(SUM_F), .GATE_W(GATE_W), .GATE_F(GATE_F), .OUT_W(OUT_W), .OUT_F(OUT_F),
-            .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .SMOOTH(SMOOTH), .TANH(TANH), .TANH_SUM(TANH_SUM),
-            .TANH_D(TANH_D), .TANH_V_W(TANH_V_W), .TANH_C1_W(TANH_C1_W), .TANH_C2_W(TANH_C2_W), .ROM_STYLE(ROM_STYLE)
-        ) u_rnn (
-            .clk(clk), .en(en), .sum(sums[u*T_W+:T_W]), .y(y[u*OUT_W+:OUT_W])
-        );
-      end
+    end else begin : g_no_candidate
+      assign own = {OUT_LANES * X_W{1'b0}};
     end
   endgenerate
 
+  op_recur_units #(
+      .KIND(KIND), .RELU(RELU), .HIDDEN(HIDDEN), .OUT_LANES(OUT_LANES), .FRONT(FRONT), .X_W(X_W), .X_SIGNED(X_SIGNED),
+      .X_UP(X_UP), .T_W(T_W), .SUM_F(SUM_F), .GATE_W(GATE_W), .GATE_F(GATE_F), .CELL_W(CELL_W), .CELL_F(CELL_F),
+      .OUT_W(OUT_W), .OUT_F(OUT_F), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .SMOOTH(SMOOTH), .TANH(TANH),
+      .TANH_SUM(TANH_SUM), .TANH_D(TANH_D), .TANH_V_W(TANH_V_W), .TANH_C1_W(TANH_C1_W), .TANH_C2_W(TANH_C2_W),
+      .SIGMOID(SIGMOID), .SIGMOID_SUM(SIGMOID_SUM), .SIGMOID_D(SIGMOID_D), .SIGMOID_V_W(SIGMOID_V_W),
+      .SIGMOID_C1_W(SIGMOID_C1_W), .SIGMOID_C2_W(SIGMOID_C2_W), .CELLS(CELLS), .STARTS(STARTS),
+      .START_C(START_C), .START_C_SUM(START_C_SUM), .ROM_STYLE(ROM_STYLE), .MULT(MULT)
+  ) u_units (
+      .clk(clk), .en(en), .first(first), .group(group), .done(done), .sums(sums), .own(own), .y(y), .shown(shown)
+  );
+
   wire out_room;
   assign en = out_room || !y_valid;
-  stream_skid #(.WIDTH(YW)) u_skid (
-      .clk(clk), .rst(rst), .in_data(y), .in_valid(y_valid), .in_ready(out_room), .out_data(out_data),
+  stream_skid #(.WIDTH(SHOWN_W)) u_skid (
+      .clk(clk), .rst(rst), .in_data(shown), .in_valid(y_valid), .in_ready(out_room), .out_data(out_data),
       .out_valid(out_valid), .out_ready(out_ready)
   );
 endmodule

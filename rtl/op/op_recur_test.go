@@ -18,6 +18,7 @@ import (
 type recur struct {
 	kind, steps, hidden, in, out int
 	relu, smooth                 bool
+	cells, starts                bool // rows have c beside h; frames begin with states of their own
 	x                            format
 	xUp, wW, sumF                int
 	gateW, gateF, cellW, cellF   int
@@ -25,7 +26,7 @@ type recur struct {
 	yF, round, over              int
 	mult                         string
 	weights                      [][]int64
-	bias                         []int64
+	bias, h0, c0                 []int64
 	tanh, sigmoid                lookup
 }
 
@@ -81,6 +82,11 @@ func (c *recur) fill(r *rand.Rand) {
 	for range c.hidden {
 		c.bias = append(c.bias, between(r, least, most))
 	}
+	least, most = bounds(c.y.width, c.y.signed)
+	low, high := bounds(c.cellW, true)
+	for range c.hidden {
+		c.h0, c.c0 = append(c.h0, between(r, least, most)), append(c.c0, between(r, low, high))
+	}
 	f, frac := c.results()
 	from := func(f format, of func(float64) float64, d, frac, edge int) lookup {
 		if c.smooth {
@@ -124,13 +130,20 @@ func (c *recur) result(v int64, frac int) int64 {
 // model goes over the rows of a frame.
 func (c *recur) model(x []int64) (y []int64) {
 	h, cells := make([]int64, c.hidden), make([]int64, c.hidden)
+	if c.starts {
+		h, cells = c.h0, append(cells[:0], c.c0...)
+	}
 	for ; len(x) > 0; x = x[c.gates()*c.hidden:] {
 		next := make([]int64, c.hidden)
 		for j := range next {
 			next[j] = c.unit(j, x[j*c.gates():(j+1)*c.gates()], h, cells)
 		}
+		for j, v := range next {
+			if y = append(y, v); c.cells {
+				y = append(y[:len(y)-1], v<<(c.cellF-c.yF), cells[j])
+			}
+		}
 		h = next
-		y = append(y, h...)
 	}
 	return y
 }
@@ -192,6 +205,15 @@ func (c *recur) image() rtl.Image {
 	return im
 }
 
+// packed are words of so many numbers of v.
+func packed(name string, width int, v []int64, lanes int) rtl.Image {
+	im := rtl.Image{Param: name, Width: lanes * width}
+	for ; len(v) > 0; v = v[lanes:] {
+		im.Words = append(im.Words, word(width, v[:lanes]))
+	}
+	return im
+}
+
 func (c *recur) bench() rtltest.Bench {
 	p, f := rtltest.P, c.gates()*c.out
 	b := rtltest.Bench{
@@ -203,26 +225,33 @@ func (c *recur) bench() rtltest.Bench {
 			p("OUT_SIGNED", flag(c.y.signed)), p("ROUND", c.round), p("OVER", c.over), p("SMOOTH", flag(c.smooth))},
 		Images: []rtl.Image{c.image()},
 		In:     []rtltest.Port{{Name: "in", Lanes: f, Signed: c.x.signed, Beats: c.steps * c.hidden / c.out}},
-		Out:    []rtltest.Port{{Name: "out", Lanes: c.out, Signed: c.y.signed}},
+		Out:    []rtltest.Port{{Name: "out", Lanes: c.out * (1 + flag(c.cells)), Signed: c.y.signed || c.cells}},
 		Model:  func(in [][]int64) [][]int64 { return [][]int64{c.model(in[0])} },
 		Seed:   uint64(c.hidden + c.in), Frames: 12,
 	}
-	add := func(params []rtl.Param, im rtl.Image) {
-		b.Params, b.Images = append(b.Params, params...), append(b.Images, im)
+	add := func(params []rtl.Param, im ...rtl.Image) {
+		b.Params, b.Images = append(b.Params, params...), append(b.Images, im...)
 	}
 	if !c.relu {
 		result, _ := c.results()
-		add(c.tanh.parts("TANH", result.width))
+		params, im := c.tanh.parts("TANH", result.width)
+		add(params, im)
 	}
 	if c.kind < 2 {
-		add(c.sigmoid.parts("SIGMOID", c.gateW))
+		params, im := c.sigmoid.parts("SIGMOID", c.gateW)
+		add(params, im)
 	}
 	if c.kind == 1 {
-		im := rtl.Image{Param: "BIAS", Width: c.out * c.wW}
-		for from := 0; from < c.hidden; from += c.out {
-			im.Words = append(im.Words, word(c.wW, c.bias[from:from+c.out]))
+		add([]rtl.Param{p("BIAS_W", c.wW)}, packed("BIAS", c.wW, c.bias, c.out))
+	}
+	if c.cells {
+		add([]rtl.Param{p("CELLS", 1)})
+	}
+	if c.starts {
+		add([]rtl.Param{p("STARTS", 1)}, packed("START", c.y.width, c.h0, c.hidden))
+		if c.kind < 2 {
+			add(nil, packed("START_C", c.cellW, c.c0, c.out))
 		}
-		add([]rtl.Param{p("BIAS_W", c.wW)}, im)
 	}
 	if c.mult != "" {
 		b.Params = append(b.Params, text("MULT", c.mult))
@@ -233,21 +262,21 @@ func (c *recur) bench() rtltest.Bench {
 // recurs are all kinds, with one and several groups, folds and rows, tables and parabolas, wide and narrow states.
 var recurs = []recur{
 	{kind: 0, steps: 3, hidden: 6, in: 2, out: 3, x: fixed8, xUp: 3, wW: 5, sumF: 9, gateW: 6, gateF: 3,
-		cellW: 10, cellF: 6, y: fixed8, yF: 7},
+		cellW: 10, cellF: 8, y: fixed8, yF: 7, cells: true, starts: true},
 	{kind: 0, steps: 2, hidden: 4, in: 4, out: 1, x: format{6, false}, wW: 4, sumF: 7, gateW: 7, gateF: 4,
-		cellW: 9, cellF: 4, y: format{5, true}, yF: 3, round: num.Floor, over: num.Wrap, mult: "lut"},
+		cellW: 9, cellF: 4, y: format{5, true}, yF: 3, round: num.Floor, over: num.Wrap, mult: "lut", starts: true},
 	{kind: 0, steps: 4, hidden: 2, in: 1, out: 2, x: fixed16, xUp: 1, wW: 8, sumF: 14, gateW: 14, gateF: 10,
-		cellW: 18, cellF: 13, y: format{12, true}, yF: 11, smooth: true},
+		cellW: 18, cellF: 13, y: format{12, true}, yF: 11, smooth: true, cells: true},
 	{kind: 0, steps: 1, hidden: 1, in: 1, out: 1, x: fixed8, wW: 3, sumF: 5, gateW: 5, gateF: 2, cellW: 6,
 		cellF: 2, y: format{4, false}, yF: 4},
 	{kind: 1, steps: 3, hidden: 6, in: 3, out: 2, x: fixed8, xUp: 2, wW: 5, sumF: 8, gateW: 6, gateF: 3,
 		cellW: 9, cellF: 8, y: fixed8, yF: 7},
 	{kind: 1, steps: 2, hidden: 4, in: 2, out: 4, x: format{6, false}, xUp: 1, wW: 4, sumF: 7, gateW: 7,
-		gateF: 4, cellW: 7, cellF: 3, y: format{5, true}, yF: 2, round: num.Up},
+		gateF: 4, cellW: 7, cellF: 3, y: format{5, true}, yF: 2, round: num.Up, starts: true},
 	{kind: 1, steps: 3, hidden: 2, in: 2, out: 1, x: fixed16, wW: 7, sumF: 13, gateW: 13, gateF: 9, cellW: 16,
 		cellF: 15, y: format{10, true}, yF: 9, smooth: true},
 	{kind: 2, steps: 4, hidden: 6, in: 2, out: 2, x: fixed8, xUp: 2, wW: 6, sumF: 9, gateW: 7, gateF: 4,
-		y: fixed8, yF: 7, cellW: 1},
+		y: fixed8, yF: 7, cellW: 1, starts: true},
 	{kind: 2, steps: 3, hidden: 3, in: 3, out: 3, x: fixed16, wW: 6, sumF: 12, gateW: 13, gateF: 9,
 		y: format{9, true}, yF: 8, smooth: true, round: num.Floor, cellW: 1},
 	{kind: 2, steps: 3, hidden: 4, in: 1, out: 2, relu: true, x: fixed8, xUp: 3, wW: 5, sumF: 9, gateW: 4,
@@ -283,7 +312,9 @@ func TestRecurBroken(t *testing.T) {
 		{"op_recur_walk.sv", "busy && (!take || valid)", "busy && valid", &of[0]},
 		{"op_recur_walk.sv", "(STEPS > DRAIN ? STEPS : DRAIN)", "DRAIN", &of[3]},
 		{"op_recur_state.sv", "load ? fresh : {", "load && !zero ? fresh : {", &of[0]},
-		{"op_recur_cells.sv", ".DEPTH(FRONT + READ)", ".DEPTH(FRONT + READ + 1)", &of[2]},
+		{"op_recur_cells.sv", ".DEPTH(FRONT + READ - 1)", ".DEPTH(FRONT + READ)", &of[2]},
+		{"op_recur_cells.sv", ".addr(early)", ".addr(from)", &of[2]},
+		{"op_recur_units.sv", ".DEPTH(2 + LF)) u_shown", ".DEPTH(1 + LF)) u_shown", &of[0]},
 		{"op_recur_cells.sv", "zero_q <= zero;", "zero_q <= zero && write;", &of[1]},
 		{"op_recur_lstm.sv", ".DEPTH(LF + 4)) u_output", ".DEPTH(LF + 3)) u_output", &of[0]},
 		{"op_recur_gru.sv", ".DEPTH(2)) u_n", ".DEPTH(1)) u_n", &of[1]},

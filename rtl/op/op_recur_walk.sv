@@ -5,6 +5,7 @@
 //               SF             cycles of a group
 //               NG             groups
 //               DRAIN          cycles behind the last group, at least 1
+//               AHEAD          1: the first load waits for another cycle behind a reset
 //               SF_W NG_W AW   bits of a place within a group, of group, of addr
 //   load: this cycle loads the state, of zeros where first. step: a cycle of a group is made if en. take: its first
 //   one, which waits for a beat. last: its last one. addr: how many cycles of groups the row has had before.
@@ -17,6 +18,7 @@ module op_recur_walk #(
     parameter integer SF    = 4,
     parameter integer NG    = 2,
     parameter integer DRAIN = 8,
+    parameter integer AHEAD = 0,
     parameter integer SF_W  = SF > 1 ? $clog2(SF) : 1,
     parameter integer NG_W  = NG > 1 ? $clog2(NG) : 1,
     parameter integer AW    = SF * NG > 1 ? $clog2(SF * NG) : 1
@@ -62,7 +64,7 @@ module op_recur_walk #(
     end
     if (rst) begin
       busy  <= 1'b0;
-      rest  <= CW'(0);
+      rest  <= CW'(AHEAD);
       row   <= CW'(0);
       sf    <= SF_W'(0);
       addr  <= AW'(0);

@@ -17,7 +17,8 @@ func TestRecurCosts(t *testing.T) {
 	for _, im := range []struct {
 		name         string
 		words, limbs int
-	}{{"weights.mem", 64, 4}, {"table.mem", 256, 1}, {"bias.mem", 16, 1}} {
+	}{{"weights.mem", 64, 4}, {"table.mem", 256, 1}, {"bias.mem", 16, 1},
+		{"start.mem", 1, 4}} {
 		r, text := rand.New(rand.NewPCG(3, uint64(im.limbs))), ""
 		for range im.words {
 			for range im.limbs {
@@ -31,6 +32,8 @@ func TestRecurCosts(t *testing.T) {
 		"TANH", `"table.mem"`, "SIGMOID", `"table.mem"`, "BIAS", `"bias.mem"`, "ROM_STYLE", `"block"`}
 	holdCosts(t, dir, []single{
 		{"op_recur", append([]string{"KIND", "0"}, images...)},
+		{"op_recur", append([]string{"KIND", "0", "CELLS", "1", "STARTS", "1", "START", `"start.mem"`, "START_C",
+			`"bias.mem"`}, images...)},
 		{"op_recur", append([]string{"KIND", "1", "CELL_F", "15", "CELL_W", "16"}, images...)},
 		{"op_recur", append([]string{"KIND", "2", "RELU", "1", "W_W", "16"}, images...)},
 	}, 20)

@@ -2,13 +2,18 @@
 
 package rows
 
-import "math/big"
+import (
+	"math/big"
+	"slices"
+)
 
 // Layer is a recurrent layer, by its equations: each gate, state and result passes through a rounding of its own.
 type Layer struct {
 	// Kind is "lstm", "gru" or "rnn"; Relu is the function of the latter, in place of tanh.
 	Kind string
 	Relu bool
+	// H and C are the states before the first row; nil for zeros.
+	H, C []*big.Rat
 	// X is a row of gates a step, unit after unit, R a row of weights a gate, B a summand a unit (GRU; nil for none).
 	X, R [][]*big.Rat
 	B    []*big.Rat
@@ -17,11 +22,14 @@ type Layer struct {
 	Gate, Cell, Out, Sigmoid, Tanh, Last func(*big.Rat) *big.Rat
 }
 
-// Rows are the results, a row a step.
-func (l *Layer) Rows() [][]*big.Rat {
+// Rows are the results h, a row a step, and the states c behind each.
+func (l *Layer) Rows() (out, states [][]*big.Rat) {
 	size := len(l.R[0])
-	h, c := zeros(size), zeros(size)
-	var out [][]*big.Rat
+	h, c := l.H, l.C
+	if h == nil {
+		h, c = zeros(size), zeros(size)
+	}
+	c = slices.Clone(c)
 	for _, x := range l.X {
 		next := make([]*big.Rat, size)
 		for j := range next {
@@ -35,9 +43,9 @@ func (l *Layer) Rows() [][]*big.Rat {
 			}
 		}
 		h = next
-		out = append(out, h)
+		out, states = append(out, h), append(states, slices.Clone(c))
 	}
-	return out
+	return out, states
 }
 
 func zeros(n int) []*big.Rat {

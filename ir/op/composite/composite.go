@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
@@ -171,6 +172,11 @@ func Expand(n *ir.Node) *Expansion { return &Expansion{Of: n} }
 
 // Do is the next part; name tells it from the others. A part that depends on constants alone is one.
 func (e *Expansion) Do(name string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
+	return e.DoAs(nil, name, o, attrs, args...)
+}
+
+// DoAs is Do with a result in a format; nil is the one that the operation infers.
+func (e *Expansion) DoAs(f format.Format, name string, o *ir.Op, attrs any, args ...*ir.Node) *ir.Node {
 	if e.Err != nil {
 		return e.Of
 	}
@@ -181,6 +187,9 @@ func (e *Expansion) Do(name string, o *ir.Op, attrs any, args ...*ir.Node) *ir.N
 	if err != nil {
 		e.Err = err
 		return e.Of
+	}
+	if f != nil {
+		p.Type = ir.Type{Shape: p.Type.Shape, Format: f}
 	}
 	for _, a := range args {
 		if !a.IsConst() {

@@ -3,6 +3,7 @@
 package recur
 
 import (
+	"math"
 	"math/rand/v2"
 
 	"lathe/ir"
@@ -11,11 +12,26 @@ import (
 	"lathe/ir/op/draw"
 )
 
-// bounds: sigmoid and tanh bound all results but those of relu.
+// bounds: sigmoid and tanh bound all results but those of relu, and but for states before the first row.
 func (k *kind) bounds(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
-	if !n.Attrs.(*Attrs).Relu {
+	first, err := k.mostFirst(n)
+	if err != nil {
+		return ir.Bounds{}, err
+	}
+	switch a := n.Attrs.(*Attrs); {
+	case a.Cells:
+		most := first + float64(n.Type.Shape[0])
+		return column.Between(n, -most, most), nil
+	case k.bias:
+		return column.Between(n, -max(1, first), max(1, first)), nil
+	case !a.Relu:
 		return column.Between(n, -1, 1), nil
 	}
+	return reluBounds(n, args, first)
+}
+
+// reluBounds are those of an rnn with relu, whose state begins within [-first, first].
+func reluBounds(n *ir.Node, args []ir.Bounds, first float64) (ir.Bounds, error) {
 	w, err := n.Args[1].Value()
 	if err != nil {
 		return ir.Bounds{}, err
@@ -25,8 +41,12 @@ func (k *kind) bounds(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
 	for t := range n.Type.Shape[0] {
 		for j := range size {
 			most := float64(args[0].Hi.Floats[t*size+j])
-			for i := 0; i < size && t > 0; i++ {
-				most += max(0, float64(w.Floats[j*size+i])) * float64(out.Hi.Floats[(t-1)*size+i])
+			for i := range size {
+				if v := float64(w.Floats[j*size+i]); t > 0 {
+					most += max(0, v) * float64(out.Hi.Floats[(t-1)*size+i])
+				} else {
+					most += math.Abs(v) * first
+				}
 			}
 			out.Hi.Floats[t*size+j] = float32(max(0, most))
 		}
@@ -37,13 +57,22 @@ func (k *kind) bounds(n *ir.Node, args []ir.Bounds) (ir.Bounds, error) {
 // draw makes layers of a few steps, of few and of many bits.
 func (k *kind) draw(r *rand.Rand, o *ir.Op) *ir.Graph {
 	steps, size := draw.Between(r, 1, 4), []int{1, 2, 3, 4, 6}[r.IntN(5)]
-	a := &Attrs{Relu: k.relu && draw.Chance(r, 40)}
+	a := &Attrs{Relu: k.relu && draw.Chance(r, 40), Cells: k == lstm && draw.Chance(r, 30)}
 	x := draw.Input("x", ir.Type{Shape: []int{steps, k.gates * size}, Format: fine(r, 4, 16, 2)})
 	rt := ir.Type{Shape: []int{k.gates * size, size}, Format: fine(r, 2, 10, 0)}
 	args := []*ir.Node{x, draw.Const("r", rt, draw.Codes(r, rt.Format, k.gates*size*size))}
 	if k.bias && draw.Chance(r, 60) {
 		bt := ir.Type{Shape: []int{size}, Format: fine(r, 2, 10, 1)}
 		args = append(args, draw.Const("b", bt, draw.Codes(r, bt.Format, size)))
+	}
+	before := func(name string) *ir.Node {
+		t := ir.Type{Shape: []int{size}, Format: fine(r, 2, 10, 2)}
+		return draw.Const(name, t, draw.Codes(r, t.Format, size))
+	}
+	if begins := draw.Chance(r, 50); begins && len(args) == k.first {
+		if args = append(args, before("first")); k == lstm {
+			args = append(args, before("cell"))
+		}
 	}
 	y := draw.Result(r, 1)
 	y.W = min(y.W, 16)
@@ -53,6 +82,9 @@ func (k *kind) draw(r *rand.Rand, o *ir.Op) *ir.Graph {
 	n.Attrs = Defaults(n, []int{8, 16}[r.IntN(2)])
 	if gate := draw.Between(r, 4, 8); !a.Relu && draw.Chance(r, 50) {
 		n.Attrs.(*Attrs).Gate = format.Fixed{W: gate, F: gate - 3, Signed: true}.String()
+	}
+	if a.Cells {
+		n.Type.Format, _ = format.Parse(n.Attrs.(*Attrs).Cell)
 	}
 	return g
 }

@@ -16,6 +16,7 @@ import (
 // rounding hold every value.
 type plan struct {
 	gate, cell, out format.Fixed
+	h               format.Fixed // what products read: out, unless rows show cells too
 	sigmoid, tanh   format.Fixed
 	x, r, b         format.Fixed // of the arguments; b is that of a bias of zeros where there is none
 	product         format.Fixed // r*h
@@ -42,11 +43,11 @@ func (k *kind) planned(n *ir.Node) (*plan, error) {
 		return nil, err
 	}
 	p := &plan{b: format.Fixed{W: 1, Signed: true}}
-	for i, to := range []*format.Fixed{&p.x, &p.r, &p.b} {
-		if i >= len(n.Args) {
-			break
+	for i, a := range n.Args {
+		to, ok := new(format.Fixed), false
+		if i < k.first {
+			to = []*format.Fixed{&p.x, &p.r, &p.b}[i]
 		}
-		a, ok := n.Args[i], false
 		if *to, ok = format.AsFixed(a.Type.Format); !ok || a.IsConst() != (i > 0) {
 			return nil, fmt.Errorf("%s takes fixed values, constant weights and bias; %q is %s", n.Op.Name, a.Name,
 				a.Type.Format)
@@ -59,7 +60,7 @@ func (k *kind) planned(n *ir.Node) (*plan, error) {
 	if err := p.inner(n, k); err != nil {
 		return nil, err
 	}
-	if err := p.constants(n); err != nil {
+	if err := p.constants(n, k); err != nil {
 		return nil, err
 	}
 	return p, p.widths(n)
@@ -77,9 +78,21 @@ func (p *plan) inner(n *ir.Node, k *kind) error {
 	w := p.gate.W
 	p.sigmoid, p.tanh = format.Fixed{W: w, F: w}, format.Fixed{W: w, F: w - 1, Signed: true}
 	if k.cell {
-		p.cell, err = inside(n, "the state", a.Cell, mostCell)
+		if p.cell, err = inside(n, "the state", a.Cell, mostCell); err != nil {
+			return err
+		}
 	}
-	return err
+	if p.h = p.out; !a.Cells {
+		return nil
+	}
+	if p.h, err = inside(n, "results", a.Hidden, mostCell); err != nil {
+		return err
+	}
+	if p.out != p.cell || p.h.F > p.cell.F || p.h.W-p.h.F > p.cell.W-p.cell.F {
+		return fmt.Errorf("rows of h in %s and c in %s: %s, of both, must be the latter, and hold the former", p.h, p.cell,
+			p.out)
+	}
+	return nil
 }
 
 // inside reads the format of a value within a layer.
@@ -97,9 +110,9 @@ func inside(n *ir.Node, what, text string, most int) (format.Fixed, error) {
 }
 
 // constants reads the codes of weights and bias.
-func (p *plan) constants(n *ir.Node) error {
+func (p *plan) constants(n *ir.Node, k *kind) error {
 	for i, to := range []*[]int64{&p.weights, &p.bias} {
-		if i+1 >= len(n.Args) {
+		if i+1 >= min(len(n.Args), k.first) {
 			break
 		}
 		l, err := arith.ConstLattice(n, i+1)
@@ -114,16 +127,16 @@ func (p *plan) constants(n *ir.Node) error {
 // widths finds what exact values need, of the actual weights.
 func (p *plan) widths(n *ir.Node) error {
 	size := hidden(n)
-	lo, hi := p.out.Min(), p.out.Max()
+	lo, hi := p.h.Min(), p.h.Max()
 	least, most := new(big.Int), new(big.Int)
 	for row := 0; row < len(p.weights); row += size {
 		pos, neg := format.SignedSums(p.weights[row : row+size])
 		from, to := format.SumRange(pos, neg, lo, hi)
 		least, most = lower(least, from), higher(most, to)
 	}
-	p.product = format.Fixed{W: format.SignedBits(least, most), F: p.r.F + p.out.F, Signed: true}
+	p.product = format.Fixed{W: format.SignedBits(least, most), F: p.r.F + p.h.F, Signed: true}
 	p.biased = p.product
-	if len(n.Args) > 2 {
+	if p.bias != nil {
 		p.biased = added(p.product, p.b)
 	}
 	p.sum = added(p.biased, p.x)
@@ -136,12 +149,12 @@ func (p *plan) widths(n *ir.Node) error {
 	for _, f := range []format.Fixed{p.sum, added(p.reset, p.x), added(p.kept, p.both), added(p.moved, p.tanh)} {
 		if f.W > mostBits {
 			return fmt.Errorf("%s of %s, weights %s and results %s needs sums of %d bits; at most %d are possible", n.Op.Name,
-				p.x, p.r, p.out, f.W, mostBits)
+				p.x, p.r, p.h, f.W, mostBits)
 		}
 	}
 	if up := p.sum.F - p.product.F; up > mostShift {
 		return fmt.Errorf("%s has %d fraction bits more than products of %s and %s; at most %d are possible", p.x, up, p.r,
-			p.out, mostShift)
+			p.h, mostShift)
 	}
 	return nil
 }

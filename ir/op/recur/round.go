@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/ir/op/carrier"
 	"lathe/ir/op/column"
@@ -19,6 +20,8 @@ type round struct {
 	before state // c is nil where next has none
 	parts  []*ir.Node
 	next   state
+	shown  *ir.Node // the row of results
+	first  []*ir.Tensor
 }
 
 // round prepares a step of n.
@@ -34,13 +37,79 @@ func (k *kind) round(n *ir.Node) (*round, error) {
 	r := &round{row: row("x", x, x.Shape[1]), before: state{h: row("h", n.Type, hidden(n))}}
 	if k.cell {
 		r.before.c = row("c", n.Type, hidden(n))
-		if s.plan != nil {
-			r.before.c.Type.Format = s.plan.cell
-		}
+	}
+	if s.plan != nil {
+		r.before.h.Type.Format = s.plan.h
+	}
+	if s.plan != nil && k.cell {
+		r.before.c.Type.Format = s.plan.cell
 	}
 	r.next = k.next(s, r.row, r.before)
+	r.shown = s.shown(r.next)
 	r.parts = s.Parts
+	if s.Err != nil {
+		return nil, s.Err
+	}
+	first := k.start(s)
+	for i, b := range r.before.nodes() {
+		if r.first = append(r.first, ir.NewTensor(b.Type)); first[i] != nil {
+			r.first[i] = first[i]
+		}
+	}
 	return r, s.Err
+}
+
+// start is the state before the first row, h and c, in their formats; nil for zeros.
+func (k *kind) start(s *step) (first [2]*ir.Tensor) {
+	for i, a := range s.Of.Args[min(k.first, len(s.Of.Args)):] {
+		v, err := a.Value()
+		if err != nil {
+			s.Err = err
+			return first
+		}
+		first[i] = v
+	}
+	if first[0] == nil {
+		return first
+	}
+	if k == gru {
+		first[1] = first[0]
+	}
+	if s.plan != nil {
+		if first[1] != nil {
+			first[1] = rounded(first[1], s.plan.cell)
+		}
+		if k == gru {
+			first[0] = first[1]
+		}
+		first[0] = rounded(first[0], s.plan.h)
+	}
+	return first
+}
+
+// rounded is t in another format.
+func rounded(t *ir.Tensor, f format.Fixed) *ir.Tensor {
+	out := ir.NewTensor(ir.Type{Shape: t.Type.Shape, Format: f})
+	for i, c := range t.Codes {
+		out.Codes[i] = f.Encode(t.Type.Format.Decode(c))
+	}
+	return out
+}
+
+// constants are the state before the first row as nodes; nil for zeros.
+func (k *kind) constants(s *step) state {
+	var at [2]*ir.Node
+	for i, v := range k.start(s) {
+		if v == nil || i > 0 && !k.cell {
+			continue
+		}
+		data := ir.CodeBlob(v.Codes)
+		if v.Type.IsFloat() {
+			data = ir.FloatBlob(v.Floats)
+		}
+		at[i] = s.Const([]string{"h_before", "c_before"}[i], v.Type, data)
+	}
+	return state{at[0], at[1]}
 }
 
 // read are the nodes that parts read, made those that the next round does.
@@ -64,9 +133,9 @@ func (k *kind) eval(n *ir.Node) (ir.Kernel, error) {
 	if err != nil {
 		return nil, err
 	}
-	size := hidden(n)
+	size := n.Type.Shape[1]
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
-		y, now := ir.NewTensor(n.Type), r.start()
+		y, now := ir.NewTensor(n.Type), slices.Clone(r.first)
 		for t := range n.Type.Shape[0] {
 			values, err := kernel(append([]*ir.Tensor{rowOf(args[0], r.row.Type, t)}, now...))
 			if err != nil {
@@ -75,18 +144,10 @@ func (k *kind) eval(n *ir.Node) (ir.Kernel, error) {
 			for i, m := range r.made() {
 				now[i] = values[slices.Index(r.parts, m)]
 			}
-			column.CopyRun(y, t*size, now[0], 0, size)
+			column.CopyRun(y, t*size, values[slices.Index(r.parts, r.shown)], 0, size)
 		}
 		return y, nil
 	}, nil
-}
-
-// start is the state before the first row.
-func (r *round) start() (all []*ir.Tensor) {
-	for _, b := range r.before.nodes() {
-		all = append(all, ir.NewTensor(b.Type))
-	}
-	return all
 }
 
 // rowOf is row t of a matrix.
@@ -111,7 +172,7 @@ func (k *kind) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, e
 	}
 	samples, axis := b.Samples, b.Axis(0)
 	var all []hlo.Value
-	for i, v := range r.start() {
+	for i, v := range r.first {
 		c := hlo.FromInt64s(carrier.DType(v.Type), v.Type.Shape, v.Codes)
 		if v.Type.IsFloat() {
 			c = hlo.FromFloat32s(v.Type.Shape, v.Floats)
@@ -132,7 +193,7 @@ func (k *kind) print(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, e
 		for _, m := range r.made() {
 			next = append(next, values[m])
 		}
-		return append(next, b.PutRow(now[last], next[0], axis, t))
+		return append(next, b.PutRow(now[last], values[r.shown], axis, t))
 	})
 	if b.Samples = samples; err != nil {
 		return hlo.Value{}, err

@@ -29,11 +29,10 @@ type step struct {
 
 // do is the next part of the step, in format f where the layer is quantized.
 func (s *step) do(name string, o *ir.Op, attrs any, f format.Format, args ...*ir.Node) *ir.Node {
-	n := s.Do(s.prefix+name, o, attrs, args...)
-	if s.plan != nil && s.Err == nil {
-		n.Type = ir.Type{Shape: n.Type.Shape, Format: f}
+	if s.plan == nil {
+		f = nil
 	}
-	return n
+	return s.DoAs(f, s.prefix+name, o, attrs, args...)
 }
 
 // cast is x in format f; in float graphs it is x.
@@ -101,7 +100,7 @@ func nextLSTM(s *step, x *ir.Node, last state) state {
 		c = s.do("cell", pointwise.Add, nil, f.cell, kept, s.do("added", pointwise.Mul, nil, f.both, in, candidate))
 	}
 	seen := s.tanh("seen", s.cast("seen_sum", f.gate, c))
-	return state{h: s.do("h", pointwise.Mul, nil, f.out, out, seen), c: c}
+	return state{h: s.do("h", pointwise.Mul, nil, f.h, out, seen), c: c}
 }
 
 func nextGRU(s *step, x *ir.Node, last state) state {
@@ -113,7 +112,7 @@ func nextGRU(s *step, x *ir.Node, last state) state {
 	if product != nil {
 		back = s.gate("candidate_product", product, 2)
 	}
-	if len(s.Of.Args) > 2 {
+	if len(s.Of.Args) > 2 { // so has one with a state before the first row
 		if b := s.Of.Args[2]; back == nil {
 			back = b
 		} else {
@@ -135,7 +134,7 @@ func nextGRU(s *step, x *ir.Node, last state) state {
 		change := s.do("change", pointwise.Sub, nil, f.change, last.c, n)
 		c = s.do("state", pointwise.Add, nil, f.cell, n, s.do("moved", pointwise.Mul, nil, f.moved, update, change))
 	}
-	return state{h: s.cast("h", f.out, c), c: c}
+	return state{h: s.cast("h", f.h, c), c: c}
 }
 
 func nextRNN(s *step, x *ir.Node, last state) state {
@@ -146,20 +145,34 @@ func nextRNN(s *step, x *ir.Node, last state) state {
 	return state{h: s.do("h", curve.Tanh, nil, f.out, s.sums(x, s.product(last.h), f.gate))}
 }
 
+// shown is what a row of results has of a state.
+func (s *step) shown(of state) *ir.Node {
+	if s.Err != nil || !s.Of.Attrs.(*Attrs).Cells {
+		return of.h
+	}
+	f, size := s.formats().out, hidden(s.Of)
+	column := func(name string, x *ir.Node) *ir.Node {
+		return s.do(name, move.Reshape, &move.ReshapeAttrs{Shape: []int{size, 1}}, f, s.cast(name+"_cast", f, x))
+	}
+	both := s.do("both", move.Concat, &move.ConcatAttrs{Axis: 1}, f, column("h_shown", of.h), column("c_shown", of.c))
+	return s.do("shown", move.Reshape, &move.ReshapeAttrs{Shape: []int{2 * size}}, f, both)
+}
+
 // expand writes the layer out in time.
 func (k *kind) expand(n *ir.Node) ([]*ir.Node, error) {
 	s, err := k.begin(n)
 	if err != nil {
 		return nil, err
 	}
-	x, last := n.Args[0], state{}
+	x, last := n.Args[0], k.constants(s)
 	rows := make([]*ir.Node, 0, x.Type.Shape[0])
 	for t := range x.Type.Shape[0] {
 		s.prefix = "t" + strconv.Itoa(t) + "."
 		cut := s.do("x_cut", move.Slice, &move.SliceAttrs{Start: t, Count: 1, Step: 1}, x.Type.Format, x)
 		row := s.do("x", move.Reshape, &move.ReshapeAttrs{Shape: x.Type.Shape[1:]}, x.Type.Format, cut)
 		last = k.next(s, row, last)
-		rows = append(rows, s.do("y", move.Reshape, &move.ReshapeAttrs{Shape: []int{1, hidden(n)}}, n.Type.Format, last.h))
+		rows = append(rows, s.do("y", move.Reshape, &move.ReshapeAttrs{Shape: []int{1, n.Type.Shape[1]}}, n.Type.Format,
+			s.shown(last)))
 	}
 	if s.prefix = ""; len(rows) > 1 {
 		s.do("y", move.Concat, &move.ConcatAttrs{}, n.Type.Format, rows...)

@@ -18,8 +18,20 @@ import (
 // gates: those come in one beat.
 func (k *kind) lanes(n *ir.Node) (*ir.Lanes, error) {
 	size := hidden(n)
-	return &ir.Lanes{In: lane.Counts(size, "elements of the state"), Out: lane.Counts(size, "hidden units"), Mem: true,
-		Stream: func(_, out int) []int { return []int{k.gates * out} }}, nil
+	return &ir.Lanes{In: lane.Counts(size, "elements of the state"), Out: units(n), Mem: true,
+		Stream: func(_, out int) []int { return []int{k.gates * out / each(n)} }}, nil
+}
+
+// units are the legal out_lanes: what rows have of whole units.
+func units(n *ir.Node) ir.Count {
+	c := lane.Counts(hidden(n), "hidden units")
+	if each(n) > 1 {
+		c = ir.Count{Legal: c.Legal, Size: n.Type.Shape[1], Things: "elements of whole hidden units, h and c of each"}
+		for i := range c.Legal {
+			c.Legal[i] *= each(n)
+		}
+	}
+	return c
 }
 
 // unit is op_recur.
@@ -32,13 +44,15 @@ func (k *kind) unit(n *ir.Node) (*rtl.Unit, error) {
 	if e := lane.CheckDivisor(n, "in_lanes", in, size, "elements of the state"); e != nil {
 		return nil, e
 	}
-	if e := lane.CheckDivisor(n, "out_lanes", out, size, "hidden units"); e != nil {
+	all := units(n)
+	if e := lane.Check(n, "out_lanes", out, all.Legal, all.Size, all.Things); e != nil {
 		return nil, e
 	}
-	result, err := hardware.Result(n)
-	if err != nil {
+	out /= each(n)
+	if _, err := hardware.Result(n); err != nil {
 		return nil, err
 	}
+	result := p.h
 	up := uint(p.sum.F - p.product.F)
 	weights := wider(p.weights, up)
 	u := rtl.NewUnit("op_recur", "KIND", k.number, "RELU", rtl.Flag(n.Attrs.(*Attrs).Relu), "STEPS", n.Type.Shape[0],
@@ -56,6 +70,9 @@ func (k *kind) unit(n *ir.Node) (*rtl.Unit, error) {
 	if k.cell {
 		u.With("CELL_W", p.cell.W, "CELL_F", p.cell.F)
 	}
+	if err := k.firsts(n, u, out); err != nil {
+		return nil, err
+	}
 	if k.bias {
 		bias := wider(p.bias, uint(p.sum.F-p.b.F))
 		if bias == nil {
@@ -69,6 +86,27 @@ func (k *kind) unit(n *ir.Node) (*rtl.Unit, error) {
 		u.With("MULT", "lut")
 	}
 	return u, nil
+}
+
+// firsts are the parameters and images of rows that show cells, and of states before the first row.
+func (k *kind) firsts(n *ir.Node, u *rtl.Unit, out int) error {
+	if n.Attrs.(*Attrs).Cells {
+		u.With("CELLS", 1)
+	}
+	s, err := k.begin(n)
+	if err != nil {
+		return err
+	}
+	first := k.start(s)
+	if s.Err != nil || first[0] == nil {
+		return s.Err
+	}
+	u.With("STARTS", 1)
+	u.Images = append(u.Images, image("START", hidden(n)*s.h.W, words(first[0].Codes, hidden(n))))
+	if k.cell {
+		u.Images = append(u.Images, image("START_C", out*s.cell.W, words(first[1].Codes, out)))
+	}
+	return nil
 }
 
 // functions are the parameters and images of the tables or interpolations.
