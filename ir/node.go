@@ -190,4 +190,6 @@ func (n *Node) Kernel() (Kernel, error) {
 type Input struct {
 	// Perm, if not nil, adapts the caller's layout: axis i of the node's value is axis Perm[i] of the caller's array.
 	Perm []int
+	// Without lists whole numbers that no element is: what the graph computes holds for other samples only.
+	Without []int
 }

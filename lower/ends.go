@@ -104,7 +104,7 @@ func Units(ctx context.Context, g *ir.Graph) (*ir.Graph, error) {
 	}
 	c := g.Clone()
 	asValues(c)
-	if err := asLookups(c); err != nil {
+	if _, err := asLookups(c); err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(c.Nodes, func(n *ir.Node) bool { return n.Op.Traits.FloatOnly }) {

@@ -15,18 +15,21 @@ import (
 )
 
 // asLookups takes whole numbers out of a graph where hardware needs none: what is attention in the model gets its masks
-// of keys, and ids become values.
-func asLookups(g *ir.Graph) error {
+// of keys, and ids become values. The notes tell what of inputs is taken for granted.
+func asLookups(g *ir.Graph) (notes []string, err error) {
+	if slices.ContainsFunc(g.Nodes, computesWhole) {
+		notes = withoutPadding(g)
+	}
 	if slices.ContainsFunc(g.Nodes, computesWhole) { // perhaps masks, of attention that an exporter has decomposed
 		if err := recognizeIn(g, "recognize_softmax", "recognize_attention"); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := layout.TokensFirst(g); err != nil {
-		return err
+		return nil, err
 	}
 	asIds(g)
-	return nil
+	return notes, nil
 }
 
 // computesWhole says that n computes whole numbers or truth values that are no constants.

@@ -35,17 +35,21 @@ func QuantizeWith(ctx context.Context, g *ir.Graph, plan *Plan, c Calibration, o
 	if err := refuseValues(q); err != nil {
 		return nil, nil, err
 	}
-	if err := asLookups(q); err != nil {
+	notes, err := asLookups(q)
+	if err != nil {
 		return nil, nil, err
 	}
 	if err := refuseWhole(q.Clone()); err != nil {
 		return nil, nil, err
 	}
 	samples, err := c.arrange(g)
+	if err == nil {
+		err = refusePadding(q, samples)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &State{Plan: plan, Report: &Report{}, Samples: samples, imported: g}
+	s := &State{Plan: plan, Report: &Report{Notes: notes}, Samples: samples, imported: g}
 	r := newRunner(ctx, q, s, o)
 	if err := r.run(s, FloatPipeline, q); err != nil {
 		return nil, nil, err

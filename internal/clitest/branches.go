@@ -26,6 +26,17 @@ func branches() onnxModel {
 	}
 }
 
+// countedIds adds rows that ids look up to rows at positions, which it counts from the ids that are not 1.
+func countedIds() onnxModel {
+	return onnxModel{
+		inputs: list(valueOf("ids", int64Type, 1, 4)), outputs: list(value("y", 1, 4, 2)),
+		nodes: list(node("pads", "Equal", "ids pad", "p"), node("real", "Not", "p", "r"),
+			node("ones", "Cast", "r", "o", intAttr("to", int64Type)), node("count", "CumSum", "o axis", "c"),
+			node("words", "Gather", "table ids", "w"), node("places", "Gather", "table c", "q"), node("sum", "Add", "w q", "y")),
+		tensors: list(weights("table", 8, 2), ints("pad", 1), ints("axis", 1)),
+	}
+}
+
 // recurrent goes over four steps of two values with an LSTM, and with a GRU over what that gives.
 func recurrent() onnxModel {
 	return onnxModel{

@@ -119,6 +119,7 @@ func WriteArrays(dir string) error {
 		{"one.npy", alone("x", ramp(8), 1, 8)},
 		{"operands_x.npz", alone("x", ramp(120), 3, 40)},
 		{"even.npz", two(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{3, 4}, ramp(12)))},
+		{"padded-ids.npz", []npz.Array{npz.Int64Array("ids", []int{2, 4}, []int64{3, 5, 2, 7, 3, 5, 1, 1})}},
 		{"uneven.npz", two(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{2, 4}, ramp(8)))},
 		{"operands.npz", two(npz.Float32Array("a", []int{3, 40}, ramp(120)), npz.Float32Array("b", []int{40}, ramp(40)))},
 		{"mismatch.npz", two(npz.Float32Array("a", []int{3, 4}, ramp(12)), npz.Float32Array("b", []int{5}, ramp(5)))},

@@ -43,6 +43,7 @@ func soundModels() []namedModel {
 		{"trained.onnx", trained()},
 		{"branches.onnx", branches()},
 		{"recurrent.onnx", recurrent()},
+		{"counted-ids.onnx", countedIds()},
 		{"decoder.onnx", decoder()},
 		{"conv.onnx", one(image, node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3))},
 		{"batch.onnx", one(value("x", 2, 2, 6, 6), node("conv1", "Conv", "x w", "y"), weights("w", 4, 2, 3, 3))},

@@ -140,6 +140,8 @@ var files = []Entry{
 		"$ lathe verify model.onnx --inputs x.npz --labels few-labels.npy"},
 	{"L0915", "Random samples cannot be made for an input that is not fixed-point.",
 		"driver.RandomSamples(float, 10, 1) // float is a graph that is not quantized"},
+	{"L0916", "Ids hold padding, which moves positions that a quantized model has as constants.",
+		"$ lathe run counted-ids.onnx --inputs padded-ids.npz -o y.npz --calibrate padded-ids.npz"},
 	{"L0920", "A file that a command writes, other than arrays, cannot be written.",
 		"$ lathe list ops --json nowhere/ops.json"},
 	{"L0921", "The plan file cannot be read.",

@@ -12,6 +12,7 @@ import (
 	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/lower"
 )
 
 // Batch is how the samples of input arrays lie in them, and so how those of outputs will.
@@ -112,6 +113,9 @@ func hintBind(err error, fewer bool) error {
 
 func appendSamples(samples []ref.Sample, n *ir.Node, a *npz.Array, path string, perm []int) error {
 	values := a.Float32s()
+	if e := lower.Padding(n, values); e != nil {
+		return e.WithNote("array %q of %s", a.Name, path)
+	}
 	for i, v := range values {
 		if !n.Type.IsFloat() && (math.IsNaN(float64(v)) || math.IsInf(float64(v), 0)) { // which codes cannot be
 			return diag.New("L0912", path, "array %q holds %g at flat index %d", a.Name, v, i).
