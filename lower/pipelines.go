@@ -62,6 +62,8 @@ var FloatPipeline = Pipeline{
 
 // QuantizePipeline gives every value a number format.
 var QuantizePipeline = Pipeline{
+	{"softmax_last", "a softmax over an axis that is not the last stands between transposes", Exact, 0,
+		only(layout.Lines)},
 	{"refuse_float", "names all nodes without an integer form", Annotate, 0, refuseFloat},
 	{"calibrate", "measures the values of every node, or bounds them by interval analysis", Annotate, 0, calibrate},
 	{"quantize", "chooses formats by the plan's rules, encodes constants, inserts casts", Lossy, 0, quantize},
@@ -128,6 +130,7 @@ var Orders = []Order{
 	{"hoist_transpose", "join_moves", "transposes that are left must have come to rest"},
 	{"permute_inputs", "join_moves", "a transpose of an input costs nothing, and one within a chain does"},
 	{"join_moves", "free_transpose", "a transpose of pieces may turn out to be free"},
+	{"softmax_last", "calibrate", "formats are chosen of the values that units compute"},
 	{"refuse_float", "calibrate", "nothing is measured on a graph that is refused"},
 	{"calibrate", "quantize", "formats are chosen from values"},
 	{"refuse_stream", "insert_forks", "nothing is built on a graph that is refused"},
