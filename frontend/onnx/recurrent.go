@@ -62,20 +62,18 @@ func convertRecurrent(kind recurrent.Kind, gates string) func(*call) {
 		if l.sizes(); c.err != nil {
 			return
 		}
-		l.lengths, l.h, l.c = l.ends(), l.initial(5, "initial_h"), make([]*ir.Node, len(l.dirs))
-		if kind == recurrent.LSTM {
-			l.c = l.initial(6, "initial_c")
-		}
+		l.lengths, l.h, l.c = l.ends(), l.initial(5, "initial_h"), l.initial(6, "initial_c") // the latter of an LSTM
 		cells := l.cells()
 		if c.err != nil {
 			return
 		}
-		whole := func(d int) bool { return cells[d].Whole(l.batch, l.before(d), l.lengths) }
-		if whole(0) && whole(len(cells)-1) {
-			l.compute(cells)
-			return
+		for d, cell := range cells {
+			if cell.WrittenOut(c.b.Origin(), c.place("").Name, l.steps, l.batch, l.before(d), l.lengths) {
+				l.expand(cells)
+				return
+			}
 		}
-		l.expand(cells)
+		l.compute(cells)
 	}
 }
 

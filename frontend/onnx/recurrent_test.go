@@ -258,6 +258,39 @@ func TestRecurrentRefused(t *testing.T) {
 	}
 }
 
+// TestRecurrentNotes demands that a layer which is written out is named, with the cause, and that none is else.
+func TestRecurrentNotes(t *testing.T) {
+	w, rw := ft("w", d(1, 6, 3)), ft("r", d(1, 6, 2))
+	gru := func(steps, batch int, ins string, inits []pb, attrs ...pb) testModel {
+		n := nd("GRU", "x w r"+ins, "y", attrs...).str(3, "layer")
+		return chain(14, vi("x", steps, batch, 3), append([]pb{w, rw}, inits...), n)
+	}
+	behind, state := aInt("linear_before_reset", 1), ft("h", d(1, 1, 2), 0.5, -0.5)
+	for _, c := range []struct {
+		model testModel
+		why   string
+	}{
+		{gru(4, 1, "", nil), "its reset gate stands before the product"},
+		{gru(4, 2, "", nil, behind), "it goes over several sequences at once"},
+		{gru(4, 1, "", nil, behind, aFlt("clip", 2)), "it clips what functions read"},
+		{gru(4, 1, " _ l", []pb{head("l", 6, 1).str(9, "\x02\x00\x00\x00")}, behind), "its sequences have lengths"},
+		{gru(1, 1, "", nil), ""}, {gru(4, 1, "", nil, behind), ""}, {gru(4, 1, " _ _ h", []pb{state}, behind), ""},
+	} {
+		g, err := Parse("m.onnx", c.model.bytes(), source.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		if c.why != "" {
+			want = []string{`layer "layer" is written out in time, as 4 steps with hardware of their own, since ` + c.why +
+				"; PJRT takes minutes for a hundred such steps"}
+		}
+		if !slices.Equal(g.Origin.Notes, want) {
+			t.Errorf("%q, want %q", g.Origin.Notes, want)
+		}
+	}
+}
+
 // TestRecurrentSteps demands that a layer reads the parts that were joined before it as its steps, where they are that,
 // and that the values are the same in any case.
 func TestRecurrentSteps(t *testing.T) {

@@ -3,6 +3,8 @@
 package recurrent
 
 import (
+	"fmt"
+
 	"lathe/ir"
 	"lathe/ir/op/move"
 	"lathe/ir/op/pointwise"
@@ -13,12 +15,37 @@ import (
 // Layers that one operation computes are not written out: the product of the inputs is a linear layer over all steps,
 // and the operation keeps the state. Hardware then has each weight once.
 
-// Whole says that an operation computes the cell over one sequence that begins with s: gates of sigmoid and tanh,
-// constant states, nothing beside.
-func (c *Cell) Whole(batch int, s State, lengths []int) bool {
-	plain := c.Standard && c.Projection == nil && c.Clip == 0 && !c.Coupled && c.Peepholes == [3]*ir.Node{}
-	return plain && batch == 1 && lengths == nil && constant(s.H) && constant(s.C) &&
-		c.States == c.Hidden && (c.Kind != GRU || c.ResetAfter)
+// lacks is the first thing that the operations with a state do not have, of the cell over so many sequences of such
+// lengths that begin with s; "" for none.
+func (c *Cell) lacks(batch int, s State, lengths []int) string {
+	for _, part := range []struct {
+		there bool
+		what  string
+	}{
+		{batch != 1, "it goes over several sequences at once"}, {lengths != nil, "its sequences have lengths"},
+		{!constant(s.H) || !constant(s.C), "its first state is computed"},
+		{c.Kind == GRU && !c.ResetAfter, "its reset gate stands before the product"},
+		{c.Projection != nil || c.States != c.Hidden, "it projects its results"},
+		{c.Peepholes != [3]*ir.Node{}, "it has peepholes"}, {c.Clip != 0, "it clips what functions read"},
+		{c.Coupled, "its gates are coupled"},
+		{!c.Standard, "its functions are others than sigmoid and tanh"},
+	} {
+		if part.there {
+			return part.what
+		}
+	}
+	return ""
+}
+
+// WrittenOut says that no operation computes the cell so, and notes it where that takes several steps: each becomes
+// nodes.
+func (c *Cell) WrittenOut(o *ir.Origin, name string, steps, batch int, s State, lengths []int) bool {
+	why := c.lacks(batch, s, lengths)
+	if why != "" && steps > 1 {
+		o.Notes = append(o.Notes, fmt.Sprintf("layer %q is written out in time, as %d steps with hardware of their own, "+
+			"since %s; PJRT takes minutes for a hundred such steps", name, steps, why))
+	}
+	return why != ""
 }
 
 // constant says that a state is known, as that is of which nothing is said: zeros.
@@ -35,8 +62,8 @@ func (c *Cell) operation() (o *ir.Op, gates string) {
 	return recur.RNN, "h"
 }
 
-// Layer is one direction of a layer that is Whole, over the rows x [T,I], from the state first on: its states, in the
-// order in which it makes them. Cells says that States.LastCell will be asked for.
+// Layer is one direction of a layer that is not WrittenOut, over the rows x [T,I], from the state first on: its states,
+// in the order in which it makes them. Cells says that States.LastCell will be asked for.
 func Layer(m Maker, prefix string, c *Cell, x *ir.Node, first State, backward, cells bool) *States {
 	e := &expansion{Maker: m, Cell: *c, batch: 1, prefix: prefix, step: prefix, known: map[string]*ir.Node{}}
 	o, gates := c.operation()

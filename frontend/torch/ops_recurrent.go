@@ -203,7 +203,9 @@ func (s *stack) prepare(features int) {
 func (s *stack) compute(x *ir.Node) func() *ir.Node {
 	whole := true
 	for i, c := range s.cells {
-		whole = whole && c.Whole(s.batch, s.before[i], nil)
+		if whole = !c.WrittenOut(s.b.Origin(), s.place.Name, s.steps, s.batch, s.before[i], nil); !whole {
+			break
+		}
 	}
 	if whole {
 		return s.whole(x)
