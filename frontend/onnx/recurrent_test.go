@@ -270,11 +270,12 @@ func TestRecurrentNotes(t *testing.T) {
 		model testModel
 		why   string
 	}{
-		{gru(4, 1, "", nil), "its reset gate stands before the product"},
+		{gru(4, 1, " _ _ h", []pb{state}), "its reset gate stands before the product, and its first state is not zero"},
 		{gru(4, 2, "", nil, behind), "it goes over several sequences at once"},
 		{gru(4, 1, "", nil, behind, aFlt("clip", 2)), "it clips what functions read"},
 		{gru(4, 1, " _ l", []pb{head("l", 6, 1).str(9, "\x02\x00\x00\x00")}, behind), "its sequences have lengths"},
-		{gru(1, 1, "", nil), ""}, {gru(4, 1, "", nil, behind), ""}, {gru(4, 1, " _ _ h", []pb{state}, behind), ""},
+		{gru(1, 1, " _ _ h", []pb{state}), ""}, {gru(4, 1, "", nil), ""},
+		{gru(4, 1, "", nil, behind), ""}, {gru(4, 1, " _ _ h", []pb{state}, behind), ""},
 	} {
 		g, err := Parse("m.onnx", c.model.bytes(), source.Options{})
 		if err != nil {

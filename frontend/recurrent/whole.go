@@ -24,7 +24,7 @@ func (c *Cell) lacks(batch int, s State, lengths []int) string {
 	}{
 		{batch != 1, "it goes over several sequences at once"}, {lengths != nil, "its sequences have lengths"},
 		{!constant(s.H) || !constant(s.C), "its first state is computed"},
-		{c.Kind == GRU && !c.ResetAfter, "its reset gate stands before the product"},
+		{c.resetsBefore() && !zero(s.H), "its reset gate stands before the product, and its first state is not zero"},
 		{c.Projection != nil || c.States != c.Hidden, "it projects its results"},
 		{c.Peepholes != [3]*ir.Node{}, "it has peepholes"}, {c.Clip != 0, "it clips what functions read"},
 		{c.Coupled, "its gates are coupled"},
@@ -47,6 +47,9 @@ func (c *Cell) WrittenOut(o *ir.Origin, name string, steps, batch int, s State, 
 	}
 	return why != ""
 }
+
+// resetsBefore says that the reset gate of a GRU stands before the product.
+func (c *Cell) resetsBefore() bool { return c.Kind == GRU && !c.ResetAfter }
 
 // constant says that a state is known, as that is of which nothing is said: zeros.
 func constant(n *ir.Node) bool { return n == nil || n.IsConst() }
@@ -71,7 +74,7 @@ func Layer(m Maker, prefix string, c *Cell, x *ir.Node, first State, backward, c
 	var biases, rest []*ir.Node
 	for _, g := range gates {
 		own, back := e.rows(string(g)+"_wb", e.InputBias, g), e.rows(string(g)+"_rb", e.RecurrentBias, g)
-		if c.Kind == GRU && g == 'h' && !zero(back) {
+		if c.Kind == GRU && c.ResetAfter && g == 'h' && !zero(back) {
 			rest, back = append(rest, back), nil
 		}
 		switch {
@@ -93,7 +96,8 @@ func Layer(m Maker, prefix string, c *Cell, x *ir.Node, first State, backward, c
 	}
 	s := &States{e: e, backward: backward, cells: cells}
 	sums := e.do("gates", sum.Linear, nil, s.turned("turned", x), w, e.unitByUnit("bias", biases))
-	s.made = e.do("states", o, &recur.Attrs{Relu: c.Relu, Cells: cells}, append([]*ir.Node{sums, r}, rest...)...)
+	s.made = e.do("states", o, &recur.Attrs{Relu: c.Relu, Cells: cells, Before: c.resetsBefore()},
+		append([]*ir.Node{sums, r}, rest...)...)
 	return s
 }
 

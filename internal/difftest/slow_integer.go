@@ -243,7 +243,7 @@ func slowSample(n *ir.Node, x *big.Rat) *big.Rat {
 
 // slowRecur is a recurrent layer, by its equations; in float graphs numbers are those of float64.
 func slowRecur(n *ir.Node, a *recur.Attrs, args []value) []*big.Rat {
-	l := rows.Layer{Kind: n.Op.Name, Relu: a.Relu, X: slowMatrix(args[0]), R: slowMatrix(args[1])}
+	l := rows.Layer{Kind: n.Op.Name, Relu: a.Relu, Before: a.Before, X: slowMatrix(args[0]), R: slowMatrix(args[1])}
 	if n.Op == recur.GRU && len(args) > 2 {
 		l.B = args[2].x
 	}

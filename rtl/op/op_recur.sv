@@ -116,13 +116,14 @@ module op_recur #(
 
   // Everything up to the output register moves or stands together.
   wire en;
-  wire load, step, take, last, first;
+  wire load, step, take, last, first, odd;
+  wire unused_odd = &{1'b0, odd};
   wire [NG_W-1:0] group;
   wire [AW-1:0] addr;
   assign in_ready = en && take;
   op_recur_walk #(.STEPS(STEPS), .SF(SF), .NG(NG), .DRAIN(REGS), .AHEAD(STARTS)) u_walk (
       .clk(clk), .rst(rst), .en(en), .valid(in_valid), .load(load), .step(step), .take(take), .last(last),
-      .first(first), .group(group), .addr(addr)
+      .first(first), .odd(odd), .group(group), .addr(addr)
   );
 
   wire [YW-1:0] y;

@@ -16,7 +16,7 @@ import (
 
 // recur is a point of op_recur, named as there. Functions are random tables, or smooth.
 type recur struct {
-	kind, steps, hidden, in, out int
+	kind, steps, hidden, in, out int // 3 is op_recur_reset
 	relu, smooth                 bool
 	cells, starts                bool // rows have c beside h; frames begin with states of their own
 	x                            format
@@ -59,7 +59,7 @@ func (l *lookup) parts(name string, width int) ([]rtl.Param, rtl.Image) {
 }
 
 // gates are the rows of a hidden unit.
-func (c *recur) gates() int { return []int{4, 3, 1}[c.kind] }
+func (c *recur) gates() int { return []int{4, 3, 1, 3}[c.kind] }
 
 // results are the format of tanh.
 func (c *recur) results() (f format, frac int) {
@@ -134,9 +134,10 @@ func (c *recur) model(x []int64) (y []int64) {
 		h, cells = c.h0, append(cells[:0], c.c0...)
 	}
 	for ; len(x) > 0; x = x[c.gates()*c.hidden:] {
+		before := c.before(x, h, cells)
 		next := make([]int64, c.hidden)
 		for j := range next {
-			next[j] = c.unit(j, x[j*c.gates():(j+1)*c.gates()], h, cells)
+			next[j] = c.unit(j, x[j*c.gates():(j+1)*c.gates()], h, cells, before)
 		}
 		for j, v := range next {
 			if y = append(y, v); c.cells {
@@ -148,15 +149,35 @@ func (c *recur) model(x []int64) (y []int64) {
 	return y
 }
 
-// unit is h of unit j, whose cell it replaces.
-func (c *recur) unit(j int, x, h, cells []int64) int64 {
+// before are the states of all units behind reset gates that stand before the product.
+func (c *recur) before(x, h, cells []int64) (out []int64) {
+	for j := 0; j < c.hidden && c.kind == 3; j++ {
+		r := c.sigmoid.of(c.gate(c.sum(j, 1, x[3*j+1], h), c.sumF))
+		out = append(out, c.result(r*cells[j], c.gateW+c.cellF))
+	}
+	return out
+}
+
+// sum is that of gate g of unit j, without a bias.
+func (c *recur) sum(j, g int, x int64, h []int64) int64 {
+	sum := x << c.xUp
+	for i, w := range c.weights[j*c.gates()+g] {
+		sum += w * h[i]
+	}
+	return sum
+}
+
+// unit is h of unit j, whose cell it replaces; before are those of before.
+func (c *recur) unit(j int, x, h, cells, before []int64) int64 {
 	sums := make([]int64, len(x))
 	for g := range sums {
-		if sums[g] = x[g] << c.xUp; c.kind == 1 && g == 2 {
-			sums[g] = c.bias[j]
-		}
-		for i, w := range c.weights[j*len(x)+g] {
-			sums[g] += w * h[i]
+		switch {
+		case g == 2 && c.kind == 1:
+			sums[g] = c.sum(j, g, 0, h) + c.bias[j]
+		case g == 2 && c.kind == 3:
+			sums[g] = c.sum(j, g, x[g], before)
+		default:
+			sums[g] = c.sum(j, g, x[g], h)
 		}
 	}
 	one, th := int64(1)<<c.gateW, c.gateW-1
@@ -169,9 +190,12 @@ func (c *recur) unit(j int, x, h, cells []int64) int64 {
 		added := (in * c.tanh.of(c.gate(sums[2], c.sumF))) << (frac - c.gateW - th)
 		cells[j] = fit(kept+added, frac, c.cellW, c.cellF)
 		return c.result(out*c.tanh.of(c.gate(cells[j], c.cellF)), c.gateW+th)
-	case 1:
+	case 1, 3:
 		z, reset := c.sigmoid.of(c.gate(sums[0], c.sumF)), c.sigmoid.of(c.gate(sums[1], c.sumF))
-		n := c.tanh.of(c.gate(x[2]<<(c.xUp+c.gateW)+reset*sums[2], c.sumF+c.gateW))
+		n := c.tanh.of(c.gate(sums[2], c.sumF))
+		if c.kind == 1 {
+			n = c.tanh.of(c.gate(x[2]<<(c.xUp+c.gateW)+reset*sums[2], c.sumF+c.gateW))
+		}
 		fine := max(c.cellF, th)
 		sum := (one-z)*n<<(fine-th) + z*(cells[j]<<(fine-c.cellF))
 		cells[j] = fit(sum, fine+c.gateW, c.cellW, c.cellF)
@@ -237,7 +261,7 @@ func (c *recur) bench() rtltest.Bench {
 		params, im := c.tanh.parts("TANH", result.width)
 		add(params, im)
 	}
-	if c.kind < 2 {
+	if c.kind != 2 {
 		params, im := c.sigmoid.parts("SIGMOID", c.gateW)
 		add(params, im)
 	}
@@ -252,6 +276,9 @@ func (c *recur) bench() rtltest.Bench {
 		if c.kind < 2 {
 			add(nil, packed("START_C", c.cellW, c.c0, c.out))
 		}
+	}
+	if c.kind == 3 {
+		b.Module, b.Params = "op_recur_reset", b.Params[2:]
 	}
 	if c.mult != "" {
 		b.Params = append(b.Params, text("MULT", c.mult))
@@ -274,6 +301,12 @@ var recurs = []recur{
 	{kind: 1, steps: 2, hidden: 4, in: 2, out: 4, x: format{6, false}, xUp: 1, wW: 4, sumF: 7, gateW: 7,
 		gateF: 4, cellW: 7, cellF: 3, y: format{5, true}, yF: 2, round: num.Up, starts: true},
 	{kind: 1, steps: 3, hidden: 2, in: 2, out: 1, x: fixed16, wW: 7, sumF: 13, gateW: 13, gateF: 9, cellW: 16,
+		cellF: 15, y: format{10, true}, yF: 9, smooth: true},
+	{kind: 3, steps: 3, hidden: 6, in: 2, out: 3, x: fixed8, xUp: 2, wW: 5, sumF: 8, gateW: 6, gateF: 3,
+		cellW: 9, cellF: 8, y: fixed8, yF: 7},
+	{kind: 3, steps: 2, hidden: 4, in: 4, out: 1, x: format{6, false}, xUp: 1, wW: 4, sumF: 7, gateW: 7,
+		gateF: 4, cellW: 7, cellF: 3, y: format{5, true}, yF: 2, round: num.Up, mult: "lut"},
+	{kind: 3, steps: 2, hidden: 2, in: 1, out: 2, x: fixed16, wW: 7, sumF: 13, gateW: 13, gateF: 9, cellW: 16,
 		cellF: 15, y: format{10, true}, yF: 9, smooth: true},
 	{kind: 2, steps: 4, hidden: 6, in: 2, out: 2, x: fixed8, xUp: 2, wW: 6, sumF: 9, gateW: 7, gateF: 4,
 		y: fixed8, yF: 7, cellW: 1, starts: true},
@@ -298,8 +331,8 @@ func TestRecur(t *testing.T) {
 // TestRecurBroken has the bench look at faults: of states, of when they are read, of what travels beside a sum.
 func TestRecurBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
-	var of [4]recur
-	for i, at := range []int{0, 4, 1, 10} {
+	var of [5]recur
+	for i, at := range []int{0, 4, 1, 13, 7} {
 		of[i] = recurs[at]
 		of[i].fill(rand.New(rand.NewPCG(73, uint64(i))))
 	}
@@ -307,7 +340,7 @@ func TestRecurBroken(t *testing.T) {
 		file, old, fault string
 		of               *recur
 	}{
-		{"op_recur_walk.sv", "assign first = row == CW'(0);", "assign first = 1'b0;", &of[0]},
+		{"op_recur_walk.sv", "assign first = row < CW'(PHASES);", "assign first = row == CW'(PHASES);", &of[0]},
 		{"op_recur_walk.sv", "rest <= CW'(DRAIN);", "rest <= CW'(DRAIN - 1);", &of[0]},
 		{"op_recur_walk.sv", "busy && (!take || valid)", "busy && valid", &of[0]},
 		{"op_recur_walk.sv", "(STEPS > DRAIN ? STEPS : DRAIN)", "DRAIN", &of[3]},
@@ -318,6 +351,11 @@ func TestRecurBroken(t *testing.T) {
 		{"op_recur_cells.sv", "zero_q <= zero;", "zero_q <= zero && write;", &of[1]},
 		{"op_recur_lstm.sv", ".DEPTH(LF + 4)) u_output", ".DEPTH(LF + 3)) u_output", &of[0]},
 		{"op_recur_gru.sv", ".DEPTH(2)) u_n", ".DEPTH(1)) u_n", &of[1]},
+		{"op_recur_reset.sv", "in_ready = en && take && !second", "in_ready = en && take", &of[4]},
+		{"op_recur_reset.sv", ".DEPTH(FRONT - 1)) u_own_x", ".DEPTH(FRONT)) u_own_x", &of[4]},
+		{"op_recur_reset.sv", ".zero(first)", ".zero(second)", &of[4]},
+		{"op_recur_before.sv", ".DEPTH(3)) u_m_q", ".DEPTH(2)) u_m_q", &of[4]},
+		{"op_recur_before.sv", ".DEPTH(LF + 1)) u_update", ".DEPTH(LF)) u_update", &of[4]},
 		{"op_recur.sv", ".DEPTH(SF)) u_own", ".DEPTH(SF + 1)) u_own", &of[1]},
 	} {
 		broken(t, c.file, c.old, c.fault, c.of.bench)

@@ -5,10 +5,12 @@
 //               SF             cycles of a group
 //               NG             groups
 //               DRAIN          cycles behind the last group, at least 1
+//               PHASES         rows in which a frame begins
 //               AHEAD          1: the first load waits for another cycle behind a reset
 //               SF_W NG_W AW   bits of a place within a group, of group, of addr
-//   load: this cycle loads the state, of zeros where first. step: a cycle of a group is made if en. take: its first
-//   one, which waits for a beat. last: its last one. addr: how many cycles of groups the row has had before.
+//   load: this cycle loads the state, of zeros where first. odd: the number of the row is. step: a cycle of a group is
+//   made if en. take: its first one, which waits for a beat. last: its last one. addr: how many cycles of groups the
+//   row has had before.
 //   latency: 0   ii: 1   order: counters
 //   lut: SF_W + NG_W + AW + 2 * CW + 8
 //   ff: SF_W + NG_W + AW + 2 * CW + 3
@@ -18,6 +20,7 @@ module op_recur_walk #(
     parameter integer SF    = 4,
     parameter integer NG    = 2,
     parameter integer DRAIN = 8,
+    parameter integer PHASES = 1,
     parameter integer AHEAD = 0,
     parameter integer SF_W  = SF > 1 ? $clog2(SF) : 1,
     parameter integer NG_W  = NG > 1 ? $clog2(NG) : 1,
@@ -32,6 +35,7 @@ module op_recur_walk #(
     output wire            take,
     output wire            last,
     output wire            first,
+    output wire            odd,
     output reg  [NG_W-1:0] group,
     output reg  [  AW-1:0] addr
 );
@@ -45,7 +49,8 @@ module op_recur_walk #(
   assign take = busy && sf == SF_W'(0);
   assign last = busy && sf == SF_W'(SF - 1);
   assign step = busy && (!take || valid);
-  assign first = row == CW'(0);
+  assign first = row < CW'(PHASES);
+  assign odd = row[0];
 
   always_ff @(posedge clk) begin
     if (en && step) begin

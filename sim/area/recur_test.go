@@ -35,6 +35,7 @@ func TestRecurCosts(t *testing.T) {
 		{"op_recur", append([]string{"KIND", "0", "CELLS", "1", "STARTS", "1", "START", `"start.mem"`, "START_C",
 			`"bias.mem"`}, images...)},
 		{"op_recur", append([]string{"KIND", "1", "CELL_F", "15", "CELL_W", "16"}, images...)},
+		{"op_recur_reset", append([]string{"CELL_F", "15", "CELL_W", "16", "ROM_STYLE", `"block"`}, images[:14]...)},
 		{"op_recur", append([]string{"KIND", "2", "RELU", "1", "W_W", "16"}, images...)},
 	}, 20)
 }

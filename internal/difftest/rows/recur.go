@@ -12,6 +12,8 @@ type Layer struct {
 	// Kind is "lstm", "gru" or "rnn"; Relu is the function of the latter, in place of tanh.
 	Kind string
 	Relu bool
+	// Before says that a GRU resets the state before its product.
+	Before bool
 	// H and C are the states before the first row; nil for zeros.
 	H, C []*big.Rat
 	// X is a row of gates a step, unit after unit, R a row of weights a gate, B a summand a unit (GRU; nil for none).
@@ -31,13 +33,19 @@ func (l *Layer) Rows() (out, states [][]*big.Rat) {
 	}
 	c = slices.Clone(c)
 	for _, x := range l.X {
-		next := make([]*big.Rat, size)
+		next, past := make([]*big.Rat, size), h
+		if l.Before {
+			past = make([]*big.Rat, size)
+			for j := range past {
+				past[j] = l.Out(mul(l.Sigmoid(l.gate(3*j+1, x, h)), c[j]))
+			}
+		}
 		for j := range next {
 			switch l.Kind {
 			case "lstm":
 				next[j] = l.lstm(j, x, h, c)
 			case "gru":
-				next[j] = l.gru(j, x, h, c)
+				next[j] = l.gru(j, x, h, past, c)
 			default:
 				next[j] = l.rnn(j, x, h)
 			}
@@ -80,10 +88,13 @@ func (l *Layer) lstm(j int, x, h, c []*big.Rat) *big.Rat {
 	return l.Out(mul(o, l.Tanh(l.Gate(c[j]))))
 }
 
-// gru is (1-z)*n + z*c.
-func (l *Layer) gru(j int, x, h, c []*big.Rat) *big.Rat {
+// gru is (1-z)*n + z*c; past is what the candidate's product reads.
+func (l *Layer) gru(j int, x, h, past, c []*big.Rat) *big.Rat {
 	z, r := l.Sigmoid(l.gate(3*j, x, h)), l.Sigmoid(l.gate(3*j+1, x, h))
-	back := l.past(3*j+2, h)
+	back := l.past(3*j+2, past)
+	if l.Before {
+		r = big.NewRat(1, 1)
+	}
 	if l.B != nil {
 		back = add(back, l.B[j])
 	}

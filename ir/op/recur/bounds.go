@@ -57,11 +57,12 @@ func reluBounds(n *ir.Node, args []ir.Bounds, first float64) (ir.Bounds, error) 
 // draw makes layers of a few steps, of few and of many bits.
 func (k *kind) draw(r *rand.Rand, o *ir.Op) *ir.Graph {
 	steps, size := draw.Between(r, 1, 4), []int{1, 2, 3, 4, 6}[r.IntN(5)]
-	a := &Attrs{Relu: k.relu && draw.Chance(r, 40), Cells: k == lstm && draw.Chance(r, 30)}
+	a := &Attrs{Relu: k.relu && draw.Chance(r, 40), Cells: k == lstm && draw.Chance(r, 30),
+		Before: k == gru && draw.Chance(r, 40)}
 	x := draw.Input("x", ir.Type{Shape: []int{steps, k.gates * size}, Format: fine(r, 4, 16, 2)})
 	rt := ir.Type{Shape: []int{k.gates * size, size}, Format: fine(r, 2, 10, 0)}
 	args := []*ir.Node{x, draw.Const("r", rt, draw.Codes(r, rt.Format, k.gates*size*size))}
-	if k.bias && draw.Chance(r, 60) {
+	if k.bias && !a.Before && draw.Chance(r, 60) {
 		bt := ir.Type{Shape: []int{size}, Format: fine(r, 2, 10, 1)}
 		args = append(args, draw.Const("b", bt, draw.Codes(r, bt.Format, size)))
 	}
@@ -69,7 +70,7 @@ func (k *kind) draw(r *rand.Rand, o *ir.Op) *ir.Graph {
 		t := ir.Type{Shape: []int{size}, Format: fine(r, 2, 10, 2)}
 		return draw.Const(name, t, draw.Codes(r, t.Format, size))
 	}
-	if begins := draw.Chance(r, 50); begins && len(args) == k.first {
+	if begins := draw.Chance(r, 50); begins && !a.Before && len(args) == k.first {
 		if args = append(args, before("first")); k == lstm {
 			args = append(args, before("cell"))
 		}

@@ -18,6 +18,8 @@ type Attrs struct {
 	Gate, Cell string
 	// Relu gives rnn that function in place of tanh.
 	Relu bool
+	// Before has gru apply its reset gate before the product.
+	Before bool
 	// Cells has lstm show its state: rows [2*H] hold h and c of each unit, in the format Cell, and Hidden is the format of
 	// h, which products read.
 	Cells  bool
@@ -59,6 +61,8 @@ var LSTM = layer("lstm", "long short-term memory over rows of gates, with recurr
 // may be missing where nothing follows (Cho, 2014; the reset gate behind the product, as PyTorch has it):
 //
 //	p = x[t] + r*h, in n without x;  n = tanh(x_n + sigmoid(p_r)*(p_n + b));  s = n + sigmoid(p_z)*(s - n);  y[t] = s
+//
+// Before, there is no b: m = sigmoid(p_r)*s, n = tanh(x_n + r*m), and quantized m is rounded to the result format.
 //
 // The state s begins with zeros, or with a constant [H], argument 3. Quantized, s has the format Cell, and products
 // read y, which is s rounded to the result format; what tanh reads is rounded once.
@@ -130,6 +134,9 @@ func (k *kind) infer(n *ir.Node) ([]int, error) {
 		}
 	}
 	a := n.Attrs.(*Attrs)
+	if a.Before && (k != gru || len(n.Args) > 2) {
+		return nil, fmt.Errorf("a reset before the product is for gru, without a bias and from a state of zeros")
+	}
 	if a.Relu && !k.relu {
 		return nil, fmt.Errorf("%s has no relu", n.Op.Name)
 	}

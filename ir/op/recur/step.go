@@ -103,11 +103,9 @@ func nextLSTM(s *step, x *ir.Node, last state) state {
 	return state{h: s.do("h", pointwise.Mul, nil, f.h, out, seen), c: c}
 }
 
-func nextGRU(s *step, x *ir.Node, last state) state {
+// behindReset is what the candidate of a GRU reads, where the reset gate stands behind the product.
+func (s *step) behindReset(x, sums, product *ir.Node) *ir.Node {
 	f := s.formats()
-	product := s.product(last.h)
-	sums := s.sums(x, product, f.gate)
-	update := s.sigmoid("update", s.gate("update_sum", sums, 0))
 	var back *ir.Node
 	if product != nil {
 		back = s.gate("candidate_product", product, 2)
@@ -125,6 +123,32 @@ func nextGRU(s *step, x *ir.Node, last state) state {
 	} else {
 		back = s.do("reset_product", pointwise.Mul, nil, f.reset, s.sigmoid("reset", s.gate("reset_sum", sums, 1)), back)
 		own = s.do("candidate_sum", pointwise.Add, nil, f.gate, own, back)
+	}
+	return own
+}
+
+// beforeReset is the same where it stands before the product, of the state c.
+func (s *step) beforeReset(x, sums, c *ir.Node) *ir.Node {
+	f, own := s.formats(), s.gate("candidate_input", x, 2)
+	if c == nil {
+		return s.cast("candidate_sum", f.gate, own)
+	}
+	reset := s.sigmoid("reset", s.gate("reset_sum", sums, 1))
+	kept := s.do("reset_state", pointwise.Mul, nil, f.h, reset, c)
+	all := s.do("reset_products", sum.Linear, nil, f.product, kept, s.Of.Args[1])
+	return s.do("candidate_sum", pointwise.Add, nil, f.gate, own, s.gate("candidate_product", all, 2))
+}
+
+func nextGRU(s *step, x *ir.Node, last state) state {
+	f := s.formats()
+	product := s.product(last.h)
+	sums := s.sums(x, product, f.gate)
+	update := s.sigmoid("update", s.gate("update_sum", sums, 0))
+	var own *ir.Node
+	if s.Of.Attrs.(*Attrs).Before {
+		own = s.beforeReset(x, sums, last.c)
+	} else {
+		own = s.behindReset(x, sums, product)
 	}
 	n := s.tanh("candidate", own)
 	var c *ir.Node

@@ -55,13 +55,17 @@ func (k *kind) unit(n *ir.Node) (*rtl.Unit, error) {
 	result := p.h
 	up := uint(p.sum.F - p.product.F)
 	weights := wider(p.weights, up)
-	u := rtl.NewUnit("op_recur", "KIND", k.number, "RELU", rtl.Flag(n.Attrs.(*Attrs).Relu), "STEPS", n.Type.Shape[0],
-		"HIDDEN", size, "IN_LANES", in, "OUT_LANES", out, "X_W", p.x.W, "X_SIGNED", rtl.Flag(p.x.Signed),
-		"X_UP", p.sum.F-p.x.F, "W_W", widest(weights), "T_W", p.sum.W, "SUM_F", p.sum.F,
+	a := n.Attrs.(*Attrs)
+	u := rtl.NewUnit("op_recur", "KIND", k.number, "RELU", rtl.Flag(a.Relu))
+	if a.Before {
+		u = rtl.NewUnit("op_recur_reset")
+	}
+	u.With("STEPS", n.Type.Shape[0], "HIDDEN", size, "IN_LANES", in, "OUT_LANES", out, "X_W", p.x.W,
+		"X_SIGNED", rtl.Flag(p.x.Signed), "X_UP", p.sum.F-p.x.F, "W_W", widest(weights), "T_W", p.sum.W, "SUM_F", p.sum.F,
 		"OUT_W", result.W, "OUT_F", result.F, "OUT_SIGNED", rtl.Flag(result.Signed), "ROUND", int(result.Round),
 		"OVER", int(result.Over))
 	u.Images = []rtl.Image{image("WEIGHTS", k.gates*in*out*widest(weights), k.words(weights, size, in, out))}
-	if !n.Attrs.(*Attrs).Relu {
+	if !a.Relu {
 		u.With("GATE_W", p.gate.W, "GATE_F", p.gate.F)
 		if err := k.functions(n, p, u); err != nil {
 			return nil, err
@@ -73,7 +77,7 @@ func (k *kind) unit(n *ir.Node) (*rtl.Unit, error) {
 	if err := k.firsts(n, u, out); err != nil {
 		return nil, err
 	}
-	if k.bias {
+	if k.bias && !a.Before {
 		bias := wider(p.bias, uint(p.sum.F-p.b.F))
 		if bias == nil {
 			bias = make([]int64, size)
