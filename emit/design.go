@@ -39,6 +39,14 @@ type Design struct {
 	Docs []rtl.File
 }
 
+// Frame is what the design takes as a whole: a sample, or a sequence of tokens.
+func (d *Design) Frame() string {
+	if d.Tokens > 0 {
+		return "sequence"
+	}
+	return "sample"
+}
+
 // PositionBits are those of the status output of a decoder that counts the tokens of a sequence.
 func (d *Design) PositionBits() int { return bits.Len(uint(d.Tokens)) }
 

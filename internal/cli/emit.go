@@ -224,8 +224,8 @@ func (a *App) printDesign(d *emit.Design, out string) error {
 	if u.Module == "" {
 		name = "the stream of " + u.Node
 	}
-	fmt.Fprintf(a.Out, "\nslowest unit: %s, %s a sample\n%d files in %s, top %s (AXI4-Stream), %s (bare streams)\n",
-		name, counted(u.Cycles, "cycle"), len(d.All()), out, d.Top, d.Core)
+	fmt.Fprintf(a.Out, "\nslowest unit: %s, %s a %s\n%d files in %s, top %s (AXI4-Stream), %s (bare streams)\n",
+		name, counted(u.Cycles, "cycle"), d.Frame(), len(d.All()), out, d.Top, d.Core)
 	if len(d.Extras("tb/")) > 0 {
 		fmt.Fprintf(a.Out, "make -C %s simulates it, with tb/%s_tb.sv\n", out, d.Top)
 	}

@@ -354,7 +354,11 @@ func (c *Check) pace(plan *lower.Plan, promised *lower.Balance) {
 		c.Missed = fmt.Sprintf("a sample takes %s cycles, at %s MHz %s samples a second; the plan asks for %s",
 			diag.Number(c.II, 10), diag.Number(plan.Target.ClockMHz, -1), diag.Number(hz/c.II, 10), diag.Number(fps, 10))
 	case promised != nil && c.II > promised.Cycles:
-		c.Missed = fmt.Sprintf("a sample takes %s cycles, %s were promised", diag.Number(c.II, 10),
+		frame := "sample"
+		if c.Decode != nil {
+			frame = "sequence"
+		}
+		c.Missed = fmt.Sprintf("a %s takes %s cycles, %s were promised", frame, diag.Number(c.II, 10),
 			diag.Number(promised.Cycles, 10))
 	}
 }
