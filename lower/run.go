@@ -82,6 +82,9 @@ func (r *runner) run(s *State, p Pipeline, g *ir.Graph) error {
 		}
 		report := PassReport{Name: pass.Name, Effect: pass.Effect, Time: r.now() - start}
 		if err := g.Check(); err != nil {
+			if diag.CodeOf(err) == "L0319" { // sound, and too large: what a composite stands for, such as scores
+				return err
+			}
 			return broken(pass, g, "leaves a graph that breaks the rules").WithNote("%v", err)
 		}
 		if r.Shuffle != nil {
