@@ -152,7 +152,8 @@ func checkNode(n *Node) *diag.Error {
 	}
 	if n.Type.Elems() > MaxValue && !n.IsConst() {
 		return n.Errorf("L0319", "has shape %s, more than the 2^28 elements that a computed value may have",
-			ShapeString(n.Type.Shape)).WithHint("give the model smaller inputs: --shape, of a Hugging Face folder --seq or --max-seq")
+			ShapeString(n.Type.Shape)).WithHint(
+			"give the model smaller inputs: --shape, of a Hugging Face folder --seq or --max-seq")
 	}
 	if c, ok := n.Attrs.(*Const); ok && c.Data.Len() != n.Type.Elems() {
 		return n.Errorf("L0301", "constant has %d elements, its shape %s needs %d", c.Data.Len(),
