@@ -45,7 +45,7 @@ func (a *App) runModel() *cobra.Command {
 	c.Flags().StringVar(&inputs, "inputs", "", "arrays named as the graph's inputs (.npz), if it has any")
 	c.Flags().StringVarP(&output, "output", "o", "", "file for the outputs (.npz)")
 	c.Flags().StringVar(&r.engine, "engine", "ref", "ref, pjrt, rtl or cuda")
-	c.Flags().StringVar(&r.labels, "labels", "", "class numbers of the samples (.npy), for accuracy")
+	c.Flags().StringVar(&r.labels, "labels", "", "class numbers of the samples, or of their tokens (.npy), for accuracy")
 	c.Flags().BoolVar(&r.codes, "codes", false, "write integer codes instead of values")
 	c.Flags().StringVar(&r.record, "record", "", "folder to record the calls of the engine cuda in, see lathe replay")
 	c.Flags().StringSliceVar(&r.archs, "arch", kernels.ArchNames(), "GPU architectures of a recording")

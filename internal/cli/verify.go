@@ -63,7 +63,7 @@ func (v *verifyFlags) addSamples(c *cobra.Command) {
 	f.IntVar(&v.stalls, "stalls", 30, "percent of cycles in which each port stalls, 0 to 95")
 	f.IntVar(&v.prefill, "prefill", 0, "with --decode: tokens of the first sequence that come at once, the others one by "+
 		"one; default: a fifth")
-	f.StringVar(&v.labels, "labels", "", "class numbers (.npy), for accuracy")
+	f.StringVar(&v.labels, "labels", "", "class numbers of the samples, or of their tokens (.npy), for accuracy")
 	f.IntVar(&v.second, "second", 2, "samples that also run in Icarus, by default only where that is quick; 0: none")
 	f.IntVar(&v.gates, "gates", 0, "samples that also run through the netlist that Yosys makes of the design")
 }

@@ -136,7 +136,7 @@ var files = []Entry{
 		"$ lathe run model.onnx --inputs nan.npz -o y.npz --calibrate x.npz"},
 	{"L0913", "Codes are asked of an output that stays float.",
 		"$ lathe run model.onnx --inputs x.npz -o y.npz --codes"},
-	{"L0914", "The labels are not one class number per sample.",
+	{"L0914", "The labels are not one class number per sample, or one for each token of it.",
 		"$ lathe verify model.onnx --inputs x.npz --labels few-labels.npy"},
 	{"L0915", "Random samples cannot be made for an input that is not fixed-point.",
 		"driver.RandomSamples(float, 10, 1) // float is a graph that is not quantized"},

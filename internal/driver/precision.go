@@ -26,7 +26,7 @@ const trialWork = 1 << 30
 // is: on the samples of Arrays, or else of Calibrate, and with the labels of Arrays, unless they are nil, also its
 // accuracy. on says in words which samples those are. There is no point for a width that the plan does not allow, and
 // none at all for a model that brings its own formats, without samples, or where it is too large.
-func (s Source) Precision(ctx context.Context, g *ir.Graph, labels []int64, p Progress) (points []report.Precision,
+func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p Progress) (points []report.Precision,
 	on string, err error) {
 	path := cmp.Or(s.Arrays, s.Calibrate)
 	if g == nil || path == "" || slices.ContainsFunc(g.Nodes, own.Quantizes) {
@@ -82,7 +82,7 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels []int64, p Pr
 
 // trial measures the quantized graph q on the first samples of a file against what the float graph g gives for them.
 func trial(ctx context.Context, point *report.Precision, q *ir.Graph, file *npz.File, g *ir.Graph, want []ref.Sample,
-	labels []int64) error {
+	labels [][]int64) error {
 	samples, _, err := Samples(q, file)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"lathe/golden/ref"
 	"lathe/internal/diag"
@@ -24,43 +25,57 @@ func values(g *ir.Graph, s ref.Sample, i int) ([]float64, error) {
 	return pick(v, outputIndex(o.Node.Type.Shape, o.Perm)), nil
 }
 
-// classes is the number of classes that output 0 tells apart. place says that it is the number of one, and not a value
-// for each.
-func classes(g *ir.Graph) (n int, place bool) {
-	first := g.Out[0].Node
-	if n, place = lower.Places(first); place && first.Type.Elems() == 1 {
+// classes is the number of classes that output 0 tells apart in each of so many places of a sample, 0 where it does not
+// have so many. place says that it is the number of one, and not a value for each.
+func classes(g *ir.Graph, places int) (n int, place bool) {
+	first := g.Out[0]
+	elems, shape := first.Node.Type.Elems(), callerShape(first.Node.Type.Shape, first.Perm)
+	if n, place = lower.Places(first.Node); place && elems == places {
 		return n, true
 	}
-	return first.Type.Elems(), false
+	if places > 1 && (len(shape) == 0 || elems/shape[len(shape)-1] != places) {
+		return 0, false
+	}
+	return elems / places, false
 }
 
-// Accuracy is the share of samples in which output 0 is the label, where it is a place, or has its largest element at
-// the label; of equal elements the first counts.
-func Accuracy(g *ir.Graph, outputs []ref.Sample, labels []int64) (float64, error) {
-	if len(labels) != len(outputs) {
+// Accuracy is the share of labels that output 0 has: the place, or that of the largest element; of equal elements the
+// first counts.
+func Accuracy(g *ir.Graph, outputs []ref.Sample, labels [][]int64) (float64, error) {
+	if len(labels) != len(outputs) || len(labels) == 0 {
 		return 0, diag.New("L0914", g.Name, "%d labels for %d samples", len(labels), len(outputs))
 	}
-	right := 0
-	_, place := classes(g)
+	right, each := 0, len(labels[0])
+	n, place := classes(g, each)
 	for s, out := range outputs {
 		v, err := values(g, out, 0)
 		if err != nil {
 			return 0, err
 		}
-		best := 0
-		for i := range v {
-			if v[i] > v[best] {
-				best = i
+		for i, label := range labels[s] {
+			best := 0
+			if place {
+				best = int(v[i])
+			} else {
+				best = largest(v[i*n : (i+1)*n])
+			}
+			if int64(best) == label {
+				right++
 			}
 		}
-		if place {
-			best = int(v[0])
-		}
-		if int64(best) == labels[s] {
-			right++
+	}
+	return float64(right) / float64(len(outputs)*each), nil
+}
+
+// largest is the place of the largest element, the first of equal ones.
+func largest(v []float64) int {
+	best := 0
+	for i := range v {
+		if v[i] > v[best] {
+			best = i
 		}
 	}
-	return float64(right) / float64(len(outputs)), nil
+	return best
 }
 
 // Accuracies are those of the model before and after quantization, on the samples and labels of two files.
@@ -148,8 +163,9 @@ func ratio(signal, noise float64) float64 {
 	return max(-SQNRLimit, min(SQNRLimit, 10*math.Log10(signal/noise)))
 }
 
-// Labels reads class numbers from a .npy file or the only array of an .npz file.
-func Labels(path string) ([]int64, error) {
+// Labels reads class numbers from a .npy file or the only array of an .npz file, for each sample one, or one for each
+// token or other place.
+func Labels(path string) ([][]int64, error) {
 	f, err := npz.Read(path)
 	if err != nil {
 		return nil, err
@@ -157,26 +173,41 @@ func Labels(path string) ([]int64, error) {
 	if len(f.Arrays) != 1 {
 		return nil, diag.New("L0914", path, "%d arrays where one of labels is needed", len(f.Arrays))
 	}
-	labels, err := f.Arrays[0].Int64s()
+	all, err := f.Arrays[0].Int64s()
 	if err != nil {
 		return nil, diag.At(err, "L0914", path)
 	}
-	return labels, nil
+	samples := 1
+	if shape := f.Arrays[0].Shape; len(shape) > 0 {
+		samples = shape[0]
+	}
+	if len(all) == 0 {
+		return nil, diag.New("L0914", path, "no labels: the array has shape %s", ir.ShapeString(f.Arrays[0].Shape))
+	}
+	return slices.Collect(slices.Chunk(all, len(all)/samples)), nil
 }
 
-// CheckLabels demands one label a sample, each a class of output 0. path is where they come from.
-func CheckLabels(path string, labels []int64, samples int, g *ir.Graph) error {
+// CheckLabels demands a label a sample, or one for each place of output 0, all of them classes of it. path is where
+// they come from.
+func CheckLabels(path string, labels [][]int64, samples int, g *ir.Graph) error {
 	if len(labels) != samples {
-		return diag.New("L0914", path, "%d labels for %d samples", len(labels), samples)
+		return diag.New("L0914", path, "%d labels for %d samples", len(labels)*len(labels[0]), samples)
 	}
-	n, place := classes(g)
+	first := g.Out[0]
+	n, place := classes(g, len(labels[0]))
+	if n == 0 {
+		return diag.New("L0914", path, "%d labels a sample: output %q of shape %s has not as many rows", len(labels[0]),
+			first.Name, ir.ShapeString(first.Node.Type.Shape))
+	}
 	what := fmt.Sprintf("has %d elements", n)
 	if place {
 		what = fmt.Sprintf("tells %d classes apart", n)
 	}
-	for i, l := range labels {
-		if l < 0 || l >= int64(n) {
-			return diag.New("L0914", path, "label %d of sample %d is not a class: output %q %s", l, i, g.Out[0].Name, what)
+	for i, of := range labels {
+		for _, l := range of {
+			if l < 0 || l >= int64(n) {
+				return diag.New("L0914", path, "label %d of sample %d is not a class: output %q %s", l, i, first.Name, what)
+			}
 		}
 	}
 	return nil

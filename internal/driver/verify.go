@@ -96,7 +96,7 @@ type Accuracies struct {
 type Job struct {
 	HW      *Hardware
 	Samples []ref.Sample
-	Labels  []int64 // nil: none
+	Labels  [][]int64 // of the first samples; nil: none
 	// Floats are the first samples as the float graph takes them; random codes have no such form.
 	Floats   []ref.Sample
 	Stalls   int      // percent of cycles in which each port holds still
