@@ -30,6 +30,8 @@ func TestExamples(t *testing.T) {
 		"digits-lstm/model.pt2":     "lstm.gates:linear:8x128 lstm.states:lstm:8x32 lstm:reshape:1x8x32",
 		"digits-gru/model.pt2":      "gru.reverse.gates:linear:8x72 gru.reverse.states:gru:8x24",
 		"tiny-llama/model.pt2":      "model.model.layers.0.self_attn.q_proj:linear:1x16x64",
+		"tiny-gpt2/model.pt2":       "model.transformer.h.0.attn.c_attn.addmm:linear:80x192",
+		"tiny-bert/model.pt2":       "model.bert.encoder.layer.0.attention.self.query:linear:1x32x48",
 		"bert-tiny-like/model.pt2":  "model.bert.encoder.layer.0.attention.self.query:linear:1x24x128",
 	}
 	files, err := filepath.Glob("../../examples/*/*.pt2")

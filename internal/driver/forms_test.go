@@ -37,6 +37,8 @@ var forms = []struct {
 	{"digits-lstm", []string{"model.onnx", "model_legacy.onnx", "model.pt2"}, 1e-6, 0},
 	{"digits-gru", []string{"model.onnx", "model_legacy.onnx", "model.pt2"}, 1e-6, 0},
 	{"tiny-llama", []string{"hf", "model.onnx", "model.pt2"}, 5e-6, 16},
+	{"tiny-gpt2", []string{"hf", "model.onnx", "model.pt2"}, 5e-6, 80},
+	{"tiny-bert", []string{"hf", "model.onnx", "model.pt2"}, 5e-6, 32},
 	{"bert-tiny-like", []string{"hf", "model.onnx", "model.pt2"}, 5e-6, 24},
 }
 

@@ -72,7 +72,8 @@ const leftOut = "unroll"
 func inHardware(pattern string) ([]string, error) {
 	files, err := filepath.Glob(examples + "*/" + pattern)
 	return slices.DeleteFunc(files, func(f string) bool {
-		return slices.Contains([]string{"bert-tiny-like", "digits-vit", "tiny-llama"}, filepath.Base(filepath.Dir(f)))
+		return slices.Contains([]string{"bert-tiny-like", "digits-vit", "tiny-bert", "tiny-gpt2", "tiny-llama"},
+			filepath.Base(filepath.Dir(f)))
 	}), err
 }
 

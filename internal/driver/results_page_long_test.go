@@ -85,9 +85,9 @@ which is a part of ` + "`make long`" + `; without ` + "`-update`" + ` it fails w
 %d designs. Codes compared with the reference: %d of XLA through PJRT, %d of the simulated RTL, %d of the RTL in
 Icarus, %d of netlists. Mismatches: %d. Designs that were not compared: %d.
 
-In the table are the ` + "`.onnx`" + ` files of all examples but the transformers (bert-tiny-like, digits-vit and
-tiny-llama), which [transformers.md](transformers.md) measures, under no plan and under each plan of
-[examples/plans](../examples/plans), with two limits:
+In the table are the ` + "`.onnx`" + ` files of all examples but the transformers (bert-tiny-like, digits-vit,
+tiny-bert, tiny-gpt2 and tiny-llama), which [transformers.md](transformers.md) measures, under no plan and under each
+plan of [examples/plans](../examples/plans), with two limits:
 
 - ` + "`unroll`" + ` is left out, since Icarus takes an hour for two samples of such a design;
   internal/difftest/hardware simulates unrolled random networks.
