@@ -34,7 +34,7 @@ func TestCost(t *testing.T) {
 		set    []string
 		want   Cost
 	}{
-		{"stream_skid", []string{"WIDTH", "32"}, Cost{LUT: 36, FF: 66}},
+		{"stream_skid", []string{"WIDTH", "32"}, Cost{LUT: 35, FF: 66}},
 		{"num_mul", []string{"A_W", "8", "B_W", "8"}, Cost{FF: 16, DSP: 1}},
 		{"num_mul", []string{"A_W", "4", "B_W", "4"}, Cost{LUT: 19, FF: 8}},
 		{"num_mul", []string{"A_W", "20", "B_W", "20"}, Cost{LUT: 23, FF: 40, DSP: 2}},

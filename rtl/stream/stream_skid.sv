@@ -3,7 +3,7 @@
 //   parameters  WIDTH  bits of the payload
 //   latency: 1   ii: 1   order: as it comes
 //   flow: skid()
-//   lut: WIDTH + 4
+//   lut: WIDTH + 3
 //   ff: 2 * WIDTH + 2
 `default_nettype none
 module stream_skid #(
@@ -18,18 +18,21 @@ module stream_skid #(
     output reg              out_valid,
     input  wire             out_ready
 );
-  reg [WIDTH-1:0] spare_data;  // holds the beat that arrived in the cycle in which out stalled
+  // The spare register follows in_data, and holds the beat that came in the cycle in which out stalled. Both registers
+  // take the same word, so that its multiplexer fits into the LUTs of what makes in_data.
+  reg [WIDTH-1:0] spare_data;
   reg             spare_valid;
+  wire [WIDTH-1:0] next = spare_valid ? spare_data : in_data;
 
   assign in_ready = !spare_valid;
 
   always_ff @(posedge clk) begin
+    spare_data <= next;
     if (out_ready || !out_valid) begin
-      out_data    <= spare_valid ? spare_data : in_data;
+      out_data    <= next;
       out_valid   <= spare_valid || in_valid;
       spare_valid <= 1'b0;
-    end else if (in_valid && in_ready) begin
-      spare_data  <= in_data;
+    end else if (in_valid) begin
       spare_valid <= 1'b1;
     end
     if (rst) begin
