@@ -8,7 +8,7 @@
 //   latency: LATENCY   ii: 1   order: as it comes
 //   flow: memory(DEPTH, BEATS, BEATS, BEATS, s, LATENCY)
 //   lut: clog2(DEPTH) + 5
-//   ff: 3 * clog2(DEPTH) + 3
+//   ff: 3 * clog2(DEPTH) + 4
 //   parts: DEPTH > 64 ? u_block : u_lines
 `default_nettype none
 module op_softmax_rows #(
@@ -37,16 +37,21 @@ module op_softmax_rows #(
 
   // Counters of beats with one bit more than the addresses: written, read, and those of whole rows.
   logic [AW:0] written, taken, ready;
-  assign room = written != {!taken[AW], taken[AW-1:0]};
+  logic full;
+  wire [AW:0] next = written + (AW + 1)'(1);
+  wire take = read && en;
+  assign room = !full;
   assign read = ready != taken;
   always_ff @(posedge clk) begin
-    if (write) written <= written + (AW + 1)'(1);
-    if (read && en) taken <= taken + (AW + 1)'(1);
+    if (write) written <= next;
+    if (take) taken <= taken + (AW + 1)'(1);
+    if (write != take) full <= write && next == {!taken[AW], taken[AW-1:0]};
     if (whole) ready <= ready + (AW + 1)'(BEATS);
     if (rst) begin
       written <= (AW + 1)'(0);
       taken   <= (AW + 1)'(0);
       ready   <= (AW + 1)'(0);
+      full    <= 1'b0;
     end
   end
 
