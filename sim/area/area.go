@@ -18,6 +18,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/internal/whole"
+	"lathe/sim/area/paths"
 )
 
 // Codes of the errors that Count and Sources return.
@@ -35,6 +36,7 @@ type Options struct {
 	Family  string        // Yosys family, default "xcup" (UltraScale+)
 	NoDSP   bool          // multipliers in LUTs, for figures of fully unrolled designs
 	Flatten bool          // one flat netlist: smaller counts across boundaries, no instances, much slower
+	Paths   bool          // find the longest paths, too
 	Timeout time.Duration // default 10 minutes
 	Yosys   string        // command, default "yosys" in PATH
 	LogDir  string        // parent of the folder that keeps script and log of a failed run, default os.TempDir()
@@ -66,6 +68,10 @@ type Report struct {
 	Modules   []Module   `json:"modules"`   // by name
 	Tool      string     `json:"tool"`      // "Yosys 0.23"
 	Flags     string     `json:"flags"`     // the synthesis command
+
+	// Where Options.Paths asks for them: the longest paths, and the inputs that reach an output without a register.
+	Longest *paths.Longest      `json:"longest,omitempty"`
+	Through map[string][]string `json:"through,omitempty"`
 }
 
 // Count maps the files onto the family's cells and counts them. Files are names inside dir; memory images with bare
@@ -99,7 +105,7 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 	}
 	flags := synthesis(top, opts)
 	r.steps = len(files)
-	if err := r.yosys(ctx, script(dir, files, modules, flags)); err != nil {
+	if err := r.yosys(ctx, script(dir, files, modules, flags, opts.Paths)); err != nil {
 		return nil, err
 	}
 	stat, hier, err := r.results()
@@ -111,6 +117,11 @@ func Count(ctx context.Context, dir string, files []string, top string, opts Opt
 		return nil, r.failed(CodeOutput, "%v", err)
 	}
 	report.Tool, report.Flags = r.version, flags
+	if opts.Paths {
+		if err := r.paths(top, report); err != nil {
+			return nil, r.failed(CodeOutput, "%v", err)
+		}
+	}
 	return report, whole.Remove(r.folder)
 }
 
@@ -130,7 +141,8 @@ func synthesis(top string, opts Options) string {
 // script reads the files, maps, and writes the count of each module and the instances of the design's own modules.
 // Yosys runs in the folder of its results, whose names it takes bare only; it looks for a memory image there and then
 // beside the file that names it.
-func script(dir string, files, modules []string, flags string) string {
+// For paths the mapped modules are put together.
+func script(dir string, files, modules []string, flags string, paths bool) string {
 	var b strings.Builder
 	for _, f := range files {
 		b.WriteString("read_verilog ")
@@ -146,6 +158,9 @@ func script(dir string, files, modules []string, flags string) string {
 		b.WriteString(" t:" + m)
 	}
 	b.WriteString("\n")
+	if paths {
+		b.WriteString("flatten\nwrite_json netlist\n")
+	}
 	return b.String()
 }
 

@@ -4,6 +4,7 @@ package area
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,9 +18,15 @@ type single struct {
 	set    []string
 }
 
+// params are the parameters; of one that stands twice the last value counts.
 func (s single) params() (set []rtl.Param) {
 	for i := 0; i < len(s.set); i += 2 {
-		set = append(set, rtl.Param{Name: s.set[i], Value: s.set[i+1]})
+		p := rtl.Param{Name: s.set[i], Value: s.set[i+1]}
+		if at := slices.IndexFunc(set, func(q rtl.Param) bool { return q.Name == p.Name }); at >= 0 {
+			set[at] = p
+		} else {
+			set = append(set, p)
+		}
 	}
 	return set
 }
@@ -120,13 +127,14 @@ func TestBlockCosts(t *testing.T) {
 }
 
 // holdCosts compares what the headers of modules say with the counts of one run in the given folder: LUTs
-// and FFs within 2 cells and 1 in share.
+// and FFs within 2 cells and 1 in share. No path may be longer than the limit.
 func holdCosts(t *testing.T, dir string, modules []single, share int) {
 	t.Helper()
-	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{})
+	r, err := Count(t.Context(), dir, besides(t, dir, modules), "modules", Options{Paths: true})
 	if err != nil {
 		t.Fatal(err)
 	}
+	holdPaths(t, r, modules)
 	near := func(predicted, counted int) bool {
 		d := max(predicted-counted, counted-predicted)
 		return d <= 2+counted/share

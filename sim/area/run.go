@@ -16,6 +16,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/internal/whole"
+	"lathe/sim/area/paths"
 )
 
 // run is one Yosys run: its folder holds script, log and results, and stays behind only when the run failed.
@@ -155,6 +156,24 @@ func (r *run) results() (*statistics, *hierarchy, error) {
 		}
 	}
 	return &s, &h, nil
+}
+
+// paths fills in what the netlist shows.
+func (r *run) paths(top string, report *Report) error {
+	f, err := os.Open(r.file("netlist"))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	n, err := paths.Read(f, top)
+	if err != nil {
+		return err
+	}
+	if report.Longest, err = n.Longest(); err != nil {
+		return err
+	}
+	report.Through, err = n.Through()
+	return err
 }
 
 // jsonLines drops the lines that are no JSON: where modules nest more than one deep, `stat -json` of Yosys 0.23 prints
