@@ -15,7 +15,8 @@ import (
 
 func TestSkidProof(t *testing.T) {
 	skidProof(8).Prove(t)
-	skidProof(8).Refute(t, formaltest.Mutant{Module: "stream_skid", Old: "spare_data <= next;", New: "spare_data <= in_data;"})
+	skidProof(8).Refute(t, formaltest.Mutant{Module: "stream_skid", Old: "spare_data <= next;",
+		New: "spare_data <= in_data;"})
 	skidProof(8).Refute(t, formaltest.Mutant{Module: "stream_skid", Old: "in_ready = !spare_valid",
 		New: "in_ready = 1'b1"})
 }
