@@ -25,6 +25,8 @@ type Design struct {
 	// Tokens is, for a decoder, the most tokens of a sequence, which a sample then has; 0 for other designs. A token has
 	// the beats of a sample divided by it.
 	Tokens int
+	// Group is how many samples at a time go through layers that share units; 1 without such layers.
+	Group int
 	// Memory is what lies in a memory outside of the design; nil: nothing.
 	Memory *Memory
 	// Ports lists the streams of the design, inputs first.

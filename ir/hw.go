@@ -52,6 +52,9 @@ type HW struct {
 	Unit string
 	Turn int
 	Back string
+	// Images is how many samples in a row go through the units that layers share before the first of them goes through
+	// again, as what the next layer reads; 0: one.
+	Images int
 	// Decode says that the unit is part of a decoder: sequences may end after any token, and the next one begins when all
 	// that the unit holds has been dropped.
 	Decode bool
@@ -91,6 +94,9 @@ func (n *Node) TakesRow(i int) int {
 	}
 	return n.HW.RowIn
 }
+
+// InRow is Images, 1 for one.
+func (h *HW) InRow() int { return max(h.Images, 1) }
 
 // Takes is the lanes of beats that arrive as argument i of n.
 func (n *Node) Takes(i int) int {

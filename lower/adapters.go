@@ -128,5 +128,8 @@ func unitTime(units *unit.Cache, n *ir.Node, turns int, u *UnitReport) error {
 		u.Weights = made.Weights.Way()
 	}
 	u.II = max(facts.II*max(made.Frames, 1)*turns, u.Traffic)
+	if r, ok := n.Attrs.(*ring.Ring); ok {
+		u.II /= r.InRow()
+	}
 	return nil
 }

@@ -79,7 +79,7 @@ func (l *laner) weights(n *ir.Node, a asked) {
 // suits is where weights go that lie outside as suits the layer: what a sample uses once comes each time, if it is more
 // than a buffer. Of several sets, which layers use by turns, two are in the chip at least.
 func (m *MemoryPlan) suits(n *ir.Node) string {
-	once, sets := unit.Sweeps(n) == 1, len(n.InTurns())
+	once, sets := unit.Sweeps(n)*n.HW.InRow() == 1, len(n.InTurns())
 	if (once || sets > 2) && weightBits(n) > 2*m.burstOf()*m.AXIBits {
 		return "stream"
 	}

@@ -89,6 +89,9 @@ type FoldPlan struct {
 	// Layers is "spatial" (units for every layer) or "loop" (layers that are alike share one block of units), LayersFrom
 	// the plan line that says so.
 	Layers, LayersFrom string
+	// Images is how many samples are at once in the block that layers share, if they do: each goes through it before the
+	// first of them goes through it again.
+	Images int
 	// From is the plan line of Mode.
 	From  string
 	Rules []*FoldRule
@@ -150,7 +153,7 @@ func DefaultPlan() *Plan {
 			Data: fixed("data", 8), Weight: fixed("weight", 8), Bias: fixed("bias", 16), Unsigned: true,
 			Calibrate: calib.MSE, Acc: block.WindowW,
 		},
-		Fold: FoldPlan{Mode: "lean", From: "the default mode", Layers: "spatial",
+		Fold: FoldPlan{Mode: "lean", From: "the default mode", Layers: "spatial", Images: 1,
 			Memory: MemoryPlan{Weights: "rom", AXIBits: defaultAXI, Burst: defaultBurst}},
 	}
 }

@@ -35,6 +35,7 @@ type planFile struct {
 	Fold struct {
 		Mode    *string        `toml:"mode"`
 		Layers  *string        `toml:"layers"`
+		Images  *int           `toml:"images"`
 		FPS     *float64       `toml:"fps"`
 		MaxLUT  *int           `toml:"max_lut"`
 		MaxDSP  *int           `toml:"max_dsp"`

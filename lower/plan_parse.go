@@ -236,6 +236,7 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 	if f.Fold.Layers != nil {
 		out.LayersFrom = p.at.pos("fold.layers") + fmt.Sprintf(" [fold] layers = %q", *f.Fold.Layers)
 	}
+	p.images(f, out)
 	for _, b := range []struct {
 		key string
 		in  *int
@@ -280,6 +281,25 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 		}
 		out.Rules = append(out.Rules, rule)
 	}
+}
+
+// mostImages bounds the samples in a block that layers share: as many as wrappers keep count of.
+const mostImages = 32
+
+func (p *planParser) images(f *planFile, out *FoldPlan) {
+	k := f.Fold.Images
+	switch {
+	case k == nil:
+		return
+	case *k < 1 || *k > mostImages:
+		p.fail("fold.images", "images = %d lies outside 1..%d", *k, mostImages)
+	case out.Layers != "loop":
+		e := diag.New("L0416", p.at.pos("fold.images"), `fold.images: only layers = "loop" uses it`)
+		p.errs = append(p.errs, e.WithHint(`set layers = "loop" beside it, or leave it out`))
+	case *k > 1 && f.Sequence.Decode != nil && *f.Sequence.Decode:
+		p.fail("fold.images", "images = %d: a decoder takes one sequence at a time", *k).Hint = "leave it out"
+	}
+	out.Images = *k
 }
 
 // balanceOnly refuses keys that no other mode reads: they would be promises that nobody keeps.

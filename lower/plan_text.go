@@ -207,6 +207,7 @@ func (t *planText) fold() {
 	if f.Layers != "" {
 		t.key(f.LayersFrom != "", "layers", f.Layers, strings.Join(layerWords, ", "))
 	}
+	t.key(f.Images > 1, "images", f.Images, "samples at once in the layers that share units")
 	if f.FPS > 0 {
 		t.key(true, "fps", f.FPS, "samples a second at clock_mhz")
 	}

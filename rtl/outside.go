@@ -146,7 +146,7 @@ func (o *Outside) Traffic(uses int) int {
 	case o.Held():
 		return 0
 	case o.Swap:
-		return o.Beats() * (uses / o.Sweeps)
+		return (o.Beats()*uses + o.Sweeps - 1) / o.Sweeps
 	}
 	return o.Beats() * uses
 }

@@ -4,6 +4,7 @@ package sim
 
 import (
 	"context"
+	"math/rand/v2"
 	"slices"
 
 	"lathe/emit"
@@ -71,9 +72,15 @@ const drainCycles = 64
 // streams and beat counts are filled in here. A breach of the stream rules is an error, as in Result.Check.
 func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, samples []ref.Sample,
 	in Input) (*DesignRun, error) {
-	in = feed(d, samples, in)
+	asked := len(samples)
+	if extra := asked % max(d.Group, 1); len(m.spec.Taps) > 0 && extra > 0 { // zeros that fill a group are nobody's values
+		samples = slices.Concat(samples, slices.Repeat(samples[:1], d.Group-extra))
+	}
 	if len(m.spec.Taps) > 0 {
 		in.TapBeats = tapBeats(g, d)
+	}
+	in = feed(d, samples, in)
+	if len(m.spec.Taps) > 0 {
 		for _, u := range d.Units { // which may have beats left when the last output has gone
 			in.Drain = max(in.Drain, 4*u.Cycles)
 		}
@@ -93,7 +100,10 @@ func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, sampl
 	if run.Outputs, err = gather(d, result.Streams, len(samples)); err != nil {
 		return nil, err
 	}
-	return run, run.taps(g, d, result)
+	err = run.taps(g, d, result)
+	run.Outputs = run.Outputs[:asked]
+	run.Values = run.Values[:min(asked, len(run.Values))]
+	return run, err
 }
 
 // IcarusDesign is RunDesign in Icarus, with the limits of Icarus; it returns the values of the graph outputs. Nothing
@@ -111,6 +121,9 @@ func IcarusDesign(ctx context.Context, cache string, d *emit.Design, samples []r
 func feed(d *emit.Design, samples []ref.Sample, in Input) Input {
 	in.Frames = len(samples)
 	in.Streams, in.InBeats, in.OutBeats = nil, nil, nil
+	if d.Group > 1 {
+		in.Kinds = groups(len(samples), d.Group, in)
+	}
 	at := 0
 	for _, p := range d.Ports {
 		if !p.Input {
@@ -122,6 +135,19 @@ func feed(d *emit.Design, samples []ref.Sample, in Input) Input {
 		at++
 	}
 	return in
+}
+
+// groups are the kinds of samples that a design takes in groups: the last one ends its group, as some others do in runs
+// with stalls.
+func groups(samples, group int, in Input) []FrameKind {
+	kinds, r := make([]FrameKind, samples), rand.New(rand.NewPCG(in.Seed, uint64(group)))
+	for i := range kinds {
+		kinds[i] = Ends
+		if i == samples-1 || in.TapBeats == nil && len(in.Idle) > 0 && r.IntN(2*group) == 0 {
+			kinds[i] |= Closes
+		}
+	}
+	return kinds
 }
 
 // PackStream makes the beats by which port p carries value at of every sample.
@@ -182,7 +208,7 @@ func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
 		if n == nil {
 			return diag.New("L0708", d.Name, "unit %q is not a node of the graph", u.Node)
 		}
-		if err := r.tap(g, n, u.Turns, result.Taps[i]); err != nil {
+		if err := r.tap(g, n, u.Turns, max(d.Group, 1), result.Taps[i]); err != nil {
 			return err
 		}
 	}
@@ -190,7 +216,7 @@ func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
 }
 
 // tap cuts the stream of one unit; that of one that layers share has the values of all of them.
-func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, stream []byte) error {
+func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, group int, stream []byte) error {
 	if len(turns) == 0 {
 		turns = []string{n.Name}
 	}
@@ -208,7 +234,8 @@ func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, stream []byte) 
 		}
 		r.TapNodes = append(r.TapNodes, of)
 		for s := range r.Values {
-			r.Values[s] = append(r.Values[s], alive(frames[s*len(turns)+t][0], n.Type))
+			at := s/group*group*len(turns) + t*group + s%group // a group takes a turn in a row
+			r.Values[s] = append(r.Values[s], alive(frames[at][0], n.Type))
 		}
 	}
 	return nil

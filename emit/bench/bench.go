@@ -57,8 +57,8 @@ const folder = "tb/"
 type port struct {
 	emit.Port
 	File string
-	// Total counts the beats of all samples, LaneWidth the bits of an element.
-	Total, LaneWidth int
+	// Total counts the beats of all samples, LaneWidth the bits of an element, Marked the beats from TLAST to TLAST.
+	Total, LaneWidth, Marked int
 }
 
 // drain is how many cycles a run goes on after the last beat.
@@ -90,9 +90,12 @@ func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
 			return nil, diag.New("L0660", d.Name, "%d bytes for %d beats of %d bits of %s", len(v.Streams[i]), beats,
 				p.TData, p.Stream)
 		}
-		q := port{Port: p, File: folder + d.Top + "_" + p.Stream + ".mem", Total: beats, LaneWidth: p.Type.Format.Width()}
+		q := port{Port: p, File: folder + d.Top + "_" + p.Stream + ".mem", Total: beats, LaneWidth: p.Type.Format.Width(),
+			Marked: p.Beats}
 		if !p.Input {
 			data.Checked += beats
+		} else if d.Group > 1 {
+			q.Marked = beats // the last sample ends its group
 		}
 		data.Ports = append(data.Ports, q)
 		images = append(images, rtl.File{Name: q.File, Data: image(v.Streams[i], p.TData/8)})

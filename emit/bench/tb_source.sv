@@ -2,7 +2,7 @@
 // tb_source: sends the beats of a file over an AXI4-Stream, with idle cycles between them. Not for synthesis.
 //   parameters  WIDTH  bits of TDATA
 //               BEATS  beats of the file
-//               FRAME  beats of a sample; TLAST marks the last of them
+//               FRAME  beats from one TLAST to the next
 //               FILE   the beats, one hexadecimal word a line
 //               NAME   of the stream, for messages
 `default_nettype none

@@ -32,6 +32,8 @@ type description struct {
 	Units []emit.Unit `json:"units"`
 	// Tokens is the most tokens of a sequence, of a decoder.
 	Tokens int `json:"tokens,omitempty"`
+	// Group is how many samples at a time go through layers that share units, if several.
+	Group int `json:"samples_of_a_group,omitempty"`
 	// Memory is what is read from a memory outside.
 	Memory *emit.Memory `json:"memory,omitempty"`
 	// Balance is what the choice of foldings aimed at and reached.
@@ -57,6 +59,9 @@ func Describe(d *emit.Design) error {
 	js := description{Name: d.Name, Version: d.Version, Part: d.Part, Clock: d.ClockMHz, Top: d.Top,
 		Core: d.Core, Sources: d.Sources(), Files: []string{readmeFile, listFile}, Units: d.Units,
 		Memory: d.Memory, Balance: d.Balance, Tokens: d.Tokens}
+	if d.Group > 1 {
+		js.Group = d.Group
+	}
 	for _, f := range slices.Concat(d.Files, d.Extra) {
 		js.Files = append(js.Files, f.Name)
 	}
@@ -119,6 +124,11 @@ const (
 		"## Ports\n\n| port | value | shape | format | lanes per beat | beats per sample | TDATA bits |\n" +
 		"|---|---|---|---|---|---|---|\n"
 	samplesEnd = "TLAST marks the last beat of a sample; the design counts beats and ignores TLAST on\nits inputs. "
+	// of layers that share units, with several samples at a time
+	groupsEnd = "TLAST marks the last beat of a sample. The design takes groups of %d\n" +
+		"samples. TLAST on the last beat of a sample, on all inputs, says that no more of its group come: the design\n" +
+		"fills the group up, and the outputs of that sample leave. Without it they wait for the next samples. TLAST on\n" +
+		"other beats of inputs is ignored. "
 	// of a decoder
 	sequencesEnd = "Sequences have up to %d tokens, which may come one by one: the\n" +
 		"outputs of a token leave before the next one is needed. TLAST on the last beat of a token ends the sequence: the\n" +
@@ -140,6 +150,9 @@ var uses = template.Must(template.New("uses").Parse(usesText))
 func readme(d *emit.Design) (string, error) {
 	var s strings.Builder
 	ends := samplesEnd
+	if d.Group > 1 {
+		ends = fmt.Sprintf(groupsEnd, d.Group)
+	}
 	if d.Tokens > 0 {
 		ends = fmt.Sprintf(sequencesEnd, d.Tokens)
 	}

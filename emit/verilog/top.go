@@ -142,12 +142,18 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 		core.Ports = netlist.Clocked("ap_clk", "core_rst")
 		m.Items = append(m.Items, session(d)...)
 	}
-	for _, p := range d.Ports {
+	if d.Group > 1 {
+		m.Items = append(m.Items, grouped(d)...)
+	}
+	for i, p := range d.Ports {
 		m.Ports = append(m.Ports, axisPorts(p)...)
-		if p.Input {
+		switch {
+		case !p.Input:
+			m.Items = append(m.Items, axisOutput(p, d)...)
+		case d.Group > 1:
+			m.Items = append(append(m.Items, axisHead(p, 0)...), enters(p, d.Group, i == 0)...)
+		default:
 			m.Items = append(m.Items, axisInput(p, d.Tokens)...)
-		} else {
-			m.Items = append(m.Items, axisOutput(p, d.Tokens)...)
 		}
 		core.Ports = append(core.Ports, wiresOf(p.CoreStream).to(p.CoreStream)...)
 	}
@@ -205,8 +211,14 @@ func axisInput(p emit.Port, tokens int) []netlist.Item {
 }
 
 // axisOutput marks the last beat of each sample, or of a sequence, and fills TDATA up to whole bytes with zeros.
-func axisOutput(p emit.Port, tokens int) []netlist.Item {
-	c := p.CoreStream
+func axisOutput(p emit.Port, d *emit.Design) []netlist.Item {
+	c, tokens := p.CoreStream, d.Tokens
+	from, items := wiresOf(c), append(axisHead(p, tokens), wires(c, p.Width, 0)...)
+	if d.Group > 1 {
+		var more []netlist.Item
+		more, from = leaves(p)
+		items = append(items, more...)
+	}
 	ref := func(signal string) netlist.Expr { return netlist.Ref(p.Stream + "_" + signal) }
 	payload := netlist.Expr(netlist.Ref(c + "_payload"))
 	last := &netlist.Instance{Module: "stream_last", Name: "last_" + c, Ports: netlist.Clocked("ap_clk", "rst"),
@@ -214,11 +226,10 @@ func axisOutput(p emit.Port, tokens int) []netlist.Item {
 	if tokens > 0 {
 		last = answer(p, tokens)
 	}
-	last.Ports = append(last.Ports, wiresOf(c).to("in")...)
+	last.Ports = append(last.Ports, from.to("in")...)
 	last.Ports = append(last.Ports, netlist.Connection{Port: "out_data", To: payload},
 		netlist.Connection{Port: "out_last", To: ref("tlast")}, netlist.Connection{Port: "out_valid", To: ref("tvalid")},
 		netlist.Connection{Port: "out_ready", To: ref("tready")})
-	items := append(axisHead(p, tokens), wires(c, p.Width, 0)...)
 	items = append(items, netlist.Wire{Name: c + "_payload", Width: p.Width}, last)
 	if p.TData > p.Width {
 		payload = netlist.Concat{netlist.Zeros(p.TData - p.Width), payload}

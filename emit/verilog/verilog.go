@@ -99,7 +99,7 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		b.units = &unit.Cache{}
 	}
 	b.design = &emit.Design{Name: g.Name, Top: top, Core: top + "_core", Version: o.Version, Part: o.Part,
-		ClockMHz: o.ClockMHz, Balance: o.Balance, Tokens: o.Tokens}
+		ClockMHz: o.ClockMHz, Balance: o.Balance, Tokens: o.Tokens, Group: ring.Images(units)}
 	if err := b.instances(); err != nil {
 		return nil, err
 	}
@@ -281,6 +281,9 @@ func (b *builder) ports() error {
 // sources fills Files and Units.
 func (b *builder) sources(o Options) error {
 	modules := []string{"stream_last"}
+	if b.design.Group > 1 {
+		modules = append(modules, "stream_group", "stream_ungroup")
+	}
 	if b.design.Tokens > 0 {
 		modules = []string{"stream_session", "stream_answer"}
 	}

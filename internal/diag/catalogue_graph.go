@@ -126,7 +126,7 @@ var plans = []Entry{
 	{"L0414", "An operation has no hardware in this version.",
 		"an operation without a module"},
 	{"L0415", "An operation reads more streams than its unit has ports.", "a linear whose weights are computed"},
-	{"L0416", "The plan bounds rate or area, but its fold mode ignores such bounds.",
+	{"L0416", "The plan sets a key of [fold] that only another mode, or layers that share units, would use.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[fold]\nfps = 1e5"},
 	{"L0417", "An output of the graph is a constant; hardware computes outputs from inputs.",
 		"$ lathe quantize constant-output.onnx -o m.lathe"},

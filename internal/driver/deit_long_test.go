@@ -111,12 +111,18 @@ dsp = "none"
 // deit emits that model with at most so many DSPs.
 func deit(t *testing.T, layers, dsp int) *driver.Hardware {
 	t.Helper()
+	return deitUnder(t, layers, fmt.Sprintf(deitPlan, dsp))
+}
+
+// deitUnder emits that model under a plan.
+func deitUnder(t *testing.T, layers int, text string) *driver.Hardware {
+	t.Helper()
 	dir := t.TempDir()
 	if err := deitTiny(dir, layers); err != nil {
 		t.Fatal(err)
 	}
 	plan := filepath.Join(dir, "plan.toml")
-	if err := os.WriteFile(plan, fmt.Appendf(nil, deitPlan, dsp), 0o600); err != nil {
+	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := driver.Source{Model: dir, Plan: plan}
@@ -183,5 +189,50 @@ func TestDeiTLayers(t *testing.T) {
 		hw.Schedule.Balance.Cycles, c.Latency)
 	if c.Mismatches > 0 || c.II != hw.Schedule.Balance.Cycles || c.II > 56800 {
 		t.Error("the hardware differs, or is not as fast as predicted")
+	}
+}
+
+// loopedPlan has the layers share the units of a block that takes 288 cycles a token, with so many images in them.
+const loopedPlan = `[fold]
+mode = "fold"
+layers = "loop"
+images = %d
+dsp = "pack"
+[[fold.rule]]
+name = "vit.embeddings.patch_embeddings.projection"
+in_lanes = 12
+dsp = "none"
+[[fold.rule]]
+regex = 'layer\.0\.attention\.(attention\.(query|key|value)|output\.dense)$'
+in_lanes = 16
+out_lanes = 8
+[[fold.rule]]
+regex = 'layer\.0\.(intermediate|output)\.dense$'
+in_lanes = 16
+out_lanes = 32
+[[fold.rule]]
+name = "*.layer.0.*.scores"
+in_lanes = 4
+out_lanes = 34
+[[fold.rule]]
+name = "*.layer.0.*.weights"
+in_lanes = 3
+[[fold.rule]]
+name = "*.layer.0.*scaled_dot_product_attention"
+in_lanes = 34
+out_lanes = 4
+`
+
+// TestDeiTLoop holds the shape of DeiT-Tiny, in one block for all layers, to the cycles of an image: with two in the
+// block hardly a multiplier waits.
+func TestDeiTLoop(t *testing.T) {
+	const least = 12 * 197 * 288
+	for images, most := range map[int]float64{1: 1.04 * least, 2: 1.001 * least} {
+		hw := deitUnder(t, 12, fmt.Sprintf(loopedPlan, images))
+		cycles, cost := hw.Schedule.Interval(), hw.Schedule.Cost()
+		t.Logf("%d in the block: %.0f cycles an image, %.4f of the least, %d DSP", images, cycles, cycles/least, cost.DSP)
+		if cycles < least || cycles > most {
+			t.Errorf("that is not from %d to %.0f", least, most)
+		}
 	}
 }

@@ -45,7 +45,7 @@ func predict(ctx context.Context, hw *Hardware) (list []Fifo, ii float64, sample
 		times, samples, err = tokens.Steady(ctx, hw.Scheduled, &hw.units)
 	}
 	if err == nil && hw.decode == nil && samples < quietSamples { // a large design
-		samples = quietSamples
+		samples = tokens.Whole(hw.Scheduled, quietSamples)
 		times, err = tokens.Run(ctx, hw.Scheduled, &hw.units, samples)
 	}
 	if err != nil {

@@ -7,4 +7,4 @@ package driver_test
 // loops are the random networks of TestLoop, loopModels the examples that are quick.
 const loops = 5
 
-var loopModels = []loopModel{{"digits-vit", "model.onnx", 6}}
+var loopModels = []loopModel{{"digits-vit", "model.onnx", 5, []int{2}}}

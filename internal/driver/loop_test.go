@@ -56,7 +56,9 @@ func TestLoop(t *testing.T) {
 	for seed := range uint64(loops) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			proves(t, layered(t, seed, loopPlan(t, []string{"lean", "fold"}[seed%2], "")))
+			p := loopPlan(t, []string{"lean", "fold"}[seed%2], "")
+			p.Fold.Images = 1 + int(seed+1)%3
+			proves(t, layered(t, seed, p))
 		})
 	}
 }
@@ -75,18 +77,20 @@ func layered(t *testing.T, seed uint64, p *lower.Plan) driver.Job {
 		t.Fatal(err)
 	}
 	j := driver.Job{HW: hw}
-	if j.Samples, err = driver.RandomSamples(hw.Scheduled, 12, seed); err != nil {
+	if j.Samples, err = driver.RandomSamples(hw.Scheduled, 11, seed); err != nil {
 		t.Fatal(err)
 	}
 	return j
 }
 
-// TestLoopTransformers proves blocks of transformers that are there once for all layers.
+// TestLoopTransformers proves blocks of transformers that are there once for all layers, with a sample or two in them.
 func TestLoopTransformers(t *testing.T) {
 	for _, c := range loopModels {
 		t.Run(c.model, func(t *testing.T) {
 			t.Parallel()
-			proves(t, c.job(t, "[fold]\nlayers = \"loop\"\n"))
+			for _, images := range c.images {
+				proves(t, c.job(t, fmt.Sprintf("[fold]\nlayers = \"loop\"\nimages = %d\n", images)))
+			}
 		})
 	}
 }
@@ -128,4 +132,5 @@ func (c loopModel) job(t *testing.T, plan string) driver.Job {
 type loopModel struct {
 	model, file string
 	samples     int
+	images      []int
 }

@@ -51,7 +51,7 @@ func TestShare(t *testing.T) {
 	more := 0
 	for seed := range uint64(cases) {
 		q, layers := quantized(t, seed)
-		shared, err := loop.Share(q)
+		shared, err := loop.Share(q, 1)
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, difftest.Describe(q))
 		}

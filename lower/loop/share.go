@@ -22,9 +22,10 @@ type Sharing struct {
 	First, Last   string // the last nodes of the first and of the last layer
 }
 
-// Share has the longest run of equal layers of the quantized graph g share one block of units. g is not changed. Errors
+// Share has the longest run of equal layers of the quantized graph g share one block of units, with so many samples in
+// it at once. g is not changed. Errors
 // L0434 where there is none, which name the first difference of what comes closest.
-func Share(g *ir.Graph) (*Sharing, error) {
+func Share(g *ir.Graph, images int) (*Sharing, error) {
 	c := g.Clone()
 	b, miss := Find(c, true)
 	if b == nil {
@@ -42,7 +43,7 @@ func Share(g *ir.Graph) (*Sharing, error) {
 			s.Copies[n.Name] = append(s.Copies[n.Name], layer[i])
 		}
 	}
-	if err := b.ring(c); err != nil {
+	if err := b.ring(c, images); err != nil {
 		return nil, err
 	}
 	s.Units = ring.Units(c)
@@ -75,10 +76,10 @@ func refuse(g *ir.Graph, miss error) error {
 }
 
 // ring puts the parts of a ring around the layers of g, and notes which nodes share a unit.
-func (b *Blocks) ring(g *ir.Graph) error {
+func (b *Blocks) ring(g *ir.Graph, images int) error {
 	turns := len(b.Layers)
 	part := func(p ir.RingPart, name string, at *ir.Node) *ir.Node {
-		return ring.InsertPart(g, p, name, at, turns)
+		return ring.InsertPart(g, p, name, at, ring.Ring{Turns: turns, Images: images})
 	}
 	replace := func(in []*ir.Node, old, now *ir.Node) {
 		for _, n := range in {
@@ -100,6 +101,9 @@ func (b *Blocks) ring(g *ir.Graph) error {
 	replace(b.Layers[0], b.Entry, enters)
 	for t, layer := range b.Layers {
 		for i, n := range layer {
+			if images > 1 {
+				n.HW.Images = images
+			}
 			if t > 0 {
 				n.HW.Unit, n.HW.Turn = b.Layers[0][i].Name, t
 			}

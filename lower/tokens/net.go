@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lathe/ir"
+	"lathe/ir/op/ring"
 	"lathe/lower/tokens/beat"
 	"lathe/rtl"
 )
@@ -57,6 +58,7 @@ type options struct {
 
 // build makes the parts of all nodes.
 func build(g *ir.Graph, o options) (*net, error) {
+	o.frames = upTo(o.frames, ring.Images(g)) // others wait for ever
 	b := &builder{net: newNet(o.known), o: o, out: map[*ir.Node][]*beat.Wire{}, readers: g.Readers(),
 		back: map[string]*beat.Wire{}}
 	for _, n := range g.Nodes {

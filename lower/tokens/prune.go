@@ -10,7 +10,7 @@ import (
 )
 
 // large says that runs of the graph take so long that their number counts.
-func (s *sizer) large() bool { return s.frames == fewest }
+func (s *sizer) large() bool { return s.frames <= Whole(s.g, fewest) }
 
 // alike are b and, in a large design, the branches without FIFO that have its place in other layers.
 func (s *sizer) alike(branches []*ir.Node, b *ir.Node) []*ir.Node {

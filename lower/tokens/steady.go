@@ -30,7 +30,16 @@ const (
 const even = 0.01
 
 // framesFor is how many frames of g are simulated first.
-func framesFor(g *ir.Graph, k *known) int { return min(fewFrames, max(fewest, affordable(g, k))) }
+func framesFor(g *ir.Graph, k *known) int {
+	return Whole(g, min(fewFrames, max(fewest, affordable(g, k))))
+}
+
+// Whole is at least frames, and as many as have both halves end where a group of samples does that are at once in
+// layers that share units: the rate within a group is another one.
+func Whole(g *ir.Graph, frames int) int { return upTo(frames, 2*ring.Images(g)) }
+
+// upTo is the least multiple of step that is n or more.
+func upTo(n, step int) int { return (n + step - 1) / step * step }
 
 // affordable is how many frames of g one simulation may run, whatever FIFOs it has.
 func affordable(g *ir.Graph, k *known) int {
@@ -75,7 +84,7 @@ func steady(g *ir.Graph, k *known, run func(frames int) (*Times, error)) (t *Tim
 		return t, frames, err
 	}
 	for {
-		ii, more := t.II(), max(2*frames, t.underWay())
+		ii, more := t.II(), Whole(g, max(2*frames, t.underWay()))
 		if more > affordable(g, k) {
 			return t, frames, nil
 		}

@@ -17,7 +17,8 @@
 //               BIAS_W, BIAS_F   those of beta, BIAS_F <= 16 + GAIN_F; BIAS_W = 0: none
 //               IMAGE, IMAGE_SUM image: word f, {beta, gamma} of element f * LANES + i at bit i * (BIAS_W + GAIN_W)
 //               ROM_STYLE        "auto", "block" or "distributed": where gamma and beta lie
-//               SETS             layers that share the unit, each with gamma and beta of its own: see mem_sets
+//               SETS, SWEEPS     layers that share the unit, each with gamma and beta of its own, and how many frames
+//                                of each come in a row: see mem_sets
 //               FO               fraction bits of y, may be negative
 //               OUT_W, OUT_SIGNED, ROUND, OVER   the last cast, see num_requant
 //               UP, V_BITS, V_W, V_LEAST, E_MAX, FAR, TREE, QUEUED, LATE   derived, not to be set: the least and most
@@ -47,6 +48,7 @@ module op_norm #(
     parameter [31:0]  IMAGE_SUM  = 32'd0,
     parameter         ROM_STYLE  = "auto",
     parameter integer SETS       = 1,
+    parameter integer SWEEPS     = 1,
     parameter integer FO         = 5,
     parameter integer OUT_W      = 8,
     parameter integer OUT_SIGNED = 1,
@@ -186,7 +188,7 @@ module op_norm #(
       wire [BW-1:0] k_place;
       num_delay #(.WIDTH(BW), .DEPTH(3)) u_place (.clk(clk), .en(en), .in(r_place), .out(k_place));
       mem_sets #(
-          .WIDTH(LANES * K_W), .DEPTH(BEATS), .SETS(SETS), .SWEEPS(ROWS), .IMAGE(IMAGE), .IMAGE_SUM(IMAGE_SUM),
+          .WIDTH(LANES * K_W), .DEPTH(BEATS), .SETS(SETS), .SWEEPS(ROWS * SWEEPS), .IMAGE(IMAGE), .IMAGE_SUM(IMAGE_SUM),
           .STYLE(ROM_STYLE)
       ) u_affine (
           .clk(clk), .rst(rst), .en(en), .step(moving[2]), .addr(k_place), .data(konst)

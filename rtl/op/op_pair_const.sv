@@ -15,7 +15,8 @@
 //               BEATS               beats of a frame, a multiple of WORDS
 //               WORDS               beats of the constant
 //               STYLE               "auto", "block" or "distributed": where the constant lies
-//               SETS                layers that share the unit, each with constants of its own: see mem_sets
+//               SETS, SWEEPS        layers that share the unit, each with constants of its own, and how many frames of
+//                                   each come in a row: see mem_sets
 //               CONSTS, CONSTS_SUM  image: word f, lane i of beat f at bit i * B_W
 //   latency: (KIND == 3 ? 5 : 4) + DEEP   ii: BEATS   order: as it comes
 //   flow: steps(1, 1, 1, 2) + u_pair
@@ -51,6 +52,7 @@ module op_pair_const #(
     parameter integer    WORDS      = 2,
     parameter            STYLE      = "auto",
     parameter integer    SETS       = 1,
+    parameter integer    SWEEPS     = 1,
     parameter            CONSTS     = "",
     parameter [31:0]     CONSTS_SUM = 32'd0
 ) (
@@ -92,8 +94,8 @@ module op_pair_const #(
   wire [LANES*B_W-1:0] b;
   num_delay #(.WIDTH(LANES * A_W), .DEPTH(2)) u_a (.clk(clk), .en(en), .in(in_data), .out(a));
   mem_sets #(
-      .WIDTH(LANES * B_W), .DEPTH(WORDS), .SETS(SETS), .SWEEPS(BEATS / WORDS), .IMAGE(CONSTS), .IMAGE_SUM(CONSTS_SUM),
-      .STYLE(STYLE)
+      .WIDTH(LANES * B_W), .DEPTH(WORDS), .SETS(SETS), .SWEEPS(SWEEPS * (BEATS / WORDS)), .IMAGE(CONSTS),
+      .IMAGE_SUM(CONSTS_SUM), .STYLE(STYLE)
   ) u_consts (
       .clk(clk), .rst(rst), .en(en), .step(in_valid), .addr(word), .data(b)
   );

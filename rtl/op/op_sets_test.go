@@ -175,7 +175,7 @@ func TestScaleSets(t *testing.T) {
 }
 
 // normSets is a norm of several layers.
-func normSets(t *testing.T, m norm, sets int) rtltest.Bench {
+func normSets(t *testing.T, m norm, sets, sweeps int) rtltest.Bench {
 	var units []rtltest.Bench
 	for l := range sets {
 		c := m
@@ -187,14 +187,14 @@ func normSets(t *testing.T, m norm, sets int) rtltest.Bench {
 		}
 		units = append(units, c.bench())
 	}
-	return inSets(t, units, 1, rtltest.P("SETS", sets))
+	return inSets(t, units, sweeps, rtltest.P("SETS", sets), rtltest.P("SWEEPS", sweeps))
 }
 
 func TestNormSets(t *testing.T) {
 	rtltest.Run(t, normSets(t, norm{n: 8, lanes: 2, rows: 3, in: fixed8, f: 4, eps: 1e-5, gainW: 8, gainF: 6, biasW: 8,
-		biasF: 5, fo: 5, out: fixed8}, 3))
+		biasF: 5, fo: 5, out: fixed8}, 3, 1))
 	rtltest.Run(t, normSets(t, norm{n: 4, lanes: 4, rows: 2, in: fixed8, f: 4, eps: 1e-5, rms: true, gainW: 8, gainF: 6,
-		fo: 5, out: fixed8}, 2))
+		fo: 5, out: fixed8}, 2, 3))
 }
 
 // depthwiseSets is a depthwise convolution of several layers, with windows of three rows or of one element, by one tap
@@ -238,7 +238,7 @@ func TestDepthwiseSets(t *testing.T) {
 }
 
 // pairSets adds other constants in each layer.
-func pairSets(t *testing.T, beats, words, sets int) rtltest.Bench {
+func pairSets(t *testing.T, beats, words, sets, sweeps int) rtltest.Bench {
 	p := pairs[0]
 	p.beats = beats
 	var units []rtltest.Bench
@@ -250,12 +250,12 @@ func pairSets(t *testing.T, beats, words, sets int) rtltest.Bench {
 		}
 		units = append(units, p.bench(b))
 	}
-	return inSets(t, units, 1, rtltest.P("SETS", sets))
+	return inSets(t, units, sweeps, rtltest.P("SETS", sets), rtltest.P("SWEEPS", sweeps))
 }
 
 func TestPairConstSets(t *testing.T) {
-	rtltest.Run(t, pairSets(t, 6, 3, 3))
-	rtltest.Run(t, pairSets(t, 2, 1, 4))
+	rtltest.Run(t, pairSets(t, 6, 3, 3, 2))
+	rtltest.Run(t, pairSets(t, 2, 1, 4, 1))
 }
 
 // again is a point of op_again.
@@ -289,7 +289,7 @@ func TestSetsBroken(t *testing.T) {
 	scale := func() rtltest.Bench { return scaleSets(t, 6, 2, 2, 3, 2) }
 	affine := func() rtltest.Bench {
 		return normSets(t, norm{n: 8, lanes: 2, rows: 3, in: fixed8, f: 4, eps: 1e-5, gainW: 8, gainF: 6, biasW: 8,
-			biasF: 5, fo: 5, out: fixed8}, 3)
+			biasF: 5, fo: 5, out: fixed8}, 3, 2)
 	}
 	thin := func() rtltest.Bench { return depthwiseSets(t, 1, 0, 0, 3) }
 	for _, c := range []struct {
@@ -310,7 +310,10 @@ func TestSetsBroken(t *testing.T) {
 		{"op_dwconv_wide.sv", "moving[WAIT-1] && last_k", "moving[WAIT-1] || last_k",
 			func() rtltest.Bench { return depthwiseSets(t, 3, 0, 3, 2) }},
 		{"op_pair_const.sv", ".step(in_valid)", ".step(in_valid || en)",
-			func() rtltest.Bench { return pairSets(t, 2, 1, 4) }},
+			func() rtltest.Bench { return pairSets(t, 2, 1, 4, 1) }},
+		{"op_pair_const.sv", "SWEEPS * (BEATS / WORDS)", "0 * SWEEPS + BEATS / WORDS",
+			func() rtltest.Bench { return pairSets(t, 6, 3, 3, 2) }},
+		{"op_norm.sv", ".SWEEPS(ROWS * SWEEPS)", ".SWEEPS(ROWS + 0 * SWEEPS)", affine},
 		{"op_again.sv", ".FIRST(0)", ".FIRST(1)", agains[1].bench},
 	} {
 		broken(t, c.file, c.old, c.fault, c.of)

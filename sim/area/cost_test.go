@@ -67,6 +67,10 @@ func TestSessionCosts(t *testing.T) {
 		{"stream_session", []string{"TOKENS", "80", "BEATS", "1"}},
 		{"stream_session", []string{"TOKENS", "512", "BEATS", "16", "OUTS", "2"}},
 		{"stream_answer", []string{"TOKENS", "80", "BEATS", "1"}},
+		{"stream_group", []string{"WIDTH", "32", "BEATS", "100", "GROUP", "2"}},
+		{"stream_group", []string{"WIDTH", "128", "BEATS", "1", "GROUP", "3"}},
+		{"stream_ungroup", []string{"WIDTH", "32", "BEATS", "100"}},
+		{"stream_ungroup", []string{"WIDTH", "8", "BEATS", "1"}},
 		{"stream_answer", []string{"TOKENS", "2048", "BEATS", "64"}},
 	}
 	holdCosts(t, t.TempDir(), modules, 20)

@@ -72,7 +72,7 @@ func normRTL(n *ir.Node, rms bool) (*rtl.Unit, error) {
 		}
 	}
 	if len(turns) > 1 {
-		u.With("SETS", len(turns))
+		u.With("SETS", len(turns), "SWEEPS", n.HW.InRow())
 	}
 	if e.gamma != nil {
 		u.Images = []rtl.Image{{Param: "IMAGE", Width: n.HW.InLanes * (width[0] + width[1]),

@@ -81,7 +81,7 @@ func pairRTL(n *ir.Node, o pairOp) (*rtl.Unit, error) {
 	}
 	u.Images = []rtl.Image{image}
 	if len(turns) > 1 {
-		u.With("SETS", len(turns))
+		u.With("SETS", len(turns), "SWEEPS", n.HW.InRow())
 	}
 	return u.With("WORDS", len(image.Words)/len(turns), "STYLE", hardware.MemStyle(n)), nil
 }

@@ -16,8 +16,12 @@ import (
 	"lathe/rtl"
 )
 
-// Ring is the attributes of the parts of a ring: in how many turns a sample goes through its units.
-type Ring struct{ Turns int }
+// Ring is the attributes of the parts of a ring: in how many turns a sample goes through its units, and how many
+// samples are in them, each of which makes a turn before the first one makes the next.
+type Ring struct{ Turns, Images int }
+
+// InRow is Images, 1 for one.
+func (r *Ring) InRow() int { return max(r.Images, 1) }
 
 // Enter gives the units of a ring their frames: the one from outside in the first turn, then those that return. The
 // parts of rings exist only in scheduled graphs.
@@ -34,7 +38,7 @@ var Leave = ringPart("leave", "gives what the last of the layers that share unit
 var Replay = ringPart("replay", "gives a value to every one of the layers that share units", ir.Replays, replayUnit)
 
 // ringPart is an operation that leaves values alone.
-func ringPart(name, doc string, part ir.RingPart, unit func(n *ir.Node, width, beats, turns int) *rtl.Unit) *ir.Op {
+func ringPart(name, doc string, part ir.RingPart, unit func(width, beats, turns int) *rtl.Unit) *ir.Op {
 	return &ir.Op{
 		Name: name, Doc: doc, Arity: [2]int{1, 1}, Attrs: Ring{},
 		Traits: ir.Traits{KeepsCodes: true, Monotone: true, Elementwise: true, Ring: part, Forks: part == ir.Replays},
@@ -45,20 +49,32 @@ func ringPart(name, doc string, part ir.RingPart, unit func(n *ir.Node, width, b
 		Gen:    genRing,
 		Lanes:  lane.Follows,
 		RTL: func(n *ir.Node) (*rtl.Unit, error) {
-			lanes := n.HW.InLanes
-			return unit(n, n.Type.BeatWidth(lanes), hardware.Beats(n.Type, lanes), n.Attrs.(*Ring).Turns), nil
+			lanes, r := n.HW.InLanes, n.Attrs.(*Ring)
+			return unit(n.Type.BeatWidth(lanes), r.InRow()*hardware.Beats(n.Type, lanes), r.Turns), nil
 		},
 	}
 }
 
 // InsertPart puts a part of a ring behind a node.
-func InsertPart(g *ir.Graph, part ir.RingPart, name string, at *ir.Node, turns int) *ir.Node {
+func InsertPart(g *ir.Graph, part ir.RingPart, name string, at *ir.Node, r Ring) *ir.Node {
 	o := map[ir.RingPart]*ir.Op{ir.Enters: Enter, ir.Returns: Again, ir.Leaves: Leave, ir.Replays: Replay}[part]
 	n := &ir.Node{Name: g.FreshName(name), Op: o, Args: []*ir.Node{at}, Type: at.Type, Pos: at.Pos, Stats: at.Stats,
-		Attrs: &Ring{Turns: turns}}
+		Attrs: &r}
 	g.InsertAfter(at, n)
 	return n
 }
+
+// Images is how many samples at a time are in the layers of units that share them; 1 where none do.
+func Images(units *ir.Graph) int {
+	for _, n := range units.Nodes {
+		if r, ok := n.Attrs.(*Ring); ok {
+			return r.InRow()
+		}
+	}
+	return 1
+}
+
+// The units of the parts are those of a frame of all samples that are in the ring: beats counts those of it.
 
 // straight is a part of a ring of one turn.
 func straight(width, beats int) *rtl.Unit {
@@ -67,7 +83,7 @@ func straight(width, beats int) *rtl.Unit {
 	return u
 }
 
-func enterUnit(_ *ir.Node, width, beats, turns int) *rtl.Unit {
+func enterUnit(width, beats, turns int) *rtl.Unit {
 	if turns == 1 {
 		return straight(width, beats)
 	}
@@ -76,19 +92,19 @@ func enterUnit(_ *ir.Node, width, beats, turns int) *rtl.Unit {
 	return u
 }
 
-func againUnit(_ *ir.Node, width, beats, turns int) *rtl.Unit {
+func againUnit(width, beats, turns int) *rtl.Unit {
 	if turns == 1 {
 		return straight(width, beats)
 	}
 	return rtl.NewUnit("op_again", "WIDTH", width, "BEATS", beats, "TURNS", turns)
 }
 
-func leaveUnit(_ *ir.Node, width, beats, turns int) *rtl.Unit {
+func leaveUnit(width, beats, turns int) *rtl.Unit {
 	return rtl.NewUnit("op_slice", "WIDTH", width, "BEATS", turns*beats, "FIRST", (turns-1)*beats, "RUN", beats,
 		"EVERY", beats)
 }
 
-func replayUnit(_ *ir.Node, width, beats, turns int) *rtl.Unit {
+func replayUnit(width, beats, turns int) *rtl.Unit {
 	return rtl.NewUnit("op_repeat", "WIDTH", width, "BEATS", beats, "TIMES", turns)
 }
 
