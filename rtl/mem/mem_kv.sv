@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // mem_kv: the store of keys or values in attention. Takes frames of tokens as a stream, and is read by address, one
-//   beat each of LANES tokens at once. Two frames are kept: one is written while the other is read.
-//   Beat k of head h of token t lies in bank t % LANES at address (h * TILES + t / LANES) * BEATS + k, that of the
-//   second frame WORDS higher, with TILES = ceil(TOKENS / LANES) and WORDS = HEADS * TILES * BEATS.
+//   beat each of LANES tokens at once: a tile. It is a circle of tiles, those of a frame and those of AHEAD tokens of
+//   the next one, which come in while the frame is read. A frame begins in the tile behind the last one of the frame
+//   before. Beat k of head h of token t of a tile lies in bank t at address (tile * HEADS + h) * BEATS + k.
 //   parameters  WIDTH   bits of a beat
 //               TOKENS  tokens of a frame
+//               AHEAD   TOKENS, or a multiple of LANES below that
 //               HEADS   heads of a token
 //               BEATS   beats of a head
 //               LANES   tokens that are read at once
 //               PARTS   1: a frame is read while it comes; need says how many of its tokens must be there
 //               MASK    1: tokens that are not live read as 0
 //               STYLE   "auto", "block", "distributed" or "ultra"
-//   frame: the one that is read. enough: it is there as far as it is needed. done: it may be overwritten.
+//   enough: the frame that is read is there as far as it is needed. done: it may be overwritten, the next one is read.
 //   latency: 2   ii: 1   order: one address an enabled cycle
 //   lut: 3 * AW + NW + LANES * (1 + MASK) + (BEATS * HEADS > 1 ? 20 : 4)
 //   ff: 2 * AW + NW + clog2(BEATS) + clog2(HEADS) + LANES * (WIDTH + MASK + 1) + 3
@@ -20,13 +21,15 @@
 module mem_kv #(
     parameter integer WIDTH  = 8,
     parameter integer TOKENS = 4,
+    parameter integer AHEAD  = TOKENS,
     parameter integer HEADS  = 1,
     parameter integer BEATS  = 2,
     parameter integer LANES  = 1,
     parameter integer PARTS  = 0,
     parameter integer MASK   = 0,
     parameter         STYLE  = "auto",
-    parameter integer AW     = $clog2(2 * HEADS * ((TOKENS + LANES - 1) / LANES) * BEATS),
+    parameter integer CIRCLE = (TOKENS + LANES - 1) / LANES + (AHEAD + LANES - 1) / LANES,
+    parameter integer AW     = CIRCLE * HEADS * BEATS > 1 ? $clog2(CIRCLE * HEADS * BEATS) : 1,
     parameter integer NW     = $clog2(TOKENS + 1)
 ) (
     input  wire                   clk,
@@ -34,7 +37,6 @@ module mem_kv #(
     input  wire [      WIDTH-1:0] in_data,
     input  wire                   in_valid,
     output wire                   in_ready,
-    input  wire                   frame,
     input  wire [         NW-1:0] need,
     output wire                   enough,
     input  wire                   done,
@@ -43,8 +45,7 @@ module mem_kv #(
     input  wire [      LANES-1:0] live,
     output wire [LANES*WIDTH-1:0] data
 );
-  localparam integer TILES = (TOKENS + LANES - 1) / LANES;
-  localparam integer WORDS = HEADS * TILES * BEATS;
+  localparam integer TILE = HEADS * BEATS;  // words
   localparam integer KW = BEATS > 1 ? $clog2(BEATS) : 1;
   localparam integer HW = HEADS > 1 ? $clog2(HEADS) : 1;
 
@@ -52,27 +53,31 @@ module mem_kv #(
     if (TOKENS < 1 || HEADS < 1 || BEATS < 1 || LANES < 1) begin : g_bad
       TOKENS_HEADS_BEATS_and_LANES_must_be_at_least_1 u_bad ();
     end
+    if (AHEAD != TOKENS && (AHEAD < 0 || AHEAD > TOKENS || AHEAD % LANES != 0)) begin : g_bad_ahead
+      AHEAD_must_be_TOKENS_or_a_multiple_of_LANES_below_it u_bad ();
+    end
   endgenerate
 
-  logic into;  // the frame that is written
-  logic [1:0] full;
+  logic [1:0] held;  // complete frames
+  logic near;  // the next token in is one of the first AHEAD
   logic [KW-1:0] beat;
   logic [HW-1:0] head;
   logic [NW-1:0] token;
   logic [LANES-1:0] lane;  // one bit
   logic [AW-1:0] place, tile;  // of this beat, and of the first beat of its tile
-  assign in_ready = into ? !full[1] : !full[0];
+  assign in_ready = held == 2'd0 || (held == 2'd1 && near);
   wire write = in_valid && in_ready;
   wire beat_last = beat == KW'(BEATS - 1);
   wire token_ends = beat_last && head == HW'(HEADS - 1);
   wire frame_ends = token_ends && token == NW'(TOKENS - 1);
   wire fills = write && frame_ends;
-  wire [AW-1:0] next_tile = frame_ends ? (into ? AW'(0) : AW'(WORDS)) : lane[LANES-1] ? tile + AW'(BEATS) : tile;
+  wire [AW-1:0] next_tile = !frame_ends && !lane[LANES-1] ? tile :
+      tile == AW'((CIRCLE - 1) * TILE) ? AW'(0) : tile + AW'(TILE);
 
   always_ff @(posedge clk) begin
     if (write) begin
       beat  <= beat_last ? KW'(0) : beat + KW'(1);
-      place <= token_ends ? next_tile : place + (beat_last ? AW'((TILES - 1) * BEATS + 1) : AW'(1));
+      place <= token_ends ? next_tile : place + AW'(1);
       if (beat_last) head <= token_ends ? HW'(0) : head + HW'(1);
       if (token_ends) begin
         token <= frame_ends ? NW'(0) : token + NW'(1);
@@ -80,11 +85,9 @@ module mem_kv #(
         tile  <= next_tile;
       end
     end
-    into <= into ^ fills;
-    full <= (full | {fills && into, fills && !into}) & ~{done && frame, done && !frame};
+    held <= held + 2'(fills) - 2'(done);
     if (rst) begin
-      into  <= 1'b0;
-      full  <= 2'b00;
+      held  <= 2'd0;
       beat  <= KW'(0);
       head  <= HW'(0);
       token <= NW'(0);
@@ -93,14 +96,24 @@ module mem_kv #(
       tile  <= AW'(0);
     end
   end
+  generate
+    if (AHEAD == TOKENS || AHEAD == 0) begin : g_same
+      assign near = AHEAD != 0;
+    end else begin : g_near
+      always_ff @(posedge clk) begin
+        if (write && token_ends) near <= frame_ends || (near && token != NW'(AHEAD - 1));
+        if (rst) near <= 1'b1;
+      end
+    end
+  endgenerate
 
-  // A frame that is read and not full is the one that is written.
-  assign enough = (frame ? full[1] : full[0]) || (PARTS != 0 && token >= need);
+  // If no frame is complete, the one that is read is the one that is written.
+  assign enough = held != 2'd0 || (PARTS != 0 && token >= need);
 
   wire [LANES*WIDTH-1:0] words;
   generate
     for (genvar i = 0; i < LANES; i++) begin : g_bank
-      mem_ram #(.WIDTH(WIDTH), .DEPTH(2 * WORDS), .STYLE(STYLE), .LATENCY(1)) u_bank (
+      mem_ram #(.WIDTH(WIDTH), .DEPTH(CIRCLE * TILE), .STYLE(STYLE), .LATENCY(1)) u_bank (
           .clk(clk), .we(write && lane[i]), .waddr(place), .wdata(in_data), .en(en), .raddr(addr),
           .rdata(words[i*WIDTH+:WIDTH])
       );

@@ -4,7 +4,8 @@
 //   y = sat(sum_j sat((D[j] << a) >> LOW)), a = as[j] + bs[j] + OFFSET, floor,
 //   D[j] the exact dot product of blocks j, as and bs their scales. Order, frames and waiting are those of
 //   op_attend_scores. A beat is {scale, elements}; those of a block have the same scale.
-//   parameters  QUERIES KEYS HEADS GROUPS SIZE ROW R F CAUSAL OFFSET_KEYS   as op_attend_scores, OFFSET_KEYS its OFFSET
+//   parameters  QUERIES KEYS AHEAD HEADS GROUPS SIZE ROW R F CAUSAL   as op_attend_scores
+//               OFFSET_KEYS        OFFSET of op_attend_scores
 //               K                  elements of a block; the last one of a head may be shorter; F divides all lengths
 //               A_W AS_W B_W BS_W  bits of elements, two's complement, and of scales, of queries and keys
 //               D_W                bits that hold every sum of a block
@@ -12,11 +13,13 @@
 //               MULT TREE_PIPE STYLE   as op_attend_scores
 //   latency: max(SIZE / F, SIZE / F * GROUPS * (CAUSAL && QUERIES > 1 ? min(max(OFFSET_KEYS + 1, 0), KEYS) : KEYS)) +
 //       SIZE / F + 7 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
-//   ii: SIZE / F * max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R))   order: token, head, key
+//   ii: SIZE / F * max(max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R) + GROUPS * max(0, (CAUSAL && QUERIES > 1 ?
+//       min(max(OFFSET_KEYS + 1, 0), KEYS) : KEYS) - AHEAD)), (KEYS - AHEAD) * GROUPS + HEADS * (ROW / R) * (CAUSAL ?
+//       max(min(QUERIES - KEYS + 1 + OFFSET_KEYS, QUERIES), 1) : QUERIES))   order: token, head, key
 //   let: RUN = ROW / R * BEATS; T = s / (HEADS * RUN); SEEN = T == QUERIES - 1 || CAUSAL == 0 ? KEYS :
 //       min(KEYS, max(0, T + OFFSET_KEYS + 1))
 //   flow: memories(QUERIES * HEADS * RUN, s % BEATS == BEATS - 1, REGS, 2 * BEATS, QUERIES * HEADS * BEATS,
-//       (s / RUN + 1) * BEATS, s / RUN * BEATS, 2 * KEYS * GROUPS * BEATS, KEYS * GROUPS * BEATS,
+//       (s / RUN + 1) * BEATS, s / RUN * BEATS, (KEYS + AHEAD) * GROUPS * BEATS, KEYS * GROUPS * BEATS,
 //       SEEN * GROUPS * BEATS, 0) + u_out
 //   lut: 4 + (BLOCKS > 1 ? 2 * AT_W + 3 : 0) + R * (E_W + (BEATS > 1 ? D_W : 0) + (BLOCKS > 1 ? SUM_W : 0))
 //   ff: REGS + (BLOCKS > 1 ? AT_W + 1 : 0) + R * (E_W + D_W + SUM_W)
@@ -25,6 +28,7 @@
 module mx_attend_scores #(
     parameter integer QUERIES     = 4,
     parameter integer KEYS        = 4,
+    parameter integer AHEAD       = KEYS,
     parameter integer HEADS       = 2,
     parameter integer GROUPS      = 1,
     parameter integer SIZE        = 8,
@@ -90,8 +94,8 @@ module mx_attend_scores #(
   end
 
   op_attend_feed #(
-      .QUERIES(QUERIES), .KEYS(KEYS), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R), .BEATS(BEATS),
-      .CAUSAL(CAUSAL), .OFFSET(OFFSET_KEYS), .SUM(0), .A_W(AW), .B_W(BW), .STYLE(STYLE)
+      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
+      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET_KEYS), .SUM(0), .A_W(AW), .B_W(BW), .STYLE(STYLE)
   ) u_feed (
       .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(b_data),
       .b_valid(b_valid), .b_ready(b_ready), .en(en), .step(step), .first(first), .last(last), .a_word(query),

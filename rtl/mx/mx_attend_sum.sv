@@ -5,8 +5,9 @@
 //   D[j] the exact sum over the keys of block j. Weights (stream a) come in blocks along the keys: a beat is {scale,
 //   elements}. Values (stream b) are fixed, and become blocks of as many tokens of one feature in mx_tile. Order,
 //   frames and waiting are those of op_attend_sum, but that tokens of a block of values are there when all of them are.
-//   parameters  QUERIES KEYS HEADS GROUPS SIZE F R CAUSAL OFFSET_KEYS   as op_attend_sum with ROW = KEYS, OFFSET_KEYS
-//                                  its OFFSET; R divides the length of every block
+//   parameters  QUERIES KEYS AHEAD HEADS GROUPS SIZE F R CAUSAL   as op_attend_sum with ROW = KEYS; R divides the length of every
+//                                  block
+//               OFFSET_KEYS        OFFSET of op_attend_sum
 //               K                  keys of a block; the last one of a row may be shorter
 //               A_W AS_W           bits of a weight, two's complement, and of a scale
 //               V_W V_SIGNED V_EXP bits of a value, 1: two's complement; its exponent, signed
@@ -17,11 +18,13 @@
 //   latency: (CAUSAL && QUERIES > 1 && OFFSET_KEYS < 0 ? 1 : ((CAUSAL && QUERIES > 1 ? min(OFFSET_KEYS + 1, KEYS) :
 //       KEYS) + min(KEYS, K)) * GROUPS * (SIZE / F) + 5) + (KEYS / R - 1) * (SIZE / F) + 8 + (clog2(R) + TREE_PIPE - 1)
 //       / TREE_PIPE
-//   ii: SIZE / F * max(KEYS * GROUPS, QUERIES * HEADS * (KEYS / R))   order: token, head, feature
+//   ii: SIZE / F * max(max(KEYS * GROUPS, QUERIES * HEADS * (KEYS / R) + GROUPS * max(0, (CAUSAL && QUERIES > 1 ?
+//       min(max(OFFSET_KEYS + 1, 0), KEYS) : KEYS) - AHEAD)), (KEYS - AHEAD) * GROUPS + HEADS * (KEYS / R) * (CAUSAL ?
+//       max(min(QUERIES - KEYS + 1 + OFFSET_KEYS, QUERIES), 1) : QUERIES))   order: token, head, feature
 //   let: RUN = KEYS / R * BEATS; T = s / (HEADS * RUN); SEEN = T == QUERIES - 1 || CAUSAL == 0 ? KEYS :
 //       min(KEYS, max(0, T + OFFSET_KEYS + 1))
 //   flow: before(1, u_tile) + memories(QUERIES * HEADS * RUN, s % RUN >= RUN - BEATS, REGS, 2,
-//       QUERIES * HEADS * (KEYS / R), s / BEATS + 1, s / BEATS, 2 * KEYS * GROUPS * BEATS, KEYS * GROUPS * BEATS,
+//       QUERIES * HEADS * (KEYS / R), s / BEATS + 1, s / BEATS, (KEYS + AHEAD) * GROUPS * BEATS, KEYS * GROUPS * BEATS,
 //       SEEN * GROUPS * BEATS, 0) + u_out
 //   lut: 6 + (BEATS > 1 ? 2 * AT_W : 0) + F * ((BLOCK > 1 ? 2 : 1) * E_W + (KEYS > R ? 2 * D_W : 0)
 //       + (BLOCKS > 1 ? 2 * SUM_W : 0))
@@ -32,6 +35,7 @@
 module mx_attend_sum #(
     parameter integer QUERIES     = 4,
     parameter integer KEYS        = 6,
+    parameter integer AHEAD       = KEYS,
     parameter integer HEADS       = 2,
     parameter integer GROUPS      = 1,
     parameter integer SIZE        = 4,
@@ -112,8 +116,8 @@ module mx_attend_sum #(
   end
 
   op_attend_feed #(
-      .QUERIES(QUERIES), .KEYS(KEYS), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(KEYS), .R(R), .BEATS(BEATS),
-      .CAUSAL(CAUSAL), .OFFSET(OFFSET_KEYS), .SUM(1), .A_W(AW), .B_W(BW), .STYLE(STYLE)
+      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(KEYS), .R(R),
+      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET_KEYS), .SUM(1), .A_W(AW), .B_W(BW), .STYLE(STYLE)
   ) u_feed (
       .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(v_data),
       .b_valid(v_valid), .b_ready(v_ready), .en(en), .step(step), .first(first), .last(last), .a_word(weights),

@@ -21,6 +21,7 @@ type attend struct {
 	causal, clamp                               bool
 	offset, pipe                                int // of the keys that are seen; registers of trees
 	shift, span, low, outW                      int // shift is OFFSET
+	behind                                      int // KEYS less AHEAD
 	mult, style                                 string
 }
 
@@ -112,7 +113,7 @@ func (c attend) bench() rtltest.Bench {
 	p := params("QUERIES", c.queries, "KEYS", c.keys, "HEADS", c.heads, "GROUPS", c.groups, "SIZE", c.size, "ROW", c.keys,
 		"F", c.f, "R", c.r, "K", c.k, "A_W", c.aW, "B_W", c.bW, "CAUSAL", flag[c.causal], "OFFSET_KEYS", c.offset,
 		"D_W", c.dW(), "OFFSET", c.shift, "SPAN", c.span, "LOW", c.low, "CLAMP", flag[c.clamp], "SUM_W", c.outW+6,
-		"OUT_W", c.outW, "TREE_PIPE", max(c.pipe, 1))
+		"OUT_W", c.outW, "TREE_PIPE", max(c.pipe, 1), "AHEAD", c.keys-c.behind)
 	for name, text := range map[string]string{"MULT": c.mult, "STYLE": c.style} {
 		if text != "" {
 			p = append(p, rtl.Param{Name: name, Value: `"` + text + `"`})
@@ -131,7 +132,7 @@ var attends = []attend{
 	{queries: 4, keys: 4, heads: 2, groups: 2, size: 8, f: 4, r: 1, k: 32, aW: 8, bW: 8, clamp: true,
 		shift: -224, span: 60, low: 20, outW: 30},
 	{queries: 3, keys: 6, heads: 2, groups: 1, size: 10, f: 2, r: 2, k: 4, aW: 8, bW: 6, clamp: true,
-		shift: -222, span: 50, low: 18, outW: 24, causal: true, pipe: 2},
+		shift: -222, span: 50, low: 18, outW: 24, causal: true, pipe: 2, behind: 4},
 	{queries: 5, keys: 5, heads: 2, groups: 2, size: 6, f: 1, r: 5, k: 2, aW: 5, bW: 5, shift: -236, span: 18, low: 4,
 		outW: 36, causal: true, offset: 2, style: "distributed"},
 	{queries: 1, keys: 3, heads: 1, groups: 1, size: 4, f: 4, r: 1, k: 4, aW: 8, bW: 8, shift: -240, span: 14, outW: 40,
@@ -192,7 +193,8 @@ func (c attendSum) bench() rtltest.Bench {
 	p := params("QUERIES", c.queries, "KEYS", c.keys, "HEADS", c.heads, "GROUPS", c.groups, "SIZE", c.size, "F", c.f,
 		"R", c.r, "K", c.k, "A_W", c.aW, "V_W", c.vW, "V_EXP", c.vExp, "B_W", c.bW, "CAUSAL", flag[c.causal], "OFFSET_KEYS",
 		c.offset, "D_W", attend{size: c.keys, k: c.k, aW: c.aW, bW: c.bW}.dW(), "OFFSET", c.shift, "SPAN", c.span, "LOW",
-		c.low, "CLAMP", flag[c.clamp], "SUM_W", c.outW+6, "OUT_W", c.outW, "TREE_PIPE", max(c.pipe, 1))
+		c.low, "CLAMP", flag[c.clamp], "SUM_W", c.outW+6, "OUT_W", c.outW, "TREE_PIPE", max(c.pipe, 1), "AHEAD",
+		c.keys-c.behind)
 	values := c.keys * c.groups * c.size
 	return rtltest.Bench{
 		Module: "mx_attend_sum", Params: p, Seed: uint64(c.queries + c.keys), Frames: 12,
@@ -213,7 +215,7 @@ var attendSums = []attendSum{
 	{attend{queries: 4, keys: 4, heads: 2, groups: 2, size: 4, f: 2, r: 2, k: 32, aW: 8, bW: 8, clamp: true, shift: -224,
 		span: 60, low: 18, outW: 30}, 16, -3},
 	{attend{queries: 3, keys: 10, heads: 2, groups: 1, size: 6, f: 2, r: 2, k: 4, aW: 8, bW: 8, clamp: true, shift: -220,
-		span: 50, low: 17, outW: 24, causal: true, pipe: 2}, 12, 0},
+		span: 50, low: 17, outW: 24, causal: true, pipe: 2, behind: 6}, 12, 0},
 	{attend{queries: 6, keys: 5, heads: 4, groups: 2, size: 3, f: 1, r: 1, k: 2, aW: 6, bW: 6, clamp: true, shift: -230,
 		span: 40, low: 12, outW: 20, causal: true, offset: 2}, 9, -1},
 	{attend{queries: 5, keys: 3, heads: 1, groups: 1, size: 4, f: 4, r: 3, k: 3, aW: 8, bW: 8, shift: -246, span: 30,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_attend_feed: what both products of attention have in common: the store of keys or values (stream b), the row of
 //   queries or probabilities (stream a), and the walk over both, one step a cycle.
-//   parameters  QUERIES KEYS HEADS GROUPS ROW R BEATS CAUSAL OFFSET   see op_attend_walk
+//   parameters  QUERIES KEYS AHEAD HEADS GROUPS ROW R BEATS CAUSAL OFFSET   see op_attend_walk
 //               SUM     0: a row of a has BEATS beats and meets all tiles, 1: it is one beat and meets one tile
 //               A_W B_W bits of a beat of a and of b
 //               STYLE   memory of the store, see mem_ram
@@ -14,6 +14,7 @@
 module op_attend_feed #(
     parameter integer QUERIES = 4,
     parameter integer KEYS    = 4,
+    parameter integer AHEAD   = KEYS,
     parameter integer HEADS   = 2,
     parameter integer GROUPS  = 1,
     parameter integer ROW     = 4,
@@ -41,12 +42,13 @@ module op_attend_feed #(
     output wire [  A_W-1:0] a_word,
     output wire [R*B_W-1:0] b_words
 );
-  localparam integer AW = $clog2(2 * GROUPS * ((KEYS + R - 1) / R) * BEATS);
+  localparam integer CIRCLE = (KEYS + R - 1) / R + (AHEAD + R - 1) / R;  // tiles
+  localparam integer AW = CIRCLE * GROUPS * BEATS > 1 ? $clog2(CIRCLE * GROUPS * BEATS) : 1;
   localparam integer NW = $clog2(KEYS + 1);
   localparam integer KW = BEATS > 1 ? $clog2(BEATS) : 1;
   localparam integer HELD = SUM != 0 ? 1 : BEATS;
   localparam integer PW = HELD > 1 ? $clog2(HELD) : 1;
-  wire there, enough, frame, beat_first, beat_last, tile_first, tile_last, frame_ends;
+  wire there, enough, beat_first, beat_last, tile_first, tile_last, frame_ends;
   wire [AW-1:0] addr;
   wire [R-1:0] live;
   wire [NW-1:0] need;
@@ -57,10 +59,10 @@ module op_attend_feed #(
   wire go = en && step;
 
   op_attend_walk #(
-      .QUERIES(QUERIES), .KEYS(KEYS), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R), .BEATS(BEATS),
-      .CAUSAL(CAUSAL), .OFFSET(OFFSET)
+      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
+      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET)
   ) u_walk (
-      .clk(clk), .rst(rst), .step(go), .frame(frame), .addr(addr), .live(live), .need(need), .beat(beat),
+      .clk(clk), .rst(rst), .step(go), .addr(addr), .live(live), .need(need), .beat(beat),
       .beat_first(beat_first), .beat_last(beat_last), .tile_first(tile_first), .tile_last(tile_last),
       .frame_ends(frame_ends)
   );
@@ -71,10 +73,10 @@ module op_attend_feed #(
   );
 
   mem_kv #(
-      .WIDTH(B_W), .TOKENS(KEYS), .HEADS(GROUPS), .BEATS(BEATS), .LANES(R), .PARTS(CAUSAL),
+      .WIDTH(B_W), .TOKENS(KEYS), .AHEAD(AHEAD), .HEADS(GROUPS), .BEATS(BEATS), .LANES(R), .PARTS(CAUSAL),
       .MASK(CAUSAL != 0 || ROW > KEYS ? 1 : 0), .STYLE(STYLE)
   ) u_store (
-      .clk(clk), .rst(rst), .in_data(b_data), .in_valid(b_valid), .in_ready(b_ready), .frame(frame), .need(need),
+      .clk(clk), .rst(rst), .in_data(b_data), .in_valid(b_valid), .in_ready(b_ready), .need(need),
       .enough(enough), .done(go && frame_ends), .en(en), .addr(addr), .live(live), .data(b_words)
   );
   wire unused = &{1'b0, beat};

@@ -47,3 +47,52 @@ func TestAttendProof(t *testing.T) {
 	p.Refute(t, formaltest.Mutant{Module: "mem_kv", Old: "token >= need", New: "token + NW'(1) >= need"})
 	p.Refute(t, formaltest.Mutant{Module: "op_attend_row", Old: "AW'({beat, from})", New: "AW'({beat, into})"})
 }
+
+// circleProof is about frames of one query that sees two keys, of which the store holds one frame and ahead keys of
+// the next one: step f_k reads key f_k, whenever keys came and steps were made.
+func circleProof(ahead, depth int) formaltest.Proof {
+	p := formaltest.Proof{Module: "op_attend_feed", Depth: depth, Unroll: true}
+	for name, value := range map[string]int{"QUERIES": 1, "KEYS": 2, "AHEAD": ahead, "HEADS": 1, "GROUPS": 1, "ROW": 2,
+		"R": 1, "BEATS": 1, "SUM": 0, "A_W": 1, "B_W": 1} {
+		p.Params = append(p.Params, rtl.Param{Name: name, Value: fmt.Sprint(value)})
+	}
+	p.Properties = formaltest.Sender("a", 1) + formaltest.Another("b", 1) + fmt.Sprintf(`
+  reg [3:0] f_b_n, f_n, f_n_1, f_n_2;
+  reg f_1, f_2;
+  (* anyconst *) wire [3:0] f_k;
+  (* anyconst *) wire f_d;
+  always @(posedge clk) begin
+    f_b_n <= rst ? 4'd0 : f_b_n + {3'd0, b_valid && b_ready};
+    f_n   <= rst ? 4'd0 : f_n + {3'd0, en && step};
+    if (en) {f_1, f_2, f_n_1, f_n_2} <= {step, f_1, f_n, f_n_1};
+    if (rst) {f_1, f_2} <= 2'd0;
+  end
+  always @* begin
+    if (f_past) assume (!rst);
+    if (b_valid && f_b_n == f_k) assume (b_data == f_d);
+  end
+  always @* if (f_past && f_2 && f_n_2 == f_k) assert (b_words == f_d);
+  always @* if (f_past && step) assert (f_n < f_b_n);
+  always @* cover (f_past && !f_rst && f_n == 4'd%d);
+`, 3+3*ahead)
+	return p
+}
+
+// TestCircleProof has stores of one frame, and of a part of the next one, never overwrite what is still to be read and
+// never read what is not there.
+func TestCircleProof(t *testing.T) {
+	t.Parallel()
+	p := circleProof(1, 13)
+	p.Prove(t)
+	for _, m := range []formaltest.Mutant{
+		{Module: "mem_kv", Old: "token != NW'(AHEAD - 1)", New: "token != NW'(AHEAD)"},
+		{Module: "mem_kv", Old: "(CIRCLE - 1) * TILE", New: "(CIRCLE - 2) * TILE"},
+		{Module: "op_attend_walk", Old: "start >= SW'(CIRCLE - FRAME)", New: "start == SW'(CIRCLE - FRAME)"},
+		{Module: "op_attend_walk", Old: "slot == SW'(CIRCLE - 1)", New: "slot == SW'(CIRCLE - 2)"},
+	} {
+		p.Refute(t, m)
+	}
+	p = circleProof(0, 10)
+	p.Prove(t)
+	p.Refute(t, formaltest.Mutant{Module: "mem_kv", Old: "held == 2'd0 ||", New: "held != 2'd2 ||"})
+}

@@ -3,12 +3,13 @@
 //   b), cast once. a is QUERIES tokens of HEADS heads of SIZE features, b is KEYS tokens of GROUPS such heads, F
 //   features a beat each; head h of a query meets head h / (HEADS / GROUPS) of the keys. The result is QUERIES tokens
 //   of HEADS rows of ROW scores, R a beat; those of keys that the query does not see are 0, and those from KEYS on.
-//   Two frames of keys are kept: one comes in while queries meet the other. Queries wait for all keys of their frame,
-//   or with CAUSAL for those that they see; the last one for all.
+//   A frame of keys is kept, and AHEAD tokens of the next one, which come in while queries meet this one. Queries wait
+//   for all keys of their frame, or with CAUSAL for those that they see; the last one for all.
 //   parameters  QUERIES KEYS HEADS GROUPS SIZE   as above
 //               ROW R              R divides ROW; F * R multipliers
 //               F                  divides SIZE
 //               A_W A_SIGNED B_W B_SIGNED   bits of the elements, 1: two's complement
+//               AHEAD              as above: KEYS, or a multiple of R below it
 //               CAUSAL OFFSET      1: query t sees the keys up to t + OFFSET
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               MULT               "auto", "dsp" or "lut", see num_mul; "pack": a DSP for two products, R even,
@@ -18,11 +19,13 @@
 //               STYLE              memory of the keys, see mem_ram
 //   latency: max(SIZE / F, SIZE / F * GROUPS * (CAUSAL && QUERIES > 1 ? min(max(OFFSET + 1, 0), KEYS) : KEYS)) +
 //       SIZE / F + 5 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
-//   ii: SIZE / F * max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R))   order: token, head, key
+//   ii: SIZE / F * max(max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R) + GROUPS * max(0, (CAUSAL && QUERIES > 1 ?
+//       min(max(OFFSET + 1, 0), KEYS) : KEYS) - AHEAD)), (KEYS - AHEAD) * GROUPS + HEADS * (ROW / R) * (CAUSAL ?
+//       max(min(QUERIES - KEYS + 1 + OFFSET, QUERIES), 1) : QUERIES))   order: token, head, key
 //   let: RUN = ROW / R * BEATS; T = s / (HEADS * RUN); SEEN = T == QUERIES - 1 || CAUSAL == 0 ? KEYS :
 //       min(KEYS, max(0, T + OFFSET + 1))
 //   flow: memories(QUERIES * HEADS * RUN, s % BEATS == BEATS - 1, REGS, 2 * BEATS, QUERIES * HEADS * BEATS,
-//       (s / RUN + 1) * BEATS, s / RUN * BEATS, 2 * KEYS * GROUPS * BEATS, KEYS * GROUPS * BEATS,
+//       (s / RUN + 1) * BEATS, s / RUN * BEATS, (KEYS + AHEAD) * GROUPS * BEATS, KEYS * GROUPS * BEATS,
 //       SEEN * GROUPS * BEATS, 0) + u_out
 //   lut: 2 + (BEATS > 1 ? R * ACC_W : 0)
 //   ff: REGS + R * ACC_W
@@ -31,6 +34,7 @@
 module op_attend_scores #(
     parameter integer QUERIES    = 4,
     parameter integer KEYS       = 4,
+    parameter integer AHEAD      = KEYS,
     parameter integer HEADS      = 2,
     parameter integer GROUPS     = 1,
     parameter integer SIZE       = 8,
@@ -86,8 +90,8 @@ module op_attend_scores #(
   end
 
   op_attend_feed #(
-      .QUERIES(QUERIES), .KEYS(KEYS), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R), .BEATS(BEATS),
-      .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(0), .A_W(F * A_W), .B_W(F * B_W), .STYLE(STYLE)
+      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
+      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(0), .A_W(F * A_W), .B_W(F * B_W), .STYLE(STYLE)
   ) u_feed (
       .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(b_data),
       .b_valid(b_valid), .b_ready(b_ready), .en(en), .step(step), .first(first), .last(last), .a_word(query),

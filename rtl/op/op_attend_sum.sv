@@ -4,12 +4,13 @@
 //   row h of a query weighs head h / (HEADS / GROUPS) of the values. The result is QUERIES tokens of HEADS heads of
 //   SIZE features, F a beat. Weights of keys that the query does not see count for nothing, nor do those from KEYS on.
 //   With one head it is the product of two matrices, [QUERIES, KEYS] and [KEYS, SIZE].
-//   Two frames of values are kept: one comes in while the other is weighed. Queries wait for all values of their frame,
-//   or with CAUSAL for those that they see; the last one for all.
+//   A frame of values is kept, and AHEAD tokens of the next one, which come in while this one is weighed. Queries wait
+//   for all values of their frame, or with CAUSAL for those that they see; the last one for all.
 //   parameters  QUERIES KEYS HEADS GROUPS SIZE   as above
 //               ROW R              R divides ROW; F * R multipliers
 //               F                  divides SIZE
 //               A_W A_SIGNED B_W B_SIGNED   bits of the elements, 1: two's complement
+//               AHEAD              as above: KEYS, or a multiple of R below it
 //               CAUSAL OFFSET      1: query t sees the keys up to t + OFFSET
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               MULT               "auto", "dsp" or "lut", see num_mul; "pack": a DSP for two products, F even, see
@@ -19,11 +20,13 @@
 //               STYLE              memory of the values, see mem_ram
 //   latency: max(1, SIZE / F * GROUPS * (CAUSAL && QUERIES > 1 ? min(max(OFFSET + 1, 0), KEYS) : KEYS)) + (ROW / R - 1)
 //       * (SIZE / F) + 6 + (clog2(R) + TREE_PIPE - 1) / TREE_PIPE
-//   ii: SIZE / F * max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R))   order: token, head, feature
+//   ii: SIZE / F * max(max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R) + GROUPS * max(0, (CAUSAL && QUERIES > 1 ?
+//       min(max(OFFSET + 1, 0), KEYS) : KEYS) - AHEAD)), (KEYS - AHEAD) * GROUPS + HEADS * (ROW / R) * (CAUSAL ?
+//       max(min(QUERIES - KEYS + 1 + OFFSET, QUERIES), 1) : QUERIES))   order: token, head, feature
 //   let: RUN = ROW / R * BEATS; T = s / (HEADS * RUN); SEEN = T == QUERIES - 1 || CAUSAL == 0 ? KEYS :
 //       min(KEYS, max(0, T + OFFSET + 1))
 //   flow: memories(QUERIES * HEADS * RUN, s % RUN >= RUN - BEATS, REGS, 2, QUERIES * HEADS * (ROW / R), s / BEATS + 1,
-//       s / BEATS, 2 * KEYS * GROUPS * BEATS, KEYS * GROUPS * BEATS, SEEN * GROUPS * BEATS, 0) + u_out
+//       s / BEATS, (KEYS + AHEAD) * GROUPS * BEATS, KEYS * GROUPS * BEATS, SEEN * GROUPS * BEATS, 0) + u_out
 //   lut: 2 + (ROW > R ? 2 * F * ACC_W : 0)
 //   ff: REGS + F * ACC_W
 //   parts: u_feed + u_dots + u_flags + (ROW > R ? F * u_others : 0) + F * u_cast + u_out
@@ -31,6 +34,7 @@
 module op_attend_sum #(
     parameter integer QUERIES    = 4,
     parameter integer KEYS       = 4,
+    parameter integer AHEAD      = KEYS,
     parameter integer HEADS      = 2,
     parameter integer GROUPS     = 1,
     parameter integer SIZE       = 8,
@@ -86,8 +90,8 @@ module op_attend_sum #(
   end
 
   op_attend_feed #(
-      .QUERIES(QUERIES), .KEYS(KEYS), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R), .BEATS(BEATS),
-      .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(1), .A_W(R * A_W), .B_W(F * B_W), .STYLE(STYLE)
+      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
+      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(1), .A_W(R * A_W), .B_W(F * B_W), .STYLE(STYLE)
   ) u_feed (
       .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(b_data),
       .b_valid(b_valid), .b_ready(b_ready), .en(en), .step(step), .first(first), .last(last), .a_word(weights),

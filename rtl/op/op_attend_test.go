@@ -19,6 +19,7 @@ type attend struct {
 	aW, bW                                        int
 	aSigned, bSigned, causal                      bool
 	offset, pipe                                  int
+	behind                                        int // KEYS less AHEAD
 	cast                                          num.Cast
 	mult, style                                   string
 }
@@ -84,6 +85,9 @@ func (c attend) bench(module string) rtltest.Bench {
 		p("B_W", c.bW), p("B_SIGNED", flag(c.bSigned)), p("CAUSAL", flag(c.causal)), p("OFFSET", c.offset),
 		p("SHIFT", c.cast.Shift), p("OUT_W", c.cast.Width), p("OUT_SIGNED", flag(c.cast.Signed)), p("ROUND", c.cast.Round),
 		p("OVER", c.cast.Over), p("TREE_PIPE", max(c.pipe, 1))}
+	if c.behind > 0 {
+		params = append(params, p("AHEAD", c.keys-c.behind))
+	}
 	if c.mult != "" {
 		params = append(params, text("MULT", c.mult))
 	}
@@ -136,6 +140,11 @@ var attends = []attend{
 		cast: num.Cast{Shift: 2, Width: 9, Signed: true}},
 	{queries: 2, keys: 2, heads: 1, groups: 1, size: 2, row: 2, f: 1, r: 1, aW: 8, bW: 8,
 		cast: num.Cast{Shift: 11, Width: 8}},
+	// Stores that hold less than two frames: circles of 7 and 3 tiles.
+	{queries: 5, keys: 5, heads: 2, groups: 2, size: 4, row: 5, f: 2, r: 1, aW: 8, bW: 8, aSigned: true, bSigned: true,
+		causal: true, behind: 3, cast: num.Cast{Shift: 8, Width: 8, Signed: true}},
+	{queries: 4, keys: 5, heads: 2, groups: 1, size: 2, row: 6, f: 2, r: 2, aW: 6, bW: 5, bSigned: true, causal: true,
+		offset: 1, behind: 5, cast: num.Cast{Shift: 3, Width: 9, Signed: true}},
 }
 
 // packable is the point, without packed products where lanes of the module make no pairs, or codes are too wide.
@@ -171,6 +180,9 @@ func randomAttend(r *rand.Rand) attend {
 		aW: 2 + r.IntN(8), bW: 2 + r.IntN(7), aSigned: r.IntN(2) == 0, bSigned: r.IntN(2) == 0, causal: r.IntN(2) == 0,
 		offset: r.IntN(9) - 4, pipe: 1 + r.IntN(2)}
 	c.heads, c.size = c.groups*(1+r.IntN(3)), c.f*(1+r.IntN(4))
+	if r.IntN(2) == 0 {
+		c.behind = c.keys - r.IntN((c.keys+c.r-1)/c.r)*c.r
+	}
 	c.row = (c.keys + c.r - 1 + r.IntN(c.r+1)) / c.r * c.r
 	c.mult = []string{"auto", "lut", "pack"}[r.IntN(3)]
 	c.style = []string{"auto", "block", "distributed"}[r.IntN(3)]

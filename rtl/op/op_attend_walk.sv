@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_attend_walk: the order in which attention reads the keys or values in its store, see mem_kv: for every query, for
 //   every head of it, the ROW / R tiles of keys, of each the BEATS beats.
+//   A frame begins in the tile behind the last one of the frame before it, in a circle of tiles.
 //   Query t sees the keys below bound(t): KEYS, or with CAUSAL t + OFFSET + 1 where that is less. It needs them to be
 //   there, the last query all.
 //   parameters  QUERIES KEYS   tokens of the queries, of the store
+//               AHEAD          tokens of the next frame that the store holds beside this one
 //               HEADS GROUPS   heads of a query, of a key
 //               ROW R          keys of a row, of a tile
 //               BEATS          beats of a head
 //               CAUSAL OFFSET  1: the bound above
-//   step: go on. frame addr live: what this step reads of the store. beat: of the head. row_last: the last beat of each
+//   step: go on. addr live: what this step reads of the store. beat: of the head. row_last: the last beat of each
 //   tile ends a row.
 //   latency: 0   ii: 1   order: counters
-//   let: BITS = clog2(BEATS) + clog2(ROW / R) + clog2(HEADS / GROUPS) + clog2(GROUPS) + clog2(QUERIES)
-//   lut: AW + 2 * BITS + 6 + (CAUSAL ? 4 * NW + 11 : ROW > KEYS ? 2 * NW : 0)
-//   ff: 2 * AW + BITS + 2 + (CAUSAL ? 3 * NW : ROW > KEYS ? NW : 0)
+//   let: BITS = clog2(BEATS) + clog2(ROW / R) + clog2(HEADS / GROUPS) + clog2(GROUPS) + clog2(QUERIES);
+//       SLOT = AHEAD == 0 || AHEAD == KEYS ? 0 : clog2(CIRCLE)
+//   lut: AW + 2 * BITS + 3 * SLOT + 6 + (CAUSAL ? 4 * NW + 11 : ROW > KEYS ? 2 * NW : 0)
+//   ff: 2 * AW + BITS + 2 * SLOT + 2 + (CAUSAL ? 3 * NW : ROW > KEYS ? NW : 0)
 `default_nettype none
 module op_attend_walk #(
     parameter integer QUERIES = 4,
     parameter integer KEYS    = 4,
+    parameter integer AHEAD   = KEYS,
     parameter integer HEADS   = 2,
     parameter integer GROUPS  = 1,
     parameter integer ROW     = 4,
@@ -25,14 +29,14 @@ module op_attend_walk #(
     parameter integer BEATS   = 2,
     parameter integer CAUSAL  = 0,
     parameter integer OFFSET  = 0,
-    parameter integer AW      = $clog2(2 * GROUPS * ((KEYS + R - 1) / R) * BEATS),
+    parameter integer CIRCLE  = (KEYS + R - 1) / R + (AHEAD + R - 1) / R,
+    parameter integer AW      = CIRCLE * GROUPS * BEATS > 1 ? $clog2(CIRCLE * GROUPS * BEATS) : 1,
     parameter integer NW      = $clog2(KEYS + 1),
     parameter integer KW      = BEATS > 1 ? $clog2(BEATS) : 1
 ) (
     input  wire          clk,
     input  wire          rst,
     input  wire          step,
-    output reg           frame,
     output reg  [AW-1:0] addr,
     output wire [ R-1:0] live,
     output wire [NW-1:0] need,
@@ -44,7 +48,8 @@ module op_attend_walk #(
     output wire          frame_ends
 );
   localparam integer TILES = ROW / R;
-  localparam integer WORDS = (KEYS + R - 1) / R * BEATS;  // of a head
+  localparam integer FRAME = (KEYS + R - 1) / R;  // tiles of the store
+  localparam integer WORDS = GROUPS * BEATS;  // of a tile
   localparam integer SHARE = HEADS / GROUPS;  // heads that read the same keys
   localparam integer IW = TILES > 1 ? $clog2(TILES) : 1;
   localparam integer CW = SHARE > 1 ? $clog2(SHARE) : 1;
@@ -71,15 +76,16 @@ module op_attend_walk #(
   wire group_ends = row_ends && share == CW'(SHARE - 1);
   wire token_ends = group_ends && group == GW'(GROUPS - 1);
   assign frame_ends = token_ends && token == TW'(QUERIES - 1);
-  wire next = frame ^ frame_ends;
-  wire [AW-1:0] next_base = token_ends ? (next ? AW'(GROUPS * WORDS) : AW'(0)) :
-      group_ends ? base + AW'(WORDS) : base;
+  wire passes, over;  // the next tile of the row, or the next frame, is beyond the end of the circle
+  wire [AW-1:0] next_base = base + (frame_ends ? (over ? AW'(BEATS - WORDS - (CIRCLE - FRAME) * WORDS) :
+      AW'(BEATS - WORDS + FRAME * WORDS)) : token_ends ? AW'(BEATS - WORDS) : group_ends ? AW'(BEATS) : AW'(0));
+  wire [AW-1:0] next_addr = addr + (!beat_last ? AW'(1) : passes ? AW'(1 - BEATS - (CIRCLE - 1) * WORDS) :
+      AW'(1 - BEATS + WORDS));
 
   always_ff @(posedge clk) begin
     if (step) begin
       beat <= beat_last ? KW'(0) : beat + KW'(1);
-      addr <= row_ends ? next_base : addr + AW'(1);
-      frame <= next;
+      addr <= row_ends ? next_base : next_addr;
       if (beat_last) tile <= tile_last ? IW'(0) : tile + IW'(1);
       if (row_ends) begin
         share <= group_ends ? CW'(0) : share + CW'(1);
@@ -94,11 +100,39 @@ module op_attend_walk #(
       share <= CW'(0);
       group <= GW'(0);
       token <= TW'(0);
-      frame <= 1'b0;
       addr  <= AW'(0);
       base  <= AW'(0);
     end
   end
+
+  generate
+    if (AHEAD == 0) begin : g_single
+      assign passes = 1'b0;
+      assign over = 1'b1;
+    end else if (AHEAD == KEYS) begin : g_two
+      logic second;  // no frame is cut
+      assign passes = 1'b0;
+      assign over = second;
+      always_ff @(posedge clk) begin
+        second <= second ^ (step && frame_ends);
+        if (rst) second <= 1'b0;
+      end
+    end else begin : g_circle
+      localparam integer SW = $clog2(CIRCLE);
+      logic [SW-1:0] start, slot;  // the tile in which the frame begins, and this one
+      assign passes = slot == SW'(CIRCLE - 1);
+      assign over = start >= SW'(CIRCLE - FRAME);
+      wire [SW-1:0] next_start = frame_ends ? (over ? start - SW'(CIRCLE - FRAME) : start + SW'(FRAME)) : start;
+      always_ff @(posedge clk) begin
+        if (step && beat_last) slot <= tile_last ? next_start : passes ? SW'(0) : slot + SW'(1);
+        if (step && frame_ends) start <= next_start;
+        if (rst) begin
+          start <= SW'(0);
+          slot  <= SW'(0);
+        end
+      end
+    end
+  endgenerate
 
   wire [NW-1:0] next_bound;  // of the next step's query
   generate

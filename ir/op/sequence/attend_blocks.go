@@ -171,6 +171,7 @@ func blockUnit(n *ir.Node, u *rtl.Unit) (*rtl.Unit, error) {
 	if a := n.Attrs.(*SeenAttrs); a.Causal {
 		u.With("CAUSAL", 1, "OFFSET_KEYS", a.Offset)
 	}
+	ahead(n, u)
 	u.With(p.Params(n)...)
 	if n.HW.DSP == "none" {
 		u.With("MULT", "lut")

@@ -79,9 +79,32 @@ func productUnit(n *ir.Node, module string) (*rtl.Unit, error) {
 		"B_SIGNED", rtl.Flag(plan.b.Signed))
 	u.In, u.Frames = []string{"a", "b"}, n.Type.Shape[0]
 	n.Attrs.(*SeenAttrs).params(u)
+	ahead(n, u)
 	u.With(result...)
 	u.With(dot.Multipliers(n)...)
 	return u.With("STYLE", hardware.MemStyle(n)), nil
+}
+
+// causalAhead is how many tokens of the next frame a causal store takes while one is read: values lead the queries by
+// what scores and softmax hold, latency / cycles of a token + 2.
+const causalAhead = 8
+
+// ahead adds how many tokens of the next frame the store of n takes while one is read. In causal order a query follows
+// its own key, so few are enough; where a block of values comes at once, one more. The core of a decoder has one frame.
+func ahead(n *ir.Node, u *rtl.Unit) {
+	keys, lanes, tokens := n.Args[1].Type.Shape[1], n.HW.OutLanes, causalAhead
+	if n.MeetsAcross() {
+		lanes = n.HW.InLanes
+		if blocks := n.Args[0].Type.BlockLengths(); len(blocks) > 0 {
+			tokens += blocks[0]
+		}
+	}
+	switch tokens = (tokens + lanes - 1) / lanes * lanes; {
+	case n.HW.Decode:
+		u.With("AHEAD", 0)
+	case n.Attrs.(*SeenAttrs).Causal && tokens < keys:
+		u.With("AHEAD", tokens)
+	}
 }
 
 // productPackCause: scores share an element of the query over two keys, sums a weight over two features.
