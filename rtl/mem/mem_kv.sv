@@ -14,7 +14,7 @@
 //               STYLE   "auto", "block", "distributed" or "ultra"
 //   enough: the frame that is read is there as far as it is needed. done: it may be overwritten, the next one is read.
 //   latency: 2   ii: 1   order: one address an enabled cycle
-//   lut: 3 * AW + NW + LANES * (1 + MASK) + (BEATS * HEADS > 1 ? 20 : 4)
+//   lut: 3 * AW + NW + LANES * (1 + MASK) + (BEATS * HEADS > 1 ? 12 : 4)
 //   ff: 2 * AW + NW + clog2(BEATS) + clog2(HEADS) + LANES * (WIDTH + MASK + 1) + 3
 //   parts: LANES * u_bank
 `default_nettype none

@@ -5,8 +5,8 @@
 //   D[j] the exact sum over the keys of block j. Weights (stream a) come in blocks along the keys: a beat is {scale,
 //   elements}. Values (stream b) are fixed, and become blocks of as many tokens of one feature in mx_tile. Order,
 //   frames and waiting are those of op_attend_sum, but that tokens of a block of values are there when all of them are.
-//   parameters  QUERIES KEYS AHEAD HEADS GROUPS SIZE F R CAUSAL   as op_attend_sum with ROW = KEYS; R divides the length of every
-//                                  block
+//   parameters  QUERIES KEYS AHEAD HEADS GROUPS SIZE F R CAUSAL   as op_attend_sum with ROW = KEYS; R divides the
+//                                  length of every block
 //               OFFSET_KEYS        OFFSET of op_attend_sum
 //               K                  keys of a block; the last one of a row may be shorter
 //               A_W AS_W           bits of a weight, two's complement, and of a scale
