@@ -31,6 +31,12 @@ type Proof struct {
 	Depth int
 	// Induct is the number of cycles that the proof by induction looks back; 0: there is only the bounded proof.
 	Induct int
+	// Free are modules whose outputs take any values: arithmetic and tables, where properties are about the beats
+	// around them.
+	Free []string
+	// Small are texts in whose place others stand, in the mutant too: the same control with less waiting, so that what
+	// takes a division or a root is seen within few cycles.
+	Small []Mutant
 	// Unroll spells out every cycle for the solver, which then also sees through large modules.
 	Unroll bool
 }
@@ -56,6 +62,12 @@ func files(t *testing.T, module string, m *Mutant) []rtl.File {
 	if m == nil {
 		return all
 	}
+	return replace(t, all, m)
+}
+
+// replace is the sources with one of them changed.
+func replace(t *testing.T, all []rtl.File, m *Mutant) []rtl.File {
+	t.Helper()
 	all = slices.Clone(all)
 	for i, f := range all {
 		if f.Name == m.Module+".sv" {
@@ -67,7 +79,7 @@ func files(t *testing.T, module string, m *Mutant) []rtl.File {
 			return all
 		}
 	}
-	t.Fatalf("%s does not use %s", module, m.Module)
+	t.Fatalf("no file is of %s", m.Module)
 	return nil
 }
 
@@ -104,10 +116,23 @@ func yosys(t *testing.T, dir, script string) {
 // unnamed are the names that generate regions without one get.
 var unnamed = regexp.MustCompile(`\\genblk\d+\.`)
 
+// body is what stands between the ports of a module and its end.
+var body = regexp.MustCompile(`(?s)(\nmodule .*?\n\);)\n.*\nendmodule\n`)
+
 // model makes dir/model.smt2 of the flattened module with its properties.
 func (p Proof) model(t *testing.T, m *Mutant) (dir string) {
 	t.Helper()
-	dir, sources := put(t, files(t, p.Module, m))
+	all := files(t, p.Module, m)
+	for i := range p.Small {
+		all = replace(t, all, &p.Small[i])
+	}
+	all = slices.Clone(all)
+	for i := range all {
+		if slices.Contains(p.Free, strings.TrimSuffix(all[i].Name, ".sv")) {
+			all[i].Data = []byte(body.ReplaceAllString(string(all[i].Data), "$1\n  wire not_empty = 1'b0;\nendmodule\n"))
+		}
+	}
+	dir, sources := put(t, all)
 	script := "read_verilog -sv " + sources + "; hierarchy -check -top " + p.Module
 	for _, q := range p.Params {
 		script += " -chparam " + q.Name + " " + q.Value
@@ -123,8 +148,8 @@ func (p Proof) model(t *testing.T, m *Mutant) (dir string) {
 	if err := os.WriteFile(filepath.Join(dir, "proof.sv"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	yosys(t, dir, "read_verilog -sv -formal proof.sv; prep -top proof -flatten -nordff; async2sync; dffunmap; "+
-		"write_smt2 -wires model.smt2")
+	yosys(t, dir, "read_verilog -sv -formal proof.sv; proc; setundef -undriven -anyseq; "+
+		"prep -top proof -flatten -nordff; async2sync; dffunmap; write_smt2 -wires model.smt2")
 	return dir
 }
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package op
+
+import (
+	"strings"
+	"testing"
+
+	"lathe/rtl"
+	"lathe/rtl/formaltest"
+)
+
+// framed is a module of which it is proven that its beats are neither lost nor made up and stay until they are taken,
+// whatever they hold: products and tables give anything. The fault must be refuted.
+type framed struct {
+	module string
+	set    string // parameters: name value ...
+	frames formaltest.Frames
+	free   string // modules
+	depth  int
+	fault  formaltest.Mutant
+	small  []formaltest.Mutant
+}
+
+func (f framed) proof() formaltest.Proof {
+	p := formaltest.Proof{Module: f.module, Properties: f.frames.Print(), Depth: f.depth, Free: strings.Fields(f.free),
+		Small: f.small}
+	words := strings.Fields(f.set)
+	for i := 0; i < len(words); i += 2 {
+		p.Params = append(p.Params, rtl.Param{Name: words[i], Value: words[i+1]})
+	}
+	return p
+}
+
+func (f framed) prove(t *testing.T) {
+	p := f.proof()
+	p.Prove(t)
+	p.Refute(t, f.fault)
+}
+
+// quick are modules that answer within a few cycles.
+var quick = []framed{
+	{"op_interp", "IN_W 6 F 5 D 0 FO 2 OUT_W 2 V_W 4 C1_W 3 C2_W 2",
+		formaltest.Frames{In: []int{6}, Out: 2, Most: "f_in", Late: 8}, "mem_rom num_mul num_requant", 21,
+		formaltest.Mutant{Module: "op_interp", Old: "out_room || !moving[5]", New: "out_room || !moving[4]"}, nil},
+	{"op_embedding", "IDS 2 ID_W 1 ROWS 2 BEATS 3 WIDTH 2",
+		formaltest.Frames{In: []int{1}, Out: 2, Most: "f_in * 8'd3", Late: 10}, "mem_rom", 18,
+		formaltest.Mutant{Module: "op_embedding", Old: "place == PW'(BEATS - 1)", New: "place == PW'(BEATS - 2)"}, nil},
+	{"op_rotate", "TOKENS 2 HEADS 1 SIZE 2 TURNED 2 LANES 1 X_W 2 C_W 2 SHIFT 1 OUT_W 2",
+		formaltest.Frames{In: []int{2}, Out: 2, Most: "f_in - {7'd0, f_in[1:0] != 2'd0}", Late: 9},
+		"mem_rom op_rotate_lane", 20, formaltest.Mutant{Module: "op_rotate", Old: "at == AT_W'(BEATS - 1)) take",
+			New: "at == AT_W'(BEATS)) take"}, nil},
+	{"op_again", "WIDTH 2 BEATS 2 TURNS 2",
+		formaltest.Frames{In: []int{2}, Out: 2,
+			Most: "{1'b0, f_in[7:2], 1'b0} + (f_in[1] ? 8'd2 : {7'd0, f_in[0]})", Late: 4},
+		"", 16, formaltest.Mutant{Module: "op_again", Old: ".RUN((TURNS - 1) * BEATS)",
+			New: ".RUN((TURNS - 1) * BEATS - 1)"}, nil},
+}
+
+func TestFrames(t *testing.T) {
+	for _, f := range quick {
+		t.Run(f.module, func(t *testing.T) {
+			t.Parallel()
+			f.prove(t)
+		})
+	}
+}
