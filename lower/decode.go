@@ -16,7 +16,8 @@ import (
 func DecodeTokens(g *ir.Graph) (int, error) {
 	if len(g.In) > 1 {
 		return 0, g.In[1].Errorf("L0435", "a decoder has one input, the tokens, and %q is another", g.In[1].Name).
-			WithHint("caches stand on the chip, and masks are not needed: --model-inputs %s, without --past", g.In[0].Name)
+			WithHint("caches stand on the chip, and sequences of any length need no padding that a mask would hide: "+
+				"--model-inputs %s, without --past", g.In[0].Name)
 	}
 	n := g.In[0].Type.Tokens()
 	if n < 2 {
