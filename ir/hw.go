@@ -42,6 +42,8 @@ type HW struct {
 	// Weights are where the words of weights lie that a folded unit reads: "" in the chip as an image, "stream" in a
 	// memory outside, from where they come each time, "hold" there and, after reset, in the chip.
 	Weights string
+	// Ram is the RAM of weights that are loaded from there: "block" or "ultra"; "" is as Mem says.
+	Ram string
 	// Port is the bits of a beat of that memory, Burst the beats of a burst.
 	Port, Burst int
 	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that

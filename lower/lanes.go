@@ -75,6 +75,8 @@ type asked struct {
 	dsp, dspFrom    string
 	// weightsFrom is the rule that says where weights live, "" where none does.
 	weights, weightsFrom string
+	// ram is the RAM of weights that are loaded, ramFrom the rule that says so.
+	ram, ramFrom string
 }
 
 // ruled is what the rules alone say.
@@ -98,6 +100,9 @@ func (l *laner) ruled(n *ir.Node) asked {
 		}
 		if a.weights == "" && r.Weights != "" {
 			a.weights, a.weightsFrom = r.Weights, r.From
+		}
+		if a.ram == "" && r.Ram != "" {
+			a.ram, a.ramFrom = r.Ram, r.From
 		}
 		if a.dsp == "" && r.DSP != "" {
 			a.dsp = r.DSP

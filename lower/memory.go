@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lathe/ir"
+	"lathe/ir/target"
 	"lathe/ir/unit"
 	"lathe/rtl"
 )
@@ -18,6 +19,8 @@ type MemoryPlan struct {
 	Weights string
 	// From is the plan line of Weights.
 	From string
+	// Ram is a word of ramWords: the RAM of weights that are loaded from outside.
+	Ram string
 	// AXIBits is the bits of a beat, Burst the beats of a burst.
 	AXIBits, Burst int
 }
@@ -25,6 +28,9 @@ type MemoryPlan struct {
 // weightsWords are where weights live: in the chip as images of ROMs; outside, as suits the layer; outside, and they
 // come each time; outside, and they are loaded after reset.
 var weightsWords = []string{"rom", "external", "stream", "hold"}
+
+// ramWords are the RAMs of weights that are loaded.
+var ramWords = []string{"auto", "block", "ultra"}
 
 const (
 	defaultAXI   = 128
@@ -45,6 +51,7 @@ func (p *planParser) memory(f *planFile, out *MemoryPlan) {
 		out.Weights = weightsWords[p.word("memory.weights", f.Memory.Weights, weightsWords)]
 		out.From = p.at.pos("memory.weights") + fmt.Sprintf(" [memory] weights = %q", out.Weights)
 	}
+	out.Ram = p.ram("memory.ram", f.Memory.RAM)
 	for _, k := range []struct {
 		key         string
 		in, out     *int
@@ -62,10 +69,27 @@ func (p *planParser) memory(f *planFile, out *MemoryPlan) {
 	}
 }
 
+// ram reads the RAM of weights that are loaded. A part without UltraRAM is refused.
+func (p *planParser) ram(path string, text *string) string {
+	word := ramWords[p.word(path, text, ramWords)]
+	if word != "ultra" || p.fpga.URAM > 0 {
+		return word
+	}
+	var parts []string
+	for _, f := range target.All() {
+		if f.URAM > 0 {
+			parts = append(parts, f.Device)
+		}
+	}
+	p.fail(path, "ram = \"ultra\": %s has no UltraRAM", p.fpga.Device).Hint = fmt.Sprintf(
+		`say ram = "block", or take a part that has it: %s`, strings.Join(parts, ", "))
+	return word
+}
+
 // weights decides where the weights of n live, whose style and lanes are decided. Layers that have no words of weights
 // keep what they have; settle says so.
 func (l *laner) weights(n *ir.Node, a asked) {
-	n.HW.Weights, n.HW.Port, n.HW.Burst = "", 0, 0
+	n.HW.Weights, n.HW.Port, n.HW.Burst, n.HW.Ram = "", 0, 0, ""
 	where := a.weights
 	if !outside(where) || !n.Op.Traits.Weighted || n.Op.Traits.PerChannel || n.HW.Style != ir.StyleFold {
 		return
@@ -74,6 +98,12 @@ func (l *laner) weights(n *ir.Node, a asked) {
 		where = l.plan.Memory.suits(n)
 	}
 	n.HW.Weights, n.HW.Port, n.HW.Burst = where, l.plan.Memory.AXIBits, l.plan.Memory.burstOf()
+	if n.HW.Ram = l.plan.Memory.Ram; a.ram != "" {
+		n.HW.Ram = a.ram
+	}
+	if n.HW.Ram == ramWords[0] {
+		n.HW.Ram = ""
+	}
 }
 
 // suits is where weights go that lie outside as suits the layer: what a sample uses once comes each time, if it is more
@@ -103,10 +133,17 @@ func (l *laner) settle(s *State, g *ir.Graph) {
 			continue
 		}
 		a := l.rules(n)
-		if !outside(a.weights) {
+		if a.ramFrom == "" && !outside(a.weights) {
 			continue
 		}
 		u, err := s.plans().Of(n)
+		if a.ramFrom != "" && err == nil && (u.Weights == nil || !u.Weights.Loaded()) {
+			e := n.Errorf("L0419", "ram = %q: its weights are not loaded after reset", a.ram).WithNote("set by %s", a.ramFrom)
+			l.errs = append(l.errs, e.WithHint(`say weights = "hold" beside it, or leave ram out of the rule`))
+		}
+		if !outside(a.weights) {
+			continue
+		}
 		if err != nil || n.HW.Weights != "" && u.Weights != nil && !s.Plan.Decode {
 			continue // an error of the unit is time_units' to tell
 		}
@@ -121,7 +158,7 @@ func (l *laner) settle(s *State, g *ir.Graph) {
 		default:
 			cause = fmt.Sprintf("the unit %s has no port for weights", u.Kind())
 		}
-		n.HW.Weights, n.HW.Port, n.HW.Burst = "", 0, 0
+		n.HW.Weights, n.HW.Port, n.HW.Burst, n.HW.Ram = "", 0, 0, ""
 		if a.weightsFrom != "" {
 			e := n.Errorf("L0419", "weights = %q: %s", a.weights, cause).WithNote("set by %s", a.weightsFrom)
 			l.errs = append(l.errs, e.WithHint(`leave weights out of the rule, or say weights = "rom"`))
@@ -165,6 +202,7 @@ func (r *Report) Traffic() (beats int) {
 func (t *planText) memory(m *MemoryPlan) {
 	t.line("\n[memory]")
 	t.key(m.Weights != weightsWords[0], "weights", m.Weights, strings.Join(weightsWords, ", "))
+	t.key(m.Ram != ramWords[0], "ram", m.Ram, strings.Join(ramWords, ", "))
 	t.key(m.AXIBits != defaultAXI, "axi_bits", m.AXIBits, "bits of the memory port")
 	t.key(m.Burst != defaultBurst, "burst", m.Burst, "beats of a burst")
 }

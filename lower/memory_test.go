@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lathe/internal/diag"
+	"lathe/ir/unit"
 	"lathe/lower/lowertest"
 )
 
@@ -33,6 +34,25 @@ func TestWeights(t *testing.T) {
 		if strings.Join(got, ", ") != c.want || len(r.Warnings) > 0 {
 			t.Errorf("%q: %v, want %s; %v", c.plan, got, c.want, r.Warnings)
 		}
+	}
+}
+
+// TestRam decides the RAM of weights that are loaded, and refuses it by a rule where none are.
+func TestRam(t *testing.T) {
+	g, _, err := decided(t, classifier(t), "[memory]\nweights = \"hold\"\nram = \"ultra\"\n"+
+		"[[fold.rule]]\nname = \"conv2\"\nram = \"block\"\n[[fold.rule]]\nname = \"fc\"\nweights = \"stream\"")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, ultra := range map[string]bool{"conv1": true, "conv2": false, "fc": false} {
+		f, err := (&unit.Cache{}).Facts(g.Find(name))
+		if err != nil || (f.Cost.URAM > 0) != ultra {
+			t.Errorf("%s takes %+v, %v", name, f.Cost, err)
+		}
+	}
+	_, _, err = decided(t, classifier(t), "[[fold.rule]]\nname = \"conv1\"\nram = \"ultra\"")
+	if diag.CodeOf(err) != "L0419" || !strings.Contains(err.Error(), "are not loaded after reset") {
+		t.Error(err)
 	}
 }
 

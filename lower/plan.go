@@ -116,6 +116,8 @@ type FoldRule struct {
 	Mem string
 	// Weights says whether weights live in the chip or outside: a word of [memory].
 	Weights string
+	// Ram is the RAM of weights that are loaded: a word of [memory].
+	Ram string
 	// DSP is what multiplies: "one" DSP a multiplier, "pack" for two, or "none".
 	DSP string
 }
@@ -154,7 +156,7 @@ func DefaultPlan() *Plan {
 			Calibrate: calib.MSE, Acc: block.WindowW,
 		},
 		Fold: FoldPlan{Mode: "lean", From: "the default mode", Layers: "spatial", Images: 1,
-			Memory: MemoryPlan{Weights: "rom", AXIBits: defaultAXI, Burst: defaultBurst}},
+			Memory: MemoryPlan{Weights: "rom", Ram: "auto", AXIBits: defaultAXI, Burst: defaultBurst}},
 	}
 }
 

@@ -48,6 +48,7 @@ type planFile struct {
 	} `toml:"sequence"`
 	Memory struct {
 		Weights *string `toml:"weights"`
+		RAM     *string `toml:"ram"`
 		AXIBits *int    `toml:"axi_bits"`
 		Burst   *int    `toml:"burst"`
 	} `toml:"memory"`
@@ -87,6 +88,7 @@ type foldRuleFile struct {
 	Style    *string `toml:"style"`
 	Mem      *string `toml:"mem"`
 	Weights  *string `toml:"weights"`
+	RAM      *string `toml:"ram"`
 	DSP      *string `toml:"dsp"`
 }
 

@@ -35,6 +35,7 @@ type planParser struct {
 	errs  diag.List
 	round format.Round
 	over  format.Over
+	fpga  *target.FPGA
 }
 
 // ParsePlan reads a plan; name stands in messages. What the plan does not say is as in DefaultPlan. All mistakes are
@@ -48,6 +49,7 @@ func (f *planFile) plan(name string, at *lines) (*Plan, error) {
 	plan.File = name
 	p := &planParser{at: at}
 	p.target(f, &plan.Target)
+	p.fpga = &plan.Target.FPGA
 	p.quantize(f, &plan.Quantize)
 	p.fold(f, &plan.Fold)
 	plan.Decode = f.Sequence.Decode != nil && *f.Sequence.Decode
@@ -273,11 +275,14 @@ func (p *planParser) fold(f *planFile, out *FoldPlan) {
 		if r.Weights != nil {
 			rule.Weights = weightsWords[p.word(path+".weights", r.Weights, weightsWords)]
 		}
+		if r.RAM != nil {
+			rule.Ram = p.ram(path+".ram", r.RAM)
+		}
 		if r.DSP != nil {
 			rule.DSP = dspWords[p.word(path+".dsp", r.DSP, dspWords)]
 		}
 		if *r == (foldRuleFile{matchFile: r.matchFile}) {
-			p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style, mem, weights or dsp"
+			p.fail(path, "this rule sets nothing").Hint = "set in_lanes, out_lanes, style, mem, weights, ram or dsp"
 		}
 		out.Rules = append(out.Rules, rule)
 	}

@@ -113,6 +113,7 @@ func (r *Report) warnPart(part *target.FPGA) {
 		{"LUT", part.LUT, func(c rtl.Cost) float64 { return float64(c.LUT) }},
 		{"DSP", part.DSP, func(c rtl.Cost) float64 { return float64(c.DSP) }},
 		{"block RAM", part.BRAM, func(c rtl.Cost) float64 { return float64(c.BRAM) / 2 }},
+		{"UltraRAM", part.URAM, func(c rtl.Cost) float64 { return float64(c.URAM) }},
 	} {
 		if c.of(all) <= float64(c.has) {
 			continue

@@ -17,30 +17,33 @@ import (
 )
 
 // Cost is what a module is expected to take on UltraScale+ as Yosys counts it, without that of a routed design.
-// BRAM counts blocks of 18 Kbit: a block of 36 Kbit is two.
+// BRAM counts blocks of 18 Kbit: a block of 36 Kbit is two. URAM counts blocks of 288 Kbit, 4096 words of 72 bits.
 type Cost struct {
 	LUT  int `json:"lut"`
 	FF   int `json:"ff"`
 	DSP  int `json:"dsp"`
 	BRAM int `json:"bram18"`
+	URAM int `json:"uram,omitempty"`
 }
 
 // Add returns the sum of both.
 func (c Cost) Add(o Cost) Cost {
-	return Cost{c.LUT + o.LUT, c.FF + o.FF, c.DSP + o.DSP, c.BRAM + o.BRAM}
+	return Cost{c.LUT + o.LUT, c.FF + o.FF, c.DSP + o.DSP, c.BRAM + o.BRAM, c.URAM + o.URAM}
 }
 
 // Times returns n of them.
-func (c Cost) Times(n int) Cost { return Cost{c.LUT * n, c.FF * n, c.DSP * n, c.BRAM * n} }
+func (c Cost) Times(n int) Cost {
+	return Cost{c.LUT * n, c.FF * n, c.DSP * n, c.BRAM * n, c.URAM * n}
+}
 
 // costs are the lines of a header that state what a module costs: its own cells, and the instances inside it.
 // Every line is optional; a module without any is not modelled.
 type costs struct {
-	lut, ff, dsp, bram, parts Expr
-	stated                    bool
-	locals                    []ParamDecl         // integer localparams of the body
-	lets                      []ParamDecl         // names that only these lines and those of the flow use
-	instances                 map[string]Instance // by instance name, and by module.instance
+	lut, ff, dsp, bram, uram, parts Expr
+	stated                          bool
+	locals                          []ParamDecl         // integer localparams of the body
+	lets                            []ParamDecl         // names that only these lines and those of the flow use
+	instances                       map[string]Instance // by instance name, and by module.instance
 }
 
 // Instance is an instance of a library module inside another, with the texts of its parameters.
@@ -50,8 +53,8 @@ type Instance struct {
 }
 
 var (
-	factRE  = regexp.MustCompile(`(?m)^(let|flow|front|turns|lut|ff|dsp|bram|parts):`)
-	fieldRE = regexp.MustCompile(`\b(let|flow|front|turns|lut|ff|dsp|bram|parts):`)
+	factRE  = regexp.MustCompile(`(?m)^(let|flow|front|turns|lut|ff|dsp|bram|uram|parts):`)
+	fieldRE = regexp.MustCompile(`\b(let|flow|front|turns|lut|ff|dsp|bram|uram|parts):`)
 	localRE = regexp.MustCompile(`\blocalparam\s+integer\s+(\w+)\s*=\s*([^;]*);`)
 	usedRE  = regexp.MustCompile(`\b(\w+)\s+(?:#\s*\(|(\w+)\s*\()`)
 	nameRE  = regexp.MustCompile(`^\s*(\w+)\s*\(`)
@@ -110,7 +113,7 @@ func (h *Header) fact(field, text string) error {
 	default:
 		h.costs.stated = true
 		*map[string]*Expr{"lut": &h.costs.lut, "ff": &h.costs.ff, "dsp": &h.costs.dsp, "bram": &h.costs.bram,
-			"parts": &h.costs.parts}[field] = e
+			"uram": &h.costs.uram, "parts": &h.costs.parts}[field] = e
 	}
 	return nil
 }
@@ -200,7 +203,8 @@ func (h *Header) cost(env map[string]int) (Cost, error) {
 	for _, f := range []struct {
 		e    Expr
 		into *int
-	}{{h.costs.lut, &c.LUT}, {h.costs.ff, &c.FF}, {h.costs.dsp, &c.DSP}, {h.costs.bram, &c.BRAM}} {
+	}{{h.costs.lut, &c.LUT}, {h.costs.ff, &c.FF}, {h.costs.dsp, &c.DSP}, {h.costs.bram, &c.BRAM},
+		{h.costs.uram, &c.URAM}} {
 		if f.e.tree == nil {
 			continue
 		}

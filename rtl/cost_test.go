@@ -82,3 +82,21 @@ func TestCostErrors(t *testing.T) {
 	bad("//   lut: 1\n//   parts: f(u_skid)\n", "L0603")
 	bad("//   lut: 1\n//   parts: W == 4 ? NO * u_skid : 0\n", "L0603")
 }
+
+// TestUltra counts the UltraRAM of the weights of 12 layers of the shape of DeiT-Tiny: queries, keys, values and their
+// projection in units of 16 by 8 products, two layers in units of 16 by 32. A word is what a cycle uses.
+func TestUltra(t *testing.T) {
+	blocks := 0
+	for _, width := range []int{16 * 8 * 8, 16 * 8 * 8, 16 * 8 * 8, 16 * 8 * 8, 16 * 32 * 8, 16 * 32 * 8} {
+		o := &Outside{Module: "mem_hold", Width: width, Depth: 288, Sets: 12, Sweeps: 197, Port: 128, Burst: 16, Buffer: 32,
+			Style: "ultra"}
+		c, err := o.cost()
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks += c.URAM
+	}
+	if blocks != 4*15+2*57 {
+		t.Errorf("%d blocks", blocks)
+	}
+}

@@ -25,7 +25,7 @@ type Outside struct {
 	Swap         bool
 	// Port is the bits of a beat, Burst the beats of a burst, Buffer those that are held or under way.
 	Port, Burst, Buffer int
-	// Style is the memory of mem_hold: "auto", "block" or "distributed".
+	// Style is the memory of mem_hold: "auto", "block", "distributed" or "ultra".
 	Style string
 }
 
@@ -108,14 +108,17 @@ func (o *Outside) Params() []Param {
 	if o.Sets > 1 && o.Held() {
 		u.With("ALL", 1)
 	}
-	if o.Module == "mem_hold" {
+	if o.Loaded() {
 		u.With("STYLE", o.Style)
 	}
 	return u.Params
 }
 
+// Loaded says that words are written into a RAM in the chip, from which they are read.
+func (o *Outside) Loaded() bool { return o.Module == "mem_hold" }
+
 // Held says that all words stay in the chip.
-func (o *Outside) Held() bool { return o.Module == "mem_hold" && !o.Swap }
+func (o *Outside) Held() bool { return o.Loaded() && !o.Swap }
 
 // Way is how words come: "stream", each time that they are used; "swap", a set at a time, while another one is used;
 // "hold", once.

@@ -282,8 +282,8 @@ func (a *App) printBalance(b *lower.Balance, d *emit.Design) error {
 	}
 	fmt.Fprintf(a.Out, "; %s sets the pace\n", b.Bottleneck)
 	c := b.Cost
-	fmt.Fprintf(a.Out, "predicted: %d LUT, %d FF, %d DSP, %.1f block RAM%s\n", c.LUT, c.FF, c.DSP, float64(c.BRAM)/2,
-		bounds(b.Budget))
+	fmt.Fprintf(a.Out, "predicted: %d LUT, %d FF, %d DSP, %.1f block RAM, %d UltraRAM%s\n", c.LUT, c.FF, c.DSP,
+		float64(c.BRAM)/2, c.URAM, bounds(b.Budget))
 	fmt.Fprintf(a.Out, "why not otherwise: %s\n", b.Proof)
 	return nil
 }

@@ -24,8 +24,11 @@ func TestMemoryLoop(t *testing.T) {
 	for seed := range uint64(loops) {
 		way := []string{"stream", "hold", "external"}[seed%3]
 		bits := []int{512, 64, 128}[seed%3]
-		memory := fmt.Sprintf("[memory]\nweights = %q\naxi_bits = %d\nburst = 4\n", way, bits)
-		j := layered(t, seed, loopPlan(t, "lean", memory))
+		memory := fmt.Sprintf("[memory]\nweights = %q\naxi_bits = %d\nburst = 4\nram = %q\n", way, bits,
+			[]string{"auto", "ultra", "block"}[seed/2%3])
+		p := loopPlan(t, "lean", memory)
+		p.Fold.Images = 1 + int(seed/2)%3
+		j := layered(t, seed, p)
 		sets := 0
 		for _, u := range j.HW.Design.Units {
 			if w := u.Weights; w != nil && w.Sets > 1 {

@@ -80,6 +80,8 @@ func TestSessionCosts(t *testing.T) {
 func TestOutsideCosts(t *testing.T) {
 	tools.Need(t, "yosys")
 	modules := []single{
+		{"mem_ram", []string{"WIDTH", "100", "DEPTH", "3456", "STYLE", `"ultra"`}},
+		{"mem_ram", []string{"WIDTH", "100", "DEPTH", "5000", "STYLE", `"ultra"`}},
 		{"axi_read", []string{"CLIENTS", "1"}},
 		{"axi_read", []string{"CLIENTS", "9", "AT_W", "32"}},
 		{"axi_read", []string{"CLIENTS", "40", "AT_W", "24"}},
@@ -159,7 +161,8 @@ func holdCosts(t *testing.T, dir string, modules []single, share int) {
 			t.Fatal(err)
 		}
 		c := in.Cells
-		if !near(p.LUT, c.LUT) || !near(p.FF, c.FF) || p.DSP != c.DSP || p.BRAM != c.BRAM18+2*c.BRAM36 {
+		if !near(p.LUT, c.LUT) || !near(p.FF, c.FF) || p.DSP != c.DSP || p.BRAM != c.BRAM18+2*c.BRAM36 ||
+			p.URAM != c.URAM {
 			t.Errorf("%s: its header says %+v, Yosys counts %+v", modules[i], p, c)
 		}
 	}
