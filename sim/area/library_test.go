@@ -133,7 +133,7 @@ func (s single) images(t *testing.T, dir string) {
 }
 
 // TestSmallPaths holds the small modules to the limit; TestModuleCosts and its like do so with most of the others, and
-// TestLibraryPage with all.
+// TestLibrary with all.
 func TestSmallPaths(t *testing.T) {
 	tools.Need(t, "yosys")
 	dir := t.TempDir()
