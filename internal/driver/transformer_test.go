@@ -54,11 +54,7 @@ type design struct {
 
 func (d design) String() string { return d.model + "/" + d.form + "/" + cmp.Or(d.plan, "default") }
 
-const (
-	promptTokens = 16
-	// maskedSamples follow those of an example with a mask.
-	maskedSamples = 12
-)
+const promptTokens = 16
 
 // matrix is every network in its forms under its plans. Without the tag long it is a few samples of two designs.
 func matrix() (all []design) {
@@ -69,29 +65,30 @@ func matrix() (all []design) {
 	}
 	n := func(few, all int) int { return tools.Sample(few, all) }
 	vit := network{"digits-vit", "model.onnx", 0, 450, 0, true}
-	like := network{"bert-tiny-like", "hf", 24, 16, maskedSamples, false}
-	bert := network{"tiny-bert", "hf", 32, n(12, 360), n(8, maskedSamples), true}
-	llama := network{"tiny-llama", "hf", 16, n(2, 24), 0, false}
+	like := network{"bert-tiny-like", "hf", 24, 6, 8, false}
+	bert := network{"tiny-bert", "hf", 32, n(12, 360), n(8, 12), true}
+	llama := network{"tiny-llama", "hf", 16, n(2, 10), 0, false}
 	gpt := network{"tiny-gpt2", "hf", 80, 6, 0, false}
 	if !tools.Long {
 		add(bert, spatial, "")
 		add(llama, spatial, "")
 		return all
 	}
-	plans := []string{"", "b16", "mixed", "mx", "w4"}
-	for _, m := range []network{vit, bert, like, llama, gpt} {
+	plans := []string{"", "b16", "mixed", "mx"}
+	for _, m := range []network{vit, bert, gpt, like, llama} {
 		add(m, spatial, plans...)
 		add(m, loop, "")
 	}
 	for _, m := range []network{vit, bert, gpt} {
+		add(m, spatial, "w4")
 		add(m, external, "")
 	}
 	llama.tokens, llama.samples, gpt.samples = promptTokens+64, 4, 4
 	for _, m := range []network{llama, gpt} {
-		add(m, decode, plans[:4]...)
+		add(m, decode, plans...)
 	}
 	for _, model := range []string{"digits-lstm", "digits-gru"} {
-		add(network{model, "model.onnx", 0, 300, 0, true}, spatial, append(plans, "mxmix")...)
+		add(network{model, "model.onnx", 0, 300, 0, true}, spatial, append(plans, "w4", "mxmix")...)
 	}
 	return all
 }
