@@ -97,7 +97,7 @@ func (n *Node) TakesRow(i int) int {
 	return n.HW.RowIn
 }
 
-// InRow is Images, 1 for one.
+// InRow is Images, or 1 where it is not set.
 func (h *HW) InRow() int { return max(h.Images, 1) }
 
 // Takes is the lanes of beats that arrive as argument i of n.

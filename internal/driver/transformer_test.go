@@ -93,9 +93,10 @@ func matrix() (all []design) {
 	return all
 }
 
-// TestTransformerMatrix proves transformers and recurrent networks in all their forms under all plans: no code differs
-// from the reference, in PJRT nor in hardware; cycles are those predicted; 8 bits cost a classifier less than a point.
-// With the tag long it takes three seeds of stalls, and -v prints the table of docs/transformers.md.
+// TestTransformerMatrix proves transformers and recurrent networks in their forms under the plans of matrix: no code
+// differs from the reference, in PJRT nor in hardware, and cycles are those predicted. With the tag long, 8 bits, 16
+// bits and MXINT8 cost a classifier no more than a point, there are three seeds of stalls, and -v prints the table of
+// docs/transformers.md.
 func TestTransformerMatrix(t *testing.T) {
 	var mu sync.Mutex
 	sum := map[string]int{}

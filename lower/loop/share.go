@@ -23,8 +23,8 @@ type Sharing struct {
 }
 
 // Share has the longest run of equal layers of the quantized graph g share one block of units, with so many samples in
-// it at once. g is not changed. Errors
-// L0434 where there is none, which name the first difference of what comes closest.
+// it at once. g is not changed. Errors L0434 where there is none, which name the first difference of what comes
+// closest.
 func Share(g *ir.Graph, images int) (*Sharing, error) {
 	c := g.Clone()
 	b, miss := Find(c, true)

@@ -20,7 +20,7 @@ import (
 // samples are in them, each of which makes a turn before the first one makes the next.
 type Ring struct{ Turns, Images int }
 
-// InRow is Images, 1 for one.
+// InRow is Images, or 1 where it is not set.
 func (r *Ring) InRow() int { return max(r.Images, 1) }
 
 // Enter gives the units of a ring their frames: the one from outside in the first turn, then those that return. The
