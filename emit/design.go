@@ -104,6 +104,8 @@ type Unit struct {
 	Images []Image   `json:"images,omitempty"`
 	// Weights are those that lie in a memory outside; nil: the unit has none there.
 	Weights *Region `json:"weights,omitempty"`
+	// Cache are keys or values that lie in a memory outside; nil: the unit has none there.
+	Cache *CacheRegion `json:"cache,omitempty"`
 	// Stream is the prefix of the wires in the core that carry the result, Width the bits of a beat.
 	Stream string `json:"stream"`
 	Width  int    `json:"width"`
@@ -112,11 +114,15 @@ type Unit struct {
 	Branches int `json:"branches,omitempty"`
 }
 
-// Memory is what a design reads from a memory outside, through one AXI4 read port.
+// Memory is what a design has in a memory outside, behind one AXI4 port: weights, which it reads, and a cache, which it
+// writes and reads.
 type Memory struct {
-	// File is what must stand in that memory, Bytes of it, from the address on that the port weights_base has.
-	File  string `json:"file"`
-	Bytes int    `json:"bytes"`
+	// File is what must stand in that memory, Bytes of it, from the address on that the port weights_base has; "": no
+	// weights lie outside.
+	File  string `json:"file,omitempty"`
+	Bytes int    `json:"bytes,omitempty"`
+	// Cache is nil where no keys and values lie outside.
+	Cache *Cache `json:"cache,omitempty"`
 	// Bits is the width of RDATA.
 	Bits int `json:"axi_bits"`
 	// Load is the beats that are read once after reset, Traffic those that are read for each sample.
@@ -124,14 +130,15 @@ type Memory struct {
 	Traffic int `json:"beats_per_sample"`
 	// Demand is the beats that all units would read in a cycle in which they all work.
 	Demand float64 `json:"beats_per_busy_cycle"`
-	SHA256 string  `json:"sha256"`
+	SHA256 string  `json:"sha256,omitempty"`
 	// Cost is what the header of the port's module predicts.
 	Cost rtl.Cost `json:"cost"`
 }
 
 // KeepsUp says that a port that never stalls has every word in time, whatever units work at once: a quarter is left for
 // bursts that wait for those of others. Cycles are then those of a design with ROMs; else they are bounded by Traffic.
-func (m *Memory) KeepsUp() bool { return m == nil || m.Demand <= 0.75 }
+// A cache is never in time for the first tokens: what is written must be there before it is read.
+func (m *Memory) KeepsUp() bool { return m == nil || m.Demand <= 0.75 && m.Cache == nil }
 
 // Traffic is the beats that cross the memory port for each sample; 0 for a design without one.
 func (d *Design) Traffic() int {
@@ -141,15 +148,27 @@ func (d *Design) Traffic() int {
 	return d.Memory.Traffic
 }
 
-// The names of the port to a memory outside: the prefix of its signals, where in the memory the file begins, and what
-// says that a read has failed.
+// The names of the port to a memory outside: the prefix of its signals, where in the memory the file and the cache
+// begin, and what says that a read or a write has failed.
 const (
 	AXI       = "m_axi"
 	AXIBase   = "weights_base"
-	AXIFailed = "weights_error"
+	AXICache  = "cache_base"
+	AXIFailed = "memory_error"
 )
 
-// Signal is one of an AXI4 read port, seen from the design.
+// Bases are the inputs that say where in the memory something begins.
+func (m *Memory) Bases() (names []string) {
+	if m.File != "" {
+		names = append(names, AXIBase)
+	}
+	if m.Cache != nil {
+		names = append(names, AXICache)
+	}
+	return names
+}
+
+// Signal is one of an AXI4 port, seen from the design.
 type Signal struct {
 	Name   string
 	Width  int
@@ -161,12 +180,52 @@ type Signal struct {
 
 // Signals lists those of the port, without its prefix.
 func (m *Memory) Signals() []Signal {
-	return []Signal{{Name: "araddr", Width: 64, Output: true}, {Name: "arlen", Width: 8, Output: true},
+	list := []Signal{{Name: "araddr", Width: 64, Output: true}, {Name: "arlen", Width: 8, Output: true},
 		{Name: "arsize", Width: 3, Output: true}, {Name: "arburst", Width: 2, Output: true},
 		{Name: "arcache", Width: 4, Output: true, Fixed: true, Value: 3}, // normal memory that may be buffered
 		{Name: "arprot", Width: 3, Output: true, Fixed: true}, {Name: "arvalid", Width: 1, Output: true},
 		{Name: "arready", Width: 1}, {Name: "rdata", Width: m.Bits}, {Name: "rresp", Width: 2}, {Name: "rlast", Width: 1},
 		{Name: "rvalid", Width: 1}, {Name: "rready", Width: 1, Output: true}}
+	if m.Cache == nil {
+		return list
+	}
+	return append(list, Signal{Name: "awaddr", Width: 64, Output: true}, Signal{Name: "awlen", Width: 8, Output: true},
+		Signal{Name: "awsize", Width: 3, Output: true}, Signal{Name: "awburst", Width: 2, Output: true},
+		Signal{Name: "awcache", Width: 4, Output: true, Fixed: true, Value: 3},
+		Signal{Name: "awprot", Width: 3, Output: true, Fixed: true}, Signal{Name: "awvalid", Width: 1, Output: true},
+		Signal{Name: "awready", Width: 1}, Signal{Name: "wdata", Width: m.Bits, Output: true},
+		Signal{Name: "wstrb", Width: m.Bits / 8, Output: true}, Signal{Name: "wlast", Width: 1, Output: true},
+		Signal{Name: "wvalid", Width: 1, Output: true}, Signal{Name: "wready", Width: 1},
+		Signal{Name: "bresp", Width: 2}, Signal{Name: "bvalid", Width: 1},
+		Signal{Name: "bready", Width: 1, Output: true})
+}
+
+// Cache is what a decoder keeps in a memory outside: keys and values, Bytes from the address on that the port
+// cache_base has.
+type Cache struct {
+	Bytes int `json:"bytes"`
+	// Reads and Writes are the bytes that cross the port for the last token of a whole sequence; a token before it is
+	// read for as many times less as it has fewer tokens in front of it.
+	Reads  int `json:"read_bytes_last_token"`
+	Writes int `json:"write_bytes_token"`
+}
+
+// CacheRegion is the place of a unit's keys or values in a memory outside.
+type CacheRegion struct {
+	// Offset is the first byte, Bytes how many there are; a head begins every Stride bytes.
+	Offset int `json:"offset"`
+	Bytes  int `json:"bytes"`
+	Stride int `json:"head_bytes"`
+	// Slot is the bytes of a beat of a token, of which Width bits are used, and a head of a token has Beats of them. A
+	// word is that beat of Tokens tokens, one behind the other.
+	Slot   int `json:"slot_bytes"`
+	Width  int `json:"slot_bits"`
+	Beats  int `json:"slots_per_head"`
+	Tokens int `json:"tokens_per_word"`
+	// PerBeat is the words in a beat of the memory, the first in the low bits; 0 where a word takes several.
+	PerBeat int `json:"words_per_beat"`
+	// Reads is the bytes that are read for the last token of a whole sequence.
+	Reads int `json:"read_bytes_last_token"`
 }
 
 // Region is the place of a unit's weights in a memory outside: Words of Width bits a set, each sample's use of them.

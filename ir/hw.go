@@ -44,6 +44,8 @@ type HW struct {
 	Weights string
 	// Ram is the RAM of weights that are loaded from there: "block" or "ultra"; "" is as Mem says.
 	Ram string
+	// Cache is "external" where keys or values of a decoder lie in a memory outside; "": in the chip.
+	Cache string
 	// Port is the bits of a beat of that memory, Burst the beats of a burst.
 	Port, Burst int
 	// DSP is what multiplies: "one" a DSP a multiplier, as the tools do it, "pack" one for two of linear or conv that

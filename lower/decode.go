@@ -73,6 +73,8 @@ type Decode struct {
 	Token   int `json:"token_cycles"`
 	// Cycles is from the first token of a sequence of all tokens at once to that of the next sequence.
 	Cycles float64 `json:"sequence_cycles"`
+	// AtLeast says that all cycles are lower bounds: a memory outside decides how much longer it takes.
+	AtLeast bool `json:"at_least,omitempty"`
 }
 
 // CheckDecode demands of a scheduled graph that it gives the outputs of each token before it takes the next one: then
@@ -101,7 +103,7 @@ func CheckDecode(ctx context.Context, g *ir.Graph, units *unit.Cache, prefill in
 		}
 		d.Cycles = max(d.Cycles, float64(whole.Last[i][n-1]-whole.In[0][0]+resetCycles))
 	}
-	return d, nil
+	return d, d.outside(g, units)
 }
 
 // resetCycles pass from the last output of a sequence to the first token of the next: see stream_session.

@@ -59,6 +59,7 @@ func chooseLanes(s *State, g *ir.Graph) error {
 		}
 	}
 	l.settle(s, g)
+	l.settleCaches(s, g)
 	for _, note := range l.notes {
 		s.Report.note("%s", note)
 	}
@@ -142,6 +143,7 @@ func (l *laner) node(n *ir.Node) {
 	l.lanes(n, a)
 	l.multipliers(n, a)
 	l.weights(n, a)
+	l.cache(n)
 }
 
 // lanes decides lanes, style and memory of n: what is asked for, else what its operation has by default.

@@ -78,6 +78,9 @@ func ScheduleWith(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 	if g.Stage != ir.StageQuantized {
 		return nil, nil, diag.New("L0411", g.Name, "the graph is %s; only quantized graphs are scheduled", g.Stage)
 	}
+	if err := cacheOutside(g, plan); err != nil {
+		return nil, nil, err
+	}
 	if plan.Decode {
 		var err error
 		if g, err = forDecode(g, plan); err != nil {

@@ -3,6 +3,7 @@
 package lower
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"strings"
@@ -17,8 +18,10 @@ import (
 type MemoryPlan struct {
 	// Weights is a word of weightsWords; it holds where no rule says otherwise.
 	Weights string
-	// From is the plan line of Weights.
-	From string
+	// Cache is a word of cacheWords: where a decoder keeps keys and values.
+	Cache string
+	// From and CacheFrom are the plan lines of Weights and Cache.
+	From, CacheFrom string
 	// Ram is a word of ramWords: the RAM of weights that are loaded from outside.
 	Ram string
 	// AXIBits is the bits of a beat, Burst the beats of a burst.
@@ -52,6 +55,10 @@ func (p *planParser) memory(f *planFile, out *MemoryPlan) {
 		out.From = p.at.pos("memory.weights") + fmt.Sprintf(" [memory] weights = %q", out.Weights)
 	}
 	out.Ram = p.ram("memory.ram", f.Memory.RAM)
+	if f.Memory.Cache != nil {
+		out.Cache = cacheWords[p.word("memory.cache", f.Memory.Cache, cacheWords)]
+		out.CacheFrom = p.at.pos("memory.cache") + fmt.Sprintf(" [memory] cache = %q", out.Cache)
+	}
 	for _, k := range []struct {
 		key         string
 		in, out     *int
@@ -144,7 +151,7 @@ func (l *laner) settle(s *State, g *ir.Graph) {
 		if !outside(a.weights) {
 			continue
 		}
-		if err != nil || n.HW.Weights != "" && u.Weights != nil && !s.Plan.Decode {
+		if err != nil || n.HW.Weights != "" && u.Weights != nil {
 			continue // an error of the unit is time_units' to tell
 		}
 		cause := ""
@@ -153,12 +160,12 @@ func (l *laner) settle(s *State, g *ir.Graph) {
 			cause = n.Op.Name + " has no weights that a memory holds"
 		case n.HW.Style == ir.StyleUnroll:
 			cause = "its weights are constants in the logic of an unrolled unit"
-		case s.Plan.Decode:
-			cause = "a decoder resets its units between sequences, while reads are under way"
 		default:
 			cause = fmt.Sprintf("the unit %s has no port for weights", u.Kind())
 		}
-		n.HW.Weights, n.HW.Port, n.HW.Burst, n.HW.Ram = "", 0, 0, ""
+		if n.HW.Weights, n.HW.Ram = "", ""; n.HW.Cache == "" {
+			n.HW.Port, n.HW.Burst = 0, 0
+		}
 		if a.weightsFrom != "" {
 			e := n.Errorf("L0419", "weights = %q: %s", a.weights, cause).WithNote("set by %s", a.weightsFrom)
 			l.errs = append(l.errs, e.WithHint(`leave weights out of the rule, or say weights = "rom"`))
@@ -170,9 +177,9 @@ func (l *laner) settle(s *State, g *ir.Graph) {
 
 // portCost is what the port to a memory outside takes; nothing where no unit of g reads from there.
 func portCost(units *unit.Cache, g *ir.Graph) (rtl.Cost, error) {
-	clients, bits, bytes := 0, 0, 0
+	bits, weights, caches, file, cache := 0, 0, 0, 0, 0
 	for _, n := range g.Nodes {
-		if n.HW.Weights == "" {
+		if n.HW.Weights == "" && n.HW.Cache == "" {
 			continue
 		}
 		u, err := units.Of(n)
@@ -180,14 +187,21 @@ func portCost(units *unit.Cache, g *ir.Graph) (rtl.Cost, error) {
 			return rtl.Cost{}, err
 		}
 		if u.Weights != nil {
-			clients, bits, bytes = clients+1, u.Weights.Port, bytes+u.Weights.Bytes()
+			bits, weights, file = u.Weights.Port, weights+1, file+u.Weights.Bytes()
+		}
+		if u.Cache != nil {
+			bits, caches, cache = u.Cache.Port, caches+1, cache+u.Cache.Bytes()
 		}
 	}
-	if clients == 0 {
+	if weights+caches == 0 {
 		return rtl.Cost{}, nil
 	}
-	f, err := rtl.ReadPort(clients, bits, bytes).Facts()
-	return f.Cost, err
+	reads, err := rtl.ReadPort(weights, caches, bits, max(file, cache)).Facts()
+	if err != nil || caches == 0 {
+		return reads.Cost, err
+	}
+	writes, err := rtl.WritePort(caches, bits, max(file, cache)).Facts()
+	return reads.Cost.Add(writes.Cost), err
 }
 
 // Traffic is the beats of weights that cross the memory port for a sample.
@@ -203,6 +217,8 @@ func (t *planText) memory(m *MemoryPlan) {
 	t.line("\n[memory]")
 	t.key(m.Weights != weightsWords[0], "weights", m.Weights, strings.Join(weightsWords, ", "))
 	t.key(m.Ram != ramWords[0], "ram", m.Ram, strings.Join(ramWords, ", "))
+	t.key(m.Cache != "" && m.Cache != cacheWords[0], "cache", cmp.Or(m.Cache, cacheWords[0]),
+		strings.Join(cacheWords, ", ")+": keys and values of a decoder")
 	t.key(m.AXIBits != defaultAXI, "axi_bits", m.AXIBits, "bits of the memory port")
 	t.key(m.Burst != defaultBurst, "burst", m.Burst, "beats of a burst")
 }

@@ -49,6 +49,7 @@ type planFile struct {
 	Memory struct {
 		Weights *string `toml:"weights"`
 		RAM     *string `toml:"ram"`
+		Cache   *string `toml:"cache"`
 		AXIBits *int    `toml:"axi_bits"`
 		Burst   *int    `toml:"burst"`
 	} `toml:"memory"`

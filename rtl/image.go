@@ -97,3 +97,30 @@ func (im Image) wrap(w *big.Int) *big.Int {
 	mask := new(big.Int).Lsh(big.NewInt(1), uint(im.Width))
 	return new(big.Int).And(w, mask.Sub(mask, big.NewInt(1)))
 }
+
+// limbs visits the words as 64-bit limbs, the low bits first.
+func (im Image) limbs(visit func(word []uint64) error) error {
+	if im.Packed != nil {
+		return im.Packed.each(func(part *Packed) error {
+			for i := range len(part.Limbs) / max(part.n, 1) {
+				if err := visit(part.Limbs[i*part.n : (i+1)*part.n]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	word := make([]uint64, (im.Width+63)/64)
+	for _, w := range im.Words {
+		clear(word)
+		x := im.wrap(w)
+		for i := 0; x.BitLen() > 0; i++ {
+			word[i] = x.Uint64()
+			x.Rsh(x, 64)
+		}
+		if err := visit(word); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -177,14 +177,125 @@ func (o *Outside) cost() (Cost, error) {
 	return h.Cost(o.Params())
 }
 
-// ReadPort is what all weights in a memory outside come through: clients ask it for beats of so many bits, of a file of
-// so many bytes.
-func ReadPort(clients, bits, bytes int) *Unit {
-	return NewUnit("axi_read", "CLIENTS", clients, "BITS", bits, "AT_W", AddressWidth(bits, bytes))
+// ReadPort is what all comes through that lies in a memory outside: so many weights, and behind them caches, ask it for
+// beats of so many bits, of so many bytes.
+func ReadPort(weights, caches, bits, bytes int) *Unit {
+	u := NewUnit("axi_read", "CLIENTS", weights+caches, "BITS", bits, "AT_W", AddressWidth(bits, bytes))
+	if caches > 0 {
+		u.With("LATE", weights)
+	}
+	return u
 }
 
 // AddressWidth is the bits of an address in beats.
 func AddressWidth(bits, bytes int) int { return max(Clog2(bytes*8/bits), 1) }
+
+// Cache are the keys or values of a unit of attention in a memory outside of the design, which a decoder writes and
+// reads there. The unit then takes words of them as its second stream, from mem_cache, which stands in front of it.
+type Cache struct {
+	// Width is the bits of a beat of a token, Beats those of a head; Lanes is how many tokens are read at once.
+	Width, Beats, Lanes int
+	// Tokens is the most of a sequence, Heads the heads of a query, Groups those of keys and values.
+	Tokens, Heads, Groups int
+	// Port is the bits of a beat of the memory, Burst the beats of a burst.
+	Port, Burst int
+}
+
+// feedInstance is the instance in units of attention that has the store.
+const feedInstance = "u_feed"
+
+// Outside is u with its keys or values in a memory outside, behind a port of so many bits, in bursts of that many
+// beats; nil where u has none that can lie there: only queries that see all tokens up to their own have.
+func (u *Unit) Outside(port, burst int) (*Unit, error) {
+	if u == nil || u.Module == "" {
+		return nil, nil
+	}
+	h, err := Lookup(u.Module)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(h.Params, func(p ParamDecl) bool { return p.Name == "FED" }) {
+		return nil, nil
+	}
+	_, feed, err := h.inside(feedInstance, h.derived(u.Params))
+	if err != nil {
+		return nil, err
+	}
+	if feed["CAUSAL"] != 1 || feed["OFFSET"] != 0 || feed["QUERIES"] != feed["KEYS"] {
+		return nil, nil
+	}
+	fed := *u
+	fed.Params = slices.Clone(u.Params)
+	fed.With("FED", 1)
+	fed.Cache = &Cache{Width: feed["B_W"], Beats: feed["BEATS"], Lanes: feed["R"], Tokens: feed["KEYS"],
+		Heads: feed["HEADS"], Groups: feed["GROUPS"], Port: port, Burst: burst}
+	return &fed, nil
+}
+
+// Params are those of mem_cache but for the place in memory: AT, AT_W.
+func (c *Cache) Params() []Param {
+	return NewUnit("mem_cache", "WIDTH", c.Width, "TOKENS", c.Tokens, "HEADS", c.Heads, "GROUPS", c.Groups, "BEATS",
+		c.Beats, "LANES", c.Lanes, "BITS", c.Port, "BURST", c.Burst).Params
+}
+
+// Slot is the bytes that a beat of a token takes: a power of two.
+func (c *Cache) Slot() int { return 1 << Clog2((c.Width+7)/8) }
+
+// PerBeat is how many words, each of Lanes slots, lie in a beat of the memory; 0 where one takes several.
+func (c *Cache) PerBeat() int {
+	if per := c.Port / 8 / c.Slot() >> Clog2(c.Lanes); per > 0 {
+		return per
+	}
+	if c.Lanes*c.Slot()*8 <= c.Port {
+		return 1
+	}
+	return 0
+}
+
+// row is the beats of the memory that a query reads of a head of so many tokens.
+func (c *Cache) row(tokens int) int {
+	words := (tokens + c.Lanes - 1) / c.Lanes * c.Beats
+	if per := c.PerBeat(); per > 0 {
+		return (words + per - 1) / per
+	}
+	return words * ((c.Lanes*c.Slot()*8 + c.Port - 1) / c.Port)
+}
+
+// Stride is the beats of the memory from a head to the next one, of all tokens.
+func (c *Cache) Stride() int { return (c.row(c.Tokens) + c.Burst - 1) / c.Burst * c.Burst }
+
+// Bytes is the size of the region.
+func (c *Cache) Bytes() int { return c.Groups * c.Stride() * c.Port / 8 }
+
+// Reads is the beats of the memory that the query of a token reads, of which so many are there with it: those of a head
+// once for each head of the query.
+func (c *Cache) Reads(tokens int) int { return c.Heads * c.row(tokens) }
+
+// Sequence is Reads of all tokens of a whole sequence.
+func (c *Cache) Sequence() (beats int) {
+	for t := range c.Tokens {
+		beats += c.Reads(t + 1)
+	}
+	return beats
+}
+
+// Writes is the beats of the memory in which a token is written.
+func (c *Cache) Writes() int { return c.Groups * c.Beats * max(c.Slot()*8/c.Port, 1) }
+
+// cost is what writes and fetches.
+func (c *Cache) cost() (Cost, error) {
+	h, err := Lookup("mem_cache")
+	if err != nil {
+		return Cost{}, err
+	}
+	return h.Cost(c.Params())
+}
+
+// WritePort is what all caches in a memory outside are written through: clients that put beats of so many bits, in a
+// memory of so many bytes.
+func WritePort(clients, bits, bytes int) *Unit {
+	return NewUnit("axi_write", "CLIENTS", clients, "BITS", bits, "AT_W", AddressWidth(bits, bytes))
+}
 
 // Regions is a file of weights for a memory outside: one region after the other, each of whole pages. Multi-byte values
 // are little-endian.
@@ -277,31 +388,4 @@ func place(line []byte, at, width int, word []uint64) {
 		line[(at+i)/8] |= bits << ((at + i) % 8)
 		i += n
 	}
-}
-
-// limbs visits the words as 64-bit limbs, the low bits first.
-func (im Image) limbs(visit func(word []uint64) error) error {
-	if im.Packed != nil {
-		return im.Packed.each(func(part *Packed) error {
-			for i := range len(part.Limbs) / max(part.n, 1) {
-				if err := visit(part.Limbs[i*part.n : (i+1)*part.n]); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	word := make([]uint64, (im.Width+63)/64)
-	for _, w := range im.Words {
-		clear(word)
-		x := im.wrap(w)
-		for i := 0; x.BitLen() > 0; i++ {
-			word[i] = x.Uint64()
-			x.Rsh(x, 64)
-		}
-		if err := visit(word); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -23,6 +23,8 @@ type Unit struct {
 	Images []Image
 	// Weights lie in a memory outside of the design; nil: they are an image like others, or there are none.
 	Weights *Outside
+	// Cache are keys or values in a memory outside of the design; nil: there are none.
+	Cache *Cache
 	// Frames is how many frames, as the module's header understands them, are in a sample: its ii is the cycles of one. 0
 	// is 1.
 	Frames int
@@ -56,11 +58,17 @@ func (u *Unit) Facts() (f Facts, err error) {
 	case u.Module == "":
 		return f, nil
 	}
-	if f, err = moduleFacts(u.Module, u.Params); err != nil || u.Weights == nil || !f.Costed {
-		return f, err
+	f, err = moduleFacts(u.Module, u.Params)
+	if err == nil && u.Weights != nil && f.Costed {
+		var cost Cost
+		cost, err = u.Weights.cost()
+		f.Cost = f.Cost.Add(cost)
 	}
-	cost, err := u.Weights.cost()
-	f.Cost = f.Cost.Add(cost)
+	if err == nil && u.Cache != nil && f.Costed {
+		var cost Cost
+		cost, err = u.Cache.cost()
+		f.Cost = f.Cost.Add(cost)
+	}
 	return f, err
 }
 

@@ -21,8 +21,8 @@ func DesignSpec(d *emit.Design, cacheDir string, taps, waveform bool) Spec {
 		CacheDir: cacheDir, Trace: waveform}
 	if m := d.Memory; m != nil {
 		s.Files = slices.DeleteFunc(slices.Clone(d.Files), func(f File) bool { return f.Name == m.File })
-		s.Memory = &Memory{Memory: *m, Base: bench.MemoryBase,
-			Files: append(bench.MemoryParts(), d.Files[len(s.Files)])}
+		s.Memory = &Memory{Memory: *m, Base: bench.MemoryBase, CacheBase: bench.CacheBase,
+			Files: append(bench.MemoryParts(), d.Files[len(s.Files):]...)}
 	}
 	for _, p := range d.Ports {
 		port := Port{Name: p.Stream, Data: p.Stream + "_tdata", Valid: p.Stream + "_tvalid", Ready: p.Stream + "_tready",

@@ -59,8 +59,8 @@ type Spec struct {
 // Memory is a simulated memory outside of the design.
 type Memory struct {
 	emit.Memory
-	// Base is where its file begins.
-	Base uint64
+	// Base is where its file begins, CacheBase where its cache does.
+	Base, CacheBase uint64
 	// Files are that file and the modules that the memory consists of.
 	Files []File
 }

@@ -192,14 +192,21 @@ func (m *Memory) pins() (names []string) {
 	for _, s := range m.Signals() {
 		names = append(names, emit.AXI+"_"+s.Name)
 	}
-	return append(names, emit.AXIBase, emit.AXIFailed)
+	return append(append(names, m.Bases()...), emit.AXIFailed)
 }
 
 func (m *Memory) declare(b *strings.Builder) {
 	for _, s := range m.Signals() {
 		fmt.Fprintf(b, "  wire [%d:0] %s_%s;\n", s.Width-1, emit.AXI, s.Name)
 	}
-	fmt.Fprintf(b, "  wire [63:0] %s = 64'd%d;\n  wire %s;\n", emit.AXIBase, m.Base, emit.AXIFailed)
+	for _, name := range m.Bases() {
+		at := m.Base
+		if name == emit.AXICache {
+			at = m.CacheBase
+		}
+		fmt.Fprintf(b, "  wire [63:0] %s = 64'd%d;\n", name, at)
+	}
+	fmt.Fprintf(b, "  wire %s;\n", emit.AXIFailed)
 }
 
 // print prints the memory.
@@ -209,9 +216,14 @@ func (m *Memory) print(b *strings.Builder) {
 		fmt.Fprintf(b, "    if ($value$plusargs(\"lathe_memory_%[1]s=%%d\", memory_%[1]s) == 0) "+
 			"memory_%[1]s = 32'd0;\n", name)
 	}
-	fmt.Fprintf(b, "  end\n  tb_memory #(.BITS(%d), .BYTES(%d), .FILE(\"%s\"), .BASE(64'd%d)) memory (\n"+
+	cache := 0
+	if m.Cache != nil {
+		cache = m.Cache.Bytes
+	}
+	fmt.Fprintf(b, "  end\n  tb_memory #(.BITS(%d), .BYTES(%d), .FILE(\"%s\"), .BASE(64'd%d), .CACHE(%d), "+
+		".CACHE_BASE(64'd%d)) memory (\n"+
 		"      .clk(clk), .rst_n(!rst), .seed(memory_seed), .stalls(memory_stalls), .latency(memory_latency)", m.Bits,
-		m.Bytes, m.File, m.Base)
+		m.Bytes, m.File, m.Base, cache, m.CacheBase)
 	for _, s := range m.Signals() {
 		if !s.Fixed {
 			fmt.Fprintf(b, ",\n      .%s(%s_%s)", s.Name, emit.AXI, s.Name)

@@ -26,21 +26,28 @@ var stallText []byte
 //go:embed tb_memory.sv
 var memoryText []byte
 
+//go:embed tb_writes.sv
+var writesText []byte
+
 // modules are the parts of every testbench, in the order of compilation.
 var modules = []string{"tb_stall", "tb_source", "tb_sink"}
 
-// memoryModule is the memory of designs that read weights from outside.
-const memoryModule = "tb_memory"
+// memoryModules are the memory of designs that have something outside.
+var memoryModules = []string{"tb_memory", "tb_writes"}
 
 // Modules lists the modules that a testbench may add to a design.
-func Modules() []string { return append(slices.Clone(modules), memoryModule) }
+func Modules() []string { return slices.Concat(modules, memoryModules) }
 
-// MemoryBase is where weights lie in a simulated memory: at an address of more than 32 bits.
-const MemoryBase = 0x1_2345_6000
+// MemoryBase and CacheBase are where weights and a cache lie in a simulated memory: at addresses of more than 32 bits.
+const (
+	MemoryBase = 0x1_2345_6000
+	CacheBase  = 0x7_89ab_c000
+)
 
 // MemoryParts are the sources of a simulated memory.
 func MemoryParts() []rtl.File {
-	return []rtl.File{{Name: "tb_stall.sv", Data: stallText}, {Name: memoryModule + ".sv", Data: memoryText}}
+	return []rtl.File{{Name: "tb_stall.sv", Data: stallText}, {Name: "tb_memory.sv", Data: memoryText},
+		{Name: "tb_writes.sv", Data: writesText}}
 }
 
 // Vectors are what the streams of a design carry in a test.
@@ -80,9 +87,9 @@ func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
 		Samples, Checked, Quiet, Drain int
 		Ports                          []port
 		Memory                         *emit.Memory
-		Base                           string
+		Base, CacheBase                string
 	}{Top: d.Top, Version: d.Version, Samples: v.Samples, Quiet: patience(d), Drain: drain, Memory: d.Memory,
-		Base: fmt.Sprintf("64'h%x", uint64(MemoryBase))}
+		Base: fmt.Sprintf("64'h%x", uint64(MemoryBase)), CacheBase: fmt.Sprintf("64'h%x", uint64(CacheBase))}
 	var images []rtl.File
 	for i, p := range d.Ports {
 		beats := v.Samples * p.Beats

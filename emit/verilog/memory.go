@@ -51,10 +51,37 @@ func (b *builder) memory(units []*emit.Unit) (rtl.Regions, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.SHA256 = hex.EncodeToString(h.Sum(nil))
-	port, err := rtl.ReadPort(len(regions), m.Bits, m.Bytes).Facts()
-	m.Cost, b.design.Memory = port.Cost, m
-	return regions, err
+	m.SHA256, b.design.Memory = hex.EncodeToString(h.Sum(nil)), m
+	return regions, nil
+}
+
+// portCost fills in what the port takes.
+func (b *builder) portCost() error {
+	m := b.design.Memory
+	if m == nil {
+		return nil
+	}
+	f, err := b.readPort().Facts()
+	if m.Cost = f.Cost; err != nil || m.Cache == nil {
+		return err
+	}
+	f, err = rtl.WritePort(b.cached, m.Bits, b.outside()).Facts()
+	m.Cost = m.Cost.Add(f.Cost)
+	return err
+}
+
+// readPort is axi_read for weights and caches.
+func (b *builder) readPort() *rtl.Unit {
+	return rtl.ReadPort(b.regions, b.cached, b.design.Memory.Bits, b.outside())
+}
+
+// outside is the bytes that addresses must reach.
+func (b *builder) outside() int {
+	m := b.design.Memory
+	if m.Cache == nil {
+		return m.Bytes
+	}
+	return max(m.Bytes, m.Cache.Bytes)
 }
 
 // portOf is a signal as a port of that name.
@@ -77,15 +104,16 @@ func (b *builder) axiPorts() (ports []netlist.Port) {
 			ports = append(ports, portOf(s, emit.AXI+"_"+s.Name))
 		}
 	}
-	return append(ports, netlist.Port{Name: emit.AXIBase, Width: 64}, netlist.Port{Name: emit.AXIFailed, Output: true})
-}
-
-// bound are connections to the ports of the same names.
-func bound(ports []netlist.Port) (list []netlist.Connection) {
-	for _, p := range ports {
-		list = append(list, netlist.Connection{Port: p.Name, To: netlist.Ref(p.Name)})
+	if b.design.Tokens > 0 {
+		ports = append(ports, netlist.Port{Name: portReset})
 	}
-	return list
+	if m.Cache != nil {
+		ports = append(ports, netlist.Port{Name: cacheIdle, Output: true})
+	}
+	for _, base := range m.Bases() {
+		ports = append(ports, netlist.Port{Name: base, Width: 64})
+	}
+	return append(ports, netlist.Port{Name: emit.AXIFailed, Output: true})
 }
 
 // The wires between axi_read and those that ask it.
@@ -94,17 +122,16 @@ const (
 	beatData, beatValid                   = "beat__data", "beat__valid"
 )
 
-// reader is the one instance that all weights from outside pass, with its wires.
+// reader is the one instance that all passes that comes from outside, with its wires, and that for the way there.
 func (b *builder) reader() []netlist.Item {
 	m := b.design.Memory
 	if m == nil {
 		return nil
 	}
-	n, at := b.regions, b.atWidth()
-	port := rtl.ReadPort(n, m.Bits, m.Bytes)
-	in := &netlist.Instance{Module: port.Module, Name: readerName, Params: port.Params,
-		Ports: netlist.Clocked("clk", "rst")}
-	items := []netlist.Item{netlist.Blank{}, netlist.Comment("weights from outside")}
+	n, at := b.regions+b.cached, b.atWidth()
+	port := b.readPort()
+	in := &netlist.Instance{Module: port.Module, Name: readerName, Params: port.Params, Ports: b.portClock()}
+	items := []netlist.Item{netlist.Blank{}, netlist.Comment("what comes from outside")}
 	for _, w := range []struct {
 		name, port string
 		width      int
@@ -113,21 +140,23 @@ func (b *builder) reader() []netlist.Item {
 		items = append(items, netlist.Wire{Name: w.name, Width: w.width})
 		in.Ports = append(in.Ports, netlist.Connection{Port: w.port, To: netlist.Ref(w.name)})
 	}
-	in.Ports = append(in.Ports, netlist.Connection{Port: "base", To: netlist.Ref(emit.AXIBase)},
-		netlist.Connection{Port: "error", To: netlist.Ref(emit.AXIFailed)})
-	for _, s := range m.Signals() {
-		if !s.Fixed {
-			in.Ports = append(in.Ports, netlist.Connection{Port: s.Name, To: netlist.Ref(emit.AXI + "_" + s.Name)})
-		}
+	bases, failed := m.Bases(), emit.AXIFailed
+	if m.Cache != nil {
+		failed = readFailed
+		items = append(items, netlist.Wire{Name: readFailed}, netlist.Wire{Name: writeFailed})
 	}
-	return append(items, in)
+	in.Ports = append(in.Ports, netlist.Connection{Port: "base", To: netlist.Ref(bases[0])},
+		netlist.Connection{Port: "late", To: netlist.Ref(bases[len(bases)-1])},
+		netlist.Connection{Port: "error", To: netlist.Ref(failed)})
+	in.Ports = append(in.Ports, b.axiSignals(false)...)
+	return append(append(items, in), b.writer()...)
 }
 
 // readerName is the instance of axi_read.
 const readerName = "axi_port"
 
 // atWidth is the bits of an address in beats.
-func (b *builder) atWidth() int { return rtl.AddressWidth(b.design.Memory.Bits, b.design.Memory.Bytes) }
+func (b *builder) atWidth() int { return rtl.AddressWidth(b.design.Memory.Bits, b.outside()) }
 
 // weights are the wires between a unit and the memory of its weights, the connections of the unit, and that memory.
 func (b *builder) weights(inst *instance, u *emit.Unit) ([]netlist.Item, []netlist.Connection) {
@@ -137,18 +166,13 @@ func (b *builder) weights(inst *instance, u *emit.Unit) ([]netlist.Item, []netli
 	}
 	prefix := "w__" + inst.name + "_"
 	ref := func(signal string) netlist.Expr { return netlist.Ref(prefix + signal) }
-	at, k := b.atWidth(), inst.region
-	in := &netlist.Instance{Module: w.Module, Name: inst.memory, Ports: netlist.Clocked("clk", "rst")}
+	in := &netlist.Instance{Module: w.Module, Name: inst.memory, Ports: b.portClock()}
 	in.Params = append(append(in.Params, w.Params()...),
 		rtl.Param{Name: "AT", Value: fmt.Sprint(u.Weights.Offset * 8 / w.Port)},
-		rtl.Param{Name: "AT_W", Value: fmt.Sprint(at)},
+		rtl.Param{Name: "AT_W", Value: fmt.Sprint(b.atWidth())},
 		rtl.Param{Name: "SUM", Value: "32'h" + u.Weights.Checksum})
+	in.Ports = append(in.Ports, b.asks(inst.region)...)
 	in.Ports = append(in.Ports, []netlist.Connection{
-		{Port: "ask_valid", To: netlist.Bit{Of: asksValid, At: k}},
-		{Port: "ask_at", To: netlist.Slice{Of: asksAt, High: k*at + at - 1, Low: k * at}},
-		{Port: "ask_len", To: netlist.Slice{Of: asksLen, High: k*8 + 7, Low: k * 8}},
-		{Port: "ask_ready", To: netlist.Bit{Of: asksReady, At: k}},
-		{Port: "beat_data", To: netlist.Ref(beatData)}, {Port: "beat_valid", To: netlist.Bit{Of: beatValid, At: k}},
 		{Port: "en", To: ref("en")}, {Port: "step", To: ref("step")}, {Port: "ready", To: ref("ready")},
 		{Port: "data", To: ref("data")}}...)
 	items := []netlist.Item{netlist.Wire{Name: prefix + "en"}, netlist.Wire{Name: prefix + "step"},
@@ -178,6 +202,8 @@ func (b *builder) axiWrapper(m *netlist.Module) {
 				From: netlist.Const{Width: s.Width, Value: s.Value}})
 		}
 	}
-	m.Ports = append(m.Ports, netlist.Port{Name: emit.AXIBase, Width: 64},
-		netlist.Port{Name: emit.AXIFailed, Output: true})
+	for _, base := range b.design.Memory.Bases() {
+		m.Ports = append(m.Ports, netlist.Port{Name: base, Width: 64})
+	}
+	m.Ports = append(m.Ports, netlist.Port{Name: emit.AXIFailed, Output: true})
 }

@@ -37,6 +37,9 @@ func session(d *emit.Design) []netlist.Item {
 	for _, p := range d.Ports[1:] {
 		idle = append([]string{"idle_" + p.CoreStream}, idle...)
 	}
+	if d.Memory != nil && d.Memory.Cache != nil {
+		idle = append(idle, cacheIdle)
+	}
 	one := func(name string) netlist.Item { return netlist.Wire{Name: name} }
 	items := []netlist.Item{netlist.Blank{}, netlist.Comment(fmt.Sprintf(
 		"sequences of up to %d tokens: TLAST ends one, and the core begins anew", d.Tokens)),

@@ -71,7 +71,11 @@ func (b *builder) unit(inst *instance, about *emit.Unit) []netlist.Item {
 	u := &netlist.Instance{Module: inst.module, Name: inst.name, Ports: netlist.Clocked("clk", "rst")}
 	u.Params = append(append(u.Params, inst.unit.Params...), inst.bound...)
 	for i, prefix := range prefixes(inst.unit) {
-		u.Ports = append(u.Ports, inst.in[i].to(prefix)...)
+		from := inst.in[i]
+		if i == 1 && inst.unit.Cache != nil {
+			from = wiresOf(cacheStream(inst))
+		}
+		u.Ports = append(u.Ports, from.to(prefix)...)
 	}
 	u.Ports = append(u.Ports, wiresOf(inst.out).to("out")...)
 	memory, ports := b.weights(inst, about)
@@ -83,7 +87,7 @@ func (b *builder) unit(inst *instance, about *emit.Unit) []netlist.Item {
 	if n.HW.Back == "" { // else they are declared where it leads to
 		items = append(items, wires(inst.out, inst.width, n.HW.Branches)...)
 	}
-	items = append(items, memory...)
+	items = append(append(items, memory...), b.cache(inst, about)...)
 	return append(items, u)
 }
 
@@ -162,7 +166,13 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 			netlist.Port{Name: "error", Output: true})
 	}
 	b.axiWrapper(m)
-	core.Ports = append(core.Ports, bound(b.axiPorts())...)
+	for _, p := range b.axiPorts() {
+		to := p.Name
+		if to == portReset {
+			to = "rst"
+		}
+		core.Ports = append(core.Ports, netlist.Connection{Port: p.Name, To: netlist.Ref(to)})
+	}
 	m.Items = append(m.Items, netlist.Blank{}, core)
 	return m
 }

@@ -46,7 +46,8 @@ type instance struct {
 	// images are the memory images as files, bound the parameters that name them.
 	images []rtl.File
 	bound  []rtl.Param
-	// memory is the name of the instance that brings weights from outside, region their place among all regions.
+	// memory is the name of the instance that brings weights, or keys and values, from outside, region their place among
+	// all regions of weights or of caches.
 	memory string
 	region int
 	// in are the streams that it reads. out is the prefix of the wires that carry the result, width the bits of its beats.
@@ -73,8 +74,8 @@ type builder struct {
 	back  map[string]string
 	// results are the streams of the outputs.
 	results []handshake
-	// regions counts the weights that lie outside.
-	regions int
+	// regions counts the weights that lie outside, cached the keys and values.
+	regions, cached int
 }
 
 // Emit prints a scheduled graph. All nodes that hardware cannot do are reported at once.
@@ -218,8 +219,11 @@ func (b *builder) instance(inst *instance, ids *names) error {
 	if unit.Body != nil {
 		inst.module = b.design.Core + "_" + inst.name
 	}
-	if unit.Weights != nil {
+	switch {
+	case unit.Weights != nil:
 		inst.memory = ids.pick(n.Name + "_memory")
+	case unit.Cache != nil:
+		inst.memory = ids.pick(n.Name + "_cache")
 	}
 	if inst.out = "s__" + inst.name; n.HW.Back != "" { // instance names have no double underscore
 		inst.out = b.back[n.HW.Back]
@@ -230,7 +234,8 @@ func (b *builder) instance(inst *instance, ids *names) error {
 
 // reserved lists the identifiers of the core that no instance may have.
 func (b *builder) reserved() []string {
-	names := []string{"clk", "rst", b.design.Core, b.design.Top, readerName, emit.AXIBase, emit.AXIFailed}
+	names := []string{"clk", "rst", b.design.Core, b.design.Top, readerName, writerName, emit.AXIBase, emit.AXICache,
+		emit.AXIFailed, portReset, cacheIdle}
 	for _, side := range []struct {
 		base  string
 		count int
@@ -299,8 +304,16 @@ func (b *builder) sources(o Options) error {
 	if err != nil {
 		return err
 	}
-	if b.regions = len(regions); b.regions > 0 {
+	b.regions = len(regions)
+	b.caches(units)
+	if err := b.portCost(); err != nil {
+		return err
+	}
+	if b.design.Memory != nil {
 		modules = append(modules, "axi_read")
+	}
+	if b.cached > 0 {
+		modules = append(modules, "axi_write")
 	}
 	for i, inst := range b.order {
 		b.design.Units = append(b.design.Units, *units[i])
@@ -332,6 +345,9 @@ func (inst *instance) leaves() (modules []string) {
 	}
 	if w := inst.unit.Weights; w != nil {
 		modules = append(modules, w.Module)
+	}
+	if inst.unit.Cache != nil {
+		modules = append(modules, "mem_cache")
 	}
 	return modules
 }

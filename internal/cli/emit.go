@@ -104,9 +104,13 @@ func (a *App) emitDesign(c *cobra.Command, e *emitFlags, model string) error {
 // printPace says how long tokens of a decoder take, or a sample where the slowest unit does not say it.
 func (a *App) printPace(hw *driver.Hardware) {
 	if dec := hw.Decoder(); dec != nil {
-		fmt.Fprintf(a.Out, "decoder: sequences of up to %s; a prompt of %s takes %s, each that follows "+
-			"by itself in %s\n", counted(dec.Tokens, "token"), counted(dec.Prefill, "token"), counted(dec.First, "cycle"),
-			counted(dec.Token, "cycle"))
+		least := ""
+		if dec.AtLeast {
+			least = "at least "
+		}
+		fmt.Fprintf(a.Out, "decoder: sequences of up to %s; a prompt of %s takes %s%s, each that follows "+
+			"by itself in %s%s\n", counted(dec.Tokens, "token"), counted(dec.Prefill, "token"), least,
+			counted(dec.First, "cycle"), least, counted(dec.Token, "cycle"))
 	} else if ii := hw.Interval(); ii > float64(driver.Slowest(hw.Design).Cycles) {
 		why := "units hold each other up"
 		switch shared := func(u emit.Unit) bool { return len(u.Turns) > 0 }; {
@@ -238,6 +242,11 @@ func (a *App) printMemory(d *emit.Design) error {
 	if m == nil {
 		return nil
 	}
+	if m.Cache != nil {
+		if err := a.printCache(d); err != nil || m.File == "" {
+			return err
+		}
+	}
 	fmt.Fprintln(a.Out)
 	rows := [][]string{{"weights of", "way", "bytes", "at", "beats a sample", "bytes a busy cycle"}}
 	for _, u := range d.Units {
@@ -251,6 +260,22 @@ func (a *App) printMemory(d *emit.Design) error {
 	}
 	fmt.Fprintf(a.Out, "memory port: %d bits, %s of %s; %s a sample, %.3g bytes a cycle if all units work, of %d\n",
 		m.Bits, counted(m.Bytes, "byte"), m.File, counted(m.Traffic, "beat"), m.Demand*float64(m.Bits/8), m.Bits/8)
+	return nil
+}
+
+// printCache says where keys and values lie in a memory outside, and what crosses the port for them.
+func (a *App) printCache(d *emit.Design) error {
+	fmt.Fprintln(a.Out)
+	rows := [][]string{{"cache of", "bytes", "at", "read for the last token"}}
+	for _, u := range d.Units {
+		if c := u.Cache; c != nil {
+			rows = append(rows, []string{u.Instance, fmt.Sprint(c.Bytes), fmt.Sprintf("0x%x", c.Offset), fmt.Sprint(c.Reads)})
+		}
+	}
+	if err := a.table(rows); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "memory port: %d bits, a cache of %s\n", d.Memory.Bits, cacheText(d.Memory.Cache, d.Tokens))
 	return nil
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe/emit"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
@@ -276,7 +277,17 @@ func decodeRows(c *driver.Check) [][]string {
 		cycles(d.TokenCycles), d.MostCycles)
 	all := fmt.Sprintf("%d, %d short, %s beyond the last place; whole ones follow each other every %s",
 		d.Sequences, d.Short, counted(d.Surplus, "token"), cycles(c.II))
-	return [][]string{{"decode", one}, {"sequences", all}}
+	rows := [][]string{{"decode", one}, {"sequences", all}}
+	if m := d.Cache; m != nil {
+		rows = append(rows, []string{"cache outside", cacheText(m, d.Tokens)})
+	}
+	return rows
+}
+
+// cacheText says how large a cache outside is, and what crosses the port for a token.
+func cacheText(c *emit.Cache, tokens int) string {
+	return fmt.Sprintf("%s; a token writes %s, the last of %d reads %d", counted(c.Bytes, "byte"),
+		counted(c.Writes, "byte"), tokens, c.Reads)
 }
 
 func (a *App) printCheck(c *driver.Check) error {

@@ -78,8 +78,8 @@ func TestMemoryLoopFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := sim.DesignSpec(j.HW.Design, tools.CacheDir(t), false, false)
 			if c.file == "" {
-				data := spec.Memory.Files[2].Bytes()
-				spec.Memory.Files[2] = sim.File{Name: j.HW.Design.Memory.File,
+				data := spec.Memory.Files[3].Bytes()
+				spec.Memory.Files[3] = sim.File{Name: j.HW.Design.Memory.File,
 					Data: slices.Concat(data[rtl.Page:2*rtl.Page], data[:rtl.Page], data[2*rtl.Page:])}
 			}
 			found := c.file == ""

@@ -98,7 +98,7 @@ func TestMemoryFaults(t *testing.T) {
 	tools.Need(t, "verilator", "g++")
 	j := outside(t, "digits-mlp", "external", 2)
 	good := sim.DesignSpec(j.HW.Design, tools.CacheDir(t), false, false)
-	data := good.Memory.Files[2].Bytes()
+	data := good.Memory.Files[3].Bytes()
 	for name, c := range map[string]struct {
 		spoil func(m *sim.Memory, file *sim.File)
 		want  string
@@ -114,9 +114,9 @@ func TestMemoryFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec, memory := good, *good.Memory
 			memory.Files = slices.Clone(memory.Files)
-			file := sim.File{Name: memory.Files[2].Name}
+			file := sim.File{Name: memory.Files[3].Name}
 			c.spoil(&memory, &file)
-			memory.Files[2], spec.Memory = file, &memory
+			memory.Files[3], spec.Memory = file, &memory
 			model, err := sim.Build(t.Context(), spec)
 			if err != nil {
 				t.Fatal(err)

@@ -110,9 +110,15 @@ func inSets(u *rtl.Unit) bool {
 	return slices.ContainsFunc(u.Params, func(p rtl.Param) bool { return p.Name == "SETS" })
 }
 
-// unitOf is the unit of the RTL column, with its weights where the schedule wants them: outside, if they can be there.
+// unitOf is the unit of the RTL column, with its weights, or its keys and values, where the schedule wants them:
+// outside, if they can be there.
 func unitOf(n *ir.Node) (*rtl.Unit, error) {
 	u, err := n.Op.RTL(n)
+	if err == nil && n.HW.Cache != "" {
+		if fed, err := u.Outside(n.HW.Port, n.HW.Burst); fed != nil || err != nil {
+			return fed, err
+		}
+	}
 	if err != nil || n.HW.Weights == "" || !u.CanFeed() {
 		return u, err
 	}

@@ -6,12 +6,13 @@
 //               BITS     bits of RDATA, a power of two from 32 to 1024
 //               AT_W     bits of an address in beats
 //               QUEUE    bursts that are on their way at once
-//   base: byte address of beat 0; its low 12 bits are ignored. ask_at, ask_len of client i: the first beat of a burst
-//   and its beats less one. Bursts must not cross 4 KiB. beat_valid: beat_data are for this client. error: a beat came
-//   with RRESP SLVERR or DECERR, or RLAST was wrong; it stays until reset.
+//               LATE     clients from this one on read at another base
+//   base, late: byte addresses of beat 0; their low 12 bits are ignored. ask_at, ask_len of client i: the first beat of
+//   a burst and its beats less one. They must not cross 4 KiB. beat_valid: beat_data are for this client. error: a beat
+//   came with RRESP SLVERR or DECERR, or RLAST was wrong; it stays until reset.
 //   latency: 3   ii: 1   order: as bursts are granted
 //   let: CW = CLIENTS > 1 ? clog2(CLIENTS) : 1
-//   lut: 4 * CLIENTS + AT_W + 7 + (AT_W + 8) * (CLIENTS - 1) * 2 / 3
+//   lut: 4 * CLIENTS + AT_W + 7 + (LATE > 0 && LATE < CLIENTS ? CW : 0) + (AT_W + 8) * (CLIENTS - 1) * 2 / 3
 //   ff: BITS + 2 * CLIENTS + AT_W + 3 * CW + 83
 //   parts: u_order
 `default_nettype none
@@ -19,11 +20,13 @@ module axi_read #(
     parameter integer CLIENTS = 2,
     parameter integer BITS    = 128,
     parameter integer AT_W    = 16,
-    parameter integer QUEUE   = 16
+    parameter integer QUEUE   = 16,
+    parameter integer LATE    = CLIENTS
 ) (
     input  wire                    clk,
     input  wire                    rst,
     input  wire [            63:0] base,
+    input  wire [            63:0] late,
     input  wire [     CLIENTS-1:0] ask_valid,
     input  wire [CLIENTS*AT_W-1:0] ask_at,
     input  wire [   CLIENTS*8-1:0] ask_len,
@@ -77,6 +80,18 @@ module axi_read #(
       here_len = here_len | (ask_len[i*8+:8] & {8{here[i]}});
     end
   end
+  wire [63:0] from;
+  generate
+    if (LATE <= 0) begin : g_late
+      assign from = late;
+      wire unused = &{1'b0, base};
+    end else if (LATE >= CLIENTS) begin : g_base
+      assign from = base;
+      wire unused = &{1'b0, late};
+    end else begin : g_both
+      assign from = 32'(taken_by) >= LATE ? late : base;
+    end
+  endgenerate
   wire [63:0] offset = {{(64 - AT_W - SIZE) {1'b0}}, taken_at, {SIZE{1'b0}}};
 
   always_ff @(posedge clk) begin
@@ -90,7 +105,7 @@ module axi_read #(
     end
     if (!arvalid || arready) begin
       arvalid <= issue;
-      araddr  <= {base[63:12] + offset[63:12], offset[11:0]};
+      araddr  <= {from[63:12] + offset[63:12], offset[11:0]};
       arlen   <= taken_len;
     end
     if (rst) begin
@@ -126,6 +141,6 @@ module axi_read #(
       error      <= 1'b0;
     end
   end
-  wire unused = &{1'b0, base[11:0], rresp[0]};
+  wire unused = &{1'b0, from[11:0], rresp[0]};
 endmodule
 `default_nettype wire

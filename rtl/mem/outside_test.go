@@ -186,7 +186,7 @@ module outside_bench #(
   reg rvalid, rlast;
   reg [BITS-1:0] rdata;
   wire arready;
-  axi_read #(.CLIENTS(2), .BITS(BITS), .AT_W(AT_W), .QUEUE(4)) u_port (.clk(clk), .rst(rst), .base(BASE),
+  axi_read #(.CLIENTS(2), .BITS(BITS), .AT_W(AT_W), .QUEUE(4)) u_port (.clk(clk), .rst(rst), .base(BASE), .late(BASE),
       .ask_valid(ask_valid), .ask_at(ask_at), .ask_len(ask_len), .ask_ready(ask_ready), .beat_data(beat_data),
       .beat_valid(beat_valid), .araddr(araddr), .arlen(arlen), .arsize(arsize), .arburst(arburst), .arvalid(arvalid),
       .arready(arready), .rdata(rdata), .rresp(2'b00), .rlast(rlast), .rvalid(rvalid), .rready(rready), .error(failed));
@@ -281,7 +281,7 @@ func TestOutsideBroken(t *testing.T) {
 		{8, "mem_hold.sv", "ALL != 0 ? SETS * DEPTH : DEPTH;", "DEPTH;"},
 		{6, "mem_hold.sv", "into <= into ^ fills;", "into <= into;"},
 		{4, "axi_read.sv", "owner == CW'(i)", "owner != CW'(i)"},
-		{4, "axi_read.sv", "base[63:12] + offset[63:12]", "base[63:12] | offset[63:12]"},
+		{4, "axi_read.sv", "from[63:12] + offset[63:12]", "from[63:12] | offset[63:12]"},
 	} {
 		t.Run(c.file+": "+c.bad, func(t *testing.T) {
 			b := outsideCases()[c.at].bench()

@@ -11,16 +11,21 @@
 //               D_W                bits that hold every sum of a block
 //               OFFSET SPAN LOW CLAMP SUM_W OUT_W   as mx_linear
 //               MULT TREE_PIPE STYLE   as op_attend_scores
-//   latency: max(SIZE / F, SIZE / F * GROUPS * (CAUSAL && QUERIES > 1 ? min(max(OFFSET_KEYS + 1, 0), KEYS) : KEYS)) +
-//       SIZE / F + 7 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
+//               FED                1: the keys lie outside, see mem_cache and op_attend_feed; cycles are those of a
+//                                  store on the chip, as long as every word is there when it is needed
+//   latency: max(SIZE / F, SIZE / F * (FED ? 1 : GROUPS) * (CAUSAL && QUERIES > 1 ? min(max(OFFSET_KEYS + 1, 0), KEYS)
+//       : KEYS)) + SIZE / F + 7 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
 //   ii: SIZE / F * max(max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R) + GROUPS * max(0, (CAUSAL && QUERIES > 1 ?
 //       min(max(OFFSET_KEYS + 1, 0), KEYS) : KEYS) - AHEAD)), (KEYS - AHEAD) * GROUPS + HEADS * (ROW / R) * (CAUSAL ?
 //       max(min(QUERIES - KEYS + 1 + OFFSET_KEYS, QUERIES), 1) : QUERIES))   order: token, head, key
 //   let: RUN = ROW / R * BEATS; T = s / (HEADS * RUN); SEEN = T == QUERIES - 1 || CAUSAL == 0 ? KEYS :
-//       min(KEYS, max(0, T + OFFSET_KEYS + 1))
+//       min(KEYS, max(0, T + OFFSET_KEYS + 1)); TILE = s / BEATS % (ROW / R);
+//       GROUP = s / RUN % HEADS / (HEADS / GROUPS);
+//       NEED = FED ? (SEEN - 1) * GROUPS * BEATS + (TILE < (SEEN - 1) / R ? 0 : (GROUP + 1) * BEATS) :
+//       SEEN * GROUPS * BEATS
 //   flow: memories(QUERIES * HEADS * RUN, s % BEATS == BEATS - 1, REGS, 2 * BEATS, QUERIES * HEADS * BEATS,
 //       (s / RUN + 1) * BEATS, s / RUN * BEATS, (KEYS + AHEAD) * GROUPS * BEATS, KEYS * GROUPS * BEATS,
-//       SEEN * GROUPS * BEATS, 0) + u_out
+//       NEED, 0) + u_out
 //   lut: 4 + (BLOCKS > 1 ? 2 * AT_W + 3 : 0) + R * (E_W + (BEATS > 1 ? D_W : 0) + (BLOCKS > 1 ? SUM_W : 0))
 //   ff: REGS + (BLOCKS > 1 ? AT_W + 1 : 0) + R * (E_W + D_W + SUM_W)
 //   parts: u_feed + u_dots + u_flags + u_enters + R * u_exponent + R * u_term + R * u_result + u_out
@@ -51,14 +56,16 @@ module mx_attend_scores #(
     parameter integer OUT_W       = 30,
     parameter         MULT        = "auto",
     parameter integer TREE_PIPE   = 2,
-    parameter         STYLE       = "auto"
+    parameter         STYLE       = "auto",
+    parameter integer FED         = 0,
+    parameter integer SIDE        = FED != 0 ? R : 1  // tokens of a beat of stream b
 ) (
     input  wire                  clk,
     input  wire                  rst,
     input  wire [AS_W+F*A_W-1:0] a_data,
     input  wire                  a_valid,
     output wire                  a_ready,
-    input  wire [BS_W+F*B_W-1:0] b_data,
+    input  wire [SIDE*(BS_W+F*B_W)-1:0] b_data,
     input  wire                  b_valid,
     output wire                  b_ready,
     output wire [   R*OUT_W-1:0] out_data,
@@ -95,7 +102,7 @@ module mx_attend_scores #(
 
   op_attend_feed #(
       .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
-      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET_KEYS), .SUM(0), .A_W(AW), .B_W(BW), .STYLE(STYLE)
+      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET_KEYS), .SUM(0), .A_W(AW), .B_W(BW), .STYLE(STYLE), .FED(FED)
   ) u_feed (
       .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(b_data),
       .b_valid(b_valid), .b_ready(b_ready), .en(en), .step(step), .first(first), .last(last), .a_word(query),

@@ -5,11 +5,14 @@
 //               SUM     0: a row of a has BEATS beats and meets all tiles, 1: it is one beat and meets one tile
 //               A_W B_W bits of a beat of a and of b
 //               STYLE   memory of the store, see mem_ram
+//               FED     1: the store lies outside, in mem_cache, and stream b has the words of its tiles: R beats each,
+//                       in the order of the walk, without those of tiles that a query does not see
 //   step: in this cycle, if en, a step begins, whose words are a_word and b_words two enabled cycles later. first,
 //   last: it is the first or the last of those that make one sum.
 //   latency: 2   ii: 1   order: see op_attend_walk
 //   lut: 2
-//   parts: u_walk + u_row + u_store
+//   ff: FED ? 2 * R * B_W + R : 0
+//   parts: u_walk + u_row + (FED ? 0 : u_store)
 `default_nettype none
 module op_attend_feed #(
     parameter integer QUERIES = 4,
@@ -25,14 +28,16 @@ module op_attend_feed #(
     parameter integer SUM     = 0,
     parameter integer A_W     = 8,
     parameter integer B_W     = 8,
-    parameter         STYLE   = "auto"
+    parameter         STYLE   = "auto",
+    parameter integer FED     = 0,
+    parameter integer IN_W    = FED != 0 ? R * B_W : B_W
 ) (
     input  wire             clk,
     input  wire             rst,
     input  wire [  A_W-1:0] a_data,
     input  wire             a_valid,
     output wire             a_ready,
-    input  wire [  B_W-1:0] b_data,
+    input  wire [ IN_W-1:0] b_data,
     input  wire             b_valid,
     output wire             b_ready,
     input  wire             en,
@@ -72,13 +77,30 @@ module op_attend_feed #(
       .done(go && beat_last && (SUM != 0 || tile_last)), .en(en), .beat(SUM != 0 ? PW'(0) : PW'(beat)), .data(a_word)
   );
 
-  mem_kv #(
-      .WIDTH(B_W), .TOKENS(KEYS), .AHEAD(AHEAD), .HEADS(GROUPS), .BEATS(BEATS), .LANES(R), .PARTS(CAUSAL),
-      .MASK(CAUSAL != 0 || ROW > KEYS ? 1 : 0), .STYLE(STYLE)
-  ) u_store (
-      .clk(clk), .rst(rst), .in_data(b_data), .in_valid(b_valid), .in_ready(b_ready), .need(need),
-      .enough(enough), .done(go && frame_ends), .en(en), .addr(addr), .live(live), .data(b_words)
-  );
+  generate
+    if (FED != 0) begin : g_fed
+      logic [R*B_W-1:0] word, seen;
+      logic [R-1:0] lives;
+      assign enough  = b_valid || !live[0];
+      assign b_ready = go && live[0];
+      assign b_words = seen;
+      always_ff @(posedge clk)
+        if (en) begin
+          word  <= b_data;
+          lives <= live;
+          for (int i = 0; i < R; i++) seen[i*B_W+:B_W] <= lives[i] ? word[i*B_W+:B_W] : B_W'(0);
+        end
+      wire unused = &{1'b0, need, addr, frame_ends};
+    end else begin : g_store
+      mem_kv #(
+          .WIDTH(B_W), .TOKENS(KEYS), .AHEAD(AHEAD), .HEADS(GROUPS), .BEATS(BEATS), .LANES(R), .PARTS(CAUSAL),
+          .MASK(CAUSAL != 0 || ROW > KEYS ? 1 : 0), .STYLE(STYLE)
+      ) u_store (
+          .clk(clk), .rst(rst), .in_data(b_data), .in_valid(b_valid), .in_ready(b_ready), .need(need),
+          .enough(enough), .done(go && frame_ends), .en(en), .addr(addr), .live(live), .data(b_words)
+      );
+    end
+  endgenerate
   wire unused = &{1'b0, beat};
 endmodule
 `default_nettype wire

@@ -17,16 +17,21 @@
 //               TREE_PIPE          adder levels between registers, 1 or 2; packed products are followed by a level
 //                                  of their own
 //               STYLE              memory of the keys, see mem_ram
-//   latency: max(SIZE / F, SIZE / F * GROUPS * (CAUSAL && QUERIES > 1 ? min(max(OFFSET + 1, 0), KEYS) : KEYS)) +
-//       SIZE / F + 5 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
+//               FED                1: the keys lie outside, see mem_cache and op_attend_feed; cycles are those of a
+//                                  store on the chip, as long as every word is there when it is needed
+//   latency: max(SIZE / F, SIZE / F * (FED ? 1 : GROUPS) * (CAUSAL && QUERIES > 1 ? min(max(OFFSET + 1, 0), KEYS) :
+//       KEYS)) + SIZE / F + 5 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
 //   ii: SIZE / F * max(max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R) + GROUPS * max(0, (CAUSAL && QUERIES > 1 ?
 //       min(max(OFFSET + 1, 0), KEYS) : KEYS) - AHEAD)), (KEYS - AHEAD) * GROUPS + HEADS * (ROW / R) * (CAUSAL ?
 //       max(min(QUERIES - KEYS + 1 + OFFSET, QUERIES), 1) : QUERIES))   order: token, head, key
 //   let: RUN = ROW / R * BEATS; T = s / (HEADS * RUN); SEEN = T == QUERIES - 1 || CAUSAL == 0 ? KEYS :
-//       min(KEYS, max(0, T + OFFSET + 1))
+//       min(KEYS, max(0, T + OFFSET + 1)); TILE = s / BEATS % (ROW / R);
+//       GROUP = s / RUN % HEADS / (HEADS / GROUPS);
+//       NEED = FED ? (SEEN - 1) * GROUPS * BEATS + (TILE < (SEEN - 1) / R ? 0 : (GROUP + 1) * BEATS) :
+//       SEEN * GROUPS * BEATS
 //   flow: memories(QUERIES * HEADS * RUN, s % BEATS == BEATS - 1, REGS, 2 * BEATS, QUERIES * HEADS * BEATS,
 //       (s / RUN + 1) * BEATS, s / RUN * BEATS, (KEYS + AHEAD) * GROUPS * BEATS, KEYS * GROUPS * BEATS,
-//       SEEN * GROUPS * BEATS, 0) + u_out
+//       NEED, 0) + u_out
 //   lut: 2 + (BEATS > 1 ? R * ACC_W : 0)
 //   ff: REGS + R * ACC_W
 //   parts: u_feed + u_dots + u_flags + R * u_cast + u_out
@@ -54,14 +59,16 @@ module op_attend_scores #(
     parameter integer OVER       = 0,
     parameter         MULT       = "auto",
     parameter integer TREE_PIPE  = 2,
-    parameter         STYLE      = "auto"
+    parameter         STYLE      = "auto",
+    parameter integer FED        = 0,
+    parameter integer SIDE       = FED != 0 ? R : 1  // tokens of a beat of stream b
 ) (
     input  wire               clk,
     input  wire               rst,
     input  wire [  F*A_W-1:0] a_data,
     input  wire               a_valid,
     output wire               a_ready,
-    input  wire [  F*B_W-1:0] b_data,
+    input  wire [SIDE*F*B_W-1:0] b_data,
     input  wire               b_valid,
     output wire               b_ready,
     output wire [R*OUT_W-1:0] out_data,
@@ -91,7 +98,7 @@ module op_attend_scores #(
 
   op_attend_feed #(
       .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
-      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(0), .A_W(F * A_W), .B_W(F * B_W), .STYLE(STYLE)
+      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(0), .A_W(F * A_W), .B_W(F * B_W), .STYLE(STYLE), .FED(FED)
   ) u_feed (
       .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(b_data),
       .b_valid(b_valid), .b_ready(b_ready), .en(en), .step(step), .first(first), .last(last), .a_word(query),

@@ -71,6 +71,8 @@ type Bench struct {
 	// Files replace or extend the library's sources, by name; Module may be one of them.
 	Files []rtl.File
 	Ties  []rtl.Param // input ports that are held constant
+	// Untimed: a memory in the bench, which stalls, decides how long it takes; latency and ii are not compared.
+	Untimed bool
 }
 
 // P is a parameter with an integer value.

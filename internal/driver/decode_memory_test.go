@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package driver_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/internal/diag"
+	"lathe/internal/driver"
+	"lathe/rtl"
+)
+
+// outsidePlans are plans of decoders with a memory outside: rows of keys that no beats of the memory fill, and scores
+// over blocks; caches alone, and weights beside them.
+var outsidePlans = map[string]string{
+	"cache": fifths + "[memory]\ncache = \"external\"\naxi_bits = 64\nburst = 4\n",
+	"both": "[quantize]\ndata = \"mxint8\"\nweight = \"mxint8\"\n[[fold.rule]]\nop = \"attend_scores\"\nin_lanes = 4\n" +
+		"out_lanes = 2\n[memory]\nweights = \"external\"\ncache = \"external\"\naxi_bits = 128\nburst = 2\n",
+}
+
+const smallDecoder = "../../frontend/hf/testdata/gpt2"
+
+// TestDecodeOutside is TestDecode of decoders that keep keys and values in a memory outside, which stalls at random:
+// nothing that was promised is less than what is measured.
+func TestDecodeOutside(t *testing.T) {
+	for name, plan := range outsidePlans {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := engines(t)
+			j := decoderJob(t, smallDecoder, plan, 12, 37, true)
+			if name == "cache" {
+				j.Second = driver.Second{Frames: 1}
+			}
+			check, err := e.Verify(t.Context(), *j)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d, want := check.Decode, j.HW.Decoder()
+			if check.Mismatches != 0 || check.Compared["rtl"] == 0 || d.Short < 3 || d.Surplus < 2 {
+				t.Fatalf("%d of %v codes differ: %v, %+v", check.Mismatches, check.Compared, check.First, d)
+			}
+			if m := j.HW.Design.Memory; m.Cache == nil || d.Cache != m.Cache || (m.File != "") != (name == "both") {
+				t.Errorf("memory %+v, %+v", m, d.Cache)
+			}
+			if !want.AtLeast || d.PrefillCycles < want.First && d.Prefill == want.Prefill || d.MostCycles < want.Token ||
+				check.II < want.Cycles {
+				t.Errorf("measured %+v and %v a sequence, at least %+v was promised", d, check.II, want)
+			}
+		})
+	}
+}
+
+// TestDecodeOutsideFaults has queries not wait for their own token, and read before anything was written.
+func TestDecodeOutsideFaults(t *testing.T) {
+	e := engines(t)
+	j := decoderJob(t, smallDecoder, outsidePlans["cache"], 12, 37, true)
+	files := slices.Clone(j.HW.Design.Files)
+	at := slices.IndexFunc(files, func(f rtl.File) bool { return f.Name == "mem_cache_walk.sv" })
+	good := "(!gated || rows != LW'(0))"
+	if !bytes.Contains(files[at].Data, []byte(good)) {
+		t.Fatalf("no %q", good)
+	}
+	files[at].Data = bytes.Replace(files[at].Data, []byte(good), []byte("(!gated || rows != LW'(0) || 1'b1)"), 1)
+	j.HW.Design.Files = files
+	_, err := e.Verify(t.Context(), *j)
+	if diag.CodeOf(err) != "L0705" || !strings.Contains(err.Error(), "where nothing was written") {
+		t.Errorf("err = %v", err)
+	}
+}
