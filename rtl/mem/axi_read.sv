@@ -12,7 +12,7 @@
 //   came with RRESP SLVERR or DECERR, or RLAST was wrong; it stays until reset.
 //   latency: 3   ii: 1   order: as bursts are granted
 //   let: CW = CLIENTS > 1 ? clog2(CLIENTS) : 1
-//   lut: 4 * CLIENTS + AT_W + 7 + (LATE > 0 && LATE < CLIENTS ? CW : 0) + (AT_W + 8) * (CLIENTS - 1) * 2 / 3
+//   lut: 4 * CLIENTS + AT_W + 7 + (LATE > 0 && LATE < CLIENTS ? CW : 0) + (AT_W + 8) * (CLIENTS - 1) * 13 / 20
 //   ff: BITS + 2 * CLIENTS + AT_W + 3 * CW + 83
 //   parts: u_order
 `default_nettype none

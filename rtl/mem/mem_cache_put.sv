@@ -9,8 +9,8 @@
 //   begins: a token does. row_there: a head of a token, the next in their order, is in the memory.
 //   latency: 1   ii: 1   order: as it comes
 //   let: STEP = PER > 1 ? 1 : PARTS; U_W = AT_W + clog2(PER)
-//   lut: 3 * U_W + clog2(BEATS) + clog2(GROUPS) + clog2(LANES) + BITS / 8 + 24
-//   ff: 2 * U_W + BITS + BITS / 8 + AT_W + 2 * clog2(BEATS) + clog2(GROUPS) + clog2(LANES) + 2
+//   lut: 2 * U_W + clog2(BEATS) + clog2(GROUPS) + clog2(LANES) + BITS / 8 + 24 + (SLOT > BITS ? BITS : 0)
+//   ff: 2 * U_W + min(SLOT, BITS) + BITS / 8 + AT_W + 2 * clog2(BEATS) + clog2(GROUPS) + clog2(LANES) + 2
 `default_nettype none
 module mem_cache_put #(
     parameter integer WIDTH  = 16,

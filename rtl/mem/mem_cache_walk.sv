@@ -10,7 +10,7 @@
 //   latency: 2   ii: 2   order: token, head, beats ascending
 //   let: TW = clog2(TOKENS + 1); LW = clog2(TOKENS * GROUPS + 1);
 //       BW = clog2(STRIDE + 2 * BEATS * PARTS + 1) + clog2(PER)
-//   lut: 3 * AT_W / 2 + 6 * BW + TW + LW + clog2(BUFFER + 1) + clog2(HEADS) + clog2(LANES) + 20
+//   lut: 3 * AT_W / 2 + 4 * BW + TW + LW + clog2(BUFFER + 1) + clog2(HEADS) + clog2(LANES)
 //   ff: 2 * AT_W + 4 * BW + TW + LW + clog2(BUFFER + 1) + clog2(HEADS) + clog2(LANES) + 12
 `default_nettype none
 module mem_cache_walk #(

@@ -96,6 +96,22 @@ func TestOutsideCosts(t *testing.T) {
 	holdCosts(t, t.TempDir(), modules, 8)
 }
 
+// TestCacheCosts does the same with what writes and reads keys and values in a memory outside: within an eighth.
+func TestCacheCosts(t *testing.T) {
+	tools.Need(t, "yosys")
+	modules := []single{
+		{"axi_write", []string{"CLIENTS", "4"}},
+		{"axi_write", []string{"CLIENTS", "24", "BITS", "256", "AT_W", "22"}},
+		{"mem_cache", []string{"WIDTH", "64", "TOKENS", "64", "HEADS", "4", "GROUPS", "2", "BEATS", "2", "LANES", "4",
+			"BITS", "128", "BURST", "64"}},
+		{"mem_cache", []string{"WIDTH", "8", "TOKENS", "80", "HEADS", "4", "GROUPS", "4", "BEATS", "4", "LANES", "1",
+			"BITS", "64", "BURST", "16"}},
+		{"mem_cache", []string{"WIDTH", "256", "TOKENS", "2048", "HEADS", "32", "GROUPS", "8", "BEATS", "2", "LANES",
+			"2", "BITS", "128", "BURST", "64", "AT_W", "20"}},
+	}
+	holdCosts(t, t.TempDir(), modules, 8)
+}
+
 // TestImageCosts does the same with modules that read a memory image, without which nothing of them would be left.
 // Counts of a module differ by some cells with what is mapped before it, so new modules have runs of their own.
 func TestImageCosts(t *testing.T) {
