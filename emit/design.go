@@ -27,6 +27,10 @@ type Design struct {
 	Tokens int
 	// Group is how many samples at a time go through layers that share units; 1 without such layers.
 	Group int
+	// Lengths is the most tokens of a frame, where each has its own number of them; 0 for other designs. Ends is then the
+	// stream of the core that says where they end, which the wrapper makes.
+	Lengths int
+	Ends    *Port
 	// Memory is what lies in a memory outside of the design; nil: nothing.
 	Memory *Memory
 	// Ports lists the streams of the design, inputs first.
@@ -79,6 +83,16 @@ type Port struct {
 	Perm []int
 	// Lanes is elements per beat, Beats beats per sample, Width bits of payload, TData bits of TDATA.
 	Lanes, Beats, Width, TData int
+	// Tokens is the most tokens of a frame on this port, where that changes; 0: all frames have Beats beats.
+	Tokens int
+}
+
+// CoreWidth is the bits of a beat in the core: an output whose frames change in length marks the last one.
+func (p *Port) CoreWidth() int {
+	if p.Tokens > 0 && !p.Input {
+		return p.Width + 1
+	}
+	return p.Width
 }
 
 // Unit is one node of the graph in hardware.

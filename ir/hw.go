@@ -62,6 +62,11 @@ type HW struct {
 	// Decode says that the unit is part of a decoder: sequences may end after any token, and the next one begins when all
 	// that the unit holds has been dropped.
 	Decode bool
+	// Tokens is the most tokens of a frame, of a value whose frames change in length; 0: frames have one length. Ends says
+	// of an input that its stream has a bit a token, 1 for the last one of a frame, made of the ends of what comes in on
+	// the first input. Marked says that beats have one more bit above: 1 on the last one of a frame.
+	Tokens       int
+	Ends, Marked bool
 	// Group is the node whose kernel on a GPU computes this one too; empty: its own.
 	Group string
 	// Device names the target that runs the node, for graphs that are split over several.
@@ -80,6 +85,15 @@ type Stats struct {
 
 // Beats is how many beats a frame of the result of n has.
 func (n *Node) Beats() int { return max((n.Carried()+n.HW.OutLanes-1)/max(n.HW.OutLanes, 1), 1) }
+
+// BeatWidth is the bits of a beat of the result of n.
+func (n *Node) BeatWidth() int {
+	w := n.Type.BeatWidth(n.HW.OutLanes)
+	if n.HW.Marked {
+		w++
+	}
+	return w
+}
 
 // Carried is how many elements the beats of a frame of the result of n carry, dead ones included.
 func (n *Node) Carried() int {

@@ -192,4 +192,6 @@ type Input struct {
 	Perm []int
 	// Without lists whole numbers that no element is: what the graph computes holds for other samples only.
 	Without []int
+	// Lengths says that the model has no such input: it is a mask of as many ones as a frame has tokens.
+	Lengths bool
 }

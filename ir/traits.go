@@ -94,12 +94,30 @@ type Traits struct {
 	// PerPosition: the result is argument 0, batch x heads x positions x elements, changed by what the other arguments
 	// say of positions: alike for all heads.
 	PerPosition bool
+	// Mask, if not 0, is the argument, which may be missing, whose elements are 0 for the keys that are not there.
+	Mask int
+	// Tokens, if not nil, says how the unit takes frames whose number of tokens changes; axis is that of tokens in argument
+	// 0. nil: as follows from the other traits.
+	Tokens func(n *Node, axis int) TokenWay
 	// Updates: the result is argument 0 with argument 1 written over a part of it; kernels write it where argument 0 lies.
 	Updates bool
 	// Last, if not nil, points to the attribute that says that channels are the last axis of argument 0 and of the result,
 	// and not axis 1.
 	Last func(attrs any) *bool
 }
+
+// TokenWay is how a unit takes frames whose number of tokens changes.
+type TokenWay uint8
+
+// Ways to take tokens.
+const (
+	AcrossTokens TokenWay = iota // only frames of one length
+	ByToken                      // one after the other, whatever their number
+	FirstToken                   // the result is the first one
+)
+
+// EachToken is the trait Tokens of operations that take tokens one after the other.
+func EachToken(*Node, int) TokenWay { return ByToken }
 
 // RingPart is a part in a ring of units that layers share: a frame goes through it in several turns of a sample.
 type RingPart uint8

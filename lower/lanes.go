@@ -255,6 +255,9 @@ func (l *laner) wanted(n *ir.Node) int {
 	if lanes == 0 {
 		return largest(lane.Divisors(n.Type.Row()), defaultIn)
 	}
+	if n.HW.Tokens > 0 {
+		return nearestDivisor(n.Type.OfToken(), lanes)
+	}
 	return nearestDivisor(n.Type.Elems(), lanes)
 }
 

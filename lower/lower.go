@@ -87,6 +87,12 @@ func ScheduleWith(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 			return nil, nil, err
 		}
 	}
+	if plan.Lengths {
+		var err error
+		if g, err = forLengths(g, plan); err != nil {
+			return nil, nil, err
+		}
+	}
 	schedule := scheduleMode
 	if plan.Fold.Layers == "loop" {
 		schedule = scheduleLoop

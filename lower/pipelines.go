@@ -76,6 +76,8 @@ var SchedulePipeline = Pipeline{
 	{"insert_forks", "forks after values with several readers", Exact, 0, insertForks},
 	{"choose_lanes", "lanes, style and memory of every node, by the plan's rules", Annotate, 0, chooseLanes},
 	{"insert_adapters", "widens and narrows streams between nodes of different lanes", Exact, 0, insertAdapters},
+	{"mark_frames", "marks the ends of frames of changing length for the units that keep a state over tokens", Exact, 0,
+		markFrames},
 	{"time_units", "initiation interval and latency from the headers of the modules", Annotate, 0, timeUnits},
 	{"size_fifos", "FIFOs after forks, as deep as a run beat by beat shows", Exact, 0, sizeFifos},
 }
@@ -139,6 +141,8 @@ var Orders = []Order{
 	{"insert_forks", "choose_lanes", "a value of an unused node would be a reader; forks have lanes too"},
 	{"insert_forks", "insert_adapters", "every branch has adapters of its own"},
 	{"choose_lanes", "insert_adapters", "adapters join lanes that differ"},
+	{"insert_adapters", "mark_frames", "adapters know of no marks"},
+	{"mark_frames", "time_units", "marks are units, and forks have a branch for each"},
 	{"time_units", "size_fifos", "beats take the time of the units"},
 	{"insert_adapters", "time_units", "adapters have a latency too"},
 }

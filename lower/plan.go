@@ -20,7 +20,9 @@ type Plan struct {
 	Quantize QuantizePlan
 	Fold     FoldPlan
 	// Decode makes a decoder of a causal model: sequences of up to its tokens, which may come one by one.
-	Decode  bool
+	Decode bool
+	// Lengths lets every frame have its own number of tokens, up to those of the inputs.
+	Lengths bool
 	Inputs  []InputPlan
 	Outputs []OutputPlan
 	// Notes say where settings from outside and the file disagree.

@@ -44,7 +44,8 @@ type planFile struct {
 		Rule    []foldRuleFile `toml:"rule"`
 	} `toml:"fold"`
 	Sequence struct {
-		Decode *bool `toml:"decode"`
+		Decode  *bool   `toml:"decode"`
+		Lengths *string `toml:"lengths"`
 	} `toml:"sequence"`
 	Memory struct {
 		Weights *string `toml:"weights"`

@@ -53,6 +53,11 @@ func (f *planFile) plan(name string, at *lines) (*Plan, error) {
 	p.quantize(f, &plan.Quantize)
 	p.fold(f, &plan.Fold)
 	plan.Decode = f.Sequence.Decode != nil && *f.Sequence.Decode
+	plan.Lengths = p.word("sequence.lengths", f.Sequence.Lengths, []string{"fixed", "dynamic"}) == 1
+	if plan.Decode && plan.Lengths {
+		p.fail("sequence.lengths", "sequences of a decoder have any length already").
+			WithHint("leave lengths out, or decode")
+	}
 	p.memory(f, &plan.Fold.Memory)
 	p.ends(f, plan)
 	p.at.sort(p.errs)

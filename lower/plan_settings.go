@@ -19,6 +19,8 @@ type Settings struct {
 	Part, DSP *string
 	// Decode stands for decode of [sequence].
 	Decode *bool
+	// Lengths stands for lengths of [sequence].
+	Lengths *string
 	// Bits is the width of data and weights; biases get twice as many where they need more than 16.
 	Bits *int
 }
@@ -66,6 +68,7 @@ func (o *overlay) apply(set Settings) error {
 		})
 	}
 	over(o, "--decode", "sequence.decode", &f.Sequence.Decode, set.Decode)
+	over(o, "--lengths", "sequence.lengths", &f.Sequence.Lengths, set.Lengths)
 	over(o, "--dsp", "fold.dsp", &f.Fold.DSP, set.DSP)
 	if set.DSP != nil {
 		o.rules("--dsp", "dsp", "fold.rule", len(f.Fold.Rule), func(i int) bool { return f.Fold.Rule[i].DSP != nil })

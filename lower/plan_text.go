@@ -25,6 +25,10 @@ func (p *Plan) Text(model string, g *ir.Graph, quantized, scheduled *Report) str
 	t.target()
 	t.quantize(quantized == nil)
 	t.fold()
+	if p.Lengths {
+		t.line("\n[sequence]")
+		t.key(true, "lengths", "dynamic", "each frame has as many tokens as come before TLAST")
+	}
 	if p.Decode {
 		t.line("\n[sequence]")
 		t.key(true, "decode", true, "tokens may come one by one, sequences may be short")

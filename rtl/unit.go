@@ -18,7 +18,10 @@ type Unit struct {
 	// others. Params and Images are for library modules only.
 	Body *netlist.Module
 	// In are the prefixes of the input streams, in the order of the node's arguments that are no constants; nil is "in".
-	In     []string
+	In []string
+	// Ends names the stream whose beats have one more bit above, 1 on the last one of a frame, where frames change in
+	// length and the unit keeps a state over tokens; empty: none.
+	Ends   string
 	Params []Param
 	Images []Image
 	// Weights lie in a memory outside of the design; nil: they are an image like others, or there are none.

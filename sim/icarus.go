@@ -126,7 +126,7 @@ func (s *Spec) icarusBench(in Input) string {
 		t.input(fmt.Sprintf("i%d", i), p, in.Frames*in.InBeats[i], in.InBeats[i], pick(in.Idle, i).Percent)
 	}
 	for i, p := range s.Out {
-		t.output(fmt.Sprintf("o%d", i), p, in.answered()*in.OutBeats[i], pick(in.Back, i).Percent)
+		t.output(fmt.Sprintf("o%d", i), p, in.beatsOut(i), pick(in.Back, i).Percent)
 	}
 	for _, w := range s.wires() {
 		for _, signal := range []string{"data", "valid", "ready"} {

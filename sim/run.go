@@ -32,6 +32,8 @@ type Input struct {
 	InBeats []int // beats of a frame, per input port
 	// OutBeats are the beats of a frame per output port. The run ends when every frame has gone in and come out.
 	OutBeats []int
+	// OutOnce says of output ports that they have a frame only for each of those that close.
+	OutOnce []bool
 	// TapBeats are the beats of a frame per tap; only with them First and Last of taps are noted.
 	TapBeats []int
 	Seed     uint64
@@ -221,7 +223,7 @@ func (m *Model) request(in Input) ([]byte, error) {
 	}
 	for i := range s.Out {
 		stall := pick(in.Back, i)
-		put(in.OutBeats[i], stall.Percent, stall.Burst, 0)
+		put(in.OutBeats[i], stall.Percent, stall.Burst, in.once(i))
 	}
 	for i := range s.Taps {
 		beats := 0
@@ -250,6 +252,14 @@ func (in *Input) head() []int {
 	}
 	return []int{int(in.Seed), in.Frames, maxIdle, resetAt, max(in.ResetLen, 1), in.Drain, strict, progress,
 		in.Warm}
+}
+
+// once is 1 for an output port that has a frame only for each of those that close.
+func (in *Input) once(i int) int {
+	if i < len(in.OutOnce) && in.OutOnce[i] {
+		return 1
+	}
+	return 0
 }
 
 func pick(stalls []Stall, i int) Stall {

@@ -5,11 +5,13 @@ package sim
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"lathe/emit"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
+	"lathe/ir"
 )
 
 // FrameKind says what is special about a frame.
@@ -36,6 +38,18 @@ func (in *Input) answered() int {
 		}
 	}
 	return n
+}
+
+// beatsOut is how many beats come out of output port i.
+func (in *Input) beatsOut(i int) int {
+	frames := in.answered()
+	if in.once(i) == 1 {
+		frames = 0
+		for _, k := range in.Kinds {
+			frames += int(k & Closes)
+		}
+	}
+	return frames * in.OutBeats[i]
 }
 
 // kinds packs the kinds of frames for the harness: whether there are any, and each.
@@ -195,4 +209,131 @@ func gatherSequences(d *emit.Design, streams [][]byte, results []ref.Sample, lis
 		}
 	}
 	return got, want, nil
+}
+
+// RunFrames is RunDesign of a design whose frames change in length: sample i has lengths[i] tokens, as its mask says. A
+// frame of the result is a token. Elements of tokens that are not there are 0 in what comes back.
+func RunFrames(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, samples []ref.Sample, lengths []int,
+	in Input) (*DesignRun, error) {
+	in = feedFrames(g, d, samples, lengths, in)
+	in.Drain = max(in.Drain, drainCycles)
+	if len(m.spec.Taps) > 0 {
+		for _, u := range d.Units {
+			in.Drain = max(in.Drain, 4*u.Cycles)
+		}
+	}
+	result, states, err := m.run(ctx, in)
+	if stuck, ok := err.(*diag.Error); ok && states != nil && len(m.spec.Taps) > 0 {
+		return nil, waiting(stuck, g, states)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := result.Check(&m.spec); err != nil {
+		return nil, err
+	}
+	run := &DesignRun{Result: result}
+	if run.Outputs, err = gatherFrames(d, result.Streams, lengths); err != nil || len(result.Taps) == 0 {
+		return run, err
+	}
+	run.Values = make([]ref.Sample, len(samples))
+	for i, u := range tapped(d) {
+		n := g.Find(u.Node)
+		if n == nil {
+			return nil, diag.New("L0708", d.Name, "unit %q is not a node of the graph", u.Node)
+		}
+		if n.HW.Marked || saysEnds(n) {
+			continue // no value of its own, or none of the graph
+		}
+		run.TapNodes = append(run.TapNodes, n)
+		if err := cutFrames(run.Values, result.Taps[i], carried(n), n.HW.OutLanes, n.HW.Tokens, lengths); err != nil {
+			return nil, err
+		}
+		for _, v := range run.Values {
+			v[len(v)-1] = alive(v[len(v)-1], n.Type)
+		}
+	}
+	return run, nil
+}
+
+// saysEnds says that n carries the bits that say where frames end.
+func saysEnds(n *ir.Node) bool {
+	for len(n.Args) == 1 && n.Op.Traits.KeepsCodes {
+		n = n.Args[0]
+	}
+	return n.HW.Ends
+}
+
+// IcarusFrames is RunFrames in Icarus; it returns the values of the graph outputs.
+func IcarusFrames(ctx context.Context, cache string, g *ir.Graph, d *emit.Design, samples []ref.Sample, lengths []int,
+	in Input) ([]ref.Sample, error) {
+	streams, err := Icarus(ctx, DesignSpec(d, cache, false, false), feedFrames(g, d, samples, lengths, in))
+	if err != nil {
+		return nil, err
+	}
+	return gatherFrames(d, streams, lengths)
+}
+
+// feedFrames fills in streams, kinds and beat counts of a run.
+func feedFrames(g *ir.Graph, d *emit.Design, samples []ref.Sample, lengths []int, in Input) Input {
+	in.Kinds, in.Streams, in.InBeats, in.OutBeats, in.OutOnce = nil, nil, nil, nil, nil
+	for _, n := range lengths {
+		for t := range n {
+			kind := FrameKind(0)
+			if t == n-1 {
+				kind = Closes | Ends
+			}
+			in.Kinds = append(in.Kinds, kind)
+		}
+	}
+	in.Frames = len(in.Kinds)
+	for _, p := range d.Ports {
+		if !p.Input {
+			in.OutBeats = append(in.OutBeats, p.Beats/max(p.Tokens, 1))
+			in.OutOnce = append(in.OutOnce, p.Tokens == 0)
+			continue
+		}
+		at := slices.IndexFunc(g.In, func(n *ir.Node) bool { return n.Name == p.Name })
+		var stream []byte
+		for i, n := range lengths {
+			whole := PackStream(p, samples[i:i+1], at)
+			stream = append(stream, whole[:len(whole)/p.Tokens*n]...)
+		}
+		in.Streams, in.InBeats = append(in.Streams, stream), append(in.InBeats, p.Beats/p.Tokens)
+	}
+	return in
+}
+
+// gatherFrames cuts output streams into the values of the graph outputs of each sample.
+func gatherFrames(d *emit.Design, streams [][]byte, lengths []int) ([]ref.Sample, error) {
+	outputs, at := make([]ref.Sample, len(lengths)), 0
+	for _, p := range d.Ports {
+		if p.Input {
+			continue
+		}
+		if err := cutFrames(outputs, streams[at], p.Type, p.Lanes, p.Tokens, lengths); err != nil {
+			return nil, err
+		}
+		at++
+	}
+	return outputs, nil
+}
+
+// cutFrames appends one value of type t to each sample, of as many of its tokens as the sample has; tokens is the most,
+// 0 for a value that every sample has whole.
+func cutFrames(samples []ref.Sample, stream []byte, t ir.Type, lanes, tokens int, lengths []int) error {
+	size := t.Elems() / lanes * ((t.BeatWidth(lanes) + 7) / 8)
+	var filled []byte
+	for _, n := range lengths {
+		have := size
+		if tokens > 0 {
+			have = size / tokens * n
+		}
+		if len(stream) < have {
+			return diag.New("L0707", "", "%d bytes came back for %d of %s in %d lanes", len(stream), have, t, lanes)
+		}
+		filled = append(append(filled, stream[:have]...), make([]byte, size-have)...)
+		stream = stream[have:]
+	}
+	return cut(samples, filled, t, lanes)
 }

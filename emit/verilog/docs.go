@@ -34,6 +34,8 @@ type description struct {
 	Tokens int `json:"tokens,omitempty"`
 	// Group is how many samples at a time go through layers that share units, if several.
 	Group int `json:"samples_of_a_group,omitempty"`
+	// Lengths is the most tokens of a frame, where that changes.
+	Lengths int `json:"lengths,omitempty"`
 	// Memory is what is read from a memory outside.
 	Memory *emit.Memory `json:"memory,omitempty"`
 	// Balance is what the choice of foldings aimed at and reached.
@@ -58,7 +60,7 @@ type portDescription struct {
 func Describe(d *emit.Design) error {
 	js := description{Name: d.Name, Version: d.Version, Part: d.Part, Clock: d.ClockMHz, Top: d.Top,
 		Core: d.Core, Sources: d.Sources(), Files: []string{readmeFile, listFile}, Units: d.Units,
-		Memory: d.Memory, Balance: d.Balance, Tokens: d.Tokens}
+		Memory: d.Memory, Balance: d.Balance, Tokens: d.Tokens, Lengths: d.Lengths}
 	if d.Group > 1 {
 		js.Group = d.Group
 	}
@@ -135,6 +137,10 @@ const (
 		"next one waits until all outputs have left, and begins at position 0. TLAST of the output marks the last beat of\n" +
 		"the last token. `position` counts the tokens that have come. `error` says, until the next sequence begins, that\n" +
 		"one came for which there was no room, which is dropped, or that TLAST came within a token, which ends nothing.\n"
+	// where frames change in length
+	framesEnd = "Frames have 1 to %d tokens: TLAST on the last beat of a token ends one, and\n" +
+		"marks the last beat of each on the outputs. `error` says, until the next reset, that a frame had more tokens, of\n" +
+		"which the rest was dropped, or ended within a token, which was filled up with zeros.\n"
 	unitsHeading = "\n## Units\n\n" +
 		"| instance | module | node | format | in lanes | out lanes | cycles per sample | latency |\n" +
 		"|---|---|---|---|---|---|---|---|\n"
@@ -155,6 +161,9 @@ func readme(d *emit.Design) (string, error) {
 	}
 	if d.Tokens > 0 {
 		ends = fmt.Sprintf(sequencesEnd, d.Tokens)
+	}
+	if d.Lengths > 0 {
+		ends = fmt.Sprintf(framesEnd, d.Lengths)
 	}
 	fmt.Fprintf(&s, introduction, d.Name, d.Version, d.Top, d.Core, ends)
 	for _, p := range d.Ports {

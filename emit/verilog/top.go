@@ -4,6 +4,7 @@ package verilog
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"lathe/emit"
@@ -22,8 +23,12 @@ func (b *builder) core(o Options) *netlist.Module {
 	d := b.design
 	m := &netlist.Module{Name: d.Core, Comment: comment(o, d.Core, "streams of "+d.Name+", one instance a node"),
 		Ports: []netlist.Port{{Name: "clk"}, {Name: "rst"}}}
-	for _, p := range d.Ports {
-		m.Ports = append(m.Ports, netlist.Port{Name: p.CoreStream + "_data", Output: !p.Input, Width: p.Width},
+	ports := slices.Clone(d.Ports)
+	if d.Ends != nil {
+		ports = append(ports, *d.Ends)
+	}
+	for _, p := range ports {
+		m.Ports = append(m.Ports, netlist.Port{Name: p.CoreStream + "_data", Output: !p.Input, Width: p.CoreWidth()},
 			netlist.Port{Name: p.CoreStream + "_valid", Output: !p.Input},
 			netlist.Port{Name: p.CoreStream + "_ready", Output: p.Input})
 	}
@@ -46,7 +51,7 @@ func (b *builder) core(o Options) *netlist.Module {
 		add(netlist.Assign{To: inst.result.ready, From: netlist.Const{Width: 1, Value: 1}})
 	}
 	for i, from := range b.results {
-		p := d.Ports[len(b.graph.In)+i]
+		p := d.Ports[len(d.Ports)-len(b.results)+i]
 		to := wiresOf(p.CoreStream)
 		add(netlist.Blank{}, netlist.Comment(fmt.Sprintf("output %s: %s", quoteComment(p.Name), p.Type)),
 			netlist.Assign{To: to.data, From: from.data}, netlist.Assign{To: to.valid, From: from.valid},
@@ -152,6 +157,11 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 	for i, p := range d.Ports {
 		m.Ports = append(m.Ports, axisPorts(p)...)
 		switch {
+		case p.Tokens > 0 && p.Input:
+			m.Items = append(m.Items, framesInput(p, d.Ends)...)
+			core.Ports = append(core.Ports, wiresOf(d.Ends.CoreStream).to(d.Ends.CoreStream)...)
+		case p.Tokens > 0:
+			m.Items = append(m.Items, framesOutput(p)...)
 		case !p.Input:
 			m.Items = append(m.Items, axisOutput(p, d)...)
 		case d.Group > 1:
@@ -164,6 +174,9 @@ func (b *builder) wrapper(o Options) *netlist.Module {
 	if d.Tokens > 0 {
 		m.Ports = append(m.Ports, netlist.Port{Name: "position", Output: true, Width: d.PositionBits()},
 			netlist.Port{Name: "error", Output: true})
+	}
+	if d.Lengths > 0 {
+		m.Ports = append(m.Ports, netlist.Port{Name: "error", Output: true})
 	}
 	b.axiWrapper(m)
 	for _, p := range b.axiPorts() {

@@ -148,7 +148,7 @@ func (b *builder) instances() error {
 		if n.IsConst() {
 			continue
 		}
-		inst := &instance{node: n, unit: units[i], width: n.Type.BeatWidth(n.HW.OutLanes)}
+		inst := &instance{node: n, unit: units[i], width: n.BeatWidth()}
 		err := failed[i]
 		if err == nil {
 			err = b.instance(inst, ids)
@@ -258,11 +258,16 @@ func (b *builder) coreName(base string, i, count int) string {
 
 func (b *builder) ports() error {
 	add := func(base, axis string, i, count int, name string, input bool, n *ir.Node, lanes int, perm []int) {
+		ends := input && slices.ContainsFunc(b.graph.In, func(n *ir.Node) bool { return n.HW.Ends })
 		w := n.Type.BeatWidth(lanes)
 		p := emit.Port{Name: name, Input: input, Type: n.Type, Perm: perm, Lanes: lanes, Width: w,
 			Beats: n.Type.Elems() / lanes, TData: (w + 7) / 8 * 8,
-			CoreStream: b.coreName(base, i, count), Stream: axis}
-		if count > 1 {
+			CoreStream: b.coreName(base, i, count), Stream: axis, Tokens: n.HW.Tokens}
+		if n.HW.Ends {
+			b.design.Ends, b.design.Lengths = &p, n.HW.Tokens
+			return
+		}
+		if count > 1 && !ends {
 			p.Stream = fmt.Sprintf("%s_%d", axis, i)
 		}
 		b.design.Ports = append(b.design.Ports, p)
@@ -288,6 +293,9 @@ func (b *builder) sources(o Options) error {
 	modules := []string{"stream_last"}
 	if b.design.Group > 1 {
 		modules = append(modules, "stream_group", "stream_ungroup")
+	}
+	if b.design.Lengths > 0 {
+		modules = append(modules, "stream_frames")
 	}
 	if b.design.Tokens > 0 {
 		modules = []string{"stream_session", "stream_answer"}

@@ -16,6 +16,7 @@ import (
 type choiceFlags struct {
 	fps, clock float64
 	part, dsp  string
+	lengths    string
 	bits       int
 	decode     bool
 	flags      *pflag.FlagSet // nil where the command does not have them
@@ -32,6 +33,7 @@ func (f *choiceFlags) add(c *cobra.Command, only ...string) {
 	all.Float64Var(&f.clock, "clock", 0, "MHz that you hope for; without it and a plan: 250")
 	all.BoolVar(&f.decode, "decode", false, "make a decoder of a causal model: sequences of up to --max-seq tokens, "+
 		"token by token")
+	all.StringVar(&f.lengths, "lengths", "", "dynamic: each frame has its own number of tokens, up to --seq; else fixed")
 	all.VisitAll(func(flag *pflag.Flag) {
 		if len(only) == 0 || slices.Contains(only, flag.Name) {
 			f.flags.AddFlag(flag)
@@ -47,6 +49,7 @@ func (f *choiceFlags) settings() (s lower.Settings) {
 	s.FPS, s.ClockMHz = given(f.flags, "fps", &f.fps), given(f.flags, "clock", &f.clock)
 	s.Part, s.DSP = given(f.flags, "part", &f.part), given(f.flags, "dsp", &f.dsp)
 	s.Bits, s.Decode = given(f.flags, "bits", &f.bits), given(f.flags, "decode", &f.decode)
+	s.Lengths = given(f.flags, "lengths", &f.lengths)
 	return s
 }
 

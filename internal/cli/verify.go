@@ -311,6 +311,14 @@ func (a *App) printCheck(c *driver.Check) error {
 		rows[4] = []string{"prefill", fmt.Sprintf("%s, %s", counted(d.Prefill, "token"), counted(d.PrefillCycles, "cycle"))}
 		rows = append(rows, decodeRows(c)...)
 	}
+	if l := c.Lengths; l != nil {
+		rows[0][1] = fmt.Sprintf("%d; frames of 1 to %s: %d in all runs, %d short", c.Samples, counted(l.Tokens, "token"),
+			l.Frames, l.Short)
+		for _, p := range l.Pace {
+			rows = append(rows, []string{counted(p.Tokens, "token"), fmt.Sprintf("%s a frame, latency %s", cycles(p.Cycles),
+				counted(p.Latency, "cycle"))})
+		}
+	}
 	for _, o := range c.Second {
 		names := map[string]string{driver.SecondSimulator: "also in Icarus", driver.GateLevel: "also as gates of Yosys"}
 		text := fmt.Sprintf("%s, %s, %d mismatches", counted(o.Samples, "sample"), counted(o.Outputs, "output"), o.Mismatches)

@@ -142,6 +142,8 @@ var files = []Entry{
 		"driver.RandomSamples(float, 10, 1) // float is a graph that is not quantized"},
 	{"L0916", "Ids hold padding, which moves positions that a quantized model has as constants.",
 		"$ lathe run counted-ids.onnx --inputs padded-ids.npz -o y.npz --calibrate padded-ids.npz"},
+	{"L0917", "A mask of keys is not ones and then zeros, or an array of lengths holds one that no frame has.",
+		"driver.Samples(g, file) // an array called lengths that says 9 of a frame of up to 4 tokens"},
 	{"L0920", "A file that a command writes, other than arrays, cannot be written.",
 		"$ lathe list ops --json nowhere/ops.json"},
 	{"L0921", "The plan file cannot be read.",

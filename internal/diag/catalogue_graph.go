@@ -148,6 +148,8 @@ var plans = []Entry{
 		"$ lathe emit-verilog model.onnx -o out --decode"},
 	{"L0436", "Keys and values cannot lie outside of the chip, although the plan asks for it.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n-- plan.toml --\n[memory]\ncache = \"external\""},
+	{"L0437", "Something in the model or the plan cannot take frames whose number of tokens changes.",
+		"$ lathe emit-verilog model.onnx -o out --lengths dynamic"},
 	{"L0450", "A sum over blocks has no window accumulator in the formats that the plan gives it.",
 		"$ lathe quantize model.onnx -o m.lathe --plan plan.toml\n" +
 			"-- plan.toml --\n[quantize]\ndata = \"mxint(16,32)\"\nweight = \"fixed(40)\""},

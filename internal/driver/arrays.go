@@ -71,6 +71,15 @@ func Samples(g *ir.Graph, f *npz.File) ([]ref.Sample, Batch, error) {
 			a, err = &f.Arrays[0], nil // with one of each there is no doubt
 		}
 		if err != nil {
+			mask, e := lengthsArray(g, n, f)
+			if e != nil {
+				return nil, batch, e
+			}
+			if mask != nil {
+				a, err = mask, nil
+			}
+		}
+		if err != nil {
 			return nil, batch, hintBind(err, len(g.In) > len(f.Arrays))
 		}
 		perm := n.Attrs.(*ir.Input).Perm
@@ -325,6 +334,9 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 			}
 			for i := range t.BlockScales {
 				t.BlockScales[i] = randomScale(r, b, s%8)
+			}
+			if in.HW.Ends {
+				t = prefix(in.Type, 1+r.IntN(in.HW.Tokens))
 			}
 			samples[s] = append(samples[s], t)
 		}

@@ -166,6 +166,11 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 	if err != nil {
 		return nil, err
 	}
+	if plan.Lengths {
+		if g, err = lower.WithLengths(ctx, g); err != nil {
+			return nil, err
+		}
+	}
 	calibration, err := s.calibration(g, plan)
 	if err != nil {
 		return nil, err

@@ -125,7 +125,11 @@ func (e Engines) stuck(ctx context.Context, j Job, err error) error {
 		return err
 	}
 	for _, in := range []sim.Input{{MaxIdle: j.patience()}, j.stalled(j.Seeds[0])} {
-		if _, again := sim.RunDesign(ctx, model, j.HW.Scheduled, j.HW.Design, j.Samples, in); again != nil {
+		samples := j.Samples
+		if j.HW.Design.Lengths > 0 {
+			samples = j.drawnLengths(j.Seeds[0])
+		}
+		if _, again := j.runSamples(ctx, model, samples, in); again != nil {
 			return again
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"lathe/emit/vivado"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
+	"lathe/ir"
 	"lathe/rtl"
 	"lathe/sim"
 )
@@ -93,15 +94,17 @@ func (h *Hardware) vectors(ctx context.Context, samples []ref.Sample) (v bench.V
 	if err != nil {
 		return v, err
 	}
+	samples = full(h.Scheduled, samples)
 	results, err := h.evaluate(ctx, program, samples)
 	if err != nil {
 		return v, err
 	}
 	v.Samples = len(samples)
+	outputs := len(h.Design.Ports) - len(h.Scheduled.Out)
 	for i, p := range h.Design.Ports { // inputs first
-		from, at := samples, i
-		if !p.Input {
-			from, at = results, i-len(h.Scheduled.In)
+		from, at := results, i-outputs
+		if p.Input {
+			from, at = samples, slices.IndexFunc(h.Scheduled.In, func(n *ir.Node) bool { return n.Name == p.Name })
 		}
 		v.Streams = append(v.Streams, sim.PackStream(p, from, at))
 	}

@@ -15,6 +15,82 @@ import (
 	"lathe/lower"
 )
 
+// quality compares with the float graph, where there is one and real inputs, and both with the labels.
+func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error {
+	if j.Labels != nil {
+		right, err := Accuracy(j.HW.Scheduled, outputs[:min(len(j.Labels), len(outputs))], j.Labels)
+		if err != nil {
+			return err
+		}
+		c.Accuracy = &Accuracies{Quantized: right}
+	}
+	if j.HW.Float == nil || j.Floats == nil {
+		return nil
+	}
+	j.Progress.report("float model", 0, len(j.Floats))
+	float, err := Evaluable(j.HW.Float)
+	if err != nil {
+		return err
+	}
+	floats, err := evaluate(ctx, float, j.Floats)
+	if err != nil {
+		return err
+	}
+	outputs = outputs[:len(floats)]
+	all, each, err := SQNR(j.HW.Float, floats, j.HW.Scheduled, outputs)
+	if err != nil {
+		return err
+	}
+	c.SQNR = all
+	for i, v := range each {
+		name := j.HW.Scheduled.Out[i].Name
+		if v == nil {
+			continue
+		}
+		c.OutputSQNR = append(c.OutputSQNR, OutputSQNR{name, *v})
+		if *v < lowSQNR {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("output %q keeps only %.1f dB against the float model: more bits may "+
+				"help (--bits 12), and lathe quantize shows the error of each node", name, *v))
+		}
+	}
+	c.saturated(j)
+	if j.Labels == nil {
+		return nil
+	}
+	right, err := Accuracy(j.HW.Float, floats, j.Labels)
+	c.Accuracy.Float = &right
+	return err
+}
+
+// lowSQNR is the output quality in decibel below which a plan is doubtful.
+const lowSQNR = 20
+
+// saturated warns of inputs of which a noticeable share lies beyond the format that they enter in.
+func (c *Check) saturated(j Job) {
+	for i, n := range j.HW.Float.In {
+		if _, blocks := j.HW.Scheduled.In[i].Type.BlockFormat(); blocks {
+			continue // every block has a range of its own
+		}
+		lo, hi := j.HW.Scheduled.In[i].Type.Format.Limits()
+		least, most := lo.Float64(), hi.Float64()
+		step := most / (1 << 6) // the last step is lost to rounding anyway
+		beyond, total := 0, 0
+		for _, s := range j.Floats {
+			for _, v := range s[i].Floats {
+				total++
+				if float64(v) < least-step || float64(v) > most+step {
+					beyond++
+				}
+			}
+		}
+		if beyond*100 > total {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("%.0f %% of the values of input %q lie beyond %s, that is %s to %s",
+				100*float64(beyond)/float64(total), n.Name, j.HW.Scheduled.In[i].Type.Format,
+				diag.Number(float64(least), 4), diag.Number(float64(most), 4)))
+		}
+	}
+}
+
 // values are the decoded elements of output i in the caller's layout.
 func values(g *ir.Graph, s ref.Sample, i int) ([]float64, error) {
 	o := g.Out[i]

@@ -64,6 +64,8 @@ type Check struct {
 	// Warnings say what weakens the proof.
 	Warnings []string `json:"warnings,omitempty"`
 
+	// Lengths is what was found of a design whose frames change in length; nil of other designs.
+	Lengths *Lengths `json:"lengths,omitempty"`
 	// Decode is what was found of a decoder; nil of other designs.
 	Decode *Decoding `json:"decode,omitempty"`
 
@@ -114,6 +116,11 @@ type Job struct {
 func (e Engines) Verify(ctx context.Context, j Job) (*Check, error) {
 	c := &Check{Model: j.HW.Scheduled.Name, Samples: len(j.Samples), Engines: []string{"ref"}, Compared: map[string]int{},
 		Seconds: map[string]float64{}, Stalls: Stalls{Percent: j.Stalls, Seeds: j.Seeds}}
+	if lengthsAt(j.HW.Scheduled) >= 0 {
+		if _, err := lengthsOf(j.HW.Scheduled, j.Samples); err != nil {
+			return nil, err
+		}
+	}
 	start := e.Now()
 	done := func(step string) {
 		now := e.Now()
@@ -177,82 +184,6 @@ func outputs(g *ir.Graph, samples int) (n int) {
 		n += samples * node.Type.Elems()
 	}
 	return n
-}
-
-// quality compares with the float graph, where there is one and real inputs, and both with the labels.
-func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error {
-	if j.Labels != nil {
-		right, err := Accuracy(j.HW.Scheduled, outputs[:min(len(j.Labels), len(outputs))], j.Labels)
-		if err != nil {
-			return err
-		}
-		c.Accuracy = &Accuracies{Quantized: right}
-	}
-	if j.HW.Float == nil || j.Floats == nil {
-		return nil
-	}
-	j.Progress.report("float model", 0, len(j.Floats))
-	float, err := Evaluable(j.HW.Float)
-	if err != nil {
-		return err
-	}
-	floats, err := evaluate(ctx, float, j.Floats)
-	if err != nil {
-		return err
-	}
-	outputs = outputs[:len(floats)]
-	all, each, err := SQNR(j.HW.Float, floats, j.HW.Scheduled, outputs)
-	if err != nil {
-		return err
-	}
-	c.SQNR = all
-	for i, v := range each {
-		name := j.HW.Scheduled.Out[i].Name
-		if v == nil {
-			continue
-		}
-		c.OutputSQNR = append(c.OutputSQNR, OutputSQNR{name, *v})
-		if *v < lowSQNR {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("output %q keeps only %.1f dB against the float model: more bits may "+
-				"help (--bits 12), and lathe quantize shows the error of each node", name, *v))
-		}
-	}
-	c.saturated(j)
-	if j.Labels == nil {
-		return nil
-	}
-	right, err := Accuracy(j.HW.Float, floats, j.Labels)
-	c.Accuracy.Float = &right
-	return err
-}
-
-// lowSQNR is the output quality in decibel below which a plan is doubtful.
-const lowSQNR = 20
-
-// saturated warns of inputs of which a noticeable share lies beyond the format that they enter in.
-func (c *Check) saturated(j Job) {
-	for i, n := range j.HW.Float.In {
-		if _, blocks := j.HW.Scheduled.In[i].Type.BlockFormat(); blocks {
-			continue // every block has a range of its own
-		}
-		lo, hi := j.HW.Scheduled.In[i].Type.Format.Limits()
-		least, most := lo.Float64(), hi.Float64()
-		step := most / (1 << 6) // the last step is lost to rounding anyway
-		beyond, total := 0, 0
-		for _, s := range j.Floats {
-			for _, v := range s[i].Floats {
-				total++
-				if float64(v) < least-step || float64(v) > most+step {
-					beyond++
-				}
-			}
-		}
-		if beyond*100 > total {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%.0f %% of the values of input %q lie beyond %s, that is %s to %s",
-				100*float64(beyond)/float64(total), n.Name, j.HW.Scheduled.In[i].Type.Format,
-				diag.Number(float64(least), 4), diag.Number(float64(most), 4)))
-		}
-	}
 }
 
 // compare adds one engine to the counts.

@@ -16,6 +16,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/internal/npz"
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -227,6 +228,14 @@ var graphFaults = map[string]func(t *testing.T) error{
 	},
 	"L0915": func(t *testing.T) error {
 		_, err := driver.RandomSamples(float(t), 10, 1)
+		return err
+	},
+	"L0917": func(*testing.T) error {
+		mask := input(lower.LengthsMask, nil, 1, 4)
+		mask.Attrs.(*ir.Input).Lengths = true
+		_, _, err := driver.Samples(graph(ir.StageFloat, input("x", nil, 1, 4), mask), &npz.File{Path: "x.npz",
+			Arrays: []npz.Array{npz.Float32Array("x", []int{1, 4}, make([]float32, 4)), npz.Int64Array("lengths", []int{1},
+				[]int64{9})}})
 		return err
 	},
 }

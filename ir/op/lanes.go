@@ -11,10 +11,10 @@ import (
 // LanesOf are the foldings of n: those of its operation's column; else beats stay within blocks and within channels.
 // Errors are those of weights that cannot be summed.
 //
-// In a decoder no beat has elements of two tokens.
+// In a decoder, and where frames change in length, no beat has elements of two tokens.
 func LanesOf(n *ir.Node) (*ir.Lanes, error) {
 	l, err := lanesOf(n)
-	if err != nil || !n.HW.Decode || l.Product() || l.Follows() {
+	if err != nil || !n.HW.Decode && n.HW.Tokens == 0 || l.Product() || l.Follows() {
 		return l, err
 	}
 	ends := [2]int{ofToken(n.Type, n.HW.RowIn), ofToken(n.Type, n.HW.RowOut)}

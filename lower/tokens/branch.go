@@ -56,7 +56,7 @@ func insert(g *ir.Graph, known *known) (branches []*ir.Node, err error) {
 				lanes := a.HW.OutLanes
 				b := &ir.Node{Name: g.FreshName(n.Name + ".fifo"), Op: stream.Fifo, Args: []*ir.Node{a}, Type: a.Type, Pos: n.Pos,
 					HW: ir.HW{InLanes: lanes, OutLanes: lanes, StreamIn: lanes, RowIn: a.HW.RowOut, RowOut: a.HW.RowOut,
-						II: a.HW.II, Latency: 1}, Stats: a.Stats}
+						II: a.HW.II, Latency: 1, Tokens: a.HW.Tokens, Marked: a.HW.Marked}, Stats: a.Stats}
 				g.InsertBefore(n, b)
 				n.Args[i] = b
 				branches = append(branches, b)

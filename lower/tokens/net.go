@@ -66,6 +66,9 @@ func build(g *ir.Graph, o options) (*net, error) {
 			b.back[n.HW.Back] = b.net.Wire()
 		}
 	}
+	if slices.ContainsFunc(g.In, func(n *ir.Node) bool { return n.HW.Ends }) {
+		b.ends = b.net.Wire()
+	}
 	for _, n := range g.Nodes {
 		if n.IsConst() {
 			continue
@@ -92,6 +95,7 @@ type builder struct {
 	out     map[*ir.Node][]*beat.Wire
 	readers map[*ir.Node]int
 	back    map[string]*beat.Wire // into the units that take results again, by name
+	ends    *beat.Wire            // a bit a token, where frames change in length
 }
 
 // next is the wire from n to its next reader.
@@ -111,6 +115,26 @@ func (b *builder) source(beats, frames int) *beat.Wire {
 	return w
 }
 
+// input makes the beats of an input. Those that say where frames of changing length end come with the last beat of each
+// token of the input that has these frames: see stream_frames.
+func (b *builder) input(n *ir.Node) {
+	if n.HW.Ends {
+		b.out[n] = []*beat.Wire{b.ends}
+		return
+	}
+	parts := max(b.o.tokens, 1)
+	from := b.source(beats(n)/parts, b.o.frames*parts)
+	if b.out[n] = []*beat.Wire{from}; n.HW.Tokens == 0 {
+		return
+	}
+	f, each, bits := b.net.Fork(from, 2), beats(n)/n.HW.Tokens, b.net.Wire()
+	b.out[n][0] = f.Out[0]
+	b.net.Stage(&rtl.Stage{Kind: rtl.StageSteps, Period: each, Step: func(s int) rtl.Step {
+		return rtl.Step{Take: 1, Give: s == each-1, Free: s < each-1}
+	}}, false, f.Out[1:], bits)
+	b.net.Stage(&rtl.Stage{Kind: rtl.StageSkid}, false, []*beat.Wire{bits}, b.ends)
+}
+
 func (b *builder) sink(from *beat.Wire, beats int) {
 	b.net.out = append(b.net.out, b.net.Sink(from, beats, b.o.holds))
 }
@@ -120,8 +144,7 @@ func beats(n *ir.Node) int { return n.Beats() }
 
 func (b *builder) node(n *ir.Node) error {
 	if n.Op.Traits.Source {
-		parts := max(b.o.tokens, 1)
-		b.out[n] = []*beat.Wire{b.source(beats(n)/parts, b.o.frames*parts)}
+		b.input(n)
 		return nil
 	}
 	var in []*beat.Wire

@@ -11,11 +11,14 @@
 //               LANES   tokens that are read at once
 //               PARTS   1: a frame is read while it comes; need says how many of its tokens must be there
 //               MASK    1: tokens that are not live read as 0
+//               ENDS    1: a frame ends with the beat that in_last comes with, after at most TOKENS tokens
 //               STYLE   "auto", "block", "distributed" or "ultra"
 //   enough: the frame that is read is there as far as it is needed. done: it may be overwritten, the next one is read.
+//   whole: the frame that is read is all there, and has so many tokens as tokens says.
 //   latency: 2   ii: 1   order: one address an enabled cycle
-//   lut: 3 * AW + NW + LANES * (1 + MASK) + (BEATS * HEADS > 1 ? 12 : 4)
-//   ff: 2 * AW + NW + clog2(BEATS) + clog2(HEADS) + LANES * (WIDTH + MASK + 1) + 3
+//   lut: 3 * AW + NW + LANES * (1 + MASK) + (BEATS * HEADS > 1 ? 12 : 4) +
+//       (ENDS ? NW + 4 : 0)
+//   ff: 2 * AW + (ENDS ? 3 * NW + 2 : NW) + clog2(BEATS) + clog2(HEADS) + LANES * (WIDTH + MASK + 1) + 3
 //   parts: LANES * u_bank
 `default_nettype none
 module mem_kv #(
@@ -27,6 +30,7 @@ module mem_kv #(
     parameter integer LANES  = 1,
     parameter integer PARTS  = 0,
     parameter integer MASK   = 0,
+    parameter integer ENDS   = 0,
     parameter         STYLE  = "auto",
     parameter integer CIRCLE = (TOKENS + LANES - 1) / LANES + (AHEAD + LANES - 1) / LANES,
     parameter integer AW     = CIRCLE * HEADS * BEATS > 1 ? $clog2(CIRCLE * HEADS * BEATS) : 1,
@@ -35,10 +39,13 @@ module mem_kv #(
     input  wire                   clk,
     input  wire                   rst,
     input  wire [      WIDTH-1:0] in_data,
+    input  wire                   in_last,
     input  wire                   in_valid,
     output wire                   in_ready,
     input  wire [         NW-1:0] need,
     output wire                   enough,
+    output wire                   whole,
+    output wire [         NW-1:0] tokens,
     input  wire                   done,
     input  wire                   en,
     input  wire [         AW-1:0] addr,
@@ -52,6 +59,9 @@ module mem_kv #(
   generate
     if (TOKENS < 1 || HEADS < 1 || BEATS < 1 || LANES < 1) begin : g_bad
       TOKENS_HEADS_BEATS_and_LANES_must_be_at_least_1 u_bad ();
+    end
+    if (ENDS != 0 && AHEAD != TOKENS) begin : g_bad_ends
+      frames_of_changing_length_need_AHEAD_to_be_TOKENS u_bad ();
     end
     if (AHEAD != TOKENS && (AHEAD < 0 || AHEAD > TOKENS || AHEAD % LANES != 0)) begin : g_bad_ahead
       AHEAD_must_be_TOKENS_or_a_multiple_of_LANES_below_it u_bad ();
@@ -69,9 +79,11 @@ module mem_kv #(
   wire write = in_valid && in_ready;
   wire beat_last = beat == KW'(BEATS - 1);
   wire token_ends = beat_last && head == HW'(HEADS - 1);
-  wire frame_ends = token_ends && token == NW'(TOKENS - 1);
+  wire frame_ends = token_ends && (ENDS != 0 ? in_last : token == NW'(TOKENS - 1));
   wire fills = write && frame_ends;
+  wire half;  // where frames change in length, the second half of the circle is written
   wire [AW-1:0] next_tile = !frame_ends && !lane[LANES-1] ? tile :
+      ENDS != 0 && frame_ends ? (half ? AW'(0) : AW'(CIRCLE / 2 * TILE)) :
       tile == AW'((CIRCLE - 1) * TILE) ? AW'(0) : tile + AW'(TILE);
 
   always_ff @(posedge clk) begin
@@ -108,7 +120,27 @@ module mem_kv #(
   endgenerate
 
   // If no frame is complete, the one that is read is the one that is written.
-  assign enough = held != 2'd0 || (PARTS != 0 && token >= need);
+  assign whole = held != 2'd0;
+  assign enough = whole || (PARTS != 0 && token >= need);
+  generate
+    if (ENDS != 0) begin : g_ends
+      // Frames of any length begin in either half of the circle.
+      logic into, from;  // the half that is written, and that is read
+      logic [NW-1:0] odd, even;  // tokens of their frames
+      assign half = into;
+      assign tokens = from ? odd : even;
+      always_ff @(posedge clk) begin
+        into <= into ^ fills;
+        from <= from ^ done;
+        if (fills && into) odd <= token + NW'(1);
+        if (fills && !into) even <= token + NW'(1);
+        if (rst) {into, from} <= 2'b00;
+      end
+    end else begin : g_fixed
+      assign half = 1'b0;
+      assign tokens = NW'(TOKENS);
+    end
+  endgenerate
 
   wire [LANES*WIDTH-1:0] words;
   generate
@@ -131,6 +163,6 @@ module mem_kv #(
       assign data[i*WIDTH+:WIDTH] = word;
     end
   endgenerate
-  wire unused = &{1'b0, live, need};
+  wire unused = &{1'b0, live, need, in_last};
 endmodule
 `default_nettype wire

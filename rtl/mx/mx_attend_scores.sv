@@ -4,7 +4,7 @@
 //   y = sat(sum_j sat((D[j] << a) >> LOW)), a = as[j] + bs[j] + OFFSET, floor,
 //   D[j] the exact dot product of blocks j, as and bs their scales. Order, frames and waiting are those of
 //   op_attend_scores. A beat is {scale, elements}; those of a block have the same scale.
-//   parameters  QUERIES KEYS AHEAD HEADS GROUPS SIZE ROW R F CAUSAL   as op_attend_scores
+//   parameters  QUERIES KEYS AHEAD HEADS GROUPS SIZE ROW R F CAUSAL ENDS   as op_attend_scores
 //               OFFSET_KEYS        OFFSET of op_attend_scores
 //               K                  elements of a block; the last one of a head may be shorter; F divides all lengths
 //               A_W AS_W B_W BS_W  bits of elements, two's complement, and of scales, of queries and keys
@@ -47,6 +47,7 @@ module mx_attend_scores #(
     parameter integer BS_W        = 8,
     parameter integer CAUSAL      = 0,
     parameter integer OFFSET_KEYS = 0,
+    parameter integer ENDS        = 0,
     parameter integer D_W         = 19,
     parameter integer OFFSET      = -220,
     parameter integer SPAN        = 24,
@@ -65,7 +66,7 @@ module mx_attend_scores #(
     input  wire [AS_W+F*A_W-1:0] a_data,
     input  wire                  a_valid,
     output wire                  a_ready,
-    input  wire [SIDE*(BS_W+F*B_W)-1:0] b_data,
+    input  wire [SIDE*(BS_W+F*B_W)+ENDS-1:0] b_data,
     input  wire                  b_valid,
     output wire                  b_ready,
     output wire [   R*OUT_W-1:0] out_data,
@@ -102,7 +103,8 @@ module mx_attend_scores #(
 
   op_attend_feed #(
       .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
-      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET_KEYS), .SUM(0), .A_W(AW), .B_W(BW), .STYLE(STYLE), .FED(FED)
+      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET_KEYS), .SUM(0), .A_W(AW), .B_W(BW), .ENDS(ENDS),
+      .STYLE(STYLE), .FED(FED)
   ) u_feed (
       .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(b_data),
       .b_valid(b_valid), .b_ready(b_ready), .en(en), .step(step), .first(first), .last(last), .a_word(query),

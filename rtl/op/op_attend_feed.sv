@@ -4,6 +4,8 @@
 //   parameters  QUERIES KEYS AHEAD HEADS GROUPS ROW R BEATS CAUSAL OFFSET   see op_attend_walk
 //               SUM     0: a row of a has BEATS beats and meets all tiles, 1: it is one beat and meets one tile
 //               A_W B_W bits of a beat of a and of b
+//               ENDS    1: frames have up to KEYS tokens, queries as many as keys; b has one more bit above, 1 on the
+//                       last beat of a frame
 //               STYLE   memory of the store, see mem_ram
 //               FED     1: the store lies outside, in mem_cache, and stream b has the words of its tiles: R beats each,
 //                       in the order of the walk, without those of tiles that a query does not see
@@ -28,9 +30,10 @@ module op_attend_feed #(
     parameter integer SUM     = 0,
     parameter integer A_W     = 8,
     parameter integer B_W     = 8,
+    parameter integer ENDS    = 0,
     parameter         STYLE   = "auto",
     parameter integer FED     = 0,
-    parameter integer IN_W    = FED != 0 ? R * B_W : B_W
+    parameter integer IN_W    = FED != 0 ? R * B_W : B_W + ENDS
 ) (
     input  wire             clk,
     input  wire             rst,
@@ -53,10 +56,10 @@ module op_attend_feed #(
   localparam integer KW = BEATS > 1 ? $clog2(BEATS) : 1;
   localparam integer HELD = SUM != 0 ? 1 : BEATS;
   localparam integer PW = HELD > 1 ? $clog2(HELD) : 1;
-  wire there, enough, beat_first, beat_last, tile_first, tile_last, frame_ends;
+  wire there, enough, whole, beat_first, beat_last, tile_first, tile_last, frame_ends;
   wire [AW-1:0] addr;
   wire [R-1:0] live;
-  wire [NW-1:0] need;
+  wire [NW-1:0] need, tokens;
   wire [KW-1:0] beat;
   assign step = there && enough;
   assign first = SUM != 0 ? tile_first : beat_first;
@@ -65,11 +68,11 @@ module op_attend_feed #(
 
   op_attend_walk #(
       .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
-      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET)
+      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .ENDS(ENDS)
   ) u_walk (
-      .clk(clk), .rst(rst), .step(go), .addr(addr), .live(live), .need(need), .beat(beat),
-      .beat_first(beat_first), .beat_last(beat_last), .tile_first(tile_first), .tile_last(tile_last),
-      .frame_ends(frame_ends)
+      .clk(clk), .rst(rst), .step(go), .whole(whole), .tokens(tokens), .addr(addr), .live(live), .need(need),
+      .beat(beat), .beat_first(beat_first), .beat_last(beat_last), .tile_first(tile_first),
+      .tile_last(tile_last), .frame_ends(frame_ends)
   );
 
   op_attend_row #(.WIDTH(A_W), .BEATS(HELD)) u_row (
@@ -78,6 +81,9 @@ module op_attend_feed #(
   );
 
   generate
+    if (FED != 0 && ENDS != 0) begin : g_bad
+      FED_and_ENDS_do_not_go_together u_bad ();
+    end
     if (FED != 0) begin : g_fed
       logic [R*B_W-1:0] word, seen;
       logic [R-1:0] lives;
@@ -90,14 +96,17 @@ module op_attend_feed #(
           lives <= live;
           for (int i = 0; i < R; i++) seen[i*B_W+:B_W] <= lives[i] ? word[i*B_W+:B_W] : B_W'(0);
         end
+      assign whole = 1'b0;
+      assign tokens = NW'(KEYS);
       wire unused = &{1'b0, need, addr, frame_ends};
     end else begin : g_store
       mem_kv #(
           .WIDTH(B_W), .TOKENS(KEYS), .AHEAD(AHEAD), .HEADS(GROUPS), .BEATS(BEATS), .LANES(R), .PARTS(CAUSAL),
-          .MASK(CAUSAL != 0 || ROW > KEYS ? 1 : 0), .STYLE(STYLE)
+          .MASK(CAUSAL != 0 || ROW > KEYS || ENDS != 0 ? 1 : 0), .ENDS(ENDS), .STYLE(STYLE)
       ) u_store (
-          .clk(clk), .rst(rst), .in_data(b_data), .in_valid(b_valid), .in_ready(b_ready), .need(need),
-          .enough(enough), .done(go && frame_ends), .en(en), .addr(addr), .live(live), .data(b_words)
+          .clk(clk), .rst(rst), .in_data(b_data[B_W-1:0]), .in_last(b_data[B_W+ENDS-1]), .in_valid(b_valid),
+          .in_ready(b_ready), .need(need), .enough(enough), .whole(whole), .tokens(tokens),
+          .done(go && frame_ends), .en(en), .addr(addr), .live(live), .data(b_words)
       );
     end
   endgenerate

@@ -11,6 +11,7 @@
 //               A_W A_SIGNED B_W B_SIGNED   bits of the elements, 1: two's complement
 //               AHEAD              as above: KEYS, or a multiple of R below it
 //               CAUSAL OFFSET      1: query t sees the keys up to t + OFFSET
+//               ENDS               1: frames of up to KEYS tokens, see op_attend_feed
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               MULT               "auto", "dsp" or "lut", see num_mul; "pack": a DSP for two products, R even,
 //                                  see num_mul_pair
@@ -52,6 +53,7 @@ module op_attend_scores #(
     parameter integer B_SIGNED   = 1,
     parameter integer CAUSAL     = 0,
     parameter integer OFFSET     = 0,
+    parameter integer ENDS       = 0,
     parameter integer SHIFT      = 7,
     parameter integer OUT_W      = 8,
     parameter integer OUT_SIGNED = 1,
@@ -68,7 +70,7 @@ module op_attend_scores #(
     input  wire [  F*A_W-1:0] a_data,
     input  wire               a_valid,
     output wire               a_ready,
-    input  wire [SIDE*F*B_W-1:0] b_data,
+    input  wire [SIDE*F*B_W+ENDS-1:0] b_data,
     input  wire               b_valid,
     output wire               b_ready,
     output wire [R*OUT_W-1:0] out_data,
@@ -98,7 +100,8 @@ module op_attend_scores #(
 
   op_attend_feed #(
       .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
-      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(0), .A_W(F * A_W), .B_W(F * B_W), .STYLE(STYLE), .FED(FED)
+      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(0), .A_W(F * A_W), .B_W(F * B_W), .ENDS(ENDS),
+      .STYLE(STYLE), .FED(FED)
   ) u_feed (
       .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(b_data),
       .b_valid(b_valid), .b_ready(b_ready), .en(en), .step(step), .first(first), .last(last), .a_word(query),

@@ -10,13 +10,16 @@
 //               ROW R          keys of a row, of a tile
 //               BEATS          beats of a head
 //               CAUSAL OFFSET  1: the bound above
+//               ENDS           1: frames have as many queries and keys as tokens says once whole is set, which is when
+//                              the key of the last query is there; OFFSET is 0, AHEAD KEYS
 //   step: go on. addr live: what this step reads of the store. beat: of the head. row_last: the last beat of each
 //   tile ends a row.
 //   latency: 0   ii: 1   order: counters
 //   let: BITS = clog2(BEATS) + clog2(ROW / R) + clog2(HEADS / GROUPS) + clog2(GROUPS) + clog2(QUERIES);
 //       SLOT = AHEAD == 0 || AHEAD == KEYS ? 0 : clog2(CIRCLE)
-//   lut: AW + 2 * BITS + 3 * SLOT + 6 + (CAUSAL ? 4 * NW + 11 : ROW > KEYS ? 2 * NW : 0)
-//   ff: 2 * AW + BITS + 2 * SLOT + 2 + (CAUSAL ? 3 * NW : ROW > KEYS ? NW : 0)
+//   lut: AW + 2 * BITS + 3 * SLOT + 6 + (CAUSAL ? 4 * NW + 11 : ROW > KEYS ? 2 * NW : 0) +
+//       (ENDS ? NW + (CAUSAL ? 0 : 3 * NW) : 0)
+//   ff: 2 * AW + BITS + 2 * SLOT + 2 + (CAUSAL ? 3 * NW : ROW > KEYS || ENDS ? NW : 0)
 `default_nettype none
 module op_attend_walk #(
     parameter integer QUERIES = 4,
@@ -29,6 +32,7 @@ module op_attend_walk #(
     parameter integer BEATS   = 2,
     parameter integer CAUSAL  = 0,
     parameter integer OFFSET  = 0,
+    parameter integer ENDS    = 0,
     parameter integer CIRCLE  = (KEYS + R - 1) / R + (AHEAD + R - 1) / R,
     parameter integer AW      = CIRCLE * GROUPS * BEATS > 1 ? $clog2(CIRCLE * GROUPS * BEATS) : 1,
     parameter integer NW      = $clog2(KEYS + 1),
@@ -37,6 +41,8 @@ module op_attend_walk #(
     input  wire          clk,
     input  wire          rst,
     input  wire          step,
+    input  wire          whole,
+    input  wire [NW-1:0] tokens,
     output reg  [AW-1:0] addr,
     output wire [ R-1:0] live,
     output wire [NW-1:0] need,
@@ -58,6 +64,9 @@ module op_attend_walk #(
   localparam integer FIRST = CAUSAL == 0 || OFFSET >= KEYS - 1 ? KEYS : OFFSET < 0 ? 0 : OFFSET + 1;  // of query 0
 
   generate
+    if (ENDS != 0 && (QUERIES != KEYS || OFFSET != 0)) begin : g_bad_ends
+      frames_of_changing_length_have_as_many_queries_as_keys_and_no_OFFSET u_bad ();
+    end
     if (HEADS % GROUPS != 0 || ROW % R != 0 || ROW < KEYS) begin : g_bad
       GROUPS_must_divide_HEADS_and_R_ROW_and_a_row_hold_all_keys u_bad ();
     end
@@ -75,7 +84,7 @@ module op_attend_walk #(
   wire row_ends = beat_last && tile_last;
   wire group_ends = row_ends && share == CW'(SHARE - 1);
   wire token_ends = group_ends && group == GW'(GROUPS - 1);
-  assign frame_ends = token_ends && token == TW'(QUERIES - 1);
+  assign frame_ends = token_ends && (ENDS != 0 ? whole && NW'(token) + NW'(1) == tokens : token == TW'(QUERIES - 1));
   wire passes, over;  // the next tile of the row, or the next frame, is beyond the end of the circle
   wire [AW-1:0] next_base = base + (frame_ends ? (over ? AW'(BEATS - WORDS - (CIRCLE - FRAME) * WORDS) :
       AW'(BEATS - WORDS + FRAME * WORDS)) : token_ends ? AW'(BEATS - WORDS) : group_ends ? AW'(BEATS) : AW'(0));
@@ -137,7 +146,7 @@ module op_attend_walk #(
   wire [NW-1:0] next_bound;  // of the next step's query
   generate
     if (CAUSAL != 0) begin : g_causal
-      localparam integer FIRST_NEED = QUERIES > 1 ? FIRST : KEYS;
+      localparam integer FIRST_NEED = QUERIES > 1 || ENDS != 0 ? FIRST : KEYS;
       localparam integer BLIND = OFFSET < 0 ? -OFFSET : 0;  // queries before the first that sees a key
       logic [NW-1:0] bound_q, need_q;
       wire sees;  // the next query does, some key
@@ -152,7 +161,8 @@ module op_attend_walk #(
       always_ff @(posedge clk) begin
         if (step && token_ends) begin
           bound_q <= next_bound;
-          need_q  <= frame_ends ? NW'(FIRST_NEED) : 32'(token) == QUERIES - 2 ? NW'(KEYS) : next_bound;
+          need_q  <= frame_ends ? NW'(FIRST_NEED) :
+              ENDS == 0 && 32'(token) == QUERIES - 2 ? NW'(KEYS) : next_bound;
         end
         if (rst) begin
           bound_q <= NW'(FIRST);
@@ -164,7 +174,18 @@ module op_attend_walk #(
       assign next_bound = NW'(KEYS);
     end
 
-    if (CAUSAL != 0 || ROW > KEYS) begin : g_mask
+    if (ENDS != 0 && CAUSAL == 0) begin : g_length
+      logic [NW-1:0] passed;  // keys of the row before this tile, KEYS at most
+      always_ff @(posedge clk) begin
+        if (step && beat_last) passed <= row_ends ? NW'(0) : 32'(passed) + R < KEYS ? passed + NW'(R) : NW'(KEYS);
+        if (rst) passed <= NW'(0);
+      end
+      localparam integer LW = $clog2((KEYS > R ? KEYS : R) + 2) + 1;
+      wire signed [LW-1:0] left = LW'(tokens) - LW'(passed);  // keys from this tile on
+      for (genvar i = 0; i < R; i++) begin : g_lane
+        assign live[i] = left > LW'(i);
+      end
+    end else if (CAUSAL != 0 || ROW > KEYS) begin : g_mask
       localparam integer LW = $clog2((KEYS > R ? KEYS : R) + 2);
       logic [LW-1:0] left;  // keys from this tile on that the query sees
       always_ff @(posedge clk) begin
@@ -179,6 +200,6 @@ module op_attend_walk #(
       assign live = {R{1'b1}};
     end
   endgenerate
-  wire unused = &{1'b0, next_bound};
+  wire unused = &{1'b0, next_bound, whole, tokens};
 endmodule
 `default_nettype wire

@@ -15,6 +15,8 @@
 //               BEATS               beats of a frame, a multiple of WORDS
 //               WORDS               beats of the constant
 //               STYLE               "auto", "block" or "distributed": where the constant lies
+//               ENDS                1: frames are of any length up to BEATS: in has one more bit above, 1 on the last
+//                                   beat of a frame, behind which the constant begins anew. SETS is 1
 //               SETS, SWEEPS        layers that share the unit, each with constants of its own, and how many frames of
 //                                   each come in a row: see mem_sets
 //               CONSTS, CONSTS_SUM  image: word f, lane i of beat f at bit i * B_W
@@ -51,6 +53,7 @@ module op_pair_const #(
     parameter integer    BEATS      = 2,
     parameter integer    WORDS      = 2,
     parameter            STYLE      = "auto",
+    parameter integer    ENDS       = 0,
     parameter integer    SETS       = 1,
     parameter integer    SWEEPS     = 1,
     parameter            CONSTS     = "",
@@ -58,7 +61,7 @@ module op_pair_const #(
 ) (
     input  wire                   clk,
     input  wire                   rst,
-    input  wire [  LANES*A_W-1:0] in_data,
+    input  wire [LANES*A_W+ENDS-1:0] in_data,
     input  wire                   in_valid,
     output wire                   in_ready,
     output wire [LANES*OUT_W-1:0] out_data,
@@ -68,8 +71,8 @@ module op_pair_const #(
   localparam integer AW = WORDS > 1 ? $clog2(WORDS) : 1;
 
   generate
-    if (WORDS < 1 || BEATS % WORDS != 0) begin : g_bad
-      WORDS_must_divide_BEATS u_bad ();
+    if (WORDS < 1 || BEATS % WORDS != 0 || ENDS != 0 && SETS > 1) begin : g_bad
+      WORDS_must_divide_BEATS_and_SETS_be_1_where_frames_change u_bad ();
     end
   endgenerate
 
@@ -79,10 +82,11 @@ module op_pair_const #(
   logic [AW-1:0] word;
   assign en = pair_ready || !moving[1];
   assign in_ready = en;
+  wire ends = ENDS != 0 && in_data[LANES*A_W+ENDS-1];
   always_ff @(posedge clk) begin
     if (en) begin
       moving <= {moving[0], in_valid};
-      if (in_valid) word <= word == AW'(WORDS - 1) ? AW'(0) : word + AW'(1);
+      if (in_valid) word <= word == AW'(WORDS - 1) || ends ? AW'(0) : word + AW'(1);
     end
     if (rst) begin
       moving <= 2'd0;
@@ -92,7 +96,7 @@ module op_pair_const #(
 
   wire [LANES*A_W-1:0] a;
   wire [LANES*B_W-1:0] b;
-  num_delay #(.WIDTH(LANES * A_W), .DEPTH(2)) u_a (.clk(clk), .en(en), .in(in_data), .out(a));
+  num_delay #(.WIDTH(LANES * A_W), .DEPTH(2)) u_a (.clk(clk), .en(en), .in(in_data[LANES*A_W-1:0]), .out(a));
   mem_sets #(
       .WIDTH(LANES * B_W), .DEPTH(WORDS), .SETS(SETS), .SWEEPS(SWEEPS * (BEATS / WORDS)), .IMAGE(CONSTS),
       .IMAGE_SUM(CONSTS_SUM), .STYLE(STYLE)

@@ -14,6 +14,8 @@
 //               IMAGE, IMAGE_SUM  image: WORDS words a token, {s, c} of pair i at bit i * 2 * C_W. Beats whose angles
 //                                 are equal share a word, as do those without elements that are turned: the last one
 //               FLUSH             1: no beat of a token waits for the next token
+//               ENDS              1: frames of up to TOKENS tokens: in has one more bit above, 1 on the last beat of a
+//                                 frame; needs FLUSH
 //               ROM_STYLE         "auto", "block" or "distributed"
 //               MULT              "auto", "dsp" or "lut": use_dsp of the multipliers
 //               APART             derived, not to be set: beats between partners
@@ -40,6 +42,7 @@ module op_rotate #(
     parameter integer ROUND      = 0,
     parameter integer OVER       = 0,
     parameter integer FLUSH      = 0,
+    parameter integer ENDS       = 0,
     parameter         IMAGE      = "",
     parameter [31:0]  IMAGE_SUM  = 32'd0,
     parameter         ROM_STYLE  = "auto",
@@ -48,7 +51,7 @@ module op_rotate #(
 ) (
     input  wire                   clk,
     input  wire                   rst,
-    input  wire [  LANES*X_W-1:0] in_data,
+    input  wire [LANES*X_W+ENDS-1:0] in_data,
     input  wire                   in_valid,
     output wire                   in_ready,
     output wire [LANES*OUT_W-1:0] out_data,
@@ -68,6 +71,9 @@ module op_rotate #(
   localparam integer AW = TOKENS * WORDS > 1 ? $clog2(TOKENS * WORDS) : 1;
 
   generate
+    if (ENDS != 0 && FLUSH == 0) begin : g_bad_ends
+      frames_of_changing_length_need_FLUSH u_bad ();
+    end
     if (ROW * LANES != SIZE || TURNED < 2 || TURNED > SIZE || TURNED % 2 != 0) begin : g_bad
       LANES_must_divide_SIZE_and_TURNED_must_be_even_and_at_most_SIZE u_bad ();
     end
@@ -93,13 +99,20 @@ module op_rotate #(
     end
   end
 
+  // The token that leaves is the last of its frame: it has come whole before its last beat leaves.
+  wire [LANES*X_W-1:0] x = in_data[LANES*X_W-1:0];
+  wire marked = in_data[LANES*X_W+ENDS-1];
+  logic last_q;
+  wire last = APART == 0 ? marked : last_q;
+  always_ff @(posedge clk) if (step && taking) last_q <= marked;
+
   // What leaves: its beat in the head, its head, and the word of its angles.
   logic [BW-1:0] beat;
   logic [HW-1:0] head;
   logic [AW-1:0] base, addr;
   wire row_ends = beat == BW'(ROW - 1);
   wire token_ends = row_ends && head == HW'(HEADS - 1);
-  wire frame_ends = FLUSH != 0 ? base == AW'((TOKENS - 1) * WORDS) : ends;
+  wire frame_ends = ENDS != 0 ? last : FLUSH != 0 ? base == AW'((TOKENS - 1) * WORDS) : ends;
   wire again, rises;
   wire [AW-1:0] next_base = base + AW'(WORDS);
   always_ff @(posedge clk) begin
@@ -133,10 +146,10 @@ module op_rotate #(
       assign giving = 1'b1;
       assign again = 1'b0;
       assign rises = early;
-      assign own = in_data;
+      assign own = x;
       for (genvar i = 0; i < LANES; i++) begin : g_swap
         localparam integer J = i % 2 != 0 ? i - 1 : i + 1 < LANES ? i + 1 : i;
-        assign other[i*X_W+:X_W] = in_data[J*X_W+:X_W];
+        assign other[i*X_W+:X_W] = x[J*X_W+:X_W];
         assign second[i] = i % 2 != 0;
       end
     end else begin : g_apart
@@ -160,9 +173,9 @@ module op_rotate #(
       assign again = ADJACENT == 0 && beat == BW'(APART - 1);
       assign rises = early && (ADJACENT == 0 || beat[0]);
       wire [LANES*X_W-1:0] old;
-      num_delay #(.WIDTH(LANES * X_W), .DEPTH(APART)) u_mid (.clk(clk), .en(step), .in(in_data), .out(own));
+      num_delay #(.WIDTH(LANES * X_W), .DEPTH(APART)) u_mid (.clk(clk), .en(step), .in(x), .out(own));
       num_delay #(.WIDTH(LANES * X_W), .DEPTH(APART)) u_old (.clk(clk), .en(step), .in(own), .out(old));
-      assign other = back ? old : in_data;
+      assign other = back ? old : x;
       logic [2:0] backs;
       always_ff @(posedge clk) if (en) backs <= {backs[1:0], back};
       assign second = {LANES{backs[2]}};

@@ -8,6 +8,7 @@
 //               EVERY   beats from one run to the next, at least RUN
 //               COUNT   runs of a turn
 //               GROUPS  turns of a frame
+//               ENDS    1: a turn may be shorter: in has one more bit above, 1 on its last beat
 //   latency: FIRST + 1   ii: GROUPS * BEATS   order: as it comes
 //   let: KEEP = s >= FIRST && (s - FIRST) / EVERY < COUNT && (s - FIRST) % EVERY < RUN
 //   flow: steps(BEATS, 1, KEEP, 0, KEEP == 0) + u_out
@@ -22,11 +23,12 @@ module op_slice #(
     parameter integer RUN    = 1,
     parameter integer EVERY  = 1,
     parameter integer COUNT  = 1,
-    parameter integer GROUPS = 1
+    parameter integer GROUPS = 1,
+    parameter integer ENDS   = 0
 ) (
     input  wire             clk,
     input  wire             rst,
-    input  wire [WIDTH-1:0] in_data,
+    input  wire [WIDTH+ENDS-1:0] in_data,
     input  wire             in_valid,
     output wire             in_ready,
     output wire [WIDTH-1:0] out_data,
@@ -51,7 +53,7 @@ module op_slice #(
   wire going = LAST == BEATS - 1 || place <= PW'(LAST);
   wire keep = begun && going && (RUN == EVERY || phase < EW'(RUN));
   wire moves = in_valid && in_ready;
-  wire wraps = place == PW'(BEATS - 1);
+  wire wraps = ENDS != 0 ? in_data[WIDTH+ENDS-1] : place == PW'(BEATS - 1);
   assign in_ready = room || !keep;
   always_ff @(posedge clk) begin
     if (moves) begin
@@ -67,7 +69,7 @@ module op_slice #(
   stream_skid #(.WIDTH(WIDTH)) u_out (
       .clk(clk),
       .rst(rst),
-      .in_data(in_data),
+      .in_data(in_data[WIDTH-1:0]),
       .in_valid(in_valid && keep),
       .in_ready(room),
       .out_data(out_data),

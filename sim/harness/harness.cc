@@ -154,20 +154,23 @@ void load_ports(Run& run) {
         port.per_frame = word();
         const uint64_t percent = word(), burst = word(), length = word();
         port.stall.set(percent, burst, run.seed * 1000003 + uint64_t(i));
+        const bool once = all[i].kind == 'o' && length;  // it has a frame only for each of those that close
         for (uint8_t kind : run.kinds)
-            if (all[i].kind == 'i') {
+            if (once) {
+                if (kind & kCloses) port.closes.push_back(1);
+            } else if (all[i].kind == 'i') {
                 port.closes.push_back(kind & kCloses);
             } else if (!(kind & kSilent)) {
                 port.closes.push_back(kind & kEnds);
             }
         port.total = port.per_frame * port.closes.size();
-        if (at + length > request.size()) exit(3);
         if (all[i].kind == 'i') {
+            if (at + length > request.size()) exit(3);
             if (length != port.total * port.bytes) exit(3);
             port.data.assign(request.begin() + long(at), request.begin() + long(at + length));
             for (size_t b = port.bytes; b <= port.data.size(); b += port.bytes) port.data[b - 1] &= port.mask();
         }
-        at += length;
+        if (all[i].kind == 'i') at += length;
         port.before.resize(port.bytes);
         port.first.assign(run.frames, kNever);
         port.final.assign(run.frames, kNever);

@@ -24,7 +24,7 @@ type SliceAttrs struct {
 // Slice keeps some indices of one axis.
 var Slice = &ir.Op{
 	Name: "slice", Doc: "x[start : start+count*step : step] along an axis", Attrs: SliceAttrs{}, Arity: [2]int{1, 1},
-	Traits: ir.Traits{Whole: true, KeepsCodes: true, Monotone: true,
+	Traits: ir.Traits{Whole: true, KeepsCodes: true, Monotone: true, Tokens: sliceTokens,
 		Axis: func(attrs any) *int { return &attrs.(*SliceAttrs).Axis }},
 	Infer: func(n *ir.Node) ([]int, error) {
 		a := n.Attrs.(*SliceAttrs)
@@ -64,6 +64,17 @@ var Slice = &ir.Op{
 	Gen:   genSlice,
 }
 
+// sliceTokens: of tokens, only the first one can be kept; of what is within them, anything.
+func sliceTokens(n *ir.Node, axis int) ir.TokenWay {
+	switch a := n.Attrs.(*SliceAttrs); {
+	case a.Axis > axis:
+		return ir.ByToken
+	case a.Axis == axis && a.Start == 0 && a.Count == 1:
+		return ir.FirstToken
+	}
+	return ir.AcrossTokens
+}
+
 func sliceRTL(n *ir.Node) (*rtl.Unit, error) {
 	if n.Type.Elems() == n.Args[0].Type.Elems() {
 		return &rtl.Unit{}, nil
@@ -77,9 +88,14 @@ func sliceRTL(n *ir.Node) (*rtl.Unit, error) {
 	if a.Step > 1 && a.Count > 1 {
 		run, every, count = 1, a.Step, a.Count
 	}
-	return rtl.NewUnit("op_slice", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", in[a.Axis]*inner/lanes,
+	u := rtl.NewUnit("op_slice", "WIDTH", n.Type.BeatWidth(lanes), "BEATS", in[a.Axis]*inner/lanes,
 		"FIRST", a.Start*inner/lanes, "RUN", run*inner/lanes, "EVERY", every*inner/lanes, "COUNT", count,
-		"GROUPS", walk.Size(in[:a.Axis])), nil
+		"GROUPS", walk.Size(in[:a.Axis]))
+	if tokens := n.Args[0].HW.Tokens; tokens > 0 && in[a.Axis] == tokens && walk.Size(in[:a.Axis]) == 1 {
+		u.With("ENDS", 1)
+		u.Ends = "in"
+	}
+	return u, nil
 }
 
 func sliceLanes(n *ir.Node) []int {

@@ -83,6 +83,10 @@ func pairRTL(n *ir.Node, o pairOp) (*rtl.Unit, error) {
 	if len(turns) > 1 {
 		u.With("SETS", len(turns), "SWEEPS", n.HW.InRow())
 	}
+	if n.HW.Tokens > 0 && len(codes) > n.Type.OfToken() { // the constant differs from token to token
+		u.With("ENDS", 1)
+		u.Ends = "in"
+	}
 	return u.With("WORDS", len(image.Words)/len(turns), "STYLE", hardware.MemStyle(n)), nil
 }
 

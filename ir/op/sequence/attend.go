@@ -47,7 +47,7 @@ type WeightsAttrs struct {
 // k [B,S,G,D], y [B,T,H,S]. Query head h reads head g = h/(H/G) of the keys.
 var AttendScores = composite.OnCodes(ir.Op{
 	Name: "attend_scores", Doc: "products of queries and keys for each head, tokens first", Attrs: SeenAttrs{},
-	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 3, Blocks: column.SumsInBlocks},
+	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 3, Blocks: column.SumsInBlocks, Tokens: ir.EachToken},
 	Infer: scoresInfer, Eval: scoresEval, Expand: scoresExpand, HLO: scoresHLO,
 	RTL: scoresRTL, Lanes: scoresLanes, PackCause: productPackCause, Legal: productLegal, MACs: productMACs,
 	Bounds: productBounds, Gen: genScores,
@@ -58,7 +58,8 @@ var AttendScores = composite.OnCodes(ir.Op{
 // is 0. Quantized, it is that of norm.Rows.
 var AttendWeights = composite.OnCodes(ir.Op{
 	Name: "attend_weights", Doc: "softmax of scores among the keys that a token sees", Attrs: WeightsAttrs{},
-	Arity: [2]int{1, 2}, Traits: ir.Traits{RoundsOnce: true, Reads16: true, Fraction: true, Index: maskIndex},
+	Arity: [2]int{1, 2}, Traits: ir.Traits{RoundsOnce: true, Reads16: true, Fraction: true, Index: maskIndex, Mask: 1,
+		Tokens: ir.EachToken},
 	Infer: weightsInfer, Eval: weightsEval, Expand: weightsExpand, HLO: weightsHLO,
 	Bounds: func(n *ir.Node, _ []ir.Bounds) (ir.Bounds, error) { return column.Between(n, 0, 1), nil },
 	Gen:    genWeights,
@@ -88,7 +89,7 @@ func weightsLegal(n *ir.Node) error {
 // head g = h/(H/G) of the values.
 var AttendSum = composite.OnCodes(ir.Op{
 	Name: "attend_sum", Doc: "sums of values by weights for each head, tokens first", Attrs: SeenAttrs{},
-	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 1, Blocks: column.SumsInBlocks},
+	Arity: [2]int{2, 2}, Traits: ir.Traits{RoundsOnce: true, Meets: 1, Blocks: column.SumsInBlocks, Tokens: ir.EachToken},
 	Infer: sumInfer, Eval: sumEval, Expand: sumExpand, HLO: sumHLO,
 	RTL: sumRTL, Lanes: sumLanes, PackCause: productPackCause, Legal: productLegal, MACs: productMACs,
 	Bounds: productBounds, Gen: genSum,

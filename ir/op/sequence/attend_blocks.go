@@ -131,6 +131,9 @@ func blockScoresRTL(n *ir.Node) (*rtl.Unit, error) {
 	u := rtl.NewUnit("mx_attend_scores", "QUERIES", q[1], "KEYS", k[1], "HEADS", q[2], "GROUPS", k[2], "SIZE", q[3],
 		"ROW", k[1], "F", n.HW.InLanes, "R", n.HW.OutLanes)
 	b, _ := n.Args[1].Type.BlockFormat()
+	if err := endsOf(n, u); err != nil {
+		return nil, err
+	}
 	return blockUnit(n, u.With("B_W", b.Width(), "BS_W", b.ScaleWidth()))
 }
 
@@ -138,6 +141,10 @@ func blockScoresRTL(n *ir.Node) (*rtl.Unit, error) {
 func blockSumRTL(n *ir.Node) (*rtl.Unit, error) {
 	if _, err := planBlocks(n); err != nil {
 		return nil, err
+	}
+	if n.HW.Tokens > 0 {
+		return nil, n.Errorf("L0437", "blocks of values span tokens, and frames of changing length end within a block").
+			WithHint("give it fixed values: data_in = \"fixed(16)\" in a rule for attend_sum")
 	}
 	p, v := n.Args[0].Type.Shape, n.Args[1].Type.Shape
 	b, _ := n.Args[0].Type.BlockFormat()

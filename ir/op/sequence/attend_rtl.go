@@ -36,7 +36,11 @@ func sumLanes(n *ir.Node) (*ir.Lanes, error) {
 // weightsLanes are divisors of a row. A mask has no dead lanes, and comes beside the scores.
 func weightsLanes(n *ir.Node) (*ir.Lanes, error) {
 	plain := len(n.Args) == 1
-	return &ir.Lanes{In: lane.Rows(n.Type.Shape[3], n.HW.RowIn, "keys"), TakesDead: plain, GivesDead: plain}, nil
+	l := &ir.Lanes{In: lane.Rows(n.Type.Shape[3], n.HW.RowIn, "keys"), TakesDead: plain, GivesDead: plain}
+	if n.HW.Tokens > 0 {
+		l.Second = func(int, int) int { return 1 }
+	}
+	return l, nil
 }
 
 func scoresRTL(n *ir.Node) (*rtl.Unit, error) {
@@ -82,6 +86,9 @@ func productUnit(n *ir.Node, module string) (*rtl.Unit, error) {
 	ahead(n, u)
 	u.With(result...)
 	u.With(dot.Multipliers(n)...)
+	if err := endsOf(n, u); err != nil {
+		return nil, err
+	}
 	return u.With("STYLE", hardware.MemStyle(n)), nil
 }
 
@@ -100,11 +107,27 @@ func ahead(n *ir.Node, u *rtl.Unit) {
 		}
 	}
 	switch tokens = (tokens + lanes - 1) / lanes * lanes; {
+	case n.HW.Tokens > 0: // a frame of any length begins in the half that it has
 	case n.HW.Decode:
 		u.With("AHEAD", 0)
 	case n.Attrs.(*SeenAttrs).Causal && tokens < keys:
 		u.With("AHEAD", tokens)
 	}
+}
+
+// endsOf has u take frames of changing length, if n does: as many queries as keys.
+func endsOf(n *ir.Node, u *rtl.Unit) error {
+	if n.HW.Tokens == 0 {
+		return nil
+	}
+	q, k, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
+	if q[1] != k[1] || a.Causal && a.Offset != 0 {
+		return n.Errorf("L0437", "%s of %d queries and %d keys, and in frames of changing length there are as many of either",
+			n.Op.Name, q[1], k[1]).WithHint("build it for frames of one length: leave lengths = \"dynamic\" out")
+	}
+	u.With("ENDS", 1)
+	u.Ends = "b"
+	return nil
 }
 
 // productPackCause: scores share an element of the query over two keys, sums a weight over two features.
@@ -132,6 +155,9 @@ func weightsRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, n.Errorf("L0311", "%v", err)
 	}
+	if n.HW.Tokens > 0 {
+		return framedWeights(n, rows)
+	}
 	u := rtl.NewUnit("op_softmax", "ROWS", s[1]*s[2], "N", max(s[3], n.HW.RowIn), "LANES", n.HW.InLanes)
 	if n.HW.RowIn > s[3] {
 		u.With("LIVE", s[3])
@@ -145,6 +171,17 @@ func weightsRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	if a.params(u); a.Causal {
 		u.With("HEADS", s[2])
+	}
+	return rows.Params(n, u)
+}
+
+// framedWeights is the unit for frames of changing length: the mask is a stream of ends.
+func framedWeights(n *ir.Node, rows *norm.Rows) (*rtl.Unit, error) {
+	s := n.Type.Shape
+	u := rtl.NewUnit("op_softmax_framed", "TOKENS", s[1], "HEADS", s[2], "N", s[3], "LANES", n.HW.InLanes)
+	u.In, u.Frames = []string{"a", "b"}, s[0]
+	if n.Attrs.(*WeightsAttrs).Causal {
+		u.With("CAUSAL", 1)
 	}
 	return rows.Params(n, u)
 }

@@ -48,8 +48,12 @@ func rotateRTL(n *ir.Node) (*rtl.Unit, error) {
 	}
 	u := rtl.NewUnit("op_rotate", "TOKENS", s[1], "HEADS", s[2], "SIZE", s[3], "TURNED", rotated(n), "ADJACENT",
 		rtl.Flag(adjacent), "LANES", lanes, "X_W", p.x.W, "X_SIGNED", rtl.Flag(p.x.Signed), "C_W", p.factor)
-	if u.Frames = s[0]; n.HW.Decode {
+	if u.Frames = s[0]; n.HW.Decode || n.HW.Tokens > 0 {
 		u.With("FLUSH", 1)
+	}
+	if n.HW.Tokens > 0 {
+		u.With("ENDS", 1)
+		u.Ends = "in"
 	}
 	u.With(result...).With(hardware.RomStyle(n)...)
 	if n.HW.DSP == "none" {

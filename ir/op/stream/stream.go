@@ -62,7 +62,7 @@ func adapter(name, doc, module string) *ir.Op {
 		case module == "stream_narrow":
 			u = rtl.NewUnit(module, "WIDTH", n.Type.BeatWidth(out), "N", in/out)
 		default:
-			u = rtl.NewUnit(module, "WIDTH", n.Type.BeatWidth(in), "DEPTH", n.HW.Fifo)
+			u = rtl.NewUnit(module, "WIDTH", n.Type.BeatWidth(in)+rtl.Flag(n.HW.Marked), "DEPTH", n.HW.Fifo)
 		}
 		u.Frames = (n.Carried() + max(in, out) - 1) / max(in, out) // the header speaks of one wide beat
 		return u, nil
