@@ -96,8 +96,8 @@ type Traits struct {
 	PerPosition bool
 	// Mask, if not 0, is the argument, which may be missing, whose elements are 0 for the keys that are not there.
 	Mask int
-	// Tokens, if not nil, says how the unit takes frames whose number of tokens changes; axis is that of tokens in argument
-	// 0. nil: as follows from the other traits.
+	// Tokens, if not nil, says how the unit takes frames whose number of tokens changes; axis is that of tokens in
+	// argument 0. nil: as follows from the other traits.
 	Tokens func(n *Node, axis int) TokenWay
 	// Updates: the result is argument 0 with argument 1 written over a part of it; kernels write it where argument 0 lies.
 	Updates bool

@@ -288,7 +288,8 @@ func TestFramedBroken(t *testing.T) {
 	weights := func() rtltest.Bench {
 		return softmax{rows: 8, heads: 2, n: 4, lanes: 1, inW: 8, signed: 1, scale: 1. / 16, outW: 8, fo: 8}.framed(true)
 	}
-	broken(t, "op_attend_walk.sv", "NW'(token) + NW'(1) == tokens", "NW'(token) == tokens", attention("op_attend_sum", false))
+	broken(t, "op_attend_walk.sv", "NW'(token) + NW'(1) == tokens", "NW'(token) == tokens",
+		attention("op_attend_sum", false))
 	broken(t, "op_attend_walk.sv", "LW'(tokens) - LW'(passed)", "LW'(tokens) - LW'(passed) + LW'(1)",
 		attention("op_attend_scores", false))
 	broken(t, "mem_kv.sv", "assign tokens = frame ? odd : even", "assign tokens = frame ? even : odd",

@@ -44,8 +44,8 @@ var Mark = &ir.Op{
 	},
 }
 
-// InsertMarks puts a mark in front of every unit that needs one: ends says for which argument, -1 for none. Outputs whose
-// frames change in length get one too. bits is the input of ends.
+// InsertMarks puts a mark in front of every unit that needs one: ends says for which argument, -1 for none. Outputs
+// whose frames change in length get one too. bits is the input of ends.
 func InsertMarks(g *ir.Graph, bits *ir.Node, ends func(*ir.Node) (int, error)) error {
 	from := bits
 	for _, u := range g.Users()[bits] {
