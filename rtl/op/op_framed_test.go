@@ -83,9 +83,10 @@ func (m marked) codes(words []int64) (codes []int64, list []int) {
 	return codes, list
 }
 
-// withEnds is b, of n tokens of elements of so many bits on a port, where frames change in length. of computes a frame of
+// withEnds is b, of n tokens of elements of so many bits on a port, where frames change in length. of computes a frame
 // the module, given the number of its tokens and the codes of every port.
-func withEnds(b rtltest.Bench, n, port, width int, uneven bool, of func(length int, in [][]int64) []int64) rtltest.Bench {
+func withEnds(b rtltest.Bench, n, port, width int, uneven bool,
+	of func(length int, in [][]int64) []int64) rtltest.Bench {
 	b.Uneven, b.Frames = uneven, 12
 	b.Params = append(b.Params[:len(b.Params):len(b.Params)], rtltest.P("ENDS", 1))
 	b.In = append([]rtltest.Port(nil), b.In...)
