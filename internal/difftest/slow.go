@@ -136,7 +136,7 @@ func slowCodes(n *ir.Node, x []*big.Rat, codes map[*ir.Node]*ir.Tensor) *ir.Tens
 
 // movers are the operations that do not compute: their results are codes of their arguments.
 var movers = []*ir.Op{window.MaxPool, reduce.Max, reduce.Min, move.Reshape, move.Transpose, move.Identity, stream.Widen,
-	stream.Narrow, stream.Fifo, stream.Fork, ring.Enter, ring.Again, ring.Leave, ring.Replay, move.Concat,
+	stream.Narrow, stream.Fifo, stream.Fork, stream.Mark, ring.Enter, ring.Again, ring.Leave, ring.Replay, move.Concat,
 	move.Slice, move.Pad, move.Repeat, move.Stretch, move.Reverse}
 
 // encodeAll rounds every value once into type t.

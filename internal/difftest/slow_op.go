@@ -46,7 +46,7 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 	case pointwise.Add, pointwise.Sub, pointwise.Mul, pointwise.Min, pointwise.Max:
 		f := slowPairs()[n.Op]
 		return fill(out, func(i []int) *big.Rat { return f(new(big.Rat), repeat(x, i), repeat(args[1], i)) }), nil
-	case move.Reshape, move.Identity, pointwise.Cast, stream.Widen, stream.Narrow, stream.Fifo, stream.Fork,
+	case move.Reshape, move.Identity, pointwise.Cast, stream.Widen, stream.Narrow, stream.Fifo, stream.Fork, stream.Mark,
 		ring.Enter, ring.Again, ring.Leave, ring.Replay:
 		return x.x, nil
 	case move.Transpose, move.Concat, move.Slice, move.Pad, move.Repeat, move.Stretch, move.Reverse:

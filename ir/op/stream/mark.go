@@ -30,10 +30,10 @@ var Mark = &ir.Op{
 			return fmt.Errorf("%s has %d tokens, and %q says of %d whether they are there", ir.ShapeString(a.Shape),
 				a.Tokens(), n.Args[1].Name, n.Args[1].Type.Elems())
 		}
-		if !n.Type.SameFormat(n.Args[0].Type) {
-			return fmt.Errorf("%s keeps the format %s", n.Op.Name, n.Args[0].Type.Format)
+		if n.Type.InBlocks() && n.Type.SameFormat(n.Args[0].Type) {
+			return nil
 		}
-		return nil
+		return column.SameFormat(n)
 	},
 	Gen:   genMark,
 	Lanes: lane.Follows,
