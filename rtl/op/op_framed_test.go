@@ -293,7 +293,7 @@ func TestFramedBroken(t *testing.T) {
 		attention("op_attend_sum", false))
 	broken(t, "op_attend_walk.sv", "LW'(tokens) - LW'(passed)", "LW'(tokens) - LW'(passed) + LW'(1)",
 		attention("op_attend_scores", false))
-	broken(t, "mem_kv.sv", "assign tokens = frame ? odd : even", "assign tokens = frame ? even : odd",
+	broken(t, "mem_kv.sv", "assign tokens = from ? odd : even", "assign tokens = from ? even : odd",
 		attention("op_attend_scores", false))
 	broken(t, "mem_kv.sv", "odd <= token + NW'(1)", "odd <= token", attention("op_attend_scores", true))
 	broken(t, "op_softmax_framed.sv", "token + T_W'(1) == tokens", "token == tokens", weights)
