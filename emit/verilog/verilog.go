@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"lathe/emit"
-	"lathe/emit/bench"
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/ring"
@@ -114,24 +113,6 @@ func Emit(g *ir.Graph, o Options) (*emit.Design, error) {
 		return nil, err
 	}
 	return b.design, Describe(b.design)
-}
-
-// CheckTop refuses a name that the top module of a design cannot have. Error L0622.
-func CheckTop(name string) error {
-	top := sanitize(name)
-	switch {
-	case top != name:
-		return diag.New("L0622", "", "--top: %q is not a name for a Verilog module", name).WithHint("use %q", top)
-	case taken(top) || taken(top+"_core"):
-		return diag.New("L0622", "", "--top: %q is the name of a module that designs contain", top).
-			WithHint("use %q", top+"_top")
-	}
-	return nil
-}
-
-// taken says that a module of this name exists already: in the library, or around the design in simulation.
-func taken(name string) bool {
-	return name == "lathe_top" || slices.Contains(bench.Modules(), name) || slices.Contains(rtl.Modules(), name)
 }
 
 // instances asks every node for its unit and names the wires.
