@@ -112,6 +112,10 @@ func planFactors(n *ir.Node) (*exactSum, error) {
 		}
 	}
 	m.ratios(w, x.Step.Rat(), out.Step.Rat())
+	if slices.ContainsFunc(m.ratio, func(r *big.Rat) bool { return r.Sign() == 0 }) {
+		return nil, n.Errorf("L0340", "%s (node %q) has products whose step is 0: a scale of data or weights is 0", n.Op.Name,
+			n.Name).WithHint("give data and weights scales above 0")
+	}
 	powers := m.center(bias, out.Step.Rat())
 	m.bounds()
 	if powers {
