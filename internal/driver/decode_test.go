@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/emit/verilog"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
@@ -64,18 +63,7 @@ func decoderJob(t *testing.T, model, plan string, tokens, words int, decode bool
 	if decode {
 		s.Transformer = source.Transformer{Room: tokens}
 	}
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := s.Quantize(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	hw := emitted(t, s)
 	f, err := npz.Read(arrays)
 	if err != nil {
 		t.Fatal(err)
@@ -168,15 +156,7 @@ func TestDecodePlans(t *testing.T) {
 			t.Fatal(err)
 		}
 		s := driver.Source{Model: "../../frontend/hf/testdata/gpt2", Plan: plan, Transformer: source.Transformer{Room: 8}}
-		g, err := s.Import()
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, err := s.Quantize(t.Context(), g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = q.Emit(t.Context(), verilog.Options{})
+		_, err := emits(t.Context(), s)
 		if diag.CodeOf(err) != "L0435" || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -202,13 +182,7 @@ func TestDecodeRefused(t *testing.T) {
 		decode := true
 		s := driver.Source{Model: c.model, Settings: lower.Settings{Decode: &decode}, Transformer: c.choice,
 			Outputs: c.outputs}
-		g, err := s.Import()
-		if err == nil {
-			var q *driver.Quantized
-			if q, err = s.Quantize(t.Context(), g); err == nil {
-				_, err = q.Emit(t.Context(), verilog.Options{Version: "test"})
-			}
-		}
+		_, err := emits(t.Context(), s)
 		if diag.CodeOf(err) != "L0435" || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v", c.name, err)
 		}

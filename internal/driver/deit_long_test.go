@@ -17,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"lathe/emit/verilog"
 	"lathe/internal/driver"
 	"lathe/ir"
 	"lathe/ir/survey"
@@ -126,19 +125,7 @@ func deitUnder(t *testing.T, layers int, text string) *driver.Hardware {
 		t.Fatal(err)
 	}
 	s := driver.Source{Model: dir, Plan: plan}
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := s.Quantize(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return hw
+	return emitted(t, s)
 }
 
 // processorTime is what this process has used.

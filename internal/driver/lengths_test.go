@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"lathe/emit/verilog"
 	"lathe/frontend/source"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
@@ -46,15 +45,7 @@ func lengthsOf(t *testing.T, model, plan string) (*driver.Job, error) {
 	}
 	s := driver.Source{Model: "../../frontend/hf/testdata/" + model, Plan: path, Calibrate: arrays, Arrays: arrays,
 		Settings: lower.Settings{Lengths: &dynamic}, Transformer: source.Transformer{Seq: 8}}
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := s.Quantize(t.Context(), g)
-	if err != nil {
-		return nil, err
-	}
-	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
+	hw, err := emits(t.Context(), s)
 	if err != nil {
 		return nil, err
 	}

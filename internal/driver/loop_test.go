@@ -100,22 +100,11 @@ func (c loopModel) job(t *testing.T, plan string) driver.Job {
 	t.Helper()
 	arrays := examples + c.model + "/inputs.npz"
 	s := driver.Source{Model: examples + c.model + "/" + c.file, Calibrate: arrays, Arrays: arrays}
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
 	s.Plan = filepath.Join(t.TempDir(), "loop.toml")
 	if err := os.WriteFile(s.Plan, []byte(plan), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	q, err := s.Quantize(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	hw := emitted(t, s)
 	f, err := npz.Read(arrays)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ package driver_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,21 +47,27 @@ func planAgain(t *testing.T, s driver.Source) (loose int) {
 	return hw.Quantized.Report.Loose
 }
 
+// emitted is what emits gives; the test ends where that fails.
 func emitted(t *testing.T, s driver.Source) *driver.Hardware {
 	t.Helper()
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := s.Quantize(t.Context(), g)
+	hw, err := emits(t.Context(), s)
 	if err != nil {
 		t.Fatalf("%s: %v", s.Model, err)
 	}
-	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return hw
+}
+
+// emits imports, quantizes and emits a model.
+func emits(ctx context.Context, s driver.Source) (*driver.Hardware, error) {
+	g, err := s.Import()
+	if err != nil {
+		return nil, err
+	}
+	q, err := s.Quantize(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	return q.Emit(ctx, verilog.Options{Version: "test"})
 }
 
 func sameFiles(t *testing.T, what string, a, b *driver.Hardware) {

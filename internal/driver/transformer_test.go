@@ -13,7 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"lathe/emit/verilog"
 	"lathe/frontend/source"
 	"lathe/golden/ref"
 	"lathe/internal/driver"
@@ -154,18 +153,7 @@ func (d design) job(t *testing.T) *driver.Job {
 			s.Model = edited(t, s.Model, `embeddings": 64`, fmt.Sprintf(`embeddings": %d`, d.tokens))
 		}
 	}
-	g, err := s.Import()
-	if err != nil {
-		t.Fatal(err)
-	}
-	q, err := s.Quantize(t.Context(), g)
-	if err != nil {
-		t.Fatal(err)
-	}
-	hw, err := q.Emit(t.Context(), verilog.Options{Version: "test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	hw := emitted(t, s)
 	j := &driver.Job{HW: hw, Stalls: 30, Seeds: []uint64{1, 2, 3}[:tools.Sample(1, 3)], Prefill: promptTokens}
 	d.read(t, j, s.Arrays)
 	if d.form == loop || d.form == external {
