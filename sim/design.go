@@ -80,20 +80,8 @@ func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, sampl
 		in.TapBeats = tapBeats(g, d)
 	}
 	in = feed(d, samples, in)
-	if len(m.spec.Taps) > 0 {
-		for _, u := range d.Units { // which may have beats left when the last output has gone
-			in.Drain = max(in.Drain, 4*u.Cycles)
-		}
-	}
-	in.Drain = max(in.Drain, drainCycles)
-	result, states, err := m.run(ctx, in)
-	if stuck, ok := err.(*diag.Error); ok && states != nil && len(m.spec.Taps) > 0 {
-		return nil, waiting(stuck, g, states)
-	}
+	result, err := drive(ctx, m, g, d, in)
 	if err != nil {
-		return nil, err
-	}
-	if err := result.Check(&m.spec); err != nil {
 		return nil, err
 	}
 	run := &DesignRun{Result: result}
@@ -104,6 +92,24 @@ func RunDesign(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, sampl
 	run.Outputs = run.Outputs[:asked]
 	run.Values = run.Values[:min(asked, len(run.Values))]
 	return run, err
+}
+
+// drive runs a design until units with taps have nothing left, and holds the run to the rules of streams.
+func drive(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, in Input) (*Result, error) {
+	in.Drain = max(in.Drain, drainCycles)
+	if len(m.spec.Taps) > 0 {
+		for _, u := range d.Units { // which may have beats left when the last output has gone
+			in.Drain = max(in.Drain, 4*u.Cycles)
+		}
+	}
+	result, states, err := m.run(ctx, in)
+	if stuck, ok := err.(*diag.Error); ok && states != nil && len(m.spec.Taps) > 0 {
+		return nil, waiting(stuck, g, states)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return result, result.Check(&m.spec)
 }
 
 // IcarusDesign is RunDesign in Icarus, with the limits of Icarus; it returns the values of the graph outputs. Nothing

@@ -216,20 +216,8 @@ func gatherSequences(d *emit.Design, streams [][]byte, results []ref.Sample, lis
 func RunFrames(ctx context.Context, m *Model, g *ir.Graph, d *emit.Design, samples []ref.Sample, lengths []int,
 	in Input) (*DesignRun, error) {
 	in = feedFrames(g, d, samples, lengths, in)
-	in.Drain = max(in.Drain, drainCycles)
-	if len(m.spec.Taps) > 0 {
-		for _, u := range d.Units {
-			in.Drain = max(in.Drain, 4*u.Cycles)
-		}
-	}
-	result, states, err := m.run(ctx, in)
-	if stuck, ok := err.(*diag.Error); ok && states != nil && len(m.spec.Taps) > 0 {
-		return nil, waiting(stuck, g, states)
-	}
+	result, err := drive(ctx, m, g, d, in)
 	if err != nil {
-		return nil, err
-	}
-	if err := result.Check(&m.spec); err != nil {
 		return nil, err
 	}
 	run := &DesignRun{Result: result}
