@@ -87,7 +87,7 @@ func (m marked) codes(words []int64) (codes []int64, list []int) {
 // the module, given the number of its tokens and the codes of every port.
 func withEnds(b rtltest.Bench, n, port, width int, uneven bool,
 	of func(length int, in [][]int64) []int64) rtltest.Bench {
-	b.Uneven, b.Frames = uneven, 12
+	b.Untimed, b.Frames = uneven, 12
 	b.Params = append(b.Params[:len(b.Params):len(b.Params)], rtltest.P("ENDS", 1))
 	b.In = append([]rtltest.Port(nil), b.In...)
 	p := &b.In[port]
@@ -159,7 +159,7 @@ func TestAttendFramed(t *testing.T) {
 // softmaxFramed is a bench of op_softmax_framed.
 func (s softmax) framed(uneven bool) rtltest.Bench {
 	b, n := s.masked(), s.rows/s.heads
-	b.Module, b.Uneven = "op_softmax_framed", uneven
+	b.Module, b.Untimed = "op_softmax_framed", uneven
 	b.Params = append(s.params()[1:], rtltest.P("TOKENS", n), rtltest.P("HEADS", s.heads), rtltest.P("CAUSAL", s.causal))
 	b.In[1] = rtltest.Port{Name: "b", Beats: n}
 	b.Gen = func(r *rand.Rand, port, frame int) []int64 {
@@ -258,7 +258,7 @@ func TestSliceFramed(t *testing.T) {
 			words[len(words)-1] |= 1 << width
 			return words
 		}
-		b.BigModel, b.Uneven = nil, true
+		b.BigModel, b.Untimed = nil, true
 		b.Model = func(in [][]int64) [][]int64 {
 			var out []int64
 			begin := 0

@@ -68,12 +68,11 @@ type Bench struct {
 	// Frames is the number of frames in a run; 0: enough for some hundred beats, at least 8.
 	Frames int
 	Seed   uint64
-	// Uneven says that frames may be shorter than the header speaks of: cycles are not compared.
-	Uneven bool
 	// Files replace or extend the library's sources, by name; Module may be one of them.
 	Files []rtl.File
 	Ties  []rtl.Param // input ports that are held constant
-	// Untimed: a memory in the bench, which stalls, decides how long it takes; latency and ii are not compared.
+	// Untimed: something that the header does not speak of decides how long it takes, such as a memory in the bench, which
+	// stalls, or frames that are shorter; latency and ii are not compared.
 	Untimed bool
 }
 

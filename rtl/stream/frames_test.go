@@ -43,7 +43,7 @@ func TestCount(t *testing.T) {
 				continue
 			}
 			rtltest.Run(t, rtltest.Bench{Module: "stream_count", Params: []rtl.Param{rtltest.P("TOKENS", tokens)},
-				In: []rtltest.Port{{Name: "in", Beats: size}}, Out: []rtltest.Port{{Name: "out"}}, Uneven: frames > 1,
+				In: []rtltest.Port{{Name: "in", Beats: size}}, Out: []rtltest.Port{{Name: "out"}}, Untimed: frames > 1,
 				Frames: 40, Seed: uint64(frames),
 				Gen: func(r *rand.Rand, _, _ int) []int64 {
 					bits := make([]int64, size)
