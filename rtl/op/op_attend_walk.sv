@@ -189,8 +189,7 @@ module op_attend_walk #(
       localparam integer LW = $clog2((KEYS > R ? KEYS : R) + 2);
       logic [LW-1:0] left;  // keys from this tile on that the query sees
       always_ff @(posedge clk) begin
-        if (step && row_ends) left <= LW'(next_bound);
-        else if (step && beat_last) left <= left > LW'(R) ? left - LW'(R) : LW'(0);
+        if (step && beat_last) left <= row_ends ? LW'(next_bound) : left > LW'(R) ? left - LW'(R) : LW'(0);
         if (rst) left <= LW'(FIRST);
       end
       for (genvar i = 0; i < R; i++) begin : g_lane
