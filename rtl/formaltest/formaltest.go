@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package formaltest proves modules of the library: properties of streams with yosys-smtbmc and z3, formulas of
-// arithmetic with the SAT solver of Yosys. A proof holds for every input, in contrast to a bench; and a mutant of each
-// module must be refuted, in contrast to a proof of nothing.
+// Package formaltest proves modules of the library: properties of streams in a number of cycles with the model checker
+// of ABC, by induction with yosys-smtbmc and z3; formulas of arithmetic with the SAT solver of Yosys. A proof holds for
+// every input, in contrast to a bench; and a mutant of each module must be refuted, in contrast to a proof of nothing.
 package formaltest
 
 import (
@@ -37,16 +37,6 @@ type Proof struct {
 	// Small are texts in whose place others stand, in the mutant too: the same control with less waiting, so that what
 	// takes a division or a root is seen within few cycles.
 	Small []Mutant
-	// Unroll spells out every cycle for the solver, which then also sees through large modules.
-	Unroll bool
-}
-
-// flags are what the bounded runs of yosys-smtbmc have in common.
-func (p Proof) flags() []string {
-	if p.Unroll {
-		return []string{"--unroll", "-t", fmt.Sprint(p.Depth)}
-	}
-	return []string{"-t", fmt.Sprint(p.Depth)}
 }
 
 // Mutant is a text of a module of the library and what stands in its place.
@@ -119,7 +109,7 @@ var unnamed = regexp.MustCompile(`\\genblk\d+\.`)
 // body is what stands between the ports of a module and its end.
 var body = regexp.MustCompile(`(?s)(\nmodule .*?\n\);)\n.*\nendmodule\n`)
 
-// model makes dir/model.smt2 of the flattened module with its properties.
+// model writes dir/proof.sv, the flattened module with its properties.
 func (p Proof) model(t *testing.T, m *Mutant) (dir string) {
 	t.Helper()
 	all := files(t, p.Module, m)
@@ -143,19 +133,47 @@ func (p Proof) model(t *testing.T, m *Mutant) (dir string) {
 		t.Fatal(err)
 	}
 	text := unnamed.ReplaceAllString(string(flat), `\`)
-	end := strings.LastIndex(text, "endmodule")
-	text = text[:end] + p.Properties + "\nendmodule\n"
-	if err := os.WriteFile(filepath.Join(dir, "proof.sv"), []byte(text), 0o644); err != nil {
+	write(t, filepath.Join(dir, "proof.sv"), text[:strings.LastIndex(text, "endmodule")]+p.Properties+"\nendmodule\n")
+	return dir
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	yosys(t, dir, "read_verilog -sv -formal proof.sv; proc; setundef -undriven -anyseq; "+
-		"prep -top proof -flatten -nordff; async2sync; dffunmap; write_smt2 -wires model.smt2")
-	return dir
+}
+
+// registers is the script that leaves a model of registers and memories without resets.
+const registers = "; proc; setundef -undriven -anyseq; prep -top proof -flatten -nordff; async2sync"
+
+// Verdicts of ABC's bounded model checker.
+var (
+	asserted = regexp.MustCompile(`Output \d+ .*was asserted in frame +(\d+)`)
+	holds    = regexp.MustCompile(`No output asserted in (\d+) frames`)
+)
+
+// check looks for what refutes an assertion of dir/name.sv within depth cycles, and returns in which cycle each of
+// those that it finds is refuted: of all if so asked, else the first. Assertions become outputs of gates.
+func check(t *testing.T, dir, name string, depth int, all string) (cycles []string) {
+	t.Helper()
+	yosys(t, dir, "read_verilog -sv -formal "+name+".sv"+registers+"; chformal -cover -remove; delete -output; opt_clean; "+
+		"memory_map; opt -fast; techmap; dffunmap; opt_clean; abc -g AND -fast; opt_clean; write_aiger -zinit "+name+".aig")
+	out, ok := run(t.Context(), dir, "yosys-abc", "-c",
+		fmt.Sprintf("read_aiger %s.aig; fold; strash; bmc3 %s -F %d", name, all, depth))
+	for _, m := range asserted.FindAllStringSubmatch(out, -1) {
+		cycles = append(cycles, m[1])
+	}
+	if h := holds.FindStringSubmatch(out); !ok || h == nil && cycles == nil || h != nil && h[1] != fmt.Sprint(depth) {
+		t.Fatalf("no verdict on %s:\n%s", name, tail(out))
+	}
+	return cycles
 }
 
 // smtbmc is the verdict of yosys-smtbmc: passed, or failed with a trace. Anything else ends the test.
 func smtbmc(t *testing.T, dir string, args ...string) (passed bool, out string) {
 	t.Helper()
+	yosys(t, dir, "read_verilog -sv -formal proof.sv"+registers+"; dffunmap; write_smt2 -wires model.smt2")
 	out, _ = run(t.Context(), dir, "yosys-smtbmc", append(append([]string{"-s", "z3"}, args...), "model.smt2")...)
 	switch {
 	case strings.Contains(out, "Status: PASSED"):
@@ -167,31 +185,40 @@ func smtbmc(t *testing.T, dir string, args ...string) (passed bool, out string) 
 	return false, ""
 }
 
+var covered = regexp.MustCompile(`(?m)\bcover \((.*)\);$`)
+
 // Prove demands that every assertion holds, in Depth cycles from the start and by induction in all, and that everything
 // covered can happen: assumptions that leave nothing to check would prove anything.
 func (p Proof) Prove(t *testing.T) {
 	t.Helper()
-	tools.Need(t, "yosys", "yosys-smtbmc", "z3")
+	tools.Need(t, "yosys", "yosys-abc", "yosys-smtbmc", "z3")
 	dir := p.model(t, nil)
-	if ok, out := smtbmc(t, dir, p.flags()...); !ok {
-		t.Fatalf("refuted:\n%s", tail(out))
+	if at := check(t, dir, "proof", p.Depth, ""); at != nil {
+		_, out := smtbmc(t, dir, "--unroll", "--noprogress", "-t", at[0]+":"+at[0])
+		t.Fatalf("refuted in cycle %s:\n%s", at[0], tail(out))
 	}
 	if p.Induct > 0 {
 		if ok, out := smtbmc(t, dir, "-i", "-t", fmt.Sprint(p.Induct)); !ok {
 			t.Errorf("induction fails:\n%s", tail(out))
 		}
 	}
-	if ok, out := smtbmc(t, dir, append(p.flags(), "-c")...); !ok {
-		t.Errorf("cannot happen:\n%s", tail(out))
+	text, err := os.ReadFile(filepath.Join(dir, "proof.sv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	never := strings.ReplaceAll(string(text), "assert (", "assume (") // as was proven
+	write(t, filepath.Join(dir, "never.sv"), covered.ReplaceAllString(never, "assert (!($1));"))
+	want := len(covered.FindAllString(never, -1))
+	if at := check(t, dir, "never", p.Depth, "-a"); len(at) != want || want == 0 {
+		t.Errorf("of %d covered, %d happen, in cycles %v", want, len(at), at)
 	}
 }
 
 // Refute demands that an assertion fails for the mutant, in Depth cycles from the start.
 func (p Proof) Refute(t *testing.T, m Mutant) {
 	t.Helper()
-	tools.Need(t, "yosys", "yosys-smtbmc", "z3")
-	dir := p.model(t, &m)
-	if ok, _ := smtbmc(t, dir, p.flags()...); ok {
+	tools.Need(t, "yosys", "yosys-abc")
+	if check(t, p.model(t, &m), "proof", p.Depth, "") == nil {
 		t.Errorf("with %q in place of %q nothing is refuted", m.New, m.Old)
 	}
 }

@@ -22,7 +22,7 @@ type proven struct {
 
 func (c proven) prove(t *testing.T) {
 	p := formaltest.Proof{Module: c.module, Properties: c.properties, Depth: c.depth, Induct: c.induct,
-		Free: strings.Fields(c.free), Unroll: c.induct == 0}
+		Free: strings.Fields(c.free)}
 	words := strings.Fields(c.set)
 	for i := 0; i < len(words); i += 2 {
 		p.Params = append(p.Params, rtl.Param{Name: words[i], Value: words[i+1]})

@@ -13,7 +13,7 @@ import (
 // attendProof is about two queries and two keys of one feature: score f_k is the product of its query and its key,
 // whichever came first and however they and the scores were held up, and 0 for a key that the query does not see.
 func attendProof(causal, depth int) formaltest.Proof {
-	p := formaltest.Proof{Module: "op_attend_scores", Depth: depth, Unroll: true}
+	p := formaltest.Proof{Module: "op_attend_scores", Depth: depth}
 	for name, value := range map[string]int{"QUERIES": 2, "KEYS": 2, "HEADS": 1, "GROUPS": 1, "SIZE": 1, "ROW": 2, "F": 1,
 		"R": 1, "A_W": 1, "A_SIGNED": 0, "B_W": 1, "B_SIGNED": 0, "CAUSAL": causal, "SHIFT": 0, "OUT_W": 2} {
 		p.Params = append(p.Params, rtl.Param{Name: name, Value: fmt.Sprint(value)})
@@ -51,7 +51,7 @@ func TestAttendProof(t *testing.T) {
 // circleProof is about frames of one query that sees two keys, of which the store holds one frame and ahead keys of
 // the next one: step f_k reads key f_k, whenever keys came and steps were made.
 func circleProof(ahead, depth int) formaltest.Proof {
-	p := formaltest.Proof{Module: "op_attend_feed", Depth: depth, Unroll: true}
+	p := formaltest.Proof{Module: "op_attend_feed", Depth: depth}
 	for name, value := range map[string]int{"QUERIES": 1, "KEYS": 2, "AHEAD": ahead, "HEADS": 1, "GROUPS": 1, "ROW": 2,
 		"R": 1, "BEATS": 1, "SUM": 0, "A_W": 1, "B_W": 1} {
 		p.Params = append(p.Params, rtl.Param{Name: name, Value: fmt.Sprint(value)})
