@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -155,14 +156,19 @@ var (
 
 // check looks for what refutes an assertion of dir/name.sv within depth cycles, and returns in which cycle each of
 // those that it finds is refuted: of all if so asked, else the first. Assertions become outputs of gates.
-func check(t *testing.T, dir, name string, depth int, all string) (cycles []string) {
+func check(t *testing.T, dir, name string, depth int, all string) (cycles []int) {
 	t.Helper()
 	yosys(t, dir, "read_verilog -sv -formal "+name+".sv"+registers+"; chformal -cover -remove; delete -output; opt_clean; "+
-		"memory_map; opt -fast; techmap; dffunmap; opt_clean; abc -g AND -fast; opt_clean; write_aiger -zinit "+name+".aig")
+		"memory_map; opt -fast; techmap; dffunmap; opt_clean; abc -g AND -fast; opt_clean; "+
+		"write_aiger -zinit -map "+name+".aim "+name+".aig")
 	out, ok := run(t.Context(), dir, "yosys-abc", "-c",
 		fmt.Sprintf("read_aiger %s.aig; fold; strash; bmc3 %s -F %d", name, all, depth))
 	for _, m := range asserted.FindAllStringSubmatch(out, -1) {
-		cycles = append(cycles, m[1])
+		n, err := strconv.Atoi(m[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		cycles = append(cycles, n)
 	}
 	if h := holds.FindStringSubmatch(out); !ok || h == nil && cycles == nil || h != nil && h[1] != fmt.Sprint(depth) {
 		t.Fatalf("no verdict on %s:\n%s", name, tail(out))
@@ -194,8 +200,10 @@ func (p Proof) Prove(t *testing.T) {
 	tools.Need(t, "yosys", "yosys-abc", "yosys-smtbmc", "z3")
 	dir := p.model(t, nil)
 	if at := check(t, dir, "proof", p.Depth, ""); at != nil {
-		_, out := smtbmc(t, dir, "--unroll", "--noprogress", "-t", at[0]+":"+at[0])
-		t.Fatalf("refuted in cycle %s:\n%s", at[0], tail(out))
+		run(t.Context(), dir, "yosys-abc", "-c",
+			fmt.Sprintf("read_aiger proof.aig; fold; strash; bmc3 -F %d; write_cex -a proof.aiw", p.Depth))
+		_, out := smtbmc(t, dir, "--noprogress", "--aig-noheader", "--aig", "proof")
+		t.Fatalf("refuted in cycle %d:\n%s", at[0], tail(out))
 	}
 	if p.Induct > 0 {
 		if ok, out := smtbmc(t, dir, "-i", "-t", fmt.Sprint(p.Induct)); !ok {

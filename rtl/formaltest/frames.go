@@ -21,6 +21,8 @@ type Frames struct {
 	Late int
 	// More are further assertions about f_out and what has come, Verilog.
 	More string
+	// Also are declarations that More uses, Verilog.
+	Also string
 }
 
 // Print is the text of the properties. Once out of reset the module stays so.
@@ -46,7 +48,7 @@ func (f Frames) Print() string {
 		takes = " && in_ready"
 	}
 	b.WriteString(strings.NewReplacer("$most", f.Most, "$moves", strings.Join(moves, " || "), "$late", fmt.Sprint(f.Late),
-		"$takes", takes, "$more", f.More).Replace(`
+		"$takes", takes, "$more", f.More).Replace(f.Also + `
   reg [7:0] f_out, f_calm;
   wire [7:0] f_most = $most;
   always @(posedge clk) begin

@@ -20,16 +20,22 @@ type proven struct {
 	fault       formaltest.Mutant
 }
 
-func (c proven) prove(t *testing.T) {
+func (c proven) proof() formaltest.Proof {
 	p := formaltest.Proof{Module: c.module, Properties: c.properties, Depth: c.depth, Induct: c.induct,
 		Free: strings.Fields(c.free)}
 	words := strings.Fields(c.set)
 	for i := 0; i < len(words); i += 2 {
 		p.Params = append(p.Params, rtl.Param{Name: words[i], Value: words[i+1]})
 	}
-	p.Prove(t)
-	p.Refute(t, c.fault)
+	return p
 }
+
+func (c proven) prove(t *testing.T) {
+	c.proof().Prove(t)
+	c.refute(t)
+}
+
+func (c proven) refute(t *testing.T) { c.proof().Refute(t, c.fault) }
 
 const begin = `
   reg f_past = 1'b0;

@@ -55,7 +55,23 @@ var quick = []framed{
 			Most: "{1'b0, f_in[7:2], 1'b0} + (f_in[1] ? 8'd2 : {7'd0, f_in[0]})", Late: 4},
 		"", 16, formaltest.Mutant{Module: "op_again", Old: ".RUN((TURNS - 1) * BEATS)",
 			New: ".RUN((TURNS - 1) * BEATS - 1)"}, nil},
+	{"op_attend_sum", "QUERIES 2 KEYS 2 HEADS 1 GROUPS 1 SIZE 1 ROW 2 F 1 R 1 A_W 1 B_W 1 OUT_W 2",
+		formaltest.Frames{In: []int{1, 1}, Out: 2,
+			Most: "f_a[7:1] < {f_b[7:1], 1'b0} ? f_a[7:1] : {f_b[7:1], 1'b0}", Late: 14},
+		"op_attend_dots op_attend_cast", 22,
+		formaltest.Mutant{Module: "op_attend_row", Old: "from ^ done", New: "from"}, nil},
+	{"op_recur", "KIND 2 RELU 1 HIDDEN 2 IN_LANES 1 OUT_LANES 1 STEPS 2 X_W 2 W_W 2 T_W 4 GATE_W 2 OUT_W 2",
+		formaltest.Frames{In: []int{2}, Out: 2, Most: "f_in", Late: 14, More: quiet},
+		"mem_rom op_linear_lane op_recur_units", 30,
+		formaltest.Mutant{Module: "op_recur_walk", Old: "en && !busy", New: "!busy"}, nil},
+	{"op_recur_reset", "HIDDEN 2 IN_LANES 1 OUT_LANES 1 STEPS 2 X_W 2 W_W 2 T_W 4 GATE_W 2 OUT_W 2 CELL_W 2",
+		formaltest.Frames{In: []int{2}, Out: 2, Most: "{f_in[7:1], 1'b0}", Late: 34, More: quiet},
+		"mem_rom op_linear_lane op_recur_before", 44,
+		formaltest.Mutant{Module: "op_recur_reset", Old: "in_valid || second)", New: "in_valid)"}, nil},
 }
+
+// quiet: a row begins when all units of the row before it have come.
+const quiet = "if (load) assert (moving == 0 && done == 0);"
 
 func TestFrames(t *testing.T) {
 	for _, f := range quick {
