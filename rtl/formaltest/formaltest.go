@@ -158,8 +158,8 @@ var (
 // those that it finds is refuted: of all if so asked, else the first. Assertions become outputs of gates.
 func check(t *testing.T, dir, name string, depth int, all string) (cycles []int) {
 	t.Helper()
-	yosys(t, dir, "read_verilog -sv -formal "+name+".sv"+registers+"; chformal -cover -remove; delete -output; opt_clean; "+
-		"memory_map; opt -fast; techmap; dffunmap; opt_clean; abc -g AND -fast; opt_clean; "+
+	yosys(t, dir, "read_verilog -sv -formal "+name+".sv"+registers+"; chformal -cover -remove; delete -output; "+
+		"opt_clean; memory_map; opt -fast; techmap; dffunmap; opt_clean; abc -g AND -fast; opt_clean; "+
 		"write_aiger -zinit -map "+name+".aim "+name+".aig")
 	out, ok := run(t.Context(), dir, "yosys-abc", "-c",
 		fmt.Sprintf("read_aiger %s.aig; fold; strash; bmc3 %s -F %d", name, all, depth))
