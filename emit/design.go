@@ -45,10 +45,13 @@ type Design struct {
 	Docs []rtl.File
 }
 
-// Frame is what the design takes as a whole: a sample, or a sequence of tokens.
+// Frame is what the design takes as a whole: a sample, a frame of changing length, or a sequence of tokens.
 func (d *Design) Frame() string {
-	if d.Tokens > 0 {
+	switch {
+	case d.Tokens > 0:
 		return "sequence"
+	case d.Lengths > 0:
+		return "frame"
 	}
 	return "sample"
 }

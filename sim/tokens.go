@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lathe/emit"
+	"lathe/emit/bench"
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -186,6 +187,47 @@ func feedSequences(d *emit.Design, samples []ref.Sample, list []Sequence, in Inp
 	}
 	in.Frames = len(in.Kinds)
 	return in
+}
+
+// SequenceVectors are sequences for the testbench of a decoder.
+func SequenceVectors(d *emit.Design, samples, results []ref.Sample, list []Sequence) bench.Vectors {
+	in := feedSequences(d, samples, list, Input{})
+	v := bench.Vectors{Samples: len(list), Streams: in.Streams, Tokens: in.tokens()}
+	for at, p := range d.Ports[1:] {
+		var stream []byte
+		for _, s := range list {
+			whole := PackStream(p, results[s.Sample:s.Sample+1], at)
+			stream = append(stream, whole[:len(whole)/d.Tokens*s.Tokens]...)
+		}
+		v.Streams = append(v.Streams, stream)
+	}
+	return v
+}
+
+// FrameVectors are frames of the given lengths for the testbench of a design.
+func FrameVectors(g *ir.Graph, d *emit.Design, samples, results []ref.Sample, lengths []int) bench.Vectors {
+	in := feedFrames(g, d, samples, lengths, Input{})
+	v, at := bench.Vectors{Samples: len(lengths), Streams: in.Streams, Tokens: in.tokens()}, 0
+	for _, p := range d.Ports {
+		if p.Input {
+			continue
+		}
+		var stream []byte
+		for i, n := range lengths {
+			whole := PackStream(p, results[i:i+1], at)
+			if p.Tokens > 0 {
+				whole = whole[:len(whole)/p.Tokens*n]
+			}
+			stream = append(stream, whole...)
+		}
+		v.Streams, at = append(v.Streams, stream), at+1
+	}
+	return v
+}
+
+// tokens are the kinds of frames for a testbench.
+func (in *Input) tokens() *bench.Tokens {
+	return &bench.Tokens{In: in.Frames, Out: in.answered(), Lines: in.kindLines()}
 }
 
 // gatherSequences cuts output streams into values, filled up with those of the reference, which it returns, too.

@@ -32,11 +32,14 @@ var writesText []byte
 // modules are the parts of every testbench, in the order of compilation.
 var modules = []string{"tb_stall", "tb_source", "tb_sink"}
 
+// statusModule watches what a decoder says beside its streams.
+const statusModule = "tb_status"
+
 // memoryModules are the memory of designs that have something outside.
 var memoryModules = []string{"tb_memory", "tb_writes"}
 
 // Modules lists the modules that a testbench may add to a design.
-func Modules() []string { return slices.Concat(modules, memoryModules) }
+func Modules() []string { return append(slices.Concat(modules, memoryModules), statusModule) }
 
 // MemoryBase and CacheBase are where weights and a cache lie in a simulated memory: at addresses of more than 32 bits.
 const (
@@ -55,6 +58,19 @@ type Vectors struct {
 	Samples int
 	// Streams holds the beats of each port in the order of Design.Ports, TDATA in bytes, least significant first.
 	Streams [][]byte
+	// Tokens says what becomes of each token, in designs whose samples do not all have the same number of them; nil: they
+	// have.
+	Tokens *Tokens
+}
+
+// Tokens are those of all samples of a test.
+type Tokens struct {
+	// In is how many go in, Out how many come out.
+	In, Out int
+	// Lines has a hexadecimal word for each that goes in, a line each. Its bits: 0 TLAST is on its last beat, 1 its output
+	// ends with TLAST, 2 it waits for all outputs of those before it, 3 nothing comes out for it, and from 4 on the number
+	// of tokens that come out before it.
+	Lines string
 }
 
 // folder is where the testbench lies.
@@ -64,8 +80,10 @@ const folder = "tb/"
 type port struct {
 	emit.Port
 	File string
-	// Total counts the beats of all samples, LaneWidth the bits of an element, Marked the beats from TLAST to TLAST.
+	// Total counts the beats of all samples, LaneWidth the bits of an element, Marked the beats from TLAST to TLAST. Of
+	// a port that has tokens of its own, Marked are the beats of one.
 	Total, LaneWidth, Marked int
+	ByToken                  bool
 }
 
 // drain is how many cycles a run goes on after the last beat.
@@ -74,35 +92,28 @@ const drain = 256
 // Files returns the testbench for the vectors: tb/<top>_tb.sv, the modules that it needs, and one memory image a port.
 // Error L0660 if the vectors do not fit the ports.
 func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
-	if v.Samples < 1 || len(v.Streams) != len(d.Ports) {
-		return nil, diag.New("L0660", d.Name, "%d samples of %d streams for %d ports", v.Samples, len(v.Streams),
-			len(d.Ports))
+	if byToken := d.Tokens > 0 || d.Lengths > 0; v.Samples < 1 || len(v.Streams) != len(d.Ports) ||
+		byToken != (v.Tokens != nil) {
+		return nil, diag.New("L0660", d.Name, "%d samples of %d streams for %d ports, token by token: %t", v.Samples,
+			len(v.Streams), len(d.Ports), v.Tokens != nil)
 	}
 	files, err := fixed(d)
 	if err != nil {
 		return nil, err
 	}
-	data := struct {
-		Top, Version                   string
-		Samples, Checked, Quiet, Drain int
-		Ports                          []port
-		Memory                         *emit.Memory
-		Base, CacheBase                string
-	}{Top: d.Top, Version: d.Version, Samples: v.Samples, Quiet: patience(d), Drain: drain, Memory: d.Memory,
-		Base: fmt.Sprintf("64'h%x", uint64(MemoryBase)), CacheBase: fmt.Sprintf("64'h%x", uint64(CacheBase))}
+	data := newTop(d, v)
 	var images []rtl.File
+	if v.Tokens != nil {
+		images = append(images, rtl.File{Name: data.TokensFile, Data: []byte(v.Tokens.Lines)})
+	}
 	for i, p := range d.Ports {
-		beats := v.Samples * p.Beats
-		if len(v.Streams[i]) != beats*p.TData/8 {
-			return nil, diag.New("L0660", d.Name, "%d bytes for %d beats of %d bits of %s", len(v.Streams[i]), beats,
+		q := newPort(d, p, v)
+		if len(v.Streams[i]) != q.Total*p.TData/8 {
+			return nil, diag.New("L0660", d.Name, "%d bytes for %d beats of %d bits of %s", len(v.Streams[i]), q.Total,
 				p.TData, p.Stream)
 		}
-		q := port{Port: p, File: folder + d.Top + "_" + p.Stream + ".mem", Total: beats, LaneWidth: p.Type.Format.Width(),
-			Marked: p.Beats}
 		if !p.Input {
-			data.Checked += beats
-		} else if d.Group > 1 {
-			q.Marked = beats // the last sample ends its group
+			data.Checked += q.Total
 		}
 		data.Ports = append(data.Ports, q)
 		images = append(images, rtl.File{Name: q.File, Data: image(v.Streams[i], p.TData/8)})
@@ -115,12 +126,52 @@ func Files(d *emit.Design, v Vectors) ([]rtl.File, error) {
 	return append(files, images...), nil
 }
 
+// top is what the template of the testbench fills in.
+type top struct {
+	Top, Version, Frames           string
+	Samples, Checked, Quiet, Drain int
+	Ports                          []port
+	Memory                         *emit.Memory
+	Base, CacheBase                string
+	Tokens                         *Tokens
+	TokensFile                     string
+	// Waits says that it is a decoder, of Most tokens.
+	Waits              bool
+	Most, PositionBits int
+}
+
+func newTop(d *emit.Design, v Vectors) top {
+	return top{Top: d.Top, Version: d.Version, Frames: d.Frame() + "s", Samples: v.Samples, Quiet: patience(d),
+		Drain: drain, Memory: d.Memory, Base: fmt.Sprintf("64'h%x", uint64(MemoryBase)),
+		CacheBase: fmt.Sprintf("64'h%x", uint64(CacheBase)), Tokens: v.Tokens,
+		TokensFile: folder + d.Top + "_tokens.mem", Waits: d.Tokens > 0, Most: d.Tokens, PositionBits: d.PositionBits()}
+}
+
+// newPort is port p of a test.
+func newPort(d *emit.Design, p emit.Port, v Vectors) port {
+	q := port{Port: p, File: folder + d.Top + "_" + p.Stream + ".mem", Total: v.Samples * p.Beats,
+		LaneWidth: p.Type.Format.Width(), Marked: p.Beats}
+	if most := max(d.Tokens, p.Tokens); v.Tokens != nil && most > 0 {
+		q.ByToken, q.Marked, q.Total = true, p.Beats/most, v.Tokens.Out*(p.Beats/most)
+		if p.Input {
+			q.Total = v.Tokens.In * q.Marked
+		}
+	} else if p.Input && d.Group > 1 {
+		q.Marked = q.Total // the last sample ends its group
+	}
+	return q
+}
+
 // used are the modules of the testbench of a design.
 func used(d *emit.Design) []string {
+	list := slices.Clone(modules)
 	if d.Memory != nil {
-		return Modules()
+		list = append(list, memoryModules...)
 	}
-	return slices.Clone(modules)
+	if d.Tokens > 0 {
+		list = append(list, statusModule)
+	}
+	return list
 }
 
 // fixed are the modules that are the same for every design.

@@ -1,22 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 // tb_source: sends the beats of a file over an AXI4-Stream, with idle cycles between them. Not for synthesis.
-//   parameters  WIDTH  bits of TDATA
-//               BEATS  beats of the file
-//               FRAME  beats from one TLAST to the next
-//               FILE   the beats, one hexadecimal word a line
-//               NAME   of the stream, for messages
+//   parameters  WIDTH        bits of TDATA
+//               BEATS        beats of the file
+//               FRAME        beats from one TLAST to the next, or of a token
+//               TOKENS       tokens of TOKENS_FILE; 0: there are none
+//               FILE         the beats, one hexadecimal word a line
+//               TOKENS_FILE  a hexadecimal word a token. Bits: 0 TLAST is on its last beat, 1 its output ends with
+//                            TLAST, 2 it waits for all outputs of those before it, 3 nothing comes out for it,
+//                            and from 4 on the number of tokens that come out before it
+//               NAME         of the stream, for messages
 `default_nettype none
 module tb_source #(
     parameter integer WIDTH = 8,
     parameter integer BEATS = 1,
     parameter integer FRAME = 1,
+    parameter integer TOKENS = 0,
     parameter         FILE = "",
+    parameter         TOKENS_FILE = "",
     parameter         NAME = "stream"
 ) (
     input  wire             clk,
     input  wire             rst_n,
     input  wire [31:0]      seed,
     input  wire [31:0]      stalls,
+    input  wire [31:0]      answered,  // tokens that came out
     output reg  [WIDTH-1:0] tdata,
     output reg              tvalid,
     input  wire             tready,
@@ -28,8 +35,12 @@ module tb_source #(
   reg [WIDTH-1:0] beats[0:BEATS-1];
   reg [31:0] at;  // the next beat to offer
   wire stall;
+  reg [35:0] tokens[0:(TOKENS > 0 ? TOKENS : 1)-1];
+  wire [35:0] token = TOKENS > 0 ? tokens[at/FRAME] : 36'd1;
+  wire more = at < BEATS && (!token[2] || answered >= token[35:4]);
 
   initial $readmemh(FILE, beats);
+  initial if (TOKENS > 0) $readmemh(TOKENS_FILE, tokens);
 
   tb_stall pace (
       .clk(clk),
@@ -53,13 +64,13 @@ module tb_source #(
         failed <= 1'b1;
       end
       if (tvalid && tready) count <= count + 32'd1;
-      if (!tvalid && tready && at < BEATS) idle <= idle + 32'd1;
+      if (!tvalid && tready && more) idle <= idle + 32'd1;
       if (!tvalid || tready) begin
-        tvalid <= at < BEATS && !stall;
+        tvalid <= more && !stall;
         tdata  <= {WIDTH{1'bx}};
-        if (at < BEATS && !stall) begin
+        if (more && !stall) begin
           tdata <= beats[at];
-          tlast <= at % FRAME == FRAME - 1;
+          tlast <= token[0] && at % FRAME == FRAME - 1;
           at    <= at + 32'd1;
         end
       end

@@ -94,19 +94,41 @@ func (h *Hardware) vectors(ctx context.Context, samples []ref.Sample) (v bench.V
 	if err != nil {
 		return v, err
 	}
-	samples = full(h.Scheduled, samples)
+	g, d, lengths := h.Scheduled, h.Design, []int(nil)
+	if lengthsAt(g) >= 0 {
+		samples, lengths = vectorLengths(g, samples)
+	}
 	results, err := h.evaluate(ctx, program, samples)
-	if err != nil {
+	switch {
+	case err != nil:
 		return v, err
+	case d.Tokens > 0:
+		return sim.SequenceVectors(d, samples, results, vectorSequences(d.Tokens, len(samples))), nil
+	case lengths != nil:
+		return sim.FrameVectors(g, d, samples, results, lengths), nil
 	}
 	v.Samples = len(samples)
-	outputs := len(h.Design.Ports) - len(h.Scheduled.Out)
-	for i, p := range h.Design.Ports { // inputs first
+	outputs := len(d.Ports) - len(g.Out)
+	for i, p := range d.Ports { // inputs first
 		from, at := results, i-outputs
 		if p.Input {
-			from, at = samples, slices.IndexFunc(h.Scheduled.In, func(n *ir.Node) bool { return n.Name == p.Name })
+			from, at = samples, slices.IndexFunc(g.In, func(n *ir.Node) bool { return n.Name == p.Name })
 		}
 		v.Streams = append(v.Streams, sim.PackStream(p, from, at))
 	}
 	return v, nil
+}
+
+// vectorSequences are what the testbench of a decoder does with so many samples: a prompt and then tokens one by one, a
+// sequence that ends early, one that is too long, and whole ones.
+func vectorSequences(tokens, samples int) []sim.Sequence {
+	list := []sim.Sequence{{Tokens: tokens, Prefill: DefaultPrefill(tokens)},
+		{Tokens: max(tokens/2, 1), Prefill: max(tokens/4, 1)}, {Tokens: tokens, Prefill: tokens + 2, Surplus: 2}}
+	for len(list) < samples {
+		list = append(list, sim.Sequence{Tokens: tokens, Prefill: tokens})
+	}
+	for i := range list {
+		list[i].Sample = i
+	}
+	return list[:samples]
 }

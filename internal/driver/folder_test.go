@@ -55,14 +55,63 @@ func TestFolderSees(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.edit(t, j)
-			dir := filepath.Join(t.TempDir(), "out")
-			if err := driver.Write(j.HW.Design, dir); err != nil {
+			folderSays(t, j, c.want)
+		})
+	}
+}
+
+// folderSays runs the testbench of a folder in Icarus.
+func folderSays(t *testing.T, j *driver.Job, want string) {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "out")
+	if err := driver.Write(j.HW.Design, dir); err != nil {
+		t.Fatal(err)
+	}
+	said, err := exec.CommandContext(t.Context(), "make", "-C", dir, "icarus").CombinedOutput()
+	if (err == nil) != strings.HasPrefix(want, "PASS") || !bytes.Contains(said, []byte(want)) {
+		t.Errorf("%v: want %q in\n%s", err, want, said)
+	}
+}
+
+// TestFolderTokens has folders whose samples are sequences, or frames of changing length, prove themselves token by
+// token.
+func TestFolderTokens(t *testing.T) {
+	tools.Need(t, "iverilog", "make")
+	decoder := func(t *testing.T) *driver.Job {
+		return decoderJob(t, "../../frontend/hf/testdata/gpt2", "", 6, 37, true)
+	}
+	frames := func(t *testing.T) *driver.Job {
+		j, err := lengthsOf(t, "bert", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return j
+	}
+	cases := []struct {
+		name, want          string
+		job                 func(*testing.T) *driver.Job
+		file, old, replaced string
+	}{
+		{"decoder", "PASS: 4 sequences, 777 beats compared", decoder, "", "", ""},
+		{"tokens that are not counted", "position is 0 and error 0, want 1 and 0", decoder, "stream_session.sv",
+			"position <= position + PW'(1)", "position <= position"},
+		{"frames", "PASS: 6 frames, ", frames, "", "", ""},
+		{"room for a token more", "want 6 and 1", decoder, "stream_session.sv", "error <= wrong", "error <= 1'b0"},
+		{"a sequence that never ends", "TLAST is 0", decoder, "stream_answer.sv", "assign out_last = ",
+			"assign out_last = 1'b0 && "},
+		{"frames of the most tokens", "FAIL: ", frames, "stream_frames.sv", "in_last || full", "full"},
+	}
+	for _, c := range cases[:tools.Sample(3, len(cases))] {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			j := c.job(t)
+			if err := j.HW.Complete(t.Context(), "folder", j.Samples); err != nil {
 				t.Fatal(err)
 			}
-			said, err := exec.CommandContext(t.Context(), "make", "-C", dir, "icarus").CombinedOutput()
-			if (err == nil) != strings.HasPrefix(c.want, "PASS") || !bytes.Contains(said, []byte(c.want)) {
-				t.Errorf("%v: want %q in\n%s", err, c.want, said)
+			if c.file != "" {
+				replace(t, j, c.file, c.old, c.replaced)
 			}
+			folderSays(t, j, c.want)
 		})
 	}
 }

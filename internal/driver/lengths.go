@@ -75,12 +75,20 @@ func prefix(t ir.Type, n int) *ir.Tensor {
 	return mask
 }
 
-// full are samples with all tokens, where frames change in length.
-func full(g *ir.Graph, samples []ref.Sample) []ref.Sample {
-	if at := lengthsAt(g); at >= 0 {
-		return sized(g, samples, func(int) int { return g.In[at].HW.Tokens })
+// vectorLengths are samples for a testbench with the tokens of each: as their masks say or, where one of these is no
+// length, the most, one, and any number.
+func vectorLengths(g *ir.Graph, samples []ref.Sample) ([]ref.Sample, []int) {
+	lengths, err := lengthsOf(g, samples)
+	if err == nil {
+		return samples, lengths
 	}
-	return samples
+	n, r := g.In[lengthsAt(g)].HW.Tokens, rand.New(rand.NewPCG(1, 13))
+	lengths = make([]int, len(samples))
+	for i := range lengths {
+		lengths[i] = 1 + r.IntN(n)
+	}
+	copy(lengths, []int{n, 1})
+	return sized(g, samples, func(i int) int { return lengths[i] }), lengths
 }
 
 // present is v, of a frame of so many tokens, with zeros for the elements that hardware does not compute.
