@@ -17,10 +17,20 @@ import (
 )
 
 // Stall says how often a port holds still: Percent of all cycles, in runs of mean length Burst (0 or 1: each cycle is
-// drawn by itself). The zero value never stalls.
+// drawn by itself). If Late, of an input, Percent of its beats come late, each by Burst cycles on average. The zero
+// value never stalls.
 type Stall struct {
 	Percent int
 	Burst   int
+	Late    bool
+}
+
+// words are those of a request.
+func (s Stall) words() (percent, burst, late int) {
+	if s.Late {
+		late = 1
+	}
+	return s.Percent, s.Burst, late
 }
 
 // Input is what a run is fed with.
@@ -217,20 +227,20 @@ func (m *Model) request(in Input) ([]byte, error) {
 			return bad("input %s: %d bytes given, %d frames of %d beats are %d", p.Name, len(in.Streams[i]), in.Frames,
 				in.InBeats[i], want)
 		}
-		stall := pick(in.Idle, i)
-		put(in.InBeats[i], stall.Percent, stall.Burst, len(in.Streams[i]))
+		percent, burst, late := pick(in.Idle, i).words()
+		put(in.InBeats[i], percent, burst, late, len(in.Streams[i]))
 		b = append(b, in.Streams[i]...)
 	}
 	for i := range s.Out {
-		stall := pick(in.Back, i)
-		put(in.OutBeats[i], stall.Percent, stall.Burst, in.once(i))
+		percent, burst, late := pick(in.Back, i).words()
+		put(in.OutBeats[i], percent, burst, late, in.once(i))
 	}
 	for i := range s.Taps {
 		beats := 0
 		if i < len(in.TapBeats) {
 			beats = in.TapBeats[i]
 		}
-		put(beats, 0, 0, 0)
+		put(beats, 0, 0, 0, 0)
 	}
 	return b, nil
 }

@@ -317,7 +317,7 @@ func pauses(percent, every int) sim.Stall {
 	if every <= stallBurst {
 		return sim.Stall{Percent: percent, Burst: stallBurst}
 	}
-	return sim.Stall{Percent: 100 * percent * every / (100 + percent*every), Burst: every}
+	return sim.Stall{Percent: percent, Burst: every, Late: true}
 }
 
 // repeat takes n samples, starting over when there are fewer.

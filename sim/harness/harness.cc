@@ -34,15 +34,21 @@ struct Random {  // xorshift64*, Vigna 2016
     bool chance(uint32_t of_2_32) { return (next() >> 32) < of_2_32; }
 };
 
-// Two-state chain: idle runs of mean length burst, together percent of all cycles.
+// Two-state chain: idle runs of mean length burst, together percent of all cycles or, if late, in front of so many
+// percent of the beats.
 struct Stall {
     uint32_t enter = 0, leave = 0;
     bool never = true, idle = false;
     Random random{1};
-    void set(uint64_t percent, uint64_t burst, uint64_t seed) {
+    void set(uint64_t percent, uint64_t burst, bool late, uint64_t seed) {
         never = percent == 0;
         random = Random(seed);
         if (never) return;
+        if (late) {
+            leave = uint32_t(4294967295.0 / double(burst));
+            enter = uint32_t(42949672.95 * double(percent));
+            return;
+        }
         const double p = percent > 99 ? 0.99 : percent / 100.0;
         const double length = burst > 1 ? double(burst) : 1 / (1 - p);  // mean of independent draws
         double in = p / (1 - p) / length;
@@ -152,8 +158,8 @@ void load_ports(Run& run) {
         port.p = &all[i];
         port.bytes = (all[i].width + 7) / 8;
         port.per_frame = word();
-        const uint64_t percent = word(), burst = word(), length = word();
-        port.stall.set(percent, burst, run.seed * 1000003 + uint64_t(i));
+        const uint64_t percent = word(), burst = word(), late = word(), length = word();
+        port.stall.set(percent, burst, late != 0, run.seed * 1000003 + uint64_t(i));
         const bool once = all[i].kind == 'o' && length;  // it has a frame only for each of those that close
         for (uint8_t kind : run.kinds)
             if (once) {
