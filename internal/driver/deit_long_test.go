@@ -198,6 +198,13 @@ regex = 'layer\.0\.(intermediate|output)\.dense$'
 in_lanes = 16
 out_lanes = 32
 [[fold.rule]]
+op = "layer_norm"
+in_lanes = 2
+[[fold.rule]]
+name = "classifier"
+in_lanes = 2
+out_lanes = 1
+[[fold.rule]]
 name = "*.layer.0.*.scores"
 in_lanes = 4
 out_lanes = 34
@@ -218,8 +225,8 @@ func TestDeiTLoop(t *testing.T) {
 		hw := deitUnder(t, 12, fmt.Sprintf(loopedPlan, images))
 		cycles, cost := hw.Schedule.Interval(), hw.Schedule.Cost()
 		t.Logf("%d in the block: %.0f cycles an image, %.4f of the least, %d DSP", images, cycles, cycles/least, cost.DSP)
-		if cycles < least || cycles > most {
-			t.Errorf("that is not from %d to %.0f", least, most)
+		if cycles < least || cycles > most || cost.DSP > 950 {
+			t.Errorf("that is not from %d to %.0f cycles, in at most 950 DSP", least, most)
 		}
 	}
 }
