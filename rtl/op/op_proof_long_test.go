@@ -14,7 +14,7 @@ import (
 var (
 	shortDivision = []formaltest.Mutant{
 		{Module: "num_recip", Old: "STEPS = 25", New: "STEPS = 4"},
-		{Module: "op_softmax_core", Old: "BEATS < 26 ? 26 - BEATS : 0", New: "BEATS < 5 ? 5 - BEATS : 0"},
+		{Module: "op_softmax_core", Old: ".LEAST(26)", New: ".LEAST(5)"},
 	}
 	shortRoot = []formaltest.Mutant{
 		{Module: "num_rsqrt", Old: "phase <= 5'(4 - FAR)", New: "phase <= 5'(26 - FAR)"},
@@ -44,6 +44,11 @@ var slow = []framed{
   always @(posedge clk) f_second <= !rst && (b_valid && b_ready ? !b_data : f_second);
   always @* if (b_valid && f_second) assume (b_data);`}, "op_softmax_exp op_softmax_scale",
 		43, formaltest.Mutant{Module: "op_softmax_framed", Old: "last ? T_W'(0) : token", New: "token"}, shortDivision},
+	{"op_log_softmax", "ROWS 2 N 2 LANES 1 IN_W 2 OUT_W 2",
+		formaltest.Frames{In: []int{2}, Out: 2, Most: "{f_in[7:1], 1'b0}", Late: 30},
+		"op_softmax_exp op_log_softmax_term num_log", 38,
+		formaltest.Mutant{Module: "op_softmax_sum", Old: "on <= rst ? 5'd0 : {on[3:0], divide}",
+			New: "on <= rst ? 5'd0 : {on[3:0], add}"}, nil},
 	{"op_norm", "N 2 IN_W 2 GAIN_W 0 H 0 EPS 4 OUT_W 2",
 		formaltest.Frames{In: []int{2}, Out: 2, Most: "{f_in[7:1], 1'b0}", Late: 30}, "op_norm_lane", 42,
 		formaltest.Mutant{Module: "op_norm", Old: "ready || !begins});", New: "1'b1});"}, shortRoot},

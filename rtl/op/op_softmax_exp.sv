@@ -7,26 +7,29 @@
 //               K        factor, 24 bits
 //               K_SHIFT  right shift of the product
 //               MASKED   0: all elements are live
+//               LOG      1: top - x in place of the 24 fraction bits
 //   e: with 32 fraction bits in the low 33 bits, with 24 of them above.
 //   latency: IN_W <= 8 ? 3 : 8   ii: 1   order: as it comes
 //   lut: IN_W <= 8 ? IN_W + 1 : IN_W + 133
 //   ff: IN_W <= 8 ? IN_W + MASKED + 34 : 2 * IN_W + 195 + 2 * MASKED
 //   dsp: IN_W <= 8 ? 0 : 2
 //   bram: IN_W <= 8 ? 1 : 2
-//   parts: IN_W <= 8 ? 0 : u_rest + u_shift + u_none
+//   parts: (IN_W <= 8 ? 0 : u_rest + u_shift + u_none) + LOG * u_far
 `default_nettype none
 module op_softmax_exp #(
     parameter integer IN_W    = 8,
     parameter [23:0]  K       = 24'd12102203,
     parameter integer K_SHIFT = 7,
-    parameter integer MASKED  = 0
+    parameter integer MASKED  = 0,
+    parameter integer LOG     = 0,
+    parameter integer WORD    = LOG != 0 ? IN_W : 25
 ) (
     input  wire            clk,
     input  wire            en,
     input  wire [IN_W-1:0] top,
     input  wire [IN_W-1:0] x,
     input  wire            live,
-    output wire [    57:0] e
+    output wire [WORD+32:0] e
 );
   // sample is 2^(24 - i/256), rounded: a product of 2^(-1/256), 2^(-2/256), 2^(-4/256), ... with 48 fraction bits.
   localparam [8*48-1:0] POWERS = {
@@ -78,6 +81,16 @@ module op_softmax_exp #(
       dead <= !live;
     end
 
+  wire [24:0] coarse;
+  generate
+    if (LOG != 0) begin : g_far
+      num_delay #(.WIDTH(IN_W), .DEPTH(IN_W <= 8 ? 2 : 7)) u_far (.clk(clk), .en(en), .in(t), .out(e[33+:WORD]));
+      wire unused_coarse = &{1'b0, coarse};
+    end else begin : g_coarse
+      assign e[33+:WORD] = coarse;
+    end
+  endgenerate
+
   generate
     if (IN_W <= 8) begin : g_table
       // Where elements may be dead, a second half holds their zeros.
@@ -90,7 +103,8 @@ module op_softmax_exp #(
           word <= m[A_W'({dead, t})];
           found <= word;
         end
-      assign e = {found[32:8] + {24'd0, found[33]}, found[32:0]};
+      assign coarse = found[32:8] + {24'd0, found[33]};
+      assign e[32:0] = found[32:0];
       wire unused = dead;
     end else begin : g_lines
       (* rom_style = "block" *) reg [40:0] m[0:255];  // a sample, and what it exceeds the next one by
@@ -122,7 +136,8 @@ module op_softmax_exp #(
           far <= shift[5:4];
           v <= none ? 34'd0 : part >> {far, 4'd0};
         end
-      assign e = {v[33:9] + {24'd0, v[8]}, v[33:1] + {32'd0, v[0]}};
+      assign coarse = v[33:9] + {24'd0, v[8]};
+      assign e[32:0] = v[33:1] + {32'd0, v[0]};
       wire unused = &{1'b0, v, fall};
     end
   endgenerate

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// op_softmax_sum: adds up rows of numbers with 32 fraction bits and divides: S is the sum, a = bitlen(S) - 24,
-//   d = (S + 2^(a-1)) >> a, and the factor of a row floor(2^47 / d) << (9 + SPAN - a). Factors wait in a queue. All but
-//   its reader runs freely: rows must not follow each other in less than 26 cycles.
+// op_softmax_sum: adds up rows of numbers with 32 fraction bits and divides, or takes the logarithm: S is the sum,
+//   a = bitlen(S) - 24, d = (S + 2^(a-1)) >> a, and the factor of a row floor(2^47 / d) << (9 + SPAN - a), or what
+//   num_log makes of d and 9 + SPAN - a. Factors wait in a queue. All but its reader runs freely: a division takes 26
+//   cycles, and rows must not follow each other in less.
 //   parameters  LANES  numbers a beat
 //               SPAN   floor(log2) of the numbers of a row
+//               LOG    1: minus the logarithm, 29 bits
 //   add: a beat of in is there; last: it is the last one of the row. whole: one more factor is there in the next cycle.
 //   next: the first factor is needed no more.
-//   latency: clog2(LANES) + 29   ii: 26   order: as it comes
-//   lut: SPAN < 4 ? 84 : 111 + 11 * SPAN / 5
-//   ff: 75 + SPAN + clog2(SPAN + 1) + 2 * clog2(LANES)
-//   parts: u_tree + u_recip
+//   latency: clog2(LANES) + (LOG == 0 ? 29 : 8)   ii: LOG == 0 ? 26 : 1   order: as it comes
+//   lut: (SPAN < 4 ? 84 : 111 + 11 * SPAN / 5) + 6 * LOG
+//   ff: 75 + SPAN + clog2(SPAN + 1) + 2 * clog2(LANES) + 10 * LOG
+//   parts: u_tree + (LOG == 0 ? u_recip : u_log)
 `default_nettype none
 module op_softmax_sum #(
     parameter integer LANES = 1,
-    parameter integer SPAN  = 7
+    parameter integer SPAN  = 7,
+    parameter integer LOG   = 0,
+    parameter integer F_W   = LOG != 0 ? 29 : 25 + SPAN
 ) (
     input  wire                clk,
     input  wire                rst,
@@ -22,7 +26,7 @@ module op_softmax_sum #(
     input  wire                last,
     output wire                whole,
     input  wire                next,
-    output wire [   24+SPAN:0] factor
+    output wire [     F_W-1:0] factor
 );
   localparam integer TREE = $clog2(LANES);
   localparam integer S_W = 33 + SPAN;
@@ -79,22 +83,33 @@ module op_softmax_sum #(
   wire [27:0] d = part >> near;
   wire unused = &{1'b0, far, d[27:25], sum[7:0]};  // nothing is there above the leading one
 
-  wire [24+SPAN:0] quotient;
-  wire idle;  // always
-  num_recip #(.SPAN(SPAN)) u_recip (
-      .clk(clk), .rst(rst), .in_data({shift, d[0], d[24:1]}), .in_valid(divide), .in_ready(idle), .out_data(quotient),
-      .out_valid(whole), .out_ready(1'b1)
-  );
-  wire unused_idle = idle;
+  wire [F_W-1:0] result;
+  generate
+    if (LOG == 0) begin : g_divide
+      wire idle;  // always
+      num_recip #(.SPAN(SPAN)) u_recip (
+          .clk(clk), .rst(rst), .in_data({shift, d[0], d[24:1]}), .in_valid(divide), .in_ready(idle), .out_data(result),
+          .out_valid(whole), .out_ready(1'b1)
+      );
+      wire unused_idle = idle;
+    end else begin : g_log
+      logic [4:0] on;  // registers of the logarithm
+      assign whole = on[4];
+      num_log #(.SPAN(SPAN)) u_log (.clk(clk), .en(1'b1), .in({shift, d[0], d[24:1]}), .out(result));
+      always_ff @(posedge clk) on <= rst ? 5'd0 : {on[3:0], divide};
+    end
+  endgenerate
 
-  (* ram_style = "distributed" *) logic [24+SPAN:0] queue[0:7];
-  logic [2:0] head, tail;
-  always_ff @(posedge clk) if (whole) queue[tail] <= quotient;
+  // As many places as rows that wait: beats of a row that is not whole wait where there are 26 at least, or 32 in all.
+  localparam integer Q_W = LOG == 0 ? 3 : 5;
+  (* ram_style = "distributed" *) logic [F_W-1:0] queue[0:(1<<Q_W)-1];
+  logic [Q_W-1:0] head, tail;
+  always_ff @(posedge clk) if (whole) queue[tail] <= result;
   assign factor = queue[head];
   always_ff @(posedge clk) begin
-    if (whole) tail <= tail + 3'd1;
-    if (next) head <= head + 3'd1;
-    if (rst) {head, tail} <= 6'd0;
+    if (whole) tail <= tail + Q_W'(1);
+    if (next) head <= head + Q_W'(1);
+    if (rst) {head, tail} <= {2 * Q_W{1'b0}};
   end
 endmodule
 `default_nettype wire

@@ -345,8 +345,8 @@ func TestSoftmaxBroken(t *testing.T) {
 	}{
 		{"op_softmax_seen.sv", "left > J_W'(i)", "left >= J_W'(i)", causal.bench},
 		{"op_softmax_seen.sv", "OFFSET >= LIVE ? LIVE", "OFFSET >= N ? LIVE", late.bench},
-		{"op_softmax_core.sv", "most  <= x_last ? IN_W'(0) : top;", "most  <= top;", causal.bench},
-		{"op_softmax_core.sv", "BEATS < 26 ? 26 - BEATS : 0", "BEATS < 26 ? 25 - BEATS : 0", steep.bench},
+		{"op_softmax_powers.sv", "most  <= x_last ? IN_W'(0) : top;", "most  <= top;", causal.bench},
+		{"op_softmax_core.sv", ".LEAST(26)", ".LEAST(25)", steep.bench},
 		{"op_softmax_exp.sv", "v = y[63:26] != 38'd0", "v = y[63:27] != 37'd0", steep.bench},
 		{"op_softmax_sum.sv", "first <= last_q;", "first <= 1'b0;", steep.bench},
 		{"op_softmax_masked.sv", ".raddr(move ? next : count)", ".raddr(next)", kept.masked},

@@ -56,6 +56,7 @@ func TestModuleCosts(t *testing.T) {
 		{"op_softmax_masked", []string{"ROWS", "4", "N", "64", "LANES", "2"}},
 		{"op_softmax_masked", []string{"ROWS", "96", "N", "48", "LANES", "2", "CAUSAL", "1", "HEADS", "2"}},
 		{"op_softmax", []string{"N", "96", "LANES", "3", "IN_W", "16", "OUT_W", "16", "FO", "16", "LIVE", "96"}},
+		{"op_log_softmax", []string{"ROWS", "16", "N", "10"}},
 	}
 	holdCosts(t, t.TempDir(), modules, 20)
 }

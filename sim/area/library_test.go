@@ -59,6 +59,7 @@ func library() []held {
 	norm2 := norm.plus("LANES", "2", "IMAGE", `"96x32.mem"`)
 	norm2.most = goals{logic: 790, dsp: 10}
 	softmax := held{single{"op_softmax", []string{"ROWS", "197", "N", "197"}}, goals{logic: 498, dsp: 2}}
+	logs := held{single: single{"op_log_softmax", softmax.set}}
 	wide := softmax.plus("IN_W", "16", "OUT_W", "16", "FO", "16")
 	wide.most = goals{logic: 648}
 	// A stream adds to the registers of a lane its output, the second register of the output and a bit a step.
@@ -83,6 +84,8 @@ func library() []held {
 		norm.plus("N", "16", "LANES", "4", "EPS", "63'd687195", "IMAGE", `"4x64.mem"`),
 		softmax, softmax.plus("N", "198", "LANES", "3"), wide, wide.plus("CAUSAL", "1", "HEADS", "4", "ROWS", "788"),
 		{single: single{"op_softmax_masked", []string{"ROWS", "96", "N", "48", "LANES", "2", "CAUSAL", "1", "HEADS", "2"}}},
+		logs, logs.plus("N", "198", "LANES", "3", "IN_W", "16", "STEP", "24'd9000000", "STEP_SHIFT", "10", "OUT_W", "16",
+			"SHIFT", "13"), logs.plus("N", "1000", "IN_W", "16", "STEP_SHIFT", "10"),
 		lane, interp, interp.plus("D", "2", "EDGE", "2"), interp.plus("F", "10", "FO", "10", "LANES", "2"),
 		rotate, rotate.plus("ADJACENT", "1", "LANES", "4", "HEADS", "4"),
 		recur, recur.plus("SMOOTH", "1", "CELLS", "1"), gru, reset, recur.plus("KIND", "2", "RELU", "1", "W_W", "16"),
@@ -108,6 +111,7 @@ func small() []held {
 			`"1152x16.mem"`}}},
 		{single: single{"num_recip", []string{"SPAN", "8"}}},
 		{single: single{"num_rsqrt", nil}},
+		{single: single{"num_log", nil}},
 		{single: single{"stream_session", []string{"TOKENS", "2048", "BEATS", "16", "OUTS", "2"}}},
 		{single: single{"stream_answer", []string{"TOKENS", "2048", "BEATS", "64"}}},
 	}
