@@ -134,19 +134,19 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 }
 
 // codedResult decides the result of n in the format of choice c, whose codes are no integers, or would be a table of
-// very many entries, or have a real scale that a norm does not make, and says whether it has: the unit of n makes fixed
-// values, exact where so many bits do, which a cast behind it encodes.
+// very many entries, or have a real scale that a norm or a log-softmax does not make, and says whether it has: the unit
+// of n makes fixed values, exact where so many bits do, which a cast behind it encodes.
 func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
 	coded := format.Coded(c.Pattern.Format) && !column.TakesCodes(n)
-	gains := (n.Op.Traits.Gains || n.Op.Traits.Recurs) && !format.IsFixed(c.Pattern.Format)
-	if n.IsInput() || !coded && !mixed(n, c.Pattern) && !gains {
+	fixed := n.Op.Traits.Reads16 && !n.Op.Traits.Fraction && !format.IsFixed(c.Pattern.Format)
+	if n.IsInput() || !coded && !mixed(n, c.Pattern) && !fixed {
 		return false
 	}
 	n.Type.Scales = nil
 	if f, ok := dot.ExactResult(n, block.WindowW); ok && format.IsFixed(f) {
 		n.Type.Format = f
 		q.explain(n, "data_out", n.Type, "every bit of the result, before it is encoded")
-	} else if q.staysExact() && !gains {
+	} else if q.staysExact() && !fixed {
 		via := q.openChoice(n)
 		n.Type.Format = via.Pattern.Format
 		q.explain(n, "data_out", n.Type, via.From)

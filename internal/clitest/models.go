@@ -34,8 +34,7 @@ type namedModel struct {
 
 // soundModels can be imported; most of them stop a later stage.
 func soundModels() []namedModel {
-	x := value("x", 1, 8)
-	image := value("x", 1, 2, 6, 6)
+	x, image := value("x", 1, 8), value("x", 1, 2, 6, 6)
 	return []namedModel{
 		{"model.onnx", mlp()},
 		{"wide.onnx", one(value("x", 1, 128), node("fc1", "Gemm", "x w", "y"), weights("w", 128, 128))},
@@ -56,6 +55,7 @@ func soundModels() []namedModel {
 				node("names", "Gather", "classes i", "label"))
 			m.tensors, m.outputs = append(m.tensors, ints("classes", 3, 1, 4, 5)), list(value("label"), value("p"))
 		})},
+		{"logs.onnx", logs()},
 		{"odd-tail.onnx", vary(func(m *onnxModel) { // an operation that is not supported, at the end
 			m.nodes, m.outputs = append(m.nodes, node("nms", "Unique", "y", "z")), list(value("z"))
 		})},
@@ -92,6 +92,13 @@ func soundModels() []namedModel {
 		{"new-opset.onnx", vary(func(m *onnxModel) { m.opset = 99 })},
 		{"open-dims.onnx", one(value("x", "batch", "features"), node("relu1", "Relu", "x", "y"))},
 	}
+}
+
+// logs is a classifier that gives logarithms of probabilities.
+func logs() onnxModel {
+	return vary(func(m *onnxModel) {
+		m.nodes, m.outputs = append(m.nodes, node("logs", "LogSoftmax", "y", "p")), list(value("p"))
+	})
 }
 
 // brokenModels cannot be imported.

@@ -168,7 +168,7 @@ func reformat(r *rand.Rand, g *ir.Graph, f enumerated) {
 }
 
 // onFixed are operations for which lowering decodes other formats.
-var onFixed = []*ir.Op{norm.Softmax, sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum,
+var onFixed = []*ir.Op{norm.Softmax, norm.LogSoftmax, sequence.AttendScores, sequence.AttendWeights, sequence.AttendSum,
 	sequence.Rotate, sequence.Embedding}
 
 // TestFormats compares the Eval column of every operation with an integer meaning with the slow evaluator, in formats

@@ -216,24 +216,48 @@ func slowWeights(x value, scale float64, sees func(i []int) bool) []*big.Rat {
 // slowRows is softmax(scale*x) of codes along an axis, in the integers that define it; live says which elements take
 // part.
 func slowRows(n *ir.Node, x value, axis int, scale *big.Rat, live func(i []int) bool) []*big.Rat {
-	axis = (axis + len(x.shape)) % len(x.shape)
-	step, out := stepOf(n.Args[0].Type, 0), stepOf(n.Type, 0)
-	size, known := x.shape[axis], map[string][]*big.Int{}
-	return fill(x.shape, func(at []int) *big.Rat {
-		i := slices.Clone(at)
-		i[axis] = 0
-		key := fmt.Sprint(i)
-		if known[key] == nil {
-			row, takes := make([]*big.Int, size), make([]bool, size)
-			for j := range size {
-				i[axis] = j
-				row[j], takes[j] = new(big.Rat).Quo(x.at(i...), step).Num(), live(i)
-			}
-			known[key] = rows.Softmax(row, takes, new(big.Rat).Mul(step, scale), out.Denom().BitLen()-1)
+	out := stepOf(n.Type, 0)
+	step, frac := stepOf(n.Args[0].Type, 0), out.Denom().BitLen()-1
+	return slowLines(x, axis, step, out, func(row []*big.Int, at []int, axis int) []*big.Int {
+		takes := make([]bool, len(row))
+		for at[axis] = range row {
+			takes[at[axis]] = live(at)
 		}
-		v := new(big.Rat).SetInt(known[key][at[axis]])
-		return v.Mul(v, out)
+		return rows.Softmax(row, takes, new(big.Rat).Mul(step, scale), frac)
 	})
+}
+
+// slowLogRows is log-softmax of codes along an axis, in the integers that define it.
+func slowLogRows(n *ir.Node, x value, axis int) []*big.Rat {
+	step := stepOf(n.Args[0].Type, 0)
+	return slowLines(x, axis, step, power(-24), func(row []*big.Int, _ []int, _ int) []*big.Int {
+		return rows.LogSoftmax(row, step)
+	})
+}
+
+// slowLines gives the integers of each line of x, in steps of step, to of, with the place of the line, and what comes
+// back is in steps of out.
+func slowLines(x value, axis int, step, out *big.Rat, of func(row []*big.Int, at []int, axis int) []*big.Int,
+) []*big.Rat {
+	axis = (axis + len(x.shape)) % len(x.shape)
+	size, stride, k := x.shape[axis], 1, 0
+	for _, d := range x.shape[axis+1:] {
+		stride *= d
+	}
+	y, row := make([]*big.Rat, len(x.x)), make([]*big.Int, size)
+	each(x.shape, func(at []int) {
+		if at[axis] == 0 {
+			for j := range row {
+				row[j] = new(big.Rat).Quo(x.x[k+j*stride], step).Num()
+			}
+			for j, v := range of(row, slices.Clone(at), axis) {
+				y[k+j*stride] = new(big.Rat).SetInt(v)
+				y[k+j*stride].Mul(y[k+j*stride], out)
+			}
+		}
+		k++
+	})
+	return y
 }
 
 // slowEmbedding is a row of the table for each id, of which the nearest whole number in the table counts.

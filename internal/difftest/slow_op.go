@@ -66,6 +66,12 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			return slowSoftmax(axis, x), nil
 		}
 		return slowRows(n, x, axis, integer(1), func([]int) bool { return true }), nil
+	case norm.LogSoftmax:
+		axis := n.Attrs.(*column.AxisAttrs).Axis
+		if n.Type.IsFloat() {
+			return slowLogSoftmax(axis, x), nil
+		}
+		return slowLogRows(n, x, axis), nil
 	}
 	if n.Op.Traits.FloatOnly {
 		return slowFloats(n, args)

@@ -9,7 +9,6 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
-	"lathe/ir/op/column"
 	"lathe/ir/op/curve"
 	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
@@ -126,8 +125,6 @@ func slowBatchNorm(a *sum.BatchNormAttrs, args []value) []*big.Rat {
 // slowFloats are the operations that have no integer meaning.
 func slowFloats(n *ir.Node, args []value) ([]*big.Rat, error) {
 	switch n.Op {
-	case norm.LogSoftmax:
-		return slowLogSoftmax(n.Attrs.(*column.AxisAttrs).Axis, args[0]), nil
 	case sum.MatMul:
 		return slowMatMul(n, args[0], args[1]), nil
 	case norm.GroupNorm:

@@ -8,11 +8,12 @@ import (
 	"lathe/ir"
 )
 
-// Lines turns the axis of each softmax to the end, between two transposes: units take lines of neighbours.
+// Lines turns the axis of each softmax and log-softmax to the end, between two transposes: units take lines of
+// neighbours.
 func Lines(g *ir.Graph) error {
 	for _, n := range slices.Clone(g.Nodes) {
 		t := &n.Op.Traits
-		if !t.Fraction || t.Axis == nil || n.IsConst() {
+		if !t.Ranks || n.IsConst() {
 			continue
 		}
 		rank := len(n.Type.Shape)

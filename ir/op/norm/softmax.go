@@ -94,6 +94,11 @@ func softmaxCodes(n *ir.Node, axis int) (ir.Kernel, error) {
 	if err != nil {
 		return nil, n.Errorf("L0308", "%v", err)
 	}
+	return codeLines(n, axis, func(y, x []int64) { rows.Row(y, x, nil) }), nil
+}
+
+// codeLines computes the lines of codes y from those of argument 0.
+func codeLines(n *ir.Node, axis int, row func(y, x []int64)) ir.Kernel {
 	return func(args []*ir.Tensor) (*ir.Tensor, error) {
 		out := ir.NewTensor(n.Type)
 		size := n.Type.Shape[axis]
@@ -102,41 +107,39 @@ func softmaxCodes(n *ir.Node, axis int) (ir.Kernel, error) {
 			for i := range count {
 				x[i] = args[0].Codes[base+i*stride]
 			}
-			rows.Row(y, x, nil)
+			row(y, x)
 			for i := range count {
 				out.Codes[base+i*stride] = y[i]
 			}
 		})
 		return out, nil
-	}, nil
+	}
 }
 
-// genSoftmax draws arguments of all formats with a step of up to 8, mostly one at which rows are neither flat nor
-// one-hot.
+// genSoftmax draws results of up to 16 bits, mostly all of them behind the point.
 func genSoftmax(r *rand.Rand, o *ir.Op) *ir.Graph {
+	x, a := genLines(r)
+	y := format.Fixed{W: draw.Between(r, 1, maxWidth), Signed: draw.Chance(r, 30)}
+	if y.F = y.W; draw.Chance(r, 30) {
+		y.F = draw.Between(r, 0, maxWidth)
+	}
+	return draw.Graph(o, a, ir.Type{Format: y}, x)
+}
+
+// genLines draws arguments of all formats with a step of up to 8, mostly one at which rows are neither flat nor
+// one-hot, and an axis.
+func genLines(r *rand.Rand) (x *ir.Node, a *column.AxisAttrs) {
 	f := draw.Fixed(r, maxWidth)
 	f.F = max(f.F, -3)
 	if draw.Chance(r, 70) {
 		f.F = f.W - draw.Between(r, 1, 4)
 	}
-	x := draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 3), Format: f})
+	x = draw.Input("x", ir.Type{Shape: draw.Shape(r, 1, 3), Format: f})
 	if draw.Chance(r, 25) {
-		a := draw.Affine(r, maxWidth)
-		x.Type.Format = a
+		x.Type.Format = draw.Affine(r, maxWidth)
 	}
 	rank := len(x.Type.Shape)
-	y := format.Fixed{W: draw.Between(r, 1, maxWidth), Signed: draw.Chance(r, 30)}
-	if y.F = y.W; draw.Chance(r, 30) {
-		y.F = draw.Between(r, 0, maxWidth)
-	}
-	return draw.Graph(o, &column.AxisAttrs{Axis: draw.Between(r, -rank, rank-1)}, ir.Type{Format: y}, x)
-}
-
-// genFloatSoftmax draws float graphs.
-func genFloatSoftmax(r *rand.Rand, o *ir.Op) *ir.Graph {
-	x := draw.Input("x", ir.Float(draw.Shape(r, 1, 3)...))
-	rank := len(x.Type.Shape)
-	return draw.Graph(o, &column.AxisAttrs{Axis: draw.Between(r, -rank, rank-1)}, ir.Type{Format: format.FP32}, x)
+	return x, &column.AxisAttrs{Axis: draw.Between(r, -rank, rank-1)}
 }
 
 func softmaxHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {

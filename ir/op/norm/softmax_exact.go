@@ -21,12 +21,16 @@ import (
 // ones, and its reciprocal multiplies each 2^-y; the product is rounded, halves up. Results of up to 16 bits are within
 // 0.53 of their last place.
 type Rows struct {
-	// K has 24 bits, and y = t*K >> Shift.
-	K     int64
-	Shift int
+	Powers
 	// Frac is the fraction bits of the results, and Max their greatest code.
 	Frac int
 	Max  int64
+}
+
+// Powers are 2^-y for distances t of codes from the greatest: K has 24 bits, and y = t*K >> Shift.
+type Powers struct {
+	K     int64
+	Shift int
 }
 
 const (
@@ -53,10 +57,9 @@ var powers = sync.OnceValue(func() []int64 {
 
 // PlanRows is softmax(scale*x), x argument 0 of n, in the format of n. Errors say what is not possible.
 func PlanRows(n *ir.Node, scale float64) (*Rows, error) {
-	in, ok := format.IntegersOf(n.Args[0].Type.Format)
-	if !ok || in.Codes.W > maxWidth {
-		return nil, fmt.Errorf("%s takes integers or fixed values of up to %d bits, not %s", n.Op.Name, maxWidth,
-			n.Args[0].Type.Format)
+	powers, _, err := planPowers(n, scale)
+	if err != nil {
+		return nil, err
 	}
 	out, ok := format.AsFixed(n.Type.Format)
 	switch {
@@ -65,20 +68,34 @@ func PlanRows(n *ir.Node, scale float64) (*Rows, error) {
 	case out.Over != format.Sat || out.Round != format.RoundEven:
 		return nil, fmt.Errorf("%s has a rounding of its own and saturates; %s asks for another", n.Op.Name, n.Type.Format)
 	}
-	r := &Rows{Frac: out.F, Max: out.Max()}
-	step := new(big.Rat).Mul(in.Step.Rat(), new(big.Rat).SetFloat64(scale))
-	if step.Sign() <= 0 || step.Cmp(big.NewRat(8, 1)) > 0 {
-		s, _ := step.Float64()
-		return nil, fmt.Errorf("%s takes steps above 0 and up to 8, not %g", n.Op.Name, s)
+	return &Rows{Powers: powers, Frac: out.F, Max: out.Max()}, nil
+}
+
+// planPowers is how codes of argument 0 of n, times scale, become powers; step is what one of them is worth.
+func planPowers(n *ir.Node, scale float64) (p Powers, step *big.Float, err error) {
+	in, ok := format.IntegersOf(n.Args[0].Type.Format)
+	if !ok || in.Codes.W > maxWidth {
+		return p, nil, fmt.Errorf("%s takes integers or fixed values of up to %d bits, not %s", n.Op.Name, maxWidth,
+			n.Args[0].Type.Format)
 	}
-	k := new(big.Float).SetPrec(bigmath.Prec).Quo(bigmath.FromRat(step), bigmath.Log(bigmath.Float(2)))
-	p := eBits - k.MantExp(nil) // 2^23 <= k*2^p < 2^24
-	r.K, _ = k.Add(k.SetMantExp(k, p), bigmath.Float(0.5)).Int64()
-	if r.K == 1<<eBits {
-		r.K, p = r.K/2, p-1
+	ratio := new(big.Rat).Mul(in.Step.Rat(), new(big.Rat).SetFloat64(scale))
+	if ratio.Sign() <= 0 || ratio.Cmp(big.NewRat(8, 1)) > 0 {
+		s, _ := ratio.Float64()
+		return p, nil, fmt.Errorf("%s takes steps above 0 and up to 8, not %g", n.Op.Name, s)
 	}
-	r.Shift = min(p-yBits, shiftMax)
-	return r, nil
+	step = bigmath.FromRat(ratio)
+	k, places := factor(new(big.Float).SetPrec(bigmath.Prec).Quo(step, bigmath.Log(bigmath.Float(2))))
+	return Powers{K: k, Shift: min(places-yBits, shiftMax)}, step, nil
+}
+
+// factor is k*2^-places nearest to v, k of 24 bits.
+func factor(v *big.Float) (k int64, places int) {
+	places = eBits - v.MantExp(nil) // 2^23 <= v*2^places < 2^24
+	v = new(big.Float).SetMantExp(v, places)
+	if k, _ = v.Add(v, bigmath.Float(0.5)).Int64(); k == 1<<eBits {
+		k, places = k/2, places-1
+	}
+	return k, places
 }
 
 // Row computes a row of codes. Where live is not nil, elements that it denies take no part and give 0.
@@ -97,12 +114,11 @@ func (r *Rows) Row(y, x []int64, live func(i int) bool) {
 	for i, v := range x {
 		if live == nil || live(i) {
 			var wide int64
-			y[i], wide = power(table, min((top-v)*r.K>>r.Shift, yMost))
+			y[i], wide = r.of(table, top-v)
 			sum += wide
 		}
 	}
-	a := bits.Len64(uint64(sum)) - eBits
-	d := (sum + 1<<(a-1)) >> a
+	d, a := short(sum)
 	inverse := int64(1<<quotient) / d
 	shift := min(quotient-wideBits+eBits+a-r.Frac, shiftMax)
 	for i, e := range y {
@@ -110,12 +126,27 @@ func (r *Rows) Row(y, x []int64, live func(i int) bool) {
 	}
 }
 
-// power is 2^-y in 24 and in 32 fraction bits.
-func power(table []int64, y int64) (e, wide int64) {
-	n, i, rest := y>>yBits, y>>cellBits&0xff, y&(1<<cellBits-1)
-	g := table[i] - ((table[i]-table[i+1])*rest+1<<(cellBits-1))>>cellBits
-	half := int64(1) << n >> 1
+// short is a sum d*2^a, rounded, d of 24 bits or 2^24.
+func short(sum int64) (d int64, a int) {
+	a = bits.Len64(uint64(sum)) - eBits
+	return (sum + 1<<(a-1)) >> a, a
+}
+
+// of is the power of a distance in 24 and in 32 fraction bits.
+func (p Powers) of(table []int64, t int64) (e, wide int64) {
+	y := min(t*p.K>>p.Shift, yMost)
+	n := y >> yBits
+	g, half := line(table, y&(1<<yBits-1), cellBits), int64(1)<<n>>1
 	return (g + half) >> n, (g<<(wideBits-eBits) + half) >> n
+}
+
+// line is what a table has at a place, of which the last bits lie between two entries; the difference rounds halves up.
+func line(table []int64, place int64, bits int) int64 {
+	i, rest, half := place>>bits, place&(1<<bits-1), int64(1)<<(bits-1)
+	if fall := table[i] - table[i+1]; fall > 0 {
+		return table[i] - (fall*rest+half)>>bits
+	}
+	return table[i] + ((table[i+1]-table[i])*rest+half)>>bits
 }
 
 // Print prints Row along an axis of x, codes as I64. Where live, of truth values, is there, elements that it denies
@@ -131,16 +162,11 @@ func (r *Rows) Print(b *hlo.Builder, x hlo.Value, axis int, live *hlo.Value) hlo
 	if live != nil {
 		seen = b.Select(*live, x, number(x, math.MinInt32))
 	}
-	t := b.Sub(spread(b.ReduceKeep(hlo.ReduceMax, seen, axis)), seen)
-	y := b.Min(b.ShiftRightArith(b.Mul(t, number(t, r.K)), number(t, int64(r.Shift))), number(t, yMost))
-	e, wide := printPower(b, y)
+	e, wide := r.print(b, b.Sub(spread(b.ReduceKeep(hlo.ReduceMax, seen, axis)), seen))
 	if live != nil {
 		e, wide = b.Select(*live, e, number(e, 0)), b.Select(*live, wide, number(e, 0))
 	}
-	sum := b.ReduceKeep(hlo.ReduceAdd, wide, axis)
-	sum = b.Max(sum, number(sum, 1<<wideBits)) // which is the least, but in rows without elements
-	a := b.Sub(number(sum, 64-eBits), b.CountLeadingZeros(sum))
-	d := b.ShiftRightArith(b.Add(sum, b.ShiftLeft(number(sum, 1), b.Sub(a, number(a, 1)))), a)
+	d, a := printShort(b, b.ReduceKeep(hlo.ReduceAdd, wide, axis))
 	shift := b.Min(b.Add(a, number(a, int64(quotient-wideBits+eBits-r.Frac))), number(a, shiftMax))
 	half := b.ShiftLeft(number(a, 1), b.Sub(shift, number(a, 1)))
 	p := b.Mul(e, spread(b.Div(number(d, 1<<quotient), d)))
@@ -148,19 +174,39 @@ func (r *Rows) Print(b *hlo.Builder, x hlo.Value, axis int, live *hlo.Value) hlo
 	return b.Min(p, number(p, r.Max))
 }
 
-// printPower prints power.
-func printPower(b *hlo.Builder, y hlo.Value) (e, wide hlo.Value) {
-	number := func(v int64) hlo.Value { return b.Splat(y, v) }
-	table := powers()
-	falls := make([]int64, len(table)-1)
-	for i := range falls {
-		falls[i] = table[i] - table[i+1]
+// printLine prints line of a table that falls or grows throughout.
+func printLine(b *hlo.Builder, table []int64, place hlo.Value, bits int) hlo.Value {
+	number := func(v int64) hlo.Value { return b.Splat(place, v) }
+	falls, cells := table[0] > table[1], len(table)-1
+	steps := make([]int64, cells)
+	for i := range steps {
+		if steps[i] = table[i+1] - table[i]; falls {
+			steps[i] = -steps[i]
+		}
 	}
-	n, i := b.ShiftRightArith(y, number(yBits)), b.And(b.ShiftRightArith(y, number(cellBits)), number(0xff))
-	rest := b.And(y, number(1<<cellBits-1))
+	i, rest := b.ShiftRightArith(place, number(int64(bits))), b.And(place, number(1<<bits-1))
 	at := func(t []int64) hlo.Value { return b.TakeI(b.Weight(hlo.FromInt64s(hlo.I64, []int{len(t)}, t)), i) }
-	g := b.Mul(at(falls), rest)
-	g = b.Sub(at(table[:len(falls)]), b.ShiftRightArith(b.Add(g, number(1<<(cellBits-1))), number(cellBits)))
+	part := b.ShiftRightArith(b.Add(b.Mul(at(steps), rest), number(1<<(bits-1))), number(int64(bits)))
+	if falls {
+		return b.Sub(at(table[:cells]), part)
+	}
+	return b.Add(at(table[:cells]), part)
+}
+
+// printShort prints short.
+func printShort(b *hlo.Builder, sum hlo.Value) (d, a hlo.Value) {
+	number := func(v int64) hlo.Value { return b.Splat(sum, v) }
+	sum = b.Max(sum, number(1<<wideBits)) // which is the least, but in rows without elements
+	a = b.Sub(number(64-eBits), b.CountLeadingZeros(sum))
+	return b.ShiftRightArith(b.Add(sum, b.ShiftLeft(number(1), b.Sub(a, number(1)))), a), a
+}
+
+// print prints the powers of distances.
+func (p Powers) print(b *hlo.Builder, t hlo.Value) (e, wide hlo.Value) {
+	number := func(v int64) hlo.Value { return b.Splat(t, v) }
+	y := b.Min(b.ShiftRightArith(b.Mul(t, number(p.K)), number(int64(p.Shift))), number(yMost))
+	n := b.ShiftRightArith(y, number(yBits))
+	g := printLine(b, powers(), b.And(y, number(1<<yBits-1)), cellBits)
 	half := b.ShiftRightArith(b.ShiftLeft(number(1), n), number(1))
 	round := func(g hlo.Value) hlo.Value { return b.ShiftRightArith(b.Add(g, half), n) }
 	return round(g), round(b.ShiftLeft(g, number(wideBits-eBits)))
