@@ -9,7 +9,8 @@
 //               HEADS   heads of a token
 //               BEATS   beats of a head
 //               LANES   tokens that are read at once
-//               PARTS   1: a frame is read while it comes; need says how many of its tokens must be there
+//               PARTS   0, or parts of a token, which divide its heads: a frame is read while it comes; need says how
+//                       many parts of its tokens must be there
 //               MASK    1: tokens that are not live read as 0
 //               ENDS    1: a frame ends with the beat that in_last comes with, after at most TOKENS tokens
 //               STYLE   "auto", "block", "distributed" or "ultra"
@@ -17,8 +18,9 @@
 //   whole: the frame that is read is all there, and has so many tokens as tokens says.
 //   latency: 2   ii: 1   order: one address an enabled cycle
 //   lut: 3 * AW + NW + LANES * (1 + MASK) + (BEATS * HEADS > 1 ? 12 : 4) +
-//       (ENDS ? NW + 4 : 0)
-//   ff: 2 * AW + (ENDS ? 3 * NW + 2 : NW) + clog2(BEATS) + clog2(HEADS) + LANES * (WIDTH + MASK + 1) + 3
+//       (ENDS ? NW + 4 : 0) + (PARTS > 1 ? 2 * clog2(PARTS) : 0)
+//   ff: 2 * AW + (ENDS ? 3 * NW + 2 : NW) + clog2(BEATS) + clog2(EACH) + (PARTS > 1 ? clog2(PARTS) : 0) +
+//       LANES * (WIDTH + MASK + 1) + 3
 //   parts: LANES * u_bank
 `default_nettype none
 module mem_kv #(
@@ -34,7 +36,7 @@ module mem_kv #(
     parameter         STYLE  = "auto",
     parameter integer CIRCLE = (TOKENS + LANES - 1) / LANES + (AHEAD + LANES - 1) / LANES,
     parameter integer AW     = CIRCLE * HEADS * BEATS > 1 ? $clog2(CIRCLE * HEADS * BEATS) : 1,
-    parameter integer NW     = $clog2(TOKENS + 1)
+    parameter integer NW     = $clog2((PARTS > 1 ? PARTS : 1) * TOKENS + 1)
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -54,7 +56,10 @@ module mem_kv #(
 );
   localparam integer TILE = HEADS * BEATS;  // words
   localparam integer KW = BEATS > 1 ? $clog2(BEATS) : 1;
-  localparam integer HW = HEADS > 1 ? $clog2(HEADS) : 1;
+  localparam integer EACH = HEADS / (PARTS > 1 ? PARTS : 1);  // heads of a part
+  localparam integer HW = EACH > 1 ? $clog2(EACH) : 1;
+  localparam integer ALL = (PARTS > 1 ? PARTS : 1) * TOKENS;  // parts of a frame
+  localparam integer FIRST = (PARTS > 1 ? PARTS : 1) * AHEAD;
 
   generate
     if (TOKENS < 1 || HEADS < 1 || BEATS < 1 || LANES < 1) begin : g_bad
@@ -62,6 +67,9 @@ module mem_kv #(
     end
     if (ENDS != 0 && AHEAD != TOKENS) begin : g_bad_ends
       frames_of_changing_length_need_AHEAD_to_be_TOKENS u_bad ();
+    end
+    if (PARTS > 1 && (HEADS % PARTS != 0 || ENDS != 0)) begin : g_bad_parts
+      PARTS_must_divide_HEADS_of_frames_of_one_length u_bad ();
     end
     if (AHEAD != TOKENS && (AHEAD < 0 || AHEAD > TOKENS || AHEAD % LANES != 0)) begin : g_bad_ahead
       AHEAD_must_be_TOKENS_or_a_multiple_of_LANES_below_it u_bad ();
@@ -71,15 +79,17 @@ module mem_kv #(
   logic [1:0] held;  // complete frames
   logic near;  // the next token in is one of the first AHEAD
   logic [KW-1:0] beat;
-  logic [HW-1:0] head;
-  logic [NW-1:0] token;
+  logic [HW-1:0] head;  // of the part
+  logic [NW-1:0] token;  // of the frame, or part of it
   logic [LANES-1:0] lane;  // one bit
   logic [AW-1:0] place, tile;  // of this beat, and of the first beat of its tile
   assign in_ready = held == 2'd0 || (held == 2'd1 && near);
   wire write = in_valid && in_ready;
   wire beat_last = beat == KW'(BEATS - 1);
-  wire token_ends = beat_last && head == HW'(HEADS - 1);
-  wire frame_ends = token_ends && (ENDS != 0 ? in_last : token == NW'(TOKENS - 1));
+  wire part_ends = beat_last && head == HW'(EACH - 1);
+  wire part_last;  // the part is the last one of its token
+  wire token_ends = part_ends && part_last;
+  wire frame_ends = token_ends && (ENDS != 0 ? in_last : token == NW'(ALL - 1));
   wire fills = write && frame_ends;
   wire half;  // where frames change in length, the second half of the circle is written
   wire [AW-1:0] next_tile = !frame_ends && !lane[LANES-1] ? tile :
@@ -90,9 +100,9 @@ module mem_kv #(
     if (write) begin
       beat  <= beat_last ? KW'(0) : beat + KW'(1);
       place <= token_ends ? next_tile : place + AW'(1);
-      if (beat_last) head <= token_ends ? HW'(0) : head + HW'(1);
+      if (beat_last) head <= part_ends ? HW'(0) : head + HW'(1);
+      if (part_ends) token <= frame_ends ? NW'(0) : token + NW'(1);
       if (token_ends) begin
-        token <= frame_ends ? NW'(0) : token + NW'(1);
         lane  <= frame_ends || lane[LANES-1] ? LANES'(1) : lane << 1;
         tile  <= next_tile;
       end
@@ -109,11 +119,22 @@ module mem_kv #(
     end
   end
   generate
+    if (PARTS > 1) begin : g_parts
+      localparam integer PW = $clog2(PARTS);
+      logic [PW-1:0] part;
+      assign part_last = part == PW'(PARTS - 1);
+      always_ff @(posedge clk) begin
+        if (write && part_ends) part <= part_last ? PW'(0) : part + PW'(1);
+        if (rst) part <= PW'(0);
+      end
+    end else begin : g_one
+      assign part_last = 1'b1;
+    end
     if (AHEAD == TOKENS || AHEAD == 0) begin : g_same
       assign near = AHEAD != 0;
     end else begin : g_near
       always_ff @(posedge clk) begin
-        if (write && token_ends) near <= frame_ends || (near && token != NW'(AHEAD - 1));
+        if (write && token_ends) near <= frame_ends || (near && token != NW'(FIRST - 1));
         if (rst) near <= 1'b1;
       end
     end

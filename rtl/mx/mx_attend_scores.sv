@@ -4,7 +4,7 @@
 //   y = sat(sum_j sat((D[j] << a) >> LOW)), a = as[j] + bs[j] + OFFSET, floor,
 //   D[j] the exact dot product of blocks j, as and bs their scales. Order, frames and waiting are those of
 //   op_attend_scores. A beat is {scale, elements}; those of a block have the same scale.
-//   parameters  QUERIES KEYS AHEAD HEADS GROUPS SIZE ROW R F CAUSAL ENDS   as op_attend_scores
+//   parameters  QUERIES KEYS AHEAD HEADS GROUPS PARTS SIZE ROW R F CAUSAL ENDS   as op_attend_scores
 //               OFFSET_KEYS        OFFSET of op_attend_scores
 //               K                  elements of a block; the last one of a head may be shorter; F divides all lengths
 //               A_W AS_W B_W BS_W  bits of elements, two's complement, and of scales, of queries and keys
@@ -13,16 +13,16 @@
 //               MULT TREE_PIPE STYLE   as op_attend_scores
 //               FED                1: the keys lie outside, see mem_cache and op_attend_feed; cycles are those of a
 //                                  store on the chip, as long as every word is there when it is needed
-//   latency: max(SIZE / F, SIZE / F * (FED ? 1 : GROUPS) * (CAUSAL && QUERIES > 1 ? min(max(OFFSET_KEYS + 1, 0), KEYS)
-//       : KEYS)) + SIZE / F + 7 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
-//   ii: SIZE / F * max(max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R) + GROUPS * max(0, (CAUSAL && QUERIES > 1 ?
-//       min(max(OFFSET_KEYS + 1, 0), KEYS) : KEYS) - AHEAD)), (KEYS - AHEAD) * GROUPS + HEADS * (ROW / R) * (CAUSAL ?
-//       max(min(QUERIES - KEYS + 1 + OFFSET_KEYS, QUERIES), 1) : QUERIES))   order: token, head, key
+//   latency: max(SIZE / F, SIZE / F * (FED ? 1 : GROUPS / PARTS) * (CAUSAL && QUERIES > 1 ? min(max(OFFSET_KEYS + 1,
+//       0), KEYS) : KEYS)) + SIZE / F + 7 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
+//   ii: SIZE / F * max(max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R) + GROUPS / PARTS * max(0, (CAUSAL && QUERIES > 1
+//       ? min(max(OFFSET_KEYS + 1, 0), KEYS) : KEYS) - AHEAD)), (KEYS - AHEAD) * GROUPS + HEADS / PARTS * (ROW / R) *
+//       (CAUSAL ? max(min(QUERIES - KEYS + 1 + OFFSET_KEYS, QUERIES), 1) : QUERIES))   order: token, head, key
 //   let: RUN = ROW / R * BEATS; T = s / (HEADS * RUN); SEEN = T == QUERIES - 1 || CAUSAL == 0 ? KEYS :
 //       min(KEYS, max(0, T + OFFSET_KEYS + 1)); TILE = s / BEATS % (ROW / R);
 //       GROUP = s / RUN % HEADS / (HEADS / GROUPS);
 //       NEED = FED ? (SEEN - 1) * GROUPS * BEATS + (TILE < (SEEN - 1) / R ? 0 : (GROUP + 1) * BEATS) :
-//       SEEN * GROUPS * BEATS
+//       PARTS > 1 ? (s / (HEADS / PARTS * RUN) + 1) * (GROUPS / PARTS) * BEATS : SEEN * GROUPS * BEATS
 //   flow: memories(QUERIES * HEADS * RUN, s % BEATS == BEATS - 1, REGS, 2 * BEATS, QUERIES * HEADS * BEATS,
 //       (s / RUN + 1) * BEATS, s / RUN * BEATS, (KEYS + AHEAD) * GROUPS * BEATS, KEYS * GROUPS * BEATS,
 //       NEED, 0) + u_out
@@ -36,6 +36,7 @@ module mx_attend_scores #(
     parameter integer AHEAD       = KEYS,
     parameter integer HEADS       = 2,
     parameter integer GROUPS      = 1,
+    parameter integer PARTS       = 1,
     parameter integer SIZE        = 8,
     parameter integer ROW         = 4,
     parameter integer F           = 2,
@@ -102,8 +103,8 @@ module mx_attend_scores #(
   end
 
   op_attend_feed #(
-      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
-      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET_KEYS), .SUM(0), .A_W(AW), .B_W(BW), .ENDS(ENDS),
+      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .PARTS(PARTS),
+      .ROW(ROW), .R(R), .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET_KEYS), .SUM(0), .A_W(AW), .B_W(BW), .ENDS(ENDS),
       .STYLE(STYLE), .FED(FED)
   ) u_feed (
       .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(b_data),

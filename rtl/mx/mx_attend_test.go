@@ -22,6 +22,7 @@ type attend struct {
 	offset, pipe                                int // of the keys that are seen; registers of trees
 	shift, span, low, outW                      int // shift is OFFSET
 	behind                                      int // KEYS less AHEAD
+	parts                                       int // 0: one
 	mult, style                                 string
 }
 
@@ -113,7 +114,7 @@ func (c attend) bench() rtltest.Bench {
 	p := params("QUERIES", c.queries, "KEYS", c.keys, "HEADS", c.heads, "GROUPS", c.groups, "SIZE", c.size, "ROW", c.keys,
 		"F", c.f, "R", c.r, "K", c.k, "A_W", c.aW, "B_W", c.bW, "CAUSAL", flag[c.causal], "OFFSET_KEYS", c.offset,
 		"D_W", c.dW(), "OFFSET", c.shift, "SPAN", c.span, "LOW", c.low, "CLAMP", flag[c.clamp], "SUM_W", c.outW+6,
-		"OUT_W", c.outW, "TREE_PIPE", max(c.pipe, 1), "AHEAD", c.keys-c.behind)
+		"OUT_W", c.outW, "TREE_PIPE", max(c.pipe, 1), "AHEAD", c.keys-c.behind, "PARTS", max(c.parts, 1))
 	for name, text := range map[string]string{"MULT": c.mult, "STYLE": c.style} {
 		if text != "" {
 			p = append(p, rtl.Param{Name: name, Value: `"` + text + `"`})
@@ -139,6 +140,8 @@ var attends = []attend{
 		mult: "lut"},
 	{queries: 6, keys: 4, heads: 4, groups: 2, size: 6, f: 2, r: 4, k: 4, aW: 8, bW: 7, clamp: true, shift: -220, span: 40,
 		low: 16, outW: 16, causal: true, offset: -2, mult: "pack", style: "block"},
+	{queries: 4, keys: 4, heads: 4, groups: 2, size: 6, f: 2, r: 2, k: 4, aW: 8, bW: 6, clamp: true, shift: -222, span: 50,
+		low: 18, outW: 24, causal: true, behind: 4, parts: 2},
 }
 
 // sums is what mx_attend_sum computes: the blocks of the keys are k long, a bench of r keys a beat.

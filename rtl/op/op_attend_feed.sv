@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_attend_feed: what both products of attention have in common: the store of keys or values (stream b), the row of
 //   queries or probabilities (stream a), and the walk over both, one step a cycle.
-//   parameters  QUERIES KEYS AHEAD HEADS GROUPS ROW R BEATS CAUSAL OFFSET   see op_attend_walk
+//   parameters  QUERIES KEYS AHEAD HEADS GROUPS PARTS ROW R BEATS CAUSAL OFFSET   see op_attend_walk
 //               SUM     0: a row of a has BEATS beats and meets all tiles, 1: it is one beat and meets one tile
 //               A_W B_W bits of a beat of a and of b
 //               ENDS    1: frames have up to KEYS tokens, queries as many as keys; b has one more bit above, 1 on the
@@ -22,6 +22,7 @@ module op_attend_feed #(
     parameter integer AHEAD   = KEYS,
     parameter integer HEADS   = 2,
     parameter integer GROUPS  = 1,
+    parameter integer PARTS   = 1,
     parameter integer ROW     = 4,
     parameter integer R       = 1,
     parameter integer BEATS   = 2,
@@ -52,7 +53,7 @@ module op_attend_feed #(
 );
   localparam integer CIRCLE = (KEYS + R - 1) / R + (AHEAD + R - 1) / R;  // tiles
   localparam integer AW = CIRCLE * GROUPS * BEATS > 1 ? $clog2(CIRCLE * GROUPS * BEATS) : 1;
-  localparam integer NW = $clog2(KEYS + 1);
+  localparam integer NW = $clog2(PARTS * KEYS + 1);
   localparam integer KW = BEATS > 1 ? $clog2(BEATS) : 1;
   localparam integer HELD = SUM != 0 ? 1 : BEATS;
   localparam integer PW = HELD > 1 ? $clog2(HELD) : 1;
@@ -67,8 +68,8 @@ module op_attend_feed #(
   wire go = en && step;
 
   op_attend_walk #(
-      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
-      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .ENDS(ENDS)
+      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .PARTS(PARTS),
+      .ROW(ROW), .R(R), .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .ENDS(ENDS)
   ) u_walk (
       .clk(clk), .rst(rst), .step(go), .whole(whole), .tokens(tokens), .addr(addr), .live(live), .need(need),
       .beat(beat), .beat_first(beat_first), .beat_last(beat_last), .tile_first(tile_first),
@@ -101,7 +102,8 @@ module op_attend_feed #(
       wire unused = &{1'b0, need, addr, frame_ends};
     end else begin : g_store
       mem_kv #(
-          .WIDTH(B_W), .TOKENS(KEYS), .AHEAD(AHEAD), .HEADS(GROUPS), .BEATS(BEATS), .LANES(R), .PARTS(CAUSAL),
+          .WIDTH(B_W), .TOKENS(KEYS), .AHEAD(AHEAD), .HEADS(GROUPS), .BEATS(BEATS), .LANES(R),
+          .PARTS(CAUSAL != 0 ? PARTS : 0),
           .MASK(CAUSAL != 0 || ROW > KEYS || ENDS != 0 ? 1 : 0), .ENDS(ENDS), .STYLE(STYLE)
       ) u_store (
           .clk(clk), .rst(rst), .in_data(b_data[B_W-1:0]), .in_last(b_data[B_W+ENDS-1]), .in_valid(b_valid),

@@ -10,6 +10,7 @@
 //               F                  divides SIZE
 //               A_W A_SIGNED B_W B_SIGNED   bits of the elements, 1: two's complement
 //               AHEAD              as above: KEYS, or a multiple of R below it
+//               PARTS              parts of a token that come by turns, see op_attend_walk
 //               CAUSAL OFFSET      1: query t sees the keys up to t + OFFSET
 //               ENDS               1: frames of up to KEYS tokens, see op_attend_feed
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
@@ -20,16 +21,16 @@
 //               STYLE              memory of the keys, see mem_ram
 //               FED                1: the keys lie outside, see mem_cache and op_attend_feed; cycles are those of a
 //                                  store on the chip, as long as every word is there when it is needed
-//   latency: max(SIZE / F, SIZE / F * (FED ? 1 : GROUPS) * (CAUSAL && QUERIES > 1 ? min(max(OFFSET + 1, 0), KEYS) :
-//       KEYS)) + SIZE / F + 5 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
-//   ii: SIZE / F * max(max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R) + GROUPS * max(0, (CAUSAL && QUERIES > 1 ?
-//       min(max(OFFSET + 1, 0), KEYS) : KEYS) - AHEAD)), (KEYS - AHEAD) * GROUPS + HEADS * (ROW / R) * (CAUSAL ?
-//       max(min(QUERIES - KEYS + 1 + OFFSET, QUERIES), 1) : QUERIES))   order: token, head, key
+//   latency: max(SIZE / F, SIZE / F * (FED ? 1 : GROUPS / PARTS) * (CAUSAL && QUERIES > 1 ? min(max(OFFSET + 1, 0),
+//       KEYS) : KEYS)) + SIZE / F + 5 + (clog2(F) + TREE_PIPE - 1) / TREE_PIPE
+//   ii: SIZE / F * max(max(KEYS * GROUPS, QUERIES * HEADS * (ROW / R) + GROUPS / PARTS * max(0, (CAUSAL && QUERIES > 1
+//       ? min(max(OFFSET + 1, 0), KEYS) : KEYS) - AHEAD)), (KEYS - AHEAD) * GROUPS + HEADS / PARTS * (ROW / R) *
+//       (CAUSAL ? max(min(QUERIES - KEYS + 1 + OFFSET, QUERIES), 1) : QUERIES))   order: token, head, key
 //   let: RUN = ROW / R * BEATS; T = s / (HEADS * RUN); SEEN = T == QUERIES - 1 || CAUSAL == 0 ? KEYS :
 //       min(KEYS, max(0, T + OFFSET + 1)); TILE = s / BEATS % (ROW / R);
 //       GROUP = s / RUN % HEADS / (HEADS / GROUPS);
 //       NEED = FED ? (SEEN - 1) * GROUPS * BEATS + (TILE < (SEEN - 1) / R ? 0 : (GROUP + 1) * BEATS) :
-//       SEEN * GROUPS * BEATS
+//       PARTS > 1 ? (s / (HEADS / PARTS * RUN) + 1) * (GROUPS / PARTS) * BEATS : SEEN * GROUPS * BEATS
 //   flow: memories(QUERIES * HEADS * RUN, s % BEATS == BEATS - 1, REGS, 2 * BEATS, QUERIES * HEADS * BEATS,
 //       (s / RUN + 1) * BEATS, s / RUN * BEATS, (KEYS + AHEAD) * GROUPS * BEATS, KEYS * GROUPS * BEATS,
 //       NEED, 0) + u_out
@@ -43,6 +44,7 @@ module op_attend_scores #(
     parameter integer AHEAD      = KEYS,
     parameter integer HEADS      = 2,
     parameter integer GROUPS     = 1,
+    parameter integer PARTS      = 1,
     parameter integer SIZE       = 8,
     parameter integer ROW        = 4,
     parameter integer F          = 4,
@@ -99,9 +101,9 @@ module op_attend_scores #(
   end
 
   op_attend_feed #(
-      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .ROW(ROW), .R(R),
-      .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(0), .A_W(F * A_W), .B_W(F * B_W), .ENDS(ENDS),
-      .STYLE(STYLE), .FED(FED)
+      .QUERIES(QUERIES), .KEYS(KEYS), .AHEAD(AHEAD), .HEADS(HEADS), .GROUPS(GROUPS), .PARTS(PARTS),
+      .ROW(ROW), .R(R), .BEATS(BEATS), .CAUSAL(CAUSAL), .OFFSET(OFFSET), .SUM(0), .A_W(F * A_W), .B_W(F * B_W),
+      .ENDS(ENDS), .STYLE(STYLE), .FED(FED)
   ) u_feed (
       .clk(clk), .rst(rst), .a_data(a_data), .a_valid(a_valid), .a_ready(a_ready), .b_data(b_data),
       .b_valid(b_valid), .b_ready(b_ready), .en(en), .step(step), .first(first), .last(last), .a_word(query),

@@ -20,6 +20,7 @@ type attend struct {
 	aSigned, bSigned, causal                      bool
 	offset, pipe                                  int
 	behind                                        int // KEYS less AHEAD
+	parts                                         int // 0: one
 	cast                                          num.Cast
 	mult, style                                   string
 }
@@ -88,6 +89,9 @@ func (c attend) bench(module string) rtltest.Bench {
 	if c.behind > 0 {
 		params = append(params, p("AHEAD", c.keys-c.behind))
 	}
+	if c.parts > 1 {
+		params = append(params, p("PARTS", c.parts))
+	}
 	if c.mult != "" {
 		params = append(params, text("MULT", c.mult))
 	}
@@ -145,6 +149,13 @@ var attends = []attend{
 		causal: true, behind: 3, cast: num.Cast{Shift: 8, Width: 8, Signed: true}},
 	{queries: 4, keys: 5, heads: 2, groups: 1, size: 2, row: 6, f: 2, r: 2, aW: 6, bW: 5, bSigned: true, causal: true,
 		offset: 1, behind: 5, cast: num.Cast{Shift: 3, Width: 9, Signed: true}},
+	// Tokens in parts, whose heads have keys of their own, or share them.
+	{queries: 5, keys: 5, heads: 4, groups: 4, size: 4, row: 5, f: 2, r: 1, aW: 8, bW: 8, aSigned: true, bSigned: true,
+		causal: true, behind: 5, parts: 2, cast: num.Cast{Shift: 8, Width: 8, Signed: true}},
+	{queries: 4, keys: 4, heads: 6, groups: 3, size: 2, row: 6, f: 2, r: 3, aW: 6, bW: 5, bSigned: true, causal: true,
+		behind: 4, parts: 3, cast: num.Cast{Shift: 3, Width: 9, Signed: true}},
+	{queries: 6, keys: 6, heads: 2, groups: 2, size: 3, row: 6, f: 1, r: 2, aW: 5, bW: 5, aSigned: true, bSigned: true,
+		causal: true, behind: 2, parts: 2, cast: num.Cast{Shift: 3, Width: 8, Signed: true}, style: "block"},
 }
 
 // packable is the point, without packed products where lanes of the module make no pairs, or codes are too wide.
@@ -214,6 +225,12 @@ func TestAttendBroken(t *testing.T) {
 		{2, "op_attend_scores", "op_attend_dots.sv", ".a(y_s[(2*i+1)*N*YW+:N*YW]), .b(y_s[2*i*N*YW+:N*YW])",
 			".a(y_s[2*i*N*YW+:N*YW]), .b(y_s[(2*i+1)*N*YW+:N*YW])"},
 		{0, "op_attend_scores", "op_attend_row.sv", "AW'({beat, from})", "AW'({beat, into})"},
+		// Parts of a token: one is read before it has come, one meets the keys of the first, one counts as a token.
+		{16, "op_attend_sum", "op_attend_walk.sv", "PARTS > 1 ? need_q + NW'(1)", "PARTS > 1 ? need_q + NW'(token_ends)"},
+		{17, "op_attend_scores", "op_attend_walk.sv", "group_ends ? AW'(BEATS)", "group_ends && !part_ends ? AW'(BEATS)"},
+		{17, "op_attend_scores", "mem_kv.sv", "part_last = part == PW'(PARTS - 1)", "part_last = 1'b1"},
+		{18, "op_attend_sum", "op_attend_walk.sv", "part_last = part == PW'(PARTS - 1)", "part_last = 1'b1"},
+		{18, "op_attend_sum", "mem_kv.sv", "PARTS : 1) * AHEAD", "PARTS : 1) * TOKENS"},
 	} {
 		broken(t, c.file, c.old, c.fault, func() rtltest.Bench { return attends[c.point].packable(c.module).bench(c.module) })
 	}

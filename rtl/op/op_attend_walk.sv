@@ -7,6 +7,9 @@
 //   parameters  QUERIES KEYS   tokens of the queries, of the store
 //               AHEAD          tokens of the next frame that the store holds beside this one
 //               HEADS GROUPS   heads of a query, of a key
+//               PARTS          parts of a token, of HEADS / PARTS and GROUPS / PARTS heads: queries of each wait for
+//                              the keys of their own, need counts parts; above 1 with CAUSAL, OFFSET 0, as many
+//                              queries as keys
 //               ROW R          keys of a row, of a tile
 //               BEATS          beats of a head
 //               CAUSAL OFFSET  1: the bound above
@@ -27,6 +30,7 @@ module op_attend_walk #(
     parameter integer AHEAD   = KEYS,
     parameter integer HEADS   = 2,
     parameter integer GROUPS  = 1,
+    parameter integer PARTS   = 1,
     parameter integer ROW     = 4,
     parameter integer R       = 1,
     parameter integer BEATS   = 2,
@@ -35,7 +39,7 @@ module op_attend_walk #(
     parameter integer ENDS    = 0,
     parameter integer CIRCLE  = (KEYS + R - 1) / R + (AHEAD + R - 1) / R,
     parameter integer AW      = CIRCLE * GROUPS * BEATS > 1 ? $clog2(CIRCLE * GROUPS * BEATS) : 1,
-    parameter integer NW      = $clog2(KEYS + 1),
+    parameter integer NW      = $clog2(PARTS * KEYS + 1),
     parameter integer KW      = BEATS > 1 ? $clog2(BEATS) : 1
 ) (
     input  wire          clk,
@@ -59,13 +63,18 @@ module op_attend_walk #(
   localparam integer SHARE = HEADS / GROUPS;  // heads that read the same keys
   localparam integer IW = TILES > 1 ? $clog2(TILES) : 1;
   localparam integer CW = SHARE > 1 ? $clog2(SHARE) : 1;
-  localparam integer GW = GROUPS > 1 ? $clog2(GROUPS) : 1;
+  localparam integer EACH = GROUPS / PARTS;  // groups of a part
+  localparam integer GW = EACH > 1 ? $clog2(EACH) : 1;
   localparam integer TW = QUERIES > 1 ? $clog2(QUERIES) : 1;
   localparam integer FIRST = CAUSAL == 0 || OFFSET >= KEYS - 1 ? KEYS : OFFSET < 0 ? 0 : OFFSET + 1;  // of query 0
 
   generate
     if (ENDS != 0 && (QUERIES != KEYS || OFFSET != 0)) begin : g_bad_ends
       frames_of_changing_length_have_as_many_queries_as_keys_and_no_OFFSET u_bad ();
+    end
+    if (PARTS < 1 || GROUPS % PARTS != 0 || PARTS > 1 && (CAUSAL == 0 || OFFSET != 0 || QUERIES != KEYS || ENDS != 0))
+    begin : g_bad_parts
+      PARTS_must_divide_GROUPS_and_need_CAUSAL_no_OFFSET_and_as_many_QUERIES_as_KEYS u_bad ();
     end
     if (HEADS % GROUPS != 0 || ROW % R != 0 || ROW < KEYS) begin : g_bad
       GROUPS_must_divide_HEADS_and_R_ROW_and_a_row_hold_all_keys u_bad ();
@@ -74,7 +83,7 @@ module op_attend_walk #(
 
   logic [IW-1:0] tile;
   logic [CW-1:0] share;
-  logic [GW-1:0] group;
+  logic [GW-1:0] group;  // of the part
   logic [TW-1:0] token;
   logic [AW-1:0] base;  // where the row begins
   assign beat_first = beat == KW'(0);
@@ -83,7 +92,9 @@ module op_attend_walk #(
   assign tile_last = tile == IW'(TILES - 1);
   wire row_ends = beat_last && tile_last;
   wire group_ends = row_ends && share == CW'(SHARE - 1);
-  wire token_ends = group_ends && group == GW'(GROUPS - 1);
+  wire part_ends = group_ends && group == GW'(EACH - 1);
+  wire part_last;  // the part is the last one of its token
+  wire token_ends = part_ends && part_last;
   assign frame_ends = token_ends && (ENDS != 0 ? whole && NW'(token) + NW'(1) == tokens : token == TW'(QUERIES - 1));
   wire passes, over;  // the next tile of the row, or the next frame, is beyond the end of the circle
   wire [AW-1:0] next_base = base + (frame_ends ? (over ? AW'(BEATS - WORDS - (CIRCLE - FRAME) * WORDS) :
@@ -100,7 +111,7 @@ module op_attend_walk #(
         share <= group_ends ? CW'(0) : share + CW'(1);
         base  <= next_base;
       end
-      if (group_ends) group <= token_ends ? GW'(0) : group + GW'(1);
+      if (group_ends) group <= part_ends ? GW'(0) : group + GW'(1);
       if (token_ends) token <= frame_ends ? TW'(0) : token + TW'(1);
     end
     if (rst) begin
@@ -115,6 +126,17 @@ module op_attend_walk #(
   end
 
   generate
+    if (PARTS > 1) begin : g_parts
+      localparam integer PW = $clog2(PARTS);
+      logic [PW-1:0] part;
+      assign part_last = part == PW'(PARTS - 1);
+      always_ff @(posedge clk) begin
+        if (step && part_ends) part <= part_last ? PW'(0) : part + PW'(1);
+        if (rst) part <= PW'(0);
+      end
+    end else begin : g_one
+      assign part_last = 1'b1;
+    end
     if (AHEAD == 0) begin : g_single
       assign passes = 1'b0;
       assign over = 1'b1;
@@ -159,11 +181,10 @@ module op_attend_walk #(
       assign need = need_q;
       assign next_bound = frame_ends ? NW'(FIRST) : token_ends ? higher : bound_q;
       always_ff @(posedge clk) begin
-        if (step && token_ends) begin
-          bound_q <= next_bound;
-          need_q  <= frame_ends ? NW'(FIRST_NEED) :
+        if (step && token_ends) bound_q <= next_bound;
+        if (step && part_ends)
+          need_q <= frame_ends ? NW'(FIRST_NEED) : PARTS > 1 ? need_q + NW'(1) :
               ENDS == 0 && 32'(token) == QUERIES - 2 ? NW'(KEYS) : next_bound;
-        end
         if (rst) begin
           bound_q <= NW'(FIRST);
           need_q  <= NW'(FIRST_NEED);

@@ -215,7 +215,7 @@ func (c rotate) framed(uneven bool) rtltest.Bench {
 func TestRotateFramed(t *testing.T) {
 	t.Parallel()
 	for i, c := range rotates {
-		c.flush = true
+		c.flush = 1
 		c.tokens = max(c.tokens, 2)
 		c.cos, c.sin = nil, nil
 		c.fill(rand.New(rand.NewPCG(7, uint64(i))))
@@ -300,7 +300,7 @@ func TestFramedBroken(t *testing.T) {
 	broken(t, "op_softmax_framed.sv", "assign bound = J_W'(tokens)", "assign bound = J_W'(tokens) - J_W'(1)", weights)
 	broken(t, "stream_count.sv", "count <= in_data ? NW'(1)", "count <= in_data ? NW'(2)", weights)
 	r := rotates[0]
-	r.flush = true
+	r.flush = 1
 	r.fill(rand.New(rand.NewPCG(7, 0)))
 	broken(t, "op_rotate.sv", "last_q <= marked", "last_q <= !marked", func() rtltest.Bench { return r.framed(true) })
 }

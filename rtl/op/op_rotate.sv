@@ -3,7 +3,7 @@
 //   over(round((a * c - b * s) / 2^SHIFT)) and over(round((a * s + b * c) / 2^SHIFT)), each where its element was.
 //   Pairs within a beat need no memory. Else a delay line as long as the partners are apart brings them together: the
 //   last beats of a frame leave behind its last beat in, the others as soon as a partner is there. With FLUSH a token
-//   does what a frame does without: it leaves before the next one is taken.
+//   does what a frame does without: it leaves before the next one is taken; with FLUSH above 1 every part of it does.
 //   parameters  TOKENS, HEADS     tokens of a frame, heads of a token
 //               SIZE, TURNED      elements of a head, and how many of them, from the first on, are turned; even
 //               ADJACENT          1: element 2i turns with 2i + 1, 0: i with i + TURNED / 2
@@ -13,13 +13,13 @@
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the one cast, see num_requant
 //               IMAGE, IMAGE_SUM  image: WORDS words a token, {s, c} of pair i at bit i * 2 * C_W. Beats whose angles
 //                                 are equal share a word, as do those without elements that are turned: the last one
-//               FLUSH             1: no beat of a token waits for the next token
+//               FLUSH             0, or parts of a token, which divide HEADS: no beat waits for the next part
 //               ENDS              1: frames of up to TOKENS tokens: in has one more bit above, 1 on the last beat of a
-//                                 frame; needs FLUSH
+//                                 frame; needs FLUSH 1
 //               ROM_STYLE         "auto", "block" or "distributed"
 //               MULT              "auto", "dsp" or "lut": use_dsp of the multipliers
 //               APART             derived, not to be set: beats between partners
-//   latency: 5 + APART   ii: TOKENS * HEADS * SIZE / LANES + (FLUSH ? TOKENS : 1) * APART   order: as it comes
+//   latency: 5 + APART   ii: TOKENS * HEADS * SIZE / LANES + (FLUSH ? TOKENS * FLUSH : 1) * APART   order: as it comes
 //   turns: 1
 //   flow: steps(BEATS + APART, s < BEATS, s >= APART, 4) + u_out
 //   lut: 3 * AT_W + 3 * AW + BW + HW - 6 + (APART > 0 ? 16 : 0)
@@ -59,7 +59,7 @@ module op_rotate #(
     input  wire                   out_ready
 );
   localparam integer ROW = SIZE / LANES;  // beats of a head
-  localparam integer BEATS = (FLUSH != 0 ? 1 : TOKENS) * HEADS * ROW;
+  localparam integer BEATS = FLUSH != 0 ? HEADS / (FLUSH != 0 ? FLUSH : 1) * ROW : TOKENS * HEADS * ROW;
   localparam integer REST = TURNED < SIZE ? 1 : 0;
   localparam integer CUT = (TURNED + LANES - 1) / LANES;  // beats with elements that are turned
   localparam integer WORDS = APART > 0 ? TURNED / 2 / LANES + REST : CUT + (CUT < ROW ? 1 : 0);
@@ -71,8 +71,11 @@ module op_rotate #(
   localparam integer AW = TOKENS * WORDS > 1 ? $clog2(TOKENS * WORDS) : 1;
 
   generate
-    if (ENDS != 0 && FLUSH == 0) begin : g_bad_ends
-      frames_of_changing_length_need_FLUSH u_bad ();
+    if (ENDS != 0 && FLUSH != 1) begin : g_bad_ends
+      frames_of_changing_length_need_FLUSH_1 u_bad ();
+    end
+    if (FLUSH > 1 && HEADS % FLUSH != 0) begin : g_bad_flush
+      FLUSH_must_divide_HEADS u_bad ();
     end
     if (ROW * LANES != SIZE || TURNED < 2 || TURNED > SIZE || TURNED % 2 != 0) begin : g_bad
       LANES_must_divide_SIZE_and_TURNED_must_be_even_and_at_most_SIZE u_bad ();

@@ -16,7 +16,8 @@ import (
 // rotate is a point of op_rotate, named as there.
 type rotate struct {
 	tokens, heads, size, turned, lanes int
-	adjacent, flush                    bool
+	adjacent                           bool
+	flush                              int
 	x                                  format
 	cW, frac                           int
 	cast                               num.Cast
@@ -115,7 +116,7 @@ func (c *rotate) bench() rtltest.Bench {
 		Params: []rtl.Param{p("TOKENS", c.tokens), p("HEADS", c.heads), p("SIZE", c.size), p("TURNED", c.turned),
 			p("ADJACENT", flag(c.adjacent)), p("LANES", c.lanes), p("X_W", c.x.width), p("X_SIGNED", flag(c.x.signed)),
 			p("C_W", c.cW), p("SHIFT", c.cast.Shift), p("OUT_W", c.cast.Width), p("OUT_SIGNED", flag(c.cast.Signed)),
-			p("ROUND", c.cast.Round), p("OVER", c.cast.Over), p("FLUSH", flag(c.flush))},
+			p("ROUND", c.cast.Round), p("OVER", c.cast.Over), p("FLUSH", c.flush)},
 		Images: []rtl.Image{c.image()},
 		In: []rtltest.Port{{Name: "in", Lanes: c.lanes, Signed: c.x.signed,
 			Beats: c.tokens * c.heads * c.size / c.lanes}},
@@ -148,10 +149,12 @@ var rotates = []rotate{
 		cast: num.Cast{Shift: -1, Width: 12, Signed: true, Over: num.Symmetric}},
 	{tokens: 2, heads: 2, size: 5, turned: 4, lanes: 1, adjacent: true, x: fixed8, cW: 16, frac: 14, cast: to8},
 	{tokens: 2, heads: 1, size: 6, turned: 6, lanes: 1, adjacent: true, x: fixed8, cW: 16, frac: 14, cast: to8},
-	{tokens: 3, heads: 2, size: 8, turned: 8, lanes: 2, flush: true, x: fixed8, cW: 16, frac: 14, cast: to8},
-	{tokens: 4, heads: 1, size: 6, turned: 4, lanes: 1, flush: true, x: fixed8, cW: 16, frac: 14, cast: to8},
-	{tokens: 3, heads: 2, size: 8, turned: 4, lanes: 2, adjacent: true, flush: true, x: fixed8, cW: 16, frac: 14,
+	{tokens: 3, heads: 2, size: 8, turned: 8, lanes: 2, flush: 1, x: fixed8, cW: 16, frac: 14, cast: to8},
+	{tokens: 4, heads: 1, size: 6, turned: 4, lanes: 1, flush: 1, x: fixed8, cW: 16, frac: 14, cast: to8},
+	{tokens: 3, heads: 2, size: 8, turned: 4, lanes: 2, adjacent: true, flush: 1, x: fixed8, cW: 16, frac: 14,
 		cast: to8},
+	{tokens: 3, heads: 4, size: 8, turned: 8, lanes: 2, flush: 2, x: fixed8, cW: 16, frac: 14, cast: to8},
+	{tokens: 2, heads: 3, size: 6, turned: 4, lanes: 1, flush: 3, x: fixed8, cW: 16, frac: 14, cast: to8},
 }
 
 func TestRotate(t *testing.T) {
@@ -168,9 +171,12 @@ func TestRotateBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
 	apart := rotate{tokens: 3, heads: 2, size: 8, turned: 4, lanes: 1, x: fixed8, cW: 10, frac: 8,
 		cast: num.Cast{Shift: 8, Width: 8, Signed: true}}
+	parts := apart
+	parts.flush = 2
 	within := apart
 	within.adjacent, within.lanes = true, 2
 	apart.fill(rand.New(rand.NewPCG(67, 0)))
+	parts.fill(rand.New(rand.NewPCG(67, 2)))
 	within.fill(rand.New(rand.NewPCG(67, 1)))
 	for _, c := range []struct {
 		file, old, fault string
@@ -180,6 +186,8 @@ func TestRotateBroken(t *testing.T) {
 		{"op_rotate.sv", "row_ends || again", "row_ends || (again && token_ends)", &apart},
 		{"op_rotate.sv", "wire step = en && (!taking || in_valid)", "wire step = en && in_valid", &apart},
 		{"op_rotate.sv", "head == HW'(HEADS - 1)", "1'b1", &within},
+		{"op_rotate.sv", "head == HW'(HEADS - 1)", "1'b1", &parts},
+		{"op_rotate.sv", "HEADS / (FLUSH != 0 ? FLUSH : 1) * ROW :", "HEADS * ROW :", &parts}, // no flush between parts
 		{"op_rotate.sv", "early = beat < BW'(RISE)", "early = 1'b1", &within},
 		{"op_rotate_lane.sv", "1'b1} + {s_x", "second} + {s_x", &within},
 	} {
