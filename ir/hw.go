@@ -62,6 +62,9 @@ type HW struct {
 	// Decode says that the unit is part of a decoder: sequences may end after any token, and the next one begins when all
 	// that the unit holds has been dropped.
 	Decode bool
+	// Turns is, in a decoder whose layers share the unit, in how many turns each token goes through it before the next one
+	// enters: every layer has positions, keys and values of its own. 0: one.
+	Turns int
 	// Tokens is the most tokens of a frame, of a value whose frames change in length; 0: frames have one length. Ends says
 	// of an input that its stream has a bit a token, 1 for the last one of a frame, made of the ends of what comes in on
 	// the first input. Marked says that beats have one more bit above: 1 on the last one of a frame.
@@ -81,6 +84,18 @@ type Stats struct {
 	Min, Max float64
 	// Samples is how many samples were measured.
 	Samples int
+}
+
+// Parts is how many parts a token has for a unit that layers of a decoder share: one for each of them.
+func (h *HW) Parts() int { return max(h.Turns, 1) }
+
+// TurnFrames is how many frames of a sample make all their turns through such units one after the other: the tokens of
+// n; 1 elsewhere.
+func (n *Node) TurnFrames() int {
+	if n.HW.Turns < 2 {
+		return 1
+	}
+	return n.Type.Tokens()
 }
 
 // Beats is how many beats a frame of the result of n has.

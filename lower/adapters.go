@@ -127,7 +127,7 @@ func unitTime(units *unit.Cache, n *ir.Node, turns int, u *UnitReport) error {
 	if made.Weights != nil {
 		u.Weights = made.Weights.Way()
 	}
-	u.II = max(facts.II*max(made.Frames, 1)*turns, u.Traffic)
+	u.II = max(facts.II*max(made.Frames, 1)*turns/max(made.Within, 1), u.Traffic)
 	if r, ok := n.Attrs.(*ring.Ring); ok {
 		u.II /= r.InRow()
 	}

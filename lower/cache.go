@@ -5,6 +5,7 @@ package lower
 import (
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/ring"
 	"lathe/ir/unit"
 )
 
@@ -48,7 +49,7 @@ func (l *laner) settleCaches(s *State, g *ir.Graph) {
 // outside holds what is promised of a decoder to what crosses its memory port, a beat a cycle: keys and values for the
 // last token and for all, and weights that come each time.
 func (d *Decode) outside(g *ir.Graph, units *unit.Cache) error {
-	token, all := 0, 0
+	token, all, turns := 0, 0, ring.Turns(g)
 	for _, n := range g.Nodes {
 		if n.HW.Cache == "" && n.HW.Weights == "" {
 			continue
@@ -61,7 +62,7 @@ func (d *Decode) outside(g *ir.Graph, units *unit.Cache) error {
 		if u.Cache != nil {
 			token, all = token+u.Cache.Reads(d.Tokens), all+u.Cache.Sequence()
 		}
-		weights := unit.Traffic(n, u, 1)
+		weights := unit.Traffic(n, u, turns[n])
 		token, all = token+weights/d.Tokens, all+weights
 	}
 	if d.Prefill < d.Tokens {

@@ -7,6 +7,7 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/ring"
 	"lathe/ir/unit"
 	"lathe/lower/tokens"
 )
@@ -47,10 +48,6 @@ func DecodeTokens(g *ir.Graph) (int, error) {
 
 // forDecode is a copy of g whose units are part of a decoder. Error L0435 for plans under which none is.
 func forDecode(g *ir.Graph, plan *Plan) (*ir.Graph, error) {
-	if plan.Fold.Layers == "loop" {
-		return nil, diag.New("L0435", g.Name, "layers = \"loop\" sends whole frames through the block that layers share, "+
-			"and a decoder single tokens").WithHint("leave layers = \"loop\" of [fold] out, or decode")
-	}
 	if plan.Fold.FPS > 0 {
 		return nil, diag.New("L0435", g.Name, "fps counts whole samples, and the tokens of a decoder come when they come").
 			WithHint("choose lanes by max_lut, max_dsp and max_bram, or by [[fold.rule]]")
@@ -80,6 +77,7 @@ type Decode struct {
 // CheckDecode demands of a scheduled graph that it gives the outputs of each token before it takes the next one: then
 // a sequence may end after any token, and may come token by token. Error L0435 names what holds tokens back.
 func CheckDecode(ctx context.Context, g *ir.Graph, units *unit.Cache, prefill int) (*Decode, error) {
+	g = ring.Units(g)
 	n, err := DecodeTokens(g)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ package lower
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"lathe/internal/diag"
 	"lathe/ir"
@@ -23,6 +24,11 @@ func scheduleLoop(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 	if err != nil {
 		return nil, nil, err
 	}
+	if plan.Decode {
+		if err := byTurns(shared.Units); err != nil {
+			return nil, nil, err
+		}
+	}
 	units, report, err := scheduleMode(ctx, shared.Units, plan, o)
 	if err != nil {
 		return nil, nil, err
@@ -34,4 +40,37 @@ func scheduleLoop(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 	}
 	all := ring.Unrolled(units, shared.Copies)
 	return all, report, all.Check()
+}
+
+// byTurns has each token of a decoder go through the units that layers share once a layer before the next one enters.
+// Error L0435 names a node whose unit would then mix layers or tokens up: those that keep something from token to token
+// or count tokens, but for attention and rotary positions.
+func byTurns(units *ir.Graph) error {
+	l := lengths{tokens: units.In[0].Type.Tokens()}
+	turns := ring.Turns(units)
+	for _, n := range units.Nodes {
+		if turns[n] == 0 {
+			continue
+		}
+		from := slices.IndexFunc(n.Args, func(a *ir.Node) bool { return !a.IsConst() })
+		axis := l.axisOf(n.Args[from].Type.Shape)
+		if axis < 0 || l.axisOf(n.Type.Shape) < 0 || tokenWay(n, axis) != ir.ByToken {
+			return n.Errorf("L0435", "%s computes across tokens, and layers of a decoder that share its unit take each token "+
+				"by turns", n.Op.Name).WithHint("leave layers = \"loop\" of [fold] out, or decode")
+		}
+		for _, a := range n.Args {
+			if n.Op.Traits.Elementwise && a.IsConst() && differs(a.Type.Shape, len(n.Type.Shape)-axis) {
+				return n.Errorf("L0435", "%s has a constant for each token, %q, and layers of a decoder that share its unit "+
+					"have one for all tokens", n.Op.Name, a.Name).WithHint("leave layers = \"loop\" of [fold] out, or decode")
+			}
+		}
+	}
+	ring.ByToken(units)
+	return nil
+}
+
+// differs says that a constant of a shape, which is repeated along the first axes, differs along the axis that many
+// from the last.
+func differs(shape []int, fromLast int) bool {
+	return len(shape) >= fromLast && shape[len(shape)-fromLast] > 1
 }

@@ -29,8 +29,8 @@ type Unit struct {
 	// Cache are keys or values in a memory outside of the design; nil: there are none.
 	Cache *Cache
 	// Frames is how many frames, as the module's header understands them, are in a sample: its ii is the cycles of one. 0
-	// is 1.
-	Frames int
+	// is 1. Within is how many turns of a sample each of them has, where layers share the unit; 0 is 1.
+	Frames, Within int
 }
 
 // Facts are what a unit takes: cycles from the first beat in to the first beat out, cycles a sample as far as its

@@ -10,27 +10,43 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/internal/tools"
 	"lathe/rtl"
 )
 
 // outsidePlans are plans of decoders with a memory outside: rows of keys that no beats of the memory fill, and scores
-// over blocks; caches alone, and weights beside them.
+// over blocks; caches alone, and weights beside them; layers that share a block.
 var outsidePlans = map[string]string{
 	"cache": fifths + "[memory]\ncache = \"external\"\naxi_bits = 64\nburst = 4\n",
 	"both": "[quantize]\ndata = \"mxint8\"\nweight = \"mxint8\"\n[[fold.rule]]\nop = \"attend_scores\"\nin_lanes = 4\n" +
 		"out_lanes = 2\n[memory]\nweights = \"external\"\ncache = \"external\"\naxi_bits = 128\nburst = 2\n",
+	"loop": sharing + "[[quantize.rule]]\nop = \"attend_scores\"\ndata_in = \"mxint8\"\n" +
+		"[[fold.rule]]\nop = \"attend_scores\"\nin_lanes = 4\nout_lanes = 2\n" +
+		"[[fold.rule]]\nop = \"attend_sum\"\nin_lanes = 3\nout_lanes = 2\n" +
+		"[memory]\nweights = \"stream\"\ncache = \"external\"\naxi_bits = 128\nburst = 4\n",
 }
 
 const smallDecoder = "../../frontend/hf/testdata/gpt2"
+
+// perLayer is what says in its configuration that layers have scales of their own, so that they are not alike.
+const perLayer = `"scale_attn_by_inverse_layer_idx": `
+
+// alikeLayers is the small decoder with layers that can share a block.
+func alikeLayers(t *testing.T) string {
+	return edited(t, smallDecoder, perLayer+"true", perLayer+"false")
+}
 
 // TestDecodeOutside is TestDecode of decoders that keep keys and values in a memory outside, which stalls at random:
 // nothing that was promised is less than what is measured.
 func TestDecodeOutside(t *testing.T) {
 	for name, plan := range outsidePlans {
+		if name == "loop" && !tools.Long {
+			continue
+		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			e := engines(t)
-			j := decoderJob(t, smallDecoder, plan, 12, 37, true)
+			j := decoderJob(t, alikeLayers(t), plan, 12, 37, true)
 			if name == "cache" {
 				j.Second = driver.Second{Frames: 1}
 			}
@@ -42,7 +58,7 @@ func TestDecodeOutside(t *testing.T) {
 			if check.Mismatches != 0 || check.Compared["rtl"] == 0 || d.Short < 3 || d.Surplus < 2 {
 				t.Fatalf("%d of %v codes differ: %v, %+v", check.Mismatches, check.Compared, check.First, d)
 			}
-			if m := j.HW.Design.Memory; m.Cache == nil || d.Cache != m.Cache || (m.File != "") != (name == "both") {
+			if m := j.HW.Design.Memory; m.Cache == nil || d.Cache != m.Cache || (m.File != "") != (name != "cache") {
 				t.Errorf("memory %+v, %+v", m, d.Cache)
 			}
 			if !want.AtLeast || d.PrefillCycles < want.First && d.Prefill == want.Prefill || d.MostCycles < want.Token ||

@@ -80,6 +80,9 @@ const fifths = "[[fold.rule]]\nop = \"attend_weights\"\nin_lanes = 5\n" +
 	"[[fold.rule]]\nop = \"attend_scores\"\nout_lanes = 3\n" +
 	"[[fold.rule]]\nop = \"attend_sum\"\nin_lanes = 5\n"
 
+// sharing has the layers of a decoder share one block.
+const sharing = "[fold]\nlayers = \"loop\"\n"
+
 // TestDecode proves decoders: a prompt at once and the others token by token, sequences that end early, tokens beyond
 // the last place. Their outputs are those of the whole causal model.
 func TestDecode(t *testing.T) {
@@ -89,6 +92,7 @@ func TestDecode(t *testing.T) {
 	}{
 		{"llama", edited(t, examples+"tiny-llama/hf", `embeddings": 64`, `embeddings": 80`), "", 80, 16, 256},
 		{"gpt2", "../../frontend/hf/testdata/gpt2", fifths, 12, 4, 37},
+		{"loop", alikeLayers(t), sharing + fifths, 12, 4, 37},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -148,8 +152,7 @@ func TestDecodeHolds(t *testing.T) {
 
 // TestDecodePlans refuses plans under which no decoder comes about.
 func TestDecodePlans(t *testing.T) {
-	for text, want := range map[string]string{"[fold]\nlayers = \"loop\"": "whole frames",
-		"[fold]\nfps = 1000\nmode = \"balance\"":                                                      "fps",
+	for text, want := range map[string]string{"[fold]\nfps = 1000\nmode = \"balance\"": "fps",
 		"[quantize]\ndata = \"mxint8\"\n[[quantize.rule]]\nop = \"attend_sum\"\ndata_in = \"mxint8\"": "fixed values"} {
 		plan := filepath.Join(t.TempDir(), "plan.toml")
 		if err := os.WriteFile(plan, []byte("[sequence]\ndecode = true\n"+text+"\n"), 0o644); err != nil {

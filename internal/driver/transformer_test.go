@@ -28,6 +28,8 @@ const (
 	loop     = "loop"     // all layers share one block
 	external = "external" // as loop, with weights in a memory outside
 	decode   = "decode"   // one token at a time behind a prompt of 16
+
+	loopDecode = "loop+decode" // as decode, through layers that share one block
 )
 
 // formPlans is what a plan says for a form.
@@ -35,6 +37,8 @@ var formPlans = map[string]string{
 	loop:     "\n[fold]\nlayers = \"loop\"\n",
 	external: "\n[fold]\nlayers = \"loop\"\n[memory]\nweights = \"stream\"\n",
 	decode:   "\n[sequence]\ndecode = true\n",
+
+	loopDecode: "\n[fold]\nlayers = \"loop\"\n[sequence]\ndecode = true\n",
 }
 
 // network is an example that TestTransformerMatrix compiles: the tokens of its folder, how many of its samples are
@@ -85,6 +89,7 @@ func matrix() (all []design) {
 	llama.tokens, llama.samples, gpt.samples = promptTokens+64, 4, 4
 	for _, m := range []network{llama, gpt} {
 		add(m, decode, plans...)
+		add(m, loopDecode, "", "b16", "mixed")
 	}
 	for _, model := range []string{"digits-lstm", "digits-gru"} {
 		add(network{model, "model.onnx", 0, 300, 0, true}, spatial, append(plans, "w4", "mxmix")...)
@@ -147,7 +152,7 @@ func (d design) job(t *testing.T) *driver.Job {
 		s.Calibrate = s.Arrays
 	}
 	s.Transformer = source.Transformer{Seq: d.tokens}
-	if d.form == decode {
+	if d.form == decode || d.form == loopDecode {
 		s.Transformer = source.Transformer{Room: d.tokens}
 		if d.model == "tiny-llama" { // its positions are computed, for 64 tokens by its configuration
 			s.Model = edited(t, s.Model, `embeddings": 64`, fmt.Sprintf(`embeddings": %d`, d.tokens))
@@ -156,7 +161,7 @@ func (d design) job(t *testing.T) *driver.Job {
 	hw := emitted(t, s)
 	j := &driver.Job{HW: hw, Stalls: 30, Seeds: []uint64{1, 2, 3}[:tools.Sample(1, 3)], Prefill: promptTokens}
 	d.read(t, j, s.Arrays)
-	if d.form == loop || d.form == external {
+	if d.form == loop || d.form == external || d.form == loopDecode {
 		d.sameBits(t, j)
 	}
 	return j

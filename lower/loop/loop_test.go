@@ -13,6 +13,8 @@ import (
 	"lathe/internal/diag"
 	"lathe/internal/difftest"
 	"lathe/ir"
+	"lathe/ir/op/column"
+	"lathe/ir/op/norm"
 	"lathe/ir/op/pointwise"
 	"lathe/ir/op/ring"
 	"lathe/ir/text"
@@ -182,5 +184,47 @@ func TestSums(t *testing.T) {
 	g := b.Done(x)
 	if got, _ := loop.Find(g, false); got != nil {
 		t.Errorf("%d layers of %q", len(got.Layers), got.Layers[0][0].Name)
+	}
+}
+
+// TestByTurns: layers of a decoder share units that compute each token by itself, and no others.
+func TestByTurns(t *testing.T) {
+	const tokens, size = 4, 6
+	for _, c := range []struct {
+		what  string
+		layer func(b *lowertest.Builder, i int, x *ir.Node) *ir.Node
+		want  string
+	}{
+		{"each token alike", func(b *lowertest.Builder, i int, x *ir.Node) *ir.Node {
+			return b.Add(pointwise.Add, fmt.Sprint("add", i), nil, x, b.Random(1, size))
+		}, ""},
+		{"a constant a token", func(b *lowertest.Builder, i int, x *ir.Node) *ir.Node {
+			return b.Add(pointwise.Add, fmt.Sprint("add", i), nil, x, b.Random(1, tokens, size))
+		}, "add has a constant for each token"},
+		{"softmax over tokens", func(b *lowertest.Builder, i int, x *ir.Node) *ir.Node {
+			return b.Add(norm.Softmax, fmt.Sprint("softmax", i), &column.AxisAttrs{Axis: 1}, x)
+		}, "computes across tokens"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			b := lowertest.New(t, 3)
+			x := b.Input("x", 1, tokens, size)
+			for i := range 2 {
+				x = b.Linear(fmt.Sprint("linear", i), c.layer(b, i, x), size, true)
+			}
+			p := plan(t, "loop", "fold")
+			p.Decode = true
+			q, _, err := lower.Quantize(t.Context(), b.Done(x), p, lower.Calibration{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g, _, err := lower.Schedule(t.Context(), q, p)
+			if c.want == "" && err == nil {
+				_, err = lower.CheckDecode(t.Context(), g, &unit.Cache{}, 2)
+			}
+			if code := diag.CodeOf(err); c.want == "" && err != nil ||
+				c.want != "" && (code != "L0435" || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("err = %v, want %q", err, c.want)
+			}
+		})
 	}
 }

@@ -8,15 +8,17 @@ import (
 
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/op/ring"
 	"lathe/ir/unit"
 	"lathe/lower/tokens/beat"
 )
 
-// Lockstep runs one frame of tokens through a scheduled graph of one input: the first of them without a pause, each of
-// the others when all outputs of those before it have left. The frames of the result are tokens. Since a beat cannot
-// depend on what comes later, a design that goes through computes each token from those up to it. Error L0435 names the
-// unit that holds a token back, or the output that does not wait for its token.
+// Lockstep runs one frame of tokens through the units of a scheduled graph of one input: the first of them without a
+// pause, each of the others when all outputs of those before it have left. The frames of the result are tokens. Since a
+// beat cannot depend on what comes later, a design that goes through computes each token from those up to it. Error
+// L0435 names the unit that holds a token back, or the output that does not wait for its token.
 func Lockstep(ctx context.Context, g *ir.Graph, units *unit.Cache, tokens, first int) (*Times, error) {
+	g = ring.Units(g)
 	n, err := build(g, options{frames: 1, tokens: tokens, known: newKnown(units), depth: scheduled})
 	if err != nil {
 		return nil, err
@@ -65,7 +67,8 @@ func apart(n *ir.Node) string {
 // while another is there, and does not give what it has of the tokens so far.
 func (n *net) holder(g *ir.Graph, tokens int, took, gave map[*ir.Node][]*beat.Counter) error {
 	in := len(n.in[0].Last) // tokens that have come whole
-	share := func(node *ir.Node) int { return in * beats(node) / tokens }
+	turns := ring.Turns(g)
+	share := func(node *ir.Node) int { return in * beats(node) / tokens * max(turns[node], 1) }
 	for _, node := range g.Nodes {
 		wires := n.streams[node]
 		if len(wires) == 0 {

@@ -199,7 +199,7 @@ func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	u.With(num...)
 	u.With(f.Tail...)
 	if m.turns > 1 && f.Sweeps > 0 {
-		u.With("SETS", m.turns, "SWEEPS", f.Sweeps*n.HW.InRow())
+		u.With("SETS", m.turns, "SWEEPS", f.Sweeps*n.HW.InRow()/n.TurnFrames())
 	}
 	u.Images = exactImages(n, f, w)
 	return u, nil

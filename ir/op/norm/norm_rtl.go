@@ -51,8 +51,9 @@ func normRTL(n *ir.Node, rms bool) (*rtl.Unit, error) {
 	if e := lane.CheckDivisor(n, "lanes", n.HW.InLanes, e.n, "elements of a row"); e != nil {
 		return nil, e
 	}
-	u := rtl.NewUnit("op_norm", "ROWS", e.rows, "N", e.n, "LANES", n.HW.InLanes, "IN_W", in.W, "SIGNED",
+	u := rtl.NewUnit("op_norm", "ROWS", e.rows/n.TurnFrames(), "N", e.n, "LANES", n.HW.InLanes, "IN_W", in.W, "SIGNED",
 		rtl.Flag(in.Signed), "RMS", rtl.Flag(rms), "H", e.h)
+	u.Frames = n.TurnFrames()
 	u.Params = append(u.Params, rtl.Param{Name: "EPS", Value: hardware.Hex(big.NewInt(e.eps), 63)})
 	var width, frac [2]int
 	for i, a := range n.Args[1:] {

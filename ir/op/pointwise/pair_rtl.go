@@ -182,7 +182,8 @@ func pairUnit(module string, n *ir.Node, p exactPair, a, b operand) (*rtl.Unit, 
 	u.Params = append(u.Params, rtl.Param{Name: "CA", Value: hardware.Hex(a.add(), pa)},
 		rtl.Param{Name: "CB", Value: hardware.Hex(b.add(), pb)})
 	u.With(out...)
-	return u.With("BEATS", hardware.Beats(n.Type, n.HW.InLanes)), nil
+	u.Frames = n.TurnFrames()
+	return u.With("BEATS", hardware.Beats(n.Type, n.HW.InLanes)/u.Frames), nil
 }
 
 // width is the signed bits that hold every result of operands between the given ends; each factor alone takes its

@@ -49,8 +49,10 @@ func ringPart(name, doc string, part ir.RingPart, unit func(width, beats, turns 
 		Gen:    genRing,
 		Lanes:  lane.Follows,
 		RTL: func(n *ir.Node) (*rtl.Unit, error) {
-			lanes, r := n.HW.InLanes, n.Attrs.(*Ring)
-			return unit(n.Type.BeatWidth(lanes), r.InRow()*hardware.Beats(n.Type, lanes), r.Turns), nil
+			lanes, r, frames := n.HW.InLanes, n.Attrs.(*Ring), n.TurnFrames()
+			u := unit(n.Type.BeatWidth(lanes), r.InRow()*hardware.Beats(n.Type, lanes)/frames, r.Turns)
+			u.Frames = max(u.Frames, 1) * frames
+			return u, nil
 		},
 	}
 }

@@ -116,6 +116,18 @@ func Turns(units *ir.Graph) map[*ir.Node]int {
 	return turns
 }
 
+// ByToken has each token of a decoder make all its turns before the next one enters.
+func ByToken(units *ir.Graph) {
+	for n, turns := range Turns(units) {
+		n.HW.Turns = turns
+	}
+	for _, n := range units.Nodes {
+		if n.Op.Traits.Ring != ir.NoRing {
+			n.HW.Turns = n.Attrs.(*Ring).Turns
+		}
+	}
+}
+
 // Unrolled is the graph of which units is that of the units: each turn has nodes of its own. copies names, for nodes of
 // units that the model has too, those of turns 1, 2, ..; others are named after the first.
 func Unrolled(units *ir.Graph, copies map[string][]*ir.Node) *ir.Graph {

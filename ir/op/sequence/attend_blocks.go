@@ -128,10 +128,10 @@ func blockScoresRTL(n *ir.Node) (*rtl.Unit, error) {
 		return nil, err
 	}
 	q, k := n.Args[0].Type.Shape, n.Args[1].Type.Shape
-	u := rtl.NewUnit("mx_attend_scores", "QUERIES", q[1], "KEYS", k[1], "HEADS", q[2], "GROUPS", k[2], "SIZE", q[3],
-		"ROW", k[1], "F", n.HW.InLanes, "R", n.HW.OutLanes)
+	u := rtl.NewUnit("mx_attend_scores", "QUERIES", q[1], "KEYS", k[1], "HEADS", q[2]*n.HW.Parts(), "GROUPS",
+		k[2]*n.HW.Parts(), "SIZE", q[3], "ROW", k[1], "F", n.HW.InLanes, "R", n.HW.OutLanes)
 	b, _ := n.Args[1].Type.BlockFormat()
-	if err := endsOf(n, u); err != nil {
+	if err := framesOf(n, u); err != nil {
 		return nil, err
 	}
 	return blockUnit(n, u.With("B_W", b.Width(), "BS_W", b.ScaleWidth()))

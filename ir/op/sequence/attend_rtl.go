@@ -52,7 +52,7 @@ func scoresRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u.With("QUERIES", q[1], "KEYS", k[1], "HEADS", q[2], "GROUPS", k[2], "SIZE", q[3],
+	return u.With("QUERIES", q[1], "KEYS", k[1], "HEADS", q[2]*n.HW.Parts(), "GROUPS", k[2]*n.HW.Parts(), "SIZE", q[3],
 		"ROW", max(k[1], n.HW.RowOut), "F", n.HW.InLanes, "R", n.HW.OutLanes), nil
 }
 
@@ -65,8 +65,8 @@ func sumRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	return u.With("QUERIES", p[1], "KEYS", p[3], "HEADS", p[2], "GROUPS", v[2], "SIZE", v[3], "ROW", max(p[3], n.HW.RowIn),
-		"F", n.HW.OutLanes, "R", n.HW.InLanes), nil
+	return u.With("QUERIES", p[1], "KEYS", p[3], "HEADS", p[2]*n.HW.Parts(), "GROUPS", v[2]*n.HW.Parts(), "SIZE", v[3],
+		"ROW", max(p[3], n.HW.RowIn), "F", n.HW.OutLanes, "R", n.HW.InLanes), nil
 }
 
 // productUnit is what both products have in common: operands, the tokens that are seen, the rounding, the memory.
@@ -86,7 +86,7 @@ func productUnit(n *ir.Node, module string) (*rtl.Unit, error) {
 	ahead(n, u)
 	u.With(result...)
 	u.With(dot.Multipliers(n)...)
-	if err := endsOf(n, u); err != nil {
+	if err := framesOf(n, u); err != nil {
 		return nil, err
 	}
 	return u.With("STYLE", hardware.MemStyle(n)), nil
@@ -115,10 +115,10 @@ func ahead(n *ir.Node, u *rtl.Unit) {
 	}
 }
 
-// endsOf has u take frames of changing length, if n does: as many queries as keys.
-func endsOf(n *ir.Node, u *rtl.Unit) error {
+// framesOf has u take frames of changing length, if n does: as many queries as keys; or tokens in parts.
+func framesOf(n *ir.Node, u *rtl.Unit) error {
 	if n.HW.Tokens == 0 {
-		return nil
+		return partsOf(n, u)
 	}
 	q, k, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
 	if q[1] != k[1] || a.Causal && a.Offset != 0 {
@@ -127,6 +127,23 @@ func endsOf(n *ir.Node, u *rtl.Unit) error {
 	}
 	u.With("ENDS", 1)
 	u.Ends = "b"
+	return nil
+}
+
+// partsOf has the tokens of u come in parts, where layers of a decoder share it: the heads of one layer after those of
+// the one before, each with keys of their own.
+func partsOf(n *ir.Node, u *rtl.Unit) error {
+	parts := n.HW.Parts()
+	if parts == 1 {
+		return nil
+	}
+	q, k, a := n.Args[0].Type.Shape, n.Args[1].Type.Shape, n.Attrs.(*SeenAttrs)
+	if !a.Causal || a.Offset != 0 || q[1] != k[1] {
+		return n.Errorf("L0435", "%s sees other tokens than those up to its own, and layers of a decoder share units that "+
+			"see just these", n.Op.Name).WithHint("take a causal model, or leave layers = \"loop\" of [fold] out")
+	}
+	u.With("PARTS", parts)
+	u.Within = parts
 	return nil
 }
 
@@ -158,11 +175,12 @@ func weightsRTL(n *ir.Node) (*rtl.Unit, error) {
 	if n.HW.Tokens > 0 {
 		return framedWeights(n, rows)
 	}
-	u := rtl.NewUnit("op_softmax", "ROWS", s[1]*s[2], "N", max(s[3], n.HW.RowIn), "LANES", n.HW.InLanes)
+	heads := s[2] * n.HW.Parts()
+	u := rtl.NewUnit("op_softmax", "ROWS", s[1]*heads, "N", max(s[3], n.HW.RowIn), "LANES", n.HW.InLanes)
 	if n.HW.RowIn > s[3] {
 		u.With("LIVE", s[3])
 	}
-	if u.Frames = s[0]; len(n.Args) > 1 {
+	if u.Frames, u.Within = s[0], n.HW.Parts(); len(n.Args) > 1 {
 		if mask := n.Args[1]; mask.Type.Format.Width() != 1 {
 			return nil, n.Errorf("L0311", "the mask %q is %s, and hardware takes one bit a key", mask.Name, mask.Type.Format).
 				WithHint("give it the format uint(1)")
@@ -170,7 +188,7 @@ func weightsRTL(n *ir.Node) (*rtl.Unit, error) {
 		u.Module, u.In = "op_softmax_masked", []string{"a", "b"}
 	}
 	if a.params(u); a.Causal {
-		u.With("HEADS", s[2])
+		u.With("HEADS", heads)
 	}
 	return rows.Params(n, u)
 }

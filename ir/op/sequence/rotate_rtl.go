@@ -46,10 +46,10 @@ func rotateRTL(n *ir.Node) (*rtl.Unit, error) {
 	if e := lane.Check(n, "lanes", lanes, legal.In.Legal, s[3], legal.In.Things); e != nil {
 		return nil, e
 	}
-	u := rtl.NewUnit("op_rotate", "TOKENS", s[1], "HEADS", s[2], "SIZE", s[3], "TURNED", rotated(n), "ADJACENT",
-		rtl.Flag(adjacent), "LANES", lanes, "X_W", p.x.W, "X_SIGNED", rtl.Flag(p.x.Signed), "C_W", p.factor)
-	if u.Frames = s[0]; n.HW.Decode || n.HW.Tokens > 0 {
-		u.With("FLUSH", 1)
+	u := rtl.NewUnit("op_rotate", "TOKENS", s[1], "HEADS", s[2]*n.HW.Parts(), "SIZE", s[3], "TURNED", rotated(n),
+		"ADJACENT", rtl.Flag(adjacent), "LANES", lanes, "X_W", p.x.W, "X_SIGNED", rtl.Flag(p.x.Signed), "C_W", p.factor)
+	if u.Frames, u.Within = s[0], n.HW.Parts(); n.HW.Decode || n.HW.Tokens > 0 {
+		u.With("FLUSH", u.Within)
 	}
 	if n.HW.Tokens > 0 {
 		u.With("ENDS", 1)
