@@ -143,13 +143,14 @@ func feed(d *emit.Design, samples []ref.Sample, in Input) Input {
 	return in
 }
 
-// groups are the kinds of samples that a design takes in groups: the last one ends its group, as some others do in runs
-// with stalls.
+// groups are the kinds of samples that a design takes in groups: the last one ends its group. So do others in runs with
+// stalls, of which one of the first group ends it early.
 func groups(samples, group int, in Input) []FrameKind {
 	kinds, r := make([]FrameKind, samples), rand.New(rand.NewPCG(in.Seed, uint64(group)))
+	stalls, early := in.TapBeats == nil && len(in.Idle) > 0, r.IntN(group-1)
 	for i := range kinds {
 		kinds[i] = Ends
-		if i == samples-1 || in.TapBeats == nil && len(in.Idle) > 0 && r.IntN(2*group) == 0 {
+		if i == samples-1 || stalls && (i == early || r.IntN(2*group) == 0) {
 			kinds[i] |= Closes
 		}
 	}

@@ -38,3 +38,21 @@ func TestPackUnpack(t *testing.T) {
 		}
 	})
 }
+
+// TestGroupsEndEarly: in every run with stalls a group ends before it is full.
+func TestGroupsEndEarly(t *testing.T) {
+	for seed := range uint64(200) {
+		group := 2 + int(seed%5)
+		kinds := groups(group+int(seed%7), group, Input{Seed: seed, Idle: []Stall{{}}})
+		early, at := false, 0
+		for _, k := range kinds {
+			at = (at + 1) % group
+			if k&Closes != 0 {
+				early, at = early || at != 0, 0
+			}
+		}
+		if !early || kinds[len(kinds)-1] != Ends|Closes {
+			t.Errorf("seed %d, groups of %d: %v", seed, group, kinds)
+		}
+	}
+}

@@ -128,9 +128,9 @@ const (
 	samplesEnd = "TLAST marks the last beat of a sample; the design counts beats and ignores TLAST on\nits inputs. "
 	// of layers that share units, with several samples at a time
 	groupsEnd = "TLAST marks the last beat of a sample. The design takes groups of %d\n" +
-		"samples. TLAST on the last beat of a sample, on all inputs, says that no more of its group come: the design\n" +
+		"samples. TLAST on the last beat of a sample of the first input says that no more of its group come: the design\n" +
 		"fills the group up, and the outputs of that sample leave. Without it they wait for the next samples. TLAST on\n" +
-		"other beats of inputs is ignored. "
+		"other beats, and of other inputs, is ignored. "
 	// of a decoder
 	sequencesEnd = "Sequences have up to %d tokens, which may come one by one: the\n" +
 		"outputs of a token leave before the next one is needed. TLAST on the last beat of a token ends the sequence: the\n" +

@@ -9,48 +9,49 @@ import (
 	"lathe/rtl/netlist"
 )
 
-// grouped declares what a wrapper needs whose core takes samples in groups: whether all outputs can keep count of one
-// more, and what begins at the first input. Other inputs follow it.
+// grouped declares what a wrapper needs whose core takes samples in groups: whether all other ports can keep count of
+// one more, and what begins at the first input.
 func grouped(d *emit.Design) []netlist.Item {
 	one := func(name string) netlist.Item { return netlist.Wire{Name: name} }
 	items := []netlist.Item{netlist.Blank{}, netlist.Comment(fmt.Sprintf(
 		"groups of %d samples: TLAST behind fewer has zeros fill the group, and what they give is dropped", d.Group)),
 		one("begins"), one("zeros")}
 	all := netlist.Concat{}
-	for _, p := range d.Ports {
-		if !p.Input {
+	for i, p := range d.Ports {
+		if i > 0 {
 			items, all = append(items, one("room_"+p.CoreStream)), append(all, netlist.Ref("room_"+p.CoreStream))
 		}
 	}
 	return append(items, netlist.Wire{Name: "room", Value: netlist.All{X: all}})
 }
 
-// enters puts stream_group between an input port and the core.
+// enters puts stream_group between the first input port and the core, and stream_follow behind the others, whose TLAST
+// says nothing.
 func enters(p emit.Port, group int, first bool) []netlist.Item {
 	c := p.CoreStream
-	items := wires(c, p.Width, 0)
-	begins, zeros, room := netlist.Expr(netlist.Ref("begins")), netlist.Expr(netlist.Ref("zeros")),
-		netlist.Expr(netlist.Ref("room"))
 	var rest []netlist.Expr
-	if !first {
-		begins, zeros = netlist.Ref("begins_"+c), netlist.Ref("zeros_"+c)
-		room = netlist.Const{Width: 1, Value: 1}
-		items = append(items, netlist.Wire{Name: "begins_" + c}, netlist.Wire{Name: "zeros_" + c})
-		rest = append(rest, begins, zeros)
+	u := &netlist.Instance{Module: "stream_follow", Name: "follow_" + c, Ports: netlist.Clocked("ap_clk", "rst"),
+		Params: []netlist.Param{{Name: "WIDTH", Value: fmt.Sprint(p.Width)}, {Name: "BEATS", Value: fmt.Sprint(p.Beats)}}}
+	room := "room_" + c
+	last := netlist.Ref(p.Stream + "_tlast")
+	if first {
+		u.Module, u.Name, room = "stream_group", "group_"+c, "room"
+		u.Params = append(u.Params, netlist.Param{Name: "GROUP", Value: fmt.Sprint(group)})
+		u.Ports = append(u.Ports, netlist.Connection{Port: "in_last", To: last})
+	} else {
+		rest = append(rest, last)
 	}
 	if p.TData > p.Width {
 		rest = append(rest, netlist.Slice{Of: p.Stream + "_tdata", High: p.TData - 1, Low: p.Width})
 	}
-	u := &netlist.Instance{Module: "stream_group", Name: "group_" + c, Ports: netlist.Clocked("ap_clk", "rst"),
-		Params: []netlist.Param{{Name: "WIDTH", Value: fmt.Sprint(p.Width)}, {Name: "BEATS", Value: fmt.Sprint(p.Beats)},
-			{Name: "GROUP", Value: fmt.Sprint(group)}}}
 	u.Ports = append(u.Ports, netlist.Stream("in", netlist.Slice{Of: p.Stream + "_tdata", High: p.Width - 1},
 		netlist.Ref(p.Stream+"_tvalid"), netlist.Ref(p.Stream+"_tready"))...)
-	u.Ports = append(u.Ports, netlist.Connection{Port: "in_last", To: netlist.Ref(p.Stream + "_tlast")})
 	u.Ports = append(u.Ports, wiresOf(c).to("out")...)
-	u.Ports = append(u.Ports, netlist.Connection{Port: "room", To: room}, netlist.Connection{Port: "begins", To: begins},
-		netlist.Connection{Port: "zeros", To: zeros})
-	if items = append(items, u); len(rest) > 0 {
+	for _, port := range [][2]string{{"room", room}, {"begins", "begins"}, {"zeros", "zeros"}} {
+		u.Ports = append(u.Ports, netlist.Connection{Port: port[0], To: netlist.Ref(port[1])})
+	}
+	items := append(wires(c, p.Width, 0), u)
+	if len(rest) > 0 {
 		items = append(items, unread("unused_"+c, rest...)...)
 	}
 	return items

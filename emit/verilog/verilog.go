@@ -273,7 +273,7 @@ func (b *builder) ports() error {
 func (b *builder) sources(o Options) error {
 	modules := []string{"stream_last"}
 	if b.design.Group > 1 {
-		modules = append(modules, "stream_group", "stream_ungroup")
+		modules = append(modules, "stream_group", "stream_follow", "stream_ungroup")
 	}
 	if b.design.Lengths > 0 {
 		modules = append(modules, "stream_frames")

@@ -8,8 +8,8 @@
 //   error: since reset a frame was too long or ended within a token; it stays.
 //   latency: 0   ii: BEATS   order: as it comes
 //   flow: 0
-//   lut: WIDTH + clog2(TOKENS) + clog2(BEATS) + 14
-//   ff: clog2(TOKENS) + clog2(BEATS) + 5
+//   lut: (BEATS > 1 ? WIDTH + clog2(BEATS) + 2 : 0) + clog2(TOKENS) + 13
+//   ff: clog2(TOKENS) + clog2(BEATS) + (BEATS > 1 ? 5 : 4)
 //   parts: u_ends
 `default_nettype none
 module stream_frames #(

@@ -86,6 +86,9 @@ func library() []held {
 		{single: single{"op_softmax_masked", []string{"ROWS", "96", "N", "48", "LANES", "2", "CAUSAL", "1", "HEADS", "2"}}},
 		logs, logs.plus("N", "198", "LANES", "3", "IN_W", "16", "STEP", "24'd9000000", "STEP_SHIFT", "10", "OUT_W", "16",
 			"SHIFT", "13"), logs.plus("N", "1000", "IN_W", "16", "STEP_SHIFT", "10"),
+		{single: single{"op_softmax_framed", []string{"TOKENS", "197", "HEADS", "3", "N", "197"}}},
+		{single: single{"op_softmax_framed", []string{"TOKENS", "197", "HEADS", "3", "N", "198", "LANES", "3", "CAUSAL",
+			"1"}}},
 		lane, interp, interp.plus("D", "2", "EDGE", "2"), interp.plus("F", "10", "FO", "10", "LANES", "2"),
 		rotate, rotate.plus("ADJACENT", "1", "LANES", "4", "HEADS", "4"),
 		recur, recur.plus("SMOOTH", "1", "CELLS", "1"), gru, reset, recur.plus("KIND", "2", "RELU", "1", "W_W", "16"),
@@ -113,6 +116,9 @@ func small() []held {
 		{single: single{"num_rsqrt", nil}},
 		{single: single{"num_log", nil}},
 		{single: single{"stream_session", []string{"TOKENS", "2048", "BEATS", "16", "OUTS", "2"}}},
+		{single: single{"stream_frames", []string{"WIDTH", "32", "BEATS", "24", "TOKENS", "197"}}},
+		{single: single{"stream_mark", []string{"WIDTH", "32", "BEATS", "24"}}},
+		{single: single{"stream_count", []string{"TOKENS", "197"}}},
 		{single: single{"stream_answer", []string{"TOKENS", "2048", "BEATS", "64"}}},
 	}
 }
