@@ -46,6 +46,7 @@ module op_log_softmax #(
   localparam integer BEATS = N / LANES;
   localparam integer TREE = $clog2(LANES);  // registers of the trees over the lanes
   localparam integer PLACES = 1 << $clog2(BEATS + TREE + 11);  // a row, and what comes until its logarithm is there
+  localparam integer QUEUE = 1 << $clog2(PLACES / BEATS + 1);  // rows in the memory, and one in its first register
   localparam integer C_W = BEATS > 1 ? $clog2(BEATS) : 1;
 
   generate
@@ -72,7 +73,7 @@ module op_log_softmax #(
   logic ended;  // the beat in the memory's first register is the last one of its row
   wire signed [28:0] log;
   logic signed [28:0] log_q;
-  op_softmax_sum #(.LANES(LANES), .SPAN($clog2(N + 1) - 1), .LOG(1)) u_sum (
+  op_softmax_sum #(.LANES(LANES), .SPAN($clog2(N + 1) - 1), .LOG(1), .QUEUE(QUEUE)) u_sum (
       .clk(clk), .rst(rst), .in(fine), .add(write), .last(last), .whole(whole), .next(go && sent[0] && ended),
       .factor(log)
   );

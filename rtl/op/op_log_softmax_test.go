@@ -98,6 +98,7 @@ func TestLogSoftmax(t *testing.T) {
 		{softmax{rows: 1, n: 1, lanes: 1, inW: 8, signed: 1, scale: 1. / 16}, exactly},
 		{softmax{rows: 70, n: 1, lanes: 1, inW: 8, signed: 1, scale: 1. / 16}, exactly},
 		{softmax{rows: 60, n: 12, lanes: 12, inW: 8, signed: 1, scale: 1. / 8}, fixedTo(8, 3)},
+		{softmax{rows: 120, n: 17, lanes: 17, inW: 8, signed: 1, scale: 1. / 8}, exactly},
 		{softmax{rows: 40, n: 10, lanes: 5, inW: 16, signed: 1, scale: 1. / 2048}, fixedTo(8, 4)},
 		{softmax{rows: 2, n: 29, lanes: 1, inW: 8, signed: 1, scale: 1. / 16}, fixedTo(16, 11)},
 		{softmax{rows: 2, n: 64, lanes: 2, inW: 8, signed: 0, scale: 0.0235}, exactly},
@@ -121,14 +122,14 @@ func TestLogSoftmax(t *testing.T) {
 // are too small for the rate, of distances, and of the table.
 func TestLogSoftmaxBroken(t *testing.T) {
 	tools.Need(t, "verilator", "g++", "iverilog", "yosys")
-	short := logSoftmax{softmax{rows: 60, n: 2, lanes: 2, inW: 8, signed: 1, scale: 1. / 16}, exactly}
+	short := logSoftmax{softmax{rows: 120, n: 17, lanes: 17, inW: 8, signed: 1, scale: 1. / 16}, exactly}
 	long := logSoftmax{softmax{rows: 3, n: 30, lanes: 2, inW: 16, signed: 1, scale: 1. / 512}, exactly}
 	real := logSoftmax{softmax{rows: 3, n: 30, lanes: 2, inW: 16, signed: 1, scale: 0.00123}, exactly}
 	for _, c := range []struct {
 		file, old, fault string
 		of               func() rtltest.Bench
 	}{
-		{"op_softmax_sum.sv", "LOG == 0 ? 3 : 5", "LOG == 0 ? 3 : 2", short.bench},
+		{"op_log_softmax.sv", "$clog2(PLACES / BEATS + 1)", "$clog2(PLACES / BEATS)", short.bench},
 		{"op_log_softmax.sv", "go && sent[0] && ended", "go && sent[0] && !ended", long.bench},
 		{"op_log_softmax.sv", "$clog2(BEATS + TREE + 11)", "$clog2(BEATS + TREE)", long.bench},
 		{"op_softmax_exp.sv", "IN_W <= 8 ? 2 : 7", "IN_W <= 8 ? 2 : 6", long.bench},

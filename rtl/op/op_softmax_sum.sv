@@ -6,17 +6,19 @@
 //   parameters  LANES  numbers a beat
 //               SPAN   floor(log2) of the numbers of a row
 //               LOG    1: minus the logarithm, 29 bits
+//               QUEUE  factors that may wait, a power of two
 //   add: a beat of in is there; last: it is the last one of the row. whole: one more factor is there in the next cycle.
 //   next: the first factor is needed no more.
 //   latency: clog2(LANES) + (LOG == 0 ? 29 : 8)   ii: LOG == 0 ? 26 : 1   order: as it comes
 //   lut: (SPAN < 4 ? 84 : 111 + 11 * SPAN / 5) + 6 * LOG
-//   ff: 75 + SPAN + clog2(SPAN + 1) + 2 * clog2(LANES) + 10 * LOG
+//   ff: 69 + SPAN + clog2(SPAN + 1) + 2 * clog2(LANES) + 6 * LOG + 2 * clog2(QUEUE)
 //   parts: u_tree + (LOG == 0 ? u_recip : u_log)
 `default_nettype none
 module op_softmax_sum #(
     parameter integer LANES = 1,
     parameter integer SPAN  = 7,
     parameter integer LOG   = 0,
+    parameter integer QUEUE = 8,
     parameter integer F_W   = LOG != 0 ? 29 : 25 + SPAN
 ) (
     input  wire                clk,
@@ -100,9 +102,8 @@ module op_softmax_sum #(
     end
   endgenerate
 
-  // As many places as rows that wait: beats of a row that is not whole wait where there are 26 at least, or 32 in all.
-  localparam integer Q_W = LOG == 0 ? 3 : 5;
-  (* ram_style = "distributed" *) logic [F_W-1:0] queue[0:(1<<Q_W)-1];
+  localparam integer Q_W = $clog2(QUEUE);
+  (* ram_style = "distributed" *) logic [F_W-1:0] queue[0:QUEUE-1];
   logic [Q_W-1:0] head, tail;
   always_ff @(posedge clk) if (whole) queue[tail] <= result;
   assign factor = queue[head];
