@@ -136,7 +136,13 @@ func TestTable(t *testing.T) {
 			t.Errorf("%q is missing in\n%s", want, &all)
 		}
 	}
-	if strings.Contains(top.String(), "u[9]") {
+	if strings.Contains(top.String(), "u[9]") || strings.Contains(top.String(), "URAM") {
 		t.Errorf("depth 0 prints\n%s", &top)
+	}
+	top.Reset()
+	r.Instances[0].Cells.URAM = 12345
+	if err := r.Table(&top, 0); err != nil || !strings.Contains(top.String(), "URAM") ||
+		!strings.Contains(top.String(), " 12345 ") {
+		t.Errorf("UltraRAM: %v in\n%s", err, &top)
 	}
 }
