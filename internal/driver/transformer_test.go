@@ -28,6 +28,7 @@ const (
 	loop     = "loop"     // all layers share one block
 	external = "external" // as loop, with weights in a memory outside
 	decode   = "decode"   // one token at a time behind a prompt of 16
+	lengths  = "lengths"  // frames of 1 to the most tokens
 
 	loopDecode = "loop+decode" // as decode, through layers that share one block
 )
@@ -37,6 +38,7 @@ var formPlans = map[string]string{
 	loop:     "\n[fold]\nlayers = \"loop\"\n",
 	external: "\n[fold]\nlayers = \"loop\"\n[memory]\nweights = \"stream\"\n",
 	decode:   "\n[sequence]\ndecode = true\n",
+	lengths:  "\n[sequence]\nlengths = \"dynamic\"\n",
 
 	loopDecode: "\n[fold]\nlayers = \"loop\"\n[sequence]\ndecode = true\n",
 }
@@ -81,6 +83,10 @@ func matrix() (all []design) {
 	for _, m := range []network{vit, bert, gpt, like, llama} {
 		add(m, spatial, plans...)
 		add(m, loop, "")
+	}
+	for _, m := range []network{bert, like, llama} {
+		m.masks = 0 // those of masks have no lengths
+		add(m, lengths, plans...)
 	}
 	for _, m := range []network{vit, bert, gpt} {
 		add(m, spatial, "w4")
@@ -264,6 +270,9 @@ func (d design) judge(t *testing.T, j *driver.Job, c *driver.Check) {
 	}
 	if k := c.Decode; k != nil && (k.Tokens != d.tokens || k.Prefill != promptTokens || k.Short == 0 || k.Surplus == 0) {
 		t.Errorf("%+v", k)
+	}
+	if l := c.Lengths; (d.form == lengths) != (l != nil) || l != nil && l.Short < 60 {
+		t.Errorf("frames of changing length: %+v", l)
 	}
 	for _, w := range c.Warnings {
 		if strings.Contains(w, "predicted") {
