@@ -8,6 +8,7 @@
 //               QUEUE    writes that are on their way at once
 //   base: byte address of beat 0; its low 12 bits are ignored. done of client i: a write of it, the oldest, is in the
 //   memory. error: one was answered by SLVERR or DECERR, or there was none to answer; it stays until reset.
+//   Cycles are those of one client and a memory that is always ready; no bench measures them.
 //   latency: 2   ii: 1   order: as beats are granted
 //   let: CW = CLIENTS > 1 ? clog2(CLIENTS) : 1
 //   lut: 4 * CLIENTS + AT_W + 12 + (AT_W + 9 * BITS / 8) * (CLIENTS - 1) * 2 / 3

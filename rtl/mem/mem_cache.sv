@@ -18,6 +18,7 @@
 //               BURST   beats of a burst, a power of two, at most 256 and 4 KiB
 //               AT      first beat of the region, a multiple of BURST
 //               AT_W    bits of an address in beats
+//   Cycles are lower bounds, of a memory that answers at once; no bench measures them.
 //   put, done: see axi_write. ask, beat: see axi_read. idle: all tokens were written, and read as often as they must.
 //   latency: 12   ii: HEADS * ((TOKENS + LANES - 1) / LANES) * BEATS   order: token, head, tile, beat
 //   parts: u_put + u_walk + u_buffer + u_words
