@@ -225,6 +225,8 @@ type Cache struct {
 	// read for as many times less as it has fewer tokens in front of it.
 	Reads  int `json:"read_bytes_last_token"`
 	Writes int `json:"write_bytes_token"`
+	// Word is the most beats of the memory that a word takes.
+	Word int `json:"-"`
 }
 
 // CacheRegion is the place of a unit's keys or values in a memory outside.

@@ -258,8 +258,11 @@ func (c *Cache) row(tokens int) int {
 	if per := c.PerBeat(); per > 0 {
 		return (words + per - 1) / per
 	}
-	return words * ((c.Lanes*c.Slot()*8 + c.Port - 1) / c.Port)
+	return words * c.WordBeats()
 }
+
+// WordBeats is the beats of the memory that a word takes, at least 1.
+func (c *Cache) WordBeats() int { return (c.Lanes*c.Slot()*8 + c.Port - 1) / c.Port }
 
 // Stride is the beats of the memory from a head to the next one, of all tokens.
 func (c *Cache) Stride() int { return (c.row(c.Tokens) + c.Burst - 1) / c.Burst * c.Burst }

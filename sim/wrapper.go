@@ -216,14 +216,14 @@ func (m *Memory) print(b *strings.Builder) {
 		fmt.Fprintf(b, "    if ($value$plusargs(\"lathe_memory_%[1]s=%%d\", memory_%[1]s) == 0) "+
 			"memory_%[1]s = 32'd0;\n", name)
 	}
-	cache := 0
+	cache, word := 0, 1
 	if m.Cache != nil {
-		cache = m.Cache.Bytes
+		cache, word = m.Cache.Bytes, m.Cache.Word
 	}
 	fmt.Fprintf(b, "  end\n  tb_memory #(.BITS(%d), .BYTES(%d), .FILE(\"%s\"), .BASE(64'd%d), .CACHE(%d), "+
-		".CACHE_BASE(64'd%d)) memory (\n"+
+		".CACHE_BASE(64'd%d), .WORD(%d)) memory (\n"+
 		"      .clk(clk), .rst_n(!rst), .seed(memory_seed), .stalls(memory_stalls), .latency(memory_latency)", m.Bits,
-		m.Bytes, m.File, m.Base, cache, m.CacheBase)
+		m.Bytes, m.File, m.Base, cache, m.CacheBase, word)
 	for _, s := range m.Signals() {
 		if !s.Fixed {
 			fmt.Fprintf(b, ",\n      .%s(%s_%s)", s.Name, emit.AXI, s.Name)

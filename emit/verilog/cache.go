@@ -31,6 +31,7 @@ func (b *builder) caches(units []*emit.Unit) {
 			Reads: c.Reads(c.Tokens) * beat}
 		inst.region = b.cached
 		m.Cache.Bytes += c.Bytes()
+		m.Cache.Word = max(m.Cache.Word, c.WordBeats())
 		m.Cache.Reads += c.Reads(c.Tokens) * beat
 		m.Cache.Writes += c.Groups * c.Beats * c.Slot()
 		b.cached++
