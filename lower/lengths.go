@@ -67,9 +67,7 @@ func forLengths(g *ir.Graph, plan *Plan) (*ir.Graph, error) {
 		return nil, diag.New("L0437", g.Name, "layers = \"loop\" counts the tokens of a frame on their way round").
 			WithHint("leave layers = \"loop\" of [fold] out, or lengths = \"dynamic\" of [sequence]")
 	}
-	if outside(plan.Fold.Memory.Weights) || slices.ContainsFunc(plan.Fold.Rules, func(r *FoldRule) bool {
-		return outside(r.Weights)
-	}) {
+	if plan.Fold.weightsOutside() {
 		return nil, diag.New("L0437", g.Name, "weights from a memory outside come for whole frames").
 			WithHint("leave weights of [memory] out, or lengths = \"dynamic\" of [sequence]")
 	}

@@ -23,7 +23,7 @@ var outsidePlans = map[string]string{
 	"loop": sharing + "[[quantize.rule]]\nop = \"attend_scores\"\ndata_in = \"mxint8\"\n" +
 		"[[fold.rule]]\nop = \"attend_scores\"\nin_lanes = 4\nout_lanes = 2\n" +
 		"[[fold.rule]]\nop = \"attend_sum\"\nin_lanes = 3\nout_lanes = 2\n" +
-		"[memory]\nweights = \"stream\"\ncache = \"external\"\naxi_bits = 128\nburst = 4\n",
+		"[memory]\ncache = \"external\"\naxi_bits = 128\nburst = 4\n",
 }
 
 const smallDecoder = "../../frontend/hf/testdata/gpt2"
@@ -58,7 +58,7 @@ func TestDecodeOutside(t *testing.T) {
 			if check.Mismatches != 0 || check.Compared["rtl"] == 0 || d.Short < 3 || d.Surplus < 2 {
 				t.Fatalf("%d of %v codes differ: %v, %+v", check.Mismatches, check.Compared, check.First, d)
 			}
-			if m := j.HW.Design.Memory; m.Cache == nil || d.Cache != m.Cache || (m.File != "") != (name != "cache") {
+			if m := j.HW.Design.Memory; m.Cache == nil || d.Cache != m.Cache || (m.File != "") != (name == "both") {
 				t.Errorf("memory %+v, %+v", m, d.Cache)
 			}
 			if !want.AtLeast || d.PrefillCycles < want.First && d.Prefill == want.Prefill || d.MostCycles < want.Token ||

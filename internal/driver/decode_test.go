@@ -164,6 +164,16 @@ func TestDecodePlans(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
+	plan := filepath.Join(t.TempDir(), "plan.toml")
+	text := "[sequence]\ndecode = true\n" + sharing + "[memory]\nweights = \"hold\"\ncache = \"external\"\n"
+	if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := driver.Source{Model: alikeLayers(t), Plan: plan, Transformer: source.Transformer{Room: 8}}
+	_, err := emits(t.Context(), s)
+	if diag.CodeOf(err) != "L0436" || !strings.Contains(err.Error(), "where layers share units") {
+		t.Errorf("weights and a cache outside: %v", err)
+	}
 }
 
 // TestDecodeRefused refuses what is no sequence, or keeps its caches elsewhere.
