@@ -25,6 +25,9 @@ func scheduleLoop(ctx context.Context, g *ir.Graph, plan *Plan, o Options) (*ir.
 		return nil, nil, err
 	}
 	if plan.Decode {
+		if _, err := DecodeTokens(g); err != nil {
+			return nil, nil, err
+		}
 		if err := byTurns(shared.Units); err != nil {
 			return nil, nil, err
 		}

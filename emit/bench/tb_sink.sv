@@ -10,7 +10,7 @@
 //               TOKENS       tokens of TOKENS_FILE; 0: there are none
 //               FILE         the beats, one hexadecimal word a line
 //               TOKENS_FILE  a hexadecimal word a token, as in tb_source
-//               NAME         of the stream, for messages
+//               NAME, UNIT   of the stream, and what FRAME beats are, for messages
 `default_nettype none
 module tb_sink #(
     parameter integer WIDTH = 8,
@@ -21,7 +21,8 @@ module tb_sink #(
     parameter integer TOKENS = 0,
     parameter         FILE = "",
     parameter         TOKENS_FILE = "",
-    parameter         NAME = "stream"
+    parameter         NAME = "stream",
+    parameter         UNIT = "sample"
 ) (
     input  wire             clk,
     input  wire             rst_n,
@@ -36,7 +37,6 @@ module tb_sink #(
     output reg              failed
 );
   reg [WIDTH-1:0] beats[0:BEATS-1];
-  localparam UNIT = TOKENS > 0 ? "token" : "sample";
   reg [WIDTH-1:0] waiting;  // the payload of the cycle before
   reg waited;               // it was not taken
   wire stall;

@@ -174,6 +174,13 @@ func TestDecodePlans(t *testing.T) {
 	if diag.CodeOf(err) != "L0436" || !strings.Contains(err.Error(), "where layers share units") {
 		t.Errorf("weights and a cache outside: %v", err)
 	}
+	if err := os.WriteFile(plan, []byte("[sequence]\ndecode = true\n"+sharing), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s.Transformer.Room = 1
+	if _, err = emits(t.Context(), s); diag.CodeOf(err) != "L0435" || !strings.Contains(err.Error(), "at least 2 tokens") {
+		t.Errorf("one token: %v", err)
+	}
 }
 
 // TestDecodeRefused refuses what is no sequence, or keeps its caches elsewhere.

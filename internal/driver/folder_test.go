@@ -97,7 +97,7 @@ func TestFolderTokens(t *testing.T) {
 			"position <= position + PW'(1)", "position <= position"},
 		{"frames", "PASS: 6 frames, ", frames, "", "", ""},
 		{"room for a token more", "want 6 and 1", decoder, "stream_session.sv", "error <= wrong", "error <= 1'b0"},
-		{"a sequence that never ends", "TLAST is 0", decoder, "stream_answer.sv", "assign out_last = ",
+		{"a sequence that never ends", "token 5, beat 36: TLAST is 0", decoder, "stream_answer.sv", "assign out_last = ",
 			"assign out_last = 1'b0 && "},
 		{"frames of the most tokens", "FAIL: ", frames, "stream_frames.sv", "in_last || full", "full"},
 	}
