@@ -108,9 +108,12 @@ func (h *Header) stages(tree ast.Expr, env map[string]int, streams int) (Flow, e
 	case *ast.BasicLit:
 		return nil, nil
 	case *ast.BinaryExpr:
-		a, err := h.stages(x.X, env, streams)
-		if err != nil || x.Op != token.ADD {
+		if x.Op != token.ADD {
 			break
+		}
+		a, err := h.stages(x.X, env, streams)
+		if err != nil {
+			return nil, err
 		}
 		if len(a) > 0 && a[len(a)-1].Before == 0 {
 			streams = 1 // what the first stage gives
