@@ -191,13 +191,11 @@ func feedSequences(d *emit.Design, samples []ref.Sample, list []Sequence, in Inp
 
 // SequenceVectors are sequences for the testbench of a decoder.
 func SequenceVectors(d *emit.Design, samples, results []ref.Sample, list []Sequence) bench.Vectors {
-	in := feedSequences(d, samples, list, Input{})
-	v := bench.Vectors{Samples: len(list), Streams: in.Streams, Tokens: in.tokens()}
+	v := vectors(feedSequences(d, samples, list, Input{}), len(list))
 	for at, p := range d.Ports[1:] {
 		var stream []byte
 		for _, s := range list {
-			whole := PackStream(p, results[s.Sample:s.Sample+1], at)
-			stream = append(stream, whole[:len(whole)/d.Tokens*s.Tokens]...)
+			stream = append(stream, firstTokens(p, results[s.Sample], at, s.Tokens, d.Tokens)...)
 		}
 		v.Streams = append(v.Streams, stream)
 	}
@@ -206,28 +204,32 @@ func SequenceVectors(d *emit.Design, samples, results []ref.Sample, list []Seque
 
 // FrameVectors are frames of the given lengths for the testbench of a design.
 func FrameVectors(g *ir.Graph, d *emit.Design, samples, results []ref.Sample, lengths []int) bench.Vectors {
-	in := feedFrames(g, d, samples, lengths, Input{})
-	v, at := bench.Vectors{Samples: len(lengths), Streams: in.Streams, Tokens: in.tokens()}, 0
-	for _, p := range d.Ports {
-		if p.Input {
-			continue
-		}
+	v := vectors(feedFrames(g, d, samples, lengths, Input{}), len(lengths))
+	inputs := len(v.Streams)
+	for at, p := range d.Ports[inputs:] {
 		var stream []byte
 		for i, n := range lengths {
-			whole := PackStream(p, results[i:i+1], at)
-			if p.Tokens > 0 {
-				whole = whole[:len(whole)/p.Tokens*n]
-			}
-			stream = append(stream, whole...)
+			stream = append(stream, firstTokens(p, results[i], at, n, p.Tokens)...)
 		}
-		v.Streams, at = append(v.Streams, stream), at+1
+		v.Streams = append(v.Streams, stream)
 	}
 	return v
 }
 
-// tokens are the kinds of frames for a testbench.
-func (in *Input) tokens() *bench.Tokens {
-	return &bench.Tokens{In: in.Frames, Out: in.answered(), Lines: in.kindLines()}
+// vectors are what goes into a design for a testbench.
+func vectors(in Input, samples int) bench.Vectors {
+	return bench.Vectors{Samples: samples, Streams: in.Streams,
+		Tokens: &bench.Tokens{In: in.Frames, Out: in.answered(), Lines: in.kindLines()}}
+}
+
+// firstTokens makes the beats by which port p carries the first n tokens of value at of a sample, which has most of
+// them; all beats if most is 0.
+func firstTokens(p emit.Port, s ref.Sample, at, n, most int) []byte {
+	whole := PackStream(p, []ref.Sample{s}, at)
+	if most == 0 {
+		return whole
+	}
+	return whole[:len(whole)/most*n]
 }
 
 // gatherSequences cuts output streams into values, filled up with those of the reference, which it returns, too.
@@ -326,8 +328,7 @@ func feedFrames(g *ir.Graph, d *emit.Design, samples []ref.Sample, lengths []int
 		at := slices.IndexFunc(g.In, func(n *ir.Node) bool { return n.Name == p.Name })
 		var stream []byte
 		for i, n := range lengths {
-			whole := PackStream(p, samples[i:i+1], at)
-			stream = append(stream, whole[:len(whole)/p.Tokens*n]...)
+			stream = append(stream, firstTokens(p, samples[i], at, n, p.Tokens)...)
 		}
 		in.Streams, in.InBeats = append(in.Streams, stream), append(in.InBeats, p.Beats/p.Tokens)
 	}

@@ -135,8 +135,7 @@ type top struct {
 	Base, CacheBase                string
 	Tokens                         *Tokens
 	TokensFile                     string
-	// Waits says that it is a decoder, of Most tokens.
-	Waits              bool
+	// Most is the most tokens of a sequence; 0: it is no decoder.
 	Most, PositionBits int
 }
 
@@ -144,7 +143,7 @@ func newTop(d *emit.Design, v Vectors) top {
 	return top{Top: d.Top, Version: d.Version, Frames: d.Frame() + "s", Samples: v.Samples, Quiet: patience(d),
 		Drain: drain, Memory: d.Memory, Base: fmt.Sprintf("64'h%x", uint64(MemoryBase)),
 		CacheBase: fmt.Sprintf("64'h%x", uint64(CacheBase)), Tokens: v.Tokens,
-		TokensFile: folder + d.Top + "_tokens.mem", Waits: d.Tokens > 0, Most: d.Tokens, PositionBits: d.PositionBits()}
+		TokensFile: folder + d.Top + "_tokens.mem", Most: d.Tokens, PositionBits: d.PositionBits()}
 }
 
 // newPort is port p of a test.

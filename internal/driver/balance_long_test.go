@@ -7,7 +7,6 @@ package driver_test
 import (
 	"fmt"
 	"math"
-	"os"
 	"testing"
 
 	"lathe/emit/verilog"
@@ -55,13 +54,9 @@ func TestRates(t *testing.T) {
 
 // atRate is a model balanced for a rate at 250 MHz.
 func atRate(t *testing.T, model string, fps float64) (*driver.Hardware, error) {
-	plan := t.TempDir() + "/plan.toml"
 	text := fmt.Sprintf("[fold]\nmode = \"balance\"\nfps = %.1f\n", fps)
-	if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 	dir := examples + model + "/"
-	s := driver.Source{Model: dir + "model.onnx", Calibrate: dir + "calib.npz", Plan: plan}
+	s := driver.Source{Model: dir + "model.onnx", Calibrate: dir + "calib.npz", Plan: planFile(t, text)}
 	g, err := s.Import()
 	if err != nil {
 		t.Fatal(err)

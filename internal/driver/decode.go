@@ -80,18 +80,24 @@ func (h *Hardware) decoder(ctx context.Context) (err error) {
 // Decoder is what a run without values says of a decoder; nil of other designs.
 func (h *Hardware) Decoder() *lower.Decode { return h.decode }
 
-// measured are the sequences of the run without stalls: one that is measured token by token, one that ends early, one
-// that is too long, one of a single token, and two whole ones at once, which show how far apart sequences are.
+// kinds are a sequence of each kind, for samples 0 to 2: a prompt and then tokens one by one, one that ends early, and
+// one that is too long. Decoders have at least two tokens.
+func kinds(tokens, prefill int) []sim.Sequence {
+	return []sim.Sequence{{Sample: 0, Tokens: tokens, Prefill: prefill},
+		{Sample: 1, Tokens: tokens / 2, Prefill: max(tokens/4, 1)},
+		{Sample: 2, Tokens: tokens, Prefill: tokens + 2, Surplus: 2}}
+}
+
+// measured are the sequences of the run without stalls: one of each kind, of which the first is measured token by
+// token, one of a single token, and two whole ones at once, which show how far apart sequences are.
 func (j *Job) measured(prefill int) []sim.Sequence {
-	n, samples := j.HW.Design.Tokens, len(j.Samples)
-	return []sim.Sequence{
-		{Sample: 0, Tokens: n, Prefill: prefill},
-		{Sample: 1 % samples, Tokens: n / 2, Prefill: max(n/4, 1)},
-		{Sample: 2 % samples, Tokens: n, Prefill: n + 2, Surplus: 2},
-		{Sample: 3 % samples, Tokens: 1, Prefill: 1},
-		{Sample: 0, Tokens: n, Prefill: n},
-		{Sample: 1 % samples, Tokens: n, Prefill: n},
+	n := j.HW.Design.Tokens
+	list := append(kinds(n, prefill), sim.Sequence{Sample: 3, Tokens: 1, Prefill: 1},
+		sim.Sequence{Sample: 0, Tokens: n, Prefill: n}, sim.Sequence{Sample: 1, Tokens: n, Prefill: n})
+	for i := range list {
+		list[i].Sample %= len(j.Samples)
 	}
+	return list
 }
 
 // drawn are sequences of random lengths, at least one for each sample.

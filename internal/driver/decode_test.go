@@ -54,11 +54,7 @@ func edited(t *testing.T, folder, old, new string) string {
 func decoderJob(t *testing.T, model, plan string, tokens, words int, decode bool) *driver.Job {
 	t.Helper()
 	arrays := idsFile(t, 4, tokens, words)
-	path := filepath.Join(t.TempDir(), "plan.toml")
-	if err := os.WriteFile(path, []byte(plan), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s := driver.Source{Model: model, Plan: path, Calibrate: arrays, Arrays: arrays,
+	s := driver.Source{Model: model, Plan: planFile(t, plan), Calibrate: arrays, Arrays: arrays,
 		Settings: lower.Settings{Decode: &decode}, Transformer: source.Transformer{Seq: tokens}}
 	if decode {
 		s.Transformer = source.Transformer{Room: tokens}
@@ -152,34 +148,24 @@ func TestDecodeHolds(t *testing.T) {
 
 // TestDecodePlans refuses plans under which no decoder comes about.
 func TestDecodePlans(t *testing.T) {
-	for text, want := range map[string]string{"[fold]\nfps = 1000\nmode = \"balance\"": "fps",
-		"[quantize]\ndata = \"mxint8\"\n[[quantize.rule]]\nop = \"attend_sum\"\ndata_in = \"mxint8\"": "fixed values"} {
-		plan := filepath.Join(t.TempDir(), "plan.toml")
-		if err := os.WriteFile(plan, []byte("[sequence]\ndecode = true\n"+text+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		s := driver.Source{Model: "../../frontend/hf/testdata/gpt2", Plan: plan, Transformer: source.Transformer{Room: 8}}
+	for _, c := range []struct {
+		model, plan string
+		tokens      int
+		code, text  string
+	}{
+		{smallDecoder, "[fold]\nfps = 1000\nmode = \"balance\"\n", 8, "L0435", "fps"},
+		{smallDecoder, "[quantize]\ndata = \"mxint8\"\n[[quantize.rule]]\nop = \"attend_sum\"\ndata_in = \"mxint8\"\n", 8,
+			"L0435", "fixed values"},
+		{alikeLayers(t), sharing + "[memory]\nweights = \"hold\"\ncache = \"external\"\n", 8, "L0436",
+			"where layers share units"},
+		{alikeLayers(t), sharing, 1, "L0435", "at least 2 tokens"},
+	} {
+		s := driver.Source{Model: c.model, Plan: planFile(t, "[sequence]\ndecode = true\n"+c.plan),
+			Transformer: source.Transformer{Room: c.tokens}}
 		_, err := emits(t.Context(), s)
-		if diag.CodeOf(err) != "L0435" || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v", text, err)
+		if diag.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%s: %v", c.plan, err)
 		}
-	}
-	plan := filepath.Join(t.TempDir(), "plan.toml")
-	text := "[sequence]\ndecode = true\n" + sharing + "[memory]\nweights = \"hold\"\ncache = \"external\"\n"
-	if err := os.WriteFile(plan, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s := driver.Source{Model: alikeLayers(t), Plan: plan, Transformer: source.Transformer{Room: 8}}
-	_, err := emits(t.Context(), s)
-	if diag.CodeOf(err) != "L0436" || !strings.Contains(err.Error(), "where layers share units") {
-		t.Errorf("weights and a cache outside: %v", err)
-	}
-	if err := os.WriteFile(plan, []byte("[sequence]\ndecode = true\n"+sharing), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s.Transformer.Room = 1
-	if _, err = emits(t.Context(), s); diag.CodeOf(err) != "L0435" || !strings.Contains(err.Error(), "at least 2 tokens") {
-		t.Errorf("one token: %v", err)
 	}
 }
 

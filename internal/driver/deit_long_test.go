@@ -120,12 +120,7 @@ func deitUnder(t *testing.T, layers int, text string) *driver.Hardware {
 	if err := deitTiny(dir, layers); err != nil {
 		t.Fatal(err)
 	}
-	plan := filepath.Join(dir, "plan.toml")
-	if err := os.WriteFile(plan, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := driver.Source{Model: dir, Plan: plan}
-	return emitted(t, s)
+	return emitted(t, driver.Source{Model: dir, Plan: planFile(t, text)})
 }
 
 // processorTime is what this process has used.

@@ -119,16 +119,12 @@ func (h *Hardware) vectors(ctx context.Context, samples []ref.Sample) (v bench.V
 	return v, nil
 }
 
-// vectorSequences are what the testbench of a decoder does with so many samples: a prompt and then tokens one by one, a
-// sequence that ends early, one that is too long, and whole ones.
+// vectorSequences are what the testbench of a decoder does with so many samples: a sequence of each kind, and whole
+// ones.
 func vectorSequences(tokens, samples int) []sim.Sequence {
-	list := []sim.Sequence{{Tokens: tokens, Prefill: DefaultPrefill(tokens)},
-		{Tokens: max(tokens/2, 1), Prefill: max(tokens/4, 1)}, {Tokens: tokens, Prefill: tokens + 2, Surplus: 2}}
-	for len(list) < samples {
-		list = append(list, sim.Sequence{Tokens: tokens, Prefill: tokens})
-	}
-	for i := range list {
-		list[i].Sample = i
+	list := kinds(tokens, DefaultPrefill(tokens))
+	for i := len(list); i < samples; i++ {
+		list = append(list, sim.Sequence{Sample: i, Tokens: tokens, Prefill: tokens})
 	}
 	return list[:samples]
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -87,11 +86,7 @@ var refusedPlans = []string{"L0412", "L0455", "L0457"}
 
 func hardwareUnder(t *testing.T, plan string, g *ir.Graph) (*driver.Hardware, error) {
 	t.Helper()
-	path := t.TempDir() + "/plan.toml"
-	if err := os.WriteFile(path, []byte(plan), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	q, err := driver.Source{Model: "test.onnx", Plan: path}.Quantize(t.Context(), g)
+	q, err := driver.Source{Model: "test.onnx", Plan: planFile(t, plan)}.Quantize(t.Context(), g)
 	if err != nil {
 		return nil, err
 	}

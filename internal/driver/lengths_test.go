@@ -5,7 +5,6 @@ package driver_test
 import (
 	"context"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -39,12 +38,9 @@ func lengthsFile(t *testing.T, samples, tokens, words int) string {
 // lengthsOf is a model under a plan, as a design that takes frames of 1 to 8 tokens.
 func lengthsOf(t *testing.T, model, plan string) (*driver.Job, error) {
 	t.Helper()
-	arrays, path, dynamic := lengthsFile(t, 6, 8, 30), filepath.Join(t.TempDir(), "plan.toml"), "dynamic"
-	if err := os.WriteFile(path, []byte(plan), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s := driver.Source{Model: "../../frontend/hf/testdata/" + model, Plan: path, Calibrate: arrays, Arrays: arrays,
-		Settings: lower.Settings{Lengths: &dynamic}, Transformer: source.Transformer{Seq: 8}}
+	arrays, dynamic := lengthsFile(t, 6, 8, 30), "dynamic"
+	s := driver.Source{Model: "../../frontend/hf/testdata/" + model, Plan: planFile(t, plan), Calibrate: arrays,
+		Arrays: arrays, Settings: lower.Settings{Lengths: &dynamic}, Transformer: source.Transformer{Seq: 8}}
 	hw, err := emits(t.Context(), s)
 	if err != nil {
 		return nil, err

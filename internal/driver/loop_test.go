@@ -4,8 +4,6 @@ package driver_test
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -99,11 +97,8 @@ func TestLoopTransformers(t *testing.T) {
 func (c loopModel) job(t *testing.T, plan string) driver.Job {
 	t.Helper()
 	arrays := examples + c.model + "/inputs.npz"
-	s := driver.Source{Model: examples + c.model + "/" + c.file, Calibrate: arrays, Arrays: arrays}
-	s.Plan = filepath.Join(t.TempDir(), "loop.toml")
-	if err := os.WriteFile(s.Plan, []byte(plan), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	s := driver.Source{Model: examples + c.model + "/" + c.file, Plan: planFile(t, plan), Calibrate: arrays,
+		Arrays: arrays}
 	hw := emitted(t, s)
 	f, err := npz.Read(arrays)
 	if err != nil {

@@ -36,15 +36,22 @@ func planAgain(t *testing.T, s driver.Source) (loose int) {
 	t.Helper()
 	hw := emitted(t, s)
 	text := hw.Plan.Text(filepath.Base(s.Model), hw.Graph, hw.Quantized.Report, hw.Schedule)
-	again := driver.Source{Model: s.Model, Calibrate: s.Calibrate, Plan: filepath.Join(t.TempDir(), "plan.toml")}
-	if err := os.WriteFile(again.Plan, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	again := driver.Source{Model: s.Model, Calibrate: s.Calibrate, Plan: planFile(t, text)}
 	sameFiles(t, s.Model+" with calibration", hw, emitted(t, again))
 	if again.Calibrate = ""; hw.Quantized.Report.Loose == 0 {
 		sameFiles(t, s.Model+" without calibration", hw, emitted(t, again))
 	}
 	return hw.Quantized.Report.Loose
+}
+
+// planFile writes a plan.
+func planFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plan.toml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // emitted is what emits gives; the test ends where that fails.

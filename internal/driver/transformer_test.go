@@ -149,11 +149,8 @@ func (d design) job(t *testing.T) *driver.Job {
 		}
 		plan = string(text)
 	}
-	path := filepath.Join(t.TempDir(), "plan.toml")
-	if err := os.WriteFile(path, []byte(plan+formPlans[d.form]), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	s := driver.Source{Model: dir + d.file, Plan: path, Calibrate: dir + "calib.npz", Arrays: dir + "inputs.npz"}
+	s := driver.Source{Model: dir + d.file, Plan: planFile(t, plan+formPlans[d.form]), Calibrate: dir + "calib.npz",
+		Arrays: dir + "inputs.npz"}
 	if _, err := os.Stat(s.Calibrate); err != nil {
 		s.Calibrate = s.Arrays
 	}
