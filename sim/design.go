@@ -215,7 +215,7 @@ func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
 		if n == nil {
 			return diag.New("L0708", d.Name, "unit %q is not a node of the graph", u.Node)
 		}
-		if err := r.tap(g, n, u.Turns, max(d.Group, 1), result.Taps[i]); err != nil {
+		if err := r.tap(g, n, u.Turns, d, result.Taps[i]); err != nil {
 			return err
 		}
 	}
@@ -223,7 +223,7 @@ func (r *DesignRun) taps(g *ir.Graph, d *emit.Design, result *Result) error {
 }
 
 // tap cuts the stream of one unit; that of one that layers share has the values of all of them.
-func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, group int, stream []byte) error {
+func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, d *emit.Design, stream []byte) error {
 	if len(turns) == 0 {
 		turns = []string{n.Name}
 	}
@@ -231,6 +231,10 @@ func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, group int, stre
 	if err := cut(frames, stream, carried(n), n.HW.OutLanes); err != nil {
 		return err
 	}
+	if d.Tokens > 0 {
+		byTurn(frames, len(turns), d.Tokens)
+	}
+	group := max(d.Group, 1)
 	for t, name := range turns {
 		if name == "" { // nobody needs it, and no node computes it
 			continue
@@ -246,6 +250,29 @@ func (r *DesignRun) tap(g *ir.Graph, n *ir.Node, turns []string, group int, stre
 		}
 	}
 	return nil
+}
+
+// byTurn sorts what a decoder has computed in several turns of each token: frames as they came hold the first token in
+// all of its turns, then the second one; afterwards each has all tokens of a turn.
+func byTurn(frames []ref.Sample, turns, tokens int) {
+	for ; turns > 1 && len(frames) > 0; frames = frames[turns:] {
+		var codes, scales []int64
+		for _, f := range frames[:turns] {
+			codes, scales = append(codes, f[0].Codes...), append(scales, f[0].BlockScales...)
+		}
+		for t, f := range frames[:turns] {
+			takeTurn(f[0].Codes, codes, t, turns, tokens)
+			takeTurn(f[0].BlockScales, scales, t, turns, tokens)
+		}
+	}
+}
+
+// takeTurn copies what is of turn t.
+func takeTurn(to, from []int64, t, turns, tokens int) {
+	each := len(to) / tokens
+	for k := range tokens {
+		copy(to[k*each:(k+1)*each], from[(k*turns+t)*each:])
+	}
 }
 
 // carried is the type of what the beats of n carry: its own, with the dead elements of padded rows.

@@ -9,8 +9,8 @@
 //               BASE        address of its first byte
 //               CACHE       bytes of the cache; 0: there is none
 //               CACHE_BASE  address of its first byte
-//               WORD        the most beats of a word of the cache: of those that a word has around the first beat of a
-//                           burst, one must have been written
+//               WORD        the most beats of a word of the cache: what is written makes so many readable, since a word
+//                           that holds several tokens is read when the first of them is there
 `default_nettype none
 module tb_memory #(
     parameter integer BITS       = 128,
@@ -72,18 +72,6 @@ module tb_memory #(
     end
   end
 
-  // Words of several tokens are read when the first one is there.
-  function known(input [63:0] beat_at);
-    integer j;
-    begin
-      known = written[beat_at];
-      for (j = 1; j < WORD; j = j + 1) begin
-        if (beat_at >= BEATS + j) known = known || written[beat_at-j];
-        if (beat_at >= BEATS && beat_at + j < ALL) known = known || written[beat_at+j];
-      end
-    end
-  endfunction
-
   // $fread puts the first byte on top.
   function [BITS-1:0] turned(input [BITS-1:0] word);
     integer i;
@@ -142,7 +130,7 @@ module tb_memory #(
         if (!cached && (BYTES == 0 || araddr < BASE || araddr - BASE + bytes > BYTES))
           $fatal(1, "FAIL: read of %0d bytes at %h, outside of %0s, which has %0d bytes at %h", bytes, araddr,
                  BYTES == 0 ? "the cache" : FILE, BYTES == 0 ? CACHE : BYTES, BYTES == 0 ? CACHE_BASE : BASE);
-        if (!known(from)) $fatal(1, "FAIL: read of %0d bytes at %h, where nothing was written", bytes, araddr);
+        if (!written[from]) $fatal(1, "FAIL: read of %0d bytes at %h, where nothing was written", bytes, araddr);
         at[next]     <= from;
         length[next] <= arlen;
         due[next]    <= now + (latency == 32'd0 ? 32'd0 : (state >> 8) % (latency + 32'd1));
@@ -176,7 +164,7 @@ module tb_memory #(
         if (write) begin
           for (i = 0; i < SIZE; i = i + 1)
             if (write_strb[i]) words[BEATS+write_at][8*i+:8] <= write_data[8*i+:8];
-          written[BEATS+write_at] <= 1'b1;
+          for (i = 0; i < WORD; i = i + 1) if (write_at + BEATS + i < ALL) written[BEATS+write_at+i] <= 1'b1;
         end
     end else begin : g_none
       assign awready = 1'b0;

@@ -94,7 +94,7 @@ func TestDecode(t *testing.T) {
 			t.Parallel()
 			e := engines(t)
 			j := decoderJob(t, c.model, c.plan, c.tokens, c.words, true)
-			j.Prefill = c.prefill
+			j.Prefill, j.Trace = c.prefill, c.name == "loop"
 			if c.tokens < 20 { // Icarus is slow
 				j.Second.Frames = 3
 			}
