@@ -221,3 +221,24 @@ func TestPredicted(t *testing.T) {
 		}
 	}
 }
+
+// TestStudy holds pages of measurements to the same: well-formed, alone, and with names escaped.
+func TestStudy(t *testing.T) {
+	s := &Study{Title: hostile, Lead: []string{hostile}, Version: "0", Sections: []Section{{Title: hostile,
+		Text: []string{"run `" + hostile + "`"}, Plots: [][]byte{[]byte("<svg><text>x</text></svg>")},
+		Table: [][]string{{"node", hostile}, {"1", "-2.5 dB"}, {hostile, ""}}}}}
+	page, err := s.HTML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	elements, attributes, text := parse(t, page)
+	if slices.Contains(elements, "script") || slices.ContainsFunc(attributes, outside.MatchString) {
+		t.Errorf("the page refers to something: %s", attributes)
+	}
+	if n := strings.Count(text, hostile); n != 7 {
+		t.Errorf("%d names are whole, want 7", n)
+	}
+	if !bytes.Contains(page, []byte(`<th>1</th><td class="n">-2.5 dB</td>`)) {
+		t.Error("a number is not aligned")
+	}
+}

@@ -28,6 +28,7 @@ var layers = [][]string{
 	{"sim", "golden/pjrt", "internal/doctor"},
 	{"golden"},
 	{"internal/driver"},
+	{"internal/choose"},
 	{"internal/cli"},
 	{"cmd", "scripts", "internal/docs", "internal/tidy"},
 }

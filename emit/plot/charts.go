@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plot
+
+import (
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+)
+
+// Point is a value of a curve; Label is what a reader sees who points at it.
+type Point struct {
+	X, Y  float64
+	Label string
+}
+
+// Series is a curve, in the order of its points; Loose leaves out the lines between them.
+type Series struct {
+	Name   string
+	Points []Point
+	Loose  bool
+}
+
+// Chart is curves over numbers.
+type Chart struct {
+	Title, X, Y string
+	Series      []Series
+	// LogX spaces X by powers of ten.
+	LogX bool
+}
+
+// SVG draws the chart. Points that are no finite numbers are left out.
+func (c *Chart) SVG() []byte {
+	var xs, ys []float64
+	var names []string
+	for _, s := range c.Series {
+		names = append(names, s.Name)
+		for _, p := range s.Points {
+			xs, ys = append(xs, p.X), append(ys, p.Y)
+		}
+	}
+	x := newAxis(xs, left, width-right, c.LogX)
+	y := newAxis(ys, height-bottom, top, false)
+	d := begin(c.Title)
+	d.vertical(&y, c.Y)
+	d.horizontal(&x, c.X)
+	d.legend(names)
+	for i, s := range c.Series {
+		var line []string
+		for _, p := range s.Points {
+			if x.fits(p.X) && y.fits(p.Y) {
+				line = append(line, fmt.Sprintf("%.1f,%.1f", x.at(p.X), y.at(p.Y)))
+			}
+		}
+		if !s.Loose {
+			d.add(`<polyline class="curve" style="stroke:var(--c%d)" points="%s"/>`, i%colours, strings.Join(line, " "))
+		}
+		for _, p := range s.Points {
+			if x.fits(p.X) && y.fits(p.Y) {
+				d.add(`<circle cx="%.1f" cy="%.1f" r="3.5" style="fill:var(--c%d)"><title>%s</title></circle>`, x.at(p.X),
+					y.at(p.Y), i%colours, html.EscapeString(p.Label))
+			}
+		}
+	}
+	return d.end()
+}
+
+// Group is the bars of one name, one for each series.
+type Group struct {
+	Name   string
+	Values []float64
+}
+
+// Bars is groups of bars over names.
+type Bars struct {
+	Title, Y string
+	Series   []string
+	Groups   []Group
+}
+
+// SVG draws the bars, from zero. Values that are no finite numbers are left out.
+func (b *Bars) SVG() []byte {
+	ys := []float64{0}
+	for _, g := range b.Groups {
+		ys = append(ys, g.Values...)
+	}
+	y := newAxis(ys, height-bottom, top, false)
+	d := begin(b.Title)
+	d.vertical(&y, b.Y)
+	d.legend(b.Series)
+	room := float64(width-left-right) / float64(max(1, len(b.Groups)))
+	for i, g := range b.Groups {
+		x := left + room*float64(i)
+		each := room * 0.8 / float64(max(1, len(g.Values)))
+		for k, v := range g.Values {
+			if !y.fits(v) {
+				continue
+			}
+			from, to := y.at(max(v, 0)), y.at(min(v, 0))
+			d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" style="fill:var(--c%d)"><title>%s</title></rect>`,
+				x+room*0.1+each*float64(k), from, max(each-1, 0.5), max(to-from, 0.5), k%colours,
+				html.EscapeString(strings.TrimSpace(fmt.Sprintf("%s %s: %.4g", g.Name, nameAt(b.Series, k), v))))
+		}
+		d.under(x+room/2, room, g.Name, i)
+	}
+	return d.end()
+}
+
+func nameAt(names []string, k int) string {
+	if k < len(names) {
+		return names[k]
+	}
+	return ""
+}
+
+// under writes the name of a place on the horizontal axis: every one while there is room, turned where there is little.
+func (d *drawing) under(x, room float64, name string, i int) {
+	const least = 14 // pixels that a turned name takes
+	if every := int(float64(least)/room) + 1; i%every != 0 {
+		return
+	}
+	if float64(7*len(name)) <= room {
+		d.text(x, height-bottom+16, "middle", "tick", name)
+		return
+	}
+	if len(name) > 12 {
+		name = "…" + name[len(name)-11:]
+	}
+	d.add(`<text class="tick" transform="translate(%.1f %d) rotate(-35)" text-anchor="end">%s</text>`, x+4,
+		height-bottom+14, html.EscapeString(name))
+}
+
+// Span is the range of one place: all values from Low to High, most of them from From to To.
+type Span struct {
+	Low, From, To, High float64
+}
+
+// Spans is ranges in a row, such as those of channels.
+type Spans struct {
+	Title, X, Y string
+	Spans       []Span
+}
+
+// SVG draws a thin line from the least to the greatest value of each place, and a bar where most values are.
+func (s *Spans) SVG() []byte {
+	ys := []float64{0}
+	for _, v := range s.Spans {
+		ys = append(ys, v.Low, v.High)
+	}
+	y := newAxis(ys, height-bottom, top, false)
+	d := begin(s.Title)
+	d.vertical(&y, s.Y)
+	room := float64(width-left-right) / float64(max(1, len(s.Spans)))
+	for i, v := range s.Spans {
+		if slices.ContainsFunc([]float64{v.Low, v.From, v.To, v.High}, func(x float64) bool { return !y.fits(x) }) {
+			continue
+		}
+		x := left + room*(float64(i)+0.5)
+		d.add(`<g><title>%d: %.4g to %.4g, mostly %.4g to %.4g</title>`, i, v.Low, v.High, v.From, v.To)
+		d.add(`<line class="whisker" style="stroke:var(--c1)" x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f"/>`, x, y.at(v.Low), x,
+			y.at(v.High))
+		wide := max(1, min(room*0.7, 14))
+		d.add(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" style="fill:var(--c0)"/></g>`, x-wide/2, y.at(v.To), wide,
+			max(y.at(v.From)-y.at(v.To), 0.5))
+		d.under(x, room, fmt.Sprint(i), i)
+	}
+	d.text(width-right, height-8, "end", "name", s.X)
+	return d.end()
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// hostile is what a model may call its nodes.
+const hostile = `</svg><script>alert("1")</script>&amp;`
+
+// count demands well-formed XML without scripts and counts its elements.
+func count(t *testing.T, svg []byte) map[string]int {
+	t.Helper()
+	d, found := xml.NewDecoder(bytes.NewReader(svg)), map[string]int{}
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := token.(xml.StartElement); ok {
+			found[e.Name.Local]++
+		}
+	}
+	if found["script"] > 0 || strings.Contains(string(svg), "NaN") || strings.Contains(string(svg), "Inf") {
+		t.Errorf("%s", svg)
+	}
+	return found
+}
+
+// TestTicks: ends and ticks of axes are round numbers around all values.
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		values []float64
+		log    bool
+		want   string
+	}{
+		{[]float64{0, 97}, false, "[0 20 40 60 80 100]"},
+		{[]float64{-3.2, 4.9}, false, "[-4 -2 0 2 4 6]"},
+		{[]float64{7}, false, "[6.4 6.6 6.8 7 7.2 7.4 7.6]"},
+		{nil, false, "[0 0.2 0.4 0.6 0.8 1]"},
+		{[]float64{math.NaN(), math.Inf(1), 1, 2}, false, "[1 1.2 1.4 1.6 1.8 2]"},
+		{[]float64{0, 3, 2500}, true, "[1 10 100 1000 10000]"},
+	} {
+		a := newAxis(c.values, 0, 100, c.log)
+		var got []string
+		for _, v := range a.ticks() {
+			got = append(got, fmt.Sprintf("%.4g", v))
+		}
+		if c.log {
+			got = nil
+			for _, v := range a.ticks() {
+				got = append(got, fmt.Sprintf("%.0f", v))
+			}
+		}
+		if text := "[" + strings.Join(got, " ") + "]"; text != c.want {
+			t.Errorf("%v: %s, want %s", c.values, text, c.want)
+		}
+	}
+}
+
+// TestCharts: every finite value is drawn, at its place, and names are escaped.
+func TestCharts(t *testing.T) {
+	c := Chart{Title: hostile, X: hostile, Y: "y", Series: []Series{{Name: hostile, Points: []Point{{0, 0, hostile},
+		{10, 5, ""}, {5, math.NaN(), ""}}}, {Name: "loose", Loose: true, Points: []Point{{5, 5, ""}}}}}
+	svg := c.SVG()
+	if n := count(t, svg); n["circle"] != 3 || n["polyline"] != 1 {
+		t.Errorf("%v", n)
+	}
+	first := fmt.Sprintf(`points="%d.0,%d.0 %d.0,%d.0"`, left, height-bottom, width-right, top)
+	if !bytes.Contains(svg, []byte(first)) {
+		t.Errorf("no %s in %s", first, svg)
+	}
+	if !bytes.Equal(svg, c.SVG()) {
+		t.Error("the second chart differs")
+	}
+	b := Bars{Title: "bars", Y: "%", Series: []string{"a", "b"}, Groups: []Group{{hostile, []float64{1, 2}},
+		{strings.Repeat("long", 20), []float64{-1, math.Inf(1)}}}}
+	if n := count(t, b.SVG()); n["rect"] != 3+2 { // and two in the legend
+		t.Errorf("%v", n)
+	}
+	s := Spans{Title: "spans", X: "channel", Y: "range", Spans: slices.Repeat([]Span{{-2, -1, 1, 2}}, 300)}
+	if n := count(t, s.SVG()); n["rect"] != 300 || n["text"] > 80 {
+		t.Errorf("%v", n)
+	}
+}
