@@ -70,8 +70,8 @@ func (p *Profile) Page(version string) *report.Study {
 	s.Sections = append(s.Sections, report.Section{Title: "Tensors", Table: p.Table(false), Text: []string{
 		"Values of the float model; constants are weights as they are. Percentiles and outliers (further than 6 standard " +
 			"deviations from the mean) are those of a fixed selection of about 65,536 values. Outlier bits: how much finer a " +
-			"format could be if the largest 0.1 % of magnitudes saturated (`calibrate = \"percentile\"` or `\"mse\"`). Channel " +
-			"bits: how much finer the format of the quietest channel could be than that of the loudest."}})
+			"format could be if the largest 0.1 % of magnitudes saturated (`calibrate = \"percentile\"` or `\"mse\"`). " +
+			"Channel bits: how much finer the format of the quietest channel could be than that of the loudest."}})
 	for i := range p.Tensors {
 		s.Sections = append(s.Sections, p.Tensors[i].section())
 	}
