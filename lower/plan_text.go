@@ -98,11 +98,13 @@ func (t *planText) quantize(saved bool) {
 	t.key(true, "overflow", overWords[q.Over], strings.Join(overWords, ", "))
 	t.key(true, "calibrate", q.Calibrate.String(), "")
 	t.key(true, "acc", q.Acc, "bits of accumulators of products in blocks, at most")
-	for _, n := range t.quantized.Nodes {
-		if n.Op == "input" {
+	last := ""
+	for _, s := range t.quantized.Slots {
+		if s.Node == last || s.Op == "input" {
 			continue
 		}
-		t.chosen(n.Name)
+		last = s.Node
+		t.chosen(s.Node)
 	}
 	for _, r := range q.Rules {
 		t.line("\n[[quantize.rule]]")
@@ -148,6 +150,9 @@ func (t *planText) chosen(node string) {
 	}
 	off := ""
 	if len(rule) == 0 { // a rule must set something
+		if t.graph.Find(node) == nil { // it is part of another node now
+			return
+		}
 		off = "# "
 	}
 	t.line("\n%s%s\n%s%s", off, head, off, matchLine(node))

@@ -136,6 +136,10 @@ var plans = []Entry{
 	{"L0419", "The weights of a layer cannot lie outside of the chip, although the plan asks for it by a rule.",
 		"$ lathe emit-verilog model.onnx -o out --plan plan.toml\n" +
 			"-- plan.toml --\n[[fold.rule]]\nname = \"fc1\"\nstyle = \"unroll\"\nweights = \"stream\""},
+	{"L0420", "The formats of a model are to be chosen, and none of its nodes takes one from the plan.",
+		"$ lathe sensitivity qdq-residual.onnx --inputs image.npz"},
+	{"L0421", "Of the formats that are to be compared, none can be used.",
+		"$ lathe sensitivity model.onnx --inputs x.npz --formats fp32"},
 	{"L0430", "In a scheduled graph, a value other than a fork has several readers, or a fork lacks an output.",
 		"a relu that two outputs name"},
 	{"L0431", "In a scheduled graph, the lanes of a node differ from those of its input stream.",

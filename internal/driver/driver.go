@@ -155,6 +155,11 @@ func (s Source) Quantize(ctx context.Context, g *ir.Graph) (*Quantized, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.QuantizeUnder(ctx, g, plan)
+}
+
+// QuantizeUnder is Quantize under a plan that did not come from the file.
+func (s Source) QuantizeUnder(ctx context.Context, g *ir.Graph, plan *lower.Plan) (*Quantized, error) {
 	if g.Stage != ir.StageFloat {
 		q := &Quantized{Plan: plan, Graph: g, passes: s.Passes}
 		if from := s.requantizes(plan); from != "" {

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package choose
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/internal/driver"
+	"lathe/internal/npz"
+	"lathe/ir"
+	"lathe/lower"
+)
+
+// RestFormat is what stands for float in a plan in which one layer alone is measured: with it, everything is computed
+// by the integers that hardware computes with, and next to nothing is lost. What it loses is measured too.
+const RestFormat = "fixed(16)"
+
+// Study measures plans of one model on one set of samples.
+type Study struct {
+	source driver.Source
+	graph  *ir.Graph // as imported, up to where hardware ends
+	file   *npz.File
+	labels [][]int64
+	n      int // samples
+	want   []ref.Sample
+	// Plan is that of the user, or the default one.
+	Plan *lower.Plan
+	// Accuracy is that of the float model; nil without labels.
+	Accuracy *float64
+	// Layers are the nodes whose formats a rule can give, in graph order.
+	Layers []Layer
+	// On says what was measured on.
+	On On
+}
+
+// On names the data behind the figures.
+type On struct {
+	Model     string `json:"model"`
+	Inputs    string `json:"inputs"`
+	Samples   int    `json:"samples"`
+	Calibrate string `json:"calibrate"`
+	Labels    string `json:"labels,omitempty"`
+}
+
+// Layer is a node whose formats a rule of a plan can give.
+type Layer struct {
+	Node string `json:"node"`
+	Op   string `json:"op"`
+	// Weights is how many weights it has; 0: only its result has a format of its own.
+	Weights int `json:"weights,omitempty"`
+	// Unsigned says that nothing negative comes out, or that nobody reads it.
+	Unsigned bool `json:"unsigned,omitempty"`
+	// Cuts are the nodes behind it that its rounding does with, such as a ReLU: they have its format.
+	Cuts []string `json:"cuts,omitempty"`
+}
+
+// Point is what a plan keeps and costs.
+type Point struct {
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	// SQNR is that of all outputs together against the float model, in dB, 300 where there is no error; nil where outputs
+	// are numbers of classes.
+	SQNR *float64 `json:"sqnr_db,omitempty"`
+	Size
+	Cost *Cost `json:"cost,omitempty"`
+	// Refused is why the formats cannot be used; then there is nothing else.
+	Refused string `json:"refused,omitempty"`
+}
+
+// Size is what the numbers of a quantized model take.
+type Size struct {
+	// WeightBits and DataBits are bits of a weight and of a computed value, on average.
+	WeightBits float64 `json:"weight_bits"`
+	DataBits   float64 `json:"data_bits"`
+	// ModelBits are those of all constants together, shared scales of blocks included.
+	ModelBits int `json:"model_bits"`
+}
+
+// Cost is what the headers of the modules predict of the hardware, and how many cycles apart samples follow each other.
+type Cost struct {
+	LUT      int     `json:"lut"`
+	FF       int     `json:"ff"`
+	DSP      int     `json:"dsp"`
+	BRAM     float64 `json:"bram"`
+	Interval float64 `json:"interval_cycles"`
+}
+
+// NewStudy reads samples and labels, evaluates the float model on them, and finds the layers. Without calibration data
+// of its own the source is calibrated on the samples. most bounds the samples, 0 for all. Error L0411 for a graph that
+// is quantized already.
+func NewStudy(ctx context.Context, s driver.Source, g *ir.Graph, inputs, labels string, most int) (*Study, error) {
+	if g.Stage != ir.StageFloat {
+		return nil, diag.New("L0411", s.Model, "the graph is %s already; formats are chosen for float graphs", g.Stage)
+	}
+	s.Calibrate = cmp.Or(s.Calibrate, inputs)
+	s.Note, s.Passes.Unmeasured, s.Passes.Alone, s.Passes.DumpAfter, s.Passes.Begin = nil, true, false, nil, nil
+	t := &Study{source: s, On: On{Model: filepath.Base(s.Model), Inputs: filepath.Base(inputs),
+		Calibrate: filepath.Base(s.Calibrate)}}
+	var err error
+	if t.Plan, err = s.ReadPlan(); err != nil {
+		return nil, err
+	}
+	if t.graph, _, err = lower.End(ctx, g, s.Outputs != nil); err != nil {
+		return nil, err
+	}
+	if t.file, err = npz.Read(inputs); err != nil {
+		return nil, err
+	}
+	if err := t.float(ctx, labels, most); err != nil {
+		return nil, err
+	}
+	return t, t.layers(ctx)
+}
+
+// float evaluates the float model.
+func (t *Study) float(ctx context.Context, labels string, most int) error {
+	float, err := driver.Evaluable(t.graph)
+	if err != nil {
+		return err
+	}
+	samples, _, err := driver.Samples(float, t.file)
+	if err != nil {
+		return err
+	}
+	if labels != "" {
+		if t.labels, err = driver.Labels(labels); err != nil {
+			return err
+		}
+		if err := driver.CheckLabels(labels, t.labels, len(samples), float); err != nil {
+			return err
+		}
+		t.On.Labels = filepath.Base(labels)
+	}
+	t.n = len(samples)
+	if most > 0 {
+		t.n = min(t.n, most)
+	}
+	t.On.Samples = t.n
+	if t.want, err = evaluate(ctx, float, samples[:t.n]); err != nil || labels == "" {
+		return err
+	}
+	right, err := driver.Accuracy(float, t.want, t.labels[:t.n])
+	t.Accuracy = &right
+	return err
+}
+
+func evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
+	program, err := ref.New(g)
+	if err != nil {
+		return nil, err
+	}
+	return program.Run(ctx, samples)
+}
+
+// layers finds the nodes whose results calibration gives a format under a plan that leaves all fraction bits open.
+func (t *Study) layers(ctx context.Context) error {
+	wide, err := t.wide()
+	if err != nil {
+		return err
+	}
+	q, err := t.source.QuantizeUnder(ctx, t.graph, wide)
+	if err != nil {
+		return err
+	}
+	for _, s := range q.Report.Chosen {
+		if s.Slot != "data_out" {
+			continue
+		}
+		l := Layer{Node: s.Node, Op: s.Op, Unsigned: strings.HasPrefix(s.Format, "ufixed")}
+		if n := q.Graph.Find(s.Node); n != nil {
+			l.Weights = weights(n)
+		}
+		t.Layers = append(t.Layers, l)
+	}
+	if err := t.cuts(ctx, q.Graph); err != nil {
+		return err
+	}
+	if len(t.Layers) == 0 {
+		return diag.New("L0420", t.source.Model, "no node takes its format from the plan").
+			WithHint("models that bring formats of their own keep them: their float originals can be measured")
+	}
+	return nil
+}
+
+// cuts finds the nodes of the float graph that are part of a layer in the quantized one.
+func (t *Study) cuts(ctx context.Context, q *ir.Graph) error {
+	float, err := lower.Simplify(ctx, t.graph, lower.Options{})
+	if err != nil {
+		return err
+	}
+	of := map[string]int{} // the layer of a node
+	for i := range t.Layers {
+		of[t.Layers[i].Node] = i
+	}
+	for _, n := range float.Nodes {
+		if !n.Op.Traits.Cuts || q.Find(n.Name) != nil {
+			continue
+		}
+		if i, ok := of[n.Args[0].Name]; ok {
+			t.Layers[i].Cuts, of[n.Name] = append(t.Layers[i].Cuts, n.Name), i
+		}
+	}
+	return nil
+}
+
+// weights is the number of weights of a layer.
+func weights(n *ir.Node) int {
+	if n.Op.Traits.Weighted && len(n.Args) > 1 && n.Args[1].IsConst() {
+		return n.Args[1].Type.Elems()
+	}
+	return 0
+}
+
+// wide is the default plan with RestFormat everywhere, under the target and folding of the user's plan.
+func (t *Study) wide() (*lower.Plan, error) {
+	p := *t.Plan
+	quantize := lower.DefaultPlan().Quantize
+	quantize.Calibrate, quantize.Round, quantize.Over = p.Quantize.Calibrate, p.Quantize.Round, p.Quantize.Over
+	p.Quantize = quantize
+	return p.Uniform("the rest", RestFormat)
+}
+
+// Assign is what puts a layer into a format: its weights and its result, without a sign where it needs none. Parts that
+// are not wanted stay as they are; nil where nothing is left.
+func (l *Layer) Assign(format string, weight, data bool) []lower.Assignment {
+	a := lower.Assignment{Node: l.Node}
+	if weight && l.Weights > 0 {
+		a.Weight = format
+	}
+	if data {
+		a.Data = format
+		if l.Unsigned && strings.HasPrefix(format, "fixed(") && !strings.Contains(format, "over=wrap") &&
+			strings.Count(format, ",") == strings.Count(format, "=") { // no fraction bits are given
+			a.Data = "u" + format
+		}
+	}
+	if a.Weight == "" && a.Data == "" {
+		return nil
+	}
+	out := []lower.Assignment{a}
+	for _, name := range l.Cuts {
+		if data {
+			out = append(out, lower.Assignment{Node: name, Data: a.Data})
+		}
+	}
+	return out
+}
+
+// Measure quantizes the model under a plan and runs the reference on the samples; cost asks for hardware too. A plan
+// whose formats are refused is a point that says so, and no error.
+func (t *Study) Measure(ctx context.Context, plan *lower.Plan, cost bool) (*Point, *driver.Quantized, error) {
+	q, err := t.source.QuantizeUnder(ctx, t.graph, plan)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		return &Point{Refused: first}, nil, nil
+	}
+	samples, _, err := driver.Samples(q.Graph, t.file)
+	if err != nil {
+		return nil, nil, err
+	}
+	got, err := evaluate(ctx, q.Graph, samples[:t.n])
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &Point{Size: sizeOf(q.Graph)}
+	if p.SQNR, _, err = driver.SQNR(t.graph, t.want, q.Graph, got); err != nil {
+		return nil, nil, err
+	}
+	if t.labels != nil {
+		right, err := driver.Accuracy(q.Graph, got, t.labels[:t.n])
+		if err != nil {
+			return nil, nil, err
+		}
+		p.Accuracy = &right
+	}
+	if cost {
+		if p.Cost, err = costOf(ctx, q); err != nil {
+			return nil, nil, err
+		}
+	}
+	return p, q, nil
+}
+
+// sizeOf adds up the bits of a quantized graph.
+func sizeOf(g *ir.Graph) (s Size) {
+	var weightBits, weighing, dataBits, values int
+	matrix := map[*ir.Node]bool{}
+	for _, n := range g.Nodes {
+		if weights(n) > 0 {
+			matrix[n.Args[1]] = true
+		}
+	}
+	for _, n := range g.Nodes {
+		bits := n.Type.Elems() * n.Type.Format.Width()
+		if b, ok := n.Type.BlockFormat(); ok {
+			bits += n.Type.Blocks() * b.ScaleWidth()
+		}
+		switch {
+		case n.IsConst():
+			s.ModelBits += bits
+			if matrix[n] {
+				weightBits, weighing = weightBits+bits, weighing+n.Type.Elems()
+			}
+		case !n.Op.Traits.KeepsCodes:
+			dataBits, values = dataBits+bits, values+n.Type.Elems()
+		}
+	}
+	s.WeightBits = float64(weightBits) / float64(max(1, weighing))
+	s.DataBits = float64(dataBits) / float64(max(1, values))
+	return s
+}
+
+// costOf schedules a quantized model; nil where a header states no cost.
+func costOf(ctx context.Context, q *driver.Quantized) (*Cost, error) {
+	r, err := q.Schedule(ctx)
+	if err != nil || r == nil {
+		return nil, err
+	}
+	if slices.ContainsFunc(r.Units, func(u lower.UnitReport) bool { return u.Module != "" && !u.Costed }) {
+		return nil, nil
+	}
+	c := r.Cost()
+	return &Cost{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: float64(c.BRAM) / 2, Interval: r.Interval()}, nil
+}
+
+// noise is the power of the output error relative to that of the float outputs; NaN where it is not known.
+func (p *Point) noise() float64 {
+	switch {
+	case p.SQNR == nil:
+		return math.NaN()
+	case *p.SQNR >= driver.SQNRLimit:
+		return 0
+	}
+	return math.Pow(10, -*p.SQNR/10)
+}
+
+// Facts are the lines that tell what figures were measured on.
+func (t *Study) Facts() []string {
+	lines := []string{fmt.Sprintf("%d samples of %s, calibrated on %s", t.n, t.On.Inputs, t.On.Calibrate)}
+	if t.On.Calibrate == t.On.Inputs {
+		lines[0] += ": the same, so figures are those of known samples (--calibrate names others)"
+	}
+	if t.Accuracy == nil {
+		return append(lines, "no labels: accuracy is not measured, only the ratio of outputs to their error (SQNR)")
+	}
+	return append(lines, fmt.Sprintf("accuracy of the float model: %.4f", *t.Accuracy))
+}

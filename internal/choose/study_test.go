@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package choose
+
+import (
+	"context"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/internal/driver"
+	"lathe/lower"
+)
+
+// example is a study of a trained model on its first samples.
+func example(t *testing.T, name, plan string, samples int) *Study {
+	t.Helper()
+	path := func(file string) string { return filepath.Join("..", "..", "examples", name, file) }
+	s := driver.Source{Model: path("model.onnx"), Calibrate: path("calib.npz"), Plan: plan}
+	g, err := s.Import()
+	if err != nil {
+		t.Fatal(err)
+	}
+	study, err := NewStudy(context.Background(), s, g, path("inputs.npz"), path("labels.npy"), samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return study
+}
+
+// TestLayers finds what a rule can give a format, and which ReLUs are part of a layer.
+func TestLayers(t *testing.T) {
+	var got []string
+	for _, l := range example(t, "digits-cnn", "", 1).Layers {
+		got = append(got, strings.TrimSuffix(strings.Join(append([]string{l.Node}, l.Cuts...), "+"), "+"))
+		if unsigned := l.Node == "conv1" || l.Node == "conv2"; unsigned != l.Unsigned {
+			t.Errorf("%s: unsigned %v", l.Node, l.Unsigned)
+		}
+	}
+	if want := []string{"x", "conv1+relu", "conv2+relu_1", "fc"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestMeasure holds a point against the driver's own figures for the same plan, sizes counted by hand.
+func TestMeasure(t *testing.T) {
+	ctx := context.Background()
+	study := example(t, "jets-mlp", "", 200)
+	plan, err := study.Plan.Uniform("test", "fixed(5)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, q, err := study.Measure(ctx, plan, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := example(t, "jets-mlp", "", 0)
+	all, _, err := full.Measure(ctx, plan, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := func(file string) string { return filepath.Join("..", "..", "examples", "jets-mlp", file) }
+	want, err := q.Accuracies(ctx, path("inputs.npz"), path("labels.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *all.Accuracy != want.Quantized || *full.Accuracy != *want.Float {
+		t.Errorf("accuracy %v of %v, want %v of %v", *all.Accuracy, *full.Accuracy, want.Quantized, *want.Float)
+	}
+	if bits := 5*(64*16+32*64+32*32+5*32) + 16*(64+32+32+5); p.ModelBits != bits || p.WeightBits != 5 || p.DataBits != 5 {
+		t.Errorf("%+v, want %d bits of 5", p.Size, bits)
+	}
+	if p.Cost == nil || p.Cost.LUT == 0 || p.Cost.Interval == 0 {
+		t.Errorf("cost %+v", p.Cost)
+	}
+	if p.SQNR == nil || *p.SQNR == *all.SQNR {
+		t.Error("the number of samples makes no difference")
+	}
+}
+
+// TestSensitivity: errors of layers add up to about that of all, shares to one, and a wide format costs nothing.
+func TestSensitivity(t *testing.T) {
+	study := example(t, "jets-mlp", "", 150)
+	s, err := study.Sensitivity(context.Background(), []string{"fixed(6)", "fixed(16)", "fp32"}, Parts{true, true}, false,
+		nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	share := 0.0
+	for i := 0; i < len(s.Rows); i += 3 {
+		share += *s.Rows[i].Share
+		if r := s.Rows[i+1]; *r.SQNR != *s.Base.SQNR || r.ModelBits != s.Base.ModelBits {
+			t.Errorf("%s in %s: %+v, base %+v", r.Node, r.Format, r.Point, s.Base)
+		}
+		if r := s.Rows[i+2]; !strings.Contains(r.Refused, "L0406") {
+			t.Errorf("%s in %s: %+v", r.Node, r.Format, r)
+		}
+	}
+	if math.Abs(share-1) > 1e-9 {
+		t.Errorf("shares add up to %g", share)
+	}
+	if w := s.Whole[0]; w.WeightBits != 6 || w.DataBits != 6 || *w.Sum < 0.5 || *w.Sum > 2 {
+		t.Errorf("all layers: %+v, sum %g", w, *w.Sum)
+	}
+	if s.Removed != nil {
+		t.Error("the error of a plan that nobody gave is divided")
+	}
+}
+
+// TestRemoved divides the error of a plan that is coarse in one layer: it is that layer's.
+func TestRemoved(t *testing.T) {
+	study := example(t, "jets-mlp", "", 150)
+	wide, err := study.wide()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if study.Plan, err = wide.Assigned("test", study.Layers[2].Assign("fixed(4)", true, true)); err != nil {
+		t.Fatal(err)
+	}
+	s, err := study.Sensitivity(context.Background(), []string{"fixed(8)"}, Parts{Weight: true}, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, part := range s.Removed {
+		if coarse := i == 2; coarse != (part > 0.9) || !coarse && math.Abs(part) > 0.01 {
+			t.Errorf("%s: share %g", study.Layers[i].Node, part)
+		}
+	}
+	if r := s.Rows[0]; r.Refused == "" { // the input has no weights
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAssign gives results without a negative value formats without a sign, where the format leaves that open.
+func TestAssign(t *testing.T) {
+	l := Layer{Node: "a", Weights: 3, Unsigned: true, Cuts: []string{"r"}}
+	for f, want := range map[string]string{"fixed(4)": "ufixed(4)", "fixed(4,round=floor)": "ufixed(4,round=floor)",
+		"fixed(8,4)": "fixed(8,4)", "fixed(8,4,round=floor)": "fixed(8,4,round=floor)", "mxint8": "mxint8",
+		"fixed(4,over=wrap)": "fixed(4,over=wrap)"} {
+		list := l.Assign(f, true, true)
+		if !slices.Equal(list, []lower.Assignment{{Node: "a", Weight: f, Data: want}, {Node: "r", Data: want}}) {
+			t.Errorf("%s: %+v", f, list)
+		}
+	}
+	weight := []lower.Assignment{{Node: "a", Weight: "fixed(4)"}}
+	if list := l.Assign("fixed(4)", true, false); !slices.Equal(list, weight) {
+		t.Errorf("%+v", list)
+	}
+	if l.Weights = 0; l.Assign("fixed(4)", true, false) != nil {
+		t.Error("a layer without weights has one")
+	}
+}
+
+// TestCSV quotes what holds commas.
+func TestCSV(t *testing.T) {
+	got := string(CSV([][]string{{"a", "share"}, {"fixed(8,4)", "12.5 %"}, {`say "x"`, ""}}))
+	if want := "a,share\n\"fixed(8,4)\",12.5\n\"say \"\"x\"\"\",\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/choose"
+	"lathe/lower"
+)
+
+// studyFlags are the flags of commands that measure plans on samples.
+type studyFlags struct {
+	sourceFlags
+	inputs, labels, formats string
+	csv, svg, html          string
+	samples                 int
+	parts                   []string
+}
+
+// add declares them; formats is the default of --formats.
+func (f *studyFlags) add(c *cobra.Command, formats string) {
+	f.sourceFlags.add(c, true)
+	f.choices.add(c)
+	c.Flags().StringVar(&f.inputs, "inputs", "", "samples (.npz), which also calibrate unless --calibrate names others")
+	c.Flags().StringVar(&f.labels, "labels", "",
+		"class numbers of the samples (.npy), for accuracy; without them SQNR only")
+	c.Flags().StringVar(&f.formats, "formats", formats, "formats to try: fixed(4),mxint8; fixed(4..8) are five of them")
+	c.Flags().StringSliceVar(&f.parts, "parts", []string{"weight", "data"}, "what gets the format: weight, data or both")
+	c.Flags().IntVar(&f.samples, "samples", 0, "run the first so many samples only; 0: all")
+	c.Flags().StringVar(&f.csv, "csv", "", "write the table into this file")
+	c.Flags().StringVar(&f.svg, "svg", "", "draw the plot into this file")
+	c.Flags().StringVar(&f.html, "html", "", "write a page with plots into this file")
+}
+
+// check refuses wrong flags before the work, and reads formats and parts.
+func (f *studyFlags) check(c *cobra.Command) (formats []string, parts choose.Parts, err error) {
+	if err := checkStudy(c, f.samples, f.csv, f.svg, f.html); err != nil {
+		return nil, parts, err
+	}
+	for _, part := range f.parts {
+		if err := oneOf("--parts", part, "weight", "data"); err != nil {
+			return nil, parts, err
+		}
+		parts.Weight, parts.Data = parts.Weight || part == "weight", parts.Data || part == "data"
+	}
+	if parts == (choose.Parts{}) {
+		return nil, parts, usagef("--parts names nothing: weight, data or both")
+	}
+	formats, err = lower.ParseFormats(f.formats)
+	return formats, parts, err
+}
+
+// study imports the model and evaluates it in float.
+func (a *App) study(ctx context.Context, f *studyFlags, model string, p *progress) (*choose.Study, error) {
+	f.source.Arrays = f.inputs
+	source, err := f.of(a, model)
+	if err != nil {
+		return nil, err
+	}
+	p.Report("import", 0, 0)
+	g, err := source.Import()
+	if err != nil {
+		return nil, err
+	}
+	p.Report("float model", 0, 0)
+	return choose.NewStudy(ctx, source, g, f.inputs, f.labels, f.samples)
+}
+
+// printFacts says what figures were measured on.
+func (a *App) printFacts(s *choose.Study) {
+	fmt.Fprintln(a.Out)
+	for _, line := range s.Facts() {
+		fmt.Fprintln(a.Out, line)
+	}
+}
+
+// writePlots writes the table and the plot, where files are named for them.
+func (a *App) writePlots(f *studyFlags, table [][]string, plot []byte) error {
+	for _, file := range []struct {
+		path string
+		data []byte
+	}{{f.csv, choose.CSV(table)}, {f.svg, plot}} {
+		if file.path == "" {
+			continue
+		}
+		if err := writeFile(file.path, file.data); err != nil {
+			return err
+		}
+		fmt.Fprintf(a.Out, "wrote %s\n", file.path)
+	}
+	return nil
+}
