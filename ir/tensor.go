@@ -82,11 +82,11 @@ func (t *Tensor) Lattice() (*Lattice, error) {
 	}
 	ints := make([]int64, len(t.Codes))
 	for i, c := range t.Codes {
-		v, ok := t.Type.Format.Decode(c).Int64(exp)
-		if !ok {
-			return nil, fmt.Errorf("code %#x of %s has no finite value", c, t.Type.Format)
+		v := t.Type.Format.Decode(c)
+		if ints[i], ok = v.Int64(exp); !ok { // what it becomes in the fixed format of all finite values
+			fx, _ := format.ExactFixed(t.Type.Format)
+			ints[i] = fx.Encode(v)
 		}
-		ints[i] = v
 	}
 	return &Lattice{Ints: ints, Exps: []int{exp}}, nil
 }

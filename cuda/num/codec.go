@@ -24,7 +24,7 @@ type Codec struct {
 // which takes the scale field beside the code.
 func Of(f format.Format) (Codec, bool) {
 	k, ok := f.(format.KernelCodec)
-	if !ok {
+	if !ok || f.Width() > 32 && format.Coded(f) { // codecs of floats take their codes in 32 bits
 		return Codec{}, false
 	}
 	_, block := f.(format.Block)

@@ -27,7 +27,8 @@ var texts = []string{
 	"int(8,z=-3)*0.05", "uint(8,z=131)*0.0235", "uint(4,z=7,div=f32)*0.3", "int(8,round=stochastic)*0.1",
 	"int(32,z=4294967295,over=wrap)*1e-30", "int(16,z=5,round=zero,over=wrap)*3e38", "uint(32,z=-9,round=up,over=sym)*1",
 	"int(8,round=away,div=f32)*1e-40", "int(3,round=halfzero)*0.75", "int(8,over=wrap,div=f32)*3",
-	"fp32",
+	"fp32", "e4m3", "e5m2", "float(4,3,fnuz,bias=-3,round=up,over=nan)", "float(3,2,fn,round=stochastic)", "fp16",
+	"dfloat(4,3,bias=9,round=ceil)", "log(5)", "log(6,bias=40,round=log)",
 }
 
 func parse(t *testing.T, text string) format.Format {

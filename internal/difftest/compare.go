@@ -118,7 +118,7 @@ func takeMoved(g *ir.Graph, want, got ref.Sample) {
 			continue
 		}
 		for k, w := range want[i].Codes {
-			if v := got[i].Codes[k]; rawValue(t.Format, w).Cmp(rawValue(t.Format, v)) == 0 {
+			if v := got[i].Codes[k]; encode(t.Format.CodeSet(), rawValue(t.Format, v)) == w {
 				want[i].Codes[k] = v
 			}
 		}

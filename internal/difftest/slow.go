@@ -143,12 +143,13 @@ var movers = []*ir.Op{window.MaxPool, reduce.Max, reduce.Min, move.Reshape, move
 func encodeAll(t ir.Type, x []*big.Rat) *ir.Tensor {
 	out := ir.NewTensor(t)
 	for i, v := range x {
-		if v == nil {
-			out.Floats[i] = float32(math.NaN())
-		} else if t.IsFloat() {
-			out.Floats[i], _ = v.Float32()
-		} else {
+		switch {
+		case !t.IsFloat():
 			out.Codes[i] = encode(t.Format, v)
+		case v == nil:
+			out.Floats[i] = float32(math.NaN())
+		default:
+			out.Floats[i], _ = v.Float32()
 		}
 	}
 	return out

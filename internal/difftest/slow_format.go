@@ -93,61 +93,167 @@ func decodeOne(t ir.Type, i int, code int64) *big.Rat {
 
 // encode rounds v once into the codes of f and applies its overflow rule.
 func encode(f format.Format, v *big.Rat) int64 {
+	if v == nil { // NaN, which the formats that are drawn here do not take over
+		v = new(big.Rat)
+	}
 	switch f := f.(type) {
 	case format.Fixed:
-		return enter(f.W, f.Signed, f.Over, round(new(big.Rat).Mul(v, power(f.F)), f.Round))
+		over := f.Over
+		if over == format.Wrap && new(big.Rat).Abs(v).Cmp(infinite) >= 0 {
+			over = format.Sat
+		}
+		return enter(f.W, f.Signed, over, round(new(big.Rat).Mul(v, power(f.F)), f.Round))
 	case format.Affine:
 		q := round(new(big.Rat).Quo(v, real32(f.Scale)), f.Round)
 		return enter(f.W, f.Signed, f.Over, q.Add(q, big.NewInt(f.Zero)))
 	case enumerated:
 		return nearest(f.list(), v)
 	}
-	code := nearest(rawList(f), v)
-	if _, one := f.(format.Log); !one && v.Sign() < 0 && code == 0 {
-		code = 1 << (f.Width() - 1) // what is negative and becomes zero keeps its sign
-	}
-	return code
+	return rawCode(f, v)
 }
 
-// rawValue is the value of a code of float(e,m), dfloat(e,m) or log(W), from their definitions.
-func rawValue(f format.Format, code int64) *big.Rat {
-	e, m, hidden := 0, 0, true
+// raw is a float, a dfloat or a logarithm by its fields.
+type raw struct {
+	e, m, bias int
+	hidden     bool // codes with a field above 0 have one more bit in front of the fraction
+	one        bool // zero has one code
+	kind       format.FloatKind
+	round      format.Round
+	over       format.Beyond
+}
+
+func rawOf(f format.Format) raw {
 	switch f := f.(type) {
 	case format.Float:
-		e, m = f.E, f.M
+		return raw{f.E, f.M, f.Bias(), true, f.Kind == format.FloatFNUZ, f.Kind, f.Round, f.Over}
 	case format.DFloat:
-		e, m, hidden = f.E, f.M, false
+		return raw{e: f.E, m: f.M, bias: f.Bias(), round: f.Round}
 	case format.Log:
-		e = f.W - 1
+		return raw{e: f.W - 1, bias: f.Bias(), hidden: true, one: true, round: f.Round}
 	}
-	steps, fields := int64(1)<<m, int64(1)<<e
+	return raw{}
+}
+
+// infinite stands for an infinity: it is beyond all values.
+var infinite = power(100000)
+
+// value is that of a code, from its definition; nil for NaN.
+func (f raw) value(code int64) *big.Rat {
+	steps, fields := int64(1)<<f.m, int64(1)<<f.e
 	sign, field, k := code/steps/fields%2, code/steps%fields, code%steps
-	v := new(big.Rat).SetFrac64(k, steps)
+	last := field == fields-1
 	switch {
-	case hidden && field > 0:
-		v.Add(v, integer(1))
-	case hidden:
-		field = 1
+	case f.kind == format.FloatIEEE && last && k > 0, f.kind == format.FloatFN && last && k == steps-1,
+		f.kind == format.FloatFNUZ && sign == 1 && field == 0 && k == 0:
+		return nil
 	}
-	if v.Mul(v, power(int(field-fields/2+1))); sign == 1 {
+	v := f.magnitude(field, k)
+	if f.kind == format.FloatIEEE && last {
+		v.Set(infinite)
+	}
+	if sign == 1 {
 		v.Neg(v)
 	}
 	return v
 }
 
+// magnitude is that of any field, also one that no code has, and fraction.
+func (f raw) magnitude(field, k int64) *big.Rat {
+	v := new(big.Rat).SetFrac64(k, 1<<f.m)
+	switch {
+	case f.hidden && field > 0:
+		v.Add(v, integer(1))
+	case f.hidden:
+		field = 1
+	}
+	return v.Mul(v, power(int(field)-f.bias))
+}
+
+// rawValue is the value of a code of such a format, nil for NaN.
+func rawValue(f format.Format, code int64) *big.Rat { return rawOf(f).value(code) }
+
+// rawCode rounds v to a code by a search, and applies the overflow rule.
+func rawCode(of format.Format, v *big.Rat) int64 {
+	f := rawOf(of)
+	list := rawList(of)
+	sign := int64(1) << (f.e + f.m)
+	if v.Sign() >= 0 {
+		sign = 0
+	}
+	size, last := new(big.Rat).Abs(v), len(list)-1
+	i := last
+	if size.Cmp(list[last].x) < 0 {
+		i = sort.Search(last, func(k int) bool { return list[k+1].x.Cmp(size) > 0 })
+		if f.up(v, size, list[i], list[i+1]) {
+			i++
+		}
+	}
+	switch {
+	case i == 0 && f.one:
+		return 0
+	case i < last:
+		return sign | list[i].code
+	case f.over == format.BeyondSat:
+		return sign | list[last-1].code
+	case f.kind == format.FloatIEEE:
+		return sign | list[last].code
+	case f.kind == format.FloatFN:
+		return list[last].code
+	}
+	return 1 << (f.e + f.m)
+}
+
+// up says whether v, of magnitude size between two neighbours, becomes the greater one.
+func (f raw) up(v, size *big.Rat, lo, hi coded) bool {
+	away, middle := v.Sign() > 0, new(big.Rat).Add(lo.x, hi.x)
+	if size.Cmp(lo.x) == 0 {
+		return false
+	}
+	switch f.round {
+	case format.RoundFloor:
+		return !away
+	case format.RoundCeil:
+		return away
+	case format.RoundZero:
+		return false
+	case format.RoundOutward:
+		return true
+	case format.RoundLog:
+		if lo.x.Sign() > 0 {
+			return new(big.Rat).Mul(size, size).Cmp(new(big.Rat).Mul(lo.x, hi.x)) > 0
+		}
+	}
+	if c := size.Cmp(middle.Quo(middle, integer(2))); c != 0 {
+		return c > 0
+	}
+	return map[format.Round]bool{format.RoundEven: lo.code%2 == 1, format.RoundAway: true, format.RoundUp: away,
+		format.RoundDown: !away}[f.round]
+}
+
 // rawLists are the lists of rawList, by format.
 var rawLists sync.Map
 
-// rawList is the list of all codes of such a format, as that of an enumerated one.
+// rawList is the list of all finite magnitudes of such a format, ascending, of several codes of one the first; behind
+// them stands the one that would follow.
 func rawList(f format.Format) []coded {
 	if list, ok := rawLists.Load(f); ok {
 		return list.([]coded)
 	}
-	list := make([]coded, 1<<f.Width())
-	for c := range list {
-		list[c] = coded{int64(c), rawValue(f, int64(c))}
+	r := rawOf(f)
+	var list []coded
+	for code := range int64(1) << (r.e + r.m) {
+		if x := r.value(code); x != nil && x.Cmp(infinite) < 0 {
+			list = append(list, coded{code, x})
+		}
 	}
+	next := list[len(list)-1].code + 1
+	follows := r.magnitude(next>>r.m, next%(1<<r.m))
+	if !r.hidden { // there is no code with a fraction of 0 that would
+		follows = r.magnitude(next>>r.m, 1<<(r.m-1))
+	}
+	list = append(list, coded{next, follows})
 	sort.SliceStable(list, func(i, k int) bool { return list[i].x.Cmp(list[k].x) < 0 })
+	list = slices.CompactFunc(list, func(a, b coded) bool { return a.x.Cmp(b.x) == 0 })
 	rawLists.Store(f, list)
 	return list
 }

@@ -7,7 +7,7 @@ import "testing"
 // TestCodecs proves networks whose data and weights have codes that are no integers: casts decode and encode them.
 func TestCodecs(t *testing.T) {
 	for _, model := range []string{"digits-mlp", "digits-cnn"} {
-		for _, plan := range []string{"float", "dfloat", "log"} {
+		for _, plan := range []string{"float", "dfloat", "log", "e4m3", "e5m2"} {
 			t.Run(model+"/"+plan, func(t *testing.T) {
 				t.Parallel()
 				e := engines(t)

@@ -34,9 +34,13 @@ const (
 
 var (
 	optZero  = Option{"z", nil, "zero point, subtracted from the code; may lie outside the code range"}
-	optRound = Option{"round", roundNames[:], "how a value between two codes is rounded; default even"}
+	optRound = Option{"round", roundNames[:RoundLog], "how a value between two codes is rounded; default even"}
 	optOver  = Option{"over", append(overNames[:], limitWord), "what happens beyond the largest code: saturate " +
 		"(default), symmetric, wrap; or saturate at LO and HI, where LO = 0 or -HI"}
+	optBias  = Option{"bias", nil, "what fields exceed exponents by, if not as usual"}
+	optPower = Option{"round", roundNames[:], "as for the others, or log: the nearest logarithm"}
+	optTop   = Option{"over", []string{"sat", "inf", "nan"}, "what becomes of a value beyond the greatest one: the " +
+		"greatest (default), infinity (ieee, default there), NaN (fn, fnuz)"}
 	optAxis = Option{"axis", nil, "axis that is cut into blocks; default the last"}
 	optDiv  = Option{"div", divNames[:], "exact quotient (default), or rounded to float32 first"}
 )
@@ -54,11 +58,17 @@ func All() []Family {
 			Doc: "two's complement integer q, value q, or affine (q-Z)*S; S is a number, [axis] or [axis:group]"},
 		{Name: "uint", Syntax: "uint(W) or uint(W,z=Z)*S", Example: "uint(8,z=128)*[1]", build: buildInt, Options: integer,
 			Doc: "unsigned integer q, value q, or affine (q-Z)*S"},
-		{Name: "float", Syntax: "float(e,m)", Example: "float(4,3)", build: buildFloat, Later: later,
-			Doc: "sign, exponent field f of e bits, fraction k of m bits; bias 2^(e-1)-1, subnormals, all codes finite"},
-		{Name: "dfloat", Syntax: "dfloat(e,m)", Example: "dfloat(4,3)", build: buildDFloat, Later: later[3:],
-			Doc: "sign, exponent field f of e bits, k of m bits: +-k*2^(f-bias-m), bias 2^(e-1)-1; encoding takes the least f"},
-		{Name: "log", Syntax: "log(W)", Example: "log(5)", build: buildLog, Later: later,
+		{Name: "float", Syntax: "float(e,m) or float(e,m,KIND)", Example: "float(4,3)", build: buildFloat,
+			Options: []Option{optBias, optRound, optTop}, Later: later,
+			Doc: "sign, exponent field f of e bits, fraction k of m bits; bias 2^(e-1)-1, subnormals. All codes are finite, " +
+				"but with ieee those of the greatest field (infinities, NaN), with fn the one of all ones (NaN), with fnuz, " +
+				"whose bias is 2^(e-1), -0 (NaN)"},
+		{Name: "dfloat", Syntax: "dfloat(e,m)", Example: "dfloat(4,3)", build: buildDFloat,
+			Options: []Option{optBias, optRound}, Later: later,
+			Doc: "sign, exponent field f of e bits, k of m bits: +-k*2^(f-bias-m), bias 2^(e-1)-1; encoding takes the " +
+				"least f"},
+		{Name: "log", Syntax: "log(W)", Example: "log(5)", build: buildLog,
+			Options: []Option{optBias, optPower}, Later: later,
 			Doc: "sign and a field f of W-1 bits: 0, or +-2^(f-bias), bias 2^(W-2)-1"},
 		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: []Option{optRound, optAxis},
 			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
@@ -69,6 +79,15 @@ func All() []Family {
 		{Name: "f16", Syntax: "f16", Example: "f16", build: buildHalf,
 			Doc: "IEEE 754 binary16: values of a float graph that are rounded to it"},
 		{Name: "mxint8", Syntax: "mxint8", Example: "mxint8", Alias: "mxint(8,32)", Doc: "OCP MXINT8"},
+		{Name: "e4m3", Syntax: "e4m3", Example: "e4m3", Alias: "float(4,3,fn)", Doc: "OCP FP8 with 3 bits of " +
+			"fraction: one NaN"},
+		{Name: "e5m2", Syntax: "e5m2", Example: "e5m2", Alias: "float(5,2,ieee,over=sat)", Doc: "OCP FP8 with 2 bits of " +
+			"fraction: infinities and NaN"},
+		{Name: "e3m2", Syntax: "e3m2", Example: "e3m2", Alias: "float(3,2)", Doc: "OCP FP6 with 2 bits of fraction"},
+		{Name: "e2m3", Syntax: "e2m3", Example: "e2m3", Alias: "float(2,3)", Doc: "OCP FP6 with 3 bits of fraction"},
+		{Name: "e2m1", Syntax: "e2m1", Example: "e2m1", Alias: "float(2,1)", Doc: "OCP FP4"},
+		{Name: "fp16", Syntax: "fp16", Example: "fp16", Alias: "float(5,10,ieee)", Doc: "IEEE 754 binary16 as codes that " +
+			"are decoded exactly; f16 is that of float graphs"},
 	}
 }
 

@@ -10,28 +10,47 @@ import (
 )
 
 // DFloat is dfloat(E,M): a float without a hidden bit. The value of a sign bit, a field f of E bits and a significand k
-// of M bits is k*2^(f-bias-M), bias 2^(E-1)-1, so that several codes have one value. Encode takes the least field.
-type DFloat struct{ E, M int }
+// of M bits is k*2^(f-bias-M), so that several codes have one value. Encode takes the least field.
+type DFloat struct {
+	E, M   int
+	Offset int // bias minus 2^(E-1)-1
+	Round  Round
+}
 
 func buildDFloat(c *call) (Format, error) {
 	v, err := c.ints(intRange{"e", 1, 8}, intRange{"m", 2, 30})
 	if err != nil {
 		return nil, err
 	}
-	return DFloat{v[0], v[1]}, c.noScale()
+	d := DFloat{E: v[0], M: v[1], Round: c.round()}
+	usual := d.Bias()
+	bias, err := c.intOption(usual, intRange{"bias", -maxBias, maxBias})
+	if err != nil {
+		return nil, err
+	}
+	d.Offset = bias - usual
+	return d, c.noScale()
 }
 
 // String is the canonical text.
-func (d DFloat) String() string { return fmt.Sprintf("dfloat(%d,%d)", d.E, d.M) }
+func (d DFloat) String() string {
+	return fmt.Sprintf("dfloat(%d,%d", d.E, d.M) + biasText(d.Offset, d.Bias()) + optionText(d.Round, Sat) + ")"
+}
 
 // Width is 1+E+M.
 func (d DFloat) Width() int { return 1 + d.E + d.M }
 
-// CodeSet is d.
-func (d DFloat) CodeSet() Format { return d }
+// CodeSet is d with rounding to even.
+func (d DFloat) CodeSet() Format {
+	d.Round = RoundEven
+	return d
+}
+
+// Bias is what fields exceed exponents by.
+func (d DFloat) Bias() int { return 1<<(d.E-1) - 1 + d.Offset }
 
 // low is the exponent of the step of field 0.
-func (d DFloat) low() int { return 1 - 1<<(d.E-1) - d.M }
+func (d DFloat) low() int { return -d.Bias() - d.M }
 
 // most is the greatest code of positive values.
 func (d DFloat) most() int64 { return 1<<(d.E+d.M) - 1 }
@@ -57,20 +76,26 @@ func (d DFloat) Decode(code int64) Exact {
 	return v
 }
 
-// Encode rounds to the nearest value, ties to the even significand, and saturates; NaN gives 0. A zero keeps its sign.
-func (d DFloat) Encode(v Exact) int64 {
+// Encode rounds as if there were no greatest field, ties to the even significand, and saturates; NaN gives 0. A zero
+// keeps its sign.
+func (d DFloat) Encode(v Exact) int64 { return d.stochastic(v, 0) }
+
+func (d DFloat) rounding() Round { return d.Round }
+
+// stochastic is Encode with a random word.
+func (d DFloat) stochastic(v Exact, word uint32) int64 {
 	if v.IsNaN() {
 		return 0
 	}
-	code := d.magnitude(v.Abs())
+	code := d.magnitude(v, word)
 	if v.Signbit() {
 		code |= 1 << (d.E + d.M)
 	}
 	return code
 }
 
-// magnitude is the code of v >= 0.
-func (d DFloat) magnitude(v Exact) int64 {
+// magnitude is the code of |v|.
+func (d DFloat) magnitude(v Exact, word uint32) int64 {
 	if v.IsZero() {
 		return 0
 	}
@@ -78,7 +103,12 @@ func (d DFloat) magnitude(v Exact) int64 {
 		return d.most()
 	}
 	field := max(v.Log2()-d.low()-d.M+1, 0)
-	q, _ := v.RoundTo(d.low()+field, RoundEven).Int64(d.low() + field)
+	mag, exp := v.significand()
+	f := cut(mag, d.low()+field-exp)
+	q := int64(f.whole)
+	if f.goesUp(d.Round, q&1 != 0, v.neg, word) {
+		q++
+	}
 	if q>>d.M != 0 {
 		q, field = q>>1, field+1
 	}
@@ -102,15 +132,15 @@ func (d DFloat) EncodeHLO(b *hlo.Builder, x hlo.Value, in Fixed) hlo.Value {
 	k := func(c int64) hlo.Value { return b.Splat(x, c) }
 	zero, m := k(0), k(int64(d.M))
 	first := int64(d.low() + in.F) // places below the step of field 0
-	v := b.Abs(x)
+	v, neg := b.Abs(x), b.ShiftRightLogical(x, k(63))
 	bits := b.Sub(k(64), b.CountLeadingZeros(v))
 	field := b.Max(b.Sub(bits, k(first+int64(d.M))), zero)
-	q := b.RoundShiftBy(v, b.Clamp(k(-60), b.Add(field, k(first)), k(60)), uint8(RoundEven))
+	q, step := cutHLO(b, v, b.Add(field, k(first)), neg)
+	q = b.Add(q, step.goesUp(b, d.Round))
 	carry := b.ShiftRightLogical(q, m)
 	code := b.Add(b.ShiftLeft(b.Add(field, carry), m), b.ShiftRightLogical(q, carry))
 	code = b.Select(b.Compare(hlo.EQ, v, zero), zero, b.Min(code, k(d.most())))
-	minus := b.Compare(hlo.LT, x, zero)
-	return b.Convert(b.Select(minus, b.Add(code, k(1<<(d.E+d.M))), code), Carrier(d))
+	return b.Convert(b.Add(code, b.ShiftLeft(neg, k(int64(d.E+d.M)))), Carrier(d))
 }
 
 // DecodeRTL is num_float_dec without a hidden bit.
@@ -123,5 +153,10 @@ func (d DFloat) DecodeRTL(out Fixed, s Stream) *rtl.Unit {
 // EncodeRTL is num_float_enc without a hidden bit.
 func (d DFloat) EncodeRTL(in Fixed, s Stream) *rtl.Unit {
 	return rtl.NewUnit("num_float_enc", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", rtl.Flag(in.Signed), "E", d.E,
-		"M", d.M, "HIDDEN", 0, "SHIFT", d.low()+in.F, "NEG_ZERO", 1, "BEATS", s.Beats)
+		"M", d.M, "HIDDEN", 0, "SHIFT", d.low()+in.F, "NEG_ZERO", 1, "ROUND", int(d.Round), "BEATS", s.Beats)
+}
+
+// KernelType is dfloat_code.
+func (d DFloat) KernelType() string {
+	return fmt.Sprintf("dfloat_code<%d, %d, %d, %s>", d.E, d.M, d.Bias(), d.Round.kernel())
 }

@@ -297,6 +297,19 @@ func (c *call) intOption(def int, r intRange) (int, error) {
 	return def, nil
 }
 
+// word takes the last argument away where it is one of the names, and gives its place among them, -1 otherwise.
+func (c *call) word(names ...string) int {
+	last := len(c.args) - 1
+	if last < 0 {
+		return -1
+	}
+	i := slices.Index(names, c.args[last].val)
+	if i >= 0 {
+		c.args = c.args[:last]
+	}
+	return i
+}
+
 // round and over read the options of these names, whose values are checked already.
 func (c *call) round() Round { return Round(max(slices.Index(roundNames[:], c.option("round")), 0)) }
 func (c *call) over() Over {

@@ -24,9 +24,11 @@ const (
 	RoundZero                    // to zero
 	RoundOutward                 // away from zero
 	RoundStochastic              // up with a probability equal to the fraction
+	RoundLog                     // of powers of two: the nearest logarithm
 )
 
-var roundNames = [...]string{"even", "away", "up", "down", "halfzero", "floor", "ceil", "zero", "outward", "stochastic"}
+var roundNames = [...]string{"even", "away", "up", "down", "halfzero", "floor", "ceil", "zero", "outward", "stochastic",
+	"log"}
 
 // String is the name in format texts.
 func (r Round) String() string {
@@ -37,7 +39,12 @@ func (r Round) String() string {
 }
 
 // kernel is the name in exact.cuh of the kernel library.
-func (r Round) kernel() string { return strings.ToUpper(r.String()) }
+func (r Round) kernel() string {
+	if r == RoundLog {
+		return "GEOMETRIC"
+	}
+	return strings.ToUpper(r.String())
+}
 
 // Over says what becomes of a rounded value outside the range of codes. The numbers are those of the RTL. Those
 // beyond Wrap are limits: see From0.

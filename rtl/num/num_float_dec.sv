@@ -5,11 +5,13 @@
 //   parameters  LANES   elements a beat
 //               E, M    bits of the exponent field and of the fraction
 //               HIDDEN  0: no hidden bit
+//               KIND    0: all codes are finite; 1: those of the greatest field are infinities, which become the codes
+//                       at the ends of the output, and NaN, which becomes 0; 2: the code of all ones is NaN, 3: -0
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               BEATS   beats of a frame
 //   latency: 2   ii: BEATS   order: as it comes
-//   lut: LANES * (T_W * E / 3 + M + 4) + 2
-//   ff: LANES * T_W + 1
+//   lut: LANES * (T_W * E / 3 + M + 4 + (KIND == 1 ? OUT_W + 2 : 0)) + 2
+//   ff: LANES * (T_W + (KIND == 1 ? 2 : 0)) + 1
 //   parts: LANES * u_cast + u_skid
 `default_nettype none
 module num_float_dec #(
@@ -17,6 +19,7 @@ module num_float_dec #(
     parameter integer E          = 4,
     parameter integer M          = 3,
     parameter integer HIDDEN     = 1,
+    parameter integer KIND       = 0,
     parameter integer SHIFT      = 0,
     parameter integer OUT_W      = 19,
     parameter integer OUT_SIGNED = 1,
@@ -34,12 +37,15 @@ module num_float_dec #(
     input  wire                       out_ready
 );
   localparam integer C_W = 1 + E + M;
-  localparam integer T_W = M + (1 << E);
+  localparam integer T_W = M + (1 << E) - (KIND == 1 ? 1 : 0);
   localparam [M:0] TOP = {1'b1, {M{1'b0}}};
 
   generate
     if (LANES < 1 || BEATS < 1 || E < 1 || M < 0) begin : g_bad
       LANES_BEATS_and_E_must_be_at_least_1 u_bad ();
+    end
+    if (KIND < 0 || KIND > 3 || (KIND == 1 && M < 1) || (KIND != 0 && HIDDEN == 0)) begin : g_bad_kind
+      KIND_must_be_0_to_3_and_1_needs_a_fraction u_bad ();
     end
   endgenerate
 
@@ -63,15 +69,35 @@ module num_float_dec #(
       wire [C_W-1:0] x = in_data[i*C_W+:C_W];
       wire [E-1:0] field = x[M+:E];
       wire normal = HIDDEN != 0 && |field;
-      wire [M:0] sig = normal ? x[M:0] | TOP : x[M:0] & ~TOP;
+      wire nan = KIND == 1 ? &field : KIND == 2 && &x[E+M-1:0];  // or infinity
+      wire [M:0] sig = nan ? (M + 1)'(0) : normal ? x[M:0] | TOP : x[M:0] & ~TOP;
       wire [E-1:0] by = field - E'(normal);
       wire signed [M+1:0] v = x[C_W-1] ? (M + 2)'(0) - {1'b0, sig} : {1'b0, sig};
       assign shifted[i*T_W+:T_W] = T_W'(v) << by;
+      wire [OUT_W-1:0] cast;
       num_requant #(
           .IN_W(T_W), .IN_SIGNED(1), .SHIFT(SHIFT), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER)
       ) u_cast (
-          .in(t[i*T_W+:T_W]), .out(y[i*OUT_W+:OUT_W])
+          .in(t[i*T_W+:T_W]), .out(cast)
       );
+      if (KIND == 1) begin : g_infinite
+        localparam [OUT_W-1:0] SIGN = OUT_W'(1) << (OUT_W - 1);
+        localparam integer HIGH = (OVER - 3) / 2;
+        localparam [OUT_W-1:0] LIMIT = OUT_W'(HIGH);
+        localparam [OUT_W-1:0] ONES = {OUT_W{1'b1}};
+        localparam [OUT_W-1:0] MOST = OVER > 2 ? LIMIT : OUT_SIGNED != 0 ? ~SIGN : ONES ^ OUT_W'(OVER == 1);
+        localparam [OUT_W-1:0] LEAST = (OVER > 2 ? OVER % 2 == 0 : OUT_SIGNED != 0 && OVER == 1) ? ~MOST + OUT_W'(1) :
+            OVER < 3 && OUT_SIGNED != 0 ? SIGN : {OUT_W{1'b0}};
+        logic infinite, minus;
+        always_ff @(posedge clk)
+          if (en) begin
+            infinite <= &field && x[(M>0?M-1:0):0] == {(M > 0 ? M : 1) {1'b0}};
+            minus    <= x[C_W-1];
+          end
+        assign y[i*OUT_W+:OUT_W] = !infinite ? cast : minus ? LEAST : MOST;
+      end else begin : g_finite
+        assign y[i*OUT_W+:OUT_W] = cast;
+      end
     end
   endgenerate
 

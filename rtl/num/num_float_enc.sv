@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// num_float_enc: fixed values to the nearest minifloats, see num_float_dec; ties to the even code, beyond the greatest
-//   code the greatest. Negative values that become zero keep their sign with NEG_ZERO.
+// num_float_enc: fixed values to minifloats, see num_float_dec, rounded as if there were no greatest code.
+//   Negative values that become zero keep their sign with NEG_ZERO.
 //   Without HIDDEN there is no hidden bit: +-fraction << field, of several such codes that of the least field.
 //   parameters  LANES            elements a beat
 //               IN_W, IN_SIGNED  bits of a value, 1: two's complement
@@ -8,6 +8,9 @@
 //               HIDDEN           0: no hidden bit; M is at least 2
 //               SHIFT            places of a value below the step of the least codes; negative: the step is finer
 //               NEG_ZERO         1: zero has a code of either sign
+//               KIND             which codes are no finite values, as in num_float_dec; 3 needs NEG_ZERO = 0
+//               ROUND            as in num_requant; ties to the even code; 10: by logarithms, for M = 0
+//               OVER             beyond the greatest finite code: 0 that code, 1 infinity (KIND 1) or NaN (KIND 2, 3)
 //               BEATS            beats of a frame
 //   latency: 4   ii: BEATS   order: as it comes
 //   lut: LANES * (2 * IN_W + X_W * L_W / 2 + E + 2 * M + 8) + 6
@@ -23,6 +26,9 @@ module num_float_enc #(
     parameter integer HIDDEN    = 1,
     parameter integer SHIFT     = 3,
     parameter integer NEG_ZERO  = 1,
+    parameter integer KIND      = 0,
+    parameter integer ROUND     = 0,
+    parameter integer OVER      = 0,
     parameter integer BEATS     = 1
 ) (
     input  wire                     clk,
@@ -44,11 +50,22 @@ module num_float_enc #(
   localparam integer G_W = TOP > KEEP ? $clog2(TOP - KEEP + 1) : 1;
   localparam integer W_W = TOP + 2;  // aligned to the top, with a half and a bit below
   localparam integer S_W = (E > G_W ? E : G_W) + M + 2;
-  localparam [S_W-1:0] MOST = (S_W'(1) << (E + M)) - S_W'(1);
+  localparam [S_W-1:0] MOST = (S_W'(1) << (E + M)) - (KIND == 1 ? S_W'(1) << M : S_W'(KIND == 2)) - S_W'(1);
+  localparam [S_W-1:0] NEXT = KIND == 3 ? S_W'(0) : MOST + S_W'(1);  // infinity, or NaN of KIND 2, with OVER
+  localparam [E+M-1:0] BEYOND = OVER != 0 ? NEXT[E+M-1:0] : MOST[E+M-1:0];
+  localparam integer R_W = W_W > 65 ? 64 : W_W - 1;  // below the leading bit; beyond 64 there are zeros
+  localparam [63:0] ROOT = 64'h6a09e667f3bcc908;  // floor of (sqrt(2)-1) * 2^64
 
   generate
     if (LANES < 1 || BEATS < 1 || E < 1 || M < 0) begin : g_bad
       LANES_BEATS_and_E_must_be_at_least_1 u_bad ();
+    end
+    if (ROUND < 0 || ROUND == 9 || ROUND > 10 || (ROUND == 10 && M != 0)) begin : g_bad_mode
+      ROUND_must_be_0_to_8_or_10_and_10_needs_M_0 u_bad ();
+    end
+    if (KIND < 0 || KIND > 3 || (KIND == 1 && M < 1) || (KIND != 0 && HIDDEN == 0) || OVER < 0 || OVER > 1 ||
+        (OVER != 0 && KIND == 0) || (KIND == 3 && NEG_ZERO != 0)) begin : g_bad_kind
+      KIND_must_be_0_to_3_and_fit_OVER_and_NEG_ZERO u_bad ();
     end
   endgenerate
 
@@ -95,11 +112,24 @@ module num_float_enc #(
       wire half = w[W_W-1-Q_W];
       wire sticky = |w[W_W-2-Q_W:0];
       wire [S_W-1:0] floor = S_W'(q) + (S_W'(g) << M);
-      wire up = half && (sticky || floor[0]);
+      wire more = w[W_W-2-:R_W] > ROOT[63-:R_W];
+      wire up = ROUND == 0 ? half && (sticky || floor[0]) :
+                ROUND == 1 ? half :
+                ROUND == 2 ? half && (sticky || !sign[3]) :
+                ROUND == 3 ? half && (sticky || sign[3]) :
+                ROUND == 4 ? half && sticky :
+                ROUND == 5 ? sign[3] && (half || sticky) :
+                ROUND == 6 ? !sign[3] && (half || sticky) :
+                ROUND == 8 ? half || sticky :
+                ROUND == 10 && (q[Q_W-1] ? more : half && sticky);
       wire [S_W-1:0] wrapped = HIDDEN == 0 && up && &q ? S_W'(1) << (M - 1) : S_W'(0);  // the next field, from one half
       wire [S_W-1:0] near = floor + S_W'(up) + wrapped;
-      wire [E+M-1:0] mag = near > MOST ? MOST[E+M-1:0] : near[E+M-1:0];
-      assign y[i*C_W+:C_W] = {sign[3] && (NEG_ZERO != 0 || mag != (E + M)'(0)), mag};
+      wire beyond = near > MOST;
+      wire [E+M-1:0] mag = beyond ? BEYOND : near[E+M-1:0];
+      wire keeps = NEG_ZERO != 0 || mag != (E + M)'(0);
+      wire top = beyond && OVER != 0 && KIND != 1 ? KIND == 3 : sign[3] && keeps;
+      wire unused_more = &{1'b0, more};
+      assign y[i*C_W+:C_W] = {top, mag};
     end
   endgenerate
 

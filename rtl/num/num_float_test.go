@@ -4,10 +4,13 @@ package num
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
+	"lathe/internal/tools"
 	"lathe/rtl"
 	"lathe/rtl/rtltest"
 )
@@ -35,35 +38,76 @@ func all(w, n int, signed bool) func(*rand.Rand, int, int) []int64 {
 	}
 }
 
+// The kinds of floats, as the parameter KIND has them.
+const (
+	finite = iota
+	ieee
+	fn
+	fnuz
+)
+
+// geometric is the value of ROUND by which powers of two have thresholds at their geometric means.
+const geometric = 10
+
+// greatest is the greatest code of a finite value.
+func greatest(e, m, kind int) int64 {
+	return 1<<(e+m) - 1 - map[int]int64{ieee: 1 << m, fn: 1}[kind]
+}
+
+// decoded is the value of a code in steps of the least, cast; infinities become the ends of the output.
+func decoded(code int64, e, m, kind int, hidden bool, c Cast) int64 {
+	minus, mag := code>>(e+m)&1 != 0, code&(1<<(e+m)-1)
+	v := floatValue(mag, m, hidden)
+	switch {
+	case kind == ieee && mag == greatest(e, m, kind)+1:
+		v, c.Shift = math.MaxInt64, 0
+		if c.Over == Wrap {
+			c.Over = Saturate
+		}
+	case mag > greatest(e, m, kind):
+		v = 0
+	}
+	if minus {
+		v = -v
+	}
+	return c.Of(big.NewInt(v)).Int64()
+}
+
 func TestFloatDecode(t *testing.T) {
-	for _, c := range []struct {
-		e, m   int
-		hidden bool
-		cast   Cast
+	cases := []struct {
+		e, m, kind int
+		hidden     bool
+		cast       Cast
 	}{
-		{4, 3, true, Cast{Width: 19, Signed: true}}, {4, 0, true, Cast{Width: 16, Signed: true}},
-		{2, 1, true, Cast{Shift: 1, Width: 4, Signed: true}}, {4, 3, true, Cast{Shift: 6, Width: 8, Round: Ceil}},
-		{1, 4, true, Cast{Shift: -2, Width: 9, Signed: true, Over: Symmetric}},
-		{4, 3, false, Cast{Width: 19, Signed: true}}, {2, 4, false, Cast{Shift: 2, Width: 5, Signed: true}},
-	} {
+		{4, 3, finite, true, Cast{Width: 19, Signed: true}}, {4, 0, finite, true, Cast{Width: 16, Signed: true}},
+		{4, 3, finite, true, Cast{Shift: 6, Width: 8, Round: Ceil}}, {4, 3, finite, false, Cast{Width: 19, Signed: true}},
+		{4, 3, fn, true, Cast{Width: 19, Signed: true}}, {4, 3, fnuz, true, Cast{Shift: 3, Width: 12, Signed: true}},
+		{5, 2, ieee, true, Cast{Width: 40, Signed: true}},
+		{3, 2, ieee, true, Cast{Shift: 2, Width: 5, Signed: true, Over: Wrap}},
+		{3, 2, ieee, true, Cast{Width: 7, Over: Symmetric}}, // those of short runs
+		{2, 1, finite, true, Cast{Shift: 1, Width: 4, Signed: true}},
+		{1, 4, finite, true, Cast{Shift: -2, Width: 9, Signed: true, Over: Symmetric}},
+		{2, 4, finite, false, Cast{Shift: 2, Width: 5, Signed: true}},
+		{3, 0, fn, true, Cast{Width: 9, Signed: true}}, {2, 3, ieee, true, Cast{Width: 1, Signed: true}},
+		{3, 3, ieee, true, Cast{Shift: 2, Width: 6, Signed: true, Over: Symmetric}},
+		{2, 2, ieee, true, Cast{Width: 6, Signed: true, Over: Wrap + 1 + 2*9}},
+		{2, 2, ieee, true, Cast{Width: 6, Signed: true, Over: Wrap + 2 + 2*9}},
+	}
+	for _, c := range cases[:tools.Sample(9, len(cases))] {
 		w := 1 + c.e + c.m
 		p := rtltest.P
 		rtltest.Run(t, rtltest.Bench{
 			Module: "num_float_dec", Frames: 1<<w/8 + 8,
-			Params: []rtl.Param{p("LANES", 2), p("E", c.e), p("M", c.m), p("HIDDEN", int01(c.hidden)), p("SHIFT", c.cast.Shift),
-				p("OUT_W", c.cast.Width), p("OUT_SIGNED", int01(c.cast.Signed)), p("ROUND", c.cast.Round),
-				p("OVER", c.cast.Over), p("BEATS", 4)},
+			Params: []rtl.Param{p("LANES", 2), p("E", c.e), p("M", c.m), p("HIDDEN", int01(c.hidden)), p("KIND", c.kind),
+				p("SHIFT", c.cast.Shift), p("OUT_W", c.cast.Width), p("OUT_SIGNED", int01(c.cast.Signed)),
+				p("ROUND", c.cast.Round), p("OVER", c.cast.Over), p("BEATS", 4)},
 			In:  []rtltest.Port{{Name: "in", Lanes: 2, Beats: 4}},
 			Out: []rtltest.Port{{Name: "out", Lanes: 2}},
 			Gen: all(w, 8, false),
 			Model: func(in [][]int64) [][]int64 {
 				out := make([]int64, len(in[0]))
 				for i, code := range in[0] {
-					v := floatValue(code&(1<<(w-1)-1), c.m, c.hidden)
-					if code>>(w-1) != 0 {
-						v = -v
-					}
-					out[i] = c.cast.Of(big.NewInt(v)).Int64()
+					out[i] = decoded(code, c.e, c.m, c.kind, c.hidden, c.cast)
 				}
 				return [][]int64{out}
 			},
@@ -78,44 +122,87 @@ func int01(b bool) int {
 	return 0
 }
 
-// nearestFloat tries every code for x steps of 2^-shift least steps; of two equally near ones the even code, of equal
-// ones the first.
-func nearestFloat(x int64, e, m, shift int, negZero, hidden bool) int64 {
-	a := max(x, -x) << max(-shift, 0)
-	best, least := int64(0), int64(-1)
-	for code := range int64(1) << (e + m) {
-		v := floatValue(code, m, hidden)
-		d := a - v<<max(shift, 0)
-		even := code&1 == 0 && v != floatValue(best, m, hidden)
-		if d = max(d, -d); least < 0 || d < least || d == least && even {
-			best, least = code, d
+// encoder is a case of num_float_enc.
+type encoder struct{ w, signed, e, m, shift, negZero, hidden, kind, round, over int }
+
+// values are those of all finite codes in steps of the least, and behind them the one that would follow; of several
+// codes of one value the first.
+func (c encoder) values() (v, codes []int64) {
+	last := greatest(c.e, c.m, c.kind)
+	for code := range last + 2 {
+		x := floatValue(code, c.m, c.hidden != 0)
+		if c.hidden == 0 && code == last+1 {
+			x = 2*v[len(v)-1] - v[len(v)-2]
+		}
+		if at, is := slices.BinarySearch(v, x); !is {
+			v, codes = slices.Insert(v, at, x), slices.Insert(codes, at, code)
 		}
 	}
-	if x < 0 && (negZero || best != 0) {
-		best |= 1 << (e + m)
+	return v, codes
+}
+
+// of rounds x steps of 2^-shift least steps to a code by a search, and applies the overflow rule.
+func (c encoder) of(x int64, v, codes []int64) int64 {
+	neg, last := x < 0, len(v)-1
+	a, up := max(x, -x)<<max(-c.shift, 0), max(c.shift, 0)
+	i := last
+	if a < v[last]<<up {
+		for i = 0; v[i+1]<<up <= a; i++ {
+		}
+		lo, hi := v[i]<<up, v[i+1]<<up
+		over, tie, some := 2*a > lo+hi, 2*a == lo+hi, a > lo
+		if [...]bool{Even: over || tie && codes[i]&1 != 0, Away: over || tie, Up: over || tie && !neg,
+			Down: over || tie && neg, HalfZero: over, Floor: some && neg, Ceil: some && !neg, Zero: false, Outward: some,
+			geometric: lo > 0 && a*a > lo*hi || lo == 0 && over}[c.round] {
+			i++
+		}
 	}
-	return best
+	sign := int64(int01(neg)) << (c.e + c.m)
+	switch {
+	case i < last && codes[i] == 0 && c.negZero == 0:
+		return 0
+	case i < last:
+		return sign | codes[i]
+	case c.over == 0:
+		return sign | codes[last-1]
+	case c.kind == ieee:
+		return sign | codes[last]
+	case c.kind == fn:
+		return codes[last]
+	}
+	return 1 << (c.e + c.m)
 }
 
 func TestFloatEncode(t *testing.T) {
-	for _, c := range []struct{ w, signed, e, m, shift, negZero, hidden int }{
-		{10, 1, 4, 3, 3, 1, 1}, {10, 1, 4, 0, 2, 0, 1}, {8, 0, 2, 1, 4, 1, 1}, {9, 1, 3, 2, 0, 1, 1}, {6, 1, 4, 3, -5, 1, 1},
-		{5, 1, 4, 3, 9, 1, 1}, {7, 0, 3, 0, -1, 0, 1}, {10, 1, 2, 3, 1, 1, 1},
-		{10, 1, 4, 3, 3, 1, 0}, {9, 0, 2, 2, 0, 1, 0}, {8, 1, 1, 4, 2, 1, 0}, {6, 1, 3, 2, -4, 1, 0},
-	} {
+	cases := []encoder{
+		{10, 1, 4, 3, 3, 1, 1, 0, 0, 0}, {10, 1, 4, 0, 2, 0, 1, 0, 0, 0}, {8, 0, 2, 1, 4, 1, 1, 0, 0, 0},
+		{6, 1, 4, 3, -5, 1, 1, 0, 0, 0}, {5, 1, 4, 3, 9, 1, 1, 0, 0, 0}, {10, 1, 4, 3, 3, 1, 0, 0, 0, 0},
+		{6, 1, 3, 2, -4, 1, 0, 0, 0, 0}, {10, 1, 3, 2, 1, 1, 1, ieee, 0, 1}, {10, 1, 3, 2, 1, 1, 1, ieee, Away, 0},
+		{10, 1, 3, 2, 2, 1, 1, fn, Up, 1}, {10, 1, 3, 2, 0, 0, 1, fnuz, Down, 1}, {10, 1, 4, 0, 1, 0, 1, 0, geometric, 0},
+		{9, 1, 3, 0, 1, 1, 1, fn, Outward, 1}, {9, 1, 2, 3, 2, 1, 0, 0, Floor, 0}, // those of short runs
+		{9, 1, 3, 2, 0, 1, 1, 0, 0, 0}, {7, 0, 3, 0, -1, 0, 1, 0, 0, 0}, {10, 1, 2, 3, 1, 1, 1, 0, 0, 0},
+		{9, 0, 2, 2, 0, 1, 0, 0, 0, 0}, {8, 1, 1, 4, 2, 1, 0, 0, 0, 0}, {9, 0, 3, 2, 0, 0, 1, fnuz, HalfZero, 0},
+		{9, 1, 5, 0, -3, 0, 1, 0, geometric, 0}, {10, 1, 3, 0, 3, 0, 1, 0, Outward, 0},
+	}
+	for round := range Outward + 1 {
+		cases = append(cases, encoder{9, 1, 3, 2, 2, 1, 1, fn, round, 0}, encoder{9, 1, 2, 3, 2, 1, 0, 0, round, 0})
+	}
+	for _, c := range cases[:tools.Sample(14, len(cases))] {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			p := rtltest.P
+			v, codes := c.values()
 			rtltest.Run(t, rtltest.Bench{
 				Module: "num_float_enc", Frames: 1<<c.w/8 + 8,
 				Params: []rtl.Param{p("LANES", 2), p("IN_W", c.w), p("IN_SIGNED", c.signed), p("E", c.e), p("M", c.m),
-					p("HIDDEN", c.hidden), p("SHIFT", c.shift), p("NEG_ZERO", c.negZero), p("BEATS", 4)},
+					p("HIDDEN", c.hidden), p("SHIFT", c.shift), p("NEG_ZERO", c.negZero), p("KIND", c.kind), p("ROUND", c.round),
+					p("OVER", c.over), p("BEATS", 4)},
 				In:  []rtltest.Port{{Name: "in", Lanes: 2, Beats: 4, Signed: c.signed != 0}},
 				Out: []rtltest.Port{{Name: "out", Lanes: 2}},
 				Gen: all(c.w, 8, c.signed != 0),
 				Model: func(in [][]int64) [][]int64 {
 					out := make([]int64, len(in[0]))
 					for i, x := range in[0] {
-						out[i] = nearestFloat(x, c.e, c.m, c.shift, c.negZero != 0, c.hidden != 0)
+						out[i] = c.of(x, v, codes)
 					}
 					return [][]int64{out}
 				},

@@ -117,13 +117,24 @@ func Format(r *rand.Rand) format.Format {
 
 // Coded draws a format whose codes are no integers: float, dfloat or log, of up to 9 bits.
 func Coded(r *rand.Rand) format.Format {
-	switch r.IntN(3) {
-	case 0:
-		return format.Float{E: Between(r, 1, 4), M: Between(r, 0, 4)}
-	case 1:
-		return format.DFloat{E: Between(r, 1, 3), M: Between(r, 2, 5)}
+	round, offset := format.RoundEven, 0
+	if Chance(r, 50) {
+		round, offset = format.Round(r.IntN(int(format.RoundOutward)+1)), Between(r, -9, 9)
 	}
-	return format.Log{W: Between(r, 2, 6)}
+	switch r.IntN(4) {
+	case 0:
+		return format.DFloat{E: Between(r, 1, 3), M: Between(r, 2, 5), Offset: offset, Round: round}
+	case 1:
+		if Chance(r, 30) {
+			round = format.RoundLog
+		}
+		return format.Log{W: Between(r, 2, 6), Offset: offset, Round: round}
+	case 2:
+		return format.Float{E: Between(r, 1, 4), M: Between(r, 0, 4), Offset: offset, Round: round}
+	}
+	kind := format.FloatKind(Between(r, 1, 3))
+	return format.Float{E: Between(r, 2, 4), M: Between(r, 1, 4), Kind: kind, Offset: offset, Round: round,
+		Over: format.Beyond(r.IntN(2))}
 }
 
 // Moved draws a format of codes that are moved and not computed on, one in eight that are no integers.

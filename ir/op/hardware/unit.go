@@ -37,7 +37,7 @@ func Result(n *ir.Node) (format.Fixed, error) {
 
 // HardwareRound refuses a result format with a rounding that hardware does not know.
 func HardwareRound(n *ir.Node) error {
-	if r := format.Rounding(n.Type.Format); r > format.RoundOutward {
+	if r := format.Rounding(n.Type.Format); r == format.RoundStochastic {
 		return n.Errorf("L0311", "round=%s has no hardware", r)
 	}
 	return nil

@@ -222,6 +222,9 @@ func castHLO(b *hlo.Builder, n *ir.Node, args []hlo.Value) (hlo.Value, error) {
 		fx, _ := format.AsFixed(n.Type.Format)
 		return decode.DecodeHLO(b, args[0], fx), b.Err()
 	case encode != nil:
+		if err := hardware.HardwareRound(n); err != nil {
+			return hlo.Value{}, err
+		}
 		fx, _ := format.AsFixed(n.Args[0].Type.Format)
 		return encode.EncodeHLO(b, args[0], fx), b.Err()
 	}
