@@ -42,16 +42,21 @@ func (p *Plan) Assigned(from string, list []Assignment) (*Plan, error) {
 	return &out, nil
 }
 
-// Uniform is p with data and weights in one format, where rules say nothing else: biases get twice its width where that
-// is more, and results that are never negative no sign. p does not change.
-func (p *Plan) Uniform(from, text string) (*Plan, error) {
+// Uniform is p with data, weights or both in one format, where rules say nothing else: biases get twice its width where
+// that is more, and results that are never negative no sign. p does not change.
+func (p *Plan) Uniform(from, text string, weight, data bool) (*Plan, error) {
 	c, err := p.chosen(text, from)
 	if err != nil {
 		return nil, err
 	}
 	out := *p
 	q := &out.Quantize
-	q.Data, q.Weight, q.Unsigned = *c, *c, true
+	if data {
+		q.Data, q.Unsigned = *c, true
+	}
+	if weight {
+		q.Weight = *c
+	}
 	if f, open := c.Pattern.Open(); open && 2*f.W > q.Bias.Pattern.W {
 		bias, err := p.chosen(fmt.Sprintf("fixed(%d)", 2*f.W), from)
 		if err != nil {

@@ -93,7 +93,7 @@ func TestUniform(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := DefaultPlan().Uniform("search", "fixed(12)")
+	got, err := DefaultPlan().Uniform("search", "fixed(12)", true, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,11 @@ func TestUniform(t *testing.T) {
 		q.Unsigned != p.Unsigned {
 		t.Errorf("%+v, want %+v", p, q)
 	}
-	if _, err := DefaultPlan().Uniform("search", "fixt(12)"); err == nil {
+	half, err := DefaultPlan().Uniform("search", "fixed(6)", true, false)
+	if err != nil || half.Quantize.Weight.Pattern.W != 6 || half.Quantize.Data.Pattern.W != 8 {
+		t.Errorf("%v, %v", half, err)
+	}
+	if _, err := DefaultPlan().Uniform("search", "fixt(12)", true, true); err == nil {
 		t.Error("a format that there is not is read")
 	}
 }

@@ -26,8 +26,6 @@ type Series struct {
 type Chart struct {
 	Title, X, Y string
 	Series      []Series
-	// LogX spaces X by powers of ten.
-	LogX bool
 }
 
 // SVG draws the chart. Points that are no finite numbers are left out.
@@ -40,8 +38,8 @@ func (c *Chart) SVG() []byte {
 			xs, ys = append(xs, p.X), append(ys, p.Y)
 		}
 	}
-	x := newAxis(xs, left, width-right, c.LogX)
-	y := newAxis(ys, height-bottom, top, false)
+	x := newAxis(xs, left, width-right)
+	y := newAxis(ys, height-bottom, top)
 	d := begin(c.Title)
 	d.vertical(&y, c.Y)
 	d.horizontal(&x, c.X)
@@ -85,7 +83,7 @@ func (b *Bars) SVG() []byte {
 	for _, g := range b.Groups {
 		ys = append(ys, g.Values...)
 	}
-	y := newAxis(ys, height-bottom, top, false)
+	y := newAxis(ys, height-bottom, top)
 	d := begin(b.Title)
 	d.vertical(&y, b.Y)
 	d.legend(b.Series)
@@ -148,7 +146,7 @@ func (s *Spans) SVG() []byte {
 	for _, v := range s.Spans {
 		ys = append(ys, v.Low, v.High)
 	}
-	y := newAxis(ys, height-bottom, top, false)
+	y := newAxis(ys, height-bottom, top)
 	d := begin(s.Title)
 	d.vertical(&y, s.Y)
 	room := float64(width-left-right) / float64(max(1, len(s.Spans)))

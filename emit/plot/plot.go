@@ -17,7 +17,7 @@ import (
 // The size of a chart in pixels, and its margins.
 const (
 	width, height = 720, 340
-	left, right   = 66, 16
+	left, right   = 66, 28
 	top, bottom   = 34, 52
 )
 
@@ -44,12 +44,11 @@ type axis struct {
 	low, high float64
 	from, to  float64 // pixels of low and high
 	step      float64 // between ticks
-	log       bool
 }
 
 // newAxis holds all values, with ends at ticks.
-func newAxis(values []float64, from, to float64, log bool) axis {
-	a := axis{low: math.Inf(1), high: math.Inf(-1), from: from, to: to, log: log}
+func newAxis(values []float64, from, to float64) axis {
+	a := axis{low: math.Inf(1), high: math.Inf(-1), from: from, to: to}
 	for _, v := range values {
 		if a.fits(v) {
 			a.low, a.high = min(a.low, v), max(a.high, v)
@@ -57,16 +56,6 @@ func newAxis(values []float64, from, to float64, log bool) axis {
 	}
 	if a.low > a.high {
 		a.low, a.high = 0, 1
-		if log {
-			a.low = 0.1
-		}
-	}
-	if log {
-		a.low, a.high = math.Pow(10, math.Floor(math.Log10(a.low))), math.Pow(10, math.Ceil(math.Log10(a.high)))
-		if a.low == a.high {
-			a.high *= 10
-		}
-		return a
 	}
 	if a.low == a.high {
 		a.low, a.high = a.low-0.5, a.high+0.5
@@ -78,16 +67,12 @@ func newAxis(values []float64, from, to float64, log bool) axis {
 
 // fits says that the axis can show v.
 func (a *axis) fits(v float64) bool {
-	return !math.IsNaN(v) && !math.IsInf(v, 0) && (!a.log || v > 0)
+	return !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
 // at is the pixel of v.
 func (a *axis) at(v float64) float64 {
-	low, high := a.low, a.high
-	if a.log {
-		low, high, v = math.Log10(low), math.Log10(high), math.Log10(v)
-	}
-	return a.from + (v-low)/(high-low)*(a.to-a.from)
+	return a.from + (v-a.low)/(a.high-a.low)*(a.to-a.from)
 }
 
 // steps is 1, 2 or 5 times a power of ten, and at least raw.
@@ -104,12 +89,6 @@ func steps(raw float64) float64 {
 // ticks are the values with a label.
 func (a *axis) ticks() []float64 {
 	var out []float64
-	if a.log {
-		for v := a.low; v <= a.high*1.001; v *= 10 {
-			out = append(out, v)
-		}
-		return out
-	}
 	for i := math.Round(a.low / a.step); i*a.step <= a.high+a.step/1e6; i++ {
 		out = append(out, i*a.step)
 	}

@@ -224,7 +224,7 @@ func (t *Study) wide() (*lower.Plan, error) {
 	quantize := lower.DefaultPlan().Quantize
 	quantize.Calibrate, quantize.Round, quantize.Over = p.Quantize.Calibrate, p.Quantize.Round, p.Quantize.Over
 	p.Quantize = quantize
-	return p.Uniform("the rest", RestFormat)
+	return p.Uniform("the rest", RestFormat, true, true)
 }
 
 // Assign is what puts a layer into a format: its weights and its result, without a sign where it needs none. Parts that

@@ -48,7 +48,7 @@ func TestLayers(t *testing.T) {
 func TestMeasure(t *testing.T) {
 	ctx := context.Background()
 	study := example(t, "jets-mlp", "", 200)
-	plan, err := study.Plan.Uniform("test", "fixed(5)")
+	plan, err := study.Plan.Uniform("test", "fixed(5)", true, true)
 	if err != nil {
 		t.Fatal(err)
 	}

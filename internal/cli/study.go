@@ -21,10 +21,10 @@ type studyFlags struct {
 	parts                   []string
 }
 
-// add declares them; formats is the default of --formats.
-func (f *studyFlags) add(c *cobra.Command, formats string) {
+// add declares them; formats is the default of --formats, choices are those of a plan that the command has, or all.
+func (f *studyFlags) add(c *cobra.Command, formats string, choices ...string) {
 	f.sourceFlags.add(c, true)
-	f.choices.add(c)
+	f.choices.add(c, choices...)
 	c.Flags().StringVar(&f.inputs, "inputs", "", "samples (.npz), which also calibrate unless --calibrate names others")
 	c.Flags().StringVar(&f.labels, "labels", "",
 		"class numbers of the samples (.npy), for accuracy; without them SQNR only")

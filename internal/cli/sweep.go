@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"github.com/spf13/cobra"
+)
+
+// sizing are the choices of a plan that decide hardware and no formats.
+var sizing = []string{"fps", "part", "dsp", "clock", "lengths"}
+
+func (a *App) sweep() *cobra.Command {
+	var f studyFlags
+	var noCost bool
+	c := &cobra.Command{Use: "sweep MODEL --inputs X.npz", Short: "measure the whole model in one format after the other",
+		Long: "Puts weights and data of the whole model into each format, runs the reference engine on the samples, and\n" +
+			"prints accuracy (with --labels), SQNR, bits, and the predicted LUT, FF, DSP, block RAM and cycles of the\n" +
+			"hardware under the plan's folding. A star marks points that no other one beats. The plot of --svg shows\n" +
+			"accuracy, or SQNR, against bits.",
+		Example: "  lathe sweep model.onnx --inputs x.npz --labels y.npy --formats 'fixed(3..8),mxint8'",
+		Args:    exactly("MODEL")}
+	f.add(c, "fixed(3..10),fixed(12),fixed(16)", sizing...)
+	c.Flags().BoolVar(&noCost, "no-cost", false, "measure no hardware, which takes time on large models")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		formats, parts, err := f.check(c)
+		if err != nil {
+			return err
+		}
+		p := progress{app: a}
+		defer p.finish()
+		study, err := a.study(c.Context(), &f, args[0], &p)
+		if err != nil {
+			return err
+		}
+		r, err := study.Sweep(c.Context(), formats, parts, !noCost, p.Report)
+		p.finish()
+		if err != nil {
+			return err
+		}
+		if err := a.table(r.Table()); err != nil {
+			return err
+		}
+		a.printFacts(study)
+		if err := a.writePlots(&f, r.Table(), r.Plots()[0]); err != nil {
+			return err
+		}
+		if err := a.writePage(f.html, r.Page(Version, study.Facts())); err != nil {
+			return err
+		}
+		return a.writeJSON(r)
+	}
+	return a.withJSON(c)
+}
