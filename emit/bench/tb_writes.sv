@@ -62,7 +62,8 @@ module tb_writes #(
   wire ends = write && beat == length[at_first];
   wire answers = answer_count != 5'd0 && now - answer[answer_first] < 32'h80000000 && !hold_answer &&
       (!bvalid || bready);
-  assign write = at_count != 5'd0 && data_count != 5'd0 && answer_count < 5'd15 &&
+  // Before a reset nothing is known of what waits: without rst_n it would be written, somewhere.
+  assign write = rst_n && at_count != 5'd0 && data_count != 5'd0 && answer_count < 5'd15 &&
       now - due[at_first] < 32'h80000000;
   assign write_at = at[at_first] + {56'd0, beat};
   assign write_data = data[data_first];
