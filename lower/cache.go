@@ -3,8 +3,6 @@
 package lower
 
 import (
-	"slices"
-
 	"lathe/internal/diag"
 	"lathe/ir"
 	"lathe/ir/op/ring"
@@ -17,24 +15,11 @@ var cacheWords = []string{"chip", "external"}
 // cacheOutside refuses plans under which keys and values cannot lie outside of the chip. Error L0436.
 func cacheOutside(g *ir.Graph, plan *Plan) error {
 	m := &plan.Fold.Memory
-	if m.Cache != "external" {
-		return nil
-	}
-	if plan.Decode {
-		if plan.Fold.Layers == "loop" && plan.Fold.weightsOutside() {
-			return diag.New("L0436", g.Name, "cache = \"external\": where layers share units, weights do not come from the "+
-				"memory of keys and values in this version").WithNote("set by %s", m.CacheFrom).
-				WithHint("leave out one of layers = \"loop\", cache = \"external\" and weights outside of the chip")
-		}
+	if m.Cache != "external" || plan.Decode {
 		return nil
 	}
 	return diag.New("L0436", g.Name, "cache = \"external\": only decoders have a cache, and this design takes samples").
 		WithNote("set by %s", m.CacheFrom).WithHint("make a decoder of the model: --decode, or decode = true in [sequence]")
-}
-
-// weightsOutside says that some weights may lie outside of the chip.
-func (f *FoldPlan) weightsOutside() bool {
-	return outside(f.Memory.Weights) || slices.ContainsFunc(f.Rules, func(r *FoldRule) bool { return outside(r.Weights) })
 }
 
 // cache decides where the keys or values of n live.

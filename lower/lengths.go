@@ -92,6 +92,11 @@ func forLengths(g *ir.Graph, plan *Plan) (*ir.Graph, error) {
 	return c, errs.Err()
 }
 
+// weightsOutside says that some weights may lie outside of the chip.
+func (f *FoldPlan) weightsOutside() bool {
+	return outside(f.Memory.Weights) || slices.ContainsFunc(f.Rules, func(r *FoldRule) bool { return outside(r.Weights) })
+}
+
 // lengthsInputs finds the mask that says how long frames are, and the tokens.
 func lengthsInputs(g *ir.Graph) (mask, input *ir.Node, err error) {
 	for _, n := range g.Nodes {

@@ -156,8 +156,6 @@ func TestDecodePlans(t *testing.T) {
 		{smallDecoder, "[fold]\nfps = 1000\nmode = \"balance\"\n", 8, "L0435", "fps"},
 		{smallDecoder, "[quantize]\ndata = \"mxint8\"\n[[quantize.rule]]\nop = \"attend_sum\"\ndata_in = \"mxint8\"\n", 8,
 			"L0435", "fixed values"},
-		{alikeLayers(t), sharing + "[memory]\nweights = \"hold\"\ncache = \"external\"\n", 8, "L0436",
-			"where layers share units"},
 		{alikeLayers(t), sharing, 1, "L0435", "at least 2 tokens"},
 	} {
 		s := driver.Source{Model: c.model, Plan: planFile(t, "[sequence]\ndecode = true\n"+c.plan),
