@@ -222,11 +222,13 @@ type State struct {
 
 	imported *ir.Graph // the graph before all passes; nil where only a quantized one is known
 
-	values map[*ir.Node]*calib.Values // what calibrate found
-	bounds map[*ir.Node]*calib.Values // what is possible, where values were seen in samples; of quantized models only
-	runner *runner
-	chosen foldings // by the modes lean and balance
-	units  *unit.Cache
+	float   *ir.Graph                  // the graph before quantize
+	wanting map[string]calib.Range     // bounds of what matters of its nodes, by name: see quantizer
+	values  map[*ir.Node]*calib.Values // what calibrate found
+	bounds  map[*ir.Node]*calib.Values // what is possible, where values were seen in samples; of quantized models only
+	runner  *runner
+	chosen  foldings // by the modes lean and balance
+	units   *unit.Cache
 }
 
 // plans are the units of the graph.

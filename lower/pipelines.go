@@ -67,6 +67,9 @@ var QuantizePipeline = Pipeline{
 	{"refuse_float", "names all nodes without an integer form", Annotate, 0, refuseFloat},
 	{"calibrate", "measures the values of every node, or bounds them by interval analysis", Annotate, 0, calibrate},
 	{"quantize", "chooses formats by the plan's rules, encodes constants, inserts casts", Lossy, 0, quantize},
+	{"correct_bias", "shifts biases by the mean error of each output channel, where the plan asks for it", Lossy, 0,
+		correctBias},
+	{"measure_error", "measures the error of each node and output against the float graph", Annotate, 0, measure},
 }
 
 // SchedulePipeline gives every node its hardware.
@@ -135,6 +138,8 @@ var Orders = []Order{
 	{"softmax_last", "calibrate", "formats are chosen of the values that units compute"},
 	{"refuse_float", "calibrate", "nothing is measured on a graph that is refused"},
 	{"calibrate", "quantize", "formats are chosen from values"},
+	{"quantize", "correct_bias", "biases make up for what rounding weights and values has moved"},
+	{"correct_bias", "measure_error", "the error is that of the graph that comes out"},
 	{"refuse_stream", "insert_forks", "nothing is built on a graph that is refused"},
 	{"refuse_stream", "pair_streams", "errors name the nodes of the model"},
 	{"pair_streams", "insert_forks", "a value may be repeated for one of its readers"},

@@ -46,6 +46,8 @@ type QuantizePlan struct {
 	Acc int
 	// Calibrate is how fraction bits are chosen that a format leaves open.
 	Calibrate calib.Method
+	// CorrectBias shifts biases by the mean error that quantization makes of each output channel of a layer.
+	CorrectBias bool
 	// Round and Over hold for formats whose text does not say them.
 	Round format.Round
 	Over  format.Over

@@ -30,6 +30,7 @@ type planFile struct {
 		Overflow  *string        `toml:"overflow"`
 		Calibrate *string        `toml:"calibrate"`
 		Acc       *int           `toml:"acc"`
+		Correct   *bool          `toml:"correct_bias"`
 		Rule      []quantizeRule `toml:"rule"`
 	} `toml:"quantize"`
 	Fold struct {

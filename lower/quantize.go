@@ -93,7 +93,8 @@ func quantize(s *State, g *ir.Graph) error {
 	s.Report.Loose = q.loose
 	g.DropDead()
 	g.Stage = ir.StageQuantized
-	return s.measure(before, g, q.wanting)
+	s.float, s.wanting = before, q.wanting
+	return nil
 }
 
 // checkRules warns of rules that match no node, and refuses rules that keep nodes float.

@@ -11,7 +11,6 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/target"
-	"lathe/lower/calib"
 	"lathe/lower/fuse"
 	"lathe/lower/loss"
 	"lathe/lower/recognize"
@@ -154,12 +153,12 @@ func affordable(g *ir.Graph) int {
 	return min(drawnWeights/weights, drawnSamples)
 }
 
-// measure reports the error of every node that both the float and the quantized graph have, and of the outputs. cut are
-// bounds of what matters of nodes, by name.
-func (s *State) measure(before, after *ir.Graph, cut map[string]calib.Range) error {
+// measure reports the error of every node that both the float and the quantized graph have, and of the outputs.
+func measure(s *State, after *ir.Graph) error {
 	if s.runner.Unmeasured {
 		return nil
 	}
+	before, cut := s.float, s.wanting
 	samples := s.Samples[:min(len(s.Samples), measureSamples)]
 	if len(samples) == 0 {
 		drawn := affordable(before)

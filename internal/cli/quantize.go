@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -18,7 +19,7 @@ import (
 
 func (a *App) quantize() *cobra.Command {
 	var s sourceFlags
-	var out, labels string
+	var out, labels, plan string
 	var explain bool
 	c := &cobra.Command{Use: "quantize MODEL -o M.lathe", Short: "turn a model into integers and save it",
 		Long: "Quantizes a model, saves it, and prints each node's error against the float model. The saved graph works\n" +
@@ -28,6 +29,7 @@ func (a *App) quantize() *cobra.Command {
 	s.choices.add(c, "bits")
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
 	c.Flags().StringVar(&labels, "labels", "", "class numbers of the samples of --calibrate (.npy), for accuracy")
+	c.Flags().StringVar(&plan, "write-plan", "", "write the plan with all formats that were chosen into this file (TOML)")
 	c.Flags().BoolVar(&explain, "explain", false, "print what decided each format, and the error of each node alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := required(c, "output"); err != nil {
@@ -40,16 +42,19 @@ func (a *App) quantize() *cobra.Command {
 		if err := needsSamples(labels, s.source.Calibrate, "--calibrate"); err != nil {
 			return err
 		}
-		if err := writable(out, "L0328"); err != nil {
+		if err := cmp.Or(writable(out, "L0328"), writable(plan, "L0920")); err != nil {
 			return err
 		}
-		return a.quantizeModel(c.Context(), s, args[0], out, labels, explain)
+		return a.quantizeModel(c.Context(), s, args[0], quantizeFiles{out, plan, labels}, explain)
 	}
 	return a.withJSON(c)
 }
 
-// quantizeModel quantizes a model, saves it to out and prints its errors.
-func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model, out, labels string, explain bool) error {
+// quantizeFiles are the files of quantize beside the model: graph and plan that it writes, and labels that it reads.
+type quantizeFiles struct{ graph, plan, labels string }
+
+// quantizeModel quantizes a model, saves it and prints its errors.
+func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f quantizeFiles, explain bool) error {
 	source, err := s.of(a, model)
 	if err != nil {
 		return err
@@ -64,12 +69,18 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model, out, labe
 	if q.Report == nil {
 		return diag.New("L0103", model, "the graph is quantized already")
 	}
-	accuracy, err := accuracies(ctx, q, source.Calibrate, labels)
+	accuracy, err := accuracies(ctx, q, source.Calibrate, f.labels)
 	if err != nil {
 		return err
 	}
-	if err := text.Save(out, q.Graph); err != nil {
+	if err := text.Save(f.graph, q.Graph); err != nil {
 		return err
+	}
+	if f.plan != "" {
+		resolved := q.Plan.Text(filepath.Base(model), q.Graph, q.Report, nil)
+		if err := writeFile(f.plan, []byte(resolved)); err != nil {
+			return err
+		}
 	}
 	if err := a.printErrors(q.Report, explain); err != nil {
 		return err
@@ -82,8 +93,8 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model, out, labe
 	facts := quantizeFacts(q.Report)
 	facts["accuracy"] = accuracy
 	a.printAccuracy(accuracy)
-	fmt.Fprintf(a.Out, "\nsaved %s\n", out)
-	facts["model"], facts["output"] = model, out
+	fmt.Fprintf(a.Out, "\nsaved %s\n", f.graph)
+	facts["model"], facts["output"] = model, f.graph
 	return a.writeJSON(facts)
 }
 
