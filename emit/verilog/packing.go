@@ -37,6 +37,9 @@ func packing(ports []emit.Port) string {
 // meaning explains the codes of f, a sentence for each format that occurs in it.
 func meaning(f format.Format) []string {
 	if b, ok := f.(format.Block); ok {
+		if !format.IsFixed(b.Element()) {
+			return []string{blockMeaning(b)}
+		}
 		return append([]string{blockMeaning(b)}, meaning(b.Element().CodeSet())...)
 	}
 	_, scaled := f.(format.Scaled)
@@ -60,6 +63,11 @@ func blockMeaning(b format.Block) string {
 	text := fmt.Sprintf("`%s`: blocks of %d elements along %s share a scale field X of %d bits. The value of an\n"+
 		"element is that of `%s` times 2^(X%+d)", b, b.BlockSize(), along, b.ScaleWidth(), b.Element().CodeSet(),
 		b.ScaleExp(0))
+	if !format.IsFixed(b.Element()) {
+		text = fmt.Sprintf("`%s`: blocks of %d elements along %s share a field of %d bits. %s", b, b.BlockSize(), along,
+			b.ScaleWidth(), codeMeaning(b))
+		text = strings.TrimSuffix(text, ".")
+	}
 	if top := int64(1)<<b.ScaleWidth() - 1; b.ScaleValue(top).IsNaN() {
 		text += fmt.Sprintf("; do not send X = %d, NaN in the\nformat: the hardware takes it as a scale", top)
 	}

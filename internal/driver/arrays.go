@@ -320,7 +320,7 @@ func RandomSamples(g *ir.Graph, n int, seed uint64) ([]ref.Sample, error) {
 		switch i, integers := format.IntegersOf(element); {
 		case integers && !ok:
 			fx, zero, ok = i.Codes, i.Zero, true
-		case format.Coded(element):
+		case format.Coded(element), blocks:
 			fx, ok = format.Raw(element), true
 		}
 		if !ok {

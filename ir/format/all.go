@@ -48,6 +48,7 @@ var (
 // All lists the formats, aliases behind the families.
 func All() []Family {
 	rules := []Option{optRound, optOver}
+	blocks := []Option{optRound, optAxis}
 	integer := []Option{optZero, optRound, optOver, optDiv}
 	return []Family{
 		{Name: "fixed", Syntax: "fixed(W,F)", Example: "fixed(8,4)", build: buildFixed, Options: rules,
@@ -70,8 +71,18 @@ func All() []Family {
 		{Name: "log", Syntax: "log(W)", Example: "log(5)", build: buildLog,
 			Options: []Option{optBias, optPower}, Later: later,
 			Doc: "sign and a field f of W-1 bits: 0, or +-2^(f-bias), bias 2^(W-2)-1"},
-		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: []Option{optRound, optAxis},
+		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: blocks,
 			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
+		{Name: "mxfp", Syntax: "mxfp(E,k)", Example: "mxfp(e4m3,16)", build: buildMXFP, Options: blocks,
+			Doc: "blocks of k floats E, value E*2^(X-127), a byte X per block; E is e4m3, e5m2, e3m2, e2m3, e2m1 or a float"},
+		{Name: "bfp", Syntax: "bfp(W,k,E)", Example: "bfp(8,16,8)", build: buildBFP,
+			Options: []Option{optBias, optRound, optAxis},
+			Doc:     "blocks of k signs and magnitudes q of W-1 bits: +-q*2^(f-bias-(W-1)), a field f of E bits a block"},
+		{Name: "bminifloat", Syntax: "bminifloat(e,m,k,B)", Example: "bminifloat(4,3,16,8)", build: buildBMinifloat,
+			Options: blocks, Doc: "blocks of k float(e,m) whose bias is a field of B bits per block"},
+		{Name: "blog", Syntax: "blog(W,k,B)", Example: "blog(5,16,8)", build: buildBLog,
+			Options: []Option{optPower, optAxis},
+			Doc:     "blocks of k powers of two, log(W), whose bias is a field of B bits per block"},
 		{Name: "fp32", Syntax: "fp32", Example: "fp32", build: buildFloat32,
 			Doc: "IEEE 754 binary32: the values of a graph that is not quantized"},
 		{Name: "bf16", Syntax: "bf16", Example: "bf16", build: buildHalf,
@@ -88,6 +99,9 @@ func All() []Family {
 		{Name: "e2m1", Syntax: "e2m1", Example: "e2m1", Alias: "float(2,1)", Doc: "OCP FP4"},
 		{Name: "fp16", Syntax: "fp16", Example: "fp16", Alias: "float(5,10,ieee)", Doc: "IEEE 754 binary16 as codes that " +
 			"are decoded exactly; f16 is that of float graphs"},
+		{Name: "mxfp8", Syntax: "mxfp8", Example: "mxfp8", Alias: "mxfp(e4m3,32)", Doc: "OCP MXFP8 of E4M3"},
+		{Name: "mxfp6", Syntax: "mxfp6", Example: "mxfp6", Alias: "mxfp(e2m3,32)", Doc: "OCP MXFP6 of E2M3"},
+		{Name: "mxfp4", Syntax: "mxfp4", Example: "mxfp4", Alias: "mxfp(e2m1,32)", Doc: "OCP MXFP4 of E2M1"},
 	}
 }
 

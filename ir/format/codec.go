@@ -22,6 +22,31 @@ type Codec interface {
 	EncodeRTL(in Fixed, s Stream) *rtl.Unit
 }
 
+// BlockCodec is a block format with circuits, whose elements sums of products take apart.
+type BlockCodec interface {
+	Block
+	Codec
+	// ElementsHLO prints codes as their ElementInt, in I64.
+	ElementsHLO(b *hlo.Builder, codes hlo.Value) hlo.Value
+	// ElementRTL is the bits of the exponent field of an element behind its sign, 0 for sign and magnitude, -1 for two's
+	// complement: parameter E of mx_integer.
+	ElementRTL() int
+}
+
+// Falls says that the scales of b fall with their fields.
+func Falls(b Block) bool { return b.ScaleExp(1) < b.ScaleExp(0) }
+
+// RisingField is a scale field of b, or its complement where scales fall: 0 is the least scale.
+func RisingField(b Block, scale int64) int64 {
+	if Falls(b) {
+		scale = ^scale
+	}
+	return scale & (1<<b.ScaleWidth() - 1)
+}
+
+// LeastField is the field of the least scale of b.
+func LeastField(b Block) int64 { return RisingField(b, 0) }
+
 // Stream is where a codec stands in hardware.
 type Stream struct {
 	Lanes, Beats int // elements of a beat; beats of a frame

@@ -40,8 +40,8 @@ type Block interface {
 	ScaleWidth() int
 	// ScaleValue is the exact value of a scale field, possibly NaN.
 	ScaleValue(scale int64) Exact
-	// ScaleExp is e of a scale 2^e. It grows by one with the field. A field that means NaN counts as a number here:
-	// encoders make it of no finite block, and hardware does not look for it.
+	// ScaleExp is e of a scale 2^e. From field to field it grows by one, or falls by one (see Falls). A field that means
+	// NaN counts as a number here: encoders make it of no finite block, and hardware does not look for it.
 	ScaleExp(scale int64) int
 	// ScaleLimits are the least and the greatest e of the scales that encoding chooses for finite values.
 	ScaleLimits() (lo, hi int)
@@ -49,6 +49,9 @@ type Block interface {
 	ScaleField(exp int) (scale int64, ok bool)
 	// Element is the scalar format of the elements at scale 1. It has a lattice.
 	Element() Format
+	// ElementInt is a code in steps of the lattice of Element. Codes of infinity and NaN count as the numbers that they
+	// would be in a format without: encoders make none.
+	ElementInt(code int64) int64
 	// ElementExp is ScaleExp(scale) plus the exponent of the lattice of Element: the step of a block.
 	ElementExp(scale int64) int
 	// EncodeBlock encodes one block x (1..BlockSize values) into codes (same length) and returns the scale field. A block

@@ -131,6 +131,9 @@ func (f IntBlock) EncodeInts(v []int64, exp int, codes []int64) (scale int64) {
 	return int64(e + f.Bias)
 }
 
+// ElementInt is the code, sign-extended.
+func (f IntBlock) ElementInt(code int64) int64 { return f.element().low(code) }
+
 // ElementExp is the exponent of the integer codes of a block with scale field X: a value is code*2^ElementExp.
 func (f IntBlock) ElementExp(scale int64) int { return f.ScaleExp(scale) - (f.W - 2) }
 
@@ -173,10 +176,19 @@ func overElements(b *hlo.Builder, v hlo.Value, dims []int) hlo.Value {
 	return b.BroadcastInDim(v, dims, axes)
 }
 
+// ElementsHLO is the codes in 64 bits.
+func (f IntBlock) ElementsHLO(b *hlo.Builder, codes hlo.Value) hlo.Value {
+	return b.Convert(codes, hlo.I64)
+}
+
+// ElementRTL is -1: two's complement.
+func (f IntBlock) ElementRTL() int { return -1 }
+
 // EncodeRTL is mx_encode.
 func (f IntBlock) EncodeRTL(in Fixed, s Stream) *rtl.Unit {
 	return rtl.NewUnit("mx_encode", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", rtl.Flag(in.Signed), "EXP", -in.F,
-		"W", f.W, "K", f.K, "SCALE_W", f.ScaleBits, "BIAS", f.Bias, "ROW", s.Row, "ROWS", s.Rows, "ROUND", int(f.Round))
+		"W", f.W, "POINT", f.W-1, "K", f.K, "SCALE_W", f.ScaleBits, "BIAS", f.Bias, "ROW", s.Row, "ROWS", s.Rows,
+		"ROUND", int(f.Round))
 }
 
 // DecodeRTL is mx_decode, with a shifter for the scales that can arrive.

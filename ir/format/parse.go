@@ -175,7 +175,7 @@ func (c *call) addArg(from, to int) error {
 		return c.fail(codeSyntax, from+1, "an argument is missing")
 	}
 	key, val, isOption := strings.Cut(s, "=")
-	if isOption {
+	if isOption && !strings.Contains(key, "(") { // that of an argument is in its bracket
 		if key == "" || val == "" {
 			return c.fail(codeSyntax, from+1, "an option is key=value")
 		}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// mx_decode: blocks to fixed values: over(RS(q, -(X + OFFSET))) of every code q of a block with scale X.
+// mx_decode: blocks to fixed values: over(RS(q, -(X + OFFSET))) of the integer q of every code (see mx_integer) of a
+//   block with scale X.
 //   parameters  LANES    elements a beat
-//               W        bits of a code
+//               W, E     bits of a code; of its field, see mx_integer; -1: two's complement
 //               SCALE_W  bits of a scale, up to 11
+//               FALLS    1: X is the complement of the scale
 //               OFFSET   left shift of a code at scale 0, signed
-//               LOW, HIGH  most places to the right, at most W + 1; to the left, at most OUT_W: shifts beyond either
+//               LOW, HIGH  most places to the right, at most V_W + 1; to the left, at most OUT_W: shifts beyond either
 //                        are taken for it
 //               OUT_W, OUT_SIGNED, ROUND, OVER   the result, see num_requant
 //               BEATS    beats of a frame
@@ -12,12 +14,14 @@
 //   latency: 2   ii: BEATS   order: as it comes
 //   lut: LANES * (T_W * A_W / 3) + 9
 //   ff: LANES * T_W + 1
-//   parts: LANES * u_cast + u_skid
+//   parts: u_integer + LANES * u_cast + u_skid
 `default_nettype none
 module mx_decode #(
     parameter integer LANES      = 2,
     parameter integer W          = 8,
+    parameter integer E          = -1,
     parameter integer SCALE_W    = 8,
+    parameter integer FALLS      = 0,
     parameter integer OFFSET     = -125,
     parameter integer LOW        = 9,
     parameter integer HIGH       = 16,
@@ -38,7 +42,8 @@ module mx_decode #(
 );
   localparam integer SPAN = LOW + HIGH;
   localparam integer A_W = SPAN > 0 ? $clog2(SPAN + 1) : 1;
-  localparam integer T_W = W + SPAN;
+  localparam integer V_W = E < 0 ? W : W - 1 - E + (1 << E);
+  localparam integer T_W = V_W + SPAN;
 
   generate
     if (LANES < 1 || BEATS < 1 || LOW < 0 || HIGH < 0) begin : g_bad
@@ -46,7 +51,8 @@ module mx_decode #(
     end
   endgenerate
 
-  wire signed [12:0] s = $signed(13'(in_data[LANES*W+:SCALE_W])) + 13'(OFFSET + LOW);
+  wire [SCALE_W-1:0] scale = in_data[LANES*W+:SCALE_W] ^ {SCALE_W{FALLS != 0}};
+  wire signed [12:0] s = $signed(13'(scale)) + 13'(OFFSET + LOW);
   wire [A_W-1:0] a = s < 13'sd0 ? A_W'(0) : s > 13'(SPAN) ? A_W'(SPAN) : s[A_W-1:0];
 
   logic [LANES*T_W-1:0] t;
@@ -63,10 +69,12 @@ module mx_decode #(
     if (rst) valid <= 1'b0;
   end
 
+  wire [LANES*V_W-1:0] integers;
+  mx_integer #(.LANES(LANES), .W(W), .E(E)) u_integer (.in(in_data[LANES*W-1:0]), .out(integers));
   wire [LANES*OUT_W-1:0] y;
   generate
     for (genvar i = 0; i < LANES; i++) begin : g_lane
-      wire signed [W-1:0] q = in_data[i*W+:W];
+      wire signed [V_W-1:0] q = integers[i*V_W+:V_W];
       assign shifted[i*T_W+:T_W] = T_W'(q) << a;
       num_requant #(
           .IN_W(T_W), .IN_SIGNED(1), .SHIFT(LOW), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER)

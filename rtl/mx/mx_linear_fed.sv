@@ -11,7 +11,9 @@
 //               IN_LANES         elements a beat, divides the length of every block
 //               ROWS, DRAIN      outputs at once, divides OUT; of them a beat, divides ROWS; ROWS / DRAIN is at most
 //                                the beats of the shortest block
-//               X_W, XS_W        bits of an element of x, two's complement; of its scale above them, 0 to 8
+//               X_W, XS_W        bits of an element of x; of its scale above them, 0 to 8
+//               X_E, XS_FALLS    bits of the field of an element, see mx_integer, -1: two's complement; 1: the scale of
+//                                x is the complement of xs
 //               W_W, WS_W        bits of a weight, two's complement; of the scale of a block of weights, 0: none
 //               D_W              bits that hold every sum of a block
 //               OFFSET           signed constant of the shift
@@ -29,7 +31,7 @@
 //   ii: (IN / IN_LANES) * (OUT / ROWS)   order: elements ascending, lanes innermost
 //   front: NF > 1 ? SF : 0
 //   flow: bursts(SF * NF, s < SF, s % SF == SF - 1, FRONT + 6, ROWS / DRAIN) + u_skid
-//   let: ACC = X_W + W_W + clog2(IN_LANES) > D_W ? 1 : 2
+//   let: VW = X_E < 0 ? X_W : X_W - 1 - X_E + (1 << X_E); ACC = VW + W_W + clog2(IN_LANES) > D_W ? 1 : 2
 //   lut: ROWS * ACC * D_W + 3
 //   ff: ROWS * D_W + FRONT
 //   parts: u_feed + u_flags + ROWS * u_dot + (XS_W ? u_xs : 0) + u_drain + u_skid
@@ -44,6 +46,8 @@ module mx_linear_fed #(
     parameter integer DRAIN       = 1,
     parameter integer X_W         = 8,
     parameter integer XS_W        = 8,
+    parameter integer X_E         = -1,
+    parameter integer XS_FALLS    = 0,
     parameter integer W_W         = 8,
     parameter integer WS_W        = 4,
     parameter integer D_W         = 20,
@@ -78,7 +82,8 @@ module mx_linear_fed #(
     output wire                         out_valid,
     input  wire                         out_ready
 );
-  localparam integer XW = XS_W + IN_LANES * X_W;
+  localparam integer VW = X_E < 0 ? X_W : X_W - 1 - X_E + (1 << X_E);  // bits of an element as an integer
+  localparam integer XW = XS_W + IN_LANES * VW;
   localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
   localparam integer FRONT = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
 
@@ -98,7 +103,8 @@ module mx_linear_fed #(
   assign w_step = step;
   wire block_first, block_last, row_last;
   mx_linear_feed #(
-      .SF(SF), .NF(NF), .XW(XW), .RUN(RUN / IN_LANES), .K(RUN > K ? K / IN_LANES : RUN / IN_LANES)
+      .SF(SF), .NF(NF), .LANES(IN_LANES), .X_W(X_W), .X_E(X_E), .XS_W(XS_W), .XS_FALLS(XS_FALLS),
+      .RUN(RUN / IN_LANES), .K(RUN > K ? K / IN_LANES : RUN / IN_LANES)
   ) u_feed (
       .clk(clk), .rst(rst), .en(en), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .ready(w_ready), .x(x), .step(step), .addr(w_addr), .block_first(block_first), .block_last(block_last),
@@ -120,12 +126,12 @@ module mx_linear_fed #(
   wire [ROWS*D_W-1:0] d;
   generate
     for (genvar p = 0; p < ROWS; p++) begin : g_row
-      localparam integer DOT_W = X_W + W_W + $clog2(IN_LANES);
+      localparam integer DOT_W = VW + W_W + $clog2(IN_LANES);
       wire signed [DOT_W-1:0] dot;
       num_dot #(
-          .N(IN_LANES), .A_W(X_W), .A_SIGNED(1), .B_W(W_W), .MULT(MULT), .PIPE(TREE_PIPE)
+          .N(IN_LANES), .A_W(VW), .A_SIGNED(1), .B_W(W_W), .MULT(MULT), .PIPE(TREE_PIPE)
       ) u_dot (
-          .clk(clk), .en(en), .a(x[IN_LANES*X_W-1:0]),
+          .clk(clk), .en(en), .a(x[IN_LANES*VW-1:0]),
           .b(w_data[p*IN_LANES*W_W+:IN_LANES*W_W]), .out(dot)
       );
       logic [D_W-1:0] acc;

@@ -1,42 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
 // mx_linear_feed: the beats of a vector, NF times over: the first time from the stream, then from a buffer. addr and
-//   the flags belong to the beat that is taken in this cycle; x is that beat two enabled cycles later. ready: the
-//   weights of the beat are there.
+//   the flags belong to the beat that is taken in this cycle; x is that beat two enabled cycles later, its elements as
+//   integers (see mx_integer). ready: the weights of the beat are there.
 //   parameters  SF   beats of a vector
 //               NF   how often it is sent
-//               XW   bits of a beat
+//               LANES, X_W, X_E   elements of a beat; bits of an element; of its field
+//               XS_W, XS_FALLS    bits of the scale above them; 1: x has its complement
+//               VW   derived, not to be set: bits of an integer
 //               RUN  beats of a run, divides SF
 //               K    beats of a block; the last block of a run is shorter where K does not divide RUN
 //   latency: 2   ii: SF * NF   order: as it comes, vector after vector
+//   let: XW = XS_W + LANES * X_W
 //   let: STORE = NF > 1 && SF > 1 ? 1 : 0; LINES = (SF + 63) / 64 * ((XW + (SF > 32 ? 7 : 13)) / (SF > 32 ? 8 :
 //       14)); BLOCKS = (XW + 35) / 36 * ((SF + 511) / 512); IN_BLOCK = STORE && 8 * LINES > 129 * BLOCKS ? 1 : 0;
 //       COUNTERS = (SF > 1 ? SF_W : 0) + (NF > 1 ? NF_W : 0) + (SF * NF > 1 ? AW : 0) + (K > 1 ? K_W : 0) + (RUN % K
 //       ? RUN_W : 0)
 //   lut: COUNTERS * 4 / 3 + 2 + (NF > 1 ? XW : 0) + (STORE && IN_BLOCK == 0 ? 8 * LINES : 0)
-//   ff: COUNTERS + 2 * XW + (NF > 1 ? XW + 1 : 0) - (IN_BLOCK ? XW : 0)
+//   ff: COUNTERS + XW + XS_W + LANES * VW + (NF > 1 ? XW + 1 : 0) - (IN_BLOCK ? XW : 0)
+//   parts: u_integer
 //   bram: IN_BLOCK ? BLOCKS : 0
 `default_nettype none
 module mx_linear_feed #(
-    parameter integer SF  = 4,
-    parameter integer NF  = 2,
-    parameter integer XW  = 40,
-    parameter integer RUN = 4,
-    parameter integer K   = 2
+    parameter integer SF       = 4,
+    parameter integer NF       = 2,
+    parameter integer LANES    = 4,
+    parameter integer X_W      = 8,
+    parameter integer X_E      = -1,
+    parameter integer XS_W     = 8,
+    parameter integer XS_FALLS = 0,
+    parameter integer RUN      = 4,
+    parameter integer K        = 2,
+    parameter integer VW       = X_E < 0 ? X_W : X_W - 1 - X_E + (1 << X_E)
 ) (
     input  wire                                         clk,
     input  wire                                         rst,
     input  wire                                         en,
-    input  wire [XW-1:0]                                in_data,
+    input  wire [XS_W+LANES*X_W-1:0]                    in_data,
     input  wire                                         in_valid,
     input  wire                                         ready,
     output wire                                         in_ready,
-    output wire [XW-1:0]                                x,
+    output wire [XS_W+LANES*VW-1:0]                     x,
     output wire                                         step,
     output wire [(SF*NF > 1 ? $clog2(SF * NF) : 1)-1:0] addr,
     output wire                                         block_first,
     output wire                                         block_last,
     output wire                                         row_last
 );
+  localparam integer XW = XS_W + LANES * X_W;
   localparam integer SF_W = SF > 1 ? $clog2(SF) : 1;
   localparam integer NF_W = NF > 1 ? $clog2(NF) : 1;
   localparam integer AW = SF * NF > 1 ? $clog2(SF * NF) : 1;
@@ -86,12 +96,25 @@ module mx_linear_feed #(
     end
   endgenerate
 
-  logic [XW-1:0] x_new, x_q;
+  logic [XW-1:0] x_new;
+  wire [XW-1:0] x_now;
+  wire [XS_W+LANES*VW-1:0] integers;
+  logic [XS_W+LANES*VW-1:0] x_q;
   assign x = x_q;
-  always_ff @(posedge clk) if (en) x_new <= in_data;
+  always_ff @(posedge clk)
+    if (en) begin
+      x_new <= in_data;
+      x_q   <= integers;
+    end
+  mx_integer #(.LANES(LANES), .W(X_W), .E(X_E)) u_integer (.in(x_now[LANES*X_W-1:0]), .out(integers[LANES*VW-1:0]));
+  generate
+    if (XS_W > 0) begin : g_scale
+      assign integers[XS_W+LANES*VW-1-:XS_W] = x_now[XW-1-:XS_W] ^ {XS_W{XS_FALLS != 0}};
+    end
+  endgenerate
   generate
     if (NF == 1) begin : g_straight
-      always_ff @(posedge clk) if (en) x_q <= x_new;
+      assign x_now = x_new;
     end else begin : g_replay
       logic [XW-1:0] x_old;
       logic fresh_q;
@@ -105,11 +128,8 @@ module mx_linear_feed #(
             x_old <= store[sf];
           end
       end
-      always_ff @(posedge clk)
-        if (en) begin
-          fresh_q <= fresh;
-          x_q <= fresh_q ? x_new : x_old;
-        end
+      always_ff @(posedge clk) if (en) fresh_q <= fresh;
+      assign x_now = fresh_q ? x_new : x_old;
     end
   endgenerate
 endmodule

@@ -18,6 +18,8 @@ const (
 	maxRun   = 1 << 12
 	scaleMax = 8 // bits of a scale field
 
+	latticeMax = 40 // bits of elements as integers of one step
+
 	minScale, maxScale = -149, 127 // exponents of the powers of two in float32, as which types list scales
 )
 
@@ -29,8 +31,9 @@ func Encodes(f format.Format) bool {
 
 // BlockProblem says why a block format cannot be used in a graph; empty if it can.
 func BlockProblem(b format.Block) string {
-	_, codec := b.(format.Codec)
+	_, codec := b.(format.BlockCodec)
 	lo, hi := b.ScaleLimits()
+	_, bits, lattice := b.Element().Lattice()
 	switch w, r := b.Width(), format.Rounding(b); {
 	case w < minW || w > MaxW:
 		return fmt.Sprintf("elements of blocks have %d to %d bits here, not %d", minW, MaxW, w)
@@ -40,8 +43,10 @@ func BlockProblem(b format.Block) string {
 		return fmt.Sprintf("scales of blocks have up to %d bits here, not %d", scaleMax, b.ScaleWidth())
 	case lo < minScale || hi > maxScale:
 		return fmt.Sprintf("scales of blocks are 2^%d to 2^%d here, not 2^%d to 2^%d", minScale, maxScale, lo, hi)
-	case r > format.RoundOutward:
+	case r > format.RoundOutward && r != format.RoundLog:
 		return fmt.Sprintf("round=%s has no hardware", r)
+	case !lattice || bits > latticeMax:
+		return fmt.Sprintf("elements of blocks span up to %d bits here, not those of %s", latticeMax, b)
 	case !codec:
 		return "it has no circuits"
 	}

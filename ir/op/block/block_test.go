@@ -35,8 +35,7 @@ func TestBlockProblem(t *testing.T) {
 }
 
 type coded interface {
-	format.Block
-	format.Codec
+	format.BlockCodec
 }
 
 // shifted is a block format with smaller scales.

@@ -48,14 +48,18 @@ func ScaleRange(x *ir.Node) (lo, hi, step int) {
 		}
 	}
 	lo, hi = b.ScaleLimits()
-	return lo, hi, lo + b.ElementExp(0) - b.ScaleExp(0)
+	return lo, hi, b.ElementExp(format.LeastField(b))
 }
 
 // EncodedRange is ScaleRange of blocks of b that are encoded from values of the format fx.
 func EncodedRange(b format.Block, fx format.Fixed) (lo, hi, step int) {
-	lo, hi = b.ScaleLimits()
-	step = max(lo+b.ElementExp(0)-b.ScaleExp(0), -fx.F)
-	return min(max(lo, -fx.F), hi), max(min(hi, fx.W-1-fx.F), lo), step
+	step = max(b.ElementExp(format.LeastField(b)), -fx.F)
+	most := int64(1)<<fx.W - 1
+	if fx.Signed {
+		most = 1 << (fx.W - 1) // the magnitude of the least code
+	}
+	scale := func(v int64) int { return b.ScaleExp(b.EncodeInts([]int64{v}, -fx.F, make([]int64, 1))) }
+	return scale(1), scale(most), step
 }
 
 // Drain is how many of rows sums leave a cycle, so that those of the shortest block are gone before the next are there.

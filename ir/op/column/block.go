@@ -47,18 +47,26 @@ func TakesBlocks(n *ir.Node) bool {
 	return KeepsBlocks(n)
 }
 
-// SumsInBlocks is the Blocks trait of sums of products.
+// SumsInBlocks is the Blocks trait of sums of products. Those with constant weights take the elements of blocks apart;
+// those of two values take codes that are the integers themselves.
 func SumsInBlocks(n *ir.Node) bool {
 	for _, a := range n.Args {
-		if b, ok := a.Type.BlockFormat(); ok && !SumsBlocks(b) {
+		if b, ok := a.Type.BlockFormat(); ok && (!SumsBlocks(b) || n.Op.Traits.Meets > 0 && !format.SignedCodes(b)) {
 			return false
 		}
 	}
 	return true
 }
 
-// SumsBlocks says that elements of blocks of b are integers, which sums of products take.
-func SumsBlocks(b format.Block) bool { return format.SignedCodes(b) && format.IsFixed(b.Element()) }
+// SumBits are those of the widest integers that elements of blocks may be in sums of products.
+const SumBits = 24
+
+// SumsBlocks says that elements of blocks of b are narrow integers of one step, which sums of products take.
+func SumsBlocks(b format.Block) bool {
+	_, codec := b.(format.BlockCodec)
+	_, bits, ok := b.Element().Lattice()
+	return codec && ok && bits <= SumBits
+}
 
 // ErrScalar says that there is no axis to cut into blocks.
 var ErrScalar = errors.New("a scalar has no axis for blocks")

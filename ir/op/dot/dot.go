@@ -164,6 +164,7 @@ type Data struct {
 	lo, hi int64        // the range of x over all codes, those included that encoding never returns
 	exp    int          // x counts steps of 2^exp, but for scaled data; scale fields of blocks are added to it
 	fields bool         // there are scale fields
+	block  format.BlockCodec
 }
 
 // Input views t as integers.
@@ -171,7 +172,13 @@ func (s *terms) Input(n *ir.Node, t *ir.Tensor) (Input, error) {
 	x := Input{Ints: t.Codes}
 	switch d := s.data; {
 	case d.fields:
-		x.Fields = t.BlockScales
+		x.Ints, x.Fields = elements(d.block, t.Codes), t.BlockScales
+		if format.Falls(d.block) {
+			x.Fields = make([]int64, len(t.BlockScales))
+			for i, s := range t.BlockScales {
+				x.Fields[i] = format.RisingField(d.block, s)
+			}
+		}
 	case d.ints.W == 0:
 		l, err := t.Lattice()
 		if err != nil {

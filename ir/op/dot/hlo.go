@@ -4,6 +4,7 @@ package dot
 
 import (
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/hlo"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/carrier"
@@ -102,7 +103,7 @@ func (w *windowSum) Dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d Form) (hlo.Va
 		}
 		codes = rows(b, codes)
 		if w.data.fields {
-			fields = rows(b, fields)
+			codes, fields = w.data.takeApart(b, codes, rows(b, fields))
 		}
 		terms := w.tap(b, run, tap, codes, fields)
 		if tap == 0 {
@@ -138,6 +139,17 @@ func (w *windowSum) tap(b *hlo.Builder, run, tap int, x, fields hlo.Value) hlo.V
 		shift = b.Add(shift, b.BroadcastInDim(b.Transpose(carrier.Wide(b, fields), 1, 0), dims, []int{0, 1}))
 	}
 	return b.Reduce(hlo.ReduceAdd, b.WindowTerm(d, shift, w.acc.W), 0)
+}
+
+// takeApart prints the integers of codes, and the fields that rise with scales.
+func (d Data) takeApart(b *hlo.Builder, codes, fields hlo.Value) (ints, rising hlo.Value) {
+	if !format.SignedCodes(d.block) {
+		codes = b.Convert(d.block.ElementsHLO(b, codes), hlo.I32)
+	}
+	if format.Falls(d.block) {
+		fields = b.Sub(b.Splat(fields, 1<<d.block.ScaleWidth()-1), fields)
+	}
+	return codes, fields
 }
 
 // rows gives v the shape [all leading axes, last axis].

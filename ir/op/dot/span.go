@@ -18,7 +18,8 @@ import (
 func fieldRange(x *ir.Node) (lo, hi int) {
 	b, _ := x.Type.BlockFormat()
 	lo, hi, _ = block.ScaleRange(x)
-	return lo - b.ScaleExp(0), hi - b.ScaleExp(0)
+	least := b.ScaleExp(format.LeastField(b))
+	return lo - least, hi - least
 }
 
 // BlockWindow is what is known of the accumulator of a sum over blocks before it runs.
@@ -97,7 +98,7 @@ func ChooseWindow(n *ir.Node, width, limit, fine int) (format.Fixed, error) {
 		if !ok || a.IsConst() {
 			continue
 		}
-		if _, _, low := block.ScaleRange(a); low < fine && low == b.ElementExp(0) {
+		if _, _, low := block.ScaleRange(a); low < fine && low == b.ElementExp(format.LeastField(b)) {
 			step, top = step+fine-low, min(top, limit)
 		}
 	}

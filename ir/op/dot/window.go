@@ -3,6 +3,7 @@
 package dot
 
 import (
+	"fmt"
 	"math/big"
 
 	"lathe/ir"
@@ -83,7 +84,10 @@ func (w *windowSum) readData(n *ir.Node) error {
 		if why := sumProblem(b); why != "" {
 			return n.Errorf("L0308", "%s: %s", b, why)
 		}
-		w.data = Data{kind: blocked, ints: format.Fixed{W: b.Width(), Signed: true}, exp: b.ElementExp(0), fields: true}
+		_, bits, _ := b.Element().Lattice()
+		w.data = Data{kind: blocked, ints: format.Fixed{W: bits, Signed: true}, exp: b.ElementExp(format.LeastField(b)),
+			fields: true}
+		w.data.block, _ = b.(format.BlockCodec)
 	} else {
 		fx, _ := format.AsFixed(x.Format)
 		if !meetsBlocks(x.Format) {
@@ -100,9 +104,21 @@ func (w *windowSum) readData(n *ir.Node) error {
 // sumProblem says why there are no sums over blocks of b; empty if there are.
 func sumProblem(b format.Block) string {
 	if !column.SumsBlocks(b) {
-		return "sums over blocks take elements that are two's complement integers"
+		return fmt.Sprintf("sums over blocks take elements of up to %d bits as integers of one step", column.SumBits)
 	}
 	return block.BlockProblem(b)
+}
+
+// elements are the integers of codes of b.
+func elements(b format.Block, codes []int64) []int64 {
+	if format.SignedCodes(b) {
+		return codes
+	}
+	ints := make([]int64, len(codes))
+	for i, c := range codes {
+		ints[i] = b.ElementInt(c)
+	}
+	return ints
 }
 
 // meetsBlocks says that data of format f, which is no block format, can be multiplied with weights in blocks.
@@ -161,7 +177,7 @@ func (w *windowSum) constants(n *ir.Node) error {
 		if why := sumProblem(wb); why != "" {
 			return n.Errorf("L0308", "%s: %s", wb, why)
 		}
-		w.weights = t.Codes
+		w.weights = elements(wb, t.Codes)
 		for _, x := range t.BlockScales {
 			w.wexp = append(w.wexp, wb.ElementExp(x))
 		}
@@ -230,7 +246,7 @@ func (w *windowSum) addBias(n *ir.Node) error {
 	if b, ok := t.Type.BlockFormat(); ok {
 		t.EachBlock(func(block, from, to int) {
 			for i := from; i < to; i++ {
-				enter(i, t.Codes[i], b.ElementExp(t.BlockScales[block]))
+				enter(i, b.ElementInt(t.Codes[i]), b.ElementExp(t.BlockScales[block]))
 			}
 		})
 		return nil

@@ -8,6 +8,7 @@ import (
 	"lathe/cuda"
 	"lathe/cuda/gemm"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op/column"
 )
 
@@ -50,6 +51,8 @@ func (w *windowSum) blockProduct(n *ir.Node) (p gemm.Window, weights, scales []b
 	}
 	p = gemm.Window{M: n.Type.Elems() / max(w.out, 1), N: w.out, K: w.in, Scaled: w.data.fields, Bits: w.acc.W}
 	switch {
+	case w.data.fields && !format.SignedCodes(w.data.block):
+		return refuse("products over blocks take integers, not %s", n.Args[0].Type.Format)
 	case w.data.ints.W > 8:
 		return refuse("products over blocks take data of up to 8 bits, not %s", n.Args[0].Type.Format)
 	case !slices.Equal(w.lengths, ir.Blocks(w.in, gemmBlock)):

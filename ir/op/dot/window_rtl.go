@@ -123,14 +123,13 @@ func (w *windowSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 		return nil, err
 	}
 	run := n.Args[1].Type.Shape[len(n.Args[1].Type.Shape)-1]
-	scale := 0
-	if u.data.fields {
-		b, _ := n.Args[0].Type.BlockFormat()
-		scale = b.ScaleWidth()
+	xW, scale, e, falls := u.data.ints.W, 0, -1, false
+	if b := u.data.block; u.data.fields {
+		xW, scale, e, falls = b.Width(), b.ScaleWidth(), b.ElementRTL(), format.Falls(b)
 	}
 	r := rtl.NewUnit("mx_"+f.Name, append(f.Size, f.Window...)...)
 	r.With("K", min(u.lengths[0], run), "IN_LANES", u.lanes, "ROWS", u.rows, "DRAIN", u.drain)
-	r.With("X_W", u.data.ints.W, "XS_W", scale, "W_W", u.wW, "WS_W", u.wsW, "D_W", u.dBits)
+	r.With("X_W", xW, "XS_W", scale, "X_E", e, "XS_FALLS", rtl.Flag(falls), "W_W", u.wW, "WS_W", u.wsW, "D_W", u.dBits)
 	r.With(u.shifter.params()...)
 	r.With("BIAS_W", u.biasW, "OUT_W", u.acc.W, "ROM_STYLE", hardware.MemStyle(n))
 	scales := rtl.Image{Param: "SCALES", Width: u.drain * u.wsW}

@@ -147,7 +147,7 @@ func blockCastEval(n *ir.Node) (ir.Kernel, error) {
 		args[0].EachBlock(func(block, from, to int) {
 			exp := b.ElementExp(args[0].BlockScales[block])
 			for i := from; i < to; i++ {
-				y.Codes[i] = fx.Requant(args[0].Codes[i], exp)
+				y.Codes[i] = fx.Requant(b.ElementInt(args[0].Codes[i]), exp)
 			}
 		})
 		return y, nil
