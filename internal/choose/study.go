@@ -222,7 +222,8 @@ func weights(n *ir.Node) int {
 func (t *Study) wide() (*lower.Plan, error) {
 	p := *t.Plan
 	quantize := lower.DefaultPlan().Quantize
-	quantize.Calibrate, quantize.Round, quantize.Over = p.Quantize.Calibrate, p.Quantize.Round, p.Quantize.Over
+	quantize.Calibrate, quantize.CorrectBias = p.Quantize.Calibrate, p.Quantize.CorrectBias
+	quantize.Round, quantize.Over = p.Quantize.Round, p.Quantize.Over
 	p.Quantize = quantize
 	return p.Uniform("the rest", RestFormat, true, true)
 }
@@ -284,9 +285,11 @@ func (t *Study) Measure(ctx context.Context, plan *lower.Plan, cost bool) (*Poin
 		p.Accuracy = &right
 	}
 	if cost {
-		if p.Cost, err = costOf(ctx, q); err != nil {
+		schedule, err := q.Schedule(ctx)
+		if err != nil {
 			return nil, nil, err
 		}
+		p.Cost = costOf(schedule)
 	}
 	return p, q, nil
 }
@@ -320,17 +323,13 @@ func sizeOf(g *ir.Graph) (s Size) {
 	return s
 }
 
-// costOf schedules a quantized model; nil where a header states no cost.
-func costOf(ctx context.Context, q *driver.Quantized) (*Cost, error) {
-	r, err := q.Schedule(ctx)
-	if err != nil || r == nil {
-		return nil, err
-	}
+// costOf is what a schedule takes; nil where a header states no cost.
+func costOf(r *lower.Report) *Cost {
 	if slices.ContainsFunc(r.Units, func(u lower.UnitReport) bool { return u.Module != "" && !u.Costed }) {
-		return nil, nil
+		return nil
 	}
 	c := r.Cost()
-	return &Cost{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: float64(c.BRAM) / 2, Interval: r.Interval()}, nil
+	return &Cost{LUT: c.LUT, FF: c.FF, DSP: c.DSP, BRAM: float64(c.BRAM) / 2, Interval: r.Interval()}
 }
 
 // noise is the power of the output error relative to that of the float outputs; NaN where it is not known.

@@ -140,6 +140,8 @@ var plans = []Entry{
 		"$ lathe sensitivity qdq-residual.onnx --inputs image.npz"},
 	{"L0421", "Of the formats that are to be compared, none can be used.",
 		"$ lathe sensitivity model.onnx --inputs x.npz --formats fp32"},
+	{"L0422", "No choice among the formats keeps the accuracy or the SQNR that is asked for.",
+		"$ lathe auto model.onnx --inputs x.npz --sqnr 90 --formats 'fixed(3),fixed(4)' -o plans"},
 	{"L0430", "In a scheduled graph, a value other than a fork has several readers, or a fork lacks an output.",
 		"a relu that two outputs name"},
 	{"L0431", "In a scheduled graph, the lanes of a node differ from those of its input stream.",

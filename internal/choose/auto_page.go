@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package choose
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"lathe/emit/plot"
+	"lathe/emit/report"
+)
+
+// Table is the candidates as rows of text, the heads first: on the front only, or all.
+func (a *Auto) Table(all bool) [][]string {
+	var rows [][]string
+	for i := range a.Candidates {
+		c := &a.Candidates[i]
+		if c.Refused != "" || !all && !c.Front && i != a.Best {
+			continue
+		}
+		if rows == nil {
+			rows = append(rows, append(append([]string{"plan"}, c.heads()...), "share of part", "goal", "front", "formats"))
+		}
+		mark := func(yes bool, word string) string {
+			if yes {
+				return word
+			}
+			return ""
+		}
+		goal := mark(c.Met, "met")
+		if i == a.Best {
+			goal = "best"
+		}
+		rows = append(rows, append(append([]string{c.Name}, c.cells()...), fmt.Sprintf("%.3f %%", 100*c.Share), goal,
+			mark(c.Front, "*"), strings.Join(c.Formats, " ")))
+	}
+	return rows
+}
+
+// Plots are quality against LUTs, DSPs and block RAMs, of the mixed and of the uniform plans, with the goal as a line.
+func (a *Auto) Plots() [][]byte {
+	y, at := "accuracy, %", func(p *Point) float64 { return 100 * p.quality() }
+	if a.Goal.Accuracy == nil {
+		y, at = "output SQNR, dB", func(p *Point) float64 { return value(p.SQNR) }
+	}
+	var out [][]byte
+	for _, axis := range []struct {
+		name string
+		of   func(*Point) float64
+	}{
+		{"LUT", func(p *Point) float64 { return float64(p.Cost.LUT) }},
+		{"DSP", func(p *Point) float64 { return float64(p.Cost.DSP) }},
+		{"block RAM", func(p *Point) float64 { return p.Cost.BRAM }},
+	} {
+		c := plot.Chart{Title: y + " against " + axis.name, X: axis.name + ", predicted", Y: y, Series: []plot.Series{
+			{Name: "mixed", Loose: true}, {Name: "uniform", Loose: true}, {Name: "goal"}}}
+		low, high := math.Inf(1), math.Inf(-1)
+		for i := range a.Candidates {
+			p := &a.Candidates[i]
+			if p.Refused != "" || p.Cost == nil {
+				continue
+			}
+			x, k := axis.of(&p.Point), 0
+			if p.Uniform {
+				k = 1
+			}
+			low, high = min(low, x), max(high, x)
+			c.Series[k].Points = append(c.Series[k].Points, plot.Point{X: x, Y: at(&p.Point), Label: a.label(p)})
+		}
+		goal, name := at(&Point{Accuracy: a.Goal.Accuracy, SQNR: a.Goal.SQNR}), a.Goal.String()
+		c.Series[2].Points = []plot.Point{{X: low, Y: goal, Label: name}, {X: high, Y: goal, Label: name}}
+		out = append(out, c.SVG())
+	}
+	return out
+}
+
+// label says in words what a candidate is.
+func (a *Auto) label(c *Candidate) string {
+	text := c.Name
+	for i, cell := range c.cells() {
+		text += ", " + c.heads()[i] + " " + cell
+	}
+	return text + ": " + strings.Join(c.Formats, " ")
+}
+
+// Page is the whole search.
+func (a *Auto) Page(version string, facts []string) *report.Study {
+	text := []string{fmt.Sprintf("Goal: %s. What each layer loses in each format was measured by itself, and so what it "+
+		"costs; a knapsack over budgets proposed the mixed plans, and every row here was measured as a whole: accuracy and "+
+		"SQNR by the reference engine, LUT, FF, DSP and block RAM as the headers of the modules predict them for %s.",
+		a.Goal, a.Part), "Formats: those of the layers in graph order. A star marks plans that no other one beats in " +
+		"quality, LUT, DSP and block RAM. Best: the smallest sum of the shares of LUTs, DSPs and block RAMs of the part."}
+	return &report.Study{Title: "A plan for " + a.Model, Version: version, Lead: facts, Sections: []report.Section{
+		{Title: "Candidates", Text: text, Plots: a.Plots(), Table: a.Table(true)}}}
+}
+
+// Plans are the plans of the front and the best one, by name of a file.
+func (a *Auto) Plans() map[string]string {
+	out := map[string]string{}
+	for i := range a.Candidates {
+		if c := &a.Candidates[i]; c.Front && c.Text != "" {
+			out[fileOf(c.Name)] = c.Text
+		}
+	}
+	if a.Best >= 0 {
+		out["best.toml"] = a.Candidates[a.Best].Text
+	}
+	return out
+}
+
+// fileOf is the name of a plan's file: of a format, its letters and digits.
+func fileOf(name string) string {
+	keep := func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
+			return r
+		}
+		return '_'
+	}
+	return strings.Trim(strings.Map(keep, name), "_") + ".toml"
+}
+
+// Nearest is the candidate of the best quality, for goals that none meets; nil where all are refused.
+func (a *Auto) Nearest() *Candidate {
+	var best *Candidate
+	for i := range a.Candidates {
+		if c := &a.Candidates[i]; c.Refused == "" && (best == nil || c.quality() > best.quality()) {
+			best = c
+		}
+	}
+	return best
+}
+
+// LayerNames are the layers in the order of the formats of a candidate.
+func (t *Study) LayerNames() []string {
+	var names []string
+	for _, l := range t.Layers {
+		names = append(names, l.Node)
+	}
+	return slices.Clip(names)
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package choose
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"lathe/internal/driver"
+	"lathe/lower"
+)
+
+// brute is the least loss of any choice whose cost stays within a budget.
+func brute(items [][]option, budget float64) float64 {
+	if len(items) == 0 {
+		return 0
+	}
+	least := math.Inf(1)
+	for _, o := range items[0] {
+		if o.cost <= budget && !math.IsInf(o.loss, 1) {
+			least = min(least, o.loss+brute(items[1:], budget-o.cost))
+		}
+	}
+	return least
+}
+
+func total(items [][]option, choice []int) (cost, loss float64) {
+	for i, k := range choice {
+		cost, loss = cost+items[i][k].cost, loss+items[i][k].loss
+	}
+	return cost, loss
+}
+
+// TestKnapsack holds all solutions against every choice there is: costs in whole buckets, so that nothing is rounded.
+func TestKnapsack(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		items := make([][]option, 1+r.IntN(5))
+		spread := 0.0
+		for i := range items {
+			low, high := 0.0, 0.0
+			for k := range 2 + r.IntN(4) {
+				o := option{cost: float64(r.IntN(40)), loss: float64(r.IntN(1000))}
+				if k > 1 && r.IntN(6) == 0 {
+					o.loss = math.Inf(1)
+				} else if k == 0 {
+					low, high = o.cost, o.cost
+				} else {
+					low, high = min(low, o.cost), max(high, o.cost)
+				}
+				items[i] = append(items[i], o)
+			}
+			spread += high - low
+		}
+		choices := knapsack(items)
+		lastCost, lastLoss := math.Inf(-1), math.Inf(1)
+		for _, c := range choices {
+			cost, loss := total(items, c)
+			if loss >= lastLoss || cost < lastCost {
+				t.Fatalf("cost %g, loss %g after %g, %g", cost, loss, lastCost, lastLoss)
+			}
+			lastCost, lastLoss = cost, loss
+			if slack := spread / (buckets - 10) * float64(len(items)); loss < brute(items, cost) ||
+				loss > brute(items, cost-slack) {
+				t.Fatalf("cost %g: loss %g, the least is %g", cost, loss, brute(items, cost))
+			}
+		}
+		if want := brute(items, math.Inf(1)); lastLoss != want {
+			t.Fatalf("with any budget the loss is %g, want %g", lastLoss, want)
+		}
+	}
+	if knapsack([][]option{{{1, 1}}, {{1, math.Inf(1)}}}) != nil {
+		t.Error("an item without an option has one")
+	}
+	if got := knapsack([][]option{{{5, 1}, {5, 2}}, {{3, 3}}}); len(got) != 1 || !slices.Equal(got[0], []int{0, 0}) {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestAuto: the best plan meets the goal at a smaller share than the uniform ones that do, figures are those of the
+// plan that is written, read back without calibration data, and a second search is the same.
+func TestAuto(t *testing.T) {
+	ctx := context.Background()
+	study := example(t, "jets-mlp", "", 200)
+	goal := *study.Accuracy - 0.01
+	formats := []string{"fixed(3)", "fixed(4)", "fixed(6)"}
+	a, err := study.Auto(ctx, formats, Goal{Accuracy: &goal}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Best < 0 {
+		t.Fatal("nothing meets the goal")
+	}
+	best := a.Candidates[a.Best]
+	for _, c := range a.Candidates {
+		if c.Met != (*c.Accuracy >= goal) || c.Met && c.Share < best.Share {
+			t.Errorf("%s: accuracy %g, share %g, met %v", c.Name, *c.Accuracy, c.Share, c.Met)
+		}
+	}
+	if best.Uniform || *best.Accuracy < goal {
+		t.Errorf("best is %+v", best)
+	}
+	plan, err := lower.ParsePlan("best.toml", []byte(best.Text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	blind := *study
+	blind.source.Calibrate = ""
+	point, _, err := blind.Measure(ctx, plan, true)
+	if err != nil || point.Refused != "" {
+		t.Fatalf("%+v, %v", point, err)
+	}
+	if *point.Accuracy != *best.Accuracy || *point.SQNR != *best.SQNR || *point.Cost != *best.Cost ||
+		point.Size != best.Size {
+		t.Errorf("the written plan gives %+v, the search %+v", point, best.Point)
+	}
+	again, err := study.Auto(ctx, formats, Goal{Accuracy: &goal}, nil)
+	same := func(x, y Candidate) bool { return x.Text == y.Text }
+	if err != nil || !slices.EqualFunc(a.Candidates, again.Candidates, same) {
+		t.Errorf("the second search differs: %v", err)
+	}
+}
+
+// TestGoal: without labels a goal is an SQNR; one out of reach leaves no best plan.
+func TestGoal(t *testing.T) {
+	path := func(file string) string { return filepath.Join("..", "..", "examples", "jets-mlp", file) }
+	s := driver.Source{Model: path("model.onnx"), Calibrate: path("calib.npz")}
+	g, err := s.Import()
+	if err != nil {
+		t.Fatal(err)
+	}
+	study, err := NewStudy(context.Background(), s, g, path("inputs.npz"), "", 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for sqnr, reached := range map[float64]bool{15: true, 90: false} {
+		a, err := study.Auto(context.Background(), []string{"fixed(4)", "fixed(6)"}, Goal{SQNR: &sqnr}, nil)
+		if err != nil || a.Best >= 0 != reached {
+			t.Errorf("%g dB: best %d, %v", sqnr, a.Best, err)
+		}
+		if n := a.Nearest(); n == nil || n.Accuracy != nil || *n.SQNR < 15 {
+			t.Errorf("nearest %+v", n)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lathe/internal/choose"
+	"lathe/internal/diag"
+)
+
+// autoFlags are the flags of auto.
+type autoFlags struct {
+	studyFlags
+	accuracy, sqnr float64
+	out            string
+	all            bool
+}
+
+func (a *App) auto() *cobra.Command {
+	var f autoFlags
+	c := &cobra.Command{Use: "auto MODEL --inputs X.npz -o DIR", Short: "search the cheapest formats that are good enough",
+		Long: "Measures what each layer loses in each format and what that saves in hardware, lets a knapsack over\n" +
+			"budgets propose mixed plans, measures those as a whole, and prints the front: accuracy against LUT, DSP\n" +
+			"and block RAM. The folder gets each plan of the front, and best.toml: the smallest share of the part that\n" +
+			"keeps the accuracy. Without labels, --sqnr says what the outputs must keep. Exit status 1 where nothing does.",
+		Example: "  lathe auto model.onnx --inputs x.npz --labels y.npy --accuracy -0.5 --part xc7a35t -o plans",
+		Args:    exactly("MODEL")}
+	f.add(c, "fixed(3..8)", sizing...)
+	c.Flags().Lookup("parts").Hidden = true
+	c.Flags().Float64Var(&f.accuracy, "accuracy", -0.5,
+		"what to keep: -0.5 loses up to half a percent point against the float model, 0.95 keeps so much in any case")
+	c.Flags().Float64Var(&f.sqnr, "sqnr", 30,
+		"what to keep without labels: decibels of the outputs against the float model")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "folder for the plans")
+	c.Flags().BoolVar(&f.all, "all", false, "print all plans that were measured, not the front alone")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		formats, err := f.checkAuto(c)
+		if err != nil {
+			return err
+		}
+		return a.autoModel(c, &f, args[0], formats)
+	}
+	return a.withJSON(c)
+}
+
+// checkAuto refuses wrong flags before the work.
+func (f *autoFlags) checkAuto(c *cobra.Command) ([]string, error) {
+	formats, _, err := f.check(c)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.Flags().Changed("parts"):
+		return nil, usagef("--parts is for sensitivity and sweep: auto gives a layer one format for both")
+	case f.labels == "" && c.Flags().Changed("accuracy"):
+		return nil, usagef("--accuracy needs --labels; without them --sqnr says what to keep")
+	case f.labels != "" && c.Flags().Changed("sqnr"):
+		return nil, usagef("--sqnr is for samples without labels; --accuracy says what to keep")
+	case f.accuracy < -100 || f.accuracy > 1:
+		return nil, usagef("--accuracy %g: percent points to lose (-0.5), or a share to keep (0.95)", f.accuracy)
+	}
+	if err := required(c, "output"); err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(f.out); err == nil && !info.IsDir() {
+		return nil, diag.New("L0920", f.out, "cannot write plans here: it is a file, not a folder")
+	}
+	return formats, writable(filepath.Clean(f.out)+".toml", "L0920") // the folder around it
+}
+
+// goal is what the flags ask for.
+func (f *autoFlags) goal(s *choose.Study) choose.Goal {
+	if s.Accuracy == nil {
+		return choose.Goal{SQNR: &f.sqnr}
+	}
+	keep := f.accuracy
+	if keep <= 0 {
+		keep = *s.Accuracy + keep/100
+	}
+	return choose.Goal{Accuracy: &keep}
+}
+
+func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []string) error {
+	p := progress{app: a}
+	defer p.finish()
+	study, err := a.study(c.Context(), &f.studyFlags, model, &p)
+	if err != nil {
+		return err
+	}
+	r, err := study.Auto(c.Context(), formats, f.goal(study), p.Report)
+	p.finish()
+	if err != nil {
+		return err
+	}
+	if err := a.table(r.Table(f.all)); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "\nformats: those of %s\n", strings.Join(study.LayerNames(), ", "))
+	a.printFacts(study)
+	if r.Best < 0 {
+		return unmet(model, r)
+	}
+	best := &r.Candidates[r.Best]
+	fmt.Fprintf(a.Out, "best: %s, the smallest share of %s that keeps %s\n", best.Name, r.Part, r.Goal)
+	if err := writePlans(f.out, r.Plans()); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.Out, "wrote %d plans to %s\n", len(r.Plans()), f.out)
+	if err := a.writePlots(&f.studyFlags, r.Table(true), r.Plots()[0]); err != nil {
+		return err
+	}
+	if err := a.writePage(f.html, r.Page(Version, study.Facts())); err != nil {
+		return err
+	}
+	return a.writeJSON(r)
+}
+
+// unmet says what comes nearest to a goal that no plan meets.
+func unmet(model string, r *choose.Auto) error {
+	e := diag.New("L0422", model, "none of %d plans keeps %s", len(r.Candidates), r.Goal)
+	if n := r.Nearest(); n != nil {
+		kept := choose.Goal{SQNR: n.SQNR}
+		if r.Goal.Accuracy != nil {
+			kept = choose.Goal{Accuracy: n.Accuracy}
+		}
+		e = e.WithNote("the nearest is %s, which keeps %s", n.Name, kept)
+	}
+	return e.WithHint("wider --formats may, or correct_bias = true in a --plan")
+}
+
+// writePlans writes plans into a folder, which is made if need be; other files of it stay.
+func writePlans(dir string, plans map[string]string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return diag.New("L0920", dir, "cannot make the folder: %v", reason(err))
+	}
+	for _, name := range slices.Sorted(maps.Keys(plans)) {
+		if err := writeFile(filepath.Join(dir, name), []byte(plans[name])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
