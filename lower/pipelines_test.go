@@ -139,7 +139,7 @@ func TestRunOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	last := len(FloatPipeline) + len(QuantizePipeline) - 1
-	if len(dumped) != last+1 || dumped[0] != "compute_constants" || dumped[last] != "quantize" {
+	if len(dumped) != last+1 || dumped[0] != "compute_constants" || dumped[last] != "measure_error" {
 		t.Errorf("dumped %v", dumped)
 	}
 	if r.Passes[0].Time != time.Second || r.Passes[0].Verified {

@@ -87,7 +87,7 @@ func TestAuto(t *testing.T) {
 	ctx := context.Background()
 	study := example(t, "jets-mlp", "", 200)
 	goal := *study.Accuracy - 0.01
-	formats := []string{"fixed(3)", "fixed(4)", "fixed(6)"}
+	formats := []string{"fixed(3)", "fixed(6)"}
 	a, err := study.Auto(ctx, formats, Goal{Accuracy: &goal}, nil)
 	if err != nil {
 		t.Fatal(err)
