@@ -106,11 +106,11 @@ func EncodeFloats(t Type, x []float32) *Tensor {
 		return v
 	}
 	v.EachBlock(func(block, from, to int) {
-		exact := make([]format.Exact, to-from)
+		wide := make([]float64, to-from)
 		for i, f := range x[from:to] {
-			exact[i] = format.FromFloat32(f)
+			wide[i] = float64(f)
 		}
-		v.BlockScales[block] = b.EncodeBlock(exact, v.Codes[from:to])
+		v.BlockScales[block] = format.EncodeFloatBlock(b, wide, v.Codes[from:to])
 	})
 	return v
 }

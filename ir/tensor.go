@@ -153,11 +153,8 @@ func (t *Tensor) decodeBlocks(b format.Block) ([]float64, error) {
 			if block >= len(t.BlockScales) {
 				return nil, fmt.Errorf("%d scales for more blocks of %s", len(t.BlockScales), b)
 			}
-			vals := make([]format.Exact, end-i)
-			b.DecodeBlock(t.Codes[r+i:r+end], t.BlockScales[block], vals)
-			for _, v := range vals {
-				out = append(out, v.Float64())
-			}
+			out = out[:r+end]
+			format.DecodeFloatBlock(b, t.Codes[r+i:r+end], t.BlockScales[block], out[r+i:])
 			block++
 		}
 	}

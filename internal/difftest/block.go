@@ -230,23 +230,38 @@ func (o otherBlock) CodeSet() format.Format { return o }
 
 // OtherBlocks is blocks in and out, a sum over them, and relu on them.
 func OtherBlocks(w, k, row, out int) *ir.Graph {
-	b := &blockGraph{r: Rand("other blocks", w), g: &ir.Graph{Name: "other", Stage: ir.StageQuantized}}
 	f := otherBlock{format.IntBlock{W: w, K: k, ScaleBits: 6, Bias: 40}}
-	x := b.node(pointwise.Cast, nil, f, b.input(format.Fixed{W: 14, F: 9, Signed: true}, 3, row))
-	values := make([]float32, out*row)
-	for i := range values {
-		values[i] = float32(b.r.NormFloat64()) * float32(int(1)<<(i/k%5))
-	}
-	weights := ir.EncodeFloats(ir.Type{Shape: []int{out, row}, Format: f}, values)
-	typ := weights.Type
-	typ.Scales = ir.ScaleValues(f, weights.BlockScales)
-	c := &ir.Node{Name: "w", Op: leaf.Const, Attrs: &ir.Const{Data: ir.CodeBlob(weights.Codes)}, Type: typ}
-	b.g.Nodes = append(b.g.Nodes, c)
-	sum := b.node(sum.Linear, nil, format.Fixed{W: 30, F: 14, Signed: true, Round: format.RoundFloor}, x, c)
-	y := b.node(pointwise.Relu, nil, f, b.node(pointwise.Cast, nil, f, sum))
+	b, y := sumOfBlocks(f, f, row, out)
+	y = b.node(pointwise.Relu, nil, f, b.node(pointwise.Cast, nil, f, y))
 	y = b.node(pointwise.Cast, nil, format.Fixed{W: 12, F: 5, Signed: true}, y)
 	b.g.Out = []ir.Output{{Name: "y", Node: y}}
 	return b.g
+}
+
+// SumOfBlocks is fixed values in blocks of format data, their sums with weights in blocks of format weight, those in
+// blocks of format data, and decoded.
+func SumOfBlocks(data, weight format.Block, row, out int) *ir.Graph {
+	b, y := sumOfBlocks(data, weight, row, out)
+	y = b.node(pointwise.Cast, nil, data, y)
+	decoded := b.node(pointwise.Cast, nil, format.Fixed{W: 20, F: 9, Signed: true, Round: format.Rounding(data) % 9}, y)
+	b.g.Out = []ir.Output{{Name: "codes", Node: y}, {Name: "y", Node: decoded}}
+	return b.g
+}
+
+// sumOfBlocks is a sum of products of blocks that are encoded, and of weights.
+func sumOfBlocks(f, weight format.Block, row, out int) (*blockGraph, *ir.Node) {
+	b := &blockGraph{r: Rand("blocks of "+f.String(), row), g: &ir.Graph{Name: "other", Stage: ir.StageQuantized}}
+	x := b.node(pointwise.Cast, nil, f, b.input(format.Fixed{W: 14, F: 9, Signed: true}, 3, row))
+	values := make([]float32, out*row)
+	for i := range values {
+		values[i] = float32(b.r.NormFloat64()) * float32(int(1)<<(i/f.BlockSize()%5))
+	}
+	weights := ir.EncodeFloats(ir.Type{Shape: []int{out, row}, Format: weight}, values)
+	typ := weights.Type
+	typ.Scales = ir.ScaleValues(weight, weights.BlockScales)
+	c := &ir.Node{Name: "w", Op: leaf.Const, Attrs: &ir.Const{Data: ir.CodeBlob(weights.Codes)}, Type: typ}
+	b.g.Nodes = append(b.g.Nodes, c)
+	return b, b.node(sum.Linear, nil, format.Fixed{W: 30, F: 14, Signed: true, Round: format.RoundFloor}, x, c)
 }
 
 // attend is a product of attention over blocks: of queries and keys, or of weights and values.

@@ -6,6 +6,7 @@ package array
 
 import (
 	"lathe/internal/diag"
+	"lathe/internal/workers"
 	"lathe/ir/format"
 )
 
@@ -55,15 +56,15 @@ func newLayout(f format.Format, shape []int, n int) (layout, error) {
 // blocks is the number of blocks in a row.
 func (l layout) blocks() int { return (l.row + l.block - 1) / l.block }
 
-// each calls visit with the element range of every block, in order.
+// each calls visit with the element range of every block, of several at once.
 func (l layout) each(visit func(k, from, to int)) {
-	k := 0
-	for r := range l.rows {
-		for i := 0; i < l.row; i += l.block {
+	per := l.blocks()
+	workers.Ranges(l.rows*per, 1+(1<<14)/l.block, func(first, end int) {
+		for k := first; k < end; k++ {
+			r, i := k/per, k%per*l.block
 			visit(k, r*l.row+i, r*l.row+min(i+l.block, l.row))
-			k++
 		}
-	}
+	})
 }
 
 // Encode rounds every element of x once to a code of f. The seed serves round=stochastic, with the row-major index.
@@ -86,18 +87,14 @@ func Encode(f format.Format, shape []int, x []float64, seed uint32) (*Encoded, e
 		return e, nil
 	}
 	e.Scales = make([]int64, l.rows*l.blocks())
-	vals := make([]format.Exact, l.block)
 	l.each(func(k, from, to int) {
-		for i := from; i < to; i++ {
-			vals[i-from] = format.FromFloat64(x[i])
-		}
-		e.Scales[k] = b.EncodeBlock(vals[:to-from], e.Codes[from:to])
+		e.Scales[k] = format.EncodeFloatBlock(b, x[from:to], e.Codes[from:to])
 		scale := b.ScaleValue(e.Scales[k])
 		if !stochastic || scale.IsNaN() {
 			return
 		}
 		for i := from; i < to; i++ {
-			v := vals[i-from].Quo(scale)
+			v := format.FromFloat64(x[i]).Quo(scale)
 			e.Codes[i] = format.EncodeSeeded(f, v, format.StochasticWord(seed, uint32(i)))
 		}
 	})
@@ -161,13 +158,7 @@ func (e *Encoded) Values() []float64 {
 	if err != nil {
 		return nil // Encode and FromCodes have refused it
 	}
-	vals := make([]format.Exact, l.block)
-	l.each(func(k, from, to int) {
-		b.DecodeBlock(e.Codes[from:to], e.Scales[k], vals[:to-from])
-		for i := from; i < to; i++ {
-			out[i] = vals[i-from].Float64()
-		}
-	})
+	l.each(func(k, from, to int) { format.DecodeFloatBlock(b, e.Codes[from:to], e.Scales[k], out[from:to]) })
 	return out
 }
 

@@ -51,21 +51,24 @@ func TakesBlocks(n *ir.Node) bool {
 // those of two values take codes that are the integers themselves.
 func SumsInBlocks(n *ir.Node) bool {
 	for _, a := range n.Args {
-		if b, ok := a.Type.BlockFormat(); ok && (!SumsBlocks(b) || n.Op.Traits.Meets > 0 && !format.SignedCodes(b)) {
+		b, ok := a.Type.BlockFormat()
+		if ok && (!SumsBlocks(b, a.IsConst()) || n.Op.Traits.Meets > 0 && !format.SignedCodes(b)) {
 			return false
 		}
 	}
 	return true
 }
 
-// SumBits are those of the widest integers that elements of blocks may be in sums of products.
+// SumBits are those of the widest integers that elements of blocks may be in sums of products. Constants count by their
+// values.
 const SumBits = 24
 
-// SumsBlocks says that elements of blocks of b are narrow integers of one step, which sums of products take.
-func SumsBlocks(b format.Block) bool {
+// SumsBlocks says that elements of blocks of b are integers of one step, which sums of products take as data or as
+// constants.
+func SumsBlocks(b format.Block, constant bool) bool {
 	_, codec := b.(format.BlockCodec)
 	_, bits, ok := b.Element().Lattice()
-	return codec && ok && bits <= SumBits
+	return codec && ok && (constant || bits <= SumBits)
 }
 
 // ErrScalar says that there is no axis to cut into blocks.

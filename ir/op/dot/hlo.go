@@ -3,6 +3,8 @@
 package dot
 
 import (
+	"slices"
+
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/hlo"
@@ -131,7 +133,11 @@ func (w *windowSum) tap(b *hlo.Builder, run, tap int, x, fields hlo.Value) hlo.V
 	v := b.Blocks(x, k)
 	vectors := v.Type().Dims[0]
 	dot := hlo.Dot{LhsContract: []int{2}, RhsContract: []int{2}, LhsBatch: []int{1}, RhsBatch: []int{1}}
-	d := carrier.Wide(b, b.DotInt(v, b.Weight(hlo.FromInt64s(hlo.I32, []int{w.out, nb, k}, weights)), dot, w.dBits-1))
+	word := hlo.I32
+	if slices.ContainsFunc(weights, func(v int64) bool { return v != int64(int32(v)) }) {
+		word = hlo.I64
+	}
+	d := carrier.Wide(b, b.DotInt(v, b.Weight(hlo.FromInt64s(word, []int{w.out, nb, k}, weights)), dot, w.dBits-1))
 	dims := []int{nb, vectors, w.out} // of d
 	shift := b.BroadcastInDim(b.Transpose(b.Weight(hlo.FromInt64s(hlo.I64, []int{w.out, nb}, exps)), 1, 0), dims,
 		[]int{0, 2})

@@ -88,7 +88,7 @@ func pairSides(n *ir.Node) (s [2]side, err error) {
 		case last && !blocks, !last && blocks:
 			return s, fmt.Errorf("%s of values in blocks takes %s, not %s", n.Op.Name, pairWants(i, last), a.Type.Format)
 		case blocks:
-			if why := sumProblem(b); why != "" {
+			if why := sumProblem(b, false); why != "" {
 				return s, fmt.Errorf("%s: %s", b, why)
 			}
 			s[i].format = b

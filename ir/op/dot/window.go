@@ -5,6 +5,7 @@ package dot
 import (
 	"fmt"
 	"math/big"
+	"math/bits"
 
 	"lathe/ir"
 	"lathe/ir/format"
@@ -81,7 +82,7 @@ func (w *windowSum) readTypes(n *ir.Node) error {
 func (w *windowSum) readData(n *ir.Node) error {
 	x := n.Args[0].Type
 	if b, ok := x.BlockFormat(); ok {
-		if why := sumProblem(b); why != "" {
+		if why := sumProblem(b, false); why != "" {
 			return n.Errorf("L0308", "%s: %s", b, why)
 		}
 		_, bits, _ := b.Element().Lattice()
@@ -102,8 +103,8 @@ func (w *windowSum) readData(n *ir.Node) error {
 }
 
 // sumProblem says why there are no sums over blocks of b; empty if there are.
-func sumProblem(b format.Block) string {
-	if !column.SumsBlocks(b) {
+func sumProblem(b format.Block, constant bool) string {
+	if !column.SumsBlocks(b, constant) {
 		return fmt.Sprintf("sums over blocks take elements of up to %d bits as integers of one step", column.SumBits)
 	}
 	return block.BlockProblem(b)
@@ -174,12 +175,15 @@ func (w *windowSum) constants(n *ir.Node) error {
 	wb, blocks := n.Args[1].Type.BlockFormat()
 	w.wexp = make([]int, 0, w.out*len(w.lengths))
 	if blocks {
-		if why := sumProblem(wb); why != "" {
+		if why := sumProblem(wb, true); why != "" {
 			return n.Errorf("L0308", "%s: %s", wb, why)
 		}
 		w.weights = elements(wb, t.Codes)
 		for _, x := range t.BlockScales {
 			w.wexp = append(w.wexp, wb.ElementExp(x))
+		}
+		if _, bits, _ := wb.Element().Lattice(); bits > column.SumBits {
+			w.narrow()
 		}
 		return w.bound(n)
 	}
@@ -214,6 +218,24 @@ func (w *windowSum) bound(n *ir.Node) error {
 			len(w.lengths), w.dBits, maxBlocks, block.WindowW).WithHint("give its weights a fixed format")
 	}
 	return nil
+}
+
+// narrow takes the zeros off that all weights of a block end in.
+func (w *windowSum) narrow() {
+	w.each(func(c, j, from, to int) {
+		any := int64(0)
+		for _, v := range w.weights[from:to] {
+			any |= v
+		}
+		if any == 0 {
+			return
+		}
+		zeros := bits.TrailingZeros64(uint64(any))
+		for i := range w.weights[from:to] {
+			w.weights[from+i] >>= zeros
+		}
+		w.wexp[c*len(w.lengths)+j] += zeros
+	})
 }
 
 // each calls f for every block of every row: row c, block j, elements from..to-1 of the weights.

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package format
+
+import "math"
+
+// Blocks of numbers that are float64 already need no exact arithmetic: significands of 53 bits are integers, and powers
+// of two scale them exactly.
+
+// fastBlock is a block format that takes such blocks.
+type fastBlock interface {
+	Block
+	// sharedOf is the exponent and the field of a block whose greatest magnitude is amax, a normal number.
+	sharedOf(amax float64) (exp int, scale int64)
+	// encodeFloats rounds each x*2^-exp.
+	encodeFloats(x []float64, exp int, codes []int64)
+	// valueOf is the value of a code, not a code of NaN or infinity, in steps.
+	valueOf(code int64) (v float64, ok bool)
+}
+
+// EncodeFloatBlock is b.EncodeBlock.
+func EncodeFloatBlock(b Block, x []float64, codes []int64) (scale int64) {
+	f, fast := b.(fastBlock)
+	amax := 0.0
+	for _, v := range x {
+		if amax = max(amax, math.Abs(v)); amax != amax { // NaN
+			break
+		}
+	}
+	if !fast || !(amax >= 0x1p-900 && amax <= 0x1p900) || Rounding(b) == RoundStochastic {
+		exact := make([]Exact, len(x))
+		for i, v := range x {
+			exact[i] = FromFloat64(v)
+		}
+		return b.EncodeBlock(exact, codes)
+	}
+	exp, scale := f.sharedOf(amax)
+	f.encodeFloats(x, exp, codes)
+	return scale
+}
+
+// DecodeFloatBlock is b.DecodeBlock, with values rounded to even where they have more than 53 bits.
+func DecodeFloatBlock(b Block, codes []int64, scale int64, out []float64) {
+	f, fast := b.(fastBlock)
+	_, bits, ok := b.Element().Lattice()
+	if fast = fast && ok && bits <= 54 && !b.ScaleValue(scale).IsNaN(); fast {
+		step := math.Ldexp(1, b.ElementExp(scale))
+		for i, c := range codes {
+			v, finite := f.valueOf(c)
+			if out[i] = v * step; !finite {
+				out[i] = b.Decode(c).Float64() // infinity or NaN, whatever the scale
+			}
+		}
+		return
+	}
+	exact := make([]Exact, len(codes))
+	b.DecodeBlock(codes, scale, exact)
+	for i, v := range exact {
+		out[i] = v.Float64()
+	}
+}
+
+// log2Of is floor(log2 a) of a normal number, and whether it is a power of two.
+func log2Of(a float64) (floor int, power bool) {
+	b := math.Float64bits(a)
+	return int(b>>52&0x7ff) - 1023, b&(1<<52-1) == 0
+}
+
+func (f IntBlock) sharedOf(amax float64) (exp int, scale int64) {
+	top, _ := log2Of(amax)
+	exp = f.shared(top)
+	return exp, int64(exp + f.Bias)
+}
+
+func (f IntBlock) encodeFloats(x []float64, exp int, codes []int64) {
+	elem := f.element()
+	if f.Round != RoundEven {
+		for i, v := range x {
+			codes[i] = elem.Encode(FromFloat64(v).Shift(-exp))
+		}
+		return
+	}
+	by, most := math.Ldexp(1, elem.F-exp), float64(elem.Max())
+	for i, v := range x {
+		codes[i] = int64(min(max(math.RoundToEven(v*by), -most), most))
+	}
+}
+
+func (f IntBlock) valueOf(code int64) (float64, bool) {
+	return float64(code << (64 - f.W) >> (64 - f.W)), true
+}
+
+func (f sharedBlock) sharedOf(amax float64) (exp int, scale int64) {
+	top, power := log2Of(amax)
+	if f.ceil && !power {
+		top++
+	}
+	return f.shared(top)
+}
+
+func (f sharedBlock) encodeFloats(x []float64, exp int, codes []int64) {
+	if f.elem.round == RoundEven {
+		f.elem.encodeEven(x, exp, codes)
+		return
+	}
+	for i, v := range x {
+		b := math.Float64bits(v)
+		mag, e := b&(1<<52-1), int(b>>52&0x7ff)
+		if e == 0 {
+			e = 1
+		} else {
+			mag |= 1 << 52
+		}
+		codes[i] = f.elem.encode(mag, e-1075-exp, b>>63 != 0, 0)
+	}
+}
+
+// encodeEven rounds each x*2^-exp to the nearest, in the bits of float64: behind the greatest subnormal a code is the
+// exponent and the first bits of the fraction, less those of the value whose code would be 0.
+func (f fields) encodeEven(x []float64, exp int, codes []int64) {
+	by, small, places := math.Ldexp(1, -exp-f.step), math.Ldexp(1, f.m+1), 52-f.m
+	half, zero := uint64(1)<<(places-1)-1, int64(1022+f.m)<<f.m
+	if f.e == 0 {
+		small = math.Inf(1)
+	}
+	sign := int64(1) << (f.e + f.m)
+	for i, v := range x {
+		y, code := math.Abs(v)*by, int64(0)
+		if y < small {
+			code = int64(math.RoundToEven(min(y, 0x1p50)))
+		} else {
+			b := math.Float64bits(y)
+			code = int64((b+half+b>>places&1)>>places) - zero
+		}
+		if code = min(code, f.most); math.Signbit(v) && (code != 0 || !f.oneZero) {
+			code |= sign
+		}
+		codes[i] = code
+	}
+}
+
+func (f sharedBlock) valueOf(code int64) (float64, bool) {
+	minus, sig, by := f.elem.parts(code)
+	v := float64(sig << by)
+	if minus && (sig != 0 || !f.elem.oneZero) {
+		v = -v
+	}
+	return v, code&(1<<(f.elem.e+f.elem.m)-1) <= f.elem.most
+}
