@@ -49,11 +49,7 @@ func (q *quantizer) constants(n *ir.Node) {
 		if !q.finite(n, a, t.Floats) {
 			return
 		}
-		if b, blocks := c.blocks(); blocks {
-			q.blockConst(n, i, b, t, c, name)
-			continue
-		}
-		if q.factors(n, i, t.Floats, c) {
+		if q.scaledConst(n, i, t, c, name) || q.factors(n, i, t.Floats, c) {
 			continue
 		}
 		typ, why := ir.Type{Shape: t.Type.Shape}, ""
@@ -196,6 +192,32 @@ func channelFracs(f format.Fixed, channels, finer int, row func(c int, buf []flo
 		}
 	}
 	return fracs
+}
+
+// scaledConst encodes a constant whose format finds scales in the values: those of blocks, or of output channels.
+func (q *quantizer) scaledConst(n *ir.Node, i int, t *ir.Tensor, c Choice, slot string) bool {
+	if b, blocks := c.blocks(); blocks {
+		q.blockConst(n, i, b, t, c, slot)
+		return true
+	}
+	f, fitted := c.Pattern.Format.(format.Fitted)
+	if fitted = fitted && n.Op.Traits.Weighted && i == 1; fitted {
+		q.fittedConst(n, f, t, c, slot)
+	}
+	return fitted
+}
+
+// fittedConst encodes the weights of n with scales that f finds for each output channel.
+func (q *quantizer) fittedConst(n *ir.Node, f format.Fitted, t *ir.Tensor, c Choice, slot string) {
+	channels := t.Type.Shape[0]
+	size := len(t.Floats) / channels
+	typ := ir.Type{Shape: t.Type.Shape, Format: f.ChannelFormat(), Scales: make([]float32, channels)}
+	codes := make([]int64, len(t.Floats))
+	rows(channels, func(k int) {
+		typ.Scales[k] = f.FitChannel(t.Floats[k*size:(k+1)*size], codes[k*size:(k+1)*size])
+	})
+	q.explain(n, slot, typ, c.From)
+	q.setConst(n, 1, typ, ir.CodeBlob(codes))
 }
 
 // setConst gives argument i of n codes: in place where n is its only reader, else in a constant of its own.

@@ -65,13 +65,13 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 	q.setConst(n, i, typ, ir.CodeBlob(codes))
 }
 
-// exactCodes is the values of codes of f, which are no integers, in the fixed format that holds all of f.
+// exactCodes is the values of codes of f, which are no integers, in the format in which sums take constants.
 func exactCodes(f format.Format, codes []int64) (format.Format, []int64) {
-	fx, _ := format.ExactFixed(f)
+	to := format.Constants(f)
 	for i, c := range codes {
-		codes[i] = fx.Encode(f.Decode(c))
+		codes[i] = to.Encode(f.Decode(c))
 	}
-	return fx, codes
+	return to, codes
 }
 
 // rows calls f for every row, on all processors.

@@ -40,7 +40,7 @@ func dataProblem(f format.Format) string {
 	if b, isBlock := f.(format.Block); isBlock {
 		return block.BlockProblem(b)
 	}
-	if _, scales := format.ScaleAxis(f); scales {
+	if format.ScalesBeside(f) {
 		return "scales per channel are for weights"
 	}
 	if _, bits, ok := f.Lattice(); !ok {

@@ -32,7 +32,8 @@ type coded struct {
 // known says that the definition of f stands here.
 func known(f format.Format) error {
 	switch f.(type) {
-	case format.Fixed, format.Affine, format.MXInt, format.Float, format.DFloat, format.Log, enumerated:
+	case format.Fixed, format.Affine, format.MXInt, format.Float, format.DFloat, format.Log,
+		format.Listed, enumerated:
 		return nil
 	}
 	if format.IsFloat(f) {
@@ -106,6 +107,8 @@ func encode(f format.Format, v *big.Rat) int64 {
 	case format.Affine:
 		q := round(new(big.Rat).Quo(v, real32(f.Scale)), f.Round)
 		return enter(f.W, f.Signed, f.Over, q.Add(q, big.NewInt(f.Zero)))
+	case format.Listed: // tables, whose ties go to the even code
+		return nearest(rawList(f), v)
 	case enumerated:
 		return nearest(f.list(), v)
 	}
@@ -170,7 +173,12 @@ func (f raw) magnitude(field, k int64) *big.Rat {
 }
 
 // rawValue is the value of a code of such a format, nil for NaN.
-func rawValue(f format.Format, code int64) *big.Rat { return rawOf(f).value(code) }
+func rawValue(f format.Format, code int64) *big.Rat {
+	if l, ok := f.(format.Listed); ok { // values are its definition
+		return l.Decode(code).Rat()
+	}
+	return rawOf(f).value(code)
+}
 
 // rawCode rounds v to a code by a search, and applies the overflow rule.
 func rawCode(of format.Format, v *big.Rat) int64 {
@@ -241,6 +249,13 @@ func rawList(f format.Format) []coded {
 	}
 	r := rawOf(f)
 	var list []coded
+	if _, ok := f.(format.Listed); ok {
+		for code := range int64(1) << f.Width() {
+			list = append(list, coded{code, rawValue(f, code)})
+		}
+		rawLists.Store(f, list)
+		return list
+	}
 	for code := range int64(1) << (r.e + r.m) {
 		if x := r.value(code); x != nil && x.Cmp(infinite) < 0 {
 			list = append(list, coded{code, x})

@@ -11,11 +11,13 @@ import (
 // TestCodecs proves networks whose data and weights have codes that are no integers: casts decode and encode them.
 func TestCodecs(t *testing.T) {
 	for _, model := range []string{"digits-mlp", "digits-cnn"} {
-		blocks := []string{"bfp", "mxfp8", "mxfp4", "bminifloat", "blog"}
-		if !tools.Long { // the smaller network has blocks of integers, the larger one others
-			blocks = map[string][]string{"digits-mlp": {"bfp"}, "digits-cnn": {"mxfp4", "blog"}}[model]
+		plans := []string{"float", "dfloat", "log", "e4m3", "e5m2", "binary", "ternary", "codebook", "bfp", "mxfp8", "mxfp4",
+			"bminifloat", "blog"}
+		if !tools.Long {
+			plans = map[string][]string{"digits-mlp": {"float", "log", "e4m3", "binary", "codebook", "bfp"},
+				"digits-cnn": {"dfloat", "e5m2", "ternary", "mxfp4", "blog"}}[model]
 		}
-		for _, plan := range append([]string{"float", "dfloat", "log", "e4m3", "e5m2"}, blocks...) {
+		for _, plan := range plans {
 			t.Run(model+"/"+plan, func(t *testing.T) {
 				t.Parallel()
 				e := engines(t)

@@ -41,8 +41,10 @@ var (
 	optPower = Option{"round", roundNames[:], "as for the others, or log: the nearest logarithm"}
 	optTop   = Option{"over", []string{"sat", "inf", "nan"}, "what becomes of a value beyond the greatest one: the " +
 		"greatest (default), infinity (ieee, default there), NaN (fn, fnuz)"}
-	optAxis = Option{"axis", nil, "axis that is cut into blocks; default the last"}
-	optDiv  = Option{"div", divNames[:], "exact quotient (default), or rounded to float32 first"}
+	optDelta  = Option{"delta", nil, "the greatest magnitude that becomes 0; default S/2"}
+	optScales = Option{"scales", nil, "[s0:s1:...], a scale for each level; default S*2^(L-1-l)"}
+	optAxis   = Option{"axis", nil, "axis that is cut into blocks; default the last"}
+	optDiv    = Option{"div", divNames[:], "exact quotient (default), or rounded to float32 first"}
 )
 
 // All lists the formats, aliases behind the families.
@@ -71,6 +73,17 @@ func All() []Family {
 		{Name: "log", Syntax: "log(W)", Example: "log(5)", build: buildLog,
 			Options: []Option{optBias, optPower}, Later: later,
 			Doc: "sign and a field f of W-1 bits: 0, or +-2^(f-bias), bias 2^(W-2)-1"},
+		{Name: "binary", Syntax: "binary, binary*S, binary*[0]", Example: "binary", build: buildBinary,
+			Doc: "1 is S, 0 is -S; S is a number, default 1, or [0]: weights find one for each output channel. What " +
+				"is not negative becomes S"},
+		{Name: "ternary", Syntax: "ternary, ternary(delta=D)*S", Example: "ternary", build: buildTernary,
+			Options: []Option{optDelta}, Doc: "00 is 0, 01 is S, 11 is -S. Magnitudes up to D become 0"},
+		{Name: "residual", Syntax: "residual(L) or residual(L)*S", Example: "residual(3)*0.125", build: buildResidual,
+			Options: []Option{optScales}, Doc: "the sum of +-s_l over L levels, bit l is 1 for +; each level takes the " +
+				"sign of what those before it leave"},
+		{Name: "codebook", Syntax: "codebook(nf4) or codebook(V0:V1:...)*S", Example: "codebook(nf4)*0.5",
+			build: buildCodebook, Doc: "code k is T[k]*S, T an ascending table of 2 to 256 float32 values; nf4 is 4-bit " +
+				"NormalFloat. Ties go to the even code"},
 		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: blocks,
 			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
 		{Name: "mxfp", Syntax: "mxfp(E,k)", Example: "mxfp(e4m3,16)", build: buildMXFP, Options: blocks,

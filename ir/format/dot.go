@@ -52,7 +52,7 @@ func newOperand(f Format, codes, scales []int64) (*operand, error) {
 		o.block, o.elem, o.size = b, b.Element(), b.BlockSize()
 		blocks = (len(codes) + o.size - 1) / o.size
 	}
-	if a, ok := f.(Affine); ok && a.Axis >= 0 {
+	if ScalesBeside(f) {
 		return nil, needScale(f)
 	}
 	if blocks != len(scales) {

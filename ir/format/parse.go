@@ -23,7 +23,7 @@ const (
 )
 
 // maxText bounds the length of a format text.
-const maxText = 500
+const maxText = 4000
 
 // call is a format text taken apart: name(args)*scale.
 type call struct {

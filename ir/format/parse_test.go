@@ -15,7 +15,10 @@ var legalTexts = []string{"fixed(8,4)", "fixed(64,-3)", "fixed(4,12)", "fixed(8,
 	"int(8)", "int(8,over=-100..100)", "int(32,over=-1073741821..1073741821)", "int(8,over=0..127)*0.05", "uint(63)",
 	"int(8)*0.05", "int(8,z=-3)*0.05", "uint(8,z=300,round=away,over=sym,div=f32)*1e-08",
 	"int(4)*[0]",
-	"int(4)*[1:32]", "mxint8", "mxint(8,16)", "mxint(4,32)", "mxint(8,32,round=away)", "mxint(8,32,axis=0)", "fp32"}
+	"int(4)*[1:32]", "mxint8", "mxint(8,16)", "mxint(4,32)", "mxint(8,32,round=away)", "mxint(8,32,axis=0)", "fp32",
+	"binary", "binary*0.3", "ternary", "ternary*0.25", "ternary(delta=0.2)*0.25", "residual(3)", "residual(3)*0.125",
+	"residual(2,scales=[1:0.3])", "codebook(nf4)", "codebook(nf4)*0.05", "codebook(-1:0:0.5:1)*3", "codebook(-2:5)",
+	"binary*[0]", "ternary(delta=0.3)*[0]", "residual(3)*[0]", "codebook(nf4)*[0]"}
 
 func TestTextRoundTrip(t *testing.T) {
 	for _, s := range legalTexts {
@@ -33,7 +36,9 @@ func TestTextRoundTrip(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{"fixed(8,0)": "int(8)", "ufixed(9,0,over=sat)": "uint(9)",
-		"mxint(8,32)":       "mxint8",
+		"mxint(8,32)": "mxint8", "binary*1": "binary", "ternary(delta=0.125)*0.25": "ternary*0.25",
+		"codebook(-0:1)": "codebook(0:1)", "float(4,3,fn,bias=7)": "e4m3", "float(5,2,ieee,over=sat)": "e5m2",
+		"float(5,2,ieee,over=inf)": "float(5,2,ieee)", "residual(2,scales=[0x1p-1:0.25])": "residual(2,scales=[0.5:0.25])",
 		"int(8,z=0)*0x1p-4": "int(8)*0.0625", "fixed(08,4)": "fixed(8,4)",
 		"int(8,over=wrap,z=2)*0.1":     "int(8,z=2,over=wrap)*0.1",
 		"int(8)*0.1000000000000000055": "int(8)*0.1"} {
@@ -103,10 +108,19 @@ var illegalTexts = []struct{ text, code, part string }{
 	{"fixed(round=even,8,4)", codeSyntax, "options come last"},
 	{"fixed(8,4,=even)", codeSyntax, "key=value"},
 	{"int(8)*[0", codeSyntax, "not closed"},
-	{strings.Repeat("x", 501), codeSyntax, "longer"},
+	{strings.Repeat("x", maxText+1), codeSyntax, "longer"},
 	{"fixd(8,4)", codeName, "did you mean fixed?"},
 	{"mxint9", codeName, "did you mean mxint?"}, {"int8", codeName, "did you mean int(8)?"},
 	{"posit(8,1)", codeName, "known formats: fixed"},
+	{"binary(3)", codeArgs, "takes 0 numbers"}, {"ternary(delta=-1)", codeOption, "not negative"},
+	{"ternary(delta=x)", codeArgs, "not a float32 number"}, {"residual(9)", codeArgs, "1..8"},
+	{"residual(2,scales=[1])", codeArgs, "1 scales for 2 levels"}, {"residual(1,scales=1)", codeArgs, "in brackets"},
+	{"residual(1,scales=[0])", codeArgs, "not positive"}, {"residual(1,scales=[1])*2", codeScale, "not both"},
+	{"codebook", codeArgs, "one table"}, {"codebook(1)", codeArgs, "2 to 256"}, {"codebook(1:0)", codeArgs, "each above"},
+	{"codebook(0:nan)", codeArgs, "not a float32"}, {"codebook(nf5)", codeArgs, "not a float32"},
+	{"float(4,3,over=inf)", codeOption, "have no inf"}, {"float(4,0,ieee)", codeArgs, "no code for a number or none"},
+	{"float(4,3,fn,bias=501)", codeArgs, "-500..500"}, {"float(4,3,fm)", codeArgs, "found 3"},
+	{"fixed(8,4,round=log)", codeOption, "no value"}, {"log(5,over=sat)", codeOption, "no option"},
 	{"fixed(8,4,2)", codeArgs, "takes 2 numbers (W, F), found 3"},
 	{"fixed(0,4)", codeArgs, "1..64"},
 	{"fixed(65,4)", codeArgs, "1..64"},

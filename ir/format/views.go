@@ -79,6 +79,16 @@ func ExactFixed(f Format) (Fixed, bool) {
 	return Fixed{W: bits, F: -exp, Signed: lo.Sign() < 0}, ok
 }
 
+// Constants is the format in which sums take constants of f, a scalar format with a lattice: every value of f is one of
+// its values.
+func Constants(f Format) Format {
+	if c, is := f.(interface{ asConstant() Format }); is {
+		return c.asConstant()
+	}
+	fx, _ := ExactFixed(f)
+	return fx
+}
+
 // Scaled is a format with a real scale, which may travel beside the codes.
 type Scaled interface {
 	Format

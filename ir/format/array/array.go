@@ -40,7 +40,7 @@ func newLayout(f format.Format, shape []int, n int) (layout, error) {
 	if l.rows*l.row != n {
 		return l, diag.New(codeData, "", "%d elements for shape %v", n, shape)
 	}
-	if a, ok := f.(format.Affine); ok && a.Axis >= 0 {
+	if format.ScalesBeside(f) {
 		return l, diag.New(codeData, "", "%s has no scale of its own", f).WithHint("write a number in place of the brackets")
 	}
 	if b, ok := f.(format.Block); ok {

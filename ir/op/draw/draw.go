@@ -115,13 +115,15 @@ func Format(r *rand.Rand) format.Format {
 	return a
 }
 
-// Coded draws a format whose codes are no integers: float, dfloat or log, of up to 9 bits.
+// Coded draws a format whose codes are no integers: float, dfloat, log or codebook, of up to 9 bits.
 func Coded(r *rand.Rand) format.Format {
 	round, offset := format.RoundEven, 0
 	if Chance(r, 50) {
 		round, offset = format.Round(r.IntN(int(format.RoundOutward)+1)), Between(r, -9, 9)
 	}
-	switch r.IntN(4) {
+	switch r.IntN(5) {
+	case 4:
+		return Codebook(r)
 	case 0:
 		return format.DFloat{E: Between(r, 1, 3), M: Between(r, 2, 5), Offset: offset, Round: round}
 	case 1:
@@ -135,6 +137,17 @@ func Coded(r *rand.Rand) format.Format {
 	kind := format.FloatKind(Between(r, 1, 3))
 	return format.Float{E: Between(r, 2, 4), M: Between(r, 1, 4), Kind: kind, Offset: offset, Round: round,
 		Over: format.Beyond(r.IntN(2))}
+}
+
+// Codebook draws a table of ascending eighths.
+func Codebook(r *rand.Rand) format.Format {
+	values := make([]float32, 1<<Between(r, 1, 4))
+	at := -float32(len(values)) / 2
+	for i := range values {
+		values[i] = at
+		at += float32(Between(r, 1, 12)) / 8
+	}
+	return format.Listed{Set: format.NewCodebook(values, 0.5+r.Float32())}
 }
 
 // Moved draws a format of codes that are moved and not computed on, one in eight that are no integers.
