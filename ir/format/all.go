@@ -2,7 +2,10 @@
 
 package format
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Family is one line of the list of formats: a name that format texts begin with.
 type Family struct {
@@ -49,8 +52,12 @@ var (
 
 // All lists the formats, aliases behind the families.
 func All() []Family {
+	return slices.Concat(scalars(), blocks(), floats(), aliases())
+}
+
+// scalars are the formats whose codes have values by themselves.
+func scalars() []Family {
 	rules := []Option{optRound, optOver}
-	blocks := []Option{optRound, optAxis}
 	integer := []Option{optZero, optRound, optOver, optDiv}
 	return []Family{
 		{Name: "fixed", Syntax: "fixed(W,F)", Example: "fixed(8,4)", build: buildFixed, Options: rules,
@@ -84,24 +91,43 @@ func All() []Family {
 		{Name: "codebook", Syntax: "codebook(nf4) or codebook(V0:V1:...)*S", Example: "codebook(nf4)*0.5",
 			build: buildCodebook, Doc: "code k is T[k]*S, T an ascending table of 2 to 256 float32 values; nf4 is 4-bit " +
 				"NormalFloat. Ties go to the even code"},
-		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: blocks,
+	}
+}
+
+// blocks are the formats whose codes share scales.
+func blocks() []Family {
+	rules := []Option{optRound, optAxis}
+	return []Family{
+		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: rules,
 			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
-		{Name: "mxfp", Syntax: "mxfp(E,k)", Example: "mxfp(e4m3,16)", build: buildMXFP, Options: blocks,
+		{Name: "mxfp", Syntax: "mxfp(E,k)", Example: "mxfp(e4m3,16)", build: buildMXFP, Options: rules,
 			Doc: "blocks of k floats E, value E*2^(X-127), a byte X per block; E is e4m3, e5m2, e3m2, e2m3, e2m1 or a float"},
 		{Name: "bfp", Syntax: "bfp(W,k,E)", Example: "bfp(8,16,8)", build: buildBFP,
 			Options: []Option{optBias, optRound, optAxis},
 			Doc:     "blocks of k signs and magnitudes q of W-1 bits: +-q*2^(f-bias-(W-1)), a field f of E bits a block"},
 		{Name: "bminifloat", Syntax: "bminifloat(e,m,k,B)", Example: "bminifloat(4,3,16,8)", build: buildBMinifloat,
-			Options: blocks, Doc: "blocks of k float(e,m) whose bias is a field of B bits per block"},
+			Options: rules, Doc: "blocks of k float(e,m) whose bias is a field of B bits per block"},
 		{Name: "blog", Syntax: "blog(W,k,B)", Example: "blog(5,16,8)", build: buildBLog,
 			Options: []Option{optPower, optAxis},
 			Doc:     "blocks of k powers of two, log(W), whose bias is a field of B bits per block"},
+	}
+}
+
+// floats are the formats of float graphs.
+func floats() []Family {
+	return []Family{
 		{Name: "fp32", Syntax: "fp32", Example: "fp32", build: buildFloat32,
 			Doc: "IEEE 754 binary32: the values of a graph that is not quantized"},
 		{Name: "bf16", Syntax: "bf16", Example: "bf16", build: buildHalf,
 			Doc: "bfloat16, the upper half of fp32: values of a float graph that are rounded to it"},
 		{Name: "f16", Syntax: "f16", Example: "f16", build: buildHalf,
 			Doc: "IEEE 754 binary16: values of a float graph that are rounded to it"},
+	}
+}
+
+// aliases are names of formats.
+func aliases() []Family {
+	return []Family{
 		{Name: "mxint8", Syntax: "mxint8", Example: "mxint8", Alias: "mxint(8,32)", Doc: "OCP MXINT8"},
 		{Name: "e4m3", Syntax: "e4m3", Example: "e4m3", Alias: "float(4,3,fn)", Doc: "OCP FP8 with 3 bits of " +
 			"fraction: one NaN"},
@@ -120,7 +146,10 @@ func All() []Family {
 
 // FamilyOf is the name that the text of f begins with.
 func FamilyOf(f Format) string {
-	name, _, _ := strings.Cut(f.String(), "(")
+	name := f.String()
+	if i := strings.IndexAny(name, "(*"); i >= 0 {
+		return name[:i]
+	}
 	return name
 }
 
