@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
-	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/ir/target"
 	"lathe/lower"
@@ -67,23 +67,13 @@ type Candidate struct {
 	Text string `json:"-"`
 }
 
-// candidates is how many solutions of the knapsack are measured at first, and refining how many more around the goal.
-const candidates, refining = 14, 6
-
 // Auto searches formats for all layers: what each layer loses in each format is measured by itself, what it costs as
 // the difference to a plan with one format for all; a knapsack over budgets proposes, and each proposal is measured as
 // a whole. Error L0421 where a layer takes none of the formats.
 func (t *Study) Auto(ctx context.Context, formats []string, goal Goal, p driver.Progress) (*Auto, error) {
 	a := &Auto{On: t.On, Float: t.Accuracy, Goal: goal, Part: t.Plan.Target.FPGA.Part, Best: -1}
-	items, err := t.options(ctx, formats, p)
+	s, err := t.Sensitivity(ctx, formats, Parts{true, true}, false, p)
 	if err != nil {
-		return nil, err
-	}
-	choices := knapsack(items)
-	if choices == nil {
-		return nil, diag.New("L0421", t.source.Model, "a layer takes none of these formats, or its loss is not known")
-	}
-	if err := t.measureAll(ctx, a, formats, choices, p); err != nil {
 		return nil, err
 	}
 	for i, f := range formats {
@@ -96,8 +86,31 @@ func (t *Study) Auto(ctx context.Context, formats []string, goal Goal, p driver.
 			return nil, err
 		}
 	}
+	h := &hunt{study: t, auto: a, formats: formats, items: s.options(), seen: map[string]bool{}, progress: p}
+	if err := h.run(ctx); err != nil {
+		return nil, err
+	}
+	a.name()
 	a.judge()
 	return a, nil
+}
+
+// name puts the mixed plans in the order of their shares of the part, in front of the uniform ones, and numbers them.
+func (a *Auto) name() {
+	slices.SortStableFunc(a.Candidates, func(x, y Candidate) int {
+		switch {
+		case x.Uniform != y.Uniform:
+			return cmp.Compare(strconv.FormatBool(x.Uniform), strconv.FormatBool(y.Uniform))
+		case x.Uniform:
+			return 0
+		}
+		return cmp.Or(cmp.Compare(x.Share, y.Share), slices.Compare(x.Formats, y.Formats))
+	})
+	for i := range a.Candidates {
+		if c := &a.Candidates[i]; !c.Uniform {
+			c.Name = fmt.Sprintf("mix-%02d", i+1)
+		}
+	}
 }
 
 // judge marks the front, and the best candidate.
@@ -115,38 +128,18 @@ func (a *Auto) judge() {
 	}
 }
 
-// options are, for each layer and format, what the layer adds to the output error, and what the design then takes more
-// than with the middle one of the formats for all layers.
-func (t *Study) options(ctx context.Context, formats []string, p driver.Progress) ([][]option, error) {
-	s, err := t.Sensitivity(ctx, formats, Parts{true, true}, false, p)
-	if err != nil {
-		return nil, err
-	}
-	middle := make([]int, len(t.Layers))
-	for i := range middle {
-		middle[i] = len(formats) / 2
-	}
-	items := make([][]option, len(t.Layers))
-	for i := range t.Layers {
-		for k := range formats {
-			tell(p, "costs", i*len(formats)+k, len(formats)*len(t.Layers))
-			o := option{loss: math.Inf(1)}
-			if r := &s.Rows[i*len(formats)+k]; r.Noise != nil {
-				one := slices.Clone(middle)
-				one[i] = k
-				share, err := t.predicted(ctx, formats, one)
-				if err != nil {
-					return nil, err
-				}
-				o = option{cost: share, loss: max(0, *r.Noise)}
-				if math.IsInf(share, 1) {
-					o.loss = math.Inf(1)
-				}
-			}
-			items[i] = append(items[i], o)
+// options are, for each layer and format, what the layer adds to the output error; infinite where it is refused, or
+// where the error is not known.
+func (s *Sensitivity) options() [][]option {
+	items := make([][]option, len(s.layers))
+	for i := range s.Rows {
+		o := option{loss: math.Inf(1)}
+		if r := &s.Rows[i]; r.Noise != nil {
+			o.loss = max(0, *r.Noise)
 		}
+		items[i/len(s.Formats)] = append(items[i/len(s.Formats)], o)
 	}
-	return items, nil
+	return items
 }
 
 // predicted is the share of the part that a choice takes, without running it; infinite where it is refused.
@@ -186,54 +179,6 @@ func (t *Study) share(p *Point) float64 {
 func shareOf(c *Cost, part *target.FPGA) float64 {
 	return float64(c.LUT)/float64(max(1, part.LUT)) + float64(c.DSP)/float64(max(1, part.DSP)) +
 		c.BRAM/float64(max(1, part.BRAM))
-}
-
-// measureAll measures solutions of the knapsack: some over the whole range, then some between the cheapest that meets
-// the goal and the next cheaper one.
-func (t *Study) measureAll(ctx context.Context, a *Auto, formats []string, choices [][]int, p driver.Progress) error {
-	met := map[int]bool{}
-	measure := func(i int) error {
-		if _, done := met[i]; done {
-			return nil
-		}
-		tell(p, "candidates", len(met), candidates+refining)
-		plan, err := t.assigned(formats, choices[i])
-		if err != nil {
-			return err
-		}
-		c := Candidate{Name: fmt.Sprintf("mix-%04d", i)}
-		for _, k := range choices[i] {
-			c.Formats = append(c.Formats, formats[k])
-		}
-		err = t.candidate(ctx, a, c, plan)
-		met[i] = err == nil && a.Candidates[len(a.Candidates)-1].Met
-		return err
-	}
-	last := len(choices) - 1
-	for k := range candidates {
-		if err := measure(k * last / max(1, candidates-1)); err != nil {
-			return err
-		}
-	}
-	for range refining {
-		low, high := -1, last+1 // the dearest that fails below the cheapest that meets the goal
-		for i := 0; i <= last; i++ {
-			if ok, done := met[i]; done && ok {
-				high = i
-				break
-			} else if done {
-				low = i
-			}
-		}
-		if high > last || high-low < 2 {
-			break
-		}
-		if err := measure((low + high) / 2); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(a.Candidates, func(x, y Candidate) int { return cmp.Compare(x.Name, y.Name) })
-	return nil
 }
 
 // candidate measures a plan and adds it, with its text.

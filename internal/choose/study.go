@@ -56,7 +56,10 @@ type Layer struct {
 	Op   string `json:"op"`
 	// Weights is how many weights it has; 0: only its result has a format of its own.
 	Weights int `json:"weights,omitempty"`
-	// Unsigned says that nothing negative comes out, or that nobody reads it.
+	// Input says that it is an input of the model.
+	Input bool `json:"input,omitempty"`
+	// Unsigned says that nothing negative comes out, or that nobody reads it; of an input, that calibration saw nothing
+	// negative, nor does the plan declare it.
 	Unsigned bool `json:"unsigned,omitempty"`
 	// Cuts are the nodes behind it that its rounding does with, such as a ReLU: they have its format.
 	Cuts []string `json:"cuts,omitempty"`
@@ -175,7 +178,8 @@ func (t *Study) layers(ctx context.Context) error {
 		}
 		l := Layer{Node: s.Node, Op: s.Op, Unsigned: strings.HasPrefix(s.Format, "ufixed")}
 		if n := q.Graph.Find(s.Node); n != nil {
-			l.Weights = weights(n)
+			l.Weights, l.Input = weights(n), n.IsInput()
+			l.Unsigned = l.Unsigned || l.Input && n.Stats.Known && n.Stats.Min >= 0 && !t.negative(n.Name)
 		}
 		t.Layers = append(t.Layers, l)
 	}
@@ -187,6 +191,13 @@ func (t *Study) layers(ctx context.Context) error {
 			WithHint("models that bring formats of their own keep them: their float originals can be measured")
 	}
 	return nil
+}
+
+// negative says that the plan declares a range of an input with values below 0.
+func (t *Study) negative(input string) bool {
+	return slices.ContainsFunc(t.Plan.Inputs, func(in lower.InputPlan) bool {
+		return in.Name == input && in.Range != nil && in.Range[0] < 0
+	})
 }
 
 // cuts finds the nodes of the float graph that are part of a layer in the quantized one.
@@ -348,6 +359,12 @@ func (t *Study) Facts() []string {
 	lines := []string{fmt.Sprintf("%d samples of %s, calibrated on %s", t.n, t.On.Inputs, t.On.Calibrate)}
 	if t.On.Calibrate == t.On.Inputs {
 		lines[0] += ": the same, so figures are those of known samples (--calibrate names others)"
+	}
+	for _, l := range t.Layers {
+		if l.Input && l.Unsigned {
+			lines = append(lines, fmt.Sprintf("input %s is never negative in the calibration data: alone it gets formats "+
+				"without a sign ([[input]] range in a plan declares other values)", l.Node))
+		}
 	}
 	if t.Accuracy == nil {
 		return append(lines, "no labels: accuracy is not measured, only the ratio of outputs to their error (SQNR)")

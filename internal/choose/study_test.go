@@ -5,6 +5,7 @@ package choose
 import (
 	"context"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,12 +36,23 @@ func TestLayers(t *testing.T) {
 	var got []string
 	for _, l := range example(t, "digits-cnn", "", 1).Layers {
 		got = append(got, strings.TrimSuffix(strings.Join(append([]string{l.Node}, l.Cuts...), "+"), "+"))
-		if unsigned := l.Node == "conv1" || l.Node == "conv2"; unsigned != l.Unsigned {
+		if signed := l.Node == "fc"; signed == l.Unsigned {
 			t.Errorf("%s: unsigned %v", l.Node, l.Unsigned)
 		}
 	}
 	if want := []string{"x", "conv1+relu", "conv2+relu_1", "fc"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestDeclared: an input whose declared range reaches below 0 keeps its sign, whatever calibration saw.
+func TestDeclared(t *testing.T) {
+	plan := filepath.Join(t.TempDir(), "plan.toml")
+	if err := os.WriteFile(plan, []byte("[[input]]\nname = \"x\"\nrange = [-1.0, 1.0]\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if l := example(t, "digits-cnn", plan, 1).Layers[0]; !l.Input || l.Unsigned {
+		t.Errorf("%+v", l)
 	}
 }
 
