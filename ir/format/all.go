@@ -52,7 +52,7 @@ var (
 
 // All lists the formats, aliases behind the families.
 func All() []Family {
-	return slices.Concat(scalars(), blocks(), floats(), aliases())
+	return slices.Concat(scalars(), blocks(), unquantized(), aliases())
 }
 
 // scalars are the formats whose codes have values by themselves.
@@ -113,8 +113,8 @@ func blocks() []Family {
 	}
 }
 
-// floats are the formats of float graphs.
-func floats() []Family {
+// unquantized are the formats of float graphs.
+func unquantized() []Family {
 	return []Family{
 		{Name: "fp32", Syntax: "fp32", Example: "fp32", build: buildFloat32,
 			Doc: "IEEE 754 binary32: the values of a graph that is not quantized"},
