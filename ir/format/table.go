@@ -58,7 +58,7 @@ func Steps(f Format, lo, hi int64, at func(int64) Exact) (from, codes []int64) {
 // first is the least of lo..hi for which is holds, hi+1 if none. It holds for all behind one for which it does.
 func first(lo, hi int64, is func(int64) bool) int64 {
 	for lo <= hi {
-		if mid := lo + (hi-lo)/2; is(mid) {
+		if mid := lo + int64(uint64(hi-lo)/2); is(mid) { // of any two numbers
 			hi = mid - 1
 		} else {
 			lo = mid + 1

@@ -74,18 +74,12 @@ func Encode(f format.Format, shape []int, x []float64, seed uint32) (*Encoded, e
 		return nil, err
 	}
 	e := &Encoded{Format: f, Shape: shape, Codes: make([]int64, len(x))}
-	stochastic := format.Rounding(f) == format.RoundStochastic
 	b, ok := f.(format.Block)
 	if !ok {
-		for i, v := range x {
-			if !stochastic {
-				e.Codes[i] = f.Encode(format.FromFloat64(v))
-				continue
-			}
-			e.Codes[i] = format.EncodeSeeded(f, format.FromFloat64(v), format.StochasticWord(seed, uint32(i)))
-		}
+		encodeAll(f, e.Codes, x, seed)
 		return e, nil
 	}
+	stochastic := format.Rounding(f) == format.RoundStochastic
 	e.Scales = make([]int64, l.rows*l.blocks())
 	l.each(func(k, from, to int) {
 		e.Scales[k] = format.EncodeFloatBlock(b, x[from:to], e.Codes[from:to])
@@ -149,9 +143,7 @@ func (e *Encoded) Values() []float64 {
 	out := make([]float64, len(e.Codes))
 	b, ok := e.Format.(format.Block)
 	if !ok {
-		for i, c := range e.Codes {
-			out[i] = e.Format.Decode(c).Float64()
-		}
+		decodeAll(e.Format, out, e.Codes)
 		return out
 	}
 	l, err := newLayout(e.Format, e.Shape, len(e.Codes))
