@@ -46,6 +46,8 @@ type QuantizePlan struct {
 	Acc int
 	// Calibrate is how fraction bits are chosen that a format leaves open.
 	Calibrate calib.Method
+	// Equalize moves powers of two between layers, so that the channels between them have ranges alike.
+	Equalize bool
 	// CorrectBias shifts biases by the mean error that quantization makes of each output channel of a layer.
 	CorrectBias bool
 	// Round and Over hold for formats whose text does not say them.

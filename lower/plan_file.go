@@ -30,6 +30,7 @@ type planFile struct {
 		Overflow  *string        `toml:"overflow"`
 		Calibrate *string        `toml:"calibrate"`
 		Acc       *int           `toml:"acc"`
+		Equalize  *bool          `toml:"equalize"`
 		Correct   *bool          `toml:"correct_bias"`
 		Rule      []quantizeRule `toml:"rule"`
 	} `toml:"quantize"`

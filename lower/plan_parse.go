@@ -118,6 +118,7 @@ func (p *planParser) quantize(f *planFile, q *QuantizePlan) {
 		q.Unsigned = *f.Quantize.Unsigned
 	}
 	q.Calibrate = calib.Method(p.word("quantize.calibrate", f.Quantize.Calibrate, calib.Methods()))
+	q.Equalize = f.Quantize.Equalize != nil && *f.Quantize.Equalize
 	q.CorrectBias = f.Quantize.Correct != nil && *f.Quantize.Correct
 	if a := f.Quantize.Acc; a != nil {
 		if *a < 8 || *a > block.WindowW {

@@ -97,6 +97,9 @@ func (t *planText) quantize(saved bool) {
 	t.key(true, "round", roundWords[q.Round], strings.Join(roundWords, ", "))
 	t.key(true, "overflow", overWords[q.Over], strings.Join(overWords, ", "))
 	t.key(true, "calibrate", q.Calibrate.String(), "")
+	if q.Equalize {
+		t.key(true, "equalize", true, "powers of two move between layers")
+	}
 	if q.CorrectBias {
 		t.key(true, "correct_bias", true, "by the mean error of each output channel")
 	}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"lathe/ir"
+	"lathe/lower/simplify"
+)
+
+// TestEqualize takes trained networks apart, by moving powers of two between their layers, and has the pass find them:
+// the float graph stays the same bit for bit, and what the skew had cost in a format comes back.
+func TestEqualize(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		model string
+		links int
+	}{{"digits-cnn", 2}, {"jets-mlp", 3}, {"digits-resnet", 2}} {
+		e := load(t, c.model, "model.onnx")
+		skewed, err := Simplify(ctx, e.g, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		links := simplify.Links(skewed)
+		if len(links) != c.links {
+			t.Fatalf("%s: %d links, want %d", c.model, len(links), c.links)
+		}
+		for _, l := range links {
+			exps := make([]int, l.From.Args[1].Type.Shape[0])
+			for i := range exps {
+				exps[i] = []int{0, -2, 3, -4}[i%4]
+			}
+			if err := l.Move(skewed, exps); err != nil {
+				t.Fatal(err)
+			}
+		}
+		even, apart, back := ratioOf(t, e.g, "", e.calib), ratioOf(t, skewed, "", e.calib),
+			ratioOf(t, skewed, "equalize = true\n", e.calib)
+		if apart > even-6 || back < even-5 {
+			t.Errorf("%s: %.1f dB, skewed %.1f, equalized %.1f", c.model, even, apart, back)
+		}
+	}
+}
+
+// ratioOf is the SQNR of output 0 in 6 bits.
+func ratioOf(t *testing.T, g *ir.Graph, keys string, c Calibration) float64 {
+	t.Helper()
+	text := "[quantize]\ndata = \"fixed(6)\"\nweight = \"fixed(6)\"\nunsigned = true\n" + keys
+	plan, err := ParsePlan("plan.toml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, report, err := QuantizeWith(context.Background(), g, plan, c, Options{Verify: true}) // which holds it to Exact
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := slices.ContainsFunc(report.Notes, func(s string) bool { return strings.HasPrefix(s, "equalized: ") })
+	if asked := keys != ""; said != asked {
+		t.Errorf("%q", report.Notes)
+	}
+	return report.Outputs[0].SQNR
+}
+
+// TestEvening: distances are halved, dead channels stay, and the loudest channel keeps its range.
+func TestEvening(t *testing.T) {
+	got := evening([]float64{8, 2, 0, 8, math.Ldexp(1, -40)}, []float64{1, 1, 5, 1.0 / 16, 1})
+	if want := []int{0, 1, 0, -2, mostShift}; !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
