@@ -44,10 +44,12 @@ var (
 	optPower = Option{"round", roundNames[:], "as for the others, or log: the nearest logarithm"}
 	optTop   = Option{"over", []string{"sat", "inf", "nan"}, "what becomes of a value beyond the greatest one: the " +
 		"greatest (default), infinity (ieee, default there), NaN (fn, fnuz)"}
-	optDelta  = Option{"delta", nil, "the greatest magnitude that becomes 0; default S/2"}
-	optScales = Option{"scales", nil, "[s0:s1:...], a scale for each level; default S*2^(L-1-l)"}
-	optAxis   = Option{"axis", nil, "axis that is cut into blocks; default the last"}
-	optDiv    = Option{"div", divNames[:], "exact quotient (default), or rounded to float32 first"}
+	optDelta   = Option{"delta", nil, "the greatest magnitude that becomes 0; default S/2"}
+	optScales  = Option{"scales", nil, "[s0:s1:...], a scale for each level; default S*2^(L-1-l)"}
+	optAxis    = Option{"axis", nil, "axis that is cut into blocks; default the last"}
+	optDialect = Option{"dialect", []string{"mase"}, "that of MASE: scales from ceil(log2 max|x|); for mxint, values " +
+		"are q*2^-(W-1)*2^(X-127), and X = 255 is no NaN"}
+	optDiv = Option{"div", divNames[:], "exact quotient (default), or rounded to float32 first"}
 )
 
 // All lists the formats, aliases behind the families.
@@ -98,12 +100,13 @@ func scalars() []Family {
 func blocks() []Family {
 	rules := []Option{optRound, optAxis}
 	return []Family{
-		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt, Options: rules,
-			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
+		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt,
+			Options: []Option{optRound, optAxis, optDialect},
+			Doc:     "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
 		{Name: "mxfp", Syntax: "mxfp(E,k)", Example: "mxfp(e4m3,16)", build: buildMXFP, Options: rules,
 			Doc: "blocks of k floats E, value E*2^(X-127), a byte X per block; E is e4m3, e5m2, e3m2, e2m3, e2m1 or a float"},
 		{Name: "bfp", Syntax: "bfp(W,k,E)", Example: "bfp(8,16,8)", build: buildBFP,
-			Options: []Option{optBias, optRound, optAxis},
+			Options: []Option{optBias, optRound, optAxis, optDialect},
 			Doc:     "blocks of k signs and magnitudes q of W-1 bits: +-q*2^(f-bias-(W-1)), a field f of E bits a block"},
 		{Name: "bminifloat", Syntax: "bminifloat(e,m,k,B)", Example: "bminifloat(4,3,16,8)", build: buildBMinifloat,
 			Options: rules, Doc: "blocks of k float(e,m) whose bias is a field of B bits per block"},

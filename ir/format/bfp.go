@@ -6,6 +6,7 @@ import "fmt"
 
 // BFP is bfp(W,k,E), block floating point: blocks of k elements of a sign and a magnitude q of W-1 bits that share a
 // field f of E bits. The value of an element is +-q*2^(f-bias-(W-1)), bias 2^(E-1)-1 unless given.
+// With dialect=mase, powers of two as the greatest magnitude saturate: f comes from ceil(log2).
 type BFP struct{ sharedBlock }
 
 func buildBFP(c *call) (Format, error) {
@@ -19,6 +20,9 @@ func buildBFP(c *call) (Format, error) {
 	}
 	f := BFP{sharedBlock{elem: newFields(0, v[0]-1, 2-v[0]), k: v[1], scaleBits: v[2], least: -bias - 1}}
 	f.elem.oneZero = true
+	if c.option("dialect") != "" {
+		f.ceil, f.lead = true, -1
+	}
 	return f, c.finishBlock(&f.sharedBlock)
 }
 
@@ -28,11 +32,11 @@ func (f BFP) String() string {
 	if bias := -f.least - 1; bias != 1<<(f.scaleBits-1)-1 {
 		s += fmt.Sprintf(",bias=%d", bias)
 	}
-	return s + f.optionsText()
+	return s + f.optionsText(f.dialectText())
 }
 
-// CodeSet is f with elements rounded to even.
+// CodeSet is f with elements rounded to even, whatever the dialect.
 func (f BFP) CodeSet() Format {
-	f.elem.round = RoundEven
+	f.elem.round, f.ceil, f.lead = RoundEven, false, 0
 	return f
 }

@@ -99,6 +99,13 @@ func (f sharedBlock) sharedOf(amax float64) (exp int, scale int64) {
 }
 
 func (f sharedBlock) encodeFloats(x []float64, exp int, codes []int64) {
+	fx, integer := f.elem.fixed()
+	if integer {
+		for i, v := range x {
+			codes[i] = fx.Encode(FromFloat64(v).Shift(-exp))
+		}
+		return
+	}
 	if f.elem.round == RoundEven {
 		f.elem.encodeEven(x, exp, codes)
 		return
@@ -140,6 +147,9 @@ func (f fields) encodeEven(x []float64, exp int, codes []int64) {
 }
 
 func (f sharedBlock) valueOf(code int64) (float64, bool) {
+	if f.elem.e < 0 {
+		return float64(f.elem.integer(code)), true
+	}
 	minus, sig, by := f.elem.parts(code)
 	v := float64(sig << by)
 	if minus && (sig != 0 || !f.elem.oneZero) {

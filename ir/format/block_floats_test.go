@@ -14,7 +14,8 @@ import (
 func TestFloatBlocks(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for _, text := range []string{"mxint8", "mxint(5,8,round=away)", "mxfp8", "mxfp(e5m2,8)", "mxfp6", "mxfp4",
-		"mxfp(e3m2,8,round=ceil)", "bfp(8,8,8)", "bfp(4,8,3)", "bminifloat(4,3,8,8)", "bminifloat(3,0,8,5)", "blog(5,8,6)",
+		"mxfp(e3m2,8,round=ceil)", "bfp(8,8,8)", "bfp(8,8,8,dialect=mase)", "mxint(6,8,dialect=mase)",
+		"bfp(4,8,3)", "bminifloat(4,3,8,8)", "bminifloat(3,0,8,5)", "blog(5,8,6)",
 		"blog(4,8,8,round=log)", "mxfp(float(5,10),8)", "mxint(4,8,round=stochastic)"} {
 		b := parseBlock(t, text)
 		for n := range 400 {

@@ -21,7 +21,7 @@ func buildBLog(c *call) (Format, error) {
 
 // String is the canonical text.
 func (f BLog) String() string {
-	return fmt.Sprintf("blog(%d,%d,%d%s", f.Width(), f.k, f.scaleBits, f.optionsText())
+	return fmt.Sprintf("blog(%d,%d,%d%s", f.Width(), f.k, f.scaleBits, f.optionsText(""))
 }
 
 // CodeSet is f with elements rounded to even.

@@ -21,7 +21,7 @@ func buildBMinifloat(c *call) (Format, error) {
 
 // String is the canonical text.
 func (f BMinifloat) String() string {
-	return fmt.Sprintf("bminifloat(%d,%d,%d,%d%s", f.elem.e, f.elem.m, f.k, f.scaleBits, f.optionsText())
+	return fmt.Sprintf("bminifloat(%d,%d,%d,%d%s", f.elem.e, f.elem.m, f.k, f.scaleBits, f.optionsText(""))
 }
 
 // CodeSet is f with elements rounded to even.

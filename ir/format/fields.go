@@ -11,7 +11,7 @@ import (
 
 // fields is the element of blocks whose codes are a sign bit, a field f of e bits and a fraction k of m bits, with the
 // value +-k*2^step for f = 0 and +-(2^m+k)*2^(f-1+step) for all others: the floats of any bias, powers of two (m = 0),
-// and sign and magnitude (e = 0).
+// and sign and magnitude (e = 0). With e = -1 codes are two's complement integers of m bits, times 2^step.
 type fields struct {
 	e, m    int
 	step    int   // exponent of the least step
@@ -22,6 +22,13 @@ type fields struct {
 
 // newFields has no infinity and no NaN.
 func newFields(e, m, step int) fields { return fields{e: e, m: m, step: step, most: 1<<(e+m) - 1} }
+
+// fixed is the format of codes that are integers.
+func (f fields) fixed() (fx Fixed, ok bool) {
+	return Fixed{W: f.m, F: -f.step, Signed: true, Round: f.round}, f.e < 0
+}
+
+func (f fields) signedCodes() bool { return f.e < 0 }
 
 // String describes the codes; elements alone have no text of their own.
 func (f fields) String() string { return fmt.Sprintf("elements of %d and %d bits", f.e, f.m) }
@@ -37,12 +44,17 @@ func (f fields) CodeSet() Format {
 
 // Lattice counts in the least step.
 func (f fields) Lattice() (exp int, bits int, ok bool) {
-	bits = f.m + 1<<f.e
+	if bits = f.m; f.e >= 0 {
+		bits += 1 << f.e
+	}
 	return f.step, bits, bits <= 63
 }
 
 // Limits are the values of the greatest codes of either sign.
 func (f fields) Limits() (lo, hi Exact) {
+	if fx, ok := f.fixed(); ok {
+		return fx.Limits()
+	}
 	hi = f.Decode(f.most)
 	return hi.Neg(), hi
 }
@@ -60,6 +72,9 @@ func (f fields) parts(code int64) (minus bool, sig int64, by int) {
 // Decode is the value of a code, -0 included. Of the codes beyond the greatest the first is infinity, if there are
 // several; the others are NaN.
 func (f fields) Decode(code int64) Exact {
+	if fx, ok := f.fixed(); ok {
+		return fx.Decode(code)
+	}
 	minus, sig, by := f.parts(code)
 	v := FromInt(sig, by+f.step)
 	all := int64(1)<<(f.e+f.m) - 1
@@ -78,6 +93,9 @@ func (f fields) Decode(code int64) Exact {
 // integer is a code in steps. The codes of infinity and NaN count as the numbers that they would be without: encoding
 // makes none, and hardware does not look for them.
 func (f fields) integer(code int64) int64 {
+	if fx, ok := f.fixed(); ok {
+		return fx.low(code)
+	}
 	minus, sig, by := f.parts(code)
 	if minus {
 		return -(sig << by)
@@ -92,7 +110,12 @@ func (f fields) rounding() Round { return f.round }
 
 // stochastic is Encode with a random word.
 func (f fields) stochastic(v Exact, word uint32) int64 {
+	fx, integer := f.fixed()
 	switch {
+	case integer && f.round == RoundStochastic:
+		return fx.EncodeStochastic(v, word)
+	case integer:
+		return fx.Encode(v)
 	case v.IsNaN():
 		return 0
 	case v.IsInf():
@@ -104,6 +127,9 @@ func (f fields) stochastic(v Exact, word uint32) int64 {
 
 // encodeInt is Encode of v*2^exp.
 func (f fields) encodeInt(v int64, exp int) int64 {
+	if fx, ok := f.fixed(); ok {
+		return fx.Requant(v, exp)
+	}
 	if v < 0 {
 		return f.encode(uint64(-v), exp, true, 0)
 	}
@@ -140,6 +166,9 @@ func (f fields) encode(mag uint64, exp int, minus bool, word uint32) int64 {
 // integers64 prints codes x as integers of 64 bits in steps.
 func (f fields) integers64(b *hlo.Builder, x hlo.Value) hlo.Value {
 	x = b.Convert(x, hlo.I64)
+	if f.e < 0 {
+		return x
+	}
 	k := func(v int64) hlo.Value { return b.Splat(x, v) }
 	sig := b.And(x, k(1<<f.m-1))
 	if f.e > 0 {
@@ -153,6 +182,9 @@ func (f fields) integers64(b *hlo.Builder, x hlo.Value) hlo.Value {
 
 // encodeHLO prints codes x of in, of up to 50 bits, as codes of f.
 func (f fields) encodeHLO(b *hlo.Builder, x hlo.Value, in Fixed) hlo.Value {
+	if fx, ok := f.fixed(); ok {
+		return fx.EncodeHLO(b, x, in)
+	}
 	x = b.Convert(x, hlo.I64)
 	k := func(v int64) hlo.Value { return b.Splat(x, v) }
 	zero, one := k(0), k(1)

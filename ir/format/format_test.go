@@ -173,8 +173,10 @@ func codes(f Format) []int64 {
 		if f.Signed {
 			lo = -n / 2
 		}
-	case MXInt:
-		lo = -n / 2
+	case Block:
+		if SignedCodes(f) {
+			lo = -n / 2
+		}
 	}
 	out := make([]int64, n)
 	for i := range out {

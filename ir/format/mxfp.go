@@ -51,7 +51,7 @@ func (c *call) floatElement(a arg) (f fields, name string, err error) {
 
 // String is the canonical text: mxfp8 is mxfp(e4m3,32), mxfp6 is mxfp(e2m3,32), mxfp4 is mxfp(e2m1,32).
 func (f MXFP) String() string {
-	s := fmt.Sprintf("mxfp(%s,%d%s", f.name, f.k, f.optionsText())
+	s := fmt.Sprintf("mxfp(%s,%d%s", f.name, f.k, f.optionsText(""))
 	switch s {
 	case "mxfp(e4m3,32)":
 		return "mxfp8"

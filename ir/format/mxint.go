@@ -29,6 +29,10 @@ func buildMXInt(c *call) (Format, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.option("dialect") != "" {
+		f := MASEInt{sharedBlock{elem: newFields(-1, v[0], 2-v[0]), k: v[1], scaleBits: 8, least: -128, lead: -1, ceil: true}}
+		return f, c.finishBlock(&f.sharedBlock)
+	}
 	m := NewMXInt(v[0], v[1])
 	m.Round, m.Along = c.round(), axis+1
 	return m, c.noScale()
@@ -54,3 +58,18 @@ func (m MXInt) CodeSet() Format {
 
 // KernelType is mxint_code, which takes the scale field beside the code.
 func (m MXInt) KernelType() string { return fmt.Sprintf("mxint_code<%d, %s>", m.W, m.Round.kernel()) }
+
+// MASEInt is mxint(W,k,dialect=mase), the MXINT of MASE: X = ceil(log2 max|x|)+127, values q*2^-(W-1)*2^(X-127) with q
+// down to -2^(W-1), and no NaN. Its codes mean other values than those of mxint(W,k).
+type MASEInt struct{ sharedBlock }
+
+// String is the canonical text.
+func (m MASEInt) String() string {
+	return fmt.Sprintf("mxint(%d,%d%s", m.Width(), m.k, m.optionsText(m.dialectText()))
+}
+
+// CodeSet is m with elements rounded to even.
+func (m MASEInt) CodeSet() Format {
+	m.elem.round = RoundEven
+	return m
+}

@@ -37,13 +37,21 @@ func (c *call) finishBlock(f *sharedBlock) error {
 	return c.noScale()
 }
 
-// optionsText prints those options, and the bracket.
-func (f sharedBlock) optionsText() string {
+// dialectText prints the dialect of formats whose greatest magnitudes count by floor(log2) without one.
+func (f sharedBlock) dialectText() string {
+	if f.ceil {
+		return ",dialect=mase"
+	}
+	return ""
+}
+
+// optionsText prints those options, the given one, and the bracket.
+func (f sharedBlock) optionsText(last string) string {
 	s := optionText(f.elem.round, Sat)
 	if f.along > 0 {
 		s += ",axis=" + strconv.Itoa(f.Axis())
 	}
-	return s + ")"
+	return s + last + ")"
 }
 
 // Width is that of the elements.
@@ -264,7 +272,7 @@ func (f sharedBlock) ElementRTL() int { return f.elem.e }
 // EncodeRTL is mx_encode.
 func (f sharedBlock) EncodeRTL(in Fixed, s Stream) *rtl.Unit {
 	return rtl.NewUnit("mx_encode", "LANES", s.Lanes, "IN_W", in.W, "IN_SIGNED", rtl.Flag(in.Signed), "EXP", -in.F,
-		"W", f.Width(), "E", f.elem.e, "MOST", f.elem.most, "ONE_ZERO", rtl.Flag(f.elem.oneZero),
+		"W", f.Width(), "E", f.elem.e, "MOST", f.elem.most, "ONE_ZERO", rtl.Flag(f.elem.oneZero), "SYM", 0,
 		"POINT", 1-f.lead-f.elem.step, "K", f.k, "SCALE_W", f.scaleBits, "BIAS", f.lead-f.least,
 		"NAN", rtl.Flag(f.nan), "FALLS", rtl.Flag(f.falls), "CEIL", rtl.Flag(f.ceil),
 		"ROW", s.Row, "ROWS", s.Rows, "ROUND", int(f.elem.round))

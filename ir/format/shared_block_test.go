@@ -33,6 +33,12 @@ func TestBlocksWorked(t *testing.T) {
 		{"bfp(8,16,8)", []float64{nan, 0}, 0, []int64{0, 0}},
 		{"bfp(4,16,3)", []float64{100, -1}, 7, []int64{7, 0}},
 		{"bfp(4,16,3,bias=0)", []float64{2, -1, 0.5}, 2, []int64{4, 10, 1}},
+		{"bfp(8,16,8,dialect=mase)", []float64{1, 0.4}, 127, []int64{0x7f, 0x33}},
+		{"bfp(8,16,8,dialect=mase)", []float64{1.5, 0.4}, 128, []int64{0x60, 0x1a}},
+		{"mxint(8,4,dialect=mase)", []float64{1, 0.4, -1}, 127, []int64{127, 51, -128}},
+		{"mxint(8,4,dialect=mase)", []float64{1.5, 0.4, -0.01}, 128, []int64{96, 26, -1}},
+		{"mxint(8,4,dialect=mase)", []float64{inf, 1}, 255, []int64{127, 0}},
+		{"mxint(8,4,dialect=mase)", []float64{nan, 0}, 0, []int64{0, 0}},
 		{"mxfp(e4m3,32)", []float64{1, 0.4, 1.99}, 119, []int64{0x78, 0x6d, 0x7e}},
 		{"mxfp8", []float64{1, inf}, 255, []int64{0, 0}},
 		{"mxfp4", []float64{nan, 1}, 255, []int64{0, 0}},
@@ -123,6 +129,15 @@ var blockDefinitions = []blockDefinition{
 	mxDefinition("mxfp(e3m2,8)", 3, 2, 0x1f, 4), mxDefinition("mxfp(e2m3,8)", 2, 3, 0x1f, 2),
 	mxDefinition("mxfp(e2m1,8)", 2, 1, 7, 2), mxDefinition("mxfp(float(3,1),8)", 3, 1, 15, 4),
 	{text: "bfp(5,8,4)", most: 15, nan: -1, zero: true, field: func(a *big.Rat) int { return floorLog2(a) + 1 + 7 },
+		value: func(code, f int64) *big.Rat {
+			v := new(big.Rat).SetInt64(code & 15)
+			if code&16 != 0 {
+				v.Neg(v)
+			}
+			return v.Mul(v, two(int(f)-7-4))
+		}},
+	{text: "bfp(5,8,4,dialect=mase)", most: 15, nan: -1, zero: true,
+		field: func(a *big.Rat) int { return ceilLog2(a) + 7 },
 		value: func(code, f int64) *big.Rat {
 			v := new(big.Rat).SetInt64(code & 15)
 			if code&16 != 0 {
@@ -277,6 +292,9 @@ func TestBlockTexts(t *testing.T) {
 		"mxfp(e5m2,32,round=away,axis=1)": "mxfp(e5m2,32,round=away,axis=1)", "bfp(8,16,8,bias=127)": "bfp(8,16,8)",
 		"bfp(4,16,3,bias=7)": "bfp(4,16,3,bias=7)", "bminifloat(4,3,16,8)": "bminifloat(4,3,16,8)",
 		"blog(5,16,8,round=floor)": "blog(5,16,8,round=floor)", "bfp(2,1,1)": "bfp(2,1,1)",
+		"mxint(8,32,dialect=mase)":          "mxint(8,32,dialect=mase)",
+		"bfp(8,16,8,dialect=mase,round=up)": "bfp(8,16,8,round=up,dialect=mase)",
+		"mxint(4,8,round=up,dialect=mase)":  "mxint(4,8,round=up,dialect=mase)",
 	} {
 		f, err := Parse(in)
 		if err != nil || f.String() != want {

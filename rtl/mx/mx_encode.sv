@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // mx_encode: fixed values v * 2^EXP to blocks with a shared scale. Of a block of up to K values with bits L of the
 //   greatest magnitude: e = L - 1 + EXP within -BIAS and the greatest that the scale holds, scale e + BIAS; in steps of
-//   2^(e + 1 - POINT) the values are rounded to codes: integers without the most negative, or elements that mx_integer
-//   takes. A block of zeros has scale 0. A block and a few beats fit inside: one comes while the one before leaves.
+//   2^(e + 1 - POINT) the values are rounded to codes: integers, with SYM without the most negative, or elements of
+//   mx_integer. Blocks of zeros have scale 0. A block and a few beats fit inside: one comes while the last one leaves.
 //   parameters  LANES            elements a beat, divides the length of every block
 //               IN_W, IN_SIGNED  bits of v, 1: two's complement
 //               EXP              exponent of v, signed
 //               W, K             bits of a code; elements of a block
-//               E, MOST, ONE_ZERO   codes that are no integers: see mx_round; E = -1: two's complement
+//               E, MOST, ONE_ZERO   codes that are no integers: see mx_round; E = -1: two's complement, see SYM
 //               POINT            bits of the greatest magnitude in steps of a code
 //               SCALE_W, BIAS    bits of a scale, up to 11; the scale of 2^0
 //               NAN, FALLS       1: the scale of all ones is NaN; scales are the complement of e + BIAS
@@ -33,6 +33,7 @@ module mx_encode #(
     parameter integer E         = -1,
     parameter integer MOST      = 0,
     parameter integer ONE_ZERO  = 0,
+    parameter integer SYM       = 1,
     parameter integer POINT     = W - 1,
     parameter integer K         = 4,
     parameter integer SCALE_W   = 8,
@@ -226,7 +227,7 @@ module mx_encode #(
       always_ff @(posedge clk) if (en) t <= T_W'(value) << shift;
       if (E < 0) begin : g_integer
         num_requant #(
-            .IN_W(T_W), .IN_SIGNED(1), .SHIFT(TOP - POINT), .OUT_W(W), .OUT_SIGNED(1), .ROUND(ROUND), .OVER(1)
+            .IN_W(T_W), .IN_SIGNED(1), .SHIFT(TOP - POINT), .OUT_W(W), .OUT_SIGNED(1), .ROUND(ROUND), .OVER(SYM)
         ) u_requant (
             .in(t), .out(codes[i*W+:W])
         );
