@@ -21,7 +21,7 @@ func (s *Sensitivity) Table() [][]string {
 		r := &s.Rows[i]
 		row := []string{r.Node, r.Op, unlessZero(r.Weights), r.Format}
 		if r.Refused != "" {
-			rows = append(rows, append(row, "refused: "+r.Refused))
+			rows = append(rows, refusal(row, len(rows[0]), r.Refused))
 			continue
 		}
 		rows = append(rows, append(append(row, r.cells()...), percent(r.Share)))
@@ -30,12 +30,20 @@ func (s *Sensitivity) Table() [][]string {
 		w := &s.Whole[i]
 		row := []string{"(all)", "", "", w.Format}
 		if w.Refused != "" {
-			rows = append(rows, append(row, "refused: "+w.Refused))
+			rows = append(rows, refusal(row, len(rows[0]), w.Refused))
 			continue
 		}
 		rows = append(rows, append(append(row, w.cells()...), ""))
 	}
 	return rows
+}
+
+// refusal is a row of so many cells, the last of which says why there are no figures.
+func refusal(row []string, cells int, why string) []string {
+	for len(row) < cells-1 {
+		row = append(row, "")
+	}
+	return append(row, "refused: "+why)
 }
 
 // Lost is the error of the user's plan by layer, as rows of text; nil without such a plan.

@@ -221,7 +221,7 @@ func (t *Study) cuts(ctx context.Context, q *ir.Graph) error {
 	return nil
 }
 
-// weights is the number of weights of a layer.
+// weights is the number of weights of a layer; those of a state go with its gates, and count as none.
 func weights(n *ir.Node) int {
 	if n.Op.Traits.Weighted && len(n.Args) > 1 && n.Args[1].IsConst() {
 		return n.Args[1].Type.Elems()

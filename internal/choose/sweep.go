@@ -110,15 +110,13 @@ func (p *Point) quality() float64 {
 
 // Table is the points as rows of text, the heads first.
 func (s *Sweep) Table() [][]string {
-	var rows [][]string
+	known := slices.IndexFunc(s.Points, func(p Swept) bool { return p.Refused == "" })
+	rows := [][]string{append(append([]string{"format"}, s.Points[known].heads()...), "front")}
 	for i := range s.Points {
 		p := &s.Points[i]
 		if p.Refused != "" {
-			rows = append(rows, []string{p.Format, "refused: " + p.Refused})
+			rows = append(rows, refusal([]string{p.Format}, len(rows[0]), p.Refused))
 			continue
-		}
-		if len(rows) == 0 || rows[0][0] != "format" {
-			rows = slices.Insert(rows, 0, append(append([]string{"format"}, p.heads()...), "front"))
 		}
 		on := ""
 		if p.Front {
