@@ -113,13 +113,7 @@ func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []
 		return err
 	}
 	fmt.Fprintf(a.Out, "wrote %d plans to %s\n", len(r.Plans()), f.out)
-	if err := a.writePlots(&f.studyFlags, r.Table(true), r.Plots()[0]); err != nil {
-		return err
-	}
-	if err := a.writePage(f.html, r.Page(Version, study.Facts())); err != nil {
-		return err
-	}
-	return a.writeJSON(r)
+	return a.writeStudy(&f.studyFlags, study, r, r.Table(true))
 }
 
 // unmet says what comes nearest to a goal that no plan meets.

@@ -45,13 +45,7 @@ func (a *App) sensitivity() *cobra.Command {
 			}
 		}
 		a.printFacts(study)
-		if err := a.writePlots(&f, r.Table(), r.Plots()[0]); err != nil {
-			return err
-		}
-		if err := a.writePage(f.html, r.Page(Version, study.Facts())); err != nil {
-			return err
-		}
-		return a.writeJSON(r)
+		return a.writeStudy(&f, study, r, r.Table())
 	}
 	return a.withJSON(c)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lathe/emit/report"
 	"lathe/internal/choose"
 	"lathe/lower"
 )
@@ -70,6 +71,12 @@ func (a *App) study(ctx context.Context, f *studyFlags, model string, p *progres
 	return choose.NewStudy(ctx, source, g, f.inputs, f.labels, f.samples)
 }
 
+// measured is the outcome of a study.
+type measured interface {
+	Plots() [][]byte
+	Page(version string, facts []string) *report.Study
+}
+
 // printFacts says what figures were measured on.
 func (a *App) printFacts(s *choose.Study) {
 	fmt.Fprintln(a.Out)
@@ -78,12 +85,12 @@ func (a *App) printFacts(s *choose.Study) {
 	}
 }
 
-// writePlots writes the table and the plot, where files are named for them.
-func (a *App) writePlots(f *studyFlags, table [][]string, plot []byte) error {
+// writeStudy writes an outcome and its table into the files that are named for it: table, plot, page and facts.
+func (a *App) writeStudy(f *studyFlags, s *choose.Study, r measured, table [][]string) error {
 	for _, file := range []struct {
 		path string
 		data []byte
-	}{{f.csv, choose.CSV(table)}, {f.svg, plot}} {
+	}{{f.csv, choose.CSV(table)}, {f.svg, r.Plots()[0]}} {
 		if file.path == "" {
 			continue
 		}
@@ -92,5 +99,8 @@ func (a *App) writePlots(f *studyFlags, table [][]string, plot []byte) error {
 		}
 		fmt.Fprintf(a.Out, "wrote %s\n", file.path)
 	}
-	return nil
+	if err := a.writePage(f.html, r.Page(Version, s.Facts())); err != nil {
+		return err
+	}
+	return a.writeJSON(r)
 }
