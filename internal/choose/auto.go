@@ -86,7 +86,8 @@ func (t *Study) Auto(ctx context.Context, formats []string, goal Goal, p driver.
 			return nil, err
 		}
 	}
-	h := &hunt{study: t, auto: a, formats: formats, items: s.options(), seen: map[string]bool{}, progress: p}
+	h := &hunt{study: t, auto: a, formats: formats, items: s.options(), shares: map[string]float64{},
+		seen: map[string]bool{}, progress: p}
 	if err := h.run(ctx); err != nil {
 		return nil, err
 	}
@@ -148,6 +149,7 @@ func (t *Study) predicted(ctx context.Context, formats []string, choice []int) (
 	if err != nil {
 		return 0, err
 	}
+	plan.Quantize.CorrectBias = false // which takes time, and no hardware
 	q, err := t.source.QuantizeUnder(ctx, t.graph, plan)
 	if err != nil {
 		return math.Inf(1), ctx.Err()

@@ -25,8 +25,9 @@ type hunt struct {
 	// change to the choice base.
 	items    [][]option
 	base     []int
-	seen     map[string]bool // choices that were measured
-	tried    [][]int         // the same in order, as are the mixed candidates
+	shares   map[string]float64 // of the part, by choice
+	seen     map[string]bool    // choices that were measured
+	tried    [][]int            // the same in order, as are the mixed candidates
 	progress driver.Progress
 }
 
@@ -73,9 +74,13 @@ func (h *hunt) costs(ctx context.Context) error {
 			}
 			one := slices.Clone(h.base)
 			one[i] = k
-			share, err := h.study.predicted(ctx, h.formats, one)
-			if err != nil {
-				return err
+			share, known := h.shares[fmt.Sprint(one)] // the base itself, and what a round before knew
+			if !known {
+				var err error
+				if share, err = h.study.predicted(ctx, h.formats, one); err != nil {
+					return err
+				}
+				h.shares[fmt.Sprint(one)] = share
 			}
 			if options[k].cost = share; math.IsInf(share, 1) {
 				options[k].loss = share
