@@ -50,13 +50,16 @@ func (t Type) Row() int {
 }
 
 // ScaleShape is the shape of the scale fields of a block format: that of t with the number of blocks of a row as the
-// last axis.
+// last axis, of a matrix cut into tiles also with theirs as the one before.
 func (t Type) ScaleShape() []int {
-	n := len(t.BlockLengths())
-	if len(t.Shape) == 0 {
-		return []int{n}
+	b, _ := t.BlockFormat()
+	rows, cols := format.NewTiling(b, t.Shape).Grid()
+	switch n := len(t.Shape); n {
+	case 0, 1:
+		return []int{cols}
+	default:
+		return append(append([]int(nil), t.Shape[:n-2]...), rows, cols)
 	}
-	return append(append([]int(nil), t.Shape[:len(t.Shape)-1]...), n)
 }
 
 // SameBlocks says that values of shapes a and b, in row-major order, are cut into the same blocks of up to k elements.
@@ -105,25 +108,24 @@ func EncodeFloats(t Type, x []float32) *Tensor {
 		}
 		return v
 	}
-	v.EachBlock(func(block, from, to int) {
-		wide := make([]float64, to-from)
-		for i, f := range x[from:to] {
-			wide[i] = float64(f)
-		}
-		v.BlockScales[block] = format.EncodeFloatBlock(b, wide, v.Codes[from:to])
-	})
+	wide := make([]float64, len(x))
+	for i, f := range x {
+		wide[i] = float64(f)
+	}
+	tiles := format.NewTiling(b, t.Shape)
+	for block := range v.BlockScales {
+		v.BlockScales[block] = tiles.EncodeFloats(b, block, wide, v.Codes)
+	}
 	return v
 }
 
-// EachBlock calls f for every block of a value in a block format: its index and its elements from..to-1.
+// EachBlock calls f for every block of a value in a block format, in tiles for every row of it: the index of the block
+// and elements from..to-1.
 func (t *Tensor) EachBlock(f func(block, from, to int)) {
-	lengths, row := t.Type.BlockLengths(), t.Type.Row()
-	for r := 0; r < t.Type.Elems()/row; r++ {
-		at := r * row
-		for i, n := range lengths {
-			f(r*len(lengths)+i, at, at+n)
-			at += n
-		}
+	b, _ := t.Type.BlockFormat()
+	tiles := format.NewTiling(b, t.Type.Shape)
+	for block := range tiles.Count() {
+		tiles.Pieces(block, func(from, to int) { f(block, from, to) })
 	}
 }
 
@@ -136,6 +138,9 @@ func checkBlocks(n *Node) *diag.Error {
 	if len(n.Type.Shape) == 0 || b.Axis() >= 0 && b.Axis() != len(n.Type.Shape)-1 {
 		return n.Errorf("L0345", "%s cuts axis %d of %s; blocks of a graph run along the last axis", b, b.Axis(),
 			ShapeString(n.Type.Shape))
+	}
+	if b.BlockRows() > 1 && !n.IsConst() {
+		return n.Errorf("L0345", "%s cuts tiles; values other than constants have blocks along the last axis", b)
 	}
 	if n.IsConst() {
 		if _, err := n.Type.blockScales(); err != nil {

@@ -142,21 +142,14 @@ func (t *Tensor) Decode() ([]float64, error) {
 	return out, nil
 }
 
-// decodeBlocks handles blocks along the last axis.
+// decodeBlocks decodes block by block.
 func (t *Tensor) decodeBlocks(b format.Block) ([]float64, error) {
-	row := t.Type.Shape[len(t.Type.Shape)-1]
-	out := make([]float64, 0, len(t.Codes))
-	block := 0
-	for r := 0; r < len(t.Codes); r += row {
-		for i := 0; i < row; i += b.BlockSize() {
-			end := min(i+b.BlockSize(), row)
-			if block >= len(t.BlockScales) {
-				return nil, fmt.Errorf("%d scales for more blocks of %s", len(t.BlockScales), b)
-			}
-			out = out[:r+end]
-			format.DecodeFloatBlock(b, t.Codes[r+i:r+end], t.BlockScales[block], out[r+i:])
-			block++
-		}
+	if n := t.Type.Blocks(); len(t.BlockScales) < n {
+		return nil, fmt.Errorf("%d scales for more blocks of %s", len(t.BlockScales), b)
 	}
+	out := make([]float64, len(t.Codes))
+	t.EachBlock(func(block, from, to int) {
+		format.DecodeFloatBlock(b, t.Codes[from:to], t.BlockScales[block], out[from:to])
+	})
 	return out, nil
 }

@@ -56,12 +56,13 @@ func (t Type) BeatWidth(lanes int) int {
 	return w
 }
 
-// Blocks is the number of blocks of a value in a block format, which are cut along the last axis; 0 for other formats.
+// Blocks is the number of blocks of a value in a block format, 0 for other formats.
 func (t Type) Blocks() int {
-	if _, ok := t.Format.(format.Block); !ok {
+	b, ok := t.Format.(format.Block)
+	if !ok {
 		return 0
 	}
-	return t.Block(t.Elems()-1) + 1
+	return format.NewTiling(b, t.Shape).Count()
 }
 
 // Block is the number of the block that holds the element at flat row-major position i. It is 0 for formats without.
@@ -70,9 +71,7 @@ func (t Type) Block(i int) int {
 	if !ok {
 		return 0
 	}
-	row := t.Row()
-	perRow := (row + b.BlockSize() - 1) / b.BlockSize()
-	return i/row*perRow + i%row/b.BlockSize()
+	return format.NewTiling(b, t.Shape).Of(i)
 }
 
 // IsFloat says that values of this type are float32 numbers and not codes.

@@ -38,6 +38,9 @@ func dataProblem(f format.Format) string {
 		return "values would stay float, which hardware cannot do; not in this version"
 	}
 	if b, isBlock := f.(format.Block); isBlock {
+		if b.BlockRows() > 1 {
+			return "tiles are for weights"
+		}
 		return block.BlockProblem(b)
 	}
 	if format.ScalesBeside(f) {

@@ -102,7 +102,8 @@ func blocks() []Family {
 	return []Family{
 		{Name: "mxint", Syntax: "mxint(W,k)", Example: "mxint(6,16)", build: buildMXInt,
 			Options: []Option{optRound, optAxis, optDialect},
-			Doc:     "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN"},
+			Doc: "blocks of k two's complement q of W bits, value q*2^-(W-2)*2^(X-127), a byte X per block; X = 255 is NaN. " +
+				"Of all blocks, k may be a tile RxC of the last two axes, for weights"},
 		{Name: "mxfp", Syntax: "mxfp(E,k)", Example: "mxfp(e4m3,16)", build: buildMXFP, Options: rules,
 			Doc: "blocks of k floats E, value E*2^(X-127), a byte X per block; E is e4m3, e5m2, e3m2, e2m3, e2m1 or a float"},
 		{Name: "bfp", Syntax: "bfp(W,k,E)", Example: "bfp(8,16,8)", build: buildBFP,

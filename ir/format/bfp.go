@@ -10,6 +10,10 @@ import "fmt"
 type BFP struct{ sharedBlock }
 
 func buildBFP(c *call) (Format, error) {
+	rows, err := c.tileRows(1)
+	if err != nil {
+		return nil, err
+	}
 	v, err := c.ints(intRange{"W", 2, 32}, intRange{"k", 1, maxBlock}, intRange{"E", 1, maxScaleBits})
 	if err != nil {
 		return nil, err
@@ -18,7 +22,7 @@ func buildBFP(c *call) (Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := BFP{sharedBlock{elem: newFields(0, v[0]-1, 2-v[0]), k: v[1], scaleBits: v[2], least: -bias - 1}}
+	f := BFP{sharedBlock{elem: newFields(0, v[0]-1, 2-v[0]), k: v[1], rows: rows - 1, scaleBits: v[2], least: -bias - 1}}
 	f.elem.oneZero = true
 	if c.option("dialect") != "" {
 		f.ceil, f.lead = true, -1
@@ -28,7 +32,7 @@ func buildBFP(c *call) (Format, error) {
 
 // String is the canonical text.
 func (f BFP) String() string {
-	s := fmt.Sprintf("bfp(%d,%d,%d", f.Width(), f.k, f.scaleBits)
+	s := fmt.Sprintf("bfp(%d,%s,%d", f.Width(), blockText(f.BlockRows(), f.k), f.scaleBits)
 	if bias := -f.least - 1; bias != 1<<(f.scaleBits-1)-1 {
 		s += fmt.Sprintf(",bias=%d", bias)
 	}

@@ -34,6 +34,9 @@ type Block interface {
 	Format
 	// BlockSize is the number of consecutive elements that share a scale; a shorter tail is a block of its own.
 	BlockSize() int
+	// BlockRows is the number of rows, indices of the axis before the last, of which blocks have BlockSize elements each:
+	// more than 1 for tiles.
+	BlockRows() int
 	// Axis is the axis that is cut into blocks, -1 for the last one.
 	Axis() int
 	// ScaleWidth is the number of bits of the scale field.

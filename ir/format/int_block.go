@@ -14,6 +14,7 @@ import (
 // never makes the most negative code, which decodes all the same.
 type IntBlock struct {
 	W, K  int
+	Rows  int   // of a tile of K columns; 0 and 1: no tile
 	Round Round // of the elements
 	// Along is the block axis plus one; 0 means the last axis.
 	Along int
@@ -26,6 +27,9 @@ func (f IntBlock) Width() int { return f.W }
 
 // BlockSize is K.
 func (f IntBlock) BlockSize() int { return f.K }
+
+// BlockRows is Rows, at least 1.
+func (f IntBlock) BlockRows() int { return max(f.Rows, 1) }
 
 // Axis is the block axis, -1 for the last.
 func (f IntBlock) Axis() int { return f.Along - 1 }

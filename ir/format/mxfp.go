@@ -20,11 +20,15 @@ func buildMXFP(c *call) (Format, error) {
 	if err != nil {
 		return nil, err
 	}
+	rows, err := c.tileRows(1)
+	if err != nil {
+		return nil, err
+	}
 	k, err := c.integer(c.args[1].val, c.args[1].col, intRange{"k", 1, maxBlock})
 	if err != nil {
 		return nil, err
 	}
-	f := MXFP{sharedBlock{elem: elem, k: k, scaleBits: 8, least: -127, nan: true}, name}
+	f := MXFP{sharedBlock{elem: elem, k: k, rows: rows - 1, scaleBits: 8, least: -127, nan: true}, name}
 	_, hi := elem.Limits()
 	f.lead = -hi.Log2()
 	return f, c.finishBlock(&f.sharedBlock)
@@ -51,7 +55,7 @@ func (c *call) floatElement(a arg) (f fields, name string, err error) {
 
 // String is the canonical text: mxfp8 is mxfp(e4m3,32), mxfp6 is mxfp(e2m3,32), mxfp4 is mxfp(e2m1,32).
 func (f MXFP) String() string {
-	s := fmt.Sprintf("mxfp(%s,%d%s", f.name, f.k, f.optionsText(""))
+	s := fmt.Sprintf("mxfp(%s,%s%s", f.name, blockText(f.BlockRows(), f.k), f.optionsText(""))
 	switch s {
 	case "mxfp(e4m3,32)":
 		return "mxfp8"

@@ -21,6 +21,10 @@ func NewMXInt(w, k int) MXInt {
 var MXInt8 Format = NewMXInt(8, 32)
 
 func buildMXInt(c *call) (Format, error) {
+	rows, err := c.tileRows(1)
+	if err != nil {
+		return nil, err
+	}
 	v, err := c.ints(intRange{"W", 2, 32}, intRange{"k", 1, maxBlock})
 	if err != nil {
 		return nil, err
@@ -30,17 +34,21 @@ func buildMXInt(c *call) (Format, error) {
 		return nil, err
 	}
 	if c.option("dialect") != "" {
-		f := MASEInt{sharedBlock{elem: newFields(-1, v[0], 2-v[0]), k: v[1], scaleBits: 8, least: -128, lead: -1, ceil: true}}
+		f := MASEInt{sharedBlock{elem: newFields(-1, v[0], 2-v[0]), k: v[1], rows: rows - 1, scaleBits: 8, least: -128,
+			lead: -1, ceil: true}}
 		return f, c.finishBlock(&f.sharedBlock)
 	}
 	m := NewMXInt(v[0], v[1])
 	m.Round, m.Along = c.round(), axis+1
+	if rows > 1 {
+		m.Rows = rows
+	}
 	return m, c.noScale()
 }
 
 // String is the canonical text; mxint8 is mxint(8,32).
 func (m MXInt) String() string {
-	s := "mxint(" + strconv.Itoa(m.W) + "," + strconv.Itoa(m.K) + optionText(m.Round, Sat)
+	s := "mxint(" + strconv.Itoa(m.W) + "," + blockText(m.Rows, m.K) + optionText(m.Round, Sat)
 	if m.Along > 0 {
 		s += ",axis=" + strconv.Itoa(m.Along-1)
 	}
@@ -65,7 +73,7 @@ type MASEInt struct{ sharedBlock }
 
 // String is the canonical text.
 func (m MASEInt) String() string {
-	return fmt.Sprintf("mxint(%d,%d%s", m.Width(), m.k, m.optionsText(m.dialectText()))
+	return fmt.Sprintf("mxint(%d,%s%s", m.Width(), blockText(m.BlockRows(), m.k), m.optionsText(m.dialectText()))
 }
 
 // CodeSet is m with elements rounded to even.

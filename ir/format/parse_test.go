@@ -133,7 +133,7 @@ var illegalTexts = []struct{ text, code, part string }{
 	{"int(40)*0.5", codeArgs, "1..32"},
 	{"int", codeArgs, "found 0"},
 	{"mxint(8)", codeArgs, "for example mxint(6,16)"},
-	{"mxint(8,4x4)", codeArgs, "k is not an integer"},
+	{"mxint(8,4xy)", codeArgs, "k is not an integer"},
 	{"mxint(1,4)", codeArgs, "2..32"},
 	{"mxint8(3)", codeArgs, "takes no arguments"},
 	{"fp32()", codeSyntax, "missing"},

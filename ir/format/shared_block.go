@@ -15,6 +15,7 @@ import (
 type sharedBlock struct {
 	elem      fields
 	k         int
+	rows      int // of a tile of k columns, less 1
 	along     int // the block axis plus one; 0 means the last axis
 	scaleBits int
 	least     int  // e of the least scale
@@ -59,6 +60,9 @@ func (f sharedBlock) Width() int { return f.elem.Width() }
 
 // BlockSize is k.
 func (f sharedBlock) BlockSize() int { return f.k }
+
+// BlockRows is the rows of a tile.
+func (f sharedBlock) BlockRows() int { return f.rows + 1 }
 
 // Axis is the block axis, -1 for the last.
 func (f sharedBlock) Axis() int { return f.along - 1 }

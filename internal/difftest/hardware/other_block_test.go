@@ -38,6 +38,7 @@ func TestCodedBlocks(t *testing.T) {
 		{"bfp(5,4,5)", "bfp(7,4,8,bias=130)"}, {"bfp(9,6,8,round=floor)", "mxfp(e2m3,6)"},
 		{"bminifloat(3,2,4,6)", "bminifloat(2,4,4,8)"}, {"bminifloat(4,1,6,8,round=zero)", "bfp(6,6,8)"},
 		{"blog(5,4,6)", "blog(4,4,8)"},
+		{"mxint(6,4)", "mxint(8,2x4)"}, {"mxfp(e2m3,5)", "mxfp(e2m1,3x5)"},
 		{"mxint(7,6,dialect=mase)", "mxint(5,6,dialect=mase)"},
 		{"bfp(6,5,6,dialect=mase)", "bfp(8,5,8,dialect=mase)"}, {"blog(4,6,8,round=log)", "mxint(8,6)"},
 		{"mxfp(float(3,1,bias=9),5)", "blog(5,5,8)"},

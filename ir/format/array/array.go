@@ -22,7 +22,10 @@ type Encoded struct {
 }
 
 // layout is the number of rows along the last axis, their length, and the block length within a row.
-type layout struct{ rows, row, block int }
+type layout struct {
+	rows, row, block int
+	tiles            format.Tiling
+}
 
 // newLayout checks that the format can stand alone and that the shape has n elements.
 func newLayout(f format.Format, shape []int, n int) (layout, error) {
@@ -44,7 +47,7 @@ func newLayout(f format.Format, shape []int, n int) (layout, error) {
 		return l, diag.New(codeData, "", "%s has no scale of its own", f).WithHint("write a number in place of the brackets")
 	}
 	if b, ok := f.(format.Block); ok {
-		l.block = b.BlockSize()
+		l.block, l.tiles = b.BlockSize(), format.NewTiling(b, shape)
 		if b.Axis() >= 0 && b.Axis() != len(shape)-1 {
 			return l, diag.New(codeData, "", "%s cuts axis %d, but only the last axis of shape %v can be cut here",
 				f, b.Axis(), shape)
@@ -53,16 +56,11 @@ func newLayout(f format.Format, shape []int, n int) (layout, error) {
 	return l, nil
 }
 
-// blocks is the number of blocks in a row.
-func (l layout) blocks() int { return (l.row + l.block - 1) / l.block }
-
-// each calls visit with the element range of every block, of several at once.
-func (l layout) each(visit func(k, from, to int)) {
-	per := l.blocks()
-	workers.Ranges(l.rows*per, 1+(1<<14)/l.block, func(first, end int) {
+// each calls visit for every block, for several at once.
+func (l layout) each(visit func(k int)) {
+	workers.Ranges(l.tiles.Count(), 1+(1<<14)/l.block, func(first, end int) {
 		for k := first; k < end; k++ {
-			r, i := k/per, k%per*l.block
-			visit(k, r*l.row+i, r*l.row+min(i+l.block, l.row))
+			visit(k)
 		}
 	})
 }
@@ -80,17 +78,19 @@ func Encode(f format.Format, shape []int, x []float64, seed uint32) (*Encoded, e
 		return e, nil
 	}
 	stochastic := format.Rounding(f) == format.RoundStochastic
-	e.Scales = make([]int64, l.rows*l.blocks())
-	l.each(func(k, from, to int) {
-		e.Scales[k] = format.EncodeFloatBlock(b, x[from:to], e.Codes[from:to])
+	e.Scales = make([]int64, l.tiles.Count())
+	l.each(func(k int) {
+		e.Scales[k] = l.tiles.EncodeFloats(b, k, x, e.Codes)
 		scale := b.ScaleValue(e.Scales[k])
 		if !stochastic || scale.IsNaN() {
 			return
 		}
-		for i := from; i < to; i++ {
-			v := format.FromFloat64(x[i]).Quo(scale)
-			e.Codes[i] = format.EncodeSeeded(f, v, format.StochasticWord(seed, uint32(i)))
-		}
+		l.tiles.Pieces(k, func(from, to int) {
+			for i := from; i < to; i++ {
+				v := format.FromFloat64(x[i]).Quo(scale)
+				e.Codes[i] = format.EncodeSeeded(f, v, format.StochasticWord(seed, uint32(i)))
+			}
+		})
 	})
 	return e, nil
 }
@@ -104,7 +104,7 @@ func FromCodes(f format.Format, shape []int, codes, scales []int64) (*Encoded, e
 	}
 	want := 0
 	if b, ok := f.(format.Block); ok {
-		want = l.rows * l.blocks()
+		want = l.tiles.Count()
 		for i, s := range scales {
 			if s < 0 || s>>b.ScaleWidth() != 0 {
 				return nil, diag.New(codeData, "", "scale %d is %d, which has more than %d bits", i, s, b.ScaleWidth())
@@ -134,7 +134,11 @@ func (e *Encoded) ScaleShape() []int {
 		return []int{1}
 	}
 	shape := append([]int{}, e.Shape...)
-	shape[len(shape)-1] = l.blocks()
+	rows, cols := l.tiles.Grid()
+	shape[len(shape)-1] = cols
+	if len(shape) > 1 {
+		shape[len(shape)-2] = rows
+	}
 	return shape
 }
 
@@ -150,7 +154,11 @@ func (e *Encoded) Values() []float64 {
 	if err != nil {
 		return nil // Encode and FromCodes have refused it
 	}
-	l.each(func(k, from, to int) { format.DecodeFloatBlock(b, e.Codes[from:to], e.Scales[k], out[from:to]) })
+	l.each(func(k int) {
+		l.tiles.Pieces(k, func(from, to int) {
+			format.DecodeFloatBlock(b, e.Codes[from:to], e.Scales[k], out[from:to])
+		})
+	})
 	return out
 }
 
@@ -171,6 +179,9 @@ func Dot(fa format.Format, shape []int, a []float64, fb format.Format, b []float
 		return nil, err
 	case l.row != len(b):
 		return nil, diag.New(codeData, "", "rows of %d elements times a vector of %d", l.row, len(b))
+	}
+	if b, ok := fa.(format.Block); ok && b.BlockRows() > 1 {
+		return nil, diag.New(codeData, "", "%s has tiles, and rows are multiplied one by one", fa)
 	}
 	out, scales := make([]float64, l.rows), len(x.Scales)/max(l.rows, 1)
 	for r := range out {

@@ -38,6 +38,8 @@ func TestEncodeWorked(t *testing.T) {
 			[]int{1}, []float64{1, 26. / 64, 0, 127. / 64}},
 		{"mxint(8,2)", []int{2, 3}, []float64{1, 2, 3, 4, 5, 0}, []int64{32, 64, 96, 64, 80, 0}, []int64{128, 128, 129, 0},
 			[]int{2, 2}, []float64{1, 2, 3, 4, 5, 0}},
+		{"mxint(8,2x2)", []int{3, 3}, []float64{1, 0.5, 4, 0.25, 2, 0, 0, -1, 0}, []int64{32, 16, 64, 8, 64, 0, 0, -64, 0},
+			[]int64{128, 129, 127, 0}, []int{2, 2}, []float64{1, 0.5, 4, 0.25, 2, 0, 0, -1, 0}},
 		{"mxint8", []int{}, []float64{-8}, []int64{-64}, []int64{130}, []int{1}, []float64{-8}},
 		{"mxint8", []int{0, 5}, []float64{}, []int64{}, []int64{}, []int{0, 1}, []float64{}},
 		{"mxint8", []int{3, 0}, []float64{}, []int64{}, []int64{}, []int{3, 0}, []float64{}},
@@ -92,6 +94,7 @@ func TestErrors(t *testing.T) {
 		"too many":  func() error { _, err := FromCodes(fx, []int{1}, []int64{1}, []int64{1}); return err },
 		"rows":      func() error { _, err := Dot(fx, []int{1, 2}, one, fx, []float64{1, 2, 3}, 0); return err },
 		"dot a":     func() error { _, err := Dot(fx, []int{1}, one, fx, one, 0); return err },
+		"tiles":     func() error { _, err := Dot(parse(t, "mxint(8,2x2)"), []int{1, 2}, one, fx, one, 0); return err },
 		"dot b":     func() error { _, err := Dot(fx, []int{2}, one, parse(t, "int(8)*[0]"), one, 0); return err },
 	} {
 		if err := run(); diag.CodeOf(err) != codeData {

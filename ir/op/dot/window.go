@@ -179,9 +179,7 @@ func (w *windowSum) constants(n *ir.Node) error {
 			return n.Errorf("L0308", "%s: %s", wb, why)
 		}
 		w.weights = elements(wb, t.Codes)
-		for _, x := range t.BlockScales {
-			w.wexp = append(w.wexp, wb.ElementExp(x))
-		}
+		w.each(func(_, _, from, _ int) { w.wexp = append(w.wexp, wb.ElementExp(t.BlockScales[t.Type.Block(from)])) })
 		if _, bits, _ := wb.Element().Lattice(); bits > column.SumBits {
 			w.narrow()
 		}
