@@ -21,9 +21,10 @@
 //                                of each come in a row: see mem_sets
 //               FO               fraction bits of y, may be negative
 //               OUT_W, OUT_SIGNED, ROUND, OVER   the last cast, see num_requant
-//               UP, V_BITS, V_W, V_LEAST, E_MAX, FAR, TREE, QUEUED, LATE   derived, not to be set: the least and most
-//                                bits of Q * 2^H + EPS, how far num_rsqrt shifts it, how long a row waits and where
-//   latency: N / LANES + LATE + (GAIN_W == 0 ? 6 : BIAS_W == 0 ? 7 : 8)   ii: ROWS * max(N / LANES, 28 + FAR)
+//               UP, V_BITS, V_W, V_LEAST, E_MAX, FAR, TREE, QUEUED, LATE, LONG   derived, not to be set: the least
+//                                and most bits of Q * 2^H + EPS, how far num_rsqrt shifts it, how long a row waits and
+//                                where; 1: see op_norm_lane
+//   latency: N / LANES + LATE + LONG + (GAIN_W == 0 ? 6 : BIAS_W == 0 ? 7 : 8)   ii: ROWS * max(N / LANES, 28 + FAR)
 //   order: as it comes
 //   flow: (BEATS < PACE ? steps(PACE, s < BEATS, s < BEATS, 0, s >= BEATS) : 0)
 //       + memory(PLACES, BEATS, BEATS, BEATS, s, REGS, LATE) + u_out
@@ -62,7 +63,8 @@ module op_norm #(
     parameter integer FAR        = E_MAX < 16 ? 1 : E_MAX < 24 ? 2 : 3,
     parameter integer TREE       = ($clog2(LANES) + 1) / 2,
     parameter integer QUEUED     = N / LANES < 37 + 2 * FAR + 2 * TREE ? 1 : 0,
-    parameter integer LATE       = 33 + 2 * FAR + 2 * TREE + 3 * QUEUED
+    parameter integer LATE       = 33 + 2 * FAR + 2 * TREE + 3 * QUEUED,
+    parameter integer LONG       = 21 + E_MAX > 2 * (IN_W + $clog2(N) < 18 ? 26 : 17) ? 1 : 0
 ) (
     input  wire                   clk,
     input  wire                   rst,
@@ -76,13 +78,13 @@ module op_norm #(
   localparam integer BEATS = N / LANES;
   localparam integer PACE = 28 + FAR;
   localparam integer PERIOD = BEATS > PACE ? BEATS : PACE;
-  localparam integer REGS = GAIN_W == 0 ? 5 : BIAS_W == 0 ? 6 : 7;
+  localparam integer R_W = 21 + E_MAX;
+  localparam integer REGS = LONG + (GAIN_W == 0 ? 5 : BIAS_W == 0 ? 6 : 7);
   localparam integer LIFE = BEATS + LATE + 1;  // cycles that a beat lies in the memory
   localparam integer PART = LIFE % PERIOD < BEATS ? LIFE % PERIOD : BEATS;
   localparam integer PLACES = LIFE / PERIOD * BEATS + PART;  // as many as come in such a time
   localparam integer AW = PLACES > 1 ? $clog2(PLACES) : 1;
   localparam integer BW = BEATS > 1 ? $clog2(BEATS) : 1;
-  localparam integer R_W = 21 + E_MAX;
   localparam integer SHIFT = 15 + (V_W - 24) / 2 - H / 2;
   localparam integer S_W = IN_W + $clog2(N) + (SIGNED != 0 ? 0 : 1);
 
@@ -186,12 +188,12 @@ module op_norm #(
   generate
     if (GAIN_W > 0) begin : g_affine
       wire [BW-1:0] k_place;
-      num_delay #(.WIDTH(BW), .DEPTH(3)) u_place (.clk(clk), .en(en), .in(r_place), .out(k_place));
+      num_delay #(.WIDTH(BW), .DEPTH(3 + LONG)) u_place (.clk(clk), .en(en), .in(r_place), .out(k_place));
       mem_sets #(
           .WIDTH(LANES * K_W), .DEPTH(BEATS), .SETS(SETS), .SWEEPS(ROWS * SWEEPS), .IMAGE(IMAGE), .IMAGE_SUM(IMAGE_SUM),
           .STYLE(ROM_STYLE)
       ) u_affine (
-          .clk(clk), .rst(rst), .en(en), .step(moving[2]), .addr(k_place), .data(konst)
+          .clk(clk), .rst(rst), .en(en), .step(moving[2+LONG]), .addr(k_place), .data(konst)
       );
       num_delay #(.WIDTH(LANES * K_W), .DEPTH(1)) u_beta (.clk(clk), .en(en), .in(konst), .out(konst_q));
     end else begin : g_none

@@ -4,10 +4,11 @@
 //   parameters  N IN_W SIGNED GAIN_W GAIN_F BIAS_W BIAS_F FO OUT_W OUT_SIGNED ROUND OVER   as op_norm
 //               S_W, R_W   bits of s and r
 //               SHIFT      bits of d * r below 16 fraction bits
-//   s must be there one cycle behind x, r two, gamma four, beta five.
-//   latency: GAIN_W == 0 ? 4 : BIAS_W == 0 ? 5 : 6   ii: 1   order: as it comes
+//               LONG       derived, not to be set: 1 where r takes more than two slices
+//   s must be there one cycle behind x, r two, gamma 4 + LONG, beta 5 + LONG.
+//   latency: (GAIN_W == 0 ? 4 : BIAS_W == 0 ? 5 : 6) + LONG   ii: 1   order: as it comes
 //   lut: D_W + (SLICES - 1) * (D_W + R_W - SLICE) + (GAIN_W > 0 && BIAS_W > 0 ? HIGH_W : 0)
-//   ff: 2 * D_W + SLICES * D_W + R_W + Z_W + (GAIN_W > 0 && BIAS_W > 0 ? HIGH_W + UP : 0)
+//   ff: 2 * D_W + SLICES * D_W + R_W + LONG * (2 * D_W + R_W) + Z_W + (GAIN_W > 0 && BIAS_W > 0 ? HIGH_W + UP : 0)
 //   dsp: SLICES * (D_W > 27 ? 1 + (D_W - 11) / 17 : 1)
 //   parts: u_nx + u_z + (GAIN_W == 0 ? u_y_plain : BIAS_W == 0 ? u_gain + u_y_gain : u_gain + u_y)
 `default_nettype none
@@ -26,7 +27,8 @@ module op_norm_lane #(
     parameter integer OUT_W      = 8,
     parameter integer OUT_SIGNED = 1,
     parameter integer ROUND      = 0,
-    parameter integer OVER       = 0
+    parameter integer OVER       = 0,
+    parameter integer LONG       = R_W > 2 * (IN_W + $clog2(N) < 18 ? 26 : 17) ? 1 : 0
 ) (
     input  wire                                 clk,
     input  wire                                 en,
@@ -52,25 +54,32 @@ module op_norm_lane #(
       d <= nx_q - D_W'(s_s);
     end
 
-  // d * r in slices of r, the low ones first.
+  // d * r in slices of r, the low ones first. A third one is added a cycle later: its carries come through two sums.
   wire [SLICES*SLICE+D_W-1:0] product;
   generate
     for (genvar i = 0; i < SLICES; i++) begin : g_slice
       localparam integer W = i < SLICES - 1 ? SLICE : R_W - i * SLICE;
       localparam integer T_W = SLICE + D_W;
-      wire signed [W+D_W-1:0] one;
+      localparam integer WAIT = i == SLICES - 1 ? LONG : 0;
+      wire signed [W+D_W-1:0] fresh, one;
       wire signed [T_W-1:0] sum;
       num_mul #(.A_W(W), .A_SIGNED(0), .B_W(D_W)) u_mul (
-          .clk(clk), .en(en), .a(r[i*SLICE+:W]), .b(d), .out(one)
+          .clk(clk), .en(en), .a(r[i*SLICE+:W]), .b(d), .out(fresh)
       );
+      num_delay #(.WIDTH(W + D_W), .DEPTH(WAIT)) u_one (.clk(clk), .en(en), .in(fresh), .out(one));
       if (i == 0) begin : g_low
         assign sum = T_W'(one);
       end else begin : g_high
-        wire signed [D_W-1:0] carry = g_slice[i-1].sum[T_W-1:SLICE];
+        wire signed [D_W-1:0] carry;
+        num_delay #(.WIDTH(D_W), .DEPTH(WAIT)) u_carry (
+            .clk(clk), .en(en), .in(g_slice[i-1].sum[T_W-1:SLICE]), .out(carry)
+        );
         assign sum = T_W'(one) + T_W'(carry);
       end
       if (i < SLICES - 1) begin : g_part
-        assign product[i*SLICE+:SLICE] = sum[SLICE-1:0];
+        num_delay #(.WIDTH(SLICE), .DEPTH(LONG)) u_part (
+            .clk(clk), .en(en), .in(sum[SLICE-1:0]), .out(product[i*SLICE+:SLICE])
+        );
       end else begin : g_top
         assign product[i*SLICE+:T_W] = sum;
       end
