@@ -41,14 +41,11 @@ func (f Fixed) String() string {
 // optionText prints the options round and over, defaults omitted.
 func optionText(r Round, o Over) string {
 	s := ""
-	if r != RoundEven && r != RoundMASE {
+	if r != RoundEven {
 		s += ",round=" + r.String()
 	}
 	if o != Sat {
 		s += ",over=" + o.String()
-	}
-	if r == RoundMASE {
-		s += ",dialect=mase"
 	}
 	return s
 }

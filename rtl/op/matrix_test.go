@@ -17,6 +17,8 @@ type matrix struct {
 	in, out      int
 	inW, wW      int
 	inSigned     bool
+	inE, wE      int  // bits of the fields of codes of floats, 0: integers
+	inNaN        bool // the code of all ones is one
 	biasW, pshW  int
 	mW           int // 0: no factors
 	cast         num.Cast
@@ -36,13 +38,45 @@ func bounds(width int, signed bool) (least, most int64) {
 	return -(1 << (width - 1)), 1<<(width-1) - 1
 }
 
+// ends are the codes of the least and of the greatest value of an operand, an integer or a float of which e bits are
+// the field.
+func ends(width int, signed bool, e int, nan bool) (least, most int64) {
+	if e == 0 {
+		return bounds(width, signed)
+	}
+	most = 1<<(width-1) - 1
+	if nan {
+		most--
+	}
+	return most | 1<<(width-1), most
+}
+
+// number is the value of a code of a float, in steps of the least.
+func number(code int64, width, e int, nan bool) int64 {
+	if e == 0 {
+		return code
+	}
+	m := width - 1 - e
+	field, sig := code>>m&(1<<e-1), code&(1<<m-1)
+	if nan && code&(1<<(width-1)-1) == 1<<(width-1)-1 {
+		return 0
+	}
+	if field > 0 {
+		field, sig = field-1, sig|1<<m
+	}
+	if code>>(width-1)&1 != 0 {
+		sig = -sig
+	}
+	return sig << field
+}
+
 // between draws from [least, most].
 func between(r *rand.Rand, least, most int64) int64 { return least + r.Int64N(most-least+1) }
 
 // fill draws the constants. Row 0 is the most negative weight throughout, row 1 the most positive, row 2 zero; column
 // 1 is zero too. Biases and shifts reach their extremes in the first rows.
 func (m *matrix) fill(r *rand.Rand) {
-	wLeast, wMost := bounds(m.wW, true)
+	wLeast, wMost := ends(m.wW, true, m.wE, false)
 	bLeast, bMost := bounds(m.biasW, true)
 	m.weights = make([][]int64, m.out)
 	for o := range m.weights {
@@ -53,6 +87,8 @@ func (m *matrix) fill(r *rand.Rand) {
 				m.weights[o][j] = wLeast
 			case o == 1:
 				m.weights[o][j] = wMost
+			case o > 2 && j != 1 && m.wE > 0:
+				m.weights[o][j] = r.Int64N(1 << m.wW)
 			case o > 2 && j != 1:
 				m.weights[o][j] = between(r, wLeast, wMost)
 			}
@@ -93,11 +129,11 @@ func bits(v *big.Int) int {
 
 // worst is the input with the greatest (or least) product with the row.
 func (m *matrix) worst(row []int64, greatest bool) []int64 {
-	least, most := bounds(m.inW, m.inSigned)
+	least, most := ends(m.inW, m.inSigned, m.inE, m.inNaN)
 	x := make([]int64, m.in)
 	for j, w := range row {
 		x[j] = least
-		if w > 0 == greatest {
+		if number(w, m.wW, m.wE, false) > 0 == greatest {
 			x[j] = most
 		}
 	}
@@ -107,7 +143,8 @@ func (m *matrix) worst(row []int64, greatest bool) []int64 {
 func (m *matrix) dot(row, x []int64) *big.Int {
 	sum := new(big.Int)
 	for j, w := range row {
-		sum.Add(sum, new(big.Int).Mul(big.NewInt(w), big.NewInt(x[j])))
+		a, b := number(x[j], m.inW, m.inE, m.inNaN), number(w, m.wW, m.wE, false)
+		sum.Add(sum, new(big.Int).Mul(big.NewInt(a), big.NewInt(b)))
 	}
 	return sum
 }
@@ -145,10 +182,14 @@ func (m *matrix) gen(_ *rand.Rand, _, frame int) []int64 {
 // numeric are the parameters that all modules with weights share.
 func (m *matrix) numeric() []rtl.Param {
 	p := rtltest.P
-	return []rtl.Param{p("IN_W", m.inW), p("IN_SIGNED", flag(m.inSigned)), p("W_W", m.wW), p("DOT_W", m.dotW),
+	all := []rtl.Param{p("IN_W", m.inW), p("IN_SIGNED", flag(m.inSigned)), p("W_W", m.wW), p("DOT_W", m.dotW),
 		p("BIAS_W", m.biasW), p("PSH_W", m.pshW), p("T_W", m.totalW), p("M_W", m.mW),
 		p("ZERO", int(m.zero)), p("SHIFT", m.cast.Shift), p("OUT_W", m.cast.Width),
 		p("OUT_SIGNED", flag(m.cast.Signed)), p("ROUND", m.cast.Round), p("OVER", m.cast.Over)}
+	if m.inE+m.wE > 0 {
+		all = append(all, p("IN_E", m.inE), p("IN_NAN", flag(m.inNaN)), p("W_E", m.wE))
+	}
+	return all
 }
 
 // word packs fields of the given width, the first one lowest.

@@ -15,6 +15,7 @@
 //               GROUPS         groups of channels; IN_LANES then divides C / GROUPS, OUT_LANES OC / GROUPS
 //               IN_W IN_SIGNED   bits of x; 1: two's complement
 //               W_W BIAS_W       bits of a weight, of a bias, two's complement
+//               IN_E IN_NAN W_E  codes of floats: see op_linear_fed
 //               DOT_W T_W        bits that hold every exact sum of products; and after shift and bias
 //               PSH_W            bits of psh, 0: no left shifts
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
@@ -50,7 +51,10 @@ module op_conv #(
     parameter integer GROUPS       = 1,
     parameter integer IN_W         = 8,
     parameter integer IN_SIGNED    = 1,
+    parameter integer IN_E         = 0,
+    parameter integer IN_NAN       = 0,
     parameter integer W_W          = 8,
+    parameter integer W_E          = 0,
     parameter integer DOT_W        = 22,
     parameter integer BIAS_W       = 16,
     parameter integer PSH_W        = 0,
@@ -90,9 +94,10 @@ module op_conv #(
   op_conv_fed #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
       .PAD(PAD), .STREAM_LANES(STREAM_LANES), .IN_LANES(IN_LANES), .OC(OC), .OUT_LANES(OUT_LANES), .GROUPS(GROUPS),
-      .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W),
-      .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER),
-      .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE), .SETS(SETS), .SWEEPS(SWEEPS)
+      .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .IN_E(IN_E), .IN_NAN(IN_NAN), .W_W(W_W), .W_E(W_E), .DOT_W(DOT_W),
+      .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W),
+      .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT),
+      .TREE_PIPE(TREE_PIPE), .SETS(SETS), .SWEEPS(SWEEPS)
   ) u_fed (
       .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
       .w_en(en), .w_step(step), .w_addr(addr), .w_ready(1'b1), .w_data(w),

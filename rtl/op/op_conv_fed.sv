@@ -16,6 +16,7 @@
 //               GROUPS         groups of channels; IN_LANES then divides C / GROUPS, OUT_LANES OC / GROUPS
 //               IN_W IN_SIGNED   bits of x; 1: two's complement
 //               W_W BIAS_W       bits of a weight, of a bias, two's complement
+//               IN_E IN_NAN W_E  codes of floats: see op_linear_fed
 //               DOT_W T_W        bits that hold every exact sum of products; and after shift and bias
 //               PSH_W            bits of psh, 0: no left shifts
 //               M_W ZERO         bits of the factors, 0: none; zero point of the output: see op_linear
@@ -29,7 +30,8 @@
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES
 //       + (min(IN_LANES, C) > STREAM_LANES ? 1 : 0) + (IN_LANES > C && KH * SH + PT + PB == 1 ? 0 : 2)
 //       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * CG / IN_LANES)
-//       + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
+//       + 4 + (IN_E + W_E ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
+//       + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending
 //   front: PLAIN && GROUPS == 1 && OC > OUT_LANES && IN_LANES <= STREAM_LANES ? C / STREAM_LANES : 0
@@ -58,7 +60,10 @@ module op_conv_fed #(
     parameter integer GROUPS       = 1,
     parameter integer IN_W         = 8,
     parameter integer IN_SIGNED    = 1,
+    parameter integer IN_E         = 0,
+    parameter integer IN_NAN       = 0,
     parameter integer W_W          = 8,
+    parameter integer W_E          = 0,
     parameter integer DOT_W        = 22,
     parameter integer BIAS_W       = 16,
     parameter integer PSH_W        = 0,
@@ -150,7 +155,8 @@ module op_conv_fed #(
 
   op_linear_fed #(
       .IN(KH * KW * CG), .OUT(OG), .GROUPS(GROUPS), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W),
-      .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W),
+      .IN_SIGNED(IN_SIGNED), .IN_E(IN_E), .IN_NAN(IN_NAN), .W_W(W_W), .W_E(W_E), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
+      .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W),
       .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .CONSTS(CONSTS),
       .CONSTS_SUM(CONSTS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE), .SETS(SETS), .SWEEPS(SWEEPS)
   ) u_linear (

@@ -11,6 +11,8 @@
 //               IN_LANES, OUT_LANES  elements a beat, divisors of IN and OUT; IN_LANES * OUT_LANES multipliers
 //               IN_W, IN_SIGNED      bits of x, 1: two's complement
 //               W_W                  bits of a weight, two's complement
+//               IN_E, IN_NAN, W_E    x and weights may be codes of floats, whose field has so many bits: see
+//                                    num_mul_float; 0: integers
 //               DOT_W                bits that hold every exact sum_j x[j] * w[o][j]
 //               BIAS_W               bits of a bias, two's complement
 //               PSH_W                bits of psh[o], 0: no left shifts
@@ -42,7 +44,10 @@ module op_linear #(
     parameter integer OUT_LANES   = 2,
     parameter integer IN_W        = 8,
     parameter integer IN_SIGNED   = 1,
+    parameter integer IN_E        = 0,
+    parameter integer IN_NAN      = 0,
     parameter integer W_W         = 8,
+    parameter integer W_E         = 0,
     parameter integer DOT_W       = 20,
     parameter integer BIAS_W      = 16,
     parameter integer PSH_W       = 0,
@@ -81,8 +86,9 @@ module op_linear #(
   wire [OUT_LANES*IN_LANES*W_W-1:0] w;
 
   op_linear_fed #(
-      .IN(IN), .OUT(OUT), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W),
-      .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W),
+      .IN(IN), .OUT(OUT), .IN_LANES(IN_LANES), .OUT_LANES(OUT_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .IN_E(IN_E),
+      .IN_NAN(IN_NAN), .W_W(W_W), .W_E(W_E), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W),
+      .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W),
       .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .CONSTS(CONSTS), .CONSTS_SUM(CONSTS_SUM), .MULT(MULT),
       .TREE_PIPE(TREE_PIPE), .GROUPS(GROUPS), .SETS(SETS), .SWEEPS(SWEEPS)
   ) u_fed (

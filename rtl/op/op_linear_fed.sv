@@ -12,6 +12,8 @@
 //               IN_LANES, OUT_LANES  elements a beat, divisors of IN and OUT; IN_LANES * OUT_LANES multipliers
 //               IN_W, IN_SIGNED      bits of x, 1: two's complement
 //               W_W                  bits of a weight, two's complement
+//               IN_E, IN_NAN, W_E    x and weights may be codes of floats, whose field has so many bits: see
+//                                    num_mul_float; 0: integers
 //               DOT_W                bits that hold every exact sum_j x[j] * w[o][j]
 //               BIAS_W               bits of a bias, two's complement
 //               PSH_W                bits of psh[o], 0: no left shifts
@@ -31,7 +33,8 @@
 //   w_ready: the next word of weights is there. w_step: it is used in this cycle if w_en; w_addr is its address. w_data
 //   has it two cycles of w_en later. Words are used in the order of addresses, over and over; word nf * SF + sf has
 //   w[nf * OUT_LANES + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W.
-//   latency: IN / IN_LANES + 4 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
+//   latency: IN / IN_LANES + 4 + (IN_E + W_E ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE +
+//       2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
 //   front: NF > 1 ? SF : 0
 //   flow: steps(SF * NF, s < SF, s % SF == SF - 1, FRONT + TAIL + 1) + u_skid
@@ -50,7 +53,10 @@ module op_linear_fed #(
     parameter integer OUT_LANES   = 2,
     parameter integer IN_W        = 8,
     parameter integer IN_SIGNED   = 1,
+    parameter integer IN_E        = 0,
+    parameter integer IN_NAN      = 0,
     parameter integer W_W         = 8,
+    parameter integer W_E         = 0,
     parameter integer DOT_W       = 20,
     parameter integer BIAS_W      = 16,
     parameter integer PSH_W       = 0,
@@ -93,7 +99,8 @@ module op_linear_fed #(
   localparam integer XW = IN_LANES * IN_W;
   localparam integer KW = M_W + PSH_W + BIAS_W;
   localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
-  localparam integer FRONT = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
+  // Memory 2, product 1 or 2, tree: stages before the sum over the beats.
+  localparam integer FRONT = 3 + (IN_E > 0 || W_E > 0 ? 1 : 0) + TREE;
   localparam integer WAIT = PSH_W > 0 ? FRONT - 1 : FRONT - 2;  // until the constants are read
   localparam integer TAIL = (PSH_W > 0 ? 2 : 0) + (M_W > 0 ? 3 : 0);  // shift and bias after it, factor
 
@@ -198,8 +205,8 @@ module op_linear_fed #(
     /* verilator lint_off WIDTH */  // strings of different lengths are compared
     if (MULT == "pack") begin : g_pack
       /* verilator lint_on WIDTH */
-      if (OUT_LANES % 2 != 0) begin : g_bad_pack
-        OUT_LANES_must_be_even_where_MULT_is_pack u_bad ();
+      if (OUT_LANES % 2 != 0 || IN_E > 0 || W_E > 0) begin : g_bad_pack
+        OUT_LANES_must_be_even_and_operands_integers_where_MULT_is_pack u_bad ();
       end
       for (genvar p = 0; p < OUT_LANES / 2; p++) begin : g_pair
         op_linear_pair #(
@@ -214,9 +221,10 @@ module op_linear_fed #(
     end else begin : g_lanes
       for (genvar p = 0; p < OUT_LANES; p++) begin : g_lane
         op_linear_lane #(
-            .IN_LANES(IN_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .W_W(W_W), .DOT_W(DOT_W), .BIAS_W(BIAS_W),
-            .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO), .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED),
-            .ROUND(ROUND), .OVER(OVER), .MULT(MULT), .TREE_PIPE(TREE_PIPE), .ONE_BEAT(SF == 1 ? 1 : 0)
+            .IN_LANES(IN_LANES), .IN_W(IN_W), .IN_SIGNED(IN_SIGNED), .IN_E(IN_E), .IN_NAN(IN_NAN), .W_W(W_W),
+            .W_E(W_E), .DOT_W(DOT_W), .BIAS_W(BIAS_W), .PSH_W(PSH_W), .T_W(T_W), .M_W(M_W), .SHIFT(SHIFT), .ZERO(ZERO),
+            .OUT_W(OUT_W), .OUT_SIGNED(OUT_SIGNED), .ROUND(ROUND), .OVER(OVER), .MULT(MULT), .TREE_PIPE(TREE_PIPE),
+            .ONE_BEAT(SF == 1 ? 1 : 0)
         ) u_lane (
             .clk(clk), .en(en), .x(x), .w(w_data[p*IN_LANES*W_W+:IN_LANES*W_W]), .first(sum_first), .valid(sum_valid),
             .konst(konst[p*KW+:KW]), .y(y[p*OUT_W+:OUT_W])

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // op_linear_lane: one output lane of op_linear: dot product of a beat, sum over the beats, shift, bias, requantise.
 //   x and w arrive together, already registered. first and valid belong to the tree's output, so they come
-//   1 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE enabled cycles after x. konst = {psh, bias} must stand with the
-//   first beat there if PSH_W = 0 (the sum then starts from the bias), otherwise one enabled cycle after the last.
+//   1 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE enabled cycles after x, one more with codes of floats.
+//   konst = {psh, bias} must stand with the first beat there if PSH_W = 0 (the sum then starts from the bias),
+//   otherwise one enabled cycle after the last.
 //   With factors konst = {m, psh, bias}; m is taken with the bias and meets the sum.
-//   parameters  IN_LANES, IN_W, IN_SIGNED, W_W, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W, OUT_SIGNED, ROUND,
-//               OVER, MULT, TREE_PIPE  as op_linear
+//   parameters  IN_LANES, IN_W, IN_SIGNED, IN_E, IN_NAN, W_W, W_E, DOT_W, BIAS_W, PSH_W, T_W, M_W, SHIFT, ZERO, OUT_W,
+//               OUT_SIGNED, ROUND, OVER, MULT, TREE_PIPE  as op_linear
 //               ONE_BEAT   1: a vector is one beat, the sum needs no loop
 //   MULT "sum": x is itself a sum of products, of IN_W bits in one lane, and comes with first; w is not read.
-//   latency: 2 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
+//   latency: 2 + (IN_E + W_E ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) +
+//       3 * min(M_W, 1)
 //   ii: 1   order: as it comes
 //   lut: PSH_W == 0 ? (ONE_BEAT ? 1 : 2) * T_W : (ONE_BEAT ? 0 : DOT_W) + T_W + T_W * PSH_W * 2 / 3
 //   ff: (PSH_W == 0 ? T_W : DOT_W + 2 * T_W + BIAS_W) + M_W * (PSH_W == 0 ? 1 : 2)
@@ -18,7 +20,10 @@ module op_linear_lane #(
     parameter integer IN_LANES   = 4,
     parameter integer IN_W       = 8,
     parameter integer IN_SIGNED  = 1,
+    parameter integer IN_E       = 0,
+    parameter integer IN_NAN     = 0,
     parameter integer W_W        = 8,
+    parameter integer W_E        = 0,
     parameter integer DOT_W      = 20,
     parameter integer BIAS_W     = 16,
     parameter integer PSH_W      = 0,
@@ -43,7 +48,8 @@ module op_linear_lane #(
     input  wire [M_W+PSH_W+BIAS_W-1:0] konst,
     output wire [           OUT_W-1:0] y
 );
-  localparam integer SUM_W = IN_W + W_W + $clog2(IN_LANES);
+  localparam integer SUM_W = (IN_E > 0 ? IN_W - 1 - IN_E + (1 << IN_E) : IN_W) +
+      (W_E > 0 ? W_W - 1 - W_E + (1 << W_E) : W_W) + $clog2(IN_LANES);
 
   wire signed [SUM_W-1:0] sum;
   generate
@@ -59,6 +65,9 @@ module op_linear_lane #(
           .A_W(IN_W),
           .A_SIGNED(IN_SIGNED),
           .B_W(W_W),
+          .A_E(IN_E),
+          .A_NAN(IN_NAN),
+          .B_E(W_E),
           .MULT(MULT),
           .PIPE(TREE_PIPE)
       ) u_dot (

@@ -72,6 +72,12 @@ func TestLinear(t *testing.T) {
 			cast: num.Cast{Shift: 10, Width: 8, Signed: true}}, 4, 4, []rtl.Param{text("MULT", "pack")}},
 		{matrix{in: 6, out: 6, inW: 8, wW: 8, biasW: 18, pshW: 2, mW: 37, zero: 130,
 			cast: num.Cast{Shift: 50, Width: 8}}, 3, 2, []rtl.Param{text("MULT", "pack")}},
+		{matrix{in: 9, out: 6, inW: 8, inE: 4, inNaN: true, wW: 8, wE: 4, biasW: 30,
+			cast: num.Cast{Shift: 28, Width: 12, Signed: true}}, 3, 2, nil},
+		{matrix{in: 4, out: 4, inW: 6, wW: 6, wE: 3, biasW: 14, pshW: 2,
+			cast: num.Cast{Shift: 9, Width: 8, Signed: true}}, 2, 2, []rtl.Param{text("MULT", "lut")}},
+		{matrix{in: 5, out: 3, inW: 5, inE: 4, wW: 5, biasW: 14, mW: 16, zero: 3,
+			cast: num.Cast{Shift: 30, Width: 8, Signed: true}}, 5, 1, nil},
 	} {
 		m := c.m
 		m.cast.Round, m.cast.Over = i%9, i%3

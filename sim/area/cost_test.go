@@ -152,10 +152,14 @@ func TestImageCosts(t *testing.T) {
 	}, 20)
 }
 
-// TestBlockCosts does the same with products over blocks, whose shifters are modelled within an eighth.
+// TestBlockCosts does the same with products over blocks and of codes of floats, whose shifters are modelled within an
+// eighth.
 func TestBlockCosts(t *testing.T) {
 	tools.Need(t, "yosys")
 	holdCosts(t, t.TempDir(), []single{
+		{"num_mul_float", []string{"A_W", "8", "A_E", "4", "A_NAN", "1", "B_W", "8", "B_E", "4"}},
+		{"num_mul_float", []string{"A_W", "8", "A_E", "0", "B_W", "6", "B_E", "3"}},
+		{"num_mul_float", []string{"A_W", "4", "A_E", "3", "B_W", "4", "B_E", "3"}},
 		{"mx_attend_scores", []string{"QUERIES", "17", "KEYS", "17", "ROW", "17", "HEADS", "4", "GROUPS", "4", "SIZE", "8",
 			"F", "8", "K", "8", "OFFSET", "-227", "SPAN", "38", "LOW", "12", "CLAMP", "0", "SUM_W", "38", "OUT_W", "38"}},
 		{"mx_attend_scores", []string{"QUERIES", "16", "KEYS", "16", "ROW", "16", "SIZE", "40", "K", "32", "R", "2",

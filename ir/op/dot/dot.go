@@ -159,12 +159,14 @@ func (s *terms) Size() (rows, terms int) { return s.out, s.in }
 // Data is how codes q of data become the integers x that are multiplied.
 type Data struct {
 	kind   operandKind
-	ints   format.Fixed // q as numbers, F = 0; of no bits: x are lattice integers, for the reference engine only
+	ints   format.Fixed // q as numbers, F = 0; of no bits: x are the lattice integers of codes
 	zero   int64        // x = q - zero
 	lo, hi int64        // the range of x over all codes, those included that encoding never returns
 	exp    int          // x counts steps of 2^exp, but for scaled data; scale fields of blocks are added to it
 	fields bool         // there are scale fields
-	block  format.BlockCodec
+	// coded is how the codes are multiplied as they are, where they are those of a float: ints has no bits then.
+	coded format.Minifloat
+	block format.BlockCodec
 }
 
 // Input views t as integers.
@@ -194,7 +196,8 @@ func (s *terms) Input(n *ir.Node, t *ir.Tensor) (Input, error) {
 	return x, nil
 }
 
-// fixedData is data of one step; those with a lattice but without hardware are left to the reference engine.
+// fixedData is data of one step: integers, or codes of floats, which units multiply as they are. Others with a lattice
+// are left to the reference engine.
 func fixedData(n *ir.Node) (Data, error) {
 	f := n.Args[0].Type.Format
 	exp, ok := arith.Step(n.Args[0].Type)
@@ -205,6 +208,8 @@ func fixedData(n *ir.Node) (Data, error) {
 	d := Data{exp: exp, lo: lo.Int64(), hi: hi.Int64()}
 	if fx, ok := format.AsFixed(f); ok {
 		d.ints = format.Fixed{W: fx.W, Signed: fx.Signed}
+	} else {
+		d.coded, _ = format.MinifloatOf(f)
 	}
 	return d, nil
 }

@@ -26,8 +26,12 @@ type Form struct {
 // Dot prints the sums for the data x, as codes of the result.
 func (m *exactSum) Dot(b *hlo.Builder, n *ir.Node, x hlo.Value, d Form) (hlo.Value, error) {
 	if m.data.ints.W == 0 {
-		_, err := arith.FixedOf(n, n.Args[0].Type)
-		return hlo.Value{}, err
+		exact, ok := format.ExactFixed(n.Args[0].Type.Format)
+		if m.data.coded.Bits == 0 || !ok {
+			_, err := arith.FixedOf(n, n.Args[0].Type)
+			return hlo.Value{}, err
+		}
+		x = format.CodecOf(n.Args[0].Type.Format).DecodeHLO(b, x, exact)
 	}
 	if d.Bytes && m.data.kind == stepped && m.data.ints.Signed && m.data.ints.W <= 8 {
 		x = b.Convert(x, hlo.I8)

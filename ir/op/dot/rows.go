@@ -4,6 +4,7 @@ package dot
 
 import (
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/column"
 )
@@ -109,7 +110,7 @@ func dotBytes(w []byte, x []int64) int64 {
 // Legal is the Legal column of weighted sums: constants with steps that fit, and data that have one.
 func Legal(n *ir.Node) error {
 	if !KindsOf(n).Window() {
-		if err := column.Plain(n); err != nil {
+		if err := plain(n); err != nil {
 			return err
 		}
 		if done, err := largeLegal(n); done {
@@ -118,6 +119,14 @@ func Legal(n *ir.Node) error {
 	}
 	_, err := New(n)
 	return err
+}
+
+// plain is column.Plain, and lets codes of floats in, which units multiply as they are.
+func plain(n *ir.Node) error {
+	if _, coded := format.MinifloatOf(n.Args[0].Type.Format); !coded || format.Coded(n.Type.Format) {
+		return column.Plain(n)
+	}
+	return arith.OneStep(n)
 }
 
 // manyWeights is the number from which reading them all in every check would take longer than the work between.

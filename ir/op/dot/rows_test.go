@@ -76,7 +76,8 @@ func TestRowsAgree(t *testing.T) {
 			if w := rows.widths(); w.weight != width || w.konst() != all.widths().konst() {
 				t.Errorf("%d bits: constants of %d bits, weights of %d", width, w.konst(), w.weight)
 			}
-			made, held := rtl.Image{Packed: rows.packed(12, 8, width)}, rtl.Image{Packed: all.packed(12, 8, width)}
+			w := widths{weight: width}
+			made, held := rtl.Image{Packed: rows.packed(12, 8, w)}, rtl.Image{Packed: all.packed(12, 8, w)}
 			if made.Sum() != held.Sum() || !bytes.Equal(made.File("u").Bytes(), held.File("u").Data) {
 				t.Errorf("%d bits: another image", width)
 			}

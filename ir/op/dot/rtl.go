@@ -4,10 +4,12 @@ package dot
 
 import (
 	"fmt"
+	"iter"
 	"math/big"
 	"math/bits"
 
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/op/arith"
 	"lathe/ir/op/hardware"
 	"lathe/rtl"
@@ -43,6 +45,9 @@ const unrollLimit = 1 << 16
 type widths struct {
 	weight, bias, psh int
 
+	// coded is the shortest float that has all weights, where it is shorter than their integers.
+	coded format.Minifloat
+
 	factor  int        // 0: no factors
 	factors []*big.Int // at one common shift
 }
@@ -61,6 +66,9 @@ func (m *exactSum) widths() widths {
 		}
 	}
 	w.weight = bits.Len64(uint64(any)) + 1
+	if w.weight > codedBits {
+		w.coded = format.ShortestMinifloat(m.each())
+	}
 	for c, b := range m.bias {
 		w.bias = max(w.bias, arith.SignedBits(b))
 		w.psh = max(w.psh, bits.Len(m.up[c]))
@@ -70,12 +78,21 @@ func (m *exactSum) widths() widths {
 
 // numeric are the parameters of the sum itself and of its rounding.
 func (m *exactSum) numeric(n *ir.Node, w widths) ([]any, error) {
-	if m.data.ints.W == 0 {
+	var p []any
+	switch coded := m.data.coded; {
+	case m.data.ints.W > 0:
+		p = []any{"IN_W", m.data.ints.W, "IN_SIGNED", rtl.Flag(m.data.ints.Signed)}
+	case coded.Bits > 0:
+		p = []any{"IN_W", coded.Bits, "IN_E", coded.Field, "IN_NAN", rtl.Flag(coded.NaN)}
+	default:
 		_, err := arith.FixedOf(n, n.Args[0].Type)
 		return nil, err
 	}
-	p := []any{"IN_W", m.data.ints.W, "IN_SIGNED", rtl.Flag(m.data.ints.Signed), "W_W", w.weight, "DOT_W", m.dotBits,
-		"BIAS_W", w.bias, "PSH_W", w.psh, "T_W", m.tBits}
+	p = append(p, "W_W", w.bits())
+	if w.coded.Bits > 0 {
+		p = append(p, "W_E", w.coded.Field)
+	}
+	p = append(p, "DOT_W", m.dotBits, "BIAS_W", w.bias, "PSH_W", w.psh, "T_W", m.tBits)
 	out, err := m.round.params(n)
 	return append(p, out...), err
 }
@@ -83,8 +100,7 @@ func (m *exactSum) numeric(n *ir.Node, w widths) ([]any, error) {
 // PackCause says why two products do not share a DSP; they do where num_mul_pair takes their widths.
 func (m *exactSum) PackCause(n *ir.Node) (string, error) {
 	if m.data.ints.W == 0 {
-		_, err := arith.FixedOf(n, n.Args[0].Type)
-		return "", err
+		return fmt.Sprintf("products of codes of %s are no products of integers", n.Args[0].Type.Format), nil
 	}
 	_, w := m.inHardware()
 	return PackWidths(m.data.ints.W, m.data.ints.Signed, w.weight), nil
@@ -122,13 +138,14 @@ func (s *terms) weightImage(inLanes, outLanes, width int) []*big.Int {
 }
 
 // packed is weightImage as limbs; those of weights that are not held are not held either.
-func (m *exactSum) packed(inLanes, outLanes, width int) *rtl.Packed {
+func (m *exactSum) packed(inLanes, outLanes int, w widths) *rtl.Packed {
+	width := w.bits()
 	folds, words := m.in/inLanes, m.in/inLanes*(m.out/outLanes)
 	fill := func(from int, p *rtl.Packed) { // from begins a row of folds
 		var buf []int64
 		first := from / folds * outLanes
 		for c := range p.Len() / folds * outLanes {
-			row := m.row(first+c, &buf)
+			row := w.codes(m.row(first+c, &buf))
 			for sf := range folds {
 				p.SetRow(c/outLanes*folds+sf, c%outLanes*inLanes*width, width, row[sf*inLanes:(sf+1)*inLanes])
 			}
@@ -170,18 +187,24 @@ type Front struct {
 	Tail     []any  // what op_<name> has behind the parameters of the sum
 	In, Out  int    // products of a row, and rows, that op_<name> computes at once
 	Sweeps   int    // how often a sample reads all rows, for units that layers may share; 0: they may not
+	Coded    bool   // op_<name> multiplies codes of floats
 	Lanes    error  // why op_<name> cannot have the lanes of the node; those of mx_<name> follow from its blocks
 }
 
 // Unit is op_<name>, which takes codes as they are.
 func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	m, w := m.inHardware()
+	unrolled := f.Unrolled && n.HW.Style == ir.StyleUnroll
+	w, err := m.factorForms(n, w, f.Coded && !unrolled)
+	if err != nil {
+		return nil, err
+	}
 	num, err := m.numeric(n, w)
 	if err != nil {
 		return nil, err
 	}
 	u := rtl.NewUnit("op_"+f.Name, f.Size...)
-	if f.Unrolled && n.HW.Style == ir.StyleUnroll {
+	if unrolled {
 		u.Module += "_unrolled"
 		return m.unrolled(n, u.With(num...), w)
 	}
@@ -208,10 +231,10 @@ func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 // exactImages are made of a new plan, so that none of the many units that are only weighed holds all weights.
 func exactImages(n *ir.Node, f Front, w widths) []rtl.Image {
 	return []rtl.Image{
-		{Param: "WEIGHTS", Width: f.In * f.Out * w.weight, Make: func(im *rtl.Image) error {
+		{Param: "WEIGHTS", Width: f.In * f.Out * w.bits(), Make: func(im *rtl.Image) error {
 			m, err := planExact(n)
 			if err == nil {
-				im.Packed = m.packed(f.In, f.Out, w.weight)
+				im.Packed = m.packed(f.In, f.Out, w)
 			}
 			return err
 		}},
@@ -238,4 +261,105 @@ func (m *exactSum) unrolled(n *ir.Node, u *rtl.Unit, w widths) (*rtl.Unit, error
 		rtl.Param{Name: "WEIGHTS", Value: hardware.Hex(weights, total)},
 		rtl.Param{Name: "CONSTS", Value: hardware.Hex(consts, m.out*w.konst())})
 	return u, nil
+}
+
+// Codes of floats are multiplied as they are where that costs less than products of the integers that they stand for:
+// significands are short, and what is long is shifted.
+
+// codedBits is how many bits integers have at most that are multiplied as such even where they are codes of floats.
+const codedBits = 8
+
+// lutsPerDSP is what a DSP is worth in LUTs: a Zynq UltraScale+ ZU9EG has 274,080 LUTs and 2,520 DSPs (DS891).
+const lutsPerDSP = 108
+
+// factorForms decides whether weights are codes, for data of n that are codes or integers, by what one product costs.
+// Codes of data are refused (L0308) where the unit takes none, or where integers cost less.
+func (m *exactSum) factorForms(n *ir.Node, w widths, takes bool) (widths, error) {
+	plain, coded := w, m.data.coded.Bits > 0
+	plain.coded = format.Minifloat{}
+	switch {
+	case coded && !takes:
+		_, err := arith.FixedOf(n, n.Args[0].Type)
+		return w, err
+	case !takes, !coded && w.coded.Bits == 0:
+		return plain, nil
+	}
+	best := plain
+	least, err := m.productCost(n, plain, format.Minifloat{})
+	if err != nil {
+		return w, err
+	}
+	ints := true
+	for _, form := range []widths{plain, w} {
+		if form.coded.Bits == 0 && !coded {
+			continue
+		}
+		cost, err := m.productCost(n, form, m.data.coded)
+		if err != nil {
+			return w, err
+		}
+		if cost < least {
+			best, least, ints = form, cost, false
+		}
+	}
+	if coded && ints {
+		return w, n.Errorf("L0308", "products of integers cost less here than those of codes of %s", n.Args[0].Type.Format)
+	}
+	return best, nil
+}
+
+// productCost is what a product costs in LUTs: of codes x of the data, or without these of integers, by weights of the
+// given form.
+func (m *exactSum) productCost(n *ir.Node, w widths, x format.Minifloat) (int, error) {
+	data := m.data.ints
+	if data.W == 0 {
+		data, _ = format.ExactFixed(n.Args[0].Type.Format)
+	}
+	if x.Bits > 0 {
+		data.W = x.Bits
+	}
+	u := rtl.NewUnit("num_mul", "A_W", data.W, "A_SIGNED", rtl.Flag(data.Signed), "B_W", w.bits())
+	if x.Bits > 0 || w.coded.Bits > 0 {
+		u.Module = "num_mul_float"
+		u.With("A_E", x.Field, "A_NAN", rtl.Flag(x.NaN), "B_E", w.coded.Field)
+	}
+	if n.HW.DSP == "none" {
+		u.With("MULT", "lut")
+	}
+	f, err := u.Facts()
+	return f.Cost.LUT + lutsPerDSP*f.Cost.DSP, err
+}
+
+// bits is the width of a weight, as an integer or a code.
+func (w widths) bits() int {
+	if w.coded.Bits > 0 {
+		return w.coded.Bits
+	}
+	return w.weight
+}
+
+// codes is a row of weights as the memory has them.
+func (w widths) codes(row []int64) []int64 {
+	if w.coded.Bits == 0 {
+		return row
+	}
+	codes := make([]int64, len(row))
+	for i, v := range row {
+		codes[i] = w.coded.Code(v)
+	}
+	return codes
+}
+
+// each goes through all weights.
+func (m *exactSum) each() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		var buf []int64
+		for c := range m.out {
+			for _, v := range m.row(c, &buf) {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
 }

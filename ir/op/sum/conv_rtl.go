@@ -87,7 +87,7 @@ func convRTL(n *ir.Node) (*rtl.Unit, error) {
 	case !a.Depthwise(g, rows):
 		f.Exact = []any{"OC", rows, "STREAM_LANES", n.HW.StreamIn, "IN_LANES", n.HW.InLanes, "OUT_LANES", n.HW.OutLanes,
 			"GROUPS", a.Groups}
-		f.Window = []any{"OC", rows}
+		f.Window, f.Coded = []any{"OC", rows}, true
 		f.In, f.Out, f.Tail = n.HW.InLanes, n.HW.OutLanes, append(hardware.RomStyle(n), dot.Multipliers(n)...)
 		f.Lanes = convLanesLegal(n, g, rows)
 	case n.HW.InLanes <= g.C: // lanes channels at a time, one element of their windows a cycle

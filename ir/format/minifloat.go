@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package format
+
+import (
+	"iter"
+	"math/bits"
+)
+
+// Minifloat is what a multiplier must know of codes {sign, field, fraction} with a hidden bit: their bits, those of the
+// field, and whether the code of all ones, sign apart, is NaN. Values count steps of the least code.
+type Minifloat struct {
+	Bits, Field int
+	NaN         bool
+}
+
+// MinifloatOf says how codes of f are multiplied as they are; ok is false for all formats but floats without
+// infinities, and powers of two.
+func MinifloatOf(f Format) (m Minifloat, ok bool) {
+	if g, is := f.(interface{ minifloat() (Minifloat, bool) }); is {
+		return g.minifloat()
+	}
+	return Minifloat{}, false
+}
+
+func (f Float) minifloat() (Minifloat, bool) {
+	return Minifloat{Bits: f.Width(), Field: f.E, NaN: f.Kind == FloatFN}, f.Kind != FloatIEEE
+}
+
+func (l Log) minifloat() (Minifloat, bool) { return l.powers().minifloat() }
+
+// ShortestMinifloat is the float of the fewest bits that has all of the integers.
+func ShortestMinifloat(ints iter.Seq[int64]) Minifloat {
+	fraction, most := 0, 1 // bits behind the first one that is set; bits of the longest
+	for v := range ints {
+		if u := uint64(max(v, -v)); u != 0 {
+			fraction = max(fraction, bits.Len64(u)-bits.TrailingZeros64(u)-1)
+			most = max(most, bits.Len64(u))
+		}
+	}
+	field := bits.Len(uint(max(most-fraction, 1)))
+	return Minifloat{Bits: 1 + field + fraction, Field: field}
+}
+
+// Code is the code of the integer v, which must have one. Codes of positive integers ascend with these: the
+// significand, and a step of the field for each place behind it.
+func (m Minifloat) Code(v int64) int64 {
+	fraction := m.Bits - 1 - m.Field
+	u := max(v, -v)
+	up := max(bits.Len64(uint64(u))-fraction-1, 0)
+	code := u>>up + int64(up)<<fraction
+	if v < 0 {
+		code |= 1 << (m.Bits - 1)
+	}
+	return code
+}
