@@ -11,10 +11,10 @@
 //               OUT_W, OUT_SIGNED, ROUND, OVER   the result, see num_requant
 //               BEATS    beats of a frame
 //   An input beat is {scale, codes}.
-//   latency: 2   ii: BEATS   order: as it comes
+//   latency: E > 0 ? 4 : 2   ii: BEATS   order: as it comes
 //   lut: LANES * (T_W * A_W / 3) + 9
-//   ff: LANES * T_W + 1
-//   parts: u_integer + LANES * u_cast + u_skid
+//   ff: LANES * T_W + (E > 0 ? 3 : 1)
+//   parts: u_integer + u_integers + u_rounded + LANES * u_cast + u_skid
 `default_nettype none
 module mx_decode #(
     parameter integer LANES      = 2,
@@ -53,25 +53,32 @@ module mx_decode #(
 
   wire [SCALE_W-1:0] scale = in_data[LANES*W+:SCALE_W] ^ {SCALE_W{FALLS != 0}};
   wire signed [12:0] s = $signed(13'(scale)) + 13'(OFFSET + LOW);
-  wire [A_W-1:0] a = s < 13'sd0 ? A_W'(0) : s > 13'(SPAN) ? A_W'(SPAN) : s[A_W-1:0];
+  wire [A_W-1:0] a_in = s < 13'sd0 ? A_W'(0) : s > 13'(SPAN) ? A_W'(SPAN) : s[A_W-1:0];
 
-  logic [LANES*T_W-1:0] t;
-  logic valid;
+  // Of codes that are no integers, these are a stage of their own, and so is the rounding.
+  localparam integer STAGES = E > 0 ? 3 : 1;
+  logic [STAGES:1] valid;
   wire out_room;
-  wire en = out_room || !valid;
+  wire en = out_room || !valid[STAGES];
+  wire [A_W-1:0] a;
+  wire [LANES*V_W-1:0] integers_in, integers;
+  num_delay #(.WIDTH(LANES * V_W + A_W), .DEPTH(E > 0 ? 1 : 0)) u_integers (
+      .clk(clk), .en(en), .in({a_in, integers_in}), .out({a, integers})
+  );
   assign in_ready = en;
+  logic [LANES*T_W-1:0] t;
   wire [LANES*T_W-1:0] shifted;
   always_ff @(posedge clk) begin
     if (en) begin
       t     <= shifted;
-      valid <= in_valid;
+      valid <= STAGES'({valid, in_valid});
     end
-    if (rst) valid <= 1'b0;
+    if (rst) valid <= STAGES'(0);
   end
 
-  wire [LANES*V_W-1:0] integers;
-  mx_integer #(.LANES(LANES), .W(W), .E(E)) u_integer (.in(in_data[LANES*W-1:0]), .out(integers));
-  wire [LANES*OUT_W-1:0] y;
+  mx_integer #(.LANES(LANES), .W(W), .E(E)) u_integer (.in(in_data[LANES*W-1:0]), .out(integers_in));
+  wire [LANES*OUT_W-1:0] y, y_out;
+  num_delay #(.WIDTH(LANES * OUT_W), .DEPTH(E > 0 ? 1 : 0)) u_rounded (.clk(clk), .en(en), .in(y), .out(y_out));
   generate
     for (genvar i = 0; i < LANES; i++) begin : g_lane
       wire signed [V_W-1:0] q = integers[i*V_W+:V_W];
@@ -85,7 +92,7 @@ module mx_decode #(
   endgenerate
 
   stream_skid #(.WIDTH(LANES * OUT_W)) u_skid (
-      .clk(clk), .rst(rst), .in_data(y), .in_valid(valid), .in_ready(out_room),
+      .clk(clk), .rst(rst), .in_data(y_out), .in_valid(valid[STAGES]), .in_ready(out_room),
       .out_data(out_data), .out_valid(out_valid), .out_ready(out_ready)
   );
   wire unused_top = &{1'b0, s};

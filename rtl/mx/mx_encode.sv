@@ -15,11 +15,11 @@
 //               ROW, ROWS        elements of a row, whose last block may be shorter; rows of a frame
 //               ROUND            rounding mode, see num_requant
 //   An output beat is {scale, codes}.
-//   latency: (ROW < K ? ROW : K) / LANES + (E < 0 ? 4 : 7)   ii: ROW / LANES * ROWS   order: as it comes
+//   latency: (ROW < K ? ROW : K) / LANES + (E < 0 ? 4 : 8)   ii: ROW / LANES * ROWS   order: as it comes
 //   flow: memory(DEPTH, RUN, RUN, min((s / BLOCK + 1) * BLOCK, RUN), s, STAGES, 1) + u_skid
 //   let: BITS = LANES * IN_W
 //   lut: LANES * (IN_W * 19 / 4 - (IN_SIGNED ? 0 : IN_W * 5 / 9)) + 4 * IN_W + 10 + 8 * ((BITS + (DEPTH > 32 ? 6
-//       : 13)) / (DEPTH > 32 ? 7 : 14) + (BLOCK > 4 ? 2 : 1)) + (RUN % BLOCK ? R_W : 0)
+//       : 13)) / (DEPTH > 32 ? 7 : 14) + (BLOCK > 4 ? 2 : 1)) + (RUN % BLOCK ? R_W : 0) + (CEIL ? LANES * IN_W * 2 : 0)
 //   ff: LANES * (2 * IN_W + 1) + (BLOCK > 1 ? 2 : 1) * IN_W + 3 * D_W + B_W
 //       + 25 + SCALE_W + (RUN % BLOCK ? R_W : 0)
 //   parts: LANES * (E < 0 ? u_requant : u_round) + u_scale + u_skid
@@ -54,7 +54,7 @@ module mx_encode #(
     output wire                  out_valid,
     input  wire                  out_ready
 );
-  localparam integer STAGES = E < 0 ? 2 : 5;
+  localparam integer STAGES = E < 0 ? 2 : 6;
   localparam integer BLOCK = (ROW < K ? ROW : K) / LANES;  // beats
   localparam integer RUN = ROW / LANES;
   localparam integer VW = IN_W + (IN_SIGNED != 0 ? 0 : 1);  // v as a signed number
@@ -148,11 +148,11 @@ module mx_encode #(
       fresh <= 1'b1;
     end
   end
-  function [L_W-1:0] bits(input [IN_W-1:0] m);
+  function [L_W-1:0] bits(input [IN_W-1:0] m, input one);
     integer i;
     begin
-      bits = L_W'(0);
-      for (i = 0; i < IN_W; i = i + 1) if (m[i]) bits = L_W'(i + 1);
+      bits = L_W'(one);
+      for (i = 0; i < IN_W; i = i + 1) if (m[i]) bits = L_W'(i + 1 + (CEIL != 0 ? 1 : 0));
     end
   endfunction
 
@@ -160,7 +160,7 @@ module mx_encode #(
   logic [L_W-1:0] lengths[0:3];
   logic [1:0] length_put, length_get;
   logic [2:0] blocks;
-  wire [L_W-1:0] bits_now = CEIL == 0 ? bits(so_far) : some ? bits(so_far) + L_W'(1) : L_W'(0);
+  wire [L_W-1:0] bits_now = bits(so_far, CEIL != 0 && some);
   wire push = beat_valid && beat_last;
   wire pop = give && ends[get];
   always_ff @(posedge clk) begin

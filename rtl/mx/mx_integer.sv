@@ -31,9 +31,11 @@ module mx_integer #(
       end else begin : g_coded
         wire [F_W-1:0] field = E > 0 ? F_W'(x >> M) : F_W'(0);
         wire normal = |field;
-        wire [M:0] sig = (M + 1)'(normal) << M | ((M + 1)'(x) & ~((M + 1)'(1) << M));
-        wire [F_W-1:0] by = field - F_W'(normal);
-        wire [V_W-1:0] mag = V_W'(sig) << by;
+        wire [M:0] low = (M + 1)'(x) & ~((M + 1)'(1) << M);
+        wire [M:0] sig = normal ? low | (M + 1)'(1) << M : low << 1;  // shifted by the field, and back by one
+        wire [V_W:0] twice = (V_W + 1)'(sig) << field;
+        wire [V_W-1:0] mag = twice[V_W:1];
+        wire unused_low = &{1'b0, twice[0]};
         assign out[i*V_W+:V_W] = x[W-1] ? V_W'(0) - mag : mag;
       end
     end

@@ -6,9 +6,9 @@
 //               MOST      the greatest code without sign
 //               ONE_ZERO  1: zero has no sign
 //               ROUND     rounding mode, see num_requant; ties to the even code; 10: by logarithms, for M = 0
-//   latency: 3   ii: 1   order: as it comes
-//   lut: 2 * IN_W + X_W * L_W / 2 + W + M + 8
-//   ff: 2 * IN_W + L_W + W_W + G_W + 3
+//   latency: 4   ii: 1   order: as it comes
+//   lut: 2 * IN_W + (E > 0 ? X_W * L_W / 2 : 0) + W + M + 8
+//   ff: 2 * IN_W + L_W + W_W + G_W + 5 + (G_W > E ? G_W : E) + M + 2
 `default_nettype none
 module mx_round #(
     parameter integer IN_W     = 25,
@@ -55,9 +55,9 @@ module mx_round #(
     end
   endfunction
 
-  // Magnitude; its bits; aligned; rounded.
+  // Magnitude; its bits; aligned; rounding decided; rounded.
   logic [IN_W-1:0] m1, m2;
-  logic [3:1] sign;
+  logic [4:1] sign;
   logic [L_W-1:0] len;
   logic [W_W-1:0] w;
   logic [G_W-1:0] g;
@@ -67,7 +67,7 @@ module mx_round #(
     if (en) begin
       m1   <= in[IN_W-1] ? IN_W'(0) - in : in;
       m2   <= m1;
-      sign <= {sign[2:1], in[IN_W-1]};
+      sign <= {sign[3:1], in[IN_W-1]};
       len  <= bits(x1);
       w    <= x2 << (L_W'(TOP) - len);
       g    <= G_W'(len - L_W'(KEEP));
@@ -86,9 +86,16 @@ module mx_round #(
             ROUND == 6 ? !sign[3] && (half || sticky) :
             ROUND == 8 ? half || sticky :
             ROUND == 10 && (q[Q_W-1] ? more : half && sticky);
-  wire [S_W-1:0] near = floor + S_W'(up);
+  logic [S_W-1:0] floor_q;
+  logic up_q;
+  always_ff @(posedge clk)
+    if (en) begin
+      floor_q <= floor;
+      up_q    <= up;
+    end
+  wire [S_W-1:0] near = floor_q + S_W'(up_q);
   wire [W-2:0] mag = near > S_W'(MOST) ? (W - 1)'(MOST) : near[W-2:0];
   wire unused_top = &{1'b0, half, sticky, more};
-  assign out = {sign[3] && (ONE_ZERO == 0 || mag != (W - 1)'(0)), mag};
+  assign out = {sign[4] && (ONE_ZERO == 0 || mag != (W - 1)'(0)), mag};
 endmodule
 `default_nettype wire

@@ -18,6 +18,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/internal/tools"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/sim/gpu"
 	"lathe/sim/nvrtc"
 )
@@ -153,4 +154,23 @@ func TestKernelBlocks(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestKernelCodedBlocks does the same for blocks whose elements are no integers, and for tiles.
+func TestKernelCodedBlocks(t *testing.T) {
+	tools.NeedNVRTC(t)
+	var graphs []*ir.Graph
+	for i, pair := range [][2]string{{"mxfp8", "mxfp4"}, {"mxint8", "mxfp6"}, {"bfp(8,16,8)", "bfp(6,2x16,8)"},
+		{"bminifloat(3,2,8,6)", "blog(5,8,8)"}, {"mxint(6,8,dialect=mase)", "mxint(8,3x8)"}} {
+		var f [2]format.Block
+		for k, text := range pair {
+			parsed, err := format.Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f[k] = parsed.(format.Block)
+		}
+		graphs = append(graphs, difftest.SumOfBlocks(f[0], f[1], 40+i, 4))
+	}
+	compareKernel(t, emulated, difftest.Merge("coded", graphs), difftest.Rand("coded in kernels", 0), 0)
 }
