@@ -183,7 +183,3 @@ func benchmark(b *testing.B, text string) {
 func BenchmarkFixed(b *testing.B)  { benchmark(b, "fixed(8,4)") }
 func BenchmarkAffine(b *testing.B) { benchmark(b, "int(8,z=3)*0.05") }
 func BenchmarkMXInt8(b *testing.B) { benchmark(b, "mxint8") }
-func BenchmarkMXFP8(b *testing.B)  { benchmark(b, "mxfp8") }
-func BenchmarkMXFP4(b *testing.B)  { benchmark(b, "mxfp4") }
-func BenchmarkBFP(b *testing.B)    { benchmark(b, "bfp(8,16,8)") }
-func BenchmarkBLog(b *testing.B)   { benchmark(b, "blog(5,16,8)") }

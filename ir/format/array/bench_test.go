@@ -20,7 +20,8 @@ func BenchmarkArrays(b *testing.B) {
 		x[i] = float64(float32(r.NormFloat64() * math.Exp(r.NormFloat64())))
 	}
 	for _, text := range []string{"fixed(8,4)", "fixed(8,4,round=away)", "e4m3", "e5m2", "e2m1", "fp16", "float(8,7,ieee)",
-		"dfloat(4,3)", "log(5)", "log(8,round=log)", "ternary", "residual(4)*0.1", "codebook(nf4)*0.3", "int(8)*0.05"} {
+		"dfloat(4,3)", "log(5)", "log(8,round=log)", "ternary", "residual(4)*0.1", "codebook(nf4)*0.3", "int(8)*0.05",
+		"mxint8", "mxfp8", "mxfp4", "bfp(8,16,8)", "bminifloat(4,3,16,8)", "blog(5,16,8)"} {
 		f, err := format.Parse(text)
 		if err != nil {
 			b.Fatal(err)
