@@ -90,7 +90,7 @@ func TestQuantizeErrors(t *testing.T) {
 			"elements of blocks have 2 to 16 bits here, not 20\n" +
 				"  note: set by plan.toml:3 [[quantize.rule]] name = \"*\"\n  note: the same holds for one more node\n" +
 				"  hint: formats that work: fixed(8), ufixed(8)"},
-		{"a wide float", fc, rule("weight = \"float(8,3)\""), "L0406", "take 259 bits, counted in its smallest step"},
+		{"a wide float", fc, rule("data_in = \"float(8,3)\""), "L0406", "take 259 bits, counted in its smallest step"},
 		{"wide blocks of weights", fc, rule("weight = \"mxint(20,32)\""), "L0406",
 			"hint: formats that work: fixed(8), int(8), int(8)*[0], fixed(8,4)"},
 		{"fp32", fc, rule("data_in = \"fp32\""), "L0406", "stay float"},

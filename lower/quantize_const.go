@@ -64,7 +64,7 @@ func (q *quantizer) constants(n *ir.Node) {
 			typ, why = channelType(c, t, q.finer(n))
 		default:
 			typ.Format = q.complete(c, q.constValues(n, i, t.Floats))
-			why = dataProblem(typ.Format)
+			why = constantProblem(n, typ.Format)
 		}
 		if why != "" {
 			hint := dataFormats
@@ -135,7 +135,7 @@ func channelType(c Choice, t *ir.Tensor, finer int) (ir.Type, string) {
 		}
 	}
 	if !open {
-		return typ, dataProblem(typ.Format)
+		return typ, constantProblem(nil, typ.Format)
 	}
 	if f.W > affineWidth {
 		f.F = calib.Frac(f, calib.Of(t.Floats), calib.MSE)

@@ -60,14 +60,24 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 		}
 	}
 	if format.Coded(typ.Format) && !column.TakesCodes(n) {
-		typ.Format, codes = exactCodes(typ.Format, codes)
+		f := typ.Format
+		if typ.Format, codes = exactCodes(f, codes); typ.Format == nil {
+			q.fail(n, "L0408", "constant %q takes more than %d bits in %s, counted in its smallest step", name, maxSteps, f)
+			return
+		}
 	}
 	q.setConst(n, i, typ, ir.CodeBlob(codes))
 }
 
-// exactCodes is the values of codes of f, which are no integers, in the format in which sums take constants.
+// exactCodes is the values of codes of f, which are no integers, in the format in which sums take constants; nil where
+// they are too wide for any.
 func exactCodes(f format.Format, codes []int64) (format.Format, []int64) {
 	to := format.Constants(f)
+	if _, _, ok := f.Lattice(); !ok { // of all codes, but perhaps of these
+		if to, ok = format.FixedFor(f, codes); !ok {
+			return nil, nil
+		}
+	}
 	for i, c := range codes {
 		codes[i] = to.Encode(f.Decode(c))
 	}

@@ -10,6 +10,7 @@ import (
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/ir/op/block"
+	"lathe/ir/op/column"
 )
 
 // dataFormats and weightFormats name formats that work.
@@ -50,6 +51,15 @@ func dataProblem(f format.Format) string {
 		return fmt.Sprintf("its values take %d bits, counted in its smallest step; at most %d are possible", bits, maxSteps)
 	}
 	return ""
+}
+
+// constantProblem says why constants of n cannot have a format. Codes that are decoded when the graph is quantized take
+// the bits of their own values, and not those of all codes.
+func constantProblem(n *ir.Node, f format.Format) string {
+	if format.Coded(f) && !format.ScalesBeside(f) && (n == nil || !column.TakesCodes(n)) {
+		return ""
+	}
+	return dataProblem(f)
 }
 
 // refusal is a cause of L0406: a format, what it is for, and who asks for it.

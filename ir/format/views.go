@@ -89,6 +89,22 @@ func Constants(f Format) Format {
 	return fx
 }
 
+// FixedFor is the narrowest fixed format that holds all finite values of some codes of f; ok is false where it has more
+// than 63 bits, which codes of wide formats rarely need.
+func FixedFor(f Format, codes []int64) (fx Fixed, ok bool) {
+	least, top := maxFrac, -maxFrac
+	for _, c := range codes {
+		if v := f.Decode(c); v.IsFinite() && !v.IsZero() {
+			least, top = min(least, v.exp), max(top, v.Log2())
+		}
+	}
+	if top < least {
+		return Fixed{W: 1, Signed: true}, true // zeros
+	}
+	fx = Fixed{W: top - least + 2, F: -least, Signed: true}
+	return fx, fx.W <= 63
+}
+
 // Scaled is a format with a real scale, which may travel beside the codes.
 type Scaled interface {
 	Format
