@@ -14,8 +14,8 @@ type fastBlock interface {
 	sharedOf(amax float64) (exp int, scale int64)
 	// encodeFloats rounds each x*2^-exp.
 	encodeFloats(x []float64, exp int, codes []int64)
-	// valueOf is the value of a code, not a code of NaN or infinity, in steps.
-	valueOf(code int64) (v float64, ok bool)
+	// decodeFloats gives the values of codes in blocks of a step.
+	decodeFloats(codes []int64, step float64, out []float64)
 }
 
 // EncodeFloatBlock is b.EncodeBlock.
@@ -44,13 +44,7 @@ func DecodeFloatBlock(b Block, codes []int64, scale int64, out []float64) {
 	f, fast := b.(fastBlock)
 	_, bits, ok := b.Element().Lattice()
 	if fast = fast && ok && bits <= 54 && !b.ScaleValue(scale).IsNaN(); fast {
-		step := math.Ldexp(1, b.ElementExp(scale))
-		for i, c := range codes {
-			v, finite := f.valueOf(c)
-			if out[i] = v * step; !finite {
-				out[i] = b.Decode(c).Float64() // infinity or NaN, whatever the scale
-			}
-		}
+		f.decodeFloats(codes, math.Ldexp(1, b.ElementExp(scale)), out)
 		return
 	}
 	exact := make([]Exact, len(codes))
@@ -86,8 +80,11 @@ func (f IntBlock) encodeFloats(x []float64, exp int, codes []int64) {
 	}
 }
 
-func (f IntBlock) valueOf(code int64) (float64, bool) {
-	return float64(code << (64 - f.W) >> (64 - f.W)), true
+func (f IntBlock) decodeFloats(codes []int64, step float64, out []float64) {
+	by := 64 - f.W
+	for i, c := range codes {
+		out[i] = float64(c<<by>>by) * step
+	}
 }
 
 func (f sharedBlock) sharedOf(amax float64) (exp int, scale int64) {
@@ -146,14 +143,25 @@ func (f fields) encodeEven(x []float64, exp int, codes []int64) {
 	}
 }
 
-func (f sharedBlock) valueOf(code int64) (float64, bool) {
-	if f.elem.e < 0 {
-		return float64(f.elem.integer(code)), true
+func (f sharedBlock) decodeFloats(codes []int64, step float64, out []float64) {
+	e := f.elem
+	if e.e < 0 {
+		for i, c := range codes {
+			out[i] = float64(e.integer(c)) * step
+		}
+		return
 	}
-	minus, sig, by := f.elem.parts(code)
-	v := float64(sig << by)
-	if minus && (sig != 0 || !f.elem.oneZero) {
-		v = -v
+	all := int64(1)<<(e.e+e.m) - 1
+	for i, c := range codes {
+		if c&all > e.most {
+			out[i] = e.Decode(c).Float64() // infinity or NaN, whatever the scale
+			continue
+		}
+		minus, sig, by := e.parts(c)
+		v := float64(sig<<by) * step
+		if minus && (sig != 0 || !e.oneZero) {
+			v = -v
+		}
+		out[i] = v
 	}
-	return v, code&(1<<(f.elem.e+f.elem.m)-1) <= f.elem.most
 }
