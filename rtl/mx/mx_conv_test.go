@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"lathe/internal/tools"
 	"lathe/rtl"
 	"lathe/rtl/rtltest"
 )
@@ -42,7 +43,7 @@ func (g image) windows(beats []*big.Int, pixel int) [][]*big.Int {
 }
 
 func TestConv(t *testing.T) {
-	for i, c := range []struct {
+	for i, c := range tools.Few(4, []struct {
 		g                     image
 		k, lanes, oc, rows, d int
 		fixed                 bool
@@ -54,7 +55,7 @@ func TestConv(t *testing.T) {
 		{image{1, 10, 3, 1, 3, 1, 1, 1, 2, 0, 4, 0, 0}, 3, 3, 2, 1, 1, false},
 		{image{6, 6, 4, 1, 1, 2, 2, 1, 1, 0, 0, 0, 0}, 2, 2, 4, 4, 4, false},
 		{image{7, 6, 2, 3, 2, 1, 1, 2, 2, 1, 0, 2, 1}, 2, 1, 4, 2, 1, true},
-	} {
+	}) {
 		p := product{in: c.g.kh * c.g.kw * c.g.c, out: c.oc, run: c.g.c, k: c.k, lanes: c.lanes, rows: c.rows, drain: c.d,
 			xW: 8, xsW: 8, wW: 8, wsW: 3, offset: -132, low: 18, outW: 26, biasW: 14, clamp: true}
 		if c.fixed {

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"lathe/internal/tools"
 	"lathe/rtl"
 	"lathe/rtl/num"
 	"lathe/rtl/rtltest"
@@ -197,7 +198,7 @@ var products = []product{
 }
 
 func TestLinear(t *testing.T) {
-	for i, p := range products {
+	for i, p := range tools.Few(10, products) {
 		p.fill(rand.New(rand.NewPCG(uint64(i), 5)))
 		rtltest.Run(t, rtltest.Bench{
 			Module: "mx_linear", Params: p.params(), Images: p.images(), Seed: uint64(i),

@@ -169,12 +169,12 @@ func (c attend) packable(module string) attend {
 
 func TestAttend(t *testing.T) {
 	t.Parallel()
-	for _, c := range attends {
+	for _, c := range tools.Few(8, attends) {
 		for _, module := range []string{"op_attend_scores", "op_attend_sum"} {
 			rtltest.Run(t, c.packable(module).bench(module))
 		}
 	}
-	for seed := range uint64(4) {
+	for seed := range uint64(tools.Sample(2, 4)) {
 		rtltest.Run(t, attendPoint(seed))
 	}
 }

@@ -73,7 +73,7 @@ func TestConvUsual(t *testing.T) {
 	point := geometry{H: 3, W: 4, C: 8, KH: 1, KW: 1, SH: 1, SW: 1, DH: 1, DW: 1}
 	project := geometry{H: 6, W: 6, C: 4, KH: 1, KW: 1, SH: 2, SW: 2, DH: 1, DW: 1}
 	causal := geometry{H: 1, W: 12, C: 4, KH: 1, KW: 3, SH: 1, SW: 1, DH: 1, DW: 2, PL: 4}
-	for i, c := range []struct {
+	for i, c := range tools.Few(10, []struct {
 		g                        geometry
 		stream, in, oc, outLanes int
 	}{
@@ -84,7 +84,7 @@ func TestConvUsual(t *testing.T) {
 		{point, 8, 8, 4, 4}, {point, 2, 4, 6, 2}, {point, 4, 2, 4, 2}, {point, 2, 2, 4, 4}, {point, 1, 8, 6, 2},
 		{project, 2, 4, 6, 3}, {project, 4, 2, 4, 4},
 		{causal, 4, 12, 4, 4}, {causal, 2, 4, 2, 1},
-	} {
+	}) {
 		m := convMatrix(c.g, c.oc, uint64(i))
 		rtltest.Run(t, convBench(c.g, m, c.stream, c.in, c.outLanes))
 	}
@@ -121,7 +121,7 @@ func TestConvGroups(t *testing.T) {
 	same := geometry{H: 5, W: 4, C: 6, KH: 3, KW: 3, SH: 1, SW: 1, DH: 1, DW: 1, PT: 1, PL: 1, PB: 1, PR: 1}
 	point := geometry{H: 3, W: 4, C: 8, KH: 1, KW: 1, SH: 1, SW: 1, DH: 1, DW: 1}
 	line := geometry{H: 1, W: 9, C: 4, KH: 1, KW: 3, SH: 1, SW: 2, DH: 1, DW: 1, PL: 1, PR: 0}
-	for i, c := range []struct {
+	for i, c := range tools.Few(6, []struct {
 		g                                geometry
 		groups, stream, in, oc, outLanes int
 	}{
@@ -129,7 +129,7 @@ func TestConvGroups(t *testing.T) {
 		{point, 2, 4, 4, 4, 1}, {point, 4, 1, 2, 4, 1}, {point, 2, 2, 4, 8, 2}, {point, 4, 4, 1, 4, 1},
 		{point, 8, 2, 1, 16, 1},
 		{line, 2, 2, 2, 6, 3}, {line, 4, 1, 1, 8, 2},
-	} {
+	}) {
 		m := convMatrix(c.g, c.oc, uint64(i))
 		m = &matrix{in: m.in / c.groups, out: m.out, inW: m.inW, inSigned: m.inSigned, wW: m.wW, biasW: m.biasW,
 			pshW: m.pshW, cast: m.cast}
