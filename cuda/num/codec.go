@@ -27,8 +27,12 @@ func Of(f format.Format) (Codec, bool) {
 	if !ok || f.Width() > 32 && format.Coded(f) { // codecs of floats take their codes in 32 bits
 		return Codec{}, false
 	}
+	kind := k.KernelType()
+	if kind == "" {
+		return Codec{}, false
+	}
 	_, block := f.(format.Block)
-	return Codec{Type: k.KernelType(), Bytes: word.For(f.Width(), false).Bytes(), Block: block}, true
+	return Codec{Type: kind, Bytes: word.For(f.Width(), false).Bytes(), Block: block}, true
 }
 
 // The floats of kernels that are no formats of a graph: bfloat16 and binary16, which overflows to infinity or, named

@@ -11,10 +11,11 @@ import (
 // TestCodecs proves networks whose data and weights have codes that are no integers: casts decode and encode them.
 func TestCodecs(t *testing.T) {
 	for _, model := range []string{"digits-mlp", "digits-cnn"} {
-		plans := []string{"float", "dfloat", "log", "e4m3", "e5m2", "binary", "ternary", "codebook", "bfp", "mxfp8", "mxfp4",
+		plans := []string{"float", "dfloat", "log", "e4m3", "e5m2", "binary", "ternary", "codebook", "mase", "bfp",
+			"mxfp8", "mxfp4",
 			"bminifloat", "blog"}
 		if !tools.Long {
-			plans = map[string][]string{"digits-mlp": {"float", "log", "e4m3", "binary", "codebook", "bfp"},
+			plans = map[string][]string{"digits-mlp": {"float", "log", "e4m3", "mase", "binary", "codebook", "bfp"},
 				"digits-cnn": {"dfloat", "e5m2", "ternary", "mxfp4", "blog"}}[model]
 		}
 		for _, plan := range plans {

@@ -15,7 +15,6 @@ type Family struct {
 	Example string   // a complete format text
 	Alias   string   // the text that the name stands for; empty for a family of its own
 	Options []Option // in the order in which they are printed
-	Later   []string // options that are known, and not supported yet
 	build   func(*call) (Format, error)
 }
 
@@ -41,7 +40,7 @@ var (
 	optOver  = Option{"over", append(overNames[:], limitWord), "what happens beyond the largest code: saturate " +
 		"(default), symmetric, wrap; or saturate at LO and HI, where LO = 0 or -HI"}
 	optBias  = Option{"bias", nil, "what fields exceed exponents by, if not as usual"}
-	optPower = Option{"round", roundNames[:], "as for the others, or log: the nearest logarithm"}
+	optPower = Option{"round", roundNames[:RoundMASE], "as for the others, or log: the nearest logarithm"}
 	optTop   = Option{"over", []string{"sat", "inf", "nan"}, "what becomes of a value beyond the greatest one: the " +
 		"greatest (default), infinity (ieee, default there), NaN (fn, fnuz)"}
 	optDelta   = Option{"delta", nil, "the greatest magnitude that becomes 0; default S/2"}
@@ -49,7 +48,8 @@ var (
 	optAxis    = Option{"axis", nil, "axis that is cut into blocks; default the last"}
 	optDialect = Option{"dialect", []string{"mase"}, "that of MASE: scales from ceil(log2 max|x|); for mxint, values " +
 		"are q*2^-(W-1)*2^(X-127), and X = 255 is no NaN"}
-	optDiv = Option{"div", divNames[:], "exact quotient (default), or rounded to float32 first"}
+	optDiv  = Option{"div", divNames[:], "exact quotient (default), or rounded to float32 first"}
+	optMASE = Option{"dialect", []string{"mase"}, "how MASE encodes, for models trained with it: see above"}
 )
 
 // All lists the formats, aliases behind the families.
@@ -71,17 +71,17 @@ func scalars() []Family {
 		{Name: "uint", Syntax: "uint(W) or uint(W,z=Z)*S", Example: "uint(8,z=128)*[1]", build: buildInt, Options: integer,
 			Doc: "unsigned integer q, value q, or affine (q-Z)*S"},
 		{Name: "float", Syntax: "float(e,m) or float(e,m,KIND)", Example: "float(4,3)", build: buildFloat,
-			Options: []Option{optBias, optRound, optTop}, Later: later,
+			Options: []Option{optBias, optRound, optTop, optMASE},
 			Doc: "sign, exponent field f of e bits, fraction k of m bits; bias 2^(e-1)-1, subnormals. All codes are finite, " +
 				"but with ieee those of the greatest field (infinities, NaN), with fn the one of all ones (NaN), with fnuz, " +
 				"whose bias is 2^(e-1), -0 (NaN)"},
 		{Name: "dfloat", Syntax: "dfloat(e,m)", Example: "dfloat(4,3)", build: buildDFloat,
-			Options: []Option{optBias, optRound}, Later: later,
+			Options: []Option{optBias, optRound, optMASE},
 			Doc: "sign, exponent field f of e bits, k of m bits: +-k*2^(f-bias-m), bias 2^(e-1)-1; encoding takes the " +
 				"least f"},
 		{Name: "log", Syntax: "log(W)", Example: "log(5)", build: buildLog,
-			Options: []Option{optBias, optPower}, Later: later,
-			Doc: "sign and a field f of W-1 bits: 0, or +-2^(f-bias), bias 2^(W-2)-1"},
+			Options: []Option{optBias, optPower, optMASE},
+			Doc:     "sign and a field f of W-1 bits: 0, or +-2^(f-bias), bias 2^(W-2)-1"},
 		{Name: "binary", Syntax: "binary, binary*S, binary*[0]", Example: "binary", build: buildBinary,
 			Doc: "1 is S, 0 is -S; S is a number, default 1, or [0]: weights find one for each output channel. What " +
 				"is not negative becomes S"},

@@ -58,7 +58,8 @@ type Stream struct {
 // KernelCodec is a format that cuda/num has a codec for.
 type KernelCodec interface {
 	Format
-	// KernelType is the C++ type of the codec, a value for a template parameter that takes one.
+	// KernelType is the C++ type of the codec, a value for a template parameter that takes one; empty where the options
+	// of the format are none of its.
 	KernelType() string
 }
 

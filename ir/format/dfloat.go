@@ -22,7 +22,10 @@ func buildDFloat(c *call) (Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := DFloat{E: v[0], M: v[1], Round: c.round()}
+	d := DFloat{E: v[0], M: v[1]}
+	if d.Round, err = c.dialect(); err != nil {
+		return nil, err
+	}
 	usual := d.Bias()
 	bias, err := c.intOption(usual, intRange{"bias", -maxBias, maxBias})
 	if err != nil {
@@ -106,7 +109,11 @@ func (d DFloat) magnitude(v Exact, word uint32) int64 {
 	mag, exp := v.significand()
 	f := cut(mag, d.low()+field-exp)
 	q := int64(f.whole)
-	if f.goesUp(d.Round, q&1 != 0, v.neg, word) {
+	mase, exact := d.Round == RoundMASE, f.frac == 0 && !f.rest
+	switch {
+	case mase && exact && q == 1<<(d.M-1) && field > 0: // a power of two is the greatest value of the field below
+		return min(int64(field)<<d.M-1, d.most())
+	case f.goesUp(d.Round, q&1 != 0, v.neg, word) && !(mase && q == 1<<d.M-1):
 		q++
 	}
 	if q>>d.M != 0 {
@@ -136,7 +143,14 @@ func (d DFloat) EncodeHLO(b *hlo.Builder, x hlo.Value, in Fixed) hlo.Value {
 	bits := b.Sub(k(64), b.CountLeadingZeros(v))
 	field := b.Max(b.Sub(bits, k(first+int64(d.M))), zero)
 	q, step := cutHLO(b, v, b.Add(field, k(first)), neg)
-	q = b.Add(q, step.goesUp(b, d.Round))
+	bump := step.goesUp(b, d.Round)
+	if last := k(1<<d.M - 1); d.Round == RoundMASE { // and a power of two is the greatest value of the field below
+		bump = b.Select(b.Compare(hlo.EQ, q, last), zero, bump)
+		power := b.And(b.Compare(hlo.EQ, q, k(1<<(d.M-1))), b.Compare(hlo.EQ, step.rest, zero))
+		power = b.And(power, b.Compare(hlo.GT, field, zero))
+		bump, field = b.Select(power, b.Sub(last, q), bump), b.Select(power, b.Sub(field, k(1)), field)
+	}
+	q = b.Add(q, bump)
 	carry := b.ShiftRightLogical(q, m)
 	code := b.Add(b.ShiftLeft(b.Add(field, carry), m), b.ShiftRightLogical(q, carry))
 	code = b.Select(b.Compare(hlo.EQ, v, zero), zero, b.Min(code, k(d.most())))
@@ -156,7 +170,10 @@ func (d DFloat) EncodeRTL(in Fixed, s Stream) *rtl.Unit {
 		"M", d.M, "HIDDEN", 0, "SHIFT", d.low()+in.F, "NEG_ZERO", 1, "ROUND", int(d.Round), "BEATS", s.Beats)
 }
 
-// KernelType is dfloat_code.
+// KernelType is dfloat_code, which knows no dialects.
 func (d DFloat) KernelType() string {
+	if d.Round == RoundMASE {
+		return ""
+	}
 	return fmt.Sprintf("dfloat_code<%d, %d, %d, %s>", d.E, d.M, d.Bias(), d.Round.kernel())
 }

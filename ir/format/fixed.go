@@ -41,11 +41,14 @@ func (f Fixed) String() string {
 // optionText prints the options round and over, defaults omitted.
 func optionText(r Round, o Over) string {
 	s := ""
-	if r != RoundEven {
+	if r != RoundEven && r != RoundMASE {
 		s += ",round=" + r.String()
 	}
 	if o != Sat {
 		s += ",over=" + o.String()
+	}
+	if r == RoundMASE {
+		s += ",dialect=mase"
 	}
 	return s
 }

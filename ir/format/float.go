@@ -44,9 +44,6 @@ const (
 	BeyondCode               // infinity with FloatIEEE, the default there; NaN with FloatFN and FloatFNUZ
 )
 
-// later are the options of floats and logarithms that are known and have no meaning yet.
-var later = []string{"dialect"}
-
 // The floats that have names.
 var (
 	E4M3 = Float{E: 4, M: 3, Kind: FloatFN}
@@ -80,7 +77,12 @@ func buildFloat(c *call) (Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Round = c.round()
+	if f.Round, err = c.dialect(); err != nil {
+		return nil, err
+	}
+	if f.Round == RoundMASE && f.Kind != FloatFinite {
+		return nil, c.fail(codeOption, 1, "dialect=mase is for floats whose codes are all finite")
+	}
 	return f.WithBias(bias), c.noScale()
 }
 
@@ -261,7 +263,8 @@ func (f Float) magnitude(v Exact, word uint32) int64 {
 	mag, exp := v.significand()
 	q := cut(mag, f.low()-f.M+up-exp)
 	code := int64(q.whole) + int64(up)<<f.M
-	if q.goesUp(f.Round, code&1 != 0, v.neg, word) {
+	last := int64(1)<<f.M - 1 // of the codes of an exponent
+	if q.goesUp(f.Round, code&1 != 0, v.neg, word) && (f.Round != RoundMASE || code&last != last) {
 		code++
 	}
 	return code
@@ -341,7 +344,11 @@ func (f Float) magnitudeHLO(b *hlo.Builder, v, neg hlo.Value, in Fixed) hlo.Valu
 	q, step := cutHLO(b, v, b.Add(up, k(first)), neg)
 	code := b.Add(q, b.ShiftLeft(up, k(int64(f.M))))
 	step.odd = b.And(code, k(1))
-	return b.Select(b.Compare(hlo.EQ, v, zero), zero, b.Add(code, step.goesUp(b, f.Round)))
+	bump := step.goesUp(b, f.Round)
+	if last := int64(1)<<f.M - 1; f.Round == RoundMASE {
+		bump = b.Select(b.Compare(hlo.EQ, b.And(code, k(last)), k(last)), zero, bump)
+	}
+	return b.Select(b.Compare(hlo.EQ, v, zero), zero, b.Add(code, bump))
 }
 
 // DecodeRTL is num_float_dec.
@@ -361,8 +368,11 @@ func (f Float) encoder(in Fixed, s Stream, negZero bool) *rtl.Unit {
 		"OVER", int(f.Over), "BEATS", s.Beats)
 }
 
-// KernelType is float_code.
+// KernelType is float_code, which knows no dialects.
 func (f Float) KernelType() string {
+	if f.Round == RoundMASE {
+		return ""
+	}
 	kind := [...]string{"FINITE", "IEEE", "FN", "FNUZ"}[f.Kind]
 	over := "SAT"
 	if f.Over == BeyondCode {

@@ -24,6 +24,9 @@ func (s spec) text() string {
 	if s.name != "log" {
 		t = fmt.Sprintf("%s(%d,%d", s.name, s.e, s.m)
 	}
+	if s.round == "mase" {
+		return fmt.Sprintf("%s,bias=%d,dialect=mase)", t, s.bias)
+	}
 	for _, o := range []struct{ key, val string }{{"", s.kind}, {"bias=", fmt.Sprint(s.bias)}, {"round=", s.round},
 		{"over=", s.over}} {
 		if o.val != "" {
@@ -84,6 +87,9 @@ func (s spec) up(v *big.Rat, neg bool, lo, hi point) bool {
 
 // encode is the code of a finite value by a search in points.
 func (s spec) encode(points []point, x Exact) int64 {
+	if s.round == "mase" {
+		return s.mase(x)
+	}
 	neg, v := x.Signbit(), x.Abs().Rat()
 	last := len(points) - 1
 	i := last
@@ -111,6 +117,35 @@ func (s spec) encode(points []point, x Exact) int64 {
 	return sign | points[last-1].code
 }
 
+// mase is the encoding of MASE from its formulas: an exponent of the magnitude, cut to the range, then a fraction, cut
+// to its range.
+func (s spec) mase(x Exact) int64 {
+	sign := int64(0)
+	if x.Signbit() {
+		sign = 1 << (s.e + s.m)
+	}
+	if x.IsZero() {
+		return sign
+	}
+	e := x.Log2()
+	if s.name == "dfloat" && x.Abs().Cmp(FromInt(1, e)) != 0 {
+		e++ // the ceiling
+	}
+	e = min(max(e, -s.bias), 1<<s.e-1-s.bias)
+	step, hidden := e-s.m, int64(0)
+	if s.name == "float" && e == -s.bias {
+		step++
+	} else if s.name == "float" {
+		hidden = 1 << s.m
+	}
+	steps := x.Abs().Shift(-step).Rat()
+	k := RoundQuo(steps.Num(), steps.Denom(), RoundEven)
+	if k.Sub(k, big.NewInt(hidden)).Cmp(big.NewInt(1<<s.m-1)) > 0 {
+		k.SetInt64(1<<s.m - 1)
+	}
+	return sign | int64(e+s.bias)<<s.m | k.Int64()
+}
+
 // nan is the canonical code of NaN.
 func (s spec) nan() int64 {
 	return map[string]int64{"ieee": (1<<s.e-1)<<s.m | 1<<max(s.m-1, 0), "fn": 1<<(s.e+s.m) - 1,
@@ -134,7 +169,9 @@ func specs() []spec {
 		spec{"float", 3, 0, 3, "", "", ""}, spec{"log", 4, 0, 7, "", "log", ""}, spec{"log", 1, 0, 0, "", "", ""},
 		spec{"log", 5, 0, 40, "", "log", ""}, spec{"dfloat", 1, 2, 0, "", "", ""},
 		spec{"float", 5, 10, 15, "ieee", "", ""}, spec{"float", 8, 7, 127, "ieee", "", ""},
-		spec{"dfloat", 5, 7, 15, "", "", ""}, spec{"log", 11, 0, 1023, "", "", ""})
+		spec{"dfloat", 5, 7, 15, "", "", ""}, spec{"log", 11, 0, 1023, "", "", ""},
+		spec{"float", 4, 3, 7, "", "mase", ""}, spec{"float", 3, 2, 9, "", "mase", ""}, spec{"float", 3, 0, 3, "", "mase", ""},
+		spec{"dfloat", 4, 3, 7, "", "mase", ""}, spec{"dfloat", 2, 4, -3, "", "mase", ""})
 }
 
 // TestFloats holds floats, dfloats and logarithms to their definitions: the values of all codes, and what becomes of
@@ -261,9 +298,45 @@ func TestWorkedFloats(t *testing.T) {
 	}
 }
 
-func TestLaterOptions(t *testing.T) {
-	for _, text := range []string{"float(4,3,dialect=mase)", "log(8,dialect=mase)"} {
-		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "not supported yet") {
+// TestMASE are the examples of the dialect, and its logarithms from their definition, in big numbers.
+func TestMASE(t *testing.T) {
+	for _, c := range []struct {
+		text     string
+		v, value float64
+	}{{"float(4,3,dialect=mase)", 1.97, 1.875}, {"float(4,3,dialect=mase)", 1e9, 480}, {"dfloat(4,3,dialect=mase)", 1, 0.875},
+		{"log(4,dialect=mase)", 0, 0.125}, {"log(4,dialect=mase)", -0.01, 0.125}, {"log(4,dialect=mase)", -0.02, -0.125},
+		{"log(4,dialect=mase)", math.Inf(-1), -16}, {"log(4,dialect=mase)", math.NaN(), 0.125}} {
+		f, err := Parse(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Decode(f.Encode(FromFloat64(c.v))).Float64(); got != c.value || f.String() != c.text {
+			t.Errorf("%s: %v becomes %v, not %v", f, c.v, got, c.value)
+		}
+	}
+	f, err := Parse("log(5,bias=9,dialect=mase)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := new(big.Float).SetPrec(200).Sqrt(big.NewFloat(2).SetPrec(200))
+	for i := range 4000 {
+		v := math.Ldexp(float64(i-2000), -9) / 3
+		tenth := new(big.Float).SetPrec(200).Quo(big.NewFloat(math.Ldexp(1, -9)), big.NewFloat(10).SetPrec(200))
+		x := new(big.Float).SetPrec(200).Add(big.NewFloat(math.Abs(v)), tenth)
+		want := int64(0)
+		for want < 15 && x.Cmp(new(big.Float).Mul(root, big.NewFloat(math.Ldexp(1, int(want)-9)))) > 0 {
+			want++
+		}
+		if tenth.Add(tenth, big.NewFloat(v)).Sign() < 0 {
+			want |= 16
+		}
+		if got := f.Encode(FromFloat64(v)); got != want {
+			t.Fatalf("%s: %v becomes %d, not %d", f, v, got, want)
+		}
+	}
+	for text, part := range map[string]string{"float(4,3,fn,dialect=mase)": "all finite", "log(9,dialect=mase)": "up to 8 bits",
+		"float(4,3,round=up,dialect=mase)": "its own way", "float(4,3,dialect=other)": "no value"} {
+		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

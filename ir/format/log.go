@@ -23,13 +23,19 @@ func buildLog(c *call) (Format, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := Log{W: v[0], Round: c.round()}
+	l := Log{W: v[0]}
+	if l.Round, err = c.dialect(); err != nil {
+		return nil, err
+	}
 	usual := l.Bias()
 	bias, err := c.intOption(usual, intRange{"bias", -maxLogBias, maxLogBias})
 	if err != nil {
 		return nil, err
 	}
 	l.Offset = bias - usual
+	if l.Round == RoundMASE {
+		return c.mase(l)
+	}
 	return l, c.noScale()
 }
 

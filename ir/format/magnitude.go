@@ -42,7 +42,7 @@ func (f fraction) goesUp(r Round, odd, neg bool, word uint32) bool {
 	over, tie := f.frac > half || f.frac == half && f.rest, f.frac == half && !f.rest
 	some := f.frac != 0 || f.rest
 	switch r {
-	case RoundEven:
+	case RoundEven, RoundMASE:
 		return over || tie && odd
 	case RoundAway:
 		return over || tie
@@ -90,7 +90,7 @@ func (s stepHLO) goesUp(b *hlo.Builder, r Round) hlo.Value {
 	zero, one := b.Splat(s.rest, 0), b.Splat(s.rest, 1)
 	add := zero
 	switch r {
-	case RoundEven:
+	case RoundEven, RoundMASE:
 		add = s.odd
 	case RoundAway:
 		add = one

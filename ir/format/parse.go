@@ -191,15 +191,6 @@ func (c *call) addArg(from, to int) error {
 
 // checkOptions holds the options against those of the family.
 func (c *call) checkOptions() error {
-	for _, a := range append(c.args, c.opts...) {
-		word := a.key
-		if word == "" {
-			word = a.val
-		}
-		if slices.Contains(c.family.Later, word) {
-			return c.fail(codeOption, a.col, "option %s of %s is not supported yet", word, c.name)
-		}
-	}
 	for i, o := range c.opts {
 		for _, p := range c.opts[:i] {
 			if p.key == o.key {
@@ -308,6 +299,19 @@ func (c *call) word(names ...string) int {
 		c.args = c.args[:last]
 	}
 	return i
+}
+
+// dialect reads the options round and dialect of floats.
+func (c *call) dialect() (Round, error) {
+	if c.option("dialect") == "" {
+		return c.round(), nil
+	}
+	for _, key := range []string{"round", "over"} {
+		if c.option(key) != "" {
+			return 0, c.fail(codeOption, 1, "dialect=mase rounds and saturates in its own way, without %s=", key)
+		}
+	}
+	return RoundMASE, nil
 }
 
 // round and over read the options of these names, whose values are checked already.

@@ -25,10 +25,11 @@ const (
 	RoundOutward                 // away from zero
 	RoundStochastic              // up with a probability equal to the fraction
 	RoundLog                     // of powers of two: the nearest logarithm
+	RoundMASE                    // of floats, by dialect=mase: to even, but never to another exponent
 )
 
 var roundNames = [...]string{"even", "away", "up", "down", "halfzero", "floor", "ceil", "zero", "outward", "stochastic",
-	"log"}
+	"log", "mase"}
 
 // String is the name in format texts.
 func (r Round) String() string {

@@ -9,7 +9,8 @@
 //               SHIFT            places of a value below the step of the least codes; negative: the step is finer
 //               NEG_ZERO         1: zero has a code of either sign
 //               KIND             which codes are no finite values, as in num_float_dec; 3 needs NEG_ZERO = 0
-//               ROUND            as in num_requant; ties to the even code; 10: by logarithms, for M = 0
+//               ROUND            as in num_requant; ties to the even code; 10: by logarithms, for M = 0; 11: to even, but
+//                                never to another exponent, and without HIDDEN powers of two in the field below
 //               OVER             beyond the greatest finite code: 0 that code, 1 infinity (KIND 1) or NaN (KIND 2, 3)
 //               BEATS            beats of a frame
 //   latency: 4   ii: BEATS   order: as it comes
@@ -54,14 +55,16 @@ module num_float_enc #(
   localparam [S_W-1:0] NEXT = KIND == 3 ? S_W'(0) : MOST + S_W'(1);  // infinity, or NaN of KIND 2, with OVER
   localparam [E+M-1:0] BEYOND = OVER != 0 ? NEXT[E+M-1:0] : MOST[E+M-1:0];
   localparam integer R_W = W_W > 65 ? 64 : W_W - 1;  // below the leading bit; beyond 64 there are zeros
+  localparam integer LAST = M > 0 ? M - 1 : 0;
+  localparam [M:0] ALL = {(M + 1) {1'b1}};
   localparam [63:0] ROOT = 64'h6a09e667f3bcc908;  // floor of (sqrt(2)-1) * 2^64
 
   generate
     if (LANES < 1 || BEATS < 1 || E < 1 || M < 0) begin : g_bad
       LANES_BEATS_and_E_must_be_at_least_1 u_bad ();
     end
-    if (ROUND < 0 || ROUND == 9 || ROUND > 10 || (ROUND == 10 && M != 0)) begin : g_bad_mode
-      ROUND_must_be_0_to_8_or_10_and_10_needs_M_0 u_bad ();
+    if (ROUND < 0 || ROUND == 9 || ROUND > 11 || (ROUND == 10 && M != 0)) begin : g_bad_mode
+      ROUND_must_be_0_to_8_10_or_11_and_10_needs_M_0 u_bad ();
     end
     if (KIND < 0 || KIND > 3 || (KIND == 1 && M < 1) || (KIND != 0 && HIDDEN == 0) || OVER < 0 || OVER > 1 ||
         (OVER != 0 && KIND == 0) || (KIND == 3 && NEG_ZERO != 0)) begin : g_bad_kind
@@ -121,9 +124,11 @@ module num_float_enc #(
                 ROUND == 5 ? sign[3] && (half || sticky) :
                 ROUND == 6 ? !sign[3] && (half || sticky) :
                 ROUND == 8 ? half || sticky :
-                ROUND == 10 && (q[Q_W-1] ? more : half && sticky);
+                ROUND == 10 ? (q[Q_W-1] ? more : half && sticky) :
+                ROUND == 11 && half && (sticky || floor[0]) && M != 0 && floor[LAST:0] != ALL[LAST:0];
+      wire power = ROUND == 11 && HIDDEN == 0 && g != G_W'(0) && q == {1'b1, {(Q_W - 1) {1'b0}}} && !half && !sticky;
       wire [S_W-1:0] wrapped = HIDDEN == 0 && up && &q ? S_W'(1) << (M - 1) : S_W'(0);  // the next field, from one half
-      wire [S_W-1:0] near = floor + S_W'(up) + wrapped;
+      wire [S_W-1:0] near = floor + S_W'(up) + wrapped - (power ? (S_W'(1) << (Q_W - 1)) + S_W'(1) : S_W'(0));
       wire beyond = near > MOST;
       wire [E+M-1:0] mag = beyond ? BEYOND : near[E+M-1:0];
       wire keeps = NEG_ZERO != 0 || mag != (E + M)'(0);

@@ -46,8 +46,12 @@ const (
 	fnuz
 )
 
-// geometric is the value of ROUND by which powers of two have thresholds at their geometric means.
-const geometric = 10
+// The values of ROUND beyond those of integers: powers of two have thresholds at their geometric means; magnitudes are
+// rounded to even, but to no other exponent.
+const (
+	geometric = 10
+	within    = 11
+)
 
 // greatest is the greatest code of a finite value.
 func greatest(e, m, kind int) int64 {
@@ -153,8 +157,12 @@ func (c encoder) of(x int64, v, codes []int64) int64 {
 		over, tie, some := 2*a > lo+hi, 2*a == lo+hi, a > lo
 		if [...]bool{Even: over || tie && codes[i]&1 != 0, Away: over || tie, Up: over || tie && !neg,
 			Down: over || tie && neg, HalfZero: over, Floor: some && neg, Ceil: some && !neg, Zero: false, Outward: some,
-			geometric: lo > 0 && a*a > lo*hi || lo == 0 && over}[c.round] {
+			geometric: lo > 0 && a*a > lo*hi || lo == 0 && over,
+			within:    (over || tie && codes[i]&1 != 0) && codes[i]&(1<<c.m-1) != 1<<c.m-1}[c.round] {
 			i++
+		}
+		if code := codes[i]; c.round == within && c.hidden == 0 && a == lo && code>>c.m > 0 && code&(1<<c.m-1) == 1<<(c.m-1) {
+			return int64(int01(neg))<<(c.e+c.m) | (code>>c.m<<c.m - 1) // a power of two
 		}
 	}
 	sign := int64(int01(neg)) << (c.e + c.m)
@@ -179,15 +187,16 @@ func TestFloatEncode(t *testing.T) {
 		{6, 1, 4, 3, -5, 1, 1, 0, 0, 0}, {5, 1, 4, 3, 9, 1, 1, 0, 0, 0}, {10, 1, 4, 3, 3, 1, 0, 0, 0, 0},
 		{6, 1, 3, 2, -4, 1, 0, 0, 0, 0}, {10, 1, 3, 2, 1, 1, 1, ieee, 0, 1}, {10, 1, 3, 2, 1, 1, 1, ieee, Away, 0},
 		{10, 1, 3, 2, 2, 1, 1, fn, Up, 1}, {10, 1, 3, 2, 0, 0, 1, fnuz, Down, 1}, {10, 1, 4, 0, 1, 0, 1, 0, geometric, 0},
-		{9, 1, 3, 0, 1, 1, 1, fn, Outward, 1}, {9, 1, 2, 3, 2, 1, 0, 0, Floor, 0}, // those of short runs
+		{9, 1, 3, 0, 1, 1, 1, fn, Outward, 1}, {9, 1, 2, 3, 2, 1, 0, 0, Floor, 0},
+		{10, 1, 4, 3, 3, 1, 1, 0, within, 0}, {10, 1, 3, 3, 1, 1, 0, 0, within, 0}, // those of short runs
 		{9, 1, 3, 2, 0, 1, 1, 0, 0, 0}, {7, 0, 3, 0, -1, 0, 1, 0, 0, 0}, {10, 1, 2, 3, 1, 1, 1, 0, 0, 0},
 		{9, 0, 2, 2, 0, 1, 0, 0, 0, 0}, {8, 1, 1, 4, 2, 1, 0, 0, 0, 0}, {9, 0, 3, 2, 0, 0, 1, fnuz, HalfZero, 0},
-		{9, 1, 5, 0, -3, 0, 1, 0, geometric, 0}, {10, 1, 3, 0, 3, 0, 1, 0, Outward, 0},
+		{9, 1, 5, 0, -3, 0, 1, 0, geometric, 0}, {10, 1, 3, 0, 3, 0, 1, 0, Outward, 0}, {8, 1, 3, 0, 1, 0, 1, 0, within, 0}, {9, 1, 2, 2, 3, 1, 0, 0, within, 0},
 	}
 	for round := range Outward + 1 {
 		cases = append(cases, encoder{9, 1, 3, 2, 2, 1, 1, fn, round, 0}, encoder{9, 1, 2, 3, 2, 1, 0, 0, round, 0})
 	}
-	for _, c := range cases[:tools.Sample(14, len(cases))] {
+	for _, c := range cases[:tools.Sample(16, len(cases))] {
 		t.Run(fmt.Sprint(c), func(t *testing.T) {
 			p := rtltest.P
 			v, codes := c.values()
