@@ -139,9 +139,14 @@ func listOps() ([][]string, error) {
 }
 
 func listFormats() ([][]string, error) {
-	rows := [][]string{{"format", "meaning", "example"}}
+	rows := [][]string{{"format", "syntax", "bits", "range", "step", "example", "meaning", "values"}}
 	for _, f := range format.All() {
-		rows = append(rows, []string{f.Name, f.Doc, f.Example})
+		example, err := format.Parse(f.Example)
+		if err != nil {
+			return nil, err
+		}
+		facts := format.Describe(example)
+		rows = append(rows, []string{f.Name, f.Syntax, facts.Bits, facts.Range, facts.Step, f.Example, f.Doc, facts.Values})
 	}
 	return rows, nil
 }

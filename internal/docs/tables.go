@@ -18,7 +18,8 @@ var formatsHead string
 // Formats is the page of number formats: definitions, then the families that ir/format knows.
 func Formats() string {
 	var b strings.Builder
-	b.WriteString(formatsHead + "\n| text | example | codes and values | options |\n|---|---|---|---|\n")
+	b.WriteString(formatsHead + "\n| text | example | codes and values | options | bits, range and step of the example |\n" +
+		"|---|---|---|---|---|\n")
 	for _, f := range format.All() {
 		var options []string
 		for _, o := range f.Options {
@@ -28,9 +29,26 @@ func Formats() string {
 		if f.Alias != "" {
 			doc += "; stands for `" + f.Alias + "`"
 		}
-		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s |\n", cell(f.Syntax), cell(f.Example), cell(doc), strings.Join(options, " "))
+		fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s |\n", cell(f.Syntax), cell(f.Example), cell(doc),
+			strings.Join(options, " "), facts(f.Example))
 	}
 	return b.String()
+}
+
+// facts are those of the format with the given text, which is one of ir/format.
+func facts(text string) string {
+	f, err := format.Parse(text)
+	if err != nil {
+		return err.Error()
+	}
+	d := format.Describe(f)
+	out := []string{d.Bits, d.Range}
+	for _, more := range []string{d.Step, d.Values} {
+		if more != "" {
+			out = append(out, more)
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // Ops is the support matrix.
