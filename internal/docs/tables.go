@@ -18,8 +18,8 @@ var formatsHead string
 // Formats is the page of number formats: definitions, then the families that ir/format knows.
 func Formats() string {
 	var b strings.Builder
-	b.WriteString(formatsHead + "\n| text | example | codes and values | options | bits, range and step of the example |\n" +
-		"|---|---|---|---|---|\n")
+	b.WriteString(formatsHead + "\n| text | example | codes and values | options | " +
+		"bits, range and step of the example |\n|---|---|---|---|---|\n")
 	for _, f := range format.All() {
 		var options []string
 		for _, o := range f.Options {

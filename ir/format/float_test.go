@@ -170,7 +170,8 @@ func specs() []spec {
 		spec{"log", 5, 0, 40, "", "log", ""}, spec{"dfloat", 1, 2, 0, "", "", ""},
 		spec{"float", 5, 10, 15, "ieee", "", ""}, spec{"float", 8, 7, 127, "ieee", "", ""},
 		spec{"dfloat", 5, 7, 15, "", "", ""}, spec{"log", 11, 0, 1023, "", "", ""},
-		spec{"float", 4, 3, 7, "", "mase", ""}, spec{"float", 3, 2, 9, "", "mase", ""}, spec{"float", 3, 0, 3, "", "mase", ""},
+		spec{"float", 4, 3, 7, "", "mase", ""}, spec{"float", 3, 2, 9, "", "mase", ""},
+		spec{"float", 3, 0, 3, "", "mase", ""},
 		spec{"dfloat", 4, 3, 7, "", "mase", ""}, spec{"dfloat", 2, 4, -3, "", "mase", ""})
 }
 
@@ -303,7 +304,8 @@ func TestMASE(t *testing.T) {
 	for _, c := range []struct {
 		text     string
 		v, value float64
-	}{{"float(4,3,dialect=mase)", 1.97, 1.875}, {"float(4,3,dialect=mase)", 1e9, 480}, {"dfloat(4,3,dialect=mase)", 1, 0.875},
+	}{{"float(4,3,dialect=mase)", 1.97, 1.875}, {"float(4,3,dialect=mase)", 1e9, 480},
+		{"dfloat(4,3,dialect=mase)", 1, 0.875},
 		{"log(4,dialect=mase)", 0, 0.125}, {"log(4,dialect=mase)", -0.01, 0.125}, {"log(4,dialect=mase)", -0.02, -0.125},
 		{"log(4,dialect=mase)", math.Inf(-1), -16}, {"log(4,dialect=mase)", math.NaN(), 0.125}} {
 		f, err := Parse(c.text)
@@ -334,7 +336,8 @@ func TestMASE(t *testing.T) {
 			t.Fatalf("%s: %v becomes %d, not %d", f, v, got, want)
 		}
 	}
-	for text, part := range map[string]string{"float(4,3,fn,dialect=mase)": "all finite", "log(9,dialect=mase)": "up to 8 bits",
+	for text, part := range map[string]string{"float(4,3,fn,dialect=mase)": "all finite",
+		"log(9,dialect=mase)": "up to 8 bits",
 		"float(4,3,round=up,dialect=mase)": "its own way", "float(4,3,dialect=other)": "no value"} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v", text, err)

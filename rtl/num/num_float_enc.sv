@@ -9,7 +9,7 @@
 //               SHIFT            places of a value below the step of the least codes; negative: the step is finer
 //               NEG_ZERO         1: zero has a code of either sign
 //               KIND             which codes are no finite values, as in num_float_dec; 3 needs NEG_ZERO = 0
-//               ROUND            as in num_requant; ties to the even code; 10: by logarithms, for M = 0; 11: to even, but
+//               ROUND            as in num_requant; ties to the even code; 10: by logarithms, for M = 0; 11: to even,
 //                                never to another exponent, and without HIDDEN powers of two in the field below
 //               OVER             beyond the greatest finite code: 0 that code, 1 infinity (KIND 1) or NaN (KIND 2, 3)
 //               BEATS            beats of a frame

@@ -161,7 +161,8 @@ func (c encoder) of(x int64, v, codes []int64) int64 {
 			within:    (over || tie && codes[i]&1 != 0) && codes[i]&(1<<c.m-1) != 1<<c.m-1}[c.round] {
 			i++
 		}
-		if code := codes[i]; c.round == within && c.hidden == 0 && a == lo && code>>c.m > 0 && code&(1<<c.m-1) == 1<<(c.m-1) {
+		code, below := codes[i], c.round == within && c.hidden == 0 && a == lo
+		if below && code>>c.m > 0 && code&(1<<c.m-1) == 1<<(c.m-1) {
 			return int64(int01(neg))<<(c.e+c.m) | (code>>c.m<<c.m - 1) // a power of two
 		}
 	}
@@ -191,7 +192,8 @@ func TestFloatEncode(t *testing.T) {
 		{10, 1, 4, 3, 3, 1, 1, 0, within, 0}, {10, 1, 3, 3, 1, 1, 0, 0, within, 0}, // those of short runs
 		{9, 1, 3, 2, 0, 1, 1, 0, 0, 0}, {7, 0, 3, 0, -1, 0, 1, 0, 0, 0}, {10, 1, 2, 3, 1, 1, 1, 0, 0, 0},
 		{9, 0, 2, 2, 0, 1, 0, 0, 0, 0}, {8, 1, 1, 4, 2, 1, 0, 0, 0, 0}, {9, 0, 3, 2, 0, 0, 1, fnuz, HalfZero, 0},
-		{9, 1, 5, 0, -3, 0, 1, 0, geometric, 0}, {10, 1, 3, 0, 3, 0, 1, 0, Outward, 0}, {8, 1, 3, 0, 1, 0, 1, 0, within, 0}, {9, 1, 2, 2, 3, 1, 0, 0, within, 0},
+		{9, 1, 5, 0, -3, 0, 1, 0, geometric, 0}, {10, 1, 3, 0, 3, 0, 1, 0, Outward, 0},
+		{8, 1, 3, 0, 1, 0, 1, 0, within, 0}, {9, 1, 2, 2, 3, 1, 0, 0, within, 0},
 	}
 	for round := range Outward + 1 {
 		cases = append(cases, encoder{9, 1, 3, 2, 2, 1, 1, fn, round, 0}, encoder{9, 1, 2, 3, 2, 1, 0, 0, round, 0})
