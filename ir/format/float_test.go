@@ -337,7 +337,7 @@ func TestMASE(t *testing.T) {
 		}
 	}
 	for text, part := range map[string]string{"float(4,3,fn,dialect=mase)": "all finite",
-		"log(9,dialect=mase)": "up to 8 bits",
+		"log(9,dialect=mase)":              "up to 8 bits",
 		"float(4,3,round=up,dialect=mase)": "its own way", "float(4,3,dialect=other)": "no value"} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("%s: %v", text, err)
