@@ -115,7 +115,6 @@ func small() []held {
 		{single: single{"num_recip", []string{"SPAN", "8"}}},
 		{single: single{"num_rsqrt", nil}},
 		{single: single{"num_log", nil}},
-		{single: single{"num_mul", []string{"MULT", `"lut"`}}},
 		{single: single{"num_mul_float", []string{"A_NAN", "1"}}},
 		{single: single{"stream_session", []string{"TOKENS", "2048", "BEATS", "16", "OUTS", "2"}}},
 		{single: single{"stream_frames", []string{"WIDTH", "32", "BEATS", "24", "TOKENS", "197"}}},
