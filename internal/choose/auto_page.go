@@ -39,7 +39,8 @@ func (a *Auto) Table(all bool) [][]string {
 	return rows
 }
 
-// Plots are quality against LUTs, DSPs and block RAMs, of the mixed and of the uniform plans, with the goal as a line.
+// Plots are quality against the share of the part, LUTs, DSPs and block RAMs, of the mixed and of the uniform plans,
+// with the goal as a line.
 func (a *Auto) Plots() [][]byte {
 	y, at := "accuracy, %", func(p *Point) float64 { return 100 * p.quality() }
 	if a.Goal.Accuracy == nil {
@@ -48,13 +49,14 @@ func (a *Auto) Plots() [][]byte {
 	var out [][]byte
 	for _, axis := range []struct {
 		name string
-		of   func(*Point) float64
+		of   func(*Candidate) float64
 	}{
-		{"LUT", func(p *Point) float64 { return float64(p.Cost.LUT) }},
-		{"DSP", func(p *Point) float64 { return float64(p.Cost.DSP) }},
-		{"block RAM", func(p *Point) float64 { return p.Cost.BRAM }},
+		{"share of " + a.Part + ", %", func(c *Candidate) float64 { return 100 * c.Share }},
+		{"LUT", func(c *Candidate) float64 { return float64(c.Cost.LUT) }},
+		{"DSP", func(c *Candidate) float64 { return float64(c.Cost.DSP) }},
+		{"block RAM", func(c *Candidate) float64 { return c.Cost.BRAM }},
 	} {
-		c := plot.Chart{Title: y + " against " + axis.name, X: axis.name + ", predicted", Y: y, Series: []plot.Series{
+		c := plot.Chart{Title: y + " against " + axis.name, X: "predicted " + axis.name, Y: y, Series: []plot.Series{
 			{Name: "mixed", Loose: true}, {Name: "uniform", Loose: true}, {Name: "goal"}}}
 		low, high := math.Inf(1), math.Inf(-1)
 		for i := range a.Candidates {
@@ -62,7 +64,7 @@ func (a *Auto) Plots() [][]byte {
 			if p.Refused != "" || p.Cost == nil {
 				continue
 			}
-			x, k := axis.of(&p.Point), 0
+			x, k := axis.of(p), 0
 			if p.Uniform {
 				k = 1
 			}
