@@ -30,3 +30,12 @@ func NeedNumPy(t testing.TB) string {
 	message{text, inCI()}.end(t)
 	return ""
 }
+
+// NeedMLDtypes returns the python3 in PATH if it has ml_dtypes, as NeedTorch does for PyTorch.
+func NeedMLDtypes(t testing.TB) string {
+	t.Helper()
+	if exec.Command("python3", "-c", "import ml_dtypes").Run() != nil {
+		message{t.Name() + " needs a python3 with ml_dtypes (pip install ml_dtypes)", false}.end(t)
+	}
+	return "python3"
+}
