@@ -146,20 +146,12 @@ func (t *Study) float(ctx context.Context, labels string, most int) error {
 		t.n = min(t.n, most)
 	}
 	t.On.Samples = t.n
-	if t.want, err = evaluate(ctx, float, samples[:t.n]); err != nil || labels == "" {
+	if t.want, err = driver.Evaluate(ctx, float, samples[:t.n]); err != nil || labels == "" {
 		return err
 	}
 	right, err := driver.Accuracy(float, t.want, t.labels[:t.n])
 	t.Accuracy = &right
 	return err
-}
-
-func evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
-	program, err := ref.New(g)
-	if err != nil {
-		return nil, err
-	}
-	return program.Run(ctx, samples)
 }
 
 // layers finds the nodes whose results calibration gives a format under a plan that leaves all fraction bits open.
@@ -281,7 +273,7 @@ func (t *Study) Measure(ctx context.Context, plan *lower.Plan, cost bool) (*Poin
 	if err != nil {
 		return nil, nil, err
 	}
-	got, err := evaluate(ctx, q.Graph, samples[:t.n])
+	got, err := driver.Evaluate(ctx, q.Graph, samples[:t.n])
 	if err != nil {
 		return nil, nil, err
 	}

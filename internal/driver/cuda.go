@@ -171,7 +171,7 @@ func DemoSamples(ctx context.Context, g *ir.Graph, given []ref.Sample) (s host.S
 		}
 	}
 	if affordable >= len(s.Inputs) {
-		s.Outputs, err = evaluate(ctx, g, s.Inputs)
+		s.Outputs, err = Evaluate(ctx, g, s.Inputs)
 	}
 	return s, err
 }
@@ -235,7 +235,7 @@ func DemoSteps(ctx context.Context, first, step *ir.Graph) (s host.Samples, err 
 				sample[slices.Index(first.In, n)] = ir.NewTensor(n.Type)
 			}
 		}
-		if s.Outputs, err = evaluate(ctx, first, s.Inputs); err != nil {
+		if s.Outputs, err = Evaluate(ctx, first, s.Inputs); err != nil {
 			return s, err
 		}
 	}
@@ -246,7 +246,7 @@ func DemoSteps(ctx context.Context, first, step *ir.Graph) (s host.Samples, err 
 			next.Inputs = append(next.Inputs, c.next(step, drawn[i], at, values, i))
 		}
 		if values != nil {
-			if values, err = evaluate(ctx, step, next.Inputs); err != nil {
+			if values, err = Evaluate(ctx, step, next.Inputs); err != nil {
 				return s, err
 			}
 			next.Outputs = values

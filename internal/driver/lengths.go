@@ -229,7 +229,7 @@ func (f frameRun) of(ctx context.Context, samples, want []ref.Sample, in sim.Inp
 		return nil, nil, err
 	}
 	if want == nil {
-		if want, err = evaluate(ctx, g, samples); err != nil {
+		if want, err = Evaluate(ctx, g, samples); err != nil {
 			return nil, nil, err
 		}
 	}

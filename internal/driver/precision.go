@@ -56,7 +56,7 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 	if err != nil {
 		return nil, "", err
 	}
-	want, err := evaluate(ctx, float, floats[:n])
+	want, err := Evaluate(ctx, float, floats[:n])
 	if err != nil {
 		return nil, "", err
 	}
@@ -87,7 +87,7 @@ func trial(ctx context.Context, point *report.Precision, q *ir.Graph, file *npz.
 	if err != nil {
 		return err
 	}
-	got, err := evaluate(ctx, q, samples[:len(want)])
+	got, err := Evaluate(ctx, q, samples[:len(want)])
 	if err != nil {
 		return err
 	}
@@ -100,7 +100,8 @@ func trial(ctx context.Context, point *report.Precision, q *ir.Graph, file *npz.
 	return err
 }
 
-func evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
+// Evaluate runs a graph in the reference engine.
+func Evaluate(ctx context.Context, g *ir.Graph, samples []ref.Sample) ([]ref.Sample, error) {
 	program, err := ref.New(g)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func (c *Check) quality(ctx context.Context, j Job, outputs []ref.Sample) error 
 	if err != nil {
 		return err
 	}
-	floats, err := evaluate(ctx, float, j.Floats)
+	floats, err := Evaluate(ctx, float, j.Floats)
 	if err != nil {
 		return err
 	}
@@ -172,7 +172,7 @@ func (q *Quantized) Accuracies(ctx context.Context, samples, labels string) (*Ac
 		if err := CheckLabels(labels, classes, len(x), g); err != nil {
 			return 0, err
 		}
-		y, err := evaluate(ctx, g, x)
+		y, err := Evaluate(ctx, g, x)
 		if err != nil {
 			return 0, err
 		}
