@@ -94,6 +94,10 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 	facts["accuracy"] = accuracy
 	a.printAccuracy(accuracy)
 	fmt.Fprintf(a.Out, "\nsaved %s\n", f.graph)
+	if f.plan != "" {
+		fmt.Fprintf(a.Out, "wrote %s\n", f.plan)
+		facts["plan"] = f.plan
+	}
 	facts["model"], facts["output"] = model, f.graph
 	return a.writeJSON(facts)
 }
