@@ -53,8 +53,8 @@ func dataProblem(f format.Format) string {
 	return ""
 }
 
-// constantProblem says why constants of n cannot have a format. Codes that are decoded when the graph is quantized take
-// the bits of their own values, and not those of all codes.
+// constantProblem says why constants of n cannot have a format. Codes that are decoded when the graph is quantized may
+// take a step of their own values, where that of all codes is too fine: exactCodes.
 func constantProblem(n *ir.Node, f format.Format) string {
 	if format.Coded(f) && !format.ScalesBeside(f) && (n == nil || !column.TakesCodes(n)) {
 		return ""

@@ -35,7 +35,7 @@ func total(items [][]option, choice []int) (cost, loss float64) {
 	return cost, loss
 }
 
-// TestKnapsack holds all solutions against every choice there is: costs in whole buckets, so that nothing is rounded.
+// TestKnapsack holds all solutions against every choice there is, within what rounding costs up to buckets may lose.
 func TestKnapsack(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
