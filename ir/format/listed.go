@@ -3,6 +3,7 @@
 package format
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -61,7 +62,7 @@ func number(s float32) string { return strconv.FormatFloat(float64(s), 'g', -1, 
 // number reads a float32 number of an option.
 func (c *call) number(s string, col int, what string) (float32, error) {
 	v, err := strconv.ParseFloat(s, 32)
-	if err != nil || v != v {
+	if err != nil || v != v || math.IsInf(v, 0) {
 		return 0, c.fail(codeArgs, col, "%s is not a float32 number: %s", what, quote(s))
 	}
 	return float32(v), nil

@@ -114,6 +114,8 @@ var illegalTexts = []struct{ text, code, part string }{
 	{"posit(8,1)", codeName, "known formats: fixed"},
 	{"binary(3)", codeArgs, "takes 0 numbers"}, {"ternary(delta=-1)", codeOption, "not negative"},
 	{"ternary(delta=x)", codeArgs, "not a float32 number"}, {"residual(9)", codeArgs, "1..8"},
+	{"ternary(delta=inf)", codeArgs, "not a float32"}, {"residual(1,scales=[inf])", codeArgs, "not a float32"},
+	{"codebook(-inf:0:1)", codeArgs, "not a float32"},
 	{"residual(2,scales=[1])", codeArgs, "1 scales for 2 levels"}, {"residual(1,scales=1)", codeArgs, "in brackets"},
 	{"residual(1,scales=[0])", codeArgs, "not positive"}, {"residual(1,scales=[1])*2", codeScale, "not both"},
 	{"codebook", codeArgs, "one table"}, {"codebook(1)", codeArgs, "2 to 256"}, {"codebook(1:0)", codeArgs, "each above"},
