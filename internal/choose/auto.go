@@ -46,6 +46,8 @@ type Auto struct {
 	Float *float64 `json:"accuracy_float,omitempty"`
 	Goal  Goal     `json:"goal"`
 	Part  string   `json:"part"`
+	// Layers are the names of the layers, in graph order.
+	Layers []string `json:"layers"`
 	// Candidates are the plans that were measured: those of the search by predicted loss, then the uniform ones.
 	Candidates []Candidate `json:"candidates"`
 	// Best is the candidate that takes the smallest share of the part among those that meet the goal; -1: none does.
@@ -55,7 +57,7 @@ type Auto struct {
 // Candidate is a plan that was measured.
 type Candidate struct {
 	Name string `json:"name"`
-	// Formats are those of the layers, in their order; one for all of a uniform plan.
+	// Formats are those of Layers, in their order; one for all of a uniform plan.
 	Formats []string `json:"formats"`
 	Uniform bool     `json:"uniform,omitempty"`
 	Point
@@ -72,6 +74,9 @@ type Candidate struct {
 // a whole. Error L0421 where a layer takes none of the formats.
 func (t *Study) Auto(ctx context.Context, formats []string, goal Goal, p driver.Progress) (*Auto, error) {
 	a := &Auto{On: t.On, Float: t.Accuracy, Goal: goal, Part: t.Plan.Target.FPGA.Part, Best: -1}
+	for _, l := range t.Layers {
+		a.Layers = append(a.Layers, l.Node)
+	}
 	s, err := t.Sensitivity(ctx, formats, Parts{true, true}, false, p)
 	if err != nil {
 		return nil, err

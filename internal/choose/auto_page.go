@@ -5,7 +5,6 @@ package choose
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"lathe/emit/plot"
@@ -92,8 +91,9 @@ func (a *Auto) Page(version string, facts []string) *report.Study {
 	text := []string{fmt.Sprintf("Goal: %s. What each layer loses in each format was measured by itself, and so what it "+
 		"costs; a knapsack over budgets proposed the mixed plans, and every row here was measured as a whole: accuracy and "+
 		"SQNR by the reference engine, LUT, FF, DSP and block RAM as the headers of the modules predict them for %s.",
-		a.Goal, a.Part), "Formats: those of the layers in graph order. A star marks plans that no other one beats in " +
-		"quality, LUT, DSP and block RAM. Best: the smallest sum of the shares of LUTs, DSPs and block RAMs of the part."}
+		a.Goal, a.Part), "Formats: those of " + strings.Join(a.Layers, ", ") + ". A star marks plans that no other one " +
+		"beats in quality, LUT, DSP and block RAM. Best: the smallest sum of the shares of LUTs, DSPs and block RAMs of " +
+		"the part."}
 	return &report.Study{Title: "A plan for " + a.Model, Version: version, Lead: facts, Sections: []report.Section{
 		{Title: "Candidates", Text: text, Plots: a.Plots(), Table: a.Table(true)}}}
 }
@@ -132,13 +132,4 @@ func (a *Auto) Nearest() *Candidate {
 		}
 	}
 	return best
-}
-
-// LayerNames are the layers in the order of the formats of a candidate.
-func (t *Study) LayerNames() []string {
-	var names []string
-	for _, l := range t.Layers {
-		names = append(names, l.Node)
-	}
-	return slices.Clip(names)
 }

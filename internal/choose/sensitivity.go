@@ -50,7 +50,10 @@ type Whole struct {
 }
 
 // Parts says which formats of a layer change: those of weights, of results, or both.
-type Parts struct{ Weight, Data bool }
+type Parts struct {
+	Weight bool `json:"weight"`
+	Data   bool `json:"data"`
+}
 
 // Sensitivity measures each layer alone in each format. byPlan takes the user's plan for the rest, else that is
 // RestFormat. Error L0421 where every format is refused for every layer.

@@ -102,7 +102,7 @@ func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []
 	if err := a.table(r.Table(f.all)); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.Out, "\nformats: those of %s\n", strings.Join(study.LayerNames(), ", "))
+	fmt.Fprintf(a.Out, "\nformats: those of %s\n", strings.Join(r.Layers, ", "))
 	a.printFacts(study)
 	if r.Best < 0 {
 		return unmet(model, r)
