@@ -25,6 +25,7 @@ type studyFlags struct {
 // add declares them; formats is the default of --formats, choices are those of a plan that the command has, or all.
 func (f *studyFlags) add(c *cobra.Command, formats string, choices ...string) {
 	f.sourceFlags.add(c, true)
+	c.Flags().Lookup("calibrate").Usage = "calibration inputs (.npz); without them: those of --inputs"
 	f.choices.add(c, choices...)
 	c.Flags().StringVar(&f.inputs, "inputs", "", "samples (.npz), which also calibrate unless --calibrate names others")
 	c.Flags().StringVar(&f.labels, "labels", "",
