@@ -216,7 +216,7 @@ func (q *quantizer) fittedConst(n *ir.Node, f format.Fitted, t *ir.Tensor, c Cho
 	rows(channels, func(k int) {
 		typ.Scales[k] = f.FitChannel(t.Floats[k*size:(k+1)*size], codes[k*size:(k+1)*size])
 	})
-	q.explain(n, slot, typ, c.From)
+	q.explain(n, slot, ir.Type{Format: f}, c.From)
 	q.setConst(n, 1, typ, ir.CodeBlob(codes))
 }
 

@@ -161,9 +161,9 @@ func (t *Study) predicted(ctx context.Context, formats []string, choice []int) (
 	}
 	schedule, err := q.Schedule(ctx)
 	if err != nil {
-		return 0, err
+		return math.Inf(1), ctx.Err()
 	}
-	return t.share(&Point{Size: sizeOf(q.Graph), Cost: costOf(schedule)}), nil
+	return t.share(&Point{Size: sizeOf(q), Cost: costOf(schedule)}), nil
 }
 
 // assigned is the user's plan with the chosen format for each layer.

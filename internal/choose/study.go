@@ -259,15 +259,11 @@ func (l *Layer) Assign(format string, weight, data bool) []lower.Assignment {
 }
 
 // Measure quantizes the model under a plan and runs the reference on the samples; cost asks for hardware too. A plan
-// whose formats are refused is a point that says so, and no error.
+// whose formats are refused, or have no hardware where that is asked for, is a point that says so, and no error.
 func (t *Study) Measure(ctx context.Context, plan *lower.Plan, cost bool) (*Point, *driver.Quantized, error) {
 	q, err := t.source.QuantizeUnder(ctx, t.graph, plan)
 	if err != nil {
-		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		}
-		first, _, _ := strings.Cut(err.Error(), "\n")
-		return &Point{Refused: first}, nil, nil
+		return refused(ctx, err)
 	}
 	samples, _, err := driver.Samples(q.Graph, t.file)
 	if err != nil {
@@ -277,7 +273,7 @@ func (t *Study) Measure(ctx context.Context, plan *lower.Plan, cost bool) (*Poin
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &Point{Size: sizeOf(q.Graph)}
+	p := &Point{Size: sizeOf(q)}
 	if p.SQNR, _, err = driver.SQNR(t.graph, t.want, q.Graph, got); err != nil {
 		return nil, nil, err
 	}
@@ -291,40 +287,20 @@ func (t *Study) Measure(ctx context.Context, plan *lower.Plan, cost bool) (*Poin
 	if cost {
 		schedule, err := q.Schedule(ctx)
 		if err != nil {
-			return nil, nil, err
+			return refused(ctx, err)
 		}
 		p.Cost = costOf(schedule)
 	}
 	return p, q, nil
 }
 
-// sizeOf adds up the bits of a quantized graph.
-func sizeOf(g *ir.Graph) (s Size) {
-	var weightBits, weighing, dataBits, values int
-	matrix := map[*ir.Node]bool{}
-	for _, n := range g.Nodes {
-		if weights(n) > 0 {
-			matrix[n.Args[1]] = true
-		}
+// refused is a point that says why it has no numbers.
+func refused(ctx context.Context, err error) (*Point, *driver.Quantized, error) {
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
 	}
-	for _, n := range g.Nodes {
-		bits := n.Type.Elems() * n.Type.Format.Width()
-		if b, ok := n.Type.BlockFormat(); ok {
-			bits += n.Type.Blocks() * b.ScaleWidth()
-		}
-		switch {
-		case n.IsConst():
-			s.ModelBits += bits
-			if matrix[n] {
-				weightBits, weighing = weightBits+bits, weighing+n.Type.Elems()
-			}
-		case !n.Op.Traits.KeepsCodes:
-			dataBits, values = dataBits+bits, values+n.Type.Elems()
-		}
-	}
-	s.WeightBits = float64(weightBits) / float64(max(1, weighing))
-	s.DataBits = float64(dataBits) / float64(max(1, values))
-	return s
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return &Point{Refused: first}, nil, nil
 }
 
 // costOf is what a schedule takes; nil where a header states no cost.
