@@ -60,12 +60,7 @@ func convertArrays(f format.Format, file *npz.File, decode bool) ([]npz.Array, e
 		}
 		out := []npz.Array{npz.Int64Array("codes", e.Shape, e.Codes), npz.Float64Array("values", e.Shape, e.Values())}
 		if e.Scales != nil {
-			rows := e.Shape[:max(len(e.Shape)-1, 0)]
-			count := 1
-			for _, d := range rows {
-				count *= d
-			}
-			shape := append(append([]int(nil), rows...), len(e.Scales)/max(count, 1))
+			shape := ir.Type{Shape: e.Shape, Format: f}.ScaleShape()
 			out = append(out, npz.Int64Array("scales", shape, e.Scales))
 		}
 		return out, nil
