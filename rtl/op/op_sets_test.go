@@ -303,7 +303,7 @@ func TestSetsBroken(t *testing.T) {
 		{"mem_sets.sv", "base == AW'((SETS - 1) * DEPTH)", "base == AW'((SETS - 2) * DEPTH)", linear},
 		{"op_scale.sv", ".step(in_valid)", ".step(1'b1)", scale},
 		{"op_scale.sv", "moving[PSH_W > 0 ? 1 : 0]", "moving[0]", scale},
-		{"op_norm.sv", ".step(moving[2])", ".step(moving[1])", affine},
+		{"op_norm.sv", ".step(moving[2+LONG])", ".step(moving[1])", affine},
 		{"op_dwconv.sv", "moving[WAIT-1] && last_k", "last_k",
 			func() rtltest.Bench { return depthwiseSets(t, 1, 2, 0, 2) }},
 		{"op_dwconv.sv", ".step(tap_valid)", ".step(tap_valid || en)", thin},
