@@ -124,3 +124,21 @@ func (c Cast) Divided(v *big.Int, lshift, n int) *big.Int {
 	}
 	return Fit(Quotient(num, den, c.Round), c.Width, c.Signed, c.Over)
 }
+
+// FloatValue is the value of a code {sign, field of e bits, fraction} of w bits with a hidden bit, in steps of the
+// least. With nan the code of all ones, sign apart, is worth 0.
+func FloatValue(code int64, w, e int, nan bool) int64 {
+	mag := code & (1<<(w-1) - 1)
+	if nan && mag == 1<<(w-1)-1 {
+		return 0
+	}
+	m := w - 1 - e
+	v, field := mag&(1<<m-1), mag>>m
+	if field > 0 {
+		v = (v + 1<<m) << (field - 1)
+	}
+	if code>>(w-1)&1 != 0 {
+		return -v
+	}
+	return v
+}

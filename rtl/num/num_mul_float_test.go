@@ -27,16 +27,7 @@ func (f factor) value(v *big.Int) *big.Int {
 	if f.e == 0 {
 		return v
 	}
-	code, m := v.Int64(), f.w-1-f.e
-	mag := code & (1<<(f.w-1) - 1)
-	if f.nan && mag == 1<<(f.w-1)-1 {
-		return new(big.Int)
-	}
-	if out := big.NewInt(floatValue(mag, m, true)); code>>(f.w-1)&1 == 0 {
-		return out
-	} else {
-		return out.Neg(out)
-	}
+	return big.NewInt(FloatValue(v.Int64(), f.w, f.e, f.nan))
 }
 
 // factors are pairs of operands: codes both, codes and integers with and without sign, and powers of two.

@@ -51,23 +51,12 @@ func ends(width int, signed bool, e int, nan bool) (least, most int64) {
 	return most | 1<<(width-1), most
 }
 
-// number is the value of a code of a float, in steps of the least.
+// number is the integer of an operand, the code itself or what the code of a float stands for.
 func number(code int64, width, e int, nan bool) int64 {
 	if e == 0 {
 		return code
 	}
-	m := width - 1 - e
-	field, sig := code>>m&(1<<e-1), code&(1<<m-1)
-	if nan && code&(1<<(width-1)-1) == 1<<(width-1)-1 {
-		return 0
-	}
-	if field > 0 {
-		field, sig = field-1, sig|1<<m
-	}
-	if code>>(width-1)&1 != 0 {
-		sig = -sig
-	}
-	return sig << field
+	return num.FloatValue(code, width, e, nan)
 }
 
 // between draws from [least, most].
