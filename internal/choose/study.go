@@ -265,24 +265,9 @@ func (t *Study) Measure(ctx context.Context, plan *lower.Plan, cost bool) (*Poin
 	if err != nil {
 		return refused(ctx, err)
 	}
-	samples, _, err := driver.Samples(q.Graph, t.file)
-	if err != nil {
-		return nil, nil, err
-	}
-	got, err := driver.Evaluate(ctx, q.Graph, samples[:t.n])
-	if err != nil {
-		return nil, nil, err
-	}
 	p := &Point{Size: sizeOf(q)}
-	if p.SQNR, _, err = driver.SQNR(t.graph, t.want, q.Graph, got); err != nil {
+	if p.SQNR, p.Accuracy, err = driver.Kept(ctx, t.graph, q.Graph, t.file, t.want, t.labels); err != nil {
 		return nil, nil, err
-	}
-	if t.labels != nil {
-		right, err := driver.Accuracy(q.Graph, got, t.labels[:t.n])
-		if err != nil {
-			return nil, nil, err
-		}
-		p.Accuracy = &right
 	}
 	if cost {
 		schedule, err := q.Schedule(ctx)

@@ -72,7 +72,7 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 			continue
 		}
 		point := report.Precision{Bits: bits}
-		if err := trial(ctx, &point, q.Graph, file, g, want, labels); err != nil {
+		if point.SQNR, point.Accuracy, err = Kept(ctx, g, q.Graph, file, want, labels); err != nil {
 			return nil, "", err
 		}
 		points = append(points, point)
@@ -80,24 +80,23 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 	return points, fmt.Sprintf("%d samples of %s", n, filepath.Base(path)), nil
 }
 
-// trial measures the quantized graph q on the first samples of a file against what the float graph g gives for them.
-func trial(ctx context.Context, point *report.Precision, q *ir.Graph, file *npz.File, g *ir.Graph, want []ref.Sample,
-	labels [][]int64) error {
+// Kept says what the quantized graph q keeps of the float graph g, which gives want for the first samples of a file:
+// the SQNR of all outputs, see SQNR, and the accuracy, nil without labels.
+func Kept(ctx context.Context, g, q *ir.Graph, file *npz.File, want []ref.Sample, labels [][]int64) (sqnr,
+	accuracy *float64, err error) {
 	samples, _, err := Samples(q, file)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	got, err := Evaluate(ctx, q, samples[:len(want)])
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	all, _, err := SQNR(g, want, q, got)
-	if point.SQNR = all; err != nil || labels == nil {
-		return err
+	if sqnr, _, err = SQNR(g, want, q, got); err != nil || labels == nil {
+		return sqnr, nil, err
 	}
 	right, err := Accuracy(q, got, labels[:len(want)])
-	point.Accuracy = &right
-	return err
+	return sqnr, &right, err
 }
 
 // Evaluate runs a graph in the reference engine.
