@@ -14,6 +14,7 @@ import (
 
 	"lathe/internal/choose"
 	"lathe/internal/diag"
+	"lathe/internal/driver"
 )
 
 // autoFlags are the flags of auto.
@@ -88,14 +89,9 @@ func (f *autoFlags) goal(s *choose.Study) choose.Goal {
 }
 
 func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []string) error {
-	p := progress{app: a}
-	defer p.finish()
-	study, err := a.study(c.Context(), &f.studyFlags, model, &p)
-	if err != nil {
-		return err
-	}
-	r, err := study.Auto(c.Context(), formats, f.goal(study), p.Report)
-	p.finish()
+	study, r, err := runStudy(a, c, &f.studyFlags, model, func(s *choose.Study, p driver.Progress) (*choose.Auto, error) {
+		return s.Auto(c.Context(), formats, f.goal(s), p)
+	})
 	if err != nil {
 		return err
 	}

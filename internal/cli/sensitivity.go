@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"lathe/internal/choose"
+	"lathe/internal/driver"
 )
 
 func (a *App) sensitivity() *cobra.Command {
@@ -23,15 +26,10 @@ func (a *App) sensitivity() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p := progress{app: a}
-		defer p.finish()
-		study, err := a.study(c.Context(), &f, args[0], &p)
-		if err != nil {
-			return err
-		}
 		byPlan := f.source.Plan != "" || c.Flags().Changed("bits")
-		r, err := study.Sensitivity(c.Context(), formats, parts, byPlan, p.Report)
-		p.finish()
+		study, r, err := runStudy(a, c, &f, args[0], func(s *choose.Study, p driver.Progress) (*choose.Sensitivity, error) {
+			return s.Sensitivity(c.Context(), formats, parts, byPlan, p)
+		})
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"lathe/emit/report"
 	"lathe/internal/choose"
+	"lathe/internal/driver"
 	"lathe/lower"
 )
 
@@ -70,6 +71,18 @@ func (a *App) study(ctx context.Context, f *studyFlags, model string, p *progres
 	}
 	p.Report("float model", 0, 0)
 	return choose.NewStudy(ctx, source, g, f.inputs, f.labels, f.samples)
+}
+
+// runStudy makes a study of the model and runs it, with progress until it ends.
+func runStudy[R any](a *App, c *cobra.Command, f *studyFlags, model string,
+	run func(*choose.Study, driver.Progress) (R, error)) (study *choose.Study, outcome R, err error) {
+	p := progress{app: a}
+	defer p.finish()
+	if study, err = a.study(c.Context(), f, model, &p); err != nil {
+		return nil, outcome, err
+	}
+	outcome, err = run(study, p.Report)
+	return study, outcome, err
 }
 
 // measured is the outcome of a study.

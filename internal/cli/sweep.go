@@ -4,6 +4,9 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"lathe/internal/choose"
+	"lathe/internal/driver"
 )
 
 // sizing are the choices of a plan that decide hardware and no formats.
@@ -26,14 +29,9 @@ func (a *App) sweep() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		p := progress{app: a}
-		defer p.finish()
-		study, err := a.study(c.Context(), &f, args[0], &p)
-		if err != nil {
-			return err
-		}
-		r, err := study.Sweep(c.Context(), formats, parts, !noCost, p.Report)
-		p.finish()
+		study, r, err := runStudy(a, c, &f, args[0], func(s *choose.Study, p driver.Progress) (*choose.Sweep, error) {
+			return s.Sweep(c.Context(), formats, parts, !noCost, p)
+		})
 		if err != nil {
 			return err
 		}
