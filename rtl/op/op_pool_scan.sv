@@ -50,21 +50,20 @@ module op_pool_scan #(
 );
   localparam integer TAPS = KH * KW;
   localparam integer TW = $clog2(TAPS) + 1;
-  localparam integer LEAST = SIGNED != 0 ? 1 << (E_W - 1) : 0;
-
-  generate
-    if (SUM == 0 && E_W > 32) begin : g_bad
-      maximum_takes_at_most_32_bits u_bad ();
-    end
-  endgenerate
+  // Padding is an integer. Where that is too short for the least code, elements have their sign bit turned inside: the
+  // order is then that of unsigned codes, and the least is 0.
+  localparam integer TURN = SUM == 0 && SIGNED != 0 && E_W > 32 ? 1 : 0;
+  localparam integer LEAST = SUM == 0 && SIGNED != 0 && TURN == 0 ? 1 << (E_W - 1) : 0;
+  localparam [E_W-1:0] SIGN = E_W'(TURN) << (E_W - 1);
+  localparam [ACC_W-1:0] SIGN_OUT = ACC_W'(TURN) << (E_W - 1);
 
   wire [LANES*E_W-1:0] element;
   wire element_valid, room;
   op_window #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
-      .IN_LANES(LANES), .OUT_LANES(LANES), .E_W(E_W), .PAD(SUM != 0 ? 0 : LEAST), .GROUPS(C / LANES), .SKID(0)
+      .IN_LANES(LANES), .OUT_LANES(LANES), .E_W(E_W), .PAD(LEAST), .GROUPS(C / LANES), .SKID(0)
   ) u_window (
-      .clk(clk), .rst(rst), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
+      .clk(clk), .rst(rst), .in_data(in_data ^ {LANES{SIGN}}), .in_valid(in_valid), .in_ready(in_ready),
       .out_data(element), .out_valid(element_valid), .out_ready(room)
   );
 
@@ -76,7 +75,7 @@ module op_pool_scan #(
   op_pool_fold #(
       .LANES(LANES),
       .IN_W(E_W),
-      .SIGNED(SIGNED),
+      .SIGNED(TURN != 0 ? 0 : SIGNED),
       .SUM(SUM),
       .ACC_W(ACC_W)
   ) u_fold (
@@ -96,7 +95,7 @@ module op_pool_scan #(
   ) u_skid (
       .clk(clk),
       .rst(rst),
-      .in_data(folded),
+      .in_data(folded ^ {LANES{SIGN_OUT}}),
       .in_valid(element_valid && last),
       .in_ready(room),
       .out_data(out_data),

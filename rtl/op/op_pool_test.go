@@ -72,12 +72,15 @@ func TestMaxPool(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 1))
 	for i := range tools.Sample(3, 12) {
 		g, lanes := drawPool(r, []int{1, 2, 3, 4}, i%2 == 0)
-		signed, least := r.IntN(2), int64(0)
+		signed, width, least := r.IntN(2), 7, int64(0)
+		if i%3 == 1 { // of windows that overlap
+			signed, width = 1, 40
+		}
 		if signed == 1 {
-			least = -64
+			least = -1 << (width - 1)
 		}
 		poolBench(t, "op_maxpool", g, lanes, signed == 1, greatest(least),
-			g.params(rtltest.P("E_W", 7), rtltest.P("SIGNED", signed)))
+			g.params(rtltest.P("E_W", width), rtltest.P("SIGNED", signed)))
 	}
 }
 

@@ -24,9 +24,6 @@ func maxPoolRTL(n *ir.Node) (*rtl.Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fx.W > 32 { // the least code is a parameter, and parameters of that kind have 32 bits
-		return nil, n.Errorf("L0311", "maxima of %d bits have no hardware in this version", fx.W).WithHint("use 32 or less")
-	}
 	u := rtl.NewUnit("op_maxpool", geometry.Params(g)...)
 	return u.With("LANES", n.HW.InLanes, "E_W", fx.W, "SIGNED", rtl.Flag(fx.Signed)), nil
 }
