@@ -120,6 +120,7 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 			if was == nil {
 				was = a.Type.Format
 			}
+			a = q.withoutInf(n, a)
 			via := Choice{Pattern: format.PatternOf(exactly(a.Type.Format)), From: "the values of " + a.Type.Format.String()}
 			if i == 0 && n.Op.Traits.Reads16 && exactly(a.Type.Format).Width() > fineW {
 				via = openFormat(fineW, n.Op.Name+" reads that many bits")
@@ -131,6 +132,16 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 		was = b
 	}
 	return was
+}
+
+// withoutInf casts argument a of the sum n to the format whose codes are all numbers, which its unit can multiply as they
+// are; an infinity becomes the greatest.
+func (q *quantizer) withoutInf(n, a *ir.Node) *ir.Node {
+	f, ok := format.AllFinite(a.Type.Format)
+	if !ok || !n.Op.Traits.Weighted {
+		return a
+	}
+	return q.cast(a, Choice{Pattern: format.PatternOf(f), From: "codes of " + a.Type.Format.String()}, n, q.values[a])
 }
 
 // codedResult decides the result of n in the format of choice c, whose codes are no integers, or would be a table of

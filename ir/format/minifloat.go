@@ -27,6 +27,16 @@ func (f Float) minifloat() (Minifloat, bool) {
 	return Minifloat{Bits: f.Width(), Field: f.E, NaN: f.Kind == FloatFN}, f.Kind != FloatIEEE
 }
 
+// AllFinite is the format of up to 8 bits like f, but that its codes of infinities and NaN are numbers too: casts to it
+// keep all other codes, and multipliers take it (MinifloatOf). False where f has no such codes.
+func AllFinite(f Format) (Format, bool) {
+	g, is := f.(Float)
+	if !is || g.Kind != FloatIEEE || g.Width() > tableBits {
+		return nil, false
+	}
+	return Float{E: g.E, M: g.M, Offset: g.Offset}, true
+}
+
 func (l Log) minifloat() (Minifloat, bool) { return l.powers().minifloat() }
 
 // ShortestMinifloat is the float of the fewest bits that has all of the integers.
