@@ -121,7 +121,8 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 				was = a.Type.Format
 			}
 			a = q.withoutInf(n, a)
-			via := Choice{Pattern: format.PatternOf(exactly(a.Type.Format)), From: "the values of " + a.Type.Format.String()}
+			from := a.Type.Format
+			via := Choice{Pattern: format.PatternOf(exactly(from)), From: "the values of " + from.String()}
 			if i == 0 && n.Op.Traits.Reads16 && exactly(a.Type.Format).Width() > fineW {
 				via = openFormat(fineW, n.Op.Name+" reads that many bits")
 			}
@@ -134,8 +135,8 @@ func (q *quantizer) decode(n *ir.Node) (was format.Format) {
 	return was
 }
 
-// withoutInf casts argument a of the sum n to the format whose codes are all numbers, which its unit can multiply as they
-// are; an infinity becomes the greatest.
+// withoutInf casts argument a of the sum n to the format whose codes are all numbers, which its unit can multiply as
+// they are; an infinity becomes the greatest.
 func (q *quantizer) withoutInf(n, a *ir.Node) *ir.Node {
 	f, ok := format.AllFinite(a.Type.Format)
 	if !ok || !n.Op.Traits.Weighted {

@@ -216,22 +216,36 @@ func TestLinearCoded(t *testing.T) {
 	for i, p := range []struct {
 		product
 		e, falls int
+		coded    int // the elements are multiplied as codes
+		wE       int // the field of weights
 	}{
 		{product{in: 16, out: 8, run: 16, k: 8, lanes: 4, rows: 2, drain: 1, xW: 4, xsW: 8, wW: 5, wsW: 4,
-			outW: 30, biasW: 16, clamp: true}, 2, 0},
+			outW: 30, biasW: 16, clamp: true}, 2, 0, 0, 0},
 		{product{in: 6, out: 4, run: 6, k: 8, lanes: 2, rows: 4, drain: 2, xW: 8, xsW: 8, wW: 12, wsW: 3,
-			outW: 44, biasW: 20, clamp: true}, 3, 1},
+			outW: 44, biasW: 20, clamp: true}, 3, 1, 0, 0},
 		{product{in: 8, out: 4, run: 4, k: 2, lanes: 1, rows: 2, drain: 1, xW: 6, xsW: 8, wW: 6, wsW: 2,
-			outW: 20, biasW: 8, clamp: true}, 0, 1},
+			outW: 20, biasW: 8, clamp: true}, 0, 1, 0, 0},
+		{product{in: 16, out: 8, run: 16, k: 8, lanes: 4, rows: 2, drain: 1, xW: 8, xsW: 8, wW: 8, wsW: 4,
+			outW: 56, biasW: 16, clamp: true}, 4, 0, 1, 4},
+		{product{in: 6, out: 4, run: 6, k: 8, lanes: 2, rows: 4, drain: 2, xW: 4, xsW: 8, wW: 6, wsW: 3,
+			outW: 44, biasW: 20, clamp: true}, 2, 1, 1, 0},
+		{product{in: 8, out: 4, run: 4, k: 2, lanes: 1, rows: 2, drain: 1, xW: 5, xsW: 8, wW: 4, wsW: 2,
+			outW: 20, biasW: 8, clamp: true}, 3, 0, 0, 2},
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			p.fill(rand.New(rand.NewPCG(uint64(i), 8)))
-			p.dW += 1 << p.e
+			p.dW += 1<<p.e + 1<<p.wE
+			images := p.images() // of codes
+			if p.wE > 0 {
+				for i, w := range p.weights {
+					p.weights[i] = num.FloatValue(w&(1<<p.wW-1), p.wW, p.wE, false)
+				}
+			}
 			p.low, p.offset = p.dW, p.dW-138
 			p.span = p.outW + p.low
-			list := append(p.params(), params("X_E", p.e, "XS_FALLS", p.falls)...)
+			list := append(p.params(), params("X_E", p.e, "XS_FALLS", p.falls, "CODED", p.coded, "W_E", p.wE)...)
 			rtltest.Run(t, rtltest.Bench{
-				Module: "mx_linear", Params: list, Images: p.images(), Seed: uint64(i),
+				Module: "mx_linear", Params: list, Images: images, Seed: uint64(i),
 				In:  []rtltest.Port{{Name: "in", Beats: p.in / p.lanes}},
 				Out: []rtltest.Port{{Name: "out", Lanes: p.drain, Signed: true}},
 				Gen: p.gen,

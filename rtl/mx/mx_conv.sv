@@ -7,8 +7,8 @@
 //               DH DW          dilation
 //               PT PL PB PR    padding on top, left, bottom, right
 //               OC             output channels
-//               K IN_LANES ROWS DRAIN X_W XS_W X_E XS_FALLS W_W WS_W D_W OFFSET SPAN LOW CLAMP SUM_W BIAS_W OUT_W
-//                              see mx_linear
+//               K IN_LANES ROWS DRAIN X_W XS_W X_E XS_FALLS CODED W_W W_E WS_W D_W OFFSET SPAN LOW CLAMP SUM_W BIAS_W
+//               OUT_W          see mx_linear
 //               WEIGHTS WEIGHTS_SUM SCALES SCALES_SUM BIAS BIAS_SUM ROM_STYLE MULT TREE_PIPE          see mx_linear
 //   latency: u_fed   ii: u_fed
 //   order: pixels row-major, output channels ascending
@@ -40,7 +40,9 @@ module mx_conv #(
     parameter integer XS_W        = 8,
     parameter integer X_E         = -1,
     parameter integer XS_FALLS    = 0,
+    parameter integer CODED       = 0,
     parameter integer W_W         = 8,
+    parameter integer W_E         = 0,
     parameter integer WS_W        = 4,
     parameter integer D_W         = 18,
     parameter integer OFFSET      = -100,
@@ -78,7 +80,7 @@ module mx_conv #(
   mx_conv_fed #(
       .H(H), .W(W), .C(C), .KH(KH), .KW(KW), .SH(SH), .SW(SW), .DH(DH), .DW(DW), .PT(PT), .PL(PL), .PB(PB), .PR(PR),
       .OC(OC), .K(K), .IN_LANES(IN_LANES), .ROWS(ROWS), .DRAIN(DRAIN), .X_W(X_W), .XS_W(XS_W),
-      .X_E(X_E), .XS_FALLS(XS_FALLS), .W_W(W_W), .WS_W(WS_W),
+      .X_E(X_E), .XS_FALLS(XS_FALLS), .CODED(CODED), .W_E(W_E), .W_W(W_W), .WS_W(WS_W),
       .D_W(D_W), .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP), .SUM_W(SUM_W), .BIAS_W(BIAS_W), .OUT_W(OUT_W),
       .SCALES(SCALES), .SCALES_SUM(SCALES_SUM), .BIAS(BIAS), .BIAS_SUM(BIAS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE)
   ) u_fed (

@@ -8,15 +8,15 @@
 //               DH DW          dilation
 //               PT PL PB PR    padding on top, left, bottom, right
 //               OC             output channels
-//               K IN_LANES ROWS DRAIN X_W XS_W X_E XS_FALLS W_W WS_W D_W OFFSET SPAN LOW CLAMP SUM_W BIAS_W OUT_W
-//                              see mx_linear
+//               K IN_LANES ROWS DRAIN X_W XS_W X_E XS_FALLS CODED W_W W_E WS_W D_W OFFSET SPAN LOW CLAMP SUM_W BIAS_W
+//               OUT_W          see mx_linear
 //               SCALES SCALES_SUM BIAS BIAS_SUM MULT TREE_PIPE                                        see mx_linear
 //   and, derived from these and not to be set, CB OH OW BUSY FRONT FROM AW: beats of a pixel, rows and columns of the
 //   result, cycles of a window, see op_window_wide; bits of an address
 //   The ports w_* are those of op_linear_fed.
 //   latency: (KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 ? CB
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * CB + 2 + KH * KW * CB)
-//       + 9 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
+//       + 9 + (CODED + W_E ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
 //   ii: max(H * W * CB, OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending
 //   front: KH * KW * SH * SW == 1 && PT + PB + PL + PR == 0 && OC > DRAIN ? CB : 0
@@ -46,7 +46,9 @@ module mx_conv_fed #(
     parameter integer XS_W        = 8,
     parameter integer X_E         = -1,
     parameter integer XS_FALLS    = 0,
+    parameter integer CODED       = 0,
     parameter integer W_W         = 8,
+    parameter integer W_E         = 0,
     parameter integer WS_W        = 4,
     parameter integer D_W         = 18,
     parameter integer OFFSET      = -100,
@@ -102,7 +104,7 @@ module mx_conv_fed #(
 
   mx_linear_fed #(
       .IN(KH * KW * C), .OUT(OC), .RUN(C), .K(K), .IN_LANES(IN_LANES), .ROWS(ROWS), .DRAIN(DRAIN), .X_W(X_W),
-      .XS_W(XS_W), .X_E(X_E), .XS_FALLS(XS_FALLS), .W_W(W_W), .WS_W(WS_W), .D_W(D_W),
+      .XS_W(XS_W), .X_E(X_E), .XS_FALLS(XS_FALLS), .CODED(CODED), .W_E(W_E), .W_W(W_W), .WS_W(WS_W), .D_W(D_W),
       .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP),
       .SUM_W(SUM_W), .BIAS_W(BIAS_W), .OUT_W(OUT_W), .SCALES(SCALES), .SCALES_SUM(SCALES_SUM), .BIAS(BIAS),
       .BIAS_SUM(BIAS_SUM), .MULT(MULT), .TREE_PIPE(TREE_PIPE)

@@ -13,6 +13,8 @@
 //               X_W, XS_W        bits of an element of x; of its scale above them, 0 to 8
 //               X_E, XS_FALLS    bits of the field of an element, see mx_integer, -1: two's complement; 1: the scale of
 //                                x is the complement of xs
+//               CODED, W_E       1: elements are multiplied as codes; bits of the field of weights that are codes, 0:
+//                                integers. See num_mul_float
 //               W_W, WS_W        bits of a weight, two's complement; of the scale of a block of weights, 0: none
 //               D_W              bits that hold every sum of a block
 //               OFFSET           signed constant of the shift
@@ -43,7 +45,9 @@ module mx_linear #(
     parameter integer XS_W        = 8,
     parameter integer X_E         = -1,
     parameter integer XS_FALLS    = 0,
+    parameter integer CODED       = 0,
     parameter integer W_W         = 8,
+    parameter integer W_E         = 0,
     parameter integer WS_W        = 4,
     parameter integer D_W         = 20,
     parameter integer OFFSET      = -100,
@@ -80,7 +84,7 @@ module mx_linear #(
 
   mx_linear_fed #(
       .IN(IN), .OUT(OUT), .RUN(RUN), .K(K), .IN_LANES(IN_LANES), .ROWS(ROWS), .DRAIN(DRAIN), .X_W(X_W), .XS_W(XS_W),
-      .X_E(X_E), .XS_FALLS(XS_FALLS),
+      .X_E(X_E), .XS_FALLS(XS_FALLS), .CODED(CODED), .W_E(W_E),
       .W_W(W_W), .WS_W(WS_W), .D_W(D_W), .OFFSET(OFFSET), .SPAN(SPAN), .LOW(LOW), .CLAMP(CLAMP), .SUM_W(SUM_W),
       .BIAS_W(BIAS_W), .OUT_W(OUT_W), .SCALES(SCALES), .SCALES_SUM(SCALES_SUM), .BIAS(BIAS), .BIAS_SUM(BIAS_SUM),
       .MULT(MULT), .TREE_PIPE(TREE_PIPE)

@@ -14,6 +14,8 @@
 //               X_W, XS_W        bits of an element of x; of its scale above them, 0 to 8
 //               X_E, XS_FALLS    bits of the field of an element, see mx_integer, -1: two's complement; 1: the scale of
 //                                x is the complement of xs
+//               CODED, W_E       1: elements are multiplied as codes; bits of the field of weights that are codes, 0:
+//                                integers. See num_mul_float
 //               W_W, WS_W        bits of a weight, two's complement; of the scale of a block of weights, 0: none
 //               D_W              bits that hold every sum of a block
 //               OFFSET           signed constant of the shift
@@ -27,11 +29,12 @@
 //               SF NF AW         derived, not to be set
 //   The ports w_* are those of op_linear_fed; word nf * SF + sf has w[nf * ROWS + p][sf * IN_LANES + s] at bit
 //   (p * IN_LANES + s) * W_W.
-//   latency: IN / IN_LANES + 9 + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
+//   latency: IN / IN_LANES + 9 + (CODED + W_E ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
 //   ii: (IN / IN_LANES) * (OUT / ROWS)   order: elements ascending, lanes innermost
 //   front: NF > 1 ? SF : 0
 //   flow: bursts(SF * NF, s < SF, s % SF == SF - 1, FRONT + 6, ROWS / DRAIN) + u_skid
-//   let: VW = X_E < 0 ? X_W : X_W - 1 - X_E + (1 << X_E); ACC = VW + W_W + clog2(IN_LANES) > D_W ? 1 : 2
+//   let: VW = X_E < 0 ? X_W : X_W - 1 - X_E + (1 << X_E); WV = W_E ? W_W - 1 - W_E + (1 << W_E) : W_W
+//   let: ACC = VW + WV + clog2(IN_LANES) > D_W ? 1 : 2
 //   lut: ROWS * ACC * D_W + 3
 //   ff: ROWS * D_W + FRONT
 //   parts: u_feed + u_flags + ROWS * u_dot + (XS_W ? u_xs : 0) + u_drain + u_skid
@@ -48,7 +51,9 @@ module mx_linear_fed #(
     parameter integer XS_W        = 8,
     parameter integer X_E         = -1,
     parameter integer XS_FALLS    = 0,
+    parameter integer CODED       = 0,
     parameter integer W_W         = 8,
+    parameter integer W_E         = 0,
     parameter integer WS_W        = 4,
     parameter integer D_W         = 20,
     parameter integer OFFSET      = -100,
@@ -83,14 +88,21 @@ module mx_linear_fed #(
     input  wire                         out_ready
 );
   localparam integer VW = X_E < 0 ? X_W : X_W - 1 - X_E + (1 << X_E);  // bits of an element as an integer
-  localparam integer XW = XS_W + IN_LANES * VW;
+  localparam integer WV = W_E > 0 ? W_W - 1 - W_E + (1 << W_E) : W_W;  // and of a weight
+  localparam integer AW_X = CODED != 0 ? X_W : VW;  // bits of an element as it is multiplied
+  localparam integer A_E = CODED != 0 ? X_E : 0;
+  localparam integer XW = XS_W + IN_LANES * AW_X;
   localparam integer TREE = ($clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE;
-  localparam integer FRONT = 3 + TREE;  // memory 2, product 1, tree: stages before the sum over the beats
+  // Memory 2, product 1 or 2, tree: stages before the sum over the beats.
+  localparam integer FRONT = 3 + (A_E > 0 || W_E > 0 ? 1 : 0) + TREE;
 
   generate
     if (SF * IN_LANES != IN || NF * ROWS != OUT || ROWS % DRAIN != 0 || IN % RUN != 0 || RUN % IN_LANES != 0
         || (RUN > K && (K % IN_LANES != 0 || (RUN % K) % IN_LANES != 0))) begin : g_bad_lanes
       IN_LANES_must_divide_blocks_and_ROWS_OUT_and_DRAIN_ROWS u_bad ();
+    end
+    if (CODED != 0 && X_E < 1) begin : g_bad_codes
+      CODED_elements_must_have_a_field u_bad ();
     end
   endgenerate
 
@@ -103,7 +115,7 @@ module mx_linear_fed #(
   assign w_step = step;
   wire block_first, block_last, row_last;
   mx_linear_feed #(
-      .SF(SF), .NF(NF), .LANES(IN_LANES), .X_W(X_W), .X_E(X_E), .XS_W(XS_W), .XS_FALLS(XS_FALLS),
+      .SF(SF), .NF(NF), .LANES(IN_LANES), .X_W(X_W), .X_E(CODED != 0 ? -1 : X_E), .XS_W(XS_W), .XS_FALLS(XS_FALLS),
       .RUN(RUN / IN_LANES), .K(RUN > K ? K / IN_LANES : RUN / IN_LANES)
   ) u_feed (
       .clk(clk), .rst(rst), .en(en), .in_data(in_data), .in_valid(in_valid), .in_ready(in_ready),
@@ -126,12 +138,12 @@ module mx_linear_fed #(
   wire [ROWS*D_W-1:0] d;
   generate
     for (genvar p = 0; p < ROWS; p++) begin : g_row
-      localparam integer DOT_W = VW + W_W + $clog2(IN_LANES);
+      localparam integer DOT_W = VW + WV + $clog2(IN_LANES);
       wire signed [DOT_W-1:0] dot;
       num_dot #(
-          .N(IN_LANES), .A_W(VW), .A_SIGNED(1), .B_W(W_W), .MULT(MULT), .PIPE(TREE_PIPE)
+          .N(IN_LANES), .A_W(AW_X), .A_SIGNED(1), .A_E(A_E), .B_W(W_W), .B_E(W_E), .MULT(MULT), .PIPE(TREE_PIPE)
       ) u_dot (
-          .clk(clk), .en(en), .a(x[IN_LANES*VW-1:0]),
+          .clk(clk), .en(en), .a(x[IN_LANES*AW_X-1:0]),
           .b(w_data[p*IN_LANES*W_W+:IN_LANES*W_W]), .out(dot)
       );
       logic [D_W-1:0] acc;

@@ -120,9 +120,9 @@ func (m *exactSum) padding(n *ir.Node) ([]any, error) {
 }
 
 // weightImage packs word nf*SF+sf: lane (p, s) holds w[nf*outLanes+p][sf*inLanes+s] at bit (p*inLanes+s)*width.
-func (s *terms) weightImage(inLanes, outLanes, width int) []*big.Int {
+func (s *terms) weightImage(inLanes, outLanes int, form factor) []*big.Int {
 	words := make([]*big.Int, 0, s.in/inLanes*(s.out/outLanes))
-	weights := s.ints()
+	weights, width := form.codes(s.ints()), form.width()
 	for nf := 0; nf < s.out; nf += outLanes {
 		for sf := 0; sf < s.in; sf += inLanes {
 			word := new(big.Int)
@@ -145,7 +145,7 @@ func (m *exactSum) packed(inLanes, outLanes int, w widths) *rtl.Packed {
 		var buf []int64
 		first := from / folds * outLanes
 		for c := range p.Len() / folds * outLanes {
-			row := w.codes(m.row(first+c, &buf))
+			row := factor{code: w.coded}.codes(m.row(first+c, &buf))
 			for sf := range folds {
 				p.SetRow(c/outLanes*folds+sf, c%outLanes*inLanes*width, width, row[sf*inLanes:(sf+1)*inLanes])
 			}
@@ -255,7 +255,7 @@ func (m *exactSum) unrolled(n *ir.Node, u *rtl.Unit, w widths) (*rtl.Unit, error
 		return nil, n.Errorf("L0620", "unrolled weights are %d bits, one constant holds %d", total, unrollLimit).
 			WithHint("fold this layer: [[fold.rule]] name = %q with lanes", n.Name)
 	}
-	weights := m.weightImage(m.in, m.out, w.weight)[0]
+	weights := m.weightImage(m.in, m.out, factor{bits: w.weight})[0]
 	consts := m.constImage(m.out, w)[0]
 	u.Params = append(u.Params,
 		rtl.Param{Name: "WEIGHTS", Value: hardware.Hex(weights, total)},
@@ -315,13 +315,30 @@ func (m *exactSum) productCost(n *ir.Node, w widths, x format.Minifloat) (int, e
 	if data.W == 0 {
 		data, _ = format.ExactFixed(n.Args[0].Type.Format)
 	}
-	if x.Bits > 0 {
-		data.W = x.Bits
+	return productCost(n, factor{data.W, data.Signed, x}, factor{w.weight, true, w.coded})
+}
+
+// factor is an operand of a product: an integer, or the code of one.
+type factor struct {
+	bits   int // of the integer
+	signed bool
+	code   format.Minifloat // of no bits: none
+}
+
+// width is the bits of the operand.
+func (f factor) width() int {
+	if f.code.Bits > 0 {
+		return f.code.Bits
 	}
-	u := rtl.NewUnit("num_mul", "A_W", data.W, "A_SIGNED", rtl.Flag(data.Signed), "B_W", w.bits())
-	if x.Bits > 0 || w.coded.Bits > 0 {
+	return f.bits
+}
+
+// productCost is what a product of two factors costs in LUTs.
+func productCost(n *ir.Node, x, w factor) (int, error) {
+	u := rtl.NewUnit("num_mul", "A_W", x.width(), "A_SIGNED", rtl.Flag(x.signed), "B_W", w.width())
+	if x.code.Bits > 0 || w.code.Bits > 0 {
 		u.Module = "num_mul_float"
-		u.With("A_E", x.Field, "A_NAN", rtl.Flag(x.NaN), "B_E", w.coded.Field)
+		u.With("A_E", x.code.Field, "A_NAN", rtl.Flag(x.code.NaN), "B_E", w.code.Field)
 	}
 	if n.HW.DSP == "none" {
 		u.With("MULT", "lut")
@@ -331,21 +348,16 @@ func (m *exactSum) productCost(n *ir.Node, w widths, x format.Minifloat) (int, e
 }
 
 // bits is the width of a weight, as an integer or a code.
-func (w widths) bits() int {
-	if w.coded.Bits > 0 {
-		return w.coded.Bits
-	}
-	return w.weight
-}
+func (w widths) bits() int { return factor{bits: w.weight, code: w.coded}.width() }
 
-// codes is a row of weights as the memory has them.
-func (w widths) codes(row []int64) []int64 {
-	if w.coded.Bits == 0 {
-		return row
+// codes are weights as the memory has them.
+func (f factor) codes(weights []int64) []int64 {
+	if f.code.Bits == 0 {
+		return weights
 	}
-	codes := make([]int64, len(row))
-	for i, v := range row {
-		codes[i] = w.coded.Code(v)
+	codes := make([]int64, len(weights))
+	for i, v := range weights {
+		codes[i] = f.code.Code(v)
 	}
 	return codes
 }

@@ -3,6 +3,7 @@
 package dot
 
 import (
+	"math"
 	"math/big"
 	"math/bits"
 	"slices"
@@ -33,13 +34,14 @@ type blockUnit struct {
 	*windowSum
 	shifter
 	lanes, rows, drain int
-	biasW, wW          int
-	wsW, wsBase        int // bits of the scales of weights, exponent that 0 stands for
+	biasW              int
+	x, w               factor // of products
+	wsW, wsBase        int    // bits of the scales of weights, exponent that 0 stands for
 }
 
 // hardware chooses the parameters of mx_linear.
 func (w *windowSum) hardware(n *ir.Node) (*blockUnit, error) {
-	u := &blockUnit{windowSum: w, lanes: n.HW.InLanes, rows: n.HW.Rows, drain: n.HW.OutLanes, biasW: 1, wW: 1}
+	u := &blockUnit{windowSum: w, lanes: n.HW.InLanes, rows: n.HW.Rows, drain: n.HW.OutLanes, biasW: 1}
 	if e := lane.Check(n, "in_lanes", u.lanes, lane.Divisors(block.CommonLength(w.lengths)), slices.Min(w.lengths),
 		"elements of the shortest block"); e != nil {
 		e.Code = "L0651"
@@ -52,14 +54,44 @@ func (w *windowSum) hardware(n *ir.Node) (*blockUnit, error) {
 		return nil, n.Errorf("L0650", "%d sums that leave %d a beat take longer than a block of %d beats", u.rows, u.drain,
 			slices.Min(w.lengths)/u.lanes).WithHint("schedule the quantized graph again, or use fewer lanes")
 	}
-	for _, v := range w.weights {
-		u.wW = max(u.wW, arith.SignedBits(big.NewInt(v)))
-	}
 	for _, v := range w.bias {
 		u.biasW = max(u.biasW, arith.SignedBits(big.NewInt(v)))
 	}
 	u.shifts(n)
-	return u, nil
+	return u, u.factors(n)
+}
+
+// factors decides whether products are those of integers or of codes, of elements and of weights, by their cost; the
+// integers of elements are made for each beat.
+func (u *blockUnit) factors(n *ir.Node) error {
+	u.x, u.w = factor{bits: u.data.ints.W, signed: true}, factor{bits: 1, signed: true}
+	for _, v := range u.weights {
+		u.w.bits = max(u.w.bits, arith.SignedBits(big.NewInt(v)))
+	}
+	xs, ws := []factor{u.x}, []factor{u.w}
+	if b := u.data.block; u.data.fields && b.ElementRTL() > 0 {
+		coded := u.x
+		coded.code = format.Minifloat{Bits: b.Width(), Field: b.ElementRTL()}
+		xs = append(xs, coded)
+	}
+	if u.w.bits > codedBits {
+		coded := u.w
+		coded.code = format.ShortestMinifloat(slices.Values(u.weights))
+		ws = append(ws, coded)
+	}
+	least := math.MaxInt
+	for _, x := range xs {
+		for _, w := range ws {
+			cost, err := productCost(n, x, w)
+			if err != nil {
+				return err
+			}
+			if cost < least {
+				least, u.x, u.w = cost, x, w
+			}
+		}
+	}
+	return nil
 }
 
 // shifts finds the range of a = xs + ws + OFFSET over all blocks that are not zero, and with it LOW and SPAN.
@@ -129,7 +161,15 @@ func (w *windowSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	}
 	r := rtl.NewUnit("mx_"+f.Name, append(f.Size, f.Window...)...)
 	r.With("K", min(u.lengths[0], run), "IN_LANES", u.lanes, "ROWS", u.rows, "DRAIN", u.drain)
-	r.With("X_W", xW, "XS_W", scale, "X_E", e, "XS_FALLS", rtl.Flag(falls), "W_W", u.wW, "WS_W", u.wsW, "D_W", u.dBits)
+	r.With("X_W", xW, "XS_W", scale, "X_E", e, "XS_FALLS", rtl.Flag(falls))
+	if u.x.code.Bits > 0 {
+		r.With("CODED", 1)
+	}
+	r.With("W_W", u.w.width())
+	if u.w.code.Bits > 0 {
+		r.With("W_E", u.w.code.Field)
+	}
+	r.With("WS_W", u.wsW, "D_W", u.dBits)
 	r.With(u.shifter.params()...)
 	r.With("BIAS_W", u.biasW, "OUT_W", u.acc.W, "ROM_STYLE", hardware.MemStyle(n))
 	scales := rtl.Image{Param: "SCALES", Width: u.drain * u.wsW}
@@ -152,11 +192,11 @@ func (w *windowSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 			bias.Words = append(bias.Words, word)
 		}
 	}
-	lanes, rows, width := u.lanes, u.rows, u.wW
-	r.Images = []rtl.Image{{Param: "WEIGHTS", Width: lanes * rows * width, Make: func(im *rtl.Image) error {
+	lanes, rows, form := u.lanes, u.rows, u.w
+	r.Images = []rtl.Image{{Param: "WEIGHTS", Width: lanes * rows * form.width(), Make: func(im *rtl.Image) error {
 		again, err := planWindow(n) // a unit that is only weighed holds no weights
 		if err == nil {
-			im.Words = again.weightImage(lanes, rows, width)
+			im.Words = again.weightImage(lanes, rows, form)
 		}
 		return err
 	}}, bias}
