@@ -3,7 +3,6 @@
 package lower
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -23,36 +22,15 @@ func correctBias(s *State, g *ir.Graph) error {
 	if !s.Plan.Quantize.CorrectBias {
 		return nil
 	}
-	samples := s.Samples[:min(len(s.Samples), correctSamples)]
-	if len(samples) == 0 {
-		s.Report.warn("biases are corrected from samples, and there is no calibration data: they stay")
-		return nil
-	}
-	s.Report.Loose++ // no rule of a plan can state a bias
-	c := biasCorrector{state: s, graph: g, samples: samples}
-	want, err := outputs(s.runner.ctx, s.float, samples)
-	if err != nil {
+	gain, err := newGain(s, g, correctSamples, "biases are corrected")
+	if gain == nil {
 		return err
 	}
-	before, err := c.ratio(want)
-	if err != nil {
-		return err
-	}
+	c := biasCorrector{state: s, graph: g, samples: gain.samples}
 	if err := c.layers(); err != nil {
 		return err
 	}
-	after, err := c.ratio(want)
-	if err != nil {
-		return err
-	}
-	text := fmt.Sprintf("biases of %d layers are corrected, by up to %s: SQNR of the outputs %.1f dB before, %.1f dB "+
-		"after, on %d calibration samples", c.corrected, diag.Number(c.most, 3), before, after, len(samples))
-	if after < before {
-		s.Report.warn("%s: here it does harm", text)
-		return nil
-	}
-	s.Report.note("%s", text)
-	return nil
+	return gain.tell("biases of %d layers are corrected, by up to %s", c.corrected, diag.Number(c.most, 3))
 }
 
 // biasCorrector corrects the biases of one graph.
@@ -65,48 +43,35 @@ type biasCorrector struct {
 	most      float64
 }
 
-// ratio is the SQNR of the outputs against those of the float graph.
-func (c *biasCorrector) ratio(want []ref.Sample) (float64, error) {
-	got, err := outputs(c.state.runner.ctx, c.graph, c.samples)
-	if err != nil {
-		return 0, err
-	}
-	diff, err := compareRuns(want, got)
-	return diff.SQNR, err
-}
-
 // layers corrects one layer after the other.
 func (c *biasCorrector) layers() error {
-	float := c.state.float
-	means, err := c.means(float, func(n *ir.Node) *ir.Node {
-		if biased(n) {
-			return n
-		}
-		return nil
-	})
+	want, err := newWalk(c.state.runner.ctx, c.state.float, c.samples)
+	if err != nil {
+		return err
+	}
+	have, err := newWalk(c.state.runner.ctx, c.graph, c.samples)
 	if err != nil {
 		return err
 	}
 	for _, n := range c.graph.Nodes {
-		m := float.Find(n.Name)
+		m := c.state.float.Find(n.Name)
 		if m == nil || !biased(m) || !biased(n) || !slices.Equal(m.Args[1].Type.Shape, n.Args[1].Type.Shape) ||
-			n.Args[2].Type.Elems() != channelsOf(m) || c.shares(n.Args[2]) {
+			n.Args[2].Type.Elems() != channelsOf(m) || readersOf(c.graph, n.Args[2]) != 1 {
 			continue
 		}
-		read, err := c.means(c.graph, func(k *ir.Node) *ir.Node {
-			if k == n {
-				return n.Args[0]
-			}
-			return nil
-		})
+		target, err := mean(want.through(m))
 		if err != nil {
 			return err
 		}
-		sums, err := exactSums(m, n, read[n])
+		read, err := mean(have.read(n))
 		if err != nil {
 			return err
 		}
-		if err := c.shift(n, channelMeans(means[m], channelsOf(m)), channelMeans(sums, channelsOf(m))); err != nil {
+		sums, err := exactSums(m, n, read)
+		if err != nil {
+			return err
+		}
+		if err := c.shift(n, channelMeans(target, channelsOf(m)), channelMeans(sums, channelsOf(m))); err != nil {
 			return err
 		}
 	}
@@ -122,61 +87,37 @@ func biased(n *ir.Node) bool {
 // channelsOf is the number of output channels, along the last axis.
 func channelsOf(n *ir.Node) int { return n.Type.Shape[len(n.Type.Shape)-1] }
 
-// shares says that several nodes read the constant a.
-func (c *biasCorrector) shares(a *ir.Node) bool {
-	readers := 0
-	for _, n := range c.graph.Nodes {
+// readersOf counts the arguments that are a.
+func readersOf(g *ir.Graph, a *ir.Node) (readers int) {
+	for _, n := range g.Nodes {
 		for _, b := range n.Args {
 			if b == a {
 				readers++
 			}
 		}
 	}
-	return readers != 1
+	return readers
 }
 
-// means are the means over samples, element by element, of the values that of names for nodes of g.
-func (c *biasCorrector) means(g *ir.Graph, of func(n *ir.Node) *ir.Node) (map[*ir.Node][]float64, error) {
-	program, err := ref.New(g)
+// mean is the mean of values, element by element.
+func mean(values []*ir.Tensor, err error) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked := map[*ir.Node][]*ir.Node{}
-	for _, n := range g.Nodes {
-		if a := of(n); a != nil {
-			asked[a] = append(asked[a], n)
-		}
-	}
-	in := make([]ref.Sample, len(c.samples))
-	for i, s := range c.samples {
-		in[i] = enter(g, s)
-	}
-	sums := map[*ir.Node][]float64{}
-	parts := make([]map[*ir.Node][]float64, len(in)) // added in the order of samples
-	for i := range parts {
-		parts[i] = map[*ir.Node][]float64{}
-	}
-	err = program.Each(c.state.runner.ctx, in, func(i, k int, v *ir.Tensor) error {
-		if asked[g.Nodes[k]] == nil {
-			return nil
-		}
+	var sums []float64
+	for _, v := range values {
 		x, err := v.Decode()
-		parts[i][g.Nodes[k]] = x
-		return err
-	})
-	for _, part := range parts {
-		for a, x := range part {
-			for _, n := range asked[a] {
-				if sums[n] == nil {
-					sums[n] = make([]float64, len(x))
-				}
-				for e, v := range x {
-					sums[n][e] += v / float64(len(in))
-				}
-			}
+		if err != nil {
+			return nil, err
+		}
+		if sums == nil {
+			sums = make([]float64, len(x))
+		}
+		for e, y := range x {
+			sums[e] += y / float64(len(values))
 		}
 	}
-	return sums, err
+	return sums, nil
 }
 
 // exactSums is what the quantized layer n makes of an input with these values, before it rounds: layers are linear, so

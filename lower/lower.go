@@ -12,6 +12,7 @@ import (
 	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/ir"
+	"lathe/ir/format"
 	"lathe/ir/unit"
 	"lathe/lower/calib"
 )
@@ -224,6 +225,7 @@ type State struct {
 
 	float   *ir.Graph                  // the graph before quantize
 	wanting map[string]calib.Range     // bounds of what matters of its nodes, by name: see quantizer
+	grids   map[*ir.Node]format.Format // what weights are encoded in, which may be part of what they are kept in
 	values  map[*ir.Node]*calib.Values // what calibrate found
 	bounds  map[*ir.Node]*calib.Values // what is possible, where values were seen in samples; of quantized models only
 	runner  *runner

@@ -22,17 +22,18 @@ type planFile struct {
 		ClockMHz *float64 `toml:"clock_mhz"`
 	} `toml:"target"`
 	Quantize struct {
-		Data      *string        `toml:"data"`
-		Unsigned  *bool          `toml:"unsigned"`
-		Weight    *string        `toml:"weight"`
-		Bias      *string        `toml:"bias"`
-		Round     *string        `toml:"round"`
-		Overflow  *string        `toml:"overflow"`
-		Calibrate *string        `toml:"calibrate"`
-		Acc       *int           `toml:"acc"`
-		Equalize  *bool          `toml:"equalize"`
-		Correct   *bool          `toml:"correct_bias"`
-		Rule      []quantizeRule `toml:"rule"`
+		Data         *string        `toml:"data"`
+		Unsigned     *bool          `toml:"unsigned"`
+		Weight       *string        `toml:"weight"`
+		Bias         *string        `toml:"bias"`
+		Round        *string        `toml:"round"`
+		Overflow     *string        `toml:"overflow"`
+		Calibrate    *string        `toml:"calibrate"`
+		Acc          *int           `toml:"acc"`
+		Equalize     *bool          `toml:"equalize"`
+		RoundWeights *string        `toml:"round_weights"`
+		Correct      *bool          `toml:"correct_bias"`
+		Rule         []quantizeRule `toml:"rule"`
 	} `toml:"quantize"`
 	Fold struct {
 		Mode    *string        `toml:"mode"`

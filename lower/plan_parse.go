@@ -119,6 +119,7 @@ func (p *planParser) quantize(f *planFile, q *QuantizePlan) {
 	}
 	q.Calibrate = calib.Method(p.word("quantize.calibrate", f.Quantize.Calibrate, calib.Methods()))
 	q.Equalize = f.Quantize.Equalize != nil && *f.Quantize.Equalize
+	q.RoundWeights = Rounding(p.word("quantize.round_weights", f.Quantize.RoundWeights, roundingWords))
 	q.CorrectBias = f.Quantize.Correct != nil && *f.Quantize.Correct
 	if a := f.Quantize.Acc; a != nil {
 		if *a < 8 || *a > block.WindowW {

@@ -100,6 +100,9 @@ func (t *planText) quantize(saved bool) {
 	if q.Equalize {
 		t.key(true, "equalize", true, "powers of two move between layers")
 	}
+	if q.RoundWeights != RoundNearest {
+		t.key(true, "round_weights", q.RoundWeights.String(), strings.Join(roundingWords, ", "))
+	}
 	if q.CorrectBias {
 		t.key(true, "correct_bias", true, "by the mean error of each output channel")
 	}

@@ -41,6 +41,8 @@ type quantizer struct {
 	cut     map[*ir.Node]bool
 	// ties are the layers that will share units.
 	ties ties
+	// grids are what constant weights are encoded in, which may be part of the codes that they are kept in.
+	grids map[*ir.Node]format.Format
 	// loose counts formats that calibration completed and no rule of a plan can stand for.
 	loose int
 	errs  diag.List
@@ -70,6 +72,7 @@ func quantize(s *State, g *ir.Graph) error {
 		behind: make(map[*ir.Node]bool), wanted: make(map[*ir.Node]*Choice),
 		open:   make(map[*ir.Node]format.Block),
 		loose:  loose,
+		grids:  make(map[*ir.Node]format.Format),
 		ruled:  make(map[*ir.Node]bool),
 		bounds: s.bounds, sampled: len(s.Samples) > 0, cut: make(map[*ir.Node]bool),
 		wanting: make(map[string]calib.Range), refused: make(map[refusal]*refused),
@@ -96,7 +99,7 @@ func quantize(s *State, g *ir.Graph) error {
 	s.Report.Loose = q.loose
 	g.DropDead()
 	g.Stage = ir.StageQuantized
-	s.float, s.wanting = before, q.wanting
+	s.float, s.wanting, s.grids = before, q.wanting, q.grids
 	return nil
 }
 

@@ -218,6 +218,7 @@ func (q *quantizer) fittedConst(n *ir.Node, f format.Fitted, t *ir.Tensor, c Cho
 	})
 	q.explain(n, slot, ir.Type{Format: f}, c.From)
 	q.setConst(n, 1, typ, ir.CodeBlob(codes))
+	q.grids[n.Args[1]] = f
 }
 
 // setConst gives argument i of n codes: in place where n is its only reader, else in a constant of its own.
@@ -237,6 +238,7 @@ func (q *quantizer) setConst(n *ir.Node, i int, typ ir.Type, data *ir.Blob) {
 		n.Args[i] = &c
 	}
 	n.Args[i].Type, n.Args[i].Attrs = typ, ir.Computed(data, n.Args[i])
+	q.grids[n.Args[i]] = typ.Format
 }
 
 // castBehind casts the result of n for all its readers.

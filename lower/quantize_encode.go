@@ -59,6 +59,7 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 				n.Name, beyond, len(x), name, typ.Format, diag.Number(float64(worst), 6), c.From)
 		}
 	}
+	grid := typ.Format
 	if format.Coded(typ.Format) && !column.TakesCodes(n) {
 		f := typ.Format
 		if typ.Format, codes = exactCodes(f, codes); typ.Format == nil {
@@ -67,6 +68,7 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 		}
 	}
 	q.setConst(n, i, typ, ir.CodeBlob(codes))
+	q.grids[n.Args[i]] = grid
 }
 
 // exactCodes is the values of codes of f, which are no integers, in the format in which sums take constants; nil where

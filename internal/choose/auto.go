@@ -154,7 +154,7 @@ func (t *Study) predicted(ctx context.Context, formats []string, choice []int) (
 	if err != nil {
 		return 0, err
 	}
-	plan.Quantize.CorrectBias = false // which takes time, and no hardware
+	plan.Quantize.CorrectBias, plan.Quantize.RoundWeights = false, lower.RoundNearest // which takes time, and no hardware
 	q, err := t.source.QuantizeUnder(ctx, t.graph, plan)
 	if err != nil {
 		return math.Inf(1), ctx.Err()

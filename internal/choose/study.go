@@ -226,6 +226,7 @@ func (t *Study) wide() (*lower.Plan, error) {
 	p := *t.Plan
 	quantize := lower.DefaultPlan().Quantize
 	quantize.Calibrate, quantize.CorrectBias = p.Quantize.Calibrate, p.Quantize.CorrectBias
+	quantize.RoundWeights = p.Quantize.RoundWeights
 	quantize.Equalize = p.Quantize.Equalize
 	quantize.Round, quantize.Over = p.Quantize.Round, p.Quantize.Over
 	p.Quantize = quantize

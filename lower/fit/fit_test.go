@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fit
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"lathe/ir/format"
+)
+
+// layer draws one whose inputs depend on each other, on a grid of integers.
+func layer(seed uint64, rows, cols int) *Layer {
+	r := rand.New(rand.NewPCG(seed, 0))
+	l := &Layer{Rows: rows, Cols: cols, Square: make([]float64, cols*cols), Target: make([]float64, rows*cols)}
+	l.Grid, _ = format.GridOf(format.Fixed{W: 3, Signed: true}, format.Fixed{W: 3, Signed: true})
+	for range rows * cols {
+		l.Weights, l.Scales = append(l.Weights, r.NormFloat64()), append(l.Scales, 0.75)
+	}
+	for range 8 * cols {
+		x, y := make([]float64, cols), make([]float64, rows)
+		common := r.NormFloat64()
+		for i := range x {
+			x[i] = 2*common + r.NormFloat64()
+			for c := range y {
+				y[c] += x[i] * l.Weights[c*cols+i]
+			}
+		}
+		l.Add(y, x, 1)
+	}
+	return l
+}
+
+func total(x []float64) (sum float64) {
+	for _, v := range x {
+		sum += v
+	}
+	return sum
+}
+
+// TestGain: both lose less than half of what the nearest codes lose, in every draw of dependent inputs.
+func TestGain(t *testing.T) {
+	for seed := range uint64(4) {
+		for name, round := range map[string]func(*Layer) []int{"gptq": (*Layer).GPTQ, "adaround": (*Layer).AdaRound} {
+			l := layer(seed, 5, 24)
+			got := round(l)
+			least := total(layerLoss(l))
+			near, have := total(l.Loss(l.Nearest()))-least, total(l.Loss(got))-least
+			if !(have < near/2) {
+				t.Errorf("%s: lost %g, nearest codes %g", name, have, near)
+			}
+			again := layer(seed, 5, 24)
+			if !slices.Equal(got, round(again)) {
+				t.Errorf("%s: not the same again", name)
+			}
+		}
+	}
+}
+
+// layerLoss is the loss of the real weights, which meet the target.
+func layerLoss(l *Layer) []float64 {
+	product, out := make([]float64, len(l.Weights)), make([]float64, l.Rows)
+	multiply(l.Rows, l.Cols, l.Cols, l.Weights, l.Square, 0, product)
+	for k, w := range l.Weights {
+		out[k/l.Cols] += w * (product[k] - 2*l.Target[k])
+	}
+	return out
+}
+
+// TestBest compares AdaRound with the best of all ways to round few weights up or down.
+func TestBest(t *testing.T) {
+	const cols = 10
+	sum, best := 0.0, 0.0
+	for seed := range uint64(10) {
+		l := layer(seed, 1, cols)
+		got := l.AdaRound()
+		sum += l.Loss(got)[0] - layerLoss(l)[0]
+		least := math.Inf(1)
+		at := make([]int, cols)
+		for bits := range 1 << cols {
+			for k, w := range l.Weights {
+				at[k] = min(l.Grid.Below(w/l.Scales[k])+bits>>k&1, len(l.Grid.Values)-1)
+			}
+			least = min(least, l.Loss(at)[0]-layerLoss(l)[0])
+		}
+		best += least
+	}
+	if !(sum < 1.5*best) {
+		t.Errorf("AdaRound loses %g, the best choices %g", sum, best)
+	}
+}
+
+// TestDead: inputs that are always 0 leave their weights nearest, whatever the others do.
+func TestDead(t *testing.T) {
+	for name, round := range map[string]func(*Layer) []int{"gptq": (*Layer).GPTQ, "adaround": (*Layer).AdaRound} {
+		l := layer(1, 3, 12)
+		for i := range l.Cols {
+			l.Square[i*l.Cols+7], l.Square[7*l.Cols+i] = 0, 0
+		}
+		for r := range l.Rows {
+			l.Target[r*l.Cols+7] = 0
+		}
+		near := l.Nearest()
+		got := round(l)
+		for r := range l.Rows {
+			if k := r*l.Cols + 7; got[k] != near[k] {
+				t.Errorf("%s: row %d: %d, nearest %d", name, r, got[k], near[k])
+			}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fit
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+)
+
+// GPTQ rounds weights column after column, those that the largest inputs meet first, and moves what is left of each row
+// such that its outputs keep close (Frantar et al., GPTQ, 2022): to the target, which what is quantized in front has
+// moved too, and not only to what the same weights would make of the inputs. It returns indices into Grid; rows that
+// gain nothing stay nearest.
+func (l *Layer) GPTQ() []int {
+	l.damped()
+	near := l.Nearest()
+	inv, ok := l.inverse()
+	if !ok {
+		return near
+	}
+	want := make([]float64, len(l.Weights)) // real weights of the least loss
+	dense := mat.NewDense(l.Rows, l.Cols, want)
+	dense.Mul(mat.NewDense(l.Rows, l.Cols, l.Target), inv)
+	order := make([]int, l.Cols)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(l.Square[b*l.Cols+b], l.Square[a*l.Cols+a])
+	})
+	ordered := mat.NewSymDense(l.Cols, nil)
+	for i, a := range order {
+		for j, b := range order[i:] {
+			ordered.SetSym(i, i+j, inv.At(a, b))
+		}
+	}
+	var c mat.Cholesky
+	if !c.Factorize(ordered) {
+		return near
+	}
+	var upper mat.TriDense
+	c.UTo(&upper)
+	u := upper.RawTriangular()
+	out := make([]int, len(l.Weights))
+	l.eachRow(func(r int) {
+		row := make([]float64, l.Cols)
+		for i, a := range order {
+			row[i] = want[r*l.Cols+a]
+		}
+		for i, a := range order {
+			k := r*l.Cols + a
+			out[k] = l.Grid.Nearest(row[i] / l.Scales[k])
+			err := (row[i] - l.value(k, out[k])) / u.Data[i*u.Stride+i]
+			for j := i + 1; j < l.Cols; j++ {
+				row[j] -= err * u.Data[i*u.Stride+j]
+			}
+		}
+	})
+	return l.better(near, out)
+}

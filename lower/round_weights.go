@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/lower/fit"
+)
+
+const (
+	// roundSamples bounds the samples from which weights are rounded, roundPlaces what of them a layer reads: vectors of a
+	// linear layer, windows of a convolution.
+	roundSamples, roundPlaces = 256, 1 << 14
+	// roundColumns bounds the weights of an output channel.
+	roundColumns = 1 << 12
+)
+
+// Rounding is how codes of weights are chosen.
+type Rounding uint8
+
+// The ways.
+const (
+	RoundNearest  Rounding = iota // each weight the nearest code
+	RoundGPTQ                     // column by column, errors of one moved to the next
+	RoundAdaRound                 // up or down, learned
+)
+
+// roundingWords are the words of a plan, in the order of the constants.
+var roundingWords = []string{"nearest", "gptq", "adaround"}
+
+// String is the word of a plan.
+func (r Rounding) String() string { return roundingWords[r] }
+
+// roundWeights chooses other codes for the weights of linear layers and convolutions, of the same formats and scales,
+// such that outputs of layers keep close to those of the float model: layer by layer from the inputs on, each with the
+// values that the rounded ones before it give. It does nothing unless the plan asks for it.
+func roundWeights(s *State, g *ir.Graph) error {
+	way := s.Plan.Quantize.RoundWeights
+	if way == RoundNearest {
+		return nil
+	}
+	gain, err := newGain(s, g, roundSamples, "weights are rounded")
+	if gain == nil {
+		return err
+	}
+	r := rounder{state: s, graph: g, way: way}
+	if r.have, err = newWalk(s.runner.ctx, g, gain.samples); err != nil {
+		return err
+	}
+	if r.want, err = newWalk(s.runner.ctx, s.float, gain.samples); err != nil {
+		return err
+	}
+	done, left := 0, []string(nil)
+	for _, n := range g.Nodes {
+		m := s.float.Find(n.Name)
+		if m == nil || !multiplies(m) || !multiplies(n) || !slices.Equal(m.Args[1].Type.Shape, n.Args[1].Type.Shape) {
+			continue
+		}
+		ok, err := r.layer(m, n)
+		if err != nil {
+			return err
+		}
+		if ok {
+			done++
+		} else {
+			left = append(left, n.Name)
+		}
+	}
+	if len(left) > 0 {
+		s.Report.note("weights stay nearest of %s: of more than 12 bits, of more than %d to an output channel, shared, or "+
+			"in codes of the model's own", several(left), roundColumns)
+	}
+	return gain.tell("weights of %d layers are rounded by %s", done, way)
+}
+
+// several are names, the first of many.
+func several(names []string) string {
+	if more := len(names) - namedNodes; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:namedNodes], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// multiplies says that n is a layer with constant weights, output channels along their first axis and along the last of
+// its result.
+func multiplies(n *ir.Node) bool {
+	t := &n.Op.Traits
+	if !t.Weighted || t.PerChannel || t.Recurs || len(n.Args) < 2 || !n.Args[1].IsConst() {
+		return false
+	}
+	w, x := n.Args[1].Type.Shape, n.Args[0].Type.Shape
+	return (t.Last == nil || *t.Last(n.Attrs)) && len(w) > 1 && len(x) > 0 && w[0] == channelsOf(n) &&
+		x[len(x)-1]%w[len(w)-1] == 0 && w[0]%(x[len(x)-1]/w[len(w)-1]) == 0
+}
+
+// rounder rounds the weights of one graph.
+type rounder struct {
+	state      *State
+	graph      *ir.Graph
+	way        Rounding
+	have, want *walk // through the quantized and the float graph
+}
+
+// layer rounds the weights of n, of which m is the layer in the float graph. ok is false where they stay as they are.
+func (r *rounder) layer(m, n *ir.Node) (ok bool, err error) {
+	b := n.Args[1]
+	grid, ok := format.GridOf(r.state.grids[b], b.Type.Format)
+	groups := m.Args[0].Type.Shape[len(m.Args[0].Type.Shape)-1] / m.Args[1].Type.Shape[len(m.Args[1].Type.Shape)-1]
+	channels := m.Args[1].Type.Shape[0]
+	columns := b.Type.Elems() / channels
+	if !ok || columns > roundColumns || m.Args[1].Attrs.(*ir.Const).Own.Format != nil ||
+		readersOf(r.graph, b) != 1 {
+		return false, nil
+	}
+	w, err := m.Args[1].Value()
+	if err != nil {
+		return false, err
+	}
+	scales := elementScales(b.Type)
+	layers := make([]*fit.Layer, groups)
+	for i := range layers {
+		l := &fit.Layer{Rows: channels / groups, Cols: columns, Grid: grid}
+		from, to := i*l.Rows*columns, (i+1)*l.Rows*columns
+		l.Scales = scales[from:to]
+		for _, v := range w.Floats[from:to] {
+			l.Weights = append(l.Weights, float64(v))
+		}
+		l.Square, l.Target = make([]float64, columns*columns), make([]float64, l.Rows*columns)
+		layers[i] = l
+	}
+	if err := r.gather(m, n, layers); err != nil {
+		return false, err
+	}
+	var codes []int64
+	for _, l := range layers {
+		at := l.GPTQ
+		if r.way == RoundAdaRound {
+			at = l.AdaRound
+		}
+		for _, k := range at() {
+			codes = append(codes, grid.Codes[k])
+		}
+	}
+	b.Attrs = ir.Computed(ir.CodeBlob(codes), b)
+	return true, nil
+}
+
+// elementScales is the scale of each element of constants of type t.
+func elementScales(t ir.Type) []float64 {
+	out := make([]float64, t.Elems())
+	if t.InBlocks() {
+		(&ir.Tensor{Type: t}).EachBlock(func(block, from, to int) {
+			for i := from; i < to; i++ {
+				out[i] = float64(t.Scales[block])
+			}
+		})
+		return out
+	}
+	for i := range out {
+		out[i] = 1
+		if len(t.Scales) > 0 {
+			out[i] = float64(t.Scales[i*len(t.Scales)/len(out)])
+		}
+	}
+	return out
+}
+
+// gather adds what n reads, and what m makes of it in the float graph, to the sums of the groups of a layer: at as many
+// places as there are, of which a fixed selection where there are very many.
+func (r *rounder) gather(m, n *ir.Node, layers []*fit.Layer) error {
+	outs, err := r.want.through(m)
+	if err != nil {
+		return err
+	}
+	reads, err := r.have.read(n)
+	if err != nil {
+		return err
+	}
+	windows, err := windowsOf(m, layers)
+	if err != nil {
+		return err
+	}
+	offset, err := offsets(m)
+	if err != nil {
+		return err
+	}
+	places := m.Type.Elems() / channelsOf(m)
+	stride := (places*len(reads)-1)/roundPlaces + 1
+	for i, read := range reads {
+		values, err := read.Decode()
+		if err != nil {
+			return err
+		}
+		x, err := windows(values)
+		if err != nil {
+			return err
+		}
+		var at []int
+		for p := range places {
+			if format.Mix(uint32(i*places+p))%uint32(stride) == 0 {
+				at = append(at, p)
+			}
+		}
+		add(layers, at, offset, outs[i].Floats, x)
+	}
+	return nil
+}
+
+// offsets are the biases of the output channels of m.
+func offsets(m *ir.Node) ([]float32, error) {
+	out := make([]float32, channelsOf(m))
+	if len(m.Args) < 3 {
+		return out, nil
+	}
+	t, err := m.Args[2].Value()
+	if err != nil {
+		return nil, err
+	}
+	for c := range out {
+		out[c] = t.Floats[c*len(t.Floats)/len(out)]
+	}
+	return out, nil
+}
+
+// add adds outputs y, less the offsets of their channels, and windows x of one sample to the sums, at some places.
+func add(layers []*fit.Layer, at []int, offset, y, x []float32) {
+	if len(at) == 0 {
+		return
+	}
+	for g, l := range layers {
+		ys, xs := make([]float64, 0, len(at)*l.Rows), make([]float64, 0, len(at)*l.Cols)
+		for _, p := range at {
+			for c := g * l.Rows; c < (g+1)*l.Rows; c++ {
+				ys = append(ys, float64(y[p*len(offset)+c])-float64(offset[c]))
+			}
+			from := (p*len(layers) + g) * l.Cols
+			for _, v := range x[from : from+l.Cols] {
+				xs = append(xs, float64(v))
+			}
+		}
+		l.Add(ys, xs, len(at))
+	}
+}
+
+// windowsOf makes of the values that m reads the columns that its weights multiply: for each place of the result, those
+// of each group. A convolution with single ones for weights, one for each of its columns, gives them.
+func windowsOf(m *ir.Node, layers []*fit.Layer) (func(x []float64) ([]float32, error), error) {
+	if len(m.Args[1].Type.Shape) == 2 && len(layers) == 1 {
+		return func(x []float64) ([]float32, error) { return narrowed(x), nil }, nil
+	}
+	columns := layers[0].Cols
+	ones := make([]float32, len(layers)*columns*columns)
+	for i := range len(layers) * columns {
+		ones[i*columns+i%columns] = 1
+	}
+	w := *m.Args[1]
+	shape := slices.Clone(w.Type.Shape)
+	shape[0] = len(layers) * columns
+	w.Type, w.Attrs = ir.Float(shape...), &ir.Const{Data: ir.FloatBlob(ones)}
+	one := *m
+	one.Args = []*ir.Node{m.Args[0], &w}
+	one.Type.Shape = slices.Clone(m.Type.Shape)
+	one.Type.Shape[len(one.Type.Shape)-1] = shape[0]
+	kernel, err := one.Kernel()
+	if err != nil {
+		return nil, err
+	}
+	return func(x []float64) ([]float32, error) {
+		in := ir.NewTensor(ir.Float(m.Args[0].Type.Shape...))
+		copy(in.Floats, narrowed(x))
+		y, err := kernel([]*ir.Tensor{in, nil})
+		if err != nil {
+			return nil, err
+		}
+		return y.Floats, nil
+	}, nil
+}
