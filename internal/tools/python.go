@@ -3,6 +3,7 @@
 package tools
 
 import (
+	"fmt"
 	"os/exec"
 	"testing"
 )
@@ -31,11 +32,17 @@ func NeedNumPy(t testing.TB) string {
 	return ""
 }
 
-// NeedMLDtypes returns the python3 in PATH if it has ml_dtypes, as NeedTorch does for PyTorch.
-func NeedMLDtypes(t testing.TB) string {
+// NeedMLDtypes returns what makes the command that runs a script in a Python with NumPy and ml_dtypes, which
+// scripts/setup fetches. It skips t as Need does.
+func NeedMLDtypes(t testing.TB) func(script string) *exec.Cmd {
 	t.Helper()
-	if exec.Command("python3", "-c", "import ml_dtypes").Run() != nil {
-		message{t.Name() + " needs a python3 with ml_dtypes (pip install ml_dtypes)", false}.end(t)
+	python, cache := NeedNumPy(t), CacheDir(t)
+	run := func(script string) *exec.Cmd {
+		path := fmt.Sprintf("import sys; sys.path.append('%s/ml_dtypes/%%d.%%d' %% sys.version_info[:2])\n", cache)
+		return exec.Command(python, "-c", path+script)
 	}
-	return "python3"
+	if run("import ml_dtypes").Run() != nil {
+		message{t.Name() + " needs a python3 with ml_dtypes (scripts/setup fetches it)", inCI()}.end(t)
+	}
+	return run
 }

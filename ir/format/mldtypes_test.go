@@ -4,7 +4,6 @@ package format
 
 import (
 	"math"
-	"os/exec"
 	"testing"
 
 	"lathe/internal/tools"
@@ -21,16 +20,18 @@ var mlDtypes = []struct{ dtype, text string }{
 // TestMLDtypes compares what every bfloat16 becomes, in formats of an independent library. NaN may have a sign there;
 // what formats without NaN make of it is not compared.
 func TestMLDtypes(t *testing.T) {
-	python := tools.NeedMLDtypes(t)
+	script := "import sys, numpy as np, ml_dtypes\n" +
+		"x = np.arange(65536, dtype=np.uint16).view(ml_dtypes.bfloat16)\n"
 	for _, c := range mlDtypes {
+		script += "sys.stdout.buffer.write(x.astype(ml_dtypes." + c.dtype + ").view(np.uint8).tobytes())\n"
+	}
+	out, err := tools.NeedMLDtypes(t)(script).Output()
+	if err != nil || len(out) != len(mlDtypes)<<16 {
+		t.Fatalf("%v, %d bytes", err, len(out))
+	}
+	for i, c := range mlDtypes {
 		f := mustParse(t, c.text).(Float)
-		out, err := exec.Command(python, "-c", `import sys, numpy as np, ml_dtypes
-x = np.arange(65536, dtype=np.uint16).view(ml_dtypes.bfloat16)
-sys.stdout.buffer.write(x.astype(ml_dtypes.`+c.dtype+`).view(np.uint8).tobytes())`).Output()
-		if err != nil || len(out) != 1<<16 {
-			t.Fatalf("%s: %v, %d bytes", c.dtype, err, len(out))
-		}
-		for bits, code := range out {
+		for bits, code := range out[i<<16 : (i+1)<<16] {
 			v := FromFloat32(math.Float32frombits(uint32(bits) << 16))
 			got := f.Encode(v)
 			nan := f.Decode(got).IsNaN() && f.Decode(int64(code)).IsNaN()
