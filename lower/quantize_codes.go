@@ -155,7 +155,8 @@ func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
 		return false
 	}
 	n.Type.Scales = nil
-	if f, ok := dot.ExactResult(n, block.WindowW); ok && format.IsFixed(f) {
+	exact := func(n *ir.Node) (format.Format, bool) { return dot.ExactResult(n, block.WindowW) }
+	if f, ok := q.together(n, block.WindowW, exact); ok {
 		n.Type.Format = f
 		q.explain(n, "data_out", n.Type, "every bit of the result, before it is encoded")
 	} else if q.staysExact() && !fixed {

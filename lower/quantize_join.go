@@ -224,7 +224,7 @@ func (q *quantizer) window(n *ir.Node) bool {
 	if v := q.values[n.Args[0]]; v != nil {
 		fine = topBit(v) - inputBits
 	}
-	acc, err := dot.ChooseWindow(n, q.plan.Quantize.Acc, limit, fine)
+	acc, err := q.sharedWindow(n, limit, fine)
 	n.Type.Format = acc
 	var w dot.BlockWindow
 	if err == nil {
@@ -236,6 +236,22 @@ func (q *quantizer) window(n *ir.Node) bool {
 	}
 	q.explain(n, "acc", n.Type, "the window of its block sums: "+w.String())
 	return true
+}
+
+// sharedWindow is the accumulator of n, and of all layers that share its unit: of as many fraction bits as the finest
+// of theirs where that fits.
+func (q *quantizer) sharedWindow(n *ir.Node, limit, fine int) (acc format.Fixed, err error) {
+	width := q.plan.Quantize.Acc
+	choose := func(n *ir.Node) (format.Format, bool) {
+		acc, err = dot.ChooseWindow(n, width, limit, fine)
+		return acc, err == nil
+	}
+	if all, ok := q.together(n, math.MaxInt, choose); ok {
+		all.F -= max(0, all.W-width)
+		all.W = min(all.W, width)
+		return all, nil
+	}
+	return acc, err
 }
 
 // inputBits is how far below the greatest value of an input that comes in blocks its bits still count.

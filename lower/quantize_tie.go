@@ -3,6 +3,8 @@
 package lower
 
 import (
+	"slices"
+
 	"lathe/ir"
 	"lathe/ir/format"
 	"lathe/lower/calib"
@@ -18,6 +20,10 @@ type ties struct {
 	entry, gives *ir.Node
 	// consts are the values of a constant argument in all layers.
 	consts map[argument]*calib.Values
+	// later are the nodes of the other layers, by that of the first; sums is what holds the sums of all of them, as far
+	// as that has been decided.
+	later map[*ir.Node][]*ir.Node
+	sums  map[*ir.Node]format.Fixed
 }
 
 type argument struct {
@@ -28,7 +34,8 @@ type argument struct {
 // tie finds the layers that will share units, and has the values of each node, and of its constants, be judged together
 // with those of the same node of other layers.
 func (q *quantizer) tie() {
-	q.ties = ties{first: map[*ir.Node]*ir.Node{}, chosen: map[*ir.Node]Choice{}, consts: map[argument]*calib.Values{}}
+	q.ties = ties{first: map[*ir.Node]*ir.Node{}, chosen: map[*ir.Node]Choice{}, consts: map[argument]*calib.Values{},
+		later: map[*ir.Node][]*ir.Node{}, sums: map[*ir.Node]format.Fixed{}}
 	if q.plan.Fold.Layers != "loop" {
 		return
 	}
@@ -43,6 +50,7 @@ func (q *quantizer) tie() {
 			q.ties.first[layer[i]] = n
 			alike = append(alike, layer[i])
 		}
+		q.ties.later[n] = alike[1:]
 		for k := range n.Args {
 			q.tieConsts(alike, k)
 		}
@@ -135,4 +143,79 @@ func (q *quantizer) constValues(n *ir.Node, i int, x []float32) *calib.Values {
 		return v
 	}
 	return calib.Of(x)
+}
+
+// together is the fixed format of up to width bits that holds what of finds for n and for the same node of all layers
+// that share its unit; false where none does, and where the first layer and the next ones read it: what those will get
+// is not known yet. n has its constants.
+func (q *quantizer) together(n *ir.Node, width int, of found) (all format.Fixed, ok bool) {
+	if gives := q.ties.gives; n == q.ties.entry || gives != nil && (n == gives || q.ties.first[n] == gives) {
+		return all, false
+	}
+	if first := q.ties.first[n]; first != nil {
+		all, ok = q.ties.sums[first]
+		return all, ok
+	}
+	if all, ok = fixedBy(of, n); !ok {
+		return all, false
+	}
+	for _, m := range q.ties.later[n] {
+		f, ok := fixedBy(of, q.twin(n, m))
+		if !ok {
+			return all, false
+		}
+		all = hull(all, f)
+	}
+	if all.W > width {
+		return all, false
+	}
+	q.ties.sums[n] = all
+	return all, true
+}
+
+// found is what a search finds for a node.
+type found func(*ir.Node) (format.Format, bool)
+
+func fixedBy(of found, n *ir.Node) (format.Fixed, bool) {
+	f, ok := of(n)
+	if !ok {
+		return format.Fixed{}, false
+	}
+	return format.AsFixed(f)
+}
+
+// hull is the narrowest format that holds all values of a and of b.
+func hull(a, b format.Fixed) format.Fixed {
+	top := max(magnitude(a)-a.F, magnitude(b)-b.F)
+	a.F, a.Signed = max(a.F, b.F), a.Signed || b.Signed
+	a.W = top + a.F
+	if a.Signed {
+		a.W++
+	}
+	return a
+}
+
+// magnitude is the bits of f besides its sign.
+func magnitude(f format.Fixed) int {
+	if f.Signed {
+		return f.W - 1
+	}
+	return f.W
+}
+
+// twin is what m, the same node of a later layer, will be: it reads what n reads, with constants of its own.
+func (q *quantizer) twin(n, m *ir.Node) *ir.Node {
+	t := *m
+	t.Type = n.Type
+	t.Args = slices.Clone(n.Args)
+	for i, a := range m.Args {
+		if a.IsConst() {
+			c := *a
+			t.Args[i] = &c
+		}
+	}
+	slots, warnings, errs, faults, loose := q.report.Slots, q.report.Warnings, q.errs, q.faults, q.loose
+	q.constants(&t)
+	q.report.Slots, q.report.Warnings, q.errs, q.faults, q.loose = slots, warnings, errs, faults, loose
+	return &t
 }
