@@ -3,8 +3,10 @@
 package lower
 
 import (
+	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"lathe/golden/ref"
 	"lathe/ir"
@@ -19,38 +21,82 @@ const (
 	mostShift = 6
 )
 
-// equalizeChannels moves powers of two between layers, channel by channel, so that the channels of the value between
-// them have ranges alike and so do the weights that read them (Nagel et al., Data-Free Quantization, 2019, section 4.1;
-// ranges are those of samples, without samples bounds by weights). One format then serves all channels of the value.
-// The float graph computes the same bits, since powers of two are exact. It does nothing unless the plan asks for it.
+// equalizeChannels moves powers of two from layers, channel by channel, to the weights that read them, so that the
+// channels of the value between have ranges alike and so do those weights (Nagel et al., Data-Free Quantization, 2019,
+// section 4.1; ranges are those of samples, without samples bounds by weights). One format then serves all channels of
+// the value. To smooth does the same behind norms and scales too, with a share of the range of the value that the plan
+// chooses (Xiao et al., SmoothQuant, 2022, equation 4). The float graph computes the same bits, since powers of two are
+// exact. It does nothing unless the plan asks for it.
 func equalizeChannels(s *State, g *ir.Graph) error {
-	if !s.Plan.Quantize.Equalize || slices.ContainsFunc(g.Nodes, own.Quantizes) {
+	q := &s.Plan.Quantize
+	if !q.Equalize && q.Smooth == nil || slices.ContainsFunc(g.Nodes, own.Quantizes) {
 		return nil
 	}
+	word, share := "equalized", 0.5
+	if q.Smooth != nil {
+		word, share = "smoothed", *q.Smooth
+	}
+	samples := s.Samples[:min(len(s.Samples), equalizeSamples)]
+	links := simplify.Links(g, q.Smooth != nil)
+	seen, err := reach(s, g, links, samples)
+	if err != nil {
+		return err
+	}
+	before := s.trial(g, samples)
 	moved, channels := 0, 0
-	for _, l := range simplify.Links(g) {
-		columns, ranges, err := l.Columns()
+	for i := range links {
+		columns, ranges, err := links[i].Columns()
 		if err != nil {
 			return err
 		}
-		if samples := s.Samples[:min(len(s.Samples), equalizeSamples)]; len(samples) > 0 {
-			if ranges, err = reach(s, g, l, samples); err != nil {
-				return err
-			}
+		if seen != nil {
+			ranges = seen[i]
 		}
-		exps := evening(ranges, columns)
+		exps := evening(ranges, columns, share)
 		n := len(exps) - countZeros(exps)
 		if n == 0 {
 			continue
 		}
-		if err := l.Move(g, exps); err != nil {
+		if err := links[i].Move(g, exps); err != nil {
 			return err
 		}
 		moved, channels = moved+1, channels+n
 	}
-	s.Report.note("equalized: %d channels behind %d layers are multiplied by powers of two, which the weights that read "+
-		"them are divided by", channels, moved)
+	text := fmt.Sprintf("%s: %d channels behind %d layers are multiplied by powers of two, which the weights that read "+
+		"them are divided by", word, channels, moved)
+	after := s.trial(g, samples)
+	if before == nil || after == nil {
+		s.Report.note("%s", text)
+		return nil
+	}
+	s.Report.gained(text, *before, *after, len(samples))
 	return nil
+}
+
+// trial is the SQNR of the outputs on samples if g is quantized as it is, with nearest weights; nil without samples,
+// and where that is refused, as it will be once more.
+func (s *State) trial(g *ir.Graph, samples []ref.Sample) *float64 {
+	if len(samples) == 0 {
+		return nil
+	}
+	t := &State{Plan: s.Plan, Report: &Report{}, Samples: samples, runner: s.runner}
+	c := g.Clone()
+	if calibrate(t, c) != nil || quantize(t, c) != nil {
+		return nil
+	}
+	want, err := outputs(s.runner.ctx, t.float, samples)
+	if err != nil {
+		return nil
+	}
+	got, err := outputs(s.runner.ctx, c, samples)
+	if err != nil {
+		return nil
+	}
+	diff, err := compareRuns(want, got)
+	if err != nil {
+		return nil
+	}
+	return &diff.SQNR
 }
 
 func countZeros(exps []int) (n int) {
@@ -62,10 +108,11 @@ func countZeros(exps []int) (n int) {
 	return n
 }
 
-// evening are the exponents by which channels of these ranges are multiplied, and columns divided, for both to be
-// as even as they can be: half of the distance of each. The channel of the greatest range keeps its own.
-func evening(ranges, columns []float64) []int {
-	half := func(c int) float64 { return (math.Log2(columns[c]) - math.Log2(ranges[c])) / 2 }
+// evening are the exponents by which channels of these ranges are multiplied, and columns divided, such that this share
+// of the logarithm of the range goes to the weights, and the rest of theirs comes back: with half, both are as even as
+// they can be. The channel of the greatest range keeps its own.
+func evening(ranges, columns []float64, share float64) []int {
+	half := func(c int) float64 { return (1-share)*math.Log2(columns[c]) - share*math.Log2(ranges[c]) }
 	loudest := -1
 	for c := range ranges {
 		if ranges[c] > 0 && columns[c] > 0 && (loudest < 0 || ranges[c] > ranges[loudest]) {
@@ -81,8 +128,19 @@ func evening(ranges, columns []float64) []int {
 	return exps
 }
 
-// reach is the largest magnitude of each channel of what l.To reads, over samples.
-func reach(s *State, g *ir.Graph, l simplify.Link, samples []ref.Sample) ([]float64, error) {
+// reach is, for each link, the largest magnitude of each channel of what its layers read, over samples; nil without.
+func reach(s *State, g *ir.Graph, links []simplify.Link, samples []ref.Sample) ([][]float64, error) {
+	if len(samples) == 0 {
+		return nil, nil
+	}
+	of := map[*ir.Node][]int{} // the links that a value is read of
+	out := make([][]float64, len(links))
+	for i := range links {
+		out[i] = make([]float64, links[i].Channels())
+		for _, to := range links[i].To {
+			of[to.Args[0]] = append(of[to.Args[0]], i)
+		}
+	}
 	program, err := ref.New(g)
 	if err != nil {
 		return nil, err
@@ -91,25 +149,16 @@ func reach(s *State, g *ir.Graph, l simplify.Link, samples []ref.Sample) ([]floa
 	for i, sample := range samples {
 		in[i] = enter(g, sample)
 	}
-	parts := make([][]float64, len(in))
-	channels := l.From.Args[1].Type.Shape[0]
-	err = program.Each(s.runner.ctx, in, func(i, k int, v *ir.Tensor) error {
-		if g.Nodes[k] == l.To.Args[0] {
-			parts[i] = make([]float64, channels)
+	var lock sync.Mutex // maxima do not depend on the order of samples
+	return out, program.Each(s.runner.ctx, in, func(_, k int, v *ir.Tensor) error {
+		lock.Lock()
+		defer lock.Unlock()
+		for _, i := range of[g.Nodes[k]] {
 			for e, x := range v.Floats {
-				parts[i][e%channels] = max(parts[i][e%channels], math.Abs(float64(x)))
+				c := e % len(out[i])
+				out[i][c] = max(out[i][c], math.Abs(float64(x)))
 			}
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	out := make([]float64, channels)
-	for _, part := range parts {
-		for c, v := range part {
-			out[c] = max(out[c], v)
-		}
-	}
-	return out, nil
 }

@@ -50,12 +50,18 @@ func (m *gain) tell(done string, args ...any) error {
 	if err != nil {
 		return err
 	}
-	text := fmt.Sprintf("%s: SQNR of the outputs %.1f dB before, %.1f dB after, on %d calibration samples",
-		fmt.Sprintf(done, args...), m.before, after, len(m.samples))
-	if after < m.before {
-		m.state.Report.warn("%s: here it does harm", text)
-	} else {
-		m.state.Report.note("%s", text)
-	}
+	m.state.Report.gained(fmt.Sprintf(done, args...), m.before, after, len(m.samples))
 	return nil
+}
+
+// gained notes what something that was done makes of the SQNR of the outputs on calibration samples, or warns where it
+// makes it worse.
+func (r *Report) gained(done string, before, after float64, samples int) {
+	text := fmt.Sprintf("%s: SQNR of the outputs %.1f dB before, %.1f dB after, on %d calibration samples", done, before,
+		after, samples)
+	if after < before {
+		r.warn("%s: here it does harm", text)
+		return
+	}
+	r.note("%s", text)
 }

@@ -48,6 +48,8 @@ type QuantizePlan struct {
 	Calibrate calib.Method
 	// Equalize moves powers of two between layers, so that the channels between them have ranges alike.
 	Equalize bool
+	// Smooth, if not nil, does that behind norms and scales too, and is the share of ranges that weights take over.
+	Smooth *float64
 	// RoundWeights is how codes of weights are chosen.
 	RoundWeights Rounding
 	// CorrectBias shifts biases by the mean error that quantization makes of each output channel of a layer.

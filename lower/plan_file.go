@@ -31,6 +31,7 @@ type planFile struct {
 		Calibrate    *string        `toml:"calibrate"`
 		Acc          *int           `toml:"acc"`
 		Equalize     *bool          `toml:"equalize"`
+		Smooth       *float64       `toml:"smooth"`
 		RoundWeights *string        `toml:"round_weights"`
 		Correct      *bool          `toml:"correct_bias"`
 		Rule         []quantizeRule `toml:"rule"`

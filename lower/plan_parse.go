@@ -120,6 +120,9 @@ func (p *planParser) quantize(f *planFile, q *QuantizePlan) {
 	q.Calibrate = calib.Method(p.word("quantize.calibrate", f.Quantize.Calibrate, calib.Methods()))
 	q.Equalize = f.Quantize.Equalize != nil && *f.Quantize.Equalize
 	q.RoundWeights = Rounding(p.word("quantize.round_weights", f.Quantize.RoundWeights, roundingWords))
+	if q.Smooth = f.Quantize.Smooth; q.Smooth != nil && !(*q.Smooth >= 0 && *q.Smooth <= 1) {
+		p.fail("quantize.smooth", "smooth = %v lies outside 0..1", *q.Smooth).WithHint("0.5 shares ranges evenly")
+	}
 	q.CorrectBias = f.Quantize.Correct != nil && *f.Quantize.Correct
 	if a := f.Quantize.Acc; a != nil {
 		if *a < 8 || *a > block.WindowW {

@@ -152,6 +152,8 @@ func TestPlanErrors(t *testing.T) {
 		{"[quantize]\nround = \"evn\"", "L0402", "p:2", `did you mean "even"?`},
 		{"[quantize]\noverflow = \"clip\"", "L0402", "p:2", "saturate, sym, wrap"},
 		{"[quantize]\ncalibrate = \"kl\"", "L0402", "p:2", "mse, minmax, percentile"},
+		{"[quantize]\nround_weights = \"gptp\"", "L0402", "p:2", `did you mean "gptq"?`},
+		{"[quantize]\nsmooth = 1.5", "L0402", "p:2", "0.5 shares ranges evenly"},
 		{"[fold]\nmode = \"unrol\"", "L0402", "p:2", `did you mean "unroll"?`},
 		{"[[fold.rule]]\nname = \"a\"\nin_lanes = 0", "L0402", "p:3", "in_lanes = 0"},
 		{"[[fold.rule]]\nname = \"a\"", "L0402", "p:1", "sets nothing"},

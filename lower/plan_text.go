@@ -100,6 +100,9 @@ func (t *planText) quantize(saved bool) {
 	if q.Equalize {
 		t.key(true, "equalize", true, "powers of two move between layers")
 	}
+	if q.Smooth != nil {
+		t.key(true, "smooth", *q.Smooth, "of ranges, what goes from values to weights")
+	}
 	if q.RoundWeights != RoundNearest {
 		t.key(true, "round_weights", q.RoundWeights.String(), strings.Join(roundingWords, ", "))
 	}

@@ -57,7 +57,7 @@ type quantizer struct {
 func quantize(s *State, g *ir.Graph) error {
 	before := g.Clone()
 	loose := 0
-	if s.Plan.Quantize.Equalize && len(s.Samples) > 0 {
+	if (s.Plan.Quantize.Equalize || s.Plan.Quantize.Smooth != nil) && len(s.Samples) > 0 {
 		loose++ // no rule of a plan can state what has moved
 	}
 	if s.Plan.Quantize.Data.Given {

@@ -227,7 +227,7 @@ func (t *Study) wide() (*lower.Plan, error) {
 	quantize := lower.DefaultPlan().Quantize
 	quantize.Calibrate, quantize.CorrectBias = p.Quantize.Calibrate, p.Quantize.CorrectBias
 	quantize.RoundWeights = p.Quantize.RoundWeights
-	quantize.Equalize = p.Quantize.Equalize
+	quantize.Equalize, quantize.Smooth = p.Quantize.Equalize, p.Quantize.Smooth
 	quantize.Round, quantize.Over = p.Quantize.Round, p.Quantize.Over
 	p.Quantize = quantize
 	return p.Uniform("the rest", RestFormat, true, true)

@@ -12,32 +12,58 @@ import (
 	"lathe/ir/op/window"
 )
 
-// Link is a layer whose output channels only one other layer reads, through operations that a positive factor passes
-// unchanged: a power of two may move from the weights of one to those of the other.
-type Link struct{ From, To *ir.Node }
+// Link is a layer, a norm or a scale whose channels only layers read, through operations that a positive factor passes
+// unchanged: powers of two may move from its constants to the weights of those.
+type Link struct {
+	From *ir.Node
+	To   []*ir.Node
+}
 
-// Links finds all links of a graph with channels last.
-func Links(g *ir.Graph) []Link {
+// Links finds all links of a graph with channels last: of layers, and where it is asked for also of norms and scales.
+func Links(g *ir.Graph, affine bool) []Link {
 	users := g.Users()
 	var out []Link
-	for _, to := range g.Nodes {
-		if !adjustable(to) {
+	for _, from := range g.Nodes {
+		if !adjustable(from) && !(affine && gains(from)) {
 			continue
 		}
-		from := to.Args[0]
-		for len(users[from]) == 1 && !g.IsOutput(from) && passes(from) {
-			from = from.Args[0]
-		}
-		if !adjustable(from) || len(users[from]) != 1 || g.IsOutput(from) {
-			continue
-		}
-		channels, w := from.Args[1].Type.Shape[0], to.Args[1].Type.Shape
-		if single(to) && w[0] == channels || !single(to) && w[len(w)-1]%channels == 0 {
-			out = append(out, Link{from, to})
+		l := Link{From: from}
+		if l.follow(g, users, from) && len(l.To) > 0 {
+			out = append(out, l)
 		}
 	}
 	return out
 }
+
+// follow finds the layers that read n, which carries the channels of From; false where something else does.
+func (l *Link) follow(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) bool {
+	if g.IsOutput(n) {
+		return false
+	}
+	channels := l.Channels()
+	for _, to := range users[n] {
+		switch {
+		case slices.Contains(to.Args[1:], n):
+			return false
+		case passes(to):
+			if !l.follow(g, users, to) {
+				return false
+			}
+		case !adjustable(to):
+			return false
+		default:
+			w := to.Args[1].Type.Shape
+			if single(to) && w[0] != channels || !single(to) && w[len(w)-1]%channels != 0 {
+				return false
+			}
+			l.To = append(l.To, to)
+		}
+	}
+	return true
+}
+
+// Channels is the number of channels, which are the last axis of From.
+func (l *Link) Channels() int { return l.From.Type.Shape[len(l.From.Type.Shape)-1] }
 
 // single says that each output channel of n reads the input channel of its number alone, as a depthwise convolution.
 func single(n *ir.Node) bool {
@@ -45,13 +71,33 @@ func single(n *ir.Node) bool {
 	return w[len(w)-1] == 1 && w[0] == x[len(x)-1]
 }
 
-// column is the output channel of From that element k of n weights of To reads.
-func (l Link) column(k, n int) int {
-	channels := l.From.Args[1].Type.Shape[0]
-	if single(l.To) {
-		return k * channels / n
+// column is the channel of From that element k of n weights of a layer reads.
+func (l *Link) column(to *ir.Node, k, n int) int {
+	if single(to) {
+		return k * l.Channels() / n
 	}
-	return k % channels // the last axis holds whole groups of channels
+	return k % l.Channels() // the last axis holds whole groups of channels
+}
+
+// gains says that n multiplies each channel, along its last axis, by a constant: a norm, or a scale.
+func gains(n *ir.Node) bool {
+	t := &n.Op.Traits
+	if !t.Gains && !(t.Weighted && t.PerChannel) || len(n.Args) < 2 || len(n.Type.Shape) == 0 {
+		return false
+	}
+	last := len(n.Type.Shape) - 1
+	for _, a := range n.Args[1:] {
+		s := a.Type.Shape
+		if !floats(a) || len(s) == 0 || s[len(s)-1] != n.Type.Shape[last] || a.Type.Elems() != n.Type.Shape[last] {
+			return false
+		}
+	}
+	return t.Axis == nil || *t.Axis(n.Attrs) == last
+}
+
+// floats says that a is a constant of real values, for which the model brings no format.
+func floats(a *ir.Node) bool {
+	return a.IsConst() && a.Type.IsFloat() && a.Attrs.(*ir.Const).Own.Format == nil
 }
 
 // adjustable says that n has weights of float constants, for output channels along their first axis and for what it
@@ -62,7 +108,7 @@ func adjustable(n *ir.Node) bool {
 		return false
 	}
 	for _, a := range n.Args[1:] {
-		if !a.IsConst() || !a.Type.IsFloat() || a.Attrs.(*ir.Const).Own.Format != nil {
+		if !floats(a) {
 			return false
 		}
 	}
@@ -81,6 +127,8 @@ func passes(n *ir.Node) bool {
 		return true
 	case window.MaxPool, window.AvgPool:
 		return *n.Op.Traits.Last(n.Attrs)
+	case move.Slice:
+		return n.Attrs.(*move.SliceAttrs).Axis != len(n.Type.Shape)-1
 	case move.Reshape:
 		a, b := n.Args[0].Type.Shape, n.Type.Shape
 		return len(a) > 0 && len(b) > 0 && b[len(b)-1]%a[len(a)-1] == 0
@@ -88,18 +136,20 @@ func passes(n *ir.Node) bool {
 	return false
 }
 
-// Columns is, for each output channel of From, the largest magnitude of the weights of To that read it, and for each
-// what From makes of it at most where its inputs are of magnitude 1.
-func (l Link) Columns() (columns, rows []float64, err error) {
-	channels := l.From.Args[1].Type.Shape[0]
+// Columns is, for each channel, the largest magnitude of the weights that read it, and for each what From makes of it
+// at most where its inputs, or what it has normalized, are of magnitude 1.
+func (l *Link) Columns() (columns, rows []float64, err error) {
+	channels := l.Channels()
 	columns, rows = make([]float64, channels), make([]float64, channels)
-	w, err := l.To.Args[1].Value()
-	if err != nil {
-		return nil, nil, err
-	}
-	for i, v := range w.Floats {
-		c := l.column(i, len(w.Floats))
-		columns[c] = max(columns[c], math.Abs(float64(v)))
+	for _, to := range l.To {
+		w, err := to.Args[1].Value()
+		if err != nil {
+			return nil, nil, err
+		}
+		for i, v := range w.Floats {
+			c := l.column(to, i, len(w.Floats))
+			columns[c] = max(columns[c], math.Abs(float64(v)))
+		}
 	}
 	for k, a := range l.From.Args[1:] {
 		t, err := a.Value()
@@ -117,15 +167,20 @@ func (l Link) Columns() (columns, rows []float64, err error) {
 	return columns, rows, nil
 }
 
-// Move multiplies output channel c of From by 2^exps[c], and divides the weights of To that read it by that. Float
-// arithmetic stays exact but for values near its limits.
-func (l Link) Move(g *ir.Graph, exps []int) error {
+// Move multiplies channel c by 2^exps[c], and divides the weights that read it by that. Float arithmetic stays exact
+// but for values near its limits.
+func (l *Link) Move(g *ir.Graph, exps []int) error {
 	for i := 1; i < len(l.From.Args); i++ {
 		if err := scaled(g, l.From, i, func(k, n int) int { return exps[k*len(exps)/n] }); err != nil {
 			return err
 		}
 	}
-	return scaled(g, l.To, 1, func(k, n int) int { return -exps[l.column(k, n)] })
+	for _, to := range l.To {
+		if err := scaled(g, to, 1, func(k, n int) int { return -exps[l.column(to, k, n)] }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // scaled multiplies element k of n of constant argument i by 2^exp(k, n).
