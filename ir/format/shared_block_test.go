@@ -71,6 +71,7 @@ type blockDefinition struct {
 	most  int                              // the greatest field
 	nan   int64                            // the field of NaN, -1: none
 	zero  bool                             // zero has no sign
+	twos  int64                            // of two's complement: the least code; 0: a sign and a magnitude
 }
 
 func two(n int) *big.Rat {
@@ -171,13 +172,35 @@ var blockDefinitions = []blockDefinition{
 		}},
 }
 
+// mxintDefinition has steps of 2^-shift at scale 1.
+func mxintDefinition(text string, shift int, least int64, nan int64, field func(*big.Rat) int) blockDefinition {
+	most := 254
+	if nan < 0 {
+		most = 255
+	}
+	return blockDefinition{text: text, most: most, nan: nan, twos: least, field: field,
+		value: func(code, scale int64) *big.Rat {
+			if scale == nan {
+				return nil
+			}
+			v := new(big.Rat).SetInt64(code)
+			return v.Mul(v, two(int(scale)-127-shift))
+		}}
+}
+
+var intDefinitions = []blockDefinition{
+	mxintDefinition("mxint(6,8)", 4, -31, 255, func(a *big.Rat) int { return floorLog2(a) + 127 }),
+	mxintDefinition("mxint(3,8)", 1, -3, 255, func(a *big.Rat) int { return floorLog2(a) + 127 }),
+	mxintDefinition("mxint(6,8,dialect=mase)", 5, -32, -1, func(a *big.Rat) int { return ceilLog2(a) + 127 }),
+}
+
 // TestBlockDecode decodes all pairs of a code and a field.
 func TestBlockDecode(t *testing.T) {
-	for _, d := range blockDefinitions {
+	for _, d := range slices.Concat(blockDefinitions, intDefinitions) {
 		b := parseBlock(t, d.text)
 		out := make([]Exact, 1)
 		for scale := range int64(1) << b.ScaleWidth() {
-			for code := range int64(1) << b.Width() {
+			for _, code := range codes(b) {
 				b.DecodeBlock([]int64{code}, scale, out)
 				want := d.value(code, scale)
 				if want == nil != !out[0].IsFinite() || want != nil && out[0].Rat().Cmp(want) != 0 {
@@ -208,27 +231,42 @@ func (d *blockDefinition) encode(x []Exact, width int) (scale int64, codes []int
 	for i, v := range x {
 		best, near := int64(-1), new(big.Rat)
 		for c := range int64(1) << (width - 1) {
-			w := d.value(c, scale)
-			if w == nil {
+			gap := d.gap(c, scale, v.Abs())
+			if gap == nil {
 				continue
 			}
-			gap := w.Sub(w, v.Abs().Rat())
-			gap.Abs(gap)
 			if cmp := gap.Cmp(near); best < 0 || cmp < 0 || cmp == 0 && c&1 == 0 {
 				best, near = c, gap
 			}
 		}
-		if codes[i] = best; v.Signbit() && (best != 0 || !d.zero) {
-			codes[i] |= 1 << (width - 1)
+		switch {
+		case !v.Signbit():
+			codes[i] = best
+		case d.twos == 0 && (best != 0 || !d.zero):
+			codes[i] = best | 1<<(width-1)
+		case d.twos != 0:
+			if codes[i] = -best; -best-1 == d.twos && d.gap(best+1, scale, v.Abs()).Cmp(near) < 0 {
+				codes[i] = d.twos
+			}
 		}
 	}
 	return scale, codes
 }
 
+// gap is the distance of a magnitude to that of a code, nil where the code has none.
+func (d *blockDefinition) gap(code, scale int64, a Exact) *big.Rat {
+	w := d.value(code, scale)
+	if w == nil {
+		return nil
+	}
+	w.Sub(w, a.Rat())
+	return w.Abs(w)
+}
+
 // TestBlockEncode compares blocks of all sizes and magnitudes, on ties and beside them, with the definition.
 func TestBlockEncode(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, d := range blockDefinitions {
+	for _, d := range slices.Concat(blockDefinitions, intDefinitions) {
 		b := parseBlock(t, d.text)
 		lo, hi := b.ScaleLimits()
 		for range 150 {
@@ -254,6 +292,25 @@ func TestBlockEncode(t *testing.T) {
 			if s := b.EncodeBlock(wide, got); s != scale || !slices.Equal(got, codes) {
 				t.Fatalf("%s of %v = %d, %x, want %d, %x", d.text, wide, s, got, scale, codes)
 			}
+		}
+	}
+}
+
+// TestDefinitions demands of every family a definition in rational numbers, beside which its encoder is tested.
+func TestDefinitions(t *testing.T) {
+	texts := append([]string{"fixed(8,4)", "ufixed(8,4)", "int(8)*0.1", "uint(8)*0.1"}, tableTexts...) // in their tests
+	for _, d := range slices.Concat(blockDefinitions, intDefinitions) {
+		texts = append(texts, d.text)
+	}
+	for _, d := range signDefinitions {
+		texts = append(texts, d.text)
+	}
+	for _, s := range specs() {
+		texts = append(texts, s.text())
+	}
+	for _, family := range slices.Concat(scalars(), blocks()) {
+		if !slices.ContainsFunc(texts, func(text string) bool { return FamilyOf(mustParse(t, text)) == family.Name }) {
+			t.Errorf("%s has no definition", family.Name)
 		}
 	}
 }

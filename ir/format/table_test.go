@@ -115,6 +115,61 @@ func TestTables(t *testing.T) {
 	}
 }
 
+// signDefinitions say in rational numbers what becomes of a value in formats that do not take the nearest.
+var signDefinitions = []struct {
+	text   string
+	encode func(v *big.Rat) int64
+}{
+	{"binary*0.375", func(v *big.Rat) int64 { return greedy(v, "3/8") }},
+	{"residual(4,scales=[0.5:0.75:0.125:2])", func(v *big.Rat) int64 { return greedy(v, "1/2", "3/4", "1/8", "2") }},
+	{"residual(3)*0.75", func(v *big.Rat) int64 { return greedy(v, "3", "3/2", "3/4") }},
+	{"ternary*0.75", func(v *big.Rat) int64 { return ternaryCode(v, "3/8") }},
+	{"ternary(delta=0.625)*0.5", func(v *big.Rat) int64 { return ternaryCode(v, "5/8") }},
+}
+
+func rational(text string) *big.Rat {
+	v, _ := new(big.Rat).SetString(text)
+	return v
+}
+
+func greedy(v *big.Rat, levels ...string) (code int64) {
+	rest := new(big.Rat).Set(v)
+	for l, text := range levels {
+		if rest.Sign() >= 0 {
+			code |= 1 << l
+			rest.Sub(rest, rational(text))
+		} else {
+			rest.Add(rest, rational(text))
+		}
+	}
+	return code
+}
+
+func ternaryCode(v *big.Rat, delta string) int64 {
+	switch {
+	case v.Cmp(rational(delta)) > 0:
+		return 1
+	case new(big.Rat).Neg(v).Cmp(rational(delta)) > 0:
+		return 3
+	}
+	return 0
+}
+
+// TestSigns compares with signDefinitions, on and beside every border.
+func TestSigns(t *testing.T) {
+	for _, d := range signDefinitions {
+		f := mustParse(t, d.text)
+		for k := int64(-80); k <= 80; k++ { // sixteenths, of which all borders are whole numbers
+			for off := int64(-1); off <= 1; off++ {
+				v := FromInt(k, -4).Add(FromInt(off, -99))
+				if got, want := f.Encode(v), d.encode(v.Rat()); got != want {
+					t.Errorf("%s: %v becomes %b, not %b", d.text, v, got, want)
+				}
+			}
+		}
+	}
+}
+
 func mustExact(t *testing.T, f Format) Fixed {
 	t.Helper()
 	fx, ok := ExactFixed(f)
