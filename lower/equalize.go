@@ -73,9 +73,9 @@ func equalizeChannels(s *State, g *ir.Graph) error {
 	return nil
 }
 
-// trial is the SQNR of the outputs on samples if g is quantized as it is, with nearest weights; nil without samples,
+// trial is the quality of outputs on samples if g is quantized as it is, with nearest weights; nil without samples,
 // and where that is refused, as it will be once more.
-func (s *State) trial(g *ir.Graph, samples []ref.Sample) *float64 {
+func (s *State) trial(g *ir.Graph, samples []ref.Sample) *quality {
 	if len(samples) == 0 {
 		return nil
 	}
@@ -88,15 +88,11 @@ func (s *State) trial(g *ir.Graph, samples []ref.Sample) *float64 {
 	if err != nil {
 		return nil
 	}
-	got, err := outputs(s.runner.ctx, c, samples)
+	q, err := s.quality(want, c, samples)
 	if err != nil {
 		return nil
 	}
-	diff, err := compareRuns(want, got)
-	if err != nil {
-		return nil
-	}
-	return &diff.SQNR
+	return &q
 }
 
 func countZeros(exps []int) (n int) {

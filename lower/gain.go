@@ -4,6 +4,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"lathe/golden/ref"
 	"lathe/ir"
@@ -15,7 +16,7 @@ type gain struct {
 	graph   *ir.Graph
 	samples []ref.Sample
 	want    []ref.Sample
-	before  float64
+	before  quality
 }
 
 // newGain measures the graph as it is; what names what is done from samples. It is nil without calibration data.
@@ -30,23 +31,13 @@ func newGain(s *State, g *ir.Graph, most int, what string) (*gain, error) {
 	if m.want, err = outputs(s.runner.ctx, s.float, m.samples); err != nil {
 		return nil, err
 	}
-	m.before, err = m.ratio()
+	m.before, err = s.quality(m.want, g, m.samples)
 	return m, err
-}
-
-// ratio is the SQNR of the outputs against those of the float graph.
-func (m *gain) ratio() (float64, error) {
-	got, err := outputs(m.state.runner.ctx, m.graph, m.samples)
-	if err != nil {
-		return 0, err
-	}
-	diff, err := compareRuns(m.want, got)
-	return diff.SQNR, err
 }
 
 // tell reports what was done and what the outputs gain, or lose.
 func (m *gain) tell(done string, args ...any) error {
-	after, err := m.ratio()
+	after, err := m.state.quality(m.want, m.graph, m.samples)
 	if err != nil {
 		return err
 	}
@@ -54,12 +45,46 @@ func (m *gain) tell(done string, args ...any) error {
 	return nil
 }
 
-// gained notes what something that was done makes of the SQNR of the outputs on calibration samples, or warns where it
-// makes it worse.
-func (r *Report) gained(done string, before, after float64, samples int) {
-	text := fmt.Sprintf("%s: SQNR of the outputs %.1f dB before, %.1f dB after, on %d calibration samples", done, before,
-		after, samples)
-	if after < before {
+// quality is what a quantized graph keeps: the SQNR of its outputs, and where labels are known the share of them that
+// output 0 has.
+type quality struct {
+	sqnr  float64
+	right *float64
+}
+
+// quality measures g against the outputs of the float graph.
+func (s *State) quality(want []ref.Sample, g *ir.Graph, samples []ref.Sample) (q quality, err error) {
+	got, err := outputs(s.runner.ctx, g, samples)
+	if err != nil {
+		return q, err
+	}
+	diff, err := compareRuns(want, got)
+	if err != nil {
+		return q, err
+	}
+	q.sqnr = diff.SQNR
+	if _, place := Places(g.Out[0].Node); len(s.labels) > 0 && !place {
+		hits, of := 0, 0
+		err = eachLabel(got, s.labels, func(x []float64, label int) {
+			if of++; slices.Index(x, slices.Max(x)) == label {
+				hits++
+			}
+		})
+		right := float64(hits) / float64(max(of, 1))
+		q.right = &right
+	}
+	return q, err
+}
+
+// gained notes what something that was done makes of the outputs on calibration samples, or warns where it makes them
+// worse.
+func (r *Report) gained(done string, before, after quality, samples int) {
+	text := fmt.Sprintf("%s: SQNR of the outputs %.1f dB before, %.1f dB after, ", done, before.sqnr, after.sqnr)
+	if before.right != nil && after.right != nil {
+		text += fmt.Sprintf("accuracy %.4f before, %.4f after, ", *before.right, *after.right)
+	}
+	text += fmt.Sprintf("on %d calibration samples", samples)
+	if after.sqnr < before.sqnr {
 		r.warn("%s: here it does harm", text)
 		return
 	}

@@ -50,7 +50,7 @@ func QuantizeWith(ctx context.Context, g *ir.Graph, plan *Plan, c Calibration, o
 	if err != nil {
 		return nil, nil, err
 	}
-	s := &State{Plan: plan, Report: &Report{Notes: notes}, Samples: samples, imported: g}
+	s := &State{Plan: plan, Report: &Report{Notes: notes}, Samples: samples, labels: c.Labels, imported: g}
 	r := newRunner(ctx, q, s, o)
 	if err := r.run(s, FloatPipeline, q); err != nil {
 		return nil, nil, err
@@ -221,6 +221,7 @@ type State struct {
 	// Samples are calibration samples in the caller's layout, in the order of Graph.In; empty without calibration data.
 	Samples []ref.Sample
 
+	labels   [][]int64 // of the samples, see Calibration
 	imported *ir.Graph // the graph before all passes; nil where only a quantized one is known
 
 	float   *ir.Graph                  // the graph before quantize

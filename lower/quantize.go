@@ -3,6 +3,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"lathe/internal/diag"
@@ -344,7 +345,7 @@ func join(a, b *calib.Values) *calib.Values {
 		return b
 	}
 	sample := append(slices.Clone(a.Sample), b.Sample...)
-	return &calib.Values{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max), Sample: sample}
+	return &calib.Values{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max), Sample: sample, Finer: cmp.Or(a.Finer, b.Finer)}
 }
 
 // cast returns a in the format of choice c for reader n: a itself where it has that format already.

@@ -66,7 +66,7 @@ func TestQuantizeNorms(t *testing.T) {
 				copy(x.Floats, v)
 				samples = append(samples, x)
 			}
-			q, _, err := Quantize(t.Context(), g, p, Calibration{map[string][]*ir.Tensor{"x": samples}})
+			q, _, err := Quantize(t.Context(), g, p, Calibration{Samples: map[string][]*ir.Tensor{"x": samples}})
 			if c.cause != "" {
 				if diag.CodeOf(err) != "L0407" || !strings.Contains(err.Error(), c.cause) {
 					t.Error(err)

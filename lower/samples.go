@@ -18,6 +18,8 @@ type Calibration struct {
 	// Samples lists float tensors by input name, one a sample, in the layout of the model; all inputs have equally many.
 	// Empty: ranges come from interval analysis.
 	Samples map[string][]*ir.Tensor
+	// Labels are the classes of samples, one for each place of output 0; nil where they are not known.
+	Labels [][]int64
 }
 
 // arrange checks calibration data against the inputs of the imported graph and turns it into samples: errors L0403 for
@@ -59,6 +61,9 @@ func (c Calibration) arrange(g *ir.Graph) ([]ref.Sample, error) {
 			}
 			samples[i] = append(samples[i], t)
 		}
+	}
+	if len(errs) == 0 && c.Labels != nil && len(c.Labels) != len(samples) {
+		errs = append(errs, diag.New("L0404", g.Name, "%d labels for %d calibration samples", len(c.Labels), len(samples)))
 	}
 	return samples, errs.Err()
 }

@@ -3,7 +3,6 @@
 package choose
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -102,7 +101,9 @@ func NewStudy(ctx context.Context, s driver.Source, g *ir.Graph, inputs, labels 
 	if g.Stage != ir.StageFloat {
 		return nil, diag.New("L0411", s.Model, "the graph is %s already; formats are chosen for float graphs", g.Stage)
 	}
-	s.Calibrate = cmp.Or(s.Calibrate, inputs)
+	if s.Calibrate == "" {
+		s.Calibrate, s.Labels = inputs, labels
+	}
 	s.Note, s.Passes.Unmeasured, s.Passes.Alone, s.Passes.DumpAfter, s.Passes.Begin = nil, true, false, nil, nil
 	t := &Study{source: s, On: On{Model: filepath.Base(s.Model), Inputs: filepath.Base(inputs),
 		Calibrate: filepath.Base(s.Calibrate)}}

@@ -28,7 +28,8 @@ func (a *App) quantize() *cobra.Command {
 	s.add(c, true)
 	s.choices.add(c, "bits")
 	c.Flags().StringVarP(&out, "output", "o", "", "file for the quantized graph (.lathe)")
-	c.Flags().StringVar(&labels, "labels", "", "class numbers of the samples of --calibrate (.npy), for accuracy")
+	c.Flags().StringVar(&labels, "labels", "",
+		"class numbers of the samples of --calibrate (.npy), for accuracy and as --calibrate-labels")
 	c.Flags().StringVar(&plan, "write-plan", "", "write the plan with all formats that were chosen into this file (TOML)")
 	c.Flags().BoolVar(&explain, "explain", false, "print what decided each format, and the error of each node alone")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -59,6 +60,7 @@ func (a *App) quantizeModel(ctx context.Context, s sourceFlags, model string, f 
 	if err != nil {
 		return err
 	}
+	source.Labels = cmp.Or(source.Labels, f.labels)
 	p := progress{app: a}
 	defer p.finish()
 	source.Passes.Alone = explain

@@ -241,7 +241,7 @@ func apart(c *cobra.Command, args []string) error {
 		}
 		return file{"--" + flag, f.Value.String()}, true
 	}
-	for _, flag := range []string{"plan", "calibrate", "inputs", "bind", "labels", "in"} {
+	for _, flag := range []string{"plan", "calibrate", "calibrate-labels", "inputs", "bind", "labels", "in"} {
 		if f, ok := value(flag); ok {
 			files = append(files, f)
 		}

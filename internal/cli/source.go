@@ -49,6 +49,8 @@ func (s *sourceFlags) add(c *cobra.Command, calibrate bool) {
 		c.Flags().BoolVar(&s.source.Passes.Verify, "check-passes", false, "check the effect of every pass on sample values")
 		c.Flags().StringVar(&s.source.Calibrate, "calibrate", "",
 			"calibration inputs (.npz); without them: interval analysis")
+		c.Flags().StringVar(&s.source.Labels, "calibrate-labels", "",
+			"class numbers of the samples of --calibrate (.npy), for calibrate = \"cross-entropy\" of a plan")
 	}
 }
 
@@ -68,6 +70,9 @@ func (s *sourceFlags) addTransformer(c *cobra.Command) {
 
 // of completes the source with the model's path.
 func (s *sourceFlags) of(a *App, model string) (driver.Source, error) {
+	if s.source.Labels != "" && s.source.Calibrate == "" {
+		return s.source, usagef("--calibrate-labels needs --calibrate")
+	}
 	s.source.Model, s.source.Dims, s.source.Transformer = model, s.dims, s.transformer
 	if s.past >= 0 {
 		s.source.Transformer.Cache, s.source.Transformer.Past = true, s.past

@@ -36,6 +36,8 @@ func (p Progress) report(step string, done, total int) {
 type Source struct {
 	// Model is the path of the model; Plan and Calibrate are paths or empty.
 	Model, Plan, Calibrate string
+	// Labels is the path of the classes of the samples of Calibrate, or empty.
+	Labels string
 	// Settings stand above the plan.
 	Settings lower.Settings
 	// Dims binds symbolic dimensions of the model.
@@ -237,7 +239,13 @@ func (s Source) calibration(g *ir.Graph, plan *lower.Plan) (c lower.Calibration,
 			c.Samples[n.Name] = append(c.Samples[n.Name], v[i])
 		}
 	}
-	return c, nil
+	if s.Labels == "" {
+		return c, nil
+	}
+	if c.Labels, err = Labels(s.Labels); err == nil {
+		err = CheckLabels(s.Labels, c.Labels, len(samples), g)
+	}
+	return c, err
 }
 
 // Hardware is a model as hardware.

@@ -16,13 +16,14 @@ type Method uint8
 
 // The methods.
 const (
-	MSE        Method = iota // least squared error over the values seen
-	MinMax                   // the most fraction bits with which no value saturates
-	Percentile               // as MinMax, the 0.01 % of values at either end left out
+	MSE          Method = iota // least squared error over the values seen
+	MinMax                     // the most fraction bits with which no value saturates
+	Percentile                 // as MinMax, the 0.01 % of values at either end left out
+	CrossEntropy               // as MSE, and then Values.Finer, for the cross-entropy of outputs
 )
 
 // Methods lists the words of a plan, in the order of the constants.
-func Methods() []string { return []string{"mse", "minmax", "percentile"} }
+func Methods() []string { return []string{"mse", "minmax", "percentile", "cross-entropy"} }
 
 // String is the word of a plan.
 func (m Method) String() string { return Methods()[m] }
@@ -33,6 +34,8 @@ type Values struct {
 	Min, Max float64
 	// Sample holds values seen, a fixed selection where there are many; nil where only bounds are known.
 	Sample []float32
+	// Finer is by how many bits CrossEntropy is finer than MSE.
+	Finer int
 }
 
 // Of takes all of x as values.
@@ -64,12 +67,15 @@ func Frac(f format.Fixed, v *Values, m Method) int {
 		return widest
 	}
 	switch m {
-	case MSE:
+	case MSE, CrossEntropy:
 		best, least := widest, math.Inf(1)
 		for frac := widest; frac <= min(widest+mseSteps, fracLimit); frac++ {
 			if e := SquaredError(f, frac, v.Sample); e < least {
 				best, least = frac, e
 			}
+		}
+		if m == CrossEntropy {
+			return min(best+v.Finer, fracLimit)
 		}
 		return best
 	case Percentile:

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lower
+
+import (
+	"strings"
+
+	"lathe/golden/ref"
+	"lathe/internal/diag"
+	"lathe/ir"
+	"lathe/lower/calib"
+	"lathe/lower/loss"
+)
+
+const (
+	// searchSamples bounds the samples on which ranges are searched.
+	searchSamples = 256
+	// searchSteps bounds how many powers of two a range moves.
+	searchSteps = 3
+)
+
+// searchRanges moves the ranges that calibration chose of values by powers of two, one value after the other from the
+// inputs on, for as long as the cross-entropy of output 0 against labels becomes less. It does nothing unless the plan
+// asks for it. Error L0404 without labels, or where output 0 has no values for classes.
+func searchRanges(s *State, g *ir.Graph) error {
+	if s.Plan.Quantize.Calibrate != calib.CrossEntropy {
+		return nil
+	}
+	if len(s.labels) == 0 {
+		return diag.New("L0404", s.Plan.File, "calibrate = \"cross-entropy\" needs the classes of the calibration samples").
+			WithHint("give --calibrate X.npz --calibrate-labels Y.npy, or calibrate = \"mse\"")
+	}
+	if _, place := Places(g.Out[0].Node); place {
+		return g.Out[0].Node.Errorf("L0404", "calibrate = \"cross-entropy\" reads a value for each class, and output %q "+
+			"is the number of one", g.Out[0].Name).WithHint("%s, or calibrate = \"mse\"", s.endAt(g, g.Out[0].Node))
+	}
+	r := ranger{state: s, graph: g, known: map[string]float64{}}
+	r.samples = s.Samples[:min(len(s.Samples), searchSamples)]
+	first, err := r.loss()
+	if err != nil {
+		return nil // quantize says why
+	}
+	best, moved := first, 0
+	seen := map[*calib.Values]bool{}
+	for _, n := range g.Nodes {
+		v := s.values[n]
+		if v == nil || len(v.Sample) == 0 || seen[v] {
+			continue
+		}
+		seen[v] = true
+		for _, way := range []int{1, -1} {
+			for v.Finer*way < searchSteps {
+				v.Finer += way
+				now, err := r.loss()
+				if ctxErr := s.runner.ctx.Err(); ctxErr != nil {
+					return ctxErr
+				}
+				if err != nil || !(now < best) {
+					v.Finer -= way
+					break
+				}
+				best = now
+			}
+			if v.Finer != 0 {
+				moved++
+				break
+			}
+		}
+	}
+	s.Report.note("ranges of %d values are moved: cross-entropy of the outputs %.4f before, %.4f after, on %d "+
+		"calibration samples", moved, first, best, len(r.samples))
+	return nil
+}
+
+// ranger measures choices of ranges.
+type ranger struct {
+	state   *State
+	graph   *ir.Graph
+	samples []ref.Sample
+	known   map[string]float64 // by the formats of all nodes
+}
+
+// loss is the mean cross-entropy of output 0 if the graph is quantized with the ranges as they are.
+func (r *ranger) loss() (float64, error) {
+	c := r.graph.Clone()
+	t := &State{Plan: r.state.Plan, Report: &Report{}, Samples: r.samples, runner: r.state.runner,
+		values: map[*ir.Node]*calib.Values{}, bounds: map[*ir.Node]*calib.Values{}}
+	for i, n := range r.graph.Nodes {
+		if v := r.state.values[n]; v != nil {
+			t.values[c.Nodes[i]] = v
+		}
+		if v := r.state.bounds[n]; v != nil {
+			t.bounds[c.Nodes[i]] = v
+		}
+	}
+	if err := quantize(t, c); err != nil {
+		return 0, err
+	}
+	var formats strings.Builder
+	for _, n := range c.Nodes {
+		formats.WriteString(n.Type.Format.String() + " ")
+	}
+	if v, ok := r.known[formats.String()]; ok {
+		return v, nil
+	}
+	out, err := outputs(r.state.runner.ctx, c, r.samples)
+	if err != nil {
+		return 0, err
+	}
+	v, err := crossEntropy(out, r.state.labels)
+	r.known[formats.String()] = v
+	return v, err
+}
+
+// crossEntropy is its mean of output 0 against labels.
+func crossEntropy(out []ref.Sample, labels [][]int64) (float64, error) {
+	sum, rows := 0.0, 0
+	err := eachLabel(out, labels, func(x []float64, label int) { sum, rows = sum+loss.CrossEntropy(x, label), rows+1 })
+	return sum / float64(max(rows, 1)), err
+}
+
+// eachLabel calls f for each label with the values of output 0 for the classes: of each sample one, or one
+// for each row.
+func eachLabel(out []ref.Sample, labels [][]int64, f func(x []float64, label int)) error {
+	for i, sample := range out {
+		x, err := sample[0].Decode()
+		if err != nil {
+			return err
+		}
+		each := len(labels[i])
+		if each == 0 || len(x)%each != 0 {
+			return diag.New("L0404", "", "%d labels for a calibration sample of which the model computes %d values", each,
+				len(x))
+		}
+		n := len(x) / each
+		for k, label := range labels[i] {
+			if label < 0 || label >= int64(n) {
+				return diag.New("L0404", "", "label %d of calibration sample %d is none of %d classes", label, i, n)
+			}
+			f(x[k*n:(k+1)*n], int(label))
+		}
+	}
+	return nil
+}
