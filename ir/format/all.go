@@ -93,6 +93,8 @@ func scalars() []Family {
 		{Name: "codebook", Syntax: "codebook(nf4) or codebook(V0:V1:...)*S", Example: "codebook(nf4)*0.5",
 			build: buildCodebook, Doc: "code k is T[k]*S, T an ascending table of 2 to 256 float32 values; nf4 is 4-bit " +
 				"NormalFloat. Ties go to the even code"},
+		{Name: "e8m0", Syntax: "e8m0", Example: "e8m0", build: buildE8M0, Doc: "the scale X of OCP blocks by itself: " +
+			"2^(X-127), 255 is NaN. Ties go up, what is not positive becomes the least; for lathe convert"},
 	}
 }
 

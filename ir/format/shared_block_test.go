@@ -298,7 +298,8 @@ func TestBlockEncode(t *testing.T) {
 
 // TestDefinitions demands of every family a definition in rational numbers, beside which its encoder is tested.
 func TestDefinitions(t *testing.T) {
-	texts := append([]string{"fixed(8,4)", "ufixed(8,4)", "int(8)*0.1", "uint(8)*0.1"}, tableTexts...) // in their tests
+	own := []string{"fixed(8,4)", "ufixed(8,4)", "int(8)*0.1", "uint(8)*0.1", "e8m0"} // in tests of their own
+	texts := slices.Concat(own, tableTexts)
 	for _, d := range slices.Concat(blockDefinitions, intDefinitions) {
 		texts = append(texts, d.text)
 	}
