@@ -4,7 +4,7 @@
 //   parameters  A_W       bits of a
 //               A_SIGNED  1: a is two's complement
 //               B_W       bits of b, two's complement
-//               MULT      "auto": the tool decides, "dsp": use_dsp = yes, "lut": a sum of shifted operands,
+//               MULT      "auto" or "low": the tool decides, "dsp": use_dsp = yes, "lut": a sum of shifted operands,
 //                         which no tool makes a DSP of
 //   latency: 1   ii: 1   order: as it comes
 //   let: A_X = A_SIGNED ? A_W : A_W + 1; BIG = max(A_X, B_W); SMALL = min(A_X, B_W); MULTS = SMALL < 2 || A_W +

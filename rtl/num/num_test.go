@@ -117,6 +117,35 @@ func TestDot(t *testing.T) {
 	}
 }
 
+// TestDotLow has signs on either side, and factors of one to four bits, with every code of all operands.
+func TestDotLow(t *testing.T) {
+	for _, c := range []struct {
+		n, a, ae, b, be, pipe int
+		signed                bool
+	}{{1, 8, 0, 1, -1, 2, true}, {5, 4, 0, 1, -1, 2, false}, {8, 3, 0, 1, -1, 1, true}, {6, 1, -1, 5, 0, 2, false},
+		{2, 1, -1, 3, 0, 0, false}, {7, 8, 0, 1, 0, 2, true}, {16, 8, 0, 2, 0, 2, false}, {3, 2, 0, 2, 0, 0, true},
+		{4, 1, 0, 2, 0, 1, false}, {9, 4, 0, 3, 0, 2, true}, {6, 4, 0, 4, 0, 2, false}, {1, 2, 0, 4, 0, 2, true},
+		{3, 8, 0, 4, 0, 1, true}, {1, 1, -1, 1, -1, 2, false}, {2, 1, -1, 1, -1, 0, false}, {5, 1, -1, 1, -1, 2, false},
+		{16, 1, -1, 1, -1, 2, false}, {37, 1, -1, 1, -1, 2, false}, {12, 1, -1, 1, -1, 1, false}} {
+		value := func(v *big.Int, e int) *big.Int {
+			if e < 0 {
+				return big.NewInt(2*v.Int64() - 1)
+			}
+			return v
+		}
+		pipeline(t, "num_dot", append(params("N", c.n, "A_W", c.a, "A_SIGNED", flag(c.signed), "A_E", c.ae, "B_W", c.b,
+			"B_E", c.be, "PIPE", c.pipe), rtl.Param{Name: "MULT", Value: `"low"`}),
+			[]rtltest.Port{{Name: "a", Lanes: c.n, Signed: c.signed && c.ae == 0}, {Name: "b", Lanes: c.n, Signed: c.be == 0}},
+			func(in [][]*big.Int) *big.Int {
+				sum := new(big.Int)
+				for i, a := range in[0] {
+					sum.Add(sum, new(big.Int).Mul(value(a, c.ae), value(in[1][i], c.be)))
+				}
+				return sum
+			})
+	}
+}
+
 // TestMulPair has the widest pairs that a DSP takes, and every borrow: products of all signs, and of the least
 // numbers.
 func TestMulPair(t *testing.T) {

@@ -17,7 +17,7 @@ type matrix struct {
 	in, out      int
 	inW, wW      int
 	inSigned     bool
-	inE, wE      int  // bits of the fields of codes of floats, 0: integers
+	inE, wE      int  // bits of the fields of codes of floats, 0: integers, -1: signs
 	inNaN        bool // the code of all ones is one
 	biasW, pshW  int
 	mW           int // 0: no factors
@@ -41,6 +41,9 @@ func bounds(width int, signed bool) (least, most int64) {
 // ends are the codes of the least and of the greatest value of an operand, an integer or a float of which e bits are
 // the field.
 func ends(width int, signed bool, e int, nan bool) (least, most int64) {
+	if e < 0 {
+		return 0, 1
+	}
 	if e == 0 {
 		return bounds(width, signed)
 	}
@@ -53,6 +56,9 @@ func ends(width int, signed bool, e int, nan bool) (least, most int64) {
 
 // number is the integer of an operand, the code itself or what the code of a float stands for.
 func number(code int64, width, e int, nan bool) int64 {
+	if e < 0 {
+		return 2*code - 1
+	}
 	if e == 0 {
 		return code
 	}
@@ -76,7 +82,7 @@ func (m *matrix) fill(r *rand.Rand) {
 				m.weights[o][j] = wLeast
 			case o == 1:
 				m.weights[o][j] = wMost
-			case o > 2 && j != 1 && m.wE > 0:
+			case o > 2 && j != 1 && m.wE != 0:
 				m.weights[o][j] = r.Int64N(1 << m.wW)
 			case o > 2 && j != 1:
 				m.weights[o][j] = between(r, wLeast, wMost)
@@ -175,7 +181,7 @@ func (m *matrix) numeric() []rtl.Param {
 		p("BIAS_W", m.biasW), p("PSH_W", m.pshW), p("T_W", m.totalW), p("M_W", m.mW),
 		p("ZERO", int(m.zero)), p("SHIFT", m.cast.Shift), p("OUT_W", m.cast.Width),
 		p("OUT_SIGNED", flag(m.cast.Signed)), p("ROUND", m.cast.Round), p("OVER", m.cast.Over)}
-	if m.inE+m.wE > 0 {
+	if m.inE != 0 || m.wE != 0 {
 		all = append(all, p("IN_E", m.inE), p("IN_NAN", flag(m.inNaN)), p("W_E", m.wE))
 	}
 	return all

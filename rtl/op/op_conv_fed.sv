@@ -30,7 +30,7 @@
 //       : (min(H - 1, max(0, (KH - 1) * DH - PT)) * W + FROM + 1) * C / STREAM_LANES
 //       + (min(IN_LANES, C) > STREAM_LANES ? 1 : 0) + (IN_LANES > C && KH * SH + PT + PB == 1 ? 0 : 2)
 //       + (IN_LANES > C && KH * KW * C > IN_LANES ? 2 : 0) + KH * KW * CG / IN_LANES)
-//       + 4 + (IN_E + W_E ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
+//       + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE
 //       + 2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: max(H * W * C / STREAM_LANES, IN_LANES > C ? OH * ROW : OH * OW * BUSY)
 //   order: pixels row-major, output channels ascending

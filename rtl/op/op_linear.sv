@@ -12,7 +12,7 @@
 //               IN_W, IN_SIGNED      bits of x, 1: two's complement
 //               W_W                  bits of a weight, two's complement
 //               IN_E, IN_NAN, W_E    x and weights may be codes of floats, whose field has so many bits: see
-//                                    num_mul_float; 0: integers
+//                                    num_mul_float; -1: signs, bits that are 1 for +1; 0: integers
 //               DOT_W                bits that hold every exact sum_j x[j] * w[o][j]
 //               BIAS_W               bits of a bias, two's complement
 //               PSH_W                bits of psh[o], 0: no left shifts
@@ -25,8 +25,8 @@
 //               CONSTS, CONSTS_SUM   image: word nf, {m, psh, bias} of output nf * OUT_LANES + p at bit
 //                                    p * (M_W + PSH_W + BIAS_W)
 //               ROM_STYLE            "auto", "block" or "distributed": memory of the weights
-//               MULT                 "auto", "dsp" or "lut": use_dsp of the multipliers; "pack": a DSP for two
-//                                    products, OUT_LANES even, see num_mul_pair
+//               MULT                 "auto", "dsp", "lut" or "low": of the multipliers, see num_dot; "pack": a DSP for
+//                                    two products, OUT_LANES even, see num_mul_pair
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
 //               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS

@@ -13,7 +13,7 @@
 //               IN_W, IN_SIGNED      bits of x, 1: two's complement
 //               W_W                  bits of a weight, two's complement
 //               IN_E, IN_NAN, W_E    x and weights may be codes of floats, whose field has so many bits: see
-//                                    num_mul_float; 0: integers
+//                                    num_mul_float; -1: signs, bits that are 1 for +1; 0: integers
 //               DOT_W                bits that hold every exact sum_j x[j] * w[o][j]
 //               BIAS_W               bits of a bias, two's complement
 //               PSH_W                bits of psh[o], 0: no left shifts
@@ -23,8 +23,8 @@
 //               SHIFT, OUT_W, OUT_SIGNED, ROUND, OVER   the cast to the output, see num_requant
 //               CONSTS, CONSTS_SUM   image: word nf, {m, psh, bias} of output nf * OUT_LANES + p at bit
 //                                    p * (M_W + PSH_W + BIAS_W)
-//               MULT                 "auto", "dsp" or "lut": use_dsp of the multipliers; "pack": a DSP for two
-//                                    products, OUT_LANES even, see num_mul_pair
+//               MULT                 "auto", "dsp", "lut" or "low": of the multipliers, see num_dot; "pack": a DSP for
+//                                    two products, OUT_LANES even, see num_mul_pair
 //               TREE_PIPE            adder levels between registers, 1 or 2
 //               GROUPS               vectors that take turns; the images hold one after the other
 //               SETS, SWEEPS         layers that share the unit, each with images of its own, and how often GROUPS
@@ -33,7 +33,7 @@
 //   w_ready: the next word of weights is there. w_step: it is used in this cycle if w_en; w_addr is its address. w_data
 //   has it two cycles of w_en later. Words are used in the order of addresses, over and over; word nf * SF + sf has
 //   w[nf * OUT_LANES + p][sf * IN_LANES + s] at bit (p * IN_LANES + s) * W_W.
-//   latency: IN / IN_LANES + 4 + (IN_E + W_E ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE +
+//   latency: IN / IN_LANES + 4 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE +
 //       2 * min(PSH_W, 1) + 3 * min(M_W, 1)
 //   ii: GROUPS * (IN / IN_LANES) * (OUT / OUT_LANES)   order: elements ascending, lanes innermost
 //   front: NF > 1 ? SF : 0
@@ -205,7 +205,7 @@ module op_linear_fed #(
     /* verilator lint_off WIDTH */  // strings of different lengths are compared
     if (MULT == "pack") begin : g_pack
       /* verilator lint_on WIDTH */
-      if (OUT_LANES % 2 != 0 || IN_E > 0 || W_E > 0) begin : g_bad_pack
+      if (OUT_LANES % 2 != 0 || IN_E != 0 || W_E != 0) begin : g_bad_pack
         OUT_LANES_must_be_even_and_operands_integers_where_MULT_is_pack u_bad ();
       end
       for (genvar p = 0; p < OUT_LANES / 2; p++) begin : g_pair

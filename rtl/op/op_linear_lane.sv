@@ -9,7 +9,7 @@
 //               OUT_SIGNED, ROUND, OVER, MULT, TREE_PIPE  as op_linear
 //               ONE_BEAT   1: a vector is one beat, the sum needs no loop
 //   MULT "sum": x is itself a sum of products, of IN_W bits in one lane, and comes with first; w is not read.
-//   latency: 2 + (IN_E + W_E ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) +
+//   latency: 2 + (max(IN_E, W_E) > 0 ? 1 : 0) + (clog2(IN_LANES) + TREE_PIPE - 1) / TREE_PIPE + 2 * min(PSH_W, 1) +
 //       3 * min(M_W, 1)
 //   ii: 1   order: as it comes
 //   lut: PSH_W == 0 ? (ONE_BEAT ? 1 : 2) * T_W : (ONE_BEAT ? 0 : DOT_W) + T_W + T_W * PSH_W * 2 / 3

@@ -78,6 +78,14 @@ func TestLinear(t *testing.T) {
 			cast: num.Cast{Shift: 9, Width: 8, Signed: true}}, 2, 2, []rtl.Param{text("MULT", "lut")}},
 		{matrix{in: 5, out: 3, inW: 5, inE: 4, wW: 5, biasW: 14, mW: 16, zero: 3,
 			cast: num.Cast{Shift: 30, Width: 8, Signed: true}}, 5, 1, nil},
+		{matrix{in: 12, out: 4, inW: 1, inE: -1, wW: 1, wE: -1, biasW: 6,
+			cast: num.Cast{Shift: 2, Width: 2, Signed: true}}, 6, 2, nil},
+		{matrix{in: 10, out: 4, inW: 4, wW: 1, wE: -1, biasW: 8, mW: 12, zero: 3,
+			cast: num.Cast{Shift: 15, Width: 4}}, 5, 4, []rtl.Param{text("MULT", "low")}},
+		{matrix{in: 9, out: 4, inW: 1, inE: -1, wW: 6, biasW: 8,
+			cast: num.Cast{Shift: 3, Width: 4, Signed: true}}, 3, 1, nil},
+		{matrix{in: 8, out: 6, inW: 8, inSigned: true, wW: 2, biasW: 12, pshW: 2,
+			cast: num.Cast{Shift: 6, Width: 4, Signed: true}}, 4, 3, []rtl.Param{text("MULT", "low")}},
 	} {
 		m := c.m
 		m.cast.Round, m.cast.Over = i%9, i%3

@@ -61,6 +61,22 @@ func TestModuleCosts(t *testing.T) {
 	holdCosts(t, t.TempDir(), modules, 20)
 }
 
+// TestLowCosts does the same with sums of products of few bits: within an eighth.
+func TestLowCosts(t *testing.T) {
+	tools.Need(t, "yosys")
+	holdCosts(t, t.TempDir(), []single{
+		{"num_dot_low", []string{"N", "16", "A_W", "8", "B_W", "1", "B_E", "-1"}},
+		{"num_dot_signs", []string{"N", "64"}},
+		{"num_dot_low", []string{"N", "16", "A_W", "8", "A_SIGNED", "0", "B_W", "2"}},
+		{"num_dot_low", []string{"N", "8", "A_W", "2", "B_W", "2"}},
+		{"num_dot_low", []string{"N", "16", "A_W", "4", "B_W", "4"}},
+		{"num_dot_low", []string{"N", "8", "A_W", "8", "A_SIGNED", "0", "B_W", "4"}},
+		{"num_dot_low", []string{"N", "8", "A_W", "1", "A_E", "-1", "B_W", "8"}},
+		{"num_dot_signs", []string{"N", "16"}},
+		{"num_dot_signs", []string{"N", "33", "PIPE", "1"}},
+	}, 8)
+}
+
 // TestSessionCosts does the same with what begins and ends the sequences of decoders.
 func TestSessionCosts(t *testing.T) {
 	tools.Need(t, "yosys")

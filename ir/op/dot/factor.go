@@ -90,7 +90,7 @@ func codesOfConst(n *ir.Node, i int) (constCodes, error) {
 
 // planFactors is the plan where steps are scales: a sum t[c] counts steps of its own channel.
 func planFactors(n *ir.Node) (*exactSum, error) {
-	x, ok := format.IntegersOf(n.Args[0].Type.Format)
+	data, step, ok := factorData(n)
 	out, okOut := format.IntegersOf(n.Type.Format)
 	if !ok || !okOut {
 		return nil, n.Errorf("L0308", "%s of %s gives %s: scales that are no powers of two need integers on both sides",
@@ -102,7 +102,6 @@ func planFactors(n *ir.Node) (*exactSum, error) {
 		return nil, err
 	}
 	shape := n.Args[1].Type.Shape
-	data := scaledData(KindsOf(n).data, x)
 	m := &exactSum{terms: terms{out: shape[0] * len(turns), in: walk.Size(shape[1:]), weights: w.ints, data: data},
 		turns: len(turns)}
 	bias := constCodes{ints: make([]int64, m.out), steps: []format.Exact{format.FromInt(1, 0)}}
@@ -111,7 +110,7 @@ func planFactors(n *ir.Node) (*exactSum, error) {
 			return nil, err
 		}
 	}
-	m.ratios(w, x.Step.Rat(), out.Step.Rat())
+	m.ratios(w, step, out.Step.Rat())
 	if slices.ContainsFunc(m.ratio, func(r *big.Rat) bool { return r.Sign() == 0 }) {
 		return nil, n.Errorf("L0340", "%s (node %q) has products whose step is 0: a scale of data or weights is 0", n.Op.Name,
 			n.Name).WithHint("give data and weights scales above 0")
@@ -127,6 +126,16 @@ func planFactors(n *ir.Node) (*exactSum, error) {
 			WithHint("use fewer bits for data, weights or bias, or a result whose step is closer to that of the products")
 	}
 	return m, nil
+}
+
+// factorData is the data of a sum whose steps are scales, and their step: integers, or codes that units multiply as
+// they are.
+func factorData(n *ir.Node) (d Data, step *big.Rat, ok bool) {
+	if x, ok := format.IntegersOf(n.Args[0].Type.Format); ok {
+		return scaledData(KindsOf(n).data, x), x.Step.Rat(), true
+	}
+	d, err := fixedData(n)
+	return d, arith.TwoTo(d.exp), err == nil && d.coded.Bits > 0
 }
 
 // ratios are the steps of products in steps of the result. A row of zeros takes the greatest: its weights are zero in

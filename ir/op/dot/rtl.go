@@ -45,8 +45,9 @@ const unrollLimit = 1 << 16
 type widths struct {
 	weight, bias, psh int
 
-	// coded is the shortest float that has all weights, where it is shorter than their integers.
+	// coded is the shortest float that has all weights, where it is shorter than their integers; or their signs.
 	coded format.Minifloat
+	low   bool // products of integers take LUTs, by their few bits
 
 	factor  int        // 0: no factors
 	factors []*big.Int // at one common shift
@@ -59,14 +60,16 @@ func (m *exactSum) widths() widths {
 	w := widths{weight: 1, bias: 1}
 	w.factors, w.factor = m.round.factors()
 	var any int64 // a bit is set where some weight differs from its sign there
-	var buf []int64
-	for c := range m.out {
-		for _, v := range m.row(c, &buf) {
-			any |= v ^ v>>63
-		}
+	signs := true
+	for v := range m.each() {
+		any |= v ^ v>>63
+		signs = signs && (v == 1 || v == -1)
 	}
 	w.weight = bits.Len64(uint64(any)) + 1
-	if w.weight > codedBits {
+	switch {
+	case signs:
+		w.coded = format.Signs
+	case w.weight > codedBits:
 		w.coded = format.ShortestMinifloat(m.each())
 	}
 	for c, b := range m.bias {
@@ -103,6 +106,9 @@ func (m *exactSum) PackCause(n *ir.Node) (string, error) {
 		return fmt.Sprintf("products of codes of %s are no products of integers", n.Args[0].Type.Format), nil
 	}
 	_, w := m.inHardware()
+	if w.coded == format.Signs {
+		return "products by signs take LUTs, not DSPs", nil
+	}
 	return PackWidths(m.data.ints.W, m.data.ints.Signed, w.weight), nil
 }
 
@@ -195,7 +201,7 @@ type Front struct {
 func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	m, w := m.inHardware()
 	unrolled := f.Unrolled && n.HW.Style == ir.StyleUnroll
-	w, err := m.factorForms(n, w, f.Coded && !unrolled)
+	w, err := m.factorForms(n, w, f, unrolled)
 	if err != nil {
 		return nil, err
 	}
@@ -221,6 +227,9 @@ func (m *exactSum) Unit(n *ir.Node, f Front) (*rtl.Unit, error) {
 	u.With(f.Exact...)
 	u.With(num...)
 	u.With(f.Tail...)
+	if w.low {
+		u.With("MULT", "low")
+	}
 	if m.turns > 1 && f.Sweeps > 0 {
 		u.With("SETS", m.turns, "SWEEPS", f.Sweeps*n.HW.InRow()/n.TurnFrames())
 	}
@@ -261,105 +270,6 @@ func (m *exactSum) unrolled(n *ir.Node, u *rtl.Unit, w widths) (*rtl.Unit, error
 		rtl.Param{Name: "WEIGHTS", Value: hardware.Hex(weights, total)},
 		rtl.Param{Name: "CONSTS", Value: hardware.Hex(consts, m.out*w.konst())})
 	return u, nil
-}
-
-// Codes of floats are multiplied as they are where that costs less than products of the integers that they stand for:
-// significands are short, and what is long is shifted.
-
-// codedBits is how many bits integers have at most that are multiplied as such even where they are codes of floats.
-const codedBits = 8
-
-// lutsPerDSP is what a DSP is worth in LUTs: a Zynq UltraScale+ ZU9EG has 274,080 LUTs and 2,520 DSPs (DS891).
-const lutsPerDSP = 108
-
-// factorForms decides whether weights are codes, for data of n that are codes or integers, by what one product costs.
-// Codes of data are refused (L0308) where the unit takes none, or where integers cost less.
-func (m *exactSum) factorForms(n *ir.Node, w widths, takes bool) (widths, error) {
-	plain, coded := w, m.data.coded.Bits > 0
-	plain.coded = format.Minifloat{}
-	switch {
-	case coded && !takes:
-		_, err := arith.FixedOf(n, n.Args[0].Type)
-		return w, err
-	case !takes, !coded && w.coded.Bits == 0:
-		return plain, nil
-	}
-	best := plain
-	least, err := m.productCost(n, plain, format.Minifloat{})
-	if err != nil {
-		return w, err
-	}
-	ints := true
-	for _, form := range []widths{plain, w} {
-		if form.coded.Bits == 0 && !coded {
-			continue
-		}
-		cost, err := m.productCost(n, form, m.data.coded)
-		if err != nil {
-			return w, err
-		}
-		if cost < least {
-			best, least, ints = form, cost, false
-		}
-	}
-	if coded && ints {
-		return w, n.Errorf("L0308", "products of integers cost less here than those of codes of %s", n.Args[0].Type.Format)
-	}
-	return best, nil
-}
-
-// productCost is what a product costs in LUTs: of codes x of the data, or without these of integers, by weights of the
-// given form.
-func (m *exactSum) productCost(n *ir.Node, w widths, x format.Minifloat) (int, error) {
-	data := m.data.ints
-	if data.W == 0 {
-		data, _ = format.ExactFixed(n.Args[0].Type.Format)
-	}
-	return productCost(n, factor{data.W, data.Signed, x}, factor{w.weight, true, w.coded})
-}
-
-// factor is an operand of a product: an integer, or the code of one.
-type factor struct {
-	bits   int // of the integer
-	signed bool
-	code   format.Minifloat // of no bits: none
-}
-
-// width is the bits of the operand.
-func (f factor) width() int {
-	if f.code.Bits > 0 {
-		return f.code.Bits
-	}
-	return f.bits
-}
-
-// productCost is what a product of two factors costs in LUTs.
-func productCost(n *ir.Node, x, w factor) (int, error) {
-	u := rtl.NewUnit("num_mul", "A_W", x.width(), "A_SIGNED", rtl.Flag(x.signed), "B_W", w.width())
-	if x.code.Bits > 0 || w.code.Bits > 0 {
-		u.Module = "num_mul_float"
-		u.With("A_E", x.code.Field, "A_NAN", rtl.Flag(x.code.NaN), "B_E", w.code.Field)
-	}
-	if n.HW.DSP == "none" {
-		u.With("MULT", "lut")
-	}
-	f, err := u.Facts()
-	return f.Cost.LUT + lutsPerDSP*f.Cost.DSP, err
-}
-
-// bits is the width of a weight, as an integer or a code.
-func (w widths) bits() int { return factor{bits: w.weight, code: w.coded}.width() }
-
-// codes are weights as the memory has them.
-func (f factor) codes(weights []int64) []int64 {
-	if f.code.Bits == 0 {
-		return weights
-	}
-	codes := make([]int64, len(weights))
-	for i, v := range weights {
-		codes[i] = f.code.Code(v)
-	}
-	return codes
 }
 
 // each goes through all weights.

@@ -82,7 +82,7 @@ func (u *blockUnit) factors(n *ir.Node) error {
 	least := math.MaxInt
 	for _, x := range xs {
 		for _, w := range ws {
-			cost, err := productCost(n, x, w)
+			cost, err := productsCost(n, u.lanes, x, w, false)
 			if err != nil {
 				return err
 			}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package dot
+
+import (
+	"lathe/ir"
+	"lathe/ir/format"
+	"lathe/ir/op/arith"
+	"lathe/rtl"
+)
+
+// Codes of floats are multiplied as they are where that costs less than products of the integers that they stand for:
+// significands are short, and what is long is shifted. Signs need no product: adders subtract. Weights of few bits
+// select multiples of the data.
+
+// codedBits is how many bits integers have at most that are multiplied as such even where they are codes of floats.
+const codedBits = 8
+
+// lowBits is how many bits weights have at most that take no multipliers.
+const lowBits = 4
+
+// lutsPerDSP is what a DSP is worth in LUTs: a Zynq UltraScale+ ZU9EG has 274,080 LUTs and 2,520 DSPs (DS891).
+const lutsPerDSP = 108
+
+// factor is an operand of a product: an integer, or the code of one.
+type factor struct {
+	bits   int // of the integer
+	signed bool
+	code   format.Minifloat // of no bits: none
+}
+
+// width is the bits of the operand.
+func (f factor) width() int {
+	if f.code.Bits > 0 {
+		return f.code.Bits
+	}
+	return f.bits
+}
+
+// codes are weights as the memory has them.
+func (f factor) codes(weights []int64) []int64 {
+	if f.code.Bits == 0 {
+		return weights
+	}
+	codes := make([]int64, len(weights))
+	for i, v := range weights {
+		codes[i] = f.code.Code(v)
+	}
+	return codes
+}
+
+// meets says that there is a multiplier for x and f: there is none for signs and floats.
+func (f factor) meets(x factor) bool {
+	return f.code.Field*x.code.Field >= 0 || f.code.Field == x.code.Field
+}
+
+// bits is the width of a weight, as an integer or a code.
+func (w widths) bits() int { return factor{bits: w.weight, code: w.coded}.width() }
+
+// factorForms decides, for data of n that are codes or integers, whether weights are codes, and whether products take
+// no multipliers, by what the sums of a beat cost. Codes of data are refused (L0308) where the unit takes none, or
+// where integers cost less.
+func (m *exactSum) factorForms(n *ir.Node, w widths, f Front, unrolled bool) (widths, error) {
+	coded := m.data.coded.Bits > 0
+	plain := w
+	plain.coded = format.Minifloat{}
+	switch takes := f.Coded && !unrolled; {
+	case coded && (!takes || f.Padded && m.data.coded == format.Signs): // zero is no sign
+		_, err := arith.FixedOf(n, n.Args[0].Type)
+		return w, err
+	case !takes, n.HW.DSP == "pack" && !coded:
+		return plain, nil
+	}
+	forms := []widths{plain}
+	if low := plain; w.weight <= lowBits && n.HW.DSP != "none" {
+		low.low = true
+		forms = append(forms, low)
+	}
+	if w.coded.Bits > 0 {
+		forms = append(forms, w)
+	}
+	best, least, ints := plain, 0, true
+	for i, x := range m.dataForms(n) {
+		for k, form := range forms {
+			weight := factor{w.weight, true, form.coded}
+			if !weight.meets(x) {
+				continue
+			}
+			cost, err := productsCost(n, f.In, x, weight, form.low)
+			if err != nil {
+				return w, err
+			}
+			if i+k == 0 || cost < least {
+				best, least, ints = form, cost, i == 0
+			}
+		}
+	}
+	if coded && ints {
+		return w, n.Errorf("L0308", "products of integers cost less here than those of codes of %s", n.Args[0].Type.Format)
+	}
+	return best, nil
+}
+
+// dataForms are the data as integers, and as codes where they are.
+func (m *exactSum) dataForms(n *ir.Node) []factor {
+	ints := m.data.ints
+	if ints.W == 0 {
+		ints, _ = format.ExactFixed(n.Args[0].Type.Format)
+	}
+	forms := []factor{{bits: ints.W, signed: ints.Signed}}
+	if m.data.coded.Bits > 0 {
+		forms = append(forms, factor{ints.W, ints.Signed, m.data.coded})
+	}
+	return forms
+}
+
+// productsCost is what the sum of so many products of two factors costs in LUTs, without multipliers where low is set
+// and weights are integers of few bits.
+func productsCost(n *ir.Node, lanes int, x, w factor, low bool) (int, error) {
+	u := rtl.NewUnit("num_dot", "N", lanes, "A_W", x.width(), "A_SIGNED", rtl.Flag(x.signed), "B_W", w.width(), "A_E",
+		x.code.Field, "A_NAN", rtl.Flag(x.code.NaN), "B_E", w.code.Field)
+	switch {
+	case n.HW.DSP == "none":
+		u.With("MULT", "lut")
+	case low:
+		u.With("MULT", "low")
+	}
+	f, err := u.Facts()
+	return f.Cost.LUT + lutsPerDSP*f.Cost.DSP, err
+}
