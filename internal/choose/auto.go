@@ -48,6 +48,8 @@ type Auto struct {
 	Part  string   `json:"part"`
 	// Layers are the names of the layers, in graph order.
 	Layers []string `json:"layers"`
+	// Separate says that weights and values of a layer may have different formats.
+	Separate bool `json:"separate"`
 	// Candidates are the plans that were measured: those of the search by predicted loss, then the uniform ones.
 	Candidates []Candidate `json:"candidates"`
 	// Best is the candidate that takes the smallest share of the part among those that meet the goal; -1: none does.
@@ -57,7 +59,8 @@ type Auto struct {
 // Candidate is a plan that was measured.
 type Candidate struct {
 	Name string `json:"name"`
-	// Formats are those of Layers, in their order; one for all of a uniform plan.
+	// Formats are those of Layers, in their order; one for all of a uniform plan. Of weights and values in two formats,
+	// both: "fixed(3)/fixed(5)".
 	Formats []string `json:"formats"`
 	Uniform bool     `json:"uniform,omitempty"`
 	Point
@@ -65,20 +68,37 @@ type Candidate struct {
 	Share float64 `json:"share"`
 	Met   bool    `json:"met"`
 	Front bool    `json:"front"`
+	// Held is what it keeps of the samples that the search did not see, for plans of the front, uniform ones and the best.
+	Held *Point `json:"held_out,omitempty"`
 	// Text is the plan, with all formats that calibration chose.
 	Text string `json:"-"`
+	plan *lower.Plan
+}
+
+// pick is a choice for one layer: the formats of its weights, "" where it has none, and of its values.
+type pick struct{ weight, data string }
+
+// String is the format, or both.
+func (p pick) String() string {
+	if p.weight == "" || p.weight == p.data {
+		return p.data
+	}
+	return p.weight + "/" + p.data
 }
 
 // Auto searches formats for all layers: what each layer loses in each format is measured by itself, what it costs as
 // the difference to a plan with one format for all; a knapsack over budgets proposes, and each proposal is measured as
-// a whole. Error L0421 where a layer takes none of the formats.
-func (t *Study) Auto(ctx context.Context, formats []string, goal Goal, p driver.Progress) (*Auto, error) {
-	a := &Auto{On: t.On, Float: t.Accuracy, Goal: goal, Part: t.Plan.Target.FPGA.Part, Best: -1}
+// a whole. separate lets weights and values of a layer have different formats; what both lose counts as the sum. Error
+// L0421 where a layer takes none of the formats.
+func (t *Study) Auto(ctx context.Context, formats []string, separate bool, goal Goal, p driver.Progress) (*Auto,
+	error) {
+	a := &Auto{On: t.On, Float: t.Accuracy, Goal: goal, Part: t.Plan.Target.FPGA.Part, Separate: separate, Best: -1}
 	for _, l := range t.Layers {
 		a.Layers = append(a.Layers, l.Node)
 	}
-	s, err := t.Sensitivity(ctx, formats, Parts{true, true}, false, p)
-	if err != nil {
+	h := &hunt{study: t, auto: a, formats: len(formats), shares: map[string]float64{}, seen: map[string]bool{},
+		progress: p}
+	if err := h.options(ctx, formats); err != nil {
 		return nil, err
 	}
 	for i, f := range formats {
@@ -91,14 +111,32 @@ func (t *Study) Auto(ctx context.Context, formats []string, goal Goal, p driver.
 			return nil, err
 		}
 	}
-	h := &hunt{study: t, auto: a, formats: formats, items: s.options(), shares: map[string]float64{},
-		seen: map[string]bool{}, progress: p}
 	if err := h.run(ctx); err != nil {
 		return nil, err
 	}
 	a.name()
 	a.judge()
-	return a, nil
+	return a, t.heldOut(ctx, a, p)
+}
+
+// heldOut measures the plans that are offered, and the uniform ones, on the samples that the search did not see.
+func (t *Study) heldOut(ctx context.Context, a *Auto, p driver.Progress) error {
+	if t.held == nil {
+		return nil
+	}
+	unseen := *t
+	unseen.known = t.held
+	for i := range a.Candidates {
+		c := &a.Candidates[i]
+		if tell(p, "samples held out", i, len(a.Candidates)); !c.Front && !c.Uniform && i != a.Best {
+			continue
+		}
+		var err error
+		if c.Held, _, err = unseen.Measure(ctx, c.plan, false); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // name puts the mixed plans in the order of their shares of the part, in front of the uniform ones, and numbers them.
@@ -134,23 +172,9 @@ func (a *Auto) judge() {
 	}
 }
 
-// options are, for each layer and format, what the layer adds to the output error; infinite where it is refused, or
-// where the error is not known.
-func (s *Sensitivity) options() [][]option {
-	items := make([][]option, len(s.layers))
-	for i := range s.Rows {
-		o := option{loss: math.Inf(1)}
-		if r := &s.Rows[i]; r.Noise != nil {
-			o.loss = max(0, *r.Noise)
-		}
-		items[i/len(s.Formats)] = append(items[i/len(s.Formats)], o)
-	}
-	return items
-}
-
-// predicted is the share of the part that a choice takes, without running it; infinite where it is refused.
-func (t *Study) predicted(ctx context.Context, formats []string, choice []int) (float64, error) {
-	plan, err := t.assigned(formats, choice)
+// predicted is the share of the part that some choice takes, without running it; infinite where it is refused.
+func (t *Study) predicted(ctx context.Context, picks []pick) (float64, error) {
+	plan, err := t.assigned(picks)
 	if err != nil {
 		return 0, err
 	}
@@ -166,11 +190,11 @@ func (t *Study) predicted(ctx context.Context, formats []string, choice []int) (
 	return t.share(&Point{Size: sizeOf(q), Cost: costOf(schedule)}), nil
 }
 
-// assigned is the user's plan with the chosen format for each layer.
-func (t *Study) assigned(formats []string, choice []int) (*lower.Plan, error) {
+// assigned is the user's plan with the chosen formats for each layer.
+func (t *Study) assigned(picks []pick) (*lower.Plan, error) {
 	var list []lower.Assignment
 	for i := range t.Layers {
-		list = append(list, t.Layers[i].Assign(formats[choice[i]], true, true)...)
+		list = append(list, t.Layers[i].Assign(picks[i].weight, picks[i].data)...)
 	}
 	return t.Plan.Assigned("auto", list)
 }
@@ -194,7 +218,7 @@ func (t *Study) candidate(ctx context.Context, a *Auto, c Candidate, plan *lower
 	if err != nil {
 		return err
 	}
-	c.Point = *point
+	c.Point, c.plan = *point, plan
 	if q != nil {
 		schedule, err := q.Schedule(ctx)
 		if err != nil {

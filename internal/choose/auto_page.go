@@ -5,6 +5,7 @@ package choose
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"lathe/emit/plot"
@@ -20,7 +21,8 @@ func (a *Auto) Table(all bool) [][]string {
 			continue
 		}
 		if rows == nil {
-			rows = append(rows, append(append([]string{"plan"}, c.heads()...), "share of part", "goal", "front", "formats"))
+			tail := []string{"share of part", "goal", "front", "formats"}
+			rows = append(rows, slices.Concat([]string{"plan"}, c.heads(), a.heldHeads(), tail))
 		}
 		mark := func(yes bool, word string) string {
 			if yes {
@@ -32,10 +34,60 @@ func (a *Auto) Table(all bool) [][]string {
 		if i == a.Best {
 			goal = "best"
 		}
-		rows = append(rows, append(append([]string{c.Name}, c.cells()...), fmt.Sprintf("%.3f %%", 100*c.Share), goal,
-			mark(c.Front, "*"), strings.Join(c.Formats, " ")))
+		tail := []string{fmt.Sprintf("%.3f %%", 100*c.Share), goal, mark(c.Front, "*"), strings.Join(c.Formats, " ")}
+		rows = append(rows, slices.Concat([]string{c.Name}, c.cells(), a.heldCells(c), tail))
 	}
 	return rows
+}
+
+// heldHeads are the heads of heldCells: none where no samples were kept back.
+func (a *Auto) heldHeads() []string {
+	switch {
+	case a.HeldOut == 0:
+		return nil
+	case a.Goal.Accuracy != nil:
+		return []string{"held out"}
+	}
+	return []string{"held out dB"}
+}
+
+// heldCells say what a candidate keeps of the samples that the search did not see.
+func (a *Auto) heldCells(c *Candidate) []string {
+	switch {
+	case a.HeldOut == 0:
+		return nil
+	case c.Held == nil:
+		return []string{""}
+	case a.Goal.Accuracy != nil:
+		return []string{fmt.Sprintf("%.4f", c.Held.quality())}
+	}
+	return []string{fmt.Sprintf("%.1f", c.Held.quality())}
+}
+
+// Verdict says what the best plan is and takes, and how much less that is than what the smallest uniform one takes that
+// meets the goal too.
+func (a *Auto) Verdict() string {
+	best := &a.Candidates[a.Best]
+	text := fmt.Sprintf("best: %s, the smallest share of %s that keeps %s%s", best.Name, a.Part, a.Goal, best.hardware())
+	var uniform *Candidate
+	for i := range a.Candidates {
+		if c := &a.Candidates[i]; c.Uniform && c.Met && (uniform == nil || c.Share < uniform.Share) {
+			uniform = c
+		}
+	}
+	if uniform == nil || uniform == best || best.Uniform {
+		return text
+	}
+	return text + fmt.Sprintf("\nthat is %.1f %% less than %s for all takes, the smallest uniform plan that keeps it%s",
+		100*(1-best.Share/uniform.Share), uniform.Name, uniform.hardware())
+}
+
+// hardware are LUTs and DSPs in words; "" where they are not known.
+func (c *Candidate) hardware() string {
+	if c.Cost == nil {
+		return ""
+	}
+	return fmt.Sprintf(": %d LUT, %d DSP", c.Cost.LUT, c.Cost.DSP)
 }
 
 // Plots are quality against the share of the part, LUTs, DSPs and block RAMs, of the mixed and of the uniform plans,

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"lathe/internal/driver"
@@ -88,7 +89,7 @@ func TestAuto(t *testing.T) {
 	study := example(t, "jets-mlp", "", 200)
 	goal := *study.Accuracy - 0.01
 	formats := []string{"fixed(3)", "fixed(6)"}
-	a, err := study.Auto(ctx, formats, Goal{Accuracy: &goal}, nil)
+	a, err := study.Auto(ctx, formats, false, Goal{Accuracy: &goal}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,10 +119,44 @@ func TestAuto(t *testing.T) {
 		point.Size != best.Size {
 		t.Errorf("the written plan gives %+v, the search %+v", point, best.Point)
 	}
-	again, err := study.Auto(ctx, formats, Goal{Accuracy: &goal}, nil)
+	again, err := study.Auto(ctx, formats, false, Goal{Accuracy: &goal}, nil)
 	same := func(x, y Candidate) bool { return x.Text == y.Text }
 	if err != nil || !slices.EqualFunc(a.Candidates, again.Candidates, same) {
 		t.Errorf("the second search differs: %v", err)
+	}
+}
+
+// TestSeparate: formats for weights and values apart are never dearer than one for both, and samples that are held out
+// are counted apart, and measured for what is offered.
+func TestSeparate(t *testing.T) {
+	ctx := context.Background()
+	study := exampleOn(t, "jets-mlp", "", Data{Most: 100, HoldOut: 30})
+	goal := *study.Accuracy - 0.02
+	formats := []string{"fixed(3)", "fixed(4)", "fixed(6)"}
+	one, err := study.Auto(ctx, formats, false, Goal{Accuracy: &goal}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := study.Auto(ctx, formats, true, Goal{Accuracy: &goal}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one.Best < 0 || two.Best < 0 || two.Candidates[two.Best].Share > one.Candidates[one.Best].Share {
+		t.Errorf("best %d and %d of %+v", one.Best, two.Best, two.Candidates)
+	}
+	apart := func(c Candidate) bool { return strings.Contains(strings.Join(c.Formats, " "), "/") }
+	if slices.ContainsFunc(one.Candidates, apart) || !slices.ContainsFunc(two.Candidates, apart) {
+		t.Error("formats apart where they should be one, or the reverse")
+	}
+	if study.On.Samples != 70 || study.On.HeldOut != 30 {
+		t.Errorf("%+v", study.On)
+	}
+	for _, c := range two.Candidates {
+		if offered := c.Front || c.Uniform || c.Text == two.Candidates[two.Best].Text; offered != (c.Held != nil) {
+			t.Errorf("%s: held out %+v", c.Name, c.Held)
+		} else if offered && math.Abs(*c.Held.Accuracy*30-math.Round(*c.Held.Accuracy*30)) > 1e-9 {
+			t.Errorf("%s: accuracy %g of 30 samples", c.Name, *c.Held.Accuracy)
+		}
 	}
 }
 
@@ -133,12 +168,12 @@ func TestGoal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	study, err := NewStudy(context.Background(), s, g, path("inputs.npz"), "", 40)
+	study, err := NewStudy(context.Background(), s, g, Data{Inputs: path("inputs.npz"), Most: 40})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for sqnr, reached := range map[float64]bool{15: true, 90: false} {
-		a, err := study.Auto(context.Background(), []string{"fixed(4)", "fixed(6)"}, Goal{SQNR: &sqnr}, nil)
+		a, err := study.Auto(context.Background(), []string{"fixed(4)", "fixed(6)"}, false, Goal{SQNR: &sqnr}, nil)
 		if err != nil || a.Best >= 0 != reached {
 			t.Errorf("%g dB: best %d, %v", sqnr, a.Best, err)
 		}

@@ -4,12 +4,16 @@ package choose
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"sync"
 
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/internal/workers"
 )
 
 // spreading is how many solutions of the knapsack are measured at first, rounds how often costs are predicted anew, and
@@ -20,9 +24,10 @@ const spreading, rounds, hunting = 14, 3, 12
 type hunt struct {
 	study   *Study
 	auto    *Auto
-	formats []string
-	// items are the layers with what each loses and costs in each format; costs are shares of the part with that one
-	// change to the choice base.
+	formats int // how many there are
+	// picks are the choices of each layer, and items what it loses and costs with them; costs are shares of the part with
+	// that one change to the choice base.
+	picks    [][]pick
 	items    [][]option
 	base     []int
 	shares   map[string]float64 // of the part, by choice
@@ -31,14 +36,117 @@ type hunt struct {
 	progress driver.Progress
 }
 
-// run predicts costs around the middle one of the formats, and measures solutions of the knapsack over the whole range.
-// Then it hunts below the best so far (next). Since costs depend on neighbours, it does so again with costs around the
-// best.
+// options are the choices of each layer, with what it adds to the output error: infinite where it is refused, or where
+// the error is not known. What weights and values in two formats add is the sum of both.
+func (h *hunt) options(ctx context.Context, formats []string) error {
+	both, err := h.lost(ctx, formats, Parts{true, true})
+	if err != nil {
+		return err
+	}
+	var weights, values [][]float64
+	if h.auto.Separate {
+		if weights, err = h.lost(ctx, formats, Parts{true, false}); err != nil {
+			return err
+		}
+		if values, err = h.lost(ctx, formats, Parts{false, true}); err != nil {
+			return err
+		}
+	}
+	for i := range h.study.Layers {
+		var picks []pick
+		var items []option
+		for k, f := range formats {
+			if h.study.Layers[i].Weights == 0 {
+				picks, items = append(picks, pick{"", f}), append(items, option{loss: both[i][k]})
+				continue
+			}
+			for d, g := range formats {
+				if d == k {
+					picks, items = append(picks, pick{f, f}), append(items, option{loss: both[i][k]})
+				} else if h.auto.Separate {
+					picks, items = append(picks, pick{f, g}), append(items, option{loss: weights[i][k] + values[i][d]})
+				}
+			}
+		}
+		h.picks, h.items = append(h.picks, picks), append(h.items, items)
+	}
+	return nil
+}
+
+// lost is what some parts of each layer add to the output error in each format.
+func (h *hunt) lost(ctx context.Context, formats []string, parts Parts) ([][]float64, error) {
+	s, err := h.study.Sensitivity(ctx, formats, parts, false, h.progress)
+	if err != nil {
+		return nil, err
+	}
+	items := make([][]float64, len(s.layers))
+	for i := range s.Rows {
+		loss := math.Inf(1)
+		if r := &s.Rows[i]; r.Noise != nil {
+			loss = max(0, *r.Noise)
+		}
+		items[i/len(formats)] = append(items[i/len(formats)], loss)
+	}
+	return items, nil
+}
+
+// chosen are the formats of a choice.
+func (h *hunt) chosen(choice []int) []pick {
+	out := make([]pick, len(choice))
+	for i, k := range choice {
+		out[i] = h.picks[i][k]
+	}
+	return out
+}
+
+// near are the options of a layer one step from another one: the next formats of its weights, of its values, or both.
+func (h *hunt) near(i, k int) (out []int) {
+	rows := len(h.picks[i]) / h.formats // by formats of weights
+	row, column := k/h.formats, k%h.formats
+	for _, step := range [][2]int{{-1, -1}, {1, 1}, {0, -1}, {0, 1}, {-1, 0}, {1, 0}} {
+		r, c := row+step[0], column+step[1]
+		if rows == 1 {
+			r = 0
+		}
+		if to := r*h.formats + c; r >= 0 && r < rows && c >= 0 && c < h.formats && to != k {
+			out = append(out, to)
+		}
+	}
+	return out
+}
+
+// run hunts among choices of one format a layer, and then, where weights and values may have different ones, from the
+// best of those on among all.
 func (h *hunt) run(ctx context.Context) error {
 	h.base = make([]int, len(h.items))
-	for i := range h.base {
-		h.base[i] = len(h.formats) / 2
+	all := h.items
+	h.items = nil
+	for i, options := range all {
+		one := slices.Clone(options)
+		for k, p := range h.picks[i] {
+			if p.weight != "" && p.weight != p.data {
+				one[k].loss = math.Inf(1)
+			}
+		}
+		h.items = append(h.items, one)
+		h.base[i] = h.formats / 2
+		if len(options) > h.formats {
+			h.base[i] += h.formats * (h.formats / 2)
+		}
 	}
+	if err := h.search(ctx); err != nil || !h.auto.Separate {
+		return err
+	}
+	h.items = all
+	if best := h.best(); best != nil {
+		h.base = best
+	}
+	return h.search(ctx)
+}
+
+// search predicts costs around the base, and measures solutions of the knapsack over the whole range. Then it hunts
+// below the best so far (next). Since costs depend on neighbours, it does so again with costs around the best.
+func (h *hunt) search(ctx context.Context) error {
 	for round := range rounds {
 		if err := h.costs(ctx); err != nil {
 			return err
@@ -66,28 +174,56 @@ func (h *hunt) run(ctx context.Context) error {
 
 // costs predicts what the design takes with each option in place of that of the base.
 func (h *hunt) costs(ctx context.Context) error {
+	changed := func(i, k int) []int {
+		choice := slices.Clone(h.base)
+		choice[i] = k
+		return choice
+	}
+	open := map[string][]int{} // choices whose share of the part is not known
 	for i, options := range h.items {
 		for k := range options {
-			tell(h.progress, "costs", i*len(options)+k, len(options)*len(h.items))
+			choice := changed(i, k)
+			if _, known := h.shares[fmt.Sprint(choice)]; !known && !math.IsInf(options[k].loss, 1) {
+				open[fmt.Sprint(choice)] = choice
+			}
+		}
+	}
+	if err := h.predictAll(ctx, open); err != nil {
+		return err
+	}
+	for i, options := range h.items {
+		for k := range options {
 			if math.IsInf(options[k].loss, 1) {
 				continue
 			}
-			one := slices.Clone(h.base)
-			one[i] = k
-			share, known := h.shares[fmt.Sprint(one)] // the base itself, and what a round before knew
-			if !known {
-				var err error
-				if share, err = h.study.predicted(ctx, h.formats, one); err != nil {
-					return err
-				}
-				h.shares[fmt.Sprint(one)] = share
-			}
+			share := h.shares[fmt.Sprint(changed(i, k))]
 			if options[k].cost = share; math.IsInf(share, 1) {
 				options[k].loss = share
 			}
 		}
 	}
 	return nil
+}
+
+// predictAll predicts the shares of the part that choices take, several at once.
+func (h *hunt) predictAll(ctx context.Context, choices map[string][]int) error {
+	keys := slices.Sorted(maps.Keys(choices))
+	shares, errs := make([]float64, len(keys)), make([]error, len(keys))
+	var mu sync.Mutex
+	done := 0
+	workers.Ranges(len(keys), 1, func(from, to int) {
+		for i := from; i < to; i++ {
+			shares[i], errs[i] = h.study.predicted(ctx, h.chosen(choices[keys[i]]))
+			mu.Lock()
+			done++
+			tell(h.progress, "costs", done, len(keys))
+			mu.Unlock()
+		}
+	})
+	for i, key := range keys {
+		h.shares[key] = shares[i]
+	}
+	return errors.Join(errs...)
 }
 
 // best is the cheapest mixed choice that meets the goal; nil where none does.
@@ -125,13 +261,14 @@ func (h *hunt) measure(ctx context.Context, choice []int) error {
 	}
 	tell(h.progress, "candidates", len(h.tried), spreading+rounds*hunting)
 	h.seen[key], h.tried = true, append(h.tried, choice)
-	plan, err := h.study.assigned(h.formats, choice)
+	picks := h.chosen(choice)
+	plan, err := h.study.assigned(picks)
 	if err != nil {
 		return err
 	}
 	var c Candidate
-	for _, k := range choice {
-		c.Formats = append(c.Formats, h.formats[k])
+	for _, p := range picks {
+		c.Formats = append(c.Formats, p.String())
 	}
 	return h.study.candidate(ctx, h.auto, c, plan)
 }
@@ -184,11 +321,9 @@ func (h *hunt) pick(choices [][]int, limit, allowed float64, rank func(cost, los
 	for _, choice := range h.tried {
 		step := slices.Clone(choice)
 		for i := range step {
-			for _, k := range []int{choice[i] - 1, choice[i] + 1} {
-				if k >= 0 && k < len(h.formats) {
-					step[i] = k
-					consider(step)
-				}
+			for _, k := range h.near(i, choice[i]) {
+				step[i] = k
+				consider(step)
 			}
 			step[i] = choice[i]
 		}

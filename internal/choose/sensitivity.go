@@ -55,6 +55,17 @@ type Parts struct {
 	Data   bool `json:"data"`
 }
 
+// of is a format as that of weights and of results, "" where they stay as they are.
+func (p Parts) of(format string) (weight, data string) {
+	if p.Weight {
+		weight = format
+	}
+	if p.Data {
+		data = format
+	}
+	return weight, data
+}
+
 // Sensitivity measures each layer alone in each format. byPlan takes the user's plan for the rest, else that is
 // RestFormat. Error L0421 where every format is refused for every layer.
 func (t *Study) Sensitivity(ctx context.Context, formats []string, parts Parts, byPlan bool, p driver.Progress) (
@@ -110,7 +121,7 @@ func tell(p driver.Progress, step string, done, total int) {
 // alone measures one layer in one format.
 func (t *Study) alone(ctx context.Context, base *lower.Plan, l *Layer, f string, parts Parts) (*Row, error) {
 	row := &Row{Layer: *l, Format: f}
-	list := l.Assign(f, parts.Weight, parts.Data)
+	list := l.Assign(parts.of(f))
 	if list == nil {
 		row.Refused = "it has no weights"
 		return row, nil
@@ -169,7 +180,7 @@ func (t *Study) whole(ctx context.Context, s *Sensitivity, base *lower.Plan, k i
 		if r.Refused != "" {
 			continue
 		}
-		all = append(all, t.Layers[i].Assign(f, parts.Weight, parts.Data)...)
+		all = append(all, t.Layers[i].Assign(parts.of(f))...)
 		if r.Noise != nil {
 			sum += *r.Noise
 		}

@@ -6,11 +6,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"lathe/golden/ref"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
 	"lathe/internal/npz"
@@ -25,11 +25,9 @@ const RestFormat = "fixed(16)"
 // Study measures plans of one model on one set of samples.
 type Study struct {
 	source driver.Source
-	graph  *ir.Graph // as imported, up to where hardware ends
-	file   *npz.File
-	labels [][]int64
-	n      int // samples
-	want   []ref.Sample
+	graph  *ir.Graph     // as imported, up to where hardware ends
+	known  *driver.Known // what is measured on
+	held   *driver.Known // the samples kept back; nil where there are none
 	// Plan is that of the user, or the default one.
 	Plan *lower.Plan
 	// Accuracy is that of the float model; nil without labels.
@@ -42,9 +40,11 @@ type Study struct {
 
 // On names the data behind the figures.
 type On struct {
-	Model     string `json:"model"`
-	Inputs    string `json:"inputs"`
-	Samples   int    `json:"samples"`
+	Model   string `json:"model"`
+	Inputs  string `json:"inputs"`
+	Samples int    `json:"samples"`
+	// HeldOut is how many samples more were kept back.
+	HeldOut   int    `json:"held_out,omitempty"`
 	Calibrate string `json:"calibrate"`
 	Labels    string `json:"labels,omitempty"`
 }
@@ -95,17 +95,16 @@ type Cost struct {
 }
 
 // NewStudy reads samples and labels, evaluates the float model on them, and finds the layers. Without calibration data
-// of its own the source is calibrated on the samples. most bounds the samples, 0 for all. Error L0411 for a graph that
-// is quantized already.
-func NewStudy(ctx context.Context, s driver.Source, g *ir.Graph, inputs, labels string, most int) (*Study, error) {
+// of its own the source is calibrated on the samples. Error L0411 for a graph that is quantized already.
+func NewStudy(ctx context.Context, s driver.Source, g *ir.Graph, data Data) (*Study, error) {
 	if g.Stage != ir.StageFloat {
 		return nil, diag.New("L0411", s.Model, "the graph is %s already; formats are chosen for float graphs", g.Stage)
 	}
 	if s.Calibrate == "" {
-		s.Calibrate, s.Labels = inputs, labels
+		s.Calibrate, s.Labels = data.Inputs, data.Labels
 	}
 	s.Note, s.Passes.Unmeasured, s.Passes.Alone, s.Passes.DumpAfter, s.Passes.Begin = nil, true, false, nil, nil
-	t := &Study{source: s, On: On{Model: filepath.Base(s.Model), Inputs: filepath.Base(inputs),
+	t := &Study{source: s, On: On{Model: filepath.Base(s.Model), Inputs: filepath.Base(data.Inputs),
 		Calibrate: filepath.Base(s.Calibrate)}}
 	var err error
 	if t.Plan, err = s.ReadPlan(); err != nil {
@@ -114,43 +113,72 @@ func NewStudy(ctx context.Context, s driver.Source, g *ir.Graph, inputs, labels 
 	if t.graph, _, err = lower.End(ctx, g, s.Outputs != nil); err != nil {
 		return nil, err
 	}
-	if t.file, err = npz.Read(inputs); err != nil {
-		return nil, err
-	}
-	if err := t.float(ctx, labels, most); err != nil {
+	if err := t.measureOn(ctx, data); err != nil {
 		return nil, err
 	}
 	return t, t.layers(ctx)
 }
 
-// float evaluates the float model.
-func (t *Study) float(ctx context.Context, labels string, most int) error {
+// Data are the samples that plans are measured on.
+type Data struct {
+	Inputs, Labels string // files; without labels, "", no accuracy
+	Most           int    // of the samples, 0: all
+	// HoldOut is the percentage of them that a search does not see.
+	HoldOut float64
+}
+
+// split divides n samples into those that are used and those that are held out, which are drawn the same each time.
+func (d *Data) split(n int) (use, held []int) {
+	drawn := rand.New(rand.NewPCG(1, 1)).Perm(n)
+	most := max(1, n-int(math.Round(float64(n)*d.HoldOut/100)))
+	use, held = drawn[:most], drawn[most:]
+	slices.Sort(use)
+	slices.Sort(held)
+	return use, held
+}
+
+// measureOn evaluates the float model.
+func (t *Study) measureOn(ctx context.Context, d Data) error {
+	file, err := npz.Read(d.Inputs)
+	if err != nil {
+		return err
+	}
 	float, err := driver.Evaluable(t.graph)
 	if err != nil {
 		return err
 	}
-	samples, _, err := driver.Samples(float, t.file)
+	samples, _, err := driver.Samples(float, file)
 	if err != nil {
 		return err
 	}
-	if labels != "" {
-		if t.labels, err = driver.Labels(labels); err != nil {
+	var labels [][]int64
+	if d.Labels != "" {
+		if labels, err = driver.Labels(d.Labels); err != nil {
 			return err
 		}
-		if err := driver.CheckLabels(labels, t.labels, len(samples), float); err != nil {
+		if err := driver.CheckLabels(d.Labels, labels, len(samples), float); err != nil {
 			return err
 		}
-		t.On.Labels = filepath.Base(labels)
+		t.On.Labels = filepath.Base(d.Labels)
 	}
-	t.n = len(samples)
-	if most > 0 {
-		t.n = min(t.n, most)
+	n := len(samples)
+	if d.Most > 0 {
+		n = min(n, d.Most)
 	}
-	t.On.Samples = t.n
-	if t.want, err = driver.Evaluate(ctx, float, samples[:t.n]); err != nil || labels == "" {
+	use, held := d.split(n)
+	t.On.Samples, t.On.HeldOut = len(use), len(held)
+	if t.known, err = driver.Know(ctx, t.graph, file, use, labels); err != nil {
 		return err
 	}
-	right, err := driver.Accuracy(float, t.want, t.labels[:t.n])
+	if len(held) > 0 {
+		if t.held, err = driver.Know(ctx, t.graph, file, held, labels); err != nil {
+			return err
+		}
+	}
+	if labels == nil {
+		return nil
+	}
+	right, err := driver.Accuracy(float, t.known.Want, t.known.Labels)
 	t.Accuracy = &right
 	return err
 }
@@ -234,26 +262,23 @@ func (t *Study) wide() (*lower.Plan, error) {
 	return p.Uniform("the rest", RestFormat, true, true)
 }
 
-// Assign is what puts a layer into a format: its weights and its result, without a sign where it needs none. Parts that
-// are not wanted stay as they are; nil where nothing is left.
-func (l *Layer) Assign(format string, weight, data bool) []lower.Assignment {
-	a := lower.Assignment{Node: l.Node}
-	if weight && l.Weights > 0 {
-		a.Weight = format
+// Assign is what puts a layer into formats: its weights and its result, without a sign where it needs none. "" leaves
+// what is there; nil where nothing is left.
+func (l *Layer) Assign(weight, data string) []lower.Assignment {
+	a := lower.Assignment{Node: l.Node, Data: data}
+	if l.Weights > 0 {
+		a.Weight = weight
 	}
-	if data {
-		a.Data = format
-		if l.Unsigned && strings.HasPrefix(format, "fixed(") && !strings.Contains(format, "over=wrap") &&
-			strings.Count(format, ",") == strings.Count(format, "=") { // no fraction bits are given
-			a.Data = "u" + format
-		}
+	if l.Unsigned && strings.HasPrefix(data, "fixed(") && !strings.Contains(data, "over=wrap") &&
+		strings.Count(data, ",") == strings.Count(data, "=") { // no fraction bits are given
+		a.Data = "u" + data
 	}
 	if a.Weight == "" && a.Data == "" {
 		return nil
 	}
 	out := []lower.Assignment{a}
 	for _, name := range l.Cuts {
-		if data {
+		if data != "" {
 			out = append(out, lower.Assignment{Node: name, Data: a.Data})
 		}
 	}
@@ -268,7 +293,7 @@ func (t *Study) Measure(ctx context.Context, plan *lower.Plan, cost bool) (*Poin
 		return refused(ctx, err)
 	}
 	p := &Point{Size: sizeOf(q)}
-	if p.SQNR, p.Accuracy, err = driver.Kept(ctx, t.graph, q.Graph, t.file, t.want, t.labels); err != nil {
+	if p.SQNR, p.Accuracy, err = t.known.Kept(ctx, q.Graph); err != nil {
 		return nil, nil, err
 	}
 	if cost {
@@ -312,7 +337,7 @@ func (p *Point) noise() float64 {
 
 // Facts are the lines that tell what figures were measured on.
 func (t *Study) Facts() []string {
-	lines := []string{fmt.Sprintf("%d samples of %s, calibrated on %s", t.n, t.On.Inputs, t.On.Calibrate)}
+	lines := []string{fmt.Sprintf("%d samples of %s, calibrated on %s", t.On.Samples, t.On.Inputs, t.On.Calibrate)}
 	if t.On.Calibrate == t.On.Inputs {
 		lines[0] += ": the same, so figures are those of known samples (--calibrate names others)"
 	}

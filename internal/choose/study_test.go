@@ -18,13 +18,20 @@ import (
 // example is a study of a trained model on its first samples.
 func example(t *testing.T, name, plan string, samples int) *Study {
 	t.Helper()
+	return exampleOn(t, name, plan, Data{Most: samples})
+}
+
+// exampleOn is a study of a trained model on its samples, as d says.
+func exampleOn(t *testing.T, name, plan string, d Data) *Study {
+	t.Helper()
 	path := func(file string) string { return filepath.Join("..", "..", "examples", name, file) }
 	s := driver.Source{Model: path("model.onnx"), Calibrate: path("calib.npz"), Plan: plan}
 	g, err := s.Import()
 	if err != nil {
 		t.Fatal(err)
 	}
-	study, err := NewStudy(context.Background(), s, g, path("inputs.npz"), path("labels.npy"), samples)
+	d.Inputs, d.Labels = path("inputs.npz"), path("labels.npy")
+	study, err := NewStudy(context.Background(), s, g, d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +135,7 @@ func TestRemoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if study.Plan, err = wide.Assigned("test", study.Layers[2].Assign("fixed(4)", true, true)); err != nil {
+	if study.Plan, err = wide.Assigned("test", study.Layers[2].Assign("fixed(4)", "fixed(4)")); err != nil {
 		t.Fatal(err)
 	}
 	s, err := study.Sensitivity(context.Background(), []string{"fixed(8)"}, Parts{Weight: true}, true, nil)
@@ -151,16 +158,16 @@ func TestAssign(t *testing.T) {
 	for f, want := range map[string]string{"fixed(4)": "ufixed(4)", "fixed(4,round=floor)": "ufixed(4,round=floor)",
 		"fixed(8,4)": "fixed(8,4)", "fixed(8,4,round=floor)": "fixed(8,4,round=floor)", "mxint8": "mxint8",
 		"fixed(4,over=wrap)": "fixed(4,over=wrap)"} {
-		list := l.Assign(f, true, true)
+		list := l.Assign(f, f)
 		if !slices.Equal(list, []lower.Assignment{{Node: "a", Weight: f, Data: want}, {Node: "r", Data: want}}) {
 			t.Errorf("%s: %+v", f, list)
 		}
 	}
 	weight := []lower.Assignment{{Node: "a", Weight: "fixed(4)"}}
-	if list := l.Assign("fixed(4)", true, false); !slices.Equal(list, weight) {
+	if list := l.Assign("fixed(4)", ""); !slices.Equal(list, weight) {
 		t.Errorf("%+v", list)
 	}
-	if l.Weights = 0; l.Assign("fixed(4)", true, false) != nil {
+	if l.Weights = 0; l.Assign("fixed(4)", "") != nil {
 		t.Error("a layer without weights has one")
 	}
 }

@@ -22,7 +22,7 @@ type autoFlags struct {
 	studyFlags
 	accuracy, sqnr float64
 	out            string
-	all            bool
+	all, separate  bool
 }
 
 func (a *App) auto() *cobra.Command {
@@ -42,6 +42,10 @@ func (a *App) auto() *cobra.Command {
 		"what to keep without labels: decibels of the outputs against the float model")
 	c.Flags().StringVarP(&f.out, "output", "o", "", "folder for the plans")
 	c.Flags().BoolVar(&f.all, "all", false, "print all plans that were measured, not the front alone")
+	c.Flags().BoolVar(&f.separate, "separate", false,
+		"weights and values of a layer may have different formats; takes several times as long")
+	c.Flags().Float64Var(&f.data.HoldOut, "hold-out", 0,
+		"percent of the samples that the search does not see; its plans are measured on them at the end")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		formats, err := f.checkAuto(c)
 		if err != nil {
@@ -59,11 +63,13 @@ func (f *autoFlags) checkAuto(c *cobra.Command) ([]string, error) {
 	case err != nil:
 		return nil, err
 	case c.Flags().Changed("parts"):
-		return nil, usagef("--parts is for sensitivity and sweep: auto gives a layer one format for both")
-	case f.labels == "" && c.Flags().Changed("accuracy"):
+		return nil, usagef("--parts is for sensitivity and sweep: auto gives a layer one format, or two with --separate")
+	case f.data.Labels == "" && c.Flags().Changed("accuracy"):
 		return nil, usagef("--accuracy needs --labels; without them --sqnr says what to keep")
-	case f.labels != "" && c.Flags().Changed("sqnr"):
+	case f.data.Labels != "" && c.Flags().Changed("sqnr"):
 		return nil, usagef("--sqnr is for samples without labels; --accuracy says what to keep")
+	case f.data.HoldOut < 0 || f.data.HoldOut > 90:
+		return nil, usagef("--hold-out %g: percent of the samples, 0 to 90", f.data.HoldOut)
 	case f.accuracy < -100 || f.accuracy > 1:
 		return nil, usagef("--accuracy %g: percent points to lose (-0.5), or a share to keep (0.95)", f.accuracy)
 	}
@@ -90,7 +96,7 @@ func (f *autoFlags) goal(s *choose.Study) choose.Goal {
 
 func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []string) error {
 	study, r, err := runStudy(a, c, &f.studyFlags, model, func(s *choose.Study, p driver.Progress) (*choose.Auto, error) {
-		return s.Auto(c.Context(), formats, f.goal(s), p)
+		return s.Auto(c.Context(), formats, f.separate, f.goal(s), p)
 	})
 	if err != nil {
 		return err
@@ -103,8 +109,7 @@ func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []
 	if r.Best < 0 {
 		return unmet(model, r)
 	}
-	best := &r.Candidates[r.Best]
-	fmt.Fprintf(a.Out, "best: %s, the smallest share of %s that keeps %s\n", best.Name, r.Part, r.Goal)
+	fmt.Fprintln(a.Out, r.Verdict())
 	if err := writePlans(f.out, r.Plans()); err != nil {
 		return err
 	}

@@ -17,10 +17,10 @@ import (
 // studyFlags are the flags of commands that measure plans on samples.
 type studyFlags struct {
 	sourceFlags
-	inputs, labels, formats string
-	csv, svg, html          string
-	samples                 int
-	parts                   []string
+	data           choose.Data
+	formats        string
+	csv, svg, html string
+	parts          []string
 }
 
 // add declares them; formats is the default of --formats, choices are those of a plan that the command has, or all.
@@ -28,12 +28,13 @@ func (f *studyFlags) add(c *cobra.Command, formats string, choices ...string) {
 	f.sourceFlags.add(c, true)
 	c.Flags().Lookup("calibrate").Usage = "calibration inputs (.npz); without them: those of --inputs"
 	f.choices.add(c, choices...)
-	c.Flags().StringVar(&f.inputs, "inputs", "", "samples (.npz), which also calibrate unless --calibrate names others")
-	c.Flags().StringVar(&f.labels, "labels", "",
+	c.Flags().StringVar(&f.data.Inputs, "inputs", "",
+		"samples (.npz), which also calibrate unless --calibrate names others")
+	c.Flags().StringVar(&f.data.Labels, "labels", "",
 		"class numbers of the samples (.npy), for accuracy; without them SQNR only")
 	c.Flags().StringVar(&f.formats, "formats", formats, "formats to try: fixed(4),mxint8; fixed(4..8) are five of them")
 	c.Flags().StringSliceVar(&f.parts, "parts", []string{"weight", "data"}, "what gets the format: weight, data or both")
-	c.Flags().IntVar(&f.samples, "samples", 0, "run the first so many samples only; 0: all")
+	c.Flags().IntVar(&f.data.Most, "samples", 0, "run the first so many samples only; 0: all")
 	c.Flags().StringVar(&f.csv, "csv", "", "write the table into this file")
 	c.Flags().StringVar(&f.svg, "svg", "", "draw the plot into this file")
 	c.Flags().StringVar(&f.html, "html", "", "write a page with plots into this file")
@@ -41,7 +42,7 @@ func (f *studyFlags) add(c *cobra.Command, formats string, choices ...string) {
 
 // check refuses wrong flags before the work, and reads formats and parts.
 func (f *studyFlags) check(c *cobra.Command) (formats []string, parts choose.Parts, err error) {
-	if err := checkStudy(c, f.samples, f.csv, f.svg, f.html); err != nil {
+	if err := checkStudy(c, f.data.Most, f.csv, f.svg, f.html); err != nil {
 		return nil, parts, err
 	}
 	for _, part := range f.parts {
@@ -59,7 +60,7 @@ func (f *studyFlags) check(c *cobra.Command) (formats []string, parts choose.Par
 
 // study imports the model and evaluates it in float.
 func (a *App) study(ctx context.Context, f *studyFlags, model string, p *progress) (*choose.Study, error) {
-	f.source.Arrays = f.inputs
+	f.source.Arrays = f.data.Inputs
 	source, err := f.of(a, model)
 	if err != nil {
 		return nil, err
@@ -70,7 +71,7 @@ func (a *App) study(ctx context.Context, f *studyFlags, model string, p *progres
 		return nil, err
 	}
 	p.Report("float model", 0, 0)
-	return choose.NewStudy(ctx, source, g, f.inputs, f.labels, f.samples)
+	return choose.NewStudy(ctx, source, g, f.data)
 }
 
 // runStudy makes a study of the model and runs it, with progress until it ends.

@@ -52,11 +52,11 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 	if labels != nil {
 		n = min(n, len(labels))
 	}
-	float, err := Evaluable(g)
-	if err != nil {
-		return nil, "", err
+	first := make([]int, n)
+	for i := range first {
+		first[i] = i
 	}
-	want, err := Evaluate(ctx, float, floats[:n])
+	known, err := Know(ctx, g, file, first, labels)
 	if err != nil {
 		return nil, "", err
 	}
@@ -72,7 +72,7 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 			continue
 		}
 		point := report.Precision{Bits: bits}
-		if point.SQNR, point.Accuracy, err = Kept(ctx, g, q.Graph, file, want, labels); err != nil {
+		if point.SQNR, point.Accuracy, err = known.Kept(ctx, q.Graph); err != nil {
 			return nil, "", err
 		}
 		points = append(points, point)
@@ -80,23 +80,59 @@ func (s Source) Precision(ctx context.Context, g *ir.Graph, labels [][]int64, p 
 	return points, fmt.Sprintf("%d samples of %s", n, filepath.Base(path)), nil
 }
 
-// Kept says what the quantized graph q keeps of the float graph g, which gives want for the first samples of a file:
-// the SQNR of all outputs, see SQNR, and the accuracy, nil without labels.
-func Kept(ctx context.Context, g, q *ir.Graph, file *npz.File, want []ref.Sample, labels [][]int64) (sqnr,
-	accuracy *float64, err error) {
-	samples, _, err := Samples(q, file)
+// Known is what the float graph gives for some samples of a file.
+type Known struct {
+	Float *ir.Graph
+	File  *npz.File
+	// Use are the places of the samples in the file, Want what Float gives for them, Labels their classes, if known.
+	Use    []int
+	Want   []ref.Sample
+	Labels [][]int64
+}
+
+// Know evaluates the float graph g on the samples of a file at some places; labels are those of the whole file, or nil.
+func Know(ctx context.Context, g *ir.Graph, file *npz.File, use []int, labels [][]int64) (*Known, error) {
+	k := &Known{Float: g, File: file, Use: use}
+	float, err := Evaluable(g)
+	if err != nil {
+		return nil, err
+	}
+	samples, _, err := Samples(float, file)
+	if err != nil {
+		return nil, err
+	}
+	if labels != nil {
+		k.Labels = Pick(labels, use)
+	}
+	k.Want, err = Evaluate(ctx, float, Pick(samples, use))
+	return k, err
+}
+
+// Kept says what the quantized graph q keeps of the float graph: the SQNR of all outputs, see SQNR, and the accuracy,
+// nil without labels.
+func (k *Known) Kept(ctx context.Context, q *ir.Graph) (sqnr, accuracy *float64, err error) {
+	samples, _, err := Samples(q, k.File)
 	if err != nil {
 		return nil, nil, err
 	}
-	got, err := Evaluate(ctx, q, samples[:len(want)])
+	got, err := Evaluate(ctx, q, Pick(samples, k.Use))
 	if err != nil {
 		return nil, nil, err
 	}
-	if sqnr, _, err = SQNR(g, want, q, got); err != nil || labels == nil {
+	if sqnr, _, err = SQNR(k.Float, k.Want, q, got); err != nil || k.Labels == nil {
 		return sqnr, nil, err
 	}
-	right, err := Accuracy(q, got, labels[:len(want)])
+	right, err := Accuracy(q, got, k.Labels)
 	return sqnr, &right, err
+}
+
+// Pick are the elements of a list at some places.
+func Pick[T any](list []T, places []int) []T {
+	out := make([]T, len(places))
+	for i, at := range places {
+		out[i] = list[at]
+	}
+	return out
 }
 
 // Evaluate runs a graph in the reference engine.
