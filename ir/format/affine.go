@@ -238,6 +238,20 @@ func (a Affine) integers() (Integers, bool) {
 	return Integers{a.Integers(), a.Zero, FromFloat32(a.Scale)}, a.Axis < 0
 }
 
+// Floats writes the values of codes, rounded half-even to 53 bits. It writes nothing, and says false, where scales
+// travel beside them, and where a difference may have more than 53 bits.
+func (a Affine) Floats(codes []int64, out []float64) bool {
+	const widest = 1 << 50
+	if a.Axis >= 0 || a.Zero > widest || a.Zero < -widest {
+		return false
+	}
+	f, by := a.Integers(), float64(a.Scale)
+	for i, c := range codes {
+		out[i] = float64(f.low(c)-a.Zero) * by
+	}
+	return true
+}
+
 func (a Affine) signedCodes() bool { return a.Signed }
 
 func (a Affine) rounding() Round { return a.Round }

@@ -21,12 +21,11 @@ type fastBlock interface {
 // EncodeFloatBlock is b.EncodeBlock.
 func EncodeFloatBlock(b Block, x []float64, codes []int64) (scale int64) {
 	f, fast := b.(fastBlock)
-	amax := 0.0
+	top := uint64(0)
 	for _, v := range x {
-		if amax = max(amax, math.Abs(v)); amax != amax { // NaN
-			break
-		}
+		top = max(top, math.Float64bits(v)&^(1<<63)) // magnitudes in their order, NaN above all
 	}
+	amax := math.Float64frombits(top)
 	if !fast || !(amax >= 0x1p-900 && amax <= 0x1p900) || Rounding(b) == RoundStochastic {
 		exact := make([]Exact, len(x))
 		for i, v := range x {
@@ -54,6 +53,40 @@ func DecodeFloatBlock(b Block, codes []int64, scale int64, out []float64) {
 	}
 }
 
+// BlockValues decodes blocks by tables of the values of elements at scale 1 and of scales.
+type BlockValues struct {
+	elements []float64
+	scales   []float64
+}
+
+// NewBlockValues is nil for elements of more than 16 bits, and where products of values and scales may round.
+func NewBlockValues(b Block) *BlockValues {
+	const widest, normal = 16, 900
+	elem := b.Element()
+	step, _, ok := elem.Lattice()
+	_, most := b.Limits()
+	lo, hi := b.ScaleLimits()
+	if b.Width() > widest || b.ScaleWidth() > widest || !ok || step+lo < -normal || most.Log2()+hi > normal {
+		return nil
+	}
+	t := &BlockValues{make([]float64, 1<<b.Width()), make([]float64, 1<<b.ScaleWidth())}
+	for c := range t.elements {
+		t.elements[c] = elem.Decode(int64(c)).Float64()
+	}
+	for s := range t.scales {
+		t.scales[s] = b.ScaleValue(int64(s)).Float64()
+	}
+	return t
+}
+
+// Decode is DecodeFloatBlock.
+func (t *BlockValues) Decode(codes []int64, scale int64, out []float64) {
+	by, elements := t.scales[int(scale)&(len(t.scales)-1)], t.elements
+	for i, c := range codes {
+		out[i] = elements[int(c)&(len(elements)-1)] * by
+	}
+}
+
 // log2Of is floor(log2 a) of a normal number, and whether it is a power of two.
 func log2Of(a float64) (floor int, power bool) {
 	b := math.Float64bits(a)
@@ -67,17 +100,7 @@ func (f IntBlock) sharedOf(amax float64) (exp int, scale int64) {
 }
 
 func (f IntBlock) encodeFloats(x []float64, exp int, codes []int64) {
-	elem := f.element()
-	if f.Round != RoundEven {
-		for i, v := range x {
-			codes[i] = elem.Encode(FromFloat64(v).Shift(-exp))
-		}
-		return
-	}
-	by, most := math.Ldexp(1, elem.F-exp), float64(elem.Max())
-	for i, v := range x {
-		codes[i] = int64(min(max(math.RoundToEven(v*by), -most), most))
-	}
+	shifted(f.element(), x, exp, codes)
 }
 
 func (f IntBlock) decodeFloats(codes []int64, step float64, out []float64) {
@@ -98,9 +121,7 @@ func (f sharedBlock) sharedOf(amax float64) (exp int, scale int64) {
 func (f sharedBlock) encodeFloats(x []float64, exp int, codes []int64) {
 	fx, integer := f.elem.fixed()
 	if integer {
-		for i, v := range x {
-			codes[i] = fx.Encode(FromFloat64(v).Shift(-exp))
-		}
+		shifted(fx, x, exp, codes)
 		return
 	}
 	if f.elem.round == RoundEven {
@@ -122,24 +143,38 @@ func (f sharedBlock) encodeFloats(x []float64, exp int, codes []int64) {
 // encodeEven rounds each x*2^-exp to the nearest, in the bits of float64: behind the greatest subnormal a code is the
 // exponent and the first bits of the fraction, less those of the value whose code would be 0.
 func (f fields) encodeEven(x []float64, exp int, codes []int64) {
-	by, small, places := math.Ldexp(1, -exp-f.step), math.Ldexp(1, f.m+1), 52-f.m
+	const minus, units = 1 << 63, 0x1p52 // a number plus units ends at the point
+	by, small, places := math.Ldexp(1, -exp-f.step), math.Float64bits(math.Ldexp(1, f.m+1)), 52-f.m
 	half, zero := uint64(1)<<(places-1)-1, int64(1022+f.m)<<f.m
 	if f.e == 0 {
-		small = math.Inf(1)
+		small = math.Float64bits(math.Inf(1))
 	}
-	sign := int64(1) << (f.e + f.m)
-	for i, v := range x {
-		y, code := math.Abs(v)*by, int64(0)
+	far, place, zeros := math.Float64bits(0x1p50), f.e+f.m, int64(1)
+	if f.oneZero {
+		zeros = 0
+	}
+	for i, v := range x { // without branches, which would depend on chance
+		b := math.Float64bits(v)
+		y := min(math.Float64bits(math.Float64frombits(b&^minus)*by), far)
+		code := int64((y+half+y>>places&1)>>places) - zero
+		low := int64(math.Float64bits(math.Float64frombits(y)+units) & (1<<52 - 1))
 		if y < small {
-			code = int64(math.RoundToEven(min(y, 0x1p50)))
-		} else {
-			b := math.Float64bits(y)
-			code = int64((b+half+b>>places&1)>>places) - zero
+			code = low
 		}
-		if code = min(code, f.most); math.Signbit(v) && (code != 0 || !f.oneZero) {
-			code |= sign
-		}
-		codes[i] = code
+		code = min(code, f.most)
+		some := int64(uint64(-code)>>63) | zeros
+		codes[i] = code | int64(b>>63)&some<<place
+	}
+}
+
+// shifted encodes each x*2^-exp in f.
+func shifted(f Fixed, x []float64, exp int, codes []int64) {
+	at := f
+	if at.F -= exp; at.EncodeFloat64s(codes, x) {
+		return
+	}
+	for i, v := range x {
+		codes[i] = f.Encode(FromFloat64(v).Shift(-exp))
 	}
 }
 

@@ -13,7 +13,7 @@ func TestEncodeFloats(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	inf := float32(math.Inf(1))
 	for range 400 {
-		f := Fixed{W: 1 + r.IntN(34), Signed: r.IntN(2) == 0, F: r.IntN(60) - 30, Round: Round(r.IntN(9)),
+		f := Fixed{W: 1 + r.IntN(64), Signed: r.IntN(2) == 0, F: r.IntN(60) - 30, Round: Round(r.IntN(9)),
 			Over: Over(r.IntN(3))}
 		if r.IntN(2) == 0 {
 			f.Round, f.Over = RoundEven, Sat

@@ -4,7 +4,6 @@ package format
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 
 	"lathe/ir/hlo"
@@ -268,34 +267,6 @@ func (f Float) magnitude(v Exact, word uint32) int64 {
 		code++
 	}
 	return code
-}
-
-// EncodeFloat64s is Encode of every x where rounding is to even; it says false otherwise.
-func (f Float) EncodeFloat64s(codes []int64, x []float64) bool {
-	if f.Round != RoundEven || f.M == 0 {
-		return false
-	}
-	low, most, sign, least := f.low(), f.most(), f.sign(), f.low()-f.M
-	for i, v := range x {
-		b := math.Float64bits(v)
-		e := int(b>>52&0x7ff) - 1023
-		if e == -1023 || e == 1024 || e < least-1 || e > low+1<<f.E {
-			codes[i] = f.Encode(FromFloat64(v))
-			continue
-		}
-		up := max(e-low, 0)
-		sig, n := int64(b&(1<<52-1)|1<<52), least+up-e+52 // 52-M to 53
-		code := (sig + 1<<(n-1) - 1 + sig>>n&1) >> n
-		if code += int64(up) << f.M; code > most {
-			codes[i] = f.beyond(int64(b>>63) * sign)
-			continue
-		}
-		if code |= int64(b>>63) * sign; code == sign && f.Kind == FloatFNUZ {
-			code = 0
-		}
-		codes[i] = code
-	}
-	return true
 }
 
 // DecodeHLO shifts significands by their fields.

@@ -27,6 +27,24 @@ func (Float32) Encode(v Exact) int64 {
 	return int64(math.Float32bits(v.Float32()))
 }
 
+// EncodeFloat64s is Encode of every x.
+func (f Float32) EncodeFloat64s(codes []int64, x []float64) bool {
+	for i, v := range x {
+		if codes[i] = int64(math.Float32bits(float32(v))); v != v {
+			codes[i] = f.Encode(NaN())
+		}
+	}
+	return true
+}
+
+// Floats writes the values of codes.
+func (Float32) Floats(codes []int64, out []float64) bool {
+	for i, c := range codes {
+		out[i] = float64(math.Float32frombits(uint32(c)))
+	}
+	return true
+}
+
 // Lattice has none: the span of exponents is 278 bits.
 func (Float32) Lattice() (exp int, bits int, ok bool) { return 0, 0, false }
 

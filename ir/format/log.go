@@ -90,6 +90,20 @@ func (l Log) stochastic(v Exact, word uint32) int64 {
 	return 0
 }
 
+// EncodeFloat64s is Encode of every x, where that takes no exact arithmetic: see Float.
+func (l Log) EncodeFloat64s(codes []int64, x []float64) bool {
+	f := l.powers()
+	if !f.EncodeFloat64s(codes, x) {
+		return false
+	}
+	for i, c := range codes {
+		if c&f.most() == 0 {
+			codes[i] = 0
+		}
+	}
+	return true
+}
+
 // DecodeHLO is that of the floats.
 func (l Log) DecodeHLO(b *hlo.Builder, x hlo.Value, out Fixed) hlo.Value {
 	return l.powers().DecodeHLO(b, x, out)

@@ -101,7 +101,7 @@ func fit(f format.Fixed, lo, hi float64) int {
 	}
 	least, most := float64(f.Min()), float64(f.Max())
 	for frac := fracLimit; frac > -fracLimit; frac-- {
-		if rounded(f.Round, math.Ldexp(lo, frac)) >= least && rounded(f.Round, math.Ldexp(hi, frac)) <= most {
+		if f.Round.Integer(math.Ldexp(lo, frac)) >= least && f.Round.Integer(math.Ldexp(hi, frac)) <= most {
 			return frac
 		}
 	}
@@ -114,32 +114,9 @@ func SquaredError(f format.Fixed, frac int, x []float32) float64 {
 	step, inverse := math.Ldexp(1, -frac), math.Ldexp(1, frac)
 	sum := 0.0
 	for _, v := range x {
-		q := min(max(rounded(f.Round, float64(v)*inverse), least), most)
+		q := min(max(f.Round.Integer(float64(v)*inverse), least), most)
 		d := float64(v) - q*step
 		sum += d * d
 	}
 	return sum
-}
-
-// rounded is x as an integer by mode r; stochastic counts as even, its mean.
-func rounded(r format.Round, x float64) float64 {
-	switch r {
-	case format.RoundAway:
-		return math.Round(x)
-	case format.RoundUp:
-		return math.Floor(x + 0.5)
-	case format.RoundDown:
-		return math.Ceil(x - 0.5)
-	case format.RoundHalfZero:
-		return math.Copysign(math.Ceil(math.Abs(x)-0.5), x)
-	case format.RoundFloor:
-		return math.Floor(x)
-	case format.RoundCeil:
-		return math.Ceil(x)
-	case format.RoundZero:
-		return math.Trunc(x)
-	case format.RoundOutward:
-		return math.Copysign(math.Ceil(math.Abs(x)), x)
-	}
-	return math.RoundToEven(x)
 }

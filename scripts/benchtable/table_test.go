@@ -17,6 +17,9 @@ BenchmarkLinear           9   1000 ns/op   0.8 GMAC/s
 BenchmarkFloatLinear/128-4   9   1000 ns/op   40 GMAC/s
 BenchmarkFloatConv/3x3-4  9   1000 ns/op   30 GMAC/s
 BenchmarkVerify-4         2   1000 ns/op   2.5 s-best   90 MiB-resident
+BenchmarkLayer-4          1   1000 ns/op   0.15 s-decode   0.25 s-encode
+BenchmarkCalibrate/mlp-4  1   1000 ns/op   0.5 s
+BenchmarkCalibrate/cnn-4  1   1000 ns/op   6.5 s
 BenchmarkSimulate-4       2   1000 ns/op   99.5 %-busy   1.25 Mcycles/s   2000 samples/s
 BenchmarkBalanced-4       2   1000 ns/op   99.5 %-busy
 BenchmarkPack-4           1   1000 ns/op   1 DSP/one   0.5 DSP/pack

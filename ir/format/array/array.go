@@ -81,8 +81,11 @@ func Encode(f format.Format, shape []int, x []float64, seed uint32) (*Encoded, e
 	e.Scales = make([]int64, l.tiles.Count())
 	l.each(func(k int) {
 		e.Scales[k] = l.tiles.EncodeFloats(b, k, x, e.Codes)
+		if !stochastic {
+			return
+		}
 		scale := b.ScaleValue(e.Scales[k])
-		if !stochastic || scale.IsNaN() {
+		if scale.IsNaN() {
 			return
 		}
 		l.tiles.Pieces(k, func(from, to int) {
@@ -154,10 +157,14 @@ func (e *Encoded) Values() []float64 {
 	if err != nil {
 		return nil // Encode and FromCodes have refused it
 	}
+	decode := func(codes []int64, scale int64, out []float64) { format.DecodeFloatBlock(b, codes, scale, out) }
+	if b.Width() <= short && len(out) >= 1<<b.Width() {
+		if t := format.NewBlockValues(b); t != nil {
+			decode = t.Decode
+		}
+	}
 	l.each(func(k int) {
-		l.tiles.Pieces(k, func(from, to int) {
-			format.DecodeFloatBlock(b, e.Codes[from:to], e.Scales[k], out[from:to])
-		})
+		l.tiles.Pieces(k, func(from, to int) { decode(e.Codes[from:to], e.Scales[k], out[from:to]) })
 	})
 	return out
 }

@@ -56,7 +56,13 @@ func decodeAll(f format.Format, out []float64, codes []int64) {
 			table[c] = f.Decode(int64(c)).Float64()
 		}
 	}
+	fast, _ := f.(interface {
+		Floats(codes []int64, out []float64) bool
+	})
 	workers.Ranges(len(codes), grain, func(from, to int) {
+		if table == nil && fast != nil && fast.Floats(codes[from:to], out[from:to]) {
+			return
+		}
 		for i, c := range codes[from:to] {
 			if table != nil {
 				out[from+i] = table[int(c)&(len(table)-1)]
