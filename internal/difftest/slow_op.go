@@ -35,8 +35,8 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 			y := new(big.Rat).Mul(x.at(i...), args[1].at(i[axis]))
 			return y.Add(y, args[2].at(i[axis]))
 		}), nil
-	case pointwise.PRelu:
-		return slowPRelu(n, args), nil
+	case pointwise.PRelu, curve.Threshold:
+		return slowChannel(n, args), nil
 	case pointwise.Relu, pointwise.LeakyRelu, pointwise.Clip, curve.Sigmoid, curve.Tanh:
 		return once(x, func(v *big.Rat) *big.Rat { return slowFunction(n, v) }), nil
 	case pointwise.Quant:
@@ -83,6 +83,31 @@ func slowOp(n *ir.Node, args []value) ([]*big.Rat, error) {
 		}), nil
 	}
 	return nil, fmt.Errorf("the slow evaluator does not know %s", n.Op.Name)
+}
+
+// slowChannel is an operation with constants for each channel.
+func slowChannel(n *ir.Node, args []value) []*big.Rat {
+	if n.Op == curve.Threshold {
+		return slowThreshold(n, args[0], args[1])
+	}
+	return slowPRelu(n, args)
+}
+
+// slowThreshold counts the thresholds that are not above an element; the step of the result is that of its code 1.
+func slowThreshold(n *ir.Node, x, t value) []*big.Rat {
+	step := integer(1)
+	if !n.Type.IsFloat() {
+		step = decodeOne(n.Type, 0, 1)
+	}
+	return fill(x.shape, func(i []int) *big.Rat {
+		count := n.Attrs.(*curve.ThresholdAttrs).Low
+		for k := range t.shape[1] {
+			if x.at(i...).Cmp(t.at(i[len(i)-1], k)) >= 0 {
+				count++
+			}
+		}
+		return product(integer(int64(count)), step)
+	})
 }
 
 // slowPRelu multiplies negative elements by the slope of their channel.

@@ -48,7 +48,7 @@ var All = [...]*ir.Op{
 	whole.TopKValues, whole.TopKIndices,
 	curve.Sin, curve.Cos, curve.Tan, curve.Asin, curve.Acos, curve.Atan, curve.Sinh, curve.Cosh, curve.Asinh,
 	curve.Acosh, curve.Atanh,
-	stream.Widen, stream.Narrow, stream.Fifo, stream.Fork, stream.Mark,
+	curve.Threshold, stream.Widen, stream.Narrow, stream.Fifo, stream.Fork, stream.Mark,
 	ring.Enter, ring.Again, ring.Leave, ring.Replay,
 }
 

@@ -221,3 +221,47 @@ func TestMapBroken(t *testing.T) {
 	broken(t, "op_scale.sv", "fold   <= AW'(0);", "", scale)
 	broken(t, "op_scale.sv", "if (in_valid) fold", "fold", scale)
 }
+
+// TestThreshold has thresholds within and beyond the range of the elements, of one sign and of both.
+func TestThreshold(t *testing.T) {
+	for i, c := range []struct{ c, lanes, n, inW, outW, low, pixels int }{
+		{4, 2, 1, 5, 1, 0, 2}, {6, 6, 3, 8, 2, -2, 1}, {6, 1, 7, 4, 3, 0, 2}, {3, 1, 15, 9, 4, -8, 1}, {1, 1, 2, 3, 2, -1, 3},
+		{5, 5, 2, 6, 5, 9, 1},
+	} {
+		r := rand.New(rand.NewPCG(22, uint64(i)))
+		signed, p := i%2 == 0, rtltest.P
+		tW := c.inW + 2
+		at := make([]int64, c.c*c.n)
+		for k := range at {
+			at[k] = r.Int64N(1<<tW) - 1<<(tW-1)
+			if k > 2 {
+				at[k] = r.Int64N(1<<c.inW) - 1<<c.inW/4
+			}
+		}
+		im := rtl.Image{Param: "IMAGE", Width: c.lanes * c.n * tW}
+		for k := 0; k < len(at); k += c.lanes * c.n {
+			im.Words = append(im.Words, word(tW, at[k:k+c.lanes*c.n]))
+		}
+		beats := c.pixels * c.c / c.lanes
+		rtltest.Run(t, rtltest.Bench{
+			Module: "op_threshold", Seed: uint64(i), Images: []rtl.Image{im},
+			Params: []rtl.Param{p("C", c.c), p("LANES", c.lanes), p("N", c.n), p("IN_W", c.inW), p("IN_SIGNED", flag(signed)),
+				p("T_W", tW), p("OUT_W", c.outW), p("LOW", c.low), p("BEATS", beats)},
+			In:  []rtltest.Port{{Name: "in", Lanes: c.lanes, Signed: signed, Beats: beats}},
+			Out: []rtltest.Port{{Name: "out", Lanes: c.lanes}},
+			Model: func(in [][]int64) [][]int64 {
+				y := make([]int64, len(in[0]))
+				for k, x := range in[0] {
+					y[k] = int64(c.low)
+					for _, a := range at[k%c.c*c.n:][:c.n] {
+						if x >= a {
+							y[k]++
+						}
+					}
+					y[k] &= 1<<c.outW - 1
+				}
+				return [][]int64{y}
+			},
+		})
+	}
+}

@@ -19,8 +19,8 @@ const codedBits = 8
 // lowBits is how many bits weights have at most that take no multipliers.
 const lowBits = 4
 
-// lutsPerDSP is what a DSP is worth in LUTs: a Zynq UltraScale+ ZU9EG has 274,080 LUTs and 2,520 DSPs (DS891).
-const lutsPerDSP = 108
+// LUTsPerDSP is what a DSP is worth in LUTs: a Zynq UltraScale+ ZU9EG has 274,080 LUTs and 2,520 DSPs (DS891).
+const LUTsPerDSP = 108
 
 // factor is an operand of a product: an integer, or the code of one.
 type factor struct {
@@ -126,5 +126,5 @@ func productsCost(n *ir.Node, lanes int, x, w factor, low bool) (int, error) {
 		u.With("MULT", "low")
 	}
 	f, err := u.Facts()
-	return f.Cost.LUT + lutsPerDSP*f.Cost.DSP, err
+	return f.Cost.LUT + LUTsPerDSP*f.Cost.DSP, err
 }

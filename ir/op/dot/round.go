@@ -109,3 +109,52 @@ func (s sumRound) step(c int) (mul int64, shift int) {
 	}
 	return mul, s.res.Shift[arith.At(len(s.res.Shift), c)]
 }
+
+// Levels is an exact sum without bias and scales, of which the codes of n are a rising function for each row.
+type Levels struct {
+	// Weights are integers, row-major, of the format WeightFormat.
+	Weights      []int64
+	WeightFormat format.Format
+	// Sum holds every sum of products of the data and Weights.
+	Sum format.Fixed
+
+	m    *exactSum
+	code func(c int, t int64) int64
+	bias []int64
+}
+
+// LevelsOf is the sum of the weighted node n; false where its codes do not rise with sums of integers of one step, or
+// where those are too wide.
+func LevelsOf(n *ir.Node) (*Levels, bool) {
+	result, fixed := format.AsFixed(n.Type.Format)
+	exp, step := arith.Step(n.Args[0].Type)
+	p, err := New(n)
+	if err != nil || !fixed || !step || result.Over == format.Wrap || result.Round == format.RoundStochastic {
+		return nil, false
+	}
+	m, exact := p.(*exactSum)
+	if !exact || m.turns > 1 || m.codesAt != nil || m.tBits > 62 || m.data.zero != 0 {
+		return nil, false
+	}
+	_, w := m.inHardware()
+	return &Levels{Weights: m.weights, WeightFormat: format.Fixed{W: w.weight, Signed: true},
+		Sum: format.Fixed{W: m.dotBits, F: -exp, Signed: true}, m: m, code: m.round.encoder(), bias: m.bias64()}, true
+}
+
+// From is, for each row, the least sum whose code is q or more: one beyond the greatest sum where none is.
+func (l *Levels) From(q int64) []int64 {
+	from := make([]int64, l.m.out)
+	for c := range from {
+		lo, hi := l.Sum.Min(), l.Sum.Max()+1
+		for lo < hi {
+			mid := lo + (hi-lo)/2
+			if l.code(c, mid<<l.m.up[c]+l.bias[c]) >= q {
+				hi = mid
+			} else {
+				lo = mid + 1
+			}
+		}
+		from[c] = lo
+	}
+	return from
+}
