@@ -178,3 +178,15 @@ func TestCalibrationErrors(t *testing.T) {
 		t.Errorf("quantized twice: %v", err)
 	}
 }
+
+// TestBlocksOfScalar: a plan with blocks for all data names the value that has no axis.
+func TestBlocksOfScalar(t *testing.T) {
+	b := lowertest.New(t, 6)
+	x := b.Add(reduce.Sum, "s", &reduce.Attrs{Axes: []int{0, 1}}, b.Input("x", 1, 4))
+	g := b.Done(b.Add(pointwise.Relu, "r", nil, b.Add(move.Reshape, "one", &move.ReshapeAttrs{Shape: []int{}}, x)))
+	plan := mustPlan(t, "[quantize]\ndata = \"mxint8\"")
+	_, _, err := Quantize(context.Background(), g, plan, samples(g, -1, 1, 3))
+	if diag.CodeOf(err) != "L0406" || !strings.Contains(err.Error(), "a scalar has no axis for blocks") {
+		t.Error(err)
+	}
+}

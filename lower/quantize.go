@@ -293,7 +293,7 @@ func (q *quantizer) result(n *ir.Node, c Choice) {
 	}
 	n.Type.Format = q.resolve(c, v)
 	n.Type.Scales = nil
-	if why := dataProblem(n.Type.Format); why != "" {
+	if why := streamProblem(n.Type); why != "" {
 		q.refuseFormat(n, n.Type.Format, "data", why, c.From, dataFormats)
 		n.Type.Format = format.Fixed{W: 8, Signed: true} // so that later nodes can be checked too
 	}
@@ -359,7 +359,7 @@ func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.
 	}
 	t := &ir.Node{Name: q.g.FreshName(a.Name + ".cast"), Op: pointwise.Cast, Args: []*ir.Node{a}, Pos: a.Pos,
 		Type: ir.Type{Shape: a.Type.Shape, Format: q.resolve(c, v)}, Stats: a.Stats}
-	if why := dataProblem(t.Type.Format); why != "" {
+	if why := streamProblem(t.Type); why != "" {
 		q.refuseFormat(n, t.Type.Format, "data", why, c.From, dataFormats)
 		return a
 	}

@@ -53,6 +53,14 @@ func dataProblem(f format.Format) string {
 	return ""
 }
 
+// streamProblem says why a stream cannot be of type t; empty if it can.
+func streamProblem(t ir.Type) string {
+	if _, isBlock := t.Format.(format.Block); isBlock && len(t.Shape) == 0 {
+		return column.ErrScalar.Error()
+	}
+	return dataProblem(t.Format)
+}
+
 // constantProblem says why constants of n cannot have a format. Codes that are decoded when the graph is quantized may
 // take a step of their own values, where that of all codes is too fine: exactCodes.
 func constantProblem(n *ir.Node, f format.Format) string {

@@ -86,13 +86,14 @@ func scalars() []Family {
 			Doc: "1 is S, 0 is -S; S is a number, default 1, or [0]: weights find one for each output channel. What " +
 				"is not negative becomes S"},
 		{Name: "ternary", Syntax: "ternary, ternary(delta=D)*S", Example: "ternary", build: buildTernary,
-			Options: []Option{optDelta}, Doc: "00 is 0, 01 is S, 11 is -S. Magnitudes up to D become 0"},
+			Options: []Option{optDelta}, Doc: "00 is 0, 01 is S, 11 is -S; 10, which encoding never " +
+				"makes, is 0 too. Magnitudes up to D become 0"},
 		{Name: "residual", Syntax: "residual(L) or residual(L)*S", Example: "residual(3)*0.125", build: buildResidual,
 			Options: []Option{optScales}, Doc: "the sum of +-s_l over L levels, bit l is 1 for +; each level takes the " +
 				"sign of what those before it leave"},
 		{Name: "codebook", Syntax: "codebook(nf4) or codebook(V0:V1:...)*S", Example: "codebook(nf4)*0.5",
 			build: buildCodebook, Doc: "code k is T[k]*S, T an ascending table of 2 to 256 float32 values; nf4 is 4-bit " +
-				"NormalFloat. Ties go to the even code"},
+				"NormalFloat. Ties go to the even code; codes behind the last have its value"},
 		{Name: "e8m0", Syntax: "e8m0", Example: "e8m0", build: buildE8M0, Doc: "the scale X of OCP blocks by itself: " +
 			"2^(X-127), 255 is NaN. Ties go up, what is not positive becomes the least; for lathe convert"},
 	}

@@ -134,12 +134,15 @@ func factors(o *ir.Op, flipped bool, c []float32, channels int) (mul, add []floa
 // perChannel says that a constant of shape c is one number, or varies along the channel axis of x and no other, and
 // does not broadcast x to another shape.
 func perChannel(c, x []int, axis int) bool {
+	if len(c) > len(x) || len(x) == 0 {
+		return false
+	}
 	for i, d := range c {
 		if at := len(x) - len(c) + i; d != 1 && (at != axis || x[at] != d) {
 			return false
 		}
 	}
-	return len(c) <= len(x) && len(x) > 0
+	return true
 }
 
 // channelAxes gives the channel axis of every value: that of the operations with channels that it comes from or goes
