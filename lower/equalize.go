@@ -74,9 +74,9 @@ func equalizeChannels(s *State, g *ir.Graph) error {
 }
 
 // trial is the quality of outputs on samples if g is quantized as it is, with nearest weights; nil without samples,
-// and where that is refused, as it will be once more.
+// where nobody asks for errors, and where that is refused, as it will be once more.
 func (s *State) trial(g *ir.Graph, samples []ref.Sample) *quality {
-	if len(samples) == 0 {
+	if len(samples) == 0 || s.runner.Unmeasured {
 		return nil
 	}
 	t := &State{Plan: s.Plan, Report: &Report{}, Samples: samples, runner: s.runner}

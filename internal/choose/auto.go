@@ -13,6 +13,7 @@ import (
 	"lathe/internal/driver"
 	"lathe/ir/target"
 	"lathe/lower"
+	"lathe/lower/calib"
 )
 
 // Goal is what a plan must keep: an accuracy, or without labels an SQNR in dB.
@@ -178,7 +179,11 @@ func (t *Study) predicted(ctx context.Context, picks []pick) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	plan.Quantize.CorrectBias, plan.Quantize.RoundWeights = false, lower.RoundNearest // which takes time, and no hardware
+	p := &plan.Quantize // without what takes time, and no hardware
+	p.CorrectBias, p.RoundWeights = false, lower.RoundNearest
+	if p.Calibrate == calib.CrossEntropy {
+		p.Calibrate = calib.MSE
+	}
 	q, err := t.source.QuantizeUnder(ctx, t.graph, plan)
 	if err != nil {
 		return math.Inf(1), ctx.Err()
