@@ -92,7 +92,11 @@ func (t *planText) quantize(saved bool) {
 	given := func(c Choice) bool { return c.Given || !t.ownFormats() }
 	t.key(given(q.Data), "data", t.format(&q.Data), "inputs and results where no rule says more")
 	t.key(true, "unsigned", q.Unsigned, "ufixed where results are never negative")
-	t.key(given(q.Weight), "weight", t.format(&q.Weight), "fraction bits by output channel")
+	about := ""
+	if _, open := q.Weight.Pattern.Open(); open {
+		about = "fraction bits by output channel"
+	}
+	t.key(given(q.Weight), "weight", t.format(&q.Weight), about)
 	t.key(given(q.Bias), "bias", t.format(&q.Bias), "")
 	t.key(true, "round", roundWords[q.Round], strings.Join(roundWords, ", "))
 	t.key(true, "overflow", overWords[q.Over], strings.Join(overWords, ", "))

@@ -3,7 +3,6 @@
 package lower
 
 import (
-	"cmp"
 	"slices"
 
 	"lathe/internal/diag"
@@ -188,7 +187,7 @@ func (q *quantizer) node(n *ir.Node) {
 	}
 	switch {
 	case n.IsInput():
-		c := q.inputChoice(n, explicit)
+		c := q.settled(n, q.inputChoice(n, explicit))
 		q.result(n, c)
 		q.pin(n, "data_out", c)
 		return
@@ -211,7 +210,7 @@ func (q *quantizer) node(n *ir.Node) {
 		if !n.Op.Traits.Table0 {
 			q.constants(n)
 		}
-		c := q.resultChoice(n, explicit)
+		c := q.settled(n, q.resultChoice(n, explicit))
 		if !q.cellRows(n, c) && !q.blockResult(n, c) && !q.codedResult(n, c) {
 			q.result(n, c)
 			q.pin(n, "data_out", c)
@@ -300,59 +299,14 @@ func (q *quantizer) result(n *ir.Node, c Choice) {
 	q.explain(n, "data_out", n.Type, c.From)
 }
 
-// resolve completes the format of a choice by values of calibration, and counts it as loose.
-func (q *quantizer) resolve(c Choice, v *calib.Values) format.Format {
-	if _, open := c.Pattern.Open(); open {
-		q.loose++
-	}
-	return q.complete(c, v)
-}
-
-// complete completes the format of a choice by the values that it must hold.
-func (q *quantizer) complete(c Choice, v *calib.Values) format.Format {
-	f, open := c.Pattern.Open()
-	if !open {
-		return c.Pattern.Format
-	}
-	return c.Pattern.With(calib.Frac(f, v, q.plan.Quantize.Calibrate))
-}
-
-// judge returns the values behind relu and clip where nothing else reads n, not even through operations that keep
-// formats: what they cut off needs no code. nil where something else reads n, as a layer with a state itself does.
-func (q *quantizer) judge(n *ir.Node) *calib.Values {
-	if q.g.IsOutput(n) || len(q.users[n]) == 0 || n.Op.Traits.Recurs {
-		return nil
-	}
-	var all *calib.Values
-	for _, u := range q.users[n] {
-		var v *calib.Values
-		switch {
-		case u.Op.Traits.Cuts:
-			v = q.values[u]
-		case u.Op.Traits.KeepsCodes:
-			v = q.judge(u)
-		}
-		if v == nil {
-			return nil
-		}
-		all = join(all, v)
-	}
-	return all
-}
-
-func join(a, b *calib.Values) *calib.Values {
-	if a == nil {
-		return b
-	}
-	sample := append(slices.Clone(a.Sample), b.Sample...)
-	return &calib.Values{Min: min(a.Min, b.Min), Max: max(a.Max, b.Max), Sample: sample, Finer: cmp.Or(a.Finer, b.Finer)}
-}
-
 // cast returns a in the format of choice c for reader n: a itself where it has that format already.
 func (q *quantizer) cast(a *ir.Node, c Choice, n *ir.Node, v *calib.Values) *ir.Node {
 	if c.Pattern.Fits(a.Type.Format) {
 		q.explain(n, "data_in", a.Type, c.From)
 		return a
+	}
+	if c.Pattern.Fit != "" {
+		c.Pattern = format.PatternOf(q.resolve(c, v))
 	}
 	for via, ok := q.between(a, c, v); ok; via, ok = q.between(a, c, v) {
 		a = q.cast(a, via, n, v)

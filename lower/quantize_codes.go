@@ -155,6 +155,10 @@ func (q *quantizer) codedResult(n *ir.Node, c Choice) bool {
 		return false
 	}
 	n.Type.Scales = nil
+	if c.calibrated {
+		coded := Slot{n.Name, n.Op.Name, "data_out", c.Pattern.String(), c.From}
+		q.report.Slots, q.report.Chosen = append(q.report.Slots, coded), append(q.report.Chosen, coded)
+	}
 	exact := func(n *ir.Node) (format.Format, bool) { return dot.ExactResult(n, block.WindowW) }
 	if f, ok := q.together(n, block.WindowW, exact); ok {
 		n.Type.Format = f

@@ -49,6 +49,10 @@ func (q *quantizer) constants(n *ir.Node) {
 		if !q.finite(n, a, t.Floats) {
 			return
 		}
+		if f, fit := c.Pattern.Biased(); fit {
+			c.Pattern = format.PatternOf(f.Finer(calib.Finer(f, q.constValues(n, i, t.Floats), calib.MSE)))
+			c.calibrated = true
+		}
 		if q.scaledConst(n, i, t, c, name) || q.factors(n, i, t.Floats, c) {
 			continue
 		}

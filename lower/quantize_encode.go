@@ -45,7 +45,7 @@ func (q *quantizer) encode(n *ir.Node, i int, typ ir.Type, x []float32, c Choice
 		}
 	})
 	name := n.Args[i].Name
-	if _, open := c.Pattern.Open(); !open && !channels {
+	if _, open := c.Pattern.Open(); !open && !c.calibrated && !channels {
 		lo, hi := typ.Format.Limits()
 		beyond, worst := 0, float32(0)
 		for _, v := range x {

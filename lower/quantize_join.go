@@ -51,9 +51,7 @@ func (q *quantizer) wantJoined() {
 
 // joinedChoice completes the choice of a result by its values.
 func (q *quantizer) joinedChoice(n *ir.Node, c Choice) Choice {
-	if _, open := c.Pattern.Open(); open {
-		c.calibrated = true
-	}
+	c.calibrated = c.calibrated || c.Pattern.Incomplete()
 	c.Pattern = format.PatternOf(q.complete(c, q.values[n]))
 	c.From += ", for all that " + n.Name + " joins"
 	return c

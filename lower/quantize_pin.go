@@ -40,7 +40,7 @@ func (q *quantizer) argumentsAs(n *ir.Node, c Choice) {
 		}
 		same = same && n.Args[i].Type.SameFormat(first.Type)
 	}
-	if _, open := c.Pattern.Open(); open && same && first != nil && !q.own.Quantized {
+	if c.Pattern.Incomplete() && same && first != nil && !q.own.Quantized {
 		q.loose = was
 		q.report.Chosen = append(q.report.Chosen, Slot{n.Name, n.Op.Name, "data_in", first.Type.Format.String(), c.From})
 	}

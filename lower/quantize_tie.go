@@ -121,7 +121,7 @@ func (q *quantizer) tied(n *ir.Node) (c Choice, ok bool) {
 		return c, false
 	}
 	c = q.resultChoice(gives, q.rule(gives, dataOut))
-	if _, open := c.Pattern.Open(); open {
+	if c.Pattern.Incomplete() {
 		c.Pattern = format.PatternOf(q.complete(c, q.values[gives]))
 	}
 	c.From = "the format of " + q.ties.gives.Name + ", which the next layer reads"

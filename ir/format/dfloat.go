@@ -177,3 +177,11 @@ func (d DFloat) KernelType() string {
 	}
 	return fmt.Sprintf("dfloat_code<%d, %d, %d, %s>", d.E, d.M, d.Bias(), d.Round.kernel())
 }
+
+// Finer is d with a bias that is greater by so many.
+func (d DFloat) Finer(bits int) Format {
+	d.Offset += bits
+	return d
+}
+
+func (d DFloat) offset() int { return d.Offset }

@@ -351,3 +351,11 @@ func (f Float) KernelType() string {
 	}
 	return fmt.Sprintf("float_code<%d, %d, %d, %s, %s, %s>", f.E, f.M, f.Bias(), kind, f.Round.kernel(), over)
 }
+
+// Finer is f with a bias that is greater by so many.
+func (f Float) Finer(bits int) Format {
+	f.Offset += bits
+	return f
+}
+
+func (f Float) offset() int { return f.Offset }

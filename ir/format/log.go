@@ -127,3 +127,11 @@ func (l Log) EncodeRTL(in Fixed, s Stream) *rtl.Unit { return l.powers().encoder
 func (l Log) KernelType() string {
 	return fmt.Sprintf("log_code<%d, %d, %s>", l.W, l.Bias(), l.Round.kernel())
 }
+
+// Finer is l with a bias that is greater by so many.
+func (l Log) Finer(bits int) Format {
+	l.Offset += bits
+	return l
+}
+
+func (l Log) offset() int { return l.Offset }

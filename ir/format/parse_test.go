@@ -94,6 +94,37 @@ func TestPattern(t *testing.T) {
 	}
 }
 
+// TestBiasFit leaves biases to calibration, of formats that have one each.
+func TestBiasFit(t *testing.T) {
+	for text, finer := range map[string]string{"float(4,3,fn,bias=fit)": "float(4,3,fn,bias=10)",
+		"float(2,1,bias=fit)": "float(2,1,bias=4)", "log(4,bias=fit)": "log(4,bias=6)",
+		"dfloat(2,3,bias=fit,round=floor)": "dfloat(2,3,bias=4,round=floor)"} {
+		p, err := ParsePattern(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, ok := p.Biased()
+		if !ok || !p.Incomplete() || p.String() != text || f.Finer(3).String() != finer || f.Finer(0) != Format(f) {
+			t.Errorf("%s: %+v, 3 finer %v", text, p, f)
+		}
+		if q, err := ParsePattern(p.String()); err != nil || q != p {
+			t.Errorf("%s: read again %+v, %v", text, q, err)
+		}
+		other, err := Parse("float(2,3,bias=3)")
+		if err != nil || p.Fits(other) || !p.Fits(f.Finer(7)) || PatternOf(f).Fits(f.Finer(7)) {
+			t.Errorf("%s: fits what it should not, or the reverse", text)
+		}
+		if _, err := Parse(text); diag.CodeOf(err) != codeArgs {
+			t.Errorf("a complete format %s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"fixed(8,4,bias=fit)", "bfp(4,8,3,bias=fit)", "log(4,bias=fit,dialect=mase)"} {
+		if _, err := ParsePattern(text); diag.CodeOf(err) != codeOption || !strings.Contains(err.Error(), "bias=fit is for") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 // illegalTexts names for each text the code of its error and a part of the message.
 var illegalTexts = []struct{ text, code, part string }{
 	{"", codeSyntax, "begins with its name"},

@@ -2,7 +2,10 @@
 
 package format
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // Pattern is a format of a plan: complete, or fixed(W) and ufixed(W), whose fraction bits calibration chooses.
 type Pattern struct {
@@ -10,13 +13,41 @@ type Pattern struct {
 	HasF   bool   // the format is complete
 	F      int    // fraction bits of a complete fixed-point format, else 0
 	Format Format // the complete format; with F = 0 for an open pattern, which tells signedness, rounding, overflow
+	// Fit is the text of a pattern of floats or powers of two whose bias is left open, bias=fit; then Format has the usual
+	// bias. "" for all others.
+	Fit string
 }
 
-// ParsePattern reads every text that Parse takes, and fixed(W) and ufixed(W) with options. Errors are those of Parse.
+// Biased are formats whose bias may be any: a larger one makes all values finer by powers of two.
+type Biased interface {
+	Format
+	// Finer is the format with a bias that is greater by so many.
+	Finer(bits int) Format
+	// offset is how much the bias is greater than usual.
+	offset() int
+}
+
+// Biased is the format of a pattern that leaves the bias open; false for others.
+func (p Pattern) Biased() (Biased, bool) {
+	b, ok := p.Format.(Biased)
+	return b, ok && p.Fit != ""
+}
+
+// Incomplete says that calibration completes the format: it leaves the fraction bits open, or the bias.
+func (p Pattern) Incomplete() bool {
+	_, open := p.Open()
+	return open || p.Fit != ""
+}
+
+// ParsePattern reads every text that Parse takes, fixed(W) and ufixed(W) with options, and bias=fit of float, dfloat
+// and log. Errors are those of Parse.
 func ParsePattern(text string) (Pattern, error) {
 	c, err := split(text)
 	if err != nil {
 		return Pattern{}, err
+	}
+	if i := slices.IndexFunc(c.opts, func(o arg) bool { return o.key == "bias" && o.val == "fit" }); i >= 0 {
+		return c.fitting(i)
 	}
 	if (c.name != "fixed" && c.name != "ufixed") || len(c.args) != 1 {
 		f, err := c.build()
@@ -39,18 +70,38 @@ func ParsePattern(text string) (Pattern, error) {
 	return Pattern{W: v[0], Format: f}, nil
 }
 
+// fitting is the pattern of a text whose option i is bias=fit.
+func (c *call) fitting(i int) (Pattern, error) {
+	at := c.opts[i].col
+	c.opts = slices.Delete(c.opts, i, i+1)
+	f, err := c.build()
+	if err != nil {
+		return Pattern{}, err
+	}
+	if _, ok := f.(Biased); !ok {
+		return Pattern{}, c.fail(codeOption, at, "bias=fit is for float, dfloat and log")
+	}
+	p := PatternOf(f)
+	p.Fit = c.text
+	return p, nil
+}
+
 // Open is the integers of a pattern that leaves the fraction bits open; ok is false for complete formats.
 func (p Pattern) Open() (ints Fixed, ok bool) {
 	ints, ok = p.Format.(Fixed)
 	return ints, ok && !p.HasF
 }
 
-// Fits says that f is a format that p stands for: of an open pattern that of any fraction bits, whatever rounding and
-// overflow.
+// Fits says that f is a format that p stands for, whatever rounding and overflow: of an open pattern that of any
+// fraction bits, or of any bias.
 func (p Pattern) Fits(f Format) bool {
 	if want, open := p.Open(); open {
 		have, fixed := f.(Fixed)
 		return fixed && have.W == want.W && have.Signed == want.Signed
+	}
+	if want, fit := p.Biased(); fit {
+		have, ok := f.(Biased)
+		return ok && SameType(want.Finer(have.offset()-want.offset()), have)
 	}
 	return SameType(p.Format, f)
 }
@@ -77,10 +128,12 @@ func (p Pattern) With(frac int) Format {
 // String is the text of the pattern; ParsePattern(String()) is the pattern itself.
 func (p Pattern) String() string {
 	f, open := p.Open()
-	if !open {
-		if p.Format == nil {
-			return ""
-		}
+	switch {
+	case p.Fit != "":
+		return p.Fit
+	case !open && p.Format == nil:
+		return ""
+	case !open:
 		return p.Format.String()
 	}
 	name := "fixed("

@@ -67,6 +67,53 @@ func TestFrac(t *testing.T) {
 	}
 }
 
+// TestFiner holds the bias that is chosen against a search over all near ones, by encoding and decoding each value.
+func TestFiner(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 1))
+	for _, text := range []string{"float(2,1,bias=fit)", "float(4,3,fn,bias=fit)", "log(4,bias=fit)",
+		"dfloat(2,3,bias=fit)", "float(3,2,ieee,bias=fit)", "float(2,2,bias=fit,round=stochastic)"} {
+		p, err := format.ParsePattern(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _ := p.Biased()
+		for range 4 {
+			x := make([]float32, 200)
+			scale := math.Ldexp(1, r.IntN(30)-15)
+			for i := range x {
+				x[i] = float32(r.NormFloat64() * scale)
+			}
+			least := math.Inf(1)
+			of := map[int]float64{}
+			for k := -40; k <= 40; k++ {
+				g := format.WithRules(f.Finer(k), func(r *format.Round, _ *format.Over) { *r = format.RoundEven })
+				for _, v := range x {
+					got := g.Decode(g.Encode(format.FromFloat32(v)))
+					if got.IsInf() {
+						of[k] = math.Inf(1)
+						break
+					}
+					d := float64(v) - got.Float64()
+					of[k] += d * d
+				}
+				least = min(least, of[k])
+			}
+			if got := Finer(f, Of(x), MSE); of[got] > least*(1+1e-9) {
+				t.Errorf("%s at scale %g: %d, of error %g; the least is %g", text, scale, got, of[got], least)
+			}
+			most := Finer(f, Of(x), MinMax)
+			_, hi := f.Finer(most).Limits()
+			_, above := f.Finer(most + 1).Limits()
+			if v := Of(x); max(v.Max, -v.Min) > hi.Float64() || max(v.Max, -v.Min) <= above.Float64() {
+				t.Errorf("%s at scale %g: minmax %d ends at %g, values at %g and %g", text, scale, most, hi.Float64(), v.Min, v.Max)
+			}
+		}
+		if got := Finer(f, Of([]float32{0, 0}), MSE); got != 0 {
+			t.Errorf("%s of zeros: %d", text, got)
+		}
+	}
+}
+
 // TestSquaredError holds the fast error against encoding and decoding, for all roundings and overflows.
 func TestSquaredError(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"lathe/ir/format"
+	"lathe/ir/format/array"
 )
 
 // Method is how fraction bits are chosen from values.
@@ -119,4 +120,62 @@ func SquaredError(f format.Fixed, frac int, x []float32) float64 {
 		sum += d * d
 	}
 	return sum
+}
+
+// Finer chooses by how much the bias of f grows for values v, as Frac chooses fraction bits: that moves all values by a
+// power of two.
+func Finer(f format.Biased, v *Values, m Method) int {
+	most := max(math.Abs(v.Min), math.Abs(v.Max))
+	if m == Percentile && len(v.Sample) > 0 {
+		sorted := slices.Clone(v.Sample)
+		slices.Sort(sorted)
+		cut := int(tail * float64(len(sorted)))
+		most = max(math.Abs(float64(sorted[cut])), math.Abs(float64(sorted[len(sorted)-1-cut])))
+	}
+	if most == 0 || math.IsInf(most, 0) || math.IsNaN(most) {
+		return 0
+	}
+	_, hi := f.Limits()
+	limit, _ := hi.Rat().Float64()
+	widest := fracLimit
+	for widest > -fracLimit && math.Ldexp(most, widest) > limit {
+		widest--
+	}
+	if m != MSE && m != CrossEntropy || len(v.Sample) == 0 {
+		return widest
+	}
+	best, least := widest, math.Inf(1)
+	for k := widest; k <= min(widest+mseSteps, fracLimit); k++ {
+		if e := movedError(f, k, v.Sample); e < least {
+			best, least = k, e
+		}
+	}
+	if m == CrossEntropy {
+		return min(best+v.Finer, fracLimit)
+	}
+	return best
+}
+
+// movedError is the sum of squared differences between the values of x and their codes in f with a bias greater by k;
+// stochastic rounding counts as even, its mean.
+func movedError(f format.Format, k int, x []float32) float64 {
+	f = format.WithRules(f, func(r *format.Round, _ *format.Over) {
+		if *r == format.RoundStochastic {
+			*r = format.RoundEven
+		}
+	})
+	moved := make([]float64, len(x))
+	for i, v := range x {
+		moved[i] = math.Ldexp(float64(v), k)
+	}
+	e, err := array.Encode(f, []int{len(x)}, moved, 0)
+	if err != nil {
+		return math.Inf(1)
+	}
+	sum := 0.0
+	for i, v := range e.Values() {
+		d := moved[i] - v
+		sum += d * d
+	}
+	return math.Ldexp(sum, -2*k)
 }
