@@ -10,6 +10,7 @@ import (
 
 	"lathe/ir"
 	"lathe/ir/format"
+	"lathe/lower/calib"
 )
 
 // Text is the plan as a file, filled in with what became of it for a model: formats that calibration chose stand as
@@ -100,7 +101,11 @@ func (t *planText) quantize(saved bool) {
 	t.key(given(q.Bias), "bias", t.format(&q.Bias), "")
 	t.key(true, "round", roundWords[q.Round], strings.Join(roundWords, ", "))
 	t.key(true, "overflow", overWords[q.Over], strings.Join(overWords, ", "))
-	t.key(true, "calibrate", q.Calibrate.String(), "")
+	if q.Calibrate == calib.CrossEntropy && t.quantized.Loose == 0 { // of which the formats that it chose are left
+		t.key(true, "calibrate", calib.MSE.String(), q.Calibrate.String()+" has chosen the formats below")
+	} else {
+		t.key(true, "calibrate", q.Calibrate.String(), "")
+	}
 	if q.Equalize {
 		t.key(true, "equalize", true, "powers of two move between layers")
 	}
