@@ -47,7 +47,10 @@ func dataProblem(f format.Format) string {
 	if format.ScalesBeside(f) {
 		return "scales per channel are for weights"
 	}
-	if _, bits, ok := f.Lattice(); !ok {
+	switch _, bits, ok := f.Lattice(); {
+	case !ok && bits == 0:
+		return "it has no step that all its values are multiples of"
+	case !ok:
 		return fmt.Sprintf("its values take %d bits, counted in its smallest step; at most %d are possible", bits, maxSteps)
 	}
 	return ""

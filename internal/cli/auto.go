@@ -15,6 +15,7 @@ import (
 	"lathe/internal/choose"
 	"lathe/internal/diag"
 	"lathe/internal/driver"
+	"lathe/lower"
 )
 
 // autoFlags are the flags of auto.
@@ -107,7 +108,7 @@ func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []
 	fmt.Fprintf(a.Out, "\nformats: those of %s\n", strings.Join(r.Layers, ", "))
 	a.printFacts(study)
 	if r.Best < 0 {
-		return unmet(model, r)
+		return unmet(model, study.Plan, r)
 	}
 	fmt.Fprintln(a.Out, r.Verdict())
 	if err := writePlans(f.out, r.Plans()); err != nil {
@@ -118,7 +119,7 @@ func (a *App) autoModel(c *cobra.Command, f *autoFlags, model string, formats []
 }
 
 // unmet says what comes nearest to a goal that no plan meets.
-func unmet(model string, r *choose.Auto) error {
+func unmet(model string, plan *lower.Plan, r *choose.Auto) error {
 	e := diag.New("L0422", model, "none of %d plans keeps %s", len(r.Candidates), r.Goal)
 	if n := r.Nearest(); n != nil {
 		kept := choose.Goal{SQNR: n.SQNR}
@@ -127,7 +128,14 @@ func unmet(model string, r *choose.Auto) error {
 		}
 		e = e.WithNote("the nearest is %s, which keeps %s", n.Name, kept)
 	}
-	return e.WithHint("wider --formats may, or correct_bias = true in a --plan")
+	hint := "wider --formats may"
+	switch q := &plan.Quantize; {
+	case q.RoundWeights == lower.RoundNearest:
+		hint += ", or round_weights = \"gptq\" in a --plan"
+	case !q.CorrectBias:
+		hint += ", or correct_bias = true in the plan"
+	}
+	return e.WithHint("%s", hint)
 }
 
 // writePlans writes plans into a folder, which is made if need be; other files of it stay.
