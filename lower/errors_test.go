@@ -20,6 +20,7 @@ import (
 	"lathe/ir/op/reduce"
 	"lathe/ir/op/sequence"
 	"lathe/ir/op/sum"
+	"lathe/ir/text"
 	"lathe/lower/lowertest"
 )
 
@@ -188,5 +189,28 @@ func TestBlocksOfScalar(t *testing.T) {
 	_, _, err := Quantize(context.Background(), g, plan, samples(g, -1, 1, 3))
 	if diag.CodeOf(err) != "L0406" || !strings.Contains(err.Error(), "a scalar has no axis for blocks") {
 		t.Error(err)
+	}
+}
+
+// TestBlockAxes: blocks of weights along the axis before the last are tiles, and other axes are refused by name.
+func TestBlockAxes(t *testing.T) {
+	quantized := func(plan string) (*ir.Graph, error) {
+		b := lowertest.New(t, 6)
+		g := b.Done(b.Linear("fc", b.Input("x", 1, 4), 6, true))
+		q, _, err := Quantize(context.Background(), g, mustPlan(t, "[quantize]\n"+plan), samples(g, -1, 1, 3))
+		return q, err
+	}
+	axis, err := quantized("weight = \"mxint(6,3,axis=0)\"")
+	tiles, tilesErr := quantized("weight = \"mxint(6,3x1)\"")
+	if err != nil || tilesErr != nil || text.Print(axis) != text.Print(tiles) {
+		t.Errorf("%v, %v", err, tilesErr)
+	}
+	for plan, want := range map[string]string{
+		"weight = \"bfp(6,3,8,axis=2)\"": "blocks of weights lie along one of the last two axes of 6x4",
+		"data = \"mxint(6,2,axis=0)\"":   "blocks of data lie along the last axis, 1",
+	} {
+		if _, err := quantized(plan); diag.CodeOf(err) != "L0406" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", plan, err)
+		}
 	}
 }

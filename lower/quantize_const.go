@@ -3,6 +3,8 @@
 package lower
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 
 	"lathe/ir"
@@ -262,7 +264,8 @@ func (q *quantizer) castBehind(n *ir.Node, c Choice) {
 
 // blockConst encodes a constant in blocks along its last axis.
 func (q *quantizer) blockConst(n *ir.Node, i int, b format.Block, t *ir.Tensor, c Choice, slot string) {
-	if why := block.BlockProblem(b); why != "" {
+	b, why := laid(b, t.Type.Shape)
+	if why = cmp.Or(why, block.BlockProblem(b)); why != "" {
 		q.refuseFormat(n, b, slot, why, c.From, weightFormats)
 		return
 	}
@@ -271,6 +274,21 @@ func (q *quantizer) blockConst(n *ir.Node, i int, b format.Block, t *ir.Tensor, 
 	q.explain(n, slot, typ, c.From)
 	typ.Scales = ir.ScaleValues(b, v.BlockScales)
 	q.setConst(n, i, typ, ir.CodeBlob(v.Codes))
+}
+
+// laid is b as a graph has it in constants of a shape: blocks along the axis before the last are tiles of one column.
+// why is not empty for other axes.
+func laid(b format.Block, shape []int) (as format.Block, why string) {
+	last := len(shape) - 1
+	switch {
+	case b.Axis() < 0 || b.Axis() == last:
+		return b, ""
+	case b.Axis() == last-1:
+		if tiles, ok := format.AsTiles(b); ok {
+			return tiles, ""
+		}
+	}
+	return b, fmt.Sprintf("blocks of weights lie along one of the last two axes of %s", ir.ShapeString(shape))
 }
 
 // constChoice is c, or where c asks for blocks and n has no use for them a fixed format of the same width, and at least

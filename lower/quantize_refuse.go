@@ -58,8 +58,13 @@ func dataProblem(f format.Format) string {
 
 // streamProblem says why a stream cannot be of type t; empty if it can.
 func streamProblem(t ir.Type) string {
-	if _, isBlock := t.Format.(format.Block); isBlock && len(t.Shape) == 0 {
-		return column.ErrScalar.Error()
+	if b, isBlock := t.Format.(format.Block); isBlock {
+		switch last := len(t.Shape) - 1; {
+		case last < 0:
+			return column.ErrScalar.Error()
+		case b.Axis() >= 0 && b.Axis() != last:
+			return fmt.Sprintf("blocks of data lie along the last axis, %d", last)
+		}
 	}
 	return dataProblem(t.Format)
 }

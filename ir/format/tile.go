@@ -86,6 +86,37 @@ func (c *call) tileRows(i int) (int, error) {
 	return c.integer(rows, c.args[i].col, intRange{"R", 1, maxBlock})
 }
 
+// AsTiles is the format of the same blocks where b cuts the axis before the last of a value: tiles of one column.
+func AsTiles(b Block) (tiles Block, ok bool) {
+	switch f := b.(type) {
+	case MXInt:
+		f.Rows, f.K, f.Along = f.K, 1, 0
+		return f, true
+	case MASEInt:
+		f.sharedBlock = f.upright()
+		return f, true
+	case MXFP:
+		f.sharedBlock = f.upright()
+		return f, true
+	case BFP:
+		f.sharedBlock = f.upright()
+		return f, true
+	case BMinifloat:
+		f.sharedBlock = f.upright()
+		return f, true
+	case BLog:
+		f.sharedBlock = f.upright()
+		return f, true
+	}
+	return b, false
+}
+
+// upright is f with blocks along the axis before the last.
+func (f sharedBlock) upright() sharedBlock {
+	f.rows, f.k, f.along = f.k-1, 1, 0
+	return f
+}
+
 // blockText prints k or RxC.
 func blockText(rows, cols int) string {
 	if rows > 1 {

@@ -83,3 +83,17 @@ func TestTileTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestAsTiles: blocks along the axis before the last are tiles of one column, in every family.
+func TestAsTiles(t *testing.T) {
+	for text, want := range map[string]string{
+		"mxint(6,16,axis=0)": "mxint(6,16x1)", "mxint(8,32,dialect=mase,axis=1)": "mxint(8,32x1,dialect=mase)",
+		"mxfp(e4m3,8,round=up,axis=2)": "mxfp(e4m3,8x1,round=up)", "bfp(8,16,8,axis=0)": "bfp(8,16x1,8)",
+		"bminifloat(3,2,16,8,axis=0)": "bminifloat(3,2,16x1,8)", "blog(5,16,8,axis=0)": "blog(5,16x1,8)",
+	} {
+		tiles, ok := AsTiles(parseBlock(t, text))
+		if again := mustParse(t, want); !ok || tiles != again {
+			t.Errorf("%s is %v, not %s", text, tiles, want)
+		}
+	}
+}
