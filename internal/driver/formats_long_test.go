@@ -61,7 +61,7 @@ func TestFormatRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		study, err := choose.NewStudy(t.Context(), s, g, dir+"inputs.npz", dir+"labels.npy", 0)
+		study, err := choose.NewStudy(t.Context(), s, g, choose.Data{Inputs: dir + "inputs.npz", Labels: dir + "labels.npy"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ Mismatches: %d.
 
 Each network ran on its 450 stored samples and on %d random ones (uniform codes, extremes, small values), in the
 simulated RTL with every port stalling at random in %d %% of all cycles, once for each of %d seeds, and on some samples
-without stalls. The scales of blocks are compared like codes. TestDrawnFormats compares pairs that are drawn at random.
+without stalls. The scales of blocks are compared like codes. TestDrawnFormats compares formats drawn at random.
 
 The columns, for digits-mlp first: bits of a weight, with scales of blocks; accuracy in percent on the stored samples
 (float: 97.8 and 98.0); LUT, FF and DSP as the headers of the modules predict them ([area.md](area.md) holds that to
