@@ -51,7 +51,9 @@ func TestMulFloat(t *testing.T) {
 }
 
 func TestDotFloat(t *testing.T) {
-	for _, c := range factors[:2] {
+	tiny := []struct{ a, b factor }{{factor{w: 4, e: 2}, factor{w: 4, e: 2}},
+		{factor{w: 5, e: 2, nan: true}, factor{w: 3, e: 1}}, {factor{w: 4, e: 3}, factor{w: 4, e: 3}}}
+	for _, c := range append(tiny, factors[:2]...) {
 		pipeline(t, "num_dot", params("N", 3, "A_W", c.a.w, "A_SIGNED", flag(c.a.signed), "A_E", c.a.e, "A_NAN",
 			flag(c.a.nan), "B_W", c.b.w, "B_E", c.b.e, "PIPE", 1), []rtltest.Port{c.a.port("a", 3), c.b.port("b", 3)},
 			func(in [][]*big.Int) *big.Int {

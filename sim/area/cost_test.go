@@ -72,6 +72,7 @@ func TestLowCosts(t *testing.T) {
 		{"num_dot_low", []string{"N", "16", "A_W", "4", "B_W", "4"}},
 		{"num_dot_low", []string{"N", "8", "A_W", "8", "A_SIGNED", "0", "B_W", "4"}},
 		{"num_dot_low", []string{"N", "8", "A_W", "1", "A_E", "-1", "B_W", "8"}},
+		{"num_dot_tiny", []string{"N", "16"}},
 		{"num_dot_signs", []string{"N", "16"}},
 		{"num_dot_signs", []string{"N", "33", "PIPE", "1"}},
 	}, 8)

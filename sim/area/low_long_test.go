@@ -64,13 +64,14 @@ func fewBits() (rows []named) {
 	product("2 bits by 2 bits", 2, 0, 2, 0, 12, "low", goals{logic: 1100})
 	product("4 bits by 4 bits", 4, 0, 4, 0, 16, "low", goals{logic: 2870})
 	product("8 bits by 8 bits", 8, 0, 8, 0, 24, "auto", goals{})
-	block := func(name string, set ...string) {
-		rows = append(rows, named{name, held{single: single{"mx_linear_fed", append([]string{"IN", "256", "OUT", "128", "RUN",
-			"256", "K", "32", "IN_LANES", "16", "ROWS", "8", "DRAIN", "1", "CLAMP", "0", "SPAN", "24", "LOW", "8", "OFFSET",
-			"-110", "SUM_W", "32", "OUT_W", "32", "SCALES", `"1024x4.mem"`, "BIAS", `"128x16.mem"`}, set...)}}})
+	block := func(name string, most goals, set ...string) {
+		set = append([]string{"IN", "256", "OUT", "128", "RUN", "256", "K", "32", "IN_LANES", "16", "ROWS", "8", "DRAIN",
+			"1", "CLAMP", "0", "SPAN", "24", "LOW", "8", "OFFSET", "-110", "SUM_W", "32", "OUT_W", "32", "SCALES",
+			`"1024x4.mem"`, "BIAS", `"128x16.mem"`}, set...)
+		rows = append(rows, named{name, held{single{"mx_linear_fed", set}, most}})
 	}
-	block("mxint8", "D_W", "21")
-	block("mxfp4", "X_W", "4", "X_E", "2", "CODED", "1", "W_W", "4", "W_E", "2", "D_W", "15")
+	block("mxint8", goals{logic: 3150, dsp: 128}, "D_W", "21")
+	block("mxfp4", goals{logic: 3450}, "X_W", "4", "X_E", "2", "CODED", "1", "W_W", "4", "W_E", "2", "D_W", "15")
 	codec := func(name, module string, set ...string) {
 		rows = append(rows, named{name, held{single: single{module, append(set, "LANES", "1")}}})
 	}
