@@ -229,7 +229,8 @@ func (q *quantizer) window(n *ir.Node) bool {
 		w, err = dot.WindowOf(n)
 	}
 	if err != nil {
-		q.fail(n, "L0450", "%s", message(err))
+		q.fail(n, "L0450", "%s", message(err)).WithHint("give the weights blocks, or a format of fewer bits with a power " +
+			"of two as its scale: binary*0.5; or the data a fixed format, beside which all weights work")
 		return false
 	}
 	q.explain(n, "acc", n.Type, "the window of its block sums: "+w.String())
