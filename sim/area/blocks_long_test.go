@@ -54,5 +54,7 @@ func TestCodedBlockCosts(t *testing.T) {
 		{"mx_decode", []string{"W", "8", "E", "4"}},
 		{"mx_decode", []string{"W", "4", "E", "2"}},
 		wide,
+		{"mx_linear_fed", append(sums[1].set[:len(sums[1].set):len(sums[1].set)], "CODED", "1", "W_W", "4", "W_E", "2")},
+		{"mx_linear_fed", append(wide.set[:len(wide.set):len(wide.set)], "CODED", "1", "W_W", "8", "W_E", "4")},
 	}, sums...), 8)
 }
