@@ -103,18 +103,27 @@ func levels(n *ir.Node, chain []*ir.Node) (low int64, from []int64, ok bool) {
 	return low, from, ok && err == nil
 }
 
-// ranks is, for each code of f, its place among the values that encoding makes.
+// ranks is, for each code of f, its place among the values of all codes, -0 below 0.
 func ranks(f format.Format) []int {
 	var codes []int64
 	raw := format.Raw(f)
 	for c := raw.Min(); c <= raw.Max(); c++ {
 		codes = append(codes, c)
 	}
-	slices.SortStableFunc(codes, func(a, b int64) int { return f.Decode(a).Cmp(f.Decode(b)) })
+	order := func(a, b int64) int {
+		x, y := f.Decode(a), f.Decode(b)
+		if by := x.Cmp(y); by != 0 || x.Signbit() == y.Signbit() {
+			return by
+		} else if x.Signbit() {
+			return -1
+		}
+		return 1
+	}
+	slices.SortStableFunc(codes, order)
 	rank, mask := make([]int, 1<<f.Width()), int64(1)<<f.Width()-1
 	place := 0
 	for i, c := range codes {
-		if i > 0 && f.Decode(c).Cmp(f.Decode(codes[i-1])) > 0 {
+		if i > 0 && order(c, codes[i-1]) > 0 {
 			place++
 		}
 		rank[c&mask] = place
