@@ -63,7 +63,8 @@ func (c Calibration) arrange(g *ir.Graph) ([]ref.Sample, error) {
 		}
 	}
 	if len(errs) == 0 && c.Labels != nil && len(c.Labels) != len(samples) {
-		errs = append(errs, diag.New("L0404", g.Name, "%d labels for %d calibration samples", len(c.Labels), len(samples)))
+		errs = append(errs, diag.New("L0404", g.Name, "%d labels for %d calibration samples", len(c.Labels), len(samples)).
+			WithHint("give every sample its label"))
 	}
 	return samples, errs.Err()
 }

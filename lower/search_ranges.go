@@ -3,6 +3,7 @@
 package lower
 
 import (
+	"math"
 	"strings"
 
 	"lathe/golden/ref"
@@ -37,8 +38,8 @@ func searchRanges(s *State, g *ir.Graph) error {
 	r := ranger{state: s, graph: g, known: map[string]float64{}}
 	r.samples = s.Samples[:min(len(s.Samples), searchSamples)]
 	first, err := r.loss()
-	if err != nil {
-		return nil // quantize says why
+	if err != nil || math.IsInf(first, 1) {
+		return err // or none: quantize says why
 	}
 	best, moved := first, 0
 	seen := map[*calib.Values]bool{}
@@ -52,10 +53,10 @@ func searchRanges(s *State, g *ir.Graph) error {
 			for v.Finer*way < searchSteps {
 				v.Finer += way
 				now, err := r.loss()
-				if ctxErr := s.runner.ctx.Err(); ctxErr != nil {
-					return ctxErr
+				if err != nil {
+					return err
 				}
-				if err != nil || !(now < best) {
+				if !(now < best) {
 					v.Finer -= way
 					break
 				}
@@ -80,7 +81,8 @@ type ranger struct {
 	known   map[string]float64 // by the formats of all nodes
 }
 
-// loss is the mean cross-entropy of output 0 if the graph is quantized with the ranges as they are.
+// loss is the mean cross-entropy of output 0 if the graph is quantized with the ranges as they are; infinite where that
+// is refused.
 func (r *ranger) loss() (float64, error) {
 	c := r.graph.Clone()
 	t := &State{Plan: r.state.Plan, Report: &Report{}, Samples: r.samples, runner: r.state.runner,
@@ -93,8 +95,8 @@ func (r *ranger) loss() (float64, error) {
 			t.bounds[c.Nodes[i]] = v
 		}
 	}
-	if err := quantize(t, c); err != nil {
-		return 0, err
+	if quantize(t, c) != nil {
+		return math.Inf(1), r.state.runner.ctx.Err()
 	}
 	var formats strings.Builder
 	for _, n := range c.Nodes {
@@ -130,12 +132,13 @@ func eachLabel(out []ref.Sample, labels [][]int64, f func(x []float64, label int
 		each := len(labels[i])
 		if each == 0 || len(x)%each != 0 {
 			return diag.New("L0404", "", "%d labels for a calibration sample of which the model computes %d values", each,
-				len(x))
+				len(x)).WithHint("give the number of a class, or one for each row of output 0")
 		}
 		n := len(x) / each
 		for k, label := range labels[i] {
 			if label < 0 || label >= int64(n) {
-				return diag.New("L0404", "", "label %d of calibration sample %d is none of %d classes", label, i, n)
+				return diag.New("L0404", "", "label %d of calibration sample %d is none of %d classes", label, i, n).
+					WithHint("classes count from 0 to %d", n-1)
 			}
 			f(x[k*n:(k+1)*n], int(label))
 		}

@@ -94,6 +94,7 @@ func TestCrossEntropyErrors(t *testing.T) {
 	for text, labels := range map[string][][]int64{
 		"needs the classes of the calibration samples": nil,
 		"3 labels for 4 calibration samples":           c.Labels[:3],
+		"is none of 10 classes":                        {{3}, {10}, {4}, {4}},
 	} {
 		_, _, err := Quantize(t.Context(), e.g, plan, Calibration{Samples: c.Samples, Labels: labels})
 		if diag.CodeOf(err) != "L0404" || !strings.Contains(err.Error(), text) {
