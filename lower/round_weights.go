@@ -18,6 +18,8 @@ const (
 	roundSamples, roundPlaces = 256, 1 << 14
 	// roundColumns bounds the weights of an output channel.
 	roundColumns = 1 << 12
+	// countable are numbers that float32 tells apart.
+	countable = 1 << 24
 )
 
 // Rounding is how codes of weights are chosen.
@@ -113,8 +115,8 @@ func (r *rounder) layer(m, n *ir.Node) (ok bool, err error) {
 	groups := m.Args[0].Type.Shape[len(m.Args[0].Type.Shape)-1] / m.Args[1].Type.Shape[len(m.Args[1].Type.Shape)-1]
 	channels := m.Args[1].Type.Shape[0]
 	columns := b.Type.Elems() / channels
-	if !ok || columns > roundColumns || m.Args[1].Attrs.(*ir.Const).Own.Format != nil ||
-		readersOf(r.graph, b) != 1 {
+	if !ok || columns > roundColumns || m.Args[0].Type.Elems() > countable || readersOf(r.graph, b) != 1 ||
+		m.Args[1].Attrs.(*ir.Const).Own.Format != nil {
 		return false, nil
 	}
 	w, err := m.Args[1].Value()
@@ -196,17 +198,13 @@ func (r *rounder) gather(m, n *ir.Node, layers []*fit.Layer) error {
 		if err != nil {
 			return err
 		}
-		x, err := windows(values)
-		if err != nil {
-			return err
-		}
 		var at []int
 		for p := range places {
 			if format.Mix(uint32(i*places+p))%uint32(stride) == 0 {
 				at = append(at, p)
 			}
 		}
-		add(layers, at, offset, outs[i].Floats, x)
+		add(layers, at, offset, outs[i].Floats, values, windows)
 	}
 	return nil
 }
@@ -227,8 +225,9 @@ func offsets(m *ir.Node) ([]float32, error) {
 	return out, nil
 }
 
-// add adds outputs y, less the offsets of their channels, and windows x of one sample to the sums, at some places.
-func add(layers []*fit.Layer, at []int, offset, y, x []float32) {
+// add adds outputs y, less the offsets of their channels, and windows of the values x of one sample to the sums, at
+// some places.
+func add(layers []*fit.Layer, at []int, offset, y []float32, x []float64, windows []int) {
 	if len(at) == 0 {
 		return
 	}
@@ -239,44 +238,52 @@ func add(layers []*fit.Layer, at []int, offset, y, x []float32) {
 				ys = append(ys, float64(y[p*len(offset)+c])-float64(offset[c]))
 			}
 			from := (p*len(layers) + g) * l.Cols
-			for _, v := range x[from : from+l.Cols] {
-				xs = append(xs, float64(v))
+			for _, k := range windows[from : from+l.Cols] {
+				if k == 0 {
+					xs = append(xs, 0)
+				} else {
+					xs = append(xs, x[k-1])
+				}
 			}
 		}
 		l.Add(ys, xs, len(at))
 	}
 }
 
-// windowsOf makes of the values that m reads the columns that its weights multiply: for each place of the result, those
-// of each group. A convolution with single ones for weights, one for each of its columns, gives them.
-func windowsOf(m *ir.Node, layers []*fit.Layer) (func(x []float64) ([]float32, error), error) {
-	if len(m.Args[1].Type.Shape) == 2 && len(layers) == 1 {
-		return func(x []float64) ([]float32, error) { return narrowed(x), nil }, nil
+// windowsOf are, for each place of the result of m and each group, the elements of what m reads that the columns of its
+// weights multiply, numbered from 1 on; 0 is padding. A convolution of those numbers with single ones for weights, one
+// for each column, gives them; there are fewer than countable.
+func windowsOf(m *ir.Node, layers []*fit.Layer) ([]int, error) {
+	in := ir.NewTensor(ir.Float(m.Args[0].Type.Shape...))
+	for i := range in.Floats {
+		in.Floats[i] = float32(i + 1)
 	}
-	columns := layers[0].Cols
-	ones := make([]float32, len(layers)*columns*columns)
-	for i := range len(layers) * columns {
-		ones[i*columns+i%columns] = 1
-	}
-	w := *m.Args[1]
-	shape := slices.Clone(w.Type.Shape)
-	shape[0] = len(layers) * columns
-	w.Type, w.Attrs = ir.Float(shape...), &ir.Const{Data: ir.FloatBlob(ones)}
-	one := *m
-	one.Args = []*ir.Node{m.Args[0], &w}
-	one.Type.Shape = slices.Clone(m.Type.Shape)
-	one.Type.Shape[len(one.Type.Shape)-1] = shape[0]
-	kernel, err := one.Kernel()
-	if err != nil {
-		return nil, err
-	}
-	return func(x []float64) ([]float32, error) {
-		in := ir.NewTensor(ir.Float(m.Args[0].Type.Shape...))
-		copy(in.Floats, narrowed(x))
-		y, err := kernel([]*ir.Tensor{in, nil})
+	y := in
+	if len(m.Args[1].Type.Shape) > 2 || len(layers) > 1 {
+		columns := layers[0].Cols
+		ones := make([]float32, len(layers)*columns*columns)
+		for i := range len(layers) * columns {
+			ones[i*columns+i%columns] = 1
+		}
+		w := *m.Args[1]
+		shape := slices.Clone(w.Type.Shape)
+		shape[0] = len(layers) * columns
+		w.Type, w.Attrs = ir.Float(shape...), &ir.Const{Data: ir.FloatBlob(ones)}
+		one := *m
+		one.Args = []*ir.Node{m.Args[0], &w}
+		one.Type.Shape = slices.Clone(m.Type.Shape)
+		one.Type.Shape[len(one.Type.Shape)-1] = shape[0]
+		kernel, err := one.Kernel()
 		if err != nil {
 			return nil, err
 		}
-		return y.Floats, nil
-	}, nil
+		if y, err = kernel([]*ir.Tensor{in, nil}); err != nil {
+			return nil, err
+		}
+	}
+	from := make([]int, len(y.Floats))
+	for i, v := range y.Floats {
+		from[i] = int(v)
+	}
+	return from, nil
 }
