@@ -16,7 +16,7 @@ import (
 type walk struct {
 	ctx     context.Context
 	graph   *ir.Graph
-	samples int
+	samples []ref.Sample
 	next    int // the node that is evaluated next
 	last    map[*ir.Node]int
 	known   map[*ir.Node]*ir.Node // constants that nodes of constants compute
@@ -29,22 +29,28 @@ func newWalk(ctx context.Context, g *ir.Graph, samples []ref.Sample) (*walk, err
 	if err != nil {
 		return nil, err
 	}
-	w := &walk{ctx: ctx, graph: g, samples: len(samples), known: known, last: map[*ir.Node]int{},
-		values: map[*ir.Node][]*ir.Tensor{}}
+	w := &walk{ctx: ctx, graph: g, samples: samples, known: known, last: map[*ir.Node]int{}}
 	for i, n := range g.Nodes {
 		for _, a := range n.Args {
 			w.last[a] = i
 		}
 	}
-	for _, n := range g.In {
-		w.values[n] = make([]*ir.Tensor, len(samples))
+	w.begin()
+	return w, nil
+}
+
+// begin goes back to the inputs.
+func (w *walk) begin() {
+	w.next, w.values = 0, map[*ir.Node][]*ir.Tensor{}
+	for _, n := range w.graph.In {
+		w.values[n] = make([]*ir.Tensor, len(w.samples))
 	}
-	for i, s := range samples {
-		for k, t := range enter(g, s) {
-			w.values[g.In[k]][i] = t.Entered(g.In[k].Type)
+	for i, s := range w.samples {
+		for k, t := range enter(w.graph, s) {
+			n := w.graph.In[k]
+			w.values[n][i] = t.Entered(n.Type)
 		}
 	}
-	return w, nil
 }
 
 // read is the values of argument 0 of n, by sample: all in front of n is evaluated.
@@ -57,8 +63,12 @@ func (w *walk) read(n *ir.Node) ([]*ir.Tensor, error) {
 	return w.values[n.Args[0]], nil
 }
 
-// through is the values of n, by sample.
+// through is the values of n, by sample. It begins again where they are dropped already, as those of n may be where
+// another graph has its nodes in another order.
 func (w *walk) through(n *ir.Node) ([]*ir.Tensor, error) {
+	if w.values[n] == nil && slices.Contains(w.graph.Nodes[:w.next], n) {
+		w.begin()
+	}
 	for w.next < len(w.graph.Nodes) && w.values[n] == nil {
 		if err := w.step(); err != nil {
 			return nil, err
@@ -78,7 +88,7 @@ func (w *walk) step() error {
 	if err != nil {
 		return n.Errorf("L0308", "%v", err)
 	}
-	out := make([]*ir.Tensor, w.samples)
+	out := make([]*ir.Tensor, len(w.samples))
 	errs := make([]error, len(out))
 	rows(len(out), func(i int) {
 		args := make([]*ir.Tensor, len(n.Args))
