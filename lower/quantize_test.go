@@ -324,7 +324,8 @@ func TestQuantizeSweep(t *testing.T) {
 
 // TestChosenSweep has passes that change constants layer by layer meet networks whose nodes are shuffled before each.
 func TestChosenSweep(t *testing.T) {
-	plan := mustPlan(t, "[quantize]\ndata = \"fixed(6)\"\nweight = \"fixed(4)\"\nround_weights = \"gptq\"\ncorrect_bias = true")
+	plan := mustPlan(t, "[quantize]\ndata = \"fixed(6)\"\nweight = \"fixed(4)\"\nround_weights = \"gptq\"\n"+
+		"correct_bias = true")
 	rounded := 0
 	for seed := range uint64(30) {
 		g := lowertest.RandomCNN(t, seed)

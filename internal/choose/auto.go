@@ -44,9 +44,11 @@ func (g Goal) String() string {
 // Auto is the outcome of a search.
 type Auto struct {
 	On
-	Float *float64 `json:"accuracy_float,omitempty"`
-	Goal  Goal     `json:"goal"`
-	Part  string   `json:"part"`
+	// Float is the accuracy of the float model, and FloatHeld that on the samples held out.
+	Float     *float64 `json:"accuracy_float,omitempty"`
+	FloatHeld *float64 `json:"accuracy_float_held_out,omitempty"`
+	Goal      Goal     `json:"goal"`
+	Part      string   `json:"part"`
 	// Layers are the names of the layers, in graph order.
 	Layers []string `json:"layers"`
 	// Separate says that weights and values of a layer may have different formats.
@@ -93,7 +95,8 @@ func (p pick) String() string {
 // L0421 where a layer takes none of the formats.
 func (t *Study) Auto(ctx context.Context, formats []string, separate bool, goal Goal, p driver.Progress) (*Auto,
 	error) {
-	a := &Auto{On: t.On, Float: t.Accuracy, Goal: goal, Part: t.Plan.Target.FPGA.Part, Separate: separate, Best: -1}
+	a := &Auto{On: t.On, Float: t.Accuracy, FloatHeld: t.HeldAccuracy, Goal: goal, Part: t.Plan.Target.FPGA.Part,
+		Separate: separate, Best: -1}
 	for _, l := range t.Layers {
 		a.Layers = append(a.Layers, l.Node)
 	}
@@ -129,7 +132,8 @@ func (t *Study) heldOut(ctx context.Context, a *Auto, p driver.Progress) error {
 	unseen.known = t.held
 	for i := range a.Candidates {
 		c := &a.Candidates[i]
-		if tell(p, "samples held out", i, len(a.Candidates)); !c.Front && !c.Uniform && i != a.Best {
+		tell(p, "samples held out", i, len(a.Candidates))
+		if !c.Front && !c.Uniform && i != a.Best {
 			continue
 		}
 		var err error

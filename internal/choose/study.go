@@ -30,8 +30,8 @@ type Study struct {
 	held   *driver.Known // the samples kept back; nil where there are none
 	// Plan is that of the user, or the default one.
 	Plan *lower.Plan
-	// Accuracy is that of the float model; nil without labels.
-	Accuracy *float64
+	// Accuracy is that of the float model, and HeldAccuracy that on the samples held out; nil without labels.
+	Accuracy, HeldAccuracy *float64
 	// Layers are the nodes whose formats a rule can give, in graph order.
 	Layers []Layer
 	// On says what was measured on.
@@ -95,7 +95,8 @@ type Cost struct {
 }
 
 // NewStudy reads samples and labels, evaluates the float model on them, and finds the layers. Without calibration data
-// of its own the source is calibrated on the samples. Error L0411 for a graph that is quantized already.
+// of its own the source is calibrated on the samples, but for those that are held out. Error L0411 for a graph that is
+// quantized already.
 func NewStudy(ctx context.Context, s driver.Source, g *ir.Graph, data Data) (*Study, error) {
 	if g.Stage != ir.StageFloat {
 		return nil, diag.New("L0411", s.Model, "the graph is %s already; formats are chosen for float graphs", g.Stage)
@@ -170,17 +171,26 @@ func (t *Study) measureOn(ctx context.Context, d Data) error {
 	if t.known, err = driver.Know(ctx, t.graph, file, use, labels); err != nil {
 		return err
 	}
-	if len(held) > 0 {
-		if t.held, err = driver.Know(ctx, t.graph, file, held, labels); err != nil {
-			return err
-		}
+	if t.Accuracy, err = accuracy(float, t.known); err != nil || len(held) == 0 {
+		return err
 	}
-	if labels == nil {
-		return nil
+	if t.source.Calibrate == d.Inputs {
+		t.source.Apart = held
 	}
-	right, err := driver.Accuracy(float, t.known.Want, t.known.Labels)
-	t.Accuracy = &right
+	if t.held, err = driver.Know(ctx, t.graph, file, held, labels); err != nil {
+		return err
+	}
+	t.HeldAccuracy, err = accuracy(float, t.held)
 	return err
+}
+
+// accuracy is that of the float model on samples; nil without labels.
+func accuracy(float *ir.Graph, k *driver.Known) (*float64, error) {
+	if k.Labels == nil {
+		return nil, nil
+	}
+	right, err := driver.Accuracy(float, k.Want, k.Labels)
+	return &right, err
 }
 
 // layers finds the nodes whose results calibration gives a format under a plan that leaves all fraction bits open.
@@ -341,6 +351,10 @@ func (t *Study) Facts() []string {
 	if t.On.Calibrate == t.On.Inputs {
 		lines[0] += ": the same, so figures are those of known samples (--calibrate names others)"
 	}
+	if t.On.HeldOut > 0 {
+		lines = append(lines, fmt.Sprintf("%d samples more of %s are held out: neither the search nor calibration reads them",
+			t.On.HeldOut, t.On.Inputs))
+	}
 	for _, l := range t.Layers {
 		if l.Input && l.Unsigned {
 			lines = append(lines, fmt.Sprintf("input %s is never negative in the calibration data: alone it gets formats "+
@@ -350,5 +364,9 @@ func (t *Study) Facts() []string {
 	if t.Accuracy == nil {
 		return append(lines, "no labels: accuracy is not measured, only the ratio of outputs to their error (SQNR)")
 	}
-	return append(lines, fmt.Sprintf("accuracy of the float model: %.4f", *t.Accuracy))
+	line := fmt.Sprintf("accuracy of the float model: %.4f", *t.Accuracy)
+	if t.HeldAccuracy != nil {
+		line += fmt.Sprintf(", and %.4f on the samples held out", *t.HeldAccuracy)
+	}
+	return append(lines, line)
 }

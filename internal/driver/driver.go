@@ -38,6 +38,8 @@ type Source struct {
 	Model, Plan, Calibrate string
 	// Labels is the path of the classes of the samples of Calibrate, or empty.
 	Labels string
+	// Apart are places of samples of Calibrate, in ascending order, that do not calibrate.
+	Apart []int
 	// Settings stand above the plan.
 	Settings lower.Settings
 	// Dims binds symbolic dimensions of the model.
@@ -229,6 +231,14 @@ func (s Source) calibration(g *ir.Graph, plan *lower.Plan) (c lower.Calibration,
 	if err != nil {
 		return c, err
 	}
+	var use []int
+	for k := range samples {
+		if _, apart := slices.BinarySearch(s.Apart, k); !apart {
+			use = append(use, k)
+		}
+	}
+	count := len(samples)
+	samples = Pick(samples, use)
 	c.Samples = make(map[string][]*ir.Tensor, len(g.In))
 	for i, n := range g.In {
 		for _, v := range samples {
@@ -242,8 +252,12 @@ func (s Source) calibration(g *ir.Graph, plan *lower.Plan) (c lower.Calibration,
 	if s.Labels == "" {
 		return c, nil
 	}
-	if c.Labels, err = Labels(s.Labels); err == nil {
-		err = CheckLabels(s.Labels, c.Labels, len(samples), g)
+	labels, err := Labels(s.Labels)
+	if err == nil {
+		err = CheckLabels(s.Labels, labels, count, g)
+	}
+	if err == nil {
+		c.Labels = Pick(labels, use)
 	}
 	return c, err
 }
