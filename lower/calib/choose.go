@@ -69,23 +69,35 @@ func Frac(f format.Fixed, v *Values, m Method) int {
 	}
 	switch m {
 	case MSE, CrossEntropy:
-		best, least := widest, math.Inf(1)
-		for frac := widest; frac <= min(widest+mseSteps, fracLimit); frac++ {
-			if e := SquaredError(f, frac, v.Sample); e < least {
-				best, least = frac, e
-			}
-		}
-		if m == CrossEntropy {
-			return min(best+v.Finer, fracLimit)
-		}
-		return best
+		return v.finest(widest, m, func(frac int) float64 { return SquaredError(f, frac, v.Sample) })
 	case Percentile:
-		sorted := slices.Clone(v.Sample)
-		slices.Sort(sorted)
-		cut := int(tail * float64(len(sorted)))
-		return fit(f, float64(sorted[cut]), float64(sorted[len(sorted)-1-cut]))
+		lo, hi := v.most()
+		return fit(f, lo, hi)
 	}
 	return widest
+}
+
+// finest is the number of fraction bits of the least error, from widest on, and for CrossEntropy as many more as the
+// values say.
+func (v *Values) finest(widest int, m Method, squared func(frac int) float64) int {
+	best, least := widest, math.Inf(1)
+	for frac := widest; frac <= min(widest+mseSteps, fracLimit); frac++ {
+		if e := squared(frac); e < least {
+			best, least = frac, e
+		}
+	}
+	if m == CrossEntropy {
+		return min(best+v.Finer, fracLimit)
+	}
+	return best
+}
+
+// most bounds the sample but for its tails.
+func (v *Values) most() (lo, hi float64) {
+	sorted := slices.Clone(v.Sample)
+	slices.Sort(sorted)
+	cut := int(tail * float64(len(sorted)))
+	return float64(sorted[cut]), float64(sorted[len(sorted)-1-cut])
 }
 
 // fit is the largest number of fraction bits with which neither lo nor hi saturates once rounded. An unsigned format
@@ -125,18 +137,16 @@ func SquaredError(f format.Fixed, frac int, x []float32) float64 {
 // Finer chooses by how much the bias of f grows for values v, as Frac chooses fraction bits: that moves all values by a
 // power of two.
 func Finer(f format.Biased, v *Values, m Method) int {
-	most := max(math.Abs(v.Min), math.Abs(v.Max))
+	lo, hi := v.Min, v.Max
 	if m == Percentile && len(v.Sample) > 0 {
-		sorted := slices.Clone(v.Sample)
-		slices.Sort(sorted)
-		cut := int(tail * float64(len(sorted)))
-		most = max(math.Abs(float64(sorted[cut])), math.Abs(float64(sorted[len(sorted)-1-cut])))
+		lo, hi = v.most()
 	}
+	most := max(math.Abs(lo), math.Abs(hi))
 	if most == 0 || math.IsInf(most, 0) || math.IsNaN(most) {
 		return 0
 	}
-	_, hi := f.Limits()
-	limit, _ := hi.Rat().Float64()
+	_, greatest := f.Limits()
+	limit, _ := greatest.Rat().Float64()
 	widest := fracLimit
 	for widest > -fracLimit && math.Ldexp(most, widest) > limit {
 		widest--
@@ -144,16 +154,7 @@ func Finer(f format.Biased, v *Values, m Method) int {
 	if m != MSE && m != CrossEntropy || len(v.Sample) == 0 {
 		return widest
 	}
-	best, least := widest, math.Inf(1)
-	for k := widest; k <= min(widest+mseSteps, fracLimit); k++ {
-		if e := movedError(f, k, v.Sample); e < least {
-			best, least = k, e
-		}
-	}
-	if m == CrossEntropy {
-		return min(best+v.Finer, fracLimit)
-	}
-	return best
+	return v.finest(widest, m, func(k int) float64 { return movedError(f, k, v.Sample) })
 }
 
 // movedError is the sum of squared differences between the values of x and their codes in f with a bias greater by k;
