@@ -20,7 +20,8 @@ const levelBits = 4
 func placeThresholds(s *State, g *ir.Graph) error {
 	users := g.Users()
 	for _, n := range slices.Clone(g.Nodes) {
-		if !n.Op.Traits.Weighted || n.HW.Style == ir.StyleUnroll || n.HW.Weights != "" || n.HW.Unit != "" {
+		bare := n.Op.Traits.Weighted && n.Op.Arity[0] <= 2 // there is a sum without a summand of its own
+		if !bare || n.HW.Style == ir.StyleUnroll || n.HW.Weights != "" || n.HW.Unit != "" {
 			continue
 		}
 		chain := levelChain(g, users, n)
