@@ -282,6 +282,10 @@ func (c *call) option(key string) string {
 func (c *call) intOption(def int, r intRange) (int, error) {
 	for _, o := range c.opts {
 		if o.key == r.name {
+			if o.key == "bias" && o.val == "fit" {
+				return 0, c.fail(codeArgs, o.col, "bias=fit leaves the bias to calibration; only a plan and --formats may").
+					WithHint("give a number, such as bias=%d", def)
+			}
 			return c.integer(o.val, o.col+len(o.key)+1, r)
 		}
 	}

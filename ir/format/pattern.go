@@ -5,6 +5,7 @@ package format
 import (
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Pattern is a format of a plan: complete, or fixed(W) and ufixed(W), whose fraction bits calibration chooses.
@@ -73,13 +74,24 @@ func ParsePattern(text string) (Pattern, error) {
 // fitting is the pattern of a text whose option i is bias=fit.
 func (c *call) fitting(i int) (Pattern, error) {
 	at := c.opts[i].col
+	if !slices.Contains([]string{"float", "dfloat", "log"}, c.name) {
+		hint := "float(2,1"
+		if alias := strings.TrimSuffix(c.family.Alias, ")"); strings.HasPrefix(alias, "float(") {
+			hint = alias
+		}
+		return Pattern{}, c.fail(codeOption, at, "bias=fit is for float, dfloat and log").WithHint("use %s,bias=fit)", hint)
+	}
 	c.opts = slices.Delete(c.opts, i, i+1)
+	if c.option("bias") != "" {
+		return Pattern{}, c.fail(codeOption, at, "option bias is given twice")
+	}
 	f, err := c.build()
 	if err != nil {
 		return Pattern{}, err
 	}
 	if _, ok := f.(Biased); !ok {
-		return Pattern{}, c.fail(codeOption, at, "bias=fit is for float, dfloat and log")
+		return Pattern{}, c.fail(codeOption, at, "bias=fit is for %s without a dialect", c.name).
+			WithHint("leave dialect= out")
 	}
 	p := PatternOf(f)
 	p.Fit = c.text
