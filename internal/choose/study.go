@@ -128,10 +128,15 @@ type Data struct {
 	HoldOut float64
 }
 
-// split divides n samples into those that are used and those that are held out, which are drawn the same each time.
+// split divides n samples into those that are used and those that are held out, which are drawn the same each time: at
+// least one of each where some are to be held out and there are two.
 func (d *Data) split(n int) (use, held []int) {
 	drawn := rand.New(rand.NewPCG(1, 1)).Perm(n)
-	most := max(1, n-int(math.Round(float64(n)*d.HoldOut/100)))
+	out := int(math.Round(float64(n) * d.HoldOut / 100))
+	if d.HoldOut > 0 {
+		out = max(1, out)
+	}
+	most := max(1, n-out)
 	use, held = drawn[:most], drawn[most:]
 	slices.Sort(use)
 	slices.Sort(held)

@@ -69,7 +69,7 @@ func (f *autoFlags) checkAuto(c *cobra.Command) ([]string, error) {
 		return nil, usagef("--accuracy needs --labels; without them --sqnr says what to keep")
 	case f.data.Labels != "" && c.Flags().Changed("sqnr"):
 		return nil, usagef("--sqnr is for samples without labels; --accuracy says what to keep")
-	case f.data.HoldOut < 0 || f.data.HoldOut > 90:
+	case !(f.data.HoldOut >= 0 && f.data.HoldOut <= 90): // NaN too
 		return nil, usagef("--hold-out %g: percent of the samples, 0 to 90", f.data.HoldOut)
 	case f.accuracy < -100 || f.accuracy > 1:
 		return nil, usagef("--accuracy %g: percent points to lose (-0.5), or a share to keep (0.95)", f.accuracy)
