@@ -121,7 +121,7 @@ func TestBiasFit(t *testing.T) {
 	for text, says := range map[string]string{"fixed(8,4,bias=fit)": "is for float, dfloat and log",
 		"fixed(8,bias=fit)": "is for float, dfloat and log", "bfp(4,8,3,bias=fit)": "use float(2,1,bias=fit)",
 		"e4m3(bias=fit)": "use float(4,3,fn,bias=fit)", "mxfp8(bias=fit)": "use float(2,1,bias=fit)",
-		"float(2,1,bias=fit,bias=3)": "given twice",
+		"float(2,1,bias=fit,bias=3)":   "given twice",
 		"log(4,bias=fit,dialect=mase)": "without a dialect"} {
 		if _, err := ParsePattern(text); diag.CodeOf(err) != codeOption || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
