@@ -60,6 +60,9 @@ func levelChain(g *ir.Graph, users map[*ir.Node][]*ir.Node, n *ir.Node) []*ir.No
 			format.RoundStochastic {
 			break
 		}
+		if t.Curve && n.Type.Format.Width() > tableW { // parabolas may fall by a step where the function rises
+			break
+		}
 		if f, fixed := format.AsFixed(u.Type.Format); fixed && f.Over == format.Wrap {
 			break
 		}
@@ -159,18 +162,17 @@ func numbered(f format.Format, rank []int, least, most int) (low int64, ok bool)
 // functionOf is the code of the last node of a chain for a code of the first one.
 func functionOf(chain []*ir.Node) (func(q int64) (int64, error), error) {
 	var kernels []ir.Kernel
-	one := *chain[0] // a node that makes a single element
-	one.Type.Shape = []int{1}
-	first := one.Type
+	before := *chain[0] // a node that makes a single element
+	before.Type.Shape = []int{1}
+	first, last := before.Type, &before
 	for _, n := range chain[1:] {
-		before := one
-		one = *n
-		one.Type.Shape, one.Args = []int{1}, []*ir.Node{&before}
+		one := *n // a kernel reads its node at each call
+		one.Type.Shape, one.Args = []int{1}, []*ir.Node{last}
 		k, err := n.Op.Eval(&one)
 		if err != nil {
 			return nil, err
 		}
-		kernels = append(kernels, k)
+		kernels, last = append(kernels, k), &one
 	}
 	return func(q int64) (int64, error) {
 		x := &ir.Tensor{Type: first, Codes: []int64{q}}
