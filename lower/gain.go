@@ -76,6 +76,14 @@ func (s *State) quality(want []ref.Sample, g *ir.Graph, samples []ref.Sample) (q
 	return q, err
 }
 
+// worse compares what counts: the accuracy where it is known and differs, else the SQNR.
+func (q quality) worse(before quality) bool {
+	if q.right != nil && before.right != nil && *q.right != *before.right {
+		return *q.right < *before.right
+	}
+	return q.sqnr < before.sqnr
+}
+
 // gained notes what something that was done makes of the outputs on calibration samples, or warns where it makes them
 // worse.
 func (r *Report) gained(done string, before, after quality, samples int) {
@@ -84,7 +92,7 @@ func (r *Report) gained(done string, before, after quality, samples int) {
 		text += fmt.Sprintf("accuracy %.4f before, %.4f after, ", *before.right, *after.right)
 	}
 	text += fmt.Sprintf("on %d calibration samples", samples)
-	if after.sqnr < before.sqnr {
+	if after.worse(before) {
 		r.warn("%s: here it does harm", text)
 		return
 	}
