@@ -45,7 +45,7 @@ func (a *App) auto() *cobra.Command {
 	c.Flags().BoolVar(&f.all, "all", false, "print all plans that were measured, not the front alone")
 	c.Flags().BoolVar(&f.separate, "separate", false,
 		"weights and values of a layer may have different formats; takes several times as long")
-	c.Flags().Lookup("calibrate").Usage = "calibration inputs (.npz); without them: those of --inputs that are not held out"
+	c.Flags().Lookup("calibrate").Usage = "calibration inputs (.npz); without: those of --inputs that are not held out"
 	c.Flags().Float64Var(&f.data.HoldOut, "hold-out", 0,
 		"percent of the samples that the search does not see; its plans are measured on them at the end")
 	c.RunE = func(c *cobra.Command, args []string) error {
