@@ -18,7 +18,7 @@ import (
 
 // spreading is how many solutions of the knapsack are measured at first, rounds how often costs are predicted anew, and
 // hunting how many choices each round measures after that.
-const spreading, rounds, hunting = 14, 3, 12
+const spreading, rounds, hunting = 14, 3, 18
 
 // hunt measures choices of formats, those first that promise most.
 type hunt struct {
@@ -274,10 +274,11 @@ func (h *hunt) measure(ctx context.Context, choice []int) error {
 }
 
 // next is the choice to measure next; nil where nothing promises to be cheaper than the best. By turns it is that of
-// the least predicted loss half way between the best and the dearest cheaper one that fails, and the cheapest whose
-// predicted loss is no more than that of some choice that met the goal.
+// the least predicted loss half way between the best and the dearest cheaper one that fails, the cheapest whose predicted
+// loss is no more than that of some choice that met the goal, and that of the least predicted loss within a quarter, a
+// half or three quarters of the way down to the cheapest of all: accuracy does not only follow the loss.
 func (h *hunt) next(choices [][]int, turn int) []int {
-	cheapest, failing, allowed := math.Inf(1), 0.0, 0.0
+	cheapest, failing, allowed, floor := math.Inf(1), 0.0, 0.0, math.Inf(1)
 	mixed := h.auto.mixed()
 	for i := range h.auto.Candidates {
 		if c := &h.auto.Candidates[i]; c.Met {
@@ -285,18 +286,27 @@ func (h *hunt) next(choices [][]int, turn int) []int {
 		}
 	}
 	for i, c := range mixed {
+		if c.Refused == "" {
+			floor = min(floor, c.Share)
+		}
 		if _, loss := h.predict(h.tried[i]); c.Met {
 			allowed = max(allowed, loss)
 		} else if c.Refused == "" && c.Share < cheapest {
 			failing = max(failing, c.Share)
 		}
 	}
-	if turn%2 == 1 {
+	least := func(_, loss float64) float64 { return loss }
+	switch turn % 3 {
+	case 1:
 		if best := h.pick(choices, cheapest, allowed, func(cost, _ float64) float64 { return cost }); best != nil {
 			return best
 		}
+	case 2:
+		down := float64(1+turn/3%3) / 4
+		if best := h.pick(choices, cheapest-down*(cheapest-floor), math.Inf(1), least); best != nil {
+			return best
+		}
 	}
-	least := func(_, loss float64) float64 { return loss }
 	if best := h.pick(choices, (cheapest+failing)/2, math.Inf(1), least); best != nil {
 		return best
 	}
