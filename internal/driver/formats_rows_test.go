@@ -20,6 +20,8 @@ var twice = []string{
 	"fixed(8)", "fixed(6,round=away,over=sym)", "int(8,z=3)*0.05", "uint(8,z=131,div=f32)*0.0235",
 	"float(4,3)", "float(4,3,ieee)", "float(4,3,fnuz,over=nan)", "float(3,4,bias=4,round=floor)", "e4m3", "e5m2",
 	"e3m2", "e2m3", "e2m1", "dfloat(4,3)", "dfloat(3,4,bias=2)", "log(5)", "log(6,bias=20,round=log)",
+	"float(4,3,fn,bias=fit)", "float(3,2,bias=fit)", "float(2,3,bias=fit)", "float(2,1,bias=fit)",
+	"dfloat(2,3,bias=fit)", "log(4,bias=fit)",
 	"float(4,3,dialect=mase)", "dfloat(4,3,dialect=mase)", "log(6,dialect=mase)",
 	"mxint8", "mxint(6,16)", "mxint(4,16)", "mxint(8,32,round=away)", "mxint(8,32,dialect=mase)",
 	"mxfp8", "mxfp6", "mxfp4", "mxfp(e5m2,32)", "mxfp(e3m2,16)", "bfp(8,16,8)", "bfp(8,16,8,dialect=mase)",
