@@ -274,9 +274,9 @@ func (h *hunt) measure(ctx context.Context, choice []int) error {
 }
 
 // next is the choice to measure next; nil where nothing promises to be cheaper than the best. By turns it is that of
-// the least predicted loss half way between the best and the dearest cheaper one that fails, the cheapest whose predicted
-// loss is no more than that of some choice that met the goal, and that of the least predicted loss within a quarter, a
-// half or three quarters of the way down to the cheapest of all: accuracy does not only follow the loss.
+// the least predicted loss half way between the best and the dearest cheaper one that fails, the cheapest whose
+// predicted loss is no more than that of some choice that met the goal, and that of the least predicted loss a quarter,
+// a half or three quarters of the way down to the cheapest of all: accuracy does not only follow the loss.
 func (h *hunt) next(choices [][]int, turn int) []int {
 	cheapest, failing, allowed, floor := math.Inf(1), 0.0, 0.0, math.Inf(1)
 	mixed := h.auto.mixed()

@@ -194,9 +194,9 @@ without stalls. The scales of blocks are compared like codes. TestDrawnFormats c
 
 The columns, for digits-mlp first: bits of a weight, with scales of blocks; accuracy in percent on the stored samples
 (float: 97.8 and 98.0); LUT, FF and DSP as the headers of the modules predict them ([area.md](area.md) holds that to
-Yosys); cycles from sample to sample; codes compared, of all engines. Blocks, open formats, ` + "`bias=fit`" + ` and
-` + "`*[0]`" + `, a scale for each output channel, fit the network; the others are as they stand, and accuracy is what their range happens to
-leave. The formats of float graphs (fp32, bf16, f16) and e8m0 are none of hardware.
+Yosys); cycles from sample to sample; codes compared, of all engines. Blocks, open formats, ` + "`bias=fit` and" + `
+` + "`*[0]`" + `, a scale for each output channel, fit the network; the others are as they stand, and accuracy is what
+their range happens to leave. The formats of float graphs (fp32, bf16, f16) and e8m0 are none of hardware.
 
 | weights | data | bits | mlp | LUT | FF | DSP | cycles | codes | cnn | LUT | FF | DSP | cycles | codes |
 |---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|

@@ -93,6 +93,8 @@ plan of [examples/plans](../examples/plans), with two limits:
   internal/difftest/hardware simulates unrolled random networks.
 - ` + "`mixed`, `pack`, `serial` and `wrap`" + ` run on ` + "`model.onnx`" + ` only.
 
+[formats-exact.md](formats-exact.md) has digits-mlp and digits-cnn in every number format.
+
 Other file forms are not in the table. The ` + "`.pt2`" + ` programs of digits-mlp, digits-cnn and jets-mlp become the
 same circuits as ` + "`model.onnx`" + ` under all plans, unroll included (TestCircuits, TestCircuitsAll). Those of
 digits-resnet and digits-dscnn, and the StableHLO files of digits-jax for one sample that hold their weights, are
